@@ -1,0 +1,1 @@
+OFI_PROVIDER([tcp], [message and RDM endpoints over TCP sockets], [])

@@ -1,0 +1,1 @@
+OFI_PROVIDER([udp], [datagram endpoints over UDP sockets], [])

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+noinst_LTLIBRARIES += prov/util/libutil.la
+prov_util_libutil_la_SOURCES =
+prov_util_libutil_la_CFLAGS = $(AM_CFLAGS) $(LIBNL_CFLAGS)
+prov_util_libutil_la_LIBADD = $(LIBNL_LIBS)
+
+include prov/util/obj/local.mk
+include prov/util/net/local.mk
+include prov/util/engine/local.mk

@@ -1,0 +1,1 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
