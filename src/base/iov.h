@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * iov.h - walking and copying scatter lists.
+ *
+ * Units: bytes.  Offsets count from the start of the whole list.
+ */
+#ifndef BASE_IOV_H
+#define BASE_IOV_H
+
+#include <stddef.h>
+#include <sys/uio.h>
+
+/* iov_total - sum of the lengths. */
+static inline size_t iov_total(const struct iovec *iov, size_t cnt)
+{
+	size_t total = 0;
+
+	while (cnt--)
+		total += iov[cnt].iov_len;
+	return total;
+}
+
+/* iov_scatter - copy @len bytes of @buf into @iov from @offset on.
+ * Returns what was copied: less than @len when the list is too short.
+ */
+size_t iov_scatter(const struct iovec *iov, size_t cnt, size_t offset,
+		   const void *buf, size_t len);
+
+/* iov_gather - copy up to @len bytes of @iov, from @offset on, into @buf.
+ * Returns what was copied.
+ */
+size_t iov_gather(const struct iovec *iov, size_t cnt, size_t offset,
+		  void *buf, size_t len);
+
+/* iov_slice - describe bytes @offset .. @offset + @len of @iov in @out.
+ *
+ * @out: room for @cnt entries; may not overlap @iov
+ * Returns the number of entries used; the slice is shorter when the list ends.
+ */
+size_t iov_slice(const struct iovec *iov, size_t cnt, size_t offset, size_t len,
+		 struct iovec *out);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * list.h - intrusive lists.
+ *
+ * struct list is a ring with a head; an element that is on no list points to
+ * itself, so list_del() may be called on it again.  struct queue is a singly
+ * linked FIFO for elements that are only ever taken from the front.
+ *
+ * Threading: none here; whoever owns the list owns its lock.
+ */
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+	struct list *next;
+	struct list *prev;
+};
+
+#define container_of(ptr, type, member) \
+	((type *) ((char *) (ptr) - offsetof(type, member)))
+
+static inline void list_init(struct list *head)
+{
+	head->next = head;
+	head->prev = head;
+}
+
+static inline bool list_empty(const struct list *head)
+{
+	return head->next == head;
+}
+
+/* list_add - put @item behind @after. */
+static inline void list_add(struct list *item, struct list *after)
+{
+	item->next = after->next;
+	item->prev = after;
+	after->next->prev = item;
+	after->next = item;
+}
+
+static inline void list_add_head(struct list *item, struct list *head)
+{
+	list_add(item, head);
+}
+
+static inline void list_add_tail(struct list *item, struct list *head)
+{
+	list_add(item, head->prev);
+}
+
+/* list_del - take @item off its list; it is then on none and may be added or
+ * deleted again.
+ */
+static inline void list_del(struct list *item)
+{
+	item->prev->next = item->next;
+	item->next->prev = item->prev;
+	list_init(item);
+}
+
+/* list_pop - take the first item, or NULL. */
+static inline struct list *list_pop(struct list *head)
+{
+	struct list *item = head->next;
+
+	if (item == head)
+		return NULL;
+	list_del(item);
+	return item;
+}
+
+/* list_splice_tail - move everything on @from behind the last item of @head. */
+static inline void list_splice_tail(struct list *from, struct list *head)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = head->prev;
+	head->prev->next = from->next;
+	from->prev->next = head;
+	head->prev = from->prev;
+	list_init(from);
+}
+
+#define list_for_each(pos, head) \
+	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
+
+/* The body may delete @pos, and nothing else that is on the list. */
+#define list_for_each_safe(pos, tmp, head) \
+	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head); \
+	     (pos) = (tmp), (tmp) = (pos)->next)
+
+struct qnode {
+	struct qnode *next;
+};
+
+struct queue {
+	struct qnode *head;
+	struct qnode **tail;
+};
+
+static inline void queue_init(struct queue *q)
+{
+	q->head = NULL;
+	q->tail = &q->head;
+}
+
+static inline bool queue_empty(const struct queue *q)
+{
+	return !q->head;
+}
+
+static inline void queue_push(struct queue *q, struct qnode *node)
+{
+	node->next = NULL;
+	*q->tail = node;
+	q->tail = &node->next;
+}
+
+static inline struct qnode *queue_pop(struct queue *q)
+{
+	struct qnode *node = q->head;
+
+	if (node) {
+		q->head = node->next;
+		if (!q->head)
+			q->tail = &q->head;
+	}
+	return node;
+}
+
+#endif
