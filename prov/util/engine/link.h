@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * link.h - the engine's lower edge.
+ *
+ * A link carries packets between an endpoint and its peers: reliably, whole,
+ * once, and in the order of send() per peer.  It never sees a tag, a completion
+ * queue, a counter or a user's context.  A packet is an opaque engine header
+ * of at most ENG_HDR_MAX bytes followed by a payload of any length up to
+ * attr.max_payload.
+ *
+ * Threading: every op and every upcall runs with the endpoint's progress group
+ * locked (ep->prog->lock).  No op blocks, except close() for its bounded flush.
+ * Upcalls happen only from within the poller's poll() and from close(): a link
+ * never calls up from inside send(), connect(), pull() and the like.  So the
+ * engine may hold its own state half changed across a down call.
+ *
+ * Two decisions of the design meet here:
+ *  - the link holds unexpected payload, the engine holds headers only;
+ *  - an endpoint may own several links, and each peer is bound to one of them
+ *    (peer->link) when it is first spoken to.
+ */
+#ifndef ENG_LINK_H
+#define ENG_LINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/list.h"
+
+struct eng_ep;
+struct eng_link;
+struct eng_peer;
+struct eng_pep;
+struct fi_info;
+struct obj_prog;
+
+#define ENG_HDR_MAX 240		/* bytes of engine header in a packet */
+#define ENG_IOV_MAX 8		/* entries in a packet's payload list */
+
+/* ---- outgoing ---------------------------------------------------------- */
+
+enum {
+	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it */
+	ENG_PKT_INLINE = 1 << 1,/* payload is short and lies in the packet's own memory */
+};
+
+/* One packet on its way out.  The engine owns the memory and embeds this in
+ * its own request; between send() returning 0 and done() the link owns @node
+ * and may read header and payload.
+ */
+struct eng_pkt {
+	struct list node;		/* the link's, while it holds the packet */
+	uint32_t flags;			/* ENG_PKT_* */
+	uint16_t hdr_len;		/* bytes used in hdr */
+	uint16_t iov_cnt;
+	size_t len;			/* payload bytes, sum over iov */
+	size_t sent;			/* link's: bytes of frame already on the wire */
+	struct iovec iov[ENG_IOV_MAX];
+	/* Exactly once after send() returned 0.  @status: 0 when the buffers are
+	 * free and the bytes are in the care of the reliable transport, else
+	 * -FI_E* and the peer will not get them.
+	 */
+	void (*done)(struct eng_pkt *pkt, int status);
+	uint64_t link_priv;		/* link's own, e.g. an end offset in the stream */
+	uint8_t hdr[ENG_HDR_MAX];
+};
+
+/* ---- incoming ---------------------------------------------------------- */
+
+enum eng_rx_verdict {
+	ENG_RX_DONE,	/* engine is finished with the packet; link skips what is left of it */
+	ENG_RX_PLACE,	/* link moves the payload into rx->iov, then calls eng_on_placed(rx->cookie) */
+	ENG_RX_HELD,	/* engine called ops->hold() for it */
+	ENG_RX_LATER,	/* no memory just now: stop reading from this peer, offer it again in a later poll */
+	ENG_RX_BAD,	/* malformed: the link ends the connection, and calls eng_on_down */
+};
+
+/* One packet as it arrives.  The header is complete; of the payload @avail
+ * bytes are at @data and the rest may still be on the way.
+ */
+struct eng_rx {
+	const uint8_t *hdr;
+	size_t hdr_len;
+	const uint8_t *data;
+	size_t avail;		/* bytes at @data, <= len */
+	size_t len;		/* whole payload */
+	/* Filled in by the engine for ENG_RX_PLACE.  Payload beyond the list's
+	 * end is thrown away by the link.  The list is copied by the link.
+	 */
+	struct iovec iov[ENG_IOV_MAX];
+	size_t iov_cnt;
+	void *cookie;
+};
+
+/* ---- the link ----------------------------------------------------------- */
+
+struct eng_link_attr {
+	size_t max_payload;	/* largest payload of one packet */
+	size_t eager_limit;	/* largest payload hold() is willing to keep; the
+				 * engine sends more only after the receiver asked for it */
+	size_t seg_size;	/* the engine cuts long messages into packets of this size */
+	size_t addr_len;	/* of a peer's address */
+};
+
+/* Ops of a transport.  @chan is link memory of ops->chan_size bytes behind each
+ * peer (eng_peer_chan(peer)), zeroed before the first op on it.
+ */
+struct eng_link_ops {
+	size_t size;
+	const char *name;	/* for log lines and fi_info: "tcp", "shm", ... */
+	size_t chan_size;
+
+	/* open - make the endpoint's link.
+	 * Called at fi_enable, once ep->prog is known.  Binds an address unless
+	 * the endpoint is connected; registers or joins the group's poller.
+	 * Errors: -FI_EADDRINUSE, -FI_EADDRNOTAVAIL, -FI_EMFILE, -FI_ENOMEM.
+	 */
+	int (*open)(struct eng_ep *ep, struct eng_link **link);
+
+	/* close - end the link.
+	 * Pushes out what send() took for at most @linger_ms, then calls done()
+	 * with -FI_ECANCELED for what is left and eng_on_placed() likewise.
+	 * No upcall afterwards.
+	 */
+	void (*close)(struct eng_link *link, int linger_ms);
+
+	/* getname - the address peers reach this link at.
+	 * @len: [in, out] room, then true length (may exceed the room: then
+	 * -FI_ETOOSMALL and as much as fits is copied).
+	 */
+	int (*getname)(struct eng_link *link, void *addr, size_t *len);
+	int (*setname)(struct eng_link *link, const void *addr, size_t len);
+
+	/* peer_get - the engine wants to talk to @peer.
+	 * Starts whatever it takes to reach eng_peer_addr(peer); send() works
+	 * at once, packets wait.  Called again after eng_on_down().
+	 */
+	int (*peer_get)(struct eng_link *link, struct eng_peer *peer);
+
+	/* peer_put - the engine forgets @peer; chan memory goes away.
+	 * Held packets get done(-FI_ECANCELED) before it returns (the one
+	 * exception to "no upcall from a down call").
+	 */
+	void (*peer_put)(struct eng_link *link, struct eng_peer *peer);
+
+	/* send - hand over one packet.
+	 * Returns 1: sent or copied, @pkt and its buffers are the caller's again,
+	 *            done() will not be called;
+	 *         0: held, done() follows;
+	 *       < 0: -FI_E*, the peer is gone (eng_on_down follows or has been).
+	 * Never -FI_EAGAIN: a packet that is waiting costs the link no memory.
+	 */
+	int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
+
+	/* flush - what send() kept back because of ENG_PKT_MORE or because a
+	 * burst was on its way leaves now.  May be NULL.
+	 */
+	void (*flush)(struct eng_link *link);
+
+	/* hold - keep the payload of the packet that eng_on_packet() is looking
+	 * at, including what has not arrived yet.  Only inside eng_on_packet().
+	 * Returns a token, or NULL when memory is short (verdict: ENG_RX_LATER).
+	 */
+	void *(*hold)(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
+
+	/* pull - move a held payload into @iov and give up the token.
+	 * Returns 1: done; 0: the rest is still arriving and lands in @iov
+	 * (copied) by itself, then eng_on_placed(cookie, status); < 0: lost with
+	 * its peer.
+	 */
+	int (*pull)(struct eng_link *link, void *token, const struct iovec *iov,
+		    size_t iov_cnt, void *cookie);
+
+	/* drop - throw a held payload away and give up the token. */
+	void (*drop)(struct eng_link *link, void *token);
+
+	/* ---- connected endpoints (FI_EP_MSG); NULL where there are none ---- */
+
+	/* pep_open / pep_close - a listener's transport half.  pep_open binds.
+	 * @pep carries its fi_info and its group (pep->prog).
+	 */
+	int (*pep_open)(struct eng_pep *pep, struct eng_link **link);
+	void (*pep_close)(struct eng_link *link);
+	int (*listen)(struct eng_link *link, int backlog);
+
+	/* connect - reach a listener at @addr with private data @param.
+	 * Outcome through eng_on_connected() or eng_on_refused().
+	 */
+	int (*connect)(struct eng_link *link, struct eng_peer *peer, const void *addr,
+		       size_t addrlen, const void *param, size_t paramlen);
+	/* accept - take the request that eng_on_connreq() announced as @req and
+	 * make it @peer's channel.  eng_on_connected() follows.
+	 * @req is used up, whatever is returned.
+	 */
+	int (*accept)(struct eng_link *link, struct eng_peer *peer, void *req,
+		      const void *param, size_t paramlen);
+	/* reject - turn @req down with private data; @req is used up. */
+	int (*reject)(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
+	/* shutdown - no more sends; the peer hears of it after what was sent. */
+	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
+	int (*getpeer)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
+	size_t cm_data_size;	/* private data that fits, bytes */
+};
+
+/* What every link begins with. */
+struct eng_link {
+	const struct eng_link_ops *ops;
+	struct eng_ep *ep;		/* NULL for a listener */
+	struct eng_pep *pep;		/* NULL for an endpoint */
+	struct obj_prog *prog;
+	struct eng_link_attr attr;	/* filled in by open() */
+};
+
+/* ---- upcalls: what a link tells the engine ------------------------------ */
+
+/* eng_peer_chan - the link's memory behind @peer. */
+void *eng_peer_chan(struct eng_peer *peer);
+/* eng_peer_of - inverse of eng_peer_chan. */
+struct eng_peer *eng_peer_of(void *chan);
+/* eng_peer_addr - where @peer is, link->attr.addr_len bytes. */
+const void *eng_peer_addr(const struct eng_peer *peer);
+
+/* eng_peer_find - the peer at @addr, made if there is none.
+ * For a link that is called by somebody (an incoming connection, a first
+ * datagram).  Connectionless endpoints only.  NULL: no memory.
+ */
+struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len);
+
+/* eng_on_packet - a packet of @peer is here; see enum eng_rx_verdict. */
+enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
+				  struct eng_rx *rx);
+
+/* eng_on_placed - the payload that was promised to @cookie is in place, or
+ * will never be (@status -FI_E*).
+ */
+void eng_on_placed(struct eng_link *link, void *cookie, int status);
+
+/* eng_on_up - the channel works (connectionless endpoints; optional news). */
+void eng_on_up(struct eng_link *link, struct eng_peer *peer);
+
+/* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
+ * All packets held for it have had done() and all placements eng_on_placed()
+ * before.  The engine completes everything that waits for the peer.  The
+ * channel is as before its first peer_get.
+ */
+void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err);
+
+/* eng_on_connreq - somebody wants to connect to a listener.
+ * @req:  link's handle for accept() or reject(); the engine owns it now
+ * @dest: address of the caller, @src: our address it called
+ */
+void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srclen,
+		    const void *dest, size_t destlen, const void *param, size_t paramlen);
+void eng_on_connected(struct eng_link *link, struct eng_peer *peer,
+		      const void *param, size_t paramlen);
+/* eng_on_refused - connect() failed; @err positive FI_E* (FI_ECONNREFUSED,
+ * FI_ETIMEDOUT, FI_EHOSTUNREACH ...), @param the private data of a reject.
+ */
+void eng_on_refused(struct eng_link *link, struct eng_peer *peer, int err,
+		    const void *param, size_t paramlen);
+/* eng_on_shutdown - the peer closed in good order; FI_SHUTDOWN on the EQ. */
+void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer);
+
+#endif
