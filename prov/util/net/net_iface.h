@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * net_iface.h - this host's network interfaces and addresses, best first.
+ *
+ * Reading (net_list_read: netlink, or getifaddrs) and judging (net_list_rank,
+ * net_list_restrict: pure) are apart, so that the order can be tested over any
+ * list.  What is read is a snapshot; nothing is cached between calls.
+ */
+#ifndef NET_IFACE_H
+#define NET_IFACE_H
+
+#include <net/if.h>
+
+#include "net/net_addr.h"
+
+/* What an interface is, in the order in which it is offered. */
+enum net_kind {
+	NET_KIND_DEVICE,	/* hardware, or what stands for it in a guest (bond, vlan, team...) */
+	NET_KIND_VIRTUAL,	/* other software interface: dummy, veth, macvlan... */
+	NET_KIND_PTP,		/* point to point or VPN: ppp, tun, tap, wireguard, ipip, gre... */
+	NET_KIND_BRIDGE,	/* a bridge or its ports, as container engines make them */
+	NET_KIND_LOOPBACK,
+};
+
+struct net_iface {
+	char name[IF_NAMESIZE];
+	char link_kind[16];	/* rtnl_link kind ("veth", "bridge"), "" for a device */
+	unsigned index;
+	unsigned flags;		/* IFF_* */
+	enum net_kind kind;
+	bool up;		/* administratively up and carrier present */
+	bool dflt[2];		/* a default route leaves here: [0] IPv4, [1] IPv6 */
+	uint32_t metric[2];	/* of that route; lower is preferred */
+	uint64_t speed;		/* bits per second, 0 when not known */
+	uint32_t mtu;
+	uint16_t arp_type;	/* ARPHRD_* */
+	uint8_t mac_len;
+	uint8_t mac[32];
+};
+
+struct net_ifaddr {
+	union net_sa addr;	/* port 0; a link-local IPv6 address has its scope */
+	uint8_t prefix;		/* bits */
+	uint32_t iface;		/* index into net_list.iface */
+	uint32_t pos;		/* the kernel's order: the last tie breaker */
+	bool deprecated;	/* IPv6: do not start new traffic from here */
+};
+
+/* Addresses in the order in which they are to be offered, and what they stand on. */
+struct net_list {
+	size_t iface_cnt;
+	size_t addr_cnt;
+	struct net_iface *iface;
+	struct net_ifaddr *addr;
+};
+
+static inline const struct net_iface *net_list_iface(const struct net_list *list,
+						     const struct net_ifaddr *addr)
+{
+	return &list->iface[addr->iface];
+}
+
+/* net_list_read - take stock of the interfaces, their addresses and default routes.
+ *
+ * @list_p: [out] in kernel order; interfaces without an address are in it too
+ *
+ * Ownership: the caller frees with net_list_free().
+ * Errors:    -FI_ENOMEM; -FI_ENODEV when the kernel would not tell.
+ * Cost:      a few netlink dumps; sysfs is read for the speed of devices that are up.
+ */
+int net_list_read(struct net_list *list_p);
+void net_list_free(struct net_list *list);
+
+/* net_kind_of - judge an interface by link kind, flags and, where the kernel
+ * gives no kind, name.  Pure.
+ */
+enum net_kind net_kind_of(const char *name, const char *link_kind, unsigned flags,
+			  bool bridge_port);
+
+/* net_list_rank - sort list->addr, best first.  Pure, total, deterministic.
+ *
+ * Interfaces: up before down; then the order of enum net_kind (so loopback is
+ * last of the usable and before all that are down); then one with a default
+ * route (lower metric first); then the faster; then by index.  On an interface:
+ * IPv4, then IPv6 with global scope, then link-local and deprecated ones; then
+ * the kernel's order.
+ */
+void net_list_rank(struct net_list *list);
+
+/* net_list_restrict - keep the addresses of the interface called @name.
+ *
+ * Errors: -FI_ENODEV when no interface has that name, or it has no address;
+ *         the list is then unchanged.
+ */
+int net_list_restrict(struct net_list *list, const char *name);
+
+/* net_list_names - "eth0 (up, 192.0.2.2), lo (up, 127.0.0.1)": what exists, for a
+ * message.  Always terminated, cut with "..." when it does not fit.
+ */
+char *net_list_names(const struct net_list *list, char *buf, size_t len);
+
+/* net_list_find - the entry with the host of @sa (ports ignored), or NULL. */
+const struct net_ifaddr *net_list_find(const struct net_list *list, const struct sockaddr *sa);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * net_nic.h - the fid_nic that goes with an interface.
+ */
+#ifndef NET_NIC_H
+#define NET_NIC_H
+
+#include <rdma/fabric.h>
+
+#include "net/net_iface.h"
+
+/* net_nic_create - describe @iface: device, bus and link attributes.
+ *
+ * @nic_p: [out] one allocation, strings included; fi_close() frees it, and
+ *         fi_control(FI_DUP, struct fid_nic **) makes another
+ *
+ * An interface without a device behind it (loopback, veth) has link attributes
+ * and the bus type FI_BUS_UNSPEC.
+ * Errors: -FI_ENOMEM.      Cost: a few sysfs reads where there is a device.
+ */
+int net_nic_create(const struct net_iface *iface, struct fid_nic **nic_p);
+
+#endif
