@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The arithmetic is a table of pure element functions, datatype x operation;
+ * one loop per element width around it makes the update atomic.
+ */
+#include "engine/atomic.h"
+
+#include <complex.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+#include <rdma/fi_errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/minifloat.h"
+
+__extension__ typedef __int128 i128;
+__extension__ typedef unsigned __int128 u128;
+
+#define OP_CNT (FI_DIFF + 1)
+#define TYPE_CNT (FI_FLOAT8_E5M2 + 1)
+#define WIDEST 32		/* long double complex */
+
+/* @out = @old op @a, @c being the compare operand.  Nothing need be aligned. */
+typedef void (*element_fn)(void *out, const void *old, const void *a, const void *c);
+
+/* One element function.  The expression sees o (old), a and c, and yields the
+ * new value; a condition that keeps the old value yields o.
+ */
+#define ELEMENT(name, T, op, expr)						\
+	static void name##_##op(void *out, const void *old, const void *pa, const void *pc) \
+	{									\
+		T o, a, c, r;							\
+		memcpy(&o, old, sizeof(T));					\
+		memcpy(&a, pa, sizeof(T));					\
+		memcpy(&c, pc, sizeof(T));					\
+		(void) o; (void) a; (void) c;					\
+		r = (T) (expr);							\
+		memcpy(out, &r, sizeof(T));					\
+	}
+
+/* Operations that any type with == has.  CSWAP compares the compare operand
+ * with the target, in this order: fi_atomic(3) writes "compare < target".
+ */
+#define EQUALITY_OPS(n, T)							\
+	ELEMENT(n, T, lor, (o != 0) || (a != 0))				\
+	ELEMENT(n, T, land, (o != 0) && (a != 0))				\
+	ELEMENT(n, T, lxor, (o != 0) != (a != 0))				\
+	ELEMENT(n, T, read, o)							\
+	ELEMENT(n, T, write, a)							\
+	ELEMENT(n, T, cswap, c == o ? a : o)					\
+	ELEMENT(n, T, cswap_ne, c != o ? a : o)
+
+#define ORDER_OPS(n, T)								\
+	ELEMENT(n, T, min, a < o ? a : o)					\
+	ELEMENT(n, T, max, a > o ? a : o)					\
+	ELEMENT(n, T, cswap_le, c <= o ? a : o)					\
+	ELEMENT(n, T, cswap_lt, c < o ? a : o)					\
+	ELEMENT(n, T, cswap_ge, c >= o ? a : o)					\
+	ELEMENT(n, T, cswap_gt, c > o ? a : o)
+
+/* Integers wrap: the arithmetic is done in an unsigned type W that is not
+ * promoted to int.
+ */
+#define INTEGER(n, T, W)							\
+	EQUALITY_OPS(n, T)							\
+	ORDER_OPS(n, T)								\
+	ELEMENT(n, T, sum, (W) o + (W) a)					\
+	ELEMENT(n, T, prod, (W) o * (W) a)					\
+	ELEMENT(n, T, diff, (W) o - (W) a)					\
+	ELEMENT(n, T, bor, (W) o | (W) a)					\
+	ELEMENT(n, T, band, (W) o & (W) a)					\
+	ELEMENT(n, T, bxor, (W) o ^ (W) a)					\
+	ELEMENT(n, T, mswap, ((W) a & (W) c) | ((W) o & ~(W) c))
+
+#define COMPLEX(n, T)								\
+	EQUALITY_OPS(n, T)							\
+	ELEMENT(n, T, sum, o + a)						\
+	ELEMENT(n, T, prod, o * a)						\
+	ELEMENT(n, T, diff, o - a)
+
+#define REAL(n, T)								\
+	COMPLEX(n, T)								\
+	ORDER_OPS(n, T)
+
+/* Short floats compute in float; what keeps a value keeps its bits. */
+#define SHORT_ELEMENT(n, T, op, expr)						\
+	static void n##_##op(void *out, const void *old, const void *pa, const void *pc) \
+	{									\
+		T ob, ab, cb, r;						\
+		float o, a, c;							\
+		memcpy(&ob, old, sizeof(T));					\
+		memcpy(&ab, pa, sizeof(T));					\
+		memcpy(&cb, pc, sizeof(T));					\
+		o = n##_to_float(ob);						\
+		a = n##_to_float(ab);						\
+		c = n##_to_float(cb);						\
+		(void) o; (void) a; (void) c;					\
+		r = expr;							\
+		memcpy(out, &r, sizeof(T));					\
+	}
+
+#define SHORT_REAL(n, T)							\
+	SHORT_ELEMENT(n, T, lor, n##_from_float((o != 0) || (a != 0)))		\
+	SHORT_ELEMENT(n, T, land, n##_from_float((o != 0) && (a != 0)))		\
+	SHORT_ELEMENT(n, T, lxor, n##_from_float((o != 0) != (a != 0)))		\
+	SHORT_ELEMENT(n, T, read, ob)						\
+	SHORT_ELEMENT(n, T, write, ab)						\
+	SHORT_ELEMENT(n, T, cswap, c == o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, cswap_ne, c != o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, min, a < o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, max, a > o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, cswap_le, c <= o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, cswap_lt, c < o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, cswap_ge, c >= o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, cswap_gt, c > o ? ab : ob)				\
+	SHORT_ELEMENT(n, T, sum, n##_from_float(o + a))				\
+	SHORT_ELEMENT(n, T, prod, n##_from_float(o * a))			\
+	SHORT_ELEMENT(n, T, diff, n##_from_float(o - a))
+
+INTEGER(i8, int8_t, unsigned)
+INTEGER(u8, uint8_t, unsigned)
+INTEGER(i16, int16_t, unsigned)
+INTEGER(u16, uint16_t, unsigned)
+INTEGER(i32, int32_t, uint32_t)
+INTEGER(u32, uint32_t, uint32_t)
+INTEGER(i64, int64_t, uint64_t)
+INTEGER(u64, uint64_t, uint64_t)
+INTEGER(i128, i128, u128)
+INTEGER(u128, u128, u128)
+REAL(f32, float)
+REAL(f64, double)
+REAL(f80, long double)
+COMPLEX(c32, float complex)
+COMPLEX(c64, double complex)
+COMPLEX(c80, long double complex)
+SHORT_REAL(f16, uint16_t)
+SHORT_REAL(bf16, uint16_t)
+SHORT_REAL(e4m3, uint8_t)
+SHORT_REAL(e5m2, uint8_t)
+
+#define EQUALITY_ROW(n)								\
+	[FI_LOR] = n##_lor, [FI_LAND] = n##_land, [FI_LXOR] = n##_lxor,		\
+	[FI_ATOMIC_READ] = n##_read, [FI_ATOMIC_WRITE] = n##_write,		\
+	[FI_CSWAP] = n##_cswap, [FI_CSWAP_NE] = n##_cswap_ne,			\
+	[FI_SUM] = n##_sum, [FI_PROD] = n##_prod, [FI_DIFF] = n##_diff
+#define ORDER_ROW(n)								\
+	EQUALITY_ROW(n), [FI_MIN] = n##_min, [FI_MAX] = n##_max,		\
+	[FI_CSWAP_LE] = n##_cswap_le, [FI_CSWAP_LT] = n##_cswap_lt,		\
+	[FI_CSWAP_GE] = n##_cswap_ge, [FI_CSWAP_GT] = n##_cswap_gt
+#define INTEGER_ROW(n)								\
+	ORDER_ROW(n), [FI_BOR] = n##_bor, [FI_BAND] = n##_band,			\
+	[FI_BXOR] = n##_bxor, [FI_MSWAP] = n##_mswap
+
+static const struct {
+	size_t size;
+	element_fn op[OP_CNT];		/* NULL: not defined for the type */
+} types[TYPE_CNT] = {
+	[FI_INT8] = { 1, { INTEGER_ROW(i8) } },
+	[FI_UINT8] = { 1, { INTEGER_ROW(u8) } },
+	[FI_INT16] = { 2, { INTEGER_ROW(i16) } },
+	[FI_UINT16] = { 2, { INTEGER_ROW(u16) } },
+	[FI_INT32] = { 4, { INTEGER_ROW(i32) } },
+	[FI_UINT32] = { 4, { INTEGER_ROW(u32) } },
+	[FI_INT64] = { 8, { INTEGER_ROW(i64) } },
+	[FI_UINT64] = { 8, { INTEGER_ROW(u64) } },
+	[FI_INT128] = { 16, { INTEGER_ROW(i128) } },
+	[FI_UINT128] = { 16, { INTEGER_ROW(u128) } },
+	[FI_FLOAT] = { sizeof(float), { ORDER_ROW(f32) } },
+	[FI_DOUBLE] = { sizeof(double), { ORDER_ROW(f64) } },
+	[FI_LONG_DOUBLE] = { sizeof(long double), { ORDER_ROW(f80) } },
+	[FI_FLOAT_COMPLEX] = { sizeof(float complex), { EQUALITY_ROW(c32) } },
+	[FI_DOUBLE_COMPLEX] = { sizeof(double complex), { EQUALITY_ROW(c64) } },
+	[FI_LONG_DOUBLE_COMPLEX] = { sizeof(long double complex), { EQUALITY_ROW(c80) } },
+	[FI_FLOAT16] = { 2, { ORDER_ROW(f16) } },
+	[FI_BFLOAT16] = { 2, { ORDER_ROW(bf16) } },
+	[FI_FLOAT8_E4M3] = { 1, { ORDER_ROW(e4m3) } },
+	[FI_FLOAT8_E5M2] = { 1, { ORDER_ROW(e5m2) } },
+};
+
+size_t eng_atomic_size(enum fi_datatype datatype)
+{
+	return (unsigned) datatype < TYPE_CNT ? types[datatype].size : 0;
+}
+
+int eng_atomic_valid(enum eng_atomic_form form, enum fi_datatype datatype, enum fi_op op)
+{
+	bool compare = (op >= FI_CSWAP && op <= FI_MSWAP);
+
+	if (!eng_atomic_size(datatype) || (unsigned) op >= OP_CNT || !types[datatype].op[op])
+		return -FI_EOPNOTSUPP;
+	if (compare != (form == ENG_ATOMIC_COMPARE))
+		return -FI_EOPNOTSUPP;
+	/* A read without a result is no operation. */
+	return op == FI_ATOMIC_READ && form == ENG_ATOMIC_BASE ? -FI_EOPNOTSUPP : 0;
+}
+
+/* ---- making an update atomic -------------------------------------------- */
+
+#define LOCK_CNT 64
+
+static char locks[LOCK_CNT][64] __attribute__((aligned(64)));
+
+static char *lock_of(const void *addr)
+{
+	return locks[((uintptr_t) addr >> 5) % LOCK_CNT];
+}
+
+static void update_locked(element_fn fn, size_t size, char *dst, const char *a,
+			  const char *c, char *old)
+{
+	char *lock = lock_of(dst);
+	char out[WIDEST];
+
+	while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+	memcpy(old, dst, size);
+	fn(out, old, a, c);
+	memcpy(dst, out, size);
+	__atomic_clear(lock, __ATOMIC_RELEASE);
+}
+
+#define UPDATE_CAS(W)								\
+	static void update_##W(element_fn fn, void *dst, const char *a,		\
+			       const char *c, char *old)			\
+	{									\
+		W was = __atomic_load_n((W *) dst, __ATOMIC_RELAXED), now;	\
+		do {								\
+			fn(&now, &was, a, c);					\
+		} while (!__atomic_compare_exchange_n((W *) dst, &was, now, true, \
+						      __ATOMIC_ACQ_REL,		\
+						      __ATOMIC_ACQUIRE));	\
+		memcpy(old, &was, sizeof(W));					\
+	}
+
+UPDATE_CAS(uint8_t)
+UPDATE_CAS(uint16_t)
+UPDATE_CAS(uint32_t)
+UPDATE_CAS(uint64_t)
+
+#ifdef __x86_64__
+/* Every CPU that runs a 64-bit system since 2006 has it; checked all the same. */
+static bool have_cas16(void)
+{
+	static int known;	/* 0: not asked yet, 1: yes, -1: no; any thread may ask */
+	unsigned a, b, c, d;
+	int have = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (!have) {
+		have = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_CMPXCHG16B) ? 1 : -1;
+		__atomic_store_n(&known, have, __ATOMIC_RELAXED);
+	}
+	return have > 0;
+}
+
+static bool cas16(uint64_t *dst, uint64_t was[2], const uint64_t now[2])
+{
+	bool ok;
+
+	__asm__ __volatile__("lock cmpxchg16b %1"
+			     : "=@ccz" (ok), "+m" (*(u128 *) dst),
+			       "+a" (was[0]), "+d" (was[1])
+			     : "b" (now[0]), "c" (now[1])
+			     : "memory");
+	return ok;
+}
+
+static void update_16(element_fn fn, void *dst, const char *a, const char *c, char *old)
+{
+	uint64_t was[2], now[2];
+
+	memcpy(was, dst, sizeof(was));	/* a torn guess only costs one round */
+	do {
+		fn(now, was, a, c);
+	} while (!cas16(dst, was, now));
+	memcpy(old, was, sizeof(was));
+}
+#else
+static bool have_cas16(void)
+{
+	return false;
+}
+
+static void update_16(element_fn fn, void *dst, const char *a, const char *c, char *old)
+{
+	update_locked(fn, 16, dst, a, c, old);
+}
+#endif
+
+static void update(element_fn fn, size_t size, char *dst, const char *a,
+		   const char *c, char *old)
+{
+	if ((uintptr_t) dst & (size - 1))
+		size = size | 1;	/* misaligned: no case below */
+	switch (size) {
+	case 1:
+		update_uint8_t(fn, dst, a, c, old);
+		break;
+	case 2:
+		update_uint16_t(fn, dst, a, c, old);
+		break;
+	case 4:
+		update_uint32_t(fn, dst, a, c, old);
+		break;
+	case 8:
+		update_uint64_t(fn, dst, a, c, old);
+		break;
+	case 16:
+		if (have_cas16()) {
+			update_16(fn, dst, a, c, old);
+			break;
+		}
+		/* fall through */
+	default:
+		update_locked(fn, size & ~(size_t) 1, dst, a, c, old);
+	}
+}
+
+void eng_atomic_apply(enum fi_datatype datatype, enum fi_op op, void *dst,
+		      const void *operand, const void *compare, void *result,
+		      size_t count)
+{
+	element_fn fn = types[datatype].op[op];
+	size_t i, size = types[datatype].size;
+	static const char zero[WIDEST];
+	char old[WIDEST];
+	const char *a = operand, *c = compare;
+
+	for (i = 0; i < count; i++) {
+		update(fn, size, (char *) dst + i * size, a ? a + i * size : zero,
+		       c ? c + i * size : zero, old);
+		if (result)
+			memcpy((char *) result + i * size, old, size);
+	}
+}
+
+void eng_atomic_reduce(enum fi_datatype datatype, enum fi_op op, void *dst,
+		       const void *operand, size_t count)
+{
+	element_fn fn = types[datatype].op[op];
+	size_t i, size = types[datatype].size;
+	char out[WIDEST];
+
+	for (i = 0; i < count * size; i += size) {
+		fn(out, (char *) dst + i, (const char *) operand + i,
+		   (const char *) operand + i);
+		memcpy((char *) dst + i, out, size);
+	}
+}
