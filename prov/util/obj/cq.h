@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * cq.h - the completion queue: a ring that grows.
+ *
+ * Each fi_cq_*_entry is a prefix of the tagged one, so a slot holds a tagged
+ * entry, and reading any format copies a prefix.  Errors lie in the ring in
+ * their order among the successes.
+ *
+ * With resource management enabled no completion is ever lost: a full ring
+ * doubles.  With FI_RM_DISABLED a ring that is full to the asked size
+ * goes to the overrun state, as fi_cq(3) describes.
+ */
+#ifndef OBJ_CQ_H
+#define OBJ_CQ_H
+
+#include <stdbool.h>
+#include <string.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_eq.h>
+#include <rdma/providers/fi_peer.h>
+
+#include "base/lock.h"
+#include "obj/ref.h"
+#include "obj/wait.h"
+
+struct obj_domain;
+
+struct obj_cq_err {
+	struct fi_cq_err_entry e;	/* err_data points behind this struct */
+};
+
+struct obj_cq_slot {
+	struct fi_cq_tagged_entry e;
+	fi_addr_t src;			/* FI_ADDR_NOTAVAIL if not known */
+	struct obj_cq_err *err;		/* not NULL: an error; e is then meaningless */
+};
+_Static_assert(sizeof(struct obj_cq_slot) == 64, "one cache line");
+
+struct obj_cq {
+	struct fid_cq fid;		/* first: the program's handle */
+	struct lock lock;		/* guards the ring and wait.armed */
+	struct obj_cq_slot *ring;
+	size_t mask;			/* slots - 1 */
+	size_t head;			/* next to read; counts up for ever */
+	size_t tail;			/* next to write */
+	size_t entry_size;		/* bytes of a slot that the program's format shows */
+	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
+	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun */
+	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
+	bool overrun;			/* lost one, takes no more */
+	bool signalled;			/* fi_cq_signal(): a blocked read returns */
+	struct obj_wait wait;
+	enum fi_cq_wait_cond wait_cond;
+	size_t threshold;		/* ready() wants this many; 1 but in a threshold sread */
+	struct obj_cq_err *shown;	/* owns the err_data last handed out, until the next readerr */
+	struct obj_domain *domain;
+	struct obj_ref domain_ref;
+	struct obj_refs refs;		/* endpoints bound to it, poll sets */
+	struct fi_cq_attr attr;
+};
+
+/* obj_cq_open - fi_cq_open().
+ * Errors: -FI_EINVAL, -FI_ENOMEM, -FI_EMFILE; each logged with its cause.
+ */
+int obj_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		struct fid_cq **cq_p, void *context);
+
+/* The parts of obj_cq_write() that are not fast. */
+bool obj_cq_grow(struct obj_cq *cq);
+void obj_cq_write_peer(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
+		       void *buf, uint64_t data, uint64_t tag, fi_addr_t src);
+
+/* obj_cq_write - add a success.
+ *
+ * @len, @buf, @data, @tag: as the entry's fields; 0 where they mean nothing
+ * @src: fi_addr_t of the sender for FI_SOURCE, else FI_ADDR_NOTAVAIL
+ *
+ * Threading: takes cq->lock; the caller may hold prog->lock.
+ * Errors:    none; a CQ that cannot grow for want of memory goes to overrun,
+ *            which the program sees and the log says.
+ * Cost:      one cache line written.
+ */
+static inline void obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
+				void *buf, uint64_t data, uint64_t tag, fi_addr_t src)
+{
+	struct obj_cq_slot *slot;
+
+	if (__builtin_expect(cq->peer != NULL, 0)) {
+		obj_cq_write_peer(cq, context, flags, len, buf, data, tag, src);
+		return;
+	}
+	lock_get(&cq->lock);
+	if (__builtin_expect(cq->tail - cq->head >= cq->room, 0) && !obj_cq_grow(cq))
+		goto out;
+	slot = &cq->ring[cq->tail & cq->mask];
+	slot->e.op_context = context;
+	slot->e.flags = flags;
+	slot->e.len = len;
+	slot->e.buf = buf;
+	slot->e.data = data;
+	slot->e.tag = tag;
+	slot->src = src;
+	slot->err = NULL;
+	cq->tail++;
+	obj_wait_signal(&cq->wait);
+out:
+	lock_put(&cq->lock);
+}
+
+/* obj_cq_write_err - add an error, behind what is there.
+ *
+ * @entry:    its err_data fields are ignored
+ * @err_data: copied; NULL with @size 0 for none
+ *
+ * Threading: as obj_cq_write().
+ */
+void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
+		      const void *err_data, size_t size);
+
+/* obj_cq_progress - what fi_cq_read(cq, NULL, 0) does: drive all groups once. */
+static inline void obj_cq_progress(struct obj_cq *cq)
+{
+	obj_feed_poll(&cq->wait.feed);
+}
+
+static inline struct obj_cq *obj_cq_of(struct fid_cq *fid)
+{
+	return container_of(fid, struct obj_cq, fid);
+}
+
+#endif

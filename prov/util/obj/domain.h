@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * domain.h - the domain object: what its endpoints, queues and regions share.
+ */
+#ifndef OBJ_DOMAIN_H
+#define OBJ_DOMAIN_H
+
+#include <pthread.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_collective.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include "base/hmap.h"
+#include "base/list.h"
+#include "base/lock.h"
+#include "obj/fabric.h"
+#include "obj/prog.h"
+#include "obj/ref.h"
+
+struct obj_auto;
+struct obj_eq;
+struct obj_mr;
+
+/* What a provider brings for its domain; a NULL slot answers -FI_ENOSYS. */
+struct obj_domain_ops {
+	/* As the calls of the same name.  Arguments have been checked for NULL.
+	 * fi_endpoint() and fi_endpoint2() both come here; fi_endpoint with flags 0.
+	 */
+	int (*endpoint)(struct fid_domain *domain, struct fi_info *info,
+			struct fid_ep **ep, uint64_t flags, void *context);
+	int (*scalable_ep)(struct fid_domain *domain, struct fi_info *info,
+			   struct fid_ep **sep, void *context);
+	int (*stx_ctx)(struct fid_domain *domain, struct fi_tx_attr *attr,
+		       struct fid_stx **stx, void *context);
+	int (*srx_ctx)(struct fid_domain *domain, struct fi_rx_attr *attr,
+		       struct fid_ep **rx_ep, void *context);
+	int (*query_atomic)(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+			    struct fi_atomic_attr *attr, uint64_t flags);
+	int (*query_collective)(struct fid_domain *domain, enum fi_collective_op coll,
+				struct fi_collective_attr *attr, uint64_t flags);
+
+	/* fini - the domain closes; all that was in it is closed.  May be NULL. */
+	void (*fini)(struct obj_domain *domain);
+};
+
+struct obj_domain {
+	struct fid_domain fid;		/* first: the program's handle */
+	const struct fi_provider *prov;
+	struct obj_fabric *fabric;
+	struct obj_ref fabric_ref;
+	const struct obj_domain_ops *ops;
+	struct fi_info *info;		/* our copy of what it was opened with */
+	struct fi_domain_attr *attr;	/* info->domain_attr */
+	uint32_t api_version;
+	uint32_t addr_format;		/* of the address vectors */
+	enum lock_kind prog_lock_kind;	/* of groups: NONE only if no two threads may meet */
+	enum lock_kind obj_lock_kind;	/* of av, cq, cntr, eq, mr */
+	bool auto_progress;		/* a thread of ours drives idle groups */
+	struct obj_refs refs;		/* everything opened in it */
+	struct obj_eq *eq;		/* fi_domain_bind(), or NULL */
+	struct obj_ref eq_ref;
+	uint64_t eq_flags;		/* FI_REG_MR: registrations complete there */
+
+	pthread_mutex_t progs_lock;	/* guards @progs and the making of @autop */
+	struct list progs;
+	struct obj_auto *autop;		/* progress thread; NULL until an endpoint is enabled */
+
+	struct lock mr_lock;		/* guards @mr_map and the regions in it */
+	struct hmap mr_map;		/* remote key -> struct obj_mr, remotely accessible only */
+	uint32_t mr_mode;		/* info's, legacy values translated to bits */
+
+	struct fi_ops fi_ops;
+	struct fi_ops_domain domain_ops;
+	struct fi_ops_mr mr_ops;
+};
+
+/* obj_domain_open - fi_domain() and fi_domain2() of every provider of ours. */
+int obj_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_domain **domain, uint64_t flags, void *context);
+
+/* obj_domain_started - an endpoint of @prog is enabled: start the progress
+ * thread if this domain has one and it does not run.  Errors: -FI_ENOMEM,
+ * -FI_EAGAIN (no more threads).
+ */
+int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog);
+
+static inline struct obj_domain *obj_domain_of(struct fid_domain *fid)
+{
+	return container_of(fid, struct obj_domain, fid);
+}
+
+#endif

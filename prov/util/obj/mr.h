@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * mr.h - memory regions and the one place that checks a remote key.
+ *
+ * A region that grants remote access is in the domain's key map; one for local
+ * use only is not, and may repeat a key that another has.
+ */
+#ifndef OBJ_MR_H
+#define OBJ_MR_H
+
+#include <sys/uio.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_rma.h>
+
+#include "obj/ref.h"
+
+struct obj_cntr;
+struct obj_domain;
+struct obj_ep;
+
+#define OBJ_MR_IOV_MAX 8
+
+enum obj_mr_state {
+	OBJ_MR_BOUND,			/* waits for bind and FI_ENABLE (FI_MR_ENDPOINT, FI_MR_RMA_EVENT) */
+	OBJ_MR_ENABLED,			/* usable */
+};
+
+struct obj_mr {
+	struct fid_mr fid;		/* first: the program's handle; mem_desc is this struct */
+	struct obj_domain *domain;
+	struct obj_ref domain_ref;
+	enum obj_mr_state state;
+	bool mapped;			/* in domain->mr_map */
+	uint64_t access;
+	uint64_t base;			/* address that stands for its first byte in RMA calls */
+	uint64_t len;			/* bytes in all */
+	uint64_t flags;
+	struct obj_ep *ep;		/* FI_MR_ENDPOINT: only through this endpoint; or NULL */
+	struct obj_ref ep_ref;
+	struct obj_cntr *cntr;		/* FI_RMA_EVENT: remote writes count here; or NULL */
+	struct obj_ref cntr_ref;
+	size_t iov_cnt;
+	struct iovec iov[];
+};
+
+/* The domain's fi_ops_mr. */
+int obj_mr_reg(struct fid *domain, const void *buf, size_t len, uint64_t access,
+	       uint64_t offset, uint64_t requested_key, uint64_t flags,
+	       struct fid_mr **mr_p, void *context);
+int obj_mr_regv(struct fid *domain, const struct iovec *iov, size_t cnt, uint64_t access,
+		uint64_t offset, uint64_t requested_key, uint64_t flags,
+		struct fid_mr **mr_p, void *context);
+int obj_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
+		   struct fid_mr **mr_p);
+
+/* obj_mr_verify - may a peer access this memory?  The only gate for remote keys.
+ *
+ * @ep:     endpoint that the request came in on
+ * @key:    as the peer sent it
+ * @addr:   as the peer sent it: virtual address or offset, by the domain's mode
+ * @len:    bytes; 0 is allowed anywhere within the region, its end included
+ * @access: FI_REMOTE_READ and/or FI_REMOTE_WRITE, all of which are needed
+ * @out:    [out] where the bytes are; room for OBJ_MR_IOV_MAX entries
+ * @cnt_p:  [out] entries used
+ * @cntr_p: [out] counter to bump for FI_RMA_EVENT, or NULL; may be NULL
+ *
+ * Threading: takes domain->mr_lock; the caller may hold prog->lock.  A program
+ *            that closes a region while peers use it races with its own peers;
+ *            the memory itself is the program's and is not touched here.
+ * Errors:    -FI_ENOKEY no such key here; -FI_EACCES right not granted or another
+ *            endpoint's region; -FI_EINVAL out of bounds.  Nothing is logged:
+ *            the caller knows the peer.
+ */
+int obj_mr_verify(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
+		  uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
+		  struct obj_cntr **cntr_p);
+
+static inline struct obj_mr *obj_mr_of(struct fid_mr *fid)
+{
+	return container_of(fid, struct obj_mr, fid);
+}
+
+#endif

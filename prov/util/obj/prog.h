@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * prog.h - progress groups and pollers.
+ *
+ * A progress group is the unit of locking and of polling.  Every enabled
+ * endpoint is in one group; its lock guards all state of the endpoints in it,
+ * the engine's and the provider's.  A transport registers one poller per group
+ * that it shares among all its endpoints there, so that the cost of progress
+ * follows the sockets that are active, not the endpoints that are open.
+ *
+ * Completion queues, counters and event queues remember which groups feed them
+ * and drive those when they are read.
+ *
+ * Lock order: av->eps_lock, then prog->lock, then the lock of a cq, cntr, eq,
+ * av or of the domain.  No lock below prog->lock is held across an upcall.
+ */
+#ifndef OBJ_PROG_H
+#define OBJ_PROG_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <rdma/fabric.h>
+
+#include "base/list.h"
+#include "base/lock.h"
+
+struct obj_domain;
+struct obj_fabric;
+struct obj_poller;
+struct obj_prog;
+
+/* What one poll may do at most, so that one busy transport starves no other. */
+#define OBJ_POLL_BUDGET 64
+
+struct obj_poller_ops {
+	/* poll - do what there is to do, at most about @budget things.
+	 *
+	 * Returns how many things were done (packets, events, timers).
+	 * Caller holds prog->lock.  May write completions and events.  Does not block.
+	 */
+	int (*poll)(struct obj_poller *poller, unsigned budget);
+
+	/* arm - somebody is about to sleep.
+	 *
+	 * Return 0 if poller->fd is readable, or becomes readable, exactly when
+	 * poll() would find something; lower *@deadline_ns (clock_ns(); UINT64_MAX
+	 * is never) to the next timer.  Return -FI_EAGAIN if poll() has work now.
+	 *
+	 * The fd must not be readable for something that poll() cannot take away
+	 * (a socket that is held back for want of receive buffers leaves the
+	 * interest set), or a sleeper would spin.
+	 * Caller holds prog->lock.  May be called again without a poll between.
+	 */
+	int (*arm)(struct obj_poller *poller, uint64_t *deadline_ns);
+
+	/* close - the group ends; no endpoint is left in it.  Free the poller and
+	 * close its fd.  Nobody else uses the group any more.
+	 */
+	void (*close)(struct obj_poller *poller);
+};
+
+struct obj_poller {
+	struct list node;		/* on prog->pollers */
+	const struct obj_poller_ops *ops;
+	const void *key;		/* whose: an address that only that transport uses */
+	struct obj_prog *prog;		/* set by obj_prog_add() */
+	int fd;				/* may be an epoll fd; -1: timers and arm() only */
+};
+
+struct obj_prog {
+	struct lock lock;		/* guards endpoints, pollers and what follows */
+	struct list pollers;
+	struct obj_domain *domain;	/* NULL for the group of passive endpoints */
+	struct list node;		/* on domain->progs */
+	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
+	int epfd;			/* over timerfd and the pollers' fds; -1 until somebody sleeps */
+	int timerfd;			/* fires at @timer_ns; readable until the next arm */
+	uint64_t timer_ns;		/* 0: nobody ever slept; UINT64_MAX: no timer */
+	_Atomic unsigned sleepers;	/* threads asleep in a blocking read of ours */
+	_Atomic uint64_t polls;		/* polls by application threads */
+	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
+};
+
+/* obj_prog_new - make an empty group with one reference.
+ *
+ * @domain: its domain, which must outlive it; NULL for passive endpoints
+ * @kind:   of the lock
+ */
+int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog **prog_p);
+void obj_prog_get(struct obj_prog *prog);
+
+/* obj_prog_put - drop a reference; the last one closes the pollers and frees.
+ * Threading: the caller does not hold prog->lock.
+ */
+void obj_prog_put(struct obj_prog *prog);
+
+/* obj_prog_find - the poller with @key, or NULL.  Caller holds prog->lock. */
+struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key);
+
+/* obj_prog_add - register @poller, with ops, key and fd set.
+ *
+ * Ownership: on 0 the group has it until ops->close(); on error the caller keeps it.
+ * Threading: caller holds prog->lock.
+ * Errors:    -FI_ENOMEM, -FI_EMFILE.
+ */
+int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
+
+/* obj_prog_poll_locked - poll every poller; caller holds prog->lock.
+ * Returns how many things were done.
+ */
+int obj_prog_poll_locked(struct obj_prog *prog);
+
+/* obj_prog_poll - the same for an application thread that does not hold the
+ * lock.  Does nothing when another thread is at it.
+ */
+static inline int obj_prog_poll(struct obj_prog *prog)
+{
+	int ret;
+
+	atomic_store_explicit(&prog->polls,
+		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	if (!lock_try(&prog->lock))
+		return 0;
+	ret = obj_prog_poll_locked(prog);
+	lock_put(&prog->lock);
+	return ret;
+}
+
+/* obj_prog_arm - prepare for sleep on obj_prog_fd(), which will also be
+ * readable when the group's next timer is due.
+ *
+ * Returns 0, or -FI_EAGAIN when there is work: poll instead.
+ * Threading: takes prog->lock.
+ */
+int obj_prog_arm(struct obj_prog *prog);
+
+/* obj_prog_fd - epoll fd that is readable when the group has work.
+ * Made on first use.  Returns the fd or a negative error.  Takes prog->lock.
+ */
+int obj_prog_fd(struct obj_prog *prog);
+
+void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns);
+
+/* obj_prog_moved - a call outside poll() gave a poller a deadline earlier than
+ * the one it armed with, or (0) work that its fd does not show: a sleeper must
+ * wake by then.  Caller holds prog->lock.  Cost: one compare unless earlier.
+ */
+static inline void obj_prog_moved(struct obj_prog *prog, uint64_t deadline_ns)
+{
+	if (__builtin_expect(deadline_ns < prog->timer_ns, 0))
+		obj_prog_set_timer(prog, deadline_ns);
+}
+
+/* The groups that feed a queue or counter: grows, never shrinks while the owner
+ * lives, so that a reader needs no lock.  The first one is the owner's home: an
+ * endpoint that is bound to it joins that group.
+ */
+#define OBJ_FEED_INLINE 2
+
+struct obj_feed {
+	_Atomic unsigned cnt;
+	_Atomic(struct obj_prog **) progs;	/* @first, or the newest of the arrays */
+	struct obj_prog *first[OBJ_FEED_INLINE];
+	void *grown;				/* chain of malloc'ed arrays, freed with the owner */
+	unsigned room;
+	pthread_mutex_t lock;			/* writers */
+};
+
+void obj_feed_init(struct obj_feed *feed);
+void obj_feed_fini(struct obj_feed *feed);
+
+/* obj_feed_add - @prog feeds the owner from now on; holds a reference on it.
+ * Returns 0 (also when it was there), -FI_ENOMEM.
+ */
+int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog);
+
+/* obj_feed_home - the group that an endpoint bound to the owner joins, or NULL. */
+static inline struct obj_prog *obj_feed_home(struct obj_feed *feed)
+{
+	if (!atomic_load_explicit(&feed->cnt, memory_order_acquire))
+		return NULL;
+	return atomic_load_explicit(&feed->progs, memory_order_acquire)[0];
+}
+
+/* obj_feed_poll - drive all groups.  Returns how many things were done. */
+static inline int obj_feed_poll(struct obj_feed *feed)
+{
+	unsigned i, cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
+	struct obj_prog **progs = atomic_load_explicit(&feed->progs, memory_order_acquire);
+	int done = 0;
+
+	for (i = 0; i < cnt; i++)
+		done += obj_prog_poll(progs[i]);
+	return done;
+}
+
+#endif
