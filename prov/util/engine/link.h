@@ -199,6 +199,11 @@ struct eng_link_ops {
 		      const void *param, size_t paramlen);
 	/* reject - turn @req down with private data; @req is used up. */
 	int (*reject)(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
+	/* req_drop - @req will be neither accepted nor rejected; it is used up.
+	 * Called without a lock, and perhaps after pep_close() of its listener:
+	 * a request that was announced stands on its own.
+	 */
+	void (*req_drop)(void *req);
 	/* shutdown - no more sends; the peer hears of it after what was sent. */
 	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
 	int (*getpeer)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * engine.h - the engine's upper edge: what a provider calls.
+ *
+ * A provider over the engine is a struct eng_link_ops (link.h) and its fi_info
+ * templates.  Its domain's and fabric's ops tables hold one-line functions:
+ *
+ *	static int endpoint(struct fid_domain *domain, struct fi_info *info,
+ *			    struct fid_ep **ep, uint64_t flags, void *context)
+ *	{
+ *		return eng_ep_open(domain, info, &tcp_link_ops, flags, ep, context);
+ *	}
+ *
+ * All endpoint types, all data-transfer calls and all options are then there.
+ */
+#ifndef ENG_ENGINE_H
+#define ENG_ENGINE_H
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include "engine/link.h"
+#include "obj/ep.h"
+#include "obj/pep.h"
+
+/* ---- what templates may promise ------------------------------------------- */
+
+/* Capabilities that the engine brings to any link, for info->caps and the
+ * attributes; the provider adds FI_LOCAL_COMM and FI_REMOTE_COMM as it reaches.
+ */
+#define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND)
+#define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE)
+#define ENG_TX_OP_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+			 FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)
+#define ENG_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
+#define ENG_MSG_ORDER (FI_ORDER_SAS)
+#define ENG_IOV_LIMIT ENG_IOV_MAX
+#define ENG_RMA_IOV_LIMIT 8
+#define ENG_MAX_MSG_SIZE ((size_t) INT64_MAX)
+#define ENG_CQ_DATA_SIZE 8
+#define ENG_MEM_TAG_FORMAT FI_TAG_GENERIC
+#define ENG_INJECT_MAX 4096	/* largest tx_attr->inject_size a template may offer */
+
+/* ---- opening -------------------------------------------------------------- */
+
+/* eng_ep_open - fi_endpoint() of a provider: FI_EP_MSG and FI_EP_RDM.
+ *
+ * @info: as the program passed it.  info->handle may be the handle of a
+ *        connection request (then fi_accept() answers it), or a passive
+ *        endpoint, whose address the new endpoint takes over.
+ * @link: transport; must stay valid for ever
+ *
+ * Ownership: fi_close() frees the endpoint.
+ * Threading: no lock held.
+ * Errors:    -FI_EINVAL, -FI_ENOMEM, -FI_ENOSYS (endpoint type).
+ */
+int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
+		const struct eng_link_ops *link, uint64_t flags,
+		struct fid_ep **ep_p, void *context);
+
+/* eng_pep_open - fi_passive_ep() of a provider with a connected link.
+ * Binds at once, so that fi_getname() tells the address before fi_listen().
+ * Errors: -FI_EINVAL, -FI_ENOMEM, those of link->pep_open.
+ */
+int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,
+		 const struct eng_link_ops *link, struct fid_pep **pep_p, void *context);
+
+/* ---- for links ------------------------------------------------------------ */
+
+/* eng_ep_base - the shared part: info, domain, prog, caps. */
+static inline struct obj_ep *eng_ep_base(struct eng_ep *ep)
+{
+	return (struct obj_ep *) ep;	/* its first member */
+}
+
+static inline struct obj_pep *eng_pep_base(struct eng_pep *pep)
+{
+	return (struct obj_pep *) pep;	/* its first member */
+}
+
+#endif
