@@ -3,12 +3,42 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/engine/atomic.c \
 	prov/util/engine/atomic.h \
-	prov/util/engine/minifloat.h
+	prov/util/engine/engine.h \
+	prov/util/engine/ids.c \
+	prov/util/engine/ids.h \
+	prov/util/engine/link.h \
+	prov/util/engine/match.c \
+	prov/util/engine/match.h \
+	prov/util/engine/minifloat.h \
+	prov/util/engine/wire.c \
+	prov/util/engine/wire.h
+
+engine_test_libs = prov/util/libutil.la src/base/libbase.la $(CMOCKA_LIBS)
+engine_tests = \
+	prov/util/engine/atomic_test \
+	prov/util/engine/ids_test \
+	prov/util/engine/match_test \
+	prov/util/engine/wire_test
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/util/engine/atomic_test
-TESTS += prov/util/engine/atomic_test
+check_PROGRAMS += $(engine_tests)
+TESTS += $(engine_tests)
 prov_util_engine_atomic_test_SOURCES = prov/util/engine/atomic_test.c
 prov_util_engine_atomic_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_atomic_test_LDADD = prov/util/libutil.la src/base/libbase.la $(CMOCKA_LIBS)
+prov_util_engine_atomic_test_LDADD = $(engine_test_libs)
+prov_util_engine_ids_test_SOURCES = prov/util/engine/ids_test.c
+prov_util_engine_ids_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_ids_test_LDADD = $(engine_test_libs)
+prov_util_engine_match_test_SOURCES = prov/util/engine/match_test.c
+prov_util_engine_match_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_match_test_LDADD = $(engine_test_libs)
+prov_util_engine_wire_test_SOURCES = prov/util/engine/wire_test.c prov/util/engine/wire_check.h
+prov_util_engine_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_wire_test_LDADD = $(engine_test_libs)
 endif
+
+# The fuzzer needs clang; build it with "make fuzz_wire CC=clang".
+EXTRA_PROGRAMS += prov/util/engine/fuzz_wire
+prov_util_engine_fuzz_wire_SOURCES = prov/util/engine/fuzz_wire.c prov/util/engine/wire_check.h \
+	prov/util/engine/wire.c
+prov_util_engine_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address

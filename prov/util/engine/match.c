@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/match.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "base/hmap.h"
+
+#define FIRST_HEADS 16
+#define CHAIN_MAX 2		/* entries a chain, on average, before a table doubles */
+
+static inline size_t slot(const struct match_tab *tab, uint64_t tag, uint64_t src)
+{
+	return hmap_hash(tag + src * UINT64_C(0x9e3779b97f4a7c15)) & tab->mask;
+}
+
+static struct list *new_heads(size_t cnt)
+{
+	struct list *heads = malloc(cnt * sizeof(*heads));
+	size_t i;
+
+	for (i = 0; heads && i < cnt; i++)
+		list_init(&heads[i]);
+	return heads;
+}
+
+static int tab_init(struct match_tab *tab)
+{
+	tab->heads = new_heads(FIRST_HEADS);
+	tab->mask = FIRST_HEADS - 1;
+	return tab->heads ? 0 : -FI_ENOMEM;
+}
+
+/* Chains keep their order: entries of equal key stay oldest first. */
+static void tab_grow(struct match_tab *tab,
+		     size_t (*slot_of)(const struct match_tab *, struct list *))
+{
+	struct match_tab new = { .mask = tab->mask * 2 + 1 };
+	struct list *item;
+	size_t i;
+
+	new.heads = new_heads(new.mask + 1);
+	if (!new.heads)
+		return;
+	for (i = 0; i <= tab->mask; i++)
+		while ((item = list_pop(&tab->heads[i])))
+			list_add_tail(item, &new.heads[slot_of(&new, item)]);
+	free(tab->heads);
+	*tab = new;
+}
+
+static size_t recv_slot(const struct match_tab *tab, struct list *item)
+{
+	struct match_recv *recv = container_of(item, struct match_recv, link);
+
+	return slot(tab, recv->tag, recv->src);
+}
+
+static size_t tag_slot(const struct match_tab *tab, struct list *item)
+{
+	return slot(tab, container_of(item, struct match_msg, by_tag)->tag, MATCH_ANY);
+}
+
+static size_t src_slot(const struct match_tab *tab, struct list *item)
+{
+	struct match_msg *msg = container_of(item, struct match_msg, by_src);
+
+	return slot(tab, msg->tag, msg->src);
+}
+
+int match_init(struct match *m)
+{
+	*m = (struct match) { 0 };
+	list_init(&m->wild);
+	list_init(&m->all);
+	if (!tab_init(&m->posted) && !tab_init(&m->by_tag) && !tab_init(&m->by_src))
+		return 0;
+	match_fini(m);
+	return -FI_ENOMEM;
+}
+
+void match_fini(struct match *m)
+{
+	free(m->posted.heads);
+	free(m->by_tag.heads);
+	free(m->by_src.heads);
+	m->posted.heads = NULL;
+	m->by_tag.heads = NULL;
+	m->by_src.heads = NULL;
+}
+
+void match_post(struct match *m, struct match_recv *recv)
+{
+	recv->seq = m->seq++;
+	if (recv->ignore) {
+		list_add_tail(&recv->link, &m->wild);
+		m->wild_cnt++;
+		return;
+	}
+	if (m->exact_cnt > CHAIN_MAX * m->posted.mask)
+		tab_grow(&m->posted, recv_slot);
+	list_add_tail(&recv->link, &m->posted.heads[slot(&m->posted, recv->tag, recv->src)]);
+	m->exact_cnt++;
+	m->directed_cnt += recv->src != MATCH_ANY;
+}
+
+void match_unpost(struct match *m, struct match_recv *recv)
+{
+	list_del(&recv->link);
+	if (recv->ignore) {
+		m->wild_cnt--;
+		return;
+	}
+	m->exact_cnt--;
+	m->directed_cnt -= recv->src != MATCH_ANY;
+}
+
+static struct match_recv *find_exact(struct match *m, uint64_t tag, uint64_t src)
+{
+	struct list *pos, *head = &m->posted.heads[slot(&m->posted, tag, src)];
+	struct match_recv *recv;
+
+	list_for_each(pos, head) {
+		recv = container_of(pos, struct match_recv, link);
+		if (recv->tag == tag && recv->src == src)
+			return recv;
+	}
+	return NULL;
+}
+
+/* A masked receive that accepts the message and is older than @than. */
+static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
+				    struct match_recv *than)
+{
+	struct match_recv *recv;
+	struct list *pos;
+
+	list_for_each(pos, &m->wild) {
+		recv = container_of(pos, struct match_recv, link);
+		if (than && recv->seq > than->seq)
+			break;
+		if ((recv->tag ^ tag) & ~recv->ignore)
+			continue;
+		if (recv->src == MATCH_ANY || recv->src == src)
+			return recv;
+	}
+	return than;
+}
+
+struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src)
+{
+	struct match_recv *best = NULL, *directed;
+
+	if (m->exact_cnt > m->directed_cnt)
+		best = find_exact(m, tag, MATCH_ANY);
+	if (m->directed_cnt) {
+		directed = find_exact(m, tag, src);
+		if (directed && (!best || directed->seq < best->seq))
+			best = directed;
+	}
+	return m->wild_cnt ? find_wild(m, tag, src, best) : best;
+}
+
+void match_keep(struct match *m, struct match_msg *msg)
+{
+	if (m->msg_cnt > CHAIN_MAX * m->by_tag.mask) {
+		tab_grow(&m->by_tag, tag_slot);
+		tab_grow(&m->by_src, src_slot);
+	}
+	list_add_tail(&msg->all, &m->all);
+	list_add_tail(&msg->by_tag, &m->by_tag.heads[slot(&m->by_tag, msg->tag, MATCH_ANY)]);
+	list_add_tail(&msg->by_src, &m->by_src.heads[slot(&m->by_src, msg->tag, msg->src)]);
+	m->msg_cnt++;
+}
+
+void match_take(struct match *m, struct match_msg *msg)
+{
+	list_del(&msg->all);
+	list_del(&msg->by_tag);
+	list_del(&msg->by_src);
+	m->msg_cnt--;
+}
+
+static struct match_msg *find_masked(struct match *m, uint64_t tag, uint64_t ignore,
+				     uint64_t src)
+{
+	struct match_msg *msg;
+	struct list *pos;
+
+	list_for_each(pos, &m->all) {
+		msg = container_of(pos, struct match_msg, all);
+		if ((msg->tag ^ tag) & ~ignore)
+			continue;
+		if (src == MATCH_ANY || src == msg->src)
+			return msg;
+	}
+	return NULL;
+}
+
+struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
+				 uint64_t src)
+{
+	struct match_msg *msg;
+	struct list *pos;
+
+	if (!m->msg_cnt)
+		return NULL;
+	if (ignore)
+		return find_masked(m, tag, ignore, src);
+	if (src == MATCH_ANY) {
+		list_for_each(pos, &m->by_tag.heads[slot(&m->by_tag, tag, MATCH_ANY)]) {
+			msg = container_of(pos, struct match_msg, by_tag);
+			if (msg->tag == tag)
+				return msg;
+		}
+		return NULL;
+	}
+	list_for_each(pos, &m->by_src.heads[slot(&m->by_src, tag, src)]) {
+		msg = container_of(pos, struct match_msg, by_src);
+		if (msg->tag == tag && msg->src == src)
+			return msg;
+	}
+	return NULL;
+}
+
+static struct match_recv *each_in(struct list *head,
+				  bool (*fn)(struct match_recv *recv, void *arg), void *arg)
+{
+	struct match_recv *recv;
+	struct list *pos, *tmp;
+
+	list_for_each_safe(pos, tmp, head) {
+		recv = container_of(pos, struct match_recv, link);
+		if (fn(recv, arg))
+			return recv;
+	}
+	return NULL;
+}
+
+struct match_recv *match_each_recv(struct match *m,
+				   bool (*fn)(struct match_recv *recv, void *arg), void *arg)
+{
+	struct match_recv *recv = each_in(&m->wild, fn, arg);
+	size_t i;
+
+	for (i = 0; !recv && i <= m->posted.mask; i++)
+		recv = each_in(&m->posted.heads[i], fn, arg);
+	return recv;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * match.h - which receive gets which message.
+ *
+ * A matcher holds two sets: receives that were posted and found no message, and
+ * messages that arrived and found no receive.  An arriving message takes the
+ * oldest posted receive that accepts it, a posted receive the oldest message
+ * that it accepts; so messages of one sender are received in the order of their
+ * sending, whatever mixture of exact, masked and directed receives is posted.
+ *
+ * A receive accepts a message when the tags agree outside of @ignore and @src is
+ * MATCH_ANY or the message's source.  Untagged receives use tag 0, ignore 0.
+ *
+ * Pure state: no I/O, no clock, no lock; memory only for the hash tables, and a
+ * table that cannot grow just gets slower.
+ */
+#ifndef ENG_MATCH_H
+#define ENG_MATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+#define MATCH_ANY UINT64_C(0)
+
+/* A posted receive; embedded in the request.  The caller fills in the last three. */
+struct match_recv {
+	struct list link;	/* matcher's */
+	uint64_t seq;		/* matcher's: order of posting */
+	uint64_t tag;
+	uint64_t ignore;	/* bits set are not compared */
+	uint64_t src;		/* MATCH_ANY, or the only source that is accepted */
+};
+
+/* A message without a receive.  The caller fills in the last two. */
+struct match_msg {
+	struct list all;	/* matcher's, in order of arrival */
+	struct list by_tag;	/* matcher's */
+	struct list by_src;	/* matcher's */
+	uint64_t tag;
+	uint64_t src;		/* never MATCH_ANY */
+};
+
+struct match_tab {
+	struct list *heads;
+	size_t mask;
+};
+
+struct match {
+	struct match_tab posted;	/* receives with ignore 0, by tag and source */
+	struct list wild;		/* receives with a mask, oldest first */
+	struct match_tab by_tag;	/* messages by tag */
+	struct match_tab by_src;	/* messages by tag and source */
+	struct list all;		/* messages, oldest first */
+	uint64_t seq;
+	size_t exact_cnt;		/* in @posted */
+	size_t directed_cnt;		/* of those, with a source */
+	size_t wild_cnt;
+	size_t msg_cnt;
+};
+
+/* match_init - make an empty matcher.  Errors: -FI_ENOMEM. */
+int match_init(struct match *m);
+
+/* match_fini - free the tables.  What is still in them belongs to the caller. */
+void match_fini(struct match *m);
+
+/* match_post - add @recv behind all others.
+ * The caller has seen match_find_msg() return NULL for it.
+ * Ownership: the matcher keeps @recv until match_unpost().  Cost: O(1).
+ */
+void match_post(struct match *m, struct match_recv *recv);
+
+/* match_unpost - take a posted receive away: it was matched, or is cancelled. */
+void match_unpost(struct match *m, struct match_recv *recv);
+
+/* match_find_recv - the oldest posted receive that accepts a message, or NULL.
+ * It stays posted.
+ * Cost: O(1) expected, plus the masked receives that are older.
+ * Source: fi_tagged(3), fi_msg(3).
+ */
+struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src);
+
+/* match_keep - add a message that found no receive.
+ * Ownership: the matcher keeps @msg until match_take().  Cost: O(1).
+ */
+void match_keep(struct match *m, struct match_msg *msg);
+
+/* match_take - take a message away. */
+void match_take(struct match *m, struct match_msg *msg);
+
+/* match_find_msg - the oldest message that a receive would accept, or NULL.
+ * It stays.
+ * Cost: O(1) expected for ignore 0, else the messages that are older.
+ */
+struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
+				 uint64_t src);
+
+/* match_each_recv - call @fn for each posted receive, in no special order, until
+ * it returns true.  @fn may unpost the receive that it is given.
+ * Returns that receive, or NULL.
+ */
+struct match_recv *match_each_recv(struct match *m,
+				   bool (*fn)(struct match_recv *recv, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * wire.h - every packet of the engine, and the one gate they pass.
+ *
+ * A packet is a header followed by a payload; the link carries both and says
+ * how long each is.  All numbers are little endian and of fixed width.  Each
+ * header begins with struct wire_base, 16 bytes; optional words follow in the
+ * order in which they are listed below, then the fixed part of the operation.
+ *
+ *   op      words           fixed part          payload
+ *   EAGER   [tag] [data]    -                   the message, base.len bytes
+ *   RTS     [tag] [data]    -                   none; base.len is what is announced
+ *   CTS     -               struct wire_cts     none; base.len is what is wanted
+ *   DATA    -               struct wire_data    base.len bytes
+ *   ACK     -               -                   none
+ *   NACK    -               struct wire_nack    none
+ *   XOFF    -               -                   none
+ *   XON     -               -                   none
+ *   READ    -               n wire_rma          none; base.len bytes are asked for
+ *   WRITE   [data]          n wire_rma          base.len bytes
+ *   ATOMIC  [data]          wire_atomic, n rma  operands
+ *
+ * An id names a request of the side that made it up; the other side returns it
+ * and can do nothing else with it.  See ids.h.
+ */
+#ifndef ENG_WIRE_H
+#define ENG_WIRE_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/link.h"
+
+#define WIRE_VERSION 1		/* links exchange it when they connect; unequal: refuse */
+
+enum wire_op {
+	WIRE_NONE,
+	WIRE_EAGER,	/* a message with its payload; id: sender's, if an ACK is wanted */
+	WIRE_RTS,	/* a message is announced; id: sender's */
+	WIRE_CTS,	/* send it; id: sender's from the RTS, cts.rx_id: receiver's */
+	WIRE_DATA,	/* a piece; id: of the request that waits for it */
+	WIRE_ACK,	/* WIRE_F_MATCHED or WIRE_F_DELIVERED; id: sender's */
+	WIRE_NACK,	/* the request cannot be served; id: sender's, nack.err says why */
+	WIRE_XOFF,	/* announce everything from now on; the receiver's memory is short */
+	WIRE_XON,	/* no more need to */
+	WIRE_READ,	/* id: initiator's, names where DATA goes */
+	WIRE_WRITE,	/* id: initiator's, if an ACK is wanted */
+	WIRE_ATOMIC,	/* id: initiator's, if a result or an ACK is wanted */
+	WIRE_OP_CNT
+};
+
+/* base.flags */
+#define WIRE_F_TAG 0x01		/* a tag word follows; a message without is untagged */
+#define WIRE_F_DATA 0x02	/* a completion data word follows */
+#define WIRE_F_MATCHED 0x04	/* EAGER, RTS: ACK wanted when matched; ACK: it is */
+#define WIRE_F_DELIVERED 0x08	/* EAGER, RTS, WRITE, ATOMIC: ACK wanted when in place; ACK: it is */
+#define WIRE_F_LAST 0x10	/* WRITE: last piece of the operation */
+
+struct wire_base {
+	uint8_t op;
+	uint8_t flags;
+	uint16_t ctx;		/* receive context that is addressed; 0 without scalable endpoints */
+	uint32_t id;
+	uint64_t len;
+} __attribute__((packed));
+
+struct wire_cts {
+	uint32_t rx_id;		/* what DATA is to carry as its id */
+	uint32_t zero;
+} __attribute__((packed));
+
+struct wire_data {
+	uint64_t off;		/* of this piece in the message */
+} __attribute__((packed));
+
+struct wire_nack {
+	uint32_t err;		/* positive FI_E* */
+	uint32_t zero;
+} __attribute__((packed));
+
+struct wire_rma {
+	uint64_t addr;
+	uint64_t len;		/* bytes; ATOMIC: elements */
+	uint64_t key;
+} __attribute__((packed));
+
+struct wire_atomic {
+	uint8_t kind;		/* enum wire_atomic_kind */
+	uint8_t op;		/* enum fi_op */
+	uint8_t type;		/* enum fi_datatype */
+	uint8_t zero[5];
+} __attribute__((packed));
+
+enum wire_atomic_kind {
+	WIRE_AMO_BASE,		/* payload: operands; nothing comes back */
+	WIRE_AMO_FETCH,		/* payload: operands; the old values come back as DATA */
+	WIRE_AMO_COMPARE,	/* payload: operands, then as many comparands */
+	WIRE_AMO_KINDS
+};
+
+#define WIRE_RMA_MAX 8
+
+_Static_assert(sizeof(struct wire_base) == 16, "wire layout");
+_Static_assert(sizeof(struct wire_cts) == 8, "wire layout");
+_Static_assert(sizeof(struct wire_data) == 8, "wire layout");
+_Static_assert(sizeof(struct wire_nack) == 8, "wire layout");
+_Static_assert(sizeof(struct wire_rma) == 24, "wire layout");
+_Static_assert(sizeof(struct wire_atomic) == 8, "wire layout");
+_Static_assert(sizeof(struct wire_base) + 8 + sizeof(struct wire_atomic) +
+	       WIRE_RMA_MAX * sizeof(struct wire_rma) <= ENG_HDR_MAX,
+	       "the longest header fits a packet");
+
+/* Longest message that can be announced; FI_E* errors pass as numbers below
+ * WIRE_ERR_MAX.
+ */
+#define WIRE_LEN_MAX INT64_MAX
+#define WIRE_ERR_MAX 1024
+
+/* A packet that has passed the gate, in host order. */
+struct wire_msg {
+	enum wire_op op;
+	uint8_t flags;
+	uint16_t ctx;
+	uint32_t id;
+	uint64_t len;
+	uint64_t tag;		/* 0 without WIRE_F_TAG */
+	uint64_t data;		/* 0 without WIRE_F_DATA */
+	uint64_t off;		/* DATA */
+	uint32_t rx_id;		/* CTS */
+	uint32_t err;		/* NACK */
+	struct wire_atomic amo;	/* ATOMIC */
+	uint16_t rma_cnt;	/* READ, WRITE, ATOMIC: 1 .. WIRE_RMA_MAX */
+	struct wire_rma rma[WIRE_RMA_MAX];	/* host order; not filled for other ops */
+};
+
+/* wire_parse - check one packet and take it apart.
+ *
+ * @hdr, @hdr_len: the engine's header as it came, any alignment
+ * @payload:       length of the payload that the link announces with it
+ * @out:           [out] valid only on NULL; members of other ops are undefined
+ *
+ * Returns NULL when the packet is well formed, else what is wrong with it, for
+ * the log.  What it checks is form: lengths that agree, flags and words that
+ * belong to the operation, sums that do not overflow.  Whether an id or key
+ * exists is the business of whoever looks it up.
+ * Ownership: reads @hdr only.  Threading: any.  Errors: none.
+ */
+const char *wire_parse(const uint8_t *hdr, size_t hdr_len, size_t payload,
+		       struct wire_msg *out);
+
+/* wire_op_name - "EAGER", ...; "?" for what is none. */
+const char *wire_op_name(unsigned op);
+
+/* ---- writing headers ------------------------------------------------------ */
+
+/* wire_put_base - the first 16 bytes.  Returns the length so far. */
+static inline size_t wire_put_base(uint8_t *hdr, enum wire_op op, uint8_t flags,
+				   uint16_t ctx, uint32_t id, uint64_t len)
+{
+	struct wire_base *base = (struct wire_base *) hdr;
+
+	base->op = op;
+	base->flags = flags;
+	base->ctx = htole16(ctx);
+	base->id = htole32(id);
+	base->len = htole64(len);
+	return sizeof(*base);
+}
+
+/* wire_put_word - append a tag, data or offset word at @at.  Returns the new length. */
+static inline size_t wire_put_word(uint8_t *hdr, size_t at, uint64_t word)
+{
+	word = htole64(word);
+	__builtin_memcpy(hdr + at, &word, sizeof(word));
+	return at + sizeof(word);
+}
+
+/* wire_put_pair - append the two 32-bit fields of a CTS or NACK. */
+static inline size_t wire_put_pair(uint8_t *hdr, size_t at, uint32_t first)
+{
+	return wire_put_word(hdr, at, first);
+}
+
+/* wire_put_rma - append one remote range. */
+static inline size_t wire_put_rma(uint8_t *hdr, size_t at, uint64_t addr,
+				  uint64_t len, uint64_t key)
+{
+	at = wire_put_word(hdr, at, addr);
+	at = wire_put_word(hdr, at, len);
+	return wire_put_word(hdr, at, key);
+}
+
+#endif
