@@ -1,1 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+# Every test runs under a limit, so that one that hangs is one that fails.
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limit
+dist_noinst_SCRIPTS += quickstart check .ci/run tests/limit
+EXTRA_DIST += util/steps.sh README.md
+
+# Names of all tests, one a line, for ./check.
+PHONY_EXTRA += list-tests
+list-tests:
+	@printf '%s\n' $(TESTS)
