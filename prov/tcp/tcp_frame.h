@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * tcp_frame.h - the 8 bytes before each packet, and their one validator.
+ *
+ * Pure.  Units: bytes.
+ */
+#ifndef TCP_FRAME_H
+#define TCP_FRAME_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "wire.h"
+
+/* tcp_frame_put - write the frame header for a packet at @out (unaligned). */
+static inline void tcp_frame_put(void *out, size_t hdr_len, uint64_t len)
+{
+	uint64_t word = htole64(len << 16 | hdr_len);
+
+	memcpy(out, &word, sizeof(word));
+}
+
+enum tcp_frame_verdict {
+	TCP_FRAME_MORE,		/* the header is not complete yet */
+	TCP_FRAME_OK,
+	TCP_FRAME_BAD,		/* impossible lengths */
+};
+
+/* tcp_frame_get - judge what begins at @buf.
+ *
+ * @have:      bytes that may be read at @buf
+ * @max:       largest payload that was agreed
+ * @hdr_len_p, @len_p: [out] on TCP_FRAME_OK: engine header and payload; the
+ *             whole header is then at @buf + TCP_FRAME_SIZE
+ *
+ * The lengths are judged as soon as the 8 bytes are there, so that no peer can
+ * make us wait for, or set aside memory for, what would be refused anyway.
+ */
+static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t have,
+						   uint64_t max, size_t *hdr_len_p,
+						   uint64_t *len_p)
+{
+	uint64_t word;
+	size_t hdr_len;
+
+	if (have < TCP_FRAME_SIZE)
+		return TCP_FRAME_MORE;
+	memcpy(&word, buf, sizeof(word));
+	word = le64toh(word);
+	hdr_len = word & 0xffff;
+	if (hdr_len - 1 >= ENG_HDR_MAX || word >> 16 > max)
+		return TCP_FRAME_BAD;
+	if (have - TCP_FRAME_SIZE < hdr_len)
+		return TCP_FRAME_MORE;
+	*hdr_len_p = hdr_len;
+	*len_p = word >> 16;
+	return TCP_FRAME_OK;
+}
+
+#endif

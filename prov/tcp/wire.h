@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * wire.h - every byte that goes over a tcp connection, and every limit.
+ *
+ * A connection begins with a greeting: the caller says HELLO, the called one
+ * answers WELCOME or REFUSE.  Then both send frames until one closes.
+ *
+ * A greeting is a struct tcp_wire_hello, big-endian, followed by data_len bytes
+ * of private data (HELLO, WELCOME, and REFUSE by an application) or of text for
+ * a person (REFUSE by the library).  The first 24 bytes keep their place and
+ * meaning in every version of this protocol, so that a refusal can always be
+ * read; where they end up at size and data_len is all that a stranger's
+ * version needs.
+ *
+ * A frame is 8 bytes, little-endian: header length (16 bits), payload length
+ * (48 bits); then the engine's header and the payload.
+ */
+#ifndef TCP_WIRE_H
+#define TCP_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/link.h"
+
+/* The first byte is no text, no TLS record and no version number. */
+#define TCP_WIRE_MAGIC		"\xfa" "bric" "\x00\r\n"
+#define TCP_WIRE_MAGIC_LEN	8
+#define TCP_WIRE_VERSION	1
+
+#define TCP_WIRE_DATA_MAX	512	/* private data or text behind a greeting */
+#define TCP_WIRE_STABLE		24	/* bytes at the front that never change */
+
+enum tcp_wire_type {
+	TCP_WIRE_HELLO = 1,
+	TCP_WIRE_WELCOME = 2,
+	TCP_WIRE_REFUSE = 3,
+};
+
+enum tcp_wire_kind {
+	TCP_WIRE_RDM = 1,
+	TCP_WIRE_MSG = 2,
+};
+
+/* Why a call is turned down. */
+enum tcp_wire_reason {
+	TCP_WIRE_OK = 0,
+	TCP_WIRE_REJECTED = 1,	/* the application said no; its private data follows */
+	TCP_WIRE_VERSION_BAD = 2, /* another version of this protocol */
+	TCP_WIRE_KIND_BAD = 3,	/* an RDM endpoint called a MSG one, or the reverse */
+	TCP_WIRE_CROSSED = 4,	/* a call in the other direction counts instead */
+	TCP_WIRE_BUSY = 5,	/* out of descriptors or memory: call again later */
+	TCP_WIRE_MALFORMED = 6,	/* not a greeting, or one with impossible fields */
+	TCP_WIRE_ADDR_BAD = 7,	/* the caller gave an address that is not its own */
+};
+
+/* An IP address and port as they stand in a greeting; 24 bytes. */
+struct tcp_wire_addr {
+	uint8_t family;		/* 4 or 6; 0: none */
+	uint8_t zero;
+	uint8_t port[2];
+	uint8_t scope[4];	/* of the sender; not used by the receiver */
+	uint8_t ip[16];		/* 4 or 16 bytes used, the rest 0 */
+};
+
+struct tcp_wire_hello {
+	uint8_t magic[TCP_WIRE_MAGIC_LEN];
+	uint8_t version[2];
+	uint8_t size[2];	/* of this structure */
+	uint8_t type;		/* enum tcp_wire_type */
+	uint8_t kind;		/* enum tcp_wire_kind */
+	uint8_t data_len[2];	/* bytes behind this structure */
+	uint8_t reason[4];	/* enum tcp_wire_reason; TCP_WIRE_OK unless REFUSE */
+	uint8_t zero[4];
+	/* ---- what stands above is the stable part ---- */
+	uint8_t epoch[8];	/* random, of the endpoint's life: a restarted one has another */
+	uint8_t serial[8];	/* HELLO: number of this call among all by the caller; else echoed */
+	uint8_t prev[8];	/* HELLO: serial of the last call from you that I welcomed; 0 none */
+	uint8_t max_payload[8];	/* largest payload in a frame that the sender takes */
+	struct tcp_wire_addr addr; /* where the sender can be called */
+};
+
+#define TCP_WIRE_HELLO_SIZE	80
+_Static_assert(sizeof(struct tcp_wire_hello) == TCP_WIRE_HELLO_SIZE, "no padding");
+_Static_assert(offsetof(struct tcp_wire_hello, epoch) == TCP_WIRE_STABLE, "stable part");
+_Static_assert(sizeof(struct tcp_wire_addr) == 24, "no padding");
+
+#define TCP_FRAME_SIZE		8	/* of a frame's own header */
+#define TCP_FRAME_LEN_MAX	((UINT64_C(1) << 48) - 1)
+_Static_assert(ENG_HDR_MAX <= UINT16_MAX, "header length has 16 bits");
+
+#endif
