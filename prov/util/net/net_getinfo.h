@@ -16,6 +16,7 @@
 
 #include "net/net_iface.h"
 #include "net/net_sock.h"
+#include "obj/check.h"
 
 struct net_prov {
 	struct fi_provider *prov;		/* parameters and log lines go by its name */
@@ -26,6 +27,10 @@ struct net_prov {
 	 */
 	const struct fi_info *const *tmpl;
 	size_t tmpl_cnt;
+	/* What can be had beyond the templates' defaults (obj/check.h); one for all
+	 * templates, or NULL: nothing.
+	 */
+	const struct obj_limits *limits;
 	int socktype;				/* SOCK_STREAM or SOCK_DGRAM: service names */
 	/* Optional: adjust the offer (a copy of the template, src_addr set) to an
 	 * interface before the hints are compared with it.
