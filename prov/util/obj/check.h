@@ -9,31 +9,53 @@
  * sub-structures; its fields mean "this much, at most":
  *
  *  caps, tx/rx caps, domain caps, op_flags, msg_order   all that can be had
- *  mode, domain mode, mr_mode                           all that is required
- *  limits (sizes, counts, key and data sizes)           the most that can be had
- *  tx/rx size, tx/rx context counts                     the default; the most is
- *                                                       in struct obj_limits
+ *  mode, tx/rx mode, domain mode, mr_mode               all that is required
+ *  max_..., iov limits, key and data sizes              the most that can be had
+ *  cq_cnt, ep_cnt and the other optimal counts          the default; more can be had
+ *  tx/rx size, inject_size                              the default; the most is in
+ *                                                       struct obj_limits
+ *  tx_ctx_cnt, rx_ctx_cnt of the endpoint               the default; the most is
+ *                                                       domain max_ep_..., shared
+ *                                                       ones if max_ep_s..._ctx > 0
  *  threading, progress, resource_mgmt                   the default; any other
- *                                                       can be had, see below
+ *                                                       can be had (but manual_only)
  *  av_type FI_AV_UNSPEC                                 both types can be had
- *  type, protocol                                       exactly this
+ *  type, protocol, addr_format                          exactly this
+ *  protocol_version                                     the highest
+ *  fabric and domain name                               exactly this; NULL: not compared
+ *
+ * and an answer (fi_getinfo(3): "greater than or equal to the requested"):
+ *
+ *  caps          what was asked for, expanded, with what comes free (below);
+ *                everything offered if nothing was asked for
+ *  op_flags      what was asked for: nothing is switched on unasked
+ *  threading, progress, resource_mgmt, av_type, queue sizes, context counts:
+ *                echoed; the offer's where nothing was asked for.  Programs
+ *                compare them for equality (MPICH with threading)
+ *  msg_order     what was asked for; all that is offered if nothing was
+ *  mode bits     only those required
+ *  everything else: the offer's
  */
 #ifndef OBJ_CHECK_H
 #define OBJ_CHECK_H
 
 #include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <stdbool.h>
 
 #include "obj/explain.h"
 
-/* What an offer cannot say in an fi_info.  NULL where one is asked for means
- * { .tx_size = offer's, .rx_size = offer's }: nothing beyond the defaults.
+/* What an offer cannot say in an fi_info.  NULL, or a member that is 0: nothing
+ * beyond the offer's own value.
  */
 struct obj_limits {
-	size_t tx_size;			/* largest transmit queue; 0: the offer's value */
-	size_t rx_size;
-	size_t inject_size;		/* largest; 0: the offer's value */
-	uint32_t max_proto_version;	/* highest protocol_version; 0: the offer's */
-	bool manual_only;		/* FI_PROGRESS_AUTO is not offered */
+	size_t tx_size;			/* largest transmit queue */
+	size_t rx_size;			/* largest receive queue */
+	size_t inject_size;		/* largest that can be asked for */
+	size_t auth_key_size;		/* largest; 0: no authorization keys */
+	bool manual_only;		/* FI_PROGRESS_AUTO cannot be had */
+	bool tclass;			/* traffic classes are obeyed */
 };
 
 /* obj_check_info - compare an offer with hints and narrow it.
@@ -58,15 +80,21 @@ int obj_check_info(const struct fi_provider *prov, const struct fi_info *offer,
 
 /* ---- capabilities ---------------------------------------------------- */
 
-#define OBJ_CAPS_PRIMARY \
-	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_MULTICAST | FI_NAMED_RX_CTX | \
-	 FI_DIRECTED_RECV | FI_VARIABLE_MSG | FI_HMEM | FI_COLLECTIVE | FI_AV_USER_ID | \
-	 FI_TAGGED_DIRECTED_RECV | FI_EXACT_DIRECTED_RECV)
-#define OBJ_CAPS_MODIFIERS \
-	(FI_READ | FI_WRITE | FI_RECV | FI_SEND | FI_REMOTE_READ | FI_REMOTE_WRITE)
-#define OBJ_CAPS_SECONDARY \
-	(FI_MULTI_RECV | FI_SOURCE | FI_RMA_EVENT | FI_SHARED_AV | FI_TRIGGER | FI_FENCE | \
-	 FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SOURCE_ERR | FI_RMA_PMEM | FI_TAGGED_MULTI_RECV)
+/* Which side of an endpoint a capability concerns. */
+#define OBJ_CAPS_TX \
+	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_READ | FI_WRITE | FI_SEND | FI_HMEM | \
+	 FI_TRIGGER | FI_FENCE | FI_MULTICAST | FI_RMA_PMEM | FI_NAMED_RX_CTX | FI_COLLECTIVE)
+#define OBJ_CAPS_RX \
+	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE | \
+	 FI_RECV | FI_HMEM | FI_TRIGGER | FI_RMA_PMEM | FI_DIRECTED_RECV | FI_VARIABLE_MSG | \
+	 FI_MULTI_RECV | FI_SOURCE | FI_RMA_EVENT | FI_SOURCE_ERR | FI_COLLECTIVE | \
+	 FI_TAGGED_DIRECTED_RECV | FI_TAGGED_MULTI_RECV | FI_EXACT_DIRECTED_RECV)
+
+/* Secondary capabilities that cost nothing when unused and open nothing to a peer:
+ * an answer has them, if offered, whether asked for or not.  FI_SOURCE is not one
+ * of them: it makes every receive completion look an address up.
+ */
+#define OBJ_CAPS_FREE (FI_LOCAL_COMM | FI_REMOTE_COMM | FI_MULTI_RECV)
 
 /* obj_caps_expand - FI_MSG without a direction means both: add the modifiers that
  * @caps implies.  A primary capability with one of its modifiers stays as it is.
@@ -83,7 +111,9 @@ uint64_t obj_caps_expand(uint64_t caps);
  */
 int obj_caps_get(uint64_t offered, uint64_t wanted, uint64_t *caps_p);
 
-/* obj_caps_tx, obj_caps_rx - the part of an endpoint's caps that concerns one side. */
+/* obj_caps_tx, obj_caps_rx - the part of an endpoint's caps that concerns one side;
+ * @caps expanded.  An endpoint that only receives has no FI_MSG in its tx caps.
+ */
 uint64_t obj_caps_tx(uint64_t caps);
 uint64_t obj_caps_rx(uint64_t caps);
 
@@ -97,24 +127,27 @@ uint64_t obj_caps_rx(uint64_t caps);
  */
 int obj_mr_mode_bits(int mr_mode);
 
+/* obj_mr_mode_need - of the bits that a provider requires, those that matter to an
+ * endpoint with @caps: remote access rules without FI_RMA or FI_ATOMIC, FI_MR_HMEM
+ * without FI_HMEM and FI_MR_RMA_EVENT without FI_RMA_EVENT are nobody's concern.
+ */
+int obj_mr_mode_need(int required, uint64_t caps);
+
 /* obj_mr_mode_get - what an answer's mr_mode is.
  *
- * @version:  below 1.5 an mr_mode is FI_MR_UNSPEC, FI_MR_BASIC or FI_MR_SCALABLE,
- *            and local registration is the FI_LOCAL_MR bit of @mode
- * @required: bits without which the provider cannot work (0 for software)
- * @hinted:   false when the application gave no domain attributes
- * @wanted:   hints->domain_attr->mr_mode
- * @mode:     hints->mode
- * @out_p:    [out] the answer's mr_mode
- * @mode_p:   [out] FI_LOCAL_MR or 0, to be added to the answer's mode
+ * @need:   bits without which the provider cannot work (0 for software)
+ * @wanted: hints->domain_attr->mr_mode: the bits that the program can live with
+ * @out_p:  [out] the answer's mr_mode
  *
- * A bit that comes back set is a duty of the application, so a bit that the
- * provider does not need comes back clear, whoever offered it.  The two legacy
- * names come back as they were asked for; FI_MR_UNSPEC below 1.5 gives
- * FI_MR_BASIC, which every such program knows.
- * Errors: -FI_ENODATA: a required bit is not offered.
+ * A bit that comes back set is a duty of the program, so a bit that the provider
+ * does not need comes back clear, whoever offered it: software gives 0, with which
+ * keys are the program's and addresses are offsets.  A program that offered
+ * FI_MR_VIRT_ADDR and friends reads the answer (fi_mr(3)); one that does not says
+ * FI_MR_BASIC or FI_MR_SCALABLE and gets back what it said.  The library puts
+ * those two words, and FI_LOCAL_MR, into bits before it asks a provider; they
+ * are understood here for infos that come back when an object is opened.
+ * Errors: -FI_ENODATA: a needed bit is not offered, or a word is mixed with bits.
  */
-int obj_mr_mode_get(uint32_t version, int required, bool hinted, int wanted,
-		    uint64_t mode, int *out_p, uint64_t *mode_p);
+int obj_mr_mode_get(int need, int wanted, int *out_p);
 
 #endif
