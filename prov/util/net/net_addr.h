@@ -126,6 +126,24 @@ char *net_addr_prefix_text(const struct sockaddr *sa, unsigned prefix, char *buf
  */
 int net_addr_parse(const char *text, union net_sa *out_p);
 
+/* net_addr_parse_host - a bare literal address ("192.0.2.1", "fe80::1%eth0"); port 0.
+ * Errors: -FI_EINVAL, *@out_p untouched.
+ */
+int net_addr_parse_host(const char *text, union net_sa *out_p);
+
+/* A string form, taken apart: fi_sockaddr_in6://[node]:service. */
+struct net_uri {
+	int family;		/* that the format admits; AF_UNSPEC for any */
+	char node[256];		/* "" when there is none */
+	char service[64];	/* likewise */
+};
+
+/* net_uri_split - take a string form apart.  Further fields and options (/ and ?) have
+ * no meaning for a socket address, so they are refused rather than dropped.
+ * Errors: -FI_EINVAL, also for the string form of something other than a sockaddr.
+ */
+int net_uri_split(const char *text, struct net_uri *uri);
+
 /* net_addr_parse_port - a decimal port number 0..65535 and nothing else.
  * Errors: -FI_EINVAL.
  */

@@ -45,12 +45,14 @@ struct net_prov {
  * @info_p: [out] the list, for fi_freeinfo()
  *
  * What @node, @service, FI_SOURCE and the addresses of @hints mean:
- *  - with FI_SOURCE, node and service name the local address.  A wildcard or a
- *    name that is no address of this host (127.0.1.1, unknown) gives every
- *    address, with the port asked for;
+ *  - with FI_SOURCE, node and service name the local address.  A wildcard gives
+ *    every address, with the port asked for; so does this host's own name when
+ *    it resolves to nothing, to 127.0.1.1 or to an address that is not here.
+ *    Another address that is not here gives -FI_ENODATA;
  *  - without, they name the destination: local addresses that lead there come
  *    first and dest_addr is filled; node NULL with a service means a source port;
- *  - hints->src_addr (and dest_addr, when node names none) restrict likewise.
+ *  - hints->src_addr (and dest_addr, when node and service are NULL or ours)
+ *    restrict likewise.
  *
  * Errors: -FI_ENODATA: nothing meets the hints (each candidate's reason is an
  *         obj_explain line); -FI_EINVAL, -FI_EBADFLAGS; -FI_ENOMEM.

@@ -22,4 +22,13 @@
  */
 int net_nic_create(const struct net_iface *iface, struct fid_nic **nic_p);
 
+/* net_nic_pci - find the PCI function in a device path of sysfs,
+ * "../../devices/pci0000:00/0000:00:03.0/virtio2/net/eth0".  It holds the interface
+ * or is one level above it (virtio, a sub-function); what is behind a USB
+ * controller has none.
+ *
+ * Errors: -FI_ENOENT.
+ */
+int net_nic_pci(const char *path, struct fi_pci_attr *pci_p);
+
 #endif

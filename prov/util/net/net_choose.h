@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * net_choose.h - which local addresses serve a request, and in which order.
+ *
+ * Two steps: net_want_read() turns the arguments of fi_getinfo into addresses
+ * (this may ask the name service), net_choose() picks from a list (pure, but
+ * for the route look-up that it is given).
+ */
+#ifndef NET_CHOOSE_H
+#define NET_CHOOSE_H
+
+#include <rdma/fabric.h>
+
+#include "net/net_iface.h"
+
+/* What the caller asked for, in addresses. */
+struct net_want {
+	bool any_src;		/* every local address will do */
+	struct net_addrs src;	/* else one of these */
+	bool own_name;		/* @src came from this host's name: if none of it is here
+				 * (any more), every address will do after all */
+	uint16_t src_port;
+	bool has_dest;
+	struct net_addrs dest;	/* one of these is to be reached */
+};
+
+/* One way to serve it. */
+struct net_cand {
+	const struct net_ifaddr *addr;	/* in the list */
+	union net_sa src;		/* with the port, where one was asked for */
+	union net_sa dest;		/* where has_dest */
+	bool has_dest;
+	/* Loopback reaches no other host, so it is offered without FI_REMOTE_COMM
+	 * beside a real interface; but with it when the caller pointed at it, or
+	 * when it is all there is: on a host without a network no peer is remote.
+	 */
+	bool local_only;
+};
+
+/* Why net_want_read() or net_choose() came back empty-handed: for the explain line. */
+struct net_refusal {
+	const char *attr;
+	char wanted[300];
+	char offered[256];
+};
+
+/* net_want_read - what do node, service, flags and the addresses of hints ask for?
+ *
+ * @type:   SOCK_STREAM or SOCK_DGRAM
+ * @want_p: [out] for net_want_free()
+ * @why_p:  [out] filled when the answer is -FI_ENODATA
+ *
+ * Errors: -FI_ENODATA: names no IP address; -FI_EINVAL: @service is malformed;
+ *         -FI_EAGAIN: the name server did not answer; -FI_ENOMEM.
+ */
+int net_want_read(const char *node, const char *service, uint64_t flags,
+		  const struct fi_info *hints, int type, struct net_want *want_p,
+		  struct net_refusal *why_p);
+void net_want_free(struct net_want *want);
+
+/* net_name_is_own - does @node mean this host: its name as gethostname() has it, with
+ * or without the domain?  @own: that name.  Pure.
+ */
+bool net_name_is_own(const char *node, const char *own);
+
+/* How a route is looked up: net_sock_source(), or a test's table. */
+typedef int (*net_route_fn)(const struct sockaddr *dest, union net_sa *source_p);
+
+/* net_choose - the candidates, best first.
+ *
+ * @list:     ranked; must outlive the candidates
+ * @pointed:  the caller restricted the list to one interface
+ * @cand_p:   [out] to be freed; at least one
+ * @why_p:    [out] filled when the answer is -FI_ENODATA
+ *
+ * With a destination: the address that the route to it starts from comes first,
+ * then the rest in their rank, without interfaces that cannot lead there (down,
+ * of another family, loopback for a remote host and the other way round).
+ * Errors: -FI_ENODATA, -FI_ENOMEM.
+ */
+int net_choose(const struct net_list *list, const struct net_want *want, bool pointed,
+	       net_route_fn route, struct net_cand **cand_p, size_t *cnt_p,
+	       struct net_refusal *why_p);
+
+#endif
