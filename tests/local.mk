@@ -3,7 +3,7 @@
 # Every test runs under a limit, so that one that hangs is one that fails.
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limit
 dist_noinst_SCRIPTS += quickstart check .ci/run tests/limit
-EXTRA_DIST += util/steps.sh README.md
+EXTRA_DIST += README.md
 
 # Names of all tests, one a line, for ./check.
 PHONY_EXTRA += list-tests

@@ -1,1 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+bin_PROGRAMS += util/fi_info util/fi_strerror
+EXTRA_DIST += util/README.md util/steps.sh
+
+util_fi_strerror_SOURCES = util/fi_strerror.c
+util_fi_strerror_LDADD = src/libfabric.la
+
+# The grammar of the reasons is the providers' own (obj/explain.c).
+util_info_sources = \
+	util/info/dump.c util/info/dump.h \
+	util/info/explain.c util/info/explain.h \
+	util/info/names.c util/info/names.h \
+	util/info/options.c util/info/options.h \
+	util/info/print.c util/info/print.h \
+	util/json.c util/json.h
+util_fi_info_SOURCES = util/info/fi_info.c $(util_info_sources)
+util_fi_info_LDADD = $(prov_util_libs) src/libfabric.la
+
+if HAVE_CMOCKA
+util_tests = util/json_test util/info/names_test util/info/options_test \
+	util/info/explain_test
+check_PROGRAMS += $(util_tests)
+TESTS += $(util_tests)
+util_json_test_SOURCES = util/json_test.c util/json.c
+util_json_test_LDADD = $(CMOCKA_LIBS)
+util_info_names_test_SOURCES = util/info/names_test.c util/info/names.c
+util_info_names_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+util_info_options_test_SOURCES = util/info/options_test.c util/info/options.c util/info/names.c
+util_info_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+util_info_explain_test_SOURCES = util/info/explain_test.c util/info/explain.c util/json.c
+util_info_explain_test_LDADD = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+endif
