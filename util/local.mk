@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-bin_PROGRAMS += util/fi_info util/fi_strerror
+bin_PROGRAMS += util/fi_info util/fi_strerror util/fi_pingpong
 EXTRA_DIST += util/README.md util/steps.sh
 
 util_fi_strerror_SOURCES = util/fi_strerror.c
@@ -17,9 +17,22 @@ util_info_sources = \
 util_fi_info_SOURCES = util/info/fi_info.c $(util_info_sources)
 util_fi_info_LDADD = $(prov_util_libs) src/libfabric.la
 
+util_fi_pingpong_SOURCES = \
+	util/json.c util/json.h \
+	util/pingpong/ctrl.c util/pingpong/ctrl.h \
+	util/pingpong/fabric.c util/pingpong/fabric.h \
+	util/pingpong/fi_pingpong.c \
+	util/pingpong/measure.c util/pingpong/measure.h \
+	util/pingpong/options.c util/pingpong/options.h \
+	util/pingpong/path.h \
+	util/pingpong/path_fabric.c \
+	util/pingpong/path_socket.c \
+	util/pingpong/report.c util/pingpong/report.h
+util_fi_pingpong_LDADD = src/libfabric.la
+
 if HAVE_CMOCKA
 util_tests = util/json_test util/info/names_test util/info/options_test \
-	util/info/explain_test
+	util/info/explain_test util/pingpong/options_test util/pingpong/ctrl_test
 check_PROGRAMS += $(util_tests)
 TESTS += $(util_tests)
 util_json_test_SOURCES = util/json_test.c util/json.c
@@ -30,4 +43,8 @@ util_info_options_test_SOURCES = util/info/options_test.c util/info/options.c ut
 util_info_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 util_info_explain_test_SOURCES = util/info/explain_test.c util/info/explain.c util/json.c
 util_info_explain_test_LDADD = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+util_pingpong_options_test_SOURCES = util/pingpong/options_test.c util/pingpong/options.c
+util_pingpong_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+util_pingpong_ctrl_test_SOURCES = util/pingpong/ctrl_test.c util/pingpong/ctrl.c util/pingpong/options.c
+util_pingpong_ctrl_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#include "fabric.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+
+#define CM_TIMEOUT_MS 15000	/* for each step of setting up a connection */
+#define ADDR_MAX 512
+
+static int failed(struct pp_ctrl *ctrl, const char *what, int ret)
+{
+	pp_ctrl_fail(ctrl, "%s: %s (%d)", what, fi_strerror(-ret), ret);
+	return ret;
+}
+
+/* ---- choosing ------------------------------------------------------------ */
+
+static struct fi_info *make_hints(const struct pp_options *o)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	if (!hints)
+		return NULL;
+	hints->caps = o->tagged ? FI_TAGGED : FI_MSG;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->ep_attr->type = o->ep_type;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	if (o->domain)
+		hints->domain_attr->name = strdup(o->domain);
+	if (o->provider)
+		hints->fabric_attr->prov_name = strdup(o->provider);
+	return hints;
+}
+
+static uint32_t api_version(void)
+{
+	uint32_t ours = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+
+	return FI_VERSION_LT(fi_version(), ours) ? fi_version() : ours;
+}
+
+static int ask(struct pp_fabric *f, const char *node, uint64_t flags, const struct fi_info *hints)
+{
+	int ret = fi_getinfo(api_version(), node, NULL, flags, hints, &f->list);
+
+	f->info = ret ? NULL : f->list;
+	return ret;
+}
+
+/* The server listens where the client came in, unless a domain was named or the
+ * provider has other addresses than IP: then on the first that there is. */
+static int choose_server(struct pp_fabric *f, struct pp_ctrl *ctrl, const struct fi_info *hints)
+{
+	char node[NI_MAXHOST];
+	int ret;
+
+	ret = getnameinfo((struct sockaddr *) &ctrl->local, ctrl->addrlen, node, sizeof(node),
+			  NULL, 0, NI_NUMERICHOST);
+	ret = ret ? -FI_ENODATA : ask(f, node, FI_SOURCE | FI_NUMERICHOST, hints);
+	return ret == -FI_ENODATA ? ask(f, NULL, 0, hints) : ret;
+}
+
+/* The client looks for what reaches the server's address. */
+static int choose_client(struct pp_fabric *f, struct pp_ctrl *ctrl, struct fi_info *hints)
+{
+	char addr[ADDR_MAX];
+	size_t len = sizeof(addr);
+	uint32_t format;
+	int ret = pp_ctrl_recv(ctrl, PP_ADDR, addr, &len);
+
+	if (ret)
+		return ret;
+	if (len <= sizeof(format))
+		return -FI_EPROTO;
+	memcpy(&format, addr, sizeof(format));
+	hints->addr_format = format;
+	hints->dest_addrlen = len - sizeof(format);
+	hints->dest_addr = malloc(hints->dest_addrlen);
+	f->dest = malloc(hints->dest_addrlen);
+	if (!hints->dest_addr || !f->dest)
+		return -FI_ENOMEM;
+	memcpy(hints->dest_addr, addr + sizeof(format), hints->dest_addrlen);
+	memcpy(f->dest, hints->dest_addr, hints->dest_addrlen);
+	return ask(f, NULL, 0, hints);
+}
+
+static int choose(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	struct fi_info *hints = make_hints(o);
+	int ret = -FI_ENOMEM;
+
+	if (hints)
+		ret = o->role == PP_SERVER ? choose_server(f, ctrl, hints) :
+					     choose_client(f, ctrl, hints);
+	fi_freeinfo(hints);
+	if (ret == -FI_ENODATA)
+		pp_ctrl_fail(ctrl, "nothing here meets -e %s -m %s%s%s%s%s: try fi_info --explain"
+			     " with -t and -p", pp_options_ep_name(o->ep_type),
+			     o->tagged ? "tagged" : "msg", o->provider ? " -p " : "",
+			     o->provider ? o->provider : "", o->domain ? " -d " : "",
+			     o->domain ? o->domain : "");
+	else if (ret)
+		failed(ctrl, "choosing an endpoint", ret);
+	return ret;
+}
+
+/* ---- objects ------------------------------------------------------------- */
+
+/* Half for sending, half for receiving; whole pages, so that nothing is shared. */
+static int open_buffers(const struct pp_options *o, struct pp_fabric *f)
+{
+	size_t page = (size_t) sysconf(_SC_PAGESIZE);
+	size_t want = o->sizes[o->size_cnt - 1];
+
+	if (want > f->info->ep_attr->max_msg_size)
+		want = f->info->ep_attr->max_msg_size;
+	f->buf_len = (want + page) & ~(page - 1);
+	if (posix_memalign((void **) &f->buf, page, 2 * f->buf_len))
+		return -FI_ENOMEM;
+	memset(f->buf, 0, 2 * f->buf_len);
+	f->tx_buf = f->buf;
+	f->rx_buf = f->buf + f->buf_len;
+	return 0;
+}
+
+static int open_mr(struct pp_fabric *f)
+{
+	int mode = f->info->domain_attr->mr_mode;
+	int ret;
+
+	if (!(mode & FI_MR_LOCAL))
+		return 0;
+	ret = fi_mr_reg(f->domain, f->buf, 2 * f->buf_len, FI_SEND | FI_RECV, 0, 0, 0, &f->mr, NULL);
+	if (ret)
+		return ret;
+	if (mode & FI_MR_ENDPOINT) {
+		ret = fi_mr_bind(f->mr, &f->ep->fid, 0);
+		ret = ret ? ret : fi_mr_enable(f->mr);
+	}
+	f->desc = fi_mr_desc(f->mr);
+	return ret;
+}
+
+static int open_cqs(struct pp_fabric *f)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE };
+	int ret;
+
+	ret = fi_cq_open(f->domain, &attr, &f->txcq, NULL);
+	ret = ret ? ret : fi_cq_open(f->domain, &attr, &f->rxcq, NULL);
+	ret = ret ? ret : fi_ep_bind(f->ep, &f->txcq->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+	return ret ? ret : fi_ep_bind(f->ep, &f->rxcq->fid, FI_RECV);
+}
+
+static int open_peer_table(struct pp_fabric *f)
+{
+	struct fi_av_attr attr = { .type = FI_AV_UNSPEC, .count = 1 };
+	int ret;
+
+	if (f->info->ep_attr->type == FI_EP_MSG)
+		return fi_ep_bind(f->ep, &f->eq->fid, 0);
+	ret = fi_av_open(f->domain, &attr, &f->av, NULL);
+	return ret ? ret : fi_ep_bind(f->ep, &f->av->fid, 0);
+}
+
+/* Domain and endpoint for f->info; the endpoint comes out enabled. */
+static int open_ep(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	int ret;
+
+	ret = fi_domain(f->fabric, f->info, &f->domain, NULL);
+	if (ret)
+		return failed(ctrl, "fi_domain", ret);
+	ret = fi_endpoint(f->domain, f->info, &f->ep, NULL);
+	if (ret)
+		return failed(ctrl, "fi_endpoint", ret);
+	ret = open_cqs(f);
+	if (ret)
+		return failed(ctrl, "completion queues", ret);
+	ret = open_peer_table(f);
+	if (ret)
+		return failed(ctrl, "address vector or event queue", ret);
+	ret = open_buffers(o, f);
+	if (ret)
+		return failed(ctrl, "buffers", ret);
+	ret = fi_enable(f->ep);
+	if (ret)
+		return failed(ctrl, "fi_enable", ret);
+	ret = open_mr(f);
+	return ret ? failed(ctrl, "fi_mr_reg", ret) : 0;
+}
+
+static int open_fabric(struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	int ret = fi_fabric(f->info->fabric_attr, &f->fabric, NULL);
+
+	if (ret)
+		return failed(ctrl, "fi_fabric", ret);
+	if (f->info->ep_attr->type != FI_EP_MSG)
+		return 0;
+	ret = fi_eq_open(f->fabric, &attr, &f->eq, NULL);
+	return ret ? failed(ctrl, "fi_eq_open", ret) : 0;
+}
+
+/* ---- reaching each other -------------------------------------------------- */
+
+/* An address travels behind its format. */
+static int tell_addr(struct pp_ctrl *ctrl, struct pp_fabric *f, fid_t fid)
+{
+	char addr[ADDR_MAX];
+	size_t len = sizeof(addr) - sizeof(uint32_t);
+	int ret = fi_getname(fid, addr + sizeof(uint32_t), &len);
+
+	if (ret)
+		return failed(ctrl, "fi_getname", ret);
+	memcpy(addr, &f->info->addr_format, sizeof(uint32_t));
+	return pp_ctrl_send(ctrl, PP_ADDR, addr, sizeof(uint32_t) + len);
+}
+
+static int insert_peer(struct pp_ctrl *ctrl, struct pp_fabric *f, const void *addr)
+{
+	int ret = fi_av_insert(f->av, addr, 1, &f->peer, 0, NULL);
+
+	return ret == 1 ? 0 : failed(ctrl, "fi_av_insert", ret < 0 ? ret : -FI_EINVAL);
+}
+
+static int wait_event(struct pp_ctrl *ctrl, struct pp_fabric *f, uint32_t want, const char *what)
+{
+	char buf[sizeof(struct fi_eq_cm_entry) + 256];
+	struct fi_eq_cm_entry *entry = (void *) buf;
+	struct fi_eq_err_entry err = { 0 };
+	uint32_t event;
+	ssize_t n;
+
+	n = fi_eq_sread(f->eq, &event, buf, sizeof(buf), CM_TIMEOUT_MS, 0);
+	if (n == -FI_EAVAIL) {
+		n = fi_eq_readerr(f->eq, &err, 0);
+		return failed(ctrl, what, n < 0 ? (int) n : -err.err);
+	}
+	if (n == -FI_EAGAIN) {
+		pp_ctrl_fail(ctrl, "%s: nothing happened for %d s", what, CM_TIMEOUT_MS / 1000);
+		return -FI_ETIMEDOUT;
+	}
+	if (n < 0)
+		return failed(ctrl, what, (int) n);
+	if (event != want) {
+		pp_ctrl_fail(ctrl, "%s: event %s instead of %s", what,
+			     event == FI_SHUTDOWN ? "FI_SHUTDOWN" : "of another kind",
+			     want == FI_CONNREQ ? "FI_CONNREQ" : "FI_CONNECTED");
+		return -FI_ECONNABORTED;
+	}
+	if (want == FI_CONNREQ)
+		f->request = entry->info;
+	return 0;
+}
+
+static int msg_listen(struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	int ret = fi_passive_ep(f->fabric, f->info, &f->pep, NULL);
+
+	ret = ret ? ret : fi_pep_bind(f->pep, &f->eq->fid, 0);
+	ret = ret ? ret : fi_listen(f->pep);
+	return ret ? failed(ctrl, "fi_listen", ret) : tell_addr(ctrl, f, &f->pep->fid);
+}
+
+static int msg_server(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	int ret = msg_listen(ctrl, f);
+
+	if (!ret)
+		ret = wait_event(ctrl, f, FI_CONNREQ, "waiting for a connection request");
+	if (ret)
+		return ret;
+	f->info = f->request;
+	ret = open_ep(o, ctrl, f);
+	if (ret)
+		return ret;
+	ret = fi_accept(f->ep, NULL, 0);
+	return ret ? failed(ctrl, "fi_accept", ret) :
+		     wait_event(ctrl, f, FI_CONNECTED, "accepting the connection");
+}
+
+static int msg_client(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	int ret = open_ep(o, ctrl, f);
+
+	if (ret)
+		return ret;
+	ret = fi_connect(f->ep, f->dest, NULL, 0);
+	return ret ? failed(ctrl, "fi_connect", ret) :
+		     wait_event(ctrl, f, FI_CONNECTED, "connecting");
+}
+
+static int unconnected_server(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	char addr[ADDR_MAX];
+	size_t len = sizeof(addr);
+	int ret = open_ep(o, ctrl, f);
+
+	ret = ret ? ret : tell_addr(ctrl, f, &f->ep->fid);
+	ret = ret ? ret : pp_ctrl_recv(ctrl, PP_ADDR, addr, &len);
+	return ret ? ret : insert_peer(ctrl, f, addr + sizeof(uint32_t));
+}
+
+static int unconnected_client(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	int ret = open_ep(o, ctrl, f);
+
+	ret = ret ? ret : insert_peer(ctrl, f, f->dest);
+	return ret ? ret : tell_addr(ctrl, f, &f->ep->fid);
+}
+
+static void say_choice(const struct pp_fabric *f)
+{
+	fprintf(stderr, "fi_pingpong: provider %s, fabric %s, domain %s, %s, inject up to %zu bytes\n",
+		f->info->fabric_attr->prov_name, f->info->fabric_attr->name,
+		f->info->domain_attr->name, fi_tostr(&f->info->ep_attr->type, FI_TYPE_EP_TYPE),
+		f->info->tx_attr->inject_size);
+}
+
+int pp_fabric_open(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	ret = choose(o, ctrl, f);
+	ret = ret ? ret : open_fabric(ctrl, f);
+	if (ret)
+		return ret;
+	if (o->verbose)
+		say_choice(f);
+	if (o->ep_type == FI_EP_MSG)
+		return o->role == PP_SERVER ? msg_server(o, ctrl, f) : msg_client(o, ctrl, f);
+	return o->role == PP_SERVER ? unconnected_server(o, ctrl, f) :
+				      unconnected_client(o, ctrl, f);
+}
+
+static void close_fid(void *fid)
+{
+	if (fid)
+		fi_close(fid);
+}
+
+/* Users before what they use: registration, endpoint, queues, domain, fabric. */
+void pp_fabric_close(struct pp_fabric *f)
+{
+	close_fid(f->mr);
+	close_fid(f->ep);
+	close_fid(f->pep);
+	close_fid(f->txcq);
+	close_fid(f->rxcq);
+	close_fid(f->av);
+	close_fid(f->domain);
+	close_fid(f->eq);
+	close_fid(f->fabric);
+	free(f->buf);
+	free(f->dest);
+	if (f->request)
+		fi_freeinfo(f->request);
+	if (f->list)
+		fi_freeinfo(f->list);
+	memset(f, 0, sizeof(*f));
+}
