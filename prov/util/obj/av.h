@@ -43,10 +43,18 @@ struct obj_av_shared;
 union obj_av_ip4 {
 	uint64_t word;
 	struct {
-		uint32_t addr;		/* network order; of a free entry: next free index */
+		uint32_t addr;		/* network order */
 		uint16_t port;		/* network order */
 		uint16_t flags;		/* OBJ_AV_* */
 	};
+};
+
+/* An entry of any other format. */
+struct obj_av_slot {
+	uint16_t flags;			/* OBJ_AV_* */
+	uint16_t len;			/* bytes of @addr in use; strings count their NUL */
+	uint32_t pad;
+	_Alignas(8) unsigned char addr[];
 };
 
 #define OBJ_AV_LIVE 1			/* the entry is in use */
@@ -60,11 +68,13 @@ struct obj_av {
 	struct lock lock;		/* guards everything below but @eps */
 	uint32_t addr_format;
 	bool ip4;			/* entries are union obj_av_ip4 */
-	uint32_t slot_size;		/* bytes of an entry otherwise */
+	bool direct;			/* ip4, and not shared: read without a lock */
+	uint32_t slot_size;		/* bytes of an entry */
 	void *chunks[OBJ_AV_CHUNKS];
 	_Atomic uint32_t top;		/* indices below it have been given out */
 	uint32_t live;			/* entries in use */
-	uint32_t free_head, free_tail;	/* indices to use again, oldest first; UINT32_MAX: none */
+	uint32_t free_cnt;		/* unused ones below top */
+	uint32_t free_hint;		/* no unused one lies below this */
 	uint32_t *index;		/* reverse: open addressing, index + 1; NULL until needed */
 	uint32_t index_size;
 	uint32_t index_used;
@@ -95,7 +105,7 @@ static inline uint32_t obj_av_index(const struct obj_av *av, fi_addr_t fi_addr, 
 	return (uint32_t) fi_addr;
 }
 
-/* obj_av_chunk - where entry @i lies. */
+/* obj_av_slot - where entry @i lies; only for an index below av->top. */
 static inline void *obj_av_slot(const struct obj_av *av, uint32_t i, uint32_t size)
 {
 	uint32_t first = 1u << OBJ_AV_FIRST_BITS, k, base;
@@ -107,7 +117,7 @@ static inline void *obj_av_slot(const struct obj_av *av, uint32_t i, uint32_t si
 	return (char *) av->chunks[k - OBJ_AV_FIRST_BITS + 1] + (size_t) (i - base) * size;
 }
 
-/* The part of obj_av_addr() for formats other than IPv4; takes av->lock. */
+/* The part of obj_av_addr() for other formats and shared tables; takes av->lock. */
 int obj_av_addr_slow(struct obj_av *av, uint32_t i, void *addr, size_t *len);
 
 /* obj_av_addr - the address of a peer, for sending to it.
@@ -124,7 +134,7 @@ static inline int obj_av_addr(struct obj_av *av, fi_addr_t fi_addr, void *addr, 
 	struct sockaddr_in *sin = addr;
 	union obj_av_ip4 e;
 
-	if (!av->ip4)
+	if (!av->direct)
 		return obj_av_addr_slow(av, i, addr, len);
 	if (__builtin_expect(i >= atomic_load_explicit(&av->top, memory_order_acquire), 0))
 		return -FI_EINVAL;

@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
+	prov/util/obj/av.c \
 	prov/util/obj/av.h \
+	prov/util/obj/av_range.c \
+	prov/util/obj/av_set.c \
+	prov/util/obj/av_shared.c \
+	prov/util/obj/av_shared.h \
+	prov/util/obj/av_table.c \
+	prov/util/obj/av_table.h \
+	prov/util/obj/av_user.c \
+	prov/util/obj/av_user.h \
 	prov/util/obj/cntr.h \
 	prov/util/obj/cq.h \
 	prov/util/obj/domain.h \
 	prov/util/obj/ep.h \
 	prov/util/obj/eq.h \
 	prov/util/obj/fabric.h \
+	prov/util/obj/mr.c \
 	prov/util/obj/mr.h \
 	prov/util/obj/ops.h \
 	prov/util/obj/pep.h \

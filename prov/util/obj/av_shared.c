@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/av_shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <limits.h>
+#include <rdma/providers/fi_log.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "obj/domain.h"
+
+#define MAGIC UINT64_C(0x3176612d69666f)
+#define ENTRIES_AT 4096		/* entries begin on the second page */
+#define GROW_ENTRIES 1024u
+
+/* The first page of the file.  Fixed layout: processes of different builds meet here. */
+struct head {
+	uint64_t magic;
+	uint32_t addr_format;
+	uint32_t slot_size;
+	pthread_mutex_t lock;		/* robust, between processes; writers */
+	_Atomic uint32_t seq;		/* odd while a writer is at it */
+	uint32_t top, live, free_cnt, free_hint;
+};
+_Static_assert(sizeof(struct head) <= ENTRIES_AT, "head fits its page");
+
+struct obj_av_shared {
+	struct head *head;
+	int fd;
+	bool readonly;
+	size_t mapped;			/* bytes of address space */
+	size_t file_size;		/* bytes that we know are in the file */
+	char path[NAME_MAX];
+};
+
+static size_t file_bytes(const struct obj_av *av, uint32_t entries)
+{
+	return ENTRIES_AT + (size_t) entries * av->slot_size;
+}
+
+static int make_path(struct obj_av *av, const char *name, char *path, size_t size)
+{
+	int len;
+
+	if (!*name || strchr(name, '/'))
+		len = -1;
+	else
+		len = snprintf(path, size, "/fi_av.%u.%s", (unsigned) geteuid(), name);
+	if (len < 0 || (size_t) len >= size) {
+		FI_WARN(av->domain->prov, FI_LOG_AV,
+			"\"%s\" cannot name a shared address vector: give a short name without '/'\n",
+			name);
+		return -FI_EINVAL;
+	}
+	return 0;
+}
+
+static int init_head(struct obj_av *av, struct obj_av_shared *sh)
+{
+	pthread_mutexattr_t attr;
+	struct head *head = sh->head;
+
+	/* Nobody else has the file: what a killed program left is thrown away. */
+	if (ftruncate(sh->fd, 0) || ftruncate(sh->fd, (off_t) file_bytes(av, GROW_ENTRIES)))
+		return -errno;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&head->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	head->addr_format = av->addr_format;
+	head->slot_size = av->slot_size;
+	head->magic = MAGIC;
+	sh->file_size = file_bytes(av, GROW_ENTRIES);
+	return 0;
+}
+
+static int check_head(struct obj_av *av, struct obj_av_shared *sh)
+{
+	struct stat st;
+
+	if (fstat(sh->fd, &st))
+		return -errno;
+	if ((size_t) st.st_size < ENTRIES_AT || sh->head->magic != MAGIC ||
+	    sh->head->addr_format != av->addr_format || sh->head->slot_size != av->slot_size) {
+		FI_WARN(av->domain->prov, FI_LOG_AV,
+			"the shared address vector %s was made for another address format: "
+			"use another name, or the same kind of domain in all processes\n", sh->path);
+		return -FI_EINVAL;
+	}
+	sh->file_size = (size_t) st.st_size;
+	return 0;
+}
+
+/* Two bytes of the file stand for two locks, which the kernel drops with the
+ * process: GATE is held while somebody opens or closes, USER (shared) for as long
+ * as the table is in use.
+ */
+enum { GATE, USER };
+
+static int range_lock(int fd, int cmd, short type, int byte)
+{
+	struct flock fl = { .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+	int ret;
+
+	do {
+		ret = fcntl(fd, cmd, &fl);
+	} while (ret && errno == EINTR);
+	return ret ? -errno : 0;
+}
+
+/* Does nobody else hold USER?  Asked with GATE held, so the answer stays true. */
+static bool nobody_uses(int fd)
+{
+	struct flock fl = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = USER, .l_len = 1 };
+
+	return !fcntl(fd, F_OFD_GETLK, &fl) && fl.l_type == F_UNLCK;
+}
+
+/* Open the file and pass the gate; *@alone_p if nobody else uses it. */
+static int enter_file(struct obj_av_shared *sh, bool *alone_p)
+{
+	struct stat st;
+	int ret;
+
+	for (;;) {
+		sh->fd = shm_open(sh->path, sh->readonly ? O_RDONLY : O_RDWR | O_CREAT, 0600);
+		if (sh->fd < 0)
+			return -errno;
+		ret = range_lock(sh->fd, F_OFD_SETLKW, sh->readonly ? F_RDLCK : F_WRLCK, GATE);
+		if (ret)
+			break;
+		/* The last user may have removed it while we waited at the gate. */
+		if (!fstat(sh->fd, &st) && st.st_nlink) {
+			*alone_p = nobody_uses(sh->fd);
+			return 0;
+		}
+		close(sh->fd);
+	}
+	close(sh->fd);
+	return ret;
+}
+
+static int map_file(struct obj_av *av, struct obj_av_shared *sh)
+{
+	int prot = PROT_READ | (sh->readonly ? 0 : PROT_WRITE);
+	uint32_t first = 1u << OBJ_AV_FIRST_BITS, k;
+	char *base;
+
+	sh->mapped = file_bytes(av, AV_SHARED_MAX);
+	sh->head = mmap(NULL, sh->mapped, prot, MAP_SHARED | MAP_NORESERVE, sh->fd, 0);
+	if (sh->head == MAP_FAILED)
+		return -errno;
+	/* One mapping holds all chunks, one after the other. */
+	base = (char *) sh->head + ENTRIES_AT;
+	av->chunks[0] = base;
+	for (k = 1; first << (k - 1) < AV_SHARED_MAX; k++)
+		av->chunks[k] = base + ((size_t) first << (k - 1)) * av->slot_size;
+	return 0;
+}
+
+int av_shared_open(struct obj_av *av, const char *name, uint64_t flags)
+{
+	struct obj_av_shared *sh = calloc(1, sizeof(*sh));
+	bool alone = false;
+	int ret;
+
+	if (!sh)
+		return -FI_ENOMEM;
+	sh->readonly = flags & FI_READ;
+	ret = make_path(av, name, sh->path, sizeof(sh->path));
+	if (ret)
+		goto free_sh;
+	ret = enter_file(sh, &alone);
+	if (!ret && sh->readonly && alone) {
+		close(sh->fd);
+		ret = -FI_ENOENT;	/* left by a killed program */
+	}
+	if (ret) {
+		FI_WARN(av->domain->prov, FI_LOG_AV,
+			"cannot open the shared address vector \"%s\": %s%s\n", name, strerror(-ret),
+			sh->readonly ? "; a process that may write it must have it open first" : "");
+		goto free_sh;
+	}
+	ret = map_file(av, sh);
+	if (ret)
+		goto close_fd;
+	ret = alone ? init_head(av, sh) : check_head(av, sh);
+	if (!ret)
+		ret = range_lock(sh->fd, F_OFD_SETLK, F_RDLCK, USER);
+	if (ret)
+		goto unmap;
+	range_lock(sh->fd, F_OFD_SETLK, F_UNLCK, GATE);
+	av->shared = sh;
+	return 0;
+
+unmap:
+	munmap(sh->head, sh->mapped);
+close_fd:
+	close(sh->fd);
+free_sh:
+	free(sh);
+	return ret;
+}
+
+void av_shared_close(struct obj_av *av)
+{
+	struct obj_av_shared *sh = av->shared;
+
+	if (!sh)
+		return;
+	munmap(sh->head, sh->mapped);
+	range_lock(sh->fd, F_OFD_SETLKW, sh->readonly ? F_RDLCK : F_WRLCK, GATE);
+	range_lock(sh->fd, F_OFD_SETLK, F_UNLCK, USER);
+	if (!sh->readonly && nobody_uses(sh->fd))
+		shm_unlink(sh->path);
+	close(sh->fd);
+	free(sh);
+	av->shared = NULL;
+}
+
+static void take_counts(struct obj_av *av, const struct head *head)
+{
+	atomic_store(&av->top, head->top);
+	av->live = head->live;
+	av->free_cnt = head->free_cnt;
+	av->free_hint = head->free_hint;
+}
+
+int av_shared_enter(struct obj_av *av, bool write)
+{
+	struct obj_av_shared *sh = av->shared;
+	struct head *head;
+	int ret;
+
+	if (!sh)
+		return 0;
+	head = sh->head;
+	if (sh->readonly) {
+		/* Without a lock to take: wait out a writer, who is quick. */
+		while (!write && atomic_load(&head->seq) & 1)
+			sched_yield();
+		take_counts(av, head);
+		return write ? -FI_EACCES : 0;
+	}
+	ret = pthread_mutex_lock(&head->lock);
+	if (ret == EOWNERDEAD) {
+		/* Its owner died: entries are whole or not live, counts are from before. */
+		pthread_mutex_consistent(&head->lock);
+		atomic_store(&head->seq, (atomic_load(&head->seq) + 1) & ~1u);
+	}
+	if (write)
+		atomic_fetch_add(&head->seq, 1);
+	take_counts(av, head);
+	return 0;
+}
+
+void av_shared_leave(struct obj_av *av, bool write)
+{
+	struct obj_av_shared *sh = av->shared;
+
+	if (!sh || sh->readonly)
+		return;
+	if (write) {
+		sh->head->top = atomic_load(&av->top);
+		sh->head->live = av->live;
+		sh->head->free_cnt = av->free_cnt;
+		sh->head->free_hint = av->free_hint;
+		atomic_fetch_add(&sh->head->seq, 1);
+	}
+	pthread_mutex_unlock(&sh->head->lock);
+}
+
+int av_shared_room(struct obj_av *av, uint32_t i)
+{
+	struct obj_av_shared *sh = av->shared;
+	size_t need = file_bytes(av, i + 1);
+	struct stat st;
+
+	if (need <= sh->file_size)
+		return 0;
+	if (i >= AV_SHARED_MAX)
+		return -FI_ENOSPC;
+	if (fstat(sh->fd, &st))
+		return -errno;
+	if ((size_t) st.st_size < need) {
+		need = file_bytes(av, i + GROW_ENTRIES);
+		/* Real blocks now: a full file system is an error here, not SIGBUS later. */
+		if (posix_fallocate(sh->fd, st.st_size, (off_t) need - st.st_size))
+			return -FI_ENOSPC;
+		sh->file_size = need;
+	} else {
+		sh->file_size = (size_t) st.st_size;
+	}
+	return 0;
+}
+
+void *av_shared_base(const struct obj_av *av)
+{
+	return av->shared ? av->shared->head : NULL;
+}

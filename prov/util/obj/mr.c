@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/mr.h"
+
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/iov.h"
+#include "obj/cntr.h"
+#include "obj/domain.h"
+#include "obj/ep.h"
+#include "obj/eq.h"
+#include "obj/ops.h"
+
+#define REMOTE (FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define ACCESS (FI_SEND | FI_RECV | FI_READ | FI_WRITE | REMOTE | FI_COLLECTIVE)
+#define FLAGS (FI_RMA_EVENT | FI_RMA_PMEM | FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC | FI_MR_SINGLE_USE)
+
+/* ---- keys ---------------------------------------------------------------- */
+
+/* Caller holds mr_lock.  A key of ours is one that nobody can guess. */
+static int choose_key(struct obj_domain *domain, uint64_t *key_p)
+{
+	do {
+		if (getrandom(key_p, sizeof(*key_p), 0) != sizeof(*key_p))
+			return -FI_EIO;
+	} while (*key_p == FI_KEY_NOTAVAIL || hmap_find(&domain->mr_map, *key_p));
+	return 0;
+}
+
+/* Put the region where peers find it. */
+static int map_region(struct obj_mr *mr)
+{
+	struct obj_domain *domain = mr->domain;
+	uint64_t key = mr->fid.key;
+	int ret = 0;
+
+	lock_get(&domain->mr_lock);
+	if (domain->mr_mode & FI_MR_PROV_KEY)
+		ret = choose_key(domain, &key);
+	if (!ret && (mr->access & REMOTE)) {
+		ret = hmap_insert(&domain->mr_map, key, mr);
+		mr->mapped = !ret;
+	}
+	if (!ret) {
+		mr->fid.key = key;
+		mr->state = OBJ_MR_ENABLED;
+	}
+	lock_put(&domain->mr_lock);
+	if (ret != -FI_EALREADY)
+		return ret;
+	FI_WARN(domain->prov, FI_LOG_MR,
+		"key 0x%llx already names a region that peers may access: choose another, or "
+		"ask for FI_MR_PROV_KEY and let the provider choose\n", (unsigned long long) key);
+	return -FI_ENOKEY;
+}
+
+/* ---- the object ---------------------------------------------------------- */
+
+static int mr_close(struct fid *fid)
+{
+	struct obj_mr *mr = container_of(fid, struct obj_mr, fid.fid);
+	struct obj_domain *domain = mr->domain;
+
+	if (mr->mapped) {
+		lock_get(&domain->mr_lock);
+		hmap_remove(&domain->mr_map, mr->fid.key);
+		lock_put(&domain->mr_lock);
+	}
+	if (domain->eq)
+		obj_eq_purge(domain->eq, fid);
+	obj_ref_put(&mr->ep_ref);
+	obj_ref_put(&mr->cntr_ref);
+	obj_ref_put(&mr->domain_ref);
+	free(mr);
+	return 0;
+}
+
+static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct obj_mr *mr = container_of(fid, struct obj_mr, fid.fid);
+	struct obj_domain *domain = mr->domain;
+	struct obj_cntr *cntr;
+	struct obj_ep *ep;
+
+	switch (bfid->fclass) {
+	case FI_CLASS_EP:
+	case FI_CLASS_SEP:
+	case FI_CLASS_RX_CTX:
+		ep = obj_ep_of(container_of(bfid, struct fid_ep, fid));
+		if (flags || mr->ep || ep->domain != domain)
+			break;
+		obj_ref_get(&ep->refs, &mr->ep_ref, fid);
+		lock_get(&domain->mr_lock);
+		mr->ep = ep;
+		lock_put(&domain->mr_lock);
+		return 0;
+	case FI_CLASS_CNTR:
+		cntr = container_of(bfid, struct obj_cntr, fid.fid);
+		if (flags != FI_REMOTE_WRITE || mr->cntr || cntr->domain != domain)
+			break;
+		obj_ref_get(&cntr->refs, &mr->cntr_ref, fid);
+		lock_get(&domain->mr_lock);
+		mr->cntr = cntr;
+		lock_put(&domain->mr_lock);
+		return 0;
+	}
+	FI_WARN(domain->prov, FI_LOG_MR,
+		"a region takes one endpoint (flags 0) and one counter (flags FI_REMOTE_WRITE), "
+		"both of its own domain\n");
+	return -FI_EINVAL;
+}
+
+static int raw_attr(const struct obj_mr *mr, const struct fi_mr_raw_attr *attr)
+{
+	size_t room;
+
+	if (!attr || !attr->key_size)
+		return -FI_EINVAL;
+	room = *attr->key_size;
+	*attr->key_size = sizeof(mr->fid.key);
+	if (room < sizeof(mr->fid.key))
+		return -FI_ETOOSMALL;
+	if (!attr->raw_key)
+		return -FI_EINVAL;
+	memcpy(attr->raw_key, &mr->fid.key, sizeof(mr->fid.key));
+	if (attr->base_addr)
+		*attr->base_addr = mr->base;
+	return 0;
+}
+
+static bool inside(const struct iovec *part, const struct iovec *whole)
+{
+	uintptr_t start = (uintptr_t) whole->iov_base, at = (uintptr_t) part->iov_base;
+
+	return at >= start && part->iov_len <= whole->iov_len &&
+	       at - start <= whole->iov_len - part->iov_len;
+}
+
+/* Physical pages behind the region have changed.  We hold none: only check. */
+static int refresh(const struct obj_mr *mr, const struct fi_mr_modify *modify)
+{
+	size_t i, k;
+
+	if (!modify || (modify->attr.iov_count && !modify->attr.mr_iov))
+		return -FI_EINVAL;
+	for (i = 0; i < modify->attr.iov_count; i++) {
+		for (k = 0; k < mr->iov_cnt; k++)
+			if (inside(&modify->attr.mr_iov[i], &mr->iov[k]))
+				break;
+		if (k == mr->iov_cnt)
+			return -FI_EINVAL;
+	}
+	return 0;
+}
+
+static int mr_control(struct fid *fid, int command, void *arg)
+{
+	struct obj_mr *mr = container_of(fid, struct obj_mr, fid.fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return mr->state == OBJ_MR_ENABLED ? 0 : map_region(mr);
+	case FI_GET_RAW_MR:
+		return mr->state == OBJ_MR_ENABLED ? raw_attr(mr, arg) : -FI_EOPBADSTATE;
+	case FI_REFRESH:
+		return refresh(mr, arg);
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops mr_fid_ops = {
+	.close = mr_close,
+	.bind = mr_bind,
+	.control = mr_control,
+};
+
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&mr_fid_ops, fid);
+}
+
+/* ---- registering --------------------------------------------------------- */
+
+static int refuse(const struct obj_domain *domain, int err, const char *why)
+{
+	FI_WARN(domain->prov, FI_LOG_MR, "cannot register memory: %s\n", why);
+	return err;
+}
+
+static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *attr,
+		      uint64_t flags, uint64_t *len_p)
+{
+	size_t key_size = domain->attr->mr_key_size, i;
+
+	if (flags & FI_MR_DMABUF)
+		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider");
+	if (flags & ~(uint64_t) FLAGS)
+		return refuse(domain, -FI_EBADFLAGS, "unknown flags");
+	if (attr->iface != FI_HMEM_SYSTEM)
+		return refuse(domain, -FI_EOPNOTSUPP,
+			      "this provider moves host memory only: copy device memory to the host first");
+	if (attr->access & ~(uint64_t) ACCESS)
+		return refuse(domain, -FI_EINVAL, "unknown access flags");
+	if (attr->offset)
+		return refuse(domain, -FI_EINVAL, "offset must be 0");
+	if (!attr->mr_iov || !attr->iov_count || attr->iov_count > OBJ_MR_IOV_MAX)
+		return refuse(domain, -FI_EINVAL, "a region has 1 to 8 pieces");
+	if (!(domain->mr_mode & FI_MR_PROV_KEY) && (attr->access & REMOTE) && key_size < 8 &&
+	    key_size && attr->requested_key >> (key_size * 8))
+		return refuse(domain, -FI_EKEYREJECTED,
+			      "the requested key does not fit the domain's mr_key_size");
+	*len_p = 0;
+	for (i = 0; i < attr->iov_count; i++) {
+		if (attr->mr_iov[i].iov_len > UINT64_MAX - *len_p)
+			return refuse(domain, -FI_EINVAL, "the pieces are longer than memory");
+		*len_p += attr->mr_iov[i].iov_len;
+	}
+	return 0;
+}
+
+/* Some regions wait for objects to be bound before peers may see them. */
+static bool waits_for_bind(const struct obj_domain *domain, uint64_t flags)
+{
+	return (domain->mr_mode & FI_MR_ENDPOINT) ||
+	       ((domain->mr_mode & FI_MR_RMA_EVENT) && (flags & FI_RMA_EVENT));
+}
+
+static void tell_eq(struct obj_mr *mr)
+{
+	struct fi_eq_entry entry = { .fid = &mr->fid.fid, .context = mr->fid.fid.context };
+	struct obj_domain *domain = mr->domain;
+
+	if (domain->eq && (domain->eq_flags & FI_REG_MR))
+		obj_eq_write(domain->eq, FI_MR_COMPLETE, &entry, sizeof(entry), 0);
+}
+
+int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
+		   struct fid_mr **mr_p)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
+	struct obj_mr *mr;
+	uint64_t len = 0;
+	int ret;
+
+	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !mr_p)
+		return -FI_EINVAL;
+	ret = check_attr(domain, attr, flags, &len);
+	if (ret)
+		return ret;
+	pthread_once(&once, fill_ops);
+	mr = calloc(1, sizeof(*mr) + attr->iov_count * sizeof(mr->iov[0]));
+	if (!mr)
+		return -FI_ENOMEM;
+	mr->fid.fid.fclass = FI_CLASS_MR;
+	mr->fid.fid.context = attr->context;
+	mr->fid.fid.ops = &mr_fid_ops;
+	mr->fid.mem_desc = mr;
+	mr->fid.key = domain->mr_mode & FI_MR_PROV_KEY ? FI_KEY_NOTAVAIL : attr->requested_key;
+	mr->domain = domain;
+	mr->access = attr->access;
+	mr->flags = flags;
+	mr->len = len;
+	mr->iov_cnt = attr->iov_count;
+	memcpy(mr->iov, attr->mr_iov, attr->iov_count * sizeof(mr->iov[0]));
+	if (domain->mr_mode & FI_MR_VIRT_ADDR)
+		mr->base = (uintptr_t) attr->mr_iov[0].iov_base;
+	if (!waits_for_bind(domain, flags)) {
+		ret = map_region(mr);
+		if (ret) {
+			free(mr);
+			return ret;
+		}
+	}
+	obj_ref_get(&domain->refs, &mr->domain_ref, &mr->fid.fid);
+	*mr_p = &mr->fid;
+	tell_eq(mr);
+	return 0;
+}
+
+int obj_mr_regv(struct fid *fid, const struct iovec *iov, size_t cnt, uint64_t access,
+		uint64_t offset, uint64_t requested_key, uint64_t flags,
+		struct fid_mr **mr_p, void *context)
+{
+	struct fi_mr_attr attr = {
+		.mr_iov = iov, .iov_count = cnt, .access = access, .offset = offset,
+		.requested_key = requested_key, .context = context,
+	};
+
+	return obj_mr_regattr(fid, &attr, flags, mr_p);
+}
+
+int obj_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
+	       uint64_t offset, uint64_t requested_key, uint64_t flags,
+	       struct fid_mr **mr_p, void *context)
+{
+	struct iovec iov = { .iov_base = (void *) buf, .iov_len = len };
+
+	return obj_mr_regv(fid, &iov, 1, access, offset, requested_key, flags, mr_p, context);
+}
+
+/* ---- the gate ------------------------------------------------------------ */
+
+/* Which endpoint a region is bound to: a context stands for its scalable one. */
+static bool through(const struct obj_mr *mr, const struct obj_ep *ep)
+{
+	return !mr->ep || !ep || mr->ep == ep || mr->ep == ep->sep;
+}
+
+static int check_access(const struct obj_mr *mr, const struct obj_ep *ep, uint64_t addr,
+			uint64_t len, uint64_t access)
+{
+	uint64_t at = addr - mr->base;
+
+	if ((mr->access & access) != access || !through(mr, ep))
+		return -FI_EACCES;
+	/* Differences only: no sum here can wrap. */
+	if (addr < mr->base || at > mr->len || len > mr->len - at)
+		return -FI_EINVAL;
+	return 0;
+}
+
+int obj_mr_verify(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
+		  uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
+		  struct obj_cntr **cntr_p)
+{
+	struct obj_mr *mr;
+	int ret = -FI_ENOKEY;
+
+	lock_get(&domain->mr_lock);
+	mr = hmap_find(&domain->mr_map, key);
+	if (mr)
+		ret = check_access(mr, ep, addr, len, access);
+	if (!ret) {
+		*cnt_p = iov_slice(mr->iov, mr->iov_cnt, addr - mr->base, len, out);
+		if (cntr_p)
+			*cntr_p = mr->cntr;
+	}
+	lock_put(&domain->mr_lock);
+	return ret;
+}
