@@ -136,7 +136,9 @@ struct eng_link_ops {
 
 	/* peer_get - the engine wants to talk to @peer.
 	 * Starts whatever it takes to reach eng_peer_addr(peer); send() works
-	 * at once, packets wait.  Called again after eng_on_down().
+	 * at once, packets wait.  Called again after eng_on_down().  Also called
+	 * for a channel that the peer opened, unless eng_on_up() came first:
+	 * then there is nothing to do.
 	 */
 	int (*peer_get)(struct eng_link *link, struct eng_peer *peer);
 
@@ -162,6 +164,8 @@ struct eng_link_ops {
 
 	/* hold - keep the payload of the packet that eng_on_packet() is looking
 	 * at, including what has not arrived yet.  Only inside eng_on_packet().
+	 * Payload that has arrived in whole outlives the channel: what a peer
+	 * sent before it went away can still be received.
 	 * Returns a token, or NULL when memory is short (verdict: ENG_RX_LATER).
 	 */
 	void *(*hold)(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);

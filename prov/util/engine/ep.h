@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * ep.h - the engine's endpoint and its receive context.
+ *
+ * Everything here is guarded by ep->base.prog->lock once the endpoint is enabled.
+ */
+#ifndef ENG_EP_H
+#define ENG_EP_H
+
+#include <rdma/providers/fi_log.h>
+
+#include "base/hmap.h"
+#include "engine/engine.h"
+#include "engine/grp.h"
+#include "engine/match.h"
+
+struct eng_connreq;
+struct eng_peer;
+struct eng_recv;
+
+/* How long fi_close() pushes out what the program was told is sent. */
+#define ENG_LINGER_MS 2000
+
+/* An endpoint's share of memory for messages that nobody has asked for: one peer
+ * may use all of it while it is alone, and never less than the floor.
+ */
+#define ENG_UNEXP_BUDGET (UINT64_C(64) << 20)
+#define ENG_UNEXP_FLOOR (UINT64_C(256) << 10)
+
+#define ENG_PEER_PAGE 512
+
+/* RDM endpoints go OPEN, READY, CLOSED and no further. */
+enum eng_ep_state {
+	ENG_EP_OPEN,		/* not enabled */
+	ENG_EP_READY,		/* enabled; MSG: not connected, may be */
+	ENG_EP_CONNECTING,	/* fi_connect() or fi_accept() waits for the outcome */
+	ENG_EP_CONNECTED,
+	ENG_EP_SHUT,		/* was connected */
+	ENG_EP_CLOSED,		/* in fi_close(): completions are dropped */
+};
+
+/* A receive context: what is posted and what came unasked. */
+struct eng_rxc {
+	struct match msgs;		/* untagged */
+	struct match tagged;
+	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
+	size_t posted;			/* receives in the two matchers */
+	size_t size;			/* most of them */
+};
+
+struct eng_ep {
+	struct obj_ep base;		/* first */
+	struct eng_ep *hub;		/* who has the link and the peers: itself */
+	struct eng_grp *grp;		/* from enable on */
+	const struct eng_link_ops *link_ops;
+	struct eng_link *link;		/* from enable on */
+	enum eng_ep_state state;
+
+	/* sending */
+	size_t tx_out;			/* requests that are not complete */
+	size_t tx_size;			/* most of them */
+	size_t inject_size;
+	size_t eager_limit;
+	size_t seg_size;
+	size_t max_msg_size;
+	size_t inject_out;		/* injected messages that only we have a copy of */
+
+	/* receiving */
+	struct eng_rxc *rxc;		/* &own, or that of a shared context */
+	struct eng_rxc own;
+	bool has_own;			/* @own is initialised */
+	bool source;			/* FI_SOURCE */
+	bool source_err;		/* FI_SOURCE_ERR */
+	bool directed;			/* FI_DIRECTED_RECV */
+
+	/* peers */
+	struct eng_peer *only;		/* FI_EP_MSG: the one there is, once enabled */
+	struct eng_peer ***pages;	/* by fi_addr: page_cnt pages of ENG_PEER_PAGE */
+	size_t page_cnt;
+	struct hmap by_addr;		/* hash of the address -> chain of peers */
+	struct list peers;		/* all */
+	struct list idle;		/* peers that may go when memory is wanted */
+	size_t unexp_peers;		/* peers that hold unexpected payload */
+
+	struct eng_connreq *connreq;	/* what fi_accept() will answer; or NULL */
+};
+
+static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)
+{
+	return (struct eng_ep *) obj_ep_of(fid);
+}
+
+/* eng_ep_set_state - the only way to change ep->state; asserts that it may. */
+void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state);
+
+/* eng_rxc_init - an empty receive context.  Errors: -FI_ENOMEM. */
+int eng_rxc_init(struct eng_rxc *rxc, size_t size);
+void eng_rxc_fini(struct eng_rxc *rxc);
+
+/* The tables of an endpoint; each in the file of its noun. */
+extern struct fi_ops_msg eng_send_msg_ops;
+extern struct fi_ops_tagged eng_send_tagged_ops;
+extern struct fi_ops_cm eng_cm_msg_ops;		/* FI_EP_MSG */
+extern struct fi_ops_cm eng_cm_rdm_ops;
+
+/* ---- connections (cm.c) ----------------------------------------------------- */
+
+/* eng_cm_lost - the channel of an MSG endpoint is gone, for the reason @err. */
+void eng_cm_lost(struct eng_ep *ep, int err);
+
+/* eng_cm_name - hand out an address as fi_getname(3) does.
+ * @len: [in,out] room, then the true length.  Errors: -FI_ETOOSMALL.
+ */
+int eng_cm_name(const void *name, size_t name_len, void *addr, size_t *len);
+
+/* eng_cm_rename - replace info->src_addr.  Errors: -FI_ENOMEM, -FI_EINVAL. */
+int eng_cm_rename(struct fi_info *info, const void *addr, size_t len);
+
+/* What fi_endpoint() finds in info->handle (pep.c).
+ *
+ * eng_connreq_take - @ep will answer the request.  Errors: -FI_EINVAL not a
+ * request of this transport; -FI_EBUSY another endpoint has it.
+ * eng_connreq_use - what the link calls it; the handle is gone.
+ * eng_connreq_drop - @ep closes without having answered.
+ * eng_pep_yield - @handle is a passive endpoint: @info gets its address, which
+ * it gives up.  Errors: -FI_EBUSY it listens.
+ */
+int eng_connreq_take(struct eng_ep *ep, struct fid *handle);
+void *eng_connreq_use(struct eng_ep *ep);
+void eng_connreq_drop(struct eng_ep *ep);
+int eng_pep_yield(struct fid *handle, const struct eng_link_ops *ops, struct fi_info *info);
+
+#define ENG_WARN(ep, ...) FI_WARN((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define ENG_INFO(ep, ...) FI_INFO((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+
+#endif

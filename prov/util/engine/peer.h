@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * peer.h - another endpoint that this one has spoken to.
+ *
+ * Peers are made by the first send to an address, by a receive directed at it,
+ * or by somebody who calls us.  They are found by fi_addr_t through a two-level
+ * table, and by address through a hash; so an address vector entry that is
+ * never used costs nothing here, and two entries with one address share a peer.
+ *
+ * A peer whose channel is down, that nothing refers to and that no fi_addr_t
+ * leads to, is freed when the next one is made.
+ */
+#ifndef ENG_PEER_H
+#define ENG_PEER_H
+
+#include "engine/ep.h"
+
+/* Reasons why a send may not simply go out; 0 is the fast path. */
+enum {
+	ENG_PEER_IDLE = 1 << 0,		/* the channel is not started */
+	ENG_PEER_XOFF = 1 << 1,		/* it asked for announcements only */
+	ENG_PEER_FENCED = 1 << 2,	/* sends wait in @fenced */
+	ENG_PEER_CLOSED = 1 << 3,	/* MSG: not connected */
+};
+
+struct eng_peer {
+	struct eng_ep *ep;		/* hub */
+	struct eng_link *link;		/* the one it is bound to */
+	unsigned slow;			/* ENG_PEER_* */
+	unsigned refs;			/* requests and messages that point here */
+	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
+	unsigned tx_cnt;		/* sends that are not complete, for fences */
+	fi_addr_t fi_addr;		/* what FI_SOURCE reports; FI_ADDR_NOTAVAIL: not known yet */
+	uint64_t unexp_bytes;		/* payload of its unexpected messages */
+	unsigned fenced_cnt;		/* of @tx_cnt, in @fenced */
+	bool releasing;			/* @fenced is being emptied */
+	bool told_xoff;			/* we asked it for announcements only */
+	struct list txs;		/* sends that wait for its answer */
+	struct list rxs;		/* receives that wait for its data */
+	struct list msgs;		/* its unexpected messages */
+	struct list fenced;		/* sends behind a fence, in order */
+	struct list node;		/* on ep->peers */
+	struct list idle_node;		/* on ep->idle */
+	struct eng_peer *hash_next;	/* same hash of address */
+	uint64_t hash;
+	size_t addr_len;
+	char *addr;			/* behind the link's memory */
+	_Alignas(16) char chan[];	/* the link's */
+};
+
+/* eng_peer_new - a peer at @addr that nothing leads to yet.
+ * Errors: NULL, no memory.
+ */
+struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len);
+
+/* eng_peer_resolve - the slow part of eng_peer_get(). */
+struct eng_peer *eng_peer_resolve(struct eng_ep *ep, fi_addr_t fi_addr, int *ret_p);
+
+/* eng_peer_get - the peer behind a fi_addr_t.
+ *
+ * @ep:    the hub
+ * @ret_p: [out] why NULL: -FI_EINVAL no such address, -FI_EAGAIN no memory
+ *
+ * Cost: three loads for a peer that was spoken to before.
+ */
+static inline struct eng_peer *eng_peer_get(struct eng_ep *ep, fi_addr_t fi_addr, int *ret_p)
+{
+	uint32_t i = (uint32_t) fi_addr;
+	struct eng_peer *peer;
+
+	if (ep->only)
+		return ep->only;
+	if (i / ENG_PEER_PAGE < ep->page_cnt && ep->pages[i / ENG_PEER_PAGE]) {
+		peer = ep->pages[i / ENG_PEER_PAGE][i % ENG_PEER_PAGE];
+		if (__builtin_expect(peer && fi_addr == i, 1))
+			return peer;
+	}
+	return eng_peer_resolve(ep, fi_addr, ret_p);
+}
+
+/* eng_peer_start - open the channel if it is not open.  Errors: those of link->peer_get. */
+int eng_peer_start(struct eng_peer *peer);
+
+/* eng_peer_find_fi_addr - the slow part of eng_peer_fi_addr(). */
+fi_addr_t eng_peer_find_fi_addr(struct eng_peer *peer);
+
+/* eng_peer_fi_addr - what completions report for @peer, or FI_ADDR_NOTAVAIL. */
+static inline fi_addr_t eng_peer_fi_addr(struct eng_peer *peer)
+{
+	return peer->fi_addr != FI_ADDR_NOTAVAIL ? peer->fi_addr : eng_peer_find_fi_addr(peer);
+}
+
+/* eng_peer_key - what the matcher knows @peer as. */
+static inline uint64_t eng_peer_key(const struct eng_peer *peer)
+{
+	return (uintptr_t) peer;
+}
+
+/* eng_peer_unref - one request less; the peer may become idle. */
+void eng_peer_unref(struct eng_peer *peer);
+
+static inline void eng_peer_ref(struct eng_peer *peer)
+{
+	peer->refs++;
+}
+
+/* eng_peer_fail - complete everything that waits for @peer with @err (positive). */
+void eng_peer_fail(struct eng_peer *peer, int err);
+
+/* eng_peer_removed - obj_ep_ops.av_removed of every engine endpoint. */
+void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr);
+
+/* eng_peer_free_all - the endpoint closes; the link is gone already. */
+void eng_peer_free_all(struct eng_ep *ep);
+
+/* eng_peer_text - the peer's address for a log line, in @buf. */
+#define ENG_PEER_TEXT 128
+const char *eng_peer_text(const struct eng_peer *peer, char *buf);
+
+#endif
