@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * packet.c - what comes in.  Every packet passes wire_parse() here, and nothing
+ * of it is used before.
+ */
+#include <string.h>
+
+#include "base/iov.h"
+#include "engine/flow.h"
+#include "engine/recv.h"
+#include "engine/tx.h"
+#include "engine/wire.h"
+
+static enum eng_rx_verdict bad(struct eng_peer *peer, const struct eng_rx *rx, const char *why)
+{
+	char text[ENG_PEER_TEXT];
+
+	ENG_WARN(peer->ep, "%s: bad packet (%s, header %zu, payload %zu): %s; "
+		 "the connection is closed\n", eng_peer_text(peer, text),
+		 wire_op_name(rx->hdr_len ? rx->hdr[0] : 0), rx->hdr_len, rx->len, why);
+	return ENG_RX_BAD;
+}
+
+/* All of the payload is here, or the link puts the rest where it belongs. */
+static enum eng_rx_verdict take_payload(struct eng_recv *recv, struct eng_rx *rx)
+{
+	if (__builtin_expect(rx->avail == rx->len, 1)) {
+		if (__builtin_expect(recv->iov_cnt == 1, 1))
+			memcpy(recv->iov[0].iov_base, rx->data,
+			       rx->len < recv->iov[0].iov_len ? rx->len : recv->iov[0].iov_len);
+		else
+			iov_scatter(recv->iov, recv->iov_cnt, 0, rx->data, rx->len);
+		eng_recv_finish(recv, 0);
+		return ENG_RX_DONE;
+	}
+	eng_recv_set_state(recv, ENG_RECV_PLACING);
+	memcpy(rx->iov, recv->iov, recv->iov_cnt * sizeof(*rx->iov));
+	rx->iov_cnt = recv->iov_cnt;
+	rx->cookie = recv;
+	return ENG_RX_PLACE;
+}
+
+static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
+				      const struct wire_msg *msg)
+{
+	struct eng_ep *ep = peer->ep;
+	struct eng_rxc *rxc = ep->rxc;
+	struct match *m = eng_rxc_match(rxc, msg->flags & WIRE_F_TAG);
+	struct match_recv *hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
+	struct eng_envelope env = {
+		.tag = msg->tag, .data = msg->data, .len = msg->len, .tx_id = msg->id,
+		.flags = msg->flags, .rts = msg->op == WIRE_RTS,
+	};
+	struct eng_out *notes[3] = { NULL, NULL, NULL };
+	struct eng_recv *recv, *part;
+
+	if (!hit)
+		return eng_unexp_keep(peer, rxc, &env, rx);
+	recv = container_of(hit, struct eng_recv, m);
+	if (__builtin_expect(env.rts || (env.flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)), 0) &&
+	    !eng_recv_notes(ep->grp, &env, notes))
+		return ENG_RX_LATER;
+	if (recv->multi) {
+		part = eng_mrecv_part(recv, env.len);
+		if (!part) {
+			eng_recv_notes_put(notes);
+			return ENG_RX_LATER;
+		}
+		recv = part;
+	} else {
+		match_unpost(m, hit);
+		rxc->posted--;
+	}
+	eng_recv_begin(recv, peer, &env, notes);
+	return env.rts ? ENG_RX_DONE : take_payload(recv, rx);
+}
+
+/* The pieces of a message come in the order of their sending. */
+static enum eng_rx_verdict on_data(struct eng_peer *peer, struct eng_rx *rx,
+				   const struct wire_msg *msg)
+{
+	struct eng_name *name = eng_name_find(peer->ep->grp, msg->id, ENG_NAME_RECV, peer);
+	struct eng_recv *recv;
+
+	if (!name)
+		return bad(peer, rx, "data that nobody asked for");
+	recv = container_of(name, struct eng_recv, name);
+	if (msg->off != recv->got || !msg->len || msg->len > recv->want - recv->got)
+		return bad(peer, rx, "data outside of what was asked for");
+	recv->got += msg->len;
+	if (rx->avail == rx->len) {
+		iov_scatter(recv->iov, recv->iov_cnt, msg->off, rx->data, rx->len);
+		if (recv->got == recv->want && !recv->pieces)
+			eng_recv_finish(recv, 0);
+		return ENG_RX_DONE;
+	}
+	rx->iov_cnt = iov_slice(recv->iov, recv->iov_cnt, msg->off, msg->len, rx->iov);
+	rx->cookie = recv;
+	recv->pieces++;
+	return ENG_RX_PLACE;
+}
+
+void eng_on_placed(struct eng_link *link, void *cookie, int status)
+{
+	struct eng_recv *recv = cookie;
+
+	if (recv->state == ENG_RECV_PULL) {
+		recv->pieces--;
+		if (!status && (recv->pieces || recv->got < recv->want))
+			return;
+	}
+	eng_recv_finish(recv, status);
+}
+
+enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
+				  struct eng_rx *rx)
+{
+	struct wire_msg msg;
+	const char *why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);
+
+	if (__builtin_expect(why != NULL, 0))
+		return bad(peer, rx, why);
+	peer->slow &= ~ENG_PEER_IDLE;
+	if (msg.op == WIRE_EAGER || msg.op == WIRE_RTS) {
+		if (msg.ctx)
+			return bad(peer, rx, "no such receive context");
+		return on_message(peer, rx, &msg);
+	}
+	switch (msg.op) {
+	case WIRE_DATA:
+		return on_data(peer, rx, &msg);
+	case WIRE_CTS:
+		why = eng_tx_on_cts(peer, &msg);
+		break;
+	case WIRE_ACK:
+		why = eng_tx_on_ack(peer, &msg);
+		break;
+	case WIRE_NACK:
+		why = eng_tx_on_nack(peer, &msg);
+		break;
+	case WIRE_XOFF:
+		peer->slow |= ENG_PEER_XOFF;
+		break;
+	case WIRE_XON:
+		peer->slow &= ~ENG_PEER_XOFF;
+		break;
+	default:
+		why = "operation that is not served here";
+		break;
+	}
+	return why ? bad(peer, rx, why) : ENG_RX_DONE;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * recv.c - the six calls that post a receive, and fi_cancel.
+ */
+#include "engine/recv.h"
+
+#include <string.h>
+
+#include "base/iov.h"
+
+#define RECV_FLAGS (FI_COMPLETION | FI_MORE | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | \
+		    FI_REMOTE_CQ_DATA | FI_MSG | FI_TAGGED | FI_RECV)
+
+/* One call. */
+struct call {
+	const struct iovec *iov;
+	size_t cnt;
+	fi_addr_t src;
+	uint64_t tag;
+	uint64_t ignore;
+	uint64_t flags;
+	void *context;
+	bool tagged;
+};
+
+static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
+{
+	recv->m.tag = c->tag;
+	recv->m.ignore = c->ignore;
+	recv->m.src = MATCH_ANY;
+	recv->name = (struct eng_name) { .kind = ENG_NAME_RECV };
+	recv->ep = ep;
+	recv->rxc = ep->rxc;
+	recv->context = c->context;
+	recv->cq_flags = FI_RECV | (c->tagged ? FI_TAGGED : FI_MSG);
+	recv->ack = NULL;
+	recv->buffer = NULL;
+	recv->parts = 0;
+	recv->state = ENG_RECV_NEW;
+	recv->pieces = 0;
+	recv->abort = 0;
+	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
+	recv->multi = (c->flags & FI_MULTI_RECV) != 0;
+	recv->min = ep->base.min_multi_recv;
+	recv->iov_cnt = (uint16_t) c->cnt;
+	if (__builtin_expect(c->cnt == 1, 1)) {
+		recv->iov[0] = *c->iov;
+		recv->room = c->iov->iov_len;
+	} else {
+		memcpy(recv->iov, c->iov, c->cnt * sizeof(*c->iov));
+		recv->room = iov_total(c->iov, c->cnt);
+	}
+}
+
+static int refuse(struct eng_ep *ep, const struct call *c)
+{
+	if (ep->state == ENG_EP_OPEN)
+		return -FI_EOPBADSTATE;
+	if (c->cnt > ENG_IOV_MAX)
+		return -FI_EINVAL;
+	if ((c->flags & FI_MULTI_RECV) && c->cnt != 1)
+		return -FI_EINVAL;
+	return 0;
+}
+
+/* A receive from one source only. */
+static int direct(struct eng_recv *recv, fi_addr_t src)
+{
+	int ret = 0;
+
+	recv->name.peer = eng_peer_get(recv->ep->hub, src, &ret);
+	if (!recv->name.peer)
+		return ret;
+	recv->m.src = eng_peer_key(recv->name.peer);
+	eng_peer_ref(recv->name.peer);
+	return 0;
+}
+
+static int keep(struct eng_recv *recv, struct match *m)
+{
+	struct eng_ep *ep = recv->ep;
+	struct eng_rxc *rxc = recv->rxc;
+
+	if (__builtin_expect(ep->state == ENG_EP_SHUT, 0))
+		return -FI_ENOTCONN;
+	if (__builtin_expect(rxc->posted >= rxc->size, 0))
+		return -FI_EAGAIN;
+	eng_recv_set_state(recv, ENG_RECV_POSTED);
+	match_post(m, &recv->m);
+	rxc->posted++;
+	return 0;
+}
+
+/* Fill a buffer that was just posted with what has come already.  A shortage of
+ * memory half way closes it early: a message that is left behind must not be
+ * overtaken by the next one.
+ */
+static int serve_multi(struct eng_recv *recv, struct match *m)
+{
+	struct eng_out *notes[3];
+	struct eng_recv *part;
+	struct match_msg *found;
+	struct eng_msg *msg;
+	bool last, any = false;
+
+	while ((found = match_find_msg(m, recv->m.tag, recv->m.ignore, recv->m.src))) {
+		msg = container_of(found, struct eng_msg, m);
+		if (!eng_recv_notes(recv->ep->grp, &msg->env, notes))
+			break;
+		part = eng_mrecv_part(recv, msg->env.len);
+		if (!part) {
+			eng_recv_notes_put(notes);
+			break;
+		}
+		any = true;
+		last = recv->state == ENG_RECV_CLOSING;
+		eng_unexp_take(part, msg, notes);
+		if (last)
+			return 0;
+	}
+	if (!found)
+		return 0;
+	match_unpost(m, &recv->m);
+	recv->rxc->posted--;
+	if (!any)
+		return -FI_EAGAIN;
+	eng_mrecv_close(recv);
+	return 0;
+}
+
+/* Take the oldest message that fits, or wait for one. */
+static int serve(struct eng_recv *recv, struct match *m)
+{
+	struct eng_out *notes[3];
+	struct match_msg *found;
+	struct eng_msg *msg;
+
+	while ((found = match_find_msg(m, recv->m.tag, recv->m.ignore, recv->m.src))) {
+		msg = container_of(found, struct eng_msg, m);
+		if (!eng_recv_notes(recv->ep->grp, &msg->env, notes))
+			return -FI_EAGAIN;
+		if (!eng_unexp_take(recv, msg, notes))
+			return 0;
+	}
+	return keep(recv, m);
+}
+
+/* Receive what an earlier peek has claimed. */
+static int serve_claim(struct eng_recv *recv)
+{
+	struct eng_msg *msg = eng_unexp_claimed(recv->rxc, recv->context);
+	struct eng_out *notes[3];
+
+	if (!msg)
+		return -FI_EINVAL;
+	if (!eng_recv_notes(recv->ep->grp, &msg->env, notes))
+		return -FI_EAGAIN;
+	return eng_unexp_take(recv, msg, notes);
+}
+
+static int post_locked(struct eng_ep *ep, const struct call *c)
+{
+	struct match *m = eng_rxc_match(ep->rxc, c->tagged);
+	struct eng_recv *recv = pool_get(&ep->grp->recvs);
+	int ret = 0;
+
+	if (!recv)
+		return -FI_EAGAIN;
+	fill(recv, ep, c);
+	if (__builtin_expect(ep->directed && c->src != FI_ADDR_UNSPEC, 0))
+		ret = direct(recv, c->src);
+	if (__builtin_expect(ret, 0))
+		goto out;
+	if (__builtin_expect(c->flags & (FI_CLAIM | FI_MULTI_RECV), 0)) {
+		if (c->flags & FI_CLAIM) {
+			recv->multi = false;
+			ret = serve_claim(recv);
+		} else {
+			ret = keep(recv, m);
+			if (!ret)
+				ret = serve_multi(recv, m);
+		}
+	} else {
+		ret = __builtin_expect(m->msg_cnt, 0) ? serve(recv, m) : keep(recv, m);
+	}
+out:
+	if (__builtin_expect(ret, 0))
+		eng_recv_free(recv);
+	return ret;
+}
+
+static int peek_locked(struct eng_ep *ep, const struct call *c)
+{
+	struct eng_recv model;
+	int ret = 0;
+
+	fill(&model, ep, c);
+	if (ep->directed && c->src != FI_ADDR_UNSPEC)
+		ret = direct(&model, c->src);
+	if (!ret)
+		ret = eng_peek(&model, eng_rxc_match(ep->rxc, c->tagged), c->flags);
+	if (model.name.peer)
+		eng_peer_unref(model.name.peer);
+	return ret;
+}
+
+static inline ssize_t post(struct eng_ep *ep, const struct call *c)
+{
+	int ret = refuse(ep, c);
+
+	if (__builtin_expect(ret, 0))
+		return ret;
+	lock_get(&ep->base.prog->lock);
+	if (__builtin_expect(c->flags & (FI_PEEK | FI_DISCARD), 0))
+		ret = peek_locked(ep, c);
+	else
+		ret = post_locked(ep, c);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+/* ---- the calls -------------------------------------------------------------- */
+
+/* Default flags for calls without; a buffer for many tagged messages has to be
+ * asked for by its own capability.
+ */
+static inline uint64_t msg_flags(struct fid_ep *fid)
+{
+	return obj_ep_handle_of(fid)->rx_op_flags;
+}
+
+static inline uint64_t tagged_flags(struct fid_ep *fid)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+
+	return h->ep->caps & FI_TAGGED_MULTI_RECV ? h->rx_op_flags :
+	       h->rx_op_flags & ~FI_MULTI_RECV;
+}
+
+ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
+		      void *context)
+{
+	struct iovec iov = { buf, len };
+	struct call c = { &iov, 1, src, 0, 0, msg_flags(ep), context, false };
+
+	return post(eng_ep_of(ep), &c);
+}
+
+ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+		       fi_addr_t src, void *context)
+{
+	struct call c = { iov, cnt, src, 0, 0, msg_flags(ep), context, false };
+
+	return post(eng_ep_of(ep), &c);
+}
+
+ssize_t eng_recv_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
+{
+	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, 0, 0, flags,
+			  msg->context, false };
+
+	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(ep), &c);
+}
+
+ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
+		       uint64_t tag, uint64_t ignore, void *context)
+{
+	struct iovec iov = { buf, len };
+	struct call c = { &iov, 1, src, tag, ignore, tagged_flags(ep), context, true };
+
+	return post(eng_ep_of(ep), &c);
+}
+
+ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+			fi_addr_t src, uint64_t tag, uint64_t ignore, void *context)
+{
+	struct call c = { iov, cnt, src, tag, ignore, tagged_flags(ep), context, true };
+
+	return post(eng_ep_of(ep), &c);
+}
+
+ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
+{
+	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
+			  flags, msg->context, true };
+
+	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(ep), &c);
+}
+
+/* ---- cancel ----------------------------------------------------------------- */
+
+struct wanted {
+	void *context;
+	struct eng_ep *ep;
+	struct eng_recv *oldest;
+};
+
+static bool look(struct match_recv *m, void *arg)
+{
+	struct eng_recv *recv = container_of(m, struct eng_recv, m);
+	struct wanted *w = arg;
+
+	if (recv->context == w->context && recv->ep == w->ep &&
+	    (!w->oldest || m->seq < w->oldest->m.seq))
+		w->oldest = recv;
+	return false;
+}
+
+ssize_t eng_recv_cancel(fid_t fid, void *context)
+{
+	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
+	struct wanted w = { context, ep, NULL };
+
+	if (ep->state == ENG_EP_OPEN)
+		return -FI_ENOENT;
+	lock_get(&ep->base.prog->lock);
+	match_each_recv(&ep->rxc->msgs, look, &w);
+	if (!w.oldest)
+		match_each_recv(&ep->rxc->tagged, look, &w);
+	if (w.oldest)
+		eng_recv_abort(w.oldest, FI_ECANCELED);
+	lock_put(&ep->base.prog->lock);
+	return w.oldest ? 0 : -FI_ENOENT;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * recv.h - a receive, and a message that found none.
+ *
+ * A receive is posted, meets one message (a multi-receive buffer: many, each as
+ * a part of its own), takes in its payload and completes.  The payload comes
+ * with the message, out of the link's hold, or as DATA that a CTS asked for.
+ */
+#ifndef ENG_RECV_H
+#define ENG_RECV_H
+
+#include <rdma/fi_tagged.h>
+
+#include "engine/ep.h"
+#include "engine/note.h"
+#include "engine/peer.h"
+#include "engine/wire.h"
+
+enum eng_recv_state {
+	ENG_RECV_NEW,		/* being filled in */
+	ENG_RECV_POSTED,	/* in a matcher */
+	ENG_RECV_MATCHED,	/* has its message */
+	ENG_RECV_PLACING,	/* eager payload is on its way to the buffer */
+	ENG_RECV_PULL,		/* CTS is sent; DATA comes */
+	ENG_RECV_CLOSING,	/* multi-receive: takes no more, parts are not complete */
+};
+
+/* What is known of a message, whether it came just now or a while ago. */
+struct eng_envelope {
+	uint64_t tag;
+	uint64_t data;
+	uint64_t len;
+	uint32_t tx_id;		/* sender's name for it, where an answer is wanted */
+	uint8_t flags;		/* WIRE_F_* */
+	bool rts;		/* announced only */
+};
+
+/* A message that nobody has asked for. */
+struct eng_msg {
+	struct match_msg m;		/* first; claimed: m.all is on rxc->claimed */
+	struct list peer_node;		/* on peer->msgs */
+	struct eng_peer *peer;
+	struct eng_rxc *rxc;
+	struct eng_envelope env;
+	void *token;			/* the link's hold; NULL: announced, or no payload */
+	void *claimer;			/* context of the peek that claimed it */
+	bool claimed;
+	bool lost;			/* claimed, and its sender is gone */
+};
+
+struct eng_recv {
+	struct match_recv m;		/* first */
+	struct eng_name name;		/* peer: the source it is directed at, then the sender */
+	struct eng_ep *ep;		/* whose completion it is */
+	struct eng_rxc *rxc;
+	void *context;
+	uint64_t cq_flags;		/* of the completion */
+	struct eng_envelope env;	/* once matched */
+	size_t room;			/* bytes in iov */
+	size_t got;			/* PULL: bytes that are in place or promised */
+	size_t want;			/* PULL: bytes asked for */
+	struct eng_out *ack;		/* kept for when all is in place */
+	struct eng_recv *buffer;	/* part: the multi-receive it lies in */
+	size_t min;			/* multi-receive: release when less room is left */
+	unsigned parts;			/* multi-receive: not complete */
+	uint16_t iov_cnt;
+	uint8_t state;			/* enum eng_recv_state */
+	uint8_t pieces;			/* PULL: placements that the link works on */
+	bool want_comp;
+	bool multi;
+	int abort;			/* multi-receive: why it was taken back; 0: it was not */
+	struct list node;		/* PULL: on peer->rxs */
+	struct iovec iov[ENG_IOV_MAX];
+};
+
+/* ---- data calls (recv.c), for the tables in send.c ------------------------ */
+
+ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
+		      void *context);
+ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+		       fi_addr_t src, void *context);
+ssize_t eng_recv_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags);
+ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
+		       uint64_t tag, uint64_t ignore, void *context);
+ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+			fi_addr_t src, uint64_t tag, uint64_t ignore, void *context);
+ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags);
+
+/* eng_recv_cancel - fi_cancel().  -FI_ENOENT: no posted receive has @context. */
+ssize_t eng_recv_cancel(fid_t fid, void *context);
+
+/* ---- life of a receive (recv_life.c) --------------------------------------- */
+
+/* eng_recv_set_state - the only way to change recv->state. */
+void eng_recv_set_state(struct eng_recv *recv, enum eng_recv_state state);
+
+/* eng_recv_notes - take the packets that answering @env will need.
+ * Returns false, with none taken, when memory is short.
+ */
+bool eng_recv_notes(struct eng_grp *grp, const struct eng_envelope *env,
+		    struct eng_out *notes[3]);
+void eng_recv_notes_put(struct eng_out *notes[3]);
+
+/* eng_recv_begin - @recv, no longer posted, has met the message @env of @peer.
+ * Uses @notes: acknowledges the match, asks for what was announced.
+ */
+void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
+		    const struct eng_envelope *env, struct eng_out *notes[3]);
+
+/* eng_recv_finish - payload is in place (@status 0), or will never be; @recv is
+ * completed and gone.
+ */
+void eng_recv_finish(struct eng_recv *recv, int status);
+
+/* eng_recv_abort - take back a posted receive and report @err (positive). */
+void eng_recv_abort(struct eng_recv *recv, int err);
+
+/* eng_recv_free - give back the memory and the reference to the peer. */
+void eng_recv_free(struct eng_recv *recv);
+
+/* eng_recv_flush - abort everything posted in @rxc. */
+void eng_recv_flush(struct eng_rxc *rxc, int err);
+
+/* eng_recv_fail_all - @peer is lost: abort what is directed at it, fail what it
+ * was sending, forget what it announced.
+ */
+void eng_recv_fail_all(struct eng_peer *peer, int err);
+
+/* ---- multi-receive (mrecv.c) ------------------------------------------------ */
+
+/* eng_mrecv_part - cut room for a message of @len out of a posted buffer.
+ *
+ * The buffer leaves the matcher when too little is left.  Returns NULL, with
+ * nothing changed, when memory is short.
+ */
+struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len);
+
+/* eng_mrecv_part_done - a part is about to be completed.
+ * Returns FI_MULTI_RECV if its completion releases the buffer, which is then
+ * gone, else 0.
+ */
+uint64_t eng_mrecv_part_done(struct eng_recv *buffer);
+
+/* eng_mrecv_close - an unposted buffer takes no more: released now, or with its
+ * last part.
+ */
+void eng_mrecv_close(struct eng_recv *buffer);
+
+/* eng_mrecv_abort - an unposted buffer is cancelled or fails with @err: released
+ * now, or after its last part.
+ */
+void eng_mrecv_abort(struct eng_recv *buffer, int err);
+
+/* ---- unexpected messages (unexp.c) ------------------------------------------ */
+
+/* eng_unexp_keep - store a message; for an eager one with payload hold it.
+ * Returns the verdict for the link.
+ */
+enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
+				   const struct eng_envelope *env, struct eng_rx *rx);
+
+/* eng_unexp_take - receive @msg, which is gone afterwards, with @recv.
+ *
+ * @notes: what eng_recv_notes() gave for it; used up
+ * Returns 0, and @recv is complete or on its way; -FI_ENOMSG: the payload was lost
+ * with its sender and @recv is as before (never for a claimed message or a part).
+ */
+int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *notes[3]);
+
+/* eng_unexp_discard - drop @msg; its sender completes as if it were received.
+ * Returns 0 or -FI_EAGAIN, nothing has changed.
+ */
+int eng_unexp_discard(struct eng_msg *msg);
+
+/* eng_unexp_claim - only a receive with this @context may have @msg. */
+void eng_unexp_claim(struct eng_msg *msg, void *context);
+struct eng_msg *eng_unexp_claimed(struct eng_rxc *rxc, void *context);
+
+/* eng_unexp_peer_lost - forget what @peer announced; payload that is here stays. */
+void eng_unexp_peer_lost(struct eng_peer *peer);
+
+/* eng_unexp_drop_peer - the endpoint closes: drop all that @peer sent. */
+void eng_unexp_drop_peer(struct eng_peer *peer);
+
+/* ---- peek, claim, discard (peek.c) ------------------------------------------ */
+
+/* eng_peek - a receive call with FI_PEEK, or with FI_CLAIM and FI_DISCARD.
+ *
+ * @model: filled-in receive, on the caller's stack
+ * Returns 0: its completion is written; -FI_EAGAIN.
+ */
+int eng_peek(struct eng_recv *model, struct match *m, uint64_t flags);
+
+static inline struct match *eng_rxc_match(struct eng_rxc *rxc, bool tagged)
+{
+	return tagged ? &rxc->tagged : &rxc->msgs;
+}
+
+#endif

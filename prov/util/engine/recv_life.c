@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/recv.h"
+
+#include <assert.h>
+
+/* To where each state may go. */
+static const unsigned edges[] = {
+	[ENG_RECV_NEW] = 1u << ENG_RECV_POSTED | 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
+	[ENG_RECV_POSTED] = 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
+	[ENG_RECV_MATCHED] = 1u << ENG_RECV_PLACING | 1u << ENG_RECV_PULL,
+	[ENG_RECV_PLACING] = 0,
+	[ENG_RECV_PULL] = 0,
+	[ENG_RECV_CLOSING] = 0,
+};
+
+void eng_recv_set_state(struct eng_recv *recv, enum eng_recv_state state)
+{
+	assert(edges[recv->state] & 1u << state && "a receive goes forward only");
+	recv->state = (uint8_t) state;
+}
+
+void eng_recv_notes_put(struct eng_out *notes[3])
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (notes[i])
+			eng_note_put(notes[i]);
+}
+
+bool eng_recv_notes(struct eng_grp *grp, const struct eng_envelope *env,
+		    struct eng_out *notes[3])
+{
+	bool want[3] = { env->rts, env->flags & WIRE_F_MATCHED, env->flags & WIRE_F_DELIVERED };
+	int i;
+
+	notes[0] = notes[1] = notes[2] = NULL;
+	for (i = 0; i < 3; i++) {
+		if (!want[i])
+			continue;
+		notes[i] = eng_note_get(grp);
+		if (!notes[i]) {
+			eng_recv_notes_put(notes);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Ask for as much as there is room for. */
+static void pull(struct eng_recv *recv, struct eng_out *note)
+{
+	struct eng_peer *peer = recv->name.peer;
+	struct eng_grp *grp = recv->ep->grp;
+
+	recv->want = recv->env.len < recv->room ? recv->env.len : recv->room;
+	recv->got = 0;
+	recv->pieces = 0;
+	if (recv->want && !eng_name_make(grp, &recv->name)) {
+		/* No id, no data: the sender goes on, the receive says why it has none. */
+		eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, 0, 0);
+		eng_recv_finish(recv, -FI_ENOMEM);
+		return;
+	}
+	eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, recv->want, recv->name.id);
+	if (!recv->want) {
+		eng_recv_finish(recv, 0);
+		return;
+	}
+	eng_recv_set_state(recv, ENG_RECV_PULL);
+	list_add_tail(&recv->node, &peer->rxs);
+}
+
+void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
+		    const struct eng_envelope *env, struct eng_out *notes[3])
+{
+	if (!recv->name.peer) {
+		recv->name.peer = peer;
+		eng_peer_ref(peer);
+	}
+	eng_recv_set_state(recv, ENG_RECV_MATCHED);
+	recv->env = *env;
+	if (env->flags & WIRE_F_DATA)
+		recv->cq_flags |= FI_REMOTE_CQ_DATA;
+	recv->ack = notes[2];
+	if (notes[1])
+		eng_note_send(notes[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
+	if (env->rts)
+		pull(recv, notes[0]);
+}
+
+/* ---- ends ------------------------------------------------------------------ */
+
+void eng_recv_free(struct eng_recv *recv)
+{
+	struct eng_grp *grp = recv->ep->grp;
+	struct eng_peer *peer = recv->name.peer;
+
+	if (__builtin_expect(recv->name.id, 0))
+		eng_name_drop(grp, &recv->name);
+	pool_put(&grp->recvs, recv);
+	if (peer)
+		eng_peer_unref(peer);
+}
+
+static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t len,
+			 fi_addr_t src)
+{
+	struct eng_ep *ep = recv->ep;
+	struct eng_peer *peer = recv->name.peer;
+	struct fi_cq_err_entry entry = {
+		.op_context = recv->context,
+		.flags = flags,
+		.len = len,
+		.buf = recv->iov_cnt ? recv->iov[0].iov_base : NULL,
+		.data = recv->env.data,
+		.tag = recv->env.tag,
+		.olen = recv->env.len - len,
+		.err = err,
+		.prov_errno = err,
+		.src_addr = src,
+	};
+
+	/* FI_SOURCE_ERR: the message is here, but nobody knows its sender's number. */
+	if (err == FI_EADDRNOTAVAIL) {
+		entry.olen = 0;
+		obj_ep_err_rx(&ep->base, &entry, peer->addr, peer->addr_len, OBJ_CNTR_NONE);
+		obj_ep_count(&ep->base, OBJ_CNTR_RECV, len);
+		return;
+	}
+	obj_ep_err_rx(&ep->base, &entry, NULL, 0, OBJ_CNTR_RECV);
+}
+
+static void report(struct eng_recv *recv, int status, uint64_t flags)
+{
+	struct eng_ep *ep = recv->ep;
+	fi_addr_t src = ep->source ? eng_peer_fi_addr(recv->name.peer) : FI_ADDR_NOTAVAIL;
+	size_t len = recv->env.len;
+
+	if (__builtin_expect(status != 0, 0))
+		report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->name.peer));
+	else if (__builtin_expect(len > recv->room, 0))
+		report_error(recv, FI_ETRUNC, flags, recv->room, src);
+	else if (__builtin_expect(ep->source_err && src == FI_ADDR_NOTAVAIL, 0))
+		report_error(recv, FI_EADDRNOTAVAIL, flags, len, src);
+	else
+		obj_ep_comp_rx(&ep->base, recv->want_comp ||
+			       ((flags & FI_MULTI_RECV) && ep->base.rx_cq),
+			       recv->context, flags, len,
+			       recv->iov_cnt ? recv->iov[0].iov_base : NULL,
+			       recv->env.data, recv->env.tag, src, OBJ_CNTR_RECV);
+}
+
+void eng_recv_finish(struct eng_recv *recv, int status)
+{
+	struct eng_recv *buffer = recv->buffer;
+	uint64_t flags = recv->cq_flags;
+
+	if (recv->state == ENG_RECV_PULL)
+		list_del(&recv->node);
+	if (__builtin_expect(recv->ack != NULL, 0))
+		eng_note_send(recv->ack, recv->name.peer, WIRE_ACK, WIRE_F_DELIVERED,
+			      recv->env.tx_id, 0, 0);
+	if (__builtin_expect(buffer != NULL, 0)) {
+		flags |= eng_mrecv_part_done(buffer);
+		if (flags & FI_MULTI_RECV)
+			buffer = NULL;
+	}
+	if (__builtin_expect(recv->ep->state != ENG_EP_CLOSED, 1) || (flags & FI_MULTI_RECV))
+		report(recv, status, flags);
+	eng_recv_free(recv);
+	if (buffer && buffer->abort && !buffer->parts)
+		eng_mrecv_abort(buffer, buffer->abort);
+}
+
+void eng_recv_abort(struct eng_recv *recv, int err)
+{
+	match_unpost(eng_rxc_match(recv->rxc, recv->cq_flags & FI_TAGGED), &recv->m);
+	recv->rxc->posted--;
+	if (recv->multi) {
+		eng_mrecv_abort(recv, err);
+		return;
+	}
+	if (recv->ep->state != ENG_EP_CLOSED) {
+		recv->env = (struct eng_envelope) { .tag = recv->m.tag };
+		report_error(recv, err, recv->cq_flags, 0, recv->name.peer ?
+			     eng_peer_fi_addr(recv->name.peer) : FI_ADDR_NOTAVAIL);
+	}
+	eng_recv_free(recv);
+}
+
+static bool abort_one(struct match_recv *m, void *arg)
+{
+	eng_recv_abort(container_of(m, struct eng_recv, m), *(int *) arg);
+	return false;
+}
+
+void eng_recv_flush(struct eng_rxc *rxc, int err)
+{
+	match_each_recv(&rxc->msgs, abort_one, &err);
+	match_each_recv(&rxc->tagged, abort_one, &err);
+}
+
+struct lost {
+	struct eng_peer *peer;
+	int err;
+};
+
+static bool abort_directed(struct match_recv *m, void *arg)
+{
+	struct lost *lost = arg;
+
+	if (m->src == eng_peer_key(lost->peer))
+		eng_recv_abort(container_of(m, struct eng_recv, m), lost->err);
+	return false;
+}
+
+void eng_recv_fail_all(struct eng_peer *peer, int err)
+{
+	struct lost lost = { peer, err };
+	struct eng_rxc *rxc = peer->ep->rxc;
+	struct list *item;
+
+	while ((item = peer->rxs.next) != &peer->rxs)
+		eng_recv_finish(container_of(item, struct eng_recv, node), -err);
+	eng_unexp_peer_lost(peer);
+	if (!peer->refs)
+		return;
+	if (rxc->msgs.directed_cnt + rxc->msgs.wild_cnt)
+		match_each_recv(&rxc->msgs, abort_directed, &lost);
+	if (rxc->tagged.directed_cnt + rxc->tagged.wild_cnt)
+		match_each_recv(&rxc->tagged, abort_directed, &lost);
+}

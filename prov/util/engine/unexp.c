@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * unexp.c - messages that nobody has asked for.  Their payload stays with the
+ * link; here is an envelope each.
+ */
+#include "engine/flow.h"
+#include "engine/recv.h"
+
+static struct match *match_of(struct eng_msg *msg)
+{
+	return eng_rxc_match(msg->rxc, msg->env.flags & WIRE_F_TAG);
+}
+
+enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
+				   const struct eng_envelope *env, struct eng_rx *rx)
+{
+	struct eng_grp *grp = peer->ep->grp;
+	bool payload = !env->rts && env->len;
+	struct eng_msg *msg = pool_get(&grp->msgs);
+
+	if (!msg)
+		return ENG_RX_LATER;
+	msg->token = NULL;
+	if (payload) {
+		msg->token = peer->ep->link_ops->hold(peer->link, peer, rx);
+		if (!msg->token) {
+			pool_put(&grp->msgs, msg);
+			return ENG_RX_LATER;
+		}
+	}
+	msg->m.tag = env->tag;
+	msg->m.src = eng_peer_key(peer);
+	msg->peer = peer;
+	msg->rxc = rxc;
+	msg->env = *env;
+	msg->claimed = false;
+	msg->lost = false;
+	match_keep(match_of(msg), &msg->m);
+	list_add_tail(&msg->peer_node, &peer->msgs);
+	eng_peer_ref(peer);
+	if (payload)
+		eng_flow_held(peer, env->len);
+	return payload ? ENG_RX_HELD : ENG_RX_DONE;
+}
+
+/* Out of the matcher or the claimed list, and free.  The token is the caller's. */
+static void forget(struct eng_msg *msg)
+{
+	struct eng_peer *peer = msg->peer;
+
+	if (msg->claimed)
+		list_del(&msg->m.all);
+	else
+		match_take(match_of(msg), &msg->m);
+	list_del(&msg->peer_node);
+	if (!msg->env.rts)
+		eng_flow_freed(peer, msg->env.len);
+	pool_put(&peer->ep->grp->msgs, msg);
+	eng_peer_unref(peer);
+}
+
+/* A claimed message and one that has its part of a buffer must have an outcome. */
+static int take_lost(struct eng_recv *recv, struct eng_peer *peer, struct eng_envelope *env,
+		     bool claimed)
+{
+	struct eng_out *none[3] = { NULL, NULL, NULL };
+
+	if (!claimed && !recv->buffer)
+		return -FI_ENOMSG;
+	env->rts = false;
+	eng_recv_begin(recv, peer, env, none);
+	eng_recv_finish(recv, -FI_ECONNRESET);
+	return 0;
+}
+
+int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *notes[3])
+{
+	struct eng_peer *peer = msg->peer;
+	struct eng_envelope env = msg->env;
+	bool claimed = msg->claimed;
+	int ret = 0, placed = msg->lost ? -FI_ECONNRESET : 1;
+
+	if (msg->token)
+		placed = peer->ep->link_ops->pull(peer->link, msg->token, recv->iov,
+						  recv->iov_cnt, recv);
+	eng_peer_ref(peer);
+	forget(msg);
+	if (placed < 0) {
+		eng_recv_notes_put(notes);
+		ret = take_lost(recv, peer, &env, claimed);
+		goto out;
+	}
+	eng_recv_begin(recv, peer, &env, notes);
+	if (env.rts)
+		goto out;
+	if (placed)
+		eng_recv_finish(recv, 0);
+	else
+		eng_recv_set_state(recv, ENG_RECV_PLACING);
+out:
+	eng_peer_unref(peer);
+	return ret;
+}
+
+int eng_unexp_discard(struct eng_msg *msg)
+{
+	struct eng_peer *peer = msg->peer;
+	struct eng_envelope *env = &msg->env;
+	struct eng_out *notes[3];
+
+	if (!eng_recv_notes(peer->ep->grp, env, notes))
+		return -FI_EAGAIN;
+	if (notes[0])
+		eng_note_send(notes[0], peer, WIRE_CTS, 0, env->tx_id, 0, 0);
+	if (notes[1])
+		eng_note_send(notes[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
+	if (notes[2])
+		eng_note_send(notes[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
+	if (msg->token)
+		peer->ep->link_ops->drop(peer->link, msg->token);
+	forget(msg);
+	return 0;
+}
+
+void eng_unexp_claim(struct eng_msg *msg, void *context)
+{
+	match_take(match_of(msg), &msg->m);
+	msg->claimed = true;
+	msg->claimer = context;
+	list_add_tail(&msg->m.all, &msg->rxc->claimed);
+}
+
+struct eng_msg *eng_unexp_claimed(struct eng_rxc *rxc, void *context)
+{
+	struct list *pos;
+
+	list_for_each(pos, &rxc->claimed)
+		if (container_of(pos, struct eng_msg, m.all)->claimer == context)
+			return container_of(pos, struct eng_msg, m.all);
+	return NULL;
+}
+
+void eng_unexp_peer_lost(struct eng_peer *peer)
+{
+	struct list *pos, *tmp;
+	struct eng_msg *msg;
+
+	list_for_each_safe(pos, tmp, &peer->msgs) {
+		msg = container_of(pos, struct eng_msg, peer_node);
+		if (!msg->env.rts) {
+			/* Nobody is there to be answered. */
+			msg->env.flags &= (uint8_t) ~(WIRE_F_MATCHED | WIRE_F_DELIVERED);
+			continue;
+		}
+		if (msg->claimed)
+			msg->lost = true;
+		else
+			forget(msg);
+	}
+}
+
+void eng_unexp_drop_peer(struct eng_peer *peer)
+{
+	struct eng_msg *msg;
+
+	while (!list_empty(&peer->msgs)) {
+		msg = container_of(peer->msgs.next, struct eng_msg, peer_node);
+		if (msg->token)
+			peer->ep->link_ops->drop(peer->link, msg->token);
+		forget(msg);
+	}
+}
