@@ -3,13 +3,35 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/engine/atomic.c \
 	prov/util/engine/atomic.h \
+	prov/util/engine/cm.c \
 	prov/util/engine/engine.h \
+	prov/util/engine/ep.c \
+	prov/util/engine/ep.h \
+	prov/util/engine/flow.c \
+	prov/util/engine/flow.h \
+	prov/util/engine/grp.c \
+	prov/util/engine/grp.h \
 	prov/util/engine/ids.c \
 	prov/util/engine/ids.h \
 	prov/util/engine/link.h \
 	prov/util/engine/match.c \
 	prov/util/engine/match.h \
 	prov/util/engine/minifloat.h \
+	prov/util/engine/mrecv.c \
+	prov/util/engine/note.c \
+	prov/util/engine/note.h \
+	prov/util/engine/packet.c \
+	prov/util/engine/peek.c \
+	prov/util/engine/peer.c \
+	prov/util/engine/peer.h \
+	prov/util/engine/pep.c \
+	prov/util/engine/recv.c \
+	prov/util/engine/recv.h \
+	prov/util/engine/recv_life.c \
+	prov/util/engine/send.c \
+	prov/util/engine/tx.c \
+	prov/util/engine/tx.h \
+	prov/util/engine/unexp.c \
 	prov/util/engine/wire.c \
 	prov/util/engine/wire.h
 

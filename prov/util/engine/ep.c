@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/ep.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/peer.h"
+#include "engine/recv.h"
+#include "engine/tx.h"
+#include "obj/ops.h"
+
+/* When the templates leave a size open. */
+#define QUEUE_SIZE 1024
+
+static const unsigned edges[] = {
+	[ENG_EP_OPEN] = 1u << ENG_EP_READY,
+	[ENG_EP_READY] = 1u << ENG_EP_CONNECTING | 1u << ENG_EP_CLOSED,
+	[ENG_EP_CONNECTING] = 1u << ENG_EP_READY | 1u << ENG_EP_CONNECTED | 1u << ENG_EP_CLOSED,
+	[ENG_EP_CONNECTED] = 1u << ENG_EP_SHUT | 1u << ENG_EP_CLOSED,
+	[ENG_EP_SHUT] = 1u << ENG_EP_CLOSED,
+	[ENG_EP_CLOSED] = 0,
+};
+
+void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state)
+{
+	assert(edges[ep->state] & 1u << state && "an endpoint's life has one direction");
+	ep->state = state;
+}
+
+int eng_rxc_init(struct eng_rxc *rxc, size_t size)
+{
+	int ret = match_init(&rxc->msgs);
+
+	if (ret)
+		return ret;
+	ret = match_init(&rxc->tagged);
+	if (ret) {
+		match_fini(&rxc->msgs);
+		return ret;
+	}
+	list_init(&rxc->claimed);
+	rxc->posted = 0;
+	rxc->size = size;
+	return 0;
+}
+
+void eng_rxc_fini(struct eng_rxc *rxc)
+{
+	match_fini(&rxc->msgs);
+	match_fini(&rxc->tagged);
+}
+
+/* ---- enable ----------------------------------------------------------------- */
+
+static void adopt_link(struct eng_ep *ep)
+{
+	struct eng_link_attr *attr = &ep->link->attr;
+
+	ep->link->ops = ep->link_ops;
+	ep->link->ep = ep;
+	ep->link->prog = ep->base.prog;
+	ep->eager_limit = attr->eager_limit < attr->max_payload ?
+			  attr->eager_limit : attr->max_payload;
+	ep->seg_size = attr->seg_size && attr->seg_size < attr->max_payload ?
+		       attr->seg_size : attr->max_payload;
+	assert(ep->seg_size && "a link carries some payload");
+}
+
+static int enable_locked(struct eng_ep *ep)
+{
+	char none[OBJ_ADDR_MAX] = "";
+	int ret = eng_grp_get(ep->base.prog, &ep->grp);
+
+	if (ret)
+		return ret;
+	ret = ep->link_ops->open(ep, &ep->link);
+	if (ret)
+		return ret;
+	adopt_link(ep);
+	if (ep->base.type == FI_EP_MSG) {
+		ep->only = eng_peer_new(ep, none, ep->link->attr.addr_len);
+		if (!ep->only) {
+			ep->link_ops->close(ep->link, 0);
+			ep->link = NULL;
+			return -FI_ENOMEM;
+		}
+		ep->only->slow = ENG_PEER_CLOSED;
+	}
+	eng_ep_set_state(ep, ENG_EP_READY);
+	return 0;
+}
+
+static int ep_enable(struct obj_ep *base)
+{
+	struct eng_ep *ep = (struct eng_ep *) base;
+	int ret;
+
+	lock_get(&base->prog->lock);
+	ret = enable_locked(ep);
+	lock_put(&base->prog->lock);
+	return ret;
+}
+
+/* ---- close ------------------------------------------------------------------ */
+
+/* The program was told that injected messages are gone; those that the receiver
+ * has not asked for yet must still go, if it does so soon.
+ */
+static void linger(struct eng_ep *ep)
+{
+	struct obj_prog *prog = ep->base.prog;
+	uint64_t end = clock_deadline(ENG_LINGER_MS);
+	struct pollfd pfd = { .fd = -1, .events = POLLIN };
+	bool left;
+
+	for (;;) {
+		lock_get(&prog->lock);
+		left = ep->inject_out != 0;
+		if (left && obj_prog_poll_locked(prog))
+			left = ep->inject_out != 0;
+		lock_put(&prog->lock);
+		if (!left || clock_ns() >= end)
+			return;
+		if (pfd.fd < 0)
+			pfd.fd = obj_prog_fd(prog);
+		if (!obj_prog_arm(prog))
+			poll(&pfd, 1, clock_ms_left(end, clock_ns()));
+	}
+}
+
+static void stop(struct eng_ep *ep)
+{
+	struct list *pos;
+
+	if (ep->inject_out)
+		linger(ep);
+	lock_get(&ep->base.prog->lock);
+	eng_ep_set_state(ep, ENG_EP_CLOSED);
+	if (ep->rxc == &ep->own)
+		eng_recv_flush(ep->rxc, FI_ECANCELED);
+	list_for_each(pos, &ep->peers)
+		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
+	ep->link_ops->close(ep->link, ENG_LINGER_MS);
+	ep->link = NULL;
+	list_for_each(pos, &ep->peers) {
+		struct eng_peer *peer = container_of(pos, struct eng_peer, node);
+
+		peer->slow |= ENG_PEER_CLOSED;
+		eng_peer_fail(peer, FI_ECANCELED);
+	}
+	assert(!ep->tx_out && "every request has come back");
+	eng_peer_free_all(ep);
+	lock_put(&ep->base.prog->lock);
+}
+
+static void ep_free(struct eng_ep *ep)
+{
+	if (ep->connreq)
+		eng_connreq_drop(ep);
+	eng_rxc_fini(&ep->own);
+	obj_ep_fini(&ep->base);
+	free(ep);
+}
+
+static int ep_close(struct fid *fid)
+{
+	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&ep->base);
+	if (ep->state != ENG_EP_OPEN)
+		stop(ep);
+	ep_free(ep);
+	return 0;
+}
+
+/* ---- options ---------------------------------------------------------------- */
+
+static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
+{
+	struct eng_ep *ep = (struct eng_ep *) base;
+
+	if (optname != FI_OPT_CM_DATA_SIZE || !ep->link_ops->connect)
+		return -FI_ENOPROTOOPT;
+	if (*len < sizeof(size_t)) {
+		*len = sizeof(size_t);
+		return -FI_ETOOSMALL;
+	}
+	*(size_t *) val = ep->link_ops->cm_data_size;
+	*len = sizeof(size_t);
+	return 0;
+}
+
+static ssize_t rx_size_left(struct fid_ep *fid)
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+
+	return ep->state == ENG_EP_OPEN ? -FI_EOPBADSTATE :
+	       (ssize_t) (ep->rxc->size - ep->rxc->posted);
+}
+
+static ssize_t tx_size_left(struct fid_ep *fid)
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+
+	return ep->state == ENG_EP_OPEN ? -FI_EOPBADSTATE :
+	       (ssize_t) (ep->tx_size - ep->tx_out);
+}
+
+/* ---- open ------------------------------------------------------------------- */
+
+static const struct obj_ep_ops base_ops = {
+	.enable = ep_enable,
+	.av_removed = eng_peer_removed,
+	.getopt = ep_getopt,
+};
+
+static struct fi_ops fid_ops = {
+	.close = ep_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static struct fi_ops_ep ep_ops = {
+	.cancel = eng_recv_cancel,
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+	.rx_size_left = rx_size_left,
+	.tx_size_left = tx_size_left,
+};
+
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
+
+static void fill_tables(void)
+{
+	OBJ_OPS_FILL(&fid_ops, fid);
+	OBJ_OPS_FILL(&ep_ops, ep);
+	OBJ_OPS_FILL(&eng_send_msg_ops, msg);
+	OBJ_OPS_FILL(&eng_send_tagged_ops, tagged);
+	OBJ_OPS_FILL(&eng_cm_msg_ops, cm);
+	OBJ_OPS_FILL(&eng_cm_rdm_ops, cm);
+}
+
+static void set_tables(struct eng_ep *ep)
+{
+	struct fid_ep *fid = &ep->base.h.fid;
+
+	pthread_once(&tables_once, fill_tables);
+	fid->fid.ops = &fid_ops;
+	fid->ops = &ep_ops;
+	fid->cm = ep->base.type == FI_EP_MSG ? &eng_cm_msg_ops : &eng_cm_rdm_ops;
+	if (ep->base.caps & FI_MSG)
+		fid->msg = &eng_send_msg_ops;
+	if (ep->base.caps & FI_TAGGED)
+		fid->tagged = &eng_send_tagged_ops;
+	obj_ops_fill_ep(fid);
+}
+
+static int set_up(struct eng_ep *ep, const struct eng_link_ops *link)
+{
+	const struct fi_info *info = ep->base.info;
+	int ret;
+
+	if (ep->base.type != FI_EP_RDM && (ep->base.type != FI_EP_MSG || !link->connect)) {
+		ENG_WARN(ep, "%s has no endpoints of this type; FI_EP_RDM%s\n", link->name,
+			 link->connect ? " and FI_EP_MSG are offered" : " is offered");
+		return -FI_ENOSYS;
+	}
+	ep->hub = ep;
+	ep->link_ops = link;
+	ep->tx_size = info->tx_attr->size ? info->tx_attr->size : QUEUE_SIZE;
+	ep->inject_size = info->tx_attr->inject_size < ENG_INJECT_MAX ?
+			  info->tx_attr->inject_size : ENG_INJECT_MAX;
+	ep->max_msg_size = info->ep_attr->max_msg_size ? info->ep_attr->max_msg_size :
+			   ENG_MAX_MSG_SIZE;
+	ep->source = (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR)) != 0;
+	ep->source_err = (ep->base.caps & FI_SOURCE_ERR) != 0;
+	ep->directed = (ep->base.caps & FI_DIRECTED_RECV) != 0 && ep->base.type == FI_EP_RDM;
+	hmap_init(&ep->by_addr);
+	list_init(&ep->peers);
+	list_init(&ep->idle);
+	ret = eng_rxc_init(&ep->own, info->rx_attr->size ? info->rx_attr->size : QUEUE_SIZE);
+	ep->rxc = &ep->own;
+	return ret;
+}
+
+int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
+		const struct eng_link_ops *link, uint64_t flags,
+		struct fid_ep **ep_p, void *context)
+{
+	struct eng_ep *ep = calloc(1, sizeof(*ep));
+	int ret;
+
+	if (!ep)
+		return -FI_ENOMEM;
+	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &base_ops, context);
+	if (ret)
+		goto free_ep;
+	ret = set_up(ep, link);
+	if (ret)
+		goto fini_base;
+	if (info->handle && info->handle->fclass == FI_CLASS_PEP)
+		ret = eng_pep_yield(info->handle, link, ep->base.info);
+	else if (info->handle)
+		ret = eng_connreq_take(ep, info->handle);
+	if (ret)
+		goto fini_rxc;
+	set_tables(ep);
+	*ep_p = &ep->base.h.fid;
+	return 0;
+
+fini_rxc:
+	eng_rxc_fini(&ep->own);
+fini_base:
+	obj_ep_fini(&ep->base);
+free_ep:
+	free(ep);
+	return ret;
+}
