@@ -25,3 +25,18 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.h \
 	prov/util/obj/wait.h
+
+# The objects under test, and the library for what they call in the core.
+obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += prov/util/obj/av_test prov/util/obj/mr_test
+TESTS += prov/util/obj/av_test prov/util/obj/mr_test
+prov_util_obj_av_test_SOURCES = prov/util/obj/av_test.c
+prov_util_obj_av_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_av_test_LDADD = $(obj_test_libs)
+prov_util_obj_mr_test_SOURCES = prov/util/obj/mr_test.c
+prov_util_obj_mr_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_mr_test_LDADD = $(obj_test_libs)
+endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj/cntr.h"
+#include "obj/domain.h"
+#include "obj/ep.h"
+#include "obj/mr.h"
+
+#define RW (FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+static struct fi_provider prov = { .name = "test" };
+static struct fi_domain_attr attr;
+static struct obj_domain domain;
+static char mem[4096];
+
+/* As much of a domain as a region looks at. */
+static void make_domain(uint32_t mr_mode)
+{
+	memset(&domain, 0, sizeof(domain));
+	memset(&attr, 0, sizeof(attr));
+	attr.mr_key_size = 8;
+	domain.fid.fid.fclass = FI_CLASS_DOMAIN;
+	domain.prov = &prov;
+	domain.attr = &attr;
+	domain.mr_mode = mr_mode;
+	obj_refs_init(&domain.refs);
+	lock_init(&domain.mr_lock, LOCK_MUTEX);
+	hmap_init(&domain.mr_map);
+}
+
+static void end_domain(void)
+{
+	assert_int_equal(obj_refs_busy(&domain.refs, &domain.fid.fid, &prov, FI_LOG_DOMAIN), 0);
+	assert_int_equal(domain.mr_map.used, 0);
+	hmap_destroy(&domain.mr_map);
+	lock_destroy(&domain.mr_lock);
+	obj_refs_fini(&domain.refs);
+}
+
+static struct fid_mr *reg(void *buf, size_t len, uint64_t access, uint64_t key)
+{
+	struct fid_mr *mr = NULL;
+
+	assert_int_equal(obj_mr_reg(&domain.fid.fid, buf, len, access, 0, key, 0, &mr, NULL), 0);
+	return mr;
+}
+
+static int verify(uint64_t key, uint64_t addr, uint64_t len, uint64_t access, struct iovec *out)
+{
+	struct iovec iov[OBJ_MR_IOV_MAX];
+	size_t cnt = 99;
+	int ret = obj_mr_verify(&domain, NULL, key, addr, len, access, iov, &cnt, NULL);
+
+	if (!ret) {
+		assert_true(cnt <= 1);
+		*out = cnt ? iov[0] : (struct iovec) { 0 };
+	}
+	return ret;
+}
+
+static void every_access_is_checked(void **state)
+{
+	struct iovec at;
+	struct fid_mr *mr;
+	uint64_t base;
+	int virt;
+
+	for (virt = 0; virt < 2; virt++) {
+		make_domain(virt ? FI_MR_VIRT_ADDR : 0);
+		base = virt ? (uintptr_t) mem + 100 : 0;
+		mr = reg(mem + 100, 1000, FI_REMOTE_READ, 5);
+		assert_int_equal(fi_mr_key(mr), 5);
+		assert_int_equal(verify(5, base, 1000, FI_REMOTE_READ, &at), 0);
+		assert_true(at.iov_base == mem + 100 && at.iov_len == 1000);
+		assert_int_equal(verify(5, base + 999, 1, FI_REMOTE_READ, &at), 0);
+		assert_true(at.iov_base == mem + 1099 && at.iov_len == 1);
+		assert_int_equal(verify(5, base + 1000, 0, FI_REMOTE_READ, &at), 0);
+		assert_int_equal(verify(5, base + 1000, 1, FI_REMOTE_READ, &at), -FI_EINVAL);
+		assert_int_equal(verify(5, base + 1001, 0, FI_REMOTE_READ, &at), -FI_EINVAL);
+		assert_int_equal(verify(5, base, 1001, FI_REMOTE_READ, &at), -FI_EINVAL);
+		/* Sums that wrap. */
+		assert_int_equal(verify(5, base + 1, UINT64_MAX, FI_REMOTE_READ, &at), -FI_EINVAL);
+		assert_int_equal(verify(5, UINT64_MAX, 2, FI_REMOTE_READ, &at), -FI_EINVAL);
+		assert_int_equal(verify(5, base - 1, 2, FI_REMOTE_READ, &at), -FI_EINVAL);
+		assert_int_equal(verify(5, base, 1, FI_REMOTE_WRITE, &at), -FI_EACCES);
+		assert_int_equal(verify(5, base, 1, RW, &at), -FI_EACCES);
+		assert_int_equal(verify(6, base, 1, FI_REMOTE_READ, &at), -FI_ENOKEY);
+		assert_int_equal(fi_close(&mr->fid), 0);
+		assert_int_equal(verify(5, base, 1, FI_REMOTE_READ, &at), -FI_ENOKEY);
+		end_domain();
+	}
+}
+
+static void the_whole_address_space(void **state)
+{
+	struct iovec at;
+	struct fid_mr *mr;
+
+	make_domain(0);
+	mr = reg(NULL, SIZE_MAX, RW, 0);
+	assert_int_equal(verify(0, (uintptr_t) mem, sizeof(mem), RW, &at), 0);
+	assert_ptr_equal(at.iov_base, mem);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	end_domain();
+}
+
+static void keys(void **state)
+{
+	struct fid_mr *a, *b, *c;
+
+	make_domain(0);
+	a = reg(mem, 10, RW, 1);
+	assert_int_equal(obj_mr_reg(&domain.fid.fid, mem, 10, RW, 0, 1, 0, &b, NULL), -FI_ENOKEY);
+	/* What no peer may reach needs no key of its own. */
+	b = reg(mem, 10, FI_SEND | FI_RECV, 1);
+	c = reg(mem, 10, 0, 1);
+	assert_int_equal(fi_close(&a->fid), 0);
+	a = reg(mem, 10, FI_REMOTE_WRITE, 1);
+	assert_int_equal(fi_close(&a->fid), 0);
+	assert_int_equal(fi_close(&b->fid), 0);
+	assert_int_equal(fi_close(&c->fid), 0);
+	attr.mr_key_size = 2;
+	assert_int_equal(obj_mr_reg(&domain.fid.fid, mem, 10, RW, 0, 0x10000, 0, &a, NULL),
+			 -FI_EKEYREJECTED);
+	a = reg(mem, 10, RW, 0xffff);
+	assert_int_equal(fi_close(&a->fid), 0);
+	end_domain();
+
+	make_domain(FI_MR_PROV_KEY);
+	a = reg(mem, 10, RW, 1);
+	b = reg(mem, 10, RW, 1);
+	assert_true(fi_mr_key(a) != fi_mr_key(b) && fi_mr_key(a) != FI_KEY_NOTAVAIL);
+	/* 64 random bits: neither small nor near one another. */
+	assert_true(fi_mr_key(a) >> 32 || fi_mr_key(b) >> 32);
+	assert_int_equal(fi_close(&a->fid), 0);
+	assert_int_equal(fi_close(&b->fid), 0);
+	end_domain();
+}
+
+static void several_pieces(void **state)
+{
+	struct iovec iov[3] = { { mem, 10 }, { mem + 100, 20 }, { mem + 500, 30 } };
+	struct iovec out[OBJ_MR_IOV_MAX];
+	struct fid_mr *mr;
+	size_t cnt;
+
+	make_domain(0);
+	assert_int_equal(obj_mr_regv(&domain.fid.fid, iov, 3, RW, 0, 9, 0, &mr, NULL), 0);
+	assert_int_equal(obj_mr_verify(&domain, NULL, 9, 5, 40, RW, out, &cnt, NULL), 0);
+	assert_int_equal(cnt, 3);
+	assert_true(out[0].iov_base == mem + 5 && out[0].iov_len == 5);
+	assert_true(out[1].iov_base == mem + 100 && out[1].iov_len == 20);
+	assert_true(out[2].iov_base == mem + 500 && out[2].iov_len == 15);
+	assert_int_equal(obj_mr_verify(&domain, NULL, 9, 0, 61, RW, out, &cnt, NULL), -FI_EINVAL);
+	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), 0);
+	iov[1].iov_len = 21;
+	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), -FI_EINVAL);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	iov[0].iov_len = SIZE_MAX;
+	assert_int_equal(obj_mr_regv(&domain.fid.fid, iov, 3, RW, 0, 9, 0, &mr, NULL), -FI_EINVAL);
+	assert_int_equal(obj_mr_regv(&domain.fid.fid, iov, 0, RW, 0, 9, 0, &mr, NULL), -FI_EINVAL);
+	assert_int_equal(obj_mr_regv(&domain.fid.fid, iov, 9, RW, 0, 9, 0, &mr, NULL), -FI_EINVAL);
+	end_domain();
+}
+
+static void a_region_of_one_endpoint(void **state)
+{
+	struct obj_ep mine = { .h = { .ep = &mine }, .domain = &domain }, other = mine, ctx = mine;
+	struct iovec out[OBJ_MR_IOV_MAX];
+	struct fid_mr *mr;
+	size_t cnt;
+
+	make_domain(FI_MR_ENDPOINT | FI_MR_PROV_KEY);
+	mine.h.fid.fid.fclass = FI_CLASS_EP;
+	ctx.sep = &mine;
+	obj_refs_init(&mine.refs);
+	mr = reg(mem, 10, RW, 0);
+	/* Not before it is bound and enabled. */
+	assert_true(fi_mr_key(mr) == FI_KEY_NOTAVAIL);
+	assert_int_equal(domain.mr_map.used, 0);
+	assert_int_equal(fi_mr_bind(mr, &mine.h.fid.fid, 0), 0);
+	assert_int_equal(fi_mr_bind(mr, &mine.h.fid.fid, 0), -FI_EINVAL);
+	assert_int_equal(fi_mr_enable(mr), 0);
+	assert_int_equal(fi_mr_enable(mr), 0);
+	assert_int_equal(obj_mr_verify(&domain, &mine, fi_mr_key(mr), 0, 1, RW, out, &cnt, NULL), 0);
+	assert_int_equal(obj_mr_verify(&domain, &ctx, fi_mr_key(mr), 0, 1, RW, out, &cnt, NULL), 0);
+	assert_int_equal(obj_mr_verify(&domain, &other, fi_mr_key(mr), 0, 1, RW, out, &cnt, NULL),
+			 -FI_EACCES);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	obj_refs_fini(&mine.refs);
+	end_domain();
+}
+
+static void raw_keys(void **state)
+{
+	uint8_t raw[8];
+	uint64_t base = 1, key;
+	size_t size = 4;
+	struct fid_mr *mr;
+
+	make_domain(0);
+	mr = reg(mem, 10, RW, 0x1234);
+	assert_int_equal(fi_mr_raw_attr(mr, &base, raw, &size, 0), -FI_ETOOSMALL);
+	assert_int_equal(size, 8);
+	assert_int_equal(fi_mr_raw_attr(mr, &base, raw, &size, 0), 0);
+	memcpy(&key, raw, 8);
+	assert_true(key == 0x1234 && base == 0);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	end_domain();
+}
+
+static void what_cannot_be_registered(void **state)
+{
+	struct iovec iov = { mem, 1 };
+	struct fi_mr_attr a = { .mr_iov = &iov, .iov_count = 1, .access = RW };
+	struct fid_mr *mr;
+
+	make_domain(0);
+	a.iface = FI_HMEM_CUDA;
+	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, 0, &mr), -FI_EOPNOTSUPP);
+	a.iface = FI_HMEM_SYSTEM;
+	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, FI_MR_DMABUF, &mr), -FI_EOPNOTSUPP);
+	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, UINT64_C(1) << 63, &mr), -FI_EBADFLAGS);
+	a.access = UINT64_C(1) << 63;
+	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, 0, &mr), -FI_EINVAL);
+	a.access = RW;
+	a.offset = 1;
+	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, 0, &mr), -FI_EINVAL);
+	assert_int_equal(obj_mr_regattr(&domain.fid.fid, NULL, 0, &mr), -FI_EINVAL);
+	end_domain();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_access_is_checked),
+		cmocka_unit_test(the_whole_address_space),
+		cmocka_unit_test(keys),
+		cmocka_unit_test(several_pieces),
+		cmocka_unit_test(a_region_of_one_endpoint),
+		cmocka_unit_test(raw_keys),
+		cmocka_unit_test(what_cannot_be_registered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
