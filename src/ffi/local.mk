@@ -15,5 +15,6 @@ TESTS += src/ffi/ffi_test
 src_ffi_ffi_test_SOURCES = src/ffi/ffi_test.c
 src_ffi_ffi_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_ffi_ffi_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+src/ffi/ffi_test-ffi_test.$(OBJEXT) \
 src/ffi/src_ffi_ffi_test-ffi_test.$(OBJEXT): tests/abi/abi_names.inc tests/abi/abi_calls.inc
 endif

@@ -45,9 +45,13 @@ tests_abi_abi_tostr_test_SOURCES = tests/abi/abi_tostr_test.c
 tests_abi_abi_tostr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_abi_abi_tostr_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 
-# Automake knows no dependencies of the first build: say which table goes where.
+# Automake knows no dependencies of the first build: say which object needs
+# which table. It has named such objects in two ways, and we name both.
+tests/abi/abi_calls_test-abi_calls_test.$(OBJEXT) \
 tests/abi/tests_abi_abi_calls_test-abi_calls_test.$(OBJEXT): tests/abi/abi_calls.inc
+tests/abi/abi_layout_test-abi_layout_test.$(OBJEXT) \
 tests/abi/tests_abi_abi_layout_test-abi_layout_test.$(OBJEXT): tests/abi/abi_layout.inc
+tests/abi/abi_tostr_test-abi_tostr_test.$(OBJEXT) \
 tests/abi/tests_abi_abi_tostr_test-abi_tostr_test.$(OBJEXT): tests/abi/abi_tostr.inc
 endif
 
