@@ -80,12 +80,6 @@ static void every_inline_is_exported(void **state)
 	print_message("%zu functions\n", count);
 }
 
-static void every_slot(void **state)
-{
-	(void) state;
-	assert_int_equal(abi_calls_run(), 0);
-}
-
 static void arithmetic(void **state)
 {
 	(void) state;
@@ -108,10 +102,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_inline_is_exported),
-		cmocka_unit_test(every_slot),
 		cmocka_unit_test(arithmetic),
 		cmocka_unit_test(hints_can_be_allocated),
 	};
 
-	return cmocka_run_group_tests(tests, open_lib, close_lib);
+	return !!(abi_calls_run(open_lib, close_lib) +
+		  cmocka_run_group_tests(tests, open_lib, close_lib));
 }

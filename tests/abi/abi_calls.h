@@ -10,10 +10,13 @@
 #ifndef ABI_CALLS_H
 #define ABI_CALLS_H
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -49,7 +52,7 @@ static struct fid_profile the_profile;
 
 static const char *call_name;	/* the row being run */
 static int call_hits;		/* operations reached by it */
-static int call_bad;		/* things wrong so far, all rows */
+static int call_bad;		/* things wrong in this row */
 
 static void complain(const char *what, int where)
 {
@@ -92,15 +95,31 @@ static void done(void)
 
 #include "tests/abi/abi_calls.inc"
 
-/* abi_calls_run - all rows; the number of things wrong, each printed. */
-static int abi_calls_run(void)
+static void call_test(void **state)
 {
-	size_t i;
+	const struct call_row *row = *state;
 
 	call_bad = 0;
-	for (i = 0; i < sizeof(call_rows) / sizeof(call_rows[0]); i++)
-		call_rows[i].call();
-	return call_bad;
+	row->call();
+	assert_int_equal(call_bad, 0);
+}
+
+/* abi_calls_run - a test for each row; the number of those that failed.
+ *
+ * @setup, @teardown: of the group, or NULL
+ */
+static int abi_calls_run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+	enum { COUNT = sizeof(call_rows) / sizeof(call_rows[0]) };
+	static struct CMUnitTest tests[COUNT];
+	size_t i;
+
+	for (i = 0; i < COUNT; i++) {
+		tests[i].name = call_rows[i].name;
+		tests[i].test_func = call_test;
+		tests[i].initial_state = (void *) (uintptr_t) &call_rows[i];
+	}
+	return _cmocka_run_group_tests("calls", tests, COUNT, setup, teardown);
 }
 
 #endif /* ABI_CALLS_H */

@@ -6,7 +6,8 @@
 1. It compiles alone, without a warning, as C99, C11, gnu11 and C++17, by every
    compiler found.
 2. What the tables place in it is in it, and it has no public name besides.
-3. With FABRIC_DIRECT, a provider's fi_direct header can replace the calls of
+3. What is old compiles in silence; FI_WARN_DEPRECATED names each use.
+4. With FABRIC_DIRECT, a provider's fi_direct header can replace the calls of
    each set.
 
 Exit 0, 1, or 77 when there is no compiler at all.
@@ -168,6 +169,29 @@ def direct(tmp, cmd):
     print('%d sets can be taken over by a provider' % len(DIRECT))
 
 
+def deprecated(tmp, cmd, headers):
+    """Old names are silent, unless a program asks to be told."""
+    use, alone = os.path.join(tmp, 'use.c'), os.path.join(tmp, 'all.c')
+    with open(alone, 'w') as f:
+        f.writelines('#include <%s>\n' % h for h in headers)
+    with open(use, 'w') as f:
+        f.write('#include <rdma/fi_eq.h>\n'
+                'int use(struct fid_wait *w, struct fi_tx_attr *a);\n'
+                'int use(struct fid_wait *w, struct fi_tx_attr *a)\n'
+                '{ return a->comp_order ? fi_wait(w, 0) : 0; }\n')
+    ask = ['-std=c11', '-DFI_WARN_DEPRECATED'] + WARN
+    res = run(cmd + ask + [alone])
+    if res.returncode:
+        fail('the headers use what they deprecate\n' + res.stdout)
+    res = run(cmd + ['-std=c11'] + WARN + [use])
+    if res.returncode:
+        fail('an old program does not compile in silence\n' + res.stdout)
+    text = run(cmd + ask + [use]).stdout
+    for name in ('comp_order', 'fi_wait'):
+        if not re.search(name + '.*deprecated', text):
+            fail('FI_WARN_DEPRECATED says nothing about ' + name)
+
+
 def main():
     found = compilers()
     if not found:
@@ -177,6 +201,7 @@ def main():
     names_match(headers)
     with tempfile.TemporaryDirectory() as tmp:
         compile_alone(tmp, headers)
+        deprecated(tmp, found[0][0], headers)
         direct(tmp, found[0][0])
     sys.exit(1 if failures else 0)
 
