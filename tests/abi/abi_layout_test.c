@@ -26,6 +26,7 @@
 	}
 
 ROWS_TEST(struct)
+ROWS_TEST(old)
 ROWS_TEST(enum)
 ROWS_TEST(macro)
 ROWS_TEST(other)
@@ -66,6 +67,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(struct_match),
+		cmocka_unit_test(old_match),
 		cmocka_unit_test(enum_match),
 		cmocka_unit_test(macro_match),
 		cmocka_unit_test(other_match),

@@ -106,6 +106,29 @@ def struct_rows(where):
     return out
 
 
+def old_rows(where):
+    """Each older struct is the beginning of the present one."""
+    out, seen = Rows('old'), set()
+    for r in table(where, 'abi-old-structs'):
+        old, f = r['name'], r['field']
+        now = re.sub(r'_1_\d+$', '', old)
+        if old not in seen:
+            seen.add(old)
+            out.add('%s fits into %s' % (old, now),
+                    '%s <= sizeof(struct %s)' % (r['total_size'], now), '1')
+        if f.startswith('('):
+            continue
+        what = '%s.%s in %s' % (old, f, now)
+        out.add('offset of ' + what, 'offsetof(struct %s, %s)' % (now, f), r['offset'])
+        out.add('size of ' + what, 'sizeof(%s)' % member(now, f), r['size'])
+    for r in table(where, 'abi-old-aliases'):
+        old = re.sub(r'_1_\d+$', '', r['old_struct'])
+        same = re.sub(r'_1_\d+$', '', r['same_layout_as'])
+        out.add('%s and %s are one struct' % (r['old_struct'], r['same_layout_as']),
+                'sizeof(struct %s)' % old, 'sizeof(struct %s)' % same)
+    return out
+
+
 def enum_rows(where):
     out, seen = Rows('enum'), set()
     for r in table(where, 'enums'):
@@ -161,7 +184,7 @@ def gen_layout(where):
     for h in headers(where):
         print('#include <%s>' % h)
     print()
-    for rows in (struct_rows(where), enum_rows(where), macro_rows(where),
+    for rows in (struct_rows(where), old_rows(where), enum_rows(where), macro_rows(where),
                  typedef_rows(where), function_rows(where, 'prototype', 'prototypes'),
                  function_rows(where, 'inline', 'inlines')):
         print(rows.text())
