@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* provider.h - how a provider makes itself known to the core.
+ *
+ * A provider writes one function with one of these macros, and it is found
+ * whether it is built into the library or loaded from a file:
+ *
+ *         OFI_PROVIDER_INI(tcp)
+ *         {
+ *                 return &tcp_prov;
+ *         }
+ *
+ * Built in, that function is fi_tcp_ini(), which src/core/builtin.c calls when
+ * configure defined HAVE_TCP.  In a loadable object (-DFI_PROV_DL) it is the
+ * entry point fi_prov_ini() that fi_provider(3) names.
+ *
+ * A module that offers a second provider writes OFI_PROVIDER_INI2(sockets):
+ * fi_sockets_ini() when built in, fi_prov_ini2() when loaded.
+ *
+ * The function is called the first time that somebody asks for the provider,
+ * and again when a module that was unloaded is loaded anew.  It defines the
+ * provider's parameters and returns its struct, or NULL when it cannot work on
+ * this machine.  It must not call fi_getinfo() or fi_fabric().
+ */
+#ifndef OFI_BASE_PROVIDER_H
+#define OFI_BASE_PROVIDER_H
+
+#include <rdma/providers/fi_prov.h>
+
+#ifdef FI_PROV_DL
+
+#define OFI_PROVIDER_INI(prov)						\
+	FI_EXT_INI
+
+#define OFI_PROVIDER_INI2(prov)						\
+	__attribute__((visibility("default")))				\
+	struct fi_provider *fi_prov_ini2(void);				\
+	struct fi_provider *fi_prov_ini2(void)
+
+#else
+
+#define OFI_PROVIDER_INI(prov)						\
+	struct fi_provider *fi_##prov##_ini(void);			\
+	struct fi_provider *fi_##prov##_ini(void)
+
+#define OFI_PROVIDER_INI2(prov)	OFI_PROVIDER_INI(prov)
+
+#endif
+
+/* What the providers of this tree write into fi_provider.version: 100 * major
+ * + minor of the library, then the revision.  A newer one of the same name wins.
+ */
+#define OFI_PROV_VERSION						\
+	FI_VERSION(FI_MAJOR_VERSION * 100 + FI_MINOR_VERSION,		\
+		   FI_REVISION_VERSION)
+
+/* A layered provider (ofi_rxd, ofi_rxm) adds this flag when it calls
+ * fi_getinfo() for the provider below: the answer then comes from core
+ * providers only, without FI_PROVIDER's filter (the layered name has passed
+ * it), without layers and without hooks.
+ */
+#define OFI_CORE_PROV_ONLY	(1ULL << 59)
+
+#endif
