@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/env.h"
+
+#define CONF_FILE SYSCONFDIR "/libfabric/libfabric.conf"
+
+struct conf_entry {
+	struct conf_entry *next;
+	char *name;
+	char *value;
+};
+
+static struct conf_entry *conf;
+static bool prefer_conf;
+static pthread_once_t conf_once = PTHREAD_ONCE_INIT;
+
+static char *trim(char *s)
+{
+	char *end;
+
+	while (isspace((unsigned char) *s))
+		s++;
+	for (end = s + strlen(s); end > s && isspace((unsigned char) end[-1]);)
+		*--end = '\0';
+	return s;
+}
+
+static void conf_add_line(char *line)
+{
+	struct conf_entry *entry;
+	char *eq = strchr(line, '=');
+	char *name;
+
+	if (!eq)
+		return;
+	*eq = '\0';
+	name = trim(line);
+	if (!*name || *name == '#')
+		return;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return;
+	entry->name = strdup(name);
+	entry->value = strdup(trim(eq + 1));
+	if (!entry->name || !entry->value) {
+		free(entry->name);
+		free(entry->value);
+		free(entry);
+		return;
+	}
+	entry->next = conf;
+	conf = entry;
+}
+
+static const char *conf_get(const char *name)
+{
+	struct conf_entry *entry;
+
+	for (entry = conf; entry; entry = entry->next)
+		if (!strcmp(entry->name, name))
+			return entry->value;
+	return NULL;
+}
+
+static void conf_load(void)
+{
+	const char *prefer;
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	file = fopen(CONF_FILE, "re");
+	if (!file)
+		return;
+	while (getline(&line, &size, file) > 0)
+		conf_add_line(line);
+	free(line);
+	fclose(file);
+	prefer = secure_getenv("FI_PREFER_SYSCONFIG");
+	if (!prefer)
+		prefer = conf_get("FI_PREFER_SYSCONFIG");
+	prefer_conf = prefer && core_env_parse_bool(prefer) == 1;
+}
+
+const char *core_env_get(const char *name)
+{
+	const char *value;
+
+	pthread_once(&conf_once, conf_load);
+	value = prefer_conf ? conf_get(name) : secure_getenv(name);
+	if (value)
+		return value;
+	return prefer_conf ? secure_getenv(name) : conf_get(name);
+}
+
+int core_env_parse_bool(const char *word)
+{
+	static const char *const no[] = { "0", "no", "false", "off", "n", "f" };
+	static const char *const yes[] = { "1", "yes", "true", "on", "y", "t" };
+	size_t i;
+
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+		if (!strcasecmp(word, no[i]))
+			return 0;
+		if (!strcasecmp(word, yes[i]))
+			return 1;
+	}
+	return -1;
+}

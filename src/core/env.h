@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* env.h - the text that the outside gives a parameter.
+ *
+ * The environment comes first, then the file SYSCONFDIR/libfabric/libfabric.conf,
+ * whose lines read "FI_NAME = value" ('#' starts a comment line).  With
+ * FI_PREFER_SYSCONFIG=yes, in either place, the file comes first.  A program
+ * that runs with more rights than its user (setuid) sees only the file.
+ */
+#ifndef CORE_ENV_H
+#define CORE_ENV_H
+
+/* core_env_get - value of a variable by its full name (FI_TCP_IFACE).
+ *
+ * Returns NULL when it is set nowhere.
+ *
+ * Ownership: the string belongs to the environment or to the library and stays
+ *            valid while the program does not change that variable.
+ * Threading: any; the file is read once, on first use.
+ */
+const char *core_env_get(const char *name);
+
+/* core_env_parse_bool - 0 or 1 for a word that means no or yes, -1 for others. */
+int core_env_parse_bool(const char *word);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* logfile.h - where log lines go: FI_LOG_LOCATION.
+ *
+ * stderr, stdout, the name of a file that does not exist yet, or a directory,
+ * in which ofi_<pid>.log is made.  New files get FI_LOG_LOCATION_MODE (0600).
+ */
+#ifndef CORE_LOGFILE_H
+#define CORE_LOGFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* core_logfile_open - read FI_LOG_LOCATION and open what it names.
+ *
+ * @why: [out] when it returns false, what is wrong and where lines go instead
+ */
+bool core_logfile_open(char *why, size_t size);
+
+/* core_logfile_write - write one whole line; keeps errno. */
+void core_logfile_write(const char *line, size_t len);
+
+#endif

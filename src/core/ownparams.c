@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* The parameters of the core, for fi_info -e.  Who else acts on one that is
+ * shared by all providers defines it with a NULL provider where it is read.
+ */
+
+#include "core/log.h"
+#include "core/param.h"
+
+static const struct {
+	const char *name;
+	enum fi_param_type type;
+	const char *help;
+} own[] = {
+	{ "provider", FI_PARAM_STRING,
+	  "Providers to use, comma separated; ^ in front means all but these; "
+	  "core;layer names a layered one (default: all)" },
+	{ "provider_path", FI_PARAM_STRING,
+	  "Where to look for loadable providers: directories, colon separated; "
+	  "+FILE prefers one file; @ in front: the first of a name wins, not the "
+	  "newest (default: " PROVDLDIR ")" },
+	{ "log_level", FI_PARAM_STRING,
+	  "Lines to log: none, warn, trace, info, debug (default: warn)" },
+	{ "log_prov", FI_PARAM_STRING,
+	  "Providers to log, comma separated; ^ in front means all but these "
+	  "(default: all)" },
+	{ "log_subsys", FI_PARAM_STRING,
+	  "Subsystems to log, comma separated; ^ in front means all but these: "
+	  "core, fabric, domain, ep_ctrl, ep_data, av, cq, eq, mr, cntr "
+	  "(default: all)" },
+	{ "log_interval", FI_PARAM_INT,
+	  "Milliseconds between two lines of a kind that could come often "
+	  "(default: 2000)" },
+	{ "log_location", FI_PARAM_STRING,
+	  "Where the log goes: stderr, stdout, a file that does not exist yet, or "
+	  "a directory, for ofi_<pid>.log in it (default: stderr)" },
+	{ "log_location_mode", FI_PARAM_INT,
+	  "Access mode of a new log file, octal (default: 0600)" },
+	{ "prefer_sysconfig", FI_PARAM_BOOL,
+	  "Let " SYSCONFDIR "/libfabric/libfabric.conf win over the environment "
+	  "(default: no)" },
+};
+
+void core_param_define_own(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		fi_param_define(NULL, own[i].name, own[i].type, "%s", own[i].help);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* param.h - the parameters that people set: FI_<NAME>, FI_<PROVIDER>_<NAME>.
+ *
+ * A definition is kept by its full name and outlives the provider that made
+ * it; defining it again, as a module does that is loaded anew, replaces the
+ * text.  Values are read from the environment each time they are asked for.
+ */
+#ifndef CORE_PARAM_H
+#define CORE_PARAM_H
+
+#include <pthread.h>
+
+#include <rdma/providers/fi_prov.h>
+
+/* core_param_define_own - define the parameters of the library itself. */
+void core_param_define_own(void);
+
+/* core_param_str, _bool - value of one of them; @unset when there is none. */
+const char *core_param_str(const char *name, const char *unset);
+int core_param_bool(const char *name, int unset);
+
+extern pthread_mutex_t core_param_lock;
+
+#endif
