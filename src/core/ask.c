@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <rdma/fi_errno.h>
+
+#include "base/provider.h"
+#include "core/ask.h"
+#include "core/builtin.h"
+#include "core/env.h"
+#include "core/words.h"
+
+/* One word of FI_PROVIDER, or a provider name: a core part, a layer, or both. */
+struct parts {
+	char core[FI_NAME_MAX];
+	char layer[FI_NAME_MAX];
+};
+
+/* Tell a name's parts from each other; -FI_ENODATA when it cannot be one. */
+static int parts_read(struct parts *parts, const char *name, size_t name_len)
+{
+	char copy[2 * FI_NAME_MAX];
+	const char *rest = copy, *word;
+	char part[FI_NAME_MAX], *slot;
+	size_t len;
+
+	parts->core[0] = parts->layer[0] = '\0';
+	if (name_len >= sizeof(copy))
+		return -FI_ENODATA;
+	snprintf(copy, sizeof(copy), "%.*s", (int) name_len, name);
+	while ((word = core_words_next(&rest, ';', &len))) {
+		if (len >= sizeof(part))
+			return -FI_ENODATA;
+		snprintf(part, sizeof(part), "%.*s", (int) len, word);
+		slot = core_builtin_class(part) == CORE_CLASS_CORE ? parts->core :
+								     parts->layer;
+		if (*slot)
+			return -FI_ENODATA;
+		memcpy(slot, part, len + 1);
+	}
+	return 0;
+}
+
+int core_ask_init(struct core_ask *ask, const char *prov_name, uint64_t flags)
+{
+	struct parts parts;
+	int ret;
+
+	memset(ask, 0, sizeof(*ask));
+	ask->core_only = !!(flags & OFI_CORE_PROV_ONLY);
+	ask->attr_only = !!(flags & FI_PROV_ATTR_ONLY);
+	ask->filter = ask->core_only ? NULL : core_env_get("FI_PROVIDER");
+	if (!prov_name || !*prov_name)
+		return 0;
+	ret = parts_read(&parts, prov_name, strlen(prov_name));
+	if (ret)
+		return ret;
+	memcpy(ask->core, parts.core, sizeof(ask->core));
+	memcpy(ask->layer, parts.layer, sizeof(ask->layer));
+	return 0;
+}
+
+/* ---- FI_PROVIDER ---------------------------------------------------------- */
+
+/* What a look at the filter is about: a core provider alone (no layer), a
+ * layer over any core (no core), or a pair.
+ */
+static bool part_is(const char *have, const char *want)
+{
+	return !strcasecmp(have, want);
+}
+
+/* Does a word of the filter speak of @core alone? */
+static bool word_hits_alone(const struct parts *word, const char *core)
+{
+	return !*word->layer && part_is(word->core, core);
+}
+
+/* "tcp" and "ofi_rxm" both speak of tcp;ofi_rxm. */
+static bool word_hits_pair(const struct parts *word, const char *core,
+			   const char *layer)
+{
+	return (!*word->core || part_is(word->core, core)) &&
+	       (!*word->layer || part_is(word->layer, layer));
+}
+
+/* Let through by the filter?  @layer NULL asks about @core alone. */
+static bool filter_allows(const struct core_ask *ask, const char *core,
+			  const char *layer)
+{
+	const char *body, *word;
+	struct parts parts;
+	bool exclude, hit = false;
+	size_t len;
+
+	if (ask->core_only || core_words_empty(ask->filter))
+		return true;
+	exclude = core_words_exclude(ask->filter, &body);
+	while (!hit && (word = core_words_next(&body, ',', &len))) {
+		if (parts_read(&parts, word, len))
+			continue;
+		hit = layer ? word_hits_pair(&parts, core, layer) :
+			      word_hits_alone(&parts, core);
+	}
+	return hit != exclude;
+}
+
+/* Did somebody, program or user, say this very name? */
+static bool said(const struct core_ask *ask, const char *name)
+{
+	const char *body, *word;
+	size_t len;
+
+	if (part_is(ask->core, name))
+		return true;
+	if (ask->core_only || core_words_exclude(ask->filter, &body))
+		return false;
+	while ((word = core_words_next(&body, ',', &len)))
+		if (core_word_is(word, len, name))
+			return true;
+	return false;
+}
+
+/* ---- what may answer ------------------------------------------------------ */
+
+bool core_ask_alone(const struct core_ask *ask, const char *name)
+{
+	if (*ask->layer || (*ask->core && !part_is(ask->core, name)))
+		return false;
+	if (core_builtin_find(name)->by_name && !said(ask, name))
+		return false;
+	return filter_allows(ask, name, NULL);
+}
+
+bool core_ask_pair(const struct core_ask *ask, const char *core, const char *layer)
+{
+	if (ask->core_only || (*ask->core && !part_is(ask->core, core)) ||
+	    (*ask->layer && !part_is(ask->layer, layer)))
+		return false;
+	if (core_builtin_find(core)->by_name && !(*ask->core && *ask->layer))
+		return false;
+	return filter_allows(ask, core, layer);
+}
+
+/* Could the core provider @name come with some layer? */
+static bool core_of_pair(const struct core_ask *ask, const char *name)
+{
+	static const char any_layer[] = "ofi_?";
+	const char *body, *word;
+	struct parts parts;
+	size_t len;
+
+	if (core_ask_pair(ask, name, *ask->layer ? ask->layer : any_layer))
+		return true;
+	if (ask->core_only || (*ask->core && !part_is(ask->core, name)) ||
+	    core_words_exclude(ask->filter, &body))
+		return false;
+	while ((word = core_words_next(&body, ',', &len)))
+		if (!parts_read(&parts, word, len) && *parts.layer &&
+		    core_ask_pair(ask, name, parts.layer))
+			return true;
+	return false;
+}
+
+/* Could @layer come over some core provider? */
+static bool layer_of_pair(const struct core_ask *ask, const char *layer)
+{
+	static const char any_core[] = "?";
+	const char *body, *word;
+	struct parts parts;
+	size_t len;
+
+	if (core_ask_pair(ask, *ask->core ? ask->core : any_core, layer))
+		return true;
+	if (ask->core_only || *ask->core ||
+	    core_words_exclude(ask->filter, &body))
+		return false;
+	while ((word = core_words_next(&body, ',', &len)))
+		if (!parts_read(&parts, word, len) && *parts.core &&
+		    core_ask_pair(ask, parts.core, layer))
+			return true;
+	return false;
+}
+
+/* In a list of what there is, each name stands for itself. */
+static bool listed(const struct core_ask *ask, const char *name)
+{
+	struct core_ask any = { .filter = ask->filter };
+
+	if ((*ask->core || *ask->layer) && !part_is(ask->core, name) &&
+	    !part_is(ask->layer, name))
+		return false;
+	switch (core_builtin_class(name)) {
+	case CORE_CLASS_CORE:
+		strcpy(any.core, name);
+		return filter_allows(&any, name, NULL) || core_of_pair(&any, name);
+	case CORE_CLASS_LAYER:
+		return layer_of_pair(&any, name);
+	case CORE_CLASS_HOOK:
+		return core_words_allow(ask->filter, name);
+	}
+	return false;
+}
+
+bool core_ask_needs(const struct core_ask *ask, const char *name)
+{
+	if (ask->exact)
+		return part_is(ask->exact, name);
+	if (ask->attr_only)
+		return listed(ask, name);
+	switch (core_builtin_class(name)) {
+	case CORE_CLASS_CORE:
+		return core_ask_alone(ask, name) || core_of_pair(ask, name);
+	case CORE_CLASS_LAYER:
+		return layer_of_pair(ask, name);
+	case CORE_CLASS_HOOK:
+		break;
+	}
+	return false;
+}
+
+/* ---- where to look -------------------------------------------------------- */
+
+static bool filter_names_layer_only(const struct core_ask *ask)
+{
+	const char *body, *word;
+	struct parts parts;
+	size_t len;
+
+	core_words_exclude(ask->filter, &body);
+	while ((word = core_words_next(&body, ',', &len)))
+		if (!parts_read(&parts, word, len) && !*parts.core)
+			return true;
+	return false;
+}
+
+bool core_ask_open(const struct core_ask *ask)
+{
+	const char *body;
+
+	if (*ask->core)
+		return false;
+	if (ask->core_only || core_words_empty(ask->filter) ||
+	    core_words_exclude(ask->filter, &body))
+		return true;
+	return filter_names_layer_only(ask);
+}
+
+static void each_layer(const struct core_ask *ask,
+		       void (*fn)(const char *name, void *arg), void *arg)
+{
+	const struct core_builtin *entry;
+	int i;
+
+	if (*ask->layer) {
+		fn(ask->layer, arg);
+		return;
+	}
+	for (i = 0; (entry = core_builtin_at(i)); i++)
+		if (core_builtin_class(entry->name) == CORE_CLASS_LAYER &&
+		    core_ask_needs(ask, entry->name))
+			fn(entry->name, arg);
+}
+
+void core_ask_each_name(const struct core_ask *ask,
+			void (*fn)(const char *name, void *arg), void *arg)
+{
+	const char *body, *word;
+	struct parts parts;
+	size_t len;
+
+	if (!ask->core_only)
+		each_layer(ask, fn, arg);
+	if (*ask->core) {
+		fn(ask->core, arg);
+		return;
+	}
+	if (ask->core_only || core_words_exclude(ask->filter, &body))
+		return;
+	while ((word = core_words_next(&body, ',', &len))) {
+		if (parts_read(&parts, word, len))
+			continue;
+		if (*parts.core)
+			fn(parts.core, arg);
+		if (*parts.layer)
+			fn(parts.layer, arg);
+	}
+}
