@@ -107,7 +107,10 @@ struct fi_ops_collective {
 			uint64_t flags, void *context);
 };
 
-/* A direct provider has no header for this set: it says so in fi_direct.h. */
+#ifdef FABRIC_DIRECT
+#include <rdma/fi_direct_collective.h>
+#endif
+
 #ifndef FABRIC_DIRECT_COLLECTIVE
 
 /* ---- sets of addresses --------------------------------------------------- */
