@@ -109,11 +109,11 @@ uint32_t fi_version(void);
 
 /* How one operation behaves. */
 #define FI_MULTI_RECV		(1ULL << 16)	/* one buffer takes many messages */
-#define FI_REMOTE_CQ_DATA	(1ULL << 17)	/* carries data for the peer's completion */
+#define FI_REMOTE_CQ_DATA	(1ULL << 17)	/* data for the peer's completion */
 #define FI_MORE			(1ULL << 18)	/* another call follows at once: may be batched */
 #define FI_PEEK			(1ULL << 19)	/* look for a message without receiving it */
 #define FI_TRIGGER		(1ULL << 20)	/* starts when a condition is met */
-#define FI_FENCE		(1ULL << 21)	/* starts after earlier ones to that peer are done */
+#define FI_FENCE		(1ULL << 21)	/* starts after earlier ones to that peer */
 
 /* When an operation counts as complete, and whether it reports that. */
 #define FI_COMPLETION		(1ULL << 24)	/* report this one */
@@ -122,14 +122,14 @@ uint32_t fi_version(void);
 #define FI_INJECT_COMPLETE	(1ULL << 26)	/* done: the buffer may be reused */
 #define FI_TRANSMIT_COMPLETE	(1ULL << 27)	/* done: no longer depends on this side */
 #define FI_DELIVERY_COMPLETE	(1ULL << 28)	/* done: the peer's memory has it */
-#define FI_AFFINITY		(1ULL << 29)	/* signaling_vector is a processor number */
+#define FI_AFFINITY		(1ULL << 29)	/* signaling_vector: processor */
 #define FI_COMMIT_COMPLETE	(1ULL << 30)	/* done: durable at the peer */
 #define FI_MATCH_COMPLETE	(1ULL << 31)	/* done: matched a posted receive */
 
 #define FI_RESCAN		(1ULL << 35)	/* fi_getinfo: look at the system again */
 #define FI_PEER_TRANSFER	(1ULL << 36)	/* endpoint is opened as another provider's peer */
 
-#define FI_AV_USER_ID		(1ULL << 41)	/* caller chooses the fi_addr_t that reports a source */
+#define FI_AV_USER_ID		(1ULL << 41)	/* caller names the sources itself */
 #define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be dialled: it dials us */
 #define FI_PEER			(1ULL << 43)	/* object is opened as another provider's peer */
 
@@ -138,14 +138,14 @@ uint32_t fi_version(void);
 #define FI_HMEM			(1ULL << 47)	/* buffers may be device memory */
 #define FI_EXACT_DIRECTED_RECV	(1ULL << 48)	/* every receive names its source */
 #define FI_RMA_PMEM		(1ULL << 49)	/* remote memory may be persistent */
-#define FI_SOURCE_ERR		(1ULL << 50)	/* unknown source is reported as -FI_EADDRNOTAVAIL */
+#define FI_SOURCE_ERR		(1ULL << 50)	/* unknown source: FI_EADDRNOTAVAIL */
 #define FI_LOCAL_COMM		(1ULL << 51)	/* peers on this host */
 #define FI_REMOTE_COMM		(1ULL << 52)	/* peers on other hosts */
 #define FI_SHARED_AV		(1ULL << 53)	/* address vectors may be shared by processes */
 #define FI_PROV_ATTR_ONLY	(1ULL << 54)	/* fi_getinfo: only the provider, no resources */
 #define FI_NUMERICHOST		(1ULL << 55)	/* fi_getinfo: node is a number, do not resolve */
 #define FI_RMA_EVENT		(1ULL << 56)	/* RMA and atomics count at the target */
-#define FI_SOURCE		(1ULL << 57)	/* fi_getinfo: node is ours; caps: report the sender */
+#define FI_SOURCE		(1ULL << 57)	/* getinfo: node is ours; caps: name senders */
 #define FI_NAMED_RX_CTX		(1ULL << 58)	/* senders may pick one receive context */
 #define FI_DIRECTED_RECV	(1ULL << 59)	/* a receive may name its source */
 
@@ -207,7 +207,7 @@ uint32_t fi_version(void);
 #define FI_MR_SCALABLE		(1 << 1)	/* before 1.5: none of those three */
 #define FI_MR_LOCAL		(1 << 2)	/* local buffers need a descriptor */
 #define FI_MR_RAW		(1 << 3)	/* keys are longer than 64 bits */
-#define FI_MR_VIRT_ADDR		(1 << 4)	/* peers address by our virtual address, not offset */
+#define FI_MR_VIRT_ADDR		(1 << 4)	/* peers use our addresses, not offsets */
 #define FI_MR_ALLOCATED		(1 << 5)	/* pages must exist when registered */
 #define FI_MR_PROV_KEY		(1 << 6)	/* the provider chooses the key */
 #define FI_MR_MMU_NOTIFY	(1 << 7)	/* caller reports changed mappings */
@@ -259,7 +259,7 @@ enum {
 enum fi_av_type {
 	FI_AV_UNSPEC,
 	FI_AV_MAP,			/* any value; older programs only */
-	FI_AV_TABLE			/* 0, 1, 2... in order of insertion */
+	FI_AV_TABLE			/* the lowest number not in use: 0, 1, 2... */
 };
 
 /* ---- behaviour of a domain ---------------------------------------------- */
@@ -336,7 +336,7 @@ enum {
 enum {
 	FI_TAG_BITS,			/* as the bit pattern says */
 	FI_TAG_MPI,			/* see fi_tag_mpi() */
-	FI_TAG_CCL,			/* collective library: 64 bits, no wildcards */
+	FI_TAG_CCL,			/* as FI_TAG_MPI, for other collective libraries */
 	FI_TAG_MAX_FORMAT = 1 << 16	/* bit patterns are larger than this */
 };
 
@@ -412,9 +412,9 @@ struct fi_rx_attr {
 /* Endpoint as a whole. */
 struct fi_ep_attr {
 	enum fi_ep_type	type;
-	uint32_t	protocol;	/* FI_PROTO_ */
+	uint32_t	protocol;		/* FI_PROTO_ */
 	uint32_t	protocol_version;	/* compared only within one protocol */
-	size_t		max_msg_size;	/* longest message, bytes */
+	size_t		max_msg_size;		/* longest message, bytes */
 	size_t		msg_prefix_size;	/* bytes to leave in front with FI_MSG_PREFIX */
 	/* read after write keeps its order up to here, bytes */
 	size_t		max_order_raw_size;
@@ -422,49 +422,53 @@ struct fi_ep_attr {
 	size_t		max_order_waw_size;	/* write after write */
 	/* FI_TAG_ or a pattern: bits that alternate end a field */
 	uint64_t	mem_tag_format;
-	size_t		tx_ctx_cnt;	/* transmit contexts, or FI_SHARED_CONTEXT */
-	size_t		rx_ctx_cnt;	/* receive contexts, or FI_SHARED_CONTEXT */
-	size_t		auth_key_size;	/* bytes, or FI_AV_AUTH_KEY */
-	uint8_t		*auth_key;	/* owned by the fi_info */
+	size_t		tx_ctx_cnt;		/* transmit contexts, or FI_SHARED_CONTEXT */
+	size_t		rx_ctx_cnt;		/* receive contexts, or FI_SHARED_CONTEXT */
+	size_t		auth_key_size;		/* bytes, or FI_AV_AUTH_KEY */
+	uint8_t		*auth_key;		/* owned by the fi_info */
 };
 
 /* Domain: the limits and rules that its objects share. */
 struct fi_domain_attr {
-	struct fid_domain	*domain;	/* an open domain to use, or NULL */
-	char			*name;		/* interface or device, owned by the fi_info */
-	enum fi_threading	threading;	/* what the caller promises */
-	/* connections, addresses, registrations */
-	enum fi_progress	control_progress;
+	struct fid_domain	*domain;		/* an open domain to use, or NULL */
+	/* interface or device, owned by the fi_info */
+	char			*name;
+	enum fi_threading	threading;		/* what the caller promises */
+	enum fi_progress	control_progress;	/* connections, addresses, registrations */
 	__extension__ union {
 		enum fi_progress	data_progress;	/* transfers */
 		enum fi_progress	progress;	/* both, from 2.0 on */
 	};
 	enum fi_resource_mgmt	resource_mgmt;
 	enum fi_av_type		av_type;
-	int			mr_mode;	/* FI_MR_ bits that the caller takes care of */
-	size_t			mr_key_size;	/* bytes of a remote key */
-	size_t			cq_data_size;	/* bytes of remote data in a completion */
-	size_t			cq_cnt;		/* queues that make good use of the device */
-	size_t			ep_cnt;		/* endpoints that make good use of the device */
-	size_t			tx_ctx_cnt;	/* transmit contexts, likewise */
-	size_t			rx_ctx_cnt;	/* receive contexts, likewise */
-	size_t			max_ep_tx_ctx;	/* most per scalable endpoint */
+	/* FI_MR_ bits that the caller takes care of */
+	int			mr_mode;
+	size_t			mr_key_size;		/* bytes of a remote key */
+	size_t			cq_data_size;		/* bytes of remote data in a completion */
+	/* queues that make good use of the device */
+	size_t			cq_cnt;
+	/* endpoints that make good use of the device */
+	size_t			ep_cnt;
+	size_t			tx_ctx_cnt;		/* transmit contexts, likewise */
+	size_t			rx_ctx_cnt;		/* receive contexts, likewise */
+	size_t			max_ep_tx_ctx;		/* most per scalable endpoint */
 	size_t			max_ep_rx_ctx;
-	size_t			max_ep_stx_ctx;	/* most endpoints on one shared context */
+	size_t			max_ep_stx_ctx;		/* most endpoints on one shared context */
 	size_t			max_ep_srx_ctx;
-	size_t			cntr_cnt;	/* counters that make good use of the device */
-	size_t			mr_iov_limit;	/* buffers per registration */
-	uint64_t		caps;		/* capabilities of the domain */
-	uint64_t		mode;		/* modes of the domain */
-	uint8_t			*auth_key;	/* default key, owned by the fi_info */
-	size_t			auth_key_size;	/* bytes, or FI_AV_AUTH_KEY */
-	size_t			max_err_data;	/* longest err_data, bytes */
+	/* counters that make good use of the device */
+	size_t			cntr_cnt;
+	size_t			mr_iov_limit;		/* buffers per registration */
+	uint64_t		caps;			/* capabilities of the domain */
+	uint64_t		mode;			/* modes of the domain */
+	uint8_t			*auth_key;		/* default key, owned by the fi_info */
+	size_t			auth_key_size;		/* bytes, or FI_AV_AUTH_KEY */
+	size_t			max_err_data;		/* longest err_data, bytes */
 	/* registrations that make good use of the device */
 	size_t			mr_cnt;
-	uint32_t		tclass;		/* default traffic class */
+	uint32_t		tclass;			/* default traffic class */
 	size_t			max_ep_auth_key;	/* keys per endpoint */
-	uint32_t		max_group_id;	/* largest group number */
-	uint64_t		max_cntr_value;	/* a counter wraps after this */
+	uint32_t		max_group_id;		/* largest group number */
+	uint64_t		max_cntr_value;		/* a counter wraps after this */
 	uint64_t		max_err_cntr_value;	/* and its error half after this */
 };
 
@@ -683,14 +687,13 @@ struct fid_nic {
 /* ---- arguments of fi_control -------------------------------------------- */
 
 struct fi_alias {
-	struct fid	**fid;		/* [out] the second object */
-	/* FI_TRANSMIT or FI_RECV with the op_flags it defaults to */
-	uint64_t	flags;
+	struct fid	**fid;	/* [out] the second object */
+	uint64_t	flags;	/* FI_TRANSMIT or FI_RECV with the op_flags it defaults to */
 };
 
 struct fi_fid_var {
-	int	name;		/* which value */
-	void	*val;		/* where it is */
+	int	name;	/* which value */
+	void	*val;	/* where it is */
 };
 
 struct fi_mr_raw_attr {
@@ -718,10 +721,10 @@ enum fi_param_type {
 };
 
 struct fi_param {
-	const char		*name;		/* of the variable */
+	const char		*name;	/* of the variable */
 	enum fi_param_type	type;
 	const char		*help_string;
-	const char		*value;		/* as set, or NULL */
+	const char		*value;	/* as set, or NULL */
 };
 
 /* ---- room for the provider ---------------------------------------------- */

@@ -22,8 +22,8 @@ extern "C" {
 #define FI_COMPARE_ATOMIC	(1ULL << 59)
 
 struct fi_atomic_attr {
-	size_t	count;		/* most values in one operation */
-	size_t	size;		/* bytes of one value */
+	size_t	count;	/* most values in one operation */
+	size_t	size;	/* bytes of one value */
 };
 
 struct fi_msg_atomic {

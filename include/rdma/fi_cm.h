@@ -22,6 +22,7 @@ struct fid_mc {
 	fi_addr_t	fi_addr;	/* address of the group */
 };
 
+/* None blocks: the outcome of connect, accept and join is an event. */
 struct fi_ops_cm {
 	size_t	size;
 	int (*setname)(fid_t fid, void *addr, size_t addrlen);

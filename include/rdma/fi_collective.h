@@ -107,10 +107,7 @@ struct fi_ops_collective {
 			uint64_t flags, void *context);
 };
 
-#ifdef FABRIC_DIRECT
-#include <rdma/fi_direct_collective.h>
-#endif
-
+/* A direct provider has no header for this set: it says so in fi_direct.h. */
 #ifndef FABRIC_DIRECT_COLLECTIVE
 
 /* ---- sets of addresses --------------------------------------------------- */

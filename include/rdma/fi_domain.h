@@ -26,7 +26,7 @@ struct fid_stx;
 /* ---- address vector ------------------------------------------------------ */
 
 /* Flags of inserts and of fi_av_attr. */
-#define FI_SYMMETRIC		(1ULL << 59)	/* same addresses, same order, everywhere */
+#define FI_SYMMETRIC		(1ULL << 59)	/* every host has the same endpoints, in sequence */
 #define FI_SYNC_ERR		(1ULL << 58)	/* context is int *: one error per address */
 #define FI_UNIVERSE		(1ULL << 57)	/* an AV set starts out with all of the AV */
 
@@ -61,6 +61,7 @@ struct fi_av_set_attr {
 	uint64_t	flags;		/* FI_UNIVERSE, FI_BARRIER_SET... */
 };
 
+/* Slots are the calls of the same name below; the control calls may block. */
 struct fi_ops_av {
 	size_t	size;
 	int (*insert)(struct fid_av *av, const void *addr, size_t count,
@@ -167,7 +168,7 @@ struct fi_mr_attr {
 
 struct fi_mr_modify {
 	uint64_t		flags;
-	struct fi_mr_attr	attr;		/* fields to change */
+	struct fi_mr_attr	attr;	/* fields to change */
 };
 
 /* Copies that a program offers for its own device memory. */
@@ -266,6 +267,7 @@ enum fi_collective_op {
 /* fi_domain_bind: an event queue gets the ends of registrations. */
 #define FI_REG_MR		(1ULL << 59)
 
+/* Opens objects of the domain; each may block, none is called from a transfer. */
 struct fi_ops_domain {
 	size_t	size;
 	int (*av_open)(struct fid_domain *domain, struct fi_av_attr *attr,
@@ -483,7 +485,7 @@ FI_INLINE int fi_av_bind(struct fid_av *av, struct fid *fid, uint64_t flags)
 }
 
 /* Insert count addresses; returns how many went in. Each that did not is
- * FI_ADDR_NOTAVAIL in fi_addr. */
+ * FI_ADDR_NOTAVAIL in fi_addr, which may be NULL with FI_AV_TABLE. */
 FI_INLINE int fi_av_insert(struct fid_av *av, const void *addr, size_t count,
 		fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
@@ -498,7 +500,8 @@ FI_INLINE int fi_av_insertsvc(struct fid_av *av, const char *node,
 	return av->ops->insertsvc(av, node, service, fi_addr, flags, context);
 }
 
-/* Insert nodecnt hosts counted up from node, times svccnt services. */
+/* Insert nodecnt hosts counted up from node, each with svccnt services counted
+ * up from service. */
 FI_INLINE int fi_av_insertsym(struct fid_av *av, const char *node,
 		size_t nodecnt, const char *service, size_t svccnt,
 		fi_addr_t *fi_addr, uint64_t flags, void *context)
@@ -513,7 +516,8 @@ FI_INLINE int fi_av_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count,
 	return av->ops->remove(av, fi_addr, count, flags);
 }
 
-/* The address as it was inserted; stores the bytes it has in *addrlen. */
+/* The address as it was inserted, cut to *addrlen bytes; stores the bytes that
+ * it has in *addrlen. */
 FI_INLINE int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
 		size_t *addrlen)
 {
@@ -560,10 +564,12 @@ FI_INLINE fi_addr_t fi_rx_addr(fi_addr_t fi_addr, int rx_index, int rx_ctx_bits)
 			    fi_addr);
 }
 
-/* Address of a peer within one group; the group sits in the upper half. */
+/* Address of a peer (or of any, FI_ADDR_UNSPEC) within one group; the group
+ * sits in the upper half, in place of what was there. */
 FI_INLINE fi_addr_t fi_group_addr(fi_addr_t fi_addr, uint32_t group_id)
 {
-	return (fi_addr_t) (((uint64_t) group_id << 32) | fi_addr);
+	return (fi_addr_t) (((uint64_t) group_id << 32) |
+			    (fi_addr & 0xFFFFFFFF));
 }
 
 #endif /* FABRIC_DIRECT_DOMAIN */

@@ -77,6 +77,8 @@ struct fi_msg {
 	uint64_t		data;
 };
 
+/* Slots are the calls of the same name below. fid: endpoint, passive endpoint,
+ * or shared context. */
 struct fi_ops_ep {
 	size_t	size;
 	ssize_t (*cancel)(fid_t fid, void *context);
@@ -92,6 +94,12 @@ struct fi_ops_ep {
 	ssize_t (*tx_size_left)(struct fid_ep *ep);
 };
 
+/*
+ * Transfers. In every table of transfers (here, rma, tagged, atomic,
+ * collective) an operation never blocks; 0 means that the provider has it, and
+ * the buffers until its completion; -FI_EAGAIN means that nothing has changed.
+ * The caller keeps to its FI_THREAD_ promise: no lock is taken on its behalf.
+ */
 struct fi_ops_msg {
 	size_t	size;
 	ssize_t (*recv)(struct fid_ep *ep, void *buf, size_t len, void *desc,

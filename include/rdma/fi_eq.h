@@ -39,7 +39,7 @@ enum fi_wait_obj {
 
 struct fi_wait_attr {
 	enum fi_wait_obj	wait_obj;
-	uint64_t		flags;		/* 0 */
+	uint64_t		flags;	/* 0 */
 };
 
 struct fi_ops_wait {
@@ -66,7 +66,7 @@ struct fi_wait_pollfd {
 };
 
 struct fi_poll_attr {
-	uint64_t	flags;		/* 0 */
+	uint64_t	flags;	/* 0 */
 };
 
 struct fi_ops_poll {
@@ -86,8 +86,9 @@ struct fid_poll {
 /* ---- event queue --------------------------------------------------------- */
 
 struct fi_eq_attr {
-	size_t			size;		/* events that fit, or 0 for the default */
-	uint64_t		flags;		/* FI_WRITE: the program writes events too */
+	size_t			size;			/* events that fit, or 0 for the default */
+	/* FI_WRITE: the program writes events too */
+	uint64_t		flags;
 	enum fi_wait_obj	wait_obj;
 	/* interrupt or processor, with FI_AFFINITY */
 	int			signaling_vector;
@@ -129,14 +130,14 @@ struct fi_eq_err_entry {
 #endif
 struct fi_eq_cm_entry {
 	fid_t		fid;
-	/* FI_CONNREQ: to open the endpoint with; reader frees it */
-	struct fi_info	*info;
+	struct fi_info	*info;	/* FI_CONNREQ: to open the endpoint with; reader frees it */
 	__extension__ uint8_t data[];	/* what the peer passed along */
 };
 #if defined(__clang__) && defined(__cplusplus)
 #pragma clang diagnostic pop
 #endif
 
+/* Only sread may block. */
 struct fi_ops_eq {
 	size_t	size;
 	ssize_t (*read)(struct fid_eq *eq, uint32_t *event, void *buf,
@@ -174,17 +175,16 @@ struct fi_cq_entry {
 
 struct fi_cq_msg_entry {
 	void		*op_context;
-	/* kind of operation: FI_SEND, FI_RECV, FI_MSG, FI_TAGGED... */
-	uint64_t	flags;
-	size_t		len;		/* bytes received */
+	uint64_t	flags;	/* kind of operation: FI_SEND, FI_RECV, FI_MSG, FI_TAGGED... */
+	size_t		len;	/* bytes received */
 };
 
 struct fi_cq_data_entry {
 	void		*op_context;
 	uint64_t	flags;
 	size_t		len;
-	void		*buf;		/* FI_MULTI_RECV: where the message lies */
-	uint64_t	data;		/* the sender's, with FI_REMOTE_CQ_DATA in flags */
+	void		*buf;	/* FI_MULTI_RECV: where the message lies */
+	uint64_t	data;	/* the sender's, with FI_REMOTE_CQ_DATA in flags */
 };
 
 struct fi_cq_tagged_entry {
@@ -193,7 +193,7 @@ struct fi_cq_tagged_entry {
 	size_t		len;
 	void		*buf;
 	uint64_t	data;
-	uint64_t	tag;		/* as sent */
+	uint64_t	tag;	/* as sent */
 };
 
 struct fi_cq_err_entry {
@@ -209,8 +209,7 @@ struct fi_cq_err_entry {
 	void		*err_data;	/* [in] room for detail; [out] the detail */
 	/* [in] bytes of room, 0: provider's own buffer; [out] bytes */
 	size_t		err_data_size;
-	/* FI_SOURCE_ERR: whose operation failed, from 1.20 on */
-	fi_addr_t	src_addr;
+	fi_addr_t	src_addr;	/* FI_SOURCE_ERR: whose operation failed, from 1.20 on */
 };
 
 /* What wakes a sleeping reader. */
@@ -220,8 +219,8 @@ enum fi_cq_wait_cond {
 };
 
 struct fi_cq_attr {
-	size_t			size;		/* entries that fit, or 0 for the default */
-	uint64_t		flags;		/* FI_AFFINITY */
+	size_t			size;			/* entries that fit, or 0 for the default */
+	uint64_t		flags;			/* FI_AFFINITY */
 	enum fi_cq_format	format;
 	enum fi_wait_obj	wait_obj;
 	/* interrupt or processor, with FI_AFFINITY */
@@ -231,6 +230,7 @@ struct fi_cq_attr {
 	struct fid_wait		*wait_set FI_DEPRECATED_FIELD;	/* with FI_WAIT_SET */
 };
 
+/* Only sread and sreadfrom may block. A read of 0 entries only drives progress. */
 struct fi_ops_cq {
 	size_t	size;
 	ssize_t (*read)(struct fid_cq *cq, void *buf, size_t count);
@@ -264,9 +264,10 @@ struct fi_cntr_attr {
 	enum fi_cntr_events	events;
 	enum fi_wait_obj	wait_obj;
 	struct fid_wait		*wait_set FI_DEPRECATED_FIELD;	/* with FI_WAIT_SET */
-	uint64_t		flags;		/* 0 */
+	uint64_t		flags;	/* 0 */
 };
 
+/* Only wait may block. */
 struct fi_ops_cntr {
 	size_t	size;
 	uint64_t (*read)(struct fid_cntr *cntr);

@@ -27,7 +27,7 @@ extern "C" {
 #define FI_EIO			EIO		/* the transfer failed below us */
 #define FI_E2BIG		E2BIG		/* argument list too long */
 #define FI_EBADF		EBADF		/* bad descriptor */
-#define FI_EAGAIN		EAGAIN		/* no room or nothing there now: progress, then retry */
+#define FI_EAGAIN		EAGAIN		/* not now: make progress, then retry */
 #define FI_EWOULDBLOCK		EWOULDBLOCK	/* the same number as FI_EAGAIN */
 #define FI_ENOMEM		ENOMEM		/* out of memory */
 #define FI_EACCES		EACCES		/* access rights do not cover the operation */

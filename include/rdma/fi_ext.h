@@ -38,7 +38,7 @@ enum {
 
 /* FI_EXPORT_FID */
 struct fi_fid_export {
-	struct fid	**fid;		/* [out] exported object */
+	struct fid	**fid;	/* [out] exported object */
 	uint64_t	flags;
 	void		*context;
 };
@@ -138,8 +138,7 @@ struct fi_ops_log {
 
 struct fid_logging {
 	struct fid		fid;
-	/* the program's; a NULL slot keeps the library's */
-	struct fi_ops_log	*ops;
+	struct fi_ops_log	*ops;	/* the program's; a NULL slot keeps the library's */
 };
 
 /* Have log lines go to the program. The last import wins. */

@@ -66,7 +66,9 @@ struct fi_profile_ops {
 	ssize_t (*read_var)(struct fid_profile *prof_fid, uint32_t var_id,
 			void *data, size_t *size);
 	int (*reg_callback)(struct fid_profile *prof_fid, uint32_t event_id,
-			int (*callback)(struct fid_profile *, struct fi_profile_desc *, void *, size_t, void *),
+			int (*callback)(struct fid_profile *prof_fid,
+				struct fi_profile_desc *event, void *param,
+				size_t size, void *context),
 			void *context);
 	void (*start_reads)(struct fid_profile *prof_fid, uint64_t flags);
 	void (*end_reads)(struct fid_profile *prof_fid, uint64_t flags);
@@ -116,7 +118,9 @@ FI_INLINE ssize_t fi_profile_read_u64(struct fid_profile *prof_fid,
 /* Call back on each such event, from whatever thread makes progress. */
 FI_INLINE int fi_profile_register_callback(struct fid_profile *prof_fid,
 		uint32_t event_id,
-		int (*callback)(struct fid_profile *, struct fi_profile_desc *, void *, size_t, void *),
+		int (*callback)(struct fid_profile *prof_fid,
+			struct fi_profile_desc *event, void *param,
+			size_t size, void *context),
 		void *context)
 {
 	if (!FI_CHECK_OP(prof_fid->ops, struct fi_profile_ops, reg_callback))

@@ -18,14 +18,14 @@ extern "C" {
 /* A piece of remote memory. */
 struct fi_rma_iov {
 	uint64_t	addr;
-	size_t		len;		/* bytes */
+	size_t		len;	/* bytes */
 	uint64_t	key;
 };
 
 /* Remote memory as an array of values (atomics). */
 struct fi_rma_ioc {
 	uint64_t	addr;
-	size_t		count;		/* values, not bytes */
+	size_t		count;	/* values, not bytes */
 	uint64_t	key;
 };
 

@@ -57,8 +57,8 @@ struct fi_trigger_threshold {
 /* A variable that the device writes, and the value to write. */
 struct fi_trigger_var {
 	enum fi_datatype	datatype;
-	int			count;		/* values */
-	void			*addr;		/* where */
+	int			count;	/* values */
+	void			*addr;	/* where */
 	union {
 		uint8_t		val8;
 		uint16_t	val16;
@@ -69,14 +69,14 @@ struct fi_trigger_var {
 };
 
 struct fi_trigger_xpu {
-	int			count;		/* variables */
-	enum fi_hmem_iface	iface;		/* kind of device */
+	int			count;	/* variables */
+	enum fi_hmem_iface	iface;	/* kind of device */
 	union {
 		uint64_t	reserved;
 		int		cuda;
 		int		ze;		/* fi_hmem_ze_device() */
 	} device;				/* member by iface */
-	struct fi_trigger_var	*var;		/* [out] the variables */
+	struct fi_trigger_var	*var;	/* [out] the variables */
 };
 
 /* Context of an operation with FI_TRIGGER; its size is that of fi_context. */
@@ -147,12 +147,12 @@ struct fi_op_cntr {
 
 /* The provider's from FI_QUEUE_WORK until it has completed or was cancelled. */
 struct fi_deferred_work {
-	struct fi_context2		context;	/* the provider's */
+	struct fi_context2		context;		/* the provider's */
 	/* starts once triggering_cntr is this large */
 	uint64_t			threshold;
 	struct fid_cntr			*triggering_cntr;
 	struct fid_cntr			*completion_cntr;	/* counts the end, or NULL */
-	enum fi_op_type			op_type;	/* selects the member of op */
+	enum fi_op_type			op_type;		/* selects the member of op */
 	union {
 		struct fi_op_msg		*msg;
 		struct fi_op_tagged		*tagged;

@@ -200,7 +200,7 @@ struct fi_ops_transfer_peer {
 struct fi_peer_transfer_context {
 	size_t				size;
 	struct fi_info			*info;
-	struct fid_ep			*ep;		/* the owner's */
+	struct fid_ep			*ep;	/* the owner's */
 	struct fi_ops_transfer_peer	*peer_ops;
 };
 

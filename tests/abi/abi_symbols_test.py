@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) 2026 the libfabric authors.
+"""The built libraries export exactly what the tables say.
+
+usage: abi_symbols_test.py [LIBFABRIC [LIBFABRIC_FFI]]
+
+libfabric: exported-symbols.tsv, both ways: name, version node, kind, default
+version (@@) or kept for old programs (@); also the soname.  libfabric-ffi: one
+function for each row of inlines.tsv, and no other.  Exit 0, 1, or 77 when there
+is nothing to compare with.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def rows(name):
+    with open(os.path.join(HERE, name + '.tsv')) as f:
+        return [line.rstrip('\n').split('\t') for line in f][1:]
+
+
+def readelf(*args):
+    env = dict(os.environ, LC_ALL='C')
+    return subprocess.run(('readelf', '-W') + args, env=env, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+
+
+def exported(lib):
+    """What the library offers, as rows of the table."""
+    found = set()
+    for line in readelf('--dyn-syms', lib).splitlines():
+        f = line.split()
+        if len(f) < 8 or not f[0].rstrip(':').isdigit():
+            continue
+        kind, bind, vis, where, name = f[3], f[4], f[5], f[6], f[7]
+        if bind == 'LOCAL' or where == 'UND' or vis in ('HIDDEN', 'INTERNAL'):
+            continue
+        m = re.match(r'([^@]+)(@@?)?(.*)', name)
+        sym, at, node = m.groups()
+        if where == 'ABS' and sym == node or where == 'ABS' and not at:
+            found.add((sym, '', 'OBJECT', 'node'))
+        else:
+            mark = {'@@': 'yes(@@)', '@': 'no(@)', None: 'unversioned'}[at]
+            found.add((sym, node, kind, mark))
+    return found
+
+
+def soname(lib):
+    m = re.search(r'\(SONAME\).*(\[.*\])', readelf('-d', lib))
+    return m.group(1) if m else 'none'
+
+
+def report(title, lines):
+    for line in sorted(lines):
+        print('%s: %s' % (title, ' '.join(line)))
+    return len(lines)
+
+
+def check_soname(lib, want):
+    if soname(lib) == want:
+        return 0
+    print('%s: soname is %s, should be %s' % (lib, soname(lib), want))
+    return 1
+
+
+def check(lib, want, want_soname):
+    """Number of differences of one library."""
+    have = exported(lib)
+    bad = report('the table has it, the library does not', want - have)
+    bad += report('the library has it, the table does not', have - want)
+    bad += check_soname(lib, want_soname)
+    print('%s: %d symbols compared, %d differences'
+          % (os.path.basename(lib), len(want | have), bad))
+    return bad
+
+
+def built(*path):
+    lib = os.path.join(os.environ.get('top_builddir', '.'), *path)
+    if not os.path.exists(lib):
+        print('%s is not there: nothing to compare' % lib)
+        sys.exit(77)
+    return lib
+
+
+def main():
+    if not shutil.which('readelf'):
+        print('readelf not found: install binutils to run this test')
+        sys.exit(77)
+    args = sys.argv[1:] or [built('src', '.libs', 'libfabric.so.1'),
+                            built('src', 'ffi', '.libs', 'libfabric-ffi.so.1')]
+    with open(os.path.join(HERE, 'soname.tsv')) as f:
+        name = f.read().split('\t')[1].strip()
+    bad = check(args[0], {tuple(r) for r in rows('exported-symbols')}, name)
+    if len(args) > 1:
+        node = 'FABRIC_FFI_1.0'
+        want = {(r[0], node, 'FUNC', 'yes(@@)') for r in rows('inlines')}
+        want.add((node, '', 'OBJECT', 'node'))
+        bad += check(args[1], want, '[libfabric-ffi.so.1]')
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == '__main__':
+    main()
