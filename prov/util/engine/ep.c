@@ -114,21 +114,17 @@ static void linger(struct eng_ep *ep)
 {
 	struct obj_prog *prog = ep->base.prog;
 	uint64_t end = clock_deadline(ENG_LINGER_MS);
-	struct pollfd pfd = { .fd = -1, .events = POLLIN };
-	bool left;
+	bool left, busy;
 
 	for (;;) {
 		lock_get(&prog->lock);
+		busy = obj_prog_poll_locked(prog) > 0;
 		left = ep->inject_out != 0;
-		if (left && obj_prog_poll_locked(prog))
-			left = ep->inject_out != 0;
 		lock_put(&prog->lock);
 		if (!left || clock_ns() >= end)
 			return;
-		if (pfd.fd < 0)
-			pfd.fd = obj_prog_fd(prog);
-		if (!obj_prog_arm(prog))
-			poll(&pfd, 1, clock_ms_left(end, clock_ns()));
+		if (!busy)
+			poll(NULL, 0, 1);
 	}
 }
 
@@ -282,6 +278,7 @@ static int set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	ep->source = (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR)) != 0;
 	ep->source_err = (ep->base.caps & FI_SOURCE_ERR) != 0;
 	ep->directed = (ep->base.caps & FI_DIRECTED_RECV) != 0 && ep->base.type == FI_EP_RDM;
+	ep->unexp_budget = ENG_UNEXP_BUDGET;
 	hmap_init(&ep->by_addr);
 	list_init(&ep->peers);
 	list_init(&ep->idle);

@@ -23,11 +23,11 @@ struct eng_recv;
 /* How long fi_close() pushes out what the program was told is sent. */
 #define ENG_LINGER_MS 2000
 
-/* An endpoint's share of memory for messages that nobody has asked for: one peer
- * may use all of it while it is alone, and never less than the floor.
+/* An endpoint's memory for messages that nobody has asked for: a peer that is
+ * alone may use all of it, one among many never less than one of so many parts.
  */
 #define ENG_UNEXP_BUDGET (UINT64_C(64) << 20)
-#define ENG_UNEXP_FLOOR (UINT64_C(256) << 10)
+#define ENG_UNEXP_PEERS 256
 
 #define ENG_PEER_PAGE 512
 
@@ -82,6 +82,7 @@ struct eng_ep {
 	struct hmap by_addr;		/* hash of the address -> chain of peers */
 	struct list peers;		/* all */
 	struct list idle;		/* peers that may go when memory is wanted */
+	uint64_t unexp_budget;		/* see flow.h */
 	size_t unexp_peers;		/* peers that hold unexpected payload */
 
 	struct eng_connreq *connreq;	/* what fi_accept() will answer; or NULL */

@@ -7,9 +7,10 @@
 
 static uint64_t share(const struct eng_ep *ep)
 {
-	uint64_t bytes = ENG_UNEXP_BUDGET / (ep->unexp_peers ? ep->unexp_peers : 1);
+	uint64_t bytes = ep->unexp_budget / (ep->unexp_peers ? ep->unexp_peers : 1);
+	uint64_t floor = ep->unexp_budget / ENG_UNEXP_PEERS;
 
-	return bytes < ENG_UNEXP_FLOOR ? ENG_UNEXP_FLOOR : bytes;
+	return bytes < floor ? floor : bytes;
 }
 
 /* Without memory for the note the next packet of the peer tries again. */

@@ -158,6 +158,9 @@ static inline int send_one(struct eng_ep *ep, struct eng_peer *peer, const struc
 	ret = start(tx, peer, s->flags);
 	if (__builtin_expect(!ret, 1))
 		return 0;
+	/* The link is about to say that the channel broke; then we call again. */
+	if (ret < 0 && !ep->hub->only)
+		ret = -FI_EAGAIN;
 	ep->tx_out--;
 	peer->tx_cnt--;
 	ep->inject_out -= tx->copied;
