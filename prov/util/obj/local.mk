@@ -19,10 +19,12 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/fabric.h \
 	prov/util/obj/mr.c \
 	prov/util/obj/mr.h \
+	prov/util/obj/ops.c \
 	prov/util/obj/ops.h \
 	prov/util/obj/pep.h \
 	prov/util/obj/poll.h \
 	prov/util/obj/prog.h \
+	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
 	prov/util/obj/wait.h
 
