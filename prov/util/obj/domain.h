@@ -43,6 +43,9 @@ struct obj_domain_ops {
 	int (*query_collective)(struct fid_domain *domain, enum fi_collective_op coll,
 				struct fi_collective_attr *attr, uint64_t flags);
 
+	/* control - fi_control() commands that obj does not answer by itself. */
+	int (*control)(struct obj_domain *domain, int command, void *arg);
+
 	/* fini - the domain closes; all that was in it is closed.  May be NULL. */
 	void (*fini)(struct obj_domain *domain);
 };
@@ -58,15 +61,15 @@ struct obj_domain {
 	uint32_t api_version;
 	uint32_t addr_format;		/* of the address vectors */
 	enum lock_kind prog_lock_kind;	/* of groups: NONE only if no two threads may meet */
-	enum lock_kind obj_lock_kind;	/* of av, cq, cntr, eq, mr */
+	enum lock_kind obj_lock_kind;	/* of cq and cntr; av, eq and mr always lock */
 	bool auto_progress;		/* a thread of ours drives idle groups */
 	struct obj_refs refs;		/* everything opened in it */
 	struct obj_eq *eq;		/* fi_domain_bind(), or NULL */
 	struct obj_ref eq_ref;
 	uint64_t eq_flags;		/* FI_REG_MR: registrations complete there */
 
-	pthread_mutex_t progs_lock;	/* guards @progs and the making of @autop */
-	struct list progs;
+	struct list progs;		/* struct obj_prog; guarded in prog.c */
+	pthread_mutex_t auto_lock;	/* guards the making of @autop */
 	struct obj_auto *autop;		/* progress thread; NULL until an endpoint is enabled */
 
 	struct lock mr_lock;		/* guards @mr_map and the regions in it */

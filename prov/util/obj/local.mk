@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
+	prov/util/obj/auto.c \
+	prov/util/obj/auto.h \
 	prov/util/obj/av.c \
 	prov/util/obj/av.h \
 	prov/util/obj/av_range.c \
@@ -23,6 +25,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/ops.h \
 	prov/util/obj/pep.h \
 	prov/util/obj/poll.h \
+	prov/util/obj/prog.c \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \

@@ -66,20 +66,25 @@ struct obj_poller {
 	const struct obj_poller_ops *ops;
 	const void *key;		/* whose: an address that only that transport uses */
 	struct obj_prog *prog;		/* set by obj_prog_add() */
-	int fd;				/* may be an epoll fd; -1: timers and arm() only */
+	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
 };
 
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
 	struct list pollers;
-	struct obj_domain *domain;	/* NULL for the group of passive endpoints */
+	struct obj_domain *domain;	/* NULL for the group of passive endpoints, and when the domain is gone */
 	struct list node;		/* on domain->progs */
+	bool closed;			/* the domain is gone: an event queue still knows us, nothing happens here */
+	unsigned poller_cnt;
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
-	int epfd;			/* over timerfd and the pollers' fds; -1 until somebody sleeps */
-	int timerfd;			/* fires at @timer_ns; readable until the next arm */
+	int epfd;			/* what obj_prog_fd() gives; -1 until needed */
+	unsigned seen;			/* pollers that are in epfd */
+	int timerfd;			/* fires at @timer_ns; readable until the next arm; -1 */
 	uint64_t timer_ns;		/* 0: nobody ever slept; UINT64_MAX: no timer */
-	_Atomic unsigned sleepers;	/* threads asleep in a blocking read of ours */
 	_Atomic uint64_t polls;		/* polls by application threads */
+	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
+	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
+	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };
 
@@ -96,6 +101,11 @@ void obj_prog_get(struct obj_prog *prog);
  */
 void obj_prog_put(struct obj_prog *prog);
 
+/* obj_prog_close_all - @domain closes: end all its groups.  Those that an event
+ * queue still knows stay as empty shells.  No endpoint is left in any of them.
+ */
+void obj_prog_close_all(struct obj_domain *domain);
+
 /* obj_prog_find - the poller with @key, or NULL.  Caller holds prog->lock. */
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key);
 
@@ -103,7 +113,6 @@ struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key);
  *
  * Ownership: on 0 the group has it until ops->close(); on error the caller keeps it.
  * Threading: caller holds prog->lock.
- * Errors:    -FI_ENOMEM, -FI_EMFILE.
  */
 int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
 
@@ -122,6 +131,7 @@ static inline int obj_prog_poll(struct obj_prog *prog)
 	atomic_store_explicit(&prog->polls,
 		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
+	atomic_store_explicit(&prog->waiting, false, memory_order_relaxed);
 	if (!lock_try(&prog->lock))
 		return 0;
 	ret = obj_prog_poll_locked(prog);
@@ -129,18 +139,38 @@ static inline int obj_prog_poll(struct obj_prog *prog)
 	return ret;
 }
 
-/* obj_prog_arm - prepare for sleep on obj_prog_fd(), which will also be
- * readable when the group's next timer is due.
+/* obj_prog_watch - put what shows that the group has work into an epoll set:
+ * its pollers' fds and its timer.  Directly, not as one nested epoll fd, because
+ * the kernel limits how deep and how often these may be nested.
+ *
+ * @seen: [in,out] pollers already in @epfd; 0 at first.  Pollers are only ever added,
+ *        and adding one wakes the sleepers, who call this again.
+ *
+ * Threading: takes prog->lock.  Errors: -FI_EMFILE, -FI_ENOMEM, -FI_ENOSPC.
+ */
+int obj_prog_watch(struct obj_prog *prog, int epfd, unsigned *seen);
+
+/* obj_prog_fd - the same as one fd, for those that sleep inside the library.
+ * Call it before each sleep: it takes in new pollers.  Errors: as obj_prog_watch().
+ */
+int obj_prog_fd(struct obj_prog *prog);
+
+/* obj_prog_arm - prepare for sleep on the fds of obj_prog_watch().
  *
  * Returns 0, or -FI_EAGAIN when there is work: poll instead.
  * Threading: takes prog->lock.
  */
 int obj_prog_arm(struct obj_prog *prog);
 
-/* obj_prog_fd - epoll fd that is readable when the group has work.
- * Made on first use.  Returns the fd or a negative error.  Takes prog->lock.
+/* obj_prog_enter_sleep, obj_prog_leave_sleep - an application thread blocks and
+ * will drive the group when it wakes, so the progress thread need not.
  */
-int obj_prog_fd(struct obj_prog *prog);
+static inline void obj_prog_enter_sleep(struct obj_prog *prog)
+{
+	atomic_fetch_add(&prog->sleepers, 1);
+}
+
+void obj_prog_leave_sleep(struct obj_prog *prog);
 
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns);
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/auto.h"
+
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "obj/domain.h"
+#include "obj/prog.h"
+
+/* How often a group is looked at while the program drives it. */
+#define TICK_MS 1
+#define EVENTS 16
+
+/* What a look at a group asks of the next sleep, the most pressing highest. */
+enum next {
+	NEXT_EVENT,			/* its fds will tell */
+	NEXT_TICK,			/* the program is at it: look again soon */
+	NEXT_NOW,			/* there is more to do */
+};
+
+struct obj_auto_watch {
+	struct list node;		/* on auto->watches */
+	struct obj_auto *autop;
+	struct obj_prog *prog;
+	int fd;				/* the group's, one-shot in auto->epfd */
+	bool watching;			/* armed in auto->epfd and not fired since */
+	uint64_t polls;			/* prog->polls when last looked at */
+};
+
+struct obj_auto {
+	struct obj_domain *domain;
+	pthread_t thread;
+	pid_t pid;			/* process that has the thread */
+	int epfd;
+	int kickfd;			/* eventfd */
+	pthread_mutex_t lock;		/* guards what follows; taken before any prog->lock */
+	struct list watches;
+	bool stop;
+};
+
+/* The program polls or sleeps on the group itself: do not get in its way. */
+static bool program_active(struct obj_auto_watch *w, enum next *next)
+{
+	struct obj_prog *prog = w->prog;
+	uint64_t polls = atomic_load_explicit(&prog->polls, memory_order_relaxed);
+
+	if (polls != w->polls) {
+		w->polls = polls;
+		*next = NEXT_TICK;
+		return true;
+	}
+	if (!atomic_load(&prog->sleepers))
+		return false;
+	/* The last sleeper kicks us when it sees deep, or we see that it has gone. */
+	atomic_store(&prog->deep, true);
+	if (!atomic_load(&prog->sleepers))
+		return false;
+	*next = NEXT_EVENT;
+	return true;
+}
+
+static enum next watch_again(struct obj_auto_watch *w)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = w };
+	int ret;
+
+	/* The same fd, with the pollers that came since. */
+	if (obj_prog_fd(w->prog) < 0)
+		return NEXT_TICK;
+	ret = obj_prog_arm(w->prog);
+	if (ret == -FI_EAGAIN)
+		return NEXT_NOW;
+	if (ret || epoll_ctl(w->autop->epfd, EPOLL_CTL_MOD, w->fd, &ev))
+		return NEXT_TICK;
+	w->watching = true;
+	return NEXT_EVENT;
+}
+
+static enum next look(struct obj_auto_watch *w)
+{
+	enum next next;
+	int done;
+
+	if (program_active(w, &next))
+		return next;
+	if (w->watching)
+		return NEXT_EVENT;
+	lock_get(&w->prog->lock);
+	done = obj_prog_poll_locked(w->prog);
+	lock_put(&w->prog->lock);
+	return done ? NEXT_NOW : watch_again(w);
+}
+
+static enum next look_at_all(struct obj_auto *autop)
+{
+	enum next next = NEXT_EVENT, one;
+	struct list *pos;
+
+	list_for_each(pos, &autop->watches) {
+		one = look(container_of(pos, struct obj_auto_watch, node));
+		if (one > next)
+			next = one;
+	}
+	return next;
+}
+
+static bool is_watched(struct obj_auto *autop, const void *ptr)
+{
+	struct list *pos;
+
+	list_for_each(pos, &autop->watches)
+		if (container_of(pos, struct obj_auto_watch, node) == ptr)
+			return true;
+	return false;
+}
+
+static void on_event(struct obj_auto *autop, void *ptr)
+{
+	struct obj_auto_watch *w = ptr;
+	uint64_t cnt;
+
+	if (ptr == autop) {
+		if (read(autop->kickfd, &cnt, sizeof(cnt)) < 0)
+			return;
+	} else if (is_watched(autop, ptr)) {
+		w->watching = false;
+		/* A program that blocks on our fd woke as well: let it come first. */
+		if (atomic_exchange(&w->prog->waiting, false))
+			w->polls--;
+	}
+}
+
+static void *run(void *arg)
+{
+	struct epoll_event ev[EVENTS];
+	struct obj_auto *autop = arg;
+	int i, cnt, timeout;
+
+	pthread_mutex_lock(&autop->lock);
+	while (!autop->stop) {
+		switch (look_at_all(autop)) {
+		case NEXT_NOW:
+			timeout = 0;
+			break;
+		case NEXT_TICK:
+			timeout = TICK_MS;
+			break;
+		default:
+			timeout = -1;
+		}
+		pthread_mutex_unlock(&autop->lock);
+		cnt = epoll_wait(autop->epfd, ev, EVENTS, timeout);
+		pthread_mutex_lock(&autop->lock);
+		for (i = 0; i < cnt; i++)
+			on_event(autop, ev[i].data.ptr);
+	}
+	pthread_mutex_unlock(&autop->lock);
+	return NULL;
+}
+
+static void kick(struct obj_auto *autop)
+{
+	uint64_t one = 1;
+
+	/* Full means kicked already. */
+	if (write(autop->kickfd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* No signal of the program's may land in a thread that it does not know. */
+static int start_thread(struct obj_auto *autop)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&autop->thread, NULL, run, autop);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!ret)
+		pthread_setname_np(autop->thread, "ofi-progress");
+	return -ret;
+}
+
+int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct obj_auto *autop = calloc(1, sizeof(*autop));
+	int ret;
+
+	if (!autop)
+		return -FI_ENOMEM;
+	autop->domain = domain;
+	autop->pid = getpid();
+	list_init(&autop->watches);
+	pthread_mutex_init(&autop->lock, NULL);
+	autop->epfd = epoll_create1(EPOLL_CLOEXEC);
+	autop->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ev.data.ptr = autop;
+	if (autop->epfd < 0 || autop->kickfd < 0 ||
+	    epoll_ctl(autop->epfd, EPOLL_CTL_ADD, autop->kickfd, &ev)) {
+		ret = -errno;
+		goto err_fds;
+	}
+	ret = start_thread(autop);
+	if (ret)
+		goto err_fds;
+	*auto_p = autop;
+	return 0;
+
+err_fds:
+	FI_WARN(domain->prov, FI_LOG_DOMAIN,
+		"cannot start the progress thread of domain %s: %s; raise the limit on open "
+		"files or threads, or ask for FI_PROGRESS_MANUAL\n",
+		domain->attr->name ? domain->attr->name : "?", fi_strerror(-ret));
+	if (autop->epfd >= 0)
+		close(autop->epfd);
+	if (autop->kickfd >= 0)
+		close(autop->kickfd);
+	pthread_mutex_destroy(&autop->lock);
+	free(autop);
+	return ret;
+}
+
+void obj_auto_stop(struct obj_auto *autop)
+{
+	/* In a forked child there is no thread, and the lock may be held for ever. */
+	if (autop->pid == getpid()) {
+		pthread_mutex_lock(&autop->lock);
+		autop->stop = true;
+		pthread_mutex_unlock(&autop->lock);
+		kick(autop);
+		pthread_join(autop->thread, NULL);
+		pthread_mutex_destroy(&autop->lock);
+	}
+	close(autop->kickfd);
+	close(autop->epfd);
+	free(autop);
+}
+
+int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
+{
+	/* Off until the thread arms it. */
+	struct epoll_event ev = { .events = EPOLLONESHOT };
+	struct obj_auto_watch *w;
+	int ret = 0;
+
+	pthread_mutex_lock(&autop->lock);
+	if (prog->watch)
+		goto out;
+	ret = -FI_ENOMEM;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		goto out;
+	w->autop = autop;
+	w->prog = prog;
+	w->polls = atomic_load(&prog->polls);
+	w->fd = obj_prog_fd(prog);
+	ev.data.ptr = w;
+	ret = w->fd;
+	if (w->fd >= 0)
+		ret = epoll_ctl(autop->epfd, EPOLL_CTL_ADD, w->fd, &ev) ? -errno : 0;
+	if (ret) {
+		free(w);
+		goto out;
+	}
+	prog->watch = w;
+	list_add_tail(&w->node, &autop->watches);
+	kick(autop);
+out:
+	pthread_mutex_unlock(&autop->lock);
+	return ret;
+}
+
+void obj_auto_forget(struct obj_prog *prog)
+{
+	struct obj_auto_watch *w = prog->watch;
+	struct obj_auto *autop;
+
+	if (!w)
+		return;
+	autop = w->autop;
+	prog->watch = NULL;
+	if (autop->pid == getpid()) {
+		pthread_mutex_lock(&autop->lock);
+		list_del(&w->node);
+		epoll_ctl(autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
+		pthread_mutex_unlock(&autop->lock);
+	}
+	free(w);
+}
+
+void obj_auto_kick(struct obj_prog *prog)
+{
+	if (prog->watch)
+		kick(prog->watch->autop);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/prog.h"
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "obj/auto.h"
+#include "obj/domain.h"
+
+/* Guards every domain->progs and prog->domain: an event queue outlives a domain,
+ * so a group's last reference may go while its domain closes.
+ */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog **prog_p)
+{
+	struct obj_prog *prog = calloc(1, sizeof(*prog));
+	int ret;
+
+	if (!prog)
+		return -FI_ENOMEM;
+	ret = lock_init(&prog->lock, kind);
+	if (ret) {
+		free(prog);
+		return ret;
+	}
+	list_init(&prog->pollers);
+	list_init(&prog->node);
+	prog->domain = domain;
+	prog->timerfd = -1;
+	prog->epfd = -1;
+	atomic_init(&prog->refs, 1);
+	if (domain) {
+		pthread_mutex_lock(&list_lock);
+		list_add_tail(&prog->node, &domain->progs);
+		pthread_mutex_unlock(&list_lock);
+	}
+	*prog_p = prog;
+	return 0;
+}
+
+void obj_prog_get(struct obj_prog *prog)
+{
+	atomic_fetch_add(&prog->refs, 1);
+}
+
+/* Takes list_lock, so that a domain that closes finds the group whole or gone. */
+static void forget_domain(struct obj_prog *prog)
+{
+	pthread_mutex_lock(&list_lock);
+	if (prog->domain) {
+		obj_auto_forget(prog);
+		list_del(&prog->node);
+		prog->domain = NULL;
+	}
+	pthread_mutex_unlock(&list_lock);
+}
+
+static void close_pollers(struct obj_prog *prog)
+{
+	struct obj_poller *poller;
+	struct list *pos;
+
+	while ((pos = list_pop(&prog->pollers))) {
+		poller = container_of(pos, struct obj_poller, node);
+		poller->ops->close(poller);
+	}
+	if (prog->timerfd >= 0)
+		close(prog->timerfd);
+	if (prog->epfd >= 0)
+		close(prog->epfd);
+	prog->timerfd = -1;
+	prog->epfd = -1;
+	prog->timer_ns = 0;
+	prog->closed = true;
+}
+
+void obj_prog_put(struct obj_prog *prog)
+{
+	if (atomic_fetch_sub(&prog->refs, 1) > 1)
+		return;
+	forget_domain(prog);
+	close_pollers(prog);
+	lock_destroy(&prog->lock);
+	free(prog);
+}
+
+void obj_prog_close_all(struct obj_domain *domain)
+{
+	struct obj_prog *prog;
+
+	pthread_mutex_lock(&list_lock);
+	while (!list_empty(&domain->progs)) {
+		prog = container_of(domain->progs.next, struct obj_prog, node);
+		obj_auto_forget(prog);
+		list_del(&prog->node);
+		prog->domain = NULL;
+		lock_get(&prog->lock);
+		close_pollers(prog);
+		lock_put(&prog->lock);
+	}
+	pthread_mutex_unlock(&list_lock);
+}
+
+struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
+{
+	struct obj_poller *poller;
+	struct list *pos;
+
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		if (poller->key == key)
+			return poller;
+	}
+	return NULL;
+}
+
+int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
+{
+	poller->prog = prog;
+	list_add_tail(&poller->node, &prog->pollers);
+	prog->poller_cnt++;
+	/* Those who sleep do not have its fd yet. */
+	obj_prog_moved(prog, 0);
+	return 0;
+}
+
+int obj_prog_poll_locked(struct obj_prog *prog)
+{
+	struct obj_poller *poller;
+	struct list *pos;
+	int done = 0;
+
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
+	}
+	return done;
+}
+
+static int watch_fd(int epfd, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int make_timer(struct obj_prog *prog)
+{
+	int fd;
+
+	if (prog->timerfd >= 0 || prog->closed)
+		return 0;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	prog->timerfd = fd;
+	prog->timer_ns = UINT64_MAX;
+	return 0;
+}
+
+static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
+{
+	struct obj_poller *poller;
+	struct list *pos;
+	unsigned i = 1;
+	int ret = make_timer(prog);
+
+	/* The timer counts as the first poller. */
+	if (!ret && !*seen && prog->timerfd >= 0) {
+		ret = watch_fd(epfd, prog->timerfd);
+		*seen = !ret;
+	}
+	if (ret || *seen > prog->poller_cnt)
+		return ret;
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		if (i++ < *seen)
+			continue;
+		ret = poller->fd < 0 ? 0 : watch_fd(epfd, poller->fd);
+		if (ret)
+			return ret;
+		*seen = i;
+	}
+	return 0;
+}
+
+int obj_prog_watch(struct obj_prog *prog, int epfd, unsigned *seen)
+{
+	int ret;
+
+	lock_get(&prog->lock);
+	ret = watch(prog, epfd, seen);
+	lock_put(&prog->lock);
+	return ret;
+}
+
+int obj_prog_fd(struct obj_prog *prog)
+{
+	int ret = 0;
+
+	lock_get(&prog->lock);
+	if (prog->epfd < 0) {
+		prog->epfd = epoll_create1(EPOLL_CLOEXEC);
+		if (prog->epfd < 0)
+			ret = -errno;
+	}
+	if (!ret)
+		ret = watch(prog, prog->epfd, &prog->seen);
+	if (!ret)
+		ret = prog->epfd;
+	lock_put(&prog->lock);
+	return ret;
+}
+
+void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
+{
+	struct itimerspec spec = { 0 };
+
+	/* Zero would stop the timer; the past makes it fire at once. */
+	prog->timer_ns = deadline_ns ? deadline_ns : 1;
+	if (deadline_ns != UINT64_MAX) {
+		spec.it_value.tv_sec = (time_t) (prog->timer_ns / CLOCK_NS_PER_S);
+		spec.it_value.tv_nsec = (long) (prog->timer_ns % CLOCK_NS_PER_S);
+	}
+	timerfd_settime(prog->timerfd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+int obj_prog_arm(struct obj_prog *prog)
+{
+	uint64_t deadline = UINT64_MAX;
+	struct obj_poller *poller;
+	struct list *pos;
+	int ret;
+
+	lock_get(&prog->lock);
+	ret = make_timer(prog);
+	if (ret)
+		goto out;
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		ret = poller->ops->arm(poller, &deadline);
+		if (ret)
+			goto out;
+	}
+	if (deadline != prog->timer_ns && !prog->closed)
+		obj_prog_set_timer(prog, deadline);
+out:
+	lock_put(&prog->lock);
+	return ret;
+}
+
+void obj_prog_leave_sleep(struct obj_prog *prog)
+{
+	if (atomic_fetch_sub(&prog->sleepers, 1) == 1 && atomic_exchange(&prog->deep, false))
+		obj_auto_kick(prog);
+}
+
+/* ---- feeds --------------------------------------------------------------- */
+
+/* An array that a reader may still look at is kept until the owner goes. */
+struct grown {
+	struct grown *older;
+	struct obj_prog *progs[];
+};
+
+void obj_feed_init(struct obj_feed *feed)
+{
+	atomic_init(&feed->cnt, 0);
+	atomic_init(&feed->progs, feed->first);
+	feed->grown = NULL;
+	feed->room = OBJ_FEED_INLINE;
+	pthread_mutex_init(&feed->lock, NULL);
+}
+
+void obj_feed_fini(struct obj_feed *feed)
+{
+	struct obj_prog **progs = atomic_load(&feed->progs);
+	unsigned i, cnt = atomic_load(&feed->cnt);
+	struct grown *grown, *older;
+
+	for (i = 0; i < cnt; i++)
+		obj_prog_put(progs[i]);
+	for (grown = feed->grown; grown; grown = older) {
+		older = grown->older;
+		free(grown);
+	}
+	pthread_mutex_destroy(&feed->lock);
+}
+
+static int feed_grow(struct obj_feed *feed, struct obj_prog **progs, unsigned cnt)
+{
+	struct grown *grown = malloc(sizeof(*grown) + 2 * feed->room * sizeof(*progs));
+	unsigned i;
+
+	if (!grown)
+		return -FI_ENOMEM;
+	for (i = 0; i < cnt; i++)
+		grown->progs[i] = progs[i];
+	grown->older = feed->grown;
+	feed->grown = grown;
+	feed->room *= 2;
+	atomic_store_explicit(&feed->progs, grown->progs, memory_order_release);
+	return 0;
+}
+
+int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
+{
+	struct obj_prog **progs;
+	unsigned i, cnt;
+	int ret = 0;
+
+	pthread_mutex_lock(&feed->lock);
+	progs = atomic_load(&feed->progs);
+	cnt = atomic_load(&feed->cnt);
+	for (i = 0; i < cnt; i++)
+		if (progs[i] == prog)
+			goto out;
+	if (cnt == feed->room) {
+		ret = feed_grow(feed, progs, cnt);
+		if (ret)
+			goto out;
+		progs = atomic_load(&feed->progs);
+	}
+	obj_prog_get(prog);
+	progs[cnt] = prog;
+	/* A reader loads the count first, then an array at least that long. */
+	atomic_store_explicit(&feed->cnt, cnt + 1, memory_order_release);
+out:
+	pthread_mutex_unlock(&feed->lock);
+	return ret;
+}
