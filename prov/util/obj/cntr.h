@@ -25,6 +25,7 @@ struct obj_domain;
 struct obj_cntr_thr {
 	struct list node;		/* on cntr->thresholds, ascending */
 	uint64_t value;
+	bool waiting;			/* on the list; guarded by cntr->lock */
 	/* fire - called once, by whoever moved the counter, with no lock of the
 	 * counter's and possibly with a prog->lock held: it must only note the work
 	 * and leave it to a poll.
@@ -43,8 +44,11 @@ struct obj_cntr {
 	struct lock lock;		/* guards @thresholds */
 	struct list thresholds;
 	struct obj_wait wait;
-	_Atomic uint64_t wait_value;	/* ready() when value reaches it ... */
-	_Atomic uint64_t wait_err;	/* ... or err is no longer this */
+	_Atomic uint64_t seen;		/* what the program knows: value last read or set, */
+	_Atomic uint64_t seen_err;	/* and error value */
+	_Atomic uint64_t polled;	/* the same for fi_poll() */
+	_Atomic uint64_t polled_err;
+	uint64_t op_flags;		/* FI_SETOPSFLAG; kept and returned, without effect */
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
 	struct obj_refs refs;		/* endpoints and regions bound to it, poll sets */

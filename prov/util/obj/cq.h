@@ -28,7 +28,8 @@
 struct obj_domain;
 
 struct obj_cq_err {
-	struct fi_cq_err_entry e;	/* err_data points behind this struct */
+	struct fi_cq_err_entry e;	/* err_data points to @data */
+	char data[];
 };
 
 struct obj_cq_slot {
@@ -43,22 +44,21 @@ struct obj_cq {
 	struct lock lock;		/* guards the ring and wait.armed */
 	struct obj_cq_slot *ring;
 	size_t mask;			/* slots - 1 */
-	size_t head;			/* next to read; counts up for ever */
-	size_t tail;			/* next to write */
+	size_t head;			/* next to read; counts up for ever; stored atomically, */
+	size_t tail;			/* next to write; .. so that emptiness shows without the lock */
 	size_t entry_size;		/* bytes of a slot that the program's format shows */
 	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
 	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
-	bool signalled;			/* fi_cq_signal(): a blocked read returns */
+	_Atomic unsigned signals;	/* calls of fi_cq_signal() */
+	_Atomic unsigned signals_taken;	/* of those, how many a blocking read has answered */
 	struct obj_wait wait;
 	enum fi_cq_wait_cond wait_cond;
-	size_t threshold;		/* ready() wants this many; 1 but in a threshold sread */
 	struct obj_cq_err *shown;	/* owns the err_data last handed out, until the next readerr */
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
 	struct obj_refs refs;		/* endpoints bound to it, poll sets */
-	struct fi_cq_attr attr;
 };
 
 /* obj_cq_open - fi_cq_open().
@@ -103,7 +103,7 @@ static inline void obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags
 	slot->e.tag = tag;
 	slot->src = src;
 	slot->err = NULL;
-	cq->tail++;
+	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
 	obj_wait_signal(&cq->wait);
 out:
 	lock_put(&cq->lock);

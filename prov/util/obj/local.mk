@@ -13,10 +13,13 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/av_table.h \
 	prov/util/obj/av_user.c \
 	prov/util/obj/av_user.h \
+	prov/util/obj/cntr.c \
 	prov/util/obj/cntr.h \
+	prov/util/obj/cq.c \
 	prov/util/obj/cq.h \
 	prov/util/obj/domain.h \
 	prov/util/obj/ep.h \
+	prov/util/obj/eq.c \
 	prov/util/obj/eq.h \
 	prov/util/obj/fabric.h \
 	prov/util/obj/mr.c \
@@ -24,12 +27,16 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/ops.c \
 	prov/util/obj/ops.h \
 	prov/util/obj/pep.h \
+	prov/util/obj/poll.c \
 	prov/util/obj/poll.h \
 	prov/util/obj/prog.c \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
-	prov/util/obj/wait.h
+	prov/util/obj/wait.c \
+	prov/util/obj/wait.h \
+	prov/util/obj/waitset.c \
+	prov/util/obj/waitset.h
 
 # The objects under test, and the library for what they call in the core.
 obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)

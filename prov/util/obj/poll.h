@@ -20,7 +20,6 @@ struct obj_poll {
 	struct fid_poll fid;
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
-	struct obj_refs refs;
 	pthread_mutex_t lock;		/* guards @members */
 	struct list members;
 };

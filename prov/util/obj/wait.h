@@ -29,36 +29,38 @@
 #include "obj/prog.h"
 #include "obj/ref.h"
 
-struct obj_wait_set;
+struct obj_wait;
+struct obj_waitset;
+
+/* Is there something for @wait's owner to return?  Takes the owner's lock. */
+typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 
 struct obj_wait {
-	enum fi_wait_obj type;		/* as opened; FI_WAIT_UNSPEC is treated as FD */
-	_Atomic bool armed;		/* the next signal must wake somebody */
-	bool signalled;			/* eventfd may be readable; owner's lock */
-	int evfd;			/* eventfd, -1 for FI_WAIT_NONE and YIELD */
-	int epfd;			/* over evfd and groups; what programs get; -1 until needed */
-	unsigned ep_cnt;		/* groups of @feed that are in epfd */
-	pthread_mutex_t fd_lock;	/* guards the making of epfd */
-	struct pollfd pollfd;		/* what FI_WAIT_POLLFD shows */
-	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND */
+	enum fi_wait_obj type;		/* as opened */
+	pthread_mutex_t lock;		/* guards the next three; innermost lock */
+	_Atomic bool armed;		/* the next signal must wake somebody; or evfd is readable */
+	bool signalled;			/* evfd is readable */
+	int evfd;			/* eventfd; -1 for FI_WAIT_NONE and YIELD */
+	pthread_mutex_t fd_lock;	/* guards the next three; taken before any prog->lock */
+	int epfd;			/* over evfd and the groups; what programs get; -1 until needed */
+	unsigned *seen;			/* by group of @feed: pollers that are in epfd */
+	unsigned seen_cnt;
+	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
 	pthread_cond_t cond;
-	struct obj_wait_set *set;	/* FI_WAIT_SET: the set that is told */
+	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is told */
 	struct list set_node;		/* on set->members */
 	struct obj_ref set_ref;
 	struct obj_feed feed;		/* groups to drive while waiting */
-	/* ready - would a read of the owner return something?  Sets or clears
-	 * @wait->armed under the owner's lock in the same breath.
-	 */
-	bool (*ready)(struct obj_wait *wait, bool arm);
+	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
 };
 
 /* obj_wait_init - prepare @wait for @owner.
  *
  * @set: for FI_WAIT_SET
- * Errors: -FI_EINVAL unknown type, -FI_ENOMEM, -FI_EMFILE.
+ * Errors: -FI_EINVAL unknown type or no set, -FI_ENOMEM, -FI_EMFILE.
  */
 int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set,
-		  const struct fid *owner, bool (*ready)(struct obj_wait *, bool arm));
+		  const struct fid *owner, obj_wait_ready_fn ready);
 void obj_wait_fini(struct obj_wait *wait);
 
 void obj_wait_wake(struct obj_wait *wait);
@@ -73,8 +75,14 @@ static inline void obj_wait_signal(struct obj_wait *wait)
 		obj_wait_wake(wait);
 }
 
-/* obj_wait_sleep - block until the owner is ready, somebody wakes it, or time
- * is up; drives the feeding groups meanwhile.
+/* obj_wait_can_block - may blocking reads be used?  Not on NONE and SET. */
+static inline bool obj_wait_can_block(const struct obj_wait *wait)
+{
+	return wait->type != FI_WAIT_NONE && wait->type != FI_WAIT_SET;
+}
+
+/* obj_wait_sleep - block until @ready says so, somebody wakes us, or time is up;
+ * drives the feeding groups meanwhile.
  *
  * @deadline_ns: clock_ns() time; 0 is for ever
  *
@@ -82,7 +90,13 @@ static inline void obj_wait_signal(struct obj_wait *wait)
  * passed, never before it; -FI_EINTR: a signal handler ran.
  * Threading: holds no lock.
  */
-int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns);
+int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
+		   const void *arg);
+
+/* obj_wait_feed - @prog feeds the owner from now on; sleepers notice.
+ * Errors: -FI_ENOMEM.
+ */
+int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog);
 
 /* obj_wait_try - fi_trywait() of one object: 0 or -FI_EAGAIN. */
 int obj_wait_try(struct obj_wait *wait);
@@ -93,30 +107,29 @@ int obj_wait_try(struct obj_wait *wait);
  */
 int obj_wait_control(struct obj_wait *wait, int cmd, void *arg);
 
-/* ---- wait sets ----------------------------------------------------------- */
-
-struct obj_wait_set {
-	struct fid_wait fid;
-	struct obj_fabric *fabric;
-	struct obj_ref fabric_ref;
-	struct obj_refs refs;
-	enum fi_wait_obj type;
-	pthread_mutex_t lock;		/* guards @members */
-	struct list members;		/* struct obj_wait by set_node */
-	int epfd;			/* over the members' epfds */
-	struct pollfd pollfd;
-	pthread_mutex_t mutex;
-	pthread_cond_t cond;
-};
-
-/* obj_wait_open - fi_wait_open(). */
-int obj_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
-		  struct fid_wait **waitset);
-
-/* obj_trywait - fi_trywait() on cqs, cntrs, eqs and wait sets, mixed. */
-int obj_trywait(struct fid_fabric *fabric, struct fid **fids, int count);
-
 /* obj_wait_of - the wait part of a cq, cntr or eq; NULL for other classes. */
 struct obj_wait *obj_wait_of(struct fid *fid);
+
+/* ---- the parts, for wait sets -------------------------------------------- */
+
+/* obj_wait_fd - the epoll fd, with all groups in it, or a negative error. */
+int obj_wait_fd(struct obj_wait *wait);
+
+/* obj_wait_arm - from now on, signals wake; what was signalled before is forgotten. */
+void obj_wait_arm(struct obj_wait *wait);
+
+/* obj_wait_arm_groups - true if a group has work that wants polling, not sleep. */
+bool obj_wait_arm_groups(struct obj_wait *wait);
+
+/* obj_wait_force - wake whoever sleeps, now, armed or not. */
+void obj_wait_force(struct obj_wait *wait);
+
+/* obj_wait_get - FI_GETWAIT: fill @arg as @type wants it. */
+int obj_wait_get(enum fi_wait_obj type, int fd, pthread_mutex_t *mutex, pthread_cond_t *cond,
+		 void *arg);
+
+/* A mutex and condition as FI_WAIT_MUTEX_COND shows them, and waking its waiters. */
+void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond);
+void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond);
 
 #endif

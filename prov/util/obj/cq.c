@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/cq.h"
+
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "obj/domain.h"
+#include "obj/fabric.h"
+#include "obj/ops.h"
+
+#define DEFAULT_SIZE 1024
+/* A ring starts no larger than this, however many entries were asked for, unless
+ * it may not grow.
+ */
+#define FIRST_SLOTS_MAX 4096
+
+/* ---- the ring: all under cq->lock ---------------------------------------- */
+
+static size_t cq_used(const struct obj_cq *cq)
+{
+	return cq->tail - cq->head;
+}
+
+static struct obj_cq_slot *cq_head(struct obj_cq *cq)
+{
+	return &cq->ring[cq->head & cq->mask];
+}
+
+static void cq_overrun(struct obj_cq *cq, const char *cause)
+{
+	if (cq->overrun)
+		return;
+	__atomic_store_n(&cq->overrun, true, __ATOMIC_RELAXED);
+	cq->room = 0;
+	FI_WARN(cq->domain->prov, FI_LOG_CQ,
+		"completion queue %p (context %p) lost a completion: %s; it reports no more. "
+		"Read it more often, open it with a larger size, or ask for FI_RM_ENABLED\n",
+		(void *) cq, cq->fid.fid.context, cause);
+}
+
+bool obj_cq_grow(struct obj_cq *cq)
+{
+	size_t i, slots = cq->mask + 1;
+	struct obj_cq_slot *ring;
+
+	if (cq->overrun)
+		return false;
+	if (cq->fixed) {
+		cq_overrun(cq, "it is full and resource management is off");
+		return false;
+	}
+	ring = aligned_alloc(sizeof(*ring), 2 * slots * sizeof(*ring));
+	if (!ring) {
+		cq_overrun(cq, "it is full and there is no memory to make it larger");
+		return false;
+	}
+	for (i = cq->head; i != cq->tail; i++)
+		ring[i & (2 * slots - 1)] = cq->ring[i & cq->mask];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->mask = 2 * slots - 1;
+	cq->room = 2 * slots;
+	return true;
+}
+
+static void push_err(struct obj_cq *cq, struct obj_cq_err *err)
+{
+	struct obj_cq_slot *slot;
+
+	if (cq_used(cq) >= cq->room && !obj_cq_grow(cq)) {
+		free(err);
+		return;
+	}
+	slot = &cq->ring[cq->tail & cq->mask];
+	slot->err = err;
+	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
+	obj_wait_signal(&cq->wait);
+}
+
+void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
+		      const void *err_data, size_t size)
+{
+	struct obj_cq_err *err;
+
+	if (cq->peer) {
+		struct fi_cq_err_entry copy = *entry;
+
+		copy.err_data = (void *) err_data;
+		copy.err_data_size = size;
+		cq->peer->owner_ops->writeerr(cq->peer, &copy);
+		return;
+	}
+	err = malloc(sizeof(*err) + size);
+	if (err) {
+		err->e = *entry;
+		err->e.err_data = size ? err->data : NULL;
+		err->e.err_data_size = size;
+		if (size)
+			memcpy(err->data, err_data, size);
+	}
+	lock_get(&cq->lock);
+	if (err)
+		push_err(cq, err);
+	else
+		cq_overrun(cq, "there is no memory for an error entry");
+	lock_put(&cq->lock);
+}
+
+void obj_cq_write_peer(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
+		       void *buf, uint64_t data, uint64_t tag, fi_addr_t src)
+{
+	cq->peer->owner_ops->write(cq->peer, context, flags, len, buf, data, tag, src);
+}
+
+static inline void pop(struct obj_cq *cq)
+{
+	__atomic_store_n(&cq->head, cq->head + 1, __ATOMIC_RELAXED);
+}
+
+/* Copy a format's prefix of up to @count successes; stops before an error. */
+static inline ssize_t take(struct obj_cq *cq, char *buf, size_t count, fi_addr_t *src,
+			   size_t size)
+{
+	struct obj_cq_slot *slot;
+	size_t i;
+
+	for (i = 0; i < count && cq->head != cq->tail; i++) {
+		slot = cq_head(cq);
+		if (__builtin_expect(slot->err != NULL, 0))
+			break;
+		memcpy(buf + i * size, &slot->e, size);
+		if (src)
+			src[i] = slot->src;
+		pop(cq);
+	}
+	return (ssize_t) i;
+}
+
+/* With the size known to the compiler, an entry is a few moves, no call. */
+static ssize_t take_any(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	switch (cq->entry_size) {
+	case sizeof(struct fi_cq_entry):
+		return take(cq, buf, count, src, sizeof(struct fi_cq_entry));
+	case sizeof(struct fi_cq_msg_entry):
+		return take(cq, buf, count, src, sizeof(struct fi_cq_msg_entry));
+	case sizeof(struct fi_cq_data_entry):
+		return take(cq, buf, count, src, sizeof(struct fi_cq_data_entry));
+	default:
+		return take(cq, buf, count, src, sizeof(struct fi_cq_tagged_entry));
+	}
+}
+
+/* Returns a count, or 0 if empty, or -FI_EAVAIL. */
+static ssize_t read_ring(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	ssize_t ret;
+
+	lock_get(&cq->lock);
+	ret = take_any(cq, buf, count, src);
+	if (!ret && __builtin_expect(cq->head != cq->tail || cq->overrun, 0))
+		ret = -FI_EAVAIL;
+	lock_put(&cq->lock);
+	return ret;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* Unlocked: whoever may touch an unlocked ring is alone, and the others look
+ * again under the lock.
+ */
+static inline bool looks_empty(struct obj_cq *cq)
+{
+	return __atomic_load_n(&cq->tail, __ATOMIC_RELAXED) ==
+	       __atomic_load_n(&cq->head, __ATOMIC_RELAXED);
+}
+
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
+{
+	struct obj_cq *cq = obj_cq_of(fid);
+	ssize_t ret;
+
+	/* A count of 0 asks for progress, whatever lies in the queue. */
+	if (!count || looks_empty(cq)) {
+		obj_cq_progress(cq);
+		if (looks_empty(cq))
+			return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ?
+			       -FI_EAVAIL : -FI_EAGAIN;
+		if (!count)
+			return 0;
+	}
+	ret = read_ring(cq, buf, count, src);
+	return ret ? ret : -FI_EAGAIN;
+}
+
+static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	return cq_readfrom(fid, buf, count, NULL);
+}
+
+/* What a blocking read waits for. */
+struct want {
+	size_t cnt;			/* entries */
+	unsigned signals;		/* fi_cq_signal() calls that it has seen */
+};
+
+static bool cq_ready(struct obj_wait *wait, const void *arg)
+{
+	struct obj_cq *cq = container_of(wait, struct obj_cq, wait);
+	const struct want *want = arg;
+	bool ready;
+
+	if (want && atomic_load(&cq->signals) != want->signals)
+		return true;
+	lock_get(&cq->lock);
+	ready = cq_used(cq) >= (want ? want->cnt : 1) || cq->overrun ||
+		(cq_used(cq) && cq_head(cq)->err);
+	lock_put(&cq->lock);
+	return ready;
+}
+
+static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src,
+			    const void *cond, int timeout)
+{
+	struct obj_cq *cq = obj_cq_of(fid);
+	struct want want = { 1, atomic_load(&cq->signals_taken) };
+	uint64_t deadline;
+	ssize_t ret;
+
+	if (!obj_wait_can_block(&cq->wait))
+		return -FI_ENOSYS;
+	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && (uintptr_t) cond > 1)
+		want.cnt = (uintptr_t) cond;
+	deadline = clock_deadline(timeout);
+	for (;;) {
+		if (want.cnt == 1 || cq_ready(&cq->wait, &want)) {
+			ret = cq_readfrom(fid, buf, count, src);
+			if (ret != -FI_EAGAIN)
+				return ret;
+		}
+		if (atomic_load(&cq->signals) != want.signals) {
+			atomic_store(&cq->signals_taken, atomic_load(&cq->signals));
+			return -FI_EAGAIN;
+		}
+		ret = obj_wait_sleep(&cq->wait, deadline, cq_ready, &want);
+		if (ret)
+			break;
+	}
+	if (ret != -FI_ETIMEDOUT && ret != -FI_EINTR)
+		return ret;
+	/* fi_cq(3): both end in -FI_EAGAIN, unless something came at the last moment. */
+	return cq_readfrom(fid, buf, count, src);
+}
+
+static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond,
+			int timeout)
+{
+	return cq_sreadfrom(fid, buf, count, NULL, cond, timeout);
+}
+
+/* fi_cq_err_entry grew at its end: an older program has room for less. */
+static size_t err_entry_size(uint32_t api_version)
+{
+	if (FI_VERSION_LT(api_version, FI_VERSION(1, 5)))
+		return offsetof(struct fi_cq_err_entry, err_data_size);
+	if (FI_VERSION_LT(api_version, FI_VERSION(1, 20)))
+		return offsetof(struct fi_cq_err_entry, src_addr);
+	return sizeof(struct fi_cq_err_entry);
+}
+
+/* Hand out @err.  Where its data goes: into the program's buffer, if it gave one
+ * (1.5 and later); else it stays ours until the next call.
+ */
+static void show_err(struct obj_cq *cq, struct obj_cq_err *err, struct fi_cq_err_entry *buf)
+{
+	uint32_t api = cq->domain->api_version;
+	struct fi_cq_err_entry out = err->e;
+
+	if (!FI_VERSION_LT(api, FI_VERSION(1, 5)) && buf->err_data && buf->err_data_size) {
+		if (out.err_data_size > buf->err_data_size)
+			out.err_data_size = buf->err_data_size;
+		if (out.err_data_size)
+			memcpy(buf->err_data, out.err_data, out.err_data_size);
+		out.err_data = buf->err_data;
+	}
+	memcpy(buf, &out, err_entry_size(api));
+	free(cq->shown);
+	cq->shown = err;
+}
+
+static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint64_t flags)
+{
+	struct obj_cq *cq = obj_cq_of(fid);
+	struct obj_cq_err *err;
+	ssize_t ret = -FI_EAGAIN;
+
+	lock_get(&cq->lock);
+	if (cq->head != cq->tail) {
+		err = cq_head(cq)->err;
+		if (err) {
+			pop(cq);
+			show_err(cq, err, buf);
+			ret = 1;
+		}
+	} else if (cq->overrun) {
+		memset(buf, 0, err_entry_size(cq->domain->api_version));
+		buf->err = FI_EOVERRUN;
+		ret = 1;
+	}
+	lock_put(&cq->lock);
+	return ret;
+}
+
+static int cq_signal(struct fid_cq *fid)
+{
+	struct obj_cq *cq = obj_cq_of(fid);
+
+	if (cq->wait.type == FI_WAIT_NONE)
+		return -FI_ENOSYS;
+	atomic_fetch_add(&cq->signals, 1);
+	obj_wait_force(&cq->wait);
+	return 0;
+}
+
+static const char *cq_strerror(struct fid_cq *fid, int prov_errno, const void *err_data,
+			       char *buf, size_t len)
+{
+	const char *text = fi_strerror(prov_errno);
+
+	if (!buf || !len)
+		return text;
+	snprintf(buf, len, "%s", text);
+	return buf;
+}
+
+/* A peer's queue has no ring: its owner only drives it. */
+static ssize_t cq_peer_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	if (count)
+		return -FI_ENOSYS;
+	obj_cq_progress(obj_cq_of(fid));
+	return 0;
+}
+
+/* ---- opening and closing ------------------------------------------------- */
+
+static int cq_control(struct fid *fid, int cmd, void *arg)
+{
+	return obj_wait_control(&container_of(fid, struct obj_cq, fid.fid)->wait, cmd, arg);
+}
+
+static void cq_free(struct obj_cq *cq)
+{
+	for (; cq->head != cq->tail; cq->head++)
+		free(cq_head(cq)->err);
+	free(cq->shown);
+	free(cq->ring);
+	lock_destroy(&cq->lock);
+	obj_refs_fini(&cq->refs);
+	free(cq);
+}
+
+static int cq_close(struct fid *fid)
+{
+	struct obj_cq *cq = container_of(fid, struct obj_cq, fid.fid);
+	int ret = obj_refs_busy(&cq->refs, fid, cq->domain->prov, FI_LOG_CQ);
+
+	if (ret)
+		return ret;
+	obj_wait_fini(&cq->wait);
+	obj_ref_put(&cq->domain_ref);
+	cq_free(cq);
+	return 0;
+}
+
+static struct fi_ops cq_fi_ops = {
+	.close = cq_close,
+	.control = cq_control,
+};
+
+static struct fi_ops_cq cq_ops = {
+	.read = cq_read,
+	.readfrom = cq_readfrom,
+	.readerr = cq_readerr,
+	.sread = cq_sread,
+	.sreadfrom = cq_sreadfrom,
+	.signal = cq_signal,
+	.strerror = cq_strerror,
+};
+
+static struct fi_ops_cq cq_peer_ops = {
+	.read = cq_peer_read,
+	.strerror = cq_strerror,
+};
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&cq_fi_ops, fid);
+	OBJ_OPS_FILL(&cq_ops, cq);
+	OBJ_OPS_FILL(&cq_peer_ops, cq);
+}
+
+static size_t format_size(enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_UNSPEC:
+	case FI_CQ_FORMAT_CONTEXT:
+		return sizeof(struct fi_cq_entry);
+	case FI_CQ_FORMAT_MSG:
+		return sizeof(struct fi_cq_msg_entry);
+	case FI_CQ_FORMAT_DATA:
+		return sizeof(struct fi_cq_data_entry);
+	case FI_CQ_FORMAT_TAGGED:
+		return sizeof(struct fi_cq_tagged_entry);
+	default:
+		return 0;
+	}
+}
+
+static int check_attr(struct obj_domain *domain, const struct fi_cq_attr *attr)
+{
+	const char *what = NULL;
+
+	if (attr->flags & ~(FI_AFFINITY | FI_PEER))
+		what = "flags other than FI_AFFINITY and FI_PEER";
+	else if (!format_size(attr->format))
+		what = "an unknown format";
+	else if (attr->wait_obj > FI_WAIT_POLLFD)
+		what = "an unknown wait object";
+	else if (attr->wait_obj == FI_WAIT_SET && !attr->wait_set)
+		what = "FI_WAIT_SET without a wait set";
+	else if (attr->wait_obj != FI_WAIT_NONE && attr->wait_cond > FI_CQ_COND_THRESHOLD)
+		what = "an unknown wait condition";
+	else if ((attr->flags & FI_AFFINITY) && attr->signaling_vector < 0)
+		what = "FI_AFFINITY with a negative signaling_vector";
+	if (!what)
+		return 0;
+	FI_WARN(domain->prov, FI_LOG_CQ, "fi_cq_open: the attributes have %s\n", what);
+	return -FI_EINVAL;
+}
+
+static int make_ring(struct obj_cq *cq, size_t asked)
+{
+	size_t slots = 16, want = asked ? asked : DEFAULT_SIZE;
+
+	cq->fixed = cq->domain->attr->resource_mgmt == FI_RM_DISABLED;
+	if (want > FIRST_SLOTS_MAX && !cq->fixed)
+		want = FIRST_SLOTS_MAX;
+	if (want > SIZE_MAX / sizeof(*cq->ring) / 2)
+		return -FI_ENOMEM;
+	while (slots < want)
+		slots *= 2;
+	cq->ring = aligned_alloc(sizeof(*cq->ring), slots * sizeof(*cq->ring));
+	if (!cq->ring)
+		return -FI_ENOMEM;
+	cq->mask = slots - 1;
+	cq->room = cq->fixed ? want : slots;
+	return 0;
+}
+
+static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
+		   struct obj_cq **cq_p)
+{
+	struct obj_cq *cq = calloc(1, sizeof(*cq));
+	int ret;
+
+	if (!cq)
+		return -FI_ENOMEM;
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.ops = &cq_fi_ops;
+	cq->fid.ops = &cq_ops;
+	cq->domain = domain;
+	cq->entry_size = format_size(attr->format);
+	cq->wait_cond = attr->wait_cond;
+	obj_refs_init(&cq->refs);
+	ret = lock_init(&cq->lock, domain->obj_lock_kind);
+	if (ret)
+		goto err_lock;
+	ret = make_ring(cq, attr->size);
+	if (ret)
+		goto err_ring;
+	*cq_p = cq;
+	return 0;
+
+err_ring:
+	lock_destroy(&cq->lock);
+err_lock:
+	obj_refs_fini(&cq->refs);
+	free(cq);
+	return ret;
+}
+
+int obj_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
+		struct fid_cq **cq_p, void *context)
+{
+	struct obj_domain *domain = obj_domain_of(domain_fid);
+	const struct fi_peer_cq_context *peer = context;
+	struct obj_cq *cq;
+	int ret;
+
+	if (!attr)
+		return -FI_EINVAL;
+	ret = check_attr(domain, attr);
+	if (ret)
+		return ret;
+	ret = make_cq(domain, attr, &cq);
+	if (ret)
+		return ret;
+	ret = obj_wait_init(&cq->wait, attr->wait_obj, attr->wait_set, &cq->fid.fid, cq_ready);
+	if (ret) {
+		cq_free(cq);
+		return ret;
+	}
+	if (attr->flags & FI_PEER) {
+		if (!peer || !peer->cq) {
+			obj_wait_fini(&cq->wait);
+			cq_free(cq);
+			return -FI_EINVAL;
+		}
+		cq->peer = peer->cq;
+		cq->fid.ops = &cq_peer_ops;
+	} else {
+		cq->fid.fid.context = context;
+	}
+	obj_ref_get(&domain->refs, &cq->domain_ref, &cq->fid.fid);
+	*cq_p = &cq->fid;
+	return 0;
+}

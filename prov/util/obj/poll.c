@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/poll.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "obj/cntr.h"
+#include "obj/cq.h"
+#include "obj/domain.h"
+#include "obj/eq.h"
+#include "obj/ops.h"
+#include "obj/wait.h"
+
+struct member {
+	struct list node;		/* on poll->members */
+	struct fid *fid;
+	struct obj_ref ref;		/* the member may not close before it is deleted */
+};
+
+static struct obj_refs *refs_of(struct fid *fid)
+{
+	switch (fid->fclass) {
+	case FI_CLASS_CQ:
+		return &container_of(fid, struct obj_cq, fid.fid)->refs;
+	case FI_CLASS_CNTR:
+		return &container_of(fid, struct obj_cntr, fid.fid)->refs;
+	case FI_CLASS_EQ:
+		return &container_of(fid, struct obj_eq, fid.fid)->refs;
+	default:
+		return NULL;
+	}
+}
+
+/* Caller holds poll->lock. */
+static struct member *find(struct obj_poll *poll, const struct fid *fid)
+{
+	struct list *pos;
+
+	list_for_each(pos, &poll->members)
+		if (container_of(pos, struct member, node)->fid == fid)
+			return container_of(pos, struct member, node);
+	return NULL;
+}
+
+static int poll_add(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
+{
+	struct obj_poll *poll = container_of(fid, struct obj_poll, fid);
+	struct member *member;
+	int ret = 0;
+
+	if (flags || !refs_of(event_fid))
+		return -FI_EINVAL;
+	member = malloc(sizeof(*member));
+	if (!member)
+		return -FI_ENOMEM;
+	pthread_mutex_lock(&poll->lock);
+	if (find(poll, event_fid)) {
+		free(member);
+	} else {
+		member->fid = event_fid;
+		obj_ref_get(refs_of(event_fid), &member->ref, &fid->fid);
+		list_add_tail(&member->node, &poll->members);
+	}
+	pthread_mutex_unlock(&poll->lock);
+	return ret;
+}
+
+static int poll_del(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
+{
+	struct obj_poll *poll = container_of(fid, struct obj_poll, fid);
+	struct member *member;
+
+	if (flags)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&poll->lock);
+	member = find(poll, event_fid);
+	if (member) {
+		list_del(&member->node);
+		obj_ref_put(&member->ref);
+	}
+	pthread_mutex_unlock(&poll->lock);
+	free(member);
+	return member ? 0 : -FI_EINVAL;
+}
+
+/* fi_poll(3): a counter shows if it changed since it was last shown or set. */
+static bool cntr_changed(struct obj_cntr *cntr)
+{
+	uint64_t value = atomic_load(&cntr->value), err = atomic_load(&cntr->err);
+	bool changed = value != atomic_exchange(&cntr->polled, value);
+
+	return (err != atomic_exchange(&cntr->polled_err, err)) || changed;
+}
+
+static bool has_something(struct fid *fid)
+{
+	struct obj_wait *wait = obj_wait_of(fid);
+
+	obj_feed_poll(&wait->feed);
+	if (fid->fclass == FI_CLASS_CNTR)
+		return cntr_changed(container_of(fid, struct obj_cntr, fid.fid));
+	return wait->ready(wait, NULL);
+}
+
+/* When the array is short, those that did not fit come first the next time. */
+static int poll_poll(struct fid_poll *fid, void **context, int count)
+{
+	struct obj_poll *poll = container_of(fid, struct obj_poll, fid);
+	struct list *pos, *tmp, shown;
+	struct member *member;
+	int cnt = 0;
+
+	if (count < 0 || (count && !context))
+		return -FI_EINVAL;
+	list_init(&shown);
+	pthread_mutex_lock(&poll->lock);
+	list_for_each_safe(pos, tmp, &poll->members) {
+		member = container_of(pos, struct member, node);
+		if (cnt == count) {
+			obj_feed_poll(&obj_wait_of(member->fid)->feed);
+			continue;
+		}
+		if (!has_something(member->fid))
+			continue;
+		context[cnt++] = member->fid->context;
+		list_del(pos);
+		list_add_tail(pos, &shown);
+	}
+	list_splice_tail(&shown, &poll->members);
+	pthread_mutex_unlock(&poll->lock);
+	return cnt;
+}
+
+static int poll_close(struct fid *fid)
+{
+	struct obj_poll *poll = container_of(fid, struct obj_poll, fid.fid);
+	struct member *member;
+	struct list *pos;
+
+	while ((pos = list_pop(&poll->members))) {
+		member = container_of(pos, struct member, node);
+		obj_ref_put(&member->ref);
+		free(member);
+	}
+	pthread_mutex_destroy(&poll->lock);
+	obj_ref_put(&poll->domain_ref);
+	free(poll);
+	return 0;
+}
+
+static struct fi_ops poll_fi_ops = {
+	.close = poll_close,
+};
+
+static struct fi_ops_poll poll_ops = {
+	.poll = poll_poll,
+	.poll_add = poll_add,
+	.poll_del = poll_del,
+};
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&poll_fi_ops, fid);
+	OBJ_OPS_FILL(&poll_ops, poll);
+}
+
+int obj_poll_open(struct fid_domain *domain_fid, struct fi_poll_attr *attr,
+		  struct fid_poll **pollset)
+{
+	struct obj_domain *domain = obj_domain_of(domain_fid);
+	struct obj_poll *poll;
+
+	if (attr && attr->flags)
+		return -FI_EINVAL;
+	poll = calloc(1, sizeof(*poll));
+	if (!poll)
+		return -FI_ENOMEM;
+	poll->fid.fid.fclass = FI_CLASS_POLL;
+	poll->fid.fid.ops = &poll_fi_ops;
+	poll->fid.ops = &poll_ops;
+	poll->domain = domain;
+	list_init(&poll->members);
+	pthread_mutex_init(&poll->lock, NULL);
+	obj_ref_get(&domain->refs, &poll->domain_ref, &poll->fid.fid);
+	*pollset = &poll->fid;
+	return 0;
+}
