@@ -73,6 +73,9 @@ enum obj_ep_cntr {
 	OBJ_CNTR_NONE = OBJ_CNTR_CNT,	/* the operation bumps none */
 };
 
+/* The options FI_OPT_MAX_MSG_SIZE to FI_OPT_INJECT_ATOMIC_SIZE. */
+#define OBJ_OPT_MAX_CNT (FI_OPT_INJECT_ATOMIC_SIZE - FI_OPT_MAX_MSG_SIZE + 1)
+
 struct obj_ep_handle {
 	struct fid_ep fid;		/* first: what the program holds */
 	struct obj_ep *ep;		/* the endpoint behind it */
@@ -101,6 +104,7 @@ struct obj_ep {
 	uint64_t caps;			/* info->caps */
 	uint64_t eq_flags;
 	size_t min_multi_recv;		/* FI_OPT_MIN_MULTI_RECV */
+	size_t opt_max[OBJ_OPT_MAX_CNT];/* FI_OPT_MAX_MSG_SIZE ... FI_OPT_INJECT_ATOMIC_SIZE as set */
 	struct fi_info *info;		/* our copy; its attribute structs are never NULL */
 	const struct fi_provider *prov;
 	struct list av_node;		/* on av->eps */
@@ -139,6 +143,11 @@ static inline struct obj_ep *obj_ep_of(struct fid_ep *fid)
  */
 int obj_ep_init(struct obj_ep *ep, size_t fclass, struct fid_domain *domain,
 		const struct fi_info *info, const struct obj_ep_ops *ops, void *context);
+
+/* obj_ep_set_context - make @ep a context of the scalable endpoint @sep: it shares
+ * the endpoint's address vector and group, and holds it open.
+ */
+void obj_ep_set_context(struct obj_ep *ep, struct obj_ep *sep, unsigned index);
 
 /* obj_ep_busy - the first thing of a provider's close: 0, or -FI_EBUSY (logged). */
 int obj_ep_busy(struct obj_ep *ep);

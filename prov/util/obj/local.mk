@@ -17,15 +17,21 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/cntr.h \
 	prov/util/obj/cq.c \
 	prov/util/obj/cq.h \
+	prov/util/obj/domain.c \
 	prov/util/obj/domain.h \
+	prov/util/obj/ep.c \
 	prov/util/obj/ep.h \
+	prov/util/obj/ep_bind.c \
+	prov/util/obj/ep_ctl.c \
 	prov/util/obj/eq.c \
 	prov/util/obj/eq.h \
+	prov/util/obj/fabric.c \
 	prov/util/obj/fabric.h \
 	prov/util/obj/mr.c \
 	prov/util/obj/mr.h \
 	prov/util/obj/ops.c \
 	prov/util/obj/ops.h \
+	prov/util/obj/pep.c \
 	prov/util/obj/pep.h \
 	prov/util/obj/poll.c \
 	prov/util/obj/poll.h \
@@ -33,6 +39,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
+	prov/util/obj/stx.c \
 	prov/util/obj/wait.c \
 	prov/util/obj/wait.h \
 	prov/util/obj/waitset.c \

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/domain.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj/auto.h"
+#include "obj/av.h"
+#include "obj/cntr.h"
+#include "obj/cq.h"
+#include "obj/eq.h"
+#include "obj/mr.h"
+#include "obj/ops.h"
+#include "obj/poll.h"
+
+int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog)
+{
+	int ret = 0;
+
+	if (!domain->auto_progress)
+		return 0;
+	pthread_mutex_lock(&domain->auto_lock);
+	if (!domain->autop)
+		ret = obj_auto_start(domain, &domain->autop);
+	if (!ret)
+		ret = obj_auto_watch(domain->autop, prog);
+	pthread_mutex_unlock(&domain->auto_lock);
+	return ret;
+}
+
+/* ---- the domain's ops ---------------------------------------------------- */
+
+static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct fid_ep **ep,
+			    uint64_t flags, void *context)
+{
+	struct obj_domain *domain = obj_domain_of(fid);
+
+	if (!info || !info->ep_attr || !ep)
+		return -FI_EINVAL;
+	if (!domain->ops->endpoint)
+		return -FI_ENOSYS;
+	return domain->ops->endpoint(fid, info, ep, flags, context);
+}
+
+static int domain_endpoint(struct fid_domain *fid, struct fi_info *info, struct fid_ep **ep,
+			   void *context)
+{
+	return domain_endpoint2(fid, info, ep, 0, context);
+}
+
+static int domain_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_op op,
+			       struct fi_atomic_attr *attr, uint64_t flags)
+{
+	struct obj_domain *domain = obj_domain_of(fid);
+
+	if (!attr)
+		return -FI_EINVAL;
+	if (!domain->ops->query_atomic)
+		return obj_ops_defaults.domain.query_atomic(fid, datatype, op, attr, flags);
+	return domain->ops->query_atomic(fid, datatype, op, attr, flags);
+}
+
+static int map_raw(const struct fi_mr_map_raw *map)
+{
+	if (!map || !map->raw_key || !map->key || map->key_size != sizeof(*map->key))
+		return -FI_EINVAL;
+	memcpy(map->key, map->raw_key, sizeof(*map->key));
+	return 0;
+}
+
+static int domain_control(struct fid *fid, int cmd, void *arg)
+{
+	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
+
+	switch (cmd) {
+	case FI_MAP_RAW_MR:
+		return map_raw(arg);
+	case FI_UNMAP_KEY:
+		return 0;	/* mapping a key took nothing */
+	default:
+		return domain->ops->control ? domain->ops->control(domain, cmd, arg) :
+					      -FI_ENOSYS;
+	}
+}
+
+static int domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
+	struct obj_eq *eq;
+
+	if (bfid->fclass != FI_CLASS_EQ || (flags & ~FI_REG_MR) || domain->eq)
+		return -FI_EINVAL;
+	eq = container_of(bfid, struct obj_eq, fid.fid);
+	if (eq->fabric != domain->fabric)
+		return -FI_EINVAL;
+	obj_ref_get(&eq->refs, &domain->eq_ref, fid);
+	domain->eq = eq;
+	domain->eq_flags = flags;
+	return 0;
+}
+
+/* ---- opening and closing ------------------------------------------------- */
+
+static void domain_free(struct obj_domain *domain)
+{
+	hmap_destroy(&domain->mr_map);
+	lock_destroy(&domain->mr_lock);
+	pthread_mutex_destroy(&domain->auto_lock);
+	obj_refs_fini(&domain->refs);
+	fi_freeinfo(domain->info);
+	free(domain);
+}
+
+static int domain_close(struct fid *fid)
+{
+	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
+	int ret = obj_refs_busy(&domain->refs, fid, domain->prov, FI_LOG_DOMAIN);
+
+	if (ret)
+		return ret;
+	obj_prog_close_all(domain);
+	if (domain->autop)
+		obj_auto_stop(domain->autop);
+	if (domain->ops && domain->ops->fini)
+		domain->ops->fini(domain);
+	obj_ref_put(&domain->eq_ref);
+	obj_ref_put(&domain->fabric_ref);
+	domain_free(domain);
+	return 0;
+}
+
+/* The tables are the domain's own: what a provider has differs. */
+static void set_ops(struct obj_domain *domain)
+{
+	static const struct obj_domain_ops none = { 0 };
+	const struct obj_domain_ops *ops = domain->ops ? domain->ops : &none;
+	struct fi_ops_domain *out = &domain->domain_ops;
+
+	domain->ops = ops;
+	domain->fi_ops.close = domain_close;
+	domain->fi_ops.bind = domain_bind;
+	domain->fi_ops.control = domain_control;
+	OBJ_OPS_FILL(&domain->fi_ops, fid);
+	out->av_open = obj_av_open;
+	out->cq_open = obj_cq_open;
+	out->cntr_open = obj_cntr_open;
+	out->poll_open = obj_poll_open;
+	out->endpoint = domain_endpoint;
+	out->endpoint2 = domain_endpoint2;
+	out->scalable_ep = ops->scalable_ep;
+	out->stx_ctx = ops->stx_ctx;
+	out->srx_ctx = ops->srx_ctx;
+	out->query_atomic = domain_query_atomic;
+	out->query_collective = ops->query_collective;
+	OBJ_OPS_FILL(out, domain);
+	domain->mr_ops.reg = obj_mr_reg;
+	domain->mr_ops.regv = obj_mr_regv;
+	domain->mr_ops.regattr = obj_mr_regattr;
+	OBJ_OPS_FILL(&domain->mr_ops, mr);
+	domain->fid.fid.ops = &domain->fi_ops;
+	domain->fid.ops = out;
+	domain->fid.mr = &domain->mr_ops;
+}
+
+/* Before 1.5 there were two values instead of bits. */
+static uint32_t mr_bits(int mr_mode)
+{
+	if (mr_mode == FI_MR_BASIC)
+		return FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	if (mr_mode == FI_MR_SCALABLE)
+		return 0;
+	return (uint32_t) mr_mode;
+}
+
+/* No lock where the program has promised that no two threads meet, and no thread of
+ * ours and no event queue (which belongs to the fabric, so the promise does not
+ * cover it) drives endpoints.  FI_THREAD_ENDPOINT and FI_THREAD_FID let one thread
+ * read a queue while another uses an endpoint that is bound to it.
+ */
+static enum lock_kind choose_lock(const struct obj_domain *domain)
+{
+	if (domain->auto_progress || domain->info->ep_attr->type == FI_EP_MSG)
+		return LOCK_MUTEX;
+	return domain->attr->threading == FI_THREAD_DOMAIN ||
+	       domain->attr->threading == FI_THREAD_COMPLETION ? LOCK_NONE : LOCK_MUTEX;
+}
+
+static int check_open(struct obj_fabric *fabric, const struct fi_info *info, uint64_t flags)
+{
+	const char *what = NULL;
+
+	if (!info || !info->domain_attr || !info->fabric_attr || !info->ep_attr)
+		what = "info has no domain, fabric or endpoint attributes";
+	else if (flags)
+		what = "flags are not 0";
+	else if (fabric->name && info->fabric_attr->name &&
+		 strcmp(fabric->name, info->fabric_attr->name))
+		what = "info is of another fabric";
+	if (!what)
+		return fabric->ops->check ? fabric->ops->check(fabric, info) : 0;
+	FI_WARN(fabric->prov, FI_LOG_DOMAIN, "fi_domain: %s\n", what);
+	return -FI_EINVAL;
+}
+
+static void init_domain(struct obj_domain *domain, struct obj_fabric *fabric, void *context)
+{
+	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
+	domain->fid.fid.context = context;
+	domain->prov = fabric->prov;
+	domain->fabric = fabric;
+	domain->api_version = fabric->api_version;
+	domain->attr = domain->info->domain_attr;
+	domain->addr_format = domain->info->addr_format;
+	domain->auto_progress = domain->attr->data_progress == FI_PROGRESS_AUTO ||
+				domain->attr->control_progress == FI_PROGRESS_AUTO;
+	domain->prog_lock_kind = choose_lock(domain);
+	domain->obj_lock_kind = domain->prog_lock_kind;
+	domain->mr_mode = mr_bits(domain->attr->mr_mode);
+	list_init(&domain->progs);
+	hmap_init(&domain->mr_map);
+	obj_refs_init(&domain->refs);
+	pthread_mutex_init(&domain->auto_lock, NULL);
+}
+
+int obj_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
+		    struct fid_domain **domain_p, uint64_t flags, void *context)
+{
+	struct obj_fabric *fabric = obj_fabric_of(fabric_fid);
+	size_t size = fabric->ops->domain_size;
+	struct obj_domain *domain;
+	int ret = check_open(fabric, info, flags);
+
+	if (ret)
+		return ret;
+	domain = calloc(1, size > sizeof(*domain) ? size : sizeof(*domain));
+	if (!domain)
+		return -FI_ENOMEM;
+	domain->info = fi_dupinfo(info);
+	if (!domain->info) {
+		free(domain);
+		return -FI_ENOMEM;
+	}
+	init_domain(domain, fabric, context);
+	ret = lock_init(&domain->mr_lock, LOCK_MUTEX);
+	if (!ret && fabric->ops->domain_init)
+		ret = fabric->ops->domain_init(domain);
+	if (ret) {
+		domain_free(domain);
+		return ret;
+	}
+	set_ops(domain);
+	obj_ref_get(&fabric->refs, &domain->fabric_ref, &domain->fid.fid);
+	*domain_p = &domain->fid;
+	return 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj/ep.h"
+#include "obj/ops.h"
+
+/* fi_control(), aliases, fi_getopt() and fi_setopt(). */
+
+/* Operation flags that a program may make the default. */
+#define OP_FLAGS (FI_COMPLETION | FI_COMMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_INJECT | \
+		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MATCH_COMPLETE | \
+		  FI_MULTICAST | FI_MULTI_RECV)
+
+/* ---- operation flags and aliases ----------------------------------------- */
+
+/* Exactly one of FI_TRANSMIT and FI_RECV says which flags are meant. */
+static uint64_t *flags_of(struct obj_ep_handle *h, uint64_t which)
+{
+	switch (which & (FI_TRANSMIT | FI_RECV)) {
+	case FI_TRANSMIT:
+		return &h->tx_op_flags;
+	case FI_RECV:
+		return &h->rx_op_flags;
+	default:
+		return NULL;
+	}
+}
+
+static int set_op_flags(struct obj_ep_handle *h, uint64_t flags)
+{
+	uint64_t *to = flags_of(h, flags), set = flags & ~(FI_TRANSMIT | FI_RECV);
+
+	if (!to)
+		return -FI_EINVAL;
+	if (set & ~OP_FLAGS)
+		return -FI_EBADFLAGS;
+	*to = set;
+	return 0;
+}
+
+static int get_op_flags(struct obj_ep_handle *h, uint64_t *flags)
+{
+	const uint64_t *from = flags_of(h, *flags);
+
+	if (!from)
+		return -FI_EINVAL;
+	*flags = *from;
+	return 0;
+}
+
+static int alias_close(struct fid *fid)
+{
+	struct obj_ep_handle *alias = container_of(fid, struct obj_ep_handle, fid.fid);
+
+	obj_ref_put(&alias->alias_ref);
+	free(alias);
+	return 0;
+}
+
+static int alias_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct fid *self = &container_of(fid, struct obj_ep_handle, fid.fid)->ep->h.fid.fid;
+
+	return self->ops->bind(self, bfid, flags);
+}
+
+/* Flags and further aliases are the alias's own; the rest is the endpoint's. */
+static int alias_control(struct fid *fid, int command, void *arg)
+{
+	struct fid *self = &container_of(fid, struct obj_ep_handle, fid.fid)->ep->h.fid.fid;
+
+	switch (command) {
+	case FI_GETOPSFLAG:
+	case FI_SETOPSFLAG:
+	case FI_ALIAS:
+		return obj_ep_control(fid, command, arg);
+	default:
+		return self->ops->control(self, command, arg);
+	}
+}
+
+static struct fi_ops alias_fi_ops = {
+	.close = alias_close,
+	.bind = alias_bind,
+	.control = alias_control,
+};
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&alias_fi_ops, fid);
+}
+
+static int make_alias(struct obj_ep_handle *h, struct fi_alias *arg)
+{
+	struct obj_ep_handle *alias;
+	int ret;
+
+	if (!arg || !arg->fid)
+		return -FI_EINVAL;
+	alias = malloc(sizeof(*alias));
+	if (!alias)
+		return -FI_ENOMEM;
+	/* It shares the endpoint's tables, state and context. */
+	*alias = *h;
+	alias->fid.fid.ops = &alias_fi_ops;
+	alias->alias_ref.refs = NULL;
+	ret = set_op_flags(alias, arg->flags);
+	if (ret) {
+		free(alias);
+		return ret;
+	}
+	obj_ref_get(&h->ep->refs, &alias->alias_ref, &alias->fid.fid);
+	*arg->fid = &alias->fid.fid;
+	return 0;
+}
+
+int obj_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct obj_ep_handle *h = container_of(fid, struct obj_ep_handle, fid.fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return obj_ep_enable(h->ep);
+	case FI_ALIAS:
+		return make_alias(h, arg);
+	case FI_GETOPSFLAG:
+		return arg ? get_op_flags(h, arg) : -FI_EINVAL;
+	case FI_SETOPSFLAG:
+		return arg ? set_op_flags(h, *(uint64_t *) arg) : -FI_EINVAL;
+	default:
+		return h->ep->ops->control ? h->ep->ops->control(h->ep, command, arg) :
+					     -FI_ENOSYS;
+	}
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+/* The size_t behind an option of ours, or NULL. */
+static size_t *size_opt(struct obj_ep *ep, int optname)
+{
+	if (optname >= FI_OPT_MAX_MSG_SIZE && optname <= FI_OPT_INJECT_ATOMIC_SIZE)
+		return &ep->opt_max[optname - FI_OPT_MAX_MSG_SIZE];
+	switch (optname) {
+	case FI_OPT_MIN_MULTI_RECV:
+		return &ep->min_multi_recv;
+	case FI_OPT_TX_SIZE:
+		return &ep->info->tx_attr->size;
+	case FI_OPT_RX_SIZE:
+		return &ep->info->rx_attr->size;
+	default:
+		return NULL;
+	}
+}
+
+int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
+{
+	struct obj_ep *ep = obj_ep_of(container_of(fid, struct fid_ep, fid));
+	const size_t *size;
+
+	if (level != FI_OPT_ENDPOINT)
+		return -FI_ENOPROTOOPT;
+	if (!optlen)
+		return -FI_EINVAL;
+	size = size_opt(ep, optname);
+	if (!size)
+		return ep->ops->getopt ? ep->ops->getopt(ep, optname, optval, optlen) :
+					 -FI_ENOPROTOOPT;
+	if (*optlen < sizeof(*size)) {
+		*optlen = sizeof(*size);
+		return -FI_ETOOSMALL;
+	}
+	*optlen = sizeof(*size);
+	memcpy(optval, size, sizeof(*size));
+	return 0;
+}
+
+/* Only down: the attributes that the endpoint was opened with are the limit. */
+static int set_limit(struct obj_ep *ep, int optname, size_t val)
+{
+	size_t limit = optname < FI_OPT_INJECT_MSG_SIZE ? ep->info->ep_attr->max_msg_size :
+							  ep->info->tx_attr->inject_size;
+
+	if (val > limit)
+		return -FI_EINVAL;
+	ep->opt_max[optname - FI_OPT_MAX_MSG_SIZE] = val;
+	return 0;
+}
+
+int obj_ep_setopt(struct fid *fid, int level, int optname, const void *optval, size_t optlen)
+{
+	struct obj_ep *ep = obj_ep_of(container_of(fid, struct fid_ep, fid));
+	size_t *size, val;
+
+	if (level != FI_OPT_ENDPOINT)
+		return -FI_ENOPROTOOPT;
+	if (!optval)
+		return -FI_EINVAL;
+	size = size_opt(ep, optname);
+	if (!size)
+		return ep->ops->setopt ? ep->ops->setopt(ep, optname, optval, optlen) :
+					 -FI_ENOPROTOOPT;
+	if (optlen != sizeof(val))
+		return -FI_EINVAL;
+	memcpy(&val, optval, sizeof(val));
+	if (optname >= FI_OPT_MAX_MSG_SIZE)
+		return set_limit(ep, optname, val);
+	/* The queues have their size once the endpoint is enabled. */
+	if (optname != FI_OPT_MIN_MULTI_RECV && ep->enabled)
+		return -FI_EOPBADSTATE;
+	*size = val;
+	return 0;
+}
