@@ -19,6 +19,7 @@ src_libfabric_la_SOURCES = \
 	src/core/module.c src/core/module.h \
 	src/core/monitor.c src/core/monitor.h \
 	src/core/mrmode.c src/core/mrmode.h \
+	src/core/names.c src/core/names.h \
 	src/core/nic.c src/core/nic.h \
 	src/core/open.c \
 	src/core/openfabric.c src/core/openfabric.h \
@@ -27,7 +28,9 @@ src_libfabric_la_SOURCES = \
 	src/core/provpath.c src/core/provpath.h \
 	src/core/registry.c src/core/registry.h \
 	src/core/strerror.c \
-	src/core/tostr.c \
+	src/core/text.c src/core/text.h \
+	src/core/tostr.c src/core/tostr.h \
+	src/core/tostr_addr.c src/core/tostr_info.c src/core/tostr_obj.c \
 	src/core/why.c src/core/why.h \
 	src/core/words.c src/core/words.h
 src_libfabric_la_LIBADD = $(builtin_prov_libs) $(prov_util_libs)
