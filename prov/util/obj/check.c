@@ -36,7 +36,9 @@ static int refuse(const struct check *ck, const char *attr, const char *wanted,
 	return -FI_ENODATA;
 }
 
-/* text - a value by the names of its type; the narrow types are 32 bits wide. */
+/* text - a value by the names of its type; the narrow types are 32 bits wide.  An empty
+ * set prints as nothing at all, which a reader could take for a missing value.
+ */
 static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
 {
 	uint32_t narrow = (uint32_t) value;
@@ -46,7 +48,13 @@ static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
 	case FI_TYPE_MODE:
 	case FI_TYPE_OP_FLAGS:
 	case FI_TYPE_MSG_ORDER:
-		fi_tostr_r(buf, len, &value, type);
+	case FI_TYPE_MR_MODE:
+		if (!value)
+			snprintf(buf, len, "none");
+		else if (type == FI_TYPE_MR_MODE)
+			fi_tostr_r(buf, len, &narrow, type);
+		else
+			fi_tostr_r(buf, len, &value, type);
 		break;
 	default:
 		fi_tostr_r(buf, len, &narrow, type);
