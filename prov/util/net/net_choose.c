@@ -13,6 +13,7 @@ struct choice {
 	const struct net_list *list;
 	const struct net_want *want;
 	bool pointed;		/* the caller named the interface or the address */
+	bool wild;		/* offer the wildcard address */
 	/* per family (0: IPv4): the destination, and where the route to it starts */
 	const union net_sa *dest[2];
 	union net_sa start[2];
@@ -108,6 +109,32 @@ static void add(struct choice *ch, const struct net_ifaddr *addr, const struct s
 		cand->dest = *ch->dest[no];
 }
 
+/* add_any - an entry for "whatever is here": itself, or the wildcard address, that once
+ * for each interface and family.  On the loopback interface the wildcard would
+ * mean more than its name says.
+ */
+static void add_any(struct choice *ch, const struct net_ifaddr *addr)
+{
+	const struct sockaddr *sa = &addr->addr.sa;
+	union net_sa any;
+	size_t i;
+
+	if (ch->want->family != AF_UNSPEC && ch->want->family != sa->sa_family)
+		return;
+	if (!ch->wild || net_list_iface(ch->list, addr)->kind == NET_KIND_LOOPBACK) {
+		add(ch, addr, sa);
+		return;
+	}
+	for (i = 0; i < ch->cnt; i++)
+		if (ch->cand[i].addr->iface == addr->iface &&
+		    ch->cand[i].src.sa.sa_family == sa->sa_family)
+			return;
+	net_addr_any(sa->sa_family, &any);
+	add(ch, addr, &any.sa);
+	if (sa->sa_family == AF_INET6)
+		ch->cand[ch->cnt - 1].src.in6.sin6_scope_id = 0;
+}
+
 /* add_matching - what of the asked sources stands on this entry.  All of 127/8 is on
  * the loopback interface, though only 127.0.0.1 is listed.
  */
@@ -139,7 +166,7 @@ static void fill(struct choice *ch, bool any_src)
 		if (!leads_there(ch, addr))
 			continue;
 		if (any_src)
-			add(ch, addr, &addr->addr.sa);
+			add_any(ch, addr);
 		else
 			add_matching(ch, addr);
 	}
@@ -209,7 +236,8 @@ int net_choose(const struct net_list *list, const struct net_want *want, bool po
 	       struct net_refusal *why_p)
 {
 	struct choice ch = { .list = list, .want = want,
-			     .pointed = pointed || !want->any_src || want->has_dest };
+			     .pointed = pointed || !want->any_src || want->has_dest,
+			     .wild = want->wild && !pointed && !want->has_dest };
 	int ret;
 
 	if (want->has_dest) {
@@ -221,8 +249,10 @@ int net_choose(const struct net_list *list, const struct net_want *want, bool po
 	if (!ch.cand)
 		return -FI_ENOMEM;
 	fill(&ch, want->any_src);
+	/* our name, by an address that we do not have (any more) */
+	ch.wild |= want->own_name && !pointed && !want->has_dest;
 	if (!ch.cnt && want->own_name)
-		fill(&ch, true);	/* our name, by an address that we do not have (any more) */
+		fill(&ch, true);
 	if (!ch.cnt) {
 		free(ch.cand);
 		return no_candidate(&ch, why_p);

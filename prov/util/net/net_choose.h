@@ -18,6 +18,8 @@
 /* What the caller asked for, in addresses. */
 struct net_want {
 	bool any_src;		/* every local address will do */
+	bool wild;		/* ... and is to be served at once: a wildcard was asked for */
+	int family;		/* that any_src is restricted to; AF_UNSPEC: both */
 	struct net_addrs src;	/* else one of these */
 	bool own_name;		/* @src came from this host's name: if none of it is here
 				 * (any more), every address will do after all */
@@ -29,7 +31,12 @@ struct net_want {
 /* One way to serve it. */
 struct net_cand {
 	const struct net_ifaddr *addr;	/* in the list */
-	union net_sa src;		/* with the port, where one was asked for */
+	/* With the port, where one was asked for.  The wildcard address where the
+	 * request was for all of them: a server that asked for its port alone answers
+	 * at each of its addresses.  The interface is then the one it is best
+	 * reached by (net_name()).
+	 */
+	union net_sa src;
 	union net_sa dest;		/* where has_dest */
 	bool has_dest;
 	/* Loopback reaches no other host, so it is offered without FI_REMOTE_COMM

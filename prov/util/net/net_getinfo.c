@@ -203,18 +203,45 @@ static int choose(struct query *q)
 	return ret;
 }
 
+/* read_want - a request that cannot be understood is the caller's mistake or the name
+ * server's; one that names nothing we have is an answer, and explained as such.
+ */
+static int read_want(struct query *q, const char *node, const char *service, uint64_t flags)
+{
+	const struct net_prov *np = q->np;
+	struct net_refusal why;
+	int ret;
+
+	ret = net_want_read(node, service, flags, q->hints, np->socktype, &q->want, &why);
+	switch (ret) {
+	case -FI_ENODATA:
+		obj_explain(np->prov, NULL, NULL, why.attr, why.wanted, why.offered);
+		break;
+	case -FI_EINVAL:
+		FI_WARN(np->prov, FI_LOG_CORE,
+			"cannot make an address of node '%s' and service '%s': the service is a "
+			"port from 0 to 65535 or a name in /etc/services, and none where the "
+			"node is an address in string form (fi_sockaddr_in://192.0.2.1:5000)\n",
+			node ? node : "", service ? service : "");
+		break;
+	case -FI_EAGAIN:
+		FI_WARN(np->prov, FI_LOG_CORE,
+			"no name server answered for '%s': see /etc/resolv.conf, or give the "
+			"address\n", node ? node : "");
+		break;
+	}
+	return ret;
+}
+
 int net_getinfo(const struct net_prov *np, uint32_t version, const char *node,
 		const char *service, uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info_p)
 {
 	struct query q = { .np = np, .version = version, .hints = hints };
-	struct net_refusal why;
 	int ret;
 
 	q.tail = &q.head;
-	ret = net_want_read(node, service, flags, hints, np->socktype, &q.want, &why);
-	if (ret == -FI_ENODATA)
-		obj_explain(np->prov, NULL, NULL, why.attr, why.wanted, why.offered);
+	ret = read_want(&q, node, service, flags);
 	if (ret)
 		return ret;
 	ret = choose(&q);

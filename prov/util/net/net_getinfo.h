@@ -45,12 +45,15 @@ struct net_prov {
  * @info_p: [out] the list, for fi_freeinfo()
  *
  * What @node, @service, FI_SOURCE and the addresses of @hints mean:
- *  - with FI_SOURCE, node and service name the local address.  A wildcard gives
- *    every address, with the port asked for; so does this host's own name when
- *    it resolves to nothing, to 127.0.1.1 or to an address that is not here.
- *    Another address that is not here gives -FI_ENODATA;
+ *  - with FI_SOURCE, node and service name the local address.  No node, or the
+ *    wildcard: all of them; src_addr is then the wildcard address with the port
+ *    (so that a server answers at every address) on each interface, best first.
+ *    The same for this host's own name when it resolves to nothing, to 127.0.1.1
+ *    or to an address that is not here.  Another address that is not here gives
+ *    -FI_ENODATA.  Where one interface was asked for (FI_<PROV>_IFACE, domain
+ *    name) its own addresses stand in place of the wildcard;
  *  - without, they name the destination: local addresses that lead there come
- *    first and dest_addr is filled; node NULL with a service means a source port;
+ *    first and dest_addr is filled; a service without a node is on this host;
  *  - hints->src_addr (and dest_addr, when node and service are NULL or ours)
  *    restrict likewise.
  *
@@ -61,6 +64,17 @@ struct net_prov {
 int net_getinfo(const struct net_prov *np, uint32_t version, const char *node,
 		const char *service, uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info_p);
+
+/* net_name - the address to tell peers: what an endpoint's getname answers.
+ *
+ * @bound:  what the socket is bound to
+ * @iface:  name of the domain: whose address stands in for a wildcard
+ * @name_p: [out] @bound, or its port at an address of @iface, or of the best
+ *          interface when that has none of the family
+ *
+ * Errors: -FI_EADDRNOTAVAIL: no address of the family; those of net_list_read().
+ */
+int net_name(const struct sockaddr *bound, const char *iface, union net_sa *name_p);
 
 /* The environment's word: FI_<PROV>_IFACE, FI_<PROV>_PORT_LOW_RANGE and _PORT_HIGH_RANGE. */
 #define NET_PARAM_IFACE	0x1

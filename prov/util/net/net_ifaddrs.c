@@ -52,6 +52,16 @@ static void link_kind(struct net_iface *iface)
 	}
 }
 
+/* is_virtual - does the interface hang on no bus?  Then it is no device, though sysfs does
+ * not say what it is (veth, dummy).
+ */
+static bool is_virtual(const char *name)
+{
+	char path[512];
+
+	return !net_sysfs_path(name, path, sizeof(path)) && strstr(path, "/virtual/");
+}
+
 static uint32_t sysfs_number(const char *name, const char *file)
 {
 	char text[24];
@@ -89,6 +99,8 @@ static int add_iface(struct net_list *list, const struct ifaddrs *ifa)
 		memcpy(iface->mac, ll->sll_addr, iface->mac_len);
 	}
 	iface->kind = net_kind_of(iface, has(iface->name, "device"));
+	if (iface->kind == NET_KIND_DEVICE && !iface->link_kind[0] && is_virtual(iface->name))
+		iface->kind = NET_KIND_VIRTUAL;
 	return 0;
 }
 

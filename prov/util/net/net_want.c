@@ -76,15 +76,16 @@ static bool is_literal(const char *node)
 	return strstr(node, "://") || !net_addr_parse_host(node, &sa);
 }
 
-/* set_src - a wildcard, whatever its family, means every address. */
 static void set_src(struct net_want *want, struct net_addrs *list)
 {
 	want->src_port = net_addr_port(&list->addr[0].sa);
-	want->any_src = net_addr_is_any(&list->addr[0].sa);
-	if (want->any_src)
-		net_addrs_free(list);
-	else
+	want->any_src = want->wild = net_addr_is_any(&list->addr[0].sa);
+	if (!want->any_src) {
 		want->src = *list;
+		return;
+	}
+	want->family = list->cnt == 1 ? list->addr[0].sa.sa_family : AF_UNSPEC;
+	net_addrs_free(list);
 }
 
 /* src_from_node - FI_SOURCE: node and service are ours. */
@@ -162,28 +163,36 @@ static int read_dest_hint(const struct fi_info *hints, struct net_want *want,
 	return ret;
 }
 
+/* loopback_dest - a service without a node is one on this host. */
+static int loopback_dest(const char *service, int family, int type, struct net_addrs *list)
+{
+	size_t i;
+	int ret;
+
+	ret = net_addr_resolve(NULL, service, 0, family, type, list);
+	for (i = 0; !ret && i < list->cnt; i++) {
+		union net_sa *sa = &list->addr[i];
+
+		if (sa->sa.sa_family == AF_INET)
+			sa->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		else
+			sa->in6.sin6_addr = in6addr_loopback;
+	}
+	return ret;
+}
+
 static int read_node(const char *node, const char *service, uint64_t flags, int family,
 		     int type, struct net_want *want, struct net_refusal *why)
 {
 	int numeric = flags & FI_NUMERICHOST ? NET_RESOLVE_NUMERIC : 0;
-	uint16_t port = want->src_port;
 	int ret;
 
 	if (flags & FI_SOURCE) {
 		ret = src_from_node(node, service, numeric, family, type, want);
-	} else if (node) {
-		ret = net_addr_resolve(node, service, numeric, family, type, &want->dest);
-		want->has_dest = !ret;
 	} else {
-		/* a port without a host can only be one of ours */
-		struct net_addrs list;
-
-		ret = net_addr_resolve(NULL, service, numeric, AF_INET, type, &list);
-		if (!ret) {
-			port = net_addr_port(&list.addr[0].sa);
-			net_addrs_free(&list);
-		}
-		want->src_port = port;
+		ret = node ? net_addr_resolve(node, service, numeric, family, type, &want->dest) :
+			     loopback_dest(service, family, type, &want->dest);
+		want->has_dest = !ret;
 	}
 	if (ret == -FI_ENODATA)
 		refuse(why, flags & FI_SOURCE ? "src_addr" : "dest_addr", node ? node : "-",
