@@ -26,12 +26,13 @@ static enum eng_rx_verdict bad(struct eng_peer *peer, const struct eng_rx *rx, c
 /* All of the payload is here, or the link puts the rest where it belongs. */
 static enum eng_rx_verdict take_payload(struct eng_recv *recv, struct eng_rx *rx)
 {
+	size_t len = rx->len < recv->room ? rx->len : recv->room;
+
 	if (__builtin_expect(rx->avail == rx->len, 1)) {
-		if (__builtin_expect(recv->iov_cnt == 1, 1))
-			memcpy(recv->iov[0].iov_base, rx->data,
-			       rx->len < recv->iov[0].iov_len ? rx->len : recv->iov[0].iov_len);
+		if (__builtin_expect(recv->iov_cnt == 1 && len, 1))
+			memcpy(recv->iov[0].iov_base, rx->data, len);
 		else
-			iov_scatter(recv->iov, recv->iov_cnt, 0, rx->data, rx->len);
+			iov_scatter(recv->iov, recv->iov_cnt, 0, rx->data, len);
 		eng_recv_finish(recv, 0);
 		return ENG_RX_DONE;
 	}

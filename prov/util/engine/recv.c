@@ -48,9 +48,11 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 	if (__builtin_expect(c->cnt == 1, 1)) {
 		recv->iov[0] = *c->iov;
 		recv->room = c->iov->iov_len;
-	} else {
+	} else if (c->cnt) {
 		memcpy(recv->iov, c->iov, c->cnt * sizeof(*c->iov));
 		recv->room = iov_total(c->iov, c->cnt);
+	} else {
+		recv->room = 0;
 	}
 }
 

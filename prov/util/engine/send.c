@@ -75,9 +75,9 @@ static inline int attach(struct eng_tx *tx, struct eng_grp *grp, const struct se
 		if (!copy)
 			return -FI_EAGAIN;
 	}
-	if (s->cnt == 1)
+	if (s->cnt == 1 && s->len)
 		memcpy(copy, s->iov->iov_base, s->len);
-	else
+	else if (s->len)
 		iov_gather(s->iov, s->cnt, 0, copy, s->len);
 	tx->pkt.iov[0].iov_base = copy;
 	tx->pkt.iov[0].iov_len = s->len;
