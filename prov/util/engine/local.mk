@@ -39,7 +39,10 @@ engine_test_libs = prov/util/libutil.la src/base/libbase.la $(CMOCKA_LIBS)
 engine_tests = \
 	prov/util/engine/atomic_test \
 	prov/util/engine/ids_test \
+	prov/util/engine/cm_test \
+	prov/util/engine/engine_test \
 	prov/util/engine/match_test \
+	prov/util/engine/model_test \
 	prov/util/engine/wire_test
 
 if HAVE_CMOCKA
@@ -57,10 +60,31 @@ prov_util_engine_match_test_LDADD = $(engine_test_libs)
 prov_util_engine_wire_test_SOURCES = prov/util/engine/wire_test.c prov/util/engine/wire_check.h
 prov_util_engine_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_wire_test_LDADD = $(engine_test_libs)
+
+# Endpoints on a simulated network.  Allocations of pools can be made to fail.
+engine_sim_sources = \
+	prov/util/engine/sim_link.c prov/util/engine/sim_link.h \
+	prov/util/engine/sim_world.c prov/util/engine/sim_world.h
+engine_sim_libs = $(engine_test_libs) src/libfabric.la
+engine_sim_ldflags = -Wl,--wrap=posix_memalign
+prov_util_engine_cm_test_SOURCES = prov/util/engine/cm_test.c $(engine_sim_sources)
+prov_util_engine_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_cm_test_LDADD = $(engine_sim_libs)
+prov_util_engine_cm_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_engine_test_SOURCES = prov/util/engine/engine_test.c $(engine_sim_sources)
+prov_util_engine_engine_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_engine_test_LDADD = $(engine_sim_libs)
+prov_util_engine_engine_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_model_test_SOURCES = prov/util/engine/model_test.c $(engine_sim_sources)
+prov_util_engine_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_model_test_LDADD = $(engine_sim_libs)
+prov_util_engine_model_test_LDFLAGS = $(engine_sim_ldflags)
 endif
+
 
 # The fuzzer needs clang; build it with "make fuzz_wire CC=clang".
 EXTRA_PROGRAMS += prov/util/engine/fuzz_wire
 prov_util_engine_fuzz_wire_SOURCES = prov/util/engine/fuzz_wire.c prov/util/engine/wire_check.h \
 	prov/util/engine/wire.c
 prov_util_engine_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+EXTRA_DIST += prov/util/engine/README.md
