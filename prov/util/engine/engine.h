@@ -41,7 +41,7 @@
 #define ENG_RMA_IOV_LIMIT 8
 #define ENG_MAX_MSG_SIZE ((size_t) INT64_MAX)
 #define ENG_CQ_DATA_SIZE 8
-#define ENG_MEM_TAG_FORMAT FI_TAG_GENERIC
+#define ENG_MEM_TAG_FORMAT UINT64_C(0xaaaaaaaaaaaaaaaa)
 #define ENG_INJECT_MAX 4096	/* largest tx_attr->inject_size a template may offer */
 
 /* ---- opening -------------------------------------------------------------- */
