@@ -153,7 +153,10 @@ struct eng_link_ops {
 	 *            done() will not be called;
 	 *         0: held, done() follows;
 	 *       < 0: -FI_E*, the peer is gone (eng_on_down follows or has been).
-	 * Never -FI_EAGAIN: a packet that is waiting costs the link no memory.
+	 * A packet that is waiting costs the link no memory.  -FI_EAGAIN comes only
+	 * outside of poll(), when the peer is found to have closed in good order
+	 * since the last poll: the next one calls eng_on_down(), and then the
+	 * packet may be sent over a new channel.
 	 */
 	int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
 
