@@ -24,6 +24,15 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
+/* clock_coarse_ns - the same, a tick (some 4 ms) behind at most, for a few ns. */
+static inline uint64_t clock_coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
+}
+
 /* clock_ms_left - what a poll(2) style timeout still has at @now.
  *
  * @deadline_ns: 0 means for ever.
