@@ -88,7 +88,7 @@ _Static_assert(offsetof(struct tcp_wire_hello, epoch) == TCP_WIRE_STABLE, "stabl
 _Static_assert(sizeof(struct tcp_wire_addr) == 24, "no padding");
 
 #define TCP_FRAME_SIZE		8	/* of a frame's own header */
-#define TCP_FRAME_LEN_MAX	((UINT64_C(1) << 48) - 1)
+#define TCP_PAYLOAD_MAX		(1 << 20) /* that we take in one frame; the engine cuts to it */
 _Static_assert(ENG_HDR_MAX <= UINT16_MAX, "header length has 16 bits");
 
 #endif
