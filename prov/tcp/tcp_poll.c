@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tcp_link.h"
+
+#define EVENTS_MAX 32
+#define WAIT_EVERY 16		/* polls between two looks at the whole set, while something is hot */
+#define MISSES_MAX 200		/* fruitless reads until a connection is no longer hot */
+#define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
+
+static const char poller_key;	/* its address is ours alone */
+
+/* ---- timers ---------------------------------------------------------------- */
+
+/* Most timeouts are equally long, so that the right place is found at the end. */
+void tcp_timer_set(struct tcp_poller *poller, struct tcp_timer *timer, uint64_t due_ns)
+{
+	struct list *pos;
+
+	list_del(&timer->node);
+	timer->due_ns = due_ns;
+	for (pos = poller->timers.prev; pos != &poller->timers; pos = pos->prev)
+		if (container_of(pos, struct tcp_timer, node)->due_ns <= due_ns)
+			break;
+	list_add(&timer->node, pos);
+	obj_prog_moved(poller->base.prog, due_ns);
+}
+
+static int fire_timers(struct tcp_poller *poller)
+{
+	uint64_t now = clock_ns();
+	struct tcp_timer *timer;
+	int done = 0;
+
+	while (!list_empty(&poller->timers)) {
+		timer = container_of(poller->timers.next, struct tcp_timer, node);
+		if (timer->due_ns > now)
+			break;
+		list_del(&timer->node);
+		timer->fire(timer, now);
+		done++;
+	}
+	return done;
+}
+
+/* ---- the set --------------------------------------------------------------- */
+
+int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = src };
+	int op = !events ? EPOLL_CTL_DEL : src->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	if (events == src->events)
+		return 0;
+	if (epoll_ctl(poller->base.fd, op, src->fd, &ev))
+		return -errno;
+	src->events = events;
+	return 0;
+}
+
+static int wait_events(struct tcp_poller *poller)
+{
+	struct epoll_event ev[EVENTS_MAX];
+	struct tcp_src *src;
+	int cnt, i;
+
+	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
+	for (i = 0; i < cnt; i++) {
+		src = ev[i].data.ptr;
+		if (src->events)	/* else it left the set while earlier events were handled */
+			src->event(src, ev[i].events);
+	}
+	return cnt > 0 ? cnt : 0;
+}
+
+/* ---- hot connections -------------------------------------------------------- */
+
+void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
+{
+	unsigned i;
+
+	if (!conn->hot)
+		return;
+	conn->hot = false;
+	for (i = 0; poller->hot[i] != conn; i++)
+		;
+	poller->hot[i] = poller->hot[--poller->hot_cnt];
+}
+
+void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
+{
+	struct tcp_conn *coldest = poller->hot[0];
+	unsigned i;
+
+	conn->misses = 0;
+	if (conn->hot)
+		return;
+	if (poller->hot_cnt == TCP_HOT_MAX) {
+		for (i = 1; i < TCP_HOT_MAX; i++)
+			if (poller->hot[i]->misses > coldest->misses)
+				coldest = poller->hot[i];
+		if (!coldest->misses)
+			return;		/* all are busy; the set serves this one */
+		tcp_poller_cool(poller, coldest);
+	}
+	conn->hot = true;
+	poller->hot[poller->hot_cnt++] = conn;
+}
+
+static int read_hot(struct tcp_poller *poller, unsigned budget)
+{
+	struct tcp_conn *conn;
+	int done = 0, got;
+	unsigned i;
+
+	/* backwards: what leaves the list takes the place of one that has been read */
+	for (i = poller->hot_cnt; i-- > 0;) {
+		if (i >= poller->hot_cnt)
+			continue;
+		conn = poller->hot[i];
+		got = tcp_rx_read(conn, budget);
+		done += got;
+		if (got)
+			conn->misses = 0;
+		else if (++conn->misses >= MISSES_MAX && conn->hot)
+			tcp_poller_cool(poller, conn);
+	}
+	return done;
+}
+
+/* ---- work lists -------------------------------------------------------------- */
+
+static int resume_paused(struct tcp_poller *poller)
+{
+	struct list again;
+	struct list *item;
+	int done = 0;
+
+	list_init(&again);
+	list_splice_tail(&poller->paused, &again);
+	while ((item = list_pop(&again)))
+		done += tcp_rx_resume(container_of(item, struct tcp_conn, state_node));
+	return done;
+}
+
+static void flush_dirty(struct tcp_poller *poller)
+{
+	struct list *item;
+
+	while ((item = list_pop(&poller->dirty)))
+		tcp_tx_flush(container_of(item, struct tcp_conn, tx.dirty_node));
+}
+
+static int bury_failed(struct tcp_poller *poller)
+{
+	struct tcp_conn *conn;
+	struct list *item;
+	int done = 0;
+
+	while ((item = list_pop(&poller->failed))) {
+		conn = container_of(item, struct tcp_conn, state_node);
+		conn->wireup->lost(conn);
+		done++;
+	}
+	return done;
+}
+
+void tcp_poller_reap(struct tcp_poller *poller)
+{
+	struct list *item;
+
+	while ((item = list_pop(&poller->dead)))
+		tcp_conn_free(container_of(item, struct tcp_conn, state_node));
+}
+
+/* ---- the poller ops ------------------------------------------------------------ */
+
+static bool may_call(const struct tcp_poller *poller)
+{
+	return !list_empty(&poller->waiting) && poller->dialing < TCP_DIAL_MAX;
+}
+
+/* note_caller - is it the application that polls?  Then a burst that it sends may
+ * wait for its next poll; with nobody but the progress thread, it may not.
+ */
+static void note_caller(struct tcp_poller *poller)
+{
+	uint64_t polls = atomic_load_explicit(&poller->base.prog->polls, memory_order_relaxed);
+
+	poller->app_active = polls != poller->app_polls;
+	poller->app_polls = polls;
+}
+
+static int poll_all(struct obj_poller *base, unsigned budget)
+{
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+	int done = 0;
+
+	poller->seq++;
+	poller->polled_ns = clock_coarse_ns();
+	note_caller(poller);
+	flush_dirty(poller);
+	poller->polling = true;
+	if (!list_empty(&poller->timers))
+		done += fire_timers(poller);
+	if (!list_empty(&poller->paused))
+		done += resume_paused(poller);
+	done += read_hot(poller, budget);
+	if (!poller->hot_cnt || poller->blocked || poller->seq % WAIT_EVERY == 0)
+		done += wait_events(poller);
+	if (may_call(poller))
+		tcp_rdm_next(poller);
+	flush_dirty(poller);
+	if (!list_empty(&poller->failed)) {
+		done += bury_failed(poller);
+		flush_dirty(poller);
+	}
+	poller->polling = false;
+	if (!list_empty(&poller->dead))
+		tcp_poller_reap(poller);
+	return done;
+}
+
+static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+	uint64_t due = UINT64_MAX;
+
+	if (!list_empty(&poller->dirty) || !list_empty(&poller->failed) || may_call(poller))
+		return -FI_EAGAIN;
+	if (!list_empty(&poller->timers))
+		due = container_of(poller->timers.next, struct tcp_timer, node)->due_ns;
+	if (!list_empty(&poller->paused) && clock_ns() + RETRY_PAUSED_NS < due)
+		due = clock_ns() + RETRY_PAUSED_NS;
+	if (due < *deadline_ns)
+		*deadline_ns = due;
+	return 0;
+}
+
+static void close_poller(struct obj_poller *base)
+{
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+
+	tcp_poller_reap(poller);
+	pool_destroy(&poller->stages);
+	if (poller->spare_fd >= 0)
+		close(poller->spare_fd);
+	close(poller->base.fd);
+	free(poller->rx);
+	free(poller);
+}
+
+static const struct obj_poller_ops poller_ops = {
+	.poll = poll_all,
+	.arm = arm,
+	.close = close_poller,
+};
+
+static int poller_new(const struct tcp_conf *conf, struct tcp_poller **poller_p)
+{
+	struct tcp_poller *poller = calloc(1, sizeof(*poller));
+	int ret;
+
+	if (!poller)
+		return -FI_ENOMEM;
+	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (poller->base.fd < 0) {
+		ret = -errno;
+		TCP_WARN(conf, "cannot make an epoll descriptor: %s. %s\n", fi_strerror(ret),
+			 net_sock_advice(ret));
+		free(poller);
+		return ret;
+	}
+	poller->base.ops = &poller_ops;
+	poller->base.key = &poller_key;
+	poller->conf = conf;
+	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
+	list_init(&poller->waiting);
+	list_init(&poller->dirty);
+	list_init(&poller->failed);
+	list_init(&poller->paused);
+	list_init(&poller->dead);
+	list_init(&poller->timers);
+	*poller_p = poller;
+	return 0;
+}
+
+int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
+		   struct tcp_poller **poller_p)
+{
+	struct obj_poller *base = obj_prog_find(prog, &poller_key);
+	struct tcp_poller *poller = NULL;
+	int ret;
+
+	if (base) {
+		*poller_p = container_of(base, struct tcp_poller, base);
+		return 0;
+	}
+	ret = poller_new(conf, &poller);
+	if (ret)
+		return ret;
+	ret = obj_prog_add(prog, &poller->base);
+	if (ret) {
+		close_poller(&poller->base);
+		return ret;
+	}
+	*poller_p = poller;
+	return 0;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Receiving.  One read into the poller's buffer fetches as many packets as have
+ * arrived; they are offered to the engine where they lie.  Once the engine has
+ * said where a long payload goes, the rest of it is read straight to that place,
+ * with a little room behind for the headers that follow.  Between reads a
+ * connection keeps at most the beginning of a header, and no buffer.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/iov.h"
+#include "tcp_frame.h"
+#include "tcp_link.h"
+
+#define LONG_PAYLOAD 16384	/* from here on we read little ahead: it would be copied */
+#define AHEAD 4096		/* how much that is */
+#define TAIL 1024		/* room behind a payload that is read into place */
+
+/* ---- payload of one packet --------------------------------------------------- */
+
+/* body_end - all of it has arrived. */
+static void body_end(struct tcp_conn *conn)
+{
+	struct tcp_rx *rx = &conn->rx;
+	void *cookie = rx->cookie;
+
+	rx->body = TCP_BODY_NONE;
+	rx->cookie = NULL;
+	if (rx->hold) {
+		rx->hold->conn = NULL;
+		rx->hold = NULL;
+	} else if (cookie) {
+		eng_on_placed(&conn->link->base, cookie, 0);
+	}
+}
+
+/* body_advance - @len bytes more are in place. */
+static void body_advance(struct tcp_rx *rx, size_t len)
+{
+	struct iovec *iov;
+	size_t part;
+
+	rx->left -= len;
+	if (rx->hold)
+		rx->hold->got += len;
+	while (len) {
+		iov = &rx->iov[rx->iov_cur];
+		part = len < iov->iov_len ? len : iov->iov_len;
+		iov->iov_base = (char *) iov->iov_base + part;
+		iov->iov_len -= part;
+		len -= part;
+		if (!iov->iov_len)
+			rx->iov_cur++;
+	}
+	while (rx->iov_cur < rx->iov_cnt && !rx->iov[rx->iov_cur].iov_len)
+		rx->iov_cur++;
+	if (rx->iov_cur == rx->iov_cnt)
+		rx->body = TCP_BODY_SKIP;	/* what is left, if anything, has no place */
+}
+
+/* body_begin - the engine has said where the payload goes; its first @avail bytes
+ * are at @data.  Returns with body NONE if that was all.
+ */
+static void body_begin(struct tcp_conn *conn, const uint8_t *data, size_t avail, size_t len,
+		       const struct iovec *iov, size_t iov_cnt)
+{
+	struct tcp_rx *rx = &conn->rx;
+	size_t copied;
+
+	rx->body = TCP_BODY_PLACE;
+	rx->left = len;
+	rx->iov_cur = 0;
+	rx->iov_cnt = iov_slice(iov, iov_cnt, 0, len, rx->iov);
+	copied = iov_scatter(rx->iov, rx->iov_cnt, 0, data, avail);
+	body_advance(rx, copied);
+	rx->left -= avail - copied;
+	if (!rx->left)
+		body_end(conn);
+}
+
+/* ---- packets --------------------------------------------------------------- */
+
+/* keep_buffer - the engine has no memory for the packet at @pos: it will be offered
+ * again, and meanwhile nothing is read, so that the sender is held back.
+ */
+static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	struct tcp_poller *poller = conn->poller;
+
+	if (!conn->rx.kept) {
+		conn->rx.kept = buf;
+		poller->rx = malloc((size_t) poller->conf->rbuf_size);
+		tcp_src_want(poller, &conn->src, conn->tx.blocked ? EPOLLOUT : 0);
+		tcp_poller_cool(poller, conn);
+	}
+	conn->rx.kept_pos = pos;
+	conn->rx.kept_end = end;
+	list_add_tail(&conn->state_node, &poller->paused);
+}
+
+static void refuse_packet(struct tcp_conn *conn, const char *what)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf,
+			"%s sent %s: the connection is closed, its operations end with an error\n",
+			net_addr_text(&conn->peer.sa, text), what);
+	tcp_conn_fail(conn, FI_EPROTO, false);
+}
+
+/* offer - show the engine one packet.  Returns false when the connection is to be
+ * left alone for now.
+ */
+static bool offer(struct tcp_conn *conn, struct eng_rx *rx)
+{
+	struct tcp_poller *poller = conn->poller;
+	enum eng_rx_verdict verdict;
+
+	if (conn->link->conf->trace)
+		FI_TRACE(conn->link->conf->prov, FI_LOG_EP_DATA,
+			 "received a packet, %zu bytes of header and %zu of payload\n",
+			 rx->hdr_len, rx->len);
+	if (conn->link->closing) {
+		conn->rx.left = rx->len - rx->avail;
+		conn->rx.body = conn->rx.left ? TCP_BODY_SKIP : TCP_BODY_NONE;
+		return true;
+	}
+	poller->offering = conn;
+	poller->held = NULL;
+	verdict = eng_on_packet(&conn->link->base, tcp_chan_peer(conn->chan), rx);
+	poller->offering = NULL;
+	if (conn->state != TCP_CONN_READY)
+		return false;
+	switch (verdict) {
+	case ENG_RX_DONE:
+		conn->rx.left = rx->len - rx->avail;
+		conn->rx.body = conn->rx.left ? TCP_BODY_SKIP : TCP_BODY_NONE;
+		return true;
+	case ENG_RX_PLACE:
+		conn->rx.cookie = rx->cookie;
+		body_begin(conn, rx->data, rx->avail, rx->len, rx->iov, rx->iov_cnt);
+		return conn->state == TCP_CONN_READY;
+	case ENG_RX_HELD:
+		assert(poller->held && "ENG_RX_HELD comes after hold()");
+		if (rx->avail < rx->len) {
+			struct iovec iov = { poller->held->data, rx->len };
+
+			conn->rx.hold = poller->held;
+			poller->held->conn = conn;
+			body_begin(conn, rx->data, rx->avail, rx->len, &iov, 1);
+		}
+		return true;
+	case ENG_RX_LATER:
+		return false;
+	default:
+		refuse_packet(conn, "a packet that makes no sense");
+		return false;
+	}
+}
+
+/* parse - offer the packets at @buf, which is the poller's buffer or the one that
+ * the connection kept.
+ */
+static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	struct eng_rx rx;
+	size_t hdr_len = 0;
+	uint64_t len = 0;
+
+	while (pos < end) {
+		switch (tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len)) {
+		case TCP_FRAME_BAD:
+			refuse_packet(conn, "a frame with impossible lengths");
+			return;
+		case TCP_FRAME_MORE:
+			conn->rx.stash_len = end - pos;
+			memcpy(conn->rx.stash, buf + pos, end - pos);
+			return;
+		default:
+			break;
+		}
+		rx.hdr = buf + pos + TCP_FRAME_SIZE;
+		rx.hdr_len = hdr_len;
+		rx.data = rx.hdr + hdr_len;
+		rx.len = len;
+		rx.avail = end - pos - TCP_FRAME_SIZE - hdr_len;
+		if (rx.avail > len)
+			rx.avail = len;
+		conn->rx.big = len >= LONG_PAYLOAD;
+		if (!offer(conn, &rx)) {
+			if (conn->state == TCP_CONN_READY)
+				keep_buffer(conn, buf, pos, end);
+			return;
+		}
+		pos += TCP_FRAME_SIZE + hdr_len + rx.avail;
+	}
+}
+
+/* ---- reads ------------------------------------------------------------------ */
+
+static void stream_ended(struct tcp_conn *conn)
+{
+	bool clean = conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len;
+
+	tcp_conn_fail(conn, FI_ECONNRESET, clean);
+}
+
+static ssize_t read_result(struct tcp_conn *conn, ssize_t ret)
+{
+	if (ret > 0)
+		return ret;
+	if (!ret)
+		stream_ended(conn);
+	else if (errno != EAGAIN && errno != EINTR)
+		tcp_conn_fail(conn, errno, false);
+	return 0;
+}
+
+/* read_place - payload into place, and what follows into the buffer. */
+static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
+{
+	struct tcp_rx *rx = &conn->rx;
+	struct iovec iov[ENG_IOV_MAX + 1];
+	struct msghdr msg = { .msg_iov = iov };
+	size_t cnt, room;
+	ssize_t ret;
+
+	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, iov);
+	room = iov_total(iov, cnt);
+	*asked_p = room;
+	if (room == rx->left) {
+		iov[cnt++] = (struct iovec) { conn->poller->rx, TAIL };
+		*asked_p += TAIL;
+	}
+	msg.msg_iovlen = cnt;
+	ret = read_result(conn, recvmsg(conn->src.fd, &msg, MSG_DONTWAIT));
+	if (ret <= 0)
+		return ret;
+	body_advance(rx, (size_t) ret < room ? (size_t) ret : room);
+	if (!rx->left)
+		body_end(conn);
+	if ((size_t) ret > room && conn->state == TCP_CONN_READY)
+		parse(conn, conn->poller->rx, 0, (size_t) ret - room);
+	return ret;
+}
+
+/* read_ahead - headers, short payload, and payload that nobody wants. */
+static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
+{
+	struct tcp_rx *rx = &conn->rx;
+	uint8_t *buf = conn->poller->rx;
+	size_t room = (size_t) conn->poller->conf->rbuf_size, skip = 0;
+	ssize_t ret;
+
+	memcpy(buf, rx->stash, rx->stash_len);
+	if (rx->big && rx->body == TCP_BODY_NONE)
+		room = AHEAD;
+	*asked_p = room - rx->stash_len;
+	ret = read_result(conn, recv(conn->src.fd, buf + rx->stash_len, *asked_p, MSG_DONTWAIT));
+	if (ret <= 0)
+		return ret;
+	if (rx->body == TCP_BODY_SKIP) {
+		skip = (size_t) ret < rx->left ? (size_t) ret : rx->left;
+		rx->left -= skip;
+		if (rx->left)
+			return ret;
+		body_end(conn);
+		if (conn->state != TCP_CONN_READY)
+			return ret;
+	}
+	room = rx->stash_len + (size_t) ret;
+	rx->stash_len = 0;
+	parse(conn, buf, skip, room);
+	return ret;
+}
+
+int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
+{
+	struct tcp_poller *poller = conn->poller;
+	size_t asked = 0;
+	ssize_t ret;
+	int done = 0;
+
+	do {
+		if (!poller->rx)
+			poller->rx = malloc((size_t) poller->conf->rbuf_size);
+		if (!poller->rx)
+			break;
+		ret = conn->rx.body == TCP_BODY_PLACE ? read_place(conn, &asked)
+						      : read_ahead(conn, &asked);
+		if (ret <= 0)
+			break;
+		done++;
+	} while ((size_t) ret == asked && conn->state == TCP_CONN_READY && !conn->rx.kept &&
+		 (unsigned) done < budget);
+	return done;
+}
+
+int tcp_rx_resume(struct tcp_conn *conn)
+{
+	struct tcp_rx *rx = &conn->rx;
+	uint8_t *kept = rx->kept;
+
+	parse(conn, kept, rx->kept_pos, rx->kept_end);
+	if (!list_empty(&conn->state_node) && conn->state == TCP_CONN_READY)
+		return 0;	/* refused again */
+	if (rx->kept == kept) {
+		free(kept);
+		rx->kept = NULL;
+	}
+	if (conn->state == TCP_CONN_READY)
+		tcp_src_want(conn->poller, &conn->src, EPOLLIN | (conn->tx.blocked ? EPOLLOUT : 0));
+	return 1;
+}
+
+void tcp_rx_drop(struct tcp_conn *conn, int err)
+{
+	struct tcp_rx *rx = &conn->rx;
+	void *cookie = rx->cookie;
+
+	free(rx->kept);
+	rx->kept = NULL;
+	rx->body = TCP_BODY_NONE;
+	rx->cookie = NULL;
+	if (rx->hold) {
+		rx->hold->conn = NULL;
+		rx->hold->err = err;
+		rx->hold = NULL;
+	} else if (cookie) {
+		eng_on_placed(&conn->link->base, cookie, -err);
+	}
+}
+
+/* ---- payload kept for later ----------------------------------------------------- */
+
+void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)
+{
+	struct tcp_hold *hold;
+
+	assert(poller->offering && "hold() is called from eng_on_packet()");
+	hold = malloc(sizeof(*hold) + rx->len);
+	if (!hold)
+		return NULL;
+	hold->conn = NULL;
+	hold->err = 0;
+	hold->len = rx->len;
+	hold->got = rx->avail;
+	if (rx->avail == rx->len)
+		memcpy(hold->data, rx->data, rx->len);
+	else
+		hold->got = 0;		/* body_begin() copies and counts */
+	poller->held = hold;
+	return hold;
+}
+
+int tcp_rx_pull(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	struct tcp_conn *conn = hold->conn;
+	struct iovec place[ENG_IOV_MAX];
+	int err = hold->err;
+
+	iov_scatter(iov, iov_cnt, 0, hold->data, hold->got);
+	if (conn) {
+		/* the rest arrives where it belongs */
+		conn->rx.hold = NULL;
+		conn->rx.cookie = cookie;
+		conn->rx.body = TCP_BODY_PLACE;
+		conn->rx.iov_cur = 0;
+		conn->rx.iov_cnt = iov_slice(iov, iov_cnt, hold->got, conn->rx.left, place);
+		memcpy(conn->rx.iov, place, conn->rx.iov_cnt * sizeof(place[0]));
+		if (!conn->rx.iov_cnt)
+			conn->rx.body = TCP_BODY_SKIP;
+	}
+	free(hold);
+	return err ? -err : !conn;
+}
+
+void tcp_rx_release(struct tcp_hold *hold)
+{
+	if (hold->conn) {
+		hold->conn->rx.hold = NULL;
+		hold->conn->rx.body = TCP_BODY_SKIP;
+	}
+	free(hold);
+}

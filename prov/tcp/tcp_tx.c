@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Sending.  A small packet is copied behind its frame header into a staging
+ * buffer; alone, it is sent from there at once, in a burst it waits for the
+ * others.  A large one is sent from where it lies, together with what is
+ * staged.  What the socket does not take stays in the channel's queue, and from
+ * then on everything queues, so that nothing overtakes.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <sys/socket.h>
+
+#include "base/iov.h"
+#include "tcp_frame.h"
+#include "tcp_link.h"
+
+#define SMALL_MAX 8192		/* frames up to this size are copied */
+#define BATCH_MAX 64		/* entries in one gathering send */
+#define STALE_NS (10 * CLOCK_NS_PER_MS)	/* without a poll for so long, a peer may have gone */
+
+/* The frame header is written right before the engine's: one entry for both. */
+_Static_assert(offsetof(struct eng_pkt, hdr) ==
+	       offsetof(struct eng_pkt, link_priv) + TCP_FRAME_SIZE, "frame header precedes hdr");
+
+static size_t frame_size(const struct eng_pkt *pkt)
+{
+	return TCP_FRAME_SIZE + pkt->hdr_len + pkt->len;
+}
+
+static size_t staged(const struct tcp_tx *tx)
+{
+	return tx->stage_end - tx->stage_pos;
+}
+
+/* set_blocked - while the socket is full we are told when it no longer is. */
+static void set_blocked(struct tcp_conn *conn, bool blocked)
+{
+	if (conn->tx.blocked == blocked)
+		return;
+	conn->tx.blocked = blocked;
+	conn->poller->blocked += blocked ? 1 : -1u;
+	tcp_src_want(conn->poller, &conn->src,
+		     (conn->rx.kept ? 0 : EPOLLIN) | (blocked ? EPOLLOUT : 0));
+}
+
+static void stage_release(struct tcp_conn *conn)
+{
+	pool_put(&conn->poller->stages, conn->tx.stage);
+	conn->tx.stage = NULL;
+	conn->tx.stage_pos = 0;
+	conn->tx.stage_end = 0;
+}
+
+static void staged_sent(struct tcp_conn *conn, size_t len)
+{
+	conn->tx.stage_pos += len;
+	if (conn->tx.stage && conn->tx.stage_pos == conn->tx.stage_end)
+		stage_release(conn);
+}
+
+/* send_result - 0 for "full", and the end of the connection for real errors. */
+static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
+{
+	if (ret >= 0)
+		return ret;
+	if (errno == EAGAIN || errno == EINTR)
+		return 0;
+	ret = -errno;
+	tcp_conn_fail(conn, errno, false);
+	return ret;
+}
+
+static ssize_t send_iov(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
+{
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = cnt };
+
+	return send_result(conn, sendmsg(conn->src.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+static void shut_if_done(struct tcp_conn *conn)
+{
+	if (conn->tx.shut && tcp_tx_idle(conn))
+		shutdown(conn->src.fd, SHUT_WR);
+}
+
+void tcp_tx_flush(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+	ssize_t ret;
+
+	list_del(&tx->dirty_node);
+	if (tx->blocked || conn->state != TCP_CONN_READY)
+		return;
+	if (!tx->stage) {
+		shut_if_done(conn);
+		return;
+	}
+	ret = send_result(conn, send(conn->src.fd, tx->stage + tx->stage_pos, staged(tx),
+				     MSG_NOSIGNAL | MSG_DONTWAIT));
+	if (ret < 0)
+		return;
+	staged_sent(conn, (size_t) ret);
+	if (tx->stage)
+		set_blocked(conn, true);
+	else
+		shut_if_done(conn);
+}
+
+/* stage_pkt - copy a small packet; false when there is no room just now. */
+static bool stage_pkt(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t size)
+{
+	struct tcp_tx *tx = &conn->tx;
+	size_t head = TCP_FRAME_SIZE + pkt->hdr_len;
+	size_t room = TCP_STAGE_SIZE(conn->poller->conf);
+
+	if (tx->stage && room - tx->stage_end < size && !tx->blocked)
+		tcp_tx_flush(conn);
+	if (!tx->stage)
+		tx->stage = pool_get(&conn->poller->stages);
+	if (!tx->stage || room - tx->stage_end < size)
+		return false;
+	memcpy(tx->stage + tx->stage_end, &pkt->link_priv, head);
+	iov_gather(pkt->iov, pkt->iov_cnt, 0, tx->stage + tx->stage_end + head, pkt->len);
+	tx->stage_end += size;
+	return true;
+}
+
+/* in_burst - will something else be sent before this has to leave?  Yes in the
+ * middle of a poll, or if the caller says so, or if the application, which polls
+ * by itself, has sent on this connection since its last poll.
+ */
+static bool in_burst(const struct tcp_conn *conn, const struct eng_pkt *pkt)
+{
+	const struct tcp_poller *poller = conn->poller;
+
+	if (!poller->conf->stage_size)
+		return false;
+	return poller->polling || pkt->flags & ENG_PKT_MORE ||
+	       (conn->tx.seq == poller->seq && poller->app_active);
+}
+
+static int send_small(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	bool wait = in_burst(conn, pkt);
+
+	conn->tx.seq = conn->poller->seq;
+	if (conn->tx.blocked)
+		return 1;	/* staged; EPOLLOUT takes it along */
+	if (!wait) {
+		tcp_tx_flush(conn);
+		return conn->state == TCP_CONN_READY ? 1 : -conn->err;
+	}
+	if (list_empty(&conn->tx.dirty_node)) {
+		list_add_tail(&conn->tx.dirty_node, &conn->poller->dirty);
+		tcp_poller_kick(conn->poller);
+	}
+	return 1;
+}
+
+/* send_large - from where it lies, behind what is staged. */
+static int send_large(struct tcp_conn *conn, struct eng_pkt *pkt, size_t size)
+{
+	struct iovec iov[ENG_IOV_MAX + 2];
+	struct tcp_tx *tx = &conn->tx;
+	size_t cnt = 0, before = tx->stage ? staged(tx) : 0, i;
+	ssize_t ret;
+
+	if (before)
+		iov[cnt++] = (struct iovec) { tx->stage + tx->stage_pos, before };
+	iov[cnt++] = (struct iovec) { &pkt->link_priv, TCP_FRAME_SIZE + pkt->hdr_len };
+	for (i = 0; i < pkt->iov_cnt; i++)
+		iov[cnt++] = pkt->iov[i];
+	ret = send_iov(conn, iov, cnt);
+	if (ret < 0)
+		return (int) ret;
+	conn->tx.seq = conn->poller->seq;
+	staged_sent(conn, (size_t) ret < before ? (size_t) ret : before);
+	pkt->sent = (size_t) ret > before ? (size_t) ret - before : 0;
+	return pkt->sent == size;
+}
+
+/* found_dead - the first packet after a silence: has the peer hung up meanwhile,
+ * without our having polled?  The system would take the packet and lose it.  What
+ * the peer sent before is for the next poll to read, as is the end.
+ */
+static int found_dead(struct tcp_conn *conn)
+{
+	struct tcp_poller *poller = conn->poller;
+	int ret;
+
+	if (conn->tx.seq == poller->seq || poller->polling ||
+	    (conn->hot && clock_coarse_ns() - poller->polled_ns < STALE_NS))
+		return 0;
+	if (!tcp_conn_ended(conn))
+		return 0;
+	ret = net_sock_error(conn->src.fd);
+	if (ret)
+		tcp_conn_fail(conn, -ret, false);
+	return ret ? ret : -FI_EAGAIN;
+}
+
+int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	struct tcp_chan *chan = conn->chan;
+	size_t size = frame_size(pkt);
+	int ret;
+
+	if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
+		return -conn->err;
+	ret = found_dead(conn);
+	if (__builtin_expect(ret, 0))
+		return ret;
+	tcp_frame_put(&pkt->link_priv, pkt->hdr_len, pkt->len);
+	pkt->sent = 0;
+	if (list_empty(&chan->txq)) {
+		if (size <= SMALL_MAX && size <= TCP_STAGE_SIZE(conn->poller->conf) &&
+		    stage_pkt(conn, pkt, size))
+			return send_small(conn, pkt);
+		if (conn->state == TCP_CONN_READY && !conn->tx.blocked)
+			ret = send_large(conn, pkt, size);
+		if (conn->state != TCP_CONN_READY)
+			return -conn->err;
+		if (ret)
+			return ret;
+	}
+	list_add_tail(&pkt->node, &chan->txq);
+	set_blocked(conn, true);
+	return 0;
+}
+
+void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
+{
+	tcp_frame_put(&pkt->link_priv, pkt->hdr_len, pkt->len);
+	pkt->sent = 0;
+	list_add_tail(&pkt->node, &chan->txq);
+}
+
+/* gather - what one sendmsg may carry: staged bytes, then queued packets. */
+static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
+{
+	struct tcp_tx *tx = &conn->tx;
+	size_t cnt = 0, n, skip;
+	struct eng_pkt *pkt;
+	struct list *pos;
+
+	*total_p = 0;
+	if (tx->stage) {
+		iov[cnt++] = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
+		*total_p = staged(tx);
+	}
+	list_for_each(pos, &conn->chan->txq) {
+		struct iovec all[ENG_IOV_MAX + 1];
+
+		pkt = container_of(pos, struct eng_pkt, node);
+		if (cnt + pkt->iov_cnt + 1 > BATCH_MAX)
+			break;
+		all[0] = (struct iovec) { &pkt->link_priv, TCP_FRAME_SIZE + pkt->hdr_len };
+		for (n = 0; n < pkt->iov_cnt; n++)
+			all[n + 1] = pkt->iov[n];
+		skip = pkt->sent;
+		cnt += iov_slice(all, n + 1, skip, frame_size(pkt) - skip, iov + cnt);
+		*total_p += frame_size(pkt) - skip;
+	}
+	return cnt;
+}
+
+/* consume - note that @len bytes have left; whole packets go to @done. */
+static void consume(struct tcp_conn *conn, size_t len, struct list *done)
+{
+	struct list *txq = &conn->chan->txq;
+	size_t before = conn->tx.stage ? staged(&conn->tx) : 0, left;
+	struct eng_pkt *pkt;
+
+	staged_sent(conn, len < before ? len : before);
+	len -= len < before ? len : before;
+	while (!list_empty(txq)) {
+		pkt = container_of(txq->next, struct eng_pkt, node);
+		left = frame_size(pkt) - pkt->sent;
+		if (len < left) {
+			pkt->sent += len;
+			break;
+		}
+		len -= left;
+		list_del(&pkt->node);
+		list_add_tail(&pkt->node, done);
+	}
+}
+
+static void call_done(struct list *done)
+{
+	struct eng_pkt *pkt;
+	struct list *item;
+
+	while ((item = list_pop(done))) {
+		pkt = container_of(item, struct eng_pkt, node);
+		pkt->done(pkt, 0);
+	}
+}
+
+void tcp_tx_pump(struct tcp_conn *conn)
+{
+	struct iovec iov[BATCH_MAX];
+	struct list done;
+	size_t cnt, total;
+	ssize_t ret;
+
+	list_del(&conn->tx.dirty_node);
+	list_init(&done);
+	while (conn->state == TCP_CONN_READY && !tcp_tx_idle(conn)) {
+		cnt = gather(conn, iov, &total);
+		ret = send_iov(conn, iov, cnt);
+		if (ret < 0)
+			return;
+		consume(conn, (size_t) ret, &done);
+		call_done(&done);
+		if ((size_t) ret < total) {
+			if (conn->state == TCP_CONN_READY)
+				set_blocked(conn, true);
+			return;
+		}
+	}
+	if (conn->state == TCP_CONN_READY) {
+		set_blocked(conn, false);
+		shut_if_done(conn);
+	}
+}
+
+bool tcp_tx_idle(const struct tcp_conn *conn)
+{
+	return !conn->tx.stage && list_empty(&conn->chan->txq);
+}
+
+void tcp_tx_drop(struct tcp_conn *conn)
+{
+	list_del(&conn->tx.dirty_node);
+	if (conn->tx.stage)
+		stage_release(conn);
+	if (conn->tx.blocked) {
+		conn->tx.blocked = false;
+		conn->poller->blocked--;
+	}
+}
