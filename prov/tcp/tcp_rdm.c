@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * RDM endpoints: a channel gets its connection when it is first used, from
+ * either side, and gets a new one after it was lost.
+ *
+ * A call that is refused is repeated for conn_retry_ms: nobody listens there
+ * while the peer is being restarted, or it is out of descriptors for a moment.
+ * What does not answer at all has conn_timeout_ms, once.  Every failure is
+ * reported from a timer, and so from poll().
+ */
+#include <rdma/fi_errno.h>
+
+#include "tcp_cross.h"
+#include "tcp_link.h"
+
+#define BACKOFF_FIRST_NS (5 * CLOCK_NS_PER_MS)
+#define BACKOFF_MAX_SHIFT 5	/* 160 ms */
+
+/* ---- calling -------------------------------------------------------------------- */
+
+static bool worth_repeating(int err)
+{
+	switch (err) {
+	case FI_ECONNREFUSED:
+	case FI_ECONNRESET:
+	case FI_EADDRNOTAVAIL:	/* no free port: the ones in TIME_WAIT come back */
+	case FI_EAGAIN:
+	case FI_EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* call_failed - try again a little later, or have the failure reported. */
+static void call_failed(struct tcp_chan *chan, int err, bool final)
+{
+	struct tcp_link *link = chan->link;
+	uint64_t now = clock_ns();
+	uint64_t end = chan->first_ns + (uint64_t) link->conf->conn_retry_ms * CLOCK_NS_PER_MS;
+	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
+
+	chan->err = err;
+	chan->give_up = final || !worth_repeating(err) || now >= end;
+	chan->tries++;
+	tcp_chan_set_state(chan, TCP_CHAN_BACKOFF);
+	tcp_timer_set(link->poller, &chan->timer,
+		      chan->give_up ? 0 : now + (BACKOFF_FIRST_NS << shift));
+}
+
+static void call(struct tcp_chan *chan)
+{
+	struct tcp_link *link = chan->link;
+	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .prev = chan->peer_serial };
+	int ret;
+
+	if (link->poller->dialing >= TCP_DIAL_MAX) {
+		tcp_chan_set_state(chan, TCP_CHAN_WAITING);
+		list_add_tail(&chan->node, &link->poller->waiting);
+		return;
+	}
+	hello.serial = ++link->serial;
+	ret = tcp_conn_dial(link, &tcp_rdm_wireup, chan, eng_peer_addr(tcp_chan_peer(chan)),
+			    &hello, NULL, &chan->dial);
+	if (ret)
+		call_failed(chan, -ret, false);
+	else
+		tcp_chan_set_state(chan, TCP_CHAN_DIALING);
+}
+
+void tcp_rdm_next(struct tcp_poller *poller)
+{
+	struct tcp_chan *chan;
+
+	while (!list_empty(&poller->waiting) && poller->dialing < TCP_DIAL_MAX) {
+		chan = container_of(poller->waiting.next, struct tcp_chan, node);
+		call(chan);
+	}
+}
+
+static void report_unreachable(struct tcp_chan *chan)
+{
+	struct tcp_link *link = chan->link;
+	struct eng_peer *peer = tcp_chan_peer(chan);
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(link->conf, "cannot connect to %s: %s. %s\n",
+			net_addr_text(eng_peer_addr(peer), text), fi_strerror(chan->err),
+			net_sock_advice(chan->err));
+	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
+	tcp_chan_drain(chan, chan->err);
+	if (!link->closing)
+		eng_on_down(&link->base, peer, chan->err);
+}
+
+/* BACKOFF: the pause is over; CROSSED: the other side's call, which
+ * was to replace ours, did not come.
+ */
+void tcp_rdm_timer(struct tcp_timer *timer, uint64_t now)
+{
+	struct tcp_chan *chan = container_of(timer, struct tcp_chan, timer);
+
+	if (chan->state == TCP_CHAN_CROSSED)
+		call_failed(chan, FI_ETIMEDOUT, true);
+	else if (chan->give_up)
+		report_unreachable(chan);
+	else
+		call(chan);
+}
+
+int tcp_rdm_get(struct tcp_link *link, struct tcp_chan *chan)
+{
+	if (chan->state != TCP_CHAN_IDLE)
+		return 0;
+	chan->first_ns = clock_ns();
+	chan->tries = 0;
+	call(chan);
+	return 0;
+}
+
+/* ---- a connection ends ------------------------------------------------------------ */
+
+static void log_loss(const struct tcp_conn *conn)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	net_addr_text(&conn->peer.sa, text);
+	if (conn->clean_end)
+		TCP_INFO(conn->link->conf, "%s closed the connection\n", text);
+	else
+		TCP_WARN_SPARSE(conn->link->conf, "lost the connection to %s: %s\n", text,
+				fi_strerror(conn->err));
+}
+
+/* lose - the channel's connection is gone: whatever waits for the peer ends. */
+static void lose(struct tcp_chan *chan, int err)
+{
+	struct eng_peer *peer = tcp_chan_peer(chan);
+	struct tcp_conn *conn = chan->conn, *loop = chan->loop;
+	struct tcp_link *link = chan->link;
+
+	chan->conn = NULL;
+	chan->loop = NULL;
+	if (loop)
+		tcp_conn_close(loop);
+	if (conn) {
+		conn->err = err;
+		tcp_conn_close(conn);
+	}
+	if (chan->state != TCP_CHAN_READY)
+		return;		/* only the far end of a loop; our call goes on */
+	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
+	tcp_chan_drain(chan, err);
+	if (!link->closing)
+		eng_on_down(&link->base, peer, err);
+}
+
+static void on_lost(struct tcp_conn *conn)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	switch (conn->was) {
+	case TCP_CONN_READY:
+		log_loss(conn);
+		lose(chan, conn->err);
+		break;
+	case TCP_CONN_DIALING:
+	case TCP_CONN_GREETING:
+		chan->dial = NULL;
+		call_failed(chan, conn->err, false);
+		break;
+	default:
+		break;
+	}
+	tcp_conn_close(conn);
+}
+
+/* ---- wire-up --------------------------------------------------------------------- */
+
+static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	tcp_chan_up(chan, conn, hello->epoch);
+	tcp_tx_pump(conn);
+	if (conn->state == TCP_CONN_READY && !conn->link->closing)
+		eng_on_up(&conn->link->base, tcp_chan_peer(chan));
+}
+
+static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_chan *chan = conn->chan;
+	struct tcp_link *link = conn->link;
+	char text[NET_ADDR_TEXT_MAX];
+
+	chan->dial = NULL;
+	if (hello->reason == TCP_WIRE_CROSSED) {
+		tcp_chan_set_state(chan, TCP_CHAN_CROSSED);
+		tcp_timer_set(link->poller, &chan->timer, clock_ns() +
+			      (uint64_t) link->conf->conn_timeout_ms * CLOCK_NS_PER_MS);
+	} else {
+		TCP_WARN_SPARSE(link->conf, "%s refused our connection: %s\n",
+				net_addr_text(&conn->peer.sa, text),
+				tcp_hello_reason_text(hello->reason));
+		call_failed(chan, tcp_hello_errno(hello->reason),
+			    hello->reason != TCP_WIRE_BUSY);
+	}
+	tcp_conn_close(conn);
+}
+
+/* settle_addr - the address under which the caller is known.  One that gave a
+ * wildcard is known by where it calls from; anything else must match that, or an
+ * endpoint could pass itself off as another.
+ */
+static bool settle_addr(const struct tcp_conn *conn, union net_sa *addr)
+{
+	if (!net_addr_len(&addr->sa) || addr->sa.sa_family != conn->peer.sa.sa_family)
+		return false;
+	if (addr->sa.sa_family == AF_INET6)
+		addr->in6.sin6_scope_id = conn->peer.in6.sin6_scope_id;
+	if (net_addr_is_any(&addr->sa)) {
+		uint16_t port = net_addr_port(&addr->sa);
+
+		*addr = conn->peer;
+		net_addr_set_port(&addr->sa, port);
+	}
+	return conn->link->conf->firewall_addr || net_addr_same_host(&addr->sa, &conn->peer.sa);
+}
+
+static enum tcp_cross_verdict judge(const struct tcp_conn *conn, const struct tcp_chan *chan,
+				    const struct tcp_hello *hello, const union net_sa *addr)
+{
+	struct tcp_cross cross = {
+		.have = TCP_HAVE_NOTHING,
+		.peer = { &addr->sa, hello->epoch },
+		.peer_epoch = chan->peer_epoch,
+	};
+	union net_sa self;
+
+	if (chan->conn && chan->conn->state == TCP_CONN_FAILED)
+		return TCP_CROSS_REPLACE;
+	tcp_conn_name(conn, &self);
+	cross.self = (struct tcp_cross_id) { &self.sa, conn->link->epoch };
+	if (chan->conn) {
+		cross.have = chan->conn->ours ? TCP_HAVE_OURS : TCP_HAVE_THEIRS;
+		cross.serial = chan->conn->serial;
+	} else if (chan->dial && chan->dial->state == TCP_CONN_GREETING) {
+		cross.have = TCP_HAVE_HELLO;
+	}
+	return tcp_cross_judge(&cross, hello);
+}
+
+/* take_in - @conn becomes the channel's connection. */
+static void take_in(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	struct tcp_conn *dial = chan->dial;
+	int ret = tcp_conn_welcome(conn, hello->serial, NULL, 0);
+
+	if (ret) {
+		tcp_conn_fail(conn, -ret, false);
+		return;
+	}
+	tcp_chan_up(chan, conn, hello->epoch);
+	chan->peer_serial = hello->serial;
+	if (dial)
+		tcp_conn_close(dial);
+	tcp_tx_pump(conn);
+	if (conn->state == TCP_CONN_READY && !conn->link->closing)
+		eng_on_up(&conn->link->base, tcp_chan_peer(chan));
+}
+
+static void take_in_self(struct tcp_conn *conn, struct tcp_chan *chan,
+			 const struct tcp_hello *hello)
+{
+	int ret = tcp_conn_welcome(conn, hello->serial, NULL, 0);
+
+	if (ret) {
+		tcp_conn_fail(conn, -ret, false);
+		return;
+	}
+	conn->chan = chan;
+	chan->loop = conn;
+}
+
+static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_link *link = conn->link;
+	union net_sa addr = hello->addr;
+	char text[NET_ADDR_TEXT_MAX];
+	struct eng_peer *peer;
+
+	if (!settle_addr(conn, &addr)) {
+		TCP_WARN_SPARSE(link->conf, "refused a connection from %s: its endpoint claims "
+				"another host's address (FI_TCP_FIREWALL_ADDR=1 admits that)\n",
+				net_addr_text(&conn->peer.sa, text));
+		tcp_conn_refuse(conn, TCP_WIRE_ADDR_BAD, NULL, 0);
+		return;
+	}
+	peer = eng_peer_find(&link->base, &addr, net_addr_len(&addr.sa));
+	if (!peer) {
+		tcp_conn_refuse(conn, TCP_WIRE_BUSY, NULL, 0);
+		return;
+	}
+	switch (judge(conn, tcp_chan_of(link, peer), hello, &addr)) {
+	case TCP_CROSS_REFUSE:
+		tcp_conn_refuse(conn, TCP_WIRE_CROSSED, NULL, 0);
+		return;
+	case TCP_CROSS_SELF:
+		take_in_self(conn, tcp_chan_of(link, peer), hello);
+		return;
+	case TCP_CROSS_REPLACE:
+		if (tcp_conn_ended(conn)) {
+			tcp_conn_close(conn);	/* the caller is gone again */
+			return;
+		}
+		lose(tcp_chan_of(link, peer), FI_ECONNRESET);
+		peer = eng_peer_find(&link->base, &addr, net_addr_len(&addr.sa));
+		if (!peer) {
+			tcp_conn_refuse(conn, TCP_WIRE_BUSY, NULL, 0);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	take_in(conn, tcp_chan_of(link, peer), hello);
+}
+
+const struct tcp_wireup tcp_rdm_wireup = {
+	.kind = TCP_WIRE_RDM,
+	.hello = on_hello,
+	.welcome = on_welcome,
+	.refused = on_refused,
+	.lost = on_lost,
+};
