@@ -1,18 +1,75 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-EXTRA_DIST += prov/tcp/configure.m4
-tcp_sources =
+EXTRA_DIST += prov/tcp/configure.m4 prov/tcp/README.md
+
+# The link, which knows the engine's lower edge only; tcp_prov.c puts both together.
+tcp_link_sources = \
+	prov/tcp/tcp_chan.c \
+	prov/tcp/tcp_cm.c \
+	prov/tcp/tcp_conf.c \
+	prov/tcp/tcp_conf.h \
+	prov/tcp/tcp_conn.c \
+	prov/tcp/tcp_conn.h \
+	prov/tcp/tcp_cross.c \
+	prov/tcp/tcp_cross.h \
+	prov/tcp/tcp_frame.h \
+	prov/tcp/tcp_greet.c \
+	prov/tcp/tcp_hello.c \
+	prov/tcp/tcp_hello.h \
+	prov/tcp/tcp_link.c \
+	prov/tcp/tcp_link.h \
+	prov/tcp/tcp_listen.c \
+	prov/tcp/tcp_poll.c \
+	prov/tcp/tcp_poll.h \
+	prov/tcp/tcp_rdm.c \
+	prov/tcp/tcp_rx.c \
+	prov/tcp/tcp_tx.c \
+	prov/tcp/wire.h
 
 if HAVE_TCP
+noinst_LTLIBRARIES += prov/tcp/libtcplink.la
+prov_tcp_libtcplink_la_SOURCES = $(tcp_link_sources)
+
 if HAVE_TCP_DL
 pkglib_LTLIBRARIES += libtcp-fi.la
-libtcp_fi_la_SOURCES = $(tcp_sources)
+libtcp_fi_la_SOURCES = prov/tcp/tcp_prov.c
 libtcp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libtcp_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
+libtcp_fi_la_LIBADD = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la
 libtcp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
 else
 noinst_LTLIBRARIES += prov/tcp/libtcp.la
-prov_tcp_libtcp_la_SOURCES = $(tcp_sources)
+prov_tcp_libtcp_la_SOURCES = prov/tcp/tcp_prov.c
+prov_tcp_libtcp_la_LIBADD = prov/tcp/libtcplink.la
 builtin_prov_libs += prov/tcp/libtcp.la
 endif
+
+tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+tcp_tests = \
+	prov/tcp/tcp_hello_test \
+	prov/tcp/tcp_link_test
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(tcp_tests)
+TESTS += $(tcp_tests)
+prov_tcp_tcp_hello_test_SOURCES = prov/tcp/tcp_hello_test.c prov/tcp/tcp_hello_check.h
+prov_tcp_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tcp_hello_test_LDADD = $(tcp_test_libs)
+prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/fake_engine.h \
+	prov/tcp/tcp_stream_check.h
+prov_tcp_tcp_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tcp_link_test_LDADD = $(tcp_test_libs)
+endif
+
+# The fuzzers need clang: "make prov/tcp/fuzz_hello prov/tcp/fuzz_stream CC=clang".
+tcp_fuzz_flags = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
+tcp_fuzz_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la
+EXTRA_PROGRAMS += prov/tcp/fuzz_hello prov/tcp/fuzz_stream
+prov_tcp_fuzz_hello_SOURCES = prov/tcp/fuzz_hello.c prov/tcp/tcp_hello_check.h \
+	prov/tcp/tcp_hello.c
+prov_tcp_fuzz_hello_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_fuzz_hello_LDADD = $(tcp_fuzz_libs)
+prov_tcp_fuzz_stream_SOURCES = prov/tcp/fuzz_stream.c prov/tcp/fake_engine.h \
+	prov/tcp/tcp_stream_check.h $(tcp_link_sources)
+prov_tcp_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_fuzz_stream_LDADD = $(tcp_fuzz_libs)
 endif

@@ -1,0 +1,1032 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The link over real loopback sockets, under an engine that checks every packet.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "fake_engine.h"
+#include "tcp_frame.h"
+#include "tcp_stream_check.h"
+
+static struct eng_peer *peer_at(struct eng_ep *ep, struct eng_ep *other)
+{
+	union net_sa addr = fake_name(other->link);
+
+	return fake_peer(ep, &addr);
+}
+
+static void pull_both(struct eng_ep *a, struct eng_ep *b)
+{
+	fake_pull_some(a);
+	fake_pull_some(b);
+}
+
+/* ---- RDM ---------------------------------------------------------------------------- */
+
+static void packets_of_every_size_arrive_in_order(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	size_t i, size;
+
+	for (i = 0; i < 1500; i++) {
+		size = fake_draw() % 10 ? fake_draw() % 300 : fake_draw() % (TCP_PAYLOAD_MAX + 1);
+		if (i % 97 == 0)
+			size = i % 2 ? 0 : TCP_PAYLOAD_MAX;
+		fake_send(ab, size, fake_draw() % 4 ? 0 : ENG_PKT_MORE);
+		if (i % 3 == 0)
+			fake_send(ba, fake_draw() % 20000, 0);
+		if (fake_draw() % 4 == 0) {
+			fake_poll();
+			pull_both(a, b);
+		}
+		if (i % 500 == 0)
+			a->later = b->later = (unsigned) (fake_draw() % 30);
+	}
+	a->later = b->later = 0;
+	FAKE_UNTIL(20000, (pull_both(a, b), ba->rx_cnt == ab->tx_seq && ab->rx_cnt == ba->tx_seq &&
+			   ab->done_cnt == ab->tx_seq && ba->done_cnt == ba->tx_seq));
+	assert_int_equal(ab->down + ba->down, 0);
+	assert_int_equal(ab->up, 1);
+	assert_int_equal(ba->up, 1);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void crossed_calls_end_with_one_connection(void **state)
+{
+	int round;
+
+	for (round = 0; round < 200; round++) {
+		struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+		struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+		size_t i;
+
+		for (i = 0; i < 4; i++)
+			fake_send(ab, 10 + i, 0);
+		for (i = fake_draw() % 4; i; i--)
+			fake_poll();
+		for (i = 0; i < 4; i++)
+			fake_send(ba, 3000 * i, 0);
+		FAKE_UNTIL(5000, (pull_both(a, b), ba->rx_cnt == 4 && ab->rx_cnt == 4));
+		for (i = 0; i < 20; i++)
+			fake_poll();
+		assert_int_equal(ab->down + ba->down, 0);
+		assert_int_equal(ab->up, 1);
+		assert_int_equal(ba->up, 1);
+		fake_close(a, 100);
+		fake_close(b, 100);
+	}
+}
+
+static void an_endpoint_talks_to_itself(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *aa = peer_at(a, a);
+	size_t i;
+
+	for (i = 0; i < 100; i++)
+		fake_send(aa, i * 300, 0);
+	FAKE_UNTIL(5000, (fake_pull_some(a), aa->rx_cnt == 100 && aa->done_cnt == 100));
+	assert_int_equal(aa->down, 0);
+	fake_close(a, 100);
+}
+
+/* Two processes, so that both calls are really under way at the same time. */
+static void call_in_rounds(int in, int out, int rounds)
+{
+	union net_sa other;
+	struct eng_peer *peer;
+	struct eng_ep *ep;
+	char byte;
+	int i;
+
+	for (i = 0; i < rounds; i++) {
+		ep = fake_ep(FI_EP_RDM, 0);
+		other = fake_name(ep->link);
+		CHECK(write(out, &other, sizeof(other)) == sizeof(other));
+		CHECK(read(in, &other, sizeof(other)) == sizeof(other));
+		peer = fake_peer(ep, &other);
+		fake_send(peer, 100, 0);
+		fake_send(peer, 100000, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(ep), peer->rx_cnt == 2 && peer->done_cnt == 2));
+		CHECK(peer->up == 1 && !peer->down);
+		CHECK(write(out, "x", 1) == 1);
+		CHECK(read(in, &byte, 1) == 1);
+		CHECK(!peer->down);
+		fake_close(ep, 1000);
+	}
+}
+
+static void two_processes_call_each_other_at_once(void **state)
+{
+	int to[2], from[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(to) | pipe(from), 0);
+	pid = fork();
+	if (!pid) {
+		fake_start();
+		call_in_rounds(to[0], from[1], 100);
+		_exit(0);
+	}
+	call_in_rounds(from[0], to[1], 100);
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	close(to[0]), close(to[1]), close(from[0]), close(from[1]);
+}
+
+static void a_slow_receiver_holds_the_sender_back(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	size_t i;
+
+	fake_send(ab, 0, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	b->later = 100;
+	for (i = 0; i < 40000; i++) {
+		fake_send(ab, i % 7 ? 500 : 9000, i % 2 ? ENG_PKT_MORE : 0);
+		if (i % 64 == 0)
+			fake_poll();
+	}
+	assert_true(ab->done_cnt < ab->tx_seq);		/* some wait in user space */
+	b->later = 50;
+	FAKE_UNTIL(20000, (fake_pull_some(b), ba->rx_cnt == 40001 && ab->done_cnt == 40001));
+	assert_int_equal(ab->down + ba->down, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* ---- an endpoint against a scripted one -------------------------------------------------- */
+
+struct script {
+	union net_sa addr;		/* of our listener */
+	int listener;
+	struct tcp_hello hello;		/* what we say */
+};
+
+static struct script script_open(void)
+{
+	struct script script = { .addr = fake_loopback(0) };
+	socklen_t len = 16;
+
+	script.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_int_equal(bind(script.listener, &script.addr.sa, len), 0);
+	assert_int_equal(listen(script.listener, 5), 0);
+	assert_int_equal(getsockname(script.listener, &script.addr.sa, &len), 0);
+	script.hello = (struct tcp_hello) {
+		.type = TCP_WIRE_HELLO,
+		.kind = TCP_WIRE_RDM,
+		.epoch = 1,
+		.serial = 1,
+		.max_payload = 100,
+		.addr = script.addr,
+	};
+	return script;
+}
+
+static int script_accept(struct script *script)
+{
+	uint64_t until = clock_deadline(2000);
+	int fd;
+
+	do {
+		fake_poll();
+		fd = accept4(script->listener, NULL, NULL, SOCK_NONBLOCK);
+	} while (fd < 0 && clock_ns() < until);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static int script_call(struct eng_ep *ep)
+{
+	union net_sa to = fake_name(ep->link);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(connect(fd, &to.sa, 16), 0);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+static void script_say(struct script *script, int fd)
+{
+	uint8_t buf[TCP_WIRE_HELLO_SIZE];
+
+	tcp_hello_pack(&script->hello, buf);
+	assert_int_equal(send(fd, buf, sizeof(buf), MSG_NOSIGNAL), sizeof(buf));
+}
+
+/* script_hear - the greeting that comes; false: the connection ends instead. */
+static bool script_hear(int fd, struct tcp_hello *hello)
+{
+	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
+	uint64_t until = clock_deadline(2000);
+	size_t have = 0;
+	ssize_t ret;
+
+	for (;;) {
+		fake_poll();
+		ret = recv(fd, buf + have, tcp_hello_need(buf, have) - have, 0);
+		if (!ret)
+			return false;
+		if (ret > 0) {
+			have += (size_t) ret;
+			if (tcp_hello_parse(buf, have, hello) == TCP_HELLO_OK)
+				return true;
+		}
+		assert_true(clock_ns() < until);
+	}
+}
+
+static void crossed_calls_are_decided_by_address(void **state)
+{
+	int first, seen[2] = { 0, 0 };
+
+	/* until both orders of the two ports have come up */
+	while (!seen[0] || !seen[1]) {
+		struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+		struct script script = script_open();
+		struct eng_peer *peer = fake_peer(a, &script.addr);
+		union net_sa name = fake_name(a->link);
+		struct tcp_hello hello;
+		int theirs, ours;
+
+		fake_send(peer, 10, 0);
+		ours = script_accept(&script);
+		assert_true(script_hear(ours, &hello));
+		assert_int_equal(hello.type, TCP_WIRE_HELLO);
+		first = net_addr_cmp(&name.sa, &script.addr.sa) < 0;
+		seen[first]++;
+		theirs = script_call(a);
+		script_say(&script, theirs);
+		assert_true(script_hear(theirs, &hello));
+		if (first) {
+			assert_int_equal(hello.type, TCP_WIRE_REFUSE);
+			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
+			/* welcomed now; a crossed HELLO that is read later is still refused */
+			script.hello.type = TCP_WIRE_WELCOME;
+			script_say(&script, ours);
+			FAKE_UNTIL(2000, peer->up);
+			script.hello.type = TCP_WIRE_HELLO;
+			close(theirs);
+			theirs = script_call(a);
+			script_say(&script, theirs);
+			assert_true(script_hear(theirs, &hello));
+			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
+		} else {
+			assert_int_equal(hello.type, TCP_WIRE_WELCOME);
+			assert_false(script_hear(ours, &hello));	/* given up */
+		}
+		assert_int_equal(peer->up, 1);
+		assert_int_equal(peer->down, 0);
+		/* it has lost the connection, and calls again: with the knowledge of it ... */
+		close(theirs);
+		theirs = script_call(a);
+		script.hello.serial = 2;
+		script.hello.prev = 1;
+		script_say(&script, theirs);
+		FAKE_UNTIL(2000, peer->up == 2);
+		assert_int_equal(peer->down, 1);
+		/* ... or without any, because it is another process now */
+		close(ours);
+		ours = script_call(a);
+		script.hello.epoch = 2;
+		script.hello.serial = 1;
+		script.hello.prev = 0;
+		script_say(&script, ours);
+		FAKE_UNTIL(2000, peer->up == 3);
+		assert_int_equal(peer->down, 2);
+		close(ours);
+		close(theirs);
+		close(script.listener);
+		fake_close(a, 0);
+	}
+}
+
+static void refusals_are_reported_or_repeated(void **state)
+{
+	static const struct { uint32_t reason; int err; int calls; } cases[] = {
+		{ TCP_WIRE_VERSION_BAD, FI_EPROTO, 1 },
+		{ TCP_WIRE_KIND_BAD, FI_ECONNREFUSED, 1 },
+		{ TCP_WIRE_ADDR_BAD, FI_EADDRNOTAVAIL, 1 },
+		{ 99, FI_ECONNREFUSED, 1 },
+		{ TCP_WIRE_BUSY, 0, 3 },
+	};
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	size_t i;
+	int k, fd;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(fake_send(peer, 10, 0), 0);
+		peer->down = 0;
+		for (k = 0; k < cases[i].calls; k++) {
+			fd = script_accept(&script);
+			assert_true(script_hear(fd, &hello));
+			script.hello.type = TCP_WIRE_REFUSE;
+			script.hello.reason = cases[i].reason;
+			script_say(&script, fd);
+			assert_false(script_hear(fd, &hello));
+			close(fd);
+		}
+		if (cases[i].err) {
+			FAKE_UNTIL(2000, peer->down);
+			assert_int_equal(peer->err, cases[i].err);
+		}
+	}
+	fd = script_accept(&script);	/* busy no more */
+	assert_true(script_hear(fd, &hello));
+	script.hello.type = TCP_WIRE_WELCOME;
+	script.hello.reason = TCP_WIRE_OK;
+	script.hello.serial = hello.serial;
+	script_say(&script, fd);
+	FAKE_UNTIL(2000, peer->up);
+	assert_int_equal(peer->down, 0);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+static void a_promised_call_that_never_comes_times_out(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int fd;
+
+	tcp_conf.conn_timeout_ms = 100;
+	fake_send(peer, 10, 0);
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	script.hello.type = TCP_WIRE_REFUSE;
+	script.hello.reason = TCP_WIRE_CROSSED;
+	script_say(&script, fd);
+	FAKE_UNTIL(2000, peer->down);
+	assert_int_equal(peer->err, FI_ETIMEDOUT);
+	close(fd);
+
+	/* the same for one that takes our call and says nothing */
+	fake_send(peer, 10, 0);
+	fd = script_accept(&script);
+	FAKE_UNTIL(2000, peer->down == 2);
+	assert_int_equal(peer->err, FI_ETIMEDOUT);
+	close(fd);
+
+	/* and one that answers nonsense is told apart at once */
+	tcp_conf.conn_timeout_ms = 2000;
+	fake_send(peer, 10, 0);
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	assert_int_equal(send(fd, "220 mail.example ESMTP\r\n", 24, MSG_NOSIGNAL), 24);
+	FAKE_UNTIL(1000, peer->down == 3);
+	assert_int_equal(peer->err, FI_EPROTO);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+/* The stream breaks in the middle of a payload: whatever the engine chose to do
+ * with it ends once.
+ */
+static void a_torn_packet_is_reported(void **state)
+{
+	static const size_t body = 5000;
+	uint8_t frame[TCP_FRAME_SIZE + sizeof(struct fake_hdr) + 1000] = { 0 };
+	struct fake_hdr hdr = { .seq = 0, .len = body };
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int round, fd, i;
+
+	tcp_frame_put(frame, sizeof(hdr), body);
+	memcpy(frame + TCP_FRAME_SIZE, &hdr, sizeof(hdr));
+	for (i = 0; i < 1000; i++)
+		frame[TCP_FRAME_SIZE + sizeof(hdr) + i] = fake_byte(0, (size_t) i);
+	for (round = 1; round < 60; round++) {
+		size_t cut = round % 3 ? sizeof(frame) : fake_draw() % sizeof(frame);
+
+		a->quiet = round % 2;
+		fd = script_call(a);
+		script.hello.epoch++;
+		script_say(&script, fd);
+		assert_true(script_hear(fd, &hello));
+		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
+		assert_int_equal(send(fd, frame, cut, MSG_NOSIGNAL), cut);
+		for (i = 0; i < 20; i++) {
+			fake_poll();
+			fake_pull_some(a);
+		}
+		close(fd);
+		FAKE_UNTIL(2000, peer->down == round);
+		assert_int_equal(a->placing, 0);
+		if (!list_empty(&a->held)) {	/* what is kept knows that it is lost */
+			struct fake_rx *rx = container_of(a->held.next, struct fake_rx, node);
+			struct iovec iov = { NULL, 0 };
+
+			assert_int_equal(tcp_link_ops.pull(a->link, rx->token, &iov, 1, rx),
+					 -FI_ECONNRESET);
+			list_del(&rx->node);
+			fake_rx_free(rx);
+		}
+	}
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+static void nobody_there_is_reported_once(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	union net_sa nowhere = fake_loopback(1);
+	struct eng_peer *peer = fake_peer(a, &nowhere);
+	uint64_t began = clock_ns();
+
+	assert_int_equal(fake_send(peer, 10, 0), 0);
+	assert_int_equal(fake_send(peer, 100000, 0), 0);
+	FAKE_UNTIL(2000, peer->down);
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	assert_int_equal(peer->lost_cnt, 2);
+	assert_int_equal(fake_done_status, -FI_ECONNREFUSED);
+	assert_true(clock_ns() - began >= 150 * CLOCK_NS_PER_MS);	/* it was repeated */
+	fake_close(a, 100);
+}
+
+static void a_restarted_peer_is_reached_again(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b);
+	uint16_t port = net_addr_port(&ab->addr.sa);
+	int round;
+
+	for (round = 1; round <= 5; round++) {
+		fake_send(ab, 100, 0);
+		FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+		fake_close(b, 0);
+		FAKE_UNTIL(2000, ab->down == round);
+		b = fake_ep(FI_EP_RDM, port);
+	}
+	/* it is away when we call, and comes back */
+	fake_close(b, 0);
+	fake_send(ab, 100, 0);
+	for (round = 0; round < 100; round++)
+		fake_poll();
+	b = fake_ep(FI_EP_RDM, port);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	assert_int_equal(ab->down, 5);
+	/* and the new one may call us while we still think of the old one */
+	fake_close(b, 0);
+	b = fake_ep(FI_EP_RDM, port);
+	fake_send(peer_at(b, a), 5, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(a), peer_at(a, b)->rx_cnt >= 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void a_send_into_a_dead_connection_is_noticed(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b);
+	uint16_t port = net_addr_port(&ab->addr.sa);
+
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	fake_close(b, 0);
+	usleep(20000);	/* the application computes: no poll */
+	b = fake_ep(FI_EP_RDM, port);
+	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
+	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
+	FAKE_UNTIL(2000, ab->down == 1);
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void what_was_sent_before_close_arrives(void **state)
+{
+	size_t i;
+
+	/* close right after the first send of all, and of much; the other side is
+	 * another process, because close does not poll for anybody else's good
+	 */
+	for (i = 0; i < 10; i++) {
+		struct eng_ep *b = fake_ep(FI_EP_RDM, 0);
+		union net_sa to = fake_name(b->link);
+		size_t cnt = i % 2 ? 1 : 200, k;
+		struct eng_peer *ba = NULL;
+		int status;
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct eng_ep *a;
+
+			fake_start();	/* a group of our own */
+			a = fake_ep(FI_EP_RDM, 0);
+			for (k = 0; k < cnt; k++)
+				fake_send(fake_peer(a, &to), i < 4 ? 100 : 100000, 0);
+			fake_close(a, 5000);
+			_exit(0);
+		}
+		FAKE_UNTIL(10000, !list_empty(&b->peers));
+		ba = container_of(b->peers.next, struct eng_peer, node);
+		FAKE_UNTIL(10000, (fake_pull_some(b), ba->down));
+		assert_int_equal(ba->rx_cnt, cnt);
+		waitpid(pid, &status, 0);
+		assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+		fake_close(b, 0);
+	}
+}
+
+static void sixty_four_endpoints_all_to_all(void **state)
+{
+	enum { N = 64 };
+	struct eng_ep *ep[N];
+	uint64_t got;
+	int i, k;
+
+	for (i = 0; i < N; i++)
+		ep[i] = fake_ep(FI_EP_RDM, 0);
+	for (i = 0; i < N; i++)
+		for (k = 0; k < N; k++)
+			fake_send(peer_at(ep[i], ep[k]), 64, 0);
+	do {
+		fake_poll();
+		got = 0;
+		for (i = 0; i < N; i++) {
+			struct list *pos;
+
+			fake_pull_some(ep[i]);
+			list_for_each(pos, &ep[i]->peers) {
+				struct eng_peer *peer = container_of(pos, struct eng_peer, node);
+
+				assert_int_equal(peer->down, 0);
+				got += peer->rx_cnt;
+			}
+		}
+	} while (got < N * N);
+	for (i = 0; i < N; i++)
+		fake_close(ep[i], 100);
+}
+
+static void a_forgotten_peer_costs_nothing(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b);
+
+	fake_send(ab, 100, 0);
+	fake_send(ab, 1000000, 0);	/* waits for the connection */
+	a->link->ops->peer_put(a->link, ab);
+	assert_int_equal(ab->lost_cnt, 2);
+	assert_int_equal(fake_done_status, -FI_ECANCELED);
+	memset(ab->chan, 0, sizeof(ab->chan));
+	ab->wanted = false;
+	ab->tx_seq = 0;
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	/* what was sent arrives although it is forgotten at once */
+	fake_send(ab, 200, 0);
+	a->link->ops->peer_put(a->link, ab);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 2 && peer_at(b, a)->down));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* ---- strangers ------------------------------------------------------------------------ */
+
+static int knock(const union net_sa *to)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(connect(fd, &to->sa, sizeof(to->in)), 0);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+/* say - send some bytes, poll until the other side has answered and hung up. */
+static size_t say(const union net_sa *to, const void *bytes, size_t len, char *answer,
+		  size_t room)
+{
+	uint64_t deadline = clock_deadline(3000);
+	int fd = knock(to);
+	size_t have = 0;
+	ssize_t ret;
+
+	assert_int_equal(send(fd, bytes, len, MSG_NOSIGNAL), len);
+	for (;;) {
+		fake_poll();
+		ret = recv(fd, answer + have, room - have, 0);
+		if (!ret)
+			break;
+		if (ret > 0)
+			have += (size_t) ret;
+		else
+			assert_int_equal(errno, EAGAIN);	/* no reset */
+		assert_true(clock_ns() < deadline);
+	}
+	close(fd);
+	return have;
+}
+
+static void assert_refusal(const char *answer, size_t len, uint32_t reason)
+{
+	struct tcp_hello hello;
+
+	assert_int_equal(tcp_hello_parse((const uint8_t *) answer, len, &hello), TCP_HELLO_OK);
+	assert_int_equal(hello.type, TCP_WIRE_REFUSE);
+	assert_int_equal(hello.reason, reason);
+	assert_true(hello.data_len > 10);
+}
+
+static void strangers_get_a_refusal(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	union net_sa to = fake_name(a->link);
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_HELLO,
+		.kind = TCP_WIRE_RDM,
+		.max_payload = 1,
+		.addr = fake_loopback(5),
+	};
+	char answer[2048];
+	uint8_t greeting[TCP_WIRE_HELLO_SIZE];
+	size_t len;
+
+	len = say(&to, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 27, answer, sizeof(answer));
+	assert_true(len > 12);
+	assert_memory_equal(answer, "HTTP/1.1 400", 12);
+
+	len = say(&to, "\x16\x03\x01\x02\x00\x01", 6, answer, sizeof(answer));
+	assert_refusal(answer, len, TCP_WIRE_MALFORMED);
+
+	tcp_hello_pack(&hello, greeting);
+	greeting[offsetof(struct tcp_wire_hello, version) + 1] = 77;
+	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	assert_refusal(answer, len, TCP_WIRE_VERSION_BAD);
+
+	hello.kind = TCP_WIRE_MSG;
+	tcp_hello_pack(&hello, greeting);
+	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	assert_refusal(answer, len, TCP_WIRE_KIND_BAD);
+
+	hello.kind = TCP_WIRE_RDM;
+	hello.addr.in.sin_addr.s_addr = htonl(0x7f000002);	/* not where it calls from */
+	tcp_hello_pack(&hello, greeting);
+	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	assert_refusal(answer, len, TCP_WIRE_ADDR_BAD);
+
+	assert_true(list_empty(&a->peers));
+	fake_close(a, 100);
+}
+
+static void a_peer_that_sends_garbage_hurts_itself_only(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	union net_sa to = fake_name(a->link);
+	struct eng_peer *ab = peer_at(a, b);
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_HELLO,
+		.kind = TCP_WIRE_RDM,
+		.max_payload = 1 << 20,
+		.addr = fake_loopback(5),
+	};
+	uint8_t bytes[TCP_WIRE_HELLO_SIZE + 4096];
+	int round, fd;
+	size_t i;
+
+	fake_send(ab, 10, 0);
+	for (round = 0; round < 60; round++) {
+		struct eng_peer *peer = fake_peer(a, &hello.addr);
+		int down = peer->down;
+
+		hello.epoch = fake_draw();
+		tcp_hello_pack(&hello, bytes);
+		for (i = TCP_WIRE_HELLO_SIZE; i < sizeof(bytes); i++)
+			bytes[i] = (uint8_t) fake_draw();
+		if (round % 2)	/* plausible lengths, nonsense in the header */
+			tcp_frame_put(bytes + TCP_WIRE_HELLO_SIZE, 1 + fake_draw() % ENG_HDR_MAX,
+				      fake_draw() % 4000);
+		fd = knock(&to);
+		send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
+		FAKE_UNTIL(2000, peer->down > down);
+		close(fd);
+	}
+	fake_send(ab, 10, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 2));
+	assert_int_equal(ab->down, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void no_stream_does_harm(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	uint8_t bytes[600];
+	uint64_t dice = 5;
+	size_t i, k;
+
+	for (i = 0; i < 500; i++) {
+		fake_seed = dice;
+		for (k = 0; k < sizeof(bytes); k++)
+			bytes[k] = (uint8_t) (fake_draw() >> (k % 3 ? 1 : 2));
+		dice = fake_seed;
+		if (i % 3)	/* mostly well formed */
+			for (k = 0; k < sizeof(bytes); k++)
+				bytes[k] &= 0x7f;
+		check_stream(a, bytes, 20 + (size_t) (dice % 580));
+	}
+	fake_close(a, 0);
+}
+
+static void callers_that_say_nothing_make_room(void **state)
+{
+	struct rlimit limit;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		enum { N = 1500 };
+		struct eng_ep *a, *b;
+		union net_sa to;
+		int i;
+
+		limit.rlim_cur = limit.rlim_max = 4096;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		fake_start();
+		a = fake_ep(FI_EP_RDM, 0);
+		b = fake_ep(FI_EP_RDM, 0);
+		to = fake_name(a->link);
+		for (i = 0; i < N; i++) {
+			knock(&to);
+			fake_poll();
+		}
+		fake_send(peer_at(b, a), 10, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(a), peer_at(a, b)->rx_cnt == 1));
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static void running_out_of_descriptors_is_survived(void **state)
+{
+	struct rlimit limit;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct eng_ep *a, *b;
+		struct eng_peer *ab;
+		uint64_t began;
+		unsigned polls = 0;
+		int fd[3], used;
+
+		fake_start();
+		a = fake_ep(FI_EP_RDM, 0);
+		b = fake_ep(FI_EP_RDM, 0);
+		ab = peer_at(a, b);
+		used = open("/dev/null", O_RDONLY);
+		limit.rlim_cur = limit.rlim_max = (rlim_t) used + 2;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		fd[0] = open("/dev/null", O_RDONLY);	/* one is left for the call, none to accept it */
+		close(used);
+		fake_send(ab, 10, 0);
+		for (began = clock_ns(); clock_ns() - began < 30 * CLOCK_NS_PER_MS; polls++)
+			fake_poll();
+		CHECK(!peer_at(b, a)->rx_cnt && !ab->down);
+		close(fd[0]);		/* now there is room: the call is repeated */
+		FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+		CHECK(!ab->down);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+/* ---- MSG ------------------------------------------------------------------------------ */
+
+static struct eng_pep *open_pep(void)
+{
+	struct eng_pep *pep = calloc(1, sizeof(*pep));
+	static struct obj_fabric fabric = { .prov = &fake_prov };
+	union net_sa addr = fake_loopback(0);
+
+	pep->info.src_addr = malloc(sizeof(addr));
+	memcpy(pep->info.src_addr, &addr, sizeof(addr));
+	pep->info.src_addrlen = 16;
+	pep->base.info = &pep->info;
+	pep->base.prog = &fake_prog;
+	pep->base.fabric = &fabric;
+	assert_int_equal(tcp_link_ops.pep_open(pep, &pep->link), 0);
+	assert_int_equal(tcp_link_ops.listen(pep->link, 0), 0);
+	return pep;
+}
+
+static void close_pep(struct eng_pep *pep)
+{
+	tcp_link_ops.pep_close(pep->link);
+	free(pep->info.src_addr);
+	free(pep);
+}
+
+static void connect_accept_talk_shutdown(void **state)
+{
+	struct eng_pep *pep = open_pep();
+	union net_sa to = fake_name(pep->link);
+	struct eng_ep *a = fake_ep(FI_EP_MSG, 0), *b = fake_ep(FI_EP_MSG, 0);
+	struct eng_peer *pa = fake_peer(a, NULL), *pb = fake_peer(b, NULL);
+	union net_sa name;
+	size_t len = sizeof(name), i;
+
+	assert_int_equal(tcp_link_ops.connect(a->link, pa, &to, 16, "ping", 4), 0);
+	FAKE_UNTIL(2000, pep->req);
+	assert_int_equal(pep->data_len, 4);
+	assert_memory_equal(pep->data, "ping", 4);
+	assert_int_equal(tcp_link_ops.accept(b->link, pb, pep->req, "pong!", 5), 0);
+	pep->req = NULL;
+	FAKE_UNTIL(2000, pa->connected && pb->connected);
+	assert_int_equal(pa->data_len, 5);
+	assert_memory_equal(pa->data, "pong!", 5);
+	assert_int_equal(tcp_link_ops.getpeer(a->link, pa, &name, &len), 0);
+	assert_int_equal(net_addr_cmp(&name.sa, &to.sa), 0);
+	close_pep(pep);
+
+	pa->wanted = pb->wanted = true;
+	for (i = 0; i < 200; i++) {
+		fake_send(pa, fake_draw() % 5000, 0);
+		fake_send(pb, fake_draw() % 50000, 0);
+	}
+	assert_int_equal(tcp_link_ops.shutdown(a->link, pa), 0);
+	FAKE_UNTIL(5000, (pull_both(a, b), pb->rx_cnt == 200 && pb->shut));
+	assert_int_equal(pb->down, 0);
+	fake_close(b, 100);
+	fake_close(a, 100);
+}
+
+static void rejection_carries_its_words(void **state)
+{
+	struct eng_pep *pep = open_pep();
+	union net_sa to = fake_name(pep->link);
+	struct eng_ep *a = fake_ep(FI_EP_MSG, 0);
+	struct eng_peer *pa = fake_peer(a, NULL);
+	int i;
+
+	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	FAKE_UNTIL(2000, pep->req);
+	tcp_link_ops.reject(pep->link, pep->req, "no room", 7);
+	pep->req = NULL;
+	FAKE_UNTIL(2000, pa->refused);
+	assert_int_equal(pa->err, FI_ECONNREFUSED);
+	assert_int_equal(pa->data_len, 7);
+	assert_memory_equal(pa->data, "no room", 7);
+
+	/* the endpoint may try again; a dropped request looks like a lost connection */
+	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	FAKE_UNTIL(2000, pep->req);
+	tcp_link_ops.req_drop(pep->req);
+	pep->req = NULL;
+	FAKE_UNTIL(2000, pa->refused == 2);
+	assert_int_equal(pa->err, FI_ECONNRESET);
+	assert_int_equal(pa->data_len, 0);
+
+	/* nobody listens any more: refused at once, once */
+	close_pep(pep);
+	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	FAKE_UNTIL(2000, pa->refused == 3);
+	assert_int_equal(pa->err, FI_ECONNREFUSED);
+	for (i = 0; i < 50; i++)
+		fake_poll();
+	assert_int_equal(pa->refused, 3);
+	assert_int_equal(pa->connected, 0);
+	fake_close(a, 100);
+}
+
+static void a_listener_that_never_answers_times_out(void **state)
+{
+	struct eng_pep *pep = open_pep();
+	union net_sa to = fake_name(pep->link);
+	struct eng_ep *a = fake_ep(FI_EP_MSG, 0);
+	struct eng_peer *pa = fake_peer(a, NULL);
+
+	tcp_conf.conn_timeout_ms = 100;
+	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	FAKE_UNTIL(2000, pa->refused);
+	assert_int_equal(pa->err, FI_ETIMEDOUT);
+	tcp_conf.conn_timeout_ms = 2000;
+	/* the request outlives its caller and its listener */
+	assert_non_null(pep->req);
+	tcp_link_ops.pep_close(pep->link);
+	{
+		struct eng_ep *b = fake_ep(FI_EP_MSG, 0);
+
+		assert_int_equal(tcp_link_ops.accept(b->link, fake_peer(b, NULL), pep->req, NULL, 0),
+				 -FI_ECONNABORTED);
+		fake_close(b, 0);
+	}
+	free(pep->info.src_addr);
+	free(pep);
+	fake_close(a, 100);
+}
+
+/* ---- the poller ------------------------------------------------------------------------- */
+
+static void an_idle_group_sleeps(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct obj_poller *poller = container_of(fake_prog.pollers.next, struct obj_poller, node);
+	struct pollfd pfd = { .fd = poller->fd, .events = POLLIN };
+	struct eng_peer *ab = peer_at(a, b);
+	uint64_t deadline = UINT64_MAX;
+	int i;
+
+	fake_send(ab, 10, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	assert_int_equal(poller->ops->arm(poller, &deadline), 0);
+	assert_true(deadline == UINT64_MAX);
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	/* a burst: what is held back is work, and a lone message wakes the other side */
+	fake_send(ab, 10, 0);
+	fake_send(ab, 10, 0);
+	assert_int_equal(poller->ops->arm(poller, &deadline), -FI_EAGAIN);
+	a->link->ops->flush(a->link);
+	assert_int_equal(poller->ops->arm(poller, &deadline), 0);
+	assert_int_equal(poll(&pfd, 1, 1000), 1);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 3));
+	/* a receiver without memory does not keep the sleeper awake */
+	b->later = 100;
+	fake_send(ab, 10, 0);
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	deadline = UINT64_MAX;
+	assert_int_equal(poller->ops->arm(poller, &deadline), 0);
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	assert_true(deadline != UINT64_MAX);
+	b->later = 0;
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 4));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static int start(void **state)
+{
+	fake_start();
+	return 0;
+}
+
+static int stop(void **state)
+{
+	fake_stop();
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(packets_of_every_size_arrive_in_order),
+		TEST(crossed_calls_end_with_one_connection),
+		TEST(two_processes_call_each_other_at_once),
+		TEST(crossed_calls_are_decided_by_address),
+		TEST(refusals_are_reported_or_repeated),
+		TEST(a_promised_call_that_never_comes_times_out),
+		TEST(a_torn_packet_is_reported),
+		TEST(a_slow_receiver_holds_the_sender_back),
+		TEST(an_endpoint_talks_to_itself),
+		TEST(nobody_there_is_reported_once),
+		TEST(a_restarted_peer_is_reached_again),
+		TEST(a_send_into_a_dead_connection_is_noticed),
+		TEST(what_was_sent_before_close_arrives),
+		TEST(sixty_four_endpoints_all_to_all),
+		TEST(a_forgotten_peer_costs_nothing),
+		TEST(strangers_get_a_refusal),
+		TEST(a_peer_that_sends_garbage_hurts_itself_only),
+		TEST(no_stream_does_harm),
+		TEST(callers_that_say_nothing_make_room),
+		TEST(running_out_of_descriptors_is_survived),
+		TEST(connect_accept_talk_shutdown),
+		TEST(rejection_carries_its_words),
+		TEST(a_listener_that_never_answers_times_out),
+		TEST(an_idle_group_sleeps),
+	};
+
+	return cmocka_run_group_tests_name("tcp_link", tests, NULL, NULL);
+}
