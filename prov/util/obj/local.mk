@@ -48,14 +48,50 @@ prov_util_libutil_la_SOURCES += \
 # The objects under test, and the library for what they call in the core.
 obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+obj_fake = prov/util/obj/fake.c prov/util/obj/fake.h
+obj_tests = \
+	prov/util/obj/auto_test \
+	prov/util/obj/av_test \
+	prov/util/obj/cntr_test \
+	prov/util/obj/cq_test \
+	prov/util/obj/ep_test \
+	prov/util/obj/eq_test \
+	prov/util/obj/mr_test \
+	prov/util/obj/ops_test \
+	prov/util/obj/poll_test \
+	prov/util/obj/wait_test
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/util/obj/av_test prov/util/obj/mr_test
-TESTS += prov/util/obj/av_test prov/util/obj/mr_test
+check_PROGRAMS += $(obj_tests)
+TESTS += $(obj_tests)
+prov_util_obj_auto_test_SOURCES = prov/util/obj/auto_test.c $(obj_fake)
+prov_util_obj_auto_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_auto_test_LDADD = $(obj_test_libs)
 prov_util_obj_av_test_SOURCES = prov/util/obj/av_test.c
 prov_util_obj_av_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_av_test_LDADD = $(obj_test_libs)
+prov_util_obj_cntr_test_SOURCES = prov/util/obj/cntr_test.c $(obj_fake)
+prov_util_obj_cntr_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_cntr_test_LDADD = $(obj_test_libs)
+prov_util_obj_cq_test_SOURCES = prov/util/obj/cq_test.c $(obj_fake)
+prov_util_obj_cq_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_cq_test_LDADD = $(obj_test_libs)
+prov_util_obj_ep_test_SOURCES = prov/util/obj/ep_test.c $(obj_fake)
+prov_util_obj_ep_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_ep_test_LDADD = $(obj_test_libs)
+prov_util_obj_eq_test_SOURCES = prov/util/obj/eq_test.c $(obj_fake)
+prov_util_obj_eq_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_eq_test_LDADD = $(obj_test_libs)
 prov_util_obj_mr_test_SOURCES = prov/util/obj/mr_test.c
 prov_util_obj_mr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_mr_test_LDADD = $(obj_test_libs)
+prov_util_obj_ops_test_SOURCES = prov/util/obj/ops_test.c $(obj_fake)
+prov_util_obj_ops_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_ops_test_LDADD = $(obj_test_libs)
+prov_util_obj_poll_test_SOURCES = prov/util/obj/poll_test.c $(obj_fake)
+prov_util_obj_poll_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_poll_test_LDADD = $(obj_test_libs)
+prov_util_obj_wait_test_SOURCES = prov/util/obj/wait_test.c $(obj_fake)
+prov_util_obj_wait_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_wait_test_LDADD = $(obj_test_libs)
 endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/fake.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static struct fake f;
+static struct fid_cq *cq;
+static struct fid_av *av;
+static struct fid_ep *ep;
+
+static void up(void)
+{
+	struct fake_want want = { .progress = FI_PROGRESS_AUTO, .threading = FI_THREAD_DOMAIN };
+
+	fake_open(&f, &want);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_UNSPEC);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+}
+
+static void down(void)
+{
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
+/* Entries in the queue, without driving anything. */
+static size_t queued(void)
+{
+	struct obj_cq *q = obj_cq_of(cq);
+
+	return __atomic_load_n(&q->tail, __ATOMIC_RELAXED) -
+	       __atomic_load_n(&q->head, __ATOMIC_RELAXED);
+}
+
+static bool comes(size_t cnt, unsigned ms)
+{
+	uint64_t end = clock_ns() + ms * CLOCK_NS_PER_MS;
+
+	while (queued() < cnt && clock_ns() < end)
+		usleep(200);
+	return queued() >= cnt;
+}
+
+/* A promise of one thread does not hold against ours. */
+static void test_locks(void **state)
+{
+	up();
+	assert_int_equal(obj_domain_of(f.domain)->prog_lock_kind, LOCK_MUTEX);
+	assert_non_null(obj_domain_of(f.domain)->autop);
+	down();
+}
+
+/* The program does nothing and everything arrives, timers too. */
+static void test_drives(void **state)
+{
+	size_t i;
+
+	up();
+	for (i = 1; i <= 20; i++) {
+		fake_deliver(ep, 1);
+		assert_true(comes(i, 2000));
+	}
+	fake_timer(ep, clock_ns() + 20 * CLOCK_NS_PER_MS);
+	assert_true(comes(i, 2000));
+	down();
+}
+
+/* Nothing to do: no CPU, no polls. */
+static void test_idle(void **state)
+{
+	unsigned before;
+	uint64_t cpu;
+
+	up();
+	fake_deliver(ep, 1);
+	assert_true(comes(1, 2000));
+	usleep(20000);
+	before = fake_polls;
+	cpu = fake_cpu_ns();
+	usleep(300000);
+	assert_true(fake_polls - before <= 1);
+	assert_true(fake_cpu_ns() - cpu < 5 * CLOCK_NS_PER_MS);
+	down();
+}
+
+/* While the program polls, the thread stays away; when it stops, it takes over. */
+static void test_gives_way(void **state)
+{
+	struct obj_prog *prog;
+	struct fi_cq_entry e;
+	uint64_t end, mine = 0;
+	unsigned before;
+
+	up();
+	prog = fake_ep_of(ep)->base.prog;
+	usleep(10000);
+	before = fake_polls;
+	mine = prog->polls;
+	end = clock_ns() + 100 * CLOCK_NS_PER_MS;
+	while (clock_ns() < end) {
+		fake_deliver(ep, 1);
+		while (fi_cq_read(cq, &e, 1) == -FI_EAGAIN)
+			;
+	}
+	mine = prog->polls - mine;
+	/* Nearly all of the polls were ours: 100 ms are 100 looks of the thread at most. */
+	assert_true(fake_polls - before <= mine + 110);
+	fake_deliver(ep, 1);
+	assert_true(comes(1, 2000));
+	down();
+}
+
+/* A blocked read drives by itself; the thread sleeps without a timer meanwhile, and
+ * comes back when the program has gone.
+ */
+static void test_sleeper(void **state)
+{
+	struct fi_cq_entry e;
+	unsigned before;
+	uint64_t cpu;
+
+	up();
+	cpu = fake_cpu_ns();
+	before = fake_polls;
+	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 200), -FI_EAGAIN);
+	assert_true(fake_cpu_ns() - cpu < 10 * CLOCK_NS_PER_MS);
+	assert_true(fake_polls - before < 20);
+	fake_deliver(ep, 1);
+	assert_true(comes(1, 2000));
+	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 200), 1);
+	down();
+}
+
+static void *busy(void *arg)
+{
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		fake_deliver(arg, 1);
+		if (i % 50 == 0)
+			usleep(500);
+	}
+	return NULL;
+}
+
+/* Thread, program and network at once: nothing is lost or stuck. */
+static void test_race(void **state)
+{
+	struct fi_cq_entry e[8];
+	unsigned got = 0, seed = 1;
+	pthread_t thread;
+	ssize_t ret;
+
+	up();
+	pthread_create(&thread, NULL, busy, ep);
+	while (got < 3000) {
+		switch (rand_r(&seed) % 3) {
+		case 0:
+			usleep((unsigned) rand_r(&seed) % 1500);
+			/* fall through */
+		case 1:
+			ret = fi_cq_read(cq, e, 8);
+			break;
+		default:
+			ret = fi_cq_sread(cq, e, 8, NULL, 5000);
+			assert_true(ret > 0);
+		}
+		if (ret > 0)
+			got += (unsigned) ret;
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(got, 3000);
+	down();
+}
+
+/* The domain starts and ends many times, busy or not. */
+static void test_restart(void **state)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		up();
+		if (i % 2)
+			fake_deliver(ep, 1);
+		down();
+	}
+}
+
+/* A forked child has no thread of ours: it may close what it inherited, and opens
+ * its own from scratch.
+ */
+static void test_fork(void **state)
+{
+	int status;
+	pid_t pid;
+
+	up();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		alarm(20);
+		down();
+		up();
+		fake_deliver(ep, 1);
+		if (!comes(1, 5000))
+			_exit(2);
+		down();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	fake_deliver(ep, 1);
+	assert_true(comes(1, 2000));
+	down();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_drives),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_gives_way),
+		cmocka_unit_test(test_sleeper),
+		cmocka_unit_test(test_race),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_fork),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
