@@ -10,6 +10,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/net_iface.c \
 	prov/util/net/net_iface.h \
 	prov/util/net/net_ifaddrs.c \
+	prov/util/net/net_ioctl.c \
 	prov/util/net/net_name.c \
 	prov/util/net/net_netlink.c \
 	prov/util/net/net_nic.c \

@@ -335,7 +335,9 @@ int net_uri_split(const char *text, struct net_uri *uri)
 	const char *s, *end;
 
 	uri->family = uri_family(text, &s);
-	if (uri->family < 0 || strpbrk(s, "/?"))
+	if (uri->family < 0)
+		return -FI_ENODATA;
+	if (strpbrk(s, "/?"))
 		return -FI_EINVAL;
 	if (*s == '[') {
 		s++;

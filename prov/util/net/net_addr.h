@@ -140,7 +140,7 @@ struct net_uri {
 
 /* net_uri_split - take a string form apart.  Further fields and options (/ and ?) have
  * no meaning for a socket address, so they are refused rather than dropped.
- * Errors: -FI_EINVAL, also for the string form of something other than a sockaddr.
+ * Errors: -FI_EINVAL; -FI_ENODATA: the string form of something else, fi_shm://1.
  */
 int net_uri_split(const char *text, struct net_uri *uri);
 
@@ -167,9 +167,10 @@ struct net_addrs {
  * @out_p:   [out] at least one address, in the resolver's order
  *
  * Ownership: the caller frees with net_addrs_free().
- * Errors:    -FI_ENODATA: no address of @family under this name; -FI_EINVAL: @service
- *            is no port and no service name; -FI_EAGAIN: the name server did not
- *            answer; -FI_ENOMEM.
+ * Errors:    -FI_ENODATA: no address of @family under this name, or not an address of
+ *            ours; -FI_EINVAL: @service is no port and no service name, or @node a
+ *            malformed string form; -FI_EAGAIN: the name server did not answer;
+ *            -FI_ENOMEM.
  * Cost:      numbers never reach the C library's resolver.
  */
 int net_addr_resolve(const char *node, const char *service, int flags, int family,

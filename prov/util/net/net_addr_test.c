@@ -320,7 +320,10 @@ static void test_resolve_refuses(void **state)
 		{ "localhost", NULL, NET_RESOLVE_NUMERIC, AF_UNSPEC, -FI_ENODATA },
 		{ "fi_sockaddr_in://192.0.2.1:1", "5000", 0, AF_UNSPEC, -FI_EINVAL },
 		{ "fi_sockaddr_in://192.0.2.1:1", NULL, 0, AF_INET6, -FI_ENODATA },
-		{ "fi_shm://1", NULL, 0, AF_UNSPEC, -FI_EINVAL },
+		{ "fi_sockaddr_in://192.0.2.1:1?x=1", NULL, 0, AF_UNSPEC, -FI_EINVAL },
+		/* not ours, but nobody's mistake */
+		{ "fi_shm://1", NULL, 0, AF_UNSPEC, -FI_ENODATA },
+		{ "fi_shm://1", "5000", 0, AF_UNSPEC, -FI_ENODATA },
 	};
 	struct net_addrs list = { .cnt = 77 };
 	size_t i;

@@ -293,16 +293,43 @@ static void read_speeds(struct net_list *list)
 			list->iface[i].speed = net_sysfs_speed(list->iface[i].name);
 }
 
+uint8_t net_mask_prefix(const struct sockaddr *mask)
+{
+	union net_sa sa, ones;
+	uint8_t n = 0, max;
+
+	if (!mask || !net_addr_len(mask))
+		return 0;
+	net_addr_copy(mask, net_addr_len(mask), &sa);
+	max = sa.sa.sa_family == AF_INET ? 32 : 128;
+	memset(&ones, 0xff, sizeof(ones));
+	ones.sa.sa_family = sa.sa.sa_family;
+	while (n < max && net_addr_in_prefix(&sa.sa, &ones.sa, n + 1u))
+		n++;
+	return n;
+}
+
+static int read_any(struct net_list *list)
+{
+	int (*const readers[])(struct net_list *) = {
+		net_read_netlink, net_read_ifaddrs, net_read_ioctl,
+	};
+	int ret = -FI_ENOSYS;
+	size_t i;
+
+	for (i = 0; ret && ret != -FI_ENOMEM && i < sizeof(readers) / sizeof(readers[0]); i++) {
+		net_list_free(list);	/* what a reader found before it failed */
+		ret = readers[i](list);
+	}
+	return ret;
+}
+
 int net_list_read(struct net_list *list_p)
 {
 	struct net_list list = { 0 };
 	int ret;
 
-	ret = net_read_netlink(&list);
-	if (ret) {
-		net_list_free(&list);
-		ret = net_read_ifaddrs(&list);
-	}
+	ret = read_any(&list);
 	if (ret) {
 		net_list_free(&list);
 		return ret;

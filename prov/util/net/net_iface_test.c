@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <rdma/fi_errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -284,6 +292,103 @@ static void test_readers_agree(void **state)
 	net_list_free(&ifa);
 }
 
+/* Nor may a process without netlink be left without a network. */
+static void test_ioctl_reader(void **state)
+{
+	struct net_list all = { 0 }, v4 = { 0 };
+	size_t i, cnt = 0;
+
+	assert_int_equal(net_read_ifaddrs(&all), 0);
+	assert_int_equal(net_read_ioctl(&v4), 0);
+	for (i = 0; i < all.addr_cnt; i++)
+		cnt += all.addr[i].addr.sa.sa_family == AF_INET;
+	assert_int_equal(v4.addr_cnt, cnt);
+	for (i = 0; i < v4.addr_cnt; i++) {
+		const struct net_ifaddr *same = net_list_find(&all, &v4.addr[i].addr.sa);
+		const struct net_iface *a, *b;
+
+		assert_non_null(same);
+		assert_int_equal(same->prefix, v4.addr[i].prefix);
+		a = net_list_iface(&all, same);
+		b = net_list_iface(&v4, &v4.addr[i]);
+		assert_string_equal(a->name, b->name);
+		assert_int_equal(a->index, b->index);
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->up, b->up);
+		assert_int_equal(a->mtu, b->mtu);
+		assert_int_equal(a->arp_type, b->arp_type);
+	}
+	net_list_free(&all);
+	net_list_free(&v4);
+}
+
+/* forbid_netlink - as systemd's RestrictAddressFamilies does it. */
+static int forbid_netlink(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+/* child - 0: loopback is found; 1: it is not; 77: no filter can be set here. */
+static int child(void)
+{
+	struct net_list list;
+	union net_sa lo;
+	int ret;
+
+	if (forbid_netlink())
+		return 77;
+	net_addr_parse_host("127.0.0.1", &lo);
+	if (net_list_read(&list))
+		return 1;
+	ret = !net_list_find(&list, &lo.sa);
+	net_list_free(&list);
+	return ret;
+}
+
+static void test_netlink_forbidden(void **state)
+{
+	int status = -1;
+	pid_t pid;
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(child());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_mask(void **state)
+{
+	static const struct { const char *mask; uint8_t bits; } row[] = {
+		{ "0.0.0.0", 0 }, { "255.0.0.0", 8 }, { "255.255.254.0", 23 },
+		{ "255.255.255.255", 32 }, { "ffff:ffff::", 32 }, { "::", 0 },
+		{ "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 128 },
+	};
+	union net_sa sa;
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		assert_int_equal(net_addr_parse_host(row[i].mask, &sa), 0);
+		assert_int_equal(net_mask_prefix(&sa.sa), row[i].bits);
+	}
+	assert_int_equal(net_mask_prefix(NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +406,9 @@ int main(void)
 		cmocka_unit_test(test_empty_list),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_readers_agree),
+		cmocka_unit_test(test_ioctl_reader),
+		cmocka_unit_test(test_netlink_forbidden),
+		cmocka_unit_test(test_mask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

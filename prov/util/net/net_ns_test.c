@@ -220,6 +220,27 @@ static int build(void)
 	return 0;
 }
 
+/* settle - the kernel tells of a carrier with a delay, up to a second. */
+static bool settle(void)
+{
+	struct net_list list;
+	size_t i, up;
+	int tries;
+
+	for (tries = 0; tries < 300; tries++) {
+		if (net_list_read(&list))
+			return false;
+		for (i = 0, up = 0; i < list.iface_cnt; i++)
+			up += list.iface[i].up;
+		net_list_free(&list);
+		/* lo, cbr0, vethA and B, net0 and 1 with their far ends, vpn0 */
+		if (up == 8u + have_tun)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
 /* ---- tests ------------------------------------------------------------ */
 
 /* position - where the answer has this address; a big number when nowhere. */
@@ -353,7 +374,8 @@ static void test_fallback_reader(void **state)
 /* The cables are pulled: loopback still serves, for whoever asks for what. */
 static void test_no_network(void **state)
 {
-	static const char *const names[] = { "net0", "net1", "cbr0", "vethA", "vethB", "vpn0" };
+	static const char *const names[] = { "net0", "net1", "far0", "far1", "cbr0",
+					     "vethA", "vethB", "vpn0" };
 	struct fi_info *hints = fi_allocinfo(), *info;
 	size_t i;
 
@@ -385,6 +407,10 @@ int main(void)
 	if (build()) {
 		printf("skipped: this kernel has no veth or bridge interfaces\n");
 		return 77;
+	}
+	if (!settle()) {
+		printf("the interfaces made for this test did not come up\n");
+		return 1;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * net_read.h - the two ways to ask the kernel for its interfaces.
+ * net_read.h - the ways to ask the kernel for its interfaces.
  *
- * Both append raw entries to a list: what the kernel says, with iface->kind
+ * Each appends raw entries to a list: what the kernel says, with iface->kind
  * judged from the interface alone.  net_list_read() takes the first that works.
  */
 #ifndef NET_READ_H
@@ -19,6 +19,15 @@ int net_read_netlink(struct net_list *list);
 
 /* net_read_ifaddrs - getifaddrs(3), an ioctl and sysfs per interface. */
 int net_read_ifaddrs(struct net_list *list);
+
+/* net_read_ioctl - IPv4 only, and without a netlink socket. */
+int net_read_ioctl(struct net_list *list);
+
+/* net_mask_prefix - the number of leading ones of a netmask; NULL: 0. */
+uint8_t net_mask_prefix(const struct sockaddr *mask);
+
+/* net_sysfs_kind - fill in iface->link_kind as far as sysfs knows it, and judge by it. */
+enum net_kind net_sysfs_kind(struct net_iface *iface);
 
 /* net_sysfs_text - read /sys/class/net/@iface/@file without its newline.
  * Returns the length, or a negative errno; always terminated.

@@ -149,7 +149,10 @@ int net_addr_resolve(const char *node, const char *service, int flags, int famil
 	int ret;
 
 	if (node && strstr(node, "://")) {
-		if (service || net_uri_split(node, &uri))
+		ret = net_uri_split(node, &uri);
+		if (ret)
+			return ret;
+		if (service)
 			return -FI_EINVAL;
 		if (family != AF_UNSPEC && uri.family != AF_UNSPEC && uri.family != family)
 			return -FI_ENODATA;

@@ -87,3 +87,47 @@ int net_sysfs_link(const char *iface, const char *file, char *buf, size_t len)
 	strcpy(buf, name);
 	return 0;
 }
+
+static bool has(const char *iface, const char *file)
+{
+	char path[SYSFS_PATH_MAX];
+
+	return !access(path_of(iface, file, path), F_OK);
+}
+
+/* link_kind - what netlink calls the kind is DEVTYPE here, where it is at all. */
+static void link_kind(struct net_iface *iface)
+{
+	char text[256], *type;
+
+	if (has(iface->name, "tun_flags")) {
+		strcpy(iface->link_kind, "tun");
+	} else if (net_sysfs_text(iface->name, "uevent", text, sizeof(text)) > 0) {
+		type = strstr(text, "DEVTYPE=");
+		if (!type || !strncmp(type + 8, "wlan", 4) || !strncmp(type + 8, "wwan", 4))
+			return;
+		snprintf(iface->link_kind, sizeof(iface->link_kind), "%.*s",
+			 (int) strcspn(type + 8, "\n"), type + 8);
+	}
+}
+
+/* is_virtual - does the interface hang on no bus?  Then it is no device, though sysfs does
+ * not say what it is (veth, dummy).
+ */
+static bool is_virtual(const char *name)
+{
+	char path[512];
+
+	return !net_sysfs_path(name, path, sizeof(path)) && strstr(path, "/virtual/");
+}
+
+enum net_kind net_sysfs_kind(struct net_iface *iface)
+{
+	enum net_kind kind;
+
+	link_kind(iface);
+	kind = net_kind_of(iface, has(iface->name, "device"));
+	if (kind == NET_KIND_DEVICE && !iface->link_kind[0] && is_virtual(iface->name))
+		return NET_KIND_VIRTUAL;
+	return kind;
+}
