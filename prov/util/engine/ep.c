@@ -16,7 +16,7 @@
 /* When the templates leave a size open. */
 #define QUEUE_SIZE 1024
 
-static const unsigned edges[] = {
+__attribute__((unused)) static const unsigned edges[] = {
 	[ENG_EP_OPEN] = 1u << ENG_EP_READY,
 	[ENG_EP_READY] = 1u << ENG_EP_CONNECTING | 1u << ENG_EP_CLOSED,
 	[ENG_EP_CONNECTING] = 1u << ENG_EP_READY | 1u << ENG_EP_CONNECTED | 1u << ENG_EP_CLOSED,
@@ -67,6 +67,9 @@ static void adopt_link(struct eng_ep *ep)
 			  attr->eager_limit : attr->max_payload;
 	ep->seg_size = attr->seg_size && attr->seg_size < attr->max_payload ?
 		       attr->seg_size : attr->max_payload;
+	ep->short_max = ep->eager_limit < ep->inject_size ? ep->eager_limit : ep->inject_size;
+	if (ep->short_max > ep->max_msg_size)
+		ep->short_max = ep->max_msg_size;
 	assert(ep->seg_size && "a link carries some payload");
 }
 

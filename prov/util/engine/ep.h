@@ -65,6 +65,7 @@ struct eng_ep {
 	size_t eager_limit;
 	size_t seg_size;
 	size_t max_msg_size;
+	size_t short_max;		/* longest message that is neither long nor refused */
 	size_t inject_out;		/* injected messages that only we have a copy of */
 
 	/* receiving */

@@ -115,15 +115,53 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 	eng_recv_finish(recv, status);
 }
 
+/* The common packet is a short message that is here in whole, wants no answer and
+ * has a plain receive waiting for it.  Returns false, with nothing done, if any of
+ * that is not so.
+ */
+static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
+{
+	struct eng_ep *ep = peer->ep;
+	struct eng_rxc *rxc = ep->rxc;
+	struct match_recv *hit;
+	struct eng_recv *recv;
+	struct wire_msg msg;
+	struct match *m;
+
+	if (rx->avail != rx->len || !wire_parse_plain(rx->hdr, rx->hdr_len, rx->len, &msg))
+		return false;
+	m = eng_rxc_match(rxc, msg.flags & WIRE_F_TAG);
+	hit = match_find_recv(m, msg.tag, eng_peer_key(peer));
+	if (__builtin_expect(!hit, 0))
+		return false;
+	recv = container_of(hit, struct eng_recv, m);
+	if (__builtin_expect(recv->iov_cnt != 1 || recv->multi || msg.len > recv->room ||
+			     ep->source_err, 0))
+		return false;
+	match_unpost(m, hit);
+	rxc->posted--;
+	if (msg.len)
+		memcpy(recv->iov[0].iov_base, rx->data, msg.len);
+	obj_ep_comp_rx(&recv->ep->base, recv->want_comp, recv->context,
+		       recv->cq_flags | (msg.flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0),
+		       msg.len, recv->iov[0].iov_base, msg.data, msg.tag,
+		       ep->source ? eng_peer_fi_addr(peer) : FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
+	eng_recv_free(recv);
+	return true;
+}
+
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx)
 {
 	struct wire_msg msg;
-	const char *why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);
+	const char *why;
 
+	peer->slow &= ~ENG_PEER_IDLE;
+	if (__builtin_expect(on_short(peer, rx), 1))
+		return ENG_RX_DONE;
+	why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);
 	if (__builtin_expect(why != NULL, 0))
 		return bad(peer, rx, why);
-	peer->slow &= ~ENG_PEER_IDLE;
 	if (msg.op == WIRE_EAGER || msg.op == WIRE_RTS) {
 		if (msg.ctx)
 			return bad(peer, rx, "no such receive context");

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 /* To where each state may go. */
-static const unsigned edges[] = {
+__attribute__((unused)) static const unsigned edges[] = {
 	[ENG_RECV_NEW] = 1u << ENG_RECV_POSTED | 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
 	[ENG_RECV_POSTED] = 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
 	[ENG_RECV_MATCHED] = 1u << ENG_RECV_PLACING | 1u << ENG_RECV_PULL,

@@ -98,9 +98,10 @@ static void announce(struct eng_tx *tx)
 	tx->ep->inject_out += tx->copied;
 }
 
-static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t flags)
+static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t flags,
+				uint32_t id)
 {
-	size_t len = wire_put_base(tx->pkt.hdr, WIRE_EAGER, flags, 0, tx->name.id, s->len);
+	size_t len = wire_put_base(tx->pkt.hdr, WIRE_EAGER, flags, 0, id, s->len);
 
 	if (flags & WIRE_F_TAG)
 		len = wire_put_word(tx->pkt.hdr, len, s->tag);
@@ -120,6 +121,29 @@ static int start(struct eng_tx *tx, struct eng_peer *peer, uint64_t flags)
 	return 0;
 }
 
+/* Whose it is and what completes with it. */
+static inline void describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer,
+			    const struct send *s)
+{
+	tx->ep = ep;
+	tx->name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_TX };
+	tx->context = s->context;
+	tx->cq_flags = FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
+	tx->len = s->len;
+	tx->cntr = OBJ_CNTR_SEND;
+	tx->pieces = 0;
+	tx->copied = false;
+	tx->listed = false;
+}
+
+/* From here on the request counts as outstanding; finish() in tx.c undoes it. */
+static inline void count(struct eng_tx *tx)
+{
+	eng_peer_ref(tx->name.peer);
+	tx->name.peer->tx_cnt++;
+	tx->ep->tx_out++;
+}
+
 /* Make the request and send it.  Caller holds the lock; there is room for it. */
 static inline int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
@@ -131,30 +155,20 @@ static inline int send_one(struct eng_ep *ep, struct eng_peer *peer, const struc
 
 	if (!tx)
 		return ret;
-	tx->ep = ep;
-	tx->name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_TX };
-	tx->context = s->context;
-	tx->cq_flags = FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
-	tx->len = s->len;
+	describe(tx, ep, peer, s);
 	tx->state = ENG_TX_NEW;
-	tx->cntr = OBJ_CNTR_SEND;
-	tx->pieces = 0;
 	tx->pkt_out = false;
 	tx->want_ack = ack != 0;
 	tx->want_comp = !(s->flags & QUIET) && obj_ep_want_tx_comp(&ep->base, s->flags);
-	tx->copied = false;
-	tx->listed = false;
 	tx->pkt.flags = s->flags & FI_MORE ? ENG_PKT_MORE : 0;
 	if (attach(tx, grp, s))
 		goto free_tx;
 	if (__builtin_expect(rts || ack, 0) && !eng_name_make(grp, &tx->name))
 		goto free_bounce;
-	write_header(tx, s, s->wire | ack);
+	write_header(tx, s, s->wire | ack, tx->name.id);
 	if (__builtin_expect(rts, 0))
 		announce(tx);
-	eng_peer_ref(peer);
-	peer->tx_cnt++;
-	ep->tx_out++;
+	count(tx);
 	ret = start(tx, peer, s->flags);
 	if (__builtin_expect(!ret, 1))
 		return 0;
@@ -185,7 +199,7 @@ static bool make_room(struct eng_ep *ep)
 	return ep->tx_out < ep->tx_size;
 }
 
-static ssize_t post(struct eng_ep *ep, const struct send *s)
+static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s)
 {
 	struct eng_peer *peer;
 	int ret = refuse(ep, s);
@@ -211,9 +225,86 @@ out:
 	return ret;
 }
 
+/* ---- short messages ---------------------------------------------------------
+ *
+ * Most sends are short, want nothing special and leave at once.  These touch no
+ * more of the request than the link reads; what else it needs to live on is
+ * filled in only if the link keeps the packet.
+ */
+
+/* Flags with which a send takes the long way. */
+#define LONG_WAY (ACK_FLAGS | FI_FENCE | FI_MORE)
+
+static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
+					  struct eng_peer *peer, const struct send *s, bool want)
+{
+	describe(tx, ep, peer, s);
+	tx->state = ENG_TX_EAGER;
+	tx->pkt_out = true;
+	tx->want_ack = false;
+	tx->want_comp = want;
+	tx->fence = false;
+	tx->bounce = NULL;
+	count(tx);
+	return 0;
+}
+
+static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
+{
+	struct pool *pool = &ep->grp->txs;
+	struct eng_tx *tx = pool_get(pool);
+	bool want = !(s->flags & QUIET) && obj_ep_want_tx_comp(&ep->base, s->flags);
+	int ret;
+
+	if (__builtin_expect(!tx, 0))
+		return -FI_EAGAIN;
+	tx->pkt.flags = ENG_PKT_INLINE;
+	tx->pkt.len = s->len;
+	tx->pkt.iov[0].iov_base = tx->data;
+	tx->pkt.iov[0].iov_len = s->len;
+	tx->pkt.iov_cnt = s->len != 0;
+	tx->pkt.done = eng_tx_done;
+	if (s->len)
+		memcpy(tx->data, s->iov->iov_base, s->len);
+	write_header(tx, s, s->wire, 0);
+	ret = ep->link_ops->send(peer->link, peer, &tx->pkt);
+	if (__builtin_expect(!ret, 0))
+		return kept(tx, ep, peer, s, want);
+	pool_put(pool, tx);
+	if (__builtin_expect(ret < 0, 0))
+		return ep->hub->only ? ret : -FI_EAGAIN;
+	obj_ep_comp_tx(&ep->base, want, s->context,
+		       FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG), s->len,
+		       OBJ_CNTR_SEND);
+	return 0;
+}
+
 /* ---- the calls -------------------------------------------------------------- */
 
-static inline ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+static inline __attribute__((always_inline)) ssize_t
+post_short(struct eng_ep *ep, const struct send *s)
+{
+	struct eng_peer *peer;
+	int ret = 0;
+
+	if (__builtin_expect(s->len > ENG_TX_INLINE || (s->flags & LONG_WAY) ||
+			     ep->state == ENG_EP_OPEN || s->len > ep->short_max, 0))
+		return post(ep, s);
+	lock_get(&ep->base.prog->lock);
+	peer = eng_peer_get(ep->hub, s->dest, &ret);
+	if (__builtin_expect(!peer, 0))
+		goto out;
+	if (__builtin_expect(peer->slow || ep->tx_out >= ep->tx_size, 0)) {
+		lock_put(&ep->base.prog->lock);
+		return post(ep, s);
+	}
+	ret = send_short(ep, peer, s);
+out:
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+static inline __attribute__((always_inline)) ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
 			       uint64_t tag, uint64_t data, void *context, uint64_t flags,
 			       uint8_t wire)
 {
@@ -224,7 +315,7 @@ static inline ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, 
 		.flags = flags | h->tx_op_flags, .context = context, .wire = wire,
 	};
 
-	return post((struct eng_ep *) h->ep, &s);
+	return post_short((struct eng_ep *) h->ep, &s);
 }
 
 static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,

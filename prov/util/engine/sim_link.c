@@ -166,6 +166,12 @@ bool sim_idle(void)
 	return true;
 }
 
+static void copy(void *to, const void *from, size_t len)
+{
+	if (len)
+		memcpy(to, from, len);
+}
+
 static struct sim_link *link_of(struct eng_link *link)
 {
 	return container_of(link, struct sim_link, link);
@@ -744,7 +750,7 @@ static int sim_getname(struct eng_link *link, void *addr, size_t *len)
 	size_t room = *len;
 
 	*len = sizeof(struct sockaddr_in);
-	memcpy(addr, &link_of(link)->addr, room < *len ? room : *len);
+	copy(addr, &link_of(link)->addr, room < *len ? room : *len);
 	return room < *len ? -FI_ETOOSMALL : 0;
 }
 
@@ -762,7 +768,7 @@ static int sim_connect(struct eng_link *link, struct eng_peer *peer, const void 
 
 	c->msg = true;
 	c->cm = ASKED;
-	memcpy(c->param[0], param, paramlen);
+	copy(c->param[0], param, paramlen);
 	c->param_len[0] = paramlen;
 	join(c, 0, sl, chan_of(peer));
 	return 0;
@@ -773,7 +779,7 @@ static int sim_accept(struct eng_link *link, struct eng_peer *peer, void *req,
 {
 	struct conn *c = req;
 
-	memcpy(c->param[1], param, paramlen);
+	copy(c->param[1], param, paramlen);
 	c->param_len[1] = paramlen;
 	c->cm = ACCEPTED;
 	join(c, 1, link_of(link), chan_of(peer));
@@ -782,7 +788,7 @@ static int sim_accept(struct eng_link *link, struct eng_peer *peer, void *req,
 
 static void answer_no(struct conn *c, const void *param, size_t paramlen)
 {
-	memcpy(c->param[1], param, paramlen);
+	copy(c->param[1], param, paramlen);
 	c->param_len[1] = paramlen;
 	c->cm = REFUSED;
 	c->gone[1] = true;
@@ -817,7 +823,7 @@ static int sim_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr,
 	size_t room = *len;
 
 	*len = sizeof(struct sockaddr_in);
-	memcpy(addr, &chan->conn->addr[!chan->side], room < *len ? room : *len);
+	copy(addr, &chan->conn->addr[!chan->side], room < *len ? room : *len);
 	return room < *len ? -FI_ETOOSMALL : 0;
 }
 

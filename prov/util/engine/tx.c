@@ -8,7 +8,7 @@
 #include "base/iov.h"
 
 /* To where each state may go. */
-static const unsigned edges[] = {
+__attribute__((unused)) static const unsigned edges[] = {
 	[ENG_TX_NEW] = 1u << ENG_TX_FENCED | 1u << ENG_TX_EAGER | 1u << ENG_TX_RTS,
 	[ENG_TX_FENCED] = 1u << ENG_TX_EAGER | 1u << ENG_TX_RTS | 1u << ENG_TX_FAILED,
 	[ENG_TX_EAGER] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
@@ -116,7 +116,7 @@ static void fail(struct eng_tx *tx, int err)
 	check(tx);
 }
 
-static void on_done(struct eng_pkt *pkt, int status)
+void eng_tx_done(struct eng_pkt *pkt, int status)
 {
 	struct eng_tx *tx = container_of(pkt, struct eng_tx, pkt);
 
@@ -134,7 +134,7 @@ int eng_tx_start(struct eng_tx *tx)
 	struct eng_peer *peer = tx->name.peer;
 	int ret;
 
-	tx->pkt.done = on_done;
+	tx->pkt.done = eng_tx_done;
 	tx->pkt_out = true;
 	set_state(tx, tx->pkt.hdr[0] == WIRE_RTS ? ENG_TX_RTS : ENG_TX_EAGER);
 	if (tx->name.id) {

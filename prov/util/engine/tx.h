@@ -66,6 +66,9 @@ struct eng_tx {
  */
 int eng_tx_start(struct eng_tx *tx);
 
+/* eng_tx_done - pkt.done of every request: its own packet is back. */
+void eng_tx_done(struct eng_pkt *pkt, int status);
+
 /* eng_tx_hold - keep @tx behind the fence of its peer, to be started later. */
 void eng_tx_hold(struct eng_tx *tx);
 

@@ -152,6 +152,37 @@ struct wire_msg {
 const char *wire_parse(const uint8_t *hdr, size_t hdr_len, size_t payload,
 		       struct wire_msg *out);
 
+/* wire_parse_plain - the same for the commonest packet alone: an EAGER message of
+ * receive context 0 that wants no answer.
+ *
+ * Returns true if it is one and well formed; then op is not set in @out, the rest
+ * is as wire_parse() has it.  False says nothing: ask wire_parse().
+ */
+static inline bool wire_parse_plain(const uint8_t *hdr, size_t hdr_len, size_t payload,
+				    struct wire_msg *out)
+{
+	const struct wire_base *base = (const struct wire_base *) hdr;
+	uint64_t word[2] = { 0, 0 };
+	unsigned words;
+
+	if (hdr_len < sizeof(*base) || base->op != WIRE_EAGER ||
+	    (base->flags & ~(WIRE_F_TAG | WIRE_F_DATA)) || base->ctx)
+		return false;
+	words = (base->flags & 1u) + (base->flags >> 1 & 1u);	/* WIRE_F_TAG, WIRE_F_DATA */
+	if (hdr_len != sizeof(*base) + words * sizeof(*word) ||
+	    le64toh(base->len) != payload || payload > WIRE_LEN_MAX)
+		return false;
+	if (words)
+		__builtin_memcpy(&word[0], hdr + sizeof(*base), sizeof(*word));
+	if (words > 1)
+		__builtin_memcpy(&word[1], hdr + sizeof(*base) + sizeof(*word), sizeof(*word));
+	out->flags = base->flags;
+	out->len = payload;
+	out->tag = base->flags & WIRE_F_TAG ? le64toh(word[0]) : 0;
+	out->data = base->flags & WIRE_F_DATA ? le64toh(word[words - 1]) : 0;
+	return true;
+}
+
 /* wire_op_name - "EAGER", ...; "?" for what is none. */
 const char *wire_op_name(unsigned op);
 

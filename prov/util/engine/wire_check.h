@@ -23,7 +23,8 @@ static inline int wire_check(const uint8_t *hdr, size_t len, size_t payload)
 {
 	uint8_t *copy = malloc(len ? len : 1);
 	const char *bad;
-	struct wire_msg m;
+	struct wire_msg m, p;
+	bool plain;
 	uint64_t sum = 0;
 	unsigned i;
 
@@ -31,7 +32,15 @@ static inline int wire_check(const uint8_t *hdr, size_t len, size_t payload)
 	memcpy(copy, hdr, len);
 	memset(&m, 0xa5, sizeof(m));
 	bad = wire_parse(copy, len, payload, &m);
+	plain = wire_parse_plain(copy, len, payload, &p);
 	free(copy);
+	/* The short cut agrees with the way round. */
+	WIRE_CHECK(!plain || !bad);
+	if (plain)
+		WIRE_CHECK(m.op == WIRE_EAGER && p.flags == m.flags && p.len == m.len &&
+			   p.tag == m.tag && p.data == m.data && !m.ctx);
+	else if (!bad && m.op == WIRE_EAGER)
+		WIRE_CHECK(m.ctx || (m.flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)));
 	if (bad)
 		return 0;
 	WIRE_CHECK(m.op > WIRE_NONE && m.op < WIRE_OP_CNT && m.len <= WIRE_LEN_MAX);
