@@ -165,7 +165,27 @@ static bool core_of_pair(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* Could @layer come over some core provider? */
+/* Is @layer named by the call or by a word of the filter? */
+static bool layer_said(const struct core_ask *ask, const char *layer)
+{
+	const char *body, *word;
+	struct parts parts;
+	size_t len;
+
+	if (part_is(ask->layer, layer))
+		return true;
+	if (core_words_exclude(ask->filter, &body))
+		return false;
+	while ((word = core_words_next(&body, ',', &len)))
+		if (!parts_read(&parts, word, len) && part_is(parts.layer, layer))
+			return true;
+	return false;
+}
+
+/* Could @layer come over some core provider?  A layer of another maker counts
+ * only where its file is looked for, whether or not it happens to be loaded: the
+ * same question gets the same answer.
+ */
 static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 {
 	static const char any_core[] = "?";
@@ -173,6 +193,9 @@ static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 	struct parts parts;
 	size_t len;
 
+	if (!core_ask_open(ask) && !core_builtin_find(layer)->name &&
+	    !layer_said(ask, layer))
+		return false;
 	if (core_ask_pair(ask, *ask->core ? ask->core : any_core, layer))
 		return true;
 	if (ask->core_only || *ask->core ||

@@ -11,7 +11,9 @@
 
 #include "core/env.h"
 
+#ifndef CONF_FILE
 #define CONF_FILE SYSCONFDIR "/libfabric/libfabric.conf"
+#endif
 
 struct conf_entry {
 	struct conf_entry *next;

@@ -216,6 +216,7 @@ void core_module_unload(struct core_module *module)
 		return;
 	CORE_INFO("unloading %s: its last fabric is closed", module->path);
 	module->state = CORE_MODULE_KNOWN;
+	module->unload_wanted = false;
 	for (i = 0; i < CORE_MODULE_PROVS; i++)
 		if (module->prov[i].fi && module->prov[i].fi->cleanup)
 			module->prov[i].fi->cleanup();

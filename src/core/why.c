@@ -2,52 +2,31 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/builtin.h"
 #include "core/log.h"
 #include "core/why.h"
 #include "core/words.h"
+#include "obj/explain.h"
 
-#define VALUE_MAX 448
-
-/* One value of the line: bare when it can be, else in quotes. */
-static const char *value(char *buf, const char *text)
-{
-	size_t n = 0;
-
-	if (!text || !*text)
-		return "-";
-	if (!strpbrk(text, " \"\\\n"))
-		return text;
-	buf[n++] = '"';
-	for (; *text && n < VALUE_MAX - 3; text++) {
-		if (*text == '"' || *text == '\\' || *text == '\n')
-			buf[n++] = '\\';
-		buf[n++] = *text == '\n' ? 'n' : *text;
-	}
-	buf[n++] = '"';
-	buf[n] = '\0';
-	return buf;
-}
-
+/* Written as the provider's own line, so that FI_LOG_PROV treats all alike. */
 void core_why(const char *provider, const struct fi_info *info, const char *attr,
 	      const char *wanted, const char *offered)
 {
-	char wanted_buf[VALUE_MAX], offered_buf[VALUE_MAX], type_buf[32] = "-";
-	char name_buf[VALUE_MAX];
-	const char *domain = info && info->domain_attr ? info->domain_attr->name : NULL;
+	struct fi_provider who = { .name = provider };
+	struct obj_label label = { 0 };
+	char ep_type[32];
 
-	if (!fi_log_enabled(&core_prov, FI_LOG_INFO, FI_LOG_CORE))
+	if (!obj_explain_on(&who))
 		return;
+	if (info && info->domain_attr)
+		label.domain = info->domain_attr->name;
 	if (info && info->ep_attr)
-		fi_tostr_r(type_buf, sizeof(type_buf), &info->ep_attr->type,
+		fi_tostr_r(ep_type, sizeof(ep_type), &info->ep_attr->type,
 			   FI_TYPE_EP_TYPE);
-	CORE_INFO("explain: provider=%s domain=%s addr=- ep_type=%s attr=%s "
-		  "wanted=%s offered=%s", provider && *provider ? provider : "-",
-		  value(name_buf, domain), type_buf, attr,
-		  value(wanted_buf, wanted), value(offered_buf, offered));
+	obj_explain(&who, &label, info && info->ep_attr ? ep_type : NULL, attr,
+		    wanted, offered);
 }
 
 /* ---- providers that were not asked --------------------------------------------- */
@@ -111,7 +90,7 @@ void core_why_not(const struct core_ask *ask, const struct core_provs *asked)
 {
 	struct not_asked not = { .ask = ask, .asked = asked };
 
-	if (ask->core_only || !fi_log_enabled(&core_prov, FI_LOG_INFO, FI_LOG_CORE))
+	if (ask->core_only)
 		return;
 	core_registry_each(why_one, &not);
 	core_ask_each_name(ask, why_absent, &not);

@@ -3,8 +3,9 @@
 
 /* why.h - what the core itself has to say about an empty fi_getinfo() answer.
  *
- * Same lines as the providers write (prov/util/obj/explain.h), so that
- * fi_info --explain reads one grammar.
+ * The lines are those that providers write (prov/util/obj/explain.h, the one
+ * thing of theirs that the core uses), so that fi_info --explain reads one
+ * grammar.
  */
 #ifndef CORE_WHY_H
 #define CORE_WHY_H
