@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-lib_LTLIBRARIES += src/libfabric.la
-src_libfabric_la_SOURCES = \
+# All of the core, so that its tests can reach what the library hides.
+noinst_LTLIBRARIES += src/core/libcore.la
+src_core_libcore_la_SOURCES = \
 	src/core/answer.c src/core/answer.h \
 	src/core/ask.c src/core/ask.h \
 	src/core/builtin.c src/core/builtin.h \
@@ -33,8 +34,54 @@ src_libfabric_la_SOURCES = \
 	src/core/tostr_addr.c src/core/tostr_info.c src/core/tostr_obj.c \
 	src/core/why.c src/core/why.h \
 	src/core/words.c src/core/words.h
-src_libfabric_la_LIBADD = $(builtin_prov_libs) $(prov_util_libs)
-src_libfabric_la_DEPENDENCIES = $(top_srcdir)/libfabric.map $(builtin_prov_libs) $(prov_util_libs)
+
+lib_LTLIBRARIES += src/libfabric.la
+src_libfabric_la_SOURCES =
+src_libfabric_la_LIBADD = src/core/libcore.la $(builtin_prov_libs) $(prov_util_libs)
+src_libfabric_la_DEPENDENCIES = $(top_srcdir)/libfabric.map src/core/libcore.la \
+	$(builtin_prov_libs) $(prov_util_libs)
 src_libfabric_la_LDFLAGS = -version-info $(FI_SONAME_INFO) -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/libfabric.map -Wl,-z,nodelete -Wl,--gc-sections
 EXTRA_DIST += libfabric.map
+
+if HAVE_CMOCKA
+include src/core/testprov/local.mk
+
+core_tests = src/core/ask_test src/core/compat_test src/core/env_test \
+	src/core/getinfo_test src/core/info_test src/core/log_test \
+	src/core/open_test src/core/param_test src/core/registry_test \
+	src/core/strerror_test src/core/tostr_test src/core/words_test
+check_PROGRAMS += $(core_tests)
+TESTS += $(core_tests)
+core_test_libs = src/libfabric.la $(CMOCKA_LIBS)
+core_listen_sources = src/core/child_test.h src/core/testprov/listen.h
+
+src_core_ask_test_SOURCES = src/core/ask_test.c src/core/child_test.h
+src_core_ask_test_LDADD = src/core/libcore.la $(builtin_prov_libs) \
+	$(prov_util_libs) $(CMOCKA_LIBS)
+src_core_compat_test_SOURCES = src/core/compat_test.c $(core_listen_sources)
+src_core_compat_test_LDADD = $(core_test_libs)
+src_core_compat_test_LDFLAGS = -export-dynamic
+src_core_env_test_SOURCES = src/core/env_test.c src/core/child_test.h
+src_core_env_test_LDADD = $(CMOCKA_LIBS)
+src_core_getinfo_test_SOURCES = src/core/getinfo_test.c $(core_listen_sources)
+src_core_getinfo_test_LDADD = $(core_test_libs)
+src_core_getinfo_test_LDFLAGS = -export-dynamic
+src_core_info_test_SOURCES = src/core/info_test.c src/core/child_test.h
+src_core_info_test_LDADD = $(core_test_libs)
+src_core_log_test_SOURCES = src/core/log_test.c src/core/child_test.h
+src_core_log_test_LDADD = $(core_test_libs)
+src_core_open_test_SOURCES = src/core/open_test.c src/core/child_test.h
+src_core_open_test_LDADD = $(core_test_libs)
+src_core_param_test_SOURCES = src/core/param_test.c src/core/child_test.h
+src_core_param_test_LDADD = $(core_test_libs)
+src_core_registry_test_SOURCES = src/core/registry_test.c $(core_listen_sources)
+src_core_registry_test_LDADD = $(core_test_libs)
+src_core_registry_test_LDFLAGS = -export-dynamic
+src_core_strerror_test_SOURCES = src/core/strerror_test.c src/core/child_test.h
+src_core_strerror_test_LDADD = $(core_test_libs)
+src_core_tostr_test_SOURCES = src/core/tostr_test.c src/core/child_test.h
+src_core_tostr_test_LDADD = $(core_test_libs)
+src_core_words_test_SOURCES = src/core/words_test.c src/core/child_test.h
+src_core_words_test_LDADD = src/core/libcore.la $(CMOCKA_LIBS)
+endif
