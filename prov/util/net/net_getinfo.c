@@ -34,6 +34,7 @@ struct offer {
 	struct fi_domain_attr domain;
 	struct fi_fabric_attr fabric;
 	char fabric_name[NET_ADDR_TEXT_MAX];
+	union net_sa src;
 };
 
 static void offer_copy(struct offer *offer, const struct fi_info *tmpl)
@@ -69,6 +70,12 @@ static void offer_make(struct offer *offer, const struct query *q, const struct 
 		offer->fabric.prov_version = prov->version;
 	offer->info.addr_format = net_addr_format(&cand->src.sa);
 	offer->info.src_addr = &cand->src;
+	/* datagram endpoints tell peers the address that they are bound to */
+	if (tmpl->ep_attr->type == FI_EP_DGRAM && net_addr_is_any(&cand->src.sa)) {
+		offer->src = cand->addr->addr;
+		net_addr_set_port(&offer->src.sa, net_addr_port(&cand->src.sa));
+		offer->info.src_addr = &offer->src;
+	}
 	offer->info.src_addrlen = net_addr_len(&cand->src.sa);
 	if (cand->has_dest) {
 		offer->info.dest_addr = &cand->dest;
