@@ -87,6 +87,9 @@ static int run_fabric(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabr
 		ret = pp_ctrl_step(ctrl, NULL, NULL);
 	if (!ret)
 		ret = run_paths(o, ctrl, f, fabric, bare, silent);
+	/* Neither side takes its endpoint away while the other still looks at it. */
+	if (!ret)
+		ret = pp_ctrl_step(ctrl, NULL, NULL);
 	if (bare)
 		bare->ops->close(bare);
 	fabric->ops->close(fabric);

@@ -146,9 +146,8 @@ static int server_trip(struct pp_measure *m, struct pp_path *path, size_t size, 
 static int idle(void *arg)
 {
 	struct pp_path *path = arg;
-	int ret = path->ops->poll(path, 0);
 
-	return ret < 0 ? ret : 0;
+	return path->ops->progress(path);
 }
 
 /* What is left of an earlier slice of datagrams would be taken for an answer. */

@@ -23,6 +23,8 @@ struct pp_path_ops {
 	/* 1: a message of @len bytes is in rx, and all that was sent is out.
 	 * 0: not yet; makes progress each time it is called. */
 	int (*poll)(struct pp_path *path, size_t len);
+	/* Let the provider work; what arrives meanwhile waits for poll. */
+	int (*progress)(struct pp_path *path);
 	/* rx may be written again. */
 	int (*rearm)(struct pp_path *path);
 	void (*close)(struct pp_path *path);

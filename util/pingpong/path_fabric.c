@@ -92,6 +92,11 @@ static int fabric_poll(struct pp_path *path, size_t len)
 	return -FI_EMSGSIZE;
 }
 
+static int fabric_progress(struct pp_path *path)
+{
+	return progress(self(path));
+}
+
 static ssize_t post_send(struct fabric_path *p, size_t len)
 {
 	struct pp_fabric *f = p->f;
@@ -159,6 +164,7 @@ static void fabric_close(struct pp_path *path)
 static const struct pp_path_ops fabric_ops = {
 	.send = fabric_send,
 	.poll = fabric_poll,
+	.progress = fabric_progress,
 	.rearm = fabric_rearm,
 	.close = fabric_close,
 };

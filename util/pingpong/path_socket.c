@@ -79,7 +79,8 @@ static int socket_poll(struct pp_path *path, size_t len)
 	return 1;
 }
 
-static int socket_rearm(struct pp_path *path)
+/* Nothing to do: what arrives waits in the kernel, in the buffer given to poll. */
+static int socket_nothing(struct pp_path *path)
 {
 	return 0;
 }
@@ -98,7 +99,8 @@ static void socket_close(struct pp_path *path)
 static const struct pp_path_ops socket_ops = {
 	.send = socket_send,
 	.poll = socket_poll,
-	.rearm = socket_rearm,
+	.progress = socket_nothing,
+	.rearm = socket_nothing,
 	.close = socket_close,
 };
 
