@@ -14,3 +14,13 @@ EXTRA_DIST += README.md
 PHONY_EXTRA += list-tests
 list-tests:
 	@printf '%s\n' $(TESTS)
+
+# Scripts that report case by case.
+script_tests = \
+	tests/tools/debian_tools \
+	tests/tools/fi_info_test \
+	tests/tools/fi_pingpong_test \
+	tests/tools/fi_strerror_test
+dist_check_SCRIPTS += $(script_tests)
+TESTS += $(script_tests)
+EXTRA_DIST += tests/tap.sh
