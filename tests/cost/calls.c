@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * calls - the calls of the data path, each in a function of its own, so that
+ * callgrind can count the instructions of one kind alone (--toggle-collect).
+ *
+ *   calls PROVIDER dgram|rdm|msg COUNT
+ *
+ * Two endpoints of one process, manual progress, FI_THREAD_DOMAIN.  Each round
+ * sends one 8-byte message and reads both completions; what makes the message
+ * travel in between is not part of the functions that are counted.
+ */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define LEN 8
+#define BATCH 16
+
+struct side {
+	struct fid_ep *ep;
+	struct fid_cq *txcq, *rxcq;
+	fi_addr_t peer;
+};
+
+static struct fi_info *info;
+static struct fid_fabric *fabric;
+static struct fid_domain *domain;
+static struct fid_av *av;
+static struct fid_eq *eq;
+static struct side side[2];
+static char buf[2][BATCH][64];
+static struct fi_context2 ctx[2][BATCH];
+
+static void must(const char *what, long ret)
+{
+	if (!ret)
+		return;
+	fprintf(stderr, "calls: %s: %s\n", what, fi_strerror((int) -ret));
+	exit(1);
+}
+
+/* ---- what is counted --------------------------------------------------------- */
+
+NOINLINE ssize_t count_nothing(struct fid_ep *ep, const void *data, fi_addr_t to, void *context);
+ssize_t count_nothing(struct fid_ep *ep, const void *data, fi_addr_t to, void *context)
+{
+	__asm__ volatile("" : : "r"(ep), "r"(data), "r"(to), "r"(context) : "memory");
+	return 0;
+}
+
+NOINLINE ssize_t count_send(struct fid_ep *ep, const void *data, fi_addr_t to, void *context);
+ssize_t count_send(struct fid_ep *ep, const void *data, fi_addr_t to, void *context)
+{
+	return fi_send(ep, data, LEN, NULL, to, context);
+}
+
+NOINLINE ssize_t count_inject(struct fid_ep *ep, const void *data, fi_addr_t to);
+ssize_t count_inject(struct fid_ep *ep, const void *data, fi_addr_t to)
+{
+	return fi_inject(ep, data, LEN, to);
+}
+
+NOINLINE ssize_t count_recv(struct fid_ep *ep, void *data, void *context);
+ssize_t count_recv(struct fid_ep *ep, void *data, void *context)
+{
+	return fi_recv(ep, data, 64, NULL, FI_ADDR_UNSPEC, context);
+}
+
+/* A queue that has an entry, and needs no progress to hand it out. */
+NOINLINE ssize_t count_cq_read(struct fid_cq *cq, struct fi_cq_msg_entry *entry);
+ssize_t count_cq_read(struct fid_cq *cq, struct fi_cq_msg_entry *entry)
+{
+	return fi_cq_read(cq, entry, 1);
+}
+
+NOINLINE ssize_t count_cq_batch(struct fid_cq *cq, struct fi_cq_msg_entry *entry, size_t cnt);
+ssize_t count_cq_batch(struct fid_cq *cq, struct fi_cq_msg_entry *entry, size_t cnt)
+{
+	return fi_cq_read(cq, entry, cnt);
+}
+
+/* ---- setting up ---------------------------------------------------------------- */
+
+static void find(const char *prov, enum fi_ep_type type)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->caps = FI_MSG;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->ep_attr->type = type;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	hints->fabric_attr->prov_name = strdup(prov);
+	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", NULL,
+				      FI_SOURCE | FI_NUMERICHOST, hints, &info));
+	fi_freeinfo(hints);
+}
+
+static void open_side(struct side *s, struct fi_info *from)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_MSG, .size = 1024 };
+
+	must("fi_cq_open", fi_cq_open(domain, &attr, &s->txcq, NULL));
+	must("fi_cq_open", fi_cq_open(domain, &attr, &s->rxcq, NULL));
+	must("fi_endpoint", fi_endpoint(domain, from, &s->ep, NULL));
+	must("fi_ep_bind", fi_ep_bind(s->ep, &s->txcq->fid, FI_TRANSMIT));
+	must("fi_ep_bind", fi_ep_bind(s->ep, &s->rxcq->fid, FI_RECV));
+	must("fi_ep_bind", fi_ep_bind(s->ep, av ? &av->fid : &eq->fid, 0));
+	must("fi_enable", fi_enable(s->ep));
+}
+
+static void introduce(struct side *from, struct side *to)
+{
+	char name[256];
+	size_t len = sizeof(name);
+
+	must("fi_getname", fi_getname(&to->ep->fid, name, &len));
+	if (fi_av_insert(av, name, 1, &from->peer, 0, NULL) != 1)
+		must("fi_av_insert", -FI_EOTHER);
+}
+
+static struct fi_info *next_event(uint32_t want)
+{
+	char entry[sizeof(struct fi_eq_cm_entry) + 64];
+	uint32_t event = 0;
+
+	if (fi_eq_sread(eq, &event, entry, sizeof(entry), 10000, 0) < 0 || event != want)
+		must("connection event", -FI_ETIMEDOUT);
+	return ((struct fi_eq_cm_entry *) (void *) entry)->info;
+}
+
+static void connect_sides(void)
+{
+	struct fi_info *request;
+	struct fid_pep *pep;
+	char name[256];
+	size_t len = sizeof(name);
+
+	must("fi_passive_ep", fi_passive_ep(fabric, info, &pep, NULL));
+	must("fi_pep_bind", fi_pep_bind(pep, &eq->fid, 0));
+	must("fi_listen", fi_listen(pep));
+	must("fi_getname", fi_getname(&pep->fid, name, &len));
+	open_side(&side[0], info);
+	must("fi_connect", fi_connect(side[0].ep, name, NULL, 0));
+	request = next_event(FI_CONNREQ);
+	open_side(&side[1], request);
+	must("fi_accept", fi_accept(side[1].ep, NULL, 0));
+	next_event(FI_CONNECTED);
+	next_event(FI_CONNECTED);
+	fi_freeinfo(request);
+	fi_close(&pep->fid);
+}
+
+static void open_all(const char *prov, const char *kind)
+{
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE, .count = 2 };
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
+	int msg = !strcmp(kind, "msg");
+
+	find(prov, msg ? FI_EP_MSG : !strcmp(kind, "dgram") ? FI_EP_DGRAM : FI_EP_RDM);
+	must("fi_fabric", fi_fabric(info->fabric_attr, &fabric, NULL));
+	must("fi_domain", fi_domain(fabric, info, &domain, NULL));
+	if (msg) {
+		must("fi_eq_open", fi_eq_open(fabric, &eq_attr, &eq, NULL));
+		/* the listening side gives its own source address away */
+		connect_sides();
+		return;
+	}
+	must("fi_av_open", fi_av_open(domain, &av_attr, &av, NULL));
+	open_side(&side[0], info);
+	open_side(&side[1], info);
+	introduce(&side[0], &side[1]);
+	introduce(&side[1], &side[0]);
+}
+
+/* ---- rounds ---------------------------------------------------------------------- */
+
+/* Give the provider @cnt rounds of work without taking completions. */
+static void progress(int cnt)
+{
+	for (int i = 0; i < cnt; i++) {
+		fi_cq_read(side[0].txcq, NULL, 0);
+		fi_cq_read(side[1].rxcq, NULL, 0);
+	}
+}
+
+static void take(struct fid_cq *cq, int cnt, int batch)
+{
+	struct fi_cq_msg_entry entry[BATCH];
+	time_t start = time(NULL);
+	ssize_t n;
+
+	while (cnt) {
+		progress(1);
+		n = batch ? count_cq_batch(cq, entry, BATCH) : count_cq_read(cq, entry);
+		if (n > 0)
+			cnt -= (int) n;
+		else if (n != -FI_EAGAIN || time(NULL) - start > 20)
+			must("fi_cq_read", n == -FI_EAGAIN ? -FI_ETIMEDOUT : n);
+	}
+}
+
+static void one_send(int i, int inject)
+{
+	ssize_t ret;
+
+	count_nothing(side[0].ep, buf[0][i], side[0].peer, &ctx[0][i]);
+	while ((ret = inject ? count_inject(side[0].ep, buf[0][i], side[0].peer) :
+		       count_send(side[0].ep, buf[0][i], side[0].peer, &ctx[0][i]))) {
+		if (ret != -FI_EAGAIN)
+			must("fi_send", ret);
+		progress(1);
+	}
+}
+
+static void one_round(int i, int inject, int batch)
+{
+	must("fi_recv", count_recv(side[1].ep, buf[1][i], &ctx[1][i]));
+	one_send(i, inject);
+	if (batch)
+		return;
+	progress(8);
+	if (!inject)
+		take(side[0].txcq, 1, 0);
+	take(side[1].rxcq, 1, 0);
+}
+
+int main(int argc, char **argv)
+{
+	int cnt = argc > 3 ? atoi(argv[3]) : 0;
+
+	if (cnt < 1) {
+		fprintf(stderr, "usage: calls PROVIDER dgram|rdm|msg COUNT\n");
+		return 2;
+	}
+	open_all(argv[1], argv[2]);
+	for (int i = 0; i < cnt; i++)
+		one_round(0, 0, 0);
+	for (int i = 0; i < cnt; i++)
+		one_round(0, 1, 0);
+	for (int i = 0; i < cnt; i++) {
+		for (int k = 0; k < BATCH; k++)
+			one_round(k, 0, 1);
+		progress(64);
+		take(side[0].txcq, BATCH, 1);
+		take(side[1].rxcq, BATCH, 1);
+	}
+	return 0;
+}
