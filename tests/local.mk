@@ -17,6 +17,7 @@ list-tests:
 
 # Scripts that report case by case.
 script_tests = \
+	tests/compat/compat_test \
 	tests/tools/debian_tools \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
@@ -24,3 +25,80 @@ script_tests = \
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += tests/tap.sh
+
+# The compatibility test compiles this against other headers than ours.
+EXTRA_DIST += tests/compat/program.c
+
+# What each runtime asks for, and what a set of programs was seen to ask for.
+runtimes_common = tests/runtimes/rt.c tests/runtimes/rt.h
+runtimes_libs = src/libfabric.la $(CMOCKA_LIBS)
+runtime_tests = \
+	tests/hints/replay \
+	tests/runtimes/aws_ofi_nccl tests/runtimes/chapel tests/runtimes/charm \
+	tests/runtimes/daos tests/runtimes/gasnet tests/runtimes/intel_mpi \
+	tests/runtimes/mercury tests/runtimes/mpich tests/runtimes/nixl \
+	tests/runtimes/nvshmem tests/runtimes/ompi_btl tests/runtimes/ompi_mtl \
+	tests/runtimes/oneccl tests/runtimes/sos
+if HAVE_CMOCKA
+check_PROGRAMS += $(runtime_tests)
+TESTS += $(runtime_tests)
+endif
+tests_runtimes_aws_ofi_nccl_SOURCES = tests/runtimes/aws_ofi_nccl.c $(runtimes_common)
+tests_runtimes_aws_ofi_nccl_LDADD = $(runtimes_libs)
+tests_runtimes_chapel_SOURCES = tests/runtimes/chapel.c $(runtimes_common)
+tests_runtimes_chapel_LDADD = $(runtimes_libs)
+tests_runtimes_charm_SOURCES = tests/runtimes/charm.c $(runtimes_common)
+tests_runtimes_charm_LDADD = $(runtimes_libs)
+tests_runtimes_daos_SOURCES = tests/runtimes/daos.c \
+	tests/runtimes/mercury_hints.c tests/runtimes/mercury_hints.h $(runtimes_common)
+tests_runtimes_daos_LDADD = $(runtimes_libs)
+tests_runtimes_gasnet_SOURCES = tests/runtimes/gasnet.c $(runtimes_common)
+tests_runtimes_gasnet_LDADD = $(runtimes_libs)
+tests_runtimes_intel_mpi_SOURCES = tests/runtimes/intel_mpi.c \
+	tests/runtimes/mpich_hints.c tests/runtimes/mpich_hints.h $(runtimes_common)
+tests_runtimes_intel_mpi_LDADD = $(runtimes_libs)
+tests_runtimes_mercury_SOURCES = tests/runtimes/mercury.c \
+	tests/runtimes/mercury_hints.c tests/runtimes/mercury_hints.h $(runtimes_common)
+tests_runtimes_mercury_LDADD = $(runtimes_libs)
+tests_runtimes_mpich_SOURCES = tests/runtimes/mpich.c \
+	tests/runtimes/mpich_hints.c tests/runtimes/mpich_hints.h $(runtimes_common)
+tests_runtimes_mpich_LDADD = $(runtimes_libs)
+tests_runtimes_nixl_SOURCES = tests/runtimes/nixl.c $(runtimes_common)
+tests_runtimes_nixl_LDADD = $(runtimes_libs)
+tests_runtimes_nvshmem_SOURCES = tests/runtimes/nvshmem.c $(runtimes_common)
+tests_runtimes_nvshmem_LDADD = $(runtimes_libs)
+tests_runtimes_ompi_btl_SOURCES = tests/runtimes/ompi_btl.c $(runtimes_common)
+tests_runtimes_ompi_btl_LDADD = $(runtimes_libs)
+tests_runtimes_ompi_mtl_SOURCES = tests/runtimes/ompi_mtl.c $(runtimes_common)
+tests_runtimes_ompi_mtl_LDADD = $(runtimes_libs)
+tests_runtimes_oneccl_SOURCES = tests/runtimes/oneccl.c $(runtimes_common)
+tests_runtimes_oneccl_LDADD = $(runtimes_libs)
+tests_runtimes_sos_SOURCES = tests/runtimes/sos.c $(runtimes_common)
+tests_runtimes_sos_LDADD = $(runtimes_libs)
+tests_hints_replay_SOURCES = tests/hints/replay.c tests/hints/parse.c tests/hints/parse.h \
+	util/info/names.c util/info/names.h $(runtimes_common)
+tests_hints_replay_LDADD = $(runtimes_libs)
+hints_files = \
+	tests/hints/mercury-shm.txt \
+	tests/hints/mercury-sockets.txt \
+	tests/hints/mercury-tcp.txt \
+	tests/hints/mercury-tcp_rxm.txt \
+	tests/hints/mpich-shm.txt \
+	tests/hints/mpich-tcp.txt \
+	tests/hints/ompi-btl-sockets.txt \
+	tests/hints/ompi-btl2-shm.txt \
+	tests/hints/ompi-mtl-tcp.txt \
+	tests/hints/ompi-mtl-threads.txt \
+	tests/hints/sos-basic-mr.txt \
+	tests/hints/sos-manual-progress.txt \
+	tests/hints/sos-scalable-mr.txt
+EXTRA_DIST += tests/hints/README.md $(hints_files)
+
+# Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
+cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty tests/cost/getinfo
+check_PROGRAMS += $(cost_programs)
+tests_cost_av_LDADD = src/libfabric.la
+tests_cost_calls_LDADD = src/libfabric.la
+tests_cost_empty_LDADD = src/libfabric.la
+tests_cost_getinfo_LDADD = src/libfabric.la
+EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/report

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#include "rt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define PATIENCE_S 10
+#define MESSAGE_MAX 65536
+
+/* ---- what comes later -------------------------------------------------------- */
+
+/* A feature leaves this table when the library has it. */
+static const struct {
+	uint64_t caps;
+	const char *name;
+} later_caps[] = {
+	{ FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, "RMA" },
+	{ FI_ATOMIC, "atomics" },
+	{ FI_RMA_EVENT, "RMA events" },
+	{ FI_MULTI_RECV, "multi-receive" },
+	{ FI_DIRECTED_RECV, "directed receive" },
+	{ FI_SOURCE | FI_SOURCE_ERR, "source addresses" },
+	{ FI_FENCE, "fences" },
+	{ FI_NAMED_RX_CTX, "named receive contexts" },
+	{ FI_TRIGGER, "triggered operations" },
+	{ FI_COLLECTIVE, "collectives" },
+};
+
+/* Also with anything layered over them, or under them. */
+static const char *const later_provs[] = { "shm", "sockets", "verbs", "ofi_rxm", "ofi_rxd" };
+
+/* Device memory and these providers are for other makers' hardware. */
+static const char *const never_provs[] = { "cxi", "efa", "opx", "psm2", "psm3", "gni" };
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static void note(char *text, size_t len, const char *name)
+{
+	size_t at = strlen(text);
+
+	snprintf(text + at, len - at, "%s%s", at ? ", " : "", name);
+}
+
+/* Is one of the parts of "udp;ofi_rxd" in the list? */
+static bool names_one(const char *prov, const char *const *list, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (strcasestr(prov, list[i]))
+			return true;
+	return false;
+}
+
+static void strip_caps(struct fi_info *hints, char *text, size_t len)
+{
+	for (size_t i = 0; i < COUNT(later_caps); i++) {
+		if (!(hints->caps & later_caps[i].caps))
+			continue;
+		note(text, len, later_caps[i].name);
+		hints->caps &= ~later_caps[i].caps;
+		if (hints->tx_attr)
+			hints->tx_attr->caps &= ~later_caps[i].caps;
+		if (hints->rx_attr)
+			hints->rx_attr->caps &= ~later_caps[i].caps;
+	}
+	if (!text[0])
+		return;
+	/* orders between operations of which one side is not there */
+	if (hints->tx_attr)
+		hints->tx_attr->msg_order &= FI_ORDER_SAS;
+	if (hints->rx_attr)
+		hints->rx_attr->msg_order &= FI_ORDER_SAS;
+	if (!(hints->caps & (FI_MSG | FI_TAGGED)))
+		hints->caps |= FI_MSG;
+}
+
+/* What delivery means is the protocol's to say, and so are its stronger levels. */
+static void strip_levels(struct fi_info *hints, char *text, size_t len)
+{
+	uint64_t strong = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE;
+
+	if (!hints->tx_attr || !(hints->tx_attr->op_flags & strong))
+		return;
+	note(text, len, "delivery-complete");
+	hints->tx_attr->op_flags &= ~strong;
+}
+
+/* The same question, put to tcp. */
+static void strip_provider(struct fi_info *hints, char *text, size_t len)
+{
+	char *prov = hints->fabric_attr ? hints->fabric_attr->prov_name : NULL;
+
+	if (!prov || (!names_one(prov, later_provs, COUNT(later_provs)) &&
+		      !names_one(prov, never_provs, COUNT(never_provs))))
+		return;
+	note(text, len, "provider ");
+	strncat(text, prov, len - strlen(text) - 1);
+	hints->fabric_attr->prov_name = strdup("tcp");
+	free(prov);
+	hints->addr_format = FI_FORMAT_UNSPEC;
+	if (hints->ep_attr)
+		hints->ep_attr->protocol = FI_PROTO_UNSPEC;
+}
+
+struct fi_info *rt_later(const struct fi_info *hints, char *text, size_t len)
+{
+	struct fi_info *less = fi_dupinfo(hints);
+
+	assert_non_null(less);
+	text[0] = 0;
+	strip_caps(less, text, len);
+	strip_levels(less, text, len);
+	strip_provider(less, text, len);
+	return less;
+}
+
+/* ---- asking -------------------------------------------------------------------- */
+
+struct fi_info *rt_hints(void)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	assert_non_null(hints);
+	return hints;
+}
+
+static int ask(const struct rt_query *q, const struct fi_info *hints, struct fi_info **info_p)
+{
+	*info_p = NULL;
+	return fi_getinfo(q->version, q->node, q->service, q->flags, hints, info_p);
+}
+
+static void say_hints(const struct fi_info *hints)
+{
+	char *text = strdup(fi_tostr(hints, FI_TYPE_INFO)), *save, *line;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		printf("# %s\n", line);
+	free(text);
+}
+
+static void must_have(int ret, const struct fi_info *info, const struct fi_info *hints)
+{
+	if (!ret && info)
+		return;
+	if (hints)
+		say_hints(hints);
+	fail_msg("fi_getinfo: %d (%s)", ret, fi_strerror(-ret));
+}
+
+struct fi_info *rt_now(const struct rt_query *q)
+{
+	struct fi_info *less = NULL, *info;
+	char text[256];
+	int ret;
+
+	if (q->hints)
+		less = rt_later(q->hints, text, sizeof(text));
+	ret = ask(q, less, &info);
+	must_have(ret, info, less);
+	fi_freeinfo(less);
+	return info;
+}
+
+struct fi_info *rt_all(const struct rt_query *q)
+{
+	char text[256] = "";
+	struct fi_info *info;
+	int ret = ask(q, q->hints, &info);
+
+	if (!ret && info)
+		return info;
+	if (q->hints)
+		fi_freeinfo(rt_later(q->hints, text, sizeof(text)));
+	if (ret != -FI_ENODATA || !text[0])
+		must_have(ret, info, q->hints);
+	fi_freeinfo(rt_now(q));
+	rt_skip(text);
+}
+
+void rt_none(const struct rt_query *q)
+{
+	struct fi_info *info;
+
+	assert_int_equal(ask(q, q->hints, &info), -FI_ENODATA);
+	assert_null(info);
+}
+
+void rt_skip(const char *why)
+{
+	printf("# expected later: %s\n", why);
+	fflush(stdout);
+	skip();
+	abort();	/* skip() does not return */
+}
+
+/* ---- using it -------------------------------------------------------------------- */
+
+static void open_ep(struct rt_world *w, int i, const struct rt_setup *s)
+{
+	struct fi_cq_attr attr = { .format = s->cq_format, .size = s->cq_size,
+				   .wait_obj = s->wait_obj };
+	uint64_t flags = s->bind_flags ? s->bind_flags : FI_TRANSMIT | FI_RECV;
+	char name[512];
+	size_t len = 0;
+
+	assert_int_equal(fi_cq_open(w->domain, &attr, &w->cq[i], NULL), 0);
+	assert_int_equal(fi_endpoint(w->domain, w->info, &w->ep[i], NULL), 0);
+	assert_int_equal(fi_ep_bind(w->ep[i], &w->cq[i]->fid, flags), 0);
+	assert_int_equal(fi_ep_bind(w->ep[i], &w->av->fid, 0), 0);
+	assert_int_equal(fi_enable(w->ep[i]), 0);
+	/* every runtime sizes its buffer this way */
+	assert_int_equal(fi_getname(&w->ep[i]->fid, NULL, &len), -FI_ETOOSMALL);
+	assert_in_range(len, 1, sizeof(name));
+	assert_int_equal(fi_getname(&w->ep[i]->fid, name, &len), 0);
+	assert_int_equal(fi_av_insert(w->av, name, 1, &w->addr[i], 0, NULL), 1);
+}
+
+void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s)
+{
+	struct fi_av_attr attr = { .type = s->av_type, .count = 2 };
+
+	memset(w, 0, sizeof(*w));
+	w->info = info;
+	w->selective = s->bind_flags & FI_SELECTIVE_COMPLETION;
+	assert_int_equal(fi_fabric(info->fabric_attr, &w->fabric, NULL), 0);
+	assert_int_equal(fi_domain(w->fabric, info, &w->domain, NULL), 0);
+	assert_int_equal(fi_av_open(w->domain, &attr, &w->av, NULL), 0);
+	open_ep(w, 0, s);
+	open_ep(w, 1, s);
+}
+
+void rt_close(struct rt_world *w)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fi_close(&w->ep[i]->fid), 0);
+		assert_int_equal(fi_close(&w->cq[i]->fid), 0);
+	}
+	assert_int_equal(fi_close(&w->av->fid), 0);
+	assert_int_equal(fi_close(&w->domain->fid), 0);
+	assert_int_equal(fi_close(&w->fabric->fid), 0);
+	fi_freeinfo(w->info);
+}
+
+void rt_push(struct rt_world *w)
+{
+	for (int i = 0; i < 2; i++)
+		fi_cq_read(w->cq[i], NULL, 0);
+}
+
+struct fi_cq_tagged_entry rt_wait(struct rt_world *w, int i)
+{
+	struct fi_cq_tagged_entry entry = { 0 };
+	struct fi_cq_err_entry err = { 0 };
+	time_t end = time(NULL) + PATIENCE_S;
+	ssize_t n;
+
+	while ((n = fi_cq_read(w->cq[i], &entry, 1)) == -FI_EAGAIN) {
+		fi_cq_read(w->cq[!i], NULL, 0);
+		if (time(NULL) > end)
+			fail_msg("no completion within %d s", PATIENCE_S);
+	}
+	if (n == -FI_EAVAIL && fi_cq_readerr(w->cq[i], &err, 0) == 1)
+		fail_msg("completion error %d (%s)", err.err, fi_strerror(err.err));
+	assert_int_equal(n, 1);
+	return entry;
+}
+
+/* MSG | TAGGED and the rest of a message, whichever kind it is. */
+static void carry(struct rt_world *w, size_t len, bool tagged, uint64_t tag)
+{
+	static char out[MESSAGE_MAX], in[MESSAGE_MAX];
+	struct fi_context2 ctx[2];
+	struct iovec iov = { out, len };
+	struct fi_msg_tagged tmsg = { .msg_iov = &iov, .iov_count = 1, .addr = w->addr[1],
+				      .tag = tag, .context = &ctx[0] };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = w->addr[1],
+			      .context = &ctx[0] };
+	struct fi_cq_tagged_entry entry;
+
+	assert_in_range(len, 0, MESSAGE_MAX);
+	for (size_t i = 0; i < len; i++)
+		out[i] = (char) (i * 31 + len + tag);
+	memset(in, 0, len);
+	rt_do(w, tagged ? fi_trecv(w->ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, tag, 0, &ctx[1]) :
+			  fi_recv(w->ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(w, tagged ? fi_tsendmsg(w->ep[0], &tmsg, FI_COMPLETION) :
+			  fi_sendmsg(w->ep[0], &msg, FI_COMPLETION));
+	assert_ptr_equal(rt_wait(w, 0).op_context, &ctx[0]);
+	entry = rt_wait(w, 1);
+	assert_ptr_equal(entry.op_context, &ctx[1]);
+	assert_memory_equal(in, out, len);
+}
+
+void rt_carry(struct rt_world *w, size_t len)
+{
+	carry(w, len, false, 0);
+}
+
+void rt_carry_tagged(struct rt_world *w, size_t len, uint64_t tag)
+{
+	carry(w, len, true, tag);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#ifndef TESTS_RT_H
+#define TESTS_RT_H
+
+/*
+ * rt.h - what the tests of the runtimes share.
+ *
+ * Each program asks for endpoints as one runtime does and looks at the answer
+ * as that runtime does.  What a runtime asks for and the library does not have
+ * yet stands in one table (rt.c); such a case is skipped with the reason, and
+ * the same hints without those features must still be met.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+
+/* ---- asking ------------------------------------------------------------------ */
+
+struct rt_query {
+	uint32_t version;
+	const char *node;
+	const char *service;
+	uint64_t flags;
+	struct fi_info *hints;		/* the caller's */
+};
+
+/* rt_hints - empty hints with every sub-structure; free with fi_freeinfo(). */
+struct fi_info *rt_hints(void);
+
+/* rt_all - the answer to the query as it stands; never NULL.
+ * Skips the test where a feature of the table is all that stands in the way, and
+ * fails it otherwise.
+ */
+struct fi_info *rt_all(const struct rt_query *q);
+
+/* rt_now - the answer to the query without the features of the table. */
+struct fi_info *rt_now(const struct rt_query *q);
+
+/* rt_later - name the features of @hints that are expected later.
+ *
+ * @text, @len: [out] their names, comma separated; empty when there are none
+ *
+ * Returns a copy of @hints without them, for fi_freeinfo().
+ */
+struct fi_info *rt_later(const struct fi_info *hints, char *text, size_t len);
+
+/* rt_none - the query must say -FI_ENODATA. */
+void rt_none(const struct rt_query *q);
+
+/* rt_skip - skip the running test, and say why. */
+void rt_skip(const char *why) __attribute__((noreturn));
+
+/* ---- using what was found -------------------------------------------------------- */
+
+struct rt_setup {
+	enum fi_av_type av_type;
+	enum fi_cq_format cq_format;
+	size_t cq_size;
+	enum fi_wait_obj wait_obj;
+	uint64_t bind_flags;		/* of the queue; 0: FI_TRANSMIT | FI_RECV */
+};
+
+/* Two endpoints of one domain that know each other, each with a queue. */
+struct rt_world {
+	struct fi_info *info;		/* freed by rt_close() */
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_ep *ep[2];
+	struct fid_cq *cq[2];
+	fi_addr_t addr[2];		/* of each endpoint */
+	bool selective;			/* sends complete only with FI_COMPLETION */
+};
+
+void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s);
+void rt_close(struct rt_world *w);
+
+/* rt_wait - the next completion of endpoint @i; fails the test after ten seconds.
+ * Moves both endpoints along meanwhile.
+ */
+struct fi_cq_tagged_entry rt_wait(struct rt_world *w, int i);
+
+/* rt_do - an expression of type ssize_t, again while it says -FI_EAGAIN. */
+#define rt_do(w, call) do { \
+		ssize_t rt_ret_; \
+		int rt_left_ = 10000000; \
+		while ((rt_ret_ = (call)) == -FI_EAGAIN && rt_left_--) \
+			rt_push(w); \
+		assert_int_equal(rt_ret_, 0); \
+	} while (0)
+
+/* rt_push - let both endpoints work. */
+void rt_push(struct rt_world *w);
+
+/* rt_carry, rt_carry_tagged - a message of @len bytes from 0 to 1, verified. */
+void rt_carry(struct rt_world *w, size_t len);
+void rt_carry_tagged(struct rt_world *w, size_t len, uint64_t tag);
+
+#endif
