@@ -15,7 +15,7 @@
 #define CASES_MAX 64
 
 struct file_case {
-	char path[512];
+	char *path;			/* shared by the cases of a file, never freed */
 	char name[64];
 	int index;			/* of the call in the file */
 };
@@ -101,17 +101,18 @@ static void add_file(const char *dir, const char *file)
 {
 	struct hints_call call = { 0 };
 	struct file_case *c;
-	char path[512];
 	int line = 0, ret;
+	char *path;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (asprintf(&path, "%s/%s", dir, file) < 0)
+		exit(1);
 	f = fopen(path, "r");
 	if (!f)
 		return;
 	for (int i = 0; (ret = hints_next(f, &call, &line)) > 0 && case_cnt < CASES_MAX; i++) {
 		c = &cases[case_cnt++];
-		snprintf(c->path, sizeof(c->path), "%s", path);
+		c->path = path;
 		snprintf(c->name, sizeof(c->name), "%.*s call %d", (int) strcspn(file, "."), file, i + 1);
 		c->index = i;
 		hints_free(&call);
