@@ -2,14 +2,17 @@
 #
 # mkman.awk - make a manual page from its .in file.
 #
-# A page is mdoc(7).  Three words of its own:
+# A page is mdoc(7).  A few words of its own:
 #   @VERSION@          the library's version
+#   .\" @names A B     the .Nm lines of a NAME section
+#   .\" @proto A B     the prototypes of functions, from the tables of the
+#                      interface (-v abi=...): a page cannot say another one
 #   .\" @example FILE  the program FILE (from the directory in -v dir=...),
 #                      shown as a literal block; what stands between the lines
 #                      "/* [page */" and "/* page] */" of it, if they are there
 #   .\" @seealso A B   a sorted SEE ALSO section of those pages, e.g. fi_cq(3)
 #
-# awk -v version=V -v dir=DIR -f mkman.awk PAGE.in >PAGE
+# awk -v version=V -v dir=DIR -v abi=DIR -f mkman.awk PAGE.in >PAGE
 
 function escape(s)
 {
@@ -71,6 +74,71 @@ function seealso(list,    names, n, i, j, t, part)
 	}
 }
 
+function names(list,    name, n, i)
+{
+	n = split(list, name, " ")
+	for (i = 1; i <= n; i++)
+		print ".Nm " name[i] (i < n ? " ," : "")
+}
+
+function read_protos(file,    line, part)
+{
+	while ((getline line < file) > 0) {
+		split(line, part, "\t")
+		proto[part[1]] = part[2]
+	}
+	close(file)
+}
+
+# "int f(void *a, int (*cb)(int, int), ...)": type, name, arguments.
+function prototype(name,    text, at, args, i, c, depth, arg)
+{
+	if (!(name in proto)) {
+		print "mkman.awk: " FILENAME ": no prototype of " name > "/dev/stderr"
+		exit 1
+	}
+	text = proto[name]
+	at = index(text, name "(")
+	print ".Ft " trim(substr(text, 1, at - 1))
+	printf ".Fn %s", name
+	args = substr(text, at + length(name) + 1)
+	args = substr(args, 1, length(args) - 1)
+	depth = 0
+	arg = ""
+	for (i = 1; i <= length(args); i++) {
+		c = substr(args, i, 1)
+		if (c == "(")
+			depth++
+		if (c == ")")
+			depth--
+		if (c == "," && !depth) {
+			printf " \"%s\"", trim(arg)
+			arg = ""
+		} else {
+			arg = arg c
+		}
+	}
+	printf " \"%s\"\n", trim(arg)
+}
+
+function protos(list,    name, n, i)
+{
+	if (!("fi_getinfo" in proto)) {
+		read_protos(abi "/prototypes.tsv")
+		read_protos(abi "/inlines.tsv")
+	}
+	n = split(list, name, " ")
+	for (i = 1; i <= n; i++)
+		prototype(name[i])
+}
+
+function trim(s)
+{
+	sub(/^ +/, "", s)
+	sub(/ +$/, "", s)
+	return s
+}
+
 function key(name,    part)
 {
 	split(name, part, /[()]/)
@@ -78,5 +146,7 @@ function key(name,    part)
 }
 
 /^\.\\" @example / { example($3); next }
+/^\.\\" @names / { sub(/^\.\\" @names /, ""); names($0); next }
+/^\.\\" @proto / { sub(/^\.\\" @proto /, ""); protos($0); next }
 /^\.\\" @seealso / { sub(/^\.\\" @seealso /, ""); seealso($0); next }
 { gsub(/@VERSION@/, version); print }
