@@ -5,25 +5,61 @@
 # man/examples is shown in a page, and is run by make check.
 
 man_pages = \
-	man/fi_cq.3
+	man/fi_av.3 \
+	man/fi_cm.3 \
+	man/fi_cntr.3 \
+	man/fi_cq.3 \
+	man/fi_domain.3 \
+	man/fi_endpoint.3 \
+	man/fi_eq.3 \
+	man/fi_errno.3 \
+	man/fi_fabric.3 \
+	man/fi_getinfo.3 \
+	man/fi_msg.3 \
+	man/fi_poll.3 \
+	man/fi_tagged.3
 
 man_examples = \
-	man/examples/fi_cq
+	man/examples/fi_av \
+	man/examples/fi_cm \
+	man/examples/fi_cntr \
+	man/examples/fi_cq \
+	man/examples/fi_domain \
+	man/examples/fi_endpoint \
+	man/examples/fi_eq \
+	man/examples/fi_errno \
+	man/examples/fi_fabric \
+	man/examples/fi_getinfo \
+	man/examples/fi_msg \
+	man/examples/fi_poll \
+	man/examples/fi_tagged
 
 man_MANS = $(man_pages)
 CLEANFILES += $(man_pages)
 EXTRA_DIST += $(man_pages:=.in) man/mkman.awk man/mklinks man/README.md man/examples/example.h
 
-$(man_pages): $(top_srcdir)/man/mkman.awk Makefile
+$(man_pages): $(man_pages:=.in) $(man_examples:=.c) man/mkman.awk Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && in='$(top_srcdir)/$@.in' && \
 	$(AWK) -v version='$(VERSION)' -v dir='$(top_srcdir)/man/examples' \
+		-v abi='$(top_srcdir)/tests/abi' \
 		-f $(top_srcdir)/man/mkman.awk "$$in" >$@.tmp && mv $@.tmp $@
-man/fi_cq.3: man/fi_cq.3.in man/examples/fi_cq.c
 
+# Each is built from the .c of its name.
 check_PROGRAMS += $(man_examples)
 TESTS += $(man_examples)
-man_examples_fi_cq_SOURCES = man/examples/fi_cq.c
+man_examples_fi_av_LDADD = src/libfabric.la
+man_examples_fi_cm_LDADD = src/libfabric.la
+man_examples_fi_cntr_LDADD = src/libfabric.la
 man_examples_fi_cq_LDADD = src/libfabric.la
+man_examples_fi_domain_LDADD = src/libfabric.la
+man_examples_fi_endpoint_LDADD = src/libfabric.la
+man_examples_fi_eq_LDADD = src/libfabric.la -lpthread
+man_examples_fi_errno_LDADD = src/libfabric.la
+man_examples_fi_fabric_LDADD = src/libfabric.la
+man_examples_fi_getinfo_LDADD = src/libfabric.la
+man_examples_fi_msg_LDADD = src/libfabric.la
+man_examples_fi_poll_LDADD = src/libfabric.la
+man_examples_fi_tagged_LDADD = src/libfabric.la
 
 dist_check_SCRIPTS += man/man_test
 TESTS += man/man_test

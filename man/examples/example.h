@@ -38,6 +38,18 @@ static inline ssize_t example_must(ssize_t ret, const char *call, const char *fi
 	return ret;
 }
 
+/* Every program that needs any endpoint at all begins with this. */
+static inline void example_need_provider(void)
+{
+	struct fi_info *info;
+
+	if (fi_getinfo(FI_VERSION(2, 0), NULL, NULL, 0, NULL, &info)) {
+		printf("skipped: no provider in this build\n");
+		exit(77);
+	}
+	fi_freeinfo(info);
+}
+
 /* Ask for endpoints of @prov and @type at the loopback address. */
 static inline struct fi_info *example_getinfo(const char *prov, enum fi_ep_type type,
 					      uint64_t caps)

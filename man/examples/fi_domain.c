@@ -40,6 +40,7 @@ int main(void)
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
 
+	example_need_provider();
 	MUST(open_domain(&info, &fabric, &domain));
 	if (info->domain_attr->threading != FI_THREAD_DOMAIN ||
 	    info->domain_attr->data_progress != FI_PROGRESS_MANUAL)

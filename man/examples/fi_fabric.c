@@ -35,6 +35,7 @@ free_info:
 
 int main(void)
 {
+	example_need_provider();
 	setenv("FI_LOG_LEVEL", "none", 0);	/* the warning is expected */
 	MUST(open_first());
 	return 0;

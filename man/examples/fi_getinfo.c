@@ -38,6 +38,7 @@ int main(void)
 	struct fi_info *hints = fi_allocinfo(), *info = NULL;
 	int ret;
 
+	example_need_provider();
 	MUST(print_ways_to("127.0.0.1", "5000"));
 	/* No provider has datagrams with tags, and the call says so. */
 	hints->caps = FI_TAGGED;
