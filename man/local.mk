@@ -5,34 +5,70 @@
 # man/examples is shown in a page, and is run by make check.
 
 man_pages = \
+	man/fabric.7 \
+	man/fi_atomic.3 \
 	man/fi_av.3 \
+	man/fi_av_set.3 \
 	man/fi_cm.3 \
 	man/fi_cntr.3 \
+	man/fi_collective.3 \
+	man/fi_control.3 \
 	man/fi_cq.3 \
+	man/fi_direct.7 \
 	man/fi_domain.3 \
 	man/fi_endpoint.3 \
 	man/fi_eq.3 \
 	man/fi_errno.3 \
+	man/fi_export.3 \
 	man/fi_fabric.3 \
 	man/fi_getinfo.3 \
+	man/fi_info.1 \
+	man/fi_log.3 \
+	man/fi_mr.3 \
 	man/fi_msg.3 \
+	man/fi_nic.3 \
+	man/fi_peer.3 \
+	man/fi_pingpong.1 \
 	man/fi_poll.3 \
-	man/fi_tagged.3
+	man/fi_profile.3 \
+	man/fi_provider.3 \
+	man/fi_provider.7 \
+	man/fi_rma.3 \
+	man/fi_strerror.1 \
+	man/fi_tagged.3 \
+	man/fi_tcp.7 \
+	man/fi_trigger.3 \
+	man/fi_udp.7 \
+	man/fi_version.3
 
 man_examples = \
+	man/examples/fi_atomic \
 	man/examples/fi_av \
+	man/examples/fi_av_set \
 	man/examples/fi_cm \
 	man/examples/fi_cntr \
+	man/examples/fi_collective \
+	man/examples/fi_control \
 	man/examples/fi_cq \
 	man/examples/fi_domain \
 	man/examples/fi_endpoint \
 	man/examples/fi_eq \
 	man/examples/fi_errno \
+	man/examples/fi_export \
 	man/examples/fi_fabric \
 	man/examples/fi_getinfo \
+	man/examples/fi_log \
+	man/examples/fi_mr \
 	man/examples/fi_msg \
+	man/examples/fi_nic \
+	man/examples/fi_peer \
 	man/examples/fi_poll \
-	man/examples/fi_tagged
+	man/examples/fi_profile \
+	man/examples/fi_provider \
+	man/examples/fi_rma \
+	man/examples/fi_tagged \
+	man/examples/fi_trigger \
+	man/examples/fi_version
 
 man_MANS = $(man_pages)
 CLEANFILES += $(man_pages)
@@ -47,19 +83,39 @@ $(man_pages): $(man_pages:=.in) $(man_examples:=.c) man/mkman.awk Makefile
 # Each is built from the .c of its name.
 check_PROGRAMS += $(man_examples)
 TESTS += $(man_examples)
+man_examples_fi_atomic_LDADD = src/libfabric.la
 man_examples_fi_av_LDADD = src/libfabric.la
+man_examples_fi_av_set_LDADD = src/libfabric.la
 man_examples_fi_cm_LDADD = src/libfabric.la
 man_examples_fi_cntr_LDADD = src/libfabric.la
+man_examples_fi_collective_LDADD = src/libfabric.la
+man_examples_fi_control_LDADD = src/libfabric.la
 man_examples_fi_cq_LDADD = src/libfabric.la
 man_examples_fi_domain_LDADD = src/libfabric.la
 man_examples_fi_endpoint_LDADD = src/libfabric.la
 man_examples_fi_eq_LDADD = src/libfabric.la -lpthread
 man_examples_fi_errno_LDADD = src/libfabric.la
+man_examples_fi_export_LDADD = src/libfabric.la
 man_examples_fi_fabric_LDADD = src/libfabric.la
 man_examples_fi_getinfo_LDADD = src/libfabric.la
+man_examples_fi_log_LDADD = src/libfabric.la
+man_examples_fi_mr_LDADD = src/libfabric.la
 man_examples_fi_msg_LDADD = src/libfabric.la
+man_examples_fi_nic_LDADD = src/libfabric.la
+man_examples_fi_peer_LDADD = src/libfabric.la
 man_examples_fi_poll_LDADD = src/libfabric.la
+man_examples_fi_profile_LDADD = src/libfabric.la
+man_examples_fi_provider_LDADD = src/libfabric.la
+man_examples_fi_rma_LDADD = src/libfabric.la
 man_examples_fi_tagged_LDADD = src/libfabric.la
+man_examples_fi_trigger_LDADD = src/libfabric.la
+man_examples_fi_version_LDADD = src/libfabric.la
+
+# A provider in a file of its own, which the example of fi_provider(3) loads.
+check_LTLIBRARIES += man/examples/libexample-fi.la
+man_examples_libexample_fi_la_SOURCES = man/examples/prov_example.c
+man_examples_libexample_fi_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+man_examples_libexample_fi_la_LIBADD = src/libfabric.la
 
 dist_check_SCRIPTS += man/man_test
 TESTS += man/man_test

@@ -96,9 +96,12 @@ struct example {
 	fi_addr_t self;			/* its own address, in its own vector */
 };
 
-/* Open an endpoint of @type ("tcp" RDM by default) that can talk to itself. */
-static inline void example_open(struct example *e, const char *prov, enum fi_ep_type type,
-				uint64_t caps)
+/* Open an endpoint of @prov and @type that can talk to itself.
+ * @eq_p: [out] an event queue that is bound to it, made as @eq_attr says; or NULL
+ */
+static inline void example_open_with(struct example *e, const char *prov, enum fi_ep_type type,
+				     uint64_t caps, struct fi_eq_attr *eq_attr,
+				     struct fid_eq **eq_p)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
@@ -114,14 +117,26 @@ static inline void example_open(struct example *e, const char *prov, enum fi_ep_
 	MUST(fi_endpoint(e->domain, e->info, &e->ep, NULL));
 	MUST(fi_ep_bind(e->ep, &e->av->fid, 0));
 	MUST(fi_ep_bind(e->ep, &e->cq->fid, FI_TRANSMIT | FI_RECV));
+	if (eq_p) {
+		MUST(fi_eq_open(e->fabric, eq_attr, eq_p, NULL));
+		MUST(fi_ep_bind(e->ep, &(*eq_p)->fid, 0));
+	}
 	MUST(fi_enable(e->ep));
 	MUST(fi_getname(&e->ep->fid, name, &len));
 	MUST(fi_av_insert(e->av, name, 1, &e->self, 0, NULL));
 }
 
+static inline void example_open(struct example *e, const char *prov, enum fi_ep_type type,
+				uint64_t caps)
+{
+	example_open_with(e, prov, type, caps, NULL, NULL);
+}
+
+/* Close all of it; the endpoint only if the program has not done so. */
 static inline void example_close(struct example *e)
 {
-	MUST(fi_close(&e->ep->fid));
+	if (e->ep)
+		MUST(fi_close(&e->ep->fid));
 	MUST(fi_close(&e->cq->fid));
 	MUST(fi_close(&e->av->fid));
 	MUST(fi_close(&e->domain->fid));
