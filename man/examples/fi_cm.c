@@ -85,7 +85,7 @@ int main(void)
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_cq_tagged_entry entry;
 	struct fi_context ctx[2];
-	struct side caller, called;
+	struct side caller = { 0 }, called = { 0 };
 	struct fid_fabric *fabric;
 	struct fid_pep *pep;
 	struct fid_eq *eq;

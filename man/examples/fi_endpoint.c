@@ -31,7 +31,7 @@ static int open_endpoint(struct fid_domain *domain, struct fi_info *info,
 int main(void)
 {
 	struct example e;
-	struct fid_ep *ep, *loud;
+	struct fid_ep *ep = NULL, *loud = NULL;
 	struct fi_cq_tagged_entry entry;
 	struct fi_context ctx[2];
 	char name[FI_NAME_MAX], out = 'x', in = 0;

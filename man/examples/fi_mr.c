@@ -39,8 +39,8 @@ static int grant_read(struct example *e, void *buf, size_t len, struct fid_mr **
 
 int main(void)
 {
-	struct fid_mr *mr, *twin = NULL;
-	struct grant grant;
+	struct fid_mr *mr = NULL, *twin = NULL;
+	struct grant grant = { 0 };
 	struct example e;
 	char buf[64];
 	int ret = 0;
