@@ -46,7 +46,7 @@ static inline int clock_ms_left(uint64_t deadline_ns, uint64_t now)
 		return -1;
 	if (now >= deadline_ns)
 		return 0;
-	ms = (deadline_ns - now + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
+	ms = (deadline_ns - now - 1) / CLOCK_NS_PER_MS + 1;	/* a sum before the division may wrap */
 	return ms > 0x7fffffff ? 0x7fffffff : (int) ms;
 }
 

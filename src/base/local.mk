@@ -12,3 +12,31 @@ src_base_libbase_la_SOURCES = \
 	src/base/pool.c \
 	src/base/pool.h
 EXTRA_DIST += src/base/README.md
+
+base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
+base_tests = \
+	src/base/hmap_test \
+	src/base/iov_test \
+	src/base/list_test \
+	src/base/lock_test \
+	src/base/pool_test
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(base_tests)
+TESTS += $(base_tests)
+src_base_hmap_test_SOURCES = src/base/hmap_test.c
+src_base_hmap_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_hmap_test_LDADD = $(base_test_libs)
+src_base_iov_test_SOURCES = src/base/iov_test.c
+src_base_iov_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_iov_test_LDADD = $(base_test_libs)
+src_base_list_test_SOURCES = src/base/list_test.c
+src_base_list_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_list_test_LDADD = $(base_test_libs)
+src_base_lock_test_SOURCES = src/base/lock_test.c
+src_base_lock_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_lock_test_LDADD = $(base_test_libs)
+src_base_pool_test_SOURCES = src/base/pool_test.c
+src_base_pool_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_pool_test_LDADD = $(base_test_libs)
+endif

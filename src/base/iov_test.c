@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iov.h"
+
+#define PIECES 6
+#define BYTES 64
+
+/* A scatter list over @mem in which some pieces are empty; returns its length. */
+static size_t make(struct iovec *iov, char *mem, unsigned *seed)
+{
+	size_t at = 0, i;
+
+	for (i = 0; i < PIECES; i++) {
+		iov[i].iov_base = mem + at;
+		iov[i].iov_len = (size_t) rand_r(seed) % 3 ? (size_t) rand_r(seed) % 10 : 0;
+		/* A gap, so that pieces are not one run of memory. */
+		at += iov[i].iov_len + 1;
+	}
+	return iov_total(iov, PIECES);
+}
+
+/* The same list as one run of pointers to bytes. */
+static void flatten(const struct iovec *iov, char **flat)
+{
+	size_t i, j;
+
+	for (i = 0; i < PIECES; i++)
+		for (j = 0; j < iov[i].iov_len; j++)
+			*flat++ = (char *) iov[i].iov_base + j;
+}
+
+static void test_model(void **state)
+{
+	char mem[BYTES + PIECES], buf[BYTES], *flat[BYTES], *sliced[BYTES];
+	struct iovec iov[PIECES], out[PIECES];
+	size_t total, offset, len, want, i, cnt;
+	unsigned seed = 31, steps;
+
+	for (steps = 0; steps < 50000; steps++) {
+		for (i = 0; i < sizeof(mem); i++)
+			mem[i] = (char) i;
+		total = make(iov, mem, &seed);
+		flatten(iov, flat);
+		offset = (size_t) rand_r(&seed) % (BYTES / 2);
+		len = (size_t) rand_r(&seed) % (BYTES / 2);
+		want = offset >= total ? 0 : total - offset < len ? total - offset : len;
+
+		memset(buf, 0x7f, sizeof(buf));
+		assert_int_equal(iov_gather(iov, PIECES, offset, buf, len), want);
+		for (i = 0; i < want; i++)
+			assert_int_equal(buf[i], *flat[offset + i]);
+		assert_int_equal(buf[want], 0x7f);
+
+		cnt = iov_slice(iov, PIECES, offset, len, out);
+		assert_true(cnt <= PIECES);
+		assert_int_equal(iov_total(out, cnt), want);
+		for (i = cnt; i < PIECES; i++)
+			out[i] = (struct iovec) { NULL, 0 };
+		flatten(out, sliced);
+		for (i = 0; i < want; i++)
+			assert_ptr_equal(sliced[i], flat[offset + i]);
+
+		memset(buf, 0x55, sizeof(buf));
+		assert_int_equal(iov_scatter(iov, PIECES, offset, buf, len), want);
+		for (i = 0; i < total; i++)
+			assert_int_equal(*flat[i] == 0x55, i >= offset && i < offset + want);
+	}
+}
+
+static void test_empty(void **state)
+{
+	struct iovec out[1];
+	char byte = 0;
+
+	assert_int_equal(iov_total(NULL, 0), 0);
+	assert_int_equal(iov_gather(NULL, 0, 0, &byte, 1), 0);
+	assert_int_equal(iov_scatter(NULL, 0, 0, &byte, 1), 0);
+	assert_int_equal(iov_slice(NULL, 0, 0, 1, out), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
