@@ -478,7 +478,8 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 	av->type = attr->type == FI_AV_UNSPEC ? FI_AV_TABLE : attr->type;
 	av->flags = attr->flags;
 	set_layout(av, domain);
-	lock_init(&av->lock, domain->obj_lock_kind);
+	/* Always a lock: these are control calls, which any thread may make. */
+	lock_init(&av->lock, LOCK_MUTEX);
 	pthread_mutex_init(&av->eps_lock, NULL);
 	list_init(&av->eps);
 	obj_refs_init(&av->refs);
