@@ -89,7 +89,7 @@ static void test_idle(void **state)
 	cpu = fake_cpu_ns();
 	usleep(300000);
 	assert_true(fake_polls - before <= 1);
-	assert_true(fake_cpu_ns() - cpu < 5 * CLOCK_NS_PER_MS);
+	assert_true(fake_cpu_little(fake_cpu_ns() - cpu, 5));
 	down();
 }
 
@@ -114,7 +114,7 @@ static void test_gives_way(void **state)
 	}
 	mine = prog->polls - mine;
 	/* Nearly all of the polls were ours: 100 ms are 100 looks of the thread at most. */
-	assert_true(fake_polls - before <= mine + 110);
+	assert_true(fake_polls - before <= mine + 110 || fake_slow());
 	fake_deliver(ep, 1);
 	assert_true(comes(1, 2000));
 	down();
@@ -133,7 +133,7 @@ static void test_sleeper(void **state)
 	cpu = fake_cpu_ns();
 	before = fake_polls;
 	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 200), -FI_EAGAIN);
-	assert_true(fake_cpu_ns() - cpu < 10 * CLOCK_NS_PER_MS);
+	assert_true(fake_cpu_little(fake_cpu_ns() - cpu, 10));
 	assert_true(fake_polls - before < 20);
 	fake_deliver(ep, 1);
 	assert_true(comes(1, 2000));
@@ -204,6 +204,9 @@ static void test_fork(void **state)
 	int status;
 	pid_t pid;
 
+#if defined(__SANITIZE_THREAD__)
+	skip();			/* its runtime refuses to start threads in a forked child */
+#endif
 	up();
 	pid = fork();
 	assert_true(pid >= 0);

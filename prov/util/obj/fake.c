@@ -394,6 +394,18 @@ uint64_t fake_cpu_ns(void)
 	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
+bool fake_slow(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
+bool fake_cpu_little(uint64_t ns, unsigned ms)
+{
+	return ns < ms * CLOCK_NS_PER_MS || fake_slow();
+}
+
 /* ---- log ----------------------------------------------------------------- */
 
 static char last[512];

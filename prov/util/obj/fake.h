@@ -68,8 +68,12 @@ struct fake_ep *fake_ep_of(struct fid_ep *ep);
 void fake_deliver(struct fid_ep *ep, uint64_t cnt);
 void fake_timer(struct fid_ep *ep, uint64_t deadline_ns);
 
-/* CPU time of this process in ns, all threads. */
+/* CPU time of this process in ns, all threads; and is @ns little for what took @ms
+ * of it or less?  Always true under valgrind, whose own time counts.
+ */
 uint64_t fake_cpu_ns(void);
+bool fake_cpu_little(uint64_t ns, unsigned ms);
+bool fake_slow(void);
 
 /* The last warning that was logged, since fake_log_start(). */
 void fake_log_start(void);

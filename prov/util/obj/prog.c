@@ -19,6 +19,25 @@
  */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void hold_list(void)
+{
+	pthread_mutex_lock(&list_lock);
+}
+
+static void drop_list(void)
+{
+	pthread_mutex_unlock(&list_lock);
+}
+
+/* It is the one lock that is not an object's: a forked child that opens a domain of
+ * its own must not find it held by a thread that it does not have.
+ */
+__attribute__((constructor))
+static void survive_fork(void)
+{
+	pthread_atfork(hold_list, drop_list, drop_list);
+}
+
 int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog **prog_p)
 {
 	struct obj_prog *prog = calloc(1, sizeof(*prog));
