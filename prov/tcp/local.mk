@@ -46,7 +46,8 @@ endif
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
 	prov/tcp/tcp_hello_test \
-	prov/tcp/tcp_link_test
+	prov/tcp/tcp_link_test \
+	prov/tcp/tcp_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
@@ -58,6 +59,9 @@ prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/fake_engine.h
 	prov/tcp/tcp_stream_check.h
 prov_tcp_tcp_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_link_test_LDADD = $(tcp_test_libs)
+prov_tcp_tcp_test_SOURCES = prov/tcp/tcp_test.c
+prov_tcp_tcp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tcp_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 endif
 
 # The fuzzers need clang: "make prov/tcp/fuzz_hello prov/tcp/fuzz_stream CC=clang".

@@ -46,6 +46,10 @@ const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov);
  */
 void tcp_conf_define(struct tcp_conf *conf);
 
+/* TCP_WHY - three arguments for "%s%s%s": what an errno means and what can be done. */
+#define TCP_WHY(err) \
+	fi_strerror(err), *net_sock_advice(err) ? "; " : "", net_sock_advice(err)
+
 /* Log lines under the provider's own name. */
 #define TCP_WARN(conf, ...)	FI_WARN((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define TCP_WARN_SPARSE(conf, ...) FI_WARN_SPARSE((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)

@@ -74,8 +74,8 @@ static void turn_away(struct tcp_link *link)
 	struct tcp_poller *poller = link->poller;
 	int fd;
 
-	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s. %s\n",
-			fi_strerror(FI_EMFILE), net_sock_advice(FI_EMFILE));
+	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n",
+			TCP_WHY(FI_EMFILE));
 	if (poller->spare_fd < 0) {
 		take_break(link);
 		return;
@@ -137,8 +137,8 @@ static int log_failure(const struct tcp_link *link, const char *what, int ret)
 {
 	char text[NET_ADDR_TEXT_MAX];
 
-	TCP_WARN(link->conf, "cannot %s %s: %s. %s\n", what,
-		 net_addr_text(&link->addr.sa, text), fi_strerror(-ret), net_sock_advice(ret));
+	TCP_WARN(link->conf, "cannot %s %s: %s%s%s\n", what,
+		 net_addr_text(&link->addr.sa, text), TCP_WHY(-ret));
 	return ret;
 }
 

@@ -272,8 +272,7 @@ static int poller_new(const struct tcp_conf *conf, struct tcp_poller **poller_p)
 	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
 	if (poller->base.fd < 0) {
 		ret = -errno;
-		TCP_WARN(conf, "cannot make an epoll descriptor: %s. %s\n", fi_strerror(ret),
-			 net_sock_advice(ret));
+		TCP_WARN(conf, "cannot make an epoll descriptor: %s%s%s\n", TCP_WHY(-ret));
 		free(poller);
 		return ret;
 	}

@@ -88,9 +88,8 @@ static void report_unreachable(struct tcp_chan *chan)
 	struct eng_peer *peer = tcp_chan_peer(chan);
 	char text[NET_ADDR_TEXT_MAX];
 
-	TCP_WARN_SPARSE(link->conf, "cannot connect to %s: %s. %s\n",
-			net_addr_text(eng_peer_addr(peer), text), fi_strerror(chan->err),
-			net_sock_advice(chan->err));
+	TCP_WARN_SPARSE(link->conf, "cannot connect to %s: %s%s%s\n",
+			net_addr_text(eng_peer_addr(peer), text), TCP_WHY(chan->err));
 	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
 	tcp_chan_drain(chan, chan->err);
 	if (!link->closing)
