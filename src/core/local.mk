@@ -57,8 +57,9 @@ core_test_libs = src/libfabric.la $(CMOCKA_LIBS)
 core_listen_sources = src/core/child_test.h src/core/testprov/listen.h
 
 src_core_ask_test_SOURCES = src/core/ask_test.c src/core/child_test.h
-src_core_ask_test_LDADD = src/core/libcore.la $(builtin_prov_libs) \
-	$(prov_util_libs) $(CMOCKA_LIBS)
+# Inside the library: the archive, whose members call one another both ways.
+src_core_ask_test_LDADD = $(core_test_libs)
+src_core_ask_test_LDFLAGS = -static
 src_core_compat_test_SOURCES = src/core/compat_test.c $(core_listen_sources)
 src_core_compat_test_LDADD = $(core_test_libs)
 src_core_compat_test_LDFLAGS = -export-dynamic
