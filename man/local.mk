@@ -114,7 +114,7 @@ man_examples_fi_version_LDADD = src/libfabric.la
 # A provider in a file of its own, which the example of fi_provider(3) loads.
 check_LTLIBRARIES += man/examples/libexample-fi.la
 man_examples_libexample_fi_la_SOURCES = man/examples/prov_example.c
-man_examples_libexample_fi_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+man_examples_libexample_fi_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 man_examples_libexample_fi_la_LIBADD = src/libfabric.la
 
 dist_check_SCRIPTS += man/man_test

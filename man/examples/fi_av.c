@@ -37,7 +37,7 @@ int main(void)
 	int i;
 
 	setenv("FI_LOG_LEVEL", "none", 0);	/* the warning is expected */
-	example_open(&e, "udp", FI_EP_DGRAM, FI_MSG);
+	example_open(&e, "tcp", FI_EP_RDM, FI_MSG);
 	memset(addr, 0, sizeof(addr));
 	for (i = 0; i < 3; i++) {
 		addr[i].sin_family = AF_INET;

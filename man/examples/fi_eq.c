@@ -33,7 +33,7 @@ static int stop(struct fid_eq *eq, void *reason)
 int main(void)
 {
 	struct fi_eq_attr attr = { .flags = FI_WRITE, .wait_obj = FI_WAIT_UNSPEC };
-	struct fi_info *info = example_getinfo("udp", FI_EP_DGRAM, FI_MSG);
+	struct fi_info *info = example_getinfo("tcp", FI_EP_RDM, FI_MSG);
 	struct fid_fabric *fabric;
 	struct fid_eq *eq;
 	pthread_t thread;
