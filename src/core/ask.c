@@ -165,21 +165,28 @@ static bool core_of_pair(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* Is @layer named by the call or by a word of the filter? */
-static bool layer_said(const struct core_ask *ask, const char *layer)
+/* Is @name a part of a word of the filter? */
+static bool filter_says(const struct core_ask *ask, const char *name)
 {
 	const char *body, *word;
 	struct parts parts;
 	size_t len;
 
-	if (part_is(ask->layer, layer))
-		return true;
-	if (core_words_exclude(ask->filter, &body))
-		return false;
+	core_words_exclude(ask->filter, &body);
 	while ((word = core_words_next(&body, ',', &len)))
-		if (!parts_read(&parts, word, len) && part_is(parts.layer, layer))
+		if (!parts_read(&parts, word, len) &&
+		    (part_is(parts.core, name) || part_is(parts.layer, name)))
 			return true;
 	return false;
+}
+
+/* Is @layer named by the call or by what the filter includes? */
+static bool layer_said(const struct core_ask *ask, const char *layer)
+{
+	const char *body;
+
+	return part_is(ask->layer, layer) ||
+	       (!core_words_exclude(ask->filter, &body) && filter_says(ask, layer));
 }
 
 /* Could @layer come over some core provider?  A layer of another maker counts
@@ -211,21 +218,15 @@ static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 /* In a list of what there is, each name stands for itself. */
 static bool listed(const struct core_ask *ask, const char *name)
 {
-	struct core_ask any = { .filter = ask->filter };
+	const char *body;
 
 	if ((*ask->core || *ask->layer) && !part_is(ask->core, name) &&
 	    !part_is(ask->layer, name))
 		return false;
-	switch (core_builtin_class(name)) {
-	case CORE_CLASS_CORE:
-		strcpy(any.core, name);
-		return filter_allows(&any, name, NULL) || core_of_pair(&any, name);
-	case CORE_CLASS_LAYER:
-		return layer_of_pair(&any, name);
-	case CORE_CLASS_HOOK:
-		return core_words_allow(ask->filter, name);
-	}
-	return false;
+	if (core_words_empty(ask->filter))
+		return true;
+	return core_words_exclude(ask->filter, &body) ?
+	       core_words_allow(ask->filter, name) : filter_says(ask, name);
 }
 
 bool core_ask_needs(const struct core_ask *ask, const char *name)

@@ -42,7 +42,7 @@ src_libfabric_la_DEPENDENCIES = $(top_srcdir)/libfabric.map src/core/libcore.la 
 	$(builtin_prov_libs) $(prov_util_libs)
 src_libfabric_la_LDFLAGS = -version-info $(FI_SONAME_INFO) -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/libfabric.map -Wl,-z,nodelete -Wl,--gc-sections
-EXTRA_DIST += libfabric.map
+EXTRA_DIST += libfabric.map src/core/README.md
 
 if HAVE_CMOCKA
 include src/core/testprov/local.mk
@@ -57,9 +57,9 @@ core_test_libs = src/libfabric.la $(CMOCKA_LIBS)
 core_listen_sources = src/core/child_test.h src/core/testprov/listen.h
 
 src_core_ask_test_SOURCES = src/core/ask_test.c src/core/child_test.h
-# Inside the library: the archive, whose members call one another both ways.
-src_core_ask_test_LDADD = $(core_test_libs)
-src_core_ask_test_LDFLAGS = -static
+# Inside the library; without -static, so that --disable-static builds it too.
+src_core_ask_test_LDADD = src/core/libcore.la $(builtin_prov_libs) \
+	$(prov_util_libs) $(core_test_libs)
 src_core_compat_test_SOURCES = src/core/compat_test.c $(core_listen_sources)
 src_core_compat_test_LDADD = $(core_test_libs)
 src_core_compat_test_LDFLAGS = -export-dynamic

@@ -73,7 +73,9 @@ static void name_match(const char *name, void *arg)
 		not->found = true;
 }
 
-/* A name that nothing bears: a slip of the pen, or a provider not installed. */
+/* A name that nothing bears: a slip of the pen, or a provider not installed.
+ * Layers are looked for with every core provider, asked for or not.
+ */
 static void why_absent(const char *name, void *arg)
 {
 	struct not_asked *not = arg;
@@ -81,7 +83,8 @@ static void why_absent(const char *name, void *arg)
 	not->name = name;
 	not->found = false;
 	core_registry_each(name_match, not);
-	if (!not->found && core_builtin_class(name) != CORE_CLASS_LAYER)
+	if (!not->found && (core_builtin_class(name) != CORE_CLASS_LAYER ||
+			    !strcasecmp(name, not->ask->layer)))
 		core_why(name, NULL, "fabric_attr->prov_name", name,
 			 "no such provider in this library or its provider path");
 }
