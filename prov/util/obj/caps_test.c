@@ -39,7 +39,10 @@ static void test_get(void **state)
 {
 	uint64_t caps = 42;
 
-	assert_int_equal(get(ALL, 0), ALL);
+	/* errors for unknown senders only for those who ask for them */
+	assert_int_equal(get(ALL | FI_SOURCE_ERR, 0), ALL & ~FI_SOURCE_ERR);
+	assert_int_equal(get(ALL | FI_SOURCE_ERR, FI_MSG | FI_SOURCE_ERR) & FI_SOURCE_ERR,
+			 FI_SOURCE_ERR);
 	/* primary ones only as asked, and those secondary ones that are free */
 	assert_int_equal(get(ALL, FI_MSG), FI_MSG | FI_SEND | FI_RECV | FI_MULTI_RECV |
 			 FI_LOCAL_COMM | FI_REMOTE_COMM);

@@ -104,7 +104,8 @@ uint64_t obj_caps_expand(uint64_t caps);
 /* obj_caps_get - what an answer's caps are.
  *
  * @offered: all that the provider has
- * @wanted:  hints->caps; 0 asks for everything
+ * @wanted:  hints->caps; 0 asks for everything but FI_SOURCE_ERR, which makes errors
+ *           of what were successes, and is only for those who know
  * @caps_p:  [out] @wanted expanded, and the secondary capabilities that come free
  *
  * Errors: -FI_ENODATA when @wanted has a bit that is not offered.
