@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 EXTRA_DIST += prov/udp/configure.m4
-udp_sources =
+udp_sources = \
+	prov/udp/wire.c \
+	prov/udp/wire.h
 
 if HAVE_UDP
 if HAVE_UDP_DL
@@ -15,4 +17,17 @@ noinst_LTLIBRARIES += prov/udp/libudp.la
 prov_udp_libudp_la_SOURCES = $(udp_sources)
 builtin_prov_libs += prov/udp/libudp.la
 endif
+
+if HAVE_CMOCKA
+check_PROGRAMS += prov/udp/wire_test
+TESTS += prov/udp/wire_test
+prov_udp_wire_test_SOURCES = prov/udp/wire_test.c prov/udp/wire_oracle.h prov/udp/wire.c
+prov_udp_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_wire_test_LDADD = $(CMOCKA_LIBS)
 endif
+endif
+
+# The fuzzer needs clang: make prov/udp/fuzz_wire CC=clang
+EXTRA_PROGRAMS += prov/udp/fuzz_wire
+prov_udp_fuzz_wire_SOURCES = prov/udp/fuzz_wire.c prov/udp/wire_oracle.h prov/udp/wire.c
+prov_udp_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
