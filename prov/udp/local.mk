@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-EXTRA_DIST += prov/udp/configure.m4
+EXTRA_DIST += prov/udp/configure.m4 prov/udp/README.md
 udp_sources = \
+	prov/udp/ep.c \
+	prov/udp/hot.c \
+	prov/udp/mc.c \
+	prov/udp/poll.c \
+	prov/udp/prov.c \
+	prov/udp/rx.c \
+	prov/udp/tx.c \
+	prov/udp/udp.h \
 	prov/udp/wire.c \
 	prov/udp/wire.h
 

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <rdma/providers/fi_log.h>
+
+#include "net/net_getinfo.h"
+
+#include "udp.h"
+
+#define NAME_LEN(ep) net_addr_len(&(ep)->name.sa)
+
+/* ---- the socket ------------------------------------------------------------ */
+
+static void sock_setup(struct udp_ep *ep, int fd)
+{
+	size_t sndbuf = UDP_SNDBUF, rcvbuf = UDP_RCVBUF;
+	int family = ep->name.sa.sa_family;
+
+	net_sock_buffers(fd, &sndbuf, &rcvbuf);
+	udp_mc_only_joined(fd, family);
+	if (ep->ifindex)
+		udp_mc_leave_by(fd, family, ep->ifindex);
+}
+
+static void sock_warn(const char *what, const union net_sa *name, int err)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	FI_WARN(&udp_prov, FI_LOG_EP_CTRL, "%s %s: %s. %s\n", what, net_addr_text(&name->sa, text),
+		fi_strerror(-err), net_sock_advice(err));
+}
+
+/* A socket bound to @name in place of the one that the endpoint has. */
+static int sock_bind(struct udp_ep *ep, const union net_sa *name)
+{
+	struct net_ports ports = { 0 };
+	union net_sa bound;
+	int fd, ret;
+
+	net_params_ports(&udp_prov, &ports);
+	ret = net_sock_open(name->sa.sa_family, SOCK_DGRAM, &fd);
+	if (ret) {
+		sock_warn("cannot open a socket for", name, ret);
+		return ret;
+	}
+	ret = net_sock_bind(fd, &name->sa, &ports, &bound);
+	if (ret) {
+		sock_warn("cannot bind a socket to", name, ret);
+		close(fd);
+		return ret;
+	}
+	if (ep->sock.fd >= 0)
+		close(ep->sock.fd);
+	ep->sock.fd = fd;
+	ep->name = bound;
+	sock_setup(ep, fd);
+	return 0;
+}
+
+static void allow_reuse(int fd, int on)
+{
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+}
+
+/* Both sockets allow it for this one call and not longer, or another process could
+ * put a socket of its own in their place.
+ */
+int udp_sock_bind_beside(struct udp_ep *ep, int fd, const union net_sa *name)
+{
+	int ret;
+
+	allow_reuse(fd, 1);
+	allow_reuse(ep->sock.fd, 1);
+	ret = net_sock_bind(fd, &name->sa, NULL, NULL);
+	allow_reuse(ep->sock.fd, 0);
+	return ret;
+}
+
+/* ---- names ----------------------------------------------------------------- */
+
+static int ep_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
+	size_t room = *addrlen, len = NAME_LEN(ep);
+
+	*addrlen = len;
+	if (room && addr)
+		memcpy(addr, &ep->name, room < len ? room : len);
+	return room < len ? -FI_ETOOSMALL : 0;
+}
+
+static int ep_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
+	union net_sa name;
+	int ret;
+
+	if (ep->base.enabled)
+		return -FI_EOPBADSTATE;
+	ret = net_addr_copy(addr, addrlen, &name);
+	if (ret)
+		return ret;
+	if (name.sa.sa_family != ep->name.sa.sa_family)
+		return -FI_EINVAL;
+	return sock_bind(ep, &name);
+}
+
+/* ---- options --------------------------------------------------------------- */
+
+static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
+{
+	struct udp_ep *ep = udp_ep_of(base);
+	int which = optname == FI_OPT_SEND_BUF_SIZE ? SO_SNDBUF : SO_RCVBUF, size;
+	socklen_t optlen = sizeof(size);
+
+	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
+		return -FI_ENOPROTOOPT;
+	if (*len < sizeof(size_t))
+		return -FI_ETOOSMALL;
+	if (getsockopt(ep->sock.fd, SOL_SOCKET, which, &size, &optlen))
+		return -errno;
+	*(size_t *) val = (size_t) size;
+	*len = sizeof(size_t);
+	return 0;
+}
+
+static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t len)
+{
+	struct udp_ep *ep = udp_ep_of(base);
+	size_t size, none = 0;
+
+	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
+		return -FI_ENOPROTOOPT;
+	if (len != sizeof(size))
+		return -FI_EINVAL;
+	memcpy(&size, val, sizeof(size));
+	return optname == FI_OPT_SEND_BUF_SIZE ? net_sock_buffers(ep->sock.fd, &size, &none) :
+						 net_sock_buffers(ep->sock.fd, &none, &size);
+}
+
+static ssize_t ep_cancel(fid_t fid, void *context)
+{
+	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
+	int ret;
+
+	if (!ep->poller)
+		return -FI_ENOENT;
+	lock_get(&ep->base.prog->lock);
+	ret = udp_rx_cancel(ep, context);
+	if (ret)
+		ret = udp_tx_cancel(ep, context);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+/* ---- datagrams that are no messages ---------------------------------------- */
+
+void udp_ep_drop(struct udp_ep *ep, enum udp_wire verdict, const union net_sa *from)
+{
+	char src[NET_ADDR_TEXT_MAX], dst[NET_ADDR_TEXT_MAX];
+
+	ep->dropped[verdict]++;
+	FI_WARN_SPARSE(&udp_prov, FI_LOG_EP_DATA,
+		       "dropped a datagram from %s to %s (no. %" PRIu64 "): it is %s. %s\n",
+		       net_addr_text(&from->sa, src), net_addr_text(&ep->name.sa, dst),
+		       ep->dropped[verdict], udp_wire_text(verdict),
+		       verdict == UDP_WIRE_OTHER_VERSION ?
+		       "Run one release of libfabric on both hosts" :
+		       "If they keep coming, see who sends there, or choose another port");
+}
+
+/* ---- life ------------------------------------------------------------------ */
+
+static int ep_enable(struct obj_ep *base)
+{
+	struct udp_ep *ep = udp_ep_of(base);
+	int ret;
+
+	if (!base->av)
+		ep->source = ep->source_err = false;
+	lock_get(&base->prog->lock);
+	ret = udp_poller_join(ep);
+	lock_put(&base->prog->lock);
+	return ret;
+}
+
+/* What waits may still leave; what cannot, and what is posted, is dropped in
+ * silence, as fi_endpoint(3) has it.
+ */
+static int ep_close(struct fid *fid)
+{
+	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&ep->base);
+	if (ep->poller) {
+		lock_get(&ep->base.prog->lock);
+		udp_tx_flush(ep);
+		udp_hot_close(ep);
+		udp_poller_leave(ep);
+		lock_put(&ep->base.prog->lock);
+	}
+	close(ep->sock.fd);
+	pool_destroy(&ep->rx_pool);
+	pool_destroy(&ep->tx_pool);
+	free(ep->groups);
+	obj_ep_fini(&ep->base);
+	free(ep);
+	return 0;
+}
+
+static void ep_av_removed(struct obj_ep *base, fi_addr_t fi_addr)
+{
+	struct udp_ep *ep = udp_ep_of(base);
+
+	ep->hot_dest = ep->hot_next = FI_ADDR_UNSPEC;
+}
+
+static const struct obj_ep_ops ep_obj_ops = {
+	.enable = ep_enable,
+	.av_removed = ep_av_removed,
+	.getopt = ep_getopt,
+	.setopt = ep_setopt,
+};
+
+static struct fi_ops ep_fi_ops = {
+	.close = ep_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static struct fi_ops_ep ep_ops = {
+	.cancel = ep_cancel,
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+};
+
+static struct fi_ops_cm ep_cm_ops = {
+	.setname = ep_setname,
+	.getname = ep_getname,
+	.join = udp_mc_join,
+};
+
+static struct fi_ops_msg ep_msg_ops = {
+	.recv = udp_recv,
+	.recvv = udp_recvv,
+	.recvmsg = udp_recvmsg,
+	.send = udp_send,
+	.sendv = udp_sendv,
+	.sendmsg = udp_sendmsg,
+	.inject = udp_inject,
+	.senddata = udp_senddata,
+	.injectdata = udp_injectdata,
+};
+
+void udp_ep_init_ops(void)
+{
+	OBJ_OPS_FILL(&ep_fi_ops, fid);
+	OBJ_OPS_FILL(&ep_ops, ep);
+	OBJ_OPS_FILL(&ep_cm_ops, cm);
+	OBJ_OPS_FILL(&ep_msg_ops, msg);
+}
+
+static void ep_set_limits(struct udp_ep *ep)
+{
+	const struct fi_info *info = ep->base.info;
+	size_t max = ep->name.sa.sa_family == AF_INET ? UDP_WIRE_MAX4 : UDP_WIRE_MAX6;
+	size_t size = info->ep_attr->max_msg_size;
+
+	ep->max_msg = size && size < max ? size : max;
+	size = info->tx_attr->inject_size;
+	ep->max_inject = size < ep->max_msg ? size : ep->max_msg;
+	ep->source = info->caps & (FI_SOURCE | FI_SOURCE_ERR);
+	ep->source_err = info->caps & FI_SOURCE_ERR;
+	pool_init(&ep->rx_pool, sizeof(struct udp_rx), 64, info->rx_attr->size);
+	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_BURST, info->tx_attr->size);
+}
+
+static void ep_set_ops(struct udp_ep *ep)
+{
+	struct fid_ep *fid = &ep->base.h.fid;
+
+	fid->fid.ops = &ep_fi_ops;
+	fid->ops = &ep_ops;
+	fid->cm = &ep_cm_ops;
+	fid->msg = &ep_msg_ops;
+	obj_ops_fill_ep(fid);
+}
+
+int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
+		uint64_t flags, void *context)
+{
+	union net_sa name;
+	struct udp_ep *ep;
+	int ret;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &ep_obj_ops, context);
+	if (ret)
+		goto err_free;
+	ep->sock.ep = ep->hot.ep = ep;
+	ep->sock.fd = ep->hot.fd = -1;
+	ep->hot_dest = ep->hot_next = FI_ADDR_UNSPEC;
+	list_init(&ep->posted);
+	list_init(&ep->waiting);
+	list_init(&ep->tx_node);
+	ep->ifindex = if_nametoindex(ep->base.info->domain_attr->name);
+	if (info->src_addr)
+		ret = net_addr_copy(info->src_addr, info->src_addrlen, &name);
+	else
+		net_addr_any(net_addr_family(info->addr_format) == AF_INET6 ? AF_INET6 : AF_INET,
+			     &name);
+	if (!ret)
+		ret = sock_bind(ep, &name);
+	if (ret)
+		goto err_fini;
+	ep_set_limits(ep);
+	ep_set_ops(ep);
+	*ep_p = &ep->base.h.fid;
+	return 0;
+
+err_fini:
+	obj_ep_fini(&ep->base);
+err_free:
+	free(ep);
+	return ret;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <rdma/providers/fi_log.h>
+
+#include "base/iov.h"
+
+#include "udp.h"
+
+#define RX_HITS 4	/* single datagrams in a row that make a flood */
+#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)
+
+/* ---- posting --------------------------------------------------------------- */
+
+static ssize_t rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context,
+		       uint64_t flags)
+{
+	struct obj_prog *prog = ep->base.prog;
+	struct udp_rx *rx;
+
+	if (__builtin_expect(!ep->poller, 0))
+		return -FI_EOPBADSTATE;
+	lock_get(&prog->lock);
+	rx = pool_get(&ep->rx_pool);
+	if (!rx) {
+		lock_put(&prog->lock);
+		return -FI_EAGAIN;
+	}
+	rx->context = context;
+	rx->want = obj_ep_want_rx_comp(&ep->base, flags);
+	rx->multi = flags & FI_MULTI_RECV;
+	rx->iov[0].iov_len = sizeof(struct udp_hdr);
+	rx->iov_cnt = udp_iov_behind(rx->iov, iov, cnt);
+	list_add_tail(&rx->node, &ep->posted);
+	if (__builtin_expect(ep->poller->watching, 0) && !(ep->sock.interest & EPOLLIN))
+		udp_ep_watch(ep);
+	lock_put(&prog->lock);
+	return 0;
+}
+
+ssize_t udp_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+		 void *context)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+	struct iovec iov = { buf, len };
+
+	return rx_post(udp_ep_of(h->ep), &iov, 1, context, h->rx_op_flags);
+}
+
+ssize_t udp_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+		  fi_addr_t src, void *context)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+
+	if (cnt > UDP_IOV_MAX || ((h->rx_op_flags & FI_MULTI_RECV) && cnt != 1))
+		return -FI_EINVAL;
+	return rx_post(udp_ep_of(h->ep), iov, cnt, context, h->rx_op_flags);
+}
+
+ssize_t udp_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	if (flags & ~RX_FLAGS)
+		return -FI_EBADFLAGS;
+	if (msg->iov_count > UDP_IOV_MAX || ((flags & FI_MULTI_RECV) && msg->iov_count != 1))
+		return -FI_EINVAL;
+	return rx_post(udp_ep_of(obj_ep_of(fid)), msg->msg_iov, msg->iov_count, msg->context,
+		       flags);
+}
+
+/* ---- completing ------------------------------------------------------------ */
+
+static void rx_free(struct udp_ep *ep, struct udp_rx *rx)
+{
+	list_del(&rx->node);
+	pool_put(&ep->rx_pool, rx);
+}
+
+/* What a message did with its buffer: FI_MULTI_RECV when a multi-receive buffer
+ * goes back to the program with it; @rx is then, and without multi, freed.
+ */
+static inline uint64_t rx_consume(struct udp_ep *ep, struct udp_rx *rx, size_t len)
+{
+	uint64_t flags = FI_RECV | FI_MSG;
+
+	if (rx->multi) {
+		rx->iov[1].iov_base = (char *) rx->iov[1].iov_base + len;
+		rx->iov[1].iov_len -= len;
+		if (rx->iov[1].iov_len && rx->iov[1].iov_len >= ep->base.min_multi_recv)
+			return flags;
+		flags |= FI_MULTI_RECV;
+	}
+	rx_free(ep, rx);
+	return flags;
+}
+
+/* An error entry for @rx, which is consumed. @err_data: with its size, or NULL and 0. */
+static void rx_fail(struct udp_ep *ep, struct udp_rx *rx, struct fi_cq_err_entry *e,
+		    const void *err_data, size_t size)
+{
+	e->op_context = rx->context;
+	e->buf = rx->iov_cnt > 1 ? rx->iov[1].iov_base : NULL;
+	e->flags |= rx_consume(ep, rx, e->len);
+	e->src_addr = FI_ADDR_NOTAVAIL;
+	obj_ep_err_rx(&ep->base, e, err_data, size, OBJ_CNTR_RECV);
+}
+
+int udp_rx_cancel(struct udp_ep *ep, void *context)
+{
+	struct fi_cq_err_entry e = { .err = FI_ECANCELED, .prov_errno = FI_ECANCELED };
+	struct list *pos;
+	struct udp_rx *rx;
+
+	list_for_each(pos, &ep->posted) {
+		rx = container_of(pos, struct udp_rx, node);
+		if (rx->context != context)
+			continue;
+		if (rx->multi)	/* the whole buffer goes back */
+			rx->iov[1].iov_len = 0;
+		rx_fail(ep, rx, &e, NULL, 0);
+		return 0;
+	}
+	return -FI_ENOENT;
+}
+
+/* ---- receiving ------------------------------------------------------------- */
+
+static size_t rx_room(const struct udp_rx *rx)
+{
+	return iov_total(&rx->iov[1], rx->iov_cnt - 1);
+}
+
+static inline fi_addr_t rx_source(struct udp_ep *ep, const union net_sa *from)
+{
+	if (!ep->source)
+		return FI_ADDR_NOTAVAIL;
+	return obj_av_find(ep->base.av, from, net_addr_len(&from->sa));
+}
+
+/* The datagram of @len bytes in @rx, its header in @hdr, cut or not. */
+static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct udp_hdr *hdr,
+		       const struct msghdr *msg, size_t len)
+{
+	const union net_sa *from = msg->msg_name;
+	enum udp_wire verdict = udp_wire_check(hdr, len);
+	struct fi_cq_err_entry e = { 0 };
+	uint64_t data, flags;
+	void *buf, *context;
+	fi_addr_t src;
+	bool want;
+
+	if (__builtin_expect(verdict != UDP_WIRE_OK, 0)) {
+		udp_ep_drop(ep, verdict, from);
+		return;
+	}
+	len -= sizeof(*hdr);
+	data = be64toh(hdr->data);
+	flags = hdr->flags & UDP_WIRE_DATA ? FI_REMOTE_CQ_DATA : 0;
+	src = rx_source(ep, from);
+	if (__builtin_expect(msg->msg_flags & MSG_TRUNC, 0)) {
+		e.err = e.prov_errno = FI_ETRUNC;
+		e.flags = flags;
+		e.data = data;
+		e.len = rx_room(rx);
+		e.olen = len - e.len;
+		rx_fail(ep, rx, &e, NULL, 0);
+		return;
+	}
+	if (__builtin_expect(ep->source_err && src == FI_ADDR_NOTAVAIL, 0)) {
+		e.err = e.prov_errno = FI_EADDRNOTAVAIL;
+		e.flags = flags;
+		e.data = data;
+		e.len = len;
+		rx_fail(ep, rx, &e, from, net_addr_len(&from->sa));
+		return;
+	}
+	buf = rx->iov_cnt > 1 ? rx->iov[1].iov_base : NULL;
+	context = rx->context;
+	want = rx->want;
+	flags |= rx_consume(ep, rx, len);
+	obj_ep_comp_rx(&ep->base, want, context, flags, len, buf, data, 0, src, OBJ_CNTR_RECV);
+}
+
+/* Says how many receives a failed system call has ended: 0 or 1. */
+static int rx_error(struct udp_ep *ep, int err)
+{
+	struct fi_cq_err_entry e = { .err = err, .prov_errno = err };
+
+	switch (err) {
+	case EAGAIN:
+	case EINTR:
+	case ECONNREFUSED:	/* of an earlier send by a connected socket */
+		return 0;
+	case EFAULT:
+		/* the kernel could not write to the oldest buffer, and the datagram is gone */
+		rx_fail(ep, container_of(ep->posted.next, struct udp_rx, node), &e, NULL, 0);
+		return 1;
+	default:
+		/* an error that waited in the socket; reading it has cleared it */
+		FI_WARN_SPARSE(&udp_prov, FI_LOG_EP_DATA, "recvmsg: %s; receiving goes on\n",
+			       strerror(err));
+		return 0;
+	}
+}
+
+static inline void rx_prepare(struct udp_poller *p, unsigned i, struct udp_rx *rx)
+{
+	struct msghdr *msg = &p->msg[i].msg_hdr;
+
+	rx->iov[0].iov_base = &p->slot[i].hdr;
+	msg->msg_namelen = sizeof(p->slot[i].from);
+	msg->msg_iov = rx->iov;
+	msg->msg_iovlen = rx->iov_cnt;
+}
+
+static inline int rx_one(struct udp_sock *sock)
+{
+	struct udp_ep *ep = sock->ep;
+	struct udp_poller *p = ep->poller;
+	struct udp_rx *rx = container_of(ep->posted.next, struct udp_rx, node);
+	ssize_t len;
+
+	rx_prepare(p, 0, rx);
+	len = recvmsg(sock->fd, &p->msg[0].msg_hdr, MSG_TRUNC);
+	if (len < 0)
+		return rx_error(ep, errno);
+	rx_arrived(ep, rx, &p->slot[0].hdr, &p->msg[0].msg_hdr, (size_t) len);
+	return 1;
+}
+
+/* Up to @want datagrams by one call, each into a receive of its own. */
+static int rx_many(struct udp_sock *sock, unsigned want)
+{
+	struct udp_ep *ep = sock->ep;
+	struct udp_poller *p = ep->poller;
+	struct udp_rx *rx[UDP_BURST];
+	struct list *pos;
+	unsigned i = 0;
+	int got;
+
+	for (pos = ep->posted.next; pos != &ep->posted && i < want; pos = pos->next, i++) {
+		rx[i] = container_of(pos, struct udp_rx, node);
+		if (rx[i]->multi)
+			break;
+		rx_prepare(p, i, rx[i]);
+	}
+	got = recvmmsg(sock->fd, p->msg, i, MSG_TRUNC, NULL);
+	if (got < 0)
+		return rx_error(ep, errno);
+	for (i = 0; i < (unsigned) got; i++)
+		rx_arrived(ep, rx[i], &p->slot[i].hdr, &p->msg[i].msg_hdr, p->msg[i].msg_len);
+	return got;
+}
+
+/* A multi-receive buffer takes one datagram at a time: where the next one goes
+ * is known when this one's length is.
+ */
+static int rx_multi(struct udp_sock *sock, unsigned want)
+{
+	unsigned got = 0;
+
+	while (got < want && !list_empty(&sock->ep->posted) && rx_one(sock))
+		got++;
+	return (int) got;
+}
+
+/* One datagram at a time is cheapest while they come one at a time: a call for
+ * more looks once more in vain.  Polls that keep hitting ask for more, and for
+ * twice as many as long as they get all.
+ */
+static void rx_adapt(struct udp_sock *sock, unsigned want, unsigned got)
+{
+	if (got < want)
+		sock->burst = got ? got : 1;
+	else if (want > 1 || ++sock->hits >= RX_HITS)
+		sock->burst = want < UDP_BURST ? 2 * want : want;
+	if (sock->burst > UDP_BURST)
+		sock->burst = UDP_BURST;
+	if (want > 1 || !got)
+		sock->hits = 0;
+}
+
+int udp_rx_poll(struct udp_sock *sock, unsigned budget)
+{
+	struct list *posted = &sock->ep->posted;
+	unsigned want = sock->burst < budget ? sock->burst : budget;
+	int got;
+
+	if (list_empty(posted))
+		return 0;
+	if (container_of(posted->next, struct udp_rx, node)->multi)
+		got = rx_multi(sock, want);
+	else if (want == 1 || posted->next == posted->prev)
+		got = rx_one(sock);
+	else
+		got = rx_many(sock, want);
+	rx_adapt(sock, want, (unsigned) got);
+	return got;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * A send leaves at once, by a system call of its own, and is then complete: the
+ * kernel has copied it.  It waits only behind others that wait, in a burst
+ * (FI_MORE), or when the socket is full.
+ */
+
+#include <errno.h>
+#include <string.h>
+#include <rdma/providers/fi_log.h>
+
+#include "base/iov.h"
+
+#include "udp.h"
+
+#define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_MORE | FI_REMOTE_CQ_DATA | FI_MULTICAST | \
+		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_FENCE)
+
+/* One call of the program. */
+struct op {
+	const struct iovec *iov;
+	size_t cnt;
+	size_t len;
+	uint64_t data;
+	fi_addr_t dest;
+	void *context;
+	uint64_t flags;
+	bool want;		/* a success is reported */
+};
+
+/* An address of any format that the av may have. */
+union dest {
+	union net_sa sa;
+	char room[OBJ_ADDR_MAX];
+};
+
+static inline int tx_dest(struct udp_ep *ep, const struct op *op, union dest *to, size_t *len)
+{
+	if (__builtin_expect(udp_mc_is(op->dest), 0))
+		return udp_mc_dest(ep, op->dest, to, len);
+	if (__builtin_expect(!!(op->flags & FI_MULTICAST), 0))
+		return -FI_EINVAL;
+	return obj_av_addr(ep->base.av, op->dest, to, len);
+}
+
+static inline void tx_done(struct udp_ep *ep, bool want, void *context, size_t len)
+{
+	obj_ep_comp_tx(&ep->base, want, context, FI_SEND | FI_MSG, len, OBJ_CNTR_SEND);
+}
+
+/* The socket or the system is out of room for the moment. */
+static bool is_full(int ret)
+{
+	return ret == -EAGAIN || ret == -ENOBUFS || ret == -ENOMEM;
+}
+
+/* ---- sending at once ------------------------------------------------------- */
+
+static inline void tx_hdr(const struct op *op, struct udp_hdr *hdr)
+{
+	udp_wire_fill(hdr, op->len, op->flags & FI_REMOTE_CQ_DATA ? UDP_WIRE_DATA : 0, op->data);
+}
+
+/* A short message goes as one piece: cheaper than to have the kernel read a list. */
+static inline ssize_t send_short(int fd, const struct op *op, const union net_sa *to,
+				 socklen_t to_len)
+{
+	struct {
+		struct udp_hdr hdr;
+		char payload[UDP_COPY_MAX];
+	} pkt;
+
+	tx_hdr(op, &pkt.hdr);
+	if (__builtin_expect(op->cnt == 1 && op->len, 1))
+		memcpy(pkt.payload, op->iov->iov_base, op->len);
+	else
+		iov_gather(op->iov, op->cnt, 0, pkt.payload, op->len);
+	return sendto(fd, &pkt, sizeof(pkt.hdr) + op->len, 0, (const struct sockaddr *) to,
+		      to_len);
+}
+
+static ssize_t send_long(int fd, const struct op *op, const union net_sa *to, socklen_t to_len)
+{
+	struct udp_hdr hdr;
+	struct iovec iov[1 + UDP_IOV_MAX] = { { &hdr, sizeof(hdr) } };
+	struct msghdr msg = {
+		.msg_name = (void *) to,
+		.msg_namelen = to_len,
+		.msg_iov = iov,
+		.msg_iovlen = udp_iov_behind(iov, op->iov, op->cnt),
+	};
+
+	tx_hdr(op, &hdr);
+	return sendmsg(fd, &msg, 0);
+}
+
+static inline int send_by(struct udp_ep *ep, int fd, const struct op *op,
+			  const union net_sa *to, socklen_t to_len)
+{
+	ssize_t ret = op->len <= UDP_COPY_MAX ? send_short(fd, op, to, to_len) :
+						send_long(fd, op, to, to_len);
+
+	if (__builtin_expect(ret < 0, 0))
+		return -errno;
+	tx_done(ep, op->want, op->context, op->len);
+	return 0;
+}
+
+static inline int send_now(struct udp_ep *ep, const struct op *op, const union net_sa *to,
+			   socklen_t to_len)
+{
+	if (op->dest != ep->hot_next) {
+		ep->hot_next = op->dest;
+		ep->hot_streak = 0;
+	} else if (__builtin_expect(++ep->hot_streak == UDP_HOT, 0) && !udp_mc_is(op->dest)) {
+		udp_hot_aim(ep, op->dest, to, to_len);
+	}
+	return send_by(ep, ep->sock.fd, op, to, to_len);
+}
+
+/* ---- sending later --------------------------------------------------------- */
+
+static bool tx_keepable(const struct op *op)
+{
+	return !(op->flags & FI_INJECT) || op->len <= UDP_COPY_MAX;
+}
+
+static int tx_keep(struct udp_ep *ep, const struct op *op, const union net_sa *to,
+		   socklen_t to_len)
+{
+	struct udp_tx *tx = pool_get(&ep->tx_pool);
+
+	if (!tx)
+		return -FI_EAGAIN;
+	tx->context = op->context;
+	tx->len = op->len;
+	tx->want = op->want;
+	tx->to_len = to_len;
+	tx->to = *to;
+	tx_hdr(op, &tx->hdr);
+	tx->iov[0] = (struct iovec) { &tx->hdr, sizeof(tx->hdr) };
+	if (op->flags & FI_INJECT) {
+		iov_gather(op->iov, op->cnt, 0, tx->copy, op->len);
+		tx->iov[1] = (struct iovec) { tx->copy, op->len };
+		tx->iov_cnt = 2;
+	} else {
+		tx->iov_cnt = udp_iov_behind(tx->iov, op->iov, op->cnt);
+	}
+	list_add_tail(&tx->node, &ep->waiting);
+	if (list_empty(&ep->tx_node))
+		list_add_tail(&ep->tx_node, &ep->poller->senders);
+	return 0;
+}
+
+static struct udp_tx *tx_first(struct udp_ep *ep)
+{
+	return container_of(ep->waiting.next, struct udp_tx, node);
+}
+
+static void tx_free(struct udp_ep *ep, struct udp_tx *tx)
+{
+	list_del(&tx->node);
+	pool_put(&ep->tx_pool, tx);
+	if (list_empty(&ep->waiting))
+		list_del(&ep->tx_node);
+}
+
+static void tx_fail(struct udp_ep *ep, struct udp_tx *tx, int err)
+{
+	struct fi_cq_err_entry e = {
+		.op_context = tx->context,
+		.flags = FI_SEND | FI_MSG,
+		.len = tx->len,
+		.err = err,
+		.prov_errno = err,
+		.src_addr = FI_ADDR_NOTAVAIL,
+	};
+
+	tx_free(ep, tx);
+	obj_ep_err_tx(&ep->base, &e, NULL, 0, OBJ_CNTR_SEND);
+}
+
+static void tx_set_blocked(struct udp_ep *ep, bool blocked)
+{
+	if (ep->blocked == blocked)
+		return;
+	ep->blocked = blocked;
+	udp_ep_watch(ep);
+}
+
+/* As many as one call takes.  Returns how many left, or a negative error that is
+ * about the first one.
+ */
+static int send_burst(struct udp_ep *ep)
+{
+	struct mmsghdr msg[UDP_BURST];
+	struct list *pos;
+	struct udp_tx *tx;
+	unsigned cnt = 0;
+	int i, sent;
+
+	for (pos = ep->waiting.next; pos != &ep->waiting && cnt < UDP_BURST; pos = pos->next) {
+		tx = container_of(pos, struct udp_tx, node);
+		msg[cnt++].msg_hdr = (struct msghdr) {
+			.msg_name = &tx->to,
+			.msg_namelen = tx->to_len,
+			.msg_iov = tx->iov,
+			.msg_iovlen = tx->iov_cnt,
+		};
+	}
+	sent = sendmmsg(ep->sock.fd, msg, cnt, 0);
+	if (sent < 0)
+		return -errno;
+	for (i = 0; i < sent; i++) {
+		tx = tx_first(ep);
+		tx_done(ep, tx->want, tx->context, tx->len);
+		tx_free(ep, tx);
+	}
+	return sent;
+}
+
+int udp_tx_flush(struct udp_ep *ep)
+{
+	int ret, done = 0;
+
+	while (!list_empty(&ep->waiting)) {
+		ret = send_burst(ep);
+		if (is_full(ret)) {
+			tx_set_blocked(ep, true);
+			return done;
+		}
+		if (ret < 0) {
+			tx_fail(ep, tx_first(ep), -ret);
+			ret = 1;
+		}
+		done += ret;
+	}
+	tx_set_blocked(ep, false);
+	return done;
+}
+
+int udp_tx_cancel(struct udp_ep *ep, void *context)
+{
+	struct list *pos;
+
+	list_for_each(pos, &ep->waiting) {
+		if (container_of(pos, struct udp_tx, node)->context != context)
+			continue;
+		tx_fail(ep, container_of(pos, struct udp_tx, node), FI_ECANCELED);
+		if (list_empty(&ep->waiting))
+			tx_set_blocked(ep, false);
+		return 0;
+	}
+	return -FI_ENOENT;
+}
+
+/* ---- the calls ------------------------------------------------------------- */
+
+/* Behind others, or to be followed by others. */
+static int tx_queue(struct udp_ep *ep, const struct op *op, const union net_sa *to,
+		    socklen_t to_len)
+{
+	int ret;
+
+	if (!tx_keepable(op)) {
+		if (!ep->blocked)
+			udp_tx_flush(ep);
+		return list_empty(&ep->waiting) ? send_now(ep, op, to, to_len) : -FI_EAGAIN;
+	}
+	ret = tx_keep(ep, op, to, to_len);
+	if (ret || ep->blocked)
+		return ret;
+	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= UDP_BURST)
+		udp_tx_flush(ep);
+	else
+		obj_prog_moved(ep->base.prog, 0);
+	return 0;
+}
+
+static inline int tx_start(struct udp_ep *ep, const struct op *op)
+{
+	socklen_t to_len;
+	union dest to;
+	size_t len;
+	int ret;
+
+	if (op->dest == ep->hot_dest && !(op->flags & (FI_MORE | FI_MULTICAST)) &&
+	    list_empty(&ep->waiting) && !send_by(ep, ep->hot.fd, op, NULL, 0))
+		return 0;
+	ret = tx_dest(ep, op, &to, &len);
+	if (__builtin_expect(ret, 0))
+		return ret;
+	to_len = (socklen_t) len;
+	if (__builtin_expect((op->flags & FI_MORE) || !list_empty(&ep->waiting), 0)) {
+		ret = tx_queue(ep, op, &to.sa, to_len);
+	} else {
+		ret = send_now(ep, op, &to.sa, to_len);
+		if (__builtin_expect(ret == -EAGAIN, 0) && tx_keepable(op)) {
+			ret = tx_keep(ep, op, &to.sa, to_len);
+			if (!ret)
+				tx_set_blocked(ep, true);
+		}
+	}
+	return is_full(ret) ? -FI_EAGAIN : ret;
+}
+
+static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
+{
+	struct obj_prog *prog = ep->base.prog;
+	int ret;
+
+	if (__builtin_expect(!ep->poller, 0))
+		return -FI_EOPBADSTATE;
+	if (__builtin_expect(op->len > (op->flags & FI_INJECT ? ep->max_inject : ep->max_msg), 0))
+		return -FI_EMSGSIZE;
+	lock_get(&prog->lock);
+	ret = tx_start(ep, op);
+	lock_put(&prog->lock);
+	return ret;
+}
+
+/* A call without flags: the handle's defaults, and @extra. */
+static inline ssize_t tx_plain(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
+			       uint64_t data, fi_addr_t dest, void *context, uint64_t extra)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+	struct op op = {
+		.iov = iov,
+		.cnt = cnt,
+		.len = iov_total(iov, cnt),
+		.data = data,
+		.dest = dest,
+		.context = context,
+		.flags = (h->tx_op_flags & ~FI_REMOTE_CQ_DATA) | extra,
+		.want = obj_ep_want_tx_comp(h->ep, h->tx_op_flags),
+	};
+
+	return tx_post(udp_ep_of(h->ep), &op);
+}
+
+/* An injected message has no completion but its count. */
+static inline ssize_t tx_silent(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+				fi_addr_t dest, uint64_t extra)
+{
+	struct iovec iov = { (void *) buf, len };
+	struct op op = {
+		.iov = &iov,
+		.cnt = 1,
+		.len = len,
+		.data = data,
+		.dest = dest,
+		.flags = FI_INJECT | extra,
+	};
+
+	return tx_post(udp_ep_of(obj_ep_of(fid)), &op);
+}
+
+ssize_t udp_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+		 fi_addr_t dest, void *context)
+{
+	struct iovec iov = { (void *) buf, len };
+
+	return tx_plain(fid, &iov, 1, 0, dest, context, 0);
+}
+
+ssize_t udp_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+		  fi_addr_t dest, void *context)
+{
+	if (cnt > UDP_IOV_MAX)
+		return -FI_EINVAL;
+	return tx_plain(fid, iov, cnt, 0, dest, context, 0);
+}
+
+ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+		     uint64_t data, fi_addr_t dest, void *context)
+{
+	struct iovec iov = { (void *) buf, len };
+
+	return tx_plain(fid, &iov, 1, data, dest, context, FI_REMOTE_CQ_DATA);
+}
+
+ssize_t udp_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest)
+{
+	return tx_silent(fid, buf, len, 0, dest, 0);
+}
+
+ssize_t udp_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+		       fi_addr_t dest)
+{
+	return tx_silent(fid, buf, len, data, dest, FI_REMOTE_CQ_DATA);
+}
+
+ssize_t udp_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	struct obj_ep *ep = obj_ep_of(fid);
+	struct op op = {
+		.iov = msg->msg_iov,
+		.cnt = msg->iov_count,
+		.data = flags & FI_REMOTE_CQ_DATA ? msg->data : 0,
+		.dest = msg->addr,
+		.context = msg->context,
+		.flags = flags,
+		.want = obj_ep_want_tx_comp(ep, flags),
+	};
+
+	if (flags & ~TX_FLAGS)
+		return -FI_EBADFLAGS;
+	if (op.cnt > UDP_IOV_MAX)
+		return -FI_EINVAL;
+	op.len = iov_total(op.iov, op.cnt);
+	return tx_post(udp_ep_of(ep), &op);
+}
