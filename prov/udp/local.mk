@@ -26,12 +26,36 @@ prov_udp_libudp_la_SOURCES = $(udp_sources)
 builtin_prov_libs += prov/udp/libudp.la
 endif
 
+udp_world_tests = \
+	prov/udp/burst_test \
+	prov/udp/calls_test \
+	prov/udp/mc_test \
+	prov/udp/pair_test \
+	prov/udp/wait_test
+udp_world_libs = src/libfabric.la $(CMOCKA_LIBS)
+
 if HAVE_CMOCKA
-check_PROGRAMS += prov/udp/wire_test
-TESTS += prov/udp/wire_test
+check_PROGRAMS += prov/udp/wire_test $(udp_world_tests)
+TESTS += prov/udp/wire_test $(udp_world_tests)
 prov_udp_wire_test_SOURCES = prov/udp/wire_test.c prov/udp/wire_oracle.h prov/udp/wire.c
 prov_udp_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_wire_test_LDADD = $(CMOCKA_LIBS)
+prov_udp_burst_test_SOURCES = prov/udp/burst_test.c prov/udp/world.h
+prov_udp_burst_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) -fvisibility=default
+prov_udp_burst_test_LDFLAGS = -export-dynamic
+prov_udp_burst_test_LDADD = $(udp_world_libs)
+prov_udp_calls_test_SOURCES = prov/udp/calls_test.c prov/udp/world.h
+prov_udp_calls_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_calls_test_LDADD = $(udp_world_libs)
+prov_udp_mc_test_SOURCES = prov/udp/mc_test.c prov/udp/world.h
+prov_udp_mc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_mc_test_LDADD = $(udp_world_libs)
+prov_udp_pair_test_SOURCES = prov/udp/pair_test.c prov/udp/world.h
+prov_udp_pair_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_pair_test_LDADD = $(udp_world_libs)
+prov_udp_wait_test_SOURCES = prov/udp/wait_test.c prov/udp/world.h
+prov_udp_wait_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_wait_test_LDADD = $(udp_world_libs)
 endif
 endif
 

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * burst_test.c - how many system calls messages cost, and what happens when one
+ * fails.  The program's own sendto() and so on stand before the C library's:
+ * they count, and fail when told to.
+ */
+
+#include "world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct {
+	unsigned routed;	/* sends that named an address */
+	unsigned sendto, sendmsg, sendmmsg, recvmsg, recvmmsg;
+	unsigned received;	/* datagrams */
+} calls;
+
+static unsigned full;		/* so many sends are to fail as if the socket were full */
+static int send_err, recv_err;	/* the next one is to fail so */
+
+static bool fails(int *once, unsigned *many)
+{
+	if (*once) {
+		errno = *once;
+		*once = 0;
+		return true;
+	}
+	if (many && *many) {
+		(*many)--;
+		errno = EAGAIN;
+		return true;
+	}
+	return false;
+}
+
+ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sockaddr *to,
+	       socklen_t to_len)
+{
+	calls.sendto++;
+	calls.routed += !!to;
+	if (fails(&send_err, &full))
+		return -1;
+	return syscall(SYS_sendto, fd, buf, len, flags, to, to_len);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	calls.sendmsg++;
+	calls.routed += !!msg->msg_name;
+	if (fails(&send_err, &full))
+		return -1;
+	return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+int sendmmsg(int fd, struct mmsghdr *msg, unsigned cnt, int flags)
+{
+	calls.sendmmsg++;
+	if (fails(&send_err, &full))
+		return -1;
+	return (int) syscall(SYS_sendmmsg, fd, msg, cnt, flags);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t ret;
+
+	calls.recvmsg++;
+	if (fails(&recv_err, NULL))
+		return -1;
+	ret = syscall(SYS_recvmsg, fd, msg, flags);
+	calls.received += ret >= 0;
+	return ret;
+}
+
+int recvmmsg(int fd, struct mmsghdr *msg, unsigned cnt, int flags, struct timespec *timeout)
+{
+	int ret;
+
+	calls.recvmmsg++;
+	if (fails(&recv_err, NULL))
+		return -1;
+	ret = (int) syscall(SYS_recvmmsg, fd, msg, cnt, flags, timeout);
+	calls.received += ret > 0 ? (unsigned) ret : 0;
+	return ret;
+}
+
+static void reset(void)
+{
+	memset(&calls, 0, sizeof(calls));
+}
+
+static unsigned send_calls(void)
+{
+	return calls.sendto + calls.sendmsg + calls.sendmmsg;
+}
+
+static char in[256][64];
+
+static void post(struct end *e, unsigned cnt)
+{
+	unsigned i;
+
+	for (i = 0; i < cnt; i++)
+		OK(fi_recv(e->ep, in[i], sizeof(in[i]), NULL, FI_ADDR_UNSPEC, in[i]));
+}
+
+/* The next @cnt messages at @e are number 0, 1, ... */
+static void expect(struct end *e, unsigned cnt)
+{
+	struct fi_cq_data_entry entry;
+	unsigned i;
+
+	for (i = 0; i < cnt; i++) {
+		wait_one(e->cq, &entry);
+		assert_int_equal(entry.data, i);
+	}
+}
+
+static void send_no(struct end *e, uint64_t no, uint64_t flags)
+{
+	struct iovec iov = { &no, sizeof(no) };
+	struct fi_msg msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = e->to[1], .data = no,
+		.context = (void *) (uintptr_t) no,
+	};
+
+	OK(fi_sendmsg(e->ep, &msg, FI_INJECT | FI_REMOTE_CQ_DATA | flags));
+}
+
+static void drain(struct fid_cq *cq, unsigned cnt)
+{
+	struct fi_cq_data_entry entry;
+
+	while (cnt--)
+		wait_one(cq, &entry);
+}
+
+/* ---- sending --------------------------------------------------------------- */
+
+static void lone_message(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	char big[1000] = "";
+
+	world_open(&w, &c);
+	post(&w.end[1], 2);
+	reset();
+	OK(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL));
+	assert_int_equal(send_calls(), 1);
+	OK(fi_send(w.end[0].ep, big, sizeof(big), NULL, w.end[0].to[1], NULL));
+	assert_int_equal(send_calls(), 2);
+	world_close(&w);
+}
+
+static void burst(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[1], 20);
+	reset();
+	for (i = 0; i < 19; i++)
+		send_no(&w.end[0], i, FI_MORE);
+	assert_int_equal(send_calls(), 0);
+	send_no(&w.end[0], i, 0);
+	assert_int_equal(calls.sendmmsg, 1);
+	assert_int_equal(send_calls(), 1);
+	drain(w.end[0].cq, 20);
+	expect(&w.end[1], 20);
+	world_close(&w);
+}
+
+/* A burst without end still leaves: when it is long, and when the program polls. */
+static void burst_without_end(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[1], 100);
+	reset();
+	for (i = 0; i < 100; i++)
+		send_no(&w.end[0], i, FI_MORE);
+	assert_int_equal(send_calls(), 3);
+	drain(w.end[0].cq, 100);
+	assert_int_equal(send_calls(), 4);
+	expect(&w.end[1], 100);
+	world_close(&w);
+}
+
+/* Messages of every kind in one burst keep their order. */
+static void mixed_burst(void **state)
+{
+	struct conf c = { 0 };
+	struct fi_cq_data_entry entry;
+	struct iovec iov;
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	char big[1000], at[4][1000];
+	struct world w;
+	int i;
+
+	world_open(&w, &c);
+	msg.addr = w.end[0].to[1];
+	pattern(big, sizeof(big), 9);
+	for (i = 0; i < 4; i++)
+		OK(fi_recv(w.end[1].ep, at[i], 1000, NULL, FI_ADDR_UNSPEC, at[i]));
+	reset();
+	iov = (struct iovec) { big, 1000 };
+	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE));
+	iov = (struct iovec) { big, 100 };
+	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE | FI_INJECT));
+	/* too long to be kept: it takes what waits along */
+	iov = (struct iovec) { big, 900 };
+	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE | FI_INJECT));
+	assert_int_equal(send_calls(), 2);
+	OK(fi_inject(w.end[0].ep, big, 50, w.end[0].to[1]));
+	memset(big, 0, sizeof(big));
+	for (i = 0; i < 4; i++) {
+		static const size_t len[] = { 1000, 100, 900, 50 };
+
+		wait_one(w.end[1].cq, &entry);
+		assert_int_equal(entry.len, len[i]);
+		check_pattern(at[i], len[i], 9);
+	}
+	world_close(&w);
+}
+
+static void full_socket(void **state)
+{
+	struct conf c = { 0 };
+	struct fi_cq_data_entry entry;
+	char big[1000] = "";
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[1], 64);
+	full = 40;
+	reset();
+	for (i = 0; i < 50; i++)
+		send_no(&w.end[0], i, i % 3 ? FI_MORE : 0);
+	assert_int_equal(send_calls(), 1);	/* the rest waits behind the first */
+	assert_int_equal(fi_inject(w.end[0].ep, big, sizeof(big), w.end[0].to[1]), -FI_EAGAIN);
+	for (i = 0; i < 50; i++) {
+		wait_one(w.end[0].cq, &entry);
+		assert_int_equal((uintptr_t) entry.op_context, i);
+	}
+	expect(&w.end[1], 50);
+	assert_int_equal(full, 0);
+	send_no(&w.end[0], 0, 0);		/* and then it is as it was */
+	expect(&w.end[1], 1);
+	world_close(&w);
+}
+
+static void full_queue(void **state)
+{
+	struct conf c = { 0 };
+	struct fi_cq_err_entry err;
+	struct world w;
+	size_t i;
+
+	world_open(&w, &c);
+	full = 1;
+	for (i = 0; i < w.info->tx_attr->size; i++)
+		OK(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], &w));
+	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], &w), -FI_EAGAIN);
+	full = 1;
+	OK(fi_cancel(&w.end[0].ep->fid, &w));
+	wait_err(w.end[0].cq, &err);
+	assert_int_equal(err.err, FI_ECANCELED);
+	assert_int_equal(err.flags, FI_SEND | FI_MSG);
+	drain(w.end[0].cq, (unsigned) i - 1);
+	world_close(&w);
+}
+
+static void failing_send(void **state)
+{
+	struct conf c = { .counters = true };
+	struct fi_cq_err_entry err;
+	struct world w;
+
+	world_open(&w, &c);
+	post(&w.end[1], 8);
+	/* at once: the call says so, and nothing has happened */
+	send_err = ENETUNREACH;
+	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL),
+			 -FI_ENETUNREACH);
+	send_err = ENOBUFS;
+	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL), -FI_EAGAIN);
+	wait_none(w.end[0].cq);
+	/* later: an error entry for that one message, and none for the others */
+	send_no(&w.end[0], 7, FI_MORE);
+	send_no(&w.end[0], 0, FI_MORE);
+	send_err = ENETUNREACH;
+	send_no(&w.end[0], 1, 0);
+	wait_err(w.end[0].cq, &err);
+	assert_int_equal(err.err, FI_ENETUNREACH);
+	assert_int_equal((uintptr_t) err.op_context, 7);
+	drain(w.end[0].cq, 2);
+	expect(&w.end[1], 2);
+	assert_int_equal(fi_cntr_read(w.end[0].sent), 2);
+	assert_int_equal(fi_cntr_readerr(w.end[0].sent), 1);
+	world_close(&w);
+}
+
+/* ---- receiving ------------------------------------------------------------- */
+
+/* Many that have come are taken by few calls; none by none. */
+static void flood(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[1], 200);
+	for (i = 0; i < 200; i++)
+		send_no(&w.end[0], i, 0);
+	reset();
+	expect(&w.end[1], 200);
+	assert_int_equal(calls.received, 200);
+	assert_in_range(calls.recvmsg + calls.recvmmsg, 1, 16);
+	world_close(&w);
+}
+
+static void no_receive_no_call(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	for (i = 0; i < 10; i++)
+		send_no(&w.end[0], i, 0);
+	reset();
+	wait_none(w.end[1].cq);
+	assert_int_equal(calls.recvmsg + calls.recvmmsg, 0);
+	post(&w.end[1], 10);
+	expect(&w.end[1], 10);
+	world_close(&w);
+}
+
+/* A ping-pong takes each message by one call, and tries in vain only while it waits. */
+static void one_by_one(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[1], 100);
+	wait_none(w.end[1].cq);
+	for (i = 0; i < 50; i++) {
+		send_no(&w.end[0], 0, 0);
+		reset();
+		expect(&w.end[1], 1);
+		assert_int_equal(calls.recvmsg + calls.recvmmsg, 1);
+		reset();
+		wait_none(w.end[1].cq);
+		assert_in_range(calls.recvmmsg, 0, 1);	/* the first looked for more */
+	}
+	world_close(&w);
+}
+
+static void failing_recv(void **state)
+{
+	struct conf c = { 0 };
+	struct fi_cq_err_entry err;
+	struct world w;
+
+	world_open(&w, &c);
+	post(&w.end[1], 2);
+	recv_err = ECONNREFUSED;	/* waited in the socket: nobody's fault */
+	wait_none(w.end[1].cq);
+	recv_err = EFAULT;		/* the oldest buffer is not the program's memory */
+	wait_err(w.end[1].cq, &err);
+	assert_int_equal(err.err, EFAULT);
+	assert_ptr_equal(err.op_context, in[0]);
+	send_no(&w.end[0], 0, 0);
+	expect(&w.end[1], 1);
+	world_close(&w);
+}
+
+/* More endpoints than are tried one by one: those with something are found. */
+static void many_endpoints(void **state)
+{
+	struct conf c = { .ends = ENDS_MAX };
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA };
+	struct fi_cq_data_entry entry;
+	struct fid_ep *ep[ENDS_MAX];
+	struct sockaddr_in6 name;
+	struct fid_cq *cq;
+	struct world w;
+	fi_addr_t to;
+	size_t len;
+	unsigned i, k;
+
+	world_open(&w, &c);
+	OK(fi_cq_open(w.domain, &attr, &cq, NULL));	/* one queue: one group */
+	for (i = 0; i < ENDS_MAX; i++) {
+		OK(fi_endpoint(w.domain, w.info, &ep[i], NULL));
+		OK(fi_ep_bind(ep[i], &cq->fid, FI_SEND | FI_RECV));
+		OK(fi_ep_bind(ep[i], &w.end[0].av->fid, 0));
+		OK(fi_enable(ep[i]));
+	}
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < ENDS_MAX; i++) {
+			OK(fi_recv(ep[i], in[i], sizeof(in[i]), NULL, FI_ADDR_UNSPEC, ep[i]));
+			if (k == 1)	/* a wait with nothing posted would leave this out */
+				assert_int_equal(fi_cq_read(cq, NULL, 0), -FI_EAGAIN);
+		}
+		reset();
+		for (i = 0; i < 50; i++)
+			assert_int_equal(fi_cq_read(cq, &entry, 1), -FI_EAGAIN);
+		assert_int_equal(calls.recvmsg + calls.recvmmsg, 0);
+		for (i = 0; i < ENDS_MAX; i++) {
+			len = sizeof(name);
+			OK(fi_getname(&ep[i]->fid, &name, &len));
+			assert_int_equal(fi_av_insert(w.end[0].av, &name, 1, &to, 0, NULL), 1);
+			OK(fi_inject(w.end[0].ep, "x", 1, to));
+			wait_one(cq, &entry);
+			assert_ptr_equal(entry.op_context, ep[i]);
+		}
+		assert_in_range(calls.recvmsg + calls.recvmmsg, ENDS_MAX, 3 * ENDS_MAX);
+	}
+	for (i = 0; i < ENDS_MAX; i++)
+		OK(fi_close(&ep[i]->fid));
+	OK(fi_close(&cq->fid));
+	world_close(&w);
+}
+
+/* ---- a peer that gets everything ------------------------------------------- */
+
+/* Send until the endpoint has stopped to say where to; keep both queues short. */
+static void heat(struct world *w)
+{
+	unsigned i;
+
+	for (i = 0; i < 80; i++) {
+		send_no(&w->end[0], 0, 0);
+		expect(&w->end[1], 1);
+		post(&w->end[1], 1);
+		drain(w->end[0].cq, 1);
+	}
+	reset();
+	send_no(&w->end[0], 0, 0);
+	assert_int_equal(calls.sendto, 1);
+	assert_int_equal(calls.routed, 0);
+	expect(&w->end[1], 1);
+	drain(w->end[0].cq, 1);
+}
+
+static void hot_peer(void **state)
+{
+	struct conf c = { .ends = 3, .caps = FI_SOURCE };
+	struct fi_cq_data_entry entry;
+	char big[1000], at[1000];
+	struct world w;
+	fi_addr_t src;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[1], 2);
+	heat(&w);
+	/* it still hears everybody, and knows who it was */
+	for (i = 1; i < 30; i++) {
+		post(&w.end[0], 1);
+		OK(fi_inject(w.end[1 + i % 2].ep, "x", 1, w.end[1 + i % 2].to[0]));
+		assert_int_equal(wait_from(w.end[0].cq, &entry, &src), 1);
+		assert_int_equal(src, w.end[0].to[1 + i % 2]);
+	}
+	/* and is heard by everybody, under its name */
+	post(&w.end[2], 1);
+	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[2]));
+	assert_int_equal(wait_from(w.end[2].cq, &entry, &src), 1);
+	assert_int_equal(src, w.end[2].to[0]);
+	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[1]));
+	assert_int_equal(wait_from(w.end[1].cq, &entry, &src), 1);
+	assert_int_equal(src, w.end[1].to[0]);
+	/* long messages too; and a full second socket is none of the program's business */
+	pattern(big, sizeof(big), 3);
+	for (i = 0; i < 2; i++) {
+		full = i;
+		OK(fi_recv(w.end[1].ep, at, sizeof(at), NULL, FI_ADDR_UNSPEC, at));
+		OK(fi_inject(w.end[0].ep, big, sizeof(big), w.end[0].to[1]));
+		wait_one(w.end[1].cq, &entry);
+		assert_int_equal(entry.len, sizeof(big));
+		check_pattern(at, entry.len, 3);
+	}
+	world_close(&w);
+}
+
+/* The address of a peer that leaves the vector may become another peer's. */
+static void hot_peer_replaced(void **state)
+{
+	struct conf c = { .ends = 3 };
+	struct world w;
+	fi_addr_t to;
+
+	world_open(&w, &c);
+	post(&w.end[1], 8);
+	post(&w.end[2], 1);
+	heat(&w);
+	OK(fi_av_remove(w.end[0].av, &w.end[0].to[1], 1, 0));
+	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL), -FI_EINVAL);
+	assert_int_equal(fi_av_insert(w.end[0].av, &w.end[2].name, 1, &to, 0, NULL), 1);
+	assert_int_equal(to, w.end[0].to[1]);	/* or this test tests nothing */
+	OK(fi_injectdata(w.end[0].ep, "x", 1, 0, to));
+	expect(&w.end[2], 1);
+	world_close(&w);
+}
+
+/* A connected socket reports that nobody is there; the program must not see it. */
+static void hot_peer_gone(void **state)
+{
+	struct conf c = { 0 };
+	struct world w;
+	unsigned i;
+
+	world_open(&w, &c);
+	post(&w.end[0], 4);
+	post(&w.end[1], 8);
+	heat(&w);
+	OK(fi_close(&w.end[1].ep->fid));
+	for (i = 0; i < 50; i++) {
+		send_no(&w.end[0], i, 0);
+		drain(w.end[0].cq, 1);
+	}
+	wait_none(w.end[0].cq);
+	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[0]));
+	drain(w.end[0].cq, 1);
+	OK(fi_endpoint(w.domain, w.info, &w.end[1].ep, NULL));
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lone_message),
+		cmocka_unit_test(burst),
+		cmocka_unit_test(burst_without_end),
+		cmocka_unit_test(mixed_burst),
+		cmocka_unit_test(full_socket),
+		cmocka_unit_test(full_queue),
+		cmocka_unit_test(failing_send),
+		cmocka_unit_test(flood),
+		cmocka_unit_test(no_receive_no_call),
+		cmocka_unit_test(one_by_one),
+		cmocka_unit_test(failing_recv),
+		cmocka_unit_test(many_endpoints),
+		cmocka_unit_test(hot_peer),
+		cmocka_unit_test(hot_peer_replaced),
+		cmocka_unit_test(hot_peer_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

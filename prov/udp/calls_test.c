@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * calls_test.c - every data transfer call of a DGRAM endpoint, and every error
+ * that one can return or report.
+ */
+
+#include "world.h"
+
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct conf v4 = { .family = AF_INET }, v6 = { .family = AF_INET6 };
+
+static int open_state(void **state, const struct conf *c)
+{
+	struct world *w = malloc(sizeof(*w));
+
+	world_open(w, c);
+	*state = w;
+	return 0;
+}
+
+static int setup_v4(void **state)
+{
+	return open_state(state, &v4);
+}
+
+static int setup_v6(void **state)
+{
+	return open_state(state, &v6);
+}
+
+static int teardown(void **state)
+{
+	world_close(*state);
+	free(*state);
+	return 0;
+}
+
+/* ---- the calls ------------------------------------------------------------- */
+
+#define LEN 1000
+
+enum send_by { SEND, SENDV, SENDMSG, SENDMSG_DATA, INJECT, SENDDATA, INJECTDATA, SEND_CNT };
+enum recv_by { RECV, RECVV, RECVMSG, RECV_CNT };
+
+static bool has_data(enum send_by by)
+{
+	return by == SENDMSG_DATA || by == SENDDATA || by == INJECTDATA;
+}
+
+static bool is_inject(enum send_by by)
+{
+	return by == INJECT || by == INJECTDATA;
+}
+
+static void split(struct iovec *iov, char *buf, size_t len)
+{
+	iov[0] = (struct iovec) { buf, len / 4 };
+	iov[1] = (struct iovec) { buf + len / 4, 0 };
+	iov[2] = (struct iovec) { buf + len / 4, len / 3 };
+	iov[3] = (struct iovec) { buf + len / 4 + len / 3, len - len / 4 - len / 3 };
+}
+
+static ssize_t do_send(struct end *e, enum send_by by, char *buf, size_t len, fi_addr_t to)
+{
+	struct iovec iov[4];
+	struct fi_msg msg = {
+		.msg_iov = iov, .iov_count = 4, .addr = to, .context = buf, .data = 0xabcdef12345,
+	};
+
+	split(iov, buf, len);
+	switch (by) {
+	case SEND:
+		return fi_send(e->ep, buf, len, NULL, to, buf);
+	case SENDV:
+		return fi_sendv(e->ep, iov, NULL, 4, to, buf);
+	case SENDMSG:
+		return fi_sendmsg(e->ep, &msg, 0);
+	case SENDMSG_DATA:
+		return fi_sendmsg(e->ep, &msg, FI_REMOTE_CQ_DATA);
+	case INJECT:
+		return fi_inject(e->ep, buf, len, to);
+	case SENDDATA:
+		return fi_senddata(e->ep, buf, len, NULL, 0xabcdef12345, to, buf);
+	default:
+		return fi_injectdata(e->ep, buf, len, 0xabcdef12345, to);
+	}
+}
+
+static ssize_t do_recv(struct end *e, enum recv_by by, char *buf, size_t len)
+{
+	struct iovec iov[4];
+	struct fi_msg msg = {
+		.msg_iov = iov, .iov_count = 4, .addr = FI_ADDR_UNSPEC, .context = buf,
+	};
+
+	split(iov, buf, len);
+	switch (by) {
+	case RECV:
+		return fi_recv(e->ep, buf, len, NULL, FI_ADDR_UNSPEC, buf);
+	case RECVV:
+		return fi_recvv(e->ep, iov, NULL, 4, FI_ADDR_UNSPEC, buf);
+	default:
+		return fi_recvmsg(e->ep, &msg, 0);
+	}
+}
+
+static void one_message(struct world *w, enum send_by sb, enum recv_by rb, size_t len)
+{
+	char *out = malloc(len + 1), *in = calloc(1, len + 100);
+	struct end *a = &w->end[0], *b = &w->end[1];
+	struct fi_cq_data_entry e;
+
+	pattern(out, len, sb * 3 + rb);
+	OK(do_recv(b, rb, in, len + 100));
+	OK(do_send(a, sb, out, len, a->to[1]));
+	if (!is_inject(sb)) {
+		wait_one(a->cq, &e);
+		assert_ptr_equal(e.op_context, out);
+		assert_int_equal(e.flags & (FI_SEND | FI_MSG), FI_SEND | FI_MSG);
+	}
+	wait_one(b->cq, &e);
+	assert_ptr_equal(e.op_context, in);
+	assert_int_equal(e.flags, FI_RECV | FI_MSG | (has_data(sb) ? FI_REMOTE_CQ_DATA : 0));
+	assert_int_equal(e.len, len);
+	assert_int_equal(e.data, has_data(sb) ? 0xabcdef12345 : 0);
+	check_pattern(in, len, sb * 3 + rb);
+	wait_none(a->cq);
+	free(out);
+	free(in);
+}
+
+static void every_call(void **state)
+{
+	int sb, rb;
+
+	for (sb = 0; sb < SEND_CNT; sb++)
+		for (rb = 0; rb < RECV_CNT; rb++)
+			one_message(*state, sb, rb, LEN);
+}
+
+static void every_size(void **state)
+{
+	struct world *w = *state;
+	size_t max = w->info->ep_attr->max_msg_size, len;
+
+	assert_true(max >= 1472);
+	for (len = 0; len < 520; len++)
+		one_message(w, len % SEND_CNT, len % RECV_CNT, len);
+	for (; len < max; len += len / 5)
+		one_message(w, len % SEND_CNT, len % RECV_CNT, len);
+	for (len = 0; len < SEND_CNT; len++)
+		one_message(w, len, RECV, max);
+}
+
+static void oversize(void **state)
+{
+	struct world *w = *state;
+	size_t len = w->info->ep_attr->max_msg_size + 1;
+	char *buf = calloc(1, len);
+	int sb;
+
+	for (sb = 0; sb < SEND_CNT; sb++)
+		assert_int_equal(do_send(&w->end[0], sb, buf, len, w->end[0].to[1]), -FI_EMSGSIZE);
+	wait_none(w->end[0].cq);
+	free(buf);
+}
+
+static void without_buffer(void **state)
+{
+	struct world *w = *state;
+	struct fi_cq_data_entry e;
+
+	OK(fi_recv(w->end[1].ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL));
+	OK(fi_recvv(w->end[1].ep, NULL, NULL, 0, FI_ADDR_UNSPEC, NULL));
+	OK(fi_send(w->end[0].ep, NULL, 0, NULL, w->end[0].to[1], NULL));
+	OK(fi_sendv(w->end[0].ep, NULL, NULL, 0, w->end[0].to[1], NULL));
+	wait_one(w->end[1].cq, &e);
+	wait_one(w->end[1].cq, &e);
+	assert_int_equal(e.len, 0);
+}
+
+/* ---- errors ---------------------------------------------------------------- */
+
+static void truncated(void **state)
+{
+	struct world *w = *state;
+	struct fi_cq_err_entry err;
+	struct fi_cq_data_entry e;
+	char out[300], in[100], next[300];
+
+	pattern(out, sizeof(out), 1);
+	OK(fi_recv(w->end[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+	OK(fi_recv(w->end[1].ep, next, sizeof(next), NULL, FI_ADDR_UNSPEC, next));
+	OK(fi_senddata(w->end[0].ep, out, sizeof(out), NULL, 77, w->end[0].to[1], NULL));
+	wait_err(w->end[1].cq, &err);
+	assert_int_equal(err.err, FI_ETRUNC);
+	assert_ptr_equal(err.op_context, in);
+	assert_int_equal(err.len, 100);
+	assert_int_equal(err.olen, 200);
+	assert_int_equal(err.data, 77);
+	assert_int_equal(err.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+	check_pattern(in, sizeof(in), 1);
+	OK(fi_send(w->end[0].ep, out, sizeof(out), NULL, w->end[0].to[1], NULL));
+	wait_one(w->end[1].cq, &e);
+	assert_ptr_equal(e.op_context, next);
+}
+
+static void bad_arguments(void **state)
+{
+	struct world *w = *state;
+	struct end *a = &w->end[0];
+	struct iovec iov[5] = { { 0 } };
+	struct fi_msg msg = { .msg_iov = iov, .iov_count = 5, .addr = a->to[1] };
+
+	assert_int_equal(fi_sendv(a->ep, iov, NULL, 5, a->to[1], NULL), -FI_EINVAL);
+	assert_int_equal(fi_recvv(a->ep, iov, NULL, 5, a->to[1], NULL), -FI_EINVAL);
+	assert_int_equal(fi_sendmsg(a->ep, &msg, 0), -FI_EINVAL);
+	assert_int_equal(fi_recvmsg(a->ep, &msg, 0), -FI_EINVAL);
+	msg.iov_count = 1;
+	assert_int_equal(fi_sendmsg(a->ep, &msg, FI_DELIVERY_COMPLETE), -FI_EBADFLAGS);
+	assert_int_equal(fi_recvmsg(a->ep, &msg, FI_PEEK), -FI_EBADFLAGS);
+	assert_int_equal(fi_sendmsg(a->ep, &msg, FI_MULTICAST), -FI_EINVAL);
+	assert_int_equal(fi_send(a->ep, "", 1, NULL, 17, NULL), -FI_EINVAL);
+	assert_int_equal(fi_send(a->ep, "", 1, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+	assert_int_equal(fi_send(a->ep, "", 1, NULL, UINT64_C(1) << 62, NULL), -FI_EINVAL);
+	assert_int_equal(fi_tsend(a->ep, "", 1, NULL, a->to[1], 1, NULL), -FI_ENOSYS);
+	assert_int_equal(fi_write(a->ep, "", 1, NULL, a->to[1], 0, 0, NULL), -FI_ENOSYS);
+	assert_int_equal(fi_connect(a->ep, &a->name, NULL, 0), -FI_ENOSYS);
+	wait_none(a->cq);
+}
+
+static void not_enabled(void **state)
+{
+	struct world *w = *state;
+	struct fid_ep *ep;
+	struct fid_mc *mc;
+
+	OK(fi_endpoint(w->domain, w->info, &ep, NULL));
+	assert_int_equal(fi_send(ep, "", 1, NULL, 0, NULL), -FI_EOPBADSTATE);
+	assert_int_equal(fi_recv(ep, NULL, 0, NULL, 0, NULL), -FI_EOPBADSTATE);
+	assert_int_equal(fi_join(ep, NULL, 0, &mc, NULL), -FI_EOPBADSTATE);
+	assert_int_equal(fi_cancel(&ep->fid, NULL), -FI_ENOENT);
+	OK(fi_close(&ep->fid));
+}
+
+static void full_queue(void **state)
+{
+	struct world *w = *state;
+	size_t i;
+
+	for (i = 0; i < w->info->rx_attr->size; i++)
+		OK(fi_recv(w->end[0].ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(fi_recv(w->end[0].ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL), -FI_EAGAIN);
+	OK(fi_cancel(&w->end[0].ep->fid, NULL));
+	OK(fi_recv(w->end[0].ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL));
+}
+
+static void cancel(void **state)
+{
+	struct world *w = *state;
+	struct fi_cq_err_entry err;
+	struct fi_cq_data_entry e;
+	char in[3][8];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		OK(fi_recv(w->end[1].ep, in[i], 8, NULL, FI_ADDR_UNSPEC, in[i]));
+	OK(fi_cancel(&w->end[1].ep->fid, in[1]));
+	assert_int_equal(fi_cancel(&w->end[1].ep->fid, in[1]), -FI_ENOENT);
+	wait_err(w->end[1].cq, &err);
+	assert_int_equal(err.err, FI_ECANCELED);
+	assert_ptr_equal(err.op_context, in[1]);
+	assert_int_equal(err.flags, FI_RECV | FI_MSG);
+	for (i = 0; i < 3; i += 2) {
+		OK(fi_inject(w->end[0].ep, "12345678", 8, w->end[0].to[1]));
+		wait_one(w->end[1].cq, &e);
+		assert_ptr_equal(e.op_context, in[i]);
+	}
+}
+
+/* A datagram that nobody there waits for comes back as an ICMP message. */
+static void nobody_there(void **state)
+{
+	struct world *w = *state;
+	struct end *a = &w->end[0];
+	struct sockaddr_in6 gone = w->end[1].name;
+	struct fi_cq_data_entry e;
+	fi_addr_t to;
+	char in[8];
+	int i;
+
+	OK(fi_close(&w->end[1].ep->fid));
+	OK(fi_endpoint(w->domain, w->info, &w->end[1].ep, NULL));
+	assert_int_equal(fi_av_insert(a->av, &gone, 1, &to, 0, NULL), 1);
+	OK(fi_recv(a->ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+	for (i = 0; i < 20; i++) {
+		OK(fi_send(a->ep, "x", 1, NULL, to, NULL));
+		wait_one(a->cq, &e);
+		assert_int_equal(e.flags, FI_SEND | FI_MSG);
+	}
+	OK(fi_inject(a->ep, "self", 5, a->to[0]));
+	wait_one(a->cq, &e);
+	assert_string_equal(in, "self");
+}
+
+static void foreign_datagrams(void **state)
+{
+	struct world *w = *state;
+	struct end *b = &w->end[1];
+	int fd = socket(((struct sockaddr *) &b->name)->sa_family, SOCK_DGRAM, 0);
+	struct fi_cq_data_entry e;
+	char junk[2000], in[100];
+	size_t len;
+
+	assert_true(fd >= 0);
+	memset(junk, 0x5a, sizeof(junk));
+	OK(fi_recv(b->ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+	for (len = 0; len < sizeof(junk); len += 1 + len / 2)
+		assert_int_equal(sendto(fd, junk, len, 0, (void *) &b->name, b->name_len), len);
+	close(fd);
+	wait_none(b->cq);
+	OK(fi_inject(w->end[0].ep, "good", 5, w->end[0].to[1]));
+	wait_one(b->cq, &e);
+	assert_int_equal(e.len, 5);
+	assert_string_equal(in, "good");
+}
+
+/* ---- whom a message is from ------------------------------------------------ */
+
+static void source(int family, uint64_t caps, bool strangers)
+{
+	struct conf c = { .family = family, .caps = caps, .strangers = strangers, .ends = 3 };
+	struct fi_cq_err_entry err;
+	struct fi_cq_data_entry e;
+	fi_addr_t to[3], src;
+	struct world w;
+	char in[16];
+	unsigned i;
+
+	world_open(&w, &c);
+	for (i = 1; i < 3; i++) {
+		if (strangers)
+			assert_int_equal(fi_av_insert(w.end[i].av, &w.end[0].name, 1,
+						      &w.end[i].to[0], 0, NULL), 1);
+		OK(fi_recv(w.end[0].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+		OK(fi_injectdata(w.end[i].ep, "hello", 6, i, w.end[i].to[0]));
+		src = 12345;
+		if (caps & FI_SOURCE_ERR && strangers) {
+			wait_err(w.end[0].cq, &err);
+			assert_int_equal(err.err, FI_EADDRNOTAVAIL);
+			assert_int_equal(err.err_data_size, w.end[i].name_len);
+			assert_memory_equal(err.err_data, &w.end[i].name, w.end[i].name_len);
+			assert_int_equal(err.len, 6);
+			assert_int_equal(err.data, i);
+			assert_ptr_equal(err.op_context, in);
+			assert_int_equal(err.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+			/* what the error shows can be inserted, and is then known */
+			assert_int_equal(fi_av_insert(w.end[0].av, err.err_data, 1, &to[i], 0,
+						      NULL), 1);
+			OK(fi_recv(w.end[0].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+			OK(fi_inject(w.end[i].ep, "hello", 6, w.end[i].to[0]));
+			assert_int_equal(wait_from(w.end[0].cq, &e, &src), 1);
+			assert_int_equal(src, to[i]);
+			continue;
+		}
+		assert_int_equal(wait_from(w.end[0].cq, &e, &src), 1);
+		assert_int_equal(src, strangers ? FI_ADDR_NOTAVAIL : w.end[0].to[i]);
+		assert_string_equal(in, "hello");
+	}
+	world_close(&w);
+}
+
+static void sources(void **state)
+{
+	int family, strangers;
+
+	for (strangers = 0; strangers < 2; strangers++)
+		for (family = AF_INET; family; family = family == AF_INET ? AF_INET6 : 0) {
+			source(family, FI_SOURCE, strangers);
+			source(family, FI_SOURCE | FI_SOURCE_ERR, strangers);
+		}
+}
+
+/* An unknown sender is an error only for those who asked to be told. */
+static void source_err_is_asked_for(void **state)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+
+	hints->fabric_attr->prov_name = strdup("udp");
+	hints->ep_attr->type = FI_EP_DGRAM;
+	OK(fi_getinfo(FI_VERSION(2, 6), NULL, NULL, 0, hints, &info));
+	assert_false(info->caps & FI_SOURCE_ERR);
+	fi_freeinfo(info);
+	hints->caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR;
+	OK(fi_getinfo(FI_VERSION(2, 6), NULL, NULL, 0, hints, &info));
+	assert_true(info->caps & FI_SOURCE_ERR);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+}
+
+/* ---- one buffer, many messages --------------------------------------------- */
+
+static void multi_recv(void **state)
+{
+	struct conf c = { .caps = FI_MULTI_RECV };
+	struct iovec iov;
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = &iov };
+	struct fi_cq_err_entry err;
+	struct fi_cq_data_entry e;
+	size_t min = 64, size = sizeof(min);
+	char buf[1000], single[100], *at = buf;
+	struct world w;
+	int i;
+
+	world_open(&w, &c);
+	OK(fi_setopt(&w.end[1].ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, size));
+	iov = (struct iovec) { buf, 1000 };
+	OK(fi_recvmsg(w.end[1].ep, &msg, FI_MULTI_RECV));
+	OK(fi_recv(w.end[1].ep, single, sizeof(single), NULL, FI_ADDR_UNSPEC, single));
+	for (i = 0; i < 11; i++) {
+		char out[90];
+
+		pattern(out, 85 + i % 3, i);
+		OK(fi_inject(w.end[0].ep, out, 85 + i % 3, w.end[0].to[1]));
+	}
+	for (i = 0; i < 11; i++) {
+		wait_one(w.end[1].cq, &e);
+		assert_ptr_equal(e.op_context, &iov);
+		assert_ptr_equal(e.buf, at);
+		check_pattern(at, e.len, i);
+		at += e.len;
+		assert_int_equal(e.flags, FI_RECV | FI_MSG | (i == 10 ? FI_MULTI_RECV : 0));
+	}
+	assert_in_range(buf + sizeof(buf) - at, 0, min - 1);
+	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[1]));
+	wait_one(w.end[1].cq, &e);
+	assert_ptr_equal(e.op_context, single);
+
+	/* too long for what is left: the buffer goes back with the error */
+	OK(fi_recvmsg(w.end[1].ep, &msg, FI_MULTI_RECV));
+	OK(fi_inject(w.end[0].ep, buf, 900, w.end[0].to[1]));
+	OK(fi_inject(w.end[0].ep, buf, 200, w.end[0].to[1]));
+	wait_one(w.end[1].cq, &e);
+	wait_err(w.end[1].cq, &err);
+	assert_int_equal(err.err, FI_ETRUNC);
+	assert_int_equal(err.len, 100);
+	assert_int_equal(err.olen, 100);
+	assert_true(err.flags & FI_MULTI_RECV);
+
+	/* never used, taken back */
+	OK(fi_recvmsg(w.end[1].ep, &msg, FI_MULTI_RECV));
+	OK(fi_cancel(&w.end[1].ep->fid, &iov));
+	wait_err(w.end[1].cq, &err);
+	assert_int_equal(err.err, FI_ECANCELED);
+	assert_true(err.flags & FI_MULTI_RECV);
+	world_close(&w);
+}
+
+/* ---- which completions are written ----------------------------------------- */
+
+static void selective(void **state)
+{
+	struct conf c = { .cq_flags = FI_SELECTIVE_COMPLETION, .counters = true };
+	struct iovec iov = { (void *) "12345678", 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct fi_cq_err_entry err;
+	struct fi_cq_data_entry e;
+	struct fid_ep *alias;
+	struct world w;
+	char in[8];
+
+	world_open(&w, &c);
+	msg.addr = w.end[0].to[1];
+	OK(fi_recv(w.end[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, in));
+	OK(fi_send(w.end[0].ep, "12345678", 8, NULL, w.end[0].to[1], NULL));
+	OK(fi_cntr_wait(w.end[1].received, 1, 5000));
+	wait_none(w.end[0].cq);
+	wait_none(w.end[1].cq);
+	iov.iov_base = in;
+	OK(fi_recvmsg(w.end[1].ep, &msg, FI_COMPLETION));
+	iov.iov_base = (void *) "12345678";
+	OK(fi_sendmsg(w.end[0].ep, &msg, FI_COMPLETION));
+	wait_one(w.end[0].cq, &e);
+	wait_one(w.end[1].cq, &e);
+	assert_int_equal(fi_cntr_read(w.end[0].sent), 2);
+	assert_int_equal(fi_cntr_read(w.end[1].received), 2);
+
+	/* an alias has flags of its own */
+	OK(fi_ep_alias(w.end[0].ep, &alias, FI_TRANSMIT | FI_COMPLETION));
+	OK(fi_send(alias, "1", 1, NULL, w.end[0].to[1], &alias));
+	wait_one(w.end[0].cq, &e);
+	assert_ptr_equal(e.op_context, &alias);
+	OK(fi_close(&alias->fid));
+
+	/* an error is reported in any case, and counted as one */
+	OK(fi_recv(w.end[1].ep, in, 0, NULL, FI_ADDR_UNSPEC, in));
+	wait_err(w.end[1].cq, &err);
+	assert_int_equal(err.err, FI_ETRUNC);
+	assert_int_equal(fi_cntr_read(w.end[1].received), 2);
+	assert_int_equal(fi_cntr_readerr(w.end[1].received), 1);
+	world_close(&w);
+}
+
+static void close_with_posted(void **state)
+{
+	struct conf c = { .ends = 1 };
+	struct iovec iov = { (void *) "abc", 3 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct world w;
+	char in[100];
+	int i;
+
+	world_open(&w, &c);
+	for (i = 0; i < 100; i++)
+		OK(fi_recv(w.end[0].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE));
+	world_close(&w);
+}
+
+/* ---- names and options ----------------------------------------------------- */
+
+static void names(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in6 name, want = w->end[0].name;
+	struct fid_ep *ep;
+	size_t len = 0;
+
+	assert_int_equal(fi_getname(&w->end[0].ep->fid, NULL, &len), -FI_ETOOSMALL);
+	assert_int_equal(len, w->end[0].name_len);
+	assert_int_equal(fi_setname(&w->end[0].ep->fid, &name, sizeof(name)), -FI_EOPBADSTATE);
+
+	OK(fi_endpoint(w->domain, w->info, &ep, NULL));
+	assert_int_equal(fi_setname(&ep->fid, &want, 1), -FI_EINVAL);
+	assert_int_equal(fi_setname(&ep->fid, &want, w->end[0].name_len), -FI_EADDRINUSE);
+	OK(fi_close(&w->end[0].ep->fid));
+	OK(fi_setname(&ep->fid, &want, w->end[0].name_len));
+	len = sizeof(name);
+	OK(fi_getname(&ep->fid, &name, &len));
+	assert_memory_equal(&name, &want, len);
+	w->end[0].ep = ep;
+}
+
+static void options(void **state)
+{
+	struct world *w = *state;
+	struct fid *fid = &w->end[0].ep->fid;
+	size_t val = 65536, got = 0, len = sizeof(got);
+
+	OK(fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_RECV_BUF_SIZE, &val, len));
+	OK(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_RECV_BUF_SIZE, &got, &len));
+	assert_in_range(got, val, 2 * val);
+	OK(fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_SEND_BUF_SIZE, &val, len));
+	OK(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_SEND_BUF_SIZE, &got, &len));
+	assert_in_range(got, val, 2 * val);
+	len = 1;
+	assert_int_equal(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_SEND_BUF_SIZE, &got, &len),
+			 -FI_ETOOSMALL);
+	len = sizeof(got);
+	assert_int_equal(fi_getopt(fid, FI_OPT_ENDPOINT, 999, &got, &len), -FI_ENOPROTOOPT);
+	assert_int_equal(fi_setopt(fid, FI_OPT_ENDPOINT, 999, &got, len), -FI_ENOPROTOOPT);
+}
+
+#define BOTH(name) \
+	cmocka_unit_test_setup_teardown(name, setup_v4, teardown), \
+	cmocka_unit_test_setup_teardown(name, setup_v6, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(every_call),
+		BOTH(every_size),
+		BOTH(oversize),
+		BOTH(without_buffer),
+		BOTH(truncated),
+		BOTH(bad_arguments),
+		BOTH(not_enabled),
+		BOTH(full_queue),
+		BOTH(cancel),
+		BOTH(nobody_there),
+		BOTH(foreign_datagrams),
+		cmocka_unit_test(sources),
+		cmocka_unit_test(source_err_is_asked_for),
+		cmocka_unit_test(multi_recv),
+		cmocka_unit_test(selective),
+		cmocka_unit_test(close_with_posted),
+		BOTH(names),
+		BOTH(options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
