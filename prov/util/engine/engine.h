@@ -18,6 +18,7 @@
 #ifndef ENG_ENGINE_H
 #define ENG_ENGINE_H
 
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -31,17 +32,33 @@
 /* Capabilities that the engine brings to any link, for info->caps and the
  * attributes; the provider adds FI_LOCAL_COMM and FI_REMOTE_COMM as it reaches.
  */
-#define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND)
-#define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE)
+#define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC)
+#define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV |	\
+		     FI_SOURCE | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC |	\
+		     FI_RMA_EVENT)
+/* There for those who ask: they change what a completion means. */
+#define ENG_RX_CAPS_ASKED (FI_SOURCE_ERR | FI_TAGGED_MULTI_RECV)
 #define ENG_TX_OP_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)
 #define ENG_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
-#define ENG_MSG_ORDER (FI_ORDER_SAS)
+/* Packets of a pair are served in order, writes in place before the next packet is
+ * looked at; reads are answered one after another, but later than a write that
+ * follows them.
+ */
+#define ENG_MSG_ORDER (FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW | FI_ORDER_WAS |		\
+		       FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS |				\
+		       FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAW |		\
+		       FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR |	\
+		       FI_ORDER_ATOMIC_WAW)
+#define ENG_MAX_ORDER_RAW_SIZE SIZE_MAX	/* ep_attr->max_order_*_size */
+#define ENG_MAX_ORDER_WAW_SIZE SIZE_MAX
+#define ENG_MAX_ORDER_WAR_SIZE 0
 #define ENG_IOV_LIMIT ENG_IOV_MAX
 #define ENG_RMA_IOV_LIMIT 8
 #define ENG_MAX_MSG_SIZE ((size_t) INT64_MAX)
 #define ENG_CQ_DATA_SIZE 8
 #define ENG_MEM_TAG_FORMAT UINT64_C(0xaaaaaaaaaaaaaaaa)
+#define ENG_ATOMIC_MAX 4096	/* bytes of operands of one atomic call */
 #define ENG_INJECT_MAX 4096	/* largest tx_attr->inject_size a template may offer */
 
 /* ---- opening -------------------------------------------------------------- */
@@ -67,6 +84,10 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
  */
 int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,
 		 const struct eng_link_ops *link, struct fid_pep **pep_p, void *context);
+
+/* eng_query_atomic - fi_query_atomic() of a provider: obj_domain_ops.query_atomic. */
+int eng_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags);
 
 /* ---- for links ------------------------------------------------------------ */
 

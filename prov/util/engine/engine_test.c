@@ -892,9 +892,9 @@ static void test_bad_packets(void **arg)
 	breaks(hdr, len, 0);
 	wire_put_base(hdr, WIRE_ACK, WIRE_F_DELIVERED, 0, 1 << 20, 0);
 	breaks(hdr, 16, 0);
-	len = wire_put_pair(hdr, wire_put_base(hdr, WIRE_NACK, 0, 0, 5, 0), 5);
+	len = wire_put_pair(hdr, wire_put_base(hdr, WIRE_NACK, 0, 0, 5, 0), WIRE_ERR_MAX);
 	breaks(hdr, len, 0);
-	len = wire_put_rma(hdr, wire_put_base(hdr, WIRE_READ, 0, 0, 5, 8), 0, 8, 1);
+	len = wire_put_rma(hdr, wire_put_base(hdr, WIRE_READ, 0, 0, 5, 8), 0, 9, 1);
 	breaks(hdr, len, 0);
 }
 

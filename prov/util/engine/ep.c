@@ -242,6 +242,8 @@ static void fill_tables(void)
 	OBJ_OPS_FILL(&ep_ops, ep);
 	OBJ_OPS_FILL(&eng_send_msg_ops, msg);
 	OBJ_OPS_FILL(&eng_send_tagged_ops, tagged);
+	OBJ_OPS_FILL(&eng_rma_ops, rma);
+	OBJ_OPS_FILL(&eng_amo_ops, atomic);
 	OBJ_OPS_FILL(&eng_cm_msg_ops, cm);
 	OBJ_OPS_FILL(&eng_cm_rdm_ops, cm);
 }
@@ -258,6 +260,10 @@ static void set_tables(struct eng_ep *ep)
 		fid->msg = &eng_send_msg_ops;
 	if (ep->base.caps & FI_TAGGED)
 		fid->tagged = &eng_send_tagged_ops;
+	if (ep->base.caps & FI_RMA)
+		fid->rma = &eng_rma_ops;
+	if (ep->base.caps & FI_ATOMIC)
+		fid->atomic = &eng_amo_ops;
 	obj_ops_fill_ep(fid);
 }
 

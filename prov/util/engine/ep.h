@@ -104,6 +104,8 @@ void eng_rxc_fini(struct eng_rxc *rxc);
 /* The tables of an endpoint; each in the file of its noun. */
 extern struct fi_ops_msg eng_send_msg_ops;
 extern struct fi_ops_tagged eng_send_tagged_ops;
+extern struct fi_ops_rma eng_rma_ops;
+extern struct fi_ops_atomic eng_amo_ops;
 extern struct fi_ops_cm eng_cm_msg_ops;		/* FI_EP_MSG */
 extern struct fi_ops_cm eng_cm_rdm_ops;
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/recv.h"
+#include "engine/serve.h"
 #include "engine/tx.h"
 
 /* A shortage of memory does not end sooner by asking at every turn. */
@@ -65,6 +66,8 @@ static void grp_close(struct obj_poller *poller)
 	pool_destroy(&grp->msgs);
 	pool_destroy(&grp->outs);
 	pool_destroy(&grp->bounces);
+	pool_destroy(&grp->serves);
+	pool_destroy(&grp->amos);
 	free(grp);
 }
 
@@ -96,6 +99,8 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 	pool_init(&grp->msgs, sizeof(struct eng_msg), 32, 0);
 	pool_init(&grp->outs, sizeof(struct eng_out), 16, 0);
 	pool_init(&grp->bounces, ENG_INJECT_MAX, 8, 0);
+	pool_init(&grp->serves, sizeof(struct eng_serve), 8, 0);
+	pool_init(&grp->amos, ENG_AMO_ROOM, 4, 0);
 	list_init(&grp->work);
 	ret = obj_prog_add(prog, &grp->poller);
 	if (ret) {

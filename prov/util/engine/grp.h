@@ -40,8 +40,8 @@ struct eng_name {
 };
 
 enum eng_name_kind {
-	ENG_NAME_TX,		/* struct eng_tx */
-	ENG_NAME_RECV,		/* struct eng_recv */
+	ENG_NAME_TX,		/* struct eng_tx: CTS, ACK, NACK */
+	ENG_NAME_SINK,		/* struct eng_sink: DATA, NACK */
 };
 
 struct eng_grp {
@@ -52,6 +52,8 @@ struct eng_grp {
 	struct pool msgs;	/* struct eng_msg */
 	struct pool outs;	/* struct eng_out */
 	struct pool bounces;	/* ENG_INJECT_MAX bytes each */
+	struct pool serves;	/* struct eng_serve */
+	struct pool amos;	/* ENG_AMO_ROOM bytes each: operands, results */
 	struct list work;	/* struct eng_work */
 };
 

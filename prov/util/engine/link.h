@@ -241,7 +241,10 @@ const void *eng_peer_addr(const struct eng_peer *peer);
  */
 struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len);
 
-/* eng_on_packet - a packet of @peer is here; see enum eng_rx_verdict. */
+/* eng_on_packet - a packet of @peer is here; see enum eng_rx_verdict.
+ * The next packet of the peer is not offered before the payload of this one is in
+ * place (ENG_RX_PLACE, after eng_on_placed()), is held, or has been skipped.
+ */
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
+	prov/util/engine/amo.c \
 	prov/util/engine/atomic.c \
 	prov/util/engine/atomic.h \
 	prov/util/engine/cm.c \
@@ -25,10 +26,18 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/peer.c \
 	prov/util/engine/peer.h \
 	prov/util/engine/pep.c \
+	prov/util/engine/pump.c \
+	prov/util/engine/pump.h \
 	prov/util/engine/recv.c \
 	prov/util/engine/recv.h \
 	prov/util/engine/recv_life.c \
+	prov/util/engine/rma.c \
 	prov/util/engine/send.c \
+	prov/util/engine/serve.c \
+	prov/util/engine/serve.h \
+	prov/util/engine/serve_amo.c \
+	prov/util/engine/sink.c \
+	prov/util/engine/sink.h \
 	prov/util/engine/tx.c \
 	prov/util/engine/tx.h \
 	prov/util/engine/unexp.c \
@@ -43,6 +52,7 @@ engine_tests = \
 	prov/util/engine/engine_test \
 	prov/util/engine/match_test \
 	prov/util/engine/model_test \
+	prov/util/engine/rma_test \
 	prov/util/engine/wire_test
 
 if HAVE_CMOCKA
@@ -79,6 +89,10 @@ prov_util_engine_model_test_SOURCES = prov/util/engine/model_test.c $(engine_sim
 prov_util_engine_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_model_test_LDADD = $(engine_sim_libs)
 prov_util_engine_model_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_rma_test_SOURCES = prov/util/engine/rma_test.c $(engine_sim_sources)
+prov_util_engine_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_rma_test_LDADD = $(engine_sim_libs)
+prov_util_engine_rma_test_LDFLAGS = $(engine_sim_ldflags)
 endif
 
 

@@ -22,7 +22,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	if (!part)
 		return NULL;
 	part->m.tag = buffer->m.tag;
-	part->name = (struct eng_name) { .kind = ENG_NAME_RECV };
+	part->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
 	part->ep = buffer->ep;
 	part->rxc = buffer->rxc;
 	part->context = buffer->context;
@@ -33,7 +33,6 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	part->iov_cnt = 1;
 	part->iov[0] = (struct iovec) { buffer->iov[0].iov_base, used };
 	part->state = ENG_RECV_NEW;
-	part->pieces = 0;
 	part->want_comp = buffer->want_comp;
 	part->multi = false;
 	part->abort = 0;

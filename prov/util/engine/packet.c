@@ -10,6 +10,8 @@
 #include "base/iov.h"
 #include "engine/flow.h"
 #include "engine/recv.h"
+#include "engine/serve.h"
+#include "engine/sink.h"
 #include "engine/tx.h"
 #include "engine/wire.h"
 
@@ -36,10 +38,10 @@ static enum eng_rx_verdict take_payload(struct eng_recv *recv, struct eng_rx *rx
 		eng_recv_finish(recv, 0);
 		return ENG_RX_DONE;
 	}
-	eng_recv_set_state(recv, ENG_RECV_PLACING);
+	eng_recv_placing(recv);
 	memcpy(rx->iov, recv->iov, recv->iov_cnt * sizeof(*rx->iov));
 	rx->iov_cnt = recv->iov_cnt;
-	rx->cookie = recv;
+	rx->cookie = &recv->sink;
 	return ENG_RX_PLACE;
 }
 
@@ -76,43 +78,6 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 	}
 	eng_recv_begin(recv, peer, &env, notes);
 	return env.rts ? ENG_RX_DONE : take_payload(recv, rx);
-}
-
-/* The pieces of a message come in the order of their sending. */
-static enum eng_rx_verdict on_data(struct eng_peer *peer, struct eng_rx *rx,
-				   const struct wire_msg *msg)
-{
-	struct eng_name *name = eng_name_find(peer->ep->grp, msg->id, ENG_NAME_RECV, peer);
-	struct eng_recv *recv;
-
-	if (!name)
-		return bad(peer, rx, "data that nobody asked for");
-	recv = container_of(name, struct eng_recv, name);
-	if (msg->off != recv->got || !msg->len || msg->len > recv->want - recv->got)
-		return bad(peer, rx, "data outside of what was asked for");
-	recv->got += msg->len;
-	if (rx->avail == rx->len) {
-		iov_scatter(recv->iov, recv->iov_cnt, msg->off, rx->data, rx->len);
-		if (recv->got == recv->want && !recv->pieces)
-			eng_recv_finish(recv, 0);
-		return ENG_RX_DONE;
-	}
-	rx->iov_cnt = iov_slice(recv->iov, recv->iov_cnt, msg->off, msg->len, rx->iov);
-	rx->cookie = recv;
-	recv->pieces++;
-	return ENG_RX_PLACE;
-}
-
-void eng_on_placed(struct eng_link *link, void *cookie, int status)
-{
-	struct eng_recv *recv = cookie;
-
-	if (recv->state == ENG_RECV_PULL) {
-		recv->pieces--;
-		if (!status && (recv->pieces || recv->got < recv->want))
-			return;
-	}
-	eng_recv_finish(recv, status);
 }
 
 /* The common packet is a short message that is here in whole, wants no answer and
@@ -153,6 +118,7 @@ static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx)
 {
+	enum eng_rx_verdict verdict = ENG_RX_DONE;
 	struct wire_msg msg;
 	const char *why;
 
@@ -169,7 +135,17 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	}
 	switch (msg.op) {
 	case WIRE_DATA:
-		return on_data(peer, rx, &msg);
+		verdict = eng_sink_on_data(peer, rx, &msg, &why);
+		break;
+	case WIRE_READ:
+		verdict = eng_serve_read(peer, &msg, &why);
+		break;
+	case WIRE_WRITE:
+		verdict = eng_serve_write(peer, rx, &msg, &why);
+		break;
+	case WIRE_ATOMIC:
+		verdict = eng_serve_atomic(peer, rx, &msg, &why);
+		break;
 	case WIRE_CTS:
 		why = eng_tx_on_cts(peer, &msg);
 		break;
@@ -177,7 +153,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		why = eng_tx_on_ack(peer, &msg);
 		break;
 	case WIRE_NACK:
-		why = eng_tx_on_nack(peer, &msg);
+		eng_tx_on_nack(peer, &msg);
 		break;
 	case WIRE_XOFF:
 		peer->slow |= ENG_PEER_XOFF;
@@ -189,5 +165,5 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		why = "operation that is not served here";
 		break;
 	}
-	return why ? bad(peer, rx, why) : ENG_RX_DONE;
+	return why ? bad(peer, rx, why) : verdict;
 }

@@ -11,6 +11,7 @@
 
 #include "engine/flow.h"
 #include "engine/recv.h"
+#include "engine/serve.h"
 #include "engine/tx.h"
 #include "net/net_addr.h"
 
@@ -95,7 +96,7 @@ static void unlink_hash(struct eng_peer *peer)
 static void peer_free(struct eng_peer *peer)
 {
 	assert(!peer->refs && list_empty(&peer->txs) && list_empty(&peer->rxs) &&
-	       list_empty(&peer->msgs) && "nothing refers to a peer that goes");
+	       list_empty(&peer->msgs) && list_empty(&peer->serves) && "nothing refers to a peer that goes");
 	list_del(&peer->node);
 	list_del(&peer->idle_node);
 	free(peer);
@@ -137,6 +138,7 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 	list_init(&peer->txs);
 	list_init(&peer->rxs);
 	list_init(&peer->msgs);
+	list_init(&peer->serves);
 	list_init(&peer->fenced);
 	list_init(&peer->idle_node);
 	list_add_tail(&peer->node, &ep->peers);
@@ -274,6 +276,8 @@ void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr)
 void eng_peer_fail(struct eng_peer *peer, int err)
 {
 	eng_peer_ref(peer);
+	peer->refused = 0;
+	eng_serve_fail_all(peer);
 	eng_tx_fail_all(peer, err);
 	eng_recv_fail_all(peer, err);
 	eng_peer_unref(peer);

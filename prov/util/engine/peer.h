@@ -40,6 +40,8 @@ struct eng_peer {
 	struct list txs;		/* sends that wait for its answer */
 	struct list rxs;		/* receives that wait for its data */
 	struct list msgs;		/* its unexpected messages */
+	struct list serves;		/* its reads that we answer, in order */
+	uint32_t refused;		/* its write whose further pieces are passed over; 0: none */
 	struct list fenced;		/* sends behind a fence, in order */
 	struct list node;		/* on ep->peers */
 	struct list idle_node;		/* on ep->idle */

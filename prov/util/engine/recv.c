@@ -30,7 +30,7 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 	recv->m.tag = c->tag;
 	recv->m.ignore = c->ignore;
 	recv->m.src = MATCH_ANY;
-	recv->name = (struct eng_name) { .kind = ENG_NAME_RECV };
+	recv->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
 	recv->ep = ep;
 	recv->rxc = ep->rxc;
 	recv->context = c->context;
@@ -39,7 +39,6 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 	recv->buffer = NULL;
 	recv->parts = 0;
 	recv->state = ENG_RECV_NEW;
-	recv->pieces = 0;
 	recv->abort = 0;
 	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
 	recv->multi = (c->flags & FI_MULTI_RECV) != 0;
@@ -72,11 +71,11 @@ static int direct(struct eng_recv *recv, fi_addr_t src)
 {
 	int ret = 0;
 
-	recv->name.peer = eng_peer_get(recv->ep->hub, src, &ret);
-	if (!recv->name.peer)
+	recv->sink.name.peer = eng_peer_get(recv->ep->hub, src, &ret);
+	if (!recv->sink.name.peer)
 		return ret;
-	recv->m.src = eng_peer_key(recv->name.peer);
-	eng_peer_ref(recv->name.peer);
+	recv->m.src = eng_peer_key(recv->sink.name.peer);
+	eng_peer_ref(recv->sink.name.peer);
 	return 0;
 }
 
@@ -203,8 +202,8 @@ static int peek_locked(struct eng_ep *ep, const struct call *c)
 		ret = direct(&model, c->src);
 	if (!ret)
 		ret = eng_peek(&model, eng_rxc_match(ep->rxc, c->tagged), c->flags);
-	if (model.name.peer)
-		eng_peer_unref(model.name.peer);
+	if (model.sink.name.peer)
+		eng_peer_unref(model.sink.name.peer);
 	return ret;
 }
 

@@ -16,6 +16,7 @@
 #include "engine/ep.h"
 #include "engine/note.h"
 #include "engine/peer.h"
+#include "engine/sink.h"
 #include "engine/wire.h"
 
 enum eng_recv_state {
@@ -52,22 +53,19 @@ struct eng_msg {
 
 struct eng_recv {
 	struct match_recv m;		/* first */
-	struct eng_name name;		/* peer: the source it is directed at, then the sender */
+	struct eng_sink sink;		/* name.peer: the source it is directed at, then the sender */
 	struct eng_ep *ep;		/* whose completion it is */
 	struct eng_rxc *rxc;
 	void *context;
 	uint64_t cq_flags;		/* of the completion */
 	struct eng_envelope env;	/* once matched */
 	size_t room;			/* bytes in iov */
-	size_t got;			/* PULL: bytes that are in place or promised */
-	size_t want;			/* PULL: bytes asked for */
 	struct eng_out *ack;		/* kept for when all is in place */
 	struct eng_recv *buffer;	/* part: the multi-receive it lies in */
 	size_t min;			/* multi-receive: release when less room is left */
 	unsigned parts;			/* multi-receive: not complete */
 	uint16_t iov_cnt;
 	uint8_t state;			/* enum eng_recv_state */
-	uint8_t pieces;			/* PULL: placements that the link works on */
 	bool want_comp;
 	bool multi;
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
@@ -108,6 +106,11 @@ void eng_recv_notes_put(struct eng_out *notes[3]);
  */
 void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 		    const struct eng_envelope *env, struct eng_out *notes[3]);
+
+/* eng_recv_placing - the link is about to place an eager payload; cookie is
+ * &recv->sink.
+ */
+void eng_recv_placing(struct eng_recv *recv);
 
 /* eng_recv_finish - payload is in place (@status 0), or will never be; @recv is
  * completed and gone.

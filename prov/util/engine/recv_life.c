@@ -49,23 +49,40 @@ bool eng_recv_notes(struct eng_grp *grp, const struct eng_envelope *env,
 	return true;
 }
 
+static void on_sunk(struct eng_sink *sink, int status)
+{
+	eng_recv_finish(container_of(sink, struct eng_recv, sink), status);
+}
+
+static void set_sink(struct eng_recv *recv)
+{
+	recv->sink.iov = recv->iov;
+	recv->sink.iov_cnt = recv->iov_cnt;
+	recv->sink.done = on_sunk;
+}
+
+void eng_recv_placing(struct eng_recv *recv)
+{
+	eng_recv_set_state(recv, ENG_RECV_PLACING);
+	set_sink(recv);
+	eng_sink_expect(&recv->sink);
+}
+
 /* Ask for as much as there is room for. */
 static void pull(struct eng_recv *recv, struct eng_out *note)
 {
-	struct eng_peer *peer = recv->name.peer;
-	struct eng_grp *grp = recv->ep->grp;
+	struct eng_peer *peer = recv->sink.name.peer;
+	size_t want = recv->env.len < recv->room ? recv->env.len : recv->room;
 
-	recv->want = recv->env.len < recv->room ? recv->env.len : recv->room;
-	recv->got = 0;
-	recv->pieces = 0;
-	if (recv->want && !eng_name_make(grp, &recv->name)) {
+	set_sink(recv);
+	if (want && eng_sink_open(&recv->sink, recv->ep->grp, want)) {
 		/* No id, no data: the sender goes on, the receive says why it has none. */
 		eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, 0, 0);
 		eng_recv_finish(recv, -FI_ENOMEM);
 		return;
 	}
-	eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, recv->want, recv->name.id);
-	if (!recv->want) {
+	eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, want, recv->sink.name.id);
+	if (!want) {
 		eng_recv_finish(recv, 0);
 		return;
 	}
@@ -76,8 +93,8 @@ static void pull(struct eng_recv *recv, struct eng_out *note)
 void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 		    const struct eng_envelope *env, struct eng_out *notes[3])
 {
-	if (!recv->name.peer) {
-		recv->name.peer = peer;
+	if (!recv->sink.name.peer) {
+		recv->sink.name.peer = peer;
 		eng_peer_ref(peer);
 	}
 	eng_recv_set_state(recv, ENG_RECV_MATCHED);
@@ -96,10 +113,10 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 void eng_recv_free(struct eng_recv *recv)
 {
 	struct eng_grp *grp = recv->ep->grp;
-	struct eng_peer *peer = recv->name.peer;
+	struct eng_peer *peer = recv->sink.name.peer;
 
-	if (__builtin_expect(recv->name.id, 0))
-		eng_name_drop(grp, &recv->name);
+	if (__builtin_expect(recv->sink.name.id, 0))
+		eng_name_drop(grp, &recv->sink.name);
 	pool_put(&grp->recvs, recv);
 	if (peer)
 		eng_peer_unref(peer);
@@ -109,7 +126,7 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 			 fi_addr_t src)
 {
 	struct eng_ep *ep = recv->ep;
-	struct eng_peer *peer = recv->name.peer;
+	struct eng_peer *peer = recv->sink.name.peer;
 	struct fi_cq_err_entry entry = {
 		.op_context = recv->context,
 		.flags = flags,
@@ -136,11 +153,11 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 static void report(struct eng_recv *recv, int status, uint64_t flags)
 {
 	struct eng_ep *ep = recv->ep;
-	fi_addr_t src = ep->source ? eng_peer_fi_addr(recv->name.peer) : FI_ADDR_NOTAVAIL;
+	fi_addr_t src = ep->source ? eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL;
 	size_t len = recv->env.len;
 
 	if (__builtin_expect(status != 0, 0))
-		report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->name.peer));
+		report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->sink.name.peer));
 	else if (__builtin_expect(len > recv->room, 0))
 		report_error(recv, FI_ETRUNC, flags, recv->room, src);
 	else if (__builtin_expect(ep->source_err && src == FI_ADDR_NOTAVAIL, 0))
@@ -161,7 +178,7 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 	if (recv->state == ENG_RECV_PULL)
 		list_del(&recv->node);
 	if (__builtin_expect(recv->ack != NULL, 0))
-		eng_note_send(recv->ack, recv->name.peer, WIRE_ACK, WIRE_F_DELIVERED,
+		eng_note_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
 			      recv->env.tx_id, 0, 0);
 	if (__builtin_expect(buffer != NULL, 0)) {
 		flags |= eng_mrecv_part_done(buffer);
@@ -185,8 +202,8 @@ void eng_recv_abort(struct eng_recv *recv, int err)
 	}
 	if (recv->ep->state != ENG_EP_CLOSED) {
 		recv->env = (struct eng_envelope) { .tag = recv->m.tag };
-		report_error(recv, err, recv->cq_flags, 0, recv->name.peer ?
-			     eng_peer_fi_addr(recv->name.peer) : FI_ADDR_NOTAVAIL);
+		report_error(recv, err, recv->cq_flags, 0, recv->sink.name.peer ?
+			     eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL);
 	}
 	eng_recv_free(recv);
 }

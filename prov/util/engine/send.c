@@ -13,14 +13,7 @@
 #include "engine/recv.h"
 #include "engine/tx.h"
 
-#define SEND_FLAGS (FI_REMOTE_CQ_DATA | FI_COMPLETION | FI_MORE | FI_INJECT | FI_FENCE |	\
-		    FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |		\
-		    FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE | FI_MSG | FI_TAGGED |	\
-		    FI_SEND)
-#define ACK_FLAGS (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
-
-/* Post without a completion, and so without a context: fi_inject() and its kin. */
-#define QUIET (1ULL << 63)
+#define SEND_FLAGS (ENG_TX_CALL_FLAGS | FI_MSG | FI_TAGGED | FI_SEND)
 
 /* One call. */
 struct send {
@@ -30,7 +23,7 @@ struct send {
 	fi_addr_t dest;
 	uint64_t tag;
 	uint64_t data;
-	uint64_t flags;		/* of the operation, QUIET */
+	uint64_t flags;		/* of the operation, ENG_TX_QUIET */
 	void *context;
 	uint8_t wire;		/* WIRE_F_TAG, WIRE_F_DATA */
 };
@@ -49,53 +42,25 @@ static int refuse(struct eng_ep *ep, const struct send *s)
 
 static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 {
-	if (__builtin_expect(!(s->flags & ACK_FLAGS), 1))
+	if (__builtin_expect(!(s->flags & ENG_TX_ACK_FLAGS), 1))
 		return 0;
 	/* Nobody can see when an inject is done, unless it is counted. */
-	if ((s->flags & QUIET) && !ep->base.cntrs[OBJ_CNTR_SEND])
+	if ((s->flags & ENG_TX_QUIET) && !ep->base.cntrs[OBJ_CNTR_SEND])
 		return 0;
 	return s->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE) ?
 	       WIRE_F_DELIVERED : WIRE_F_MATCHED;
 }
 
-/* Where the message is: in the request if it is short or injected. */
-static inline int attach(struct eng_tx *tx, struct eng_grp *grp, const struct send *s)
-{
-	char *copy = (char *) tx->data;
-
-	tx->bounce = NULL;
-	tx->pkt.len = s->len;
-	if (s->len > ENG_TX_INLINE) {
-		if (!(s->flags & FI_INJECT)) {
-			memcpy(tx->pkt.iov, s->iov, s->cnt * sizeof(*s->iov));
-			tx->pkt.iov_cnt = (uint16_t) s->cnt;
-			return 0;
-		}
-		copy = tx->bounce = pool_get(&grp->bounces);
-		if (!copy)
-			return -FI_EAGAIN;
-	}
-	if (s->cnt == 1 && s->len)
-		memcpy(copy, s->iov->iov_base, s->len);
-	else if (s->len)
-		iov_gather(s->iov, s->cnt, 0, copy, s->len);
-	tx->pkt.iov[0].iov_base = copy;
-	tx->pkt.iov[0].iov_len = s->len;
-	tx->pkt.iov_cnt = s->len != 0;
-	tx->pkt.flags |= ENG_PKT_INLINE;
-	return 0;
-}
-
 /* Turn the packet into an announcement; the message stays listed in pkt.iov. */
 static void announce(struct eng_tx *tx)
 {
+	tx->first = ENG_TX_RTS;
 	tx->pkt.hdr[0] = WIRE_RTS;
 	tx->iov_cnt = tx->pkt.iov_cnt;
 	tx->pkt.iov_cnt = 0;
 	tx->pkt.len = 0;
 	tx->pkt.flags &= ~ENG_PKT_INLINE;
 	tx->copied = (tx->pkt.iov[0].iov_base == tx->data || tx->bounce) && tx->len;
-	tx->ep->inject_out += tx->copied;
 }
 
 static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t flags,
@@ -110,93 +75,33 @@ static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t
 	tx->pkt.hdr_len = (uint16_t) len;
 }
 
-static int start(struct eng_tx *tx, struct eng_peer *peer, uint64_t flags)
+static inline uint64_t comp_flags(const struct send *s)
 {
-	tx->fence = (flags & FI_FENCE) != 0;
-	if (__builtin_expect(tx->fence && peer->tx_cnt > 1, 0))
-		peer->slow |= ENG_PEER_FENCED;
-	if (__builtin_expect(!(peer->slow & ENG_PEER_FENCED), 1))
-		return eng_tx_start(tx);
-	eng_tx_hold(tx);
-	return 0;
-}
-
-/* Whose it is and what completes with it. */
-static inline void describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer,
-			    const struct send *s)
-{
-	tx->ep = ep;
-	tx->name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_TX };
-	tx->context = s->context;
-	tx->cq_flags = FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
-	tx->len = s->len;
-	tx->cntr = OBJ_CNTR_SEND;
-	tx->pieces = 0;
-	tx->copied = false;
-	tx->listed = false;
-}
-
-/* From here on the request counts as outstanding; finish() in tx.c undoes it. */
-static inline void count(struct eng_tx *tx)
-{
-	eng_peer_ref(tx->name.peer);
-	tx->name.peer->tx_cnt++;
-	tx->ep->tx_out++;
+	return FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
 }
 
 /* Make the request and send it.  Caller holds the lock; there is room for it. */
-static inline int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
+static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
-	struct eng_grp *grp = ep->grp;
-	uint8_t ack = ack_wanted(ep, s);
 	bool rts = s->len > ep->hub->eager_limit || (peer->slow & ENG_PEER_XOFF);
-	struct eng_tx *tx = pool_get(&grp->txs);
-	int ret = -FI_EAGAIN;
+	struct eng_tx *tx = pool_get(&ep->grp->txs);
+	uint8_t ack = ack_wanted(ep, s);
 
 	if (!tx)
-		return ret;
-	describe(tx, ep, peer, s);
-	tx->state = ENG_TX_NEW;
-	tx->pkt_out = false;
+		return -FI_EAGAIN;
+	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
 	tx->want_ack = ack != 0;
-	tx->want_comp = !(s->flags & QUIET) && obj_ep_want_tx_comp(&ep->base, s->flags);
+	tx->want_comp = eng_tx_wants_comp(ep, s->flags);
 	tx->pkt.flags = s->flags & FI_MORE ? ENG_PKT_MORE : 0;
-	if (attach(tx, grp, s))
-		goto free_tx;
-	if (__builtin_expect(rts || ack, 0) && !eng_name_make(grp, &tx->name))
-		goto free_bounce;
+	if (eng_tx_attach(tx, s->iov, s->cnt, s->len, s->flags & FI_INJECT) ||
+	    ((rts || ack) && !eng_name_make(ep->grp, &tx->name))) {
+		eng_tx_free(tx);
+		return -FI_EAGAIN;
+	}
 	write_header(tx, s, s->wire | ack, tx->name.id);
-	if (__builtin_expect(rts, 0))
+	if (rts)
 		announce(tx);
-	count(tx);
-	ret = start(tx, peer, s->flags);
-	if (__builtin_expect(!ret, 1))
-		return 0;
-	/* The link is about to say that the channel broke; then we call again. */
-	if (ret < 0 && !ep->hub->only)
-		ret = -FI_EAGAIN;
-	ep->tx_out--;
-	peer->tx_cnt--;
-	ep->inject_out -= tx->copied;
-	eng_tx_free(tx);
-	eng_peer_unref(peer);
-	return ret;
-
-free_bounce:
-	if (tx->bounce)
-		pool_put(&grp->bounces, tx->bounce);
-free_tx:
-	pool_put(&grp->txs, tx);
-	return ret;
-}
-
-/* The queue is full: see whether something has finished. */
-static bool make_room(struct eng_ep *ep)
-{
-	if (ep->link && ep->link_ops->flush)
-		ep->link_ops->flush(ep->link);
-	obj_prog_poll_locked(ep->base.prog);
-	return ep->tx_out < ep->tx_size;
+	return eng_tx_launch(tx, s->flags);
 }
 
 static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s)
@@ -204,23 +109,11 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct se
 	struct eng_peer *peer;
 	int ret = refuse(ep, s);
 
-	if (__builtin_expect(ret, 0))
+	if (!ret)
+		ret = eng_tx_enter(ep, s->dest, &peer);
+	if (ret)
 		return ret;
-	lock_get(&ep->base.prog->lock);
-	peer = eng_peer_get(ep->hub, s->dest, &ret);
-	if (__builtin_expect(!peer, 0))
-		goto out;
-	if (__builtin_expect(ep->tx_out >= ep->tx_size, 0) && !make_room(ep)) {
-		ret = -FI_EAGAIN;
-		goto out;
-	}
-	if (__builtin_expect(peer->slow & (ENG_PEER_IDLE | ENG_PEER_CLOSED), 0)) {
-		ret = peer->slow & ENG_PEER_CLOSED ? -FI_ENOTCONN : eng_peer_start(peer);
-		if (ret)
-			goto out;
-	}
 	ret = send_one(ep, peer, s);
-out:
 	lock_put(&ep->base.prog->lock);
 	return ret;
 }
@@ -233,19 +126,14 @@ out:
  */
 
 /* Flags with which a send takes the long way. */
-#define LONG_WAY (ACK_FLAGS | FI_FENCE | FI_MORE)
+#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE)
 
 static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
 					  struct eng_peer *peer, const struct send *s, bool want)
 {
-	describe(tx, ep, peer, s);
-	tx->state = ENG_TX_EAGER;
-	tx->pkt_out = true;
-	tx->want_ack = false;
+	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
 	tx->want_comp = want;
-	tx->fence = false;
-	tx->bounce = NULL;
-	count(tx);
+	eng_tx_adopt(tx);
 	return 0;
 }
 
@@ -253,7 +141,7 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 {
 	struct pool *pool = &ep->grp->txs;
 	struct eng_tx *tx = pool_get(pool);
-	bool want = !(s->flags & QUIET) && obj_ep_want_tx_comp(&ep->base, s->flags);
+	bool want = eng_tx_wants_comp(ep, s->flags);
 	int ret;
 
 	if (__builtin_expect(!tx, 0))
@@ -273,9 +161,7 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 	pool_put(pool, tx);
 	if (__builtin_expect(ret < 0, 0))
 		return ep->hub->only ? ret : -FI_EAGAIN;
-	obj_ep_comp_tx(&ep->base, want, s->context,
-		       FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG), s->len,
-		       OBJ_CNTR_SEND);
+	obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
 	return 0;
 }
 
@@ -355,7 +241,7 @@ static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t
 
 static ssize_t msg_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest)
 {
-	return post_buf(ep, buf, len, dest, 0, 0, NULL, FI_INJECT | QUIET, 0);
+	return post_buf(ep, buf, len, dest, 0, 0, NULL, FI_INJECT | ENG_TX_QUIET, 0);
 }
 
 static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -367,7 +253,7 @@ static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len, void
 static ssize_t msg_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 			      fi_addr_t dest)
 {
-	return post_buf(ep, buf, len, dest, 0, data, NULL, FI_INJECT | QUIET, WIRE_F_DATA);
+	return post_buf(ep, buf, len, dest, 0, data, NULL, FI_INJECT | ENG_TX_QUIET, WIRE_F_DATA);
 }
 
 static ssize_t tagged_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -394,7 +280,7 @@ static ssize_t tagged_sendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg
 static ssize_t tagged_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
 			     uint64_t tag)
 {
-	return post_buf(ep, buf, len, dest, tag, 0, NULL, FI_INJECT | QUIET, WIRE_F_TAG);
+	return post_buf(ep, buf, len, dest, tag, 0, NULL, FI_INJECT | ENG_TX_QUIET, WIRE_F_TAG);
 }
 
 static ssize_t tagged_senddata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -406,7 +292,7 @@ static ssize_t tagged_senddata(struct fid_ep *ep, const void *buf, size_t len, v
 static ssize_t tagged_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 				 fi_addr_t dest, uint64_t tag)
 {
-	return post_buf(ep, buf, len, dest, tag, data, NULL, FI_INJECT | QUIET,
+	return post_buf(ep, buf, len, dest, tag, data, NULL, FI_INJECT | ENG_TX_QUIET,
 			WIRE_F_TAG | WIRE_F_DATA);
 }
 

@@ -94,6 +94,8 @@ void node_open(struct world *w, int i)
 	assert_int_equal(fi_ep_bind(n->ep, &n->av->fid, 0), 0);
 	assert_int_equal(fi_ep_bind(n->ep, &n->tx_cntr->fid, FI_SEND), 0);
 	assert_int_equal(fi_ep_bind(n->ep, &n->rx_cntr->fid, FI_RECV), 0);
+	if (w->before_enable)
+		w->before_enable(w, i);
 	assert_int_equal(fi_enable(n->ep), 0);
 	fill_av(w, n);
 	fi_freeinfo(info);
@@ -113,18 +115,29 @@ void node_close(struct world *w, int i)
 	n->cq = NULL;
 }
 
-void world_open(struct world *w, int cnt, uint64_t seed, const struct sim_conf *conf)
+void world_open_domain(struct world *w, uint64_t seed, const struct sim_conf *conf)
 {
 	struct fi_info *info = sim_info(FI_EP_RDM, 0);
-	int i;
 
 	sim_start(seed, conf);
-	w->cnt = cnt;
 	assert_int_equal(sim_fabric_open(&w->fabric), 0);
 	assert_int_equal(fi_domain(w->fabric, info, &w->domain, NULL), 0);
 	fi_freeinfo(info);
+}
+
+void world_open_nodes(struct world *w, int cnt)
+{
+	int i;
+
+	w->cnt = cnt;
 	for (i = 0; i < cnt; i++)
 		node_open(w, i);
+}
+
+void world_open(struct world *w, int cnt, uint64_t seed, const struct sim_conf *conf)
+{
+	world_open_domain(w, seed, conf);
+	world_open_nodes(w, cnt);
 }
 
 void world_close(struct world *w)

@@ -40,6 +40,8 @@ struct world {
 	struct fid_domain *domain;
 	struct node node[NODES_MAX];
 	int cnt;
+	/* More to bind, called before an endpoint is enabled; may be NULL. */
+	void (*before_enable)(struct world *w, int i);
 };
 
 /* An entry of either kind. */
@@ -56,6 +58,10 @@ extern const struct sim_conf sim_rough;
 /* world_open - @cnt RDM endpoints that know each other: fi_addr_t is the number. */
 void world_open(struct world *w, int cnt, uint64_t seed, const struct sim_conf *conf);
 void world_close(struct world *w);
+
+/* world_open_domain, world_open_nodes - the same in two steps. */
+void world_open_domain(struct world *w, uint64_t seed, const struct sim_conf *conf);
+void world_open_nodes(struct world *w, int cnt);
 
 /* node_open - one endpoint again, after node_close(); options of @n stay. */
 void node_open(struct world *w, int i);

@@ -4,27 +4,115 @@
 #include "engine/tx.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/iov.h"
 
 /* To where each state may go. */
+#define STARTS (1u << ENG_TX_EAGER | 1u << ENG_TX_RTS | 1u << ENG_TX_ASKED)
 __attribute__((unused)) static const unsigned edges[] = {
-	[ENG_TX_NEW] = 1u << ENG_TX_FENCED | 1u << ENG_TX_EAGER | 1u << ENG_TX_RTS,
-	[ENG_TX_FENCED] = 1u << ENG_TX_EAGER | 1u << ENG_TX_RTS | 1u << ENG_TX_FAILED,
+	[ENG_TX_NEW] = STARTS | 1u << ENG_TX_FENCED,
+	[ENG_TX_FENCED] = STARTS | 1u << ENG_TX_FAILED,
 	[ENG_TX_EAGER] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_RTS] = 1u << ENG_TX_DATA | 1u << ENG_TX_FAILED,
 	[ENG_TX_DATA] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
+	[ENG_TX_ASKED] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_SENT] = 1u << ENG_TX_FAILED,
 	[ENG_TX_FAILED] = 0,
 };
 
 static inline void set_state(struct eng_tx *tx, enum eng_tx_state state)
 {
-	assert(edges[tx->state] & 1u << state && "a send goes forward only");
+	assert(edges[tx->state] & 1u << state && "an operation goes forward only");
 	tx->state = (uint8_t) state;
 }
 
 static void release_fence(struct eng_peer *peer);
+
+/* ---- making ------------------------------------------------------------------ */
+
+void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer,
+		     void *context, uint64_t cq_flags, enum obj_ep_cntr cntr, size_t len)
+{
+	tx->ep = ep;
+	tx->name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_TX };
+	tx->sink.name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SINK };
+	tx->context = context;
+	tx->cq_flags = cq_flags;
+	tx->len = len;
+	tx->state = ENG_TX_NEW;
+	tx->first = ENG_TX_EAGER;
+	tx->cntr = (uint8_t) cntr;
+	tx->pkt_out = false;
+	tx->want_comp = false;
+	tx->want_ack = false;
+	tx->copied = false;
+	tx->fence = false;
+	tx->listed = false;
+	tx->pumping = false;
+	tx->pieces = 0;
+	tx->bounce = NULL;
+	tx->amo = NULL;
+	list_init(&tx->outs);
+}
+
+int eng_tx_attach(struct eng_tx *tx, const struct iovec *iov, size_t cnt, size_t len,
+		  bool inject)
+{
+	char *copy = (char *) tx->data;
+
+	tx->pkt.len = len;
+	if (len > ENG_TX_INLINE) {
+		if (!inject) {
+			memcpy(tx->pkt.iov, iov, cnt * sizeof(*iov));
+			tx->pkt.iov_cnt = (uint16_t) cnt;
+			return 0;
+		}
+		copy = tx->bounce = pool_get(&tx->ep->grp->bounces);
+		if (!copy)
+			return -FI_EAGAIN;
+	}
+	if (len)
+		iov_gather(iov, cnt, 0, copy, len);
+	tx->pkt.iov[0].iov_base = copy;
+	tx->pkt.iov[0].iov_len = len;
+	tx->pkt.iov_cnt = len != 0;
+	tx->pkt.flags |= ENG_PKT_INLINE;
+	return 0;
+}
+
+static void on_sunk(struct eng_sink *sink, int status);
+static void on_piece(struct eng_pkt *pkt, int status);
+
+int eng_tx_ask(struct eng_tx *tx, struct iovec *iov, size_t cnt, size_t len)
+{
+	tx->first = ENG_TX_ASKED;
+	tx->sink.iov = iov;
+	tx->sink.iov_cnt = (uint16_t) cnt;
+	tx->sink.done = on_sunk;
+	return eng_sink_open(&tx->sink, tx->ep->grp, len);
+}
+
+struct eng_pkt *eng_tx_piece(struct eng_tx *tx)
+{
+	struct eng_out *out = pool_get(&tx->ep->grp->outs);
+
+	if (!out)
+		return NULL;
+	out->grp = tx->ep->grp;
+	out->owner = tx;
+	out->pkt.done = on_piece;
+	list_add_tail(&out->pkt.node, &tx->outs);
+	return &out->pkt;
+}
+
+static void drop_outs(struct eng_tx *tx)
+{
+	struct list *item;
+
+	while ((item = list_pop(&tx->outs)))
+		pool_put(&tx->ep->grp->outs, container_of(item, struct eng_out, pkt.node));
+}
 
 /* ---- ends ------------------------------------------------------------------ */
 
@@ -33,8 +121,12 @@ void eng_tx_free(struct eng_tx *tx)
 	struct eng_grp *grp = tx->ep->grp;
 
 	eng_name_drop(grp, &tx->name);
+	eng_name_drop(grp, &tx->sink.name);
 	if (tx->bounce)
 		pool_put(&grp->bounces, tx->bounce);
+	if (tx->amo)
+		pool_put(&grp->amos, tx->amo);
+	drop_outs(tx);
 	if (tx->listed)
 		list_del(&tx->node);
 	pool_put(&grp->txs, tx);
@@ -60,7 +152,7 @@ static void finish(struct eng_tx *tx)
 	struct eng_peer *peer = tx->name.peer;
 	struct eng_ep *ep = tx->ep;
 
-	assert(!tx->pkt_out && !tx->pieces && "the link owns no part of it");
+	assert(!tx->pkt_out && !tx->pieces && !tx->pumping && "the link owns no part of it");
 	ep->tx_out--;
 	ep->inject_out -= tx->copied;
 	peer->tx_cnt--;
@@ -72,30 +164,24 @@ static void finish(struct eng_tx *tx)
 		obj_ep_comp_tx(&ep->base, tx->want_comp, tx->context, tx->cq_flags,
 			       tx->len, tx->cntr);
 	eng_tx_free(tx);
-	eng_peer_unref(peer);
 	if (__builtin_expect(peer->slow & ENG_PEER_FENCED, 0) && !peer->releasing)
 		release_fence(peer);
+	eng_peer_unref(peer);
 }
 
 /* Something that the request waited for has happened. */
 static void check(struct eng_tx *tx)
 {
-	if (tx->pkt_out || tx->pieces)
+	if (tx->pkt_out || tx->pieces || tx->pumping)
 		return;
 	switch (tx->state) {
-	case ENG_TX_DATA:
-		if (tx->off < tx->want)
-			return;
-		/* fall through */
 	case ENG_TX_EAGER:
-		if (!tx->want_ack)
-			finish(tx);
-		else
-			set_state(tx, ENG_TX_SENT);
-		return;
+	case ENG_TX_DATA:
 	case ENG_TX_SENT:
 		if (!tx->want_ack)
 			finish(tx);
+		else if (tx->state != ENG_TX_SENT)
+			set_state(tx, ENG_TX_SENT);
 		return;
 	case ENG_TX_FAILED:
 		finish(tx);
@@ -108,12 +194,13 @@ static void check(struct eng_tx *tx)
 static void fail(struct eng_tx *tx, int err)
 {
 	if (tx->state != ENG_TX_FAILED) {
-		if (tx->state == ENG_TX_DATA)
-			list_del(&tx->work.node);
 		set_state(tx, ENG_TX_FAILED);
 		tx->err = err;
 	}
-	check(tx);
+	if (tx->pumping)
+		eng_pump_stop(&tx->pump, err);
+	else
+		check(tx);
 }
 
 void eng_tx_done(struct eng_pkt *pkt, int status)
@@ -127,33 +214,146 @@ void eng_tx_done(struct eng_pkt *pkt, int status)
 		check(tx);
 }
 
+static void on_piece(struct eng_pkt *pkt, int status)
+{
+	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
+	struct eng_tx *tx = out->owner;
+
+	pool_put(&out->grp->outs, out);
+	tx->pieces--;
+	if (status)
+		fail(tx, status);
+	else
+		check(tx);
+}
+
+static void on_pumped(struct eng_pump *pump, int status)
+{
+	struct eng_tx *tx = container_of(pump, struct eng_tx, pump);
+
+	tx->pumping = false;
+	if (status)
+		fail(tx, status);
+	else
+		check(tx);
+}
+
+static void on_sunk(struct eng_sink *sink, int status)
+{
+	struct eng_tx *tx = container_of(sink, struct eng_tx, sink);
+
+	if (status) {
+		fail(tx, status);
+		return;
+	}
+	set_state(tx, ENG_TX_SENT);
+	check(tx);
+}
+
 /* ---- beginning -------------------------------------------------------------- */
 
-int eng_tx_start(struct eng_tx *tx)
+/* The queue is full: see whether something has finished. */
+static bool make_room(struct eng_ep *ep)
 {
-	struct eng_peer *peer = tx->name.peer;
-	int ret;
+	if (ep->hub->link && ep->link_ops->flush)
+		ep->link_ops->flush(ep->hub->link);
+	obj_prog_poll_locked(ep->base.prog);
+	return ep->tx_out < ep->tx_size;
+}
 
-	tx->pkt.done = eng_tx_done;
-	tx->pkt_out = true;
-	set_state(tx, tx->pkt.hdr[0] == WIRE_RTS ? ENG_TX_RTS : ENG_TX_EAGER);
-	if (tx->name.id) {
-		list_add_tail(&tx->node, &peer->txs);
-		tx->listed = true;
+int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
+{
+	struct eng_peer *peer;
+	int ret = 0;
+
+	if (ep->state == ENG_EP_OPEN)
+		return -FI_EOPBADSTATE;
+	lock_get(&ep->base.prog->lock);
+	if (ep->tx_out >= ep->tx_size && !make_room(ep)) {
+		ret = -FI_EAGAIN;
+		goto unlock;
 	}
-	ret = peer->ep->link_ops->send(peer->link, peer, &tx->pkt);
-	if (ret < 0) {
-		tx->pkt_out = false;
-		return ret;
-	}
-	if (ret) {
-		tx->pkt_out = false;
-		check(tx);
-	}
+	peer = eng_peer_get(ep->hub, dest, &ret);
+	if (!peer)
+		goto unlock;
+	if (peer->slow & ENG_PEER_CLOSED)
+		ret = -FI_ENOTCONN;
+	else if (peer->slow & ENG_PEER_IDLE)
+		ret = eng_peer_start(peer);
+	if (ret)
+		goto unlock;
+	*peer_p = peer;
+	return 0;
+
+unlock:
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+static int send_pkt(struct eng_peer *peer, struct eng_pkt *pkt)
+{
+	return peer->ep->link_ops->send(peer->link, peer, pkt);
+}
+
+/* The link has no way to the peer.  What went before it comes back by itself. */
+static int not_started(struct eng_tx *tx, int err)
+{
+	drop_outs(tx);
+	if (!tx->pieces)
+		return err;
+	fail(tx, err);
 	return 0;
 }
 
-void eng_tx_hold(struct eng_tx *tx)
+/* Send the packets of a request.  On error it is the caller's again. */
+static int start(struct eng_tx *tx)
+{
+	struct eng_peer *peer = tx->name.peer;
+	struct list *item;
+	int ret;
+
+	set_state(tx, tx->first);
+	if (tx->name.id || tx->first == ENG_TX_ASKED) {
+		list_add_tail(&tx->node, &peer->txs);
+		tx->listed = true;
+	}
+	while ((item = list_pop(&tx->outs))) {
+		struct eng_out *out = container_of(item, struct eng_out, pkt.node);
+
+		ret = send_pkt(peer, &out->pkt);
+		if (!ret) {
+			tx->pieces++;
+			continue;
+		}
+		pool_put(&out->grp->outs, out);
+		if (ret < 0)
+			return not_started(tx, ret);
+	}
+	tx->pkt.done = eng_tx_done;
+	ret = send_pkt(peer, &tx->pkt);
+	if (ret < 0)
+		return not_started(tx, ret);
+	tx->pkt_out = !ret;
+	if (ret)
+		check(tx);
+	return 0;
+}
+
+static void count(struct eng_tx *tx)
+{
+	eng_peer_ref(tx->name.peer);
+	tx->name.peer->tx_cnt++;
+	tx->ep->tx_out++;
+}
+
+void eng_tx_adopt(struct eng_tx *tx)
+{
+	set_state(tx, ENG_TX_EAGER);
+	tx->pkt_out = true;
+	count(tx);
+}
+
+static void hold(struct eng_tx *tx)
 {
 	struct eng_peer *peer = tx->name.peer;
 
@@ -161,6 +361,33 @@ void eng_tx_hold(struct eng_tx *tx)
 	list_add_tail(&tx->node, &peer->fenced);
 	tx->listed = true;
 	peer->fenced_cnt++;
+}
+
+int eng_tx_launch(struct eng_tx *tx, uint64_t flags)
+{
+	struct eng_peer *peer = tx->name.peer;
+	struct eng_ep *ep = tx->ep;
+	int ret;
+
+	count(tx);
+	ep->inject_out += tx->copied;
+	tx->fence = (flags & FI_FENCE) != 0;
+	if (__builtin_expect(tx->fence && peer->tx_cnt > 1, 0))
+		peer->slow |= ENG_PEER_FENCED;
+	if (__builtin_expect(peer->slow & ENG_PEER_FENCED, 0)) {
+		hold(tx);
+		return 0;
+	}
+	ret = start(tx);
+	if (__builtin_expect(!ret, 1))
+		return 0;
+	ep->tx_out--;
+	ep->inject_out -= tx->copied;
+	peer->tx_cnt--;
+	eng_tx_free(tx);
+	eng_peer_unref(peer);
+	/* The link is about to say that the channel broke; then we call again. */
+	return ep->hub->only ? ret : -FI_EAGAIN;
 }
 
 /* Send what waits behind a fence, up to the next fence. */
@@ -179,95 +406,13 @@ static void release_fence(struct eng_peer *peer)
 		list_del(&tx->node);
 		tx->listed = false;
 		peer->fenced_cnt--;
-		ret = eng_tx_start(tx);
+		ret = start(tx);
 		if (ret)
 			fail(tx, ret);
 	}
 	if (list_empty(&peer->fenced))
 		peer->slow &= ~ENG_PEER_FENCED;
 	peer->releasing = false;
-}
-
-/* ---- long messages ---------------------------------------------------------- */
-
-static void on_piece_done(struct eng_pkt *pkt, int status);
-
-static struct eng_out *make_piece(struct eng_tx *tx)
-{
-	struct eng_grp *grp = tx->ep->grp;
-	struct eng_out *out = pool_get(&grp->outs);
-	size_t len = tx->want - tx->off;
-	struct eng_pkt *pkt;
-
-	if (!out)
-		return NULL;
-	if (len > tx->ep->hub->seg_size)
-		len = tx->ep->hub->seg_size;
-	out->grp = grp;
-	out->owner = tx;
-	pkt = &out->pkt;
-	pkt->flags = tx->off + len < tx->want ? ENG_PKT_MORE : 0;
-	pkt->hdr_len = (uint16_t) wire_put_word(pkt->hdr,
-		wire_put_base(pkt->hdr, WIRE_DATA, 0, 0, tx->rx_id, len), tx->off);
-	pkt->iov_cnt = (uint16_t) iov_slice(tx->pkt.iov, tx->iov_cnt, tx->off, len, pkt->iov);
-	pkt->len = len;
-	pkt->done = on_piece_done;
-	return out;
-}
-
-/* Keep the link busy with pieces.  Returns -FI_EAGAIN if memory is short. */
-static int push(struct eng_tx *tx)
-{
-	struct eng_peer *peer = tx->name.peer;
-	struct eng_out *out;
-	int ret;
-
-	while (tx->off < tx->want && tx->pieces < ENG_TX_PIECES) {
-		out = make_piece(tx);
-		if (!out)
-			return tx->pieces ? 0 : -FI_EAGAIN;
-		tx->off += out->pkt.len;
-		tx->pieces++;
-		ret = peer->ep->link_ops->send(peer->link, peer, &out->pkt);
-		if (!ret)
-			continue;
-		tx->pieces--;
-		pool_put(&out->grp->outs, out);
-		if (ret < 0) {
-			fail(tx, ret);
-			return 0;
-		}
-	}
-	check(tx);
-	return 0;
-}
-
-static int push_again(struct eng_work *work)
-{
-	return push(container_of(work, struct eng_tx, work));
-}
-
-static void push_or_defer(struct eng_tx *tx)
-{
-	struct eng_grp *grp = tx->ep->grp;
-
-	if (push(tx))
-		eng_grp_defer(grp, &tx->work);
-}
-
-static void on_piece_done(struct eng_pkt *pkt, int status)
-{
-	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
-	struct eng_tx *tx = out->owner;
-
-	pool_put(&out->grp->outs, out);
-	tx->pieces--;
-	if (status)
-		fail(tx, status);
-	else if (tx->state == ENG_TX_DATA)
-		push_or_defer(tx);
-	else
-		check(tx);
 }
 
 /* ---- answers ---------------------------------------------------------------- */
@@ -279,6 +424,18 @@ static struct eng_tx *find(struct eng_peer *peer, uint32_t id)
 	return name ? container_of(name, struct eng_tx, name) : NULL;
 }
 
+static struct eng_tx *find_asked(struct eng_peer *peer, uint32_t id)
+{
+	struct eng_name *name = eng_name_find(peer->ep->grp, id, ENG_NAME_SINK, peer);
+	struct eng_sink *sink;
+
+	if (!name)
+		return NULL;
+	/* Receives have sinks, too; those nobody may refuse. */
+	sink = container_of(name, struct eng_sink, name);
+	return sink->done == on_sunk ? container_of(sink, struct eng_tx, sink) : NULL;
+}
+
 const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);
@@ -288,12 +445,20 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 	if (msg->len > tx->len)
 		return "clear-to-send for more than was announced";
 	set_state(tx, ENG_TX_DATA);
-	tx->rx_id = msg->rx_id;
-	tx->want = msg->len;
-	tx->off = 0;
-	list_init(&tx->work.node);
-	tx->work.run = push_again;
-	push_or_defer(tx);
+	if (!msg->len) {
+		check(tx);
+		return NULL;
+	}
+	tx->pump.peer = peer;
+	tx->pump.grp = tx->ep->grp;
+	tx->pump.iov = tx->pkt.iov;
+	tx->pump.iov_cnt = tx->iov_cnt;
+	tx->pump.rx_id = msg->rx_id;
+	tx->pump.base = 0;
+	tx->pump.want = msg->len;
+	tx->pump.done = on_pumped;
+	tx->pumping = true;
+	eng_pump_start(&tx->pump);
 	return NULL;
 }
 
@@ -308,27 +473,36 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	return NULL;
 }
 
-const char *eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
+void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);
+	char text[ENG_PEER_TEXT];
 
 	if (!tx)
-		return "refusal of an operation that does not exist";
-	fail(tx, -(int) msg->err);
-	return NULL;
+		tx = find_asked(peer, msg->id);
+	if (tx) {
+		fail(tx, -(int) msg->err);
+		return;
+	}
+	ENG_WARN(peer->ep, "%s: refused an operation that was reported complete already: %s; "
+		 "FI_DELIVERY_COMPLETE waits for the outcome\n", eng_peer_text(peer, text),
+		 fi_strerror((int) msg->err));
 }
 
 void eng_tx_fail_all(struct eng_peer *peer, int err)
 {
 	struct list *item;
+	struct eng_tx *tx;
 
 	/* Nothing behind a fence may start now. */
 	peer->slow &= ~ENG_PEER_FENCED;
-	while ((item = peer->fenced.next) != &peer->fenced) {
+	while ((item = list_pop(&peer->fenced))) {
 		peer->fenced_cnt--;
-		list_del(item);
 		fail(container_of(item, struct eng_tx, node), -err);
 	}
-	while ((item = list_pop(&peer->txs)))
-		fail(container_of(item, struct eng_tx, node), -err);
+	while ((item = list_pop(&peer->txs))) {
+		tx = container_of(item, struct eng_tx, node);
+		tx->want_ack = false;
+		fail(tx, -err);
+	}
 }

@@ -4,30 +4,33 @@
 /*
  * tx.h - one operation on its way out.
  *
- * A short message leaves as one EAGER packet.  A long one, or any while the peer
- * is short of memory, is announced (RTS) and leaves as DATA when the peer asks.
+ * A short message leaves as one EAGER packet; a long one, or any while the peer
+ * is short of memory, is announced (RTS) and pumped out when the peer asks.  A
+ * write is one or more WRITE packets, handed to the link at once so that what
+ * follows stays behind it; a read and a fetching atomic wait for DATA.
  * The request lives until its buffers are free and what its completion level
- * waits for has come: the link's done(), or an ACK.
+ * waits for has come: the link's done(), an ACK, or the last byte.
  */
 #ifndef ENG_TX_H
 #define ENG_TX_H
 
 #include "engine/ep.h"
 #include "engine/peer.h"
+#include "engine/pump.h"
+#include "engine/sink.h"
 #include "engine/wire.h"
 
 /* Payload up to this is copied into the request. */
 #define ENG_TX_INLINE 128
-/* Pieces of one message that may be with the link at a time. */
-#define ENG_TX_PIECES 4
 
 enum eng_tx_state {
 	ENG_TX_NEW,		/* being filled in */
 	ENG_TX_FENCED,		/* waits for earlier operations to its peer */
-	ENG_TX_EAGER,		/* payload went with the header */
+	ENG_TX_EAGER,		/* payload went with the header, or there is none */
 	ENG_TX_RTS,		/* announced; waits for CTS */
-	ENG_TX_DATA,		/* pieces are going out */
-	ENG_TX_SENT,		/* all is out, an ACK is still to come */
+	ENG_TX_DATA,		/* being pumped out */
+	ENG_TX_ASKED,		/* waits for DATA */
+	ENG_TX_SENT,		/* all is done but packets or an ACK to come */
 	ENG_TX_FAILED,		/* waits for packets to come back from the link */
 };
 
@@ -38,51 +41,108 @@ struct eng_tx {
 	void *context;
 	uint64_t cq_flags;		/* of the completion */
 	size_t len;			/* of the message */
-	size_t off;			/* DATA: next byte to send */
-	size_t want;			/* DATA: bytes that the peer asked for */
-	uint32_t rx_id;			/* DATA: what we call its request */
 	uint16_t iov_cnt;		/* of the message */
 	uint8_t state;			/* enum eng_tx_state */
+	uint8_t first;			/* state that it starts in: EAGER, RTS or ASKED */
 	uint8_t cntr;			/* enum obj_ep_cntr */
-	uint8_t pieces;			/* DATA packets with the link */
 	bool pkt_out;			/* @pkt is with the link */
 	bool want_comp;
 	bool want_ack;			/* an ACK has to come first */
 	bool copied;			/* injected: ours is the only copy */
 	bool fence;			/* starts when all before it are complete */
 	bool listed;			/* on peer->txs or peer->fenced */
+	bool pumping;			/* @pump runs */
+	unsigned pieces;		/* further packets that are with the link */
 	int err;			/* FAILED: negative */
 	void *bounce;			/* from grp->bounces, or NULL */
+	void *amo;			/* from grp->amos, or NULL */
 	struct list node;		/* on peer->txs or peer->fenced */
-	struct eng_work work;		/* pieces that wait for memory */
+	struct list outs;		/* struct eng_out by pkt.node, to go before @pkt */
+	struct eng_pump pump;		/* DATA */
+	struct eng_sink sink;		/* ASKED */
 	uint8_t data[ENG_TX_INLINE];
 };
 
-/* eng_tx_start - send the first packet of a filled-in request.
+/* eng_tx_enter - the way into every call that sends.
  *
- * tx->pkt has everything but done; state NEW or FENCED.
- * Returns 0, or what the link says when the peer is out of reach; then nothing
- * has been sent and @tx is still the caller's.
+ * Takes the lock, finds the peer and opens its channel, and sees that there is
+ * room for one more request.
+ *
+ * @peer_p: [out] the peer
+ *
+ * Returns 0 with ep->base.prog->lock held, else an error without it.
+ * Errors: -FI_EINVAL no such address, -FI_ENOTCONN, -FI_EAGAIN, the link's.
  */
-int eng_tx_start(struct eng_tx *tx);
+int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p);
+
+/* eng_tx_describe - whose it is and what completes with it; the rest is 0. */
+void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer,
+		     void *context, uint64_t cq_flags, enum obj_ep_cntr cntr, size_t len);
+
+/* eng_tx_attach - list the payload in tx->pkt, or copy it into the request if it
+ * is short or injected.
+ * Errors: -FI_EAGAIN, no memory.
+ */
+int eng_tx_attach(struct eng_tx *tx, const struct iovec *iov, size_t cnt, size_t len,
+		  bool inject);
+
+/* eng_tx_launch - send a request that is filled in, or hold it behind a fence.
+ *
+ * @flags: FI_FENCE
+ *
+ * Ownership: @tx is used up, whatever is returned.
+ * Returns 0, or what the call is to return: -FI_EAGAIN, the link's error.
+ */
+int eng_tx_launch(struct eng_tx *tx, uint64_t flags);
 
 /* eng_tx_done - pkt.done of every request: its own packet is back. */
 void eng_tx_done(struct eng_pkt *pkt, int status);
 
-/* eng_tx_hold - keep @tx behind the fence of its peer, to be started later. */
-void eng_tx_hold(struct eng_tx *tx);
+/* eng_tx_adopt - the link has kept tx->pkt of a request that was sent without
+ * eng_tx_launch(): it counts from now on.
+ */
+void eng_tx_adopt(struct eng_tx *tx);
 
 /* eng_tx_free - give back @tx and everything it holds. */
 void eng_tx_free(struct eng_tx *tx);
 
+/* eng_tx_piece - one more packet that goes before tx->pkt; its header and payload
+ * are the caller's to fill in.  NULL: no memory.
+ */
+struct eng_pkt *eng_tx_piece(struct eng_tx *tx);
+
+/* eng_tx_ask - @tx will be complete when @len bytes of DATA are in @iov.
+ * Errors: -FI_ENOMEM.
+ */
+int eng_tx_ask(struct eng_tx *tx, struct iovec *iov, size_t cnt, size_t len);
+
 /* eng_tx_fail_all - @peer is lost: complete all that waits for it with @err. */
 void eng_tx_fail_all(struct eng_peer *peer, int err);
 
-/* eng_tx_on_cts, eng_tx_on_ack, eng_tx_on_nack - the peer's answers.
+/* eng_tx_on_cts, eng_tx_on_ack - the peer's answers.
  * Return NULL, or what is wrong with the packet.
  */
 const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg);
 const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg);
-const char *eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
+
+/* eng_tx_on_nack - the peer refuses.  An operation that has completed already, as
+ * its level allows, cannot be told any more: the log is.
+ */
+void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
+
+/* ---- flags of the calls ------------------------------------------------------- */
+
+#define ENG_TX_ACK_FLAGS (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
+#define ENG_TX_CALL_FLAGS (FI_REMOTE_CQ_DATA | FI_COMPLETION | FI_MORE | FI_INJECT | FI_FENCE | \
+			   FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | ENG_TX_ACK_FLAGS)
+
+/* A call without a completion, and so without a context: fi_inject() and its kin. */
+#define ENG_TX_QUIET (1ULL << 63)
+
+/* eng_tx_wants_comp - is a success reported? */
+static inline bool eng_tx_wants_comp(const struct eng_ep *ep, uint64_t flags)
+{
+	return !(flags & ENG_TX_QUIET) && obj_ep_want_tx_comp(&ep->base, flags);
+}
 
 #endif

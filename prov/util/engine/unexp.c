@@ -84,7 +84,7 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *n
 
 	if (msg->token)
 		placed = peer->ep->link_ops->pull(peer->link, msg->token, recv->iov,
-						  recv->iov_cnt, recv);
+						  recv->iov_cnt, &recv->sink);
 	eng_peer_ref(peer);
 	forget(msg);
 	if (placed < 0) {
@@ -98,7 +98,7 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *n
 	if (placed)
 		eng_recv_finish(recv, 0);
 	else
-		eng_recv_set_state(recv, ENG_RECV_PLACING);
+		eng_recv_placing(recv);
 out:
 	eng_peer_unref(peer);
 	return ret;

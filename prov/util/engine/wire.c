@@ -160,6 +160,8 @@ static const char *check_read(struct cursor *cur, struct wire_msg *out)
 
 	if (cur->payload)
 		return "read request with a payload";
+	if (!out->len != !!(out->flags & WIRE_F_DELIVERED))
+		return "read that wants no answer, or two";
 	bad = take_ranges(cur, out, &sum);
 	if (bad)
 		return bad;
@@ -176,6 +178,8 @@ static const char *check_write(struct cursor *cur, struct wire_msg *out)
 	if ((out->flags & (WIRE_F_DATA | WIRE_F_DELIVERED)) && !(out->flags & WIRE_F_LAST))
 		return "completion data or acknowledgement before the last piece";
 	bad = take_words(cur, out);
+	if (!bad && (out->flags & WIRE_F_DATA))
+		bad = take_word(cur, &out->total);
 	if (!bad)
 		bad = take_ranges(cur, out, &sum);
 	if (bad)
@@ -221,7 +225,7 @@ static const struct {
 	[WIRE_NACK] = { "NACK", 0, check_nack },
 	[WIRE_XOFF] = { "XOFF", 0, check_bare },
 	[WIRE_XON] = { "XON", 0, check_bare },
-	[WIRE_READ] = { "READ", 0, check_read },
+	[WIRE_READ] = { "READ", WIRE_F_DELIVERED, check_read },
 	[WIRE_WRITE] = { "WRITE", WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_LAST, check_write },
 	[WIRE_ATOMIC] = { "ATOMIC", WIRE_F_DATA | WIRE_F_DELIVERED, check_atomic },
 };

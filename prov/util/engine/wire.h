@@ -19,7 +19,7 @@
  *   XOFF    -               -                   none
  *   XON     -               -                   none
  *   READ    -               n wire_rma          none; base.len bytes are asked for
- *   WRITE   [data]          n wire_rma          base.len bytes
+ *   WRITE   [data total]    n wire_rma          base.len bytes
  *   ATOMIC  [data]          wire_atomic, n rma  operands
  *
  * An id names a request of the side that made it up; the other side returns it
@@ -47,9 +47,9 @@ enum wire_op {
 	WIRE_NACK,	/* the request cannot be served; id: sender's, nack.err says why */
 	WIRE_XOFF,	/* announce everything from now on; the receiver's memory is short */
 	WIRE_XON,	/* no more need to */
-	WIRE_READ,	/* id: initiator's, names where DATA goes */
-	WIRE_WRITE,	/* id: initiator's, if an ACK is wanted */
-	WIRE_ATOMIC,	/* id: initiator's, if a result or an ACK is wanted */
+	WIRE_READ,	/* id: initiator's, names where DATA goes; of 0 bytes: wants an ACK */
+	WIRE_WRITE,	/* a piece of a write; id: initiator's, for ACK and NACK */
+	WIRE_ATOMIC,	/* id: initiator's, for DATA, ACK and NACK */
 	WIRE_OP_CNT
 };
 
@@ -58,7 +58,7 @@ enum wire_op {
 #define WIRE_F_DATA 0x02	/* a completion data word follows */
 #define WIRE_F_MATCHED 0x04	/* EAGER, RTS: ACK wanted when matched; ACK: it is */
 #define WIRE_F_DELIVERED 0x08	/* EAGER, RTS, WRITE, ATOMIC: ACK wanted when in place; ACK: it is */
-#define WIRE_F_LAST 0x10	/* WRITE: last piece of the operation */
+#define WIRE_F_LAST 0x10	/* WRITE: last piece; lists all ranges, those done with length 0 */
 
 struct wire_base {
 	uint8_t op;
@@ -110,7 +110,7 @@ _Static_assert(sizeof(struct wire_data) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_nack) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_rma) == 24, "wire layout");
 _Static_assert(sizeof(struct wire_atomic) == 8, "wire layout");
-_Static_assert(sizeof(struct wire_base) + 8 + sizeof(struct wire_atomic) +
+_Static_assert(sizeof(struct wire_base) + 16 + sizeof(struct wire_atomic) +
 	       WIRE_RMA_MAX * sizeof(struct wire_rma) <= ENG_HDR_MAX,
 	       "the longest header fits a packet");
 
@@ -130,6 +130,7 @@ struct wire_msg {
 	uint64_t tag;		/* 0 without WIRE_F_TAG */
 	uint64_t data;		/* 0 without WIRE_F_DATA */
 	uint64_t off;		/* DATA */
+	uint64_t total;		/* WRITE with WIRE_F_DATA: bytes of the whole operation */
 	uint32_t rx_id;		/* CTS */
 	uint32_t err;		/* NACK */
 	struct wire_atomic amo;	/* ATOMIC */

@@ -126,11 +126,12 @@ static void test_remote_ranges(void **arg)
 	assert_non_null(wire_parse(hdr, len + 24, 0, &msg));
 
 	len = wire_put_base(hdr, WIRE_WRITE, WIRE_F_DATA, 0, 5, 100);
-	len = wire_put_rma(hdr, wire_put_word(hdr, len, 42), 0, 100, 1);
+	len = wire_put_rma(hdr, wire_put_word(hdr, wire_put_word(hdr, len, 42), 5000), 0, 100, 1);
 	assert_non_null(wire_parse(hdr, len, 100, &msg));
 	hdr[1] |= WIRE_F_LAST;
 	assert_null(wire_parse(hdr, len, 100, &msg));
 	assert_int_equal(msg.data, 42);
+	assert_int_equal(msg.total, 5000);
 	assert_non_null(wire_parse(hdr, len, 0, &msg));
 }
 
@@ -146,6 +147,8 @@ static size_t sample(enum wire_op op, size_t *payload)
 	case WIRE_WRITE:
 		len = wire_put_rma(hdr, len, 1 << 20, *payload / 2, 5);
 		len = wire_put_rma(hdr, len, 1 << 21, *payload - *payload / 2, 6);
+		if (op == WIRE_READ && !*payload)
+			hdr[1] = WIRE_F_DELIVERED;
 		*payload = op == WIRE_READ ? 0 : *payload;
 		return len;
 	case WIRE_ATOMIC:

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * rma.c - the nine calls that read and write a peer's memory.
+ */
+#include <rdma/fi_rma.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "engine/tx.h"
+
+/* One call. */
+struct rma {
+	const struct iovec *iov;
+	size_t cnt;
+	const struct fi_rma_iov *rma;
+	size_t rma_cnt;
+	size_t len;		/* of either list; set by check() */
+	fi_addr_t dest;
+	uint64_t data;
+	uint64_t flags;		/* of the operation, ENG_TX_QUIET */
+	void *context;
+};
+
+static int check(struct eng_ep *ep, struct rma *r)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	if (r->cnt > ENG_IOV_MAX || !r->rma_cnt || r->rma_cnt > WIRE_RMA_MAX)
+		return -FI_EINVAL;
+	for (i = 0; i < r->rma_cnt; i++) {
+		if (r->rma[i].len > WIRE_LEN_MAX - sum)
+			return -FI_EMSGSIZE;
+		sum += r->rma[i].len;
+	}
+	r->len = iov_total(r->iov, r->cnt);
+	if (r->len != sum)
+		return -FI_EINVAL;
+	if (r->len > ep->max_msg_size || ((r->flags & FI_INJECT) && r->len > ep->inject_size))
+		return -FI_EMSGSIZE;
+	return 0;
+}
+
+/* A request with what reads and writes have in common. */
+static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r,
+			     uint64_t cq_flag, enum obj_ep_cntr cntr)
+{
+	struct eng_tx *tx = pool_get(&ep->grp->txs);
+
+	if (!tx)
+		return NULL;
+	eng_tx_describe(tx, ep, peer, r->context, FI_RMA | cq_flag, cntr, r->len);
+	tx->want_comp = eng_tx_wants_comp(ep, r->flags);
+	tx->pkt.flags = r->flags & FI_MORE ? ENG_PKT_MORE : 0;
+	return tx;
+}
+
+/* ---- reads ------------------------------------------------------------------ */
+
+static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	struct eng_tx *tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
+	size_t at, i;
+	int ret;
+
+	if (!tx)
+		return -FI_EAGAIN;
+	if (r->len) {
+		memcpy(tx->pkt.iov, r->iov, r->cnt * sizeof(*r->iov));
+		ret = eng_tx_ask(tx, tx->pkt.iov, r->cnt, r->len);
+	} else {
+		tx->want_ack = true;
+		ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_ENOMEM;
+	}
+	if (ret) {
+		eng_tx_free(tx);
+		return -FI_EAGAIN;
+	}
+	tx->pkt.iov_cnt = 0;
+	tx->pkt.len = 0;
+	at = wire_put_base(tx->pkt.hdr, WIRE_READ, r->len ? 0 : WIRE_F_DELIVERED, 0,
+			   r->len ? tx->sink.name.id : tx->name.id, r->len);
+	for (i = 0; i < r->rma_cnt; i++)
+		at = wire_put_rma(tx->pkt.hdr, at, r->rma[i].addr, r->rma[i].len, r->rma[i].key);
+	tx->pkt.hdr_len = (uint16_t) at;
+	return eng_tx_launch(tx, r->flags);
+}
+
+/* ---- writes ----------------------------------------------------------------- */
+
+/* The header of bytes @off .. @off + @len of a write.  The last piece names all
+ * ranges, so that the target knows whose events to raise.
+ */
+static void write_header(struct eng_pkt *pkt, const struct rma *r, uint32_t id, uint8_t flags,
+			 size_t off, size_t len)
+{
+	size_t i, skip, part, left = len;
+	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, 0, id, len);
+
+	if (flags & WIRE_F_DATA) {
+		at = wire_put_word(pkt->hdr, at, r->data);
+		at = wire_put_word(pkt->hdr, at, r->len);
+	}
+	for (i = 0; i < r->rma_cnt; i++) {
+		skip = off < r->rma[i].len ? off : r->rma[i].len;
+		part = r->rma[i].len - skip;
+		if (part > left)
+			part = left;
+		off -= skip;
+		left -= part;
+		if (part || (flags & WIRE_F_LAST))
+			at = wire_put_rma(pkt->hdr, at, r->rma[i].addr + skip, part, r->rma[i].key);
+	}
+	pkt->hdr_len = (uint16_t) at;
+}
+
+/* All pieces but the last, each with its slice of the payload. */
+static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
+{
+	struct eng_pkt *pkt;
+	size_t off;
+
+	for (off = 0; r->len - off > seg; off += seg) {
+		pkt = eng_tx_piece(tx);
+		if (!pkt)
+			return -FI_EAGAIN;
+		write_header(pkt, r, tx->name.id, 0, off, seg);
+		pkt->flags = ENG_PKT_MORE;
+		pkt->iov_cnt = (uint16_t) iov_slice(r->iov, r->cnt, off, seg, pkt->iov);
+		pkt->len = seg;
+	}
+	*off_p = off;
+	return 0;
+}
+
+static bool ack_wanted(const struct eng_ep *ep, const struct rma *r)
+{
+	if (!(r->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE | FI_MATCH_COMPLETE)))
+		return false;
+	return !(r->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
+}
+
+static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
+	struct iovec last[ENG_IOV_MAX];
+	uint8_t flags = WIRE_F_LAST;
+	size_t off = 0, cnt;
+
+	if (!tx)
+		return -FI_EAGAIN;
+	if (!eng_name_make(ep->grp, &tx->name))
+		goto again;
+	tx->want_ack = ack_wanted(ep, r);
+	if (tx->want_ack)
+		flags |= WIRE_F_DELIVERED;
+	if (r->flags & FI_REMOTE_CQ_DATA)
+		flags |= WIRE_F_DATA;
+	if ((r->flags & FI_INJECT) || r->len <= ep->hub->seg_size) {
+		if (eng_tx_attach(tx, r->iov, r->cnt, r->len, r->flags & FI_INJECT))
+			goto again;
+	} else {
+		if (cut(tx, r, ep->hub->seg_size, &off))
+			goto again;
+		cnt = iov_slice(r->iov, r->cnt, off, r->len - off, last);
+		if (eng_tx_attach(tx, last, cnt, r->len - off, false))
+			goto again;
+	}
+	write_header(&tx->pkt, r, tx->name.id, flags, off, r->len - off);
+	return eng_tx_launch(tx, r->flags);
+
+again:
+	eng_tx_free(tx);
+	return -FI_EAGAIN;
+}
+
+/* ---- the calls -------------------------------------------------------------- */
+
+static ssize_t post(struct fid_ep *fid, struct rma *r,
+		    int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+	struct eng_peer *peer;
+	int ret = check(ep, r);
+
+	if (!ret)
+		ret = eng_tx_enter(ep, r->dest, &peer);
+	if (ret)
+		return ret;
+	ret = op(ep, peer, r);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+static uint64_t default_flags(struct fid_ep *fid)
+{
+	return obj_ep_handle_of(fid)->tx_op_flags & ~FI_REMOTE_CQ_DATA;
+}
+
+/* One buffer on either side. */
+static ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+			uint64_t addr, uint64_t key, uint64_t data, void *context,
+			uint64_t flags,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct iovec iov = { (void *) buf, len };
+	struct fi_rma_iov remote = { .addr = addr, .len = len, .key = key };
+	struct rma r = { .iov = &iov, .cnt = 1, .rma = &remote, .rma_cnt = 1, .dest = dest,
+			 .data = data, .context = context, .flags = flags | default_flags(fid) };
+
+	return post(fid, &r, op);
+}
+
+static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt, fi_addr_t dest,
+			uint64_t addr, uint64_t key, void *context,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct fi_rma_iov remote = { .addr = addr, .len = iov_total(iov, cnt), .key = key };
+	struct rma r = { .iov = iov, .cnt = cnt, .rma = &remote, .rma_cnt = 1, .dest = dest,
+			 .context = context, .flags = default_flags(fid) };
+
+	return post(fid, &r, op);
+}
+
+static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct rma r = { .iov = msg->msg_iov, .cnt = msg->iov_count, .rma = msg->rma_iov,
+			 .rma_cnt = msg->rma_iov_count, .dest = msg->addr, .data = msg->data,
+			 .context = msg->context, .flags = flags };
+
+	if (flags & ~(ENG_TX_CALL_FLAGS | FI_RMA | FI_READ | FI_WRITE))
+		return -FI_EBADFLAGS;
+	return post(fid, &r, op);
+}
+
+static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
+			uint64_t addr, uint64_t key, void *context)
+{
+	return post_buf(ep, buf, len, src, addr, key, 0, context, 0, read_one);
+}
+
+static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+			 fi_addr_t src, uint64_t addr, uint64_t key, void *context)
+{
+	return post_iov(ep, iov, cnt, src, addr, key, context, read_one);
+}
+
+static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	if (flags & (FI_INJECT | FI_REMOTE_CQ_DATA))
+		return -FI_EBADFLAGS;
+	return post_msg(ep, msg, flags, read_one);
+}
+
+static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+			 fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+{
+	return post_buf(ep, buf, len, dest, addr, key, 0, context, 0, write_one);
+}
+
+static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+			  fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+{
+	return post_iov(ep, iov, cnt, dest, addr, key, context, write_one);
+}
+
+static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	return post_msg(ep, msg, flags, write_one);
+}
+
+static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
+			  uint64_t addr, uint64_t key)
+{
+	return post_buf(ep, buf, len, dest, addr, key, 0, NULL, FI_INJECT | ENG_TX_QUIET,
+			write_one);
+}
+
+static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+			     uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
+			     void *context)
+{
+	return post_buf(ep, buf, len, dest, addr, key, data, context, FI_REMOTE_CQ_DATA,
+			write_one);
+}
+
+static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
+			      fi_addr_t dest, uint64_t addr, uint64_t key)
+{
+	return post_buf(ep, buf, len, dest, addr, key, data, NULL,
+			FI_INJECT | ENG_TX_QUIET | FI_REMOTE_CQ_DATA, write_one);
+}
+
+struct fi_ops_rma eng_rma_ops = {
+	.read = rma_read,
+	.readv = rma_readv,
+	.readmsg = rma_readmsg,
+	.write = rma_write,
+	.writev = rma_writev,
+	.writemsg = rma_writemsg,
+	.inject = rma_inject,
+	.writedata = rma_writedata,
+	.injectdata = rma_injectdata,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * serve.h - what peers do to our memory: reads, writes, atomics.
+ *
+ * Every range that a packet names passes obj_mr_verify() when it is touched, and
+ * again for each piece of a long read.  A request that may not be served gets a
+ * NACK with the reason; its peer lives on.
+ *
+ * Reads of one peer are answered one after another.
+ */
+#ifndef ENG_SERVE_H
+#define ENG_SERVE_H
+
+#include "engine/engine.h"
+#include "engine/note.h"
+#include "engine/peer.h"
+#include "engine/pump.h"
+#include "engine/sink.h"
+#include "obj/mr.h"
+
+/* Operands and comparands of one atomic, and where its results go. */
+#define ENG_AMO_RESULTS (2 * ENG_ATOMIC_MAX)
+#define ENG_AMO_ROOM (ENG_AMO_RESULTS + ENG_IOV_MAX * sizeof(struct iovec))
+
+/* A request that cannot be finished at once. */
+struct eng_serve {
+	struct eng_peer *peer;
+	struct list node;		/* read: on peer->serves */
+	struct eng_sink sink;		/* write, atomic: payload comes in */
+	struct eng_pump pump;		/* read: payload goes out */
+	struct eng_out *note;		/* ACK or DATA, kept for when it is done */
+	void *amo;			/* atomic: operands, from grp->amos */
+	void *bounce;			/* write over more ranges than a list holds: malloc */
+	size_t done;			/* read: bytes of the ranges that are out */
+	uint16_t range;			/* read: the one that is going out */
+	bool running;			/* read: pump is working */
+	bool ended;			/* read: pump has called back */
+	int err;
+	struct wire_msg msg;		/* the request */
+	struct iovec iov[OBJ_MR_IOV_MAX];
+};
+
+/* eng_serve_read, _write, _atomic - a request has passed wire_parse().
+ *
+ * @why_p: [out] what is wrong with it for ENG_RX_BAD, or NULL
+ *
+ * Return the verdict for the link.
+ */
+enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg *msg,
+				   const char **why_p);
+enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
+				    const struct wire_msg *msg, const char **why_p);
+enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
+				     const struct wire_msg *msg, const char **why_p);
+
+/* eng_serve_fail_all - @peer is lost: stop answering it. */
+void eng_serve_fail_all(struct eng_peer *peer);
+
+/* eng_serve_next - go on with the reads of @peer. */
+void eng_serve_next(struct eng_peer *peer);
+
+/* ---- between serve.c and serve_amo.c ------------------------------------------ */
+
+/* eng_serve_get - a request object that holds a reference on @peer, or NULL. */
+struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *msg);
+void eng_serve_put(struct eng_serve *sv);
+
+/* eng_serve_refuse - NACK with @err (negative), and a line in the log.
+ * Returns ENG_RX_DONE, or ENG_RX_LATER when there is no memory for the answer.
+ */
+enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err);
+
+/* eng_serve_events - an operation on all ranges of @msg is done: counters of the
+ * regions and of the endpoint, completion data.
+ *
+ * @access: FI_REMOTE_WRITE or FI_REMOTE_READ
+ */
+void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
+		      uint64_t op_flag, uint64_t len);
+
+#endif

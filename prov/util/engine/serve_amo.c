@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * serve_amo.c - atomics on our memory.
+ *
+ * All memory that an atomic needs, its answer's included, is taken before the
+ * first element changes: it is done once or not at all.
+ */
+#include <string.h>
+
+#include "base/iov.h"
+#include "engine/atomic.h"
+#include "engine/serve.h"
+
+/* One atomic, taken apart. */
+struct amo {
+	enum eng_atomic_form form;
+	enum fi_datatype type;
+	enum fi_op op;
+	size_t size;		/* bytes of an element */
+	size_t len;		/* bytes of all elements */
+};
+
+static const char *parse(const struct wire_msg *msg, struct amo *a)
+{
+	size_t i, cnt = 0, want;
+
+	a->form = msg->amo.kind == WIRE_AMO_BASE ? ENG_ATOMIC_BASE :
+		  msg->amo.kind == WIRE_AMO_FETCH ? ENG_ATOMIC_FETCH : ENG_ATOMIC_COMPARE;
+	a->type = (enum fi_datatype) msg->amo.type;
+	a->op = (enum fi_op) msg->amo.op;
+	if (eng_atomic_valid(a->form, a->type, a->op))
+		return "atomic operation that does not exist";
+	a->size = eng_atomic_size(a->type);
+	for (i = 0; i < msg->rma_cnt; i++) {
+		if (msg->rma[i].len > ENG_ATOMIC_MAX / a->size - cnt)
+			return "atomic on more elements than one call may have";
+		cnt += msg->rma[i].len;
+	}
+	if (!cnt)
+		return "atomic on nothing";
+	a->len = cnt * a->size;
+	want = a->form == ENG_ATOMIC_COMPARE ? 2 * a->len :
+	       a->op == FI_ATOMIC_READ ? 0 : a->len;
+	return msg->len != want ? "atomic with operands of a wrong length" : NULL;
+}
+
+static uint64_t access_of(const struct amo *a)
+{
+	if (a->form == ENG_ATOMIC_BASE)
+		return FI_REMOTE_WRITE;
+	return a->op == FI_ATOMIC_READ ? FI_REMOTE_READ : FI_REMOTE_READ | FI_REMOTE_WRITE;
+}
+
+static int verify(struct eng_peer *peer, const struct amo *a, const struct wire_rma *r,
+		  struct iovec *iov, size_t *cnt_p)
+{
+	struct obj_ep *base = &peer->ep->base;
+	size_t i;
+	int ret = obj_mr_verify(base->domain, base, r->key, r->addr, r->len * a->size,
+				access_of(a), iov, cnt_p, NULL);
+
+	/* An element may not lie across two pieces of a region. */
+	for (i = 0; !ret && i < *cnt_p; i++)
+		if (iov[i].iov_len % a->size)
+			ret = -FI_EINVAL;
+	return ret;
+}
+
+/* Do it; @result may be NULL. */
+static void apply(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
+		  const char *operand, char *result)
+{
+	struct iovec iov[OBJ_MR_IOV_MAX];
+	size_t i, j, cnt, at = 0;
+
+	for (i = 0; i < msg->rma_cnt; i++) {
+		if (verify(peer, a, &msg->rma[i], iov, &cnt))
+			return;
+		for (j = 0; j < cnt; j++) {
+			eng_atomic_apply(a->type, a->op, iov[j].iov_base,
+					 a->op == FI_ATOMIC_READ ? NULL : operand + at,
+					 a->form == ENG_ATOMIC_COMPARE ? operand + a->len + at : NULL,
+					 result ? result + at : NULL, iov[j].iov_len / a->size);
+			at += iov[j].iov_len;
+		}
+	}
+}
+
+static void on_result_sent(struct eng_pkt *pkt, int status)
+{
+	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
+
+	pool_put(&out->grp->amos, out->owner);
+	pool_put(&out->grp->outs, out);
+}
+
+static void send_result(struct eng_peer *peer, struct eng_out *out, uint32_t id, char *result,
+			size_t len)
+{
+	struct eng_pkt *pkt = &out->pkt;
+
+	pkt->hdr_len = (uint16_t) wire_put_word(pkt->hdr,
+		wire_put_base(pkt->hdr, WIRE_DATA, 0, 0, id, len), 0);
+	pkt->flags = 0;
+	pkt->iov[0] = (struct iovec) { result, len };
+	pkt->iov_cnt = 1;
+	pkt->len = len;
+	pkt->done = on_result_sent;
+	out->owner = result;
+	if (peer->ep->link_ops->send(peer->link, peer, pkt))
+		on_result_sent(pkt, 0);
+}
+
+/* All operands are here. */
+static void perform(struct eng_peer *peer, const struct wire_msg *msg, const char *operand,
+		    struct eng_out *note, char *result)
+{
+	struct amo a;
+
+	parse(msg, &a);
+	apply(peer, &a, msg, operand, result);
+	eng_serve_events(peer, msg, a.form == ENG_ATOMIC_BASE ? FI_REMOTE_WRITE : FI_REMOTE_READ,
+			 FI_ATOMIC, a.len);
+	if (result)
+		send_result(peer, note, msg->id, result, a.len);
+	else if (note)
+		eng_note_send(note, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
+}
+
+static void on_operands(struct eng_sink *sink, int status)
+{
+	struct eng_serve *sv = container_of(sink, struct eng_serve, sink);
+
+	if (!status) {
+		perform(sv->peer, &sv->msg, sv->amo, sv->note, sv->bounce);
+		sv->note = NULL;
+		sv->bounce = NULL;
+	}
+	if (sv->bounce)
+		pool_put(&sv->peer->ep->grp->amos, sv->bounce);
+	sv->bounce = NULL;
+	eng_serve_put(sv);
+}
+
+static enum eng_rx_verdict wait_for_operands(struct eng_peer *peer, struct eng_rx *rx,
+					     const struct wire_msg *msg, struct eng_out *note,
+					     char *result)
+{
+	struct eng_serve *sv = eng_serve_get(peer, msg);
+
+	if (!sv)
+		return ENG_RX_LATER;
+	sv->amo = pool_get(&peer->ep->grp->amos);
+	if (!sv->amo) {
+		eng_serve_put(sv);
+		return ENG_RX_LATER;
+	}
+	sv->note = note;
+	sv->bounce = result;
+	sv->sink.done = on_operands;
+	eng_sink_expect(&sv->sink);
+	rx->iov[0] = (struct iovec) { sv->amo, rx->len };
+	rx->iov_cnt = 1;
+	rx->cookie = &sv->sink;
+	return ENG_RX_PLACE;
+}
+
+enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
+				     const struct wire_msg *msg, const char **why_p)
+{
+	struct eng_grp *grp = peer->ep->grp;
+	enum eng_rx_verdict verdict = ENG_RX_LATER;
+	struct iovec iov[OBJ_MR_IOV_MAX];
+	struct eng_out *note = NULL;
+	char *result = NULL;
+	struct amo a;
+	size_t i, cnt;
+	int ret = 0;
+
+	*why_p = parse(msg, &a);
+	if (*why_p)
+		return ENG_RX_BAD;
+	for (i = 0; !ret && i < msg->rma_cnt; i++)
+		ret = verify(peer, &a, &msg->rma[i], iov, &cnt);
+	if (ret)
+		return eng_serve_refuse(peer, msg, ret);
+	if (a.form != ENG_ATOMIC_BASE || (msg->flags & WIRE_F_DELIVERED)) {
+		note = eng_note_get(grp);
+		if (!note)
+			goto later;
+	}
+	if (a.form != ENG_ATOMIC_BASE) {
+		result = pool_get(&grp->amos);
+		if (!result)
+			goto later;
+	}
+	if (rx->avail == rx->len) {
+		perform(peer, msg, (const char *) rx->data, note, result);
+		return ENG_RX_DONE;
+	}
+	verdict = wait_for_operands(peer, rx, msg, note, result);
+	if (verdict == ENG_RX_PLACE)
+		return verdict;
+later:
+	if (note)
+		eng_note_put(note);
+	if (result)
+		pool_put(&grp->amos, result);
+	return verdict;
+}

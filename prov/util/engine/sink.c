@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/sink.h"
+
+#include <rdma/fi_errno.h>
+
+#include "base/iov.h"
+#include "engine/peer.h"
+
+int eng_sink_open(struct eng_sink *sink, struct eng_grp *grp, size_t want)
+{
+	sink->got = 0;
+	sink->want = want;
+	sink->pieces = 0;
+	sink->err = 0;
+	return eng_name_make(grp, &sink->name) ? 0 : -FI_ENOMEM;
+}
+
+static void check(struct eng_sink *sink)
+{
+	if (!sink->pieces && (sink->err || sink->got == sink->want))
+		sink->done(sink, sink->err);
+}
+
+enum eng_rx_verdict eng_sink_on_data(struct eng_peer *peer, struct eng_rx *rx,
+				     const struct wire_msg *msg, const char **why_p)
+{
+	struct eng_name *name = eng_name_find(peer->ep->grp, msg->id, ENG_NAME_SINK, peer);
+	struct eng_sink *sink;
+
+	*why_p = NULL;
+	if (!name) {
+		*why_p = "data that nobody asked for";
+		return ENG_RX_BAD;
+	}
+	sink = container_of(name, struct eng_sink, name);
+	/* The pieces come in the order of their sending. */
+	if (msg->off != sink->got || !msg->len || msg->len > sink->want - sink->got) {
+		*why_p = "data outside of what was asked for";
+		return ENG_RX_BAD;
+	}
+	sink->got += msg->len;
+	if (rx->avail == rx->len) {
+		iov_scatter(sink->iov, sink->iov_cnt, msg->off, rx->data, rx->len);
+		check(sink);
+		return ENG_RX_DONE;
+	}
+	rx->iov_cnt = iov_slice(sink->iov, sink->iov_cnt, msg->off, msg->len, rx->iov);
+	rx->cookie = sink;
+	sink->pieces++;
+	return ENG_RX_PLACE;
+}
+
+void eng_on_placed(struct eng_link *link, void *cookie, int status)
+{
+	struct eng_sink *sink = cookie;
+
+	sink->pieces--;
+	if (status)
+		sink->err = status;
+	check(sink);
+}

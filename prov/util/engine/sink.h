@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * sink.h - where payload that was asked for goes.
+ *
+ * A sink is part of a request that waits for bytes: a receive, a read, the
+ * result of an atomic.  DATA pieces name it by its id and fill it from front to
+ * back; when the last byte is in place, or none will come, it tells its owner.
+ * The cookie of every ENG_RX_PLACE is a sink.
+ */
+#ifndef ENG_SINK_H
+#define ENG_SINK_H
+
+#include "engine/grp.h"
+#include "engine/link.h"
+#include "engine/wire.h"
+
+struct eng_sink {
+	struct eng_name name;		/* kind ENG_NAME_SINK; peer: who may fill it */
+	struct iovec *iov;		/* the owner's */
+	uint16_t iov_cnt;
+	uint8_t pieces;			/* placements that the link works on */
+	int err;			/* one of them failed */
+	size_t got;			/* bytes in place or being placed */
+	size_t want;
+	/* Called once: all is in place (0) or the link lost a piece (negative). */
+	void (*done)(struct eng_sink *sink, int status);
+};
+
+/* eng_sink_open - give @sink a name and expect @want bytes, not 0.
+ * name.peer, iov and done are set.  Errors: -FI_ENOMEM.
+ */
+int eng_sink_open(struct eng_sink *sink, struct eng_grp *grp, size_t want);
+
+/* eng_sink_expect - the link is about to place a payload that came unasked: the
+ * next eng_on_placed() is the last.
+ */
+static inline void eng_sink_expect(struct eng_sink *sink)
+{
+	sink->got = sink->want = 0;
+	sink->pieces = 1;
+	sink->err = 0;
+}
+
+/* eng_sink_on_data - a DATA packet has passed wire_parse().
+ * @why_p: [out] what is wrong with it, or NULL
+ */
+enum eng_rx_verdict eng_sink_on_data(struct eng_peer *peer, struct eng_rx *rx,
+				     const struct wire_msg *msg, const char **why_p);
+
+#endif
