@@ -68,10 +68,10 @@ static void test_drives(void **state)
 	up();
 	for (i = 1; i <= 20; i++) {
 		fake_deliver(ep, 1);
-		assert_true(comes(i, 2000));
+		assert_true(comes(i, 10000));
 	}
 	fake_timer(ep, clock_ns() + 20 * CLOCK_NS_PER_MS);
-	assert_true(comes(i, 2000));
+	assert_true(comes(i, 10000));
 	down();
 }
 
@@ -83,7 +83,7 @@ static void test_idle(void **state)
 
 	up();
 	fake_deliver(ep, 1);
-	assert_true(comes(1, 2000));
+	assert_true(comes(1, 10000));
 	usleep(20000);
 	before = fake_polls;
 	cpu = fake_cpu_ns();
@@ -93,12 +93,15 @@ static void test_idle(void **state)
 	down();
 }
 
-/* While the program polls, the thread stays away; when it stops, it takes over. */
+/* While the program polls, the thread stays away; when it stops, it takes over.  On
+ * a busy machine the program may be off the CPU for a while, and then it has
+ * stopped: a handful of polls for each time are the thread's right.
+ */
 static void test_gives_way(void **state)
 {
+	uint64_t end, now, last, mine, stops = 0;
 	struct obj_prog *prog;
 	struct fi_cq_entry e;
-	uint64_t end, mine = 0;
 	unsigned before;
 
 	up();
@@ -106,17 +109,20 @@ static void test_gives_way(void **state)
 	usleep(10000);
 	before = fake_polls;
 	mine = prog->polls;
-	end = clock_ns() + 100 * CLOCK_NS_PER_MS;
-	while (clock_ns() < end) {
+	last = clock_ns();
+	end = last + 100 * CLOCK_NS_PER_MS;
+	while ((now = clock_ns()) < end) {
+		stops += now - last > CLOCK_NS_PER_MS / 4;
+		last = now;
 		fake_deliver(ep, 1);
 		while (fi_cq_read(cq, &e, 1) == -FI_EAGAIN)
 			;
 	}
 	mine = prog->polls - mine;
-	/* Nearly all of the polls were ours: 100 ms are 100 looks of the thread at most. */
-	assert_true(fake_polls - before <= mine + 110 || fake_slow());
+	/* 100 ms are 100 looks of the thread at most. */
+	assert_true(fake_polls - before <= mine + 110 + 8 * stops);
 	fake_deliver(ep, 1);
-	assert_true(comes(1, 2000));
+	assert_true(comes(1, 10000));
 	down();
 }
 
@@ -136,7 +142,7 @@ static void test_sleeper(void **state)
 	assert_true(fake_cpu_little(fake_cpu_ns() - cpu, 10));
 	assert_true(fake_polls - before < 20);
 	fake_deliver(ep, 1);
-	assert_true(comes(1, 2000));
+	assert_true(comes(1, 10000));
 	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 200), 1);
 	down();
 }
@@ -224,7 +230,7 @@ static void test_fork(void **state)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	fake_deliver(ep, 1);
-	assert_true(comes(1, 2000));
+	assert_true(comes(1, 10000));
 	down();
 }
 

@@ -272,13 +272,15 @@ int obj_ep_enable(struct obj_ep *ep)
 		ret = obj_ep_prog(ep);
 	if (!ret)
 		ret = feed_all(ep);
+	if (!ret)
+		ret = obj_domain_started(ep->domain, ep->prog);
 	if (!ret && ep->ops->enable)
 		ret = ep->ops->enable(ep);
 	if (ret)
 		return ret;
 	ep->enabled = true;
 	join_av(ep);
-	return obj_domain_started(ep->domain, ep->prog);
+	return 0;
 }
 
 /* ---- failures ------------------------------------------------------------ */

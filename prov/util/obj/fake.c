@@ -3,7 +3,6 @@
 
 #include "obj/fake.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,9 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <rdma/fi_ext.h>
-
 #include "base/clock.h"
+#include "obj/log_catch.h"
 #include "obj/ops.h"
 
 struct fi_provider fake_prov = { .name = "fake" };
@@ -408,40 +406,20 @@ bool fake_cpu_little(uint64_t ns, unsigned ms)
 
 /* ---- log ----------------------------------------------------------------- */
 
-static char last[512];
-
-static int log_enabled(const struct fi_provider *prov, enum fi_log_level level,
-		       enum fi_log_subsys subsys, uint64_t flags)
-{
-	return level == FI_LOG_WARN;
-}
-
-static void log_line(const struct fi_provider *prov, enum fi_log_level level,
-		     enum fi_log_subsys subsys, const char *func, int line, const char *msg)
-{
-	snprintf(last, sizeof(last), "%s", msg);
-}
-
 void fake_log_start(void)
 {
-	static struct fi_ops_log ops = {
-		.size = sizeof(ops),
-		.enabled = log_enabled,
-		.log = log_line,
-	};
-	static struct fid_logging log = {
-		.fid.fclass = FI_CLASS_LOG,
-		.ops = &ops,
-	};
-	static bool imported;
+	static bool started;
 
-	last[0] = '\0';
-	if (!imported)
-		assert_int_equal(fi_import_log(FI_VERSION(2, 6), 0, &log), 0);
-	imported = true;
+	if (!started)
+		assert_int_equal(catch_start(), 0);
+	started = true;
+	caught.quiet_from = FI_LOG_WARN + 1;
+	catch_clear();
 }
 
 const char *fake_log_last(void)
 {
-	return last;
+	size_t n = caught.cnt < CATCH_LINES ? caught.cnt : CATCH_LINES;
+
+	return n ? caught.line[n - 1] : "";
 }

@@ -45,6 +45,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/waitset.c \
 	prov/util/obj/waitset.h
 
+EXTRA_DIST += prov/util/obj/README.md
+
 # The objects under test, and the library for what they call in the core.
 obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -59,6 +61,7 @@ obj_tests = \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
 	prov/util/obj/poll_test \
+	prov/util/obj/prog_test \
 	prov/util/obj/wait_test
 
 if HAVE_CMOCKA
@@ -91,6 +94,9 @@ prov_util_obj_ops_test_LDADD = $(obj_test_libs)
 prov_util_obj_poll_test_SOURCES = prov/util/obj/poll_test.c $(obj_fake)
 prov_util_obj_poll_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_poll_test_LDADD = $(obj_test_libs)
+prov_util_obj_prog_test_SOURCES = prov/util/obj/prog_test.c $(obj_fake)
+prov_util_obj_prog_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_prog_test_LDADD = $(obj_test_libs)
 prov_util_obj_wait_test_SOURCES = prov/util/obj/wait_test.c $(obj_fake)
 prov_util_obj_wait_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_wait_test_LDADD = $(obj_test_libs)

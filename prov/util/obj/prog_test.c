@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/fake.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* A poller that does as it is told. */
+struct told {
+	struct obj_poller base;
+	int polled, armed, closed;
+	int poll_ret, arm_ret;
+	uint64_t deadline;
+};
+
+static int told_poll(struct obj_poller *base, unsigned budget)
+{
+	struct told *t = container_of(base, struct told, base);
+
+	assert_true(budget > 0);
+	t->polled++;
+	return t->poll_ret;
+}
+
+static int told_arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct told *t = container_of(base, struct told, base);
+
+	t->armed++;
+	if (t->deadline < *deadline_ns)
+		*deadline_ns = t->deadline;
+	return t->arm_ret;
+}
+
+static void told_close(struct obj_poller *base)
+{
+	container_of(base, struct told, base)->closed++;
+}
+
+static const struct obj_poller_ops told_ops = { told_poll, told_arm, told_close };
+
+static void make(struct told *t, int fd)
+{
+	*t = (struct told) {
+		.base = { .ops = &told_ops, .key = t, .fd = fd },
+		.deadline = UINT64_MAX,
+	};
+}
+
+static void add(struct obj_prog *prog, struct told *t)
+{
+	lock_get(&prog->lock);
+	assert_null(obj_prog_find(prog, t));
+	assert_int_equal(obj_prog_add(prog, &t->base), 0);
+	assert_ptr_equal(obj_prog_find(prog, t), &t->base);
+	lock_put(&prog->lock);
+}
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, ms) == 1;
+}
+
+static void test_pollers(void **state)
+{
+	struct obj_prog *prog;
+	struct told a, b;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
+	assert_int_equal(obj_prog_poll(prog), 0);
+	make(&a, -1);
+	make(&b, -1);
+	add(prog, &a);
+	add(prog, &b);
+	a.poll_ret = 3;
+	b.poll_ret = 4;
+	assert_int_equal(obj_prog_poll(prog), 7);
+	/* Somebody else is at it: nothing to do for us. */
+	lock_get(&prog->lock);
+	assert_int_equal(obj_prog_poll(prog), 0);
+	lock_put(&prog->lock);
+	assert_int_equal(a.polled, 1);
+	obj_prog_get(prog);
+	obj_prog_put(prog);
+	assert_int_equal(a.closed + b.closed, 0);
+	obj_prog_put(prog);
+	assert_int_equal(a.closed, 1);
+	assert_int_equal(b.closed, 1);
+}
+
+static void test_arm(void **state)
+{
+	struct obj_prog *prog;
+	struct told a, b;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
+	make(&a, -1);
+	make(&b, -1);
+	add(prog, &a);
+	add(prog, &b);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	b.arm_ret = -FI_EAGAIN;
+	assert_int_equal(obj_prog_arm(prog), -FI_EAGAIN);
+	b.arm_ret = 0;
+	a.arm_ret = -FI_EAGAIN;
+	assert_int_equal(obj_prog_arm(prog), -FI_EAGAIN);
+	obj_prog_put(prog);
+}
+
+/* The group's fd shows the pollers' fds, those that come later too, and the nearest
+ * of their timers.
+ */
+static void test_fd(void **state)
+{
+	int first = eventfd(0, EFD_NONBLOCK), second = eventfd(0, EFD_NONBLOCK), fd;
+	struct obj_prog *prog;
+	struct told a, b, c;
+	uint64_t start;
+	eventfd_t cnt;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
+	make(&a, first);
+	make(&b, second);
+	make(&c, -1);
+	add(prog, &a);
+	fd = obj_prog_fd(prog);
+	assert_true(fd >= 0);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_false(readable(fd, 0));
+	eventfd_write(first, 1);
+	assert_true(readable(fd, 0));
+	eventfd_read(first, &cnt);
+	assert_false(readable(fd, 0));
+
+	/* A sleeper wakes for a new poller, and has it from then on. */
+	add(prog, &b);
+	add(prog, &c);
+	assert_true(readable(fd, 0));
+	assert_int_equal(obj_prog_fd(prog), fd);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_false(readable(fd, 0));
+	eventfd_write(second, 1);
+	assert_true(readable(fd, 0));
+	eventfd_read(second, &cnt);
+
+	start = clock_ns();
+	a.deadline = start + 3600 * CLOCK_NS_PER_S;
+	c.deadline = start + 20 * CLOCK_NS_PER_MS;
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_true(readable(fd, 5000));
+	assert_true(clock_ns() >= c.deadline);
+	/* It stays readable until it is armed anew: nobody sleeps over it. */
+	assert_true(readable(fd, 0));
+	c.deadline = UINT64_MAX;
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_false(readable(fd, 0));
+
+	lock_get(&prog->lock);
+	obj_prog_moved(prog, a.deadline + 1);	/* later than what is armed: nothing */
+	assert_int_equal(prog->timer_ns, a.deadline);
+	obj_prog_moved(prog, 0);
+	lock_put(&prog->lock);
+	assert_true(readable(fd, 0));
+	obj_prog_put(prog);
+	close(first);
+	close(second);
+}
+
+/* Before anybody has slept there is no timer to move, and no system call. */
+static void test_never_slept(void **state)
+{
+	struct obj_prog *prog;
+	struct told a;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
+	make(&a, -1);
+	add(prog, &a);
+	lock_get(&prog->lock);
+	obj_prog_moved(prog, 0);
+	lock_put(&prog->lock);
+	assert_int_equal(prog->timerfd, -1);
+	obj_prog_put(prog);
+}
+
+static void test_feed(void **state)
+{
+	enum { CNT = 37 };
+	struct obj_prog *progs[CNT];
+	struct obj_feed feed;
+	struct told told[CNT];
+	int i;
+
+	obj_feed_init(&feed);
+	assert_null(obj_feed_home(&feed));
+	assert_int_equal(obj_feed_poll(&feed), 0);
+	for (i = 0; i < CNT; i++) {
+		assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &progs[i]), 0);
+		make(&told[i], -1);
+		told[i].poll_ret = 1;
+		add(progs[i], &told[i]);
+		assert_int_equal(obj_feed_add(&feed, progs[i]), 0);
+		assert_int_equal(obj_feed_add(&feed, progs[i / 2]), 0);
+		obj_prog_put(progs[i]);		/* the feed holds it */
+		assert_ptr_equal(obj_feed_home(&feed), progs[0]);
+		assert_int_equal(obj_feed_poll(&feed), i + 1);
+	}
+	obj_feed_fini(&feed);
+	for (i = 0; i < CNT; i++)
+		assert_int_equal(told[i].closed, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pollers),
+		cmocka_unit_test(test_arm),
+		cmocka_unit_test(test_fd),
+		cmocka_unit_test(test_never_slept),
+		cmocka_unit_test(test_feed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
