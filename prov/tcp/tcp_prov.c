@@ -48,6 +48,7 @@ static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_
 
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = endpoint,
+	.query_atomic = eng_query_atomic,
 };
 
 static int domain_init(struct obj_domain *domain)
@@ -101,6 +102,9 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		.protocol = protocol,
 		.protocol_version = protocol_version,
 		.max_msg_size = ENG_MAX_MSG_SIZE,
+		.max_order_raw_size = ENG_MAX_ORDER_RAW_SIZE,
+		.max_order_war_size = ENG_MAX_ORDER_WAR_SIZE,
+		.max_order_waw_size = ENG_MAX_ORDER_WAW_SIZE,
 		.mem_tag_format = ENG_MEM_TAG_FORMAT,
 		.tx_ctx_cnt = 1,
 		.rx_ctx_cnt = 1,

@@ -52,7 +52,7 @@
 		       FI_ORDER_ATOMIC_WAW)
 #define ENG_MAX_ORDER_RAW_SIZE SIZE_MAX	/* ep_attr->max_order_*_size */
 #define ENG_MAX_ORDER_WAW_SIZE SIZE_MAX
-#define ENG_MAX_ORDER_WAR_SIZE 0
+#define ENG_MAX_ORDER_WAR_SIZE ENG_ATOMIC_MAX	/* among atomics */
 #define ENG_IOV_LIMIT ENG_IOV_MAX
 #define ENG_RMA_IOV_LIMIT 8
 #define ENG_MAX_MSG_SIZE ((size_t) INT64_MAX)
