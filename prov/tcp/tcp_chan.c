@@ -11,7 +11,7 @@
 /* A channel may become idle from anywhere, and a call from the peer may make it
  * ready at any time.
  */
-static const unsigned edges[] = {
+static const unsigned edges[] __attribute__((unused)) = {
 	[TCP_CHAN_IDLE] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
 	[TCP_CHAN_WAITING] = BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
 	[TCP_CHAN_DIALING] = BIT(TCP_CHAN_CROSSED) | BIT(TCP_CHAN_BACKOFF),

@@ -141,7 +141,8 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 	struct tcp_link *link = conn->link;
 	union net_sa called;
 
-	tcp_conn_name(conn, &called);
+	if (net_sock_name(conn->src.fd, &called))
+		called = link->name;
 	conn->serial = hello->serial;
 	tcp_conn_set_state(conn, TCP_CONN_HELD);
 	tcp_conn_detach(conn);
@@ -171,7 +172,7 @@ static void accepted(struct tcp_timer *timer, uint64_t now)
 	eng_on_connected(&conn->link->base, tcp_chan_peer(conn->chan), NULL, 0);
 	if (conn->state != TCP_CONN_READY)
 		return;
-	ret = tcp_src_want(conn->poller, &conn->src, EPOLLIN);
+	ret = tcp_conn_watch(conn);
 	if (ret)
 		tcp_conn_fail(conn, -ret, false);
 	else

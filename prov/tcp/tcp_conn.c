@@ -11,7 +11,7 @@
 #define BIT(state) (1u << (state))
 
 /* Where each state may lead; anything may be closed. */
-static const unsigned edges[] = {
+static const unsigned edges[] __attribute__((unused)) = {
 	[TCP_CONN_DIALING] = BIT(TCP_CONN_GREETING) | BIT(TCP_CONN_FAILED),
 	[TCP_CONN_GREETING] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_FAILED),
 	[TCP_CONN_ASKED] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_HELD) | BIT(TCP_CONN_LEAVING) |
@@ -43,6 +43,17 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 		free(conn->greet);
 		conn->greet = NULL;
 	}
+}
+
+int tcp_conn_watch(struct tcp_conn *conn)
+{
+	uint32_t events = 0;
+
+	if (!conn->rx.kept && !conn->detached)
+		events |= EPOLLIN;
+	if (conn->tx.blocked)
+		events |= EPOLLOUT;
+	return tcp_src_want(conn->poller, &conn->src, events);
 }
 
 static void timed_out(struct tcp_timer *timer, uint64_t now)

@@ -102,8 +102,10 @@ struct tcp_conn {
 	int err;			/* FAILED: positive FI_E* */
 	bool ours;			/* we called */
 	bool clean_end;			/* FAILED: the peer closed between two packets */
-	uint8_t misses;			/* hot: reads in a row that found nothing */
-	bool hot;
+	bool hot;			/* on poller->hot: read directly */
+	bool detached;			/* hot for long: not in the set, until somebody sleeps */
+	uint16_t misses;		/* hot: reads in a row that found nothing */
+	uint16_t streak;		/* hot: polls since somebody slept */
 	const struct tcp_wireup *wireup;
 	struct tcp_poller *poller;
 	struct tcp_link *link;		/* endpoint or listener */
@@ -154,6 +156,11 @@ void tcp_conn_free(struct tcp_conn *conn);
 void tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link);
 void tcp_conn_detach(struct tcp_conn *conn);
 
+/* tcp_conn_watch - ask the set for what a READY connection waits for: input unless
+ * it is paused or read directly, room for output if the socket is full.
+ */
+int tcp_conn_watch(struct tcp_conn *conn);
+
 /* ---- greeting (tcp_greet.c) ------------------------------------------------ */
 
 /* tcp_conn_dial - call @addr.
@@ -194,9 +201,6 @@ void tcp_conn_leave(struct tcp_conn *conn);
  * is staged leaves if it can, what was promised is reported as cancelled.
  */
 void tcp_conn_part(struct tcp_conn *conn);
-
-/* tcp_conn_name - the address that the other side knows us by. */
-void tcp_conn_name(const struct tcp_conn *conn, union net_sa *addr_p);
 
 /* tcp_conn_ended - has the other side hung up?  What it sent before may be unread. */
 bool tcp_conn_ended(const struct tcp_conn *conn);

@@ -29,20 +29,6 @@ static int send_greeting(struct tcp_conn *conn)
 	return (size_t) ret == greet->out_len ? 0 : -FI_ENOBUFS;
 }
 
-/* An endpoint that is bound to no address in particular is reached at the one
- * that this connection uses.
- */
-void tcp_conn_name(const struct tcp_conn *conn, union net_sa *addr_p)
-{
-	const union net_sa *bound = &conn->link->addr;
-
-	*addr_p = *bound;
-	if (!net_addr_len(&bound->sa) || !net_addr_is_any(&bound->sa) ||
-	    net_sock_name(conn->src.fd, addr_p))
-		return;
-	net_addr_set_port(&addr_p->sa, net_addr_port(&bound->sa));
-}
-
 bool tcp_conn_ended(const struct tcp_conn *conn)
 {
 	struct pollfd pfd = { .fd = conn->src.fd, .events = POLLRDHUP };
@@ -57,7 +43,7 @@ static void write_greeting(struct tcp_conn *conn, struct tcp_hello *hello, const
 	hello->kind = link->kind;
 	hello->epoch = link->epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
-	tcp_conn_name(conn, &hello->addr);
+	hello->addr = link->name;
 	conn->max_payload = TCP_PAYLOAD_MAX;
 	tcp_hello_pack(hello, conn->greet->out);
 	if (hello->data_len)
@@ -79,7 +65,7 @@ static void log_lost_greeting(struct tcp_conn *conn, const char *what)
  */
 static int bind_source(struct tcp_link *link, int fd)
 {
-	union net_sa from = link->addr;
+	union net_sa from = link->name;
 
 	if (!net_addr_len(&from.sa) || net_addr_is_any(&from.sa))
 		return 0;

@@ -55,6 +55,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		free(link);
 		return -FI_EINVAL;
 	}
+	link->name = link->addr;
 	ret = tcp_poller_get(prog, link->conf, &link->poller);
 	if (ret) {
 		free(link);
@@ -220,7 +221,6 @@ static int link_getname(struct eng_link *base, void *addr, size_t *len)
 	struct tcp_link *link = link_of(base);
 	struct tcp_conn *conn;
 	union net_sa name;
-	int ret;
 
 	/* a connected endpoint has the address of its socket */
 	if (link->listener.src.fd < 0 && !list_empty(&link->conns)) {
@@ -228,10 +228,7 @@ static int link_getname(struct eng_link *base, void *addr, size_t *len)
 		if (!net_sock_name(conn->src.fd, &name))
 			return tcp_addr_out(&name, addr, len);
 	}
-	/* bound to all addresses: peers are told one of them */
-	ret = net_addr_len(&link->addr.sa) ? net_name(&link->addr.sa, NULL, &name) :
-					     -FI_EADDRNOTAVAIL;
-	return ret ? ret : tcp_addr_out(&name, addr, len);
+	return tcp_addr_out(&link->name, addr, len);
 }
 
 static int link_setname(struct eng_link *base, const void *addr, size_t len)

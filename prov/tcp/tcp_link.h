@@ -25,6 +25,7 @@ struct tcp_link {
 	struct tcp_poller *poller;
 	enum tcp_wire_kind kind;
 	union net_sa addr;		/* bound address; family AF_UNSPEC: none */
+	union net_sa name;		/* the same as peers are told, not the wildcard */
 	uint64_t epoch;			/* random, of this endpoint's life */
 	uint64_t serial;		/* of our last call */
 	bool closing;			/* nothing goes up any more but done() and eng_on_placed() */
@@ -48,6 +49,7 @@ struct tcp_chan {
 	int err;		/* BACKOFF: why the last call failed */
 	unsigned tries;		/* calls that failed since first_ns */
 	bool give_up;		/* BACKOFF: the next poll reports @err */
+	bool told;		/* BACKOFF: the log has the cause already */
 	struct tcp_conn *conn;	/* READY: frames go out here */
 	struct tcp_conn *dial;	/* DIALING: our call */
 	struct tcp_conn *loop;	/* the other end, where an endpoint talks to itself */

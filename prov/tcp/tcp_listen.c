@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/net_getinfo.h"
 #include "tcp_link.h"
 
 #define ASKED_MAX 1024
@@ -158,6 +159,9 @@ int tcp_listener_bind(struct tcp_link *link)
 		return log_failure(link, "bind to", ret);
 	}
 	listener->src.fd = fd;
+	/* peers know us by one address, whichever of ours they call */
+	if (net_name(&link->addr.sa, NULL, &link->name))
+		link->name = link->addr;
 	return 0;
 }
 

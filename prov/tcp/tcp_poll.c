@@ -11,7 +11,8 @@
 
 #define EVENTS_MAX 32
 #define WAIT_EVERY 16		/* polls between two looks at the whole set, while something is hot */
-#define MISSES_MAX 200		/* fruitless reads until a connection is no longer hot */
+#define MISSES_MAX 200		/* fruitless reads until a connection makes room for others */
+#define DETACH_AFTER 300	/* polls for which it must have been hot to leave the set */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 static const char poller_key;	/* its address is ours alone */
@@ -70,6 +71,8 @@ static int wait_events(struct tcp_poller *poller)
 	struct tcp_src *src;
 	int cnt, i;
 
+	poller->until_wait = WAIT_EVERY;
+	poller->polled_ns = clock_coarse_ns();
 	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
@@ -88,6 +91,12 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	if (!conn->hot)
 		return;
 	conn->hot = false;
+	conn->streak = 0;
+	if (conn->detached) {
+		conn->detached = false;
+		if (conn->state == TCP_CONN_READY && tcp_conn_watch(conn))
+			tcp_conn_fail(conn, FI_ENOMEM, false);
+	}
 	for (i = 0; poller->hot[i] != conn; i++)
 		;
 	poller->hot[i] = poller->hot[--poller->hot_cnt];
@@ -113,24 +122,50 @@ void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
 	poller->hot[poller->hot_cnt++] = conn;
 }
 
+/* attach - everybody back into the set: somebody is going to sleep. */
+static int attach(struct tcp_poller *poller)
+{
+	unsigned i;
+	int ret = 0;
+
+	for (i = 0; i < poller->hot_cnt && !ret; i++) {
+		poller->hot[i]->streak = 0;
+		if (poller->hot[i]->detached) {
+			poller->hot[i]->detached = false;
+			ret = tcp_conn_watch(poller->hot[i]);
+		}
+	}
+	return ret;
+}
+
+static int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned budget)
+{
+	int got = tcp_rx_read(conn, budget);
+
+	if (got) {
+		conn->misses = 0;
+	} else if (conn->misses < MISSES_MAX) {
+		conn->misses++;
+	} else if (poller->hot_cnt > 1) {
+		tcp_poller_cool(poller, conn);
+		return got;
+	}
+	if (conn->hot && !conn->detached && ++conn->streak >= DETACH_AFTER) {
+		conn->detached = true;
+		tcp_conn_watch(conn);
+	}
+	return got;
+}
+
 static int read_hot(struct tcp_poller *poller, unsigned budget)
 {
-	struct tcp_conn *conn;
-	int done = 0, got;
+	int done = 0;
 	unsigned i;
 
 	/* backwards: what leaves the list takes the place of one that has been read */
-	for (i = poller->hot_cnt; i-- > 0;) {
-		if (i >= poller->hot_cnt)
-			continue;
-		conn = poller->hot[i];
-		got = tcp_rx_read(conn, budget);
-		done += got;
-		if (got)
-			conn->misses = 0;
-		else if (++conn->misses >= MISSES_MAX && conn->hot)
-			tcp_poller_cool(poller, conn);
-	}
+	for (i = poller->hot_cnt; i-- > 0;)
+		if (i < poller->hot_cnt)
+			done += read_one(poller, poller->hot[i], budget);
 	return done;
 }
 
@@ -197,29 +232,39 @@ static void note_caller(struct tcp_poller *poller)
 	poller->app_polls = polls;
 }
 
+/* poll_rare - what most polls have nothing of. */
+static int poll_rare(struct tcp_poller *poller)
+{
+	int done = 0;
+
+	if (!list_empty(&poller->timers))
+		done += fire_timers(poller);
+	if (!list_empty(&poller->paused))
+		done += resume_paused(poller);
+	if (may_call(poller))
+		tcp_rdm_next(poller);
+	return done;
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
 	int done = 0;
 
 	poller->seq++;
-	poller->polled_ns = clock_coarse_ns();
 	note_caller(poller);
-	flush_dirty(poller);
-	poller->polling = true;
-	if (!list_empty(&poller->timers))
-		done += fire_timers(poller);
-	if (!list_empty(&poller->paused))
-		done += resume_paused(poller);
-	done += read_hot(poller, budget);
-	if (!poller->hot_cnt || poller->blocked || poller->seq % WAIT_EVERY == 0)
-		done += wait_events(poller);
-	if (may_call(poller))
-		tcp_rdm_next(poller);
-	flush_dirty(poller);
-	if (!list_empty(&poller->failed)) {
-		done += bury_failed(poller);
+	if (!list_empty(&poller->dirty))
 		flush_dirty(poller);
+	poller->polling = true;
+	if (!list_empty(&poller->timers) || !list_empty(&poller->paused) ||
+	    !list_empty(&poller->waiting))
+		done += poll_rare(poller);
+	done += read_hot(poller, budget);
+	if (!poller->hot_cnt || poller->blocked || !poller->until_wait--)
+		done += wait_events(poller);
+	while (!list_empty(&poller->dirty) || !list_empty(&poller->failed)) {
+		flush_dirty(poller);
+		done += bury_failed(poller);
 	}
 	poller->polling = false;
 	if (!list_empty(&poller->dead))
@@ -233,6 +278,8 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	uint64_t due = UINT64_MAX;
 
 	if (!list_empty(&poller->dirty) || !list_empty(&poller->failed) || may_call(poller))
+		return -FI_EAGAIN;
+	if (attach(poller))
 		return -FI_EAGAIN;
 	if (!list_empty(&poller->timers))
 		due = container_of(poller->timers.next, struct tcp_timer, node)->due_ns;

@@ -7,8 +7,10 @@
  * A poll costs what is active.  Connections that carried data lately are "hot":
  * a few of them, which are read directly, so that a ping-pong needs one receive
  * call per message; the epoll set is asked now and then for the others, and
- * always when nothing is hot.  Whoever sleeps on the poller's fd is woken by
- * any socket, hot or not, since the set is level-triggered.
+ * always when nothing is hot.  One that stays hot leaves the set, because the
+ * system's notes on its readiness cost as much as a tenth of a short message;
+ * it is back before anybody sleeps (arm), who is then woken by any socket, since
+ * the set is level-triggered.
  *
  * Threading: everything here runs under prog->lock.
  */
@@ -26,7 +28,7 @@
 struct tcp_conn;
 struct tcp_hold;
 
-#define TCP_HOT_MAX 4		/* connections that are tried without being announced */
+#define TCP_HOT_MAX 2		/* connections that are tried without being announced */
 #define TCP_DIAL_MAX 128	/* calls under way at a time; more of them queue up */
 
 /* Room of a staging buffer; also holds a single small packet where bursts are off. */
@@ -51,7 +53,8 @@ struct tcp_poller {
 	struct obj_poller base;
 	const struct tcp_conf *conf;
 	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
-	uint64_t polled_ns;		/* clock_coarse_ns() of the last poll */
+	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last looked at */
+	unsigned until_wait;		/* polls until it is looked at again */
 	uint64_t app_polls;		/* prog->polls at the last poll */
 	bool app_active;		/* the last poll was the application's own */
 	bool polling;			/* inside poll(): what is sent leaves at its end */

@@ -45,6 +45,7 @@ static void call_failed(struct tcp_chan *chan, int err, bool final)
 	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
 
 	chan->err = err;
+	chan->told |= err == FI_EPROTO;	/* whoever finds that says what it is */
 	chan->give_up = final || !worth_repeating(err) || now >= end;
 	chan->tries++;
 	tcp_chan_set_state(chan, TCP_CHAN_BACKOFF);
@@ -88,8 +89,9 @@ static void report_unreachable(struct tcp_chan *chan)
 	struct eng_peer *peer = tcp_chan_peer(chan);
 	char text[NET_ADDR_TEXT_MAX];
 
-	TCP_WARN_SPARSE(link->conf, "cannot connect to %s: %s%s%s\n",
-			net_addr_text(eng_peer_addr(peer), text), TCP_WHY(chan->err));
+	if (!chan->told)
+		TCP_WARN_SPARSE(link->conf, "cannot connect to %s: %s%s%s\n",
+				net_addr_text(eng_peer_addr(peer), text), TCP_WHY(chan->err));
 	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
 	tcp_chan_drain(chan, chan->err);
 	if (!link->closing)
@@ -117,6 +119,7 @@ int tcp_rdm_get(struct tcp_link *link, struct tcp_chan *chan)
 		return 0;
 	chan->first_ns = clock_ns();
 	chan->tries = 0;
+	chan->told = false;
 	call(chan);
 	return 0;
 }
@@ -130,9 +133,9 @@ static void log_loss(const struct tcp_conn *conn)
 	net_addr_text(&conn->peer.sa, text);
 	if (conn->clean_end)
 		TCP_INFO(conn->link->conf, "%s closed the connection\n", text);
-	else
-		TCP_WARN_SPARSE(conn->link->conf, "lost the connection to %s: %s\n", text,
-				fi_strerror(conn->err));
+	else if (conn->err != FI_EPROTO)	/* whoever found that has said what it is */
+		TCP_WARN_SPARSE(conn->link->conf, "lost the connection to %s: %s%s%s\n", text,
+				TCP_WHY(conn->err));
 }
 
 /* lose - the channel's connection is gone: whatever waits for the peer ends. */
@@ -205,6 +208,7 @@ static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, con
 		TCP_WARN_SPARSE(link->conf, "%s refused our connection: %s\n",
 				net_addr_text(&conn->peer.sa, text),
 				tcp_hello_reason_text(hello->reason));
+		chan->told = true;
 		call_failed(chan, tcp_hello_errno(hello->reason),
 			    hello->reason != TCP_WIRE_BUSY);
 	}
@@ -235,15 +239,13 @@ static enum tcp_cross_verdict judge(const struct tcp_conn *conn, const struct tc
 {
 	struct tcp_cross cross = {
 		.have = TCP_HAVE_NOTHING,
+		.self = { &conn->link->name.sa, conn->link->epoch },
 		.peer = { &addr->sa, hello->epoch },
 		.peer_epoch = chan->peer_epoch,
 	};
-	union net_sa self;
 
 	if (chan->conn && chan->conn->state == TCP_CONN_FAILED)
 		return TCP_CROSS_REPLACE;
-	tcp_conn_name(conn, &self);
-	cross.self = (struct tcp_cross_id) { &self.sa, conn->link->epoch };
 	if (chan->conn) {
 		cross.have = chan->conn->ours ? TCP_HAVE_OURS : TCP_HAVE_THEIRS;
 		cross.serial = chan->conn->serial;
@@ -326,6 +328,7 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 	default:
 		break;
 	}
+	conn->peer = addr;	/* from now on it goes by its endpoint's name in the log */
 	take_in(conn, tcp_chan_of(link, peer), hello);
 }
 

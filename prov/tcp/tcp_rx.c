@@ -96,8 +96,8 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 	if (!conn->rx.kept) {
 		conn->rx.kept = buf;
 		poller->rx = malloc((size_t) poller->conf->rbuf_size);
-		tcp_src_want(poller, &conn->src, conn->tx.blocked ? EPOLLOUT : 0);
 		tcp_poller_cool(poller, conn);
+		tcp_conn_watch(conn);
 	}
 	conn->rx.kept_pos = pos;
 	conn->rx.kept_end = end;
@@ -258,7 +258,8 @@ static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	size_t room = (size_t) conn->poller->conf->rbuf_size, skip = 0;
 	ssize_t ret;
 
-	memcpy(buf, rx->stash, rx->stash_len);
+	if (rx->stash_len)
+		memcpy(buf, rx->stash, rx->stash_len);
 	if (rx->big && rx->body == TCP_BODY_NONE)
 		room = AHEAD;
 	*asked_p = room - rx->stash_len;
@@ -315,7 +316,7 @@ int tcp_rx_resume(struct tcp_conn *conn)
 		rx->kept = NULL;
 	}
 	if (conn->state == TCP_CONN_READY)
-		tcp_src_want(conn->poller, &conn->src, EPOLLIN | (conn->tx.blocked ? EPOLLOUT : 0));
+		tcp_conn_watch(conn);
 	return 1;
 }
 

@@ -42,8 +42,7 @@ static void set_blocked(struct tcp_conn *conn, bool blocked)
 		return;
 	conn->tx.blocked = blocked;
 	conn->poller->blocked += blocked ? 1 : -1u;
-	tcp_src_want(conn->poller, &conn->src,
-		     (conn->rx.kept ? 0 : EPOLLIN) | (blocked ? EPOLLOUT : 0));
+	tcp_conn_watch(conn);
 }
 
 static void stage_release(struct tcp_conn *conn)
