@@ -24,6 +24,9 @@ static int fabric_open(struct core_prov *prov, struct fi_fabric_attr *attr,
 	if (ret)
 		return ret;
 	fabric->api_version = attr->api_version;
+	/* A hooking provider (FI_HOOK) would put its object round this one here,
+	 * below the watch, so that what the program closes is the outermost.
+	 */
 	ret = core_openfabric_add(fabric, prov, attr);
 	if (ret) {
 		fi_close(&fabric->fid);

@@ -218,6 +218,26 @@ static void test_broken(void **state)
 	assert_non_null(strstr(stderr_text, "libbroken-fi.so cannot be loaded"));
 }
 
+static void wrong_filter(void)
+{
+	setenv("FI_PROVIDER_PATH", testprov_dir("one"), 1);
+	CHILD_CHECK(query("gamma") == 0);
+	CHILD_CHECK(query("gama") == -FI_ENODATA);
+	CHILD_CHECK(query("gama") == -FI_ENODATA);
+}
+
+/* A slip in FI_PROVIDER is told, once, at the level that everybody sees. */
+static void test_wrong_filter(void **state)
+{
+	const char *line;
+
+	assert_int_equal(child_run(wrong_filter, stderr_text, sizeof(stderr_text)), 0);
+	line = strstr(stderr_text, "FI_PROVIDER=gama");
+	assert_non_null(line);
+	assert_non_null(strstr(line, " gamma"));
+	assert_null(strstr(line + 1, "FI_PROVIDER=gama"));
+}
+
 /* ---- when it goes ------------------------------------------------------------------------ */
 
 static void stays_while_open(void)
@@ -395,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_newer_turns_up),
 		cmocka_unit_test(test_future),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_wrong_filter),
 		cmocka_unit_test(test_stays_while_open),
 		cmocka_unit_test(test_stays_when_close_fails),
 		cmocka_unit_test(test_thousand_times),

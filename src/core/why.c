@@ -6,6 +6,7 @@
 
 #include "core/builtin.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "core/why.h"
 #include "core/words.h"
 #include "obj/explain.h"
@@ -89,6 +90,30 @@ static void why_absent(const char *name, void *arg)
 			 "no such provider in this library or its provider path");
 }
 
+static void name_append(const char *name, void *arg)
+{
+	struct core_text *text = arg;
+
+	core_text_add(text, " %s", name);
+}
+
+/* When FI_PROVIDER names nothing that is there, every program of the user finds
+ * nothing, and few of them say why: that is worth a line that everybody sees.
+ */
+static void warn_filter(const struct core_ask *ask)
+{
+	const char *body;
+	struct core_text text;
+	char buf[512];
+
+	if (core_words_empty(ask->filter) || core_words_exclude(ask->filter, &body))
+		return;
+	core_text_init(&text, buf, sizeof(buf));
+	core_registry_each(name_append, &text);
+	FI_WARN_ONCE(&core_prov, FI_LOG_CORE, "FI_PROVIDER=%s names no provider that is "
+		     "here; there are:%s", ask->filter, *buf ? buf : " none");
+}
+
 void core_why_not(const struct core_ask *ask, const struct core_provs *asked)
 {
 	struct not_asked not = { .ask = ask, .asked = asked };
@@ -97,4 +122,6 @@ void core_why_not(const struct core_ask *ask, const struct core_provs *asked)
 		return;
 	core_registry_each(why_one, &not);
 	core_ask_each_name(ask, why_absent, &not);
+	if (!asked->cnt && !*ask->core && !*ask->layer)
+		warn_filter(ask);
 }
