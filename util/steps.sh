@@ -171,7 +171,7 @@ steps_autoreconf() {
 # steps_build NAME TEXT MAKE_TARGETS CONFIGURE_ARGUMENTS... - configure and make
 # in $steps_root/NAME; non-zero, and the log shown, when either fails.
 steps_build() {
-	local name=$1 text=$2 targets=$3 dir=$steps_root${1:+/$1} log=${1:-build}
+	local text=$2 targets=$3 dir=$steps_root${1:+/$1} log=${1:-build}
 	shift 3
 	if ! steps_configured "$dir" "$@"; then
 		rm -rf "${dir:?}"/{config.status,.configured}
