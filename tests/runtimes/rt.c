@@ -21,9 +21,6 @@ static const struct {
 	{ FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, "RMA" },
 	{ FI_ATOMIC, "atomics" },
 	{ FI_RMA_EVENT, "RMA events" },
-	{ FI_MULTI_RECV, "multi-receive" },
-	{ FI_DIRECTED_RECV, "directed receive" },
-	{ FI_SOURCE | FI_SOURCE_ERR, "source addresses" },
 	{ FI_FENCE, "fences" },
 	{ FI_NAMED_RX_CTX, "named receive contexts" },
 	{ FI_TRIGGER, "triggered operations" },
@@ -31,7 +28,7 @@ static const struct {
 };
 
 /* Also with anything layered over them, or under them. */
-static const char *const later_provs[] = { "shm", "sockets", "verbs", "ofi_rxm", "ofi_rxd" };
+static const char *const later_provs[] = { "shm", "verbs", "ofi_rxm", "ofi_rxd" };
 
 /* Device memory and these providers are for other makers' hardware. */
 static const char *const never_provs[] = { "cxi", "efa", "opx", "psm2", "psm3", "gni" };
@@ -77,17 +74,6 @@ static void strip_caps(struct fi_info *hints, char *text, size_t len)
 		hints->caps |= FI_MSG;
 }
 
-/* What delivery means is the protocol's to say, and so are its stronger levels. */
-static void strip_levels(struct fi_info *hints, char *text, size_t len)
-{
-	uint64_t strong = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE;
-
-	if (!hints->tx_attr || !(hints->tx_attr->op_flags & strong))
-		return;
-	note(text, len, "delivery-complete");
-	hints->tx_attr->op_flags &= ~strong;
-}
-
 /* The same question, put to tcp. */
 static void strip_provider(struct fi_info *hints, char *text, size_t len)
 {
@@ -112,7 +98,6 @@ struct fi_info *rt_later(const struct fi_info *hints, char *text, size_t len)
 	assert_non_null(less);
 	text[0] = 0;
 	strip_caps(less, text, len);
-	strip_levels(less, text, len);
 	strip_provider(less, text, len);
 	return less;
 }
