@@ -10,6 +10,9 @@ steps_tty=no		# redraw one line, or print one line per step
 
 steps_begin() {
 	mkdir -p "$steps_logs" || exit 1
+	exec 9> "$steps_logs/.lock"
+	flock -n 9 || steps_die "another run is at work in ${steps_logs%/logs}." \
+		"Wait for it to end, or end it, and start again."
 	[ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "${CI:-}" ] && steps_tty=yes
 	trap steps_stop EXIT
 	trap 'steps_stop; trap - INT; kill -INT $$' INT
@@ -46,7 +49,7 @@ steps_draw() {	# seconds text log
 steps_try() {
 	local log=$steps_logs/$1.log text=$2 rc=0 start=$SECONDS said=0
 	shift 2
-	setsid "$@" > "$log" 2>&1 < /dev/null &
+	setsid "$@" > "$log" 2>&1 < /dev/null 9>&- &
 	steps_pid=$!
 	while kill -0 "$steps_pid" 2>/dev/null; do
 		if [ $steps_tty = yes ]; then
