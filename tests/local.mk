@@ -18,6 +18,7 @@ list-tests:
 # Scripts that report case by case.
 script_tests = \
 	tests/compat/compat_test \
+	tests/features/readme_test \
 	tests/tools/debian_tools \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
@@ -78,6 +79,15 @@ tests_runtimes_sos_LDADD = $(runtimes_libs)
 tests_hints_replay_SOURCES = tests/hints/replay.c tests/hints/parse.c tests/hints/parse.h \
 	util/info/names.c util/info/names.h $(runtimes_common)
 tests_hints_replay_LDADD = $(runtimes_libs)
+
+# The program is run by readme_test.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/features/features
+endif
+tests_features_features_SOURCES = tests/features/features.c $(runtimes_common)
+tests_features_features_LDADD = $(runtimes_libs)
+EXTRA_DIST += tests/features/table
+
 hints_files = \
 	tests/hints/mercury-shm.txt \
 	tests/hints/mercury-sockets.txt \

@@ -10,6 +10,9 @@ steps_tty=no		# redraw one line, or print one line per step
 
 steps_begin() {
 	mkdir -p "$steps_logs" || exit 1
+	exec 9> "$steps_logs/.lock"
+	flock -n 9 || steps_die "another run is at work in ${steps_logs%/logs}." \
+		"Wait for it to end, or end it, and start again."
 	[ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "${CI:-}" ] && steps_tty=yes
 	trap steps_stop EXIT
 	trap 'steps_stop; trap - INT; kill -INT $$' INT
@@ -46,7 +49,7 @@ steps_draw() {	# seconds text log
 steps_try() {
 	local log=$steps_logs/$1.log text=$2 rc=0 start=$SECONDS said=0
 	shift 2
-	setsid "$@" > "$log" 2>&1 < /dev/null &
+	setsid "$@" > "$log" 2>&1 < /dev/null 9>&- &
 	steps_pid=$!
 	while kill -0 "$steps_pid" 2>/dev/null; do
 		if [ $steps_tty = yes ]; then
@@ -171,7 +174,7 @@ steps_autoreconf() {
 # steps_build NAME TEXT MAKE_TARGETS CONFIGURE_ARGUMENTS... - configure and make
 # in $steps_root/NAME; non-zero, and the log shown, when either fails.
 steps_build() {
-	local name=$1 text=$2 targets=$3 dir=$steps_root${1:+/$1} log=${1:-build}
+	local text=$2 targets=$3 dir=$steps_root${1:+/$1} log=${1:-build}
 	shift 3
 	if ! steps_configured "$dir" "$@"; then
 		rm -rf "${dir:?}"/{config.status,.configured}

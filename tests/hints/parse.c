@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "parse.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +93,27 @@ static int set_resource_mgmt(struct fi_domain_attr *dom, const char *val)
 	return 0;
 }
 
+/* Mode bits that programs of the 1.x time still pass, and no header names now. */
+static uint64_t take_retired(enum fi_type type, char *list)
+{
+	static const struct { const char *name; uint64_t bit; } retired[] = {
+		{ "FI_BUFFERED_RECV", 1ULL << 51 },
+		{ "FI_RESTRICTED_COMP", 1ULL << 53 },
+		{ "FI_NOTIFY_FLAGS_ONLY", 1ULL << 54 },
+	};
+	uint64_t bits = 0;
+	char *at;
+
+	for (size_t i = 0; type == FI_TYPE_MODE && i < sizeof(retired) / sizeof(*retired); i++) {
+		at = strstr(list, retired[i].name);
+		if (!at)
+			continue;
+		bits |= retired[i].bit;
+		memset(at, '|', strlen(retired[i].name));	/* an empty name is none */
+	}
+	return bits;
+}
+
 /* Protocols are numbered with gaps, and not from 0. */
 static int read_enum(enum fi_type type, const char *val, uint32_t *out_p)
 {
@@ -108,7 +128,7 @@ static int read_enum(enum fi_type type, const char *val, uint32_t *out_p)
 static int set(void *base, const struct field *f, char *val)
 {
 	void *at = (char *) base + f->offset;
-	uint64_t bits;
+	uint64_t bits, retired;
 	char bad[64];
 	int ret = 0;
 
@@ -116,9 +136,10 @@ static int set(void *base, const struct field *f, char *val)
 	case BITS64:
 	case BITS32:
 		bar_list(val);
+		retired = take_retired(f->type, val);
 		ret = info_names_bits(f->type, val, &bits, bad, sizeof(bad));
 		if (!ret && f->kind == BITS64)
-			*(uint64_t *) at = bits;
+			*(uint64_t *) at = bits | retired;
 		else if (!ret)
 			*(int *) at = (int) bits;
 		return ret;

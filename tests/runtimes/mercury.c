@@ -158,15 +158,12 @@ static void test_options(void **state)
 	size_t val = 4096, len = sizeof(val);
 	struct rt_query q;
 	struct rt_world w;
-	int ret;
 
 	open_world(&w, &q);
 	assert_int_equal(fi_setopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, 0x7fffff, &val, sizeof(val)),
 			 -FI_ENOPROTOOPT);
-	ret = fi_setopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &val, sizeof(val));
-	if (ret == -FI_ENOPROTOOPT)
-		rt_skip("multi-receive");
-	assert_int_equal(ret, 0);
+	assert_int_equal(fi_setopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &val,
+				   sizeof(val)), 0);
 	val = 0;
 	assert_int_equal(fi_getopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &val,
 				   &len), 0);

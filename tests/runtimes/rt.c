@@ -21,9 +21,6 @@ static const struct {
 	{ FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, "RMA" },
 	{ FI_ATOMIC, "atomics" },
 	{ FI_RMA_EVENT, "RMA events" },
-	{ FI_MULTI_RECV, "multi-receive" },
-	{ FI_DIRECTED_RECV, "directed receive" },
-	{ FI_SOURCE | FI_SOURCE_ERR, "source addresses" },
 	{ FI_FENCE, "fences" },
 	{ FI_NAMED_RX_CTX, "named receive contexts" },
 	{ FI_TRIGGER, "triggered operations" },
@@ -31,7 +28,7 @@ static const struct {
 };
 
 /* Also with anything layered over them, or under them. */
-static const char *const later_provs[] = { "shm", "sockets", "verbs", "ofi_rxm", "ofi_rxd" };
+static const char *const later_provs[] = { "shm", "verbs", "ofi_rxm", "ofi_rxd" };
 
 /* Device memory and these providers are for other makers' hardware. */
 static const char *const never_provs[] = { "cxi", "efa", "opx", "psm2", "psm3", "gni" };
@@ -77,17 +74,6 @@ static void strip_caps(struct fi_info *hints, char *text, size_t len)
 		hints->caps |= FI_MSG;
 }
 
-/* What delivery means is the protocol's to say, and so are its stronger levels. */
-static void strip_levels(struct fi_info *hints, char *text, size_t len)
-{
-	uint64_t strong = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE;
-
-	if (!hints->tx_attr || !(hints->tx_attr->op_flags & strong))
-		return;
-	note(text, len, "delivery-complete");
-	hints->tx_attr->op_flags &= ~strong;
-}
-
 /* The same question, put to tcp. */
 static void strip_provider(struct fi_info *hints, char *text, size_t len)
 {
@@ -112,7 +98,6 @@ struct fi_info *rt_later(const struct fi_info *hints, char *text, size_t len)
 	assert_non_null(less);
 	text[0] = 0;
 	strip_caps(less, text, len);
-	strip_levels(less, text, len);
 	strip_provider(less, text, len);
 	return less;
 }
@@ -199,24 +184,72 @@ void rt_skip(const char *why)
 
 /* ---- using it -------------------------------------------------------------------- */
 
-static void open_ep(struct rt_world *w, int i, const struct rt_setup *s)
+static void open_ep(struct rt_world *w, int i, struct fi_info *info, const struct rt_setup *s)
 {
 	struct fi_cq_attr attr = { .format = s->cq_format, .size = s->cq_size,
 				   .wait_obj = s->wait_obj };
+	struct fi_cntr_attr cntr_attr = { .events = FI_CNTR_EVENTS_COMP,
+					  .wait_obj = FI_WAIT_UNSPEC };
 	uint64_t flags = s->bind_flags ? s->bind_flags : FI_TRANSMIT | FI_RECV;
+
+	assert_int_equal(fi_cq_open(w->domain, &attr, &w->cq[i], NULL), 0);
+	assert_int_equal(fi_endpoint(w->domain, info, &w->ep[i], NULL), 0);
+	assert_int_equal(fi_ep_bind(w->ep[i], &w->cq[i]->fid, flags), 0);
+	if (s->cntr_flags) {
+		assert_int_equal(fi_cntr_open(w->domain, &cntr_attr, &w->cntr[i], NULL), 0);
+		assert_int_equal(fi_ep_bind(w->ep[i], &w->cntr[i]->fid, s->cntr_flags), 0);
+	}
+	assert_int_equal(fi_ep_bind(w->ep[i], w->av ? &w->av->fid : &w->eq->fid, 0), 0);
+	assert_int_equal(fi_enable(w->ep[i]), 0);
+}
+
+static void insert_name(struct rt_world *w, int i)
+{
 	char name[512];
 	size_t len = 0;
 
-	assert_int_equal(fi_cq_open(w->domain, &attr, &w->cq[i], NULL), 0);
-	assert_int_equal(fi_endpoint(w->domain, w->info, &w->ep[i], NULL), 0);
-	assert_int_equal(fi_ep_bind(w->ep[i], &w->cq[i]->fid, flags), 0);
-	assert_int_equal(fi_ep_bind(w->ep[i], &w->av->fid, 0), 0);
-	assert_int_equal(fi_enable(w->ep[i]), 0);
 	/* every runtime sizes its buffer this way */
 	assert_int_equal(fi_getname(&w->ep[i]->fid, NULL, &len), -FI_ETOOSMALL);
 	assert_in_range(len, 1, sizeof(name));
 	assert_int_equal(fi_getname(&w->ep[i]->fid, name, &len), 0);
 	assert_int_equal(fi_av_insert(w->av, name, 1, &w->addr[i], 0, NULL), 1);
+}
+
+struct fi_info *rt_event(struct rt_world *w, uint32_t want)
+{
+	char buf[sizeof(struct fi_eq_cm_entry) + 256];
+	uint32_t event = 0;
+	ssize_t n;
+
+	n = fi_eq_sread(w->eq, &event, buf, sizeof(buf), PATIENCE_S * 1000, 0);
+	assert_in_range(n, sizeof(struct fi_eq_cm_entry), sizeof(buf));
+	assert_int_equal(event, want);
+	return ((struct fi_eq_cm_entry *) (void *) buf)->info;
+}
+
+/* Endpoint 0 calls, endpoint 1 answers. */
+static void open_connected(struct rt_world *w, const struct rt_setup *s)
+{
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_info *request;
+	struct fid_pep *pep;
+	size_t len = 512;
+	char name[512];
+
+	assert_int_equal(fi_eq_open(w->fabric, &attr, &w->eq, NULL), 0);
+	assert_int_equal(fi_passive_ep(w->fabric, w->info, &pep, NULL), 0);
+	assert_int_equal(fi_pep_bind(pep, &w->eq->fid, 0), 0);
+	assert_int_equal(fi_listen(pep), 0);
+	assert_int_equal(fi_getname(&pep->fid, name, &len), 0);
+	open_ep(w, 0, w->info, s);
+	assert_int_equal(fi_connect(w->ep[0], name, NULL, 0), 0);
+	request = rt_event(w, FI_CONNREQ);
+	open_ep(w, 1, request, s);
+	assert_int_equal(fi_accept(w->ep[1], NULL, 0), 0);
+	rt_event(w, FI_CONNECTED);
+	rt_event(w, FI_CONNECTED);
+	fi_freeinfo(request);
+	assert_int_equal(fi_close(&pep->fid), 0);
 }
 
 void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s)
@@ -225,12 +258,17 @@ void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s)
 
 	memset(w, 0, sizeof(*w));
 	w->info = info;
-	w->selective = s->bind_flags & FI_SELECTIVE_COMPLETION;
 	assert_int_equal(fi_fabric(info->fabric_attr, &w->fabric, NULL), 0);
 	assert_int_equal(fi_domain(w->fabric, info, &w->domain, NULL), 0);
+	if (info->ep_attr->type == FI_EP_MSG) {
+		open_connected(w, s);
+		return;
+	}
 	assert_int_equal(fi_av_open(w->domain, &attr, &w->av, NULL), 0);
-	open_ep(w, 0, s);
-	open_ep(w, 1, s);
+	for (int i = 0; i < 2; i++) {
+		open_ep(w, i, info, s);
+		insert_name(w, i);
+	}
 }
 
 void rt_close(struct rt_world *w)
@@ -238,9 +276,14 @@ void rt_close(struct rt_world *w)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(fi_close(&w->ep[i]->fid), 0);
 		assert_int_equal(fi_close(&w->cq[i]->fid), 0);
+		if (w->cntr[i])
+			assert_int_equal(fi_close(&w->cntr[i]->fid), 0);
 	}
-	assert_int_equal(fi_close(&w->av->fid), 0);
+	if (w->av)
+		assert_int_equal(fi_close(&w->av->fid), 0);
 	assert_int_equal(fi_close(&w->domain->fid), 0);
+	if (w->eq)
+		assert_int_equal(fi_close(&w->eq->fid), 0);
 	assert_int_equal(fi_close(&w->fabric->fid), 0);
 	fi_freeinfo(w->info);
 }

@@ -71,18 +71,20 @@ struct rt_setup {
 	size_t cq_size;
 	enum fi_wait_obj wait_obj;
 	uint64_t bind_flags;		/* of the queue; 0: FI_TRANSMIT | FI_RECV */
+	uint64_t cntr_flags;		/* of a counter; 0: no counter */
 };
 
-/* Two endpoints of one domain that know each other, each with a queue. */
+/* Two endpoints of one domain that can reach each other, each with a queue. */
 struct rt_world {
 	struct fi_info *info;		/* freed by rt_close() */
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
-	struct fid_av *av;
+	struct fid_eq *eq;		/* of MSG endpoints, which are connected */
+	struct fid_av *av;		/* of the others */
 	struct fid_ep *ep[2];
 	struct fid_cq *cq[2];
-	fi_addr_t addr[2];		/* of each endpoint */
-	bool selective;			/* sends complete only with FI_COMPLETION */
+	struct fid_cntr *cntr[2];	/* NULL without cntr_flags */
+	fi_addr_t addr[2];		/* of each endpoint; 0 with MSG */
 };
 
 void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s);
@@ -92,6 +94,9 @@ void rt_close(struct rt_world *w);
  * Moves both endpoints along meanwhile.
  */
 struct fi_cq_tagged_entry rt_wait(struct rt_world *w, int i);
+
+/* rt_event - the next connection event, which must be @want; its info. */
+struct fi_info *rt_event(struct rt_world *w, uint32_t want);
 
 /* rt_do - an expression of type ssize_t, again while it says -FI_EAGAIN. */
 #define rt_do(w, call) do { \

@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * features - each feature of the data path on each kind of endpoint.
+ *
+ * One case for each pair, "feature, provider endpoint".  Where the provider does
+ * not offer the feature the case looks that asking for it is refused, and is
+ * skipped.  The table of the README is made from the output (tests/features/table).
+ */
+
+#include "../runtimes/rt.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+struct column {
+	const char *name;
+	const char *prov;
+	enum fi_ep_type type;
+};
+
+static const struct column columns[] = {
+	{ "udp DGRAM", "udp", FI_EP_DGRAM },
+	{ "tcp MSG", "tcp", FI_EP_MSG },
+	{ "tcp RDM", "tcp", FI_EP_RDM },
+};
+
+struct feature {
+	const char *name;
+	uint64_t caps;			/* asked for; none offered means "no" */
+	uint32_t ep_types;		/* bit per FI_EP_*: where it means anything; 0: all */
+	void (*run)(const struct column *col);
+};
+
+/* What one case is about, for cmocka. */
+struct cell {
+	const struct feature *feature;
+	const struct column *column;
+};
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static struct fi_info *hints_for(const struct column *col, uint64_t caps)
+{
+	struct fi_info *h = rt_hints();
+
+	h->caps = caps;
+	h->mode = FI_CONTEXT | FI_CONTEXT2;
+	h->ep_attr->type = col->type;
+	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	h->fabric_attr->prov_name = strdup(col->prov);
+	return h;
+}
+
+static int ask(const char *node, const struct fi_info *h, struct fi_info **info_p)
+{
+	return fi_getinfo(FI_VERSION(2, 6), node, NULL, FI_SOURCE | FI_NUMERICHOST, h, info_p);
+}
+
+static struct fi_info *find(const struct column *col, uint64_t caps)
+{
+	struct fi_info *h = hints_for(col, caps), *info;
+
+	assert_int_equal(ask("127.0.0.1", h, &info), 0);
+	fi_freeinfo(h);
+	return info;
+}
+
+/* Most cases: two endpoints, everything reports. */
+static void open_plain(struct rt_world *w, const struct column *col, uint64_t caps)
+{
+	static const struct rt_setup setup = { .av_type = FI_AV_TABLE,
+					       .cq_format = FI_CQ_FORMAT_TAGGED };
+
+	rt_open(w, find(col, caps), &setup);
+}
+
+static char *pattern(char *buf, size_t len, int seed)
+{
+	for (size_t i = 0; i < len; i++)
+		buf[i] = (char) (i * 13 + (size_t) seed);
+	return buf;
+}
+
+/* ---- messages -------------------------------------------------------------------- */
+
+static void run_messages(const struct column *col)
+{
+	struct fi_context2 ctx[2];
+	char out[512], in[512];
+	struct rt_world w;
+
+	open_plain(&w, col, FI_MSG);
+	rt_carry(&w, 0);
+	rt_carry(&w, 1000);
+	pattern(out, sizeof(out), 1);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(&w, fi_send(w.ep[0], out, sizeof(out), NULL, w.addr[1], &ctx[0]));
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx[0]);
+	assert_int_equal(rt_wait(&w, 1).len, sizeof(in));
+	assert_memory_equal(in, out, sizeof(out));
+	rt_close(&w);
+}
+
+static void run_iov(const struct column *col)
+{
+	struct fi_context2 ctx[2];
+	char out[300], in[300];
+	struct iovec tx[3] = { { out, 100 }, { out + 100, 1 }, { out + 101, 199 } };
+	struct iovec rx[2] = { { in, 7 }, { in + 7, 293 } };
+	struct rt_world w;
+
+	open_plain(&w, col, FI_MSG);
+	pattern(out, sizeof(out), 2);
+	rt_do(&w, fi_recvv(w.ep[1], rx, NULL, 2, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(&w, fi_sendv(w.ep[0], tx, NULL, 3, w.addr[1], &ctx[0]));
+	rt_wait(&w, 0);
+	assert_int_equal(rt_wait(&w, 1).len, sizeof(out));
+	assert_memory_equal(in, out, sizeof(out));
+	rt_close(&w);
+}
+
+static void run_inject(const struct column *col)
+{
+	struct fi_context2 ctx;
+	struct rt_world w;
+	char out[64], in[64];
+	size_t len;
+
+	open_plain(&w, col, FI_MSG);
+	len = w.info->tx_attr->inject_size < sizeof(out) ? w.info->tx_attr->inject_size : sizeof(out);
+	assert_true(len > 0);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+	pattern(out, len, 3);
+	rt_do(&w, fi_inject(w.ep[0], out, len, w.addr[1]));
+	memset(out, 0, sizeof(out));		/* the buffer is ours again at once */
+	assert_int_equal(rt_wait(&w, 1).len, len);
+	assert_memory_equal(in, pattern(out, len, 3), len);
+	rt_close(&w);
+}
+
+static void run_remote_data(const struct column *col)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx[2];
+	struct rt_world w;
+	char in[64];
+
+	open_plain(&w, col, FI_MSG);
+	if (!w.info->domain_attr->cq_data_size) {
+		rt_close(&w);
+		skip();
+	}
+	for (int inject = 0; inject < 2; inject++) {
+		rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[1]));
+		if (inject) {
+			rt_do(&w, fi_injectdata(w.ep[0], "abc", 3, 0x5a5a, w.addr[1]));
+		} else {
+			rt_do(&w, fi_senddata(w.ep[0], "abc", 3, NULL, 0x5a5a, w.addr[1], &ctx[0]));
+			rt_wait(&w, 0);
+		}
+		entry = rt_wait(&w, 1);
+		assert_int_equal(entry.data, 0x5a5a);
+		assert_true(entry.flags & FI_REMOTE_CQ_DATA);
+		assert_memory_equal(in, "abc", 3);
+	}
+	rt_close(&w);
+}
+
+static void run_large(const struct column *col)
+{
+	size_t len = 4 << 20;
+	struct fi_context2 ctx[2];
+	struct rt_world w;
+	char *out = malloc(len), *in = malloc(len);
+
+	open_plain(&w, col, FI_MSG);
+	if (len > w.info->ep_attr->max_msg_size) {
+		rt_close(&w);
+		free(out);
+		free(in);
+		skip();
+	}
+	pattern(out, len, 4);
+	rt_do(&w, fi_send(w.ep[0], out, len, NULL, w.addr[1], &ctx[0]));
+	rt_do(&w, fi_recv(w.ep[1], in, len, NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	assert_int_equal(rt_wait(&w, 1).len, len);
+	rt_wait(&w, 0);
+	assert_memory_equal(in, out, len);
+	rt_close(&w);
+	free(out);
+	free(in);
+}
+
+/* Messages without a receive are kept until there is one. */
+static void run_unexpected(const struct column *col)
+{
+	struct fi_context2 ctx;
+	struct rt_world w;
+	char in[16];
+
+	open_plain(&w, col, FI_MSG);
+	for (char i = 0; i < 16; i++)
+		rt_do(&w, fi_inject(w.ep[0], &i, 1, w.addr[1]));
+	for (char i = 0; i < 16; i++) {
+		rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+		assert_int_equal(rt_wait(&w, 1).len, 1);
+		assert_int_equal(in[0], i);
+	}
+	rt_close(&w);
+}
+
+static void expect_error(struct rt_world *w, int i, int err, struct fi_cq_err_entry *e)
+{
+	struct fi_cq_tagged_entry entry;
+	ssize_t n;
+	int left = 10000000;
+
+	while ((n = fi_cq_read(w->cq[i], &entry, 1)) == -FI_EAGAIN && left--)
+		rt_push(w);
+	assert_int_equal(n, -FI_EAVAIL);
+	memset(e, 0, sizeof(*e));
+	assert_int_equal(fi_cq_readerr(w->cq[i], e, 0), 1);
+	assert_int_equal(e->err, err);
+}
+
+static void run_truncation(const struct column *col)
+{
+	struct fi_cq_err_entry err;
+	struct fi_context2 ctx;
+	char out[64], in[16];
+	struct rt_world w;
+
+	open_plain(&w, col, FI_MSG);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+	rt_do(&w, fi_inject(w.ep[0], pattern(out, 64, 5), sizeof(out), w.addr[1]));
+	expect_error(&w, 1, FI_ETRUNC, &err);
+	assert_ptr_equal(err.op_context, &ctx);
+	assert_int_equal(err.olen, sizeof(out) - sizeof(in));
+	rt_close(&w);
+}
+
+static void run_cancel(const struct column *col)
+{
+	struct fi_cq_err_entry err;
+	struct fi_context2 ctx;
+	struct rt_world w;
+	char in[16];
+
+	open_plain(&w, col, FI_MSG);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+	assert_int_equal(fi_cancel(&w.ep[1]->fid, &ctx), 0);
+	expect_error(&w, 1, FI_ECANCELED, &err);
+	assert_ptr_equal(err.op_context, &ctx);
+	rt_carry(&w, 10);
+	rt_close(&w);
+}
+
+static void run_selective(const struct column *col)
+{
+	static const struct rt_setup setup = {
+		.av_type = FI_AV_TABLE, .cq_format = FI_CQ_FORMAT_TAGGED,
+		.bind_flags = FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION,
+	};
+	struct fi_info *h = hints_for(col, FI_MSG), *info;
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx[2];
+	struct rt_world w;
+	char in[16];
+
+	h->rx_attr->op_flags = FI_COMPLETION;	/* receives report by default, sends do not */
+	assert_int_equal(ask("127.0.0.1", h, &info), 0);
+	fi_freeinfo(h);
+	rt_open(&w, info, &setup);
+	rt_carry(&w, 100);		/* sends with FI_COMPLETION */
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(&w, fi_send(w.ep[0], "quiet", 5, NULL, w.addr[1], &ctx[0]));
+	assert_ptr_equal(rt_wait(&w, 1).op_context, &ctx[1]);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(fi_cq_read(w.cq[0], &entry, 1), -FI_EAGAIN);
+	rt_close(&w);
+}
+
+/* ---- tags, sources, buffers --------------------------------------------------------- */
+
+static void run_tagged(const struct column *col)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx[3];
+	struct rt_world w;
+	char in[2][16];
+
+	open_plain(&w, col, FI_TAGGED);
+	rt_carry_tagged(&w, 1000, 0xfeedULL << 48);
+	/* out of order, and by mask */
+	rt_do(&w, fi_trecv(w.ep[1], in[0], 16, NULL, FI_ADDR_UNSPEC, 2, 0, &ctx[0]));
+	rt_do(&w, fi_trecv(w.ep[1], in[1], 16, NULL, FI_ADDR_UNSPEC, 0x100, 0xff, &ctx[1]));
+	rt_do(&w, fi_tinject(w.ep[0], "mask", 4, w.addr[1], 0x1ab));
+	entry = rt_wait(&w, 1);
+	assert_ptr_equal(entry.op_context, &ctx[1]);
+	assert_int_equal(entry.tag, 0x1ab);
+	rt_do(&w, fi_tsenddata(w.ep[0], "two", 3, NULL, 77, w.addr[1], 2, &ctx[2]));
+	entry = rt_wait(&w, 1);
+	assert_ptr_equal(entry.op_context, &ctx[0]);
+	assert_int_equal(entry.data, 77);
+	rt_close(&w);
+}
+
+static void run_peek(const struct column *col)
+{
+	struct fi_context2 ctx;
+	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 9, .context = &ctx };
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry err;
+	struct rt_world w;
+	struct iovec iov;
+	char in[16];
+	ssize_t ret;
+
+	open_plain(&w, col, FI_TAGGED);
+	rt_do(&w, fi_trecvmsg(w.ep[1], &msg, FI_PEEK));
+	expect_error(&w, 1, FI_ENOMSG, &err);
+	rt_do(&w, fi_tinject(w.ep[0], "here", 4, w.addr[1], 9));
+	for (;;) {
+		rt_do(&w, fi_trecvmsg(w.ep[1], &msg, FI_PEEK | FI_CLAIM));
+		while ((ret = fi_cq_read(w.cq[1], &entry, 1)) == -FI_EAGAIN)
+			rt_push(&w);
+		if (ret == 1)
+			break;
+		assert_int_equal(fi_cq_readerr(w.cq[1], &err, 0), 1);
+		assert_int_equal(err.err, FI_ENOMSG);
+	}
+	assert_int_equal(entry.len, 4);
+	iov = (struct iovec) { in, sizeof(in) };
+	msg.msg_iov = &iov;
+	msg.iov_count = 1;
+	rt_do(&w, fi_trecvmsg(w.ep[1], &msg, FI_CLAIM));
+	assert_int_equal(rt_wait(&w, 1).len, 4);
+	assert_memory_equal(in, "here", 4);
+	rt_close(&w);
+}
+
+static void run_directed(const struct column *col)
+{
+	struct fi_context2 ctx[2];
+	struct rt_world w;
+	char in[2][16];
+
+	open_plain(&w, col, FI_MSG | FI_DIRECTED_RECV);
+	/* a receive for another sender stays; that for the sender matches */
+	rt_do(&w, fi_recv(w.ep[1], in[0], 16, NULL, w.addr[1], &ctx[0]));
+	rt_do(&w, fi_recv(w.ep[1], in[1], 16, NULL, w.addr[0], &ctx[1]));
+	rt_do(&w, fi_inject(w.ep[0], "me", 2, w.addr[1]));
+	assert_ptr_equal(rt_wait(&w, 1).op_context, &ctx[1]);
+	rt_close(&w);
+}
+
+static void run_source(const struct column *col)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx;
+	fi_addr_t from = FI_ADDR_UNSPEC;
+	struct rt_world w;
+	char in[16];
+	ssize_t n;
+
+	open_plain(&w, col, FI_MSG | FI_SOURCE);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+	rt_do(&w, fi_inject(w.ep[0], "who", 3, w.addr[1]));
+	while ((n = fi_cq_readfrom(w.cq[1], &entry, 1, &from)) == -FI_EAGAIN)
+		rt_push(&w);
+	assert_int_equal(n, 1);
+	assert_int_equal(from, w.addr[0]);
+	rt_close(&w);
+}
+
+static void run_multi_recv(const struct column *col)
+{
+	struct fi_context2 ctx;
+	struct iovec iov;
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+			      .context = &ctx };
+	struct fi_cq_tagged_entry entry;
+	size_t min = 64, total = 0;
+	struct rt_world w;
+	char buf[512], out[32];
+	bool released = false;
+	int cnt = 0;
+
+	open_plain(&w, col, FI_MSG | FI_MULTI_RECV);
+	assert_int_equal(fi_setopt(&w.ep[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min,
+				   sizeof(min)), 0);
+	iov = (struct iovec) { buf, sizeof(buf) };
+	rt_do(&w, fi_recvmsg(w.ep[1], &msg, FI_MULTI_RECV));
+	while (!released) {
+		rt_do(&w, fi_inject(w.ep[0], pattern(out, 32, cnt), 32, w.addr[1]));
+		entry = rt_wait(&w, 1);
+		assert_ptr_equal(entry.op_context, &ctx);
+		released = entry.flags & FI_MULTI_RECV;
+		if (!entry.len)
+			continue;
+		assert_memory_equal(entry.buf, out, 32);
+		total += entry.len;
+		cnt++;
+	}
+	assert_true(total <= sizeof(buf) && sizeof(buf) - total < min + 32);
+	rt_close(&w);
+}
+
+/* ---- addresses, connections ------------------------------------------------------------- */
+
+static void run_multicast(const struct column *col)
+{
+	struct sockaddr_in group = { .sin_family = AF_INET, .sin_port = 0 };
+	struct fi_context2 ctx[3];
+	struct fid_mc *mc[2];
+	struct sockaddr_in own;
+	size_t len = sizeof(own);
+	struct rt_world w;
+	char in[16];
+
+	open_plain(&w, col, FI_MSG | FI_MULTICAST);
+	/* the group's port is the receiver's */
+	assert_int_equal(fi_getname(&w.ep[1]->fid, &own, &len), 0);
+	inet_pton(AF_INET, "239.17.9.3", &group.sin_addr);
+	group.sin_port = own.sin_port;
+	assert_int_equal(fi_join(w.ep[1], &group, FI_RECV, &mc[1], &ctx[1]), 0);
+	assert_int_equal(fi_join(w.ep[0], &group, FI_SEND, &mc[0], &ctx[0]), 0);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[2]));
+	rt_do(&w, fi_inject(w.ep[0], "all", 3, fi_mc_addr(mc[0])));
+	assert_int_equal(rt_wait(&w, 1).len, 3);
+	assert_memory_equal(in, "all", 3);
+	assert_int_equal(fi_close(&mc[0]->fid), 0);
+	assert_int_equal(fi_close(&mc[1]->fid), 0);
+	rt_close(&w);
+}
+
+static void run_shutdown(const struct column *col)
+{
+	struct rt_world w;
+
+	open_plain(&w, col, FI_MSG);
+	rt_carry(&w, 10);
+	assert_int_equal(fi_shutdown(w.ep[0], 0), 0);
+	rt_event(&w, FI_SHUTDOWN);
+	rt_close(&w);
+}
+
+static void run_private_data(const struct column *col)
+{
+	char buf[sizeof(struct fi_eq_cm_entry) + 64], name[256];
+	struct fi_eq_cm_entry *entry = (void *) buf;
+	struct fi_eq_err_entry err = { 0 };
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG };
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	size_t len = sizeof(name);
+	struct fi_info *info;
+	struct fid_pep *pep;
+	struct fid_eq *eq;
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	uint32_t event;
+	ssize_t n;
+
+	info = find(col, FI_MSG);
+	assert_int_equal(fi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	assert_int_equal(fi_domain(fabric, info, &domain, NULL), 0);
+	assert_int_equal(fi_eq_open(fabric, &attr, &eq, NULL), 0);
+	assert_int_equal(fi_passive_ep(fabric, info, &pep, NULL), 0);
+	assert_int_equal(fi_pep_bind(pep, &eq->fid, 0), 0);
+	assert_int_equal(fi_listen(pep), 0);
+	assert_int_equal(fi_getname(&pep->fid, name, &len), 0);
+	assert_int_equal(fi_cq_open(domain, &cq_attr, &cq, NULL), 0);
+	assert_int_equal(fi_endpoint(domain, info, &ep, NULL), 0);
+	assert_int_equal(fi_ep_bind(ep, &eq->fid, 0), 0);
+	assert_int_equal(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	assert_int_equal(fi_enable(ep), 0);
+	assert_int_equal(fi_connect(ep, name, "may I?", 6), 0);
+	n = fi_eq_sread(eq, &event, buf, sizeof(buf), 10000, 0);
+	assert_int_equal(event, FI_CONNREQ);
+	assert_int_equal(n, sizeof(*entry) + 6);
+	assert_memory_equal(entry->data, "may I?", 6);
+	assert_int_equal(fi_reject(pep, entry->info->handle, "no", 2), 0);
+	fi_freeinfo(entry->info);
+	err.err_data = name;
+	err.err_data_size = sizeof(name);
+	n = fi_eq_sread(eq, &event, buf, sizeof(buf), 10000, 0);
+	assert_int_equal(n, -FI_EAVAIL);
+	assert_true(fi_eq_readerr(eq, &err, 0) > 0);
+	assert_int_equal(err.err, FI_ECONNREFUSED);
+	assert_int_equal(err.err_data_size, 2);
+	assert_memory_equal(err.err_data, "no", 2);
+	assert_int_equal(fi_close(&ep->fid), 0);
+	assert_int_equal(fi_close(&pep->fid), 0);
+	assert_int_equal(fi_close(&cq->fid), 0);
+	assert_int_equal(fi_close(&domain->fid), 0);
+	assert_int_equal(fi_close(&eq->fid), 0);
+	assert_int_equal(fi_close(&fabric->fid), 0);
+	fi_freeinfo(info);
+}
+
+static void run_ipv6(const struct column *col)
+{
+	static const struct rt_setup setup = { .av_type = FI_AV_TABLE,
+					       .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct fi_info *h = hints_for(col, FI_MSG), *info;
+	struct rt_world w;
+	int ret = ask("::1", h, &info);
+
+	fi_freeinfo(h);
+	if (ret == -FI_ENODATA || !info || info->addr_format != FI_SOCKADDR_IN6) {
+		if (!ret)
+			fi_freeinfo(info);
+		skip();		/* a host without IPv6 */
+	}
+	rt_open(&w, info, &setup);
+	rt_carry(&w, 500);
+	rt_close(&w);
+}
+
+/* ---- completion, progress, threads ----------------------------------------------------- */
+
+static void run_counters(const struct column *col)
+{
+	static const struct rt_setup setup = {
+		.av_type = FI_AV_TABLE, .cq_format = FI_CQ_FORMAT_TAGGED,
+		.cntr_flags = FI_SEND | FI_RECV,
+	};
+	struct fi_info *info = find(col, FI_MSG);
+	struct rt_world w;
+
+	if (!info->domain_attr->cntr_cnt) {
+		fi_freeinfo(info);
+		skip();
+	}
+	rt_open(&w, info, &setup);
+	for (int i = 0; i < 5; i++)
+		rt_carry(&w, 10);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fi_cntr_wait(w.cntr[i], 5, 10000), 0);
+		assert_int_equal(fi_cntr_read(w.cntr[i]), 5);
+		assert_int_equal(fi_cntr_readerr(w.cntr[i]), 0);
+	}
+	rt_close(&w);
+}
+
+static void run_blocking(const struct column *col)
+{
+	static const struct rt_setup setup = { .av_type = FI_AV_TABLE, .wait_obj = FI_WAIT_FD,
+					       .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx;
+	struct rt_world w;
+	char in[16];
+
+	rt_open(&w, find(col, FI_MSG), &setup);
+	rt_carry(&w, 10);
+	assert_int_equal(fi_cq_sread(w.cq[1], &entry, 1, NULL, 20), -FI_EAGAIN);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+	rt_do(&w, fi_inject(w.ep[0], "up", 2, w.addr[1]));
+	assert_int_equal(fi_cq_sread(w.cq[1], &entry, 1, NULL, 10000), 1);
+	assert_ptr_equal(entry.op_context, &ctx);
+	rt_close(&w);
+}
+
+static void with_attr(const struct column *col, enum fi_progress progress,
+		      enum fi_threading threading)
+{
+	static const struct rt_setup setup = { .av_type = FI_AV_TABLE,
+					       .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct fi_info *h = hints_for(col, FI_MSG), *info;
+	struct rt_world w;
+
+	h->domain_attr->control_progress = progress;
+	h->domain_attr->data_progress = progress;
+	h->domain_attr->threading = threading;
+	assert_int_equal(ask("127.0.0.1", h, &info), 0);
+	fi_freeinfo(h);
+	if (progress)
+		assert_int_equal(info->domain_attr->data_progress, progress);
+	if (threading)
+		assert_int_equal(info->domain_attr->threading, threading);
+	rt_open(&w, info, &setup);
+	rt_carry(&w, 800);
+	rt_close(&w);
+}
+
+static void run_progress(const struct column *col)
+{
+	with_attr(col, FI_PROGRESS_MANUAL, 0);
+	with_attr(col, FI_PROGRESS_AUTO, 0);
+}
+
+static void run_threading(const struct column *col)
+{
+	with_attr(col, 0, FI_THREAD_SAFE);
+	with_attr(col, 0, FI_THREAD_DOMAIN);
+	with_attr(col, 0, FI_THREAD_COMPLETION);
+}
+
+static void run_delivery(const struct column *col)
+{
+	struct fi_context2 ctx[2];
+	struct iovec iov = { "sure", 4 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = &ctx[0] };
+	struct fi_info *h = hints_for(col, FI_MSG), *info;
+	static const struct rt_setup setup = { .av_type = FI_AV_TABLE,
+					       .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct rt_world w;
+	char in[16];
+	int ret;
+
+	h->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+	ret = ask("127.0.0.1", h, &info);
+	fi_freeinfo(h);
+	if (ret == -FI_ENODATA)
+		skip();
+	assert_int_equal(ret, 0);
+	rt_open(&w, info, &setup);
+	msg.addr = w.addr[1];
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(&w, fi_sendmsg(w.ep[0], &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx[0]);
+	assert_memory_equal(in, "sure", 4);
+	rt_close(&w);
+}
+
+/* Nothing is offered yet that a case could look at: asking for it must be refused. */
+static void run_absent(const struct column *col)
+{
+	fail_msg("%s offers a feature whose case is not written", col->name);
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+#define ON(type) (1u << (type))
+
+static const struct feature features[] = {
+	{ "messages: send, recv, msg forms, empty", FI_MSG, 0, run_messages },
+	{ "scattered buffers (v forms)", FI_MSG, 0, run_iov },
+	{ "inject", FI_MSG, 0, run_inject },
+	{ "remote completion data", FI_MSG, 0, run_remote_data },
+	{ "messages of megabytes", FI_MSG, 0, run_large },
+	{ "unexpected messages kept in order", FI_MSG, 0, run_unexpected },
+	{ "truncation reported", FI_MSG, 0, run_truncation },
+	{ "cancel", FI_MSG, 0, run_cancel },
+	{ "selective completion", FI_MSG, 0, run_selective },
+	{ "delivery-complete", FI_MSG, 0, run_delivery },
+	{ "tagged messages, masks, data", FI_TAGGED, 0, run_tagged },
+	{ "peek and claim", FI_TAGGED, 0, run_peek },
+	{ "directed receive", FI_MSG | FI_DIRECTED_RECV, ON(FI_EP_RDM) | ON(FI_EP_DGRAM),
+	  run_directed },
+	{ "source address", FI_MSG | FI_SOURCE, ON(FI_EP_RDM) | ON(FI_EP_DGRAM), run_source },
+	{ "multi-receive buffers", FI_MSG | FI_MULTI_RECV, 0, run_multi_recv },
+	{ "multicast", FI_MSG | FI_MULTICAST, ON(FI_EP_DGRAM), run_multicast },
+	{ "connect, accept, shutdown", FI_MSG, ON(FI_EP_MSG), run_shutdown },
+	{ "private data, reject", FI_MSG, ON(FI_EP_MSG), run_private_data },
+	{ "IPv6", FI_MSG, 0, run_ipv6 },
+	{ "counters", FI_MSG, 0, run_counters },
+	{ "blocking reads, wait on a file descriptor", FI_MSG, 0, run_blocking },
+	{ "manual and automatic progress", FI_MSG, 0, run_progress },
+	{ "every threading level", FI_MSG, 0, run_threading },
+	{ "RMA", FI_RMA, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_absent },
+	{ "atomics", FI_ATOMIC, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_absent },
+	{ "collectives", FI_COLLECTIVE, ON(FI_EP_RDM), run_absent },
+};
+
+static void test_cell(void **state)
+{
+	const struct cell *cell = *state;
+	struct fi_info *h = hints_for(cell->column, cell->feature->caps), *info;
+	int ret = ask("127.0.0.1", h, &info);
+
+	fi_freeinfo(h);
+	if (ret == -FI_ENODATA) {
+		assert_null(info);
+		skip();
+	}
+	assert_int_equal(ret, 0);
+	fi_freeinfo(info);
+	cell->feature->run(cell->column);
+}
+
+int main(void)
+{
+	static struct CMUnitTest tests[COUNT(features) * COUNT(columns)];
+	static struct cell cells[COUNT(features) * COUNT(columns)];
+	static char names[COUNT(features) * COUNT(columns)][96];
+	size_t cnt = 0;
+
+	for (size_t f = 0; f < COUNT(features); f++) {
+		for (size_t c = 0; c < COUNT(columns); c++) {
+			if (features[f].ep_types && !(features[f].ep_types & ON(columns[c].type)))
+				continue;
+			cells[cnt] = (struct cell) { &features[f], &columns[c] };
+			snprintf(names[cnt], sizeof(names[cnt]), "%s | %s", features[f].name,
+				 columns[c].name);
+			tests[cnt] = (struct CMUnitTest) { .name = names[cnt],
+							   .test_func = test_cell,
+							   .initial_state = &cells[cnt] };
+			cnt++;
+		}
+	}
+	return _cmocka_run_group_tests("features", tests, cnt, NULL, NULL);
+}
