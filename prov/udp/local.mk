@@ -31,6 +31,7 @@ udp_world_tests = \
 	prov/udp/calls_test \
 	prov/udp/mc_test \
 	prov/udp/pair_test \
+	prov/udp/prov_test \
 	prov/udp/wait_test
 udp_world_libs = src/libfabric.la $(CMOCKA_LIBS)
 
@@ -53,6 +54,9 @@ prov_udp_mc_test_LDADD = $(udp_world_libs)
 prov_udp_pair_test_SOURCES = prov/udp/pair_test.c prov/udp/world.h
 prov_udp_pair_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_pair_test_LDADD = $(udp_world_libs)
+prov_udp_prov_test_SOURCES = prov/udp/prov_test.c prov/udp/world.h
+prov_udp_prov_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_prov_test_LDADD = $(udp_world_libs)
 prov_udp_wait_test_SOURCES = prov/udp/wait_test.c prov/udp/world.h
 prov_udp_wait_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_wait_test_LDADD = $(udp_world_libs)

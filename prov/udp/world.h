@@ -11,6 +11,7 @@
 #ifndef UDP_WORLD_H
 #define UDP_WORLD_H
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -178,10 +179,12 @@ static inline ssize_t wait_from(struct fid_cq *cq, struct fi_cq_data_entry *e, f
 	uint64_t end = ms_now() + 5000;
 	ssize_t ret;
 
-	do {
+	for (;;) {
 		ret = fi_cq_readfrom(cq, e, 1, src);
-	} while (ret == -FI_EAGAIN && ms_now() < end);
-	return ret;
+		if (ret != -FI_EAGAIN || ms_now() >= end)
+			return ret;
+		sched_yield();	/* a progress thread may need the processor to end its work */
+	}
 }
 
 static inline void wait_one(struct fid_cq *cq, struct fi_cq_data_entry *e)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * prov_test.c - what the provider offers, and the environment that restricts it.
+ * The environment is read once, so that each case has a process of its own.
+ */
+
+#include "world.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct fi_info *ask(const char *node, uint64_t caps, int format)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+
+	hints->caps = caps;
+	hints->addr_format = (uint32_t) format;
+	hints->fabric_attr->prov_name = strdup("udp");
+	hints->ep_attr->type = FI_EP_DGRAM;
+	if (fi_getinfo(FI_VERSION(2, 6), node, NULL, node ? FI_SOURCE : 0, hints, &info))
+		info = NULL;
+	fi_freeinfo(hints);
+	return info;
+}
+
+#define ROW_CAPS (FI_MSG | FI_MULTICAST | FI_RECV | FI_SEND | FI_LOCAL_COMM | FI_SOURCE)
+
+/* What programs have found here for years is the least that they find. */
+static void offers(void **state)
+{
+	struct fi_info *list = ask(NULL, 0, FI_FORMAT_UNSPEC), *i;
+	bool lo = false;
+
+	assert_non_null(list);
+	for (i = list; i; i = i->next) {
+		assert_string_equal(i->fabric_attr->prov_name, "udp");
+		assert_int_equal(i->ep_attr->type, FI_EP_DGRAM);
+		assert_int_equal(i->ep_attr->protocol, FI_PROTO_UDP);
+		assert_int_equal(i->ep_attr->protocol_version, 0);
+		assert_int_equal(i->caps & ROW_CAPS, ROW_CAPS);
+		assert_int_equal(i->tx_attr->caps, FI_MSG | FI_MULTICAST | FI_SEND);
+		assert_int_equal(i->rx_attr->caps & (FI_MSG | FI_RECV | FI_SOURCE),
+				 FI_MSG | FI_RECV | FI_SOURCE);
+		assert_int_equal(i->mode, 0);
+		assert_int_equal(i->domain_attr->mr_mode, 0);
+		assert_int_equal(i->domain_attr->cq_data_size, 8);
+		assert_int_equal(i->domain_attr->resource_mgmt, FI_RM_ENABLED);
+		assert_true(i->ep_attr->max_msg_size >= 1472);
+		assert_int_equal(i->tx_attr->inject_size, i->ep_attr->max_msg_size);
+		assert_true(i->tx_attr->size >= 1024 && i->rx_attr->size >= 1024);
+		assert_true(i->tx_attr->iov_limit >= 4 && i->rx_attr->iov_limit >= 4);
+		assert_non_null(i->src_addr);
+		if (!strcmp(i->domain_attr->name, "lo")) {
+			lo = true;
+			assert_int_equal(i->ep_attr->max_msg_size,
+					 i->addr_format == FI_SOCKADDR_IN ? 65491 : 65472);
+		}
+	}
+	assert_true(lo);
+	fi_freeinfo(list);
+}
+
+/* Run @body in a process that has @env=@value; it ends with 0 if all is well. */
+static void in_child(const char *env, const char *value, int (*body)(void))
+{
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		setenv(env, value, 1);
+		_exit(body());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static int only_lo(void)
+{
+	struct fi_info *list = ask(NULL, 0, FI_FORMAT_UNSPEC), *i;
+
+	for (i = list; i; i = i->next)
+		if (strcmp(i->domain_attr->name, "lo"))
+			return 1;
+	i = list;
+	fi_freeinfo(list);
+	return !i;
+}
+
+static int nothing(void)
+{
+	return ask(NULL, 0, FI_FORMAT_UNSPEC) != NULL;
+}
+
+static void interface(void **state)
+{
+	in_child("FI_UDP_IFACE", "lo", only_lo);
+	in_child("FI_UDP_IFACE", "no-such-one", nothing);
+}
+
+/* Two ports: two endpoints get one each, the third is told so. */
+static int two_ports(void)
+{
+	struct fi_info *info = ask("127.0.0.1", FI_MSG, FI_SOCKADDR_IN);
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct sockaddr_in name;
+	struct fid_ep *ep[3];
+	size_t len, i;
+	int ret = 0;
+
+	if (!info || fi_fabric(info->fabric_attr, &fabric, NULL) ||
+	    fi_domain(fabric, info, &domain, NULL))
+		return 1;
+	for (i = 0; i < 3; i++) {
+		ret = fi_endpoint(domain, info, &ep[i], NULL);
+		if (ret)
+			break;
+		len = sizeof(name);
+		if (fi_getname(&ep[i]->fid, &name, &len) || ntohs(name.sin_port) / 2 != 47811 / 2)
+			return 2;
+	}
+	if (i != 2 || ret != -FI_EADDRINUSE)
+		return 3;
+	while (i--)
+		fi_close(&ep[i]->fid);
+	fi_close(&domain->fid);
+	fi_close(&fabric->fid);
+	fi_freeinfo(info);
+	return 0;
+}
+
+static void ports(void **state)
+{
+	setenv("FI_UDP_PORT_LOW_RANGE", "47810", 1);
+	in_child("FI_UDP_PORT_HIGH_RANGE", "47811", two_ports);
+	unsetenv("FI_UDP_PORT_LOW_RANGE");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(interface),
+		cmocka_unit_test(ports),
+		cmocka_unit_test(offers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
