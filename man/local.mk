@@ -68,6 +68,7 @@ man_examples = \
 	man/examples/fi_rma \
 	man/examples/fi_tagged \
 	man/examples/fi_trigger \
+	man/examples/fi_udp \
 	man/examples/fi_version
 
 man_MANS = $(man_pages)
@@ -109,6 +110,7 @@ man_examples_fi_provider_LDADD = src/libfabric.la
 man_examples_fi_rma_LDADD = src/libfabric.la
 man_examples_fi_tagged_LDADD = src/libfabric.la
 man_examples_fi_trigger_LDADD = src/libfabric.la
+man_examples_fi_udp_LDADD = src/libfabric.la
 man_examples_fi_version_LDADD = src/libfabric.la
 
 # A provider in a file of its own, which the example of fi_provider(3) loads.
