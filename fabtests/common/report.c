@@ -114,5 +114,7 @@ ssize_t ft_may(ssize_t ret, const char *what)
 {
 	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
 		ft_skip("not offered by this provider: %s: %s", what, fi_strerror((int) -ret));
-	return ft_check(ret, what, "", 0);
+	if (ret < 0)
+		ft_fail("%s: %zd (%s)", what, ret, fi_strerror((int) -ret));
+	return ret;
 }
