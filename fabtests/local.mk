@@ -45,8 +45,12 @@ fabtests_programs = \
 	fabtests/functional/fi_multi_recv \
 	fabtests/functional/fi_poll \
 	fabtests/functional/fi_rdm \
+	fabtests/functional/fi_rdm_atomic \
+	fabtests/functional/fi_rdm_deferred_wq \
 	fabtests/functional/fi_rdm_multi_client \
 	fabtests/functional/fi_rdm_multi_domain \
+	fabtests/functional/fi_rdm_rma_event \
+	fabtests/functional/fi_rdm_rma_trigger \
 	fabtests/functional/fi_rdm_shared_av \
 	fabtests/functional/fi_rdm_stress \
 	fabtests/functional/fi_rdm_tagged_peek \
@@ -54,15 +58,19 @@ fabtests_programs = \
 	fabtests/functional/fi_scalable_ep \
 	fabtests/functional/fi_shared_ctx \
 	fabtests/functional/fi_sighandler_test \
+	fabtests/functional/fi_trigger \
 	fabtests/functional/fi_unexpected_msg \
 	fabtests/benchmarks/fi_dgram_pingpong \
 	fabtests/benchmarks/fi_msg_bw \
 	fabtests/benchmarks/fi_msg_pingpong \
 	fabtests/benchmarks/fi_rdm_bw \
+	fabtests/benchmarks/fi_rdm_bw_mt \
 	fabtests/benchmarks/fi_rdm_cntr_pingpong \
 	fabtests/benchmarks/fi_rdm_pingpong \
 	fabtests/benchmarks/fi_rdm_tagged_bw \
-	fabtests/benchmarks/fi_rdm_tagged_pingpong
+	fabtests/benchmarks/fi_rdm_tagged_pingpong \
+	fabtests/benchmarks/fi_rma_bw \
+	fabtests/benchmarks/fi_rma_pingpong
 
 check_PROGRAMS += $(fabtests_programs)
 

@@ -47,9 +47,9 @@ void ft_ep_open(struct ft *ft, struct ft_ep *e, struct fi_info *info)
 	ft_at("opening an endpoint");
 	e->ft = ft;
 	FT_TRY(fi_endpoint(ft->domain, info, &e->ep, e));
-	if (info->ep_attr->type == FI_EP_MSG)
+	if (info->ep_attr->type == FI_EP_MSG || info->caps & FI_MULTICAST)
 		FT_TRY(fi_ep_bind(e->ep, &ft->eq->fid, 0));
-	else
+	if (info->ep_attr->type != FI_EP_MSG)
 		FT_TRY(fi_ep_bind(e->ep, &ft->av->fid, 0));
 	bind_cqs(ft, e);
 	if (ft->opt.counter || ft->test->cntrs)

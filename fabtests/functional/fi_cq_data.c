@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 {
 	static const struct ft_test test = {
 		.about = "Test: data that travels with a message into the completion.",
-		.cq_data_size = 4,
+		.cq_data_size = 4, .buf_size = 40000,
 	};
 	static const size_t lens[] = { 8, 700, 40000 };
 	struct ft ft;

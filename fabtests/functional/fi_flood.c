@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 {
 	static const struct ft_test test = {
 		.about = "Test: a flood of messages to a slow receiver.",
-		.iters = 2000,
+		.iters = 2000, .buf_size = 70000,
 	};
 	static const size_t lens[] = { 16, 3000, 70000 };
 	struct ft ft;

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 {
 	static const struct ft_test test = {
 		.about = "Test: FI_INJECT_COMPLETE, as default of the endpoint and per call.",
-		.tx_flags = FI_INJECT_COMPLETE,
+		.tx_flags = FI_INJECT_COMPLETE, .buf_size = 60000,
 	};
 	static const size_t lens[] = { 8, 1000, 60000 };
 	struct ft ft;

@@ -57,7 +57,6 @@ int main(int argc, char **argv)
 	struct ft ft;
 
 	ft_begin(&ft, &test, argc, argv);
-	FT_TRY(fi_ep_bind(ft.ep.ep, &ft.eq->fid, 0));
 	FT_TRY(fi_getname(&ft.ep.ep->fid, &own, &len));
 	if (own.sin_family != AF_INET)
 		ft_skip("this provider's addresses are not IPv4");

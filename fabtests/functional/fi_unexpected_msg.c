@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 {
 	static const struct ft_test test = {
 		.about = "Test: messages that arrive before their receives are posted.",
-		.iters = 64,
+		.iters = 64, .buf_size = 20000,
 	};
 	static const size_t lens[] = { 8, 2000, 20000 };
 	struct ft ft;
