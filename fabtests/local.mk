@@ -1,1 +1,80 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+# A program without lines of its own here is one source file and the shared core.
+AM_CPPFLAGS += -I$(top_srcdir)/fabtests
+LDADD = fabtests/libft.la src/libfabric.la -lpthread
+
+check_LTLIBRARIES += fabtests/libft.la
+fabtests_libft_la_SOURCES = \
+	fabtests/common/bench.c \
+	fabtests/common/control.c \
+	fabtests/common/fabric.c \
+	fabtests/common/floor.c \
+	fabtests/common/ft.h \
+	fabtests/common/link.c \
+	fabtests/common/options.c \
+	fabtests/common/report.c \
+	fabtests/common/wait.c \
+	fabtests/common/xfer.c
+
+fabtests_programs = \
+	fabtests/unit/fi_av_test \
+	fabtests/unit/fi_cntr_test \
+	fabtests/unit/fi_cq_test \
+	fabtests/unit/fi_dom_test \
+	fabtests/unit/fi_eq_test \
+	fabtests/unit/fi_getinfo_test \
+	fabtests/unit/fi_mr_test \
+	fabtests/unit/fi_resmgmt_test \
+	fabtests/unit/fi_setopt_test \
+	fabtests/functional/fi_av_xfer \
+	fabtests/functional/fi_bw \
+	fabtests/functional/fi_cm_data \
+	fabtests/functional/fi_cq_data \
+	fabtests/functional/fi_dgram \
+	fabtests/functional/fi_flood \
+	fabtests/functional/fi_inj_complete \
+	fabtests/functional/fi_inject_test \
+	fabtests/functional/fi_loopback \
+	fabtests/functional/fi_mcast \
+	fabtests/functional/fi_msg \
+	fabtests/functional/fi_msg_epoll \
+	fabtests/functional/fi_msg_sockets \
+	fabtests/functional/fi_multi_ep \
+	fabtests/functional/fi_multi_mr \
+	fabtests/functional/fi_multi_recv \
+	fabtests/functional/fi_poll \
+	fabtests/functional/fi_rdm \
+	fabtests/functional/fi_rdm_atomic \
+	fabtests/functional/fi_rdm_deferred_wq \
+	fabtests/functional/fi_rdm_multi_client \
+	fabtests/functional/fi_rdm_multi_domain \
+	fabtests/functional/fi_rdm_rma_event \
+	fabtests/functional/fi_rdm_rma_trigger \
+	fabtests/functional/fi_rdm_shared_av \
+	fabtests/functional/fi_rdm_stress \
+	fabtests/functional/fi_rdm_tagged_peek \
+	fabtests/functional/fi_recv_cancel \
+	fabtests/functional/fi_scalable_ep \
+	fabtests/functional/fi_shared_ctx \
+	fabtests/functional/fi_sighandler_test \
+	fabtests/functional/fi_trigger \
+	fabtests/functional/fi_unexpected_msg \
+	fabtests/benchmarks/fi_dgram_pingpong \
+	fabtests/benchmarks/fi_msg_bw \
+	fabtests/benchmarks/fi_msg_pingpong \
+	fabtests/benchmarks/fi_rdm_bw \
+	fabtests/benchmarks/fi_rdm_bw_mt \
+	fabtests/benchmarks/fi_rdm_cntr_pingpong \
+	fabtests/benchmarks/fi_rdm_pingpong \
+	fabtests/benchmarks/fi_rdm_tagged_bw \
+	fabtests/benchmarks/fi_rdm_tagged_pingpong \
+	fabtests/benchmarks/fi_rma_bw \
+	fabtests/benchmarks/fi_rma_pingpong
+
+check_PROGRAMS += $(fabtests_programs)
+
+dist_check_SCRIPTS += fabtests/quick_tcp_test fabtests/quick_udp_test
+TESTS += fabtests/quick_tcp_test fabtests/quick_udp_test
+EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/runfabtests \
+	fabtests/exclude/libfabric-1.17.txt

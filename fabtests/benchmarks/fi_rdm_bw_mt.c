@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/ft.h"
+
+#define MOST	8
+
+/* Threads (-C, 2), each with an endpoint and queues of its own in one domain. */
+struct worker {
+	pthread_t thread;
+	struct ft_ep e;
+	struct fi_context2 *ctx;
+	size_t len;
+	int iters;
+};
+
+static struct worker workers[MOST];
+static int threads;
+
+static void one_way(struct worker *w)
+{
+	struct ft *ft = w->e.ft;
+	int window = ft->opt.window;
+
+	for (int i = 0; i < w->iters; i++) {
+		struct fi_context2 *ctx = &w->ctx[i % window];
+
+		if (ft->server) {
+			ft_rx(&w->e, ft->rx.p, w->len, ft->rx.desc, ctx);
+			if (i + 1 >= window)
+				ft_wait_rx(&w->e, w->e.rx_posted - (uint64_t) window + 1);
+		} else {
+			if (i >= window)
+				ft_wait_tx(&w->e, w->e.tx_posted - (uint64_t) window + 1);
+			ft_tx(&w->e, ft->tx.p, w->len, ft->tx.desc, ctx);
+		}
+	}
+	if (ft->server)
+		ft_wait_rx(&w->e, w->e.rx_posted);
+	else
+		ft_wait_tx(&w->e, w->e.tx_posted);
+}
+
+static void *work(void *arg)
+{
+	one_way(arg);
+	return NULL;
+}
+
+static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+{
+	uint64_t start;
+
+	(void) e;
+	ft_sync(ft);
+	start = ft_now_ns();
+	for (int i = 0; i < threads; i++) {
+		workers[i].len = f->len;
+		workers[i].iters = f->iters;
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			ft_fail("cannot start thread %d", i);
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(workers[i].thread, NULL);
+	ft_sync(ft);
+	f->total_s = (double) (ft_now_ns() - start) / 1e9;
+	f->xfers = (double) f->iters * threads;
+}
+
+static void thread_safe(struct fi_info *hints)
+{
+	hints->domain_attr->threading = FI_THREAD_SAFE;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct ft_test test = {
+		.about = "Benchmark: bandwidth of several threads (-C, 2), an endpoint each.",
+		.ep_type = FI_EP_RDM, .fixed_type = true, .bench = true, .no_link = true,
+		.tune = thread_safe,
+	};
+	struct ft ft;
+
+	ft_begin(&ft, &test, argc, argv);
+	threads = ft.opt.count ? ft.opt.count : 2;
+	threads = threads > MOST ? MOST : threads;
+	for (int i = 0; i < threads; i++) {
+		ft_link(&ft, &workers[i].e);
+		workers[i].ctx = calloc((size_t) ft.opt.window, sizeof(*workers[i].ctx));
+	}
+	ft_bench_run(&ft, true, step);
+	ft_sync(&ft);
+	for (int i = 0; i < threads; i++) {
+		ft_ep_close(&workers[i].e);
+		free(workers[i].ctx);
+	}
+	return ft_end(&ft);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#include <stdlib.h>
+
+#include "common/ft.h"
+
+/* One side reads or writes (-o) the other's memory; the other only makes progress. */
+static void post(struct ft *ft, struct ft_ep *e, size_t len, void *ctx)
+{
+	if (ft->opt.rma == FT_READ)
+		FT_POST(e, fi_read(e->ep, ft->rx.p, len, ft->rx.desc, e->peer, ft->remote.addr,
+				   ft->remote.key, ctx));
+	else
+		FT_POST(e, fi_write(e->ep, ft->tx.p, len, ft->tx.desc, e->peer, ft->remote.addr,
+				    ft->remote.key, ctx));
+	e->tx_posted++;
+}
+
+static void client(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+{
+	int window = ft->opt.window;
+	struct fi_context2 *ctx = calloc((size_t) window, sizeof(*ctx));
+	uint64_t start = ft_now_ns();
+
+	for (int i = 0; i < f->iters; i++) {
+		if (i >= window)
+			ft_wait_tx(e, e->tx_posted - (uint64_t) window + 1);
+		post(ft, e, f->len, &ctx[i % window]);
+	}
+	ft_wait_tx(e, e->tx_posted);
+	f->total_s = (double) (ft_now_ns() - start) / 1e9;
+	free(ctx);
+}
+
+/* The client's last word is an empty message: waiting for it makes progress here. */
+static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+{
+	f->xfers = f->iters;
+	if (ft->opt.verify)
+		ft_fill(ft->tx.p, f->len, f->len);
+	ft_sync(ft);
+	if (!ft->server)
+		client(ft, e, f);
+	ft_pingpong(e, 1, 1, NULL);
+	if (ft->opt.verify)
+		ft_fill(ft->tx.p, f->len, f->len);
+	ft_sync(ft);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct ft_test test = {
+		.about = "Benchmark: bandwidth of RMA (-o write, read).",
+		.bench = true, .caps = FI_MSG | FI_RMA,
+	};
+	struct ft ft;
+
+	ft_begin(&ft, &test, argc, argv);
+	if (ft.opt.rma == FT_WRITEDATA)
+		ft_skip("-o writedata is what fi_rma_pingpong measures");
+	if (ft.opt.window > (int) ft.info->tx_attr->size)
+		ft.opt.window = (int) ft.info->tx_attr->size;
+	ft_bench_run(&ft, true, step);
+	return ft_end(&ft);
+}

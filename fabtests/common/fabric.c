@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+/* From the command line to an open domain, and back. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ft.h"
+
+#define MR_MODES (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
+
+uint32_t ft_api(void)
+{
+	return FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+}
+
+static char *copy_of(const char *s)
+{
+	return s ? strdup(s) : NULL;
+}
+
+struct fi_info *ft_hints(struct ft *ft)
+{
+	const struct ft_test *t = ft->test;
+	const struct ft_opts *o = &ft->opt;
+	struct fi_info *h = fi_allocinfo();
+
+	if (!h)
+		ft_fail("fi_allocinfo: out of memory");
+	h->caps = t->caps ? t->caps : o->tagged ? FI_TAGGED : FI_MSG;
+	h->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | t->mode;
+	if (o->prefix)
+		h->mode |= FI_MSG_PREFIX;
+	h->ep_attr->type = o->ep_type;
+	h->domain_attr->mr_mode = MR_MODES;
+	h->domain_attr->av_type = o->av_type;
+	h->domain_attr->cq_data_size = t->cq_data_size;
+	h->tx_attr->op_flags = t->tx_flags | (o->delivery ? FI_DELIVERY_COMPLETE : 0);
+	h->rx_attr->op_flags = t->rx_flags;
+	h->fabric_attr->prov_name = copy_of(o->prov);
+	h->fabric_attr->name = copy_of(o->fabric);
+	h->domain_attr->name = copy_of(o->domain);
+	if (t->tune)
+		t->tune(h);
+	return h;
+}
+
+/* Without -s an endpoint has the address by which the other program reaches
+ * this one, unless the provider's addresses are of another family.
+ */
+void ft_getinfo(struct ft *ft)
+{
+	char host[256] = "";
+	int ret = -FI_ENODATA;
+
+	ft_at("choosing a provider (fi_getinfo)");
+	if (ft->opt.src_addr)
+		snprintf(host, sizeof(host), "%s", ft->opt.src_addr);
+	else if (ft->ctl >= 0)
+		ft_ctl_numeric(&ft->here, host, sizeof(host));
+	if (*host)
+		ret = fi_getinfo(ft_api(), host, NULL, FI_SOURCE, ft->hints, &ft->info);
+	if (ret == -FI_ENODATA && !ft->opt.src_addr)
+		ret = fi_getinfo(ft_api(), NULL, NULL, 0, ft->hints, &ft->info);
+	if (ret == -FI_ENODATA)
+		ft_skip("%s offers no %s endpoint with what this test needs (fi_info --explain says more)",
+			ft->opt.prov ? ft->opt.prov : "no provider",
+			fi_tostr(&ft->hints->ep_attr->type, FI_TYPE_EP_TYPE));
+	FT_TRY(ret);
+	ft->prefix_len = ft->info->mode & FI_MSG_PREFIX ? ft->info->ep_attr->msg_prefix_size : 0;
+}
+
+static void open_av(struct ft *ft)
+{
+	struct fi_av_attr attr = { .type = ft->info->domain_attr->av_type, .count = 64,
+				   .name = ft->opt.av_name };
+
+	if (ft->opt.av_type)
+		attr.type = ft->opt.av_type;
+	if (ft->info->ep_attr->type != FI_EP_MSG)
+		FT_TRY(fi_av_open(ft->domain, &attr, &ft->av, ft));
+}
+
+void ft_open_domain(struct ft *ft)
+{
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+
+	ft_at("opening fabric and domain");
+	FT_TRY(fi_fabric(ft->info->fabric_attr, &ft->fabric, ft));
+	FT_TRY(fi_eq_open(ft->fabric, &attr, &ft->eq, ft));
+	FT_TRY(fi_domain(ft->fabric, ft->info, &ft->domain, ft));
+	open_av(ft);
+}
+
+struct fi_cq_attr ft_cq_attr(const struct ft *ft)
+{
+	static const enum fi_wait_obj by_comp[] = {
+		[FT_SPIN] = FI_WAIT_NONE, [FT_SREAD] = FI_WAIT_UNSPEC,
+		[FT_FD] = FI_WAIT_FD, [FT_YIELD] = FI_WAIT_YIELD,
+	};
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_TAGGED, .wait_cond = FI_CQ_COND_NONE };
+
+	attr.wait_obj = ft->test->need_wait ? ft->test->wait : by_comp[ft->opt.comp];
+	return attr;
+}
+
+struct fid_cq *ft_cq_open(struct ft *ft)
+{
+	struct fi_cq_attr attr = ft_cq_attr(ft);
+	struct fid_cq *cq;
+
+	FT_MAY(fi_cq_open(ft->domain, &attr, &cq, ft));
+	return cq;
+}
+
+struct fid_cntr *ft_cntr_open(struct ft *ft)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP };
+	struct fid_cntr *cntr;
+
+	attr.wait_obj = ft->opt.comp == FT_SPIN ? FI_WAIT_NONE : FI_WAIT_UNSPEC;
+	FT_MAY(fi_cntr_open(ft->domain, &attr, &cntr, ft));
+	return cntr;
+}
+
+/* ---- memory ---- */
+
+static uint64_t next_key = 0x40;
+
+void ft_buf_open(struct ft *ft, struct ft_buf *buf, size_t len, uint64_t access)
+{
+	uint64_t mode = (uint64_t) ft->info->domain_attr->mr_mode;
+	bool prov_key = mode & (FI_MR_PROV_KEY | FI_MR_BASIC);
+	size_t align = ft->opt.align ? (size_t) sysconf(_SC_PAGESIZE) : 64, head = 0;
+
+	if (ft->prefix_len)
+		head = (ft->prefix_len + align - 1) / align * align;
+	buf->len = len;
+	if (posix_memalign((void **) &buf->p, align, len + head + 64))
+		ft_fail("out of memory for a buffer of %zu bytes", len);
+	memset(buf->p, 0, len + head + 64);
+	buf->p += head;
+	if (!access && !(mode & FI_MR_LOCAL))
+		return;
+	FT_MAY(fi_mr_reg(ft->domain, buf->p - ft->prefix_len, len + ft->prefix_len,
+			 access ? access | FI_SEND | FI_RECV : FI_SEND | FI_RECV,
+			 0, prov_key ? 0 : next_key++, 0, &buf->mr, NULL));
+	if (mode & FI_MR_ENDPOINT && access && ft->ep.ep) {
+		FT_TRY(fi_mr_bind(buf->mr, &ft->ep.ep->fid, 0));
+		FT_TRY(fi_mr_enable(buf->mr));
+	}
+	buf->desc = fi_mr_desc(buf->mr);
+	buf->key = fi_mr_key(buf->mr);
+	buf->addr = mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC) ? (uint64_t) (uintptr_t) buf->p : 0;
+}
+
+/* The memory itself stays: a late packet of a broken library must not become
+ * a use after free here, and the program is about to end.
+ */
+void ft_buf_close(struct ft_buf *buf)
+{
+	if (buf->mr)
+		FT_TRY(fi_close(&buf->mr->fid));
+	buf->mr = NULL;
+}
+
+void ft_swap_keys(struct ft *ft)
+{
+	struct ft_remote mine = { ft->rx.addr, ft->rx.key, ft->rx.len };
+
+	ft_ctl_swap(ft, &mine, &ft->remote, sizeof(mine));
+}
+
+/* ---- whole tests ---- */
+
+static void open_bufs(struct ft *ft)
+{
+	uint64_t caps = ft->info->caps, access = 0;
+	size_t len = ft->test->buf_size > 4096 ? ft->test->buf_size : 4096;
+
+	for (size_t i = 0; i < ft->opt.size_cnt; i++)
+		if (ft_size_ok(ft, ft->opt.sizes[i]) && ft->opt.sizes[i] > len)
+			len = ft->opt.sizes[i];
+	if (ft->test->caps & (FI_RMA | FI_ATOMIC) && caps & (FI_RMA | FI_ATOMIC))
+		access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	ft_buf_open(ft, &ft->tx, len, access);
+	ft_buf_open(ft, &ft->rx, len, access);
+}
+
+void ft_begin(struct ft *ft, const struct ft_test *test, int argc, char **argv)
+{
+	memset(ft, 0, sizeof(*ft));
+	ft->test = test;
+	ft->ctl = -1;
+	ft_parse(ft, argc, argv);
+	ft_watch(ft->opt.limit_s);
+	if (!test->local)
+		ft_ctl_open(ft);
+	ft->hints = ft_hints(ft);
+	if (test->no_open)
+		return;
+	ft_getinfo(ft);
+	ft_open_domain(ft);
+	if (!test->no_link && !test->local)
+		ft_link(ft, &ft->ep);
+	open_bufs(ft);
+	if (ft->ep.ep && test->caps & (FI_RMA | FI_ATOMIC))
+		ft_swap_keys(ft);
+}
+
+static void close_if(void *fid)
+{
+	if (fid)
+		FT_TRY(fi_close(fid));
+}
+
+int ft_end(struct ft *ft)
+{
+	ft_at("meeting the peer for the end");
+	ft_sync(ft);
+	ft_at("closing");
+	/* A region bound to an endpoint must go first, any other may. */
+	ft_buf_close(&ft->tx);
+	ft_buf_close(&ft->rx);
+	ft_ep_close(&ft->ep);
+	close_if(ft->av);
+	close_if(ft->domain);
+	close_if(ft->pep);
+	close_if(ft->eq);
+	close_if(ft->fabric);
+	fi_freeinfo(ft->info);
+	fi_freeinfo(ft->hints);
+	ft_at("meeting the peer after closing");
+	ft_sync(ft);
+	ft_ctl_close(ft);
+	printf("PASS: %s\n", ft->name);
+	return 0;
+}

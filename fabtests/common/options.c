@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+/* The command line: letters and meanings that scripts of this field use. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ft.h"
+
+static const char letters[] =
+	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kh";
+
+static void usage(const struct ft *ft, FILE *to)
+{
+	bool local = ft->test->local;
+
+	fprintf(to, "Usage: %s [OPTION]...%s\n%s\n\n", ft->name,
+		local ? "" : "           (server)\n       with the server's address as last argument (client)",
+		ft->test->about);
+	fprintf(to,
+		"  -p PROVIDER  -d DOMAIN  -f FABRIC   choose among what fi_info lists\n"
+		"  -e msg|rdm|dgram                    endpoint type\n"
+		"  -s ADDRESS                          local address of the endpoints\n");
+	if (!local)
+		fprintf(to,
+		"  -B PORT (server)  -P PORT (client)  control port [9228]; -b=PORT and -E=PORT name it\n"
+		"                                      on either side.  -B 0: any free one, printed first\n");
+	fprintf(to,
+		"  -I N  -w N                          iterations, warm-up iterations\n"
+		"  -S SIZE[,SIZE]...|all               message sizes\n"
+		"  -c spin|sread|fd|yield              how to wait for completions\n"
+		"  -t queue|counter                    what to wait on\n"
+		"  -k msg|tagged                       which calls; without a word: message prefix mode\n"
+		"  -a NAME  -A map|table               name and type of the address vector\n"
+		"  -o write|read|writedata             RMA operation\n"
+		"  -C N                                clients, endpoints or threads\n"
+		"  -W N  -j N                          window of a bandwidth test, largest inject size\n"
+		"  -v                                  verify the data (functional tests always do)\n"
+		"  -l  -U  -m                          page-aligned buffers, delivery complete,\n"
+		"                                      one line of key=value pairs per figure\n"
+		"  -T SECONDS                          end, failed, after this time [60]\n"
+		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
+}
+
+static __attribute__((noreturn)) void bad(const struct ft *ft, const char *fmt, const char *arg)
+{
+	fprintf(stderr, "%s: ", ft->name);
+	fprintf(stderr, fmt, arg);
+	fprintf(stderr, "\nTry '%s -h'.\n", ft->name);
+	exit(2);
+}
+
+static int number(const struct ft *ft, const char *arg, int least)
+{
+	char *end;
+	long n = strtol(arg, &end, 0);
+
+	if (end == arg || *end || n < least || n > 1 << 30)
+		bad(ft, "'%s' is not a number that fits here", arg);
+	return (int) n;
+}
+
+/* Which of the words, separated by '|', @arg is. */
+static int word(const struct ft *ft, const char *arg, const char *words)
+{
+	size_t n = strlen(arg);
+	int i = 0;
+
+	for (const char *w = words; w; i++) {
+		if (!strncmp(w, arg, n) && (w[n] == '|' || !w[n]) && n)
+			return i;
+		w = strchr(w, '|');
+		w = w ? w + 1 : NULL;
+	}
+	fprintf(stderr, "%s: '%s' is none of %s\n", ft->name, arg, words);
+	exit(2);
+}
+
+static void all_sizes(struct ft_opts *o)
+{
+	o->sizes[o->size_cnt++] = 1;
+	for (size_t s = 2; s <= 4u << 20; s *= 2) {
+		o->sizes[o->size_cnt++] = s;
+		if (s >= 64 && s < 4u << 20)
+			o->sizes[o->size_cnt++] = s + s / 2;
+	}
+}
+
+static void sizes(const struct ft *ft, struct ft_opts *o, const char *arg)
+{
+	char *copy = strdup(arg), *save = NULL;
+
+	o->size_cnt = 0;
+	if (!strcmp(arg, "all"))
+		all_sizes(o);
+	else
+		for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+			if (o->size_cnt == FT_MAX_SIZES)
+				bad(ft, "too many sizes in '%s'", arg);
+			o->sizes[o->size_cnt++] = (size_t) number(ft, w, 0);
+		}
+	free(copy);
+}
+
+static void default_sizes(struct ft *ft)
+{
+	static const size_t bench[] = { 8, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576 };
+	static const size_t plain[] = { 1, 64, 1000, 4096, 65536, 300000 };
+	const size_t *from = ft->test->bench ? bench : plain;
+	size_t cnt = ft->test->bench ? FT_COUNT(bench) : FT_COUNT(plain);
+
+	memcpy(ft->opt.sizes, from, cnt * sizeof(*from));
+	ft->opt.size_cnt = cnt;
+}
+
+/* -b=9228 and -b9228 are both written in scripts. */
+static const char *port_of(const char *arg)
+{
+	return arg ? arg + (*arg == '=') : NULL;
+}
+
+static void set(struct ft *ft, int c, int argc, char **argv)
+{
+	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM, FI_EP_DGRAM };
+	struct ft_opts *o = &ft->opt;
+
+	switch (c) {
+	case 'p': o->prov = optarg; break;
+	case 'd': o->domain = optarg; break;
+	case 'f': o->fabric = optarg; break;
+	case 'e': o->ep_type = types[word(ft, optarg, "msg|rdm|dgram")]; break;
+	case 's': o->src_addr = optarg; break;
+	case 'B': case 'P': o->port = optarg; break;
+	case 'b': case 'E': o->port = optarg ? port_of(optarg) : o->port; break;
+	case 'C': o->count = number(ft, optarg, 1); break;
+	case 'I': o->iters = number(ft, optarg, 1); break;
+	case 'w': o->warmup = number(ft, optarg, 0); break;
+	case 'S': sizes(ft, o, optarg); break;
+	case 'm': o->machine = true; break;
+	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
+	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
+	case 'v': o->verify = true; break;
+	case 'k':
+		if (!optarg && optind < argc &&
+		    (!strcmp(argv[optind], "msg") || !strcmp(argv[optind], "tagged")))
+			optarg = argv[optind++];
+		if (optarg)
+			o->tagged = word(ft, optarg, "msg|tagged");
+		else
+			o->prefix = true;
+		break;
+	case 'j': o->max_inject = (size_t) number(ft, optarg, 0); break;
+	case 'l': o->align = true; break;
+	case 'W': o->window = number(ft, optarg, 1); break;
+	case 'a': o->av_name = optarg; break;
+	case 'A': o->av_type = word(ft, optarg, "map|table") ? FI_AV_TABLE : FI_AV_MAP; break;
+	case 'o': o->rma = (enum ft_rma) word(ft, optarg, "write|read|writedata"); break;
+	case 'u': o->config = optarg; break;
+	case 'T': o->limit_s = number(ft, optarg, 1); break;
+	case 'U': o->delivery = true; break;
+	case 'h': usage(ft, stdout); exit(0);
+	case 'D': case 'i': case 'H': case 'K':
+		ft_skip("-%c is about accelerator memory or fork support, which these tests lack", c);
+	case 'F': case 'M': case 'O': case 'Q': break;	/* accepted: they change nothing here */
+	default:
+		fprintf(stderr, "Try '%s -h'.\n", ft->name);
+		exit(2);
+	}
+}
+
+void ft_parse(struct ft *ft, int argc, char **argv)
+{
+	struct ft_opts *o = &ft->opt;
+	int c;
+
+	ft->name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+	if (!strncmp(ft->name, "lt-", 3))
+		ft->name += 3;		/* libtool runs programs of the build tree under this name */
+	*o = (struct ft_opts) { .iters = -1, .warmup = -1, .window = 64, .limit_s = 60,
+				.max_inject = SIZE_MAX, .count = 0 };
+	while ((c = getopt(argc, argv, letters)) != -1)
+		set(ft, c, argc, argv);
+	if (optind < argc && !ft->test->local)
+		o->peer = argv[optind++];
+	if (optind < argc && !ft->test->local)
+		bad(ft, "'%s' is one argument too many", argv[optind]);
+	if (!o->port || !*o->port)
+		o->port = "9228";
+	if (!o->size_cnt)
+		default_sizes(ft);
+	if (o->iters < 0)
+		o->iters = ft->test->iters ? ft->test->iters : ft->test->bench ? 1000 : 100;
+	if (o->warmup < 0)
+		o->warmup = 10;
+	if (!ft->test->bench)
+		o->verify = true;
+	if (ft->test->fixed_type && o->ep_type && o->ep_type != ft->test->ep_type)
+		ft_skip("this test is about another endpoint type than -e says");
+	if (!o->ep_type)
+		o->ep_type = ft->test->ep_type ? ft->test->ep_type : FI_EP_RDM;
+	ft->server = !o->peer;
+}

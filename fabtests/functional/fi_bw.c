@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#include "common/ft.h"
+
+int main(int argc, char **argv)
+{
+	static const struct ft_test test = {
+		.about = "Test: one-way bandwidth over any endpoint type that keeps its messages.",
+		.bench = true, .iters = 200,
+	};
+	struct ft ft;
+
+	ft_begin(&ft, &test, argc, argv);
+	ft_bench_bw(&ft, &ft.ep);
+	return ft_end(&ft);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+#include "common/ft.h"
+
+int main(int argc, char **argv)
+{
+	static const struct ft_test test = {
+		.about = "Test: datagrams, verified.",
+		.ep_type = FI_EP_DGRAM,
+		.fixed_type = true,
+	};
+	struct ft ft;
+
+	ft_begin(&ft, &test, argc, argv);
+	ft_pingpong_all(&ft, &ft.ep);
+	return ft_end(&ft);
+}
