@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* Figures: what is measured, and the table it stands in. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 

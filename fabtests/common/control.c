@@ -5,7 +5,6 @@
  * exchange addresses, meet, and tell each other how they end.  A message is a
  * kind, a length in network order, and that many bytes.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

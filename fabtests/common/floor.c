@@ -5,7 +5,6 @@
  * same run, with the same sizes and the same way of waiting (spinning on a
  * non-blocking socket with -c spin, else asleep in the kernel).
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* The command line: letters and meanings that scripts of this field use. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* How a program ends, and that it ends. */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>

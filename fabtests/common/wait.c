@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* Waiting for completions, the way the command line says, and never for ever. */
-#define _GNU_SOURCE
 #include <poll.h>
 #include <sched.h>
 #include <string.h>

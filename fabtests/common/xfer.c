@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* Messages, and the bytes in them. */
-#define _GNU_SOURCE
 #include <string.h>
 
 #include "ft.h"
