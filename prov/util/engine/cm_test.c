@@ -356,6 +356,23 @@ static void test_endpoint_that_never_answers(void **arg)
 	assert_int_equal(fi_close(&ep->fid), 0);
 }
 
+static void test_request_that_nobody_reads(void **arg)
+{
+	struct sockaddr_in to = dest(LISTEN_PORT);
+	struct fid_ep *ep = new_ep(NULL, &ctx[1]);
+	int i;
+
+	listen_now();
+	assert_int_equal(fi_connect(ep, &to, NULL, 0), 0);
+	/* It lies in the queue when its listener closes, and goes with it. */
+	for (i = 0; i < 50; i++)
+		fi_eq_read(eq, NULL, NULL, 0, FI_PEEK);
+	assert_int_equal(fi_close(&pep->fid), 0);
+	pep = NULL;
+	next_error(ep, FI_ECONNREFUSED, "");
+	assert_int_equal(fi_close(&ep->fid), 0);
+}
+
 static void test_endpoint_takes_over_a_listeners_address(void **arg)
 {
 	struct fi_info *info = sim_info(FI_EP_MSG, 0);
@@ -383,6 +400,7 @@ int main(void)
 		T(test_states_and_limits),
 		T(test_requests_outlive_their_listener),
 		T(test_endpoint_that_never_answers),
+		T(test_request_that_nobody_reads),
 		T(test_endpoint_takes_over_a_listeners_address),
 	};
 

@@ -22,8 +22,12 @@ static struct obj_eq_event *eq_head(struct obj_eq *eq)
 
 static void event_free(struct obj_eq_event *event)
 {
-	if (event && event->info)
+	if (event && event->info) {
+		/* Nobody read the request, so nobody can answer it: end it. */
+		if (event->info->handle && event->info->handle->fclass == FI_CLASS_CONNREQ)
+			fi_close(event->info->handle);
 		fi_freeinfo(event->info);
+	}
 	free(event);
 }
 
