@@ -11,6 +11,9 @@
 
 #include "../runtimes/rt.h"
 
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -635,6 +638,83 @@ static void run_delivery(const struct column *col)
 	rt_close(&w);
 }
 
+/* ---- remote memory ---------------------------------------------------------------------- */
+
+/* Memory of endpoint 1 that endpoint 0 may reach. */
+struct window {
+	uint64_t mem[64];
+	struct fid_mr *mr;
+	uint64_t addr;			/* as the other side names it */
+	uint64_t key;
+};
+
+static void open_window(struct rt_world *w, struct window *win)
+{
+	uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+
+	memset(win->mem, 0, sizeof(win->mem));
+	assert_int_equal(fi_mr_reg(w->domain, win->mem, sizeof(win->mem), access, 0, 0x33, 0,
+				   &win->mr, NULL), 0);
+	win->key = fi_mr_key(win->mr);
+	win->addr = w->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) win->mem : 0;
+}
+
+static void run_rma(const struct column *col)
+{
+	struct fi_context2 ctx;
+	uint64_t out[64], in[64];
+	struct fi_cq_err_entry err;
+	struct window win;
+	struct rt_world w;
+
+	open_plain(&w, col, FI_MSG | FI_RMA);
+	open_window(&w, &win);
+	pattern((char *) out, sizeof(out), 6);
+	rt_do(&w, fi_write(w.ep[0], out, sizeof(out), NULL, w.addr[1], win.addr, win.key, &ctx));
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx);
+	rt_do(&w, fi_read(w.ep[0], in, sizeof(in), NULL, w.addr[1], win.addr, win.key, &ctx));
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx);
+	assert_memory_equal(in, out, sizeof(out));
+	assert_memory_equal(win.mem, out, sizeof(out));
+	rt_do(&w, fi_writedata(w.ep[0], out, 8, NULL, 0x77, w.addr[1], win.addr, win.key, &ctx));
+	rt_wait(&w, 0);
+	assert_int_equal(rt_wait(&w, 1).data, 0x77);
+	/* past the end of the region: refused, and nothing is touched */
+	rt_do(&w, fi_write(w.ep[0], out, sizeof(out), NULL, w.addr[1], win.addr + 8, win.key, &ctx));
+	expect_error(&w, 0, FI_EACCES, &err);
+	assert_int_equal(fi_close(&win.mr->fid), 0);
+	rt_close(&w);
+}
+
+static void run_atomics(const struct column *col)
+{
+	uint64_t add = 5, swap = 40, cmp = 6, result = 0;
+	struct fi_context2 ctx;
+	struct window win;
+	struct rt_world w;
+	size_t cnt = 0;
+
+	open_plain(&w, col, FI_MSG | FI_ATOMIC);
+	open_window(&w, &win);
+	win.mem[0] = 1;
+	assert_int_equal(fi_atomicvalid(w.ep[0], FI_UINT64, FI_SUM, &cnt), 0);
+	assert_true(cnt > 0);
+	rt_do(&w, fi_atomic(w.ep[0], &add, 1, NULL, w.addr[1], win.addr, win.key, FI_UINT64, FI_SUM,
+			    &ctx));
+	rt_wait(&w, 0);
+	rt_do(&w, fi_fetch_atomic(w.ep[0], &add, 1, NULL, &result, NULL, w.addr[1], win.addr,
+				  win.key, FI_UINT64, FI_ATOMIC_READ, &ctx));
+	rt_wait(&w, 0);
+	assert_int_equal(result, 6);
+	rt_do(&w, fi_compare_atomic(w.ep[0], &swap, 1, NULL, &cmp, NULL, &result, NULL, w.addr[1],
+				    win.addr, win.key, FI_UINT64, FI_CSWAP, &ctx));
+	rt_wait(&w, 0);
+	assert_int_equal(result, 6);
+	assert_int_equal(win.mem[0], 40);
+	assert_int_equal(fi_close(&win.mr->fid), 0);
+	rt_close(&w);
+}
+
 /* Nothing is offered yet that a case could look at: asking for it must be refused. */
 static void run_absent(const struct column *col)
 {
@@ -670,8 +750,10 @@ static const struct feature features[] = {
 	{ "blocking reads, wait on a file descriptor", FI_MSG, 0, run_blocking },
 	{ "manual and automatic progress", FI_MSG, 0, run_progress },
 	{ "every threading level", FI_MSG, 0, run_threading },
-	{ "RMA", FI_RMA, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_absent },
-	{ "atomics", FI_ATOMIC, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_absent },
+	{ "RMA: read, write, data, bounds checked", FI_MSG | FI_RMA,
+	  ON(FI_EP_MSG) | ON(FI_EP_RDM), run_rma },
+	{ "atomics: add, fetch, compare and swap", FI_MSG | FI_ATOMIC,
+	  ON(FI_EP_MSG) | ON(FI_EP_RDM), run_atomics },
 	{ "collectives", FI_COLLECTIVE, ON(FI_EP_RDM), run_absent },
 };
 

@@ -18,9 +18,6 @@ static const struct {
 	uint64_t caps;
 	const char *name;
 } later_caps[] = {
-	{ FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, "RMA" },
-	{ FI_ATOMIC, "atomics" },
-	{ FI_RMA_EVENT, "RMA events" },
 	{ FI_FENCE, "fences" },
 	{ FI_NAMED_RX_CTX, "named receive contexts" },
 	{ FI_TRIGGER, "triggered operations" },
@@ -63,15 +60,6 @@ static void strip_caps(struct fi_info *hints, char *text, size_t len)
 		if (hints->rx_attr)
 			hints->rx_attr->caps &= ~later_caps[i].caps;
 	}
-	if (!text[0])
-		return;
-	/* orders between operations of which one side is not there */
-	if (hints->tx_attr)
-		hints->tx_attr->msg_order &= FI_ORDER_SAS;
-	if (hints->rx_attr)
-		hints->rx_attr->msg_order &= FI_ORDER_SAS;
-	if (!(hints->caps & (FI_MSG | FI_TAGGED)))
-		hints->caps |= FI_MSG;
 }
 
 /* The same question, put to tcp. */
