@@ -17,6 +17,15 @@
 #include "core/compat.h"
 #include "core/testprov/listen.h"
 
+/* The rows of the table: struct, its size, field, offset, size. */
+#define ROW(name, total, field, offset, size)				\
+	_Static_assert(sizeof(struct name) == (total) &&		\
+		       offsetof(struct name, field) == (offset) &&	\
+		       sizeof(((struct name *) 0)->field) == (size),	\
+		       #name "." #field);
+#include "src/core/compat_rows.inc"
+#undef ROW
+
 /* A struct of the program's, hard against a forbidden page. */
 static void *edge(const void *from, size_t size)
 {

@@ -63,6 +63,14 @@ src_core_ask_test_LDADD = src/core/libcore.la $(builtin_prov_libs) \
 src_core_compat_test_SOURCES = src/core/compat_test.c $(core_listen_sources)
 src_core_compat_test_LDADD = $(core_test_libs)
 src_core_compat_test_LDFLAGS = -export-dynamic
+# Every row of the table of old layouts, as an assertion on compat.h.
+src/core/compat_rows.inc: $(top_srcdir)/tests/abi/abi-old-structs.tsv
+	$(AM_V_GEN)$(MKDIR_P) src/core && awk -F'\t' 'NR > 1 { \
+		printf "ROW(%s, %s, %s, %s, %s)\n", $$2, $$3, $$4, $$5, $$6 }' \
+		$(top_srcdir)/tests/abi/abi-old-structs.tsv > $@
+src/core/compat_test.$(OBJEXT): src/core/compat_rows.inc
+CLEANFILES += src/core/compat_rows.inc
+
 src_core_env_test_SOURCES = src/core/env_test.c src/core/child_test.h
 src_core_env_test_LDADD = $(CMOCKA_LIBS)
 src_core_getinfo_test_SOURCES = src/core/getinfo_test.c $(core_listen_sources)
