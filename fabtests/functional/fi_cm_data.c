@@ -5,14 +5,14 @@
 #include "common/ft.h"
 
 /* Private data goes with a connection request, an accept and a reject. */
-struct note {
+union note {
 	struct fi_eq_cm_entry cm;
-	char data[256];
+	char room[sizeof(struct fi_eq_cm_entry) + 256];
 };
 
 static void served(struct ft *ft, size_t len, bool reject)
 {
-	struct note note;
+	union note note;
 	struct ft_ep e = { 0 };
 	char answer[256];
 	size_t n;
@@ -42,7 +42,7 @@ static void refused(struct ft *ft, struct ft_ep *e, size_t len)
 {
 	char data[256];
 	struct fi_eq_err_entry err = { .err_data = data, .err_data_size = sizeof(data) };
-	struct note note;
+	union note note;
 	ssize_t n = -FI_EAGAIN;
 	uint32_t event;
 
@@ -63,7 +63,7 @@ static void called(struct ft *ft, size_t len, bool reject)
 {
 	char addr[FT_ADDR_MAX], data[256];
 	struct ft_ep e = { 0 };
-	struct note note;
+	union note note;
 	size_t n;
 
 	ft_dial(ft, addr);
