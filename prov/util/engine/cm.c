@@ -53,7 +53,7 @@ static int cm_getname(fid_t fid, void *addr, size_t *len)
 
 	if (!len || (!addr && *len))
 		return -FI_EINVAL;
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return info->src_addr ?
 		       eng_cm_name(info->src_addr, info->src_addrlen, addr, len) :
 		       -FI_EOPBADSTATE;
@@ -68,7 +68,7 @@ static int cm_setname(fid_t fid, void *addr, size_t len)
 	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
 	int ret = -FI_EOPBADSTATE;
 
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return eng_cm_rename(ep->base.info, addr, len);
 	if (!ep->link_ops->setname)
 		return ret;
@@ -86,7 +86,7 @@ static int cm_getpeer(struct fid_ep *fid, void *addr, size_t *len)
 
 	if (!len || (!addr && *len))
 		return -FI_EINVAL;
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return ret;
 	lock_get(&ep->base.prog->lock);
 	if (ep->state == ENG_EP_CONNECTED)
@@ -301,7 +301,7 @@ static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 
 	if (flags)
 		return -FI_EINVAL;
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return ret;
 	lock_get(&ep->base.prog->lock);
 	if (ep->state == ENG_EP_CONNECTED) {

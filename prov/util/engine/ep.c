@@ -76,7 +76,8 @@ static void adopt_link(struct eng_ep *ep)
 static int enable_locked(struct eng_ep *ep)
 {
 	char none[OBJ_ADDR_MAX] = "";
-	int ret = eng_grp_get(ep->base.prog, &ep->grp);
+	struct eng_grp *grp;
+	int ret = eng_grp_get(ep->base.prog, &grp);
 
 	if (ret)
 		return ret;
@@ -94,6 +95,7 @@ static int enable_locked(struct eng_ep *ep)
 		ep->only->slow = ENG_PEER_CLOSED;
 	}
 	eng_ep_set_state(ep, ENG_EP_READY);
+	ep->grp = grp;
 	return 0;
 }
 
@@ -199,17 +201,27 @@ static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
 static ssize_t rx_size_left(struct fid_ep *fid)
 {
 	struct eng_ep *ep = eng_ep_of(fid);
+	ssize_t left;
 
-	return ep->state == ENG_EP_OPEN ? -FI_EOPBADSTATE :
-	       (ssize_t) (ep->rxc->size - ep->rxc->posted);
+	if (!eng_ep_enabled(ep))
+		return -FI_EOPBADSTATE;
+	lock_get(&ep->base.prog->lock);
+	left = (ssize_t) (ep->rxc->size - ep->rxc->posted);
+	lock_put(&ep->base.prog->lock);
+	return left;
 }
 
 static ssize_t tx_size_left(struct fid_ep *fid)
 {
 	struct eng_ep *ep = eng_ep_of(fid);
+	ssize_t left;
 
-	return ep->state == ENG_EP_OPEN ? -FI_EOPBADSTATE :
-	       (ssize_t) (ep->tx_size - ep->tx_out);
+	if (!eng_ep_enabled(ep))
+		return -FI_EOPBADSTATE;
+	lock_get(&ep->base.prog->lock);
+	left = (ssize_t) (ep->tx_size - ep->tx_out);
+	lock_put(&ep->base.prog->lock);
+	return left;
 }
 
 /* ---- open ------------------------------------------------------------------- */

@@ -94,6 +94,14 @@ static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)
 	return (struct eng_ep *) obj_ep_of(fid);
 }
 
+/* eng_ep_enabled - has it been?  May be asked without the lock, which ep->state
+ * may not: that changes whenever a peer hangs up.
+ */
+static inline bool eng_ep_enabled(const struct eng_ep *ep)
+{
+	return ep->grp != NULL;
+}
+
 /* eng_ep_set_state - the only way to change ep->state; asserts that it may. */
 void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state);
 

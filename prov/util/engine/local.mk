@@ -74,6 +74,7 @@ prov_util_engine_wire_test_LDADD = $(engine_test_libs)
 # Endpoints on a simulated network.  Allocations of pools can be made to fail.
 engine_sim_sources = \
 	prov/util/engine/sim_link.c prov/util/engine/sim_link.h \
+	prov/util/engine/sim_prov.c \
 	prov/util/engine/sim_world.c prov/util/engine/sim_world.h
 engine_sim_libs = $(engine_test_libs) src/libfabric.la
 engine_sim_ldflags = -Wl,--wrap=posix_memalign

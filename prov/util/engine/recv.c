@@ -57,7 +57,7 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 
 static int refuse(struct eng_ep *ep, const struct call *c)
 {
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	if (c->cnt > ENG_IOV_MAX)
 		return -FI_EINVAL;
@@ -314,7 +314,7 @@ ssize_t eng_recv_cancel(fid_t fid, void *context)
 	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
 	struct wanted w = { context, ep, NULL };
 
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return -FI_ENOENT;
 	lock_get(&ep->base.prog->lock);
 	match_each_recv(&ep->rxc->msgs, look, &w);

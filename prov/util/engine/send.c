@@ -31,7 +31,7 @@ struct send {
 /* What cannot be sent at once for a reason that is not memory. */
 static int refuse(struct eng_ep *ep, const struct send *s)
 {
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	if (s->len > ep->max_msg_size || s->cnt > ENG_IOV_MAX)
 		return s->cnt > ENG_IOV_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
@@ -174,7 +174,7 @@ post_short(struct eng_ep *ep, const struct send *s)
 	int ret = 0;
 
 	if (__builtin_expect(s->len > ENG_TX_INLINE || (s->flags & LONG_WAY) ||
-			     ep->state == ENG_EP_OPEN || s->len > ep->short_max, 0))
+			     !eng_ep_enabled(ep) || s->len > ep->short_max, 0))
 		return post(ep, s);
 	lock_get(&ep->base.prog->lock);
 	peer = eng_peer_get(ep->hub, s->dest, &ret);

@@ -18,6 +18,8 @@
 
 #include "engine/engine.h"
 
+#define SIM_HOST 0x0a000001	/* 10.0.0.1: where every endpoint is */
+
 struct sim_conf {
 	unsigned delay;		/* most ticks that a packet is under way */
 	unsigned queue_pct;	/* chance that send() keeps the packet */

@@ -51,6 +51,7 @@ void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer
 	tx->listed = false;
 	tx->pumping = false;
 	tx->pieces = 0;
+	tx->sink.pieces = 0;
 	tx->bounce = NULL;
 	tx->amo = NULL;
 	list_init(&tx->outs);
@@ -172,7 +173,7 @@ static void finish(struct eng_tx *tx)
 /* Something that the request waited for has happened. */
 static void check(struct eng_tx *tx)
 {
-	if (tx->pkt_out || tx->pieces || tx->pumping)
+	if (tx->pkt_out || tx->pieces || tx->pumping || tx->sink.pieces)
 		return;
 	switch (tx->state) {
 	case ENG_TX_EAGER:
@@ -196,6 +197,10 @@ static void fail(struct eng_tx *tx, int err)
 	if (tx->state != ENG_TX_FAILED) {
 		set_state(tx, ENG_TX_FAILED);
 		tx->err = err;
+		/* Whatever the peer still says about it is not heard. */
+		eng_name_drop(tx->ep->grp, &tx->name);
+		eng_name_drop(tx->ep->grp, &tx->sink.name);
+		tx->sink.err = err;
 	}
 	if (tx->pumping)
 		eng_pump_stop(&tx->pump, err);
@@ -246,7 +251,8 @@ static void on_sunk(struct eng_sink *sink, int status)
 		fail(tx, status);
 		return;
 	}
-	set_state(tx, ENG_TX_SENT);
+	if (tx->state == ENG_TX_ASKED)
+		set_state(tx, ENG_TX_SENT);
 	check(tx);
 }
 
@@ -266,7 +272,7 @@ int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	struct eng_peer *peer;
 	int ret = 0;
 
-	if (ep->state == ENG_EP_OPEN)
+	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	lock_get(&ep->base.prog->lock);
 	if (ep->tx_out >= ep->tx_size && !make_room(ep)) {
