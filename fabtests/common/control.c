@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -119,11 +120,23 @@ void ft_ctl_send(struct ft *ft, const void *buf, size_t len)
 	ft_fail("the control connection broke: %s", strerror(errno));
 }
 
+/* The peer may need this side's progress before it can come to the same point. */
+static void progress_until_readable(struct ft *ft)
+{
+	struct pollfd pfd = { .fd = ft->ctl, .events = POLLIN };
+
+	while (ft->ep.txcq && !poll(&pfd, 1, 1)) {
+		fi_cq_read(ft->ep.txcq, NULL, 0);
+		fi_cq_read(ft->ep.rxcq, NULL, 0);
+	}
+}
+
 size_t ft_ctl_recv(struct ft *ft, void *buf, size_t len)
 {
 	struct head head;
 	uint32_t got;
 
+	progress_until_readable(ft);
 	if (!get_all(ft->ctl, &head, sizeof(head))) {
 		last_ctl = -1;
 		ft_fail("the %s ended without a word", ft->server ? "client" : "server");

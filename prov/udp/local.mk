@@ -15,6 +15,8 @@ udp_sources = \
 
 if HAVE_UDP
 if HAVE_UDP_DL
+# the tests find it where it was built
+AM_TESTS_ENVIRONMENT += FI_PROVIDER_PATH='$(abs_top_builddir)/.libs'; export FI_PROVIDER_PATH;
 pkglib_LTLIBRARIES += libudp-fi.la
 libudp_fi_la_SOURCES = $(udp_sources)
 libudp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL

@@ -25,7 +25,11 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 #define LEN 8
 #define BATCH 16
 
