@@ -281,6 +281,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 		return -FI_EAGAIN;
 	if (attach(poller))
 		return -FI_EAGAIN;
+	poller->until_wait = 0;	/* whatever wakes the sleeper, the next poll finds it */
 	if (!list_empty(&poller->timers))
 		due = container_of(poller->timers.next, struct tcp_timer, node)->due_ns;
 	if (!list_empty(&poller->paused) && clock_ns() + RETRY_PAUSED_NS < due)

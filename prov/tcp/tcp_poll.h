@@ -31,8 +31,12 @@ struct tcp_hold;
 #define TCP_HOT_MAX 2		/* connections that are tried without being announced */
 #define TCP_DIAL_MAX 128	/* calls under way at a time; more of them queue up */
 
-/* Room of a staging buffer; also holds a single small packet where bursts are off. */
-#define TCP_STAGE_MIN 4096
+#define TCP_SMALL_MAX 8192	/* frames up to this size are copied before they are sent */
+
+/* Room of a staging buffer; also for what a full socket did not take, where bursts
+ * are off.
+ */
+#define TCP_STAGE_MIN TCP_SMALL_MAX
 #define TCP_STAGE_SIZE(conf) \
 	((size_t) ((conf)->stage_size > TCP_STAGE_MIN ? (conf)->stage_size : TCP_STAGE_MIN))
 
@@ -70,6 +74,7 @@ struct tcp_poller {
 	struct list timers;		/* by due_ns */
 	struct pool stages;		/* staging buffers, conf->stage_size each */
 	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */
+	uint8_t lone[TCP_SMALL_MAX];	/* where a single small packet is put together */
 	struct tcp_conn *offering;	/* connection whose packet the engine is looking at */
 	struct tcp_hold *held;		/* what it told us to keep */
 	int spare_fd;			/* given up for a moment when descriptors run out */

@@ -17,7 +17,6 @@
 #include "tcp_frame.h"
 #include "tcp_link.h"
 
-#define SMALL_MAX 8192		/* frames up to this size are copied */
 #define BATCH_MAX 64		/* entries in one gathering send */
 #define STALE_NS (10 * CLOCK_NS_PER_MS)	/* without a poll for so long, a peer may have gone */
 
@@ -108,11 +107,22 @@ void tcp_tx_flush(struct tcp_conn *conn)
 		shut_if_done(conn);
 }
 
+/* copy_pkt - frame header, engine's header and payload in one piece. */
+static void copy_pkt(uint8_t *out, const struct eng_pkt *pkt)
+{
+	size_t head = TCP_FRAME_SIZE + pkt->hdr_len;
+
+	memcpy(out, &pkt->link_priv, head);
+	if (pkt->iov_cnt == 1)
+		memcpy(out + head, pkt->iov[0].iov_base, pkt->len);
+	else
+		iov_gather(pkt->iov, pkt->iov_cnt, 0, out + head, pkt->len);
+}
+
 /* stage_pkt - copy a small packet; false when there is no room just now. */
 static bool stage_pkt(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t size)
 {
 	struct tcp_tx *tx = &conn->tx;
-	size_t head = TCP_FRAME_SIZE + pkt->hdr_len;
 	size_t room = TCP_STAGE_SIZE(conn->poller->conf);
 
 	if (tx->stage && room - tx->stage_end < size && !tx->blocked)
@@ -121,8 +131,7 @@ static bool stage_pkt(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t s
 		tx->stage = pool_get(&conn->poller->stages);
 	if (!tx->stage || room - tx->stage_end < size)
 		return false;
-	memcpy(tx->stage + tx->stage_end, &pkt->link_priv, head);
-	iov_gather(pkt->iov, pkt->iov_cnt, 0, tx->stage + tx->stage_end + head, pkt->len);
+	copy_pkt(tx->stage + tx->stage_end, pkt);
 	tx->stage_end += size;
 	return true;
 }
@@ -141,26 +150,28 @@ static bool in_burst(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 	       (conn->tx.seq == poller->seq && poller->app_active);
 }
 
-static int send_small(struct tcp_conn *conn, struct eng_pkt *pkt)
+/* keep_staged - @conn has something to send, by the end of this or the next poll. */
+static void keep_staged(struct tcp_conn *conn)
 {
-	bool wait = in_burst(conn, pkt);
-
-	conn->tx.seq = conn->poller->seq;
-	if (conn->tx.blocked)
-		return 1;	/* staged; EPOLLOUT takes it along */
-	if (!wait) {
-		tcp_tx_flush(conn);
-		return conn->state == TCP_CONN_READY ? 1 : -conn->err;
-	}
-	if (list_empty(&conn->tx.dirty_node)) {
-		list_add_tail(&conn->tx.dirty_node, &conn->poller->dirty);
-		tcp_poller_kick(conn->poller);
-	}
-	return 1;
+	if (conn->tx.blocked || !list_empty(&conn->tx.dirty_node))
+		return;		/* EPOLLOUT takes it along */
+	list_add_tail(&conn->tx.dirty_node, &conn->poller->dirty);
+	tcp_poller_kick(conn->poller);
 }
 
-/* send_large - from where it lies, behind what is staged. */
-static int send_large(struct tcp_conn *conn, struct eng_pkt *pkt, size_t size)
+/* send_lone - a small packet, at once, with nothing before it. */
+static ssize_t send_lone(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t size)
+{
+	uint8_t *buf = conn->poller->lone;
+
+	copy_pkt(buf, pkt);
+	return send_result(conn, send(conn->src.fd, buf, size, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+/* send_large - from where it lies, behind what is staged.  Returns how much of the
+ * packet itself has left.
+ */
+static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct iovec iov[ENG_IOV_MAX + 2];
 	struct tcp_tx *tx = &conn->tx;
@@ -174,11 +185,9 @@ static int send_large(struct tcp_conn *conn, struct eng_pkt *pkt, size_t size)
 		iov[cnt++] = pkt->iov[i];
 	ret = send_iov(conn, iov, cnt);
 	if (ret < 0)
-		return (int) ret;
-	conn->tx.seq = conn->poller->seq;
+		return ret;
 	staged_sent(conn, (size_t) ret < before ? (size_t) ret : before);
-	pkt->sent = (size_t) ret > before ? (size_t) ret - before : 0;
-	return pkt->sent == size;
+	return (size_t) ret > before ? ret - (ssize_t) before : 0;
 }
 
 /* found_dead - the first packet after a silence: has the peer hung up meanwhile,
@@ -201,11 +210,36 @@ static int found_dead(struct tcp_conn *conn)
 	return ret ? ret : -FI_EAGAIN;
 }
 
+/* try_now - as much as can be done at once: 1 for all, 0 for a part or nothing. */
+static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	struct tcp_tx *tx = &conn->tx;
+	size_t size = frame_size(pkt);
+	bool small = size <= TCP_SMALL_MAX;
+	bool burst = in_burst(conn, pkt);
+	ssize_t ret;
+
+	tx->seq = conn->poller->seq;
+	if (small && (burst || tx->stage || tx->blocked) && stage_pkt(conn, pkt, size)) {
+		keep_staged(conn);
+		if (!burst)
+			tcp_tx_flush(conn);
+		return conn->state == TCP_CONN_READY ? 1 : -conn->err;
+	}
+	if (conn->state != TCP_CONN_READY)
+		return -conn->err;
+	if (tx->blocked)
+		return 0;
+	ret = small && !tx->stage ? send_lone(conn, pkt, size) : send_large(conn, pkt);
+	if (ret < 0)
+		return (int) ret;
+	pkt->sent = (size_t) ret;
+	return pkt->sent == size;
+}
+
 int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
-	struct tcp_chan *chan = conn->chan;
-	size_t size = frame_size(pkt);
-	int ret;
+	int ret = 0;
 
 	if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
 		return -conn->err;
@@ -214,18 +248,11 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 		return ret;
 	tcp_frame_put(&pkt->link_priv, pkt->hdr_len, pkt->len);
 	pkt->sent = 0;
-	if (list_empty(&chan->txq)) {
-		if (size <= SMALL_MAX && size <= TCP_STAGE_SIZE(conn->poller->conf) &&
-		    stage_pkt(conn, pkt, size))
-			return send_small(conn, pkt);
-		if (conn->state == TCP_CONN_READY && !conn->tx.blocked)
-			ret = send_large(conn, pkt, size);
-		if (conn->state != TCP_CONN_READY)
-			return -conn->err;
-		if (ret)
-			return ret;
-	}
-	list_add_tail(&pkt->node, &chan->txq);
+	if (list_empty(&conn->chan->txq))
+		ret = try_now(conn, pkt);
+	if (__builtin_expect(ret, 1))
+		return ret;
+	list_add_tail(&pkt->node, &conn->chan->txq);
 	set_blocked(conn, true);
 	return 0;
 }
