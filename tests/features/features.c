@@ -662,10 +662,16 @@ static void open_window(struct rt_world *w, struct window *win)
 static void run_rma(const struct column *col)
 {
 	struct fi_context2 ctx;
-	uint64_t out[64], in[64];
+	uint64_t out[64], in[64], before;
 	struct fi_cq_err_entry err;
 	struct window win;
 	struct rt_world w;
+	struct iovec iov = { .iov_base = in, .iov_len = sizeof(in) };
+	struct fi_rma_iov rma = { .len = sizeof(in) };
+	struct fi_msg_rma msg = {
+		.msg_iov = &iov, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+		.context = &ctx,
+	};
 
 	open_plain(&w, col, FI_MSG | FI_RMA);
 	open_window(&w, &win);
@@ -680,8 +686,14 @@ static void run_rma(const struct column *col)
 	rt_wait(&w, 0);
 	assert_int_equal(rt_wait(&w, 1).data, 0x77);
 	/* past the end of the region: refused, and nothing is touched */
-	rt_do(&w, fi_write(w.ep[0], out, sizeof(out), NULL, w.addr[1], win.addr + 8, win.key, &ctx));
-	expect_error(&w, 0, FI_EACCES, &err);
+	before = win.mem[1];
+	msg.addr = w.addr[1];
+	rma.addr = win.addr + 8;
+	rma.key = win.key;
+	rt_do(&w, fi_writemsg(w.ep[0], &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	expect_error(&w, 0, FI_EINVAL, &err);
+	assert_ptr_equal(err.op_context, &ctx);
+	assert_true(win.mem[1] == before);
 	assert_int_equal(fi_close(&win.mr->fid), 0);
 	rt_close(&w);
 }
