@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -20,9 +21,11 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +50,7 @@
 #define BIG (4 << 20)
 
 static enum fi_progress progress;
+static int server_port;
 static const char *prov_name = "tcp";
 
 /* One of everything. */
@@ -241,24 +245,48 @@ static void swap(struct node *n, fi_addr_t to, unsigned mine, unsigned theirs)
 	free(in);
 }
 
-static pid_t spawn(void (*run)(int in, int out), int *in_p, int *out_p)
+/* A child is this program run anew, so that it has no thread of ours, nor half of one. */
+struct child {
+	const char *name;
+	void (*run)(int in, int out);
+};
+
+static const struct child children[5];
+
+static pid_t spawn(const char *name, int *in_p, int *out_p)
 {
+	char in[12], out[12], how[12], port[12];
+	char *argv[] = { "tcp_test", (char *) name, in, out, how, port, (char *) prov_name, NULL };
 	int to[2], from[2];
 	pid_t pid;
 
 	CHECK(!pipe(to) && !pipe(from));
-	pid = fork();
-	if (!pid) {
-		close(to[1]);
-		close(from[0]);
-		run(to[0], from[1]);
-		_exit(0);
-	}
+	fcntl(to[1], F_SETFD, FD_CLOEXEC);
+	fcntl(from[0], F_SETFD, FD_CLOEXEC);
+	snprintf(in, sizeof(in), "%d", to[0]);
+	snprintf(out, sizeof(out), "%d", from[1]);
+	snprintf(how, sizeof(how), "%d", progress);
+	snprintf(port, sizeof(port), "%d", server_port);
+	CHECK(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ));
 	close(to[0]);
 	close(from[1]);
 	*in_p = from[0];
 	*out_p = to[1];
 	return pid;
+}
+
+static int child_main(char **argv)
+{
+	const struct child *child = children;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a parent that failed does not leave us here */
+	progress = (enum fi_progress) atoi(argv[4]);
+	server_port = atoi(argv[5]);
+	prov_name = argv[6];
+	while (strcmp(child->name, argv[1]))
+		child++;
+	child->run(atoi(argv[2]), atoi(argv[3]));
+	return 0;
 }
 
 static void join(pid_t pid, int in, int out)
@@ -307,7 +335,7 @@ static void swap_rdm_child(int in, int out)
 static void rdm_carries_every_size(void **state)
 {
 	int in, out;
-	pid_t pid = spawn(swap_rdm_child, &in, &out);
+	pid_t pid = spawn("swap_rdm_child", &in, &out);
 
 	swap_rdm(in, out, 77, 5);
 	join(pid, in, out);
@@ -338,7 +366,7 @@ static void the_last_inject_arrives(void **state)
 
 	for (i = 0; i < 20; i++)
 		CALL(fi_recv(n.ep, &got[i], sizeof(got[i]), NULL, FI_ADDR_UNSPEC, &got[i]));
-	pid = spawn(inject_child, &in, &out);
+	pid = spawn("inject_child", &in, &out);
 	trade(in, out, &n.name);
 	for (i = 0; i < 20; i++) {
 		CHECK(!reap(&n, &entry, 10000));
@@ -419,7 +447,7 @@ static void a_killed_peer_ends_what_waits_for_it(void **state)
 	fi_addr_t to;
 	pid_t pid;
 
-	pid = spawn(victim, &in, &out);
+	pid = spawn("victim", &in, &out);
 	other = trade(in, out, &n.name);
 	to = insert(&n, &other);
 	AGAIN(&n, fi_send(n.ep, big, 1, NULL, to, big));
@@ -447,7 +475,6 @@ static void a_killed_peer_ends_what_waits_for_it(void **state)
 	node_close(&n);
 }
 
-static int server_port;
 
 static void server(int in, int out)
 {
@@ -474,7 +501,7 @@ static void a_restarted_server_is_reached_again(void **state)
 
 	server_port = 0;
 	for (i = 0; i < 4; i++) {
-		pid = spawn(server, &in, &out);
+		pid = spawn("server", &in, &out);
 		name = trade(in, out, &n.name);
 		if (to == FI_ADDR_UNSPEC)
 			to = insert(&n, &name);
@@ -560,7 +587,7 @@ static void msg_connects_talks_and_shuts_down(void **state)
 	struct sockaddr_in to;
 	int in, out;
 	ssize_t len;
-	pid_t pid = spawn(msg_server, &in, &out);
+	pid_t pid = spawn("msg_server", &in, &out);
 
 	to = trade(in, out, &n.name);
 	n.info = ask(FI_EP_MSG, ntohs(to.sin_port), 0);
@@ -634,7 +661,15 @@ static int with_auto(void **state)
 #define MANUAL(name) { #name " (manual)", name, with_manual, NULL, NULL }
 #define AUTO(name) { #name " (auto)", name, with_auto, NULL, NULL }
 
-int main(void)
+static const struct child children[5] = {
+	{ "swap_rdm_child", swap_rdm_child },
+	{ "inject_child", inject_child },
+	{ "victim", victim },
+	{ "server", server },
+	{ "msg_server", msg_server },
+};
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sockets_is_not_offered_unasked),
@@ -654,5 +689,7 @@ int main(void)
 	};
 
 	signal(SIGPIPE, SIG_IGN);
+	if (argc > 1)
+		return child_main(argv);
 	return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
 }

@@ -21,9 +21,13 @@ const struct sim_conf sim_rough = {
 	.eager_limit = 500, .seg_size = 300,
 };
 
-/* The pools' only allocation; the linker leads it here. */
+/* The pools' only allocation; the linker leads it here.  A sanitizer's library asks for
+ * the wrapped name too, so it is not hidden.
+ */
+#pragma GCC visibility push(default)
 int __real_posix_memalign(void **out, size_t align, size_t size);
 int __wrap_posix_memalign(void **out, size_t align, size_t size);
+#pragma GCC visibility pop
 long sim_fail_after;
 
 int __wrap_posix_memalign(void **out, size_t align, size_t size)

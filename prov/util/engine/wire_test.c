@@ -179,7 +179,7 @@ static void test_mutations(void **arg)
 		len = sample((enum wire_op) (1 + i % (WIRE_OP_CNT - 1)), &payload);
 		assert_int_equal(wire_check(hdr, len, payload), 1);
 		for (j = 0; j < 1 + (state >> 61); j++)
-			hdr[(state >> (8 + j)) % len] = (uint8_t) (state >> (16 + 8 * j));
+			hdr[(state >> (8 + j)) % len] = (uint8_t) (state >> (3 + 8 * (j & 7)));
 		if (!((state >> 58) & 3))
 			len = (state >> 33) % (ENG_HDR_MAX + 1);
 		good += (size_t) wire_check(hdr, len, payload);
