@@ -48,6 +48,8 @@ static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_
 
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = endpoint,
+	.stx_ctx = obj_stx_open,
+	.srx_ctx = eng_srx_open,
 	.query_atomic = eng_query_atomic,
 };
 
@@ -126,6 +128,8 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		.cntr_cnt = OBJECTS_MAX,
 		.max_ep_tx_ctx = 1,
 		.max_ep_rx_ctx = 1,
+		.max_ep_stx_ctx = OBJECTS_MAX,
+		.max_ep_srx_ctx = OBJECTS_MAX,
 		.max_cntr_value = UINT64_MAX,
 		.max_err_cntr_value = UINT64_MAX,
 	};

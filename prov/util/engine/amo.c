@@ -124,7 +124,8 @@ static void write_header(struct eng_tx *tx, const struct amo *a, uint8_t flags, 
 {
 	struct wire_atomic head = { .kind = (uint8_t) a->kind, .op = (uint8_t) a->op,
 				    .type = (uint8_t) a->type };
-	size_t i, at = wire_put_base(tx->pkt.hdr, WIRE_ATOMIC, flags, 0, id, tx->pkt.len);
+	size_t i, at = wire_put_base(tx->pkt.hdr, WIRE_ATOMIC, flags, eng_ep_ctx(tx->ep, a->dest),
+				     id, tx->pkt.len);
 
 	if (flags & WIRE_F_DATA)
 		at = wire_put_word(tx->pkt.hdr, at, a->data);

@@ -137,8 +137,7 @@ static void disconnected(struct eng_ep *ep, int err, bool tell)
 	eng_ep_set_state(ep, ENG_EP_SHUT);
 	ep->only->slow |= ENG_PEER_CLOSED;
 	eng_peer_fail(ep->only, err);
-	if (ep->rxc == &ep->own)
-		eng_recv_flush(ep->rxc, FI_ECANCELED);
+	eng_recv_flush(ep->own, FI_ECANCELED);
 	if (tell)
 		event(ep, FI_SHUTDOWN, NULL, 0);
 }

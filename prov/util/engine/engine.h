@@ -78,6 +78,12 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 		const struct eng_link_ops *link, uint64_t flags,
 		struct fid_ep **ep_p, void *context);
 
+/* eng_srx_open - fi_srx_context() of a provider: obj_domain_ops.srx_ctx.
+ * Errors: -FI_ENOMEM, -FI_EINVAL (obj_domain_may_share).
+ */
+int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr,
+		 struct fid_ep **rx_ep_p, void *context);
+
 /* eng_pep_open - fi_passive_ep() of a provider with a connected link.
  * Binds at once, so that fi_getname() tells the address before fi_listen().
  * Errors: -FI_EINVAL, -FI_ENOMEM, those of link->pep_open.

@@ -884,8 +884,6 @@ static void test_bad_packets(void **arg)
 	breaks(hdr, 16, 0);
 	wire_put_base(hdr, WIRE_EAGER, 0, 0, 0, 100);
 	breaks(hdr, 16, 99);
-	wire_put_base(hdr, WIRE_EAGER, 0, 3, 0, 0);
-	breaks(hdr, 16, 0);
 	len = wire_put_word(hdr, wire_put_base(hdr, WIRE_DATA, 0, 0, 1 << 20, 10), 0);
 	breaks(hdr, len, 10);
 	len = wire_put_pair(hdr, wire_put_base(hdr, WIRE_CTS, 0, 0, 1 << 20, 10), 0);

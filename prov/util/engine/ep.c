@@ -31,7 +31,9 @@ void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state)
 	ep->state = state;
 }
 
-int eng_rxc_init(struct eng_rxc *rxc, size_t size)
+/* ---- receive contexts --------------------------------------------------------- */
+
+static int rxc_init(struct eng_rxc *rxc, size_t size)
 {
 	int ret = match_init(&rxc->msgs);
 
@@ -48,13 +50,48 @@ int eng_rxc_init(struct eng_rxc *rxc, size_t size)
 	return 0;
 }
 
-void eng_rxc_fini(struct eng_rxc *rxc)
+void eng_ep_fini_rxc(struct eng_ep *ep)
 {
-	match_fini(&rxc->msgs);
-	match_fini(&rxc->tagged);
+	unsigned i;
+
+	for (i = 0; ep->own && i < ep->rxc_cnt; i++) {
+		match_fini(&ep->own[i].msgs);
+		match_fini(&ep->own[i].tagged);
+	}
+	free(ep->own);
+	ep->own = NULL;
+}
+
+int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
+{
+	int ret = 0;
+
+	ep->own = calloc(cnt, sizeof(*ep->own));
+	if (!ep->own)
+		return -FI_ENOMEM;
+	for (ep->rxc_cnt = 0; ep->rxc_cnt < cnt; ep->rxc_cnt++) {
+		ret = rxc_init(&ep->own[ep->rxc_cnt], size ? size : QUEUE_SIZE);
+		if (ret) {
+			eng_ep_fini_rxc(ep);
+			return ret;
+		}
+	}
+	ep->rxc = ep->own;
+	return 0;
 }
 
 /* ---- enable ----------------------------------------------------------------- */
+
+void eng_ep_set_short(struct eng_ep *ep)
+{
+	struct eng_ep *hub = ep->hub;
+	size_t most = hub->eager_limit < ep->inject_size ? hub->eager_limit : ep->inject_size;
+
+	if (most > ep->max_msg_size)
+		most = ep->max_msg_size;
+	/* A peer's contexts are named on the long way only. */
+	ep->short_end = hub->rx_bits ? 0 : most + 1;
+}
 
 static void adopt_link(struct eng_ep *ep)
 {
@@ -67,13 +104,11 @@ static void adopt_link(struct eng_ep *ep)
 			  attr->eager_limit : attr->max_payload;
 	ep->seg_size = attr->seg_size && attr->seg_size < attr->max_payload ?
 		       attr->seg_size : attr->max_payload;
-	ep->short_max = ep->eager_limit < ep->inject_size ? ep->eager_limit : ep->inject_size;
-	if (ep->short_max > ep->max_msg_size)
-		ep->short_max = ep->max_msg_size;
+	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
 	assert(ep->seg_size && "a link carries some payload");
 }
 
-static int enable_locked(struct eng_ep *ep)
+static int start_locked(struct eng_ep *ep)
 {
 	char none[OBJ_ADDR_MAX] = "";
 	struct eng_grp *grp;
@@ -99,15 +134,36 @@ static int enable_locked(struct eng_ep *ep)
 	return 0;
 }
 
+int eng_ep_start_hub(struct eng_ep *ep)
+{
+	int ret;
+
+	lock_get(&ep->base.prog->lock);
+	ret = start_locked(ep);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
 static int ep_enable(struct obj_ep *base)
 {
 	struct eng_ep *ep = (struct eng_ep *) base;
-	int ret;
+	int ret = 0;
 
-	lock_get(&base->prog->lock);
-	ret = enable_locked(ep);
-	lock_put(&base->prog->lock);
-	return ret;
+	if (base->srx)
+		ret = eng_srx_join(ep);
+	if (ret)
+		return ret;
+	ret = eng_ep_start_hub(ep);
+	if (ret) {
+		if (ep->srx)
+			eng_srx_leave(ep);
+		return ret;
+	}
+	eng_ep_set_short(ep);
+	ep->plain_rx = !ep->srx && !ep->source_err;
+	ep->rx_ret = ep->srx ? -FI_ENOSYS : 0;
+	ep->tx_ret = 0;
+	return 0;
 }
 
 /* ---- close ------------------------------------------------------------------ */
@@ -133,16 +189,17 @@ static void linger(struct eng_ep *ep)
 	}
 }
 
-static void stop(struct eng_ep *ep)
+void eng_ep_stop_hub(struct eng_ep *ep)
 {
 	struct list *pos;
+	unsigned i;
 
 	if (ep->inject_out)
 		linger(ep);
 	lock_get(&ep->base.prog->lock);
 	eng_ep_set_state(ep, ENG_EP_CLOSED);
-	if (ep->rxc == &ep->own)
-		eng_recv_flush(ep->rxc, FI_ECANCELED);
+	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
+		eng_recv_flush(&ep->own[i], FI_ECANCELED);
 	list_for_each(pos, &ep->peers)
 		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
@@ -160,9 +217,11 @@ static void stop(struct eng_ep *ep)
 
 static void ep_free(struct eng_ep *ep)
 {
+	if (ep->srx)
+		eng_srx_leave(ep);
 	if (ep->connreq)
 		eng_connreq_drop(ep);
-	eng_rxc_fini(&ep->own);
+	eng_ep_fini_rxc(ep);
 	obj_ep_fini(&ep->base);
 	free(ep);
 }
@@ -176,7 +235,7 @@ static int ep_close(struct fid *fid)
 		return ret;
 	obj_ep_quiesce(&ep->base);
 	if (ep->state != ENG_EP_OPEN)
-		stop(ep);
+		eng_ep_stop_hub(ep);
 	ep_free(ep);
 	return 0;
 }
@@ -238,7 +297,7 @@ static struct fi_ops fid_ops = {
 	.control = obj_ep_control,
 };
 
-static struct fi_ops_ep ep_ops = {
+struct fi_ops_ep eng_ep_ops = {
 	.cancel = eng_recv_cancel,
 	.getopt = obj_ep_getopt,
 	.setopt = obj_ep_setopt,
@@ -251,7 +310,7 @@ static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 static void fill_tables(void)
 {
 	OBJ_OPS_FILL(&fid_ops, fid);
-	OBJ_OPS_FILL(&ep_ops, ep);
+	OBJ_OPS_FILL(&eng_ep_ops, ep);
 	OBJ_OPS_FILL(&eng_send_msg_ops, msg);
 	OBJ_OPS_FILL(&eng_send_tagged_ops, tagged);
 	OBJ_OPS_FILL(&eng_rma_ops, rma);
@@ -260,13 +319,12 @@ static void fill_tables(void)
 	OBJ_OPS_FILL(&eng_cm_rdm_ops, cm);
 }
 
-static void set_tables(struct eng_ep *ep)
+void eng_ep_set_tables(struct eng_ep *ep)
 {
 	struct fid_ep *fid = &ep->base.h.fid;
 
 	pthread_once(&tables_once, fill_tables);
-	fid->fid.ops = &fid_ops;
-	fid->ops = &ep_ops;
+	fid->ops = &eng_ep_ops;
 	fid->cm = ep->base.type == FI_EP_MSG ? &eng_cm_msg_ops : &eng_cm_rdm_ops;
 	if (ep->base.caps & FI_MSG)
 		fid->msg = &eng_send_msg_ops;
@@ -279,18 +337,14 @@ static void set_tables(struct eng_ep *ep)
 	obj_ops_fill_ep(fid);
 }
 
-static int set_up(struct eng_ep *ep, const struct eng_link_ops *link)
+void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 {
 	const struct fi_info *info = ep->base.info;
-	int ret;
 
-	if (ep->base.type != FI_EP_RDM && (ep->base.type != FI_EP_MSG || !link->connect)) {
-		ENG_WARN(ep, "%s has no endpoints of this type; FI_EP_RDM%s\n", link->name,
-			 link->connect ? " and FI_EP_MSG are offered" : " is offered");
-		return -FI_ENOSYS;
-	}
 	ep->hub = ep;
 	ep->link_ops = link;
+	ep->tx_ret = -FI_EOPBADSTATE;
+	ep->rx_ret = -FI_EOPBADSTATE;
 	ep->tx_size = info->tx_attr->size ? info->tx_attr->size : QUEUE_SIZE;
 	ep->inject_size = info->tx_attr->inject_size < ENG_INJECT_MAX ?
 			  info->tx_attr->inject_size : ENG_INJECT_MAX;
@@ -303,9 +357,19 @@ static int set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	hmap_init(&ep->by_addr);
 	list_init(&ep->peers);
 	list_init(&ep->idle);
-	ret = eng_rxc_init(&ep->own, info->rx_attr->size ? info->rx_attr->size : QUEUE_SIZE);
-	ep->rxc = &ep->own;
-	return ret;
+	list_init(&ep->srx_node);
+	list_init(&ep->users);
+	list_init(&ep->node);
+	list_init(&ep->closed);
+}
+
+static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)
+{
+	if (ep->base.type == FI_EP_RDM || (ep->base.type == FI_EP_MSG && link->connect))
+		return 0;
+	ENG_WARN(ep, "%s has no endpoints of this type; FI_EP_RDM%s\n", link->name,
+		 link->connect ? " and FI_EP_MSG are offered" : " is offered");
+	return -FI_ENOSYS;
 }
 
 int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
@@ -320,7 +384,11 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &base_ops, context);
 	if (ret)
 		goto free_ep;
-	ret = set_up(ep, link);
+	ret = check_type(ep, link);
+	if (ret)
+		goto fini_base;
+	eng_ep_set_up(ep, link);
+	ret = eng_ep_own_rxc(ep, 1, ep->base.info->rx_attr->size);
 	if (ret)
 		goto fini_base;
 	if (info->handle && info->handle->fclass == FI_CLASS_PEP)
@@ -329,12 +397,13 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 		ret = eng_connreq_take(ep, info->handle);
 	if (ret)
 		goto fini_rxc;
-	set_tables(ep);
+	ep->base.h.fid.fid.ops = &fid_ops;
+	eng_ep_set_tables(ep);
 	*ep_p = &ep->base.h.fid;
 	return 0;
 
 fini_rxc:
-	eng_rxc_fini(&ep->own);
+	eng_ep_fini_rxc(ep);
 fini_base:
 	obj_ep_fini(&ep->base);
 free_ep:

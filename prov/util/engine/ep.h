@@ -50,10 +50,20 @@ struct eng_rxc {
 	size_t size;			/* most of them */
 };
 
+/* A standard endpoint, a scalable one, a context of it, or a shared receive context:
+ * base.h.fid.fid.fclass says which.
+ *
+ *                     hub           rxc                    posts
+ *   EP                itself        own, or the SRX's      both
+ *   SEP               itself        own, one a context     nothing: its contexts do
+ *   TX_CTX, RX_CTX    the SEP       one of the SEP's       sends; receives
+ *   SRX_CTX           itself        own                    receives; it has no link
+ */
 struct eng_ep {
 	struct obj_ep base;		/* first */
-	struct eng_ep *hub;		/* who has the link and the peers: itself */
+	struct eng_ep *hub;		/* who has the link and the peers */
 	struct eng_grp *grp;		/* from enable on */
+	int tx_ret, rx_ret;		/* why nothing can be sent, or received, by it; 0: it can */
 	const struct eng_link_ops *link_ops;
 	struct eng_link *link;		/* from enable on */
 	enum eng_ep_state state;
@@ -65,13 +75,15 @@ struct eng_ep {
 	size_t eager_limit;
 	size_t seg_size;
 	size_t max_msg_size;
-	size_t short_max;		/* longest message that is neither long nor refused */
-	size_t inject_out;		/* injected messages that only we have a copy of */
+	size_t short_end;		/* messages shorter than this may take the short way; 0: none */
+	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */
+	size_t inject_out;		/* hub: injected messages that only we have a copy of */
 
 	/* receiving */
-	struct eng_rxc *rxc;		/* &own, or that of a shared context */
-	struct eng_rxc own;
-	bool has_own;			/* @own is initialised */
+	struct eng_rxc *rxc;		/* @rxc_cnt receive contexts, by their number on the wire */
+	unsigned rxc_cnt;
+	struct eng_rxc *own;		/* to be freed with us, or NULL */
+	bool plain_rx;			/* messages may take the short way in */
 	bool source;			/* FI_SOURCE */
 	bool source_err;		/* FI_SOURCE_ERR */
 	bool directed;			/* FI_DIRECTED_RECV */
@@ -87,6 +99,17 @@ struct eng_ep {
 	size_t unexp_peers;		/* peers that hold unexpected payload */
 
 	struct eng_connreq *connreq;	/* what fi_accept() will answer; or NULL */
+
+	/* shared receive contexts */
+	struct eng_ep *srx;		/* the one that we use, or NULL */
+	struct list srx_node;		/* on its @users */
+	struct list users;		/* SRX: enabled endpoints that use it */
+
+	/* scalable endpoints */
+	struct eng_ep **tx_ctx, **rx_ctx;	/* SEP: by index; NULL: not open */
+	struct list node;		/* TX_CTX: on its hub's @closed */
+	struct list closed;		/* SEP: closed contexts that the link still works for */
+	size_t rx_busy;			/* RX_CTX: receives that are being filled */
 };
 
 static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)
@@ -105,9 +128,54 @@ static inline bool eng_ep_enabled(const struct eng_ep *ep)
 /* eng_ep_set_state - the only way to change ep->state; asserts that it may. */
 void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state);
 
-/* eng_rxc_init - an empty receive context.  Errors: -FI_ENOMEM. */
-int eng_rxc_init(struct eng_rxc *rxc, size_t size);
-void eng_rxc_fini(struct eng_rxc *rxc);
+/* eng_ep_own_rxc - give @ep @cnt empty receive contexts of its own.  Errors: -FI_ENOMEM. */
+int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size);
+void eng_ep_fini_rxc(struct eng_ep *ep);
+
+/* eng_ep_set_up - what all classes of endpoint have; base is initialised. */
+void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link);
+
+/* eng_ep_set_tables - the calls that base.caps allow.  fid->fid.ops is the caller's. */
+void eng_ep_set_tables(struct eng_ep *ep);
+
+/* eng_ep_set_short - the hub has its link: which messages of @ep may take the short way? */
+void eng_ep_set_short(struct eng_ep *ep);
+
+/* eng_ep_start_hub, eng_ep_stop_hub - open the link; close it, with everything that
+ * waits for a peer.  Caller does not hold the lock.  Errors: the link's, -FI_ENOMEM.
+ */
+int eng_ep_start_hub(struct eng_ep *ep);
+void eng_ep_stop_hub(struct eng_ep *ep);
+
+/* What the endpoint layer calls for each class. */
+extern struct fi_ops_ep eng_ep_ops;
+
+/* eng_ep_ctx - the receive context that @dest names; 0 without such names. */
+static inline uint16_t eng_ep_ctx(const struct eng_ep *ep, fi_addr_t dest)
+{
+	unsigned bits = ep->hub->rx_bits;
+
+	return bits && dest != FI_ADDR_UNSPEC ? (uint16_t) (dest >> (64 - bits)) : 0;
+}
+
+/* eng_ep_rx - whose events an operation of a peer on context @ctx of @hub raises. */
+static inline struct eng_ep *eng_ep_rx(struct eng_ep *hub, unsigned ctx)
+{
+	return hub->rx_ctx && ctx < hub->rxc_cnt && hub->rx_ctx[ctx] ? hub->rx_ctx[ctx] : hub;
+}
+
+/* ---- shared receive contexts (srx.c) ----------------------------------------- */
+
+/* eng_srx_join, eng_srx_leave - @ep is enabled with base.srx, or closes.
+ * Without the lock.  Errors: -FI_EINVAL the others use another address vector.
+ */
+int eng_srx_join(struct eng_ep *ep);
+void eng_srx_leave(struct eng_ep *ep);
+
+/* eng_srx_voice - whose queue reports what no endpoint in particular received:
+ * @ep itself, for a shared context that has no queue one of its endpoints.
+ */
+struct eng_ep *eng_srx_voice(struct eng_ep *ep);
 
 /* The tables of an endpoint; each in the file of its noun. */
 extern struct fi_ops_msg eng_send_msg_ops;

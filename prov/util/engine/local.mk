@@ -37,6 +37,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/serve.h \
 	prov/util/engine/serve_amo.c \
 	prov/util/engine/sink.c \
+	prov/util/engine/srx.c \
 	prov/util/engine/sink.h \
 	prov/util/engine/tx.c \
 	prov/util/engine/tx.h \
@@ -53,6 +54,7 @@ engine_tests = \
 	prov/util/engine/match_test \
 	prov/util/engine/model_test \
 	prov/util/engine/rma_test \
+	prov/util/engine/srx_test \
 	prov/util/engine/wire_test
 
 if HAVE_CMOCKA
@@ -94,6 +96,10 @@ prov_util_engine_rma_test_SOURCES = prov/util/engine/rma_test.c $(engine_sim_sou
 prov_util_engine_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_rma_test_LDADD = $(engine_sim_libs)
 prov_util_engine_rma_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_srx_test_SOURCES = prov/util/engine/srx_test.c $(engine_sim_sources)
+prov_util_engine_srx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_srx_test_LDADD = $(engine_sim_libs)
+prov_util_engine_srx_test_LDFLAGS = $(engine_sim_ldflags)
 endif
 
 

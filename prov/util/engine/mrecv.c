@@ -34,6 +34,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	part->iov[0] = (struct iovec) { buffer->iov[0].iov_base, used };
 	part->state = ENG_RECV_NEW;
 	part->want_comp = buffer->want_comp;
+	part->asked = buffer->asked;
 	part->multi = false;
 	part->abort = 0;
 
@@ -53,7 +54,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 /* The error that says that @buffer is the program's again. */
 static void release_aborted(struct eng_recv *buffer)
 {
-	struct eng_ep *ep = buffer->ep;
+	struct eng_ep *ep = eng_srx_voice(buffer->ep);
 	struct fi_cq_err_entry entry = {
 		.op_context = buffer->context,
 		.flags = buffer->cq_flags | FI_MULTI_RECV,
@@ -78,10 +79,12 @@ uint64_t eng_mrecv_part_done(struct eng_recv *buffer)
 
 void eng_mrecv_close(struct eng_recv *buffer)
 {
+	struct eng_ep *ep = eng_srx_voice(buffer->ep);
+
 	eng_recv_set_state(buffer, ENG_RECV_CLOSING);
 	if (buffer->parts)
 		return;
-	obj_ep_comp_rx(&buffer->ep->base, buffer->ep->base.rx_cq != NULL, buffer->context,
+	obj_ep_comp_rx(&ep->base, ep->base.rx_cq != NULL, buffer->context,
 		       buffer->cq_flags | FI_MULTI_RECV, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL,
 		       OBJ_CNTR_NONE);
 	eng_recv_free(buffer);

@@ -49,7 +49,7 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 				      const struct wire_msg *msg)
 {
 	struct eng_ep *ep = peer->ep;
-	struct eng_rxc *rxc = ep->rxc;
+	struct eng_rxc *rxc = &ep->rxc[msg->ctx];
 	struct match *m = eng_rxc_match(rxc, msg->flags & WIRE_F_TAG);
 	struct match_recv *hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
 	struct eng_envelope env = {
@@ -80,6 +80,26 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 	return env.rts ? ENG_RX_DONE : take_payload(recv, rx);
 }
 
+/* A message to a receive context that we do not have.  Its sender is told, if it waits
+ * for an answer; either way nobody else has to suffer for it.
+ */
+static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_msg *msg)
+{
+	struct eng_out *note = NULL;
+	char text[ENG_PEER_TEXT];
+
+	if (msg->id) {
+		note = eng_note_get(peer->ep->grp);
+		if (!note)
+			return ENG_RX_LATER;
+		eng_note_send(note, peer, WIRE_NACK, 0, msg->id, 0, FI_EADDRNOTAVAIL);
+	}
+	ENG_WARN(peer->ep, "%s: a message for receive context %u is dropped: this endpoint has %u "
+		 "(the sender's fi_rx_addr() asks for more than rx_ctx_cnt)\n",
+		 eng_peer_text(peer, text), msg->ctx, peer->ep->rxc_cnt);
+	return ENG_RX_DONE;
+}
+
 /* The common packet is a short message that is here in whole, wants no answer and
  * has a plain receive waiting for it.  Returns false, with nothing done, if any of
  * that is not so.
@@ -87,7 +107,7 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 {
 	struct eng_ep *ep = peer->ep;
-	struct eng_rxc *rxc = ep->rxc;
+	struct eng_rxc *rxc = ep->rxc;	/* context 0 is all that a plain message names */
 	struct match_recv *hit;
 	struct eng_recv *recv;
 	struct wire_msg msg;
@@ -101,7 +121,7 @@ static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 		return false;
 	recv = container_of(hit, struct eng_recv, m);
 	if (__builtin_expect(recv->iov_cnt != 1 || recv->multi || msg.len > recv->room ||
-			     ep->source_err, 0))
+			     !ep->plain_rx, 0))
 		return false;
 	match_unpost(m, hit);
 	rxc->posted--;
@@ -129,8 +149,8 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	if (__builtin_expect(why != NULL, 0))
 		return bad(peer, rx, why);
 	if (msg.op == WIRE_EAGER || msg.op == WIRE_RTS) {
-		if (msg.ctx)
-			return bad(peer, rx, "no such receive context");
+		if (__builtin_expect(msg.ctx >= peer->ep->rxc_cnt, 0))
+			return no_such_ctx(peer, &msg);
 		return on_message(peer, rx, &msg);
 	}
 	switch (msg.op) {

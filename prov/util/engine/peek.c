@@ -8,12 +8,14 @@
 
 static void report(const struct eng_recv *model, const struct eng_msg *msg)
 {
-	struct eng_ep *ep = model->ep;
+	/* What lies in a shared context came by way of one of its endpoints. */
+	struct eng_ep *ep = msg->peer->ep->srx ? msg->peer->ep : model->ep;
 	uint64_t flags = model->cq_flags;
+	bool want = obj_ep_want_rx_comp(&ep->base, model->asked ? FI_COMPLETION : 0);
 
 	if (msg->env.flags & WIRE_F_DATA)
 		flags |= FI_REMOTE_CQ_DATA;
-	obj_ep_comp_rx(&ep->base, model->want_comp, model->context, flags, msg->env.len,
+	obj_ep_comp_rx(&ep->base, want, model->context, flags, msg->env.len,
 		       NULL, msg->env.data, msg->env.tag,
 		       ep->source ? eng_peer_fi_addr(msg->peer) : FI_ADDR_NOTAVAIL,
 		       OBJ_CNTR_NONE);
@@ -30,7 +32,7 @@ static void report_none(const struct eng_recv *model)
 		.src_addr = FI_ADDR_NOTAVAIL,
 	};
 
-	obj_ep_err_rx(&model->ep->base, &entry, NULL, 0, OBJ_CNTR_NONE);
+	obj_ep_err_rx(&eng_srx_voice(model->ep)->base, &entry, NULL, 0, OBJ_CNTR_NONE);
 }
 
 static struct match_msg *find(struct eng_recv *model, struct match *m)

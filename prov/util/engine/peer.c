@@ -95,6 +95,8 @@ static void unlink_hash(struct eng_peer *peer)
 
 static void peer_free(struct eng_peer *peer)
 {
+	if (peer->src)
+		eng_peer_unref(peer->src);
 	assert(!peer->refs && list_empty(&peer->txs) && list_empty(&peer->rxs) &&
 	       list_empty(&peer->msgs) && list_empty(&peer->serves) && "nothing refers to a peer that goes");
 	list_del(&peer->node);
@@ -115,14 +117,33 @@ static void reap(struct eng_ep *ep)
 		if (peer->refs || peer->table_refs || !(peer->slow & ENG_PEER_IDLE))
 			continue;
 		unlink_hash(peer);
-		ep->link_ops->peer_put(peer->link, peer);
+		if (peer->link)
+			ep->link_ops->peer_put(peer->link, peer);
 		peer_free(peer);
 	}
 }
 
+static struct eng_peer *find_or_make(struct eng_ep *ep, const void *addr, size_t len);
+
+/* Who it is to the matcher. */
+static bool set_key(struct eng_peer *peer)
+{
+	struct eng_ep *ep = peer->ep;
+
+	peer->key = peer;
+	if (!ep->srx || ep->base.type == FI_EP_MSG)
+		return true;
+	peer->src = find_or_make(ep->srx, peer->addr, peer->addr_len);
+	if (!peer->src)
+		return false;
+	eng_peer_ref(peer->src);
+	peer->key = peer->src;
+	return true;
+}
+
 struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 {
-	size_t chan = (ep->link_ops->chan_size + 15) & ~(size_t) 15;
+	size_t chan = ep->link_ops ? (ep->link_ops->chan_size + 15) & ~(size_t) 15 : 0;
 	struct eng_peer *peer = calloc(1, sizeof(*peer) + chan + len);
 
 	if (!peer)
@@ -135,6 +156,10 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 	peer->addr_len = len;
 	if (len)
 		memcpy(peer->addr, addr, len);
+	if (!set_key(peer)) {
+		free(peer);
+		return NULL;
+	}
 	list_init(&peer->txs);
 	list_init(&peer->rxs);
 	list_init(&peer->msgs);
@@ -201,7 +226,7 @@ struct eng_peer *eng_peer_resolve(struct eng_ep *ep, fi_addr_t fi_addr, int *ret
 	if (!ep->base.av)
 		return NULL;
 	i = obj_av_index(ep->base.av, fi_addr, &rx);
-	if (obj_av_addr(ep->base.av, fi_addr, addr, &len))
+	if (obj_av_addr(ep->base.av, i, addr, &len))
 		return NULL;
 	*ret_p = -FI_EAGAIN;
 	slot = table_slot(ep, i, true);
@@ -303,18 +328,55 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->slow &= ~ENG_PEER_IDLE;
 }
 
-void eng_peer_free_all(struct eng_ep *ep)
+bool eng_peer_lonely(struct eng_peer *peer)
 {
-	struct list *pos, *tmp;
+	struct eng_ep *srx = peer->ep->srx;
+	struct eng_peer *other;
+	struct list *pos;
+
+	if (!peer->src)
+		return true;
+	list_for_each(pos, &srx->users) {
+		other = lookup(container_of(pos, struct eng_ep, srx_node), peer->hash, peer->addr,
+			       peer->addr_len);
+		if (other && other != peer && !(other->slow & ENG_PEER_IDLE))
+			return false;
+	}
+	return true;
+}
+
+static void free_table(struct eng_ep *ep)
+{
 	size_t i;
 
-	hmap_destroy(&ep->by_addr);
-	list_for_each_safe(pos, tmp, &ep->peers)
-		peer_free(container_of(pos, struct eng_peer, node));
 	for (i = 0; i < ep->page_cnt; i++)
 		free(ep->pages[i]);
 	free(ep->pages);
 	ep->pages = NULL;
 	ep->page_cnt = 0;
+}
+
+void eng_peer_forget_table(struct eng_ep *ep)
+{
+	struct eng_peer *peer;
+	struct list *pos;
+
+	free_table(ep);
+	list_for_each(pos, &ep->peers) {
+		peer = container_of(pos, struct eng_peer, node);
+		peer->table_refs = 0;
+		peer->fi_addr = FI_ADDR_NOTAVAIL;
+		may_go(peer);
+	}
+}
+
+void eng_peer_free_all(struct eng_ep *ep)
+{
+	struct list *pos, *tmp;
+
+	hmap_destroy(&ep->by_addr);
+	list_for_each_safe(pos, tmp, &ep->peers)
+		peer_free(container_of(pos, struct eng_peer, node));
+	free_table(ep);
 	ep->only = NULL;
 }

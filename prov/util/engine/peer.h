@@ -26,13 +26,15 @@ enum {
 };
 
 struct eng_peer {
-	struct eng_ep *ep;		/* hub */
-	struct eng_link *link;		/* the one it is bound to */
+	struct eng_ep *ep;		/* hub, or a shared receive context */
+	struct eng_peer *key;		/* who the matcher knows it as: itself, or @src */
+	struct eng_link *link;		/* the one it is bound to; NULL: none (shared context) */
 	unsigned slow;			/* ENG_PEER_* */
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
 	unsigned tx_cnt;		/* sends that are not complete, for fences */
 	fi_addr_t fi_addr;		/* what FI_SOURCE reports; FI_ADDR_NOTAVAIL: not known yet */
+	struct eng_peer *src;		/* with a shared receive context: its peer at our address */
 	uint64_t unexp_bytes;		/* payload of its unexpected messages */
 	unsigned fenced_cnt;		/* of @tx_cnt, in @fenced */
 	bool releasing;			/* @fenced is being emptied */
@@ -97,7 +99,7 @@ static inline fi_addr_t eng_peer_fi_addr(struct eng_peer *peer)
 /* eng_peer_key - what the matcher knows @peer as. */
 static inline uint64_t eng_peer_key(const struct eng_peer *peer)
 {
-	return (uintptr_t) peer;
+	return (uintptr_t) peer->key;
 }
 
 /* eng_peer_unref - one request less; the peer may become idle. */
@@ -113,6 +115,14 @@ void eng_peer_fail(struct eng_peer *peer, int err);
 
 /* eng_peer_removed - obj_ep_ops.av_removed of every engine endpoint. */
 void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr);
+
+/* eng_peer_forget_table - no fi_addr_t leads to any of @ep's peers any more. */
+void eng_peer_forget_table(struct eng_ep *ep);
+
+/* eng_peer_lonely - no other endpoint of a shared receive context has a channel to
+ * where @peer was.
+ */
+bool eng_peer_lonely(struct eng_peer *peer);
 
 /* eng_peer_free_all - the endpoint closes; the link is gone already. */
 void eng_peer_free_all(struct eng_ep *ep);

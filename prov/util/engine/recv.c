@@ -40,6 +40,7 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 	recv->parts = 0;
 	recv->state = ENG_RECV_NEW;
 	recv->abort = 0;
+	recv->asked = (c->flags & FI_COMPLETION) != 0;
 	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
 	recv->multi = (c->flags & FI_MULTI_RECV) != 0;
 	recv->min = ep->base.min_multi_recv;
@@ -57,8 +58,8 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 
 static int refuse(struct eng_ep *ep, const struct call *c)
 {
-	if (!eng_ep_enabled(ep))
-		return -FI_EOPBADSTATE;
+	if (ep->rx_ret)
+		return ep->rx_ret;
 	if (c->cnt > ENG_IOV_MAX)
 		return -FI_EINVAL;
 	if ((c->flags & FI_MULTI_RECV) && c->cnt != 1)

@@ -67,6 +67,7 @@ struct eng_recv {
 	uint16_t iov_cnt;
 	uint8_t state;			/* enum eng_recv_state */
 	bool want_comp;
+	bool asked;			/* FI_COMPLETION was given; says what an SRX cannot know yet */
 	bool multi;
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	struct list node;		/* PULL: on peer->rxs */
@@ -122,6 +123,11 @@ void eng_recv_abort(struct eng_recv *recv, int err);
 
 /* eng_recv_free - give back the memory and the reference to the peer. */
 void eng_recv_free(struct eng_recv *recv);
+
+/* eng_recv_adopt - a receive of a shared context has met a message of @ep, whose it is
+ * from now on.
+ */
+void eng_recv_adopt(struct eng_recv *recv, struct eng_ep *ep);
 
 /* eng_recv_flush - abort everything posted in @rxc. */
 void eng_recv_flush(struct eng_rxc *rxc, int err);

@@ -93,10 +93,17 @@ static void pull(struct eng_recv *recv, struct eng_out *note)
 void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 		    const struct eng_envelope *env, struct eng_out *notes[3])
 {
-	if (!recv->sink.name.peer) {
+	struct eng_peer *from = recv->sink.name.peer;
+
+	/* A receive that is directed by way of a shared context knows its source only. */
+	if (from != peer) {
 		recv->sink.name.peer = peer;
 		eng_peer_ref(peer);
+		if (from)
+			eng_peer_unref(from);
 	}
+	if (__builtin_expect(peer->ep->srx != NULL, 0))
+		eng_recv_adopt(recv, peer->ep);
 	eng_recv_set_state(recv, ENG_RECV_MATCHED);
 	recv->env = *env;
 	if (env->flags & WIRE_F_DATA)
@@ -106,6 +113,12 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 		eng_note_send(notes[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
 	if (env->rts)
 		pull(recv, notes[0]);
+}
+
+void eng_recv_adopt(struct eng_recv *recv, struct eng_ep *ep)
+{
+	recv->ep = ep;
+	recv->want_comp = obj_ep_want_rx_comp(&ep->base, recv->asked ? FI_COMPLETION : 0);
 }
 
 /* ---- ends ------------------------------------------------------------------ */
@@ -125,7 +138,7 @@ void eng_recv_free(struct eng_recv *recv)
 static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t len,
 			 fi_addr_t src)
 {
-	struct eng_ep *ep = recv->ep;
+	struct eng_ep *ep = eng_srx_voice(recv->ep);
 	struct eng_peer *peer = recv->sink.name.peer;
 	struct fi_cq_err_entry entry = {
 		.op_context = recv->context,
@@ -227,26 +240,43 @@ struct lost {
 
 static bool abort_directed(struct match_recv *m, void *arg)
 {
+	struct eng_recv *recv = container_of(m, struct eng_recv, m);
 	struct lost *lost = arg;
 
-	if (m->src == eng_peer_key(lost->peer))
-		eng_recv_abort(container_of(m, struct eng_recv, m), lost->err);
+	if (m->src != eng_peer_key(lost->peer))
+		return false;
+	if (lost->peer->src && !recv->multi)
+		eng_recv_adopt(recv, lost->peer->ep);
+	eng_recv_abort(recv, lost->err);
 	return false;
+}
+
+/* May a receive be directed at @peer that nobody else can satisfy? */
+static bool awaited(struct eng_peer *peer)
+{
+	if (!peer->src)
+		return peer->refs != 0;
+	return peer->ep->state != ENG_EP_CLOSED && eng_peer_lonely(peer);
 }
 
 void eng_recv_fail_all(struct eng_peer *peer, int err)
 {
 	struct lost lost = { peer, err };
-	struct eng_rxc *rxc = peer->ep->rxc;
+	struct eng_ep *ep = peer->ep;
+	struct eng_rxc *rxc;
 	struct list *item;
+	unsigned i;
 
 	while ((item = peer->rxs.next) != &peer->rxs)
 		eng_recv_finish(container_of(item, struct eng_recv, node), -err);
 	eng_unexp_peer_lost(peer);
-	if (!peer->refs)
+	if (!awaited(peer))
 		return;
-	if (rxc->msgs.directed_cnt + rxc->msgs.wild_cnt)
-		match_each_recv(&rxc->msgs, abort_directed, &lost);
-	if (rxc->tagged.directed_cnt + rxc->tagged.wild_cnt)
-		match_each_recv(&rxc->tagged, abort_directed, &lost);
+	for (i = 0; i < ep->rxc_cnt; i++) {
+		rxc = &ep->rxc[i];
+		if (rxc->msgs.directed_cnt + rxc->msgs.wild_cnt)
+			match_each_recv(&rxc->msgs, abort_directed, &lost);
+		if (rxc->tagged.directed_cnt + rxc->tagged.wild_cnt)
+			match_each_recv(&rxc->tagged, abort_directed, &lost);
+	}
 }

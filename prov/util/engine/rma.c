@@ -80,8 +80,8 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	}
 	tx->pkt.iov_cnt = 0;
 	tx->pkt.len = 0;
-	at = wire_put_base(tx->pkt.hdr, WIRE_READ, r->len ? 0 : WIRE_F_DELIVERED, 0,
-			   r->len ? tx->sink.name.id : tx->name.id, r->len);
+	at = wire_put_base(tx->pkt.hdr, WIRE_READ, r->len ? 0 : WIRE_F_DELIVERED,
+			   eng_ep_ctx(ep, r->dest), r->len ? tx->sink.name.id : tx->name.id, r->len);
 	for (i = 0; i < r->rma_cnt; i++)
 		at = wire_put_rma(tx->pkt.hdr, at, r->rma[i].addr, r->rma[i].len, r->rma[i].key);
 	tx->pkt.hdr_len = (uint16_t) at;
@@ -93,11 +93,11 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 /* The header of bytes @off .. @off + @len of a write.  The last piece names all
  * ranges, so that the target knows whose events to raise.
  */
-static void write_header(struct eng_pkt *pkt, const struct rma *r, uint32_t id, uint8_t flags,
-			 size_t off, size_t len)
+static void write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id,
+			 uint8_t flags, size_t off, size_t len)
 {
 	size_t i, skip, part, left = len;
-	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, 0, id, len);
+	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, ctx, id, len);
 
 	if (flags & WIRE_F_DATA) {
 		at = wire_put_word(pkt->hdr, at, r->data);
@@ -126,7 +126,7 @@ static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p
 		pkt = eng_tx_piece(tx);
 		if (!pkt)
 			return -FI_EAGAIN;
-		write_header(pkt, r, tx->name.id, 0, off, seg);
+		write_header(pkt, r, eng_ep_ctx(tx->ep, r->dest), tx->name.id, 0, off, seg);
 		pkt->flags = ENG_PKT_MORE;
 		pkt->iov_cnt = (uint16_t) iov_slice(r->iov, r->cnt, off, seg, pkt->iov);
 		pkt->len = seg;
@@ -168,7 +168,8 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 		if (eng_tx_attach(tx, last, cnt, r->len - off, false))
 			goto again;
 	}
-	write_header(&tx->pkt, r, tx->name.id, flags, off, r->len - off);
+	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->dest), tx->name.id, flags, off,
+		     r->len - off);
 	return eng_tx_launch(tx, r->flags);
 
 again:

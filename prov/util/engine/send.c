@@ -31,8 +31,8 @@ struct send {
 /* What cannot be sent at once for a reason that is not memory. */
 static int refuse(struct eng_ep *ep, const struct send *s)
 {
-	if (!eng_ep_enabled(ep))
-		return -FI_EOPBADSTATE;
+	if (ep->tx_ret)
+		return ep->tx_ret;
 	if (s->len > ep->max_msg_size || s->cnt > ENG_IOV_MAX)
 		return s->cnt > ENG_IOV_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
 	if ((s->flags & FI_INJECT) && s->len > ep->inject_size)
@@ -64,9 +64,9 @@ static void announce(struct eng_tx *tx)
 }
 
 static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t flags,
-				uint32_t id)
+				uint16_t ctx, uint32_t id)
 {
-	size_t len = wire_put_base(tx->pkt.hdr, WIRE_EAGER, flags, 0, id, s->len);
+	size_t len = wire_put_base(tx->pkt.hdr, WIRE_EAGER, flags, ctx, id, s->len);
 
 	if (flags & WIRE_F_TAG)
 		len = wire_put_word(tx->pkt.hdr, len, s->tag);
@@ -98,7 +98,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		eng_tx_free(tx);
 		return -FI_EAGAIN;
 	}
-	write_header(tx, s, s->wire | ack, tx->name.id);
+	write_header(tx, s, s->wire | ack, eng_ep_ctx(ep, s->dest), tx->name.id);
 	if (rts)
 		announce(tx);
 	return eng_tx_launch(tx, s->flags);
@@ -154,7 +154,7 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 	tx->pkt.done = eng_tx_done;
 	if (s->len)
 		memcpy(tx->data, s->iov->iov_base, s->len);
-	write_header(tx, s, s->wire, 0);
+	write_header(tx, s, s->wire, 0, 0);
 	ret = ep->link_ops->send(peer->link, peer, &tx->pkt);
 	if (__builtin_expect(!ret, 0))
 		return kept(tx, ep, peer, s, want);
@@ -173,8 +173,9 @@ post_short(struct eng_ep *ep, const struct send *s)
 	struct eng_peer *peer;
 	int ret = 0;
 
+	/* Before fi_enable() nothing is short enough. */
 	if (__builtin_expect(s->len > ENG_TX_INLINE || (s->flags & LONG_WAY) ||
-			     !eng_ep_enabled(ep) || s->len > ep->short_max, 0))
+			     s->len >= ep->short_end, 0))
 		return post(ep, s);
 	lock_get(&ep->base.prog->lock);
 	peer = eng_peer_get(ep->hub, s->dest, &ret);

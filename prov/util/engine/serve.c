@@ -57,10 +57,10 @@ enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_ms
 	return ENG_RX_DONE;
 }
 
-static int verify(struct eng_peer *peer, const struct wire_rma *r, uint64_t len,
-		  uint64_t access, struct iovec *iov, size_t *cnt_p, struct obj_cntr **cntr_p)
+static int verify(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
+		  uint64_t len, uint64_t access, struct iovec *iov, size_t *cnt_p, struct obj_cntr **cntr_p)
 {
-	return obj_mr_verify(peer->ep->base.domain, &peer->ep->base, r->key, r->addr, len,
+	return obj_mr_verify(peer->ep->base.domain, &eng_ep_rx(peer->ep, msg->ctx)->base, r->key, r->addr, len,
 			     access, iov, cnt_p, cntr_p);
 }
 
@@ -74,7 +74,7 @@ static int verify_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 
 	*cnt_p = 0;
 	for (i = 0; i < msg->rma_cnt; i++) {
-		ret = verify(peer, &msg->rma[i], msg->rma[i].len, access, part, &cnt, NULL);
+		ret = verify(peer, msg, &msg->rma[i], msg->rma[i].len, access, part, &cnt, NULL);
 		if (ret)
 			return ret;
 		for (j = 0; j < cnt; j++, ++*cnt_p)
@@ -87,7 +87,7 @@ static int verify_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
 		      uint64_t op_flag, uint64_t len)
 {
-	struct obj_ep *base = &peer->ep->base;
+	struct obj_ep *base = &eng_ep_rx(peer->ep, msg->ctx)->base;
 	struct iovec iov[OBJ_MR_IOV_MAX];
 	struct obj_cntr *cntr;
 	size_t i, cnt;
@@ -95,7 +95,7 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 	/* A counter is looked up when it is bumped: its region may have gone. */
 	for (i = 0; i < msg->rma_cnt && access == FI_REMOTE_WRITE; i++) {
 		cntr = NULL;
-		if (!verify(peer, &msg->rma[i], 0, access, iov, &cnt, &cntr) && cntr)
+		if (!verify(peer, msg, &msg->rma[i], 0, access, iov, &cnt, &cntr) && cntr)
 			obj_cntr_inc(cntr, len);
 	}
 	if (msg->flags & WIRE_F_DATA)
@@ -129,7 +129,7 @@ static void scatter(struct eng_peer *peer, const struct wire_msg *msg, const uin
 	for (i = 0; i < msg->rma_cnt; i++) {
 		const struct wire_rma *r = &msg->rma[i];
 
-		if (r->len && !verify(peer, r, r->len, FI_REMOTE_WRITE, iov, &cnt, NULL))
+		if (r->len && !verify(peer, msg, r, r->len, FI_REMOTE_WRITE, iov, &cnt, NULL))
 			iov_scatter(iov, cnt, 0, data, r->len);
 		data += r->len;
 	}
@@ -266,7 +266,7 @@ static bool next_range(struct eng_serve *sv)
 	if (sv->err || sv->range == sv->msg.rma_cnt)
 		return false;
 	r = &sv->msg.rma[sv->range];
-	sv->err = verify(sv->peer, r, r->len, FI_REMOTE_READ, sv->iov, &cnt, NULL);
+	sv->err = verify(sv->peer, &sv->msg, r, r->len, FI_REMOTE_READ, sv->iov, &cnt, NULL);
 	if (sv->err)
 		return false;
 	sv->pump.peer = sv->peer;

@@ -53,10 +53,10 @@ static uint64_t access_of(const struct amo *a)
 	return a->op == FI_ATOMIC_READ ? FI_REMOTE_READ : FI_REMOTE_READ | FI_REMOTE_WRITE;
 }
 
-static int verify(struct eng_peer *peer, const struct amo *a, const struct wire_rma *r,
-		  struct iovec *iov, size_t *cnt_p)
+static int verify(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
+		  const struct wire_rma *r, struct iovec *iov, size_t *cnt_p)
 {
-	struct obj_ep *base = &peer->ep->base;
+	struct obj_ep *base = &eng_ep_rx(peer->ep, msg->ctx)->base;
 	size_t i;
 	int ret = obj_mr_verify(base->domain, base, r->key, r->addr, r->len * a->size,
 				access_of(a), iov, cnt_p, NULL);
@@ -76,7 +76,7 @@ static void apply(struct eng_peer *peer, const struct amo *a, const struct wire_
 	size_t i, j, cnt, at = 0;
 
 	for (i = 0; i < msg->rma_cnt; i++) {
-		if (verify(peer, a, &msg->rma[i], iov, &cnt))
+		if (verify(peer, a, msg, &msg->rma[i], iov, &cnt))
 			return;
 		for (j = 0; j < cnt; j++) {
 			eng_atomic_apply(a->type, a->op, iov[j].iov_base,
@@ -183,7 +183,7 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 	if (*why_p)
 		return ENG_RX_BAD;
 	for (i = 0; !ret && i < msg->rma_cnt; i++)
-		ret = verify(peer, &a, &msg->rma[i], iov, &cnt);
+		ret = verify(peer, &a, msg, &msg->rma[i], iov, &cnt);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
 	if (a.form != ENG_ATOMIC_BASE || (msg->flags & WIRE_F_DELIVERED)) {

@@ -30,6 +30,8 @@ static int sim_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = sim_endpoint,
+	.stx_ctx = obj_stx_open,
+	.srx_ctx = eng_srx_open,
 };
 
 static int sim_domain_init(struct obj_domain *domain)

@@ -59,7 +59,7 @@ bool pattern_ok(const void *buf, size_t len, uint64_t seed)
 	return true;
 }
 
-static void fill_av(struct world *w, struct node *n)
+void world_fill_av(struct world *w, struct fid_av *av)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
 	fi_addr_t fi_addr;
@@ -68,7 +68,7 @@ static void fill_av(struct world *w, struct node *n)
 	for (i = 0; i < w->cnt; i++) {
 		sin.sin_addr.s_addr = htonl(0x0a000001);
 		sin.sin_port = htons(PORT(i));
-		assert_int_equal(fi_av_insert(n->av, &sin, 1, &fi_addr, 0, NULL), 1);
+		assert_int_equal(fi_av_insert(av, &sin, 1, &fi_addr, 0, NULL), 1);
 		assert_int_equal(fi_addr, i);
 	}
 }
@@ -90,7 +90,9 @@ void node_open(struct world *w, int i)
 	info->tx_attr->op_flags = n->tx_op_flags;
 	info->rx_attr->op_flags = n->rx_op_flags;
 	assert_int_equal(fi_cq_open(w->domain, &cq_attr, &n->cq, NULL), 0);
-	assert_int_equal(fi_av_open(w->domain, &av_attr, &n->av, NULL), 0);
+	n->av = n->given;
+	if (!n->av)
+		assert_int_equal(fi_av_open(w->domain, &av_attr, &n->av, NULL), 0);
 	assert_int_equal(fi_cntr_open(w->domain, &cntr_attr, &n->tx_cntr, NULL), 0);
 	assert_int_equal(fi_cntr_open(w->domain, &cntr_attr, &n->rx_cntr, NULL), 0);
 	assert_int_equal(fi_endpoint(w->domain, info, &n->ep, NULL), 0);
@@ -101,7 +103,8 @@ void node_open(struct world *w, int i)
 	if (w->before_enable)
 		w->before_enable(w, i);
 	assert_int_equal(fi_enable(n->ep), 0);
-	fill_av(w, n);
+	if (!n->given)
+		world_fill_av(w, n->av);
 	fi_freeinfo(info);
 }
 
@@ -111,7 +114,8 @@ void node_close(struct world *w, int i)
 
 	if (n->ep)
 		assert_int_equal(fi_close(&n->ep->fid), 0);
-	assert_int_equal(fi_close(&n->av->fid), 0);
+	if (!n->given)
+		assert_int_equal(fi_close(&n->av->fid), 0);
 	assert_int_equal(fi_close(&n->tx_cntr->fid), 0);
 	assert_int_equal(fi_close(&n->rx_cntr->fid), 0);
 	assert_int_equal(fi_close(&n->cq->fid), 0);

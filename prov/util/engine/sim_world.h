@@ -33,6 +33,7 @@ struct node {
 	uint64_t tx_op_flags, rx_op_flags;
 	uint64_t bind_flags;	/* FI_SELECTIVE_COMPLETION */
 	size_t tx_size, rx_size;
+	struct fid_av *given;	/* the test's: used instead of one of our own */
 };
 
 struct world {
@@ -62,6 +63,9 @@ void world_close(struct world *w);
 /* world_open_domain, world_open_nodes - the same in two steps. */
 void world_open_domain(struct world *w, uint64_t seed, const struct sim_conf *conf);
 void world_open_nodes(struct world *w, int cnt);
+
+/* world_fill_av - insert the addresses of all nodes. */
+void world_fill_av(struct world *w, struct fid_av *av);
 
 /* node_open - one endpoint again, after node_close(); options of @n stay. */
 void node_open(struct world *w, int i);

@@ -155,7 +155,7 @@ static void finish(struct eng_tx *tx)
 
 	assert(!tx->pkt_out && !tx->pieces && !tx->pumping && "the link owns no part of it");
 	ep->tx_out--;
-	ep->inject_out -= tx->copied;
+	ep->hub->inject_out -= tx->copied;
 	peer->tx_cnt--;
 	if (ep->state == ENG_EP_CLOSED)
 		;
@@ -272,8 +272,8 @@ int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	struct eng_peer *peer;
 	int ret = 0;
 
-	if (!eng_ep_enabled(ep))
-		return -FI_EOPBADSTATE;
+	if (ep->tx_ret)
+		return ep->tx_ret;
 	lock_get(&ep->base.prog->lock);
 	if (ep->tx_out >= ep->tx_size && !make_room(ep)) {
 		ret = -FI_EAGAIN;
@@ -376,7 +376,7 @@ int eng_tx_launch(struct eng_tx *tx, uint64_t flags)
 	int ret;
 
 	count(tx);
-	ep->inject_out += tx->copied;
+	ep->hub->inject_out += tx->copied;
 	tx->fence = (flags & FI_FENCE) != 0;
 	if (__builtin_expect(tx->fence && peer->tx_cnt > 1, 0))
 		peer->slow |= ENG_PEER_FENCED;
@@ -388,7 +388,7 @@ int eng_tx_launch(struct eng_tx *tx, uint64_t flags)
 	if (__builtin_expect(!ret, 1))
 		return 0;
 	ep->tx_out--;
-	ep->inject_out -= tx->copied;
+	ep->hub->inject_out -= tx->copied;
 	peer->tx_cnt--;
 	eng_tx_free(tx);
 	eng_peer_unref(peer);

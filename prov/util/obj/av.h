@@ -101,8 +101,12 @@ int obj_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
  */
 static inline uint32_t obj_av_index(const struct obj_av *av, fi_addr_t fi_addr, unsigned *rx_p)
 {
-	*rx_p = av->rx_ctx_bits ? (unsigned) (fi_addr >> (64 - av->rx_ctx_bits)) : 0;
-	return (uint32_t) fi_addr;
+	*rx_p = 0;
+	if (av->rx_ctx_bits) {
+		*rx_p = (unsigned) (fi_addr >> (64 - av->rx_ctx_bits));
+		fi_addr = fi_addr << av->rx_ctx_bits >> av->rx_ctx_bits;
+	}
+	return fi_addr < UINT32_MAX ? (uint32_t) fi_addr : UINT32_MAX;
 }
 
 /* obj_av_slot - where entry @i lies; only for an index below av->top. */

@@ -182,10 +182,27 @@ static uint32_t mr_bits(int mr_mode)
  */
 static enum lock_kind choose_lock(const struct obj_domain *domain)
 {
-	if (domain->auto_progress || domain->info->ep_attr->type == FI_EP_MSG)
+	const struct fi_ep_attr *ep = domain->info->ep_attr;
+
+	if (domain->auto_progress || ep->type == FI_EP_MSG)
 		return LOCK_MUTEX;
-	return domain->attr->threading == FI_THREAD_DOMAIN ||
-	       domain->attr->threading == FI_THREAD_COMPLETION ? LOCK_NONE : LOCK_MUTEX;
+	if (domain->attr->threading == FI_THREAD_DOMAIN)
+		return LOCK_NONE;
+	if (domain->attr->threading != FI_THREAD_COMPLETION)
+		return LOCK_MUTEX;
+	/* Contexts of one address have queues of their own, and so threads. */
+	return ep->rx_ctx_cnt > 1 || (ep->tx_ctx_cnt > 1 && ep->tx_ctx_cnt != FI_SHARED_CONTEXT) ?
+	       LOCK_MUTEX : LOCK_NONE;
+}
+
+int obj_domain_may_share(struct obj_domain *domain, const char *what)
+{
+	if (domain->prog_lock_kind != LOCK_NONE || domain->attr->threading == FI_THREAD_DOMAIN)
+		return 0;
+	FI_WARN(domain->prov, FI_LOG_DOMAIN, "cannot open %s: the domain was opened with "
+		"FI_THREAD_COMPLETION for endpoints of one context each; say what is to come in "
+		"ep_attr->tx_ctx_cnt and rx_ctx_cnt (FI_SHARED_CONTEXT) of the hints\n", what);
+	return -FI_EINVAL;
 }
 
 static int check_open(struct obj_fabric *fabric, const struct fi_info *info, uint64_t flags)

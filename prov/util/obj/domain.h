@@ -91,6 +91,15 @@ int obj_domain_open(struct fid_fabric *fabric, struct fi_info *info,
  */
 int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog);
 
+/* obj_domain_may_share - may contexts with several queues share their receives or
+ * their address?  Not where the domain was opened without locks on the promise of
+ * FI_THREAD_COMPLETION and without a word of such contexts.
+ *
+ * @what: "a shared receive context", for the log
+ * Errors: -FI_EINVAL (logged).
+ */
+int obj_domain_may_share(struct obj_domain *domain, const char *what);
+
 static inline struct obj_domain *obj_domain_of(struct fid_domain *fid)
 {
 	return container_of(fid, struct obj_domain, fid);

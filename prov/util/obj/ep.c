@@ -225,7 +225,11 @@ static int check_enable(struct obj_ep *ep)
 	const char *what = NULL;
 	int ret = 0;
 
-	if (transmits(ep) && !ep->tx_cq) {
+	if (ep->h.fid.fid.fclass == FI_CLASS_EP && !ep->srx &&
+	    ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT) {
+		what = "a shared receive context, as rx_ctx_cnt = FI_SHARED_CONTEXT says,";
+		ret = -FI_EOPBADSTATE;
+	} else if (transmits(ep) && !ep->tx_cq) {
 		what = "a completion queue with FI_TRANSMIT (needed for errors, even if it "
 		       "is to report nothing else: FI_SELECTIVE_COMPLETION)";
 		ret = -FI_ENOCQ;
@@ -261,7 +265,7 @@ int obj_ep_enable(struct obj_ep *ep)
 {
 	int ret;
 
-	if (ep->enabled)
+	if (ep->enabled || ep->h.fid.fid.fclass == FI_CLASS_SRX_CTX)
 		return 0;
 	if (ep->sep && !ep->av && ep->sep->av) {
 		ep->av = ep->sep->av;
@@ -281,6 +285,40 @@ int obj_ep_enable(struct obj_ep *ep)
 	ep->enabled = true;
 	join_av(ep);
 	return 0;
+}
+
+/* ---- what a shared receive context borrows ---------------------------------- */
+
+int obj_ep_lend_av(struct obj_ep *srx, struct obj_ep *ep)
+{
+	struct obj_av *had;
+
+	if (!ep->av)
+		return 0;
+	lock_get(&srx->prog->lock);
+	had = srx->av;
+	if (!had)
+		srx->av = ep->av;
+	lock_put(&srx->prog->lock);
+	if (!had) {
+		obj_ref_get(&ep->av->refs, &srx->av_ref, &srx->h.fid.fid);
+		join_av(srx);
+	} else if (had != ep->av) {
+		FI_WARN(ep->prov, FI_LOG_EP_CTRL, "cannot enable the endpoint %p (context %p): "
+			"endpoints with one shared receive context share one address vector\n",
+			(void *) ep, ep->h.fid.fid.context);
+		return -FI_EINVAL;
+	}
+	return 0;
+}
+
+void obj_ep_return_av(struct obj_ep *srx)
+{
+	obj_ep_quiesce(srx);
+	lock_get(&srx->prog->lock);
+	srx->av = NULL;
+	lock_put(&srx->prog->lock);
+	obj_ref_put(&srx->av_ref);
 }
 
 /* ---- failures ------------------------------------------------------------ */

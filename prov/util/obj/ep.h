@@ -149,6 +149,17 @@ int obj_ep_init(struct obj_ep *ep, size_t fclass, struct fid_domain *domain,
  */
 void obj_ep_set_context(struct obj_ep *ep, struct obj_ep *sep, unsigned index);
 
+/* obj_ep_lend_av - @ep is about to be enabled with @srx, which takes on its address
+ * vector, for directed receives; nothing for connected endpoints.
+ *
+ * Threading: without prog->lock, which both share.
+ * Errors:    -FI_EINVAL: another endpoint with @srx has another address vector (logged).
+ */
+int obj_ep_lend_av(struct obj_ep *srx, struct obj_ep *ep);
+
+/* obj_ep_return_av - the last endpoint with @srx is gone: let go of the vector. */
+void obj_ep_return_av(struct obj_ep *srx);
+
 /* obj_ep_busy - the first thing of a provider's close: 0, or -FI_EBUSY (logged). */
 int obj_ep_busy(struct obj_ep *ep);
 

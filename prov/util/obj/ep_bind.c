@@ -113,6 +113,8 @@ static int bind_av(struct obj_ep *ep, struct obj_av *av, uint64_t flags)
 		return refuse(ep, &av->fid.fid, -FI_EINVAL, "it is of another domain");
 	if (ep->type == FI_EP_MSG)
 		return refuse(ep, &av->fid.fid, -FI_EINVAL, "connected endpoints have one peer");
+	if (fclass == FI_CLASS_SRX_CTX)
+		return refuse(ep, &av->fid.fid, -FI_EINVAL, "bind it to the endpoints that use this");
 	if (fclass == FI_CLASS_TX_CTX || fclass == FI_CLASS_RX_CTX)
 		return refuse(ep, &av->fid.fid, -FI_EINVAL, "bind it to the scalable endpoint");
 	if (ep->av)

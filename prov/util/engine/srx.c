@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * srx.c - shared receive contexts: receives that belong to several endpoints.
+ *
+ * The context has the matchers; the endpoints that use it have the links, and all
+ * are of one progress group.  A receive belongs to the context until it meets a
+ * message, and from then on to the endpoint that got it.
+ *
+ * An endpoint's peers are its own, but a receive directed at an address must match
+ * whichever endpoint is called from there.  So the context keeps a peer for each
+ * address that one of its endpoints talks to, without a link: it is the source
+ * that all of theirs refer to.
+ */
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "engine/peer.h"
+#include "engine/recv.h"
+#include "obj/ops.h"
+
+static struct eng_ep *srx_of(struct fid *fid)
+{
+	return eng_ep_of(container_of(fid, struct fid_ep, fid));
+}
+
+/* ---- users ------------------------------------------------------------------ */
+
+int eng_srx_join(struct eng_ep *ep)
+{
+	struct eng_ep *srx = (struct eng_ep *) ep->base.srx;
+	int ret = obj_ep_lend_av(&srx->base, &ep->base);
+
+	if (ret)
+		return ret;
+	ep->srx = srx;
+	ep->rxc = srx->rxc;
+	lock_get(&srx->base.prog->lock);
+	list_add_tail(&ep->srx_node, &srx->users);
+	lock_put(&srx->base.prog->lock);
+	return 0;
+}
+
+void eng_srx_leave(struct eng_ep *ep)
+{
+	struct eng_ep *srx = ep->srx;
+	bool last;
+
+	lock_get(&srx->base.prog->lock);
+	list_del(&ep->srx_node);
+	last = list_empty(&srx->users);
+	if (last)
+		eng_peer_forget_table(srx);
+	lock_put(&srx->base.prog->lock);
+	ep->srx = NULL;
+	ep->rxc = ep->own;
+	/* The address vector may close before the context does. */
+	if (last)
+		obj_ep_return_av(&srx->base);
+}
+
+struct eng_ep *eng_srx_voice(struct eng_ep *ep)
+{
+	struct list *pos;
+
+	if (ep->base.rx_cq)
+		return ep;
+	list_for_each(pos, &ep->users) {
+		struct eng_ep *user = container_of(pos, struct eng_ep, srx_node);
+
+		if (user->base.rx_cq)
+			return user;
+	}
+	return ep;
+}
+
+/* ---- opening and closing ---------------------------------------------------- */
+
+static int srx_close(struct fid *fid)
+{
+	struct eng_ep *srx = srx_of(fid);
+	int ret = obj_ep_busy(&srx->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&srx->base);
+	lock_get(&srx->base.prog->lock);
+	eng_ep_set_state(srx, ENG_EP_CLOSED);
+	eng_recv_flush(srx->rxc, FI_ECANCELED);
+	eng_peer_free_all(srx);
+	lock_put(&srx->base.prog->lock);
+	eng_ep_fini_rxc(srx);
+	obj_ep_fini(&srx->base);
+	free(srx);
+	return 0;
+}
+
+static const struct obj_ep_ops base_ops = {
+	.av_removed = eng_peer_removed,
+};
+
+static struct fi_ops fid_ops = {
+	.close = srx_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&fid_ops, fid);
+}
+
+/* The context lives in a group of its own making, which its endpoints join. */
+static int start(struct eng_ep *srx)
+{
+	struct eng_grp *grp;
+	int ret = obj_ep_prog(&srx->base);
+
+	if (ret)
+		return ret;
+	lock_get(&srx->base.prog->lock);
+	ret = eng_grp_get(srx->base.prog, &grp);
+	lock_put(&srx->base.prog->lock);
+	if (ret)
+		return ret;
+	eng_ep_set_state(srx, ENG_EP_READY);
+	srx->grp = grp;
+	srx->rx_ret = 0;
+	srx->tx_ret = -FI_ENOSYS;
+	return 0;
+}
+
+int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **rx_ep_p,
+		 void *context)
+{
+	struct fi_info info = *obj_domain_of(domain)->info;
+	struct eng_ep *srx;
+	int ret = obj_domain_may_share(obj_domain_of(domain), "a shared receive context");
+
+	if (ret)
+		return ret;
+	srx = calloc(1, sizeof(*srx));
+	if (!srx)
+		return -FI_ENOMEM;
+	if (attr)
+		info.rx_attr = attr;
+	ret = obj_ep_init(&srx->base, FI_CLASS_SRX_CTX, domain, &info, &base_ops, context);
+	if (ret)
+		goto free_srx;
+	eng_ep_set_up(srx, NULL);
+	ret = eng_ep_own_rxc(srx, 1, srx->base.info->rx_attr->size);
+	if (ret)
+		goto fini_base;
+	ret = start(srx);
+	if (ret)
+		goto fini_rxc;
+	srx->base.h.fid.fid.ops = &fid_ops;
+	eng_ep_set_tables(srx);
+	*rx_ep_p = &srx->base.h.fid;
+	return 0;
+
+fini_rxc:
+	eng_ep_fini_rxc(srx);
+fini_base:
+	obj_ep_fini(&srx->base);
+free_srx:
+	free(srx);
+	return ret;
+}
