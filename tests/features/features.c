@@ -638,6 +638,38 @@ static void run_delivery(const struct column *col)
 	rt_close(&w);
 }
 
+/* ---- contexts ------------------------------------------------------------------------ */
+
+/* Two endpoints with one receive context: each reports what it got. */
+static void run_shared(const struct column *col)
+{
+	static const struct rt_setup setup = { .av_type = FI_AV_TABLE, .shared = true,
+					       .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct fi_info *h = hints_for(col, FI_MSG), *info;
+	struct fi_context2 ctx[2];
+	struct rt_world w;
+	char in[2][16];
+	int ret;
+
+	h->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
+	h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	ret = ask("127.0.0.1", h, &info);
+	fi_freeinfo(h);
+	if (ret == -FI_ENODATA)
+		skip();
+	assert_int_equal(ret, 0);
+	rt_open(&w, info, &setup);
+	for (int i = 0; i < 2; i++)
+		rt_do(&w, fi_recv(w.srx, in[i], 16, NULL, FI_ADDR_UNSPEC, &ctx[i]));
+	rt_do(&w, fi_inject(w.ep[0], "to one", 6, w.addr[1]));
+	assert_ptr_equal(rt_wait(&w, 1).op_context, &ctx[0]);
+	rt_do(&w, fi_inject(w.ep[1], "to zero", 7, w.addr[0]));
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx[1]);
+	assert_memory_equal(in[0], "to one", 6);
+	assert_memory_equal(in[1], "to zero", 7);
+	rt_close(&w);
+}
+
 /* ---- remote memory ---------------------------------------------------------------------- */
 
 /* Memory of endpoint 1 that endpoint 0 may reach. */
@@ -762,6 +794,7 @@ static const struct feature features[] = {
 	{ "blocking reads, wait on a file descriptor", FI_MSG, 0, run_blocking },
 	{ "manual and automatic progress", FI_MSG, 0, run_progress },
 	{ "every threading level", FI_MSG, 0, run_threading },
+	{ "shared receive and transmit contexts", FI_MSG, 0, run_shared },
 	{ "RMA: read, write, data, bounds checked", FI_MSG | FI_RMA,
 	  ON(FI_EP_MSG) | ON(FI_EP_RDM), run_rma },
 	{ "atomics: add, fetch, compare and swap", FI_MSG | FI_ATOMIC,

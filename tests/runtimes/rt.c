@@ -187,6 +187,10 @@ static void open_ep(struct rt_world *w, int i, struct fi_info *info, const struc
 		assert_int_equal(fi_cntr_open(w->domain, &cntr_attr, &w->cntr[i], NULL), 0);
 		assert_int_equal(fi_ep_bind(w->ep[i], &w->cntr[i]->fid, s->cntr_flags), 0);
 	}
+	if (s->shared) {
+		assert_int_equal(fi_ep_bind(w->ep[i], &w->srx->fid, 0), 0);
+		assert_int_equal(fi_ep_bind(w->ep[i], &w->stx->fid, 0), 0);
+	}
 	assert_int_equal(fi_ep_bind(w->ep[i], w->av ? &w->av->fid : &w->eq->fid, 0), 0);
 	assert_int_equal(fi_enable(w->ep[i]), 0);
 }
@@ -248,6 +252,10 @@ void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s)
 	w->info = info;
 	assert_int_equal(fi_fabric(info->fabric_attr, &w->fabric, NULL), 0);
 	assert_int_equal(fi_domain(w->fabric, info, &w->domain, NULL), 0);
+	if (s->shared) {
+		assert_int_equal(fi_srx_context(w->domain, info->rx_attr, &w->srx, NULL), 0);
+		assert_int_equal(fi_stx_context(w->domain, info->tx_attr, &w->stx, NULL), 0);
+	}
 	if (info->ep_attr->type == FI_EP_MSG) {
 		open_connected(w, s);
 		return;
@@ -269,6 +277,10 @@ void rt_close(struct rt_world *w)
 	}
 	if (w->av)
 		assert_int_equal(fi_close(&w->av->fid), 0);
+	if (w->srx) {
+		assert_int_equal(fi_close(&w->srx->fid), 0);
+		assert_int_equal(fi_close(&w->stx->fid), 0);
+	}
 	assert_int_equal(fi_close(&w->domain->fid), 0);
 	if (w->eq)
 		assert_int_equal(fi_close(&w->eq->fid), 0);

@@ -72,6 +72,7 @@ struct rt_setup {
 	enum fi_wait_obj wait_obj;
 	uint64_t bind_flags;		/* of the queue; 0: FI_TRANSMIT | FI_RECV */
 	uint64_t cntr_flags;		/* of a counter; 0: no counter */
+	bool shared;			/* both endpoints use one receive and one transmit context */
 };
 
 /* Two endpoints of one domain that can reach each other, each with a queue. */
@@ -84,6 +85,8 @@ struct rt_world {
 	struct fid_ep *ep[2];
 	struct fid_cq *cq[2];
 	struct fid_cntr *cntr[2];	/* NULL without cntr_flags */
+	struct fid_ep *srx;		/* with shared */
+	struct fid_stx *stx;
 	fi_addr_t addr[2];		/* of each endpoint; 0 with MSG */
 };
 
