@@ -46,8 +46,15 @@ static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_
 	return eng_ep_open(domain, info, &tcp_link_ops, flags, ep, context);
 }
 
+static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+		       void *context)
+{
+	return eng_sep_open(domain, info, &tcp_link_ops, sep, context);
+}
+
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = endpoint,
+	.scalable_ep = scalable_ep,
 	.stx_ctx = obj_stx_open,
 	.srx_ctx = eng_srx_open,
 	.query_atomic = eng_query_atomic,
@@ -75,8 +82,12 @@ static const struct obj_fabric_ops fabric_ops = {
 static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		       enum fi_ep_type type, uint32_t protocol, uint32_t protocol_version)
 {
+	/* Connected endpoints have one context each. */
+	uint64_t sep_caps = type == FI_EP_RDM ? ENG_SEP_CAPS : 0;
+	size_t ctx_max = type == FI_EP_RDM ? ENG_CTX_MAX : 1;
+
 	offer->info = (struct fi_info) {
-		.caps = CAPS,
+		.caps = CAPS | sep_caps,
 		.tx_attr = &offer->tx,
 		.rx_attr = &offer->rx,
 		.ep_attr = &offer->ep,
@@ -84,7 +95,7 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		.fabric_attr = &offer->fabric,
 	};
 	offer->tx = (struct fi_tx_attr) {
-		.caps = ENG_TX_CAPS,
+		.caps = ENG_TX_CAPS | sep_caps,
 		.op_flags = ENG_TX_OP_FLAGS,
 		.msg_order = ENG_MSG_ORDER,
 		.inject_size = conf->inject_size,
@@ -126,8 +137,8 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		.tx_ctx_cnt = OBJECTS_MAX,
 		.rx_ctx_cnt = OBJECTS_MAX,
 		.cntr_cnt = OBJECTS_MAX,
-		.max_ep_tx_ctx = 1,
-		.max_ep_rx_ctx = 1,
+		.max_ep_tx_ctx = ctx_max,
+		.max_ep_rx_ctx = ctx_max,
 		.max_ep_stx_ctx = OBJECTS_MAX,
 		.max_ep_srx_ctx = OBJECTS_MAX,
 		.max_cntr_value = UINT64_MAX,

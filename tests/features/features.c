@@ -670,6 +670,103 @@ static void run_shared(const struct column *col)
 	rt_close(&w);
 }
 
+#define CTXS 2
+#define CTX_BITS 4
+
+/* A scalable endpoint with its contexts. */
+struct scalable {
+	struct fid_ep *ep, *tx[CTXS], *rx[CTXS];
+	struct fid_cq *txcq, *rxcq[CTXS];
+	struct fid_av *av;
+	fi_addr_t peer;
+};
+
+static void open_scalable(struct rt_world *w, struct scalable *s)
+{
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE, .rx_ctx_bits = CTX_BITS };
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_TAGGED };
+
+	assert_int_equal(fi_scalable_ep(w->domain, w->info, &s->ep, NULL), 0);
+	assert_int_equal(fi_av_open(w->domain, &av_attr, &s->av, NULL), 0);
+	assert_int_equal(fi_scalable_ep_bind(s->ep, &s->av->fid, 0), 0);
+	assert_int_equal(fi_enable(s->ep), 0);
+	assert_int_equal(fi_cq_open(w->domain, &attr, &s->txcq, NULL), 0);
+	for (int i = 0; i < CTXS; i++) {
+		assert_int_equal(fi_tx_context(s->ep, i, NULL, &s->tx[i], NULL), 0);
+		assert_int_equal(fi_ep_bind(s->tx[i], &s->txcq->fid, FI_TRANSMIT), 0);
+		assert_int_equal(fi_enable(s->tx[i]), 0);
+		assert_int_equal(fi_cq_open(w->domain, &attr, &s->rxcq[i], NULL), 0);
+		assert_int_equal(fi_rx_context(s->ep, i, NULL, &s->rx[i], NULL), 0);
+		assert_int_equal(fi_ep_bind(s->rx[i], &s->rxcq[i]->fid, FI_RECV), 0);
+		assert_int_equal(fi_enable(s->rx[i]), 0);
+	}
+}
+
+static void close_scalable(struct scalable *s)
+{
+	for (int i = 0; i < CTXS; i++) {
+		assert_int_equal(fi_close(&s->tx[i]->fid), 0);
+		assert_int_equal(fi_close(&s->rx[i]->fid), 0);
+		assert_int_equal(fi_close(&s->rxcq[i]->fid), 0);
+	}
+	assert_int_equal(fi_close(&s->ep->fid), 0);
+	assert_int_equal(fi_close(&s->txcq->fid), 0);
+	assert_int_equal(fi_close(&s->av->fid), 0);
+}
+
+/* Each transmit context to each receive context, by its name. */
+static void run_scalable(const struct column *col)
+{
+	struct fi_info *h = hints_for(col, FI_MSG | FI_NAMED_RX_CTX);
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx[2];
+	struct scalable s[2];
+	struct rt_world w;
+	char name[256], in[16];
+	size_t len;
+	ssize_t n;
+	int ret;
+
+	h->ep_attr->tx_ctx_cnt = CTXS;
+	h->ep_attr->rx_ctx_cnt = CTXS;
+	ret = ask("127.0.0.1", h, &w.info);
+	fi_freeinfo(h);
+	if (ret == -FI_ENODATA)
+		skip();
+	assert_int_equal(ret, 0);
+	assert_int_equal(fi_fabric(w.info->fabric_attr, &w.fabric, NULL), 0);
+	assert_int_equal(fi_domain(w.fabric, w.info, &w.domain, NULL), 0);
+	open_scalable(&w, &s[0]);
+	open_scalable(&w, &s[1]);
+	len = sizeof(name);
+	assert_int_equal(fi_getname(&s[1].ep->fid, name, &len), 0);
+	assert_int_equal(fi_av_insert(s[0].av, name, 1, &s[0].peer, 0, NULL), 1);
+	for (int i = 0; i < CTXS * CTXS; i++) {
+		int rx = i % CTXS;
+
+		assert_int_equal(fi_recv(s[1].rx[rx], in, sizeof(in), NULL, FI_ADDR_UNSPEC,
+					 &ctx[0]), 0);
+		while ((n = fi_send(s[0].tx[i / CTXS], "named", 5, NULL,
+				    fi_rx_addr(s[0].peer, rx, CTX_BITS), &ctx[1])) == -FI_EAGAIN)
+			fi_cq_read(s[0].txcq, NULL, 0);
+		assert_int_equal(n, 0);
+		while ((n = fi_cq_read(s[1].rxcq[rx], &entry, 1)) == -FI_EAGAIN)
+			fi_cq_read(s[0].txcq, NULL, 0);
+		assert_int_equal(n, 1);
+		assert_ptr_equal(entry.op_context, &ctx[0]);
+		assert_int_equal(entry.len, 5);
+		while ((n = fi_cq_read(s[0].txcq, &entry, 1)) == -FI_EAGAIN)
+			;
+		assert_int_equal(n, 1);
+		assert_ptr_equal(entry.op_context, &ctx[1]);
+	}
+	close_scalable(&s[0]);
+	close_scalable(&s[1]);
+	assert_int_equal(fi_close(&w.domain->fid), 0);
+	assert_int_equal(fi_close(&w.fabric->fid), 0);
+	fi_freeinfo(w.info);
+}
+
 /* ---- remote memory ---------------------------------------------------------------------- */
 
 /* Memory of endpoint 1 that endpoint 0 may reach. */
@@ -726,6 +823,36 @@ static void run_rma(const struct column *col)
 	expect_error(&w, 0, FI_EINVAL, &err);
 	assert_ptr_equal(err.op_context, &ctx);
 	assert_true(win.mem[1] == before);
+	assert_int_equal(fi_close(&win.mr->fid), 0);
+	rt_close(&w);
+}
+
+/* A read behind a fence sees what went before; without one a write may pass a read. */
+static void run_fence(const struct column *col)
+{
+	struct fi_context2 ctx[3];
+	uint64_t out[64], in[64];
+	struct iovec iov = { out, sizeof(out) };
+	struct fi_rma_iov remote = { .len = sizeof(out) };
+	struct fi_msg_rma msg = { .msg_iov = &iov, .iov_count = 1, .rma_iov = &remote,
+				  .rma_iov_count = 1, .context = &ctx[1] };
+	struct window win;
+	struct rt_world w;
+
+	open_plain(&w, col, FI_MSG | FI_RMA | FI_FENCE);
+	open_window(&w, &win);
+	pattern((char *) win.mem, sizeof(win.mem), 1);
+	pattern((char *) out, sizeof(out), 2);
+	remote.addr = win.addr;
+	remote.key = win.key;
+	msg.addr = w.addr[1];
+	rt_do(&w, fi_read(w.ep[0], in, sizeof(in), NULL, w.addr[1], win.addr, win.key, &ctx[0]));
+	rt_do(&w, fi_writemsg(w.ep[0], &msg, FI_FENCE | FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx[0]);
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx[1]);
+	assert_memory_equal(win.mem, out, sizeof(out));
+	pattern((char *) out, sizeof(out), 1);
+	assert_memory_equal(in, out, sizeof(in));
 	assert_int_equal(fi_close(&win.mr->fid), 0);
 	rt_close(&w);
 }
@@ -795,10 +922,13 @@ static const struct feature features[] = {
 	{ "manual and automatic progress", FI_MSG, 0, run_progress },
 	{ "every threading level", FI_MSG, 0, run_threading },
 	{ "shared receive and transmit contexts", FI_MSG, 0, run_shared },
+	{ "scalable endpoints, named receive contexts", FI_MSG | FI_NAMED_RX_CTX, ON(FI_EP_RDM),
+	  run_scalable },
 	{ "RMA: read, write, data, bounds checked", FI_MSG | FI_RMA,
 	  ON(FI_EP_MSG) | ON(FI_EP_RDM), run_rma },
 	{ "atomics: add, fetch, compare and swap", FI_MSG | FI_ATOMIC,
 	  ON(FI_EP_MSG) | ON(FI_EP_RDM), run_atomics },
+	{ "fences", FI_MSG | FI_RMA | FI_FENCE, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_fence },
 	{ "collectives", FI_COLLECTIVE, ON(FI_EP_RDM), run_absent },
 };
 

@@ -18,8 +18,6 @@ static const struct {
 	uint64_t caps;
 	const char *name;
 } later_caps[] = {
-	{ FI_FENCE, "fences" },
-	{ FI_NAMED_RX_CTX, "named receive contexts" },
 	{ FI_TRIGGER, "triggered operations" },
 	{ FI_COLLECTIVE, "collectives" },
 };

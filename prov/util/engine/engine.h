@@ -32,12 +32,16 @@
 /* Capabilities that the engine brings to any link, for info->caps and the
  * attributes; the provider adds FI_LOCAL_COMM and FI_REMOTE_COMM as it reaches.
  */
-#define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC)
+#define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | \
+		     FI_FENCE)
 #define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV |	\
 		     FI_SOURCE | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC |	\
 		     FI_RMA_EVENT)
 /* There for those who ask: they change what a completion means. */
 #define ENG_RX_CAPS_ASKED (FI_SOURCE_ERR | FI_TAGGED_MULTI_RECV)
+/* Where eng_sep_open() is offered; max_ep_tx_ctx and max_ep_rx_ctx are ENG_CTX_MAX. */
+#define ENG_SEP_CAPS FI_NAMED_RX_CTX
+#define ENG_CTX_MAX 1024
 #define ENG_TX_OP_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)
 #define ENG_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
@@ -77,6 +81,12 @@
 int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 		const struct eng_link_ops *link, uint64_t flags,
 		struct fid_ep **ep_p, void *context);
+
+/* eng_sep_open - fi_scalable_ep() of a provider: obj_domain_ops.scalable_ep; FI_EP_RDM.
+ * Errors: -FI_EINVAL, -FI_ENOMEM, -FI_ENOSYS (endpoint type).
+ */
+int eng_sep_open(struct fid_domain *domain, struct fi_info *info,
+		 const struct eng_link_ops *link, struct fid_ep **sep_p, void *context);
 
 /* eng_srx_open - fi_srx_context() of a provider: obj_domain_ops.srx_ctx.
  * Errors: -FI_ENOMEM, -FI_EINVAL (obj_domain_may_share).

@@ -325,7 +325,9 @@ void eng_ep_set_tables(struct eng_ep *ep)
 
 	pthread_once(&tables_once, fill_tables);
 	fid->ops = &eng_ep_ops;
-	fid->cm = ep->base.type == FI_EP_MSG ? &eng_cm_msg_ops : &eng_cm_rdm_ops;
+	/* Contexts have no name of their own. */
+	if (fid->fid.fclass == FI_CLASS_EP || fid->fid.fclass == FI_CLASS_SEP)
+		fid->cm = ep->base.type == FI_EP_MSG ? &eng_cm_msg_ops : &eng_cm_rdm_ops;
 	if (ep->base.caps & FI_MSG)
 		fid->msg = &eng_send_msg_ops;
 	if (ep->base.caps & FI_TAGGED)
@@ -359,8 +361,6 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	list_init(&ep->idle);
 	list_init(&ep->srx_node);
 	list_init(&ep->users);
-	list_init(&ep->node);
-	list_init(&ep->closed);
 }
 
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)

@@ -107,9 +107,7 @@ struct eng_ep {
 
 	/* scalable endpoints */
 	struct eng_ep **tx_ctx, **rx_ctx;	/* SEP: by index; NULL: not open */
-	struct list node;		/* TX_CTX: on its hub's @closed */
-	struct list closed;		/* SEP: closed contexts that the link still works for */
-	size_t rx_busy;			/* RX_CTX: receives that are being filled */
+	size_t rx_busy;			/* receives that are being filled */
 };
 
 static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)
@@ -161,7 +159,9 @@ static inline uint16_t eng_ep_ctx(const struct eng_ep *ep, fi_addr_t dest)
 /* eng_ep_rx - whose events an operation of a peer on context @ctx of @hub raises. */
 static inline struct eng_ep *eng_ep_rx(struct eng_ep *hub, unsigned ctx)
 {
-	return hub->rx_ctx && ctx < hub->rxc_cnt && hub->rx_ctx[ctx] ? hub->rx_ctx[ctx] : hub;
+	struct eng_ep *ep = hub->rx_ctx && ctx < hub->rxc_cnt ? hub->rx_ctx[ctx] : NULL;
+
+	return ep && eng_ep_enabled(ep) ? ep : hub;
 }
 
 /* ---- shared receive contexts (srx.c) ----------------------------------------- */

@@ -33,6 +33,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/recv_life.c \
 	prov/util/engine/rma.c \
 	prov/util/engine/send.c \
+	prov/util/engine/sep.c \
 	prov/util/engine/serve.c \
 	prov/util/engine/serve.h \
 	prov/util/engine/serve_amo.c \
@@ -54,6 +55,7 @@ engine_tests = \
 	prov/util/engine/match_test \
 	prov/util/engine/model_test \
 	prov/util/engine/rma_test \
+	prov/util/engine/sep_test \
 	prov/util/engine/srx_test \
 	prov/util/engine/wire_test
 
@@ -96,6 +98,10 @@ prov_util_engine_rma_test_SOURCES = prov/util/engine/rma_test.c $(engine_sim_sou
 prov_util_engine_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_rma_test_LDADD = $(engine_sim_libs)
 prov_util_engine_rma_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_sep_test_SOURCES = prov/util/engine/sep_test.c $(engine_sim_sources)
+prov_util_engine_sep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_sep_test_LDADD = $(engine_sim_libs)
+prov_util_engine_sep_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_srx_test_SOURCES = prov/util/engine/srx_test.c $(engine_sim_sources)
 prov_util_engine_srx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_srx_test_LDADD = $(engine_sim_libs)

@@ -232,14 +232,15 @@ struct eng_peer *eng_peer_resolve(struct eng_ep *ep, fi_addr_t fi_addr, int *ret
 	slot = table_slot(ep, i, true);
 	if (!slot)
 		return NULL;
-	if (*slot)
-		return *slot;
-	peer = find_or_make(ep, addr, len);
-	if (!peer)
-		return NULL;
-	peer->table_refs++;
-	*slot = peer;
-	return peer;
+	if (!*slot) {
+		peer = find_or_make(ep, addr, len);
+		if (!peer)
+			return NULL;
+		peer->table_refs++;
+		*slot = peer;
+	}
+	*ret_p = 0;
+	return *slot;
 }
 
 int eng_peer_start(struct eng_peer *peer)
@@ -305,6 +306,19 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 	eng_serve_fail_all(peer);
 	eng_tx_fail_all(peer, err);
 	eng_recv_fail_all(peer, err);
+	eng_peer_unref(peer);
+}
+
+void eng_peer_cut(struct eng_peer *peer, int err)
+{
+	struct eng_ep *ep = peer->ep;
+
+	eng_peer_ref(peer);
+	ep->link_ops->peer_put(peer->link, peer);
+	memset(peer->chan, 0, ep->link_ops->chan_size);
+	eng_flow_reset(peer);
+	peer->slow |= ENG_PEER_IDLE;
+	eng_peer_fail(peer, err);
 	eng_peer_unref(peer);
 }
 

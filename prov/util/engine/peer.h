@@ -110,6 +110,11 @@ static inline void eng_peer_ref(struct eng_peer *peer)
 	peer->refs++;
 }
 
+/* eng_peer_cut - give up the channel to @peer, and fail everything that waits for it
+ * with @err (positive).  The next send opens a new one.
+ */
+void eng_peer_cut(struct eng_peer *peer, int err);
+
 /* eng_peer_fail - complete everything that waits for @peer with @err (positive). */
 void eng_peer_fail(struct eng_peer *peer, int err);
 

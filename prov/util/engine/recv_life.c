@@ -64,6 +64,7 @@ static void set_sink(struct eng_recv *recv)
 void eng_recv_placing(struct eng_recv *recv)
 {
 	eng_recv_set_state(recv, ENG_RECV_PLACING);
+	recv->ep->rx_busy++;
 	set_sink(recv);
 	eng_sink_expect(&recv->sink);
 }
@@ -87,6 +88,7 @@ static void pull(struct eng_recv *recv, struct eng_out *note)
 		return;
 	}
 	eng_recv_set_state(recv, ENG_RECV_PULL);
+	recv->ep->rx_busy++;
 	list_add_tail(&recv->node, &peer->rxs);
 }
 
@@ -190,6 +192,8 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 
 	if (recv->state == ENG_RECV_PULL)
 		list_del(&recv->node);
+	if (recv->state >= ENG_RECV_PLACING)
+		recv->ep->rx_busy--;
 	if (__builtin_expect(recv->ack != NULL, 0))
 		eng_note_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
 			      recv->env.tx_id, 0, 0);

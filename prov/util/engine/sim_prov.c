@@ -22,6 +22,12 @@ static int sim_endpoint(struct fid_domain *domain, struct fi_info *info, struct 
 	return eng_ep_open(domain, info, &sim_link_ops, flags, ep, context);
 }
 
+static int sim_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+			   struct fid_ep **sep, void *context)
+{
+	return eng_sep_open(domain, info, &sim_link_ops, sep, context);
+}
+
 static int sim_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 			  struct fid_pep **pep, void *context)
 {
@@ -30,6 +36,7 @@ static int sim_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = sim_endpoint,
+	.scalable_ep = sim_scalable_ep,
 	.stx_ctx = obj_stx_open,
 	.srx_ctx = eng_srx_open,
 };

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * sep.c - scalable endpoints: one address, several contexts.
+ *
+ * The scalable endpoint has the link, the peers and all the matchers; a transmit
+ * context has its requests, a receive context its posted receives and one of the
+ * matchers.  Each has its own queues and counters.  A message names the matcher by
+ * its number, so what comes for a context that is not open yet waits there for it.
+ */
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/peer.h"
+#include "engine/recv.h"
+#include "obj/ops.h"
+
+static struct eng_ep *ep_of(struct fid *fid)
+{
+	return eng_ep_of(container_of(fid, struct fid_ep, fid));
+}
+
+/* ---- contexts --------------------------------------------------------------- */
+
+static struct eng_ep **slot_of(struct eng_ep *ctx)
+{
+	struct eng_ep *sep = ctx->hub;
+
+	return ctx->base.h.fid.fid.fclass == FI_CLASS_TX_CTX ?
+	       &sep->tx_ctx[ctx->base.index] : &sep->rx_ctx[ctx->base.index];
+}
+
+static int ctx_enable(struct obj_ep *base)
+{
+	struct eng_ep *ctx = (struct eng_ep *) base;
+	int ret = obj_ep_enable(&ctx->hub->base);
+
+	if (ret)
+		return ret;
+	if (base->h.fid.fid.fclass == FI_CLASS_TX_CTX) {
+		eng_ep_set_short(ctx);
+		ctx->tx_ret = 0;
+	} else {
+		ctx->rx_ret = 0;
+	}
+	lock_get(&base->prog->lock);
+	eng_ep_set_state(ctx, ENG_EP_READY);
+	ctx->grp = ctx->hub->grp;
+	lock_put(&base->prog->lock);
+	return 0;
+}
+
+/* Memory of the program's is in use by the link until nothing is under way. */
+static bool under_way(const struct eng_ep *ctx)
+{
+	return ctx->tx_out || ctx->rx_busy;
+}
+
+/* A peer that does not take or give what is under way: the connection goes. */
+static void cut_off(struct eng_ep *ctx)
+{
+	struct eng_ep *sep = ctx->hub;
+	char text[ENG_PEER_TEXT];
+	struct eng_peer *peer;
+	struct list *pos;
+
+	list_for_each(pos, &sep->peers) {
+		peer = container_of(pos, struct eng_peer, node);
+		if (!peer->refs || (peer->slow & ENG_PEER_IDLE))
+			continue;
+		ENG_WARN(sep, "%s: a context closes with transfers that the peer does not "
+			 "finish; the connection is given up\n", eng_peer_text(peer, text));
+		eng_peer_cut(peer, FI_ECONNABORTED);
+	}
+}
+
+static void ctx_stop(struct eng_ep *ctx)
+{
+	uint64_t end = clock_deadline(ENG_LINGER_MS);
+	struct obj_prog *prog = ctx->base.prog;
+	bool busy = true, left;
+
+	lock_get(&prog->lock);
+	eng_ep_set_state(ctx, ENG_EP_CLOSED);
+	if (ctx->rxc)
+		eng_recv_flush(ctx->rxc, FI_ECANCELED);
+	left = under_way(ctx);
+	lock_put(&prog->lock);
+	while (left) {
+		if (!busy)
+			poll(NULL, 0, 1);
+		lock_get(&prog->lock);
+		busy = obj_prog_poll_locked(prog) > 0;
+		if (under_way(ctx) && clock_ns() >= end)
+			cut_off(ctx);
+		left = under_way(ctx);
+		lock_put(&prog->lock);
+	}
+}
+
+static int ctx_close(struct fid *fid)
+{
+	struct eng_ep *ctx = ep_of(fid);
+	int ret = obj_ep_busy(&ctx->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&ctx->base);
+	if (ctx->state != ENG_EP_OPEN)
+		ctx_stop(ctx);
+	lock_get(&ctx->hub->base.prog->lock);
+	*slot_of(ctx) = NULL;
+	lock_put(&ctx->hub->base.prog->lock);
+	obj_ep_fini(&ctx->base);
+	free(ctx);
+	return 0;
+}
+
+static const struct obj_ep_ops ctx_base_ops = {
+	.enable = ctx_enable,
+};
+
+static struct fi_ops ctx_fid_ops = {
+	.close = ctx_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+/* ---- opening contexts ------------------------------------------------------- */
+
+static int check_index(struct eng_ep *sep, const char *kind, int index, size_t cnt,
+		       struct eng_ep *const *slots)
+{
+	if (index >= 0 && (size_t) index < cnt && !slots[index])
+		return 0;
+	if (index >= 0 && (size_t) index < cnt) {
+		ENG_WARN(sep, "%s context %d of the scalable endpoint %p is open already\n", kind,
+			 index, (void *) sep);
+		return -FI_EBUSY;
+	}
+	ENG_WARN(sep, "no %s context %d: the scalable endpoint %p was opened with %zu of them "
+		 "(ep_attr->%s_ctx_cnt)\n", kind, index, (void *) sep, cnt,
+		 slots == sep->tx_ctx ? "tx" : "rx");
+	return -FI_EINVAL;
+}
+
+static int open_ctx(struct eng_ep *sep, size_t fclass, int index, const struct fi_info *info,
+		    struct eng_ep **ctx_p, void *context)
+{
+	struct eng_ep *ctx = calloc(1, sizeof(*ctx));
+	int ret;
+
+	if (!ctx)
+		return -FI_ENOMEM;
+	ret = obj_ep_init(&ctx->base, fclass, &sep->base.domain->fid, info, &ctx_base_ops,
+			  context);
+	if (ret) {
+		free(ctx);
+		return ret;
+	}
+	obj_ep_set_context(&ctx->base, &sep->base, (unsigned) index);
+	eng_ep_set_up(ctx, sep->link_ops);
+	ctx->hub = sep;
+	ctx->base.h.fid.fid.ops = &ctx_fid_ops;
+	eng_ep_set_tables(ctx);
+	lock_get(&sep->base.prog->lock);
+	*slot_of(ctx) = ctx;
+	lock_put(&sep->base.prog->lock);
+	*ctx_p = ctx;
+	return 0;
+}
+
+/* What a program leaves out of a context's attributes is the endpoint's. */
+#define INHERIT(attr, from, field) \
+	do { if (!(attr)->field) (attr)->field = (from)->field; } while (0)
+
+static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
+		      struct fid_ep **tx_ep, void *context)
+{
+	struct eng_ep *ctx, *sep = eng_ep_of(fid);
+	struct fi_info info = *sep->base.info;
+	struct fi_tx_attr tx = attr ? *attr : *info.tx_attr;
+	int ret = check_index(sep, "transmit", index, info.ep_attr->tx_ctx_cnt, sep->tx_ctx);
+
+	if (ret)
+		return ret;
+	if (tx.caps & ~info.tx_attr->caps)
+		return -FI_EINVAL;
+	INHERIT(&tx, info.tx_attr, caps);
+	INHERIT(&tx, info.tx_attr, inject_size);
+	INHERIT(&tx, info.tx_attr, size);
+	INHERIT(&tx, info.tx_attr, iov_limit);
+	INHERIT(&tx, info.tx_attr, rma_iov_limit);
+	INHERIT(&tx, info.tx_attr, msg_order);
+	info.tx_attr = &tx;
+	ret = open_ctx(sep, FI_CLASS_TX_CTX, index, &info, &ctx, context);
+	if (ret)
+		return ret;
+	ctx->rx_ret = -FI_ENOSYS;
+	if (attr)
+		*attr = tx;
+	*tx_ep = &ctx->base.h.fid;
+	return 0;
+}
+
+static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
+		      struct fid_ep **rx_ep, void *context)
+{
+	struct eng_ep *ctx, *sep = eng_ep_of(fid);
+	struct fi_info info = *sep->base.info;
+	struct fi_rx_attr rx = attr ? *attr : *info.rx_attr;
+	int ret = check_index(sep, "receive", index, sep->rxc_cnt, sep->rx_ctx);
+
+	if (ret)
+		return ret;
+	if (rx.caps & ~info.rx_attr->caps)
+		return -FI_EINVAL;
+	INHERIT(&rx, info.rx_attr, caps);
+	INHERIT(&rx, info.rx_attr, size);
+	INHERIT(&rx, info.rx_attr, iov_limit);
+	INHERIT(&rx, info.rx_attr, msg_order);
+	info.rx_attr = &rx;
+	ret = open_ctx(sep, FI_CLASS_RX_CTX, index, &info, &ctx, context);
+	if (ret)
+		return ret;
+	ctx->tx_ret = -FI_ENOSYS;
+	ctx->rxc = &sep->rxc[index];
+	ctx->rxc_cnt = 1;
+	if (rx.size)
+		ctx->rxc->size = rx.size;
+	if (attr)
+		*attr = rx;
+	*rx_ep = &ctx->base.h.fid;
+	return 0;
+}
+
+/* ---- the scalable endpoint -------------------------------------------------- */
+
+static int sep_enable(struct obj_ep *base)
+{
+	struct eng_ep *sep = (struct eng_ep *) base;
+	int ret = eng_ep_start_hub(sep);
+
+	sep->plain_rx = !ret && !sep->source_err;
+	return ret;
+}
+
+static void sep_free(struct eng_ep *sep)
+{
+	eng_ep_fini_rxc(sep);
+	free(sep->tx_ctx);
+	free(sep->rx_ctx);
+	obj_ep_fini(&sep->base);
+	free(sep);
+}
+
+static int sep_close(struct fid *fid)
+{
+	struct eng_ep *sep = ep_of(fid);
+	int ret = obj_ep_busy(&sep->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&sep->base);
+	if (sep->state != ENG_EP_OPEN)
+		eng_ep_stop_hub(sep);
+	sep_free(sep);
+	return 0;
+}
+
+static const struct obj_ep_ops sep_base_ops = {
+	.enable = sep_enable,
+	.av_removed = eng_peer_removed,
+};
+
+static struct fi_ops sep_fid_ops = {
+	.close = sep_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static struct fi_ops_ep sep_ops = {
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+	.tx_ctx = sep_tx_ctx,
+	.rx_ctx = sep_rx_ctx,
+};
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&ctx_fid_ops, fid);
+	OBJ_OPS_FILL(&sep_fid_ops, fid);
+	OBJ_OPS_FILL(&sep_ops, ep);
+}
+
+static int check_counts(struct eng_ep *sep)
+{
+	struct fi_ep_attr *attr = sep->base.info->ep_attr;
+
+	if (sep->base.type != FI_EP_RDM) {
+		ENG_WARN(sep, "scalable endpoints are of type FI_EP_RDM only\n");
+		return -FI_ENOSYS;
+	}
+	if (!attr->tx_ctx_cnt)
+		attr->tx_ctx_cnt = 1;
+	if (!attr->rx_ctx_cnt)
+		attr->rx_ctx_cnt = 1;
+	if (attr->tx_ctx_cnt <= ENG_CTX_MAX && attr->rx_ctx_cnt <= ENG_CTX_MAX)
+		return 0;
+	ENG_WARN(sep, "a scalable endpoint has at most %d transmit and %d receive contexts, and "
+		 "none of them shared\n", ENG_CTX_MAX, ENG_CTX_MAX);
+	return -FI_EINVAL;
+}
+
+static int set_up(struct eng_ep *sep, const struct eng_link_ops *link)
+{
+	const struct fi_info *info = sep->base.info;
+	int ret = check_counts(sep);
+
+	eng_ep_set_up(sep, link);
+	if (ret)
+		return ret;
+	sep->tx_ret = sep->rx_ret = -FI_ENOSYS;	/* its contexts do that */
+	sep->tx_ctx = calloc(info->ep_attr->tx_ctx_cnt, sizeof(*sep->tx_ctx));
+	sep->rx_ctx = calloc(info->ep_attr->rx_ctx_cnt, sizeof(*sep->rx_ctx));
+	if (!sep->tx_ctx || !sep->rx_ctx)
+		return -FI_ENOMEM;
+	ret = eng_ep_own_rxc(sep, (unsigned) info->ep_attr->rx_ctx_cnt, info->rx_attr->size);
+	return ret ? ret : obj_ep_prog(&sep->base);
+}
+
+int eng_sep_open(struct fid_domain *domain, struct fi_info *info, const struct eng_link_ops *link,
+		 struct fid_ep **sep_p, void *context)
+{
+	struct eng_ep *sep;
+	int ret = obj_domain_may_share(obj_domain_of(domain), "a scalable endpoint");
+
+	if (ret)
+		return ret;
+	sep = calloc(1, sizeof(*sep));
+	if (!sep)
+		return -FI_ENOMEM;
+	ret = obj_ep_init(&sep->base, FI_CLASS_SEP, domain, info, &sep_base_ops, context);
+	if (ret) {
+		free(sep);
+		return ret;
+	}
+	ret = set_up(sep, link);
+	if (ret) {
+		sep_free(sep);
+		return ret;
+	}
+	sep->base.h.fid.fid.ops = &sep_fid_ops;
+	eng_ep_set_tables(sep);
+	sep->base.h.fid.ops = &sep_ops;
+	*sep_p = &sep->base.h.fid;
+	return 0;
+}
