@@ -11,9 +11,11 @@ dist-hook:
 EXTRA_DIST += README.md
 
 # Names of all tests, one a line, for ./check.
-PHONY_EXTRA += list-tests
+PHONY_EXTRA += list-tests list-fuzzers
 list-tests:
 	@printf '%s\n' $(TESTS)
+list-fuzzers:
+	@printf '%s\n' $(EXTRA_PROGRAMS)
 
 # Scripts that report case by case.
 script_tests = \
