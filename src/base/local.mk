@@ -8,6 +8,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/iov.c \
 	src/base/iov.h \
 	src/base/list.h \
+	src/base/lock.c \
 	src/base/lock.h \
 	src/base/pool.c \
 	src/base/pool.h

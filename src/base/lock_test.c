@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -39,6 +40,37 @@ static void test_mutex(void **state)
 	assert_int_equal(value, 100000);
 	assert_true(lock_try(&lock));
 	assert_false(lock_try(&lock));
+	lock_put(&lock);
+	lock_destroy(&lock);
+}
+
+static void *add_once(void *arg)
+{
+	lock_get(&lock);
+	value++;
+	lock_put(&lock);
+	return NULL;
+}
+
+/* Several wait for one holder, asleep; each of them gets its turn. */
+static void test_waiters(void **state)
+{
+	pthread_t thread[3];
+	int i;
+
+	value = 0;
+	assert_int_equal(lock_init(&lock, LOCK_MUTEX), 0);
+	lock_get(&lock);
+	for (i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, add_once, NULL);
+	while (__atomic_load_n(&lock.word, __ATOMIC_RELAXED) != 2)
+		sched_yield();
+	assert_int_equal(value, 0);
+	lock_put(&lock);
+	for (i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(value, 3);
+	assert_true(lock_try(&lock));
 	lock_put(&lock);
 	lock_destroy(&lock);
 }
@@ -82,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mutex),
+		cmocka_unit_test(test_waiters),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_clock),
 	};
