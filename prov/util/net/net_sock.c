@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -153,6 +154,12 @@ int net_sock_keepalive(int fd, const struct net_keepalive *ka)
 		if (opt[i].value)
 			ret = set_int(fd, IPPROTO_TCP, opt[i].name, (int) opt[i].value);
 	return ret;
+}
+
+int net_sock_congestion(int fd, const char *name)
+{
+	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t) strlen(name)) ?
+	       -errno : 0;
 }
 
 /* buffer - the kernel doubles what it is asked for, to have room for its own

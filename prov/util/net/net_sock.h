@@ -69,6 +69,9 @@ int net_sock_reuse(int fd);		/* SO_REUSEADDR, for listeners */
 int net_sock_nodelay(int fd, int on);
 int net_sock_keepalive(int fd, const struct net_keepalive *ka);
 
+/* net_sock_congestion - choose the congestion control; see tcp(7). */
+int net_sock_congestion(int fd, const char *name);
+
 /* net_sock_buffers - ask for send and receive buffers of this many bytes; 0 leaves
  * the system's choice.  The system may grant less (net.core.{w,r}mem_max); the
  * granted sizes come back in *@send_p and *@recv_p.

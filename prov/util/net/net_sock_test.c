@@ -164,6 +164,8 @@ static void test_connection(void **state)
 	const struct net_keepalive ka = { .idle_s = 5, .intvl_s = 2, .probes = 3,
 					  .unacked_ms = 9000 };
 	size_t snd = 65536, rcv = 0;
+	char name[32] = "";
+	socklen_t len = sizeof(name);
 	union net_sa addr, peer;
 	int fd[3];
 
@@ -181,6 +183,10 @@ static void test_connection(void **state)
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_KEEPINTVL), 2);
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_KEEPCNT), 3);
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_USER_TIMEOUT), 9000);
+	assert_int_equal(net_sock_congestion(fd[1], "no-such-thing"), -ENOENT);
+	assert_int_equal(net_sock_congestion(fd[1], "reno"), 0);	/* is always there */
+	assert_int_equal(getsockopt(fd[1], IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
+	assert_string_equal(name, "reno");
 	assert_int_equal(net_sock_buffers(fd[1], &snd, &rcv), 0);
 	assert_int_equal(snd, 65536);
 	assert_true(rcv > 0);
