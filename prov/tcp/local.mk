@@ -16,6 +16,7 @@ tcp_link_sources = \
 	prov/tcp/tcp_greet.c \
 	prov/tcp/tcp_hello.c \
 	prov/tcp/tcp_hello.h \
+	prov/tcp/tcp_io.h \
 	prov/tcp/tcp_link.c \
 	prov/tcp/tcp_link.h \
 	prov/tcp/tcp_listen.c \

@@ -86,6 +86,16 @@ static int set_options(const struct tcp_link *link, int fd)
 	return ret;
 }
 
+/* ease_local - a connection within one host meets no congestion.  What the system
+ * uses against it elsewhere may pace every packet, or model the path on every
+ * acknowledgement; the simplest one does least.
+ */
+static void ease_local(int fd, const union net_sa *local, const union net_sa *peer)
+{
+	if (net_addr_same_host(&local->sa, &peer->sa))
+		net_sock_congestion(fd, "reno");	/* or, if that is forbidden, as it is */
+}
+
 int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 		  struct tcp_chan *chan, const struct sockaddr *addr,
 		  const struct tcp_hello *hello, const void *data, struct tcp_conn **conn_p)
@@ -126,22 +136,23 @@ int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 /* is_echo - when nobody listens at a port of the ephemeral range, the system may
  * pick that very port for the caller, and TCP then connects the socket to itself.
  */
-static bool is_echo(const struct tcp_conn *conn)
+static bool is_echo(const struct tcp_conn *conn, const union net_sa *local)
 {
-	union net_sa local;
-
-	return !net_sock_name(conn->src.fd, &local) &&
-	       !net_addr_cmp(&local.sa, &conn->peer.sa);
+	return !net_addr_cmp(&local->sa, &conn->peer.sa);
 }
 
 /* on_connected - the TCP connection stands: say HELLO. */
 static void on_connected(struct tcp_conn *conn)
 {
 	int ret = net_sock_error(conn->src.fd);
+	union net_sa local;
 
-	if (!ret && is_echo(conn))
+	if (!ret)
+		ret = net_sock_name(conn->src.fd, &local);
+	if (!ret && is_echo(conn, &local))
 		ret = -FI_ECONNREFUSED;
 	if (!ret) {
+		ease_local(conn->src.fd, &local, &conn->peer);
 		tcp_conn_set_state(conn, TCP_CONN_GREETING);
 		ret = send_greeting(conn);
 	}
@@ -189,9 +200,12 @@ int tcp_conn_answer(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 		    const struct sockaddr *from)
 {
 	struct tcp_conn *conn;
+	union net_sa local;
 	int ret;
 
 	ret = set_options(link, fd);
+	if (!ret)
+		ret = net_sock_name(fd, &local);
 	if (!ret)
 		ret = tcp_conn_new(link, wireup, fd, TCP_CONN_ASKED, &conn);
 	if (ret) {
@@ -199,6 +213,7 @@ int tcp_conn_answer(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 		return ret;
 	}
 	net_addr_copy(from, net_addr_len(from), &conn->peer);
+	ease_local(fd, &local, &conn->peer);
 	ret = tcp_src_want(conn->poller, &conn->src, EPOLLIN);
 	if (ret) {
 		tcp_conn_close(conn);

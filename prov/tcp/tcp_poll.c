@@ -7,10 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tcp_io.h"
 #include "tcp_link.h"
 
 #define EVENTS_MAX 32
-#define WAIT_EVERY 16		/* polls between two looks at the whole set, while something is hot */
+/* Polls between two looks at the whole set, while something is hot: few while a look
+ * finds something, then more.
+ */
+#define WAIT_MIN 16
+#define WAIT_MAX 64
 #define MISSES_MAX 200		/* fruitless reads until a connection makes room for others */
 #define DETACH_AFTER 300	/* polls for which it must have been hot to leave the set */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
@@ -71,9 +76,12 @@ static int wait_events(struct tcp_poller *poller)
 	struct tcp_src *src;
 	int cnt, i;
 
-	poller->until_wait = WAIT_EVERY;
 	poller->polled_ns = clock_coarse_ns();
-	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
+	cnt = tcp_io_look(poller->base.fd, ev, EVENTS_MAX);
+	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
+	if (poller->wait_every > WAIT_MAX)
+		poller->wait_every = WAIT_MAX;
+	poller->until_wait = poller->wait_every;
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
 		if (src->events)	/* else it left the set while earlier events were handled */
@@ -327,6 +335,7 @@ static int poller_new(const struct tcp_conf *conf, struct tcp_poller **poller_p)
 	poller->base.ops = &poller_ops;
 	poller->base.key = &poller_key;
 	poller->conf = conf;
+	poller->wait_every = WAIT_MIN;
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
 	list_init(&poller->waiting);

@@ -59,6 +59,7 @@ struct tcp_poller {
 	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
 	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last looked at */
 	unsigned until_wait;		/* polls until it is looked at again */
+	unsigned wait_every;		/* how many that are between two looks */
 	uint64_t app_polls;		/* prog->polls at the last poll */
 	bool app_active;		/* the last poll was the application's own */
 	bool polling;			/* inside poll(): what is sent leaves at its end */

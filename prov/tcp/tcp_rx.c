@@ -16,6 +16,7 @@
 
 #include "base/iov.h"
 #include "tcp_frame.h"
+#include "tcp_io.h"
 #include "tcp_link.h"
 
 #define LONG_PAYLOAD 16384	/* from here on we read little ahead: it would be copied */
@@ -227,7 +228,6 @@ static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct iovec iov[ENG_IOV_MAX + 1];
-	struct msghdr msg = { .msg_iov = iov };
 	size_t cnt, room;
 	ssize_t ret;
 
@@ -238,8 +238,7 @@ static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 		iov[cnt++] = (struct iovec) { conn->poller->rx, TAIL };
 		*asked_p += TAIL;
 	}
-	msg.msg_iovlen = cnt;
-	ret = read_result(conn, recvmsg(conn->src.fd, &msg, MSG_DONTWAIT));
+	ret = read_result(conn, tcp_io_recvv(conn->src.fd, iov, cnt));
 	if (ret <= 0)
 		return ret;
 	body_advance(rx, (size_t) ret < room ? (size_t) ret : room);
@@ -263,7 +262,7 @@ static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	if (rx->big && rx->body == TCP_BODY_NONE)
 		room = AHEAD;
 	*asked_p = room - rx->stash_len;
-	ret = read_result(conn, recv(conn->src.fd, buf + rx->stash_len, *asked_p, MSG_DONTWAIT));
+	ret = read_result(conn, tcp_io_recv(conn->src.fd, buf + rx->stash_len, *asked_p));
 	if (ret <= 0)
 		return ret;
 	if (rx->body == TCP_BODY_SKIP) {

@@ -15,6 +15,7 @@
 
 #include "base/iov.h"
 #include "tcp_frame.h"
+#include "tcp_io.h"
 #include "tcp_link.h"
 
 #define BATCH_MAX 64		/* entries in one gathering send */
@@ -73,9 +74,7 @@ static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
 
 static ssize_t send_iov(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
 {
-	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = cnt };
-
-	return send_result(conn, sendmsg(conn->src.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT));
+	return send_result(conn, tcp_io_sendv(conn->src.fd, iov, cnt));
 }
 
 static void shut_if_done(struct tcp_conn *conn)
@@ -96,8 +95,7 @@ void tcp_tx_flush(struct tcp_conn *conn)
 		shut_if_done(conn);
 		return;
 	}
-	ret = send_result(conn, send(conn->src.fd, tx->stage + tx->stage_pos, staged(tx),
-				     MSG_NOSIGNAL | MSG_DONTWAIT));
+	ret = send_result(conn, tcp_io_send(conn->src.fd, tx->stage + tx->stage_pos, staged(tx)));
 	if (ret < 0)
 		return;
 	staged_sent(conn, (size_t) ret);
@@ -165,7 +163,7 @@ static ssize_t send_lone(struct tcp_conn *conn, const struct eng_pkt *pkt, size_
 	uint8_t *buf = conn->poller->lone;
 
 	copy_pkt(buf, pkt);
-	return send_result(conn, send(conn->src.fd, buf, size, MSG_NOSIGNAL | MSG_DONTWAIT));
+	return send_result(conn, tcp_io_send(conn->src.fd, buf, size));
 }
 
 /* send_large - from where it lies, behind what is staged.  Returns how much of the
