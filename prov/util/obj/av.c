@@ -201,6 +201,25 @@ static const void *next_in_array(struct obj_av *av, void *source, size_t i)
 	return addr;
 }
 
+/* Names that lie one behind the other, each with its 0. */
+static const void *next_in_text(struct obj_av *av, void *source, size_t i)
+{
+	const char **at = source, *name = *at;
+
+	*at += strlen(name) + 1;
+	return name;
+}
+
+/* is_text - fi_av(3) has an array of pointers for FI_ADDR_STR, while many programs pass
+ * what fi_getname() gave them, as they do for other formats.  No pointer to user memory
+ * is eight bytes without a zero among them; a name is, unless it is very short.
+ */
+static bool is_text(const struct obj_av *av, const char *addr)
+{
+	return av->addr_format == FI_ADDR_STR &&
+	       strnlen(addr, sizeof(char *)) == sizeof(char *);
+}
+
 static int av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr_t *fi_addr,
 		     uint64_t flags, void *context)
 {
@@ -210,7 +229,8 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr
 		FI_WARN(av->domain->prov, FI_LOG_AV, "fi_av_insert: no addresses (NULL)\n");
 		return -FI_EINVAL;
 	}
-	return obj_av_insert_from(av, next_in_array, &addr, count, fi_addr, flags, context);
+	return obj_av_insert_from(av, count && is_text(av, addr) ? next_in_text : next_in_array,
+				  &addr, count, fi_addr, flags, context);
 }
 
 /* ---- removing, looking up ------------------------------------------------ */

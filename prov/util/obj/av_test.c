@@ -354,6 +354,11 @@ static void string_addresses(void **state)
 	assert_int_equal(len, 12);
 	assert_int_equal(obj_av_find(obj_av_of(av), "shm-a", 6), fi[0]);
 	assert_true(obj_av_find(obj_av_of(av), "shm-b", 6) == FI_ADDR_NOTAVAIL);
+	/* the way programs have them from fi_getname() */
+	assert_int_equal(fi_av_insert(av, "fi_shm://1\0x\0fi_shm://3", 3, fi, 0, NULL), 3);
+	assert_int_equal(obj_av_find(obj_av_of(av), "fi_shm://1", 11), fi[0]);
+	assert_int_equal(obj_av_find(obj_av_of(av), "x", 2), fi[1]);
+	assert_int_equal(obj_av_find(obj_av_of(av), "fi_shm://3", 11), fi[2]);
 	assert_int_equal(fi_close(&av->fid), 0);
 }
 
