@@ -5,6 +5,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/atomic.c \
 	prov/util/engine/atomic.h \
 	prov/util/engine/cm.c \
+	prov/util/engine/cross.h \
 	prov/util/engine/engine.h \
 	prov/util/engine/ep.c \
 	prov/util/engine/ep.h \
@@ -40,6 +41,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/sink.c \
 	prov/util/engine/srx.c \
 	prov/util/engine/sink.h \
+	prov/util/engine/timer.h \
 	prov/util/engine/tx.c \
 	prov/util/engine/tx.h \
 	prov/util/engine/unexp.c \
