@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+EXTRA_DIST += prov/shm/configure.m4 prov/shm/README.md
+
+# The link, which knows the engine's lower edge only; shm_prov.c puts both together.
+shm_link_sources = \
+	prov/shm/shm_chan.c \
+	prov/shm/shm_conf.c \
+	prov/shm/shm_conf.h \
+	prov/shm/shm_conn.c \
+	prov/shm/shm_conn.h \
+	prov/shm/shm_door.c \
+	prov/shm/shm_door.h \
+	prov/shm/shm_link.c \
+	prov/shm/shm_link.h \
+	prov/shm/shm_name.c \
+	prov/shm/shm_name.h \
+	prov/shm/shm_poll.c \
+	prov/shm/shm_poll.h \
+	prov/shm/shm_pull.c \
+	prov/shm/shm_pull.h \
+	prov/shm/shm_ring.c \
+	prov/shm/shm_ring.h \
+	prov/shm/shm_rx.c \
+	prov/shm/shm_seg.c \
+	prov/shm/shm_seg.h \
+	prov/shm/shm_tx.c \
+	prov/shm/shm_wireup.c \
+	prov/shm/wire.h
+
+if HAVE_SHM
+noinst_LTLIBRARIES += prov/shm/libshmlink.la
+prov_shm_libshmlink_la_SOURCES = $(shm_link_sources)
+
+if HAVE_SHM_DL
+pkglib_LTLIBRARIES += libshm-fi.la
+libshm_fi_la_SOURCES = prov/shm/shm_prov.c
+libshm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
+libshm_fi_la_LIBADD = prov/shm/libshmlink.la $(prov_util_libs) src/libfabric.la
+libshm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+else
+noinst_LTLIBRARIES += prov/shm/libshm.la
+prov_shm_libshm_la_SOURCES = prov/shm/shm_prov.c
+prov_shm_libshm_la_LIBADD = prov/shm/libshmlink.la
+builtin_prov_libs += prov/shm/libshm.la
+endif
+endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "shm_conf.h"
+
+#include <rdma/fi_errno.h>
+
+#include "engine/engine.h"
+#include "wire.h"
+
+/* Below this a copy through the ring is cheaper than a system call. */
+#define PULL_SIZE 8192
+
+struct shm_conf shm_conf = {
+	.pull_size = PULL_SIZE,
+	.tx_size = 1024,
+	.rx_size = 1024,
+	.conn_timeout_ms = 15000,
+	.conn_retry_ms = 1000,
+};
+
+static void read_size(struct shm_conf *conf, const char *name, size_t min, size_t max,
+		      size_t *value_p, const char *help)
+{
+	size_t value;
+	int ret;
+
+	fi_param_define(conf->prov, name, FI_PARAM_SIZE_T, "%s", help);
+	ret = fi_param_get_size_t(conf->prov, name, &value);
+	if (ret == -FI_ENODATA || ret == -FI_ENOENT)
+		return;
+	if (!ret && value >= min && value <= max)
+		*value_p = value;
+	else
+		FI_WARN(conf->prov, FI_LOG_CORE,
+			"parameter %s is ignored, it must be a number from %zu to %zu\n",
+			name, min, max);
+}
+
+void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
+{
+	char *dir = NULL;
+
+	conf->prov = prov;
+	read_size(conf, "TX_SIZE", 1, 1 << 20, &conf->tx_size,
+		  "transmit queue entries of an endpoint that asks for no number (default: 1024)");
+	read_size(conf, "RX_SIZE", 1, 1 << 20, &conf->rx_size,
+		  "receive queue entries of an endpoint that asks for no number (default: 1024)");
+	read_size(conf, "PULL_SIZE", ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, &conf->pull_size,
+		  "payload of this many bytes and more is read straight from the sender's memory, "
+		  "where the kernel admits it (default: 8192)");
+	fi_param_define(prov, "DISABLE_CMA", FI_PARAM_BOOL,
+			"never read a peer's memory, copy everything through shared memory "
+			"(default: off)");
+	fi_param_get_bool(prov, "DISABLE_CMA", &conf->disable_cma);
+	fi_param_define(prov, "DIR", FI_PARAM_STRING,
+			"directory for the sockets over which endpoints meet, for processes that share "
+			"a directory but no network namespace (default: none, sockets have no files)");
+	if (!fi_param_get_str(prov, "DIR", &dir) && dir && *dir)
+		conf->dir = dir;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "shm_poll.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shm_link.h"
+
+#define EVENTS_MAX 64
+#define TICK_EVERY 32		/* polls between two looks at the clock */
+#define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets, at most */
+#define WAIT_GREETING 8		/* the same while an answer to a greeting is due */
+#define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
+
+static const char poller_key;	/* its address is ours alone */
+
+/* ---- barriers ------------------------------------------------------------------------- */
+
+static int membarrier(int cmd)
+{
+	return (int) syscall(__NR_membarrier, cmd, 0, 0);
+}
+
+bool shm_barrier_join(void)
+{
+	int cmds = membarrier(MEMBARRIER_CMD_QUERY);
+
+	return cmds > 0 && cmds & MEMBARRIER_CMD_GLOBAL_EXPEDITED &&
+	       !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+}
+
+/* ---- the set --------------------------------------------------------------------------- */
+
+int shm_src_watch(struct shm_poller *poller, struct shm_src *src)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = src };
+
+	if (epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, src->fd, &ev))
+		return -errno;
+	src->watched = true;
+	return 0;
+}
+
+void shm_src_ignore(struct shm_poller *poller, struct shm_src *src)
+{
+	if (src->watched)
+		epoll_ctl(poller->base.fd, EPOLL_CTL_DEL, src->fd, NULL);
+	src->watched = false;
+}
+
+static int wait_events(struct shm_poller *poller)
+{
+	struct epoll_event ev[EVENTS_MAX];
+	struct shm_src *src;
+	int cnt, i;
+
+	poller->until_wait = poller->greeting_cnt ? WAIT_GREETING : WAIT_EVERY;
+	poller->tick = clock_coarse_ns();
+	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
+	for (i = 0; i < cnt; i++) {
+		src = ev[i].data.ptr;
+		if (src->watched)	/* else it left while earlier events were handled */
+			src->event(src, ev[i].events);
+	}
+	return cnt > 0 ? cnt : 0;
+}
+
+/* ---- hot connections ----------------------------------------------------------------------- */
+
+void shm_poller_heat(struct shm_poller *poller, struct shm_conn *conn)
+{
+	unsigned room = poller->hot_room ? 2 * poller->hot_room : 16;
+	struct shm_conn **hot;
+
+	if (conn->hot)
+		return;
+	if (poller->hot_cnt == poller->hot_room) {
+		hot = realloc(poller->hot, room * sizeof(*hot));
+		if (!hot) {
+			shm_in_doze(&conn->in);
+			return;
+		}
+		poller->hot = hot;
+		poller->hot_room = room;
+	}
+	conn->hot = true;
+	poller->hot[poller->hot_cnt++] = conn;
+	/* asleep: the senders of all that are hot have been told */
+	if (!poller->asleep)
+		shm_in_wake(&conn->in);
+	else
+		shm_in_doze(&conn->in);
+}
+
+void shm_poller_cool(struct shm_poller *poller, struct shm_conn *conn)
+{
+	unsigned i;
+
+	if (!conn->hot)
+		return;
+	conn->hot = false;
+	for (i = 0; poller->hot[i] != conn; i++)
+		;
+	poller->hot[i] = poller->hot[--poller->hot_cnt];
+}
+
+static void wake(struct shm_poller *poller)
+{
+	unsigned i;
+
+	poller->asleep = false;
+	for (i = 0; i < poller->hot_cnt; i++)
+		shm_in_wake(&poller->hot[i]->in);
+}
+
+/* doze - tell the senders.  Returns what the barrier did: negative where it cannot be
+ * made and a sender may have missed it.
+ */
+static int doze(struct shm_poller *poller)
+{
+	bool expedite = false;
+	unsigned i;
+
+	poller->asleep = true;
+	for (i = 0; i < poller->hot_cnt; i++) {
+		shm_in_doze(&poller->hot[i]->in);
+		expedite |= !poller->hot[i]->out.fence;
+	}
+	atomic_thread_fence(memory_order_seq_cst);
+	return expedite ? membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
+}
+
+/* anything - is there something in a ring after all? */
+static bool anything(const struct shm_poller *poller)
+{
+	const struct shm_conn *conn;
+	unsigned i;
+
+	for (i = 0; i < poller->hot_cnt; i++) {
+		conn = poller->hot[i];
+		if (!conn->paused && (conn->ended || shm_in_ready(&conn->in)))
+			return true;
+	}
+	return false;
+}
+
+/* settle - those that were silent since the last time are left to their senders. */
+static void settle(struct shm_poller *poller)
+{
+	struct shm_conn *conn;
+	unsigned i;
+
+	for (i = poller->hot_cnt; i-- > 0;) {
+		conn = poller->hot[i];
+		if (!conn->moved && conn->src.fd >= 0)
+			shm_poller_cool(poller, conn);
+		conn->moved = false;
+	}
+}
+
+static int read_hot(struct shm_poller *poller, unsigned budget)
+{
+	int done = 0;
+	unsigned i;
+
+	/* backwards: what leaves the list takes the place of one that has been read */
+	for (i = poller->hot_cnt; i-- > 0;)
+		if (i < poller->hot_cnt)
+			done += shm_rx_poll(poller->hot[i], budget);
+	return done;
+}
+
+/* ---- work lists ---------------------------------------------------------------------------- */
+
+static int resume_paused(struct shm_poller *poller, unsigned budget)
+{
+	struct shm_conn *conn;
+	struct list again, *item;
+	int done = 0;
+
+	list_init(&again);
+	list_splice_tail(&poller->paused, &again);
+	while ((item = list_pop(&again))) {
+		conn = container_of(item, struct shm_conn, state_node);
+		conn->paused = false;
+		shm_poller_heat(poller, conn);
+		done += shm_rx_poll(conn, budget);
+	}
+	return done;
+}
+
+static int pump_blocked(struct shm_poller *poller)
+{
+	struct list again, *item;
+	struct shm_conn *conn;
+	int done = 0;
+
+	list_init(&again);
+	list_splice_tail(&poller->blocked, &again);
+	while ((item = list_pop(&again))) {
+		conn = container_of(item, struct shm_conn, blocked_node);
+		list_add_tail(item, &poller->blocked);
+		if (conn->state == SHM_CONN_READY)
+			done += shm_tx_pump(conn);
+		else
+			list_del(item);
+	}
+	return done;
+}
+
+static int bury_failed(struct shm_poller *poller)
+{
+	struct list *item;
+	int done = 0;
+
+	while ((item = list_pop(&poller->failed))) {
+		shm_wireup_lost(container_of(item, struct shm_conn, state_node));
+		done++;
+	}
+	return done;
+}
+
+void shm_poller_reap(struct shm_poller *poller)
+{
+	struct list *item;
+
+	while ((item = list_pop(&poller->dead)))
+		shm_conn_free(container_of(item, struct shm_conn, state_node));
+}
+
+/* ---- the poller ops --------------------------------------------------------------------------- */
+
+/* sockets_due - is it time to look at the sockets?  Often while somebody is expected
+ * there; else once per tick of the clock, or after a thousand polls.
+ */
+static bool sockets_due(struct shm_poller *poller)
+{
+	if (!poller->hot_cnt || poller->hot_cnt < poller->ready_cnt || poller->greeting_cnt) {
+		if (!poller->until_wait-- || !poller->hot_cnt)
+			return true;
+		return clock_coarse_ns() != poller->tick;
+	}
+	if (__builtin_expect(poller->until_tick--, 1))
+		return false;
+	poller->until_tick = TICK_EVERY;
+	return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
+}
+
+static int poll_all(struct obj_poller *base, unsigned budget)
+{
+	struct shm_poller *poller = container_of(base, struct shm_poller, base);
+	int done = 0;
+
+	poller->polling = true;
+	if (__builtin_expect(poller->asleep, 0))
+		wake(poller);
+	if (!list_empty(&poller->timers))
+		done += eng_timer_run(&poller->timers);
+	if (__builtin_expect(!list_empty(&poller->paused), 0))
+		done += resume_paused(poller, budget);
+	done += read_hot(poller, budget);
+	if (__builtin_expect(sockets_due(poller), 0)) {
+		done += wait_events(poller);
+		done += read_hot(poller, budget);
+	}
+	if (__builtin_expect(!list_empty(&poller->blocked), 0))
+		done += pump_blocked(poller);
+	while (__builtin_expect(!list_empty(&poller->failed), 0))
+		done += bury_failed(poller);
+	poller->polling = false;
+	if (__builtin_expect(!list_empty(&poller->dead), 0))
+		shm_poller_reap(poller);
+	return done;
+}
+
+/* blocked_moves - something that waits for room could go. */
+static bool blocked_moves(const struct shm_poller *poller)
+{
+	struct list *pos;
+
+	list_for_each(pos, &poller->blocked)
+		if (!shm_tx_stuck(container_of(pos, struct shm_conn, blocked_node)))
+			return true;
+	return false;
+}
+
+static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct shm_poller *poller = container_of(base, struct shm_poller, base);
+	uint64_t due = eng_timer_next(&poller->timers), soon = clock_ns() + RETRY_PAUSED_NS;
+
+	if (!list_empty(&poller->failed))
+		return -FI_EAGAIN;
+	if (doze(poller) < 0 && soon < due)
+		due = soon;
+	if (anything(poller) || blocked_moves(poller))
+		return -FI_EAGAIN;
+	settle(poller);
+	if (!list_empty(&poller->paused) && soon < due)
+		due = soon;
+	if (due < *deadline_ns)
+		*deadline_ns = due;
+	return 0;
+}
+
+static void close_poller(struct obj_poller *base)
+{
+	struct shm_poller *poller = container_of(base, struct shm_poller, base);
+
+	shm_poller_reap(poller);
+	close(poller->base.fd);
+	free(poller->hot);
+	free(poller);
+}
+
+static const struct obj_poller_ops poller_ops = {
+	.poll = poll_all,
+	.arm = arm,
+	.close = close_poller,
+};
+
+static int poller_new(struct shm_poller **poller_p)
+{
+	struct shm_poller *poller = calloc(1, sizeof(*poller));
+	int ret;
+
+	if (!poller)
+		return -FI_ENOMEM;
+	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (poller->base.fd < 0) {
+		ret = -errno;
+		SHM_WARN("cannot make an epoll descriptor: %s\n", fi_strerror(-ret));
+		free(poller);
+		return ret;
+	}
+	poller->base.ops = &poller_ops;
+	poller->base.key = &poller_key;
+	list_init(&poller->blocked);
+	list_init(&poller->paused);
+	list_init(&poller->failed);
+	list_init(&poller->dead);
+	list_init(&poller->timers);
+	*poller_p = poller;
+	return 0;
+}
+
+int shm_poller_get(struct obj_prog *prog, struct shm_poller **poller_p)
+{
+	struct obj_poller *base = obj_prog_find(prog, &poller_key);
+	struct shm_poller *poller = NULL;
+	int ret;
+
+	if (base) {
+		*poller_p = container_of(base, struct shm_poller, base);
+		return 0;
+	}
+	ret = poller_new(&poller);
+	if (ret)
+		return ret;
+	ret = obj_prog_add(prog, &poller->base);
+	if (ret) {
+		close_poller(&poller->base);
+		return ret;
+	}
+	*poller_p = poller;
+	return 0;
+}

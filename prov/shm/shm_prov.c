@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The provider: what it offers, and the few lines between the API and the engine.
+ */
+#include <arpa/inet.h>
+#include <rdma/fi_errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/provider.h"
+#include "engine/engine.h"
+#include "obj/check.h"
+#include "obj/domain.h"
+#include "obj/fabric.h"
+#include "shm_name.h"
+
+#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | FI_LOCAL_COMM)
+#define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
+#define QUEUE_MAX 65536		/* entries of a queue that is asked for */
+
+static struct fi_provider shm_prov;
+
+static struct fi_tx_attr tx_attr = {
+	.caps = ENG_TX_CAPS,
+	.op_flags = ENG_TX_OP_FLAGS,
+	.msg_order = ENG_MSG_ORDER,
+	.inject_size = ENG_INJECT_MAX,
+	.iov_limit = ENG_IOV_LIMIT,
+	.rma_iov_limit = ENG_RMA_IOV_LIMIT,
+};
+
+static struct fi_rx_attr rx_attr = {
+	.caps = ENG_RX_CAPS,
+	.op_flags = ENG_RX_OP_FLAGS,
+	.msg_order = ENG_MSG_ORDER,
+	.iov_limit = ENG_IOV_LIMIT,
+};
+
+static struct fi_ep_attr ep_attr = {
+	.type = FI_EP_RDM,
+	.protocol = FI_PROTO_SHM,
+	.protocol_version = 1,
+	.max_msg_size = ENG_MAX_MSG_SIZE,
+	.max_order_raw_size = ENG_MAX_ORDER_RAW_SIZE,
+	.max_order_war_size = ENG_MAX_ORDER_WAR_SIZE,
+	.max_order_waw_size = ENG_MAX_ORDER_WAW_SIZE,
+	.mem_tag_format = ENG_MEM_TAG_FORMAT,
+	.tx_ctx_cnt = 1,
+	.rx_ctx_cnt = 1,
+};
+
+static struct fi_domain_attr domain_attr = {
+	.name = (char *) "shm",
+	.caps = FI_LOCAL_COMM,
+	.threading = FI_THREAD_SAFE,
+	.control_progress = FI_PROGRESS_AUTO,
+	.data_progress = FI_PROGRESS_AUTO,
+	.resource_mgmt = FI_RM_ENABLED,
+	.av_type = FI_AV_UNSPEC,
+	.mr_key_size = 8,
+	.mr_iov_limit = ENG_IOV_LIMIT,
+	.cq_data_size = ENG_CQ_DATA_SIZE,
+	.cq_cnt = OBJECTS_MAX,
+	.ep_cnt = OBJECTS_MAX,
+	.tx_ctx_cnt = OBJECTS_MAX,
+	.rx_ctx_cnt = OBJECTS_MAX,
+	.cntr_cnt = OBJECTS_MAX,
+	.max_ep_tx_ctx = 1,
+	.max_ep_rx_ctx = 1,
+	.max_cntr_value = UINT64_MAX,
+	.max_err_cntr_value = UINT64_MAX,
+};
+
+static struct fi_fabric_attr fabric_attr = {
+	.name = (char *) "shm",
+	.prov_name = (char *) "shm",
+	.prov_version = OFI_PROV_VERSION,
+};
+
+static const struct obj_limits limits = {
+	.tx_size = QUEUE_MAX,
+	.rx_size = QUEUE_MAX,
+	.inject_size = ENG_INJECT_MAX,
+};
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* set_name - of an answer.  Errors: -FI_ENOMEM. */
+static int set_name(const char *name, void **addr, size_t *len)
+{
+	*addr = strdup(name);
+	*len = strlen(name) + 1;
+	return *addr ? 0 : -FI_ENOMEM;
+}
+
+/* hint - a name that the program put into its hints, or NULL. */
+static const char *hint(const void *addr, size_t len)
+{
+	return addr && len && memchr(addr, 0, len) && *(const char *) addr ? addr : NULL;
+}
+
+static int make_name(const char *node, const char *service, char name[SHM_NAME_MAX])
+{
+	int ret = shm_name_make(node, service, name);
+
+	if (ret)
+		FI_WARN(&shm_prov, FI_LOG_CORE, "a name made of node '%s' and service '%s' is too "
+			"long: %d characters are the most\n", node ? node : "",
+			service ? service : "", SHM_NAME_MAX - 1);
+	return ret;
+}
+
+static int add_names(struct fi_info *info, const char *node, const char *service, uint64_t flags,
+		     const struct fi_info *hints)
+{
+	const char *src = hints ? hint(hints->src_addr, hints->src_addrlen) : NULL;
+	const char *dest = hints ? hint(hints->dest_addr, hints->dest_addrlen) : NULL;
+	char from[SHM_NAME_MAX], to[SHM_NAME_MAX];
+	int ret;
+
+	ret = make_name(flags & FI_SOURCE ? node : NULL, flags & FI_SOURCE ? service : NULL, from);
+	if (!ret && !(flags & FI_SOURCE) && (node || service)) {
+		ret = make_name(node, service, to);
+		dest = to;
+	}
+	if (ret)
+		return ret;
+	ret = set_name(src && !(flags & FI_SOURCE) ? src : from, &info->src_addr,
+		       &info->src_addrlen);
+	if (!ret && dest)
+		ret = set_name(dest, &info->dest_addr, &info->dest_addrlen);
+	return ret;
+}
+
+static bool is_numeric(const char *node)
+{
+	struct in6_addr addr;
+
+	return strstr(node, "://") || inet_pton(AF_INET, node, &addr) == 1 ||
+	       inet_pton(AF_INET6, node, &addr) == 1;
+}
+
+static int shm_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		       const struct fi_info *hints, struct fi_info **info_p)
+{
+	const struct obj_label label = { .domain = domain_attr.name };
+	struct fi_info *info;
+	struct fi_info offer = {
+		.caps = CAPS,
+		.addr_format = FI_ADDR_STR,
+		.tx_attr = &tx_attr,
+		.rx_attr = &rx_attr,
+		.ep_attr = &ep_attr,
+		.domain_attr = &domain_attr,
+		.fabric_attr = &fabric_attr,
+	};
+	int ret;
+
+	if ((flags & FI_NUMERICHOST) && node && !is_numeric(node)) {
+		obj_explain(&shm_prov, &label, "FI_EP_RDM", "node", node, "a numeric address");
+		return -FI_ENODATA;
+	}
+	ret = obj_check_info(&shm_prov, &offer, &limits, hints, version, &label, &info);
+	if (ret)
+		return ret;
+	ret = add_names(info, node, service, flags, hints);
+	if (ret) {
+		fi_freeinfo(info);
+		return ret;
+	}
+	*info_p = info;
+	return 0;
+}
+
+/* ---- objects ----------------------------------------------------------------------------- */
+
+/* named - a copy of @info in which the endpoint has a name of its own, that it can be
+ * asked for before it is enabled.
+ */
+static struct fi_info *named(const struct fi_info *info)
+{
+	static _Atomic unsigned number;
+	struct fi_info *copy = fi_dupinfo(info);
+	char any[SHM_NAME_MAX], name[SHM_NAME_MAX];
+	const char *src;
+	void *addr;
+
+	if (!copy)
+		return NULL;
+	src = hint(copy->src_addr, copy->src_addrlen);
+	if (!src)
+		shm_name_make(NULL, NULL, any);
+	if (src && !shm_name_is_any(src))
+		return copy;
+	addr = shm_name_number(src ? src : any, atomic_fetch_add(&number, 1), name) ? NULL :
+	       strdup(name);
+	if (addr) {
+		free(copy->src_addr);
+		copy->src_addr = addr;
+		copy->src_addrlen = strlen(addr) + 1;
+	}
+	return copy;
+}
+
+static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+		    uint64_t flags, void *context)
+{
+	struct fi_info *copy;
+	int ret;
+
+	if (!info)
+		return -FI_EINVAL;
+	copy = named(info);
+	if (!copy)
+		return -FI_ENOMEM;
+	ret = eng_ep_open(domain, copy, &shm_link_ops, flags, ep, context);
+	fi_freeinfo(copy);
+	return ret;
+}
+
+static const struct obj_domain_ops domain_ops = {
+	.endpoint = endpoint,
+	.query_atomic = eng_query_atomic,
+};
+
+static int domain_init(struct obj_domain *domain)
+{
+	domain->ops = &domain_ops;
+	return 0;
+}
+
+static const struct obj_fabric_ops fabric_ops = {
+	.domain_init = domain_init,
+};
+
+static int shm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+	return obj_fabric_open(&shm_prov, &fabric_ops, sizeof(struct obj_fabric), attr, fabric,
+			       context);
+}
+
+static struct fi_provider shm_prov = {
+	.version = OFI_PROV_VERSION,
+	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+	.name = "shm",
+	.getinfo = shm_getinfo,
+	.fabric = shm_fabric,
+};
+
+OFI_PROVIDER_INI(shm)
+{
+	shm_conf_define(&shm_conf, &shm_prov);
+	tx_attr.size = shm_conf.tx_size;
+	rx_attr.size = shm_conf.rx_size;
+	return &shm_prov;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Sending.  A packet that fits a cache line leaves in one; a longer one goes through the
+ * data ring, in pieces if need be; a long one stays where it is and is read by the peer,
+ * if that can.  A packet for which there is no room waits in the channel's queue, at no
+ * cost in memory.
+ */
+#include <assert.h>
+#include <rdma/fi_errno.h>
+
+#include "base/iov.h"
+#include "shm_link.h"
+
+/* What a packet needs: one slot, and one more always stays free for a STALL. */
+#define SLOTS_WANTED 2
+
+static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
+{
+	shm_out_publish(&conn->out, kind, hdr_len, len);
+	if (__builtin_expect(shm_out_asleep(&conn->out), 0))
+		shm_conn_ring(conn);
+}
+
+/* ---- one packet ------------------------------------------------------------------------- */
+
+static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	struct shm_slot *slot = shm_out_slot(&conn->out);
+
+	memcpy(slot->body, pkt->hdr, pkt->hdr_len);
+	if (__builtin_expect(pkt->iov_cnt == 1, 1))
+		memcpy(slot->body + pkt->hdr_len, pkt->iov[0].iov_base, pkt->len);
+	else if (pkt->len)
+		iov_gather(pkt->iov, pkt->iov_cnt, 0, slot->body + pkt->hdr_len, pkt->len);
+	publish(conn, SHM_SHORT, pkt->hdr_len, pkt->len);
+	return 1;
+}
+
+static int put_plain(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	unsigned kind = SHM_PLAIN;
+	uint8_t *data = shm_out_data(&conn->out, pkt->hdr_len + pkt->len, &kind);
+
+	if (!data)
+		return -FI_EAGAIN;
+	memcpy(data, pkt->hdr, pkt->hdr_len);
+	if (pkt->len)
+		iov_gather(pkt->iov, pkt->iov_cnt, 0, data + pkt->hdr_len, pkt->len);
+	publish(conn, kind, pkt->hdr_len, pkt->len);
+	return 1;
+}
+
+/* put_pieces - as many as there is room for; pkt->sent says how far it is. */
+static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	struct shm_out *out = &conn->out;
+	size_t len, hdr_len;
+	uint64_t total = pkt->len;
+	unsigned kind;
+	uint8_t *data;
+
+	while (pkt->sent < pkt->len) {
+		len = pkt->len - pkt->sent < SHM_PIECE_MAX ? pkt->len - pkt->sent : SHM_PIECE_MAX;
+		kind = pkt->sent ? SHM_MORE : SHM_FIRST;
+		hdr_len = pkt->sent ? 0 : pkt->hdr_len;
+		data = shm_out_room(out, SLOTS_WANTED) ?
+		       shm_out_data(out, hdr_len + len, &kind) : NULL;
+		if (!data)
+			return -FI_EAGAIN;
+		memcpy(data, pkt->hdr, hdr_len);
+		if (hdr_len)
+			memcpy(shm_out_slot(out)->body, &total, sizeof(total));
+		iov_gather(pkt->iov, pkt->iov_cnt, pkt->sent, data + hdr_len, len);
+		publish(conn, kind, hdr_len, len);
+		pkt->sent += len;
+	}
+	return 1;
+}
+
+/* put_pull - say where the payload is. */
+static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	unsigned i, kind = SHM_PULL, place = (unsigned) __builtin_ctzll(conn->tx.free);
+	size_t len = SHM_PULL_SIZE(pkt->iov_cnt) + pkt->hdr_len;
+	struct shm_pull_hdr pull = { .cnt = pkt->iov_cnt };
+	uint8_t *body = shm_out_slot(&conn->out)->body, *at;
+	struct shm_range range;
+
+	at = body + sizeof(pull);
+	if (len > SHM_BODY)
+		at = shm_out_data(&conn->out, len - sizeof(pull), &kind);
+	if (!at)
+		return -FI_EAGAIN;
+	pull.id = place | ++conn->tx.turns[place] << 8;
+	memcpy(body, &pull, sizeof(pull));
+	for (i = 0; i < pkt->iov_cnt; i++, at += sizeof(range)) {
+		range.addr = (uintptr_t) pkt->iov[i].iov_base;
+		range.len = pkt->iov[i].iov_len;
+		memcpy(at, &range, sizeof(range));
+	}
+	memcpy(at, pkt->hdr, pkt->hdr_len);
+	conn->tx.free &= ~(UINT64_C(1) << place);
+	conn->tx.pulls[place] = pkt;
+	publish(conn, kind, pkt->hdr_len, pkt->len);
+	return 0;
+}
+
+static bool peer_can_pull(const struct shm_conn *conn)
+{
+	return atomic_load_explicit(&conn->out.seg->rx.can_pull, memory_order_relaxed) &&
+	       conn->tx.free;
+}
+
+/* put - Returns 1: all of it is in shared memory; 0: it is on its way and must stay where
+ * it is; -FI_EAGAIN: there is no room.
+ */
+static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	if (__builtin_expect(!shm_out_room(&conn->out, SLOTS_WANTED), 0))
+		return -FI_EAGAIN;
+	if (__builtin_expect(pkt->hdr_len + pkt->len <= SHM_BODY, 1))
+		return put_short(conn, pkt);
+	if (pkt->sent)
+		return put_pieces(conn, pkt);
+	if (pkt->len >= shm_conf.pull_size && peer_can_pull(conn))
+		return put_pull(conn, pkt);
+	return pkt->len <= SHM_PIECE_MAX ? put_plain(conn, pkt) : put_pieces(conn, pkt);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/* wait_for_room - have the peer wake us, should we be asleep when it gets so far. */
+static void wait_for_room(struct shm_conn *conn)
+{
+	struct shm_out *out = &conn->out;
+
+	if (list_empty(&conn->blocked_node))
+		list_add_tail(&conn->blocked_node, &conn->poller->blocked);
+	if (out->bad) {
+		shm_conn_fail(conn, FI_EPROTO);
+		return;
+	}
+	if (out->stall > out->seen_pos || !shm_out_room(out, 1))
+		return;		/* the last one is still on its way */
+	publish(conn, SHM_STALL, 0, 0);
+	out->stall = out->pos;
+}
+
+void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt)
+{
+	list_add_tail(&pkt->node, &chan->txq);
+}
+
+int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	int ret;
+
+	pkt->sent = 0;
+	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0) &&
+	    !conn->poller->polling) {
+		shm_poller_kick(conn->poller);
+		return -FI_EAGAIN;
+	}
+	if (__builtin_expect(list_empty(&conn->chan->txq), 1)) {
+		ret = put(conn, pkt);
+		if (__builtin_expect(ret >= 0, 1))
+			return ret;
+	}
+	shm_tx_queue(conn->chan, pkt);
+	wait_for_room(conn);
+	return 0;
+}
+
+int shm_tx_pump(struct shm_conn *conn)
+{
+	struct list *txq = &conn->chan->txq;
+	struct eng_pkt *pkt;
+	int ret, done = 0;
+
+	shm_tx_answer(conn);
+	while (!list_empty(txq) && conn->state == SHM_CONN_READY) {
+		pkt = container_of(txq->next, struct eng_pkt, node);
+		ret = put(conn, pkt);
+		if (ret < 0) {
+			wait_for_room(conn);
+			return done;
+		}
+		list_del(&pkt->node);
+		done++;
+		if (ret)
+			pkt->done(pkt, 0);
+	}
+	if (list_empty(txq) && !conn->rx.owed_cnt)
+		list_del(&conn->blocked_node);
+	return done;
+}
+
+bool shm_tx_stuck(struct shm_conn *conn)
+{
+	if (conn->out.bad || conn->state != SHM_CONN_READY)
+		return false;
+	shm_out_look(&conn->out);
+	/* Until it has passed the STALL, it has not said that it gets no further. */
+	return conn->out.stall > conn->out.seen_pos;
+}
+
+/* ---- answers ------------------------------------------------------------------------------ */
+
+void shm_tx_answer(struct shm_conn *conn)
+{
+	struct shm_rx *rx = &conn->rx;
+	unsigned cnt;
+
+	while (rx->owed_cnt) {
+		if (!shm_out_room(&conn->out, SLOTS_WANTED)) {
+			wait_for_room(conn);
+			return;
+		}
+		cnt = rx->owed_cnt < SHM_DONE_MAX ? rx->owed_cnt : SHM_DONE_MAX;
+		rx->owed_cnt -= cnt;
+		rx->pulls -= cnt;
+		memcpy(shm_out_slot(&conn->out)->body, rx->owed + rx->owed_cnt, cnt * sizeof(uint32_t));
+		publish(conn, SHM_DONE, 0, cnt);
+	}
+}
+
+bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
+{
+	unsigned place = (uint8_t) id;
+	struct eng_pkt *pkt;
+
+	if (place >= SHM_PULLS || conn->tx.free & UINT64_C(1) << place ||
+	    id >> 8 != (conn->tx.turns[place] & 0xffffff))
+		return false;
+	pkt = conn->tx.pulls[place];
+	conn->tx.free |= UINT64_C(1) << place;
+	pkt->done(pkt, 0);
+	return true;
+}
+
+void shm_tx_drop(struct shm_conn *conn, int err)
+{
+	struct eng_pkt *pkt;
+	unsigned place;
+
+	/* What is read from now on is not what was sent. */
+	if (conn->out.seg) {
+		atomic_store_explicit(&conn->out.seg->tx.gone, 1, memory_order_relaxed);
+		atomic_thread_fence(memory_order_seq_cst);
+	}
+	while (~conn->tx.free) {
+		place = (unsigned) __builtin_ctzll(~conn->tx.free);
+		pkt = conn->tx.pulls[place];
+		conn->tx.free |= UINT64_C(1) << place;
+		pkt->done(pkt, -err);
+	}
+}

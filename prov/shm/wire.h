@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * wire.h - what two processes share: the greeting, and the layout of a segment.
+ *
+ * Both sides run on one machine, so numbers have its byte order.
+ *
+ * A segment is the memory of one direction.  The receiver makes it, so that it lies
+ * where the receiver runs, and hands the descriptor to the sender.  The sender writes
+ * slots and data, the receiver writes struct shm_ctl_rx.
+ *
+ * A slot is one cache line.  Its first word is written last:
+ *
+ *   bits  0..15  lap: 1 in the first turn through the ring, then 2, and so on
+ *   bits 16..23  kind, SHM_SKIP
+ *   bits 24..31  hdr_len
+ *   bits 32..63  len
+ *
+ *   kind    body of the slot              data ring             hdr_len  len
+ *   SHORT   header, payload               -                     header   payload
+ *   PLAIN   -                             header, payload       header   payload
+ *   FIRST   u64 whole payload             header, first piece   header   piece
+ *   MORE    -                             next piece            0        piece
+ *   PULL    struct shm_pull_hdr, ranges,  the same, if it does  header   payload
+ *           header, if that fits          not fit the slot
+ *   DONE    up to SHM_DONE_MAX ids        -                     0        how many
+ *   STALL   -                             -                     0        0
+ *
+ * What lies in the data ring follows what lay there before, at the next multiple of a
+ * line; with SHM_SKIP, at the beginning of the ring.  It never wraps.  PULL leaves
+ * the payload where it is; the receiver reads it from the sender's memory and answers
+ * DONE.  After STALL, the sender wants to be woken when the receiver has come so far.
+ */
+#ifndef SHM_WIRE_H
+#define SHM_WIRE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "engine/link.h"
+
+#define SHM_LINE 64
+#define SHM_SLOTS 256			/* a power of two */
+#define SHM_BODY (SHM_LINE - 8)		/* bytes of a slot behind its word */
+#define SHM_DATA_SIZE (128u << 10)	/* of the data ring; a power of two */
+#define SHM_PIECE_MAX (32u << 10)	/* payload of one slot in the data ring */
+#define SHM_PULLS 64			/* PULL packets without a DONE, at most */
+#define SHM_DONE_MAX (SHM_BODY / 4)	/* ids in one DONE */
+#define SHM_PAYLOAD_MAX (1u << 30)	/* of one packet */
+
+enum shm_kind {
+	SHM_NONE,
+	SHM_SHORT,
+	SHM_PLAIN,
+	SHM_FIRST,
+	SHM_MORE,
+	SHM_PULL,
+	SHM_DONE,
+	SHM_STALL,
+	SHM_KINDS
+};
+
+#define SHM_SKIP 0x80		/* in the kind's byte */
+
+struct shm_slot {
+	_Atomic uint64_t word;
+	uint8_t body[SHM_BODY];
+};
+
+/* Written by the receiver, read by the sender. */
+struct shm_ctl_rx {
+	_Alignas(SHM_LINE) _Atomic uint64_t slots_done;	/* slots that may be used again */
+	_Atomic uint64_t bytes_done;			/* of the data ring, skipped ones included */
+	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it looks by itself; else wake it, once per value */
+	_Atomic uint32_t can_pull;			/* it can read the sender's memory */
+};
+
+/* Written by the sender, read by the receiver. */
+struct shm_ctl_tx {
+	_Alignas(SHM_LINE) _Atomic uint32_t gone;	/* what PULL named is no longer there */
+};
+
+struct shm_seg {
+	struct shm_ctl_rx rx;
+	struct shm_ctl_tx tx;
+	_Alignas(SHM_LINE) struct shm_slot slots[SHM_SLOTS];
+	_Alignas(SHM_LINE) uint8_t data[SHM_DATA_SIZE];
+};
+
+/* Before the ranges of a PULL. */
+struct shm_pull_hdr {
+	uint32_t id;		/* DONE brings it back */
+	uint32_t cnt;		/* ranges, 1 .. ENG_IOV_MAX; their lengths add up to len */
+};
+
+struct shm_range {
+	uint64_t addr;
+	uint64_t len;
+};
+
+/* Bytes before the header of a PULL with @cnt ranges, and the longest PULL. */
+#define SHM_PULL_SIZE(cnt) (sizeof(struct shm_pull_hdr) + (cnt) * sizeof(struct shm_range))
+#define SHM_PULL_MAX (SHM_PULL_SIZE(ENG_IOV_MAX) + ENG_HDR_MAX)
+
+_Static_assert(sizeof(struct shm_slot) == SHM_LINE, "a slot is one line");
+_Static_assert(sizeof(struct shm_ctl_rx) == 2 * SHM_LINE, "two lines: counters, and flags");
+_Static_assert(SHM_PULL_MAX <= SHM_PIECE_MAX && ENG_HDR_MAX + SHM_PIECE_MAX <= SHM_DATA_SIZE / 2,
+	       "whatever fits half a ring fits an empty one, wherever it begins");
+
+/* ---- slot words ---------------------------------------------------------------------- */
+
+static inline uint64_t shm_word(uint64_t pos, unsigned kind, size_t hdr_len, size_t len)
+{
+	return (uint16_t) (pos / SHM_SLOTS + 1) | (uint64_t) kind << 16 |
+	       (uint64_t) hdr_len << 24 | (uint64_t) len << 32;
+}
+
+/* shm_word_is - does @word belong to slot number @pos, counted from the first ever? */
+static inline int shm_word_is(uint64_t word, uint64_t pos)
+{
+	return (uint16_t) word == (uint16_t) (pos / SHM_SLOTS + 1);
+}
+
+/* ---- greetings ----------------------------------------------------------------------- */
+
+#define SHM_MAGIC 0x6d685330u	/* "0Shm" */
+#define SHM_VERSION 1
+#define SHM_ADDR_MAX 128	/* address of an endpoint */
+
+enum shm_hello_type {
+	SHM_HELLO = 1,		/* the caller's; with its segment */
+	SHM_WELCOME,		/* with the called one's segment */
+	SHM_REFUSE,		/* @reason says why; no segment */
+};
+
+enum shm_reason {
+	SHM_OK,
+	SHM_CROSSED,		/* my own call to you counts */
+	SHM_BUSY,		/* out of memory or descriptors for the moment */
+	SHM_BAD_VERSION,	/* another layout */
+	SHM_BAD_NAME,		/* I have another name than you called me by; it is in @addr */
+	SHM_BAD_SEGMENT,	/* what came is not a segment */
+	SHM_REASONS
+};
+
+/* One message on the socket.  Single bytes that follow it are wake-ups. */
+struct shm_hello {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t engine;	/* WIRE_VERSION of the engine */
+	uint32_t type;
+	uint32_t reason;
+	uint32_t seg_size;	/* sizeof(struct shm_seg) */
+	uint32_t barrier;	/* 1: the sender's process takes part in expedited barriers */
+	uint64_t epoch;		/* see engine/cross.h */
+	uint64_t serial;
+	uint64_t prev;
+	uint64_t probe_addr;	/* where the sender has @probe in its memory */
+	uint64_t probe;
+	uint16_t addr_len;	/* the sender's own address */
+	uint16_t to_len;	/* HELLO: whom it calls */
+	uint32_t zero;
+	char addr[SHM_ADDR_MAX];
+	char to[SHM_ADDR_MAX];
+};
+
+_Static_assert(sizeof(struct shm_hello) == 72 + 2 * SHM_ADDR_MAX, "no holes");
+
+#endif
