@@ -33,6 +33,7 @@ static const struct column columns[] = {
 	{ "udp DGRAM", "udp", FI_EP_DGRAM },
 	{ "tcp MSG", "tcp", FI_EP_MSG },
 	{ "tcp RDM", "tcp", FI_EP_RDM },
+	{ "shm RDM", "shm", FI_EP_RDM },
 };
 
 struct feature {
