@@ -17,14 +17,14 @@
 #include "obj/fabric.h"
 #include "shm_name.h"
 
-#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | FI_LOCAL_COMM)
+#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | ENG_SEP_CAPS | FI_LOCAL_COMM)
 #define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
 #define QUEUE_MAX 65536		/* entries of a queue that is asked for */
 
 static struct fi_provider shm_prov;
 
 static struct fi_tx_attr tx_attr = {
-	.caps = ENG_TX_CAPS,
+	.caps = ENG_TX_CAPS | ENG_SEP_CAPS,
 	.op_flags = ENG_TX_OP_FLAGS,
 	.msg_order = ENG_MSG_ORDER,
 	.inject_size = ENG_INJECT_MAX,
@@ -68,8 +68,10 @@ static struct fi_domain_attr domain_attr = {
 	.tx_ctx_cnt = OBJECTS_MAX,
 	.rx_ctx_cnt = OBJECTS_MAX,
 	.cntr_cnt = OBJECTS_MAX,
-	.max_ep_tx_ctx = 1,
-	.max_ep_rx_ctx = 1,
+	.max_ep_tx_ctx = ENG_CTX_MAX,
+	.max_ep_rx_ctx = ENG_CTX_MAX,
+	.max_ep_stx_ctx = OBJECTS_MAX,
+	.max_ep_srx_ctx = OBJECTS_MAX,
 	.max_cntr_value = UINT64_MAX,
 	.max_err_cntr_value = UINT64_MAX,
 };
@@ -208,21 +210,34 @@ static struct fi_info *named(const struct fi_info *info)
 static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		    uint64_t flags, void *context)
 {
-	struct fi_info *copy;
+	struct fi_info *copy = info ? named(info) : NULL;
 	int ret;
 
-	if (!info)
-		return -FI_EINVAL;
-	copy = named(info);
 	if (!copy)
-		return -FI_ENOMEM;
+		return info ? -FI_ENOMEM : -FI_EINVAL;
 	ret = eng_ep_open(domain, copy, &shm_link_ops, flags, ep, context);
+	fi_freeinfo(copy);
+	return ret;
+}
+
+static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+		       void *context)
+{
+	struct fi_info *copy = info ? named(info) : NULL;
+	int ret;
+
+	if (!copy)
+		return info ? -FI_ENOMEM : -FI_EINVAL;
+	ret = eng_sep_open(domain, copy, &shm_link_ops, sep, context);
 	fi_freeinfo(copy);
 	return ret;
 }
 
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = endpoint,
+	.scalable_ep = scalable_ep,
+	.stx_ctx = obj_stx_open,
+	.srx_ctx = eng_srx_open,
 	.query_atomic = eng_query_atomic,
 };
 

@@ -960,6 +960,8 @@ int main(void)
 		for (size_t c = 0; c < COUNT(columns); c++) {
 			if (features[f].ep_types && !(features[f].ep_types & ON(columns[c].type)))
 				continue;
+			if (features[f].run == run_ipv6 && !strcmp(columns[c].prov, "shm"))
+				continue;	/* names, not addresses */
 			cells[cnt] = (struct cell) { &features[f], &columns[c] };
 			snprintf(names[cnt], sizeof(names[cnt]), "%s | %s", features[f].name,
 				 columns[c].name);
