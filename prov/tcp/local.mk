@@ -65,6 +65,24 @@ prov_tcp_tcp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 endif
 
+# Many processes, several hosts, dying peers; arguments make them long.
+tcp_world_tests = \
+	tests/tcp/crowd \
+	tests/tcp/hosts \
+	tests/tcp/idle \
+	tests/tcp/kill
+tcp_world_common = tests/tcp/node.c tests/tcp/node.h
+check_PROGRAMS += $(tcp_world_tests)
+TESTS += $(tcp_world_tests)
+tests_tcp_crowd_SOURCES = tests/tcp/crowd.c $(tcp_world_common)
+tests_tcp_crowd_LDADD = src/libfabric.la
+tests_tcp_hosts_SOURCES = tests/tcp/hosts.c $(tcp_world_common)
+tests_tcp_hosts_LDADD = src/libfabric.la
+tests_tcp_idle_SOURCES = tests/tcp/idle.c $(tcp_world_common)
+tests_tcp_idle_LDADD = src/libfabric.la
+tests_tcp_kill_SOURCES = tests/tcp/kill.c $(tcp_world_common)
+tests_tcp_kill_LDADD = src/libfabric.la
+
 # The fuzzers need clang: "make prov/tcp/fuzz_hello prov/tcp/fuzz_stream CC=clang".
 tcp_fuzz_flags = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
 tcp_fuzz_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la

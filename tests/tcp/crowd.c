@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * crowd - many endpoints in many processes, all of which speak to all at once.
+ *
+ *   crowd [PROCESSES [ENDPOINTS]]		(8 processes of 4 endpoints each)
+ *
+ * Every endpoint sends one message to every endpoint, itself included, and receives
+ * as many; every connection is thus called from both sides at about the same time.
+ * Prints how long that took, and what a connection costs a process in descriptors
+ * and resident memory.
+ */
+#include <dirent.h>
+#include <rdma/fi_tagged.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "node.h"
+
+#define BOUND_MS 120000
+#define PROCS_MAX 256
+
+struct cost {
+	uint64_t ms;
+	long fds, kib;
+};
+
+struct op {
+	struct fi_context2 ctx;		/* first */
+	uint64_t data;
+	bool done;
+};
+
+static struct node node;
+static unsigned procs, per_proc, all;
+static struct sockaddr_in *names;
+static fi_addr_t *addrs;
+static struct op *tx, *rx;		/* [endpoint of ours * all + peer] */
+
+static long count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	long cnt = -3;		/* "." and ".." and the directory itself */
+
+	CHECK(dir);
+	while (readdir(dir))
+		cnt++;
+	closedir(dir);
+	return cnt;
+}
+
+static long resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long size, pages;
+
+	CHECK(file && fscanf(file, "%ld %ld", &size, &pages) == 2);
+	fclose(file);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static uint64_t token(unsigned from, unsigned to)
+{
+	return (uint64_t) from << 32 | to;
+}
+
+static void take(unsigned *left)
+{
+	struct fi_cq_tagged_entry e;
+	struct op *op;
+	int err;
+
+	if (!node_reap(&node, &e, &err, 0))
+		return;
+	CHECK(!err, "an operation failed: %s", fi_strerror(err));
+	op = e.op_context;
+	CHECK(!op->done, "an operation completes twice");
+	op->done = true;
+	--*left;
+}
+
+/* All receives, then all sends, each endpoint beginning with another peer. */
+static void talk(unsigned first)
+{
+	unsigned i, j, k, left = 2 * per_proc * all;
+	uint64_t end = node_now_ms() + BOUND_MS;
+	struct op *op;
+	ssize_t ret;
+
+	for (i = 0; i < per_proc; i++)
+		for (j = 0; j < all; j++) {
+			op = &rx[i * all + j];
+			CALL(fi_trecv(node.eps[i], &op->data, 8, NULL, addrs[j],
+				      token(j, first + i), 0, op));
+		}
+	for (k = 0; k < per_proc * all; k++) {
+		i = k % per_proc;
+		j = (k / per_proc + first + i) % all;
+		op = &tx[i * all + j];
+		op->data = token(first + i, j);
+		while ((ret = fi_tsend(node.eps[i], &op->data, 8, NULL, addrs[j], op->data,
+				       op)) == -FI_EAGAIN)
+			take(&left);
+		CALL(ret);
+	}
+	while (left) {
+		take(&left);
+		CHECK(node_now_ms() < end, "%u operations are left", left);
+	}
+	for (i = 0; i < per_proc; i++)
+		for (j = 0; j < all; j++)
+			CHECK(rx[i * all + j].data == token(j, first + i));
+}
+
+/* The directions of all operations at once need room in the queues. */
+static void open_all(void)
+{
+	unsigned i;
+
+	node_open(&node, "127.0.0.1", 0, per_proc, FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,
+		  FI_PROGRESS_AUTO);
+	for (i = 0; i < per_proc; i++)
+		names[i] = node_name(&node, i);
+}
+
+static int member(unsigned rank)
+{
+	struct cost cost = { 0 };
+	uint64_t start;
+	char go;
+
+	open_all();
+	node_write(1, names, per_proc * sizeof(*names));
+	node_read(0, names, all * sizeof(*names));
+	CHECK(fi_av_insert(node.av, names, all, addrs, 0, NULL) == (int) all);
+	cost.fds = -count_fds();
+	cost.kib = -resident_kib();
+	start = node_now_ms();
+	talk(rank * per_proc);
+	cost.ms = node_now_ms() - start;
+	cost.fds += count_fds();
+	cost.kib += resident_kib();
+	node_write(1, &cost, sizeof(cost));
+	node_read(0, &go, 1);	/* others may still need us */
+	node_close(&node);
+	return 0;
+}
+
+static void lead(const char *self)
+{
+	static int in[PROCS_MAX], out[PROCS_MAX];
+	static pid_t pids[PROCS_MAX];
+	uint64_t start = node_now_ms(), slowest = 0;
+	struct cost cost, sum = { 0 };
+	char text[3][16];
+	unsigned i;
+	int status;
+
+	snprintf(text[0], 16, "%u", procs);
+	snprintf(text[1], 16, "%u", per_proc);
+	for (i = 0; i < procs; i++) {
+		const char *argv[] = { self, text[0], text[1], text[2], NULL };
+
+		snprintf(text[2], 16, "%u", i);
+		pids[i] = node_spawn(argv, &in[i], &out[i]);
+	}
+	for (i = 0; i < procs; i++)
+		node_read(in[i], names + i * per_proc, per_proc * sizeof(*names));
+	for (i = 0; i < procs; i++)
+		node_write(out[i], names, all * sizeof(*names));
+	for (i = 0; i < procs; i++) {
+		node_read(in[i], &cost, sizeof(cost));
+		slowest = cost.ms > slowest ? cost.ms : slowest;
+		sum.fds += cost.fds;
+		sum.kib += cost.kib;
+	}
+	for (i = 0; i < procs; i++)
+		node_write(out[i], "", 1);
+	for (i = 0; i < procs; i++) {
+		CHECK(waitpid(pids[i], &status, 0) == pids[i]);
+		CHECK(!status, "process %u ended with status %#x", i, status);
+	}
+	printf("%u processes, %u endpoints, all to all: %.1f s, %.1f s with starting and closing; "
+	       "for each peer of an endpoint %.2f descriptors and %.1f KiB\n", procs, all,
+	       (double) slowest / 1e3, (double) (node_now_ms() - start) / 1e3,
+	       (double) sum.fds / all / all, (double) sum.kib / all / all);
+}
+
+/* A connection takes a descriptor on each side, and there is one for each pair. */
+static void raise_limit(void)
+{
+	struct rlimit lim;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &lim));
+	lim.rlim_cur = lim.rlim_max;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &lim));
+	if (lim.rlim_max < (rlim_t) per_proc * all + 100) {
+		printf("SKIP: %u descriptors are needed, the limit (ulimit -Hn) is %llu\n",
+		       per_proc * all + 100, (unsigned long long) lim.rlim_max);
+		exit(SKIPPED);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	procs = argc > 1 ? (unsigned) atoi(argv[1]) : 8;
+	per_proc = argc > 2 ? (unsigned) atoi(argv[2]) : 4;
+	all = procs * per_proc;
+	CHECK(procs && per_proc && procs <= PROCS_MAX);
+	raise_limit();
+	names = calloc(all, sizeof(*names));
+	addrs = calloc(all, sizeof(*addrs));
+	tx = calloc((size_t) per_proc * all, sizeof(*tx));
+	rx = calloc((size_t) per_proc * all, sizeof(*rx));
+	CHECK(names && addrs && tx && rx);
+	if (argc > 3)
+		return member((unsigned) atoi(argv[3]));
+	lead(argv[0]);
+	return 0;
+}

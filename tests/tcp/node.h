@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * node.h - what the tests of tcp between many processes share: an RDM endpoint
+ * with everything it needs, through the public API alone.
+ *
+ * A check that fails prints where and ends the program; children end with their
+ * parent.
+ */
+#ifndef TCP_NODE_H
+#define TCP_NODE_H
+
+#include <netinet/in.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#define CHECK(cond, ...)							\
+	do {									\
+		if (!(cond)) {							\
+			node_fail(__FILE__, __LINE__, #cond, " " __VA_ARGS__);	\
+		}								\
+	} while (0)
+#define CALL(call)								\
+	do {									\
+		long ret_ = (long) (call);					\
+		CHECK(!ret_, "%s: %s", #call, fi_strerror((int) -ret_));	\
+	} while (0)
+
+#define SKIPPED 77
+
+/* node_fail - say what went wrong and end. */
+void node_fail(const char *file, int line, const char *what, const char *format, ...)
+	__attribute__((noreturn, format(printf, 4, 5)));
+
+struct node {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;	/* the first of @eps */
+	struct fid_ep **eps;
+	unsigned ep_cnt;
+};
+
+/* node_open - @cnt endpoints at @ip that share a queue and an address vector.
+ * @port: of the first one; 0: any
+ */
+void node_open(struct node *n, const char *ip, int port, unsigned cnt, uint64_t caps,
+	       enum fi_progress progress);
+void node_close(struct node *n);
+
+/* node_name - the address of endpoint @i. */
+struct sockaddr_in node_name(struct node *n, unsigned i);
+fi_addr_t node_insert(struct node *n, const struct sockaddr_in *name);
+
+/* node_reap - one completion, or 0 after @ms without.
+ * Returns 1; *@err_p is 0, or positive FI_E* for an error.
+ */
+int node_reap(struct node *n, struct fi_cq_tagged_entry *entry, int *err_p, int ms);
+
+uint64_t node_now_ms(void);
+
+/* node_spawn - run this program again with these arguments (up to NULL); @in_p and
+ * @out_p are its standard output and input.
+ */
+pid_t node_spawn(const char *const argv[], int *in_p, int *out_p);
+
+/* node_read, node_write - exactly @len bytes of a pipe. */
+void node_read(int fd, void *buf, size_t len);
+void node_write(int fd, const void *buf, size_t len);
+
+#endif
