@@ -13,6 +13,7 @@
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_trigger.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -858,6 +859,78 @@ static void run_fence(const struct column *col)
 	rt_close(&w);
 }
 
+static struct fid_cntr *open_cntr(struct rt_world *w)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_cntr *cntr;
+
+	assert_int_equal(fi_cntr_open(w->domain, &attr, &cntr, NULL), 0);
+	return cntr;
+}
+
+/* A send that waits for a receive leaves without a further call. */
+static void run_trigger(const struct column *col)
+{
+	static const struct rt_setup setup = {
+		.av_type = FI_AV_TABLE, .cq_format = FI_CQ_FORMAT_TAGGED, .cntr_flags = FI_RECV,
+	};
+	struct fi_triggered_context2 tc = { .event_type = FI_TRIGGER_THRESHOLD };
+	struct fi_context2 ctx[2];
+	char in[2][16];
+	struct iovec iov = { in[1], 5 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = &tc };
+	struct rt_world w;
+
+	rt_open(&w, find(col, FI_MSG | FI_TRIGGER), &setup);
+	tc.trigger.threshold.cntr = w.cntr[1];
+	tc.trigger.threshold.threshold = 1;
+	msg.addr = w.addr[0];
+	rt_do(&w, fi_sendmsg(w.ep[1], &msg, FI_TRIGGER | FI_COMPLETION));
+	rt_do(&w, fi_recv(w.ep[1], in[1], 16, NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(&w, fi_recv(w.ep[0], in[0], 16, NULL, FI_ADDR_UNSPEC, &ctx[0]));
+	rt_do(&w, fi_inject(w.ep[0], "chain", 5, w.addr[1]));
+	assert_ptr_equal(rt_wait(&w, 1).op_context, &ctx[1]);
+	assert_ptr_equal(rt_wait(&w, 0).op_context, &ctx[0]);
+	assert_memory_equal(in[0], "chain", 5);
+	assert_ptr_equal(rt_wait(&w, 1).op_context, &tc);
+	rt_close(&w);
+}
+
+/* Work on a domain counts when it is done, and says nothing else. */
+static void run_work(const struct column *col)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx;
+	struct iovec iov = { "work", 4 };
+	struct fi_op_msg op = { .msg = { .msg_iov = &iov, .iov_count = 1 } };
+	struct fi_deferred_work work = { .threshold = 2, .op_type = FI_OP_SEND, .op.msg = &op };
+	struct fid_cntr *start, *done;
+	struct rt_world w;
+	char in[16];
+
+	open_plain(&w, col, FI_MSG | FI_TRIGGER);
+	start = open_cntr(&w);
+	done = open_cntr(&w);
+	op.ep = w.ep[0];
+	op.msg.addr = w.addr[1];
+	work.triggering_cntr = start;
+	work.completion_cntr = done;
+	assert_int_equal(fi_control(&w.domain->fid, FI_QUEUE_WORK, &work), 0);
+	rt_do(&w, fi_recv(w.ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx));
+	assert_int_equal(fi_cntr_add(start, 2), 0);
+	assert_ptr_equal(rt_wait(&w, 1).op_context, &ctx);
+	assert_memory_equal(in, "work", 4);
+	while (!fi_cntr_read(done))
+		rt_push(&w);
+	assert_int_equal(fi_cq_read(w.cq[0], &entry, 1), -FI_EAGAIN);
+	work.threshold = 99;
+	assert_int_equal(fi_control(&w.domain->fid, FI_QUEUE_WORK, &work), 0);
+	assert_int_equal(fi_control(&w.domain->fid, FI_CANCEL_WORK, &work), 0);
+	assert_int_equal(fi_close(&start->fid), 0);
+	assert_int_equal(fi_close(&done->fid), 0);
+	rt_close(&w);
+}
+
 static void run_atomics(const struct column *col)
 {
 	uint64_t add = 5, swap = 40, cmp = 6, result = 0;
@@ -930,6 +1003,8 @@ static const struct feature features[] = {
 	{ "atomics: add, fetch, compare and swap", FI_MSG | FI_ATOMIC,
 	  ON(FI_EP_MSG) | ON(FI_EP_RDM), run_atomics },
 	{ "fences", FI_MSG | FI_RMA | FI_FENCE, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_fence },
+	{ "triggered operations", FI_MSG | FI_TRIGGER, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_trigger },
+	{ "deferred work queue", FI_MSG | FI_TRIGGER, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_work },
 	{ "collectives", FI_COLLECTIVE, ON(FI_EP_RDM), run_absent },
 };
 

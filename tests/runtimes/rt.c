@@ -18,7 +18,6 @@ static const struct {
 	uint64_t caps;
 	const char *name;
 } later_caps[] = {
-	{ FI_TRIGGER, "triggered operations" },
 	{ FI_COLLECTIVE, "collectives" },
 };
 

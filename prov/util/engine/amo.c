@@ -12,6 +12,7 @@
 #include "base/iov.h"
 #include "engine/atomic.h"
 #include "engine/serve.h"
+#include "engine/trig.h"
 #include "engine/tx.h"
 
 /* One call.  Lists are in elements until check() has looked at them. */
@@ -156,6 +157,7 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 	eng_tx_describe(tx, ep, peer, a->context, FI_ATOMIC | (base ? FI_WRITE : FI_READ),
 			base ? OBJ_CNTR_WRITE : OBJ_CNTR_READ, a->len);
 	tx->want_comp = eng_tx_wants_comp(ep, a->flags);
+	eng_tx_as_work(tx, a->flags);
 	tx->want_ack = ack_wanted(ep, a);
 	if (tx->want_ack)
 		flags |= WIRE_F_DELIVERED;
@@ -206,11 +208,10 @@ static ssize_t post_lists(struct fid_ep *fid, struct amo *a, uint64_t addr, uint
 	return post(fid, a);
 }
 
-static ssize_t post_msg(struct fid_ep *fid, struct amo *a, const struct fi_msg_atomic *msg,
-			uint64_t flags)
+#define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_ATOMIC | FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC)
+
+static void of_msg(struct amo *a, const struct fi_msg_atomic *msg, uint64_t flags)
 {
-	if (flags & ~(ENG_TX_CALL_FLAGS | FI_ATOMIC | FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC))
-		return -FI_EBADFLAGS;
 	a->type = msg->datatype;
 	a->op = msg->op;
 	a->operand = msg->msg_iov;
@@ -221,7 +222,57 @@ static ssize_t post_msg(struct fid_ep *fid, struct amo *a, const struct fi_msg_a
 	a->data = msg->data;
 	a->context = msg->context;
 	a->flags = flags;
+}
+
+static ssize_t trigger(struct fid_ep *fid, const struct amo *a, const struct fi_msg_atomic *msg,
+		       uint64_t flags)
+{
+	struct eng_op op = {
+		.type = a->kind == WIRE_AMO_BASE ? FI_OP_ATOMIC :
+			a->kind == WIRE_AMO_FETCH ? FI_OP_FETCH_ATOMIC : FI_OP_COMPARE_ATOMIC,
+		.flags = flags, .atomic = *msg,
+		.fetch = { .msg_iov = (struct fi_ioc *) a->result, .iov_count = a->result_cnt },
+		.compare = { .msg_iov = a->compare, .iov_count = a->compare_cnt },
+	};
+
+	return eng_trig_call(eng_ep_of(fid), &op);
+}
+
+static ssize_t post_msg(struct fid_ep *fid, struct amo *a, const struct fi_msg_atomic *msg,
+			uint64_t flags)
+{
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return trigger(fid, a, msg, flags);
+	if (flags & ~MSG_FLAGS)
+		return -FI_EBADFLAGS;
+	of_msg(a, msg, flags);
 	return post(fid, a);
+}
+
+int eng_amo_start(struct eng_ep *ep, const struct fi_msg_atomic *msg,
+		  const struct fi_msg_fetch *fetch, const struct fi_msg_compare *compare,
+		  uint64_t flags)
+{
+	struct amo a = { .kind = compare ? WIRE_AMO_COMPARE : fetch ? WIRE_AMO_FETCH :
+				 WIRE_AMO_BASE };
+	struct eng_peer *peer;
+	int ret;
+
+	if (flags & ~(MSG_FLAGS | ENG_OP_WORK))
+		return -FI_EBADFLAGS;
+	of_msg(&a, msg, flags);
+	if (fetch) {
+		a.result = fetch->msg_iov;
+		a.result_cnt = fetch->iov_count;
+	}
+	if (compare) {
+		a.compare = compare->msg_iov;
+		a.compare_cnt = compare->iov_count;
+	}
+	ret = check(ep, &a);
+	if (!ret)
+		ret = eng_tx_find(ep, a.dest, &peer);
+	return ret ? ret : post_locked(ep, peer, &a);
 }
 
 static ssize_t amo_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t cnt,

@@ -33,10 +33,10 @@
  * attributes; the provider adds FI_LOCAL_COMM and FI_REMOTE_COMM as it reaches.
  */
 #define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | \
-		     FI_FENCE)
+		     FI_FENCE | FI_TRIGGER)
 #define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV |	\
 		     FI_SOURCE | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC |	\
-		     FI_RMA_EVENT)
+		     FI_RMA_EVENT | FI_TRIGGER)
 /* There for those who ask: they change what a completion means. */
 #define ENG_RX_CAPS_ASKED (FI_SOURCE_ERR | FI_TAGGED_MULTI_RECV)
 /* Where eng_sep_open() is offered; max_ep_tx_ctx and max_ep_rx_ctx are ENG_CTX_MAX. */
@@ -104,6 +104,12 @@ int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,
 /* eng_query_atomic - fi_query_atomic() of a provider: obj_domain_ops.query_atomic. */
 int eng_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
 		     struct fi_atomic_attr *attr, uint64_t flags);
+
+/* eng_domain_control - fi_control() of a domain, for deferred work: obj_domain_ops.control.
+ * FI_QUEUE_WORK, FI_CANCEL_WORK (-FI_ENOENT: it has started), FI_FLUSH_WORK (of a struct
+ * fid_cntr *, or all).
+ */
+int eng_domain_control(struct obj_domain *domain, int command, void *arg);
 
 /* ---- for links ------------------------------------------------------------ */
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
+#include "engine/trig.h"
 #include "engine/tx.h"
 #include "obj/ops.h"
 
@@ -194,6 +195,9 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 	struct list *pos;
 	unsigned i;
 
+	lock_get(&ep->base.prog->lock);
+	eng_trig_drop(ep);
+	lock_put(&ep->base.prog->lock);
 	if (ep->inject_out)
 		linger(ep);
 	lock_get(&ep->base.prog->lock);

@@ -17,6 +17,8 @@
 #include "engine/link.h"
 #include "obj/prog.h"
 
+struct eng_trig;
+
 /* Something to try again in a later poll.  run() returns 0 when it is settled,
  * -FI_EAGAIN to be called again; it may free what contains the work.
  */
@@ -55,6 +57,7 @@ struct eng_grp {
 	struct pool serves;	/* struct eng_serve */
 	struct pool amos;	/* ENG_AMO_ROOM bytes each: operands, results */
 	struct list work;	/* struct eng_work */
+	struct eng_trig *starting;	/* work whose operation is just being started, see trig.h */
 };
 
 /* eng_grp_get - the engine's part of @prog, made on first use.

@@ -15,6 +15,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/grp.h \
 	prov/util/engine/ids.c \
 	prov/util/engine/ids.h \
+	prov/util/engine/inbox.c \
+	prov/util/engine/inbox.h \
 	prov/util/engine/link.h \
 	prov/util/engine/match.c \
 	prov/util/engine/match.h \
@@ -42,6 +44,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/srx.c \
 	prov/util/engine/sink.h \
 	prov/util/engine/timer.h \
+	prov/util/engine/trig.c \
+	prov/util/engine/trig.h \
 	prov/util/engine/tx.c \
 	prov/util/engine/tx.h \
 	prov/util/engine/unexp.c \
@@ -59,6 +63,7 @@ engine_tests = \
 	prov/util/engine/rma_test \
 	prov/util/engine/sep_test \
 	prov/util/engine/srx_test \
+	prov/util/engine/trig_test \
 	prov/util/engine/wire_test
 
 if HAVE_CMOCKA
@@ -104,6 +109,10 @@ prov_util_engine_sep_test_SOURCES = prov/util/engine/sep_test.c $(engine_sim_sou
 prov_util_engine_sep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sep_test_LDADD = $(engine_sim_libs)
 prov_util_engine_sep_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_trig_test_SOURCES = prov/util/engine/trig_test.c $(engine_sim_sources)
+prov_util_engine_trig_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_trig_test_LDADD = $(engine_sim_libs)
+prov_util_engine_trig_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_srx_test_SOURCES = prov/util/engine/srx_test.c $(engine_sim_sources)
 prov_util_engine_srx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_srx_test_LDADD = $(engine_sim_libs)

@@ -36,6 +36,9 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	part->want_comp = buffer->want_comp;
 	part->asked = buffer->asked;
 	part->multi = false;
+	part->slow = false;
+	part->quiet = false;
+	part->trig = NULL;
 	part->abort = 0;
 
 	buffer->parts++;

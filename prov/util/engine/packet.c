@@ -120,7 +120,7 @@ static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 	if (__builtin_expect(!hit, 0))
 		return false;
 	recv = container_of(hit, struct eng_recv, m);
-	if (__builtin_expect(recv->iov_cnt != 1 || recv->multi || msg.len > recv->room ||
+	if (__builtin_expect(recv->iov_cnt != 1 || recv->slow || msg.len > recv->room ||
 			     !ep->plain_rx, 0))
 		return false;
 	match_unpost(m, hit);

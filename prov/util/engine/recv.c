@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/trig.h"
 
 #define RECV_FLAGS (FI_COMPLETION | FI_MORE | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | \
 		    FI_REMOTE_CQ_DATA | FI_MSG | FI_TAGGED | FI_RECV)
@@ -43,6 +44,9 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 	recv->asked = (c->flags & FI_COMPLETION) != 0;
 	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
 	recv->multi = (c->flags & FI_MULTI_RECV) != 0;
+	recv->slow = (c->flags & (FI_MULTI_RECV | ENG_OP_WORK)) != 0;
+	recv->quiet = false;
+	recv->trig = NULL;
 	recv->min = ep->base.min_multi_recv;
 	recv->iov_cnt = (uint16_t) c->cnt;
 	if (__builtin_expect(c->cnt == 1, 1)) {
@@ -162,6 +166,12 @@ static int serve_claim(struct eng_recv *recv)
 	return eng_unexp_take(recv, msg, notes);
 }
 
+static void as_work(struct eng_recv *recv, uint64_t flags)
+{
+	recv->trig = eng_trig_work(recv->ep->grp, flags, &recv->quiet);
+	recv->want_comp = recv->want_comp && !recv->quiet;
+}
+
 static int post_locked(struct eng_ep *ep, const struct call *c)
 {
 	struct match *m = eng_rxc_match(ep->rxc, c->tagged);
@@ -171,6 +181,8 @@ static int post_locked(struct eng_ep *ep, const struct call *c)
 	if (!recv)
 		return -FI_EAGAIN;
 	fill(recv, ep, c);
+	if (__builtin_expect(c->flags & ENG_OP_WORK, 0))
+		as_work(recv, c->flags);
 	if (__builtin_expect(ep->directed && c->src != FI_ADDR_UNSPEC, 0))
 		ret = direct(recv, c->src);
 	if (__builtin_expect(ret, 0))
@@ -263,6 +275,8 @@ ssize_t eng_recv_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t f
 	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, 0, 0, flags,
 			  msg->context, false };
 
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_msg(ep, FI_OP_RECV, msg, flags);
 	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(ep), &c);
 }
 
@@ -288,7 +302,27 @@ ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, ui
 	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
 			  flags, msg->context, true };
 
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_tagged(ep, FI_OP_TRECV, msg, flags);
 	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(ep), &c);
+}
+
+int eng_recv_start(struct eng_ep *ep, const struct fi_msg *msg, uint64_t flags)
+{
+	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, 0, 0, flags,
+			  msg->context, false };
+	int ret = flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
+
+	return ret ? ret : post_locked(ep, &c);
+}
+
+int eng_recv_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
+{
+	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
+			  flags, msg->context, true };
+	int ret = flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
+
+	return ret ? ret : post_locked(ep, &c);
 }
 
 /* ---- cancel ----------------------------------------------------------------- */
@@ -314,15 +348,20 @@ ssize_t eng_recv_cancel(fid_t fid, void *context)
 {
 	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
 	struct wanted w = { context, ep, NULL };
+	bool found;
 
 	if (!eng_ep_enabled(ep))
 		return -FI_ENOENT;
 	lock_get(&ep->base.prog->lock);
-	match_each_recv(&ep->rxc->msgs, look, &w);
-	if (!w.oldest)
+	if (ep->rxc)
+		match_each_recv(&ep->rxc->msgs, look, &w);
+	if (ep->rxc && !w.oldest)
 		match_each_recv(&ep->rxc->tagged, look, &w);
-	if (w.oldest)
+	found = w.oldest != NULL;
+	if (found)
 		eng_recv_abort(w.oldest, FI_ECANCELED);
+	else if (ep->base.caps & FI_TRIGGER)
+		found = eng_trig_cancel(ep, context);
 	lock_put(&ep->base.prog->lock);
-	return w.oldest ? 0 : -FI_ENOENT;
+	return found ? 0 : -FI_ENOENT;
 }

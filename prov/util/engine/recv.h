@@ -69,6 +69,9 @@ struct eng_recv {
 	bool want_comp;
 	bool asked;			/* FI_COMPLETION was given; says what an SRX cannot know yet */
 	bool multi;
+	bool slow;			/* not for the short way in: @multi or @trig */
+	bool quiet;			/* work that reports to nobody but its counter */
+	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	struct list node;		/* PULL: on peer->rxs */
 	struct iovec iov[ENG_IOV_MAX];

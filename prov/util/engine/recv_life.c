@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "engine/trig.h"
+
 /* To where each state may go. */
 __attribute__((unused)) static const unsigned edges[] = {
 	[ENG_RECV_NEW] = 1u << ENG_RECV_POSTED | 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
@@ -120,7 +122,8 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 void eng_recv_adopt(struct eng_recv *recv, struct eng_ep *ep)
 {
 	recv->ep = ep;
-	recv->want_comp = obj_ep_want_rx_comp(&ep->base, recv->asked ? FI_COMPLETION : 0);
+	recv->want_comp = !recv->quiet &&
+			  obj_ep_want_rx_comp(&ep->base, recv->asked ? FI_COMPLETION : 0);
 }
 
 /* ---- ends ------------------------------------------------------------------ */
@@ -142,6 +145,7 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 {
 	struct eng_ep *ep = eng_srx_voice(recv->ep);
 	struct eng_peer *peer = recv->sink.name.peer;
+	enum obj_ep_cntr cntr = recv->quiet ? OBJ_CNTR_NONE : OBJ_CNTR_RECV;
 	struct fi_cq_err_entry entry = {
 		.op_context = recv->context,
 		.flags = flags,
@@ -159,10 +163,10 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 	if (err == FI_EADDRNOTAVAIL) {
 		entry.olen = 0;
 		obj_ep_err_rx(&ep->base, &entry, peer->addr, peer->addr_len, OBJ_CNTR_NONE);
-		obj_ep_count(&ep->base, OBJ_CNTR_RECV, len);
+		obj_ep_count(&ep->base, cntr, len);
 		return;
 	}
-	obj_ep_err_rx(&ep->base, &entry, NULL, 0, OBJ_CNTR_RECV);
+	obj_ep_err_rx(&ep->base, &entry, NULL, 0, cntr);
 }
 
 static void report(struct eng_recv *recv, int status, uint64_t flags)
@@ -182,7 +186,18 @@ static void report(struct eng_recv *recv, int status, uint64_t flags)
 			       ((flags & FI_MULTI_RECV) && ep->base.rx_cq),
 			       recv->context, flags, len,
 			       recv->iov_cnt ? recv->iov[0].iov_base : NULL,
-			       recv->env.data, recv->env.tag, src, OBJ_CNTR_RECV);
+			       recv->env.data, recv->env.tag, src,
+			       recv->quiet ? OBJ_CNTR_NONE : OBJ_CNTR_RECV);
+}
+
+/* What is left of deferred work that was this receive. */
+static void work_done(struct eng_recv *recv, int err)
+{
+	if (recv->ep->state == ENG_EP_CLOSED)
+		err = FI_ECANCELED;
+	else if (!err && recv->env.len > recv->room)
+		err = FI_ETRUNC;
+	eng_trig_done(recv->trig, err);
 }
 
 void eng_recv_finish(struct eng_recv *recv, int status)
@@ -204,6 +219,8 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 	}
 	if (__builtin_expect(recv->ep->state != ENG_EP_CLOSED, 1) || (flags & FI_MULTI_RECV))
 		report(recv, status, flags);
+	if (__builtin_expect(recv->trig != NULL, 0))
+		work_done(recv, -status);
 	eng_recv_free(recv);
 	if (buffer && buffer->abort && !buffer->parts)
 		eng_mrecv_abort(buffer, buffer->abort);
@@ -222,6 +239,8 @@ void eng_recv_abort(struct eng_recv *recv, int err)
 		report_error(recv, err, recv->cq_flags, 0, recv->sink.name.peer ?
 			     eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL);
 	}
+	if (recv->trig)
+		work_done(recv, err);
 	eng_recv_free(recv);
 }
 

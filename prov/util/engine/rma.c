@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/trig.h"
 #include "engine/tx.h"
 
 /* One call. */
@@ -53,6 +54,7 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 		return NULL;
 	eng_tx_describe(tx, ep, peer, r->context, FI_RMA | cq_flag, cntr, r->len);
 	tx->want_comp = eng_tx_wants_comp(ep, r->flags);
+	eng_tx_as_work(tx, r->flags);
 	tx->pkt.flags = r->flags & FI_MORE ? ENG_PKT_MORE : 0;
 	return tx;
 }
@@ -225,16 +227,43 @@ static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
 	return post(fid, &r, op);
 }
 
+#define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_RMA | FI_READ | FI_WRITE)
+/* A read brings its bytes into memory of the program's, and no news to the peer. */
+#define NOT_READ (FI_INJECT | FI_REMOTE_CQ_DATA)
+
+static struct rma of_msg(const struct fi_msg_rma *msg, uint64_t flags)
+{
+	return (struct rma) {
+		.iov = msg->msg_iov, .cnt = msg->iov_count, .rma = msg->rma_iov,
+		.rma_cnt = msg->rma_iov_count, .dest = msg->addr, .data = msg->data,
+		.context = msg->context, .flags = flags
+	};
+}
+
 static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags,
 			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
-	struct rma r = { .iov = msg->msg_iov, .cnt = msg->iov_count, .rma = msg->rma_iov,
-			 .rma_cnt = msg->rma_iov_count, .dest = msg->addr, .data = msg->data,
-			 .context = msg->context, .flags = flags };
+	struct rma r = of_msg(msg, flags);
 
-	if (flags & ~(ENG_TX_CALL_FLAGS | FI_RMA | FI_READ | FI_WRITE))
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_rma(fid, op == read_one ? FI_OP_READ : FI_OP_WRITE, msg, flags);
+	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, &r, op);
+}
+
+int eng_rma_start(struct eng_ep *ep, bool write, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	struct rma r = of_msg(msg, flags);
+	struct eng_peer *peer;
+	int ret;
+
+	if ((flags & ~(MSG_FLAGS | ENG_OP_WORK)) || (!write && (flags & NOT_READ)))
 		return -FI_EBADFLAGS;
-	return post(fid, &r, op);
+	ret = check(ep, &r);
+	if (!ret)
+		ret = eng_tx_find(ep, r.dest, &peer);
+	if (ret)
+		return ret;
+	return write ? write_one(ep, peer, &r) : read_one(ep, peer, &r);
 }
 
 static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -251,7 +280,7 @@ static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc
 
 static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	if (flags & (FI_INJECT | FI_REMOTE_CQ_DATA))
+	if (flags & NOT_READ)
 		return -FI_EBADFLAGS;
 	return post_msg(ep, msg, flags, read_one);
 }

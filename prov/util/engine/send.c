@@ -11,6 +11,7 @@
 
 #include "base/iov.h"
 #include "engine/recv.h"
+#include "engine/trig.h"
 #include "engine/tx.h"
 
 #define SEND_FLAGS (ENG_TX_CALL_FLAGS | FI_MSG | FI_TAGGED | FI_SEND)
@@ -92,6 +93,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
 	tx->want_ack = ack != 0;
 	tx->want_comp = eng_tx_wants_comp(ep, s->flags);
+	eng_tx_as_work(tx, s->flags);
 	tx->pkt.flags = s->flags & FI_MORE ? ENG_PKT_MORE : 0;
 	if (eng_tx_attach(tx, s->iov, s->cnt, s->len, s->flags & FI_INJECT) ||
 	    ((rts || ack) && !eng_name_make(ep->grp, &tx->name))) {
@@ -102,6 +104,16 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	if (rts)
 		announce(tx);
 	return eng_tx_launch(tx, s->flags);
+}
+
+static int start(struct eng_ep *ep, const struct send *s)
+{
+	struct eng_peer *peer;
+	int ret = refuse(ep, s);
+
+	if (!ret)
+		ret = eng_tx_find(ep, s->dest, &peer);
+	return ret ? ret : send_one(ep, peer, s);
 }
 
 static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s)
@@ -205,9 +217,9 @@ static inline __attribute__((always_inline)) ssize_t post_buf(struct fid_ep *fid
 	return post_short((struct eng_ep *) h->ep, &s);
 }
 
-static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
-			       fi_addr_t dest, uint64_t tag, uint64_t data, void *context,
-			       uint64_t flags, uint8_t wire)
+static inline struct send of_iov(const struct iovec *iov, size_t cnt, fi_addr_t dest,
+				 uint64_t tag, uint64_t data, void *context, uint64_t flags,
+				 uint8_t wire)
 {
 	struct send s = {
 		.iov = iov, .cnt = cnt, .len = iov_total(iov, cnt), .dest = dest, .tag = tag,
@@ -216,7 +228,32 @@ static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size
 
 	if (flags & FI_REMOTE_CQ_DATA)
 		s.wire |= WIRE_F_DATA;
+	return s;
+}
+
+static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
+			       fi_addr_t dest, uint64_t tag, uint64_t data, void *context,
+			       uint64_t flags, uint8_t wire)
+{
+	struct send s = of_iov(iov, cnt, dest, tag, data, context, flags, wire);
+
 	return post(eng_ep_of(fid), &s);
+}
+
+int eng_send_start(struct eng_ep *ep, const struct fi_msg *msg, uint64_t flags)
+{
+	struct send s = of_iov(msg->msg_iov, msg->iov_count, msg->addr, 0, msg->data,
+			       msg->context, flags, 0);
+
+	return flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : start(ep, &s);
+}
+
+int eng_send_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
+{
+	struct send s = of_iov(msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->data,
+			       msg->context, flags, WIRE_F_TAG);
+
+	return flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : start(ep, &s);
 }
 
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -234,6 +271,8 @@ static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_msg(ep, FI_OP_SEND, msg, flags);
 	if (flags & ~SEND_FLAGS)
 		return -FI_EBADFLAGS;
 	return post_iov(ep, msg->msg_iov, msg->iov_count, msg->addr, 0, msg->data,
@@ -272,6 +311,8 @@ static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov, void **d
 
 static ssize_t tagged_sendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_tagged(ep, FI_OP_TSEND, msg, flags);
 	if (flags & ~SEND_FLAGS)
 		return -FI_EBADFLAGS;
 	return post_iov(ep, msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->data,

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
+#include "engine/trig.h"
 #include "obj/ops.h"
 
 static struct eng_ep *ep_of(struct fid *fid)
@@ -85,6 +86,7 @@ static void ctx_stop(struct eng_ep *ctx)
 	bool busy = true, left;
 
 	lock_get(&prog->lock);
+	eng_trig_drop(ctx);
 	eng_ep_set_state(ctx, ENG_EP_CLOSED);
 	if (ctx->rxc)
 		eng_recv_flush(ctx->rxc, FI_ECANCELED);

@@ -18,6 +18,7 @@
 
 #include "engine/peer.h"
 #include "engine/recv.h"
+#include "engine/trig.h"
 #include "obj/ops.h"
 
 static struct eng_ep *srx_of(struct fid *fid)
@@ -86,6 +87,7 @@ static int srx_close(struct fid *fid)
 		return ret;
 	obj_ep_quiesce(&srx->base);
 	lock_get(&srx->base.prog->lock);
+	eng_trig_drop(srx);
 	eng_ep_set_state(srx, ENG_EP_CLOSED);
 	eng_recv_flush(srx->rxc, FI_ECANCELED);
 	eng_peer_free_all(srx);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/trig.h"
 
 /* To where each state may go. */
 #define STARTS (1u << ENG_TX_EAGER | 1u << ENG_TX_RTS | 1u << ENG_TX_ASKED)
@@ -54,7 +55,21 @@ void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer
 	tx->sink.pieces = 0;
 	tx->bounce = NULL;
 	tx->amo = NULL;
+	tx->trig = NULL;
 	list_init(&tx->outs);
+}
+
+void eng_tx_as_work(struct eng_tx *tx, uint64_t flags)
+{
+	bool quiet;
+
+	if (__builtin_expect(!(flags & ENG_OP_WORK), 1))
+		return;
+	tx->trig = eng_trig_work(tx->ep->grp, flags, &quiet);
+	if (quiet) {
+		tx->want_comp = false;
+		tx->cntr = OBJ_CNTR_NONE;
+	}
 }
 
 int eng_tx_attach(struct eng_tx *tx, const struct iovec *iov, size_t cnt, size_t len,
@@ -164,6 +179,9 @@ static void finish(struct eng_tx *tx)
 	else
 		obj_ep_comp_tx(&ep->base, tx->want_comp, tx->context, tx->cq_flags,
 			       tx->len, tx->cntr);
+	if (__builtin_expect(tx->trig != NULL, 0))
+		eng_trig_done(tx->trig, ep->state == ENG_EP_CLOSED ? FI_ECANCELED :
+			      tx->state == ENG_TX_FAILED ? -tx->err : 0);
 	eng_tx_free(tx);
 	if (__builtin_expect(peer->slow & ENG_PEER_FENCED, 0) && !peer->releasing)
 		release_fence(peer);
@@ -267,32 +285,32 @@ static bool make_room(struct eng_ep *ep)
 	return ep->tx_out < ep->tx_size;
 }
 
-int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
+int eng_tx_find(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 {
 	struct eng_peer *peer;
 	int ret = 0;
 
+	if (ep->tx_out >= ep->tx_size && !make_room(ep))
+		return -FI_EAGAIN;
+	peer = eng_peer_get(ep->hub, dest, &ret);
+	if (!peer)
+		return ret;
+	if (peer->slow & ENG_PEER_CLOSED)
+		return -FI_ENOTCONN;
+	*peer_p = peer;
+	return peer->slow & ENG_PEER_IDLE ? eng_peer_start(peer) : 0;
+}
+
+int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
+{
+	int ret;
+
 	if (ep->tx_ret)
 		return ep->tx_ret;
 	lock_get(&ep->base.prog->lock);
-	if (ep->tx_out >= ep->tx_size && !make_room(ep)) {
-		ret = -FI_EAGAIN;
-		goto unlock;
-	}
-	peer = eng_peer_get(ep->hub, dest, &ret);
-	if (!peer)
-		goto unlock;
-	if (peer->slow & ENG_PEER_CLOSED)
-		ret = -FI_ENOTCONN;
-	else if (peer->slow & ENG_PEER_IDLE)
-		ret = eng_peer_start(peer);
+	ret = eng_tx_find(ep, dest, peer_p);
 	if (ret)
-		goto unlock;
-	*peer_p = peer;
-	return 0;
-
-unlock:
-	lock_put(&ep->base.prog->lock);
+		lock_put(&ep->base.prog->lock);
 	return ret;
 }
 

@@ -56,6 +56,7 @@ struct eng_tx {
 	int err;			/* FAILED: negative */
 	void *bounce;			/* from grp->bounces, or NULL */
 	void *amo;			/* from grp->amos, or NULL */
+	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
 	struct list node;		/* on peer->txs or peer->fenced */
 	struct list outs;		/* struct eng_out by pkt.node, to go before @pkt */
 	struct eng_pump pump;		/* DATA */
@@ -75,9 +76,17 @@ struct eng_tx {
  */
 int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p);
 
+/* eng_tx_find - the same with the lock held, and it stays held. */
+int eng_tx_find(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p);
+
 /* eng_tx_describe - whose it is and what completes with it; the rest is 0. */
 void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer,
 		     void *context, uint64_t cq_flags, enum obj_ep_cntr cntr, size_t len);
+
+/* eng_tx_as_work - with ENG_OP_WORK in @flags: it is deferred work that starts.
+ * want_comp is set already.
+ */
+void eng_tx_as_work(struct eng_tx *tx, uint64_t flags);
 
 /* eng_tx_attach - list the payload in tx->pkt, or copy it into the request if it
  * is short or injected.

@@ -13,26 +13,41 @@
 
 /* ---- thresholds ---------------------------------------------------------- */
 
-/* The lowest threshold moves under the lock; obj_cntr_inc() looks without. */
+/* obj_cntr_inc() looks at this without the lock, and at the value alone: where
+ * failures count, any value may be the one.
+ */
 static void set_next(struct obj_cntr *cntr)
 {
-	struct list *first = cntr->thresholds.next;
+	struct list *pos = cntr->thresholds.next;
+	uint64_t next = UINT64_MAX;
 
-	atomic_store(&cntr->next, list_empty(&cntr->thresholds) ? UINT64_MAX :
-		     container_of(first, struct obj_cntr_thr, node)->value);
+	if (!list_empty(&cntr->thresholds))
+		next = container_of(pos, struct obj_cntr_thr, node)->value;
+	for (; pos != &cntr->thresholds && atomic_load(&cntr->err); pos = pos->next)
+		if (container_of(pos, struct obj_cntr_thr, node)->with_err)
+			next = 0;
+	atomic_store(&cntr->next, next);
 }
 
-void obj_cntr_reached(struct obj_cntr *cntr, uint64_t value)
+static bool is_due(const struct obj_cntr *cntr, const struct obj_cntr_thr *thr)
 {
+	uint64_t value = atomic_load(&cntr->value);
+
+	return value >= thr->value ||
+	       (thr->with_err && atomic_load(&cntr->err) >= thr->value - value);
+}
+
+void obj_cntr_reached(struct obj_cntr *cntr)
+{
+	struct list due, *pos, *tmp;
 	struct obj_cntr_thr *thr;
-	struct list due, *pos;
 
 	list_init(&due);
 	lock_get(&cntr->lock);
-	while (!list_empty(&cntr->thresholds)) {
-		thr = container_of(cntr->thresholds.next, struct obj_cntr_thr, node);
-		if (thr->value > value)
-			break;
+	list_for_each_safe(pos, tmp, &cntr->thresholds) {
+		thr = container_of(pos, struct obj_cntr_thr, node);
+		if (!is_due(cntr, thr))
+			continue;
 		list_del(&thr->node);
 		thr->waiting = false;
 		list_add_tail(&thr->node, &due);
@@ -48,7 +63,7 @@ void obj_cntr_reached(struct obj_cntr *cntr, uint64_t value)
 void obj_cntr_on_threshold(struct obj_cntr *cntr, struct obj_cntr_thr *thr)
 {
 	struct list *pos;
-	uint64_t now;
+	bool due;
 
 	lock_get(&cntr->lock);
 	/* Behind those of the same value: they fire in the order they came. */
@@ -58,11 +73,11 @@ void obj_cntr_on_threshold(struct obj_cntr *cntr, struct obj_cntr_thr *thr)
 	list_add(&thr->node, pos);
 	thr->waiting = true;
 	set_next(cntr);
-	lock_put(&cntr->lock);
 	/* The counter may have passed it before the threshold could be seen. */
-	now = atomic_load(&cntr->value);
-	if (now >= thr->value)
-		obj_cntr_reached(cntr, now);
+	due = is_due(cntr, thr);
+	lock_put(&cntr->lock);
+	if (due)
+		obj_cntr_reached(cntr);
 }
 
 bool obj_cntr_forget(struct obj_cntr *cntr, struct obj_cntr_thr *thr)
@@ -118,7 +133,7 @@ static void changed(struct obj_cntr *cntr, uint64_t value)
 	atomic_store(&cntr->seen, value);
 	atomic_store(&cntr->polled, value);
 	if (value >= atomic_load(&cntr->next))
-		obj_cntr_reached(cntr, value);
+		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
 }
 
@@ -126,6 +141,8 @@ static void changed_err(struct obj_cntr *cntr, uint64_t value)
 {
 	atomic_store(&cntr->seen_err, value);
 	atomic_store(&cntr->polled_err, value);
+	if (atomic_load(&cntr->next) != UINT64_MAX)
+		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
 }
 

@@ -26,6 +26,7 @@ struct obj_cntr_thr {
 	struct list node;		/* on cntr->thresholds, ascending */
 	uint64_t value;
 	bool waiting;			/* on the list; guarded by cntr->lock */
+	bool with_err;			/* failures count, too */
 	/* fire - called once, by whoever moved the counter, with no lock of the
 	 * counter's and possibly with a prog->lock held: it must only note the work
 	 * and leave it to a poll.
@@ -37,7 +38,7 @@ struct obj_cntr {
 	struct fid_cntr fid;		/* first: the program's handle */
 	_Atomic uint64_t value;
 	_Atomic uint64_t err;
-	_Atomic uint64_t next;		/* lowest threshold; UINT64_MAX: none */
+	_Atomic uint64_t next;		/* lowest value at which a threshold may be due; UINT64_MAX: none */
 	bool single;			/* only one thread may touch it: no locked instructions */
 	bool bytes;			/* FI_CNTR_EVENTS_BYTES */
 	struct fid_peer_cntr *peer;	/* FI_PEER: count there instead; else NULL */
@@ -58,7 +59,7 @@ struct obj_cntr {
 int obj_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		  struct fid_cntr **cntr_p, void *context);
 
-void obj_cntr_reached(struct obj_cntr *cntr, uint64_t value);
+void obj_cntr_reached(struct obj_cntr *cntr);
 void obj_cntr_inc_peer(struct obj_cntr *cntr, bool err);
 
 /* obj_cntr_inc - one operation of @len bytes is done.
@@ -79,7 +80,7 @@ static inline void obj_cntr_inc(struct obj_cntr *cntr, size_t len)
 		now = atomic_fetch_add(&cntr->value, by) + by;
 	}
 	if (__builtin_expect(now >= atomic_load(&cntr->next), 0))
-		obj_cntr_reached(cntr, now);
+		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
 }
 
@@ -91,11 +92,13 @@ static inline void obj_cntr_inc_err(struct obj_cntr *cntr)
 		return;
 	}
 	atomic_fetch_add(&cntr->err, 1);
+	if (__builtin_expect(atomic_load(&cntr->next) != UINT64_MAX, 0))
+		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
 }
 
-/* obj_cntr_on_threshold - call thr->fire() once the value is at least
- * thr->value; at once if it is already.
+/* obj_cntr_on_threshold - call thr->fire() once the value, and with_err the errors
+ * with it, is at least thr->value; at once if it is already.
  */
 void obj_cntr_on_threshold(struct obj_cntr *cntr, struct obj_cntr_thr *thr);
 

@@ -228,6 +228,39 @@ static void test_thresholds(void **state)
 	fake_close(&f);
 }
 
+/* Some thresholds count what failed, too; others wait for successes alone. */
+static void test_thresholds_with_errors(void **state)
+{
+	struct shot shots[3];
+	struct fid_cntr *fid;
+	struct obj_cntr *cntr;
+	int order = 0, i;
+
+	fake_open(&f, NULL);
+	fid = fake_cntr(&f, FI_WAIT_NONE);
+	cntr = obj_cntr_of(fid);
+	obj_cntr_inc_err(cntr);
+	for (i = 0; i < 3; i++) {
+		shots[i] = (struct shot) { { .value = 3, .fire = fire, .with_err = i != 1 },
+					   &order, 0 };
+		shots[i].thr.value += i == 2;
+		obj_cntr_on_threshold(cntr, &shots[i].thr);
+	}
+	obj_cntr_inc(cntr, 1);
+	assert_int_equal(order, 0);
+	obj_cntr_inc_err(cntr);			/* 1 + 2 */
+	assert_int_equal(order, 1);
+	assert_int_equal(shots[0].fired, 1);
+	fi_cntr_adderr(fid, 1);			/* 1 + 3 */
+	assert_int_equal(shots[2].fired, 2);
+	obj_cntr_inc(cntr, 1);
+	assert_int_equal(order, 2);
+	obj_cntr_inc(cntr, 1);
+	assert_int_equal(shots[1].fired, 3);
+	CLOSE(fid);
+	fake_close(&f);
+}
+
 /* ---- peers ---------------------------------------------------------------- */
 
 static int peer_ok, peer_bad;
@@ -271,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_wait_error),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_thresholds),
+		cmocka_unit_test(test_thresholds_with_errors),
 		cmocka_unit_test(test_peer),
 	};
 

@@ -109,6 +109,7 @@ static void domain_free(struct obj_domain *domain)
 	hmap_destroy(&domain->mr_map);
 	lock_destroy(&domain->mr_lock);
 	pthread_mutex_destroy(&domain->auto_lock);
+	pthread_mutex_destroy(&domain->works_lock);
 	obj_refs_fini(&domain->refs);
 	fi_freeinfo(domain->info);
 	free(domain);
@@ -240,6 +241,9 @@ static void init_domain(struct obj_domain *domain, struct obj_fabric *fabric, vo
 	hmap_init(&domain->mr_map);
 	obj_refs_init(&domain->refs);
 	pthread_mutex_init(&domain->auto_lock, NULL);
+	pthread_mutex_init(&domain->works_lock, NULL);
+	list_init(&domain->works);
+	list_init(&domain->works_due);
 }
 
 int obj_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,

@@ -76,6 +76,12 @@ struct obj_domain {
 	struct hmap mr_map;		/* remote key -> struct obj_mr, remotely accessible only */
 	uint32_t mr_mode;		/* info's, legacy values translated to bits */
 
+	/* Triggered operations and deferred work: an engine's, guarded by @works_lock. */
+	pthread_mutex_t works_lock;	/* taken after a prog->lock */
+	struct list works;		/* wait for a counter, or for their turn */
+	struct list works_due;		/* counter operations that are being done ... */
+	bool works_busy;		/* ... by some thread */
+
 	struct fi_ops fi_ops;
 	struct fi_ops_domain domain_ops;
 	struct fi_ops_mr mr_ops;
