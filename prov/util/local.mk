@@ -8,3 +8,4 @@ prov_util_libutil_la_LIBADD = $(LIBNL_LIBS)
 include prov/util/obj/local.mk
 include prov/util/net/local.mk
 include prov/util/engine/local.mk
+include prov/util/coll/local.mk

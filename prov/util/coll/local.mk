@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+prov_util_libutil_la_SOURCES += \
+	prov/util/coll/plan.c \
+	prov/util/coll/plan.h \
+	prov/util/coll/plan_all.c \
+	prov/util/coll/plan_reduce.c \
+	prov/util/coll/plan_tree.c
+
+coll_tests = \
+	prov/util/coll/plan_test
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(coll_tests)
+TESTS += $(coll_tests)
+prov_util_coll_plan_test_SOURCES = prov/util/coll/plan_test.c
+prov_util_coll_plan_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_coll_plan_test_LDADD = prov/util/libutil.la $(CMOCKA_LIBS)
+endif
