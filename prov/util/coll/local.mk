@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
+	prov/util/coll/call.c \
+	prov/util/coll/coll.h \
+	prov/util/coll/group.c \
+	prov/util/coll/mail.c \
+	prov/util/coll/op.c \
 	prov/util/coll/plan.c \
 	prov/util/coll/plan.h \
 	prov/util/coll/plan_all.c \
@@ -8,6 +13,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/coll/plan_tree.c
 
 coll_tests = \
+	prov/util/coll/coll_test \
 	prov/util/coll/plan_test
 
 if HAVE_CMOCKA
@@ -16,4 +22,9 @@ TESTS += $(coll_tests)
 prov_util_coll_plan_test_SOURCES = prov/util/coll/plan_test.c
 prov_util_coll_plan_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_coll_plan_test_LDADD = prov/util/libutil.la $(CMOCKA_LIBS)
+prov_util_coll_coll_test_SOURCES = prov/util/coll/coll_test.c prov/util/coll/coll_world.h \
+	$(engine_sim_sources)
+prov_util_coll_coll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_coll_coll_test_LDADD = $(engine_sim_libs)
+prov_util_coll_coll_test_LDFLAGS = $(engine_sim_ldflags)
 endif

@@ -20,6 +20,7 @@
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
+#include <rdma/fi_collective.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
@@ -42,6 +43,8 @@
 /* Where eng_sep_open() is offered; max_ep_tx_ctx and max_ep_rx_ctx are ENG_CTX_MAX. */
 #define ENG_SEP_CAPS FI_NAMED_RX_CTX
 #define ENG_CTX_MAX 1024
+/* Of RDM endpoints only, in the info's, tx_attr's and rx_attr's. */
+#define ENG_RDM_CAPS FI_COLLECTIVE
 #define ENG_TX_OP_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)
 #define ENG_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
@@ -110,6 +113,12 @@ int eng_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum 
  * fid_cntr *, or all).
  */
 int eng_domain_control(struct obj_domain *domain, int command, void *arg);
+
+/* eng_query_collective - fi_query_collective() of a provider:
+ * obj_domain_ops.query_collective.
+ */
+int eng_query_collective(struct fid_domain *domain, enum fi_collective_op coll,
+			 struct fi_collective_attr *attr, uint64_t flags);
 
 /* ---- for links ------------------------------------------------------------ */
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "coll/coll.h"
+#include "engine/aside.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
@@ -34,7 +36,7 @@ void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state)
 
 /* ---- receive contexts --------------------------------------------------------- */
 
-static int rxc_init(struct eng_rxc *rxc, size_t size)
+int eng_rxc_init(struct eng_rxc *rxc, size_t size)
 {
 	int ret = match_init(&rxc->msgs);
 
@@ -48,17 +50,22 @@ static int rxc_init(struct eng_rxc *rxc, size_t size)
 	list_init(&rxc->claimed);
 	rxc->posted = 0;
 	rxc->size = size;
+	rxc->by_data = false;
 	return 0;
+}
+
+void eng_rxc_fini(struct eng_rxc *rxc)
+{
+	match_fini(&rxc->msgs);
+	match_fini(&rxc->tagged);
 }
 
 void eng_ep_fini_rxc(struct eng_ep *ep)
 {
 	unsigned i;
 
-	for (i = 0; ep->own && i < ep->rxc_cnt; i++) {
-		match_fini(&ep->own[i].msgs);
-		match_fini(&ep->own[i].tagged);
-	}
+	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
+		eng_rxc_fini(&ep->own[i]);
 	free(ep->own);
 	ep->own = NULL;
 }
@@ -71,7 +78,7 @@ int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
 	if (!ep->own)
 		return -FI_ENOMEM;
 	for (ep->rxc_cnt = 0; ep->rxc_cnt < cnt; ep->rxc_cnt++) {
-		ret = rxc_init(&ep->own[ep->rxc_cnt], size ? size : QUEUE_SIZE);
+		ret = eng_rxc_init(&ep->own[ep->rxc_cnt], size ? size : QUEUE_SIZE);
 		if (ret) {
 			eng_ep_fini_rxc(ep);
 			return ret;
@@ -204,6 +211,8 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 	eng_ep_set_state(ep, ENG_EP_CLOSED);
 	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
 		eng_recv_flush(&ep->own[i], FI_ECANCELED);
+	if (ep->aside)
+		ep->aside_user->stop(ep->aside);
 	list_for_each(pos, &ep->peers)
 		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
@@ -215,6 +224,7 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 		eng_peer_fail(peer, FI_ECANCELED);
 	}
 	assert(!ep->tx_out && "every request has come back");
+	eng_aside_free(ep);
 	eng_peer_free_all(ep);
 	lock_put(&ep->base.prog->lock);
 }
@@ -340,6 +350,9 @@ void eng_ep_set_tables(struct eng_ep *ep)
 		fid->rma = &eng_rma_ops;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &eng_amo_ops;
+	if ((ep->base.caps & FI_COLLECTIVE) && ep->base.type == FI_EP_RDM &&
+	    fid->fid.fclass == FI_CLASS_EP)
+		coll_attach(ep);
 	obj_ops_fill_ep(fid);
 }
 

@@ -16,6 +16,8 @@
 #include "engine/grp.h"
 #include "engine/match.h"
 
+struct eng_aside;
+struct eng_aside_user;
 struct eng_connreq;
 struct eng_peer;
 struct eng_recv;
@@ -48,6 +50,7 @@ struct eng_rxc {
 	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
 	size_t posted;			/* receives in the two matchers */
 	size_t size;			/* most of them */
+	bool by_data;			/* messages are told apart by their data word, not their source */
 };
 
 /* A standard endpoint, a scalable one, a context of it, or a shared receive context:
@@ -88,6 +91,10 @@ struct eng_ep {
 	bool source_err;		/* FI_SOURCE_ERR */
 	bool directed;			/* FI_DIRECTED_RECV */
 
+	/* the library's own messages (aside.h) */
+	const struct eng_aside_user *aside_user;	/* NULL: there are none */
+	struct eng_aside *aside;	/* NULL until the first */
+
 	/* peers */
 	struct eng_peer *only;		/* FI_EP_MSG: the one there is, once enabled */
 	struct eng_peer ***pages;	/* by fi_addr: page_cnt pages of ENG_PEER_PAGE */
@@ -125,6 +132,10 @@ static inline bool eng_ep_enabled(const struct eng_ep *ep)
 
 /* eng_ep_set_state - the only way to change ep->state; asserts that it may. */
 void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state);
+
+/* eng_rxc_init - an empty receive context.  Errors: -FI_ENOMEM. */
+int eng_rxc_init(struct eng_rxc *rxc, size_t size);
+void eng_rxc_fini(struct eng_rxc *rxc);
 
 /* eng_ep_own_rxc - give @ep @cnt empty receive contexts of its own.  Errors: -FI_ENOMEM. */
 int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size);

@@ -2,6 +2,8 @@
 
 prov_util_libutil_la_SOURCES += \
 	prov/util/engine/amo.c \
+	prov/util/engine/aside.c \
+	prov/util/engine/aside.h \
 	prov/util/engine/atomic.c \
 	prov/util/engine/atomic.h \
 	prov/util/engine/cm.c \

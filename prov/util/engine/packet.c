@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/aside.h"
 #include "engine/flow.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
@@ -45,28 +46,27 @@ static enum eng_rx_verdict take_payload(struct eng_recv *recv, struct eng_rx *rx
 	return ENG_RX_PLACE;
 }
 
-static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
-				      const struct wire_msg *msg)
+static inline struct eng_envelope envelope(const struct wire_msg *msg)
 {
-	struct eng_ep *ep = peer->ep;
-	struct eng_rxc *rxc = &ep->rxc[msg->ctx];
-	struct match *m = eng_rxc_match(rxc, msg->flags & WIRE_F_TAG);
-	struct match_recv *hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
-	struct eng_envelope env = {
+	return (struct eng_envelope) {
 		.tag = msg->tag, .data = msg->data, .len = msg->len, .tx_id = msg->id,
 		.flags = msg->flags, .rts = msg->op == WIRE_RTS,
 	};
-	struct eng_out *notes[3] = { NULL, NULL, NULL };
-	struct eng_recv *recv, *part;
+}
 
-	if (!hit)
-		return eng_unexp_keep(peer, rxc, &env, rx);
-	recv = container_of(hit, struct eng_recv, m);
-	if (__builtin_expect(env.rts || (env.flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)), 0) &&
-	    !eng_recv_notes(ep->grp, &env, notes))
+/* A message and the posted receive that it belongs to. */
+static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct match_recv *hit,
+				struct eng_peer *peer, const struct eng_envelope *env,
+				struct eng_rx *rx)
+{
+	struct eng_recv *recv = container_of(hit, struct eng_recv, m), *part;
+	struct eng_out *notes[3] = { NULL, NULL, NULL };
+
+	if (__builtin_expect(env->rts || (env->flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)), 0) &&
+	    !eng_recv_notes(peer->ep->grp, env, notes))
 		return ENG_RX_LATER;
 	if (recv->multi) {
-		part = eng_mrecv_part(recv, env.len);
+		part = eng_mrecv_part(recv, env->len);
 		if (!part) {
 			eng_recv_notes_put(notes);
 			return ENG_RX_LATER;
@@ -76,8 +76,40 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 		match_unpost(m, hit);
 		rxc->posted--;
 	}
-	eng_recv_begin(recv, peer, &env, notes);
-	return env.rts ? ENG_RX_DONE : take_payload(recv, rx);
+	eng_recv_begin(recv, peer, env, notes);
+	return env->rts ? ENG_RX_DONE : take_payload(recv, rx);
+}
+
+static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
+				      const struct wire_msg *msg)
+{
+	struct eng_ep *ep = peer->ep;
+	struct eng_rxc *rxc = &ep->rxc[msg->ctx];
+	struct match *m = eng_rxc_match(rxc, msg->flags & WIRE_F_TAG);
+	struct match_recv *hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
+	struct eng_envelope env = envelope(msg);
+
+	return hit ? meet(rxc, m, hit, peer, &env, rx) : eng_unexp_keep(peer, rxc, &env, rx);
+}
+
+/* The same for the library's own. */
+static enum eng_rx_verdict on_aside(struct eng_peer *peer, struct eng_rx *rx,
+				    const struct wire_msg *msg)
+{
+	struct eng_aside *aside = eng_aside_get(peer->ep);
+	struct eng_envelope env = envelope(msg);
+	struct match_recv *hit;
+
+	if (!peer->ep->aside_user)
+		return bad(peer, rx, "a message of a collective group, but this endpoint was "
+			   "opened without FI_COLLECTIVE");
+	if (msg->flags != (WIRE_F_TAG | WIRE_F_DATA))
+		return bad(peer, rx, "a message of a collective group without its name");
+	if (!aside)
+		return ENG_RX_LATER;
+	hit = match_find_recv(&aside->rxc.tagged, msg->tag, msg->data);
+	return hit ? meet(&aside->rxc, &aside->rxc.tagged, hit, peer, &env, rx) :
+	       eng_aside_unasked(peer, msg, rx);
 }
 
 /* A message to a receive context that we do not have.  Its sender is told, if it waits
@@ -150,7 +182,8 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		return bad(peer, rx, why);
 	if (msg.op == WIRE_EAGER || msg.op == WIRE_RTS) {
 		if (__builtin_expect(msg.ctx >= peer->ep->rxc_cnt, 0))
-			return no_such_ctx(peer, &msg);
+			return msg.ctx == WIRE_CTX_ASIDE ? on_aside(peer, rx, &msg) :
+			       no_such_ctx(peer, &msg);
 		return on_message(peer, rx, &msg);
 	}
 	switch (msg.op) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/aside.h"
 #include "engine/flow.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
@@ -306,6 +307,8 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 	eng_serve_fail_all(peer);
 	eng_tx_fail_all(peer, err);
 	eng_recv_fail_all(peer, err);
+	if (peer->ep->aside)
+		peer->ep->aside_user->lost(peer->ep->aside, peer, err);
 	eng_peer_unref(peer);
 }
 

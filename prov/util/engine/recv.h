@@ -121,6 +121,12 @@ void eng_recv_placing(struct eng_recv *recv);
  */
 void eng_recv_finish(struct eng_recv *recv, int status);
 
+/* eng_recv_refused - @peer takes back what it announced and was asked for with @id,
+ * for the reason @err.  Returns false if there is no such receive, or if it is the
+ * program's: those nobody may refuse.
+ */
+bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err);
+
 /* eng_recv_abort - take back a posted receive and report @err (positive). */
 void eng_recv_abort(struct eng_recv *recv, int err);
 

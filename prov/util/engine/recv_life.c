@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "engine/aside.h"
 #include "engine/trig.h"
 
 /* To where each state may go. */
@@ -175,7 +176,9 @@ static void report(struct eng_recv *recv, int status, uint64_t flags)
 	fi_addr_t src = ep->source ? eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL;
 	size_t len = recv->env.len;
 
-	if (__builtin_expect(status != 0, 0))
+	if (__builtin_expect(flags & FI_COLLECTIVE, 0))
+		eng_aside_got(recv, status);
+	else if (__builtin_expect(status != 0, 0))
 		report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->sink.name.peer));
 	else if (__builtin_expect(len > recv->room, 0))
 		report_error(recv, FI_ETRUNC, flags, recv->room, src);
@@ -217,13 +220,29 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 		if (flags & FI_MULTI_RECV)
 			buffer = NULL;
 	}
-	if (__builtin_expect(recv->ep->state != ENG_EP_CLOSED, 1) || (flags & FI_MULTI_RECV))
+	if (__builtin_expect(recv->ep->state != ENG_EP_CLOSED, 1) ||
+	    (flags & (FI_MULTI_RECV | FI_COLLECTIVE)))
 		report(recv, status, flags);
 	if (__builtin_expect(recv->trig != NULL, 0))
 		work_done(recv, -status);
 	eng_recv_free(recv);
 	if (buffer && buffer->abort && !buffer->parts)
 		eng_mrecv_abort(buffer, buffer->abort);
+}
+
+bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err)
+{
+	struct eng_name *name = eng_name_find(peer->ep->grp, id, ENG_NAME_SINK, peer);
+	struct eng_sink *sink = name ? container_of(name, struct eng_sink, name) : NULL;
+	struct eng_recv *recv;
+
+	if (!sink || sink->done != on_sunk || sink->pieces)
+		return false;
+	recv = container_of(sink, struct eng_recv, sink);
+	if (!(recv->cq_flags & FI_COLLECTIVE))
+		return false;
+	eng_recv_finish(recv, -err);
+	return true;
 }
 
 void eng_recv_abort(struct eng_recv *recv, int err)

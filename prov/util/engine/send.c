@@ -52,18 +52,6 @@ static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 	       WIRE_F_DELIVERED : WIRE_F_MATCHED;
 }
 
-/* Turn the packet into an announcement; the message stays listed in pkt.iov. */
-static void announce(struct eng_tx *tx)
-{
-	tx->first = ENG_TX_RTS;
-	tx->pkt.hdr[0] = WIRE_RTS;
-	tx->iov_cnt = tx->pkt.iov_cnt;
-	tx->pkt.iov_cnt = 0;
-	tx->pkt.len = 0;
-	tx->pkt.flags &= ~ENG_PKT_INLINE;
-	tx->copied = (tx->pkt.iov[0].iov_base == tx->data || tx->bounce) && tx->len;
-}
-
 static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t flags,
 				uint16_t ctx, uint32_t id)
 {
@@ -102,7 +90,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	}
 	write_header(tx, s, s->wire | ack, eng_ep_ctx(ep, s->dest), tx->name.id);
 	if (rts)
-		announce(tx);
+		eng_tx_announce(tx);
 	return eng_tx_launch(tx, s->flags);
 }
 

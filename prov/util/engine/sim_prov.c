@@ -40,6 +40,8 @@ static const struct obj_domain_ops domain_ops = {
 	.stx_ctx = obj_stx_open,
 	.srx_ctx = eng_srx_open,
 	.control = eng_domain_control,
+	.query_atomic = eng_query_atomic,
+	.query_collective = eng_query_collective,
 };
 
 static int sim_domain_init(struct obj_domain *domain)

@@ -20,7 +20,7 @@
 #include "engine/ep.h"
 #include "engine/sim_link.h"
 
-#define NODES_MAX 8
+#define NODES_MAX 20
 #define PORT(i) ((uint16_t) (1000 + (i)))
 
 struct node {

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/aside.h"
+#include "engine/note.h"
+#include "engine/recv.h"
 #include "engine/trig.h"
 
 /* To where each state may go. */
@@ -56,6 +59,7 @@ void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer
 	tx->bounce = NULL;
 	tx->amo = NULL;
 	tx->trig = NULL;
+	tx->refusal = NULL;
 	list_init(&tx->outs);
 }
 
@@ -95,6 +99,17 @@ int eng_tx_attach(struct eng_tx *tx, const struct iovec *iov, size_t cnt, size_t
 	tx->pkt.iov_cnt = len != 0;
 	tx->pkt.flags |= ENG_PKT_INLINE;
 	return 0;
+}
+
+void eng_tx_announce(struct eng_tx *tx)
+{
+	tx->first = ENG_TX_RTS;
+	tx->pkt.hdr[0] = WIRE_RTS;
+	tx->iov_cnt = tx->pkt.iov_cnt;
+	tx->pkt.iov_cnt = 0;
+	tx->pkt.len = 0;
+	tx->pkt.flags &= ~ENG_PKT_INLINE;
+	tx->copied = (tx->pkt.iov[0].iov_base == tx->data || tx->bounce) && tx->len;
 }
 
 static void on_sunk(struct eng_sink *sink, int status);
@@ -142,6 +157,8 @@ void eng_tx_free(struct eng_tx *tx)
 		pool_put(&grp->bounces, tx->bounce);
 	if (tx->amo)
 		pool_put(&grp->amos, tx->amo);
+	if (tx->refusal)
+		eng_note_put(tx->refusal);
 	drop_outs(tx);
 	if (tx->listed)
 		list_del(&tx->node);
@@ -172,7 +189,9 @@ static void finish(struct eng_tx *tx)
 	ep->tx_out--;
 	ep->hub->inject_out -= tx->copied;
 	peer->tx_cnt--;
-	if (ep->state == ENG_EP_CLOSED)
+	if (__builtin_expect(tx->cq_flags & FI_COLLECTIVE, 0))
+		eng_aside_sent(tx);
+	else if (ep->state == ENG_EP_CLOSED)
 		;
 	else if (tx->state == ENG_TX_FAILED)
 		report_error(tx, -tx->err);
@@ -224,6 +243,24 @@ static void fail(struct eng_tx *tx, int err)
 		eng_pump_stop(&tx->pump, err);
 	else
 		check(tx);
+}
+
+bool eng_tx_abandon(struct eng_tx *tx)
+{
+	if (tx->state == ENG_TX_FENCED) {
+		list_del(&tx->node);
+		tx->name.peer->fenced_cnt--;
+		tx->context = NULL;
+		fail(tx, -FI_ECANCELED);
+		return true;
+	}
+	if (tx->state != ENG_TX_RTS)
+		return false;
+	tx->refusal = eng_note_get(tx->ep->grp);
+	if (!tx->refusal)
+		return false;
+	tx->context = NULL;
+	return true;
 }
 
 void eng_tx_done(struct eng_pkt *pkt, int status)
@@ -469,6 +506,12 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 	if (msg->len > tx->len)
 		return "clear-to-send for more than was announced";
 	set_state(tx, ENG_TX_DATA);
+	if (__builtin_expect(tx->refusal && msg->len, 0)) {
+		eng_note_send(tx->refusal, peer, WIRE_NACK, 0, msg->rx_id, 0, FI_ECANCELED);
+		tx->refusal = NULL;
+		check(tx);
+		return NULL;
+	}
 	if (!msg->len) {
 		check(tx);
 		return NULL;
@@ -508,6 +551,8 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 		fail(tx, -(int) msg->err);
 		return;
 	}
+	if (eng_recv_refused(peer, msg->id, (int) msg->err))
+		return;
 	ENG_WARN(peer->ep, "%s: refused an operation that was reported complete already: %s; "
 		 "FI_DELIVERY_COMPLETE waits for the outcome\n", eng_peer_text(peer, text),
 		 fi_strerror((int) msg->err));

@@ -57,6 +57,7 @@ struct eng_tx {
 	void *bounce;			/* from grp->bounces, or NULL */
 	void *amo;			/* from grp->amos, or NULL */
 	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
+	struct eng_out *refusal;	/* RTS: nobody waits for it; the answer to a CTS */
 	struct list node;		/* on peer->txs or peer->fenced */
 	struct list outs;		/* struct eng_out by pkt.node, to go before @pkt */
 	struct eng_pump pump;		/* DATA */
@@ -111,6 +112,19 @@ void eng_tx_done(struct eng_pkt *pkt, int status);
  * eng_tx_launch(): it counts from now on.
  */
 void eng_tx_adopt(struct eng_tx *tx);
+
+/* eng_tx_announce - turn the packet of @tx, which is filled in and has a name, into
+ * an announcement; the message stays listed in pkt.iov.
+ */
+void eng_tx_announce(struct eng_tx *tx);
+
+/* eng_tx_abandon - nobody waits for @tx any more, a request of aside.h.
+ *
+ * Returns true: its payload will not be touched again and its end not be told.  If
+ * the peer asks for it, it is refused.  False, and nothing has changed: the payload
+ * is with the link, or memory is short.
+ */
+bool eng_tx_abandon(struct eng_tx *tx);
 
 /* eng_tx_free - give back @tx and everything it holds. */
 void eng_tx_free(struct eng_tx *tx);

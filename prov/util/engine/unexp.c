@@ -31,7 +31,7 @@ enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 		}
 	}
 	msg->m.tag = env->tag;
-	msg->m.src = eng_peer_key(peer);
+	msg->m.src = rxc->by_data ? env->data : eng_peer_key(peer);
 	msg->peer = peer;
 	msg->rxc = rxc;
 	msg->env = *env;

@@ -53,6 +53,9 @@ enum wire_op {
 	WIRE_OP_CNT
 };
 
+/* base.ctx: the library's own receive context (aside.h); messages for it carry both words */
+#define WIRE_CTX_ASIDE 0xffff
+
 /* base.flags */
 #define WIRE_F_TAG 0x01		/* a tag word follows; a message without is untagged */
 #define WIRE_F_DATA 0x02	/* a completion data word follows */

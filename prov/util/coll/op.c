@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * op.c - carries a plan out.
+ *
+ * An operation fails when a send fails, when somebody it waits for is lost, when members
+ * disagree about the length, or when a member says that it has failed there (ABORT).
+ * Then nothing new starts, what can be taken back is, everybody that waits for something
+ * from here is told, and it completes as soon as the link has let go of its buffers.
+ */
+#include "coll/coll.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/atomic.h"
+#include "engine/peer.h"
+#include "engine/tx.h"
+
+/* Private memory that an operation keeps for the next one. */
+#define KEEP_TMP 65536
+
+/* ---- memory --------------------------------------------------------------------------- */
+
+static int work_run(struct eng_work *work)
+{
+	return coll_op_turn(container_of(work, struct coll_op, work)) ? -FI_EAGAIN : 0;
+}
+
+static struct coll_op *get_memory(struct coll_group *group)
+{
+	struct coll_op *op = group->spare;
+
+	group->spare = NULL;
+	if (op)
+		return op;
+	op = calloc(1, sizeof(*op));
+	if (op) {
+		list_init(&op->node);
+		list_init(&op->work.node);
+		op->work.run = work_run;
+	}
+	return op;
+}
+
+static int make_room(struct coll_op *op, size_t extra)
+{
+	size_t tmp = op->plan.tmp + extra;
+	void *mem;
+
+	if (op->xfer_room < op->plan.cnt) {
+		mem = realloc(op->xfers, op->plan.room * sizeof(*op->xfers));
+		if (!mem)
+			return -FI_ENOMEM;
+		op->xfers = mem;
+		op->xfer_room = op->plan.room;
+	}
+	if (op->plan.cnt)
+		memset(op->xfers, 0, op->plan.cnt * sizeof(*op->xfers));
+	if (op->tmp_room < tmp) {
+		free(op->tmp);
+		op->tmp_room = 0;
+		op->tmp = malloc(tmp);
+		if (!op->tmp)
+			return -FI_ENOMEM;
+		op->tmp_room = tmp;
+	}
+	op->base[COLL_TMP] = op->tmp;
+	return 0;
+}
+
+struct coll_op *coll_op_new(struct coll_group *group, const struct coll_task *task,
+			    size_t extra)
+{
+	struct coll_op *op = get_memory(group);
+	int ret;
+
+	if (!op)
+		return NULL;
+	ret = task ? coll_plan_make(&op->plan, task) :
+		     coll_plan_join(&op->plan, group->n, group->rank, sizeof(group->id));
+	if (!ret)
+		ret = make_room(op, extra);
+	if (ret) {
+		coll_op_free(op);
+		return NULL;
+	}
+	op->group = group;
+	op->next = op->out = op->told = 0;
+	op->join = op->running = op->due = op->want_comp = false;
+	op->err = 0;
+	op->back_cnt = 0;
+	return op;
+}
+
+void coll_op_free(struct coll_op *op)
+{
+	coll_plan_free(&op->plan);
+	free(op->xfers);
+	free(op->tmp);
+	free(op);
+}
+
+static void keep_memory(struct coll_group *group, struct coll_op *op)
+{
+	if (group->spare || group->state == COLL_CLOSED || op->plan.room > 1024) {
+		coll_op_free(op);
+		return;
+	}
+	if (op->tmp_room > KEEP_TMP) {
+		free(op->tmp);
+		op->tmp = NULL;
+		op->tmp_room = 0;
+	}
+	group->spare = op;
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+static void copy_back(struct coll_op *op)
+{
+	const char *from = op->back;
+	size_t i;
+
+	for (i = 0; i < op->back_cnt; from += op->back_iov[i].iov_len, i++)
+		memcpy(op->back_iov[i].iov_base, from, op->back_iov[i].iov_len);
+}
+
+static void report_error(struct coll_op *op, struct eng_ep *ep)
+{
+	struct coll_group *group = op->group;
+	struct fi_cq_err_entry entry = {
+		.op_context = op->context,
+		.flags = FI_COLLECTIVE,
+		.err = op->err,
+		.prov_errno = op->err,
+		.src_addr = op->culprit < group->n ? group->addrs[op->culprit] : FI_ADDR_NOTAVAIL,
+	};
+
+	obj_ep_err_tx(&ep->base, &entry, NULL, 0, OBJ_CNTR_WRITE);
+}
+
+static void complete(struct coll_op *op)
+{
+	struct coll_group *group = op->group;
+	struct eng_ep *ep = group->coll->aside.ep;
+
+	list_del(&op->node);
+	list_del(&op->work.node);
+	if (op->join) {
+		coll_group_joined(group, op->err, op->culprit);
+	} else if (ep->state != ENG_EP_CLOSED) {
+		copy_back(op);
+		if (op->err)
+			report_error(op, ep);
+		else
+			obj_ep_comp_tx(&ep->base, op->want_comp, op->context, FI_COLLECTIVE,
+				       op->len, OBJ_CNTR_WRITE);
+	}
+	keep_memory(group, op);
+	coll_group_put(group);
+}
+
+/* ---- sends and receives ----------------------------------------------------------------- */
+
+static void over(struct coll_xfer *x, enum coll_xfer_state state)
+{
+	x->state = state;
+	x->op->out--;
+	if (x->peer)
+		eng_peer_unref(x->peer);
+	x->peer = NULL;
+}
+
+static void on_done(struct eng_aside_req *req, int status, size_t len)
+{
+	struct coll_xfer *x = (struct coll_xfer *) req;
+	struct coll_op *op = x->op;
+	struct coll_step *step = &op->plan.steps[x - op->xfers];
+
+	over(x, status ? COLL_XFER_CUT : COLL_XFER_DONE);
+	if (status)
+		coll_op_fail(op, -status, step->peer);
+	else if (step->kind == COLL_RECV && len != step->len)
+		coll_op_fail(op, FI_ETRUNC, step->peer);
+	coll_op_go(op);
+}
+
+static void begin(struct coll_op *op, struct coll_xfer *x)
+{
+	x->req.done = on_done;
+	x->req.tx = NULL;
+	x->req.recv = NULL;
+	x->op = op;
+	x->state = COLL_XFER_ACTIVE;
+	op->out++;
+}
+
+static char *place(const struct coll_op *op, struct coll_at at)
+{
+	return op->base[at.buf] ? op->base[at.buf] + at.off : NULL;
+}
+
+static struct eng_peer *member(struct coll_op *op, uint32_t rank, int *ret_p)
+{
+	*ret_p = 0;
+	return eng_peer_get(op->group->coll->aside.ep->hub, op->group->addrs[rank], ret_p);
+}
+
+static int start_send(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
+{
+	struct coll_group *group = op->group;
+	struct eng_peer *peer;
+	int ret;
+
+	peer = member(op, step->peer, &ret);
+	if (!peer)
+		return ret;
+	ret = eng_peer_start(peer);
+	if (ret)
+		return ret;
+	begin(op, x);
+	ret = eng_aside_send(&group->coll->aside, peer, &x->req, op->space,
+			     coll_key(op->seq, op->join, COLL_MSG_DATA, group->rank),
+			     place(op, step->src), step->len);
+	if (ret)
+		over(x, COLL_XFER_NONE);
+	return ret;
+}
+
+/* What does not come at once may never come: then the channel breaks, if there is one;
+ * and a member that has been started anew says that it does not know us.
+ */
+static int watch(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
+{
+	struct coll_group *group = op->group;
+	bool idle = (x->peer->slow & ENG_PEER_IDLE) != 0;
+	int ret = eng_peer_start(x->peer);
+
+	if (ret || op->join || !(idle || group->wary))
+		return ret;
+	return eng_aside_note(x->peer, op->space,
+			      coll_key(op->seq, false, COLL_MSG_PROBE, group->rank));
+}
+
+static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
+{
+	struct coll_group *group = op->group;
+	struct eng_peer *peer;
+	int ret;
+
+	peer = member(op, step->peer, &ret);
+	if (!peer)
+		return ret;
+	begin(op, x);
+	x->peer = peer;
+	eng_peer_ref(peer);
+	ret = eng_aside_recv(&group->coll->aside, &x->req, op->space,
+			     coll_key(op->seq, op->join, COLL_MSG_DATA, step->peer),
+			     place(op, step->dst), step->len);
+	if (!ret && x->state == COLL_XFER_ACTIVE) {
+		ret = watch(op, x, step);
+		if (ret && !eng_aside_cancel(&x->req))
+			ret = 0;	/* it comes, after all */
+	}
+	if (ret)
+		over(x, COLL_XFER_NONE);
+	return ret;
+}
+
+static int start_step(struct coll_op *op, struct coll_step *step)
+{
+	struct coll_xfer *x = &op->xfers[step - op->plan.steps];
+	char *dst = place(op, step->dst), *src = place(op, step->src);
+
+	switch (step->kind) {
+	case COLL_SEND:
+		return start_send(op, x, step);
+	case COLL_RECV:
+		return start_recv(op, x, step);
+	case COLL_COPY:
+		if (dst != src)
+			memmove(dst, src, step->len);
+		return 0;
+	default:
+		eng_atomic_reduce(op->datatype, op->op, dst, src,
+				  step->len / eng_atomic_size(op->datatype));
+		return 0;
+	}
+}
+
+/* ---- going on ---------------------------------------------------------------------------- */
+
+/* Returns true if memory is short. */
+static bool forward(struct coll_op *op)
+{
+	struct coll_step *step;
+	int ret;
+
+	while (!op->err && op->next < op->plan.cnt) {
+		step = &op->plan.steps[op->next];
+		if ((step->wait || step->kind >= COLL_COPY) && op->out)
+			return false;
+		ret = start_step(op, step);
+		if (ret == -FI_EAGAIN)
+			return true;
+		if (ret)
+			coll_op_fail(op, -ret, step->peer);
+		else
+			op->next++;
+	}
+	return false;
+}
+
+/* Take back what has not ended.  Returns true if memory is short. */
+static bool take_back(struct coll_op *op)
+{
+	bool waits = false;
+	size_t i;
+
+	for (i = 0; op->out && i < op->next; i++) {
+		struct coll_xfer *x = &op->xfers[i];
+
+		if (x->state != COLL_XFER_ACTIVE)
+			continue;
+		if (eng_aside_cancel(&x->req))
+			over(x, COLL_XFER_CUT);
+		else if (x->req.tx && x->req.tx->state == ENG_TX_RTS)
+			waits = true;
+	}
+	return waits;
+}
+
+/* Tell those who will not get what they wait for.  Returns true if memory is short. */
+static bool tell(struct coll_op *op)
+{
+	uint64_t key = coll_key_abort(op->seq, op->join, op->err, op->culprit);
+	uint32_t last = COLL_NOBODY;
+	struct eng_peer *peer;
+	int ret;
+
+	for (; op->told < op->plan.cnt; op->told++) {
+		struct coll_step *step = &op->plan.steps[op->told];
+		enum coll_xfer_state state = op->xfers[op->told].state;
+
+		if (step->kind != COLL_SEND || state == COLL_XFER_DONE ||
+		    state == COLL_XFER_ACTIVE || step->peer == last || op->group->coll->stopped)
+			continue;
+		last = step->peer;
+		peer = member(op, step->peer, &ret);
+		if (peer ? eng_aside_note(peer, op->space, key) : ret == -FI_EAGAIN)
+			return true;
+	}
+	return false;
+}
+
+bool coll_op_turn(struct coll_op *op)
+{
+	bool waits;
+
+	if (op->running)
+		return false;
+	op->running = true;
+	waits = forward(op);
+	if (op->err) {
+		waits = take_back(op);
+		waits |= tell(op);
+		coll_mail_purge(op);
+	}
+	op->running = false;
+	if (waits || op->out || (!op->err && op->next < op->plan.cnt))
+		return waits;
+	complete(op);
+	return false;
+}
+
+void coll_op_go(struct coll_op *op)
+{
+	struct eng_grp *grp = op->group->coll->aside.ep->grp;
+
+	if (coll_op_turn(op))
+		eng_grp_defer(grp, &op->work);
+}
+
+void coll_op_fail(struct coll_op *op, int err, uint32_t culprit)
+{
+	if (op->err)
+		return;
+	op->err = err;
+	op->culprit = culprit;
+}
+
+void coll_op_go_due(struct coll *coll)
+{
+	struct list *pos;
+
+restart:
+	list_for_each(pos, &coll->ops) {
+		struct coll_op *op = container_of(pos, struct coll_op, node);
+
+		if (!op->due)
+			continue;
+		op->due = false;
+		coll_op_go(op);
+		goto restart;
+	}
+}
+
+void coll_op_start(struct coll_op *op)
+{
+	struct coll_group *group = op->group;
+
+	group->refs++;
+	list_add_tail(&op->node, &group->coll->ops);
+	if (group->coll->early)
+		coll_mail_early(op);
+	coll_op_go(op);
+}
