@@ -59,6 +59,7 @@ static const struct obj_domain_ops domain_ops = {
 	.srx_ctx = eng_srx_open,
 	.control = eng_domain_control,
 	.query_atomic = eng_query_atomic,
+	.query_collective = eng_query_collective,
 };
 
 static int domain_init(struct obj_domain *domain)
@@ -84,11 +85,11 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		       enum fi_ep_type type, uint32_t protocol, uint32_t protocol_version)
 {
 	/* Connected endpoints have one context each. */
-	uint64_t sep_caps = type == FI_EP_RDM ? ENG_SEP_CAPS : 0;
+	uint64_t rdm_caps = type == FI_EP_RDM ? ENG_SEP_CAPS | ENG_RDM_CAPS : 0;
 	size_t ctx_max = type == FI_EP_RDM ? ENG_CTX_MAX : 1;
 
 	offer->info = (struct fi_info) {
-		.caps = CAPS | sep_caps,
+		.caps = CAPS | rdm_caps,
 		.tx_attr = &offer->tx,
 		.rx_attr = &offer->rx,
 		.ep_attr = &offer->ep,
@@ -96,7 +97,7 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		.fabric_attr = &offer->fabric,
 	};
 	offer->tx = (struct fi_tx_attr) {
-		.caps = ENG_TX_CAPS | sep_caps,
+		.caps = ENG_TX_CAPS | rdm_caps,
 		.op_flags = ENG_TX_OP_FLAGS,
 		.msg_order = ENG_MSG_ORDER,
 		.inject_size = conf->inject_size,
@@ -105,7 +106,7 @@ static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
 		.rma_iov_limit = ENG_RMA_IOV_LIMIT,
 	};
 	offer->rx = (struct fi_rx_attr) {
-		.caps = ENG_RX_CAPS,
+		.caps = ENG_RX_CAPS | (rdm_caps & ENG_RDM_CAPS),
 		.op_flags = ENG_RX_OP_FLAGS,
 		.msg_order = ENG_MSG_ORDER,
 		.size = conf->rx_size,

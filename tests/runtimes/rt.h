@@ -80,7 +80,7 @@ struct rt_world {
 	struct fi_info *info;		/* freed by rt_close() */
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
-	struct fid_eq *eq;		/* of MSG endpoints, which are connected */
+	struct fid_eq *eq;		/* of MSG endpoints, which are connected, and for FI_COLLECTIVE */
 	struct fid_av *av;		/* of the others */
 	struct fid_ep *ep[2];
 	struct fid_cq *cq[2];

@@ -16,6 +16,8 @@ coll_tests = \
 	prov/util/coll/coll_test \
 	prov/util/coll/plan_test
 
+EXTRA_DIST += prov/util/coll/README.md
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(coll_tests)
 TESTS += $(coll_tests)
