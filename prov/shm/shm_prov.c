@@ -17,14 +17,14 @@
 #include "obj/fabric.h"
 #include "shm_name.h"
 
-#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | ENG_SEP_CAPS | FI_LOCAL_COMM)
+#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | ENG_SEP_CAPS | ENG_RDM_CAPS | FI_LOCAL_COMM)
 #define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
 #define QUEUE_MAX 65536		/* entries of a queue that is asked for */
 
 static struct fi_provider shm_prov;
 
 static struct fi_tx_attr tx_attr = {
-	.caps = ENG_TX_CAPS | ENG_SEP_CAPS,
+	.caps = ENG_TX_CAPS | ENG_SEP_CAPS | ENG_RDM_CAPS,
 	.op_flags = ENG_TX_OP_FLAGS,
 	.msg_order = ENG_MSG_ORDER,
 	.inject_size = ENG_INJECT_MAX,
@@ -33,7 +33,7 @@ static struct fi_tx_attr tx_attr = {
 };
 
 static struct fi_rx_attr rx_attr = {
-	.caps = ENG_RX_CAPS,
+	.caps = ENG_RX_CAPS | ENG_RDM_CAPS,
 	.op_flags = ENG_RX_OP_FLAGS,
 	.msg_order = ENG_MSG_ORDER,
 	.iov_limit = ENG_IOV_LIMIT,
@@ -240,6 +240,7 @@ static const struct obj_domain_ops domain_ops = {
 	.srx_ctx = eng_srx_open,
 	.control = eng_domain_control,
 	.query_atomic = eng_query_atomic,
+	.query_collective = eng_query_collective,
 };
 
 static int domain_init(struct obj_domain *domain)
