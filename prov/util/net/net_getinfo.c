@@ -194,7 +194,7 @@ static int choose(struct query *q)
 	struct net_refusal why;
 	int ret;
 
-	ret = net_list_read(&q->list);
+	ret = net_list_recent(&q->list);
 	if (ret) {
 		FI_WARN(q->np->prov, FI_LOG_CORE, "cannot list the network interfaces: %s\n",
 			fi_strerror(-ret));

@@ -4,14 +4,18 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "net/net_iface.h"
 #include "net/net_read.h"
 #include "net/net_sock.h"
+
+#define RECENT_NS (2 * CLOCK_NS_PER_MS)
 
 /* grow - append a zeroed element to an array that doubles. */
 static void *grow(void *array_p, size_t *cnt_p, size_t size)
@@ -341,4 +345,54 @@ int net_list_read(struct net_list *list_p)
 	net_list_rank(&list);
 	*list_p = list;
 	return 0;
+}
+
+/* ---- one stock-taking for a whole fi_getinfo ------------------------------- */
+
+static struct {
+	pthread_mutex_t lock;
+	struct net_list list;
+	uint64_t read_ns;
+} recent = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void __attribute__((destructor)) forget_recent(void)
+{
+	net_list_free(&recent.list);
+}
+
+static int list_copy(const struct net_list *from, struct net_list *to_p)
+{
+	struct net_list to = *from;
+
+	to.iface = malloc(from->iface_cnt * sizeof(*to.iface) + 1);
+	to.addr = malloc(from->addr_cnt * sizeof(*to.addr) + 1);
+	if (!to.iface || !to.addr) {
+		net_list_free(&to);
+		return -FI_ENOMEM;
+	}
+	memcpy(to.iface, from->iface, from->iface_cnt * sizeof(*to.iface));
+	memcpy(to.addr, from->addr, from->addr_cnt * sizeof(*to.addr));
+	*to_p = to;
+	return 0;
+}
+
+int net_list_recent(struct net_list *list_p)
+{
+	struct net_list fresh;
+	int ret = 0;
+
+	if (pthread_mutex_trylock(&recent.lock))
+		return net_list_read(list_p);	/* also where a fork left it taken */
+	if (!recent.read_ns || clock_ns() - recent.read_ns > RECENT_NS) {
+		ret = net_list_read(&fresh);
+		if (!ret) {
+			net_list_free(&recent.list);
+			recent.list = fresh;
+			recent.read_ns = clock_ns();
+		}
+	}
+	if (!ret)
+		ret = list_copy(&recent.list, list_p);
+	pthread_mutex_unlock(&recent.lock);
+	return ret;
 }

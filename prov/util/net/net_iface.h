@@ -6,7 +6,7 @@
  *
  * Reading (net_read.h: netlink, or getifaddrs) and judging (here: pure) are
  * apart, so that the order can be tested over any list.  What is read is a
- * snapshot; nothing is cached between calls.
+ * snapshot.
  */
 #ifndef NET_IFACE_H
 #define NET_IFACE_H
@@ -76,6 +76,11 @@ static inline const struct net_iface *net_list_iface(const struct net_list *list
  *            of devices that are up, and for nothing else.
  */
 int net_list_read(struct net_list *list_p);
+
+/* net_list_recent - the same, or a copy of what was read in the last 2 ms: the
+ * providers of one fi_getinfo() share one stock-taking.  Any thread.
+ */
+int net_list_recent(struct net_list *list_p);
 void net_list_free(struct net_list *list);
 
 /* net_list_add_iface, net_list_add_addr - append a zeroed entry and return it, or

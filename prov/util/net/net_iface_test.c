@@ -263,6 +263,28 @@ static void test_read(void **state)
 	net_list_free(&again);
 }
 
+/* Those who ask within a moment share one reading; each owns its copy. */
+static void test_recent(void **state)
+{
+	struct net_list first, second, third;
+	char text[1024];
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		assert_int_equal(net_list_recent(&first), 0);
+		assert_int_equal(net_list_recent(&second), 0);
+		assert_ptr_not_equal(first.addr, second.addr);
+		strcpy(text, order_of(&first));
+		assert_string_equal(order_of(&second), text);
+		memset(first.addr, 0xff, first.addr_cnt * sizeof(*first.addr));
+		net_list_free(&first);
+		assert_int_equal(net_list_recent(&third), 0);
+		assert_string_equal(order_of(&third), text);
+		net_list_free(&second);
+		net_list_free(&third);
+	}
+}
+
 /* The two readers see the same interfaces and addresses. */
 static void test_readers_agree(void **state)
 {
@@ -405,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_empty_list),
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_recent),
 		cmocka_unit_test(test_readers_agree),
 		cmocka_unit_test(test_ioctl_reader),
 		cmocka_unit_test(test_netlink_forbidden),
