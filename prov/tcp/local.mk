@@ -67,6 +67,7 @@ endif
 
 # Many processes, several hosts, dying peers; arguments make them long.
 tcp_world_tests = \
+	tests/tcp/close \
 	tests/tcp/crowd \
 	tests/tcp/hosts \
 	tests/tcp/idle \
@@ -74,6 +75,8 @@ tcp_world_tests = \
 tcp_world_common = tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(tcp_world_tests)
 TESTS += $(tcp_world_tests)
+tests_tcp_close_SOURCES = tests/tcp/close.c $(tcp_world_common)
+tests_tcp_close_LDADD = src/libfabric.la
 tests_tcp_crowd_SOURCES = tests/tcp/crowd.c $(tcp_world_common)
 tests_tcp_crowd_LDADD = src/libfabric.la
 tests_tcp_hosts_SOURCES = tests/tcp/hosts.c $(tcp_world_common)
