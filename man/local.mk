@@ -22,6 +22,7 @@ man_pages = \
 	man/fi_export.3 \
 	man/fi_fabric.3 \
 	man/fi_getinfo.3 \
+	man/fi_guide.7 \
 	man/fi_info.1 \
 	man/fi_log.3 \
 	man/fi_mr.3 \
@@ -69,7 +70,11 @@ man_examples = \
 	man/examples/fi_tagged \
 	man/examples/fi_trigger \
 	man/examples/fi_udp \
-	man/examples/fi_version
+	man/examples/fi_version \
+	man/examples/guide_msg \
+	man/examples/guide_rdm \
+	man/examples/guide_threads \
+	man/examples/guide_wait
 
 man_MANS = $(man_pages)
 CLEANFILES += $(man_pages)
@@ -112,6 +117,10 @@ man_examples_fi_tagged_LDADD = src/libfabric.la
 man_examples_fi_trigger_LDADD = src/libfabric.la
 man_examples_fi_udp_LDADD = src/libfabric.la
 man_examples_fi_version_LDADD = src/libfabric.la
+man_examples_guide_msg_LDADD = src/libfabric.la
+man_examples_guide_rdm_LDADD = src/libfabric.la
+man_examples_guide_threads_LDADD = src/libfabric.la -lpthread
+man_examples_guide_wait_LDADD = src/libfabric.la
 
 # A provider in a file of its own, which the example of fi_provider(3) loads.
 check_LTLIBRARIES += man/examples/libexample-fi.la
