@@ -11,7 +11,9 @@ src_base_libbase_la_SOURCES = \
 	src/base/lock.c \
 	src/base/lock.h \
 	src/base/pool.c \
-	src/base/pool.h
+	src/base/pool.h \
+	src/base/timer.c \
+	src/base/timer.h
 EXTRA_DIST += src/base/README.md
 
 base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "cc.h"
+
+/* No libm on the data path: a cube root by Newton's method. */
+static double cube_root(double x)
+{
+	double root = x > 1 ? x : 1;
+	int i;
+
+	if (x <= 0)
+		return 0;
+	for (i = 0; i < 60; i++)
+		root -= (root * root * root - x) / (3 * root * root);
+	return root;
+}
+
+#define C 0.4				/* packets per second cubed */
+#define BETA 0.7
+#define ALPHA (3 * (1 - BETA) / (1 + BETA))
+#define BURST_NS 1000000		/* what a timer may be late by leaves at once */
+#define BURST_SEGS 10
+
+static uint64_t least(const struct rxd_cc *cc)
+{
+	return (uint64_t) RXD_CC_LEAST * cc->seg;
+}
+
+void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg)
+{
+	*cc = (struct rxd_cc) {
+		.kind = kind,
+		.seg = seg,
+		.window = (uint64_t) RXD_CC_FIRST * seg,
+		.threshold = UINT64_MAX,
+	};
+}
+
+void rxd_cc_set_seg(struct rxd_cc *cc, uint32_t seg)
+{
+	if (cc->threshold == UINT64_MAX && cc->window < (uint64_t) RXD_CC_FIRST * seg)
+		cc->window = (uint64_t) RXD_CC_FIRST * seg;
+	cc->seg = seg;
+	if (cc->window < least(cc))
+		cc->window = least(cc);
+}
+
+/* ---- growth ----------------------------------------------------------------- */
+
+static void epoch_begin(struct rxd_cc *cc, uint64_t now)
+{
+	double window = (double) cc->window / cc->seg;
+
+	cc->epoch_ns = now;
+	if (cc->w_max < window)
+		cc->w_max = window;
+	cc->k = cube_root((cc->w_max - window) / C);
+	cc->w_est = window;
+}
+
+/* The window that the cubic has a round trip from now, in packets. */
+static double cubic_at(const struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
+{
+	double t = (double) (now - cc->epoch_ns + rtt_ns) / 1e9 - cc->k;
+
+	return C * t * t * t + cc->w_max;
+}
+
+static void grow_cubic(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns)
+{
+	double window = (double) cc->window / cc->seg, target, packets;
+
+	if (!cc->epoch_ns)
+		epoch_begin(cc, now);
+	packets = (double) bytes / cc->seg;
+	/* once past the old maximum, as fast as NewReno with a step of one */
+	cc->w_est += (cc->w_est < cc->w_max ? ALPHA : 1) * packets / window;
+	target = cubic_at(cc, now, rtt_ns);
+	if (target > 1.5 * window)
+		target = 1.5 * window;
+	if (target > window)
+		window += (target - window) / window * packets;
+	if (window < cc->w_est)
+		window = cc->w_est;
+	if (window * cc->seg > (double) cc->window)
+		cc->window = (uint64_t) (window * cc->seg);
+}
+
+static void grow_newreno(struct rxd_cc *cc, uint64_t bytes)
+{
+	cc->acked += bytes;
+	if (cc->acked < cc->window)
+		return;
+	cc->acked -= cc->window;
+	cc->window += cc->seg;
+}
+
+void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t bytes,
+		   uint64_t rtt_ns, bool limited)
+{
+	if (sent_ns <= cc->recovery_ns && cc->recovery_ns)
+		return;
+	if (!limited) {
+		/* time in which nothing was tried does not count as growth */
+		cc->epoch_ns = 0;
+		return;
+	}
+	if (cc->window < cc->threshold)
+		cc->window += bytes;
+	else if (cc->kind == RXD_CC_CUBIC)
+		grow_cubic(cc, now, bytes, rtt_ns);
+	else
+		grow_newreno(cc, bytes);
+}
+
+/* ---- events ------------------------------------------------------------------ */
+
+static void remember(struct rxd_cc *cc)
+{
+	cc->undo_window = cc->window;
+	cc->undo_threshold = cc->threshold;
+	cc->undo_w_max = cc->w_max;
+	cc->undo_left = 1;
+	cc->undo_dead = false;
+}
+
+void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)
+{
+	double window = (double) cc->window / cc->seg;
+	double factor = cc->kind == RXD_CC_CUBIC ? BETA : 0.5;
+
+	if (cc->recovery_ns && sent_ns <= cc->recovery_ns) {
+		cc->undo_left++;
+		return;
+	}
+	remember(cc);
+	cc->recovery_ns = now;
+	/* a smaller maximum than last time: others want room, too */
+	cc->w_max = window < cc->w_max ? window * (1 + BETA) / 2 : window;
+	cc->window = (uint64_t) ((double) cc->window * factor);
+	if (cc->window < least(cc))
+		cc->window = least(cc);
+	cc->threshold = cc->window;
+	cc->epoch_ns = 0;
+	cc->acked = 0;
+}
+
+void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)
+{
+	if (!cc->undo_left || cc->undo_dead || sent_ns > cc->recovery_ns)
+		return;
+	if (--cc->undo_left)
+		return;
+	if (cc->undo_window > cc->window)
+		cc->window = cc->undo_window;
+	cc->threshold = cc->undo_threshold;
+	cc->w_max = cc->undo_w_max;
+	cc->epoch_ns = 0;
+	cc->recovery_ns = 0;
+}
+
+void rxd_cc_on_silence(struct rxd_cc *cc, uint64_t now)
+{
+	if (cc->threshold > cc->window / 2)
+		cc->threshold = cc->window * 7 / 10;
+	if (cc->threshold < least(cc))
+		cc->threshold = least(cc);
+	cc->window = least(cc);
+	cc->epoch_ns = 0;
+	cc->recovery_ns = now;
+	cc->undo_left = 0;
+}
+
+void rxd_cc_on_idle(struct rxd_cc *cc)
+{
+	uint64_t first = (uint64_t) RXD_CC_FIRST * cc->seg;
+
+	cc->epoch_ns = 0;
+	if (cc->window > first)
+		cc->window = first;
+}
+
+/* ---- pacing ------------------------------------------------------------------ */
+
+/* Nanoseconds that @bytes take at the pace of a window per round trip, a little
+ * faster, and twice as fast in slow start.
+ */
+static uint64_t time_of(const struct rxd_cc *cc, uint64_t bytes, uint64_t rtt_ns)
+{
+	double faster = cc->window < cc->threshold ? 2 : 1.25;
+
+	return (uint64_t) ((double) bytes * (double) rtt_ns / ((double) cc->window * faster));
+}
+
+uint64_t rxd_cc_pace(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
+{
+	uint64_t burst = time_of(cc, (uint64_t) BURST_SEGS * cc->seg, rtt_ns);
+
+	if (burst < BURST_NS)
+		burst = BURST_NS;
+	return cc->paced_ns > burst ? cc->paced_ns - burst : 0;
+}
+
+void rxd_cc_paced(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns)
+{
+	if (cc->paced_ns < now)
+		cc->paced_ns = now;
+	cc->paced_ns += time_of(cc, bytes, rtt_ns);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "conf.h"
+
+#include <limits.h>
+#include <rdma/fi_errno.h>
+#include <stddef.h>
+
+struct rxd_conf rxd_conf = {
+	.conn_timeout_ms = 15000,
+	.peer_timeout_ms = 60000,
+	.keepalive_ms = 20000,
+	.eager_size = 65536,
+	.inject_size = 1256,
+	.tx_size = 1024,
+	.rx_size = 1024,
+};
+
+#define FIELD(member) offsetof(struct rxd_conf, member)
+
+static const struct param {
+	const char *name;		/* under FI_OFI_RXD_ */
+	enum fi_param_type type;
+	size_t offset;
+	long min, max;			/* of numbers */
+	const char *help;
+} params[] = {
+	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX,
+	  "milliseconds until an attempt to reach a peer has failed (default: 15000)" },
+	{ "PEER_TIMEOUT", FI_PARAM_INT, FIELD(peer_timeout_ms), 1, INT_MAX,
+	  "milliseconds that a peer may owe an answer until it is dead; a program that makes no "
+	  "progress for so long looks dead to its peers (default: 60000)" },
+	{ "KEEPALIVE", FI_PARAM_INT, FIELD(keepalive_ms), 0, INT_MAX,
+	  "milliseconds of silence before an idle peer is asked whether it is there; 0: never "
+	  "(default: 20000)" },
+	{ "CHECKSUM", FI_PARAM_BOOL, FIELD(checksum), 0, 1,
+	  "cover the payload by a CRC-32C of our own, for networks that damage what they carry "
+	  "(default: off; headers always are)" },
+	{ "WINDOW", FI_PARAM_SIZE_T, FIELD(window), 0, 1L << 30,
+	  "bytes that all peers together may have under way to an endpoint; 0: as its socket and "
+	  "the path have room (default: 0)" },
+	{ "EAGER_SIZE", FI_PARAM_SIZE_T, FIELD(eager_size), 256, 1 << 20,
+	  "largest message that is sent before the receiver asks for it, in bytes (default: 65536)" },
+	{ "MAX_INJECT", FI_PARAM_SIZE_T, FIELD(inject_size), 8, 4096,
+	  "largest message that fi_inject() takes, in bytes (default: 1256, at most 4096)" },
+	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20,
+	  "transmit queue entries of an endpoint that asks for no number (default: 1024)" },
+	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20,
+	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
+	{ "NEWRENO", FI_PARAM_BOOL, FIELD(cc), 0, 1,
+	  "congestion control by NewReno instead of CUBIC (default: off)" },
+};
+
+static int read_number(const struct param *param, long *value_p)
+{
+	size_t size = 0;
+	int number = 0, ret;
+
+	ret = param->type == FI_PARAM_SIZE_T ?
+	      fi_param_get_size_t(rxd_conf.prov, param->name, &size) :
+	      param->type == FI_PARAM_BOOL ?
+	      fi_param_get_bool(rxd_conf.prov, param->name, &number) :
+	      fi_param_get_int(rxd_conf.prov, param->name, &number);
+	*value_p = param->type != FI_PARAM_SIZE_T ? number :
+		   size > LONG_MAX ? LONG_MAX : (long) size;
+	return ret;
+}
+
+static void read_param(const struct param *param)
+{
+	void *field = (char *) &rxd_conf + param->offset;
+	long value;
+	int ret = read_number(param, &value);
+
+	if (ret == -FI_ENODATA || ret == -FI_ENOENT)
+		return;
+	if (ret || value < param->min || value > param->max) {
+		FI_WARN(rxd_conf.prov, FI_LOG_CORE,
+			"parameter %s is ignored, it must be a number from %ld to %ld\n",
+			param->name, param->min, param->max);
+		return;
+	}
+	if (param->type == FI_PARAM_SIZE_T)
+		*(size_t *) field = (size_t) value;
+	else
+		*(int *) field = (int) value;
+}
+
+void rxd_conf_define(void)
+{
+	size_t i;
+
+	_Static_assert(sizeof(enum rxd_cc_kind) == sizeof(int), "read as a number");
+	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+		fi_param_define(rxd_conf.prov, params[i].name, params[i].type, "%s",
+				params[i].help);
+		read_param(&params[i]);
+	}
+}

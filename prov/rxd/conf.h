@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * conf.h - what a person set in the environment; read once, then constant.
+ */
+#ifndef RXD_CONF_H
+#define RXD_CONF_H
+
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+
+#include "cc.h"
+
+struct rxd_conf {
+	struct fi_provider *prov;	/* for log lines and parameters */
+	int conn_timeout_ms;		/* until a call has failed */
+	int peer_timeout_ms;		/* without a word from a peer that owes one */
+	int keepalive_ms;		/* silence before an idle peer is asked; 0: never */
+	int checksum;			/* cover the payload, too */
+	size_t window;			/* most a peer may send ahead; 0: as the socket and path have it */
+	size_t eager_size;
+	size_t inject_size;
+	size_t tx_size, rx_size;	/* default queue sizes */
+	enum rxd_cc_kind cc;
+};
+
+extern struct rxd_conf rxd_conf;
+
+/* rxd_conf_define - make the parameters known (fi_info -e) and read them. */
+void rxd_conf_define(void);
+
+#define RXD_WARN(...)	FI_WARN(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define RXD_WARN_SPARSE(...) FI_WARN_SPARSE(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define RXD_INFO(...)	FI_INFO(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "cookie.h"
+
+struct sip {
+	uint64_t v[4];
+};
+
+static uint64_t turn(uint64_t x, unsigned n)
+{
+	return x << n | x >> (64 - n);
+}
+
+static void rounds(struct sip *s, int n)
+{
+	while (n--) {
+		s->v[0] += s->v[1];
+		s->v[2] += s->v[3];
+		s->v[1] = turn(s->v[1], 13) ^ s->v[0];
+		s->v[3] = turn(s->v[3], 16) ^ s->v[2];
+		s->v[0] = turn(s->v[0], 32) + s->v[3];
+		s->v[2] += s->v[1];
+		s->v[3] = turn(s->v[3], 21) ^ s->v[0];
+		s->v[1] = turn(s->v[1], 17) ^ s->v[2];
+		s->v[2] = turn(s->v[2], 32);
+	}
+}
+
+static void absorb(struct sip *s, uint64_t word)
+{
+	s->v[3] ^= word;
+	rounds(s, 2);
+	s->v[0] ^= word;
+}
+
+uint64_t rxd_siphash(const struct rxd_key *key, const void *buf, size_t len)
+{
+	struct sip s = { {
+		key->k[0] ^ UINT64_C(0x736f6d6570736575), key->k[1] ^ UINT64_C(0x646f72616e646f6d),
+		key->k[0] ^ UINT64_C(0x6c7967656e657261), key->k[1] ^ UINT64_C(0x7465646279746573),
+	} };
+	uint64_t last = (uint64_t) len << 56, word;
+	const uint8_t *p = buf;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&word, p, 8);
+		absorb(&s, le64toh(word));
+	}
+	while (len--)
+		last |= (uint64_t) p[len] << 8 * len;
+	absorb(&s, last);
+	s.v[2] ^= 0xff;
+	rounds(&s, 4);
+	return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
+}
+
+static uint64_t mac(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t stamp)
+{
+	struct {
+		uint64_t cid, epoch, serial, stamp;
+		uint8_t kind, addr_len, zero[6];
+		uint8_t addr[RXD_ADDR_MAX];
+	} who = {
+		.cid = hello->cid, .epoch = hello->epoch, .serial = hello->serial, .stamp = stamp,
+		.kind = hello->kind, .addr_len = hello->addr_len,
+	};
+	uint64_t sum;
+
+	memcpy(who.addr, hello->addr, sizeof(who.addr));
+	sum = rxd_siphash(key, &who, sizeof(who));
+	return sum ? sum : 1;
+}
+
+struct rxd_cookie rxd_cookie_make(const struct rxd_key *key, const struct rxd_hello *hello,
+				  uint64_t now)
+{
+	return (struct rxd_cookie) { .mac = mac(key, hello, now), .stamp = now };
+}
+
+bool rxd_cookie_good(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t now)
+{
+	const struct rxd_cookie *cookie = &hello->cookie;
+
+	return cookie->mac && cookie->stamp <= now && now - cookie->stamp < RXD_COOKIE_LIFE_NS &&
+	       cookie->mac == mac(key, hello, cookie->stamp);
+}

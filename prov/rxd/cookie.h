@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * cookie.h - proof that a caller can be reached where it says, kept by the caller.
+ *
+ * A keyed hash of who calls and when.  Whoever made it needs no state to know it
+ * again.  Pure.
+ * Source: the idea of RFC 9000 section 8.1; SipHash-2-4.
+ */
+#ifndef RXD_COOKIE_H
+#define RXD_COOKIE_H
+
+#include <stdbool.h>
+
+#include "wire.h"
+
+#define RXD_COOKIE_LIFE_NS UINT64_C(10000000000)
+
+struct rxd_key {
+	uint64_t k[2];
+};
+
+/* rxd_siphash - 64 bits of @buf under @key. */
+uint64_t rxd_siphash(const struct rxd_key *key, const void *buf, size_t len);
+
+/* rxd_cookie_make - for the caller of @hello, at @now. */
+struct rxd_cookie rxd_cookie_make(const struct rxd_key *key, const struct rxd_hello *hello,
+				  uint64_t now);
+
+/* rxd_cookie_good - is the one in @hello ours, for this caller, and fresh? */
+bool rxd_cookie_good(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t now);
+
+#endif

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "dg.h"
+
+#include <errno.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/iov.h"
+#include "base/provider.h"
+#include "rxd.h"
+
+#define BURST 32			/* completions read at a time */
+#define LONG_DGRAM 16384		/* fewer buffers are posted for such */
+#define POSTED_LONG 32
+#define POSTED 256
+#define ROOM_UNKNOWN (1u << 20)
+#define ROOM_SHARE 4			/* of a socket's buffer: the system counts its own overhead */
+
+/* A domain below, with what its endpoints share. */
+struct rxd_dom {
+	struct list node;	/* on poller->doms */
+	char *name;		/* of provider and domain */
+	unsigned users;
+	struct fi_info *info;	/* of the first endpoint */
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct list dgs;
+};
+
+/* A posted receive. */
+struct rxbuf {
+	struct list node;	/* on port->unposted */
+	struct port *port;
+	uint8_t *data;
+};
+
+/* A send that the provider below cannot copy. */
+struct txbuf {
+	struct port *port;
+	uint8_t data[];
+};
+
+struct port {
+	struct rxd_dg dg;	/* first */
+	struct fid_ep *ep;
+	size_t inject_max;
+	struct list unposted;
+	unsigned out;		/* struct txbuf below */
+	struct rxbuf *bufs;
+	uint8_t *mem;
+};
+
+uint64_t rxd_dg_now(void)
+{
+	return clock_ns();
+}
+
+void rxd_dg_nap(uint64_t ns)
+{
+	nanosleep(&(struct timespec) { .tv_nsec = (long) ns }, NULL);
+}
+
+uint64_t rxd_dg_random(void)
+{
+	uint64_t bits;
+
+	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+		;
+	return bits;
+}
+
+static struct port *port_of(struct rxd_dg *dg)
+{
+	return container_of(dg, struct port, dg);
+}
+
+/* ---- the domain below ------------------------------------------------------------- */
+
+static void dom_close(struct rxd_dom *dom)
+{
+	list_del(&dom->node);
+	if (dom->cq)
+		fi_close(&dom->cq->fid);
+	if (dom->av)
+		fi_close(&dom->av->fid);
+	if (dom->domain)
+		fi_close(&dom->domain->fid);
+	if (dom->fabric)
+		fi_close(&dom->fabric->fid);
+	fi_freeinfo(dom->info);
+	free(dom->name);
+	free(dom);
+}
+
+static int dom_open_all(struct rxd_dom *dom)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
+	int ret;
+
+	ret = fi_fabric(dom->info->fabric_attr, &dom->fabric, NULL);
+	if (!ret)
+		ret = fi_domain(dom->fabric, dom->info, &dom->domain, NULL);
+	if (!ret)
+		ret = fi_av_open(dom->domain, &av_attr, &dom->av, NULL);
+	if (!ret)
+		ret = fi_cq_open(dom->domain, &cq_attr, &dom->cq, NULL);
+	return ret;
+}
+
+static int watch(struct rxd_poller *poller, struct rxd_dom *dom)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = dom };
+	int fd, ret = fi_control(&dom->cq->fid, FI_GETWAIT, &fd);
+
+	if (ret)
+		return ret;
+	return epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static struct rxd_dom *dom_find(struct rxd_poller *poller, const char *name)
+{
+	struct list *pos;
+
+	list_for_each(pos, &poller->doms)
+		if (!strcmp(container_of(pos, struct rxd_dom, node)->name, name))
+			return container_of(pos, struct rxd_dom, node);
+	return NULL;
+}
+
+static char *dom_name(const struct fi_info *info)
+{
+	const char *prov = info->fabric_attr->prov_name, *name = info->domain_attr->name;
+	size_t len = strlen(prov) + strlen(name) + 2;
+	char *out = malloc(len);
+
+	if (out)
+		snprintf(out, len, "%s %s", prov, name);
+	return out;
+}
+
+/* Ownership: takes @info when it makes a new one. */
+static int dom_get(struct rxd_poller *poller, struct fi_info *info, struct rxd_dom **dom_p)
+{
+	char *name = dom_name(info);
+	struct rxd_dom *dom;
+	int ret;
+
+	if (!name)
+		return -FI_ENOMEM;
+	dom = dom_find(poller, name);
+	if (dom) {
+		free(name);
+		dom->users++;
+		*dom_p = dom;
+		return 0;
+	}
+	dom = calloc(1, sizeof(*dom));
+	if (!dom) {
+		free(name);
+		return -FI_ENOMEM;
+	}
+	dom->name = name;
+	dom->users = 1;
+	list_init(&dom->node);
+	list_init(&dom->dgs);
+	dom->info = fi_dupinfo(info);
+	ret = dom->info ? dom_open_all(dom) : -FI_ENOMEM;
+	if (!ret)
+		ret = watch(poller, dom);
+	if (ret) {
+		dom_close(dom);
+		return ret;
+	}
+	list_add_tail(&dom->node, &poller->doms);
+	*dom_p = dom;
+	return 0;
+}
+
+static void dom_put(struct rxd_dom *dom)
+{
+	if (!--dom->users)
+		dom_close(dom);
+}
+
+/* ---- opening ------------------------------------------------------------------------- */
+
+static char *lower_name(const struct fi_info *info)
+{
+	const char *name = info->fabric_attr ? info->fabric_attr->prov_name : NULL;
+
+	return name ? strndup(name, strcspn(name, ";")) : NULL;
+}
+
+static void *copy_of(const void *addr, size_t len)
+{
+	void *copy = malloc(len);
+
+	if (copy)
+		memcpy(copy, addr, len);
+	return copy;
+}
+
+/* What to ask the provider below for, so that its endpoint is where ours should be. */
+static struct fi_info *lower_hints(const struct fi_info *info)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	if (!hints)
+		return NULL;
+	hints->caps = FI_MSG;
+	hints->ep_attr->type = FI_EP_DGRAM;
+	hints->addr_format = info->addr_format;
+	hints->fabric_attr->prov_name = lower_name(info);
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	if (info->domain_attr && info->domain_attr->name)
+		hints->domain_attr->name = strdup(info->domain_attr->name);
+	if (info->src_addr) {
+		hints->src_addr = copy_of(info->src_addr, info->src_addrlen);
+		hints->src_addrlen = info->src_addrlen;
+	}
+	return hints;
+}
+
+static int lower_info(const struct fi_info *info, struct fi_info **lower_p)
+{
+	struct fi_info *hints = lower_hints(info);
+	int ret = -FI_ENOMEM;
+
+	if (hints)
+		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL,
+				 OFI_CORE_PROV_ONLY, hints, lower_p);
+	if (ret)
+		RXD_WARN("the provider below ofi_rxd has no datagram endpoint at the address or "
+			 "interface that was asked for: %s\n", fi_strerror(-ret));
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static int post(struct rxbuf *buf)
+{
+	struct port *port = buf->port;
+
+	return (int) fi_recv(port->ep, buf->data, port->dg.dgram_max, NULL, FI_ADDR_UNSPEC, buf);
+}
+
+static void post_or_keep(struct rxbuf *buf)
+{
+	if (post(buf))
+		list_add_tail(&buf->node, &buf->port->unposted);
+}
+
+static int make_buffers(struct port *port)
+{
+	unsigned cnt = port->dg.dgram_max > LONG_DGRAM ? POSTED_LONG : POSTED, i;
+
+	port->bufs = calloc(cnt, sizeof(*port->bufs));
+	port->mem = malloc(cnt * port->dg.dgram_max);
+	if (!port->bufs || !port->mem)
+		return -FI_ENOMEM;
+	for (i = 0; i < cnt; i++) {
+		port->bufs[i].port = port;
+		port->bufs[i].data = port->mem + i * port->dg.dgram_max;
+		list_init(&port->bufs[i].node);
+		post_or_keep(&port->bufs[i]);
+	}
+	return 0;
+}
+
+static size_t room_of(struct fid_ep *ep)
+{
+	size_t size = 0, len = sizeof(size);
+
+	if (fi_getopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_RECV_BUF_SIZE, &size, &len) || !size)
+		return ROOM_UNKNOWN;
+	return size / ROOM_SHARE;
+}
+
+static int port_open(struct port *port, struct fi_info *info)
+{
+	struct rxd_dom *dom = port->dg.dom;
+	int ret;
+
+	ret = fi_endpoint(dom->domain, info, &port->ep, NULL);
+	if (!ret)
+		ret = fi_ep_bind(port->ep, &dom->av->fid, 0);
+	if (!ret)
+		ret = fi_ep_bind(port->ep, &dom->cq->fid, FI_RECV);
+	if (!ret)
+		ret = fi_ep_bind(port->ep, &dom->cq->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+	if (!ret)
+		ret = fi_enable(port->ep);
+	if (ret)
+		return ret;
+	port->dg.dgram_max = info->ep_attr->max_msg_size;
+	port->dg.iov_max = info->tx_attr->iov_limit;
+	port->inject_max = info->tx_attr->inject_size;
+	port->dg.room = room_of(port->ep);
+	return make_buffers(port);
+}
+
+static void port_free(struct port *port)
+{
+	struct rxd_dom *dom = port->dg.dom;
+
+	list_del(&port->dg.node);
+	if (port->ep)
+		fi_close(&port->ep->fid);
+	if (dom)
+		dom_put(dom);
+	free(port->bufs);
+	free(port->mem);
+	free(port);
+}
+
+int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *owner,
+		struct rxd_dg **dg_p)
+{
+	struct fi_info *lower = NULL;
+	struct port *port;
+	int ret = lower_info(info, &lower);
+
+	if (ret)
+		return ret;
+	port = calloc(1, sizeof(*port));
+	ret = port ? dom_get(poller, lower, &port->dg.dom) : -FI_ENOMEM;
+	if (!port)
+		goto out;
+	list_init(&port->dg.node);
+	list_init(&port->unposted);
+	port->dg.owner = owner;
+	if (!ret)
+		ret = port_open(port, lower);
+	if (ret) {
+		port_free(port);
+		goto out;
+	}
+	list_add_tail(&port->dg.node, &port->dg.dom->dgs);
+	*dg_p = &port->dg;
+out:
+	fi_freeinfo(lower);
+	return ret;
+}
+
+int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
+{
+	return fi_getname(&port_of(dg)->ep->fid, addr, len);
+}
+
+int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p)
+{
+	return fi_av_insert(dg->dom->av, addr, 1, to_p, 0, NULL) == 1 ? 0 : -FI_EINVAL;
+}
+
+void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
+{
+	fi_av_remove(dg->dom->av, &to, 1, 0);
+}
+
+/* ---- sending ---------------------------------------------------------------------------- */
+
+static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, size_t cnt,
+		     size_t len)
+{
+	struct txbuf *buf = malloc(sizeof(*buf) + len);
+	struct fi_msg msg = { .addr = to };
+	struct iovec one;
+	int ret;
+
+	if (!buf)
+		return -FI_EAGAIN;
+	buf->port = port;
+	iov_gather(iov, cnt, 0, buf->data, len);
+	msg.msg_iov = &one;
+	msg.iov_count = 1;
+	msg.context = buf;
+	one = (struct iovec) { buf->data, len };
+	ret = (int) fi_sendmsg(port->ep, &msg, FI_COMPLETION);
+	if (ret)
+		free(buf);
+	else
+		port->out++;
+	return ret;
+}
+
+int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+{
+	struct port *port = port_of(dg);
+	struct fi_msg msg = { .msg_iov = iov, .iov_count = cnt, .addr = to };
+	size_t len = cnt == 1 ? iov->iov_len : iov_total(iov, cnt);
+	int ret;
+
+	if (__builtin_expect(len > port->inject_max, 0))
+		ret = len > dg->dgram_max ? -FI_EMSGSIZE : send_copy(port, to, iov, cnt, len);
+	else if (cnt == 1)
+		ret = (int) fi_inject(port->ep, iov->iov_base, len, to);
+	else
+		ret = (int) fi_sendmsg(port->ep, &msg, FI_INJECT);
+	dg->blocked = ret == -FI_EAGAIN;
+	return ret;
+}
+
+/* ---- receiving ----------------------------------------------------------------------------- */
+
+static void repost_all(struct port *port)
+{
+	struct list *node;
+
+	while ((node = list_pop(&port->unposted))) {
+		if (!post(container_of(node, struct rxbuf, node)))
+			continue;
+		list_add_head(node, &port->unposted);
+		return;
+	}
+}
+
+static void sent(struct txbuf *buf)
+{
+	buf->port->out--;
+	free(buf);
+}
+
+/* A completion that tells of a failure: the datagram, if any, is as if lost. */
+static bool take_error(struct rxd_dom *dom)
+{
+	struct fi_cq_err_entry err = { 0 };
+
+	if (fi_cq_readerr(dom->cq, &err, 0) != 1)
+		return false;
+	if (err.flags & FI_RECV)
+		post_or_keep(err.op_context);
+	else if (err.op_context)
+		sent(err.op_context);
+	return true;
+}
+
+static void take(struct fi_cq_msg_entry *entry, rxd_dg_fn *fn)
+{
+	struct rxbuf *buf = entry->op_context;
+
+	if (entry->flags & FI_RECV) {
+		if (fn)
+			fn(buf->port->dg.owner, buf->data, entry->len);
+		post_or_keep(buf);
+	} else if (buf) {
+		sent(entry->op_context);
+	}
+}
+
+static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
+{
+	struct fi_cq_msg_entry entry[BURST];
+	struct list *pos;
+	unsigned done = 0;
+	ssize_t i, got;
+
+	do {
+		got = fi_cq_read(dom->cq, entry, BURST);
+		if (got == -FI_EAVAIL && take_error(dom))
+			continue;
+		for (i = 0; i < got; i++)
+			take(&entry[i], fn);
+		done += got > 0 ? (unsigned) got : 0;
+	} while (got == BURST && done < budget);
+	list_for_each(pos, &dom->dgs)
+		if (!list_empty(&port_of(container_of(pos, struct rxd_dg, node))->unposted))
+			repost_all(port_of(container_of(pos, struct rxd_dg, node)));
+	return done;
+}
+
+int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
+{
+	struct list *pos;
+	unsigned done = 0;
+
+	list_for_each(pos, &poller->doms)
+		done += dom_poll(container_of(pos, struct rxd_dom, node), budget, fn);
+	return (int) done;
+}
+
+/* What has arrived for others meanwhile is as if lost. */
+void rxd_dg_close(struct rxd_dg *dg)
+{
+	while (dom_poll(dg->dom, UINT32_MAX, NULL))
+		;
+	port_free(port_of(dg));
+}
+
+int rxd_dg_arm(struct rxd_poller *poller)
+{
+	struct rxd_dom *dom;
+	struct list *pos;
+	struct fid *fid;
+	int ret = 0;
+
+	list_for_each(pos, &poller->doms) {
+		dom = container_of(pos, struct rxd_dom, node);
+		fid = &dom->cq->fid;
+		if (!ret)
+			ret = fi_trywait(dom->fabric, &fid, 1);
+	}
+	return ret;
+}

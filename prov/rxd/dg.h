@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * dg.h - the datagram endpoint below: the only thing here that does I/O or reads
+ * a clock.  Any provider's FI_EP_DGRAM endpoint, through its public calls.
+ *
+ * Endpoints of a progress group that belong to the same interface share a domain
+ * and a completion queue of the provider below, opened for one thread at a time:
+ * the group's lock is what guards them.
+ */
+#ifndef RXD_DG_H
+#define RXD_DG_H
+
+#include <rdma/fabric.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/list.h"
+
+struct rxd_poller;
+struct rxd_dom;			/* a domain below */
+
+struct rxd_dg {
+	struct list node;	/* on dom->dgs */
+	struct rxd_dom *dom;
+	void *owner;
+	size_t dgram_max;	/* longest datagram */
+	size_t room;		/* bytes that may wait in the system for us to read them */
+	size_t iov_max;		/* pieces of a datagram */
+	bool blocked;		/* the last send found no room */
+};
+
+/* What becomes of a datagram: @buf is valid during the call. */
+typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len);
+
+/* rxd_dg_now - the time.  Units: ns */
+uint64_t rxd_dg_now(void);
+
+/* rxd_dg_nap - sleep so long. */
+void rxd_dg_nap(uint64_t ns);
+
+/* rxd_dg_random - bits that nobody can guess. */
+uint64_t rxd_dg_random(void);
+
+/* rxd_dg_open - an endpoint for what @info (the program's) describes.
+ *
+ * @owner: what rxd_dg_fn gets
+ * @dg_p:  [out] rxd_dg_close() frees it
+ *
+ * Errors: those of the calls below, logged by the provider below.
+ * Threading: the group's lock, as for all here.
+ */
+int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *owner,
+		struct rxd_dg **dg_p);
+void rxd_dg_close(struct rxd_dg *dg);
+
+/* rxd_dg_name - its address.  @len: [in,out] room, then length. */
+int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len);
+
+/* rxd_dg_peer - make an address known.  rxd_dg_forget - and forget it.
+ * Errors: -FI_EINVAL not an address; -FI_ENOMEM.
+ */
+int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p);
+void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to);
+
+/* rxd_dg_send - one datagram; the buffers are the caller's again.
+ * Errors: -FI_EAGAIN no room just now; -FI_EMSGSIZE too long for the system;
+ *         others: it is lost, as datagrams may be.
+ */
+int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt);
+
+/* rxd_dg_poll - hand on what has arrived, at most about @budget datagrams.
+ * Returns how many.
+ */
+int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn);
+
+/* rxd_dg_arm - somebody is about to sleep on the poller's fd.
+ * Returns 0, or -FI_EAGAIN when there is something to read now.
+ */
+int rxd_dg_arm(struct rxd_poller *poller);
+
+#endif

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+EXTRA_DIST += prov/rxd/configure.m4 prov/rxd/README.md
+
+# State alone: no I/O, no clock.
+rxd_pure_sources = \
+	prov/rxd/cc.c \
+	prov/rxd/cc.h \
+	prov/rxd/cookie.c \
+	prov/rxd/cookie.h \
+	prov/rxd/crc32c.c \
+	prov/rxd/crc32c.h \
+	prov/rxd/loss.c \
+	prov/rxd/loss.h \
+	prov/rxd/mtu.c \
+	prov/rxd/mtu.h \
+	prov/rxd/ranges.c \
+	prov/rxd/ranges.h \
+	prov/rxd/rtt.h \
+	prov/rxd/wire.c \
+	prov/rxd/wire.h
+
+# The link; all it knows of the world is dg.h.
+rxd_link_sources = \
+	prov/rxd/call.c \
+	prov/rxd/cm.c \
+	prov/rxd/conf.c \
+	prov/rxd/conf.h \
+	prov/rxd/conn.c \
+	prov/rxd/dg.h \
+	prov/rxd/link.c \
+	prov/rxd/poll.c \
+	prov/rxd/rx.c \
+	prov/rxd/rxd.h \
+	prov/rxd/tx.c
+
+rxd_prov_sources = prov/rxd/dg.c prov/rxd/prov.c
+
+if HAVE_RXD
+noinst_LTLIBRARIES += prov/rxd/librxdlink.la
+prov_rxd_librxdlink_la_SOURCES = $(rxd_pure_sources) $(rxd_link_sources)
+
+if HAVE_RXD_DL
+pkglib_LTLIBRARIES += librxd-fi.la
+librxd_fi_la_SOURCES = $(rxd_prov_sources)
+librxd_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
+librxd_fi_la_LIBADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
+librxd_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+else
+noinst_LTLIBRARIES += prov/rxd/librxd.la
+prov_rxd_librxd_la_SOURCES = $(rxd_prov_sources)
+prov_rxd_librxd_la_LIBADD = prov/rxd/librxdlink.la
+builtin_prov_libs += prov/rxd/librxd.la
+endif
+endif

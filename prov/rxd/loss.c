@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "loss.h"
+
+#include <assert.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM 16
+#define THREE 3			/* later packets that make a loss where order holds */
+#define REO_MOST 64		/* quarters of a round trip */
+#define PROBES_SHIFT_MAX 10
+
+static struct rxd_sent *at(const struct rxd_loss *loss, uint64_t pn)
+{
+	return &loss->ring[pn & loss->mask];
+}
+
+void rxd_loss_init(struct rxd_loss *loss)
+{
+	*loss = (struct rxd_loss) { .reo_steps = 1 };
+}
+
+void rxd_loss_fini(struct rxd_loss *loss)
+{
+	free(loss->ring);
+	rxd_loss_init(loss);
+}
+
+int rxd_loss_room(struct rxd_loss *loss)
+{
+	uint32_t size = loss->ring ? loss->mask + 1 : 0, bigger;
+	struct rxd_sent *ring;
+	uint64_t pn;
+
+	if (loss->next - loss->base < size)
+		return 0;
+	bigger = size ? 2 * size : FIRST_ROOM;
+	ring = malloc(bigger * sizeof(*ring));
+	if (!ring)
+		return -FI_ENOMEM;
+	for (pn = loss->base; pn < loss->next; pn++)
+		ring[pn & (bigger - 1)] = *at(loss, pn);
+	free(loss->ring);
+	loss->ring = ring;
+	loss->mask = bigger - 1;
+	return 0;
+}
+
+static void account(struct rxd_loss *loss, const struct rxd_sent *sent, int sign)
+{
+	loss->out_cnt += (uint32_t) sign;
+	if (!sent->pad)
+		loss->out_bytes += (uint64_t) sign * sent->size;
+}
+
+void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent)
+{
+	assert(loss->ring && loss->next - loss->base <= loss->mask && "room was made");
+	*at(loss, loss->next) = *sent;
+	at(loss, loss->next)->state = RXD_SENT_OUT;
+	account(loss, sent, 1);
+	loss->last_ns = sent->sent_ns;
+	loss->next++;
+}
+
+static void trim(struct rxd_loss *loss)
+{
+	while (loss->base < loss->next && at(loss, loss->base)->state == RXD_SENT_GONE)
+		loss->base++;
+}
+
+uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn)
+{
+	if (pn < loss->base || pn >= loss->next || at(loss, pn)->state != RXD_SENT_OUT)
+		return 0;
+	return at(loss, pn)->sent_ns;
+}
+
+static void on_one(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
+{
+	struct rxd_sent *sent = at(loss, pn);
+
+	switch (sent->state) {
+	case RXD_SENT_OUT:
+		if (pn + 1 < loss->largest)
+			loss->reordered = true;
+		sent->state = RXD_SENT_GONE;
+		account(loss, sent, -1);
+		ops->acked(arg, sent, pn);
+		break;
+	case RXD_SENT_LOST:
+		sent->state = RXD_SENT_GONE;
+		loss->reordered = true;
+		if (loss->reo_steps < REO_MOST)
+			loss->reo_steps++;
+		ops->spurious(arg, sent, pn);
+		break;
+	default:
+		break;
+	}
+}
+
+bool rxd_loss_on_ack(struct rxd_loss *loss, uint64_t lo, uint64_t hi,
+		     const struct rxd_loss_ops *ops, void *arg)
+{
+	uint64_t pn;
+
+	if (hi > loss->next)
+		return false;
+	for (pn = lo > loss->base ? lo : loss->base; pn < hi; pn++)
+		on_one(loss, pn, ops, arg);
+	if (hi > loss->largest)
+		loss->largest = hi;
+	trim(loss);
+	return true;
+}
+
+/* How long a packet may be overdue before it is lost. */
+static uint64_t patience(const struct rxd_loss *loss, const struct rxd_rtt *rtt)
+{
+	uint64_t trip = rtt->smooth > rtt->latest ? rtt->smooth : rtt->latest;
+	uint64_t more = rtt->min / 4 * loss->reo_steps;
+
+	if (more > rtt->smooth)
+		more = rtt->smooth;
+	if (more < trip / 8)
+		more = trip / 8;
+	return trip + more;
+}
+
+static void lose(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
+{
+	struct rxd_sent *sent = at(loss, pn);
+
+	sent->state = RXD_SENT_LOST;
+	account(loss, sent, -1);
+	ops->lost(arg, sent, pn);
+}
+
+/* What was lost long ago will not be acknowledged any more. */
+static void forget(struct rxd_loss *loss, uint64_t now, uint64_t age)
+{
+	struct rxd_sent *sent;
+
+	while (loss->base < loss->next) {
+		sent = at(loss, loss->base);
+		if (sent->state == RXD_SENT_OUT ||
+		    (sent->state == RXD_SENT_LOST && now < sent->sent_ns + age))
+			break;
+		loss->base++;
+	}
+}
+
+void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *rtt,
+		     const struct rxd_loss_ops *ops, void *arg)
+{
+	uint64_t wait = patience(loss, rtt), pn;
+	struct rxd_sent *sent;
+
+	loss->lost_at_ns = 0;
+	for (pn = loss->base; pn + 1 < loss->largest; pn++) {
+		sent = at(loss, pn);
+		if (sent->state != RXD_SENT_OUT)
+			continue;
+		if (now >= sent->sent_ns + wait ||
+		    (!loss->reordered && pn + THREE < loss->largest)) {
+			lose(loss, pn, ops, arg);
+		} else {
+			/* those behind it were sent later */
+			loss->lost_at_ns = sent->sent_ns + wait;
+			break;
+		}
+	}
+	forget(loss, now, 4 * wait + 4 * RXD_RTT_GRAIN_NS);
+}
+
+void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg)
+{
+	uint64_t pn;
+
+	loss->lost_at_ns = 0;
+	for (pn = loss->base; pn < loss->next; pn++)
+		if (at(loss, pn)->state == RXD_SENT_OUT)
+			lose(loss, pn, ops, arg);
+}
+
+uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
+		      uint64_t peer_delay_ns, bool *probe_p)
+{
+	unsigned shift = loss->probes < PROBES_SHIFT_MAX ? loss->probes : PROBES_SHIFT_MAX;
+
+	*probe_p = false;
+	if (!loss->out_cnt)
+		return 0;
+	if (loss->lost_at_ns)
+		return loss->lost_at_ns;
+	*probe_p = true;
+	return loss->last_ns + (rxd_rtt_probe_after(rtt, peer_delay_ns) << shift);
+}
+
+const struct rxd_sent *rxd_loss_oldest(const struct rxd_loss *loss)
+{
+	uint64_t pn;
+
+	for (pn = loss->base; pn < loss->next; pn++)
+		if (at(loss, pn)->state == RXD_SENT_OUT)
+			return at(loss, pn);
+	return NULL;
+}
+
+void rxd_loss_idle(struct rxd_loss *loss)
+{
+	if (loss->out_cnt)
+		return;
+	free(loss->ring);
+	loss->ring = NULL;
+	loss->mask = 0;
+	loss->base = loss->next;
+}

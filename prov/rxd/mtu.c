@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "mtu.h"
+
+void rxd_mtu_init(struct rxd_mtu *mtu, uint32_t base, uint32_t most)
+{
+	*mtu = (struct rxd_mtu) { .now = base, .base = base, .most = most };
+}
+
+/* What to try next; 0 when the search is over. */
+static uint32_t candidate(const struct rxd_mtu *mtu)
+{
+	if (mtu->now >= mtu->most)
+		return 0;
+	if (!mtu->bad)
+		return mtu->most;
+	return mtu->bad > mtu->now + RXD_MTU_STEP ? mtu->now + (mtu->bad - mtu->now) / 2 : 0;
+}
+
+static void note_bad(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+{
+	mtu->bad = size;
+	mtu->fails = 0;
+	if (!candidate(mtu))
+		mtu->again_ns = now + RXD_MTU_AGAIN_NS;
+}
+
+uint32_t rxd_mtu_wanted(struct rxd_mtu *mtu, uint64_t now)
+{
+	if (mtu->again_ns && now >= mtu->again_ns) {
+		mtu->again_ns = 0;
+		mtu->bad = 0;
+	}
+	return mtu->probe ? 0 : candidate(mtu);
+}
+
+void rxd_mtu_sent(struct rxd_mtu *mtu, uint32_t size)
+{
+	mtu->probe = size;
+}
+
+bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size)
+{
+	if (size == mtu->probe)
+		mtu->probe = 0;
+	if (size <= mtu->now)
+		return false;
+	mtu->now = size;
+	mtu->fails = 0;
+	mtu->silent = 0;
+	return true;
+}
+
+void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+{
+	if (size != mtu->probe)
+		return;
+	mtu->probe = 0;
+	if (++mtu->fails >= RXD_MTU_TRIES)
+		note_bad(mtu, size, now);
+}
+
+static void fall_back(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+{
+	mtu->now = mtu->base;
+	mtu->silent = 0;
+	mtu->probe = 0;
+	mtu->again_ns = 0;
+	note_bad(mtu, size, now);
+}
+
+bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+{
+	if (size <= mtu->base || mtu->now == mtu->base || ++mtu->silent < RXD_MTU_SILENT)
+		return false;
+	fall_back(mtu, size, now);
+	return true;
+}
+
+bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+{
+	bool falls = mtu->now >= size;
+
+	if (size <= mtu->base)
+		return false;
+	mtu->most = size - 1;
+	mtu->probe = 0;
+	if (falls)
+		fall_back(mtu, size, now);
+	else
+		note_bad(mtu, size, now);
+	return falls;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The poller: one per progress group, for all its links.
+ */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "rxd.h"
+
+#define RETRY_PAUSED_NS CLOCK_NS_PER_MS
+#define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
+
+static const char poller_key;	/* its address is ours alone */
+
+static struct rxd_poller *poller_of(struct obj_poller *base)
+{
+	return container_of(base, struct rxd_poller, base);
+}
+
+static struct rxd_conn *conn_at(struct list *node)
+{
+	return container_of(node, struct rxd_conn, dirty_node);
+}
+
+/* Each in its turn a quantum, until all have had what they may send. */
+void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
+{
+	struct rxd_conn *conn;
+	struct list again, *node;
+
+	list_init(&again);
+	while ((node = list_pop(&poller->dirty))) {
+		conn = conn_at(node);
+		if (conn->state != RXD_READY)
+			continue;
+		if (rxd_tx_push(conn, now) && conn->state == RXD_READY)
+			list_add_tail(node, conn->link->dg->blocked ? &again : &poller->dirty);
+		if (conn->state == RXD_READY)
+			rxd_conn_rearm(conn, now);
+	}
+	list_splice_tail(&again, &poller->dirty);
+}
+
+static int resume_paused(struct rxd_poller *poller, uint64_t now)
+{
+	struct list again, *node;
+	int done = 0;
+
+	list_init(&again);
+	list_splice_tail(&poller->paused, &again);
+	while ((node = list_pop(&again)))
+		done += rxd_rx_resume(container_of(node, struct rxd_conn, state_node), now);
+	return done;
+}
+
+static int bury_failed(struct rxd_poller *poller)
+{
+	struct list *node;
+	int done = 0;
+
+	while ((node = list_pop(&poller->failed))) {
+		rxd_conn_lost(container_of(node, struct rxd_conn, state_node));
+		done++;
+	}
+	return done;
+}
+
+/* note_caller - is it the application that polls?  Then a burst that it sends may
+ * wait for its next poll; with nobody but the progress thread, it may not.
+ */
+static void note_caller(struct rxd_poller *poller)
+{
+	uint64_t polls = atomic_load_explicit(&poller->base.prog->polls, memory_order_relaxed);
+
+	poller->app_active = polls != poller->app_polls;
+	poller->app_polls = polls;
+}
+
+static int poll_all(struct obj_poller *base, unsigned budget)
+{
+	struct rxd_poller *poller = poller_of(base);
+	uint64_t now = 0;
+	int done = 0;
+
+	poller->seq++;
+	note_caller(poller);
+	poller->polling = true;
+	if (!list_empty(&poller->dirty))
+		rxd_poller_flush(poller, rxd_dg_now());
+	done += rxd_dg_poll(poller, budget, rxd_link_input);
+	if (poller->timers.cnt) {
+		now = rxd_dg_now();
+		if (timers_next(&poller->timers) <= now)
+			done += timers_fire(&poller->timers, now);
+	}
+	if (!list_empty(&poller->paused))
+		done += resume_paused(poller, now);
+	if (!list_empty(&poller->dirty))
+		rxd_poller_flush(poller, now ? now : rxd_dg_now());
+	if (!list_empty(&poller->failed))
+		done += bury_failed(poller);
+	poller->polling = false;
+	return done;
+}
+
+static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct rxd_poller *poller = poller_of(base);
+	uint64_t due = timers_next(&poller->timers), retry;
+	struct list *pos;
+
+	if (!list_empty(&poller->failed))
+		return -FI_EAGAIN;
+	list_for_each(pos, &poller->dirty)
+		if (!conn_at(pos)->link->dg->blocked)
+			return -FI_EAGAIN;
+	if (rxd_dg_arm(poller))
+		return -FI_EAGAIN;
+	if (!list_empty(&poller->dirty) || !list_empty(&poller->paused)) {
+		retry = rxd_dg_now() + (list_empty(&poller->dirty) ? RETRY_PAUSED_NS :
+					RETRY_BLOCKED_NS);
+		due = retry < due ? retry : due;
+	}
+	if (due < *deadline_ns)
+		*deadline_ns = due;
+	return 0;
+}
+
+static void close_poller(struct obj_poller *base)
+{
+	struct rxd_poller *poller = poller_of(base);
+
+	timers_fini(&poller->timers);
+	pool_destroy(&poller->chunks);
+	pool_destroy(&poller->items);
+	pool_destroy(&poller->bodies);
+	if (poller->base.fd >= 0)
+		close(poller->base.fd);
+	free(poller);
+}
+
+static const struct obj_poller_ops poller_ops = {
+	.poll = poll_all,
+	.arm = arm,
+	.close = close_poller,
+};
+
+static int poller_new(struct rxd_poller **poller_p)
+{
+	struct rxd_poller *poller = calloc(1, sizeof(*poller));
+	int ret;
+
+	if (!poller)
+		return -FI_ENOMEM;
+	poller->base.ops = &poller_ops;
+	poller->base.key = &poller_key;
+	list_init(&poller->doms);
+	list_init(&poller->links);
+	list_init(&poller->dirty);
+	list_init(&poller->failed);
+	list_init(&poller->paused);
+	timers_init(&poller->timers);
+	pool_init(&poller->chunks, sizeof(struct rxd_item) + RXD_CHUNK, 8, 0);
+	pool_init(&poller->items, sizeof(struct rxd_item), 64, 0);
+	pool_init(&poller->bodies, sizeof(struct rxd_body), 16, 0);
+	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (poller->base.fd < 0) {
+		ret = -errno;
+		RXD_WARN("cannot make an epoll descriptor: %s\n", fi_strerror(-ret));
+		free(poller);
+		return ret;
+	}
+	*poller_p = poller;
+	return 0;
+}
+
+int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p)
+{
+	struct obj_poller *base = obj_prog_find(prog, &poller_key);
+	struct rxd_poller *poller = NULL;
+	int ret;
+
+	if (base) {
+		*poller_p = poller_of(base);
+		return 0;
+	}
+	ret = poller_new(&poller);
+	if (ret)
+		return ret;
+	ret = obj_prog_add(prog, &poller->base);
+	if (ret) {
+		close_poller(&poller->base);
+		return ret;
+	}
+	*poller_p = poller;
+	return 0;
+}

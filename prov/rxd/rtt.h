@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * rtt.h - how long a round trip takes.  Pure; nanoseconds.
+ *
+ * Source: RFC 9002 section 5.
+ */
+#ifndef RXD_RTT_H
+#define RXD_RTT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RXD_RTT_FIRST_NS UINT64_C(50000000)	/* before anything is known */
+#define RXD_RTT_GRAIN_NS UINT64_C(1000000)	/* what timers here can be late by */
+
+struct rxd_rtt {
+	uint64_t smooth;
+	uint64_t var;
+	uint64_t min;		/* 0: nothing measured yet */
+	uint64_t latest;
+};
+
+static inline void rxd_rtt_init(struct rxd_rtt *rtt)
+{
+	rtt->smooth = RXD_RTT_FIRST_NS;
+	rtt->var = RXD_RTT_FIRST_NS / 2;
+	rtt->min = 0;
+	rtt->latest = 0;
+}
+
+/* rxd_rtt_sample - a packet came back after @sample, of which the receiver kept it
+ * for @delay by its own account.
+ */
+static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t delay)
+{
+	uint64_t diff;
+
+	if (!sample)
+		sample = 1;
+	rtt->latest = sample;
+	if (!rtt->min) {
+		rtt->min = rtt->smooth = sample;
+		rtt->var = sample / 2;
+		return;
+	}
+	if (sample < rtt->min)
+		rtt->min = sample;
+	/* a delay that cannot be true is not believed */
+	if (sample >= rtt->min + delay)
+		sample -= delay;
+	diff = sample > rtt->smooth ? sample - rtt->smooth : rtt->smooth - sample;
+	rtt->var = (3 * rtt->var + diff) / 4;
+	rtt->smooth = (7 * rtt->smooth + sample) / 8;
+}
+
+/* rxd_rtt_probe_after - without a word for so long, ask. */
+static inline uint64_t rxd_rtt_probe_after(const struct rxd_rtt *rtt, uint64_t peer_delay)
+{
+	uint64_t var = 4 * rtt->var;
+
+	return rtt->smooth + (var > RXD_RTT_GRAIN_NS ? var : RXD_RTT_GRAIN_NS) + peer_delay;
+}
+
+#endif

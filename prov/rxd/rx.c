@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Receiving.  Bytes in order go through the engine's packets as they come; those of
+ * the packet that is arriving go to their place even out of order; other bytes that
+ * come too early are kept.  A packet is acknowledged only when its bytes are in one of
+ * these places.
+ */
+#include <assert.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "rxd.h"
+
+#define FAR_NS CLOCK_NS_PER_MS		/* a longer path brings its bytes spread over time */
+#define FAR_WINDOW (8u << 20)
+#define TICK_NS (100 * CLOCK_NS_PER_MS)
+#define PNS_MAX (RXD_RANGES_MAX + 1)
+
+static bool alive(const struct rxd_conn *conn)
+{
+	return conn->state == RXD_READY;
+}
+
+/* ---- how much the peer may send ------------------------------------------------------- */
+
+static void count_active(struct rxd_conn *conn, uint64_t now)
+{
+	struct rxd_link *link = conn->link;
+	uint64_t tick = now / TICK_NS;
+
+	if (link->tick != tick) {
+		link->active_before = link->tick + 1 == tick ? link->active : 0;
+		link->active = 0;
+		link->tick = tick;
+	}
+	if (conn->tick != tick) {
+		conn->tick = tick;
+		link->active++;
+	}
+}
+
+uint64_t rxd_rx_window(struct rxd_conn *conn)
+{
+	struct rxd_link *link = conn->link;
+	uint64_t room = link->dg->room, least = 2 * RXD_DGRAM_MIN;
+	unsigned senders = link->active > link->active_before ? link->active : link->active_before;
+
+	if (conn->rtt.min > FAR_NS && room < FAR_WINDOW)
+		room = FAR_WINDOW;
+	if (rxd_conf.window)
+		room = rxd_conf.window;
+	room /= senders ? senders : 1;
+	return room > least ? room : least;
+}
+
+/* A word to the peer when half of what it may send is used up. */
+static void open_window(struct rxd_conn *conn)
+{
+	uint64_t window = rxd_rx_window(conn);
+
+	if (conn->rcv_nxt + window > conn->rcv_limit &&
+	    conn->rcv_limit - conn->rcv_nxt < window / 2)
+		conn->ack_now = true;
+}
+
+/* ---- bytes that came too early ----------------------------------------------------------- */
+
+static struct rxd_early *early_of(struct list *node)
+{
+	return container_of(node, struct rxd_early, node);
+}
+
+static void early_free(struct rxd_conn *conn, struct rxd_early *early)
+{
+	list_del(&early->node);
+	conn->early_bytes -= early->len;
+	free(early);
+}
+
+/* keep - store bytes for later.  Errors: -FI_ENOMEM. */
+static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+{
+	struct rxd_early *early;
+	struct list *pos;
+
+	for (pos = conn->early.prev; pos != &conn->early && early_of(pos)->off > off; pos = pos->prev)
+		;
+	if (pos != &conn->early && early_of(pos)->off + early_of(pos)->len >= off + len)
+		return 0;	/* is here already */
+	if (conn->early_bytes + len > 2 * (conn->rcv_limit - conn->rcv_nxt) + RXD_PAYLOAD_MAX)
+		return -FI_ENOMEM;
+	early = malloc(sizeof(*early) + len);
+	if (!early)
+		return -FI_ENOMEM;
+	early->off = off;
+	early->len = len;
+	memcpy(early->data, data, len);
+	conn->early_bytes += len;
+	list_add(&early->node, pos);
+	return 0;
+}
+
+/* ---- the packet that is arriving ------------------------------------------------------------ */
+
+static void body_free(struct rxd_conn *conn, struct rxd_body *body)
+{
+	rxd_ranges_fini(&body->got);
+	pool_put(&conn->link->poller->bodies, body);
+}
+
+static void body_end(struct rxd_conn *conn)
+{
+	struct rxd_body *body = conn->body;
+	void *cookie = body->cookie;
+
+	conn->body = NULL;
+	if (body->hold)
+		body->hold->conn = NULL;
+	body_free(conn, body);
+	if (cookie)
+		eng_on_placed(&conn->link->base, cookie, 0);
+}
+
+static void place(const struct rxd_body *body, uint64_t off, const uint8_t *data, size_t len)
+{
+	if (body->iov_cnt)
+		iov_scatter(body->iov, body->iov_cnt, (size_t) (off - body->start), data, len);
+}
+
+/* Bytes in order; then over what is in place already. */
+static void body_fill(struct rxd_conn *conn, const uint8_t *data, size_t len)
+{
+	struct rxd_body *body = conn->body;
+	const struct rxd_span *span;
+
+	if (len > body->end - conn->rcv_nxt)
+		len = (size_t) (body->end - conn->rcv_nxt);
+	place(body, conn->rcv_nxt, data, len);
+	conn->rcv_nxt += len;
+	span = rxd_ranges_at(&body->got, conn->rcv_nxt);
+	if (span && span->lo <= conn->rcv_nxt)
+		conn->rcv_nxt = span->hi;
+	rxd_ranges_cut(&body->got, conn->rcv_nxt);
+	if (conn->rcv_nxt == body->end)
+		body_end(conn);
+}
+
+/* Bytes out of order.  Returns how many had their place in the body; negative: no memory. */
+static ssize_t body_early(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+{
+	struct rxd_body *body = conn->body;
+
+	if (!body || off >= body->end)
+		return 0;
+	if (len > body->end - off)
+		len = (size_t) (body->end - off);
+	if (rxd_ranges_add(&body->got, off, off + len))
+		return -FI_ENOMEM;
+	place(body, off, data, len);
+	return (ssize_t) len;
+}
+
+/* ---- packets ------------------------------------------------------------------------------ */
+
+static void bad(struct rxd_conn *conn, const char *what)
+{
+	char text[RXD_TEXT];
+
+	RXD_WARN_SPARSE("%s sent %s: the connection is closed, its operations end with an error\n",
+			rxd_conn_text(conn, text), what);
+	rxd_conn_fail(conn, FI_EPROTO, false);
+}
+
+static void pause(struct rxd_conn *conn)
+{
+	conn->is_paused = true;
+	if (list_empty(&conn->state_node))
+		list_add_tail(&conn->state_node, &conn->link->poller->paused);
+}
+
+static struct rxd_body *body_new(struct rxd_conn *conn)
+{
+	struct rxd_body *body;
+
+	body = pool_get(&conn->link->poller->bodies);
+	if (!body)
+		return NULL;
+	body->iov_cnt = 0;
+	body->cookie = NULL;
+	body->hold = NULL;
+	rxd_ranges_init(&body->got);
+	return body;
+}
+
+static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struct eng_rx *rx,
+		       enum eng_rx_verdict verdict)
+{
+	struct rxd_hold *held = conn->link->poller->held;
+
+	body->start = conn->rcv_nxt;
+	body->end = body->start + rx->len;
+	if (verdict == ENG_RX_PLACE) {
+		memcpy(body->iov, rx->iov, rx->iov_cnt * sizeof(*rx->iov));
+		body->iov_cnt = rx->iov_cnt;
+		body->cookie = rx->cookie;
+	} else if (verdict == ENG_RX_HELD) {
+		body->hold = held;
+		held->conn = conn;
+		body->iov[0] = (struct iovec) { held->data, rx->len };
+		body->iov_cnt = 1;
+	}
+	conn->body = body;
+	body_fill(conn, rx->data, rx->avail);
+}
+
+static enum eng_rx_verdict ask(struct rxd_conn *conn, struct eng_rx *rx)
+{
+	struct rxd_poller *poller = conn->link->poller;
+	enum eng_rx_verdict verdict;
+
+	if (conn->link->closing)
+		return ENG_RX_DONE;
+	poller->offering = conn;
+	poller->held = NULL;
+	verdict = eng_on_packet(&conn->link->base, rxd_conn_peer(conn), rx);
+	poller->offering = NULL;
+	return verdict;
+}
+
+/* offer - show the engine a packet.
+ * @fresh: bytes of its frame and header that rcv_nxt has not passed yet
+ * Returns false when it must be offered again, or the connection is over.
+ */
+static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
+{
+	bool whole = rx->avail == rx->len;
+	struct rxd_body *body = whole ? NULL : body_new(conn);
+	enum eng_rx_verdict verdict = ENG_RX_LATER;
+
+	if (whole || body)
+		verdict = ask(conn, rx);
+	if (!alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD) {
+		if (body)
+			body_free(conn, body);
+		if (verdict == ENG_RX_LATER)
+			pause(conn);
+		else if (verdict == ENG_RX_BAD)
+			bad(conn, "a packet that makes no sense");
+		return false;
+	}
+	conn->rcv_nxt += fresh;
+	if (!whole) {
+		body_begin(conn, body, rx, verdict);
+		return true;
+	}
+	conn->rcv_nxt += rx->len;
+	if (verdict == ENG_RX_PLACE) {
+		iov_scatter(rx->iov, rx->iov_cnt, 0, rx->data, rx->len);
+		eng_on_placed(&conn->link->base, rx->cookie, 0);
+	}
+	return true;
+}
+
+/* How many bytes the frame and header at @p take; 0: not yet known. */
+static size_t head_size(const uint8_t *p, size_t len)
+{
+	uint64_t word;
+
+	if (len < RXD_FRAME_SIZE)
+		return 0;
+	memcpy(&word, p, sizeof(word));
+	return RXD_FRAME_SIZE + (le64toh(word) & 0xffff);
+}
+
+/* A whole head is at @head; of its payload @avail bytes are at @data. */
+static void packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *data, size_t avail,
+		   size_t fresh)
+{
+	struct eng_rx rx = { .hdr = head + RXD_FRAME_SIZE, .data = data };
+	uint64_t word;
+
+	memcpy(&word, head, sizeof(word));
+	word = le64toh(word);
+	rx.hdr_len = word & 0xffff;
+	rx.len = word >> 16;
+	rx.avail = avail < rx.len ? avail : rx.len;
+	if (!rx.hdr_len && !rx.len) {
+		conn->rcv_nxt += fresh;
+		conn->ended = true;
+		return;
+	}
+	if (!rx.hdr_len || rx.hdr_len > ENG_HDR_MAX || rx.len > RXD_PAYLOAD_MAX) {
+		bad(conn, "a frame with impossible lengths");
+		return;
+	}
+	if (offer(conn, &rx, fresh) && conn->stash_len) {
+		conn->stash_len = 0;
+		free(conn->stash);
+		conn->stash = NULL;
+	}
+}
+
+/* The head is spread over datagrams: collect it. */
+static void stash(struct rxd_conn *conn, const uint8_t *p, size_t len)
+{
+	size_t size, part;
+
+	if (!conn->stash)
+		conn->stash = malloc(RXD_FRAME_SIZE + ENG_HDR_MAX);
+	if (!conn->stash) {
+		rxd_conn_fail(conn, FI_ENOMEM, false);
+		return;
+	}
+	while (alive(conn)) {
+		size = head_size(conn->stash, conn->stash_len);
+		if (size > RXD_FRAME_SIZE + ENG_HDR_MAX) {
+			bad(conn, "a frame with impossible lengths");
+			return;
+		}
+		part = (size ? size : RXD_FRAME_SIZE) - conn->stash_len;
+		if (!part) {
+			packet(conn, conn->stash, p, len, 0);
+			return;
+		}
+		part = part < len ? part : len;
+		if (!part)
+			return;
+		memcpy(conn->stash + conn->stash_len, p, part);
+		conn->stash_len += (uint16_t) part;
+		conn->rcv_nxt += part;
+		p += part;
+		len -= part;
+	}
+}
+
+static void head(struct rxd_conn *conn, const uint8_t *p, size_t len)
+{
+	size_t size = head_size(p, len);
+
+	if (conn->stash_len || !size || size > len)
+		stash(conn, p, len);
+	else
+		packet(conn, p, p + size, len - size, size);
+}
+
+/* consume - bytes from @off <= rcv_nxt on, as far as they get. */
+static void consume(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+{
+	uint64_t end = off + len;
+	size_t at;
+
+	while (conn->rcv_nxt < end && alive(conn) && !conn->is_paused && !conn->ended) {
+		at = (size_t) (conn->rcv_nxt - off);
+		if (conn->body)
+			body_fill(conn, data + at, len - at);
+		else
+			head(conn, data + at, len - at);
+	}
+}
+
+static void drain(struct rxd_conn *conn)
+{
+	struct rxd_early *early;
+
+	while (!list_empty(&conn->early) && alive(conn) && !conn->is_paused) {
+		early = early_of(conn->early.next);
+		if (early->off > conn->rcv_nxt)
+			break;
+		consume(conn, early->off, early->data, early->len);
+		if (!alive(conn) || (conn->is_paused && early->off + early->len > conn->rcv_nxt))
+			break;
+		early_free(conn, early);
+	}
+}
+
+/* stream - bytes of the peer's stream.  Errors: they cannot be kept; as if never come. */
+static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+{
+	uint64_t end = off + len;
+	ssize_t placed;
+
+	if (end > conn->rcv_limit)
+		return -FI_EPERM;
+	if (end <= conn->rcv_nxt || conn->ended)
+		return 0;
+	if (off <= conn->rcv_nxt && !conn->is_paused) {
+		consume(conn, off, data, len);
+		if (!alive(conn) || conn->rcv_nxt >= end || conn->ended) {
+			drain(conn);
+			return 0;
+		}
+		len -= (size_t) (conn->rcv_nxt - off);
+		data += conn->rcv_nxt - off;
+		off = conn->rcv_nxt;
+	}
+	placed = conn->is_paused && off <= conn->rcv_nxt ? 0 : body_early(conn, off, data, len);
+	if (placed < 0)
+		return (int) placed;
+	if ((size_t) placed == len)
+		return 0;
+	return keep(conn, off + (size_t) placed, data + placed, len - (size_t) placed);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+static bool is_known(const struct rxd_conn *conn, uint64_t pn)
+{
+	return pn < conn->pn_floor || rxd_ranges_has(&conn->pns, pn);
+}
+
+static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	uint32_t was = conn->pns.cnt;
+	uint64_t next = was ? conn->pns.span[was - 1].hi : 0;
+
+	if (rxd_ranges_add(&conn->pns, pkt->pn, pkt->pn + 1))
+		return;		/* comes again, and is told apart by its place in the stream */
+	if (pkt->pn >= next)
+		conn->largest_ns = now;
+	if (conn->pns.cnt > PNS_MAX) {
+		conn->pn_floor = conn->pns.span[1].lo;
+		rxd_ranges_cut(&conn->pns, conn->pn_floor);
+	}
+	/* out of order, or asked for: the sender waits for it */
+	if (pkt->pn != next || conn->pns.cnt > 1 || pkt->flags & RXD_F_NOW)
+		conn->ack_now = true;
+}
+
+static void owe_ack(struct rxd_conn *conn, uint64_t now)
+{
+	if (!conn->ack_cnt++)
+		conn->ack_since_ns = now;
+	rxd_conn_touch(conn);
+}
+
+size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now)
+{
+	const struct rxd_span *span = conn->pns.span;
+	struct rxd_ack ack = { .limit = conn->rcv_nxt + rxd_rx_window(conn) };
+	uint32_t i = conn->pns.cnt, top;
+
+	if (!i)
+		return at;
+	top = --i;
+	if (ack.limit < conn->rcv_limit)
+		ack.limit = conn->rcv_limit;
+	conn->rcv_limit = ack.limit;
+	ack.largest = span[top].hi - 1;
+	ack.first = (uint32_t) (span[top].hi - 1 - span[top].lo > UINT32_MAX ? UINT32_MAX :
+				span[top].hi - 1 - span[top].lo);
+	ack.delay_us = (uint32_t) ((now - conn->largest_ns) / 1000);
+	ack.cnt = (uint8_t) (top < RXD_RANGES_MAX ? top : RXD_RANGES_MAX);
+	at = rxd_put_ack(out, at, &ack);
+	for (top = ack.cnt; top--; i--)
+		at = rxd_put_range(out, at, (uint32_t) (span[i].lo - span[i - 1].hi),
+				   (uint32_t) (span[i - 1].hi - span[i - 1].lo));
+	return at;
+}
+
+/* ---- a packet of a connection ------------------------------------------------------------------ */
+
+static void heard(struct rxd_conn *conn, uint64_t now)
+{
+	if (!conn->confirmed) {
+		conn->confirmed = true;
+		if (conn->asked_ns && !conn->rtt.min)
+			rxd_rtt_sample(&conn->rtt, now - conn->asked_ns, 0);
+		free(conn->call);
+		conn->call = NULL;
+		rxd_conn_touch(conn);
+	}
+	conn->heard_ns = now;
+	if (conn->owed_ns)
+		conn->owed_ns = now;
+}
+
+/* The end of the peer's stream: say that we have it, then report it. */
+static void stream_ended(struct rxd_conn *conn, uint64_t now)
+{
+	conn->ack_now = true;
+	rxd_tx_push(conn, now);
+	rxd_conn_fail(conn, FI_ECONNRESET, true);
+}
+
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	heard(conn, now);
+	if (pkt->flags & RXD_F_ACK)
+		rxd_tx_on_ack(conn, pkt, now);
+	if (!alive(conn))
+		return;
+	if (pkt->flags & RXD_F_PN) {
+		count_active(conn, now);
+		if (is_known(conn, pkt->pn)) {
+			conn->ack_now = true;
+		} else {
+			if (!(pkt->flags & RXD_F_PAD) && stream(conn, pkt->off, pkt->data, pkt->len))
+				return;
+			if (!alive(conn))
+				return;
+			note_number(conn, pkt, now);
+			open_window(conn);
+		}
+		owe_ack(conn, now);
+		if (conn->ended && !conn->link->closing) {
+			stream_ended(conn, now);
+			return;
+		}
+	}
+	rxd_conn_rearm(conn, now);
+}
+
+int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)
+{
+	uint64_t was = conn->rcv_nxt;
+
+	conn->is_paused = false;
+	if (conn->stash_len)
+		stash(conn, NULL, 0);
+	if (alive(conn) && !conn->is_paused)
+		drain(conn);
+	if (!alive(conn))
+		return 1;
+	open_window(conn);
+	if (conn->ack_now)
+		rxd_conn_touch(conn);
+	if (conn->ended && !conn->link->closing)
+		stream_ended(conn, now);
+	return conn->rcv_nxt != was || !conn->is_paused;
+}
+
+void rxd_rx_drop(struct rxd_conn *conn, int err)
+{
+	struct rxd_body *body = conn->body;
+	void *cookie = NULL;
+
+	while (!list_empty(&conn->early))
+		early_free(conn, early_of(conn->early.next));
+	free(conn->stash);
+	conn->stash = NULL;
+	conn->stash_len = 0;
+	rxd_ranges_fini(&conn->pns);
+	conn->body = NULL;
+	if (body) {
+		cookie = body->cookie;
+		if (body->hold) {
+			body->hold->conn = NULL;
+			body->hold->err = err;
+		}
+		body_free(conn, body);
+	}
+	if (cookie)
+		eng_on_placed(&conn->link->base, cookie, -err);
+}
+
+/* ---- payload kept for later ------------------------------------------------------------------------ */
+
+void *rxd_rx_hold(struct rxd_poller *poller, const struct eng_rx *rx)
+{
+	struct rxd_hold *hold;
+
+	assert(poller->offering && "hold() is called from eng_on_packet()");
+	hold = malloc(sizeof(*hold) + rx->len);
+	if (!hold)
+		return NULL;
+	hold->conn = NULL;
+	hold->err = 0;
+	hold->len = rx->len;
+	memcpy(hold->data, rx->data, rx->avail);
+	poller->held = hold;
+	return hold;
+}
+
+static void copy_span(const struct rxd_hold *hold, const struct iovec *iov, size_t cnt,
+		      uint64_t start, uint64_t lo, uint64_t hi)
+{
+	iov_scatter(iov, cnt, (size_t) (lo - start), hold->data + (lo - start), (size_t) (hi - lo));
+}
+
+int rxd_rx_pull(struct rxd_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	struct rxd_conn *conn = hold->conn;
+	int err = hold->err;
+	struct rxd_body *body;
+	uint32_t i;
+
+	if (!conn) {
+		if (!err)
+			iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
+		free(hold);
+		return err ? -err : 1;
+	}
+	/* what is here already is copied, the rest arrives where it belongs */
+	body = conn->body;
+	copy_span(hold, iov, iov_cnt, body->start, body->start, conn->rcv_nxt);
+	for (i = 0; i < body->got.cnt; i++)
+		copy_span(hold, iov, iov_cnt, body->start, body->got.span[i].lo,
+			  body->got.span[i].hi);
+	body->hold = NULL;
+	body->cookie = cookie;
+	memcpy(body->iov, iov, iov_cnt * sizeof(*iov));
+	body->iov_cnt = iov_cnt;
+	free(hold);
+	return 0;
+}
+
+void rxd_rx_release(struct rxd_hold *hold)
+{
+	if (hold->conn) {
+		hold->conn->body->hold = NULL;
+		hold->conn->body->iov_cnt = 0;
+	}
+	free(hold);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "wire.h"
+
+#include <sys/uio.h>
+
+#include "crc32c.h"
+
+/* ---- writing --------------------------------------------------------------- */
+
+size_t rxd_put_hdr(uint8_t *out, enum rxd_type type, uint8_t flags, uint64_t conn, uint64_t pn)
+{
+	struct rxd_hdr hdr = {
+		.mark = RXD_MARK,
+		.version = RXD_VERSION,
+		.type = (uint8_t) type,
+		.flags = flags,
+		.conn = htole64(conn),
+		.pn = htole64(pn),
+	};
+
+	memcpy(out, &hdr, sizeof(hdr));
+	return sizeof(hdr);
+}
+
+static void hello_swap(struct rxd_hello *hello)
+{
+	hello->cid = le64toh(hello->cid);
+	hello->peer_cid = le64toh(hello->peer_cid);
+	hello->epoch = le64toh(hello->epoch);
+	hello->serial = le64toh(hello->serial);
+	hello->cookie.mac = le64toh(hello->cookie.mac);
+	hello->cookie.stamp = le64toh(hello->cookie.stamp);
+	hello->window = le64toh(hello->window);
+	hello->dgram_max = le32toh(hello->dgram_max);
+	hello->engine = le16toh(hello->engine);
+	hello->data_len = le16toh(hello->data_len);
+}
+
+size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, const void *data)
+{
+	struct rxd_hello wire = *hello;
+
+	hello_swap(&wire);
+	memcpy(out + at, &wire, sizeof(wire));
+	at += sizeof(wire);
+	if (hello->data_len)
+		memcpy(out + at, data, hello->data_len);
+	return at + hello->data_len;
+}
+
+size_t rxd_put_ack(uint8_t *out, size_t at, const struct rxd_ack *ack)
+{
+	struct rxd_ack wire = {
+		.largest = htole64(ack->largest),
+		.limit = htole64(ack->limit),
+		.delay_us = htole32(ack->delay_us),
+		.first = htole32(ack->first),
+		.cnt = ack->cnt,
+	};
+
+	memcpy(out + at, &wire, sizeof(wire));
+	return at + sizeof(wire);
+}
+
+size_t rxd_put_range(uint8_t *out, size_t at, uint32_t gap, uint32_t len)
+{
+	struct rxd_range wire = { htole32(gap), htole32(len) };
+
+	memcpy(out + at, &wire, sizeof(wire));
+	return at + sizeof(wire);
+}
+
+size_t rxd_put_u64(uint8_t *out, size_t at, uint64_t word)
+{
+	word = htole64(word);
+	memcpy(out + at, &word, sizeof(word));
+	return at + sizeof(word);
+}
+
+/* The field itself counts as zero. */
+static uint32_t checksum(const uint8_t *buf, size_t len)
+{
+	struct rxd_hdr hdr;
+	uint32_t crc;
+
+	memcpy(&hdr, buf, sizeof(hdr));
+	hdr.crc = 0;
+	crc = rxd_crc(0, &hdr, sizeof(hdr));
+	return rxd_crc(crc, buf + sizeof(hdr), len - sizeof(hdr));
+}
+
+void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt)
+{
+	uint32_t crc = checksum(out, len);
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		crc = rxd_crc(crc, iov[i].iov_base, iov[i].iov_len);
+	crc = htole32(crc);
+	memcpy(out + offsetof(struct rxd_hdr, crc), &crc, sizeof(crc));
+}
+
+const char *rxd_type_name(uint8_t type)
+{
+	static const char *const names[RXD_TYPE_CNT] = {
+		"?", "HELLO", "RETRY", "WELCOME", "REFUSE", "DATA", "PROBE", "RESET",
+	};
+
+	return names[type < RXD_TYPE_CNT ? type : 0];
+}
+
+/* ---- the gate --------------------------------------------------------------- */
+
+static bool all_zero(const uint8_t *p, size_t len)
+{
+	while (len--)
+		if (*p++)
+			return false;
+	return true;
+}
+
+static bool good_addr(const uint8_t *addr, size_t len)
+{
+	return len && len <= RXD_ADDR_MAX && all_zero(addr + len, RXD_ADDR_MAX - len);
+}
+
+static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_hello *hello = &pkt->hello;
+
+	if (size < sizeof(*hello))
+		return "a call that is cut short";
+	memcpy(hello, buf, sizeof(*hello));
+	hello_swap(hello);
+	if (hello->data_len > RXD_DATA_MAX || size < sizeof(*hello) + hello->data_len)
+		return "private data of an impossible length";
+	/* a HELLO may be padded, so that an answer is not longer */
+	if (!all_zero(buf + sizeof(*hello) + hello->data_len,
+		      size - sizeof(*hello) - hello->data_len))
+		return "padding that is none";
+	if (!hello->cid || !hello->epoch || !hello->serial)
+		return "a call without a name";
+	if (!good_addr(hello->addr, hello->addr_len))
+		return "a call without an address";
+	if (hello->kind != RXD_KIND_RDM && hello->kind != RXD_KIND_MSG)
+		return "a call of an unknown kind";
+	if (hello->dgram_max < RXD_DGRAM_MIN)
+		return "a caller who takes only tiny datagrams";
+	if (!all_zero(hello->zero, sizeof(hello->zero)))
+		return "bits that this version does not define";
+	if ((pkt->type == RXD_WELCOME) != (hello->peer_cid != 0))
+		return "a call and an answer at once";
+	pkt->data = buf + sizeof(*hello);
+	pkt->len = hello->data_len;
+	return NULL;
+}
+
+static const char *parse_retry(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	if (size != sizeof(pkt->cookie))
+		return "a cookie of a wrong length";
+	memcpy(&pkt->cookie, buf, size);
+	pkt->cookie.mac = le64toh(pkt->cookie.mac);
+	pkt->cookie.stamp = le64toh(pkt->cookie.stamp);
+	return pkt->cookie.mac ? NULL : "an empty cookie";
+}
+
+static const char *parse_refuse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_refuse refuse;
+
+	if (size < sizeof(refuse))
+		return "a refusal that is cut short";
+	memcpy(&refuse, buf, sizeof(refuse));
+	pkt->reason = le32toh(refuse.reason);
+	pkt->len = le16toh(refuse.data_len);
+	pkt->data = buf + sizeof(refuse);
+	if (pkt->len > RXD_DATA_MAX || size != sizeof(refuse) + pkt->len)
+		return "private data of an impossible length";
+	if (!pkt->reason || pkt->reason >= RXD_REASON_CNT || refuse.zero)
+		return "a refusal for no known reason";
+	return NULL;
+}
+
+static const char *parse_probe(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_probe probe;
+
+	if (size != sizeof(probe))
+		return "a probe of a wrong length";
+	memcpy(&probe, buf, sizeof(probe));
+	if (!probe.cid || !good_addr(probe.addr, probe.addr_len) ||
+	    !all_zero(probe.zero, sizeof(probe.zero)))
+		return "a probe from nobody";
+	pkt->cid = le64toh(probe.cid);
+	pkt->addr = buf + offsetof(struct rxd_probe, addr);
+	pkt->addr_len = probe.addr_len;
+	return NULL;
+}
+
+static const char *parse_reset(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	if (size != sizeof(struct rxd_reset))
+		return "a reset of a wrong length";
+	memcpy(&pkt->cid, buf, sizeof(pkt->cid));
+	pkt->cid = le64toh(pkt->cid);
+	return pkt->cid ? NULL : "a reset of nothing";
+}
+
+/* Numbers must not run below zero, or a sender would look up what it never sent. */
+static const char *parse_ranges(struct rxd_pkt *pkt)
+{
+	uint64_t low = pkt->ack.largest;
+	struct rxd_range range;
+	unsigned i;
+
+	if (low > RXD_PN_MAX || pkt->ack.first > low)
+		return "an acknowledgement of what cannot be";
+	low -= pkt->ack.first;
+	for (i = 0; i < pkt->ack.cnt; i++) {
+		range = rxd_pkt_range(pkt, i);
+		if (!range.gap || !range.len || (uint64_t) range.gap + range.len > low)
+			return "an acknowledgement of what cannot be";
+		low -= (uint64_t) range.gap + range.len;
+	}
+	return NULL;
+}
+
+static const char *parse_ack(const uint8_t *buf, size_t size, size_t *used_p, struct rxd_pkt *pkt)
+{
+	struct rxd_ack *ack = &pkt->ack;
+
+	if (size < sizeof(*ack))
+		return "an acknowledgement that is cut short";
+	memcpy(ack, buf, sizeof(*ack));
+	ack->largest = le64toh(ack->largest);
+	ack->limit = le64toh(ack->limit);
+	ack->delay_us = le32toh(ack->delay_us);
+	ack->first = le32toh(ack->first);
+	if (ack->cnt > RXD_RANGES_MAX || !all_zero(ack->zero, sizeof(ack->zero)))
+		return "an acknowledgement with too many ranges";
+	if (size < sizeof(*ack) + ack->cnt * sizeof(struct rxd_range))
+		return "an acknowledgement that is cut short";
+	pkt->ranges = buf + sizeof(*ack);
+	*used_p = sizeof(*ack) + ack->cnt * sizeof(struct rxd_range);
+	return parse_ranges(pkt);
+}
+
+/* @head_p: bytes behind the header that the checksum covers in any case. */
+static const char *parse_data(const uint8_t *buf, size_t size, struct rxd_pkt *pkt,
+			      size_t *head_p)
+{
+	const char *why;
+	size_t at = 0;
+
+	if (pkt->flags & RXD_F_ACK) {
+		why = parse_ack(buf, size, &at, pkt);
+		if (why)
+			return why;
+	}
+	*head_p = at;
+	pkt->data = buf + at;
+	pkt->len = 0;
+	if (!(pkt->flags & RXD_F_PN))
+		return at && at == size && !(pkt->flags & (RXD_F_PAD | RXD_F_NOW)) ? NULL :
+		       "data without a number";
+	if (pkt->flags & RXD_F_PAD)
+		return NULL;
+	if (size - at < sizeof(pkt->off) + 1)
+		return "data without bytes";
+	memcpy(&pkt->off, buf + at, sizeof(pkt->off));
+	pkt->off = le64toh(pkt->off);
+	at += sizeof(pkt->off);
+	*head_p = at;
+	pkt->data = buf + at;
+	pkt->len = size - at;
+	return pkt->off <= RXD_PN_MAX ? NULL : "data beyond the end of all streams";
+}
+
+static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	switch (pkt->type) {
+	case RXD_HELLO:
+	case RXD_WELCOME:
+		return parse_hello(buf, size, pkt);
+	case RXD_RETRY:
+		return parse_retry(buf, size, pkt);
+	case RXD_REFUSE:
+		return parse_refuse(buf, size, pkt);
+	case RXD_PROBE:
+		return parse_probe(buf, size, pkt);
+	case RXD_RESET:
+		return parse_reset(buf, size, pkt);
+	default:
+		return "a packet of an unknown type";
+	}
+}
+
+const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	size_t head = size - sizeof(struct rxd_hdr);
+	const char *why;
+	struct rxd_hdr hdr;
+
+	if (size < sizeof(hdr))
+		return "no packet of ours";
+	memcpy(&hdr, buf, sizeof(hdr));
+	if (hdr.mark != RXD_MARK)
+		return "no packet of ours";
+	if (hdr.version != RXD_VERSION)
+		return "of another version of the protocol";
+	pkt->type = hdr.type;
+	pkt->flags = hdr.flags;
+	pkt->conn = le64toh(hdr.conn);
+	pkt->pn = le64toh(hdr.pn);
+	if (pkt->flags & ~(pkt->type == RXD_DATA ? RXD_F_ALL : RXD_F_SUM))
+		return "bits that this version does not define";
+	if (pkt->pn > RXD_PN_MAX || (pkt->pn && !(pkt->flags & RXD_F_PN)))
+		return "a number out of range";
+	if ((pkt->type == RXD_HELLO) == (pkt->conn != 0))
+		return "a packet of no connection";
+	buf += sizeof(hdr);
+	size -= sizeof(hdr);
+	why = pkt->type == RXD_DATA ? parse_data(buf, size, pkt, &head) :
+				      parse_call(buf, size, pkt);
+	if (why)
+		return why;
+	if (pkt->flags & RXD_F_SUM)
+		head = size;
+	if (checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
+		return "damaged on the way";
+	return NULL;
+}

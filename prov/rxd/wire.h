@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * wire.h - every datagram of this provider, and the one gate they pass.
+ *
+ * All numbers are little endian.  A datagram begins with struct rxd_hdr; what
+ * follows depends on its type:
+ *
+ *   HELLO    struct rxd_hello, private data     a caller; twice, the second time with a cookie
+ *   RETRY    struct rxd_cookie                  prove that you are where you say
+ *   WELCOME  struct rxd_hello, private data     the call is taken
+ *   REFUSE   struct rxd_refuse, private data    it is not
+ *   DATA     [struct rxd_ack, ranges] [off, bytes of the stream]
+ *   PROBE    struct rxd_probe                   are you still who I talk to?
+ *   RESET    struct rxd_reset                   no, I do not know you
+ *
+ * HELLO has conn 0; every other packet has the connection id that its receiver
+ * made up (64 random bits), so that nobody off the path can speak for a peer.
+ * RETRY, REFUSE and RESET are never longer than what they answer, and need no
+ * state.
+ *
+ * DATA carries bytes of a stream from @off on.  The stream is a sequence of
+ * frames, 8 bytes each and then the engine's header and payload: 16 bits of
+ * header length, 48 of payload length.  A header length of 0 ends the stream.
+ * A DATA packet that is to be acknowledged has a number (RXD_F_PN) that is never
+ * used again; one without only acknowledges.
+ *
+ * The checksum, CRC-32C, covers the header and what stands before the stream's
+ * bytes, and with RXD_F_SUM those too.
+ */
+#ifndef RXD_WIRE_H
+#define RXD_WIRE_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/wire.h"
+
+#define RXD_MARK 0xd7		/* first byte of a datagram of ours */
+#define RXD_VERSION 1
+#define RXD_PN_MAX ((UINT64_C(1) << 62) - 1)
+#define RXD_DATA_MAX 512	/* private data with a call */
+#define RXD_ADDR_MAX 64		/* bytes of an address */
+#define RXD_RANGES_MAX 30	/* further ranges in one acknowledgement */
+#define RXD_FRAME_SIZE 8
+#define RXD_DGRAM_MIN 1024	/* a path carries at least this much */
+
+enum rxd_type {
+	RXD_HELLO = 1,
+	RXD_RETRY,
+	RXD_WELCOME,
+	RXD_REFUSE,
+	RXD_DATA,
+	RXD_PROBE,
+	RXD_RESET,
+	RXD_TYPE_CNT
+};
+
+#define RXD_F_PN 0x01		/* numbered: acknowledge it */
+#define RXD_F_ACK 0x02		/* an acknowledgement is in it */
+#define RXD_F_NOW 0x04		/* and one is wanted at once */
+#define RXD_F_SUM 0x08		/* the checksum covers everything */
+#define RXD_F_PAD 0x10		/* no stream: the rest is padding, a path is being measured */
+#define RXD_F_ALL 0x1f
+
+enum rxd_kind {
+	RXD_KIND_RDM = 1,
+	RXD_KIND_MSG = 2,
+};
+
+enum rxd_reason {
+	RXD_REJECTED = 1,	/* the application said no; its private data follows */
+	RXD_VERSION_BAD,	/* another version of this or the engine's protocol */
+	RXD_KIND_BAD,		/* RDM called MSG, or the reverse */
+	RXD_BUSY,		/* no memory: call again later */
+	RXD_REASON_CNT
+};
+
+struct rxd_hdr {
+	uint8_t mark;		/* RXD_MARK */
+	uint8_t version;	/* RXD_VERSION */
+	uint8_t type;		/* enum rxd_type */
+	uint8_t flags;		/* RXD_F_* */
+	uint32_t crc;
+	uint64_t conn;		/* the receiver's id of the connection */
+	uint64_t pn;		/* number of the packet, 62 bits; 0 without RXD_F_PN */
+};
+
+struct rxd_cookie {
+	uint64_t mac;		/* of who calls and when; 0: none yet */
+	uint64_t stamp;		/* when, in the maker's own units */
+};
+
+struct rxd_hello {
+	uint64_t cid;		/* what the sender wants to be called by */
+	uint64_t peer_cid;	/* WELCOME: of the HELLO that it answers; else 0 */
+	uint64_t epoch;		/* random, of the sender's life */
+	uint64_t serial;	/* of this call among all by the sender */
+	struct rxd_cookie cookie;
+	uint64_t window;	/* bytes of stream that may be sent before an acknowledgement */
+	uint32_t dgram_max;	/* longest datagram that the sender can take */
+	uint16_t engine;	/* WIRE_VERSION */
+	uint16_t data_len;	/* private data behind */
+	uint8_t kind;		/* enum rxd_kind */
+	uint8_t addr_len;
+	uint8_t zero[6];
+	uint8_t addr[RXD_ADDR_MAX]; /* where the sender is reached; rest 0 */
+};
+
+struct rxd_refuse {
+	uint32_t reason;	/* enum rxd_reason */
+	uint16_t data_len;
+	uint16_t zero;
+};
+
+struct rxd_probe {
+	uint64_t cid;		/* the sender's id of the connection */
+	uint8_t addr_len;
+	uint8_t zero[7];
+	uint8_t addr[RXD_ADDR_MAX];
+};
+
+struct rxd_reset {
+	uint64_t unknown;	/* the id that nobody has here */
+};
+
+struct rxd_ack {
+	uint64_t largest;	/* highest number received */
+	uint64_t limit;		/* end of the stream that the sender of this takes for now */
+	uint32_t delay_us;	/* between its arrival and this */
+	uint32_t first;		/* so many numbers below it as well */
+	uint8_t cnt;		/* further ranges */
+	uint8_t zero[7];
+};
+
+struct rxd_range {
+	uint32_t gap;		/* numbers that are missing, from 1 */
+	uint32_t len;		/* numbers that are there, from 1 */
+};
+
+_Static_assert(sizeof(struct rxd_hdr) == 24, "wire layout");
+_Static_assert(sizeof(struct rxd_hello) == 136, "wire layout");
+_Static_assert(sizeof(struct rxd_refuse) == 8, "wire layout");
+_Static_assert(sizeof(struct rxd_probe) == 80, "wire layout");
+_Static_assert(sizeof(struct rxd_ack) == 32, "wire layout");
+_Static_assert(sizeof(struct rxd_range) == 8, "wire layout");
+
+/* The most that stands before the stream's bytes. */
+#define RXD_HEAD_MAX (sizeof(struct rxd_hdr) + sizeof(struct rxd_ack) + \
+		      RXD_RANGES_MAX * sizeof(struct rxd_range) + sizeof(uint64_t))
+#define RXD_CALL_MAX (sizeof(struct rxd_hdr) + sizeof(struct rxd_hello) + RXD_DATA_MAX)
+_Static_assert(RXD_CALL_MAX <= RXD_DGRAM_MIN && RXD_HEAD_MAX < RXD_DGRAM_MIN / 2, "they fit");
+
+/* A datagram that has passed the gate, in host order; pointers lead into it. */
+struct rxd_pkt {
+	uint8_t type;
+	uint8_t flags;
+	uint64_t conn;
+	uint64_t pn;
+	/* HELLO, WELCOME */
+	struct rxd_hello hello;
+	/* RETRY */
+	struct rxd_cookie cookie;
+	/* REFUSE */
+	uint32_t reason;
+	/* PROBE: cid and address; RESET: cid */
+	uint64_t cid;
+	const uint8_t *addr;
+	size_t addr_len;
+	/* DATA */
+	struct rxd_ack ack;
+	const uint8_t *ranges;	/* ack.cnt times struct rxd_range */
+	uint64_t off;
+	/* DATA: stream; HELLO, WELCOME, REFUSE: private data */
+	const uint8_t *data;
+	size_t len;
+};
+
+/* rxd_parse - judge a datagram.
+ *
+ * @buf, @size: all of it
+ * @pkt: [out] what it says; only valid on NULL
+ *
+ * Returns NULL, or what is wrong with it, for the log.  Pure; reads nothing
+ * beyond @size.
+ */
+const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt);
+
+/* rxd_pkt_range - range @i of an acknowledgement. */
+static inline struct rxd_range rxd_pkt_range(const struct rxd_pkt *pkt, unsigned i)
+{
+	struct rxd_range range;
+
+	memcpy(&range, pkt->ranges + i * sizeof(range), sizeof(range));
+	return (struct rxd_range) { le32toh(range.gap), le32toh(range.len) };
+}
+
+/* rxd_put_hdr - begin a datagram at @out.  Returns the length so far. */
+size_t rxd_put_hdr(uint8_t *out, enum rxd_type type, uint8_t flags, uint64_t conn, uint64_t pn);
+
+/* rxd_put_hello - append; @hello in host order, data behind.  Returns the length so far. */
+size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, const void *data);
+
+/* rxd_put_ack - append; the ranges follow by rxd_put_range(). */
+size_t rxd_put_ack(uint8_t *out, size_t at, const struct rxd_ack *ack);
+size_t rxd_put_range(uint8_t *out, size_t at, uint32_t gap, uint32_t len);
+
+/* rxd_put_u64 - append a number. */
+size_t rxd_put_u64(uint8_t *out, size_t at, uint64_t word);
+
+/* rxd_seal - write the checksum into the header: of @len bytes from @out on, and of
+ * the list behind them.
+ */
+struct iovec;
+void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt);
+
+/* rxd_frame - the 8 bytes before an engine packet, as they lie in memory. */
+static inline uint64_t rxd_frame(size_t hdr_len, uint64_t len)
+{
+	return htole64(len << 16 | hdr_len);
+}
+
+/* rxd_type_name - for the log. */
+const char *rxd_type_name(uint8_t type);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "base/timer.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+void timers_init(struct timers *timers)
+{
+	*timers = (struct timers) { 0 };
+}
+
+void timers_fini(struct timers *timers)
+{
+	free(timers->heap);
+	timers_init(timers);
+}
+
+int timers_join(struct timers *timers)
+{
+	size_t room = timers->room ? 2 * timers->room : 16;
+	struct timer **heap;
+
+	if (timers->owners + 1 >= timers->room) {
+		heap = realloc(timers->heap, room * sizeof(*heap));
+		if (!heap)
+			return -FI_ENOMEM;
+		timers->heap = heap;
+		timers->room = room;
+	}
+	timers->owners++;
+	return 0;
+}
+
+void timers_leave(struct timers *timers)
+{
+	timers->owners--;
+}
+
+static void put(struct timers *timers, struct timer *timer, size_t at)
+{
+	timers->heap[at] = timer;
+	timer->at = at;
+}
+
+static void rise(struct timers *timers, struct timer *timer, size_t at)
+{
+	for (; at > 1 && timers->heap[at / 2]->due_ns > timer->due_ns; at /= 2)
+		put(timers, timers->heap[at / 2], at);
+	put(timers, timer, at);
+}
+
+static void sink(struct timers *timers, struct timer *timer, size_t at)
+{
+	size_t child;
+
+	while ((child = 2 * at) <= timers->cnt) {
+		if (child < timers->cnt &&
+		    timers->heap[child + 1]->due_ns < timers->heap[child]->due_ns)
+			child++;
+		if (timers->heap[child]->due_ns >= timer->due_ns)
+			break;
+		put(timers, timers->heap[child], at);
+		at = child;
+	}
+	put(timers, timer, at);
+}
+
+void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns)
+{
+	uint64_t was = timer->due_ns;
+
+	timer->due_ns = due_ns;
+	if (!timer->at)
+		rise(timers, timer, ++timers->cnt);
+	else if (due_ns < was)
+		rise(timers, timer, timer->at);
+	else
+		sink(timers, timer, timer->at);
+}
+
+void timer_off(struct timers *timers, struct timer *timer)
+{
+	struct timer *last;
+	size_t at = timer->at;
+
+	if (!at)
+		return;
+	timer->at = 0;
+	last = timers->heap[timers->cnt--];
+	if (last == timer)
+		return;
+	if (at > 1 && timers->heap[at / 2]->due_ns > last->due_ns)
+		rise(timers, last, at);
+	else
+		sink(timers, last, at);
+}
+
+int timers_fire(struct timers *timers, uint64_t now)
+{
+	size_t most = timers->cnt;
+	struct timer *timer;
+	int done = 0;
+
+	while (most-- && timers_next(timers) <= now) {
+		timer = timers->heap[1];
+		timer_off(timers, timer);
+		timer->fire(timer, now);
+		done++;
+	}
+	return done;
+}
