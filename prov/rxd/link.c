@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/net_addr.h"
 #include "rxd.h"
 
 static struct rxd_link *link_of(struct eng_link *base)
@@ -126,14 +127,39 @@ void rxd_link_free(struct rxd_link *link)
 	free(link);
 }
 
+/* The fi_info of a connection request names the listener's port, which is taken. */
+static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct rxd_link **link_p)
+{
+	struct fi_info *own = fi_dupinfo(info);
+	int ret;
+
+	if (!own)
+		return -FI_ENOMEM;
+	if (net_addr_len(own->src_addr)) {
+		net_addr_set_port(own->src_addr, 0);
+	} else {
+		free(own->src_addr);
+		own->src_addr = NULL;
+		own->src_addrlen = 0;
+	}
+	ret = rxd_link_make(prog, own, RXD_KIND_MSG, link_p);
+	fi_freeinfo(own);
+	return ret;
+}
+
 static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
+	const struct fi_info *info = base->info;
 	struct rxd_link *link;
 	int ret;
 
-	ret = rxd_link_make(base->prog, base->info,
-			    base->type == FI_EP_MSG ? RXD_KIND_MSG : RXD_KIND_RDM, &link);
+	if (base->type != FI_EP_MSG)
+		ret = rxd_link_make(base->prog, info, RXD_KIND_RDM, &link);
+	else if (info->handle && info->dest_addr && info->src_addr)
+		ret = make_beside(base->prog, info, &link);
+	else
+		ret = rxd_link_make(base->prog, info, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
 	link->base.ep = ep;
