@@ -74,7 +74,9 @@ fabtests_programs = \
 
 check_PROGRAMS += $(fabtests_programs)
 
-dist_check_SCRIPTS += fabtests/quick_shm_test fabtests/quick_tcp_test fabtests/quick_udp_test
-TESTS += fabtests/quick_shm_test fabtests/quick_tcp_test fabtests/quick_udp_test
+quick_tests = fabtests/quick_rxd_test fabtests/quick_shm_test fabtests/quick_tcp_test \
+	fabtests/quick_udp_test
+dist_check_SCRIPTS += $(quick_tests)
+TESTS += $(quick_tests)
 EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt

@@ -36,6 +36,8 @@ static const struct column columns[] = {
 	{ "tcp MSG", "tcp", FI_EP_MSG },
 	{ "tcp RDM", "tcp", FI_EP_RDM },
 	{ "shm RDM", "shm", FI_EP_RDM },
+	{ "udp;ofi_rxd MSG", "udp;ofi_rxd", FI_EP_MSG },
+	{ "udp;ofi_rxd RDM", "udp;ofi_rxd", FI_EP_RDM },
 };
 
 struct feature {
