@@ -52,4 +52,41 @@ prov_rxd_librxd_la_SOURCES = $(rxd_prov_sources)
 prov_rxd_librxd_la_LIBADD = prov/rxd/librxdlink.la
 builtin_prov_libs += prov/rxd/librxd.la
 endif
+
+rxd_tests = \
+	prov/rxd/cc_test \
+	prov/rxd/loss_test \
+	prov/rxd/mtu_test \
+	prov/rxd/ranges_test \
+	prov/rxd/sim_test \
+	prov/rxd/wire_test
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(rxd_tests)
+TESTS += $(rxd_tests)
+rxd_pure_libs = prov/rxd/librxdlink.la $(CMOCKA_LIBS)
+prov_rxd_cc_test_SOURCES = prov/rxd/cc_test.c
+prov_rxd_cc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_cc_test_LDADD = $(rxd_pure_libs)
+prov_rxd_loss_test_SOURCES = prov/rxd/loss_test.c
+prov_rxd_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_loss_test_LDADD = $(rxd_pure_libs)
+prov_rxd_mtu_test_SOURCES = prov/rxd/mtu_test.c
+prov_rxd_mtu_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_mtu_test_LDADD = $(rxd_pure_libs)
+prov_rxd_ranges_test_SOURCES = prov/rxd/ranges_test.c
+prov_rxd_ranges_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_ranges_test_LDADD = $(rxd_pure_libs)
+prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c
+prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
+prov_rxd_sim_test_SOURCES = prov/rxd/sim_test.c prov/rxd/sim_net.c prov/rxd/sim_net.h
+prov_rxd_sim_test_LDADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
+endif
+
+# The fuzzer needs clang: make prov/rxd/fuzz_wire CC=clang
+EXTRA_PROGRAMS += prov/rxd/fuzz_wire
+prov_rxd_fuzz_wire_SOURCES = prov/rxd/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
+	prov/rxd/crc32c.c prov/rxd/crc32c.h
+prov_rxd_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

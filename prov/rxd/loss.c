@@ -11,6 +11,7 @@
 #define THREE 3			/* later packets that make a loss where order holds */
 #define REO_MOST 64		/* quarters of a round trip */
 #define PROBES_SHIFT_MAX 10
+#define WAIT_MAX_NS UINT64_C(1000000000)
 
 static struct rxd_sent *at(const struct rxd_loss *loss, uint64_t pn)
 {
@@ -186,18 +187,26 @@ void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, voi
 			lose(loss, pn, ops, arg);
 }
 
+uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
+		       uint64_t peer_delay_ns)
+{
+	unsigned shift = loss->probes < PROBES_SHIFT_MAX ? loss->probes : PROBES_SHIFT_MAX;
+	uint64_t once = rxd_rtt_probe_after(rtt, peer_delay_ns);
+	uint64_t most = once > WAIT_MAX_NS ? once : WAIT_MAX_NS;
+
+	return once << shift < most ? once << shift : most;
+}
+
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p)
 {
-	unsigned shift = loss->probes < PROBES_SHIFT_MAX ? loss->probes : PROBES_SHIFT_MAX;
-
 	*probe_p = false;
 	if (!loss->out_cnt)
 		return 0;
 	if (loss->lost_at_ns)
 		return loss->lost_at_ns;
 	*probe_p = true;
-	return loss->last_ns + (rxd_rtt_probe_after(rtt, peer_delay_ns) << shift);
+	return loss->last_ns + rxd_loss_wait(loss, rtt, peer_delay_ns);
 }
 
 const struct rxd_sent *rxd_loss_oldest(const struct rxd_loss *loss)

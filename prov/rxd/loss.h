@@ -84,6 +84,12 @@ void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *
 /* rxd_loss_give_up - everything out is lost (a black hole). */
 void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg);
 
+/* rxd_loss_wait - how long to be silent before a probe: twice as long after each, up
+ * to a second or so, because a peer that is there should be found before it is given up.
+ */
+uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
+		       uint64_t peer_delay_ns);
+
 /* rxd_loss_due - when something must happen: detect, or (*@probe_p) a probe.  0: never. */
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p);

@@ -570,7 +570,8 @@ void *rxd_rx_hold(struct rxd_poller *poller, const struct eng_rx *rx)
 	hold->conn = NULL;
 	hold->err = 0;
 	hold->len = rx->len;
-	memcpy(hold->data, rx->data, rx->avail);
+	if (rx->avail)
+		memcpy(hold->data, rx->data, rx->avail);
 	poller->held = hold;
 	return hold;
 }

@@ -638,14 +638,13 @@ static bool is_stuck(const struct rxd_conn *conn)
 uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 {
 	uint64_t due = UINT64_MAX, when;
-	unsigned shift = conn->loss.probes < 10 ? conn->loss.probes : 10;
 	bool probe;
 
 	when = rxd_loss_due(&conn->loss, &conn->rtt, PEER_DELAY_NS, &probe);
 	if (when)
 		due = when;
 	if (is_stuck(conn))
-		due = conn->loss.last_ns + (rxd_rtt_probe_after(&conn->rtt, PEER_DELAY_NS) << shift);
+		due = conn->loss.last_ns + rxd_loss_wait(&conn->loss, &conn->rtt, PEER_DELAY_NS);
 	if (conn->lost.cnt || conn->nxt != conn->end) {
 		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
 		if (when > now && when < due)

@@ -22,7 +22,8 @@ base_tests = \
 	src/base/iov_test \
 	src/base/list_test \
 	src/base/lock_test \
-	src/base/pool_test
+	src/base/pool_test \
+	src/base/timer_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(base_tests)
@@ -42,4 +43,7 @@ src_base_lock_test_LDADD = $(base_test_libs)
 src_base_pool_test_SOURCES = src/base/pool_test.c
 src_base_pool_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_pool_test_LDADD = $(base_test_libs)
+src_base_timer_test_SOURCES = src/base/timer_test.c
+src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_timer_test_LDADD = $(base_test_libs)
 endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cc.h"
+
+#define MS UINT64_C(1000000)
+#define RTT (20 * MS)
+#define SEG 1400
+
+/* A window's worth of acknowledgements, one round trip after the other. */
+static uint64_t trips(struct rxd_cc *cc, uint64_t now, unsigned cnt)
+{
+	uint64_t left;
+
+	while (cnt--) {
+		for (left = cc->window; left > SEG; left -= SEG)
+			rxd_cc_on_ack(cc, now + RTT, now, SEG, RTT, true);
+		now += RTT;
+	}
+	return now;
+}
+
+static void test_slow_start_doubles(void **state)
+{
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	assert_int_equal(cc.window, 10 * SEG);
+	trips(&cc, MS, 1);
+	assert_in_range(cc.window, 19 * SEG, 20 * SEG);
+	trips(&cc, 2 * RTT, 1);
+	assert_in_range(cc.window, 36 * SEG, 40 * SEG);
+}
+
+static void test_one_event_per_trip(void **state)
+{
+	uint64_t now = 100 * MS, before, i;
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	cc.window = before = 100 * SEG;
+	for (i = 0; i < 10; i++)
+		rxd_cc_on_loss(&cc, now + i, now - RTT + i);
+	assert_in_range(cc.window, before * 7 / 10 - SEG, before * 7 / 10 + SEG);
+	assert_int_equal(cc.threshold, cc.window);
+	rxd_cc_on_loss(&cc, now + RTT, now + 20);
+	assert_in_range(cc.window, before * 48 / 100 - SEG, before * 50 / 100 + SEG);
+}
+
+/* RFC 9438: back at the old maximum after k seconds, flat there, then faster again. */
+static void test_cubic_shape(void **state)
+{
+	uint64_t now = MS, w[3];
+	struct rxd_cc cc;
+	unsigned i;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	cc.window = 1000 * SEG;
+	rxd_cc_on_loss(&cc, now, now - 1);
+	assert_in_range(cc.window, 699 * SEG, 701 * SEG);
+	/* k is the cube root of 300 / 0.4, 9.09 s: 454 round trips */
+	for (i = 0; i < 3; i++) {
+		now = trips(&cc, now + (i ? 0 : RTT), 227);
+		w[i] = cc.window / SEG;
+	}
+	assert_in_range(w[0], 920, 985);	/* 300 * (1 / 2)^3 below the maximum */
+	assert_in_range(w[1], 985, 1025);
+	assert_true(w[2] > w[1] + 20 && w[2] - w[1] < w[1] - w[0] + 60);
+}
+
+static void test_no_growth_unused(void **state)
+{
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_on_ack(&cc, RTT, MS, SEG, RTT, false);
+	assert_int_equal(cc.window, 10 * SEG);
+}
+
+static void test_undo(void **state)
+{
+	uint64_t now = 100 * MS;
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	cc.window = 100 * SEG;
+	rxd_cc_on_loss(&cc, now, now - 10);
+	rxd_cc_on_loss(&cc, now, now - 9);
+	rxd_cc_on_spurious(&cc, now - 10);
+	assert_in_range(cc.window, 69 * SEG, 71 * SEG);
+	rxd_cc_on_spurious(&cc, now - 9);
+	assert_int_equal(cc.window, 100 * SEG);
+	assert_int_equal(cc.threshold, UINT64_MAX);
+}
+
+static void test_newreno(void **state)
+{
+	uint64_t now = MS;
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_NEWRENO, SEG);
+	cc.window = 100 * SEG;
+	rxd_cc_on_loss(&cc, now, now - 1);
+	assert_int_equal(cc.window, 50 * SEG);
+	trips(&cc, now + RTT, 10);
+	assert_in_range(cc.window, 58 * SEG, 60 * SEG);
+}
+
+static void test_silence(void **state)
+{
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	cc.window = 100 * SEG;
+	rxd_cc_on_silence(&cc, MS);
+	assert_int_equal(cc.window, RXD_CC_LEAST * SEG);
+	assert_int_equal(cc.threshold, 70 * SEG);
+}
+
+/* A window leaves in less than a round trip, spread over it. */
+static void test_pace(void **state)
+{
+	uint64_t now = MS, sent = 0, end = now + RTT;
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	cc.window = 200 * SEG;
+	cc.threshold = 100 * SEG;
+	while (now < end) {
+		if (rxd_cc_pace(&cc, now, RTT) <= now) {
+			rxd_cc_paced(&cc, now, SEG, RTT);
+			sent++;
+		} else {
+			now = rxd_cc_pace(&cc, now, RTT);
+		}
+	}
+	assert_in_range(sent, 245, 275);
+	/* on loopback nothing waits */
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	for (sent = 0; sent < 100; sent++) {
+		assert_true(rxd_cc_pace(&cc, MS, 20000) <= MS);
+		rxd_cc_paced(&cc, MS, SEG, 20000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slow_start_doubles),
+		cmocka_unit_test(test_one_event_per_trip),
+		cmocka_unit_test(test_cubic_shape),
+		cmocka_unit_test(test_no_growth_unused),
+		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_newreno),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_pace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

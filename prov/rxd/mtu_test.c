@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "mtu.h"
+
+#define NOW UINT64_C(1000)
+
+/* Search a path that carries @path; returns how many probes that took. */
+static unsigned search(struct rxd_mtu *mtu, uint32_t path)
+{
+	unsigned cnt = 0;
+	uint32_t size;
+
+	while ((size = rxd_mtu_wanted(mtu, NOW))) {
+		cnt++;
+		rxd_mtu_sent(mtu, size);
+		assert_int_equal(rxd_mtu_wanted(mtu, NOW), 0);
+		if (size <= path)
+			rxd_mtu_passed(mtu, size);
+		else
+			rxd_mtu_lost(mtu, size, NOW);
+		assert_true(mtu->now <= path);
+	}
+	return cnt;
+}
+
+static void test_the_most_at_once(void **state)
+{
+	struct rxd_mtu mtu;
+
+	rxd_mtu_init(&mtu, 1024, 65491);
+	assert_int_equal(search(&mtu, 65535), 1);
+	assert_int_equal(mtu.now, 65491);
+}
+
+static void test_search(void **state)
+{
+	static const uint32_t paths[] = { 1024, 1100, 1456, 8956, 30000, 65490 };
+	struct rxd_mtu mtu;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		rxd_mtu_init(&mtu, 1024, 65491);
+		assert_true(search(&mtu, paths[i]) < 40);
+		assert_true(mtu.now + RXD_MTU_STEP >= paths[i]);
+	}
+}
+
+static void test_nothing_to_search(void **state)
+{
+	struct rxd_mtu mtu;
+
+	rxd_mtu_init(&mtu, 1024, 1024);
+	assert_int_equal(search(&mtu, 1500), 0);
+}
+
+static void test_black_hole(void **state)
+{
+	struct rxd_mtu mtu;
+	int i;
+
+	rxd_mtu_init(&mtu, 1024, 9000);
+	search(&mtu, 9000);
+	for (i = 1; i < RXD_MTU_SILENT; i++)
+		assert_false(rxd_mtu_silence(&mtu, 9000, NOW));
+	rxd_mtu_heard(&mtu);
+	for (i = 1; i < RXD_MTU_SILENT; i++)
+		assert_false(rxd_mtu_silence(&mtu, 9000, NOW));
+	assert_true(rxd_mtu_silence(&mtu, 9000, NOW));
+	assert_int_equal(mtu.now, 1024);
+	search(&mtu, 4000);
+	assert_true(mtu.now > 3900 && mtu.now <= 4000);
+	/* small packets say nothing about the length */
+	for (i = 0; i < 10; i++)
+		assert_false(rxd_mtu_silence(&mtu, 1024, NOW));
+}
+
+static void test_refused_by_the_system(void **state)
+{
+	struct rxd_mtu mtu;
+
+	rxd_mtu_init(&mtu, 1024, 9000);
+	rxd_mtu_sent(&mtu, rxd_mtu_wanted(&mtu, NOW));
+	assert_false(rxd_mtu_refused(&mtu, 9000, NOW));
+	search(&mtu, 1500);
+	assert_true(mtu.now <= 1500);
+	assert_true(rxd_mtu_refused(&mtu, mtu.now, NOW));
+	assert_int_equal(mtu.now, 1024);
+}
+
+static void test_again_later(void **state)
+{
+	struct rxd_mtu mtu;
+
+	rxd_mtu_init(&mtu, 1024, 9000);
+	search(&mtu, 1500);
+	assert_int_equal(rxd_mtu_wanted(&mtu, NOW + RXD_MTU_AGAIN_NS - 1), 0);
+	assert_int_equal(rxd_mtu_wanted(&mtu, NOW + RXD_MTU_AGAIN_NS), 9000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_most_at_once),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_nothing_to_search),
+		cmocka_unit_test(test_black_hole),
+		cmocka_unit_test(test_refused_by_the_system),
+		cmocka_unit_test(test_again_later),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

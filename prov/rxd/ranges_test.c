@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <rdma/fi_errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranges.h"
+
+#define SPACE 200
+
+static uint64_t seed = 88172645463325252;
+
+static uint64_t draw(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+static void expect(const struct rxd_ranges *set, const bool *has)
+{
+	const struct rxd_span *span;
+	uint64_t n;
+	uint32_t i;
+
+	for (n = 0; n < SPACE; n++)
+		assert_int_equal(rxd_ranges_has(set, n), has[n]);
+	for (i = 0; i < set->cnt; i++) {
+		span = &set->span[i];
+		assert_true(span->lo < span->hi);
+		assert_true(!i || set->span[i - 1].hi < span->lo);
+	}
+	for (n = 0; n < SPACE; n++) {
+		span = rxd_ranges_at(set, n);
+		assert_true(!span || span->hi > n);
+	}
+}
+
+/* Against the simplest thing that could be right. */
+static void test_model(void **state)
+{
+	bool has[SPACE];
+	struct rxd_ranges set;
+	uint64_t lo, hi;
+	int round, step;
+
+	rxd_ranges_init(&set);
+	for (round = 0; round < 200; round++) {
+		memset(has, 0, sizeof(has));
+		for (step = 0; step < 60; step++) {
+			lo = draw(SPACE);
+			hi = lo + draw(12);
+			if (hi > SPACE)
+				hi = SPACE;
+			switch (draw(8)) {
+			case 0:
+				rxd_ranges_cut(&set, lo);
+				memset(has, 0, lo);
+				break;
+			case 1:
+			case 2:
+				assert_int_equal(rxd_ranges_sub(&set, lo, hi), 0);
+				memset(has + lo, 0, hi - lo);
+				break;
+			default:
+				assert_int_equal(rxd_ranges_add(&set, lo, hi), 0);
+				memset(has + lo, 1, hi - lo);
+				break;
+			}
+			expect(&set, has);
+		}
+		rxd_ranges_fini(&set);
+		assert_true(rxd_ranges_empty(&set));
+	}
+}
+
+static void test_touching_is_one(void **state)
+{
+	struct rxd_ranges set;
+
+	rxd_ranges_init(&set);
+	assert_int_equal(rxd_ranges_add(&set, 5, 7), 0);
+	assert_int_equal(rxd_ranges_add(&set, 9, 12), 0);
+	assert_int_equal(set.cnt, 2);
+	assert_int_equal(rxd_ranges_add(&set, 7, 9), 0);
+	assert_int_equal(set.cnt, 1);
+	assert_int_equal(set.span[0].lo, 5);
+	assert_int_equal(set.span[0].hi, 12);
+	assert_int_equal(rxd_ranges_add(&set, UINT64_MAX - 1, UINT64_MAX), 0);
+	assert_int_equal(set.cnt, 2);
+	rxd_ranges_fini(&set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_touching_is_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

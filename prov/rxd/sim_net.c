@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "sim_net.h"
+
+#include <arpa/inet.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iov.h"
+
+struct dgram {
+	struct dgram *next;	/* at the port, by time */
+	uint64_t at;
+	uint64_t order;		/* of those at one time */
+	size_t len;
+	uint8_t data[];
+};
+
+struct port {
+	struct rxd_dg dg;	/* first */
+	struct rxd_poller *poller;
+	bool open;
+	struct dgram *in;
+	uint64_t free_ns;	/* the bottleneck before it is busy until then */
+	bool bad;		/* in a run of losses */
+};
+
+struct sim_conf sim_conf;
+uint64_t sim_now, sim_sent, sim_dropped;
+static uint64_t state, order;
+static struct port *ports[SIM_PORTS];	/* live ones */
+static struct dgram *wire[SIM_PORTS];	/* under way to each */
+static uint64_t busy[SIM_PORTS];
+static bool bad_run[SIM_PORTS][SIM_PORTS];
+static uint64_t cut[SIM_PORTS][SIM_PORTS];
+
+uint64_t sim_rnd(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state * UINT64_C(2685821657736338717) >> 11) % n;
+}
+
+bool sim_chance(double p)
+{
+	return (double) sim_rnd(1 << 30) < p * (1 << 30);
+}
+
+static void drop_all(unsigned no)
+{
+	struct dgram *d;
+
+	while ((d = wire[no])) {
+		wire[no] = d->next;
+		free(d);
+	}
+}
+
+void sim_start(uint64_t seed, const struct sim_conf *conf)
+{
+	unsigned i;
+
+	for (i = 0; i < SIM_PORTS; i++)
+		drop_all(i);
+	memset(busy, 0, sizeof(busy));
+	memset(bad_run, 0, sizeof(bad_run));
+	memset(cut, 0, sizeof(cut));
+	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	sim_conf = *conf;
+	sim_now = CLOCK_NS_PER_S;
+	sim_sent = sim_dropped = 0;
+}
+
+void sim_cut(unsigned from, unsigned to, uint64_t until_ns)
+{
+	cut[from][to] = until_ns;
+}
+
+uint64_t sim_next(void)
+{
+	uint64_t next = UINT64_MAX;
+	unsigned i;
+
+	for (i = 0; i < SIM_PORTS; i++)
+		if (wire[i] && wire[i]->at < next)
+			next = wire[i]->at;
+	return next;
+}
+
+/* ---- the wire -------------------------------------------------------------------- */
+
+static void deliver(unsigned to, const uint8_t *data, size_t len, uint64_t at)
+{
+	struct dgram *d = malloc(sizeof(*d) + len), **pos;
+
+	d->at = at;
+	d->order = order++;
+	d->len = len;
+	memcpy(d->data, data, len);
+	if (len && sim_chance(sim_conf.corrupt))
+		d->data[sim_rnd(len)] ^= (uint8_t) (1 << sim_rnd(8));
+	for (pos = &wire[to]; *pos && (*pos)->at <= at; pos = &(*pos)->next)
+		;
+	d->next = *pos;
+	*pos = d;
+}
+
+/* Single losses, or runs of them with the same share in all. */
+static bool is_lost(unsigned from, unsigned to)
+{
+	bool *bad = &bad_run[from][to];
+
+	if (sim_conf.burst <= 1)
+		return sim_chance(sim_conf.loss);
+	if (*bad)
+		*bad = !sim_chance(1 / sim_conf.burst);
+	else
+		*bad = sim_chance(sim_conf.loss / (1 - sim_conf.loss) / sim_conf.burst);
+	return *bad;
+}
+
+/* When a datagram is through the bottleneck; 0: its queue is full. */
+static uint64_t through(unsigned to, size_t len)
+{
+	uint64_t start = busy[to] > sim_now ? busy[to] : sim_now;
+
+	if (!sim_conf.rate)
+		return sim_now;
+	if ((start - sim_now) * sim_conf.rate / CLOCK_NS_PER_S > sim_conf.queue)
+		return 0;
+	busy[to] = start + len * CLOCK_NS_PER_S / sim_conf.rate;
+	return busy[to];
+}
+
+static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len)
+{
+	uint64_t at;
+	unsigned copies = sim_chance(sim_conf.dup) ? 2 : 1;
+
+	sim_sent++;
+	if (sim_now < cut[from][to] || is_lost(from, to) ||
+	    (sim_conf.mtu && len > sim_conf.mtu)) {
+		sim_dropped++;
+		return;
+	}
+	at = through(to, len);
+	if (!at) {
+		sim_dropped++;
+		return;
+	}
+	while (copies--)
+		deliver(to, data, len, at + sim_conf.delay_ns +
+			(sim_conf.jitter_ns ? sim_rnd(sim_conf.jitter_ns) : 0));
+}
+
+void sim_forge(unsigned to, const void *buf, size_t len)
+{
+	deliver(to, buf, len, sim_now + 1);
+}
+
+/* ---- dg.h -------------------------------------------------------------------------- */
+
+uint64_t rxd_dg_now(void)
+{
+	return sim_now;
+}
+
+void rxd_dg_nap(uint64_t ns)
+{
+	sim_now += ns;
+}
+
+uint64_t rxd_dg_random(void)
+{
+	return sim_rnd(UINT64_C(1) << 53) << 11 ^ sim_rnd(1 << 30);
+}
+
+static unsigned number(const void *addr)
+{
+	const struct sockaddr_in *in = addr;
+
+	return ntohs(in->sin_port);
+}
+
+int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *owner,
+		struct rxd_dg **dg_p)
+{
+	unsigned no = number(info->src_addr);
+	struct port *port = calloc(1, sizeof(*port));
+
+	for (; !no || ports[no]; no = no ? no + 1 : SIM_PORTS / 2)
+		;
+	port->dg.owner = owner;
+	port->dg.dgram_max = sim_conf.dgram_max;
+	port->dg.room = 1 << 20;
+	port->dg.iov_max = 4;
+	port->poller = poller;
+	drop_all(no);
+	ports[no] = port;
+	*dg_p = &port->dg;
+	return 0;
+}
+
+static unsigned number_of(const struct rxd_dg *dg)
+{
+	unsigned i;
+
+	for (i = 0; !ports[i] || &ports[i]->dg != dg; i++)
+		;
+	return i;
+}
+
+void rxd_dg_close(struct rxd_dg *dg)
+{
+	unsigned no = number_of(dg);
+
+	drop_all(no);
+	free(ports[no]);
+	ports[no] = NULL;
+}
+
+int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+
+	in.sin_addr.s_addr = htonl(0x0a000001);
+	in.sin_port = htons((uint16_t) number_of(dg));
+	memcpy(addr, &in, sizeof(in));
+	*len = sizeof(in);
+	return 0;
+}
+
+int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p)
+{
+	*to_p = number(addr);
+	return *to_p < SIM_PORTS ? 0 : -FI_EINVAL;
+}
+
+void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
+{
+}
+
+int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+{
+	uint8_t buf[65536];
+	size_t len = iov_total(iov, cnt);
+
+	dg->blocked = sim_conf.loss > 0 && !sim_rnd(200);
+	if (dg->blocked)
+		return -FI_EAGAIN;
+	if (len > dg->dgram_max)
+		return -FI_EMSGSIZE;
+	iov_gather(iov, cnt, 0, buf, len);
+	carry(number_of(dg), (unsigned) to, buf, len);
+	return 0;
+}
+
+int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
+{
+	struct dgram *d;
+	unsigned i;
+	int done = 0;
+
+	for (i = 0; i < SIM_PORTS; i++) {
+		while (ports[i] && ports[i]->poller == poller && (d = wire[i]) &&
+		       d->at <= sim_now && budget) {
+			wire[i] = d->next;
+			fn(ports[i]->dg.owner, d->data, d->len);
+			free(d);
+			done++;
+			budget--;
+		}
+	}
+	return done;
+}
+
+int rxd_dg_arm(struct rxd_poller *poller)
+{
+	return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "cookie.h"
+#include "crc32c.h"
+#include "wire.h"
+
+static struct rxd_hello a_hello(void)
+{
+	struct rxd_hello hello = {
+		.cid = 0x1122334455667788, .epoch = 99, .serial = 3, .window = 1 << 20,
+		.dgram_max = 1456, .engine = WIRE_VERSION, .kind = RXD_KIND_RDM, .addr_len = 16,
+	};
+
+	memset(hello.addr, 7, 16);
+	return hello;
+}
+
+static void test_crc(void **state)
+{
+	uint8_t buf[999];
+	size_t i;
+
+	/* RFC 3720 B.4 */
+	memset(buf, 0, 32);
+	assert_int_equal(rxd_crc(0, buf, 32), 0x8a9136aa);
+	memset(buf, 0xff, 32);
+	assert_int_equal(rxd_crc(0, buf, 32), 0x62a8ab43);
+	assert_int_equal(rxd_crc(0, "123456789", 9), 0xe3069283);
+	for (i = 0; i < sizeof(buf); i++)
+		buf[i] = (uint8_t) (i * 31);
+	for (i = 0; i < sizeof(buf); i++) {
+		assert_int_equal(rxd_crc(0, buf, i), rxd_crc_table(0, buf, i));
+		assert_int_equal(rxd_crc(rxd_crc(0, buf, i), buf + i, sizeof(buf) - i),
+				 rxd_crc(0, buf, sizeof(buf)));
+	}
+}
+
+/* The vectors of the paper that describes it. */
+static void test_siphash(void **state)
+{
+	struct rxd_key key = { { 0x0706050403020100, 0x0f0e0d0c0b0a0908 } };
+	uint8_t in[15];
+	size_t i;
+
+	for (i = 0; i < sizeof(in); i++)
+		in[i] = (uint8_t) i;
+	assert_true(rxd_siphash(&key, in, 15) == UINT64_C(0xa129ca6149be45e5));
+	assert_true(rxd_siphash(&key, in, 0) == UINT64_C(0x726fdb47dd0e0e31));
+}
+
+static void test_cookie(void **state)
+{
+	struct rxd_key key = { { 1, 2 } }, other = { { 1, 3 } };
+	struct rxd_hello hello = a_hello(), forged;
+
+	assert_false(rxd_cookie_good(&key, &hello, 50));
+	hello.cookie = rxd_cookie_make(&key, &hello, 50);
+	assert_true(rxd_cookie_good(&key, &hello, 50));
+	assert_true(rxd_cookie_good(&key, &hello, 49 + RXD_COOKIE_LIFE_NS));
+	assert_false(rxd_cookie_good(&key, &hello, 50 + RXD_COOKIE_LIFE_NS));
+	assert_false(rxd_cookie_good(&key, &hello, 49));
+	assert_false(rxd_cookie_good(&other, &hello, 50));
+	forged = hello;
+	forged.addr[3] ^= 1;
+	assert_false(rxd_cookie_good(&key, &forged, 50));
+	forged = hello;
+	forged.cid++;
+	assert_false(rxd_cookie_good(&key, &forged, 50));
+	forged = hello;
+	forged.cookie.stamp++;
+	assert_false(rxd_cookie_good(&key, &forged, 60));
+}
+
+static size_t put_data(uint8_t *buf, uint8_t flags)
+{
+	struct rxd_ack ack = { .largest = 100, .limit = 5000, .delay_us = 7, .first = 9, .cnt = 2 };
+	size_t len = rxd_put_hdr(buf, RXD_DATA, flags, 42, 77);
+
+	if (flags & RXD_F_ACK) {
+		len = rxd_put_ack(buf, len, &ack);
+		len = rxd_put_range(buf, len, 3, 4);
+		len = rxd_put_range(buf, len, 1, 1);
+	}
+	len = rxd_put_u64(buf, len, 123456);
+	rxd_seal(buf, len, &(struct iovec) { "stream", 6 }, flags & RXD_F_SUM ? 1 : 0);
+	memcpy(buf + len, "stream", 6);
+	return len + 6;
+}
+
+static void test_data(void **state)
+{
+	struct rxd_pkt pkt;
+	uint8_t buf[256];
+	size_t len = put_data(buf, RXD_F_PN | RXD_F_ACK | RXD_F_NOW);
+
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.conn, 42);
+	assert_int_equal(pkt.pn, 77);
+	assert_int_equal(pkt.ack.largest, 100);
+	assert_int_equal(pkt.ack.limit, 5000);
+	assert_int_equal(pkt.ack.first, 9);
+	assert_int_equal(rxd_pkt_range(&pkt, 0).gap, 3);
+	assert_int_equal(rxd_pkt_range(&pkt, 1).len, 1);
+	assert_int_equal(pkt.off, 123456);
+	assert_int_equal(pkt.len, 6);
+	assert_memory_equal(pkt.data, "stream", 6);
+	/* the stream is covered on demand only */
+	buf[len - 1] ^= 1;
+	assert_null(rxd_parse(buf, len, &pkt));
+	len = put_data(buf, RXD_F_PN | RXD_F_SUM);
+	assert_null(rxd_parse(buf, len, &pkt));
+	buf[len - 1] ^= 1;
+	assert_string_equal(rxd_parse(buf, len, &pkt), "damaged on the way");
+}
+
+static void test_calls(void **state)
+{
+	struct rxd_hello hello = a_hello();
+	struct rxd_pkt pkt;
+	uint8_t buf[RXD_CALL_MAX + 1];
+	size_t len;
+
+	hello.data_len = 5;
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	len = rxd_put_hello(buf, len, &hello, "hello");
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.hello.cid, hello.cid);
+	assert_int_equal(pkt.hello.window, hello.window);
+	assert_memory_equal(pkt.hello.addr, hello.addr, RXD_ADDR_MAX);
+	assert_int_equal(pkt.len, 5);
+	assert_memory_equal(pkt.data, "hello", 5);
+	hello.peer_cid = 9;
+	len = rxd_put_hdr(buf, RXD_WELCOME, RXD_F_SUM, 9, 0);
+	len = rxd_put_hello(buf, len, &hello, "hello");
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	len = rxd_put_hdr(buf, RXD_RETRY, RXD_F_SUM, 9, 0);
+	len = rxd_put_u64(buf, len, 0xabc);
+	len = rxd_put_u64(buf, len, 0xdef);
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.cookie.mac, 0xabc);
+}
+
+/* Every truncation and every flipped bit of a covered packet is seen, and nothing is
+ * read beyond its end: the copy has just its size.
+ */
+static void test_damage(void **state)
+{
+	uint8_t buf[256], *copy;
+	size_t len = put_data(buf, RXD_F_PN | RXD_F_ACK | RXD_F_SUM), i;
+	struct rxd_pkt pkt;
+
+	for (i = 0; i < len; i++) {
+		copy = malloc(i ? i : 1);
+		memcpy(copy, buf, i);
+		assert_non_null(rxd_parse(copy, i, &pkt));
+		free(copy);
+	}
+	for (i = 0; i < 8 * len; i++) {
+		buf[i / 8] ^= (uint8_t) (1 << i % 8);
+		assert_non_null(rxd_parse(buf, len, &pkt));
+		buf[i / 8] ^= (uint8_t) (1 << i % 8);
+	}
+	assert_null(rxd_parse(buf, len, &pkt));
+}
+
+static void test_ranges_do_not_wrap(void **state)
+{
+	struct rxd_ack ack = { .largest = 10, .first = 3, .cnt = 1 };
+	struct rxd_pkt pkt;
+	uint8_t buf[256];
+	size_t len;
+
+	for (uint32_t gap = 0; gap < 9; gap++) {
+		len = rxd_put_hdr(buf, RXD_DATA, RXD_F_ACK, 42, 0);
+		len = rxd_put_ack(buf, len, &ack);
+		len = rxd_put_range(buf, len, gap, 2);
+		rxd_seal(buf, len, NULL, 0);
+		/* 7 is the lowest of the first range: 5 missing and 2 there end at 0 */
+		assert_int_equal(rxd_parse(buf, len, &pkt) == NULL, gap >= 1 && gap <= 5);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crc),
+		cmocka_unit_test(test_siphash),
+		cmocka_unit_test(test_cookie),
+		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_ranges_do_not_wrap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
