@@ -18,21 +18,23 @@ static uint32_t candidate(const struct rxd_mtu *mtu)
 	return mtu->bad > mtu->now + RXD_MTU_STEP ? mtu->now + (mtu->bad - mtu->now) / 2 : 0;
 }
 
-static void note_bad(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+static void note_bad(struct rxd_mtu *mtu, uint32_t size)
 {
 	mtu->bad = size;
 	mtu->fails = 0;
-	if (!candidate(mtu))
-		mtu->again_ns = now + RXD_MTU_AGAIN_NS;
 }
 
 uint32_t rxd_mtu_wanted(struct rxd_mtu *mtu, uint64_t now)
 {
+	if (mtu->now >= mtu->most || mtu->probe)
+		return 0;
 	if (mtu->again_ns && now >= mtu->again_ns) {
 		mtu->again_ns = 0;
 		mtu->bad = 0;
 	}
-	return mtu->probe ? 0 : candidate(mtu);
+	if (!candidate(mtu) && !mtu->again_ns)
+		mtu->again_ns = now + RXD_MTU_AGAIN_NS;
+	return candidate(mtu);
 }
 
 void rxd_mtu_sent(struct rxd_mtu *mtu, uint32_t size)
@@ -52,33 +54,33 @@ bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size)
 	return true;
 }
 
-void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size)
 {
 	if (size != mtu->probe)
 		return;
 	mtu->probe = 0;
 	if (++mtu->fails >= RXD_MTU_TRIES)
-		note_bad(mtu, size, now);
+		note_bad(mtu, size);
 }
 
-static void fall_back(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+static void fall_back(struct rxd_mtu *mtu, uint32_t size)
 {
 	mtu->now = mtu->base;
 	mtu->silent = 0;
 	mtu->probe = 0;
 	mtu->again_ns = 0;
-	note_bad(mtu, size, now);
+	note_bad(mtu, size);
 }
 
-bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size)
 {
 	if (size <= mtu->base || mtu->now == mtu->base || ++mtu->silent < RXD_MTU_SILENT)
 		return false;
-	fall_back(mtu, size, now);
+	fall_back(mtu, size);
 	return true;
 }
 
-bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
+bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size)
 {
 	bool falls = mtu->now >= size;
 
@@ -87,8 +89,8 @@ bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size, uint64_t now)
 	mtu->most = size - 1;
 	mtu->probe = 0;
 	if (falls)
-		fall_back(mtu, size, now);
+		fall_back(mtu, size);
 	else
-		note_bad(mtu, size, now);
+		note_bad(mtu, size);
 	return falls;
 }

@@ -43,15 +43,15 @@ void rxd_mtu_sent(struct rxd_mtu *mtu, uint32_t size);
 bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size);
 
 /* rxd_mtu_lost - the probe of @size did not. */
-void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, uint64_t now);
+void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size);
 
 /* rxd_mtu_silence - a probe timeout while a packet of @size was out.
  * Returns true when the path is taken for a black hole, and mtu->now is base.
  */
-bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size, uint64_t now);
+bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size);
 
 /* rxd_mtu_refused - the system itself will not send @size.  Returns true when mtu->now has changed. */
-bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size, uint64_t now);
+bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size);
 
 /* rxd_mtu_heard - a packet longer than base was acknowledged. */
 static inline void rxd_mtu_heard(struct rxd_mtu *mtu)

@@ -24,7 +24,7 @@ static unsigned search(struct rxd_mtu *mtu, uint32_t path)
 		if (size <= path)
 			rxd_mtu_passed(mtu, size);
 		else
-			rxd_mtu_lost(mtu, size, NOW);
+			rxd_mtu_lost(mtu, size);
 		assert_true(mtu->now <= path);
 	}
 	return cnt;
@@ -67,17 +67,17 @@ static void test_black_hole(void **state)
 	rxd_mtu_init(&mtu, 1024, 9000);
 	search(&mtu, 9000);
 	for (i = 1; i < RXD_MTU_SILENT; i++)
-		assert_false(rxd_mtu_silence(&mtu, 9000, NOW));
+		assert_false(rxd_mtu_silence(&mtu, 9000));
 	rxd_mtu_heard(&mtu);
 	for (i = 1; i < RXD_MTU_SILENT; i++)
-		assert_false(rxd_mtu_silence(&mtu, 9000, NOW));
-	assert_true(rxd_mtu_silence(&mtu, 9000, NOW));
+		assert_false(rxd_mtu_silence(&mtu, 9000));
+	assert_true(rxd_mtu_silence(&mtu, 9000));
 	assert_int_equal(mtu.now, 1024);
 	search(&mtu, 4000);
 	assert_true(mtu.now > 3900 && mtu.now <= 4000);
 	/* small packets say nothing about the length */
 	for (i = 0; i < 10; i++)
-		assert_false(rxd_mtu_silence(&mtu, 1024, NOW));
+		assert_false(rxd_mtu_silence(&mtu, 1024));
 }
 
 static void test_refused_by_the_system(void **state)
@@ -86,10 +86,10 @@ static void test_refused_by_the_system(void **state)
 
 	rxd_mtu_init(&mtu, 1024, 9000);
 	rxd_mtu_sent(&mtu, rxd_mtu_wanted(&mtu, NOW));
-	assert_false(rxd_mtu_refused(&mtu, 9000, NOW));
+	assert_false(rxd_mtu_refused(&mtu, 9000));
 	search(&mtu, 1500);
 	assert_true(mtu.now <= 1500);
-	assert_true(rxd_mtu_refused(&mtu, mtu.now, NOW));
+	assert_true(rxd_mtu_refused(&mtu, mtu.now));
 	assert_int_equal(mtu.now, 1024);
 }
 

@@ -28,8 +28,17 @@ static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_
 	return eng_ep_open(domain, info, &rxd_link_ops, flags, ep, context);
 }
 
+static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+		       void *context)
+{
+	return eng_sep_open(domain, info, &rxd_link_ops, sep, context);
+}
+
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = endpoint,
+	.scalable_ep = scalable_ep,
+	.stx_ctx = obj_stx_open,
+	.srx_ctx = eng_srx_open,
 	.query_atomic = eng_query_atomic,
 };
 
@@ -68,10 +77,16 @@ struct offer {
 	struct fi_fabric_attr fabric;
 };
 
-static void offer_queues(struct offer *offer)
+/* Connected endpoints have one context each. */
+static uint64_t sep_caps(enum fi_ep_type type)
+{
+	return type == FI_EP_RDM ? ENG_SEP_CAPS : 0;
+}
+
+static void offer_queues(struct offer *offer, enum fi_ep_type type)
 {
 	offer->tx = (struct fi_tx_attr) {
-		.caps = ENG_TX_CAPS,
+		.caps = ENG_TX_CAPS | sep_caps(type),
 		.op_flags = ENG_TX_OP_FLAGS,
 		.msg_order = ENG_MSG_ORDER,
 		.inject_size = rxd_conf.inject_size,
@@ -118,8 +133,10 @@ static void offer_objects(struct offer *offer, const struct fi_info *lower, enum
 		.tx_ctx_cnt = OBJECTS_MAX,
 		.rx_ctx_cnt = OBJECTS_MAX,
 		.cntr_cnt = OBJECTS_MAX,
-		.max_ep_tx_ctx = 1,
-		.max_ep_rx_ctx = 1,
+		.max_ep_tx_ctx = type == FI_EP_RDM ? ENG_CTX_MAX : 1,
+		.max_ep_rx_ctx = type == FI_EP_RDM ? ENG_CTX_MAX : 1,
+		.max_ep_stx_ctx = OBJECTS_MAX,
+		.max_ep_srx_ctx = OBJECTS_MAX,
 		.max_cntr_value = UINT64_MAX,
 		.max_err_cntr_value = UINT64_MAX,
 	};
@@ -128,7 +145,7 @@ static void offer_objects(struct offer *offer, const struct fi_info *lower, enum
 static void offer_fill(struct offer *offer, const struct fi_info *lower, enum fi_ep_type type,
 		       const char *name)
 {
-	offer_queues(offer);
+	offer_queues(offer, type);
 	offer_objects(offer, lower, type);
 	offer->fabric = (struct fi_fabric_attr) {
 		.name = lower->fabric_attr->name,
@@ -136,7 +153,8 @@ static void offer_fill(struct offer *offer, const struct fi_info *lower, enum fi
 		.prov_version = OFI_PROV_VERSION,
 	};
 	offer->info = (struct fi_info) {
-		.caps = lower->caps & FI_REMOTE_COMM ? CAPS : CAPS & ~FI_REMOTE_COMM,
+		.caps = (CAPS | sep_caps(type)) &
+			(lower->caps & FI_REMOTE_COMM ? UINT64_MAX : ~FI_REMOTE_COMM),
 		.addr_format = lower->addr_format,
 		.src_addr = lower->src_addr,
 		.src_addrlen = lower->src_addrlen,

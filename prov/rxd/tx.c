@@ -199,9 +199,9 @@ static int transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
 	return ret == -FI_EAGAIN || ret == -FI_EMSGSIZE ? ret : 0;	/* else: lost, as may happen */
 }
 
-static void too_long(struct rxd_conn *conn, size_t size, uint64_t now)
+static void too_long(struct rxd_conn *conn, size_t size)
 {
-	if (rxd_mtu_refused(&conn->mtu, (uint32_t) size, now))
+	if (rxd_mtu_refused(&conn->mtu, (uint32_t) size))
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 }
 
@@ -239,7 +239,7 @@ static int emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, 
 		ret = transmit(conn, iov, cnt + 1);
 	}
 	if (ret == -FI_EMSGSIZE)
-		too_long(conn, note.size, now);
+		too_long(conn, note.size);
 	if (ret)
 		return ret;
 	acknowledged(conn);
@@ -265,7 +265,7 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	note.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
 	ret = transmit(conn, iov, iov[1].iov_len ? 2 : 1);
 	if (ret == -FI_EMSGSIZE)
-		too_long(conn, note.size, now);
+		too_long(conn, note.size);
 	if (ret)
 		return ret;
 	acknowledged(conn);
@@ -529,7 +529,7 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	struct rxd_conn *conn = a->conn;
 
 	if (sent->pad) {
-		rxd_mtu_lost(&conn->mtu, sent->size, a->now);
+		rxd_mtu_lost(&conn->mtu, sent->size);
 		return;
 	}
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns);
@@ -676,7 +676,7 @@ static void on_silence(struct rxd_conn *conn, uint64_t now)
 	struct acking a = { .conn = conn, .now = now };
 
 	conn->loss.probes++;
-	if (oldest && rxd_mtu_silence(&conn->mtu, oldest->size, now)) {
+	if (oldest && rxd_mtu_silence(&conn->mtu, oldest->size)) {
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 		rxd_loss_give_up(&conn->loss, &loss_ops, &a);
 	}
