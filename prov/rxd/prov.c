@@ -39,6 +39,7 @@ static const struct obj_domain_ops domain_ops = {
 	.scalable_ep = scalable_ep,
 	.stx_ctx = obj_stx_open,
 	.srx_ctx = eng_srx_open,
+	.control = eng_domain_control,
 	.query_atomic = eng_query_atomic,
 };
 
