@@ -127,6 +127,11 @@ const void *eng_peer_addr(const struct eng_peer *peer)
 	return &peer->addr;
 }
 
+bool eng_peer_waits(const struct eng_peer *peer)
+{
+	return peer->done_cnt < peer->tx_seq;
+}
+
 static struct eng_peer *fake_peer(struct eng_ep *ep, const void *addr)
 {
 	struct eng_peer *peer;

@@ -131,7 +131,10 @@ static void log_loss(const struct tcp_conn *conn)
 	char text[NET_ADDR_TEXT_MAX];
 
 	net_addr_text(&conn->peer.sa, text);
-	if (conn->clean_end)
+	if (conn->clean_end && conn->chan && eng_peer_waits(tcp_chan_peer(conn->chan)))
+		TCP_WARN_SPARSE(conn->link->conf, "%s closed the connection while operations "
+				"waited for it; has that process ended?\n", text);
+	else if (conn->clean_end)
 		TCP_INFO(conn->link->conf, "%s closed the connection\n", text);
 	else if (conn->err != FI_EPROTO)	/* whoever found that has said what it is */
 		TCP_WARN_SPARSE(conn->link->conf, "lost the connection to %s: %s%s%s\n", text,

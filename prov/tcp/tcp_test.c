@@ -30,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "obj/log_catch.h"
+
 #define CHECK(cond)								\
 	do {									\
 		if (!(cond)) {							\
@@ -475,6 +477,41 @@ static void a_killed_peer_ends_what_waits_for_it(void **state)
 	node_close(&n);
 }
 
+/* An end between two packets is no news, unless something still waits for the peer. */
+static void the_log_says_who_was_lost(void **state)
+{
+	struct fi_cq_tagged_entry entry;
+	struct node n = rdm_open(0);
+	char text[64], *big = calloc(1, BIG);
+	struct sockaddr_in other;
+	int in, out;
+	fi_addr_t to;
+	pid_t pid;
+
+	for (int waiting = 0; waiting < 2; waiting++) {
+		pid = spawn("victim", &in, &out);
+		other = trade(in, out, &n.name);
+		to = insert(&n, &other);
+		AGAIN(&n, fi_send(n.ep, big, 1, NULL, to, big));
+		CHECK(!reap(&n, &entry, 10000));
+		sync_up(in, out);
+		if (waiting)
+			AGAIN(&n, fi_tsend(n.ep, big, BIG, NULL, to, 5, big));
+		assert_int_equal(reap(&n, &entry, 50), FI_EAGAIN);
+		CALL(catch_start());
+		caught.quiet_from = FI_LOG_TRACE;
+		kill(pid, SIGKILL);
+		assert_int_equal(reap(&n, &entry, 500), waiting ? FI_ECONNRESET : FI_EAGAIN);
+		catch_stop();
+		snprintf(text, sizeof(text), "127.0.0.1:%d", ntohs(other.sin_port));
+		assert_int_equal(catch_find(text) != NULL, waiting);
+		waitpid(pid, NULL, 0);
+		close(in);
+		close(out);
+	}
+	free(big);
+	node_close(&n);
+}
 
 static void server(int in, int out)
 {
@@ -683,6 +720,7 @@ int main(int argc, char **argv)
 		AUTO(sixty_four_endpoints),
 		MANUAL(a_killed_peer_ends_what_waits_for_it),
 		AUTO(a_killed_peer_ends_what_waits_for_it),
+		MANUAL(the_log_says_who_was_lost),
 		MANUAL(a_restarted_server_is_reached_again),
 		AUTO(a_restarted_server_is_reached_again),
 		AUTO(offers_have_the_names_that_programs_ask_for),

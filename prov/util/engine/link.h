@@ -234,6 +234,10 @@ void *eng_peer_chan(struct eng_peer *peer);
 struct eng_peer *eng_peer_of(void *chan);
 /* eng_peer_addr - where @peer is, link->attr.addr_len bytes. */
 const void *eng_peer_addr(const struct eng_peer *peer);
+/* eng_peer_waits - would the loss of @peer end an operation with an error?
+ * Messages that it sent and nobody has taken yet do not count.
+ */
+bool eng_peer_waits(const struct eng_peer *peer);
 
 /* eng_peer_find - the peer at @addr, made if there is none.
  * For a link that is called by somebody (an incoming connection, a first

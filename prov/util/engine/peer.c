@@ -31,6 +31,16 @@ const void *eng_peer_addr(const struct eng_peer *peer)
 	return peer->addr;
 }
 
+bool eng_peer_waits(const struct eng_peer *peer)
+{
+	const struct list *pos;
+	unsigned msgs = 0;
+
+	list_for_each(pos, &peer->msgs)
+		msgs++;
+	return peer->refs > msgs;
+}
+
 const char *eng_peer_text(const struct eng_peer *peer, char *buf)
 {
 	const struct sockaddr *sa = (const void *) peer->addr;
