@@ -802,6 +802,12 @@ static void test_death_of_a_peer(void **arg)
 	/* Nobody there: an error, not silence. */
 	assert_int_equal(fi_tsend(a->ep, out[0], 3000, NULL, 1, 1, &ctx[6]), 0);
 	expect_err(a, &ctx[6], FI_ECONNREFUSED);
+	/* So for who only listens: a receive that nobody else can end asks whether the
+	 * lost peer is there. */
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(fi_trecv(a->ep, in[4], 10, NULL, 1, 8, 0, &ctx[9]), 0);
+		expect_err(a, &ctx[9], FI_ECONNREFUSED);
+	}
 	/* The others are not hurt. */
 	assert_int_equal(fi_tinject(c->ep, "hi", 2, 0, 7), 0);
 	expect(a, &ctx[3], FI_RECV | FI_TAGGED, 2);
@@ -811,6 +817,10 @@ static void test_death_of_a_peer(void **arg)
 	assert_int_equal(fi_trecv(b->ep, in[4], 3000, NULL, 0, 1, 0, &ctx[8]), 0);
 	expect(b, &ctx[8], FI_RECV | FI_TAGGED, 3000);
 	expect(a, &ctx[7], FI_SEND | FI_TAGGED, 0);
+	assert_int_equal(fi_trecv(a->ep, in[4], 10, NULL, 1, 8, 0, &ctx[9]), 0);
+	node_none(&w, a);
+	assert_int_equal(fi_tinject(b->ep, "back again", 10, 0, 8), 0);
+	expect(a, &ctx[9], FI_RECV | FI_TAGGED, 10);
 }
 
 static void test_claimed_announcement_of_a_dead_peer(void **arg)

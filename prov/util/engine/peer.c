@@ -262,7 +262,7 @@ int eng_peer_start(struct eng_peer *peer)
 		return 0;
 	ret = peer->ep->link_ops->peer_get(peer->link, peer);
 	if (!ret)
-		peer->slow &= ~ENG_PEER_IDLE;
+		peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
 	return ret;
 }
 
@@ -346,13 +346,13 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 		eng_cm_lost(ep, err);
 		return;
 	}
-	peer->slow |= ENG_PEER_IDLE;
+	peer->slow |= ENG_PEER_IDLE | ENG_PEER_LOST;
 	eng_peer_fail(peer, err);
 }
 
 void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 {
-	peer->slow &= ~ENG_PEER_IDLE;
+	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
 }
 
 bool eng_peer_lonely(struct eng_peer *peer)

@@ -23,6 +23,7 @@ enum {
 	ENG_PEER_XOFF = 1 << 1,		/* it asked for announcements only */
 	ENG_PEER_FENCED = 1 << 2,	/* sends wait in @fenced */
 	ENG_PEER_CLOSED = 1 << 3,	/* MSG: not connected */
+	ENG_PEER_LOST = 1 << 4,		/* idle because its channel was lost */
 };
 
 struct eng_peer {
@@ -86,6 +87,16 @@ static inline struct eng_peer *eng_peer_get(struct eng_ep *ep, fi_addr_t fi_addr
 
 /* eng_peer_start - open the channel if it is not open.  Errors: those of link->peer_get. */
 int eng_peer_start(struct eng_peer *peer);
+
+/* eng_peer_look - a receive waits for @peer alone: find out whether a peer that was
+ * lost is back.  If it is not, eng_on_down() ends the receive.  A peer that was never
+ * spoken to is left in peace: it may not have started yet.
+ */
+static inline void eng_peer_look(struct eng_peer *peer)
+{
+	if (__builtin_expect(peer->slow & ENG_PEER_LOST, 0))
+		eng_peer_start(peer);
+}
 
 /* eng_peer_find_fi_addr - the slow part of eng_peer_fi_addr(). */
 fi_addr_t eng_peer_find_fi_addr(struct eng_peer *peer);

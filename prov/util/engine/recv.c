@@ -96,6 +96,8 @@ static int keep(struct eng_recv *recv, struct match *m)
 	eng_recv_set_state(recv, ENG_RECV_POSTED);
 	match_post(m, &recv->m);
 	rxc->posted++;
+	if (__builtin_expect(recv->sink.name.peer != NULL, 0))
+		eng_peer_look(recv->sink.name.peer);
 	return 0;
 }
 
