@@ -21,6 +21,7 @@ list-fuzzers:
 script_tests = \
 	tests/compat/compat_test \
 	tests/features/readme_test \
+	tests/mpi/ompi_test \
 	tests/tools/debian_tools \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
@@ -28,6 +29,10 @@ script_tests = \
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += tests/tap.sh
+
+# What ompi_test compiles with the MPI that is installed.
+EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \
+	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c
 
 # The compatibility test compiles this against other headers than ours.
 EXTRA_DIST += tests/compat/program.c
