@@ -44,4 +44,30 @@ prov_shm_libshm_la_SOURCES = prov/shm/shm_prov.c
 prov_shm_libshm_la_LIBADD = prov/shm/libshmlink.la
 builtin_prov_libs += prov/shm/libshm.la
 endif
+
+shm_test_libs = prov/shm/libshmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+shm_tests = \
+	prov/shm/shm_link_test \
+	prov/shm/shm_ring_test \
+	prov/shm/shm_test
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(shm_tests)
+TESTS += $(shm_tests)
+prov_shm_shm_link_test_SOURCES = prov/shm/shm_link_test.c prov/tcp/fake_engine.h
+prov_shm_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_shm_link_test_LDADD = $(shm_test_libs)
+prov_shm_shm_ring_test_SOURCES = prov/shm/shm_ring_test.c prov/shm/shm_ring_check.h
+prov_shm_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_shm_ring_test_LDADD = $(shm_test_libs)
+prov_shm_shm_test_SOURCES = prov/shm/shm_test.c
+prov_shm_shm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_shm_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+endif
+
+# The fuzzer needs clang: "make prov/shm/fuzz_ring CC=clang".
+EXTRA_PROGRAMS += prov/shm/fuzz_ring
+prov_shm_fuzz_ring_SOURCES = prov/shm/fuzz_ring.c prov/shm/shm_ring_check.h prov/shm/shm_ring.c
+prov_shm_fuzz_ring_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
 endif

@@ -55,6 +55,14 @@ static bool hear(const struct shm_conn *conn)
 	return ret < 0 && errno == EAGAIN;
 }
 
+void shm_conn_hung_up(struct shm_conn *conn)
+{
+	conn->ended = true;
+	shm_src_ignore(conn->poller, &conn->src);
+	shm_poller_heat(conn->poller, conn);
+	shm_poller_kick(conn->poller);
+}
+
 static void on_event(struct shm_src *src, uint32_t events)
 {
 	struct shm_conn *conn = container_of(src, struct shm_conn, src);
@@ -66,11 +74,8 @@ static void on_event(struct shm_src *src, uint32_t events)
 	if (conn->state != SHM_CONN_READY)
 		return;
 	shm_poller_heat(conn->poller, conn);
-	if (!hear(conn)) {
-		/* what it sent before is in the ring */
-		conn->ended = true;
-		shm_src_ignore(conn->poller, &conn->src);
-	}
+	if (!hear(conn))
+		shm_conn_hung_up(conn);
 	if (!conn->hot)
 		shm_rx_poll(conn, SHM_SLOTS + 1);
 }
@@ -151,6 +156,8 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	list_del(&conn->blocked_node);
 	list_del(&conn->node);
 	eng_timer_off(&conn->timer);
+	if (conn->in.seg)
+		shm_in_hang_up(&conn->in);
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
 	if (conn->src.fd >= 0) {

@@ -45,7 +45,7 @@ struct shm_hold {
 	struct shm_iovs from;	/* where */
 	size_t len;
 	size_t got;
-	uint8_t data[];
+	uint8_t *data;		/* behind this struct, or of its own; NULL with @remote */
 };
 
 enum shm_body {
@@ -85,6 +85,7 @@ struct shm_conn {
 	bool ended;			/* the peer has hung up; its last packets may be unread */
 	bool paused;			/* on poller->paused */
 	bool told;			/* FAILED: the log has the cause already */
+	bool flushed;			/* the peer was told that we leave */
 	pid_t pid;			/* of the peer, from the kernel; 0: cannot be seen */
 	bool can_pull;			/* its memory can be read */
 	struct shm_in in;
@@ -127,6 +128,11 @@ void shm_conn_fail(struct shm_conn *conn, int err);
 void shm_conn_close(struct shm_conn *conn, int err);
 void shm_conn_free(struct shm_conn *conn);
 
+/* shm_conn_hung_up - we found that the peer has hung up: take what is left in the ring,
+ * then report it, in the next polls.
+ */
+void shm_conn_hung_up(struct shm_conn *conn);
+
 /* shm_conn_ended - has the other side hung up? */
 bool shm_conn_ended(const struct shm_conn *conn);
 
@@ -149,6 +155,9 @@ void shm_tx_answer(struct shm_conn *conn);
 
 /* shm_tx_on_done - the peer is done with a packet.  False: it had none with that id. */
 bool shm_tx_on_done(struct shm_conn *conn, uint32_t id);
+
+/* shm_tx_flush - we are about to leave: have the peer read what it was told of. */
+void shm_tx_flush(struct shm_conn *conn);
 
 /* shm_tx_drop - done(-@err) for what the peer has not read. */
 void shm_tx_drop(struct shm_conn *conn, int err);

@@ -63,15 +63,23 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	return 0;
 }
 
-/* idle - all that was sent is in the peers' memory. */
-static bool idle(const struct shm_link *link)
+/* finish - Returns true when all that was sent is where the peers do not need us. */
+static bool finish(struct shm_link *link)
 {
+	struct shm_chan *chan;
 	struct list *pos;
+	bool all = true;
 
-	list_for_each(pos, &link->chans)
-		if (!list_empty(&container_of(pos, struct shm_chan, link_node)->txq))
-			return false;
-	return true;
+	list_for_each(pos, &link->chans) {
+		chan = container_of(pos, struct shm_chan, link_node);
+		all &= list_empty(&chan->txq);
+		if (!chan->conn || !~chan->conn->tx.free)
+			continue;
+		all = false;
+		if (list_empty(&chan->txq) && chan->conn->state == SHM_CONN_READY)
+			shm_tx_flush(chan->conn);
+	}
+	return all;
 }
 
 /* linger - at most @ms, until all is sent; calls that are under way come to their end. */
@@ -80,7 +88,7 @@ static void linger(struct shm_link *link, int ms)
 	uint64_t deadline = clock_deadline(ms), nap_ns = 20000;
 	struct obj_poller *poller = &link->poller->base;
 
-	while (!idle(link) && (ms < 0 || clock_ns() < deadline)) {
+	while (!finish(link) && (ms < 0 || clock_ns() < deadline)) {
 		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
 			continue;
 		nanosleep(&(struct timespec) { .tv_nsec = (long) nap_ns }, NULL);

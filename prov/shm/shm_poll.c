@@ -16,6 +16,8 @@
 #define TICK_EVERY 32		/* polls between two looks at the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets, at most */
 #define WAIT_GREETING 8		/* the same while an answer to a greeting is due */
+#define NEAR_MAX 32		/* hot connections whose rings are looked at in each poll */
+#define FAR_STEP 16		/* and so many of the others, in turn */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 static const char poller_key;	/* its address is ours alone */
@@ -60,9 +62,10 @@ static int wait_events(struct shm_poller *poller)
 	struct shm_src *src;
 	int cnt, i;
 
-	poller->until_wait = poller->greeting_cnt ? WAIT_GREETING : WAIT_EVERY;
 	poller->tick = clock_coarse_ns();
 	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
+	/* where there was something, there may be more at once */
+	poller->until_wait = cnt > 0 ? 0 : poller->greeting_cnt ? WAIT_GREETING : WAIT_EVERY;
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
 		if (src->watched)	/* else it left while earlier events were handled */
@@ -114,6 +117,9 @@ static void wake(struct shm_poller *poller)
 {
 	unsigned i;
 
+	/* what woke us may be a cold one's byte */
+	poller->until_wait = 0;
+	poller->until_tick = 0;
 	poller->asleep = false;
 	for (i = 0; i < poller->hot_cnt; i++)
 		shm_in_wake(&poller->hot[i]->in);
@@ -164,15 +170,41 @@ static void settle(struct shm_poller *poller)
 	}
 }
 
+/* read_far - a few of those that are not among the first; one that has something
+ * changes places with one that is.
+ */
+static int read_far(struct shm_poller *poller, unsigned budget)
+{
+	struct shm_conn **hot = poller->hot, *conn;
+	unsigned i, k, cnt;
+	int done = 0, ret;
+
+	for (k = 0; k < FAR_STEP && poller->hot_cnt > NEAR_MAX; k++) {
+		i = NEAR_MAX + poller->far++ % (poller->hot_cnt - NEAR_MAX);
+		conn = hot[i];
+		cnt = poller->hot_cnt;
+		ret = shm_rx_poll(conn, budget);
+		done += ret;
+		if (!ret || poller->hot_cnt != cnt)
+			continue;
+		hot = poller->hot;
+		hot[i] = hot[poller->near % NEAR_MAX];
+		hot[poller->near++ % NEAR_MAX] = conn;
+	}
+	return done;
+}
+
 static int read_hot(struct shm_poller *poller, unsigned budget)
 {
+	unsigned i = poller->hot_cnt < NEAR_MAX ? poller->hot_cnt : NEAR_MAX;
 	int done = 0;
-	unsigned i;
 
 	/* backwards: what leaves the list takes the place of one that has been read */
-	for (i = poller->hot_cnt; i-- > 0;)
+	while (i-- > 0)
 		if (i < poller->hot_cnt)
 			done += shm_rx_poll(poller->hot[i], budget);
+	if (__builtin_expect(poller->hot_cnt > NEAR_MAX, 0))
+		done += read_far(poller, budget);
 	return done;
 }
 

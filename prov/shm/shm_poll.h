@@ -4,7 +4,8 @@
 /*
  * shm_poll.h - the poller: looks at rings, and now and then at the sockets.
  *
- * A connection is hot while its ring is looked at in each poll.  Going to sleep tells
+ * A connection is hot while its ring is looked at, in each poll if there are few or it
+ * carried something lately, else in turn.  Going to sleep tells
  * the senders of hot connections so, and lets those cool that were silent: a cold one's
  * sender writes a byte to the socket when it has something.  So a poll costs
  * what is active, a receiver that polls costs its senders no system call, and one
@@ -37,6 +38,7 @@ struct shm_poller {
 	struct shm_conn **hot;		/* hot_cnt of hot_room */
 	unsigned hot_cnt;
 	unsigned hot_room;
+	unsigned near, far;		/* whose turn it is, when there are many; see read_hot() */
 	unsigned ready_cnt;		/* connections with a ring; those not hot are cold */
 	unsigned greeting_cnt;		/* connections without: the sockets matter more */
 	unsigned until_tick;		/* polls until we ask what time it is */

@@ -60,6 +60,7 @@ static size_t data_len(const struct shm_item *item)
 	case SHM_DONE:
 		return item->len && item->len <= SHM_DONE_MAX ? 0 : SIZE_MAX;
 	case SHM_STALL:
+	case SHM_FLUSH:
 		return 0;
 	default:
 		return SIZE_MAX;

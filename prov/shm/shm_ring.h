@@ -187,9 +187,20 @@ static inline void shm_in_tell(struct shm_in *in)
  */
 static inline void shm_in_doze(struct shm_in *in)
 {
-	if (!++in->naps)
+	if (++in->naps == SHM_HUNG_UP)
 		in->naps = 1;
 	atomic_store_explicit(&in->seg->rx.asleep, in->naps, memory_order_relaxed);
+}
+
+/* shm_in_hang_up - nobody will look any more. */
+static inline void shm_in_hang_up(struct shm_in *in)
+{
+	atomic_store_explicit(&in->seg->rx.asleep, SHM_HUNG_UP, memory_order_release);
+}
+
+static inline bool shm_out_hung_up(const struct shm_out *out)
+{
+	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_acquire) == SHM_HUNG_UP;
 }
 
 static inline void shm_in_wake(struct shm_in *in)

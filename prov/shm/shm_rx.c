@@ -277,6 +277,31 @@ static bool on_done(struct shm_conn *conn, const struct shm_item *item)
 	return true;
 }
 
+/* on_flush - what is kept with the sender moves here; what there is no memory for stays. */
+static bool on_flush(struct shm_conn *conn)
+{
+	struct list *pos, *next;
+	struct shm_hold *hold;
+	struct iovec iov;
+
+	list_for_each_safe(pos, next, &conn->rx.remote) {
+		hold = container_of(pos, struct shm_hold, node);
+		iov = (struct iovec) { malloc(hold->len), hold->len };
+		if (!iov.iov_base)
+			continue;
+		if (fetch(conn, &hold->from, hold->len, &iov, 1)) {
+			free(iov.iov_base);
+			return false;
+		}
+		list_del(&hold->node);
+		hold->data = iov.iov_base;
+		hold->got = hold->len;
+		hold->remote = false;
+		hold->conn = NULL;
+	}
+	return true;
+}
+
 /* on_item - everything but the common case.  True: the slot is used up. */
 static bool on_item(struct shm_conn *conn, struct shm_item *item)
 {
@@ -287,6 +312,8 @@ static bool on_item(struct shm_conn *conn, struct shm_item *item)
 		return on_done(conn, item);
 	case SHM_STALL:
 		return true;	/* answered when it has been taken */
+	case SHM_FLUSH:
+		return on_flush(conn);
 	case SHM_MORE:
 		if (inside)
 			return on_more(conn, item);
@@ -388,6 +415,7 @@ void *shm_rx_hold(struct shm_poller *poller, const struct eng_rx *rx)
 	hold->remote = poller->remote != NULL;
 	hold->len = rx->len;
 	hold->got = 0;
+	hold->data = hold->remote ? NULL : (uint8_t *) (hold + 1);
 	if (hold->remote) {
 		hold->from = *poller->remote;
 	} else if (rx->avail == rx->len) {
@@ -396,6 +424,13 @@ void *shm_rx_hold(struct shm_poller *poller, const struct eng_rx *rx)
 	}
 	poller->held = hold;
 	return hold;
+}
+
+static void hold_free(struct shm_hold *hold)
+{
+	if (hold->data != (uint8_t *) (hold + 1))
+		free(hold->data);
+	free(hold);
 }
 
 /* pull_remote - now it is wanted. */
@@ -421,7 +456,7 @@ int shm_rx_pull(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt, 
 	if (hold->remote) {
 		ret = pull_remote(hold, iov, iov_cnt);
 		list_del(&hold->node);
-		free(hold);
+		hold_free(hold);
 		return ret;
 	}
 	iov_scatter(iov, iov_cnt, 0, hold->data, hold->got);
@@ -433,7 +468,7 @@ int shm_rx_pull(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt, 
 		conn->rx.iov_cnt = iov_cnt;
 	}
 	ret = hold->err ? -hold->err : !conn;
-	free(hold);
+	hold_free(hold);
 	return ret;
 }
 
@@ -451,5 +486,5 @@ void shm_rx_release(struct shm_hold *hold)
 		conn->rx.hold = NULL;
 		conn->rx.body = SHM_BODY_SKIP;
 	}
-	free(hold);
+	hold_free(hold);
 }

@@ -158,10 +158,14 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	int ret;
 
 	pkt->sent = 0;
-	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0) &&
-	    !conn->poller->polling) {
+	if (__builtin_expect(shm_out_hung_up(&conn->out) && !conn->ended, 0))
+		shm_conn_hung_up(conn);
+	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0)) {
 		shm_poller_kick(conn->poller);
-		return -FI_EAGAIN;
+		if (!conn->poller->polling)
+			return -FI_EAGAIN;
+		shm_tx_queue(conn->chan, pkt);	/* comes back when the loss is reported */
+		return 0;
 	}
 	if (__builtin_expect(list_empty(&conn->chan->txq), 1)) {
 		ret = put(conn, pkt);
@@ -238,6 +242,14 @@ bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
 	conn->tx.free |= UINT64_C(1) << place;
 	pkt->done(pkt, 0);
 	return true;
+}
+
+void shm_tx_flush(struct shm_conn *conn)
+{
+	if (conn->flushed || !~conn->tx.free || !shm_out_room(&conn->out, SLOTS_WANTED))
+		return;
+	conn->flushed = true;
+	publish(conn, SHM_FLUSH, 0, 0);
 }
 
 void shm_tx_drop(struct shm_conn *conn, int err)

@@ -26,11 +26,14 @@
  *           header, if that fits          not fit the slot
  *   DONE    up to SHM_DONE_MAX ids        -                     0        how many
  *   STALL   -                             -                     0        0
+ *   FLUSH   -                             -                     0        0
  *
  * What lies in the data ring follows what lay there before, at the next multiple of a
  * line; with SHM_SKIP, at the beginning of the ring.  It never wraps.  PULL leaves
  * the payload where it is; the receiver reads it from the sender's memory and answers
  * DONE.  After STALL, the sender wants to be woken when the receiver has come so far.
+ * FLUSH asks to read now what PULL named and the receiver keeps for later: the sender
+ * is about to leave.
  */
 #ifndef SHM_WIRE_H
 #define SHM_WIRE_H
@@ -58,10 +61,13 @@ enum shm_kind {
 	SHM_PULL,
 	SHM_DONE,
 	SHM_STALL,
+	SHM_FLUSH,
 	SHM_KINDS
 };
 
 #define SHM_SKIP 0x80		/* in the kind's byte */
+
+#define SHM_HUNG_UP UINT32_MAX	/* shm_ctl_rx.asleep: the receiver has left for good */
 
 struct shm_slot {
 	_Atomic uint64_t word;

@@ -22,7 +22,29 @@
 #include "base/clock.h"
 #include "base/iov.h"
 #include "engine/engine.h"
+
+/* A test of another link defines these before, and brings fake_start() and fake_ep(). */
+#ifndef FAKE_OPS
 #include "tcp_link.h"
+
+#define FAKE_TCP
+#define FAKE_OPS tcp_link_ops
+#define FAKE_CHAN struct tcp_chan
+#define FAKE_NAME "tcp"
+#define FAKE_DATA_MAX TCP_WIRE_DATA_MAX
+
+typedef union net_sa fake_addr;
+
+static bool fake_addr_is(const fake_addr *a, const void *b)
+{
+	return !net_addr_cmp(&a->sa, b);
+}
+
+static void fake_addr_set(fake_addr *a, const void *b)
+{
+	net_addr_copy(b, sizeof(*a), a);
+}
+#endif
 
 #define CHECK(cond)								\
 	do {									\
@@ -57,7 +79,7 @@ struct fake_rx {
 struct eng_peer {
 	struct list node;
 	struct eng_ep *ep;
-	union net_sa addr;
+	fake_addr addr;
 	bool wanted;		/* peer_get was called */
 	uint64_t tx_seq;	/* packets sent */
 	uint64_t done_cnt;	/* of them: sent or copied */
@@ -66,9 +88,9 @@ struct eng_peer {
 	uint64_t rx_cnt;	/* packets complete */
 	int up, down, connected, refused, shut;
 	int err;		/* of the last down or refused */
-	char data[TCP_WIRE_DATA_MAX];	/* private data of connected or refused */
+	char data[FAKE_DATA_MAX];	/* private data of connected or refused */
 	size_t data_len;
-	_Alignas(16) uint8_t chan[sizeof(struct tcp_chan)];
+	_Alignas(16) uint8_t chan[sizeof(FAKE_CHAN)];
 };
 
 struct eng_ep {
@@ -88,12 +110,12 @@ struct eng_pep {
 	struct fi_info info;
 	struct eng_link *link;
 	void *req;
-	char data[TCP_WIRE_DATA_MAX];
+	char data[FAKE_DATA_MAX];
 	size_t data_len;
 };
 
 static struct obj_prog fake_prog;
-static struct fi_provider fake_prov = { .name = "tcp" };
+static struct fi_provider fake_prov = { .name = FAKE_NAME };
 static uint64_t fake_seed = 88172645463325252;
 static int fake_done_status;	/* of the last done() */
 
@@ -139,13 +161,13 @@ static struct eng_peer *fake_peer(struct eng_ep *ep, const void *addr)
 
 	list_for_each(pos, &ep->peers) {
 		peer = container_of(pos, struct eng_peer, node);
-		if (addr && !net_addr_cmp(&peer->addr.sa, addr))
+		if (addr && fake_addr_is(&peer->addr, addr))
 			return peer;
 	}
 	peer = calloc(1, sizeof(*peer));
 	peer->ep = ep;
 	if (addr)
-		net_addr_copy(addr, sizeof(peer->addr), &peer->addr);
+		fake_addr_set(&peer->addr, addr);
 	list_add_tail(&peer->node, &ep->peers);
 	return peer;
 }
@@ -327,6 +349,7 @@ static inline int fake_poll(void)
 	return poller->ops->poll(poller, OBJ_POLL_BUDGET);
 }
 
+#ifdef FAKE_TCP
 static inline void fake_start(void)
 {
 	list_init(&fake_prog.pollers);
@@ -334,6 +357,7 @@ static inline void fake_start(void)
 	tcp_conf.conn_timeout_ms = 2000;
 	tcp_conf.conn_retry_ms = 200;
 }
+#endif
 
 static inline void fake_stop(void)
 {
@@ -348,6 +372,7 @@ static inline void fake_stop(void)
 
 /* ---- endpoints --------------------------------------------------------------------- */
 
+#ifdef FAKE_TCP
 static inline union net_sa fake_loopback(uint16_t port)
 {
 	union net_sa sa = { .in = { .sin_family = AF_INET } };
@@ -385,6 +410,7 @@ static inline union net_sa fake_name(struct eng_link *link)
 	CHECK(len == 16);
 	return addr;
 }
+#endif
 
 static inline void fake_drop_held(struct eng_ep *ep)
 {
