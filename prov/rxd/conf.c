@@ -87,6 +87,23 @@ static void read_param(const struct param *param)
 		*(int *) field = (int) value;
 }
 
+static void define_fault(void)
+{
+	const char *why;
+	char *text;
+
+	fi_param_define(rxd_conf.prov, "FAULT", FI_PARAM_STRING,
+			"for tests: percent of the datagrams sent that are lost, doubled, reordered "
+			"or damaged, such as drop=5,dup=1,reorder=10,corrupt=0.5,seed=7 (default: "
+			"none)");
+	if (fi_param_get_str(rxd_conf.prov, "FAULT", &text) || !text)
+		return;
+	why = rxd_fault_read(&rxd_conf.fault, text);
+	if (why)
+		FI_WARN(rxd_conf.prov, FI_LOG_CORE, "parameter FAULT is ignored from '%s' on: write "
+			"drop=5,dup=1,reorder=10,corrupt=0.5,seed=7 or a part of that\n", why);
+}
+
 void rxd_conf_define(void)
 {
 	size_t i;
@@ -97,4 +114,5 @@ void rxd_conf_define(void)
 				params[i].help);
 		read_param(&params[i]);
 	}
+	define_fault();
 }

@@ -11,6 +11,7 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "cc.h"
+#include "fault.h"
 
 struct rxd_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
@@ -23,6 +24,7 @@ struct rxd_conf {
 	size_t inject_size;
 	size_t tx_size, rx_size;	/* default queue sizes */
 	enum rxd_cc_kind cc;
+	struct rxd_fault fault;		/* for tests: a bad network */
 };
 
 extern struct rxd_conf rxd_conf;

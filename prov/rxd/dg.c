@@ -60,6 +60,9 @@ struct port {
 	unsigned out;		/* struct txbuf below */
 	struct rxbuf *bufs;
 	uint8_t *mem;
+	uint8_t *held;		/* rxd_conf.fault: a datagram that waits for the next, and room */
+	size_t held_len;
+	fi_addr_t held_to;
 };
 
 uint64_t rxd_dg_now(void)
@@ -324,6 +327,7 @@ static void port_free(struct port *port)
 		dom_put(dom);
 	free(port->bufs);
 	free(port->mem);
+	free(port->held);
 	free(port);
 }
 
@@ -373,6 +377,7 @@ void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
 
 /* ---- sending ---------------------------------------------------------------------------- */
 
+/* The system takes it now, or a copy. */
 static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, size_t cnt,
 		     size_t len)
 {
@@ -397,7 +402,7 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 	return ret;
 }
 
-int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+static int send_now(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	struct port *port = port_of(dg);
 	struct fi_msg msg = { .msg_iov = iov, .iov_count = cnt, .addr = to };
@@ -412,6 +417,56 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 		ret = (int) fi_sendmsg(port->ep, &msg, FI_INJECT);
 	dg->blocked = ret == -FI_EAGAIN;
 	return ret;
+}
+
+/* One whose turn comes behind the next. */
+static void send_held(struct port *port)
+{
+	struct iovec iov = { port->held, port->held_len };
+
+	port->held_len = 0;
+	send_now(&port->dg, port->held_to, &iov, 1);
+}
+
+static int send_badly(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+{
+	struct rxd_fault *fault = &rxd_conf.fault;
+	struct port *port = port_of(dg);
+	unsigned fate = rxd_fault_draw(fault);
+	struct iovec one;
+	int ret = 0;
+
+	if (fate & RXD_FATE_DROP)
+		return 0;
+	if (!port->held)
+		port->held = malloc(2 * dg->dgram_max);
+	one.iov_len = iov_total(iov, cnt);
+	if (!port->held || one.iov_len > dg->dgram_max)
+		return send_now(dg, to, iov, cnt);
+	one.iov_base = port->held + dg->dgram_max;
+	iov_gather(iov, cnt, 0, one.iov_base, one.iov_len);
+	if (fate & RXD_FATE_CORRUPT)
+		((uint8_t *) one.iov_base)[rxd_fault_rnd(fault, one.iov_len)] ^=
+			(uint8_t) (1 << rxd_fault_rnd(fault, 8));
+	if (fate & RXD_FATE_HOLD && !port->held_len) {
+		memcpy(port->held, one.iov_base, one.iov_len);
+		port->held_len = one.iov_len;
+		port->held_to = to;
+		return 0;
+	}
+	ret = send_now(dg, to, &one, 1);
+	if (!ret && fate & RXD_FATE_DUP)
+		send_now(dg, to, &one, 1);
+	if (!ret && port->held_len)
+		send_held(port);
+	return ret;
+}
+
+int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+{
+	if (__builtin_expect(rxd_conf.fault.on, 0))
+		return send_badly(dg, to, iov, cnt);
+	return send_now(dg, to, iov, cnt);
 }
 
 /* ---- receiving ----------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@ rxd_pure_sources = \
 	prov/rxd/cookie.h \
 	prov/rxd/crc32c.c \
 	prov/rxd/crc32c.h \
+	prov/rxd/fault.c \
+	prov/rxd/fault.h \
 	prov/rxd/loss.c \
 	prov/rxd/loss.h \
 	prov/rxd/mtu.c \
@@ -53,8 +55,12 @@ prov_rxd_librxd_la_LIBADD = prov/rxd/librxdlink.la
 builtin_prov_libs += prov/rxd/librxd.la
 endif
 
+dist_check_SCRIPTS += prov/rxd/lossy_test
+TESTS += prov/rxd/lossy_test
+
 rxd_tests = \
 	prov/rxd/cc_test \
+	prov/rxd/fault_test \
 	prov/rxd/loss_test \
 	prov/rxd/mtu_test \
 	prov/rxd/ranges_test \
@@ -68,6 +74,9 @@ rxd_pure_libs = prov/rxd/librxdlink.la $(CMOCKA_LIBS)
 prov_rxd_cc_test_SOURCES = prov/rxd/cc_test.c
 prov_rxd_cc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_cc_test_LDADD = $(rxd_pure_libs)
+prov_rxd_fault_test_SOURCES = prov/rxd/fault_test.c
+prov_rxd_fault_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_fault_test_LDADD = $(rxd_pure_libs)
 prov_rxd_loss_test_SOURCES = prov/rxd/loss_test.c
 prov_rxd_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_loss_test_LDADD = $(rxd_pure_libs)
