@@ -48,6 +48,7 @@ int eng_rxc_init(struct eng_rxc *rxc, size_t size)
 		return ret;
 	}
 	list_init(&rxc->claimed);
+	rxc->owner = NULL;
 	rxc->posted = 0;
 	rxc->size = size;
 	rxc->by_data = false;
@@ -378,6 +379,7 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	list_init(&ep->idle);
 	list_init(&ep->srx_node);
 	list_init(&ep->users);
+	list_init(&ep->lent);
 }
 
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)

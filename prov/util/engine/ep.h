@@ -19,6 +19,7 @@
 struct eng_aside;
 struct eng_aside_user;
 struct eng_connreq;
+struct eng_inbox;
 struct eng_peer;
 struct eng_recv;
 
@@ -48,6 +49,7 @@ struct eng_rxc {
 	struct match msgs;		/* untagged */
 	struct match tagged;
 	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
+	struct fid_peer_srx *owner;	/* FI_PEER: another provider matches, see lent.h; or NULL */
 	size_t posted;			/* receives in the two matchers */
 	size_t size;			/* most of them */
 	bool by_data;			/* messages are told apart by their data word, not their source */
@@ -111,6 +113,8 @@ struct eng_ep {
 	struct eng_ep *srx;		/* the one that we use, or NULL */
 	struct list srx_node;		/* on its @users */
 	struct list users;		/* SRX: enabled endpoints that use it */
+	struct eng_inbox *inbox;	/* SRX with FI_PEER: where its owner calls */
+	struct list lent;		/* SRX with FI_PEER: struct eng_lent, at the owner's */
 
 	/* scalable endpoints */
 	struct eng_ep **tx_ctx, **rx_ctx;	/* SEP: by index; NULL: not open */

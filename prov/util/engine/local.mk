@@ -19,6 +19,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/ids.h \
 	prov/util/engine/inbox.c \
 	prov/util/engine/inbox.h \
+	prov/util/engine/lent.c \
+	prov/util/engine/lent.h \
 	prov/util/engine/link.h \
 	prov/util/engine/match.c \
 	prov/util/engine/match.h \
@@ -27,6 +29,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/note.c \
 	prov/util/engine/note.h \
 	prov/util/engine/packet.c \
+	prov/util/engine/packet.h \
 	prov/util/engine/peek.c \
 	prov/util/engine/peer.c \
 	prov/util/engine/peer.h \
@@ -62,6 +65,7 @@ engine_tests = \
 	prov/util/engine/engine_test \
 	prov/util/engine/match_test \
 	prov/util/engine/model_test \
+	prov/util/engine/owner_test \
 	prov/util/engine/rma_test \
 	prov/util/engine/sep_test \
 	prov/util/engine/srx_test \
@@ -115,6 +119,10 @@ prov_util_engine_trig_test_SOURCES = prov/util/engine/trig_test.c $(engine_sim_s
 prov_util_engine_trig_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_trig_test_LDADD = $(engine_sim_libs)
 prov_util_engine_trig_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_owner_test_SOURCES = prov/util/engine/owner_test.c $(engine_sim_sources)
+prov_util_engine_owner_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_owner_test_LDADD = $(engine_sim_libs)
+prov_util_engine_owner_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_srx_test_SOURCES = prov/util/engine/srx_test.c $(engine_sim_sources)
 prov_util_engine_srx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_srx_test_LDADD = $(engine_sim_libs)

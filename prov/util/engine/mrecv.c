@@ -39,6 +39,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	part->slow = false;
 	part->quiet = false;
 	part->trig = NULL;
+	part->entry = NULL;
 	part->abort = 0;
 
 	buffer->parts++;

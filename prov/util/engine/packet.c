@@ -10,6 +10,8 @@
 #include "base/iov.h"
 #include "engine/aside.h"
 #include "engine/flow.h"
+#include "engine/lent.h"
+#include "engine/packet.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
 #include "engine/sink.h"
@@ -27,7 +29,7 @@ static enum eng_rx_verdict bad(struct eng_peer *peer, const struct eng_rx *rx, c
 }
 
 /* All of the payload is here, or the link puts the rest where it belongs. */
-static enum eng_rx_verdict take_payload(struct eng_recv *recv, struct eng_rx *rx)
+enum eng_rx_verdict eng_packet_take(struct eng_recv *recv, struct eng_rx *rx)
 {
 	size_t len = rx->len < recv->room ? rx->len : recv->room;
 
@@ -77,7 +79,7 @@ static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct mat
 		rxc->posted--;
 	}
 	eng_recv_begin(recv, peer, env, notes);
-	return env->rts ? ENG_RX_DONE : take_payload(recv, rx);
+	return env->rts ? ENG_RX_DONE : eng_packet_take(recv, rx);
 }
 
 static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
@@ -86,9 +88,12 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 	struct eng_ep *ep = peer->ep;
 	struct eng_rxc *rxc = &ep->rxc[msg->ctx];
 	struct match *m = eng_rxc_match(rxc, msg->flags & WIRE_F_TAG);
-	struct match_recv *hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
 	struct eng_envelope env = envelope(msg);
+	struct match_recv *hit;
 
+	if (__builtin_expect(rxc->owner != NULL, 0))
+		return eng_lent_message(peer, rxc, &env, rx);
+	hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
 	return hit ? meet(rxc, m, hit, peer, &env, rx) : eng_unexp_keep(peer, rxc, &env, rx);
 }
 

@@ -47,6 +47,7 @@ static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct c
 	recv->slow = (c->flags & (FI_MULTI_RECV | ENG_OP_WORK)) != 0;
 	recv->quiet = false;
 	recv->trig = NULL;
+	recv->entry = NULL;
 	recv->min = ep->base.min_multi_recv;
 	recv->iov_cnt = (uint16_t) c->cnt;
 	if (__builtin_expect(c->cnt == 1, 1)) {

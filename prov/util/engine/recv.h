@@ -49,7 +49,11 @@ struct eng_msg {
 	void *claimer;			/* context of the peek that claimed it */
 	bool claimed;
 	bool lost;			/* claimed, and its sender is gone */
+	struct eng_lent *lent;		/* waits at another provider's, as if claimed; or NULL */
 };
+
+struct eng_lent;
+struct fi_peer_rx_entry;
 
 struct eng_recv {
 	struct match_recv m;		/* first */
@@ -72,6 +76,7 @@ struct eng_recv {
 	bool slow;			/* not for the short way in: @multi or @trig */
 	bool quiet;			/* work that reports to nobody but its counter */
 	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
+	struct fi_peer_rx_entry *entry;	/* another provider lends it, or NULL */
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	struct list node;		/* PULL: on peer->rxs */
 	struct iovec iov[ENG_IOV_MAX];
@@ -178,6 +183,14 @@ void eng_mrecv_abort(struct eng_recv *buffer, int err);
  */
 enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 				   const struct eng_envelope *env, struct eng_rx *rx);
+
+/* eng_unexp_keep_lent - the same for a message that another provider matches. */
+enum eng_rx_verdict eng_unexp_keep_lent(struct eng_peer *peer, struct eng_rxc *rxc,
+					const struct eng_envelope *env, struct eng_rx *rx,
+					struct eng_lent *lent, struct eng_msg **msg_p);
+
+/* eng_unexp_drop - throw @msg away without a word to its sender. */
+void eng_unexp_drop(struct eng_msg *msg);
 
 /* eng_unexp_take - receive @msg, which is gone afterwards, with @recv.
  *

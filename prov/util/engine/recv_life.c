@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "engine/aside.h"
+#include "engine/lent.h"
 #include "engine/trig.h"
 
 /* To where each state may go. */
@@ -225,6 +226,8 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 		report(recv, status, flags);
 	if (__builtin_expect(recv->trig != NULL, 0))
 		work_done(recv, -status);
+	if (__builtin_expect(recv->entry != NULL, 0))
+		eng_lent_return(recv->entry);
 	eng_recv_free(recv);
 	if (buffer && buffer->abort && !buffer->parts)
 		eng_mrecv_abort(buffer, buffer->abort);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "engine/peer.h"
+#include "engine/lent.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
 #include "obj/ops.h"
@@ -90,6 +91,7 @@ static int srx_close(struct fid *fid)
 	eng_trig_drop(srx);
 	eng_ep_set_state(srx, ENG_EP_CLOSED);
 	eng_recv_flush(srx->rxc, FI_ECANCELED);
+	eng_lent_end(srx);
 	eng_peer_free_all(srx);
 	lock_put(&srx->base.prog->lock);
 	eng_ep_fini_rxc(srx);
@@ -98,7 +100,19 @@ static int srx_close(struct fid *fid)
 	return 0;
 }
 
+/* Owners match by fi_addr_t; those of messages that came before their senders were
+ * known may be known now.
+ */
+static void av_inserted(struct obj_ep *base)
+{
+	struct eng_ep *srx = (struct eng_ep *) base;
+
+	if (srx->rxc->owner)
+		eng_lent_sources(srx);
+}
+
 static const struct obj_ep_ops base_ops = {
+	.av_inserted = av_inserted,
 	.av_removed = eng_peer_removed,
 };
 
@@ -156,6 +170,8 @@ int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 	if (ret)
 		goto fini_base;
 	ret = start(srx);
+	if (!ret && attr && (attr->op_flags & FI_PEER))
+		ret = eng_lent_import(srx, context);
 	if (ret)
 		goto fini_rxc;
 	srx->base.h.fid.fid.ops = &fid_ops;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <netinet/in.h>
 
 #include "engine/recv.h"
 #include "engine/sim_world.h"
@@ -170,6 +171,27 @@ static void test_directed_source_lost(void **arg)
 	assert_int_equal(fi_recv(srx, in[0], 100, NULL, 1, &ctx[3]), 0);
 	assert_int_equal(fi_inject(b->ep, out[0], 12, 2), 0);
 	expect(c, &ctx[3], FI_RECV | FI_MSG, 12);
+}
+
+/* An entry that is removed and given to another leads to the other. */
+static void test_reinserted(void **arg)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(PORT(0)),
+				   .sin_addr.s_addr = htonl(SIM_HOST) };
+	fi_addr_t fi_addr = 1;
+
+	assert_int_equal(fi_recv(srx, in[0], 100, NULL, 1, &ctx[0]), 0);
+	assert_int_equal(fi_cancel(&srx->fid, &ctx[0]), 0);
+	expect_err(c, &ctx[0], FI_ECANCELED);
+	assert_int_equal(fi_av_remove(av, &fi_addr, 1, 0), 0);
+	assert_int_equal(fi_recv(srx, in[0], 100, NULL, 1, &ctx[0]), -FI_EINVAL);
+	assert_int_equal(fi_av_insert(av, &sin, 1, &fi_addr, 0, NULL), 1);
+	assert_int_equal(fi_addr, 1);
+	assert_int_equal(fi_recv(srx, in[0], 100, NULL, 1, &ctx[1]), 0);
+	assert_int_equal(fi_inject(b->ep, out[0], 10, 2), 0);
+	node_none(&w, c);
+	assert_int_equal(fi_inject(a->ep, out[0], 11, 2), 0);
+	expect(c, &ctx[1], FI_RECV | FI_MSG, 11);
 }
 
 static void test_multi_recv(void **arg)
@@ -340,6 +362,7 @@ int main(void)
 		CASE(test_unexpected_wait_in_the_context),
 		CASE(test_directed),
 		CASE(test_directed_source_lost),
+		CASE(test_reinserted),
 		CASE(test_multi_recv),
 		CASE(test_cancel_and_peek),
 		CASE(test_refusals),

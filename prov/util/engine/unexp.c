@@ -6,6 +6,7 @@
  * link; here is an envelope each.
  */
 #include "engine/flow.h"
+#include "engine/lent.h"
 #include "engine/recv.h"
 
 static struct match *match_of(struct eng_msg *msg)
@@ -13,8 +14,9 @@ static struct match *match_of(struct eng_msg *msg)
 	return eng_rxc_match(msg->rxc, msg->env.flags & WIRE_F_TAG);
 }
 
-enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
-				   const struct eng_envelope *env, struct eng_rx *rx)
+static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
+				 const struct eng_envelope *env, struct eng_rx *rx,
+				 struct eng_msg **msg_p)
 {
 	struct eng_grp *grp = peer->ep->grp;
 	bool payload = !env->rts && env->len;
@@ -37,12 +39,39 @@ enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 	msg->env = *env;
 	msg->claimed = false;
 	msg->lost = false;
-	match_keep(match_of(msg), &msg->m);
+	msg->lent = NULL;
 	list_add_tail(&msg->peer_node, &peer->msgs);
 	eng_peer_ref(peer);
 	if (payload)
 		eng_flow_held(peer, env->len);
+	*msg_p = msg;
 	return payload ? ENG_RX_HELD : ENG_RX_DONE;
+}
+
+enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
+				   const struct eng_envelope *env, struct eng_rx *rx)
+{
+	struct eng_msg *msg;
+	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, &msg);
+
+	if (verdict != ENG_RX_LATER)
+		match_keep(match_of(msg), &msg->m);
+	return verdict;
+}
+
+enum eng_rx_verdict eng_unexp_keep_lent(struct eng_peer *peer, struct eng_rxc *rxc,
+					const struct eng_envelope *env, struct eng_rx *rx,
+					struct eng_lent *lent, struct eng_msg **msg_p)
+{
+	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, msg_p);
+
+	if (verdict == ENG_RX_LATER)
+		return verdict;
+	(*msg_p)->claimed = true;
+	(*msg_p)->claimer = NULL;
+	(*msg_p)->lent = lent;
+	list_add_tail(&(*msg_p)->m.all, &rxc->claimed);
+	return verdict;
 }
 
 /* Out of the matcher or the claimed list, and free.  The token is the caller's. */
@@ -161,14 +190,21 @@ void eng_unexp_peer_lost(struct eng_peer *peer)
 	}
 }
 
+void eng_unexp_drop(struct eng_msg *msg)
+{
+	if (msg->token)
+		msg->peer->ep->link_ops->drop(msg->peer->link, msg->token);
+	forget(msg);
+}
+
 void eng_unexp_drop_peer(struct eng_peer *peer)
 {
 	struct eng_msg *msg;
 
 	while (!list_empty(&peer->msgs)) {
 		msg = container_of(peer->msgs.next, struct eng_msg, peer_node);
-		if (msg->token)
-			peer->ep->link_ops->drop(peer->link, msg->token);
-		forget(msg);
+		if (msg->lent)
+			eng_lent_forget(msg->lent);
+		eng_unexp_drop(msg);
 	}
 }

@@ -147,6 +147,23 @@ static void report_failure(struct obj_av *av, size_t at, int err, fi_addr_t *fi_
 		obj_eq_write_err(av->eq, &entry, NULL, 0);
 }
 
+static void tell_of_new(struct obj_av *av)
+{
+	struct obj_ep *ep;
+	struct list *pos;
+
+	pthread_mutex_lock(&av->eps_lock);
+	list_for_each(pos, &av->eps) {
+		ep = container_of(pos, struct obj_ep, av_node);
+		if (!ep->enabled || !ep->ops->av_inserted)
+			continue;
+		lock_get(&ep->prog->lock);
+		ep->ops->av_inserted(ep);
+		lock_put(&ep->prog->lock);
+	}
+	pthread_mutex_unlock(&av->eps_lock);
+}
+
 int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, size_t count,
 		       fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
@@ -183,6 +200,8 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 	}
 out:
 	lock_put(&av->lock);
+	if (ok)
+		tell_of_new(av);
 	return ret;
 }
 
@@ -427,7 +446,8 @@ static int check_attr(struct obj_domain *domain, const struct fi_av_attr *attr)
 		why = "unknown type";
 	else if (attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > 16)
 		why = "rx_ctx_bits must be 0 to 16";
-	else if (attr->flags & ~(uint64_t) (FI_EVENT | FI_READ | FI_SYMMETRIC | FI_AV_USER_ID))
+	else if (attr->flags & ~(uint64_t) (FI_EVENT | FI_READ | FI_SYMMETRIC | FI_AV_USER_ID |
+						FI_PEER))
 		why = "unknown flags";
 	else if ((attr->flags & FI_READ) && !attr->name)
 		why = "FI_READ opens a shared vector: give its name";
@@ -472,6 +492,27 @@ static void set_layout(struct obj_av *av, const struct obj_domain *domain)
 	av->direct = av->ip4;
 }
 
+/* The owner inserts into both vectors, in step, and says what kind its own is. */
+static int ask_owner(struct obj_domain *domain, struct fi_av_attr *attr,
+		     const struct fi_peer_av_context *context)
+{
+	struct fi_av_attr theirs = *attr;
+	int ret = -FI_EINVAL;
+
+	if (context && context->size >= sizeof(*context) && context->av &&
+	    context->av->owner_ops && context->av->owner_ops->query)
+		ret = context->av->owner_ops->query(context->av, &theirs);
+	if (ret) {
+		FI_WARN(domain->prov, FI_LOG_AV, "cannot open an address vector with FI_PEER: its "
+			"owner does not say what it is: %s\n", fi_strerror(-ret));
+		return ret;
+	}
+	attr->type = theirs.type;
+	attr->rx_ctx_bits = theirs.rx_ctx_bits;
+	attr->count = theirs.count;
+	return 0;
+}
+
 int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av **av_p,
 		void *context)
 {
@@ -482,7 +523,9 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 
 	if (!attr)
 		return -FI_EINVAL;
-	ret = check_attr(domain, attr);
+	ret = attr->flags & FI_PEER ? ask_owner(domain, attr, context) : 0;
+	if (!ret)
+		ret = check_attr(domain, attr);
 	if (ret)
 		return ret;
 	pthread_once(&once, fill_ops);

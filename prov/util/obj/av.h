@@ -90,7 +90,8 @@ struct obj_av {
 	struct list eps;		/* struct obj_ep by av_node */
 };
 
-/* obj_av_open - fi_av_open().
+/* obj_av_open - fi_av_open().  With FI_PEER the type and the bits for contexts are as the
+ * owner in fi_peer_av_context says; it then inserts here what it inserts there.
  * Errors: -FI_EINVAL, -FI_ENOMEM, -FI_ENOSYS, -FI_EACCES; each logged.
  */
 int obj_av_open(struct fid_domain *domain, struct fi_av_attr *attr,

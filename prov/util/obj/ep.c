@@ -299,6 +299,7 @@ int obj_ep_lend_av(struct obj_ep *srx, struct obj_ep *ep)
 	had = srx->av;
 	if (!had)
 		srx->av = ep->av;
+	srx->enabled = true;
 	lock_put(&srx->prog->lock);
 	if (!had) {
 		obj_ref_get(&ep->av->refs, &srx->av_ref, &srx->h.fid.fid);

@@ -47,6 +47,11 @@ struct obj_ep_ops {
 	 */
 	void (*av_removed)(struct obj_ep *ep, fi_addr_t fi_addr);
 
+	/* av_inserted - addresses came into the av.  Only on an enabled endpoint, with
+	 * prog->lock held.  May be NULL.
+	 */
+	void (*av_inserted)(struct obj_ep *ep);
+
 	/* bind - somebody binds an object that obj does not know (class), or FI_CLASS_STX_CTX
 	 * and FI_CLASS_SRX_CTX, which have been checked.  May be NULL: -FI_EINVAL.
 	 */

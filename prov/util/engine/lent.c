@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/lent.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "engine/inbox.h"
+#include "engine/packet.h"
+
+/* A message that waits at the owner's; entry->peer_context. */
+struct eng_lent {
+	struct eng_work work;		/* in the inbox, once the owner has called */
+	_Atomic bool posted;
+	struct list node;		/* on srx->lent */
+	struct eng_ep *srx;
+	struct eng_msg *msg;		/* NULL: lost with its endpoint */
+	struct fi_peer_rx_entry *entry;
+};
+
+void eng_lent_return(struct fi_peer_rx_entry *entry)
+{
+	entry->srx->owner_ops->free_entry(entry);
+}
+
+void eng_lent_forget(struct eng_lent *lent)
+{
+	lent->msg = NULL;
+}
+
+static void lent_free(struct eng_lent *lent)
+{
+	list_del(&lent->node);
+	free(lent);
+}
+
+/* The owner's entry as a receive of @ep's. */
+static struct eng_recv *take_entry(struct eng_recv *recv, struct eng_ep *ep,
+				   struct eng_rxc *rxc, struct fi_peer_rx_entry *entry, bool tagged)
+{
+	size_t cnt = entry->count < ENG_IOV_MAX ? entry->count : ENG_IOV_MAX;
+
+	memset(recv, 0, offsetof(struct eng_recv, iov));
+	recv->m.tag = entry->tag;
+	recv->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
+	recv->ep = ep;
+	recv->rxc = rxc;
+	recv->context = entry->context;
+	recv->cq_flags = FI_RECV | (tagged ? FI_TAGGED : FI_MSG);
+	recv->asked = (entry->flags & FI_COMPLETION) != 0;
+	recv->want_comp = obj_ep_want_rx_comp(&ep->base, entry->flags);
+	recv->slow = true;
+	recv->entry = entry;
+	recv->iov_cnt = (uint16_t) cnt;
+	if (cnt)
+		memcpy(recv->iov, entry->iov, cnt * sizeof(*entry->iov));
+	recv->room = iov_total(recv->iov, cnt);
+	return recv;
+}
+
+/* ---- messages --------------------------------------------------------------- */
+
+static int ask_owner(struct fid_peer_srx *owner, struct eng_peer *peer,
+		     const struct eng_envelope *env, struct fi_peer_rx_entry **entry_p)
+{
+	fi_addr_t addr = eng_peer_fi_addr(peer);
+	struct fi_peer_match_attr attr = {
+		.addr = addr == FI_ADDR_NOTAVAIL ? FI_ADDR_UNSPEC : addr,
+		.msg_size = env->len,
+		.tag = env->tag,
+	};
+
+	return env->flags & WIRE_F_TAG ? owner->owner_ops->get_tag(owner, &attr, entry_p) :
+	       owner->owner_ops->get_msg(owner, &attr, entry_p);
+}
+
+static int run_discard(struct eng_work *work);
+
+/* No receive yet: the payload stays with the link, the entry goes back to the owner. */
+static enum eng_rx_verdict keep(struct eng_peer *peer, struct eng_rxc *rxc,
+				const struct eng_envelope *env, struct eng_rx *rx,
+				struct eng_lent *lent)
+{
+	struct fid_peer_srx *owner = rxc->owner;
+	enum eng_rx_verdict verdict = eng_unexp_keep_lent(peer, rxc, env, rx, lent, &lent->msg);
+	int ret;
+
+	if (verdict == ENG_RX_LATER)
+		return verdict;
+	list_add_tail(&lent->node, &lent->srx->lent);
+	lent->entry->peer_context = lent;
+	ret = env->flags & WIRE_F_TAG ? owner->owner_ops->queue_tag(lent->entry) :
+	      owner->owner_ops->queue_msg(lent->entry);
+	if (ret) {
+		ENG_WARN(peer->ep, "a message is lost: the owner of the shared receive context "
+			 "does not keep it: %s\n", fi_strerror(-ret));
+		/* The link is still looking at it. */
+		lent->work.run = run_discard;
+		eng_inbox_post(lent->srx->inbox, &lent->work, &lent->posted);
+	}
+	return verdict;
+}
+
+enum eng_rx_verdict eng_lent_message(struct eng_peer *peer, struct eng_rxc *rxc,
+				     const struct eng_envelope *env, struct eng_rx *rx)
+{
+	struct eng_grp *grp = peer->ep->grp;
+	struct eng_recv *recv = pool_get(&grp->recvs);
+	struct eng_lent *lent = calloc(1, sizeof(*lent));
+	enum eng_rx_verdict verdict = ENG_RX_LATER;
+	struct eng_out *notes[3] = { NULL, NULL, NULL };
+	int ret = -FI_ENOMEM;
+
+	/* Once the owner has been asked there is no way back. */
+	if (recv && lent && eng_recv_notes(grp, env, notes))
+		ret = ask_owner(rxc->owner, peer, env, &lent->entry);
+	if (!ret) {
+		take_entry(recv, peer->ep, rxc, lent->entry, env->flags & WIRE_F_TAG);
+		free(lent);
+		eng_recv_begin(recv, peer, env, notes);
+		return env->rts ? ENG_RX_DONE : eng_packet_take(recv, rx);
+	}
+	if (ret == -FI_ENOENT) {
+		list_init(&lent->work.node);
+		lent->srx = peer->ep->srx;
+		verdict = keep(peer, rxc, env, rx, lent);
+		if (verdict == ENG_RX_LATER)
+			eng_lent_return(lent->entry);
+		else
+			lent = NULL;
+	}
+	eng_recv_notes_put(notes);
+	if (recv)
+		pool_put(&grp->recvs, recv);
+	free(lent);
+	return verdict;
+}
+
+/* ---- the owner's calls ------------------------------------------------------ */
+
+/* The endpoint that had the message is closed; somebody still waits for its entry. */
+static void report_lost(struct eng_lent *lent)
+{
+	struct fi_peer_rx_entry *entry = lent->entry;
+	struct fi_cq_err_entry err = {
+		.op_context = entry->context, .flags = FI_RECV, .tag = entry->tag,
+		.err = FI_ECONNRESET, .prov_errno = FI_ECONNRESET, .src_addr = entry->addr,
+	};
+
+	obj_ep_err_rx(&eng_srx_voice(lent->srx)->base, &err, NULL, 0, OBJ_CNTR_NONE);
+	eng_lent_return(entry);
+	lent_free(lent);
+}
+
+static int run_start(struct eng_work *work)
+{
+	struct eng_lent *lent = container_of(work, struct eng_lent, work);
+	struct eng_msg *msg = lent->msg;
+	struct eng_out *notes[3];
+	struct eng_recv *recv;
+
+	if (!msg) {
+		report_lost(lent);
+		return 0;
+	}
+	recv = pool_get(&lent->srx->grp->recvs);
+	if (!recv)
+		return -FI_EAGAIN;
+	if (!eng_recv_notes(lent->srx->grp, &msg->env, notes)) {
+		pool_put(&lent->srx->grp->recvs, recv);
+		return -FI_EAGAIN;
+	}
+	take_entry(recv, msg->peer->ep, msg->rxc, lent->entry, msg->env.flags & WIRE_F_TAG);
+	lent_free(lent);
+	eng_unexp_take(recv, msg, notes);
+	return 0;
+}
+
+static int run_discard(struct eng_work *work)
+{
+	struct eng_lent *lent = container_of(work, struct eng_lent, work);
+
+	if (lent->msg && eng_unexp_discard(lent->msg))
+		return -FI_EAGAIN;
+	eng_lent_return(lent->entry);
+	lent_free(lent);
+	return 0;
+}
+
+static int post(struct fi_peer_rx_entry *entry, int (*run)(struct eng_work *))
+{
+	struct eng_lent *lent = entry->peer_context;
+
+	lent->work.run = run;
+	eng_inbox_post(lent->srx->inbox, &lent->work, &lent->posted);
+	return 0;
+}
+
+static int start(struct fi_peer_rx_entry *entry)
+{
+	return post(entry, run_start);
+}
+
+static int discard(struct fi_peer_rx_entry *entry)
+{
+	return post(entry, run_discard);
+}
+
+static fi_addr_t source_of(struct fi_peer_rx_entry *entry)
+{
+	struct eng_lent *lent = entry->peer_context;
+	fi_addr_t addr = lent->msg ? eng_peer_fi_addr(lent->msg->peer) : FI_ADDR_NOTAVAIL;
+
+	return addr == FI_ADDR_NOTAVAIL ? FI_ADDR_UNSPEC : addr;
+}
+
+void eng_lent_sources(struct eng_ep *srx)
+{
+	struct fid_peer_srx *owner = srx->rxc->owner;
+
+	if (!list_empty(&srx->lent) && owner->owner_ops->foreach_unspec_addr)
+		owner->owner_ops->foreach_unspec_addr(owner, source_of);
+}
+
+static struct fi_ops_srx_peer peer_ops = {
+	.size = sizeof(peer_ops),
+	.start_msg = start,
+	.start_tag = start,
+	.discard_msg = discard,
+	.discard_tag = discard,
+};
+
+int eng_lent_import(struct eng_ep *srx, const struct fi_peer_srx_context *context)
+{
+	struct fid_peer_srx *owner;
+	int ret;
+
+	if (!context || context->size < sizeof(*context) || !context->srx ||
+	    !context->srx->owner_ops) {
+		ENG_WARN(srx, "FI_PEER without a context that names the owner's shared receive "
+			 "context and its operations\n");
+		return -FI_EINVAL;
+	}
+	owner = context->srx;
+	lock_get(&srx->base.prog->lock);
+	ret = eng_inbox_get(srx->grp, &srx->inbox);
+	lock_put(&srx->base.prog->lock);
+	if (ret)
+		return ret;
+	owner->peer_ops = &peer_ops;
+	srx->rxc->owner = owner;
+	srx->rx_ret = -FI_ENOSYS;
+	srx->base.h.fid.fid.context = owner;
+	return 0;
+}
+
+void eng_lent_end(struct eng_ep *srx)
+{
+	struct eng_lent *lent;
+
+	while (!list_empty(&srx->lent)) {
+		lent = container_of(srx->lent.next, struct eng_lent, node);
+		eng_inbox_take(srx->inbox, &lent->work);
+		lent_free(lent);
+	}
+}
