@@ -33,6 +33,7 @@ struct coll {
 	struct list ops;		/* struct coll_op by node: all */
 	uint64_t addr_seq;
 	unsigned joining;		/* groups whose join has begun */
+	uint16_t turns;			/* joins so far */
 	bool early;			/* aborts may be among the messages that are kept */
 	bool stopped;			/* the endpoint closes */
 };
@@ -93,6 +94,7 @@ struct coll_op {
 	uint64_t space;			/* names of its messages */
 	uint32_t seq;
 	bool join;
+	uint16_t turn;			/* of a join: joins of the same members have one name */
 	bool running;			/* in coll_op_turn() */
 	bool due;			/* to be turned, in a walk over all */
 	bool want_comp;
@@ -119,7 +121,8 @@ void coll_attach(struct eng_ep *ep);
 enum coll_msg {
 	COLL_MSG_DATA = 1,	/* argument: sender's rank */
 	COLL_MSG_ABORT,		/* bare; argument: error << 18 | rank of the culprit */
-	COLL_MSG_PROBE,		/* bare; are you a member? argument: sender's rank */
+	COLL_MSG_PROBE,		/* bare; will anything come from you? argument: turn << 18 | sender's rank */
+	COLL_MSG_GONE,		/* bare; you have been sent everything; the probe's turn, sender's rank */
 };
 
 static inline uint64_t coll_key(uint32_t seq, bool join, enum coll_msg kind, uint32_t arg)
@@ -150,6 +153,11 @@ static inline int coll_key_err(uint64_t key)
 static inline uint32_t coll_key_culprit(uint64_t key)
 {
 	return (uint32_t) key & COLL_NOBODY;
+}
+
+static inline uint32_t coll_key_turn(uint64_t key)
+{
+	return (uint32_t) (key >> 18) & 0x3ff;
 }
 
 static inline uint64_t coll_key_abort(uint32_t seq, bool join, int err, uint32_t culprit)

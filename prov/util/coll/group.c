@@ -250,6 +250,7 @@ static bool others_join(const struct coll *coll, uint64_t join_key)
 
 static void begin_join(struct coll_group *group)
 {
+	struct coll *coll = group->coll;
 	struct coll_op *op = group->spare;
 
 	group->spare = NULL;
@@ -258,6 +259,7 @@ static void begin_join(struct coll_group *group)
 	op->group = group;
 	op->base[COLL_OUT] = (char *) &group->id;
 	op->join = true;
+	op->turn = ++coll->turns & 0x3ff;
 	op->space = group->join_key;
 	op->seq = 0;
 	set_state(group, COLL_JOINING);

@@ -13,6 +13,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/coll/plan_tree.c
 
 coll_tests = \
+	prov/util/coll/coll_model_test \
 	prov/util/coll/coll_test \
 	prov/util/coll/plan_test
 
@@ -29,4 +30,9 @@ prov_util_coll_coll_test_SOURCES = prov/util/coll/coll_test.c prov/util/coll/col
 prov_util_coll_coll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_coll_coll_test_LDADD = $(engine_sim_libs)
 prov_util_coll_coll_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_coll_coll_model_test_SOURCES = prov/util/coll/coll_model_test.c \
+	prov/util/coll/coll_world.h $(engine_sim_sources)
+prov_util_coll_coll_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_coll_coll_model_test_LDADD = $(engine_sim_libs)
+prov_util_coll_coll_model_test_LDFLAGS = $(engine_sim_ldflags)
 endif

@@ -9,6 +9,10 @@
  * has ended here, which it can only have done by failing.  It is dropped.  Or it is for
  * a group that does not exist here: a process that knew it was there before us, or the
  * program has closed it.  The sender is told.
+ *
+ * When a channel breaks, messages that have left are lost.  Who waits for one later asks
+ * with a PROBE.  A member that owes nothing more answers GONE, over a channel that keeps
+ * order: what has not come by then never will.
  */
 #include "coll/coll.h"
 
@@ -69,13 +73,56 @@ static enum eng_aside_fate keep(struct coll *coll, uint64_t key)
 static enum eng_aside_fate stray(struct coll *coll, struct eng_peer *peer, uint64_t space,
 				 uint64_t key)
 {
-	if (coll_key_kind(key) == COLL_MSG_ABORT)
-		return coll->joining ? keep(coll, key) : ENG_ASIDE_DROP;
 	if (coll->joining)
-		return coll_key_kind(key) == COLL_MSG_PROBE ? ENG_ASIDE_DROP : ENG_ASIDE_KEEP;
+		return keep(coll, key);
+	if (coll_key_kind(key) == COLL_MSG_ABORT)
+		return ENG_ASIDE_DROP;
 	return eng_aside_note(peer, space, coll_key_abort(coll_key_seq(key), false, FI_ENOTCONN,
 							  COLL_NOBODY)) ?
 	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
+}
+
+/* Has @op sent all that it has for member @rank? */
+static bool owes_nothing(const struct coll_op *op, uint32_t rank)
+{
+	size_t i;
+
+	for (i = 0; !op->err && i < op->plan.cnt; i++)
+		if (op->plan.steps[i].kind == COLL_SEND && op->plan.steps[i].peer == rank &&
+		    op->xfers[i].state != COLL_XFER_DONE)
+			return false;
+	return true;
+}
+
+static enum eng_aside_fate on_probe(struct coll *coll, struct eng_peer *peer, struct coll_op *op,
+				    uint64_t space, uint64_t key)
+{
+	uint32_t seq = coll_key_seq(key);
+	struct coll_group *group = op ? op->group : hmap_find(&coll->by_id, space);
+
+	if (op ? !owes_nothing(op, coll_key_culprit(key)) : coll_key_join(key))
+		return ENG_ASIDE_DROP;
+	if (!group)
+		return stray(coll, peer, space, key);
+	if (!op && (int32_t) (seq - group->next_seq) >= 0)
+		return ENG_ASIDE_DROP;
+	return eng_aside_note(peer, space, coll_key(seq, coll_key_join(key), COLL_MSG_GONE,
+						    coll_key_turn(key) << 18 | group->rank)) ?
+	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
+}
+
+static void on_gone(struct coll_op *op, uint64_t key)
+{
+	uint32_t rank = coll_key_culprit(key);
+	size_t i;
+
+	for (i = 0; i < op->plan.cnt; i++)
+		if (op->plan.steps[i].kind == COLL_RECV && op->plan.steps[i].peer == rank &&
+		    op->xfers[i].state == COLL_XFER_ACTIVE && eng_aside_waits(&op->xfers[i].req)) {
+			coll_op_fail(op, FI_ECONNRESET, rank);
+			coll_op_go(op);
+			return;
+		}
 }
 
 enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *peer,
@@ -86,23 +133,25 @@ enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *
 	struct coll_op *op = find_op(coll, space, key);
 	struct coll_group *group;
 
-	if (kind < COLL_MSG_DATA || kind > COLL_MSG_PROBE || (kind != COLL_MSG_DATA && !bare) ||
+	if (kind < COLL_MSG_DATA || kind > COLL_MSG_GONE || (kind != COLL_MSG_DATA && !bare) ||
 	    coll->stopped)
 		return ENG_ASIDE_DROP;
-	if (op && kind == COLL_MSG_ABORT) {
-		on_abort(op, peer, key);
+	if (kind == COLL_MSG_PROBE)
+		return on_probe(coll, peer, op, space, key);
+	if (kind == COLL_MSG_GONE || (op && kind == COLL_MSG_ABORT)) {
+		if (kind == COLL_MSG_ABORT)
+			on_abort(op, peer, key);
+		else if (op && !op->err && coll_key_turn(key) == op->turn)
+			on_gone(op, key);
 		return ENG_ASIDE_DROP;
 	}
-	if (op || (coll_key_join(key) && kind != COLL_MSG_PROBE))
-		return (op && op->err) || kind == COLL_MSG_PROBE ? ENG_ASIDE_DROP : keep(coll, key);
-	if (coll_key_join(key))
-		return ENG_ASIDE_DROP;
+	if (op || coll_key_join(key))
+		return op && op->err ? ENG_ASIDE_DROP : keep(coll, key);
 	group = hmap_find(&coll->by_id, space);
 	if (!group)
 		return stray(coll, peer, space, key);
-	if (kind == COLL_MSG_PROBE || (int32_t) (coll_key_seq(key) - group->next_seq) < 0)
-		return ENG_ASIDE_DROP;
-	return keep(coll, key);
+	return (int32_t) (coll_key_seq(key) - group->next_seq) < 0 ? ENG_ASIDE_DROP :
+	       keep(coll, key);
 }
 
 /* ---- what is kept ------------------------------------------------------------------------- */
@@ -151,8 +200,14 @@ static void drop_stray(struct eng_aside *aside, struct eng_peer *peer, uint64_t 
 {
 	struct coll *coll = (struct coll *) aside;
 
-	if (coll_key_join(key) || hmap_find(&coll->by_id, space))
+	if (coll_key_join(key))
 		return;
+	if (hmap_find(&coll->by_id, space)) {
+		/* It is no stray, and its operation has not begun. */
+		if (coll_key_kind(key) == COLL_MSG_PROBE)
+			eng_aside_drop(msg);
+		return;
+	}
 	if (stray(coll, peer, space, key) == ENG_ASIDE_DROP)
 		eng_aside_drop(msg);
 }
@@ -164,15 +219,29 @@ void coll_mail_sort(struct coll *coll)
 
 /* ---- a member is lost ---------------------------------------------------------------------- */
 
-static bool waits_for(const struct coll_op *op, const struct eng_peer *peer, uint32_t *rank_p)
+/* Does @op need something from @peer, or would it go on sending to it behind a message
+ * that may have been lost?
+ */
+static bool is_hit(struct coll_op *op, const struct eng_peer *peer, uint32_t *rank_p)
 {
+	uint32_t rank = rank_of(op, peer);
+	bool sent = false;
 	size_t i;
 
-	for (i = 0; i < op->next + 1 && i < op->plan.cnt; i++)
-		if (op->xfers[i].state == COLL_XFER_ACTIVE && op->xfers[i].peer == peer) {
-			*rank_p = op->plan.steps[i].peer;
+	*rank_p = rank;
+	for (i = 0; rank != COLL_NOBODY && i < op->plan.cnt; i++) {
+		enum coll_xfer_state state = op->xfers[i].state;
+
+		if (op->plan.steps[i].peer != rank)
+			continue;
+		if (op->plan.steps[i].kind == COLL_RECV && state == COLL_XFER_ACTIVE)
 			return true;
-		}
+		if (op->plan.steps[i].kind != COLL_SEND)
+			continue;
+		if (sent && state != COLL_XFER_DONE)
+			return true;
+		sent |= state == COLL_XFER_DONE;
+	}
 	return false;
 }
 
@@ -195,7 +264,7 @@ void coll_mail_lost(struct eng_aside *aside, struct eng_peer *peer, int err)
 	list_for_each(pos, &coll->ops) {
 		struct coll_op *op = container_of(pos, struct coll_op, node);
 
-		if (op->err || !waits_for(op, peer, &rank))
+		if (op->err || !is_hit(op, peer, &rank))
 			continue;
 		coll_op_fail(op, err, rank);
 		op->due = true;

@@ -91,6 +91,7 @@ struct coll_op *coll_op_new(struct coll_group *group, const struct coll_task *ta
 	op->next = op->out = op->told = 0;
 	op->join = op->running = op->due = op->want_comp = false;
 	op->err = 0;
+	op->turn = 0;
 	op->back_cnt = 0;
 	return op;
 }
@@ -231,7 +232,7 @@ static int start_send(struct coll_op *op, struct coll_xfer *x, const struct coll
 }
 
 /* What does not come at once may never come: then the channel breaks, if there is one;
- * and a member that has been started anew says that it does not know us.
+ * or it was lost with an earlier channel, which the answer to a probe tells.
  */
 static int watch(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
 {
@@ -239,10 +240,11 @@ static int watch(struct coll_op *op, struct coll_xfer *x, const struct coll_step
 	bool idle = (x->peer->slow & ENG_PEER_IDLE) != 0;
 	int ret = eng_peer_start(x->peer);
 
-	if (ret || op->join || !(idle || group->wary))
+	if (ret || !(idle || group->wary))
 		return ret;
 	return eng_aside_note(x->peer, op->space,
-			      coll_key(op->seq, false, COLL_MSG_PROBE, group->rank));
+			      coll_key(op->seq, op->join, COLL_MSG_PROBE,
+				       (uint32_t) op->turn << 18 | group->rank));
 }
 
 static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)

@@ -178,6 +178,11 @@ void eng_aside_got(struct eng_recv *recv, int status)
 	req->done(req, status, recv->env.len);
 }
 
+bool eng_aside_waits(const struct eng_aside_req *req)
+{
+	return req->recv && req->recv->state == ENG_RECV_POSTED;
+}
+
 bool eng_aside_cancel(struct eng_aside_req *req)
 {
 	struct eng_recv *recv = req->recv;

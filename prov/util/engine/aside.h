@@ -106,6 +106,9 @@ int eng_aside_recv(struct eng_aside *aside, struct eng_aside_req *req, uint64_t 
  */
 bool eng_aside_cancel(struct eng_aside_req *req);
 
+/* eng_aside_waits - is it a receive that has not met its message? */
+bool eng_aside_waits(const struct eng_aside_req *req);
+
 /* eng_aside_each - call @fn for every message that is kept; it may drop that one. */
 void eng_aside_each(struct eng_aside *aside,
 		    void (*fn)(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
