@@ -15,6 +15,7 @@
 #include "rxd.h"
 
 #define REMEMBER_NS (60 * CLOCK_NS_PER_S)
+#define REFUSALS 3
 
 /* What the listener announced; it belongs to the engine. */
 struct req {
@@ -114,7 +115,7 @@ int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t 
 	struct rxd_link *link = container_of(base, struct rxd_link, base);
 	struct req *req = req_p;
 	struct rxd_asked *asked = find(link, &req->hello);
-	int ret = paramlen > RXD_DATA_MAX ? -FI_EINVAL : 0;
+	int ret = paramlen > RXD_DATA_MAX ? -FI_EINVAL : 0, i;
 
 	if (!ret && asked) {
 		asked->rejected = true;
@@ -122,7 +123,8 @@ int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t 
 		if (paramlen)
 			memcpy(asked->data, param, paramlen);
 	}
-	if (!ret)
+	/* nobody acknowledges it, and a program that said no may not poll its listener again */
+	for (i = 0; !ret && i < REFUSALS; i++)
 		refuse(link, &req->hello, RXD_REJECTED, param, paramlen);
 	free(req);
 	return ret;

@@ -64,6 +64,7 @@ rxd_tests = \
 	prov/rxd/loss_test \
 	prov/rxd/mtu_test \
 	prov/rxd/ranges_test \
+	prov/rxd/restart_test \
 	prov/rxd/sim_test \
 	prov/rxd/wire_test
 
@@ -89,6 +90,8 @@ prov_rxd_ranges_test_LDADD = $(rxd_pure_libs)
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
+prov_rxd_restart_test_SOURCES = prov/rxd/restart_test.c
+prov_rxd_restart_test_LDADD = src/libfabric.la
 prov_rxd_sim_test_SOURCES = prov/rxd/sim_test.c prov/rxd/sim_net.c prov/rxd/sim_net.h
 prov_rxd_sim_test_LDADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
 endif

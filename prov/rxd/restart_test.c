@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * A peer is killed and comes back at its address, then is killed for good: what was
+ * sent to it ends with an error each time, within bounds, and the next send to the
+ * new one arrives.  Through the public API, over udp;ofi_rxd on loopback.
+ */
+#include <arpa/inet.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define CHECK(cond)								\
+	do {									\
+		if (!(cond)) {							\
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+			exit(1);						\
+		}								\
+	} while (0)
+
+struct side {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	struct fid_ep *ep;
+};
+
+static void side_open(struct side *s, const char *port)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
+	struct fi_info *hints = fi_allocinfo();
+	int ret;
+
+	hints->caps = FI_MSG;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->fabric_attr->prov_name = strdup("udp;ofi_rxd");
+	ret = fi_getinfo(FI_VERSION(2, 0), "127.0.0.1", port, FI_SOURCE, hints, &s->info);
+	fi_freeinfo(hints);
+	if (ret == -FI_ENODATA)
+		exit(77);
+	CHECK(!ret);
+	CHECK(!fi_fabric(s->info->fabric_attr, &s->fabric, NULL));
+	CHECK(!fi_domain(s->fabric, s->info, &s->domain, NULL));
+	CHECK(!fi_cq_open(s->domain, &cq_attr, &s->cq, NULL));
+	CHECK(!fi_av_open(s->domain, &av_attr, &s->av, NULL));
+	CHECK(!fi_endpoint(s->domain, s->info, &s->ep, NULL));
+	CHECK(!fi_ep_bind(s->ep, &s->cq->fid, FI_TRANSMIT | FI_RECV));
+	CHECK(!fi_ep_bind(s->ep, &s->av->fid, 0));
+	CHECK(!fi_enable(s->ep));
+}
+
+static void side_close(struct side *s)
+{
+	CHECK(!fi_close(&s->ep->fid));
+	CHECK(!fi_close(&s->av->fid));
+	CHECK(!fi_close(&s->cq->fid));
+	CHECK(!fi_close(&s->domain->fid));
+	CHECK(!fi_close(&s->fabric->fid));
+	fi_freeinfo(s->info);
+}
+
+/* Receives until it is killed. */
+static void serve(const char *port, int ready)
+{
+	struct fi_cq_msg_entry entry;
+	struct side s;
+	char buf[64];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	side_open(&s, port);
+	CHECK(write(ready, "r", 1) == 1);
+	for (;;) {
+		CHECK(!fi_recv(s.ep, buf, sizeof(buf), NULL, FI_ADDR_UNSPEC, NULL));
+		while (fi_cq_sread(s.cq, &entry, 1, NULL, 1000) == -FI_EAGAIN)
+			;
+	}
+}
+
+static pid_t server_start(const char *port)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	CHECK(!pipe(ready));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid)
+		serve(port, ready[1]);
+	close(ready[1]);
+	CHECK(read(ready[0], &c, 1) == 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void server_kill(pid_t pid)
+{
+	CHECK(!kill(pid, SIGKILL));
+	CHECK(waitpid(pid, NULL, 0) == pid);
+}
+
+/* One message that is complete when the receiver has it: 0, or the error reported. */
+static int deliver(struct side *s, fi_addr_t to, int limit_ms)
+{
+	struct iovec iov = { "hello", 5 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = to };
+	uint64_t end = clock_deadline(limit_ms);
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_msg_entry entry;
+	ssize_t ret;
+
+	do {
+		ret = fi_sendmsg(s->ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+		if (ret)
+			fi_cq_read(s->cq, NULL, 0);
+	} while (ret == -FI_EAGAIN && clock_ns() < end);
+	CHECK(!ret);
+	do {
+		ret = fi_cq_sread(s->cq, &entry, 1, NULL, 100);
+	} while (ret == -FI_EAGAIN && clock_ns() < end);
+	if (ret == 1)
+		return 0;
+	CHECK(ret == -FI_EAVAIL);
+	CHECK(fi_cq_readerr(s->cq, &err, 0) == 1);
+	return err.err;
+}
+
+/* A port that was free a moment ago. */
+static void find_port(char *port, size_t len)
+{
+	struct sockaddr_in in;
+	size_t size = sizeof(in);
+	struct side s;
+
+	side_open(&s, NULL);
+	CHECK(!fi_getname(&s.ep->fid, &in, &size));
+	snprintf(port, len, "%u", ntohs(in.sin_port));
+	side_close(&s);
+}
+
+int main(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	uint64_t began;
+	fi_addr_t to;
+	struct side s;
+	char port[16];
+	pid_t pid;
+	int i;
+
+	setenv("FI_OFI_RXD_PEER_TIMEOUT", "2000", 1);
+	setenv("FI_OFI_RXD_CONN_TIMEOUT", "4000", 1);
+	setenv("FI_LOG_LEVEL", "none", 1);
+	find_port(port, sizeof(port));
+	pid = server_start(port);
+	side_open(&s, NULL);
+	inet_pton(AF_INET, "127.0.0.1", &in.sin_addr);
+	in.sin_port = htons((uint16_t) atoi(port));
+	CHECK(fi_av_insert(s.av, &in, 1, &to, 0, NULL) == 1);
+	CHECK(deliver(&s, to, 20000) == 0);
+	for (i = 0; i < 3; i++) {
+		server_kill(pid);
+		pid = server_start(port);
+		/* the new one does not know us: not a silence, an answer */
+		CHECK(deliver(&s, to, 20000) == FI_ECONNRESET);
+		CHECK(deliver(&s, to, 20000) == 0);
+		CHECK(deliver(&s, to, 20000) == 0);
+	}
+	server_kill(pid);
+	began = clock_ns();
+	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);
+	CHECK(clock_ns() - began < 10 * CLOCK_NS_PER_S);
+	/* nobody there: the call itself ends */
+	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);
+	side_close(&s);
+	return 0;
+}
