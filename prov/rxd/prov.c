@@ -248,9 +248,12 @@ static int rxd_getinfo(uint32_t version, const char *node, const char *service, 
 		       const struct fi_info *hints, struct fi_info **info_p)
 {
 	static const enum fi_ep_type types[] = { FI_EP_RDM, FI_EP_MSG };
-	struct fi_info *asked = lower_hints(hints), *lower = NULL, *one, *head = NULL, **tail = &head;
+	struct fi_info *asked, *lower = NULL, *one, *head = NULL, **tail = &head;
 	int ret = -FI_ENOMEM, i;
 
+	if (hints->ep_attr && hints->ep_attr->type == FI_EP_DGRAM && !obj_explain_on(&rxd_prov))
+		return -FI_ENODATA;
+	asked = lower_hints(hints);
 	if (asked)
 		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node, service,
 				 flags | OFI_CORE_PROV_ONLY, asked, &lower);

@@ -114,6 +114,17 @@ static void warn_filter(const struct core_ask *ask)
 		     "here; there are:%s", ask->filter, *buf ? buf : " none");
 }
 
+/* A layer is asked for every name: it might have brought it. */
+static bool any_core(const struct core_provs *asked)
+{
+	int i;
+
+	for (i = 0; i < asked->cnt; i++)
+		if (core_builtin_class(asked->prov[i]->name) == CORE_CLASS_CORE)
+			return true;
+	return false;
+}
+
 void core_why_not(const struct core_ask *ask, const struct core_provs *asked)
 {
 	struct not_asked not = { .ask = ask, .asked = asked };
@@ -122,6 +133,6 @@ void core_why_not(const struct core_ask *ask, const struct core_provs *asked)
 		return;
 	core_registry_each(why_one, &not);
 	core_ask_each_name(ask, why_absent, &not);
-	if (!asked->cnt && !*ask->core && !*ask->layer)
+	if (!any_core(asked) && !*ask->core && !*ask->layer)
 		warn_filter(ask);
 }
