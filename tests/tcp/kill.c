@@ -14,6 +14,7 @@
  * With AddressSanitizer the end of the program looks for leaks.
  */
 #include <rdma/fi_atomic.h>
+#include <rdma/fi_collective.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <signal.h>
@@ -28,12 +29,15 @@
 #define SMALL 600
 #define LONG (3 << 20)
 #define MULTI (64 << 10)
-#define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_DIRECTED_RECV | FI_MULTI_RECV)
+#define REDUCED 4000		/* bytes of a reduction */
+#define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_DIRECTED_RECV | FI_MULTI_RECV | \
+	      FI_COLLECTIVE)
 
-enum kind { MSG, TAGGED, READ, WRITE, ATOMIC, RENDEZVOUS, MULTI_RECV, KINDS };
+enum kind { MSG, TAGGED, READ, WRITE, ATOMIC, RENDEZVOUS, MULTI_RECV, COLLECTIVE, KINDS };
 
 static const char *const names[KINDS] = {
-	"msg", "tagged", "read", "write", "atomic", "rendezvous", "multi-recv"
+	"msg", "tagged", "read", "write", "atomic", "rendezvous", "multi-recv",
+	"collective"
 };
 
 struct op {
@@ -55,13 +59,14 @@ static struct op ops[2 * OPS];
 static char *memory;
 static struct fid_mr *mr;
 static struct window mine, theirs;
-static fi_addr_t peer;
+static fi_addr_t peer, self;
+static struct fid_mc *mc;		/* COLLECTIVE: the two of us */
 static unsigned long good, bad;
 
 static size_t op_len(void)
 {
 	return kind == RENDEZVOUS || kind == READ || kind == WRITE ? LONG :
-	       kind == ATOMIC ? 8 : SMALL;
+	       kind == ATOMIC ? 8 : kind == COLLECTIVE ? REDUCED : SMALL;
 }
 
 static bool receives_something(void)
@@ -84,6 +89,9 @@ static ssize_t send_one(struct op *op)
 	case ATOMIC:
 		return fi_fetch_atomic(node.ep, op->buf, 1, NULL, op->buf + 8, NULL, peer,
 				       theirs.addr, theirs.key, FI_UINT64, FI_SUM, op);
+	case COLLECTIVE:
+		return fi_allreduce(node.ep, op->buf, len / 8, NULL, op->buf + len, NULL,
+				    fi_mc_addr(mc), FI_UINT64, FI_SUM, 0, op);
 	default:
 		return fi_send(node.ep, op->buf, len, NULL, peer, op);
 	}
@@ -159,7 +167,7 @@ static void set_up(const char *kind_name, int port)
 	for (kind = 0; kind < KINDS - 1 && strcmp(names[kind], kind_name); kind++)
 		;
 	node_open(&node, "127.0.0.1", port, 1, CAPS, FI_PROGRESS_AUTO);
-	room = kind == MULTI_RECV ? MULTI : op_len() + 8;
+	room = kind == MULTI_RECV ? MULTI : kind == COLLECTIVE ? 2 * REDUCED : op_len() + 8;
 	for (i = 0; i < 2 * OPS; i++) {
 		ops[i].receives = i >= OPS;
 		ops[i].buf = calloc(1, room);
@@ -171,6 +179,32 @@ static void set_up(const char *kind_name, int port)
 	mine.name = node_name(&node, 0);
 	mine.key = fi_mr_key(mr);
 	mine.addr = node.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) memory : 0;
+}
+
+/* A group of the two, in the same order on both sides. */
+static void join(fi_addr_t first, fi_addr_t second)
+{
+	struct fi_av_set_attr attr = { .start_addr = FI_ADDR_NOTAVAIL,
+				       .end_addr = FI_ADDR_NOTAVAIL };
+	struct fid_av_set *set;
+	struct fi_eq_entry entry;
+	uint32_t event;
+
+	if (kind != COLLECTIVE)
+		return;
+	CALL(fi_av_set(node.av, &attr, &set, NULL));
+	CALL(fi_av_set_insert(set, first));
+	CALL(fi_av_set_insert(set, second));
+	CALL(fi_join_collective(node.ep, FI_ADDR_NOTAVAIL, set, 0, &mc, NULL));
+	CALL(fi_close(&set->fid));
+	CHECK(fi_eq_sread(node.eq, &event, &entry, sizeof(entry), BOUND_MS, 0) == sizeof(entry) &&
+	      event == FI_JOIN_COMPLETE, "no group within %d ms", BOUND_MS);
+}
+
+static void leave(void)
+{
+	if (kind == COLLECTIVE)
+		CALL(fi_close(&mc->fid));
 }
 
 static void tear_down(void)
@@ -192,6 +226,7 @@ static __attribute__((noreturn)) void victim(const char *kind_name, int port)
 	node_write(1, &mine, sizeof(mine));
 	node_read(0, &theirs, sizeof(theirs));
 	peer = node_insert(&node, &theirs.name);
+	join(peer, node_insert(&node, &mine.name));
 	for (;;) {
 		post_all();
 		take_one(0);
@@ -253,14 +288,18 @@ static uint64_t one_round(int port)
 	node_read(in, &window, sizeof(window));
 	CHECK(!port || window.name.sin_port == theirs.name.sin_port);
 	theirs = window;
-	if (peer == FI_ADDR_UNSPEC)
+	if (peer == FI_ADDR_UNSPEC) {
 		peer = node_insert(&node, &theirs.name);
+		self = node_insert(&node, &mine.name);
+	}
 	node_write(out, &mine, sizeof(mine));
+	join(self, peer);
 	run_traffic((unsigned) (rand() % 8000));
 	kill(pid, SIGKILL);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the other one failed");
 	took = settle();
+	leave();
 	close(in);
 	close(out);
 	return took;

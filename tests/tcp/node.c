@@ -58,6 +58,8 @@ static void add_ep(struct node *n, unsigned i)
 	CALL(fi_endpoint(n->domain, n->info, &n->eps[i], NULL));
 	CALL(fi_ep_bind(n->eps[i], &n->cq->fid, FI_SEND | FI_RECV));
 	CALL(fi_ep_bind(n->eps[i], &n->av->fid, 0));
+	if (n->eq)
+		CALL(fi_ep_bind(n->eps[i], &n->eq->fid, 0));
 	CALL(fi_enable(n->eps[i]));
 }
 
@@ -66,6 +68,7 @@ void node_open(struct node *n, const char *ip, int port, unsigned cnt, uint64_t 
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	unsigned i;
 
 	memset(n, 0, sizeof(*n));
@@ -74,6 +77,8 @@ void node_open(struct node *n, const char *ip, int port, unsigned cnt, uint64_t 
 	CALL(fi_domain(n->fabric, n->info, &n->domain, NULL));
 	CALL(fi_cq_open(n->domain, &cq_attr, &n->cq, NULL));
 	CALL(fi_av_open(n->domain, &av_attr, &n->av, NULL));
+	if (caps & FI_COLLECTIVE)
+		CALL(fi_eq_open(n->fabric, &eq_attr, &n->eq, NULL));
 	n->eps = calloc(cnt, sizeof(*n->eps));
 	n->ep_cnt = cnt;
 	for (i = 0; i < cnt; i++)
@@ -89,6 +94,8 @@ void node_close(struct node *n)
 		CALL(fi_close(&n->eps[i]->fid));
 	CALL(fi_close(&n->av->fid));
 	CALL(fi_close(&n->cq->fid));
+	if (n->eq)
+		CALL(fi_close(&n->eq->fid));
 	CALL(fi_close(&n->domain->fid));
 	CALL(fi_close(&n->fabric->fid));
 	fi_freeinfo(n->info);

@@ -47,6 +47,7 @@ struct node {
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
+	struct fid_eq *eq;	/* with FI_COLLECTIVE, else NULL */
 	struct fid_ep *ep;	/* the first of @eps */
 	struct fid_ep **eps;
 	unsigned ep_cnt;
