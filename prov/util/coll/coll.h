@@ -34,7 +34,9 @@ struct coll {
 	uint64_t addr_seq;
 	unsigned joining;		/* groups whose join has begun */
 	uint16_t turns;			/* joins so far */
-	bool early;			/* aborts may be among the messages that are kept */
+	bool failed;			/* a join has failed here, so others may think we are in */
+	bool missed;			/* and we have dropped what may be of a group that we join yet */
+	bool early;			/* aborts or probes may be among the messages that are kept */
 	bool stopped;			/* the endpoint closes */
 };
 
@@ -100,6 +102,7 @@ struct coll_op {
 	bool want_comp;
 	int err;			/* positive; 0: all is well */
 	uint32_t culprit;		/* rank, of the error */
+	uint32_t teller;		/* rank who reported it, and waits for nothing; or COLL_NOBODY */
 	void *context;
 	size_t len;			/* bytes, for byte counters */
 	struct eng_work work;		/* waits for memory */

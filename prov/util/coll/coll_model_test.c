@@ -360,6 +360,105 @@ static void run(bool faults)
 	}
 }
 
+/* ---- joining under faults --------------------------------------------------------------- */
+
+#define ENOUGH 6		/* barriers without an error: this group works */
+
+/* A program that wants a group that works: whoever meets an error leaves and joins anew. */
+struct member {
+	struct fid_mc *mc;
+	bool joined, waits;	/* waits: a barrier is under way */
+	int good;		/* barriers in this group */
+};
+
+static void member_leave(struct cworld *cw, int i, struct member *me)
+{
+	struct comp c;
+
+	assert_int_equal(fi_close(&me->mc->fid), 0);
+	while (me->waits) {	/* it ends with its group */
+		node_wait(&cw->w, &cw->w.node[i], &c);
+		me->waits = false;
+	}
+	*me = (struct member) { 0 };
+}
+
+static void member_event(struct cworld *cw, int i, struct member *me)
+{
+	struct fi_eq_err_entry bad = { 0 };
+	struct fi_eq_entry entry;
+	uint32_t event;
+	ssize_t ret = fi_eq_read(cw->eq[i], &event, &entry, sizeof(entry), 0);
+
+	if (ret == sizeof(entry)) {
+		assert_true(entry.fid == &me->mc->fid && !me->joined);
+		me->joined = true;
+	} else if (ret == -FI_EAVAIL) {
+		assert_int_equal(fi_eq_readerr(cw->eq[i], &bad, 0), sizeof(bad));
+		assert_true(bad.fid == &me->mc->fid && !me->joined);
+		member_leave(cw, i, me);
+	}
+}
+
+static void member_step(struct cworld *cw, int i, struct member *me)
+{
+	struct node *n = &cw->w.node[i];
+	struct comp c;
+
+	if (!me->mc)
+		me->mc = start_join(cw, i, NULL, cw->w.cnt, FI_ADDR_NOTAVAIL);
+	else if (!me->joined)
+		member_event(cw, i, me);
+	else if (!me->waits)
+		me->waits = !fi_barrier(n->ep, fi_mc_addr(me->mc), me);
+	else if (node_read(n, &c)) {
+		assert_ptr_equal(c.e.op_context, me);
+		me->waits = false;
+		me->good++;
+		if (c.err)
+			member_leave(cw, i, me);
+	}
+}
+
+/* While connections break anything may fail; in the calm after it all come together.
+ * Two members: see "what cannot be told apart" in the README.
+ */
+static void rejoin_seed(uint64_t seed)
+{
+	struct member me[NODES_MAX] = { { 0 } };
+	struct sim_conf conf = sim_rough;
+	int n = 2, i, turn, works = 0;
+	struct cworld cw;
+
+	conf.delay = (unsigned) (seed * 7 % 20);
+	cworld_open(&cw, n, seed, &conf);
+	for (turn = 0; works < n && turn < 300000; turn++) {
+		i = (int) sim_rnd((uint64_t) n);
+		member_step(&cw, i, &me[i]);
+		if (sim_rnd(3) == 0)
+			fi_cq_read(cw.w.node[sim_rnd((uint64_t) n)].cq, NULL, 0);
+		if (turn < 3000 && sim_rnd(50) == 0)
+			sim_break(PORT(sim_rnd((uint64_t) n)), PORT(sim_rnd((uint64_t) n)));
+		for (works = i = 0; turn > 3000 && i < n; i++)
+			works += me[i].good >= ENOUGH;
+	}
+	if (works < n)
+		fail_msg("seed %llu: %d of %d members are without a group that works",
+			 (unsigned long long) seed, n - works, n);
+	for (i = 0; i < n; i++)
+		if (me[i].mc)
+			member_leave(&cw, i, &me[i]);
+	cworld_close(&cw);
+}
+
+static void test_rejoin(void **state)
+{
+	uint64_t seed;
+
+	for (seed = first_seed; seed < first_seed + seeds; seed++)
+		rejoin_seed(seed);
+}
+
 static void test_calm(void **state) { run(false); }
 static void test_faults(void **state) { run(true); }
 
@@ -368,6 +467,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calm),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_rejoin),
 	};
 
 	if (argc > 1)

@@ -68,6 +68,8 @@ static int mc_close(struct fid *fid)
 	if (group->state == COLL_JOINED)
 		hmap_remove(&coll->by_id, group->id);
 	set_state(group, COLL_CLOSED);
+	if (!coll->joining)
+		coll_mail_sort(coll);	/* whoever waits for what this member never began */
 	list_for_each(pos, &coll->ops) {
 		struct coll_op *op = container_of(pos, struct coll_op, node);
 
@@ -309,9 +311,11 @@ void coll_group_joined(struct coll_group *group, int err, uint32_t culprit)
 	if (group->state == COLL_JOINING) {
 		if (!err)
 			err = -hmap_insert(&coll->by_id, group->id, group);
+		group->wary |= coll->missed;
 		set_state(group, err ? COLL_FAILED : COLL_JOINED);
 		report(group, err, culprit);
 	}
+	coll->failed |= group->state != COLL_JOINED;
 	begin_next(coll, group->join_key);
 }
 

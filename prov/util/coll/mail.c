@@ -12,7 +12,9 @@
  *
  * When a channel breaks, messages that have left are lost.  Who waits for one later asks
  * with a PROBE.  A member that owes nothing more answers GONE, over a channel that keeps
- * order: what has not come by then never will.
+ * order: what has not come by then never will.  The same is asked in a group whose name
+ * was learned after a join failed: others may have been in it earlier, and what they sent
+ * meanwhile was turned down.
  */
 #include "coll/coll.h"
 
@@ -50,31 +52,61 @@ static uint32_t rank_of(struct coll_op *op, const struct eng_peer *peer)
 	return COLL_NOBODY;
 }
 
-static void on_abort(struct coll_op *op, struct eng_peer *peer, uint64_t key)
+/* What an ABORT says. */
+static void hear(struct coll_op *op, struct eng_peer *peer, uint64_t key)
 {
 	uint32_t culprit = coll_key_culprit(key);
 
+	op->teller = rank_of(op, peer);
+	coll_op_fail(op, coll_key_err(key) ? coll_key_err(key) : FI_EOTHER,
+		     culprit == COLL_NOBODY ? op->teller : culprit);
+}
+
+static void on_abort(struct coll_op *op, struct eng_peer *peer, uint64_t key)
+{
 	if (op->err)
 		return;
-	if (culprit == COLL_NOBODY)
-		culprit = rank_of(op, peer);
-	coll_op_fail(op, coll_key_err(key) ? coll_key_err(key) : FI_EOTHER, culprit);
+	hear(op, peer, key);
 	coll_op_go(op);
 }
 
 static enum eng_aside_fate keep(struct coll *coll, uint64_t key)
 {
-	if (coll_key_kind(key) == COLL_MSG_ABORT)
+	if (coll_key_kind(key) != COLL_MSG_DATA)
 		coll->early = true;
 	return ENG_ASIDE_KEEP;
+}
+
+/* May an unknown group of @peer's be one that we are joining?  Not if member 0 is this
+ * one, which makes the name up; nor if @peer is who tells it to us: it would have come
+ * before.  Then it was lost with a channel, and that join had better fail.
+ */
+static bool may_be_ours(struct coll *coll, const struct eng_peer *peer)
+{
+	struct list *pos;
+	size_t i;
+
+	list_for_each(pos, &coll->ops) {
+		struct coll_op *op = container_of(pos, struct coll_op, node);
+		bool told = !op->group->rank;
+		uint32_t rank = rank_of(op, peer);
+
+		for (i = 0; op->join && i < op->plan.cnt; i++)
+			told |= op->plan.steps[i].kind == COLL_RECV && op->plan.steps[i].len &&
+				op->plan.steps[i].peer == rank;
+		if (op->join && !told)
+			return true;
+	}
+	return false;
 }
 
 /* For a group that does not exist here, as far as is known. */
 static enum eng_aside_fate stray(struct coll *coll, struct eng_peer *peer, uint64_t space,
 				 uint64_t key)
 {
-	if (coll->joining)
+	if (coll->joining && (coll_key_kind(key) != COLL_MSG_PROBE || may_be_ours(coll, peer)))
 		return keep(coll, key);
+	coll->missed |= coll->failed;
 	if (coll_key_kind(key) == COLL_MSG_ABORT)
 		return ENG_ASIDE_DROP;
 	return eng_aside_note(peer, space, coll_key_abort(coll_key_seq(key), false, FI_ENOTCONN,
@@ -104,8 +136,9 @@ static enum eng_aside_fate on_probe(struct coll *coll, struct eng_peer *peer, st
 		return ENG_ASIDE_DROP;
 	if (!group)
 		return stray(coll, peer, space, key);
+	/* Not begun here: answered by what it sends, or when the group closes without it. */
 	if (!op && (int32_t) (seq - group->next_seq) >= 0)
-		return ENG_ASIDE_DROP;
+		return keep(coll, key);
 	return eng_aside_note(peer, space, coll_key(seq, coll_key_join(key), COLL_MSG_GONE,
 						    coll_key_turn(key) << 18 | group->rank)) ?
 	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
@@ -156,18 +189,17 @@ enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *
 
 /* ---- what is kept ------------------------------------------------------------------------- */
 
-static void take_abort(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+static void take_early(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
 		       uint64_t key, void *msg, void *arg)
 {
 	struct coll_op *op = arg;
 
-	if (coll_key_kind(key) != COLL_MSG_ABORT)
+	if (coll_key_kind(key) == COLL_MSG_DATA)
 		return;
 	if (space != op->space || coll_key_seq(key) != op->seq || coll_key_join(key) != op->join)
 		return;
-	coll_op_fail(op, coll_key_err(key) ? coll_key_err(key) : FI_EOTHER,
-		     coll_key_culprit(key) == COLL_NOBODY ? rank_of(op, peer) :
-		     coll_key_culprit(key));
+	if (!op->err && coll_key_kind(key) == COLL_MSG_ABORT)
+		hear(op, peer, key);
 	eng_aside_drop(msg);
 }
 
@@ -178,7 +210,7 @@ void coll_mail_early(struct coll_op *op)
 	if (!coll->aside.rxc.tagged.msg_cnt)
 		coll->early = false;
 	else
-		eng_aside_each(&coll->aside, take_abort, op);
+		eng_aside_each(&coll->aside, take_early, op);
 }
 
 static void drop_its(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
@@ -202,12 +234,8 @@ static void drop_stray(struct eng_aside *aside, struct eng_peer *peer, uint64_t 
 
 	if (coll_key_join(key))
 		return;
-	if (hmap_find(&coll->by_id, space)) {
-		/* It is no stray, and its operation has not begun. */
-		if (coll_key_kind(key) == COLL_MSG_PROBE)
-			eng_aside_drop(msg);
-		return;
-	}
+	if (hmap_find(&coll->by_id, space))
+		return;		/* it is no stray, and its operation has not begun */
 	if (stray(coll, peer, space, key) == ENG_ASIDE_DROP)
 		eng_aside_drop(msg);
 }

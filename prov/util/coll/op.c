@@ -91,6 +91,7 @@ struct coll_op *coll_op_new(struct coll_group *group, const struct coll_task *ta
 	op->next = op->out = op->told = 0;
 	op->join = op->running = op->due = op->want_comp = false;
 	op->err = 0;
+	op->teller = COLL_NOBODY;
 	op->turn = 0;
 	op->back_cnt = 0;
 	return op;
@@ -348,7 +349,8 @@ static bool tell(struct coll_op *op)
 		enum coll_xfer_state state = op->xfers[op->told].state;
 
 		if (step->kind != COLL_SEND || state == COLL_XFER_DONE ||
-		    state == COLL_XFER_ACTIVE || step->peer == last || op->group->coll->stopped)
+		    state == COLL_XFER_ACTIVE || step->peer == last ||
+		    step->peer == op->teller || op->group->coll->stopped)
 			continue;
 		last = step->peer;
 		peer = member(op, step->peer, &ret);
