@@ -194,7 +194,18 @@ static struct rxd_conn *conn_at(struct list *node)
 	return container_of(node, struct rxd_conn, node);
 }
 
-/* finish - true when the peer has all that was sent, or will never have it. */
+/* has_all - the peer has all that was sent.  Of a peer whose own end is here the
+ * acknowledgement of ours is not waited for: it may be gone.
+ */
+static bool has_all(const struct rxd_conn *conn)
+{
+	return rxd_tx_idle(conn) || (conn->ended && list_empty(&conn->pending) &&
+				     conn->una + RXD_FRAME_SIZE >= conn->end);
+}
+
+/* finish - true when the peer has all that was sent, or will never have it, and
+ * knows what has arrived here: it may be waiting to close, too.
+ */
 static bool finish(struct rxd_conn *conn)
 {
 	if (conn->state == RXD_CALLING)
@@ -202,7 +213,13 @@ static bool finish(struct rxd_conn *conn)
 	if (conn->state != RXD_READY)
 		return true;
 	rxd_tx_shut(conn);
-	return conn->shut && rxd_tx_idle(conn);
+	if (!conn->shut || !has_all(conn))
+		return false;
+	if (!conn->ack_cnt)
+		return true;
+	conn->ack_now = true;
+	rxd_conn_touch(conn);
+	return false;
 }
 
 static bool finish_all(struct rxd_link *link)
