@@ -70,13 +70,28 @@ fabtests_programs = \
 	fabtests/benchmarks/fi_rdm_tagged_bw \
 	fabtests/benchmarks/fi_rdm_tagged_pingpong \
 	fabtests/benchmarks/fi_rma_bw \
-	fabtests/benchmarks/fi_rma_pingpong
+	fabtests/benchmarks/fi_rma_pingpong \
+	fabtests/ubertest/fi_ubertest
+
+fabtests_ubertest_fi_ubertest_SOURCES = \
+	fabtests/ubertest/calc.c \
+	fabtests/ubertest/config.c \
+	fabtests/ubertest/fi_ubertest.c \
+	fabtests/ubertest/post.c \
+	fabtests/ubertest/run.c \
+	fabtests/ubertest/uber.h \
+	fabtests/ubertest/words.c
 
 check_PROGRAMS += $(fabtests_programs)
 
-quick_tests = fabtests/quick_rxd_test fabtests/quick_shm_test fabtests/quick_tcp_test \
-	fabtests/quick_udp_test
-dist_check_SCRIPTS += $(quick_tests)
-TESTS += $(quick_tests)
+fabtests_tests = fabtests/all_rxd_test fabtests/all_shm_test fabtests/all_tcp_test \
+	fabtests/all_udp_test
+dist_check_SCRIPTS += $(fabtests_tests)
+TESTS += $(fabtests_tests)
+EXTRA_DIST += \
+	fabtests/test_configs/ofi_rxd/all.test fabtests/test_configs/ofi_rxd/quick.test \
+	fabtests/test_configs/shm/all.test fabtests/test_configs/shm/quick.test \
+	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/quick.test \
+	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
 EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt

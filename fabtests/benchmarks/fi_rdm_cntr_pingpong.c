@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 	static const struct ft_test test = {
 		.about = "Benchmark: latency with counters (as -t counter).",
 		.ep_type = FI_EP_RDM, .fixed_type = true, .bench = true, .cntrs = true,
-		.cq_bind = FI_SELECTIVE_COMPLETION,
+		.tx_bind = FI_SELECTIVE_COMPLETION, .rx_bind = FI_SELECTIVE_COMPLETION,
 	};
 	struct ft ft;
 

@@ -48,7 +48,7 @@ struct fi_info *ft_hints(struct ft *ft)
 /* Without -s an endpoint has the address by which the other program reaches
  * this one, unless the provider's addresses are of another family.
  */
-void ft_getinfo(struct ft *ft)
+int ft_find(struct ft *ft)
 {
 	char host[256] = "";
 	int ret = -FI_ENODATA;
@@ -62,12 +62,21 @@ void ft_getinfo(struct ft *ft)
 		ret = fi_getinfo(ft_api(), host, NULL, FI_SOURCE, ft->hints, &ft->info);
 	if (ret == -FI_ENODATA && !ft->opt.src_addr)
 		ret = fi_getinfo(ft_api(), NULL, NULL, 0, ft->hints, &ft->info);
+	if (!ret)
+		ft->prefix_len = ft->info->mode & FI_MSG_PREFIX ?
+				 ft->info->ep_attr->msg_prefix_size : 0;
+	return ret;
+}
+
+void ft_getinfo(struct ft *ft)
+{
+	int ret = ft_find(ft);
+
 	if (ret == -FI_ENODATA)
 		ft_skip("%s offers no %s endpoint with what this test needs (fi_info --explain says more)",
 			ft->opt.prov ? ft->opt.prov : "no provider",
 			fi_tostr(&ft->hints->ep_attr->type, FI_TYPE_EP_TYPE));
 	FT_TRY(ret);
-	ft->prefix_len = ft->info->mode & FI_MSG_PREFIX ? ft->info->ep_attr->msg_prefix_size : 0;
 }
 
 static void open_av(struct ft *ft)
@@ -85,6 +94,8 @@ void ft_open_domain(struct ft *ft)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 
+	if (ft->test->waits)
+		attr.wait_obj = ft->test->waits->eq;
 	ft_at("opening fabric and domain");
 	FT_TRY(fi_fabric(ft->info->fabric_attr, &ft->fabric, ft));
 	FT_TRY(fi_eq_open(ft->fabric, &attr, &ft->eq, ft));
@@ -100,7 +111,8 @@ struct fi_cq_attr ft_cq_attr(const struct ft *ft)
 	};
 	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_TAGGED, .wait_cond = FI_CQ_COND_NONE };
 
-	attr.wait_obj = ft->test->need_wait ? ft->test->wait : by_comp[ft->opt.comp];
+	attr.wait_obj = ft->test->waits ? ft->test->waits->cq :
+			ft->test->need_wait ? ft->test->wait : by_comp[ft->opt.comp];
 	return attr;
 }
 
@@ -118,7 +130,8 @@ struct fid_cntr *ft_cntr_open(struct ft *ft)
 	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP };
 	struct fid_cntr *cntr;
 
-	attr.wait_obj = ft->opt.comp == FT_SPIN ? FI_WAIT_NONE : FI_WAIT_UNSPEC;
+	attr.wait_obj = ft->test->waits ? ft->test->waits->cntr :
+			ft->opt.comp == FT_SPIN ? FI_WAIT_NONE : FI_WAIT_UNSPEC;
 	FT_MAY(fi_cntr_open(ft->domain, &attr, &cntr, ft));
 	return cntr;
 }
@@ -187,7 +200,7 @@ static void open_bufs(struct ft *ft)
 	ft_buf_open(ft, &ft->rx, len, access);
 }
 
-void ft_begin(struct ft *ft, const struct ft_test *test, int argc, char **argv)
+void ft_meet(struct ft *ft, const struct ft_test *test, int argc, char **argv)
 {
 	memset(ft, 0, sizeof(*ft));
 	ft->test = test;
@@ -196,16 +209,26 @@ void ft_begin(struct ft *ft, const struct ft_test *test, int argc, char **argv)
 	ft_watch(ft->opt.limit_s);
 	if (!test->local)
 		ft_ctl_open(ft);
+}
+
+void ft_open(struct ft *ft)
+{
+	if (!ft->test->no_link && !ft->test->local)
+		ft_link(ft, &ft->ep);
+	open_bufs(ft);
+	if (ft->ep.ep && ft->test->caps & (FI_RMA | FI_ATOMIC))
+		ft_swap_keys(ft);
+}
+
+void ft_begin(struct ft *ft, const struct ft_test *test, int argc, char **argv)
+{
+	ft_meet(ft, test, argc, argv);
 	ft->hints = ft_hints(ft);
 	if (test->no_open)
 		return;
 	ft_getinfo(ft);
 	ft_open_domain(ft);
-	if (!test->no_link && !test->local)
-		ft_link(ft, &ft->ep);
-	open_bufs(ft);
-	if (ft->ep.ep && test->caps & (FI_RMA | FI_ATOMIC))
-		ft_swap_keys(ft);
+	ft_open(ft);
 }
 
 static void close_if(void *fid)
@@ -214,10 +237,8 @@ static void close_if(void *fid)
 		FT_TRY(fi_close(fid));
 }
 
-int ft_end(struct ft *ft)
+void ft_shut(struct ft *ft)
 {
-	ft_at("meeting the peer for the end");
-	ft_sync(ft);
 	ft_at("closing");
 	/* A region bound to an endpoint must go first, any other may. */
 	ft_buf_close(&ft->tx);
@@ -230,6 +251,13 @@ int ft_end(struct ft *ft)
 	close_if(ft->fabric);
 	fi_freeinfo(ft->info);
 	fi_freeinfo(ft->hints);
+}
+
+int ft_end(struct ft *ft)
+{
+	ft_at("meeting the peer for the end");
+	ft_sync(ft);
+	ft_shut(ft);
 	ft_at("meeting the peer after closing");
 	ft_sync(ft);
 	ft_ctl_close(ft);

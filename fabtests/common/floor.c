@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,6 +107,7 @@ static void give(const char *p, size_t len)
 static bool take(char *p, size_t len)
 {
 	uint64_t end = ft_now_ns() + 2000000000ull;
+	unsigned int spun = 0;
 
 	for (size_t at = 0; at < len;) {
 		struct pollfd pfd = { .fd = sock, .events = POLLIN };
@@ -117,6 +119,8 @@ static bool take(char *p, size_t len)
 		if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
 			if (udp && ft_now_ns() > end)
 				return false;
+			if (++spun % 256 == 0)	/* the peer may want this processor */
+				sched_yield();
 			continue;
 		}
 		must(n > 0, "recv");

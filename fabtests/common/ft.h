@@ -55,6 +55,7 @@ struct ft_opts {
 	bool tagged;				/* -k tagged */
 	bool prefix;				/* -k */
 	bool verify;				/* -v; functional tests verify always */
+	bool verbose;				/* -v */
 	bool machine;				/* -m */
 	bool align;				/* -l */
 	bool delivery;				/* -U */
@@ -65,6 +66,12 @@ struct ft_opts {
 	int window;				/* -W */
 	int count;				/* -C: clients, endpoints, threads */
 	int limit_s;				/* -T */
+	int first, last;			/* -y -z: combinations of fi_ubertest; 0: all */
+};
+
+/* Wait objects by kind; a queue or counter without one is polled. */
+struct ft_waits {
+	enum fi_wait_obj eq, cq, cntr;
 };
 
 /* What a test program is and needs. */
@@ -75,7 +82,7 @@ struct ft_test {
 	uint64_t caps;			/* fi_info caps; 0: FI_MSG, or FI_TAGGED with -k tagged */
 	uint64_t mode;			/* more fi_info mode bits it can live with */
 	uint64_t rx_flags, tx_flags;	/* op_flags of the endpoint */
-	uint64_t cq_bind;		/* more fi_ep_bind flags for both queues */
+	uint64_t tx_bind, rx_bind;	/* more fi_ep_bind flags for the two queues */
 	size_t cq_data_size;		/* domain_attr.cq_data_size it needs */
 	size_t buf_size;		/* smallest buffer it needs */
 	bool local;			/* one program; no peer and no control connection */
@@ -86,6 +93,8 @@ struct ft_test {
 	bool no_open;			/* ft_begin stops before it opens anything */
 	enum fi_wait_obj wait;		/* wait object of queues, or FI_WAIT_NONE: as -c says */
 	bool need_wait;			/* .wait is what the test is about */
+	const struct ft_waits *waits;	/* of all objects, whatever -c says, or NULL */
+	bool client_rules;		/* the client tells the server what to do: options may differ */
 	int iters;			/* iterations unless -I says another; 0: 100 */
 	void (*tune)(struct fi_info *hints);	/* last word on the hints, or NULL */
 };
@@ -149,6 +158,8 @@ void ft_check_is(ssize_t ret, ssize_t want, const char *what, const char *file, 
 ssize_t ft_may(ssize_t ret, const char *what);
 /* ft_at - note where the program stands, for the watchdog's message. */
 void ft_at(const char *where);
+/* ft_case - what the program is about, for the message of a failure; NULL: nothing. */
+void ft_case(const char *text);
 /* ft_watch - end the program after @seconds, saying where it stood. */
 void ft_watch(int seconds);
 /* ft_now_ns - a clock that only goes forward. */
@@ -179,11 +190,19 @@ void ft_again(struct ft_ep *e, uint64_t *since);
 void ft_begin(struct ft *ft, const struct ft_test *test, int argc, char **argv);
 /* ft_end - meet the peer, close everything (each close must succeed); returns 0. */
 int ft_end(struct ft *ft);
+/* ft_meet - the part of ft_begin before any fabric object: options and control connection. */
+void ft_meet(struct ft *ft, const struct ft_test *test, int argc, char **argv);
+/* ft_open - the part after: endpoint, buffers, keys, on an open domain. */
+void ft_open(struct ft *ft);
+/* ft_shut - close what ft_open and ft_open_domain opened, and free hints and info. */
+void ft_shut(struct ft *ft);
 /* ft_hints - hints of this test and its command line; the caller frees them. */
 struct fi_info *ft_hints(struct ft *ft);
 /* ft_api - the interface version that this program was built for. */
 uint32_t ft_api(void);
-/* ft_getinfo - fill ft->info from ft->hints; skips when nothing fits. */
+/* ft_find - fill ft->info from ft->hints; returns what fi_getinfo does. */
+int ft_find(struct ft *ft);
+/* ft_getinfo - the same; skips when nothing fits. */
 void ft_getinfo(struct ft *ft);
 /* ft_open_domain - fabric, event queue and domain of ft->info, and its table. */
 void ft_open_domain(struct ft *ft);
@@ -228,6 +247,8 @@ size_t ft_ctl_recv(struct ft *ft, void *buf, size_t len);
 void ft_ctl_swap(struct ft *ft, const void *mine, void *theirs, size_t len);
 /* ft_sync - returns when both sides have called it. */
 void ft_sync(struct ft *ft);
+/* ft_serve - make progress, without rest, until the peer speaks. */
+void ft_serve(struct ft *ft);
 /* ft_ctl_look - end the program if the peer has failed, skipped or gone. */
 void ft_ctl_look(struct ft *ft);
 /* ft_ctl_last_word - report.c: tell the peer how this side ends. */

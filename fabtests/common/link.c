@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* Endpoints, joined to the peer's. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,8 @@ static void bind_cntrs(struct ft *ft, struct ft_ep *e)
 
 static void bind_cqs(struct ft *ft, struct ft_ep *e)
 {
-	uint64_t more = ft->test->cq_bind | (ft->opt.counter ? FI_SELECTIVE_COMPLETION : 0);
+	const struct ft_test *t = ft->test;
+	uint64_t more = ft->opt.counter ? FI_SELECTIVE_COMPLETION : 0;
 
 	if (!e->txcq) {
 		e->own_cqs = true;
@@ -34,11 +36,11 @@ static void bind_cqs(struct ft *ft, struct ft_ep *e)
 		e->rxcq = ft->test->one_cq ? e->txcq : ft_cq_open(ft);
 	}
 	if (e->txcq == e->rxcq) {
-		FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | FI_RECV | more));
+		FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | FI_RECV | t->tx_bind | t->rx_bind | more));
 		return;
 	}
-	FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | more));
-	FT_TRY(fi_ep_bind(e->ep, &e->rxcq->fid, FI_RECV | more));
+	FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | t->tx_bind | more));
+	FT_TRY(fi_ep_bind(e->ep, &e->rxcq->fid, FI_RECV | t->rx_bind | more));
 }
 
 void ft_ep_open(struct ft *ft, struct ft_ep *e, struct fi_info *info)
@@ -105,13 +107,26 @@ static void event_error(struct ft *ft)
 		fi_eq_strerror(ft->eq, err.prov_errno, err.err_data, text, sizeof(text)));
 }
 
+/* Without a wait object an event queue is polled. */
+static ssize_t next_event(struct ft *ft, uint32_t *event, void *entry, size_t len)
+{
+	uint64_t end = ft_now_ns() + SLICE_MS * 1000000ULL;
+	ssize_t n;
+
+	if (!ft->test->waits || ft->test->waits->eq != FI_WAIT_NONE)
+		return fi_eq_sread(ft->eq, event, entry, len, SLICE_MS, 0);
+	while ((n = fi_eq_read(ft->eq, event, entry, len, 0)) == -FI_EAGAIN && ft_now_ns() < end)
+		sched_yield();
+	return n;
+}
+
 size_t ft_event(struct ft *ft, uint32_t want, struct fi_eq_cm_entry *entry, size_t len)
 {
 	uint32_t event = 0;
 	ssize_t n = -FI_EAGAIN;
 
 	for (int ms = 0; n == -FI_EAGAIN && ms < PATIENCE_MS; ms += SLICE_MS) {
-		n = fi_eq_sread(ft->eq, &event, entry, len, SLICE_MS, 0);
+		n = next_event(ft, &event, entry, len);
 		if (n == -FI_EAGAIN)
 			ft_ctl_look(ft);
 	}

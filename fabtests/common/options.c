@@ -9,7 +9,7 @@
 #include "ft.h"
 
 static const char letters[] =
-	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kh";
+	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kxq:y:z:h";
 
 static void usage(const struct ft *ft, FILE *to)
 {
@@ -39,6 +39,7 @@ static void usage(const struct ft *ft, FILE *to)
 		"  -v                                  verify the data (functional tests always do)\n"
 		"  -l  -U  -m                          page-aligned buffers, delivery complete,\n"
 		"                                      one line of key=value pairs per figure\n"
+		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
 }
@@ -140,7 +141,7 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'm': o->machine = true; break;
 	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
 	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
-	case 'v': o->verify = true; break;
+	case 'v': o->verify = o->verbose = true; break;
 	case 'k':
 		if (!optarg && optind < argc &&
 		    (!strcmp(argv[optind], "msg") || !strcmp(argv[optind], "tagged")))
@@ -157,12 +158,15 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'A': o->av_type = word(ft, optarg, "map|table") ? FI_AV_TABLE : FI_AV_MAP; break;
 	case 'o': o->rma = (enum ft_rma) word(ft, optarg, "write|read|writedata"); break;
 	case 'u': o->config = optarg; break;
+	case 'q': o->port = optarg; break;
+	case 'y': o->first = number(ft, optarg, 1); break;
+	case 'z': o->last = number(ft, optarg, 1); break;
 	case 'T': o->limit_s = number(ft, optarg, 1); break;
 	case 'U': o->delivery = true; break;
 	case 'h': usage(ft, stdout); exit(0);
 	case 'D': case 'i': case 'H': case 'K':
 		ft_skip("-%c is about accelerator memory or fork support, which these tests lack", c);
-	case 'F': case 'M': case 'O': case 'Q': break;	/* accepted: they change nothing here */
+	case 'F': case 'M': case 'O': case 'Q': case 'x': break;	/* accepted: they change nothing here */
 	default:
 		fprintf(stderr, "Try '%s -h'.\n", ft->name);
 		exit(2);

@@ -12,11 +12,17 @@
 
 static const char *volatile where_now = "starting";
 static char place[128];
+static const char *about;
 static int watch_s;
 
 void ft_at(const char *where)
 {
 	where_now = where;
+}
+
+void ft_case(const char *text)
+{
+	about = text;
 }
 
 uint64_t ft_now_ns(void)
@@ -37,7 +43,8 @@ static void on_alarm(int sig)
 
 	if (write(STDERR_FILENO, head, sizeof(head) - 1) < 0 ||
 	    write(STDERR_FILENO, at, strlen(at)) < 0 ||
-	    write(STDERR_FILENO, num, (size_t) n) < 0)
+	    write(STDERR_FILENO, num, (size_t) n) < 0 ||
+	    (about && write(STDERR_FILENO, about, strlen(about)) < 0))
 		_exit(125);
 	ft_ctl_last_word('F', "time limit passed");
 	_exit(124);
@@ -65,7 +72,8 @@ static void end_with(int rc, char kind, FILE *to, const char *head, const char *
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	fflush(stdout);
-	fprintf(to, "%s%s%s\n", head, rc == FT_SKIPPED ? "" : place, text);
+	fprintf(to, "%s%s%s%s%s\n", head, rc == FT_SKIPPED ? "" : place, text, about ? "; in " : "",
+		about ? about : "");
 	fflush(to);
 	ft_ctl_last_word(kind, text);
 	exit(rc);

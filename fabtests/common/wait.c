@@ -72,6 +72,20 @@ static ssize_t sleep_on_fd(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagg
 	return fi_cq_read(cq, entry, max);
 }
 
+static enum ft_comp method(const struct ft *ft)
+{
+	const struct ft_waits *w = ft->test->waits;
+
+	if (w)
+		return w->cq == FI_WAIT_NONE ? FT_SPIN : w->cq == FI_WAIT_FD ? FT_FD : FT_SREAD;
+	return ft->test->need_wait ? FT_SREAD : ft->opt.comp;
+}
+
+static bool cntr_sleeps(const struct ft *ft)
+{
+	return ft->test->waits ? ft->test->waits->cntr != FI_WAIT_NONE : ft->opt.comp != FT_SPIN;
+}
+
 static ssize_t one_slice(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *entry,
 			 size_t max, uint64_t end)
 {
@@ -80,7 +94,7 @@ static ssize_t one_slice(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged
 
 	if (ms > SLICE_MS)
 		ms = SLICE_MS;
-	switch (e->ft->test->need_wait ? FT_SREAD : e->ft->opt.comp) {
+	switch (method(e->ft)) {
 	case FT_SPIN:
 		return spin(e, cq, entry, max, now + (uint64_t) ms * MS);
 	case FT_FD:
@@ -189,17 +203,18 @@ static void wait_cq(struct ft_ep *e, struct fid_cq *cq, const uint64_t *done, ui
 void ft_cntr_reach(struct ft_ep *e, struct fid_cntr *cntr, uint64_t value)
 {
 	uint64_t end = ft_now_ns() + PATIENCE_MS * MS;
+	bool sleeps = cntr_sleeps(e->ft);
 	int ret;
 
 	for (unsigned int i = 1; fi_cntr_read(cntr) < value; i++) {
-		if (e->ft->opt.comp != FT_SPIN) {
+		if (sleeps) {
 			ret = fi_cntr_wait(cntr, value, SLICE_MS);
 			FT_WANT(!ret || ret == -FI_ETIMEDOUT || ret == -FI_EAGAIN || ret == -FI_EAVAIL,
 				"fi_cntr_wait: %s", fi_strerror(-ret));
 		} else {
 			nudge(e, NULL);
 		}
-		if (i % 256 && e->ft->opt.comp == FT_SPIN)
+		if (i % 256 && !sleeps)
 			continue;
 		FT_WANT(!fi_cntr_readerr(cntr), "the counter counts %llu errors",
 			(unsigned long long) fi_cntr_readerr(cntr));
