@@ -11,6 +11,7 @@ struct rxd_conf rxd_conf = {
 	.conn_timeout_ms = 15000,
 	.peer_timeout_ms = 60000,
 	.keepalive_ms = 20000,
+	.local = 1,
 	.eager_size = 65536,
 	.inject_size = 1256,
 	.tx_size = 1024,
@@ -34,6 +35,9 @@ static const struct param {
 	{ "KEEPALIVE", FI_PARAM_INT, FIELD(keepalive_ms), 0, INT_MAX,
 	  "milliseconds of silence before an idle peer is asked whether it is there; 0: never "
 	  "(default: 20000)" },
+	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1,
+	  "RDM endpoints reach those of the same user on the same host through shared memory; "
+	  "off: by datagrams, like all others (default: on)" },
 	{ "CHECKSUM", FI_PARAM_BOOL, FIELD(checksum), 0, 1,
 	  "cover the payload by a CRC-32C of our own, for networks that damage what they carry "
 	  "(default: off; headers always are)" },

@@ -18,6 +18,7 @@ struct rxd_conf {
 	int conn_timeout_ms;		/* until a call has failed */
 	int peer_timeout_ms;		/* without a word from a peer that owes one */
 	int keepalive_ms;		/* silence before an idle peer is asked; 0: never */
+	int local;			/* reach peers on this host through shared memory */
 	int checksum;			/* cover the payload, too */
 	size_t window;			/* most a peer may send ahead; 0: as the socket and path have it */
 	size_t eager_size;

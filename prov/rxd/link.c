@@ -5,10 +5,13 @@
  * The link: what the engine calls, for an endpoint and for a listener, and where
  * datagrams come in.
  */
+#include "config.h"
+
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/near.h"
 #include "net/net_addr.h"
 #include "rxd.h"
 
@@ -336,6 +339,15 @@ static void drop(struct eng_link *base, void *token)
 	rxd_rx_release(token);
 }
 
+static const struct eng_link_ops *near_link(struct eng_ep *ep)
+{
+#if HAVE_SHM
+	if (rxd_conf.local)
+		return &shm_near_ops;
+#endif
+	return NULL;
+}
+
 const struct eng_link_ops rxd_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "ofi_rxd",
@@ -360,4 +372,5 @@ const struct eng_link_ops rxd_link_ops = {
 	.shutdown = rxd_cm_shutdown,
 	.getpeer = rxd_cm_getpeer,
 	.cm_data_size = RXD_DATA_MAX,
+	.near = near_link,
 };

@@ -14,6 +14,7 @@
 
 #define RETRY_PAUSED_NS CLOCK_NS_PER_MS
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
+#define LOOK_EVERY 64
 
 static const char poller_key;	/* its address is ours alone */
 
@@ -81,6 +82,17 @@ static void note_caller(struct rxd_poller *poller)
 	poller->app_polls = polls;
 }
 
+/* look_due - without a connection there is nothing but callers to be expected, who need
+ * not be looked for in each poll where others have their peers in shared memory.
+ */
+static bool look_due(struct rxd_poller *poller)
+{
+	if (!poller->timers.cnt && poller->until_look-- && obj_prog_others_hot(&poller->base))
+		return false;
+	poller->until_look = LOOK_EVERY;
+	return true;
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxd_poller *poller = poller_of(base);
@@ -92,7 +104,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	poller->polling = true;
 	if (!list_empty(&poller->dirty))
 		rxd_poller_flush(poller, rxd_dg_now());
-	done += rxd_dg_poll(poller, budget, rxd_link_input);
+	if (look_due(poller))
+		done += rxd_dg_poll(poller, budget, rxd_link_input);
 	if (poller->timers.cnt) {
 		now = rxd_dg_now();
 		if (timers_next(&poller->timers) <= now)
@@ -114,6 +127,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	uint64_t due = timers_next(&poller->timers), retry;
 	struct list *pos;
 
+	poller->until_look = 0;
 	if (!list_empty(&poller->failed))
 		return -FI_EAGAIN;
 	list_for_each(pos, &poller->dirty)

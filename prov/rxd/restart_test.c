@@ -162,6 +162,7 @@ int main(void)
 	pid_t pid;
 	int i;
 
+	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* it is about datagrams */
 	setenv("FI_OFI_RXD_PEER_TIMEOUT", "2000", 1);
 	setenv("FI_OFI_RXD_CONN_TIMEOUT", "4000", 1);
 	setenv("FI_LOG_LEVEL", "none", 1);

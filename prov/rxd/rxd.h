@@ -52,6 +52,7 @@ struct rxd_poller {
 	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
 	uint64_t app_polls;		/* prog->polls at the last poll */
 	bool app_active;		/* the last poll was the application's own */
+	unsigned until_look;		/* polls until the queues are looked at though nothing is expected */
 	bool polling;			/* inside poll(): what is sent leaves at its end */
 	struct list dirty;		/* connections with something to send, in turn */
 	struct list failed;		/* connections whose end must be reported */

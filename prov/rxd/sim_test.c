@@ -257,6 +257,14 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 {
 }
 
+/* One link is enough here. */
+const struct eng_link_ops shm_near_ops;
+
+bool obj_prog_others_hot(const struct obj_poller *poller)
+{
+	return false;
+}
+
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
 	struct list *pos;
@@ -576,6 +584,7 @@ int main(int argc, char **argv)
 	uint64_t cnt = argc > 2 ? strtoull(argv[2], NULL, 0) : 400, i;
 
 	rxd_conf.prov = &fake_prov;
+	rxd_conf.local = 0;
 	for (i = first; i < first + cnt; i++)
 		run(i);
 	printf("%llu networks, %llu messages\n", (unsigned long long) cnt,

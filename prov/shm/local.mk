@@ -15,6 +15,8 @@ shm_link_sources = \
 	prov/shm/shm_link.h \
 	prov/shm/shm_name.c \
 	prov/shm/shm_name.h \
+	prov/shm/shm_near.c \
+	prov/shm/shm_near.h \
 	prov/shm/shm_poll.c \
 	prov/shm/shm_poll.h \
 	prov/shm/shm_pull.c \
@@ -29,23 +31,24 @@ shm_link_sources = \
 	prov/shm/wire.h
 
 if HAVE_SHM
+# The link serves other providers, too: engine/near.h.
 noinst_LTLIBRARIES += prov/shm/libshmlink.la
+near_libs += prov/shm/libshmlink.la
 prov_shm_libshmlink_la_SOURCES = $(shm_link_sources)
 
 if HAVE_SHM_DL
 pkglib_LTLIBRARIES += libshm-fi.la
 libshm_fi_la_SOURCES = prov/shm/shm_prov.c
 libshm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libshm_fi_la_LIBADD = prov/shm/libshmlink.la $(prov_util_libs) src/libfabric.la
+libshm_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
 libshm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
 else
 noinst_LTLIBRARIES += prov/shm/libshm.la
 prov_shm_libshm_la_SOURCES = prov/shm/shm_prov.c
-prov_shm_libshm_la_LIBADD = prov/shm/libshmlink.la
 builtin_prov_libs += prov/shm/libshm.la
 endif
 
-shm_test_libs = prov/shm/libshmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
 	prov/shm/shm_link_test \
 	prov/shm/shm_ring_test \

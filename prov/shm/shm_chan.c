@@ -16,6 +16,7 @@ static const unsigned edges[] __attribute__((unused)) = {
 	[SHM_CHAN_DIALING] = BIT(SHM_CHAN_CROSSED) | BIT(SHM_CHAN_BACKOFF),
 	[SHM_CHAN_CROSSED] = BIT(SHM_CHAN_DIALING) | BIT(SHM_CHAN_BACKOFF),
 	[SHM_CHAN_BACKOFF] = BIT(SHM_CHAN_DIALING) | BIT(SHM_CHAN_BACKOFF),
+	[SHM_CHAN_ANSWERED] = BIT(SHM_CHAN_BACKOFF),
 	[SHM_CHAN_READY] = 0,
 };
 
@@ -34,7 +35,7 @@ struct shm_chan *shm_chan_of(struct shm_link *link, struct eng_peer *peer)
 
 void shm_chan_set_state(struct shm_chan *chan, enum shm_chan_state state)
 {
-	assert((state == SHM_CHAN_IDLE || state == SHM_CHAN_READY ||
+	assert((state == SHM_CHAN_IDLE || state == SHM_CHAN_READY || state == SHM_CHAN_ANSWERED ||
 		edges[chan->state] & BIT(state)) && "a channel takes no shortcuts");
 	if (chan->state == SHM_CHAN_IDLE && state != SHM_CHAN_IDLE)
 		list_add_tail(&chan->link_node, &chan->link->chans);

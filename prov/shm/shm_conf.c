@@ -3,6 +3,7 @@
 
 #include "shm_conf.h"
 
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 
 #include "engine/engine.h"
@@ -58,4 +59,19 @@ void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
 			"a directory but no network namespace (default: none, sockets have no files)");
 	if (!fi_param_get_str(prov, "DIR", &dir) && dir && *dir)
 		conf->dir = dir;
+}
+
+static struct fi_provider nobody = { .name = "shm" };
+
+static void define_once(void)
+{
+	if (!shm_conf.prov)
+		shm_conf_define(&shm_conf, &nobody);
+}
+
+void shm_conf_use(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, define_once);
 }

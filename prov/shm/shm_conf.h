@@ -14,7 +14,7 @@
 #include <rdma/providers/fi_prov.h>
 
 struct shm_conf {
-	struct fi_provider *prov;	/* for log lines and parameters */
+	struct fi_provider *prov;	/* whose parameters these are; NULL: not read yet */
 	int disable_cma;		/* never read a peer's memory */
 	const char *dir;		/* where the sockets are; NULL: names without files */
 	size_t pull_size;		/* payload from here on is read from the sender's memory */
@@ -32,8 +32,11 @@ extern struct shm_conf shm_conf;
  */
 void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov);
 
-#define SHM_WARN(...)	FI_WARN(shm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define SHM_WARN_SPARSE(...) FI_WARN_SPARSE(shm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define SHM_INFO(...)	FI_INFO(shm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+/* shm_conf_use - the same for an endpoint of another provider, unless it has been done. */
+void shm_conf_use(void);
+
+#define SHM_WARN(link, ...)	FI_WARN((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define SHM_WARN_SPARSE(link, ...) FI_WARN_SPARSE((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define SHM_INFO(link, ...)	FI_INFO((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

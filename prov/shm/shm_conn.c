@@ -16,7 +16,8 @@
 
 static const unsigned edges[] __attribute__((unused)) = {
 	[SHM_CONN_GREETING] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
-	[SHM_CONN_ASKED] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_ASKED] = BIT(SHM_CONN_WELCOMED) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_WELCOMED] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_READY] = BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_FAILED] = BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_CLOSED] = 0,
@@ -25,7 +26,7 @@ static const unsigned edges[] __attribute__((unused)) = {
 void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 {
 	assert(edges[conn->state] & BIT(state) && "a connection goes forward only");
-	if (conn->state <= SHM_CONN_ASKED)
+	if (conn->state < SHM_CONN_READY && state >= SHM_CONN_READY)
 		conn->poller->greeting_cnt--;
 	if (conn->state == SHM_CONN_READY)
 		conn->poller->ready_cnt--;
@@ -124,10 +125,9 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	return 0;
 }
 
-void shm_conn_start(struct shm_conn *conn, bool fence)
+void shm_conn_start(struct shm_conn *conn)
 {
 	eng_timer_off(&conn->timer);
-	conn->out.fence = fence;
 	shm_conn_set_state(conn, SHM_CONN_READY);
 	conn->moved = true;
 	shm_poller_heat(conn->poller, conn);

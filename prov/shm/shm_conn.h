@@ -4,7 +4,7 @@
 /*
  * shm_conn.h - one connection: its socket, its two segments, what is under way.
  *
- * Life:  GREETING (ours) or ASKED (theirs) -> READY -> FAILED -> CLOSED
+ * Life:  GREETING (ours) or ASKED -> WELCOMED (theirs) -> READY -> FAILED -> CLOSED
  *
  * The socket passes the segments, wakes sleepers, and tells when the peer is gone.
  * Threading: under the lock of the group of conn->poller.
@@ -24,6 +24,7 @@ struct shm_link;
 enum shm_conn_state {
 	SHM_CONN_GREETING,	/* ours: HELLO sent, no answer yet */
 	SHM_CONN_ASKED,		/* theirs: no HELLO yet */
+	SHM_CONN_WELCOMED,	/* theirs: WELCOME sent, not confirmed yet */
 	SHM_CONN_READY,		/* packets flow */
 	SHM_CONN_FAILED,	/* lost; the next poll reports it */
 	SHM_CONN_CLOSED,	/* memory goes when no event can name it */
@@ -79,6 +80,8 @@ struct shm_conn {
 	enum shm_conn_state state;
 	enum shm_conn_state was;	/* FAILED: state before */
 	int err;			/* FAILED: positive FI_E* */
+	uint64_t seq;			/* the last poll in which something came, or after which we looked */
+	uint64_t looked;		/* tick of the clock in which we did so */
 	bool ours;			/* we called */
 	bool hot;			/* on poller->hot */
 	bool moved;			/* something came since it was last let asleep */
@@ -115,7 +118,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state);
 
 /* shm_conn_start - both segments are there: READY, and hot. */
-void shm_conn_start(struct shm_conn *conn, bool fence);
+void shm_conn_start(struct shm_conn *conn);
 
 /* shm_conn_fail - it is lost; the next poll reports it, so this may be called anywhere. */
 void shm_conn_fail(struct shm_conn *conn, int err);

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "engine/wire.h"
-#include "shm_conf.h"
 
 #define BACKLOG 4096
 
 /* ---- keys --------------------------------------------------------------------------- */
 
-static int make_name(const char *key, struct sockaddr_un *sun, socklen_t *len_p)
+static int make_name(const struct shm_place *place, const char *key, struct sockaddr_un *sun,
+		     socklen_t *len_p)
 {
 	size_t len = strlen(key);
 	char *slash;
@@ -29,12 +29,16 @@ static int make_name(const char *key, struct sockaddr_un *sun, socklen_t *len_p)
 		return -FI_EINVAL;
 	memset(sun, 0, sizeof(*sun));
 	sun->sun_family = AF_UNIX;
-	if (!shm_conf.dir) {
-		cnt = snprintf(sun->sun_path + 1, sizeof(sun->sun_path) - 1, "ofi-shm/%s", key);
+	if (!place->dir) {
+		cnt = snprintf(sun->sun_path + 1, sizeof(sun->sun_path) - 1, "ofi-%s/%s",
+			       place->prov, key);
+		if (cnt >= (int) sizeof(sun->sun_path) - 1)
+			return -FI_EINVAL;
 		*len_p = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) cnt);
 		return 0;
 	}
-	cnt = snprintf(sun->sun_path, sizeof(sun->sun_path), "%s/ofi-shm.%s", shm_conf.dir, key);
+	cnt = snprintf(sun->sun_path, sizeof(sun->sun_path), "%s/ofi-%s.%s", place->dir,
+		       place->prov, key);
 	if (cnt >= (int) sizeof(sun->sun_path))
 		return -FI_EINVAL;
 	for (slash = sun->sun_path + cnt - len; (slash = strchr(slash, '/')); )
@@ -62,11 +66,11 @@ static bool is_stale(const struct sockaddr_un *sun, socklen_t len)
 	return ret == ECONNREFUSED && !unlink(sun->sun_path);
 }
 
-int shm_door_open(const char *key)
+int shm_door_open(const struct shm_place *place, const char *key)
 {
 	struct sockaddr_un sun;
 	socklen_t len;
-	int fd, ret = make_name(key, &sun, &len);
+	int fd, ret = make_name(place, key, &sun, &len);
 
 	if (ret)
 		return ret;
@@ -74,7 +78,7 @@ int shm_door_open(const char *key)
 	if (fd < 0)
 		return fd;
 	ret = bind(fd, (void *) &sun, len) ? -errno : 0;
-	if (ret == -EADDRINUSE && shm_conf.dir && is_stale(&sun, len))
+	if (ret == -EADDRINUSE && place->dir && is_stale(&sun, len))
 		ret = bind(fd, (void *) &sun, len) ? -errno : 0;
 	if (!ret && listen(fd, BACKLOG))
 		ret = -errno;
@@ -84,12 +88,12 @@ int shm_door_open(const char *key)
 	return ret;
 }
 
-void shm_door_close(int fd, const char *key)
+void shm_door_close(int fd, const struct shm_place *place, const char *key)
 {
 	struct sockaddr_un sun;
 	socklen_t len;
 
-	if (shm_conf.dir && !make_name(key, &sun, &len))
+	if (place->dir && !make_name(place, key, &sun, &len))
 		unlink(sun.sun_path);
 	close(fd);
 }
@@ -109,11 +113,11 @@ static int check_user(int fd, pid_t *pid_p)
 	return 0;
 }
 
-int shm_door_knock(const char *key, pid_t *pid_p)
+int shm_door_knock(const struct shm_place *place, const char *key, pid_t *pid_p)
 {
 	struct sockaddr_un sun;
 	socklen_t len;
-	int fd, ret = make_name(key, &sun, &len);
+	int fd, ret = make_name(place, key, &sun, &len);
 
 	if (ret)
 		return ret;
@@ -223,6 +227,19 @@ int shm_hello_recv(int fd, struct shm_hello *hello, int *seg_fd_p)
 		*seg_fd_p = -1;
 	}
 	return ret;
+}
+
+int shm_hello_confirm(int fd)
+{
+	return send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int shm_hello_confirmed(int fd)
+{
+	char byte;
+	ssize_t ret = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	return ret < 0 ? errno == EINTR ? -FI_EAGAIN : -errno : ret ? 0 : -FI_ECONNRESET;
 }
 
 const char *shm_reason_text(uint32_t reason)

@@ -18,18 +18,24 @@
 
 #define SHM_KEY_MAX 80		/* characters */
 
+/* Whose doors these are: those of each kind of endpoint are apart. */
+struct shm_place {
+	const char *prov;	/* the provider's name */
+	const char *dir;	/* where the sockets have files; NULL: they have none */
+};
+
 /* shm_door_open - listen at @key.
  * Returns a non-blocking descriptor, or -FI_EADDRINUSE, -FI_EINVAL (no key, or too
  * long), -FI_EMFILE, ...  End it with shm_door_close().
  */
-int shm_door_open(const char *key);
-void shm_door_close(int fd, const char *key);
+int shm_door_open(const struct shm_place *place, const char *key);
+void shm_door_close(int fd, const struct shm_place *place, const char *key);
 
 /* shm_door_knock - connect to @key; never waits.
  * Returns a descriptor, or -FI_ECONNREFUSED: nobody is there; -FI_EAGAIN: many callers
  * wait there; -FI_EACCES: another user's; ...
  */
-int shm_door_knock(const char *key, pid_t *pid_p);
+int shm_door_knock(const struct shm_place *place, const char *key, pid_t *pid_p);
 
 /* shm_door_answer - take a caller.
  * Returns a descriptor, or -FI_EAGAIN: none waits; -FI_EACCES: it was another user's, and
@@ -50,6 +56,14 @@ int shm_hello_send(int fd, const struct shm_hello *hello, int seg_fd);
  * greeting; -FI_ENOPROTOOPT: one of another version, *hello has its first fields.
  */
 int shm_hello_recv(int fd, struct shm_hello *hello, int *seg_fd_p);
+
+/* shm_hello_confirm - say that a WELCOME was good.  Errors: the negative errno of send. */
+int shm_hello_confirm(int fd);
+
+/* shm_hello_confirmed - has the caller said so?  Errors: -FI_EAGAIN: not yet;
+ * -FI_ECONNRESET: it has hung up.
+ */
+int shm_hello_confirmed(int fd);
 
 /* shm_hello_check - the gate for what came; see shm_hello_recv(). */
 int shm_hello_check(const struct shm_hello *hello, size_t len);

@@ -9,7 +9,9 @@
 #include <sys/random.h>
 
 #include "engine/engine.h"
+#include "engine/near.h"
 #include "shm_name.h"
+#include "shm_near.h"
 
 /* Longest payload that goes before it is asked for, and a piece of a longer one. */
 #define EAGER_LIMIT (64u << 10)
@@ -30,7 +32,8 @@ static uint64_t random_epoch(void)
 	return epoch;
 }
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm_place place,
+		  const void *src, size_t src_len, struct shm_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
 	struct shm_link *link = calloc(1, sizeof(*link));
@@ -39,7 +42,9 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	if (!link)
 		return -FI_ENOMEM;
 	shm_conf.barrier = shm_barrier_join();
-	link->naming = &shm_naming;
+	link->naming = naming;
+	link->place = place;
+	link->prov = base->prov;
 	link->epoch = random_epoch();
 	list_init(&link->conns);
 	list_init(&link->chans);
@@ -54,13 +59,26 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	};
 	ret = shm_poller_get(base->prog, &link->poller);
 	if (!ret)
-		ret = shm_wireup_open(link, base->info->src_addr, base->info->src_addrlen);
+		ret = shm_wireup_open(link, src, src_len);
 	if (ret) {
 		free(link);
 		return ret;
 	}
-	*link_p = &link->base;
+	*link_p = link;
 	return 0;
+}
+
+static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+{
+	const struct fi_info *info = eng_ep_base(ep)->info;
+	struct shm_place place = { eng_ep_base(ep)->prov->name, shm_conf.dir };
+	struct shm_link *link;
+	int ret;
+
+	ret = shm_link_make(ep, &shm_naming, place, info->src_addr, info->src_addrlen, &link);
+	if (!ret)
+		*link_p = &link->base;
+	return ret;
 }
 
 /* finish - Returns true when all that was sent is where the peers do not need us. */
@@ -140,9 +158,9 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 	link->addr_len = link->naming->len(link->addr);
 	ret = link->naming->key(link->addr, link->addr_len, link->key);
 	if (!ret)
-		ret = shm_door_open(link->key);
+		ret = shm_door_open(&link->place, link->key);
 	if (ret < 0) {
-		SHM_WARN("the endpoint cannot be called %s: %s\n",
+		SHM_WARN(link, "the endpoint cannot be called %s: %s\n",
 			 link->naming->text(link->addr, link->addr_len, text), fi_strerror(-ret));
 		memcpy(link->addr, was.addr, sizeof(was.addr));
 		memcpy(link->key, was.key, sizeof(was.key));
@@ -150,7 +168,7 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 		return ret;
 	}
 	shm_src_ignore(link->poller, &link->door);
-	shm_door_close(link->door.fd, was.key);
+	shm_door_close(link->door.fd, &link->place, was.key);
 	link->door.fd = ret;
 	return shm_src_watch(link->poller, &link->door);
 }
@@ -170,6 +188,19 @@ static void peer_put(struct eng_link *base, struct eng_peer *peer)
 
 	if (chan->link)
 		shm_chan_put(chan);
+}
+
+static int yield(struct eng_link *base, struct eng_peer *peer, struct list *pkts)
+{
+	struct shm_chan *chan = eng_peer_chan(peer);
+
+	if (chan->state == SHM_CHAN_READY)
+		return -FI_EISCONN;
+	if (chan->link) {
+		list_splice_tail(&chan->txq, pkts);
+		shm_chan_put(chan);
+	}
+	return 0;
 }
 
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
@@ -201,18 +232,27 @@ static void drop(struct eng_link *base, void *token)
 	shm_rx_release(token);
 }
 
+#define OPS							\
+	.size = sizeof(struct eng_link_ops),			\
+	.name = "shm",						\
+	.chan_size = sizeof(struct shm_chan),			\
+	.close = link_close,					\
+	.getname = link_getname,				\
+	.peer_get = peer_get,					\
+	.peer_put = peer_put,					\
+	.send = send_pkt,					\
+	.hold = hold,						\
+	.pull = pull,						\
+	.drop = drop
+
 const struct eng_link_ops shm_link_ops = {
-	.size = sizeof(struct eng_link_ops),
-	.name = "shm",
-	.chan_size = sizeof(struct shm_chan),
+	OPS,
 	.open = link_open,
-	.close = link_close,
-	.getname = link_getname,
 	.setname = link_setname,
-	.peer_get = peer_get,
-	.peer_put = peer_put,
-	.send = send_pkt,
-	.hold = hold,
-	.pull = pull,
-	.drop = drop,
+};
+
+const struct eng_link_ops shm_near_ops = {
+	OPS,
+	.open = shm_near_open,
+	.yield = yield,
 };

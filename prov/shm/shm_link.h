@@ -16,6 +16,14 @@
 
 extern const struct eng_link_ops shm_link_ops;
 
+struct shm_naming;
+
+/* shm_link_make - the link of @ep, whose name is made of @src.
+ * Errors: see shm_wireup_open(); -FI_ENOMEM.
+ */
+int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm_place place,
+		  const void *src, size_t src_len, struct shm_link **link_p);
+
 #define SHM_TEXT_MAX (SHM_ADDR_MAX + 1)
 
 struct shm_naming {
@@ -30,6 +38,8 @@ struct shm_naming {
 	 */
 	int (*own)(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
 		   size_t *len_p);
+	/* same - do two addresses lead to one endpoint? */
+	bool (*same)(const void *a, size_t a_len, const void *b, size_t b_len);
 	/* text - for log lines. */
 	const char *(*text)(const void *addr, size_t len, char buf[SHM_TEXT_MAX]);
 };
@@ -37,6 +47,9 @@ struct shm_naming {
 struct shm_link {
 	struct eng_link base;		/* first */
 	const struct shm_naming *naming;
+	struct shm_place place;		/* of our door and our peers' */
+	const struct fi_provider *prov;	/* for log lines */
+	bool near;			/* there is another link to each peer, see engine/near.h */
 	struct shm_poller *poller;
 	struct shm_src door;
 	char key[SHM_KEY_MAX + 1];	/* the door's */
@@ -54,6 +67,7 @@ enum shm_chan_state {
 	SHM_CHAN_IDLE,		/* no connection, none wanted */
 	SHM_CHAN_DIALING,	/* our call is under way */
 	SHM_CHAN_CROSSED,	/* our call was refused in favour of theirs, which must come */
+	SHM_CHAN_ANSWERED,	/* we have welcomed their call, which they must confirm */
 	SHM_CHAN_BACKOFF,	/* our call failed, the next one follows */
 	SHM_CHAN_READY,
 };
@@ -65,8 +79,9 @@ struct shm_chan {
 	int err;		/* BACKOFF: why the last call failed */
 	unsigned tries;		/* calls that failed since first_ns */
 	bool give_up;		/* BACKOFF: the next poll reports @err */
+	bool gone;		/* near: somebody was at the peer's address, and is no longer */
 	bool told;		/* the log has the cause already */
-	struct shm_conn *dial;	/* DIALING: our call */
+	struct shm_conn *dial;	/* DIALING: our call; ANSWERED: theirs */
 	struct shm_link *link;	/* NULL: never used yet */
 	struct list txq;	/* packets that wait, in order */
 	struct list link_node;	/* on link->chans */

@@ -39,6 +39,8 @@ static void fake_addr_set(fake_addr *a, const void *b)
 
 #include "tcp/fake_engine.h"
 
+static const struct shm_place fake_place = { FAKE_NAME, NULL };
+
 static void fake_start(void)
 {
 	list_init(&fake_prog.pollers);
@@ -585,7 +587,7 @@ static void strangers_get_a_refusal(void **state)
 	pid_t pid;
 
 	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
-	fd = shm_door_knock(key, &pid);
+	fd = shm_door_knock(&fake_place, key, &pid);
 	assert_true(fd >= 0);
 	assert_int_equal(pid, getpid());
 	assert_int_equal(shm_hello_send(fd, &hello, -1), 0);
@@ -596,7 +598,7 @@ static void strangers_get_a_refusal(void **state)
 	assert_int_equal(hello.reason, SHM_BAD_VERSION);
 	close(fd);
 	/* rubbish is hung up on */
-	fd = shm_door_knock(key, &pid);
+	fd = shm_door_knock(&fake_place, key, &pid);
 	assert_int_equal(send(fd, "GET / HTTP/1.1", 14, 0), 14);
 	for (i = 0; i < 100 && ret != -FI_ECONNRESET; i++) {
 		fake_poll();

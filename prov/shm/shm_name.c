@@ -90,6 +90,11 @@ static int name_own(const void *src, size_t src_len, unsigned try, char addr[SHM
 	return cnt < SHM_NAME_MAX ? 0 : -FI_EINVAL;
 }
 
+static bool name_same(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	return a_len == b_len && !memcmp(a, b, a_len);
+}
+
 static const char *name_text(const void *addr, size_t len, char buf[SHM_TEXT_MAX])
 {
 	snprintf(buf, SHM_TEXT_MAX, "%.*s", (int) strnlen(addr, len), (const char *) addr);
@@ -100,6 +105,7 @@ const struct shm_naming shm_naming = {
 	.len = name_len,
 	.key = name_key,
 	.own = name_own,
+	.same = name_same,
 	.text = name_text,
 };
 

@@ -94,6 +94,7 @@ void shm_poller_heat(struct shm_poller *poller, struct shm_conn *conn)
 	}
 	conn->hot = true;
 	poller->hot[poller->hot_cnt++] = conn;
+	poller->base.hot = true;
 	/* asleep: the senders of all that are hot have been told */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
@@ -111,6 +112,7 @@ void shm_poller_cool(struct shm_poller *poller, struct shm_conn *conn)
 	for (i = 0; poller->hot[i] != conn; i++)
 		;
 	poller->hot[i] = poller->hot[--poller->hot_cnt];
+	poller->base.hot = poller->hot_cnt;
 }
 
 static void wake(struct shm_poller *poller)
@@ -273,11 +275,10 @@ void shm_poller_reap(struct shm_poller *poller)
  */
 static bool sockets_due(struct shm_poller *poller)
 {
-	if (!poller->hot_cnt || poller->hot_cnt < poller->ready_cnt || poller->greeting_cnt) {
-		if (!poller->until_wait-- || !poller->hot_cnt)
-			return true;
-		return clock_coarse_ns() != poller->tick;
-	}
+	if (!poller->hot_cnt && !obj_prog_others_hot(&poller->base))
+		return true;
+	if (poller->hot_cnt < poller->ready_cnt || poller->greeting_cnt)
+		return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
 	if (__builtin_expect(poller->until_tick--, 1))
 		return false;
 	poller->until_tick = TICK_EVERY;
@@ -290,6 +291,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	int done = 0;
 
 	poller->polling = true;
+	poller->seq++;
 	if (__builtin_expect(poller->asleep, 0))
 		wake(poller);
 	if (!list_empty(&poller->timers))
@@ -367,7 +369,8 @@ static int poller_new(struct shm_poller **poller_p)
 	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
 	if (poller->base.fd < 0) {
 		ret = -errno;
-		SHM_WARN("cannot make an epoll descriptor: %s\n", fi_strerror(-ret));
+		FI_WARN(shm_conf.prov, FI_LOG_EP_CTRL, "cannot make an epoll descriptor: %s\n",
+			fi_strerror(-ret));
 		free(poller);
 		return ret;
 	}

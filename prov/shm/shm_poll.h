@@ -44,6 +44,7 @@ struct shm_poller {
 	unsigned until_tick;		/* polls until we ask what time it is */
 	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
+	uint64_t seq;			/* number of this poll */
 	bool asleep;			/* senders were told to wake us */
 	bool polling;			/* inside poll() */
 	struct list blocked;		/* connections whose packets or answers wait for room */

@@ -22,8 +22,8 @@ static void refuse_packet(struct shm_conn *conn, const char *what)
 		addr = eng_peer_addr(shm_chan_peer(conn->chan));
 		conn->link->naming->text(addr, conn->link->naming->len(addr), text);
 	}
-	SHM_WARN_SPARSE("%s sent %s: the connection is closed, its operations end with an error\n",
-			text, what);
+	SHM_WARN_SPARSE(conn->link, "%s sent %s: the connection is closed, its operations end "
+			"with an error\n", text, what);
 	conn->told = true;
 	shm_conn_fail(conn, FI_EPROTO);
 }
@@ -364,6 +364,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 		return done + 1;
 	if (done) {
 		conn->moved = true;
+		conn->seq = conn->poller->seq;
 		tell(conn, stalled);
 		if (conn->rx.owed_cnt)
 			shm_tx_answer(conn);

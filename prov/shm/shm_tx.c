@@ -153,11 +153,30 @@ void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt)
 	list_add_tail(&pkt->node, &chan->txq);
 }
 
+/* look_out - the first packet after a poll that brought nothing from the peer: has it gone
+ * meanwhile?  The ring would take the packet and lose it.  Once per tick of the clock is
+ * enough.
+ */
+static void look_out(struct shm_conn *conn)
+{
+	struct shm_poller *poller = conn->poller;
+	uint64_t tick = clock_coarse_ns();
+
+	conn->seq = poller->seq;
+	if (poller->polling || conn->src.fd < 0 || conn->ended || tick == conn->looked)
+		return;
+	conn->looked = tick;
+	if (shm_conn_ended(conn))
+		shm_conn_hung_up(conn);
+}
+
 int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	int ret;
 
 	pkt->sent = 0;
+	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
+		look_out(conn);
 	if (__builtin_expect(shm_out_hung_up(&conn->out) && !conn->ended, 0))
 		shm_conn_hung_up(conn);
 	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0)) {

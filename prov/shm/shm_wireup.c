@@ -73,7 +73,7 @@ static void try_pull(struct shm_conn *conn, const struct shm_hello *hello)
 	conn->can_pull = !shm_conf.disable_cma &&
 			 shm_pull_try(conn->pid, hello->probe_addr, hello->probe);
 	atomic_store_explicit(&conn->in.seg->rx.can_pull, conn->can_pull, memory_order_relaxed);
-	SHM_INFO("%s: long messages %s\n",
+	SHM_INFO(conn->link, "%s: long messages %s\n",
 		 conn->link->naming->text(hello->addr, hello->addr_len, text),
 		 conn->can_pull ? "are read from its memory" :
 		 "come through shared memory, its own cannot be read");
@@ -99,8 +99,13 @@ static void refuse(struct shm_conn *conn, uint32_t reason)
 
 /* ---- calling ----------------------------------------------------------------------------- */
 
-static bool worth_repeating(int err)
+/* With another way to the peer, only a process that ended in the middle of a call is
+ * called again: it may have been restarted.
+ */
+static bool worth_repeating(const struct shm_chan *chan, int err)
 {
+	if (chan->link->near)
+		return err == FI_ECONNRESET || err == EPIPE || chan->gone;
 	switch (err) {
 	case FI_ECONNREFUSED:
 	case FI_ECONNRESET:
@@ -123,11 +128,20 @@ static void call_failed(struct shm_chan *chan, int err, bool final)
 	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
 
 	chan->err = err;
-	chan->give_up = final || !worth_repeating(err) || now >= end;
+	chan->give_up = final || !worth_repeating(chan, err) || now >= end;
 	chan->tries++;
 	shm_chan_set_state(chan, SHM_CHAN_BACKOFF);
 	shm_timer_set(chan->link->poller, &chan->timer,
 		      chan->give_up ? 0 : now + (BACKOFF_FIRST_NS << shift));
+}
+
+/* begin - of a series of calls. */
+static void begin(struct shm_chan *chan)
+{
+	chan->first_ns = clock_ns();
+	chan->tries = 0;
+	chan->told = false;
+	chan->gone = false;
 }
 
 /* dial - knock and say HELLO.  Errors: nothing is left. */
@@ -145,7 +159,7 @@ static int dial(struct shm_chan *chan, struct shm_conn **conn_p)
 	ret = link->naming->key(to, to_len, key);
 	if (ret)
 		return ret;
-	fd = shm_door_knock(key, &pid);
+	fd = shm_door_knock(&link->place, key, &pid);
 	if (fd < 0)
 		return fd;
 	ret = shm_conn_new(link, fd, pid, SHM_CONN_GREETING, &conn);
@@ -179,17 +193,19 @@ static void call(struct shm_chan *chan)
 {
 	int ret = dial(chan, &chan->dial);
 
+	chan->gone = ret == -FI_ECONNREFUSED;
 	if (ret)
 		call_failed(chan, -ret, false);
 	else
 		shm_chan_set_state(chan, SHM_CHAN_DIALING);
 }
 
-static const char *advice(int err)
+static const char *advice(const struct shm_link *link, int err)
 {
 	switch (err) {
 	case FI_ECONNREFUSED:
-		return "no endpoint has that name; does its process run, and in this network "
+		return link->near ? "no endpoint has that address any more; has its process ended?" :
+		       "no endpoint has that name; does its process run, and in this network "
 		       "namespace (FI_SHM_DIR)?";
 	case FI_EACCES:
 		return "it belongs to another user; shm connects the processes of one user";
@@ -210,8 +226,11 @@ static void report_unreachable(struct shm_chan *chan)
 	struct eng_peer *peer = shm_chan_peer(chan);
 	char text[SHM_TEXT_MAX];
 
+	if (!chan->gone && eng_on_unreachable(&link->base, peer, chan->err))
+		return;
 	if (!chan->told)
-		SHM_WARN_SPARSE("cannot reach %s: %s\n", peer_text(chan, text), advice(chan->err));
+		SHM_WARN_SPARSE(link, "cannot reach %s: %s\n", peer_text(chan, text),
+				advice(link, chan->err));
 	shm_chan_set_state(chan, SHM_CHAN_IDLE);
 	shm_chan_drain(chan, chan->err);
 	if (!link->closing)
@@ -262,10 +281,26 @@ static int loop(struct shm_link *link, struct shm_chan *chan)
 			 shm_pull_try(conn->pid, (uintptr_t) &conn->probe, conn->probe);
 	atomic_store_explicit(&conn->in.seg->rx.can_pull, conn->can_pull, memory_order_relaxed);
 	conn->chan = chan;
+	conn->out.fence = true;
 	chan->conn = conn;
 	shm_chan_set_state(chan, SHM_CHAN_READY);
-	shm_conn_start(conn, true);
+	shm_conn_start(conn);
 	return 0;
+}
+
+/* call_near - now or never. */
+static int call_near(struct shm_chan *chan)
+{
+	struct shm_link *link = chan->link;
+	char text[SHM_TEXT_MAX];
+	int ret = dial(chan, &chan->dial);
+
+	if (!ret)
+		shm_chan_set_state(chan, SHM_CHAN_DIALING);
+	else if (ret != -FI_ECONNREFUSED)	/* somebody or something is there */
+		SHM_INFO(link, "%s is on this host, but no shared memory is set up with it: "
+			 "%s\n", peer_text(chan, text), advice(link, -ret));
+	return ret;
 }
 
 int shm_wireup_get(struct shm_link *link, struct shm_chan *chan)
@@ -274,11 +309,11 @@ int shm_wireup_get(struct shm_link *link, struct shm_chan *chan)
 
 	if (chan->state != SHM_CHAN_IDLE)
 		return 0;
-	if (link->naming->len(addr) == link->addr_len && !memcmp(addr, link->addr, link->addr_len))
+	if (link->naming->same(addr, link->naming->len(addr), link->addr, link->addr_len))
 		return loop(link, chan);
-	chan->first_ns = clock_ns();
-	chan->tries = 0;
-	chan->told = false;
+	begin(chan);
+	if (link->near)
+		return call_near(chan);
 	call(chan);
 	return 0;
 }
@@ -306,15 +341,19 @@ void shm_wireup_lost(struct shm_conn *conn)
 	char text[SHM_TEXT_MAX];
 
 	if (conn->was == SHM_CONN_READY) {
-		if (conn->ended)
-			SHM_INFO("%s is gone\n", peer_text(chan, text));
+		if (conn->ended && eng_peer_waits(shm_chan_peer(chan)))
+			SHM_WARN_SPARSE(conn->link, "%s closed the connection while operations "
+					"waited for it; has that process ended?\n",
+					peer_text(chan, text));
+		else if (conn->ended)
+			SHM_INFO(conn->link, "%s is gone\n", peer_text(chan, text));
 		else if (!conn->told)
-			SHM_WARN_SPARSE("lost the connection to %s: %s\n", peer_text(chan, text),
-					fi_strerror(conn->err));
+			SHM_WARN_SPARSE(conn->link, "lost the connection to %s: %s\n",
+					peer_text(chan, text), fi_strerror(conn->err));
 		lose(chan, conn->err);
 		return;
 	}
-	if (conn->was == SHM_CONN_GREETING) {
+	if (conn->was == SHM_CONN_GREETING || conn->was == SHM_CONN_WELCOMED) {
 		chan->dial = NULL;
 		call_failed(chan, conn->err, false);
 	}
@@ -323,16 +362,24 @@ void shm_wireup_lost(struct shm_conn *conn)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-static void up(struct shm_conn *conn, struct shm_chan *chan, const struct shm_hello *hello)
+/* note - what a greeting says of the other side. */
+static void note(struct shm_conn *conn, const struct shm_hello *hello)
 {
-	conn->chan = chan;
+	conn->chan->peer_epoch = hello->epoch;
+	conn->out.fence = !(hello->barrier && shm_conf.barrier);
+	try_pull(conn, hello);
+}
+
+static void up(struct shm_conn *conn)
+{
+	struct shm_chan *chan = conn->chan;
+
 	chan->conn = conn;
 	chan->dial = NULL;
-	chan->peer_epoch = hello->epoch;
 	shm_chan_set_state(chan, SHM_CHAN_READY);
-	shm_conn_start(conn, !(hello->barrier && shm_conf.barrier));
+	shm_conn_start(conn);
 	shm_tx_pump(conn);
-	if (conn->state == SHM_CONN_READY && !conn->link->closing)
+	if (conn->ours && conn->state == SHM_CONN_READY && !conn->link->closing)
 		eng_on_up(&conn->link->base, shm_chan_peer(chan));
 }
 
@@ -344,8 +391,23 @@ static void on_welcome(struct shm_conn *conn, const struct shm_hello *hello, int
 		shm_conn_fail(conn, ret == -FI_EINVAL ? FI_EPROTO : -ret);
 		return;
 	}
-	try_pull(conn, hello);
-	up(conn, conn->chan, hello);
+	note(conn, hello);
+	ret = shm_hello_confirm(conn->src.fd);
+	if (ret)
+		shm_conn_fail(conn, -ret);
+	else
+		up(conn);
+}
+
+/* on_confirm - the caller has all it needs, or has left. */
+static void on_confirm(struct shm_conn *conn)
+{
+	int ret = shm_hello_confirmed(conn->src.fd);
+
+	if (!ret)
+		up(conn);
+	else if (ret != -FI_EAGAIN)
+		shm_conn_fail(conn, -ret);
 }
 
 static void on_refuse(struct shm_conn *conn, const struct shm_hello *hello)
@@ -359,11 +421,13 @@ static void on_refuse(struct shm_conn *conn, const struct shm_hello *hello)
 		shm_timer_set(conn->poller, &chan->timer, clock_ns() +
 			      (uint64_t) shm_conf.conn_timeout_ms * CLOCK_NS_PER_MS);
 	} else {
-		SHM_WARN_SPARSE("%s refused our connection: %s%s%s\n", peer_text(chan, text),
-				shm_reason_text(hello->reason),
-				hello->reason == SHM_BAD_NAME ? ", use that: " : "",
-				hello->reason == SHM_BAD_NAME ?
-				conn->link->naming->text(hello->addr, hello->addr_len, other) : "");
+		if (!conn->link->near)
+			SHM_WARN_SPARSE(conn->link, "%s refused our connection: %s%s%s\n",
+					peer_text(chan, text), shm_reason_text(hello->reason),
+					hello->reason == SHM_BAD_NAME ? ", use that: " : "",
+					hello->reason == SHM_BAD_NAME ?
+					conn->link->naming->text(hello->addr, hello->addr_len,
+								 other) : "");
 		chan->told = true;
 		call_failed(chan, shm_reason_errno(hello->reason), hello->reason != SHM_BUSY);
 	}
@@ -392,13 +456,16 @@ static enum eng_cross_verdict judge(const struct shm_conn *conn, const struct sh
 	if (chan->conn) {
 		cross.have = chan->conn->ours ? ENG_HAVE_OURS : ENG_HAVE_THEIRS;
 		cross.serial = chan->conn->serial;
+	} else if (chan->dial && chan->dial->state == SHM_CONN_WELCOMED) {
+		cross.have = ENG_HAVE_THEIRS;
+		cross.serial = chan->dial->serial;
 	} else if (chan->dial && chan->dial->state == SHM_CONN_GREETING) {
 		cross.have = ENG_HAVE_HELLO;
 	}
 	return eng_cross_judge(&cross, &theirs);
 }
 
-/* take_in - @conn becomes the channel's connection. */
+/* take_in - @conn becomes the channel's connection, once the caller confirms. */
 static void take_in(struct shm_conn *conn, struct shm_chan *chan, const struct shm_hello *hello)
 {
 	struct shm_conn *dialed = chan->dial;
@@ -411,7 +478,8 @@ static void take_in(struct shm_conn *conn, struct shm_chan *chan, const struct s
 		refuse(conn, SHM_BUSY);
 		return;
 	}
-	try_pull(conn, hello);
+	conn->chan = chan;
+	note(conn, hello);
 	welcome.serial = hello->serial;
 	ret = shm_hello_send(conn->src.fd, &welcome, seg_fd);
 	close(seg_fd);
@@ -422,7 +490,12 @@ static void take_in(struct shm_conn *conn, struct shm_chan *chan, const struct s
 	chan->peer_serial = hello->serial;
 	if (dialed)
 		shm_conn_close(dialed, FI_ECANCELED);
-	up(conn, chan, hello);
+	chan->dial = conn;
+	if (chan->state == SHM_CHAN_IDLE)
+		begin(chan);
+	shm_conn_set_state(conn, SHM_CONN_WELCOMED);
+	shm_chan_set_state(chan, SHM_CHAN_ANSWERED);
+	eng_on_up(&conn->link->base, shm_chan_peer(chan));
 }
 
 static void on_hello(struct shm_conn *conn, const struct shm_hello *hello, int seg_fd)
@@ -437,7 +510,7 @@ static void on_hello(struct shm_conn *conn, const struct shm_hello *hello, int s
 		refuse(conn, SHM_BAD_SEGMENT);
 		return;
 	}
-	if (hello->to_len != link->addr_len || memcmp(hello->to, link->addr, link->addr_len)) {
+	if (!link->naming->same(hello->to, hello->to_len, link->addr, link->addr_len)) {
 		refuse(conn, SHM_BAD_NAME);
 		return;
 	}
@@ -457,6 +530,8 @@ static void on_hello(struct shm_conn *conn, const struct shm_hello *hello, int s
 			return;
 		}
 		/* what it sent on the old one comes first */
+		if (!shm_chan_of(link, peer)->conn)
+			break;		/* was never confirmed */
 		shm_rx_poll(shm_chan_of(link, peer)->conn, SHM_SLOTS);
 		lose(shm_chan_of(link, peer), FI_ECONNRESET);
 		peer = eng_peer_find(&link->base, hello->addr, hello->addr_len);
@@ -474,9 +549,13 @@ static void on_hello(struct shm_conn *conn, const struct shm_hello *hello, int s
 void shm_wireup_event(struct shm_conn *conn)
 {
 	struct shm_hello hello;
-	int seg_fd = -1;
-	int ret = shm_hello_recv(conn->src.fd, &hello, &seg_fd);
+	int ret, seg_fd = -1;
 
+	if (conn->state == SHM_CONN_WELCOMED) {
+		on_confirm(conn);
+		return;
+	}
+	ret = shm_hello_recv(conn->src.fd, &hello, &seg_fd);
 	if (ret == -FI_EAGAIN)
 		return;
 	if (!ret && (conn->state == SHM_CONN_ASKED) != (hello.type == SHM_HELLO))
@@ -484,9 +563,9 @@ void shm_wireup_event(struct shm_conn *conn)
 	if (ret && seg_fd >= 0)
 		close(seg_fd);
 	if (ret == -FI_ENOPROTOOPT && conn->state == SHM_CONN_ASKED) {
-		SHM_WARN_SPARSE("refused a caller with version %u.%u of the protocol, ours is %u.%u; "
-				"both processes need the same library\n", hello.version,
-				hello.engine, SHM_VERSION, WIRE_VERSION);
+		SHM_WARN_SPARSE(conn->link, "refused a caller with version %u.%u of the protocol, "
+				"ours is %u.%u; both processes need the same library\n",
+				hello.version, hello.engine, SHM_VERSION, WIRE_VERSION);
 		refuse(conn, SHM_BAD_VERSION);
 	} else if (ret) {
 		shm_conn_fail(conn, ret == -FI_ENOPROTOOPT ? FI_EPROTO : -ret);
@@ -513,8 +592,9 @@ static void on_door(struct shm_src *src, uint32_t events)
 	for (i = 0; i < 64; i++) {
 		fd = shm_door_answer(src->fd, &pid);
 		if (fd == -FI_EACCES) {
-			SHM_WARN_SPARSE("another user's process called, and was turned away: shm connects "
-					"the processes of one user\n");
+			if (!link->near)
+				SHM_WARN_SPARSE(link, "another user's process called, and was turned "
+						"away: shm connects the processes of one user\n");
 			continue;
 		}
 		if (fd == -FI_EAGAIN || fd == -ECONNABORTED)
@@ -529,7 +609,8 @@ static void on_door(struct shm_src *src, uint32_t events)
 		return;
 	if (fd >= 0)
 		close(fd);
-	SHM_WARN_SPARSE("cannot take callers in for now: %s; %s\n", fi_strerror(-ret), advice(-ret));
+	SHM_WARN_SPARSE(link, "cannot take callers in for now: %s; %s\n", fi_strerror(-ret),
+			advice(link, -ret));
 	shm_src_ignore(link->poller, src);
 	shm_timer_set(link->poller, &link->door_timer, clock_ns() + DOOR_PAUSE_NS);
 }
@@ -547,7 +628,7 @@ static int bind_one(struct shm_link *link)
 	int fd = link->naming->key(link->addr, link->addr_len, link->key);
 
 	if (!fd)
-		fd = shm_door_open(link->key);
+		fd = shm_door_open(&link->place, link->key);
 	if (fd < 0)
 		return fd;
 	link->door.fd = fd;
@@ -575,10 +656,10 @@ int shm_wireup_open(struct shm_link *link, const void *src, size_t src_len)
 	if (!ret) {
 		ret = shm_src_watch(link->poller, &link->door);
 		if (ret)
-			shm_door_close(link->door.fd, link->key);
+			shm_door_close(link->door.fd, &link->place, link->key);
 	}
 	if (ret)
-		SHM_WARN("cannot open an endpoint called %s: %s\n",
+		SHM_WARN(link, "cannot open an endpoint called %s: %s\n",
 			 link->naming->text(link->addr, link->addr_len, text),
 			 ret == -FI_EADDRINUSE ? "an endpoint of that name is open; close it, or choose "
 						 "another name" : fi_strerror(-ret));
@@ -589,5 +670,5 @@ void shm_wireup_close(struct shm_link *link)
 {
 	eng_timer_off(&link->door_timer);
 	shm_src_ignore(link->poller, &link->door);
-	shm_door_close(link->door.fd, link->key);
+	shm_door_close(link->door.fd, &link->place, link->key);
 }

@@ -131,7 +131,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- greetings ----------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 1
+#define SHM_VERSION 2
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_hello_type {
@@ -150,7 +150,10 @@ enum shm_reason {
 	SHM_REASONS
 };
 
-/* One message on the socket.  Single bytes that follow it are wake-ups. */
+/* One message on the socket.  The caller confirms a WELCOME by a single byte: until then
+ * the called one sends nothing, and either may still hang up without a loss.  Single
+ * bytes that follow are wake-ups.
+ */
 struct shm_hello {
 	uint32_t magic;
 	uint16_t version;

@@ -134,6 +134,16 @@ static inline uint8_t fake_byte(uint64_t seq, size_t i)
 
 /* ---- upcalls ------------------------------------------------------------------- */
 
+int eng_ep_name(struct eng_ep *ep, void *addr, size_t *len)
+{
+	return ep->link->ops->getname(ep->link, addr, len);
+}
+
+bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
+{
+	return false;
+}
+
 void *eng_peer_chan(struct eng_peer *peer)
 {
 	return peer->chan;
@@ -319,6 +329,11 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 /* ---- the group ------------------------------------------------------------------- */
 
 #ifndef FAKE_WITH_OBJ
+bool obj_prog_others_hot(const struct obj_poller *poller)
+{
+	return false;
+}
+
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
 	struct list *pos;

@@ -23,7 +23,7 @@
 	.tx_size = 256,				\
 	.rx_size = 256
 
-struct tcp_conf tcp_conf = { DEFAULTS };
+struct tcp_conf tcp_conf = { DEFAULTS, .local = 1 };
 struct tcp_conf tcp_conf_sockets = { DEFAULTS };
 
 const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
@@ -67,6 +67,9 @@ static const struct param {
 	{ "CONN_RETRY", NULL, FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX,
 	  "milliseconds for which an RDM endpoint repeats a call that was refused, so that a peer "
 	  "that is just being restarted is reached; 0: report the refusal at once (default: 1000)" },
+	{ "LOCAL", NULL, FI_PARAM_BOOL, FIELD(local), 0, 1,
+	  "RDM endpoints reach those of the same user on the same host through shared memory; "
+	  "off: over TCP, like all others (default: on)" },
 	{ "KEEPALIVE_ENABLE", "KEEPALIVE_ENABLE", FI_PARAM_BOOL, FIELD(keepalive_on), 0, 1,
 	  "look after silent peers, so that operations of a dead one end with an error "
 	  "(default: on)" },

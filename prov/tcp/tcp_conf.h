@@ -22,6 +22,7 @@ struct tcp_conf {
 	int keepalive_on;
 	int nodelay;
 	int trace;			/* log every frame */
+	int local;			/* reach peers on this host through shared memory */
 	int firewall_addr;		/* callers may be behind address translation */
 	int conn_timeout_ms;		/* TCP handshake and greeting together */
 	int conn_retry_ms;		/* how long a refused RDM call is repeated */

@@ -4,6 +4,8 @@
 /*
  * The link: what the engine calls, for an endpoint and for a listener.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <rdma/fi_errno.h>
@@ -15,6 +17,7 @@
 #include <linux/sockios.h>
 
 #include "engine/engine.h"
+#include "engine/near.h"
 #include "net/net_getinfo.h"
 #include "tcp_frame.h"
 #include "tcp_link.h"
@@ -310,6 +313,15 @@ static void drop(struct eng_link *base, void *token)
 	tcp_rx_release(token);
 }
 
+static const struct eng_link_ops *near_link(struct eng_ep *ep)
+{
+#if HAVE_SHM
+	if (tcp_conf_of(eng_ep_base(ep)->prov)->local)
+		return &shm_near_ops;
+#endif
+	return NULL;
+}
+
 const struct eng_link_ops tcp_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "tcp",
@@ -335,4 +347,5 @@ const struct eng_link_ops tcp_link_ops = {
 	.shutdown = tcp_cm_shutdown,
 	.getpeer = tcp_cm_getpeer,
 	.cm_data_size = TCP_WIRE_DATA_MAX,
+	.near = near_link,
 };

@@ -108,6 +108,7 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	for (i = 0; poller->hot[i] != conn; i++)
 		;
 	poller->hot[i] = poller->hot[--poller->hot_cnt];
+	poller->base.hot = poller->hot_cnt;
 }
 
 void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
@@ -128,6 +129,7 @@ void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
 	}
 	conn->hot = true;
 	poller->hot[poller->hot_cnt++] = conn;
+	poller->base.hot = true;
 }
 
 /* attach - everybody back into the set: somebody is going to sleep. */
@@ -254,6 +256,13 @@ static int poll_rare(struct tcp_poller *poller)
 	return done;
 }
 
+static bool set_due(struct tcp_poller *poller)
+{
+	if (poller->blocked || !poller->until_wait--)
+		return true;
+	return !poller->hot_cnt && !obj_prog_others_hot(&poller->base);
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
@@ -268,7 +277,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	    !list_empty(&poller->waiting))
 		done += poll_rare(poller);
 	done += read_hot(poller, budget);
-	if (!poller->hot_cnt || poller->blocked || !poller->until_wait--)
+	if (set_due(poller))
 		done += wait_events(poller);
 	while (!list_empty(&poller->dirty) || !list_empty(&poller->failed)) {
 		flush_dirty(poller);

@@ -726,6 +726,7 @@ int main(int argc, char **argv)
 		AUTO(offers_have_the_names_that_programs_ask_for),
 	};
 
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 1)
 		return child_main(argv);

@@ -186,6 +186,7 @@ int main(int argc, char **argv)
 	unsigned seed = argc > 2 ? (unsigned) atoi(argv[2]) : (unsigned) getpid();
 	int i;
 
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
 	setenv("FI_LOG_LEVEL", "none", 0);	/* that something is in use is no news here */
 	printf("seed %u\n", seed);
 	fflush(stdout);

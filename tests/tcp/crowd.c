@@ -206,6 +206,7 @@ static void raise_limit(void)
 
 int main(int argc, char **argv)
 {
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
 	procs = argc > 1 ? (unsigned) atoi(argv[1]) : 8;
 	per_proc = argc > 2 ? (unsigned) atoi(argv[2]) : 4;
 	all = procs * per_proc;

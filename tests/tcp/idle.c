@@ -77,6 +77,7 @@ static void run(enum fi_progress progress, const char *mode)
 
 int main(void)
 {
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
 	run(FI_PROGRESS_AUTO, "automatic");
 	run(FI_PROGRESS_MANUAL, "manual");
 	return 0;

@@ -355,6 +355,7 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "victim"))
 		victim(argv[2], atoi(argv[3]));
 	signal(SIGPIPE, SIG_IGN);
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
 	setenv("FI_TCP_CONN_RETRY", "50", 0);
 	setenv("FI_LOG_LEVEL", "none", 0);	/* that peers vanish is no news here */
 	printf("seed %u\n", seed);

@@ -35,13 +35,14 @@ uint64_t node_now_ms(void)
 static struct fi_info *ask(const char *ip, int port, uint64_t caps, enum fi_progress progress)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
+	const char *prov = getenv("TEST_PROVIDER");
 	char service[16];
 
 	snprintf(service, sizeof(service), "%d", port);
 	hints->caps = caps;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->fabric_attr->prov_name = strdup("tcp");
+	hints->fabric_attr->prov_name = strdup(prov ? prov : "tcp");
 	hints->domain_attr->data_progress = progress;
 	hints->domain_attr->control_progress = progress;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;

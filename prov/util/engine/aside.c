@@ -96,7 +96,7 @@ int eng_aside_note(struct eng_peer *peer, uint64_t space, uint64_t key)
 	note->pkt.len = 0;
 	note->pkt.done = note_done;
 	if (((peer->slow & ENG_PEER_IDLE) && eng_peer_start(peer)) ||
-	    peer->ep->link_ops->send(peer->link, peer, &note->pkt))
+	    eng_peer_send(peer, &note->pkt))
 		eng_note_put(note);
 	return 0;
 }

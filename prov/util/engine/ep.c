@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "coll/coll.h"
 #include "engine/aside.h"
+#include "engine/near.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
@@ -102,17 +103,31 @@ void eng_ep_set_short(struct eng_ep *ep)
 	ep->short_end = hub->rx_bits ? 0 : most + 1;
 }
 
-static void adopt_link(struct eng_ep *ep)
+static void limit(struct eng_ep *ep, const struct eng_link_attr *attr)
 {
-	struct eng_link_attr *attr = &ep->link->attr;
+	size_t eager = attr->eager_limit < attr->max_payload ?
+		       attr->eager_limit : attr->max_payload;
+	size_t seg = attr->seg_size && attr->seg_size < attr->max_payload ?
+		     attr->seg_size : attr->max_payload;
 
+	if (eager < ep->eager_limit)
+		ep->eager_limit = eager;
+	if (seg < ep->seg_size)
+		ep->seg_size = seg;
+}
+
+/* A packet may have to change the link, so that what fits one must fit the other. */
+static void adopt_links(struct eng_ep *ep)
+{
 	ep->link->ops = ep->link_ops;
 	ep->link->ep = ep;
 	ep->link->prog = ep->base.prog;
-	ep->eager_limit = attr->eager_limit < attr->max_payload ?
-			  attr->eager_limit : attr->max_payload;
-	ep->seg_size = attr->seg_size && attr->seg_size < attr->max_payload ?
-		       attr->seg_size : attr->max_payload;
+	ep->eager_limit = SIZE_MAX;
+	ep->seg_size = SIZE_MAX;
+	limit(ep, &ep->link->attr);
+	eng_near_open(ep);
+	if (ep->near)
+		limit(ep, &ep->near->attr);
 	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
 	assert(ep->seg_size && "a link carries some payload");
 }
@@ -128,7 +143,7 @@ static int start_locked(struct eng_ep *ep)
 	ret = ep->link_ops->open(ep, &ep->link);
 	if (ret)
 		return ret;
-	adopt_link(ep);
+	adopt_links(ep);
 	if (ep->base.type == FI_EP_MSG) {
 		ep->only = eng_peer_new(ep, none, ep->link->attr.addr_len);
 		if (!ep->only) {
@@ -216,6 +231,10 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 		ep->aside_user->stop(ep->aside);
 	list_for_each(pos, &ep->peers)
 		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
+	/* the near one first: what it cannot deliver goes to the other */
+	if (ep->near)
+		ep->near->ops->close(ep->near, ENG_LINGER_MS);
+	ep->near = NULL;
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
 	ep->link = NULL;
 	list_for_each(pos, &ep->peers) {

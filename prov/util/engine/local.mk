@@ -26,6 +26,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/match.h \
 	prov/util/engine/minifloat.h \
 	prov/util/engine/mrecv.c \
+	prov/util/engine/near.c \
+	prov/util/engine/near.h \
 	prov/util/engine/note.c \
 	prov/util/engine/note.h \
 	prov/util/engine/packet.c \

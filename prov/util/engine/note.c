@@ -22,6 +22,6 @@ void eng_note_send(struct eng_out *note, struct eng_peer *peer, enum wire_op op,
 	pkt->len = 0;
 	pkt->done = on_done;
 	if ((peer->slow & (ENG_PEER_IDLE | ENG_PEER_CLOSED)) ||
-	    peer->ep->link_ops->send(peer->link, peer, pkt))
+	    eng_peer_send(peer, pkt))
 		eng_note_put(note);
 }

@@ -11,6 +11,7 @@
 
 #include "engine/aside.h"
 #include "engine/flow.h"
+#include "engine/near.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
 #include "engine/tx.h"
@@ -129,7 +130,7 @@ static void reap(struct eng_ep *ep)
 			continue;
 		unlink_hash(peer);
 		if (peer->link)
-			ep->link_ops->peer_put(peer->link, peer);
+			peer->link->ops->peer_put(peer->link, peer);
 		peer_free(peer);
 	}
 }
@@ -154,7 +155,7 @@ static bool set_key(struct eng_peer *peer)
 
 struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 {
-	size_t chan = ep->link_ops ? (ep->link_ops->chan_size + 15) & ~(size_t) 15 : 0;
+	size_t chan = (eng_near_chan_size(ep) + 15) & ~(size_t) 15;
 	struct eng_peer *peer = calloc(1, sizeof(*peer) + chan + len);
 
 	if (!peer)
@@ -201,7 +202,9 @@ static struct eng_peer *find_or_make(struct eng_ep *ep, const void *addr, size_t
 
 struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len)
 {
-	return find_or_make(link->ep, addr, len);
+	struct eng_peer *peer = find_or_make(link->ep, addr, len);
+
+	return peer && peer->link != link && !eng_near_claim(peer, link) ? NULL : peer;
 }
 
 static struct eng_peer **table_slot(struct eng_ep *ep, uint32_t i, bool make)
@@ -260,7 +263,7 @@ int eng_peer_start(struct eng_peer *peer)
 
 	if (!(peer->slow & ENG_PEER_IDLE))
 		return 0;
-	ret = peer->ep->link_ops->peer_get(peer->link, peer);
+	ret = eng_near_start(peer);
 	if (!ret)
 		peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
 	return ret;
@@ -324,11 +327,9 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 
 void eng_peer_cut(struct eng_peer *peer, int err)
 {
-	struct eng_ep *ep = peer->ep;
-
 	eng_peer_ref(peer);
-	ep->link_ops->peer_put(peer->link, peer);
-	memset(peer->chan, 0, ep->link_ops->chan_size);
+	peer->link->ops->peer_put(peer->link, peer);
+	memset(peer->chan, 0, peer->link->ops->chan_size);
 	eng_flow_reset(peer);
 	peer->slow |= ENG_PEER_IDLE;
 	eng_peer_fail(peer, err);
@@ -352,6 +353,9 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 
 void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 {
+	char text[ENG_PEER_TEXT];
+
+	ENG_INFO(peer->ep, "%s is reached over %s\n", eng_peer_text(peer, text), link->ops->name);
 	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
 }
 

@@ -29,7 +29,7 @@ enum {
 struct eng_peer {
 	struct eng_ep *ep;		/* hub, or a shared receive context */
 	struct eng_peer *key;		/* who the matcher knows it as: itself, or @src */
-	struct eng_link *link;		/* the one it is bound to; NULL: none (shared context) */
+	struct eng_link *link;		/* the one it is bound to (near.h); NULL: none (shared context) */
 	unsigned slow;			/* ENG_PEER_* */
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
@@ -125,6 +125,12 @@ static inline void eng_peer_ref(struct eng_peer *peer)
  * with @err (positive).  The next send opens a new one.
  */
 void eng_peer_cut(struct eng_peer *peer, int err);
+
+/* eng_peer_send - hand a packet to the link that the peer is bound to; see link->send. */
+static inline int eng_peer_send(struct eng_peer *peer, struct eng_pkt *pkt)
+{
+	return peer->link->ops->send(peer->link, peer, pkt);
+}
 
 /* eng_peer_fail - complete everything that waits for @peer with @err (positive). */
 void eng_peer_fail(struct eng_peer *peer, int err);

@@ -66,7 +66,7 @@ static int push(struct eng_pump *pump)
 			return pump->pieces ? 0 : -FI_EAGAIN;
 		pump->off += out->pkt.len;
 		pump->pieces++;
-		ret = peer->ep->link_ops->send(peer->link, peer, &out->pkt);
+		ret = eng_peer_send(peer, &out->pkt);
 		if (!ret)
 			continue;
 		pump->pieces--;

@@ -45,6 +45,7 @@ struct eng_msg {
 	struct eng_peer *peer;
 	struct eng_rxc *rxc;
 	struct eng_envelope env;
+	struct eng_link *link;		/* that has @token */
 	void *token;			/* the link's hold; NULL: announced, or no payload */
 	void *claimer;			/* context of the peek that claimed it */
 	bool claimed;

@@ -155,7 +155,7 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 	if (s->len)
 		memcpy(tx->data, s->iov->iov_base, s->len);
 	write_header(tx, s, s->wire, 0, 0);
-	ret = ep->link_ops->send(peer->link, peer, &tx->pkt);
+	ret = eng_peer_send(peer, &tx->pkt);
 	if (__builtin_expect(!ret, 0))
 		return kept(tx, ep, peer, s, want);
 	pool_put(pool, tx);

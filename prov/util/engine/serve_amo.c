@@ -109,7 +109,7 @@ static void send_result(struct eng_peer *peer, struct eng_out *out, uint32_t id,
 	pkt->len = len;
 	pkt->done = on_result_sent;
 	out->owner = result;
-	if (peer->ep->link_ops->send(peer->link, peer, pkt))
+	if (eng_peer_send(peer, pkt))
 		on_result_sent(pkt, 0);
 }
 

@@ -351,11 +351,6 @@ int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	return ret;
 }
 
-static int send_pkt(struct eng_peer *peer, struct eng_pkt *pkt)
-{
-	return peer->ep->link_ops->send(peer->link, peer, pkt);
-}
-
 /* The link has no way to the peer.  What went before it comes back by itself. */
 static int not_started(struct eng_tx *tx, int err)
 {
@@ -381,7 +376,7 @@ static int start(struct eng_tx *tx)
 	while ((item = list_pop(&tx->outs))) {
 		struct eng_out *out = container_of(item, struct eng_out, pkt.node);
 
-		ret = send_pkt(peer, &out->pkt);
+		ret = eng_peer_send(peer, &out->pkt);
 		if (!ret) {
 			tx->pieces++;
 			continue;
@@ -391,7 +386,7 @@ static int start(struct eng_tx *tx)
 			return not_started(tx, ret);
 	}
 	tx->pkt.done = eng_tx_done;
-	ret = send_pkt(peer, &tx->pkt);
+	ret = eng_peer_send(peer, &tx->pkt);
 	if (ret < 0)
 		return not_started(tx, ret);
 	tx->pkt_out = !ret;

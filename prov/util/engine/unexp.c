@@ -26,7 +26,8 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 		return ENG_RX_LATER;
 	msg->token = NULL;
 	if (payload) {
-		msg->token = peer->ep->link_ops->hold(peer->link, peer, rx);
+		msg->link = peer->link;
+		msg->token = msg->link->ops->hold(msg->link, peer, rx);
 		if (!msg->token) {
 			pool_put(&grp->msgs, msg);
 			return ENG_RX_LATER;
@@ -112,8 +113,8 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *n
 	int ret = 0, placed = msg->lost ? -FI_ECONNRESET : 1;
 
 	if (msg->token)
-		placed = peer->ep->link_ops->pull(peer->link, msg->token, recv->iov,
-						  recv->iov_cnt, &recv->sink);
+		placed = msg->link->ops->pull(msg->link, msg->token, recv->iov, recv->iov_cnt,
+					      &recv->sink);
 	eng_peer_ref(peer);
 	forget(msg);
 	if (placed < 0) {
@@ -148,7 +149,7 @@ int eng_unexp_discard(struct eng_msg *msg)
 	if (notes[2])
 		eng_note_send(notes[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
 	if (msg->token)
-		peer->ep->link_ops->drop(peer->link, msg->token);
+		msg->link->ops->drop(msg->link, msg->token);
 	forget(msg);
 	return 0;
 }
@@ -193,7 +194,7 @@ void eng_unexp_peer_lost(struct eng_peer *peer)
 void eng_unexp_drop(struct eng_msg *msg)
 {
 	if (msg->token)
-		msg->peer->ep->link_ops->drop(msg->peer->link, msg->token);
+		msg->link->ops->drop(msg->link, msg->token);
 	forget(msg);
 }
 

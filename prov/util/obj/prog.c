@@ -164,6 +164,16 @@ int obj_prog_poll_locked(struct obj_prog *prog)
 	return done;
 }
 
+bool obj_prog_others_hot(const struct obj_poller *poller)
+{
+	struct list *pos;
+
+	list_for_each(pos, &poller->prog->pollers)
+		if (container_of(pos, struct obj_poller, node)->hot && pos != &poller->node)
+			return true;
+	return false;
+}
+
 static int watch_fd(int epfd, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };

@@ -67,6 +67,7 @@ struct obj_poller {
 	const void *key;		/* whose: an address that only that transport uses */
 	struct obj_prog *prog;		/* set by obj_prog_add() */
 	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
+	bool hot;			/* it finds its work without asking the kernel */
 };
 
 struct obj_prog {
@@ -138,6 +139,12 @@ static inline int obj_prog_poll(struct obj_prog *prog)
 	lock_put(&prog->lock);
 	return ret;
 }
+
+/* obj_prog_others_hot - does another poller of the group find work without asking the
+ * kernel?  Then one that has to ask need not do so in each poll: @poller shares the
+ * application's time with something fast.  Caller holds prog->lock.
+ */
+bool obj_prog_others_hot(const struct obj_poller *poller);
 
 /* obj_prog_watch - put what shows that the group has work into an epoll set:
  * its pollers' fds and its timer.  Directly, not as one nested epoll fd, because
