@@ -3,6 +3,7 @@
 
 #include "dg.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -18,11 +19,15 @@
 #include "base/iov.h"
 #include "base/provider.h"
 #include "rxd.h"
+#include "net/net_opt.h"
 
 #define BURST 32			/* completions read at a time */
 #define LONG_DGRAM 16384		/* fewer buffers are posted for such */
 #define POSTED_LONG 32
 #define POSTED 256
+#define PLATFORMS 2			/* multi-receive buffers for trains */
+#define PLATFORM_SIZE (4u * NET_TRAIN_MAX)
+#define PIECES 4			/* of a datagram in a burst */
 #define ROOM_UNKNOWN (1u << 20)
 #define ROOM_SHARE 4			/* of a socket's buffer: the system counts its own overhead */
 
@@ -36,14 +41,25 @@ struct rxd_dom {
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
+	struct fid_cq *tx_cq;	/* nobody sleeps on it */
+	unsigned out;		/* struct txbuf below */
 	struct list dgs;
+	/* the burst in the making, of one endpoint at a time */
+	unsigned cnt;
+	fi_addr_t to;
+	struct queued {
+		struct iovec iov[PIECES];
+		size_t cnt;
+	} queue[RXD_DG_BURST];
+	uint8_t heads[RXD_DG_BURST][RXD_DG_HEAD];
 };
 
-/* A posted receive. */
+/* A posted receive: of one datagram, or of many. */
 struct rxbuf {
 	struct list node;	/* on port->unposted */
 	struct port *port;
 	uint8_t *data;
+	size_t size;
 };
 
 /* A send that the provider below cannot copy. */
@@ -56,8 +72,8 @@ struct port {
 	struct rxd_dg dg;	/* first */
 	struct fid_ep *ep;
 	size_t inject_max;
+	bool trains;		/* bursts travel as one, and arrive in long buffers */
 	struct list unposted;
-	unsigned out;		/* struct txbuf below */
 	struct rxbuf *bufs;
 	uint8_t *mem;
 	uint8_t *held;		/* rxd_conf.fault: a datagram that waits for the next, and room */
@@ -96,6 +112,8 @@ static void dom_close(struct rxd_dom *dom)
 	list_del(&dom->node);
 	if (dom->cq)
 		fi_close(&dom->cq->fid);
+	if (dom->tx_cq)
+		fi_close(&dom->tx_cq->fid);
 	if (dom->av)
 		fi_close(&dom->av->fid);
 	if (dom->domain)
@@ -109,7 +127,8 @@ static void dom_close(struct rxd_dom *dom)
 
 static int dom_open_all(struct rxd_dom *dom)
 {
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD };
+	struct fi_cq_attr tx_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE };
 	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
 	int ret;
 
@@ -120,6 +139,8 @@ static int dom_open_all(struct rxd_dom *dom)
 		ret = fi_av_open(dom->domain, &av_attr, &dom->av, NULL);
 	if (!ret)
 		ret = fi_cq_open(dom->domain, &cq_attr, &dom->cq, NULL);
+	if (!ret)
+		ret = fi_cq_open(dom->domain, &tx_attr, &dom->tx_cq, NULL);
 	return ret;
 }
 
@@ -257,8 +278,13 @@ static int lower_info(const struct fi_info *info, struct fi_info **lower_p)
 static int post(struct rxbuf *buf)
 {
 	struct port *port = buf->port;
+	struct iovec iov = { buf->data, buf->size };
+	struct fi_msg msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = buf,
+	};
 
-	return (int) fi_recv(port->ep, buf->data, port->dg.dgram_max, NULL, FI_ADDR_UNSPEC, buf);
+	return (int) fi_recvmsg(port->ep, &msg,
+				FI_COMPLETION | (port->trains ? FI_MULTI_RECV : 0));
 }
 
 static void post_or_keep(struct rxbuf *buf)
@@ -270,18 +296,35 @@ static void post_or_keep(struct rxbuf *buf)
 static int make_buffers(struct port *port)
 {
 	unsigned cnt = port->dg.dgram_max > LONG_DGRAM ? POSTED_LONG : POSTED, i;
+	size_t size = port->dg.dgram_max;
 
+	if (port->trains) {
+		cnt = PLATFORMS;
+		size = PLATFORM_SIZE;
+	}
 	port->bufs = calloc(cnt, sizeof(*port->bufs));
-	port->mem = malloc(cnt * port->dg.dgram_max);
+	port->mem = malloc(cnt * size);
 	if (!port->bufs || !port->mem)
 		return -FI_ENOMEM;
 	for (i = 0; i < cnt; i++) {
 		port->bufs[i].port = port;
-		port->bufs[i].data = port->mem + i * port->dg.dgram_max;
+		port->bufs[i].data = port->mem + i * size;
+		port->bufs[i].size = size;
 		list_init(&port->bufs[i].node);
 		post_or_keep(&port->bufs[i]);
 	}
 	return 0;
+}
+
+/* The udp provider can do more than its interface tells; others do without. */
+static void ask_for_trains(struct port *port)
+{
+	size_t least = NET_TRAIN_MAX;
+	int on = 1;
+
+	if (!fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, NET_OPT_TRAINS, &on, sizeof(on)))
+		port->trains = !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV,
+					  &least, sizeof(least));
 }
 
 static size_t room_of(struct fid_ep *ep)
@@ -304,13 +347,15 @@ static int port_open(struct port *port, struct fi_info *info)
 	if (!ret)
 		ret = fi_ep_bind(port->ep, &dom->cq->fid, FI_RECV);
 	if (!ret)
-		ret = fi_ep_bind(port->ep, &dom->cq->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
-	if (!ret)
+		ret = fi_ep_bind(port->ep, &dom->tx_cq->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
+	if (!ret) {
+		ask_for_trains(port);
 		ret = fi_enable(port->ep);
+	}
 	if (ret)
 		return ret;
 	port->dg.dgram_max = info->ep_attr->max_msg_size;
-	port->dg.iov_max = info->tx_attr->iov_limit;
+	port->dg.iov_max = info->tx_attr->iov_limit < PIECES ? info->tx_attr->iov_limit : PIECES;
 	port->inject_max = info->tx_attr->inject_size;
 	port->dg.room = room_of(port->ep);
 	return make_buffers(port);
@@ -398,7 +443,7 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 	if (ret)
 		free(buf);
 	else
-		port->out++;
+		port->dg.dom->out++;
 	return ret;
 }
 
@@ -469,6 +514,123 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	return send_now(dg, to, iov, cnt);
 }
 
+/* ---- bursts ----------------------------------------------------------------------------- */
+
+uint8_t *rxd_dg_head(struct rxd_dg *dg)
+{
+	return dg->dom->heads[dg->dom->cnt];
+}
+
+bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+{
+	struct rxd_dom *dom = dg->dom;
+	struct queued *q = &dom->queue[dom->cnt++];
+
+	assert(cnt <= PIECES && "the provider below takes no more");
+	dom->to = to;
+	memcpy(q->iov, iov, cnt * sizeof(*iov));
+	q->cnt = cnt;
+	return dom->cnt == RXD_DG_BURST;
+}
+
+/* One by one: the system, or we, have a copy of each that has left. */
+static int flush_each(struct rxd_dg *dg, unsigned *sent_p)
+{
+	struct rxd_dom *dom = dg->dom;
+	unsigned i;
+	int ret;
+
+	for (i = 0; i < dom->cnt; i++) {
+		ret = rxd_dg_send(dg, dom->to, dom->queue[i].iov, dom->queue[i].cnt);
+		if (ret == -FI_EAGAIN || ret == -FI_EMSGSIZE)
+			break;
+		ret = 0;
+	}
+	*sent_p = i;
+	return i < dom->cnt ? ret : 0;
+}
+
+/* Where in the burst a completion's datagram stands. */
+static unsigned place_of(struct rxd_dom *dom, const void *context)
+{
+	return (unsigned) ((const struct queued *) context - dom->queue);
+}
+
+/* What waits in the provider below for room is called back: our buffers may go.
+ * Those that were refused count as lost, as the last of them tells more.
+ */
+static int call_back(struct port *port, unsigned from, unsigned *sent_p)
+{
+	struct rxd_dom *dom = port->dg.dom;
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_msg_entry entry;
+	unsigned i, left = dom->cnt;
+	int ret = 0;
+	ssize_t got;
+
+	for (i = from; i < dom->cnt; i++)
+		fi_cancel(&port->ep->fid, &dom->queue[i]);
+	for (;;) {
+		got = fi_cq_read(dom->tx_cq, &entry, 1);
+		if (got == 1)
+			continue;
+		if (got != -FI_EAVAIL || fi_cq_readerr(dom->tx_cq, &err, 0) != 1)
+			break;
+		i = place_of(dom, err.op_context);
+		if (err.err != FI_ECANCELED && err.err != FI_EMSGSIZE)
+			continue;
+		if (i < left) {
+			left = i;
+			ret = err.err == FI_ECANCELED ? -FI_EAGAIN : -FI_EMSGSIZE;
+		}
+	}
+	*sent_p = left;
+	return ret;
+}
+
+static int flush_train(struct port *port, unsigned *sent_p)
+{
+	struct rxd_dom *dom = port->dg.dom;
+	struct fi_cq_msg_entry entry;
+	struct fi_msg msg = { .addr = dom->to };
+	unsigned i, last = dom->cnt - 1;
+	int ret = 0;
+
+	for (i = 0; i <= last && !ret; i++) {
+		msg.msg_iov = dom->queue[i].iov;
+		msg.iov_count = dom->queue[i].cnt;
+		msg.context = &dom->queue[i];
+		ret = (int) fi_sendmsg(port->ep, &msg, i == last ? FI_COMPLETION : FI_MORE);
+	}
+	/* the last completes, and so all have, at once; unless there was trouble */
+	if (__builtin_expect(!ret && fi_cq_read(dom->tx_cq, &entry, 1) == 1 &&
+			     entry.op_context == &dom->queue[last], 1)) {
+		*sent_p = dom->cnt;
+		return 0;
+	}
+	dom->cnt = ret ? i - 1 : dom->cnt;
+	ret = call_back(port, 0, sent_p);
+	return ret ? ret : *sent_p <= last ? -FI_EAGAIN : 0;
+}
+
+int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
+{
+	struct port *port = port_of(dg);
+	struct rxd_dom *dom = dg->dom;
+	int ret;
+
+	*sent_p = 0;
+	if (!dom->cnt)
+		return 0;
+	if (!port->trains || dom->cnt == 1 || rxd_conf.fault.on)
+		ret = flush_each(dg, sent_p);
+	else
+		ret = flush_train(port, sent_p);
+	dg->blocked = ret == -FI_EAGAIN;
+	dom->cnt = 0;
+	return ret;
+}
+
 /* ---- receiving ----------------------------------------------------------------------------- */
 
 static void repost_all(struct port *port)
@@ -485,7 +647,7 @@ static void repost_all(struct port *port)
 
 static void sent(struct txbuf *buf)
 {
-	buf->port->out--;
+	buf->port->dg.dom->out--;
 	free(buf);
 }
 
@@ -493,36 +655,53 @@ static void sent(struct txbuf *buf)
 static bool take_error(struct rxd_dom *dom)
 {
 	struct fi_cq_err_entry err = { 0 };
+	struct rxbuf *buf;
 
 	if (fi_cq_readerr(dom->cq, &err, 0) != 1)
 		return false;
-	if (err.flags & FI_RECV)
-		post_or_keep(err.op_context);
-	else if (err.op_context)
-		sent(err.op_context);
+	buf = err.op_context;
+	if (!buf->port->trains || err.flags & FI_MULTI_RECV)
+		post_or_keep(buf);
 	return true;
 }
 
-static void take(struct fi_cq_msg_entry *entry, rxd_dg_fn *fn)
+static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 {
 	struct rxbuf *buf = entry->op_context;
 
-	if (entry->flags & FI_RECV) {
-		if (fn)
-			fn(buf->port->dg.owner, buf->data, entry->len);
+	if (fn)
+		fn(buf->port->dg.owner, entry->buf, entry->len);
+	if (!buf->port->trains || entry->flags & FI_MULTI_RECV)
 		post_or_keep(buf);
-	} else if (buf) {
-		sent(entry->op_context);
+}
+
+/* Copies that the provider below is done with. */
+static void reap(struct rxd_dom *dom)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_msg_entry entry;
+	ssize_t got;
+
+	for (;;) {
+		got = fi_cq_read(dom->tx_cq, &entry, 1);
+		if (got == 1)
+			sent(entry.op_context);
+		else if (got == -FI_EAVAIL && fi_cq_readerr(dom->tx_cq, &err, 0) == 1)
+			sent(err.op_context);
+		else
+			return;
 	}
 }
 
 static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 {
-	struct fi_cq_msg_entry entry[BURST];
+	struct fi_cq_data_entry entry[BURST];
 	struct list *pos;
 	unsigned done = 0;
 	ssize_t i, got;
 
+	if (dom->out)
+		reap(dom);
 	do {
 		got = fi_cq_read(dom->cq, entry, BURST);
 		if (got == -FI_EAVAIL && take_error(dom))

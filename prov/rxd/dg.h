@@ -72,6 +72,27 @@ void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to);
  */
 int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt);
 
+/*
+ * A burst: datagrams to one peer that leave together.
+ *
+ * rxd_dg_head - memory for what goes before the payload of the next datagram, and for
+ * short payloads with it: RXD_DG_HEAD bytes that are the caller's until rxd_dg_flush().
+ *
+ * rxd_dg_add - one more, its head there, its payload where it lies; both stay as they
+ * are until rxd_dg_flush().  Returns true when the burst is full.
+ *
+ * rxd_dg_flush - they leave.
+ * @sent_p: [out] so many of the first ones have left, or are lost; of the others
+ *          nothing has
+ * Errors: those of rxd_dg_send(), about the first that has not left.
+ */
+#define RXD_DG_BURST 64
+#define RXD_DG_HEAD 1408
+
+uint8_t *rxd_dg_head(struct rxd_dg *dg);
+bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt);
+int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p);
+
 /* rxd_dg_poll - hand on what has arrived, at most about @budget datagrams.
  * Returns how many.
  */

@@ -187,6 +187,18 @@ void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, voi
 			lose(loss, pn, ops, arg);
 }
 
+const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn)
+{
+	struct rxd_sent *sent;
+
+	if (pn < loss->base || pn >= loss->next || at(loss, pn)->state != RXD_SENT_OUT)
+		return NULL;
+	sent = at(loss, pn);
+	sent->state = RXD_SENT_LOST;
+	account(loss, sent, -1);
+	return sent;
+}
+
 uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		       uint64_t peer_delay_ns)
 {

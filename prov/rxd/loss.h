@@ -84,6 +84,11 @@ void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *
 /* rxd_loss_give_up - everything out is lost (a black hole). */
 void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg);
 
+/* rxd_loss_unsent - packet @pn did not leave after all.  Its number is used up all the
+ * same: what we take for unsent may have left.   Returns what it had, or NULL.
+ */
+const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn);
+
 /* rxd_loss_wait - how long to be silent before a probe: twice as long after each, up
  * to a second or so, because a peer that is there should be found before it is given up.
  */

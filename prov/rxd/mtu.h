@@ -5,7 +5,8 @@
  * mtu.h - how long a datagram may be on this path.  Pure.
  *
  * The search begins with the most that both ends can take, because on loopback, on
- * a LAN and with jumbo frames that is right; then it halves the interval.  A path
+ * a LAN and with jumbo frames that is right; then come the usual
+ * ones, then it halves the interval.  A path
  * that swallows what it used to carry (a black hole) is begun anew.
  * Source: RFC 8899.
  */

@@ -202,6 +202,7 @@ struct rxd_conn {
 	struct rxd_rtt rtt;
 	struct rxd_cc cc;
 	struct rxd_mtu mtu;
+	uint64_t burst_pn;		/* first number of the burst in the making */
 	uint64_t burst_seq;		/* poll in which the last packet was sent */
 
 	/* receiving */

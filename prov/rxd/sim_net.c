@@ -258,6 +258,40 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	return 0;
 }
 
+/* One burst at a time, whoever makes it. */
+static struct {
+	uint8_t heads[RXD_DG_BURST][RXD_DG_HEAD];
+	struct iovec iov[RXD_DG_BURST][4];
+	size_t iov_cnt[RXD_DG_BURST];
+	fi_addr_t to;
+	unsigned cnt;
+} burst;
+
+uint8_t *rxd_dg_head(struct rxd_dg *dg)
+{
+	return burst.heads[burst.cnt];
+}
+
+bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+{
+	memcpy(burst.iov[burst.cnt], iov, cnt * sizeof(*iov));
+	burst.iov_cnt[burst.cnt] = cnt;
+	burst.to = to;
+	return ++burst.cnt == RXD_DG_BURST;
+}
+
+int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
+{
+	unsigned cnt = burst.cnt, i;
+	int ret = 0;
+
+	for (i = 0; i < cnt && !ret; i++)
+		ret = rxd_dg_send(dg, burst.to, burst.iov[i], burst.iov_cnt[i]);
+	*sent_p = ret ? i - 1 : i;
+	burst.cnt = 0;
+	return ret;
+}
+
 int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 {
 	struct dgram *d;

@@ -15,7 +15,7 @@
 #include "rxd.h"
 
 #define GATHER_MAX 1024			/* payloads up to this go out as one piece with their head */
-#define PIECES_MAX 8
+#define PIECES_MAX 8			/* that are gathered */
 #define PEER_DELAY_NS (RXD_ACK_DELAY_NS + RXD_RTT_GRAIN_NS)
 #define ASK_AFTER 2			/* silent timeouts after which we ask who is there */
 #define IDLE_TRIPS 4			/* round trips without a packet: the window is old news */
@@ -205,20 +205,65 @@ static void too_long(struct rxd_conn *conn, size_t size)
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 }
 
-/* emit - @len bytes of the stream from @off on; *len_p: how many there was room for.
- * Errors: -FI_EAGAIN, -FI_EMSGSIZE: nothing has left.
- */
-static int emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
-		uint64_t now, size_t *len_p)
+/* The parts of [lo, hi) that have not arrived by another packet must go again. */
+static void send_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 {
-	uint8_t head[RXD_HEAD_MAX + GATHER_MAX];
-	struct iovec iov[PIECES_MAX + 1];
-	size_t at, cnt, pieces = conn->link->dg->iov_max - 1;
-	struct rxd_sent note;
-	int ret;
+	const struct rxd_span *span;
+	uint64_t end;
+	int ret = 0;
 
-	if (pieces > PIECES_MAX)
-		pieces = PIECES_MAX;
+	if (lo < conn->una)
+		lo = conn->una;
+	while (lo < hi && !ret) {
+		span = rxd_ranges_at(&conn->acked, lo);
+		end = span && span->lo < hi ? span->lo : hi;
+		if (lo < end)
+			ret = rxd_ranges_add(&conn->lost, lo, end);
+		lo = end < hi ? span->hi : hi;
+	}
+	if (ret)
+		rxd_conn_fail(conn, FI_ENOMEM, false);
+}
+
+/* What was put into the burst leaves; what cannot is to be sent again.
+ * Errors: -FI_EAGAIN, -FI_EMSGSIZE.
+ */
+static int flush(struct rxd_conn *conn)
+{
+	uint64_t pn = conn->burst_pn, end = conn->loss.next;
+	const struct rxd_sent *note;
+	unsigned left;
+	size_t size = 0;
+	int ret = rxd_dg_flush(conn->link->dg, &left);
+
+	conn->burst_pn = end;
+	if (__builtin_expect(!ret, 1))
+		return 0;
+	for (pn += left; pn < end; pn++) {
+		note = rxd_loss_unsent(&conn->loss, pn);
+		if (!note)
+			continue;
+		size = size ? size : note->size;
+		send_again(conn, note->off, note->off + note->len);
+	}
+	conn->ack_now = conn->pns.cnt != 0;	/* it may have been in one of them */
+	if (ret == -FI_EMSGSIZE && size)
+		too_long(conn, size);
+	return ret;
+}
+
+/* emit - @len bytes of the stream from @off on go into the burst; *len_p: how many
+ * there was room for.   Returns true when it must be flushed before the next.
+ */
+static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
+		 uint64_t now, size_t *len_p)
+{
+	struct rxd_dg *dg = conn->link->dg;
+	uint8_t *head = rxd_dg_head(dg);
+	struct iovec iov[PIECES_MAX + 1];
+	size_t at, cnt, pieces = dg->iov_max - 1;
+	struct rxd_sent note;
+
 	at = begin(conn, head, RXD_F_PN | flags, conn->loss.next, now);
 	at = rxd_put_u64(head, at, off);
 	if (len > conn->mtu.now - at)
@@ -230,22 +275,15 @@ static int emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, 
 				   .size = (uint32_t) (at + len), .limited = limited };
 	if (len <= GATHER_MAX) {
 		iov_gather(iov + 1, cnt, 0, head + at, len);
-		rxd_seal(head, rxd_conf.checksum ? at + len : at, NULL, 0);
 		iov[0].iov_len = at + len;
-		ret = rxd_dg_send(conn->link->dg, conn->to, iov, 1);
-		if (ret != -FI_EAGAIN && ret != -FI_EMSGSIZE)
-			ret = 0;
-	} else {
-		ret = transmit(conn, iov, cnt + 1);
+		cnt = 0;
+		at = rxd_conf.checksum ? at + len : at;
 	}
-	if (ret == -FI_EMSGSIZE)
-		too_long(conn, note.size);
-	if (ret)
-		return ret;
+	rxd_seal(head, at, iov + 1, rxd_conf.checksum ? cnt : 0);
 	acknowledged(conn);
 	sent(conn, &note);
 	*len_p = len;
-	return 0;
+	return rxd_dg_add(dg, conn->to, iov, cnt + 1);
 }
 
 /* pad - a numbered packet of @size without bytes of the stream. */
@@ -270,6 +308,8 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 		return ret;
 	acknowledged(conn);
 	sent(conn, &note);
+	if (size)
+		rxd_mtu_sent(&conn->mtu, (uint32_t) size);
 	return 0;
 }
 
@@ -338,12 +378,12 @@ static bool used(struct rxd_conn *conn, uint64_t off, size_t len)
 	return !rxd_ranges_sub(&conn->lost, off, off + len);
 }
 
+/* Returns 1 when the burst is full, 0 when it has room. */
 static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 {
-	uint32_t mtu = conn->mtu.now;
 	uint64_t off;
 	size_t len;
-	int ret;
+	bool full;
 
 	if (!next_range(conn, &off, &len))
 		return -FI_ENODATA;
@@ -351,40 +391,56 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 		return -FI_ENOBUFS;
 	if (rxd_loss_room(&conn->loss))
 		return -FI_EAGAIN;
-	ret = emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
-		   conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2, now,
-		   len_p);
-	if (ret == -FI_EMSGSIZE && conn->mtu.now == mtu)
-		rxd_conn_fail(conn, FI_EMSGSIZE, false);
-	if (ret)
-		return ret == -FI_EMSGSIZE ? 0 : ret;
+	full = emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
+		    conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2, now,
+		    len_p);
 	if (!used(conn, off, *len_p))
 		rxd_conn_fail(conn, FI_ENOMEM, false);
-	return 0;
+	return full;
+}
+
+/* Bursts until nothing more may leave, or the quantum is used up.
+ * Errors: -FI_EAGAIN: no room in the system or no memory; others: nothing to do.
+ */
+static int push_bursts(struct rxd_conn *conn, uint64_t now)
+{
+	size_t total = 0, len;
+	uint32_t mtu;
+	int ret = 0, sent;
+
+	while (ret >= 0 && conn->state == RXD_READY && total < RXD_QUANTUM) {
+		ret = 0;
+		conn->burst_pn = conn->loss.next;
+		while (!ret && conn->state == RXD_READY && total < RXD_QUANTUM) {
+			len = 0;
+			ret = push_one(conn, now, &len);
+			total += len;
+		}
+		mtu = conn->mtu.now;
+		sent = flush(conn);
+		if (sent == -FI_EMSGSIZE && conn->mtu.now == mtu)
+			rxd_conn_fail(conn, FI_EMSGSIZE, false);
+		if (sent)
+			ret = sent == -FI_EMSGSIZE ? 0 : sent;
+	}
+	return ret < 0 ? ret : 0;
 }
 
 bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 {
-	size_t total = 0, len;
 	uint32_t probe;
-	int ret = 0;
+	int ret;
 
 	if (!conn->loss.out_cnt && conn->loss.last_ns &&
 	    now - conn->loss.last_ns > IDLE_TRIPS * rxd_rtt_probe_after(&conn->rtt, PEER_DELAY_NS))
 		rxd_cc_on_idle(&conn->cc);
-	while (conn->state == RXD_READY && total < RXD_QUANTUM) {
-		len = 0;
-		ret = push_one(conn, now, &len);
-		if (ret)
-			break;
-		total += len;
-	}
+	ret = push_bursts(conn, now);
 	if (conn->state != RXD_READY)
 		return false;
 	if (ret != -FI_EAGAIN) {
 		probe = rxd_mtu_wanted(&conn->mtu, now);
-		if (probe && conn->confirmed && !pad(conn, probe, now))
-			rxd_mtu_sent(&conn->mtu, probe);
+		while (probe && conn->confirmed && pad(conn, probe, now) == -FI_EMSGSIZE)
+			probe = rxd_mtu_wanted(&conn->mtu, now);
 		if (rxd_rx_ack_due(conn, now))
 			only_ack(conn, now);
 	}
@@ -501,26 +557,6 @@ static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	rxd_cc_on_ack(&conn->cc, a->now, sent->sent_ns, sent->size, conn->rtt.smooth,
 		      sent->limited);
 	in_place(conn, sent->off, sent->off + sent->len);
-}
-
-/* The parts of [lo, hi) that have not arrived by another packet must go again. */
-static void send_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
-{
-	const struct rxd_span *span;
-	uint64_t end;
-	int ret = 0;
-
-	if (lo < conn->una)
-		lo = conn->una;
-	while (lo < hi && !ret) {
-		span = rxd_ranges_at(&conn->acked, lo);
-		end = span && span->lo < hi ? span->lo : hi;
-		if (lo < end)
-			ret = rxd_ranges_add(&conn->lost, lo, end);
-		lo = end < hi ? span->hi : hi;
-	}
-	if (ret)
-		rxd_conn_fail(conn, FI_ENOMEM, false);
 }
 
 static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
@@ -665,9 +701,13 @@ static void probe(struct rxd_conn *conn, uint64_t now)
 	uint64_t end = span ? span->lo : conn->nxt;
 	size_t len;
 
-	if (conn->una == conn->nxt || rxd_loss_room(&conn->loss) ||
-	    emit(conn, conn->una, (size_t) (end - conn->una), RXD_F_NOW, false, now, &len))
-		rxd_tx_ping(conn, now);
+	conn->burst_pn = conn->loss.next;
+	if (conn->una != conn->nxt && !rxd_loss_room(&conn->loss)) {
+		emit(conn, conn->una, (size_t) (end - conn->una), RXD_F_NOW, false, now, &len);
+		if (!flush(conn))
+			return;
+	}
+	rxd_tx_ping(conn, now);
 }
 
 static void on_silence(struct rxd_conn *conn, uint64_t now)

@@ -11,6 +11,7 @@
 
 #include "net/net_getinfo.h"
 
+#include "net/net_opt.h"
 #include "udp.h"
 
 #define NAME_LEN(ep) net_addr_len(&(ep)->name.sa)
@@ -24,6 +25,8 @@ static void sock_setup(struct udp_ep *ep, int fd)
 
 	net_sock_buffers(fd, &sndbuf, &rcvbuf);
 	udp_mc_only_joined(fd, family);
+	if (ep->trains)
+		udp_train_setup(ep, fd);
 	if (ep->ifindex)
 		udp_mc_leave_by(fd, family, ep->ifindex);
 }
@@ -130,11 +133,27 @@ static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
 	return 0;
 }
 
+static int set_trains(struct udp_ep *ep, const void *val, size_t len)
+{
+	int on;
+
+	if (len != sizeof(on))
+		return -FI_EINVAL;
+	memcpy(&on, val, sizeof(on));
+	if (ep->base.enabled || !on)
+		return -FI_EOPBADSTATE;
+	ep->trains = true;
+	udp_train_setup(ep, ep->sock.fd);
+	return 0;
+}
+
 static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t len)
 {
 	struct udp_ep *ep = udp_ep_of(base);
 	size_t size, none = 0;
 
+	if (optname == NET_OPT_TRAINS)
+		return set_trains(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(size))
@@ -281,7 +300,7 @@ static void ep_set_limits(struct udp_ep *ep)
 	ep->source = info->caps & (FI_SOURCE | FI_SOURCE_ERR);
 	ep->source_err = info->caps & FI_SOURCE_ERR;
 	pool_init(&ep->rx_pool, sizeof(struct udp_rx), 64, info->rx_attr->size);
-	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_BURST, info->tx_attr->size);
+	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_TRAIN, info->tx_attr->size);
 }
 
 static void ep_set_ops(struct udp_ep *ep)

@@ -26,6 +26,8 @@ static int hot_open(struct udp_ep *ep, const union net_sa *to)
 		return ret;
 	net_sock_buffers(fd, &sndbuf, &rcvbuf);
 	udp_mc_only_joined(fd, to->sa.sa_family);
+	if (ep->trains)
+		udp_train_setup(ep, fd);
 	ret = udp_sock_bind_beside(ep, fd, &ep->name);
 	if (ret) {
 		close(fd);

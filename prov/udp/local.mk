@@ -8,6 +8,7 @@ udp_sources = \
 	prov/udp/poll.c \
 	prov/udp/prov.c \
 	prov/udp/rx.c \
+	prov/udp/train.c \
 	prov/udp/tx.c \
 	prov/udp/udp.h \
 	prov/udp/wire.c \

@@ -215,17 +215,130 @@ static inline void rx_prepare(struct udp_poller *p, unsigned i, struct udp_rx *r
 	msg->msg_iovlen = rx->iov_cnt;
 }
 
+/* The datagrams of a train lie one behind the other in the buffer, each behind its
+ * header; the first header is in the poller's slot.  What is no message, or was cut
+ * because there was no room, is passed over.
+ */
+struct train {
+	uint8_t *at;		/* behind the first header */
+	size_t left;		/* bytes from there on */
+	size_t seg;		/* of each datagram, with its header */
+	struct udp_hdr hdr;
+};
+
+/* The next message: its payload, or NULL at the end. */
+static uint8_t *train_next(struct udp_ep *ep, struct train *t, const union net_sa *from)
+{
+	enum udp_wire verdict;
+	uint8_t *payload;
+	size_t len;
+
+	while (t->left) {
+		len = t->seg < t->left ? t->seg : t->left;
+		verdict = len < sizeof(t->hdr) ? UDP_WIRE_SHORT : UDP_WIRE_OK;
+		payload = t->at + sizeof(t->hdr);
+		if (!verdict) {
+			memcpy(&t->hdr, t->at, sizeof(t->hdr));
+			verdict = udp_wire_check(&t->hdr, len);
+		}
+		t->at += len;
+		t->left -= len;
+		if (__builtin_expect(!verdict, 1))
+			return payload;
+		udp_ep_drop(ep, verdict, from);
+	}
+	return NULL;
+}
+
+static uint8_t *train_first(struct udp_ep *ep, struct train *t, const struct udp_hdr *hdr,
+			    const union net_sa *from)
+{
+	size_t len = t->seg < t->left ? t->seg : t->left;
+	enum udp_wire verdict = udp_wire_check(hdr, len);
+	uint8_t *payload = t->at + sizeof(*hdr);
+
+	t->at += len;
+	t->left -= len;
+	t->hdr = *hdr;
+	if (__builtin_expect(!verdict, 1))
+		return payload;
+	udp_ep_drop(ep, verdict, from);
+	return train_next(ep, t, from);
+}
+
+/* One message out of a train: the buffer is given back with the last, if it is used up. */
+static void train_message(struct udp_ep *ep, struct udp_rx *rx, const struct udp_hdr *hdr,
+			  uint8_t *payload, bool last, fi_addr_t src)
+{
+	uint64_t flags = hdr->flags & UDP_WIRE_DATA ? FI_REMOTE_CQ_DATA : 0;
+	size_t len = ntohs(hdr->len);
+	void *context = rx->context;
+	bool want = rx->want;
+
+	if (last)
+		flags |= rx_consume(ep, rx, (size_t) (payload + len -
+						      (uint8_t *) rx->iov[1].iov_base));
+	else
+		flags |= FI_RECV | FI_MSG;
+	obj_ep_comp_rx(&ep->base, want, context, flags, len, payload, be64toh(hdr->data), 0, src,
+		       OBJ_CNTR_RECV);
+}
+
+static unsigned rx_train(struct udp_ep *ep, struct udp_rx *rx, const struct msghdr *msg,
+			 size_t len, size_t seg)
+{
+	const union net_sa *from = msg->msg_name;
+	struct udp_slot *slot = container_of(from, struct udp_slot, from);
+	size_t room = rx_room(rx) + sizeof(slot->hdr);
+	fi_addr_t src = rx_source(ep, from);
+	uint8_t *payload, *next;
+	struct train t = { .seg = seg };
+	struct udp_hdr hdr;
+	unsigned got = 0;
+
+	if (len > room)		/* whole ones only */
+		len = room / seg * seg;
+	/* the first header stands where its place in the buffer would be */
+	t.at = (uint8_t *) rx->iov[1].iov_base - sizeof(slot->hdr);
+	t.left = len;
+	payload = train_first(ep, &t, &slot->hdr, from);
+	while (payload) {
+		hdr = t.hdr;
+		next = train_next(ep, &t, from);
+		train_message(ep, rx, &hdr, payload, !next, src);
+		payload = next;
+		got++;
+	}
+	return got ? got : 1;
+}
+
 static inline int rx_one(struct udp_sock *sock)
 {
 	struct udp_ep *ep = sock->ep;
 	struct udp_poller *p = ep->poller;
 	struct udp_rx *rx = container_of(ep->posted.next, struct udp_rx, node);
+	struct msghdr *msg = &p->msg[0].msg_hdr;
 	ssize_t len;
+	size_t seg;
 
 	rx_prepare(p, 0, rx);
-	len = recvmsg(sock->fd, &p->msg[0].msg_hdr, MSG_TRUNC);
-	if (len < 0)
+	if (ep->trains) {
+		msg->msg_control = &p->ctl;
+		msg->msg_controllen = sizeof(p->ctl);
+	}
+	len = recvmsg(sock->fd, msg, MSG_TRUNC);
+	if (len < 0) {
+		msg->msg_controllen = 0;
+		msg->msg_control = NULL;
 		return rx_error(ep, errno);
+	}
+	if (__builtin_expect(ep->trains, 0)) {
+		seg = msg->msg_controllen ? udp_train_segment(msg, (size_t) len) : (size_t) len;
+		msg->msg_control = NULL;
+		msg->msg_controllen = 0;
+		if (seg < (size_t) len && rx->multi)
+			return (int) rx_train(ep, rx, msg, (size_t) len, seg);
+	}
 	rx_arrived(ep, rx, &p->slot[0].hdr, &p->msg[0].msg_hdr, (size_t) len);
 	return 1;
 }
@@ -260,9 +373,14 @@ static int rx_many(struct udp_sock *sock, unsigned want)
 static int rx_multi(struct udp_sock *sock, unsigned want)
 {
 	unsigned got = 0;
+	int one;
 
-	while (got < want && !list_empty(&sock->ep->posted) && rx_one(sock))
-		got++;
+	while (got < want && !list_empty(&sock->ep->posted)) {
+		one = rx_one(sock);
+		if (one <= 0)
+			break;
+		got += (unsigned) one;
+	}
 	return (int) got;
 }
 

@@ -190,35 +190,53 @@ static void tx_set_blocked(struct udp_ep *ep, bool blocked)
 	udp_ep_watch(ep);
 }
 
+/* Not the socket, but that it was a train. */
+static bool is_refused(int err)
+{
+	return err == EINVAL || err == EIO || err == EMSGSIZE || err == EOPNOTSUPP;
+}
+
+static void ended(struct udp_ep *ep, unsigned cnt)
+{
+	struct udp_tx *tx;
+
+	while (cnt--) {
+		tx = tx_first(ep);
+		tx_done(ep, tx->want, tx->context, tx->len);
+		tx_free(ep, tx);
+	}
+}
+
 /* As many as one call takes.  Returns how many left, or a negative error that is
  * about the first one.
  */
 static int send_burst(struct udp_ep *ep)
 {
-	struct mmsghdr msg[UDP_BURST];
-	struct list *pos;
-	struct udp_tx *tx;
-	unsigned cnt = 0;
-	int i, sent;
+	struct iovec iov[UDP_TRAIN * (1 + UDP_IOV_MAX)];
+	struct mmsghdr msg[UDP_TRAIN];
+	unsigned most = ep->trains ? UDP_TRAIN : UDP_BURST;
+	unsigned train[UDP_TRAIN], cnt = 0, all = 0, used = 0, i;
+	union udp_ctl ctl[UDP_TRAIN];
+	struct list *pos = ep->waiting.next;
+	int ret;
 
-	for (pos = ep->waiting.next; pos != &ep->waiting && cnt < UDP_BURST; pos = pos->next) {
-		tx = container_of(pos, struct udp_tx, node);
-		msg[cnt++].msg_hdr = (struct msghdr) {
-			.msg_name = &tx->to,
-			.msg_namelen = tx->to_len,
-			.msg_iov = tx->iov,
-			.msg_iovlen = tx->iov_cnt,
-		};
+	while (pos != &ep->waiting && all < most) {
+		train[cnt] = udp_train_fill(ep, pos, most - all, &msg[cnt].msg_hdr, iov + used,
+					    &ctl[cnt]);
+		used += (unsigned) msg[cnt].msg_hdr.msg_iovlen;
+		for (i = 0; i < train[cnt]; i++)
+			pos = pos->next;
+		all += train[cnt++];
 	}
-	sent = sendmmsg(ep->sock.fd, msg, cnt, 0);
-	if (sent < 0)
-		return -errno;
-	for (i = 0; i < sent; i++) {
-		tx = tx_first(ep);
-		tx_done(ep, tx->want, tx->context, tx->len);
-		tx_free(ep, tx);
-	}
-	return sent;
+	ret = sendmmsg(ep->sock.fd, msg, cnt, 0);
+	if (ret < 0)
+		ret = train[0] > 1 && is_refused(errno) ? udp_train_alone(ep, tx_first(ep)) : -errno;
+	else
+		for (i = 0, all = (unsigned) ret, ret = 0; i < all; i++)
+			ret += (int) train[i];
+	if (ret > 0)
+		ended(ep, (unsigned) ret);
+	return ret;
 }
 
 int udp_tx_flush(struct udp_ep *ep)
@@ -272,9 +290,9 @@ static int tx_queue(struct udp_ep *ep, const struct op *op, const union net_sa *
 	ret = tx_keep(ep, op, to, to_len);
 	if (ret || ep->blocked)
 		return ret;
-	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= UDP_BURST)
+	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= (ep->trains ? UDP_TRAIN : UDP_BURST))
 		udp_tx_flush(ep);
-	else
+	else if (!ep->trains)
 		obj_prog_moved(ep->base.prog, 0);
 	return 0;
 }

@@ -26,6 +26,7 @@
 
 #define UDP_IOV_MAX 4		/* pieces of a message; tx and rx iov_limit */
 #define UDP_BURST 32		/* most datagrams of one system call */
+#define UDP_TRAIN 64		/* most datagrams of one train */
 #define UDP_COPY_MAX 256	/* payloads up to this are copied beside the header where that is cheaper */
 #define UDP_DIRECT 4		/* sockets of a poller that are tried one by one; more go through epoll */
 #define UDP_HOT 64		/* so many sends in a row to one peer make it hot */
@@ -36,6 +37,12 @@
 struct udp_ep;
 
 extern struct fi_provider udp_prov;
+
+/* Room for what the system says, or is told, about a message. */
+union udp_ctl {
+	struct cmsghdr c;
+	char room[CMSG_SPACE(sizeof(int))];
+};
 
 /* A socket that a poller watches: an endpoint's own, or that of a group it joined. */
 struct udp_sock {
@@ -93,6 +100,8 @@ struct udp_ep {
 	size_t max_inject;
 	bool source;		/* FI_SOURCE */
 	bool source_err;	/* FI_SOURCE_ERR */
+	bool trains;		/* NET_OPT_TRAINS */
+	bool trains_fail;	/* the system does not take them */
 
 	struct list posted;	/* struct udp_rx */
 	struct pool rx_pool;	/* of the posted ones: rx_pool.used of them */
@@ -135,6 +144,7 @@ struct udp_poller {
 	/* What one system call is given, and where it leaves names and headers. */
 	struct mmsghdr msg[UDP_BURST];
 	struct udp_slot slot[UDP_BURST];
+	union udp_ctl ctl;	/* of the first, for an endpoint with trains */
 };
 
 /* A program's list behind the entry of the header; it may be NULL if @cnt is 0. */
@@ -230,7 +240,7 @@ ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc
 ssize_t udp_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 		       fi_addr_t dest);
 
-/* udp_tx_flush - send what waits, in order, UDP_BURST datagrams to a system call,
+/* udp_tx_flush - send what waits, in order, UDP_TRAIN datagrams to a system call,
  * until the socket is full.
  *
  * Returns how many operations ended, well or not.   Threading: locked.
@@ -239,6 +249,30 @@ int udp_tx_flush(struct udp_ep *ep);
 
 /* udp_tx_cancel - as udp_rx_cancel(), for a send that still waits. */
 int udp_tx_cancel(struct udp_ep *ep, void *context);
+
+/* ---- train.c --------------------------------------------------------------- */
+
+/* udp_train_setup - no fragments on @fd, and trains come up whole. */
+void udp_train_setup(struct udp_ep *ep, int fd);
+
+/* udp_train_fill - make a message of the waiting send at @pos and of those behind it
+ * that may travel with it.
+ *
+ * @most: sends
+ * @iov:  [out] room for @most sends of 1 + UDP_IOV_MAX pieces
+ * @ctl:  [out] lives as long as @msg
+ * Returns how many sends it has: 1 without NET_OPT_TRAINS.   Threading: locked.
+ */
+unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, struct msghdr *msg,
+			struct iovec *iov, union udp_ctl *ctl);
+
+/* udp_train_alone - a train was refused: send its first datagram by itself, and
+ * no more trains if that works.   Returns 1, or the error.
+ */
+int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx);
+
+/* udp_train_segment - of how many bytes are the datagrams in @msg of @len bytes? */
+size_t udp_train_segment(const struct msghdr *msg, size_t len);
 
 /* ---- hot.c ----------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/net_netlink.c \
 	prov/util/net/net_nic.c \
 	prov/util/net/net_nic.h \
+	prov/util/net/net_opt.h \
 	prov/util/net/net_params.c \
 	prov/util/net/net_read.h \
 	prov/util/net/net_resolve.c \

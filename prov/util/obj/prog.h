@@ -187,7 +187,8 @@ void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns);
  */
 static inline void obj_prog_moved(struct obj_prog *prog, uint64_t deadline_ns)
 {
-	if (__builtin_expect(deadline_ns < prog->timer_ns, 0))
+	/* 1: it fires at once as it is */
+	if (__builtin_expect(deadline_ns < prog->timer_ns && prog->timer_ns > 1, 0))
 		obj_prog_set_timer(prog, deadline_ns);
 }
 
