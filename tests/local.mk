@@ -113,6 +113,13 @@ hints_files = \
 	tests/hints/sos-scalable-mr.txt
 EXTRA_DIST += tests/hints/README.md $(hints_files)
 
+# Many processes that send to one, and what becomes of it.
+check_PROGRAMS += tests/rxd/stream
+tests_rxd_stream_SOURCES = tests/rxd/stream.c
+tests_rxd_stream_LDADD = src/libfabric.la
+dist_check_SCRIPTS += tests/rxd/stream_test tests/rxd/veth_test tests/rxd/ratios
+TESTS += tests/rxd/stream_test tests/rxd/veth_test
+
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
 cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty tests/cost/getinfo
 check_PROGRAMS += $(cost_programs)

@@ -161,6 +161,7 @@ void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 
 	if (conn->state != RXD_CALLING || conn->call->cookie.mac == pkt->cookie.mac)
 		return;
+	conn->call->unclear |= conn->call->cookie.mac != 0;
 	conn->call->cookie = pkt->cookie;
 	conn->call->tries = 0;
 	send_hello(conn, now);
@@ -192,7 +193,8 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 		rxd_dg_forget(link->dg, conn->to);
 		conn->to = to;
 	}
-	rxd_rtt_sample(&conn->rtt, now - conn->call->sent_ns, 0);
+	if (!conn->call->tries && !conn->call->unclear)	/* else it may answer an earlier one */
+		rxd_rtt_sample(&conn->rtt, now - conn->call->sent_ns, 0);
 	free(conn->call);
 	conn->call = NULL;
 	conn->confirmed = true;

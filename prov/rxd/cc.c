@@ -21,19 +21,22 @@ static double cube_root(double x)
 #define ALPHA (3 * (1 - BETA) / (1 + BETA))
 #define BURST_NS 1000000		/* what a timer may be late by leaves at once */
 #define BURST_SEGS 10
+#define LOSING_SHIFT 8			/* the share of losses is that of some 256 packets */
+#define QUEUE_NS 1000000		/* round trips differ by so much without a queue */
 
 static uint64_t least(const struct rxd_cc *cc)
 {
 	return (uint64_t) RXD_CC_LEAST * cc->seg;
 }
 
-void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg)
+void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg, unsigned tolerance)
 {
 	*cc = (struct rxd_cc) {
 		.kind = kind,
 		.seg = seg,
 		.window = (uint64_t) RXD_CC_FIRST * seg,
 		.threshold = UINT64_MAX,
+		.tolerance = RXD_CC_ALL / 100 * tolerance,
 	};
 }
 
@@ -99,6 +102,7 @@ static void grow_newreno(struct rxd_cc *cc, uint64_t bytes)
 void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t bytes,
 		   uint64_t rtt_ns, bool limited)
 {
+	cc->losing -= cc->losing >> LOSING_SHIFT;
 	if (sent_ns <= cc->recovery_ns && cc->recovery_ns)
 		return;
 	if (!limited) {
@@ -125,15 +129,27 @@ static void remember(struct rxd_cc *cc)
 	cc->undo_dead = false;
 }
 
-void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)
+/* A queue makes round trips longer before it overflows, or else loses many at once. */
+static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
+{
+	uint64_t more = rtt->min / 4 > QUEUE_NS ? rtt->min / 4 : QUEUE_NS;
+
+	return cc->losing > cc->tolerance || !rtt->min || rtt->smooth > rtt->min + more;
+}
+
+void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
+		    const struct rxd_rtt *rtt)
 {
 	double window = (double) cc->window / cc->seg;
 	double factor = cc->kind == RXD_CC_CUBIC ? BETA : 0.5;
 
+	cc->losing += (RXD_CC_ALL - cc->losing) >> LOSING_SHIFT;
 	if (cc->recovery_ns && sent_ns <= cc->recovery_ns) {
 		cc->undo_left++;
 		return;
 	}
+	if (!is_congestion(cc, rtt))
+		return;
 	remember(cc);
 	cc->recovery_ns = now;
 	/* a smaller maximum than last time: others want room, too */

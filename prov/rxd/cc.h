@@ -5,6 +5,11 @@
  * cc.h - how much may be under way, and how fast it leaves.  Pure.
  *
  * CUBIC, or NewReno for comparison.  Bytes and nanoseconds.
+ *
+ * Lines that lose a few packets by themselves are told from full queues: as long as no
+ * more than a share of the packets is lost and round trips are not longer than they
+ * were at best, a loss is only a loss.  With a share of 0 each one is congestion, as
+ * the standard has it.
  * Source: RFC 9438; RFC 9002 section 7 for what counts as one event.
  */
 #ifndef RXD_CC_H
@@ -12,6 +17,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "rtt.h"
 
 enum rxd_cc_kind {
 	RXD_CC_CUBIC,
@@ -33,6 +40,8 @@ struct rxd_cc {
 	uint32_t undo_left;		/* packets of the event not proved spurious; 0: no undo */
 	bool undo_dead;			/* one of them was truly lost */
 	uint32_t seg;			/* bytes of a full packet */
+	uint32_t tolerance;		/* share that may be lost, of RXD_CC_ALL */
+	uint32_t losing;		/* share that was lost lately */
 	enum rxd_cc_kind kind;
 	/* pacing */
 	uint64_t paced_ns;		/* all before it has been used */
@@ -41,7 +50,10 @@ struct rxd_cc {
 #define RXD_CC_FIRST 10			/* packets in the first window */
 #define RXD_CC_LEAST 2
 
-void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg);
+#define RXD_CC_ALL (1u << 24)
+
+/* rxd_cc_init - @tolerance: packets of a hundred that a line may lose by itself. */
+void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg, unsigned tolerance);
 
 /* rxd_cc_set_seg - a full packet is longer or shorter from now on. */
 void rxd_cc_set_seg(struct rxd_cc *cc, uint32_t seg);
@@ -53,7 +65,8 @@ void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t b
 		   uint64_t rtt_ns, bool limited);
 
 /* rxd_cc_on_loss - a packet that was sent at @sent_ns is taken for lost. */
-void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns);
+void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
+		    const struct rxd_rtt *rtt);
 
 /* rxd_cc_on_spurious - a packet that was taken for lost has arrived after all.  When
  * that is true of all of an event, the event is taken back.

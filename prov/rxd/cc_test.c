@@ -13,6 +13,9 @@
 #define RTT (20 * MS)
 #define SEG 1400
 
+static const struct rxd_rtt short_trip = { .min = RTT, .smooth = RTT, .latest = RTT };
+static const struct rxd_rtt long_trip = { .min = RTT, .smooth = RTT * 3 / 2, .latest = RTT };
+
 /* A window's worth of acknowledgements, one round trip after the other. */
 static uint64_t trips(struct rxd_cc *cc, uint64_t now, unsigned cnt)
 {
@@ -30,7 +33,7 @@ static void test_slow_start_doubles(void **state)
 {
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	assert_int_equal(cc.window, 10 * SEG);
 	trips(&cc, MS, 1);
 	assert_in_range(cc.window, 19 * SEG, 20 * SEG);
@@ -43,13 +46,13 @@ static void test_one_event_per_trip(void **state)
 	uint64_t now = 100 * MS, before, i;
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	cc.window = before = 100 * SEG;
 	for (i = 0; i < 10; i++)
-		rxd_cc_on_loss(&cc, now + i, now - RTT + i);
+		rxd_cc_on_loss(&cc, now + i, now - RTT + i, &short_trip);
 	assert_in_range(cc.window, before * 7 / 10 - SEG, before * 7 / 10 + SEG);
 	assert_int_equal(cc.threshold, cc.window);
-	rxd_cc_on_loss(&cc, now + RTT, now + 20);
+	rxd_cc_on_loss(&cc, now + RTT, now + 20, &short_trip);
 	assert_in_range(cc.window, before * 48 / 100 - SEG, before * 50 / 100 + SEG);
 }
 
@@ -60,9 +63,9 @@ static void test_cubic_shape(void **state)
 	struct rxd_cc cc;
 	unsigned i;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	cc.window = 1000 * SEG;
-	rxd_cc_on_loss(&cc, now, now - 1);
+	rxd_cc_on_loss(&cc, now, now - 1, &short_trip);
 	assert_in_range(cc.window, 699 * SEG, 701 * SEG);
 	/* k is the cube root of 300 / 0.4, 9.09 s: 454 round trips */
 	for (i = 0; i < 3; i++) {
@@ -78,7 +81,7 @@ static void test_no_growth_unused(void **state)
 {
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	rxd_cc_on_ack(&cc, RTT, MS, SEG, RTT, false);
 	assert_int_equal(cc.window, 10 * SEG);
 }
@@ -88,10 +91,10 @@ static void test_undo(void **state)
 	uint64_t now = 100 * MS;
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	cc.window = 100 * SEG;
-	rxd_cc_on_loss(&cc, now, now - 10);
-	rxd_cc_on_loss(&cc, now, now - 9);
+	rxd_cc_on_loss(&cc, now, now - 10, &short_trip);
+	rxd_cc_on_loss(&cc, now, now - 9, &short_trip);
 	rxd_cc_on_spurious(&cc, now - 10);
 	assert_in_range(cc.window, 69 * SEG, 71 * SEG);
 	rxd_cc_on_spurious(&cc, now - 9);
@@ -104,19 +107,56 @@ static void test_newreno(void **state)
 	uint64_t now = MS;
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_NEWRENO, SEG);
+	rxd_cc_init(&cc, RXD_CC_NEWRENO, SEG, 0);
 	cc.window = 100 * SEG;
-	rxd_cc_on_loss(&cc, now, now - 1);
+	rxd_cc_on_loss(&cc, now, now - 1, &short_trip);
 	assert_int_equal(cc.window, 50 * SEG);
 	trips(&cc, now + RTT, 10);
 	assert_in_range(cc.window, 58 * SEG, 60 * SEG);
+}
+
+/* @every: so manieth packet is lost, for 2000 packets. */
+static void lose(struct rxd_cc *cc, unsigned every, const struct rxd_rtt *rtt)
+{
+	uint64_t now = 100 * MS;
+	unsigned i;
+
+	for (i = 1; i <= 2000; i++, now += MS / 10) {
+		if (i % every)
+			rxd_cc_on_ack(cc, now, now - RTT, SEG, RTT, false);
+		else
+			rxd_cc_on_loss(cc, now, now - RTT, rtt);
+	}
+}
+
+/* A line that loses by itself is not a queue that is full. */
+static void test_tolerance(void **state)
+{
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 3);
+	cc.window = 1000 * SEG;
+	lose(&cc, 70, &short_trip);
+	assert_int_equal(cc.window, 1000 * SEG);
+	/* but this many are, and so is one when round trips grow */
+	lose(&cc, 15, &short_trip);
+	assert_true(cc.window < 800 * SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 3);
+	cc.window = 1000 * SEG;
+	lose(&cc, 1500, &long_trip);
+	assert_in_range(cc.window, 699 * SEG, 701 * SEG);
+	/* with a tolerance of none, each */
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
+	cc.window = 1000 * SEG;
+	lose(&cc, 1500, &short_trip);
+	assert_in_range(cc.window, 699 * SEG, 701 * SEG);
 }
 
 static void test_silence(void **state)
 {
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	cc.window = 100 * SEG;
 	rxd_cc_on_silence(&cc, MS);
 	assert_int_equal(cc.window, RXD_CC_LEAST * SEG);
@@ -129,7 +169,7 @@ static void test_pace(void **state)
 	uint64_t now = MS, sent = 0, end = now + RTT;
 	struct rxd_cc cc;
 
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	cc.window = 200 * SEG;
 	cc.threshold = 100 * SEG;
 	while (now < end) {
@@ -142,7 +182,7 @@ static void test_pace(void **state)
 	}
 	assert_in_range(sent, 245, 275);
 	/* on loopback nothing waits */
-	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG);
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	for (sent = 0; sent < 100; sent++) {
 		assert_true(rxd_cc_pace(&cc, MS, 20000) <= MS);
 		rxd_cc_paced(&cc, MS, SEG, 20000);
@@ -158,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_no_growth_unused),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_newreno),
+		cmocka_unit_test(test_tolerance),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_pace),
 	};

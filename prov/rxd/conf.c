@@ -16,6 +16,7 @@ struct rxd_conf rxd_conf = {
 	.inject_size = 1256,
 	.tx_size = 1024,
 	.rx_size = 1024,
+	.tolerance = 3,
 };
 
 #define FIELD(member) offsetof(struct rxd_conf, member)
@@ -52,6 +53,10 @@ static const struct param {
 	  "transmit queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20,
 	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
+	{ "LOSS_TOLERANCE", FI_PARAM_INT, FIELD(tolerance), 0, 50,
+	  "percent of the packets that a path may lose before that is taken for congestion, as "
+	  "long as its round trips do not grow; 0: each loss is congestion, as for TCP "
+	  "(default: 3)" },
 	{ "NEWRENO", FI_PARAM_BOOL, FIELD(cc), 0, 1,
 	  "congestion control by NewReno instead of CUBIC (default: off)" },
 };
@@ -98,14 +103,14 @@ static void define_fault(void)
 
 	fi_param_define(rxd_conf.prov, "FAULT", FI_PARAM_STRING,
 			"for tests: percent of the datagrams sent that are lost, doubled, reordered "
-			"or damaged, such as drop=5,dup=1,reorder=10,corrupt=0.5,seed=7 (default: "
-			"none)");
+			"or damaged, and milliseconds that each is late, such as "
+			"drop=5,dup=1,reorder=10,corrupt=0.5,delay=10,seed=7 (default: none)");
 	if (fi_param_get_str(rxd_conf.prov, "FAULT", &text) || !text)
 		return;
 	why = rxd_fault_read(&rxd_conf.fault, text);
 	if (why)
 		FI_WARN(rxd_conf.prov, FI_LOG_CORE, "parameter FAULT is ignored from '%s' on: write "
-			"drop=5,dup=1,reorder=10,corrupt=0.5,seed=7 or a part of that\n", why);
+			"drop=5,dup=1,reorder=10,corrupt=0.5,delay=10,seed=7 or a part of that\n", why);
 }
 
 void rxd_conf_define(void)

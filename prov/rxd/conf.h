@@ -25,6 +25,7 @@ struct rxd_conf {
 	size_t inject_size;
 	size_t tx_size, rx_size;	/* default queue sizes */
 	enum rxd_cc_kind cc;
+	int tolerance;			/* percent that a line may lose by itself */
 	struct rxd_fault fault;		/* for tests: a bad network */
 };
 

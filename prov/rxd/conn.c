@@ -16,7 +16,7 @@
 #include "net/net_addr.h"
 #include "rxd.h"
 
-_Static_assert(sizeof(struct rxd_conn) <= 880, "an idle peer stays below 1 KiB");
+_Static_assert(sizeof(struct rxd_conn) <= 800, "an idle peer stays below 1 KiB");
 
 /* Any state may end in IDLE. */
 static const unsigned edges[] __attribute__((unused)) = {
@@ -226,7 +226,7 @@ static void reset_streams(struct rxd_conn *conn)
 	rxd_rtt_init(&conn->rtt);
 	rxd_loss_init(&conn->loss);
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, RXD_DGRAM_MIN);
-	rxd_cc_init(&conn->cc, rxd_conf.cc, RXD_DGRAM_MIN);
+	rxd_cc_init(&conn->cc, rxd_conf.cc, RXD_DGRAM_MIN, (unsigned) rxd_conf.tolerance);
 }
 
 int rxd_conn_open(struct rxd_conn *conn, const void *addr)

@@ -68,6 +68,15 @@ struct txbuf {
 	uint8_t data[];
 };
 
+/* rxd_conf.fault: a datagram that is late. */
+struct late {
+	struct list node;	/* on port->late, by time */
+	uint64_t due_ns;
+	uint8_t to[RXD_ADDR_MAX];	/* it may be forgotten until then */
+	size_t len;
+	uint8_t data[];
+};
+
 struct port {
 	struct rxd_dg dg;	/* first */
 	struct fid_ep *ep;
@@ -79,6 +88,7 @@ struct port {
 	uint8_t *held;		/* rxd_conf.fault: a datagram that waits for the next, and room */
 	size_t held_len;
 	fi_addr_t held_to;
+	struct list late;	/* struct late */
 };
 
 uint64_t rxd_dg_now(void)
@@ -98,6 +108,11 @@ uint64_t rxd_dg_random(void)
 	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
 		;
 	return bits;
+}
+
+static struct late *late_of(struct list *node)
+{
+	return container_of(node, struct late, node);
 }
 
 static struct port *port_of(struct rxd_dg *dg)
@@ -364,7 +379,10 @@ static int port_open(struct port *port, struct fi_info *info)
 static void port_free(struct port *port)
 {
 	struct rxd_dom *dom = port->dg.dom;
+	struct list *node;
 
+	while ((node = list_pop(&port->late)))
+		free(late_of(node));
 	list_del(&port->dg.node);
 	if (port->ep)
 		fi_close(&port->ep->fid);
@@ -391,6 +409,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 		goto out;
 	list_init(&port->dg.node);
 	list_init(&port->unposted);
+	list_init(&port->late);
 	port->dg.owner = owner;
 	if (!ret)
 		ret = port_open(port, lower);
@@ -464,13 +483,57 @@ static int send_now(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, si
 	return ret;
 }
 
+/* Now, or as late as the fault makes it. */
+static int send_later(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov)
+{
+	size_t room = RXD_ADDR_MAX;
+	struct late *late;
+
+	if (rxd_conf.fault.delay <= 0)
+		return send_now(dg, to, iov, 1);
+	late = malloc(sizeof(*late) + iov->iov_len);
+	if (!late)
+		return -FI_EAGAIN;
+	if (fi_av_lookup(dg->dom->av, to, late->to, &room)) {
+		free(late);
+		return -FI_EINVAL;
+	}
+	late->due_ns = rxd_dg_now() + (uint64_t) (rxd_conf.fault.delay * CLOCK_NS_PER_MS);
+	late->len = iov->iov_len;
+	memcpy(late->data, iov->iov_base, late->len);
+	list_add_tail(&late->node, &port_of(dg)->late);
+	return 0;
+}
+
+static void send_late(struct port *port, uint64_t now)
+{
+	struct iovec iov;
+	struct late *late;
+	fi_addr_t to;
+	int ret;
+
+	while (!list_empty(&port->late) && late_of(port->late.next)->due_ns <= now) {
+		late = late_of(port->late.next);
+		iov = (struct iovec) { late->data, late->len };
+		ret = rxd_dg_peer(&port->dg, late->to, &to);
+		if (!ret) {
+			ret = send_now(&port->dg, to, &iov, 1);
+			rxd_dg_forget(&port->dg, to);
+		}
+		if (ret == -FI_EAGAIN)
+			return;
+		list_del(&late->node);
+		free(late);
+	}
+}
+
 /* One whose turn comes behind the next. */
 static void send_held(struct port *port)
 {
 	struct iovec iov = { port->held, port->held_len };
 
 	port->held_len = 0;
-	send_now(&port->dg, port->held_to, &iov, 1);
+	send_later(&port->dg, port->held_to, &iov);
 }
 
 static int send_badly(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
@@ -499,9 +562,9 @@ static int send_badly(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, 
 		port->held_to = to;
 		return 0;
 	}
-	ret = send_now(dg, to, &one, 1);
+	ret = send_later(dg, to, &one);
 	if (!ret && fate & RXD_FATE_DUP)
-		send_now(dg, to, &one, 1);
+		send_later(dg, to, &one);
 	if (!ret && port->held_len)
 		send_held(port);
 	return ret;
@@ -702,6 +765,9 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 
 	if (dom->out)
 		reap(dom);
+	if (__builtin_expect(rxd_conf.fault.on, 0))
+		list_for_each(pos, &dom->dgs)
+			send_late(port_of(container_of(pos, struct rxd_dg, node)), rxd_dg_now());
 	do {
 		got = fi_cq_read(dom->cq, entry, BURST);
 		if (got == -FI_EAVAIL && take_error(dom))
@@ -732,6 +798,22 @@ void rxd_dg_close(struct rxd_dg *dg)
 	while (dom_poll(dg->dom, UINT32_MAX, NULL))
 		;
 	port_free(port_of(dg));
+}
+
+uint64_t rxd_dg_due(struct rxd_poller *poller)
+{
+	struct list *pos, *dg;
+	uint64_t due = UINT64_MAX, when;
+	struct port *port;
+
+	list_for_each(pos, &poller->doms) {
+		list_for_each(dg, &container_of(pos, struct rxd_dom, node)->dgs) {
+			port = port_of(container_of(dg, struct rxd_dg, node));
+			when = list_empty(&port->late) ? UINT64_MAX : late_of(port->late.next)->due_ns;
+			due = when < due ? when : due;
+		}
+	}
+	return due;
 }
 
 int rxd_dg_arm(struct rxd_poller *poller)

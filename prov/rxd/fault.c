@@ -45,6 +45,7 @@ static double *field(struct rxd_fault *fault, const char *name, size_t len)
 		{ "dup", offsetof(struct rxd_fault, dup) },
 		{ "reorder", offsetof(struct rxd_fault, reorder) },
 		{ "corrupt", offsetof(struct rxd_fault, corrupt) },
+		{ "delay", offsetof(struct rxd_fault, delay) },
 	};
 	size_t i;
 
@@ -71,7 +72,7 @@ const char *rxd_fault_read(struct rxd_fault *fault, const char *text)
 		if (end == word + len + 1 || (*end && *end != ',') || value < 0)
 			return word;
 		to = field(&out, word, len);
-		if (to && value <= 100)
+		if (to && value <= (to == &out.delay ? 10000 : 100))
 			*to = value;
 		else if (!to && len == 4 && !strncmp(word, "seed", 4))
 			out.seed = (uint64_t) value * 2 + 1;

@@ -5,9 +5,9 @@
  * fault.h - a network that does what bad ones do, for tests: by the environment, on
  * what leaves through dg.c.
  *
- * "drop=5,dup=1,reorder=10,corrupt=0.5,seed=7": percent of the datagrams that vanish,
- * are doubled, change places with the next one, have a bit flipped.  The same seed
- * makes the same choices.
+ * "drop=5,dup=1,reorder=10,corrupt=0.5,delay=10,seed=7": percent of the datagrams that
+ * vanish, are doubled, change places with the next one, have a bit flipped; and
+ * milliseconds that each takes on its way.  The same seed makes the same choices.
  */
 #ifndef RXD_FAULT_H
 #define RXD_FAULT_H
@@ -17,6 +17,7 @@
 
 struct rxd_fault {
 	double drop, dup, reorder, corrupt;	/* percent */
+	double delay;				/* milliseconds, one way */
 	uint64_t seed;
 	bool on;
 };

@@ -13,13 +13,16 @@
 #include <stdint.h>
 
 #define RXD_RTT_FIRST_NS UINT64_C(50000000)	/* before anything is known */
+#define RXD_RTT_SAMPLES 4096
 #define RXD_RTT_GRAIN_NS UINT64_C(1000000)	/* what timers here can be late by */
 
 struct rxd_rtt {
 	uint64_t smooth;
 	uint64_t var;
-	uint64_t min;		/* 0: nothing measured yet */
+	uint64_t min;		/* of the last samples; 0: nothing measured yet */
 	uint64_t latest;
+	uint64_t min_next;	/* of those since @left was full */
+	uint32_t left;		/* samples until @min is made anew: paths change */
 };
 
 static inline void rxd_rtt_init(struct rxd_rtt *rtt)
@@ -28,6 +31,8 @@ static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 	rtt->var = RXD_RTT_FIRST_NS / 2;
 	rtt->min = 0;
 	rtt->latest = 0;
+	rtt->min_next = UINT64_MAX;
+	rtt->left = RXD_RTT_SAMPLES;
 }
 
 /* rxd_rtt_sample - a packet came back after @sample, of which the receiver kept it
@@ -45,8 +50,15 @@ static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t
 		rtt->var = sample / 2;
 		return;
 	}
+	if (sample < rtt->min_next)
+		rtt->min_next = sample;
 	if (sample < rtt->min)
 		rtt->min = sample;
+	if (!--rtt->left) {
+		rtt->min = rtt->min_next;
+		rtt->min_next = UINT64_MAX;
+		rtt->left = RXD_RTT_SAMPLES;
+	}
 	/* a delay that cannot be true is not believed */
 	if (sample >= rtt->min + delay)
 		sample -= delay;

@@ -467,7 +467,7 @@ static void heard(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->confirmed) {
 		conn->confirmed = true;
-		if (conn->asked_ns && !conn->rtt.min)
+		if (conn->call && conn->call->tries == 1 && !conn->rtt.min)
 			rxd_rtt_sample(&conn->rtt, now - conn->asked_ns, 0);
 		free(conn->call);
 		conn->call = NULL;

@@ -159,6 +159,7 @@ struct rxd_call {
 	uint64_t since_ns;
 	uint64_t sent_ns;	/* the last HELLO */
 	unsigned tries;		/* of them in a row without an answer */
+	bool unclear;		/* which of them an answer answers */
 	struct rxd_cookie cookie;
 	uint16_t data_len;
 	uint8_t data[RXD_DATA_MAX];

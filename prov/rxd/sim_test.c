@@ -6,6 +6,8 @@
  * every message arrives once, whole and in order, or its connection is reported lost.
  *
  *	sim_test [first seed [how many]]
+ *	sim_test rates			goodput on a lossy path, and of many senders to one
+ *	sim_test soak [seconds]		traffic and mishaps without end
  */
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
@@ -27,7 +29,8 @@ static uint64_t seed;
 		}								\
 	} while (0)
 
-#define NODES 3
+#define NODES 65
+#define FEW 3				/* of them, in random networks */
 #define PORT(i) ((unsigned) (1 + (i)))
 
 struct head {
@@ -76,6 +79,7 @@ struct eng_ep {
 };
 
 static struct eng_ep *nodes[NODES];
+static unsigned node_cnt = FEW;
 static uint64_t lives, downs, delivered;
 static struct fi_provider fake_prov = { .name = "ofi_rxd" };
 
@@ -314,7 +318,7 @@ static void node_open(unsigned no)
 	ep->later = sim_rnd(4) ? 0 : 10;
 	list_init(&ep->prog.pollers);
 	list_init(&ep->held);
-	for (i = 0; i < NODES; i++) {
+	for (i = 0; i < node_cnt; i++) {
 		ep->peers[i].ep = ep;
 		ep->peers[i].addr = address(i);
 	}
@@ -352,7 +356,7 @@ static void node_close(unsigned no)
 	}
 	ep->link->ops->close(ep->link, 0);
 	CHECK(!ep->placing);
-	for (unsigned i = 0; i < NODES; i++)
+	for (unsigned i = 0; i < node_cnt; i++)
 		CHECK(!ep->peers[i].out);
 	poller->ops->close(poller);
 	free(ep);
@@ -406,7 +410,7 @@ static uint64_t soonest(void)
 	uint64_t next = sim_next(), due;
 	unsigned i;
 
-	for (i = 0; i < NODES; i++) {
+	for (i = 0; i < node_cnt; i++) {
 		due = node_due(nodes[i]);
 		if (due < next)
 			next = due;
@@ -418,7 +422,7 @@ static void turn(void)
 {
 	unsigned i;
 
-	for (i = 0; i < NODES; i++) {
+	for (i = 0; i < node_cnt; i++) {
 		node_poll(nodes[i]);
 		if (!list_empty(&nodes[i]->held))
 			pull_some(nodes[i]);
@@ -457,10 +461,10 @@ static bool all_there(void)
 {
 	unsigned i, j;
 
-	for (i = 0; i < NODES; i++) {
+	for (i = 0; i < node_cnt; i++) {
 		if (!list_empty(&nodes[i]->held) || nodes[i]->placing)
 			return false;
-		for (j = 0; j < NODES; j++)
+		for (j = 0; j < node_cnt; j++)
 			if (nodes[i]->peers[j].out || !got_all(i, j))
 				return false;
 	}
@@ -491,7 +495,7 @@ static struct sim_conf some_conf(void)
 
 static void mishap(uint64_t kind)
 {
-	unsigned a = (unsigned) sim_rnd(NODES), b = (unsigned) sim_rnd(NODES);
+	unsigned a = (unsigned) sim_rnd(node_cnt), b = (unsigned) sim_rnd(node_cnt);
 
 	switch (kind) {
 	case 0:		/* one way only */
@@ -514,8 +518,8 @@ static void poke(void)
 {
 	unsigned i, j;
 
-	for (i = 0; i < NODES; i++)
-		for (j = 0; j < NODES; j++)
+	for (i = 0; i < node_cnt; i++)
+		for (j = 0; j < node_cnt; j++)
 			if (!got_all(i, j) && !nodes[i]->peers[j].out)
 				send_one(nodes[i], &nodes[i]->peers[j], 10);
 }
@@ -536,10 +540,10 @@ static void run(uint64_t number)
 	trouble = !sim_rnd(3);
 	rxd_conf.checksum = conf.corrupt > 0 || sim_rnd(2);
 	rxd_conf.cc = sim_rnd(4) ? RXD_CC_CUBIC : RXD_CC_NEWRENO;
-	for (i = 0; i < NODES; i++)
+	for (i = 0; i < node_cnt; i++)
 		node_open(i);
 	for (i = 0; i < steps; i++) {
-		unsigned from = (unsigned) sim_rnd(NODES), to = (unsigned) sim_rnd(NODES), cnt;
+		unsigned from = (unsigned) sim_rnd(node_cnt), to = (unsigned) sim_rnd(node_cnt), cnt;
 
 		for (cnt = 1 + (unsigned) sim_rnd(6); cnt--;)
 			send_one(nodes[from], &nodes[from]->peers[to], some_length());
@@ -564,7 +568,7 @@ static void run(uint64_t number)
 		if (sim_next() == UINT64_MAX && ++quiet > 200000)
 			break;
 	}
-	for (i = 0; i < NODES; i++)
+	for (i = 0; i < node_cnt; i++)
 		nodes[i]->later = 0;
 	for (quiet = 0; quiet < 50 && !all_there(); quiet++) {
 		turn();
@@ -574,12 +578,102 @@ static void run(uint64_t number)
 	if (!trouble && conf.loss < 0.4)
 		CHECK(!downs);
 	downs = 0;
-	for (i = 0; i < NODES; i++)
+	for (i = 0; i < node_cnt; i++)
 		node_close(i);
+}
+
+/* ---- how much, how fair ------------------------------------------------------------------ */
+
+struct goodput {
+	double all, least;	/* bytes per simulated second */
+};
+
+static void refill(unsigned from, unsigned to, uint64_t window)
+{
+	struct eng_peer *peer = &nodes[from]->peers[to];
+
+	while (peer->out < window && peer->sent - nodes[to]->peers[from].next < 4 * window)
+		send_one(nodes[from], peer, 32768);
+}
+
+/* @senders to one, for @ns after a while to get going. */
+static struct goodput measure(const struct sim_conf *conf, unsigned senders, int tolerance,
+			      uint64_t warm_ns, uint64_t ns)
+{
+	uint64_t first[NODES], start, got, end;
+	struct goodput out = { 0, 1e18 };
+	bool warm = false;
+	unsigned i;
+
+	seed = 1;
+	sim_start(1, conf);
+	rxd_conf.tolerance = tolerance;
+	rxd_conf.cc = RXD_CC_CUBIC;
+	rxd_conf.checksum = 0;
+	node_cnt = senders + 1;
+	for (i = 0; i < node_cnt; i++) {
+		node_open(i);
+		nodes[i]->later = 0;
+	}
+	start = sim_now + warm_ns;
+	end = start + ns;
+	while (sim_now < end) {
+		if (!warm && sim_now >= start) {
+			warm = true;
+			for (i = 1; i < node_cnt; i++)
+				first[i] = nodes[0]->peers[i].next;
+		}
+		for (i = 1; i < node_cnt; i++)
+			refill(i, 0, 256);
+		turn();
+		sim_now = soonest();
+	}
+	for (i = 1; i < node_cnt; i++) {
+		got = (nodes[0]->peers[i].next - first[i]) * 32768;
+		out.all += (double) got * 1e9 / (double) ns;
+		if ((double) got * 1e9 / (double) ns < out.least)
+			out.least = (double) got * 1e9 / (double) ns;
+	}
+	for (i = 0; i < node_cnt; i++)
+		node_close(i);
+	node_cnt = FEW;
+	rxd_conf.tolerance = 3;
+	return out;
+}
+
+static void rates(void)
+{
+	struct sim_conf lossy = {
+		.loss = 0.01, .delay_ns = 10 * CLOCK_NS_PER_MS, .rate = 30000000,
+		.queue = 600000, .dgram_max = 1456,
+	};
+	struct sim_conf narrow = {
+		.delay_ns = 50000, .rate = 125000000, .queue = 512 * 1024, .dgram_max = 1456,
+	};
+	struct goodput ours, tcp, one, many;
+
+	/* each loss is congestion: what TCP CUBIC does, with the best of its loss recovery */
+	tcp = measure(&lossy, 1, 0, 2 * CLOCK_NS_PER_S, 4 * CLOCK_NS_PER_S);
+	ours = measure(&lossy, 1, 3, 2 * CLOCK_NS_PER_S, 4 * CLOCK_NS_PER_S);
+	printf("1 %% loss, 20 ms: %.2f MB/s, CUBIC %.2f MB/s: %.1f times\n", ours.all / 1e6,
+	       tcp.all / 1e6, ours.all / tcp.all);
+	one = measure(&narrow, 1, 3, CLOCK_NS_PER_S / 5, CLOCK_NS_PER_S / 2);
+	many = measure(&narrow, 64, 3, CLOCK_NS_PER_S / 5, CLOCK_NS_PER_S);
+	printf("one sender %.1f MB/s; 64 %.1f MB/s together: %.2f, the slowest %.2f of the mean\n",
+	       one.all / 1e6, many.all / 1e6, many.all / one.all, many.least * 64 / many.all);
+	CHECK(ours.all >= 5 * tcp.all);
+	CHECK(many.all >= 0.8 * one.all);
+	CHECK(many.least >= many.all / 64 / 4);
 }
 
 int main(int argc, char **argv)
 {
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[1], "rates")) {
+		rxd_conf.prov = &fake_prov;
+		rates();
+		return 0;
+	}
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t cnt = argc > 2 ? strtoull(argv[2], NULL, 0) : 400, i;
 

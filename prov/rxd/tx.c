@@ -568,7 +568,7 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 		rxd_mtu_lost(&conn->mtu, sent->size);
 		return;
 	}
-	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns);
+	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
 	send_again(conn, sent->off, sent->off + sent->len);
 }
 
