@@ -51,6 +51,7 @@ struct obj_cq {
 	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
+	uint8_t reads;			/* that found an entry and made no progress */
 	_Atomic unsigned signals;	/* calls of fi_cq_signal() */
 	_Atomic unsigned signals_taken;	/* of those, how many a blocking read has answered */
 	struct obj_wait wait;

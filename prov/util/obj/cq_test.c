@@ -274,6 +274,31 @@ static void test_count_zero(void **state)
 }
 
 /* -FI_EAGAIN never before the time is up, and no CPU burnt until then. */
+/* A queue that never runs dry is read one by one: the endpoint is polled, now and then. */
+static void test_never_dry(void **state)
+{
+	struct fi_cq_entry entry;
+	unsigned before, i;
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	struct fid_av *av;
+
+	fake_open(&f, NULL);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+	fake_deliver(ep, 200);
+	assert_int_equal(fi_cq_read(cq, NULL, 0), 0);
+	before = fake_polls;
+	for (i = 0; i < 128; i++)
+		assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
+	assert_true(fake_polls >= before + 4 && fake_polls < before + 32);
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
 static void test_sread_timeout(void **state)
 {
 	uint64_t start, cpu;
@@ -592,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_err_data),
 		cmocka_unit_test(test_err_old_size),
 		cmocka_unit_test(test_count_zero),
+		cmocka_unit_test(test_never_dry),
 		cmocka_unit_test(test_sread_timeout),
 		cmocka_unit_test(test_sread_timer),
 		cmocka_unit_test(test_signal),
