@@ -85,7 +85,7 @@ fabtests_ubertest_fi_ubertest_SOURCES = \
 check_PROGRAMS += $(fabtests_programs)
 
 fabtests_tests = fabtests/all_rxd_test fabtests/all_shm_test fabtests/all_tcp_test \
-	fabtests/all_udp_test
+	fabtests/all_udp_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)
 TESTS += $(fabtests_tests)
 EXTRA_DIST += \
@@ -94,4 +94,5 @@ EXTRA_DIST += \
 	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
 EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/runfabtests \
-	fabtests/exclude/libfabric-1.17.txt
+	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
+	fabtests/exclude/libfabric-1.17-udp.txt

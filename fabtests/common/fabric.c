@@ -62,6 +62,11 @@ int ft_find(struct ft *ft)
 		ret = fi_getinfo(ft_api(), host, NULL, FI_SOURCE, ft->hints, &ft->info);
 	if (ret == -FI_ENODATA && !ft->opt.src_addr)
 		ret = fi_getinfo(ft_api(), NULL, NULL, 0, ft->hints, &ft->info);
+	/* A name of its own for each program: an IP address would be the same name twice. */
+	if (!ret && *host && ft->info->addr_format == FI_ADDR_STR && !strstr(host, "://")) {
+		fi_freeinfo(ft->info);
+		ret = fi_getinfo(ft_api(), NULL, NULL, 0, ft->hints, &ft->info);
+	}
 	if (!ret)
 		ft->prefix_len = ft->info->mode & FI_MSG_PREFIX ?
 				 ft->info->ep_attr->msg_prefix_size : 0;

@@ -108,6 +108,7 @@ int main(int argc, char **argv)
 	static const struct ft_test test = {
 		.about = "Test: atomic operations: base, fetching, comparing.",
 		.ep_type = FI_EP_RDM, .fixed_type = true, .caps = FI_MSG | FI_RMA | FI_ATOMIC,
+		.tx_flags = FI_DELIVERY_COMPLETE,	/* the cells are read back at once */
 	};
 	uint64_t cells[CNT] = { 0 }, now[CNT];
 	struct ft ft;
