@@ -189,7 +189,7 @@ static int enter(void)
 	if (unshare(CLONE_NEWNET | CLONE_NEWNS) &&
 	    unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS))
 		return -1;
-	have_sysfs = !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	have_sysfs = !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) &&
 		     !mount("sysfs", "/sys", "sysfs", 0, NULL);
 	return 0;
 }
