@@ -18,6 +18,7 @@
 
 #include "base/iov.h"
 #include "base/provider.h"
+#include "layer/layer.h"
 #include "rxd.h"
 #include "net/net_opt.h"
 
@@ -236,60 +237,6 @@ static void dom_put(struct rxd_dom *dom)
 
 /* ---- opening ------------------------------------------------------------------------- */
 
-static char *lower_name(const struct fi_info *info)
-{
-	const char *name = info->fabric_attr ? info->fabric_attr->prov_name : NULL;
-
-	return name ? strndup(name, strcspn(name, ";")) : NULL;
-}
-
-static void *copy_of(const void *addr, size_t len)
-{
-	void *copy = malloc(len);
-
-	if (copy)
-		memcpy(copy, addr, len);
-	return copy;
-}
-
-/* What to ask the provider below for, so that its endpoint is where ours should be. */
-static struct fi_info *lower_hints(const struct fi_info *info)
-{
-	struct fi_info *hints = fi_allocinfo();
-
-	if (!hints)
-		return NULL;
-	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_DGRAM;
-	hints->addr_format = info->addr_format;
-	hints->fabric_attr->prov_name = lower_name(info);
-	hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
-	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	if (info->domain_attr && info->domain_attr->name)
-		hints->domain_attr->name = strdup(info->domain_attr->name);
-	if (info->src_addr) {
-		hints->src_addr = copy_of(info->src_addr, info->src_addrlen);
-		hints->src_addrlen = info->src_addrlen;
-	}
-	return hints;
-}
-
-static int lower_info(const struct fi_info *info, struct fi_info **lower_p)
-{
-	struct fi_info *hints = lower_hints(info);
-	int ret = -FI_ENOMEM;
-
-	if (hints)
-		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL,
-				 OFI_CORE_PROV_ONLY, hints, lower_p);
-	if (ret)
-		RXD_WARN("the provider below ofi_rxd has no datagram endpoint at the address or "
-			 "interface that was asked for: %s\n", fi_strerror(-ret));
-	fi_freeinfo(hints);
-	return ret;
-}
-
 static int post(struct rxbuf *buf)
 {
 	struct port *port = buf->port;
@@ -399,7 +346,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 {
 	struct fi_info *lower = NULL;
 	struct port *port;
-	int ret = lower_info(info, &lower);
+	int ret = layer_lower_info(&rxd_layer, info, &lower);
 
 	if (ret)
 		return ret;

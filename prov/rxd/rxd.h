@@ -33,8 +33,10 @@
 struct rxd_conn;
 struct rxd_hold;
 struct rxd_link;
+struct layer;
 
 extern const struct eng_link_ops rxd_link_ops;
+extern const struct layer rxd_layer;	/* how it is offered */
 
 #define RXD_CHUNK 4096			/* bytes of small frames kept together */
 #define RXD_COPY_MAX 2048		/* frames up to this are copied, and done with at once */

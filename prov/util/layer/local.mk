@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+EXTRA_DIST += prov/util/layer/README.md
+prov_util_libutil_la_SOURCES += prov/util/layer/layer.c prov/util/layer/layer.h
