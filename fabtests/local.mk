@@ -84,12 +84,13 @@ fabtests_ubertest_fi_ubertest_SOURCES = \
 
 check_PROGRAMS += $(fabtests_programs)
 
-fabtests_tests = fabtests/all_rxd_test fabtests/all_shm_test fabtests/all_tcp_test \
-	fabtests/all_udp_test fabtests/system_test
+fabtests_tests = fabtests/all_rxd_test fabtests/all_rxm_test fabtests/all_shm_test \
+	fabtests/all_tcp_test fabtests/all_udp_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)
 TESTS += $(fabtests_tests)
 EXTRA_DIST += \
 	fabtests/test_configs/ofi_rxd/all.test fabtests/test_configs/ofi_rxd/quick.test \
+	fabtests/test_configs/ofi_rxm/all.test fabtests/test_configs/ofi_rxm/quick.test \
 	fabtests/test_configs/shm/all.test fabtests/test_configs/shm/quick.test \
 	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test

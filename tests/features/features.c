@@ -38,6 +38,7 @@ static const struct column columns[] = {
 	{ "shm RDM", "shm", FI_EP_RDM },
 	{ "udp;ofi_rxd MSG", "udp;ofi_rxd", FI_EP_MSG },
 	{ "udp;ofi_rxd RDM", "udp;ofi_rxd", FI_EP_RDM },
+	{ "tcp;ofi_rxm RDM", "tcp;ofi_rxm", FI_EP_RDM },
 };
 
 struct feature {

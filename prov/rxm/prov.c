@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The provider ofi_rxm: RDM endpoints over each provider's connected ones.
+ */
+#include "base/provider.h"
+#include "obj/domain.h"
+#include "obj/fabric.h"
+#include "rxm.h"
+
+static struct fi_provider rxm_prov;
+
+static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+		    uint64_t flags, void *context)
+{
+	return eng_ep_open(domain, info, &rxm_link_ops, flags, ep, context);
+}
+
+static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+		       void *context)
+{
+	return eng_sep_open(domain, info, &rxm_link_ops, sep, context);
+}
+
+static const struct obj_domain_ops domain_ops = {
+	.endpoint = endpoint,
+	.scalable_ep = scalable_ep,
+	.stx_ctx = obj_stx_open,
+	.srx_ctx = eng_srx_open,
+	.control = eng_domain_control,
+	.query_atomic = eng_query_atomic,
+};
+
+static int domain_init(struct obj_domain *domain)
+{
+	domain->ops = &domain_ops;
+	return 0;
+}
+
+static const struct obj_fabric_ops fabric_ops = {
+	.domain_init = domain_init,
+};
+
+static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+	return obj_fabric_open(&rxm_prov, &fabric_ops, sizeof(struct obj_fabric), attr, fabric,
+			       context);
+}
+
+static const enum fi_ep_type types[] = { FI_EP_RDM };
+
+const struct layer rxm_layer = {
+	.prov = &rxm_prov,
+	.below = FI_EP_MSG,
+	.below_caps = FI_MSG | FI_RMA,
+	.types = types,
+	.type_cnt = 1,
+	.protocol = FI_PROTO_RXM,
+	.protocol_version = RXM_VERSION,
+	.min_msg_size = RXM_BUF_MIN,
+	.addr_max = RXM_ADDR_MAX,
+	.inject_size = &rxm_conf.inject_size,
+	.tx_size = &rxm_conf.tx_size,
+	.rx_size = &rxm_conf.rx_size,
+};
+
+static int rxm_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		       const struct fi_info *hints, struct fi_info **info_p)
+{
+	return layer_getinfo(&rxm_layer, version, node, service, flags, hints, info_p);
+}
+
+static struct fi_provider rxm_prov = {
+	.version = OFI_PROV_VERSION,
+	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+	.name = "ofi_rxm",
+	.getinfo = rxm_getinfo,
+	.fabric = rxm_fabric,
+};
+
+OFI_PROVIDER_INI(rxm)
+{
+	rxm_conf.prov = &rxm_prov;
+	rxm_conf_define();
+	return &rxm_prov;
+}
