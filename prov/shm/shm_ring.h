@@ -49,7 +49,7 @@ static inline size_t shm_lines(size_t len)
 static inline void shm_out_look(struct shm_out *out)
 {
 	uint64_t pos = atomic_load_explicit(&out->seg->rx.slots_done, memory_order_acquire);
-	uint64_t bytes = atomic_load_explicit(&out->seg->rx.bytes_done, memory_order_relaxed);
+	uint64_t bytes = atomic_load_explicit(&out->seg->rx.bytes_done, memory_order_acquire);
 
 	/* The two are written one after the other, and bytes first: it may be ahead. */
 	if (out->pos - pos > SHM_SLOTS || out->bytes - bytes > SHM_DATA_SIZE ||
@@ -177,7 +177,8 @@ static inline void shm_in_take(struct shm_in *in, const struct shm_item *item)
 /* shm_in_tell - let the sender use again what was taken. */
 static inline void shm_in_tell(struct shm_in *in)
 {
-	atomic_store_explicit(&in->seg->rx.bytes_done, in->bytes, memory_order_relaxed);
+	/* both release: the sender may meet the bytes of one call and the slots of the one before */
+	atomic_store_explicit(&in->seg->rx.bytes_done, in->bytes, memory_order_release);
 	atomic_store_explicit(&in->seg->rx.slots_done, in->pos, memory_order_release);
 	in->told = in->pos;
 }

@@ -260,6 +260,20 @@ static void ep_free(struct eng_ep *ep)
 	free(ep);
 }
 
+/* The progress thread may be about to note that the peer has closed. */
+static bool was_enabled(struct eng_ep *ep)
+{
+	struct obj_prog *prog = ep->base.prog;
+	bool was = false;
+
+	if (prog) {
+		lock_get(&prog->lock);
+		was = ep->state != ENG_EP_OPEN;
+		lock_put(&prog->lock);
+	}
+	return was;
+}
+
 static int ep_close(struct fid *fid)
 {
 	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
@@ -268,7 +282,7 @@ static int ep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&ep->base);
-	if (ep->state != ENG_EP_OPEN)
+	if (was_enabled(ep))
 		eng_ep_stop_hub(ep);
 	ep_free(ep);
 	return 0;

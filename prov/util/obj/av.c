@@ -84,13 +84,30 @@ static void warn_bad_addr(struct obj_av *av, size_t i, const void *addr)
 		i, is_ip(av->addr_format) ? net_addr_text(addr, text) : "unreadable");
 }
 
+/* Programs pack addresses into messages, where they lie as they fall. */
+static const void *aligned(const void *addr, union net_sa *copy)
+{
+	size_t len;
+
+	if ((uintptr_t) addr % _Alignof(union net_sa) == 0)
+		return addr;
+	memcpy(&copy->sa.sa_family, addr, sizeof(copy->sa.sa_family));
+	len = net_addr_len(&copy->sa);
+	if (len)
+		memcpy(copy, addr, len);
+	return copy;
+}
+
 /* One address; av->lock is held.  *@fi_addr is its user id on entry with FI_AV_USER_ID. */
 static int insert_one(struct obj_av *av, const void *addr, uint64_t flags, fi_addr_t *fi_addr)
 {
+	union net_sa copy;
 	uint32_t i = 0;
 	size_t len;
 	int ret;
 
+	if (addr && is_ip(av->addr_format))
+		addr = aligned(addr, &copy);
 	ret = addr ? check_addr(av, addr, &len) : -FI_EINVAL;
 	if (!ret)
 		ret = av_table_put(av, addr, len, &i);
