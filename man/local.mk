@@ -38,6 +38,7 @@ man_pages = \
 	man/fi_strerror.1 \
 	man/fi_tagged.3 \
 	man/fi_rxd.7 \
+	man/fi_rxm.7 \
 	man/fi_shm.7 \
 	man/fi_tcp.7 \
 	man/fi_trigger.3 \

@@ -22,7 +22,7 @@ static const struct {
 };
 
 /* Also with anything layered over them, or under them. */
-static const char *const later_provs[] = { "verbs", "ofi_rxm", "ofi_rxd" };
+static const char *const later_provs[] = { "verbs" };
 
 /* Device memory and these providers are for other makers' hardware. */
 static const char *const never_provs[] = { "cxi", "efa", "opx", "psm2", "psm3", "gni" };

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * RDM over connected endpoints, through the public API, over tcp;ofi_rxm on loopback:
+ * calls that cross, buffers that run out, peers that die and come back.
+ */
+#include <arpa/inet.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+#define LIMIT_MS 60000
+#define MANY 6
+
+struct node {
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	fi_addr_t to[MANY];
+	struct sockaddr_in name;
+};
+
+static struct fi_info *info;
+static struct fid_fabric *fabric;
+static struct fid_domain *domain;
+
+static int open_all(const char *port)
+{
+	struct fi_info *hints = fi_allocinfo();
+	int ret;
+
+	hints->caps = FI_MSG | FI_TAGGED;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	hints->fabric_attr->prov_name = strdup("tcp;ofi_rxm");
+	ret = fi_getinfo(FI_VERSION(2, 0), "127.0.0.1", port, FI_SOURCE, hints, &info);
+	fi_freeinfo(hints);
+	if (ret)
+		return ret;
+	ret = fi_fabric(info->fabric_attr, &fabric, NULL);
+	return ret ? ret : fi_domain(fabric, info, &domain, NULL);
+}
+
+static void close_all(void)
+{
+	fi_close(&domain->fid);
+	fi_close(&fabric->fid);
+	fi_freeinfo(info);
+}
+
+static int node_open(struct node *n)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
+	size_t len = sizeof(n->name);
+	int ret;
+
+	ret = fi_cq_open(domain, &cq_attr, &n->cq, NULL);
+	ret = ret ? ret : fi_av_open(domain, &av_attr, &n->av, NULL);
+	ret = ret ? ret : fi_endpoint(domain, info, &n->ep, NULL);
+	ret = ret ? ret : fi_ep_bind(n->ep, &n->cq->fid, FI_TRANSMIT | FI_RECV);
+	ret = ret ? ret : fi_ep_bind(n->ep, &n->av->fid, 0);
+	ret = ret ? ret : fi_enable(n->ep);
+	return ret ? ret : fi_getname(&n->ep->fid, &n->name, &len);
+}
+
+static void node_close(struct node *n)
+{
+	assert_int_equal(fi_close(&n->ep->fid), 0);
+	assert_int_equal(fi_close(&n->av->fid), 0);
+	assert_int_equal(fi_close(&n->cq->fid), 0);
+}
+
+static void know_each_other(struct node *n, int cnt)
+{
+	int i, j;
+
+	for (i = 0; i < cnt; i++)
+		for (j = 0; j < cnt; j++)
+			assert_int_equal(fi_av_insert(n[i].av, &n[j].name, 1, &n[i].to[j], 0, NULL), 1);
+}
+
+/* How many completions of these there are; a failure fails the test. */
+static int poll_node(struct node *n)
+{
+	struct fi_cq_tagged_entry entry[16];
+	struct fi_cq_err_entry err = { 0 };
+	ssize_t got = fi_cq_read(n->cq, entry, 16);
+
+	if (got == -FI_EAVAIL) {
+		fi_cq_readerr(n->cq, &err, 0);
+		fail_msg("an operation failed: %s", fi_strerror(err.err));
+	}
+	return got > 0 ? (int) got : 0;
+}
+
+static void wait_for(struct node *n, int cnt, int completions)
+{
+	uint64_t end = clock_deadline(LIMIT_MS);
+	int i;
+
+	while (completions > 0 && clock_ns() < end)
+		for (i = 0; i < cnt; i++)
+			completions -= poll_node(&n[i]);
+	assert_int_equal(completions, 0);
+}
+
+/* Everybody sends to everybody, himself too, before anybody has polled. */
+static void calls_that_cross_are_one(void **state)
+{
+	int word[MANY][MANY], got[MANY][MANY];
+	struct node n[MANY];
+	int i, j, round;
+
+	for (round = 0; round < 10; round++) {
+		for (i = 0; i < MANY; i++)
+			assert_int_equal(node_open(&n[i]), 0);
+		know_each_other(n, MANY);
+		for (i = 0; i < MANY; i++)
+			for (j = 0; j < MANY; j++) {
+				word[i][j] = 100 * i + j;
+				assert_int_equal(fi_trecv(n[j].ep, &got[i][j], sizeof(int), NULL,
+							  FI_ADDR_UNSPEC, (uint64_t) i, 0, NULL), 0);
+				assert_int_equal(fi_tsend(n[i].ep, &word[i][j], sizeof(int), NULL,
+							  n[i].to[j], (uint64_t) i, NULL), 0);
+			}
+		wait_for(n, MANY, 2 * MANY * MANY);
+		assert_memory_equal(word, got, sizeof(got));
+		for (i = 0; i < MANY; i++)
+			node_close(&n[i]);
+	}
+}
+
+#define FLOOD 300
+
+static size_t flood_len(int i)
+{
+	return i % 3 == 0 ? 8 : i % 3 == 1 ? 3000 : 40000;
+}
+
+/* Both send far more than there are buffers, and receive only then. */
+static void floods_both_ways_get_through(void **state)
+{
+	static uint8_t out[FLOOD][40000], in[2][40000];
+	uint64_t end = clock_deadline(LIMIT_MS);
+	struct node n[2];
+	int i, j, k, left = 2 * FLOOD;
+	ssize_t ret;
+
+	for (i = 0; i < 2; i++)
+		assert_int_equal(node_open(&n[i]), 0);
+	know_each_other(n, 2);
+	for (i = 0; i < FLOOD; i++) {
+		memset(out[i], i, flood_len(i));
+		for (j = 0; j < 2; j++)
+			do {
+				ret = fi_tsend(n[j].ep, out[i], flood_len(i), NULL, n[j].to[!j], 7, NULL);
+				for (k = 0; k < 2; k++)
+					left -= poll_node(&n[k]);
+			} while (ret == -FI_EAGAIN && clock_ns() < end);
+	}
+	for (i = 0; i < FLOOD; i++) {
+		int before = left;
+
+		for (j = 0; j < 2; j++)
+			assert_int_equal(fi_trecv(n[j].ep, in[j], sizeof(in[j]), NULL, FI_ADDR_UNSPEC, 7,
+						  0, NULL), 0);
+		/* the two receives, and whatever sends they let end */
+		while (left > before - 2 && clock_ns() < end)
+			for (k = 0; k < 2; k++)
+				left -= poll_node(&n[k]);
+		for (j = 0; j < 2; j++)
+			for (k = 0; k < 100 && (in[j][0] != (uint8_t) i ||
+			     in[j][flood_len(i) - 1] != (uint8_t) i); k++) {
+				left -= poll_node(&n[0]);
+				left -= poll_node(&n[1]);
+				usleep(1000);
+			}
+		for (j = 0; j < 2; j++)
+			assert_memory_equal(in[j], out[i], flood_len(i));
+	}
+	left += 2 * FLOOD;	/* the receives were counted, too */
+	wait_for(n, 2, left);
+	for (i = 0; i < 2; i++)
+		node_close(&n[i]);
+}
+
+/* ---- processes ----------------------------------------------------------------------- */
+
+/* Receives until it is killed; the port it is asked for, or one that it writes. */
+static void serve(const char *port, int ready)
+{
+	static uint8_t buf[1 << 20];
+	struct fi_cq_tagged_entry entry;
+	struct node n;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (open_all(port) || node_open(&n) || write(ready, &n.name, sizeof(n.name)) < 0)
+		_exit(1);
+	for (;;) {
+		if (fi_trecv(n.ep, buf, sizeof(buf), NULL, FI_ADDR_UNSPEC, 0, ~0ULL, NULL))
+			_exit(2);
+		while (fi_cq_sread(n.cq, &entry, 1, NULL, 1000) < 0)
+			;
+	}
+}
+
+static pid_t server_start(const char *self, const char *port, struct sockaddr_in *name)
+{
+	char fd[16];
+	int ready[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	snprintf(fd, sizeof(fd), "%d", ready[1]);
+	pid = fork();
+	if (!pid) {
+		execl(self, self, "serve", fd, port, NULL);
+		_exit(127);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], name, sizeof(*name)), sizeof(*name));
+	close(ready[0]);
+	return pid;
+}
+
+static void server_kill(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* One message that is complete when the receiver has it: 0, or the error reported. */
+static int deliver(struct node *n, fi_addr_t to, void *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+	struct fi_msg_tagged msg = { .msg_iov = &iov, .iov_count = 1, .addr = to };
+	uint64_t end = clock_deadline(LIMIT_MS);
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry entry;
+	ssize_t ret;
+
+	do {
+		ret = fi_tsendmsg(n->ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+		if (ret)
+			fi_cq_read(n->cq, NULL, 0);
+	} while (ret == -FI_EAGAIN && clock_ns() < end);
+	assert_int_equal(ret, 0);
+	do {
+		ret = fi_cq_sread(n->cq, &entry, 1, NULL, 100);
+	} while (ret == -FI_EAGAIN && clock_ns() < end);
+	if (ret == 1)
+		return 0;
+	assert_int_equal(ret, -FI_EAVAIL);
+	assert_int_equal(fi_cq_readerr(n->cq, &err, 0), 1);
+	return err.err;
+}
+
+static const char *program;
+
+static void a_peer_comes_back_at_its_address(void **state)
+{
+	static uint8_t big[1 << 20];
+	struct sockaddr_in name;
+	struct node n;
+	char port[16];
+	pid_t pid = server_start(program, "0", &name);
+	int i, ret;
+
+	snprintf(port, sizeof(port), "%u", ntohs(name.sin_port));
+	assert_int_equal(node_open(&n), 0);
+	assert_int_equal(fi_av_insert(n.av, &name, 1, &n.to[0], 0, NULL), 1);
+	assert_int_equal(deliver(&n, n.to[0], big, 100), 0);
+	for (i = 0; i < 5; i++) {
+		server_kill(pid);
+		pid = server_start(program, port, &name);
+		/* what is sent on the old connection fails; or it was seen to be gone */
+		ret = deliver(&n, n.to[0], big, i % 2 ? sizeof(big) : 100);
+		assert_true(!ret || ret == FI_ECONNRESET);
+		assert_int_equal(deliver(&n, n.to[0], big, sizeof(big)), 0);
+	}
+	server_kill(pid);
+	ret = deliver(&n, n.to[0], big, sizeof(big));
+	assert_true(ret == FI_ECONNRESET || ret == FI_ECONNREFUSED);
+	assert_int_equal(deliver(&n, n.to[0], big, 100), FI_ECONNREFUSED);
+	node_close(&n);
+}
+
+#define BURST 24
+
+/* Whatever is under way to a peer that is killed ends, each operation once. */
+static void each_operation_ends_once(void **state)
+{
+	static uint8_t big[1 << 20];
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry err = { 0 };
+	struct sockaddr_in name;
+	uint64_t end;
+	struct node n;
+	int seen[BURST], round, i, left;
+	ssize_t ret;
+	pid_t pid;
+
+	for (round = 0; round < 8; round++) {
+		pid = server_start(program, "0", &name);
+		assert_int_equal(node_open(&n), 0);
+		assert_int_equal(fi_av_insert(n.av, &name, 1, &n.to[0], 0, NULL), 1);
+		memset(seen, 0, sizeof(seen));
+		for (left = 0; left < BURST; left++)
+			assert_int_equal(fi_tsend(n.ep, big, left % 2 ? sizeof(big) : 64, NULL, n.to[0],
+						  1, &seen[left]), 0);
+		for (i = 0; i < 400 * round; i++)
+			fi_cq_read(n.cq, NULL, 0);
+		server_kill(pid);
+		end = clock_deadline(LIMIT_MS);
+		while (left && clock_ns() < end) {
+			ret = fi_cq_read(n.cq, &entry, 1);
+			if (ret == -FI_EAVAIL && fi_cq_readerr(n.cq, &err, 0) == 1)
+				entry.op_context = err.op_context;
+			else if (ret != 1)
+				continue;
+			++*(int *) entry.op_context;
+			left--;
+		}
+		for (i = 0; i < BURST; i++)
+			assert_int_equal(seen[i], 1);
+		node_close(&n);
+	}
+}
+
+static int setup(void **state)
+{
+	return open_all(NULL);
+}
+
+static int teardown(void **state)
+{
+	close_all();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_that_cross_are_one),
+		cmocka_unit_test(floods_both_ways_get_through),
+		cmocka_unit_test(a_peer_comes_back_at_its_address),
+		cmocka_unit_test(each_operation_ends_once),
+	};
+
+	setenv("FI_LOG_LEVEL", "none", 1);
+	if (argc == 4)
+		serve(argv[3], atoi(argv[2]));
+	program = argv[0];
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
