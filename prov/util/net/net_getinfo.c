@@ -71,7 +71,8 @@ static void offer_make(struct offer *offer, const struct query *q, const struct 
 	offer->info.addr_format = net_addr_format(&cand->src.sa);
 	offer->info.src_addr = &cand->src;
 	/* datagram endpoints tell peers the address that they are bound to */
-	if (tmpl->ep_attr->type == FI_EP_DGRAM && net_addr_is_any(&cand->src.sa)) {
+	if ((tmpl->ep_attr->type == FI_EP_DGRAM || q->np->concrete) &&
+	    net_addr_is_any(&cand->src.sa)) {
 		offer->src = cand->addr->addr;
 		net_addr_set_port(&offer->src.sa, net_addr_port(&cand->src.sa));
 		offer->info.src_addr = &offer->src;
@@ -94,7 +95,8 @@ static int nic_for(struct query *q, const struct net_cand *cand, struct fid_nic 
 	int ret = 0;
 
 	if (!*first)
-		ret = net_nic_create(net_list_iface(&q->list, cand->addr), first);
+		ret = (q->np->nic ? q->np->nic : net_nic_create)(net_list_iface(&q->list, cand->addr),
+								 first);
 	return ret ? ret : fi_control(&(*first)->fid, FI_DUP, nic_p);
 }
 
@@ -188,6 +190,23 @@ static bool is_pointed(const struct fi_info *hints, const char *param)
 	return param || (hints && hints->domain_attr && hints->domain_attr->name);
 }
 
+/* keep_own - drop the addresses of interfaces without a device of the provider's. */
+static int keep_own(struct query *q)
+{
+	struct net_list *list = &q->list;
+	size_t i, kept = 0;
+
+	for (i = 0; i < list->addr_cnt; i++)
+		if (q->np->has(net_list_iface(list, &list->addr[i])))
+			list->addr[kept++] = list->addr[i];
+	list->addr_cnt = kept;
+	if (kept)
+		return 0;
+	obj_explain(q->np->prov, NULL, NULL, "device", "an interface with an address and a device",
+		    "none");
+	return -FI_ENODATA;
+}
+
 static int choose(struct query *q)
 {
 	const char *param = net_params_iface(q->np->prov);
@@ -200,7 +219,9 @@ static int choose(struct query *q)
 			fi_strerror(-ret));
 		return ret;
 	}
-	ret = restrict_list(q, param);
+	ret = q->np->has ? keep_own(q) : 0;
+	if (!ret)
+		ret = restrict_list(q, param);
 	if (ret)
 		return ret;
 	ret = net_choose(&q->list, &q->want, is_pointed(q->hints, param), net_sock_source,

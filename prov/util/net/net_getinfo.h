@@ -36,6 +36,11 @@ struct net_prov {
 	 * interface before the hints are compared with it.
 	 */
 	void (*adjust)(struct fi_info *offer, const struct net_iface *iface);
+	/* Optional: only interfaces with a device of this provider's own are offered. */
+	bool (*has)(const struct net_iface *iface);
+	/* Optional: describes that device, in place of net_nic_create(). */
+	int (*nic)(const struct net_iface *iface, struct fid_nic **nic_p);
+	bool concrete;				/* src_addr is never the wildcard */
 };
 
 /* net_getinfo - the getinfo call of struct fi_provider.

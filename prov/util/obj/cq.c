@@ -342,7 +342,9 @@ static int cq_signal(struct fid_cq *fid)
 static const char *cq_strerror(struct fid_cq *fid, int prov_errno, const void *err_data,
 			       char *buf, size_t len)
 {
-	const char *text = fi_strerror(prov_errno);
+	const struct obj_domain_ops *ops = obj_cq_of(fid)->domain->ops;
+	const char *text = ops && ops->cq_strerror ? ops->cq_strerror(prov_errno) :
+						     fi_strerror(prov_errno);
 
 	if (!buf || !len)
 		return text;

@@ -43,6 +43,16 @@ struct obj_domain_ops {
 	int (*query_collective)(struct fid_domain *domain, enum fi_collective_op coll,
 				struct fi_collective_attr *attr, uint64_t flags);
 
+	/* mr_open - hand a new region to hardware, which checks every access itself:
+	 * set mr->fid.key and mr->fid.mem_desc, keep what is needed in mr->hw.  The
+	 * region is then not in the key map.  NULL: software reads the memory.
+	 */
+	int (*mr_open)(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t flags);
+	int (*mr_close)(struct obj_mr *mr);	/* an error leaves the region open */
+
+	/* cq_strerror - words for fi_cq_err_entry.prov_errno; NULL: it is a FI_E*. */
+	const char *(*cq_strerror)(int prov_errno);
+
 	/* control - fi_control() commands that obj does not answer by itself. */
 	int (*control)(struct obj_domain *domain, int command, void *arg);
 

@@ -39,6 +39,10 @@ static int map_region(struct obj_mr *mr)
 	uint64_t key = mr->fid.key;
 	int ret = 0;
 
+	if (domain->ops && domain->ops->mr_open) {
+		mr->state = OBJ_MR_ENABLED;
+		return 0;
+	}
 	lock_get(&domain->mr_lock);
 	if (domain->mr_mode & FI_MR_PROV_KEY)
 		ret = choose_key(domain, &key);
@@ -65,7 +69,13 @@ static int mr_close(struct fid *fid)
 {
 	struct obj_mr *mr = container_of(fid, struct obj_mr, fid.fid);
 	struct obj_domain *domain = mr->domain;
+	int ret;
 
+	if (mr->hw) {
+		ret = domain->ops->mr_close(mr);
+		if (ret)
+			return ret;
+	}
 	if (mr->mapped) {
 		lock_get(&domain->mr_lock);
 		hmap_remove(&domain->mr_map, mr->fid.key);
@@ -271,6 +281,13 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	memcpy(mr->iov, attr->mr_iov, attr->iov_count * sizeof(mr->iov[0]));
 	if (domain->mr_mode & FI_MR_VIRT_ADDR)
 		mr->base = (uintptr_t) attr->mr_iov[0].iov_base;
+	if (domain->ops && domain->ops->mr_open) {
+		ret = domain->ops->mr_open(mr, attr, flags);
+		if (ret) {
+			free(mr);
+			return ret;
+		}
+	}
 	if (!waits_for_bind(domain, flags)) {
 		ret = map_region(mr);
 		if (ret) {

@@ -41,6 +41,7 @@ struct obj_mr {
 	struct obj_ref ep_ref;
 	struct obj_cntr *cntr;		/* FI_RMA_EVENT: remote writes count here; or NULL */
 	struct obj_ref cntr_ref;
+	void *hw;			/* the provider's, from mr_open on; or NULL */
 	size_t iov_cnt;
 	struct iovec iov[];
 };

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "doorbell.h"
+#include "vrb.h"
+
+static int no_room(int err)
+{
+	return err == ENOMEM ? -FI_EAGAIN : -err;
+}
+
+/* ---- ibv_post_send ----------------------------------------------------------- */
+
+static const enum ibv_wr_opcode post_opcode[VRB_OP_CNT] = {
+	[VRB_OP_SEND] = IBV_WR_SEND,
+	[VRB_OP_SEND_IMM] = IBV_WR_SEND_WITH_IMM,
+	[VRB_OP_WRITE] = IBV_WR_RDMA_WRITE,
+	[VRB_OP_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+	[VRB_OP_READ] = IBV_WR_RDMA_READ,
+	[VRB_OP_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	[VRB_OP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
+};
+
+static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	struct ibv_send_wr ibv = {
+		.wr_id = wr->wr_id,
+		.sg_list = (struct ibv_sge *) wr->sge,
+		.num_sge = (int) wr->sge_cnt,
+		.opcode = post_opcode[wr->op],
+		.send_flags = wr->flags,
+		.imm_data = htonl(wr->imm),
+	}, *bad;
+	int ret;
+
+	if (wr->op == VRB_OP_ADD || wr->op == VRB_OP_SWAP) {
+		ibv.wr.atomic.remote_addr = wr->addr;
+		ibv.wr.atomic.rkey = wr->rkey;
+		ibv.wr.atomic.compare_add = wr->op == VRB_OP_ADD ? wr->operand : wr->compare;
+		ibv.wr.atomic.swap = wr->operand;
+	} else {
+		ibv.wr.rdma.remote_addr = wr->addr;
+		ibv.wr.rdma.rkey = wr->rkey;
+	}
+	ret = ibv_post_send(sq->qp, &ibv, &bad);
+	return ret ? no_room(ret) : 0;
+}
+
+static void rung(struct vrb_sq *sq)
+{
+}
+
+const struct vrb_sq_ops vrb_sq_post = {
+	.name = "post",
+	.build = post_build,
+	.ring = rung,
+};
+
+/* ---- ibv_wr_start ------------------------------------------------------------- */
+
+static void ext_data(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
+{
+	struct ibv_data_buf buf[VRB_IOV_MAX];
+	unsigned i;
+
+	if (!(wr->flags & IBV_SEND_INLINE)) {
+		if (wr->sge_cnt == 1)
+			ibv_wr_set_sge(qpx, wr->sge[0].lkey, wr->sge[0].addr, wr->sge[0].length);
+		else
+			ibv_wr_set_sge_list(qpx, wr->sge_cnt, wr->sge);
+		return;
+	}
+	if (wr->sge_cnt == 1) {
+		ibv_wr_set_inline_data(qpx, (void *) (uintptr_t) wr->sge[0].addr,
+				       wr->sge[0].length);
+		return;
+	}
+	for (i = 0; i < wr->sge_cnt; i++) {
+		buf[i].addr = (void *) (uintptr_t) wr->sge[i].addr;
+		buf[i].length = wr->sge[i].length;
+	}
+	ibv_wr_set_inline_data_list(qpx, wr->sge_cnt, buf);
+}
+
+static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	struct ibv_qp_ex *qpx = sq->qpx;
+	int ret;
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = wr->wr_id;
+	qpx->wr_flags = wr->flags;
+	switch (wr->op) {
+	case VRB_OP_SEND:
+		ibv_wr_send(qpx);
+		break;
+	case VRB_OP_SEND_IMM:
+		ibv_wr_send_imm(qpx, htonl(wr->imm));
+		break;
+	case VRB_OP_WRITE:
+		ibv_wr_rdma_write(qpx, wr->rkey, wr->addr);
+		break;
+	case VRB_OP_WRITE_IMM:
+		ibv_wr_rdma_write_imm(qpx, wr->rkey, wr->addr, htonl(wr->imm));
+		break;
+	case VRB_OP_READ:
+		ibv_wr_rdma_read(qpx, wr->rkey, wr->addr);
+		break;
+	case VRB_OP_ADD:
+		ibv_wr_atomic_fetch_add(qpx, wr->rkey, wr->addr, wr->operand);
+		break;
+	default:
+		ibv_wr_atomic_cmp_swp(qpx, wr->rkey, wr->addr, wr->compare, wr->operand);
+		break;
+	}
+	ext_data(qpx, wr);
+	ret = ibv_wr_complete(qpx);
+	return ret ? no_room(ret) : 0;
+}
+
+const struct vrb_sq_ops vrb_sq_extended = {
+	.name = "extended",
+	.build = ext_build,
+	.ring = rung,
+};
+
+void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended)
+{
+	sq->qp = qp;
+	sq->qpx = extended ? vrb_ibv.qp_to_qp_ex(qp) : NULL;
+	sq->ops = sq->qpx ? &vrb_sq_extended : &vrb_sq_post;
+}
+
+int vrb_recv_post(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t wr_id,
+		  const struct ibv_sge *sge, unsigned cnt)
+{
+	struct ibv_recv_wr wr = {
+		.wr_id = wr_id,
+		.sg_list = (struct ibv_sge *) sge,
+		.num_sge = (int) cnt,
+	}, *bad;
+	int ret = srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp, &wr, &bad);
+
+	return ret ? no_room(ret) : 0;
+}
+
+/* ---- completions ---------------------------------------------------------------- */
+
+static int post_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
+{
+	struct ibv_wc ibv[64];
+	int i, cnt;
+
+	cnt = ibv_poll_cq(cq->cq, max < 64 ? max : 64, ibv);
+	if (cnt < 0)
+		return -FI_EIO;
+	for (i = 0; i < cnt; i++) {
+		wc[i].wr_id = ibv[i].wr_id;
+		wc[i].status = ibv[i].status;
+		wc[i].vendor_err = ibv[i].vendor_err;
+		wc[i].qp_num = ibv[i].qp_num;
+		wc[i].len = ibv[i].byte_len;
+		wc[i].has_imm = ibv[i].wc_flags & IBV_WC_WITH_IMM;
+		wc[i].imm = ntohl(ibv[i].imm_data);
+		wc[i].write = ibv[i].opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+	}
+	return cnt;
+}
+
+const struct vrb_cq_ops vrb_cq_post = {
+	.name = "post",
+	.poll = post_poll,
+};
+
+/* A send's completion has nothing to read but its status. */
+static void ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
+{
+	wc->wr_id = cqx->wr_id;
+	wc->status = cqx->status;
+	if (wc->status) {
+		wc->vendor_err = ibv_wc_read_vendor_err(cqx);
+		wc->qp_num = ibv_wc_read_qp_num(cqx);
+		return;
+	}
+	if (!(wc->wr_id & VRB_WR_RECV))
+		return;
+	wc->qp_num = ibv_wc_read_qp_num(cqx);
+	wc->len = ibv_wc_read_byte_len(cqx);
+	wc->has_imm = ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM;
+	if (wc->has_imm) {
+		wc->imm = ntohl(ibv_wc_read_imm_data(cqx));
+		wc->write = ibv_wc_read_opcode(cqx) == IBV_WC_RECV_RDMA_WITH_IMM;
+	}
+}
+
+static int ext_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	int cnt = 0, ret;
+
+	ret = ibv_start_poll(cq->cqx, &attr);
+	if (ret)
+		return ret == ENOENT ? 0 : -FI_EIO;
+	do {
+		ext_read(cq->cqx, &wc[cnt++]);
+	} while (cnt < max && !(ret = ibv_next_poll(cq->cqx)));
+	ibv_end_poll(cq->cqx);
+	return cnt;
+}
+
+const struct vrb_cq_ops vrb_cq_extended = {
+	.name = "extended",
+	.poll = ext_poll,
+};
+
+int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_channel *channel,
+		unsigned size)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = size,
+		.cq_context = cq,
+		.channel = channel,
+		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM,
+	};
+	bool plain = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "post");
+
+	memset(cq, 0, sizeof(*cq));
+	cq->cqx = plain ? NULL : ibv_create_cq_ex(ctx, &attr);
+	if (cq->cqx) {
+		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
+		cq->ops = &vrb_cq_extended;
+		return 0;
+	}
+	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);
+	cq->ops = &vrb_cq_post;
+	return cq->cq ? 0 : -errno;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * doorbell.h - how requests reach a device and completions come back.
+ *
+ * One small interface, chosen when a queue pair is made:
+ *
+ *  build  writes one request behind those that wait; the device may not look yet
+ *  ring   lets the device see all that was built
+ *  recv   posts one receive
+ *  poll   takes completions away
+ *
+ * Implementations: the extended interface of libibverbs (ibv_wr_start and
+ * ibv_start_poll), and for old libraries and devices ibv_post_send and ibv_poll_cq.
+ */
+#ifndef VRB_DOORBELL_H
+#define VRB_DOORBELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vrb_lib.h"
+
+enum vrb_op {
+	VRB_OP_SEND,
+	VRB_OP_SEND_IMM,
+	VRB_OP_WRITE,
+	VRB_OP_WRITE_IMM,
+	VRB_OP_READ,
+	VRB_OP_ADD,		/* 64-bit fetch and add */
+	VRB_OP_SWAP,		/* 64-bit compare and swap */
+	VRB_OP_CNT,
+};
+
+struct vrb_wr {
+	enum vrb_op op;
+	unsigned flags;		/* IBV_SEND_SIGNALED, FENCE, SOLICITED, INLINE */
+	uint64_t wr_id;		/* comes back with the completion */
+	const struct ibv_sge *sge;
+	unsigned sge_cnt;
+	uint32_t imm;		/* in the machine's byte order */
+	uint32_t rkey;
+	uint64_t addr;		/* remote */
+	uint64_t operand;	/* VRB_OP_ADD: what; VRB_OP_SWAP: the new value */
+	uint64_t compare;	/* VRB_OP_SWAP */
+};
+
+struct vrb_wc {
+	uint64_t wr_id;
+	enum ibv_wc_status status;
+	uint32_t vendor_err;
+	uint32_t qp_num;
+	uint32_t len;		/* of what was received */
+	uint32_t imm;		/* in the machine's byte order, if has_imm */
+	bool has_imm;
+	bool write;		/* a receive was taken up by a write with data */
+};
+
+/* wr_id of receives have this bit, those of sends have not. */
+#define VRB_WR_RECV UINT64_C(1)
+
+struct vrb_sq;
+struct vrb_cq;
+
+struct vrb_sq_ops {
+	const char *name;
+
+	/* build - Errors: -FI_EAGAIN: no room, nothing has changed; or as the device says.
+	 * Inline data is copied; the pieces themselves are the device's until completion.
+	 * Threading: one thread at a time for a queue pair, as for ring and recv.
+	 */
+	int (*build)(struct vrb_sq *sq, const struct vrb_wr *wr);
+	void (*ring)(struct vrb_sq *sq);	/* nothing to ring for is fine */
+};
+
+struct vrb_sq {
+	const struct vrb_sq_ops *ops;
+	struct ibv_qp *qp;
+	struct ibv_qp_ex *qpx;	/* extended only */
+};
+
+struct vrb_cq_ops {
+	const char *name;
+	/* poll - take up to @max completions.  Returns how many, or a negative error. */
+	int (*poll)(struct vrb_cq *cq, struct vrb_wc *wc, int max);
+};
+
+struct vrb_cq {
+	const struct vrb_cq_ops *ops;
+	struct ibv_cq *cq;
+	struct ibv_cq_ex *cqx;	/* extended only */
+	unsigned used;		/* entries that the requests of its queue pairs may need */
+	unsigned events;	/* not yet acknowledged */
+	struct vrb_cq *next;	/* of the same poller */
+};
+
+extern const struct vrb_sq_ops vrb_sq_extended, vrb_sq_post;
+extern const struct vrb_cq_ops vrb_cq_extended, vrb_cq_post;
+
+/* vrb_sq_init - choose how to reach @qp.
+ * @extended: it was created with the operations of the extended interface
+ */
+void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended);
+
+/* vrb_cq_init - create a completion queue, extended where the device has it.
+ * Errors: the system's, negated.
+ */
+int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_channel *channel,
+		unsigned size);
+
+/* vrb_recv_post - post a receive to a queue pair, or to @srq if that is not NULL.
+ * Errors: -FI_EAGAIN: no room; or as the device says.
+ */
+int vrb_recv_post(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t wr_id,
+		  const struct ibv_sge *sge, unsigned cnt);
+
+#endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+EXTRA_DIST += prov/verbs/configure.m4 prov/verbs/README.md
+verbs_sources = \
+	prov/verbs/doorbell.c \
+	prov/verbs/doorbell.h \
+	prov/verbs/vrb.h \
+	prov/verbs/vrb_cm.c \
+	prov/verbs/vrb_dev.c \
+	prov/verbs/vrb_dev.h \
+	prov/verbs/vrb_domain.c \
+	prov/verbs/vrb_ep.c \
+	prov/verbs/vrb_ep.h \
+	prov/verbs/vrb_info.c \
+	prov/verbs/vrb_lib.c \
+	prov/verbs/vrb_lib.h \
+	prov/verbs/vrb_poll.c \
+	prov/verbs/vrb_post.c \
+	prov/verbs/vrb_prov.c
+
+if HAVE_VERBS
+if HAVE_VERBS_DL
+pkglib_LTLIBRARIES += libverbs-fi.la
+libverbs_fi_la_SOURCES = $(verbs_sources)
+libverbs_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
+libverbs_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
+libverbs_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+else
+noinst_LTLIBRARIES += prov/verbs/libverbs.la
+prov_verbs_libverbs_la_SOURCES = $(verbs_sources)
+builtin_prov_libs += prov/verbs/libverbs.la
+endif
+
+if HAVE_CMOCKA
+check_PROGRAMS += prov/verbs/vrb_test
+TESTS += prov/verbs/vrb_test
+prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
+prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+endif
+endif

@@ -1,0 +1,771 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Connections, by librdmacm.  All events of a fabric come in one channel, which the group
+ * of its listeners polls: whoever reads an event queue drives connections, and whoever
+ * reads a completion queue pays nothing for them.
+ *
+ * A queue pair is made before there is a peer, so that receives can be posted; for that
+ * the id is bound to the endpoint's own address first, which names the device.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vrb_ep.h"
+
+#define RESOLVE_MS 2000
+#define RESOLVE_TRIES 5
+#define RETRY_CNT 7
+#define RNR_FOREVER 7		/* a peer that has no receive yet is waited for */
+#define RD_ATOMIC 16u
+
+struct cm_poller {
+	struct obj_poller base;		/* first */
+	struct rdma_event_channel *channel;
+};
+
+struct vrb_pep {
+	struct obj_pep base;		/* first */
+	struct vrb_id cm;
+	bool listening;
+};
+
+static const struct obj_poller_ops cm_poller_ops;
+
+static int cm_errno(void)
+{
+	return errno ? -errno : -FI_EIO;
+}
+
+/* ---- events for the program -------------------------------------------------------------- */
+
+static void tell(struct obj_eq *eq, uint32_t what, struct fid *fid, struct fi_info *info,
+		 const void *param, size_t len)
+{
+	size_t size = sizeof(struct fi_eq_cm_entry) + len;
+	struct fi_eq_cm_entry *entry = calloc(1, size);
+	int ret = -FI_ENOMEM;
+
+	if (entry) {
+		entry->fid = fid;
+		entry->info = info;
+		if (len)
+			memcpy(entry->data, param, len);
+		ret = obj_eq_write(eq, what, entry, size, 0);
+	}
+	if (ret) {
+		VRB_WARN(FI_LOG_EP_CTRL, "a connection event is lost: %s\n", fi_strerror(-ret));
+		fi_freeinfo(info);
+	}
+	free(entry);
+}
+
+static void tell_error(struct vrb_ep *ep, int err, int status, const void *param, size_t len)
+{
+	struct fi_eq_err_entry entry = {
+		.fid = &ep->base.h.fid.fid,
+		.context = ep->base.h.fid.fid.context,
+		.err = err,
+		.prov_errno = status,
+	};
+
+	obj_eq_write_err(ep->base.eq, &entry, param, len);
+}
+
+static void set_state(struct vrb_ep *ep, enum vrb_state state)
+{
+	atomic_store(&ep->state, state);
+}
+
+/* ---- events of an endpoint ---------------------------------------------------------------- */
+
+static unsigned at_most(unsigned value, unsigned limit)
+{
+	return value < limit ? value : limit;
+}
+
+static struct rdma_conn_param conn_param(struct vrb_ep *ep, const void *data, size_t len)
+{
+	const struct ibv_device_attr *attr = &ep->domain->attr;
+
+	return (struct rdma_conn_param) {
+		.private_data = len ? data : NULL,
+		.private_data_len = (uint8_t) len,
+		.responder_resources = (uint8_t) at_most((unsigned) attr->max_qp_rd_atom, RD_ATOMIC),
+		.initiator_depth = (uint8_t) at_most((unsigned) attr->max_qp_init_rd_atom,
+						     RD_ATOMIC),
+		.flow_control = 1,
+		.retry_count = RETRY_CNT,
+		.rnr_retry_count = RNR_FOREVER,
+		.srq = ep->base.srx != NULL,
+		.qp_num = ep->qp->qp_num,
+	};
+}
+
+static int resolve(struct vrb_ep *ep)
+{
+	return vrb_cm.resolve_addr(ep->cm.id, NULL, &ep->dest.sa, RESOLVE_MS) ? cm_errno() : 0;
+}
+
+static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
+{
+	char text[NET_ADDR_TEXT_MAX];
+	bool said = event->event == RDMA_CM_EVENT_REJECTED;
+
+	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d\n",
+		 net_addr_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status);
+	set_state(ep, VRB_EP_SHUT);
+	tell_error(ep, err, event->status, said ? event->param.conn.private_data : NULL,
+		   said ? event->param.conn.private_data_len : 0);
+}
+
+static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
+{
+	struct rdma_conn_param param = conn_param(ep, ep->param, ep->param_len);
+
+	set_state(ep, VRB_EP_CONNECTING);
+	if (vrb_cm.connect(ep->cm.id, &param))
+		refused(ep, -cm_errno(), event);
+}
+
+/* Under load queries of addresses and routes time out, and work the next time. */
+static void on_unresolved(struct vrb_ep *ep, const struct rdma_cm_event *event)
+{
+	int ret = -FI_EHOSTUNREACH;
+
+	if (++ep->tries < RESOLVE_TRIES)
+		ret = event->event == RDMA_CM_EVENT_ADDR_ERROR ? resolve(ep) :
+		      vrb_cm.resolve_route(ep->cm.id, RESOLVE_MS) ? cm_errno() : 0;
+	if (ret)
+		refused(ep, event->status == -ETIMEDOUT ? FI_ETIMEDOUT : FI_EHOSTUNREACH, event);
+}
+
+/* The kernel leaves the time that a sender waits for a receive at its longest. */
+static void set_rnr_timer(struct vrb_ep *ep)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = (uint8_t) vrb_conf.min_rnr_timer };
+
+	if (ep->domain->ctx->device->transport_type != IBV_TRANSPORT_IWARP)
+		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+}
+
+static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *conn = &event->param.conn;
+
+	set_rnr_timer(ep);
+	set_state(ep, VRB_EP_CONNECTED);
+	tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, conn->private_data,
+	     conn->private_data ? conn->private_data_len : 0);
+}
+
+static void on_disconnected(struct vrb_ep *ep)
+{
+	bool was = atomic_load(&ep->state) == VRB_EP_CONNECTED;
+
+	set_state(ep, VRB_EP_SHUT);
+	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
+	if (was)
+		tell(ep->base.eq, FI_SHUTDOWN, &ep->base.h.fid.fid, NULL, NULL, 0);
+}
+
+/* The device goes: its queue pairs do nothing more, and say so. */
+static void on_removal(struct vrb_ep *ep)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: endpoint %p is at its end\n",
+		 ep->base.domain->attr->name, (void *) ep);
+	vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
+	on_disconnected(ep);
+}
+
+static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		ep->tries = 0;
+		if (vrb_cm.resolve_route(ep->cm.id, RESOLVE_MS))
+			refused(ep, -cm_errno(), event);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		on_route(ep, event);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		on_unresolved(ep, event);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		on_established(ep, event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		refused(ep, FI_ECONNREFUSED, event);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		refused(ep, FI_ETIMEDOUT, event);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		refused(ep, FI_ECONNABORTED, event);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		on_disconnected(ep);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		on_removal(ep);
+		break;
+	default:
+		VRB_INFO(FI_LOG_EP_CTRL, "endpoint %p: %s\n", (void *) ep,
+			 vrb_cm.event_str(event->event));
+		break;
+	}
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+static int connreq_close(struct fid *fid)
+{
+	struct vrb_connreq *cr = container_of(fid, struct vrb_connreq, fid);
+
+	if (cr->ep)
+		return -FI_EBUSY;
+	lock_get(&cr->prog->lock);
+	vrb_cm.reject(cr->cm.id, NULL, 0);
+	vrb_cm.destroy_id(cr->cm.id);
+	lock_put(&cr->prog->lock);
+	obj_prog_put(cr->prog);
+	free(cr);
+	return 0;
+}
+
+static struct fi_ops connreq_fid_ops = {
+	.close = connreq_close,
+};
+
+static bool copy_addr(void **addr_p, size_t *len_p, const struct sockaddr *sa)
+{
+	size_t len = net_addr_len(sa);
+	void *copy = malloc(len ? len : 1);
+
+	if (!copy)
+		return false;
+	memcpy(copy, sa, len);
+	free(*addr_p);
+	*addr_p = copy;
+	*len_p = len;
+	return true;
+}
+
+/* Returns false when there is no memory: the id is then to be refused. */
+static bool on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
+{
+	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
+	struct fi_info *info = fi_dupinfo(pep->base.info);
+
+	if (!cr || !info ||
+	    !copy_addr(&info->src_addr, &info->src_addrlen, rdma_get_local_addr(event->id)) ||
+	    !copy_addr(&info->dest_addr, &info->dest_addrlen, rdma_get_peer_addr(event->id))) {
+		free(cr);
+		fi_freeinfo(info);
+		return false;
+	}
+	cr->fid.fclass = FI_CLASS_CONNREQ;
+	cr->fid.ops = &connreq_fid_ops;
+	cr->cm.kind = VRB_ID_EP;
+	cr->cm.id = event->id;
+	cr->prog = pep->base.prog;
+	obj_prog_get(cr->prog);
+	cr->responder = event->param.conn.responder_resources;
+	cr->initiator = event->param.conn.initiator_depth;
+	event->id->context = NULL;
+	info->handle = &cr->fid;
+	tell(pep->base.eq, FI_CONNREQ, &pep->base.fid.fid, info, event->param.conn.private_data,
+	     event->param.conn.private_data ? event->param.conn.private_data_len : 0);
+	return true;
+}
+
+/* ---- the channel ------------------------------------------------------------------------------ */
+
+static void on_event(struct rdma_cm_event *event)
+{
+	struct rdma_cm_id *id = event->id;
+	struct vrb_id *cm = event->listen_id ? event->listen_id->context : id->context;
+	bool refuse = false;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		refuse = !on_request(container_of(cm, struct vrb_pep, cm), event);
+	else if (cm && cm->kind == VRB_ID_EP)
+		on_ep_event(container_of(cm, struct vrb_ep, cm), event);
+	vrb_cm.ack_cm_event(event);
+	if (refuse) {
+		VRB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: out of memory\n");
+		vrb_cm.reject(id, NULL, 0);
+		vrb_cm.destroy_id(id);
+	}
+}
+
+static int cm_poll(struct obj_poller *base, unsigned budget)
+{
+	struct cm_poller *p = container_of(base, struct cm_poller, base);
+	struct rdma_cm_event *event;
+	int done = 0;
+
+	while ((unsigned) done < budget && !vrb_cm.get_cm_event(p->channel, &event)) {
+		on_event(event);
+		done++;
+	}
+	return done;
+}
+
+static int cm_arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	return 0;
+}
+
+static void cm_close(struct obj_poller *base)
+{
+	struct cm_poller *p = container_of(base, struct cm_poller, base);
+
+	vrb_cm.destroy_event_channel(p->channel);
+	free(p);
+}
+
+static const struct obj_poller_ops cm_poller_ops = {
+	.poll = cm_poll,
+	.arm = cm_arm,
+	.close = cm_close,
+};
+
+static int cm_poller_new(struct obj_prog *prog)
+{
+	struct cm_poller *p = calloc(1, sizeof(*p));
+	int ret;
+
+	if (!p)
+		return -FI_ENOMEM;
+	p->base.ops = &cm_poller_ops;
+	p->base.key = &cm_poller_ops;
+	p->channel = vrb_cm.create_event_channel();
+	if (!p->channel) {
+		ret = cm_errno();
+		VRB_WARN(FI_LOG_EP_CTRL, "no channel for connection events: %s. See that the module "
+			 "rdma_ucm is loaded and /dev/infiniband/rdma_cm may be used by you\n",
+			 fi_strerror(-ret));
+		free(p);
+		return ret;
+	}
+	p->base.fd = p->channel->fd;
+	fcntl(p->base.fd, F_SETFL, fcntl(p->base.fd, F_GETFL) | O_NONBLOCK);
+	ret = obj_prog_add(prog, &p->base);
+	if (ret)
+		cm_close(&p->base);
+	return ret;
+}
+
+int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p)
+{
+	int ret = obj_fabric_prog(fabric, prog_p);
+
+	if (ret)
+		return ret;
+	lock_get(&(*prog_p)->lock);
+	if (!obj_prog_find(*prog_p, &cm_poller_ops))
+		ret = cm_poller_new(*prog_p);
+	lock_put(&(*prog_p)->lock);
+	if (ret)
+		obj_prog_put(*prog_p);
+	return ret;
+}
+
+/* Threading: holds prog->lock. */
+static int bind_id(struct obj_prog *prog, struct vrb_id *cm, const struct sockaddr *sa)
+{
+	struct cm_poller *p = container_of(obj_prog_find(prog, &cm_poller_ops), struct cm_poller,
+					   base);
+	char text[NET_ADDR_TEXT_MAX];
+	int ret;
+
+	if (vrb_cm.create_id(p->channel, &cm->id, cm, RDMA_PS_TCP)) {
+		cm->id = NULL;
+		return cm_errno();
+	}
+	if (!vrb_cm.bind_addr(cm->id, (struct sockaddr *) sa) && cm->id->verbs)
+		return 0;
+	ret = cm_errno();
+	VRB_WARN(FI_LOG_EP_CTRL, "cannot use the address %s: %s\n", net_addr_text(sa, text),
+		 cm->id->verbs ? fi_strerror(-ret) : "it is not of an interface with an RDMA device");
+	vrb_cm.destroy_id(cm->id);
+	cm->id = NULL;
+	return ret;
+}
+
+int vrb_cm_bind(struct vrb_ep *ep)
+{
+	const struct fi_info *info = ep->base.info;
+	union net_sa sa;
+	int ret;
+
+	if (!info->src_addr)
+		info = ep->base.domain->info;
+	if (!info->src_addr)
+		return -FI_EADDRNOTAVAIL;
+	ret = net_addr_copy(info->src_addr, info->src_addrlen, &sa);
+	return ret ? ret : bind_id(ep->cm_prog, &ep->cm, &sa.sa);
+}
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+static int addr_out(struct sockaddr *sa, uint16_t port, void *addr, size_t *len)
+{
+	size_t room = *len, need = net_addr_len(sa);
+	union net_sa out;
+
+	if (!need)
+		return -FI_EADDRNOTAVAIL;
+	memcpy(&out, sa, need);
+	net_addr_set_port(&out.sa, port);
+	if (addr && room)
+		memcpy(addr, &out, room < need ? room : need);
+	*len = need;
+	return room < need ? -FI_ETOOSMALL : 0;
+}
+
+static int name_of(struct rdma_cm_id *id, const struct fi_info *info, void *addr, size_t *len)
+{
+	if (id)
+		return addr_out(rdma_get_local_addr(id), ntohs(vrb_cm.get_src_port(id)), addr, len);
+	if (!info->src_addr)
+		return -FI_EOPBADSTATE;
+	return addr_out(info->src_addr, net_addr_port(info->src_addr), addr, len);
+}
+
+static int ep_getname(fid_t fid, void *addr, size_t *len)
+{
+	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret;
+
+	if (!len || (!addr && *len))
+		return -FI_EINVAL;
+	lock_get(&ep->cm_prog->lock);
+	ret = name_of(ep->cm.id, ep->base.info, addr, len);
+	lock_put(&ep->cm_prog->lock);
+	return ret;
+}
+
+static int ep_getpeer(struct fid_ep *fid, void *addr, size_t *len)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	int ret = -FI_ENOTCONN;
+
+	if (!len || (!addr && *len))
+		return -FI_EINVAL;
+	lock_get(&ep->cm_prog->lock);
+	if (atomic_load(&ep->state) == VRB_EP_CONNECTED)
+		ret = addr_out(rdma_get_peer_addr(ep->cm.id), ntohs(vrb_cm.get_dst_port(ep->cm.id)),
+			       addr, len);
+	lock_put(&ep->cm_prog->lock);
+	return ret;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------- */
+
+static int check_param(const void *param, size_t len)
+{
+	if (len <= VRB_CM_DATA && (param || !len))
+		return 0;
+	VRB_WARN(FI_LOG_EP_CTRL, "%zu bytes of private data; at most %d go with a connection request "
+		 "(FI_OPT_CM_DATA_SIZE)\n", len, VRB_CM_DATA);
+	return -FI_EINVAL;
+}
+
+static int connect_locked(struct vrb_ep *ep, const void *param, size_t len)
+{
+	int ret;
+
+	switch (atomic_load(&ep->state)) {
+	case VRB_EP_IDLE:
+		break;
+	case VRB_EP_CONNECTED:
+		return -FI_EISCONN;
+	case VRB_EP_SHUT:
+		return -FI_EOPBADSTATE;
+	default:
+		return -FI_EALREADY;
+	}
+	if (ep->connreq)
+		return -FI_EOPBADSTATE;
+	if (len)
+		memcpy(ep->param, param, len);
+	ep->param_len = len;
+	ret = resolve(ep);
+	if (!ret)
+		set_state(ep, VRB_EP_RESOLVING);
+	return ret;
+}
+
+static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, size_t len)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	int ret = check_param(param, len);
+
+	if (!addr)
+		addr = ep->base.info->dest_addr;
+	if (!ret)
+		ret = addr ? net_addr_copy(addr, net_addr_len(addr), &ep->dest) : -FI_EINVAL;
+	if (!ret)
+		ret = obj_ep_enable(&ep->base);
+	if (ret)
+		return ret;
+	lock_get(&ep->cm_prog->lock);
+	ret = connect_locked(ep, param, len);
+	lock_put(&ep->cm_prog->lock);
+	return ret;
+}
+
+static int accept_locked(struct vrb_ep *ep, const void *data, size_t len)
+{
+	struct rdma_conn_param param = conn_param(ep, data, len);
+	struct vrb_connreq *cr = ep->connreq;
+
+	if (!cr || atomic_load(&ep->state) != VRB_EP_IDLE)
+		return -FI_EOPBADSTATE;
+	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
+	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
+	ep->connreq = NULL;
+	obj_prog_put(cr->prog);
+	free(cr);
+	if (vrb_cm.accept(ep->cm.id, &param))
+		return cm_errno();
+	set_state(ep, VRB_EP_CONNECTING);
+	return 0;
+}
+
+static int ep_accept(struct fid_ep *fid, const void *param, size_t len)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	int ret = check_param(param, len);
+
+	if (!ret)
+		ret = obj_ep_enable(&ep->base);
+	if (ret)
+		return ret;
+	lock_get(&ep->cm_prog->lock);
+	ret = accept_locked(ep, param, len);
+	lock_put(&ep->cm_prog->lock);
+	return ret;
+}
+
+static int ep_shutdown(struct fid_ep *fid, uint64_t flags)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	int ret = -FI_ENOTCONN;
+
+	if (flags)
+		return -FI_EINVAL;
+	lock_get(&ep->cm_prog->lock);
+	if (atomic_load(&ep->state) == VRB_EP_CONNECTED) {
+		lock_get(&ep->base.prog->lock);
+		vrb_ep_drain(ep);
+		lock_put(&ep->base.prog->lock);
+		set_state(ep, VRB_EP_SHUT);
+		ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
+	}
+	lock_put(&ep->cm_prog->lock);
+	return ret;
+}
+
+int vrb_cm_take(struct vrb_ep *ep, struct fid *handle)
+{
+	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
+
+	if (handle->fclass != FI_CLASS_CONNREQ || handle->ops != &connreq_fid_ops)
+		return -FI_EINVAL;
+	if (cr->ep)
+		return -FI_EBUSY;
+	lock_get(&ep->cm_prog->lock);
+	cr->ep = ep;
+	ep->connreq = cr;
+	ep->cm.id = cr->cm.id;
+	ep->cm.id->context = &ep->cm;
+	lock_put(&ep->cm_prog->lock);
+	return 0;
+}
+
+void vrb_cm_close(struct vrb_ep *ep)
+{
+	struct vrb_connreq *cr = ep->connreq;
+
+	if (cr) {
+		vrb_cm.reject(ep->cm.id, NULL, 0);
+		obj_prog_put(cr->prog);
+		free(cr);
+		ep->connreq = NULL;
+	}
+	if (!ep->cm.id)
+		return;
+	if (atomic_load(&ep->state) == VRB_EP_CONNECTED)
+		vrb_cm.disconnect(ep->cm.id);
+	if (ep->qp)
+		vrb_cm.destroy_qp(ep->cm.id);
+	vrb_cm.destroy_id(ep->cm.id);
+	ep->cm.id = NULL;
+}
+
+struct fi_ops_cm vrb_cm_ops = {
+	.getname = ep_getname,
+	.getpeer = ep_getpeer,
+	.connect = ep_connect,
+	.accept = ep_accept,
+	.shutdown = ep_shutdown,
+};
+
+/* ---- listeners -------------------------------------------------------------------------------------- */
+
+static struct vrb_pep *pep_of(struct fid *fid)
+{
+	return container_of(fid, struct vrb_pep, base.fid.fid);
+}
+
+static int pep_getname(fid_t fid, void *addr, size_t *len)
+{
+	struct vrb_pep *pep = pep_of(fid);
+	int ret;
+
+	if (!len || (!addr && *len))
+		return -FI_EINVAL;
+	lock_get(&pep->base.prog->lock);
+	ret = name_of(pep->cm.id, pep->base.info, addr, len);
+	lock_put(&pep->base.prog->lock);
+	return ret;
+}
+
+static int pep_listen(struct fid_pep *fid)
+{
+	struct vrb_pep *pep = pep_of(&fid->fid);
+	int ret = -FI_EOPBADSTATE;
+
+	if (!pep->base.eq)
+		return -FI_ENOEQ;
+	lock_get(&pep->base.prog->lock);
+	if (!pep->listening) {
+		ret = vrb_cm.listen(pep->cm.id, pep->base.backlog) ? cm_errno() : 0;
+		pep->listening = !ret;
+	}
+	lock_put(&pep->base.prog->lock);
+	return ret;
+}
+
+static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t len)
+{
+	struct vrb_pep *pep = pep_of(&fid->fid);
+	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
+	int ret;
+
+	if (!handle || handle->ops != &connreq_fid_ops || check_param(param, len))
+		return -FI_EINVAL;
+	if (cr->ep)
+		return -FI_EOPBADSTATE;
+	lock_get(&pep->base.prog->lock);
+	ret = vrb_cm.reject(cr->cm.id, param, (uint8_t) len) ? cm_errno() : 0;
+	vrb_cm.destroy_id(cr->cm.id);
+	lock_put(&pep->base.prog->lock);
+	obj_prog_put(cr->prog);
+	free(cr);
+	return ret;
+}
+
+static int pep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
+{
+	return obj_pep_getopt(fid, level, optname, optval, optlen, VRB_CM_DATA);
+}
+
+static int pep_close(struct fid *fid)
+{
+	struct vrb_pep *pep = pep_of(fid);
+	int ret = obj_pep_busy(&pep->base);
+
+	if (ret)
+		return ret;
+	lock_get(&pep->base.prog->lock);
+	vrb_cm.destroy_id(pep->cm.id);
+	lock_put(&pep->base.prog->lock);
+	obj_pep_fini(&pep->base);
+	free(pep);
+	return 0;
+}
+
+static struct fi_ops pep_fid_ops = {
+	.close = pep_close,
+	.bind = obj_pep_bind,
+	.control = obj_pep_control,
+};
+
+static struct fi_ops_ep pep_ep_ops = {
+	.getopt = pep_getopt,
+};
+
+static struct fi_ops_cm pep_cm_ops = {
+	.getname = pep_getname,
+	.listen = pep_listen,
+	.reject = pep_reject,
+};
+
+static int pep_bind_id(struct vrb_pep *pep, const struct fi_info *info)
+{
+	struct obj_prog *prog;
+	union net_sa sa;
+	int ret;
+
+	if (!info->src_addr)
+		return -FI_EADDRNOTAVAIL;
+	ret = net_addr_copy(info->src_addr, info->src_addrlen, &sa);
+	if (!ret)
+		ret = vrb_cm_open(pep->base.fabric, &prog);
+	if (ret)
+		return ret;
+	lock_get(&prog->lock);
+	ret = bind_id(prog, &pep->cm, &sa.sa);
+	lock_put(&prog->lock);
+	obj_prog_put(prog);
+	return ret;
+}
+
+int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep_p,
+		 void *context)
+{
+	struct vrb_pep *pep = calloc(1, sizeof(*pep));
+	int ret;
+
+	if (!pep)
+		return -FI_ENOMEM;
+	ret = obj_pep_init(&pep->base, fabric, info, context);
+	if (ret)
+		goto err_free;
+	pep->cm.kind = VRB_ID_PEP;
+	ret = pep_bind_id(pep, info);
+	if (ret)
+		goto err_fini;
+	pep->base.fid.fid.ops = &pep_fid_ops;
+	pep->base.fid.ops = &pep_ep_ops;
+	pep->base.fid.cm = &pep_cm_ops;
+	*pep_p = &pep->base.fid;
+	return 0;
+
+err_fini:
+	obj_pep_fini(&pep->base);
+err_free:
+	free(pep);
+	return ret;
+}
+
+void vrb_cm_init_ops(void)
+{
+	OBJ_OPS_FILL(&connreq_fid_ops, fid);
+	OBJ_OPS_FILL(&pep_fid_ops, fid);
+	OBJ_OPS_FILL(&pep_ep_ops, ep);
+	OBJ_OPS_FILL(&pep_cm_ops, cm);
+	OBJ_OPS_FILL(&vrb_cm_ops, cm);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <dirent.h>
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "net/net_nic.h"
+#include "vrb.h"
+#include "vrb_dev.h"
+
+#define CLASS "/sys/class/infiniband"
+
+/* ---- sysfs ----------------------------------------------------------------- */
+
+static bool read_text(const char *path, char *buf, size_t len)
+{
+	FILE *f = fopen(path, "re");
+	bool ok;
+
+	if (!f)
+		return false;
+	ok = fgets(buf, (int) len, f) != NULL;
+	fclose(f);
+	if (ok)
+		buf[strcspn(buf, "\n")] = 0;
+	return ok;
+}
+
+/* Call @look for each entry of @path that is not hidden, until it says true. */
+static bool each(const char *path, bool (*look)(const char *name, void *arg), void *arg)
+{
+	DIR *dir = opendir(path);
+	struct dirent *de;
+	bool found = false;
+
+	if (!dir)
+		return false;
+	while (!found && (de = readdir(dir)))
+		if (de->d_name[0] != '.')
+			found = look(de->d_name, arg);
+	closedir(dir);
+	return found;
+}
+
+static bool yes(const char *name, void *arg)
+{
+	return true;
+}
+
+bool vrb_dev_any(void)
+{
+	return each(CLASS, yes, NULL);
+}
+
+/* ---- ports --------------------------------------------------------------------- */
+
+/*
+ * All ports with their interfaces, as of at most a second ago: each fi_getinfo asks for
+ * every interface several times, and an address table has hundreds of files.
+ */
+#define PORT_MAX 64
+#define FRESH_NS 1000000000u
+#define GID_GAP 8	/* addresses stand at the front of their table; so many empty entries end it */
+
+static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vrb_port map[PORT_MAX];
+static unsigned map_cnt;
+static uint64_t map_ns;
+
+static void add_iface(const struct vrb_port *port, const char *iface)
+{
+	unsigned i;
+
+	for (i = 0; i < map_cnt; i++)
+		if (!strcmp(map[i].iface, iface))
+			return;
+	if (map_cnt == PORT_MAX)
+		return;
+	map[map_cnt] = *port;
+	snprintf(map[map_cnt++].iface, IF_NAMESIZE, "%s", iface);
+}
+
+/* RoCE and iWARP: the interface of each address of the port. */
+static void add_by_gid(const struct vrb_port *port)
+{
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], iface[IF_NAMESIZE + 1];
+	unsigned i, gap = 0;
+
+	for (i = 0; gap < GID_GAP; i++) {
+		snprintf(path, sizeof(path), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u", port->dev,
+			 port->num, i);
+		if (read_text(path, iface, sizeof(iface))) {
+			add_iface(port, iface);
+			gap = 0;
+		} else {
+			gap++;
+		}
+	}
+}
+
+/* IPoIB: interfaces under the device, with the port's number less one. */
+static bool look_ipoib(const char *name, void *arg)
+{
+	const struct vrb_port *port = arg;
+	char path[sizeof(CLASS) + 3 * VRB_NAME_MAX], text[32];
+
+	snprintf(path, sizeof(path), CLASS "/%s/device/net/%.15s/dev_port", port->dev, name);
+	if (read_text(path, text, sizeof(text)) && strtoul(text, NULL, 0) + 1 == port->num)
+		add_iface(port, name);
+	return false;
+}
+
+static bool look_port(const char *name, void *arg)
+{
+	struct vrb_port *port = arg;
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[32] = "";
+
+	port->num = (unsigned) strtoul(name, NULL, 10);
+	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/link_layer", port->dev, port->num);
+	read_text(path, text, sizeof(text));
+	port->infiniband = !strcmp(text, "InfiniBand");
+	if (port->infiniband) {
+		snprintf(path, sizeof(path), CLASS "/%s/device/net", port->dev);
+		each(path, look_ipoib, port);
+	} else {
+		add_by_gid(port);
+	}
+	return false;
+}
+
+static bool look_dev(const char *name, void *arg)
+{
+	struct vrb_port port = { 0 };
+	char path[sizeof(CLASS) + VRB_NAME_MAX + 16];
+
+	if (vrb_conf.device && strcmp(vrb_conf.device, name))
+		return false;
+	snprintf(port.dev, sizeof(port.dev), "%.63s", name);
+	snprintf(path, sizeof(path), CLASS "/%s/ports", port.dev);
+	each(path, look_port, &port);
+	return false;
+}
+
+static void refresh(void)
+{
+	uint64_t now = clock_ns();
+
+	if (map_ns && now - map_ns < FRESH_NS)
+		return;
+	map_cnt = 0;
+	each(CLASS, look_dev, NULL);
+	map_ns = now;
+}
+
+int vrb_dev_port(const char *iface, struct vrb_port *port_p)
+{
+	int ret = -FI_ENODEV;
+	unsigned i;
+
+	pthread_mutex_lock(&map_lock);
+	refresh();
+	for (i = 0; ret && i < map_cnt; i++) {
+		if (strcmp(map[i].iface, iface))
+			continue;
+		*port_p = map[i];
+		ret = 0;
+	}
+	pthread_mutex_unlock(&map_lock);
+	return ret;
+}
+
+/* ---- open devices ------------------------------------------------------------ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ibv_context **devices;	/* those of librdmacm, up to a NULL */
+
+static struct ibv_context *known(const char *dev)
+{
+	int i;
+
+	for (i = 0; devices && devices[i]; i++)
+		if (!strcmp(vrb_ibv.get_device_name(devices[i]->device), dev))
+			return devices[i];
+	return NULL;
+}
+
+/* A device that came after the last look is found by another one.  The old list is
+ * not freed: endpoints may hold its contexts.
+ */
+static struct ibv_context *find(const char *dev)
+{
+	struct ibv_context *ctx = known(dev);
+
+	if (ctx)
+		return ctx;
+	devices = vrb_cm.get_devices(NULL);
+	return known(dev);
+}
+
+int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
+{
+	struct ibv_context *ctx;
+	int ret = vrb_lib_open();
+
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&lock);
+	ctx = find(dev);
+	pthread_mutex_unlock(&lock);
+	if (!ctx) {
+		VRB_WARN(FI_LOG_DOMAIN, "the RDMA device %s cannot be opened: see that the module "
+			 "rdma_ucm is loaded (modprobe rdma_ucm) and that /dev/infiniband/* may be "
+			 "read and written by you\n", dev);
+		return -FI_ENODEV;
+	}
+	*ctx_p = ctx;
+	return 0;
+}
+
+/* ---- the nic ------------------------------------------------------------------- */
+
+static void set_text(char **text_p, const char *dev, const char *what)
+{
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[VRB_NAME_MAX];
+
+	snprintf(path, sizeof(path), CLASS "/%s/%s", dev, what);
+	if (*text_p || !read_text(path, text, sizeof(text)))
+		return;
+	*text_p = strdup(text);
+}
+
+/* Link speed: "100 Gb/sec (4X EDR)". */
+static void set_link(const struct vrb_port *port, struct fi_link_attr *link)
+{
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[VRB_NAME_MAX];
+
+	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/rate", port->dev, port->num);
+	if (read_text(path, text, sizeof(text)))
+		link->speed = (size_t) (strtod(text, NULL) * 1e9);
+	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/state", port->dev, port->num);
+	if (read_text(path, text, sizeof(text)))
+		link->state = strstr(text, "ACTIVE") ? FI_LINK_UP : FI_LINK_DOWN;
+}
+
+static struct ibv_device_attr *query(const char *dev, struct ibv_device_attr *attr)
+{
+	struct ibv_context *ctx;
+
+	if (vrb_dev_context(dev, &ctx) || vrb_ibv.query_device(ctx, attr))
+		return NULL;
+	return attr;
+}
+
+/* A copy belongs to the library, with every text on its own. */
+int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p)
+{
+	struct fi_device_attr device = { 0 };
+	struct fi_link_attr link = { 0 };
+	struct ibv_device_attr attr;
+	struct fid_nic *net, nic;
+	struct fi_info info = { .nic = &nic }, *copy;
+	struct vrb_port port;
+	char id[16] = "", vendor[16] = "";
+	int ret = vrb_dev_port(iface->name, &port);
+
+	if (!ret)
+		ret = net_nic_create(iface, &net);
+	if (ret)
+		return ret;
+	nic = (struct fid_nic) {
+		.fid.fclass = FI_CLASS_NIC,
+		.device_attr = &device,
+		.bus_attr = net->bus_attr,
+		.link_attr = &link,
+	};
+	device = *net->device_attr;
+	device.name = port.dev;
+	device.firmware = NULL;
+	link = *net->link_attr;
+	link.network_type = (char *) (port.infiniband ? "InfiniBand" : "Ethernet");
+	set_link(&port, &link);
+	if (!device.device_id && query(port.dev, &attr)) {
+		snprintf(id, sizeof(id), "0x%04x", attr.vendor_part_id);
+		snprintf(vendor, sizeof(vendor), "0x%04x", attr.vendor_id);
+		device.device_id = id;
+		device.vendor_id = vendor;
+	}
+	set_text(&device.firmware, port.dev, "fw_ver");
+	copy = fi_dupinfo(&info);
+	free(device.firmware);
+	fi_close(&net->fid);
+	if (!copy)
+		return -FI_ENOMEM;
+	*nic_p = copy->nic;
+	copy->nic = NULL;
+	fi_freeinfo(copy);
+	return 0;
+}

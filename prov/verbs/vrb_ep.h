@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * vrb_ep.h - domains, connected endpoints, and what polls them.
+ *
+ * A queue pair and its rings of requests are guarded by the lock of the endpoint's
+ * progress group; its cm id and its state by the lock of the fabric's group of
+ * listeners, where all connection events arrive.  Where both are held, the latter is
+ * taken first.
+ */
+#ifndef VRB_EP_H
+#define VRB_EP_H
+
+#include <stdatomic.h>
+
+#include "base/hmap.h"
+#include "base/pool.h"
+#include "doorbell.h"
+#include "net/net_addr.h"
+#include "obj/domain.h"
+#include "obj/ep.h"
+#include "obj/mr.h"
+#include "obj/ops.h"
+#include "obj/pep.h"
+#include "vrb.h"
+
+struct vrb_domain {
+	struct obj_domain base;		/* first */
+	struct ibv_context *ctx;	/* librdmacm's */
+	struct ibv_pd *pd;
+	struct ibv_device_attr attr;
+};
+
+/* Completions of all endpoints of one group, in one queue as long as it has room. */
+struct vrb_poller {
+	struct obj_poller base;		/* first; its fd is that of @channel */
+	struct vrb_domain *domain;
+	struct ibv_comp_channel *channel;
+	struct vrb_cq *cqs;
+	struct hmap eps;		/* queue pair number -> struct vrb_ep, those with shared receives */
+};
+
+/* A request that the device has. */
+struct vrb_tx {
+	void *context;
+	uint64_t flags;			/* of its completion */
+	struct vrb_ep *ep;
+	uint32_t len;
+	uint8_t cntr;			/* enum obj_ep_cntr */
+	bool want;			/* a success is reported */
+};
+
+struct vrb_rx {
+	void *context;
+	void *buf;
+	struct vrb_ep *ep;		/* endpoint, or shared receive context */
+	bool want;
+};
+
+enum vrb_state {
+	VRB_EP_IDLE,
+	VRB_EP_RESOLVING,		/* fi_connect(): address, then route */
+	VRB_EP_CONNECTING,		/* request or answer on its way */
+	VRB_EP_CONNECTED,
+	VRB_EP_SHUT,			/* for good */
+};
+
+enum vrb_id_kind {
+	VRB_ID_EP,
+	VRB_ID_PEP,
+};
+
+/* What rdma_cm_id.context points to: the beginning of an endpoint's cm part. */
+struct vrb_id {
+	enum vrb_id_kind kind;
+	struct rdma_cm_id *id;		/* NULL: none yet, or gone */
+};
+
+/* A connection request, from its event until it is answered. */
+struct vrb_connreq {
+	struct fid fid;			/* first: info->handle */
+	struct vrb_id cm;		/* kind VRB_ID_EP with no endpoint: events are for nobody */
+	struct obj_prog *prog;		/* whose lock guards it */
+	struct vrb_ep *ep;		/* who will answer, or NULL */
+	uint8_t responder, initiator;	/* reads and atomics under way, as the peer wants them */
+};
+
+struct vrb_ep {
+	struct obj_ep base;		/* first */
+	struct vrb_domain *domain;
+	struct vrb_poller *poller;	/* from enable on */
+	struct vrb_cq *cq;
+	struct vrb_sq sq;
+	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
+	struct ibv_srq *srq;		/* our own as shared receive context, or that of base.srx */
+
+	struct vrb_tx *tx;		/* ring; requests complete in order */
+	unsigned tx_head, tx_tail;	/* count up for ever */
+	unsigned tx_mask, tx_depth;
+	unsigned tx_quiet;		/* posted since the last that was signalled */
+	unsigned tx_quiet_max;
+	unsigned max_inline;		/* of the queue pair */
+	unsigned inject_size;
+	char *scratch;			/* @stride bytes per request: what cannot be inline, results
+					 * that nobody wants; NULL where that cannot happen */
+	unsigned stride;
+	struct ibv_mr *scratch_mr;
+
+	struct vrb_rx *rx;		/* ring, or with shared receives a pool */
+	unsigned rx_head, rx_tail, rx_mask, rx_depth;
+	struct pool rx_pool;		/* shared receive context only */
+	bool closing;			/* completions are for nobody */
+	bool failed;			/* the first failure was dealt with */
+
+	/* Connection; see above for the lock. */
+	struct vrb_id cm;
+	_Atomic int state;		/* enum vrb_state; read by posts */
+	struct vrb_connreq *connreq;	/* to be answered by fi_accept() */
+	struct obj_prog *cm_prog;
+	unsigned tries;			/* resolving goes wrong under load: so often again */
+	uint8_t param[VRB_CM_DATA];
+	size_t param_len;
+	union net_sa dest;
+};
+
+static inline struct vrb_ep *vrb_ep_of(struct fid_ep *fid)
+{
+	return container_of(obj_ep_of(fid), struct vrb_ep, base);
+}
+
+static inline struct vrb_domain *vrb_domain_of(struct obj_domain *base)
+{
+	return container_of(base, struct vrb_domain, base);
+}
+
+/* ---- vrb_ep.c ------------------------------------------------------------------ */
+
+/* vrb_ep_open, vrb_srx_open - as the domain's calls.  Errors: -FI_EINVAL, -FI_ENOMEM,
+ * -FI_EBADFLAGS, and those of librdmacm, logged.
+ */
+int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
+		uint64_t flags, void *context);
+int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep_p,
+		 void *context);
+void vrb_ep_init_ops(void);
+
+/* vrb_ep_drain - let what was posted leave, two seconds at most.  Threading: locked. */
+void vrb_ep_drain(struct vrb_ep *ep);
+
+/* ---- vrb_post.c ---------------------------------------------------------------- */
+
+extern struct fi_ops_msg vrb_msg_ops, vrb_srx_msg_ops;
+extern struct fi_ops_rma vrb_rma_ops;
+extern struct fi_ops_atomic vrb_atomic_ops;
+
+/* vrb_post_marker - have the device say when all before is done.  Threading: locked. */
+int vrb_post_marker(struct vrb_ep *ep);
+
+/* vrb_query_atomic - as obj_domain_ops.query_atomic: 64-bit integers, one at a time. */
+int vrb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags);
+
+/* ---- vrb_poll.c ---------------------------------------------------------------- */
+
+/* vrb_poller_join - find or make the poller of the group, and room for @entries more
+ * completions in one of its queues.
+ * Threading: locked.  Errors: -FI_ENOMEM and those of creating a queue, logged.
+ */
+int vrb_poller_join(struct vrb_ep *ep, unsigned entries);
+
+/* vrb_poller_leave - give the room back; the queue pair is gone, and what is left of
+ * its completions is thrown away.  Threading: locked.
+ */
+void vrb_poller_leave(struct vrb_ep *ep, unsigned entries);
+
+/* vrb_poller_run - take completions, up to about @budget.  Threading: locked. */
+int vrb_poller_run(struct vrb_poller *poller, unsigned budget);
+
+/* ---- vrb_cm.c ------------------------------------------------------------------ */
+
+extern struct fi_ops_cm vrb_cm_ops;
+
+/* vrb_cm_bind - give @ep a cm id at its local address, so that it has a device.
+ * Threading: holds cm_prog->lock.   Errors: those of librdmacm, logged.
+ */
+int vrb_cm_bind(struct vrb_ep *ep);
+
+/* vrb_cm_open - the group for connection events, with the event channel in it.
+ * Takes a reference for the caller.  Errors: -FI_ENOMEM and the system's, logged.
+ */
+int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p);
+
+/* vrb_cm_take - the endpoint will answer this request.  Errors: -FI_EINVAL, -FI_EBUSY. */
+int vrb_cm_take(struct vrb_ep *ep, struct fid *handle);
+
+/* vrb_cm_close - the end of the endpoint's connection and id; the queue pair with it.
+ * Threading: holds cm_prog->lock.
+ */
+void vrb_cm_close(struct vrb_ep *ep);
+
+/* vrb_pep_open - as fi_passive_ep(). */
+int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep_p,
+		 void *context);
+void vrb_cm_init_ops(void);
+
+#endif

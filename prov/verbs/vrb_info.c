@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * What is offered, and on which addresses: those of interfaces with an RDMA device.
+ */
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "base/provider.h"
+#include "net/net_getinfo.h"
+#include "vrb.h"
+#include "vrb_dev.h"
+
+#define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
+#define CAPS_RX (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC)
+#define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define ORDER (FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAW | FI_ORDER_WAS | \
+	       FI_ORDER_SAW | FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | \
+	       FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
+	       FI_ORDER_ATOMIC_WAW | FI_ORDER_ATOMIC_WAR)
+
+/* With remote access, a write that carries data takes up a posted receive: a program
+ * says that it knows (FI_RX_CQ_DATA).  One that only sends need not.
+ */
+static struct fi_tx_attr tx_attr = {
+	.caps = CAPS_TX,
+	.op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |
+		    FI_FENCE,
+	.msg_order = ORDER,
+};
+
+static struct fi_rx_attr rx_attr = {
+	.caps = CAPS_RX,
+	.mode = FI_RX_CQ_DATA,
+	.op_flags = FI_COMPLETION,
+	.msg_order = ORDER,
+}, rx_attr_send = {
+	.caps = FI_MSG | FI_RECV,
+	.op_flags = FI_COMPLETION,
+	.msg_order = ORDER,
+};
+
+static struct fi_tx_attr tx_attr_send = {
+	.caps = FI_MSG | FI_SEND | FI_FENCE,
+	.op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |
+		    FI_FENCE,
+	.msg_order = ORDER,
+};
+
+static struct fi_ep_attr ep_attr = {
+	.type = FI_EP_MSG,
+	.protocol = FI_PROTO_RDMA_CM_IB_RC,
+	.protocol_version = 1,
+	.max_msg_size = 1u << 30,
+	.max_order_raw_size = 1u << 30,
+	.max_order_waw_size = 1u << 30,
+	.tx_ctx_cnt = 1,
+	.rx_ctx_cnt = 1,
+};
+
+static struct fi_domain_attr domain_attr = {
+	.threading = FI_THREAD_SAFE,
+	.control_progress = FI_PROGRESS_AUTO,
+	.data_progress = FI_PROGRESS_AUTO,
+	.resource_mgmt = FI_RM_ENABLED,
+	.av_type = FI_AV_UNSPEC,
+	.mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
+	.mr_key_size = sizeof(uint32_t),
+	.mr_iov_limit = 1,
+	.mr_cnt = 65536,
+	.cq_data_size = sizeof(uint32_t),
+	.cq_cnt = 65536,
+	.ep_cnt = 65536,
+	.tx_ctx_cnt = 1024,
+	.rx_ctx_cnt = 1024,
+	.max_ep_tx_ctx = 1,
+	.max_ep_rx_ctx = 1,
+	.max_ep_srx_ctx = 1024,
+	.cntr_cnt = 65536,
+	.max_err_data = 0,
+	.max_cntr_value = UINT64_MAX,
+	.max_err_cntr_value = UINT64_MAX,
+	.caps = CAPS_DOMAIN,
+};
+
+static struct fi_fabric_attr fabric_attr = {
+	.prov_name = (char *) "verbs",
+	.prov_version = OFI_PROV_VERSION,
+};
+
+static const struct fi_info full = {
+	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
+	.mode = FI_RX_CQ_DATA,
+	.tx_attr = &tx_attr,
+	.rx_attr = &rx_attr,
+	.ep_attr = &ep_attr,
+	.domain_attr = &domain_attr,
+	.fabric_attr = &fabric_attr,
+};
+
+static const struct fi_info send_only = {
+	.caps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | CAPS_DOMAIN,
+	.tx_attr = &tx_attr_send,
+	.rx_attr = &rx_attr_send,
+	.ep_attr = &ep_attr,
+	.domain_attr = &domain_attr,
+	.fabric_attr = &fabric_attr,
+};
+
+static const struct fi_info *const full_offers[] = { &full };
+static const struct fi_info *const send_offers[] = { &send_only };
+
+static struct obj_limits limits = { 0 };
+
+static bool has_device(const struct net_iface *iface)
+{
+	struct vrb_port port;
+
+	return !vrb_dev_port(iface->name, &port);
+}
+
+static size_t at_most(size_t value, size_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+/* The device's own limits.  The name is that of the device, which lives in the nic. */
+static void adjust(struct fi_info *info, const struct net_iface *iface)
+{
+	static __thread struct vrb_port port;	/* the offer is copied before the next one is made */
+	struct ibv_device_attr dev;
+	struct ibv_context *ctx;
+
+	if (vrb_dev_port(iface->name, &port))
+		return;
+	info->domain_attr->name = port.dev;
+	if (vrb_dev_context(port.dev, &ctx) || vrb_ibv.query_device(ctx, &dev))
+		return;
+	if (ctx->device->transport_type == IBV_TRANSPORT_IWARP)
+		info->ep_attr->protocol = FI_PROTO_IWARP;
+	info->tx_attr->size = at_most(info->tx_attr->size, (size_t) dev.max_qp_wr);
+	info->rx_attr->size = at_most(info->rx_attr->size, (size_t) dev.max_qp_wr);
+	info->tx_attr->iov_limit = at_most(info->tx_attr->iov_limit, (size_t) dev.max_sge);
+	info->tx_attr->rma_iov_limit = 1;
+	info->rx_attr->iov_limit = at_most(info->rx_attr->iov_limit, (size_t) dev.max_sge);
+	if (dev.atomic_cap == IBV_ATOMIC_NONE) {
+		info->caps &= ~FI_ATOMIC;
+		info->tx_attr->caps &= ~FI_ATOMIC;
+		info->rx_attr->caps &= ~FI_ATOMIC;
+	}
+	if (!dev.max_srq)
+		info->domain_attr->max_ep_srx_ctx = 0;
+}
+
+static const struct net_prov full_prov = {
+	.prov = &vrb_prov,
+	.tmpl = full_offers,
+	.tmpl_cnt = 1,
+	.limits = &limits,
+	.socktype = SOCK_STREAM,
+	.adjust = adjust,
+	.has = has_device,
+	.nic = vrb_dev_nic,
+	.concrete = true,
+}, send_prov = {
+	.prov = &vrb_prov,
+	.tmpl = send_offers,
+	.tmpl_cnt = 1,
+	.limits = &limits,
+	.socktype = SOCK_STREAM,
+	.adjust = adjust,
+	.has = has_device,
+	.nic = vrb_dev_nic,
+	.concrete = true,
+};
+
+int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		const struct fi_info *hints, struct fi_info **info)
+{
+	int ret;
+
+	if (!vrb_dev_any()) {
+		obj_explain(&vrb_prov, NULL, NULL, "device", "an RDMA device",
+			    "none in /sys/class/infiniband");
+		return -FI_ENODATA;
+	}
+	ret = vrb_lib_open();
+	if (ret)
+		return -FI_ENODATA;
+	ret = net_getinfo(&full_prov, version, node, service, flags, hints, info);
+	if (ret == -FI_ENODATA && hints)
+		ret = net_getinfo(&send_prov, version, node, service, flags, hints, info);
+	return ret;
+}
+
+void vrb_info_init(void)
+{
+	tx_attr.size = tx_attr_send.size = (size_t) vrb_conf.tx_size;
+	rx_attr.size = rx_attr_send.size = (size_t) vrb_conf.rx_size;
+	tx_attr.iov_limit = tx_attr_send.iov_limit = (size_t) vrb_conf.tx_iov;
+	rx_attr.iov_limit = rx_attr_send.iov_limit = (size_t) vrb_conf.rx_iov;
+	tx_attr.inject_size = tx_attr_send.inject_size = (size_t) vrb_conf.inline_size;
+	limits.tx_size = limits.rx_size = 16384;
+	limits.inject_size = (size_t) vrb_conf.inline_size;
+}

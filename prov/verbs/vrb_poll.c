@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "vrb_ep.h"
+
+#define CQ_FIRST 256u
+#define ACK_BATCH 1024u
+
+static const struct obj_poller_ops poller_ops;
+
+static struct vrb_poller *poller_of(struct obj_poller *base)
+{
+	return container_of(base, struct vrb_poller, base);
+}
+
+/* ---- what went wrong ------------------------------------------------------------ */
+
+static int error_of(enum ibv_wc_status status, bool recv)
+{
+	switch (status) {
+	case IBV_WC_WR_FLUSH_ERR:
+		return FI_ECANCELED;
+	case IBV_WC_LOC_LEN_ERR:
+		return recv ? FI_ETRUNC : FI_EMSGSIZE;
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_LOC_ACCESS_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+		return FI_EACCES;
+	case IBV_WC_REM_INV_REQ_ERR:
+		return FI_EREMOTEIO;
+	case IBV_WC_REM_OP_ERR:
+		return FI_EREMOTEIO;
+	case IBV_WC_RETRY_EXC_ERR:
+	case IBV_WC_RESP_TIMEOUT_ERR:
+		return FI_EHOSTUNREACH;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return FI_ENORX;
+	default:
+		return FI_EIO;
+	}
+}
+
+static struct fi_cq_err_entry err_entry(const struct vrb_wc *wc, void *context, uint64_t flags)
+{
+	bool recv = wc->wr_id & VRB_WR_RECV;
+
+	return (struct fi_cq_err_entry) {
+		.op_context = context,
+		.flags = flags,
+		.err = error_of(wc->status, recv),
+		.prov_errno = (int) wc->status,
+		.src_addr = FI_ADDR_NOTAVAIL,
+	};
+}
+
+/* The first failure ends the connection, on both sides: the device does nothing more. */
+static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
+{
+	if (ep->failed)
+		return;
+	ep->failed = true;
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
+		 "vendor code 0x%x); the connection ends\n", (void *) ep,
+		 ep->base.h.fid.fid.context, vrb_ibv.wc_status_str(wc->status), wc->status,
+		 wc->vendor_err);
+	vrb_cm.disconnect(ep->cm.id);
+}
+
+/* ---- completions ------------------------------------------------------------------- */
+
+static inline void tx_done(struct vrb_ep *ep)
+{
+	struct vrb_tx *tx = &ep->tx[ep->tx_head++ & ep->tx_mask];
+
+	if (__builtin_expect(!ep->closing, 1))
+		obj_ep_comp_tx(&ep->base, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
+}
+
+static void tx_failed(struct vrb_ep *ep, const struct vrb_wc *wc)
+{
+	struct vrb_tx *tx = &ep->tx[ep->tx_head++ & ep->tx_mask];
+	struct fi_cq_err_entry e = err_entry(wc, tx->context, tx->flags);
+
+	e.len = tx->len;
+	if (ep->closing)
+		return;
+	fail(ep, wc);
+	if (tx->flags)
+		obj_ep_err_tx(&ep->base, &e, NULL, 0, tx->cntr);
+}
+
+/* What stands before it in the ring was not signalled, and is done as well. */
+static inline void on_tx(const struct vrb_wc *wc)
+{
+	struct vrb_tx *tx = (struct vrb_tx *) (uintptr_t) wc->wr_id;
+	struct vrb_ep *ep = tx->ep;
+	unsigned at = (unsigned) (tx - ep->tx);
+
+	while ((ep->tx_head & ep->tx_mask) != at)
+		tx_done(ep);
+	if (__builtin_expect(wc->status == IBV_WC_SUCCESS, 1))
+		tx_done(ep);
+	else
+		tx_failed(ep, wc);
+}
+
+static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	struct fi_cq_err_entry e = err_entry(wc, rx->context, FI_RECV | FI_MSG);
+
+	if (ep->closing)
+		return;
+	e.buf = rx->buf;
+	fail(ep, wc);
+	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
+}
+
+static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	uint64_t flags = FI_RECV | FI_MSG, data = 0;
+	enum obj_ep_cntr cntr = OBJ_CNTR_RECV;
+
+	if (wc->has_imm) {
+		flags |= FI_REMOTE_CQ_DATA;
+		data = wc->imm;
+		if (wc->write) {
+			flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+			cntr = OBJ_CNTR_REMOTE_WRITE;
+		}
+	}
+	obj_ep_comp_rx(&ep->base, rx->want, rx->context, flags, wc->len, rx->buf, data, 0,
+		       FI_ADDR_NOTAVAIL, cntr);
+}
+
+static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
+{
+	struct vrb_rx *rx = (struct vrb_rx *) (uintptr_t) (wc->wr_id & ~VRB_WR_RECV);
+	struct vrb_ep *owner = rx->ep, *ep = owner;
+	struct vrb_rx copy = *rx;
+
+	if (owner->srq) {
+		ep = hmap_find(&p->eps, wc->qp_num);
+		pool_put(&owner->rx_pool, rx);
+		if (!ep)
+			return;
+		copy.want = obj_ep_want_rx_comp(&ep->base, copy.want ? FI_COMPLETION : 0);
+	} else {
+		owner->rx_head++;
+	}
+	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
+		rx_failed(ep, &copy, wc);
+	else if (!ep->closing)
+		rx_done(ep, &copy, wc);
+}
+
+static int run_cq(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct vrb_wc wc[64];
+	int i, cnt, done = 0;
+
+	do {
+		cnt = cq->ops->poll(cq, wc, vrb_conf.bunch);
+		for (i = 0; i < cnt; i++) {
+			if (wc[i].wr_id & VRB_WR_RECV)
+				on_rx(p, &wc[i]);
+			else
+				on_tx(&wc[i]);
+		}
+		if (cnt > 0)
+			done += cnt;
+	} while (cnt == vrb_conf.bunch && (unsigned) done < budget);
+	return done;
+}
+
+int vrb_poller_run(struct vrb_poller *p, unsigned budget)
+{
+	struct vrb_cq *cq;
+	int done = 0;
+
+	for (cq = p->cqs; cq; cq = cq->next)
+		done += run_cq(p, cq, budget);
+	return done;
+}
+
+static int poller_poll(struct obj_poller *base, unsigned budget)
+{
+	return vrb_poller_run(poller_of(base), budget);
+}
+
+/* ---- sleep --------------------------------------------------------------------------- */
+
+static void take_events(struct vrb_poller *p)
+{
+	struct ibv_cq *ibv;
+	struct vrb_cq *cq;
+	void *context;
+
+	while (!vrb_ibv.get_cq_event(p->channel, &ibv, &context)) {
+		cq = context;
+		if (++cq->events >= ACK_BATCH) {
+			vrb_ibv.ack_cq_events(cq->cq, cq->events);
+			cq->events = 0;
+		}
+	}
+}
+
+/* The device tells of what comes after it was asked to; what came before is taken now. */
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct vrb_poller *p = poller_of(base);
+	struct vrb_cq *cq;
+
+	take_events(p);
+	for (cq = p->cqs; cq; cq = cq->next)
+		if (ibv_req_notify_cq(cq->cq, 0))
+			return -FI_EAGAIN;
+	return vrb_poller_run(p, OBJ_POLL_BUDGET) ? -FI_EAGAIN : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static void cq_close(struct vrb_cq *cq)
+{
+	if (cq->events)
+		vrb_ibv.ack_cq_events(cq->cq, cq->events);
+	vrb_ibv.destroy_cq(cq->cq);
+	free(cq);
+}
+
+static void poller_close(struct obj_poller *base)
+{
+	struct vrb_poller *p = poller_of(base);
+	struct vrb_cq *cq, *next;
+
+	take_events(p);
+	for (cq = p->cqs; cq; cq = next) {
+		next = cq->next;
+		cq_close(cq);
+	}
+	vrb_ibv.destroy_comp_channel(p->channel);
+	hmap_destroy(&p->eps);
+	free(p);
+}
+
+static const struct obj_poller_ops poller_ops = {
+	.poll = poller_poll,
+	.arm = poller_arm,
+	.close = poller_close,
+};
+
+static int poller_new(struct vrb_domain *domain, struct obj_prog *prog, struct vrb_poller **p_p)
+{
+	struct vrb_poller *p = calloc(1, sizeof(*p));
+	int ret;
+
+	if (!p)
+		return -FI_ENOMEM;
+	p->base.ops = &poller_ops;
+	p->base.key = &poller_ops;
+	p->domain = domain;
+	hmap_init(&p->eps);
+	p->channel = vrb_ibv.create_comp_channel(domain->ctx);
+	if (!p->channel) {
+		ret = -errno;
+		goto err_free;
+	}
+	p->base.fd = p->channel->fd;
+	fcntl(p->base.fd, F_SETFL, fcntl(p->base.fd, F_GETFL) | O_NONBLOCK);
+	ret = obj_prog_add(prog, &p->base);
+	if (ret)
+		goto err_channel;
+	*p_p = p;
+	return 0;
+
+err_channel:
+	vrb_ibv.destroy_comp_channel(p->channel);
+err_free:
+	free(p);
+	return ret;
+}
+
+/* Room for @entries more, by making the queue larger if it must be. */
+static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned entries)
+{
+	unsigned need = cq->used + entries, size = (unsigned) cq->cq->cqe;
+
+	if (need <= size)
+		return true;
+	while (size < need)
+		size *= 2;
+	if (size > (unsigned) domain->attr.max_cqe)
+		size = (unsigned) domain->attr.max_cqe;
+	return size >= need && !vrb_ibv.resize_cq(cq->cq, (int) size);
+}
+
+static int cq_new(struct vrb_poller *p, unsigned entries, struct vrb_cq **cq_p)
+{
+	unsigned size = entries > CQ_FIRST ? entries : CQ_FIRST;
+	struct vrb_cq *cq = calloc(1, sizeof(*cq));
+	int ret;
+
+	if (!cq)
+		return -FI_ENOMEM;
+	ret = vrb_cq_init(cq, p->domain->ctx, p->channel, size);
+	if (ret) {
+		VRB_WARN(FI_LOG_CQ, "the device gives no completion queue of %u entries: %s\n", size,
+			 fi_strerror(-ret));
+		free(cq);
+		return ret;
+	}
+	cq->next = p->cqs;
+	p->cqs = cq;
+	*cq_p = cq;
+	return 0;
+}
+
+int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
+{
+	struct obj_poller *base = obj_prog_find(ep->base.prog, &poller_ops);
+	struct vrb_poller *p = base ? poller_of(base) : NULL;
+	struct vrb_cq *cq;
+	int ret = 0;
+
+	if (!p)
+		ret = poller_new(ep->domain, ep->base.prog, &p);
+	if (ret)
+		return ret;
+	for (cq = p->cqs; cq && !make_room(ep->domain, cq, entries); cq = cq->next)
+		;
+	if (!cq)
+		ret = cq_new(p, entries, &cq);
+	if (ret)
+		return ret;
+	cq->used += entries;
+	ep->cq = cq;
+	ep->poller = p;
+	return 0;
+}
+
+/* The queue is emptied, so that nothing in it speaks of the endpoint any more. */
+void vrb_poller_leave(struct vrb_ep *ep, unsigned entries)
+{
+	while (run_cq(ep->poller, ep->cq, ~0u))
+		;
+	ep->cq->used -= entries;
+	ep->poller = NULL;
+}
