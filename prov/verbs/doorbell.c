@@ -93,6 +93,9 @@ static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 	struct ibv_qp_ex *qpx = sq->qpx;
 	int ret;
 
+	/* The library of soft-RoCE adds the pieces up wrongly; this way it does not. */
+	if (sq->one_piece && wr->sge_cnt > 1 && !(wr->flags & IBV_SEND_INLINE))
+		return post_build(sq, wr);
 	ibv_wr_start(qpx);
 	qpx->wr_id = wr->wr_id;
 	qpx->wr_flags = wr->flags;
@@ -130,9 +133,10 @@ const struct vrb_sq_ops vrb_sq_extended = {
 	.ring = rung,
 };
 
-void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended)
+void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece)
 {
 	sq->qp = qp;
+	sq->one_piece = one_piece;
 	sq->qpx = extended ? vrb_ibv.qp_to_qp_ex(qp) : NULL;
 	sq->ops = sq->qpx ? &vrb_sq_extended : &vrb_sq_post;
 }
@@ -214,13 +218,36 @@ static int ext_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
 	return cnt;
 }
 
+/* The library of soft-RoCE counts on past the end of its queue when asked for the next
+ * entry where there is none: one at a time.
+ */
+static int ext_poll_single(struct vrb_cq *cq, struct vrb_wc *wc, int max)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	int cnt, ret;
+
+	for (cnt = 0; cnt < max; cnt++) {
+		ret = ibv_start_poll(cq->cqx, &attr);
+		if (ret)
+			return cnt || ret == ENOENT ? cnt : -FI_EIO;
+		ext_read(cq->cqx, &wc[cnt]);
+		ibv_end_poll(cq->cqx);
+	}
+	return cnt;
+}
+
+static const struct vrb_cq_ops vrb_cq_single = {
+	.name = "extended",
+	.poll = ext_poll_single,
+};
+
 const struct vrb_cq_ops vrb_cq_extended = {
 	.name = "extended",
 	.poll = ext_poll,
 };
 
 int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_channel *channel,
-		unsigned size)
+		unsigned size, bool single)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = size,
@@ -234,7 +261,7 @@ int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_chan
 	cq->cqx = plain ? NULL : ibv_create_cq_ex(ctx, &attr);
 	if (cq->cqx) {
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
-		cq->ops = &vrb_cq_extended;
+		cq->ops = single ? &vrb_cq_single : &vrb_cq_extended;
 		return 0;
 	}
 	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);

@@ -78,6 +78,7 @@ struct vrb_sq {
 	const struct vrb_sq_ops *ops;
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx;	/* extended only */
+	bool one_piece;		/* several go by ibv_post_send() */
 };
 
 struct vrb_cq_ops {
@@ -99,15 +100,17 @@ extern const struct vrb_sq_ops vrb_sq_extended, vrb_sq_post;
 extern const struct vrb_cq_ops vrb_cq_extended, vrb_cq_post;
 
 /* vrb_sq_init - choose how to reach @qp.
- * @extended: it was created with the operations of the extended interface
+ * @extended:  it was created with the operations of the extended interface
+ * @one_piece: see struct vrb_sq
  */
-void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended);
+void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece);
 
 /* vrb_cq_init - create a completion queue, extended where the device has it.
+ * @single: the device's library cannot be asked for more than one entry at a time
  * Errors: the system's, negated.
  */
 int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_channel *channel,
-		unsigned size);
+		unsigned size, bool single);
 
 /* vrb_recv_post - post a receive to a queue pair, or to @srq if that is not NULL.
  * Errors: -FI_EAGAIN: no room; or as the device says.

@@ -15,7 +15,7 @@
 
 #define VRB_IOV_MAX 16		/* pieces of a message that a post can carry */
 #define VRB_CM_DATA 56		/* private data of a connection request */
-#define VRB_GRH 40		/* bytes before each datagram in a receive buffer */
+#define VRB_VENDOR_RXE 0xffffffu	/* soft-RoCE, whose user library has faults of its own */
 
 #define VRB_WARN(sys, ...) FI_WARN(&vrb_prov, sys, __VA_ARGS__)
 #define VRB_INFO(sys, ...) FI_INFO(&vrb_prov, sys, __VA_ARGS__)

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #define RESOLVE_MS 2000
 #define RESOLVE_TRIES 5
+#define RESOLVE_NOW 10		/* so often 10 ms fi_connect() itself waits at most */
 #define RETRY_CNT 7
 #define RNR_FOREVER 7		/* a peer that has no receive yet is waited for */
 #define RD_ATOMIC 16u
@@ -506,6 +508,21 @@ static int connect_locked(struct vrb_ep *ep, const void *param, size_t len)
 	return ret;
 }
 
+/* Finding the way takes a moment and then the request is out: do it now, so that a program
+ * that waits at the other end need not read this end's event queue for it.
+ */
+static void send_request(struct vrb_ep *ep)
+{
+	struct obj_poller *base = obj_prog_find(ep->cm_prog, &cm_poller_ops);
+	struct pollfd pfd = { .fd = base->fd, .events = POLLIN };
+	int i;
+
+	for (i = 0; i < RESOLVE_NOW && atomic_load(&ep->state) == VRB_EP_RESOLVING; i++) {
+		poll(&pfd, 1, 10);
+		cm_poll(base, OBJ_POLL_BUDGET);
+	}
+}
+
 static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, size_t len)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
@@ -521,6 +538,8 @@ static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, s
 		return ret;
 	lock_get(&ep->cm_prog->lock);
 	ret = connect_locked(ep, param, len);
+	if (!ret)
+		send_request(ep);
 	lock_put(&ep->cm_prog->lock);
 	return ret;
 }

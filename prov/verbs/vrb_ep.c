@@ -44,7 +44,8 @@ static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool exte
 	}
 	if (vrb_cm.create_qp_ex(ep->cm.id, attr))
 		return errno ? -errno : -FI_EIO;
-	vrb_sq_init(&ep->sq, ep->cm.id->qp, extended);
+	vrb_sq_init(&ep->sq, ep->cm.id->qp, extended,
+		    ep->domain->attr.vendor_id == VRB_VENDOR_RXE);
 	return 0;
 }
 

@@ -308,7 +308,8 @@ static int cq_new(struct vrb_poller *p, unsigned entries, struct vrb_cq **cq_p)
 
 	if (!cq)
 		return -FI_ENOMEM;
-	ret = vrb_cq_init(cq, p->domain->ctx, p->channel, size);
+	ret = vrb_cq_init(cq, p->domain->ctx, p->channel, size,
+			  p->domain->attr.vendor_id == VRB_VENDOR_RXE);
 	if (ret) {
 		VRB_WARN(FI_LOG_CQ, "the device gives no completion queue of %u entries: %s\n", size,
 			 fi_strerror(-ret));
