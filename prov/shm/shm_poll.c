@@ -123,6 +123,7 @@ static void wake(struct shm_poller *poller)
 	poller->until_wait = 0;
 	poller->until_tick = 0;
 	poller->asleep = false;
+	obj_prog_disarm(poller->base.prog);
 	for (i = 0; i < poller->hot_cnt; i++)
 		shm_in_wake(&poller->hot[i]->in);
 }

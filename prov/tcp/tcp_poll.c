@@ -163,6 +163,7 @@ static int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned b
 	if (conn->hot && !conn->detached && ++conn->streak >= DETACH_AFTER) {
 		conn->detached = true;
 		tcp_conn_watch(conn);
+		obj_prog_disarm(poller->base.prog);
 	}
 	return got;
 }

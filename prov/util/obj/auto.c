@@ -74,6 +74,7 @@ static enum next watch_again(struct obj_auto_watch *w)
 	/* The same fd, with the pollers that came since. */
 	if (obj_prog_fd(w->prog) < 0)
 		return NEXT_TICK;
+	atomic_store(&w->prog->relied, true);
 	ret = obj_prog_arm(w->prog);
 	if (ret == -FI_EAGAIN)
 		return NEXT_NOW;
@@ -92,6 +93,7 @@ static enum next look(struct obj_auto_watch *w)
 		return next;
 	if (w->watching)
 		return NEXT_EVENT;
+	atomic_store(&w->prog->relied, false);
 	lock_get(&w->prog->lock);
 	done = obj_prog_poll_locked(w->prog);
 	lock_put(&w->prog->lock);

@@ -86,6 +86,7 @@ struct obj_prog {
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
 	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
+	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };
 
@@ -190,6 +191,18 @@ static inline void obj_prog_moved(struct obj_prog *prog, uint64_t deadline_ns)
 	/* 1: it fires at once as it is */
 	if (__builtin_expect(deadline_ns < prog->timer_ns && prog->timer_ns > 1, 0))
 		obj_prog_set_timer(prog, deadline_ns);
+}
+
+/* obj_prog_disarm - a poll undoes what arm() did, so that the fds no longer show all
+ * work: whoever else sleeps on them must wake, look, and arm again.  For pollers whose
+ * peers do not wake those that are awake.  Caller holds prog->lock.
+ */
+static inline void obj_prog_disarm(struct obj_prog *prog)
+{
+	bool relied = atomic_exchange_explicit(&prog->relied, false, memory_order_relaxed);
+
+	if (relied || atomic_load_explicit(&prog->sleepers, memory_order_relaxed))
+		obj_prog_moved(prog, 0);
 }
 
 /* The groups that feed a queue or counter: grows, never shrinks while the owner
