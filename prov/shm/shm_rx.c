@@ -90,10 +90,12 @@ static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!ret && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed))
 		ret = -FI_ECONNRESET;
+	if (ret == -ESRCH)
+		ret = -FI_ECONNRESET;
 	if (ret == -FI_EFAULT)
 		refuse_packet(conn, "a message from a buffer that cannot be read");
 	else if (ret)
-		shm_conn_fail(conn, ret == -ESRCH ? FI_ECONNRESET : -ret);
+		shm_conn_fail(conn, -ret);
 	owe(conn, from->id);
 	return ret;
 }
