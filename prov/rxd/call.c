@@ -201,6 +201,8 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	rxd_conn_ready(conn, &pkt->hello, now);
 	if (conn->mtu.most == conn->mtu.base)
 		rxd_tx_ping(conn, now);		/* else a path probe says that we are here */
+	if (link->kind == RXD_KIND_RDM && !link->closing)
+		eng_on_up(&link->base, rxd_conn_peer(conn));
 	if (link->kind == RXD_KIND_MSG)
 		eng_on_connected(&link->base, rxd_conn_peer(conn), pkt->data, pkt->len);
 	if (conn->state == RXD_READY)

@@ -71,7 +71,8 @@ tcp_world_tests = \
 	tests/tcp/crowd \
 	tests/tcp/hosts \
 	tests/tcp/idle \
-	tests/tcp/kill
+	tests/tcp/kill \
+	tests/tcp/near
 tcp_world_common = tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(tcp_world_tests)
 TESTS += $(tcp_world_tests)
@@ -85,6 +86,8 @@ tests_tcp_idle_SOURCES = tests/tcp/idle.c $(tcp_world_common)
 tests_tcp_idle_LDADD = src/libfabric.la
 tests_tcp_kill_SOURCES = tests/tcp/kill.c $(tcp_world_common)
 tests_tcp_kill_LDADD = src/libfabric.la
+tests_tcp_near_SOURCES = tests/tcp/near.c $(tcp_world_common)
+tests_tcp_near_LDADD = src/libfabric.la
 
 # The fuzzers need clang: "make prov/tcp/fuzz_hello prov/tcp/fuzz_stream CC=clang".
 tcp_fuzz_flags = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
