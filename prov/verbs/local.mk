@@ -4,6 +4,9 @@ EXTRA_DIST += prov/verbs/configure.m4 prov/verbs/README.md
 verbs_sources = \
 	prov/verbs/doorbell.c \
 	prov/verbs/doorbell.h \
+	prov/verbs/mlx5_direct.c \
+	prov/verbs/mlx5_direct.h \
+	prov/verbs/mlx5_wire.h \
 	prov/verbs/vrb.h \
 	prov/verbs/vrb_cm.c \
 	prov/verbs/vrb_dev.c \
@@ -32,8 +35,11 @@ builtin_prov_libs += prov/verbs/libverbs.la
 endif
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/verbs/vrb_test
-TESTS += prov/verbs/vrb_test
+check_PROGRAMS += prov/verbs/mlx5_direct_test prov/verbs/vrb_test
+TESTS += prov/verbs/mlx5_direct_test prov/verbs/vrb_test
+prov_verbs_mlx5_direct_test_SOURCES = prov/verbs/mlx5_direct_test.c
+prov_verbs_mlx5_direct_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_mlx5_direct_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
 prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)

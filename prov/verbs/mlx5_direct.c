@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <endian.h>
+#include <rdma/fi_errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "mlx5_direct.h"
+
+/* A test puts its own in place of the store, to look at memory at that moment. */
+#ifndef MLX5_STORE64
+#define MLX5_STORE64(reg, val) (*(volatile uint64_t *) (reg) = (val))
+#endif
+
+static inline void store_fence(void)
+{
+#ifdef __x86_64__
+	__asm__ __volatile__("sfence" ::: "memory");
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/* ---- building ------------------------------------------------------------------- */
+
+static const uint8_t wqe_op[VRB_OP_CNT] = {
+	[VRB_OP_SEND] = MLX5_WQE_SEND,
+	[VRB_OP_SEND_IMM] = MLX5_WQE_SEND_IMM,
+	[VRB_OP_WRITE] = MLX5_WQE_WRITE,
+	[VRB_OP_WRITE_IMM] = MLX5_WQE_WRITE_IMM,
+	[VRB_OP_READ] = MLX5_WQE_READ,
+	[VRB_OP_ADD] = MLX5_WQE_FETCH_ADD,
+	[VRB_OP_SWAP] = MLX5_WQE_CMP_SWAP,
+};
+
+/* The queue wraps between any two segments. */
+static inline char *seg_at(const struct mlx5_sq *sq, uint32_t seg)
+{
+	return sq->buf + (size_t) (seg & (sq->mask * 4 + 3)) * MLX5_SEG;
+}
+
+static inline uint32_t inline_len(const struct vrb_wr *wr)
+{
+	uint32_t len = 0;
+	unsigned i;
+
+	for (i = 0; i < wr->sge_cnt; i++)
+		len += wr->sge[i].length;
+	return len;
+}
+
+static inline uint32_t inline_segs(uint32_t len)
+{
+	return len ? (len + 4 + MLX5_SEG - 1) / MLX5_SEG : 0;
+}
+
+/* Copy behind what is there; the end of the queue may lie in the middle. */
+static inline char *put_bytes(const struct mlx5_sq *sq, char *at, const void *src, uint32_t len)
+{
+	char *end = sq->buf + (size_t) (sq->mask + 1) * MLX5_BB;
+	size_t room = (size_t) (end - at);
+
+	if (__builtin_expect(len < room, 1)) {
+		memcpy(at, src, len);
+		return at + len;
+	}
+	memcpy(at, src, room);
+	memcpy(sq->buf, (const char *) src + room, len - room);
+	return sq->buf + (len - room);
+}
+
+static inline void put_inline(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr,
+			      uint32_t len)
+{
+	char *at = seg_at(sq, seg);
+	unsigned i;
+
+	*(uint32_t *) at = htobe32(len | MLX5_INLINE_BIT);
+	at += 4;
+	for (i = 0; i < wr->sge_cnt; i++)
+		at = put_bytes(sq, at, (const void *) (uintptr_t) wr->sge[i].addr,
+			       wr->sge[i].length);
+}
+
+static inline uint32_t put_data(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
+{
+	struct mlx5_data *data;
+	unsigned i;
+
+	for (i = 0; i < wr->sge_cnt; i++) {
+		if (!wr->sge[i].length)
+			continue;	/* the device reads a length of 0 as 2 GiB */
+		data = (struct mlx5_data *) seg_at(sq, seg++);
+		data->len = htobe32(wr->sge[i].length);
+		data->lkey = htobe32(wr->sge[i].lkey);
+		data->addr = htobe64(wr->sge[i].addr);
+	}
+	return seg;
+}
+
+static inline void put_raddr(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
+{
+	struct mlx5_raddr *raddr = (struct mlx5_raddr *) seg_at(sq, seg);
+
+	raddr->addr = htobe64(wr->addr);
+	raddr->rkey = htobe32(wr->rkey);
+	raddr->reserved = 0;
+}
+
+static inline void put_amo(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
+{
+	struct mlx5_amo *amo = (struct mlx5_amo *) seg_at(sq, seg);
+
+	amo->operand = htobe64(wr->operand);
+	amo->compare = wr->op == VRB_OP_SWAP ? htobe64(wr->compare) : 0;
+}
+
+static inline void put_ctrl(const struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
+{
+	struct mlx5_ctrl *ctrl = (struct mlx5_ctrl *) seg_at(sq, sq->next * 4);
+	bool imm = wr->op == VRB_OP_SEND_IMM || wr->op == VRB_OP_WRITE_IMM;
+
+	ctrl->index_op = htobe32((sq->next & MLX5_COUNTER_MASK) << 8 | wqe_op[wr->op]);
+	ctrl->qpn_ds = htobe32(sq->qpn << 8 | segs);
+	ctrl->signature = 0;
+	ctrl->reserved[0] = ctrl->reserved[1] = 0;
+	ctrl->flags = (uint8_t) ((wr->flags & IBV_SEND_SIGNALED ? MLX5_CTRL_COMPLETION : 0) |
+				 (wr->flags & IBV_SEND_SOLICITED ? MLX5_CTRL_SOLICITED : 0) |
+				 (wr->flags & IBV_SEND_FENCE ? MLX5_CTRL_FENCE : 0));
+	ctrl->imm = imm ? htobe32(wr->imm) : 0;
+}
+
+static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
+{
+	struct mlx5_sq *sq = (struct mlx5_sq *) base;
+	bool amo = wr->op == VRB_OP_ADD || wr->op == VRB_OP_SWAP;
+	uint32_t first = sq->next * 4, seg = first + 1, len = 0, most, blocks;
+
+	/* Before anything is written: is there room for it at its longest? */
+	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
+	if (wr->flags & IBV_SEND_INLINE) {
+		len = inline_len(wr);
+		most += inline_segs(len);
+	} else {
+		most += wr->sge_cnt;
+	}
+	blocks = (most + 3) / 4;
+	if (__builtin_expect(blocks > MLX5_WQE_MAX || blocks > sq->mask + 1, 0))
+		return -FI_EMSGSIZE;
+	if (__builtin_expect(sq->next + blocks - sq->done > sq->mask + 1, 0))
+		return -FI_EAGAIN;
+	if (wr->op > VRB_OP_SEND_IMM)
+		put_raddr(sq, seg++, wr);
+	if (amo)
+		put_amo(sq, seg++, wr);
+	if (!(wr->flags & IBV_SEND_INLINE)) {
+		seg = put_data(sq, seg, wr);
+	} else if (len) {
+		put_inline(sq, seg, wr, len);
+		seg += inline_segs(len);
+	}
+	put_ctrl(sq, wr, seg - first);
+	blocks = (seg - first + 3) / 4;
+	sq->wr_id[sq->next & sq->mask] = wr->wr_id;
+	sq->blocks[sq->next & sq->mask] = (uint16_t) blocks;
+	sq->last = sq->next;
+	sq->next += blocks;
+	return 0;
+}
+
+/* ---- ringing ----------------------------------------------------------------------- */
+
+static inline uint64_t load64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* A lone request that is short goes into the register whole, so that the device need not
+ * fetch it; of several, only the beginning of the last.
+ */
+static void direct_ring(struct vrb_sq *base)
+{
+	struct mlx5_sq *sq = (struct mlx5_sq *) base;
+	uint32_t blocks = sq->next - sq->last, i, k;
+	char *reg = sq->reg + sq->reg_at;
+
+	if (sq->rung == sq->next)
+		return;
+	__atomic_store_n(&sq->dbrec[MLX5_DB_SEND], htobe32(sq->next & MLX5_COUNTER_MASK),
+			 __ATOMIC_RELEASE);
+	store_fence();
+	if (sq->rung == sq->last && blocks * MLX5_BB <= sq->reg_size) {
+		for (i = 0; i < blocks; i++)
+			for (k = 0; k < MLX5_BB; k += 8)
+				MLX5_STORE64(reg + i * MLX5_BB + k,
+					     load64(seg_at(sq, (sq->last + i) * 4) + k));
+	} else {
+		MLX5_STORE64(reg, load64(seg_at(sq, sq->last * 4)));
+	}
+	store_fence();
+	sq->reg_at ^= sq->reg_size;
+	sq->rung = sq->next;
+}
+
+const struct vrb_sq_ops vrb_sq_direct = {
+	.name = "direct",
+	.build = direct_build,
+	.ring = direct_ring,
+};
+
+int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
+{
+	struct mlx5_data *data = (struct mlx5_data *) (rq->buf + (size_t) (rq->next & rq->mask) *
+						       rq->stride);
+	unsigned i, used = 0, max = rq->stride / MLX5_SEG;
+
+	if (cnt > max)
+		return -FI_EINVAL;
+	if (rq->next - rq->done > rq->mask)
+		return -FI_EAGAIN;
+	for (i = 0; i < cnt; i++) {
+		if (!sge[i].length)
+			continue;
+		data[used].len = htobe32(sge[i].length);
+		data[used].lkey = htobe32(sge[i].lkey);
+		data[used++].addr = htobe64(sge[i].addr);
+	}
+	if (used < max)
+		data[used] = (struct mlx5_data) { .lkey = htobe32(MLX5_NO_LKEY) };
+	rq->wr_id[rq->next & rq->mask] = wr_id;
+	rq->next++;
+	__atomic_store_n(&rq->dbrec[MLX5_DB_RECV], htobe32(rq->next & MLX5_COUNTER_MASK),
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* ---- completions ------------------------------------------------------------------------ */
+
+static enum ibv_wc_status status_of(uint8_t syndrome)
+{
+	static const uint8_t table[][2] = {
+		{ 0x01, IBV_WC_LOC_LEN_ERR }, { 0x02, IBV_WC_LOC_QP_OP_ERR },
+		{ 0x04, IBV_WC_LOC_PROT_ERR }, { 0x05, IBV_WC_WR_FLUSH_ERR },
+		{ 0x06, IBV_WC_MW_BIND_ERR }, { 0x10, IBV_WC_BAD_RESP_ERR },
+		{ 0x11, IBV_WC_LOC_ACCESS_ERR }, { 0x12, IBV_WC_REM_INV_REQ_ERR },
+		{ 0x13, IBV_WC_REM_ACCESS_ERR }, { 0x14, IBV_WC_REM_OP_ERR },
+		{ 0x15, IBV_WC_RETRY_EXC_ERR }, { 0x16, IBV_WC_RNR_RETRY_EXC_ERR },
+		{ 0x22, IBV_WC_REM_ABORT_ERR },
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (table[i][0] == syndrome)
+			return (enum ibv_wc_status) table[i][1];
+	return IBV_WC_GENERAL_ERR;
+}
+
+void vrb_mlx5_cq_init(struct mlx5_cq *cq)
+{
+	uint32_t i;
+
+	for (i = 0; i <= cq->mask; i++)
+		cq->buf[(size_t) (i + 1) * cq->stride - 1] = (char) (MLX5_CQE_NONE << 4 | 1);
+	cq->next = 0;
+}
+
+/* The entry is ours when its owner bit is that of this trip round the queue. */
+static inline const struct mlx5_cqe *take(const struct mlx5_cq *cq)
+{
+	const struct mlx5_cqe *cqe = (const struct mlx5_cqe *)
+		(cq->buf + (size_t) ((cq->next & cq->mask) + 1) * cq->stride - sizeof(*cqe));
+	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
+
+	if (op_own >> 4 == MLX5_CQE_NONE || (op_own & 1) != !!(cq->next & (cq->mask + 1)))
+		return NULL;
+	return cqe;
+}
+
+static inline void on_sent(struct mlx5_sq *sq, uint32_t counter, struct vrb_wc *wc)
+{
+	uint32_t at = counter & sq->mask;
+
+	wc->wr_id = sq->wr_id[at];
+	/* Unsignalled ones before it are done as well. */
+	sq->done += ((counter - sq->done) & MLX5_COUNTER_MASK) + sq->blocks[at];
+}
+
+static inline void on_received(struct mlx5_rq *rq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
+{
+	wc->wr_id = rq->wr_id[be16toh(cqe->counter) & rq->mask];
+	rq->done++;
+	wc->len = be32toh(cqe->len);
+	wc->imm = be32toh(cqe->imm);
+}
+
+/* Returns false for an entry of a queue pair that is gone. */
+static inline bool read_cqe(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
+{
+	uint32_t qpn = be32toh(cqe->op_qpn) & 0xffffff;
+	struct mlx5_qp *qp = cq->find(cq, qpn);
+	uint8_t op = cqe->op_own >> 4;
+
+	if (__builtin_expect(!qp, 0))
+		return false;
+	wc->status = IBV_WC_SUCCESS;
+	wc->qp_num = qpn;
+	if (op == MLX5_CQE_SENT) {
+		on_sent(&qp->sq, be16toh(cqe->counter), wc);
+		return true;
+	}
+	wc->has_imm = op == MLX5_CQE_RECEIVED_IMM || op == MLX5_CQE_WRITTEN_IMM;
+	wc->write = op == MLX5_CQE_WRITTEN_IMM;
+	if (op == MLX5_CQE_SEND_ERROR)
+		on_sent(&qp->sq, be16toh(cqe->counter), wc);
+	else
+		on_received(&qp->rq, cqe, wc);
+	if (op == MLX5_CQE_SEND_ERROR || op == MLX5_CQE_RECV_ERROR) {
+		wc->status = status_of(cqe->syndrome);
+		wc->vendor_err = cqe->vendor;
+	}
+	return true;
+}
+
+static int direct_poll(struct vrb_cq *base, struct vrb_wc *wc, int max)
+{
+	struct mlx5_cq *cq = (struct mlx5_cq *) base;
+	const struct mlx5_cqe *cqe;
+	uint32_t first = cq->next;
+	int cnt = 0;
+
+	while (cnt < max && (cqe = take(cq))) {
+		cnt += read_cqe(cq, cqe, &wc[cnt]);
+		cq->next++;
+	}
+	if (cq->next != first)
+		__atomic_store_n(cq->dbrec, htobe32(cq->next & 0xffffff), __ATOMIC_RELEASE);
+	return cnt;
+}
+
+const struct vrb_cq_ops vrb_cq_direct = {
+	.name = "direct",
+	.poll = direct_poll,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * mlx5_wire.h - what stands in the queues of an mlx5 device, as its programming manual
+ * has it.  Everything is big-endian.
+ */
+#ifndef VRB_MLX5_WIRE_H
+#define VRB_MLX5_WIRE_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define MLX5_BB 64u			/* a send request takes up basic blocks of so many bytes */
+#define MLX5_SEG 16u			/* and is made of segments of so many */
+#define MLX5_WQE_MAX 16u		/* blocks of the longest request that we build */
+#define MLX5_INLINE_BIT 0x80000000u	/* of a segment that is followed by its data */
+#define MLX5_NO_LKEY 0x100u		/* ends the list of a receive */
+#define MLX5_COUNTER_MASK 0xffffu	/* of a doorbell record */
+
+/* Doorbell record of a queue pair: next receive, next send. */
+#define MLX5_DB_RECV 0
+#define MLX5_DB_SEND 1
+
+enum mlx5_wqe_op {
+	MLX5_WQE_WRITE = 0x08,
+	MLX5_WQE_WRITE_IMM = 0x09,
+	MLX5_WQE_SEND = 0x0a,
+	MLX5_WQE_SEND_IMM = 0x0b,
+	MLX5_WQE_READ = 0x10,
+	MLX5_WQE_CMP_SWAP = 0x11,
+	MLX5_WQE_FETCH_ADD = 0x12,
+};
+
+/* mlx5_ctrl.flags */
+#define MLX5_CTRL_COMPLETION 0x08
+#define MLX5_CTRL_SOLICITED 0x02
+#define MLX5_CTRL_FENCE 0x80
+
+struct mlx5_ctrl {
+	uint32_t index_op;		/* counter of its first block << 8, operation */
+	uint32_t qpn_ds;		/* queue pair << 8, segments in all */
+	uint8_t signature;
+	uint8_t reserved[2];
+	uint8_t flags;
+	uint32_t imm;
+};
+
+struct mlx5_raddr {
+	uint64_t addr;
+	uint32_t rkey;
+	uint32_t reserved;
+};
+
+struct mlx5_amo {
+	uint64_t operand;		/* what to add, or the new value */
+	uint64_t compare;
+};
+
+struct mlx5_data {
+	uint32_t len;
+	uint32_t lkey;
+	uint64_t addr;
+};
+
+static_assert(sizeof(struct mlx5_ctrl) == MLX5_SEG, "a segment");
+static_assert(sizeof(struct mlx5_raddr) == MLX5_SEG, "a segment");
+static_assert(sizeof(struct mlx5_amo) == MLX5_SEG, "a segment");
+static_assert(sizeof(struct mlx5_data) == MLX5_SEG, "a segment");
+
+enum mlx5_cqe_op {
+	MLX5_CQE_SENT = 0,
+	MLX5_CQE_WRITTEN_IMM = 1,
+	MLX5_CQE_RECEIVED = 2,
+	MLX5_CQE_RECEIVED_IMM = 3,
+	MLX5_CQE_SEND_ERROR = 13,
+	MLX5_CQE_RECV_ERROR = 14,
+	MLX5_CQE_NONE = 15,		/* not yet written */
+};
+
+struct mlx5_cqe {
+	uint8_t reserved0[32];
+	uint32_t srqn;
+	uint32_t imm;
+	uint32_t reserved1;
+	uint32_t len;
+	uint8_t reserved2[6];		/* a time stamp, where it is no error */
+	uint8_t vendor;			/* of an error */
+	uint8_t syndrome;
+	uint32_t op_qpn;		/* low 24 bits: queue pair */
+	uint16_t counter;		/* of the request that is done */
+	uint8_t signature;
+	uint8_t op_own;			/* enum mlx5_cqe_op << 4, owner bit */
+};
+
+static_assert(sizeof(struct mlx5_cqe) == 64, "a completion");
+
+#endif
