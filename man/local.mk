@@ -43,6 +43,7 @@ man_pages = \
 	man/fi_tcp.7 \
 	man/fi_trigger.3 \
 	man/fi_udp.7 \
+	man/fi_verbs.7 \
 	man/fi_version.3
 
 man_examples = \

@@ -65,7 +65,7 @@ static void read_conf(void)
 	number("cqread_bunch_size", "Completions that are taken from the device at a time",
 	       &vrb_conf.bunch, 1, 64);
 	text("device_name", "Use this RDMA device only", &vrb_conf.device);
-	text("doorbell", "How requests reach the device: direct, extended or post (default: the "
+	text("doorbell", "How requests reach the device: extended or post (default: the "
 	     "first that the device has)", &vrb_conf.doorbell);
 }
 
