@@ -129,12 +129,12 @@ static void remember(struct rxd_cc *cc)
 	cc->undo_dead = false;
 }
 
-/* A queue makes round trips longer before it overflows, or else loses many at once. */
+/* A queue makes all round trips longer before it overflows, or else loses many at once. */
 static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
 {
 	uint64_t more = rtt->min / 4 > QUEUE_NS ? rtt->min / 4 : QUEUE_NS;
 
-	return cc->losing > cc->tolerance || !rtt->min || rtt->smooth > rtt->min + more;
+	return cc->losing > cc->tolerance || !rtt->min || rtt->best > rtt->min + more;
 }
 
 void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,

@@ -13,8 +13,9 @@
 #define RTT (20 * MS)
 #define SEG 1400
 
-static const struct rxd_rtt short_trip = { .min = RTT, .smooth = RTT, .latest = RTT };
-static const struct rxd_rtt long_trip = { .min = RTT, .smooth = RTT * 3 / 2, .latest = RTT };
+static const struct rxd_rtt short_trip = { .min = RTT, .smooth = RTT, .latest = RTT, .best = RTT };
+static const struct rxd_rtt long_trip = { .min = RTT, .smooth = RTT * 3 / 2, .latest = RTT * 3 / 2,
+					 .best = RTT * 3 / 2 };
 
 /* A window's worth of acknowledgements, one round trip after the other. */
 static uint64_t trips(struct rxd_cc *cc, uint64_t now, unsigned cnt)

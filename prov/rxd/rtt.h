@@ -14,6 +14,7 @@
 
 #define RXD_RTT_FIRST_NS UINT64_C(50000000)	/* before anything is known */
 #define RXD_RTT_SAMPLES 4096
+#define RXD_RTT_FEW 16
 #define RXD_RTT_GRAIN_NS UINT64_C(1000000)	/* what timers here can be late by */
 
 struct rxd_rtt {
@@ -22,6 +23,9 @@ struct rxd_rtt {
 	uint64_t min;		/* of the last samples; 0: nothing measured yet */
 	uint64_t latest;
 	uint64_t min_next;	/* of those since @left was full */
+	uint64_t best;		/* of the last few samples: what is above is not chance */
+	uint64_t best_next;	/* of those since */
+	uint32_t few;		/* until @best is made anew */
 	uint32_t left;		/* samples until @min is made anew: paths change */
 };
 
@@ -31,8 +35,29 @@ static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 	rtt->var = RXD_RTT_FIRST_NS / 2;
 	rtt->min = 0;
 	rtt->latest = 0;
-	rtt->min_next = UINT64_MAX;
+	rtt->min_next = rtt->best_next = UINT64_MAX;
 	rtt->left = RXD_RTT_SAMPLES;
+	rtt->best = 0;
+	rtt->few = RXD_RTT_FEW;
+}
+
+/* Minima over the last samples: the finished window's, or less if there is less. */
+static inline void rxd_rtt_minima(struct rxd_rtt *rtt, uint64_t sample)
+{
+	rtt->min_next = sample < rtt->min_next ? sample : rtt->min_next;
+	rtt->best_next = sample < rtt->best_next ? sample : rtt->best_next;
+	rtt->min = sample < rtt->min ? sample : rtt->min;
+	rtt->best = sample < rtt->best ? sample : rtt->best;
+	if (!--rtt->few) {
+		rtt->best = rtt->best_next;
+		rtt->best_next = UINT64_MAX;
+		rtt->few = RXD_RTT_FEW;
+	}
+	if (!--rtt->left) {
+		rtt->min = rtt->min_next;
+		rtt->min_next = UINT64_MAX;
+		rtt->left = RXD_RTT_SAMPLES;
+	}
 }
 
 /* rxd_rtt_sample - a packet came back after @sample, of which the receiver kept it
@@ -46,19 +71,11 @@ static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t
 		sample = 1;
 	rtt->latest = sample;
 	if (!rtt->min) {
-		rtt->min = rtt->smooth = sample;
+		rtt->min = rtt->smooth = rtt->best = sample;
 		rtt->var = sample / 2;
 		return;
 	}
-	if (sample < rtt->min_next)
-		rtt->min_next = sample;
-	if (sample < rtt->min)
-		rtt->min = sample;
-	if (!--rtt->left) {
-		rtt->min = rtt->min_next;
-		rtt->min_next = UINT64_MAX;
-		rtt->left = RXD_RTT_SAMPLES;
-	}
+	rxd_rtt_minima(rtt, sample);
 	/* a delay that cannot be true is not believed */
 	if (sample >= rtt->min + delay)
 		sample -= delay;

@@ -309,7 +309,7 @@ static void receiver(uint64_t end)
 	share->port = ntohs(((struct sockaddr_in *) share->addr)->sin_port);
 	share->ready = true;
 	while (!share->stop_rx || got > 0) {
-		got = conf.senders > 2 ? fi_cq_sread(s.cq, entry, 16, NULL, 50) :
+		got = conf.senders > 1 ? fi_cq_sread(s.cq, entry, 16, NULL, 50) :
 					 fi_cq_read(s.cq, entry, 16);
 		if (got == -FI_EAVAIL) {	/* a sender died in the middle of a message */
 			CHECK(fi_cq_readerr(s.cq, &err, 0) == 1);
@@ -370,14 +370,16 @@ static int post(struct side *s, fi_addr_t to, struct slot *slot, struct tally *t
 	return !ret;
 }
 
-static unsigned complete(struct side *s, struct tally *t)
+/* @full: there is nothing else to do.  Many processes cannot all spin. */
+static unsigned complete(struct side *s, struct tally *t, bool full)
 {
 	struct fi_cq_err_entry err = { 0 };
 	struct fi_cq_msg_entry entry[16];
 	struct slot *slot;
 	ssize_t got, i;
 
-	got = fi_cq_read(s->cq, entry, 16);
+	got = full && conf.senders > 1 ? fi_cq_sread(s->cq, entry, 16, NULL, 20) :
+					 fi_cq_read(s->cq, entry, 16);
 	if (got == -FI_EAVAIL) {
 		CHECK(fi_cq_readerr(s->cq, &err, 0) == 1);
 		slot = err.op_context;
@@ -398,7 +400,7 @@ static void sender(uint32_t id)
 {
 	struct tally *t = &share->tally[id];
 	struct slot *slots = calloc(conf.window, sizeof(*slots));
-	unsigned out = 0, i, idle = 0;
+	unsigned out = 0, i;
 	uint64_t end;
 	struct side s;
 	fi_addr_t to;
@@ -415,11 +417,7 @@ static void sender(uint32_t id)
 		for (i = 0; i < conf.window && !share->stop; i++)
 			if (!slots[i].busy)
 				out += (unsigned) post(&s, to, &slots[i], t, id);
-		i = complete(&s, t);
-		out -= i;
-		idle = i ? 0 : idle + 1;
-		if (idle > 20 && conf.senders > 1)
-			sched_yield();
+		out -= complete(&s, t, out == conf.window || share->stop);
 	}
 	side_close(&s);
 	for (i = 0; i < conf.window; i++)
