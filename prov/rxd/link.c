@@ -46,7 +46,14 @@ void rxd_link_input(void *owner, const uint8_t *buf, size_t len)
 	struct rxd_link *link = owner;
 	struct rxd_conn *conn;
 	struct rxd_pkt pkt;
-	const char *why = rxd_parse(buf, len, &pkt);
+	_Alignas(8) uint8_t call[RXD_CALL_MAX];
+	const char *why;
+
+	/* calls have addresses within; in a train a datagram begins anywhere */
+	if (__builtin_expect(len >= sizeof(struct rxd_hdr) && len <= sizeof(call) &&
+			     buf[offsetof(struct rxd_hdr, type)] != RXD_DATA, 0))
+		buf = memcpy(call, buf, len);
+	why = rxd_parse(buf, len, &pkt);
 
 	if (__builtin_expect(why != NULL, 0)) {
 		RXD_WARN_SPARSE("dropped a datagram of %zu bytes: %s\n", len, why);

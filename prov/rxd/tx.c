@@ -743,6 +743,9 @@ void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
 			on_silence(conn, now);
 		else
 			rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
+		/* what was lost measured the path, and nobody will answer it any more */
+		if (!conn->loss.out_cnt && rxd_tx_idle(conn))
+			conn->owed_ns = 0;
 	}
 	if (conn->state == RXD_READY)
 		rxd_conn_touch(conn);
