@@ -221,14 +221,15 @@ uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 	return loss->last_ns + rxd_loss_wait(loss, rtt, peer_delay_ns);
 }
 
-const struct rxd_sent *rxd_loss_oldest(const struct rxd_loss *loss)
+uint32_t rxd_loss_longest(const struct rxd_loss *loss)
 {
+	uint32_t size = 0;
 	uint64_t pn;
 
 	for (pn = loss->base; pn < loss->next; pn++)
-		if (at(loss, pn)->state == RXD_SENT_OUT)
-			return at(loss, pn);
-	return NULL;
+		if (at(loss, pn)->state == RXD_SENT_OUT && at(loss, pn)->size > size)
+			size = at(loss, pn)->size;
+	return size;
 }
 
 void rxd_loss_idle(struct rxd_loss *loss)

@@ -99,8 +99,8 @@ uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p);
 
-/* rxd_loss_oldest - the oldest packet out, or NULL. */
-const struct rxd_sent *rxd_loss_oldest(const struct rxd_loss *loss);
+/* rxd_loss_longest - bytes of the longest datagram out; 0: none is. */
+uint32_t rxd_loss_longest(const struct rxd_loss *loss);
 
 /* rxd_loss_idle - nothing is out: give memory back. */
 void rxd_loss_idle(struct rxd_loss *loss);

@@ -712,11 +712,11 @@ static void probe(struct rxd_conn *conn, uint64_t now)
 
 static void on_silence(struct rxd_conn *conn, uint64_t now)
 {
-	const struct rxd_sent *oldest = rxd_loss_oldest(&conn->loss);
 	struct acking a = { .conn = conn, .now = now };
 
 	conn->loss.probes++;
-	if (oldest && rxd_mtu_silence(&conn->mtu, oldest->size)) {
+	/* not the oldest: of a short one the answer may be what was lost */
+	if (rxd_mtu_silence(&conn->mtu, rxd_loss_longest(&conn->loss))) {
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 		rxd_loss_give_up(&conn->loss, &loss_ops, &a);
 	}
