@@ -66,6 +66,7 @@ engine_tests = \
 	prov/util/engine/cm_test \
 	prov/util/engine/engine_test \
 	prov/util/engine/match_test \
+	prov/util/engine/mix_test \
 	prov/util/engine/model_test \
 	prov/util/engine/owner_test \
 	prov/util/engine/rma_test \
@@ -109,6 +110,10 @@ prov_util_engine_model_test_SOURCES = prov/util/engine/model_test.c $(engine_sim
 prov_util_engine_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_model_test_LDADD = $(engine_sim_libs)
 prov_util_engine_model_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_mix_test_SOURCES = prov/util/engine/mix_test.c $(engine_sim_sources)
+prov_util_engine_mix_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_mix_test_LDADD = $(engine_sim_libs)
+prov_util_engine_mix_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_rma_test_SOURCES = prov/util/engine/rma_test.c $(engine_sim_sources)
 prov_util_engine_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_rma_test_LDADD = $(engine_sim_libs)

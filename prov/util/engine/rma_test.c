@@ -636,11 +636,13 @@ static void random_run(uint64_t seed, bool starve)
 	tear_down(NULL);
 }
 
+static uint64_t seeds_from = 1, seeds_cnt = 30;
+
 static void test_random(void **arg)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 30; seed++)
+	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++)
 		random_run(seed, false);
 }
 
@@ -648,14 +650,14 @@ static void test_random_without_memory(void **arg)
 {
 	uint64_t seed;
 
-	for (seed = 1; seed <= 30; seed++)
+	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++)
 		random_run(seed, true);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define ROUGH(name) cmocka_unit_test_setup_teardown(name, set_up_rough, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_every_length),
@@ -686,5 +688,10 @@ int main(void)
 		cmocka_unit_test(test_random_without_memory),
 	};
 
+	/* rma_test [first seed [how many]] */
+	if (argc > 1)
+		seeds_from = strtoull(argv[1], NULL, 0);
+	if (argc > 2)
+		seeds_cnt = strtoull(argv[2], NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }
