@@ -16,7 +16,7 @@
 #define COUNT_MAX 3000
 
 static uint64_t first_seed = 1;
-static unsigned seeds = 150;
+static unsigned seeds = 100;
 
 /* What one member is about in one operation; its address is the context. */
 struct part {
