@@ -6,6 +6,7 @@
 
 man_pages = \
 	man/fabric.7 \
+	man/fabtests.7 \
 	man/fi_atomic.3 \
 	man/fi_av.3 \
 	man/fi_av_set.3 \
@@ -42,9 +43,11 @@ man_pages = \
 	man/fi_shm.7 \
 	man/fi_tcp.7 \
 	man/fi_trigger.3 \
+	man/fi_ubertest.1 \
 	man/fi_udp.7 \
 	man/fi_verbs.7 \
-	man/fi_version.3
+	man/fi_version.3 \
+	man/runfabtests.1
 
 man_examples = \
 	man/examples/fi_atomic \
