@@ -483,8 +483,10 @@ static void take_in(struct shm_conn *conn, struct shm_chan *chan, const struct s
 	welcome.serial = hello->serial;
 	ret = shm_hello_send(conn->src.fd, &welcome, seg_fd);
 	close(seg_fd);
-	if (ret) {
-		shm_conn_close(conn, -ret);	/* the caller is gone again */
+	if (ret) {	/* the caller is gone again, and if ours gave way to its call, nothing comes */
+		shm_conn_close(conn, -ret);
+		if (chan->state == SHM_CHAN_CROSSED)
+			call_failed(chan, FI_ECONNRESET, false);
 		return;
 	}
 	chan->peer_serial = hello->serial;

@@ -247,8 +247,10 @@ static void mprobe_order(void)
 	if (mt_rank == 0) {
 		for (int i = 0; i < 4; i++) {
 			mt_fill(out[i], sizeof(out[i]), (unsigned int) i);
-			MPI_Send(out[i], sizeof(out[i]), MPI_BYTE, 1, 3, mt_comm);
+			MPI_Isend(out[i], sizeof(out[i]), MPI_BYTE, 1, 3, mt_comm, &req[i]);
 		}
+		/* a send of this length may wait for its receive, which comes after all probes */
+		MPI_Waitall(4, req, MPI_STATUSES_IGNORE);
 	} else if (mt_rank == 1) {
 		for (int i = 0; i < 4; i++)
 			MPI_Mprobe(0, 3, mt_comm, &msg[i], &st);

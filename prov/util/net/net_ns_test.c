@@ -123,7 +123,10 @@ static int set_link(const char *name, unsigned flags, const char *master)
 		index = if_nametoindex(master);
 		put(&req, IFLA_MASTER, &index, sizeof(index));
 	}
-	return talk(&req);
+	if (talk(&req))
+		return -1;
+	usleep(5000);	/* the library may take what it read 2 ms ago for what is */
+	return 0;
 }
 
 static int add_addr(const char *name, const char *host, uint8_t prefix)
