@@ -20,6 +20,8 @@
 
 #define BACKOFF_FIRST_NS (5 * CLOCK_NS_PER_MS)
 #define BACKOFF_MAX_SHIFT 5	/* 160 ms */
+#define AWAIT_NS (CLOCK_NS_PER_S / 2)
+#define TIMEOUT_NS ((uint64_t) rxm_conf.conn_timeout_ms * CLOCK_NS_PER_MS)
 
 /* ---- what is said about ourselves ------------------------------------------------- */
 
@@ -76,9 +78,9 @@ void rxm_call_ended(struct rxm_conn *conn, int err, bool final)
 	obj_prog_moved(conn->link->poller->base.prog, due);
 }
 
-static void set_deadline(struct rxm_conn *conn)
+static void set_deadline(struct rxm_conn *conn, uint64_t ns)
 {
-	uint64_t due = clock_ns() + (uint64_t) rxm_conf.conn_timeout_ms * CLOCK_NS_PER_MS;
+	uint64_t due = clock_ns() + ns;
 
 	timer_set(&conn->link->poller->timers, &conn->timer, due);
 	obj_prog_moved(conn->link->poller->base.prog, due);
@@ -136,7 +138,7 @@ static void call(struct rxm_conn *conn)
 	}
 	conn->ours = true;
 	rxm_conn_set_state(conn, RXM_CALLING);
-	set_deadline(conn);
+	set_deadline(conn, TIMEOUT_NS);
 }
 
 int rxm_call(struct rxm_conn *conn)
@@ -174,6 +176,8 @@ void rxm_call_timer(struct rxm_conn *conn, uint64_t now)
 {
 	if (conn->state == RXM_TAKING)
 		rxm_conn_fail(conn, FI_ETIMEDOUT);
+	else if (conn->state == RXM_AWAITING && now < conn->first_ns + TIMEOUT_NS)
+		call(conn);	/* the peer may have ended before its call was here */
 	else if (conn->state == RXM_CALLING || conn->state == RXM_AWAITING)
 		rxm_call_ended(conn, FI_ETIMEDOUT, true);
 	else if (conn->state == RXM_WAITING && conn->give_up)
@@ -234,7 +238,7 @@ void rxm_on_refused(struct rxm_sock *sock, int err, const void *data, size_t len
 	if (reason == RXM_CROSSED) {
 		rxm_conn_drop_socks(conn);
 		rxm_conn_set_state(conn, RXM_AWAITING);
-		set_deadline(conn);
+		set_deadline(conn, AWAIT_NS);
 	} else if (reason == RXM_OTHER) {
 		RXM_WARN_SPARSE("%s is of another version of this library: use the same on all "
 				"hosts\n", rxm_conn_text(conn, text));
@@ -311,7 +315,7 @@ static int take(struct rxm_conn *conn, struct fi_info *info, const struct rxm_he
 			heed(conn, hello);
 			conn->ours = false;
 			rxm_conn_set_state(conn, RXM_TAKING);
-			set_deadline(conn);
+			set_deadline(conn, TIMEOUT_NS);
 		}
 		ret = fi_accept((*sock_p)->ep, data, introduce(link, data, false));
 		if (ret)

@@ -20,6 +20,7 @@
 #include "shm_seg.h"
 
 #define BACKOFF_FIRST_NS (2 * CLOCK_NS_PER_MS)
+#define CROSSED_NS (CLOCK_NS_PER_S / 5)
 #define BACKOFF_MAX_SHIFT 5			/* 64 ms */
 #define DOOR_PAUSE_NS (20 * CLOCK_NS_PER_MS)	/* without descriptors */
 #define NAMES_MAX 4096				/* names that an endpoint tries */
@@ -238,15 +239,17 @@ static void report_unreachable(struct shm_chan *chan)
 }
 
 /* BACKOFF: the pause is over; CROSSED: the other side's call, which was to replace
- * ours, did not come.
+ * ours, did not come.  Its process may have ended meanwhile: call again, and if it
+ * lives and is only slow, it says the same once more.
  */
 void shm_wireup_timer(struct eng_timer *timer, uint64_t now)
 {
 	struct shm_chan *chan = container_of(timer, struct shm_chan, timer);
 
-	if (chan->state == SHM_CHAN_CROSSED)
+	if (chan->state == SHM_CHAN_CROSSED && now >= chan->first_ns +
+	    (uint64_t) shm_conf.conn_timeout_ms * CLOCK_NS_PER_MS)
 		call_failed(chan, FI_ETIMEDOUT, true);
-	else if (chan->give_up)
+	else if (chan->state != SHM_CHAN_CROSSED && chan->give_up)
 		report_unreachable(chan);
 	else
 		call(chan);
@@ -418,8 +421,7 @@ static void on_refuse(struct shm_conn *conn, const struct shm_hello *hello)
 	chan->dial = NULL;
 	if (hello->reason == SHM_CROSSED) {
 		shm_chan_set_state(chan, SHM_CHAN_CROSSED);
-		shm_timer_set(conn->poller, &chan->timer, clock_ns() +
-			      (uint64_t) shm_conf.conn_timeout_ms * CLOCK_NS_PER_MS);
+		shm_timer_set(conn->poller, &chan->timer, clock_ns() + CROSSED_NS);
 	} else {
 		if (!conn->link->near)
 			SHM_WARN_SPARSE(conn->link, "%s refused our connection: %s%s%s\n",
@@ -483,10 +485,8 @@ static void take_in(struct shm_conn *conn, struct shm_chan *chan, const struct s
 	welcome.serial = hello->serial;
 	ret = shm_hello_send(conn->src.fd, &welcome, seg_fd);
 	close(seg_fd);
-	if (ret) {	/* the caller is gone again, and if ours gave way to its call, nothing comes */
+	if (ret) {	/* the caller is gone again */
 		shm_conn_close(conn, -ret);
-		if (chan->state == SHM_CHAN_CROSSED)
-			call_failed(chan, FI_ECONNRESET, false);
 		return;
 	}
 	chan->peer_serial = hello->serial;
