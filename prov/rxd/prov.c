@@ -33,6 +33,7 @@ static const struct obj_domain_ops domain_ops = {
 	.srx_ctx = eng_srx_open,
 	.control = eng_domain_control,
 	.query_atomic = eng_query_atomic,
+	.query_collective = eng_query_collective,
 };
 
 static int domain_init(struct obj_domain *domain)

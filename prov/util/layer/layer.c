@@ -30,6 +30,11 @@ struct offer {
 	struct fi_fabric_attr fabric;
 };
 
+static uint64_t rdm_caps(enum fi_ep_type type)
+{
+	return type == FI_EP_RDM ? ENG_RDM_CAPS : 0;
+}
+
 /* Connected endpoints have one context each. */
 static uint64_t sep_caps(enum fi_ep_type type)
 {
@@ -39,7 +44,7 @@ static uint64_t sep_caps(enum fi_ep_type type)
 static void offer_queues(struct offer *offer, const struct layer *layer, enum fi_ep_type type)
 {
 	offer->tx = (struct fi_tx_attr) {
-		.caps = ENG_TX_CAPS | sep_caps(type),
+		.caps = ENG_TX_CAPS | rdm_caps(type) | sep_caps(type),
 		.op_flags = ENG_TX_OP_FLAGS,
 		.msg_order = ENG_MSG_ORDER,
 		.inject_size = *layer->inject_size,
@@ -48,7 +53,7 @@ static void offer_queues(struct offer *offer, const struct layer *layer, enum fi
 		.rma_iov_limit = ENG_RMA_IOV_LIMIT,
 	};
 	offer->rx = (struct fi_rx_attr) {
-		.caps = ENG_RX_CAPS,
+		.caps = ENG_RX_CAPS | rdm_caps(type),
 		.op_flags = ENG_RX_OP_FLAGS,
 		.msg_order = ENG_MSG_ORDER,
 		.size = *layer->rx_size,
@@ -107,7 +112,7 @@ static void offer_fill(struct offer *offer, const struct layer *layer,
 		.prov_version = OFI_PROV_VERSION,
 	};
 	offer->info = (struct fi_info) {
-		.caps = (CAPS | sep_caps(type)) &
+		.caps = (CAPS | rdm_caps(type) | sep_caps(type)) &
 			(lower->caps & FI_REMOTE_COMM ? UINT64_MAX : ~FI_REMOTE_COMM),
 		.addr_format = lower->addr_format,
 		.src_addr = lower->src_addr,
