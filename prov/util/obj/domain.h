@@ -79,6 +79,7 @@ struct obj_domain {
 	uint64_t eq_flags;		/* FI_REG_MR: registrations complete there */
 
 	struct list progs;		/* struct obj_prog; guarded in prog.c */
+	unsigned progs_leaving;		/* taken off, but not forgotten yet; likewise */
 	pthread_mutex_t auto_lock;	/* guards the making of @autop */
 	struct obj_auto *autop;		/* progress thread; NULL until an endpoint is enabled */
 

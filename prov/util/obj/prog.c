@@ -18,6 +18,7 @@
  * so a group's last reference may go while its domain closes.
  */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t list_left = PTHREAD_COND_INITIALIZER;	/* a group has left */
 
 static void hold_list(void)
 {
@@ -70,15 +71,28 @@ void obj_prog_get(struct obj_prog *prog)
 	atomic_fetch_add(&prog->refs, 1);
 }
 
-/* Takes list_lock, so that a domain that closes finds the group whole or gone. */
+/* A domain that closes meanwhile waits until this is over.  No other lock is taken
+ * under list_lock: a progress thread, which holds some, may open endpoints of a
+ * domain below, and those need a group.
+ */
 static void forget_domain(struct obj_prog *prog)
 {
+	struct obj_domain *domain;
+
 	pthread_mutex_lock(&list_lock);
-	if (prog->domain) {
-		obj_auto_forget(prog);
+	domain = prog->domain;
+	if (domain) {
 		list_del(&prog->node);
 		prog->domain = NULL;
+		domain->progs_leaving++;
 	}
+	pthread_mutex_unlock(&list_lock);
+	if (!domain)
+		return;
+	obj_auto_forget(prog);
+	pthread_mutex_lock(&list_lock);
+	domain->progs_leaving--;
+	pthread_cond_broadcast(&list_left);
 	pthread_mutex_unlock(&list_lock);
 }
 
@@ -111,21 +125,50 @@ void obj_prog_put(struct obj_prog *prog)
 	free(prog);
 }
 
+/* try_get - false when the last reference is gone: somebody is about to forget it. */
+static bool try_get(struct obj_prog *prog)
+{
+	unsigned refs = atomic_load(&prog->refs);
+
+	while (refs)
+		if (atomic_compare_exchange_weak(&prog->refs, &refs, refs + 1))
+			return true;
+	return false;
+}
+
+/* The next group of @domain, with a reference, or NULL when there is none left. */
+static struct obj_prog *take_one(struct obj_domain *domain)
+{
+	struct obj_prog *prog = NULL;
+
+	pthread_mutex_lock(&list_lock);
+	while (!list_empty(&domain->progs) || domain->progs_leaving) {
+		if (!list_empty(&domain->progs)) {
+			prog = container_of(domain->progs.next, struct obj_prog, node);
+			if (try_get(prog)) {
+				list_del(&prog->node);
+				prog->domain = NULL;
+				break;
+			}
+			prog = NULL;
+		}
+		pthread_cond_wait(&list_left, &list_lock);
+	}
+	pthread_mutex_unlock(&list_lock);
+	return prog;
+}
+
 void obj_prog_close_all(struct obj_domain *domain)
 {
 	struct obj_prog *prog;
 
-	pthread_mutex_lock(&list_lock);
-	while (!list_empty(&domain->progs)) {
-		prog = container_of(domain->progs.next, struct obj_prog, node);
+	while ((prog = take_one(domain))) {
 		obj_auto_forget(prog);
-		list_del(&prog->node);
-		prog->domain = NULL;
 		lock_get(&prog->lock);
 		close_pollers(prog);
 		lock_put(&prog->lock);
+		obj_prog_put(prog);
 	}
-	pthread_mutex_unlock(&list_lock);
 }
 
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
