@@ -527,13 +527,17 @@ static void what_was_sent_before_close_arrives(void **state)
 	 * another process, because close does not poll for anybody else's good
 	 */
 	for (i = 0; i < 10; i++) {
-		struct eng_ep *b = fake_ep(FI_EP_RDM, 0);
-		union net_sa to = fake_name(b->link);
+		/* static: not lost in the other process, for who looks for leaks there */
+		static struct eng_ep *b;
 		size_t cnt = i % 2 ? 1 : 200, k;
 		struct eng_peer *ba = NULL;
+		union net_sa to;
 		int status;
-		pid_t pid = fork();
+		pid_t pid;
 
+		b = fake_ep(FI_EP_RDM, 0);
+		to = fake_name(b->link);
+		pid = fork();
 		if (!pid) {
 			struct eng_ep *a;
 

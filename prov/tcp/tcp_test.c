@@ -247,6 +247,8 @@ static void swap(struct node *n, fi_addr_t to, unsigned mine, unsigned theirs)
 	free(in);
 }
 
+static const char *program;	/* this one, to run it again */
+
 /* A child is this program run anew, so that it has no thread of ours, nor half of one. */
 struct child {
 	const char *name;
@@ -269,7 +271,7 @@ static pid_t spawn(const char *name, int *in_p, int *out_p)
 	snprintf(out, sizeof(out), "%d", from[1]);
 	snprintf(how, sizeof(how), "%d", progress);
 	snprintf(port, sizeof(port), "%d", server_port);
-	CHECK(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ));
+	CHECK(!posix_spawn(&pid, program, NULL, NULL, argv, environ));
 	close(to[0]);
 	close(from[1]);
 	*in_p = from[0];
@@ -728,6 +730,7 @@ int main(int argc, char **argv)
 
 	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
 	signal(SIGPIPE, SIG_IGN);
+	program = argv[0];
 	if (argc > 1)
 		return child_main(argv);
 	return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
