@@ -95,6 +95,6 @@ EXTRA_DIST += \
 	fabtests/test_configs/shm/all.test fabtests/test_configs/shm/quick.test \
 	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
-EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/runfabtests \
+EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
 	fabtests/exclude/libfabric-1.17-udp.txt

@@ -128,4 +128,4 @@ tests_cost_av_LDADD = src/libfabric.la
 tests_cost_calls_LDADD = src/libfabric.la
 tests_cost_empty_LDADD = src/libfabric.la
 tests_cost_getinfo_LDADD = src/libfabric.la
-EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/report
+EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tests/cost/report

@@ -12,6 +12,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/lock.h \
 	src/base/pool.c \
 	src/base/pool.h \
+	src/base/provider.h \
 	src/base/timer.c \
 	src/base/timer.h
 EXTRA_DIST += src/base/README.md
