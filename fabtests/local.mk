@@ -8,12 +8,14 @@ check_LTLIBRARIES += fabtests/libft.la
 fabtests_libft_la_SOURCES = \
 	fabtests/common/bench.c \
 	fabtests/common/control.c \
+	fabtests/common/crowd.c \
 	fabtests/common/fabric.c \
 	fabtests/common/floor.c \
 	fabtests/common/ft.h \
 	fabtests/common/link.c \
 	fabtests/common/options.c \
 	fabtests/common/report.c \
+	fabtests/common/table.c \
 	fabtests/common/wait.c \
 	fabtests/common/xfer.c
 
@@ -60,6 +62,12 @@ fabtests_programs = \
 	fabtests/functional/fi_sighandler_test \
 	fabtests/functional/fi_trigger \
 	fabtests/functional/fi_unexpected_msg \
+	fabtests/benchmarks/fi_bench_atomic \
+	fabtests/benchmarks/fi_bench_connect \
+	fabtests/benchmarks/fi_bench_memory \
+	fabtests/benchmarks/fi_bench_peers \
+	fabtests/benchmarks/fi_bench_rate \
+	fabtests/benchmarks/fi_bench_startup \
 	fabtests/benchmarks/fi_dgram_pingpong \
 	fabtests/benchmarks/fi_msg_bw \
 	fabtests/benchmarks/fi_msg_pingpong \
@@ -85,8 +93,8 @@ fabtests_ubertest_fi_ubertest_SOURCES = \
 check_PROGRAMS += $(fabtests_programs)
 
 fabtests_tests = fabtests/all_rxd_test fabtests/all_rxm_test fabtests/all_shm_test \
-	fabtests/all_tcp_test fabtests/all_udp_test fabtests/hosts_test \
-	fabtests/system_test
+	fabtests/all_tcp_test fabtests/all_udp_test fabtests/compare_test \
+	fabtests/hosts_test fabtests/runner_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)
 TESTS += $(fabtests_tests)
 EXTRA_DIST += \
@@ -95,6 +103,8 @@ EXTRA_DIST += \
 	fabtests/test_configs/shm/all.test fabtests/test_configs/shm/quick.test \
 	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
-EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/runfabtests \
+EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/compare.png fabtests/plot.py \
+	fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
+	fabtests/exclude/libfabric-1.17-rxd.txt fabtests/exclude/libfabric-1.17-rxm.txt \
 	fabtests/exclude/libfabric-1.17-udp.txt

@@ -85,9 +85,11 @@ man_examples = \
 
 man_MANS = $(man_pages)
 CLEANFILES += $(man_pages)
-EXTRA_DIST += $(man_pages:=.in) man/mkman.awk man/mklinks man/README.md man/examples/example.h
+EXTRA_DIST += $(man_pages:=.in) man/mkman.awk man/mklinks man/README.md man/examples/example.h \
+	man/examples/guide_loop.c man/examples/prov_loop.c
 
-$(man_pages): $(man_pages:=.in) $(man_examples:=.c) man/mkman.awk Makefile
+$(man_pages): $(man_pages:=.in) $(man_examples:=.c) \
+		man/examples/prov_loop.c man/mkman.awk Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && in='$(top_srcdir)/$@.in' && \
 	$(AWK) -v version='$(VERSION)' -v dir='$(top_srcdir)/man/examples' \
 		-v abi='$(top_srcdir)/tests/abi' \
@@ -135,8 +137,8 @@ man_examples_libexample_fi_la_SOURCES = man/examples/prov_example.c
 man_examples_libexample_fi_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 man_examples_libexample_fi_la_LIBADD = src/libfabric.la
 
-dist_check_SCRIPTS += man/man_test
-TESTS += man/man_test
+dist_check_SCRIPTS += man/commands_test man/man_test man/provider_test
+TESTS += man/commands_test man/man_test man/provider_test
 
 install-data-hook: install-man-links
 install-man-links:

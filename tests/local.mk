@@ -33,7 +33,7 @@ EXTRA_DIST += tests/tap.sh tests/valgrind.supp
 
 # What ompi_test compiles with the MPI that is installed.
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \
-	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c
+	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c tests/mpi/latency.c
 
 # The compatibility test compiles this against other headers than ours.
 EXTRA_DIST += tests/compat/program.c
@@ -120,6 +120,18 @@ tests_rxd_stream_SOURCES = tests/rxd/stream.c
 tests_rxd_stream_LDADD = src/libfabric.la
 dist_check_SCRIPTS += tests/rxd/stream_test tests/rxd/veth_test tests/rxd/ratios
 TESTS += tests/rxd/stream_test tests/rxd/veth_test
+
+# What processes of one host leave behind, and what they may not be allowed to do.
+if HAVE_TCP
+check_PROGRAMS += tests/shm/forbid
+tests_shm_forbid_SOURCES = tests/shm/forbid.c $(tcp_world_common)
+tests_shm_forbid_LDADD = src/libfabric.la
+if HAVE_SHM
+dist_check_SCRIPTS += tests/shm/confined_test tests/shm/procs_test
+TESTS += tests/shm/confined_test tests/shm/procs_test
+endif
+endif
+EXTRA_DIST += tests/shm/alone.sh
 
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
 cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty tests/cost/getinfo

@@ -11,6 +11,6 @@ int main(int argc, char **argv)
 	struct ft ft;
 
 	ft_begin(&ft, &test, argc, argv);
-	ft_bench_pingpong(&ft, &ft.ep);
+	ft_bench_pingpong(&ft);
 	return ft_end(&ft);
 }

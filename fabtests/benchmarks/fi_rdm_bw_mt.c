@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		ft_link(&ft, &workers[i].e);
 		workers[i].ctx = calloc((size_t) ft.opt.window, sizeof(*workers[i].ctx));
 	}
-	ft_bench_run(&ft, true, step);
+	ft_bench_run(&ft, FT_STREAM, step);
 	ft_sync(&ft);
 	for (int i = 0; i < threads; i++) {
 		ft_ep_close(&workers[i].e);

@@ -14,6 +14,6 @@ int main(int argc, char **argv)
 
 	ft_begin(&ft, &test, argc, argv);
 	ft.opt.counter = true;
-	ft_bench_pingpong(&ft, &ft.ep);
+	ft_bench_pingpong(&ft);
 	return ft_end(&ft);
 }

@@ -12,6 +12,6 @@ int main(int argc, char **argv)
 
 	ft_begin(&ft, &test, argc, argv);
 	ft.opt.tagged = true;
-	ft_bench_bw(&ft, &ft.ep);
+	ft_bench_stream(&ft, FT_STREAM);
 	return ft_end(&ft);
 }

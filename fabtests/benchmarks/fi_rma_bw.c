@@ -60,6 +60,6 @@ int main(int argc, char **argv)
 		ft_skip("-o writedata is what fi_rma_pingpong measures");
 	if (ft.opt.window > (int) ft.info->tx_attr->size)
 		ft.opt.window = (int) ft.info->tx_attr->size;
-	ft_bench_run(&ft, true, step);
+	ft_bench_run(&ft, FT_STREAM, step);
 	return ft_end(&ft);
 }

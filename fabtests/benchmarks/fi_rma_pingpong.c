@@ -68,6 +68,6 @@ int main(int argc, char **argv)
 	struct ft ft;
 
 	ft_begin(&ft, &test, argc, argv);
-	ft_bench_run(&ft, false, step);
+	ft_bench_run(&ft, FT_LATENCY, step);
 	return ft_end(&ft);
 }

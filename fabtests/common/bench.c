@@ -2,49 +2,64 @@
 /* Copyright (c) 2026 the libfabric authors. */
 /* Figures: what is measured, and the table it stands in. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ft.h"
 
-static void head(const struct ft *ft, bool bandwidth)
+static const struct ft_col latency[] = {
+	{ "bytes", "bytes", 8, 0 }, { "iters", "iters", 8, 0 }, { "total_s", "total s", 8, 3 },
+	{ "usec_xfer", "usec/xfer", 9, 2 }, { "p50", "p50", 9, 2 }, { "p99", "p99", 9, 2 },
+	{ "Mxfers", "Mxfers/sec", 10, 4 }, { "bare", "bare p50", 9, 2 }, { "ratio", "ratio", 6, 2 },
+};
+static const struct ft_col stream[] = {
+	{ "bytes", "bytes", 8, 0 }, { "iters", "iters", 8, 0 }, { "total_s", "total s", 8, 3 },
+	{ "MBps", "MB/sec", 10, 2 }, { "Mxfers", "Mxfers/sec", 10, 4 },
+	{ "bare", "bare MB/s", 10, 2 }, { "ratio", "ratio", 6, 2 },
+};
+static const struct ft_col rate[] = {
+	{ "bytes", "bytes", 8, 0 }, { "iters", "iters", 8, 0 }, { "total_s", "total s", 8, 3 },
+	{ "usec_xfer", "usec/msg", 9, 3 }, { "rate", "msgs/sec", 11, 0 },
+	{ "bare", "bare msgs/s", 11, 0 }, { "ratio", "ratio", 6, 2 },
+};
+static const struct {
+	const struct ft_col *cols;
+	size_t cnt;
+} tables[] = {
+	[FT_LATENCY] = { latency, FT_COUNT(latency) },
+	[FT_STREAM] = { stream, FT_COUNT(stream) },
+	[FT_RATE] = { rate, FT_COUNT(rate) },
+};
+
+static void row(const struct ft *ft, enum ft_kind kind, const struct ft_figure *f)
 {
-	if (ft->opt.machine)
-		return;
-	printf("# %s, %s, %s; beside it a bare %s in the same run\n", ft->info->fabric_attr->prov_name,
-	       ft->info->domain_attr->name, fi_tostr(&ft->info->ep_attr->type, FI_TYPE_EP_TYPE),
-	       ft_floor_name());
-	if (bandwidth)
-		printf("%-8s %8s %10s %10s %12s %10s %7s\n", "bytes", "iters", "total", "MB/sec",
-		       "Mxfers/sec", "bare MB/s", "ratio");
-	else
-		printf("%-8s %8s %10s %10s %10s %10s %10s %10s %7s\n", "bytes", "iters", "total",
-		       "usec/xfer", "p50", "p99", "Mxfers/sec", "bare p50", "ratio");
+	double us = f->total_s * 1e6 / f->xfers, mbps = (double) f->len / us;
+	double mine = kind == FT_STREAM ? mbps : kind == FT_RATE ? 1e6 / us : f->p50_us > 0 ? f->p50_us : us;
+	double ratio = ft_ratio(mine, f->bare);
+	double as_latency[] = { f->iters, f->total_s, us, f->p50_us, f->p99_us, 1 / us, f->bare, ratio };
+	double as_stream[] = { f->iters, f->total_s, mbps, 1 / us, f->bare, ratio };
+	double as_rate[] = { f->iters, f->total_s, us, mine, f->bare, ratio };
+
+	ft_table_row_n(ft, tables[kind].cols, tables[kind].cnt, f->len,
+		       kind == FT_STREAM ? as_stream : kind == FT_RATE ? as_rate : as_latency);
 }
 
-static void row(const struct ft *ft, bool bandwidth, const struct ft_figure *f)
+static double bare(struct ft *ft, enum ft_kind kind, const struct ft_figure *f)
 {
-	double us = f->total_s * 1e6 / f->xfers;
-	double mbps = (double) f->len * f->xfers / (f->total_s * 1e6);
-	double mine = bandwidth ? mbps : f->p50_us > 0 ? f->p50_us : us;
-	double ratio = f->bare > 0 ? mine / f->bare : 0;
+	double mbps;
 
-	if (ft->opt.machine)
-		printf("bytes=%zu iters=%d total_s=%.6f usec_xfer=%.3f p50=%.3f p99=%.3f MBps=%.2f bare=%.3f ratio=%.3f\n",
-		       f->len, f->iters, f->total_s, us, f->p50_us, f->p99_us, mbps, f->bare, ratio);
-	else if (bandwidth)
-		printf("%-8zu %8d %9.3fs %10.2f %12.4f %10.2f %7.2f\n", f->len, f->iters, f->total_s,
-		       mbps, 1.0 / us, f->bare, ratio);
-	else
-		printf("%-8zu %8d %9.3fs %10.2f %10.2f %10.2f %10.4f %10.2f %7.2f\n", f->len, f->iters,
-		       f->total_s, us, f->p50_us, f->p99_us, 1.0 / us, f->bare, ratio);
-	fflush(stdout);
+	if (kind == FT_LATENCY)
+		return ft_floor_pingpong(ft, f->len, f->iters);
+	mbps = ft_floor_bw(ft, f->len, f->iters);
+	return kind == FT_RATE ? mbps * 1e6 / (double) f->len : mbps;
 }
 
-void ft_bench_run(struct ft *ft, bool bandwidth,
+void ft_bench_run(struct ft *ft, enum ft_kind kind,
 		  void (*step)(struct ft *ft, struct ft_ep *e, struct ft_figure *fig))
 {
-	ft_floor_open(ft, bandwidth);
-	head(ft, bandwidth);
+	char beside[64];
+
+	ft_floor_open(ft, kind != FT_LATENCY);
+	snprintf(beside, sizeof(beside), "a bare %s", ft_floor_name());
+	ft_table_head(ft, tables[kind].cols, tables[kind].cnt, beside);
 	for (size_t i = 0; i < ft->opt.size_cnt; i++) {
 		struct ft_figure fig = { .len = ft->opt.sizes[i], .iters = ft->opt.iters };
 
@@ -52,35 +67,24 @@ void ft_bench_run(struct ft *ft, bool bandwidth,
 			continue;
 		if (fig.len > 100000 && fig.iters > 200)
 			fig.iters = 200;
-		fig.bare = bandwidth ? ft_floor_bw(ft, fig.len, fig.iters, ft->opt.window) :
-			   ft_floor_pingpong(ft, fig.len, fig.iters);
+		fig.bare = bare(ft, kind, &fig);
 		step(ft, &ft->ep, &fig);
 		if (!ft->server)
-			row(ft, bandwidth, &fig);
+			row(ft, kind, &fig);
 	}
 	ft_sync(ft);
 	ft_floor_close();
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* @ns are round trips; a figure counts half of one, as a transfer. */
 void ft_bench_percentiles(struct ft_figure *f, uint32_t *ns, int cnt)
 {
-	double sum = 0;
+	struct ft_spread s = ft_spread(ns, cnt);
 
-	for (int i = 0; i < cnt; i++)
-		sum += ns[i];
-	qsort(ns, (size_t) cnt, sizeof(*ns), compare);
-	f->total_s = sum / 1e9;
+	f->total_s = s.sum_us / 1e6;
 	f->xfers = 2.0 * cnt;
-	f->p50_us = ns[cnt / 2] / 2000.0;
-	f->p99_us = ns[cnt * 99 / 100] / 2000.0;
+	f->p50_us = s.p50_us / 2;
+	f->p99_us = s.p99_us / 2;
 }
 
 static void pingpong_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
@@ -94,41 +98,41 @@ static void pingpong_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	free(ns);
 }
 
-void ft_bench_pingpong(struct ft *ft, struct ft_ep *e)
+void ft_bench_pingpong(struct ft *ft)
 {
-	(void) e;
-	ft_bench_run(ft, false, pingpong_step);
+	ft_bench_run(ft, FT_LATENCY, pingpong_step);
 }
 
-/* A window of receives stays posted, and a window of sends in flight. */
+/* A window of receives stays posted, and at least half a window of sends in flight:
+ * completions come in handfuls, and so are read in handfuls.
+ */
 static void sink(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
 {
-	int posted = 0, window = ft->opt.window;
+	int posted = 0, done = 0, window = ft->opt.window, half = (window + 1) / 2;
+	uint64_t base = e->rx_done;
 
 	for (; posted < iters && posted < window; posted++)
 		ft_rx(e, ft->rx.p, len, ft->rx.desc, &ctx[posted]);
 	ft_sync(ft);
-	for (uint64_t base = e->rx_done, i = 0; i < (uint64_t) iters; i++) {
-		ft_wait_rx(e, base + i + 1);
-		if (posted < iters) {
+	while (done < iters) {
+		done = done + half < posted ? done + half : posted;
+		ft_wait_rx(e, base + (uint64_t) done);
+		for (; posted < iters && posted < done + window; posted++)
 			ft_rx(e, ft->rx.p, len, ft->rx.desc, &ctx[posted % window]);
-			posted++;
-		}
 	}
 	ft_sync(ft);
 }
 
 static double source(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
 {
-	int window = ft->opt.window;
-	uint64_t start;
+	uint64_t start, window = (uint64_t) ft->opt.window;
 
 	ft_sync(ft);
 	start = ft_now_ns();
 	for (int i = 0; i < iters; i++) {
-		if (i >= window)
-			ft_wait_tx(e, e->tx_posted - (uint64_t) window + 1);
-		ft_tx(e, ft->tx.p, len, ft->tx.desc, &ctx[i % window]);
+		if (e->tx_posted - e->tx_done >= window)
+			ft_wait_tx(e, e->tx_posted - window / 2);
+		ft_tx(e, ft->tx.p, len, ft->tx.desc, &ctx[i % ft->opt.window]);
 	}
 	ft_wait_tx(e, e->tx_posted);
 	ft_sync(ft);		/* the last message has arrived */
@@ -139,7 +143,7 @@ static void bw_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
 	struct fi_context2 *ctx = calloc((size_t) ft->opt.window, sizeof(*ctx));
 
-	ft_at("in a bandwidth run");
+	ft_at("in a stream of messages");
 	if (ft->opt.verify)
 		ft_fill(ft->tx.p, f->len, 1);
 	f->xfers = f->iters;
@@ -153,15 +157,14 @@ static void bw_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	free(ctx);
 }
 
-void ft_bench_bw(struct ft *ft, struct ft_ep *e)
+void ft_bench_stream(struct ft *ft, enum ft_kind kind)
 {
 	int most = (int) (ft->info->tx_attr->size < ft->info->rx_attr->size ?
 			  ft->info->tx_attr->size : ft->info->rx_attr->size);
 
-	(void) e;
 	if (ft->info->ep_attr->type == FI_EP_DGRAM)
-		ft_skip("bandwidth of datagrams that may be dropped is no figure");
+		ft_skip("a stream of datagrams that may be dropped is no figure");
 	if (most > 0 && ft->opt.window > most)
 		ft->opt.window = most;
-	ft_bench_run(ft, true, bw_step);
+	ft_bench_run(ft, kind, bw_step);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * The yardstick: what the same two programs reach over a bare socket in the
+ * The floor: what the same two programs reach over bare sockets in the
  * same run, with the same sizes and the same way of waiting (spinning on a
  * non-blocking socket with -c spin, else asleep in the kernel).
  */
@@ -18,6 +18,7 @@
 #include "ft.h"
 
 #define UDP_MOST	65000
+#define PAGE		4096
 
 static int sock = -1;
 static bool udp;
@@ -27,6 +28,8 @@ const char *ft_floor_name(void)
 {
 	return udp ? "UDP socket" : "TCP socket";
 }
+
+/* ---- sockets between the two programs ---- */
 
 static socklen_t salen(const struct sockaddr_storage *sa)
 {
@@ -47,40 +50,109 @@ static void must(bool ok, const char *what)
 		ft_fail("bare socket: %s: %s", what, strerror(errno));
 }
 
+static int new_socket(const struct ft *ft)
+{
+	int fd = socket(ft->here.ss_family, (udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0, "socket");
+	return fd;
+}
+
+/* A socket with an address of its own in @sa. */
 static int bound(struct ft *ft, struct sockaddr_storage *sa)
 {
 	socklen_t len = sizeof(*sa);
-	int fd;
+	int fd = new_socket(ft);
 
 	*sa = ft->here;
 	set_port(sa, 0);
-	fd = socket(sa->ss_family, (udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
-	must(fd >= 0 && !bind(fd, (struct sockaddr *) sa, salen(sa)), "bind");
+	must(!bind(fd, (struct sockaddr *) sa, salen(sa)), "bind");
 	getsockname(fd, (struct sockaddr *) sa, &len);
 	return fd;
 }
 
-void ft_floor_open(struct ft *ft, bool bandwidth)
+/* Server: returns a socket that listens.  Client: -1, and the address in @sa. */
+static int meet(struct ft *ft, struct sockaddr_storage *sa)
 {
-	struct sockaddr_storage mine, theirs;
+	int fd = -1;
+
+	if (!ft->server) {
+		ft_ctl_recv(ft, sa, sizeof(*sa));
+		return fd;
+	}
+	fd = bound(ft, sa);
+	must(!listen(fd, 64), "listen");
+	ft_ctl_send(ft, sa, sizeof(*sa));
+	return fd;
+}
+
+/* One connection over @listener, or to @sa. */
+static int join(struct ft *ft, int listener, const struct sockaddr_storage *sa)
+{
 	int fd, one = 1;
 
-	udp = ft->info->ep_attr->type == FI_EP_DGRAM && !bandwidth;
-	spins = ft->opt.comp == FT_SPIN;
-	fd = bound(ft, &mine);
-	if (!udp && ft->server)
-		must(!listen(fd, 1), "listen");
-	ft_ctl_swap(ft, &mine, &theirs, sizeof(mine));
-	if (udp || !ft->server) {
-		must(!connect(fd, (struct sockaddr *) &theirs, salen(&theirs)), "connect");
-		sock = fd;
+	if (ft->server) {
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		must(fd >= 0, "accept");
 	} else {
-		sock = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-		must(sock >= 0, "accept");
-		close(fd);
+		fd = new_socket(ft);
+		must(!connect(fd, (const struct sockaddr *) sa, salen(sa)), "connect");
 	}
-	if (!udp)
-		setsockopt(sock, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return fd;
+}
+
+static void part(int listener)
+{
+	if (listener >= 0)
+		close(listener);
+}
+
+/* Takes turns, so that the server's queue of connections never overflows. */
+static int *join_many(struct ft *ft, int cnt)
+{
+	int *fds = calloc((size_t) cnt, sizeof(*fds));
+	struct sockaddr_storage sa;
+	int listener = meet(ft, &sa);
+
+	must(fds, "calloc");
+	for (int i = 0; i < cnt; i++) {
+		fds[i] = join(ft, listener, &sa);
+		if (i % 32 == 31)
+			ft_sync(ft);
+	}
+	part(listener);
+	return fds;
+}
+
+static void part_many(int *fds, int cnt)
+{
+	for (int i = 0; i < cnt; i++)
+		close(fds[i]);
+	free(fds);
+}
+
+static void choose(struct ft *ft, bool stream)
+{
+	udp = ft->info->ep_attr->type == FI_EP_DGRAM && !stream;
+	spins = ft->opt.comp == FT_SPIN;
+}
+
+void ft_floor_open(struct ft *ft, bool stream)
+{
+	struct sockaddr_storage mine, theirs;
+	int listener;
+
+	choose(ft, stream);
+	if (udp) {
+		sock = bound(ft, &mine);
+		ft_ctl_swap(ft, &mine, &theirs, sizeof(mine));
+		must(!connect(sock, (struct sockaddr *) &theirs, salen(&theirs)), "connect");
+	} else {
+		listener = meet(ft, &theirs);
+		sock = join(ft, listener, &theirs);
+		part(listener);
+	}
 	ft_sync(ft);
 }
 
@@ -91,10 +163,12 @@ void ft_floor_close(void)
 	sock = -1;
 }
 
-static void give(const char *p, size_t len)
+/* ---- bytes ---- */
+
+static void give(int fd, const char *p, size_t len)
 {
 	for (size_t at = 0; at < len;) {
-		ssize_t n = send(sock, p + at, len - at, MSG_NOSIGNAL);
+		ssize_t n = send(fd, p + at, len - at, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -104,18 +178,18 @@ static void give(const char *p, size_t len)
 }
 
 /* A datagram that is lost ends the figure, not the program. */
-static bool take(char *p, size_t len)
+static bool take(int fd, char *p, size_t len)
 {
 	uint64_t end = ft_now_ns() + 2000000000ull;
 	unsigned int spun = 0;
 
 	for (size_t at = 0; at < len;) {
-		struct pollfd pfd = { .fd = sock, .events = POLLIN };
+		struct pollfd pfd = { .fd = fd, .events = POLLIN };
 		ssize_t n;
 
 		if (!spins && udp && poll(&pfd, 1, 2000) <= 0)
 			return false;
-		n = recv(sock, p + at, len - at, spins ? MSG_DONTWAIT : 0);
+		n = recv(fd, p + at, len - at, spins ? MSG_DONTWAIT : 0);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
 			if (udp && ft_now_ns() > end)
 				return false;
@@ -129,17 +203,10 @@ static bool take(char *p, size_t len)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 {
 	uint32_t *ns = calloc((size_t) iters, sizeof(*ns));
-	double us = 0;
+	double us;
 	int i;
 
 	if (udp && len > UDP_MOST)
@@ -150,40 +217,102 @@ double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 		uint64_t start = ft_now_ns();
 
 		if (!ft->server)
-			give(ft->tx.p, len);
-		if (!take(ft->rx.p, len))
+			give(sock, ft->tx.p, len);
+		if (!take(sock, ft->rx.p, len))
 			break;
 		if (ft->server)
-			give(ft->rx.p, len);
+			give(sock, ft->rx.p, len);
 		ns[i] = (uint32_t) (ft_now_ns() - start);
 	}
-	if (i) {
-		qsort(ns, (size_t) i, sizeof(*ns), compare);
-		us = ns[i / 2] / 2000.0;
-	}
+	us = ft_spread(ns, i).p50_us / 2;
 	free(ns);
 	ft_sync(ft);
 	return us;
 }
 
-double ft_floor_bw(struct ft *ft, size_t len, int iters, int window)
+/* @iters pieces one way over @cnt sockets in turn, and a word back; returns microseconds. */
+static double one_way(struct ft *ft, const int *fds, int cnt, size_t len, int iters)
 {
 	uint64_t start;
 	char ack = 0;
 
-	(void) window;
 	ft_at("in the bare-socket stream");
 	ft_sync(ft);
 	start = ft_now_ns();
 	for (int i = 0; i < iters; i++) {
 		if (ft->server)
-			take(ft->rx.p, len);
+			take(fds[i % cnt], ft->rx.p, len);
 		else
-			give(ft->tx.p, len);
+			give(fds[i % cnt], ft->tx.p, len);
 	}
 	if (ft->server)
-		give(&ack, 1);
+		give(fds[0], &ack, 1);
 	else
-		take(&ack, 1);
-	return (double) len * iters / ((double) (ft_now_ns() - start) / 1000.0);
+		take(fds[0], &ack, 1);
+	return (double) (ft_now_ns() - start) / 1000.0;
+}
+
+double ft_floor_bw(struct ft *ft, size_t len, int iters)
+{
+	return (double) len * iters / one_way(ft, &sock, 1, len, iters);
+}
+
+double ft_floor_many(struct ft *ft, int cnt, size_t len, int iters)
+{
+	double us;
+	int *fds;
+
+	choose(ft, true);
+	fds = join_many(ft, cnt);
+	us = one_way(ft, fds, cnt, len, iters);
+	part_many(fds, cnt);
+	ft_sync(ft);
+	return iters * 1e6 / us;
+}
+
+void ft_floor_connect(struct ft *ft, int cnt, uint32_t *ns)
+{
+	struct sockaddr_storage sa;
+	int listener;
+	char c = 0;
+
+	choose(ft, true);
+	listener = meet(ft, &sa);
+	ft_at("in the bare-socket connects");
+	for (int i = 0; i < cnt; i++) {
+		uint64_t start = ft_now_ns();
+		int fd = join(ft, listener, &sa);
+
+		if (!ft->server)
+			give(fd, &c, 1);
+		take(fd, &c, 1);
+		if (ft->server)
+			give(fd, &c, 1);
+		ns[i] = (uint32_t) (ft_now_ns() - start);
+		close(fd);
+	}
+	part(listener);
+	ft_sync(ft);
+}
+
+void ft_floor_hold(struct ft *ft, int cnt, void (*look)(void *arg), void *arg)
+{
+	char *pages = malloc((size_t) cnt * PAGE);
+	int *fds;
+
+	must(pages, "malloc");
+	choose(ft, true);
+	look(arg);
+	fds = join_many(ft, cnt);
+	for (int i = 0; i < cnt; i++) {
+		if (!ft->server)
+			give(fds[i], ft->tx.p, 8);
+		take(fds[i], memset(pages + (size_t) i * PAGE, 1, PAGE), 8);
+		if (ft->server)
+			give(fds[i], ft->rx.p, 8);
+	}
+	look(arg);
+	part_many(fds, cnt);
+	free(pages);
+	ft_sync(ft);
 }

@@ -57,6 +57,7 @@ struct ft_opts {
 	bool verify;				/* -v; functional tests verify always */
 	bool verbose;				/* -v */
 	bool machine;				/* -m */
+	bool json;				/* --json */
 	bool align;				/* -l */
 	bool delivery;				/* -U */
 	size_t sizes[FT_MAX_SIZES];		/* -S */
@@ -96,6 +97,7 @@ struct ft_test {
 	const struct ft_waits *waits;	/* of all objects, whatever -c says, or NULL */
 	bool client_rules;		/* the client tells the server what to do: options may differ */
 	int iters;			/* iterations unless -I says another; 0: 100 */
+	size_t sizes[8];		/* sizes unless -S says others, up to a 0; none: the usual */
 	void (*tune)(struct fi_info *hints);	/* last word on the hints, or NULL */
 };
 
@@ -295,7 +297,9 @@ void ft_pingpong_all(struct ft *ft, struct ft_ep *e);
 /* ft_size_ok - whether messages of this size can be sent. */
 bool ft_size_ok(const struct ft *ft, size_t len);
 
-/* ---- figures (bench.c, floor.c) ---- */
+/* ---- figures: bench.c ---- */
+
+enum ft_kind { FT_LATENCY, FT_STREAM, FT_RATE };	/* us, MB/s, messages a second */
 
 struct ft_figure {		/* of one size */
 	size_t len;
@@ -303,25 +307,76 @@ struct ft_figure {		/* of one size */
 	double total_s;		/* of all iterations */
 	double xfers;		/* transfers in that time */
 	double p50_us, p99_us;	/* half round trips; 0 where not taken */
-	double bare;		/* the same quantity over a bare socket: us or MB/s */
+	double bare;		/* the same quantity over a bare socket, in the kind's unit */
 };
 
 /* ft_bench_pingpong - latency over all sizes. */
-void ft_bench_pingpong(struct ft *ft, struct ft_ep *e);
-/* ft_bench_bw - one-way bandwidth over all sizes. */
-void ft_bench_bw(struct ft *ft, struct ft_ep *e);
+void ft_bench_pingpong(struct ft *ft);
+/* ft_bench_stream - messages one way, a window in flight, over all sizes. */
+void ft_bench_stream(struct ft *ft, enum ft_kind kind);
 /* ft_bench_run - over all sizes, @step does the work of one and fills its figure. */
-void ft_bench_run(struct ft *ft, bool bandwidth,
+void ft_bench_run(struct ft *ft, enum ft_kind kind,
 		  void (*step)(struct ft *ft, struct ft_ep *e, struct ft_figure *fig));
 void ft_bench_percentiles(struct ft_figure *fig, uint32_t *ns, int cnt);
+
+/* ---- figures: the table (table.c) ---- */
+
+struct ft_col {			/* the first one holds the row's label */
+	const char *key;	/* with -m and --json */
+	const char *head;
+	int width, digits;
+};
+
+/* ft_table_head - who is measured, @beside what, and the heads; not with -m or --json,
+ * nor on the server, which prints no rows.
+ */
+void ft_table_head(const struct ft *ft, const struct ft_col *cols, size_t cnt, const char *beside);
+/* ft_table_row - @values are of the columns after the first; NAN: not taken. */
+void ft_table_row(const struct ft *ft, const struct ft_col *cols, size_t cnt, const char *label,
+		  const double *values);
+void ft_table_row_n(const struct ft *ft, const struct ft_col *cols, size_t cnt, size_t label,
+		    const double *values);
+/* ft_ratio - @mine to @bare; NAN where one of them was not taken. */
+double ft_ratio(double mine, double bare);
+
+struct ft_spread {
+	double sum_us, p50_us, p99_us;
+};
+
+/* ft_spread - of @cnt durations, which it sorts. */
+struct ft_spread ft_spread(uint32_t *ns, int cnt);
+
+/* ---- figures: the bare socket beside them (floor.c) ---- */
+
 /* ft_floor_open - a bare socket between the two programs, of the kind that
  * the provider stands on; ft_floor_name() says which.
  */
-void ft_floor_open(struct ft *ft, bool bandwidth);
+void ft_floor_open(struct ft *ft, bool stream);
 void ft_floor_close(void);
 const char *ft_floor_name(void);
 double ft_floor_pingpong(struct ft *ft, size_t len, int iters);
-double ft_floor_bw(struct ft *ft, size_t len, int iters, int window);
+double ft_floor_bw(struct ft *ft, size_t len, int iters);
+/* ft_floor_many - messages a second over @cnt sockets in turn; opens and closes them. */
+double ft_floor_many(struct ft *ft, int cnt, size_t len, int iters);
+/* ft_floor_connect - @cnt times: connect, one byte there and back, close; client: durations. */
+void ft_floor_connect(struct ft *ft, int cnt, uint32_t *ns);
+/* ft_floor_hold - sockets to @cnt peers, each with a page to receive into; @look in between. */
+void ft_floor_hold(struct ft *ft, int cnt, void (*look)(void *arg), void *arg);
+
+/* ---- one endpoint that speaks to many (crowd.c) ---- */
+
+struct ft_crowd {
+	int cnt;
+	struct ft_ep **e;	/* server: its endpoints, of which the first is ft->ep */
+	char (*names)[FT_ADDR_MAX];	/* client: of those */
+	fi_addr_t *addr;	/* client: FI_ADDR_UNSPEC until it is inserted */
+};
+
+/* ft_crowd_open - @cnt endpoints on the server, with one set of queues, and ft->ep on the client. */
+void ft_crowd_open(struct ft *ft, struct ft_crowd *c, int cnt);
+void ft_crowd_close(struct ft_crowd *c);
+/* ft_crowd_hello - client and the server's endpoint @i: a message there and one back. */
+void ft_crowd_hello(struct ft *ft, struct ft_crowd *c, int i);
 
 /* ---- command line (options.c) ---- */
 void ft_parse(struct ft *ft, int argc, char **argv);

@@ -11,6 +11,13 @@
 static const char letters[] =
 	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kxq:y:z:h";
 
+enum { OPT_JSON = 256 };
+static const struct option long_letters[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
 static void usage(const struct ft *ft, FILE *to)
 {
 	bool local = ft->test->local;
@@ -34,11 +41,12 @@ static void usage(const struct ft *ft, FILE *to)
 		"  -k msg|tagged                       which calls; without a word: message prefix mode\n"
 		"  -a NAME  -A map|table               name and type of the address vector\n"
 		"  -o write|read|writedata             RMA operation\n"
-		"  -C N                                clients, endpoints or threads\n"
+		"  -C N                                clients, endpoints, peers or threads\n"
 		"  -W N  -j N                          window of a bandwidth test, largest inject size\n"
 		"  -v                                  verify the data (functional tests always do)\n"
 		"  -l  -U  -m                          page-aligned buffers, delivery complete,\n"
 		"                                      one line of key=value pairs per figure\n"
+		"  --json                              one JSON object a line per figure\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
@@ -111,6 +119,11 @@ static void default_sizes(struct ft *ft)
 	const size_t *from = ft->test->bench ? bench : plain;
 	size_t cnt = ft->test->bench ? FT_COUNT(bench) : FT_COUNT(plain);
 
+	if (ft->test->sizes[0]) {
+		from = ft->test->sizes;
+		for (cnt = 0; cnt < FT_COUNT(ft->test->sizes) && from[cnt];)
+			cnt++;
+	}
 	memcpy(ft->opt.sizes, from, cnt * sizeof(*from));
 	ft->opt.size_cnt = cnt;
 }
@@ -139,6 +152,7 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'w': o->warmup = number(ft, optarg, 0); break;
 	case 'S': sizes(ft, o, optarg); break;
 	case 'm': o->machine = true; break;
+	case OPT_JSON: o->json = true; break;
 	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
 	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
 	case 'v': o->verify = o->verbose = true; break;
@@ -183,7 +197,7 @@ void ft_parse(struct ft *ft, int argc, char **argv)
 		ft->name += 3;		/* libtool runs programs of the build tree under this name */
 	*o = (struct ft_opts) { .iters = -1, .warmup = -1, .window = 64, .limit_s = 60,
 				.max_inject = SIZE_MAX, .count = 0 };
-	while ((c = getopt(argc, argv, letters)) != -1)
+	while ((c = getopt_long(argc, argv, letters, long_letters, NULL)) != -1)
 		set(ft, c, argc, argv);
 	if (optind < argc && !ft->test->local)
 		o->peer = argv[optind++];

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct rxd_conf rxd_conf = {
-	.conn_timeout_ms = 15000,
+	.conn_timeout_ms = 60000,
 	.peer_timeout_ms = 60000,
 	.keepalive_ms = 20000,
 	.local = 1,
@@ -29,7 +29,8 @@ static const struct param {
 	const char *help;
 } params[] = {
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX,
-	  "milliseconds until an attempt to reach a peer has failed (default: 15000)" },
+	  "milliseconds until an attempt to reach a peer has failed; a program that makes no "
+	  "progress for so long looks dead to who calls it (default: 60000)" },
 	{ "PEER_TIMEOUT", FI_PARAM_INT, FIELD(peer_timeout_ms), 1, INT_MAX,
 	  "milliseconds that a peer may owe an answer until it is dead; a program that makes no "
 	  "progress for so long looks dead to its peers (default: 60000)" },

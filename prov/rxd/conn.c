@@ -99,6 +99,8 @@ static uint64_t due_of(struct rxd_conn *conn, uint64_t now)
 	earlier(&due, rxd_tx_due(conn, now));
 	if (conn->ack_cnt)
 		earlier(&due, conn->ack_since_ns + RXD_ACK_DELAY_NS);
+	if (conn->later_ns)
+		earlier(&due, conn->later_ns);
 	earlier(&due, keepalive_due(conn));
 	earlier(&due, dead_due(conn));
 	earlier(&due, welcome_due(conn));
@@ -142,7 +144,7 @@ static void fire_ready(struct rxd_conn *conn, uint64_t now)
 	if (keepalive_due(conn) <= now)
 		rxd_tx_ping(conn, now);
 	/* an acknowledgement may be due, or the pace allows more */
-	if (conn->ack_cnt || conn->nxt != conn->end || conn->lost.cnt)
+	if (conn->ack_cnt || conn->nxt != conn->end || conn->lost.cnt || conn->later_ns)
 		rxd_conn_touch(conn);
 	if (rxd_tx_due(conn, now) <= now)
 		rxd_tx_timeout(conn, now);
@@ -216,13 +218,14 @@ static int take_id(struct rxd_conn *conn)
 static void reset_streams(struct rxd_conn *conn)
 {
 	conn->err = 0;
-	conn->clean_end = conn->was_call = conn->confirmed = conn->shut = conn->ended = false;
+	conn->clean_end = conn->was_call = conn->confirmed = conn->ended = false;
+	conn->want_shut = conn->shut = false;
 	conn->announce = conn->ack_now = conn->is_paused = false;
 	conn->una = conn->nxt = conn->end = conn->limit = 0;
 	conn->rcv_nxt = conn->rcv_limit = 0;
 	conn->pn_floor = conn->largest_ns = conn->ack_since_ns = conn->burst_seq = 0;
 	conn->ack_cnt = 0;
-	conn->heard_ns = conn->owed_ns = conn->asked_ns = 0;
+	conn->heard_ns = conn->owed_ns = conn->asked_ns = conn->later_ns = 0;
 	rxd_rtt_init(&conn->rtt);
 	rxd_loss_init(&conn->loss);
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, RXD_DGRAM_MIN);

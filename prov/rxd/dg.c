@@ -19,6 +19,7 @@
 #include "base/iov.h"
 #include "base/provider.h"
 #include "layer/layer.h"
+#include "layer/mem.h"
 #include "rxd.h"
 #include "net/net_opt.h"
 
@@ -44,6 +45,7 @@ struct rxd_dom {
 	struct fid_cq *cq;
 	struct fid_cq *tx_cq;	/* nobody sleeps on it */
 	unsigned out;		/* struct txbuf below */
+	struct layer_mem mem;	/* for struct txbuf */
 	struct list dgs;
 	/* the burst in the making, of one endpoint at a time */
 	unsigned cnt;
@@ -65,7 +67,8 @@ struct rxbuf {
 
 /* A send that the provider below cannot copy. */
 struct txbuf {
-	struct port *port;
+	struct layer_buf buf;	/* first */
+	struct rxd_dom *dom;
 	uint8_t data[];
 };
 
@@ -86,6 +89,7 @@ struct port {
 	struct list unposted;
 	struct rxbuf *bufs;
 	uint8_t *mem;
+	struct fid_mr *mem_mr;	/* NULL where the domain below wants none */
 	uint8_t *held;		/* rxd_conf.fault: a datagram that waits for the next, and room */
 	size_t held_len;
 	fi_addr_t held_to;
@@ -132,6 +136,8 @@ static void dom_close(struct rxd_dom *dom)
 		fi_close(&dom->tx_cq->fid);
 	if (dom->av)
 		fi_close(&dom->av->fid);
+	if (dom->mem.domain)
+		layer_mem_fini(&dom->mem);
 	if (dom->domain)
 		fi_close(&dom->domain->fid);
 	if (dom->fabric)
@@ -157,6 +163,9 @@ static int dom_open_all(struct rxd_dom *dom)
 		ret = fi_cq_open(dom->domain, &cq_attr, &dom->cq, NULL);
 	if (!ret)
 		ret = fi_cq_open(dom->domain, &tx_attr, &dom->tx_cq, NULL);
+	if (!ret)
+		layer_mem_init(&dom->mem, dom->domain, dom->info,
+			       sizeof(struct txbuf) + dom->info->ep_attr->max_msg_size);
 	return ret;
 }
 
@@ -241,8 +250,10 @@ static int post(struct rxbuf *buf)
 {
 	struct port *port = buf->port;
 	struct iovec iov = { buf->data, buf->size };
+	void *desc = layer_desc(port->mem_mr);
 	struct fi_msg msg = {
-		.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = buf,
+		.msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+		.context = buf,
 	};
 
 	return (int) fi_recvmsg(port->ep, &msg,
@@ -259,6 +270,7 @@ static int make_buffers(struct port *port)
 {
 	unsigned cnt = port->dg.dgram_max > LONG_DGRAM ? POSTED_LONG : POSTED, i;
 	size_t size = port->dg.dgram_max;
+	int ret;
 
 	if (port->trains) {
 		cnt = PLATFORMS;
@@ -268,14 +280,15 @@ static int make_buffers(struct port *port)
 	port->mem = malloc(cnt * size);
 	if (!port->bufs || !port->mem)
 		return -FI_ENOMEM;
-	for (i = 0; i < cnt; i++) {
+	ret = layer_mr_local(&port->dg.dom->mem, port->mem, cnt * size, &port->mem_mr);
+	for (i = 0; i < cnt && !ret; i++) {
 		port->bufs[i].port = port;
 		port->bufs[i].data = port->mem + i * size;
 		port->bufs[i].size = size;
 		list_init(&port->bufs[i].node);
 		post_or_keep(&port->bufs[i]);
 	}
-	return 0;
+	return ret;
 }
 
 /* The udp provider can do more than its interface tells; others do without. */
@@ -333,6 +346,8 @@ static void port_free(struct port *port)
 	list_del(&port->dg.node);
 	if (port->ep)
 		fi_close(&port->ep->fid);
+	if (port->mem_mr)
+		fi_close(&port->mem_mr->fid);
 	if (dom)
 		dom_put(dom);
 	free(port->bufs);
@@ -392,24 +407,24 @@ void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
 static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, size_t cnt,
 		     size_t len)
 {
-	struct txbuf *buf = malloc(sizeof(*buf) + len);
-	struct fi_msg msg = { .addr = to };
+	struct rxd_dom *dom = port->dg.dom;
+	struct layer_buf *free_buf = layer_buf_get(&dom->mem);
+	struct txbuf *buf = container_of(free_buf, struct txbuf, buf);
 	struct iovec one;
+	struct fi_msg msg = { .msg_iov = &one, .iov_count = 1, .addr = to, .context = buf };
 	int ret;
 
-	if (!buf)
+	if (!free_buf)
 		return -FI_EAGAIN;
-	buf->port = port;
+	buf->dom = dom;
+	msg.desc = &buf->buf.desc;
 	iov_gather(iov, cnt, 0, buf->data, len);
-	msg.msg_iov = &one;
-	msg.iov_count = 1;
-	msg.context = buf;
 	one = (struct iovec) { buf->data, len };
 	ret = (int) fi_sendmsg(port->ep, &msg, FI_COMPLETION);
 	if (ret)
-		free(buf);
+		layer_buf_put(&dom->mem, &buf->buf);
 	else
-		port->dg.dom->out++;
+		dom->out++;
 	return ret;
 }
 
@@ -657,8 +672,8 @@ static void repost_all(struct port *port)
 
 static void sent(struct txbuf *buf)
 {
-	buf->port->dg.dom->out--;
-	free(buf);
+	buf->dom->out--;
+	layer_buf_put(&buf->dom->mem, &buf->buf);
 }
 
 /* A completion that tells of a failure: the datagram, if any, is as if lost. */

@@ -62,6 +62,8 @@ rxd_tests = \
 	prov/rxd/cc_test \
 	prov/rxd/fault_test \
 	prov/rxd/loss_test \
+	prov/rxd/mix_test \
+	prov/rxd/model_test \
 	prov/rxd/mtu_test \
 	prov/rxd/ranges_test \
 	prov/rxd/restart_test \
@@ -94,6 +96,23 @@ prov_rxd_restart_test_SOURCES = prov/rxd/restart_test.c
 prov_rxd_restart_test_LDADD = src/libfabric.la
 prov_rxd_sim_test_SOURCES = prov/rxd/sim_test.c prov/rxd/sim_net.c prov/rxd/sim_net.h
 prov_rxd_sim_test_LDADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
+
+# The engine's tests over simulated datagrams.
+rxd_lossy_sources = \
+	prov/rxd/sim_lossy.c \
+	prov/rxd/sim_net.c prov/rxd/sim_net.h \
+	prov/util/engine/sim_link.h \
+	prov/util/engine/sim_prov.c \
+	prov/util/engine/sim_world.c prov/util/engine/sim_world.h
+rxd_lossy_libs = prov/rxd/librxdlink.la $(engine_sim_libs)
+prov_rxd_mix_test_SOURCES = prov/util/engine/mix_test.c $(rxd_lossy_sources)
+prov_rxd_mix_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_mix_test_LDADD = $(rxd_lossy_libs)
+prov_rxd_mix_test_LDFLAGS = $(engine_sim_ldflags)
+prov_rxd_model_test_SOURCES = prov/util/engine/model_test.c $(rxd_lossy_sources)
+prov_rxd_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_model_test_LDADD = $(rxd_lossy_libs)
+prov_rxd_model_test_LDFLAGS = $(engine_sim_ldflags)
 endif
 
 # The fuzzer needs clang: make prov/rxd/fuzz_wire CC=clang

@@ -12,7 +12,7 @@
 
 #include "rxd.h"
 
-#define RETRY_PAUSED_NS CLOCK_NS_PER_MS
+#define RETRY_PAUSED_NS RXD_RETRY_NS
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
 #define LOOK_EVERY 64
 

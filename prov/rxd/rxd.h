@@ -43,6 +43,7 @@ extern const struct layer rxd_layer;	/* how it is offered */
 #define RXD_PAYLOAD_MAX (1 << 20)	/* of one engine packet */
 #define RXD_ACK_DELAY_NS CLOCK_NS_PER_MS /* how long an acknowledgement may wait for company */
 #define RXD_ACK_EVERY 8			/* packets that wait for one, at most */
+#define RXD_RETRY_NS CLOCK_NS_PER_MS	/* for memory */
 #define RXD_QUANTUM (256u << 10)	/* bytes that a connection sends before others have their turn */
 
 /* ---- the poller --------------------------------------------------------------- */
@@ -174,7 +175,8 @@ struct rxd_conn {
 	bool clean_end;			/* FAILED: the peer closed in good order */
 	bool was_call;			/* FAILED while it was CALLING */
 	bool confirmed;			/* the peer has our id */
-	bool shut;			/* the end of our stream is queued */
+	bool want_shut;			/* the end of our stream comes behind what is queued */
+	bool shut;			/* it has its place */
 	bool ended;			/* the end of theirs is here */
 	bool announce;			/* READY, and the engine is still to be told */
 	struct rxd_link *link;		/* NULL: never used yet */
@@ -190,6 +192,7 @@ struct rxd_conn {
 	uint64_t heard_ns;		/* last word of the peer */
 	uint64_t owed_ns;		/* since when it owes us one; 0: it does not */
 	uint64_t asked_ns;		/* last WELCOME or PROBE */
+	uint64_t later_ns;		/* there was no memory to send: try again; 0: there was */
 	struct rxd_call *call;		/* CALLING; WELCOME's private data until it is confirmed */
 
 	/* sending */

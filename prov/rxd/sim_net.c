@@ -27,16 +27,18 @@ struct port {
 	bool bad;		/* in a run of losses */
 };
 
-struct sim_conf sim_conf;
-uint64_t sim_now, sim_sent, sim_dropped;
+struct snet_conf snet_conf;
+uint64_t snet_now, snet_sent, snet_dropped;
+unsigned snet_base;
+void (*snet_before_look)(struct rxd_poller *poller);
 static uint64_t state, order;
-static struct port *ports[SIM_PORTS];	/* live ones */
-static struct dgram *wire[SIM_PORTS];	/* under way to each */
-static uint64_t busy[SIM_PORTS];
-static bool bad_run[SIM_PORTS][SIM_PORTS];
-static uint64_t cut[SIM_PORTS][SIM_PORTS];
+static struct port *ports[SNET_PORTS];	/* live ones */
+static struct dgram *wire[SNET_PORTS];	/* under way to each */
+static uint64_t busy[SNET_PORTS];
+static bool bad_run[SNET_PORTS][SNET_PORTS];
+static uint64_t cut[SNET_PORTS][SNET_PORTS];
 
-uint64_t sim_rnd(uint64_t n)
+uint64_t snet_rnd(uint64_t n)
 {
 	state ^= state << 13;
 	state ^= state >> 7;
@@ -44,9 +46,9 @@ uint64_t sim_rnd(uint64_t n)
 	return (state * UINT64_C(2685821657736338717) >> 11) % n;
 }
 
-bool sim_chance(double p)
+bool snet_chance(double p)
 {
-	return (double) sim_rnd(1 << 30) < p * (1 << 30);
+	return (double) snet_rnd(1 << 30) < p * (1 << 30);
 }
 
 static void drop_all(unsigned no)
@@ -59,32 +61,32 @@ static void drop_all(unsigned no)
 	}
 }
 
-void sim_start(uint64_t seed, const struct sim_conf *conf)
+void snet_start(uint64_t seed, const struct snet_conf *conf)
 {
 	unsigned i;
 
-	for (i = 0; i < SIM_PORTS; i++)
+	for (i = 0; i < SNET_PORTS; i++)
 		drop_all(i);
 	memset(busy, 0, sizeof(busy));
 	memset(bad_run, 0, sizeof(bad_run));
 	memset(cut, 0, sizeof(cut));
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-	sim_conf = *conf;
-	sim_now = CLOCK_NS_PER_S;
-	sim_sent = sim_dropped = 0;
+	snet_conf = *conf;
+	snet_now = CLOCK_NS_PER_S;
+	snet_sent = snet_dropped = 0;
 }
 
-void sim_cut(unsigned from, unsigned to, uint64_t until_ns)
+void snet_cut(unsigned from, unsigned to, uint64_t until_ns)
 {
 	cut[from][to] = until_ns;
 }
 
-uint64_t sim_next(void)
+uint64_t snet_next(void)
 {
 	uint64_t next = UINT64_MAX;
 	unsigned i;
 
-	for (i = 0; i < SIM_PORTS; i++)
+	for (i = 0; i < SNET_PORTS; i++)
 		if (wire[i] && wire[i]->at < next)
 			next = wire[i]->at;
 	return next;
@@ -100,8 +102,8 @@ static void deliver(unsigned to, const uint8_t *data, size_t len, uint64_t at)
 	d->order = order++;
 	d->len = len;
 	memcpy(d->data, data, len);
-	if (len && sim_chance(sim_conf.corrupt))
-		d->data[sim_rnd(len)] ^= (uint8_t) (1 << sim_rnd(8));
+	if (len && snet_chance(snet_conf.corrupt))
+		d->data[snet_rnd(len)] ^= (uint8_t) (1 << snet_rnd(8));
 	for (pos = &wire[to]; *pos && (*pos)->at <= at; pos = &(*pos)->next)
 		;
 	d->next = *pos;
@@ -113,76 +115,76 @@ static bool is_lost(unsigned from, unsigned to)
 {
 	bool *bad = &bad_run[from][to];
 
-	if (sim_conf.burst <= 1)
-		return sim_chance(sim_conf.loss);
+	if (snet_conf.burst <= 1)
+		return snet_chance(snet_conf.loss);
 	if (*bad)
-		*bad = !sim_chance(1 / sim_conf.burst);
+		*bad = !snet_chance(1 / snet_conf.burst);
 	else
-		*bad = sim_chance(sim_conf.loss / (1 - sim_conf.loss) / sim_conf.burst);
+		*bad = snet_chance(snet_conf.loss / (1 - snet_conf.loss) / snet_conf.burst);
 	return *bad;
 }
 
 /* When a datagram is through the bottleneck; 0: its queue is full. */
 static uint64_t through(unsigned to, size_t len)
 {
-	uint64_t start = busy[to] > sim_now ? busy[to] : sim_now;
+	uint64_t start = busy[to] > snet_now ? busy[to] : snet_now;
 
-	if (!sim_conf.rate)
-		return sim_now;
-	if ((start - sim_now) * sim_conf.rate / CLOCK_NS_PER_S > sim_conf.queue)
+	if (!snet_conf.rate)
+		return snet_now;
+	if ((start - snet_now) * snet_conf.rate / CLOCK_NS_PER_S > snet_conf.queue)
 		return 0;
-	busy[to] = start + len * CLOCK_NS_PER_S / sim_conf.rate;
+	busy[to] = start + len * CLOCK_NS_PER_S / snet_conf.rate;
 	return busy[to];
 }
 
 static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len)
 {
 	uint64_t at;
-	unsigned copies = sim_chance(sim_conf.dup) ? 2 : 1;
+	unsigned copies = snet_chance(snet_conf.dup) ? 2 : 1;
 
-	sim_sent++;
-	if (sim_now < cut[from][to] || is_lost(from, to) ||
-	    (sim_conf.mtu && len > sim_conf.mtu)) {
-		sim_dropped++;
+	snet_sent++;
+	if (snet_now < cut[from][to] || is_lost(from, to) ||
+	    (snet_conf.mtu && len > snet_conf.mtu)) {
+		snet_dropped++;
 		return;
 	}
 	at = through(to, len);
 	if (!at) {
-		sim_dropped++;
+		snet_dropped++;
 		return;
 	}
 	while (copies--)
-		deliver(to, data, len, at + sim_conf.delay_ns +
-			(sim_conf.jitter_ns ? sim_rnd(sim_conf.jitter_ns) : 0));
+		deliver(to, data, len, at + snet_conf.delay_ns +
+			(snet_conf.jitter_ns ? snet_rnd(snet_conf.jitter_ns) : 0));
 }
 
-void sim_forge(unsigned to, const void *buf, size_t len)
+void snet_forge(unsigned to, const void *buf, size_t len)
 {
-	deliver(to, buf, len, sim_now + 1);
+	deliver(to, buf, len, snet_now + 1);
 }
 
 /* ---- dg.h -------------------------------------------------------------------------- */
 
 uint64_t rxd_dg_now(void)
 {
-	return sim_now;
+	return snet_now;
 }
 
 void rxd_dg_nap(uint64_t ns)
 {
-	sim_now += ns;
+	snet_now += ns;
 }
 
 uint64_t rxd_dg_random(void)
 {
-	return sim_rnd(UINT64_C(1) << 53) << 11 ^ sim_rnd(1 << 30);
+	return snet_rnd(UINT64_C(1) << 53) << 11 ^ snet_rnd(1 << 30);
 }
 
 static unsigned number(const void *addr)
 {
 	const struct sockaddr_in *in = addr;
 
-	return ntohs(in->sin_port);
+	return in->sin_port ? ntohs(in->sin_port) - snet_base : 0;
 }
 
 int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *owner,
@@ -191,14 +193,15 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 	unsigned no = number(info->src_addr);
 	struct port *port = calloc(1, sizeof(*port));
 
-	for (; !no || ports[no]; no = no ? no + 1 : SIM_PORTS / 2)
+	for (; !no || ports[no]; no = no ? no + 1 : SNET_PORTS / 2)
 		;
 	port->dg.owner = owner;
-	port->dg.dgram_max = sim_conf.dgram_max;
+	port->dg.dgram_max = snet_conf.dgram_max;
 	port->dg.room = 1 << 20;
 	port->dg.iov_max = 4;
 	port->poller = poller;
 	drop_all(no);
+	memset(cut[no], 0, sizeof(cut[no]));
 	ports[no] = port;
 	*dg_p = &port->dg;
 	return 0;
@@ -211,6 +214,11 @@ static unsigned number_of(const struct rxd_dg *dg)
 	for (i = 0; !ports[i] || &ports[i]->dg != dg; i++)
 		;
 	return i;
+}
+
+struct rxd_link *snet_link(unsigned no)
+{
+	return ports[no] ? ports[no]->dg.owner : NULL;
 }
 
 void rxd_dg_close(struct rxd_dg *dg)
@@ -227,7 +235,7 @@ int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
 	struct sockaddr_in in = { .sin_family = AF_INET };
 
 	in.sin_addr.s_addr = htonl(0x0a000001);
-	in.sin_port = htons((uint16_t) number_of(dg));
+	in.sin_port = htons((uint16_t) (snet_base + number_of(dg)));
 	memcpy(addr, &in, sizeof(in));
 	*len = sizeof(in);
 	return 0;
@@ -236,7 +244,7 @@ int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
 int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p)
 {
 	*to_p = number(addr);
-	return *to_p < SIM_PORTS ? 0 : -FI_EINVAL;
+	return *to_p < SNET_PORTS ? 0 : -FI_EINVAL;
 }
 
 void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
@@ -248,7 +256,7 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	uint8_t buf[65536];
 	size_t len = iov_total(iov, cnt);
 
-	dg->blocked = sim_conf.loss > 0 && !sim_rnd(200);
+	dg->blocked = snet_conf.loss > 0 && !snet_rnd(200);
 	if (dg->blocked)
 		return -FI_EAGAIN;
 	if (len > dg->dgram_max)
@@ -298,9 +306,11 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 	unsigned i;
 	int done = 0;
 
-	for (i = 0; i < SIM_PORTS; i++) {
+	if (snet_before_look)
+		snet_before_look(poller);
+	for (i = 0; i < SNET_PORTS; i++) {
 		while (ports[i] && ports[i]->poller == poller && (d = wire[i]) &&
-		       d->at <= sim_now && budget) {
+		       d->at <= snet_now && budget) {
 			wire[i] = d->next;
 			fn(ports[i]->dg.owner, d->data, d->len);
 			free(d);

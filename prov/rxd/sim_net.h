@@ -13,9 +13,9 @@
 
 #include "rxd.h"
 
-#define SIM_PORTS 80
+#define SNET_PORTS 80
 
-struct sim_conf {
+struct snet_conf {
 	double loss;		/* of 1 */
 	double burst;		/* mean length of a run of losses, packets; 0: single ones */
 	double dup, corrupt;
@@ -27,22 +27,31 @@ struct sim_conf {
 	uint32_t dgram_max;	/* of the interfaces */
 };
 
-extern struct sim_conf sim_conf;
-extern uint64_t sim_now;
-extern uint64_t sim_sent, sim_dropped;
+extern struct snet_conf snet_conf;
+extern unsigned snet_base;	/* address of port 0 */
+extern uint64_t snet_now;
+extern uint64_t snet_sent, snet_dropped;
 
-/* sim_start - an empty network.  Frees what the last one held. */
-void sim_start(uint64_t seed, const struct sim_conf *conf);
-uint64_t sim_rnd(uint64_t n);
-bool sim_chance(double p);
+/* snet_start - an empty network.  Frees what the last one held. */
+void snet_start(uint64_t seed, const struct snet_conf *conf);
+uint64_t snet_rnd(uint64_t n);
+bool snet_chance(double p);
 
-/* sim_cut - nothing gets from port @from to port @to until @until_ns. */
-void sim_cut(unsigned from, unsigned to, uint64_t until_ns);
+/* snet_cut - nothing gets from port @from to port @to until @until_ns, or until @from is
+ * opened anew.
+ */
+void snet_cut(unsigned from, unsigned to, uint64_t until_ns);
 
-/* sim_next - when the next datagram arrives at any port; UINT64_MAX: none is under way. */
-uint64_t sim_next(void);
+/* snet_next - when the next datagram arrives at any port; UINT64_MAX: none is under way. */
+uint64_t snet_next(void);
 
-/* sim_forge - a datagram of the test's making to port @to. */
-void sim_forge(unsigned to, const void *buf, size_t len);
+/* snet_link - the link at port @no, or NULL. */
+struct rxd_link *snet_link(unsigned no);
+
+/* Called when @poller looks for datagrams: time may go on.  NULL: it does not. */
+extern void (*snet_before_look)(struct rxd_poller *poller);
+
+/* snet_forge - a datagram of the test's making to port @to. */
+void snet_forge(unsigned to, const void *buf, size_t len);
 
 #endif

@@ -23,7 +23,7 @@ static uint64_t seed;
 	do {									\
 		if (!(cond)) {							\
 			fprintf(stderr, "%s:%d: seed %llu, %.6f s: %s\n", __FILE__, __LINE__, \
-				(unsigned long long) seed, (double) sim_now / 1e9, #cond); \
+				(unsigned long long) seed, (double) snet_now / 1e9, #cond); \
 			abort();						\
 		}								\
 	} while (0)
@@ -144,7 +144,7 @@ static void check_order(struct eng_peer *peer, const struct head *head)
 
 static void pieces(struct eng_rx *rx, uint8_t *buf, size_t len)
 {
-	size_t cut = len ? sim_rnd(len) : 0;
+	size_t cut = len ? snet_rnd(len) : 0;
 
 	rx->iov[0] = (struct iovec) { buf, cut };
 	rx->iov[1] = (struct iovec) { buf + cut, len - cut };
@@ -158,19 +158,19 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	struct in *in;
 
 	CHECK(rx->hdr_len == sizeof(struct head) && rx->avail <= rx->len);
-	if (sim_rnd(100) < ep->later)
+	if (snet_rnd(100) < ep->later)
 		return ENG_RX_LATER;
 	in = calloc(1, sizeof(*in));
 	memcpy(&in->head, rx->hdr, sizeof(in->head));
 	in->peer = peer;
 	CHECK(in->head.len == rx->len);
 	check_order(peer, &in->head);
-	if (rx->avail == rx->len && sim_rnd(2)) {
+	if (rx->avail == rx->len && snet_rnd(2)) {
 		arrived(in, rx->data);
 		in_free(in);
 		return ENG_RX_DONE;
 	}
-	if (sim_rnd(2)) {
+	if (snet_rnd(2)) {
 		in->token = link->ops->hold(link, peer, rx);
 		list_add_tail(&in->node, &ep->held);
 		return ENG_RX_HELD;
@@ -203,11 +203,11 @@ static void pull_some(struct eng_ep *ep)
 	list_splice_tail(&ep->held, &todo);
 	while ((node = list_pop(&todo))) {
 		in = container_of(node, struct in, node);
-		if (sim_rnd(3)) {
+		if (snet_rnd(3)) {
 			list_add_tail(node, &ep->held);
 			continue;
 		}
-		if (!sim_rnd(10)) {
+		if (!snet_rnd(10)) {
 			ep->link->ops->drop(ep->link, in->token);
 			delivered++;
 			in_free(in);
@@ -314,7 +314,7 @@ static void node_open(unsigned no)
 	ep->base.type = FI_EP_RDM;
 	ep->base.prog = &ep->prog;
 	ep->base.prov = &fake_prov;
-	ep->later = sim_rnd(4) ? 0 : 10;
+	ep->later = snet_rnd(4) ? 0 : 10;
 	list_init(&ep->prog.pollers);
 	list_init(&ep->held);
 	for (i = 0; i < node_cnt; i++) {
@@ -337,7 +337,7 @@ static uint64_t node_due(struct eng_ep *ep)
 	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
 	uint64_t due = UINT64_MAX;
 
-	return poller->ops->arm(poller, &due) ? sim_now : due;
+	return poller->ops->arm(poller, &due) ? snet_now : due;
 }
 
 /* Like a process that is killed: nothing is said. */
@@ -386,7 +386,7 @@ static void send_one(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 	msg->pkt.hdr_len = sizeof(head);
 	memcpy(msg->pkt.hdr, &head, sizeof(head));
 	msg->pkt.len = len;
-	msg->pkt.flags = sim_rnd(2) ? ENG_PKT_MORE : 0;
+	msg->pkt.flags = snet_rnd(2) ? ENG_PKT_MORE : 0;
 	msg->pkt.done = on_done;
 	for (i = 0; i < len; i++)
 		msg->data[i] = byte_of(head.seq, i);
@@ -406,7 +406,7 @@ static void send_one(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 
 static uint64_t soonest(void)
 {
-	uint64_t next = sim_next(), due;
+	uint64_t next = snet_next(), due;
 	unsigned i;
 
 	for (i = 0; i < node_cnt; i++) {
@@ -414,7 +414,7 @@ static uint64_t soonest(void)
 		if (due < next)
 			next = due;
 	}
-	return next > sim_now ? next : sim_now;
+	return next > snet_now ? next : snet_now;
 }
 
 static void turn(void)
@@ -430,20 +430,20 @@ static void turn(void)
 
 static size_t some_length(void)
 {
-	switch (sim_rnd(8)) {
+	switch (snet_rnd(8)) {
 	case 0:
 		return 0;
 	case 1:
 	case 2:
 	case 3:
-		return sim_rnd(64);
+		return snet_rnd(64);
 	case 4:
 	case 5:
-		return sim_rnd(3000);
+		return snet_rnd(3000);
 	case 6:
-		return sim_rnd(20000);
+		return snet_rnd(20000);
 	default:
-		return sim_rnd(150000);
+		return snet_rnd(150000);
 	}
 }
 
@@ -470,42 +470,42 @@ static bool all_there(void)
 	return true;
 }
 
-static struct sim_conf some_conf(void)
+static struct snet_conf some_conf(void)
 {
 	static const double losses[] = { 0, 0, 0.001, 0.01, 0.05, 0.2, 0.5 };
 	static const uint32_t dgrams[] = { 1456, 8956, 65491 };
-	struct sim_conf conf = { .dgram_max = dgrams[sim_rnd(3)] };
+	struct snet_conf conf = { .dgram_max = dgrams[snet_rnd(3)] };
 
-	conf.loss = losses[sim_rnd(7)];
-	conf.burst = sim_rnd(3) ? 0 : 1 + (double) sim_rnd(8);
-	conf.dup = sim_rnd(3) ? 0 : 0.1;
-	conf.corrupt = sim_rnd(4) ? 0 : 0.02;
-	conf.delay_ns = 10000u << sim_rnd(15);		/* 10 us to 164 ms */
-	if (!sim_rnd(10))
+	conf.loss = losses[snet_rnd(7)];
+	conf.burst = snet_rnd(3) ? 0 : 1 + (double) snet_rnd(8);
+	conf.dup = snet_rnd(3) ? 0 : 0.1;
+	conf.corrupt = snet_rnd(4) ? 0 : 0.02;
+	conf.delay_ns = 10000u << snet_rnd(15);		/* 10 us to 164 ms */
+	if (!snet_rnd(10))
 		conf.delay_ns = 500 * CLOCK_NS_PER_MS;
-	conf.jitter_ns = sim_rnd(2) ? 0 : sim_rnd(conf.delay_ns * 2) + 1;
-	conf.mtu = sim_rnd(3) ? 0 : 1100 + (uint32_t) sim_rnd(8000);
-	if (!sim_rnd(4)) {
-		conf.rate = 1000000u << sim_rnd(7);
-		conf.queue = 20000 + sim_rnd(200000);
+	conf.jitter_ns = snet_rnd(2) ? 0 : snet_rnd(conf.delay_ns * 2) + 1;
+	conf.mtu = snet_rnd(3) ? 0 : 1100 + (uint32_t) snet_rnd(8000);
+	if (!snet_rnd(4)) {
+		conf.rate = 1000000u << snet_rnd(7);
+		conf.queue = 20000 + snet_rnd(200000);
 	}
 	return conf;
 }
 
 static void mishap(uint64_t kind)
 {
-	unsigned a = (unsigned) sim_rnd(node_cnt), b = (unsigned) sim_rnd(node_cnt);
+	unsigned a = (unsigned) snet_rnd(node_cnt), b = (unsigned) snet_rnd(node_cnt);
 
 	switch (kind) {
 	case 0:		/* one way only */
-		sim_cut(PORT(a), PORT(b), sim_now + sim_rnd(20 * CLOCK_NS_PER_S));
+		snet_cut(PORT(a), PORT(b), snet_now + snet_rnd(20 * CLOCK_NS_PER_S));
 		break;
 	case 1:
 		node_close(a);
 		node_open(a);
 		break;
 	case 2:		/* the path becomes narrower */
-		sim_conf.mtu = 1100 + (uint32_t) sim_rnd(3000);
+		snet_conf.mtu = 1100 + (uint32_t) snet_rnd(3000);
 		break;
 	default:
 		break;
@@ -525,53 +525,53 @@ static void poke(void)
 
 static void run(uint64_t number)
 {
-	struct sim_conf calm = { .dgram_max = 1456 }, conf;
+	struct snet_conf calm = { .dgram_max = 1456 }, conf;
 	unsigned steps = 20 + (unsigned) (number % 60), i, quiet;
 	bool trouble;
 	uint64_t end, poked = 0;
 
 	seed = number;
-	sim_start(number, &calm);
+	snet_start(number, &calm);
 	for (i = 0; i < 10; i++)
-		sim_rnd(2);
+		snet_rnd(2);
 	conf = some_conf();
-	sim_conf = conf;
-	trouble = !sim_rnd(3);
-	rxd_conf.checksum = conf.corrupt > 0 || sim_rnd(2);
-	rxd_conf.cc = sim_rnd(4) ? RXD_CC_CUBIC : RXD_CC_NEWRENO;
+	snet_conf = conf;
+	trouble = !snet_rnd(3);
+	rxd_conf.checksum = conf.corrupt > 0 || snet_rnd(2);
+	rxd_conf.cc = snet_rnd(4) ? RXD_CC_CUBIC : RXD_CC_NEWRENO;
 	for (i = 0; i < node_cnt; i++)
 		node_open(i);
 	for (i = 0; i < steps; i++) {
-		unsigned from = (unsigned) sim_rnd(node_cnt), to = (unsigned) sim_rnd(node_cnt), cnt;
+		unsigned from = (unsigned) snet_rnd(node_cnt), to = (unsigned) snet_rnd(node_cnt), cnt;
 
-		for (cnt = 1 + (unsigned) sim_rnd(6); cnt--;)
+		for (cnt = 1 + (unsigned) snet_rnd(6); cnt--;)
 			send_one(nodes[from], &nodes[from]->peers[to], some_length());
-		for (cnt = (unsigned) sim_rnd(20); cnt--;) {
+		for (cnt = (unsigned) snet_rnd(20); cnt--;) {
 			turn();
-			sim_now = soonest();
+			snet_now = soonest();
 		}
-		if (trouble && !sim_rnd(10))
-			mishap(sim_rnd(3));
+		if (trouble && !snet_rnd(10))
+			mishap(snet_rnd(3));
 	}
 	/* the network heals; all that was not reported lost must get there */
-	poked = sim_now;
-	end = sim_now + 6000 * CLOCK_NS_PER_S;
+	poked = snet_now;
+	end = snet_now + 6000 * CLOCK_NS_PER_S;
 	quiet = 0;
-	while (!all_there() && sim_now < end) {
-		if (sim_now > poked + 130 * CLOCK_NS_PER_S) {
-			poked = sim_now;
+	while (!all_there() && snet_now < end) {
+		if (snet_now > poked + 130 * CLOCK_NS_PER_S) {
+			poked = snet_now;
 			poke();
 		}
 		turn();
-		sim_now = soonest();
-		if (sim_next() == UINT64_MAX && ++quiet > 200000)
+		snet_now = soonest();
+		if (snet_next() == UINT64_MAX && ++quiet > 200000)
 			break;
 	}
 	for (i = 0; i < node_cnt; i++)
 		nodes[i]->later = 0;
 	for (quiet = 0; quiet < 50 && !all_there(); quiet++) {
 		turn();
-		sim_now += CLOCK_NS_PER_MS;
+		snet_now += CLOCK_NS_PER_MS;
 	}
 	CHECK(all_there());
 	/* a run of losses may last as long as a call is tried */
@@ -580,6 +580,32 @@ static void run(uint64_t number)
 	downs = 0;
 	for (i = 0; i < node_cnt; i++)
 		node_close(i);
+}
+
+/* Somebody who computes for long is called, and takes the call when he is done. */
+static void busy_peer(void)
+{
+	struct snet_conf calm = { .dgram_max = 1456, .delay_ns = 50000 };
+	uint64_t end;
+
+	seed = 0;
+	snet_start(1, &calm);
+	downs = 0;
+	node_open(0);
+	node_open(1);
+	node_open(2);
+	nodes[0]->later = nodes[1]->later = 0;
+	send_one(nodes[0], &nodes[0]->peers[1], 5000);
+	for (end = snet_now + 50 * CLOCK_NS_PER_S; snet_now < end; snet_now += CLOCK_NS_PER_MS)
+		node_poll(nodes[0]);
+	for (end = snet_now + 5 * CLOCK_NS_PER_S; !all_there() && snet_now < end;) {
+		turn();
+		snet_now = soonest();
+	}
+	CHECK(all_there() && !downs);
+	node_close(0);
+	node_close(1);
+	node_close(2);
 }
 
 /* ---- how much, how fair ------------------------------------------------------------------ */
@@ -597,7 +623,7 @@ static void refill(unsigned from, unsigned to, uint64_t window)
 }
 
 /* @senders to one, for @ns after a while to get going. */
-static struct goodput measure(const struct sim_conf *conf, unsigned senders, int tolerance,
+static struct goodput measure(const struct snet_conf *conf, unsigned senders, int tolerance,
 			      uint64_t warm_ns, uint64_t ns)
 {
 	uint64_t first[NODES], start, got, end;
@@ -606,7 +632,7 @@ static struct goodput measure(const struct sim_conf *conf, unsigned senders, int
 	unsigned i;
 
 	seed = 1;
-	sim_start(1, conf);
+	snet_start(1, conf);
 	rxd_conf.tolerance = tolerance;
 	rxd_conf.cc = RXD_CC_CUBIC;
 	rxd_conf.checksum = 0;
@@ -615,10 +641,10 @@ static struct goodput measure(const struct sim_conf *conf, unsigned senders, int
 		node_open(i);
 		nodes[i]->later = 0;
 	}
-	start = sim_now + warm_ns;
+	start = snet_now + warm_ns;
 	end = start + ns;
-	while (sim_now < end) {
-		if (!warm && sim_now >= start) {
+	while (snet_now < end) {
+		if (!warm && snet_now >= start) {
 			warm = true;
 			for (i = 1; i < node_cnt; i++)
 				first[i] = nodes[0]->peers[i].next;
@@ -626,7 +652,7 @@ static struct goodput measure(const struct sim_conf *conf, unsigned senders, int
 		for (i = 1; i < node_cnt; i++)
 			refill(i, 0, 256);
 		turn();
-		sim_now = soonest();
+		snet_now = soonest();
 	}
 	for (i = 1; i < node_cnt; i++) {
 		got = (nodes[0]->peers[i].next - first[i]) * 32768;
@@ -643,11 +669,11 @@ static struct goodput measure(const struct sim_conf *conf, unsigned senders, int
 
 static void rates(void)
 {
-	struct sim_conf lossy = {
+	struct snet_conf lossy = {
 		.loss = 0.01, .delay_ns = 10 * CLOCK_NS_PER_MS, .rate = 30000000,
 		.queue = 600000, .dgram_max = 1456,
 	};
-	struct sim_conf narrow = {
+	struct snet_conf narrow = {
 		.delay_ns = 50000, .rate = 125000000, .queue = 512 * 1024, .dgram_max = 1456,
 	};
 	struct goodput ours, tcp, one, many;
@@ -679,6 +705,7 @@ int main(int argc, char **argv)
 
 	rxd_conf.prov = &fake_prov;
 	rxd_conf.local = 0;
+	busy_peer();
 	for (i = first; i < first + cnt; i++)
 		run(i);
 	printf("%llu networks, %llu messages\n", (unsigned long long) cnt,

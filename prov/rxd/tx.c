@@ -86,8 +86,22 @@ static bool copy_frame(struct rxd_conn *conn, const struct eng_pkt *pkt, size_t 
 	return true;
 }
 
-/* Give packets that wait a place in the stream, a little ahead of what leaves. */
-static void fill(struct rxd_conn *conn)
+/* The end of the stream comes behind all packets. */
+static bool put_end(struct rxd_conn *conn)
+{
+	uint8_t *end = room_for(conn, RXD_FRAME_SIZE);
+
+	if (!end)
+		return false;
+	conn->shut = true;
+	memset(end, 0, RXD_FRAME_SIZE);
+	return true;
+}
+
+/* Give packets that wait a place in the stream, a little ahead of what leaves.
+ * Returns false when memory is short.
+ */
+static bool fill(struct rxd_conn *conn)
 {
 	struct rxd_item *item;
 	struct eng_pkt *pkt;
@@ -96,10 +110,11 @@ static void fill(struct rxd_conn *conn)
 		pkt = container_of(conn->pending.next, struct eng_pkt, node);
 		item = pool_get(&conn->link->poller->items);
 		if (!item)
-			return;
+			return false;
 		list_del(&pkt->node);
 		append(conn, item, pkt, frame_size(pkt));
 	}
+	return !conn->want_shut || conn->shut || !list_empty(&conn->pending) || put_end(conn);
 }
 
 /* Where byte @off of the stream is.  New bytes are near the end, old ones near the front. */
@@ -328,31 +343,34 @@ static void only_ack(struct rxd_conn *conn, uint64_t now)
 
 /* ---- what may leave ----------------------------------------------------------------- */
 
-/* What comes next: a lost range, or new bytes.  Returns false when there is nothing. */
-static bool next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
+/* What comes next: a lost range, or new bytes.
+ * Errors: -FI_ENODATA nothing; -FI_ENOMEM there might be something.
+ */
+static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
 {
 	size_t most = conn->mtu.now - sizeof(struct rxd_hdr) - sizeof(uint64_t);
 	uint64_t left;
+	bool filled;
 
 	if (conn->lost.cnt) {
 		*off_p = conn->lost.span[0].lo;
 		left = conn->lost.span[0].hi - *off_p;
 		*len_p = left < most ? (size_t) left : most;
-		return true;
+		return 0;
 	}
-	fill(conn);
+	filled = fill(conn);
 	left = conn->end - conn->nxt;
 	if (!left)
-		return false;
+		return filled ? -FI_ENODATA : -FI_ENOMEM;
 	*off_p = conn->nxt;
 	*len_p = left < most ? (size_t) left : most;
 	if (conn->nxt + *len_p <= conn->limit)
-		return true;
+		return 0;
 	/* the peer does not take so much: wait until it does, unless nobody would say so */
 	if (conn->loss.out_cnt || conn->limit <= conn->nxt)
-		return false;
+		return -FI_ENODATA;
 	*len_p = (size_t) (conn->limit - conn->nxt);
-	return true;
+	return 0;
 }
 
 static bool in_window(const struct rxd_conn *conn, size_t size)
@@ -384,13 +402,14 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 	uint64_t off;
 	size_t len;
 	bool full;
+	int ret = next_range(conn, &off, &len);
 
-	if (!next_range(conn, &off, &len))
-		return -FI_ENODATA;
+	if (ret)
+		return ret;
 	if (!in_window(conn, len) || rxd_cc_pace(&conn->cc, now, conn->rtt.smooth) > now)
 		return -FI_ENOBUFS;
 	if (rxd_loss_room(&conn->loss))
-		return -FI_EAGAIN;
+		return -FI_ENOMEM;
 	full = emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
 		    conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2, now,
 		    len_p);
@@ -400,7 +419,7 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 }
 
 /* Bursts until nothing more may leave, or the quantum is used up.
- * Errors: -FI_EAGAIN: no room in the system or no memory; others: nothing to do.
+ * Errors: -FI_EAGAIN: no room in the system; -FI_ENOMEM; others: nothing to do.
  */
 static int push_bursts(struct rxd_conn *conn, uint64_t now)
 {
@@ -437,6 +456,7 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 	ret = push_bursts(conn, now);
 	if (conn->state != RXD_READY)
 		return false;
+	conn->later_ns = ret == -FI_ENOMEM ? now + RXD_RETRY_NS : 0;
 	if (ret != -FI_EAGAIN) {
 		probe = rxd_mtu_wanted(&conn->mtu, now);
 		while (probe && conn->confirmed && pad(conn, probe, now) == -FI_EMSGSIZE)
@@ -499,15 +519,11 @@ void rxd_tx_queue(struct rxd_conn *conn, struct eng_pkt *pkt)
 
 void rxd_tx_shut(struct rxd_conn *conn)
 {
-	uint8_t *end;
-
-	if (conn->shut || conn->state != RXD_READY || !list_empty(&conn->pending))
+	if (conn->shut || conn->state != RXD_READY)
 		return;
-	end = room_for(conn, RXD_FRAME_SIZE);
-	if (!end)
-		return;
-	conn->shut = true;
-	memset(end, 0, RXD_FRAME_SIZE);
+	conn->want_shut = true;
+	if (list_empty(&conn->pending))
+		put_end(conn);
 	rxd_conn_touch(conn);
 }
 

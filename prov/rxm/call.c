@@ -58,20 +58,28 @@ static int wake(struct rxm_conn *conn)
 static bool worth_repeating(int err)
 {
 	return err == FI_ECONNREFUSED || err == FI_ECONNRESET || err == FI_EAGAIN ||
-	       err == FI_EMFILE || err == FI_EADDRNOTAVAIL;
+	       err == FI_EMFILE || err == FI_EADDRNOTAVAIL || err == FI_ETIMEDOUT;
+}
+
+/* A peer that computes looks like one that is not there: the endpoint below may give it
+ * less time than we do.
+ */
+static uint64_t repeat_until(const struct rxm_conn *conn, int err)
+{
+	return conn->first_ns + (err == FI_ETIMEDOUT ? TIMEOUT_NS :
+				 (uint64_t) rxm_conf.conn_retry_ms * CLOCK_NS_PER_MS);
 }
 
 void rxm_call_ended(struct rxm_conn *conn, int err, bool final)
 {
 	uint64_t now = clock_ns();
-	uint64_t end = conn->first_ns + (uint64_t) rxm_conf.conn_retry_ms * CLOCK_NS_PER_MS;
 	unsigned shift = conn->tries < BACKOFF_MAX_SHIFT ? conn->tries : BACKOFF_MAX_SHIFT;
 	uint64_t due;
 
 	rxm_conn_drop_socks(conn);
 	conn->err = err;
 	conn->tries++;
-	conn->give_up = final || !worth_repeating(err) || now >= end;
+	conn->give_up = final || !worth_repeating(err) || now >= repeat_until(conn, err);
 	due = conn->give_up ? 0 : now + (BACKOFF_FIRST_NS << shift);
 	rxm_conn_set_state(conn, RXM_WAITING);
 	timer_set(&conn->link->poller->timers, &conn->timer, due);

@@ -12,8 +12,9 @@
 struct rxm_conf rxm_conf = {
 	.buf_size = 16384,
 	.credits = 16,
-	.conn_timeout_ms = 15000,
+	.conn_timeout_ms = 60000,
 	.conn_retry_ms = 1000,
+	.local = 1,
 	.inject_size = 4096,
 	.tx_size = 2048,
 	.rx_size = 2048,
@@ -34,9 +35,13 @@ static const struct param {
 	{ "MSG_RX_SIZE", FI_PARAM_SIZE_T, FIELD(credits), 2, 4096,
 	  "buffers posted for each connected peer (default: 16)" },
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX,
-	  "milliseconds until an attempt to reach a peer has failed (default: 15000)" },
+	  "milliseconds until an attempt to reach a peer has failed; a program that makes no "
+	  "progress for so long looks dead to who calls it (default: 60000)" },
 	{ "CONN_RETRY", FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX,
 	  "milliseconds during which a refused call is repeated (default: 1000)" },
+	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1,
+	  "RDM endpoints reach those of the same user on the same host through shared memory; "
+	  "off: over connections below, like all others (default: on)" },
 	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20,
 	  "transmit queue entries of an endpoint that asks for no number (default: 2048)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20,
@@ -51,10 +56,12 @@ static int read_number(const struct param *param, long *value_p)
 	if (param->type == FI_PARAM_SIZE_T) {
 		ret = fi_param_get_size_t(rxm_conf.prov, param->name, &size);
 		*value_p = size > LONG_MAX ? LONG_MAX : (long) size;
-	} else {
-		ret = fi_param_get_int(rxm_conf.prov, param->name, &number);
-		*value_p = number;
+		return ret;
 	}
+	ret = param->type == FI_PARAM_BOOL ?
+	      fi_param_get_bool(rxm_conf.prov, param->name, &number) :
+	      fi_param_get_int(rxm_conf.prov, param->name, &number);
+	*value_p = number;
 	return ret;
 }
 

@@ -16,6 +16,7 @@ struct rxm_conf {
 	size_t credits;			/* buffers for each connected peer */
 	int conn_timeout_ms;		/* until a call has failed */
 	int conn_retry_ms;		/* so long a refused call is repeated */
+	int local;			/* reach peers on this host through shared memory */
 	size_t inject_size;
 	size_t tx_size, rx_size;	/* default queue sizes */
 };

@@ -98,13 +98,21 @@ void rxm_conn_drop_socks(struct rxm_conn *conn)
 		rxm_sock_close(sock);
 }
 
+/* How an endpoint below answers when its connection is over and nobody has read the event
+ * that says so.
+ */
+static bool says_over(int err)
+{
+	return err == FI_ENOTCONN || err == FI_ESHUTDOWN || err == FI_ECANCELED;
+}
+
 void rxm_conn_fail(struct rxm_conn *conn, int err)
 {
 	struct rxm_poller *poller = conn->link->poller;
 
 	if (conn->state != RXM_READY && conn->state != RXM_TAKING)
 		return;
-	conn->err = err;
+	conn->err = says_over(err) ? FI_ECONNRESET : err;
 	rxm_conn_set_state(conn, RXM_FAILED);
 	list_del(&conn->dirty_node);
 	list_del(&conn->state_node);

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 
 #include "rxm.h"
+
+#define EQ_DUE UINT16_MAX		/* more than any number of turns */
 
 /* ---- domains ------------------------------------------------------------------------ */
 
@@ -25,6 +26,8 @@ static void dom_close(struct rxm_dom *dom)
 	if (dom->cq)
 		fi_close(&dom->cq->fid);
 	rxm_dom_reap(dom);
+	if (dom->mem.domain)
+		layer_mem_fini(&dom->mem);
 	if (dom->eq)
 		fi_close(&dom->eq->fid);
 	if (dom->domain)
@@ -73,18 +76,6 @@ static struct rxm_dom *dom_find(struct rxm_poller *poller, const char *name)
 	return NULL;
 }
 
-static void dom_traits(struct rxm_dom *dom)
-{
-	int mode = dom->info->domain_attr->mr_mode;
-	size_t key_size = dom->info->domain_attr->mr_key_size;
-
-	dom->mr_local = mode & FI_MR_LOCAL;
-	dom->mr_virt = mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC);
-	dom->mr_prov_key = mode & (FI_MR_PROV_KEY | FI_MR_BASIC);
-	dom->key_mask = key_size && key_size < 8 ? (UINT64_C(1) << 8 * key_size) - 1 : UINT64_MAX;
-	dom->inject_max = dom->info->tx_attr->inject_size;
-}
-
 /* Ownership: takes @name. */
 static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *name,
 		   struct rxm_dom **dom_p)
@@ -111,7 +102,9 @@ static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *
 		dom_close(dom);
 		return ret;
 	}
-	dom_traits(dom);
+	layer_mem_init(&dom->mem, dom->domain, dom->info,
+		       sizeof(struct rxm_out) + rxm_conf.buf_size);
+	dom->inject_max = dom->info->tx_attr->inject_size;
 	list_add_tail(&dom->node, &poller->doms);
 	*dom_p = dom;
 	return 0;
@@ -143,7 +136,10 @@ int rxm_dom_arm(struct rxm_dom *dom)
 
 	if (!list_empty(&dom->zombies))
 		return -FI_EAGAIN;
-	return fi_trywait(dom->fabric, fids, 2);
+	if (!fi_trywait(dom->fabric, fids, 2))
+		return 0;
+	dom->eq_turn = EQ_DUE;
+	return -FI_EAGAIN;
 }
 
 void rxm_dom_reap(struct rxm_dom *dom)
@@ -154,60 +150,7 @@ void rxm_dom_reap(struct rxm_dom *dom)
 		sock_free(container_of(node, struct rxm_sock, node));
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
-static uint64_t new_key(const struct rxm_dom *dom)
-{
-	uint64_t key;
-
-	if (dom->mr_prov_key)
-		return 0;
-	while (getrandom(&key, sizeof(key), 0) != sizeof(key))
-		;
-	return key & dom->key_mask;
-}
-
-/* A key of our choice may be taken, and then another is not. */
-static int mr_reg(struct rxm_dom *dom, void *buf, size_t len, uint64_t access,
-		  struct fid_mr **mr_p)
-{
-	int ret, tries = 0;
-
-	do {
-		ret = fi_mr_reg(dom->domain, buf, len, access, 0, new_key(dom), 0, mr_p, NULL);
-	} while (ret == -FI_ENOKEY && !dom->mr_prov_key && ++tries < 8);
-	return ret;
-}
-
-int rxm_mr_local(struct rxm_dom *dom, void *buf, size_t len, struct fid_mr **mr_p)
-{
-	*mr_p = NULL;
-	if (!dom->mr_local)
-		return 0;
-	return mr_reg(dom, buf, len, FI_SEND | FI_RECV | FI_READ, mr_p);
-}
-
-int rxm_mr_remote(struct rxm_dom *dom, const struct iovec *iov, struct fid_mr **mr_p,
-		  struct rxm_seg *seg)
-{
-	int ret = mr_reg(dom, iov->iov_base, iov->iov_len, FI_REMOTE_READ, mr_p);
-
-	if (ret)
-		return ret;
-	seg->addr = dom->mr_virt ? (uintptr_t) iov->iov_base : 0;
-	seg->len = iov->iov_len;
-	seg->key = fi_mr_key(*mr_p);
-	return 0;
-}
-
 /* ---- endpoints -------------------------------------------------------------------------------- */
-
-static void out_free(struct rxm_out *out)
-{
-	if (out->mr)
-		fi_close(&out->mr->fid);
-	free(out);
-}
 
 static void sock_free(struct rxm_sock *sock)
 {
@@ -215,8 +158,9 @@ static void sock_free(struct rxm_sock *sock)
 
 	if (sock->mem_mr)
 		fi_close(&sock->mem_mr->fid);
-	while ((node = list_pop(&sock->outs)))
-		out_free(container_of(node, struct rxm_out, node));
+	while (!list_empty(&sock->outs))
+		layer_buf_put(&sock->dom->mem,
+			      container_of(sock->outs.next, struct layer_buf, node));
 	while ((node = list_pop(&sock->reads)))
 		free(container_of(node, struct rxm_read, node));
 	free(sock->bufs);
@@ -226,10 +170,9 @@ static void sock_free(struct rxm_sock *sock)
 
 bool rxm_sock_post(struct rxm_sock *sock, struct rxm_buf *buf)
 {
-	void *desc = sock->mem_mr ? fi_mr_desc(sock->mem_mr) : NULL;
-
 	list_del(&buf->node);
-	if (!fi_recv(sock->ep, buf->data, rxm_conf.buf_size, desc, FI_ADDR_UNSPEC, buf))
+	if (!fi_recv(sock->ep, buf->data, rxm_conf.buf_size, layer_desc(sock->mem_mr),
+		     FI_ADDR_UNSPEC, buf))
 		return true;
 	list_add_tail(&buf->node, &sock->idle);
 	return false;
@@ -244,7 +187,8 @@ static int sock_fill(struct rxm_sock *sock)
 	sock->bufs = calloc(cnt, sizeof(*sock->bufs));
 	if (!sock->mem || !sock->bufs)
 		return -FI_ENOMEM;
-	ret = rxm_mr_local(sock->dom, sock->mem, cnt * rxm_conf.buf_size, &sock->mem_mr);
+	ret = layer_mr_local(&sock->dom->mem, sock->mem, cnt * rxm_conf.buf_size,
+			     &sock->mem_mr);
 	for (i = 0; i < cnt && !ret; i++) {
 		sock->bufs[i].op = (struct rxm_op) { RXM_OP_RECV, sock };
 		sock->bufs[i].data = sock->mem + i * rxm_conf.buf_size;
@@ -300,8 +244,7 @@ int rxm_sock_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *co
 
 void rxm_on_sent(struct rxm_out *out)
 {
-	list_del(&out->node);
-	out_free(out);
+	layer_buf_put(&out->op.sock->dom->mem, &out->buf);
 }
 
 void rxm_sock_close(struct rxm_sock *sock)

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "engine/near.h"
 #include "rxm.h"
 
 #define PAYLOAD_MAX (UINT64_C(1) << 30)	/* of one packet; it lies with the sender until it is read */
@@ -209,6 +210,15 @@ static void drop(struct eng_link *base, void *token)
 	rxm_rx_release(token);
 }
 
+static const struct eng_link_ops *near_link(struct eng_ep *ep)
+{
+#if HAVE_SHM
+	if (rxm_conf.local)
+		return &shm_near_ops;
+#endif
+	return NULL;
+}
+
 const struct eng_link_ops rxm_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "ofi_rxm",
@@ -223,4 +233,5 @@ const struct eng_link_ops rxm_link_ops = {
 	.hold = hold,
 	.pull = pull,
 	.drop = drop,
+	.near = near_link,
 };

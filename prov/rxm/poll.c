@@ -14,6 +14,9 @@
 #include "rxm.h"
 
 #define BURST 32			/* completions read at a time */
+/* Looks for connections, each maybe a system call, are so far apart at most. */
+#define EQ_TURNS 32u			/* polls */
+#define EQ_NS CLOCK_NS_PER_MS		/* time: somebody who polls rarely is called, too */
 #define RETRY_NS (CLOCK_NS_PER_MS / 10)
 #define RETRY_PAUSED_NS CLOCK_NS_PER_MS
 
@@ -139,6 +142,21 @@ static unsigned read_eq(struct rxm_dom *dom)
 	return done;
 }
 
+/* Connections that come about are looked after at once, others when arm() was told of an
+ * event, or now and then.
+ */
+static bool eq_is_due(const struct rxm_poller *poller, struct rxm_dom *dom)
+{
+	uint64_t now = clock_coarse_ns();
+
+	if (++dom->eq_turn < EQ_TURNS && now < dom->eq_due &&
+	    timers_next(&poller->timers) == UINT64_MAX)
+		return false;
+	dom->eq_turn = 0;
+	dom->eq_due = now + EQ_NS;
+	return true;
+}
+
 int rxm_poller_once(struct rxm_poller *poller, unsigned budget)
 {
 	struct rxm_dom *dom;
@@ -148,7 +166,8 @@ int rxm_poller_once(struct rxm_poller *poller, unsigned budget)
 	list_for_each(pos, &poller->doms) {
 		dom = container_of(pos, struct rxm_dom, node);
 		done += read_cq(dom, budget);
-		done += read_eq(dom);
+		if (eq_is_due(poller, dom))
+			done += read_eq(dom);
 	}
 	return (int) done;
 }

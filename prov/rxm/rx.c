@@ -62,11 +62,12 @@ static int read_some(struct rxm_read *read)
 	if (len > dom->info->ep_attr->max_msg_size)
 		len = dom->info->ep_attr->max_msg_size;
 	if (!read->mr[read->iov_at])
-		ret = rxm_mr_local(dom, iov->iov_base, iov->iov_len, &read->mr[read->iov_at]);
+		ret = layer_mr_local(&dom->mem, iov->iov_base, iov->iov_len,
+				     &read->mr[read->iov_at]);
 	if (!ret)
 		ret = (int) fi_read(read->op.sock->ep, (char *) iov->iov_base + read->iov_off, len,
-				    read->mr[read->iov_at] ? fi_mr_desc(read->mr[read->iov_at]) :
-				    NULL, FI_ADDR_UNSPEC, seg->addr + read->seg_off, seg->key, read);
+				    layer_desc(read->mr[read->iov_at]), FI_ADDR_UNSPEC,
+				    seg->addr + read->seg_off, seg->key, read);
 	if (!ret) {
 		read->out++;
 		advance(read, len);

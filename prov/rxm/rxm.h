@@ -21,6 +21,7 @@
 #include "base/timer.h"
 #include "engine/engine.h"
 #include "layer/layer.h"
+#include "layer/mem.h"
 #include "obj/prog.h"
 
 #include "conf.h"
@@ -48,11 +49,10 @@ struct rxm_dom {
 	struct fid_domain *domain;
 	struct fid_cq *cq;
 	struct fid_eq *eq;
-	bool mr_local;			/* buffers must be registered */
-	bool mr_virt;			/* remote addresses are the owner's */
-	bool mr_prov_key;
-	uint64_t key_mask;		/* keys that we may choose */
+	struct layer_mem mem;		/* its buffers are struct rxm_out */
 	size_t inject_max;
+	unsigned eq_turn;		/* polls since the event queue was read */
+	uint64_t eq_due;		/* the time when it is read in any case */
 	struct hmap fids;		/* struct fid of live socks and listeners -> owner */
 	struct list zombies;		/* closed socks that a completion may still name */
 };
@@ -81,9 +81,8 @@ struct rxm_buf {
 
 /* A message on its way out. */
 struct rxm_out {
-	struct rxm_op op;		/* first */
-	struct list node;		/* on sock->outs, while it is below */
-	struct fid_mr *mr;		/* of data, where the domain wants one */
+	struct layer_buf buf;		/* first; on sock->outs, while it is below */
+	struct rxm_op op;
 	size_t len;
 	uint8_t data[];
 };
@@ -135,15 +134,6 @@ int rxm_dom_arm(struct rxm_dom *dom);
 
 /* rxm_dom_reap - free what no completion can name any more: the queue was empty. */
 void rxm_dom_reap(struct rxm_dom *dom);
-
-/* rxm_mr_local - register memory for our own use, where the domain wants that.
- * Returns 0 with *@mr_p NULL where it does not.
- */
-int rxm_mr_local(struct rxm_dom *dom, void *buf, size_t len, struct fid_mr **mr_p);
-
-/* rxm_mr_remote - let a peer read @iov.  @seg: out, what to tell it. */
-int rxm_mr_remote(struct rxm_dom *dom, const struct iovec *iov, struct fid_mr **mr_p,
-		  struct rxm_seg *seg);
 
 /* rxm_sock_open - an endpoint of @info with its buffers, enabled.
  * Errors: those of the provider below, -FI_ENOMEM.

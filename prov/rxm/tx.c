@@ -16,19 +16,24 @@
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-static struct rxm_out *out_make(struct rxm_out **out_p, size_t size)
+static struct rxm_out *out_make(struct rxm_conn *conn, struct rxm_out **out_p)
 {
-	struct rxm_out *out = *out_p;
+	struct layer_buf *buf;
 
-	if (out)
-		return out;
-	out = malloc(sizeof(*out) + size);
-	if (!out)
+	if (*out_p)
+		return *out_p;
+	buf = layer_buf_get(&conn->link->dom->mem);
+	if (!buf)
 		return NULL;
-	list_init(&out->node);
-	out->len = HEAD;
-	*out_p = out;
-	return out;
+	*out_p = container_of(buf, struct rxm_out, buf);
+	(*out_p)->len = HEAD;
+	return *out_p;
+}
+
+static void out_drop(struct rxm_conn *conn, struct rxm_out *out)
+{
+	if (out)
+		layer_buf_put(&conn->link->dom->mem, &out->buf);
 }
 
 /* transmit - let *@out_p leave; it can be filled again, or is NULL afterwards.
@@ -38,7 +43,6 @@ static int transmit(struct rxm_conn *conn, struct rxm_out **out_p, unsigned flag
 {
 	struct rxm_sock *sock = conn->sock;
 	struct rxm_out *out = *out_p;
-	struct fid_mr *mr = NULL;
 	int ret;
 
 	rxm_put_head(out->data, flags, conn->owed);
@@ -48,16 +52,11 @@ static int transmit(struct rxm_conn *conn, struct rxm_out **out_p, unsigned flag
 			out->len = HEAD;
 	} else {
 		out->op = (struct rxm_op) { RXM_OP_SEND, sock };
-		ret = rxm_mr_local(sock->dom, out->data, out->len, &mr);
-		out->mr = mr;
-		if (!ret)
-			ret = (int) fi_send(sock->ep, out->data, out->len,
-					    mr ? fi_mr_desc(mr) : NULL, FI_ADDR_UNSPEC, out);
+		ret = (int) fi_send(sock->ep, out->data, out->len, out->buf.desc, FI_ADDR_UNSPEC,
+				    &out->op);
 		if (!ret) {
-			list_add_tail(&out->node, &sock->outs);
+			list_add_tail(&out->buf.node, &sock->outs);
 			*out_p = NULL;
-		} else if (mr) {
-			fi_close(&mr->fid);
 		}
 	}
 	if (!ret)
@@ -81,7 +80,7 @@ static void add_freed(struct rxm_conn *conn, struct rxm_out *out, size_t size)
 static int transmit_spare(struct rxm_conn *conn, unsigned flags)
 {
 	static const size_t size = HEAD + RXM_LONGS * sizeof(struct rxm_frame);
-	struct rxm_out *spare = out_make(&conn->spare, size);
+	struct rxm_out *spare = out_make(conn, &conn->spare);
 
 	if (!spare)
 		return -FI_EAGAIN;
@@ -119,7 +118,7 @@ static int submit(struct rxm_conn *conn)
 /* room - a message with @size bytes free, or NULL: none now. */
 static struct rxm_out *room(struct rxm_conn *conn, size_t size)
 {
-	struct rxm_out *out = out_make(&conn->out, conn->buf_size);
+	struct rxm_out *out = out_make(conn, &conn->out);
 
 	if (!out)
 		rxm_conn_touch(conn);	/* no memory: the next poll tries again */
@@ -127,7 +126,7 @@ static struct rxm_out *room(struct rxm_conn *conn, size_t size)
 		return out;
 	if (submit(conn) || conn->state != RXM_READY)
 		return NULL;
-	out = out_make(&conn->out, conn->buf_size);
+	out = out_make(conn, &conn->out);
 	return out && out->len + size <= conn->buf_size ? out : NULL;
 }
 
@@ -165,8 +164,10 @@ static int lend(struct rxm_conn *conn, struct rxm_lent *lent, struct eng_pkt *pk
 	conn->lent_cnt++;
 	for (i = 0; i < pkt->iov_cnt && !ret; i++)
 		if (pkt->iov[i].iov_len) {
-			ret = rxm_mr_remote(conn->link->dom, &pkt->iov[i], &lent->mr[cnt],
-					    &seg[cnt]);
+			ret = layer_mr_remote(&conn->link->dom->mem, pkt->iov[i].iov_base,
+					      pkt->iov[i].iov_len, &lent->mr[cnt],
+					      &seg[cnt].addr, &seg[cnt].key);
+			seg[cnt].len = pkt->iov[i].iov_len;
 			cnt += !ret;
 		}
 	if (ret)
@@ -326,8 +327,8 @@ void rxm_tx_drop(struct rxm_conn *conn, int err)
 		pkt = container_of(node, struct eng_pkt, node);
 		pkt->done(pkt, -err);
 	}
-	free(conn->out);
-	free(conn->spare);
+	out_drop(conn, conn->out);
+	out_drop(conn, conn->spare);
 	conn->out = conn->spare = NULL;
 	conn->credits = conn->owed = conn->freed_cnt = conn->borrowed = 0;
 	conn->last_id = conn->burst_seq = 0;

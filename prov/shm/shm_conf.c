@@ -3,6 +3,7 @@
 
 #include "shm_conf.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 
@@ -40,9 +41,14 @@ static void read_size(struct shm_conf *conf, const char *name, size_t min, size_
 
 void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
 {
+	size_t retry_ms = (size_t) conf->conn_retry_ms;
 	char *dir = NULL;
 
 	conf->prov = prov;
+	read_size(conf, "CONN_RETRY", 0, INT_MAX, &retry_ms,
+		  "milliseconds during which a call is repeated that nobody takes, or that comes to "
+		  "nothing for want of descriptors; 0: never (default: 1000)");
+	conf->conn_retry_ms = (int) retry_ms;
 	read_size(conf, "TX_SIZE", 1, 1 << 20, &conf->tx_size,
 		  "transmit queue entries of an endpoint that asks for no number (default: 1024)");
 	read_size(conf, "RX_SIZE", 1, 1 << 20, &conf->rx_size,

@@ -220,6 +220,9 @@ int shm_hello_recv(int fd, struct shm_hello *hello, int *seg_fd_p)
 	if (len < 0)
 		return errno == EINTR ? -FI_EAGAIN : -errno;
 	*seg_fd_p = take_fds(&msg);
+	/* what there is no room for the kernel leaves out */
+	if (*seg_fd_p < 0 && msg.msg_flags & MSG_CTRUNC)
+		*seg_fd_p = -FI_EMFILE;
 	ret = !len ? -FI_ECONNRESET : msg.msg_flags & MSG_TRUNC ? -FI_EPROTO :
 	      shm_hello_check(hello, (size_t) len);
 	if (ret && *seg_fd_p >= 0) {

@@ -50,7 +50,8 @@ int shm_hello_send(int fd, const struct shm_hello *hello, int seg_fd);
 
 /* shm_hello_recv - a whole and valid greeting.
  *
- * @seg_fd_p: [out] what came with it, the caller's; -1: nothing
+ * @seg_fd_p: [out] what came with it, the caller's; -1: nothing; -FI_EMFILE: something,
+ *            but we may have no more descriptors
  *
  * Errors: -FI_EAGAIN: nothing is there yet; -FI_ECONNRESET: it hung up; -FI_EPROTO: not a
  * greeting; -FI_ENOPROTOOPT: one of another version, *hello has its first fields.

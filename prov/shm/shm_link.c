@@ -32,6 +32,14 @@ static uint64_t random_epoch(void)
 	return epoch;
 }
 
+/* A process with one thread joins at once, any other when all processors have passed a
+ * quiet moment: some 10 ms.
+ */
+static void prepare(void)
+{
+	shm_conf.barrier = shm_barrier_join();
+}
+
 int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm_place place,
 		  const void *src, size_t src_len, struct shm_link **link_p)
 {
@@ -41,7 +49,7 @@ int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm
 
 	if (!link)
 		return -FI_ENOMEM;
-	shm_conf.barrier = shm_barrier_join();
+	prepare();
 	link->naming = naming;
 	link->place = place;
 	link->prov = base->prov;
@@ -236,6 +244,7 @@ static void drop(struct eng_link *base, void *token)
 	.size = sizeof(struct eng_link_ops),			\
 	.name = "shm",						\
 	.chan_size = sizeof(struct shm_chan),			\
+	.prepare = prepare,					\
 	.close = link_close,					\
 	.getname = link_getname,				\
 	.peer_get = peer_get,					\

@@ -345,8 +345,13 @@ static void tell(struct shm_conn *conn, bool stalled)
 		shm_conn_ring(conn);
 }
 
+/* A message that nobody has asked for is the last one of a poll: what is behind it had
+ * better stay in the ring, where it costs nothing and holds a fast sender back, until
+ * the program has had a chance to post a receive for it.
+ */
 int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 {
+	struct shm_poller *poller = conn->poller;
 	struct shm_in *in = &conn->in;
 	struct shm_item item;
 	bool stalled = false;
@@ -354,7 +359,8 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 
 	if (__builtin_expect(conn->paused || conn->state != SHM_CONN_READY, 0))
 		return 0;
-	while (budget-- && (ret = shm_in_peek(in, &item)) > 0) {
+	poller->held = NULL;
+	while (budget-- && !poller->held && (ret = shm_in_peek(in, &item)) > 0) {
 		if (!(__builtin_expect(item.kind == SHM_SHORT && !conn->rx.body, 1) ?
 		      on_short(conn, &item) : on_item(conn, &item)))
 			break;
@@ -366,7 +372,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 		return done + 1;
 	if (done) {
 		conn->moved = true;
-		conn->seq = conn->poller->seq;
+		conn->seq = poller->seq;
 		tell(conn, stalled);
 		if (conn->rx.owed_cnt)
 			shm_tx_answer(conn);

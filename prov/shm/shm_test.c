@@ -579,5 +579,7 @@ int main(void)
 		cmocka_unit_test(names_of_nodes_and_services),
 	};
 
+	/* all begin at once, and on a busy machine some late */
+	setenv("FI_SHM_CONN_RETRY", "30000", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static int fill(struct shm_conn *conn, struct shm_hello *hello, uint32_t type, i
 /* take_segment - what came with a greeting is where we send.  @fd is used up. */
 static int take_segment(struct shm_conn *conn, int fd)
 {
-	int ret = fd < 0 ? -FI_EINVAL : shm_seg_map(fd, &conn->out.seg);
+	int ret = fd == -FI_EMFILE ? fd : fd < 0 ? -FI_EINVAL : shm_seg_map(fd, &conn->out.seg);
 
 	if (fd >= 0)
 		close(fd);
@@ -508,6 +508,12 @@ static void on_hello(struct shm_conn *conn, const struct shm_hello *hello, int s
 	int ret;
 
 	ret = take_segment(conn, seg_fd);
+	if (ret == -FI_EMFILE) {
+		SHM_WARN_SPARSE(link, "cannot take a caller in for now: %s; %s\n", fi_strerror(-ret),
+				advice(link, -ret));
+		refuse(conn, SHM_BUSY);
+		return;
+	}
 	if (ret || link->naming->key(hello->addr, hello->addr_len, key)) {
 		refuse(conn, SHM_BAD_SEGMENT);
 		return;

@@ -95,6 +95,7 @@ struct eng_peer {
 
 struct eng_ep {
 	struct obj_ep base;	/* first */
+	struct list node;	/* on fake_eps */
 	struct fi_info info;
 	struct eng_link *link;
 	struct list peers;
@@ -115,6 +116,10 @@ struct eng_pep {
 };
 
 static struct obj_prog fake_prog;
+/* All that are open: in a child of the test, which is searched for leaks, too, nobody
+ * else may know the parent's.
+ */
+static struct list fake_eps = { &fake_eps, &fake_eps };
 static struct fi_provider fake_prov = { .name = FAKE_NAME };
 static uint64_t fake_seed = 88172645463325252;
 static int fake_done_status;	/* of the last done() */
@@ -412,6 +417,7 @@ static inline struct eng_ep *fake_ep(enum fi_ep_type type, uint16_t port)
 	ep->base.prov = &fake_prov;
 	list_init(&ep->peers);
 	list_init(&ep->held);
+	list_add_tail(&ep->node, &fake_eps);
 	CHECK(!tcp_link_ops.open(ep, &ep->link));
 	return ep;
 }
@@ -453,6 +459,7 @@ static inline void fake_close(struct eng_ep *ep, int linger_ms)
 		CHECK(peer->done_cnt + peer->lost_cnt >= peer->tx_seq);
 		free(peer);
 	}
+	list_del(&ep->node);
 	free(ep->info.src_addr);
 	free(ep);
 }

@@ -20,6 +20,8 @@ tcp_link_sources = \
 	prov/tcp/tcp_link.c \
 	prov/tcp/tcp_link.h \
 	prov/tcp/tcp_listen.c \
+	prov/tcp/tcp_park.c \
+	prov/tcp/tcp_guard.c \
 	prov/tcp/tcp_poll.c \
 	prov/tcp/tcp_poll.h \
 	prov/tcp/tcp_rdm.c \
@@ -46,20 +48,30 @@ endif
 
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
+	prov/tcp/tcp_call_test \
 	prov/tcp/tcp_hello_test \
 	prov/tcp/tcp_link_test \
+	prov/tcp/tcp_park_test \
 	prov/tcp/tcp_test
+
+tcp_fakes = prov/tcp/fake_engine.h prov/tcp/tcp_script.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
 TESTS += $(tcp_tests)
+prov_tcp_tcp_call_test_SOURCES = prov/tcp/tcp_call_test.c $(tcp_fakes)
+prov_tcp_tcp_call_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tcp_call_test_LDADD = $(tcp_test_libs)
 prov_tcp_tcp_hello_test_SOURCES = prov/tcp/tcp_hello_test.c prov/tcp/tcp_hello_check.h
 prov_tcp_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_hello_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/fake_engine.h \
-	prov/tcp/tcp_stream_check.h
+prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/tcp_stream_check.h \
+	$(tcp_fakes)
 prov_tcp_tcp_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_link_test_LDADD = $(tcp_test_libs)
+prov_tcp_tcp_park_test_SOURCES = prov/tcp/tcp_park_test.c $(tcp_fakes)
+prov_tcp_tcp_park_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tcp_park_test_LDADD = $(tcp_test_libs)
 prov_tcp_tcp_test_SOURCES = prov/tcp/tcp_test.c
 prov_tcp_tcp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
@@ -67,21 +79,27 @@ endif
 
 # Many processes, several hosts, dying peers; arguments make them long.
 tcp_world_tests = \
+	tests/tcp/busy \
 	tests/tcp/close \
 	tests/tcp/crowd \
 	tests/tcp/hosts \
+	tests/tcp/huge \
 	tests/tcp/idle \
 	tests/tcp/kill \
 	tests/tcp/near
 tcp_world_common = tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(tcp_world_tests)
 TESTS += $(tcp_world_tests)
+tests_tcp_busy_SOURCES = tests/tcp/busy.c $(tcp_world_common)
+tests_tcp_busy_LDADD = src/libfabric.la
 tests_tcp_close_SOURCES = tests/tcp/close.c $(tcp_world_common)
 tests_tcp_close_LDADD = src/libfabric.la
 tests_tcp_crowd_SOURCES = tests/tcp/crowd.c $(tcp_world_common)
 tests_tcp_crowd_LDADD = src/libfabric.la
 tests_tcp_hosts_SOURCES = tests/tcp/hosts.c $(tcp_world_common)
 tests_tcp_hosts_LDADD = src/libfabric.la
+tests_tcp_huge_SOURCES = tests/tcp/huge.c $(tcp_world_common)
+tests_tcp_huge_LDADD = src/libfabric.la
 tests_tcp_idle_SOURCES = tests/tcp/idle.c $(tcp_world_common)
 tests_tcp_idle_LDADD = src/libfabric.la
 tests_tcp_kill_SOURCES = tests/tcp/kill.c $(tcp_world_common)

@@ -17,7 +17,9 @@ static const unsigned edges[] __attribute__((unused)) = {
 	[TCP_CHAN_DIALING] = BIT(TCP_CHAN_CROSSED) | BIT(TCP_CHAN_BACKOFF),
 	[TCP_CHAN_CROSSED] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
 	[TCP_CHAN_BACKOFF] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
-	[TCP_CHAN_READY] = 0,
+	[TCP_CHAN_READY] = BIT(TCP_CHAN_PARKING) | BIT(TCP_CHAN_PARKED),
+	[TCP_CHAN_PARKING] = BIT(TCP_CHAN_PARKED),
+	[TCP_CHAN_PARKED] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
 };
 
 struct tcp_chan *tcp_chan_of(struct tcp_link *link, struct eng_peer *peer)
@@ -44,7 +46,10 @@ void tcp_chan_set_state(struct tcp_chan *chan, enum tcp_chan_state state)
 		list_add_tail(&chan->link_node, &chan->link->chans);
 	if (state == TCP_CHAN_IDLE)
 		list_del(&chan->link_node);
-	if (chan->state == TCP_CHAN_CROSSED || chan->state == TCP_CHAN_BACKOFF)
+	if (state == TCP_CHAN_IDLE || state == TCP_CHAN_READY)
+		chan->resumes = false;
+	if (chan->state == TCP_CHAN_CROSSED || chan->state == TCP_CHAN_BACKOFF ||
+	    chan->state == TCP_CHAN_PARKED)
 		tcp_timer_off(&chan->timer);
 	chan->state = state;
 }

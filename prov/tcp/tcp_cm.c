@@ -194,7 +194,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 	tcp_conn_attach(conn, link);
 	conn->wireup = &tcp_msg_wireup;
 	ret = tcp_conn_ended(conn) ? -FI_ECONNABORTED :
-	      tcp_conn_welcome(conn, conn->serial, param, paramlen);
+	      tcp_conn_welcome(conn, conn->serial, 0, param, paramlen);
 	if (ret) {
 		tcp_conn_close(conn);
 		return ret;

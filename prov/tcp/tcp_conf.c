@@ -63,10 +63,15 @@ static const struct param {
 	  "accept callers whose endpoint address is not the one they call from, as happens behind "
 	  "address translation; without it they are refused (default: off)" },
 	{ "CONN_TIMEOUT", "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX,
-	  "milliseconds until an attempt to connect has failed (default: 15000)" },
+	  "milliseconds until an attempt to connect has failed (default: 15000); an RDM endpoint "
+	  "that is there and makes no progress is waited for longer" },
 	{ "CONN_RETRY", NULL, FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX,
 	  "milliseconds for which an RDM endpoint repeats a call that was refused, so that a peer "
 	  "that is just being restarted is reached; 0: report the refusal at once (default: 1000)" },
+	{ "MAX_CONNS", NULL, FI_PARAM_INT, FIELD(max_conns), 0, INT_MAX,
+	  "connections that the RDM endpoints of a process keep: beyond, the one that was idle "
+	  "longest is closed until it is needed again; 0: as many as the limit on descriptors "
+	  "(ulimit -n) allows (default: 0)" },
 	{ "LOCAL", NULL, FI_PARAM_BOOL, FIELD(local), 0, 1,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over TCP, like all others (default: on)" },

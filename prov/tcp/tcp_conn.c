@@ -35,10 +35,12 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	assert((state == TCP_CONN_CLOSED || edges[was] & BIT(state)) &&
 	       "a connection takes no shortcuts");
 	conn->state = state;
-	if (is_call(was) && !is_call(state))
+	if (is_call(was) && !is_call(state) && !conn->patient)
 		conn->poller->dialing--;
 	if (was == TCP_CONN_ASKED)
 		tcp_listener_left(conn->link);
+	if (was == TCP_CONN_READY)
+		list_del(&conn->park_node);
 	if (state == TCP_CONN_READY || state == TCP_CONN_CLOSED) {
 		free(conn->greet);
 		conn->greet = NULL;
@@ -58,9 +60,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 
 static void timed_out(struct tcp_timer *timer, uint64_t now)
 {
-	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
-
-	tcp_conn_fail(conn, FI_ETIMEDOUT, false);
+	tcp_conn_greet_late(container_of(timer, struct tcp_conn, timer));
 }
 
 static void on_ready_event(struct tcp_conn *conn, uint32_t events)
@@ -109,12 +109,15 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	conn->since_ns = clock_ns();
 	list_init(&conn->state_node);
 	list_init(&conn->tx.dirty_node);
+	list_init(&conn->park_node);
+	list_init(&conn->guard_node);
 	list_add_tail(&conn->node, &link->conns);
 	tcp_timer_init(&conn->timer, timed_out);
 	if (is_call(state))
 		conn->poller->dialing++;
 	else
 		link->listener.asked++;
+	tcp_park_opened(conn);
 	*conn_p = conn;
 	return 0;
 }
@@ -128,6 +131,7 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 	conn->clean_end = clean;
 	tcp_conn_set_state(conn, TCP_CONN_FAILED);
 	tcp_timer_off(&conn->timer);
+	list_del(&conn->guard_node);
 	tcp_poller_cool(conn->poller, conn);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	list_del(&conn->state_node);
@@ -141,9 +145,11 @@ void tcp_conn_close(struct tcp_conn *conn)
 		return;
 	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
 	tcp_timer_off(&conn->timer);
+	list_del(&conn->guard_node);
 	tcp_poller_cool(conn->poller, conn);
 	tcp_tx_drop(conn);
 	tcp_src_want(conn->poller, &conn->src, 0);
+	tcp_park_closed(conn);
 	close(conn->src.fd);
 	conn->src.fd = -1;
 	list_del(&conn->node);
@@ -183,6 +189,7 @@ void tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
 void tcp_conn_detach(struct tcp_conn *conn)
 {
 	tcp_timer_off(&conn->timer);
+	list_del(&conn->guard_node);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	list_del(&conn->node);
 	conn->link = NULL;

@@ -101,6 +101,7 @@ struct tcp_conn {
 	enum tcp_conn_state was;	/* FAILED: state before */
 	int err;			/* FAILED: positive FI_E* */
 	bool ours;			/* we called */
+	bool patient;			/* GREETING: the peer takes its time, and has it */
 	bool clean_end;			/* FAILED: the peer closed between two packets */
 	bool hot;			/* on poller->hot: read directly */
 	bool detached;			/* hot for long: not in the set, until somebody sleeps */
@@ -112,11 +113,16 @@ struct tcp_conn {
 	struct tcp_chan *chan;		/* NULL until the peer is known */
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->failed, paused or dead */
-	struct tcp_timer timer;		/* greeting must end; LEAVING must end */
+	struct tcp_timer timer;		/* greeting must end, or takes long; LEAVING must end */
 	uint64_t since_ns;		/* when it was made */
 	struct tcp_greet *greet;
 	uint64_t serial;		/* of the call, in the caller's count */
 	uint64_t max_payload;		/* that the peer may send us */
+	uint64_t used_seq;		/* poll in which the set last showed input; see tcp_park.c */
+	uint64_t asked_ns;		/* when the peer last said STAY */
+	struct list guard_node;		/* on poller->guarded, or on none */
+	uint64_t mute_ns;		/* guarded: since when the other side answers nothing; 0: it does */
+	struct list park_node;		/* on poller->parkable: READY, and both know how */
 	union net_sa peer;		/* for log lines */
 	struct tcp_tx tx;
 	struct tcp_rx rx;
@@ -182,9 +188,11 @@ int tcp_conn_answer(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 		    const struct sockaddr *from);
 
 /* tcp_conn_welcome - send WELCOME with private data; READY on 0.
+ * @features: TCP_WIRE_RESUMES or 0
  * Errors: negative errno; the state is unchanged.
  */
-int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, const void *data, size_t len);
+int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, const void *data,
+		     size_t len);
 
 /* tcp_conn_refuse - send REFUSE, then let the other side hang up.
  * @data: NULL: the library's text for @reason
@@ -208,6 +216,9 @@ bool tcp_conn_ended(const struct tcp_conn *conn);
 /* tcp_conn_greet_event - a socket event before READY or while LEAVING. */
 void tcp_conn_greet_event(struct tcp_conn *conn, uint32_t events);
 
+/* tcp_conn_greet_late - conn->timer is due before READY or while LEAVING. */
+void tcp_conn_greet_late(struct tcp_conn *conn);
+
 /* ---- sending (tcp_tx.c) ---------------------------------------------------- */
 
 /* tcp_tx_send - eng_link_ops.send for a READY connection.
@@ -217,6 +228,11 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
 
 /* tcp_tx_queue - keep a packet until the channel has a connection. */
 void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt);
+
+/* tcp_tx_word - send a word to the peer's link, behind what is staged.  False: there is
+ * no memory just now.
+ */
+bool tcp_tx_word(struct tcp_conn *conn, enum tcp_wire_word word);
 
 /* tcp_tx_flush - send what is staged.  Never calls up. */
 void tcp_tx_flush(struct tcp_conn *conn);
@@ -231,6 +247,24 @@ bool tcp_tx_idle(const struct tcp_conn *conn);
 
 /* tcp_tx_drop - forget staged bytes. */
 void tcp_tx_drop(struct tcp_conn *conn);
+
+/* ---- silence (tcp_guard.c) -------------------------------------------------- */
+
+/* tcp_guard_add - something was sent: see whether it is acknowledged in time.  Once,
+ * until tcp_guard_look() finds that it is.
+ */
+void tcp_guard_add(struct tcp_conn *conn);
+
+static inline void tcp_guard_sent(struct tcp_conn *conn)
+{
+	if (__builtin_expect(list_empty(&conn->guard_node), 0))
+		tcp_guard_add(conn);
+}
+
+/* tcp_guard_look - fail those whose other side has been mute for too long
+ * (FI_TCP_USER_TIMEOUT).
+ */
+void tcp_guard_look(struct tcp_poller *poller, uint64_t now);
 
 /* ---- receiving (tcp_rx.c) -------------------------------------------------- */
 

@@ -59,4 +59,22 @@ static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t ha
 	return TCP_FRAME_OK;
 }
 
+/* tcp_frame_put_word - write a word between links at @out. */
+static inline void tcp_frame_put_word(void *out, enum tcp_wire_word word)
+{
+	tcp_frame_put(out, 0, word);
+}
+
+/* tcp_frame_word - the word at @buf, of which @have bytes may be read; 0: it is none. */
+static inline unsigned tcp_frame_word(const uint8_t *buf, size_t have)
+{
+	uint64_t word;
+
+	if (have < TCP_FRAME_SIZE)
+		return 0;
+	memcpy(&word, buf, sizeof(word));
+	word = le64toh(word);
+	return !(word & 0xffff) && word >> 16 <= TCP_WIRE_STAY ? (unsigned) (word >> 16) : 0;
+}
+
 #endif

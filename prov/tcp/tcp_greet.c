@@ -2,9 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Greeting.  Both sides read exactly the greeting and no byte more, each is
- * shorter than any socket buffer, and all of it has to happen within
- * conn_timeout_ms.
+ * Greeting.  Both sides read exactly the greeting and no byte more, and each is
+ * shorter than any socket buffer.
+ *
+ * TCP has conn_timeout_ms to connect, and a caller as long to say HELLO.  The answer
+ * of an RDM endpoint may take longer: the system there accepts the connection, but
+ * only its program answers, which may compute for minutes without making progress,
+ * or be stopped.  Whether that host still lives is for the connection to find out.
+ * A connected endpoint's program waits for fi_connect() itself, within the time.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,6 +23,7 @@
 #include "tcp_link.h"
 
 #define LEAVE_NS (1 * CLOCK_NS_PER_S)	/* a refused caller has this long to hang up */
+#define PATIENT_NS (1 * CLOCK_NS_PER_S)	/* after that a call is no longer one of the few under way */
 
 static int send_greeting(struct tcp_conn *conn)
 {
@@ -26,6 +32,7 @@ static int send_greeting(struct tcp_conn *conn)
 
 	if (ret < 0)
 		return -errno;
+	tcp_guard_sent(conn);
 	return (size_t) ret == greet->out_len ? 0 : -FI_ENOBUFS;
 }
 
@@ -41,6 +48,8 @@ static void write_greeting(struct tcp_conn *conn, struct tcp_hello *hello, const
 	struct tcp_link *link = conn->link;
 
 	hello->kind = link->kind;
+	if (link->kind == TCP_WIRE_RDM)
+		hello->features |= TCP_WIRE_CAN_PARK;
 	hello->epoch = link->epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
 	hello->addr = link->name;
@@ -49,6 +58,11 @@ static void write_greeting(struct tcp_conn *conn, struct tcp_hello *hello, const
 	if (hello->data_len)
 		memcpy(conn->greet->out + TCP_WIRE_HELLO_SIZE, data, hello->data_len);
 	conn->greet->out_len = TCP_WIRE_HELLO_SIZE + hello->data_len;
+}
+
+static uint64_t time_to_connect(const struct tcp_conn *conn)
+{
+	return (uint64_t) conn->link->conf->conn_timeout_ms * CLOCK_NS_PER_MS;
 }
 
 static void log_lost_greeting(struct tcp_conn *conn, const char *what)
@@ -79,10 +93,12 @@ static int bind_source(struct tcp_link *link, int fd)
 
 static int set_options(const struct tcp_link *link, int fd)
 {
+	struct net_keepalive keepalive = link->conf->keepalive;
 	int ret = net_sock_nodelay(fd, link->conf->nodelay);
 
+	keepalive.unacked_ms = 0;	/* that limit is ours to keep: tcp_guard.c */
 	if (!ret && link->conf->keepalive_on)
-		ret = net_sock_keepalive(fd, &link->conf->keepalive);
+		ret = net_sock_keepalive(fd, &keepalive);
 	return ret;
 }
 
@@ -107,7 +123,10 @@ int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 	ret = net_sock_open(addr->sa_family, SOCK_STREAM, &fd);
 	if (ret)
 		return ret;
-	ret = set_options(link, fd);
+	if (link->kind == TCP_WIRE_RDM && tcp_park_reserved(fd) && tcp_park_want(link->poller, 1))
+		ret = -FI_EMFILE;	/* what is left is for callers, until there is more */
+	if (!ret)
+		ret = set_options(link, fd);
 	if (!ret)
 		ret = bind_source(link, fd);
 	if (!ret && connect(fd, addr, (socklen_t) net_addr_len(addr)) && errno != EINPROGRESS)
@@ -127,8 +146,7 @@ int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 		tcp_conn_close(conn);
 		return ret;
 	}
-	tcp_timer_set(conn->poller, &conn->timer,
-		      conn->since_ns + (uint64_t) link->conf->conn_timeout_ms * CLOCK_NS_PER_MS);
+	tcp_timer_set(conn->poller, &conn->timer, conn->since_ns + time_to_connect(conn));
 	*conn_p = conn;
 	return 0;
 }
@@ -139,6 +157,36 @@ int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 static bool is_echo(const struct tcp_conn *conn, const union net_sa *local)
 {
 	return !net_addr_cmp(&local->sa, &conn->peer.sa);
+}
+
+/* await_answer - a connected endpoint's call has what is left of its time, or the
+ * whole of it when this process comes to look only now.
+ */
+static void await_answer(struct tcp_conn *conn)
+{
+	uint64_t now = clock_ns(), due = conn->since_ns + time_to_connect(conn);
+
+	if (conn->wireup->kind == TCP_WIRE_RDM)
+		due = now + (PATIENT_NS < time_to_connect(conn) ? PATIENT_NS : time_to_connect(conn));
+	else if (due <= now)
+		due = now + time_to_connect(conn);
+	tcp_timer_set(conn->poller, &conn->timer, due);
+}
+
+/* wait_on - whoever is there has not answered for long.  Its connection lives, so it
+ * will; meanwhile others may be called.
+ */
+static void wait_on(struct tcp_conn *conn)
+{
+	if (!conn->patient) {
+		conn->patient = true;
+		conn->poller->dialing--;
+		tcp_timer_set(conn->poller, &conn->timer, clock_ns() + time_to_connect(conn));
+	} else {
+		log_lost_greeting(conn, "has taken our connection but does not answer: its "
+				  "program makes no progress (it computes, or is stopped); "
+				  "waiting for it");
+	}
 }
 
 /* on_connected - the TCP connection stands: say HELLO. */
@@ -154,6 +202,7 @@ static void on_connected(struct tcp_conn *conn)
 	if (!ret) {
 		ease_local(conn->src.fd, &local, &conn->peer);
 		tcp_conn_set_state(conn, TCP_CONN_GREETING);
+		await_answer(conn);
 		ret = send_greeting(conn);
 	}
 	if (!ret)
@@ -219,16 +268,18 @@ int tcp_conn_answer(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 		tcp_conn_close(conn);
 		return ret;
 	}
-	tcp_timer_set(conn->poller, &conn->timer,
-		      conn->since_ns + (uint64_t) link->conf->conn_timeout_ms * CLOCK_NS_PER_MS);
+	tcp_timer_set(conn->poller, &conn->timer, conn->since_ns + time_to_connect(conn));
 	return 0;
 }
 
-int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, const void *data, size_t len)
+int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, const void *data,
+		     size_t len)
 {
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_WELCOME,
 		.serial = serial,
+		.prev = conn->link->serial,
+		.features = features,
 		.data_len = (uint16_t) len,
 	};
 	int ret;
@@ -342,6 +393,31 @@ static void wait_hangup(struct tcp_conn *conn)
 
 	if (!ret || (ret < 0 && errno != EAGAIN && errno != EINTR))
 		tcp_conn_close(conn);
+}
+
+/* look_again - what happened while this process did not poll happened in time. */
+static void look_again(struct tcp_conn *conn)
+{
+	struct pollfd pfd = {
+		.fd = conn->src.fd,
+		.events = conn->state == TCP_CONN_DIALING ? POLLOUT : POLLIN,
+	};
+
+	if (poll(&pfd, 1, 0) > 0)
+		tcp_conn_greet_event(conn, (uint32_t) pfd.revents);
+}
+
+void tcp_conn_greet_late(struct tcp_conn *conn)
+{
+	enum tcp_conn_state state = conn->state;
+
+	look_again(conn);
+	if (conn->state != state)
+		return;
+	if (state == TCP_CONN_GREETING && conn->wireup->kind == TCP_WIRE_RDM)
+		wait_on(conn);
+	else
+		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 }
 
 void tcp_conn_greet_event(struct tcp_conn *conn, uint32_t events)

@@ -97,6 +97,7 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 		.magic = TCP_WIRE_MAGIC,
 		.type = (uint8_t) hello->type,
 		.kind = (uint8_t) hello->kind,
+		.features = hello->features,
 	};
 
 	put16(w.version, TCP_WIRE_VERSION);
@@ -158,6 +159,7 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	if (check_fields(&w) != TCP_HELLO_OK || addr_unpack(&w.addr, &h.addr))
 		return TCP_HELLO_BAD;
 	h.data_len = get16(w.data_len);
+	h.features = w.features;
 	if (have < sizeof(w) + h.data_len)
 		return TCP_HELLO_MORE;
 	h.epoch = get64(w.epoch);
@@ -248,6 +250,7 @@ static const struct {
 	[TCP_WIRE_ADDR_BAD] = { FI_EADDRNOTAVAIL,
 		"our endpoint's address is not the one that it sees us call from; if addresses are "
 		"translated on the way, set FI_TCP_FIREWALL_ADDR=1 there" },
+	[TCP_WIRE_NOT_YET] = { FI_ECONNREFUSED, "its end of the connection before is not closed yet" },
 };
 
 const char *tcp_hello_reason_text(uint32_t reason)

@@ -18,6 +18,7 @@ struct tcp_hello {
 	enum tcp_wire_kind kind;
 	uint32_t reason;	/* enum tcp_wire_reason, or one that is not known here */
 	uint16_t data_len;
+	uint8_t features;	/* enum tcp_wire_feature */
 	uint64_t epoch;
 	uint64_t serial;
 	uint64_t prev;

@@ -285,16 +285,14 @@ static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt
 	if (chan->state == TCP_CHAN_IDLE)
 		return -FI_ENOTCONN;
 	tcp_tx_queue(chan, pkt);
+	if (chan->state == TCP_CHAN_PARKED)
+		tcp_rdm_call(chan);
 	return 0;
 }
 
 static void flush(struct eng_link *base)
 {
-	struct tcp_poller *poller = link_of(base)->poller;
-	struct list *item;
-
-	while ((item = list_pop(&poller->dirty)))
-		tcp_tx_flush(container_of(item, struct tcp_conn, tx.dirty_node));
+	tcp_poller_flush(link_of(base)->poller);
 }
 
 static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)

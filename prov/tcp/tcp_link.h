@@ -17,6 +17,7 @@ struct tcp_listener {
 	struct tcp_src src;		/* first; fd -1: not listening */
 	struct tcp_timer timer;		/* take a break from accepting until then */
 	unsigned asked;			/* callers whose HELLO is not complete */
+	uint64_t short_ns;		/* since when there is no descriptor for any; 0: there is */
 };
 
 struct tcp_link {
@@ -41,26 +42,31 @@ enum tcp_chan_state {
 	TCP_CHAN_CROSSED,	/* our call was refused in favour of theirs, which must come */
 	TCP_CHAN_BACKOFF,	/* our call failed, the next one follows */
 	TCP_CHAN_READY,
+	TCP_CHAN_PARKING,	/* the peer is asked whether it minds; nothing is sent */
+	TCP_CHAN_PARKED,	/* both closed an idle connection; the next packet makes another */
 };
 
 /* What a link keeps for each peer; zeroed by the engine. */
 struct tcp_chan {
 	enum tcp_chan_state state;
 	int err;		/* BACKOFF: why the last call failed */
-	unsigned tries;		/* calls that failed since first_ns */
+	unsigned tries;		/* calls that failed, one after the other */
 	bool give_up;		/* BACKOFF: the next poll reports @err */
 	bool told;		/* BACKOFF: the log has the cause already */
-	struct tcp_conn *conn;	/* READY: frames go out here */
+	bool busy;		/* descriptors are short on either side: keep on calling */
+	bool resumes;		/* since PARKED: the next connection goes on where the last ended */
+	struct tcp_conn *conn;	/* READY, PARKING: frames go out here, and come in */
 	struct tcp_conn *dial;	/* DIALING: our call */
 	struct tcp_conn *loop;	/* the other end, where an endpoint talks to itself */
 	struct tcp_link *link;	/* NULL: never used yet */
 	struct list txq;	/* packets that wait, in order */
 	struct list node;	/* on poller->waiting */
 	struct list link_node;	/* on link->chans */
-	struct tcp_timer timer;	/* CROSSED, BACKOFF */
-	uint64_t first_ns;	/* when the first of a series of calls began */
+	struct tcp_timer timer;	/* CROSSED, BACKOFF, PARKED */
+	uint64_t first_ns;	/* when the first of a series of calls failed */
 	uint64_t peer_epoch;	/* of the last connection */
 	uint64_t peer_serial;	/* newest call of the peer's that we welcomed */
+	uint64_t peer_newest;	/* newest call that the peer had made by the last connection */
 };
 
 /* tcp_chan_of - the channel behind @peer, prepared on first use. */
@@ -105,11 +111,51 @@ extern const struct tcp_wireup tcp_rdm_wireup;
 /* The link's peer_get. */
 int tcp_rdm_get(struct tcp_link *link, struct tcp_chan *chan);
 
+/* tcp_rdm_call - a packet for a PARKED channel: connect again. */
+void tcp_rdm_call(struct tcp_chan *chan);
+
 /* tcp_rdm_timer - a channel's timer is due. */
 void tcp_rdm_timer(struct tcp_timer *timer, uint64_t now);
 
 /* tcp_rdm_next - start calls that have waited, while there are places. */
 void tcp_rdm_next(struct tcp_poller *poller);
+
+/* ---- too many connections (tcp_park.c) --------------------------------------- */
+
+void tcp_park_init(struct tcp_poller *poller);
+
+/* tcp_park_opened, tcp_park_closed - there is one socket more, or one less; makes room
+ * where few are left.
+ */
+void tcp_park_opened(struct tcp_conn *conn);
+void tcp_park_closed(struct tcp_conn *conn);
+
+/* tcp_park_ready - @conn carries a channel; @features: what its peer can do. */
+void tcp_park_ready(struct tcp_conn *conn, uint8_t features);
+
+/* tcp_park_want - no descriptor is left, or few.  Have @cnt idle connections closed,
+ * which takes a while; true if there are any at all that may be.
+ */
+bool tcp_park_want(struct tcp_poller *poller, unsigned cnt);
+
+/* tcp_park_must - the same where somebody waits for a descriptor. */
+bool tcp_park_must(struct tcp_poller *poller);
+
+/* tcp_park_check - have tcp_rdm_timer() look after a PARKED channel in a while. */
+void tcp_park_check(struct tcp_chan *chan);
+
+/* tcp_park_any - does the process have connections that may become idle? */
+bool tcp_park_any(void);
+
+/* tcp_park_reserved - is @fd one of the last ones, which are for callers?  Its number
+ * tells: the system gives the lowest that is free.
+ */
+bool tcp_park_reserved(int fd);
+
+/* tcp_park_word - @word has come between two frames of @conn; the connection may be
+ * no longer READY.  Returns false if it makes no sense.
+ */
+bool tcp_park_word(struct tcp_conn *conn, unsigned word);
 
 /* ---- connected endpoints (tcp_cm.c) ----------------------------------------- */
 

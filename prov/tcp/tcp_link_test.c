@@ -4,34 +4,15 @@
 /*
  * The link over real loopback sockets, under an engine that checks every packet.
  */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "obj/slow.h"
+#include "tcp_script.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "fake_engine.h"
-#include "tcp_frame.h"
 #include "tcp_stream_check.h"
-
-static struct eng_peer *peer_at(struct eng_ep *ep, struct eng_ep *other)
-{
-	union net_sa addr = fake_name(other->link);
-
-	return fake_peer(ep, &addr);
-}
-
-static void pull_both(struct eng_ep *a, struct eng_ep *b)
-{
-	fake_pull_some(a);
-	fake_pull_some(b);
-}
 
 /* ---- RDM ---------------------------------------------------------------------------- */
 
@@ -65,32 +46,6 @@ static void packets_of_every_size_arrive_in_order(void **state)
 	fake_close(b, 100);
 }
 
-static void crossed_calls_end_with_one_connection(void **state)
-{
-	int round;
-
-	for (round = 0; round < 200; round++) {
-		struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
-		struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
-		size_t i;
-
-		for (i = 0; i < 4; i++)
-			fake_send(ab, 10 + i, 0);
-		for (i = fake_draw() % 4; i; i--)
-			fake_poll();
-		for (i = 0; i < 4; i++)
-			fake_send(ba, 3000 * i, 0);
-		FAKE_UNTIL(5000, (pull_both(a, b), ba->rx_cnt == 4 && ab->rx_cnt == 4));
-		for (i = 0; i < 20; i++)
-			fake_poll();
-		assert_int_equal(ab->down + ba->down, 0);
-		assert_int_equal(ab->up, 1);
-		assert_int_equal(ba->up, 1);
-		fake_close(a, 100);
-		fake_close(b, 100);
-	}
-}
-
 static void an_endpoint_talks_to_itself(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
@@ -102,50 +57,6 @@ static void an_endpoint_talks_to_itself(void **state)
 	FAKE_UNTIL(5000, (fake_pull_some(a), aa->rx_cnt == 100 && aa->done_cnt == 100));
 	assert_int_equal(aa->down, 0);
 	fake_close(a, 100);
-}
-
-/* Two processes, so that both calls are really under way at the same time. */
-static void call_in_rounds(int in, int out, int rounds)
-{
-	union net_sa other;
-	struct eng_peer *peer;
-	struct eng_ep *ep;
-	char byte;
-	int i;
-
-	for (i = 0; i < rounds; i++) {
-		ep = fake_ep(FI_EP_RDM, 0);
-		other = fake_name(ep->link);
-		CHECK(write(out, &other, sizeof(other)) == sizeof(other));
-		CHECK(read(in, &other, sizeof(other)) == sizeof(other));
-		peer = fake_peer(ep, &other);
-		fake_send(peer, 100, 0);
-		fake_send(peer, 100000, 0);
-		FAKE_UNTIL(5000, (fake_pull_some(ep), peer->rx_cnt == 2 && peer->done_cnt == 2));
-		CHECK(peer->up == 1 && !peer->down);
-		CHECK(write(out, "x", 1) == 1);
-		CHECK(read(in, &byte, 1) == 1);
-		CHECK(!peer->down);
-		fake_close(ep, 1000);
-	}
-}
-
-static void two_processes_call_each_other_at_once(void **state)
-{
-	int to[2], from[2], status;
-	pid_t pid;
-
-	assert_int_equal(pipe(to) | pipe(from), 0);
-	pid = fork();
-	if (!pid) {
-		fake_start();
-		call_in_rounds(to[0], from[1], 100);
-		_exit(0);
-	}
-	call_in_rounds(from[0], to[1], 100);
-	waitpid(pid, &status, 0);
-	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
-	close(to[0]), close(to[1]), close(from[0]), close(from[1]);
 }
 
 static void a_slow_receiver_holds_the_sender_back(void **state)
@@ -166,355 +77,6 @@ static void a_slow_receiver_holds_the_sender_back(void **state)
 	b->later = 50;
 	FAKE_UNTIL(20000, (fake_pull_some(b), ba->rx_cnt == 40001 && ab->done_cnt == 40001));
 	assert_int_equal(ab->down + ba->down, 0);
-	fake_close(a, 100);
-	fake_close(b, 100);
-}
-
-/* ---- an endpoint against a scripted one -------------------------------------------------- */
-
-struct script {
-	union net_sa addr;		/* of our listener */
-	int listener;
-	struct tcp_hello hello;		/* what we say */
-};
-
-static struct script script_open(void)
-{
-	struct script script = { .addr = fake_loopback(0) };
-	socklen_t len = 16;
-
-	script.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	assert_int_equal(bind(script.listener, &script.addr.sa, len), 0);
-	assert_int_equal(listen(script.listener, 5), 0);
-	assert_int_equal(getsockname(script.listener, &script.addr.sa, &len), 0);
-	script.hello = (struct tcp_hello) {
-		.type = TCP_WIRE_HELLO,
-		.kind = TCP_WIRE_RDM,
-		.epoch = 1,
-		.serial = 1,
-		.max_payload = 100,
-		.addr = script.addr,
-	};
-	return script;
-}
-
-static int script_accept(struct script *script)
-{
-	uint64_t until = clock_deadline(2000);
-	int fd;
-
-	do {
-		fake_poll();
-		fd = accept4(script->listener, NULL, NULL, SOCK_NONBLOCK);
-	} while (fd < 0 && clock_ns() < until);
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static int script_call(struct eng_ep *ep)
-{
-	union net_sa to = fake_name(ep->link);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_int_equal(connect(fd, &to.sa, 16), 0);
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	return fd;
-}
-
-static void script_say(struct script *script, int fd)
-{
-	uint8_t buf[TCP_WIRE_HELLO_SIZE];
-
-	tcp_hello_pack(&script->hello, buf);
-	assert_int_equal(send(fd, buf, sizeof(buf), MSG_NOSIGNAL), sizeof(buf));
-}
-
-/* script_hear - the greeting that comes; false: the connection ends instead. */
-static bool script_hear(int fd, struct tcp_hello *hello)
-{
-	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
-	uint64_t until = clock_deadline(2000);
-	size_t have = 0;
-	ssize_t ret;
-
-	for (;;) {
-		fake_poll();
-		ret = recv(fd, buf + have, tcp_hello_need(buf, have) - have, 0);
-		if (!ret)
-			return false;
-		if (ret > 0) {
-			have += (size_t) ret;
-			if (tcp_hello_parse(buf, have, hello) == TCP_HELLO_OK)
-				return true;
-		}
-		assert_true(clock_ns() < until);
-	}
-}
-
-static void crossed_calls_are_decided_by_address(void **state)
-{
-	int first, seen[2] = { 0, 0 };
-
-	/* until both orders of the two ports have come up */
-	while (!seen[0] || !seen[1]) {
-		struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
-		struct script script = script_open();
-		struct eng_peer *peer = fake_peer(a, &script.addr);
-		union net_sa name = fake_name(a->link);
-		struct tcp_hello hello;
-		int theirs, ours;
-
-		fake_send(peer, 10, 0);
-		ours = script_accept(&script);
-		assert_true(script_hear(ours, &hello));
-		assert_int_equal(hello.type, TCP_WIRE_HELLO);
-		first = net_addr_cmp(&name.sa, &script.addr.sa) < 0;
-		seen[first]++;
-		theirs = script_call(a);
-		script_say(&script, theirs);
-		assert_true(script_hear(theirs, &hello));
-		if (first) {
-			assert_int_equal(hello.type, TCP_WIRE_REFUSE);
-			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
-			/* welcomed now; a crossed HELLO that is read later is still refused */
-			script.hello.type = TCP_WIRE_WELCOME;
-			script_say(&script, ours);
-			FAKE_UNTIL(2000, peer->up);
-			script.hello.type = TCP_WIRE_HELLO;
-			close(theirs);
-			theirs = script_call(a);
-			script_say(&script, theirs);
-			assert_true(script_hear(theirs, &hello));
-			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
-		} else {
-			assert_int_equal(hello.type, TCP_WIRE_WELCOME);
-			assert_false(script_hear(ours, &hello));	/* given up */
-		}
-		assert_int_equal(peer->up, 1);
-		assert_int_equal(peer->down, 0);
-		/* it has lost the connection, and calls again: with the knowledge of it ... */
-		close(theirs);
-		theirs = script_call(a);
-		script.hello.serial = 2;
-		script.hello.prev = 1;
-		script_say(&script, theirs);
-		FAKE_UNTIL(2000, peer->up == 2);
-		assert_int_equal(peer->down, 1);
-		/* ... or without any, because it is another process now */
-		close(ours);
-		ours = script_call(a);
-		script.hello.epoch = 2;
-		script.hello.serial = 1;
-		script.hello.prev = 0;
-		script_say(&script, ours);
-		FAKE_UNTIL(2000, peer->up == 3);
-		assert_int_equal(peer->down, 2);
-		close(ours);
-		close(theirs);
-		close(script.listener);
-		fake_close(a, 0);
-	}
-}
-
-static void refusals_are_reported_or_repeated(void **state)
-{
-	static const struct { uint32_t reason; int err; int calls; } cases[] = {
-		{ TCP_WIRE_VERSION_BAD, FI_EPROTO, 1 },
-		{ TCP_WIRE_KIND_BAD, FI_ECONNREFUSED, 1 },
-		{ TCP_WIRE_ADDR_BAD, FI_EADDRNOTAVAIL, 1 },
-		{ 99, FI_ECONNREFUSED, 1 },
-		{ TCP_WIRE_BUSY, 0, 3 },
-	};
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
-	struct script script = script_open();
-	struct eng_peer *peer = fake_peer(a, &script.addr);
-	struct tcp_hello hello;
-	size_t i;
-	int k, fd;
-
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(fake_send(peer, 10, 0), 0);
-		peer->down = 0;
-		for (k = 0; k < cases[i].calls; k++) {
-			fd = script_accept(&script);
-			assert_true(script_hear(fd, &hello));
-			script.hello.type = TCP_WIRE_REFUSE;
-			script.hello.reason = cases[i].reason;
-			script_say(&script, fd);
-			assert_false(script_hear(fd, &hello));
-			close(fd);
-		}
-		if (cases[i].err) {
-			FAKE_UNTIL(2000, peer->down);
-			assert_int_equal(peer->err, cases[i].err);
-		}
-	}
-	fd = script_accept(&script);	/* busy no more */
-	assert_true(script_hear(fd, &hello));
-	script.hello.type = TCP_WIRE_WELCOME;
-	script.hello.reason = TCP_WIRE_OK;
-	script.hello.serial = hello.serial;
-	script_say(&script, fd);
-	FAKE_UNTIL(2000, peer->up);
-	assert_int_equal(peer->down, 0);
-	close(fd);
-	close(script.listener);
-	fake_close(a, 0);
-}
-
-static void a_promised_call_that_never_comes_times_out(void **state)
-{
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
-	struct script script = script_open();
-	struct eng_peer *peer = fake_peer(a, &script.addr);
-	struct tcp_hello hello;
-	int fd;
-
-	tcp_conf.conn_timeout_ms = 100;
-	fake_send(peer, 10, 0);
-	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
-	script.hello.type = TCP_WIRE_REFUSE;
-	script.hello.reason = TCP_WIRE_CROSSED;
-	script_say(&script, fd);
-	FAKE_UNTIL(2000, peer->down);
-	assert_int_equal(peer->err, FI_ETIMEDOUT);
-	close(fd);
-
-	/* the same for one that takes our call and says nothing */
-	fake_send(peer, 10, 0);
-	fd = script_accept(&script);
-	FAKE_UNTIL(2000, peer->down == 2);
-	assert_int_equal(peer->err, FI_ETIMEDOUT);
-	close(fd);
-
-	/* and one that answers nonsense is told apart at once */
-	tcp_conf.conn_timeout_ms = 2000;
-	fake_send(peer, 10, 0);
-	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
-	assert_int_equal(send(fd, "220 mail.example ESMTP\r\n", 24, MSG_NOSIGNAL), 24);
-	FAKE_UNTIL(1000, peer->down == 3);
-	assert_int_equal(peer->err, FI_EPROTO);
-	close(fd);
-	close(script.listener);
-	fake_close(a, 0);
-}
-
-/* The stream breaks in the middle of a payload: whatever the engine chose to do
- * with it ends once.
- */
-static void a_torn_packet_is_reported(void **state)
-{
-	static const size_t body = 5000;
-	uint8_t frame[TCP_FRAME_SIZE + sizeof(struct fake_hdr) + 1000] = { 0 };
-	struct fake_hdr hdr = { .seq = 0, .len = body };
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
-	struct script script = script_open();
-	struct eng_peer *peer = fake_peer(a, &script.addr);
-	struct tcp_hello hello;
-	int round, fd, i;
-
-	tcp_frame_put(frame, sizeof(hdr), body);
-	memcpy(frame + TCP_FRAME_SIZE, &hdr, sizeof(hdr));
-	for (i = 0; i < 1000; i++)
-		frame[TCP_FRAME_SIZE + sizeof(hdr) + i] = fake_byte(0, (size_t) i);
-	for (round = 1; round < 60; round++) {
-		size_t cut = round % 3 ? sizeof(frame) : fake_draw() % sizeof(frame);
-
-		a->quiet = round % 2;
-		fd = script_call(a);
-		script.hello.epoch++;
-		script_say(&script, fd);
-		assert_true(script_hear(fd, &hello));
-		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
-		assert_int_equal(send(fd, frame, cut, MSG_NOSIGNAL), cut);
-		for (i = 0; i < 20; i++) {
-			fake_poll();
-			fake_pull_some(a);
-		}
-		close(fd);
-		FAKE_UNTIL(2000, peer->down == round);
-		assert_int_equal(a->placing, 0);
-		if (!list_empty(&a->held)) {	/* what is kept knows that it is lost */
-			struct fake_rx *rx = container_of(a->held.next, struct fake_rx, node);
-			struct iovec iov = { NULL, 0 };
-
-			assert_int_equal(tcp_link_ops.pull(a->link, rx->token, &iov, 1, rx),
-					 -FI_ECONNRESET);
-			list_del(&rx->node);
-			fake_rx_free(rx);
-		}
-	}
-	close(script.listener);
-	fake_close(a, 0);
-}
-
-static void nobody_there_is_reported_once(void **state)
-{
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
-	union net_sa nowhere = fake_loopback(1);
-	struct eng_peer *peer = fake_peer(a, &nowhere);
-	uint64_t began = clock_ns();
-
-	assert_int_equal(fake_send(peer, 10, 0), 0);
-	assert_int_equal(fake_send(peer, 100000, 0), 0);
-	FAKE_UNTIL(2000, peer->down);
-	assert_int_equal(peer->down, 1);
-	assert_int_equal(peer->err, FI_ECONNREFUSED);
-	assert_int_equal(peer->lost_cnt, 2);
-	assert_int_equal(fake_done_status, -FI_ECONNREFUSED);
-	assert_true(clock_ns() - began >= 150 * CLOCK_NS_PER_MS);	/* it was repeated */
-	fake_close(a, 100);
-}
-
-static void a_restarted_peer_is_reached_again(void **state)
-{
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
-	struct eng_peer *ab = peer_at(a, b);
-	uint16_t port = net_addr_port(&ab->addr.sa);
-	int round;
-
-	for (round = 1; round <= 5; round++) {
-		fake_send(ab, 100, 0);
-		FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
-		fake_close(b, 0);
-		FAKE_UNTIL(2000, ab->down == round);
-		b = fake_ep(FI_EP_RDM, port);
-	}
-	/* it is away when we call, and comes back */
-	fake_close(b, 0);
-	fake_send(ab, 100, 0);
-	for (round = 0; round < 100; round++)
-		fake_poll();
-	b = fake_ep(FI_EP_RDM, port);
-	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
-	assert_int_equal(ab->down, 5);
-	/* and the new one may call us while we still think of the old one */
-	fake_close(b, 0);
-	b = fake_ep(FI_EP_RDM, port);
-	fake_send(peer_at(b, a), 5, 0);
-	FAKE_UNTIL(2000, (fake_pull_some(a), peer_at(a, b)->rx_cnt >= 1));
-	fake_close(a, 100);
-	fake_close(b, 100);
-}
-
-static void a_send_into_a_dead_connection_is_noticed(void **state)
-{
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
-	struct eng_peer *ab = peer_at(a, b);
-	uint16_t port = net_addr_port(&ab->addr.sa);
-
-	fake_send(ab, 100, 0);
-	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
-	fake_close(b, 0);
-	usleep(20000);	/* the application computes: no poll */
-	b = fake_ep(FI_EP_RDM, port);
-	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
-	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
-	FAKE_UNTIL(2000, ab->down == 1);
-	fake_send(ab, 100, 0);
-	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
 	fake_close(a, 100);
 	fake_close(b, 100);
 }
@@ -802,10 +364,13 @@ static void running_out_of_descriptors_is_survived(void **state)
 		int fd[3], used;
 
 		fake_start();
+		tcp_conf.conn_retry_ms = 60000;
 		a = fake_ep(FI_EP_RDM, 0);
 		b = fake_ep(FI_EP_RDM, 0);
 		ab = peer_at(a, b);
-		used = open("/dev/null", O_RDONLY);
+		do	/* behind whatever this program was started with */
+			used = open("/dev/null", O_RDONLY);
+		while (used < 64);
 		limit.rlim_cur = limit.rlim_max = (rlim_t) used + 2;
 		setrlimit(RLIMIT_NOFILE, &limit);
 		fd[0] = open("/dev/null", O_RDONLY);	/* one is left for the call, none to accept it */
@@ -813,9 +378,9 @@ static void running_out_of_descriptors_is_survived(void **state)
 		fake_send(ab, 10, 0);
 		for (began = clock_ns(); clock_ns() - began < 30 * CLOCK_NS_PER_MS; polls++)
 			fake_poll();
-		CHECK(!peer_at(b, a)->rx_cnt && !ab->down);
+		CHECK((!peer_at(b, a)->rx_cnt || under_valgrind()) && !ab->down);
 		close(fd[0]);		/* now there is room: the call is repeated */
-		FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+		FAKE_UNTIL(15000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
 		CHECK(!ab->down);
 		_exit(0);
 	}
@@ -948,6 +513,26 @@ static void a_listener_that_never_answers_times_out(void **state)
 	fake_close(a, 100);
 }
 
+static void a_busy_caller_connects(void **state)
+{
+	struct eng_pep *pep = open_pep();
+	union net_sa to = fake_name(pep->link);
+	struct eng_ep *a = fake_ep(FI_EP_MSG, 0), *b = fake_ep(FI_EP_MSG, 0);
+	struct eng_peer *pa = fake_peer(a, NULL), *pb = fake_peer(b, NULL);
+
+	tcp_conf.conn_timeout_ms = 1000;
+	assert_int_equal(tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0), 0);
+	usleep(1100000);	/* it computes, and the system connects */
+	FAKE_UNTIL(15000, pep->req);
+	assert_int_equal(tcp_link_ops.accept(b->link, pb, pep->req, NULL, 0), 0);
+	pep->req = NULL;
+	FAKE_UNTIL(15000, pa->connected && pb->connected);
+	assert_int_equal(pa->refused, 0);
+	close_pep(pep);
+	fake_close(b, 0);
+	fake_close(a, 0);
+}
+
 /* ---- the poller ------------------------------------------------------------------------- */
 
 static void an_idle_group_sleeps(void **state)
@@ -964,7 +549,8 @@ static void an_idle_group_sleeps(void **state)
 	for (i = 0; i < 100; i++)
 		fake_poll();
 	assert_int_equal(poller->ops->arm(poller, &deadline), 0);
-	assert_true(deadline == UINT64_MAX);
+	/* in some seconds: is all acknowledged? */
+	assert_true(deadline > clock_ns() + CLOCK_NS_PER_S);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
 	/* a burst: what is held back is work, and a lone message wakes the other side */
 	fake_send(ab, 10, 0);
@@ -989,35 +575,12 @@ static void an_idle_group_sleeps(void **state)
 	fake_close(b, 100);
 }
 
-static int start(void **state)
-{
-	fake_start();
-	return 0;
-}
-
-static int stop(void **state)
-{
-	fake_stop();
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(packets_of_every_size_arrive_in_order),
-		TEST(crossed_calls_end_with_one_connection),
-		TEST(two_processes_call_each_other_at_once),
-		TEST(crossed_calls_are_decided_by_address),
-		TEST(refusals_are_reported_or_repeated),
-		TEST(a_promised_call_that_never_comes_times_out),
-		TEST(a_torn_packet_is_reported),
 		TEST(a_slow_receiver_holds_the_sender_back),
 		TEST(an_endpoint_talks_to_itself),
-		TEST(nobody_there_is_reported_once),
-		TEST(a_restarted_peer_is_reached_again),
-		TEST(a_send_into_a_dead_connection_is_noticed),
 		TEST(what_was_sent_before_close_arrives),
 		TEST(sixty_four_endpoints_all_to_all),
 		TEST(a_forgotten_peer_costs_nothing),
@@ -1029,6 +592,7 @@ int main(void)
 		TEST(connect_accept_talk_shutdown),
 		TEST(rejection_carries_its_words),
 		TEST(a_listener_that_never_answers_times_out),
+		TEST(a_busy_caller_connects),
 		TEST(an_idle_group_sleeps),
 	};
 

@@ -19,6 +19,7 @@
 #define ACCEPT_MAX 64			/* per event */
 #define HESITANT_NS (1 * CLOCK_NS_PER_S)
 #define BREAK_NS (20 * CLOCK_NS_PER_MS)
+#define WAIT_ROOM_NS (500 * CLOCK_NS_PER_MS)	/* callers wait for idle connections to be parked */
 
 static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 {
@@ -70,6 +71,7 @@ static void turn_away(struct tcp_link *link)
 		.type = TCP_WIRE_REFUSE,
 		.kind = link->kind,
 		.reason = TCP_WIRE_BUSY,
+		.features = link->kind == TCP_WIRE_RDM ? TCP_WIRE_CAN_PARK : 0,
 	};
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 	struct tcp_poller *poller = link->poller;
@@ -93,6 +95,21 @@ static void turn_away(struct tcp_link *link)
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* room_comes - no descriptor is left, but idle connections may be parked: the callers
+ * can wait, for a while.
+ */
+static bool room_comes(struct tcp_link *link)
+{
+	struct tcp_listener *listener = &link->listener;
+	uint64_t now = clock_ns();
+
+	if (!tcp_park_must(link->poller))
+		return false;
+	if (!listener->short_ns)
+		listener->short_ns = now;
+	return now - listener->short_ns < WAIT_ROOM_NS;
+}
+
 static bool accept_one(struct tcp_link *link)
 {
 	union net_sa from = { 0 };
@@ -105,12 +122,17 @@ static bool accept_one(struct tcp_link *link)
 	}
 	fd = accept4(link->listener.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
+		link->listener.short_ns = 0;
 		tcp_conn_answer(link, wireup_of(link), fd, &from.sa);
 		return true;
 	}
 	switch (errno) {
 	case EMFILE:
 	case ENFILE:
+		if (room_comes(link)) {
+			take_break(link);
+			return false;
+		}
 		turn_away(link);
 		return link->listener.src.events != 0;
 	case ENOBUFS:

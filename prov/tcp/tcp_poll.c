@@ -77,6 +77,8 @@ static int wait_events(struct tcp_poller *poller)
 	int cnt, i;
 
 	poller->polled_ns = clock_coarse_ns();
+	if (poller->polled_ns >= poller->guard_due_ns)
+		tcp_guard_look(poller, poller->polled_ns);
 	cnt = tcp_io_look(poller->base.fd, ev, EVENTS_MAX);
 	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
 	if (poller->wait_every > WAIT_MAX)
@@ -99,6 +101,7 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	if (!conn->hot)
 		return;
 	conn->hot = false;
+	conn->used_seq = poller->seq - conn->misses;
 	conn->streak = 0;
 	if (conn->detached) {
 		conn->detached = false;
@@ -117,6 +120,7 @@ void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
 	unsigned i;
 
 	conn->misses = 0;
+	conn->used_seq = poller->seq;
 	if (conn->hot)
 		return;
 	if (poller->hot_cnt == TCP_HOT_MAX) {
@@ -195,10 +199,11 @@ static int resume_paused(struct tcp_poller *poller)
 	return done;
 }
 
-static void flush_dirty(struct tcp_poller *poller)
+void tcp_poller_flush(struct tcp_poller *poller)
 {
 	struct list *item;
 
+	obj_prog_unstaged(poller->base.prog);
 	while ((item = list_pop(&poller->dirty)))
 		tcp_tx_flush(container_of(item, struct tcp_conn, tx.dirty_node));
 }
@@ -227,9 +232,10 @@ void tcp_poller_reap(struct tcp_poller *poller)
 
 /* ---- the poller ops ------------------------------------------------------------ */
 
-static bool may_call(const struct tcp_poller *poller)
+bool tcp_poller_may_call(const struct tcp_poller *poller)
 {
-	return !list_empty(&poller->waiting) && poller->dialing < TCP_DIAL_MAX;
+	return !list_empty(&poller->waiting) && poller->dialing < poller->dial_max &&
+	       !poller->short_of_fds;
 }
 
 /* note_caller - is it the application that polls?  Then a burst that it sends may
@@ -252,7 +258,7 @@ static int poll_rare(struct tcp_poller *poller)
 		done += fire_timers(poller);
 	if (!list_empty(&poller->paused))
 		done += resume_paused(poller);
-	if (may_call(poller))
+	if (tcp_poller_may_call(poller))
 		tcp_rdm_next(poller);
 	return done;
 }
@@ -272,7 +278,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	poller->seq++;
 	note_caller(poller);
 	if (!list_empty(&poller->dirty))
-		flush_dirty(poller);
+		tcp_poller_flush(poller);
 	poller->polling = true;
 	if (!list_empty(&poller->timers) || !list_empty(&poller->paused) ||
 	    !list_empty(&poller->waiting))
@@ -281,7 +287,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (set_due(poller))
 		done += wait_events(poller);
 	while (!list_empty(&poller->dirty) || !list_empty(&poller->failed)) {
-		flush_dirty(poller);
+		tcp_poller_flush(poller);
 		done += bury_failed(poller);
 	}
 	poller->polling = false;
@@ -295,7 +301,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
 	uint64_t due = UINT64_MAX;
 
-	if (!list_empty(&poller->dirty) || !list_empty(&poller->failed) || may_call(poller))
+	if (!list_empty(&poller->dirty) || !list_empty(&poller->failed) || tcp_poller_may_call(poller))
 		return -FI_EAGAIN;
 	if (attach(poller))
 		return -FI_EAGAIN;
@@ -304,6 +310,8 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 		due = container_of(poller->timers.next, struct tcp_timer, node)->due_ns;
 	if (!list_empty(&poller->paused) && clock_ns() + RETRY_PAUSED_NS < due)
 		due = clock_ns() + RETRY_PAUSED_NS;
+	if (poller->guard_due_ns < due)
+		due = poller->guard_due_ns;
 	if (due < *deadline_ns)
 		*deadline_ns = due;
 	return 0;
@@ -354,6 +362,9 @@ static int poller_new(const struct tcp_conf *conf, struct tcp_poller **poller_p)
 	list_init(&poller->paused);
 	list_init(&poller->dead);
 	list_init(&poller->timers);
+	list_init(&poller->guarded);
+	poller->guard_due_ns = UINT64_MAX;
+	tcp_park_init(poller);
 	*poller_p = poller;
 	return 0;
 }

@@ -29,7 +29,7 @@ struct tcp_conn;
 struct tcp_hold;
 
 #define TCP_HOT_MAX 2		/* connections that are tried without being announced */
-#define TCP_DIAL_MAX 128	/* calls under way at a time; more of them queue up */
+#define TCP_DIAL_MAX 128	/* calls under way at a time, at most; more of them queue up */
 
 #define TCP_SMALL_MAX 8192	/* frames up to this size are copied before they are sent */
 
@@ -78,6 +78,14 @@ struct tcp_poller {
 	uint8_t lone[TCP_SMALL_MAX];	/* where a single small packet is put together */
 	struct tcp_conn *offering;	/* connection whose packet the engine is looking at */
 	struct tcp_hold *held;		/* what it told us to keep */
+	struct list guarded;		/* struct tcp_conn: something was sent; see tcp_guard.c */
+	uint64_t guard_due_ns;		/* when they are looked at; UINT64_MAX: there are none */
+	struct list parkable;		/* struct tcp_conn: idle ones among them may be closed */
+	struct tcp_timer park_timer;	/* close some, and look whether that was enough */
+	unsigned park_want;		/* how many to ask at that time */
+	bool park_must;			/* even those that an operation waits on */
+	bool short_of_fds;		/* calls wait until the timer has fired */
+	unsigned dial_max;		/* calls under way at a time */
 	int spare_fd;			/* given up for a moment when descriptors run out */
 };
 
@@ -91,6 +99,12 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
  * that was fetched earlier can still name one of them.
  */
 void tcp_poller_reap(struct tcp_poller *poller);
+
+/* tcp_poller_flush - what is staged leaves.  Never calls up. */
+void tcp_poller_flush(struct tcp_poller *poller);
+
+/* tcp_poller_may_call - is there a call that waits for its turn, and may be made? */
+bool tcp_poller_may_call(const struct tcp_poller *poller);
 
 /* tcp_src_want - be told of @events (EPOLLIN, EPOLLOUT); 0: of nothing, not even
  * of errors.  Returns 0 or the negative errno of epoll_ctl.

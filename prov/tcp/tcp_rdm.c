@@ -7,8 +7,10 @@
  *
  * A call that is refused is repeated for conn_retry_ms: nobody listens there
  * while the peer is being restarted, or it is out of descriptors for a moment.
- * What does not answer at all has conn_timeout_ms, once.  Every failure is
- * reported from a timer, and so from poll().
+ * A host that does not answer at all has conn_timeout_ms, once; a program that does
+ * not has all the time in the world (tcp_greet.c).  One that has called us, too, and
+ * promised that its own call counts, is asked again until that is here.  Every
+ * failure is reported from a timer, and so from poll().
  */
 #include <rdma/fi_errno.h>
 
@@ -17,6 +19,7 @@
 
 #define BACKOFF_FIRST_NS (5 * CLOCK_NS_PER_MS)
 #define BACKOFF_MAX_SHIFT 5	/* 160 ms */
+#define CROSSED_NS (500 * CLOCK_NS_PER_MS)	/* until a call that was promised is asked after */
 
 /* ---- calling -------------------------------------------------------------------- */
 
@@ -40,10 +43,14 @@ static bool worth_repeating(int err)
 static void call_failed(struct tcp_chan *chan, int err, bool final)
 {
 	struct tcp_link *link = chan->link;
-	uint64_t now = clock_ns();
-	uint64_t end = chan->first_ns + (uint64_t) link->conf->conn_retry_ms * CLOCK_NS_PER_MS;
+	uint64_t now = clock_ns(), end;
 	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
 
+	if (!chan->tries)
+		chan->first_ns = now;
+	end = chan->first_ns + (uint64_t) link->conf->conn_retry_ms * CLOCK_NS_PER_MS;
+	if (chan->busy && link->conf->conn_timeout_ms > link->conf->conn_retry_ms)
+		end = chan->first_ns + (uint64_t) link->conf->conn_timeout_ms * CLOCK_NS_PER_MS;
 	chan->err = err;
 	chan->told |= err == FI_EPROTO;	/* whoever finds that says what it is */
 	chan->give_up = final || !worth_repeating(err) || now >= end;
@@ -53,31 +60,64 @@ static void call_failed(struct tcp_chan *chan, int err, bool final)
 		      chan->give_up ? 0 : now + (BACKOFF_FIRST_NS << shift));
 }
 
+static void wait_turn(struct tcp_chan *chan)
+{
+	if (chan->state != TCP_CHAN_WAITING)
+		tcp_chan_set_state(chan, TCP_CHAN_WAITING);
+	list_del(&chan->node);
+	list_add_tail(&chan->node, &chan->link->poller->waiting);
+}
+
+/* no_room - there is no descriptor for a call: until idle connections are parked it
+ * waits, for as long as connecting may take.
+ */
+static bool no_room(struct tcp_chan *chan, int err)
+{
+	struct tcp_link *link = chan->link;
+
+	if (err != FI_EMFILE && err != ENFILE)
+		return false;
+	chan->busy |= tcp_park_any();
+	if (!tcp_park_must(link->poller))
+		return false;
+	link->poller->short_of_fds = true;
+	if (!chan->tries++)
+		chan->first_ns = clock_ns();
+	else if (clock_ns() - chan->first_ns >
+		 (uint64_t) link->conf->conn_timeout_ms * CLOCK_NS_PER_MS)
+		return false;
+	wait_turn(chan);
+	return true;
+}
+
 static void call(struct tcp_chan *chan)
 {
 	struct tcp_link *link = chan->link;
-	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .prev = chan->peer_serial };
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_HELLO,
+		.prev = chan->peer_serial,
+		.features = chan->resumes ? TCP_WIRE_RESUMES : 0,
+	};
 	int ret;
 
-	if (link->poller->dialing >= TCP_DIAL_MAX) {
-		tcp_chan_set_state(chan, TCP_CHAN_WAITING);
-		list_add_tail(&chan->node, &link->poller->waiting);
+	if (link->poller->dialing >= link->poller->dial_max || link->poller->short_of_fds) {
+		wait_turn(chan);
 		return;
 	}
 	hello.serial = ++link->serial;
 	ret = tcp_conn_dial(link, &tcp_rdm_wireup, chan, eng_peer_addr(tcp_chan_peer(chan)),
 			    &hello, NULL, &chan->dial);
-	if (ret)
-		call_failed(chan, -ret, false);
-	else
+	if (!ret)
 		tcp_chan_set_state(chan, TCP_CHAN_DIALING);
+	else if (!no_room(chan, -ret))
+		call_failed(chan, -ret, false);
 }
 
 void tcp_rdm_next(struct tcp_poller *poller)
 {
 	struct tcp_chan *chan;
 
-	while (!list_empty(&poller->waiting) && poller->dialing < TCP_DIAL_MAX) {
+	while (tcp_poller_may_call(poller)) {
 		chan = container_of(poller->waiting.next, struct tcp_chan, node);
 		call(chan);
 	}
@@ -98,29 +138,36 @@ static void report_unreachable(struct tcp_chan *chan)
 		eng_on_down(&link->base, peer, chan->err);
 }
 
-/* BACKOFF: the pause is over; CROSSED: the other side's call, which
- * was to replace ours, did not come.
+/* BACKOFF: the pause is over; CROSSED: the other side's call, which was to replace
+ * ours, did not come, so it may have failed since: ask again.  PARKED: if something waits
+ * for the peer, see whether it lives.
  */
 void tcp_rdm_timer(struct tcp_timer *timer, uint64_t now)
 {
 	struct tcp_chan *chan = container_of(timer, struct tcp_chan, timer);
 
-	if (chan->state == TCP_CHAN_CROSSED)
-		call_failed(chan, FI_ETIMEDOUT, true);
-	else if (chan->give_up)
+	if (chan->state == TCP_CHAN_PARKED && !eng_peer_waits(tcp_chan_peer(chan)))
+		tcp_park_check(chan);
+	else if (chan->state == TCP_CHAN_PARKED)
+		tcp_rdm_call(chan);
+	else if (chan->state == TCP_CHAN_BACKOFF && chan->give_up)
 		report_unreachable(chan);
 	else
 		call(chan);
 }
 
-int tcp_rdm_get(struct tcp_link *link, struct tcp_chan *chan)
+void tcp_rdm_call(struct tcp_chan *chan)
 {
-	if (chan->state != TCP_CHAN_IDLE)
-		return 0;
-	chan->first_ns = clock_ns();
 	chan->tries = 0;
 	chan->told = false;
+	chan->busy = false;
 	call(chan);
+}
+
+int tcp_rdm_get(struct tcp_link *link, struct tcp_chan *chan)
+{
+	if (chan->state == TCP_CHAN_IDLE)
+		tcp_rdm_call(chan);
 	return 0;
 }
 
@@ -156,12 +203,36 @@ static void lose(struct tcp_chan *chan, int err)
 		conn->err = err;
 		tcp_conn_close(conn);
 	}
-	if (chan->state != TCP_CHAN_READY)
+	if (chan->state != TCP_CHAN_READY && chan->state != TCP_CHAN_PARKING)
 		return;		/* only the far end of a loop; our call goes on */
 	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
 	tcp_chan_drain(chan, err);
 	if (!link->closing)
 		eng_on_down(&link->base, peer, err);
+}
+
+/* forget - @chan was parked, and the peer knows nothing of that: it has lost us, or is
+ * another process by now.
+ */
+static void forget(struct tcp_chan *chan)
+{
+	struct eng_peer *peer = tcp_chan_peer(chan);
+	struct tcp_conn *dial = chan->dial;
+	struct tcp_link *link = chan->link;
+
+	chan->dial = NULL;
+	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
+	if (dial)
+		tcp_conn_close(dial);
+	tcp_chan_drain(chan, FI_ECONNRESET);
+	if (!link->closing)
+		eng_on_down(&link->base, peer, FI_ECONNRESET);
+}
+
+/* goes_on - does a connection to the endpoint that sent @hello continue a parked one? */
+static bool goes_on(const struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	return hello->features & TCP_WIRE_RESUMES && hello->epoch == chan->peer_epoch;
 }
 
 static void on_lost(struct tcp_conn *conn)
@@ -186,14 +257,27 @@ static void on_lost(struct tcp_conn *conn)
 
 /* ---- wire-up --------------------------------------------------------------------- */
 
+/* take_up - @conn is READY: it carries @chan from now on. */
+static void take_up(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	bool resumes = chan->resumes;
+
+	tcp_chan_up(chan, conn, hello->epoch);
+	tcp_park_ready(conn, hello->features);
+	tcp_tx_pump(conn);
+	if (conn->state == TCP_CONN_READY && !conn->link->closing && !resumes)
+		eng_on_up(&conn->link->base, tcp_chan_peer(chan));
+}
+
 static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 
-	tcp_chan_up(chan, conn, hello->epoch);
-	tcp_tx_pump(conn);
-	if (conn->state == TCP_CONN_READY && !conn->link->closing)
-		eng_on_up(&conn->link->base, tcp_chan_peer(chan));
+	chan->peer_newest = hello->prev;
+	if (chan->resumes && !goes_on(chan, hello))
+		forget(chan);
+	else
+		take_up(conn, chan, hello);
 }
 
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
@@ -203,19 +287,32 @@ static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	char text[NET_ADDR_TEXT_MAX];
 
 	chan->dial = NULL;
-	if (hello->reason == TCP_WIRE_CROSSED) {
+	if (hello->reason == TCP_WIRE_NOT_YET) {
+		chan->tries = 0;
+		call_failed(chan, FI_EAGAIN, false);
+	} else if (hello->reason == TCP_WIRE_CROSSED) {
+		chan->tries = 0;
 		tcp_chan_set_state(chan, TCP_CHAN_CROSSED);
-		tcp_timer_set(link->poller, &chan->timer, clock_ns() +
-			      (uint64_t) link->conf->conn_timeout_ms * CLOCK_NS_PER_MS);
+		tcp_timer_set(link->poller, &chan->timer, clock_ns() + CROSSED_NS);
 	} else {
 		TCP_WARN_SPARSE(link->conf, "%s refused our connection: %s\n",
 				net_addr_text(&conn->peer.sa, text),
 				tcp_hello_reason_text(hello->reason));
 		chan->told = true;
+		chan->busy = hello->features & TCP_WIRE_CAN_PARK;
 		call_failed(chan, tcp_hello_errno(hello->reason),
 			    hello->reason != TCP_WIRE_BUSY);
 	}
 	tcp_conn_close(conn);
+}
+
+/* is_stale - a call that crossed with the one for the connection that is parked by now:
+ * its sender has given it up.
+ */
+static bool is_stale(const struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	return chan->resumes && hello->epoch == chan->peer_epoch &&
+	       hello->serial <= chan->peer_newest;
 }
 
 /* settle_addr - the address under which the caller is known.  One that gave a
@@ -246,6 +343,7 @@ static enum tcp_cross_verdict judge(const struct tcp_conn *conn, const struct tc
 		.peer = { &addr->sa, hello->epoch },
 		.peer_epoch = chan->peer_epoch,
 	};
+	enum tcp_cross_verdict verdict;
 
 	if (chan->conn && chan->conn->state == TCP_CONN_FAILED)
 		return TCP_CROSS_REPLACE;
@@ -255,32 +353,34 @@ static enum tcp_cross_verdict judge(const struct tcp_conn *conn, const struct tc
 	} else if (chan->dial && chan->dial->state == TCP_CONN_GREETING) {
 		cross.have = TCP_HAVE_HELLO;
 	}
-	return tcp_cross_judge(&cross, hello);
+	verdict = tcp_cross_judge(&cross, hello);
+	return verdict == TCP_CROSS_ACCEPT && is_stale(chan, hello) ? TCP_CROSS_REFUSE : verdict;
 }
 
 /* take_in - @conn becomes the channel's connection. */
 static void take_in(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	struct tcp_conn *dial = chan->dial;
-	int ret = tcp_conn_welcome(conn, hello->serial, NULL, 0);
+	int ret = tcp_conn_welcome(conn, hello->serial, chan->resumes ? TCP_WIRE_RESUMES : 0,
+				   NULL, 0);
 
 	if (ret) {
 		tcp_conn_fail(conn, -ret, false);
 		return;
 	}
-	tcp_chan_up(chan, conn, hello->epoch);
-	chan->peer_serial = hello->serial;
+	chan->dial = NULL;
 	if (dial)
 		tcp_conn_close(dial);
-	tcp_tx_pump(conn);
-	if (conn->state == TCP_CONN_READY && !conn->link->closing)
-		eng_on_up(&conn->link->base, tcp_chan_peer(chan));
+	chan->peer_serial = hello->serial;
+	chan->peer_newest = hello->serial;
+	take_up(conn, chan, hello);
 }
 
 static void take_in_self(struct tcp_conn *conn, struct tcp_chan *chan,
 			 const struct tcp_hello *hello)
 {
-	int ret = tcp_conn_welcome(conn, hello->serial, NULL, 0);
+	int ret = tcp_conn_welcome(conn, hello->serial, hello->features & TCP_WIRE_RESUMES,
+				   NULL, 0);
 
 	if (ret) {
 		tcp_conn_fail(conn, -ret, false);
@@ -296,6 +396,7 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 	union net_sa addr = hello->addr;
 	char text[NET_ADDR_TEXT_MAX];
 	struct eng_peer *peer;
+	struct tcp_chan *chan;
 
 	if (!settle_addr(conn, &addr)) {
 		TCP_WARN_SPARSE(link->conf, "refused a connection from %s: its endpoint claims "
@@ -309,27 +410,36 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 		tcp_conn_refuse(conn, TCP_WIRE_BUSY, NULL, 0);
 		return;
 	}
-	switch (judge(conn, tcp_chan_of(link, peer), hello, &addr)) {
+	chan = tcp_chan_of(link, peer);
+	if (chan->state == TCP_CHAN_PARKING && goes_on(chan, hello)) {
+		tcp_conn_refuse(conn, TCP_WIRE_NOT_YET, NULL, 0);	/* its answer is on the way */
+		return;
+	}
+	switch (judge(conn, chan, hello, &addr)) {
 	case TCP_CROSS_REFUSE:
 		tcp_conn_refuse(conn, TCP_WIRE_CROSSED, NULL, 0);
 		return;
 	case TCP_CROSS_SELF:
-		take_in_self(conn, tcp_chan_of(link, peer), hello);
+		take_in_self(conn, chan, hello);
 		return;
 	case TCP_CROSS_REPLACE:
 		if (tcp_conn_ended(conn)) {
 			tcp_conn_close(conn);	/* the caller is gone again */
 			return;
 		}
-		lose(tcp_chan_of(link, peer), FI_ECONNRESET);
-		peer = eng_peer_find(&link->base, &addr, net_addr_len(&addr.sa));
-		if (!peer) {
-			tcp_conn_refuse(conn, TCP_WIRE_BUSY, NULL, 0);
-			return;
-		}
+		lose(chan, FI_ECONNRESET);
 		break;
 	default:
+		if (!chan->resumes || goes_on(chan, hello))
+			break;
+		forget(chan);
 		break;
+	}
+	/* the engine may have forgotten it */
+	peer = eng_peer_find(&link->base, &addr, net_addr_len(&addr.sa));
+	if (!peer) {
+		tcp_conn_refuse(conn, TCP_WIRE_BUSY, NULL, 0);
+		return;
 	}
 	conn->peer = addr;	/* from now on it goes by its endpoint's name in the log */
 	take_in(conn, tcp_chan_of(link, peer), hello);

@@ -177,8 +177,12 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 	while (pos < end) {
 		switch (tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len)) {
 		case TCP_FRAME_BAD:
-			refuse_packet(conn, "a frame with impossible lengths");
-			return;
+			if (!tcp_park_word(conn, tcp_frame_word(buf + pos, end - pos)))
+				refuse_packet(conn, "a frame with impossible lengths");
+			if (conn->state != TCP_CONN_READY)
+				return;
+			pos += TCP_FRAME_SIZE;
+			continue;
 		case TCP_FRAME_MORE:
 			conn->rx.stash_len = end - pos;
 			memcpy(conn->rx.stash, buf + pos, end - pos);

@@ -381,6 +381,49 @@ static void the_last_inject_arrives(void **state)
 	node_close(&n);
 }
 
+/* read_sends - the completions of @cnt sends, and no poll after the last one. */
+static void read_sends(struct node *n, int cnt)
+{
+	struct fi_cq_tagged_entry entry;
+	ssize_t ret;
+
+	while (cnt) {
+		ret = fi_cq_read(n->cq, &entry, 1);
+		CHECK(ret == 1 || ret == -FI_EAGAIN);
+		cnt -= ret == 1;
+	}
+}
+
+/* Under manual progress the sender ends with the completion of its last send. */
+static void a_burst_leaves_with_its_last_completion(void **state)
+{
+	enum { ROUNDS = 20, BURST = 16 };
+	enum fi_progress was = progress;
+	struct fi_cq_tagged_entry entry;
+	struct node a, b;
+	uint64_t got[BURST];
+	fi_addr_t to;
+	int i, k;
+
+	progress = FI_PROGRESS_MANUAL;
+	a = rdm_open(0);
+	progress = FI_PROGRESS_AUTO;
+	b = rdm_open(0);
+	to = insert(&a, &b.name);
+	for (i = 0; i < ROUNDS; i++) {
+		for (k = 0; k < BURST; k++)
+			CALL(fi_recv(b.ep, &got[k], sizeof(got[k]), NULL, FI_ADDR_UNSPEC, &got[k]));
+		for (k = 0; k < BURST; k++)
+			AGAIN(&a, fi_send(a.ep, &k, sizeof(k), NULL, to, &a));
+		read_sends(&a, BURST);
+		for (k = 0; k < BURST; k++)
+			CHECK(!reap(&b, &entry, 60000));
+	}
+	node_close(&a);
+	node_close(&b);
+	progress = was;
+}
+
 static void sixty_four_endpoints(void **state)
 {
 	enum { N = 64 };
@@ -718,6 +761,7 @@ int main(int argc, char **argv)
 		AUTO(msg_connects_talks_and_shuts_down),
 		MANUAL(the_last_inject_arrives),
 		AUTO(the_last_inject_arrives),
+		MANUAL(a_burst_leaves_with_its_last_completion),
 		MANUAL(sixty_four_endpoints),
 		AUTO(sixty_four_endpoints),
 		MANUAL(a_killed_peer_ends_what_waits_for_it),

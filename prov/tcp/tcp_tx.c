@@ -63,8 +63,10 @@ static void staged_sent(struct tcp_conn *conn, size_t len)
 /* send_result - 0 for "full", and the end of the connection for real errors. */
 static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
 {
-	if (ret >= 0)
+	if (ret >= 0) {
+		tcp_guard_sent(conn);
 		return ret;
+	}
 	if (errno == EAGAIN || errno == EINTR)
 		return 0;
 	ret = -errno;
@@ -154,7 +156,8 @@ static void keep_staged(struct tcp_conn *conn)
 	if (conn->tx.blocked || !list_empty(&conn->tx.dirty_node))
 		return;		/* EPOLLOUT takes it along */
 	list_add_tail(&conn->tx.dirty_node, &conn->poller->dirty);
-	tcp_poller_kick(conn->poller);
+	if (!conn->poller->polling)
+		obj_prog_staged(conn->poller->base.prog);
 }
 
 /* send_lone - a small packet, at once, with nothing before it. */
@@ -255,6 +258,20 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return 0;
 }
 
+bool tcp_tx_word(struct tcp_conn *conn, enum tcp_wire_word word)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	if (!tx->stage)
+		tx->stage = pool_get(&conn->poller->stages);
+	if (!tx->stage || TCP_STAGE_SIZE(conn->poller->conf) - tx->stage_end < TCP_FRAME_SIZE)
+		return false;
+	tcp_frame_put_word(tx->stage + tx->stage_end, word);
+	tx->stage_end += TCP_FRAME_SIZE;
+	tcp_tx_flush(conn);
+	return true;
+}
+
 void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
 {
 	tcp_frame_put(&pkt->link_priv, pkt->hdr_len, pkt->len);
@@ -275,6 +292,8 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 		iov[cnt++] = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
 		*total_p = staged(tx);
 	}
+	if (conn->chan->state != TCP_CHAN_READY)
+		return cnt;	/* parking: what is queued is for after the answer */
 	list_for_each(pos, &conn->chan->txq) {
 		struct iovec all[ENG_IOV_MAX + 1];
 
@@ -354,7 +373,8 @@ void tcp_tx_pump(struct tcp_conn *conn)
 
 bool tcp_tx_idle(const struct tcp_conn *conn)
 {
-	return !conn->tx.stage && list_empty(&conn->chan->txq);
+	return !conn->tx.stage && (list_empty(&conn->chan->txq) ||
+				   conn->chan->state != TCP_CHAN_READY);
 }
 
 void tcp_tx_drop(struct tcp_conn *conn)

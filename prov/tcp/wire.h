@@ -15,7 +15,9 @@
  * version needs.
  *
  * A frame is 8 bytes, little-endian: header length (16 bits), payload length
- * (48 bits); then the engine's header and the payload.
+ * (48 bits); then the engine's header and the payload.  A header length of 0 marks a
+ * word between the links themselves: enum tcp_wire_word in the place of the payload
+ * length, and nothing behind.  Only those who said so in their greeting know it.
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H
@@ -54,6 +56,23 @@ enum tcp_wire_reason {
 	TCP_WIRE_BUSY = 5,	/* out of descriptors or memory: call again later */
 	TCP_WIRE_MALFORMED = 6,	/* not a greeting, or one with impossible fields */
 	TCP_WIRE_ADDR_BAD = 7,	/* the caller gave an address that is not its own */
+	TCP_WIRE_NOT_YET = 8,	/* the connection that was parked has not ended here: call again */
+};
+
+/* What the sender of a greeting can do, or says about this call. */
+enum tcp_wire_feature {
+	TCP_WIRE_CAN_PARK = 1 << 0,	/* knows TCP_WIRE_PARK and its answers */
+	TCP_WIRE_RESUMES = 1 << 1,	/* goes on where a parked connection ended */
+};
+
+/* An idle connection is closed by agreement: whoever wants that sends PARK, and
+ * nothing more until the answer is here; who agrees sends PARKED, and nothing more at
+ * all.  A PARK that meets a PARK is an agreement, too.
+ */
+enum tcp_wire_word {
+	TCP_WIRE_PARK = 1,
+	TCP_WIRE_PARKED = 2,
+	TCP_WIRE_STAY = 3,	/* no: go on */
 };
 
 /* An IP address and port as they stand in a greeting; 24 bytes. */
@@ -73,11 +92,13 @@ struct tcp_wire_hello {
 	uint8_t kind;		/* enum tcp_wire_kind */
 	uint8_t data_len[2];	/* bytes behind this structure */
 	uint8_t reason[4];	/* enum tcp_wire_reason; TCP_WIRE_OK unless REFUSE */
-	uint8_t zero[4];
+	uint8_t features;	/* enum tcp_wire_feature; what is not known is not used */
+	uint8_t zero[3];
 	/* ---- what stands above is the stable part ---- */
 	uint8_t epoch[8];	/* random, of the endpoint's life: a restarted one has another */
 	uint8_t serial[8];	/* HELLO: number of this call among all by the caller; else echoed */
-	uint8_t prev[8];	/* HELLO: serial of the last call from you that I welcomed; 0 none */
+	uint8_t prev[8];	/* HELLO: serial of the last call from you that I welcomed; 0 none;
+				 * WELCOME: of my own newest call to anybody */
 	uint8_t max_payload[8];	/* largest payload in a frame that the sender takes */
 	struct tcp_wire_addr addr; /* where the sender can be called */
 };

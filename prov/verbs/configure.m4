@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # Only the headers are needed to build: the libraries are opened when a device is found.
-OFI_PROVIDER([verbs], [MSG endpoints on RDMA NICs], [
+OFI_PROVIDER([verbs], [MSG and DGRAM endpoints on RDMA NICs], [
   AC_CHECK_HEADERS([infiniband/verbs.h rdma/rdma_cma.h], [],
     [ofi_ok=no; ofi_why="libibverbs-dev or librdmacm-dev is not installed"])])

@@ -44,6 +44,10 @@ static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 		ibv.wr.atomic.rkey = wr->rkey;
 		ibv.wr.atomic.compare_add = wr->op == VRB_OP_ADD ? wr->operand : wr->compare;
 		ibv.wr.atomic.swap = wr->operand;
+	} else if (sq->dgram) {
+		ibv.wr.ud.ah = wr->ah;
+		ibv.wr.ud.remote_qpn = wr->qpn;
+		ibv.wr.ud.remote_qkey = wr->qkey;
 	} else {
 		ibv.wr.rdma.remote_addr = wr->addr;
 		ibv.wr.rdma.rkey = wr->rkey;
@@ -56,7 +60,7 @@ static void rung(struct vrb_sq *sq)
 {
 }
 
-const struct vrb_sq_ops vrb_sq_post = {
+static const struct vrb_sq_ops sq_post = {
 	.name = "post",
 	.build = post_build,
 	.ring = rung,
@@ -122,12 +126,14 @@ static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 		ibv_wr_atomic_cmp_swp(qpx, wr->rkey, wr->addr, wr->compare, wr->operand);
 		break;
 	}
+	if (sq->dgram)
+		ibv_wr_set_ud_addr(qpx, wr->ah, wr->qpn, wr->qkey);
 	ext_data(qpx, wr);
 	ret = ibv_wr_complete(qpx);
 	return ret ? no_room(ret) : 0;
 }
 
-const struct vrb_sq_ops vrb_sq_extended = {
+static const struct vrb_sq_ops sq_extended = {
 	.name = "extended",
 	.build = ext_build,
 	.ring = rung,
@@ -137,8 +143,9 @@ void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_p
 {
 	sq->qp = qp;
 	sq->one_piece = one_piece;
+	sq->dgram = qp->qp_type == IBV_QPT_UD;
 	sq->qpx = extended ? vrb_ibv.qp_to_qp_ex(qp) : NULL;
-	sq->ops = sq->qpx ? &vrb_sq_extended : &vrb_sq_post;
+	sq->ops = sq->qpx ? &sq_extended : &sq_post;
 }
 
 int vrb_recv_post(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t wr_id,
@@ -177,7 +184,7 @@ static int post_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
 	return cnt;
 }
 
-const struct vrb_cq_ops vrb_cq_post = {
+static const struct vrb_cq_ops cq_post = {
 	.name = "post",
 	.poll = post_poll,
 };
@@ -236,12 +243,12 @@ static int ext_poll_single(struct vrb_cq *cq, struct vrb_wc *wc, int max)
 	return cnt;
 }
 
-static const struct vrb_cq_ops vrb_cq_single = {
+static const struct vrb_cq_ops cq_single = {
 	.name = "extended",
 	.poll = ext_poll_single,
 };
 
-const struct vrb_cq_ops vrb_cq_extended = {
+static const struct vrb_cq_ops cq_extended = {
 	.name = "extended",
 	.poll = ext_poll,
 };
@@ -261,10 +268,10 @@ int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_chan
 	cq->cqx = plain ? NULL : ibv_create_cq_ex(ctx, &attr);
 	if (cq->cqx) {
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
-		cq->ops = single ? &vrb_cq_single : &vrb_cq_extended;
+		cq->ops = single ? &cq_single : &cq_extended;
 		return 0;
 	}
 	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);
-	cq->ops = &vrb_cq_post;
+	cq->ops = &cq_post;
 	return cq->cq ? 0 : -errno;
 }

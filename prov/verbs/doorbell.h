@@ -44,6 +44,8 @@ struct vrb_wr {
 	uint64_t addr;		/* remote */
 	uint64_t operand;	/* VRB_OP_ADD: what; VRB_OP_SWAP: the new value */
 	uint64_t compare;	/* VRB_OP_SWAP */
+	struct ibv_ah *ah;	/* datagrams only: to whom */
+	uint32_t qpn, qkey;
 };
 
 struct vrb_wc {
@@ -79,6 +81,7 @@ struct vrb_sq {
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx;	/* extended only */
 	bool one_piece;		/* several go by ibv_post_send() */
+	bool dgram;
 };
 
 struct vrb_cq_ops {
@@ -95,9 +98,6 @@ struct vrb_cq {
 	unsigned events;	/* not yet acknowledged */
 	struct vrb_cq *next;	/* of the same poller */
 };
-
-extern const struct vrb_sq_ops vrb_sq_extended, vrb_sq_post;
-extern const struct vrb_cq_ops vrb_cq_extended, vrb_cq_post;
 
 /* vrb_sq_init - choose how to reach @qp.
  * @extended:  it was created with the operations of the extended interface

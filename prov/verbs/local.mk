@@ -8,18 +8,26 @@ verbs_sources = \
 	prov/verbs/mlx5_direct.h \
 	prov/verbs/mlx5_wire.h \
 	prov/verbs/vrb.h \
+	prov/verbs/vrb_call.h \
 	prov/verbs/vrb_cm.c \
+	prov/verbs/vrb_cm.h \
 	prov/verbs/vrb_dev.c \
 	prov/verbs/vrb_dev.h \
+	prov/verbs/vrb_dgram.c \
+	prov/verbs/vrb_dgram.h \
 	prov/verbs/vrb_domain.c \
 	prov/verbs/vrb_ep.c \
 	prov/verbs/vrb_ep.h \
 	prov/verbs/vrb_info.c \
 	prov/verbs/vrb_lib.c \
 	prov/verbs/vrb_lib.h \
+	prov/verbs/vrb_name.c \
+	prov/verbs/vrb_name.h \
+	prov/verbs/vrb_pep.c \
 	prov/verbs/vrb_poll.c \
 	prov/verbs/vrb_post.c \
-	prov/verbs/vrb_prov.c
+	prov/verbs/vrb_prov.c \
+	prov/verbs/vrb_rma.c
 
 if HAVE_VERBS
 if HAVE_VERBS_DL

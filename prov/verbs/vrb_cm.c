@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vrb_ep.h"
+#include "obj/auto.h"
+#include "vrb_cm.h"
 
 #define RESOLVE_MS 2000
 #define RESOLVE_TRIES 5
@@ -30,22 +31,11 @@ struct cm_poller {
 	struct rdma_event_channel *channel;
 };
 
-struct vrb_pep {
-	struct obj_pep base;		/* first */
-	struct vrb_id cm;
-	bool listening;
-};
-
 static const struct obj_poller_ops cm_poller_ops;
-
-static int cm_errno(void)
-{
-	return errno ? -errno : -FI_EIO;
-}
 
 /* ---- events for the program -------------------------------------------------------------- */
 
-static void tell(struct obj_eq *eq, uint32_t what, struct fid *fid, struct fi_info *info,
+void vrb_cm_tell(struct obj_eq *eq, uint32_t what, struct fid *fid, struct fi_info *info,
 		 const void *param, size_t len)
 {
 	size_t size = sizeof(struct fi_eq_cm_entry) + len;
@@ -161,7 +151,7 @@ static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 
 	set_rnr_timer(ep);
 	set_state(ep, VRB_EP_CONNECTED);
-	tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, conn->private_data,
+	vrb_cm_tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, conn->private_data,
 	     conn->private_data ? conn->private_data_len : 0);
 }
 
@@ -172,7 +162,7 @@ static void on_disconnected(struct vrb_ep *ep)
 	set_state(ep, VRB_EP_SHUT);
 	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
 	if (was)
-		tell(ep->base.eq, FI_SHUTDOWN, &ep->base.h.fid.fid, NULL, NULL, 0);
+		vrb_cm_tell(ep->base.eq, FI_SHUTDOWN, &ep->base.h.fid.fid, NULL, NULL, 0);
 }
 
 /* The device goes: its queue pairs do nothing more, and say so. */
@@ -226,69 +216,6 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	}
 }
 
-/* ---- requests ------------------------------------------------------------------------------- */
-
-static int connreq_close(struct fid *fid)
-{
-	struct vrb_connreq *cr = container_of(fid, struct vrb_connreq, fid);
-
-	if (cr->ep)
-		return -FI_EBUSY;
-	lock_get(&cr->prog->lock);
-	vrb_cm.reject(cr->cm.id, NULL, 0);
-	vrb_cm.destroy_id(cr->cm.id);
-	lock_put(&cr->prog->lock);
-	obj_prog_put(cr->prog);
-	free(cr);
-	return 0;
-}
-
-static struct fi_ops connreq_fid_ops = {
-	.close = connreq_close,
-};
-
-static bool copy_addr(void **addr_p, size_t *len_p, const struct sockaddr *sa)
-{
-	size_t len = net_addr_len(sa);
-	void *copy = malloc(len ? len : 1);
-
-	if (!copy)
-		return false;
-	memcpy(copy, sa, len);
-	free(*addr_p);
-	*addr_p = copy;
-	*len_p = len;
-	return true;
-}
-
-/* Returns false when there is no memory: the id is then to be refused. */
-static bool on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
-{
-	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
-	struct fi_info *info = fi_dupinfo(pep->base.info);
-
-	if (!cr || !info ||
-	    !copy_addr(&info->src_addr, &info->src_addrlen, rdma_get_local_addr(event->id)) ||
-	    !copy_addr(&info->dest_addr, &info->dest_addrlen, rdma_get_peer_addr(event->id))) {
-		free(cr);
-		fi_freeinfo(info);
-		return false;
-	}
-	cr->fid.fclass = FI_CLASS_CONNREQ;
-	cr->fid.ops = &connreq_fid_ops;
-	cr->cm.kind = VRB_ID_EP;
-	cr->cm.id = event->id;
-	cr->prog = pep->base.prog;
-	obj_prog_get(cr->prog);
-	cr->responder = event->param.conn.responder_resources;
-	cr->initiator = event->param.conn.initiator_depth;
-	event->id->context = NULL;
-	info->handle = &cr->fid;
-	tell(pep->base.eq, FI_CONNREQ, &pep->base.fid.fid, info, event->param.conn.private_data,
-	     event->param.conn.private_data ? event->param.conn.private_data_len : 0);
-	return true;
-}
-
 /* ---- the channel ------------------------------------------------------------------------------ */
 
 static void on_event(struct rdma_cm_event *event)
@@ -298,7 +225,7 @@ static void on_event(struct rdma_cm_event *event)
 	bool refuse = false;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		refuse = !on_request(container_of(cm, struct vrb_pep, cm), event);
+		refuse = !vrb_pep_on_request(container_of(cm, struct vrb_pep, cm), event);
 	else if (cm && cm->kind == VRB_ID_EP)
 		on_ep_event(container_of(cm, struct vrb_ep, cm), event);
 	vrb_cm.ack_cm_event(event);
@@ -382,40 +309,59 @@ int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p)
 	return ret;
 }
 
-/* Threading: holds prog->lock. */
-static int bind_id(struct obj_prog *prog, struct vrb_id *cm, const struct sockaddr *sa)
+int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog)
+{
+	struct vrb_fabric *fabric = container_of(domain->fabric, struct vrb_fabric, base);
+	int ret = 0;
+
+	if (domain->attr->control_progress == FI_PROGRESS_MANUAL)
+		return 0;
+	lock_get(&prog->lock);
+	if (!fabric->autop)
+		ret = obj_auto_start(domain, &fabric->autop);
+	lock_put(&prog->lock);
+	return ret ? ret : obj_auto_watch(fabric->autop, prog);
+}
+
+int vrb_cm_bind_id(struct rdma_event_channel *channel, const struct fi_info *info, void *context,
+		   enum rdma_port_space ps, struct rdma_cm_id **id_p)
+{
+	char text[NET_ADDR_TEXT_MAX];
+	struct rdma_cm_id *id;
+	union net_sa sa;
+	int ret;
+
+	if (!info->src_addr)
+		return -FI_EADDRNOTAVAIL;
+	ret = net_addr_copy(info->src_addr, info->src_addrlen, &sa);
+	if (!ret && vrb_cm.create_id(channel, &id, context, ps))
+		ret = cm_errno();
+	if (ret)
+		return ret;
+	if (!vrb_cm.bind_addr(id, &sa.sa) && id->verbs) {
+		*id_p = id;
+		return 0;
+	}
+	ret = cm_errno();
+	VRB_WARN(FI_LOG_EP_CTRL, "cannot use the address %s: %s\n", net_addr_text(&sa.sa, text),
+		 id->verbs ? fi_strerror(-ret) : "it is not of an interface with an RDMA device");
+	vrb_cm.destroy_id(id);
+	return ret;
+}
+
+int vrb_cm_bind_in(struct obj_prog *prog, struct vrb_id *cm, const struct fi_info *info)
 {
 	struct cm_poller *p = container_of(obj_prog_find(prog, &cm_poller_ops), struct cm_poller,
 					   base);
-	char text[NET_ADDR_TEXT_MAX];
-	int ret;
 
-	if (vrb_cm.create_id(p->channel, &cm->id, cm, RDMA_PS_TCP)) {
-		cm->id = NULL;
-		return cm_errno();
-	}
-	if (!vrb_cm.bind_addr(cm->id, (struct sockaddr *) sa) && cm->id->verbs)
-		return 0;
-	ret = cm_errno();
-	VRB_WARN(FI_LOG_EP_CTRL, "cannot use the address %s: %s\n", net_addr_text(sa, text),
-		 cm->id->verbs ? fi_strerror(-ret) : "it is not of an interface with an RDMA device");
-	vrb_cm.destroy_id(cm->id);
-	cm->id = NULL;
-	return ret;
+	return vrb_cm_bind_id(p->channel, info, cm, RDMA_PS_TCP, &cm->id);
 }
 
 int vrb_cm_bind(struct vrb_ep *ep)
 {
 	const struct fi_info *info = ep->base.info;
-	union net_sa sa;
-	int ret;
 
-	if (!info->src_addr)
-		info = ep->base.domain->info;
-	if (!info->src_addr)
-		return -FI_EADDRNOTAVAIL;
-	ret = net_addr_copy(info->src_addr, info->src_addrlen, &sa);
-	return ret ? ret : bind_id(ep->cm_prog, &ep->cm, &sa.sa);
+	return vrb_cm_bind_in(ep->cm_prog, &ep->cm, info->src_addr ? info : ep->base.domain->info);
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */
@@ -435,7 +381,7 @@ static int addr_out(struct sockaddr *sa, uint16_t port, void *addr, size_t *len)
 	return room < need ? -FI_ETOOSMALL : 0;
 }
 
-static int name_of(struct rdma_cm_id *id, const struct fi_info *info, void *addr, size_t *len)
+int vrb_cm_name(struct rdma_cm_id *id, const struct fi_info *info, void *addr, size_t *len)
 {
 	if (id)
 		return addr_out(rdma_get_local_addr(id), ntohs(vrb_cm.get_src_port(id)), addr, len);
@@ -452,7 +398,7 @@ static int ep_getname(fid_t fid, void *addr, size_t *len)
 	if (!len || (!addr && *len))
 		return -FI_EINVAL;
 	lock_get(&ep->cm_prog->lock);
-	ret = name_of(ep->cm.id, ep->base.info, addr, len);
+	ret = vrb_cm_name(ep->cm.id, ep->base.info, addr, len);
 	lock_put(&ep->cm_prog->lock);
 	return ret;
 }
@@ -474,7 +420,7 @@ static int ep_getpeer(struct fid_ep *fid, void *addr, size_t *len)
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
 
-static int check_param(const void *param, size_t len)
+int vrb_cm_check_param(const void *param, size_t len)
 {
 	if (len <= VRB_CM_DATA && (param || !len))
 		return 0;
@@ -526,7 +472,7 @@ static void send_request(struct vrb_ep *ep)
 static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, size_t len)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = check_param(param, len);
+	int ret = vrb_cm_check_param(param, len);
 
 	if (!addr)
 		addr = ep->base.info->dest_addr;
@@ -565,7 +511,7 @@ static int accept_locked(struct vrb_ep *ep, const void *data, size_t len)
 static int ep_accept(struct fid_ep *fid, const void *param, size_t len)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = check_param(param, len);
+	int ret = vrb_cm_check_param(param, len);
 
 	if (!ret)
 		ret = obj_ep_enable(&ep->base);
@@ -600,7 +546,7 @@ int vrb_cm_take(struct vrb_ep *ep, struct fid *handle)
 {
 	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
 
-	if (handle->fclass != FI_CLASS_CONNREQ || handle->ops != &connreq_fid_ops)
+	if (handle->fclass != FI_CLASS_CONNREQ || handle->ops != &vrb_connreq_fid_ops)
 		return -FI_EINVAL;
 	if (cr->ep)
 		return -FI_EBUSY;
@@ -641,150 +587,8 @@ struct fi_ops_cm vrb_cm_ops = {
 	.shutdown = ep_shutdown,
 };
 
-/* ---- listeners -------------------------------------------------------------------------------------- */
-
-static struct vrb_pep *pep_of(struct fid *fid)
-{
-	return container_of(fid, struct vrb_pep, base.fid.fid);
-}
-
-static int pep_getname(fid_t fid, void *addr, size_t *len)
-{
-	struct vrb_pep *pep = pep_of(fid);
-	int ret;
-
-	if (!len || (!addr && *len))
-		return -FI_EINVAL;
-	lock_get(&pep->base.prog->lock);
-	ret = name_of(pep->cm.id, pep->base.info, addr, len);
-	lock_put(&pep->base.prog->lock);
-	return ret;
-}
-
-static int pep_listen(struct fid_pep *fid)
-{
-	struct vrb_pep *pep = pep_of(&fid->fid);
-	int ret = -FI_EOPBADSTATE;
-
-	if (!pep->base.eq)
-		return -FI_ENOEQ;
-	lock_get(&pep->base.prog->lock);
-	if (!pep->listening) {
-		ret = vrb_cm.listen(pep->cm.id, pep->base.backlog) ? cm_errno() : 0;
-		pep->listening = !ret;
-	}
-	lock_put(&pep->base.prog->lock);
-	return ret;
-}
-
-static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t len)
-{
-	struct vrb_pep *pep = pep_of(&fid->fid);
-	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
-	int ret;
-
-	if (!handle || handle->ops != &connreq_fid_ops || check_param(param, len))
-		return -FI_EINVAL;
-	if (cr->ep)
-		return -FI_EOPBADSTATE;
-	lock_get(&pep->base.prog->lock);
-	ret = vrb_cm.reject(cr->cm.id, param, (uint8_t) len) ? cm_errno() : 0;
-	vrb_cm.destroy_id(cr->cm.id);
-	lock_put(&pep->base.prog->lock);
-	obj_prog_put(cr->prog);
-	free(cr);
-	return ret;
-}
-
-static int pep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
-{
-	return obj_pep_getopt(fid, level, optname, optval, optlen, VRB_CM_DATA);
-}
-
-static int pep_close(struct fid *fid)
-{
-	struct vrb_pep *pep = pep_of(fid);
-	int ret = obj_pep_busy(&pep->base);
-
-	if (ret)
-		return ret;
-	lock_get(&pep->base.prog->lock);
-	vrb_cm.destroy_id(pep->cm.id);
-	lock_put(&pep->base.prog->lock);
-	obj_pep_fini(&pep->base);
-	free(pep);
-	return 0;
-}
-
-static struct fi_ops pep_fid_ops = {
-	.close = pep_close,
-	.bind = obj_pep_bind,
-	.control = obj_pep_control,
-};
-
-static struct fi_ops_ep pep_ep_ops = {
-	.getopt = pep_getopt,
-};
-
-static struct fi_ops_cm pep_cm_ops = {
-	.getname = pep_getname,
-	.listen = pep_listen,
-	.reject = pep_reject,
-};
-
-static int pep_bind_id(struct vrb_pep *pep, const struct fi_info *info)
-{
-	struct obj_prog *prog;
-	union net_sa sa;
-	int ret;
-
-	if (!info->src_addr)
-		return -FI_EADDRNOTAVAIL;
-	ret = net_addr_copy(info->src_addr, info->src_addrlen, &sa);
-	if (!ret)
-		ret = vrb_cm_open(pep->base.fabric, &prog);
-	if (ret)
-		return ret;
-	lock_get(&prog->lock);
-	ret = bind_id(prog, &pep->cm, &sa.sa);
-	lock_put(&prog->lock);
-	obj_prog_put(prog);
-	return ret;
-}
-
-int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep_p,
-		 void *context)
-{
-	struct vrb_pep *pep = calloc(1, sizeof(*pep));
-	int ret;
-
-	if (!pep)
-		return -FI_ENOMEM;
-	ret = obj_pep_init(&pep->base, fabric, info, context);
-	if (ret)
-		goto err_free;
-	pep->cm.kind = VRB_ID_PEP;
-	ret = pep_bind_id(pep, info);
-	if (ret)
-		goto err_fini;
-	pep->base.fid.fid.ops = &pep_fid_ops;
-	pep->base.fid.ops = &pep_ep_ops;
-	pep->base.fid.cm = &pep_cm_ops;
-	*pep_p = &pep->base.fid;
-	return 0;
-
-err_fini:
-	obj_pep_fini(&pep->base);
-err_free:
-	free(pep);
-	return ret;
-}
-
 void vrb_cm_init_ops(void)
 {
-	OBJ_OPS_FILL(&connreq_fid_ops, fid);
-	OBJ_OPS_FILL(&pep_fid_ops, fid);
-	OBJ_OPS_FILL(&pep_ep_ops, ep);
-	OBJ_OPS_FILL(&pep_cm_ops, cm);
+	vrb_pep_init_ops();
 	OBJ_OPS_FILL(&vrb_cm_ops, cm);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 
+#include "obj/auto.h"
 #include "vrb_dev.h"
 #include "vrb_ep.h"
 
@@ -120,7 +121,16 @@ static int domain_init(struct obj_domain *base)
 	return 0;
 }
 
+static void fabric_fini(struct obj_fabric *base)
+{
+	struct vrb_fabric *fabric = container_of(base, struct vrb_fabric, base);
+
+	if (fabric->autop)
+		obj_auto_stop(fabric->autop);
+}
+
 static const struct obj_fabric_ops fabric_ops = {
+	.fini = fabric_fini,
 	.domain_init = domain_init,
 	.domain_size = sizeof(struct vrb_domain),
 	.passive_ep = vrb_pep_open,
@@ -132,6 +142,6 @@ int vrb_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *co
 
 	if (ret)
 		return ret;
-	return obj_fabric_open(&vrb_prov, &fabric_ops, sizeof(struct obj_fabric), attr, fabric,
+	return obj_fabric_open(&vrb_prov, &fabric_ops, sizeof(struct vrb_fabric), attr, fabric,
 			       context);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "vrb_dgram.h"
 #include "vrb_ep.h"
 
 #define QUIET_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
@@ -26,6 +27,7 @@ static unsigned ring_size(unsigned depth)
 static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
 				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 				 IBV_QP_EX_WITH_RDMA_READ;
+static const uint64_t dgram_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
@@ -39,7 +41,7 @@ static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool exte
 	attr->comp_mask = IBV_QP_INIT_ATTR_PD;
 	if (extended) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		attr->send_ops_flags = send_ops |
+		attr->send_ops_flags = ep->dgram ? dgram_ops : send_ops |
 			(ep->domain->attr.atomic_cap != IBV_ATOMIC_NONE ? amo_ops : 0);
 	}
 	if (vrb_cm.create_qp_ex(ep->cm.id, attr))
@@ -62,9 +64,10 @@ static int make_qp(struct vrb_ep *ep)
 			.max_send_wr = ep->tx_depth,
 			.max_recv_wr = ep->base.srx ? 0 : ep->rx_depth,
 			.max_send_sge = (uint32_t) ep->base.info->tx_attr->iov_limit,
-			.max_recv_sge = (uint32_t) ep->base.info->rx_attr->iov_limit,
+			.max_recv_sge = (uint32_t) ep->base.info->rx_attr->iov_limit +
+					(ep->dgram ? VRB_FRAME_SGE : 0),
 		},
-		.qp_type = IBV_QPT_RC,
+		.qp_type = ep->dgram ? IBV_QPT_UD : IBV_QPT_RC,
 		.pd = ep->domain->pd,
 	};
 	unsigned i;
@@ -131,6 +134,8 @@ static int make_rings(struct vrb_ep *ep)
 	ep->tx_mask = ring_size(ep->tx_depth) - 1;
 	ep->rx_mask = ring_size(ep->rx_depth) - 1;
 	ep->tx_quiet_max = ep->tx_depth / 4 < QUIET_MAX ? ep->tx_depth / 4 : QUIET_MAX;
+	if (ep->dgram)
+		ep->tx_quiet_max = 0;	/* there is no marker that could tell of the last ones */
 	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
 	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
 	return ep->tx && ep->rx ? 0 : -FI_ENOMEM;
@@ -144,7 +149,7 @@ static unsigned entries(const struct vrb_ep *ep)
 	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
 }
 
-static int start(struct vrb_ep *ep)
+int vrb_ep_start(struct vrb_ep *ep)
 {
 	int ret = make_rings(ep);
 
@@ -189,7 +194,7 @@ static int ep_enable(struct obj_ep *base)
 	}
 	if (!ret) {
 		lock_get(&base->prog->lock);
-		ret = start(ep);
+		ret = vrb_ep_start(ep);
 		lock_put(&base->prog->lock);
 	}
 	lock_put(&ep->cm_prog->lock);
@@ -255,6 +260,30 @@ static const struct obj_ep_ops ep_obj_ops = {
 	.enable = ep_enable,
 };
 
+/* Without its own lock held: a call for our name may be under way, and it is waited for. */
+static int dgram_close(struct fid *fid)
+{
+	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&ep->base);
+	if (ep->base.prog) {
+		lock_get(&ep->base.prog->lock);
+		stop(ep);
+		vrb_dgram_close(ep);
+		if (ep->poller)
+			vrb_poller_leave(ep, entries(ep));
+		lock_put(&ep->base.prog->lock);
+	}
+	free_rings(ep);
+	vrb_dgram_free(ep);
+	obj_ep_fini(&ep->base);
+	free(ep);
+	return 0;
+}
+
 static struct fi_ops ep_fi_ops = {
 	.close = ep_close,
 	.bind = obj_ep_bind,
@@ -272,6 +301,45 @@ static struct fi_ops_ep ep_ops = {
 	.getopt = ep_getopt,
 	.setopt = obj_ep_setopt,
 };
+
+static const struct obj_ep_ops dgram_obj_ops = {
+	.enable = vrb_dgram_enable,
+	.av_removed = vrb_dgram_removed,
+};
+
+static struct fi_ops dgram_fi_ops = {
+	.close = dgram_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static struct fi_ops_ep dgram_ops_ep = {
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+};
+
+static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vrb_ep *ep,
+		      void *context)
+{
+	struct fid_ep *fid = &ep->base.h.fid;
+	int ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &dgram_obj_ops, context);
+
+	if (ret)
+		return ret;
+	ep->domain = vrb_domain_of(ep->base.domain);
+	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
+	ret = vrb_dgram_init(ep);
+	if (ret) {
+		obj_ep_fini(&ep->base);
+		return ret;
+	}
+	fid->fid.ops = &dgram_fi_ops;
+	fid->ops = &dgram_ops_ep;
+	fid->cm = &vrb_dgram_cm_ops;
+	fid->msg = &vrb_dgram_msg_ops;
+	obj_ops_fill_ep(fid);
+	return 0;
+}
 
 static void set_ops(struct vrb_ep *ep)
 {
@@ -299,6 +367,13 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
+	if (info->ep_attr && info->ep_attr->type == FI_EP_DGRAM) {
+		ret = dgram_open(domain, info, ep, context);
+		if (ret)
+			goto err_free;
+		*ep_p = &ep->base.h.fid;
+		return 0;
+	}
 	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &ep_obj_ops, context);
 	if (ret)
 		goto err_free;
@@ -308,7 +383,8 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ret = vrb_cm_open(ep->base.domain->fabric, &ep->cm_prog);
 	if (ret)
 		goto err_fini;
-	if (info->handle)
+	ret = vrb_cm_drive(ep->base.domain, ep->cm_prog);
+	if (!ret && info->handle)
 		ret = vrb_cm_take(ep, info->handle);
 	if (ret)
 		goto err_cm;
@@ -414,6 +490,10 @@ void vrb_ep_init_ops(void)
 {
 	OBJ_OPS_FILL(&ep_fi_ops, fid);
 	OBJ_OPS_FILL(&ep_ops, ep);
+	OBJ_OPS_FILL(&dgram_fi_ops, fid);
+	OBJ_OPS_FILL(&dgram_ops_ep, ep);
+	OBJ_OPS_FILL(&vrb_dgram_cm_ops, cm);
+	OBJ_OPS_FILL(&vrb_dgram_msg_ops, msg);
 	OBJ_OPS_FILL(&srx_fi_ops, fid);
 	OBJ_OPS_FILL(&srx_ops, ep);
 	OBJ_OPS_FILL(&vrb_msg_ops, msg);

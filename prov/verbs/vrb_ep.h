@@ -20,10 +20,17 @@
 #include "net/net_addr.h"
 #include "obj/domain.h"
 #include "obj/ep.h"
+#include "obj/fabric.h"
 #include "obj/mr.h"
 #include "obj/ops.h"
 #include "obj/pep.h"
 #include "vrb.h"
+
+struct vrb_fabric {
+	struct obj_fabric base;		/* first */
+	struct obj_auto *autop;		/* drives connections, for domains with automatic progress;
+					 * guarded by the lock of the listeners' group */
+};
 
 struct vrb_domain {
 	struct obj_domain base;		/* first */
@@ -55,6 +62,8 @@ struct vrb_rx {
 	void *context;
 	void *buf;
 	struct vrb_ep *ep;		/* endpoint, or shared receive context */
+	uint32_t head;			/* bytes that the device puts before a datagram */
+	uint32_t room;			/* of the program's for one; connected: no matter */
 	bool want;
 };
 
@@ -93,6 +102,7 @@ struct vrb_ep {
 	struct vrb_cq *cq;
 	struct vrb_sq sq;
 	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
+	struct vrb_dgram *dgram;	/* NULL: a connected endpoint */
 	struct ibv_srq *srq;		/* our own as shared receive context, or that of base.srx */
 
 	struct vrb_tx *tx;		/* ring; requests complete in order */
@@ -148,14 +158,22 @@ void vrb_ep_init_ops(void);
 /* vrb_ep_drain - let what was posted leave, two seconds at most.  Threading: locked. */
 void vrb_ep_drain(struct vrb_ep *ep);
 
-/* ---- vrb_post.c ---------------------------------------------------------------- */
+/* vrb_ep_start - the queue pair on ep->cm.id and all it needs, completions included.
+ * Threading: locked.   Errors: -FI_ENOMEM and the device's, logged.
+ */
+int vrb_ep_start(struct vrb_ep *ep);
 
-extern struct fi_ops_msg vrb_msg_ops, vrb_srx_msg_ops;
-extern struct fi_ops_rma vrb_rma_ops;
-extern struct fi_ops_atomic vrb_atomic_ops;
+/* ---- vrb_post.c ---------------------------------------------------------------- */
 
 /* vrb_post_marker - have the device say when all before is done.  Threading: locked. */
 int vrb_post_marker(struct vrb_ep *ep);
+
+extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
+
+/* ---- vrb_rma.c ----------------------------------------------------------------- */
+
+extern struct fi_ops_rma vrb_rma_ops;
+extern struct fi_ops_atomic vrb_atomic_ops;
 
 /* vrb_query_atomic - as obj_domain_ops.query_atomic: 64-bit integers, one at a time. */
 int vrb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
@@ -186,10 +204,24 @@ extern struct fi_ops_cm vrb_cm_ops;
  */
 int vrb_cm_bind(struct vrb_ep *ep);
 
+/* vrb_cm_bind_id - an id at the address of @info.
+ * Errors: -FI_EADDRNOTAVAIL: it has none; those of librdmacm, logged.
+ */
+int vrb_cm_bind_id(struct rdma_event_channel *channel, const struct fi_info *info, void *context,
+		   enum rdma_port_space ps, struct rdma_cm_id **id_p);
+
+/* vrb_cm_name - the address of @id, or where that is NULL of @info; as fi_getname(). */
+int vrb_cm_name(struct rdma_cm_id *id, const struct fi_info *info, void *addr, size_t *len);
+
 /* vrb_cm_open - the group for connection events, with the event channel in it.
  * Takes a reference for the caller.  Errors: -FI_ENOMEM and the system's, logged.
  */
 int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p);
+
+/* vrb_cm_drive - have connections of @domain's endpoints go on by themselves, if that is
+ * what the program asked for.   Errors: -FI_ENOMEM, -FI_EMFILE, -FI_EAGAIN.
+ */
+int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog);
 
 /* vrb_cm_take - the endpoint will answer this request.  Errors: -FI_EINVAL, -FI_EBUSY. */
 int vrb_cm_take(struct vrb_ep *ep, struct fid *handle);

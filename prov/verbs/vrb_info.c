@@ -11,6 +11,7 @@
 #include "net/net_getinfo.h"
 #include "vrb.h"
 #include "vrb_dev.h"
+#include "vrb_dgram.h"
 
 #define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
@@ -47,6 +48,26 @@ static struct fi_tx_attr tx_attr_send = {
 	.op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |
 		    FI_FENCE,
 	.msg_order = ORDER,
+};
+
+/* Datagrams are at most as long as the port's packets; their order is the network's. */
+static struct fi_tx_attr dgram_tx_attr = {
+	.caps = FI_MSG | FI_SEND,
+	.op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE,
+};
+
+static struct fi_rx_attr dgram_rx_attr = {
+	.caps = FI_MSG | FI_RECV,
+	.op_flags = FI_COMPLETION,
+};
+
+static struct fi_ep_attr dgram_ep_attr = {
+	.type = FI_EP_DGRAM,
+	.protocol = FI_PROTO_IB_UD,
+	.protocol_version = 1,
+	.max_msg_size = 4096,
+	.tx_ctx_cnt = 1,
+	.rx_ctx_cnt = 1,
 };
 
 static struct fi_ep_attr ep_attr = {
@@ -109,6 +130,16 @@ static const struct fi_info send_only = {
 	.fabric_attr = &fabric_attr,
 };
 
+static const struct fi_info dgram = {
+	.caps = FI_MSG | FI_SEND | FI_RECV | CAPS_DOMAIN,
+	.tx_attr = &dgram_tx_attr,
+	.rx_attr = &dgram_rx_attr,
+	.ep_attr = &dgram_ep_attr,
+	.domain_attr = &domain_attr,
+	.fabric_attr = &fabric_attr,
+};
+
+static const struct fi_info *const dgram_offers[] = { &dgram };
 static const struct fi_info *const full_offers[] = { &full };
 static const struct fi_info *const send_offers[] = { &send_only };
 
@@ -124,6 +155,20 @@ static bool has_device(const struct net_iface *iface)
 static size_t at_most(size_t value, size_t limit)
 {
 	return value < limit ? value : limit;
+}
+
+static void adjust_dgram(struct fi_info *info, struct ibv_context *ctx, unsigned port,
+			 const struct ibv_device_attr *dev)
+{
+	struct ibv_port_attr attr = { 0 };
+
+	/* Its exported form fills in the part that has always been there. */
+	if (!vrb_ibv.query_port(ctx, (uint8_t) port, (void *) &attr) && attr.active_mtu)
+		info->ep_attr->max_msg_size = (size_t) 128 << attr.active_mtu;
+	if (info->rx_attr->iov_limit + VRB_FRAME_SGE > (size_t) dev->max_sge)
+		info->rx_attr->iov_limit = (size_t) dev->max_sge - VRB_FRAME_SGE;
+	info->tx_attr->rma_iov_limit = 0;
+	info->domain_attr->max_ep_srx_ctx = 0;
 }
 
 /* The device's own limits.  The name is that of the device, which lives in the nic. */
@@ -145,6 +190,8 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 	info->tx_attr->iov_limit = at_most(info->tx_attr->iov_limit, (size_t) dev.max_sge);
 	info->tx_attr->rma_iov_limit = 1;
 	info->rx_attr->iov_limit = at_most(info->rx_attr->iov_limit, (size_t) dev.max_sge);
+	if (info->ep_attr->type == FI_EP_DGRAM)
+		adjust_dgram(info, ctx, port.num, &dev);
 	if (dev.atomic_cap == IBV_ATOMIC_NONE) {
 		info->caps &= ~FI_ATOMIC;
 		info->tx_attr->caps &= ~FI_ATOMIC;
@@ -154,32 +201,28 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 		info->domain_attr->max_ep_srx_ctx = 0;
 }
 
-static const struct net_prov full_prov = {
-	.prov = &vrb_prov,
-	.tmpl = full_offers,
-	.tmpl_cnt = 1,
-	.limits = &limits,
-	.socktype = SOCK_STREAM,
-	.adjust = adjust,
-	.has = has_device,
-	.nic = vrb_dev_nic,
-	.concrete = true,
-}, send_prov = {
-	.prov = &vrb_prov,
-	.tmpl = send_offers,
-	.tmpl_cnt = 1,
-	.limits = &limits,
-	.socktype = SOCK_STREAM,
-	.adjust = adjust,
-	.has = has_device,
-	.nic = vrb_dev_nic,
-	.concrete = true,
-};
+/* One set of offers. */
+#define OFFERS(name_, offers, type)						\
+static const struct net_prov name_ = {						\
+	.prov = &vrb_prov,							\
+	.tmpl = offers,								\
+	.tmpl_cnt = 1,								\
+	.limits = &limits,							\
+	.socktype = type,							\
+	.adjust = adjust,							\
+	.has = has_device,							\
+	.nic = vrb_dev_nic,							\
+	.concrete = true,							\
+}
 
+OFFERS(full_prov, full_offers, SOCK_STREAM);
+OFFERS(send_prov, send_offers, SOCK_STREAM);
+OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM);
 int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
-	int ret;
+	struct fi_info **tail;
+	int ret, more;
 
 	if (!vrb_dev_any()) {
 		obj_explain(&vrb_prov, NULL, NULL, "device", "an RDMA device",
@@ -192,16 +235,23 @@ int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	ret = net_getinfo(&full_prov, version, node, service, flags, hints, info);
 	if (ret == -FI_ENODATA && hints)
 		ret = net_getinfo(&send_prov, version, node, service, flags, hints, info);
-	return ret;
+	if (ret && ret != -FI_ENODATA)
+		return ret;
+	tail = info;
+	while (!ret && *tail)
+		tail = &(*tail)->next;
+	more = net_getinfo(&dgram_prov, version, node, service, flags, hints, tail);
+	return more ? ret : 0;
 }
 
 void vrb_info_init(void)
 {
-	tx_attr.size = tx_attr_send.size = (size_t) vrb_conf.tx_size;
-	rx_attr.size = rx_attr_send.size = (size_t) vrb_conf.rx_size;
-	tx_attr.iov_limit = tx_attr_send.iov_limit = (size_t) vrb_conf.tx_iov;
-	rx_attr.iov_limit = rx_attr_send.iov_limit = (size_t) vrb_conf.rx_iov;
-	tx_attr.inject_size = tx_attr_send.inject_size = (size_t) vrb_conf.inline_size;
+	tx_attr.size = tx_attr_send.size = dgram_tx_attr.size = (size_t) vrb_conf.tx_size;
+	rx_attr.size = rx_attr_send.size = dgram_rx_attr.size = (size_t) vrb_conf.rx_size;
+	tx_attr.iov_limit = tx_attr_send.iov_limit = dgram_tx_attr.iov_limit = (size_t) vrb_conf.tx_iov;
+	rx_attr.iov_limit = rx_attr_send.iov_limit = dgram_rx_attr.iov_limit = (size_t) vrb_conf.rx_iov;
+	tx_attr.inject_size = tx_attr_send.inject_size = dgram_tx_attr.inject_size =
+		(size_t) vrb_conf.inline_size;
 	limits.tx_size = limits.rx_size = 16384;
 	limits.inject_size = (size_t) vrb_conf.inline_size;
 }

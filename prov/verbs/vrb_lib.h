@@ -16,7 +16,7 @@
 #include <rdma/rdma_cma.h>
 
 #define VRB_IBV_CALLS(X)							\
-	X(alloc_pd) X(dealloc_pd) X(query_device) X(query_gid)			\
+	X(alloc_pd) X(dealloc_pd) X(query_device) X(query_gid)	X(query_port)		\
 	X(reg_mr) X(dereg_mr)							\
 	X(create_comp_channel) X(destroy_comp_channel)				\
 	X(create_cq) X(resize_cq) X(destroy_cq) X(get_cq_event) X(ack_cq_events) \

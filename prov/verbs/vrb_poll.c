@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
+#include "vrb_dgram.h"
 #include "vrb_ep.h"
 
 #define CQ_FIRST 256u
@@ -63,6 +64,10 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
 	if (ep->failed)
 		return;
+	if (ep->dgram) {
+		vrb_dgram_revive(ep, wc);
+		return;
+	}
 	ep->failed = true;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
@@ -122,6 +127,19 @@ static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct v
 	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
 }
 
+/* A datagram longer than its buffer: the device put the rest where nobody looks. */
+static void rx_cut(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	struct fi_cq_err_entry e = err_entry(wc, rx->context, FI_RECV | FI_MSG);
+
+	e.err = FI_ETRUNC;
+	e.len = rx->room;
+	e.olen = wc->len - rx->head - rx->room;
+	e.buf = rx->buf;
+	e.data = wc->has_imm ? wc->imm : 0;
+	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
+}
+
 static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
 {
 	uint64_t flags = FI_RECV | FI_MSG, data = 0;
@@ -135,8 +153,8 @@ static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const str
 			cntr = OBJ_CNTR_REMOTE_WRITE;
 		}
 	}
-	obj_ep_comp_rx(&ep->base, rx->want, rx->context, flags, wc->len, rx->buf, data, 0,
-		       FI_ADDR_NOTAVAIL, cntr);
+	obj_ep_comp_rx(&ep->base, rx->want, rx->context, flags, wc->len - rx->head, rx->buf, data,
+		       0, FI_ADDR_NOTAVAIL, cntr);
 }
 
 static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
@@ -156,7 +174,11 @@ static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 	}
 	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
 		rx_failed(ep, &copy, wc);
-	else if (!ep->closing)
+	else if (ep->closing)
+		return;
+	else if (__builtin_expect(wc->len - copy.head > copy.room, 0))
+		rx_cut(ep, &copy, wc);
+	else
 		rx_done(ep, &copy, wc);
 }
 

@@ -60,7 +60,7 @@ static void read_conf(void)
 	       &vrb_conf.inline_size, 8, 1024);
 	number("min_rnr_timer", "How long a peer without receives lets senders wait, as code "
 	       "of the InfiniBand specification", &vrb_conf.min_rnr_timer, 0, 31);
-	number("gid_idx", "Index of the port's address that datagram endpoints use",
+	number("gid_idx", "Accepted and without effect: the system chooses",
 	       &vrb_conf.gid_idx, 0, 255);
 	number("cqread_bunch_size", "Completions that are taken from the device at a time",
 	       &vrb_conf.bunch, 1, 64);

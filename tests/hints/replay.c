@@ -84,7 +84,7 @@ static void test_whole(void **state)
 	hints_free(&call);
 }
 
-/* The call without what is expected later. */
+/* The call, put to tcp where its own provider lacks a device. */
 static void test_now(void **state)
 {
 	struct hints_call call = { 0 };

@@ -11,30 +11,16 @@
 #define PATIENCE_S 10
 #define MESSAGE_MAX 65536
 
-/* ---- what comes later -------------------------------------------------------- */
+/* ---- what a machine may lack --------------------------------------------------- */
 
-/* A feature leaves this table when the library has it. */
-static const struct {
-	uint64_t caps;
-	const char *name;
-} later_caps[] = {
-	{ 0, "nothing" },	/* just now */
+/* Providers that need a device, also with anything layered over them.  The others than
+ * verbs are for hardware of makers that have libraries of their own.
+ */
+static const char *const device_provs[] = {
+	"verbs", "cxi", "efa", "opx", "psm2", "psm3", "gni",
 };
 
-/* Also with anything layered over them, or under them. */
-static const char *const later_provs[] = { "verbs" };
-
-/* Device memory and these providers are for other makers' hardware. */
-static const char *const never_provs[] = { "cxi", "efa", "opx", "psm2", "psm3", "gni" };
-
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static void note(char *text, size_t len, const char *name)
-{
-	size_t at = strlen(text);
-
-	snprintf(text + at, len - at, "%s%s", at ? ", " : "", name);
-}
 
 /* Is one of the parts of "udp;ofi_rxd" in the list? */
 static bool names_one(const char *prov, const char *const *list, size_t cnt)
@@ -45,45 +31,22 @@ static bool names_one(const char *prov, const char *const *list, size_t cnt)
 	return false;
 }
 
-static void strip_caps(struct fi_info *hints, char *text, size_t len)
-{
-	for (size_t i = 0; i < COUNT(later_caps); i++) {
-		if (!(hints->caps & later_caps[i].caps))
-			continue;
-		note(text, len, later_caps[i].name);
-		hints->caps &= ~later_caps[i].caps;
-		if (hints->tx_attr)
-			hints->tx_attr->caps &= ~later_caps[i].caps;
-		if (hints->rx_attr)
-			hints->rx_attr->caps &= ~later_caps[i].caps;
-	}
-}
-
-/* The same question, put to tcp. */
-static void strip_provider(struct fi_info *hints, char *text, size_t len)
-{
-	char *prov = hints->fabric_attr ? hints->fabric_attr->prov_name : NULL;
-
-	if (!prov || (!names_one(prov, later_provs, COUNT(later_provs)) &&
-		      !names_one(prov, never_provs, COUNT(never_provs))))
-		return;
-	note(text, len, "provider ");
-	strncat(text, prov, len - strlen(text) - 1);
-	hints->fabric_attr->prov_name = strdup("tcp");
-	free(prov);
-	hints->addr_format = FI_FORMAT_UNSPEC;
-	if (hints->ep_attr)
-		hints->ep_attr->protocol = FI_PROTO_UNSPEC;
-}
-
-struct fi_info *rt_later(const struct fi_info *hints, char *text, size_t len)
+struct fi_info *rt_lacking(const struct fi_info *hints, char *text, size_t len)
 {
 	struct fi_info *less = fi_dupinfo(hints);
+	char *prov;
 
 	assert_non_null(less);
 	text[0] = 0;
-	strip_caps(less, text, len);
-	strip_provider(less, text, len);
+	prov = less->fabric_attr ? less->fabric_attr->prov_name : NULL;
+	if (!prov || !names_one(prov, device_provs, COUNT(device_provs)))
+		return less;
+	snprintf(text, len, "no device for %s on this machine", prov);
+	less->fabric_attr->prov_name = strdup("tcp");
+	free(prov);
+	less->addr_format = FI_FORMAT_UNSPEC;
+	if (less->ep_attr)
+		less->ep_attr->protocol = FI_PROTO_UNSPEC;
 	return less;
 }
 
@@ -128,7 +91,7 @@ struct fi_info *rt_now(const struct rt_query *q)
 	int ret;
 
 	if (q->hints)
-		less = rt_later(q->hints, text, sizeof(text));
+		less = rt_lacking(q->hints, text, sizeof(text));
 	ret = ask(q, less, &info);
 	must_have(ret, info, less);
 	fi_freeinfo(less);
@@ -144,7 +107,7 @@ struct fi_info *rt_all(const struct rt_query *q)
 	if (!ret && info)
 		return info;
 	if (q->hints)
-		fi_freeinfo(rt_later(q->hints, text, sizeof(text)));
+		fi_freeinfo(rt_lacking(q->hints, text, sizeof(text)));
 	if (ret != -FI_ENODATA || !text[0])
 		must_have(ret, info, q->hints);
 	fi_freeinfo(rt_now(q));
@@ -161,7 +124,7 @@ void rt_none(const struct rt_query *q)
 
 void rt_skip(const char *why)
 {
-	printf("# expected later: %s\n", why);
+	printf("# %s\n", why);
 	fflush(stdout);
 	skip();
 	abort();	/* skip() does not return */

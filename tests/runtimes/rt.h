@@ -7,9 +7,9 @@
  * rt.h - what the tests of the runtimes share.
  *
  * Each program asks for endpoints as one runtime does and looks at the answer
- * as that runtime does.  What a runtime asks for and the library does not have
- * yet stands in one table (rt.c); such a case is skipped with the reason, and
- * the same hints without those features must still be met.
+ * as that runtime does.  Where it names a provider whose device this machine
+ * lacks (table in rt.c), the case is skipped with the reason, and the same question,
+ * put to tcp, must still be answered.
  */
 
 #include <setjmp.h>
@@ -41,21 +41,20 @@ struct rt_query {
 struct fi_info *rt_hints(void);
 
 /* rt_all - the answer to the query as it stands; never NULL.
- * Skips the test where a feature of the table is all that stands in the way, and
- * fails it otherwise.
+ * Skips the test where a device is all that is missing, and fails it otherwise.
  */
 struct fi_info *rt_all(const struct rt_query *q);
 
-/* rt_now - the answer to the query without the features of the table. */
+/* rt_now - the answer to the query, put to tcp where its own provider lacks a device. */
 struct fi_info *rt_now(const struct rt_query *q);
 
-/* rt_later - name the features of @hints that are expected later.
+/* rt_lacking - what @hints need that a machine may lack.
  *
- * @text, @len: [out] their names, comma separated; empty when there are none
+ * @text, @len: [out] in words; empty when there is nothing
  *
- * Returns a copy of @hints without them, for fi_freeinfo().
+ * Returns a copy of @hints that ask tcp instead, for fi_freeinfo().
  */
-struct fi_info *rt_later(const struct fi_info *hints, char *text, size_t len);
+struct fi_info *rt_lacking(const struct fi_info *hints, char *text, size_t len);
 
 /* rt_none - the query must say -FI_ENODATA. */
 void rt_none(const struct rt_query *q);

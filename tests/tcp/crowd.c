@@ -4,12 +4,15 @@
 /*
  * crowd - many endpoints in many processes, all of which speak to all at once.
  *
- *   crowd [PROCESSES [ENDPOINTS]]		(8 processes of 4 endpoints each)
+ *   crowd [PROCESSES [ENDPOINTS [DESCRIPTORS]]]
+ *
+ * (8 processes of 4 endpoints each, and then 4 of 8 with 60 descriptors each)
  *
  * Every endpoint sends one message to every endpoint, itself included, and receives
  * as many; every connection is thus called from both sides at about the same time.
  * Prints how long that took, and what a connection costs a process in descriptors
- * and resident memory.
+ * and resident memory.  With a limit on descriptors they talk several times, and idle
+ * connections have to make room for others.
  */
 #include <dirent.h>
 #include <rdma/fi_tagged.h>
@@ -22,6 +25,7 @@
 
 #define BOUND_MS 120000
 #define PROCS_MAX 256
+#define TIGHT_ROUNDS 3
 
 struct cost {
 	uint64_t ms;
@@ -36,7 +40,8 @@ struct op {
 
 static struct node node;
 static unsigned procs, per_proc, all;
-static struct sockaddr_in *names;
+static unsigned descriptors;		/* that a process may have; 0: enough for all */
+static struct node_name *names;
 static fi_addr_t *addrs;
 static struct op *tx, *rx;		/* [endpoint of ours * all + peer] */
 
@@ -126,20 +131,39 @@ static void open_all(void)
 		names[i] = node_name(&node, i);
 }
 
+static void set_limit(unsigned cnt)
+{
+	struct rlimit lim = { cnt, cnt };
+
+	CHECK(!setrlimit(RLIMIT_NOFILE, &lim));
+}
+
 static int member(unsigned rank)
 {
 	struct cost cost = { 0 };
+	unsigned round;
 	uint64_t start;
+	unsigned i;
 	char go;
 
+	if (descriptors) {
+		/* on a machine with much else to do a descriptor may be long in coming */
+		setenv("FI_TCP_CONN_TIMEOUT", "60000", 0);
+		set_limit(descriptors);
+	}
 	open_all();
 	node_write(1, names, per_proc * sizeof(*names));
 	node_read(0, names, all * sizeof(*names));
-	CHECK(fi_av_insert(node.av, names, all, addrs, 0, NULL) == (int) all);
+	for (i = 0; i < all; i++)
+		addrs[i] = node_insert(&node, &names[i]);
 	cost.fds = -count_fds();
 	cost.kib = -resident_kib();
 	start = node_now_ms();
-	talk(rank * per_proc);
+	for (round = 0; round < (descriptors ? TIGHT_ROUNDS : 1); round++) {
+		memset(tx, 0, (size_t) per_proc * all * sizeof(*tx));
+		memset(rx, 0, (size_t) per_proc * all * sizeof(*rx));
+		talk(rank * per_proc);
+	}
 	cost.ms = node_now_ms() - start;
 	cost.fds += count_fds();
 	cost.kib += resident_kib();
@@ -155,16 +179,18 @@ static void lead(const char *self)
 	static pid_t pids[PROCS_MAX];
 	uint64_t start = node_now_ms(), slowest = 0;
 	struct cost cost, sum = { 0 };
-	char text[3][16];
+	char text[4][16];
 	unsigned i;
 	int status;
 
 	snprintf(text[0], 16, "%u", procs);
 	snprintf(text[1], 16, "%u", per_proc);
+	snprintf(text[2], 16, "%u", descriptors);
 	for (i = 0; i < procs; i++) {
-		const char *argv[] = { self, text[0], text[1], text[2], NULL };
+		const char *argv[] = { self, text[0], text[1], text[2], text[3],
+					       NULL };
 
-		snprintf(text[2], 16, "%u", i);
+		snprintf(text[3], 16, "%u", i);
 		pids[i] = node_spawn(argv, &in[i], &out[i]);
 	}
 	for (i = 0; i < procs; i++)
@@ -204,21 +230,45 @@ static void raise_limit(void)
 	}
 }
 
-int main(int argc, char **argv)
+static void size(unsigned processes, unsigned endpoints, unsigned fds)
 {
-	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
-	procs = argc > 1 ? (unsigned) atoi(argv[1]) : 8;
-	per_proc = argc > 2 ? (unsigned) atoi(argv[2]) : 4;
+	procs = processes;
+	per_proc = endpoints;
+	descriptors = fds;
 	all = procs * per_proc;
 	CHECK(procs && per_proc && procs <= PROCS_MAX);
-	raise_limit();
+	if (!descriptors)
+		raise_limit();
 	names = calloc(all, sizeof(*names));
 	addrs = calloc(all, sizeof(*addrs));
 	tx = calloc((size_t) per_proc * all, sizeof(*tx));
 	rx = calloc((size_t) per_proc * all, sizeof(*rx));
 	CHECK(names && addrs && tx && rx);
-	if (argc > 3)
-		return member((unsigned) atoi(argv[3]));
+}
+
+static void forget(void)
+{
+	free(names);
+	free(addrs);
+	free(tx);
+	free(rx);
+}
+
+int main(int argc, char **argv)
+{
+	node_stay_far(0);
+	if (argc > 1)
+		size((unsigned) atoi(argv[1]), argc > 2 ? (unsigned) atoi(argv[2]) : 4,
+		     argc > 3 ? (unsigned) atoi(argv[3]) : 0);
+	else
+		size(8, 4, 0);
+	if (argc > 4)
+		return member((unsigned) atoi(argv[4]));
 	lead(argv[0]);
+	if (argc == 1) {
+		forget();
+		size(4, 8, 60);
+		lead(argv[0]);
+	}
 	return 0;
 }

@@ -119,7 +119,7 @@ static void take_one(void)
 
 static void prepare(int host, int in, int out)
 {
-	struct sockaddr_in mine, theirs;
+	struct node_name mine, theirs;
 	int i;
 
 	setenv("FI_TCP_USER_TIMEOUT", UNACKED_MS, 1);

@@ -53,7 +53,7 @@ static void carry(struct node *from, struct node *to, fi_addr_t addr)
 
 static void run(enum fi_progress progress, const char *mode)
 {
-	struct sockaddr_in name;
+	struct node_name name;
 	struct node n[2];
 	char text[64];
 	fi_addr_t addr;
@@ -77,7 +77,7 @@ static void run(enum fi_progress progress, const char *mode)
 
 int main(void)
 {
-	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
+	node_stay_far(0);
 	run(FI_PROGRESS_AUTO, "automatic");
 	run(FI_PROGRESS_MANUAL, "manual");
 	return 0;

@@ -5,10 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,21 +36,47 @@ uint64_t node_now_ms(void)
 	return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
 }
 
+static const char *provider(void)
+{
+	const char *prov = getenv("TEST_PROVIDER");
+
+	return prov ? prov : "tcp";
+}
+
+/* Do processes, rather than addresses of hosts, have the names? */
+static int by_text(void)
+{
+	return !strcmp(provider(), "shm");
+}
+
+/* Names of shm are for the whole host: ours begin with the test's process group. */
+static void service_of(int port, char *service, size_t size)
+{
+	if (by_text())
+		snprintf(service, size, "node-%d-%d", (int) getpgrp(), port);
+	else
+		snprintf(service, size, "%d", port);
+}
+
 static struct fi_info *ask(const char *ip, int port, uint64_t caps, enum fi_progress progress)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
-	const char *prov = getenv("TEST_PROVIDER");
-	char service[16];
+	char service[40];
 
-	snprintf(service, sizeof(service), "%d", port);
+	service_of(port, service, sizeof(service));
 	hints->caps = caps;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->fabric_attr->prov_name = strdup(prov ? prov : "tcp");
+	hints->fabric_attr->prov_name = strdup(provider());
 	hints->domain_attr->data_progress = progress;
 	hints->domain_attr->control_progress = progress;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	CALL(fi_getinfo(FI_VERSION(1, 20), ip, service, FI_SOURCE | FI_NUMERICHOST, hints, &info));
+	if (by_text())
+		CALL(fi_getinfo(FI_VERSION(1, 20), NULL, port ? service : NULL,
+				port ? FI_SOURCE : 0, hints, &info));
+	else
+		CALL(fi_getinfo(FI_VERSION(1, 20), ip, service, FI_SOURCE | FI_NUMERICHOST, hints,
+				&info));
 	fi_freeinfo(hints);
 	return info;
 }
@@ -54,7 +84,7 @@ static struct fi_info *ask(const char *ip, int port, uint64_t caps, enum fi_prog
 static void add_ep(struct node *n, unsigned i)
 {
 	/* the port is for the first one */
-	if (i)
+	if (i && !by_text())
 		((struct sockaddr_in *) n->info->src_addr)->sin_port = 0;
 	CALL(fi_endpoint(n->domain, n->info, &n->eps[i], NULL));
 	CALL(fi_ep_bind(n->eps[i], &n->cq->fid, FI_SEND | FI_RECV));
@@ -62,6 +92,13 @@ static void add_ep(struct node *n, unsigned i)
 	if (n->eq)
 		CALL(fi_ep_bind(n->eps[i], &n->eq->fid, 0));
 	CALL(fi_enable(n->eps[i]));
+}
+
+void node_stay_far(int force)
+{
+	setenv("FI_TCP_LOCAL", "0", force);
+	setenv("FI_OFI_RXD_LOCAL", "0", force);
+	setenv("FI_OFI_RXM_LOCAL", "0", force);
 }
 
 void node_open(struct node *n, const char *ip, int port, unsigned cnt, uint64_t caps,
@@ -103,16 +140,23 @@ void node_close(struct node *n)
 	free(n->eps);
 }
 
-struct sockaddr_in node_name(struct node *n, unsigned i)
+struct node_name node_name(struct node *n, unsigned i)
 {
-	struct sockaddr_in name = { 0 };
+	struct node_name name = { 0 };
 	size_t len = sizeof(name);
 
 	CALL(fi_getname(&n->eps[i]->fid, &name, &len));
 	return name;
 }
 
-fi_addr_t node_insert(struct node *n, const struct sockaddr_in *name)
+int node_port(const struct node_name *name)
+{
+	const char *dash = by_text() ? strrchr(name->text, '-') : NULL;
+
+	return dash ? atoi(dash + 1) : by_text() ? 1 : ntohs(name->ip.sin_port);
+}
+
+fi_addr_t node_insert(struct node *n, const struct node_name *name)
 {
 	fi_addr_t addr;
 
@@ -164,6 +208,26 @@ pid_t node_spawn(const char *const argv[], int *in_p, int *out_p)
 	*in_p = from[0];
 	*out_p = to[1];
 	return pid;
+}
+
+void node_filter(struct sock_filter *code, unsigned short len)
+{
+	struct sock_fprog prog = { .len = len, .filter = code };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog));
+}
+
+void node_forbid(unsigned nr, unsigned err)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	node_filter(code, sizeof(code) / sizeof(code[0]));
 }
 
 void node_read(int fd, void *buf, size_t len)

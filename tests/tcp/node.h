@@ -41,6 +41,12 @@
 void node_fail(const char *file, int line, const char *what, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
+/* node_stay_far - no shared memory between providers that would use it for peers on
+ * this host: before the first call of the library.
+ * @force: also if the environment wants it otherwise
+ */
+void node_stay_far(int force);
+
 struct node {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
@@ -53,7 +59,16 @@ struct node {
 	unsigned ep_cnt;
 };
 
+/* An address, whatever the provider of $TEST_PROVIDER has. */
+struct node_name {
+	union {
+		struct sockaddr_in ip;
+		char text[64];		/* FI_ADDR_STR */
+	};
+};
+
 /* node_open - @cnt endpoints at @ip that share a queue and an address vector.
+ * @ip:   means nothing where addresses are text
  * @port: of the first one; 0: any
  */
 void node_open(struct node *n, const char *ip, int port, unsigned cnt, uint64_t caps,
@@ -61,8 +76,13 @@ void node_open(struct node *n, const char *ip, int port, unsigned cnt, uint64_t 
 void node_close(struct node *n);
 
 /* node_name - the address of endpoint @i. */
-struct sockaddr_in node_name(struct node *n, unsigned i);
-fi_addr_t node_insert(struct node *n, const struct sockaddr_in *name);
+struct node_name node_name(struct node *n, unsigned i);
+fi_addr_t node_insert(struct node *n, const struct node_name *name);
+
+/* node_port - with which an endpoint of this name can be opened again.  Of no name: what
+ * the first one has to be opened with for that.
+ */
+int node_port(const struct node_name *name);
 
 /* node_reap - one completion, or 0 after @ms without.
  * Returns 1; *@err_p is 0, or positive FI_E* for an error.
@@ -75,6 +95,14 @@ uint64_t node_now_ms(void);
  * @out_p are its standard output and input.
  */
 pid_t node_spawn(const char *const argv[], int *in_p, int *out_p);
+
+struct sock_filter;
+
+/* node_forbid - system call @nr fails with @err from now on, in children, too.
+ * node_filter - the same for any filter of seccomp(2).
+ */
+void node_forbid(unsigned nr, unsigned err);
+void node_filter(struct sock_filter *code, unsigned short len);
 
 /* node_read, node_write - exactly @len bytes of a pipe. */
 void node_read(int fd, void *buf, size_t len);

@@ -53,7 +53,7 @@ int eng_aside_send(struct eng_aside *aside, struct eng_peer *peer, struct eng_as
 		   uint64_t space, uint64_t key, const void *buf, size_t len)
 {
 	struct eng_ep *ep = aside->ep;
-	bool rts = len > ep->eager_limit || (peer->slow & ENG_PEER_XOFF);
+	bool rts = len > peer->link->attr.eager_limit || (peer->slow & ENG_PEER_XOFF);
 	struct eng_tx *tx = pool_get(&ep->grp->txs);
 	struct iovec iov = { (void *) buf, len };
 	int ret;

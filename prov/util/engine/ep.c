@@ -95,7 +95,8 @@ int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
 void eng_ep_set_short(struct eng_ep *ep)
 {
 	struct eng_ep *hub = ep->hub;
-	size_t most = hub->eager_limit < ep->inject_size ? hub->eager_limit : ep->inject_size;
+	size_t eager = (hub->near ? hub->near : hub->link)->attr.eager_limit;
+	size_t most = eager < ep->inject_size ? eager : ep->inject_size;
 
 	if (most > ep->max_msg_size)
 		most = ep->max_msg_size;
@@ -103,33 +104,37 @@ void eng_ep_set_short(struct eng_ep *ep)
 	ep->short_end = hub->rx_bits ? 0 : most + 1;
 }
 
-static void limit(struct eng_ep *ep, const struct eng_link_attr *attr)
+/* limit - no packet that the engine makes is longer than @most. */
+static void limit(struct eng_link_attr *attr, const struct eng_link_attr *most)
 {
-	size_t eager = attr->eager_limit < attr->max_payload ?
-		       attr->eager_limit : attr->max_payload;
-	size_t seg = attr->seg_size && attr->seg_size < attr->max_payload ?
-		     attr->seg_size : attr->max_payload;
+	size_t seg = most->seg_size ? most->seg_size : most->max_payload;
 
-	if (eager < ep->eager_limit)
-		ep->eager_limit = eager;
-	if (seg < ep->seg_size)
-		ep->seg_size = seg;
+	if (!attr->seg_size || attr->seg_size > seg)
+		attr->seg_size = seg;
+	if (attr->seg_size > most->max_payload)
+		attr->seg_size = most->max_payload;
+	if (attr->eager_limit > most->eager_limit)
+		attr->eager_limit = most->eager_limit;
+	if (attr->eager_limit > most->max_payload)
+		attr->eager_limit = most->max_payload;
 }
 
-/* A packet may have to change the link, so that what fits one must fit the other. */
 static void adopt_links(struct eng_ep *ep)
 {
-	ep->link->ops = ep->link_ops;
-	ep->link->ep = ep;
-	ep->link->prog = ep->base.prog;
-	ep->eager_limit = SIZE_MAX;
-	ep->seg_size = SIZE_MAX;
-	limit(ep, &ep->link->attr);
+	struct eng_link *link = ep->link;
+
+	link->ops = ep->link_ops;
+	link->ep = ep;
+	link->prog = ep->base.prog;
+	limit(&link->attr, &link->attr);
+	assert(link->attr.seg_size && "a link carries some payload");
 	eng_near_open(ep);
-	if (ep->near)
-		limit(ep, &ep->near->attr);
+	if (ep->near) {
+		limit(&ep->near->attr, &ep->near->attr);
+		/* what waits for it may have to go over the other one */
+		limit(&ep->near->attr, &link->attr);
+	}
 	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
-	assert(ep->seg_size && "a link carries some payload");
 }
 
 static int start_locked(struct eng_ep *ep)
@@ -413,6 +418,7 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	list_init(&ep->srx_node);
 	list_init(&ep->users);
 	list_init(&ep->lent);
+	eng_near_prepare(ep);
 }
 
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)

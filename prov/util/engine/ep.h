@@ -78,8 +78,6 @@ struct eng_ep {
 	size_t tx_out;			/* requests that are not complete */
 	size_t tx_size;			/* most of them */
 	size_t inject_size;
-	size_t eager_limit;
-	size_t seg_size;
 	size_t max_msg_size;
 	size_t short_end;		/* messages shorter than this may take the short way; 0: none */
 	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */

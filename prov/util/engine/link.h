@@ -114,6 +114,11 @@ struct eng_link_ops {
 	const char *name;	/* for log lines and fi_info: "tcp", "shm", ... */
 	size_t chan_size;
 
+	/* prepare - an endpoint that will use this link has been made.  May be NULL.
+	 * For what the process does once, and cheaper before a progress thread runs.
+	 */
+	void (*prepare)(void);
+
 	/* open - make the endpoint's link.
 	 * Called at fi_enable, once ep->prog is known.  Binds an address unless
 	 * the endpoint is connected; registers or joins the group's poller.
@@ -220,7 +225,7 @@ struct eng_link_ops {
 	/* ---- two links of one endpoint (near.h); NULL where there are none ---- */
 
 	/* near - ops of the link that reaches peers on this host, or NULL: this one does.
-	 * Asked when a connectionless endpoint is enabled.
+	 * Asked when a connectionless endpoint is made, and when it is enabled.
 	 */
 	const struct eng_link_ops *(*near)(struct eng_ep *ep);
 
@@ -243,7 +248,7 @@ struct eng_link {
 	struct eng_ep *ep;		/* NULL for a listener */
 	struct eng_pep *pep;		/* NULL for an endpoint */
 	struct obj_prog *prog;
-	struct eng_link_attr attr;	/* filled in by open() */
+	struct eng_link_attr attr;	/* filled in by open(); the engine may lower its limits */
 };
 
 /* ---- upcalls: what a link tells the engine ------------------------------ */

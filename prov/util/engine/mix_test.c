@@ -437,10 +437,18 @@ static void step(void)
 	reap_all();
 }
 
+static bool unmatched_left(int i)
+{
+	return eng_of(&w.node[i])->rxc->tagged.msg_cnt && ops < OPS_MAX;
+}
+
 static bool all_done(void)
 {
 	int i;
 
+	for (i = 0; i < NODES; i++)
+		if (unmatched_left(i))
+			return false;
 	for (i = 0; i < ops; i++)
 		if (!op[i].done && !op[i].silent)
 			return false;
@@ -461,7 +469,7 @@ static void drain(void)
 			if (op[i].kind == RECV && !op[i].done)
 				fi_cancel(&w.node[op[i].from].ep->fid, &op[i]);
 		for (i = 0; i < NODES; i++)
-			if (eng_of(&w.node[i])->rxc->tagged.msg_cnt && ops < OPS_MAX)
+			if (unmatched_left(i))
 				post_recv(i, 0, UINT64_MAX);
 		reap_all();
 		if (all_done() && turn > 200)
@@ -568,9 +576,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_mix_with_deaths),
 	};
 
-	if (argc > 1)
-		seeds_from = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		seeds_cnt = strtoull(argv[2], NULL, 0);
+	world_seeds(argc, argv, &seeds_from, &seeds_cnt);
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }

@@ -10,6 +10,8 @@
  * messages of one sender were received in order: had an earlier one been
  * acceptable to a receive that got a later one, it must have gone to a receive
  * that was posted before that.
+ *
+ *	model_test [first seed [how many]]
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -318,10 +320,20 @@ static void reap_all(void)
 
 /* ---- the end: receive what is left, cancel what is too much ----------------- */
 
+static bool unmatched_left(int at, bool tagged)
+{
+	struct eng_rxc *rxc = eng_of(&t.w.node[at])->rxc;
+
+	return tagged ? rxc->tagged.msg_cnt : rxc->msgs.msg_cnt;
+}
+
 static bool all_done(void)
 {
 	int i;
 
+	for (i = 0; i < t.w.cnt && t.recvs < OPS_MAX; i++)
+		if (t.w.node[i].ep && (unmatched_left(i, false) || unmatched_left(i, true)))
+			return false;
 	for (i = 0; i < t.recvs; i++)
 		if (!t.recv[i].done && t.w.node[t.recv[i].at].ep)
 			return false;
@@ -329,13 +341,6 @@ static bool all_done(void)
 		if (t.send[i].want_comp && !t.send[i].done && t.w.node[t.send[i].from].ep)
 			return false;
 	return true;
-}
-
-static bool unmatched_left(int at, bool tagged)
-{
-	struct eng_rxc *rxc = eng_of(&t.w.node[at])->rxc;
-
-	return tagged ? rxc->tagged.msg_cnt : rxc->msgs.msg_cnt;
 }
 
 static void drain(void)
@@ -461,15 +466,15 @@ static void step(void)
 	reap_all();
 }
 
-static unsigned seeds_from = 1, seeds_cnt = 60;
+static uint64_t seeds_from = 1, seeds_cnt = 60;
 
 static void test_traffic(void **arg)
 {
-	unsigned seed;
+	uint64_t seed;
 	int i;
 
 	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++) {
-		start(seed, seed % 2 ? &sim_rough : &sim_calm, 2 + seed % 3);
+		start(seed, seed % 2 ? &sim_rough : &sim_calm, 2 + (int) (seed % 3));
 		for (i = 0; i < 350; i++)
 			step();
 		drain();
@@ -482,7 +487,7 @@ static void test_traffic(void **arg)
 /* Memory runs out again and again; nothing is lost, it only takes longer. */
 static void test_traffic_without_memory(void **arg)
 {
-	unsigned seed;
+	uint64_t seed;
 	int i;
 
 	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++) {
@@ -532,7 +537,7 @@ static void death(void)
 
 static void test_traffic_with_deaths(void **arg)
 {
-	unsigned seed;
+	uint64_t seed;
 	int i;
 
 	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++) {
@@ -558,10 +563,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_traffic_with_deaths),
 	};
 
-	/* model_test [first seed [how many]] */
-	if (argc > 1)
-		seeds_from = (unsigned) strtoul(argv[1], NULL, 0);
-	if (argc > 2)
-		seeds_cnt = (unsigned) strtoul(argv[2], NULL, 0);
+	world_seeds(argc, argv, &seeds_from, &seeds_cnt);
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
 }

@@ -8,10 +8,27 @@
 
 #include "engine/peer.h"
 
+static const struct eng_link_ops *near_ops(struct eng_ep *ep)
+{
+	return ep->base.type == FI_EP_RDM && ep->link_ops->near ? ep->link_ops->near(ep) : NULL;
+}
+
+void eng_near_prepare(struct eng_ep *ep)
+{
+	const struct eng_link_ops *ops;
+
+	if (!ep->link_ops)		/* a shared context */
+		return;
+	ops = near_ops(ep);
+	if (ep->link_ops->prepare)
+		ep->link_ops->prepare();
+	if (ops && ops->prepare)
+		ops->prepare();
+}
+
 void eng_near_open(struct eng_ep *ep)
 {
-	const struct eng_link_ops *ops = ep->base.type == FI_EP_RDM && ep->link_ops->near ?
-					 ep->link_ops->near(ep) : NULL;
+	const struct eng_link_ops *ops = near_ops(ep);
 	struct eng_link *link;
 	int ret;
 

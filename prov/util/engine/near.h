@@ -11,7 +11,8 @@
  *  - When we first speak to a peer, the near link says at once whether somebody
  *    with that address is on this host, and then tries to make a channel.
  *  - If it cannot, the peer is handed to the main link, with the packets that
- *    wait; none of them has been sent by then.
+ *    wait; none of them has been sent by then.  So what the near link is given is no
+ *    longer than the main one takes.
  *  - A peer that calls us is bound to the link over which it calls.  If it is bound
  *    to the main link already, its near call is turned down, and it comes over the
  *    main one, too; so both sides come to the same answer, whoever called first.  A
@@ -33,6 +34,9 @@ struct eng_peer;
 
 /* The link for it; there, if HAVE_SHM. */
 extern const struct eng_link_ops shm_near_ops;
+
+/* eng_near_prepare - @ep has been made: let its links prepare for it. */
+void eng_near_prepare(struct eng_ep *ep);
 
 /* eng_near_open - the near link of @ep, if it is to have one; its main link is open.
  * Without one all peers are reached over the main link, so there are no errors.

@@ -14,7 +14,7 @@ static void on_piece_done(struct eng_pkt *pkt, int status);
 static struct eng_out *make_piece(struct eng_pump *pump)
 {
 	struct eng_out *out = pool_get(&pump->grp->outs);
-	size_t len = pump->want - pump->off, seg = pump->peer->ep->seg_size;
+	size_t len = pump->want - pump->off, seg = pump->peer->link->attr.seg_size;
 	struct eng_pkt *pkt;
 
 	if (!out)

@@ -147,9 +147,9 @@ static bool ack_wanted(const struct eng_ep *ep, const struct rma *r)
 static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
 	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
+	size_t seg = peer->link->attr.seg_size, off = 0, cnt;
 	struct iovec last[ENG_IOV_MAX];
 	uint8_t flags = WIRE_F_LAST;
-	size_t off = 0, cnt;
 
 	if (!tx)
 		return -FI_EAGAIN;
@@ -160,11 +160,11 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 		flags |= WIRE_F_DELIVERED;
 	if (r->flags & FI_REMOTE_CQ_DATA)
 		flags |= WIRE_F_DATA;
-	if ((r->flags & FI_INJECT) || r->len <= ep->hub->seg_size) {
+	if ((r->flags & FI_INJECT) || r->len <= seg) {
 		if (eng_tx_attach(tx, r->iov, r->cnt, r->len, r->flags & FI_INJECT))
 			goto again;
 	} else {
-		if (cut(tx, r, ep->hub->seg_size, &off))
+		if (cut(tx, r, seg, &off))
 			goto again;
 		cnt = iov_slice(r->iov, r->cnt, off, r->len - off, last);
 		if (eng_tx_attach(tx, last, cnt, r->len - off, false))

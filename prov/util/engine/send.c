@@ -72,7 +72,7 @@ static inline uint64_t comp_flags(const struct send *s)
 /* Make the request and send it.  Caller holds the lock; there is room for it. */
 static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
-	bool rts = s->len > ep->hub->eager_limit || (peer->slow & ENG_PEER_XOFF);
+	bool rts = s->len > peer->link->attr.eager_limit || (peer->slow & ENG_PEER_XOFF);
 	struct eng_tx *tx = pool_get(&ep->grp->txs);
 	uint8_t ack = ack_wanted(ep, s);
 

@@ -850,8 +850,8 @@ void sim_inject_packet(uint16_t from, uint16_t to, const void *hdr, size_t hdr_l
 	assert(!"the two are connected");
 }
 
-const struct eng_link_ops sim_link_ops = {
-	.size = sizeof(sim_link_ops),
+static const struct eng_link_ops link_ops = {
+	.size = sizeof(link_ops),
 	.name = "sim",
 	.chan_size = sizeof(struct chan),
 	.open = sim_open,
@@ -874,3 +874,5 @@ const struct eng_link_ops sim_link_ops = {
 	.getpeer = sim_getpeer,
 	.cm_data_size = 200,
 };
+
+const struct eng_link_ops *const sim_transport = &link_ops;

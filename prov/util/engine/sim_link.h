@@ -29,7 +29,8 @@ struct sim_conf {
 	size_t seg_size;
 };
 
-extern const struct eng_link_ops sim_link_ops;
+/* The link: sim_link.c, or what another directory has in its place. */
+extern const struct eng_link_ops *const sim_transport;
 
 /* sim_start - an empty network. */
 void sim_start(uint64_t seed, const struct sim_conf *conf);

@@ -19,19 +19,19 @@ static struct fi_provider sim_prov = {
 static int sim_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 			uint64_t flags, void *context)
 {
-	return eng_ep_open(domain, info, &sim_link_ops, flags, ep, context);
+	return eng_ep_open(domain, info, sim_transport, flags, ep, context);
 }
 
 static int sim_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 			   struct fid_ep **sep, void *context)
 {
-	return eng_sep_open(domain, info, &sim_link_ops, sep, context);
+	return eng_sep_open(domain, info, sim_transport, sep, context);
 }
 
 static int sim_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 			  struct fid_pep **pep, void *context)
 {
-	return eng_pep_open(fabric, info, &sim_link_ops, pep, context);
+	return eng_pep_open(fabric, info, sim_transport, pep, context);
 }
 
 static const struct obj_domain_ops domain_ops = {

@@ -59,6 +59,16 @@ bool pattern_ok(const void *buf, size_t len, uint64_t seed)
 	return true;
 }
 
+void world_seeds(int argc, char **argv, uint64_t *from, uint64_t *cnt)
+{
+	const char *many = argc > 2 ? argv[2] : getenv("ENGINE_SEEDS");
+
+	if (argc > 1)
+		*from = strtoull(argv[1], NULL, 0);
+	if (many)
+		*cnt = strtoull(many, NULL, 0);
+}
+
 void world_fill_av(struct world *w, struct fid_av *av)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };

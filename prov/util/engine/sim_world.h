@@ -90,6 +90,11 @@ void world_settle(struct world *w);
 void pattern_fill(void *buf, size_t len, uint64_t seed);
 bool pattern_ok(const void *buf, size_t len, uint64_t seed);
 
+/* world_seeds - the seeds of a run: arguments [first [how many]], or ENGINE_SEEDS, how many.
+ * Both are left alone where nothing is said.
+ */
+void world_seeds(int argc, char **argv, uint64_t *from, uint64_t *cnt);
+
 /* Let the @n-th pool growth from now on fail, and all that follow until 0 is set. */
 extern long sim_fail_after;
 

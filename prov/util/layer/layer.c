@@ -11,6 +11,7 @@
 
 #include "base/provider.h"
 #include "engine/engine.h"
+#include "layer/mem.h"
 #include "net/net_addr.h"
 #include "obj/check.h"
 
@@ -155,9 +156,10 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	if (!lower)
 		return NULL;
 	lower->caps = layer->below_caps;
-	lower->mode = hints->mode;
+	lower->mode = FI_RX_CQ_DATA;	/* a layer writes no data below */
 	lower->ep_attr->type = layer->below;
 	lower->addr_format = hints->addr_format;
+	lower->domain_attr->mr_mode = LAYER_MR_MODE;
 	lower->fabric_attr->prov_name = strndup(name, strcspn(name, ";"));
 	lower->fabric_attr->name = copy_text(hints->fabric_attr->name);
 	if (hints->domain_attr)
@@ -257,7 +259,6 @@ int layer_lower_info(const struct layer *layer, const struct fi_info *info,
 		free(asked->dest_addr);
 		asked->dest_addr = NULL;
 		asked->dest_addrlen = 0;
-		asked->mode = 0;
 		asked->domain_attr->threading = FI_THREAD_DOMAIN;
 		asked->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 		asked->domain_attr->data_progress = FI_PROGRESS_MANUAL;

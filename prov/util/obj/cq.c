@@ -156,7 +156,8 @@ static ssize_t take_any(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *s
 }
 
 /* Returns a count, or 0 if empty, or -FI_EAVAIL. */
-static ssize_t read_ring(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+static inline __attribute__((always_inline)) ssize_t read_ring(struct obj_cq *cq, void *buf,
+							       size_t count, fi_addr_t *src)
 {
 	ssize_t ret;
 
@@ -192,13 +193,13 @@ static inline bool is_due(struct obj_cq *cq)
 	return __builtin_expect(reads % READS_PER_POLL == 0, 0);
 }
 
-static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
+/* read_rare - what most reads have nothing of, out of their way. */
+static __attribute__((noinline)) ssize_t read_rare(struct obj_cq *cq, void *buf, size_t count,
+						   fi_addr_t *src, bool progress)
 {
-	struct obj_cq *cq = obj_cq_of(fid);
 	ssize_t ret;
 
-	/* A count of 0 asks for progress, whatever lies in the queue. */
-	if (!count || looks_empty(cq) || is_due(cq)) {
+	if (progress) {
 		obj_cq_progress(cq);
 		if (looks_empty(cq))
 			return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ?
@@ -206,6 +207,24 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_
 		if (!count)
 			return 0;
 	}
+	ret = read_ring(cq, buf, count, src);
+	/* These entries may be the last ones that the program waits for, while what some of
+	 * them are about has not left yet.
+	 */
+	if (obj_feed_may_stage(&cq->wait.feed) && looks_empty(cq))
+		obj_feed_unstage(&cq->wait.feed);
+	return ret ? ret : -FI_EAGAIN;
+}
+
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
+{
+	struct obj_cq *cq = obj_cq_of(fid);
+	/* A count of 0 asks for progress, whatever lies in the queue. */
+	bool progress = !count || looks_empty(cq) || is_due(cq);
+	ssize_t ret;
+
+	if (__builtin_expect(progress || obj_feed_may_stage(&cq->wait.feed), 0))
+		return read_rare(cq, buf, count, src, progress);
 	ret = read_ring(cq, buf, count, src);
 	return ret ? ret : -FI_EAGAIN;
 }

@@ -273,7 +273,6 @@ static void test_count_zero(void **state)
 	fake_close(&f);
 }
 
-/* -FI_EAGAIN never before the time is up, and no CPU burnt until then. */
 /* A queue that never runs dry is read one by one: the endpoint is polled, now and then. */
 static void test_never_dry(void **state)
 {
@@ -299,6 +298,42 @@ static void test_never_dry(void **state)
 	fake_close(&f);
 }
 
+/* What is staged leaves with the reading of the last entry, and costs nothing else. */
+static void test_last_entry_drives(void **state)
+{
+	struct fi_cq_entry entry;
+	struct obj_prog *prog;
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	unsigned before;
+
+	fake_open(&f, NULL);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+	prog = obj_ep_of(ep)->prog;
+	put(cq, 1);
+	put(cq, 2);
+	lock_get(&prog->lock);
+	obj_prog_staged(prog);
+	lock_put(&prog->lock);
+	before = fake_polls;
+	assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
+	assert_int_equal(fake_polls, before);
+	assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
+	assert_int_equal(fake_polls, before + 1);
+	/* it is gone: the next last entry is just read */
+	put(cq, 3);
+	assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
+	assert_int_equal(fake_polls, before + 1);
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
+/* -FI_EAGAIN never before the time is up, and no CPU burnt until then. */
 static void test_sread_timeout(void **state)
 {
 	uint64_t start, cpu;
@@ -618,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_err_old_size),
 		cmocka_unit_test(test_count_zero),
 		cmocka_unit_test(test_never_dry),
+		cmocka_unit_test(test_last_entry_drives),
 		cmocka_unit_test(test_sread_timeout),
 		cmocka_unit_test(test_sread_timer),
 		cmocka_unit_test(test_signal),

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "obj/log_catch.h"
 #include "obj/ops.h"
+#include "obj/slow.h"
 
 struct fi_provider fake_prov = { .name = "fake" };
 _Atomic unsigned fake_polls;
@@ -394,9 +395,7 @@ uint64_t fake_cpu_ns(void)
 
 bool fake_slow(void)
 {
-	const char *preload = getenv("LD_PRELOAD");
-
-	return preload && strstr(preload, "vgpreload");
+	return under_valgrind();
 }
 
 bool fake_cpu_little(uint64_t ns, unsigned ms)

@@ -50,7 +50,7 @@ EXTRA_DIST += prov/util/obj/README.md
 # The objects under test, and the library for what they call in the core.
 obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-obj_fake = prov/util/obj/fake.c prov/util/obj/fake.h
+obj_fake = prov/util/obj/fake.c prov/util/obj/fake.h prov/util/obj/slow.h
 obj_tests = \
 	prov/util/obj/auto_test \
 	prov/util/obj/av_test \

@@ -87,9 +87,9 @@ static void forget_domain(struct obj_prog *prog)
 		domain->progs_leaving++;
 	}
 	pthread_mutex_unlock(&list_lock);
+	obj_auto_forget(prog);	/* of a fabric's thread, too */
 	if (!domain)
 		return;
-	obj_auto_forget(prog);
 	pthread_mutex_lock(&list_lock);
 	domain->progs_leaving--;
 	pthread_cond_broadcast(&list_left);
@@ -408,4 +408,23 @@ int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
 out:
 	pthread_mutex_unlock(&feed->lock);
 	return ret;
+}
+
+void obj_feed_unstage(struct obj_feed *feed)
+{
+	struct obj_prog **progs;
+	unsigned i, cnt;
+
+	cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
+	progs = atomic_load_explicit(&feed->progs, memory_order_acquire);
+	for (i = 0; i < cnt; i++) {
+		if (!atomic_load_explicit(&progs[i]->staged, memory_order_relaxed))
+			continue;
+		/* whoever has the lock may be about to stage, not to poll: wait for it */
+		atomic_fetch_add_explicit(&progs[i]->polls, 1, memory_order_relaxed);
+		lock_get(&progs[i]->lock);
+		obj_prog_unstaged(progs[i]);
+		obj_prog_poll_locked(progs[i]);
+		lock_put(&progs[i]->lock);
+	}
 }

@@ -86,6 +86,7 @@ struct obj_prog {
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
 	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
+	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };
@@ -193,6 +194,23 @@ static inline void obj_prog_moved(struct obj_prog *prog, uint64_t deadline_ns)
 		obj_prog_set_timer(prog, deadline_ns);
 }
 
+/* obj_prog_staged - something whose completion may have been written already leaves
+ * with the next poll.  A program that makes the progress itself may stop when it has
+ * read the last completion: then that reading has to be the next poll.
+ * Caller holds prog->lock.
+ */
+static inline void obj_prog_staged(struct obj_prog *prog)
+{
+	atomic_store_explicit(&prog->staged, true, memory_order_relaxed);
+	obj_prog_moved(prog, 0);
+}
+
+/* obj_prog_unstaged - it has left; optional, for the poller that did it. */
+static inline void obj_prog_unstaged(struct obj_prog *prog)
+{
+	atomic_store_explicit(&prog->staged, false, memory_order_relaxed);
+}
+
 /* obj_prog_disarm - a poll undoes what arm() did, so that the fds no longer show all
  * work: whoever else sleeps on them must wake, look, and arm again.  For pollers whose
  * peers do not wake those that are awake.  Caller holds prog->lock.
@@ -234,6 +252,21 @@ static inline struct obj_prog *obj_feed_home(struct obj_feed *feed)
 	if (!atomic_load_explicit(&feed->cnt, memory_order_acquire))
 		return NULL;
 	return atomic_load_explicit(&feed->progs, memory_order_acquire)[0];
+}
+
+/* obj_feed_unstage - drive those groups that keep something staged. */
+void obj_feed_unstage(struct obj_feed *feed);
+
+/* obj_feed_may_stage - false when there is nothing for obj_feed_unstage() to do.
+ * Cost: for a single group, the usual case, three loads.
+ */
+static inline bool obj_feed_may_stage(struct obj_feed *feed)
+{
+	unsigned cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
+
+	if (__builtin_expect(cnt == 1, 1))
+		return atomic_load_explicit(&feed->first[0]->staged, memory_order_relaxed);
+	return cnt > 0;
 }
 
 /* obj_feed_poll - drive all groups.  Returns how many things were done. */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "layer/mem.h"
+
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define SLAB_CNT 16		/* buffers of a slab */
+#define KEY_TRIES 8		/* a key of our choice may be taken, and then another is not */
+#define ALIGN 64u
+
+struct slab {
+	struct list node;
+	struct fid_mr *mr;
+	_Alignas(ALIGN) char data[];
+};
+
+void layer_mem_init(struct layer_mem *mem, struct fid_domain *domain,
+		    const struct fi_info *info, size_t buf_size)
+{
+	int mode = info->domain_attr->mr_mode;
+	size_t key_size = info->domain_attr->mr_key_size;
+
+	mem->domain = domain;
+	mem->local = mode & FI_MR_LOCAL;
+	mem->virt = mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC);
+	mem->prov_key = mode & (FI_MR_PROV_KEY | FI_MR_BASIC);
+	mem->key_mask = key_size && key_size < 8 ? (UINT64_C(1) << 8 * key_size) - 1 : UINT64_MAX;
+	mem->buf_size = (buf_size + ALIGN - 1) & ~(size_t) (ALIGN - 1);
+	list_init(&mem->free);
+	list_init(&mem->slabs);
+}
+
+void layer_mem_fini(struct layer_mem *mem)
+{
+	struct list *node;
+	struct slab *slab;
+
+	while ((node = list_pop(&mem->slabs))) {
+		slab = container_of(node, struct slab, node);
+		if (slab->mr)
+			fi_close(&slab->mr->fid);
+		free(slab);
+	}
+	list_init(&mem->free);
+}
+
+/* ---- regions ------------------------------------------------------------------------ */
+
+static uint64_t new_key(const struct layer_mem *mem)
+{
+	uint64_t key;
+
+	if (mem->prov_key)
+		return 0;
+	while (getrandom(&key, sizeof(key), 0) != sizeof(key))
+		;
+	return key & mem->key_mask;
+}
+
+static int reg(struct layer_mem *mem, void *buf, size_t len, uint64_t access,
+	       struct fid_mr **mr_p)
+{
+	int ret, tries = 0;
+
+	do {
+		ret = fi_mr_reg(mem->domain, buf, len, access, 0, new_key(mem), 0, mr_p, NULL);
+	} while (ret == -FI_ENOKEY && !mem->prov_key && ++tries < KEY_TRIES);
+	return ret;
+}
+
+int layer_mr_local(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p)
+{
+	*mr_p = NULL;
+	return mem->local ? reg(mem, buf, len, FI_SEND | FI_RECV | FI_READ, mr_p) : 0;
+}
+
+int layer_mr_remote(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
+		    uint64_t *addr_p, uint64_t *key_p)
+{
+	int ret = reg(mem, buf, len, FI_REMOTE_READ, mr_p);
+
+	if (ret)
+		return ret;
+	*addr_p = mem->virt ? (uintptr_t) buf : 0;
+	*key_p = fi_mr_key(*mr_p);
+	return 0;
+}
+
+/* ---- buffers --------------------------------------------------------------------------- */
+
+static int slab_new(struct layer_mem *mem)
+{
+	size_t len = SLAB_CNT * mem->buf_size, i;
+	struct slab *slab = aligned_alloc(ALIGN, sizeof(*slab) + len);
+	struct layer_buf *buf;
+	int ret;
+
+	if (!slab)
+		return -FI_ENOMEM;
+	ret = layer_mr_local(mem, slab->data, len, &slab->mr);
+	if (ret) {
+		free(slab);
+		return ret;
+	}
+	list_add_tail(&slab->node, &mem->slabs);
+	for (i = 0; i < SLAB_CNT; i++) {
+		buf = (struct layer_buf *) (slab->data + i * mem->buf_size);
+		buf->desc = layer_desc(slab->mr);
+		list_add_tail(&buf->node, &mem->free);
+	}
+	return 0;
+}
+
+struct layer_buf *layer_buf_get(struct layer_mem *mem)
+{
+	if (list_empty(&mem->free) && slab_new(mem))
+		return NULL;
+	return container_of(list_pop(&mem->free), struct layer_buf, node);
+}

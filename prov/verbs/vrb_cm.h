@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * vrb_cm.h - what connections and listeners share.
+ */
+#ifndef VRB_CM_H
+#define VRB_CM_H
+
+#include <errno.h>
+
+#include "vrb_ep.h"
+
+struct vrb_pep {
+	struct obj_pep base;		/* first */
+	struct vrb_id cm;
+	bool listening;
+};
+
+extern struct fi_ops vrb_connreq_fid_ops;
+
+/* cm_errno - what librdmacm's last failure was, negated. */
+static inline int cm_errno(void)
+{
+	return errno ? -errno : -FI_EIO;
+}
+
+/* vrb_cm_tell - an event for the program.  Ownership: takes @info. */
+void vrb_cm_tell(struct obj_eq *eq, uint32_t what, struct fid *fid, struct fi_info *info,
+		 const void *param, size_t len);
+
+/* vrb_cm_check_param - may it be private data?  -FI_EINVAL (logged) if not. */
+int vrb_cm_check_param(const void *param, size_t len);
+
+/* vrb_cm_bind_in - as vrb_cm_bind_id(), for connections, whose events come to the group
+ * @prog.  Threading: holds prog->lock.
+ */
+int vrb_cm_bind_in(struct obj_prog *prog, struct vrb_id *cm, const struct fi_info *info);
+
+/* vrb_pep_on_request - somebody calls.  Returns false when there is no memory: the id is
+ * then to be refused.
+ */
+bool vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event);
+void vrb_pep_init_ops(void);
+
+#endif
