@@ -41,6 +41,14 @@ static uint64_t interval_ns(const struct tcp_poller *poller)
 	return ns > least ? ns : least;
 }
 
+/* patience_ns - of the limit, what is left when a death is seen two looks late. */
+static uint64_t patience_ns(const struct tcp_poller *poller)
+{
+	uint64_t limit = limit_ns(poller), late = 2 * interval_ns(poller);
+
+	return limit > 2 * late ? limit - late : limit / 2;
+}
+
 void tcp_guard_add(struct tcp_conn *conn)
 {
 	struct tcp_poller *poller = conn->poller;
@@ -69,7 +77,8 @@ static bool look(struct tcp_conn *conn, struct tcp_info *info)
 /* mute_for - how long the other side has answered nothing, as far as we know. */
 static uint64_t mute_for(struct tcp_conn *conn, const struct tcp_info *info, uint64_t now)
 {
-	uint64_t heard = now - info->tcpi_last_ack_recv * CLOCK_NS_PER_MS;
+	uint64_t silence = info->tcpi_last_ack_recv * CLOCK_NS_PER_MS;
+	uint64_t heard = silence < now ? now - silence : 0;
 	uint64_t known = now - interval_ns(conn->poller);
 
 	if (!info->tcpi_retransmits && info->tcpi_probes < PROBES_LOST) {
@@ -85,7 +94,7 @@ static uint64_t mute_for(struct tcp_conn *conn, const struct tcp_info *info, uin
 
 void tcp_guard_look(struct tcp_poller *poller, uint64_t now)
 {
-	uint64_t limit = limit_ns(poller) - 2 * interval_ns(poller);
+	uint64_t limit = patience_ns(poller);
 	struct list again;
 	struct tcp_conn *conn;
 	struct tcp_info info;

@@ -222,11 +222,13 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 {
 	struct list *pos;
 	unsigned i;
+	bool left;
 
 	lock_get(&ep->base.prog->lock);
 	eng_trig_drop(ep);
+	left = ep->inject_out != 0;
 	lock_put(&ep->base.prog->lock);
-	if (ep->inject_out)
+	if (left)
 		linger(ep);
 	lock_get(&ep->base.prog->lock);
 	eng_ep_set_state(ep, ENG_EP_CLOSED);
