@@ -93,8 +93,8 @@ static void what_is_sent_meanwhile_waits(void **state)
 static void few_connections_serve_many_peers(void **state)
 {
 	enum { N = 12, MAX = 6 };
+	uint64_t sent = 0, got, until;
 	struct eng_ep *a, *b[N];
-	uint64_t sent = 0, got;
 	unsigned ready, i, k;
 
 	tcp_conf.max_conns = MAX;
@@ -114,7 +114,9 @@ static void few_connections_serve_many_peers(void **state)
 			fake_poll();
 		fake_pull_some(a);
 	}
+	until = clock_deadline(60000);
 	do {
+		assert_true(clock_ns() < until);
 		fake_poll();
 		fake_pull_some(a);
 		for (i = 0, got = 0; i < N; i++) {
@@ -127,6 +129,7 @@ static void few_connections_serve_many_peers(void **state)
 	} while (got < sent);
 	/* idle now: as soon as somebody wants another connection, there are few */
 	for (ready = N; ready > MAX / 2;) {
+		assert_true(clock_ns() < until);
 		tcp_park_want(poller_of(a), 8);
 		fake_poll();
 		for (i = 0, ready = 0; i < N; i++)
@@ -299,6 +302,80 @@ static void a_peer_may_want_to_stay(void **state)
 	fake_close(a, 0);
 }
 
+/* What a script has read and not looked at yet. */
+struct script_in {
+	size_t have;
+	uint64_t skip;			/* payload that comes first */
+	uint8_t buf[65536];
+};
+
+/* next_frame - go over one frame of what has been read; false: it is not all there.
+ * @word_p: [out] the word, or 0
+ */
+static bool next_frame(struct script_in *in, size_t *at_p, unsigned *word_p)
+{
+	size_t part = in->have - *at_p, hdr_len = 0;
+	uint64_t len = 0;
+
+	if (part > in->skip)
+		part = in->skip;
+	in->skip -= part;
+	*at_p += part;
+	if (tcp_frame_get(in->buf + *at_p, in->have - *at_p, TCP_PAYLOAD_MAX, &hdr_len, &len) ==
+	    TCP_FRAME_MORE)
+		return false;
+	*word_p = tcp_frame_word(in->buf + *at_p, in->have - *at_p);
+	assert_true(hdr_len || *word_p);
+	*at_p += TCP_FRAME_SIZE + hdr_len;
+	in->skip = len;
+	return true;
+}
+
+/* script_await - read frames until @word has come. */
+static void script_await(int fd, struct script_in *in, unsigned word)
+{
+	uint64_t until = clock_deadline(60000);
+	unsigned got = 0;
+	ssize_t ret;
+	size_t at;
+
+	while (got != word) {
+		assert_true(clock_ns() < until);
+		fake_poll();
+		ret = recv(fd, in->buf + in->have, sizeof(in->buf) - in->have, 0);
+		in->have += ret > 0 ? (size_t) ret : 0;
+		for (at = 0; got != word && next_frame(in, &at, &got);)
+			;
+		in->have -= at;
+		memmove(in->buf, in->buf + at, in->have);
+	}
+}
+
+/* It asks in the middle of a packet, and the answer comes after that. */
+static void an_answer_does_not_cut_a_packet(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	static struct script_in in;
+	int fd, i, k;
+
+	script.hello.max_payload = TCP_PAYLOAD_MAX;
+	fd = script_meet(&script, peer, TCP_WIRE_CAN_PARK);
+	for (i = 0; i < 10; i++) {
+		for (k = 0; k < 8; k++)
+			fake_send(peer, TCP_PAYLOAD_MAX - (fake_draw() % 5000), 0);
+		assert_false(list_empty(&chan_of(peer)->txq));
+		script_word(fd, TCP_WIRE_PARK);
+		for (k = 0; k < 20; k++)
+			fake_poll();
+		script_await(fd, &in, TCP_WIRE_STAY);
+	}
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
 /* The peer has agreed and calls again before we have read that it has. */
 static void a_new_call_does_not_overtake_the_answer(void **state)
 {
@@ -342,6 +419,7 @@ int main(void)
 		TEST(who_does_not_know_how_is_not_asked),
 		TEST(an_answer_that_was_not_asked_for_ends_it),
 		TEST(a_peer_may_want_to_stay),
+		TEST(an_answer_does_not_cut_a_packet),
 		TEST(a_new_call_does_not_overtake_the_answer),
 	};
 

@@ -160,6 +160,26 @@ static void keep_staged(struct tcp_conn *conn)
 		obj_prog_staged(conn->poller->base.prog);
 }
 
+static size_t gather_stage(const struct tcp_tx *tx, struct iovec *iov, size_t *total_p)
+{
+	if (!tx->stage)
+		return 0;
+	*iov = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
+	*total_p += staged(tx);
+	return 1;
+}
+
+static size_t consume_stage(struct tcp_conn *conn, size_t len)
+{
+	size_t part = conn->tx.stage ? staged(&conn->tx) : 0;
+
+	if (part > len)
+		part = len;
+	if (part)
+		staged_sent(conn, part);
+	return part;
+}
+
 /* send_lone - a small packet, at once, with nothing before it. */
 static ssize_t send_lone(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t size)
 {
@@ -175,20 +195,17 @@ static ssize_t send_lone(struct tcp_conn *conn, const struct eng_pkt *pkt, size_
 static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct iovec iov[ENG_IOV_MAX + 2];
-	struct tcp_tx *tx = &conn->tx;
-	size_t cnt = 0, before = tx->stage ? staged(tx) : 0, i;
+	size_t cnt, total = 0, i;
 	ssize_t ret;
 
-	if (before)
-		iov[cnt++] = (struct iovec) { tx->stage + tx->stage_pos, before };
+	cnt = gather_stage(&conn->tx, iov, &total);
 	iov[cnt++] = (struct iovec) { &pkt->link_priv, TCP_FRAME_SIZE + pkt->hdr_len };
 	for (i = 0; i < pkt->iov_cnt; i++)
 		iov[cnt++] = pkt->iov[i];
 	ret = send_iov(conn, iov, cnt);
 	if (ret < 0)
 		return ret;
-	staged_sent(conn, (size_t) ret < before ? (size_t) ret : before);
-	return (size_t) ret > before ? ret - (ssize_t) before : 0;
+	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
 /* found_dead - the first packet after a silence: has the peer hung up meanwhile,
@@ -279,19 +296,27 @@ void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
 	list_add_tail(&pkt->node, &chan->txq);
 }
 
+/* in_packet - a part of the first packet that waits has left, so that whatever is
+ * staged, a word, is to follow the rest.
+ */
+static bool in_packet(const struct tcp_conn *conn)
+{
+	const struct list *txq = &conn->chan->txq;
+
+	return !list_empty(txq) && container_of(txq->next, struct eng_pkt, node)->sent;
+}
+
 /* gather - what one sendmsg may carry: staged bytes, then queued packets. */
 static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 {
-	struct tcp_tx *tx = &conn->tx;
+	bool stage_next = in_packet(conn);
 	size_t cnt = 0, n, skip;
 	struct eng_pkt *pkt;
 	struct list *pos;
 
 	*total_p = 0;
-	if (tx->stage) {
-		iov[cnt++] = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
-		*total_p = staged(tx);
-	}
+	if (!stage_next)
+		cnt = gather_stage(&conn->tx, iov, total_p);
 	if (conn->chan->state != TCP_CHAN_READY)
 		return cnt;	/* parking: what is queued is for after the answer */
 	list_for_each(pos, &conn->chan->txq) {
@@ -306,6 +331,9 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 		skip = pkt->sent;
 		cnt += iov_slice(all, n + 1, skip, frame_size(pkt) - skip, iov + cnt);
 		*total_p += frame_size(pkt) - skip;
+		if (stage_next)
+			cnt += gather_stage(&conn->tx, iov + cnt, total_p);
+		stage_next = false;
 	}
 	return cnt;
 }
@@ -314,11 +342,11 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 {
 	struct list *txq = &conn->chan->txq;
-	size_t before = conn->tx.stage ? staged(&conn->tx) : 0, left;
 	struct eng_pkt *pkt;
+	size_t left;
 
-	staged_sent(conn, len < before ? len : before);
-	len -= len < before ? len : before;
+	if (!in_packet(conn))
+		len -= consume_stage(conn, len);
 	while (!list_empty(txq)) {
 		pkt = container_of(txq->next, struct eng_pkt, node);
 		left = frame_size(pkt) - pkt->sent;
@@ -329,6 +357,7 @@ static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 		len -= left;
 		list_del(&pkt->node);
 		list_add_tail(&pkt->node, done);
+		len -= consume_stage(conn, len);
 	}
 }
 
