@@ -16,8 +16,6 @@
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
 #define LOOK_EVERY 64
 
-static const char poller_key;	/* its address is ours alone */
-
 static struct rxd_poller *poller_of(struct obj_poller *base)
 {
 	return container_of(base, struct rxd_poller, base);
@@ -168,15 +166,18 @@ static const struct obj_poller_ops poller_ops = {
 	.close = close_poller,
 };
 
-static int poller_new(struct rxd_poller **poller_p)
+int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p)
 {
-	struct rxd_poller *poller = calloc(1, sizeof(*poller));
-	int ret;
+	struct rxd_poller *poller;
+	struct obj_poller *base;
+	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), rxd_conf.prov, &base);
 
-	if (!poller)
-		return -FI_ENOMEM;
-	poller->base.ops = &poller_ops;
-	poller->base.key = &poller_key;
+	if (ret < 0)
+		return ret;
+	poller = poller_of(base);
+	*poller_p = poller;
+	if (!ret)
+		return 0;
 	list_init(&poller->doms);
 	list_init(&poller->links);
 	list_init(&poller->dirty);
@@ -186,35 +187,5 @@ static int poller_new(struct rxd_poller **poller_p)
 	pool_init(&poller->chunks, sizeof(struct rxd_item) + RXD_CHUNK, 8, 0);
 	pool_init(&poller->items, sizeof(struct rxd_item), 64, 0);
 	pool_init(&poller->bodies, sizeof(struct rxd_body), 16, 0);
-	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (poller->base.fd < 0) {
-		ret = -errno;
-		RXD_WARN("cannot make an epoll descriptor: %s\n", fi_strerror(-ret));
-		free(poller);
-		return ret;
-	}
-	*poller_p = poller;
-	return 0;
-}
-
-int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p)
-{
-	struct obj_poller *base = obj_prog_find(prog, &poller_key);
-	struct rxd_poller *poller = NULL;
-	int ret;
-
-	if (base) {
-		*poller_p = poller_of(base);
-		return 0;
-	}
-	ret = poller_new(&poller);
-	if (ret)
-		return ret;
-	ret = obj_prog_add(prog, &poller->base);
-	if (ret) {
-		close_poller(&poller->base);
-		return ret;
-	}
-	*poller_p = poller;
 	return 0;
 }

@@ -6,57 +6,13 @@
  */
 #include "base/provider.h"
 #include "layer/layer.h"
-#include "obj/domain.h"
-#include "obj/fabric.h"
 #include "rxd.h"
 
 static struct fi_provider rxd_prov;
 
-/* ---- objects ---------------------------------------------------------------------- */
-
-static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
-		    uint64_t flags, void *context)
-{
-	return eng_ep_open(domain, info, &rxd_link_ops, flags, ep, context);
-}
-
-static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
-		       void *context)
-{
-	return eng_sep_open(domain, info, &rxd_link_ops, sep, context);
-}
-
-static const struct obj_domain_ops domain_ops = {
-	.endpoint = endpoint,
-	.scalable_ep = scalable_ep,
-	.stx_ctx = obj_stx_open,
-	.srx_ctx = eng_srx_open,
-	.control = eng_domain_control,
-	.query_atomic = eng_query_atomic,
-	.query_collective = eng_query_collective,
-};
-
-static int domain_init(struct obj_domain *domain)
-{
-	domain->ops = &domain_ops;
-	return 0;
-}
-
-static int passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep,
-		      void *context)
-{
-	return eng_pep_open(fabric, info, &rxd_link_ops, pep, context);
-}
-
-static const struct obj_fabric_ops fabric_ops = {
-	.domain_init = domain_init,
-	.passive_ep = passive_ep,
-};
-
 static int rxd_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
-	return obj_fabric_open(&rxd_prov, &fabric_ops, sizeof(struct obj_fabric), attr, fabric,
-			       context);
+	return eng_fabric_open(&rxd_prov, &rxd_link_ops, attr, fabric, context);
 }
 
 /* ---- getinfo ----------------------------------------------------------------------- */

@@ -114,8 +114,9 @@ static bool finish(struct rxm_conn *conn)
 	return conn->said_bye && list_empty(&conn->sock->outs);
 }
 
-static bool finish_all(struct rxm_link *link)
+static bool finish_all(void *arg)
 {
+	struct rxm_link *link = arg;
 	struct list *pos, *next;
 	bool all = true;
 
@@ -124,28 +125,12 @@ static bool finish_all(struct rxm_link *link)
 	return all;
 }
 
-/* linger - at most @ms, until everything that was sent has been taken. */
-static void linger(struct rxm_link *link, int ms)
-{
-	uint64_t deadline = clock_ns() + (uint64_t) (ms > 0 ? ms : 0) * CLOCK_NS_PER_MS;
-	struct obj_poller *poller = &link->poller->base;
-	struct timespec nap = { .tv_nsec = 20000 };
-
-	while (!finish_all(link) && clock_ns() < deadline) {
-		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
-			continue;
-		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < (long) CLOCK_NS_PER_MS)
-			nap.tv_nsec *= 2;
-	}
-}
-
 static void link_close(struct eng_link *base, int linger_ms)
 {
 	struct rxm_link *link = link_of(base);
 
 	link->closing = true;
-	linger(link, linger_ms);
+	obj_poller_drain(&link->poller->base, finish_all, link, linger_ms);
 	while (!list_empty(&link->conns))
 		rxm_conn_put(conn_at(link->conns.next), FI_ECANCELED);
 	link_free(link);

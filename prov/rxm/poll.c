@@ -20,8 +20,6 @@
 #define RETRY_NS (CLOCK_NS_PER_MS / 10)
 #define RETRY_PAUSED_NS CLOCK_NS_PER_MS
 
-static const char poller_key;	/* its address is ours alone */
-
 static struct rxm_poller *poller_of(struct obj_poller *base)
 {
 	return container_of(base, struct rxm_poller, base);
@@ -311,50 +309,23 @@ static const struct obj_poller_ops poller_ops = {
 	.close = close_poller,
 };
 
-static int poller_new(struct rxm_poller **poller_p)
+int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p)
 {
-	struct rxm_poller *poller = calloc(1, sizeof(*poller));
-	int ret;
+	struct rxm_poller *poller;
+	struct obj_poller *base;
+	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), rxm_conf.prov, &base);
 
-	if (!poller)
-		return -FI_ENOMEM;
-	poller->base.ops = &poller_ops;
-	poller->base.key = &poller_key;
+	if (ret < 0)
+		return ret;
+	poller = poller_of(base);
+	*poller_p = poller;
+	if (!ret)
+		return 0;
 	list_init(&poller->doms);
 	list_init(&poller->dirty);
 	list_init(&poller->failed);
 	list_init(&poller->paused);
 	list_init(&poller->stalled);
 	timers_init(&poller->timers);
-	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (poller->base.fd < 0) {
-		ret = -errno;
-		RXM_WARN("cannot make an epoll descriptor: %s\n", fi_strerror(-ret));
-		free(poller);
-		return ret;
-	}
-	*poller_p = poller;
-	return 0;
-}
-
-int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p)
-{
-	struct obj_poller *base = obj_prog_find(prog, &poller_key);
-	struct rxm_poller *poller = NULL;
-	int ret;
-
-	if (base) {
-		*poller_p = poller_of(base);
-		return 0;
-	}
-	ret = poller_new(&poller);
-	if (ret)
-		return ret;
-	ret = obj_prog_add(prog, &poller->base);
-	if (ret) {
-		close_poller(&poller->base);
-		return ret;
-	}
-	*poller_p = poller;
 	return 0;
 }

@@ -90,8 +90,9 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 }
 
 /* finish - Returns true when all that was sent is where the peers do not need us. */
-static bool finish(struct shm_link *link)
+static bool finish(void *arg)
 {
+	struct shm_link *link = arg;
 	struct shm_chan *chan;
 	struct list *pos;
 	bool all = true;
@@ -108,28 +109,13 @@ static bool finish(struct shm_link *link)
 	return all;
 }
 
-/* linger - at most @ms, until all is sent; calls that are under way come to their end. */
-static void linger(struct shm_link *link, int ms)
-{
-	uint64_t deadline = clock_deadline(ms), nap_ns = 20000;
-	struct obj_poller *poller = &link->poller->base;
-
-	while (!finish(link) && (ms < 0 || clock_ns() < deadline)) {
-		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
-			continue;
-		nanosleep(&(struct timespec) { .tv_nsec = (long) nap_ns }, NULL);
-		if (nap_ns < CLOCK_NS_PER_MS)
-			nap_ns *= 2;
-	}
-}
-
 static void link_close(struct eng_link *base, int linger_ms)
 {
 	struct shm_link *link = link_of(base);
 	struct list *pos, *next;
 
 	link->closing = true;
-	linger(link, linger_ms);
+	obj_poller_drain(&link->poller->base, finish, link, linger_ms);
 	list_for_each_safe(pos, next, &link->chans)
 		shm_chan_put(container_of(pos, struct shm_chan, link_node));
 	while (!list_empty(&link->conns))

@@ -20,8 +20,6 @@
 #define FAR_STEP 16		/* and so many of the others, in turn */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
-static const char poller_key;	/* its address is ours alone */
-
 /* ---- barriers ------------------------------------------------------------------------- */
 
 static int membarrier(int cmd)
@@ -360,50 +358,22 @@ static const struct obj_poller_ops poller_ops = {
 	.close = close_poller,
 };
 
-static int poller_new(struct shm_poller **poller_p)
+int shm_poller_get(struct obj_prog *prog, struct shm_poller **poller_p)
 {
-	struct shm_poller *poller = calloc(1, sizeof(*poller));
-	int ret;
+	struct shm_poller *poller;
+	struct obj_poller *base;
+	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), shm_conf.prov, &base);
 
-	if (!poller)
-		return -FI_ENOMEM;
-	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (poller->base.fd < 0) {
-		ret = -errno;
-		FI_WARN(shm_conf.prov, FI_LOG_EP_CTRL, "cannot make an epoll descriptor: %s\n",
-			fi_strerror(-ret));
-		free(poller);
+	if (ret < 0)
 		return ret;
-	}
-	poller->base.ops = &poller_ops;
-	poller->base.key = &poller_key;
+	poller = container_of(base, struct shm_poller, base);
+	*poller_p = poller;
+	if (!ret)
+		return 0;
 	list_init(&poller->blocked);
 	list_init(&poller->paused);
 	list_init(&poller->failed);
 	list_init(&poller->dead);
 	list_init(&poller->timers);
-	*poller_p = poller;
-	return 0;
-}
-
-int shm_poller_get(struct obj_prog *prog, struct shm_poller **poller_p)
-{
-	struct obj_poller *base = obj_prog_find(prog, &poller_key);
-	struct shm_poller *poller = NULL;
-	int ret;
-
-	if (base) {
-		*poller_p = container_of(base, struct shm_poller, base);
-		return 0;
-	}
-	ret = poller_new(&poller);
-	if (ret)
-		return ret;
-	ret = obj_prog_add(prog, &poller->base);
-	if (ret) {
-		close_poller(&poller->base);
-		return ret;
-	}
-	*poller_p = poller;
 	return 0;
 }

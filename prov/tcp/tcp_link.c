@@ -169,8 +169,9 @@ static bool finish(struct tcp_chan *chan)
 	return tcp_tx_idle(conn) && !unsent(conn);
 }
 
-static bool finish_all(struct tcp_link *link)
+static bool finish_all(void *arg)
 {
+	struct tcp_link *link = arg;
 	struct list *pos, *next;
 	bool all = true;
 
@@ -179,31 +180,13 @@ static bool finish_all(struct tcp_link *link)
 	return all;
 }
 
-/* linger - at most @ms, until everything that was sent is where it cannot be lost;
- * calls that are under way come to their end meanwhile.  An acknowledgement wakes
- * nobody: look again every now and then.
- */
-static void linger(struct tcp_link *link, int ms)
-{
-	uint64_t deadline = clock_deadline(ms), nap_ns = 20000;
-	struct obj_poller *poller = &link->poller->base;
-
-	while (!finish_all(link) && (ms < 0 || clock_ns() < deadline)) {
-		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
-			continue;
-		nanosleep(&(struct timespec) { .tv_nsec = (long) nap_ns }, NULL);
-		if (nap_ns < CLOCK_NS_PER_MS)
-			nap_ns *= 2;
-	}
-}
-
 static void link_close(struct eng_link *base, int linger_ms)
 {
 	struct tcp_link *link = link_of(base);
 
 	tcp_listener_close(link);
 	link->closing = true;
-	linger(link, linger_ms);
+	obj_poller_drain(&link->poller->base, finish_all, link, linger_ms);
 	while (!list_empty(&link->chans))
 		tcp_chan_put(container_of(link->chans.next, struct tcp_chan, link_node));
 	while (!list_empty(&link->conns))

@@ -20,8 +20,6 @@
 #define DETACH_AFTER 300	/* polls for which it must have been hot to leave the set */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
-static const char poller_key;	/* its address is ours alone */
-
 /* ---- timers ---------------------------------------------------------------- */
 
 /* Most timeouts are equally long, so that the right place is found at the end. */
@@ -336,22 +334,19 @@ static const struct obj_poller_ops poller_ops = {
 	.close = close_poller,
 };
 
-static int poller_new(const struct tcp_conf *conf, struct tcp_poller **poller_p)
+int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
+		   struct tcp_poller **poller_p)
 {
-	struct tcp_poller *poller = calloc(1, sizeof(*poller));
-	int ret;
+	struct tcp_poller *poller;
+	struct obj_poller *base;
+	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), conf->prov, &base);
 
-	if (!poller)
-		return -FI_ENOMEM;
-	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (poller->base.fd < 0) {
-		ret = -errno;
-		TCP_WARN(conf, "cannot make an epoll descriptor: %s%s%s\n", TCP_WHY(-ret));
-		free(poller);
+	if (ret < 0)
 		return ret;
-	}
-	poller->base.ops = &poller_ops;
-	poller->base.key = &poller_key;
+	poller = container_of(base, struct tcp_poller, base);
+	*poller_p = poller;
+	if (!ret)
+		return 0;
 	poller->conf = conf;
 	poller->wait_every = WAIT_MIN;
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -365,29 +360,5 @@ static int poller_new(const struct tcp_conf *conf, struct tcp_poller **poller_p)
 	list_init(&poller->guarded);
 	poller->guard_due_ns = UINT64_MAX;
 	tcp_park_init(poller);
-	*poller_p = poller;
-	return 0;
-}
-
-int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
-		   struct tcp_poller **poller_p)
-{
-	struct obj_poller *base = obj_prog_find(prog, &poller_key);
-	struct tcp_poller *poller = NULL;
-	int ret;
-
-	if (base) {
-		*poller_p = container_of(base, struct tcp_poller, base);
-		return 0;
-	}
-	ret = poller_new(conf, &poller);
-	if (ret)
-		return ret;
-	ret = obj_prog_add(prog, &poller->base);
-	if (ret) {
-		close_poller(&poller->base);
-		return ret;
-	}
-	*poller_p = poller;
 	return 0;
 }

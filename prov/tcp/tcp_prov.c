@@ -38,47 +38,6 @@ struct provider {
 	const struct fi_info *list[2];
 };
 
-/* ---- objects ---------------------------------------------------------------------- */
-
-static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
-		    uint64_t flags, void *context)
-{
-	return eng_ep_open(domain, info, &tcp_link_ops, flags, ep, context);
-}
-
-static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
-		       void *context)
-{
-	return eng_sep_open(domain, info, &tcp_link_ops, sep, context);
-}
-
-static const struct obj_domain_ops domain_ops = {
-	.endpoint = endpoint,
-	.scalable_ep = scalable_ep,
-	.stx_ctx = obj_stx_open,
-	.srx_ctx = eng_srx_open,
-	.control = eng_domain_control,
-	.query_atomic = eng_query_atomic,
-	.query_collective = eng_query_collective,
-};
-
-static int domain_init(struct obj_domain *domain)
-{
-	domain->ops = &domain_ops;
-	return 0;
-}
-
-static int passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep,
-		      void *context)
-{
-	return eng_pep_open(fabric, info, &tcp_link_ops, pep, context);
-}
-
-static const struct obj_fabric_ops fabric_ops = {
-	.domain_init = domain_init,
-	.passive_ep = passive_ep,
-};
-
 /* ---- offers ------------------------------------------------------------------------ */
 
 static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
@@ -186,8 +145,7 @@ static int tcp_getinfo(uint32_t version, const char *node, const char *service, 
 
 static int tcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
-	return obj_fabric_open(&tcp.prov, &fabric_ops, sizeof(struct obj_fabric), attr, fabric,
-			       context);
+	return eng_fabric_open(&tcp.prov, &tcp_link_ops, attr, fabric, context);
 }
 
 static int sockets_getinfo(uint32_t version, const char *node, const char *service,
@@ -199,8 +157,7 @@ static int sockets_getinfo(uint32_t version, const char *node, const char *servi
 static int sockets_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 			  void *context)
 {
-	return obj_fabric_open(&sockets.prov, &fabric_ops, sizeof(struct obj_fabric), attr,
-			       fabric, context);
+	return eng_fabric_open(&sockets.prov, &tcp_link_ops, attr, fabric, context);
 }
 
 static struct provider tcp = {

@@ -5,15 +5,13 @@
  * engine.h - the engine's upper edge: what a provider calls.
  *
  * A provider over the engine is a struct eng_link_ops (link.h) and its fi_info
- * templates.  Its domain's and fabric's ops tables hold one-line functions:
+ * templates; its fabric is opened with
  *
- *	static int endpoint(struct fid_domain *domain, struct fi_info *info,
- *			    struct fid_ep **ep, uint64_t flags, void *context)
- *	{
- *		return eng_ep_open(domain, info, &tcp_link_ops, flags, ep, context);
- *	}
+ *	return eng_fabric_open(&tcp_prov, &tcp_link_ops, attr, fabric, context);
  *
- * All endpoint types, all data-transfer calls and all options are then there.
+ * All endpoint types, all data-transfer calls and all options are then there.  One
+ * that has to do more when something is opened has an ops table of its own for its
+ * domains, and calls eng_ep_open() and its like from there.
  */
 #ifndef ENG_ENGINE_H
 #define ENG_ENGINE_H
@@ -69,6 +67,17 @@
 #define ENG_INJECT_MAX 4096	/* largest tx_attr->inject_size a template may offer */
 
 /* ---- opening -------------------------------------------------------------- */
+
+/* eng_fabric_open - what a provider's fi_provider.fabric calls: a fabric under which
+ * domains and endpoints are the engine's over @link, and passive endpoints where
+ * @link has pep_open.
+ *
+ * @link: transport; must stay valid for ever
+ * Errors: those of obj_fabric_open().
+ */
+int eng_fabric_open(const struct fi_provider *prov, const struct eng_link_ops *link,
+		    const struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
+		    void *context);
 
 /* eng_ep_open - fi_endpoint() of a provider: FI_EP_MSG and FI_EP_RDM.
  *

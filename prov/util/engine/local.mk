@@ -11,6 +11,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/engine.h \
 	prov/util/engine/ep.c \
 	prov/util/engine/ep.h \
+	prov/util/engine/fabric.c \
 	prov/util/engine/flow.c \
 	prov/util/engine/flow.h \
 	prov/util/engine/grp.c \

@@ -16,52 +16,12 @@ static struct fi_provider sim_prov = {
 	.name = "sim",
 };
 
-static int sim_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
-			uint64_t flags, void *context)
-{
-	return eng_ep_open(domain, info, sim_transport, flags, ep, context);
-}
-
-static int sim_scalable_ep(struct fid_domain *domain, struct fi_info *info,
-			   struct fid_ep **sep, void *context)
-{
-	return eng_sep_open(domain, info, sim_transport, sep, context);
-}
-
-static int sim_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
-			  struct fid_pep **pep, void *context)
-{
-	return eng_pep_open(fabric, info, sim_transport, pep, context);
-}
-
-static const struct obj_domain_ops domain_ops = {
-	.endpoint = sim_endpoint,
-	.scalable_ep = sim_scalable_ep,
-	.stx_ctx = obj_stx_open,
-	.srx_ctx = eng_srx_open,
-	.control = eng_domain_control,
-	.query_atomic = eng_query_atomic,
-	.query_collective = eng_query_collective,
-};
-
-static int sim_domain_init(struct obj_domain *domain)
-{
-	domain->ops = &domain_ops;
-	return 0;
-}
-
-static const struct obj_fabric_ops fabric_ops = {
-	.domain_init = sim_domain_init,
-	.passive_ep = sim_passive_ep,
-};
-
 int sim_fabric_open(struct fid_fabric **fabric_p)
 {
 	struct fi_fabric_attr attr = { .prov_name = "sim", .name = "sim" };
 
 	attr.api_version = FI_VERSION(2, 6);
-	return obj_fabric_open(&sim_prov, &fabric_ops, sizeof(struct obj_fabric), &attr,
-			       fabric_p, NULL);
+	return eng_fabric_open(&sim_prov, sim_transport, &attr, fabric_p, NULL);
 }
 
 static void fill_attrs(struct fi_info *info)

@@ -35,6 +35,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/pep.h \
 	prov/util/obj/poll.c \
 	prov/util/obj/poll.h \
+	prov/util/obj/poller.c \
 	prov/util/obj/prog.c \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \

@@ -20,12 +20,15 @@
 #define OBJ_PROG_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <rdma/fabric.h>
 
 #include "base/list.h"
 #include "base/lock.h"
 
+struct fi_provider;
 struct obj_domain;
 struct obj_fabric;
 struct obj_poller;
@@ -118,6 +121,27 @@ struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key);
  * Threading: caller holds prog->lock.
  */
 int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
+
+/* obj_prog_share - the poller that a transport has in @prog, made on first use.
+ *
+ * @ops:  the transport's; their address is the key
+ * @size: of its struct, which begins with its struct obj_poller
+ * @prov: in whose name an error is logged
+ *
+ * Returns 0 if it was there; 1 if it is new: all zero, but for ops, key and fd (an
+ * epoll descriptor), for the caller to complete.  The group has it until ops->close().
+ * Errors: -FI_ENOMEM, -FI_EMFILE, -FI_ENFILE.
+ * Threading: caller holds prog->lock.
+ */
+int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
+		   const struct fi_provider *prov, struct obj_poller **poller_p);
+
+/* obj_poller_drain - something closes: poll until @done says that all is where it
+ * cannot be lost, at most @ms (< 0: however long it takes).  What is waited for need
+ * not wake anybody: it is looked at every now and then.
+ * Threading: caller holds prog->lock.
+ */
+void obj_poller_drain(struct obj_poller *poller, bool (*done)(void *arg), void *arg, int ms);
 
 /* obj_prog_poll_locked - poll every poller; caller holds prog->lock.
  * Returns how many things were done.
