@@ -64,6 +64,7 @@ static void put_segment(struct msghdr *msg, union udp_ctl *ctl, size_t seg)
 {
 	struct cmsghdr *c = &ctl->c;
 
+	memset(ctl, 0, CMSG_SPACE(sizeof(uint16_t)));	/* what pads it leaves, too */
 	c->cmsg_level = SOL_UDP;
 	c->cmsg_type = UDP_SEGMENT;
 	c->cmsg_len = CMSG_LEN(sizeof(uint16_t));
