@@ -14,7 +14,7 @@ static void peek(struct ft *ft, struct ft_ep *e, uint64_t tag, uint64_t flags, v
 
 static void finds_nothing(struct ft *ft, struct ft_ep *e, uint64_t tag)
 {
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = { 0 };
 
 	peek(ft, e, tag, 0, &e->rx_ctx);
 	ft_cq_take_err(e, e->rxcq, &err);
@@ -27,7 +27,7 @@ static void finds(struct ft *ft, struct ft_ep *e, uint64_t tag, uint64_t flags, 
 {
 	uint64_t end = ft_now_ns() + 10000000000ull;
 	struct fi_cq_tagged_entry entry;
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = { 0 };
 
 	for (;;) {
 		ssize_t n;

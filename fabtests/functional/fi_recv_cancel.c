@@ -7,7 +7,7 @@ static void serve(struct ft *ft, struct ft_ep *e)
 {
 	struct fi_context2 doomed, kept;
 	struct fi_cq_tagged_entry entry;
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = { 0 };
 
 	FT_TRY(fi_trecv(e->ep, ft->rx.p, 64, ft->rx.desc, FI_ADDR_UNSPEC, 0xbad, 0, &doomed));
 	FT_TRY(fi_trecv(e->ep, ft->rx.p + 64, 64, ft->rx.desc, FI_ADDR_UNSPEC, 0x600d, 0, &kept));

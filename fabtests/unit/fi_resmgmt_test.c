@@ -30,7 +30,7 @@ static int fill(struct ft *ft, struct fi_context2 *ctx, int max)
 static void cancel_all(struct ft *ft, struct fi_context2 *ctx, int posted)
 {
 	char *seen = calloc(1, (size_t) posted);
-	struct fi_cq_err_entry err;
+	struct fi_cq_err_entry err = { 0 };
 
 	for (int i = 0; i < posted; i++)
 		FT_TRY(fi_cancel(&ft->ep.ep->fid, &ctx[i]));
