@@ -70,17 +70,12 @@ static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	f->xfers = (double) f->iters * threads;
 }
 
-static void thread_safe(struct fi_info *hints)
-{
-	hints->domain_attr->threading = FI_THREAD_SAFE;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct ft_test test = {
 		.about = "Benchmark: bandwidth of several threads (-C, 2), an endpoint each.",
 		.ep_type = FI_EP_RDM, .fixed_type = true, .bench = true, .no_link = true,
-		.tune = thread_safe,
+		.threads = true,
 	};
 	struct ft ft;
 

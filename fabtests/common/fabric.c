@@ -34,6 +34,9 @@ struct fi_info *ft_hints(struct ft *ft)
 	h->ep_attr->type = o->ep_type;
 	h->domain_attr->mr_mode = MR_MODES;
 	h->domain_attr->av_type = o->av_type;
+	h->domain_attr->threading = o->threading;
+	h->domain_attr->data_progress = o->data_progress;
+	h->domain_attr->control_progress = o->control_progress;
 	h->domain_attr->cq_data_size = t->cq_data_size;
 	h->tx_attr->op_flags = t->tx_flags | (o->delivery ? FI_DELIVERY_COMPLETE : 0);
 	h->rx_attr->op_flags = t->rx_flags;

@@ -49,6 +49,8 @@ struct ft_opts {
 	const char *config;			/* -u: file of combinations (fi_ubertest) */
 	enum fi_ep_type ep_type;		/* -e; FI_EP_UNSPEC: as the test prefers */
 	enum fi_av_type av_type;		/* -A */
+	enum fi_threading threading;		/* --threading */
+	enum fi_progress data_progress, control_progress;	/* --data-progress, --control-progress */
 	enum ft_comp comp;			/* -c */
 	enum ft_rma rma;			/* -o */
 	bool counter;				/* -t counter */
@@ -88,6 +90,7 @@ struct ft_test {
 	size_t buf_size;		/* smallest buffer it needs */
 	bool local;			/* one program; no peer and no control connection */
 	bool bench;			/* figures matter: verify only with -v, sizes of benchmarks */
+	bool threads;			/* a benchmark of several threads, or of other threading */
 	bool cntrs;			/* counters beside the queues, whatever -t says */
 	bool one_cq;			/* transmit and receive completions in one queue */
 	bool no_link;			/* ft_begin opens the domain and leaves endpoints to the test */

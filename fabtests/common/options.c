@@ -11,9 +11,12 @@
 static const char letters[] =
 	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kxq:y:z:h";
 
-enum { OPT_JSON = 256 };
+enum { OPT_JSON = 256, OPT_THREADING, OPT_DATA_PROGRESS, OPT_CONTROL_PROGRESS };
 static const struct option long_letters[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "threading", required_argument, NULL, OPT_THREADING },
+	{ "data-progress", required_argument, NULL, OPT_DATA_PROGRESS },
+	{ "control-progress", required_argument, NULL, OPT_CONTROL_PROGRESS },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -47,6 +50,10 @@ static void usage(const struct ft *ft, FILE *to)
 		"  -l  -U  -m                          page-aligned buffers, delivery complete,\n"
 		"                                      one line of key=value pairs per figure\n"
 		"  --json                              one JSON object a line per figure\n"
+		"  --threading safe|fid|domain|completion|endpoint|unspec   what threads promise; a benchmark\n"
+		"                                      of one thread asks for domain, all else for any\n"
+		"  --data-progress --control-progress auto|manual|unspec    who makes progress; a benchmark\n"
+		"                                      of one thread asks for manual, all else for any\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
@@ -134,6 +141,25 @@ static const char *port_of(const char *arg)
 	return arg ? arg + (*arg == '=') : NULL;
 }
 
+static enum fi_threading threading(const struct ft *ft, const char *arg)
+{
+	static const enum fi_threading by_word[] = {
+		FI_THREAD_SAFE, FI_THREAD_FID, FI_THREAD_DOMAIN, FI_THREAD_COMPLETION,
+		FI_THREAD_ENDPOINT, FI_THREAD_UNSPEC,
+	};
+
+	return by_word[word(ft, arg, "safe|fid|domain|completion|endpoint|unspec")];
+}
+
+static enum fi_progress progress(const struct ft *ft, const char *arg)
+{
+	static const enum fi_progress by_word[] = {
+		FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, FI_PROGRESS_UNSPEC,
+	};
+
+	return by_word[word(ft, arg, "auto|manual|unspec")];
+}
+
 static void set(struct ft *ft, int c, int argc, char **argv)
 {
 	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM, FI_EP_DGRAM };
@@ -153,6 +179,9 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'S': sizes(ft, o, optarg); break;
 	case 'm': o->machine = true; break;
 	case OPT_JSON: o->json = true; break;
+	case OPT_THREADING: o->threading = threading(ft, optarg); break;
+	case OPT_DATA_PROGRESS: o->data_progress = progress(ft, optarg); break;
+	case OPT_CONTROL_PROGRESS: o->control_progress = progress(ft, optarg); break;
 	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
 	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
 	case 'v': o->verify = o->verbose = true; break;
@@ -197,6 +226,10 @@ void ft_parse(struct ft *ft, int argc, char **argv)
 		ft->name += 3;		/* libtool runs programs of the build tree under this name */
 	*o = (struct ft_opts) { .iters = -1, .warmup = -1, .window = 64, .limit_s = 60,
 				.max_inject = SIZE_MAX, .count = 0 };
+	if (ft->test->bench && !ft->test->threads) {
+		o->threading = FI_THREAD_DOMAIN;
+		o->data_progress = o->control_progress = FI_PROGRESS_MANUAL;
+	}
 	while ((c = getopt_long(argc, argv, letters, long_letters, NULL)) != -1)
 		set(ft, c, argc, argv);
 	if (optind < argc && !ft->test->local)
