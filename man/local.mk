@@ -78,8 +78,11 @@ man_examples = \
 	man/examples/fi_trigger \
 	man/examples/fi_udp \
 	man/examples/fi_version \
+	man/examples/guide_av \
 	man/examples/guide_msg \
+	man/examples/guide_pool \
 	man/examples/guide_rdm \
+	man/examples/guide_sets \
 	man/examples/guide_threads \
 	man/examples/guide_wait
 
@@ -126,8 +129,11 @@ man_examples_fi_tagged_LDADD = src/libfabric.la
 man_examples_fi_trigger_LDADD = src/libfabric.la
 man_examples_fi_udp_LDADD = src/libfabric.la
 man_examples_fi_version_LDADD = src/libfabric.la
+man_examples_guide_av_LDADD = src/libfabric.la
 man_examples_guide_msg_LDADD = src/libfabric.la
+man_examples_guide_pool_LDADD = src/libfabric.la
 man_examples_guide_rdm_LDADD = src/libfabric.la
+man_examples_guide_sets_LDADD = src/libfabric.la
 man_examples_guide_threads_LDADD = src/libfabric.la -lpthread
 man_examples_guide_wait_LDADD = src/libfabric.la
 
