@@ -75,17 +75,25 @@ static void bcast(int n)
 	free(buf);
 }
 
-/* Blocks of equal size between a root and all, and of size n + rank in the v forms. */
-static void gather_scatter(int n)
+/* The v forms: n + rank elements from or for each rank, one behind the other. */
+static void growing(int n, int *cnt, int *at)
 {
-	int *all = ints(size * (n + size)), *own = ints(n + size);
-	int *cnt = ints(size), *at = ints(size), total = 0;
+	int total = 0;
 
 	for (int r = 0; r < size; r++) {
 		cnt[r] = n + r;
 		at[r] = total;
 		total += cnt[r];
 	}
+}
+
+/* Blocks of equal size between a root and all, and of size n + rank in the v forms. */
+static void gather_scatter(int n)
+{
+	int *all = ints(size * (n + size)), *own = ints(n + size);
+	int *cnt = ints(size), *at = ints(size);
+
+	growing(n, cnt, at);
 	for (int root = 0; root < size; root++) {
 		for (int i = 0; i < n + rank; i++)
 			own[i] = elem(rank, root, i);
@@ -116,13 +124,9 @@ static void gather_scatter(int n)
 static void allgather(int n)
 {
 	int *all = ints(size * (n + size)), *own = ints(n + size);
-	int *cnt = ints(size), *at = ints(size), total = 0;
+	int *cnt = ints(size), *at = ints(size);
 
-	for (int r = 0; r < size; r++) {
-		cnt[r] = n + r;
-		at[r] = total;
-		total += cnt[r];
-	}
+	growing(n, cnt, at);
 	for (int i = 0; i < n + rank; i++)
 		own[i] = elem(rank, 0, i);
 	DO(MPI_Allgather, MPI_Iallgather, own, n, MPI_INT, all, n, MPI_INT, comm);

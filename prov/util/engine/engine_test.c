@@ -43,26 +43,8 @@ static int tear_down(void **arg)
 	return 0;
 }
 
-static void expect(struct node *n, void *context, uint64_t flags, size_t len)
-{
-	struct comp comp;
-
-	node_wait(&w, n, &comp);
-	assert_int_equal(comp.err, 0);
-	assert_ptr_equal(comp.e.op_context, context);
-	assert_true(comp.e.flags == flags);
-	if (flags & FI_RECV)
-		assert_int_equal(comp.e.len, len);
-}
-
-static void expect_err(struct node *n, void *context, int err)
-{
-	struct comp comp;
-
-	node_wait(&w, n, &comp);
-	assert_int_equal(comp.err, err);
-	assert_ptr_equal(comp.e.op_context, context);
-}
+#define expect(...)	node_expect(&w, __VA_ARGS__)
+#define expect_err(...)	node_expect_err(&w, __VA_ARGS__)
 
 /* ---- every call ------------------------------------------------------------- */
 

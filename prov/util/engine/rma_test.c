@@ -117,14 +117,7 @@ static void expect(struct node *n, void *context, uint64_t flags)
 	assert_true(c.e.flags == flags);
 }
 
-static void expect_err(struct node *n, void *context, int err)
-{
-	struct comp c;
-
-	node_wait(&w, n, &c);
-	assert_int_equal(c.err, err);
-	assert_ptr_equal(c.e.op_context, context);
-}
+#define expect_err(...)	node_expect_err(&w, __VA_ARGS__)
 
 #define W (FI_RMA | FI_WRITE)
 #define R (FI_RMA | FI_READ)

@@ -219,6 +219,27 @@ void node_wait(struct world *w, struct node *n, struct comp *c)
 	fail_msg("no completion after %d turns", TURNS);
 }
 
+void node_expect(struct world *w, struct node *n, void *context, uint64_t flags, size_t len)
+{
+	struct comp c;
+
+	node_wait(w, n, &c);
+	assert_int_equal(c.err, 0);
+	assert_ptr_equal(c.e.op_context, context);
+	assert_true(c.e.flags == flags);
+	if (flags & FI_RECV)
+		assert_int_equal(c.e.len, len);
+}
+
+void node_expect_err(struct world *w, struct node *n, void *context, int err)
+{
+	struct comp c;
+
+	node_wait(w, n, &c);
+	assert_int_equal(c.err, err);
+	assert_ptr_equal(c.e.op_context, context);
+}
+
 void node_none(struct world *w, struct node *n)
 {
 	struct comp c;

@@ -80,6 +80,11 @@ bool node_read(struct node *n, struct comp *c);
 /* node_wait - the next completion of @n; fails the test if none comes. */
 void node_wait(struct world *w, struct node *n, struct comp *c);
 
+/* node_expect - the next completion, which must be the success of @context; @len of a receive. */
+void node_expect(struct world *w, struct node *n, void *context, uint64_t flags, size_t len);
+/* node_expect_err - the next completion, which must be its failure with @err. */
+void node_expect_err(struct world *w, struct node *n, void *context, int err);
+
 /* node_none - turns go by and nothing completes. */
 void node_none(struct world *w, struct node *n);
 

@@ -244,6 +244,22 @@ static void test_err_old_size(void **state)
 
 /* ---- progress and blocking ------------------------------------------------ */
 
+static struct fid_ep *up(struct fid_cq **cq_p, struct fid_av **av_p)
+{
+	fake_open(&f, NULL);
+	*cq_p = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	*av_p = fake_av(&f);
+	return fake_ep_up(&f, *cq_p, *cq_p, *av_p);
+}
+
+static void down(struct fid_ep *ep, struct fid_av *av, struct fid_cq *cq)
+{
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
 static void test_count_zero(void **state)
 {
 	struct fi_cq_entry e;
@@ -252,10 +268,7 @@ static void test_count_zero(void **state)
 	struct fid_ep *ep;
 	unsigned before;
 
-	fake_open(&f, NULL);
-	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
-	av = fake_av(&f);
-	ep = fake_ep_up(&f, cq, cq, av);
+	ep = up(&cq, &av);
 	assert_int_equal(fi_cq_read(cq, NULL, 0), -FI_EAGAIN);
 	fake_deliver(ep, 1);
 	assert_int_equal(fi_cq_read(cq, NULL, 0), 0);
@@ -267,10 +280,7 @@ static void test_count_zero(void **state)
 	assert_int_equal(fi_cq_read(cq, &e, 1), 1);
 	assert_int_equal(fi_cq_read(cq, &e, 1), 1);
 	assert_int_equal(fi_cq_read(cq, &e, 1), -FI_EAGAIN);
-	CLOSE(ep);
-	CLOSE(av);
-	CLOSE(cq);
-	fake_close(&f);
+	down(ep, av, cq);
 }
 
 /* A queue that never runs dry is read one by one: the endpoint is polled, now and then. */
@@ -282,20 +292,14 @@ static void test_never_dry(void **state)
 	struct fid_cq *cq;
 	struct fid_av *av;
 
-	fake_open(&f, NULL);
-	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
-	av = fake_av(&f);
-	ep = fake_ep_up(&f, cq, cq, av);
+	ep = up(&cq, &av);
 	fake_deliver(ep, 200);
 	assert_int_equal(fi_cq_read(cq, NULL, 0), 0);
 	before = fake_polls;
 	for (i = 0; i < 128; i++)
 		assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
 	assert_true(fake_polls >= before + 4 && fake_polls < before + 32);
-	CLOSE(ep);
-	CLOSE(av);
-	CLOSE(cq);
-	fake_close(&f);
+	down(ep, av, cq);
 }
 
 /* What is staged leaves with the reading of the last entry, and costs nothing else. */
@@ -308,10 +312,7 @@ static void test_last_entry_drives(void **state)
 	struct fid_av *av;
 	unsigned before;
 
-	fake_open(&f, NULL);
-	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
-	av = fake_av(&f);
-	ep = fake_ep_up(&f, cq, cq, av);
+	ep = up(&cq, &av);
 	prog = obj_ep_of(ep)->prog;
 	put(cq, 1);
 	put(cq, 2);
@@ -327,10 +328,7 @@ static void test_last_entry_drives(void **state)
 	put(cq, 3);
 	assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
 	assert_int_equal(fake_polls, before + 1);
-	CLOSE(ep);
-	CLOSE(av);
-	CLOSE(cq);
-	fake_close(&f);
+	down(ep, av, cq);
 }
 
 /* -FI_EAGAIN never before the time is up, and no CPU burnt until then. */
