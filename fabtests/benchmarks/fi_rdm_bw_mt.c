@@ -8,10 +8,11 @@
 
 #define MOST	8
 
-/* Threads (-C, 2), each with an endpoint and queues of its own in one domain. */
+/* Threads (-C, 2), each with an endpoint, queues and room of its own in one domain. */
 struct worker {
 	pthread_t thread;
 	struct ft_ep e;
+	struct ft_buf rx;
 	struct fi_context2 *ctx;
 	size_t len;
 	int iters;
@@ -29,7 +30,7 @@ static void one_way(struct worker *w)
 		struct fi_context2 *ctx = &w->ctx[i % window];
 
 		if (ft->server) {
-			ft_rx(&w->e, ft->rx.p, w->len, ft->rx.desc, ctx);
+			ft_rx(&w->e, w->rx.p, w->len, w->rx.desc, ctx);
 			if (i + 1 >= window)
 				ft_wait_rx(&w->e, w->e.rx_posted - (uint64_t) window + 1);
 		} else {
@@ -55,6 +56,8 @@ static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	uint64_t start;
 
 	(void) e;
+	if (ft->opt.verify)
+		ft_fill(ft->tx.p, f->len, 1);
 	ft_sync(ft);
 	start = ft_now_ns();
 	for (int i = 0; i < threads; i++) {
@@ -68,6 +71,8 @@ static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	ft_sync(ft);
 	f->total_s = (double) (ft_now_ns() - start) / 1e9;
 	f->xfers = (double) f->iters * threads;
+	for (int i = 0; ft->opt.verify && ft->server && i < threads; i++)
+		ft_verify(workers[i].rx.p, f->len, 1, "message");
 }
 
 int main(int argc, char **argv)
@@ -84,11 +89,13 @@ int main(int argc, char **argv)
 	threads = threads > MOST ? MOST : threads;
 	for (int i = 0; i < threads; i++) {
 		ft_link(&ft, &workers[i].e);
+		ft_buf_open(&ft, &workers[i].rx, ft.rx.len, 0);
 		workers[i].ctx = calloc((size_t) ft.opt.window, sizeof(*workers[i].ctx));
 	}
 	ft_bench_run(&ft, FT_STREAM, step);
 	ft_sync(&ft);
 	for (int i = 0; i < threads; i++) {
+		ft_buf_close(&workers[i].rx);
 		ft_ep_close(&workers[i].e);
 		free(workers[i].ctx);
 	}
