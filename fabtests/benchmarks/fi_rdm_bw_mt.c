@@ -51,6 +51,18 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static void all_one_way(size_t len, int iters)
+{
+	for (int i = 0; i < threads; i++) {
+		workers[i].len = len;
+		workers[i].iters = iters;
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			ft_fail("cannot start thread %d", i);
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(workers[i].thread, NULL);
+}
+
 static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
 	uint64_t start;
@@ -58,16 +70,11 @@ static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	(void) e;
 	if (ft->opt.verify)
 		ft_fill(ft->tx.p, f->len, 1);
+	if (ft->opt.warmup)
+		all_one_way(f->len, ft->opt.warmup);
 	ft_sync(ft);
 	start = ft_now_ns();
-	for (int i = 0; i < threads; i++) {
-		workers[i].len = f->len;
-		workers[i].iters = f->iters;
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			ft_fail("cannot start thread %d", i);
-	}
-	for (int i = 0; i < threads; i++)
-		pthread_join(workers[i].thread, NULL);
+	all_one_way(f->len, f->iters);
 	ft_sync(ft);
 	f->total_s = (double) (ft_now_ns() - start) / 1e9;
 	f->xfers = (double) f->iters * threads;

@@ -144,9 +144,11 @@ static void bw_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	struct fi_context2 *ctx = calloc((size_t) ft->opt.window, sizeof(*ctx));
 
 	ft_at("in a stream of messages");
+	f->xfers = f->iters;
+	if (ft->opt.warmup)		/* a first message may have to connect */
+		ft_pingpong(e, f->len, ft->opt.warmup, NULL);
 	if (ft->opt.verify)
 		ft_fill(ft->tx.p, f->len, 1);
-	f->xfers = f->iters;
 	if (ft->server)
 		sink(ft, e, f->len, f->iters, ctx);
 	else
