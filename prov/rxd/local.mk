@@ -24,6 +24,7 @@ rxd_pure_sources = \
 
 # The link; all it knows of the world is dg.h.
 rxd_link_sources = \
+	prov/rxd/ack.c \
 	prov/rxd/call.c \
 	prov/rxd/cm.c \
 	prov/rxd/conf.c \
@@ -34,6 +35,7 @@ rxd_link_sources = \
 	prov/rxd/poll.c \
 	prov/rxd/rx.c \
 	prov/rxd/rxd.h \
+	prov/rxd/stream.c \
 	prov/rxd/tx.c
 
 rxd_prov_sources = prov/rxd/dg.c prov/rxd/prov.c
@@ -89,6 +91,7 @@ prov_rxd_mtu_test_LDADD = $(rxd_pure_libs)
 prov_rxd_ranges_test_SOURCES = prov/rxd/ranges_test.c
 prov_rxd_ranges_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_ranges_test_LDADD = $(rxd_pure_libs)
+prov_rxd_ranges_test_LDFLAGS = -Wl,--wrap=realloc
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)

@@ -90,6 +90,20 @@ int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 	return 0;
 }
 
+void rxd_ranges_cover(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
+{
+	uint32_t i;
+
+	if (!rxd_ranges_add(set, lo, hi))
+		return;
+	/* it touches none, and there are some: else there had been room */
+	i = find(set, lo, true);
+	if (i < set->cnt)
+		set->span[i].lo = lo;
+	else
+		set->span[i - 1].hi = hi;
+}
+
 int rxd_ranges_sub(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 {
 	uint32_t i = find(set, lo, false), end;

@@ -34,6 +34,11 @@ void rxd_ranges_fini(struct rxd_ranges *set);	/* empty again, and usable */
 /* rxd_ranges_add - @lo .. @hi-1 are in the set.  Returns 0, -FI_ENOMEM: unchanged. */
 int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi);
 
+/* rxd_ranges_cover - they are, and where memory is short others between them and the
+ * next range may be, too.  Cannot fail.
+ */
+void rxd_ranges_cover(struct rxd_ranges *set, uint64_t lo, uint64_t hi);
+
 /* rxd_ranges_sub - they are not.  Errors: -FI_ENOMEM when a range would fall in two. */
 int rxd_ranges_sub(struct rxd_ranges *set, uint64_t lo, uint64_t hi);
 

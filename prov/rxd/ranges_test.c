@@ -18,6 +18,16 @@
 
 static uint64_t seed = 88172645463325252;
 
+static bool out_of_memory;
+
+void *__real_realloc(void *mem, size_t size);
+void *__wrap_realloc(void *mem, size_t size);
+
+void *__wrap_realloc(void *mem, size_t size)
+{
+	return out_of_memory ? NULL : __real_realloc(mem, size);
+}
+
 static uint64_t draw(uint64_t n)
 {
 	seed ^= seed << 13;
@@ -100,11 +110,38 @@ static void test_touching_is_one(void **state)
 	rxd_ranges_fini(&set);
 }
 
+/* Memory runs out: nothing that was in the set is lost, and the front can be taken off. */
+static void test_cover_without_memory(void **state)
+{
+	struct rxd_ranges set;
+	uint64_t i;
+
+	rxd_ranges_init(&set);
+	out_of_memory = true;
+	rxd_ranges_cover(&set, 20, 30);
+	assert_int_equal(rxd_ranges_add(&set, 50, 60), -FI_ENOMEM);
+	assert_int_equal(rxd_ranges_sub(&set, 24, 25), -FI_ENOMEM);
+	rxd_ranges_cover(&set, 50, 60);
+	rxd_ranges_cover(&set, 5, 6);
+	for (i = 0; i < 70; i++)
+		if ((i >= 20 && i < 30) || (i >= 50 && i < 60) || i == 5)
+			assert_true(rxd_ranges_has(&set, i));
+	assert_false(rxd_ranges_has(&set, 4));
+	assert_false(rxd_ranges_has(&set, 60));
+	assert_int_equal(rxd_ranges_sub(&set, set.span[0].lo, 10), 0);
+	assert_int_equal(set.span[0].lo, 10);
+	out_of_memory = false;
+	rxd_ranges_cover(&set, 100, 101);
+	assert_int_equal(set.cnt, 2);
+	rxd_ranges_fini(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_touching_is_one),
+		cmocka_unit_test(test_cover_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,7 +312,7 @@ static void stash(struct rxd_conn *conn, const uint8_t *p, size_t len)
 	if (!conn->stash)
 		conn->stash = malloc(RXD_FRAME_SIZE + ENG_HDR_MAX);
 	if (!conn->stash) {
-		rxd_conn_fail(conn, FI_ENOMEM, false);
+		pause(conn);		/* as if it had not come */
 		return;
 	}
 	while (alive(conn)) {

@@ -310,6 +310,41 @@ void rxd_cm_req_drop(void *req);
 int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 int rxd_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 
+/* stream.c --------------------------------------------------------------------------------- */
+
+/* rxd_stream_copy - put a small packet at the end of the stream, if it may leave before
+ * long.   Returns false, and nothing has changed, when it waits where it lies.
+ */
+bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt);
+
+/* rxd_stream_fill - give packets that wait a place in the stream, a little ahead of what
+ * leaves.   Returns false when memory is short.
+ */
+bool rxd_stream_fill(struct rxd_conn *conn);
+
+/* rxd_stream_end - the end comes behind all packets.  Returns false when memory is short. */
+bool rxd_stream_end(struct rxd_conn *conn);
+
+/* rxd_stream_slice - bytes from @off on, as many of @len as fit into @room pieces.
+ * Returns how many pieces they are.
+ */
+size_t rxd_stream_slice(struct rxd_conn *conn, uint64_t off, size_t len, struct iovec *iov,
+			size_t room);
+
+/* rxd_stream_last - the newest piece; there is one. */
+static inline const struct rxd_item *rxd_stream_last(const struct rxd_conn *conn)
+{
+	return container_of(conn->items.prev, struct rxd_item, node);
+}
+
+/* rxd_stream_release - give back what the peer has.  Calls done(), which may send more
+ * on this connection.
+ */
+void rxd_stream_release(struct rxd_conn *conn);
+
+/* rxd_stream_drop - all that is queued ends with @err. */
+void rxd_stream_drop(struct rxd_conn *conn, int err);
+
 /* tx.c ------------------------------------------------------------------------------------ */
 
 /* rxd_tx_send - eng_link_ops.send for a connection that is READY. */
@@ -326,23 +361,36 @@ void rxd_tx_shut(struct rxd_conn *conn);
  */
 bool rxd_tx_push(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_tx_timeout - the loss timer is due. */
-void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now);
-
-/* rxd_tx_due - when it is, or the pace allows more; UINT64_MAX: neither. */
-uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
-
-/* rxd_tx_on_ack - the acknowledgement in @pkt.  Calls done(). */
-void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
-
 /* rxd_tx_ping - a numbered packet without bytes: the peer must answer. */
 void rxd_tx_ping(struct rxd_conn *conn, uint64_t now);
 
 /* rxd_tx_idle - everything is acknowledged. */
 bool rxd_tx_idle(const struct rxd_conn *conn);
 
-/* rxd_tx_drop - all that is queued ends with @err. */
+/* rxd_tx_probe - a packet past all windows, so that the peer answers. */
+void rxd_tx_probe(struct rxd_conn *conn, uint64_t now);
+
+/* rxd_tx_drop - all that is queued or under way ends with @err. */
 void rxd_tx_drop(struct rxd_conn *conn, int err);
+
+/* ack.c -------------------------------------------------------------------------------------- */
+
+/* What the peer says a packet's delay may be, and what timers here are late by. */
+#define RXD_PEER_DELAY_NS (RXD_ACK_DELAY_NS + RXD_RTT_GRAIN_NS)
+
+/* rxd_tx_on_ack - the acknowledgement in @pkt.  Calls done(). */
+void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
+
+/* rxd_tx_again - those of the bytes from @lo up to @hi that have not arrived by another
+ * packet are to be sent again.
+ */
+void rxd_tx_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi);
+
+/* rxd_tx_timeout - the loss timer is due. */
+void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now);
+
+/* rxd_tx_due - when it is, or the pace allows more; UINT64_MAX: neither. */
+uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
 
 /* rx.c -------------------------------------------------------------------------------------- */
 

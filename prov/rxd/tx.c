@@ -2,10 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Sending.  A small frame is copied to the end of the stream and is then done with;
- * a large one lies with the engine until all of it is acknowledged.  Datagrams are cut
- * from the stream as the path, the peer's limit and the congestion window allow, what
- * was lost first.
+ * Sending.  Datagrams are cut from the stream as the path, the peer's limit and the
+ * congestion window allow, what was lost first.
  */
 #include <assert.h>
 #include <rdma/fi_errno.h>
@@ -16,159 +14,7 @@
 
 #define GATHER_MAX 1024			/* payloads up to this go out as one piece with their head */
 #define PIECES_MAX 8			/* that are gathered */
-#define PEER_DELAY_NS (RXD_ACK_DELAY_NS + RXD_RTT_GRAIN_NS)
-#define ASK_AFTER 2			/* silent timeouts after which we ask who is there */
 #define IDLE_TRIPS 4			/* round trips without a packet: the window is old news */
-
-static size_t frame_size(const struct eng_pkt *pkt)
-{
-	return RXD_FRAME_SIZE + pkt->hdr_len + pkt->len;
-}
-
-/* ---- the stream -------------------------------------------------------------- */
-
-static struct rxd_item *item_of(struct list *node)
-{
-	return container_of(node, struct rxd_item, node);
-}
-
-static void item_free(struct rxd_poller *poller, struct rxd_item *item)
-{
-	list_del(&item->node);
-	pool_put(item->pkt ? &poller->items : &poller->chunks, item);
-}
-
-static void append(struct rxd_conn *conn, struct rxd_item *item, struct eng_pkt *pkt, size_t len)
-{
-	item->start = conn->end;
-	item->len = len;
-	item->pkt = pkt;
-	conn->end += len;
-	list_add_tail(&item->node, &conn->items);
-}
-
-/* room_for - @size bytes at the end of the stream, in memory of ours; or NULL. */
-static uint8_t *room_for(struct rxd_conn *conn, size_t size)
-{
-	struct rxd_item *item = NULL;
-
-	if (!list_empty(&conn->items))
-		item = item_of(conn->items.prev);
-	if (!item || item->pkt || RXD_CHUNK - item->len < size) {
-		item = pool_get(&conn->link->poller->chunks);
-		if (!item)
-			return NULL;
-		append(conn, item, NULL, 0);
-	}
-	item->len += size;
-	conn->end += size;
-	return item->data + item->len - size;
-}
-
-/* May a copy of so many bytes leave before long?  Else it waits where it lies. */
-static bool may_copy(const struct rxd_conn *conn, size_t size)
-{
-	return size <= RXD_COPY_MAX && list_empty(&conn->pending) &&
-	       conn->end + size <= conn->limit &&
-	       conn->loss.out_bytes + (conn->end - conn->nxt) + size <= conn->cc.window;
-}
-
-static bool copy_frame(struct rxd_conn *conn, const struct eng_pkt *pkt, size_t size)
-{
-	size_t head = RXD_FRAME_SIZE + pkt->hdr_len;
-	uint8_t *to = room_for(conn, size);
-
-	if (!to)
-		return false;
-	memcpy(to, &pkt->link_priv, head);
-	if (pkt->len)
-		iov_gather(pkt->iov, pkt->iov_cnt, 0, to + head, pkt->len);
-	return true;
-}
-
-/* The end of the stream comes behind all packets. */
-static bool put_end(struct rxd_conn *conn)
-{
-	uint8_t *end = room_for(conn, RXD_FRAME_SIZE);
-
-	if (!end)
-		return false;
-	conn->shut = true;
-	memset(end, 0, RXD_FRAME_SIZE);
-	return true;
-}
-
-/* Give packets that wait a place in the stream, a little ahead of what leaves.
- * Returns false when memory is short.
- */
-static bool fill(struct rxd_conn *conn)
-{
-	struct rxd_item *item;
-	struct eng_pkt *pkt;
-
-	while (!list_empty(&conn->pending) && conn->end - conn->nxt < conn->mtu.now) {
-		pkt = container_of(conn->pending.next, struct eng_pkt, node);
-		item = pool_get(&conn->link->poller->items);
-		if (!item)
-			return false;
-		list_del(&pkt->node);
-		append(conn, item, pkt, frame_size(pkt));
-	}
-	return !conn->want_shut || conn->shut || !list_empty(&conn->pending) || put_end(conn);
-}
-
-/* Where byte @off of the stream is.  New bytes are near the end, old ones near the front. */
-static struct rxd_item *find(struct rxd_conn *conn, uint64_t off)
-{
-	struct list *pos;
-
-	if (off >= conn->nxt) {
-		for (pos = conn->items.prev; item_of(pos)->start > off; pos = pos->prev)
-			;
-		return item_of(pos);
-	}
-	for (pos = conn->items.next; item_of(pos)->start + item_of(pos)->len <= off; pos = pos->next)
-		;
-	return item_of(pos);
-}
-
-static size_t slice_item(const struct rxd_item *item, size_t at, size_t len, struct iovec *iov,
-			 size_t room)
-{
-	struct iovec all[ENG_IOV_MAX + 1], out[ENG_IOV_MAX + 1];
-	struct eng_pkt *pkt = item->pkt;
-	size_t i, cnt;
-
-	if (!pkt) {
-		iov[0] = (struct iovec) { (void *) (item->data + at), len };
-		return 1;
-	}
-	all[0] = (struct iovec) { &pkt->link_priv, RXD_FRAME_SIZE + pkt->hdr_len };
-	for (i = 0; i < pkt->iov_cnt; i++)
-		all[i + 1] = pkt->iov[i];
-	cnt = iov_slice(all, i + 1, at, len, out);
-	cnt = cnt < room ? cnt : room;
-	memcpy(iov, out, cnt * sizeof(*iov));
-	return cnt;
-}
-
-/* slice - bytes from @off on, as many of @len as fit into @room pieces. */
-static size_t slice(struct rxd_conn *conn, uint64_t off, size_t len, struct iovec *iov,
-		    size_t room)
-{
-	struct rxd_item *item = find(conn, off);
-	size_t cnt = 0, at, part;
-
-	while (len && cnt < room) {
-		at = (size_t) (off - item->start);
-		part = item->len - at < len ? item->len - at : len;
-		cnt += slice_item(item, at, part, iov + cnt, room - cnt);
-		off += part;
-		len -= part;
-		item = item_of(item->node.next);
-	}
-	return cnt;
-}
 
 /* ---- one datagram ---------------------------------------------------------------- */
 
@@ -220,26 +66,6 @@ static void too_long(struct rxd_conn *conn, size_t size)
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 }
 
-/* The parts of [lo, hi) that have not arrived by another packet must go again. */
-static void send_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
-{
-	const struct rxd_span *span;
-	uint64_t end;
-	int ret = 0;
-
-	if (lo < conn->una)
-		lo = conn->una;
-	while (lo < hi && !ret) {
-		span = rxd_ranges_at(&conn->acked, lo);
-		end = span && span->lo < hi ? span->lo : hi;
-		if (lo < end)
-			ret = rxd_ranges_add(&conn->lost, lo, end);
-		lo = end < hi ? span->hi : hi;
-	}
-	if (ret)
-		rxd_conn_fail(conn, FI_ENOMEM, false);
-}
-
 /* What was put into the burst leaves; what cannot is to be sent again.
  * Errors: -FI_EAGAIN, -FI_EMSGSIZE.
  */
@@ -259,7 +85,7 @@ static int flush(struct rxd_conn *conn)
 		if (!note)
 			continue;
 		size = size ? size : note->size;
-		send_again(conn, note->off, note->off + note->len);
+		rxd_tx_again(conn, note->off, note->off + note->len);
 	}
 	conn->ack_now = conn->pns.cnt != 0;	/* it may have been in one of them */
 	if (ret == -FI_EMSGSIZE && size)
@@ -283,7 +109,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	at = rxd_put_u64(head, at, off);
 	if (len > conn->mtu.now - at)
 		len = conn->mtu.now - at;
-	cnt = slice(conn, off, len, iov + 1, len <= GATHER_MAX ? PIECES_MAX : pieces);
+	cnt = rxd_stream_slice(conn, off, len, iov + 1, len <= GATHER_MAX ? PIECES_MAX : pieces);
 	len = iov_total(iov + 1, cnt);
 	iov[0] = (struct iovec) { head, at };
 	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
@@ -358,7 +184,7 @@ static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
 		*len_p = left < most ? (size_t) left : most;
 		return 0;
 	}
-	filled = fill(conn);
+	filled = rxd_stream_fill(conn);
 	left = conn->end - conn->nxt;
 	if (!left)
 		return filled ? -FI_ENODATA : -FI_ENOMEM;
@@ -384,16 +210,15 @@ static bool is_last(const struct rxd_conn *conn, uint64_t off, size_t len)
 	if (!in_window(conn, 3 * len) || off + 2 * len > conn->limit)
 		return true;
 	return off + len == conn->end && list_empty(&conn->pending) && !conn->lost.cnt &&
-	       item_of(conn->items.prev)->pkt;
+	       rxd_stream_last(conn)->pkt;
 }
 
-static bool used(struct rxd_conn *conn, uint64_t off, size_t len)
+static void used(struct rxd_conn *conn, uint64_t off, size_t len)
 {
-	if (off == conn->nxt) {
+	if (off == conn->nxt)
 		conn->nxt += len;
-		return true;
-	}
-	return !rxd_ranges_sub(&conn->lost, off, off + len);
+	else
+		rxd_ranges_sub(&conn->lost, off, off + len);	/* of the front: cannot fail */
 }
 
 /* Returns 1 when the burst is full, 0 when it has room. */
@@ -413,8 +238,7 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 	full = emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
 		    conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2, now,
 		    len_p);
-	if (!used(conn, off, *len_p))
-		rxd_conn_fail(conn, FI_ENOMEM, false);
+	used(conn, off, *len_p);
 	return full;
 }
 
@@ -451,7 +275,7 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 	int ret;
 
 	if (!conn->loss.out_cnt && conn->loss.last_ns &&
-	    now - conn->loss.last_ns > IDLE_TRIPS * rxd_rtt_probe_after(&conn->rtt, PEER_DELAY_NS))
+	    now - conn->loss.last_ns > IDLE_TRIPS * rxd_rtt_probe_after(&conn->rtt, RXD_PEER_DELAY_NS))
 		rxd_cc_on_idle(&conn->cc);
 	ret = push_bursts(conn, now);
 	if (conn->state != RXD_READY)
@@ -488,7 +312,6 @@ static bool in_burst(const struct rxd_conn *conn, const struct eng_pkt *pkt)
 
 int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 {
-	size_t size = frame_size(pkt);
 	bool wait = in_burst(conn, pkt);
 	int ret = 0;
 
@@ -496,7 +319,7 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 		return -FI_ENOTCONN;
 	conn->burst_seq = conn->link->poller->seq;
 	pkt->link_priv = rxd_frame(pkt->hdr_len, pkt->len);
-	if (may_copy(conn, size) && copy_frame(conn, pkt, size))
+	if (rxd_stream_copy(conn, pkt))
 		ret = 1;
 	else
 		list_add_tail(&pkt->node, &conn->pending);
@@ -523,186 +346,8 @@ void rxd_tx_shut(struct rxd_conn *conn)
 		return;
 	conn->want_shut = true;
 	if (list_empty(&conn->pending))
-		put_end(conn);
+		rxd_stream_end(conn);
 	rxd_conn_touch(conn);
-}
-
-/* ---- acknowledgements ---------------------------------------------------------------- */
-
-/* An acknowledgement being looked at. */
-struct acking {
-	struct rxd_conn *conn;
-	uint64_t now;
-	bool any;
-};
-
-static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
-{
-	if (hi <= conn->una)
-		return;
-	if (lo > conn->una) {
-		if (rxd_ranges_add(&conn->acked, lo, hi))
-			rxd_conn_fail(conn, FI_ENOMEM, false);
-	} else {
-		conn->una = hi;
-		rxd_ranges_cut(&conn->acked, hi);
-		if (conn->acked.cnt && conn->acked.span[0].lo == hi) {
-			conn->una = conn->acked.span[0].hi;
-			rxd_ranges_cut(&conn->acked, conn->una);
-		}
-	}
-	if (conn->lost.cnt) {
-		rxd_ranges_sub(&conn->lost, lo, hi);
-		rxd_ranges_cut(&conn->lost, conn->una);
-	}
-}
-
-static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
-{
-	struct acking *a = arg;
-	struct rxd_conn *conn = a->conn;
-
-	a->any = true;
-	if (sent->pad) {
-		if (rxd_mtu_passed(&conn->mtu, sent->size))
-			rxd_cc_set_seg(&conn->cc, conn->mtu.now);
-		return;
-	}
-	if (sent->size > conn->mtu.base)
-		rxd_mtu_heard(&conn->mtu);
-	rxd_cc_on_ack(&conn->cc, a->now, sent->sent_ns, sent->size, conn->rtt.smooth,
-		      sent->limited);
-	in_place(conn, sent->off, sent->off + sent->len);
-}
-
-static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
-{
-	struct acking *a = arg;
-	struct rxd_conn *conn = a->conn;
-
-	if (sent->pad) {
-		rxd_mtu_lost(&conn->mtu, sent->size);
-		return;
-	}
-	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
-	send_again(conn, sent->off, sent->off + sent->len);
-}
-
-static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
-{
-	struct acking *a = arg;
-
-	if (sent->pad) {
-		on_acked(arg, sent, pn);
-		return;
-	}
-	rxd_cc_on_spurious(&a->conn->cc, sent->sent_ns);
-	in_place(a->conn, sent->off, sent->off + sent->len);
-}
-
-static const struct rxd_loss_ops loss_ops = {
-	.acked = on_acked,
-	.lost = on_lost,
-	.spurious = on_spurious,
-};
-
-/* Give back what the peer has.  done() may send more on this connection. */
-static void release(struct rxd_conn *conn)
-{
-	struct rxd_poller *poller = conn->link->poller;
-	struct rxd_item *item;
-	struct list done, *node;
-	struct eng_pkt *pkt;
-
-	list_init(&done);
-	while (!list_empty(&conn->items)) {
-		item = item_of(conn->items.next);
-		if (item->start + item->len > conn->una)
-			break;
-		/* a chunk may still grow */
-		if (item->pkt)
-			list_add_tail(&item->pkt->node, &done);
-		item_free(poller, item);
-	}
-	while ((node = list_pop(&done))) {
-		pkt = container_of(node, struct eng_pkt, node);
-		pkt->done(pkt, 0);
-	}
-}
-
-static void sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
-{
-	uint64_t sent_ns = rxd_loss_sent_ns(&conn->loss, pkt->ack.largest);
-	uint64_t delay = (uint64_t) pkt->ack.delay_us * 1000;
-
-	if (sent_ns && now > sent_ns)
-		rxd_rtt_sample(&conn->rtt, now - sent_ns,
-			       delay < PEER_DELAY_NS ? delay : PEER_DELAY_NS);
-}
-
-static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct acking *a)
-{
-	uint64_t hi = pkt->ack.largest + 1, lo = hi - 1 - pkt->ack.first;
-	struct rxd_range range;
-	unsigned i;
-
-	if (!rxd_loss_on_ack(&conn->loss, lo, hi, &loss_ops, a))
-		return false;
-	for (i = 0; i < pkt->ack.cnt; i++) {
-		range = rxd_pkt_range(pkt, i);
-		hi = lo - range.gap;
-		lo = hi - range.len;
-		rxd_loss_on_ack(&conn->loss, lo, hi, &loss_ops, a);
-	}
-	return true;
-}
-
-void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
-{
-	struct acking a = { .conn = conn, .now = now };
-
-	if (pkt->ack.limit > conn->limit)
-		conn->limit = pkt->ack.limit;
-	sample(conn, pkt, now);
-	if (!ack_all(conn, pkt, &a))
-		return;		/* of what was never sent: a lie, or another life */
-	rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
-	if (a.any)
-		conn->loss.probes = 0;
-	conn->owed_ns = conn->loss.out_cnt ? now : 0;
-	if (conn->state == RXD_READY)
-		release(conn);
-	if (conn->state == RXD_READY && (conn->lost.cnt || conn->nxt != conn->end ||
-					 !list_empty(&conn->pending) ||
-					 rxd_mtu_wanted(&conn->mtu, now)))
-		rxd_conn_touch(conn);
-}
-
-/* ---- timeouts ------------------------------------------------------------------------- */
-
-/* The peer's limit holds us back, and nothing is out that it would answer. */
-static bool is_stuck(const struct rxd_conn *conn)
-{
-	return !conn->loss.out_cnt && !conn->lost.cnt && conn->nxt >= conn->limit &&
-	       (conn->nxt != conn->end || !list_empty(&conn->pending));
-}
-
-uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
-{
-	uint64_t due = UINT64_MAX, when;
-	bool probe;
-
-	when = rxd_loss_due(&conn->loss, &conn->rtt, PEER_DELAY_NS, &probe);
-	if (when)
-		due = when;
-	if (is_stuck(conn))
-		due = conn->loss.last_ns + rxd_loss_wait(&conn->loss, &conn->rtt, PEER_DELAY_NS);
-	if (conn->lost.cnt || conn->nxt != conn->end) {
-		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
-		if (when > now && when < due)
-			due = when;
-	}
-	return due;
 }
 
 void rxd_tx_ping(struct rxd_conn *conn, uint64_t now)
@@ -710,8 +355,8 @@ void rxd_tx_ping(struct rxd_conn *conn, uint64_t now)
 	pad(conn, 0, now);
 }
 
-/* One packet past all windows, so that the peer answers: the oldest bytes again. */
-static void probe(struct rxd_conn *conn, uint64_t now)
+/* The oldest bytes again. */
+void rxd_tx_probe(struct rxd_conn *conn, uint64_t now)
 {
 	const struct rxd_span *span = rxd_ranges_at(&conn->acked, conn->una);
 	uint64_t end = span ? span->lo : conn->nxt;
@@ -726,69 +371,10 @@ static void probe(struct rxd_conn *conn, uint64_t now)
 	rxd_tx_ping(conn, now);
 }
 
-static void on_silence(struct rxd_conn *conn, uint64_t now)
-{
-	struct acking a = { .conn = conn, .now = now };
-
-	conn->loss.probes++;
-	/* not the oldest: of a short one the answer may be what was lost */
-	if (rxd_mtu_silence(&conn->mtu, rxd_loss_longest(&conn->loss))) {
-		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
-		rxd_loss_give_up(&conn->loss, &loss_ops, &a);
-	}
-	if (conn->loss.probes == 3)
-		rxd_cc_on_silence(&conn->cc, now);
-	if (conn->state != RXD_READY)
-		return;
-	probe(conn, now);
-	if (conn->loss.probes >= ASK_AFTER)
-		rxd_call_probe(conn, now);
-}
-
-void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
-{
-	struct acking a = { .conn = conn, .now = now };
-	bool silent;
-	uint64_t due = rxd_loss_due(&conn->loss, &conn->rtt, PEER_DELAY_NS, &silent);
-
-	if (is_stuck(conn)) {
-		if (rxd_tx_due(conn, now) <= now)
-			on_silence(conn, now);
-	} else if (due && due <= now) {
-		if (silent)
-			on_silence(conn, now);
-		else
-			rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
-		/* what was lost measured the path, and nobody will answer it any more */
-		if (!conn->loss.out_cnt && rxd_tx_idle(conn))
-			conn->owed_ns = 0;
-	}
-	if (conn->state == RXD_READY)
-		rxd_conn_touch(conn);
-}
-
-/* ---- the end --------------------------------------------------------------------------- */
-
 void rxd_tx_drop(struct rxd_conn *conn, int err)
 {
-	struct list gone, *node;
-	struct rxd_item *item;
-	struct eng_pkt *pkt;
-
-	/* done() may send again: that finds an empty queue */
-	list_init(&gone);
-	while (!list_empty(&conn->items)) {
-		item = item_of(conn->items.next);
-		if (item->pkt)
-			list_add_tail(&item->pkt->node, &gone);
-		item_free(conn->link->poller, item);
-	}
-	list_splice_tail(&conn->pending, &gone);
 	rxd_ranges_fini(&conn->acked);
 	rxd_ranges_fini(&conn->lost);
 	rxd_loss_fini(&conn->loss);
-	while ((node = list_pop(&gone))) {
-		pkt = container_of(node, struct eng_pkt, node);
-		pkt->done(pkt, -err);
-	}
+	rxd_stream_drop(conn, err);
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The stream that we send.  A small frame is copied to its end and is then done with; a
+ * large one lies with the engine until all of it is acknowledged.
+ */
+#include <string.h>
+
+#include "base/iov.h"
+#include "rxd.h"
+
+static size_t frame_size(const struct eng_pkt *pkt)
+{
+	return RXD_FRAME_SIZE + pkt->hdr_len + pkt->len;
+}
+
+static struct rxd_item *item_of(struct list *node)
+{
+	return container_of(node, struct rxd_item, node);
+}
+
+static void item_free(struct rxd_poller *poller, struct rxd_item *item)
+{
+	list_del(&item->node);
+	pool_put(item->pkt ? &poller->items : &poller->chunks, item);
+}
+
+static void append(struct rxd_conn *conn, struct rxd_item *item, struct eng_pkt *pkt, size_t len)
+{
+	item->start = conn->end;
+	item->len = len;
+	item->pkt = pkt;
+	conn->end += len;
+	list_add_tail(&item->node, &conn->items);
+}
+
+/* room_for - @size bytes at the end of the stream, in memory of ours; or NULL. */
+static uint8_t *room_for(struct rxd_conn *conn, size_t size)
+{
+	struct rxd_item *item = NULL;
+
+	if (!list_empty(&conn->items))
+		item = item_of(conn->items.prev);
+	if (!item || item->pkt || RXD_CHUNK - item->len < size) {
+		item = pool_get(&conn->link->poller->chunks);
+		if (!item)
+			return NULL;
+		append(conn, item, NULL, 0);
+	}
+	item->len += size;
+	conn->end += size;
+	return item->data + item->len - size;
+}
+
+/* May a copy of so many bytes leave before long?  Else it waits where it lies. */
+static bool may_copy(const struct rxd_conn *conn, size_t size)
+{
+	return size <= RXD_COPY_MAX && list_empty(&conn->pending) &&
+	       conn->end + size <= conn->limit &&
+	       conn->loss.out_bytes + (conn->end - conn->nxt) + size <= conn->cc.window;
+}
+
+bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt)
+{
+	size_t head = RXD_FRAME_SIZE + pkt->hdr_len, size = frame_size(pkt);
+	uint8_t *to = may_copy(conn, size) ? room_for(conn, size) : NULL;
+
+	if (!to)
+		return false;
+	memcpy(to, &pkt->link_priv, head);
+	if (pkt->len)
+		iov_gather(pkt->iov, pkt->iov_cnt, 0, to + head, pkt->len);
+	return true;
+}
+
+bool rxd_stream_end(struct rxd_conn *conn)
+{
+	uint8_t *end = room_for(conn, RXD_FRAME_SIZE);
+
+	if (!end)
+		return false;
+	conn->shut = true;
+	memset(end, 0, RXD_FRAME_SIZE);
+	return true;
+}
+
+bool rxd_stream_fill(struct rxd_conn *conn)
+{
+	struct rxd_item *item;
+	struct eng_pkt *pkt;
+
+	while (!list_empty(&conn->pending) && conn->end - conn->nxt < conn->mtu.now) {
+		pkt = container_of(conn->pending.next, struct eng_pkt, node);
+		item = pool_get(&conn->link->poller->items);
+		if (!item)
+			return false;
+		list_del(&pkt->node);
+		append(conn, item, pkt, frame_size(pkt));
+	}
+	return !conn->want_shut || conn->shut || !list_empty(&conn->pending) || rxd_stream_end(conn);
+}
+
+/* Where byte @off of the stream is.  New bytes are near the end, old ones near the front. */
+static struct rxd_item *find(struct rxd_conn *conn, uint64_t off)
+{
+	struct list *pos;
+
+	if (off >= conn->nxt) {
+		for (pos = conn->items.prev; item_of(pos)->start > off; pos = pos->prev)
+			;
+		return item_of(pos);
+	}
+	for (pos = conn->items.next; item_of(pos)->start + item_of(pos)->len <= off; pos = pos->next)
+		;
+	return item_of(pos);
+}
+
+static size_t slice_item(const struct rxd_item *item, size_t at, size_t len, struct iovec *iov,
+			 size_t room)
+{
+	struct iovec all[ENG_IOV_MAX + 1], out[ENG_IOV_MAX + 1];
+	struct eng_pkt *pkt = item->pkt;
+	size_t i, cnt;
+
+	if (!pkt) {
+		iov[0] = (struct iovec) { (void *) (item->data + at), len };
+		return 1;
+	}
+	all[0] = (struct iovec) { &pkt->link_priv, RXD_FRAME_SIZE + pkt->hdr_len };
+	for (i = 0; i < pkt->iov_cnt; i++)
+		all[i + 1] = pkt->iov[i];
+	cnt = iov_slice(all, i + 1, at, len, out);
+	cnt = cnt < room ? cnt : room;
+	memcpy(iov, out, cnt * sizeof(*iov));
+	return cnt;
+}
+
+size_t rxd_stream_slice(struct rxd_conn *conn, uint64_t off, size_t len, struct iovec *iov,
+			size_t room)
+{
+	struct rxd_item *item = find(conn, off);
+	size_t cnt = 0, at, part;
+
+	while (len && cnt < room) {
+		at = (size_t) (off - item->start);
+		part = item->len - at < len ? item->len - at : len;
+		cnt += slice_item(item, at, part, iov + cnt, room - cnt);
+		off += part;
+		len -= part;
+		item = item_of(item->node.next);
+	}
+	return cnt;
+}
+
+void rxd_stream_release(struct rxd_conn *conn)
+{
+	struct rxd_poller *poller = conn->link->poller;
+	struct rxd_item *item;
+	struct list done, *node;
+	struct eng_pkt *pkt;
+
+	list_init(&done);
+	while (!list_empty(&conn->items)) {
+		item = item_of(conn->items.next);
+		if (item->start + item->len > conn->una)
+			break;
+		/* a chunk may still grow */
+		if (item->pkt)
+			list_add_tail(&item->pkt->node, &done);
+		item_free(poller, item);
+	}
+	while ((node = list_pop(&done))) {
+		pkt = container_of(node, struct eng_pkt, node);
+		pkt->done(pkt, 0);
+	}
+}
+
+void rxd_stream_drop(struct rxd_conn *conn, int err)
+{
+	struct list gone, *node;
+	struct rxd_item *item;
+	struct eng_pkt *pkt;
+
+	/* done() may send again: that finds an empty queue */
+	list_init(&gone);
+	while (!list_empty(&conn->items)) {
+		item = item_of(conn->items.next);
+		if (item->pkt)
+			list_add_tail(&item->pkt->node, &gone);
+		item_free(conn->link->poller, item);
+	}
+	list_splice_tail(&conn->pending, &gone);
+	while ((node = list_pop(&gone))) {
+		pkt = container_of(node, struct eng_pkt, node);
+		pkt->done(pkt, -err);
+	}
+}
