@@ -118,8 +118,8 @@ EXTRA_DIST += tests/hints/README.md $(hints_files)
 check_PROGRAMS += tests/rxd/stream
 tests_rxd_stream_SOURCES = tests/rxd/stream.c
 tests_rxd_stream_LDADD = src/libfabric.la
-dist_check_SCRIPTS += tests/rxd/stream_test tests/rxd/veth_test tests/rxd/ratios
-TESTS += tests/rxd/stream_test tests/rxd/veth_test
+dist_check_SCRIPTS += tests/rxd/ecn_test tests/rxd/stream_test tests/rxd/veth_test tests/rxd/ratios
+TESTS += tests/rxd/ecn_test tests/rxd/stream_test tests/rxd/veth_test
 
 # What processes of one host leave behind, and what they may not be allowed to do.
 if HAVE_TCP

@@ -29,6 +29,8 @@ struct acking {
 	struct rxd_conn *conn;
 	uint64_t now;
 	bool any;
+	unsigned marked;	/* packets acknowledged that had left with a mark */
+	uint64_t sent_ns;	/* when the last of those acknowledged left */
 };
 
 /* What there is no memory to note goes once more. */
@@ -61,6 +63,8 @@ static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	struct rxd_conn *conn = a->conn;
 
 	a->any = true;
+	a->marked += sent->ect;
+	a->sent_ns = sent->sent_ns > a->sent_ns ? sent->sent_ns : a->sent_ns;
 	if (sent->pad) {
 		if (rxd_mtu_passed(&conn->mtu, sent->size))
 			rxd_cc_set_seg(&conn->cc, conn->mtu.now);
@@ -82,6 +86,8 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 		rxd_mtu_lost(&conn->mtu, sent->size);
 		return;
 	}
+	if (sent->ect)
+		rxd_ecn_lost(&conn->ecn);
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
 	rxd_tx_again(conn, sent->off, sent->off + sent->len);
 }
@@ -94,6 +100,7 @@ static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
 		on_acked(arg, sent, pn);
 		return;
 	}
+	a->marked += sent->ect;
 	rxd_cc_on_spurious(&a->conn->cc, sent->sent_ns);
 	in_place(a->conn, sent->off, sent->off + sent->len);
 }
@@ -131,8 +138,28 @@ static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct ack
 	return true;
 }
 
+static void marks_off(struct rxd_conn *conn)
+{
+	char text[RXD_TEXT];
+
+	RXD_INFO("no marks for long queues (ECN) to %s: the path does not carry them\n",
+		 rxd_conn_text(conn, text));
+}
+
+/* What the peer counts of marks.  Of an acknowledgement that was overtaken it is old. */
+static void on_marks(struct rxd_conn *conn, const struct rxd_pkt *pkt, const struct acking *a)
+{
+	bool off;
+
+	if (rxd_ecn_on_ack(&conn->ecn, a->marked, pkt->ack.ect, pkt->ack.ce, &off))
+		rxd_cc_on_mark(&conn->cc, a->now, a->sent_ns);
+	if (off)
+		marks_off(conn);
+}
+
 void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
+	bool newest = pkt->ack.largest >= conn->loss.largest;
 	struct acking a = { .conn = conn, .now = now };
 
 	if (pkt->ack.limit > conn->limit)
@@ -140,6 +167,8 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 	sample(conn, pkt, now);
 	if (!ack_all(conn, pkt, &a))
 		return;		/* of what was never sent: a lie, or another life */
+	if (newest)
+		on_marks(conn, pkt, &a);
 	rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
 	if (a.any)
 		conn->loss.probes = 0;
@@ -188,8 +217,11 @@ static void on_silence(struct rxd_conn *conn, uint64_t now)
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 		rxd_loss_give_up(&conn->loss, &loss_ops, &a);
 	}
-	if (conn->loss.probes == 3)
+	if (conn->loss.probes == 3) {
 		rxd_cc_on_silence(&conn->cc, now);
+		if (rxd_ecn_silence(&conn->ecn))
+			marks_off(conn);
+	}
 	if (conn->state != RXD_READY)
 		return;
 	rxd_tx_probe(conn, now);

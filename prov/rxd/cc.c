@@ -137,20 +137,11 @@ static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
 	return cc->losing > cc->tolerance || !rtt->min || rtt->best > rtt->min + more;
 }
 
-void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
-		    const struct rxd_rtt *rtt)
+static void slow_down(struct rxd_cc *cc, uint64_t now)
 {
 	double window = (double) cc->window / cc->seg;
 	double factor = cc->kind == RXD_CC_CUBIC ? BETA : 0.5;
 
-	cc->losing += (RXD_CC_ALL - cc->losing) >> LOSING_SHIFT;
-	if (cc->recovery_ns && sent_ns <= cc->recovery_ns) {
-		cc->undo_left++;
-		return;
-	}
-	if (!is_congestion(cc, rtt))
-		return;
-	remember(cc);
 	cc->recovery_ns = now;
 	/* a smaller maximum than last time: others want room, too */
 	cc->w_max = window < cc->w_max ? window * (1 + BETA) / 2 : window;
@@ -160,6 +151,28 @@ void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 	cc->threshold = cc->window;
 	cc->epoch_ns = 0;
 	cc->acked = 0;
+}
+
+void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)
+{
+	if (cc->recovery_ns && sent_ns <= cc->recovery_ns)
+		return;
+	slow_down(cc, now);
+	cc->undo_dead = true;	/* there is no mistake in it */
+}
+
+void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
+		    const struct rxd_rtt *rtt)
+{
+	cc->losing += (RXD_CC_ALL - cc->losing) >> LOSING_SHIFT;
+	if (cc->recovery_ns && sent_ns <= cc->recovery_ns) {
+		cc->undo_left++;
+		return;
+	}
+	if (!is_congestion(cc, rtt))
+		return;
+	remember(cc);
+	slow_down(cc, now);
 }
 
 void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)

@@ -10,7 +10,7 @@
  * more than a share of the packets is lost and round trips are not longer than they
  * were at best, a loss is only a loss.  With a share of 0 each one is congestion, as
  * the standard has it.
- * Source: RFC 9438; RFC 9002 section 7 for what counts as one event.
+ * Source: RFC 9438; RFC 9002 section 7 for what counts as one event, and for marks.
  */
 #ifndef RXD_CC_H
 #define RXD_CC_H
@@ -67,6 +67,11 @@ void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t b
 /* rxd_cc_on_loss - a packet that was sent at @sent_ns is taken for lost. */
 void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 		    const struct rxd_rtt *rtt);
+
+/* rxd_cc_on_mark - a queue on the way is long, say marks (RFC 3168) that were acknowledged
+ * together with a packet sent at @sent_ns.
+ */
+void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns);
 
 /* rxd_cc_on_spurious - a packet that was taken for lost has arrived after all.  When
  * that is true of all of an event, the event is taken back.

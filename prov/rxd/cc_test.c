@@ -153,6 +153,30 @@ static void test_tolerance(void **state)
 	assert_in_range(cc.window, 699 * SEG, 701 * SEG);
 }
 
+/* Marks are congestion where losses are not yet, one event a round trip. */
+static void test_marks(void **state)
+{
+	uint64_t now = 100 * MS, once;
+	struct rxd_cc cc;
+
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 3);
+	cc.window = 100 * SEG;
+	rxd_cc_on_loss(&cc, now, now - 10, &short_trip);
+	assert_int_equal(cc.window, 100 * SEG);
+	rxd_cc_on_mark(&cc, now, now - 9);
+	once = cc.window;
+	assert_in_range(once, 69 * SEG, 71 * SEG);
+	assert_int_equal(cc.threshold, once);
+	rxd_cc_on_mark(&cc, now + 5, now - 8);
+	rxd_cc_on_loss(&cc, now + 5, now - 8, &long_trip);
+	assert_int_equal(cc.window, once);
+	/* and are not taken back with losses that were none */
+	rxd_cc_on_spurious(&cc, now - 8);
+	assert_int_equal(cc.window, once);
+	rxd_cc_on_mark(&cc, now + RTT, now + 1);
+	assert_in_range(cc.window, 48 * SEG, 50 * SEG);
+}
+
 static void test_silence(void **state)
 {
 	struct rxd_cc cc;
@@ -200,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_newreno),
 		cmocka_unit_test(test_tolerance),
+		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_pace),
 	};

@@ -20,6 +20,7 @@ struct rxd_conf {
 	int keepalive_ms;		/* silence before an idle peer is asked; 0: never */
 	int local;			/* reach peers on this host through shared memory */
 	int checksum;			/* cover the payload, too */
+	int ecn;			/* hear from long queues before they drop */
 	size_t window;			/* most a peer may send ahead; 0: as the socket and path have it */
 	size_t eager_size;
 	size_t inject_size;

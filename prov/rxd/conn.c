@@ -225,9 +225,12 @@ static void reset_streams(struct rxd_conn *conn)
 	conn->rcv_nxt = conn->rcv_limit = 0;
 	conn->pn_floor = conn->largest_ns = conn->ack_since_ns = conn->burst_seq = 0;
 	conn->ack_cnt = 0;
+	conn->ect_cnt = conn->ce_cnt = 0;
+	conn->was_ce = false;
 	conn->heard_ns = conn->owed_ns = conn->asked_ns = conn->later_ns = 0;
 	rxd_rtt_init(&conn->rtt);
 	rxd_loss_init(&conn->loss);
+	rxd_ecn_init(&conn->ecn, conn->link->dg->has_ecn);
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, RXD_DGRAM_MIN);
 	rxd_cc_init(&conn->cc, rxd_conf.cc, RXD_DGRAM_MIN, (unsigned) rxd_conf.tolerance);
 }

@@ -86,6 +86,7 @@ struct port {
 	struct fid_ep *ep;
 	size_t inject_max;
 	bool trains;		/* bursts travel as one, and arrive in long buffers */
+	bool ect;		/* what leaves is marked */
 	struct list unposted;
 	struct rxbuf *bufs;
 	uint8_t *mem;
@@ -302,6 +303,22 @@ static void ask_for_trains(struct port *port)
 					  &least, sizeof(least));
 }
 
+static bool set_ecn(struct port *port, int codepoint)
+{
+	return !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ECN, &codepoint,
+			  sizeof(codepoint));
+}
+
+void rxd_dg_mark(struct rxd_dg *dg, bool ect)
+{
+	struct port *port = port_of(dg);
+
+	if (!dg->has_ecn || port->ect == ect)
+		return;
+	if (set_ecn(port, ect ? NET_ECN_ECT0 : NET_ECN_NOT))
+		port->ect = ect;
+}
+
 static size_t room_of(struct fid_ep *ep)
 {
 	size_t size = 0, len = sizeof(size);
@@ -325,6 +342,7 @@ static int port_open(struct port *port, struct fi_info *info)
 		ret = fi_ep_bind(port->ep, &dom->tx_cq->fid, FI_TRANSMIT | FI_SELECTIVE_COMPLETION);
 	if (!ret) {
 		ask_for_trains(port);
+		port->dg.has_ecn = port->trains && rxd_conf.ecn && set_ecn(port, NET_ECN_NOT);
 		ret = fi_enable(port->ep);
 	}
 	if (ret)
@@ -695,7 +713,8 @@ static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 	struct rxbuf *buf = entry->op_context;
 
 	if (fn)
-		fn(buf->port->dg.owner, entry->buf, entry->len);
+		fn(buf->port->dg.owner, entry->buf, entry->len,
+		   buf->port->dg.has_ecn ? (unsigned) entry->data : NET_ECN_NOT);
 	if (!buf->port->trains || entry->flags & FI_MULTI_RECV)
 		post_or_keep(buf);
 }

@@ -31,10 +31,13 @@ struct rxd_dg {
 	size_t room;		/* bytes that may wait in the system for us to read them */
 	size_t iov_max;		/* pieces of a datagram */
 	bool blocked;		/* the last send found no room */
+	bool has_ecn;		/* rxd_dg_mark() works, and what arrives has its codepoint */
 };
 
-/* What becomes of a datagram: @buf is valid during the call. */
-typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len);
+/* What becomes of a datagram: @buf is valid during the call.
+ * @ecn: NET_ECN_*, the codepoint with which it came; NET_ECN_NOT without has_ecn
+ */
+typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len, unsigned ecn);
 
 /* rxd_dg_now - the time.  Units: ns */
 uint64_t rxd_dg_now(void);
@@ -65,6 +68,11 @@ int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len);
  */
 int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p);
 void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to);
+
+/* rxd_dg_mark - with has_ecn: datagrams leave as NET_ECN_ECT0 from now on, or do not.
+ * Cheap where nothing changes.
+ */
+void rxd_dg_mark(struct rxd_dg *dg, bool ect);
 
 /* rxd_dg_send - one datagram; the buffers are the caller's again.
  * Errors: -FI_EAGAIN no room just now; -FI_EMSGSIZE too long for the system;

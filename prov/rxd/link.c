@@ -41,7 +41,7 @@ static void on_call(struct rxd_link *link, struct rxd_conn *conn, const struct r
 		rxd_on_reset(conn, pkt);
 }
 
-void rxd_link_input(void *owner, const uint8_t *buf, size_t len)
+void rxd_link_input(void *owner, const uint8_t *buf, size_t len, unsigned ecn)
 {
 	struct rxd_link *link = owner;
 	struct rxd_conn *conn;
@@ -63,7 +63,7 @@ void rxd_link_input(void *owner, const uint8_t *buf, size_t len)
 	if (__builtin_expect(pkt.type != RXD_DATA, 0))
 		on_call(link, conn, &pkt, len);
 	else if (conn && conn->state == RXD_READY)
-		rxd_on_data(conn, &pkt, rxd_dg_now());
+		rxd_on_data(conn, &pkt, ecn, rxd_dg_now());
 }
 
 void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)

@@ -10,6 +10,8 @@ rxd_pure_sources = \
 	prov/rxd/cookie.h \
 	prov/rxd/crc32c.c \
 	prov/rxd/crc32c.h \
+	prov/rxd/ecn.c \
+	prov/rxd/ecn.h \
 	prov/rxd/fault.c \
 	prov/rxd/fault.h \
 	prov/rxd/loss.c \
@@ -62,6 +64,7 @@ TESTS += prov/rxd/lossy_test
 
 rxd_tests = \
 	prov/rxd/cc_test \
+	prov/rxd/ecn_test \
 	prov/rxd/fault_test \
 	prov/rxd/loss_test \
 	prov/rxd/mix_test \
@@ -79,6 +82,9 @@ rxd_pure_libs = prov/rxd/librxdlink.la $(CMOCKA_LIBS)
 prov_rxd_cc_test_SOURCES = prov/rxd/cc_test.c
 prov_rxd_cc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_cc_test_LDADD = $(rxd_pure_libs)
+prov_rxd_ecn_test_SOURCES = prov/rxd/ecn_test.c
+prov_rxd_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_ecn_test_LDADD = $(rxd_pure_libs)
 prov_rxd_fault_test_SOURCES = prov/rxd/fault_test.c
 prov_rxd_fault_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_fault_test_LDADD = $(rxd_pure_libs)

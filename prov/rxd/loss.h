@@ -35,6 +35,7 @@ struct rxd_sent {
 	uint8_t state;		/* enum rxd_sent_state */
 	bool pad;		/* measures the path: its loss is no congestion */
 	bool limited;		/* nothing but the window held the sender back */
+	bool ect;		/* left with a mark */
 };
 
 struct rxd_loss {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "net/net_opt.h"
 #include "rxd.h"
 
 #define FAR_NS CLOCK_NS_PER_MS		/* a longer path brings its bytes spread over time */
@@ -412,13 +413,25 @@ static bool is_known(const struct rxd_conn *conn, uint64_t pn)
 	return pn < conn->pn_floor || rxd_ranges_has(&conn->pns, pn);
 }
 
-static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+static void count_mark(struct rxd_conn *conn, unsigned ecn)
+{
+	conn->ect_cnt += ecn == NET_ECN_ECT0;
+	conn->ce_cnt += ecn == NET_ECN_CE;
+	/* a queue has grown long: the sender should know soon */
+	if (ecn == NET_ECN_CE && !conn->was_ce)
+		conn->ack_now = true;
+	conn->was_ce = ecn == NET_ECN_CE;
+}
+
+static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn,
+			uint64_t now)
 {
 	uint32_t was = conn->pns.cnt;
 	uint64_t next = was ? conn->pns.span[was - 1].hi : 0;
 
 	if (rxd_ranges_add(&conn->pns, pkt->pn, pkt->pn + 1))
 		return;		/* comes again, and is told apart by its place in the stream */
+	count_mark(conn, ecn);
 	if (pkt->pn >= next)
 		conn->largest_ns = now;
 	if (conn->pns.cnt > PNS_MAX) {
@@ -440,7 +453,11 @@ static void owe_ack(struct rxd_conn *conn, uint64_t now)
 size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now)
 {
 	const struct rxd_span *span = conn->pns.span;
-	struct rxd_ack ack = { .limit = conn->rcv_nxt + rxd_rx_window(conn) };
+	struct rxd_ack ack = {
+		.limit = conn->rcv_nxt + rxd_rx_window(conn),
+		.ect = conn->ect_cnt,
+		.ce = conn->ce_cnt,
+	};
 	uint32_t i = conn->pns.cnt, top;
 
 	if (!i)
@@ -486,7 +503,7 @@ static void stream_ended(struct rxd_conn *conn, uint64_t now)
 	rxd_conn_fail(conn, FI_ECONNRESET, true);
 }
 
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn, uint64_t now)
 {
 	heard(conn, now);
 	if (pkt->flags & RXD_F_ACK)
@@ -502,7 +519,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 				return;
 			if (!alive(conn))
 				return;
-			note_number(conn, pkt, now);
+			note_number(conn, pkt, ecn, now);
 			open_window(conn);
 		}
 		owe_ack(conn, now);

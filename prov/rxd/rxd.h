@@ -24,6 +24,7 @@
 #include "conf.h"
 #include "cookie.h"
 #include "dg.h"
+#include "ecn.h"
 #include "loss.h"
 #include "mtu.h"
 #include "ranges.h"
@@ -108,7 +109,7 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 void rxd_link_free(struct rxd_link *link);
 
 /* rxd_link_input - a datagram is here: the rxd_dg_fn of all links. */
-void rxd_link_input(void *link, const uint8_t *buf, size_t len);
+void rxd_link_input(void *link, const uint8_t *buf, size_t len, unsigned ecn);
 
 /* rxd_link_answer - send a packet without state to an address. */
 void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
@@ -208,6 +209,7 @@ struct rxd_conn {
 	struct rxd_rtt rtt;
 	struct rxd_cc cc;
 	struct rxd_mtu mtu;
+	struct rxd_ecn ecn;
 	uint64_t burst_pn;		/* first number of the burst in the making */
 	uint64_t burst_seq;		/* poll in which the last packet was sent */
 
@@ -219,9 +221,12 @@ struct rxd_conn {
 	uint64_t largest_ns;		/* when the highest arrived */
 	uint64_t ack_since_ns;		/* when the first of @ack_cnt arrived */
 	uint64_t tick;			/* when it was last counted as active */
+	bool burst_ect;			/* sending: the burst in the making is marked */
 	bool is_paused;			/* the engine has no memory for the next packet */
 	uint32_t ack_cnt;		/* packets that wait for an acknowledgement */
 	bool ack_now;			/* and it should leave */
+	bool was_ce;			/* the last packet came through a long queue */
+	uint16_t ect_cnt, ce_cnt;	/* packets by codepoint, as struct rxd_ack has them */
 	uint16_t stash_len;
 	uint8_t *stash;			/* beginning of a frame; NULL: none */
 	struct rxd_body *body;		/* NULL: between packets */
@@ -394,8 +399,8 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
 
 /* rx.c -------------------------------------------------------------------------------------- */
 
-/* rxd_on_data - a packet of a connection that is READY. */
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
+/* rxd_on_data - a packet of a connection that is READY.  @ecn: as rxd_dg_fn */
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn, uint64_t now);
 
 /* rxd_rx_resume - offer once more what the engine refused.  Returns how much got on. */
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now);

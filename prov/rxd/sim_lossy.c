@@ -52,7 +52,9 @@ static void some_trouble(struct snet_conf *conf)
 	if (!snet_rnd(4)) {
 		conf->rate = UINT64_C(1000000) << snet_rnd(7);
 		conf->queue = 20000 + snet_rnd(200000);
+		conf->mark = snet_rnd(20000);
 	}
+	conf->marks = (enum snet_marks) snet_rnd(SNET_MARKS_CNT);
 }
 
 static void mishap(void)

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "net/net_opt.h"
 
 struct dgram {
 	struct dgram *next;	/* at the port, by time */
 	uint64_t at;
 	uint64_t order;		/* of those at one time */
+	unsigned ecn;		/* NET_ECN_* */
 	size_t len;
 	uint8_t data[];
 };
@@ -25,10 +27,11 @@ struct port {
 	struct dgram *in;
 	uint64_t free_ns;	/* the bottleneck before it is busy until then */
 	bool bad;		/* in a run of losses */
+	bool ect;		/* what leaves is marked */
 };
 
 struct snet_conf snet_conf;
-uint64_t snet_now, snet_sent, snet_dropped;
+uint64_t snet_now, snet_sent, snet_dropped, snet_marked;
 unsigned snet_base;
 void (*snet_before_look)(struct rxd_poller *poller);
 static uint64_t state, order;
@@ -73,7 +76,7 @@ void snet_start(uint64_t seed, const struct snet_conf *conf)
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	snet_conf = *conf;
 	snet_now = CLOCK_NS_PER_S;
-	snet_sent = snet_dropped = 0;
+	snet_sent = snet_dropped = snet_marked = 0;
 }
 
 void snet_cut(unsigned from, unsigned to, uint64_t until_ns)
@@ -94,12 +97,13 @@ uint64_t snet_next(void)
 
 /* ---- the wire -------------------------------------------------------------------- */
 
-static void deliver(unsigned to, const uint8_t *data, size_t len, uint64_t at)
+static void deliver(unsigned to, const uint8_t *data, size_t len, unsigned ecn, uint64_t at)
 {
 	struct dgram *d = malloc(sizeof(*d) + len), **pos;
 
 	d->at = at;
 	d->order = order++;
+	d->ecn = ecn;
 	d->len = len;
 	memcpy(d->data, data, len);
 	if (len && snet_chance(snet_conf.corrupt))
@@ -125,42 +129,55 @@ static bool is_lost(unsigned from, unsigned to)
 }
 
 /* When a datagram is through the bottleneck; 0: its queue is full. */
-static uint64_t through(unsigned to, size_t len)
+static uint64_t through(unsigned to, size_t len, unsigned *ecn)
 {
-	uint64_t start = busy[to] > snet_now ? busy[to] : snet_now;
+	uint64_t start = busy[to] > snet_now ? busy[to] : snet_now, waits;
 
 	if (!snet_conf.rate)
 		return snet_now;
-	if ((start - snet_now) * snet_conf.rate / CLOCK_NS_PER_S > snet_conf.queue)
+	waits = (start - snet_now) * snet_conf.rate / CLOCK_NS_PER_S;
+	if (waits > snet_conf.queue)
 		return 0;
+	if (snet_conf.mark && waits > snet_conf.mark && *ecn) {
+		*ecn = NET_ECN_CE;
+		snet_marked++;
+	}
 	busy[to] = start + len * CLOCK_NS_PER_S / snet_conf.rate;
 	return busy[to];
 }
 
-static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len)
+/* What the path makes of a codepoint. */
+static unsigned carry_mark(unsigned ecn)
+{
+	if (snet_conf.marks == SNET_MARKS_CLEARED)
+		return NET_ECN_NOT;
+	return ecn && snet_conf.marks == SNET_MARKS_ALL ? NET_ECN_CE : ecn;
+}
+
+static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, unsigned ecn)
 {
 	uint64_t at;
 	unsigned copies = snet_chance(snet_conf.dup) ? 2 : 1;
 
 	snet_sent++;
 	if (snet_now < cut[from][to] || is_lost(from, to) ||
-	    (snet_conf.mtu && len > snet_conf.mtu)) {
+	    (snet_conf.mtu && len > snet_conf.mtu) || (ecn && snet_conf.marks == SNET_MARKS_LOST)) {
 		snet_dropped++;
 		return;
 	}
-	at = through(to, len);
+	at = through(to, len, &ecn);
 	if (!at) {
 		snet_dropped++;
 		return;
 	}
 	while (copies--)
-		deliver(to, data, len, at + snet_conf.delay_ns +
+		deliver(to, data, len, carry_mark(ecn), at + snet_conf.delay_ns +
 			(snet_conf.jitter_ns ? snet_rnd(snet_conf.jitter_ns) : 0));
 }
 
 void snet_forge(unsigned to, const void *buf, size_t len)
 {
-	deliver(to, buf, len, snet_now + 1);
+	deliver(to, buf, len, NET_ECN_NOT, snet_now + 1);
 }
 
 /* ---- dg.h -------------------------------------------------------------------------- */
@@ -199,6 +216,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 	port->dg.dgram_max = snet_conf.dgram_max;
 	port->dg.room = 1 << 20;
 	port->dg.iov_max = 4;
+	port->dg.has_ecn = snet_conf.marks != SNET_MARKS_NONE;
 	port->poller = poller;
 	drop_all(no);
 	memset(cut[no], 0, sizeof(cut[no]));
@@ -251,6 +269,11 @@ void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
 {
 }
 
+void rxd_dg_mark(struct rxd_dg *dg, bool ect)
+{
+	container_of(dg, struct port, dg)->ect = ect && dg->has_ecn;
+}
+
 int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	uint8_t buf[65536];
@@ -262,7 +285,8 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	if (len > dg->dgram_max)
 		return -FI_EMSGSIZE;
 	iov_gather(iov, cnt, 0, buf, len);
-	carry(number_of(dg), (unsigned) to, buf, len);
+	carry(number_of(dg), (unsigned) to, buf, len,
+	      container_of(dg, struct port, dg)->ect ? NET_ECN_ECT0 : NET_ECN_NOT);
 	return 0;
 }
 
@@ -312,7 +336,8 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 		while (ports[i] && ports[i]->poller == poller && (d = wire[i]) &&
 		       d->at <= snet_now && budget) {
 			wire[i] = d->next;
-			fn(ports[i]->dg.owner, d->data, d->len);
+			fn(ports[i]->dg.owner, d->data, d->len,
+			   ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT);
 			free(d);
 			done++;
 			budget--;

@@ -15,6 +15,15 @@
 
 #define SNET_PORTS 80
 
+enum snet_marks {
+	SNET_MARKS_NONE,	/* the sockets know of none */
+	SNET_MARKS_KEPT,
+	SNET_MARKS_CLEARED,
+	SNET_MARKS_ALL,		/* every packet seems to come through a long queue */
+	SNET_MARKS_LOST,	/* who has a mark does not get through */
+	SNET_MARKS_CNT
+};
+
 struct snet_conf {
 	double loss;		/* of 1 */
 	double burst;		/* mean length of a run of losses, packets; 0: single ones */
@@ -23,6 +32,8 @@ struct snet_conf {
 	uint64_t jitter_ns;	/* on top, at random: reorders */
 	uint64_t rate;		/* bytes per second into each port; 0: no limit */
 	uint64_t queue;		/* bytes that wait at the bottleneck */
+	uint64_t mark;		/* with more than this waiting, what can be is marked; 0: nothing is */
+	enum snet_marks marks;	/* what the path does to marks */
 	uint32_t mtu;		/* longer ones vanish; 0: none do */
 	uint32_t dgram_max;	/* of the interfaces */
 };
@@ -30,7 +41,7 @@ struct snet_conf {
 extern struct snet_conf snet_conf;
 extern unsigned snet_base;	/* address of port 0 */
 extern uint64_t snet_now;
-extern uint64_t snet_sent, snet_dropped;
+extern uint64_t snet_sent, snet_dropped, snet_marked;
 
 /* snet_start - an empty network.  Frees what the last one held. */
 void snet_start(uint64_t seed, const struct snet_conf *conf);

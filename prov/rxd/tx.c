@@ -23,6 +23,8 @@ static void sent(struct rxd_conn *conn, const struct rxd_sent *sent)
 	uint64_t now = sent->sent_ns;
 
 	rxd_loss_on_sent(&conn->loss, sent);
+	if (sent->ect)
+		rxd_ecn_sent(&conn->ecn);
 	if (!conn->owed_ns)
 		conn->owed_ns = now;
 	if (!sent->pad)
@@ -64,6 +66,14 @@ static void too_long(struct rxd_conn *conn, size_t size)
 {
 	if (rxd_mtu_refused(&conn->mtu, (uint32_t) size))
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
+}
+
+/* All of a burst is marked, or none. */
+static void begin_burst(struct rxd_conn *conn)
+{
+	conn->burst_pn = conn->loss.next;
+	conn->burst_ect = rxd_ecn_wanted(&conn->ecn);
+	rxd_dg_mark(conn->link->dg, conn->burst_ect);
 }
 
 /* What was put into the burst leaves; what cannot is to be sent again.
@@ -113,7 +123,8 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	len = iov_total(iov + 1, cnt);
 	iov[0] = (struct iovec) { head, at };
 	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
-				   .size = (uint32_t) (at + len), .limited = limited };
+				   .size = (uint32_t) (at + len), .limited = limited,
+				   .ect = conn->burst_ect };
 	if (len <= GATHER_MAX) {
 		iov_gather(iov + 1, cnt, 0, head + at, len);
 		iov[0].iov_len = at + len;
@@ -133,7 +144,8 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	static const uint8_t nothing[65536];
 	uint8_t head[RXD_HEAD_MAX];
 	struct iovec iov[2] = { { head, 0 }, { (void *) nothing, 0 } };
-	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true };
+	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true,
+				 .ect = rxd_ecn_wanted(&conn->ecn) };
 	int ret;
 
 	if (rxd_loss_room(&conn->loss))
@@ -142,6 +154,7 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	if (size > iov[0].iov_len)
 		iov[1].iov_len = size - iov[0].iov_len;
 	note.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
+	rxd_dg_mark(conn->link->dg, note.ect);
 	ret = transmit(conn, iov, iov[1].iov_len ? 2 : 1);
 	if (ret == -FI_EMSGSIZE)
 		too_long(conn, note.size);
@@ -253,7 +266,7 @@ static int push_bursts(struct rxd_conn *conn, uint64_t now)
 
 	while (ret >= 0 && conn->state == RXD_READY && total < RXD_QUANTUM) {
 		ret = 0;
-		conn->burst_pn = conn->loss.next;
+		begin_burst(conn);
 		while (!ret && conn->state == RXD_READY && total < RXD_QUANTUM) {
 			len = 0;
 			ret = push_one(conn, now, &len);
@@ -362,7 +375,7 @@ void rxd_tx_probe(struct rxd_conn *conn, uint64_t now)
 	uint64_t end = span ? span->lo : conn->nxt;
 	size_t len;
 
-	conn->burst_pn = conn->loss.next;
+	begin_burst(conn);
 	if (conn->una != conn->nxt && !rxd_loss_room(&conn->loss)) {
 		emit(conn, conn->una, (size_t) (end - conn->una), RXD_F_NOW, false, now, &len);
 		if (!flush(conn))

@@ -57,6 +57,8 @@ size_t rxd_put_ack(uint8_t *out, size_t at, const struct rxd_ack *ack)
 		.limit = htole64(ack->limit),
 		.delay_us = htole32(ack->delay_us),
 		.first = htole32(ack->first),
+		.ect = htole16(ack->ect),
+		.ce = htole16(ack->ce),
 		.cnt = ack->cnt,
 	};
 
@@ -239,6 +241,8 @@ static const char *parse_ack(const uint8_t *buf, size_t size, size_t *used_p, st
 	ack->limit = le64toh(ack->limit);
 	ack->delay_us = le32toh(ack->delay_us);
 	ack->first = le32toh(ack->first);
+	ack->ect = le16toh(ack->ect);
+	ack->ce = le16toh(ack->ce);
 	if (ack->cnt > RXD_RANGES_MAX || !all_zero(ack->zero, sizeof(ack->zero)))
 		return "an acknowledgement with too many ranges";
 	if (size < sizeof(*ack) + ack->cnt * sizeof(struct rxd_range))

@@ -41,7 +41,7 @@
 #include "engine/wire.h"
 
 #define RXD_MARK 0xd7		/* first byte of a datagram of ours */
-#define RXD_VERSION 1
+#define RXD_VERSION 2
 #define RXD_PN_MAX ((UINT64_C(1) << 62) - 1)
 #define RXD_DATA_MAX 512	/* private data with a call */
 #define RXD_ADDR_MAX 64		/* bytes of an address */
@@ -133,8 +133,11 @@ struct rxd_ack {
 	uint64_t limit;		/* end of the stream that the sender of this takes for now */
 	uint32_t delay_us;	/* between its arrival and this */
 	uint32_t first;		/* so many numbers below it as well */
+	/* numbered packets so far, modulo 2^16, that came with a mark (RFC 3168) */
+	uint16_t ect;		/* of the sender's */
+	uint16_t ce;		/* of a long queue's */
 	uint8_t cnt;		/* further ranges */
-	uint8_t zero[7];
+	uint8_t zero[3];
 };
 
 struct rxd_range {

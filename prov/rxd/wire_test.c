@@ -85,7 +85,10 @@ static void test_cookie(void **state)
 
 static size_t put_data(uint8_t *buf, uint8_t flags)
 {
-	struct rxd_ack ack = { .largest = 100, .limit = 5000, .delay_us = 7, .first = 9, .cnt = 2 };
+	struct rxd_ack ack = {
+		.largest = 100, .limit = 5000, .delay_us = 7, .first = 9, .ect = 0x1234, .ce = 0x567,
+		.cnt = 2,
+	};
 	size_t len = rxd_put_hdr(buf, RXD_DATA, flags, 42, 77);
 
 	if (flags & RXD_F_ACK) {
@@ -111,6 +114,8 @@ static void test_data(void **state)
 	assert_int_equal(pkt.ack.largest, 100);
 	assert_int_equal(pkt.ack.limit, 5000);
 	assert_int_equal(pkt.ack.first, 9);
+	assert_int_equal(pkt.ack.ect, 0x1234);
+	assert_int_equal(pkt.ack.ce, 0x567);
 	assert_int_equal(rxd_pkt_range(&pkt, 0).gap, 3);
 	assert_int_equal(rxd_pkt_range(&pkt, 1).len, 1);
 	assert_int_equal(pkt.off, 123456);

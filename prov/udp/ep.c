@@ -147,6 +147,27 @@ static int set_trains(struct udp_ep *ep, const void *val, size_t len)
 	return 0;
 }
 
+static int set_ecn(struct udp_ep *ep, const void *val, size_t len)
+{
+	struct obj_prog *prog = ep->base.prog;
+	int codepoint, ret;
+
+	if (len != sizeof(codepoint))
+		return -FI_EINVAL;
+	memcpy(&codepoint, val, sizeof(codepoint));
+	if (!ep->trains || (ep->base.enabled && !ep->tells_ecn))
+		return -FI_EOPBADSTATE;
+	if (codepoint & ~NET_ECN_MASK)
+		return -FI_EINVAL;
+	ep->tells_ecn = true;
+	if (!ep->base.enabled)
+		return udp_train_ecn(ep, codepoint);
+	lock_get(&prog->lock);
+	ret = udp_train_ecn(ep, codepoint);
+	lock_put(&prog->lock);
+	return ret;
+}
+
 static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t len)
 {
 	struct udp_ep *ep = udp_ep_of(base);
@@ -154,6 +175,8 @@ static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t l
 
 	if (optname == NET_OPT_TRAINS)
 		return set_trains(ep, val, len);
+	if (optname == NET_OPT_ECN)
+		return set_ecn(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(size))

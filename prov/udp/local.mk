@@ -32,6 +32,7 @@ endif
 udp_world_tests = \
 	prov/udp/burst_test \
 	prov/udp/calls_test \
+	prov/udp/ecn_test \
 	prov/udp/mc_test \
 	prov/udp/pair_test \
 	prov/udp/prov_test \
@@ -51,6 +52,9 @@ prov_udp_burst_test_LDADD = $(udp_world_libs)
 prov_udp_calls_test_SOURCES = prov/udp/calls_test.c prov/udp/world.h
 prov_udp_calls_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_calls_test_LDADD = $(udp_world_libs)
+prov_udp_ecn_test_SOURCES = prov/udp/ecn_test.c prov/udp/world.h
+prov_udp_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_ecn_test_LDADD = $(udp_world_libs)
 prov_udp_mc_test_SOURCES = prov/udp/mc_test.c prov/udp/world.h
 prov_udp_mc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_mc_test_LDADD = $(udp_world_libs)

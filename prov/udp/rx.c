@@ -139,6 +139,12 @@ static inline fi_addr_t rx_source(struct udp_ep *ep, const union net_sa *from)
 	return obj_av_find(ep->base.av, from, net_addr_len(&from->sa));
 }
 
+/* What a completion has as data: the program's, or NET_OPT_ECN's. */
+static inline uint64_t rx_data(const struct udp_ep *ep, const struct udp_hdr *hdr)
+{
+	return hdr->flags & UDP_WIRE_DATA ? be64toh(hdr->data) : ep->seen;
+}
+
 /* The datagram of @len bytes in @rx, its header in @hdr, cut or not. */
 static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct udp_hdr *hdr,
 		       const struct msghdr *msg, size_t len)
@@ -156,7 +162,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 		return;
 	}
 	len -= sizeof(*hdr);
-	data = be64toh(hdr->data);
+	data = rx_data(ep, hdr);
 	flags = hdr->flags & UDP_WIRE_DATA ? FI_REMOTE_CQ_DATA : 0;
 	src = rx_source(ep, from);
 	if (__builtin_expect(msg->msg_flags & MSG_TRUNC, 0)) {
@@ -280,7 +286,7 @@ static void train_message(struct udp_ep *ep, struct udp_rx *rx, const struct udp
 						      (uint8_t *) rx->iov[1].iov_base));
 	else
 		flags |= FI_RECV | FI_MSG;
-	obj_ep_comp_rx(&ep->base, want, context, flags, len, payload, be64toh(hdr->data), 0, src,
+	obj_ep_comp_rx(&ep->base, want, context, flags, len, payload, rx_data(ep, hdr), 0, src,
 		       OBJ_CNTR_RECV);
 }
 
@@ -333,7 +339,7 @@ static inline int rx_one(struct udp_sock *sock)
 		return rx_error(ep, errno);
 	}
 	if (__builtin_expect(ep->trains, 0)) {
-		seg = msg->msg_controllen ? udp_train_segment(msg, (size_t) len) : (size_t) len;
+		seg = udp_train_segment(ep, msg, (size_t) len);
 		msg->msg_control = NULL;
 		msg->msg_controllen = 0;
 		if (seg < (size_t) len && rx->multi)

@@ -32,6 +32,16 @@ static int set_int(int fd, int level, int opt, int value)
 	return setsockopt(fd, level, opt, &value, sizeof(value)) ? -errno : 0;
 }
 
+/* How datagrams leave, and that we are told how they come. */
+static int ecn_setup(const struct udp_ep *ep, int fd)
+{
+	bool six = ep->name.sa.sa_family == AF_INET6;
+	int level = six ? IPPROTO_IPV6 : IPPROTO_IP;
+	int ret = set_int(fd, level, six ? IPV6_RECVTCLASS : IP_RECVTOS, ep->tells_ecn);
+
+	return ret ? ret : set_int(fd, level, six ? IPV6_TCLASS : IP_TOS, ep->ecn);
+}
+
 void udp_train_setup(struct udp_ep *ep, int fd)
 {
 	int ret, family = ep->name.sa.sa_family;
@@ -46,6 +56,19 @@ void udp_train_setup(struct udp_ep *ep, int fd)
 	if (ret)
 		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "datagrams arrive one by one: %s\n",
 			fi_strerror(-ret));
+	if (ep->tells_ecn)
+		ecn_setup(ep, fd);
+}
+
+int udp_train_ecn(struct udp_ep *ep, int codepoint)
+{
+	int ret;
+
+	ep->ecn = codepoint;
+	ret = ecn_setup(ep, ep->sock.fd);
+	if (!ret && ep->hot.fd >= 0)
+		ret = ecn_setup(ep, ep->hot.fd);
+	return ret;
 }
 
 /* ---- sending ----------------------------------------------------------------- */
@@ -121,16 +144,32 @@ int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx)
 
 /* ---- receiving --------------------------------------------------------------- */
 
-size_t udp_train_segment(const struct msghdr *msg, size_t len)
+/* IPv4 has it as a byte, IPv6 as a number. */
+static unsigned ecn_of(const struct cmsghdr *c)
+{
+	int class;
+
+	if (c->cmsg_level == IPPROTO_IP)
+		return *CMSG_DATA(c) & NET_ECN_MASK;
+	memcpy(&class, CMSG_DATA(c), sizeof(class));
+	return (unsigned) class & NET_ECN_MASK;
+}
+
+size_t udp_train_segment(struct udp_ep *ep, const struct msghdr *msg, size_t len)
 {
 	struct cmsghdr *c;
+	size_t all = len;
 	int seg;
 
+	ep->seen = 0;
 	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR((struct msghdr *) msg, c)) {
-		if (c->cmsg_level != SOL_UDP || c->cmsg_type != UDP_GRO)
-			continue;
-		memcpy(&seg, CMSG_DATA(c), sizeof(seg));
-		return seg > 0 && (size_t) seg < len ? (size_t) seg : len;
+		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
+			memcpy(&seg, CMSG_DATA(c), sizeof(seg));
+			len = seg > 0 && (size_t) seg < all ? (size_t) seg : all;
+		} else if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) ||
+			   (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS)) {
+			ep->seen = ecn_of(c);
+		}
 	}
 	return len;
 }

@@ -41,7 +41,7 @@ extern struct fi_provider udp_prov;
 /* Room for what the system says, or is told, about a message. */
 union udp_ctl {
 	struct cmsghdr c;
-	char room[CMSG_SPACE(sizeof(int))];
+	char room[2 * CMSG_SPACE(sizeof(int))];	/* length and codepoint */
 };
 
 /* A socket that a poller watches: an endpoint's own, or that of a group it joined. */
@@ -102,6 +102,9 @@ struct udp_ep {
 	bool source_err;	/* FI_SOURCE_ERR */
 	bool trains;		/* NET_OPT_TRAINS */
 	bool trains_fail;	/* the system does not take them */
+	bool tells_ecn;		/* NET_OPT_ECN before it was enabled */
+	int ecn;		/* codepoint of what leaves */
+	unsigned seen;		/* that of the datagram in hand, if @tells_ecn */
 
 	struct list posted;	/* struct udp_rx */
 	struct pool rx_pool;	/* of the posted ones: rx_pool.used of them */
@@ -271,8 +274,15 @@ unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, stru
  */
 int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx);
 
-/* udp_train_segment - of how many bytes are the datagrams in @msg of @len bytes? */
-size_t udp_train_segment(const struct msghdr *msg, size_t len);
+/* udp_train_ecn - NET_OPT_ECN: datagrams leave as @codepoint from all sockets of @ep.
+ * Threading: locked, once enabled.   Errors: those of the system.
+ */
+int udp_train_ecn(struct udp_ep *ep, int codepoint);
+
+/* udp_train_segment - of how many bytes are the datagrams in @msg of @len bytes?
+ * Also notes their codepoint in @ep->seen.
+ */
+size_t udp_train_segment(struct udp_ep *ep, const struct msghdr *msg, size_t len);
 
 /* ---- hot.c ----------------------------------------------------------------- */
 

@@ -30,6 +30,8 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#include "net/net_opt.h"
+
 #define ENDS_MAX 16
 
 /* How a world is to be; all zero is the plain one. */
@@ -44,6 +46,7 @@ struct conf {
 	bool counters;
 	bool eq;
 	bool strangers;			/* the endpoints are not in each other's vectors */
+	bool trains;			/* as prov/rxd has them: NET_OPT_TRAINS, NET_OPT_ECN */
 	const char *iface;		/* NULL: lo */
 };
 
@@ -99,6 +102,16 @@ static inline void world_cntr(struct world *w, struct fid_cntr **cntr)
 	OK(fi_cntr_open(w->domain, &attr, cntr, NULL));
 }
 
+static inline void world_trains(struct fid_ep *ep)
+{
+	size_t least = NET_TRAIN_MAX;
+	int on = 1, ecn = NET_ECN_NOT;
+
+	OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_TRAINS, &on, sizeof(on)));
+	OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof(least)));
+	OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_ECN, &ecn, sizeof(ecn)));
+}
+
 static inline void world_add(struct world *w, struct end *e, const struct conf *c)
 {
 	struct fi_cq_attr cq = {
@@ -123,6 +136,8 @@ static inline void world_add(struct world *w, struct end *e, const struct conf *
 		OK(fi_eq_open(w->fabric, &eq, &e->eq, e));
 		OK(fi_ep_bind(e->ep, &e->eq->fid, 0));
 	}
+	if (c->trains)
+		world_trains(e->ep);
 	OK(fi_enable(e->ep));
 	e->name_len = sizeof(e->name);
 	OK(fi_getname(&e->ep->fid, &e->name, &e->name_len));

@@ -24,4 +24,21 @@
 
 #define NET_TRAIN_MAX 65536	/* bytes of a train */
 
+/*
+ * NET_OPT_ECN - udp: an int, after NET_OPT_TRAINS: a codepoint of NET_ECN_*, with which
+ * all datagrams leave from now on.
+ *
+ * Set before fi_enable(), to whatever codepoint, it also makes the data field of each
+ * completion of a receive without FI_REMOTE_CQ_DATA the codepoint with which the
+ * datagram came.  May be called again at any time.
+ *
+ * Source: RFC 3168 section 5.
+ */
+#define NET_OPT_ECN (-(0x0da << 16))
+
+#define NET_ECN_NOT 0		/* who sends it would not listen */
+#define NET_ECN_ECT0 2		/* would */
+#define NET_ECN_CE 3		/* and a queue on the way is long */
+#define NET_ECN_MASK 3
+
 #endif

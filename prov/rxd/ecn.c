@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "ecn.h"
+
+void rxd_ecn_init(struct rxd_ecn *ecn, bool on)
+{
+	*ecn = (struct rxd_ecn) { .state = on ? RXD_ECN_TRY : RXD_ECN_OFF };
+}
+
+void rxd_ecn_sent(struct rxd_ecn *ecn)
+{
+	ecn->marked++;
+	if (ecn->state == RXD_ECN_TRY && ++ecn->tried == RXD_ECN_TRIES)
+		ecn->state = RXD_ECN_WAIT;
+}
+
+static bool on_trial(const struct rxd_ecn *ecn)
+{
+	return ecn->state == RXD_ECN_TRY || ecn->state == RXD_ECN_WAIT;
+}
+
+void rxd_ecn_lost(struct rxd_ecn *ecn)
+{
+	if (on_trial(ecn) && ++ecn->lost == RXD_ECN_TRIES)
+		ecn->state = RXD_ECN_OFF;
+}
+
+bool rxd_ecn_silence(struct rxd_ecn *ecn)
+{
+	if (!on_trial(ecn))
+		return false;
+	ecn->state = RXD_ECN_OFF;
+	return true;
+}
+
+/* Fewer than were acknowledged: cleared on the way.  More than there were: set there.
+ * All of those on trial: by something that is no queue.
+ */
+static bool is_wrong(const struct rxd_ecn *ecn, unsigned marked, unsigned counted)
+{
+	return counted < marked || (int32_t) (ecn->seen - ecn->marked) > 0 ||
+	       (!ecn->calm && ecn->seen >= RXD_ECN_TRIES);
+}
+
+bool rxd_ecn_on_ack(struct rxd_ecn *ecn, unsigned marked, uint16_t ect, uint16_t ce,
+		    bool *off_p)
+{
+	unsigned more_ect = (uint16_t) (ect - ecn->ect), more_ce = (uint16_t) (ce - ecn->ce);
+
+	*off_p = false;
+	if (ecn->state == RXD_ECN_OFF)
+		return false;
+	ecn->ect = ect;
+	ecn->ce = ce;
+	ecn->seen += more_ect + more_ce;
+	ecn->calm |= more_ect > 0;
+	if (is_wrong(ecn, marked, more_ect + more_ce)) {
+		ecn->state = RXD_ECN_OFF;
+		*off_p = true;
+		return false;
+	}
+	if (on_trial(ecn) && ecn->calm)
+		ecn->state = RXD_ECN_GOOD;
+	return more_ce > 0;
+}
