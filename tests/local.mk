@@ -29,7 +29,7 @@ script_tests = \
 	tests/tools/fi_strerror_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += tests/tap.sh tests/tsan.supp tests/valgrind.supp
+EXTRA_DIST += tests/tap.sh tests/valgrind.supp
 
 # What ompi_test compiles with the MPI that is installed.
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \

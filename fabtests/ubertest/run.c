@@ -116,24 +116,59 @@ static void await(struct uber *u, bool (*done)(struct uber *u, const void *want,
 	}
 }
 
+/* Between memory that the client reads and changes by itself, which it is told over the
+ * control connection, and memory of this program alone: an order that no thread sanitizer
+ * sees, which is to look away here.
+ */
+static __attribute__((noinline, no_sanitize("thread"))) void carry(void *to, const void *from,
+								     size_t len)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	volatile word *to8 = to;
+	const volatile word *from8 = from;
+	volatile char *to1 = to;
+	const volatile char *from1 = from;
+
+	__sync_synchronize();
+	for (size_t i = 0; i < len / 8; i++)
+		to8[i] = from8[i];
+	for (size_t i = len / 8 * 8; i < len; i++)
+		to1[i] = from1[i];
+}
+
+static void expose(struct uber *u, const void *from, size_t len)
+{
+	carry(u->ft.rx.p, from, len);
+}
+
+/* What the client has made of it so far; the caller frees it. */
+static void *seen(struct uber *u, size_t len)
+{
+	void *copy = malloc(len ? len : 1);
+
+	if (!copy)
+		ft_fail("out of memory for %zu bytes", len);
+	carry(copy, u->ft.rx.p, len);
+	return copy;
+}
+
 static bool same_bytes(struct uber *u, const void *want, size_t len)
 {
-	__sync_synchronize();
-	return !memcmp(u->ft.rx.p, want, len);
+	void *now = seen(u, len);
+	bool same = !memcmp(now, want, len);
+
+	free(now);
+	return same;
 }
 
 static bool same_cells(struct uber *u, const void *want, size_t len)
 {
-	__sync_synchronize();
-	return uber_same(u->c.v[KEY_DATATYPE], u->ft.rx.p, want, len / uber_size(u->c.v[KEY_DATATYPE]));
-}
+	enum fi_datatype type = u->c.v[KEY_DATATYPE];
+	void *now = seen(u, len);
+	bool same = uber_same(type, now, want, len / uber_size(type));
 
-/* What the client then reads or changes by itself: it is told so beside the library, and
- * same_bytes() and same_cells() look on while it does (tests/tsan.supp).
- */
-static void expose(struct uber *u, const void *from, size_t len)
-{
-	memcpy(u->ft.rx.p, from, len);
+	free(now);
+	return same;
 }
 
 /* The entry that data from the client makes; some providers take a receive for it. */
