@@ -12,6 +12,8 @@
 #                      "/* [page */" and "/* page] */" of it, if they are there
 #   .\" @seealso A B   a sorted SEE ALSO section of those pages, e.g. fi_cq(3)
 #
+# Lines of text that are too long for mandoc's lint are folded.
+#
 # awk -v version=V -v dir=DIR -v abi=DIR -f mkman.awk PAGE.in >PAGE
 
 function escape(s)
@@ -139,6 +141,21 @@ function trim(s)
 	return s
 }
 
+# A line of text as several, none longer than mandoc's lint wants them.
+function fold(s,    at)
+{
+	while (length(s) > 80) {
+		for (at = 80; at > 1; at--)
+			if (substr(s, at, 1) == " " && substr(s, at + 1, 1) !~ /[ .\047]/)
+				break
+		if (at <= 1)
+			break
+		print substr(s, 1, at - 1)
+		s = substr(s, at + 1)
+	}
+	print s
+}
+
 function key(name,    part)
 {
 	split(name, part, /[()]/)
@@ -149,4 +166,7 @@ function key(name,    part)
 /^\.\\" @names / { sub(/^\.\\" @names /, ""); names($0); next }
 /^\.\\" @proto / { sub(/^\.\\" @proto /, ""); protos($0); next }
 /^\.\\" @seealso / { sub(/^\.\\" @seealso /, ""); seealso($0); next }
-{ gsub(/@VERSION@/, version); print }
+/^\.Bd -(literal|unfilled)/ { literal = 1 }
+/^\.Ed/ { literal = 0 }
+literal || /^[.\047]/ { gsub(/@VERSION@/, version); print; next }
+{ gsub(/@VERSION@/, version); fold($0) }
