@@ -116,9 +116,11 @@ static void sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 	uint64_t sent_ns = rxd_loss_sent_ns(&conn->loss, pkt->ack.largest);
 	uint64_t delay = (uint64_t) pkt->ack.delay_us * 1000;
 
-	if (sent_ns && now > sent_ns)
-		rxd_rtt_sample(&conn->rtt, now - sent_ns,
-			       delay < RXD_PEER_DELAY_NS ? delay : RXD_PEER_DELAY_NS);
+	if (!sent_ns || now <= sent_ns)
+		return;
+	rxd_cc_on_rtt(&conn->cc, now, now - sent_ns);
+	rxd_rtt_sample(&conn->rtt, now - sent_ns,
+		       delay < RXD_PEER_DELAY_NS ? delay : RXD_PEER_DELAY_NS);
 }
 
 static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct acking *a)

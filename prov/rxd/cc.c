@@ -22,6 +22,7 @@ static double cube_root(double x)
 #define BURST_NS 1000000		/* what a timer may be late by leaves at once */
 #define BURST_SEGS 10
 #define LOSING_SHIFT 8			/* the share of losses is that of some 256 packets */
+#define BBR_LOSING (RXD_CC_ALL / 50)	/* what BBR takes for chance in any case */
 #define QUEUE_NS 1000000		/* round trips differ by so much without a queue */
 
 static uint64_t least(const struct rxd_cc *cc)
@@ -38,6 +39,8 @@ void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg, unsigne
 		.threshold = UINT64_MAX,
 		.tolerance = RXD_CC_ALL / 100 * tolerance,
 	};
+	if (kind == RXD_CC_BBR)
+		rxd_bbr_init(&cc->bbr);
 }
 
 void rxd_cc_set_seg(struct rxd_cc *cc, uint32_t seg)
@@ -99,10 +102,22 @@ static void grow_newreno(struct rxd_cc *cc, uint64_t bytes)
 	cc->window += cc->seg;
 }
 
+void rxd_cc_on_rtt(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
+{
+	if (cc->kind == RXD_CC_BBR)
+		rxd_bbr_on_rtt(&cc->bbr, now, rtt_ns);
+}
+
 void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t bytes,
 		   uint64_t rtt_ns, bool limited)
 {
 	cc->losing -= cc->losing >> LOSING_SHIFT;
+	if (cc->kind == RXD_CC_BBR) {
+		cc->window = rxd_bbr_on_ack(&cc->bbr, now, sent_ns, bytes, limited,
+					    cc->losing > cc->tolerance && cc->losing > BBR_LOSING,
+					    cc->window, cc->seg);
+		return;
+	}
 	if (sent_ns <= cc->recovery_ns && cc->recovery_ns)
 		return;
 	if (!limited) {
@@ -155,6 +170,10 @@ static void slow_down(struct rxd_cc *cc, uint64_t now)
 
 void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)
 {
+	if (cc->kind == RXD_CC_BBR) {
+		rxd_bbr_on_mark(&cc->bbr);
+		return;
+	}
 	if (cc->recovery_ns && sent_ns <= cc->recovery_ns)
 		return;
 	slow_down(cc, now);
@@ -165,6 +184,10 @@ void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 		    const struct rxd_rtt *rtt)
 {
 	cc->losing += (RXD_CC_ALL - cc->losing) >> LOSING_SHIFT;
+	if (cc->kind == RXD_CC_BBR) {
+		rxd_bbr_on_loss(&cc->bbr);
+		return;
+	}
 	if (cc->recovery_ns && sent_ns <= cc->recovery_ns) {
 		cc->undo_left++;
 		return;
@@ -177,7 +200,7 @@ void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 
 void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)
 {
-	if (!cc->undo_left || cc->undo_dead || sent_ns > cc->recovery_ns)
+	if (cc->kind == RXD_CC_BBR || !cc->undo_left || cc->undo_dead || sent_ns > cc->recovery_ns)
 		return;
 	if (--cc->undo_left)
 		return;
@@ -191,6 +214,11 @@ void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)
 
 void rxd_cc_on_silence(struct rxd_cc *cc, uint64_t now)
 {
+	if (cc->kind == RXD_CC_BBR) {
+		rxd_bbr_init(&cc->bbr);		/* the path is new to us */
+		cc->window = least(cc);
+		return;
+	}
 	if (cc->threshold > cc->window / 2)
 		cc->threshold = cc->window * 7 / 10;
 	if (cc->threshold < least(cc))
@@ -205,6 +233,10 @@ void rxd_cc_on_idle(struct rxd_cc *cc)
 {
 	uint64_t first = (uint64_t) RXD_CC_FIRST * cc->seg;
 
+	if (cc->kind == RXD_CC_BBR) {
+		rxd_bbr_on_idle(&cc->bbr);	/* what leaves is paced all the same */
+		return;
+	}
 	cc->epoch_ns = 0;
 	if (cc->window > first)
 		cc->window = first;
@@ -218,7 +250,14 @@ void rxd_cc_on_idle(struct rxd_cc *cc)
 static uint64_t time_of(const struct rxd_cc *cc, uint64_t bytes, uint64_t rtt_ns)
 {
 	double faster = cc->window < cc->threshold ? 2 : 1.25;
+	uint64_t rate = cc->kind == RXD_CC_BBR ? rxd_bbr_pace(&cc->bbr) : 0, ns, most;
 
+	if (rate) {
+		/* the path may have been cut: a few packets a round trip are never too many */
+		most = rtt_ns / RXD_BBR_LEAST * bytes / cc->seg;
+		ns = (uint64_t) ((double) bytes * 1e9 / (double) rate);
+		return ns < most ? ns : most;
+	}
 	return (uint64_t) ((double) bytes * (double) rtt_ns / ((double) cc->window * faster));
 }
 

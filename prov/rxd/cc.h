@@ -4,7 +4,8 @@
 /*
  * cc.h - how much may be under way, and how fast it leaves.  Pure.
  *
- * CUBIC, or NewReno for comparison.  Bytes and nanoseconds.
+ * CUBIC; BBR (bbr.h), which measures what the path delivers; or NewReno for comparison.
+ * Bytes and nanoseconds.
  *
  * Lines that lose a few packets by themselves are told from full queues: as long as no
  * more than a share of the packets is lost and round trips are not longer than they
@@ -18,27 +19,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bbr.h"
 #include "rtt.h"
 
 enum rxd_cc_kind {
 	RXD_CC_CUBIC,
 	RXD_CC_NEWRENO,
+	RXD_CC_BBR,
 };
 
 struct rxd_cc {
 	uint64_t window;		/* bytes that may be under way */
 	uint64_t threshold;		/* slow start ends here */
-	uint64_t acked;			/* NewReno: bytes towards the next step */
-	uint64_t recovery_ns;		/* losses of packets sent before belong to the same event */
-	uint64_t epoch_ns;		/* growth of the cubic began; 0: begins with the next */
-	double w_max;			/* window at the last event */
-	double w_est;			/* what NewReno would have */
-	double k;			/* seconds until the cubic is back at w_max */
-	/* what to go back to, if the event was none */
-	uint64_t undo_window, undo_threshold;
-	double undo_w_max;
-	uint32_t undo_left;		/* packets of the event not proved spurious; 0: no undo */
-	bool undo_dead;			/* one of them was truly lost */
+	union {
+		struct {		/* CUBIC, NewReno */
+			uint64_t acked;		/* NewReno: bytes towards the next step */
+			uint64_t recovery_ns;	/* losses of packets sent before are of the same event */
+			uint64_t epoch_ns;	/* growth of the cubic began; 0: begins with the next */
+			double w_max;		/* window at the last event */
+			double w_est;		/* what NewReno would have */
+			double k;		/* seconds until the cubic is back at w_max */
+			/* what to go back to, if the event was none */
+			uint64_t undo_window, undo_threshold;
+			double undo_w_max;
+			uint32_t undo_left;	/* packets of the event not proved spurious; 0: no undo */
+			bool undo_dead;		/* one of them was truly lost */
+		};
+		struct rxd_bbr bbr;
+	};
 	uint32_t seg;			/* bytes of a full packet */
 	uint32_t tolerance;		/* share that may be lost, of RXD_CC_ALL */
 	uint32_t losing;		/* share that was lost lately */
@@ -57,6 +65,9 @@ void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg, unsigne
 
 /* rxd_cc_set_seg - a full packet is longer or shorter from now on. */
 void rxd_cc_set_seg(struct rxd_cc *cc, uint32_t seg);
+
+/* rxd_cc_on_rtt - a round trip took @rtt_ns; before the acknowledgement that says so. */
+void rxd_cc_on_rtt(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns);
 
 /* rxd_cc_on_ack - @bytes arrived, sent at @sent_ns.
  * @limited: the window was what held the sender back; else it does not grow

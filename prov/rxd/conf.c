@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <rdma/fi_errno.h>
 #include <stddef.h>
+#include <strings.h>
 
 struct rxd_conf rxd_conf = {
 	.conn_timeout_ms = 60000,
@@ -62,8 +63,6 @@ static const struct param {
 	  "percent of the packets that a path may lose before that is taken for congestion, as "
 	  "long as its round trips do not grow; 0: each loss is congestion, as for TCP "
 	  "(default: 3)" },
-	{ "NEWRENO", FI_PARAM_BOOL, FIELD(cc), 0, 1,
-	  "congestion control by NewReno instead of CUBIC (default: off)" },
 };
 
 static int read_number(const struct param *param, long *value_p)
@@ -101,6 +100,28 @@ static void read_param(const struct param *param)
 		*(int *) field = (int) value;
 }
 
+static void define_congestion(void)
+{
+	static const char *const names[] = {
+		[RXD_CC_CUBIC] = "cubic", [RXD_CC_NEWRENO] = "newreno", [RXD_CC_BBR] = "bbr",
+	};
+	char *text;
+	int i;
+
+	fi_param_define(rxd_conf.prov, "CONGESTION", FI_PARAM_STRING,
+			"congestion control: cubic, bbr, newreno (default: cubic)");
+	if (fi_param_get_str(rxd_conf.prov, "CONGESTION", &text) || !text)
+		return;
+	for (i = 0; i <= RXD_CC_BBR; i++) {
+		if (!strcasecmp(text, names[i])) {
+			rxd_conf.cc = (enum rxd_cc_kind) i;
+			return;
+		}
+	}
+	FI_WARN(rxd_conf.prov, FI_LOG_CORE,
+		"parameter CONGESTION is ignored, it must be cubic, bbr or newreno\n");
+}
+
 static void define_fault(void)
 {
 	const char *why;
@@ -122,11 +143,11 @@ void rxd_conf_define(void)
 {
 	size_t i;
 
-	_Static_assert(sizeof(enum rxd_cc_kind) == sizeof(int), "read as a number");
 	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
 		fi_param_define(rxd_conf.prov, params[i].name, params[i].type, "%s",
 				params[i].help);
 		read_param(&params[i]);
 	}
+	define_congestion();
 	define_fault();
 }

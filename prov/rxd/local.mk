@@ -4,6 +4,8 @@ EXTRA_DIST += prov/rxd/configure.m4 prov/rxd/README.md
 
 # State alone: no I/O, no clock.
 rxd_pure_sources = \
+	prov/rxd/bbr.c \
+	prov/rxd/bbr.h \
 	prov/rxd/cc.c \
 	prov/rxd/cc.h \
 	prov/rxd/cookie.c \
@@ -63,6 +65,7 @@ dist_check_SCRIPTS += prov/rxd/lossy_test
 TESTS += prov/rxd/lossy_test
 
 rxd_tests = \
+	prov/rxd/bbr_test \
 	prov/rxd/cc_test \
 	prov/rxd/ecn_test \
 	prov/rxd/fault_test \
@@ -79,6 +82,9 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(rxd_tests)
 TESTS += $(rxd_tests)
 rxd_pure_libs = prov/rxd/librxdlink.la $(CMOCKA_LIBS)
+prov_rxd_bbr_test_SOURCES = prov/rxd/bbr_test.c
+prov_rxd_bbr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_bbr_test_LDADD = $(rxd_pure_libs)
 prov_rxd_cc_test_SOURCES = prov/rxd/cc_test.c
 prov_rxd_cc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_cc_test_LDADD = $(rxd_pure_libs)

@@ -540,7 +540,7 @@ static void run(uint64_t number)
 	snet_conf = conf;
 	trouble = !snet_rnd(3);
 	rxd_conf.checksum = conf.corrupt > 0 || snet_rnd(2);
-	rxd_conf.cc = snet_rnd(4) ? RXD_CC_CUBIC : RXD_CC_NEWRENO;
+	rxd_conf.cc = snet_rnd(2) ? RXD_CC_CUBIC : (enum rxd_cc_kind) snet_rnd(3);
 	for (i = 0; i < node_cnt; i++)
 		node_open(i);
 	for (i = 0; i < steps; i++) {

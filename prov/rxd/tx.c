@@ -234,6 +234,17 @@ static void used(struct rxd_conn *conn, uint64_t off, size_t len)
 		rxd_ranges_sub(&conn->lost, off, off + len);	/* of the front: cannot fail */
 }
 
+/* Is there more than may leave?  BBR asks whether there was more to send, the others
+ * whether the window was in the way.
+ */
+static bool is_limited(const struct rxd_conn *conn, uint64_t off, size_t len)
+{
+	if (conn->cc.kind == RXD_CC_BBR)
+		return (off + len < conn->end || !list_empty(&conn->pending)) &&
+		       off + 2 * len <= conn->limit;
+	return conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2;
+}
+
 /* Returns 1 when the burst is full, 0 when it has room. */
 static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 {
@@ -249,8 +260,7 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 	if (rxd_loss_room(&conn->loss))
 		return -FI_ENOMEM;
 	full = emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
-		    conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2, now,
-		    len_p);
+		    is_limited(conn, off, len), now, len_p);
 	used(conn, off, *len_p);
 	return full;
 }

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "bbr.h"
+
+#define SECOND UINT64_C(1000000000)
+#define PHASES 8
+#define ROUNDS 6		/* in each half of the filter */
+#define FULL_ROUNDS 3
+#define DRAIN_TRIPS 8
+#define LOOK_EVERY (5 * SECOND)
+#define LOOK_FOR (SECOND / 5)
+#define ACKED_TOGETHER 8	/* packets, or all of a millisecond */
+
+/* In percent: of the bandwidth, in each phase. */
+static const uint16_t paces[PHASES] = { 125, 75, 100, 100, 100, 100, 100, 100 };
+
+void rxd_bbr_init(struct rxd_bbr *bbr)
+{
+	*bbr = (struct rxd_bbr) { .state = RXD_BBR_STARTUP };
+}
+
+static uint64_t bandwidth(const struct rxd_bbr *bbr)
+{
+	return bbr->bw > bbr->bw_before ? bbr->bw : bbr->bw_before;
+}
+
+/* What the path holds without a queue. */
+static uint64_t pipe(const struct rxd_bbr *bbr)
+{
+	return (uint64_t) ((double) bandwidth(bbr) * (double) bbr->min_rtt / (double) SECOND);
+}
+
+/* ---- states ----------------------------------------------------------------------- */
+
+static void cruise(struct rxd_bbr *bbr, uint64_t now)
+{
+	bbr->state = RXD_BBR_CRUISE;
+	/* not all senders are to begin with the same phase, nor any with the one that drains */
+	bbr->phase = (uint8_t) ((now / 1024) % (PHASES - 1));
+	bbr->phase += bbr->phase > 0;
+	bbr->phase_ns = now;
+}
+
+static void drain(struct rxd_bbr *bbr, uint64_t now)
+{
+	bbr->state = RXD_BBR_DRAIN;
+	bbr->phase_ns = now;
+	bbr->clear = false;
+}
+
+/* A round in which bandwidth did not grow by a quarter is one of three that end STARTUP. */
+static void check_full(struct rxd_bbr *bbr, uint64_t now)
+{
+	if (bandwidth(bbr) >= bbr->full_bw + bbr->full_bw / 4) {
+		bbr->full_bw = bandwidth(bbr);
+		bbr->full_cnt = 0;
+	} else if (!bbr->idle && ++bbr->full_cnt >= FULL_ROUNDS) {
+		drain(bbr, now);
+	}
+}
+
+static void look_at_rtt(struct rxd_bbr *bbr, uint64_t now)
+{
+	if (bbr->state == RXD_BBR_LOOK && now >= bbr->phase_ns) {
+		bbr->min_at_ns = now;
+		cruise(bbr, now);
+	} else if (bbr->state == RXD_BBR_CRUISE && now > bbr->min_at_ns + LOOK_EVERY) {
+		bbr->state = RXD_BBR_LOOK;
+		bbr->min_rtt = 0;
+		bbr->phase_ns = now + LOOK_FOR;
+	}
+}
+
+void rxd_bbr_on_rtt(struct rxd_bbr *bbr, uint64_t now, uint64_t rtt_ns)
+{
+	if (bbr->state == RXD_BBR_DRAIN && rtt_ns <= bbr->min_rtt + bbr->min_rtt / 8)
+		bbr->clear = true;
+	if (bbr->min_rtt && rtt_ns > bbr->min_rtt)
+		return;
+	bbr->min_rtt = rtt_ns ? rtt_ns : 1;
+	if (bbr->state != RXD_BBR_LOOK)
+		bbr->min_at_ns = now;
+}
+
+/* ---- rounds ------------------------------------------------------------------------- */
+
+static void note_bandwidth(struct rxd_bbr *bbr, uint64_t took_ns)
+{
+	uint64_t bw = (uint64_t) ((double) bbr->got * (double) SECOND / (double) took_ns);
+
+	if (bw > bbr->bw)
+		bbr->bw = bw;
+	/* what was not tried is not news */
+	if (bbr->idle || bbr->state == RXD_BBR_LOOK)
+		return;
+	if (++bbr->rounds >= ROUNDS) {
+		bbr->rounds = 0;
+		bbr->bw_before = bbr->bw;
+		bbr->bw = 0;
+	}
+}
+
+/* One of many losses, or a mark: less may be under way.  None: a little more, each round. */
+static void limit(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint32_t seg, bool losing)
+{
+	uint64_t least = (uint64_t) RXD_BBR_LEAST * seg;
+
+	if ((losing && bbr->lost) || bbr->marked) {
+		bbr->most = window * 7 / 10 > least ? window * 7 / 10 : least;
+		if (bbr->state == RXD_BBR_STARTUP)
+			drain(bbr, now);
+	} else if (bbr->most) {
+		bbr->most += bbr->most / 8 > seg ? bbr->most / 8 : seg;
+	}
+}
+
+static void round_ends(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint32_t seg,
+		       bool losing)
+{
+	if (bbr->round_ns && now > bbr->round_ns) {
+		note_bandwidth(bbr, now - bbr->round_ns);
+		if (bbr->state == RXD_BBR_STARTUP)
+			check_full(bbr, now);
+		limit(bbr, now, window, seg, losing);
+	}
+	bbr->round_ns = now;
+	bbr->got = 0;
+	bbr->idle = bbr->marked = bbr->lost = false;
+}
+
+static void next_phase(struct rxd_bbr *bbr, uint64_t now)
+{
+	if (bbr->state != RXD_BBR_CRUISE || now < bbr->phase_ns + bbr->min_rtt)
+		return;
+	bbr->phase = (uint8_t) ((bbr->phase + 1) % PHASES);
+	bbr->phase_ns = now;
+}
+
+/* ---- the window ---------------------------------------------------------------------- */
+
+/* Twice the pipe, and what is acknowledged together. */
+static uint64_t wanted(const struct rxd_bbr *bbr, uint32_t seg)
+{
+	uint64_t together = bandwidth(bbr) / 1000;
+
+	if (together < (uint64_t) ACKED_TOGETHER * seg)
+		together = (uint64_t) ACKED_TOGETHER * seg;
+	return 2 * pipe(bbr) + together;
+}
+
+static uint64_t window_of(const struct rxd_bbr *bbr, uint64_t window, uint64_t bytes, uint32_t seg)
+{
+	uint64_t least = (uint64_t) RXD_BBR_LEAST * seg, want = wanted(bbr, seg);
+
+	if (bbr->state == RXD_BBR_STARTUP)
+		window += bytes;
+	else if (bbr->state == RXD_BBR_LOOK)
+		window = pipe(bbr) / 2;
+	else
+		window = window + bytes < want ? window + bytes : want;
+	if (bbr->most && window > bbr->most)
+		window = bbr->most;
+	return window > least ? window : least;
+}
+
+uint64_t rxd_bbr_on_ack(struct rxd_bbr *bbr, uint64_t now, uint64_t sent_ns, uint64_t bytes,
+			bool limited, bool losing, uint64_t window, uint32_t seg)
+{
+	bbr->got += (uint32_t) bytes;
+	if (!limited)
+		bbr->idle = true;
+	if (sent_ns >= bbr->round_ns)
+		round_ends(bbr, now, window, seg, losing);
+	next_phase(bbr, now);
+	look_at_rtt(bbr, now);
+	if (bbr->state == RXD_BBR_DRAIN &&
+	    (bbr->clear || now > bbr->phase_ns + DRAIN_TRIPS * bbr->min_rtt))
+		cruise(bbr, now);
+	return window_of(bbr, window, bytes, seg);
+}
+
+void rxd_bbr_on_loss(struct rxd_bbr *bbr)
+{
+	bbr->lost = true;
+}
+
+void rxd_bbr_on_idle(struct rxd_bbr *bbr)
+{
+	bbr->round_ns = 0;
+}
+
+void rxd_bbr_on_mark(struct rxd_bbr *bbr)
+{
+	bbr->marked = true;
+}
+
+uint64_t rxd_bbr_pace(const struct rxd_bbr *bbr)
+{
+	uint64_t bw = bandwidth(bbr);
+
+	switch (bbr->state) {
+	case RXD_BBR_STARTUP:
+		return bw * 277 / 100;
+	case RXD_BBR_DRAIN:
+		return bw / 2;
+	case RXD_BBR_CRUISE:
+		return bw * paces[bbr->phase] / 100;
+	default:
+		return bw;
+	}
+}
