@@ -357,13 +357,15 @@ static int post(struct side *s, fi_addr_t to, struct slot *slot, struct tally *t
 
 	if (conf.kill_ms || conf.kill_rx_ms)
 		flags |= FI_DELIVERY_COMPLETE;
-	slot->seq = t->next;
+	/* who is killed within the call does not send the same number in the next life */
+	slot->seq = t->next++;
 	CHECK(slot->seq < MESSAGES);
 	fill(slot->buf, id, slot->seq);
 	ret = fi_sendmsg(s->ep, &msg, flags);
-	if (ret == -FI_EAGAIN)
+	if (ret == -FI_EAGAIN) {
+		t->next--;
 		return 0;
-	t->next++;
+	}
 	slot->busy = !ret;
 	if (ret)
 		t->failed++;
