@@ -143,17 +143,20 @@ static int doze(struct shm_poller *poller)
 	return expedite ? membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
 }
 
+/* has_any - is there something for shm_rx_poll() to take, or to find out? */
+static inline bool has_any(const struct shm_conn *conn)
+{
+	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended, 0);
+}
+
 /* anything - is there something in a ring after all? */
 static bool anything(const struct shm_poller *poller)
 {
-	const struct shm_conn *conn;
 	unsigned i;
 
-	for (i = 0; i < poller->hot_cnt; i++) {
-		conn = poller->hot[i];
-		if (!conn->paused && (conn->ended || shm_in_ready(&conn->in)))
+	for (i = 0; i < poller->hot_cnt; i++)
+		if (!poller->hot[i]->paused && has_any(poller->hot[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -202,7 +205,7 @@ static int read_hot(struct shm_poller *poller, unsigned budget)
 
 	/* backwards: what leaves the list takes the place of one that has been read */
 	while (i-- > 0)
-		if (i < poller->hot_cnt)
+		if (i < poller->hot_cnt && has_any(poller->hot[i]))
 			done += shm_rx_poll(poller->hot[i], budget);
 	if (__builtin_expect(poller->hot_cnt > NEAR_MAX, 0))
 		done += read_far(poller, budget);

@@ -196,6 +196,23 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 0;
 }
 
+void *shm_tx_slot(struct shm_conn *conn, size_t len)
+{
+	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
+		look_out(conn);
+	/* what is rare is left to shm_tx_send(), which looks again, one by one */
+	if (__builtin_expect(len > SHM_BODY || conn->ended || conn->state != SHM_CONN_READY ||
+			     !list_empty(&conn->chan->txq) || shm_out_hung_up(&conn->out) ||
+			     !shm_out_room(&conn->out, SLOTS_WANTED), 0))
+		return NULL;
+	return shm_out_slot(&conn->out)->body;
+}
+
+void shm_tx_post(struct shm_conn *conn, size_t hdr_len, size_t len)
+{
+	publish(conn, SHM_SHORT, hdr_len, len);
+}
+
 int shm_tx_pump(struct shm_conn *conn)
 {
 	struct list *txq = &conn->chan->txq;

@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
 	src/base/clock.h \
+	src/base/copy.h \
 	src/base/hmap.c \
 	src/base/hmap.h \
 	src/base/iov.c \
@@ -19,6 +20,7 @@ EXTRA_DIST += src/base/README.md
 
 base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
 base_tests = \
+	src/base/copy_test \
 	src/base/hmap_test \
 	src/base/iov_test \
 	src/base/list_test \
@@ -32,6 +34,9 @@ TESTS += $(base_tests)
 src_base_hmap_test_SOURCES = src/base/hmap_test.c
 src_base_hmap_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_hmap_test_LDADD = $(base_test_libs)
+src_base_copy_test_SOURCES = src/base/copy_test.c
+src_base_copy_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_copy_test_LDADD = $(base_test_libs)
 src_base_iov_test_SOURCES = src/base/iov_test.c
 src_base_iov_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_iov_test_LDADD = $(base_test_libs)

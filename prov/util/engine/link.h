@@ -166,6 +166,15 @@ struct eng_link_ops {
 	 */
 	int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
 
+	/* slot, post - send one short packet at once, or not at all.  May be NULL, both.
+	 * For the commonest packets, which then need no struct eng_pkt.
+	 * slot() hands out the memory that the peer will read, for @len bytes of header and
+	 * payload together, or NULL: nothing has changed, send() knows what to do.  Unless
+	 * post() follows at once, nothing is sent.
+	 */
+	void *(*slot)(struct eng_link *link, struct eng_peer *peer, size_t len);
+	void (*post)(struct eng_link *link, struct eng_peer *peer, size_t hdr_len, size_t len);
+
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
 	 * burst was on its way leaves now.  May be NULL.
 	 */

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/iov.h"
 #include "engine/aside.h"
 #include "engine/flow.h"
@@ -163,7 +164,7 @@ static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 	match_unpost(m, hit);
 	rxc->posted--;
 	if (msg.len)
-		memcpy(recv->iov[0].iov_base, rx->data, msg.len);
+		copy_short(recv->iov[0].iov_base, rx->data, msg.len);
 	obj_ep_comp_rx(&recv->ep->base, recv->want_comp, recv->context,
 		       recv->cq_flags | (msg.flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0),
 		       msg.len, recv->iov[0].iov_base, msg.data, msg.tag,

@@ -9,6 +9,7 @@
 #include <rdma/fi_tagged.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/iov.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
@@ -52,16 +53,17 @@ static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 	       WIRE_F_DELIVERED : WIRE_F_MATCHED;
 }
 
-static inline void write_header(struct eng_tx *tx, const struct send *s, uint8_t flags,
-				uint16_t ctx, uint32_t id)
+/* write_header - Returns its length, wire_plain_len(). */
+static inline size_t write_header(uint8_t *hdr, const struct send *s, uint8_t flags,
+				  uint16_t ctx, uint32_t id)
 {
-	size_t len = wire_put_base(tx->pkt.hdr, WIRE_EAGER, flags, ctx, id, s->len);
+	size_t len = wire_put_base(hdr, WIRE_EAGER, flags, ctx, id, s->len);
 
 	if (flags & WIRE_F_TAG)
-		len = wire_put_word(tx->pkt.hdr, len, s->tag);
+		len = wire_put_word(hdr, len, s->tag);
 	if (flags & WIRE_F_DATA)
-		len = wire_put_word(tx->pkt.hdr, len, s->data);
-	tx->pkt.hdr_len = (uint16_t) len;
+		len = wire_put_word(hdr, len, s->data);
+	return len;
 }
 
 static inline uint64_t comp_flags(const struct send *s)
@@ -88,7 +90,8 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		eng_tx_free(tx);
 		return -FI_EAGAIN;
 	}
-	write_header(tx, s, s->wire | ack, eng_ep_ctx(ep, s->dest), tx->name.id);
+	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire | ack,
+						  eng_ep_ctx(ep, s->dest), tx->name.id);
 	if (rts)
 		eng_tx_announce(tx);
 	return eng_tx_launch(tx, s->flags);
@@ -137,13 +140,32 @@ static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
 	return 0;
 }
 
+static inline bool post_at_once(struct eng_peer *peer, const struct send *s)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	size_t len = wire_plain_len(s->wire);
+	uint8_t *slot;
+
+	slot = ops->slot ? ops->slot(peer->link, peer, len + s->len) : NULL;
+	if (__builtin_expect(!slot, 0))
+		return false;
+	write_header(slot, s, s->wire, 0, 0);
+	if (s->len)
+		copy_short(slot + len, s->iov->iov_base, s->len);
+	ops->post(peer->link, peer, len, s->len);
+	return true;
+}
+
 static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
 	struct pool *pool = &ep->grp->txs;
-	struct eng_tx *tx = pool_get(pool);
 	bool want = eng_tx_wants_comp(ep, s->flags);
+	struct eng_tx *tx;
 	int ret;
 
+	if (post_at_once(peer, s))
+		goto sent;
+	tx = pool_get(pool);
 	if (__builtin_expect(!tx, 0))
 		return -FI_EAGAIN;
 	tx->pkt.flags = ENG_PKT_INLINE;
@@ -154,13 +176,14 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 	tx->pkt.done = eng_tx_done;
 	if (s->len)
 		memcpy(tx->data, s->iov->iov_base, s->len);
-	write_header(tx, s, s->wire, 0, 0);
+	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire, 0, 0);
 	ret = eng_peer_send(peer, &tx->pkt);
 	if (__builtin_expect(!ret, 0))
 		return kept(tx, ep, peer, s, want);
 	pool_put(pool, tx);
 	if (__builtin_expect(ret < 0, 0))
 		return ep->hub->only ? ret : -FI_EAGAIN;
+sent:
 	obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
 	return 0;
 }

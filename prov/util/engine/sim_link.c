@@ -282,6 +282,27 @@ static int sim_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt
 	return 1;
 }
 
+/* One at a time, as the engine has it. */
+static uint8_t sim_short[ENG_HDR_MAX];
+
+static void *sim_slot(struct eng_link *link, struct eng_peer *peer, size_t len)
+{
+	struct chan *chan = chan_of(peer);
+
+	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) ||
+	    chance(sim.conf.queue_pct) || len > sizeof(sim_short))
+		return NULL;
+	return sim_short;
+}
+
+static void sim_post(struct eng_link *link, struct eng_peer *peer, size_t hdr_len, size_t len)
+{
+	struct iovec iov = { sim_short + hdr_len, len };
+	struct chan *chan = chan_of(peer);
+
+	transmit(chan->conn, !chan->side, sim_short, hdr_len, &iov, 1, len);
+}
+
 /* ---- endings ---------------------------------------------------------------- */
 
 /* Lose what is under way from a random point on. */
@@ -859,6 +880,8 @@ static const struct eng_link_ops link_ops = {
 	.getname = sim_getname,
 	.peer_get = sim_peer_get,
 	.peer_put = sim_peer_put,
+	.slot = sim_slot,
+	.post = sim_post,
 	.send = sim_send,
 	.hold = sim_hold,
 	.pull = sim_pull,

@@ -156,6 +156,17 @@ struct wire_msg {
 const char *wire_parse(const uint8_t *hdr, size_t hdr_len, size_t payload,
 		       struct wire_msg *out);
 
+static inline unsigned wire_plain_words(unsigned flags)
+{
+	return (flags & 1u) + (flags >> 1 & 1u);	/* WIRE_F_TAG, WIRE_F_DATA */
+}
+
+/* wire_plain_len - length of an EAGER's header, by WIRE_F_TAG and WIRE_F_DATA of @flags. */
+static inline size_t wire_plain_len(unsigned flags)
+{
+	return sizeof(struct wire_base) + 8 * wire_plain_words(flags);
+}
+
 /* wire_parse_plain - the same for the commonest packet alone: an EAGER message of
  * receive context 0 that wants no answer.
  *
@@ -167,13 +178,13 @@ static inline bool wire_parse_plain(const uint8_t *hdr, size_t hdr_len, size_t p
 {
 	const struct wire_base *base = (const struct wire_base *) hdr;
 	uint64_t word[2] = { 0, 0 };
-	unsigned words;
+	unsigned words;		/* tag, data */
 
 	if (hdr_len < sizeof(*base) || base->op != WIRE_EAGER ||
 	    (base->flags & ~(WIRE_F_TAG | WIRE_F_DATA)) || base->ctx)
 		return false;
-	words = (base->flags & 1u) + (base->flags >> 1 & 1u);	/* WIRE_F_TAG, WIRE_F_DATA */
-	if (hdr_len != sizeof(*base) + words * sizeof(*word) ||
+	words = wire_plain_words(base->flags);
+	if (hdr_len != wire_plain_len(base->flags) ||
 	    le64toh(base->len) != payload || payload > WIRE_LEN_MAX)
 		return false;
 	if (words)
@@ -196,14 +207,14 @@ const char *wire_op_name(unsigned op);
 static inline size_t wire_put_base(uint8_t *hdr, enum wire_op op, uint8_t flags,
 				   uint16_t ctx, uint32_t id, uint64_t len)
 {
-	struct wire_base *base = (struct wire_base *) hdr;
+	/* op, flags, ctx, id, as one word: it is soon read again as one */
+	uint64_t word = htole64(op | (uint64_t) flags << 8 | (uint64_t) ctx << 16 |
+				(uint64_t) id << 32);
 
-	base->op = op;
-	base->flags = flags;
-	base->ctx = htole16(ctx);
-	base->id = htole32(id);
-	base->len = htole64(len);
-	return sizeof(*base);
+	len = htole64(len);
+	__builtin_memcpy(hdr, &word, sizeof(word));
+	__builtin_memcpy(hdr + sizeof(word), &len, sizeof(len));
+	return sizeof(struct wire_base);
 }
 
 /* wire_put_word - append a tag, data or offset word at @at.  Returns the new length. */

@@ -121,6 +121,20 @@ static inline void pop(struct obj_cq *cq)
 	__atomic_store_n(&cq->head, cq->head + 1, __ATOMIC_RELAXED);
 }
 
+/* Word by word, as it was written: a wider load has to wait until the words behind it
+ * have left the store buffer, and the entry of a reply was written a moment ago.
+ */
+static inline void show(char *buf, const struct fi_cq_tagged_entry *e, size_t size)
+{
+	uint64_t word;
+	size_t at;
+
+	for (at = 0; at < size; at += sizeof(word)) {
+		word = __atomic_load_n((const uint64_t *) ((const char *) e + at), __ATOMIC_RELAXED);
+		memcpy(buf + at, &word, sizeof(word));
+	}
+}
+
 /* Copy a format's prefix of up to @count successes; stops before an error. */
 static inline ssize_t take(struct obj_cq *cq, char *buf, size_t count, fi_addr_t *src,
 			   size_t size)
@@ -132,7 +146,7 @@ static inline ssize_t take(struct obj_cq *cq, char *buf, size_t count, fi_addr_t
 		slot = cq_head(cq);
 		if (__builtin_expect(slot->err != NULL, 0))
 			break;
-		memcpy(buf + i * size, &slot->e, size);
+		show(buf + i * size, &slot->e, size);
 		if (src)
 			src[i] = slot->src;
 		pop(cq);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/copy.h"
+
+/* Every length, from and to any alignment: what was asked for, and nothing beside it. */
+static void copies(void **state)
+{
+	char from[64], to[64], want[64];
+	size_t len, a, b, i;
+
+	for (i = 0; i < sizeof(from); i++)
+		from[i] = (char) (i * 7 + 1);
+	for (len = 0; len <= 40; len++)
+		for (a = 0; a < 9; a++)
+			for (b = 0; b < 9; b++) {
+				memset(to, 0x55, sizeof(to));
+				memset(want, 0x55, sizeof(want));
+				memcpy(want + b, from + a, len);
+				copy_short(to + b, from + a, len);
+				assert_memory_equal(to, want, sizeof(to));
+			}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
