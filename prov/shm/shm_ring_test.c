@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm_ring_check.h"
@@ -224,6 +226,30 @@ static void what_nobody_put_in_does_no_harm(void **state)
 	}
 }
 
+/* Whoever has the descriptor sees where the one who made the segment was. */
+static void it_lies_where_it_was_made(void **state)
+{
+	unsigned long nodes[16] = { 0 };
+	struct shm_seg *mine, *theirs;
+	int fd, mode = -1;
+	size_t i;
+
+	assert_int_equal(shm_seg_make(&mine, &fd), 0);
+	assert_int_equal(shm_seg_map(fd, &theirs), 0);
+	close(fd);
+	memset(theirs->data, 1, sizeof(theirs->data));
+	assert_int_equal(mine->data[sizeof(mine->data) - 1], 1);
+	if (!syscall(SYS_get_mempolicy, &mode, nodes, 8 * sizeof(nodes), theirs, MPOL_F_ADDR) &&
+	    mode == MPOL_PREFERRED) {	/* else the kernel does not let us have a say */
+		for (i = 0; i < 16 && !nodes[i]; i++)
+			;
+		assert_true(i < 16);
+		assert_int_equal(nodes[i] & (nodes[i] - 1), 0);
+	}
+	shm_seg_unmap(theirs);
+	shm_seg_unmap(mine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +259,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(laps_go_round, make, unmake),
 		cmocka_unit_test_setup_teardown(a_receiver_that_lies_is_found_out, make, unmake),
 		cmocka_unit_test(what_nobody_put_in_does_no_harm),
+		cmocka_unit_test(it_lies_where_it_was_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
