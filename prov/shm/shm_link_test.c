@@ -49,7 +49,6 @@ static void fake_start(void)
 		list_splice_tail(&fake_prog.pollers, &parents);
 	list_init(&fake_prog.pollers);
 	shm_conf.prov = &fake_prov;
-	shm_conf.conn_timeout_ms = 2000;
 	shm_conf.conn_retry_ms = 200;
 }
 
@@ -401,7 +400,7 @@ static void what_was_sent_before_close_arrives(void **state)
 			a = ep_at(NULL);
 			for (k = 0; k < cnt; k++)
 				fake_send(fake_peer(a, &to), i < 4 ? 100 : 100000, 0);
-			fake_close(a, 5000);
+			fake_close(a, 30000);
 			_exit(0);
 		}
 		b->quiet = i > 7;	/* nothing that is kept is asked for before the sender has left */
