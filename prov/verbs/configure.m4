@@ -3,4 +3,5 @@
 # Only the headers are needed to build: the libraries are opened when a device is found.
 OFI_PROVIDER([verbs], [MSG and DGRAM endpoints on RDMA NICs], [
   AC_CHECK_HEADERS([infiniband/verbs.h rdma/rdma_cma.h], [],
-    [ofi_ok=no; ofi_why="libibverbs-dev or librdmacm-dev is not installed"])])
+    [ofi_ok=no; ofi_why="libibverbs-dev or librdmacm-dev is not installed"])
+  AC_CHECK_HEADERS([infiniband/mlx5dv.h])])

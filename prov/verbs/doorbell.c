@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "doorbell.h"
@@ -60,10 +61,16 @@ static void rung(struct vrb_sq *sq)
 {
 }
 
+static int post_recv(struct vrb_sq *sq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
+{
+	return vrb_recv_post(sq->qp, NULL, wr_id, sge, cnt);
+}
+
 static const struct vrb_sq_ops sq_post = {
 	.name = "post",
 	.build = post_build,
 	.ring = rung,
+	.recv = post_recv,
 };
 
 /* ---- ibv_wr_start ------------------------------------------------------------- */
@@ -137,6 +144,7 @@ static const struct vrb_sq_ops sq_extended = {
 	.name = "extended",
 	.build = ext_build,
 	.ring = rung,
+	.recv = post_recv,
 };
 
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece)
@@ -184,9 +192,22 @@ static int post_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
 	return cnt;
 }
 
+static int cq_arm(struct vrb_cq *cq)
+{
+	return -ibv_req_notify_cq(cq->cq, 0);
+}
+
+static void cq_close(struct vrb_cq *cq)
+{
+	vrb_ibv.destroy_cq(cq->cq);
+	free(cq);
+}
+
 static const struct vrb_cq_ops cq_post = {
 	.name = "post",
 	.poll = post_poll,
+	.arm = cq_arm,
+	.close = cq_close,
 };
 
 /* A send's completion has nothing to read but its status. */
@@ -246,25 +267,33 @@ static int ext_poll_single(struct vrb_cq *cq, struct vrb_wc *wc, int max)
 static const struct vrb_cq_ops cq_single = {
 	.name = "extended",
 	.poll = ext_poll_single,
+	.arm = cq_arm,
+	.close = cq_close,
 };
 
 static const struct vrb_cq_ops cq_extended = {
 	.name = "extended",
 	.poll = ext_poll,
+	.arm = cq_arm,
+	.close = cq_close,
 };
 
-int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_channel *channel,
-		unsigned size, bool single)
+int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
+	       bool single, struct vrb_cq **cq_p)
 {
+	bool plain = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "post");
+	struct vrb_cq *cq = calloc(1, sizeof(*cq));
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = size,
 		.cq_context = cq,
 		.channel = channel,
 		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM,
 	};
-	bool plain = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "post");
+	int ret;
 
-	memset(cq, 0, sizeof(*cq));
+	if (!cq)
+		return -FI_ENOMEM;
+	*cq_p = cq;
 	cq->cqx = plain ? NULL : ibv_create_cq_ex(ctx, &attr);
 	if (cq->cqx) {
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
@@ -273,5 +302,9 @@ int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_chan
 	}
 	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);
 	cq->ops = &cq_post;
-	return cq->cq ? 0 : -errno;
+	if (cq->cq)
+		return 0;
+	ret = -errno;
+	free(cq);
+	return ret;
 }

@@ -12,7 +12,8 @@
  *  poll   takes completions away
  *
  * Implementations: the extended interface of libibverbs (ibv_wr_start and
- * ibv_start_poll), and for old libraries and devices ibv_post_send and ibv_poll_cq.
+ * ibv_start_poll); for old libraries and devices ibv_post_send and ibv_poll_cq; and for
+ * mlx5 the queues themselves (mlx5_direct.h).
  */
 #ifndef VRB_DOORBELL_H
 #define VRB_DOORBELL_H
@@ -74,6 +75,7 @@ struct vrb_sq_ops {
 	 */
 	int (*build)(struct vrb_sq *sq, const struct vrb_wr *wr);
 	void (*ring)(struct vrb_sq *sq);	/* nothing to ring for is fine */
+	int (*recv)(struct vrb_sq *sq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt);
 };
 
 struct vrb_sq {
@@ -88,6 +90,10 @@ struct vrb_cq_ops {
 	const char *name;
 	/* poll - take up to @max completions.  Returns how many, or a negative error. */
 	int (*poll)(struct vrb_cq *cq, struct vrb_wc *wc, int max);
+	/* arm - have its channel told of the next completion.  Errors: the device's. */
+	int (*arm)(struct vrb_cq *cq);
+	/* close - no queue pair uses it any more; @cq is freed. */
+	void (*close)(struct vrb_cq *cq);
 };
 
 struct vrb_cq {
@@ -96,6 +102,7 @@ struct vrb_cq {
 	struct ibv_cq_ex *cqx;	/* extended only */
 	unsigned used;		/* entries that the requests of its queue pairs may need */
 	unsigned events;	/* not yet acknowledged */
+	unsigned events_all;	/* ever */
 	struct vrb_cq *next;	/* of the same poller */
 };
 
@@ -105,12 +112,12 @@ struct vrb_cq {
  */
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece);
 
-/* vrb_cq_init - create a completion queue, extended where the device has it.
+/* vrb_cq_new - create a completion queue, extended where the device has it.
  * @single: the device's library cannot be asked for more than one entry at a time
- * Errors: the system's, negated.
+ * Errors: -FI_ENOMEM; the system's, negated.
  */
-int vrb_cq_init(struct vrb_cq *cq, struct ibv_context *ctx, struct ibv_comp_channel *channel,
-		unsigned size, bool single);
+int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
+	       bool single, struct vrb_cq **cq_p);
 
 /* vrb_recv_post - post a receive to a queue pair, or to @srq if that is not NULL.
  * Errors: -FI_EAGAIN: no room; or as the device says.

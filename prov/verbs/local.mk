@@ -6,6 +6,8 @@ verbs_sources = \
 	prov/verbs/doorbell.h \
 	prov/verbs/mlx5_direct.c \
 	prov/verbs/mlx5_direct.h \
+	prov/verbs/mlx5_dv.c \
+	prov/verbs/mlx5_dv.h \
 	prov/verbs/mlx5_wire.h \
 	prov/verbs/vrb.h \
 	prov/verbs/vrb_call.h \
@@ -45,7 +47,7 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += prov/verbs/mlx5_direct_test prov/verbs/vrb_test
 TESTS += prov/verbs/mlx5_direct_test prov/verbs/vrb_test
-prov_verbs_mlx5_direct_test_SOURCES = prov/verbs/mlx5_direct_test.c
+prov_verbs_mlx5_direct_test_SOURCES = prov/verbs/mlx5_direct_test.c prov/verbs/mlx5_model.h
 prov_verbs_mlx5_direct_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_direct_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c

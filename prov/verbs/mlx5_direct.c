@@ -13,12 +13,41 @@
 #define MLX5_STORE64(reg, val) (*(volatile uint64_t *) (reg) = (val))
 #endif
 
+/* Between stores to memory, as the device sees them.  x86 has them in order; elsewhere the
+ * order that other processors see is not enough.
+ */
+static inline void device_barrier(void)
+{
+#if defined(__x86_64__)
+	atomic_signal_fence(memory_order_seq_cst);
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dmb oshst" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* Between a load of the owner bit and those of the rest. */
+static inline void device_load_barrier(void)
+{
+#if defined(__x86_64__)
+	atomic_signal_fence(memory_order_seq_cst);
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dmb oshld" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* Between memory and the register, and between two writes to it. */
 static inline void store_fence(void)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__)
 	__asm__ __volatile__("sfence" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dsb st" ::: "memory");
 #else
-	atomic_thread_fence(memory_order_seq_cst);
+	__sync_synchronize();
 #endif
 }
 
@@ -99,9 +128,9 @@ static inline uint32_t put_data(const struct mlx5_sq *sq, uint32_t seg, const st
 	return seg;
 }
 
-static inline void put_raddr(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
+static inline void put_raddr(char *seg, const struct vrb_wr *wr)
 {
-	struct mlx5_raddr *raddr = (struct mlx5_raddr *) seg_at(sq, seg);
+	struct mlx5_raddr *raddr = (struct mlx5_raddr *) seg;
 
 	raddr->addr = htobe64(wr->addr);
 	raddr->rkey = htobe32(wr->rkey);
@@ -116,19 +145,69 @@ static inline void put_amo(const struct mlx5_sq *sq, uint32_t seg, const struct 
 	amo->compare = wr->op == VRB_OP_SWAP ? htobe64(wr->compare) : 0;
 }
 
-static inline void put_ctrl(const struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
+/* By the lower bits of enum ibv_send_flags: FENCE, SIGNALED, SOLICITED. */
+static const uint8_t ctrl_flags[8] = {
+	[IBV_SEND_FENCE] = MLX5_CTRL_FENCE,
+	[IBV_SEND_SIGNALED] = MLX5_CTRL_COMPLETION,
+	[IBV_SEND_FENCE | IBV_SEND_SIGNALED] = MLX5_CTRL_FENCE | MLX5_CTRL_COMPLETION,
+	[IBV_SEND_SOLICITED] = MLX5_CTRL_SOLICITED,
+	[IBV_SEND_FENCE | IBV_SEND_SOLICITED] = MLX5_CTRL_FENCE | MLX5_CTRL_SOLICITED,
+	[IBV_SEND_SIGNALED | IBV_SEND_SOLICITED] = MLX5_CTRL_COMPLETION | MLX5_CTRL_SOLICITED,
+	[7] = MLX5_CTRL_FENCE | MLX5_CTRL_COMPLETION | MLX5_CTRL_SOLICITED,
+};
+
+static_assert((IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 7, "a table of them");
+
+/* struct mlx5_ctrl, in two stores; and the request is one of the queue. */
+static inline void put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
 {
-	struct mlx5_ctrl *ctrl = (struct mlx5_ctrl *) seg_at(sq, sq->next * 4);
+	uint32_t at = sq->next & sq->mask, blocks = (segs + 3) / 4;
+	uint64_t *ctrl = (uint64_t *) (sq->buf + (size_t) at * MLX5_BB);
 	bool imm = wr->op == VRB_OP_SEND_IMM || wr->op == VRB_OP_WRITE_IMM;
 
-	ctrl->index_op = htobe32((sq->next & MLX5_COUNTER_MASK) << 8 | wqe_op[wr->op]);
-	ctrl->qpn_ds = htobe32(sq->qpn << 8 | segs);
-	ctrl->signature = 0;
-	ctrl->reserved[0] = ctrl->reserved[1] = 0;
-	ctrl->flags = (uint8_t) ((wr->flags & IBV_SEND_SIGNALED ? MLX5_CTRL_COMPLETION : 0) |
-				 (wr->flags & IBV_SEND_SOLICITED ? MLX5_CTRL_SOLICITED : 0) |
-				 (wr->flags & IBV_SEND_FENCE ? MLX5_CTRL_FENCE : 0));
-	ctrl->imm = imm ? htobe32(wr->imm) : 0;
+	ctrl[0] = htobe64((uint64_t) (sq->next & MLX5_COUNTER_MASK) << 40 |
+			  (uint64_t) wqe_op[wr->op] << 32 | sq->qpn << 8 | segs);
+	ctrl[1] = htobe64((uint64_t) ctrl_flags[wr->flags & 7] << 32 | (imm ? wr->imm : 0));
+	sq->wr_id[at] = wr->wr_id;
+	sq->blocks[at] = (uint16_t) blocks;
+	sq->last = sq->next;
+	sq->next += blocks;
+}
+
+/* One piece, and all of the request in one block, which has no end of the queue within. */
+static inline bool is_short(const struct vrb_wr *wr)
+{
+	uint32_t fixed = MLX5_SEG << (wr->op > VRB_OP_SEND_IMM);
+
+	return wr->sge_cnt == 1 && wr->op < VRB_OP_ADD && wr->sge->length &&
+	       (!(wr->flags & IBV_SEND_INLINE) || wr->sge->length + 4 <= MLX5_BB - fixed);
+}
+
+static int build_short(struct mlx5_sq *sq, const struct vrb_wr *wr)
+{
+	char *at = sq->buf + (size_t) (sq->next & sq->mask) * MLX5_BB + MLX5_SEG;
+	uint32_t segs = 2, len = wr->sge->length;
+	struct mlx5_data *data;
+
+	if (__builtin_expect(sq->next - sq->done > sq->mask, 0))
+		return -FI_EAGAIN;
+	if (wr->op > VRB_OP_SEND_IMM) {
+		put_raddr(at, wr);
+		at += MLX5_SEG;
+		segs++;
+	}
+	if (wr->flags & IBV_SEND_INLINE) {
+		*(uint32_t *) at = htobe32(len | MLX5_INLINE_BIT);
+		memcpy(at + 4, (const void *) (uintptr_t) wr->sge->addr, len);
+		segs += (len + 3) / MLX5_SEG;
+	} else {
+		data = (struct mlx5_data *) at;
+		data->len = htobe32(len);
+		data->lkey = htobe32(wr->sge->lkey);
+		data->addr = htobe64(wr->sge->addr);
+	}
+	put_ctrl(sq, wr, segs);
+	return 0;
 }
 
 static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
@@ -137,6 +216,8 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	bool amo = wr->op == VRB_OP_ADD || wr->op == VRB_OP_SWAP;
 	uint32_t first = sq->next * 4, seg = first + 1, len = 0, most, blocks;
 
+	if (__builtin_expect(is_short(wr), 1))
+		return build_short(sq, wr);
 	/* Before anything is written: is there room for it at its longest? */
 	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
 	if (wr->flags & IBV_SEND_INLINE) {
@@ -151,7 +232,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	if (__builtin_expect(sq->next + blocks - sq->done > sq->mask + 1, 0))
 		return -FI_EAGAIN;
 	if (wr->op > VRB_OP_SEND_IMM)
-		put_raddr(sq, seg++, wr);
+		put_raddr(seg_at(sq, seg++), wr);
 	if (amo)
 		put_amo(sq, seg++, wr);
 	if (!(wr->flags & IBV_SEND_INLINE)) {
@@ -161,11 +242,6 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 		seg += inline_segs(len);
 	}
 	put_ctrl(sq, wr, seg - first);
-	blocks = (seg - first + 3) / 4;
-	sq->wr_id[sq->next & sq->mask] = wr->wr_id;
-	sq->blocks[sq->next & sq->mask] = (uint16_t) blocks;
-	sq->last = sq->next;
-	sq->next += blocks;
 	return 0;
 }
 
@@ -179,38 +255,43 @@ static inline uint64_t load64(const void *p)
 	return v;
 }
 
+static inline void ring_block(char *reg, const char *block)
+{
+	MLX5_STORE64(reg, load64(block));
+	MLX5_STORE64(reg + 8, load64(block + 8));
+	MLX5_STORE64(reg + 16, load64(block + 16));
+	MLX5_STORE64(reg + 24, load64(block + 24));
+	MLX5_STORE64(reg + 32, load64(block + 32));
+	MLX5_STORE64(reg + 40, load64(block + 40));
+	MLX5_STORE64(reg + 48, load64(block + 48));
+	MLX5_STORE64(reg + 56, load64(block + 56));
+}
+
 /* A lone request that is short goes into the register whole, so that the device need not
  * fetch it; of several, only the beginning of the last.
  */
 static void direct_ring(struct vrb_sq *base)
 {
 	struct mlx5_sq *sq = (struct mlx5_sq *) base;
-	uint32_t blocks = sq->next - sq->last, i, k;
-	char *reg = sq->reg + sq->reg_at;
+	uint32_t blocks = sq->next - sq->last, i;
+	char *reg = sq->doorbell + sq->reg->at;
 
 	if (sq->rung == sq->next)
 		return;
+	device_barrier();
 	__atomic_store_n(&sq->dbrec[MLX5_DB_SEND], htobe32(sq->next & MLX5_COUNTER_MASK),
 			 __ATOMIC_RELEASE);
 	store_fence();
-	if (sq->rung == sq->last && blocks * MLX5_BB <= sq->reg_size) {
+	if (sq->rung == sq->last && blocks * MLX5_BB <= sq->reg->size) {
 		for (i = 0; i < blocks; i++)
-			for (k = 0; k < MLX5_BB; k += 8)
-				MLX5_STORE64(reg + i * MLX5_BB + k,
-					     load64(seg_at(sq, (sq->last + i) * 4) + k));
+			ring_block(reg + i * MLX5_BB, seg_at(sq, (sq->last + i) * 4));
 	} else {
 		MLX5_STORE64(reg, load64(seg_at(sq, sq->last * 4)));
 	}
 	store_fence();
-	sq->reg_at ^= sq->reg_size;
+	sq->reg->at ^= sq->reg->size;
 	sq->rung = sq->next;
 }
-
-const struct vrb_sq_ops vrb_sq_direct = {
-	.name = "direct",
-	.build = direct_build,
-	.ring = direct_ring,
-};
 
 int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
 {
@@ -233,10 +314,23 @@ int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge,
 		data[used] = (struct mlx5_data) { .lkey = htobe32(MLX5_NO_LKEY) };
 	rq->wr_id[rq->next & rq->mask] = wr_id;
 	rq->next++;
+	device_barrier();
 	__atomic_store_n(&rq->dbrec[MLX5_DB_RECV], htobe32(rq->next & MLX5_COUNTER_MASK),
 			 __ATOMIC_RELEASE);
 	return 0;
 }
+
+static int direct_recv(struct vrb_sq *base, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
+{
+	return vrb_mlx5_recv(&((struct mlx5_qp *) base)->rq, wr_id, sge, cnt);
+}
+
+const struct vrb_sq_ops vrb_sq_direct = {
+	.name = "direct",
+	.build = direct_build,
+	.ring = direct_ring,
+	.recv = direct_recv,
+};
 
 /* ---- completions ------------------------------------------------------------------------ */
 
@@ -269,15 +363,52 @@ void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 }
 
 /* The entry is ours when its owner bit is that of this trip round the queue. */
-static inline const struct mlx5_cqe *take(const struct mlx5_cq *cq)
+static inline struct mlx5_cqe *take(const struct mlx5_cq *cq)
 {
-	const struct mlx5_cqe *cqe = (const struct mlx5_cqe *)
+	struct mlx5_cqe *cqe = (struct mlx5_cqe *)
 		(cq->buf + (size_t) ((cq->next & cq->mask) + 1) * cq->stride - sizeof(*cqe));
 	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
 
 	if (op_own >> 4 == MLX5_CQE_NONE || (op_own & 1) != !!(cq->next & (cq->mask + 1)))
 		return NULL;
+	device_load_barrier();
 	return cqe;
+}
+
+/* Data that came in a completion goes into the pieces from @seg on, of a queue of @mask + 1
+ * segments.
+ */
+static void put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe)
+{
+	const char *from = (const char *) cqe - (cqe->op_own & MLX5_CQE_DATA_BEFORE ? 64 : 0);
+	uint32_t left = be32toh(cqe->len), len;
+	const struct mlx5_data *data;
+
+	while (left) {
+		data = (const struct mlx5_data *) (buf + (size_t) (seg++ & mask) * MLX5_SEG);
+		len = be32toh(data->len);
+		if (len > left)
+			len = left;
+		if (!len)
+			return;	/* the end of the list */
+		memcpy((void *) (uintptr_t) be64toh(data->addr), from, len);
+		from += len;
+		left -= len;
+	}
+}
+
+static inline bool has_data(const struct mlx5_cqe *cqe)
+{
+	return __builtin_expect(cqe->op_own & (MLX5_CQE_DATA_HERE | MLX5_CQE_DATA_BEFORE), 0);
+}
+
+/* What a read or an atomic brought lies behind the request's fixed segments. */
+static void put_back_sent(struct mlx5_sq *sq, uint32_t counter, const struct mlx5_cqe *cqe)
+{
+	uint32_t seg = (counter & sq->mask) * 4;
+	uint8_t op = (uint8_t) be32toh(((struct mlx5_ctrl *) seg_at(sq, seg))->index_op);
+
+	put_back(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
 }
 
 static inline void on_sent(struct mlx5_sq *sq, uint32_t counter, struct vrb_wc *wc)
@@ -291,7 +422,11 @@ static inline void on_sent(struct mlx5_sq *sq, uint32_t counter, struct vrb_wc *
 
 static inline void on_received(struct mlx5_rq *rq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
 {
-	wc->wr_id = rq->wr_id[be16toh(cqe->counter) & rq->mask];
+	uint32_t at = be16toh(cqe->counter) & rq->mask, segs = rq->stride / MLX5_SEG;
+
+	if (has_data(cqe))
+		put_back(rq->buf, (rq->mask + 1) * segs - 1, at * segs, cqe);
+	wc->wr_id = rq->wr_id[at];
 	rq->done++;
 	wc->len = be32toh(cqe->len);
 	wc->imm = be32toh(cqe->imm);
@@ -301,14 +436,20 @@ static inline void on_received(struct mlx5_rq *rq, const struct mlx5_cqe *cqe, s
 static inline bool read_cqe(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
 {
 	uint32_t qpn = be32toh(cqe->op_qpn) & 0xffffff;
-	struct mlx5_qp *qp = cq->find(cq, qpn);
+	struct mlx5_qp *qp = cq->last;
 	uint8_t op = cqe->op_own >> 4;
 
-	if (__builtin_expect(!qp, 0))
-		return false;
+	if (__builtin_expect(!qp || qp->sq.qpn != qpn, 0)) {
+		qp = cq->find(cq, qpn);
+		if (!qp)
+			return false;
+		cq->last = qp;
+	}
 	wc->status = IBV_WC_SUCCESS;
 	wc->qp_num = qpn;
 	if (op == MLX5_CQE_SENT) {
+		if (has_data(cqe))
+			put_back_sent(&qp->sq, be16toh(cqe->counter), cqe);
 		on_sent(&qp->sq, be16toh(cqe->counter), wc);
 		return true;
 	}
@@ -328,20 +469,44 @@ static inline bool read_cqe(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, stru
 static int direct_poll(struct vrb_cq *base, struct vrb_wc *wc, int max)
 {
 	struct mlx5_cq *cq = (struct mlx5_cq *) base;
-	const struct mlx5_cqe *cqe;
+	struct mlx5_cqe *cqe;
 	uint32_t first = cq->next;
 	int cnt = 0;
 
 	while (cnt < max && (cqe = take(cq))) {
 		cnt += read_cqe(cq, cqe, &wc[cnt]);
+		cqe->op_own = MLX5_CQE_NONE << 4;
 		cq->next++;
 	}
-	if (cq->next != first)
-		__atomic_store_n(cq->dbrec, htobe32(cq->next & 0xffffff), __ATOMIC_RELEASE);
+	if (cq->next != first) {
+		device_barrier();
+		__atomic_store_n(&cq->dbrec[MLX5_DB_CI], htobe32(cq->next & 0xffffff),
+				 __ATOMIC_RELEASE);
+	}
 	return cnt;
+}
+
+/* The device tells once for each arming: those that it has told of are counted with it. */
+static int direct_arm(struct vrb_cq *base)
+{
+	struct mlx5_cq *cq = (struct mlx5_cq *) base;
+	uint32_t what = (base->events_all & 3) << 28 | (cq->next & 0xffffff);
+
+	__atomic_store_n(&cq->dbrec[MLX5_DB_ARM], htobe32(what), __ATOMIC_RELEASE);
+	store_fence();
+	MLX5_STORE64(cq->uar + MLX5_ARM_REG, htobe64((uint64_t) what << 32 | cq->cqn));
+	store_fence();
+	return 0;
+}
+
+static void direct_close(struct vrb_cq *base)
+{
+	((struct mlx5_cq *) base)->close(base);
 }
 
 const struct vrb_cq_ops vrb_cq_direct = {
 	.name = "direct",
 	.poll = direct_poll,
+	.arm = direct_arm,
+	.close = direct_close,
 };

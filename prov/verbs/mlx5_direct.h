@@ -16,12 +16,22 @@
  *     itself: a store fence stands between;
  *  4. a second fence, so that a combined write leaves at once and before the next one.
  * A completion is read the other way round: the owner bit first (acquire), then the rest.
+ *
+ * A completion that was read is marked as not written.  libmlx5, which does not know how far
+ * we are, looks through its queue from the beginning when a queue pair goes, and would move
+ * entries about where it found one of that pair.
  */
 #ifndef VRB_MLX5_DIRECT_H
 #define VRB_MLX5_DIRECT_H
 
 #include "doorbell.h"
 #include "mlx5_wire.h"
+
+/* The register; shared by queues that one lock guards. */
+struct mlx5_reg {
+	uint32_t size;			/* of one buffer; 0: it takes 8 bytes only */
+	uint32_t at;			/* which of two, used in turns */
+};
 
 struct mlx5_sq {
 	struct vrb_sq base;		/* first */
@@ -33,9 +43,8 @@ struct mlx5_sq {
 	uint32_t last;			/* first block of the newest request */
 	uint32_t qpn;
 	volatile uint32_t *dbrec;
-	char *reg;			/* two register buffers, used in turns */
-	uint32_t reg_size;		/* of one; 0: the register takes 8 bytes only */
-	uint32_t reg_at;
+	char *doorbell;			/* address of the register */
+	struct mlx5_reg *reg;
 	uint64_t *wr_id;		/* by first block */
 	uint16_t *blocks;		/* of the request that begins there */
 };
@@ -49,7 +58,7 @@ struct mlx5_rq {
 };
 
 struct mlx5_qp {
-	struct mlx5_sq sq;
+	struct mlx5_sq sq;		/* first */
 	struct mlx5_rq rq;
 };
 
@@ -59,8 +68,12 @@ struct mlx5_cq {
 	uint32_t mask, stride;		/* entries - 1; 64 or 128, the entry in the last 64 */
 	uint32_t next;
 	volatile uint32_t *dbrec;
+	char *uar;			/* its page of registers */
+	uint32_t cqn;
+	struct mlx5_qp *last;		/* whose completion came last, or NULL */
 	/* The queue pair called @qpn, or NULL: completions of one that is gone are dropped. */
 	struct mlx5_qp *(*find)(struct mlx5_cq *cq, uint32_t qpn);
+	void (*close)(struct vrb_cq *base);	/* as vrb_cq_ops.close */
 };
 
 extern const struct vrb_sq_ops vrb_sq_direct;

@@ -22,6 +22,11 @@
 #define MLX5_DB_RECV 0
 #define MLX5_DB_SEND 1
 
+/* Doorbell record of a completion queue: how far it was read, and when to tell. */
+#define MLX5_DB_CI 0
+#define MLX5_DB_ARM 1
+#define MLX5_ARM_REG 0x20	/* offset of the register that arms */
+
 enum mlx5_wqe_op {
 	MLX5_WQE_WRITE = 0x08,
 	MLX5_WQE_WRITE_IMM = 0x09,
@@ -79,7 +84,7 @@ enum mlx5_cqe_op {
 };
 
 struct mlx5_cqe {
-	uint8_t reserved0[32];
+	uint8_t data[32];		/* with MLX5_CQE_DATA_HERE: what was received or read */
 	uint32_t srqn;
 	uint32_t imm;
 	uint32_t reserved1;
@@ -90,8 +95,13 @@ struct mlx5_cqe {
 	uint32_t op_qpn;		/* low 24 bits: queue pair */
 	uint16_t counter;		/* of the request that is done */
 	uint8_t signature;
-	uint8_t op_own;			/* enum mlx5_cqe_op << 4, owner bit */
+	uint8_t op_own;			/* enum mlx5_cqe_op << 4, MLX5_CQE_DATA_, owner bit */
 };
+
+/* Short data may come in the completion, and not in the buffers of its request. */
+#define MLX5_CQE_DATA_HERE 0x4		/* in its first 32 bytes */
+#define MLX5_CQE_DATA_BEFORE 0x8	/* in the 64 bytes before it */
+
 
 static_assert(sizeof(struct mlx5_cqe) == 64, "a completion");
 

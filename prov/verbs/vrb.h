@@ -29,7 +29,8 @@ struct vrb_conf {
 	int gid_idx;
 	int bunch;		/* completions taken at a time */
 	char *device;		/* FI_VERBS_DEVICE_NAME, or NULL */
-	char *doorbell;		/* FI_VERBS_DOORBELL: extended, post; NULL: the best */
+	char *doorbell;		/* FI_VERBS_DOORBELL: direct, extended, post; NULL: the best
+				 * of libibverbs */
 };
 
 extern struct fi_provider vrb_prov;

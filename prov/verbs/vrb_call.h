@@ -146,8 +146,13 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest
 		ret = vrb_dgram_to(ep, dest, &c->wr);
 	if (!ret)
 		ret = post_locked(ep, c);
-	if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET))
-		ret = post_locked(ep, c);
+	if (__builtin_expect(ret, 0)) {
+		/* What waits for more must not wait for a call that came to nothing. */
+		if (ep->qp)
+			ep->sq.ops->ring(&ep->sq);
+		if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET))
+			ret = post_locked(ep, c);
+	}
 	lock_put(&prog->lock);
 	return ret;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <string.h>
 
 #include "obj/auto.h"
 #include "vrb_dev.h"
@@ -116,6 +117,8 @@ static int domain_init(struct obj_domain *base)
 	domain->pd = vrb_ibv.alloc_pd(domain->ctx);
 	if (!domain->pd)
 		return -errno;
+	domain->direct = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "direct") &&
+			 vrb_mlx5_may(domain->ctx);
 	choose_locks(base);
 	base->ops = &domain_ops;
 	return 0;

@@ -11,6 +11,7 @@
 #include "vrb_ep.h"
 
 #define QUIET_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
+#define FLUSH_NS 500000000u	/* a queue pair that was ended says so of its requests meanwhile */
 #define DRAIN_NS 2000000000u	/* what was posted may leave so long when the endpoint closes */
 
 static unsigned ring_size(unsigned depth)
@@ -51,6 +52,38 @@ static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool exte
 	return 0;
 }
 
+/* Shared receives and datagrams go by the library. */
+static bool may_go_direct(const struct vrb_ep *ep)
+{
+	return ep->domain->direct && !ep->dgram && !ep->base.srx;
+}
+
+static int plug_in(struct vrb_ep *ep)
+{
+	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq, &ep->poller->mlx5) : 0;
+
+	if (!ret)
+		VRB_INFO(FI_LOG_EP_CTRL, "requests: %s; completions: %s\n", ep->sq.ops->name,
+			 ep->cq->ops->name);
+	return ret;
+}
+
+/* The queue pair ends, and so do all its requests, before the library takes it away. */
+static void unplug(struct vrb_ep *ep)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	uint64_t deadline = clock_ns() + FLUSH_NS;
+
+	if (!ep->direct)
+		return;
+	if (!vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE))
+		while ((ep->tx_head != ep->tx_tail || ep->rx_head != ep->rx_tail) &&
+		       clock_ns() < deadline)
+			vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
+	vrb_mlx5_qp_fini(&ep->mlx5, ep->cq);
+	ep->direct = false;
+}
+
 /* Less inline data, then the older interface, until the device agrees. */
 static int make_qp(struct vrb_ep *ep)
 {
@@ -68,7 +101,7 @@ static int make_qp(struct vrb_ep *ep)
 					(ep->dgram ? VRB_FRAME_SGE : 0),
 		},
 		.qp_type = ep->dgram ? IBV_QPT_UD : IBV_QPT_RC,
-		.pd = ep->domain->pd,
+		.pd = ep->direct ? vrb_mlx5_pd(&ep->poller->mlx5, ep->domain->pd) : ep->domain->pd,
 	};
 	unsigned i;
 	int ret = 0, extended;
@@ -82,7 +115,7 @@ static int make_qp(struct vrb_ep *ep)
 			if (!ret) {
 				ep->qp = ep->sq.qp;
 				ep->max_inline = attr.cap.max_inline_data;
-				return 0;
+				return plug_in(ep);
 			}
 		}
 	}
@@ -153,13 +186,14 @@ int vrb_ep_start(struct vrb_ep *ep)
 {
 	int ret = make_rings(ep);
 
+	ep->direct = may_go_direct(ep);
 	if (!ret)
 		ret = vrb_poller_join(ep, entries(ep));
 	if (ret)
 		goto err_rings;
 	ret = make_qp(ep);
 	if (ret)
-		goto err_leave;
+		goto err_qp;
 	ret = make_scratch(ep);
 	if (!ret && ep->base.srx)
 		ret = hmap_insert(&ep->poller->eps, ep->qp->qp_num, ep);
@@ -168,9 +202,11 @@ int vrb_ep_start(struct vrb_ep *ep)
 	return 0;
 
 err_qp:
-	vrb_cm.destroy_qp(ep->cm.id);
+	if (ep->qp) {
+		unplug(ep);
+		vrb_cm.destroy_qp(ep->cm.id);
+	}
 	ep->qp = NULL;
-err_leave:
 	vrb_poller_leave(ep, entries(ep));
 err_rings:
 	free_rings(ep);
@@ -211,6 +247,7 @@ void vrb_ep_drain(struct vrb_ep *ep)
 	uint64_t deadline = clock_ns() + DRAIN_NS;
 	bool marked = !ep->tx_quiet;
 
+	ep->sq.ops->ring(&ep->sq);
 	while (ep->tx_head != ep->tx_tail && !ep->failed && clock_ns() < deadline &&
 	       atomic_load(&ep->state) == VRB_EP_CONNECTED) {
 		if (!marked)
@@ -225,6 +262,7 @@ static void stop(struct vrb_ep *ep)
 		return;
 	vrb_ep_drain(ep);
 	ep->closing = true;
+	unplug(ep);
 	if (ep->base.srx)
 		hmap_remove(&ep->poller->eps, ep->qp->qp_num);
 }

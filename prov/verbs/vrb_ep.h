@@ -17,6 +17,7 @@
 #include "base/hmap.h"
 #include "base/pool.h"
 #include "doorbell.h"
+#include "mlx5_dv.h"
 #include "net/net_addr.h"
 #include "obj/domain.h"
 #include "obj/ep.h"
@@ -37,6 +38,7 @@ struct vrb_domain {
 	struct ibv_context *ctx;	/* librdmacm's */
 	struct ibv_pd *pd;
 	struct ibv_device_attr attr;
+	bool direct;			/* requests go straight into the device's queues */
 };
 
 /* Completions of all endpoints of one group, in one queue as long as it has room. */
@@ -45,6 +47,7 @@ struct vrb_poller {
 	struct vrb_domain *domain;
 	struct ibv_comp_channel *channel;
 	struct vrb_cq *cqs;
+	struct vrb_mlx5_group mlx5;	/* what its direct queue pairs share */
 	struct hmap eps;		/* queue pair number -> struct vrb_ep, those with shared receives */
 };
 
@@ -100,7 +103,11 @@ struct vrb_ep {
 	struct vrb_domain *domain;
 	struct vrb_poller *poller;	/* from enable on */
 	struct vrb_cq *cq;
-	struct vrb_sq sq;
+	union {
+		struct vrb_sq sq;
+		struct mlx5_qp mlx5;	/* begins with it */
+	};
+	bool direct;			/* it is @mlx5 */
 	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
 	struct vrb_dgram *dgram;	/* NULL: a connected endpoint */
 	struct ibv_srq *srq;		/* our own as shared receive context, or that of base.srx */

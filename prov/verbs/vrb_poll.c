@@ -11,6 +11,7 @@
 
 #define CQ_FIRST 256u
 #define ACK_BATCH 1024u
+#define DIRECT_SHARE 4u		/* endpoints that a queue which cannot grow has room for */
 
 static const struct obj_poller_ops poller_ops;
 
@@ -226,6 +227,7 @@ static void take_events(struct vrb_poller *p)
 
 	while (!vrb_ibv.get_cq_event(p->channel, &ibv, &context)) {
 		cq = context;
+		cq->events_all++;
 		if (++cq->events >= ACK_BATCH) {
 			vrb_ibv.ack_cq_events(cq->cq, cq->events);
 			cq->events = 0;
@@ -241,7 +243,7 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 	take_events(p);
 	for (cq = p->cqs; cq; cq = cq->next)
-		if (ibv_req_notify_cq(cq->cq, 0))
+		if (cq->ops->arm(cq))
 			return -FI_EAGAIN;
 	return vrb_poller_run(p, OBJ_POLL_BUDGET) ? -FI_EAGAIN : 0;
 }
@@ -252,8 +254,7 @@ static void cq_close(struct vrb_cq *cq)
 {
 	if (cq->events)
 		vrb_ibv.ack_cq_events(cq->cq, cq->events);
-	vrb_ibv.destroy_cq(cq->cq);
-	free(cq);
+	cq->ops->close(cq);
 }
 
 static void poller_close(struct obj_poller *base)
@@ -266,6 +267,7 @@ static void poller_close(struct obj_poller *base)
 		next = cq->next;
 		cq_close(cq);
 	}
+	vrb_mlx5_group_fini(&p->mlx5);
 	vrb_ibv.destroy_comp_channel(p->channel);
 	hmap_destroy(&p->eps);
 	free(p);
@@ -315,6 +317,8 @@ static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned ent
 
 	if (need <= size)
 		return true;
+	if (cq->ops == &vrb_cq_direct)
+		return false;	/* whose memory would move */
 	while (size < need)
 		size *= 2;
 	if (size > (unsigned) domain->attr.max_cqe)
@@ -322,20 +326,20 @@ static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned ent
 	return size >= need && !vrb_ibv.resize_cq(cq->cq, (int) size);
 }
 
-static int cq_new(struct vrb_poller *p, unsigned entries, struct vrb_cq **cq_p)
+static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, struct vrb_cq **cq_p)
 {
 	unsigned size = entries > CQ_FIRST ? entries : CQ_FIRST;
-	struct vrb_cq *cq = calloc(1, sizeof(*cq));
+	struct vrb_cq *cq;
 	int ret;
 
-	if (!cq)
-		return -FI_ENOMEM;
-	ret = vrb_cq_init(cq, p->domain->ctx, p->channel, size,
-			  p->domain->attr.vendor_id == VRB_VENDOR_RXE);
+	if (direct)
+		ret = vrb_mlx5_cq_new(p->domain->ctx, p->channel, size * DIRECT_SHARE, &cq);
+	else
+		ret = vrb_cq_new(p->domain->ctx, p->channel, size,
+				 p->domain->attr.vendor_id == VRB_VENDOR_RXE, &cq);
 	if (ret) {
 		VRB_WARN(FI_LOG_CQ, "the device gives no completion queue of %u entries: %s\n", size,
 			 fi_strerror(-ret));
-		free(cq);
 		return ret;
 	}
 	cq->next = p->cqs;
@@ -355,10 +359,12 @@ int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
 		ret = poller_new(ep->domain, ep->base.prog, &p);
 	if (ret)
 		return ret;
-	for (cq = p->cqs; cq && !make_room(ep->domain, cq, entries); cq = cq->next)
-		;
+	for (cq = p->cqs; cq; cq = cq->next)
+		if ((cq->ops == &vrb_cq_direct) == ep->direct &&
+		    make_room(ep->domain, cq, entries))
+			break;
 	if (!cq)
-		ret = cq_new(p, entries, &cq);
+		ret = cq_new(p, entries, ep->direct, &cq);
 	if (ret)
 		return ret;
 	cq->used += entries;

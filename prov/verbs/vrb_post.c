@@ -131,7 +131,10 @@ static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, voi
 	rx->room = UINT32_MAX;
 	if (ep->dgram)
 		cnt = vrb_dgram_frame(ep, rx, sge, cnt);
-	ret = vrb_recv_post(ep->qp, ep->srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
+	if (ep->srq)
+		ret = vrb_recv_post(NULL, ep->srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
+	else
+		ret = ep->sq.ops->recv(&ep->sq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
 	if (ret) {
 		if (ep->srq)
 			pool_put(&ep->rx_pool, rx);

@@ -66,7 +66,7 @@ static void read_conf(void)
 	       &vrb_conf.bunch, 1, 64);
 	text("device_name", "Use this RDMA device only", &vrb_conf.device);
 	text("doorbell", "How requests reach the device: extended or post (default: the "
-	     "first that the device has)", &vrb_conf.doorbell);
+	     "first that the device has); direct: straight into the queues of mlx5", &vrb_conf.doorbell);
 }
 
 OFI_PROVIDER_INI(verbs)

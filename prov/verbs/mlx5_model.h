@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * mlx5_model.h - a model of the device, for tests: it reads requests by byte offsets, not
+ * by the structures that built them, moves their data to a receiver, and writes
+ * completions.  What the other side did wrong stands in model_fault.
+ */
+#ifndef VRB_MLX5_MODEL_H
+#define VRB_MLX5_MODEL_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MODEL_KEY 0x1234u		/* of all memory */
+#define MODEL_MAX 65536u		/* longest message */
+#define MODEL_SHORT 32u			/* what fits into a completion */
+
+static const char *model_fault;
+
+struct model_cq {
+	char *buf;
+	uint32_t cnt;
+	volatile uint32_t *dbrec;
+	uint32_t completed;		/* by the device, ever */
+};
+
+struct model_qp {
+	uint32_t qpn;
+	uint32_t uidx;			/* what the library calls it */
+	volatile uint32_t *dbrec;
+	const char *sq, *rq;
+	uint32_t sq_size;		/* bytes */
+	uint32_t rq_cnt, rq_stride;
+	struct model_cq *cq;
+	const char *mem;		/* that peers and requests may touch; NULL: all */
+	size_t mem_len;
+	bool short_data;		/* goes into completions */
+	uint32_t eaten, received;
+	uint64_t digest;		/* of the last message that arrived */
+};
+
+/* What a request says. */
+struct model_wqe {
+	unsigned op, flags, segs, index, pieces;
+	uint32_t qpn, imm, rkey, len[8], lkey[8], inline_len;
+	uint64_t addr, operand, compare, at[8];
+	unsigned char bytes[1024];
+};
+
+static uint64_t model_be(const void *at, unsigned n)
+{
+	const unsigned char *p = at;
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+static uint64_t model_digest(const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	uint64_t d = len;
+
+	while (len--)
+		d = (d ^ *p++) * UINT64_C(0x100000001b3);
+	return d;
+}
+
+static const unsigned char *model_byte(const struct model_qp *m, uint32_t block, unsigned at)
+{
+	return (const unsigned char *) m->sq + ((size_t) block * 64 + at) % m->sq_size;
+}
+
+static void model_inline(const struct model_qp *m, uint32_t block, unsigned at,
+			 struct model_wqe *x)
+{
+	unsigned i;
+
+	if (x->inline_len > sizeof(x->bytes)) {
+		model_fault = "inline data beyond all bounds";
+		return;
+	}
+	for (i = 0; i < x->inline_len; i++)
+		x->bytes[i] = *model_byte(m, block, at + 4 + i);
+	if (at + (4 + x->inline_len + 15) / 16 * 16 != x->segs * 16)
+		model_fault = "inline data does not end the request";
+}
+
+static void model_decode(const struct model_qp *m, uint32_t block, struct model_wqe *x)
+{
+	unsigned at = 16;
+	uint32_t n;
+
+	memset(x, 0, sizeof(*x));
+	x->index = (unsigned) model_be(model_byte(m, block, 1), 2);
+	x->op = *model_byte(m, block, 3);
+	x->qpn = (uint32_t) model_be(model_byte(m, block, 4), 3);
+	x->segs = *model_byte(m, block, 7);
+	x->flags = *model_byte(m, block, 11);
+	x->imm = (uint32_t) model_be(model_byte(m, block, 12), 4);
+	if (x->op != 0x0a && x->op != 0x0b) {
+		x->addr = model_be(model_byte(m, block, at), 8);
+		x->rkey = (uint32_t) model_be(model_byte(m, block, at + 8), 4);
+		at += 16;
+	}
+	if (x->op == 0x11 || x->op == 0x12) {
+		x->operand = model_be(model_byte(m, block, at), 8);
+		x->compare = model_be(model_byte(m, block, at + 8), 8);
+		at += 16;
+	}
+	for (; at < x->segs * 16; at += 16) {
+		n = (uint32_t) model_be(model_byte(m, block, at), 4);
+		if (n & 0x80000000u) {
+			x->inline_len = n & 0x7fffffffu;
+			model_inline(m, block, at, x);
+			return;
+		}
+		if (x->pieces == 8) {
+			model_fault = "more pieces than were asked for";
+			return;
+		}
+		x->len[x->pieces] = n;
+		x->lkey[x->pieces] = (uint32_t) model_be(model_byte(m, block, at + 4), 4);
+		x->at[x->pieces++] = model_be(model_byte(m, block, at + 8), 8);
+	}
+}
+
+/* @data: short, and to be found in the completion; or NULL */
+static void model_complete(const struct model_qp *m, unsigned op, uint32_t counter, uint32_t len,
+			   uint32_t imm, unsigned syndrome, const void *data)
+{
+	struct model_cq *cq = m->cq;
+	unsigned char *cqe = (unsigned char *) cq->buf + (size_t) (cq->completed % cq->cnt) * 64;
+	uint32_t v;
+
+	if (((cq->completed - be32toh(cq->dbrec[0])) & 0xffffff) >= cq->cnt)
+		model_fault = "the completion queue overran";
+	memset(cqe, 0, 63);
+	if (data)
+		memcpy(cqe, data, len);
+	v = htobe32(m->uidx);
+	memcpy(cqe + 32, &v, 4);
+	v = htobe32(imm);
+	memcpy(cqe + 36, &v, 4);
+	v = htobe32(len);
+	memcpy(cqe + 44, &v, 4);
+	cqe[55] = (unsigned char) syndrome;
+	v = htobe32(m->qpn);
+	memcpy(cqe + 56, &v, 4);
+	cqe[60] = (unsigned char) (counter >> 8);
+	cqe[61] = (unsigned char) counter;
+	__atomic_store_n(&cqe[63], (unsigned char) (op << 4 | (data ? 4 : 0) |
+						    !!(cq->completed & cq->cnt)),
+			 __ATOMIC_RELEASE);
+	cq->completed++;
+}
+
+static bool model_inside(const struct model_qp *m, uint64_t addr, uint64_t len)
+{
+	return !m->mem || (addr >= (uintptr_t) m->mem &&
+			   addr + len <= (uintptr_t) m->mem + m->mem_len);
+}
+
+/* Gather the data of a request.  Returns its length, or -1: a key or bounds are wrong. */
+static long model_gather(const struct model_qp *m, const struct model_wqe *x, unsigned char *out)
+{
+	long len = 0;
+	unsigned i;
+
+	if (x->inline_len)
+		memcpy(out, x->bytes, x->inline_len);
+	for (i = 0; i < x->pieces; i++) {
+		if (x->lkey[i] != MODEL_KEY || !model_inside(m, x->at[i], x->len[i]) ||
+		    x->len[i] > MODEL_MAX - (uint32_t) len)
+			return -1;
+		memcpy(out + len, (void *) (uintptr_t) x->at[i], x->len[i]);
+		len += x->len[i];
+	}
+	return x->inline_len ? (long) x->inline_len : len;
+}
+
+/* Fill the pieces of a receive.  Returns what is left over. */
+static long model_scatter(const char *r, uint32_t stride, const unsigned char *data, long len)
+{
+	uint32_t at, n;
+
+	for (at = 0; at < stride && len && model_be(r + at + 4, 4) == MODEL_KEY; at += 16) {
+		n = (uint32_t) model_be(r + at, 4);
+		if (n > len)
+			n = (uint32_t) len;
+		memcpy((void *) (uintptr_t) model_be(r + at + 8, 8), data, n);
+		data += n;
+		len -= n;
+	}
+	return len;
+}
+
+static void model_arrive(struct model_qp *to, unsigned op, const unsigned char *data, long len,
+			 uint32_t imm)
+{
+	const char *r = to->rq + (size_t) (to->received % to->rq_cnt) * to->rq_stride;
+	bool here = op != 1 && to->short_data && len && len <= MODEL_SHORT;
+
+	if (((be32toh(to->dbrec[0]) - to->received) & 0xffff) == 0) {
+		model_fault = "no receive is posted";
+		return;
+	}
+	if (op != 1 && !here && model_scatter(r, to->rq_stride, data, len))
+		model_fault = "a receive is malformed or short";
+	if (op != 1)
+		to->digest = model_digest(data, (size_t) len);
+	model_complete(to, op, to->received, (uint32_t) len, imm, 0, here ? data : NULL);
+	to->received++;
+}
+
+/* What comes back, into memory or, of a request that is signalled, its completion. */
+static void model_back(struct model_qp *m, const struct model_wqe *x, const void *data)
+{
+	bool here = m->short_data && x->len[0] <= MODEL_SHORT && x->flags & 0x08;
+
+	if (!here)
+		memcpy((void *) (uintptr_t) x->at[0], data, x->len[0]);
+	if (x->flags & 0x08)
+		model_complete(m, 0, m->eaten, x->len[0], 0, 0, here ? data : NULL);
+}
+
+/* Returns the syndrome. */
+static unsigned model_execute(struct model_qp *m, struct model_qp *to, const struct model_wqe *x)
+{
+	static unsigned char data[MODEL_MAX];
+	long len = x->op >= 0x10 ? (long) x->len[0] : model_gather(m, x, data);
+	uint64_t old, new;
+
+	if (len < 0)
+		return 0x04;
+	if (x->op != 0x0a && x->op != 0x0b && (len || x->op >= 0x10) &&
+	    (x->rkey != MODEL_KEY || !model_inside(to, x->addr, (uint64_t) len)))
+		return 0x13;
+	if (x->op < 0x10) {
+		if (x->op < 0x0a && len)
+			memcpy((void *) (uintptr_t) x->addr, data, (size_t) len);
+		if (x->op != 0x08)
+			model_arrive(to, x->op == 0x09 ? 1 : x->op == 0x0a ? 2 : 3, data, len,
+				     x->op == 0x0a ? 0 : x->imm);
+		if (x->flags & 0x08)
+			model_complete(m, 0, m->eaten, 0, 0, 0, NULL);
+		return 0;
+	}
+	if (x->op == 0x10) {
+		model_back(m, x, (void *) (uintptr_t) x->addr);
+		return 0;
+	}
+	memcpy(&old, (void *) (uintptr_t) x->addr, 8);
+	new = x->op == 0x12 ? old + x->operand : old == x->compare ? x->operand : old;
+	memcpy((void *) (uintptr_t) x->addr, &new, 8);
+	model_back(m, x, &old);
+	return 0;
+}
+
+/* model_step - execute the next request if the doorbell record has one.
+ * @x: [out] what it said
+ */
+static bool model_step(struct model_qp *m, struct model_qp *to, struct model_wqe *x)
+{
+	unsigned syndrome;
+
+	if (((be32toh(m->dbrec[1]) - m->eaten) & 0xffff) == 0)
+		return false;
+	model_decode(m, m->eaten, x);
+	if (x->index != (m->eaten & 0xffff) || x->qpn != m->qpn)
+		model_fault = "a request that is not where it says";
+	syndrome = model_execute(m, to, x);
+	if (syndrome)
+		model_complete(m, 13, m->eaten, 0, 0, syndrome, NULL);
+	m->eaten += (x->segs + 3) / 4;
+	return true;
+}
+
+#endif
