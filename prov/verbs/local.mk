@@ -53,5 +53,17 @@ prov_verbs_mlx5_direct_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
 prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+EXTRA_DIST += prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h
+if HAVE_MLX5DV
+if !HAVE_VERBS_DL
+check_PROGRAMS += prov/verbs/mlx5_ep_test
+TESTS += prov/verbs/mlx5_ep_test
+prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c prov/verbs/mlx5_model.h \
+	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h
+prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_mlx5_ep_test_LDFLAGS = -export-dynamic
+endif
+endif
 endif
 endif

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Endpoints of the provider on the real libmlx5, with a kernel (mlx5_kernel.h) and a device
+ * (mlx5_model.h) that are ours, and with librdmacm's part left out: an endpoint is told
+ * that it is connected.  The same program runs the direct way and the library's, so that
+ * "mlx5_ep_test count direct|post" compares what they cost.  Skips without libmlx5.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include "mlx5_kernel.h"
+#include "mlx5_model.h"
+#include "vrb_ep.h"
+
+#define SIZE 32768u
+#define SKIP 77
+
+struct fi_provider *fi_verbs_ini(void);
+
+/* ---- librdmacm, what enabling and closing an endpoint need of it -------------------- */
+
+static struct ibv_context *ctx;
+
+static struct rdma_event_channel *cm_create_channel(void)
+{
+	struct rdma_event_channel *channel = calloc(1, sizeof(*channel));
+
+	channel->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return channel;
+}
+
+static void cm_destroy_channel(struct rdma_event_channel *channel)
+{
+	close(channel->fd);
+	free(channel);
+}
+
+static int cm_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+			enum rdma_port_space ps)
+{
+	*id = calloc(1, sizeof(**id));
+	(*id)->context = context;
+	return 0;
+}
+
+static int cm_bind(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	id->verbs = ctx;
+	id->port_num = 1;
+	return 0;
+}
+
+static int cm_create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	struct verbs_context *verbs = verbs_get_ctx_op(ctx, create_qp_ex);
+
+	struct ibv_qp_attr state = { .qp_access_flags = IBV_ACCESS_REMOTE_ATOMIC };
+
+	id->qp = verbs ? verbs->create_qp_ex(ctx, attr) : NULL;
+	if (!id->qp)
+		return -1;
+	for (state.qp_state = IBV_QPS_INIT; state.qp_state <= IBV_QPS_RTS; state.qp_state++)
+		vrb_ibv.modify_qp(id->qp, &state, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS);
+	return 0;
+}
+
+static void cm_destroy_qp(struct rdma_cm_id *id)
+{
+	vrb_ibv.destroy_qp(id->qp);
+	id->qp = NULL;
+}
+
+static int cm_destroy_id(struct rdma_cm_id *id)
+{
+	free(id);
+	return 0;
+}
+
+static int cm_disconnect(struct rdma_cm_id *id)
+{
+	return 0;
+}
+
+static int cm_no_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	errno = EAGAIN;
+	return -1;
+}
+
+static struct ibv_context **cm_devices(int *cnt)
+{
+	static struct ibv_context *list[2];
+
+	list[0] = ctx;
+	return list;
+}
+
+static void replace_cm(void)
+{
+	vrb_cm.create_event_channel = cm_create_channel;
+	vrb_cm.destroy_event_channel = cm_destroy_channel;
+	vrb_cm.create_id = cm_create_id;
+	vrb_cm.bind_addr = cm_bind;
+	vrb_cm.create_qp_ex = cm_create_qp;
+	vrb_cm.destroy_qp = cm_destroy_qp;
+	vrb_cm.destroy_id = cm_destroy_id;
+	vrb_cm.disconnect = cm_disconnect;
+	vrb_cm.get_cm_event = cm_no_event;
+	vrb_cm.get_devices = cm_devices;
+}
+
+/* ---- two ends --------------------------------------------------------------------------- */
+
+struct end {
+	struct fid_cq *cq;
+	struct fid_eq *eq;
+	struct fid_ep *ep;
+	struct model_cq model_cq;
+	struct model_qp model;
+	char buf[SIZE];
+};
+
+static struct fi_info *info;
+static struct fid_fabric *fabric;
+static struct fid_domain *domain;
+static struct fid_mr *mr;
+static struct end a, b;
+
+/* The queues as the kernel was told of them, not as the provider found them. */
+static void model_of(struct end *e)
+{
+	const struct kernel_qp *qp = &kernel_qps[kernel_qp_cnt - 1];
+	const struct kernel_cq *cq = &kernel_cqs[qp->cq];
+
+	e->model_cq = (struct model_cq) { cq->buf, cq->cnt, cq->dbrec, 0 };
+	e->model = (struct model_qp) {
+		.qpn = qp->qpn, .uidx = qp->uidx, .dbrec = qp->dbrec, .sq = qp->sq, .rq = qp->rq,
+		.sq_size = qp->sq_cnt * 64, .rq_cnt = qp->rq_cnt, .rq_stride = qp->rq_stride,
+		.cq = &e->model_cq, .short_data = true,
+	};
+}
+
+static void open_ep(struct end *e)
+{
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_NONE };
+
+	assert_int_equal(fi_eq_open(fabric, &eq_attr, &e->eq, NULL), 0);
+	assert_int_equal(fi_endpoint(domain, info, &e->ep, NULL), 0);
+	assert_int_equal(fi_ep_bind(e->ep, &e->eq->fid, 0), 0);
+	assert_int_equal(fi_ep_bind(e->ep, &e->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	assert_int_equal(fi_enable(e->ep), 0);
+	atomic_store(&vrb_ep_of(e->ep)->state, VRB_EP_CONNECTED);
+	model_of(e);
+}
+
+static void open_end(struct end *e)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA };
+
+	assert_int_equal(fi_cq_open(domain, &attr, &e->cq, NULL), 0);
+	open_ep(e);
+}
+
+static void close_ep(struct end *e)
+{
+	vrb_ep_of(e->ep)->tx_quiet = 0;		/* nobody executes a last request */
+	assert_int_equal(fi_close(&e->ep->fid), 0);
+	assert_int_equal(fi_close(&e->eq->fid), 0);
+}
+
+static void close_end(struct end *e)
+{
+	close_ep(e);
+	assert_int_equal(fi_close(&e->cq->fid), 0);
+}
+
+static int set_up(void **state)
+{
+	model_fault = NULL;
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
+	assert_int_equal(vrb_prov.fabric(info->fabric_attr, &fabric, NULL), 0);
+	assert_int_equal(fi_domain(fabric, info, &domain, NULL), 0);
+	assert_int_equal(fi_mr_reg(domain, &a, sizeof(a), FI_SEND | FI_RECV | FI_REMOTE_READ |
+				   FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL), 0);
+	open_end(&a);
+	open_end(&b);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	close_end(&a);
+	close_end(&b);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	assert_int_equal(fi_close(&domain->fid), 0);
+	assert_int_equal(fi_close(&fabric->fid), 0);
+	return 0;
+}
+
+static void run_device(void)
+{
+	struct model_wqe x;
+
+	while (model_step(&a.model, &b.model, &x) || model_step(&b.model, &a.model, &x))
+		;
+	assert_null(model_fault);
+}
+
+/* What writes only: to whom it is does not matter. */
+static void run_one(struct end *e)
+{
+	struct model_wqe x;
+
+	while (model_step(&e->model, &b.model, &x))
+		;
+	assert_null(model_fault);
+}
+
+static struct fi_cq_data_entry taken(struct end *e)
+{
+	struct fi_cq_data_entry entry;
+
+	assert_int_equal(fi_cq_read(e->cq, &entry, 1), 1);
+	return entry;
+}
+
+static void nothing(struct end *e)
+{
+	struct fi_cq_data_entry entry;
+
+	assert_int_equal(fi_cq_read(e->cq, &entry, 1), -FI_EAGAIN);
+}
+
+/* ---- cases -------------------------------------------------------------------------------- */
+
+static void is_direct(void **state)
+{
+	assert_true(vrb_ep_of(a.ep)->direct);
+	assert_string_equal(vrb_ep_of(a.ep)->sq.ops->name, "direct");
+	assert_string_equal(vrb_ep_of(a.ep)->cq->ops->name, "direct");
+}
+
+static void messages(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 8, 31, 32, 33, 64, 200, 256, 257, 4096, SIZE };
+	void *desc = fi_mr_desc(mr);
+	struct fi_cq_data_entry e;
+	unsigned i, k;
+
+	for (k = 0; k < 2000; k++) {
+		i = k % (sizeof(sizes) / sizeof(sizes[0]));
+		memset(a.buf, (int) k, SIZE);
+		memset(b.buf, 0, SIZE);
+		assert_int_equal(fi_recv(b.ep, b.buf, SIZE, desc, 0, &b), 0);
+		assert_int_equal(fi_senddata(a.ep, a.buf, sizes[i], desc, k, 0, &a), 0);
+		run_device();
+		e = taken(&a);
+		assert_ptr_equal(e.op_context, &a);
+		e = taken(&b);
+		assert_ptr_equal(e.op_context, &b);
+		assert_int_equal(e.len, sizes[i]);
+		assert_int_equal(e.data, k);
+		assert_memory_equal(a.buf, b.buf, sizes[i]);
+		assert_true(sizes[i] == SIZE || !b.buf[sizes[i]]);
+	}
+	nothing(&a);
+	nothing(&b);
+}
+
+/* A lone short request goes into a register that is ours alone; one of two, in turns. */
+static void into_the_register(void **state)
+{
+	struct mlx5_sq *sq = &vrb_ep_of(a.ep)->mlx5.sq;
+	unsigned i;
+
+	assert_true(sq->reg->size >= 2 * MLX5_BB);
+	for (i = 0; i < 6; i++) {
+		char *reg = sq->doorbell + sq->reg->at;
+
+		assert_int_equal(fi_write(a.ep, a.buf, 30, NULL, 0, (uintptr_t) b.buf, KERNEL_KEY,
+					  NULL), 0);
+		assert_memory_equal(reg, sq->buf + (size_t) sq->last * MLX5_BB, MLX5_BB);
+		assert_ptr_not_equal(reg, sq->doorbell + sq->reg->at);
+		run_device();
+		taken(&a);
+	}
+}
+
+/* Two endpoints of one completion queue, until one closes. */
+static void closing_beside(void **state)
+{
+	static struct end c;
+	unsigned i;
+
+	memset(&c, 0, sizeof(c));
+	c.cq = a.cq;
+	open_ep(&c);
+	assert_ptr_equal(vrb_ep_of(a.ep)->cq, vrb_ep_of(c.ep)->cq);
+	assert_ptr_equal(vrb_ep_of(a.ep)->mlx5.sq.reg, vrb_ep_of(c.ep)->mlx5.sq.reg);
+	c.model.cq = &a.model_cq;
+	for (i = 0; i < 300; i++) {
+		assert_int_equal(fi_write(i % 3 ? c.ep : a.ep, a.buf, 30, NULL, 0,
+					  (uintptr_t) b.buf, KERNEL_KEY, NULL), 0);
+		run_device();
+		run_one(&c);
+		if (i < 297)
+			taken(&a);	/* the last stay in the queue while one closes */
+	}
+	close_ep(&c);
+	for (i = 0; i < 3; i++)
+		taken(&a);
+	nothing(&a);
+	messages(state);
+}
+
+/* A burst is rung for once, at its end; or when a call in it fails. */
+static void burst(void **state)
+{
+	struct iovec iov = { a.buf, 8 };
+	void *desc = fi_mr_desc(mr);
+	struct fi_msg msg = { .msg_iov = &iov, .desc = &desc, .iov_count = 1 };
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(fi_recv(b.ep, b.buf, SIZE, desc, 0, NULL), 0);
+		assert_int_equal(fi_sendmsg(a.ep, &msg, i < 7 ? FI_MORE | FI_COMPLETION :
+							 FI_COMPLETION), 0);
+		run_device();
+		assert_int_equal(b.model.received, i < 7 ? 0 : 8);
+	}
+	for (i = 0; i < 8; i++) {
+		taken(&a);
+		taken(&b);
+	}
+}
+
+static void remote_memory(void **state)
+{
+	void *desc = fi_mr_desc(mr);
+	uint64_t *counter = (uint64_t *) b.buf + 100;
+	struct fi_cq_data_entry e;
+	uint64_t one = 1, old = 99;
+
+	memset(a.buf, 'x', 5000);
+	assert_int_equal(fi_write(a.ep, a.buf, 5000, desc, 0, (uintptr_t) b.buf + 8192, KERNEL_KEY,
+				  NULL), 0);
+	run_device();
+	e = taken(&a);
+	assert_true(e.flags & FI_WRITE);
+	assert_memory_equal(a.buf, b.buf + 8192, 5000);
+
+	memset(b.buf, 'y', 200);
+	assert_int_equal(fi_read(a.ep, a.buf, 20, desc, 0, (uintptr_t) b.buf, KERNEL_KEY, NULL), 0);
+	run_device();
+	taken(&a);
+	assert_memory_equal(a.buf, b.buf, 20);
+	assert_int_equal(a.buf[20], 'x');
+
+	*counter = 41;
+	memcpy(a.buf, &old, 8);
+	assert_int_equal(fi_fetch_atomic(a.ep, &one, 1, NULL, a.buf, desc, 0, (uintptr_t) counter,
+					 KERNEL_KEY, FI_UINT64, FI_SUM, NULL), 0);
+	run_device();
+	taken(&a);
+	memcpy(&old, a.buf, 8);
+	assert_int_equal(old, 41);
+	assert_int_equal(*counter, 42);
+}
+
+static void wrong_key(void **state)
+{
+	struct fi_cq_data_entry entry;
+	struct fi_cq_err_entry err = { 0 };
+
+	assert_int_equal(fi_write(a.ep, a.buf, 5000, fi_mr_desc(mr), 0, (uintptr_t) b.buf,
+				  KERNEL_KEY + 1, &a), 0);
+	run_device();
+	assert_int_equal(fi_cq_read(a.cq, &entry, 1), -FI_EAVAIL);
+	assert_int_equal(fi_cq_readerr(a.cq, &err, 0), 1);
+	assert_int_equal(err.err, FI_EACCES);
+	assert_ptr_equal(err.op_context, &a);
+	assert_int_equal(err.prov_errno, IBV_WC_REM_ACCESS_ERR);
+}
+
+/* The queue fills up, says so, and goes on where there is room. */
+static void full(void **state)
+{
+	struct fi_cq_data_entry entry;
+	unsigned sent = 0, got = 0, round;
+	ssize_t ret;
+
+	for (round = 0; round < 20; round++) {
+		while (!(ret = fi_write(a.ep, a.buf, 200, fi_mr_desc(mr), 0, (uintptr_t) b.buf,
+					KERNEL_KEY, NULL)))
+			sent++;
+		assert_int_equal(ret, -FI_EAGAIN);
+		run_device();
+		while (fi_cq_read(a.cq, &entry, 1) == 1)
+			got++;
+		assert_int_equal(got, sent);
+	}
+	assert_true(sent >= 20 * info->tx_attr->size);
+}
+
+/* What libmlx5 writes for a request is what we write: byte for byte. */
+static void same_bytes(struct mlx5_sq *sq, struct vrb_sq *library, const struct vrb_wr *wr)
+{
+	uint32_t from = sq->next, used, i;
+	char ours[16 * MLX5_BB];
+	int ret;
+	size_t len;
+
+	assert_int_equal(sq->base.ops->build(&sq->base, wr), 0);
+	used = sq->next - from;
+	assert_true(from + used <= sq->mask + 1);
+	memcpy(ours, sq->buf + (size_t) from * MLX5_BB, (size_t) used * MLX5_BB);
+	memset(sq->buf + (size_t) from * MLX5_BB, 0, (size_t) used * MLX5_BB);
+	ret = library->ops->build(library, wr);
+	if (ret)
+		fail_msg("libmlx5 refuses operation %d, flags %x, %u pieces, %u bytes, at %u: %d", wr->op,
+			 wr->flags, wr->sge_cnt, wr->sge[0].length, from, ret);
+	len = (size_t) (unsigned char) ours[7] * 16;	/* all that the device reads */
+	for (i = 0; i < len; i++)
+		if (ours[i] != sq->buf[(size_t) from * MLX5_BB + i])
+			fail_msg("operation %d, flags %x, %u bytes: byte %u is %02x, not %02x", wr->op,
+				 wr->flags, wr->sge[0].length, i, (unsigned char) ours[i],
+				 (unsigned char) sq->buf[(size_t) from * MLX5_BB + i]);
+	assert_int_equal(be32toh(sq->dbrec[MLX5_DB_SEND]), sq->next & 0xffff);
+}
+
+static void as_the_library(void **state)
+{
+	static const unsigned flags[] = { 0, IBV_SEND_SIGNALED | IBV_SEND_INLINE, IBV_SEND_SIGNALED |
+					  IBV_SEND_FENCE | IBV_SEND_SOLICITED, IBV_SEND_INLINE };
+	static const uint32_t sizes[] = { 0, 3, 12, 60, 200 };
+	struct vrb_ep *ep = vrb_ep_of(a.ep);
+	struct vrb_sq library = { 0 };
+	struct ibv_sge sge[2] = { { (uintptr_t) a.buf, 0, KERNEL_KEY },
+				  { (uintptr_t) a.buf + 1000, 7, KERNEL_KEY } };
+	struct vrb_wr wr = { .imm = 0x12345678, .rkey = 0xabcd, .addr = 0x1122334455667788,
+			     .operand = 7, .compare = 9, .sge = sge };
+	unsigned i, k;
+
+	memset(a.buf, 'z', SIZE);
+	vrb_sq_init(&library, ep->qp, false, false);
+	for (wr.op = VRB_OP_SEND; wr.op < VRB_OP_CNT; wr.op++)
+		for (i = 0; i < 5; i++)
+			for (k = 0; k < 4; k++) {
+				wr.flags = flags[k];
+				if (wr.op > VRB_OP_WRITE_IMM)
+					wr.flags &= ~(unsigned) IBV_SEND_INLINE;
+				sge[0].length = wr.op >= VRB_OP_ADD ? 8 : sizes[i];
+				wr.sge_cnt = wr.op >= VRB_OP_ADD ? 1 : 1 + k % 2;
+				same_bytes(&ep->mlx5.sq, &library, &wr);
+			}
+	ep->mlx5.sq.rung = ep->mlx5.sq.next;
+}
+
+/* ---- what it costs ---------------------------------------------------------------------------- */
+
+/* For callgrind, which counts these two functions. */
+__attribute__((noinline)) void count_send(void);
+__attribute__((noinline)) void count_comp(void);
+
+void count_send(void)
+{
+	assert_int_equal(fi_send(a.ep, a.buf, 8, NULL, 0, &a), 0);
+}
+
+void count_comp(void)
+{
+	struct fi_cq_data_entry entry;
+
+	assert_int_equal(fi_cq_read(a.cq, &entry, 1), 1);
+}
+
+static int count(void)
+{
+	unsigned i;
+
+	set_up(NULL);
+	for (i = 0; i < 1000; i++) {
+		fi_recv(b.ep, b.buf, SIZE, fi_mr_desc(mr), 0, &b);
+		count_send();
+		run_device();
+		count_comp();
+		taken(&b);
+	}
+	tear_down(NULL);
+	return 0;
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static int start(void)
+{
+	struct fi_info *hints = fi_allocinfo();
+	struct ibv_device **(*list)(int *) = NULL;
+	struct ibv_context *(*open_dev)(struct ibv_device *) = NULL;
+	struct ibv_device **devs;
+	void (*free_list)(struct ibv_device **) = NULL;
+	void *lib = dlopen("libibverbs.so.1", RTLD_NOW);
+	int cnt = 0, ret;
+
+	if (!lib || !dlopen("libmlx5.so.1", RTLD_NOW) || kernel_boot() || vrb_lib_open())
+		return SKIP;
+	*(void **) &list = dlsym(lib, "ibv_get_device_list");
+	*(void **) &open_dev = dlsym(lib, "ibv_open_device");
+	devs = list(&cnt);
+	*(void **) &free_list = dlsym(lib, "ibv_free_device_list");
+	ctx = cnt ? open_dev(devs[0]) : NULL;
+	if (devs)
+		free_list(devs);
+	if (!ctx)
+		return SKIP;
+	replace_cm();
+	fi_verbs_ini();
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->mode = FI_RX_CQ_DATA;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY;
+	ret = vrb_getinfo(FI_VERSION(2, 6), "127.0.0.1", NULL, FI_SOURCE, hints, &info);
+	fi_freeinfo(hints);
+	return ret ? SKIP : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(is_direct, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(messages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(into_the_register, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(closing_beside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(burst, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(remote_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(wrong_key, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),
+	};
+	int ret;
+
+	setenv("FI_VERBS_DOORBELL", argc > 2 ? argv[2] : "direct", 1);
+	ret = start();
+	if (!ret)
+		ret = argc > 1 ? count() : cmocka_run_group_tests(tests, NULL, NULL);
+	kernel_halt();
+	return ret;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * mlx5_kernel.h - a kernel for libmlx5, for tests: one device whose driver answers the
+ * library's commands in this process.  The library itself is the real one, and so are the
+ * queues that it makes.
+ *
+ * The test program takes the place of a few calls of libc (open, write, ioctl, ...), for all
+ * libraries of the process: link it with -rdynamic.
+ */
+#ifndef VRB_MLX5_KERNEL_H
+#define VRB_MLX5_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KERNEL_MAX 64
+#define KERNEL_KEY 0x1234u	/* of every region */
+#define KERNEL_QPN 0x100u	/* of the first queue pair */
+
+struct kernel_cq {
+	char *buf;
+	volatile uint32_t *dbrec;
+	uint32_t cnt, stride;
+};
+
+struct kernel_qp {
+	uint32_t qpn, uidx;
+	volatile uint32_t *dbrec;
+	char *rq, *sq;
+	uint32_t rq_cnt, rq_stride, sq_cnt;
+	uint32_t cq;			/* index in kernel_cqs */
+};
+
+/* What the library has created, by handle; entries stay when an object is destroyed. */
+extern struct kernel_cq kernel_cqs[KERNEL_MAX];
+extern struct kernel_qp kernel_qps[KERNEL_MAX];
+extern unsigned kernel_cq_cnt, kernel_qp_cnt;
+
+/* kernel_boot - before the first call of libibverbs.  Errors: the system's, negated. */
+int kernel_boot(void);
+
+/* kernel_halt - take away what kernel_boot() left in the file system. */
+void kernel_halt(void);
+
+#endif
