@@ -357,6 +357,7 @@ static void fail_chan(struct sim_link *sl, struct chan *chan, int status)
 	struct conn *c = chan->conn;
 	struct list *item;
 
+	chan->conn = NULL;	/* what hears of it may send again, and is refused */
 	while ((item = list_pop(&chan->out))) {
 		struct eng_pkt *pkt = container_of(item, struct eng_pkt, node);
 
@@ -377,7 +378,6 @@ static void fail_chan(struct sim_link *sl, struct chan *chan, int status)
 	c->end[chan->side] = NULL;
 	c->gone[chan->side] = true;
 	list_del(&chan->node);
-	chan->conn = NULL;
 	/* What was sent waits for an end that has not shown up yet. */
 	if (!c->end[!chan->side] &&
 	    (c->gone[!chan->side] || c->err || !find_link(&c->addr[!chan->side])))
