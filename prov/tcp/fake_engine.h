@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -374,8 +375,10 @@ static inline int fake_poll(void)
 	return poller->ops->poll(poller, OBJ_POLL_BUDGET);
 }
 
+static void fake_start(void);
+
 #ifdef FAKE_TCP
-static inline void fake_start(void)
+static void fake_start(void)
 {
 	list_init(&fake_prog.pollers);
 	tcp_conf.prov = &fake_prov;
@@ -566,5 +569,55 @@ static inline void fake_pull_some(struct eng_ep *ep)
 			CHECK(clock_ns() < until_ && #cond);			\
 		}								\
 	} while (0)
+
+/* fake_call_rounds - one of the two processes; @in and @out are pipes to the other. */
+static inline void fake_call_rounds(struct eng_ep *(*make)(fake_addr *name), int in, int out,
+				    int rounds)
+{
+	struct eng_peer *peer;
+	struct eng_ep *ep;
+	fake_addr other;
+	char byte;
+
+	while (rounds--) {
+		memset(&other, 0, sizeof(other));
+		ep = make(&other);
+		CHECK(write(out, &other, sizeof(other)) == sizeof(other));
+		CHECK(read(in, &other, sizeof(other)) == sizeof(other));
+		peer = fake_peer(ep, &other);
+		fake_send(peer, 100, 0);
+		fake_send(peer, 100000, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(ep), peer->rx_cnt == 2 && peer->done_cnt == 2));
+		CHECK(peer->up == 1 && !peer->down);
+		CHECK(write(out, "x", 1) == 1);
+		CHECK(read(in, &byte, 1) == 1);
+		CHECK(!peer->down);
+		fake_close(ep, 1000);
+	}
+}
+
+/* fake_two_processes - new endpoints of @make call each other, @rounds times; two
+ * processes, so that both calls are really under way at the same time.
+ */
+static inline void fake_two_processes(struct eng_ep *(*make)(fake_addr *name), int rounds)
+{
+	int to[2], from[2], status;
+	pid_t pid;
+
+	CHECK(!pipe(to) && !pipe(from));
+	pid = fork();
+	if (!pid) {
+		fake_start();
+		fake_call_rounds(make, to[0], from[1], rounds);
+		_exit(0);
+	}
+	fake_call_rounds(make, from[0], to[1], rounds);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	close(to[0]);
+	close(to[1]);
+	close(from[0]);
+	close(from[1]);
+}
 
 #endif

@@ -7,8 +7,6 @@
  */
 #include "tcp_script.h"
 
-#include <sys/wait.h>
-
 /* ---- both at once -------------------------------------------------------------------- */
 
 static void crossed_calls_end_with_one_connection(void **state)
@@ -37,48 +35,17 @@ static void crossed_calls_end_with_one_connection(void **state)
 	}
 }
 
-/* Two processes, so that both calls are really under way at the same time. */
-static void call_in_rounds(int in, int out, int rounds)
+static struct eng_ep *new_ep(union net_sa *name)
 {
-	union net_sa other;
-	struct eng_peer *peer;
-	struct eng_ep *ep;
-	char byte;
-	int i;
+	struct eng_ep *ep = fake_ep(FI_EP_RDM, 0);
 
-	for (i = 0; i < rounds; i++) {
-		ep = fake_ep(FI_EP_RDM, 0);
-		other = fake_name(ep->link);
-		CHECK(write(out, &other, sizeof(other)) == sizeof(other));
-		CHECK(read(in, &other, sizeof(other)) == sizeof(other));
-		peer = fake_peer(ep, &other);
-		fake_send(peer, 100, 0);
-		fake_send(peer, 100000, 0);
-		FAKE_UNTIL(5000, (fake_pull_some(ep), peer->rx_cnt == 2 && peer->done_cnt == 2));
-		CHECK(peer->up == 1 && !peer->down);
-		CHECK(write(out, "x", 1) == 1);
-		CHECK(read(in, &byte, 1) == 1);
-		CHECK(!peer->down);
-		fake_close(ep, 1000);
-	}
+	*name = fake_name(ep->link);
+	return ep;
 }
 
 static void two_processes_call_each_other_at_once(void **state)
 {
-	int to[2], from[2], status;
-	pid_t pid;
-
-	assert_int_equal(pipe(to) | pipe(from), 0);
-	pid = fork();
-	if (!pid) {
-		fake_start();
-		call_in_rounds(to[0], from[1], 100);
-		_exit(0);
-	}
-	call_in_rounds(from[0], to[1], 100);
-	waitpid(pid, &status, 0);
-	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
-	close(to[0]), close(to[1]), close(from[0]), close(from[1]);
+	fake_two_processes(new_ep, 100);
 }
 
 static void crossed_calls_are_decided_by_address(void **state)

@@ -36,6 +36,43 @@ static inline void pull_both(struct eng_ep *a, struct eng_ep *b)
 	fake_pull_some(b);
 }
 
+/* sent_before_close - how many packets arrive from an endpoint of another process, which
+ * closes right after @talk has sent them; another one, because close does not poll for
+ * anybody else's good.
+ */
+static inline uint64_t sent_before_close(void (*talk)(struct eng_peer *peer, size_t arg),
+					 size_t arg)
+{
+	/* static: not lost in the other process, for who looks for leaks there */
+	static struct eng_ep *b;
+	struct eng_peer *ba;
+	union net_sa to;
+	uint64_t got;
+	int status;
+	pid_t pid;
+
+	b = fake_ep(FI_EP_RDM, 0);
+	to = fake_name(b->link);
+	pid = fork();
+	if (!pid) {
+		struct eng_ep *a;
+
+		fake_start();	/* a group of our own */
+		a = fake_ep(FI_EP_RDM, 0);
+		talk(fake_peer(a, &to), arg);
+		fake_close(a, 20000);
+		_exit(0);
+	}
+	FAKE_UNTIL(10000, !list_empty(&b->peers));
+	ba = container_of(b->peers.next, struct eng_peer, node);
+	FAKE_UNTIL(10000, (fake_pull_some(b), ba->down));
+	got = ba->rx_cnt;
+	waitpid(pid, &status, 0);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	fake_close(b, 0);
+	return got;
+}
+
 /* ---- an endpoint against a scripted one --------------------------------------------- */
 
 struct script {
