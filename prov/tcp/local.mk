@@ -17,6 +17,7 @@ tcp_link_sources = \
 	prov/tcp/tcp_hello.c \
 	prov/tcp/tcp_hello.h \
 	prov/tcp/tcp_io.h \
+	prov/tcp/tcp_lane.c \
 	prov/tcp/tcp_link.c \
 	prov/tcp/tcp_link.h \
 	prov/tcp/tcp_listen.c \
@@ -50,6 +51,7 @@ tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOC
 tcp_tests = \
 	prov/tcp/tcp_call_test \
 	prov/tcp/tcp_hello_test \
+	prov/tcp/tcp_lane_test \
 	prov/tcp/tcp_link_test \
 	prov/tcp/tcp_park_test \
 	prov/tcp/tcp_test
@@ -65,6 +67,9 @@ prov_tcp_tcp_call_test_LDADD = $(tcp_test_libs)
 prov_tcp_tcp_hello_test_SOURCES = prov/tcp/tcp_hello_test.c prov/tcp/tcp_hello_check.h
 prov_tcp_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_hello_test_LDADD = $(tcp_test_libs)
+prov_tcp_tcp_lane_test_SOURCES = prov/tcp/tcp_lane_test.c $(tcp_fakes)
+prov_tcp_tcp_lane_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tcp_lane_test_LDADD = $(tcp_test_libs)
 prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/tcp_stream_check.h \
 	$(tcp_fakes)
 prov_tcp_tcp_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

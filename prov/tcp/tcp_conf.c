@@ -16,6 +16,7 @@
 	.nodelay = 1,				\
 	.conn_timeout_ms = 15000,		\
 	.conn_retry_ms = 1000,			\
+	.lanes = 1,				\
 	.stage_size = 65536,			\
 	.rbuf_size = 65536,			\
 	.eager_size = 65536,			\
@@ -72,6 +73,10 @@ static const struct param {
 	  "connections that the RDM endpoints of a process keep: beyond, the one that was idle "
 	  "longest is closed until it is needed again; 0: as many as the limit on descriptors "
 	  "(ulimit -n) allows (default: 0)" },
+	{ "LANES", NULL, FI_PARAM_INT, FIELD(lanes), 1, TCP_LANES_MAX,
+	  "connections between two RDM endpoints that share the payload of large messages, where "
+	  "a network gives each connection a part of its bandwidth only; the lower number of both "
+	  "sides counts (default: 1, at most 8)" },
 	{ "LOCAL", NULL, FI_PARAM_BOOL, FIELD(local), 0, 1,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over TCP, like all others (default: on)" },

@@ -26,6 +26,7 @@ struct tcp_conf {
 	int firewall_addr;		/* callers may be behind address translation */
 	int conn_timeout_ms;		/* TCP handshake, and the greeting except an RDM answer */
 	int max_conns;			/* idle connections of a process are parked beyond; 0: never */
+	int lanes;			/* connections that share long payload to one RDM peer */
 	int conn_retry_ms;		/* how long a refused RDM call is repeated */
 	int stage_size;			/* bytes that a burst may collect, 0: bursts are not collected */
 	int rbuf_size;			/* bytes that one read may fetch ahead */

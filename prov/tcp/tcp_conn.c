@@ -51,7 +51,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 {
 	uint32_t events = 0;
 
-	if (!conn->rx.kept && !conn->detached)
+	if (!conn->rx.kept && !conn->rx.quiet && !conn->detached)
 		events |= EPOLLIN;
 	if (conn->tx.blocked)
 		events |= EPOLLOUT;
@@ -71,8 +71,13 @@ static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 		tcp_poller_heat(conn->poller, conn);
 		tcp_rx_read(conn, OBJ_POLL_BUDGET);
 	}
+	if (conn->state == TCP_CONN_READY && conn->rx.body == TCP_BODY_OTHERS && !conn->rx.quiet) {
+		conn->rx.quiet = true;
+		tcp_conn_watch(conn);
+	}
 	/* paused, so that the read which would show the end has to wait: be quiet until then */
-	if (conn->state == TCP_CONN_READY && conn->rx.kept && events & (EPOLLHUP | EPOLLERR))
+	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.quiet) &&
+	    events & (EPOLLHUP | EPOLLERR))
 		tcp_src_want(conn->poller, &conn->src, 0);
 }
 
@@ -80,7 +85,9 @@ static void on_event(struct tcp_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
 
-	if (conn->state == TCP_CONN_READY)
+	if (conn->state == TCP_CONN_READY && conn->first)
+		tcp_lane_event(conn, events);
+	else if (conn->state == TCP_CONN_READY)
 		on_ready_event(conn, events);
 	else
 		tcp_conn_greet_event(conn, events);
@@ -143,6 +150,7 @@ void tcp_conn_close(struct tcp_conn *conn)
 {
 	if (conn->state == TCP_CONN_CLOSED)
 		return;
+	tcp_lane_end(conn, tcp_conn_close);
 	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
 	tcp_timer_off(&conn->timer);
 	list_del(&conn->guard_node);
@@ -166,6 +174,7 @@ void tcp_conn_part(struct tcp_conn *conn)
 		tcp_conn_close(conn);
 		return;
 	}
+	tcp_lane_end(conn, tcp_conn_part);
 	tcp_tx_drop(conn);
 	list_del(&conn->state_node);
 	tcp_poller_cool(conn->poller, conn);
@@ -176,6 +185,7 @@ void tcp_conn_part(struct tcp_conn *conn)
 void tcp_conn_free(struct tcp_conn *conn)
 {
 	free(conn->greet);
+	free(conn->lanes);
 	free(conn);
 }
 

@@ -62,7 +62,6 @@ struct tcp_hold {
 	struct tcp_conn *conn;	/* still arriving there; NULL: complete or lost */
 	int err;		/* positive: lost */
 	size_t len;
-	size_t got;
 	uint8_t data[];
 };
 
@@ -70,6 +69,7 @@ enum tcp_body {
 	TCP_BODY_NONE,		/* between packets */
 	TCP_BODY_PLACE,		/* payload goes into iov */
 	TCP_BODY_SKIP,		/* nobody wants the rest */
+	TCP_BODY_OTHERS,	/* our part is here, those of other lanes are not */
 };
 
 struct tcp_rx {
@@ -80,6 +80,7 @@ struct tcp_rx {
 	void *cookie;			/* for eng_on_placed(); NULL with @hold or nobody */
 	struct tcp_hold *hold;		/* filled by this payload */
 	bool big;			/* last packet was long: read little ahead */
+	bool quiet;			/* what comes is not wanted yet: not asked for */
 	uint8_t *kept;			/* buffer with packets that the engine refused for now */
 	size_t kept_pos, kept_end;
 	size_t stash_len;
@@ -93,6 +94,16 @@ struct tcp_tx {
 	size_t stage_pos, stage_end;
 	bool blocked;			/* socket is full, EPOLLOUT is awaited */
 	bool shut;			/* end the stream after what is queued */
+};
+
+/* The connections to one peer, where several are agreed; see tcp_lane.c. */
+struct tcp_lanes {
+	unsigned cnt;			/* agreed */
+	bool called;			/* those beyond the first: it was tried */
+	struct tcp_conn *conn[TCP_LANES_MAX];	/* [0]: the first, which owns this; NULL: not there */
+	unsigned rx_parts;		/* parts of the payload coming in that are not complete */
+	const struct eng_pkt *tx_pkt;	/* going out in parts; NULL: none */
+	size_t tx_sent[TCP_LANES_MAX];	/* of its parts, beyond the first */
 };
 
 struct tcp_conn {
@@ -110,7 +121,9 @@ struct tcp_conn {
 	const struct tcp_wireup *wireup;
 	struct tcp_poller *poller;
 	struct tcp_link *link;		/* endpoint or listener */
-	struct tcp_chan *chan;		/* NULL until the peer is known */
+	struct tcp_chan *chan;		/* NULL until the peer is known, and in lanes beyond the first */
+	struct tcp_lanes *lanes;	/* of the first one; NULL: it is the only one */
+	struct tcp_conn *first;		/* lane beyond the first: the one that it helps; else NULL */
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->failed, paused or dead */
 	struct tcp_timer timer;		/* greeting must end, or takes long; LEAVING must end */
@@ -247,6 +260,36 @@ bool tcp_tx_idle(const struct tcp_conn *conn);
 
 /* tcp_tx_drop - forget staged bytes. */
 void tcp_tx_drop(struct tcp_conn *conn);
+
+/* ---- several connections to one peer (tcp_lane.c) ---------------------------- */
+
+/* tcp_lane_agree - @conn, READY and with a channel, may have as many lanes as @theirs,
+ * from the greeting of its peer, and FI_TCP_LANES say.
+ */
+void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs);
+
+/* tcp_lane_call - there is a long packet, in whichever direction: call for the other
+ * lanes if that is ours to do.  Never calls up.
+ */
+void tcp_lane_call(struct tcp_conn *conn);
+
+/* tcp_lane_join - @conn, ASKED, wants to be a lane of @chan's connection: welcome or
+ * refuse it.
+ */
+void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello);
+
+/* tcp_lane_all - are all lanes of @conn there, or, as far as we know, on the way?
+ * @state: READY: packets may go out over them; GREETING: the peer may believe so
+ */
+bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state);
+
+/* tcp_lane_event - a socket event of a READY lane beyond the first. */
+void tcp_lane_event(struct tcp_conn *conn, uint32_t events);
+
+/* tcp_lane_end - @conn is about to end: so do its lanes, by @end; or it is one, and
+ * leaves the others.
+ */
+void tcp_lane_end(struct tcp_conn *conn, void (*end)(struct tcp_conn *));
 
 /* ---- silence (tcp_guard.c) -------------------------------------------------- */
 

@@ -48,8 +48,10 @@ static void write_greeting(struct tcp_conn *conn, struct tcp_hello *hello, const
 	struct tcp_link *link = conn->link;
 
 	hello->kind = link->kind;
-	if (link->kind == TCP_WIRE_RDM)
+	if (link->kind == TCP_WIRE_RDM) {
 		hello->features |= TCP_WIRE_CAN_PARK;
+		hello->lanes = (uint8_t) link->conf->lanes;
+	}
 	hello->epoch = link->epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
 	hello->addr = link->name;
@@ -123,7 +125,8 @@ int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 	ret = net_sock_open(addr->sa_family, SOCK_STREAM, &fd);
 	if (ret)
 		return ret;
-	if (link->kind == TCP_WIRE_RDM && tcp_park_reserved(fd) && tcp_park_want(link->poller, 1))
+	if (link->kind == TCP_WIRE_RDM && tcp_park_reserved(fd) &&
+	    (hello->lane || tcp_park_want(link->poller, 1)))
 		ret = -FI_EMFILE;	/* what is left is for callers, until there is more */
 	if (!ret)
 		ret = set_options(link, fd);

@@ -98,6 +98,8 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 		.type = (uint8_t) hello->type,
 		.kind = (uint8_t) hello->kind,
 		.features = hello->features,
+		.lanes = hello->lanes,
+		.lane = hello->lane,
 	};
 
 	put16(w.version, TCP_WIRE_VERSION);
@@ -160,6 +162,8 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 		return TCP_HELLO_BAD;
 	h.data_len = get16(w.data_len);
 	h.features = w.features;
+	h.lanes = w.lanes;
+	h.lane = w.lane;
 	if (have < sizeof(w) + h.data_len)
 		return TCP_HELLO_MORE;
 	h.epoch = get64(w.epoch);
@@ -251,6 +255,7 @@ static const struct {
 		"our endpoint's address is not the one that it sees us call from; if addresses are "
 		"translated on the way, set FI_TCP_FIREWALL_ADDR=1 there" },
 	[TCP_WIRE_NOT_YET] = { FI_ECONNREFUSED, "its end of the connection before is not closed yet" },
+	[TCP_WIRE_NO_LANE] = { FI_ECONNREFUSED, "it has no use for another connection just now" },
 };
 
 const char *tcp_hello_reason_text(uint32_t reason)

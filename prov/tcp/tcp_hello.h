@@ -19,6 +19,8 @@ struct tcp_hello {
 	uint32_t reason;	/* enum tcp_wire_reason, or one that is not known here */
 	uint16_t data_len;
 	uint8_t features;	/* enum tcp_wire_feature */
+	uint8_t lanes;		/* 0: one */
+	uint8_t lane;
 	uint64_t epoch;
 	uint64_t serial;
 	uint64_t prev;

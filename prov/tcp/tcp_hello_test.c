@@ -184,15 +184,18 @@ static void a_frame_header_survives_every_split(void **state)
 	uint8_t buf[TCP_FRAME_SIZE + ENG_HDR_MAX] = { 0 };
 	size_t hdr, have, hdr_len;
 	uint64_t len;
+	bool shared;
 
 	for (hdr = 1; hdr <= ENG_HDR_MAX; hdr++) {
 		tcp_frame_put(buf, hdr, 123456);
 		for (have = 0; have < TCP_FRAME_SIZE + hdr; have++)
-			assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len),
+			assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len, &shared),
 					 TCP_FRAME_MORE);
-		assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len), TCP_FRAME_OK);
+		assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len, &shared),
+				 TCP_FRAME_OK);
 		assert_int_equal(hdr_len, hdr);
 		assert_int_equal(len, 123456);
+		assert_false(shared);
 	}
 }
 
@@ -201,17 +204,42 @@ static void frames_with_impossible_lengths_are_found(void **state)
 	uint8_t buf[TCP_FRAME_SIZE];
 	size_t hdr_len;
 	uint64_t len;
+	bool shared;
 
 	tcp_frame_put(buf, 0, 0);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_BAD);
 	tcp_frame_put(buf, ENG_HDR_MAX + 1, 0);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_BAD);
 	tcp_frame_put(buf, 16, 101);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_BAD);
 	tcp_frame_put(buf, 16, (UINT64_C(1) << 48) - 1);
-	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &shared), TCP_FRAME_BAD);
 	tcp_frame_put(buf, 16, 100);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len), TCP_FRAME_MORE);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_MORE);
+	tcp_frame_put(buf, 16 | TCP_FRAME_SHARED, TCP_SHARED_MIN - 1);
+	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &shared), TCP_FRAME_BAD);
+}
+
+static void a_shared_payload_has_a_part_for_each_lane(void **state)
+{
+	uint8_t buf[TCP_FRAME_SIZE + 16] = { 0 };
+	size_t hdr_len;
+	uint64_t len;
+	bool shared;
+	unsigned i, cnt;
+
+	tcp_frame_put(buf, 16 | TCP_FRAME_SHARED, TCP_SHARED_MIN + 1);
+	assert_int_equal(tcp_frame_get(buf, sizeof(buf), 1 << 20, &hdr_len, &len, &shared),
+			 TCP_FRAME_OK);
+	assert_true(shared);
+	assert_int_equal(hdr_len, 16);
+	for (cnt = 2; cnt <= TCP_LANES_MAX; cnt++) {
+		assert_int_equal(tcp_frame_part(len, cnt, 0), 0);
+		for (i = 0; i < cnt; i++)
+			assert_true(tcp_frame_part(len, cnt, i + 1) - tcp_frame_part(len, cnt, i) >=
+				    len / cnt - 64);
+		assert_int_equal(tcp_frame_part(len, cnt, cnt), len);
+	}
 }
 
 /* ---- crossed calls ------------------------------------------------------------------ */
@@ -293,6 +321,7 @@ int main(void)
 		cmocka_unit_test(no_bytes_do_harm),
 		cmocka_unit_test(a_frame_header_survives_every_split),
 		cmocka_unit_test(frames_with_impossible_lengths_are_found),
+		cmocka_unit_test(a_shared_payload_has_a_part_for_each_lane),
 		cmocka_unit_test(crossed_calls_leave_one),
 		cmocka_unit_test(a_lost_connection_is_replaced),
 		cmocka_unit_test(an_endpoint_may_call_itself),

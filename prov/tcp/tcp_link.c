@@ -153,6 +153,17 @@ static bool unsent(const struct tcp_conn *conn)
 	return !ioctl(conn->src.fd, SIOCOUTQ, &bytes) && bytes > 0;
 }
 
+static bool any_unsent(const struct tcp_conn *conn)
+{
+	const struct tcp_lanes *lanes = conn->lanes;
+	unsigned i;
+
+	for (i = 1; lanes && i < lanes->cnt; i++)
+		if (lanes->conn[i] && unsent(lanes->conn[i]))
+			return true;
+	return unsent(conn);
+}
+
 /* finish - true when all that was sent is in the other host's care.  What comes in
  * meanwhile is read and dropped by poll(), so that closing provokes no reset.
  */
@@ -166,7 +177,7 @@ static bool finish(struct tcp_chan *chan)
 		return true;
 	conn->tx.shut = true;
 	tcp_tx_pump(conn);
-	return tcp_tx_idle(conn) && !unsent(conn);
+	return tcp_tx_idle(conn) && !any_unsent(conn);
 }
 
 static bool finish_all(void *arg)

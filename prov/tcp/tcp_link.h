@@ -152,6 +152,9 @@ bool tcp_park_any(void);
  */
 bool tcp_park_reserved(int fd);
 
+/* tcp_park_full - does the process have as many connections as it may? */
+bool tcp_park_full(const struct tcp_conf *conf);
+
 /* tcp_park_word - @word has come between two frames of @conn; the connection may be
  * no longer READY.  Returns false if it makes no sense.
  */

@@ -71,6 +71,11 @@ bool tcp_park_want(struct tcp_poller *poller, unsigned cnt)
 	return true;
 }
 
+bool tcp_park_full(const struct tcp_conf *conf)
+{
+	return conf->max_conns && atomic_load(&open_conns) >= conf->max_conns;
+}
+
 bool tcp_park_any(void)
 {
 	return atomic_load(&open_conns) > 0;

@@ -316,12 +316,13 @@ static bool next_frame(struct script_in *in, size_t *at_p, unsigned *word_p)
 {
 	size_t part = in->have - *at_p, hdr_len = 0;
 	uint64_t len = 0;
+	bool shared;
 
 	if (part > in->skip)
 		part = in->skip;
 	in->skip -= part;
 	*at_p += part;
-	if (tcp_frame_get(in->buf + *at_p, in->have - *at_p, TCP_PAYLOAD_MAX, &hdr_len, &len) ==
+	if (tcp_frame_get(in->buf + *at_p, in->have - *at_p, TCP_PAYLOAD_MAX, &hdr_len, &len, &shared) ==
 	    TCP_FRAME_MORE)
 		return false;
 	*word_p = tcp_frame_word(in->buf + *at_p, in->have - *at_p);

@@ -266,6 +266,7 @@ static void take_up(struct tcp_conn *conn, struct tcp_chan *chan, const struct t
 
 	tcp_chan_up(chan, conn, hello->epoch);
 	tcp_park_ready(conn, hello->features);
+	tcp_lane_agree(conn, hello->lanes);
 	tcp_tx_pump(conn);
 	if (conn->state == TCP_CONN_READY && !conn->link->closing && !resumes)
 		eng_on_up(&conn->link->base, tcp_chan_peer(chan));
@@ -413,6 +414,10 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 		return;
 	}
 	chan = tcp_chan_of(link, peer);
+	if (hello->lane) {
+		tcp_lane_join(conn, chan, hello);
+		return;
+	}
 	if (chan->state == TCP_CHAN_PARKING && goes_on(chan, hello)) {
 		tcp_conn_refuse(conn, TCP_WIRE_NOT_YET, NULL, 0);	/* its answer is on the way */
 		return;

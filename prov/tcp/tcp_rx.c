@@ -7,6 +7,9 @@
  * said where a long payload goes, the rest of it is read straight to that place,
  * with a little room behind for the headers that follow.  Between reads a
  * connection keeps at most the beginning of a header, and no buffer.
+ *
+ * A payload that several lanes share is read by each into its part of the place.  Until
+ * all parts are there, the first lane reads on no further.
  */
 #include <assert.h>
 #include <errno.h>
@@ -25,6 +28,31 @@
 
 /* ---- payload of one packet --------------------------------------------------- */
 
+static struct tcp_conn *first_of(struct tcp_conn *conn)
+{
+	return conn->first ? conn->first : conn;
+}
+
+/* shared - is what @conn, a first one or another, reads a part of a payload? */
+static bool shared(struct tcp_conn *conn)
+{
+	const struct tcp_lanes *lanes = first_of(conn)->lanes;
+
+	return __builtin_expect(lanes != NULL, 0) && lanes->rx_parts;
+}
+
+/* go_on - the first lane has waited for the others, and must no longer. */
+static void go_on(struct tcp_conn *conn)
+{
+	if (conn->rx.kept) {
+		list_add_tail(&conn->state_node, &conn->poller->paused);
+		tcp_poller_kick(conn->poller);
+	} else if (conn->rx.quiet) {
+		conn->rx.quiet = false;
+		tcp_conn_watch(conn);
+	}
+}
+
 /* body_end - all of it has arrived. */
 static void body_end(struct tcp_conn *conn)
 {
@@ -41,6 +69,21 @@ static void body_end(struct tcp_conn *conn)
 	}
 }
 
+/* part_end - all has arrived that comes over @conn. */
+static void part_end(struct tcp_conn *conn)
+{
+	struct tcp_conn *first = first_of(conn);
+
+	if (shared(conn)) {
+		conn->rx.body = conn == first ? TCP_BODY_OTHERS : TCP_BODY_NONE;
+		if (--first->lanes->rx_parts)
+			return;
+	}
+	body_end(first);
+	if (conn != first && first->state == TCP_CONN_READY)
+		go_on(first);
+}
+
 /* body_advance - @len bytes more are in place. */
 static void body_advance(struct tcp_rx *rx, size_t len)
 {
@@ -48,8 +91,6 @@ static void body_advance(struct tcp_rx *rx, size_t len)
 	size_t part;
 
 	rx->left -= len;
-	if (rx->hold)
-		rx->hold->got += len;
 	while (len) {
 		iov = &rx->iov[rx->iov_cur];
 		part = len < iov->iov_len ? len : iov->iov_len;
@@ -65,30 +106,60 @@ static void body_advance(struct tcp_rx *rx, size_t len)
 		rx->body = TCP_BODY_SKIP;	/* what is left, if anything, has no place */
 }
 
-/* body_begin - the engine has said where the payload goes; its first @avail bytes
- * are at @data.  Returns with body NONE if that was all.
+/* set_place - the next @left bytes go to @iov, from @off on. */
+static void set_place(struct tcp_rx *rx, const struct iovec *iov, size_t iov_cnt, size_t off,
+		      size_t left)
+{
+	rx->left = left;
+	rx->iov_cur = 0;
+	rx->iov_cnt = iov_slice(iov, iov_cnt, off, left, rx->iov);
+	rx->body = rx->iov_cnt ? TCP_BODY_PLACE : TCP_BODY_SKIP;
+}
+
+/* share - each lane but the first has a part of the payload to come. */
+static void share(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
+{
+	size_t off = tcp_frame_part(len, lanes->cnt, 1), end;
+	struct tcp_conn *lane;
+	unsigned i;
+
+	lanes->rx_parts = lanes->cnt;
+	for (i = 1; i < lanes->cnt; i++, off = end) {
+		lane = lanes->conn[i];
+		end = tcp_frame_part(len, lanes->cnt, i + 1);
+		set_place(&lane->rx, iov, iov_cnt, off, end - off);
+		if (lane->rx.quiet) {
+			lane->rx.quiet = false;
+			tcp_conn_watch(lane);
+		}
+	}
+}
+
+/* body_begin - the engine has said where the payload goes, of which @in has the
+ * beginning; nowhere: without @iov.  Returns with body NONE if that was all.
+ * @mine: how much of it comes over @conn: all, unless it is shared
  */
-static void body_begin(struct tcp_conn *conn, const uint8_t *data, size_t avail, size_t len,
+static void body_begin(struct tcp_conn *conn, const struct eng_rx *in, size_t mine,
 		       const struct iovec *iov, size_t iov_cnt)
 {
 	struct tcp_rx *rx = &conn->rx;
 	size_t copied;
 
-	rx->body = TCP_BODY_PLACE;
-	rx->left = len;
-	rx->iov_cur = 0;
-	rx->iov_cnt = iov_slice(iov, iov_cnt, 0, len, rx->iov);
-	copied = iov_scatter(rx->iov, rx->iov_cnt, 0, data, avail);
+	if (mine < in->len)
+		share(conn->lanes, in->len, iov, iov_cnt);
+	set_place(rx, iov, iov_cnt, 0, mine);
+	copied = iov_scatter(rx->iov, rx->iov_cnt, 0, in->data, in->avail);
 	body_advance(rx, copied);
-	rx->left -= avail - copied;
+	rx->left -= in->avail - copied;
 	if (!rx->left)
-		body_end(conn);
+		part_end(conn);
 }
 
 /* ---- packets --------------------------------------------------------------- */
 
 /* keep_buffer - the engine has no memory for the packet at @pos: it will be offered
- * again, and meanwhile nothing is read, so that the sender is held back.
+ * again, and meanwhile nothing is read, so that the sender is held back.  Or the one
+ * before is not complete yet, because lanes share it.
  */
 static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 {
@@ -102,7 +173,8 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 	}
 	conn->rx.kept_pos = pos;
 	conn->rx.kept_end = end;
-	list_add_tail(&conn->state_node, &poller->paused);
+	if (conn->rx.body == TCP_BODY_NONE)
+		list_add_tail(&conn->state_node, &poller->paused);
 }
 
 static void refuse_packet(struct tcp_conn *conn, const char *what)
@@ -115,10 +187,10 @@ static void refuse_packet(struct tcp_conn *conn, const char *what)
 	tcp_conn_fail(conn, FI_EPROTO, false);
 }
 
-/* offer - show the engine one packet.  Returns false when the connection is to be
- * left alone for now.
+/* offer - show the engine one packet, with @mine bytes of payload over this connection.
+ * Returns false when it is to be left alone for now.
  */
-static bool offer(struct tcp_conn *conn, struct eng_rx *rx)
+static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 {
 	struct tcp_poller *poller = conn->poller;
 	enum eng_rx_verdict verdict;
@@ -128,8 +200,7 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx)
 			 "received a packet, %zu bytes of header and %zu of payload\n",
 			 rx->hdr_len, rx->len);
 	if (conn->link->closing) {
-		conn->rx.left = rx->len - rx->avail;
-		conn->rx.body = conn->rx.left ? TCP_BODY_SKIP : TCP_BODY_NONE;
+		body_begin(conn, rx, mine, NULL, 0);
 		return true;
 	}
 	poller->offering = conn;
@@ -140,12 +211,12 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx)
 		return false;
 	switch (verdict) {
 	case ENG_RX_DONE:
-		conn->rx.left = rx->len - rx->avail;
-		conn->rx.body = conn->rx.left ? TCP_BODY_SKIP : TCP_BODY_NONE;
+		if (rx->avail < rx->len)
+			body_begin(conn, rx, mine, NULL, 0);
 		return true;
 	case ENG_RX_PLACE:
 		conn->rx.cookie = rx->cookie;
-		body_begin(conn, rx->data, rx->avail, rx->len, rx->iov, rx->iov_cnt);
+		body_begin(conn, rx, mine, rx->iov, rx->iov_cnt);
 		return conn->state == TCP_CONN_READY;
 	case ENG_RX_HELD:
 		assert(poller->held && "ENG_RX_HELD comes after hold()");
@@ -154,7 +225,7 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx)
 
 			conn->rx.hold = poller->held;
 			poller->held->conn = conn;
-			body_begin(conn, rx->data, rx->avail, rx->len, &iov, 1);
+			body_begin(conn, rx, mine, &iov, 1);
 		}
 		return true;
 	case ENG_RX_LATER:
@@ -172,10 +243,16 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 {
 	struct eng_rx rx;
 	size_t hdr_len = 0;
-	uint64_t len = 0;
+	uint64_t len = 0, mine;
+	bool parts = false;
 
 	while (pos < end) {
-		switch (tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len)) {
+		if (conn->rx.body == TCP_BODY_OTHERS) {
+			keep_buffer(conn, buf, pos, end);
+			return;
+		}
+		switch (tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len,
+				      &parts)) {
 		case TCP_FRAME_BAD:
 			if (!tcp_park_word(conn, tcp_frame_word(buf + pos, end - pos)))
 				refuse_packet(conn, "a frame with impossible lengths");
@@ -190,15 +267,25 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 		default:
 			break;
 		}
+		mine = len;
+		if (__builtin_expect(len >= TCP_SHARED_MIN && conn->lanes, 0)) {
+			tcp_lane_call(conn);
+			if (parts)
+				mine = tcp_frame_part(len, conn->lanes->cnt, 1);
+		}
+		if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_GREETING), 0)) {
+			refuse_packet(conn, "a frame for connections that it does not have");
+			return;
+		}
 		rx.hdr = buf + pos + TCP_FRAME_SIZE;
 		rx.hdr_len = hdr_len;
 		rx.data = rx.hdr + hdr_len;
 		rx.len = len;
 		rx.avail = end - pos - TCP_FRAME_SIZE - hdr_len;
-		if (rx.avail > len)
-			rx.avail = len;
+		if (rx.avail > mine)
+			rx.avail = mine;
 		conn->rx.big = len >= LONG_PAYLOAD;
-		if (!offer(conn, &rx)) {
+		if (!offer(conn, &rx, mine)) {
 			if (conn->state == TCP_CONN_READY)
 				keep_buffer(conn, buf, pos, end);
 			return;
@@ -238,7 +325,7 @@ static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, iov);
 	room = iov_total(iov, cnt);
 	*asked_p = room;
-	if (room == rx->left) {
+	if (room == rx->left && !shared(conn)) {
 		iov[cnt++] = (struct iovec) { conn->poller->rx, TAIL };
 		*asked_p += TAIL;
 	}
@@ -247,7 +334,7 @@ static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 		return ret;
 	body_advance(rx, (size_t) ret < room ? (size_t) ret : room);
 	if (!rx->left)
-		body_end(conn);
+		part_end(conn);
 	if ((size_t) ret > room && conn->state == TCP_CONN_READY)
 		parse(conn, conn->poller->rx, 0, (size_t) ret - room);
 	return ret;
@@ -266,6 +353,8 @@ static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	if (rx->big && rx->body == TCP_BODY_NONE)
 		room = AHEAD;
 	*asked_p = room - rx->stash_len;
+	if (shared(conn) && *asked_p > rx->left)
+		*asked_p = rx->left;
 	ret = read_result(conn, tcp_io_recv(conn->src.fd, buf + rx->stash_len, *asked_p));
 	if (ret <= 0)
 		return ret;
@@ -274,7 +363,7 @@ static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 		rx->left -= skip;
 		if (rx->left)
 			return ret;
-		body_end(conn);
+		part_end(conn);
 		if (conn->state != TCP_CONN_READY)
 			return ret;
 	}
@@ -284,14 +373,20 @@ static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	return ret;
 }
 
-int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
+/* wanted - does what comes next over @conn have its place? */
+static bool wanted(const struct tcp_conn *conn)
+{
+	return conn->first ? conn->rx.body != TCP_BODY_NONE : conn->rx.body != TCP_BODY_OTHERS;
+}
+
+static int read_lane(struct tcp_conn *conn, unsigned budget)
 {
 	struct tcp_poller *poller = conn->poller;
 	size_t asked = 0;
 	ssize_t ret;
 	int done = 0;
 
-	do {
+	while (wanted(conn)) {
 		if (!poller->rx)
 			poller->rx = malloc((size_t) poller->conf->rbuf_size);
 		if (!poller->rx)
@@ -301,19 +396,39 @@ int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
 		if (ret <= 0)
 			break;
 		done++;
-	} while ((size_t) ret == asked && conn->state == TCP_CONN_READY && !conn->rx.kept &&
-		 (unsigned) done < budget);
+		if ((size_t) ret < asked || conn->state != TCP_CONN_READY || conn->rx.kept ||
+		    (unsigned) done >= budget)
+			break;
+	}
+	return done;
+}
+
+int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
+{
+	int done = read_lane(conn, budget);
+	struct tcp_conn *lane;
+	unsigned i;
+
+	if (__builtin_expect(!conn->lanes, 1))
+		return done;
+	for (i = 1; i < conn->lanes->cnt && conn->state == TCP_CONN_READY; i++) {
+		lane = conn->lanes->conn[i];
+		if (lane && lane->state == TCP_CONN_READY)
+			done += read_lane(lane, budget);
+	}
 	return done;
 }
 
 int tcp_rx_resume(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
+	size_t pos = rx->kept_pos, end = rx->kept_end;
 	uint8_t *kept = rx->kept;
 
-	parse(conn, kept, rx->kept_pos, rx->kept_end);
-	if (!list_empty(&conn->state_node) && conn->state == TCP_CONN_READY)
-		return 0;	/* refused again */
+	rx->kept_pos = end;
+	parse(conn, kept, pos, end);
+	if (rx->kept_pos < end && conn->state == TCP_CONN_READY)
+		return rx->kept_pos > pos;	/* refused again */
 	if (rx->kept == kept) {
 		free(kept);
 		rx->kept = NULL;
@@ -331,6 +446,7 @@ void tcp_rx_drop(struct tcp_conn *conn, int err)
 	free(rx->kept);
 	rx->kept = NULL;
 	rx->body = TCP_BODY_NONE;
+	rx->quiet = false;
 	rx->cookie = NULL;
 	if (rx->hold) {
 		rx->hold->conn = NULL;
@@ -354,32 +470,43 @@ void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)
 	hold->conn = NULL;
 	hold->err = 0;
 	hold->len = rx->len;
-	hold->got = rx->avail;
-	if (rx->avail == rx->len)
+	if (rx->avail == rx->len)	/* else body_begin() copies it */
 		memcpy(hold->data, rx->data, rx->len);
-	else
-		hold->got = 0;		/* body_begin() copies and counts */
 	poller->held = hold;
 	return hold;
+}
+
+/* move - of a payload that is still arriving, what is here goes to @iov, and the rest
+ * will arrive there.
+ */
+static void move(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt)
+{
+	struct tcp_conn *conn = hold->conn, *lane;
+	unsigned cnt = shared(conn) ? conn->lanes->cnt : 1, i;
+	size_t off, end = 0, got;
+
+	for (i = 0; i < cnt; i++) {
+		lane = i ? conn->lanes->conn[i] : conn;
+		off = end;
+		end = tcp_frame_part(hold->len, cnt, i + 1);
+		got = end - off - lane->rx.left;
+		iov_scatter(iov, iov_cnt, off, hold->data + off, got);
+		if (lane->rx.left)
+			set_place(&lane->rx, iov, iov_cnt, off + got, lane->rx.left);
+	}
+	conn->rx.hold = NULL;
 }
 
 int tcp_rx_pull(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
 	struct tcp_conn *conn = hold->conn;
-	struct iovec place[ENG_IOV_MAX];
 	int err = hold->err;
 
-	iov_scatter(iov, iov_cnt, 0, hold->data, hold->got);
 	if (conn) {
-		/* the rest arrives where it belongs */
-		conn->rx.hold = NULL;
+		move(hold, iov, iov_cnt);
 		conn->rx.cookie = cookie;
-		conn->rx.body = TCP_BODY_PLACE;
-		conn->rx.iov_cur = 0;
-		conn->rx.iov_cnt = iov_slice(iov, iov_cnt, hold->got, conn->rx.left, place);
-		memcpy(conn->rx.iov, place, conn->rx.iov_cnt * sizeof(place[0]));
-		if (!conn->rx.iov_cnt)
-			conn->rx.body = TCP_BODY_SKIP;
+	} else if (!err) {
+		iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
 	}
 	free(hold);
 	return err ? -err : !conn;
@@ -387,9 +514,7 @@ int tcp_rx_pull(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt, 
 
 void tcp_rx_release(struct tcp_hold *hold)
 {
-	if (hold->conn) {
-		hold->conn->rx.hold = NULL;
-		hold->conn->rx.body = TCP_BODY_SKIP;
-	}
+	if (hold->conn)
+		move(hold, NULL, 0);
 	free(hold);
 }

@@ -7,10 +7,14 @@
  * others.  A large one is sent from where it lies, together with what is
  * staged.  What the socket does not take stays in the channel's queue, and from
  * then on everything queues, so that nothing overtakes.
+ *
+ * A packet that lanes share leaves in parts, one over each, at the same time; the next
+ * one follows when all have left.
  */
 #include <assert.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/iov.h"
@@ -25,9 +29,19 @@
 _Static_assert(offsetof(struct eng_pkt, hdr) ==
 	       offsetof(struct eng_pkt, link_priv) + TCP_FRAME_SIZE, "frame header precedes hdr");
 
-static size_t frame_size(const struct eng_pkt *pkt)
+static bool is_shared(const struct eng_pkt *pkt)
 {
-	return TCP_FRAME_SIZE + pkt->hdr_len + pkt->len;
+	return __builtin_expect(le64toh(pkt->link_priv) & TCP_FRAME_SHARED, 0);
+}
+
+/* frame_size - of what leaves over @conn, the first lane. */
+static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
+{
+	size_t len = pkt->len;
+
+	if (is_shared(pkt))
+		len = tcp_frame_part(len, conn->lanes->cnt, 1);
+	return TCP_FRAME_SIZE + pkt->hdr_len + len;
 }
 
 static size_t staged(const struct tcp_tx *tx)
@@ -169,6 +183,22 @@ static size_t gather_stage(const struct tcp_tx *tx, struct iovec *iov, size_t *t
 	return 1;
 }
 
+/* gather_pkt - what has not left of @pkt, as far as it goes over this connection. */
+static size_t gather_pkt(const struct tcp_conn *conn, const struct eng_pkt *pkt,
+			 struct iovec *iov, size_t *total_p)
+{
+	size_t head = TCP_FRAME_SIZE + pkt->hdr_len, cnt = 0, skip = pkt->sent, left;
+
+	left = frame_size(conn, pkt) - skip;
+	*total_p += left;
+	if (skip < head) {
+		iov[cnt++] = (struct iovec) { (char *) &pkt->link_priv + skip, head - skip };
+		left -= head - skip;
+		skip = head;
+	}
+	return cnt + iov_slice(pkt->iov, pkt->iov_cnt, skip - head, left, iov + cnt);
+}
+
 static size_t consume_stage(struct tcp_conn *conn, size_t len)
 {
 	size_t part = conn->tx.stage ? staged(&conn->tx) : 0;
@@ -195,13 +225,11 @@ static ssize_t send_lone(struct tcp_conn *conn, const struct eng_pkt *pkt, size_
 static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct iovec iov[ENG_IOV_MAX + 2];
-	size_t cnt, total = 0, i;
+	size_t cnt, total = 0;
 	ssize_t ret;
 
 	cnt = gather_stage(&conn->tx, iov, &total);
-	iov[cnt++] = (struct iovec) { &pkt->link_priv, TCP_FRAME_SIZE + pkt->hdr_len };
-	for (i = 0; i < pkt->iov_cnt; i++)
-		iov[cnt++] = pkt->iov[i];
+	cnt += gather_pkt(conn, pkt, iov + cnt, &total);
 	ret = send_iov(conn, iov, cnt);
 	if (ret < 0)
 		return ret;
@@ -232,7 +260,7 @@ static int found_dead(struct tcp_conn *conn)
 static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct tcp_tx *tx = &conn->tx;
-	size_t size = frame_size(pkt);
+	size_t size = frame_size(conn, pkt);
 	bool small = size <= TCP_SMALL_MAX;
 	bool burst = in_burst(conn, pkt);
 	ssize_t ret;
@@ -255,8 +283,74 @@ static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return pkt->sent == size;
 }
 
+/* send_parts - over the lanes beyond the first, as much as they take of theirs.  True when
+ * all has left.  One that is lost takes the first with it, at the end of the poll.
+ */
+static bool send_parts(struct tcp_lanes *lanes, const struct eng_pkt *pkt)
+{
+	struct iovec iov[ENG_IOV_MAX];
+	struct tcp_conn *lane;
+	size_t off, left;
+	bool all = true;
+	unsigned i;
+
+	if (lanes->tx_pkt != pkt)
+		memset(lanes->tx_sent, 0, sizeof(lanes->tx_sent));
+	lanes->tx_pkt = pkt;
+	for (i = 1; i < lanes->cnt; i++) {
+		lane = lanes->conn[i];
+		off = tcp_frame_part(pkt->len, lanes->cnt, i) + lanes->tx_sent[i];
+		left = tcp_frame_part(pkt->len, lanes->cnt, i + 1) - off;
+		if (left && lane && lane->state == TCP_CONN_READY) {
+			ssize_t ret = send_iov(lane, iov, iov_slice(pkt->iov, pkt->iov_cnt, off,
+								    left, iov));
+
+			if (ret > 0) {
+				lanes->tx_sent[i] += (size_t) ret;
+				left -= (size_t) ret;
+			}
+			if (lane->state == TCP_CONN_READY)
+				set_blocked(lane, left != 0);
+		}
+		all &= !left;
+	}
+	return all;
+}
+
+/* others_send - @conn has sent its part of a packet, and waits for the other lanes. */
+static bool others_send(const struct tcp_conn *conn)
+{
+	const struct tcp_lanes *lanes = conn->lanes;
+
+	return __builtin_expect(lanes && lanes->tx_pkt, 0) &&
+	       lanes->tx_pkt->sent == frame_size(conn, lanes->tx_pkt);
+}
+
+/* try_shared - try_now() for a packet that the lanes share. */
+static int try_shared(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	int ret = try_now(conn, pkt);
+
+	if (ret < 0 || !send_parts(conn->lanes, pkt) || !ret)
+		return ret < 0 ? ret : 0;
+	conn->lanes->tx_pkt = NULL;
+	return 1;
+}
+
+/* may_share - messages as short as eager ones may have to be kept for long by the other
+ * side, so that they would not profit.
+ */
+static bool may_share(struct tcp_conn *conn, const struct eng_pkt *pkt)
+{
+	if (pkt->len < TCP_SHARED_MIN || pkt->len <= conn->poller->conf->eager_size)
+		return false;
+	tcp_lane_call(conn);
+	return tcp_lane_all(conn, TCP_CONN_READY);
+}
+
 int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
+	bool share;
 	int ret = 0;
 
 	if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
@@ -264,14 +358,16 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	ret = found_dead(conn);
 	if (__builtin_expect(ret, 0))
 		return ret;
-	tcp_frame_put(&pkt->link_priv, pkt->hdr_len, pkt->len);
+	share = __builtin_expect(conn->lanes != NULL, 0) && may_share(conn, pkt);
+	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_SHARED : 0), pkt->len);
 	pkt->sent = 0;
 	if (list_empty(&conn->chan->txq))
-		ret = try_now(conn, pkt);
+		ret = share ? try_shared(conn, pkt) : try_now(conn, pkt);
 	if (__builtin_expect(ret, 1))
 		return ret;
 	list_add_tail(&pkt->node, &conn->chan->txq);
-	set_blocked(conn, true);
+	if (!others_send(conn))
+		set_blocked(conn, true);
 	return 0;
 }
 
@@ -310,9 +406,9 @@ static bool in_packet(const struct tcp_conn *conn)
 static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 {
 	bool stage_next = in_packet(conn);
-	size_t cnt = 0, n, skip;
 	struct eng_pkt *pkt;
 	struct list *pos;
+	size_t cnt = 0;
 
 	*total_p = 0;
 	if (!stage_next)
@@ -320,20 +416,15 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 	if (conn->chan->state != TCP_CHAN_READY)
 		return cnt;	/* parking: what is queued is for after the answer */
 	list_for_each(pos, &conn->chan->txq) {
-		struct iovec all[ENG_IOV_MAX + 1];
-
 		pkt = container_of(pos, struct eng_pkt, node);
 		if (cnt + pkt->iov_cnt + 1 > BATCH_MAX)
 			break;
-		all[0] = (struct iovec) { &pkt->link_priv, TCP_FRAME_SIZE + pkt->hdr_len };
-		for (n = 0; n < pkt->iov_cnt; n++)
-			all[n + 1] = pkt->iov[n];
-		skip = pkt->sent;
-		cnt += iov_slice(all, n + 1, skip, frame_size(pkt) - skip, iov + cnt);
-		*total_p += frame_size(pkt) - skip;
+		cnt += gather_pkt(conn, pkt, iov + cnt, total_p);
 		if (stage_next)
 			cnt += gather_stage(&conn->tx, iov + cnt, total_p);
 		stage_next = false;
+		if (is_shared(pkt))
+			break;
 	}
 	return cnt;
 }
@@ -343,21 +434,24 @@ static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 {
 	struct list *txq = &conn->chan->txq;
 	struct eng_pkt *pkt;
-	size_t left;
+	size_t left, part;
 
 	if (!in_packet(conn))
 		len -= consume_stage(conn, len);
 	while (!list_empty(txq)) {
 		pkt = container_of(txq->next, struct eng_pkt, node);
-		left = frame_size(pkt) - pkt->sent;
-		if (len < left) {
-			pkt->sent += len;
+		left = frame_size(conn, pkt) - pkt->sent;
+		part = len < left ? len : left;
+		pkt->sent += part;
+		len -= part;
+		if (part == left)
+			len -= consume_stage(conn, len);
+		if ((is_shared(pkt) && !send_parts(conn->lanes, pkt)) || part < left)
 			break;
-		}
-		len -= left;
+		if (is_shared(pkt))
+			conn->lanes->tx_pkt = NULL;
 		list_del(&pkt->node);
 		list_add_tail(&pkt->node, done);
-		len -= consume_stage(conn, len);
 	}
 }
 
@@ -383,7 +477,7 @@ void tcp_tx_pump(struct tcp_conn *conn)
 	list_init(&done);
 	while (conn->state == TCP_CONN_READY && !tcp_tx_idle(conn)) {
 		cnt = gather(conn, iov, &total);
-		ret = send_iov(conn, iov, cnt);
+		ret = cnt ? send_iov(conn, iov, cnt) : 0;
 		if (ret < 0)
 			return;
 		consume(conn, (size_t) ret, &done);
@@ -393,6 +487,8 @@ void tcp_tx_pump(struct tcp_conn *conn)
 				set_blocked(conn, true);
 			return;
 		}
+		if (others_send(conn))
+			break;
 	}
 	if (conn->state == TCP_CONN_READY) {
 		set_blocked(conn, false);

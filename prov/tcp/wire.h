@@ -18,6 +18,13 @@
  * (48 bits); then the engine's header and the payload.  A header length of 0 marks a
  * word between the links themselves: enum tcp_wire_word in the place of the payload
  * length, and nothing behind.  Only those who said so in their greeting know it.
+ *
+ * Two RDM endpoints may have several connections, or lanes: as many as the lower of the
+ * two numbers in their greetings, where 0 stands for 1.  The first carries the frames, in
+ * order.  The caller makes the others when there is use for them; their HELLO has the
+ * epoch and serial of the first, and a lane of 1 or more.  From then on nothing is on them
+ * but payload: in a frame whose header length has TCP_FRAME_SHARED set, each lane has a
+ * part, the first one's right behind the engine's header; see tcp_frame_part().
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H
@@ -57,6 +64,7 @@ enum tcp_wire_reason {
 	TCP_WIRE_MALFORMED = 6,	/* not a greeting, or one with impossible fields */
 	TCP_WIRE_ADDR_BAD = 7,	/* the caller gave an address that is not its own */
 	TCP_WIRE_NOT_YET = 8,	/* the connection that was parked has not ended here: call again */
+	TCP_WIRE_NO_LANE = 9,	/* this call would be a lane of a connection that is not there */
 };
 
 /* What the sender of a greeting can do, or says about this call. */
@@ -93,7 +101,9 @@ struct tcp_wire_hello {
 	uint8_t data_len[2];	/* bytes behind this structure */
 	uint8_t reason[4];	/* enum tcp_wire_reason; TCP_WIRE_OK unless REFUSE */
 	uint8_t features;	/* enum tcp_wire_feature; what is not known is not used */
-	uint8_t zero[3];
+	uint8_t lanes;		/* RDM: most connections that the sender would share payload among */
+	uint8_t lane;		/* HELLO: which of them this one is; 0: the first */
+	uint8_t zero;
 	/* ---- what stands above is the stable part ---- */
 	uint8_t epoch[8];	/* random, of the endpoint's life: a restarted one has another */
 	uint8_t serial[8];	/* HELLO: number of this call among all by the caller; else echoed */
@@ -110,6 +120,10 @@ _Static_assert(sizeof(struct tcp_wire_addr) == 24, "no padding");
 
 #define TCP_FRAME_SIZE		8	/* of a frame's own header */
 #define TCP_PAYLOAD_MAX		(1 << 20) /* that we take in one frame; the engine cuts to it */
-_Static_assert(ENG_HDR_MAX <= UINT16_MAX, "header length has 16 bits");
+#define TCP_FRAME_SHARED	0x8000	/* in a header length: each lane has a part of the payload */
+_Static_assert(ENG_HDR_MAX < TCP_FRAME_SHARED, "header length has 15 bits");
+
+#define TCP_LANES_MAX		8
+#define TCP_SHARED_MIN		(128 << 10) /* least payload that is shared */
 
 #endif
