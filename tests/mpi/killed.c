@@ -18,6 +18,7 @@
 #include <mpi.h>
 
 #define LIMIT 20
+#define BEGUN 100
 
 static int rank, size;
 
@@ -64,22 +65,30 @@ static void sending(void)
 		MPI_Send(big, 64 << 20, MPI_BYTE, size - 1, 2, MPI_COMM_WORLD);
 }
 
-/* A message that the dead one had begun. */
+/*
+ * Messages that the dead one had begun: it dies when each of the others has said that
+ * they are announced, and far from all can have arrived.
+ */
 static void receiving(void)
 {
-	char *big = calloc(64, 1 << 20);
-	MPI_Request req;
-	int flag;
+	char *big = calloc(64, 1 << 20), begun = 0;
+	MPI_Request req[BEGUN];
 
+	for (int r = 0; r < size - 1 && rank == size - 1; r++) {
+		for (int i = 0; i < BEGUN; i++)
+			MPI_Isend(big, 64 << 20, MPI_BYTE, r, 1, MPI_COMM_WORLD, &req[i]);
+		MPI_Send(&begun, 1, MPI_BYTE, r, 2, MPI_COMM_WORLD);
+	}
 	if (rank == size - 1) {
-		for (int i = 0; i < size - 1; i++)
-			MPI_Isend(big, 64 << 20, MPI_BYTE, i, 1, MPI_COMM_WORLD, &req);
-		for (int i = 0; i < 1000; i++)
-			MPI_Test(&req, &flag, MPI_STATUS_IGNORE);
+		for (int r = 0; r < size - 1; r++)
+			MPI_Recv(&begun, 1, MPI_BYTE, r, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		die();
 	}
-	MPI_Recv(big, 64 << 20, MPI_BYTE, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Recv(big, 64 << 20, MPI_BYTE, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	for (int i = 0; i < BEGUN; i++)
+		MPI_Irecv(big, 64 << 20, MPI_BYTE, size - 1, 1, MPI_COMM_WORLD, &req[i]);
+	MPI_Recv(&begun, 1, MPI_BYTE, size - 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Send(&begun, 1, MPI_BYTE, size - 1, 3, MPI_COMM_WORLD);
+	MPI_Waitall(BEGUN, req, MPI_STATUSES_IGNORE);
 }
 
 /*
