@@ -13,7 +13,6 @@ struct rxd_conf rxd_conf = {
 	.peer_timeout_ms = 60000,
 	.keepalive_ms = 20000,
 	.local = 1,
-	.ecn = 1,
 	.eager_size = 65536,
 	.inject_size = 1256,
 	.tx_size = 1024,
@@ -47,7 +46,8 @@ static const struct param {
 	  "(default: off; headers always are)" },
 	{ "ECN", FI_PARAM_BOOL, FIELD(ecn), 0, 1,
 	  "packets say that they can be marked by a long queue instead of dropped (RFC 3168), "
-	  "where the datagrams below can; checked on each path (default: on)" },
+	  "where the datagrams below can; checked on each path.  It costs short messages some "
+	  "latency (default: off)" },
 	{ "WINDOW", FI_PARAM_SIZE_T, FIELD(window), 0, 1L << 30,
 	  "bytes that all peers together may have under way to an endpoint; 0: as its socket and "
 	  "the path have room (default: 0)" },
