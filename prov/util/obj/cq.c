@@ -121,16 +121,21 @@ static inline void pop(struct obj_cq *cq)
 	__atomic_store_n(&cq->head, cq->head + 1, __ATOMIC_RELAXED);
 }
 
+/* Of this all fields, in each format, are made, whatever their type. */
+typedef uintptr_t __attribute__((may_alias)) entry_word;
+
 /* Word by word, as it was written: a wider load has to wait until the words behind it
  * have left the store buffer, and the entry of a reply was written a moment ago.
  */
 static inline void show(char *buf, const struct fi_cq_tagged_entry *e, size_t size)
 {
-	uint64_t word;
+	entry_word word;
 	size_t at;
 
+#pragma GCC unroll 9
 	for (at = 0; at < size; at += sizeof(word)) {
-		word = __atomic_load_n((const uint64_t *) ((const char *) e + at), __ATOMIC_RELAXED);
+		word = __atomic_load_n((const entry_word *) ((const char *) e + at),
+				       __ATOMIC_RELAXED);
 		memcpy(buf + at, &word, sizeof(word));
 	}
 }
