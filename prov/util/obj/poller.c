@@ -36,8 +36,9 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
 	if (poller->fd < 0) {
 		ret = -errno;
 		FI_WARN(prov, FI_LOG_EP_CTRL, "cannot make an epoll descriptor: %s%s\n",
-			fi_strerror(-ret), ret == -EMFILE ?
-			"; this process has too many open files: raise 'ulimit -n'" : "");
+			fi_strerror(-ret),
+			ret == -EMFILE ? "; this process has too many open files: raise 'ulimit -n'" :
+			ret == -ENFILE ? "; the system has too many: raise fs.file-max" : "");
 		free(poller);
 		return ret;
 	}
