@@ -570,6 +570,33 @@ static inline void fake_pull_some(struct eng_ep *ep)
 		}								\
 	} while (0)
 
+/* fake_crossed_calls - two new endpoints of @make call each other, @rounds times, the
+ * second more or less soon after the first; each comes up once, and nothing is lost.
+ */
+static inline void fake_crossed_calls(struct eng_ep *(*make)(fake_addr *name), int rounds)
+{
+	while (rounds--) {
+		fake_addr a_name = { 0 }, b_name = { 0 };
+		struct eng_ep *a = make(&a_name), *b = make(&b_name);
+		struct eng_peer *ab = fake_peer(a, &b_name), *ba = fake_peer(b, &a_name);
+		size_t i;
+
+		for (i = 0; i < 4; i++)
+			fake_send(ab, 10 + i, 0);
+		for (i = fake_draw() % 4; i; i--)
+			fake_poll();
+		for (i = 0; i < 4; i++)
+			fake_send(ba, 3000 * i, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(a), fake_pull_some(b),
+				  ba->rx_cnt == 4 && ab->rx_cnt == 4));
+		for (i = 0; i < 20; i++)
+			fake_poll();
+		CHECK(ab->up == 1 && ba->up == 1 && !ab->down && !ba->down);
+		fake_close(a, 100);
+		fake_close(b, 100);
+	}
+}
+
 /* fake_call_rounds - one of the two processes; @in and @out are pipes to the other. */
 static inline void fake_call_rounds(struct eng_ep *(*make)(fake_addr *name), int in, int out,
 				    int rounds)
