@@ -12,81 +12,31 @@
 
 #include "base/provider.h"
 #include "engine/engine.h"
+#include "engine/offer.h"
 #include "obj/check.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
 #include "shm_name.h"
 
-#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | ENG_SEP_CAPS | ENG_RDM_CAPS | FI_LOCAL_COMM)
-#define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
-#define QUEUE_MAX 65536		/* entries of a queue that is asked for */
-
 static struct fi_provider shm_prov;
+static struct eng_offer offer;
 
-static struct fi_tx_attr tx_attr = {
-	.caps = ENG_TX_CAPS | ENG_SEP_CAPS | ENG_RDM_CAPS,
-	.op_flags = ENG_TX_OP_FLAGS,
-	.msg_order = ENG_MSG_ORDER,
-	.inject_size = ENG_INJECT_MAX,
-	.iov_limit = ENG_IOV_LIMIT,
-	.rma_iov_limit = ENG_RMA_IOV_LIMIT,
-};
-
-static struct fi_rx_attr rx_attr = {
-	.caps = ENG_RX_CAPS | ENG_RDM_CAPS,
-	.op_flags = ENG_RX_OP_FLAGS,
-	.msg_order = ENG_MSG_ORDER,
-	.iov_limit = ENG_IOV_LIMIT,
-};
-
-static struct fi_ep_attr ep_attr = {
-	.type = FI_EP_RDM,
-	.protocol = FI_PROTO_SHM,
-	.protocol_version = 1,
-	.max_msg_size = ENG_MAX_MSG_SIZE,
-	.max_order_raw_size = ENG_MAX_ORDER_RAW_SIZE,
-	.max_order_war_size = ENG_MAX_ORDER_WAR_SIZE,
-	.max_order_waw_size = ENG_MAX_ORDER_WAW_SIZE,
-	.mem_tag_format = ENG_MEM_TAG_FORMAT,
-	.tx_ctx_cnt = 1,
-	.rx_ctx_cnt = 1,
-};
-
-static struct fi_domain_attr domain_attr = {
-	.name = (char *) "shm",
-	.caps = FI_LOCAL_COMM,
-	.threading = FI_THREAD_SAFE,
-	.control_progress = FI_PROGRESS_AUTO,
-	.data_progress = FI_PROGRESS_AUTO,
-	.resource_mgmt = FI_RM_ENABLED,
-	.av_type = FI_AV_UNSPEC,
-	.mr_key_size = 8,
-	.mr_iov_limit = ENG_IOV_LIMIT,
-	.cq_data_size = ENG_CQ_DATA_SIZE,
-	.cq_cnt = OBJECTS_MAX,
-	.ep_cnt = OBJECTS_MAX,
-	.tx_ctx_cnt = OBJECTS_MAX,
-	.rx_ctx_cnt = OBJECTS_MAX,
-	.cntr_cnt = OBJECTS_MAX,
-	.max_ep_tx_ctx = ENG_CTX_MAX,
-	.max_ep_rx_ctx = ENG_CTX_MAX,
-	.max_ep_stx_ctx = OBJECTS_MAX,
-	.max_ep_srx_ctx = OBJECTS_MAX,
-	.max_cntr_value = UINT64_MAX,
-	.max_err_cntr_value = UINT64_MAX,
-};
-
-static struct fi_fabric_attr fabric_attr = {
-	.name = (char *) "shm",
-	.prov_name = (char *) "shm",
-	.prov_version = OFI_PROV_VERSION,
-};
-
-static const struct obj_limits limits = {
-	.tx_size = QUEUE_MAX,
-	.rx_size = QUEUE_MAX,
-	.inject_size = ENG_INJECT_MAX,
-};
+static void define_offer(void)
+{
+	eng_offer_fill(&offer, &(struct eng_offer_of) {
+		.type = FI_EP_RDM,
+		.protocol = FI_PROTO_SHM,
+		.protocol_version = 1,
+		.reach = FI_LOCAL_COMM,
+		.inject_size = ENG_INJECT_MAX,
+		.tx_size = shm_conf.tx_size,
+		.rx_size = shm_conf.rx_size,
+	});
+	offer.info.addr_format = FI_ADDR_STR;
+	offer.domain.name = (char *) "shm";
+	offer.fabric.name = (char *) "shm";
+	offer.fabric.prov_name = (char *) "shm";
+}
 
 /* ---- names ----------------------------------------------------------------------------- */
 
@@ -148,24 +98,16 @@ static bool is_numeric(const char *node)
 static int shm_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info_p)
 {
-	const struct obj_label label = { .domain = domain_attr.name };
+	const struct obj_label label = { .domain = offer.domain.name };
 	struct fi_info *info;
-	struct fi_info offer = {
-		.caps = CAPS,
-		.addr_format = FI_ADDR_STR,
-		.tx_attr = &tx_attr,
-		.rx_attr = &rx_attr,
-		.ep_attr = &ep_attr,
-		.domain_attr = &domain_attr,
-		.fabric_attr = &fabric_attr,
-	};
 	int ret;
 
 	if ((flags & FI_NUMERICHOST) && node && !is_numeric(node)) {
 		obj_explain(&shm_prov, &label, "FI_EP_RDM", "node", node, "a numeric address");
 		return -FI_ENODATA;
 	}
-	ret = obj_check_info(&shm_prov, &offer, &limits, hints, version, &label, &info);
+	ret = obj_check_info(&shm_prov, &offer.info, &eng_offer_limits, hints, version, &label,
+			     &info);
 	if (ret)
 		return ret;
 	ret = add_names(info, node, service, flags, hints);
@@ -270,7 +212,6 @@ static struct fi_provider shm_prov = {
 OFI_PROVIDER_INI(shm)
 {
 	shm_conf_define(&shm_conf, &shm_prov);
-	tx_attr.size = shm_conf.tx_size;
-	rx_attr.size = shm_conf.rx_size;
+	define_offer();
 	return &shm_prov;
 }

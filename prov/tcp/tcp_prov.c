@@ -9,102 +9,35 @@
 
 #include "base/provider.h"
 #include "engine/engine.h"
+#include "engine/offer.h"
 #include "net/net_getinfo.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
 #include "tcp_conf.h"
 #include "tcp_link.h"
 
-#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM)
-#define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
-#define QUEUE_MAX 65536		/* entries of a queue that is asked for */
-
-/* What fi_info has a sub-structure for, once per provider and endpoint type. */
-struct offer {
-	struct fi_info info;
-	struct fi_tx_attr tx;
-	struct fi_rx_attr rx;
-	struct fi_ep_attr ep;
-	struct fi_domain_attr domain;
-	struct fi_fabric_attr fabric;
-};
-
 struct provider {
 	struct fi_provider prov;
 	struct tcp_conf *conf;
-	struct obj_limits limits;
 	struct net_prov net;
-	struct offer offers[2];		/* RDM, MSG */
+	struct eng_offer offers[2];		/* RDM, MSG */
 	const struct fi_info *list[2];
 };
 
 /* ---- offers ------------------------------------------------------------------------ */
 
-static void offer_fill(struct offer *offer, const struct tcp_conf *conf,
+static void offer_fill(struct eng_offer *offer, const struct tcp_conf *conf,
 		       enum fi_ep_type type, uint32_t protocol, uint32_t protocol_version)
 {
-	/* Connected endpoints have one context each. */
-	uint64_t rdm_caps = type == FI_EP_RDM ? ENG_SEP_CAPS | ENG_RDM_CAPS : 0;
-	size_t ctx_max = type == FI_EP_RDM ? ENG_CTX_MAX : 1;
-
-	offer->info = (struct fi_info) {
-		.caps = CAPS | rdm_caps,
-		.tx_attr = &offer->tx,
-		.rx_attr = &offer->rx,
-		.ep_attr = &offer->ep,
-		.domain_attr = &offer->domain,
-		.fabric_attr = &offer->fabric,
-	};
-	offer->tx = (struct fi_tx_attr) {
-		.caps = ENG_TX_CAPS | rdm_caps,
-		.op_flags = ENG_TX_OP_FLAGS,
-		.msg_order = ENG_MSG_ORDER,
-		.inject_size = conf->inject_size,
-		.size = conf->tx_size,
-		.iov_limit = ENG_IOV_LIMIT,
-		.rma_iov_limit = ENG_RMA_IOV_LIMIT,
-	};
-	offer->rx = (struct fi_rx_attr) {
-		.caps = ENG_RX_CAPS | (rdm_caps & ENG_RDM_CAPS),
-		.op_flags = ENG_RX_OP_FLAGS,
-		.msg_order = ENG_MSG_ORDER,
-		.size = conf->rx_size,
-		.iov_limit = ENG_IOV_LIMIT,
-	};
-	offer->ep = (struct fi_ep_attr) {
+	eng_offer_fill(offer, &(struct eng_offer_of) {
 		.type = type,
 		.protocol = protocol,
 		.protocol_version = protocol_version,
-		.max_msg_size = ENG_MAX_MSG_SIZE,
-		.max_order_raw_size = ENG_MAX_ORDER_RAW_SIZE,
-		.max_order_war_size = ENG_MAX_ORDER_WAR_SIZE,
-		.max_order_waw_size = ENG_MAX_ORDER_WAW_SIZE,
-		.mem_tag_format = ENG_MEM_TAG_FORMAT,
-		.tx_ctx_cnt = 1,
-		.rx_ctx_cnt = 1,
-	};
-	offer->domain = (struct fi_domain_attr) {
-		.caps = FI_LOCAL_COMM | FI_REMOTE_COMM,
-		.threading = FI_THREAD_SAFE,
-		.control_progress = FI_PROGRESS_AUTO,
-		.data_progress = FI_PROGRESS_AUTO,
-		.resource_mgmt = FI_RM_ENABLED,
-		.av_type = FI_AV_UNSPEC,
-		.mr_key_size = 8,
-		.mr_iov_limit = ENG_IOV_LIMIT,
-		.cq_data_size = ENG_CQ_DATA_SIZE,
-		.cq_cnt = OBJECTS_MAX,
-		.ep_cnt = OBJECTS_MAX,
-		.tx_ctx_cnt = OBJECTS_MAX,
-		.rx_ctx_cnt = OBJECTS_MAX,
-		.cntr_cnt = OBJECTS_MAX,
-		.max_ep_tx_ctx = ctx_max,
-		.max_ep_rx_ctx = ctx_max,
-		.max_ep_stx_ctx = OBJECTS_MAX,
-		.max_ep_srx_ctx = OBJECTS_MAX,
-		.max_cntr_value = UINT64_MAX,
-		.max_err_cntr_value = UINT64_MAX,
-	};
+		.reach = FI_LOCAL_COMM | FI_REMOTE_COMM,
+		.inject_size = conf->inject_size,
+		.tx_size = conf->tx_size,
+		.rx_size = conf->rx_size,
+	});
 }
 
 static void define(struct provider *p)
@@ -119,16 +52,11 @@ static void define(struct provider *p)
 	offer_fill(&p->offers[1], conf, FI_EP_MSG, FI_PROTO_SOCK_TCP, tcp ? 0 : 2);
 	p->list[0] = &p->offers[0].info;
 	p->list[1] = &p->offers[1].info;
-	p->limits = (struct obj_limits) {
-		.tx_size = QUEUE_MAX,
-		.rx_size = QUEUE_MAX,
-		.inject_size = ENG_INJECT_MAX,
-	};
 	p->net = (struct net_prov) {
 		.prov = &p->prov,
 		.tmpl = p->list,
 		.tmpl_cnt = 2,
-		.limits = &p->limits,
+		.limits = &eng_offer_limits,
 		.socktype = SOCK_STREAM,
 	};
 }

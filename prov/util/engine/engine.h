@@ -4,8 +4,8 @@
 /*
  * engine.h - the engine's upper edge: what a provider calls.
  *
- * A provider over the engine is a struct eng_link_ops (link.h) and its fi_info
- * templates; its fabric is opened with
+ * A provider over the engine is a struct eng_link_ops (link.h) and what it offers
+ * (offer.h); its fabric is opened with
  *
  *	return eng_fabric_open(&tcp_prov, &tcp_link_ops, attr, fabric, context);
  *
@@ -26,11 +26,8 @@
 #include "obj/ep.h"
 #include "obj/pep.h"
 
-/* ---- what templates may promise ------------------------------------------- */
+/* ---- what the engine brings to any link ----------------------------------- */
 
-/* Capabilities that the engine brings to any link, for info->caps and the
- * attributes; the provider adds FI_LOCAL_COMM and FI_REMOTE_COMM as it reaches.
- */
 #define ENG_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | \
 		     FI_FENCE | FI_TRIGGER)
 #define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV |	\
@@ -38,11 +35,7 @@
 		     FI_RMA_EVENT | FI_TRIGGER)
 /* There for those who ask: they change what a completion means. */
 #define ENG_RX_CAPS_ASKED (FI_SOURCE_ERR | FI_TAGGED_MULTI_RECV)
-/* Where eng_sep_open() is offered; max_ep_tx_ctx and max_ep_rx_ctx are ENG_CTX_MAX. */
-#define ENG_SEP_CAPS FI_NAMED_RX_CTX
-#define ENG_CTX_MAX 1024
-/* Of RDM endpoints only, in the info's, tx_attr's and rx_attr's. */
-#define ENG_RDM_CAPS FI_COLLECTIVE
+#define ENG_CTX_MAX 1024	/* contexts of a scalable endpoint, each way */
 #define ENG_TX_OP_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)
 #define ENG_RX_OP_FLAGS (FI_COMPLETION | FI_MULTI_RECV)

@@ -31,6 +31,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/near.h \
 	prov/util/engine/note.c \
 	prov/util/engine/note.h \
+	prov/util/engine/offer.c \
+	prov/util/engine/offer.h \
 	prov/util/engine/packet.c \
 	prov/util/engine/packet.h \
 	prov/util/engine/peek.c \

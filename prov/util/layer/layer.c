@@ -5,127 +5,41 @@
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/provider.h"
-#include "engine/engine.h"
+#include "engine/offer.h"
 #include "layer/mem.h"
 #include "net/net_addr.h"
 #include "obj/check.h"
 
-#define CAPS (ENG_TX_CAPS | ENG_RX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM)
-#define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
-#define QUEUE_MAX 65536		/* entries of a queue that is asked for */
-
 /* ---- offers ------------------------------------------------------------------------ */
 
-/* An fi_info with all it points to. */
-struct offer {
-	struct fi_info info;
-	struct fi_tx_attr tx;
-	struct fi_rx_attr rx;
-	struct fi_ep_attr ep;
-	struct fi_domain_attr domain;
-	struct fi_fabric_attr fabric;
-};
-
-static uint64_t rdm_caps(enum fi_ep_type type)
+static void offer_fill(struct eng_offer *offer, const struct layer *layer,
+		       const struct fi_info *lower, enum fi_ep_type type, const char *name)
 {
-	return type == FI_EP_RDM ? ENG_RDM_CAPS : 0;
-}
-
-/* Connected endpoints have one context each. */
-static uint64_t sep_caps(enum fi_ep_type type)
-{
-	return type == FI_EP_RDM ? ENG_SEP_CAPS : 0;
-}
-
-static void offer_queues(struct offer *offer, const struct layer *layer, enum fi_ep_type type)
-{
-	offer->tx = (struct fi_tx_attr) {
-		.caps = ENG_TX_CAPS | rdm_caps(type) | sep_caps(type),
-		.op_flags = ENG_TX_OP_FLAGS,
-		.msg_order = ENG_MSG_ORDER,
-		.inject_size = *layer->inject_size,
-		.size = *layer->tx_size,
-		.iov_limit = ENG_IOV_LIMIT,
-		.rma_iov_limit = ENG_RMA_IOV_LIMIT,
-	};
-	offer->rx = (struct fi_rx_attr) {
-		.caps = ENG_RX_CAPS | rdm_caps(type),
-		.op_flags = ENG_RX_OP_FLAGS,
-		.msg_order = ENG_MSG_ORDER,
-		.size = *layer->rx_size,
-		.iov_limit = ENG_IOV_LIMIT,
-	};
-}
-
-static void offer_objects(struct offer *offer, const struct layer *layer,
-			  const struct fi_info *lower, enum fi_ep_type type)
-{
-	offer->ep = (struct fi_ep_attr) {
+	eng_offer_fill(offer, &(struct eng_offer_of) {
 		.type = type,
 		.protocol = layer->protocol,
 		.protocol_version = layer->protocol_version,
-		.max_msg_size = ENG_MAX_MSG_SIZE,
-		.max_order_raw_size = ENG_MAX_ORDER_RAW_SIZE,
-		.max_order_war_size = ENG_MAX_ORDER_WAR_SIZE,
-		.max_order_waw_size = ENG_MAX_ORDER_WAW_SIZE,
-		.mem_tag_format = ENG_MEM_TAG_FORMAT,
-		.tx_ctx_cnt = 1,
-		.rx_ctx_cnt = 1,
-	};
-	offer->domain = (struct fi_domain_attr) {
-		.name = lower->domain_attr->name,
-		.caps = FI_LOCAL_COMM | FI_REMOTE_COMM,
-		.threading = FI_THREAD_SAFE,
-		.control_progress = FI_PROGRESS_AUTO,
-		.data_progress = FI_PROGRESS_AUTO,
-		.resource_mgmt = FI_RM_ENABLED,
-		.av_type = FI_AV_UNSPEC,
-		.mr_key_size = 8,
-		.mr_iov_limit = ENG_IOV_LIMIT,
-		.cq_data_size = ENG_CQ_DATA_SIZE,
-		.cq_cnt = OBJECTS_MAX,
-		.ep_cnt = OBJECTS_MAX,
-		.tx_ctx_cnt = OBJECTS_MAX,
-		.rx_ctx_cnt = OBJECTS_MAX,
-		.cntr_cnt = OBJECTS_MAX,
-		.max_ep_tx_ctx = type == FI_EP_RDM ? ENG_CTX_MAX : 1,
-		.max_ep_rx_ctx = type == FI_EP_RDM ? ENG_CTX_MAX : 1,
-		.max_ep_stx_ctx = OBJECTS_MAX,
-		.max_ep_srx_ctx = OBJECTS_MAX,
-		.max_cntr_value = UINT64_MAX,
-		.max_err_cntr_value = UINT64_MAX,
-	};
-}
-
-static void offer_fill(struct offer *offer, const struct layer *layer,
-		       const struct fi_info *lower, enum fi_ep_type type, const char *name)
-{
-	offer_queues(offer, layer, type);
-	offer_objects(offer, layer, lower, type);
-	offer->fabric = (struct fi_fabric_attr) {
-		.name = lower->fabric_attr->name,
-		.prov_name = (char *) name,
-		.prov_version = OFI_PROV_VERSION,
-	};
-	offer->info = (struct fi_info) {
-		.caps = (CAPS | rdm_caps(type) | sep_caps(type)) &
-			(lower->caps & FI_REMOTE_COMM ? UINT64_MAX : ~FI_REMOTE_COMM),
-		.addr_format = lower->addr_format,
-		.src_addr = lower->src_addr,
-		.src_addrlen = lower->src_addrlen,
-		.dest_addr = lower->dest_addr,
-		.dest_addrlen = lower->dest_addrlen,
-		.tx_attr = &offer->tx,
-		.rx_attr = &offer->rx,
-		.ep_attr = &offer->ep,
-		.domain_attr = &offer->domain,
-		.fabric_attr = &offer->fabric,
-	};
+		.reach = FI_LOCAL_COMM | FI_REMOTE_COMM,
+		.inject_size = *layer->inject_size,
+		.tx_size = *layer->tx_size,
+		.rx_size = *layer->rx_size,
+	});
+	offer->domain.name = lower->domain_attr->name;
+	offer->fabric.name = lower->fabric_attr->name;
+	offer->fabric.prov_name = (char *) name;
+	offer->info.addr_format = lower->addr_format;
+	offer->info.src_addr = lower->src_addr;
+	offer->info.src_addrlen = lower->src_addrlen;
+	offer->info.dest_addr = lower->dest_addr;
+	offer->info.dest_addrlen = lower->dest_addrlen;
+	if (!(lower->caps & FI_REMOTE_COMM))
+		offer->info.caps &= ~FI_REMOTE_COMM;
 }
 
 /* ---- getinfo ----------------------------------------------------------------------- */
@@ -177,13 +91,10 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 static int try_one(const struct layer *layer, uint32_t version, const struct fi_info *hints,
 		   const struct fi_info *lower, enum fi_ep_type type, struct fi_info ***tail_p)
 {
-	static const struct obj_limits limits = {
-		.tx_size = QUEUE_MAX, .rx_size = QUEUE_MAX, .inject_size = ENG_INJECT_MAX,
-	};
 	char text[NET_ADDR_TEXT_MAX] = "";
 	struct obj_label label = { .domain = lower->domain_attr->name, .addr = text };
 	struct fi_info *info;
-	struct offer offer;
+	struct eng_offer offer;
 	int ret;
 
 	if (lower->ep_attr->max_msg_size < layer->min_msg_size ||
@@ -192,7 +103,8 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	if (obj_explain_on(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
 		net_addr_text(lower->src_addr, text);
 	offer_fill(&offer, layer, lower, type, hints->fabric_attr->prov_name);
-	ret = obj_check_info(layer->prov, &offer.info, &limits, hints, version, &label, &info);
+	ret = obj_check_info(layer->prov, &offer.info, &eng_offer_limits, hints, version, &label,
+			     &info);
 	if (ret)
 		return ret == -FI_ENODATA ? 0 : ret;
 	if (lower->nic)
