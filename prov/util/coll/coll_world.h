@@ -138,4 +138,32 @@ static inline void leave_all(struct fid_mc **mc, int cnt)
 		assert_int_equal(fi_close(&mc[k]->fid), 0);
 }
 
+static inline struct fid_ep *ep_of(struct cworld *cw, int i)
+{
+	return cw->w.node[i].ep;
+}
+
+/* What node i's operation is posted with. */
+static int context[NODES_MAX];
+
+/* A completion of node @i with this context. */
+static inline void expect(struct cworld *cw, int i, void *ctx)
+{
+	struct comp c;
+
+	node_wait(&cw->w, &cw->w.node[i], &c);
+	if (c.err)
+		fail_msg("node %d: %s", i, fi_strerror(c.err));
+	assert_int_equal(c.e.flags, FI_COLLECTIVE);
+	assert_ptr_equal(c.e.op_context, ctx);
+}
+
+static inline void expect_all(struct cworld *cw, int cnt)
+{
+	int i;
+
+	for (i = 0; i < cnt; i++)
+		expect(cw, i, &context[i]);
+}
+
 #endif
