@@ -42,6 +42,12 @@ static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct
 		return -FI_EINVAL;
 	if (!domain->ops->endpoint)
 		return -FI_ENOSYS;
+	if (flags) {
+		FI_WARN(domain->prov, FI_LOG_EP_CTRL, "fi_endpoint2: flags are not 0%s\n",
+			flags & FI_PEER_TRANSFER ? ": endpoints of this provider transfer for no "
+			"other (FI_PEER_TRANSFER)" : "");
+		return -FI_EINVAL;
+	}
 	return domain->ops->endpoint(fid, info, ep, flags, context);
 }
 

@@ -455,6 +455,7 @@ static void test_domain(void **state)
 {
 	struct fi_info *info;
 	struct fid_domain *domain;
+	struct fid_ep *ep;
 	struct fid_eq *eq;
 	struct fi_mr_map_raw raw;
 	struct fi_atomic_attr attr;
@@ -468,6 +469,7 @@ static void test_domain(void **state)
 	assert_int_equal(fi_domain(f.fabric, info, &domain, NULL), -FI_EINVAL);
 	fi_freeinfo(info);
 	assert_int_equal(fi_domain2(f.fabric, f.info, &domain, FI_PEER, NULL), -FI_EINVAL);
+	assert_int_equal(fi_endpoint2(f.domain, f.info, &ep, FI_PEER_TRANSFER, NULL), -FI_EINVAL);
 	eq = fake_eq(&f, FI_WAIT_NONE);
 	assert_int_equal(fi_domain_bind(f.domain, &eq->fid, FI_MORE), -FI_EINVAL);
 	assert_int_equal(fi_domain_bind(f.domain, &eq->fid, FI_REG_MR), 0);
