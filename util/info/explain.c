@@ -23,12 +23,18 @@ static bool known(const struct info_explain *ex, const struct obj_explain *row)
 	return false;
 }
 
+/* A layered provider looks for the endpoints it builds on, which others refuse. */
+static bool asked_by_layer(const struct info_explain *ex, const struct obj_explain *row)
+{
+	return !strcmp(row->attr, "ep_attr->type") && strcmp(row->wanted, ex->ep_type);
+}
+
 int info_explain_add(struct info_explain *ex, const char *line)
 {
 	struct obj_explain row, *rows;
 	int ret = obj_explain_parse(line, &row);
 
-	if (ret || known(ex, &row))
+	if (ret || known(ex, &row) || asked_by_layer(ex, &row))
 		return ret;
 	rows = realloc(ex->rows, (ex->cnt + 1) * sizeof(*rows));
 	if (!rows) {
@@ -180,13 +186,14 @@ static void print_row(const struct obj_explain *row, FILE *out)
 {
 	print_candidate(row, out);
 	fprintf(out, "        hint:    %s\n", row->attr);
-	fprintf(out, "        wanted:  %s\n", row->wanted);
+	fprintf(out, "        wanted:  %s\n", strcmp(row->wanted, "-") ? row->wanted : "(not said)");
 	fprintf(out, "        offered: %s\n", row->offered);
 }
 
 void info_explain_print(const struct info_explain *ex, FILE *out)
 {
-	for (size_t i = 0; i < ex->cnt; i++) {
+	/* That all others have other names is no news. */
+	for (size_t i = 0; i < ex->cnt && !ex->unknown; i++) {
 		if (!first_of_provider(ex, i))
 			continue;
 		fprintf(out, "not offered: %s\n", ex->rows[i].provider);

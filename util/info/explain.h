@@ -23,6 +23,7 @@ struct info_explain {
 	char *filter;			/* value of FI_PROVIDER, or NULL */
 	char *unknown;			/* provider name asked for that none has, or NULL */
 	int lost;			/* lines that did not fit into memory */
+	char ep_type[32];		/* FI_EP_*, by name, that was asked for; "": of any */
 };
 
 /* info_explain_start - have the library's log lines from now on.
@@ -42,7 +43,8 @@ int info_explain_start(struct info_explain *ex);
  */
 void info_explain_providers(struct info_explain *ex, uint32_t version, const char *wanted);
 
-/* info_explain_add - take one log line; lines of other kinds are left alone.
+/* info_explain_add - take one log line; lines of other kinds are left alone, and so
+ * are refusals of an endpoint type that nobody but a layered provider asked for.
  * Errors: -FI_ENOENT: another kind; -FI_EINVAL: malformed; -FI_ENOMEM.
  */
 int info_explain_add(struct info_explain *ex, const char *line);

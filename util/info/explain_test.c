@@ -19,20 +19,32 @@ static int release(void **state)
 	return 0;
 }
 
-/* A line as a provider would write it, with the logger's own words in front. */
-static int say(const char *prov, const char *domain, const char *addr, const char *wanted)
+static int ask_for_msg(void **state)
 {
-	struct obj_explain row = { .ep_type = "FI_EP_DGRAM", .attr = "ep_attr->type",
-				   .offered = "FI_EP_DGRAM" };
+	strcpy(ex.ep_type, "FI_EP_MSG");
+	return 0;
+}
+
+/* A line as a provider would write it, with the logger's own words in front. */
+static int say_hint(const char *prov, const char *domain, const char *addr, const char *hint,
+		    const char *wanted)
+{
+	struct obj_explain row = { .ep_type = "FI_EP_DGRAM", .offered = "FI_EP_DGRAM" };
 	char line[OBJ_EXPLAIN_LINE_MAX + 32];
 	int at = snprintf(line, sizeof(line), "libfabric:1:2::udp:core: ");
 
 	snprintf(row.provider, sizeof(row.provider), "%s", prov);
 	snprintf(row.domain, sizeof(row.domain), "%s", domain);
 	snprintf(row.addr, sizeof(row.addr), "%s", addr);
+	snprintf(row.attr, sizeof(row.attr), "%s", hint);
 	snprintf(row.wanted, sizeof(row.wanted), "%s", wanted);
 	obj_explain_format(&row, line + at, sizeof(line) - at);
 	return info_explain_add(&ex, line);
+}
+
+static int say(const char *prov, const char *domain, const char *addr, const char *wanted)
+{
+	return say_hint(prov, domain, addr, "ep_attr->type", wanted);
 }
 
 static char *printed(void)
@@ -63,12 +75,35 @@ static void test_leaves_other_lines(void **state)
 	assert_int_equal(ex.cnt, 0);
 }
 
+/* ofi_rxm looks for FI_EP_MSG, ofi_rxd for FI_EP_DGRAM, whatever the user wants. */
+static void test_leaves_types_of_layers(void **state)
+{
+	assert_int_equal(say("udp", "lo", "127.0.0.1", "FI_EP_RDM"), 0);
+	assert_int_equal(ex.cnt, 0);
+	ex.ep_type[0] = '\0';
+	assert_int_equal(say("udp", "lo", "127.0.0.1", "FI_EP_MSG"), 0);
+	assert_int_equal(ex.cnt, 0);
+}
+
+/* Then every provider says that it bears another name. */
+static void test_unknown_name(void **state)
+{
+	char *text;
+
+	say_hint("tcp", "-", "-", "fabric_attr->prov_name", "nosuch");
+	say_hint("udp", "-", "-", "fabric_attr->prov_name", "nosuch");
+	ex.unknown = strdup("nosuch");
+	text = printed();
+	assert_string_equal(text, "no such provider: nosuch (fi_info -l lists them)\n");
+	free(text);
+}
+
 static void test_prints_by_provider(void **state)
 {
 	char *text;
 
 	say("udp", "eth0", "192.0.2.2", "FI_EP_MSG");
-	say("tcp", "-", "-", "a \"quoted\" one");
+	say_hint("tcp", "-", "-", "domain_attr->name", "a \"quoted\" one");
 	say("udp", "lo", "127.0.0.1", "FI_EP_MSG");
 	text = printed();
 	assert_string_equal(text,
@@ -83,7 +118,7 @@ static void test_prints_by_provider(void **state)
 		"        offered: FI_EP_DGRAM\n"
 		"not offered: tcp\n"
 		"    FI_EP_DGRAM:\n"
-		"        hint:    ep_attr->type\n"
+		"        hint:    domain_attr->name\n"
 		"        wanted:  a \"quoted\" one\n"
 		"        offered: FI_EP_DGRAM\n");
 	free(text);
@@ -96,7 +131,7 @@ static void test_dumps(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	say("tcp", "-", "-", "a \"quoted\" one");
+	say_hint("tcp", "-", "-", "domain_attr->name", "a \"quoted\" one");
 	json_start(&j, out);
 	json_object(&j, NULL);
 	info_explain_dump(&ex, &j);
@@ -111,10 +146,12 @@ static void test_dumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_collects_each_once, release),
-		cmocka_unit_test_teardown(test_leaves_other_lines, release),
-		cmocka_unit_test_teardown(test_prints_by_provider, release),
-		cmocka_unit_test_teardown(test_dumps, release),
+		cmocka_unit_test_setup_teardown(test_collects_each_once, ask_for_msg, release),
+		cmocka_unit_test_setup_teardown(test_leaves_other_lines, ask_for_msg, release),
+		cmocka_unit_test_setup_teardown(test_leaves_types_of_layers, ask_for_msg, release),
+		cmocka_unit_test_setup_teardown(test_unknown_name, ask_for_msg, release),
+		cmocka_unit_test_setup_teardown(test_prints_by_provider, ask_for_msg, release),
+		cmocka_unit_test_setup_teardown(test_dumps, ask_for_msg, release),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,9 @@ static int run(const struct info_options *o)
 	struct answer a = { 0 };
 	int ret = 0;
 
+	if (o->hints && o->hints->ep_attr->type != FI_EP_UNSPEC)
+		snprintf(ex.ep_type, sizeof(ex.ep_type), "%s",
+			 fi_tostr(&o->hints->ep_attr->type, FI_TYPE_EP_TYPE));
 	if (o->explain)
 		ret = info_explain_start(&ex);
 	if (ret)

@@ -94,15 +94,8 @@ static int choose_client(struct pp_fabric *f, struct pp_ctrl *ctrl, struct fi_in
 	return ask(f, NULL, 0, hints);
 }
 
-static int choose(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+static int tell_choice(const struct pp_options *o, struct pp_ctrl *ctrl, int ret)
 {
-	struct fi_info *hints = make_hints(o);
-	int ret = -FI_ENOMEM;
-
-	if (hints)
-		ret = o->role == PP_SERVER ? choose_server(f, ctrl, hints) :
-					     choose_client(f, ctrl, hints);
-	fi_freeinfo(hints);
 	if (ret == -FI_ENODATA)
 		pp_ctrl_fail(ctrl, "nothing here meets -e %s -m %s%s%s%s%s: try fi_info --explain"
 			     " with -t and -p", pp_options_ep_name(o->ep_type),
@@ -112,6 +105,30 @@ static int choose(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fa
 	else if (ret)
 		failed(ctrl, "choosing an endpoint", ret);
 	return ret;
+}
+
+static int choose(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+{
+	struct fi_info *hints = make_hints(o);
+	int ret = -FI_ENOMEM;
+
+	if (hints)
+		ret = o->role == PP_SERVER ? choose_server(f, ctrl, hints) :
+					     choose_client(f, ctrl, hints);
+	fi_freeinfo(hints);
+	return tell_choice(o, ctrl, ret);
+}
+
+int pp_fabric_offered(const struct pp_options *o, struct pp_ctrl *ctrl)
+{
+	struct fi_info *hints = make_hints(o);
+	struct pp_fabric f = { 0 };
+	int ret = hints ? ask(&f, NULL, 0, hints) : -FI_ENOMEM;
+
+	fi_freeinfo(hints);
+	if (!ret)
+		fi_freeinfo(f.list);
+	return tell_choice(o, ctrl, ret);
 }
 
 /* ---- objects ------------------------------------------------------------- */

@@ -37,6 +37,12 @@ struct pp_fabric {
 	void *desc;			/* of the registration, or NULL */
 };
 
+/* pp_fabric_offered - whether this machine has such an endpoint at all, whoever the
+ * other side is.  What speaks against it is told to the user.
+ * Errors: negative FI_E*.
+ */
+int pp_fabric_offered(const struct pp_options *o, struct pp_ctrl *ctrl);
+
 /* pp_fabric_open - find the other side and get ready to carry messages to it.
  *
  * @ctrl: connected, hello done

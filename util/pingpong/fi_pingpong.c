@@ -197,7 +197,9 @@ static int run_listening(struct pp_options *o)
 	int ret;
 
 	pp_ctrl_init(&ctrl);
-	ret = pp_ctrl_listen(&ctrl, o, &port);
+	ret = pp_fabric_offered(o, &ctrl);	/* before somebody waits for it */
+	if (!ret)
+		ret = pp_ctrl_listen(&ctrl, o, &port);
 	if (!ret && (o->verbose || !o->src_port))
 		fprintf(stderr, "fi_pingpong: waiting for a client on control port %u\n", port);
 	if (!ret)
