@@ -194,8 +194,9 @@ static bool offer(struct rxm_conn *conn, const struct rxm_item *item)
 		rxm_tx_free(conn, item->id);
 	} else if (read_start(conn, item->id, item->seg, item->segs, rx.iov, rx.iov_cnt, rx.cookie,
 			      true)) {
+		rxm_conn_fail(conn, FI_ENOMEM);
 		eng_on_placed(&link->base, rx.cookie, -FI_ENOMEM);
-		rxm_tx_free(conn, item->id);
+		return false;
 	}
 	return true;
 }

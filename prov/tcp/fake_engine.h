@@ -105,7 +105,6 @@ struct eng_ep {
 	unsigned placing;	/* eng_on_placed() outstanding */
 	unsigned later;		/* percent of packets that are refused for now */
 	bool quiet;		/* do not pull what is held */
-	bool defiant;		/* send again when a placement is lost, before the peer is */
 };
 
 struct eng_pep {
@@ -194,8 +193,6 @@ struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t l
 	return fake_peer(link->ep, addr);
 }
 
-static inline int fake_send(struct eng_peer *peer, size_t len, uint32_t flags);
-
 static void fake_verify(const struct fake_rx *rx)
 {
 	size_t i;
@@ -280,8 +277,6 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 	CHECK(link->ep->placing--);
 	if (!status)
 		fake_verify(rx);
-	else if (link->ep->defiant)
-		CHECK(fake_send(rx->peer, 8, 0) < 0);
 	fake_rx_free(rx);
 }
 

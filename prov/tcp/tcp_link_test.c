@@ -158,40 +158,6 @@ static void a_forgotten_peer_costs_nothing(void **state)
 	fake_close(b, 100);
 }
 
-/* What hears of the loss first may send again at once, before eng_on_down(). */
-static void a_peer_that_is_just_being_lost_takes_nothing(void **state)
-{
-	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
-	struct script script = script_open();
-	struct eng_peer *peer = fake_peer(a, &script.addr);
-	uint8_t frame[1000] = { 0 };
-	struct fake_hdr hdr = { .len = 100000 };
-	struct tcp_hello hello;
-	unsigned hits = 0;
-	int fd;
-
-	a->defiant = true;
-	while (hits < 5) {
-		script.hello.serial++;
-		fd = script_call(a);
-		script_say(&script, fd);
-		assert_true(script_hear(fd, &hello));
-		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
-		peer->wanted = true;
-		peer->down = 0;
-		tcp_frame_put(frame, sizeof(hdr), hdr.len);
-		memcpy(frame + TCP_FRAME_SIZE, &hdr, sizeof(hdr));
-		assert_int_equal(send(fd, frame, sizeof(frame), MSG_NOSIGNAL), sizeof(frame));
-		FAKE_UNTIL(15000, peer->rx_seq);
-		hits += a->placing;
-		close(fd);
-		FAKE_UNTIL(15000, peer->down);
-	}
-	assert_true(peer->lost_cnt >= hits);
-	close(script.listener);
-	fake_close(a, 0);
-}
-
 /* ---- strangers ------------------------------------------------------------------------ */
 
 static int knock(const union net_sa *to)
@@ -602,7 +568,6 @@ int main(void)
 		TEST(what_was_sent_before_close_arrives),
 		TEST(sixty_four_endpoints_all_to_all),
 		TEST(a_forgotten_peer_costs_nothing),
-		TEST(a_peer_that_is_just_being_lost_takes_nothing),
 		TEST(strangers_get_a_refusal),
 		TEST(a_peer_that_sends_garbage_hurts_itself_only),
 		TEST(no_stream_does_harm),

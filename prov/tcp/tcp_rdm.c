@@ -194,20 +194,18 @@ static void lose(struct tcp_chan *chan, int err)
 	struct eng_peer *peer = tcp_chan_peer(chan);
 	struct tcp_conn *conn = chan->conn, *loop = chan->loop;
 	struct tcp_link *link = chan->link;
-	bool up = chan->state == TCP_CHAN_READY || chan->state == TCP_CHAN_PARKING;
 
 	chan->conn = NULL;
 	chan->loop = NULL;
-	if (up)
-		tcp_chan_set_state(chan, TCP_CHAN_IDLE);	/* who hears of it may send again */
 	if (loop)
 		tcp_conn_close(loop);
 	if (conn) {
 		conn->err = err;
 		tcp_conn_close(conn);
 	}
-	if (!up)
+	if (chan->state != TCP_CHAN_READY && chan->state != TCP_CHAN_PARKING)
 		return;		/* only the far end of a loop; our call goes on */
+	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
 	tcp_chan_drain(chan, err);
 	if (!link->closing)
 		eng_on_down(&link->base, peer, err);

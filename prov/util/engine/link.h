@@ -62,7 +62,7 @@ struct eng_pkt {
 	struct iovec iov[ENG_IOV_MAX];
 	/* Exactly once after send() returned 0.  @status: 0 when the buffers are
 	 * free and the bytes are in the care of the reliable transport, else
-	 * -FI_E* and the peer will not get them.
+	 * -FI_E* and the peer will not get them: it is lost.
 	 */
 	void (*done)(struct eng_pkt *pkt, int status);
 	uint64_t link_priv;		/* link's own, e.g. an end offset in the stream */
@@ -288,7 +288,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx);
 
 /* eng_on_placed - the payload that was promised to @cookie is in place, or
- * will never be (@status -FI_E*).
+ * will never be (@status -FI_E*): its sender is lost.
  */
 void eng_on_placed(struct eng_link *link, void *cookie, int status);
 
@@ -297,8 +297,9 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer);
 
 /* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
  * All packets held for it have had done() and all placements eng_on_placed()
- * before.  The engine completes everything that waits for the peer.  The
- * channel is as before its first peer_get.
+ * before, and since the first of these that had an error the engine has sent
+ * nothing to it: the channel may be undone meanwhile.  The engine completes
+ * everything that waits for the peer.  The channel is as before its first peer_get.
  */
 void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err);
 

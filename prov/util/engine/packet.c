@@ -180,7 +180,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	struct wire_msg msg;
 	const char *why;
 
-	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
+	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST | ENG_PEER_LOSING);
 	if (__builtin_expect(on_short(peer, rx), 1))
 		return ENG_RX_DONE;
 	why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);

@@ -17,6 +17,8 @@
 #include "engine/tx.h"
 #include "net/net_addr.h"
 
+#define GONE (ENG_PEER_IDLE | ENG_PEER_LOST | ENG_PEER_LOSING)
+
 void *eng_peer_chan(struct eng_peer *peer)
 {
 	return peer->chan;
@@ -265,7 +267,7 @@ int eng_peer_start(struct eng_peer *peer)
 		return 0;
 	ret = eng_near_start(peer);
 	if (!ret)
-		peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
+		peer->slow &= ~GONE;
 	return ret;
 }
 
@@ -331,6 +333,7 @@ void eng_peer_cut(struct eng_peer *peer, int err)
 	peer->link->ops->peer_put(peer->link, peer);
 	memset(peer->chan, 0, peer->link->ops->chan_size);
 	eng_flow_reset(peer);
+	peer->slow &= ~ENG_PEER_LOSING;
 	peer->slow |= ENG_PEER_IDLE;
 	eng_peer_fail(peer, err);
 	eng_peer_unref(peer);
@@ -343,6 +346,7 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 
 	ENG_INFO(ep, "%s: connection lost: %s\n", eng_peer_text(peer, text), fi_strerror(err));
 	eng_flow_reset(peer);
+	peer->slow &= ~ENG_PEER_LOSING;
 	if (peer == ep->only) {
 		eng_cm_lost(ep, err);
 		return;
@@ -356,7 +360,7 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	char text[ENG_PEER_TEXT];
 
 	ENG_INFO(peer->ep, "%s is reached over %s\n", eng_peer_text(peer, text), link->ops->name);
-	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST);
+	peer->slow &= ~GONE;
 }
 
 bool eng_peer_lonely(struct eng_peer *peer)

@@ -24,6 +24,7 @@ enum {
 	ENG_PEER_FENCED = 1 << 2,	/* sends wait in @fenced */
 	ENG_PEER_CLOSED = 1 << 3,	/* MSG: not connected */
 	ENG_PEER_LOST = 1 << 4,		/* idle because its channel was lost */
+	ENG_PEER_LOSING = 1 << 5,	/* the link tells of its loss: nothing is sent to it */
 };
 
 struct eng_peer {
@@ -126,9 +127,20 @@ static inline void eng_peer_ref(struct eng_peer *peer)
  */
 void eng_peer_cut(struct eng_peer *peer, int err);
 
+/* eng_peer_losing - a packet or a placement came to nothing, so eng_on_down() is about
+ * to follow.  Until then the link may have the channel half undone, and whatever the
+ * news sets off, such as the next write behind a fence, is not for it.
+ */
+static inline void eng_peer_losing(struct eng_peer *peer)
+{
+	peer->slow |= ENG_PEER_LOSING;
+}
+
 /* eng_peer_send - hand a packet to the link that the peer is bound to; see link->send. */
 static inline int eng_peer_send(struct eng_peer *peer, struct eng_pkt *pkt)
 {
+	if (__builtin_expect(peer->slow & ENG_PEER_LOSING, 0))
+		return -FI_ECONNRESET;
 	return peer->link->ops->send(peer->link, peer, pkt);
 }
 

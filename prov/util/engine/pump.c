@@ -101,6 +101,8 @@ static void on_piece_done(struct eng_pkt *pkt, int status)
 
 	pool_put(&out->grp->outs, out);
 	pump->pieces--;
+	if (__builtin_expect(status, 0))
+		eng_peer_losing(pump->peer);
 	if (pump->stopped)
 		finish(pump);
 	else if (status)

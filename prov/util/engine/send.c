@@ -177,7 +177,7 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 	if (s->len)
 		memcpy(tx->data, s->iov->iov_base, s->len);
 	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire, 0, 0);
-	ret = eng_peer_send(peer, &tx->pkt);
+	ret = peer->link->ops->send(peer->link, peer, &tx->pkt);
 	if (__builtin_expect(!ret, 0))
 		return kept(tx, ep, peer, s, want);
 	pool_put(pool, tx);

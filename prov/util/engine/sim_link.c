@@ -34,6 +34,7 @@ struct chan {
 	int side;
 	struct list out;		/* eng_pkt by node */
 	bool shut;			/* nothing follows what is in @out */
+	bool losing;			/* its end is being told, or is about to be */
 	struct list node;		/* on link->chans */
 };
 
@@ -272,6 +273,10 @@ static int sim_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt
 {
 	struct chan *chan = chan_of(peer);
 
+	if (chan->losing) {
+		fprintf(stderr, "sim: a packet for a peer whose loss is being told\n");
+		abort();
+	}
 	if (!chan->conn || chan->conn->err)
 		return -FI_ECONNRESET;
 	if (!list_empty(&chan->out) || chance(sim.conf.queue_pct)) {
@@ -357,7 +362,8 @@ static void fail_chan(struct sim_link *sl, struct chan *chan, int status)
 	struct conn *c = chan->conn;
 	struct list *item;
 
-	chan->conn = NULL;	/* what hears of it may send again, and is refused */
+	chan->conn = NULL;
+	chan->losing = true;
 	while ((item = list_pop(&chan->out))) {
 		struct eng_pkt *pkt = container_of(item, struct eng_pkt, node);
 
@@ -375,6 +381,7 @@ static void fail_chan(struct sim_link *sl, struct chan *chan, int status)
 		if (cookie)
 			eng_on_placed(&sl->link, cookie, status);
 	}
+	chan->losing = false;
 	c->end[chan->side] = NULL;
 	c->gone[chan->side] = true;
 	list_del(&chan->node);

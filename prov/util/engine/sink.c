@@ -57,7 +57,9 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 	struct eng_sink *sink = cookie;
 
 	sink->pieces--;
-	if (status)
+	if (__builtin_expect(status, 0)) {
 		sink->err = status;
+		eng_peer_losing(sink->name.peer);
+	}
 	check(sink);
 }

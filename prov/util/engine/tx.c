@@ -263,13 +263,20 @@ bool eng_tx_abandon(struct eng_tx *tx)
 	return true;
 }
 
+/* lost - the link has given up a packet. */
+static void lost(struct eng_tx *tx, int status)
+{
+	eng_peer_losing(tx->name.peer);
+	fail(tx, status);
+}
+
 void eng_tx_done(struct eng_pkt *pkt, int status)
 {
 	struct eng_tx *tx = container_of(pkt, struct eng_tx, pkt);
 
 	tx->pkt_out = false;
 	if (__builtin_expect(status, 0))
-		fail(tx, status);
+		lost(tx, status);
 	else
 		check(tx);
 }
@@ -282,7 +289,7 @@ static void on_piece(struct eng_pkt *pkt, int status)
 	pool_put(&out->grp->outs, out);
 	tx->pieces--;
 	if (status)
-		fail(tx, status);
+		lost(tx, status);
 	else
 		check(tx);
 }
