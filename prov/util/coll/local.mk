@@ -27,24 +27,20 @@ TESTS += $(coll_tests)
 prov_util_coll_plan_test_SOURCES = prov/util/coll/plan_test.c
 prov_util_coll_plan_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_coll_plan_test_LDADD = prov/util/libutil.la $(CMOCKA_LIBS)
-prov_util_coll_call_test_SOURCES = prov/util/coll/call_test.c prov/util/coll/coll_world.h \
-	$(engine_sim_sources)
+prov_util_coll_call_test_SOURCES = prov/util/coll/call_test.c prov/util/coll/coll_world.h
 prov_util_coll_call_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_coll_call_test_LDADD = $(engine_sim_libs)
+prov_util_coll_call_test_LDADD = $(engine_world_libs)
 prov_util_coll_call_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_coll_coll_model_test_SOURCES = prov/util/coll/coll_model_test.c prov/util/coll/coll_world.h \
-	$(engine_sim_sources)
+prov_util_coll_coll_model_test_SOURCES = prov/util/coll/coll_model_test.c prov/util/coll/coll_world.h
 prov_util_coll_coll_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_coll_coll_model_test_LDADD = $(engine_sim_libs)
+prov_util_coll_coll_model_test_LDADD = $(engine_world_libs)
 prov_util_coll_coll_model_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_coll_group_test_SOURCES = prov/util/coll/group_test.c prov/util/coll/coll_world.h \
-	$(engine_sim_sources)
+prov_util_coll_group_test_SOURCES = prov/util/coll/group_test.c prov/util/coll/coll_world.h
 prov_util_coll_group_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_coll_group_test_LDADD = $(engine_sim_libs)
+prov_util_coll_group_test_LDADD = $(engine_world_libs)
 prov_util_coll_group_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_coll_op_test_SOURCES = prov/util/coll/op_test.c prov/util/coll/coll_world.h \
-	$(engine_sim_sources)
+prov_util_coll_op_test_SOURCES = prov/util/coll/op_test.c prov/util/coll/coll_world.h
 prov_util_coll_op_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_coll_op_test_LDADD = $(engine_sim_libs)
+prov_util_coll_op_test_LDADD = $(engine_world_libs)
 prov_util_coll_op_test_LDFLAGS = $(engine_sim_ldflags)
 endif

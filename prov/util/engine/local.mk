@@ -65,14 +65,18 @@ prov_util_libutil_la_SOURCES += \
 engine_test_libs = prov/util/libutil.la src/base/libbase.la $(CMOCKA_LIBS)
 engine_tests = \
 	prov/util/engine/atomic_test \
-	prov/util/engine/ids_test \
 	prov/util/engine/cm_test \
-	prov/util/engine/engine_test \
+	prov/util/engine/comp_test \
+	prov/util/engine/ids_test \
+	prov/util/engine/loss_test \
 	prov/util/engine/match_test \
 	prov/util/engine/mix_test \
 	prov/util/engine/model_test \
+	prov/util/engine/mrecv_test \
 	prov/util/engine/owner_test \
+	prov/util/engine/recv_test \
 	prov/util/engine/rma_test \
+	prov/util/engine/send_test \
 	prov/util/engine/sep_test \
 	prov/util/engine/srx_test \
 	prov/util/engine/trig_test \
@@ -95,50 +99,70 @@ prov_util_engine_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_wire_test_LDADD = $(engine_test_libs)
 
 # Endpoints on a simulated network.  Allocations of pools can be made to fail.
-engine_sim_sources = \
+check_LTLIBRARIES += prov/util/engine/libsim.la
+prov_util_engine_libsim_la_SOURCES = \
+	prov/util/engine/sim_cm.c \
+	prov/util/engine/sim_conn.c prov/util/engine/sim_conn.h \
 	prov/util/engine/sim_link.c prov/util/engine/sim_link.h \
 	prov/util/engine/sim_prov.c \
 	prov/util/engine/sim_world.c prov/util/engine/sim_world.h
+prov_util_engine_libsim_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 engine_sim_libs = $(engine_test_libs) src/libfabric.la
 engine_sim_ldflags = -Wl,--wrap=posix_memalign
-prov_util_engine_cm_test_SOURCES = prov/util/engine/cm_test.c $(engine_sim_sources)
+engine_world_libs = prov/util/engine/libsim.la $(engine_sim_libs)
+prov_util_engine_cm_test_SOURCES = prov/util/engine/cm_test.c
 prov_util_engine_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_cm_test_LDADD = $(engine_sim_libs)
+prov_util_engine_cm_test_LDADD = $(engine_world_libs)
 prov_util_engine_cm_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_engine_test_SOURCES = prov/util/engine/engine_test.c $(engine_sim_sources)
-prov_util_engine_engine_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_engine_test_LDADD = $(engine_sim_libs)
-prov_util_engine_engine_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_model_test_SOURCES = prov/util/engine/model_test.c $(engine_sim_sources)
-prov_util_engine_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_model_test_LDADD = $(engine_sim_libs)
-prov_util_engine_model_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_mix_test_SOURCES = prov/util/engine/mix_test.c $(engine_sim_sources)
+prov_util_engine_comp_test_SOURCES = prov/util/engine/comp_test.c prov/util/engine/engine_case.h
+prov_util_engine_comp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_comp_test_LDADD = $(engine_world_libs)
+prov_util_engine_comp_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_loss_test_SOURCES = prov/util/engine/loss_test.c prov/util/engine/engine_case.h
+prov_util_engine_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_loss_test_LDADD = $(engine_world_libs)
+prov_util_engine_loss_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_mix_test_SOURCES = prov/util/engine/mix_test.c
 prov_util_engine_mix_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_mix_test_LDADD = $(engine_sim_libs)
+prov_util_engine_mix_test_LDADD = $(engine_world_libs)
 prov_util_engine_mix_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_rma_test_SOURCES = prov/util/engine/rma_test.c $(engine_sim_sources)
-prov_util_engine_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_rma_test_LDADD = $(engine_sim_libs)
-prov_util_engine_rma_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_sep_test_SOURCES = prov/util/engine/sep_test.c $(engine_sim_sources)
-prov_util_engine_sep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_sep_test_LDADD = $(engine_sim_libs)
-prov_util_engine_sep_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_trig_test_SOURCES = prov/util/engine/trig_test.c $(engine_sim_sources)
-prov_util_engine_trig_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_trig_test_LDADD = $(engine_sim_libs)
-prov_util_engine_trig_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_owner_test_SOURCES = prov/util/engine/owner_test.c $(engine_sim_sources)
+prov_util_engine_model_test_SOURCES = prov/util/engine/model_test.c
+prov_util_engine_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_model_test_LDADD = $(engine_world_libs)
+prov_util_engine_model_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_mrecv_test_SOURCES = prov/util/engine/mrecv_test.c prov/util/engine/engine_case.h
+prov_util_engine_mrecv_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_mrecv_test_LDADD = $(engine_world_libs)
+prov_util_engine_mrecv_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_owner_test_SOURCES = prov/util/engine/owner_test.c
 prov_util_engine_owner_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_owner_test_LDADD = $(engine_sim_libs)
+prov_util_engine_owner_test_LDADD = $(engine_world_libs)
 prov_util_engine_owner_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_srx_test_SOURCES = prov/util/engine/srx_test.c $(engine_sim_sources)
+prov_util_engine_recv_test_SOURCES = prov/util/engine/recv_test.c prov/util/engine/engine_case.h
+prov_util_engine_recv_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_recv_test_LDADD = $(engine_world_libs)
+prov_util_engine_recv_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_rma_test_SOURCES = prov/util/engine/rma_test.c
+prov_util_engine_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_rma_test_LDADD = $(engine_world_libs)
+prov_util_engine_rma_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_send_test_SOURCES = prov/util/engine/send_test.c prov/util/engine/engine_case.h
+prov_util_engine_send_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_send_test_LDADD = $(engine_world_libs)
+prov_util_engine_send_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_sep_test_SOURCES = prov/util/engine/sep_test.c
+prov_util_engine_sep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_sep_test_LDADD = $(engine_world_libs)
+prov_util_engine_sep_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_srx_test_SOURCES = prov/util/engine/srx_test.c
 prov_util_engine_srx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_srx_test_LDADD = $(engine_sim_libs)
+prov_util_engine_srx_test_LDADD = $(engine_world_libs)
 prov_util_engine_srx_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_trig_test_SOURCES = prov/util/engine/trig_test.c
+prov_util_engine_trig_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_trig_test_LDADD = $(engine_world_libs)
+prov_util_engine_trig_test_LDFLAGS = $(engine_sim_ldflags)
 endif
-
 
 # The fuzzer needs clang; build it with "make fuzz_wire CC=clang".
 EXTRA_PROGRAMS += prov/util/engine/fuzz_wire
