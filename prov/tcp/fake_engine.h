@@ -105,6 +105,7 @@ struct eng_ep {
 	unsigned placing;	/* eng_on_placed() outstanding */
 	unsigned later;		/* percent of packets that are refused for now */
 	bool quiet;		/* do not pull what is held */
+	bool blind;		/* payload may be anything */
 };
 
 struct eng_pep {
@@ -197,7 +198,7 @@ static void fake_verify(const struct fake_rx *rx)
 {
 	size_t i;
 
-	for (i = 0; i < rx->room && i < rx->hdr.len; i++)
+	for (i = 0; i < rx->room && i < rx->hdr.len && !rx->peer->ep->blind; i++)
 		CHECK(rx->buf[i] == fake_byte(rx->hdr.seq, i));
 	rx->peer->rx_cnt++;
 }

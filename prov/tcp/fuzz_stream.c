@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fuzz_stream - libFuzzer target: the bytes after the greetings. */
+/* fuzz_stream - libFuzzer target: the bytes after the greetings, on any number of lanes. */
 #include "tcp_stream_check.h"
 
 /* The other way to peers on this host is not a matter of streams. */
@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ep) {
 		fake_start();
 		tcp_conf.rbuf_size = 4096;	/* quick, and more split points */
+		tcp_conf.lanes = STREAM_LANES;
 		ep = fake_ep(FI_EP_RDM, 0);
 	}
 	check_stream(ep, data, size);

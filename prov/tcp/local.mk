@@ -67,7 +67,8 @@ prov_tcp_tcp_call_test_LDADD = $(tcp_test_libs)
 prov_tcp_tcp_hello_test_SOURCES = prov/tcp/tcp_hello_test.c prov/tcp/tcp_hello_check.h
 prov_tcp_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_hello_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_lane_test_SOURCES = prov/tcp/tcp_lane_test.c $(tcp_fakes)
+prov_tcp_tcp_lane_test_SOURCES = prov/tcp/tcp_lane_test.c prov/tcp/tcp_stream_check.h \
+	$(tcp_fakes)
 prov_tcp_tcp_lane_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_tcp_lane_test_LDADD = $(tcp_test_libs)
 prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/tcp_stream_check.h \

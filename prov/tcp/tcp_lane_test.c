@@ -6,6 +6,7 @@
  * is the loss of the peer.
  */
 #include "tcp_script.h"
+#include "tcp_stream_check.h"
 
 #define LONG (TCP_SHARED_MIN + 100000)
 
@@ -265,7 +266,7 @@ static void lanes_of_nothing_are_refused(void **state)
 	struct eng_peer *peer = fake_peer(a, &script.addr);
 	uint8_t frame[TCP_FRAME_SIZE + sizeof(struct fake_hdr)] = { 0 };
 	struct tcp_hello hello;
-	int fd, extra, i;
+	int fd = -1, extra, i;
 
 	script.hello.max_payload = TCP_PAYLOAD_MAX;
 	script.hello.lanes = 2;
@@ -298,6 +299,24 @@ static void lanes_of_nothing_are_refused(void **state)
 	fake_close(a, 0);
 }
 
+static void no_stream_does_harm(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	uint64_t dice = 7;
+	uint8_t bytes[300];
+	size_t i, k;
+
+	tcp_conf.lanes = STREAM_LANES;
+	for (i = 0; i < 100; i++) {
+		fake_seed = dice;
+		for (k = 0; k < sizeof(bytes); k++)
+			bytes[k] = (uint8_t) (fake_draw() >> 3) & (i % 3 ? 0x7f : 0xff);
+		dice = fake_seed;
+		check_stream(a, bytes, 20 + (size_t) (dice % 280));
+	}
+	fake_close(a, 0);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start_lanes, stop_lanes)
 
@@ -311,6 +330,7 @@ int main(void)
 		TEST(parts_come_in_any_order),
 		TEST(who_wants_fewer_decides),
 		TEST(lanes_of_nothing_are_refused),
+		TEST(no_stream_does_harm),
 	};
 
 	return cmocka_run_group_tests_name("tcp_lane", tests, NULL, NULL);
