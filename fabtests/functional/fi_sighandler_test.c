@@ -83,6 +83,8 @@ int main(int argc, char **argv)
 	struct sigaction before[FT_COUNT(watched)];
 	struct ft ft;
 
+	signal(SIGINT, SIG_DFL);	/* a shell's background jobs have it ignored */
+	signal(SIGTERM, SIG_DFL);
 	for (size_t i = 0; i < FT_COUNT(watched); i++)
 		sigaction(watched[i], NULL, &before[i]);
 	ft_begin(&ft, &test, argc, argv);
