@@ -80,6 +80,7 @@ man_examples = \
 	man/examples/fi_version \
 	man/examples/guide_av \
 	man/examples/guide_msg \
+	man/examples/guide_peers \
 	man/examples/guide_pool \
 	man/examples/guide_rdm \
 	man/examples/guide_sets \
@@ -131,6 +132,7 @@ man_examples_fi_udp_LDADD = src/libfabric.la
 man_examples_fi_version_LDADD = src/libfabric.la
 man_examples_guide_av_LDADD = src/libfabric.la
 man_examples_guide_msg_LDADD = src/libfabric.la
+man_examples_guide_peers_LDADD = src/libfabric.la -lpthread
 man_examples_guide_pool_LDADD = src/libfabric.la
 man_examples_guide_rdm_LDADD = src/libfabric.la
 man_examples_guide_sets_LDADD = src/libfabric.la

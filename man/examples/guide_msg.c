@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/* A ping-pong between two processes over connected endpoints, whole. */
+/* [page */
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "example.h"
-
 #define ROUNDS 1000
+#define MUST(call) must((call), #call)
 
-/* A ping-pong between two processes over connected endpoints, but for ask(), which
- * is example_getinfo() of the other programs.
- */
-/* [page */
+static long must(long ret, const char *call)
+{
+	if (ret >= 0)
+		return ret;
+	fprintf(stderr, "%s: %s\n", call, fi_strerror((int) -ret));
+	exit(ret == -FI_ENODATA ? 77 : 1);	/* 77: not offered on this machine */
+}
+
 struct side {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
@@ -20,6 +34,21 @@ struct side {
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 };
+
+static struct fi_info *ask(void)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+	int ret;
+
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->caps = FI_MSG;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->fabric_attr->prov_name = strdup("tcp");
+	ret = fi_getinfo(FI_VERSION(2, 0), "127.0.0.1", NULL, FI_SOURCE, hints, &info);
+	fi_freeinfo(hints);
+	MUST(ret);
+	return info;
+}
 
 /* Wait for an event of a connection, at most ten seconds. */
 static void expect(struct side *s, uint32_t wanted, struct fi_eq_cm_entry *entry)
@@ -33,7 +62,7 @@ static void expect(struct side *s, uint32_t wanted, struct fi_eq_cm_entry *entry
 		ret = -err.err;		/* refused, unreachable... */
 	MUST(ret);
 	if (event != wanted)
-		MUST(-FI_EOTHER);
+		must(-FI_EOTHER, "event of another kind");
 }
 
 /* An endpoint for a connection that @info describes. */
@@ -61,7 +90,7 @@ static void serve(struct side *s, int tell)
 	MUST(fi_listen(pep));
 	MUST(fi_getname(&pep->fid, name, &len));
 	if (write(tell, name, sizeof(name)) != sizeof(name))
-		MUST(-FI_EIO);
+		must(-FI_EIO, "telling the name");
 	expect(s, FI_CONNREQ, &entry);
 	open_endpoint(s, entry.info);
 	fi_freeinfo(entry.info);		/* each request brings one */
@@ -76,7 +105,7 @@ static void call(struct side *s, int told)
 	char name[FI_NAME_MAX];
 
 	if (read(told, name, sizeof(name)) != sizeof(name))
-		MUST(-FI_EIO);
+		must(-FI_EIO, "hearing the name");
 	open_endpoint(s, s->info);
 	MUST(fi_connect(s->ep, name, NULL, 0));
 	expect(s, FI_CONNECTED, &entry);
@@ -125,20 +154,16 @@ static void hang_up(struct side *s, int first)
 	MUST(fi_close(&s->fabric->fid));
 	fi_freeinfo(s->info);
 }
-/* page] */
-
 int main(void)
 {
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct side s = { 0 };
 	int told[2], child, status = 0;
 
-	example_need_provider();
-	fi_freeinfo(example_getinfo("tcp", FI_EP_MSG, FI_MSG));		/* skips without */
 	if (pipe(told))
 		return 1;
-	child = fork();
-	s.info = example_getinfo("tcp", FI_EP_MSG, FI_MSG);
+	child = fork();		/* before anything is opened */
+	s.info = ask();
 	MUST(fi_fabric(s.info->fabric_attr, &s.fabric, NULL));
 	MUST(fi_eq_open(s.fabric, &eq_attr, &s.eq, NULL));
 	if (child)
@@ -151,3 +176,4 @@ int main(void)
 		waitpid(child, &status, 0);
 	return status != 0;
 }
+/* page] */
