@@ -17,6 +17,9 @@
 #define PASTE(have, ini)	CHOOSE(DEFINED_AS_##have, ini)
 #define BUILTIN(have, ini)	PASTE(have, ini)
 
+struct fi_provider *fi_hook_perf_ini(void);
+struct fi_provider *fi_hook_profile_ini(void);
+struct fi_provider *fi_hook_trace_ini(void);
 struct fi_provider *fi_rxd_ini(void);
 struct fi_provider *fi_rxm_ini(void);
 struct fi_provider *fi_shm_ini(void);
@@ -37,6 +40,9 @@ static const struct core_builtin table[] = {
 	{ "ofi_rxd", BUILTIN(HAVE_RXD, fi_rxd_ini), .rank = 60, .stem = { "rxd" } },
 	{ "sockets", BUILTIN(HAVE_SOCKETS, fi_sockets_ini), .rank = 90,
 	  .by_name = true, .stem = { "tcp" } },
+	{ "ofi_hook_perf", fi_hook_perf_ini, .rank = 100 },
+	{ "ofi_hook_profile", fi_hook_profile_ini, .rank = 100 },
+	{ "ofi_hook_trace", fi_hook_trace_ini, .rank = 100 },
 };
 
 #define ENTRIES ((int) (sizeof(table) / sizeof(table[0])))

@@ -8,6 +8,7 @@
 #include "core/ask.h"
 #include "core/export.h"
 #include "core/fabric.h"
+#include "core/hook.h"
 #include "core/init.h"
 #include "core/log.h"
 #include "core/openfabric.h"
@@ -24,9 +25,9 @@ static int fabric_open(struct core_prov *prov, struct fi_fabric_attr *attr,
 	if (ret)
 		return ret;
 	fabric->api_version = attr->api_version;
-	/* A hooking provider (FI_HOOK) would put its object round this one here,
-	 * below the watch, so that what the program closes is the outermost.
-	 */
+	/* Below the watch, so that what the program closes is the outermost. */
+	if (!core_openfabric_has(fabric))
+		fabric = core_hook(attr, fabric);
 	ret = core_openfabric_add(fabric, prov, attr);
 	if (ret) {
 		fi_close(&fabric->fid);

@@ -11,6 +11,7 @@ src_core_libcore_la_SOURCES = \
 	src/core/export.h \
 	src/core/fabric.c src/core/fabric.h \
 	src/core/getinfo.c src/core/getinfo.h \
+	src/core/hook.c src/core/hook.h \
 	src/core/import.c src/core/import.h \
 	src/core/info.c src/core/info.h \
 	src/core/init.c src/core/init.h \

@@ -72,6 +72,16 @@ static struct watch *watch_of(struct fid *fid)
 	return container_of(fid->ops, struct watch, ops);
 }
 
+bool core_openfabric_has(const struct fid_fabric *fabric)
+{
+	bool has;
+
+	pthread_mutex_lock(&core_openfabric_lock);
+	has = fabric->fid.ops->close == watch_close;
+	pthread_mutex_unlock(&core_openfabric_lock);
+	return has;
+}
+
 int core_openfabric_add(struct fid_fabric *fabric, struct core_prov *prov,
 			const struct fi_fabric_attr *attr)
 {

@@ -17,6 +17,9 @@
 
 #include "core/module.h"
 
+/* core_openfabric_has - is this one watched already?  A provider may return one twice. */
+bool core_openfabric_has(const struct fid_fabric *fabric);
+
 /* core_openfabric_add - watch a fabric that @prov has just opened.
  *
  * Ownership: takes over the caller's hold of @prov until the fabric is closed.

@@ -20,6 +20,9 @@ static const struct {
 	  "Where to look for loadable providers: directories, colon separated; "
 	  "+FILE prefers one file; @ in front: the first of a name wins, not the "
 	  "newest (default: " PROVDLDIR ")" },
+	{ "hook", FI_PARAM_STRING,
+	  "Hooks to put round every fabric that is opened, with ; between: "
+	  "ofi_hook_trace, ofi_hook_perf, ofi_hook_profile (default: none)" },
 	{ "log_level", FI_PARAM_STRING,
 	  "Lines to log: none, warn, trace, info, debug (default: warn)" },
 	{ "log_prov", FI_PARAM_STRING,

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Which objects are hooked, and who watches: one set of watchers for a fabric and all
+ * that is opened under it.
+ */
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "intern.h"
+
+struct hook_set {
+	struct list entry;
+	struct hook_table *fabric;	/* what stands before the fabric's struct fi_ops */
+	struct list kept;		/* passive endpoints, whose close is not seen */
+	unsigned cnt;
+	bool text;
+	const struct hook_watcher *watcher[HOOK_WATCHERS];
+	void *state[HOOK_WATCHERS];
+};
+
+/* What an object's tables are copied to. */
+struct record {
+	struct list kept;
+	struct hook_obj obj;
+	/* tables follow, a hook_table before each */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list sets = { &sets, &sets };
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+typedef void (*slot_fn)(void);
+
+static size_t slots(size_t size)
+{
+	return (size - sizeof(size_t)) / sizeof(slot_fn);
+}
+
+/* A table is its size, and function pointers from there on. */
+static slot_fn *slots_of(const void *ops)
+{
+	return (slot_fn *) ((char *) ops + sizeof(size_t));
+}
+
+/* overlay - @mine is @real as far as we know it, with the hooks in it. */
+static void overlay(void *mine, const void *real, const struct hook_shape *shape)
+{
+	size_t real_size = *(const size_t *) real;
+	size_t size = real_size < shape->size ? real_size : shape->size;
+	const slot_fn *hooks = slots_of(shape->hooks);
+	size_t i;
+
+	memcpy(mine, real, size);
+	*(size_t *) mine = size;
+	for (i = 0; i < slots(size); i++)
+		if (slots_of(mine)[i] && hooks[i])
+			slots_of(mine)[i] = hooks[i];
+}
+
+static const void **pointer_of(struct fid *fid, const struct hook_shape *shape)
+{
+	return (const void **) ((char *) fid + shape->at);
+}
+
+static size_t room_for(const struct hook_shape *shape)
+{
+	return sizeof(struct hook_table) + shape->size;
+}
+
+static struct hook_table *first_table(struct hook_obj *obj)
+{
+	return (struct hook_table *) (container_of(obj, struct record, obj) + 1);
+}
+
+/* provider_table - what a pointer goes to behind our own copies: an alias of an object
+ * is born with those of the object's.
+ */
+static const void *provider_table(const void *ops, const struct hook_shape *shape)
+{
+	size_t size = *(const size_t *) ops;
+	const slot_fn *hooks = slots_of(shape->hooks);
+	size_t i;
+
+	for (i = 0; i < slots(size < shape->size ? size : shape->size); i++)
+		if (hooks[i] && slots_of(ops)[i] == hooks[i])
+			return hook_table_of(ops)->real;
+	return ops;
+}
+
+static void turn(struct hook_obj *obj)
+{
+	const struct hook_shape *shape = hook_shapes(obj->fid->fclass);
+	struct hook_table *t = first_table(obj);
+	const void **pointer;
+
+	for (; shape->hooks; shape++) {
+		pointer = pointer_of(obj->fid, shape);
+		if (*pointer && *pointer != t + 1) {
+			t->obj = obj;
+			t->real = provider_table(*pointer, shape);
+			overlay(t + 1, t->real, shape);
+			*pointer = t + 1;
+		}
+		t = (struct hook_table *) ((char *) t + room_for(shape));
+	}
+}
+
+/* ---- objects ----------------------------------------------------------------------------- */
+
+static struct hook_obj *obj_new(struct hook_set *set, struct fid *fid)
+{
+	const struct hook_shape *shape = hook_shapes(fid->fclass);
+	size_t size = sizeof(struct record);
+	struct record *record;
+
+	for (; shape->hooks; shape++)
+		size += room_for(shape);
+	record = calloc(1, size);
+	if (!record)
+		return NULL;
+	record->obj.set = set;
+	record->obj.fid = fid;
+	list_init(&record->kept);
+	turn(&record->obj);
+	return &record->obj;
+}
+
+void hook_object(struct hook_obj *parent, struct fid *fid)
+{
+	struct hook_set *set = parent->set;
+	struct hook_obj *obj;
+
+	if (!hook_shapes(fid->fclass))
+		return;
+	obj = obj_new(set, fid);
+	if (!obj) {
+		FI_WARN(set->watcher[0]->prov, FI_LOG_FABRIC, "no memory to watch a new object: "
+			"its calls are not seen\n");
+		return;
+	}
+	if (fid->fclass != FI_CLASS_PEP)
+		return;
+	pthread_mutex_lock(&lock);
+	list_add_tail(&container_of(obj, struct record, obj)->kept, &set->kept);
+	pthread_mutex_unlock(&lock);
+}
+
+void hook_again(struct hook_obj *obj)
+{
+	if (obj->fid->fclass != FI_CLASS_FABRIC)
+		turn(obj);
+}
+
+static void set_free(struct hook_set *set)
+{
+	struct record *record;
+	unsigned i;
+
+	for (i = 0; i < set->cnt; i++)
+		set->watcher[i]->close(set->state[i]);
+	while (!list_empty(&set->kept)) {
+		record = container_of(set->kept.next, struct record, kept);
+		list_del(&record->kept);
+		free(record);
+	}
+	free(set);
+}
+
+void hook_gone(struct hook_obj *obj)
+{
+	struct hook_set *set = obj->set;
+	bool last = set->fabric && set->fabric->obj == obj;
+
+	if (last) {
+		pthread_mutex_lock(&lock);
+		list_del(&set->entry);
+		pthread_mutex_unlock(&lock);
+		set_free(set);
+	}
+	free(container_of(obj, struct record, obj));
+}
+
+/* ---- fabrics ----------------------------------------------------------------------------- */
+
+static struct hook_set *find(const struct fid *fid)
+{
+	struct list *at;
+	struct hook_set *set;
+
+	for (at = sets.next; at != &sets; at = at->next) {
+		set = container_of(at, struct hook_set, entry);
+		if (set->fabric->obj->fid == fid)
+			return set;
+	}
+	return NULL;
+}
+
+struct hook_table *hook_fid_table(struct fid *fid)
+{
+	struct hook_set *set;
+
+	if (fid->fclass != FI_CLASS_FABRIC)
+		return hook_table_of(fid->ops);
+	/* The library watches for the close of a fabric with a table of its own. */
+	pthread_mutex_lock(&lock);
+	set = find(fid);
+	pthread_mutex_unlock(&lock);
+	return set->fabric;
+}
+
+static struct hook_set *set_new(struct fid_fabric *fabric)
+{
+	struct hook_set *set = calloc(1, sizeof(*set));
+	struct hook_obj *obj = set ? obj_new(set, &fabric->fid) : NULL;
+
+	if (!obj) {
+		free(set);
+		return NULL;
+	}
+	list_init(&set->kept);
+	set->fabric = first_table(obj);
+	list_add_tail(&set->entry, &sets);
+	return set;
+}
+
+static int watch(struct hook_set *set, const struct hook_watcher *watcher, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < set->cnt; i++)
+		if (set->watcher[i] == watcher)
+			return 0;	/* a provider may return one fabric twice */
+	if (set->cnt == HOOK_WATCHERS)
+		return -FI_ENOSPC;
+	set->state[set->cnt] = watcher->open(name);
+	if (!set->state[set->cnt])
+		return -FI_ENOMEM;
+	set->watcher[set->cnt++] = watcher;
+	set->text |= watcher->text;
+	return 0;
+}
+
+int hook_fabric(const struct hook_watcher *watcher, struct fi_fabric_attr *attr,
+		struct fid_fabric **fabric)
+{
+	struct hook_set *set;
+	int ret = -FI_ENOMEM;
+
+	if (!attr || !attr->fabric) {
+		FI_WARN(watcher->prov, FI_LOG_FABRIC, "a hook has no fabric of its own: name it in "
+			"FI_HOOK, and open another provider's\n");
+		return -FI_EINVAL;
+	}
+	pthread_once(&tables_once, hook_fill_tables);
+	pthread_mutex_lock(&lock);
+	set = find(&attr->fabric->fid);
+	if (!set)
+		set = set_new(attr->fabric);
+	if (set)
+		ret = watch(set, watcher, attr->prov_name);
+	pthread_mutex_unlock(&lock);
+	*fabric = attr->fabric;
+	return ret;
+}
+
+int hook_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		 const struct fi_info *hints, struct fi_info **info)
+{
+	return -FI_ENODATA;
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum hook_kind kind;
+} fns[] = {
+#define CALL(kind, type, table, slot, name, ...) { name, HOOK_##kind },
+#define OPEN(kind, type, table, slot, name, ...) { name, HOOK_##kind },
+#define FID(kind, slot, name) { name, HOOK_##kind },
+#include "calls.def"
+#undef CALL
+#undef OPEN
+#undef FID
+};
+
+const char *hook_fn_name(enum hook_fn fn)
+{
+	return fns[fn].name;
+}
+
+enum hook_kind hook_fn_kind(enum hook_fn fn)
+{
+	return fns[fn].kind;
+}
+
+bool hook_fn_nothing(const struct hook_call *call)
+{
+	return call->ret == -FI_EAGAIN || (call->fn == HOOK_FN_poll_poll && !call->ret);
+}
+
+void hook_enter(struct hook_call *call, const struct hook_obj *obj, enum hook_fn fn,
+		size_t bytes)
+{
+	call->set = obj->set;
+	call->fid = obj->fid;
+	call->fn = fn;
+	call->bytes = bytes;
+	call->opened = NULL;
+	call->text[0] = '\0';
+}
+
+bool hook_wants_text(const struct hook_call *call)
+{
+	return call->set->text;
+}
+
+void hook_text(struct hook_call *call, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(call->text, sizeof(call->text), fmt, ap);
+	va_end(ap);
+}
+
+void hook_start(struct hook_call *call)
+{
+	struct hook_set *set = call->set;
+	unsigned i;
+
+	for (i = 0; i < set->cnt; i++)
+		set->watcher[i]->enter(set->state[i], call, &call->mark[i]);
+}
+
+/* Inside out, so that what one watcher takes is not in what another measures. */
+void hook_leave(struct hook_call *call, int64_t ret)
+{
+	struct hook_set *set = call->set;
+	unsigned i = set->cnt;
+
+	call->ret = ret;
+	while (i--)
+		set->watcher[i]->leave(set->state[i], call, call->mark[i]);
+}
