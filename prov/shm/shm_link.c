@@ -258,6 +258,7 @@ static void drop(struct eng_link *base, void *token)
 
 const struct eng_link_ops shm_link_ops = {
 	OPS,
+	.named = shm_name_own,
 	.open = link_open,
 	.setname = link_setname,
 };

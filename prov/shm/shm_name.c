@@ -137,3 +137,28 @@ int shm_name_make(const char *node, const char *service, char name[SHM_NAME_MAX]
 		cnt = snprintf(name, SHM_NAME_MAX, ANY_PREFIX "%ld", (long) getpid());
 	return cnt < SHM_NAME_MAX ? 0 : -FI_EINVAL;
 }
+
+struct fi_info *shm_name_own(const struct fi_info *info)
+{
+	static _Atomic unsigned number;
+	struct fi_info *copy = fi_dupinfo(info);
+	char any[SHM_NAME_MAX], name[SHM_NAME_MAX];
+	const char *src;
+	void *addr;
+
+	if (!copy)
+		return NULL;
+	src = shm_name_hint(copy->src_addr, copy->src_addrlen);
+	if (!src)
+		shm_name_make(NULL, NULL, any);
+	if (src && !shm_name_is_any(src))
+		return copy;
+	addr = shm_name_number(src ? src : any, atomic_fetch_add(&number, 1), name) ? NULL :
+	       strdup(name);
+	if (addr) {
+		free(copy->src_addr);
+		copy->src_addr = addr;
+		copy->src_addrlen = strlen(addr) + 1;
+	}
+	return copy;
+}

@@ -33,4 +33,13 @@ bool shm_name_is_any(const char *src);
 /* shm_name_number - the @number-th endpoint's name.  Errors: -FI_EINVAL: too long. */
 int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX]);
 
+/* shm_name_hint - a name that the program put into its hints, or NULL. */
+static inline const char *shm_name_hint(const void *addr, size_t len)
+{
+	return addr && len && memchr(addr, 0, len) && *(const char *) addr ? addr : NULL;
+}
+
+/* shm_name_own - eng_link_ops.named. */
+struct fi_info *shm_name_own(const struct fi_info *info);
+
 #endif

@@ -6,7 +6,6 @@
  */
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,6 @@
 #include "engine/engine.h"
 #include "engine/offer.h"
 #include "obj/check.h"
-#include "obj/domain.h"
-#include "obj/fabric.h"
 #include "shm_name.h"
 
 static struct fi_provider shm_prov;
@@ -48,12 +45,6 @@ static int set_name(const char *name, void **addr, size_t *len)
 	return *addr ? 0 : -FI_ENOMEM;
 }
 
-/* hint - a name that the program put into its hints, or NULL. */
-static const char *hint(const void *addr, size_t len)
-{
-	return addr && len && memchr(addr, 0, len) && *(const char *) addr ? addr : NULL;
-}
-
 static int make_name(const char *node, const char *service, char name[SHM_NAME_MAX])
 {
 	int ret = shm_name_make(node, service, name);
@@ -68,8 +59,8 @@ static int make_name(const char *node, const char *service, char name[SHM_NAME_M
 static int add_names(struct fi_info *info, const char *node, const char *service, uint64_t flags,
 		     const struct fi_info *hints)
 {
-	const char *src = hints ? hint(hints->src_addr, hints->src_addrlen) : NULL;
-	const char *dest = hints ? hint(hints->dest_addr, hints->dest_addrlen) : NULL;
+	const char *src = hints ? shm_name_hint(hints->src_addr, hints->src_addrlen) : NULL;
+	const char *dest = hints ? shm_name_hint(hints->dest_addr, hints->dest_addrlen) : NULL;
 	char from[SHM_NAME_MAX], to[SHM_NAME_MAX];
 	int ret;
 
@@ -121,84 +112,9 @@ static int shm_getinfo(uint32_t version, const char *node, const char *service, 
 
 /* ---- objects ----------------------------------------------------------------------------- */
 
-/* named - a copy of @info in which the endpoint has a name of its own, that it can be
- * asked for before it is enabled.
- */
-static struct fi_info *named(const struct fi_info *info)
-{
-	static _Atomic unsigned number;
-	struct fi_info *copy = fi_dupinfo(info);
-	char any[SHM_NAME_MAX], name[SHM_NAME_MAX];
-	const char *src;
-	void *addr;
-
-	if (!copy)
-		return NULL;
-	src = hint(copy->src_addr, copy->src_addrlen);
-	if (!src)
-		shm_name_make(NULL, NULL, any);
-	if (src && !shm_name_is_any(src))
-		return copy;
-	addr = shm_name_number(src ? src : any, atomic_fetch_add(&number, 1), name) ? NULL :
-	       strdup(name);
-	if (addr) {
-		free(copy->src_addr);
-		copy->src_addr = addr;
-		copy->src_addrlen = strlen(addr) + 1;
-	}
-	return copy;
-}
-
-static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
-		    uint64_t flags, void *context)
-{
-	struct fi_info *copy = info ? named(info) : NULL;
-	int ret;
-
-	if (!copy)
-		return info ? -FI_ENOMEM : -FI_EINVAL;
-	ret = eng_ep_open(domain, copy, &shm_link_ops, flags, ep, context);
-	fi_freeinfo(copy);
-	return ret;
-}
-
-static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
-		       void *context)
-{
-	struct fi_info *copy = info ? named(info) : NULL;
-	int ret;
-
-	if (!copy)
-		return info ? -FI_ENOMEM : -FI_EINVAL;
-	ret = eng_sep_open(domain, copy, &shm_link_ops, sep, context);
-	fi_freeinfo(copy);
-	return ret;
-}
-
-static const struct obj_domain_ops domain_ops = {
-	.endpoint = endpoint,
-	.scalable_ep = scalable_ep,
-	.stx_ctx = obj_stx_open,
-	.srx_ctx = eng_srx_open,
-	.control = eng_domain_control,
-	.query_atomic = eng_query_atomic,
-	.query_collective = eng_query_collective,
-};
-
-static int domain_init(struct obj_domain *domain)
-{
-	domain->ops = &domain_ops;
-	return 0;
-}
-
-static const struct obj_fabric_ops fabric_ops = {
-	.domain_init = domain_init,
-};
-
 static int shm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
-	return obj_fabric_open(&shm_prov, &fabric_ops, sizeof(struct obj_fabric), attr, fabric,
-			       context);
+	return eng_fabric_open(&shm_prov, &shm_link_ops, attr, fabric, context);
 }
 
 static struct fi_provider shm_prov = {

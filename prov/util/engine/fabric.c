@@ -19,18 +19,36 @@ static const struct eng_link_ops *link_below(struct obj_fabric *fabric)
 	return container_of(fabric, struct eng_fabric, base)->link;
 }
 
+/* An endpoint of either kind, named by the link if that gives names. */
+static int open_ep(struct fid_domain *domain, struct fi_info *info, uint64_t flags,
+		   struct fid_ep **ep, void *context, bool scalable)
+{
+	const struct eng_link_ops *link = link_below(obj_domain_of(domain)->fabric);
+	struct fi_info *named = NULL;
+	int ret;
+
+	if (info && link->named) {
+		info = named = link->named(info);
+		if (!named)
+			return -FI_ENOMEM;
+	}
+	ret = scalable ? eng_sep_open(domain, info, link, ep, context) :
+			 eng_ep_open(domain, info, link, flags, ep, context);
+	if (named)
+		fi_freeinfo(named);
+	return ret;
+}
+
 static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		    uint64_t flags, void *context)
 {
-	return eng_ep_open(domain, info, link_below(obj_domain_of(domain)->fabric), flags, ep,
-			   context);
+	return open_ep(domain, info, flags, ep, context, false);
 }
 
 static int scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
 		       void *context)
 {
-	return eng_sep_open(domain, info, link_below(obj_domain_of(domain)->fabric), sep,
-			    context);
+	return open_ep(domain, info, 0, sep, context, true);
 }
 
 static const struct obj_domain_ops domain_ops = {

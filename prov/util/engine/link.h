@@ -119,6 +119,13 @@ struct eng_link_ops {
 	 */
 	void (*prepare)(void);
 
+	/* named - a copy of @info, of which an endpoint is about to be made, with the
+	 * address that it may be asked for before it is enabled.  May be NULL: there is
+	 * none, or @info has it.
+	 * Errors: NULL, no memory.
+	 */
+	struct fi_info *(*named)(const struct fi_info *info);
+
 	/* open - make the endpoint's link.
 	 * Called at fi_enable, once ep->prog is known.  Binds an address unless
 	 * the endpoint is connected; registers or joins the group's poller.
