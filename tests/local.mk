@@ -134,10 +134,12 @@ endif
 EXTRA_DIST += tests/shm/alone.sh
 
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
-cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty tests/cost/getinfo
+cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty \
+		tests/cost/getinfo tests/cost/pingpong
 check_PROGRAMS += $(cost_programs)
 tests_cost_av_LDADD = src/libfabric.la
 tests_cost_calls_LDADD = src/libfabric.la
 tests_cost_empty_LDADD = src/libfabric.la
 tests_cost_getinfo_LDADD = src/libfabric.la
+tests_cost_pingpong_LDADD = src/libfabric.la
 EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tests/cost/report
