@@ -210,20 +210,6 @@ static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt
 	return 0;
 }
 
-static void *slot(struct eng_link *base, struct eng_peer *peer, size_t len)
-{
-	struct shm_chan *chan = eng_peer_chan(peer);
-
-	return __builtin_expect(chan->conn != NULL, 1) ? shm_tx_slot(chan->conn, len) : NULL;
-}
-
-static void post(struct eng_link *base, struct eng_peer *peer, size_t hdr_len, size_t len)
-{
-	struct shm_chan *chan = eng_peer_chan(peer);
-
-	shm_tx_post(chan->conn, hdr_len, len);
-}
-
 static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return shm_rx_hold(link_of(base)->poller, rx);
@@ -249,8 +235,8 @@ static void drop(struct eng_link *base, void *token)
 	.getname = link_getname,				\
 	.peer_get = peer_get,					\
 	.peer_put = peer_put,					\
-	.slot = slot,						\
-	.post = post,						\
+	.slot = shm_tx_slot,					\
+	.post = shm_tx_post,					\
 	.send = send_pkt,					\
 	.hold = hold,						\
 	.pull = pull,						\

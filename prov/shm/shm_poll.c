@@ -177,7 +177,7 @@ static void settle(struct shm_poller *poller)
 /* read_far - a few of those that are not among the first; one that has something
  * changes places with one that is.
  */
-static int read_far(struct shm_poller *poller, unsigned budget)
+static __attribute__((noinline)) int read_far(struct shm_poller *poller, unsigned budget)
 {
 	struct shm_conn **hot = poller->hot, *conn;
 	unsigned i, k, cnt;
@@ -198,15 +198,21 @@ static int read_far(struct shm_poller *poller, unsigned budget)
 	return done;
 }
 
-static int read_hot(struct shm_poller *poller, unsigned budget)
+static inline int read_hot(struct shm_poller *poller, unsigned budget)
 {
 	unsigned i = poller->hot_cnt < NEAR_MAX ? poller->hot_cnt : NEAR_MAX;
+	struct shm_conn *conn;
 	int done = 0;
 
 	/* backwards: what leaves the list takes the place of one that has been read */
-	while (i-- > 0)
-		if (i < poller->hot_cnt && has_any(poller->hot[i]))
-			done += shm_rx_poll(poller->hot[i], budget);
+	while (i > 0) {
+		conn = poller->hot[--i];
+		if (!has_any(conn))
+			continue;
+		done += shm_rx_poll(conn, budget);
+		if (i > poller->hot_cnt)
+			i = poller->hot_cnt;
+	}
 	if (__builtin_expect(poller->hot_cnt > NEAR_MAX, 0))
 		done += read_far(poller, budget);
 	return done;
@@ -287,6 +293,39 @@ static bool sockets_due(struct shm_poller *poller)
 	return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
 }
 
+/* poll_first, poll_last - what most polls have nothing of, before and after the rings. */
+static __attribute__((noinline)) int poll_first(struct shm_poller *poller, unsigned budget)
+{
+	int done = 0;
+
+	if (poller->asleep)
+		wake(poller);
+	if (!list_empty(&poller->timers))
+		done += eng_timer_run(&poller->timers);
+	if (!list_empty(&poller->paused))
+		done += resume_paused(poller, budget);
+	return done;
+}
+
+static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
+{
+	int done = 0;
+
+	if (!list_empty(&poller->blocked))
+		done += pump_blocked(poller);
+	while (!list_empty(&poller->failed))
+		done += bury_failed(poller);
+	poller->polling = false;
+	if (!list_empty(&poller->dead))
+		shm_poller_reap(poller);
+	return done;
+}
+
+static __attribute__((noinline)) int poll_sockets(struct shm_poller *poller, unsigned budget)
+{
+	return wait_events(poller) + read_hot(poller, budget);
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct shm_poller *poller = container_of(base, struct shm_poller, base);
@@ -294,24 +333,16 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 
 	poller->polling = true;
 	poller->seq++;
-	if (__builtin_expect(poller->asleep, 0))
-		wake(poller);
-	if (!list_empty(&poller->timers))
-		done += eng_timer_run(&poller->timers);
-	if (__builtin_expect(!list_empty(&poller->paused), 0))
-		done += resume_paused(poller, budget);
+	if (__builtin_expect(poller->asleep || !list_empty(&poller->timers) ||
+			     !list_empty(&poller->paused), 0))
+		done += poll_first(poller, budget);
 	done += read_hot(poller, budget);
-	if (__builtin_expect(sockets_due(poller), 0)) {
-		done += wait_events(poller);
-		done += read_hot(poller, budget);
-	}
-	if (__builtin_expect(!list_empty(&poller->blocked), 0))
-		done += pump_blocked(poller);
-	while (__builtin_expect(!list_empty(&poller->failed), 0))
-		done += bury_failed(poller);
+	if (__builtin_expect(sockets_due(poller), 0))
+		done += poll_sockets(poller, budget);
+	if (__builtin_expect(!list_empty(&poller->blocked) || !list_empty(&poller->failed) ||
+			     !list_empty(&poller->dead), 0))
+		done += poll_last(poller);
 	poller->polling = false;
-	if (__builtin_expect(!list_empty(&poller->dead), 0))
-		shm_poller_reap(poller);
 	return done;
 }
 

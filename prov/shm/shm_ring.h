@@ -118,7 +118,6 @@ struct shm_in {
 	struct shm_seg *seg;
 	uint64_t pos;		/* slots taken */
 	uint64_t bytes;		/* of the data ring, skipped ones included */
-	uint64_t told;		/* of @pos, the sender knows */
 	uint32_t naps;		/* last value of asleep other than 0 */
 };
 
@@ -167,6 +166,24 @@ static inline int shm_in_peek(const struct shm_in *in, struct shm_item *item)
 	return shm_in_check(in, word, item) ? 1 : -1;
 }
 
+/* shm_in_short - copy the next slot, if that holds a whole packet.
+ * @body: SHM_BODY bytes; header, then payload
+ * Returns 1; 0: there is no next slot; -1: it is not so simple, shm_in_peek() knows.
+ */
+static inline int shm_in_short(const struct shm_in *in, uint8_t *body, size_t *hdr_len,
+			       size_t *len)
+{
+	const struct shm_slot *slot = &in->seg->slots[in->pos % SHM_SLOTS];
+	uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+
+	if (!shm_word_is(word, in->pos))
+		return 0;
+	memcpy(body, slot->body, SHM_BODY);
+	*hdr_len = (uint8_t) (word >> 24);
+	*len = word >> 32;
+	return (uint8_t) (word >> 16) == SHM_SHORT && *hdr_len + *len <= SHM_BODY ? 1 : -1;
+}
+
 /* shm_in_take - done with what shm_in_peek() showed. */
 static inline void shm_in_take(struct shm_in *in, const struct shm_item *item)
 {
@@ -180,7 +197,6 @@ static inline void shm_in_tell(struct shm_in *in)
 	/* both release: the sender may meet the bytes of one call and the slots of the one before */
 	atomic_store_explicit(&in->seg->rx.bytes_done, in->bytes, memory_order_release);
 	atomic_store_explicit(&in->seg->rx.slots_done, in->pos, memory_order_release);
-	in->told = in->pos;
 }
 
 /* shm_in_doze - say that we go to sleep.  The caller then makes a full barrier, and

@@ -304,7 +304,7 @@ static bool on_flush(struct shm_conn *conn)
 	return true;
 }
 
-/* on_item - everything but the common case.  True: the slot is used up. */
+/* on_item - whatever eng_on_short() does not take.  True: the slot is used up. */
 static bool on_item(struct shm_conn *conn, struct shm_item *item)
 {
 	bool inside = conn->rx.body != SHM_BODY_NONE;
@@ -345,6 +345,41 @@ static void tell(struct shm_conn *conn, bool stalled)
 		shm_conn_ring(conn);
 }
 
+/* take_short - the next slot, if it is a short message that a receive waits for.
+ * Returns 1; 0: there is no slot; -1: nothing has been done.
+ */
+static inline int take_short(struct shm_conn *conn)
+{
+	uint8_t body[SHM_BODY];
+	size_t hdr_len, len;
+	int ret = shm_in_short(&conn->in, body, &hdr_len, &len);
+
+	if (ret <= 0)
+		return ret;
+	if (__builtin_expect(conn->rx.body || conn->link->closing ||
+			     !eng_on_short(conn->chan, body, hdr_len, len), 0))
+		return -1;
+	conn->in.pos++;
+	return 1;
+}
+
+/* take_any - whatever the next slot holds.
+ * Returns 1; 0: there is none, or it stays for now; -1: it makes no sense.
+ */
+static __attribute__((noinline)) int take_any(struct shm_conn *conn, bool *stalled)
+{
+	struct shm_item item;
+	int ret = shm_in_peek(&conn->in, &item);
+
+	if (ret <= 0)
+		return ret;
+	if (!on_item(conn, &item))
+		return 0;
+	*stalled |= item.kind == SHM_STALL;
+	shm_in_take(&conn->in, &item);
+	return 1;
+}
+
 /* A message that nobody has asked for is the last one of a poll: what is behind it had
  * better stay in the ring, where it costs nothing and holds a fast sender back, until
  * the program has had a chance to post a receive for it.
@@ -352,20 +387,18 @@ static void tell(struct shm_conn *conn, bool stalled)
 int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 {
 	struct shm_poller *poller = conn->poller;
-	struct shm_in *in = &conn->in;
-	struct shm_item item;
 	bool stalled = false;
 	int ret = 0, done = 0;
 
 	if (__builtin_expect(conn->paused || conn->state != SHM_CONN_READY, 0))
 		return 0;
 	poller->held = NULL;
-	while (budget-- && !poller->held && (ret = shm_in_peek(in, &item)) > 0) {
-		if (!(__builtin_expect(item.kind == SHM_SHORT && !conn->rx.body, 1) ?
-		      on_short(conn, &item) : on_item(conn, &item)))
+	while (budget-- && !poller->held && conn->state == SHM_CONN_READY) {
+		ret = take_short(conn);
+		if (__builtin_expect(ret < 0, 0))
+			ret = take_any(conn, &stalled);
+		if (ret <= 0)
 			break;
-		stalled |= item.kind == SHM_STALL;
-		shm_in_take(in, &item);
 		done++;
 	}
 	if (__builtin_expect(conn->state != SHM_CONN_READY, 0))

@@ -196,8 +196,12 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 0;
 }
 
-void *shm_tx_slot(struct shm_conn *conn, size_t len)
+void *shm_tx_slot(void *chan, size_t len)
 {
+	struct shm_conn *conn = ((struct shm_chan *) chan)->conn;
+
+	if (__builtin_expect(!conn, 0))
+		return NULL;
 	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
 		look_out(conn);
 	/* what is rare is left to shm_tx_send(), which looks again, one by one */
@@ -208,9 +212,9 @@ void *shm_tx_slot(struct shm_conn *conn, size_t len)
 	return shm_out_slot(&conn->out)->body;
 }
 
-void shm_tx_post(struct shm_conn *conn, size_t hdr_len, size_t len)
+void shm_tx_post(void *chan, size_t hdr_len, size_t len)
 {
-	publish(conn, SHM_SHORT, hdr_len, len);
+	publish(((struct shm_chan *) chan)->conn, SHM_SHORT, hdr_len, len);
 }
 
 int shm_tx_pump(struct shm_conn *conn)

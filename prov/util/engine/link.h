@@ -175,12 +175,13 @@ struct eng_link_ops {
 
 	/* slot, post - send one short packet at once, or not at all.  May be NULL, both.
 	 * For the commonest packets, which then need no struct eng_pkt.
+	 * @chan: eng_peer_chan(peer)
 	 * slot() hands out the memory that the peer will read, for @len bytes of header and
 	 * payload together, or NULL: nothing has changed, send() knows what to do.  Unless
 	 * post() follows at once, nothing is sent.
 	 */
-	void *(*slot)(struct eng_link *link, struct eng_peer *peer, size_t len);
-	void (*post)(struct eng_link *link, struct eng_peer *peer, size_t hdr_len, size_t len);
+	void *(*slot)(void *chan, size_t len);
+	void (*post)(void *chan, size_t hdr_len, size_t len);
 
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
 	 * burst was on its way leaves now.  May be NULL.
@@ -293,6 +294,11 @@ struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t l
  */
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx);
+
+/* eng_on_short - the same for a packet that is a few bytes, header and payload in one
+ * piece.  False: nothing has been done, eng_on_packet() knows what to do.  Optional.
+ */
+bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
 
 /* eng_on_placed - the payload that was promised to @cookie is in place, or
  * will never be (@status -FI_E*): its sender is lost.

@@ -142,7 +142,9 @@ static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_
  * has a plain receive waiting for it.  Returns false, with nothing done, if any of
  * that is not so.
  */
-static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
+static inline __attribute__((always_inline)) bool
+on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_t *data,
+	 size_t len)
 {
 	struct eng_ep *ep = peer->ep;
 	struct eng_rxc *rxc = ep->rxc;	/* context 0 is all that a plain message names */
@@ -151,7 +153,7 @@ static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 	struct wire_msg msg;
 	struct match *m;
 
-	if (rx->avail != rx->len || !wire_parse_plain(rx->hdr, rx->hdr_len, rx->len, &msg))
+	if (!wire_parse_plain(hdr, hdr_len, len, &msg))
 		return false;
 	m = eng_rxc_match(rxc, msg.flags & WIRE_F_TAG);
 	hit = match_find_recv(m, msg.tag, eng_peer_key(peer));
@@ -164,13 +166,26 @@ static inline bool on_short(struct eng_peer *peer, const struct eng_rx *rx)
 	match_unpost(m, hit);
 	rxc->posted--;
 	if (msg.len)
-		copy_short(recv->iov[0].iov_base, rx->data, msg.len);
+		copy_short(recv->iov[0].iov_base, data, msg.len);
 	obj_ep_comp_rx(&recv->ep->base, recv->want_comp, recv->context,
 		       recv->cq_flags | (msg.flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0),
 		       msg.len, recv->iov[0].iov_base, msg.data, msg.tag,
 		       ep->source ? eng_peer_fi_addr(peer) : FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
 	eng_recv_free(recv);
 	return true;
+}
+
+bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
+{
+	struct eng_peer *peer = container_of(chan, struct eng_peer, chan);
+
+	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST | ENG_PEER_LOSING);
+	return on_short(peer, hdr, hdr_len, hdr + hdr_len, len);
+}
+
+static __attribute__((noinline)) bool on_short_rx(struct eng_peer *peer, const struct eng_rx *rx)
+{
+	return on_short(peer, rx->hdr, rx->hdr_len, rx->data, rx->len);
 }
 
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
@@ -181,7 +196,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	const char *why;
 
 	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST | ENG_PEER_LOSING);
-	if (__builtin_expect(on_short(peer, rx), 1))
+	if (__builtin_expect(rx->avail == rx->len && on_short_rx(peer, rx), 1))
 		return ENG_RX_DONE;
 	why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);
 	if (__builtin_expect(why != NULL, 0))

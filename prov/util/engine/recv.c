@@ -26,7 +26,8 @@ struct call {
 	bool tagged;
 };
 
-static inline void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
+static inline __attribute__((always_inline)) void
+fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 {
 	recv->m.tag = c->tag;
 	recv->m.ignore = c->ignore;
@@ -175,7 +176,7 @@ static void as_work(struct eng_recv *recv, uint64_t flags)
 	recv->want_comp = recv->want_comp && !recv->quiet;
 }
 
-static int post_locked(struct eng_ep *ep, const struct call *c)
+static __attribute__((noinline)) int post_locked(struct eng_ep *ep, const struct call *c)
 {
 	struct match *m = eng_rxc_match(ep->rxc, c->tagged);
 	struct eng_recv *recv = pool_get(&ep->grp->recvs);
@@ -223,7 +224,7 @@ static int peek_locked(struct eng_ep *ep, const struct call *c)
 	return ret;
 }
 
-static inline ssize_t post(struct eng_ep *ep, const struct call *c)
+static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct call *c)
 {
 	int ret = refuse(ep, c);
 
@@ -236,6 +237,43 @@ static inline ssize_t post(struct eng_ep *ep, const struct call *c)
 		ret = post_locked(ep, c);
 	lock_put(&ep->base.prog->lock);
 	return ret;
+}
+
+/* post_plain - one buffer that waits for one message, which has not come yet: most
+ * receives.  Returns false if it is not so simple; then nothing has been done.
+ */
+static inline __attribute__((always_inline)) bool
+post_plain(struct eng_ep *ep, const struct call *c)
+{
+	struct eng_rxc *rxc = ep->rxc;
+	struct match *m;
+	struct eng_recv *recv = NULL;
+
+	if (__builtin_expect((c->flags & FI_MULTI_RECV) || ep->rx_ret, 0))
+		return false;
+	lock_get(&ep->base.prog->lock);
+	m = eng_rxc_match(rxc, c->tagged);
+	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->size && ep->state != ENG_EP_SHUT &&
+			     (!ep->directed || c->src == FI_ADDR_UNSPEC), 1))
+		recv = pool_get(&ep->grp->recvs);
+	if (__builtin_expect(recv != NULL, 1)) {
+		fill(recv, ep, c);
+		eng_recv_set_state(recv, ENG_RECV_POSTED);
+		match_post(m, &recv->m);
+		rxc->posted++;
+	}
+	lock_put(&ep->base.prog->lock);
+	return recv != NULL;
+}
+
+static __attribute__((noinline)) ssize_t
+post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, uint64_t ignore,
+	 uint64_t flags, void *context, bool tagged)
+{
+	struct iovec iov = { buf, len };
+	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged };
+
+	return post(ep, &c);
 }
 
 /* ---- the calls -------------------------------------------------------------- */
@@ -262,7 +300,9 @@ ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_a
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, 0, 0, msg_flags(ep), context, false };
 
-	return post(eng_ep_of(ep), &c);
+	if (__builtin_expect(post_plain(eng_ep_of(ep), &c), 1))
+		return 0;
+	return post_buf(eng_ep_of(ep), buf, len, src, 0, 0, c.flags, context, false);
 }
 
 ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -289,7 +329,9 @@ ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, tagged_flags(ep), context, true };
 
-	return post(eng_ep_of(ep), &c);
+	if (__builtin_expect(post_plain(eng_ep_of(ep), &c), 1))
+		return 0;
+	return post_buf(eng_ep_of(ep), buf, len, src, tag, ignore, c.flags, context, true);
 }
 
 ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,

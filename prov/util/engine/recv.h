@@ -65,10 +65,14 @@ struct eng_recv {
 	uint64_t cq_flags;		/* of the completion */
 	struct eng_envelope env;	/* once matched */
 	size_t room;			/* bytes in iov */
+	/* NULL and 0 in most: they lie together, to be cleared together */
 	struct eng_out *ack;		/* kept for when all is in place */
 	struct eng_recv *buffer;	/* part: the multi-receive it lies in */
-	size_t min;			/* multi-receive: release when less room is left */
+	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
+	struct fi_peer_rx_entry *entry;	/* another provider lends it, or NULL */
 	unsigned parts;			/* multi-receive: not complete */
+	int abort;			/* multi-receive: why it was taken back; 0: it was not */
+	size_t min;			/* multi-receive: release when less room is left */
 	uint16_t iov_cnt;
 	uint8_t state;			/* enum eng_recv_state */
 	bool want_comp;
@@ -76,9 +80,6 @@ struct eng_recv {
 	bool multi;
 	bool slow;			/* not for the short way in: @multi or @trig */
 	bool quiet;			/* work that reports to nobody but its counter */
-	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
-	struct fi_peer_rx_entry *entry;	/* another provider lends it, or NULL */
-	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	struct list node;		/* PULL: on peer->rxs */
 	struct iovec iov[ENG_IOV_MAX];
 };

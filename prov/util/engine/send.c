@@ -123,9 +123,10 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct se
 
 /* ---- short messages ---------------------------------------------------------
  *
- * Most sends are short, want nothing special and leave at once.  These touch no
- * more of the request than the link reads; what else it needs to live on is
- * filled in only if the link keeps the packet.
+ * Most sends are short, want nothing special and leave at once.  These need no request
+ * where the link has a slot for them.  Where it has none, they touch no more of it than
+ * the link reads; what else it needs to live on is filled in only if the link keeps the
+ * packet.
  */
 
 /* Flags with which a send takes the long way. */
@@ -140,32 +141,13 @@ static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
 	return 0;
 }
 
-static inline bool post_at_once(struct eng_peer *peer, const struct send *s)
-{
-	const struct eng_link_ops *ops = peer->link->ops;
-	size_t len = wire_plain_len(s->wire);
-	uint8_t *slot;
-
-	slot = ops->slot ? ops->slot(peer->link, peer, len + s->len) : NULL;
-	if (__builtin_expect(!slot, 0))
-		return false;
-	write_header(slot, s, s->wire, 0, 0);
-	if (s->len)
-		copy_short(slot + len, s->iov->iov_base, s->len);
-	ops->post(peer->link, peer, len, s->len);
-	return true;
-}
-
-static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
+static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
 	struct pool *pool = &ep->grp->txs;
 	bool want = eng_tx_wants_comp(ep, s->flags);
-	struct eng_tx *tx;
+	struct eng_tx *tx = pool_get(pool);
 	int ret;
 
-	if (post_at_once(peer, s))
-		goto sent;
-	tx = pool_get(pool);
 	if (__builtin_expect(!tx, 0))
 		return -FI_EAGAIN;
 	tx->pkt.flags = ENG_PKT_INLINE;
@@ -183,49 +165,106 @@ static inline int send_short(struct eng_ep *ep, struct eng_peer *peer, const str
 	pool_put(pool, tx);
 	if (__builtin_expect(ret < 0, 0))
 		return ep->hub->only ? ret : -FI_EAGAIN;
-sent:
 	obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
 	return 0;
 }
 
+/* report_sent - what is left to do once the peer can see the message. */
+static __attribute__((noinline)) void report_sent(struct eng_ep *ep, bool want, void *context,
+						  uint64_t flags, size_t len)
+{
+	obj_ep_comp_tx(&ep->base, want, context, flags, len, OBJ_CNTR_SEND);
+}
+
 /* ---- the calls -------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) ssize_t
-post_short(struct eng_ep *ep, const struct send *s)
+static inline struct send of_buf(const struct iovec *iov, fi_addr_t dest, uint64_t tag,
+				 uint64_t data, void *context, uint64_t flags, uint8_t wire)
 {
+	return (struct send) {
+		.iov = iov, .cnt = 1, .len = iov->iov_len, .dest = dest, .tag = tag,
+		.data = data, .flags = flags, .context = context, .wire = wire,
+	};
+}
+
+static __attribute__((noinline)) ssize_t
+post_long(struct eng_ep *ep, const void *buf, size_t len, fi_addr_t dest, uint64_t tag,
+	  uint64_t data, void *context, uint64_t flags, uint8_t wire)
+{
+	struct iovec iov = { (void *) buf, len };
+	struct send s = of_buf(&iov, dest, tag, data, context, flags, wire);
+
+	return post(ep, &s);
+}
+
+/* The link has no slot for it just now, or never. */
+static __attribute__((noinline)) int
+send_packet(struct eng_ep *ep, struct eng_peer *peer, const void *buf, size_t len,
+	    uint64_t tag, uint64_t data, void *context, uint64_t flags, uint8_t wire)
+{
+	struct iovec iov = { (void *) buf, len };
+	struct send s = of_buf(&iov, FI_ADDR_UNSPEC, tag, data, context, flags, wire);
+
+	return send_short(ep, peer, &s);
+}
+
+/* put_in_slot - write the message where the peer reads it.  False: there is no slot. */
+static inline __attribute__((always_inline)) bool
+put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, uint64_t data,
+	    uint8_t wire)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	size_t hdr_len = wire_plain_len(wire);
+	struct send s = { .len = len, .tag = tag, .data = data };
+	uint8_t *slot;
+
+	slot = ops->slot ? ops->slot(peer->chan, hdr_len + len) : NULL;
+	if (__builtin_expect(!slot, 0))
+		return false;
+	write_header(slot, &s, wire, 0, 0);
+	if (len)
+		copy_short(slot + hdr_len, buf, len);
+	ops->post(peer->chan, hdr_len, len);
+	return true;
+}
+
+/* A message from one buffer.  What the commonest one passes is here in one piece, with
+ * @wire known to the compiler; the peer sees it before anything else is done.
+ */
+static inline __attribute__((always_inline)) ssize_t
+post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64_t tag,
+	 uint64_t data, void *context, uint64_t flags, uint8_t wire)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+	struct eng_ep *ep = (struct eng_ep *) h->ep;
 	struct eng_peer *peer;
 	int ret = 0;
+	bool want;
 
+	flags |= h->tx_op_flags;
 	/* Before fi_enable() nothing is short enough. */
-	if (__builtin_expect(s->len > ENG_TX_INLINE || (s->flags & LONG_WAY) ||
-			     s->len >= ep->short_end, 0))
-		return post(ep, s);
+	if (__builtin_expect(len > ENG_TX_INLINE || (flags & LONG_WAY) ||
+			     len >= ep->short_end, 0))
+		return post_long(ep, buf, len, dest, tag, data, context, flags, wire);
 	lock_get(&ep->base.prog->lock);
-	peer = eng_peer_get(ep->hub, s->dest, &ret);
+	peer = eng_peer_get(ep->hub, dest, &ret);
 	if (__builtin_expect(!peer, 0))
 		goto out;
 	if (__builtin_expect(peer->slow || ep->tx_out >= ep->tx_size, 0)) {
 		lock_put(&ep->base.prog->lock);
-		return post(ep, s);
+		return post_long(ep, buf, len, dest, tag, data, context, flags, wire);
 	}
-	ret = send_short(ep, peer, s);
+	if (__builtin_expect(put_in_slot(peer, buf, len, tag, data, wire), 1)) {
+		want = eng_tx_wants_comp(ep, flags);
+		if (want || ep->base.cntrs[OBJ_CNTR_SEND])
+			report_sent(ep, want, context,
+				    FI_SEND | (wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG), len);
+	} else {
+		ret = send_packet(ep, peer, buf, len, tag, data, context, flags, wire);
+	}
 out:
 	lock_put(&ep->base.prog->lock);
 	return ret;
-}
-
-static inline __attribute__((always_inline)) ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
-			       uint64_t tag, uint64_t data, void *context, uint64_t flags,
-			       uint8_t wire)
-{
-	struct obj_ep_handle *h = obj_ep_handle_of(fid);
-	struct iovec iov = { (void *) buf, len };
-	struct send s = {
-		.iov = &iov, .cnt = 1, .len = len, .dest = dest, .tag = tag, .data = data,
-		.flags = flags | h->tx_op_flags, .context = context, .wire = wire,
-	};
-
-	return post_short((struct eng_ep *) h->ep, &s);
 }
 
 static inline struct send of_iov(const struct iovec *iov, size_t cnt, fi_addr_t dest,

@@ -63,9 +63,9 @@ static int sim_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt
 /* One at a time, as the engine has it. */
 static uint8_t sim_short[ENG_HDR_MAX];
 
-static void *sim_slot(struct eng_link *link, struct eng_peer *peer, size_t len)
+static void *sim_slot(void *chan_p, size_t len)
 {
-	struct chan *chan = sim_chan_of(peer);
+	struct chan *chan = chan_p;
 
 	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) ||
 	    sim_chance(sim.conf.queue_pct) || len > sizeof(sim_short))
@@ -73,10 +73,10 @@ static void *sim_slot(struct eng_link *link, struct eng_peer *peer, size_t len)
 	return sim_short;
 }
 
-static void sim_post(struct eng_link *link, struct eng_peer *peer, size_t hdr_len, size_t len)
+static void sim_post(void *chan_p, size_t hdr_len, size_t len)
 {
 	struct iovec iov = { sim_short + hdr_len, len };
-	struct chan *chan = sim_chan_of(peer);
+	struct chan *chan = chan_p;
 
 	sim_transmit(chan->conn, !chan->side, sim_short, hdr_len, &iov, 1, len);
 }
@@ -182,6 +182,18 @@ static void sim_drop(struct eng_link *link, void *token)
 		sim_frame_free(f);
 }
 
+/* show_short - what came in one piece, the way of a link with slots. */
+static bool show_short(struct chan *chan, const struct frame *f)
+{
+	uint8_t body[ENG_HDR_MAX];
+
+	if (f->avail < f->len || f->hdr_len + f->len > sizeof(body))
+		return false;
+	memcpy(body, f->hdr, f->hdr_len);
+	memcpy(body + f->hdr_len, f->data, f->len);
+	return eng_on_short(chan, body, f->hdr_len, f->len);
+}
+
 /* Show a header to the engine.  Returns false when the queue has to wait. */
 static bool show(struct sim_link *sl, struct chan *chan, struct frame *f)
 {
@@ -191,6 +203,11 @@ static bool show(struct sim_link *sl, struct chan *chan, struct frame *f)
 		.avail = f->avail, .len = f->len,
 	};
 
+	if (show_short(chan, f)) {
+		f->shown = true;
+		f->dropped = true;
+		return true;
+	}
 	shown_now = f;
 	switch (eng_on_packet(&sl->link, eng_peer_of(chan), &rx)) {
 	case ENG_RX_DONE:

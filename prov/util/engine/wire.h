@@ -179,7 +179,20 @@ static inline bool wire_parse_plain(const uint8_t *hdr, size_t hdr_len, size_t p
 	const struct wire_base *base = (const struct wire_base *) hdr;
 	uint64_t word[2] = { 0, 0 };
 	unsigned words;		/* tag, data */
+	uint32_t what;
 
+	if (hdr_len == wire_plain_len(WIRE_F_TAG)) {	/* with a tag alone, as most are */
+		__builtin_memcpy(&what, hdr, sizeof(what));
+		if (what == htole32(WIRE_EAGER | WIRE_F_TAG << 8) &&
+		    le64toh(base->len) == payload && payload <= WIRE_LEN_MAX) {
+			__builtin_memcpy(&word[0], hdr + sizeof(*base), sizeof(*word));
+			out->flags = WIRE_F_TAG;
+			out->len = payload;
+			out->tag = le64toh(word[0]);
+			out->data = 0;
+			return true;
+		}
+	}
 	if (hdr_len < sizeof(*base) || base->op != WIRE_EAGER ||
 	    (base->flags & ~(WIRE_F_TAG | WIRE_F_DATA)) || base->ctx)
 		return false;

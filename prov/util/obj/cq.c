@@ -71,6 +71,10 @@ static void push_err(struct obj_cq *cq, struct obj_cq_err *err)
 {
 	struct obj_cq_slot *slot;
 
+	if (cq->sink_room) {	/* what comes from now on is behind it */
+		cq->sink_left = cq->sink_room;
+		cq->sink_room = 0;
+	}
 	if (cq_used(cq) >= cq->room && !obj_cq_grow(cq)) {
 		free(err);
 		return;
@@ -212,21 +216,41 @@ static inline bool is_due(struct obj_cq *cq)
 	return __builtin_expect(reads % READS_PER_POLL == 0, 0);
 }
 
+/* poll_for - make progress for a program that reads an empty queue.  Returns how many
+ * entries went straight to @buf; others may be in the ring, behind them.
+ */
+static inline size_t poll_for(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	if (cq->lock.kind != LOCK_NONE || !looks_empty(cq) || cq->overrun) {
+		obj_cq_progress(cq);
+		return 0;
+	}
+	cq->sink = buf;
+	cq->sink_src = src;
+	cq->sink_left = 0;
+	cq->sink_room = count;
+	obj_cq_progress(cq);
+	count -= cq->sink_room + cq->sink_left;
+	cq->sink_room = 0;
+	return count;
+}
+
 /* read_rare - what most reads have nothing of, out of their way. */
 static __attribute__((noinline)) ssize_t read_rare(struct obj_cq *cq, void *buf, size_t count,
 						   fi_addr_t *src, bool progress)
 {
-	ssize_t ret;
+	ssize_t ret = 0;
 
 	if (progress) {
-		obj_cq_progress(cq);
-		if (looks_empty(cq))
+		ret = (ssize_t) poll_for(cq, buf, count, src);
+		if (!ret && looks_empty(cq))
 			return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ?
 			       -FI_EAVAIL : -FI_EAGAIN;
 		if (!count)
 			return 0;
 	}
-	ret = read_ring(cq, buf, count, src);
+	if (!ret)
+		ret = read_ring(cq, buf, count, src);
 	/* These entries may be the last ones that the program waits for, while what some of
 	 * them are about has not left yet.
 	 */

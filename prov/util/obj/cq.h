@@ -37,6 +37,7 @@ struct obj_cq_slot {
 	fi_addr_t src;			/* FI_ADDR_NOTAVAIL if not known */
 	struct obj_cq_err *err;		/* not NULL: an error; e is then meaningless */
 };
+_Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "all fields of an entry are words");
 _Static_assert(sizeof(struct obj_cq_slot) == 64, "one cache line");
 
 struct obj_cq {
@@ -52,6 +53,10 @@ struct obj_cq {
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
 	uint8_t reads;			/* that found an entry and made no progress */
+	char *sink;			/* of the fi_cq_read() that is making progress: see obj_cq_give() */
+	fi_addr_t *sink_src;		/* the same for fi_cq_readfrom(), else NULL */
+	size_t sink_room;		/* entries that still go there; 0: it is no more, or there is none */
+	size_t sink_left;		/* of the room, what an error has closed */
 	_Atomic unsigned signals;	/* calls of fi_cq_signal() */
 	_Atomic unsigned signals_taken;	/* of those, how many a blocking read has answered */
 	struct obj_wait wait;
@@ -73,6 +78,38 @@ bool obj_cq_grow(struct obj_cq *cq);
 void obj_cq_write_peer(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
 		       void *buf, uint64_t data, uint64_t tag, fi_addr_t src);
 
+static inline void obj_cq_put(char *entry, size_t at, uintptr_t word)
+{
+	memcpy(entry + at, &word, sizeof(word));
+}
+
+/* obj_cq_give - hand a success to the program that is just reading an empty queue: the
+ * ring would be written and read again.  Only where one thread at most uses the queue.
+ */
+static inline __attribute__((always_inline)) void
+obj_cq_give(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void *buf,
+	    uint64_t data, uint64_t tag, fi_addr_t src)
+{
+	char *to = cq->sink;
+
+	/* word by word: what is gathered on the stack first would have to settle there */
+	obj_cq_put(to, 0, (uintptr_t) context);
+	if (cq->entry_size >= sizeof(struct fi_cq_msg_entry)) {
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, flags), flags);
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, len), len);
+	}
+	if (cq->entry_size >= sizeof(struct fi_cq_data_entry)) {
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, buf), (uintptr_t) buf);
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, data), data);
+	}
+	if (cq->entry_size == sizeof(struct fi_cq_tagged_entry))
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, tag), tag);
+	cq->sink = to + cq->entry_size;
+	if (cq->sink_src)
+		*cq->sink_src++ = src;
+	cq->sink_room--;
+}
+
 /* obj_cq_write - add a success.
  *
  * @len, @buf, @data, @tag: as the entry's fields; 0 where they mean nothing
@@ -83,13 +120,18 @@ void obj_cq_write_peer(struct obj_cq *cq, void *context, uint64_t flags, size_t 
  *            which the program sees and the log says.
  * Cost:      one cache line written.
  */
-static inline void obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
-				void *buf, uint64_t data, uint64_t tag, fi_addr_t src)
+static inline __attribute__((always_inline)) void
+obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void *buf,
+	     uint64_t data, uint64_t tag, fi_addr_t src)
 {
 	struct obj_cq_slot *slot;
 
 	if (__builtin_expect(cq->peer != NULL, 0)) {
 		obj_cq_write_peer(cq, context, flags, len, buf, data, tag, src);
+		return;
+	}
+	if (cq->sink_room) {
+		obj_cq_give(cq, context, flags, len, buf, data, tag, src);
 		return;
 	}
 	lock_get(&cq->lock);

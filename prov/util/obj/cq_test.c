@@ -72,6 +72,72 @@ static void test_formats(void **state)
 	fake_close(&f);
 }
 
+/* One thread, an empty queue, and messages that its reading brings in: @max at a time,
+ * @bad of them an error.  They come in order, and no byte behind them is touched.
+ */
+static void read_coming(enum fi_cq_format format, size_t size, size_t max, uint64_t bad)
+{
+	struct fake_want want = { .threading = FI_THREAD_DOMAIN };
+	struct fi_cq_tagged_entry model = { .flags = FI_RECV | FI_TAGGED, .len = 8 };
+	unsigned char e[8 * sizeof(model)], fence[sizeof(e)];
+	struct fi_cq_err_entry err = { 0 };
+	fi_addr_t src[8];
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct fid_av *av;
+	uint64_t n = 0;
+	ssize_t ret, i;
+
+	fake_open(&f, &want);
+	cq = fake_cq(&f, format, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+	fake_ep_of(ep)->fails = bad;
+	fake_deliver(ep, 7);
+	memset(fence, 0xee, sizeof(fence));
+	while (n < 7) {
+		memset(e, 0xee, sizeof(e));
+		memset(src, 0, sizeof(src));
+		ret = fi_cq_readfrom(cq, e, max, src);
+		if (n + 1 == bad) {
+			assert_int_equal(ret, -FI_EAVAIL);
+			assert_int_equal(fi_cq_readerr(cq, &err, 0), 1);
+			assert_ptr_equal(err.op_context, (void *) (uintptr_t) ++n);
+			continue;
+		}
+		assert_in_range(ret, 1, max);
+		for (i = 0; i < ret; i++) {
+			model.op_context = (void *) (uintptr_t) ++n;
+			model.tag = n;
+			assert_memory_equal(e + (size_t) i * size, &model, size);
+			assert_int_equal(src[i], FI_ADDR_NOTAVAIL);
+		}
+		assert_memory_equal(e + (size_t) ret * size, fence, sizeof(e) - (size_t) ret * size);
+	}
+	assert_int_equal(n, 7);
+	assert_int_equal(fi_cq_read(cq, e, max), -FI_EAGAIN);
+	fake_deliver(ep, 1);
+	assert_int_equal(fi_cq_read(cq, e, 1), 1);
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
+static void test_coming(void **state)
+{
+	uint64_t bad;
+	size_t max;
+
+	for (max = 1; max <= 8; max++)
+		for (bad = 0; bad <= 7; bad++) {
+			read_coming(FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry), max, bad);
+			read_coming(FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry), max, bad);
+			read_coming(FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry), max, bad);
+			read_coming(FI_CQ_FORMAT_TAGGED, sizeof(struct fi_cq_tagged_entry), max, bad);
+		}
+}
+
 /* Against an array: what goes in comes out, in order, errors in their place. */
 static void test_model(void **state)
 {
@@ -644,6 +710,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_coming),
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_overrun),

@@ -249,9 +249,9 @@ static inline void obj_ep_comp_tx(struct obj_ep *ep, bool want, void *context, u
  *
  * @src: fi_addr_t of the sender with FI_SOURCE, else FI_ADDR_NOTAVAIL
  */
-static inline void obj_ep_comp_rx(struct obj_ep *ep, bool want, void *context, uint64_t flags,
-				  size_t len, void *buf, uint64_t data, uint64_t tag,
-				  fi_addr_t src, enum obj_ep_cntr c)
+static inline __attribute__((always_inline)) void
+obj_ep_comp_rx(struct obj_ep *ep, bool want, void *context, uint64_t flags, size_t len,
+	       void *buf, uint64_t data, uint64_t tag, fi_addr_t src, enum obj_ep_cntr c)
 {
 	if (want)
 		obj_cq_write(ep->rx_cq, context, flags, len, buf, data, tag, src);

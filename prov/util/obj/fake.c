@@ -27,12 +27,23 @@ struct fake_poller {
 
 static const char poller_key;
 
+static void fail_one(struct fake_ep *ep, void *context)
+{
+	struct fi_cq_err_entry e = { .op_context = context, .flags = FI_RECV, .err = FI_EIO };
+
+	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
+}
+
 static void complete(struct fake_ep *ep, uint64_t cnt)
 {
 	void *context;
 
 	while (cnt--) {
 		context = (void *) (uintptr_t) ++ep->next;
+		if (ep->next == ep->fails) {
+			fail_one(ep, context);
+			continue;
+		}
 		obj_ep_comp_rx(&ep->base, ep->base.rx_cq != NULL, context, FI_RECV | FI_TAGGED, 8,
 			       NULL, 0, ep->next, FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
 	}

@@ -26,6 +26,7 @@ struct fake_ep {
 	struct list node;		/* on the poller's list */
 	int fd;				/* eventfd: how many messages wait */
 	uint64_t next;			/* number of the next message, its context and tag */
+	uint64_t fails;			/* number of one that is an error; 0: none */
 	uint64_t timer_ns;		/* a message comes by itself then; UINT64_MAX: none */
 	unsigned enabled;		/* calls of enable */
 	fi_addr_t removed;		/* last av_removed() */

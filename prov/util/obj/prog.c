@@ -202,7 +202,8 @@ int obj_prog_poll_locked(struct obj_prog *prog)
 
 	list_for_each(pos, &prog->pollers) {
 		poller = container_of(pos, struct obj_poller, node);
-		done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
+		if (!poller->idle)
+			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
 	}
 	return done;
 }

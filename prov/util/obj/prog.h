@@ -71,6 +71,7 @@ struct obj_poller {
 	struct obj_prog *prog;		/* set by obj_prog_add() */
 	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
 	bool hot;			/* it finds its work without asking the kernel */
+	bool idle;			/* poll() would find nothing, and need not be called */
 };
 
 struct obj_prog {
