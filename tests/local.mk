@@ -96,7 +96,7 @@ check_PROGRAMS += tests/features/features
 endif
 tests_features_features_SOURCES = tests/features/features.c $(runtimes_common)
 tests_features_features_LDADD = $(runtimes_libs)
-EXTRA_DIST += tests/features/table
+EXTRA_DIST += tests/features/cells tests/features/on_devices tests/features/table
 
 hints_files = \
 	tests/hints/mercury-shm.txt \

@@ -147,10 +147,10 @@ static void open_ep(struct rt_world *w, int i, struct fi_info *info, const struc
 		assert_int_equal(fi_cntr_open(w->domain, &cntr_attr, &w->cntr[i], NULL), 0);
 		assert_int_equal(fi_ep_bind(w->ep[i], &w->cntr[i]->fid, s->cntr_flags), 0);
 	}
-	if (s->shared) {
+	if (w->srx)
 		assert_int_equal(fi_ep_bind(w->ep[i], &w->srx->fid, 0), 0);
+	if (w->stx)
 		assert_int_equal(fi_ep_bind(w->ep[i], &w->stx->fid, 0), 0);
-	}
 	if (w->av)
 		assert_int_equal(fi_ep_bind(w->ep[i], &w->av->fid, 0), 0);
 	if (w->eq)
@@ -216,10 +216,10 @@ void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s)
 	w->info = info;
 	assert_int_equal(fi_fabric(info->fabric_attr, &w->fabric, NULL), 0);
 	assert_int_equal(fi_domain(w->fabric, info, &w->domain, NULL), 0);
-	if (s->shared) {
+	if (s->shared & RT_SHARED_RX)
 		assert_int_equal(fi_srx_context(w->domain, info->rx_attr, &w->srx, NULL), 0);
+	if (s->shared & RT_SHARED_TX)
 		assert_int_equal(fi_stx_context(w->domain, info->tx_attr, &w->stx, NULL), 0);
-	}
 	if (info->ep_attr->type == FI_EP_MSG) {
 		open_connected(w, s);
 		return;
@@ -243,15 +243,34 @@ void rt_close(struct rt_world *w)
 	}
 	if (w->av)
 		assert_int_equal(fi_close(&w->av->fid), 0);
-	if (w->srx) {
+	if (w->srx)
 		assert_int_equal(fi_close(&w->srx->fid), 0);
+	if (w->stx)
 		assert_int_equal(fi_close(&w->stx->fid), 0);
-	}
+	for (int i = 0; i < RT_REGIONS; i++)
+		if (w->regions[i].mr)
+			assert_int_equal(fi_close(&w->regions[i].mr->fid), 0);
 	assert_int_equal(fi_close(&w->domain->fid), 0);
 	if (w->eq)
 		assert_int_equal(fi_close(&w->eq->fid), 0);
 	assert_int_equal(fi_close(&w->fabric->fid), 0);
 	fi_freeinfo(w->info);
+}
+
+void *rt_desc(struct rt_world *w, const void *buf, size_t len, uint64_t access)
+{
+	struct rt_region *r = w->regions;
+
+	if (!(w->info->domain_attr->mr_mode & FI_MR_LOCAL))
+		return NULL;
+	while (r->mr && (r->buf != buf || r->len < len || r->access != access))
+		assert_true(++r < w->regions + RT_REGIONS);
+	if (!r->mr) {
+		*r = (struct rt_region) { .buf = buf, .len = len, .access = access };
+		assert_int_equal(fi_mr_reg(w->domain, buf, len, access, 0, (size_t) (r - w->regions),
+					   0, &r->mr, NULL), 0);
+	}
+	return fi_mr_desc(r->mr);
 }
 
 void rt_push(struct rt_world *w)
@@ -282,20 +301,23 @@ struct fi_cq_tagged_entry rt_wait(struct rt_world *w, int i)
 static void carry(struct rt_world *w, size_t len, bool tagged, uint64_t tag)
 {
 	static char out[MESSAGE_MAX], in[MESSAGE_MAX];
+	void *out_desc = rt_desc(w, out, sizeof(out), FI_SEND);
+	void *in_desc = rt_desc(w, in, sizeof(in), FI_RECV);
 	struct fi_context2 ctx[2];
 	struct iovec iov = { out, len };
-	struct fi_msg_tagged tmsg = { .msg_iov = &iov, .iov_count = 1, .addr = w->addr[1],
-				      .tag = tag, .context = &ctx[0] };
-	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = w->addr[1],
-			      .context = &ctx[0] };
+	struct fi_msg_tagged tmsg = { .msg_iov = &iov, .desc = &out_desc, .iov_count = 1,
+				      .addr = w->addr[1], .tag = tag, .context = &ctx[0] };
+	struct fi_msg msg = { .msg_iov = &iov, .desc = &out_desc, .iov_count = 1,
+			      .addr = w->addr[1], .context = &ctx[0] };
 	struct fi_cq_tagged_entry entry;
 
 	assert_in_range(len, 0, MESSAGE_MAX);
 	for (size_t i = 0; i < len; i++)
 		out[i] = (char) (i * 31 + len + tag);
 	memset(in, 0, len);
-	rt_do(w, tagged ? fi_trecv(w->ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, tag, 0, &ctx[1]) :
-			  fi_recv(w->ep[1], in, sizeof(in), NULL, FI_ADDR_UNSPEC, &ctx[1]));
+	rt_do(w, tagged ? fi_trecv(w->ep[1], in, sizeof(in), in_desc, FI_ADDR_UNSPEC, tag, 0,
+				   &ctx[1]) :
+			  fi_recv(w->ep[1], in, sizeof(in), in_desc, FI_ADDR_UNSPEC, &ctx[1]));
 	rt_do(w, tagged ? fi_tsendmsg(w->ep[0], &tmsg, FI_COMPLETION) :
 			  fi_sendmsg(w->ep[0], &msg, FI_COMPLETION));
 	assert_ptr_equal(rt_wait(w, 0).op_context, &ctx[0]);

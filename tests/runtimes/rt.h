@@ -64,6 +64,10 @@ void rt_skip(const char *why) __attribute__((noreturn));
 
 /* ---- using what was found -------------------------------------------------------- */
 
+#define RT_SHARED_RX 1u
+#define RT_SHARED_TX 2u
+#define RT_REGIONS 8
+
 struct rt_setup {
 	enum fi_av_type av_type;
 	enum fi_cq_format cq_format;
@@ -71,7 +75,7 @@ struct rt_setup {
 	enum fi_wait_obj wait_obj;
 	uint64_t bind_flags;		/* of the queue; 0: FI_TRANSMIT | FI_RECV */
 	uint64_t cntr_flags;		/* of a counter; 0: no counter */
-	bool shared;			/* both endpoints use one receive and one transmit context */
+	unsigned shared;		/* RT_SHARED_*: what both endpoints have one of */
 };
 
 /* Two endpoints of one domain that can reach each other, each with a queue. */
@@ -84,13 +88,24 @@ struct rt_world {
 	struct fid_ep *ep[2];
 	struct fid_cq *cq[2];
 	struct fid_cntr *cntr[2];	/* NULL without cntr_flags */
-	struct fid_ep *srx;		/* with shared */
-	struct fid_stx *stx;
+	struct fid_ep *srx;		/* with RT_SHARED_RX */
+	struct fid_stx *stx;		/* with RT_SHARED_TX */
+	struct rt_region {
+		const void *buf;
+		size_t len;
+		uint64_t access;
+		struct fid_mr *mr;
+	} regions[RT_REGIONS];		/* what rt_desc() registered */
 	fi_addr_t addr[2];		/* of each endpoint; 0 with MSG */
 };
 
 void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s);
 void rt_close(struct rt_world *w);
+
+/* rt_desc - what a data call wants to be told of a buffer: NULL, or the descriptor of a region
+ * that rt_close() closes.
+ */
+void *rt_desc(struct rt_world *w, const void *buf, size_t len, uint64_t access);
 
 /* rt_wait - the next completion of endpoint @i; fails the test after ten seconds.
  * Moves both endpoints along meanwhile.
