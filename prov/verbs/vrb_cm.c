@@ -546,6 +546,8 @@ int vrb_cm_take(struct vrb_ep *ep, struct fid *handle)
 {
 	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
 
+	if (handle->fclass == FI_CLASS_PEP)
+		return vrb_pep_yield(handle, ep);
 	if (handle->fclass != FI_CLASS_CONNREQ || handle->ops != &vrb_connreq_fid_ops)
 		return -FI_EINVAL;
 	if (cr->ep)

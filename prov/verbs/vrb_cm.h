@@ -41,6 +41,11 @@ int vrb_cm_bind_in(struct obj_prog *prog, struct vrb_id *cm, const struct fi_inf
  * then to be refused.
  */
 bool vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event);
+
+/* vrb_pep_yield - a passive endpoint gives its address to @ep, and is of no more use.
+ * Errors: -FI_EINVAL: @handle is none of ours.  -FI_EBUSY: it listens, or has given it away.
+ */
+int vrb_pep_yield(struct fid *handle, struct vrb_ep *ep);
 void vrb_pep_init_ops(void);
 
 #endif

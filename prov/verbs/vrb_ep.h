@@ -230,7 +230,8 @@ int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p);
  */
 int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog);
 
-/* vrb_cm_take - the endpoint will answer this request.  Errors: -FI_EINVAL, -FI_EBUSY. */
+/* vrb_cm_take - the endpoint will answer this request, or has the address of this passive
+ * endpoint from now on.  Errors: -FI_EINVAL, -FI_EBUSY. */
 int vrb_cm_take(struct vrb_ep *ep, struct fid *handle);
 
 /* vrb_cm_close - the end of the endpoint's connection and id; the queue pair with it.

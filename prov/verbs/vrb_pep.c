@@ -100,7 +100,7 @@ static int pep_listen(struct fid_pep *fid)
 	if (!pep->base.eq)
 		return -FI_ENOEQ;
 	lock_get(&pep->base.prog->lock);
-	if (!pep->listening) {
+	if (!pep->listening && pep->cm.id) {
 		ret = vrb_cm.listen(pep->cm.id, pep->base.backlog) ? cm_errno() : 0;
 		pep->listening = !ret;
 	}
@@ -140,7 +140,8 @@ static int pep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	lock_get(&pep->base.prog->lock);
-	vrb_cm.destroy_id(pep->cm.id);
+	if (pep->cm.id)
+		vrb_cm.destroy_id(pep->cm.id);
 	lock_put(&pep->base.prog->lock);
 	obj_pep_fini(&pep->base);
 	free(pep);
@@ -162,6 +163,24 @@ static struct fi_ops_cm pep_cm_ops = {
 	.listen = pep_listen,
 	.reject = pep_reject,
 };
+
+int vrb_pep_yield(struct fid *handle, struct vrb_ep *ep)
+{
+	struct vrb_pep *pep = pep_of(handle);
+	int ret = -FI_EBUSY;
+
+	if (handle->ops != &pep_fid_ops || pep->base.prog != ep->cm_prog)
+		return -FI_EINVAL;
+	lock_get(&pep->base.prog->lock);
+	if (!pep->listening && pep->cm.id) {
+		ep->cm.id = pep->cm.id;
+		ep->cm.id->context = &ep->cm;
+		pep->cm.id = NULL;
+		ret = 0;
+	}
+	lock_put(&pep->base.prog->lock);
+	return ret;
+}
 
 static int pep_bind_id(struct vrb_pep *pep, const struct fi_info *info)
 {
