@@ -223,6 +223,9 @@ const char *net_sock_advice(int err)
 		return "this process has too many open files: raise 'ulimit -n'";
 	case ENFILE:
 		return "the system has too many open files: raise fs.file-max";
+	case EINVAL:
+		return "is it a link-local address (fe80::)? That is reached from its own interface "
+		       "only, which %INTERFACE behind it names";
 	case ENETUNREACH:
 		return "no route leads to that network: see 'ip route get ADDRESS'";
 	case EHOSTUNREACH:

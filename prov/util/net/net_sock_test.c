@@ -242,6 +242,7 @@ static void test_advice(void **state)
 	assert_string_equal(net_sock_advice(-EINTR), "");
 	assert_string_equal(net_sock_advice(EMFILE), net_sock_advice(-EMFILE));
 	assert_non_null(strstr(net_sock_advice(EMFILE), "ulimit -n"));
+	assert_non_null(strstr(net_sock_advice(EINVAL), "link-local"));
 }
 
 int main(void)
