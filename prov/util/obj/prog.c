@@ -306,6 +306,17 @@ void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
 	timerfd_settime(prog->timerfd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
+/* A timer that is set to fire sooner is left alone: waking once for nothing when it
+ * does costs less than a system call with each sleep, of which most end before.
+ */
+static void follow(struct obj_prog *prog, uint64_t deadline_ns)
+{
+	if (deadline_ns == prog->timer_ns || prog->closed)
+		return;
+	if (deadline_ns < prog->timer_ns || prog->timer_ns <= clock_ns())
+		obj_prog_set_timer(prog, deadline_ns);
+}
+
 int obj_prog_arm(struct obj_prog *prog)
 {
 	uint64_t deadline = UINT64_MAX;
@@ -323,8 +334,7 @@ int obj_prog_arm(struct obj_prog *prog)
 		if (ret)
 			goto out;
 	}
-	if (deadline != prog->timer_ns && !prog->closed)
-		obj_prog_set_timer(prog, deadline);
+	follow(prog, deadline);
 out:
 	lock_put(&prog->lock);
 	return ret;

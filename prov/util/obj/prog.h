@@ -89,6 +89,7 @@ struct obj_prog {
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
+	_Atomic bool shown;		/* the program has passed fi_trywait(): it may sleep without our knowing */
 	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
 	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
@@ -208,14 +209,24 @@ void obj_prog_leave_sleep(struct obj_prog *prog);
 
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns);
 
+/* obj_prog_sleeps - may somebody be asleep on the fds?  Says so before it arms. */
+static inline bool obj_prog_sleeps(struct obj_prog *prog)
+{
+	return atomic_load_explicit(&prog->sleepers, memory_order_relaxed) ||
+	       atomic_load_explicit(&prog->relied, memory_order_relaxed) ||
+	       atomic_load_explicit(&prog->shown, memory_order_relaxed);
+}
+
 /* obj_prog_moved - a call outside poll() gave a poller a deadline earlier than
  * the one it armed with, or (0) work that its fd does not show: a sleeper must
- * wake by then.  Caller holds prog->lock.  Cost: one compare unless earlier.
+ * wake by then.  Who will sleep later finds it when it arms.
+ * Caller holds prog->lock.  Cost: one compare unless earlier.
  */
 static inline void obj_prog_moved(struct obj_prog *prog, uint64_t deadline_ns)
 {
 	/* 1: it fires at once as it is */
-	if (__builtin_expect(deadline_ns < prog->timer_ns && prog->timer_ns > 1, 0))
+	if (__builtin_expect(deadline_ns < prog->timer_ns && prog->timer_ns > 1, 0) &&
+	    obj_prog_sleeps(prog))
 		obj_prog_set_timer(prog, deadline_ns);
 }
 
@@ -244,8 +255,8 @@ static inline void obj_prog_disarm(struct obj_prog *prog)
 {
 	bool relied = atomic_exchange_explicit(&prog->relied, false, memory_order_relaxed);
 
-	if (relied || atomic_load_explicit(&prog->sleepers, memory_order_relaxed))
-		obj_prog_moved(prog, 0);
+	if ((relied || obj_prog_sleeps(prog)) && prog->timer_ns > 1)
+		obj_prog_set_timer(prog, 0);
 }
 
 /* The groups that feed a queue or counter: grows, never shrinks while the owner

@@ -140,6 +140,7 @@ static void test_fd(void **state)
 	assert_false(readable(fd, 0));
 
 	/* A sleeper wakes for a new poller, and has it from then on. */
+	obj_prog_enter_sleep(prog);
 	add(prog, &b);
 	add(prog, &c);
 	assert_true(readable(fd, 0));
@@ -162,12 +163,26 @@ static void test_fd(void **state)
 	assert_int_equal(obj_prog_arm(prog), 0);
 	assert_false(readable(fd, 0));
 
+	/* Who sleeps longer leaves the timer as it is, and wakes once for nothing. */
+	b.deadline = a.deadline;
+	a.deadline = UINT64_MAX;
+	c.deadline = b.deadline + 1;
+	assert_int_equal(obj_prog_arm(prog), 0);
+	b.deadline = UINT64_MAX;
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_true(prog->timer_ns < c.deadline);
+
 	lock_get(&prog->lock);
-	obj_prog_moved(prog, a.deadline + 1);	/* later than what is armed: nothing */
-	assert_int_equal(prog->timer_ns, a.deadline);
+	obj_prog_moved(prog, c.deadline);	/* later than what is armed: nothing */
+	assert_true(prog->timer_ns < c.deadline);
+	obj_prog_leave_sleep(prog);
+	obj_prog_moved(prog, 0);	/* nobody sleeps: nothing */
+	assert_false(readable(fd, 0));
+	obj_prog_enter_sleep(prog);
 	obj_prog_moved(prog, 0);
 	lock_put(&prog->lock);
 	assert_true(readable(fd, 0));
+	obj_prog_leave_sleep(prog);
 	obj_prog_put(prog);
 	close(first);
 	close(second);

@@ -70,6 +70,8 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 	wait->type = type;
 	atomic_init(&wait->armed, false);
 	wait->signalled = false;
+	atomic_init(&wait->outside, false);
+	wait->inside = 0;
 	wait->evfd = -1;
 	wait->epfd = -1;
 	wait->seen = NULL;
@@ -149,14 +151,40 @@ void obj_wait_force(struct obj_wait *wait)
 	wake_others(wait);
 }
 
-void obj_wait_arm(struct obj_wait *wait)
+/* Caller holds wait->lock. */
+static void arm(struct obj_wait *wait)
 {
 	eventfd_t cnt;
 
-	pthread_mutex_lock(&wait->lock);
 	if (wait->signalled && eventfd_read(wait->evfd, &cnt) == 0)
 		wait->signalled = false;
 	atomic_store(&wait->armed, true);
+}
+
+void obj_wait_arm(struct obj_wait *wait)
+{
+	pthread_mutex_lock(&wait->lock);
+	atomic_store(&wait->outside, true);
+	arm(wait);
+	pthread_mutex_unlock(&wait->lock);
+}
+
+/* A thread that is about to sleep here says when it is awake again.  If it was the only
+ * one, what it finds then by its own polling need not be signalled to anybody.
+ */
+static void enter(struct obj_wait *wait)
+{
+	pthread_mutex_lock(&wait->lock);
+	wait->inside++;
+	arm(wait);
+	pthread_mutex_unlock(&wait->lock);
+}
+
+static void leave(struct obj_wait *wait)
+{
+	pthread_mutex_lock(&wait->lock);
+	if (!--wait->inside && !atomic_load(&wait->outside))
+		atomic_store(&wait->armed, false);
 	pthread_mutex_unlock(&wait->lock);
 }
 
@@ -233,9 +261,12 @@ bool obj_wait_arm_groups(struct obj_wait *wait)
 	unsigned i, cnt = atomic_load(&wait->feed.cnt);
 	struct obj_prog **progs = atomic_load(&wait->feed.progs);
 
-	for (i = 0; i < cnt; i++)
+	for (i = 0; i < cnt; i++) {
+		if (atomic_load(&wait->outside))
+			atomic_store_explicit(&progs[i]->shown, true, memory_order_relaxed);
 		if (obj_prog_arm(progs[i]))
 			return true;
+	}
 	return false;
 }
 
@@ -275,10 +306,11 @@ int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_f
 	fd = obj_wait_fd(wait);
 	if (fd < 0)
 		return fd;
-	obj_wait_arm(wait);
-	if (ready(wait, arg))
+	enter(wait);
+	if (ready(wait, arg)) {
+		leave(wait);
 		return 0;
-
+	}
 	cnt = atomic_load(&wait->feed.cnt);
 	progs = atomic_load(&wait->feed.progs);
 	enter_sleep(progs, cnt);
@@ -289,6 +321,7 @@ int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_f
 			ret = -errno;
 	}
 	leave_sleep(progs, cnt);
+	leave(wait);
 	if (ret < 0)
 		return ret;
 	obj_feed_poll(&wait->feed);

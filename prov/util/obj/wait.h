@@ -37,9 +37,11 @@ typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
-	pthread_mutex_t lock;		/* guards the next three; innermost lock */
+	pthread_mutex_t lock;		/* guards the next five; innermost lock */
 	_Atomic bool armed;		/* the next signal must wake somebody; or evfd is readable */
 	bool signalled;			/* evfd is readable */
+	_Atomic bool outside;		/* the program, or a set, has slept on it without our knowing when */
+	unsigned inside;		/* threads in obj_wait_sleep() that rely on @armed */
 	int evfd;			/* eventfd; -1 for FI_WAIT_NONE and YIELD */
 	pthread_mutex_t fd_lock;	/* guards the next three; taken before any prog->lock */
 	int epfd;			/* over evfd and the groups; what programs get; -1 until needed */
