@@ -323,7 +323,7 @@ static void ep_set_limits(struct udp_ep *ep)
 	ep->source = info->caps & (FI_SOURCE | FI_SOURCE_ERR);
 	ep->source_err = info->caps & FI_SOURCE_ERR;
 	pool_init(&ep->rx_pool, sizeof(struct udp_rx), 64, info->rx_attr->size);
-	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_TRAIN, info->tx_attr->size);
+	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_CALL, info->tx_attr->size);
 }
 
 static void ep_set_ops(struct udp_ep *ep)

@@ -7,6 +7,7 @@
 #include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
+#include "net/net_opt.h"
 
 #include "udp.h"
 
@@ -318,6 +319,50 @@ static unsigned rx_train(struct udp_ep *ep, struct udp_rx *rx, const struct msgh
 	return got ? got : 1;
 }
 
+/* How long the datagrams of a train are says the header of the first. */
+static size_t train_seg(const uint8_t *buf, size_t len)
+{
+	struct udp_hdr hdr;
+	size_t seg;
+
+	if (len < sizeof(hdr))
+		return len;
+	memcpy(&hdr, buf, sizeof(hdr));
+	seg = sizeof(hdr) + ntohs(hdr.len);
+	return seg < len && udp_wire_check(&hdr, seg) == UDP_WIRE_OK ? seg : len;
+}
+
+/* All that there is to know of a datagram, or of a train, lies in the buffer: the plainest
+ * call does.  Its headers stay there, too.
+ */
+static int rx_plain(struct udp_sock *sock, struct udp_rx *rx)
+{
+	struct udp_ep *ep = sock->ep;
+	struct udp_slot *slot = &ep->poller->slot[0];
+	socklen_t from_len = sizeof(slot->from);
+	struct train t = { .at = rx->iov[1].iov_base };
+	uint8_t *payload, *next;
+	struct udp_hdr hdr;
+	unsigned got = 0;
+	fi_addr_t src;
+	ssize_t len;
+
+	len = recvfrom(sock->fd, t.at, rx->iov[1].iov_len, 0, &slot->from.sa, &from_len);
+	if (len < 0)
+		return rx_error(ep, errno);
+	t.left = (size_t) len;
+	t.seg = train_seg(t.at, t.left);
+	src = rx_source(ep, &slot->from);
+	payload = train_next(ep, &t, &slot->from);
+	while (payload) {
+		hdr = t.hdr;
+		next = ++got < UDP_TRAIN_MOST ? train_next(ep, &t, &slot->from) : NULL;
+		train_message(ep, rx, &hdr, payload, !next, src);
+		payload = next;
+	}
+	return got ? (int) got : 1;
+}
+
 static inline int rx_one(struct udp_sock *sock)
 {
 	struct udp_ep *ep = sock->ep;
@@ -327,6 +372,8 @@ static inline int rx_one(struct udp_sock *sock)
 	ssize_t len;
 	size_t seg;
 
+	if (ep->trains && rx->multi && !ep->tells_ecn && rx->iov[1].iov_len >= NET_TRAIN_MAX)
+		return rx_plain(sock, rx);
 	rx_prepare(p, 0, rx);
 	if (ep->trains) {
 		msg->msg_control = &p->ctl;

@@ -112,7 +112,7 @@ unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, stru
 		if (!ep->trains || ep->trains_fail || size_of(tx) < seg || pos == &ep->waiting)
 			break;
 		tx = tx_at(pos);
-	} while (cnt < most && size_of(tx) <= seg && bytes + size_of(tx) <= TRAIN_BYTES &&
+	} while (cnt < most && cnt < UDP_TRAIN && size_of(tx) <= seg && bytes + size_of(tx) <= TRAIN_BYTES &&
 		 tx->to_len == first->to_len && !memcmp(&tx->to, &first->to, tx->to_len));
 	*msg = (struct msghdr) {
 		.msg_name = (void *) &first->to,

@@ -212,11 +212,11 @@ static void ended(struct udp_ep *ep, unsigned cnt)
  */
 static int send_burst(struct udp_ep *ep)
 {
-	struct iovec iov[UDP_TRAIN * (1 + UDP_IOV_MAX)];
-	struct mmsghdr msg[UDP_TRAIN];
-	unsigned most = ep->trains ? UDP_TRAIN : UDP_BURST;
-	unsigned train[UDP_TRAIN], cnt = 0, all = 0, used = 0, i;
-	union udp_ctl ctl[UDP_TRAIN];
+	struct iovec iov[UDP_CALL * (1 + UDP_IOV_MAX)];
+	struct mmsghdr msg[UDP_CALL];
+	unsigned most = ep->trains ? UDP_CALL : UDP_BURST;
+	unsigned train[UDP_CALL], cnt = 0, all = 0, used = 0, i;
+	union udp_ctl ctl[UDP_CALL];
 	struct list *pos = ep->waiting.next;
 	int ret;
 
@@ -290,7 +290,7 @@ static int tx_queue(struct udp_ep *ep, const struct op *op, const union net_sa *
 	ret = tx_keep(ep, op, to, to_len);
 	if (ret || ep->blocked)
 		return ret;
-	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= (ep->trains ? UDP_TRAIN : UDP_BURST))
+	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= (ep->trains ? UDP_CALL : UDP_BURST))
 		udp_tx_flush(ep);
 	else if (!ep->trains)
 		obj_prog_moved(ep->base.prog, 0);

@@ -27,6 +27,8 @@
 #define UDP_IOV_MAX 4		/* pieces of a message; tx and rx iov_limit */
 #define UDP_BURST 32		/* most datagrams of one system call */
 #define UDP_TRAIN 64		/* most datagrams of one train */
+#define UDP_CALL 88		/* of one system call, if they may form trains */
+#define UDP_TRAIN_MOST 128	/* of one that arrives: the system may make longer ones */
 #define UDP_COPY_MAX 256	/* payloads up to this are copied beside the header where that is cheaper */
 #define UDP_DIRECT 4		/* sockets of a poller that are tried one by one; more go through epoll */
 #define UDP_HOT 64		/* so many sends in a row to one peer make it hot */
@@ -243,7 +245,7 @@ ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc
 ssize_t udp_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 		       fi_addr_t dest);
 
-/* udp_tx_flush - send what waits, in order, UDP_TRAIN datagrams to a system call,
+/* udp_tx_flush - send what waits, in order, UDP_CALL datagrams to a system call,
  * until the socket is full.
  *
  * Returns how many operations ended, well or not.   Threading: locked.
