@@ -213,7 +213,7 @@ static const char *why_refused(uint32_t reason)
 {
 	switch (reason) {
 	case RXD_VERSION_BAD:
-		return "it speaks another version of the protocol: use one release on both sides";
+		return "its engine speaks another version: use one release on both sides";
 	case RXD_KIND_BAD:
 		return "one side has an FI_EP_RDM endpoint and the other an FI_EP_MSG one";
 	default:
@@ -229,6 +229,13 @@ void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 
 	if (conn->state != RXD_CALLING || pkt->reason == RXD_BUSY)
 		return;
+	if (pkt->version != RXD_VERSION) {
+		RXD_WARN("%s refuses the call: it speaks version %u of the protocol of ofi_rxd, this "
+			 "library version %u: use one release on both sides\n",
+			 rxd_conn_text(conn, text), pkt->version, RXD_VERSION);
+		rxd_conn_fail(conn, FI_EPROTO, false);
+		return;
+	}
 	if (pkt->reason != RXD_REJECTED) {
 		RXD_WARN("%s refuses the call: %s\n", rxd_conn_text(conn, text),
 			 why_refused(pkt->reason));
@@ -313,6 +320,17 @@ static void take_call(struct rxd_link *link, const struct rxd_hello *hello, uint
 	rxd_conn_rearm(conn, now);
 }
 
+static void refuse_foreign(struct rxd_link *link, const struct rxd_pkt *pkt)
+{
+	char text[RXD_TEXT];
+
+	RXD_WARN_SPARSE("refused a call by %s: it speaks version %u of the protocol of ofi_rxd, this "
+			"library version %u: use one release on both sides\n",
+			rxd_addr_text(pkt->hello.addr, pkt->hello.addr_len, text), pkt->version,
+			RXD_VERSION);
+	refuse(link, &pkt->hello, RXD_VERSION_BAD);
+}
+
 void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt, size_t size)
 {
 	const struct rxd_hello *hello = &pkt->hello;
@@ -320,7 +338,9 @@ void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt, size_t size)
 
 	if (!can_answer(link, hello) || link->closing)
 		return;
-	if (hello->engine != WIRE_VERSION)
+	if (pkt->version != RXD_VERSION)
+		refuse_foreign(link, pkt);
+	else if (hello->engine != WIRE_VERSION)
 		refuse(link, hello, RXD_VERSION_BAD);
 	else if (hello->kind != link->kind || (link->kind == RXD_KIND_MSG && !link->base.pep))
 		refuse(link, hello, RXD_KIND_BAD);

@@ -154,11 +154,23 @@ static unsigned carry_mark(unsigned ecn)
 	return ecn && snet_conf.marks == SNET_MARKS_ALL ? NET_ECN_CE : ecn;
 }
 
+/* The version that both ends speak becomes one that only the sender does. */
+static const uint8_t *translate(const uint8_t *data, size_t len, uint8_t *buf)
+{
+	memcpy(buf, data, len);
+	buf[offsetof(struct rxd_hdr, version)] ^= 0x40;
+	rxd_seal(buf, len, NULL, 0);
+	return buf;
+}
+
 static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, unsigned ecn)
 {
 	uint64_t at;
 	unsigned copies = snet_chance(snet_conf.dup) ? 2 : 1;
+	uint8_t other[65536];
 
+	if (snet_conf.foreign && (from == snet_conf.foreign) != (to == snet_conf.foreign))
+		data = translate(data, len, other);
 	snet_sent++;
 	if (snet_now < cut[from][to] || is_lost(from, to) ||
 	    (snet_conf.mtu && len > snet_conf.mtu) || (ecn && snet_conf.marks == SNET_MARKS_LOST)) {
@@ -214,7 +226,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 		;
 	port->dg.owner = owner;
 	port->dg.dgram_max = snet_conf.dgram_max;
-	port->dg.room = 1 << 20;
+	port->dg.room = 4 << 20;
 	port->dg.iov_max = 4;
 	port->dg.has_ecn = snet_conf.marks != SNET_MARKS_NONE;
 	port->poller = poller;

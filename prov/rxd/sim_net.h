@@ -36,6 +36,7 @@ struct snet_conf {
 	enum snet_marks marks;	/* what the path does to marks */
 	uint32_t mtu;		/* longer ones vanish; 0: none do */
 	uint32_t dgram_max;	/* of the interfaces */
+	unsigned foreign;	/* who is at this port speaks another version; 0: nobody does */
 };
 
 extern struct snet_conf snet_conf;

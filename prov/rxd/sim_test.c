@@ -80,6 +80,7 @@ struct eng_ep {
 static struct eng_ep *nodes[NODES];
 static unsigned node_cnt = FEW;
 static uint64_t lives, downs, delivered;
+static int last_err;		/* why a peer went down */
 static struct fi_provider fake_prov = { .name = "ofi_rxd" };
 
 static uint8_t byte_of(uint64_t seq, size_t i)
@@ -238,6 +239,7 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 	peer->started = false;
 	peer->gen++;
 	peer->sent = 0;
+	last_err = err;
 	downs++;
 }
 
@@ -610,6 +612,33 @@ static void busy_peer(void)
 	node_close(2);
 }
 
+/* A peer of another release refuses, and is refused, at once and for the right reason. */
+static void foreign_peer(void)
+{
+	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 50000 };
+	uint64_t end;
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		conf.foreign = PORT(i);
+		snet_start(1, &conf);
+		downs = 0;
+		node_open(0);
+		node_open(1);
+		node_open(2);
+		send_one(nodes[0], &nodes[0]->peers[1], 100);
+		for (end = snet_now + CLOCK_NS_PER_S; !downs && snet_now < end;) {
+			turn();
+			snet_now = soonest();
+		}
+		CHECK(downs == 1 && last_err == FI_EPROTO);
+		downs = 0;
+		node_close(0);
+		node_close(1);
+		node_close(2);
+	}
+}
+
 /* ---- how much, how fair ------------------------------------------------------------------ */
 
 struct goodput {
@@ -732,6 +761,7 @@ int main(int argc, char **argv)
 	rxd_conf.prov = &fake_prov;
 	rxd_conf.local = 0;
 	busy_peer();
+	foreign_peer();
 	marks();
 	for (i = first; i < first + cnt; i++)
 		run(i);

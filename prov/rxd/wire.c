@@ -302,6 +302,41 @@ static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	}
 }
 
+/* Only what all versions have in common is looked at: who calls, or that we are refused. */
+static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_refuse refuse;
+
+	pkt->data = buf;
+	pkt->len = 0;
+	if (pkt->type == RXD_HELLO && !pkt->conn && size >= sizeof(pkt->hello)) {
+		memcpy(&pkt->hello, buf, sizeof(pkt->hello));
+		hello_swap(&pkt->hello);
+		if (pkt->hello.cid && good_addr(pkt->hello.addr, pkt->hello.addr_len))
+			return NULL;
+	} else if (pkt->type == RXD_REFUSE && pkt->conn && size >= sizeof(refuse)) {
+		memcpy(&refuse, buf, sizeof(refuse));
+		pkt->reason = le32toh(refuse.reason);
+		if (pkt->reason == RXD_VERSION_BAD)
+			return NULL;
+	}
+	return "of another version of the protocol";
+}
+
+static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *pkt, size_t *head_p)
+{
+	if (__builtin_expect(pkt->version != RXD_VERSION, 0))
+		return parse_foreign(buf, size, pkt);
+	if (pkt->flags & ~(pkt->type == RXD_DATA ? RXD_F_ALL : RXD_F_SUM))
+		return "bits that this version does not define";
+	if (pkt->pn > RXD_PN_MAX || (pkt->pn && !(pkt->flags & RXD_F_PN)))
+		return "a number out of range";
+	if ((pkt->type == RXD_HELLO) == (pkt->conn != 0))
+		return "a packet of no connection";
+	return pkt->type == RXD_DATA ? parse_data(buf, size, pkt, head_p) :
+				       parse_call(buf, size, pkt);
+}
+
 const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	size_t head = size - sizeof(struct rxd_hdr);
@@ -313,25 +348,17 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	memcpy(&hdr, buf, sizeof(hdr));
 	if (hdr.mark != RXD_MARK)
 		return "no packet of ours";
-	if (hdr.version != RXD_VERSION)
-		return "of another version of the protocol";
+	pkt->version = hdr.version;
 	pkt->type = hdr.type;
 	pkt->flags = hdr.flags;
 	pkt->conn = le64toh(hdr.conn);
 	pkt->pn = le64toh(hdr.pn);
-	if (pkt->flags & ~(pkt->type == RXD_DATA ? RXD_F_ALL : RXD_F_SUM))
-		return "bits that this version does not define";
-	if (pkt->pn > RXD_PN_MAX || (pkt->pn && !(pkt->flags & RXD_F_PN)))
-		return "a number out of range";
-	if ((pkt->type == RXD_HELLO) == (pkt->conn != 0))
-		return "a packet of no connection";
 	buf += sizeof(hdr);
 	size -= sizeof(hdr);
-	why = pkt->type == RXD_DATA ? parse_data(buf, size, pkt, &head) :
-				      parse_call(buf, size, pkt);
+	why = parse_body(buf, size, pkt, &head);
 	if (why)
 		return why;
-	if (pkt->flags & RXD_F_SUM)
+	if (pkt->flags & RXD_F_SUM || pkt->version != RXD_VERSION)
 		head = size;
 	if (checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
 		return "damaged on the way";

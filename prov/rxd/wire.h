@@ -26,6 +26,9 @@
  * A DATA packet that is to be acknowledged has a number (RXD_F_PN) that is never
  * used again; one without only acknowledges.
  *
+ * Of all versions there will ever be: struct rxd_hdr; HELLO as far as its address; and
+ * REFUSE.  So who calls with another version is told so.  Those two are covered whole.
+ *
  * The checksum, CRC-32C, covers the header and what stands before the stream's
  * bytes, and with RXD_F_SUM those too.
  */
@@ -160,11 +163,12 @@ _Static_assert(RXD_CALL_MAX <= RXD_DGRAM_MIN && RXD_HEAD_MAX < RXD_DGRAM_MIN / 2
 
 /* A datagram that has passed the gate, in host order; pointers lead into it. */
 struct rxd_pkt {
+	uint8_t version;	/* RXD_VERSION; another one: HELLO, or REFUSE for that reason */
 	uint8_t type;
 	uint8_t flags;
 	uint64_t conn;
 	uint64_t pn;
-	/* HELLO, WELCOME */
+	/* HELLO, WELCOME; of another version: cid and address */
 	struct rxd_hello hello;
 	/* RETRY */
 	struct rxd_cookie cookie;

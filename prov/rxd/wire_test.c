@@ -160,6 +160,51 @@ static void test_calls(void **state)
 	assert_int_equal(pkt.cookie.mac, 0xabc);
 }
 
+/* Who speaks another version can be told so, and can tell us; nothing else of his is read. */
+static void test_versions(void **state)
+{
+	struct rxd_refuse refuse = { .reason = htole32(RXD_VERSION_BAD) };
+	struct rxd_hello hello = a_hello();
+	struct rxd_pkt pkt;
+	uint8_t buf[RXD_CALL_MAX + 100] = { 0 };
+	size_t len, data;
+
+	hello.kind = 77;	/* unknown here */
+	len = rxd_put_hdr(buf, RXD_HELLO, 0x80, 0, 0);
+	len = rxd_put_hello(buf, len, &hello, NULL) + 100;
+	memset(buf + len - 100, 5, 100);
+	buf[offsetof(struct rxd_hdr, version)] = RXD_VERSION + 7;
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.version, RXD_VERSION + 7);
+	assert_int_equal(pkt.hello.cid, hello.cid);
+	assert_int_equal(pkt.hello.addr_len, 16);
+	buf[len - 1] ^= 1;
+	assert_non_null(rxd_parse(buf, len, &pkt));
+	hello.addr_len = RXD_ADDR_MAX + 1;
+	rxd_put_hello(buf, sizeof(struct rxd_hdr), &hello, NULL);
+	rxd_seal(buf, len, NULL, 0);
+	assert_non_null(rxd_parse(buf, len, &pkt));
+
+	len = rxd_put_hdr(buf, RXD_REFUSE, 0, 9, 0);
+	memcpy(buf + len, &refuse, sizeof(refuse));
+	len += sizeof(refuse);
+	buf[offsetof(struct rxd_hdr, version)] = RXD_VERSION - 1;
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.reason, RXD_VERSION_BAD);
+	for (data = sizeof(struct rxd_hdr); data < len; data++)
+		assert_non_null(rxd_parse(buf, data, &pkt));
+	buf[len - sizeof(refuse)] = RXD_REJECTED;
+	rxd_seal(buf, len, NULL, 0);
+	assert_non_null(rxd_parse(buf, len, &pkt));
+
+	len = put_data(buf, RXD_F_PN | RXD_F_SUM);
+	buf[offsetof(struct rxd_hdr, version)]++;
+	rxd_seal(buf, len, NULL, 0);
+	assert_non_null(rxd_parse(buf, len, &pkt));
+}
+
 /* Every truncation and every flipped bit of a covered packet is seen, and nothing is
  * read beyond its end: the copy has just its size.
  */
@@ -208,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_cookie),
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_ranges_do_not_wrap),
 	};
