@@ -11,15 +11,14 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/iov.h"
 #include "base/provider.h"
 #include "layer/layer.h"
 #include "layer/mem.h"
+#include "dom.h"
 #include "rxd.h"
 #include "net/net_opt.h"
 
@@ -29,33 +28,8 @@
 #define POSTED 256
 #define PLATFORMS 2			/* multi-receive buffers for trains */
 #define PLATFORM_SIZE (4u * NET_TRAIN_MAX)
-#define PIECES 4			/* of a datagram in a burst */
 #define ROOM_UNKNOWN (1u << 20)
 #define ROOM_SHARE 4			/* of a socket's buffer: the system counts its own overhead */
-
-/* A domain below, with what its endpoints share. */
-struct rxd_dom {
-	struct list node;	/* on poller->doms */
-	char *name;		/* of provider and domain */
-	unsigned users;
-	struct fi_info *info;	/* of the first endpoint */
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
-	struct fid_av *av;
-	struct fid_cq *cq;
-	struct fid_cq *tx_cq;	/* nobody sleeps on it */
-	unsigned out;		/* struct txbuf below */
-	struct layer_mem mem;	/* for struct txbuf */
-	struct list dgs;
-	/* the burst in the making, of one endpoint at a time */
-	unsigned cnt;
-	fi_addr_t to;
-	struct queued {
-		struct iovec iov[PIECES];
-		size_t cnt;
-	} queue[RXD_DG_BURST];
-	uint8_t heads[RXD_DG_BURST][RXD_DG_HEAD];
-};
 
 /* A posted receive: of one datagram, or of many. */
 struct rxbuf {
@@ -63,13 +37,6 @@ struct rxbuf {
 	struct port *port;
 	uint8_t *data;
 	size_t size;
-};
-
-/* A send that the provider below cannot copy. */
-struct txbuf {
-	struct layer_buf buf;	/* first */
-	struct rxd_dom *dom;
-	uint8_t data[];
 };
 
 /* rxd_conf.fault: a datagram that is late. */
@@ -124,125 +91,6 @@ static struct late *late_of(struct list *node)
 static struct port *port_of(struct rxd_dg *dg)
 {
 	return container_of(dg, struct port, dg);
-}
-
-/* ---- the domain below ------------------------------------------------------------- */
-
-static void dom_close(struct rxd_dom *dom)
-{
-	list_del(&dom->node);
-	if (dom->cq)
-		fi_close(&dom->cq->fid);
-	if (dom->tx_cq)
-		fi_close(&dom->tx_cq->fid);
-	if (dom->av)
-		fi_close(&dom->av->fid);
-	if (dom->mem.domain)
-		layer_mem_fini(&dom->mem);
-	if (dom->domain)
-		fi_close(&dom->domain->fid);
-	if (dom->fabric)
-		fi_close(&dom->fabric->fid);
-	fi_freeinfo(dom->info);
-	free(dom->name);
-	free(dom);
-}
-
-static int dom_open_all(struct rxd_dom *dom)
-{
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD };
-	struct fi_cq_attr tx_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_NONE };
-	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
-	int ret;
-
-	ret = fi_fabric(dom->info->fabric_attr, &dom->fabric, NULL);
-	if (!ret)
-		ret = fi_domain(dom->fabric, dom->info, &dom->domain, NULL);
-	if (!ret)
-		ret = fi_av_open(dom->domain, &av_attr, &dom->av, NULL);
-	if (!ret)
-		ret = fi_cq_open(dom->domain, &cq_attr, &dom->cq, NULL);
-	if (!ret)
-		ret = fi_cq_open(dom->domain, &tx_attr, &dom->tx_cq, NULL);
-	if (!ret)
-		layer_mem_init(&dom->mem, dom->domain, dom->info,
-			       sizeof(struct txbuf) + dom->info->ep_attr->max_msg_size);
-	return ret;
-}
-
-static int watch(struct rxd_poller *poller, struct rxd_dom *dom)
-{
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = dom };
-	int fd, ret = fi_control(&dom->cq->fid, FI_GETWAIT, &fd);
-
-	if (ret)
-		return ret;
-	return epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
-static struct rxd_dom *dom_find(struct rxd_poller *poller, const char *name)
-{
-	struct list *pos;
-
-	list_for_each(pos, &poller->doms)
-		if (!strcmp(container_of(pos, struct rxd_dom, node)->name, name))
-			return container_of(pos, struct rxd_dom, node);
-	return NULL;
-}
-
-static char *dom_name(const struct fi_info *info)
-{
-	const char *prov = info->fabric_attr->prov_name, *name = info->domain_attr->name;
-	size_t len = strlen(prov) + strlen(name) + 2;
-	char *out = malloc(len);
-
-	if (out)
-		snprintf(out, len, "%s %s", prov, name);
-	return out;
-}
-
-/* Ownership: takes @info when it makes a new one. */
-static int dom_get(struct rxd_poller *poller, struct fi_info *info, struct rxd_dom **dom_p)
-{
-	char *name = dom_name(info);
-	struct rxd_dom *dom;
-	int ret;
-
-	if (!name)
-		return -FI_ENOMEM;
-	dom = dom_find(poller, name);
-	if (dom) {
-		free(name);
-		dom->users++;
-		*dom_p = dom;
-		return 0;
-	}
-	dom = calloc(1, sizeof(*dom));
-	if (!dom) {
-		free(name);
-		return -FI_ENOMEM;
-	}
-	dom->name = name;
-	dom->users = 1;
-	list_init(&dom->node);
-	list_init(&dom->dgs);
-	dom->info = fi_dupinfo(info);
-	ret = dom->info ? dom_open_all(dom) : -FI_ENOMEM;
-	if (!ret)
-		ret = watch(poller, dom);
-	if (ret) {
-		dom_close(dom);
-		return ret;
-	}
-	list_add_tail(&dom->node, &poller->doms);
-	*dom_p = dom;
-	return 0;
-}
-
-static void dom_put(struct rxd_dom *dom)
-{
-	if (!--dom->users)
-		dom_close(dom);
 }
 
 /* ---- opening ------------------------------------------------------------------------- */
@@ -348,7 +196,7 @@ static int port_open(struct port *port, struct fi_info *info)
 	if (ret)
 		return ret;
 	port->dg.dgram_max = info->ep_attr->max_msg_size;
-	port->dg.iov_max = info->tx_attr->iov_limit < PIECES ? info->tx_attr->iov_limit : PIECES;
+	port->dg.iov_max = info->tx_attr->iov_limit < RXD_DOM_PIECES ? info->tx_attr->iov_limit : RXD_DOM_PIECES;
 	port->inject_max = info->tx_attr->inject_size;
 	port->dg.room = room_of(port->ep);
 	return make_buffers(port);
@@ -367,7 +215,7 @@ static void port_free(struct port *port)
 	if (port->mem_mr)
 		fi_close(&port->mem_mr->fid);
 	if (dom)
-		dom_put(dom);
+		rxd_dom_put(dom);
 	free(port->bufs);
 	free(port->mem);
 	free(port->held);
@@ -384,7 +232,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 	if (ret)
 		return ret;
 	port = calloc(1, sizeof(*port));
-	ret = port ? dom_get(poller, lower, &port->dg.dom) : -FI_ENOMEM;
+	ret = port ? rxd_dom_get(poller, lower, &port->dg.dom) : -FI_ENOMEM;
 	if (!port)
 		goto out;
 	list_init(&port->dg.node);
@@ -427,7 +275,7 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 {
 	struct rxd_dom *dom = port->dg.dom;
 	struct layer_buf *free_buf = layer_buf_get(&dom->mem);
-	struct txbuf *buf = container_of(free_buf, struct txbuf, buf);
+	struct rxd_txbuf *buf = container_of(free_buf, struct rxd_txbuf, buf);
 	struct iovec one;
 	struct fi_msg msg = { .msg_iov = &one, .iov_count = 1, .addr = to, .context = buf };
 	int ret;
@@ -567,9 +415,9 @@ uint8_t *rxd_dg_head(struct rxd_dg *dg)
 bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	struct rxd_dom *dom = dg->dom;
-	struct queued *q = &dom->queue[dom->cnt++];
+	struct rxd_queued *q = &dom->queue[dom->cnt++];
 
-	assert(cnt <= PIECES && "the provider below takes no more");
+	assert(cnt <= RXD_DOM_PIECES && "the provider below takes no more");
 	dom->to = to;
 	memcpy(q->iov, iov, cnt * sizeof(*iov));
 	q->cnt = cnt;
@@ -596,7 +444,7 @@ static int flush_each(struct rxd_dg *dg, unsigned *sent_p)
 /* Where in the burst a completion's datagram stands. */
 static unsigned place_of(struct rxd_dom *dom, const void *context)
 {
-	return (unsigned) ((const struct queued *) context - dom->queue);
+	return (unsigned) ((const struct rxd_queued *) context - dom->queue);
 }
 
 /* What waits in the provider below for room is called back: our buffers may go.
@@ -688,7 +536,7 @@ static void repost_all(struct port *port)
 	}
 }
 
-static void sent(struct txbuf *buf)
+static void sent(struct rxd_txbuf *buf)
 {
 	buf->dom->out--;
 	layer_buf_put(&buf->dom->mem, &buf->buf);

@@ -42,7 +42,7 @@ rxd_link_sources = \
 	prov/rxd/stream.c \
 	prov/rxd/tx.c
 
-rxd_prov_sources = prov/rxd/dg.c prov/rxd/prov.c
+rxd_prov_sources = prov/rxd/dg.c prov/rxd/dom.c prov/rxd/dom.h prov/rxd/prov.c
 
 if HAVE_RXD
 noinst_LTLIBRARIES += prov/rxd/librxdlink.la

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * dom.h - a domain of the provider below, with what the endpoints in it share.  For dg.c.
+ */
+#ifndef RXD_DOM_H
+#define RXD_DOM_H
+
+#include <rdma/fi_domain.h>
+
+#include "base/list.h"
+#include "dg.h"
+#include "layer/mem.h"
+
+#define RXD_DOM_PIECES 4		/* of a datagram in a burst */
+
+struct rxd_poller;
+
+/* A domain below, with what its endpoints share. */
+struct rxd_dom {
+	struct list node;	/* on poller->doms */
+	char *name;		/* of provider and domain */
+	unsigned users;
+	struct fi_info *info;	/* of the first endpoint */
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_cq *tx_cq;	/* nobody sleeps on it */
+	unsigned out;		/* struct rxd_txbuf below */
+	struct layer_mem mem;	/* for struct rxd_txbuf */
+	struct list dgs;
+	/* the burst in the making, of one endpoint at a time */
+	unsigned cnt;
+	fi_addr_t to;
+	struct rxd_queued {
+		struct iovec iov[RXD_DOM_PIECES];
+		size_t cnt;
+	} queue[RXD_DG_BURST];
+	uint8_t heads[RXD_DG_BURST][RXD_DG_HEAD];
+};
+
+/* A send that the provider below cannot copy. */
+struct rxd_txbuf {
+	struct layer_buf buf;	/* first */
+	struct rxd_dom *dom;
+	uint8_t data[];
+};
+
+/* rxd_dom_get - the poller's domain of that name, opened on first use.
+ *
+ * @info: of the endpoint that is to be in it
+ * @dom_p: [out] rxd_dom_put() gives it back
+ * Errors: those of the calls below.
+ */
+int rxd_dom_get(struct rxd_poller *poller, struct fi_info *info, struct rxd_dom **dom_p);
+void rxd_dom_put(struct rxd_dom *dom);
+
+#endif
