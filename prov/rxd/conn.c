@@ -224,6 +224,7 @@ static void reset_streams(struct rxd_conn *conn)
 	conn->una = conn->nxt = conn->end = conn->limit = 0;
 	conn->rcv_nxt = conn->rcv_limit = 0;
 	conn->pn_floor = conn->largest_ns = conn->ack_since_ns = conn->burst_seq = 0;
+	conn->burst_cnt = 0;
 	conn->ack_cnt = 0;
 	conn->ect_cnt = conn->ce_cnt = 0;
 	conn->was_ce = false;

@@ -29,7 +29,6 @@
 #define PLATFORMS 2			/* multi-receive buffers for trains */
 #define PLATFORM_SIZE (4u * NET_TRAIN_MAX)
 #define ROOM_UNKNOWN (1u << 20)
-#define ROOM_SHARE 4			/* of a socket's buffer: the system counts its own overhead */
 
 /* A posted receive: of one datagram, or of many. */
 struct rxbuf {
@@ -173,7 +172,7 @@ static size_t room_of(struct fid_ep *ep)
 
 	if (fi_getopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_RECV_BUF_SIZE, &size, &len) || !size)
 		return ROOM_UNKNOWN;
-	return size / ROOM_SHARE;
+	return size;
 }
 
 static int port_open(struct port *port, struct fi_info *info)
@@ -598,11 +597,16 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 		list_for_each(pos, &dom->dgs)
 			send_late(port_of(container_of(pos, struct rxd_dg, node)), rxd_dg_now());
 	do {
+		if (done)
+			dom->poller->input_ns = 0;
 		got = fi_cq_read(dom->cq, entry, BURST);
 		if (got == -FI_EAVAIL && take_error(dom))
 			continue;
-		for (i = 0; i < got; i++)
+		for (i = 0; i < got; i++) {
+			if (i + 1 < got)
+				__builtin_prefetch(entry[i + 1].buf);
 			take(&entry[i], fn);
+		}
 		done += got > 0 ? (unsigned) got : 0;
 	} while (got == BURST && done < budget);
 	list_for_each(pos, &dom->dgs)

@@ -28,7 +28,7 @@ struct rxd_dg {
 	struct rxd_dom *dom;
 	void *owner;
 	size_t dgram_max;	/* longest datagram */
-	size_t room;		/* bytes that may wait in the system for us to read them */
+	size_t room;		/* bytes that may wait in the system for us to read them, by its own count */
 	size_t iov_max;		/* pieces of a datagram */
 	bool blocked;		/* the last send found no room */
 	bool has_ecn;		/* rxd_dg_mark() works, and what arrives has its codepoint */
@@ -94,7 +94,7 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
  *          nothing has
  * Errors: those of rxd_dg_send(), about the first that has not left.
  */
-#define RXD_DG_BURST 64
+#define RXD_DG_BURST 88			/* over Ethernet two messages as long as the system takes them */
 #define RXD_DG_HEAD 1408
 
 uint8_t *rxd_dg_head(struct rxd_dg *dg);

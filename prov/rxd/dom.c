@@ -108,6 +108,7 @@ int rxd_dom_get(struct rxd_poller *poller, struct fi_info *info, struct rxd_dom 
 		return -FI_ENOMEM;
 	}
 	dom->name = name;
+	dom->poller = poller;
 	dom->users = 1;
 	list_init(&dom->node);
 	list_init(&dom->dgs);

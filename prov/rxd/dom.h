@@ -20,6 +20,7 @@ struct rxd_poller;
 /* A domain below, with what its endpoints share. */
 struct rxd_dom {
 	struct list node;	/* on poller->doms */
+	struct rxd_poller *poller;
 	char *name;		/* of provider and domain */
 	unsigned users;
 	struct fi_info *info;	/* of the first endpoint */

@@ -41,6 +41,14 @@ static void on_call(struct rxd_link *link, struct rxd_conn *conn, const struct r
 		rxd_on_reset(conn, pkt);
 }
 
+/* What is read together has arrived together. */
+static uint64_t input_time(struct rxd_poller *poller)
+{
+	if (!poller->input_ns)
+		poller->input_ns = rxd_dg_now();
+	return poller->input_ns;
+}
+
 void rxd_link_input(void *owner, const uint8_t *buf, size_t len, unsigned ecn)
 {
 	struct rxd_link *link = owner;
@@ -63,7 +71,7 @@ void rxd_link_input(void *owner, const uint8_t *buf, size_t len, unsigned ecn)
 	if (__builtin_expect(pkt.type != RXD_DATA, 0))
 		on_call(link, conn, &pkt, len);
 	else if (conn && conn->state == RXD_READY)
-		rxd_on_data(conn, &pkt, ecn, rxd_dg_now());
+		rxd_on_data(conn, &pkt, ecn, input_time(link->poller));
 }
 
 void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
@@ -106,6 +114,7 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 		link->epoch = rxd_dg_random();
 	link->key.k[0] = rxd_dg_random();
 	link->key.k[1] = rxd_dg_random();
+	link->mean = RXD_DGRAM_MIN;
 	hmap_init(&link->by_cid);
 	list_init(&link->conns);
 	list_init(&link->asked);

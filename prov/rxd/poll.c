@@ -94,18 +94,20 @@ static bool look_due(struct rxd_poller *poller)
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxd_poller *poller = poller_of(base);
-	uint64_t now = 0;
+	uint64_t now;
 	int done = 0;
 
 	poller->seq++;
+	poller->input_ns = 0;
 	note_caller(poller);
 	poller->polling = true;
 	if (!list_empty(&poller->dirty))
 		rxd_poller_flush(poller, rxd_dg_now());
 	if (look_due(poller))
 		done += rxd_dg_poll(poller, budget, rxd_link_input);
+	now = poller->input_ns;
 	if (poller->timers.cnt) {
-		now = rxd_dg_now();
+		now = now ? now : rxd_dg_now();
 		if (timers_next(&poller->timers) <= now)
 			done += timers_fire(&poller->timers, now);
 	}
@@ -126,6 +128,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct list *pos;
 
 	poller->until_look = 0;
+	poller->armed_seq = poller->seq;
 	if (!list_empty(&poller->failed))
 		return -FI_EAGAIN;
 	list_for_each(pos, &poller->dirty)

@@ -18,6 +18,9 @@
 
 #define FAR_NS CLOCK_NS_PER_MS		/* a longer path brings its bytes spread over time */
 #define FAR_WINDOW (8u << 20)
+#define OVERHEAD 2048			/* what the system counts with each datagram that waits */
+#define MEAN_SHIFT 6
+#define ONE_SHARE 4			/* of the room is for one sender: what lies in a cache is read faster */
 #define TICK_NS (100 * CLOCK_NS_PER_MS)
 #define PNS_MAX (RXD_RANGES_MAX + 1)
 
@@ -44,18 +47,31 @@ static void count_active(struct rxd_conn *conn, uint64_t now)
 	}
 }
 
+/* Short datagrams fill a socket with much else. */
+static uint64_t room_of(const struct rxd_link *link)
+{
+	return (uint64_t) link->dg->room * 3 / 4 * link->mean / (link->mean + OVERHEAD);
+}
+
+static void count_length(struct rxd_link *link, size_t len)
+{
+	link->mean -= link->mean >> MEAN_SHIFT;
+	link->mean += len >> MEAN_SHIFT;
+}
+
 uint64_t rxd_rx_window(struct rxd_conn *conn)
 {
 	struct rxd_link *link = conn->link;
-	uint64_t room = link->dg->room, least = 2 * RXD_DGRAM_MIN;
+	uint64_t all = room_of(link), one = link->dg->room / ONE_SHARE, least = 2 * RXD_DGRAM_MIN;
 	unsigned senders = link->active > link->active_before ? link->active : link->active_before;
 
-	if (conn->rtt.min > FAR_NS && room < FAR_WINDOW)
-		room = FAR_WINDOW;
+	if (conn->rtt.min > FAR_NS && one < FAR_WINDOW)
+		all = one = FAR_WINDOW;
 	if (rxd_conf.window)
-		room = rxd_conf.window;
-	room /= senders ? senders : 1;
-	return room > least ? room : least;
+		all = one = rxd_conf.window;
+	all /= senders ? senders : 1;
+	all = all < one ? all : one;
+	return all > least ? all : least;
 }
 
 /* A word to the peer when half of what it may send is used up. */
@@ -512,6 +528,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn,
 		return;
 	if (pkt->flags & RXD_F_PN) {
 		count_active(conn, now);
+		count_length(conn->link, pkt->len);
 		if (is_known(conn, pkt->pn)) {
 			conn->ack_now = true;
 		} else {

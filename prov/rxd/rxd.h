@@ -54,6 +54,8 @@ struct rxd_poller {
 	struct list doms;		/* struct rxd_dom */
 	struct list links;
 	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
+	uint64_t armed_seq;		/* the last before somebody slept */
+	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */
 	uint64_t app_polls;		/* prog->polls at the last poll */
 	bool app_active;		/* the last poll was the application's own */
 	unsigned until_look;		/* polls until the queues are looked at though nothing is expected */
@@ -92,6 +94,7 @@ struct rxd_link {
 	struct rxd_key key;		/* of our cookies */
 	struct hmap by_cid;		/* our id -> struct rxd_conn */
 	struct list conns;		/* connections that are not idle */
+	size_t mean;			/* length of what arrives */
 	/* who sends to us, counted by the tenth of a second */
 	uint64_t tick;
 	unsigned active, active_before;
@@ -212,6 +215,7 @@ struct rxd_conn {
 	struct rxd_ecn ecn;
 	uint64_t burst_pn;		/* first number of the burst in the making */
 	uint64_t burst_seq;		/* poll in which the last packet was sent */
+	unsigned burst_cnt;		/* how many there were since the poll before */
 
 	/* receiving */
 	uint64_t rcv_nxt;		/* all before is placed, held or thrown away */

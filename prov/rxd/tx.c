@@ -14,6 +14,7 @@
 
 #define GATHER_MAX 1024			/* payloads up to this go out as one piece with their head */
 #define PIECES_MAX 8			/* that are gathered */
+#define HEAD_SMALL 256			/* a first piece up to this does not travel as one */
 #define IDLE_TRIPS 4			/* round trips without a packet: the window is old news */
 
 /* ---- one datagram ---------------------------------------------------------------- */
@@ -103,6 +104,20 @@ static int flush(struct rxd_conn *conn)
 	return ret;
 }
 
+/* The first piece, an engine header most times, moves behind our own head; then there is
+ * room for another.   Returns how much of that the checksum covers.
+ */
+static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
+{
+	size_t len = iov[1].iov_len;
+
+	memcpy((uint8_t *) iov[0].iov_base + at, iov[1].iov_base, len);
+	iov[0].iov_len = at + len;
+	(*cnt_p)--;
+	memmove(iov + 1, iov + 2, *cnt_p * sizeof(*iov));
+	return rxd_conf.checksum ? at + len : at;
+}
+
 /* emit - @len bytes of the stream from @off on go into the burst; *len_p: how many
  * there was room for.   Returns true when it must be flushed before the next.
  */
@@ -119,7 +134,9 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	at = rxd_put_u64(head, at, off);
 	if (len > conn->mtu.now - at)
 		len = conn->mtu.now - at;
-	cnt = rxd_stream_slice(conn, off, len, iov + 1, len <= GATHER_MAX ? PIECES_MAX : pieces);
+	cnt = rxd_stream_slice(conn, off, len, iov + 1, len <= GATHER_MAX ? PIECES_MAX : pieces + 1);
+	if (cnt > pieces && len > GATHER_MAX && iov[1].iov_len > HEAD_SMALL)
+		cnt = pieces;
 	len = iov_total(iov + 1, cnt);
 	iov[0] = (struct iovec) { head, at };
 	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
@@ -130,6 +147,8 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 		iov[0].iov_len = at + len;
 		cnt = 0;
 		at = rxd_conf.checksum ? at + len : at;
+	} else if (iov[1].iov_len <= HEAD_SMALL) {
+		at = join_first(iov, &cnt, at);
 	}
 	rxd_seal(head, at, iov + 1, rxd_conf.checksum ? cnt : 0);
 	acknowledged(conn);
@@ -277,7 +296,7 @@ static int push_bursts(struct rxd_conn *conn, uint64_t now)
 	while (ret >= 0 && conn->state == RXD_READY && total < RXD_QUANTUM) {
 		ret = 0;
 		begin_burst(conn);
-		while (!ret && conn->state == RXD_READY && total < RXD_QUANTUM) {
+		while (!ret && conn->state == RXD_READY) {
 			len = 0;
 			ret = push_one(conn, now, &len);
 			total += len;
@@ -321,16 +340,37 @@ bool rxd_tx_idle(const struct rxd_conn *conn)
 
 /* ---- the link's send ------------------------------------------------------------------- */
 
-/* in_burst - will something else be sent before this has to leave?  Yes in the
- * middle of a poll, or if the caller says so, or if the application, which polls
- * by itself, has sent on this connection since its last poll.
+#define AWAKE 8				/* polls within which somebody has slept of late */
+
+/* is_one_of_many - has the application sent on this connection since its last poll?  Or,
+ * if it sleeps between its polls, did it send more than once before that?  Who spins has
+ * a processor, and gains when the first leaves while it makes the second.
  */
-static bool in_burst(const struct rxd_conn *conn, const struct eng_pkt *pkt)
+static bool is_one_of_many(struct rxd_conn *conn)
 {
 	const struct rxd_poller *poller = conn->link->poller;
+	uint64_t seq = poller->seq;
+	bool bursty = conn->burst_cnt > 1 && seq - poller->armed_seq <= AWAKE;
 
-	return poller->polling || pkt->flags & ENG_PKT_MORE ||
-	       (conn->burst_seq == poller->seq && poller->app_active);
+	if (conn->burst_seq == seq) {
+		conn->burst_cnt++;
+		return true;
+	}
+	conn->burst_seq = seq;
+	conn->burst_cnt = 1;
+	return bursty;
+}
+
+/* in_burst - will something else be sent before this has to leave?  Yes in the
+ * middle of a poll, or if the caller says so, or if it is one of many of an application
+ * that polls by itself.
+ */
+static bool in_burst(struct rxd_conn *conn, const struct eng_pkt *pkt)
+{
+	const struct rxd_poller *poller = conn->link->poller;
+	bool many = is_one_of_many(conn);
+
+	return poller->polling || pkt->flags & ENG_PKT_MORE || (many && poller->app_active);
 }
 
 int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
@@ -340,7 +380,6 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 
 	if (conn->shut)
 		return -FI_ENOTCONN;
-	conn->burst_seq = conn->link->poller->seq;
 	pkt->link_priv = rxd_frame(pkt->hdr_len, pkt->len);
 	if (rxd_stream_copy(conn, pkt))
 		ret = 1;
