@@ -181,6 +181,7 @@ static void side_open(struct side *s, const char *ns, uint16_t port)
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->prov_name = strdup(conf.prov);
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	ret = fi_getinfo(FI_VERSION(2, 0), own_address(ns), port ? service : NULL, FI_SOURCE, hints,
 			 &s->info);
