@@ -104,11 +104,11 @@ static int poll_ready(struct udp_poller *p, unsigned budget)
 	return done;
 }
 
-/* While another socket is busy, a quiet one is asked every fourth time. */
+/* While another socket is busy, a quiet one is asked now and then. */
 static bool may_skip(const struct udp_poller *p, const struct udp_sock *sock)
 {
 	return p->round - p->last < UDP_RECENT && p->round - sock->last > UDP_RECENT &&
-	       p->round % 4;
+	       p->round % UDP_QUIET;
 }
 
 static int poll_each(struct udp_poller *p, unsigned budget)

@@ -33,6 +33,7 @@
 #define UDP_DIRECT 4		/* sockets of a poller that are tried one by one; more go through epoll */
 #define UDP_HOT 64		/* so many sends in a row to one peer make it hot */
 #define UDP_RECENT 64		/* polls after which a socket without a datagram is a quiet one */
+#define UDP_QUIET 16		/* so often a quiet one is asked all the same */
 #define UDP_RCVBUF (4u << 20)	/* asked for; the system cuts it (net.core.rmem_max) */
 #define UDP_SNDBUF (1u << 20)
 
