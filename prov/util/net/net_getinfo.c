@@ -100,25 +100,6 @@ static int nic_for(struct query *q, const struct net_cand *cand, struct fid_nic 
 	return ret ? ret : fi_control(&(*first)->fid, FI_DUP, nic_p);
 }
 
-/* nic_fits - a name in hints->nic must be this device's; a zeroed nic asks for nothing. */
-static bool nic_fits(const struct query *q, const struct offer *offer,
-		     const struct obj_label *label)
-{
-	const struct fi_info *hints = q->hints;
-	const char *name;
-	char type[32];
-
-	if (!hints || !hints->nic || !hints->nic->device_attr)
-		return true;
-	name = hints->nic->device_attr->name;
-	if (!name || !strcmp(name, offer->domain.name))
-		return true;
-	fi_tostr_r(type, sizeof(type), &offer->ep.type, FI_TYPE_EP_TYPE);
-	obj_explain(q->np->prov, label, type, "nic->device_attr->name", name,
-		    offer->domain.name);
-	return false;
-}
-
 /* try_one - add the answer, if the hints admit one. */
 static int try_one(struct query *q, size_t no, struct net_cand *cand)
 {
@@ -134,8 +115,6 @@ static int try_one(struct query *q, size_t no, struct net_cand *cand)
 		net_addr_text(&cand->src.sa, text);
 	label.domain = offer.domain.name;
 	label.addr = text;
-	if (!nic_fits(q, &offer, &label))
-		return 0;
 	ret = obj_check_info(np->prov, &offer.info, np->limits, q->hints,
 			     q->version, &label, &info);
 	if (ret)

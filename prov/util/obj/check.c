@@ -204,6 +204,9 @@ static int check_identity(const struct check *ck)
 	if (!ret && hints->domain_attr)
 		ret = check_name(ck, "domain_attr->name", hints->domain_attr->name,
 				 offer->domain_attr->name);
+	if (!ret && hints->nic && hints->nic->device_attr)	/* devices and domains share names */
+		ret = check_name(ck, "nic->device_attr->name", hints->nic->device_attr->name,
+				 offer->domain_attr->name);
 	if (!ret && !format_fits(hints->addr_format, offer->addr_format))
 		ret = refuse_value(ck, "addr_format", FI_TYPE_ADDR_FORMAT,
 				   hints->addr_format, offer->addr_format);

@@ -284,6 +284,23 @@ static void test_names(void **state)
 	assert_no(f, "fabric_attr->name", "292.0.2.0/24");
 }
 
+static void test_nic(void **state)
+{
+	struct fi_device_attr dev = { .name = NULL };
+	struct fid_nic nic = { .device_attr = NULL };
+	struct fixture *f = *state;
+
+	f->hints->nic = &nic;
+	assert_yes(f);
+	nic.device_attr = &dev;
+	assert_yes(f);
+	dev.name = (char *) "eth0";
+	assert_yes(f);
+	dev.name = (char *) "eth1";
+	assert_no(f, "nic->device_attr->name", "eth1");
+	f->hints->nic = NULL;
+}
+
 /* Programs compare these with what they asked for. */
 static void test_models_are_echoed(void **state)
 {
@@ -645,7 +662,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_no_hints), T(test_zeroed_and_sparse_hints), T(test_caps),
 		T(test_context_caps), T(test_mode), T(test_required_mode_without_hints),
-		T(test_addr_format), T(test_names), T(test_models_are_echoed),
+		T(test_addr_format), T(test_names), T(test_nic), T(test_models_are_echoed),
 		T(test_manual_only), T(test_maxima), T(test_sizes_of_the_answer),
 		T(test_shared_contexts), T(test_tag_format), T(test_auth_keys),
 		T(test_handle), T(test_mr_mode), T(test_check_only),
