@@ -40,11 +40,11 @@ struct rxd_sent {
 
 struct rxd_loss {
 	struct rxd_sent *ring;	/* packet n at ring[n & mask]; NULL: nothing is under way */
-	uint32_t mask;
 	uint64_t base;		/* oldest number remembered */
 	uint64_t next;		/* number of the next packet */
 	uint64_t largest;	/* highest acknowledged, + 1; 0: none */
 	uint64_t out_bytes;	/* datagrams in RXD_SENT_OUT, without path probes */
+	uint32_t mask;
 	uint32_t out_cnt;
 	uint32_t reo_steps;	/* quarters of a round trip that reordering may take */
 	bool reordered;		/* seen on this path */

@@ -176,13 +176,19 @@ struct rxd_call {
 struct rxd_conn {
 	enum rxd_state state;
 	int err;			/* FAILED: positive FI_E* */
-	bool clean_end;			/* FAILED: the peer closed in good order */
-	bool was_call;			/* FAILED while it was CALLING */
-	bool confirmed;			/* the peer has our id */
-	bool want_shut;			/* the end of our stream comes behind what is queued */
-	bool shut;			/* it has its place */
-	bool ended;			/* the end of theirs is here */
-	bool announce;			/* READY, and the engine is still to be told */
+	bool clean_end : 1;		/* FAILED: the peer closed in good order */
+	bool was_call : 1;		/* FAILED while it was CALLING */
+	bool confirmed : 1;		/* the peer has our id */
+	bool want_shut : 1;		/* the end of our stream comes behind what is queued */
+	bool shut : 1;			/* it has its place */
+	bool ended : 1;			/* the end of theirs is here */
+	bool announce : 1;		/* READY, and the engine is still to be told */
+	bool burst_ect : 1;		/* sending: the burst in the making is marked */
+	bool is_paused : 1;		/* the engine has no memory for the next packet */
+	bool ack_now : 1;		/* an acknowledgement should leave */
+	bool was_ce : 1;		/* the last packet came through a long queue */
+	uint16_t stash_len;
+	unsigned burst_cnt;		/* packets sent since the poll before @burst_seq */
 	struct rxd_link *link;		/* NULL: never used yet */
 	uint64_t cid, peer_cid;
 	uint64_t serial;		/* of @cid */
@@ -215,7 +221,6 @@ struct rxd_conn {
 	struct rxd_ecn ecn;
 	uint64_t burst_pn;		/* first number of the burst in the making */
 	uint64_t burst_seq;		/* poll in which the last packet was sent */
-	unsigned burst_cnt;		/* how many there were since the poll before */
 
 	/* receiving */
 	uint64_t rcv_nxt;		/* all before is placed, held or thrown away */
@@ -225,13 +230,8 @@ struct rxd_conn {
 	uint64_t largest_ns;		/* when the highest arrived */
 	uint64_t ack_since_ns;		/* when the first of @ack_cnt arrived */
 	uint64_t tick;			/* when it was last counted as active */
-	bool burst_ect;			/* sending: the burst in the making is marked */
-	bool is_paused;			/* the engine has no memory for the next packet */
 	uint32_t ack_cnt;		/* packets that wait for an acknowledgement */
-	bool ack_now;			/* and it should leave */
-	bool was_ce;			/* the last packet came through a long queue */
 	uint16_t ect_cnt, ce_cnt;	/* packets by codepoint, as struct rxd_ack has them */
-	uint16_t stash_len;
 	uint8_t *stash;			/* beginning of a frame; NULL: none */
 	struct rxd_body *body;		/* NULL: between packets */
 	struct list early;
