@@ -94,7 +94,7 @@ check_PROGRAMS += $(fabtests_programs)
 
 fabtests_tests = fabtests/all_rxd_test fabtests/all_rxm_test fabtests/all_shm_test \
 	fabtests/all_tcp_test fabtests/all_udp_test fabtests/compare_test \
-	fabtests/hosts_test fabtests/runner_test fabtests/system_test
+	fabtests/hooks_test fabtests/hosts_test fabtests/runner_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)
 TESTS += $(fabtests_tests)
 EXTRA_DIST += \

@@ -14,9 +14,6 @@ prov_hook_libhook_la_SOURCES = \
 	prov/hook/profile.c \
 	prov/hook/trace.c
 
-dist_check_SCRIPTS += prov/hook/quick_test
-TESTS += prov/hook/quick_test
-
 if HAVE_CMOCKA
 check_PROGRAMS += prov/hook/hook_test
 TESTS += prov/hook/hook_test
