@@ -9,6 +9,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
@@ -117,12 +118,32 @@ static type table##_##slot params						\
 	return ret;								\
 }
 
+/* What failed, and why, is what a reader of the log looks for. */
+#define READERR(table, name, at, entry)						\
+static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t flags)	\
+{										\
+	BEGIN(ssize_t, table, readerr, at, 0,					\
+	      (#table " %p" HOOK_FLAGS, (void *) queue, flags))			\
+	ret = real->readerr(queue, buf, flags);					\
+	if (ret > 0 && hook_wants_text(&call))					\
+		hook_more(&call, ": " CONTEXT_##table ", err %d (%s), provider's %d",	\
+			  WHICH_##table, buf->err, fi_strerror(buf->err),	\
+			  buf->prov_errno);					\
+	hook_leave(&call, ret);							\
+	return ret;								\
+}
+#define CONTEXT_cq "context %p"
+#define WHICH_cq buf->op_context
+#define CONTEXT_eq "object %p"
+#define WHICH_eq (void *) buf->fid
+
 #define FID(kind, slot, name)
 
 #include "calls.def"
 
 #undef CALL
 #undef OPEN
+#undef READERR
 #undef FID
 
 static int fid_close(struct fid *fid)
@@ -136,9 +157,12 @@ static int fid_close(struct fid *fid)
 	if (hook_wants_text(&call))
 		hook_text(&call, "object %p", (void *) fid);
 	hook_start(&call);
+	hook_closing(t->obj, true);
 	ret = real->close(fid);
 	hook_leave(&call, ret);
-	if (!ret)
+	if (ret)
+		hook_closing(t->obj, false);
+	else
 		hook_gone(t->obj);
 	return ret;
 }
@@ -201,10 +225,12 @@ void hook_fill_tables(void)
 {
 #define CALL(kind, type, table, slot, ...) table##_hooks.slot = table##_##slot;
 #define OPEN(kind, type, table, slot, ...) table##_hooks.slot = table##_##slot;
+#define READERR(table, name, at, entry) table##_hooks.readerr = table##_readerr;
 #define FID(kind, slot, name)
 #include "calls.def"
 #undef CALL
 #undef OPEN
+#undef READERR
 #undef FID
 }
 

@@ -34,10 +34,12 @@ enum hook_kind {
 enum hook_fn {
 #define CALL(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
 #define OPEN(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
+#define READERR(table, name, at, entry) HOOK_FN_##table##_readerr,
 #define FID(kind, slot, name) HOOK_FN_fid_##slot,
 #include "calls.def"
 #undef CALL
 #undef OPEN
+#undef READERR
 #undef FID
 	HOOK_FN_CNT
 };

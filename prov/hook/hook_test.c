@@ -184,7 +184,7 @@ static void use(struct world *w)
 	assert_int_equal(fi_cntr_wait(w->cntr, 1, 10000), 0);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests ------------------------------------------------------------------------- */
 
 static void trace_shows_calls(void **state)
 {
@@ -216,6 +216,27 @@ static void failed_calls_say_why(void **state)
 	open_world(&w, "tcp", "trace");
 	assert_int_equal(fi_close(&w.domain->fid), -FI_EBUSY);
 	must_say("= -16, Device or resource busy");
+	close_world(&w);
+}
+
+/* An error that is read tells what failed and why. */
+static void failed_transfers_say_why(void **state)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct world w;
+	char in[8], line[128];
+	ssize_t ret;
+
+	open_world(&w, "tcp", "trace");
+	assert_int_equal(fi_recv(w.ep, in, 8, NULL, FI_ADDR_UNSPEC, &line), 0);
+	assert_int_equal(fi_cancel(&w.ep->fid, &line), 0);
+	while ((ret = fi_cq_readerr(w.cq, &err, 0)) == -FI_EAGAIN)
+		;
+	assert_int_equal(ret, 1);
+	assert_int_equal(err.err, FI_ECANCELED);
+	snprintf(line, sizeof(line), ": context %p, err %d (%s)", err.op_context, err.err,
+		 fi_strerror(err.err));
+	must_say(line);
 	close_world(&w);
 }
 
@@ -330,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trace_shows_calls),
 		cmocka_unit_test(failed_calls_say_why),
+		cmocka_unit_test(failed_transfers_say_why),
 		cmocka_unit_test(profile_counts),
 		cmocka_unit_test(perf_measures),
 		cmocka_unit_test(several_at_once),

@@ -50,14 +50,23 @@ void hook_object(struct hook_obj *parent, struct fid *fid);
 /* hook_again - a provider may have changed tables of @obj's while it was enabled. */
 void hook_again(struct hook_obj *obj);
 
+/* hook_closing - @obj is about to be closed, or (false) could not be.  While a fabric is
+ * closed, another may be opened at its address.
+ */
+void hook_closing(struct hook_obj *obj, bool closing);
+
 /* hook_gone - @obj was closed; its fid is no more. */
 void hook_gone(struct hook_obj *obj);
 
-/* A call's two ends.  hook_text() belongs between enter and start, if hook_wants_text(). */
+/* A call's two ends.  hook_text() belongs between enter and start,
+ * hook_more() before leave, both if hook_wants_text(). */
 void hook_enter(struct hook_call *call, const struct hook_obj *obj, enum hook_fn fn,
 		size_t bytes);
 bool hook_wants_text(const struct hook_call *call);
 void hook_text(struct hook_call *call, const char *fmt, ...) FI_FORMAT_PRINTF(2, 3);
+
+/* hook_more - what the call has stored, behind its arguments. */
+void hook_more(struct hook_call *call, const char *fmt, ...) FI_FORMAT_PRINTF(2, 3);
 void hook_start(struct hook_call *call);
 void hook_leave(struct hook_call *call, int64_t ret);
 

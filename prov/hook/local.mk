@@ -15,9 +15,13 @@ prov_hook_libhook_la_SOURCES = \
 	prov/hook/trace.c
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/hook/hook_test
-TESTS += prov/hook/hook_test
+check_PROGRAMS += prov/hook/hook_test prov/hook/object_test
+TESTS += prov/hook/hook_test prov/hook/object_test
 prov_hook_hook_test_SOURCES = prov/hook/hook_test.c
 prov_hook_hook_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_hook_hook_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_hook_object_test_SOURCES = prov/hook/object_test.c
+prov_hook_object_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_hook_object_test_LDADD = prov/hook/libhook.la $(prov_util_libs) src/libfabric.la \
+	$(CMOCKA_LIBS)
 endif

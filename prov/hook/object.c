@@ -21,6 +21,7 @@ struct hook_set {
 	struct list kept;		/* passive endpoints, whose close is not seen */
 	unsigned cnt;
 	bool text;
+	bool closing;			/* the fabric may be gone, and its address another's */
 	const struct hook_watcher *watcher[HOOK_WATCHERS];
 	void *state[HOOK_WATCHERS];
 };
@@ -191,17 +192,32 @@ void hook_gone(struct hook_obj *obj)
 
 /* ---- fabrics ----------------------------------------------------------------------------- */
 
+/* find - of two at one address the one that is not being closed. */
 static struct hook_set *find(const struct fid *fid)
 {
+	struct hook_set *set, *closing = NULL;
 	struct list *at;
-	struct hook_set *set;
 
 	for (at = sets.next; at != &sets; at = at->next) {
 		set = container_of(at, struct hook_set, entry);
-		if (set->fabric->obj->fid == fid)
+		if (set->fabric->obj->fid != fid)
+			continue;
+		if (!set->closing)
 			return set;
+		closing = set;
 	}
-	return NULL;
+	return closing;
+}
+
+void hook_closing(struct hook_obj *obj, bool closing)
+{
+	struct hook_set *set = obj->set;
+
+	if (!set->fabric || set->fabric->obj != obj)
+		return;
+	pthread_mutex_lock(&lock);
+	set->closing = closing;
+	pthread_mutex_unlock(&lock);
 }
 
 struct hook_table *hook_fid_table(struct fid *fid)
@@ -263,7 +279,7 @@ int hook_fabric(const struct hook_watcher *watcher, struct fi_fabric_attr *attr,
 	pthread_once(&tables_once, hook_fill_tables);
 	pthread_mutex_lock(&lock);
 	set = find(&attr->fabric->fid);
-	if (!set)
+	if (!set || set->closing)
 		set = set_new(attr->fabric);
 	if (set)
 		ret = watch(set, watcher, attr->prov_name);
@@ -286,10 +302,12 @@ static const struct {
 } fns[] = {
 #define CALL(kind, type, table, slot, name, ...) { name, HOOK_##kind },
 #define OPEN(kind, type, table, slot, name, ...) { name, HOOK_##kind },
+#define READERR(table, name, at, entry) { name, HOOK_POLL },
 #define FID(kind, slot, name) { name, HOOK_##kind },
 #include "calls.def"
 #undef CALL
 #undef OPEN
+#undef READERR
 #undef FID
 };
 
@@ -330,6 +348,16 @@ void hook_text(struct hook_call *call, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	vsnprintf(call->text, sizeof(call->text), fmt, ap);
+	va_end(ap);
+}
+
+void hook_more(struct hook_call *call, const char *fmt, ...)
+{
+	size_t len = strlen(call->text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(call->text + len, sizeof(call->text) - len, fmt, ap);
 	va_end(ap);
 }
 

@@ -17,9 +17,11 @@
 #include "base/provider.h"
 #include "hook.h"
 
+#define COUNTS 64		/* counters; more of them share places */
+
 struct trace {
 	_Atomic uint64_t idle;		/* calls that found nothing since the last line */
-	_Atomic uint64_t count;		/* what the last fi_cntr_read of the last counter was */
+	_Atomic uint64_t counts[COUNTS];	/* what counters were when last read */
 	char *fabric;			/* the provider's name */
 };
 
@@ -87,8 +89,10 @@ static void trace_enter(void *state, struct hook_call *call, uint64_t *mark)
 /* unchanged - a counter that stands where it stood tells nothing. */
 static bool unchanged(struct trace *trace, const struct hook_call *call)
 {
+	size_t place = ((uintptr_t) call->fid / 64 * 2 + call->fn) % COUNTS;
+
 	return (call->fn == HOOK_FN_cntr_read || call->fn == HOOK_FN_cntr_readerr) &&
-	       atomic_exchange_explicit(&trace->count, (uint64_t) call->ret,
+	       atomic_exchange_explicit(&trace->counts[place], (uint64_t) call->ret,
 					memory_order_relaxed) == (uint64_t) call->ret;
 }
 
