@@ -85,9 +85,14 @@ static const struct fi_ops_mr *mr_ops(const struct fid *fid)
 
 #define LIST(...) __VA_ARGS__
 
+/* Who is called: a hook that stands in the provider's place, or the provider. */
+#define CALLEE(t, type, slot)							\
+	((t)->instead && ((const type *) (t)->instead)->slot ?			\
+	 (const type *) (t)->instead : (const type *) (t)->real)
+
 #define BEGIN(type, table, slot, at, bytes, text)				\
 	struct hook_table *t = hook_table_of(at);				\
-	const struct fi_ops_##table *real = t->real;				\
+	const struct fi_ops_##table *real = CALLEE(t, struct fi_ops_##table, slot);	\
 	struct hook_call call;							\
 	type ret;								\
 										\
@@ -149,7 +154,7 @@ static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t f
 static int fid_close(struct fid *fid)
 {
 	struct hook_table *t = hook_fid_table(fid);
-	const struct fi_ops *real = t->real;
+	const struct fi_ops *real = CALLEE(t, struct fi_ops, close);
 	struct hook_call call;
 	int ret;
 
@@ -170,7 +175,7 @@ static int fid_close(struct fid *fid)
 static int fid_bind(struct fid *fid, struct fid *other, uint64_t flags)
 {
 	struct hook_table *t = hook_fid_table(fid);
-	const struct fi_ops *real = t->real;
+	const struct fi_ops *real = CALLEE(t, struct fi_ops, bind);
 	struct hook_call call;
 	int ret;
 
@@ -187,7 +192,7 @@ static int fid_bind(struct fid *fid, struct fid *other, uint64_t flags)
 static int fid_control(struct fid *fid, int command, void *arg)
 {
 	struct hook_table *t = hook_fid_table(fid);
-	const struct fi_ops *real = t->real;
+	const struct fi_ops *real = CALLEE(t, struct fi_ops, control);
 	struct hook_call call;
 	int ret;
 

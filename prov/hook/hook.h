@@ -65,6 +65,7 @@ struct hook_watcher {
 	void *(*open)(const char *fabric);
 	/* the fabric is closed; frees @state */
 	void (*close)(void *state);
+	/* both or neither */
 	void (*enter)(void *state, struct hook_call *call, uint64_t *mark);
 	void (*leave)(void *state, struct hook_call *call, uint64_t mark);
 };

@@ -339,7 +339,7 @@ static void hooks_are_listed_not_offered(void **state)
 	for (i = info; i; i = i->next)
 		hooks += !strncmp(i->fabric_attr->prov_name, "ofi_hook_", 9);
 	fi_freeinfo(info);
-	assert_int_equal(hooks, 3);
+	assert_int_equal(hooks, 4);
 	assert_int_equal(fi_getinfo(FI_VERSION(2, 0), NULL, NULL, 0, NULL, &info), 0);
 	for (i = info; i; i = i->next)
 		assert_null(strstr(i->fabric_attr->prov_name, "hook"));

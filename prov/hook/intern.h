@@ -11,13 +11,15 @@
 struct hook_obj {
 	struct hook_set *set;
 	struct fid *fid;
-	unsigned table_cnt;
+	void *own;		/* of a hook that changes what calls do; else NULL */
+	void (*own_free)(void *own);
 };
 
 /* Stands before each copied table. */
 struct hook_table {
 	struct hook_obj *obj;
 	const void *real;	/* the provider's */
+	const void *instead;	/* a hook's: slots in it are called in the provider's place */
 };
 
 /* Which pointer of an object goes to which table, and what is put into the copy. */
@@ -42,10 +44,26 @@ static inline struct hook_table *hook_table_of(const void *ops)
 /* hook_fid_table - the same for the table of close, bind and control. */
 struct hook_table *hook_fid_table(struct fid *fid);
 
-/* hook_object - hook a new object under @parent's fabric.  Without memory it stays
- * unwatched, and the log says so.
+/* hook_object - hook a new object under @parent's fabric; one that is hooked stays as it is.
+ * Returns it, or NULL: of no class that is hooked; or no memory, then the log says so.
  */
-void hook_object(struct hook_obj *parent, struct fid *fid);
+struct hook_obj *hook_object(struct hook_obj *parent, struct fid *fid);
+
+/* hook_obj_of - what stands behind an object that is hooked.
+ * hook_obj_at - the same, or NULL for one that is not.
+ */
+static inline struct hook_obj *hook_obj_of(struct fid *fid)
+{
+	return hook_fid_table(fid)->obj;
+}
+struct hook_obj *hook_obj_at(struct fid *fid);
+
+/* hook_instead - functions of @ops are called in place of the provider's, by the pointer
+ * to a table at offset @at of the object.  They find the provider's in
+ * hook_table_of(...)->real, and what is theirs in obj->own.
+ * Threading: before the object is used.
+ */
+void hook_instead(struct hook_obj *obj, size_t at, const void *ops);
 
 /* hook_again - a provider may have changed tables of @obj's while it was enabled. */
 void hook_again(struct hook_obj *obj);

@@ -7,6 +7,12 @@ noinst_LTLIBRARIES += prov/hook/libhook.la
 builtin_prov_libs += prov/hook/libhook.la
 prov_hook_libhook_la_SOURCES = \
 	prov/hook/calls.c \
+	prov/hook/fate.c \
+	prov/hook/fate.h \
+	prov/hook/fault.c \
+	prov/hook/fault.h \
+	prov/hook/fault_cq.c \
+	prov/hook/fault_msg.c \
 	prov/hook/hook.h \
 	prov/hook/intern.h \
 	prov/hook/object.c \
@@ -15,8 +21,17 @@ prov_hook_libhook_la_SOURCES = \
 	prov/hook/trace.c
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/hook/hook_test prov/hook/object_test
-TESTS += prov/hook/hook_test prov/hook/object_test
+hook_tests = prov/hook/fate_test prov/hook/fault_test prov/hook/hook_test \
+	prov/hook/object_test
+check_PROGRAMS += $(hook_tests)
+TESTS += $(hook_tests)
+prov_hook_fate_test_SOURCES = prov/hook/fate_test.c
+prov_hook_fate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_hook_fate_test_LDADD = prov/hook/libhook.la $(prov_util_libs) src/libfabric.la \
+	$(CMOCKA_LIBS)
+prov_hook_fault_test_SOURCES = prov/hook/fault_test.c prov/udp/world.h
+prov_hook_fault_test_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/prov $(CMOCKA_CFLAGS)
+prov_hook_fault_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 prov_hook_hook_test_SOURCES = prov/hook/hook_test.c
 prov_hook_hook_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_hook_hook_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)

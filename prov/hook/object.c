@@ -135,24 +135,53 @@ static struct hook_obj *obj_new(struct hook_set *set, struct fid *fid)
 	return &record->obj;
 }
 
-void hook_object(struct hook_obj *parent, struct fid *fid)
+/* hook_obj_at - an alias has the tables of the object that it is one of, until it is
+ * hooked itself.
+ */
+struct hook_obj *hook_obj_at(struct fid *fid)
+{
+	const struct hook_shape *shape = hook_shapes(fid->fclass);
+	struct hook_obj *obj;
+
+	if (!shape || shape->at != offsetof(struct fid, ops) ||
+	    provider_table(fid->ops, shape) == fid->ops)
+		return NULL;
+	obj = hook_table_of(fid->ops)->obj;
+	return obj->fid == fid ? obj : NULL;
+}
+
+struct hook_obj *hook_object(struct hook_obj *parent, struct fid *fid)
 {
 	struct hook_set *set = parent->set;
 	struct hook_obj *obj;
 
 	if (!hook_shapes(fid->fclass))
-		return;
+		return NULL;
+	obj = hook_obj_at(fid);
+	if (obj)
+		return obj;
 	obj = obj_new(set, fid);
 	if (!obj) {
 		FI_WARN(set->watcher[0]->prov, FI_LOG_FABRIC, "no memory to watch a new object: "
 			"its calls are not seen\n");
-		return;
+		return NULL;
 	}
 	if (fid->fclass != FI_CLASS_PEP)
-		return;
+		return obj;
 	pthread_mutex_lock(&lock);
 	list_add_tail(&container_of(obj, struct record, obj)->kept, &set->kept);
 	pthread_mutex_unlock(&lock);
+	return obj;
+}
+
+void hook_instead(struct hook_obj *obj, size_t at, const void *ops)
+{
+	const struct hook_shape *shape = hook_shapes(obj->fid->fclass);
+	struct hook_table *t = first_table(obj);
+
+	for (; shape->at != at; shape++)
+		t = (struct hook_table *) ((char *) t + room_for(shape));
+	t->instead = ops;
 }
 
 void hook_again(struct hook_obj *obj)
@@ -187,6 +216,8 @@ void hook_gone(struct hook_obj *obj)
 		pthread_mutex_unlock(&lock);
 		set_free(set);
 	}
+	if (obj->own_free)
+		obj->own_free(obj->own);
 	free(container_of(obj, struct record, obj));
 }
 
@@ -367,7 +398,8 @@ void hook_start(struct hook_call *call)
 	unsigned i;
 
 	for (i = 0; i < set->cnt; i++)
-		set->watcher[i]->enter(set->state[i], call, &call->mark[i]);
+		if (set->watcher[i]->enter)
+			set->watcher[i]->enter(set->state[i], call, &call->mark[i]);
 }
 
 /* Inside out, so that what one watcher takes is not in what another measures. */
@@ -378,5 +410,6 @@ void hook_leave(struct hook_call *call, int64_t ret)
 
 	call->ret = ret;
 	while (i--)
-		set->watcher[i]->leave(set->state[i], call, call->mark[i]);
+		if (set->watcher[i]->leave)
+			set->watcher[i]->leave(set->state[i], call, call->mark[i]);
 }

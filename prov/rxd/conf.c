@@ -122,23 +122,6 @@ static void define_congestion(void)
 		"parameter CONGESTION is ignored, it must be cubic, bbr or newreno\n");
 }
 
-static void define_fault(void)
-{
-	const char *why;
-	char *text;
-
-	fi_param_define(rxd_conf.prov, "FAULT", FI_PARAM_STRING,
-			"for tests: percent of the datagrams sent that are lost, doubled, reordered "
-			"or damaged, and milliseconds that each is late, such as "
-			"drop=5,dup=1,reorder=10,corrupt=0.5,delay=10,seed=7 (default: none)");
-	if (fi_param_get_str(rxd_conf.prov, "FAULT", &text) || !text)
-		return;
-	why = rxd_fault_read(&rxd_conf.fault, text);
-	if (why)
-		FI_WARN(rxd_conf.prov, FI_LOG_CORE, "parameter FAULT is ignored from '%s' on: write "
-			"drop=5,dup=1,reorder=10,corrupt=0.5,delay=10,seed=7 or a part of that\n", why);
-}
-
 void rxd_conf_define(void)
 {
 	size_t i;
@@ -149,5 +132,4 @@ void rxd_conf_define(void)
 		read_param(&params[i]);
 	}
 	define_congestion();
-	define_fault();
 }

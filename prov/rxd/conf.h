@@ -11,7 +11,6 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "cc.h"
-#include "fault.h"
 
 struct rxd_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
@@ -27,7 +26,6 @@ struct rxd_conf {
 	size_t tx_size, rx_size;	/* default queue sizes */
 	enum rxd_cc_kind cc;
 	int tolerance;			/* percent that a line may lose by itself */
-	struct rxd_fault fault;		/* for tests: a bad network */
 };
 
 extern struct rxd_conf rxd_conf;

@@ -38,15 +38,6 @@ struct rxbuf {
 	size_t size;
 };
 
-/* rxd_conf.fault: a datagram that is late. */
-struct late {
-	struct list node;	/* on port->late, by time */
-	uint64_t due_ns;
-	uint8_t to[RXD_ADDR_MAX];	/* it may be forgotten until then */
-	size_t len;
-	uint8_t data[];
-};
-
 struct port {
 	struct rxd_dg dg;	/* first */
 	struct fid_ep *ep;
@@ -57,10 +48,6 @@ struct port {
 	struct rxbuf *bufs;
 	uint8_t *mem;
 	struct fid_mr *mem_mr;	/* NULL where the domain below wants none */
-	uint8_t *held;		/* rxd_conf.fault: a datagram that waits for the next, and room */
-	size_t held_len;
-	fi_addr_t held_to;
-	struct list late;	/* struct late */
 };
 
 uint64_t rxd_dg_now(void)
@@ -80,11 +67,6 @@ uint64_t rxd_dg_random(void)
 	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
 		;
 	return bits;
-}
-
-static struct late *late_of(struct list *node)
-{
-	return container_of(node, struct late, node);
 }
 
 static struct port *port_of(struct rxd_dg *dg)
@@ -204,10 +186,7 @@ static int port_open(struct port *port, struct fi_info *info)
 static void port_free(struct port *port)
 {
 	struct rxd_dom *dom = port->dg.dom;
-	struct list *node;
 
-	while ((node = list_pop(&port->late)))
-		free(late_of(node));
 	list_del(&port->dg.node);
 	if (port->ep)
 		fi_close(&port->ep->fid);
@@ -217,7 +196,6 @@ static void port_free(struct port *port)
 		rxd_dom_put(dom);
 	free(port->bufs);
 	free(port->mem);
-	free(port->held);
 	free(port);
 }
 
@@ -236,7 +214,6 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 		goto out;
 	list_init(&port->dg.node);
 	list_init(&port->unposted);
-	list_init(&port->late);
 	port->dg.owner = owner;
 	if (!ret)
 		ret = port_open(port, lower);
@@ -293,7 +270,7 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 	return ret;
 }
 
-static int send_now(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
+int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	struct port *port = port_of(dg);
 	struct fi_msg msg = { .msg_iov = iov, .iov_count = cnt, .addr = to };
@@ -308,100 +285,6 @@ static int send_now(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, si
 		ret = (int) fi_sendmsg(port->ep, &msg, FI_INJECT);
 	dg->blocked = ret == -FI_EAGAIN;
 	return ret;
-}
-
-/* Now, or as late as the fault makes it. */
-static int send_later(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov)
-{
-	size_t room = RXD_ADDR_MAX;
-	struct late *late;
-
-	if (rxd_conf.fault.delay <= 0)
-		return send_now(dg, to, iov, 1);
-	late = malloc(sizeof(*late) + iov->iov_len);
-	if (!late)
-		return -FI_EAGAIN;
-	if (fi_av_lookup(dg->dom->av, to, late->to, &room)) {
-		free(late);
-		return -FI_EINVAL;
-	}
-	late->due_ns = rxd_dg_now() + (uint64_t) (rxd_conf.fault.delay * CLOCK_NS_PER_MS);
-	late->len = iov->iov_len;
-	memcpy(late->data, iov->iov_base, late->len);
-	list_add_tail(&late->node, &port_of(dg)->late);
-	return 0;
-}
-
-static void send_late(struct port *port, uint64_t now)
-{
-	struct iovec iov;
-	struct late *late;
-	fi_addr_t to;
-	int ret;
-
-	while (!list_empty(&port->late) && late_of(port->late.next)->due_ns <= now) {
-		late = late_of(port->late.next);
-		iov = (struct iovec) { late->data, late->len };
-		ret = rxd_dg_peer(&port->dg, late->to, &to);
-		if (!ret) {
-			ret = send_now(&port->dg, to, &iov, 1);
-			rxd_dg_forget(&port->dg, to);
-		}
-		if (ret == -FI_EAGAIN)
-			return;
-		list_del(&late->node);
-		free(late);
-	}
-}
-
-/* One whose turn comes behind the next. */
-static void send_held(struct port *port)
-{
-	struct iovec iov = { port->held, port->held_len };
-
-	port->held_len = 0;
-	send_later(&port->dg, port->held_to, &iov);
-}
-
-static int send_badly(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
-{
-	struct rxd_fault *fault = &rxd_conf.fault;
-	struct port *port = port_of(dg);
-	unsigned fate = rxd_fault_draw(fault);
-	struct iovec one;
-	int ret = 0;
-
-	if (fate & RXD_FATE_DROP)
-		return 0;
-	if (!port->held)
-		port->held = malloc(2 * dg->dgram_max);
-	one.iov_len = iov_total(iov, cnt);
-	if (!port->held || one.iov_len > dg->dgram_max)
-		return send_now(dg, to, iov, cnt);
-	one.iov_base = port->held + dg->dgram_max;
-	iov_gather(iov, cnt, 0, one.iov_base, one.iov_len);
-	if (fate & RXD_FATE_CORRUPT)
-		((uint8_t *) one.iov_base)[rxd_fault_rnd(fault, one.iov_len)] ^=
-			(uint8_t) (1 << rxd_fault_rnd(fault, 8));
-	if (fate & RXD_FATE_HOLD && !port->held_len) {
-		memcpy(port->held, one.iov_base, one.iov_len);
-		port->held_len = one.iov_len;
-		port->held_to = to;
-		return 0;
-	}
-	ret = send_later(dg, to, &one);
-	if (!ret && fate & RXD_FATE_DUP)
-		send_later(dg, to, &one);
-	if (!ret && port->held_len)
-		send_held(port);
-	return ret;
-}
-
-int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
-{
-	if (__builtin_expect(rxd_conf.fault.on, 0))
-		return send_badly(dg, to, iov, cnt);
-	return send_now(dg, to, iov, cnt);
 }
 
 /* ---- bursts ----------------------------------------------------------------------------- */
@@ -484,7 +367,7 @@ static int flush_train(struct port *port, unsigned *sent_p)
 	struct fi_cq_msg_entry entry;
 	struct fi_msg msg = { .addr = dom->to };
 	unsigned i, last = dom->cnt - 1;
-	int ret = 0;
+	int refused, ret = 0;
 
 	for (i = 0; i <= last && !ret; i++) {
 		msg.msg_iov = dom->queue[i].iov;
@@ -498,9 +381,12 @@ static int flush_train(struct port *port, unsigned *sent_p)
 		*sent_p = dom->cnt;
 		return 0;
 	}
+	refused = ret;
 	dom->cnt = ret ? i - 1 : dom->cnt;
 	ret = call_back(port, 0, sent_p);
-	return ret ? ret : *sent_p <= last ? -FI_EAGAIN : 0;
+	if (!ret && *sent_p <= last)
+		ret = refused == -FI_EMSGSIZE ? refused : -FI_EAGAIN;
+	return ret;
 }
 
 int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
@@ -512,7 +398,7 @@ int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
 	*sent_p = 0;
 	if (!dom->cnt)
 		return 0;
-	if (!port->trains || dom->cnt == 1 || rxd_conf.fault.on)
+	if (!port->trains || dom->cnt == 1)
 		ret = flush_each(dg, sent_p);
 	else
 		ret = flush_train(port, sent_p);
@@ -593,9 +479,6 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 
 	if (dom->out)
 		reap(dom);
-	if (__builtin_expect(rxd_conf.fault.on, 0))
-		list_for_each(pos, &dom->dgs)
-			send_late(port_of(container_of(pos, struct rxd_dg, node)), rxd_dg_now());
 	do {
 		if (done)
 			dom->poller->input_ns = 0;
@@ -631,22 +514,6 @@ void rxd_dg_close(struct rxd_dg *dg)
 	while (dom_poll(dg->dom, UINT32_MAX, NULL))
 		;
 	port_free(port_of(dg));
-}
-
-uint64_t rxd_dg_due(struct rxd_poller *poller)
-{
-	struct list *pos, *dg;
-	uint64_t due = UINT64_MAX, when;
-	struct port *port;
-
-	list_for_each(pos, &poller->doms) {
-		list_for_each(dg, &container_of(pos, struct rxd_dom, node)->dgs) {
-			port = port_of(container_of(dg, struct rxd_dg, node));
-			when = list_empty(&port->late) ? UINT64_MAX : late_of(port->late.next)->due_ns;
-			due = when < due ? when : due;
-		}
-	}
-	return due;
 }
 
 int rxd_dg_arm(struct rxd_poller *poller)

@@ -106,9 +106,6 @@ int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p);
  */
 int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn);
 
-/* rxd_dg_due - when a datagram that a fault makes late leaves; UINT64_MAX: there is none. */
-uint64_t rxd_dg_due(struct rxd_poller *poller);
-
 /* rxd_dg_arm - somebody is about to sleep on the poller's fd.
  * Returns 0, or -FI_EAGAIN when there is something to read now.
  */

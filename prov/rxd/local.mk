@@ -14,8 +14,6 @@ rxd_pure_sources = \
 	prov/rxd/crc32c.h \
 	prov/rxd/ecn.c \
 	prov/rxd/ecn.h \
-	prov/rxd/fault.c \
-	prov/rxd/fault.h \
 	prov/rxd/loss.c \
 	prov/rxd/loss.h \
 	prov/rxd/mtu.c \
@@ -68,7 +66,6 @@ rxd_tests = \
 	prov/rxd/bbr_test \
 	prov/rxd/cc_test \
 	prov/rxd/ecn_test \
-	prov/rxd/fault_test \
 	prov/rxd/loss_test \
 	prov/rxd/mix_test \
 	prov/rxd/model_test \
@@ -91,9 +88,6 @@ prov_rxd_cc_test_LDADD = $(rxd_pure_libs)
 prov_rxd_ecn_test_SOURCES = prov/rxd/ecn_test.c
 prov_rxd_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_ecn_test_LDADD = $(rxd_pure_libs)
-prov_rxd_fault_test_SOURCES = prov/rxd/fault_test.c
-prov_rxd_fault_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_fault_test_LDADD = $(rxd_pure_libs)
 prov_rxd_loss_test_SOURCES = prov/rxd/loss_test.c
 prov_rxd_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_loss_test_LDADD = $(rxd_pure_libs)

@@ -141,10 +141,6 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 					RETRY_BLOCKED_NS);
 		due = retry < due ? retry : due;
 	}
-	if (rxd_conf.fault.on) {
-		retry = rxd_dg_due(poller);
-		due = retry < due ? retry : due;
-	}
 	if (due < *deadline_ns)
 		*deadline_ns = due;
 	return 0;

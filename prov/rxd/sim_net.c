@@ -358,11 +358,6 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 	return done;
 }
 
-uint64_t rxd_dg_due(struct rxd_poller *poller)
-{
-	return UINT64_MAX;
-}
-
 int rxd_dg_arm(struct rxd_poller *poller)
 {
 	return 0;

@@ -17,6 +17,7 @@
 #define PASTE(have, ini)	CHOOSE(DEFINED_AS_##have, ini)
 #define BUILTIN(have, ini)	PASTE(have, ini)
 
+struct fi_provider *fi_hook_fault_ini(void);
 struct fi_provider *fi_hook_perf_ini(void);
 struct fi_provider *fi_hook_profile_ini(void);
 struct fi_provider *fi_hook_trace_ini(void);
@@ -40,6 +41,7 @@ static const struct core_builtin table[] = {
 	{ "ofi_rxd", BUILTIN(HAVE_RXD, fi_rxd_ini), .rank = 60, .stem = { "rxd" } },
 	{ "sockets", BUILTIN(HAVE_SOCKETS, fi_sockets_ini), .rank = 90,
 	  .by_name = true, .stem = { "tcp" } },
+	{ "ofi_hook_fault", fi_hook_fault_ini, .rank = 100 },
 	{ "ofi_hook_perf", fi_hook_perf_ini, .rank = 100 },
 	{ "ofi_hook_profile", fi_hook_profile_ini, .rank = 100 },
 	{ "ofi_hook_trace", fi_hook_trace_ini, .rank = 100 },

@@ -22,7 +22,7 @@ static const struct {
 	  "newest (default: " PROVDLDIR ")" },
 	{ "hook", FI_PARAM_STRING,
 	  "Hooks to put round every fabric that is opened, with ; between: "
-	  "ofi_hook_trace, ofi_hook_perf, ofi_hook_profile (default: none)" },
+	  "ofi_hook_trace, ofi_hook_perf, ofi_hook_profile, ofi_hook_fault (default: none)" },
 	{ "log_level", FI_PARAM_STRING,
 	  "Lines to log: none, warn, trace, info, debug (default: warn)" },
 	{ "log_prov", FI_PARAM_STRING,

@@ -7,37 +7,37 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fault.h"
+#include "fate.h"
 
 static void test_words(void **state)
 {
-	struct rxd_fault f;
+	struct fate_dice f;
 
-	assert_null(rxd_fault_read(&f, "drop=5,dup=0.5,reorder=10,corrupt=1,seed=7"));
+	assert_null(fate_read(&f, "drop=5,dup=0.5,reorder=10,corrupt=1,seed=7"));
 	assert_true(f.on && f.drop == 5 && f.dup == 0.5 && f.reorder == 10 && f.corrupt == 1);
 	assert_int_equal(f.seed, 15);
-	assert_null(rxd_fault_read(&f, ""));
-	assert_string_equal(rxd_fault_read(&f, "drop=5,lose=1"), "lose=1");
+	assert_null(fate_read(&f, ""));
+	assert_string_equal(fate_read(&f, "drop=5,lose=1"), "lose=1");
 	assert_false(f.on);
-	assert_non_null(rxd_fault_read(&f, "drop"));
-	assert_non_null(rxd_fault_read(&f, "drop=x"));
-	assert_non_null(rxd_fault_read(&f, "drop=101"));
-	assert_non_null(rxd_fault_read(&f, "drop=-1"));
+	assert_non_null(fate_read(&f, "drop"));
+	assert_non_null(fate_read(&f, "drop=x"));
+	assert_non_null(fate_read(&f, "drop=101"));
+	assert_non_null(fate_read(&f, "drop=-1"));
 }
 
 static void test_shares(void **state)
 {
 	unsigned drop = 0, dup = 0, fate, i;
-	struct rxd_fault f, g;
+	struct fate_dice f, g;
 
-	assert_null(rxd_fault_read(&f, "drop=20,dup=5,seed=3"));
+	assert_null(fate_read(&f, "drop=20,dup=5,seed=3"));
 	g = f;
 	for (i = 0; i < 20000; i++) {
-		fate = rxd_fault_draw(&f);
-		assert_int_equal(fate, rxd_fault_draw(&g));
-		drop += fate & RXD_FATE_DROP ? 1 : 0;
-		dup += fate & RXD_FATE_DUP ? 1 : 0;
-		assert_false(fate & (RXD_FATE_HOLD | RXD_FATE_CORRUPT));
+		fate = fate_draw(&f);
+		assert_int_equal(fate, fate_draw(&g));
+		drop += fate & FATE_DROP ? 1 : 0;
+		dup += fate & FATE_DUP ? 1 : 0;
+		assert_false(fate & (FATE_HOLD | FATE_CORRUPT));
 	}
 	assert_in_range(drop, 3700, 4300);
 	assert_in_range(dup, 650, 950);

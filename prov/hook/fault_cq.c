@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Completions: what is owed comes first, and what the copies complete is kept back.  Who
+ * reads, sends what is due; and who sleeps is woken for that.
+ */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fault.h"
+
+static const struct fi_ops_cq *provider(struct fault_cq *cq)
+{
+	return hook_table_of(cq->cq->ops)->real;
+}
+
+/* ---- what sleepers wait for -------------------------------------------------------------- */
+
+bool fault_cq_ready(const struct fault_cq *cq)
+{
+	return !list_empty(&cq->owed) || fault_due(cq->dom) <= clock_ns();
+}
+
+static void set_timer(struct fault_cq *cq)
+{
+	uint64_t due = list_empty(&cq->owed) ? fault_due(cq->dom) : 1;
+	struct itimerspec at = { 0 };
+
+	if (due != UINT64_MAX) {
+		at.it_value.tv_sec = (time_t) (due / CLOCK_NS_PER_S);
+		at.it_value.tv_nsec = (long) (due % CLOCK_NS_PER_S);
+	}
+	timerfd_settime(cq->timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+void fault_wake(struct fault_dom *dom)
+{
+	struct fault_cq *cq;
+	struct list *at;
+
+	for (at = dom->cqs.next; at != &dom->cqs; at = at->next) {
+		cq = container_of(at, struct fault_cq, node);
+		if (cq->timer >= 0)
+			set_timer(cq);
+		if (cq->sleepers)
+			provider(cq)->signal(cq->cq);
+	}
+}
+
+static int watch(int epfd, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* wait_fd - a descriptor that is readable when the provider's is, or a datagram is due. */
+static int wait_fd(struct fault_cq *cq, const struct fi_ops *real, int *fd_p)
+{
+	int theirs, ret;
+
+	if (cq->fd < 0) {
+		ret = real->control(&cq->cq->fid, FI_GETWAIT, &theirs);
+		if (ret)
+			return ret;
+		cq->fd = epoll_create1(EPOLL_CLOEXEC);
+		cq->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		if (cq->fd < 0 || cq->timer < 0)
+			return -errno;
+		ret = watch(cq->fd, theirs);
+		if (!ret)
+			ret = watch(cq->fd, cq->timer);
+		if (ret)
+			return ret;
+		set_timer(cq);
+	}
+	*fd_p = cq->fd;
+	return 0;
+}
+
+static int fault_control(struct fid *fid, int command, void *arg)
+{
+	struct fault_cq *cq = fault_cq_of(container_of(fid, struct fid_cq, fid));
+	const struct fi_ops *real = hook_table_of(fid->ops)->real;
+	int ret;
+
+	if (command != FI_GETWAIT || cq->wait_obj != FI_WAIT_FD)
+		return real->control(fid, command, arg);
+	pthread_mutex_lock(&cq->dom->lock);
+	ret = wait_fd(cq, real, arg);
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+/* ---- owed ----------------------------------------------------------------------------------- */
+
+void fault_owe(struct fault_ep *ep, struct fault_owed *owed)
+{
+	list_add_tail(&owed->node, &ep->cq->owed);
+}
+
+static size_t entry_size(enum fi_cq_format format)
+{
+	switch (format) {
+	case FI_CQ_FORMAT_MSG:
+		return sizeof(struct fi_cq_msg_entry);
+	case FI_CQ_FORMAT_DATA:
+		return sizeof(struct fi_cq_data_entry);
+	case FI_CQ_FORMAT_TAGGED:
+		return sizeof(struct fi_cq_tagged_entry);
+	default:
+		return sizeof(struct fi_cq_entry);
+	}
+}
+
+static ssize_t pay(struct fault_cq *cq, char *buf, size_t count, fi_addr_t *src)
+{
+	size_t size = entry_size(cq->format), i;
+	struct fi_cq_tagged_entry entry = { .flags = FI_SEND | FI_MSG };
+	struct fault_owed *owed;
+
+	for (i = 0; i < count && !list_empty(&cq->owed); i++) {
+		owed = container_of(list_pop(&cq->owed), struct fault_owed, node);
+		entry.op_context = owed->context;
+		memcpy(buf + i * size, &entry, size);
+		if (src)
+			src[i] = FI_ADDR_NOTAVAIL;
+		free(owed);
+	}
+	return (ssize_t) i;
+}
+
+/* ---- kept back ------------------------------------------------------------------------------ */
+
+/* Is it a copy of ours that is done?  With the lock held. */
+static bool was_copy(struct fault_cq *cq, const void *context)
+{
+	struct list *at;
+
+	for (at = cq->out.next; at != &cq->out; at = at->next) {
+		if (container_of(at, struct fault_copy, node) != context)
+			continue;
+		list_del(at);
+		fault_copy_free(container_of(at, struct fault_copy, node));
+		return true;
+	}
+	return false;
+}
+
+/* sift - of @got completions those that are the program's; -FI_EAGAIN: none. */
+static ssize_t sift(struct fault_cq *cq, char *buf, ssize_t got, fi_addr_t *src)
+{
+	size_t size = entry_size(cq->format);
+	ssize_t i, kept = 0;
+	void *context;
+
+	if (got <= 0 || list_empty(&cq->out))
+		return got;
+	for (i = 0; i < got; i++) {
+		memcpy(&context, buf + (size_t) i * size, sizeof(context));
+		if (was_copy(cq, context))
+			continue;
+		memmove(buf + (size_t) kept * size, buf + (size_t) i * size, size);
+		if (src)
+			src[kept] = src[i];
+		kept++;
+	}
+	return kept ? kept : -FI_EAGAIN;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------ */
+
+static ssize_t read_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	ssize_t ret;
+
+	pthread_mutex_lock(&cq->dom->lock);
+	fault_send_late(cq->dom);
+	ret = pay(cq, buf, count, src);
+	if (!ret) {
+		ret = src ? provider(cq)->readfrom(cq->cq, buf, count, src) :
+			    provider(cq)->read(cq->cq, buf, count);
+		ret = sift(cq, buf, ret, src);
+	}
+	if (cq->timer >= 0)
+		set_timer(cq);
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+static ssize_t fault_read(struct fid_cq *cq, void *buf, size_t count)
+{
+	return read_from(fault_cq_of(cq), buf, count, NULL);
+}
+
+static ssize_t fault_readfrom(struct fid_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	return read_from(fault_cq_of(cq), buf, count, src);
+}
+
+static ssize_t fault_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, uint64_t flags)
+{
+	struct fault_cq *cq = fault_cq_of(fid);
+	ssize_t ret;
+
+	pthread_mutex_lock(&cq->dom->lock);
+	do
+		ret = provider(cq)->readerr(fid, entry, flags);
+	while (ret == 1 && !(flags & FI_PEEK) && was_copy(cq, entry->op_context));
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+/* ms_until_ready - 0 now, -1: not before the provider has something. */
+static int ms_until_ready(const struct fault_cq *cq)
+{
+	uint64_t due = list_empty(&cq->owed) ? fault_due(cq->dom) : 1;
+
+	return due == UINT64_MAX ? -1 : clock_ms_left(due, clock_ns());
+}
+
+/* nap - sleep in the provider's call, no longer than until something is due.
+ *
+ * @early: [out] it is, before the time is over
+ */
+static ssize_t nap(struct fault_cq *cq, void *buf, size_t count, fi_addr_t *src,
+		   const void *cond, int timeout, bool *early)
+{
+	ssize_t ret;
+	int ms;
+
+	pthread_mutex_lock(&cq->dom->lock);
+	ms = ms_until_ready(cq);
+	*early = ms >= 0 && (timeout < 0 || ms < timeout);
+	if (*early)
+		timeout = ms;
+	cq->sleepers++;
+	pthread_mutex_unlock(&cq->dom->lock);
+	ret = src ? provider(cq)->sreadfrom(cq->cq, buf, count, src, cond, timeout) :
+		    provider(cq)->sread(cq->cq, buf, count, cond, timeout);
+	pthread_mutex_lock(&cq->dom->lock);
+	cq->sleepers--;
+	ret = sift(cq, buf, ret, src);
+	*early = *early || fault_cq_ready(cq);
+	pthread_mutex_unlock(&cq->dom->lock);
+	return ret;
+}
+
+static ssize_t sread_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_t *src,
+			  const void *cond, int timeout)
+{
+	uint64_t deadline = clock_deadline(timeout);
+	bool early;
+	ssize_t ret;
+	int left;
+
+	for (;;) {
+		ret = read_from(cq, buf, count, src);
+		left = clock_ms_left(deadline, clock_ns());
+		if (ret != -FI_EAGAIN || !left)
+			return ret;
+		ret = nap(cq, buf, count, src, cond, left, &early);
+		if (ret != -FI_EAGAIN || !early)
+			return ret;	/* else out of time, or the program's own signal */
+	}
+}
+
+static ssize_t fault_sread(struct fid_cq *cq, void *buf, size_t count, const void *cond,
+			   int timeout)
+{
+	return sread_from(fault_cq_of(cq), buf, count, NULL, cond, timeout);
+}
+
+static ssize_t fault_sreadfrom(struct fid_cq *cq, void *buf, size_t count, fi_addr_t *src,
+			       const void *cond, int timeout)
+{
+	return sread_from(fault_cq_of(cq), buf, count, src, cond, timeout);
+}
+
+const struct fi_ops_cq fault_cq_ops = {
+	.size = sizeof(fault_cq_ops),
+	.read = fault_read,
+	.readfrom = fault_readfrom,
+	.readerr = fault_readerr,
+	.sread = fault_sread,
+	.sreadfrom = fault_sreadfrom,
+};
+
+const struct fi_ops fault_cq_fid_ops = {
+	.size = sizeof(fault_cq_fid_ops),
+	.control = fault_control,
+};
