@@ -8,6 +8,7 @@ verbs_sources = \
 	prov/verbs/mlx5_direct.h \
 	prov/verbs/mlx5_dv.c \
 	prov/verbs/mlx5_dv.h \
+	prov/verbs/mlx5_queue.h \
 	prov/verbs/mlx5_wire.h \
 	prov/verbs/vrb.h \
 	prov/verbs/vrb_call.h \
@@ -17,6 +18,7 @@ verbs_sources = \
 	prov/verbs/vrb_dev.h \
 	prov/verbs/vrb_dgram.c \
 	prov/verbs/vrb_dgram.h \
+	prov/verbs/vrb_direct.c \
 	prov/verbs/vrb_domain.c \
 	prov/verbs/vrb_ep.c \
 	prov/verbs/vrb_ep.h \

@@ -1,73 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include <endian.h>
-#include <rdma/fi_errno.h>
-#include <stdatomic.h>
-#include <string.h>
-
-#include "mlx5_direct.h"
-
-/* A test puts its own in place of the store, to look at memory at that moment. */
-#ifndef MLX5_STORE64
-#define MLX5_STORE64(reg, val) (*(volatile uint64_t *) (reg) = (val))
-#endif
-
-/* Between stores to memory, as the device sees them.  x86 has them in order; elsewhere the
- * order that other processors see is not enough.
- */
-static inline void device_barrier(void)
-{
-#if defined(__x86_64__)
-	atomic_signal_fence(memory_order_seq_cst);
-#elif defined(__aarch64__)
-	__asm__ __volatile__("dmb oshst" ::: "memory");
-#else
-	__sync_synchronize();
-#endif
-}
-
-/* Between a load of the owner bit and those of the rest. */
-static inline void device_load_barrier(void)
-{
-#if defined(__x86_64__)
-	atomic_signal_fence(memory_order_seq_cst);
-#elif defined(__aarch64__)
-	__asm__ __volatile__("dmb oshld" ::: "memory");
-#else
-	__sync_synchronize();
-#endif
-}
-
-/* Between memory and the register, and between two writes to it. */
-static inline void store_fence(void)
-{
-#if defined(__x86_64__)
-	__asm__ __volatile__("sfence" ::: "memory");
-#elif defined(__aarch64__)
-	__asm__ __volatile__("dsb st" ::: "memory");
-#else
-	__sync_synchronize();
-#endif
-}
+#include "mlx5_queue.h"
 
 /* ---- building ------------------------------------------------------------------- */
-
-static const uint8_t wqe_op[VRB_OP_CNT] = {
-	[VRB_OP_SEND] = MLX5_WQE_SEND,
-	[VRB_OP_SEND_IMM] = MLX5_WQE_SEND_IMM,
-	[VRB_OP_WRITE] = MLX5_WQE_WRITE,
-	[VRB_OP_WRITE_IMM] = MLX5_WQE_WRITE_IMM,
-	[VRB_OP_READ] = MLX5_WQE_READ,
-	[VRB_OP_ADD] = MLX5_WQE_FETCH_ADD,
-	[VRB_OP_SWAP] = MLX5_WQE_CMP_SWAP,
-};
-
-/* The queue wraps between any two segments. */
-static inline char *seg_at(const struct mlx5_sq *sq, uint32_t seg)
-{
-	return sq->buf + (size_t) (seg & (sq->mask * 4 + 3)) * MLX5_SEG;
-}
 
 static inline uint32_t inline_len(const struct vrb_wr *wr)
 {
@@ -102,7 +38,7 @@ static inline char *put_bytes(const struct mlx5_sq *sq, char *at, const void *sr
 static inline void put_inline(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr,
 			      uint32_t len)
 {
-	char *at = seg_at(sq, seg);
+	char *at = mlx5_seg_at(sq, seg);
 	unsigned i;
 
 	*(uint32_t *) at = htobe32(len | MLX5_INLINE_BIT);
@@ -120,7 +56,7 @@ static inline uint32_t put_data(const struct mlx5_sq *sq, uint32_t seg, const st
 	for (i = 0; i < wr->sge_cnt; i++) {
 		if (!wr->sge[i].length)
 			continue;	/* the device reads a length of 0 as 2 GiB */
-		data = (struct mlx5_data *) seg_at(sq, seg++);
+		data = (struct mlx5_data *) mlx5_seg_at(sq, seg++);
 		data->len = htobe32(wr->sge[i].length);
 		data->lkey = htobe32(wr->sge[i].lkey);
 		data->addr = htobe64(wr->sge[i].addr);
@@ -128,86 +64,19 @@ static inline uint32_t put_data(const struct mlx5_sq *sq, uint32_t seg, const st
 	return seg;
 }
 
-static inline void put_raddr(char *seg, const struct vrb_wr *wr)
-{
-	struct mlx5_raddr *raddr = (struct mlx5_raddr *) seg;
-
-	raddr->addr = htobe64(wr->addr);
-	raddr->rkey = htobe32(wr->rkey);
-	raddr->reserved = 0;
-}
-
 static inline void put_amo(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
 {
-	struct mlx5_amo *amo = (struct mlx5_amo *) seg_at(sq, seg);
+	struct mlx5_amo *amo = (struct mlx5_amo *) mlx5_seg_at(sq, seg);
 
 	amo->operand = htobe64(wr->operand);
 	amo->compare = wr->op == VRB_OP_SWAP ? htobe64(wr->compare) : 0;
 }
 
-/* By the lower bits of enum ibv_send_flags: FENCE, SIGNALED, SOLICITED. */
-static const uint8_t ctrl_flags[8] = {
-	[IBV_SEND_FENCE] = MLX5_CTRL_FENCE,
-	[IBV_SEND_SIGNALED] = MLX5_CTRL_COMPLETION,
-	[IBV_SEND_FENCE | IBV_SEND_SIGNALED] = MLX5_CTRL_FENCE | MLX5_CTRL_COMPLETION,
-	[IBV_SEND_SOLICITED] = MLX5_CTRL_SOLICITED,
-	[IBV_SEND_FENCE | IBV_SEND_SOLICITED] = MLX5_CTRL_FENCE | MLX5_CTRL_SOLICITED,
-	[IBV_SEND_SIGNALED | IBV_SEND_SOLICITED] = MLX5_CTRL_COMPLETION | MLX5_CTRL_SOLICITED,
-	[7] = MLX5_CTRL_FENCE | MLX5_CTRL_COMPLETION | MLX5_CTRL_SOLICITED,
-};
-
-static_assert((IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 7, "a table of them");
-
-/* struct mlx5_ctrl, in two stores; and the request is one of the queue. */
-static inline void put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
-{
-	uint32_t at = sq->next & sq->mask, blocks = (segs + 3) / 4;
-	uint64_t *ctrl = (uint64_t *) (sq->buf + (size_t) at * MLX5_BB);
-	bool imm = wr->op == VRB_OP_SEND_IMM || wr->op == VRB_OP_WRITE_IMM;
-
-	ctrl[0] = htobe64((uint64_t) (sq->next & MLX5_COUNTER_MASK) << 40 |
-			  (uint64_t) wqe_op[wr->op] << 32 | sq->qpn << 8 | segs);
-	ctrl[1] = htobe64((uint64_t) ctrl_flags[wr->flags & 7] << 32 | (imm ? wr->imm : 0));
-	sq->wr_id[at] = wr->wr_id;
-	sq->blocks[at] = (uint16_t) blocks;
-	sq->last = sq->next;
-	sq->next += blocks;
-}
-
 /* One piece, and all of the request in one block, which has no end of the queue within. */
 static inline bool is_short(const struct vrb_wr *wr)
 {
-	uint32_t fixed = MLX5_SEG << (wr->op > VRB_OP_SEND_IMM);
-
 	return wr->sge_cnt == 1 && wr->op < VRB_OP_ADD && wr->sge->length &&
-	       (!(wr->flags & IBV_SEND_INLINE) || wr->sge->length + 4 <= MLX5_BB - fixed);
-}
-
-static int build_short(struct mlx5_sq *sq, const struct vrb_wr *wr)
-{
-	char *at = sq->buf + (size_t) (sq->next & sq->mask) * MLX5_BB + MLX5_SEG;
-	uint32_t segs = 2, len = wr->sge->length;
-	struct mlx5_data *data;
-
-	if (__builtin_expect(sq->next - sq->done > sq->mask, 0))
-		return -FI_EAGAIN;
-	if (wr->op > VRB_OP_SEND_IMM) {
-		put_raddr(at, wr);
-		at += MLX5_SEG;
-		segs++;
-	}
-	if (wr->flags & IBV_SEND_INLINE) {
-		*(uint32_t *) at = htobe32(len | MLX5_INLINE_BIT);
-		memcpy(at + 4, (const void *) (uintptr_t) wr->sge->addr, len);
-		segs += (len + 3) / MLX5_SEG;
-	} else {
-		data = (struct mlx5_data *) at;
-		data->len = htobe32(len);
-		data->lkey = htobe32(wr->sge->lkey);
-		data->addr = htobe64(wr->sge->addr);
-	}
-	put_ctrl(sq, wr, segs);
-	return 0;
+	       (!(wr->flags & IBV_SEND_INLINE) || wr->sge->length <= mlx5_short_max(wr->op));
 }
 
 static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
@@ -217,7 +86,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	uint32_t first = sq->next * 4, seg = first + 1, len = 0, most, blocks;
 
 	if (__builtin_expect(is_short(wr), 1))
-		return build_short(sq, wr);
+		return mlx5_build_short(sq, wr);
 	/* Before anything is written: is there room for it at its longest? */
 	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
 	if (wr->flags & IBV_SEND_INLINE) {
@@ -232,7 +101,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	if (__builtin_expect(sq->next + blocks - sq->done > sq->mask + 1, 0))
 		return -FI_EAGAIN;
 	if (wr->op > VRB_OP_SEND_IMM)
-		put_raddr(seg_at(sq, seg++), wr);
+		mlx5_put_raddr(mlx5_seg_at(sq, seg++), wr);
 	if (amo)
 		put_amo(sq, seg++, wr);
 	if (!(wr->flags & IBV_SEND_INLINE)) {
@@ -241,56 +110,18 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 		put_inline(sq, seg, wr, len);
 		seg += inline_segs(len);
 	}
-	put_ctrl(sq, wr, seg - first);
+	mlx5_put_ctrl(sq, wr, seg - first);
 	return 0;
 }
 
 /* ---- ringing ----------------------------------------------------------------------- */
 
-static inline uint64_t load64(const void *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static inline void ring_block(char *reg, const char *block)
-{
-	MLX5_STORE64(reg, load64(block));
-	MLX5_STORE64(reg + 8, load64(block + 8));
-	MLX5_STORE64(reg + 16, load64(block + 16));
-	MLX5_STORE64(reg + 24, load64(block + 24));
-	MLX5_STORE64(reg + 32, load64(block + 32));
-	MLX5_STORE64(reg + 40, load64(block + 40));
-	MLX5_STORE64(reg + 48, load64(block + 48));
-	MLX5_STORE64(reg + 56, load64(block + 56));
-}
-
-/* A lone request that is short goes into the register whole, so that the device need not
- * fetch it; of several, only the beginning of the last.
- */
 static void direct_ring(struct vrb_sq *base)
 {
 	struct mlx5_sq *sq = (struct mlx5_sq *) base;
-	uint32_t blocks = sq->next - sq->last, i;
-	char *reg = sq->doorbell + sq->reg->at;
 
-	if (sq->rung == sq->next)
-		return;
-	device_barrier();
-	__atomic_store_n(&sq->dbrec[MLX5_DB_SEND], htobe32(sq->next & MLX5_COUNTER_MASK),
-			 __ATOMIC_RELEASE);
-	store_fence();
-	if (sq->rung == sq->last && blocks * MLX5_BB <= sq->reg->size) {
-		for (i = 0; i < blocks; i++)
-			ring_block(reg + i * MLX5_BB, seg_at(sq, (sq->last + i) * 4));
-	} else {
-		MLX5_STORE64(reg, load64(seg_at(sq, sq->last * 4)));
-	}
-	store_fence();
-	sq->reg->at ^= sq->reg->size;
-	sq->rung = sq->next;
+	if (sq->rung != sq->next)
+		mlx5_ring_queue(sq);
 }
 
 int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
@@ -353,6 +184,8 @@ static enum ibv_wc_status status_of(uint8_t syndrome)
 	return IBV_WC_GENERAL_ERR;
 }
 
+struct mlx5_qp vrb_mlx5_nobody = { .sq.qpn = ~0u };
+
 void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 {
 	uint32_t i;
@@ -360,25 +193,10 @@ void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 	for (i = 0; i <= cq->mask; i++)
 		cq->buf[(size_t) (i + 1) * cq->stride - 1] = (char) (MLX5_CQE_NONE << 4 | 1);
 	cq->next = 0;
+	cq->last = &vrb_mlx5_nobody;
 }
 
-/* The entry is ours when its owner bit is that of this trip round the queue. */
-static inline struct mlx5_cqe *take(const struct mlx5_cq *cq)
-{
-	struct mlx5_cqe *cqe = (struct mlx5_cqe *)
-		(cq->buf + (size_t) ((cq->next & cq->mask) + 1) * cq->stride - sizeof(*cqe));
-	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
-
-	if (op_own >> 4 == MLX5_CQE_NONE || (op_own & 1) != !!(cq->next & (cq->mask + 1)))
-		return NULL;
-	device_load_barrier();
-	return cqe;
-}
-
-/* Data that came in a completion goes into the pieces from @seg on, of a queue of @mask + 1
- * segments.
- */
-static void put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe)
+void vrb_mlx5_put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe)
 {
 	const char *from = (const char *) cqe - (cqe->op_own & MLX5_CQE_DATA_BEFORE ? 64 : 0);
 	uint32_t left = be32toh(cqe->len), len;
@@ -406,40 +224,18 @@ static inline bool has_data(const struct mlx5_cqe *cqe)
 static void put_back_sent(struct mlx5_sq *sq, uint32_t counter, const struct mlx5_cqe *cqe)
 {
 	uint32_t seg = (counter & sq->mask) * 4;
-	uint8_t op = (uint8_t) be32toh(((struct mlx5_ctrl *) seg_at(sq, seg))->index_op);
+	uint8_t op = (uint8_t) be32toh(((struct mlx5_ctrl *) mlx5_seg_at(sq, seg))->index_op);
 
-	put_back(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
+	vrb_mlx5_put_back(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
 }
 
-static inline void on_sent(struct mlx5_sq *sq, uint32_t counter, struct vrb_wc *wc)
-{
-	uint32_t at = counter & sq->mask;
-
-	wc->wr_id = sq->wr_id[at];
-	/* Unsignalled ones before it are done as well. */
-	sq->done += ((counter - sq->done) & MLX5_COUNTER_MASK) + sq->blocks[at];
-}
-
-static inline void on_received(struct mlx5_rq *rq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
-{
-	uint32_t at = be16toh(cqe->counter) & rq->mask, segs = rq->stride / MLX5_SEG;
-
-	if (has_data(cqe))
-		put_back(rq->buf, (rq->mask + 1) * segs - 1, at * segs, cqe);
-	wc->wr_id = rq->wr_id[at];
-	rq->done++;
-	wc->len = be32toh(cqe->len);
-	wc->imm = be32toh(cqe->imm);
-}
-
-/* Returns false for an entry of a queue pair that is gone. */
-static inline bool read_cqe(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
+bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
 {
 	uint32_t qpn = be32toh(cqe->op_qpn) & 0xffffff;
 	struct mlx5_qp *qp = cq->last;
 	uint8_t op = cqe->op_own >> 4;
 
-	if (__builtin_expect(!qp || qp->sq.qpn != qpn, 0)) {
+	if (__builtin_expect(!mlx5_is_of(cqe, qp), 0)) {
 		qp = cq->find(cq, qpn);
 		if (!qp)
 			return false;
@@ -450,15 +246,17 @@ static inline bool read_cqe(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, stru
 	if (op == MLX5_CQE_SENT) {
 		if (has_data(cqe))
 			put_back_sent(&qp->sq, be16toh(cqe->counter), cqe);
-		on_sent(&qp->sq, be16toh(cqe->counter), wc);
+		wc->wr_id = mlx5_sent_wr(&qp->sq, cqe);
 		return true;
 	}
 	wc->has_imm = op == MLX5_CQE_RECEIVED_IMM || op == MLX5_CQE_WRITTEN_IMM;
 	wc->write = op == MLX5_CQE_WRITTEN_IMM;
 	if (op == MLX5_CQE_SEND_ERROR)
-		on_sent(&qp->sq, be16toh(cqe->counter), wc);
+		wc->wr_id = mlx5_sent_wr(&qp->sq, cqe);
 	else
-		on_received(&qp->rq, cqe, wc);
+		wc->wr_id = mlx5_received_wr(&qp->rq, cqe);
+	wc->len = be32toh(cqe->len);
+	wc->imm = be32toh(cqe->imm);
 	if (op == MLX5_CQE_SEND_ERROR || op == MLX5_CQE_RECV_ERROR) {
 		wc->status = status_of(cqe->syndrome);
 		wc->vendor_err = cqe->vendor;
@@ -473,16 +271,12 @@ static int direct_poll(struct vrb_cq *base, struct vrb_wc *wc, int max)
 	uint32_t first = cq->next;
 	int cnt = 0;
 
-	while (cnt < max && (cqe = take(cq))) {
-		cnt += read_cqe(cq, cqe, &wc[cnt]);
-		cqe->op_own = MLX5_CQE_NONE << 4;
-		cq->next++;
+	while (cnt < max && (cqe = mlx5_take(cq))) {
+		cnt += vrb_mlx5_read(cq, cqe, &wc[cnt]);
+		mlx5_give_back(cq, cqe);
 	}
-	if (cq->next != first) {
-		device_barrier();
-		__atomic_store_n(&cq->dbrec[MLX5_DB_CI], htobe32(cq->next & 0xffffff),
-				 __ATOMIC_RELEASE);
-	}
+	if (cq->next != first)
+		mlx5_tell_read(cq);
 	return cnt;
 }
 

@@ -70,7 +70,7 @@ struct mlx5_cq {
 	volatile uint32_t *dbrec;
 	char *uar;			/* its page of registers */
 	uint32_t cqn;
-	struct mlx5_qp *last;		/* whose completion came last, or NULL */
+	struct mlx5_qp *last;		/* whose completion came last, or vrb_mlx5_nobody */
 	/* The queue pair called @qpn, or NULL: completions of one that is gone are dropped. */
 	struct mlx5_qp *(*find)(struct mlx5_cq *cq, uint32_t qpn);
 	void (*close)(struct vrb_cq *base);	/* as vrb_cq_ops.close */
@@ -78,11 +78,22 @@ struct mlx5_cq {
 
 extern const struct vrb_sq_ops vrb_sq_direct;
 extern const struct vrb_cq_ops vrb_cq_direct;
+extern struct mlx5_qp vrb_mlx5_nobody;	/* of whom no completion speaks */
 
 /* vrb_mlx5_recv - put a receive into the queue and tell the device.
  * Errors: -FI_EAGAIN: full.  -FI_EINVAL: more pieces than a request holds.
  */
 int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt);
+
+/* vrb_mlx5_put_back - data that came in a completion goes into the pieces from @seg on, of
+ * a queue of @mask + 1 segments.
+ */
+void vrb_mlx5_put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe);
+
+/* vrb_mlx5_read - what @cqe says; the request that it is about is retired.
+ * Returns false for an entry of a queue pair that is gone.
+ */
+bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc);
 
 /* vrb_mlx5_cq_init - mark all entries as not yet written. */
 void vrb_mlx5_cq_init(struct mlx5_cq *cq);

@@ -294,7 +294,7 @@ static void model_sees_early_doorbell(void **state)
 	struct asked a = simple(VRB_OP_WRITE, IBV_SEND_SIGNALED, 8);
 
 	assert_int_equal(ask_for(&a), 0);
-	model_store(side[0].reg, load64(side[0].sq));
+	model_store(side[0].reg, block_word(side[0].sq, 0));
 	assert_non_null(model_fault);
 }
 

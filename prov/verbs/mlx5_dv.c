@@ -197,7 +197,7 @@ void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
 
 	if (qp->sq.base.ops == &vrb_sq_direct && hmap_find(&mine->qps, qp->sq.qpn) == qp)
 		hmap_remove(&mine->qps, qp->sq.qpn);
-	mine->mlx5.last = NULL;
+	mine->mlx5.last = &vrb_mlx5_nobody;
 	free(qp->sq.wr_id);
 	free(qp->sq.blocks);
 	free(qp->rq.wr_id);

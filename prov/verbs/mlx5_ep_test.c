@@ -382,6 +382,64 @@ static void remote_memory(void **state)
 	assert_int_equal(*counter, 42);
 }
 
+/* One call of each that has a short way, and what the device makes of it. */
+static int one_call(unsigned what, size_t len, void *desc, uint64_t to)
+{
+	switch (what) {
+	case 0: return (int) fi_send(a.ep, a.buf, len, desc, 0, &a);
+	case 1: return (int) fi_senddata(a.ep, a.buf, len, desc, 77, 0, &a);
+	case 2: return (int) fi_inject(a.ep, a.buf, len, 0);
+	case 3: return (int) fi_injectdata(a.ep, a.buf, len, 77, 0);
+	case 4: return (int) fi_write(a.ep, a.buf, len, desc, 0, to, KERNEL_KEY, &a);
+	case 5: return (int) fi_inject_write(a.ep, a.buf, len, 0, to, KERNEL_KEY);
+	default: return (int) fi_read(a.ep, a.buf, len, desc, 0, to, KERNEL_KEY, &a);
+	}
+}
+
+static void short_way(unsigned what, size_t len)
+{
+	static const unsigned ops[] = { 0x0a, 0x0b, 0x0a, 0x0b, 0x08, 0x08, 0x10 };
+	void *desc = fi_mr_desc(mr);
+	struct model_wqe x;
+
+	if (what < 4)
+		assert_int_equal(fi_recv(b.ep, b.buf, SIZE, desc, 0, &b), 0);
+	assert_int_equal(one_call(what, len, desc, (uintptr_t) b.buf), 0);
+	assert_true(model_step(&a.model, &b.model, &x));
+	assert_null(model_fault);
+	assert_int_equal(x.op, ops[what]);
+	assert_int_equal(x.imm, what == 1 || what == 3 ? 77 : 0);
+	assert_int_equal(x.addr, what < 4 ? 0 : (uintptr_t) b.buf);
+	assert_int_equal(x.inline_len + x.len[0], len);
+	assert_true(!x.inline_len || !memcmp(x.bytes, a.buf, len));
+	assert_true(x.inline_len || !len || x.at[0] == (uintptr_t) a.buf);
+	if (what < 4)
+		assert_int_equal(taken(&b).len, len);
+	if (what != 2 && what != 3 && what != 5)
+		assert_ptr_equal(taken(&a).op_context, &a);
+	else
+		nothing(&a);
+	assert_memory_equal(a.buf, b.buf, len);
+}
+
+static void short_ways(void **state)
+{
+	size_t len, inject = info->tx_attr->inject_size;
+	unsigned what, i;
+
+	for (what = 0; what < 7; what++)
+		for (len = 0; len < 4 * MLX5_BB; len++) {
+			for (i = 0; i < SIZE; i++) {
+				a.buf[i] = (char) (i + len);
+				b.buf[i] = (char) (what == 6 ? i : 0);
+			}
+			if (len <= inject || (what != 2 && what != 3 && what != 5))
+				short_way(what, len);
+			else
+				assert_int_equal(one_call(what, len, NULL, 0), -FI_EMSGSIZE);
+		}
+}
+
 static void wrong_key(void **state)
 {
 	struct fi_cq_data_entry entry;
@@ -473,20 +531,28 @@ static void as_the_library(void **state)
 
 /* ---- what it costs ---------------------------------------------------------------------------- */
 
-/* For callgrind, which counts these two functions. */
+/* For callgrind, which counts these functions. */
 __attribute__((noinline)) void count_send(void);
-__attribute__((noinline)) void count_comp(void);
+__attribute__((noinline)) void count_sent(void);
+__attribute__((noinline)) void count_received(void);
 
 void count_send(void)
 {
 	assert_int_equal(fi_send(a.ep, a.buf, 8, NULL, 0, &a), 0);
 }
 
-void count_comp(void)
+void count_sent(void)
 {
 	struct fi_cq_data_entry entry;
 
 	assert_int_equal(fi_cq_read(a.cq, &entry, 1), 1);
+}
+
+void count_received(void)
+{
+	struct fi_cq_data_entry entry;
+
+	assert_int_equal(fi_cq_read(b.cq, &entry, 1), 1);
 }
 
 static int count(void)
@@ -498,8 +564,8 @@ static int count(void)
 		fi_recv(b.ep, b.buf, SIZE, fi_mr_desc(mr), 0, &b);
 		count_send();
 		run_device();
-		count_comp();
-		taken(&b);
+		count_sent();
+		count_received();
 	}
 	tear_down(NULL);
 	return 0;
@@ -548,6 +614,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(closing_beside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(burst, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(remote_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(short_ways, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_key, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),

@@ -85,6 +85,20 @@ static inline bool carries_data(enum vrb_op op)
 	return op <= VRB_OP_WRITE_IMM;
 }
 
+/* A completion for one that nobody waits for retires those before it. */
+static inline bool must_tell(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
+{
+	return want || cntr == OBJ_CNTR_NONE || ep->base.cntrs[cntr] ||
+	       ep->tx_quiet >= ep->tx_quiet_max;
+}
+
+/* It has its place in the ring, and the device has it or will. */
+static inline void took_place(struct vrb_ep *ep, bool told)
+{
+	ep->tx_tail++;
+	ep->tx_quiet = told ? 0 : ep->tx_quiet + 1;
+}
+
 static inline int prepare(struct vrb_ep *ep, struct call *c)
 {
 	if (__builtin_expect(atomic_load_explicit(&ep->state, memory_order_relaxed) !=
@@ -98,9 +112,7 @@ static inline int prepare(struct vrb_ep *ep, struct call *c)
 		use_scratch(ep, c);
 	if (c->flags & FI_FENCE)
 		c->wr.flags |= IBV_SEND_FENCE;
-	/* A completion for one that nobody waits for retires those before it. */
-	if (c->want || c->cntr == OBJ_CNTR_NONE || ep->base.cntrs[c->cntr] ||
-	    ep->tx_quiet >= ep->tx_quiet_max)
+	if (must_tell(ep, c->want, c->cntr))
 		c->wr.flags |= IBV_SEND_SIGNALED;
 	return 0;
 }
@@ -122,8 +134,7 @@ static inline int post_locked(struct vrb_ep *ep, struct call *c)
 	ret = ep->sq.ops->build(&ep->sq, &c->wr);
 	if (__builtin_expect(ret, 0))
 		return ret;
-	ep->tx_tail++;
-	ep->tx_quiet = c->wr.flags & IBV_SEND_SIGNALED ? 0 : ep->tx_quiet + 1;
+	took_place(ep, c->wr.flags & IBV_SEND_SIGNALED);
 	if (!(c->flags & FI_MORE))
 		ep->sq.ops->ring(&ep->sq);
 	return 0;

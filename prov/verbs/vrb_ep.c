@@ -62,6 +62,8 @@ static int plug_in(struct vrb_ep *ep)
 {
 	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq, &ep->poller->mlx5) : 0;
 
+	if (!ret && ep->direct)
+		vrb_direct_enabled(ep);
 	if (!ret)
 		VRB_INFO(FI_LOG_EP_CTRL, "requests: %s; completions: %s\n", ep->sq.ops->name,
 			 ep->cq->ops->name);
@@ -81,6 +83,7 @@ static void unplug(struct vrb_ep *ep)
 		       clock_ns() < deadline)
 			vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
 	vrb_mlx5_qp_fini(&ep->mlx5, ep->cq);
+	ep->brief_depth = 0;
 	ep->direct = false;
 }
 
@@ -386,9 +389,9 @@ static void set_ops(struct vrb_ep *ep)
 	fid->fid.ops = &ep_fi_ops;
 	fid->ops = &ep_ops;
 	fid->cm = &vrb_cm_ops;
-	fid->msg = &vrb_msg_ops;
+	fid->msg = ep->domain->direct ? &vrb_direct_msg_ops : &vrb_msg_ops;
 	if (ep->base.caps & FI_RMA)
-		fid->rma = &vrb_rma_ops;
+		fid->rma = ep->domain->direct ? &vrb_direct_rma_ops : &vrb_rma_ops;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &vrb_atomic_ops;
 	obj_ops_fill_ep(fid);
@@ -538,5 +541,6 @@ void vrb_ep_init_ops(void)
 	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
 	OBJ_OPS_FILL(&vrb_rma_ops, rma);
 	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
+	vrb_direct_init_ops();
 	vrb_cm_init_ops();
 }

@@ -119,6 +119,8 @@ struct vrb_ep {
 	unsigned tx_quiet_max;
 	unsigned max_inline;		/* of the queue pair */
 	unsigned inject_size;
+	unsigned brief_depth;		/* tx_depth if calls may take the short way, else 0 */
+	uint32_t brief_max[2];		/* inline data that goes the short way: of sends, of writes */
 	char *scratch;			/* @stride bytes per request: what cannot be inline, results
 					 * that nobody wants; NULL where that cannot happen */
 	unsigned stride;
@@ -176,6 +178,18 @@ int vrb_ep_start(struct vrb_ep *ep);
 int vrb_post_marker(struct vrb_ep *ep);
 
 extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
+
+/* ---- vrb_direct.c -------------------------------------------------------------- */
+
+/* Of endpoints that may turn out to have queues that we write ourselves, from when they
+ * are opened: what watches a program's calls copies the tables then.
+ */
+extern struct fi_ops_msg vrb_direct_msg_ops;
+extern struct fi_ops_rma vrb_direct_rma_ops;
+void vrb_direct_init_ops(void);
+
+/* vrb_direct_enabled - it has them: calls may take the short way.  Threading: locked. */
+void vrb_direct_enabled(struct vrb_ep *ep);
 
 /* ---- vrb_rma.c ----------------------------------------------------------------- */
 

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
+#include "mlx5_queue.h"
 #include "vrb_dgram.h"
 #include "vrb_ep.h"
 
@@ -81,7 +83,7 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 /* ---- completions ------------------------------------------------------------------- */
 
-static inline void tx_done(struct vrb_ep *ep)
+static inline __attribute__((always_inline)) void tx_done(struct vrb_ep *ep)
 {
 	struct vrb_tx *tx = &ep->tx[ep->tx_head++ & ep->tx_mask];
 
@@ -102,15 +104,25 @@ static void tx_failed(struct vrb_ep *ep, const struct vrb_wc *wc)
 		obj_ep_err_tx(&ep->base, &e, NULL, 0, tx->cntr);
 }
 
-/* What stands before it in the ring was not signalled, and is done as well. */
+/* What stands before @tx in the ring was not signalled, and is done as well. */
+static __attribute__((noinline)) void all_before(struct vrb_ep *ep, const struct vrb_tx *tx)
+{
+	while (&ep->tx[ep->tx_head & ep->tx_mask] != tx)
+		tx_done(ep);
+}
+
+static inline void done_before(struct vrb_ep *ep, const struct vrb_tx *tx)
+{
+	if (__builtin_expect(&ep->tx[ep->tx_head & ep->tx_mask] != tx, 0))
+		all_before(ep, tx);
+}
+
 static inline void on_tx(const struct vrb_wc *wc)
 {
-	struct vrb_tx *tx = (struct vrb_tx *) (uintptr_t) wc->wr_id;
+	const struct vrb_tx *tx = (const struct vrb_tx *) (uintptr_t) wc->wr_id;
 	struct vrb_ep *ep = tx->ep;
-	unsigned at = (unsigned) (tx - ep->tx);
 
-	while ((ep->tx_head & ep->tx_mask) != at)
-		tx_done(ep);
+	done_before(ep, tx);
 	if (__builtin_expect(wc->status == IBV_WC_SUCCESS, 1))
 		tx_done(ep);
 	else
@@ -183,6 +195,14 @@ static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 		rx_done(ep, &copy, wc);
 }
 
+static inline void on_any(struct vrb_poller *p, const struct vrb_wc *wc)
+{
+	if (wc->wr_id & VRB_WR_RECV)
+		on_rx(p, wc);
+	else
+		on_tx(wc);
+}
+
 static int run_cq(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct vrb_wc wc[64];
@@ -190,31 +210,102 @@ static int run_cq(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 
 	do {
 		cnt = cq->ops->poll(cq, wc, vrb_conf.bunch);
-		for (i = 0; i < cnt; i++) {
-			if (wc[i].wr_id & VRB_WR_RECV)
-				on_rx(p, &wc[i]);
-			else
-				on_tx(&wc[i]);
-		}
+		for (i = 0; i < cnt; i++)
+			on_any(p, &wc[i]);
 		if (cnt > 0)
 			done += cnt;
 	} while (cnt == vrb_conf.bunch && (unsigned) done < budget);
 	return done;
 }
 
-int vrb_poller_run(struct vrb_poller *p, unsigned budget)
+static inline void on_sent(struct mlx5_qp *qp, const struct mlx5_cqe *cqe)
+{
+	struct vrb_ep *ep = container_of(qp, struct vrb_ep, mlx5);
+
+	done_before(ep, (const void *) (uintptr_t) mlx5_sent_wr(&qp->sq, cqe));
+	tx_done(ep);
+}
+
+/* The usual message, into a buffer of the endpoint's own. */
+static inline void on_received(struct mlx5_qp *qp, const struct mlx5_cqe *cqe)
+{
+	struct vrb_ep *ep = container_of(qp, struct vrb_ep, mlx5);
+	const struct vrb_rx *rx = (const void *) (uintptr_t)
+				  (mlx5_received_wr(&qp->rq, cqe) & ~VRB_WR_RECV);
+
+	ep->rx_head++;
+	if (__builtin_expect(!ep->closing, 1))
+		obj_ep_comp_rx(&ep->base, rx->want, rx->context, FI_RECV | FI_MSG,
+			       be32toh(cqe->len), rx->buf, 0, 0, FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
+}
+
+static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_cq *cq,
+					     const struct mlx5_cqe *cqe)
+{
+	struct vrb_wc wc;
+
+	if (vrb_mlx5_read(cq, cqe, &wc))
+		on_any(p, &wc);
+}
+
+/* The same for a queue that we read ourselves: what is usual, from the entry to the
+ * program's without a stop between.
+ */
+static int run_direct(struct vrb_poller *p, struct mlx5_cq *cq, unsigned budget)
+{
+	struct mlx5_cqe *cqe;
+	uint8_t op_own, owner;
+	unsigned done;
+
+	for (done = 0; done < budget; done++) {
+		cqe = mlx5_at(cq);
+		op_own = mlx5_op_own(cqe);
+		owner = mlx5_owner(cq);
+		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, cq->last))
+			on_sent(cq->last, cqe);
+		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
+			 mlx5_is_of(cqe, cq->last))
+			on_received(cq->last, cqe);
+		else if (mlx5_is_ours(op_own, owner))
+			on_cqe(p, cq, cqe);
+		else
+			break;
+		mlx5_give_back(cq, cqe);
+	}
+	if (done)
+		mlx5_tell_read(cq);
+	return (int) done;
+}
+
+static inline int run_any(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	return cq->ops == &vrb_cq_direct ? run_direct(p, (struct mlx5_cq *) cq, budget) :
+					   run_cq(p, cq, budget);
+}
+
+static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budget)
 {
 	struct vrb_cq *cq;
 	int done = 0;
 
 	for (cq = p->cqs; cq; cq = cq->next)
-		done += run_cq(p, cq, budget);
+		done += run_any(p, cq, budget);
 	return done;
 }
 
+/* One queue is the rule. */
 static int poller_poll(struct obj_poller *base, unsigned budget)
 {
-	return vrb_poller_run(poller_of(base), budget);
+	struct vrb_poller *p = poller_of(base);
+
+	if (__builtin_expect(p->cqs && !p->cqs->next, 1))
+		return run_any(p, p->cqs, budget);
+	return run_all(p, budget);
+}
+
+int vrb_poller_run(struct vrb_poller *p, unsigned budget)
+{
+	return run_all(p, budget);
 }
 
 /* ---- sleep --------------------------------------------------------------------------- */
@@ -376,7 +467,7 @@ int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
 /* The queue is emptied, so that nothing in it speaks of the endpoint any more. */
 void vrb_poller_leave(struct vrb_ep *ep, unsigned entries)
 {
-	while (run_cq(ep->poller, ep->cq, ~0u))
+	while (vrb_poller_run(ep->poller, INT_MAX))
 		;
 	ep->cq->used -= entries;
 	ep->poller = NULL;

@@ -237,8 +237,9 @@ static inline void obj_ep_count(struct obj_ep *ep, enum obj_ep_cntr c, size_t le
  *
  * The CQ entry is written before the counter moves.
  */
-static inline void obj_ep_comp_tx(struct obj_ep *ep, bool want, void *context, uint64_t flags,
-				  size_t len, enum obj_ep_cntr c)
+static inline __attribute__((always_inline)) void
+obj_ep_comp_tx(struct obj_ep *ep, bool want, void *context, uint64_t flags, size_t len,
+	       enum obj_ep_cntr c)
 {
 	if (want)
 		obj_cq_write(ep->tx_cq, context, flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);

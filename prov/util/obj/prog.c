@@ -194,18 +194,31 @@ int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
 	return 0;
 }
 
-int obj_prog_poll_locked(struct obj_prog *prog)
+static inline int poll_one(struct list *pos)
 {
-	struct obj_poller *poller;
+	struct obj_poller *poller = container_of(pos, struct obj_poller, node);
+
+	return poller->idle ? 0 : poller->ops->poll(poller, OBJ_POLL_BUDGET);
+}
+
+static __attribute__((noinline)) int poll_each(struct obj_prog *prog)
+{
 	struct list *pos;
 	int done = 0;
 
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
-		if (!poller->idle)
-			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
-	}
+	list_for_each(pos, &prog->pollers)
+		done += poll_one(pos);
 	return done;
+}
+
+/* One is what most groups have; it is jumped to. */
+int obj_prog_poll_locked(struct obj_prog *prog)
+{
+	struct list *first = prog->pollers.next;
+
+	if (__builtin_expect(first != &prog->pollers && first == prog->pollers.prev, 1))
+		return poll_one(first);
+	return poll_each(prog);
 }
 
 bool obj_prog_others_hot(const struct obj_poller *poller)

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * mlx5_queue.h - the steps of mlx5_direct.h that short requests and their completions go
+ * through, for those who want them without a call between: order and meaning stand there.
+ */
+#ifndef VRB_MLX5_QUEUE_H
+#define VRB_MLX5_QUEUE_H
+
+#include <endian.h>
+#include <rdma/fi_errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "mlx5_direct.h"
+
+#define MLX5_INLINE __attribute__((always_inline)) static inline
+
+/* A test puts its own in place of the store, to look at memory at that moment. */
+#ifndef MLX5_STORE64
+#define MLX5_STORE64(reg, val) (*(volatile uint64_t *) (reg) = (val))
+#endif
+
+/* Between stores to memory, as the device sees them.  x86 has them in order; elsewhere the
+ * order that other processors see is not enough.
+ */
+static inline void device_barrier(void)
+{
+#if defined(__x86_64__)
+	atomic_signal_fence(memory_order_seq_cst);
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dmb oshst" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* Between a load of the owner bit and those of the rest. */
+static inline void device_load_barrier(void)
+{
+#if defined(__x86_64__)
+	atomic_signal_fence(memory_order_seq_cst);
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dmb oshld" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* Between memory and the register, and between two writes to it. */
+static inline void store_fence(void)
+{
+#if defined(__x86_64__)
+	__asm__ __volatile__("sfence" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dsb st" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* ---- requests ------------------------------------------------------------------------- */
+
+static const uint8_t wqe_op[VRB_OP_CNT] = {
+	[VRB_OP_SEND] = MLX5_WQE_SEND,
+	[VRB_OP_SEND_IMM] = MLX5_WQE_SEND_IMM,
+	[VRB_OP_WRITE] = MLX5_WQE_WRITE,
+	[VRB_OP_WRITE_IMM] = MLX5_WQE_WRITE_IMM,
+	[VRB_OP_READ] = MLX5_WQE_READ,
+	[VRB_OP_ADD] = MLX5_WQE_FETCH_ADD,
+	[VRB_OP_SWAP] = MLX5_WQE_CMP_SWAP,
+};
+
+/* The queue wraps between any two segments. */
+static inline char *mlx5_seg_at(const struct mlx5_sq *sq, uint32_t seg)
+{
+	return sq->buf + (size_t) (seg & (sq->mask * 4 + 3)) * MLX5_SEG;
+}
+
+static inline void mlx5_put_raddr(char *seg, const struct vrb_wr *wr)
+{
+	struct mlx5_raddr *raddr = (struct mlx5_raddr *) seg;
+
+	raddr->addr = htobe64(wr->addr);
+	raddr->rkey = htobe32(wr->rkey);
+	raddr->reserved = 0;
+}
+
+/* By the lower bits of enum ibv_send_flags: FENCE, SIGNALED, SOLICITED. */
+static const uint8_t ctrl_flags[8] = {
+	[IBV_SEND_FENCE] = MLX5_CTRL_FENCE,
+	[IBV_SEND_SIGNALED] = MLX5_CTRL_COMPLETION,
+	[IBV_SEND_FENCE | IBV_SEND_SIGNALED] = MLX5_CTRL_FENCE | MLX5_CTRL_COMPLETION,
+	[IBV_SEND_SOLICITED] = MLX5_CTRL_SOLICITED,
+	[IBV_SEND_FENCE | IBV_SEND_SOLICITED] = MLX5_CTRL_FENCE | MLX5_CTRL_SOLICITED,
+	[IBV_SEND_SIGNALED | IBV_SEND_SOLICITED] = MLX5_CTRL_COMPLETION | MLX5_CTRL_SOLICITED,
+	[7] = MLX5_CTRL_FENCE | MLX5_CTRL_COMPLETION | MLX5_CTRL_SOLICITED,
+};
+
+static_assert((IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 7, "a table of them");
+
+/* struct mlx5_ctrl, in two stores; and the request is one of the queue. */
+static inline void mlx5_put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
+{
+	uint32_t at = sq->next & sq->mask, blocks = (segs + 3) / 4;
+	uint64_t *ctrl = (uint64_t *) (sq->buf + (size_t) at * MLX5_BB);
+	bool imm = wr->op == VRB_OP_SEND_IMM || wr->op == VRB_OP_WRITE_IMM;
+
+	ctrl[0] = htobe64((uint64_t) (sq->next & MLX5_COUNTER_MASK) << 40 |
+			  (uint64_t) wqe_op[wr->op] << 32 | sq->qpn << 8 | segs);
+	ctrl[1] = htobe64((uint64_t) ctrl_flags[wr->flags & 7] << 32 | (imm ? wr->imm : 0));
+	sq->wr_id[at] = wr->wr_id;
+	sq->blocks[at] = (uint16_t) blocks;
+	sq->last = sq->next;
+	sq->next += blocks;
+}
+
+/* What stands in one block behind its fixed segments, of inline data. */
+static inline uint32_t mlx5_short_max(enum vrb_op op)
+{
+	return MLX5_BB - (MLX5_SEG << (op > VRB_OP_SEND_IMM)) - 4;
+}
+
+/* A call to copy so little would cost more than the copying. */
+MLX5_INLINE void copy_short(char *to, const char *from, uint32_t len)
+{
+	uint32_t i;
+
+	if (len >= 8) {
+		for (i = 0; i + 8 < len; i += 8)
+			memcpy(to + i, from + i, 8);
+		memcpy(to + len - 8, from + len - 8, 8);
+	} else if (len >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + len - 4, from + len - 4, 4);
+	} else {
+		for (i = 0; i < len; i++)
+			to[i] = from[i];
+	}
+}
+
+/* mlx5_build_short - a request of one piece, not empty, in one block, which has no end of the
+ * queue within.   Errors: -FI_EAGAIN: full; nothing has changed.
+ */
+MLX5_INLINE int mlx5_build_short(struct mlx5_sq *sq, const struct vrb_wr *wr)
+{
+	char *at = sq->buf + (size_t) (sq->next & sq->mask) * MLX5_BB + MLX5_SEG;
+	uint32_t segs = 2, len = wr->sge->length;
+	struct mlx5_data *data;
+
+	if (__builtin_expect(sq->next - sq->done > sq->mask, 0))
+		return -FI_EAGAIN;
+	if (wr->op > VRB_OP_SEND_IMM) {
+		mlx5_put_raddr(at, wr);
+		at += MLX5_SEG;
+		segs++;
+	}
+	if (wr->flags & IBV_SEND_INLINE) {
+		*(uint32_t *) at = htobe32(len | MLX5_INLINE_BIT);
+		copy_short(at + 4, (const char *) (uintptr_t) wr->sge->addr, len);
+		segs += (len + 3) / MLX5_SEG;
+	} else {
+		data = (struct mlx5_data *) at;
+		data->len = htobe32(len);
+		data->lkey = htobe32(wr->sge->lkey);
+		data->addr = htobe64(wr->sge->addr);
+	}
+	mlx5_put_ctrl(sq, wr, segs);
+	return 0;
+}
+
+/* ---- the doorbell ------------------------------------------------------------------------ */
+
+static inline uint64_t block_word(const char *block, unsigned i)
+{
+	uint64_t v;
+
+	memcpy(&v, block + i * sizeof(v), sizeof(v));
+	return v;
+}
+
+MLX5_INLINE void ring_block(char *reg, const char *block)
+{
+	unsigned i;
+
+#pragma GCC unroll 8
+	for (i = 0; i < MLX5_BB / sizeof(uint64_t); i++)
+		MLX5_STORE64(reg + i * sizeof(uint64_t), block_word(block, i));
+}
+
+/* mlx5_ring_queue - have the device look at what was built, at something.
+ *
+ * A lone request that is short goes into the register whole, so that the device need not
+ * fetch it; of several, only the beginning of the last.
+ */
+MLX5_INLINE void mlx5_ring_queue(struct mlx5_sq *sq)
+{
+	const uint32_t blocks = sq->next - sq->last;
+	struct mlx5_reg *share = sq->reg;
+	char *reg = sq->doorbell + share->at;
+	uint32_t i;
+
+	device_barrier();
+	__atomic_store_n(&sq->dbrec[MLX5_DB_SEND], htobe32(sq->next & MLX5_COUNTER_MASK),
+			 __ATOMIC_RELEASE);
+	store_fence();
+	if (sq->rung == sq->last && blocks * MLX5_BB <= share->size) {
+		ring_block(reg, mlx5_seg_at(sq, sq->last * 4));
+		for (i = 1; i < blocks; i++)
+			ring_block(reg + i * MLX5_BB, mlx5_seg_at(sq, (sq->last + i) * 4));
+	} else {
+		MLX5_STORE64(reg, block_word(mlx5_seg_at(sq, sq->last * 4), 0));
+	}
+	store_fence();
+	share->at ^= share->size;
+	sq->rung = sq->next;
+}
+
+/* ---- completions ------------------------------------------------------------------------ */
+
+MLX5_INLINE struct mlx5_cqe *mlx5_at(const struct mlx5_cq *cq)
+{
+	return (struct mlx5_cqe *) (cq->buf + (size_t) ((cq->next & cq->mask) + 1) * cq->stride -
+				    sizeof(struct mlx5_cqe));
+}
+
+/* The owner bit that new entries have on this trip round the queue. */
+MLX5_INLINE uint8_t mlx5_owner(const struct mlx5_cq *cq)
+{
+	return (cq->next & (cq->mask + 1)) != 0;
+}
+
+/* The byte that is written last.  What follows in the program is read behind it. */
+MLX5_INLINE uint8_t mlx5_op_own(const struct mlx5_cqe *cqe)
+{
+	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
+
+	device_load_barrier();
+	return op_own;
+}
+
+MLX5_INLINE bool mlx5_is_ours(uint8_t op_own, uint8_t owner)
+{
+	return op_own >> 4 != MLX5_CQE_NONE && (op_own & 1) == owner;
+}
+
+/* mlx5_take - the next entry, or NULL: it is ours when its owner bit is right. */
+MLX5_INLINE struct mlx5_cqe *mlx5_take(const struct mlx5_cq *cq)
+{
+	struct mlx5_cqe *cqe = mlx5_at(cq);
+
+	return mlx5_is_ours(mlx5_op_own(cqe), mlx5_owner(cq)) ? cqe : NULL;
+}
+
+/* mlx5_give_back - @cqe was read, and all that it says is known. */
+MLX5_INLINE void mlx5_give_back(struct mlx5_cq *cq, struct mlx5_cqe *cqe)
+{
+	cqe->op_own = MLX5_CQE_NONE << 4;
+	cq->next++;
+}
+
+/* mlx5_tell_read - the device may use the entries again that were given back. */
+MLX5_INLINE void mlx5_tell_read(struct mlx5_cq *cq)
+{
+	device_barrier();
+	__atomic_store_n(&cq->dbrec[MLX5_DB_CI], htobe32(cq->next & 0xffffff), __ATOMIC_RELEASE);
+}
+
+/* mlx5_sent_wr - the request that @cqe is about is done, and so are unsignalled ones before it.
+ * Returns its wr_id.
+ */
+MLX5_INLINE uint64_t mlx5_sent_wr(struct mlx5_sq *sq, const struct mlx5_cqe *cqe)
+{
+	uint32_t counter = be16toh(cqe->counter), at = counter & sq->mask;
+
+	sq->done += ((counter - sq->done) & MLX5_COUNTER_MASK) + sq->blocks[at];
+	return sq->wr_id[at];
+}
+
+/* mlx5_received_wr - the receive that @cqe is about is done, and has its data.
+ * Returns its wr_id.
+ */
+MLX5_INLINE uint64_t mlx5_received_wr(struct mlx5_rq *rq, const struct mlx5_cqe *cqe)
+{
+	uint32_t at = be16toh(cqe->counter) & rq->mask, len = be32toh(cqe->len);
+	const struct mlx5_data *data = (const struct mlx5_data *) (rq->buf + (size_t) at * rq->stride);
+	uint32_t segs = rq->stride / MLX5_SEG;
+
+	rq->done++;
+	if (cqe->op_own & MLX5_CQE_DATA_HERE && __builtin_expect(len <= be32toh(data->len), 1))
+		copy_short((char *) (uintptr_t) be64toh(data->addr), (const char *) cqe->data, len);
+	else if (cqe->op_own & (MLX5_CQE_DATA_HERE | MLX5_CQE_DATA_BEFORE))
+		vrb_mlx5_put_back(rq->buf, (rq->mask + 1) * segs - 1, at * segs, cqe);
+	return rq->wr_id[at];
+}
+
+/* mlx5_is_of - does @cqe speak of @qp? */
+MLX5_INLINE bool mlx5_is_of(const struct mlx5_cqe *cqe, const struct mlx5_qp *qp)
+{
+	return (be32toh(cqe->op_qpn) & 0xffffff) == qp->sq.qpn;
+}
+
+#endif
