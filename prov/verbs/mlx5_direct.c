@@ -124,16 +124,12 @@ static void direct_ring(struct vrb_sq *base)
 		mlx5_ring_queue(sq);
 }
 
-int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
-{
-	struct mlx5_data *data = (struct mlx5_data *) (rq->buf + (size_t) (rq->next & rq->mask) *
-						       rq->stride);
-	unsigned i, used = 0, max = rq->stride / MLX5_SEG;
+/* ---- receives ------------------------------------------------------------------------ */
 
-	if (cnt > max)
-		return -FI_EINVAL;
-	if (rq->next - rq->done > rq->mask)
-		return -FI_EAGAIN;
+static void put_room(struct mlx5_data *data, unsigned max, const struct ibv_sge *sge, unsigned cnt)
+{
+	unsigned i, used = 0;
+
 	for (i = 0; i < cnt; i++) {
 		if (!sge[i].length)
 			continue;
@@ -143,11 +139,48 @@ int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge,
 	}
 	if (used < max)
 		data[used] = (struct mlx5_data) { .lkey = htobe32(MLX5_NO_LKEY) };
-	rq->wr_id[rq->next & rq->mask] = wr_id;
-	rq->next++;
+}
+
+static void tell_posted(volatile uint32_t *dbrec, uint32_t posted)
+{
 	device_barrier();
-	__atomic_store_n(&rq->dbrec[MLX5_DB_RECV], htobe32(rq->next & MLX5_COUNTER_MASK),
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(dbrec, htobe32(posted & MLX5_COUNTER_MASK), __ATOMIC_RELEASE);
+}
+
+int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt)
+{
+	char *at = rq->buf + (size_t) (rq->next & rq->mask) * rq->stride;
+	unsigned max = rq->stride / MLX5_SEG;
+
+	if (cnt > max)
+		return -FI_EINVAL;
+	if (rq->next - rq->done > rq->mask)
+		return -FI_EAGAIN;
+	put_room((struct mlx5_data *) at, max, sge, cnt);
+	rq->wr_id[rq->next & rq->mask] = wr_id;
+	tell_posted(&rq->dbrec[MLX5_DB_RECV], ++rq->next);
+	return 0;
+}
+
+static struct mlx5_next *shared_at(const struct mlx5_srq *srq, uint32_t index)
+{
+	return (struct mlx5_next *) (srq->buf + (size_t) index * srq->stride);
+}
+
+int vrb_mlx5_srq_recv(struct mlx5_srq *srq, uint64_t wr_id, const struct ibv_sge *sge,
+		      unsigned cnt)
+{
+	struct mlx5_next *at = shared_at(srq, srq->head);
+	unsigned max = srq->stride / MLX5_SEG - 1;
+
+	if (cnt > max)
+		return -FI_EINVAL;
+	if (srq->head == srq->tail)
+		return -FI_EAGAIN;
+	put_room((struct mlx5_data *) (at + 1), max, sge, cnt);
+	srq->wr_id[srq->head] = wr_id;
+	srq->head = be16toh(at->index);
+	tell_posted(srq->dbrec, ++srq->posted);
 	return 0;
 }
 
@@ -229,6 +262,19 @@ static void put_back_sent(struct mlx5_sq *sq, uint32_t counter, const struct mlx
 	vrb_mlx5_put_back(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
 }
 
+/* A receive of a shared queue is done, has its data, and can be used again. */
+static uint64_t shared_wr(struct mlx5_srq *srq, const struct mlx5_cqe *cqe)
+{
+	uint32_t index = be16toh(cqe->counter);
+	char *at = (char *) shared_at(srq, index);
+
+	if (has_data(cqe))
+		vrb_mlx5_put_back(at, srq->stride / MLX5_SEG - 1, 1, cqe);
+	shared_at(srq, srq->tail)->index = htobe16((uint16_t) index);
+	srq->tail = index;
+	return srq->wr_id[index];
+}
+
 bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc)
 {
 	uint32_t qpn = be32toh(cqe->op_qpn) & 0xffffff;
@@ -254,7 +300,7 @@ bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc
 	if (op == MLX5_CQE_SEND_ERROR)
 		wc->wr_id = mlx5_sent_wr(&qp->sq, cqe);
 	else
-		wc->wr_id = mlx5_received_wr(&qp->rq, cqe);
+		wc->wr_id = qp->srq ? shared_wr(qp->srq, cqe) : mlx5_received_wr(&qp->rq, cqe);
 	wc->len = be32toh(cqe->len);
 	wc->imm = be32toh(cqe->imm);
 	if (op == MLX5_CQE_SEND_ERROR || op == MLX5_CQE_RECV_ERROR) {

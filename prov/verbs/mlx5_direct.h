@@ -57,9 +57,22 @@ struct mlx5_rq {
 	uint64_t *wr_id;
 };
 
+/* A shared receive queue: what is posted goes in at @head, what is done back behind @tail;
+ * the last one of the list always stays, so that there is something to put it behind.
+ */
+struct mlx5_srq {
+	char *buf;
+	uint32_t stride;
+	uint32_t head, tail;		/* receives, by index */
+	uint32_t posted;
+	volatile uint32_t *dbrec;
+	uint64_t *wr_id;		/* by index; NULL: requests go by the library */
+};
+
 struct mlx5_qp {
 	struct mlx5_sq sq;		/* first */
 	struct mlx5_rq rq;
+	struct mlx5_srq *srq;		/* instead of @rq, or NULL */
 };
 
 struct mlx5_cq {
@@ -80,10 +93,13 @@ extern const struct vrb_sq_ops vrb_sq_direct;
 extern const struct vrb_cq_ops vrb_cq_direct;
 extern struct mlx5_qp vrb_mlx5_nobody;	/* of whom no completion speaks */
 
-/* vrb_mlx5_recv - put a receive into the queue and tell the device.
+/* vrb_mlx5_recv, vrb_mlx5_srq_recv - put a receive into the queue and tell the device.
  * Errors: -FI_EAGAIN: full.  -FI_EINVAL: more pieces than a request holds.
  */
 int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt);
+
+int vrb_mlx5_srq_recv(struct mlx5_srq *srq, uint64_t wr_id, const struct ibv_sge *sge,
+		      unsigned cnt);
 
 /* vrb_mlx5_put_back - data that came in a completion goes into the pieces from @seg on, of
  * a queue of @mask + 1 segments.

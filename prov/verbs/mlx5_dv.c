@@ -130,6 +130,41 @@ void vrb_mlx5_group_fini(struct vrb_mlx5_group *group)
 		ibv_dealloc_td(group->td);
 }
 
+/* ---- shared receive queues ------------------------------------------------------------ */
+
+static void cannot(int ret)
+{
+	VRB_WARN(FI_LOG_EP_CTRL, "the queues of the device cannot be used directly: %s; without "
+		 "FI_VERBS_DOORBELL=direct, libibverbs does it\n", fi_strerror(-ret));
+}
+
+int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
+{
+	struct mlx5dv_srq dv = { 0 };
+	struct mlx5dv_obj obj = { .srq = { ibv, &dv } };
+	int ret = -lib.init_obj(&obj, MLX5DV_OBJ_SRQ);
+
+	if (!ret && dv.stride < sizeof(struct mlx5_next) + MLX5_SEG)
+		ret = -FI_ENOSYS;
+	if (!ret) {
+		/* It is new: its receives are in the list in their order. */
+		*srq = (struct mlx5_srq) {
+			.buf = dv.buf, .stride = dv.stride, .head = dv.head, .tail = dv.tail,
+			.dbrec = dv.dbrec, .wr_id = calloc(dv.tail + 1, sizeof(*srq->wr_id)),
+		};
+		ret = srq->wr_id ? 0 : -FI_ENOMEM;
+	}
+	if (ret)
+		cannot(ret);
+	return ret;
+}
+
+void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
+{
+	free(srq->wr_id);
+	srq->wr_id = NULL;
+}
+
 /* ---- queue pairs ------------------------------------------------------------------------------ */
 
 /* A register that others may use as well takes single stores only. */
@@ -156,15 +191,15 @@ static int alloc(struct mlx5_qp *qp, const struct mlx5dv_qp *dv)
 }
 
 int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
-		     struct vrb_mlx5_group *group)
+		     struct mlx5_srq *srq, struct vrb_mlx5_group *group)
 {
 	struct vrb_sq base = qp->sq.base;
 	struct mlx5dv_qp dv = { 0 };
 	struct mlx5dv_obj obj = { .qp = { ibv, &dv } };
 	int ret = -lib.init_obj(&obj, MLX5DV_OBJ_QP);
 
-	*qp = (struct mlx5_qp) { .sq.base = base };
-	if (!ret && (dv.sq.stride != MLX5_BB || dv.rq.stride < MLX5_SEG))
+	*qp = (struct mlx5_qp) { .sq.base = base, .srq = srq };
+	if (!ret && (dv.sq.stride != MLX5_BB || (!srq && dv.rq.stride < MLX5_SEG)))
 		ret = -FI_ENOSYS;
 	if (!ret)
 		ret = alloc(qp, &dv);
@@ -185,8 +220,7 @@ int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
 		return 0;
 
 err:
-	VRB_WARN(FI_LOG_EP_CTRL, "the queues of the device cannot be used directly: %s; without "
-		 "FI_VERBS_DOORBELL=direct, libibverbs does it\n", fi_strerror(-ret));
+	cannot(ret);
 	vrb_mlx5_qp_fini(qp, cq);
 	return ret;
 }
@@ -229,8 +263,17 @@ void vrb_mlx5_group_fini(struct vrb_mlx5_group *group)
 {
 }
 
+int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
+{
+	return -FI_ENOSYS;
+}
+
+void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
+{
+}
+
 int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
-		     struct vrb_mlx5_group *group)
+		     struct mlx5_srq *srq, struct vrb_mlx5_group *group)
 {
 	return -FI_ENOSYS;
 }

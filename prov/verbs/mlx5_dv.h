@@ -33,11 +33,18 @@ int vrb_mlx5_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, u
 struct ibv_pd *vrb_mlx5_pd(struct vrb_mlx5_group *group, struct ibv_pd *pd);
 void vrb_mlx5_group_fini(struct vrb_mlx5_group *group);
 
+/* vrb_mlx5_srq_init - take over the shared receive queue @ibv.
+ * Errors: -FI_ENOMEM and those of the library, logged; requests can go by it still.
+ */
+int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv);
+void vrb_mlx5_srq_fini(struct mlx5_srq *srq);
+
 /* vrb_mlx5_qp_init - take over the queues of @ibv, whose completions go to @cq.
+ * @srq: that it receives by, or NULL
  * Errors: -FI_ENOMEM and those of the library, logged.
  */
 int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
-		     struct vrb_mlx5_group *group);
+		     struct mlx5_srq *srq, struct vrb_mlx5_group *group);
 
 /* vrb_mlx5_qp_fini - what still comes of it is thrown away.  A @qp that was not taken over
  * is fine.

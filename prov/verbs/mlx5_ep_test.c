@@ -126,11 +126,13 @@ static void replace_cm(void)
 /* ---- two ends --------------------------------------------------------------------------- */
 
 struct end {
+	struct fid_ep *srx;		/* that it receives by, or NULL */
 	struct fid_cq *cq;
 	struct fid_eq *eq;
 	struct fid_ep *ep;
 	struct model_cq model_cq;
 	struct model_qp model;
+	struct model_srq *shared;	/* with srx */
 	char buf[SIZE];
 };
 
@@ -138,7 +140,7 @@ static struct fi_info *info;
 static struct fid_fabric *fabric;
 static struct fid_domain *domain;
 static struct fid_mr *mr;
-static struct end a, b;
+static struct end a, b, c, d;
 
 /* The queues as the kernel was told of them, not as the provider found them. */
 static void model_of(struct end *e)
@@ -150,8 +152,9 @@ static void model_of(struct end *e)
 	e->model = (struct model_qp) {
 		.qpn = qp->qpn, .uidx = qp->uidx, .dbrec = qp->dbrec, .sq = qp->sq, .rq = qp->rq,
 		.sq_size = qp->sq_cnt * 64, .rq_cnt = qp->rq_cnt, .rq_stride = qp->rq_stride,
-		.cq = &e->model_cq, .short_data = true,
+		.cq = &e->model_cq, .srq = e->shared, .short_data = true,
 	};
+	assert_int_equal(qp->srq >= 0, e->shared != NULL);
 }
 
 static void open_ep(struct end *e)
@@ -162,6 +165,8 @@ static void open_ep(struct end *e)
 	assert_int_equal(fi_endpoint(domain, info, &e->ep, NULL), 0);
 	assert_int_equal(fi_ep_bind(e->ep, &e->eq->fid, 0), 0);
 	assert_int_equal(fi_ep_bind(e->ep, &e->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	if (e->srx)
+		assert_int_equal(fi_ep_bind(e->ep, &e->srx->fid, 0), 0);
 	assert_int_equal(fi_enable(e->ep), 0);
 	atomic_store(&vrb_ep_of(e->ep)->state, VRB_EP_CONNECTED);
 	model_of(e);
@@ -304,7 +309,6 @@ static void into_the_register(void **state)
 /* Two endpoints of one completion queue, until one closes. */
 static void closing_beside(void **state)
 {
-	static struct end c;
 	unsigned i;
 
 	memset(&c, 0, sizeof(c));
@@ -326,6 +330,77 @@ static void closing_beside(void **state)
 		taken(&a);
 	nothing(&a);
 	messages(state);
+}
+
+/* ---- shared receives ----------------------------------------------------------------------- */
+
+#define SHARED_BUFS 16u
+
+static char inbox[SHARED_BUFS][512];
+
+static void open_shared(struct fid_ep **srx_p, struct model_srq *shared)
+{
+	struct fi_rx_attr attr = { .size = 100, .op_flags = FI_COMPLETION };
+	const struct kernel_srq *k = &kernel_srqs[kernel_srq_cnt];
+
+	assert_int_equal(fi_srx_context(domain, &attr, srx_p, NULL), 0);
+	*shared = (struct model_srq) { k->buf, k->cnt, k->stride, k->dbrec, 0, 0 };
+	assert_true(vrb_ep_of(*srx_p)->mlx5_srq.wr_id != NULL);
+	memset(&c, 0, sizeof(c));
+	memset(&d, 0, sizeof(d));
+	c.srx = d.srx = *srx_p;
+	c.shared = d.shared = shared;
+	open_end(&c);
+	d.cq = c.cq;
+	open_ep(&d);
+	d.model.cq = &c.model_cq;
+	assert_true(vrb_ep_of(c.ep)->direct && vrb_ep_of(d.ep)->direct);
+}
+
+/* One of @at's turn: to one of the two, which takes the next buffer of both. */
+static void to_shared(unsigned at, size_t len)
+{
+	struct end *from = at % 3 ? &a : &b, *to = at % 3 ? &c : &d;
+	char *in = inbox[at % SHARED_BUFS];
+	struct fi_cq_data_entry e;
+	struct model_wqe x;
+
+	memset(from->buf, (int) at, len);
+	memset(in, 0, sizeof(inbox[0]));
+	assert_int_equal(fi_senddata(from->ep, from->buf, len, fi_mr_desc(mr), at, 0, from), 0);
+	assert_true(model_step(&from->model, &to->model, &x));
+	assert_null(model_fault);
+	taken(from);
+	e = taken(&c);
+	assert_ptr_equal(e.op_context, in);
+	assert_int_equal(e.len, len);
+	assert_int_equal(e.data, at);
+	assert_memory_equal(in, from->buf, len);
+	assert_int_equal(in[len], 0);
+	assert_int_equal(fi_recv(c.srx, in, sizeof(inbox[0]), (void *) fi_mr_desc(mr), 0, in), 0);
+}
+
+static void shared_receives(void **state)
+{
+	struct model_srq shared;
+	struct fid_ep *srx;
+	unsigned i, room;
+
+	open_shared(&srx, &shared);
+	for (i = 0; i < SHARED_BUFS; i++)
+		assert_int_equal(fi_recv(srx, inbox[i], sizeof(inbox[0]), fi_mr_desc(mr), 0,
+					 inbox[i]), 0);
+	for (i = 0; i < 5000; i++)
+		to_shared(i, i * 7 % 500);
+	/* It fills up, says so, and has room again when one is done. */
+	for (room = 0; !fi_recv(srx, inbox[0], 512, fi_mr_desc(mr), 0, inbox[0]); room++)
+		;
+	assert_true(room >= 100 - SHARED_BUFS && room < shared.cnt);
+	assert_int_equal(fi_recv(srx, inbox[0], 512, fi_mr_desc(mr), 0, NULL), -FI_EAGAIN);
+	to_shared(i, 100);
+	close_ep(&d);
+	close_end(&c);
+	assert_int_equal(fi_close(&srx->fid), 0);
 }
 
 /* A burst is rung for once, at its end; or when a call in it fails. */
@@ -612,6 +687,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(messages, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(into_the_register, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(closing_beside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(shared_receives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(burst, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(remote_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(short_ways, set_up, tear_down),

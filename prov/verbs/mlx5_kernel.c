@@ -30,7 +30,8 @@
 
 struct kernel_cq kernel_cqs[KERNEL_MAX];
 struct kernel_qp kernel_qps[KERNEL_MAX];
-unsigned kernel_cq_cnt, kernel_qp_cnt;
+struct kernel_srq kernel_srqs[KERNEL_MAX];
+unsigned kernel_cq_cnt, kernel_qp_cnt, kernel_srq_cnt;
 
 static int device = -1;
 static char root[] = "/tmp/mlx5_kernel.XXXXXX";
@@ -176,10 +177,36 @@ static void create_qp(const struct cmd *c, bool ex)
 		.rq = (char *) (uintptr_t) drv->buf_addr, .rq_cnt = drv->rq_wqe_count,
 		.rq_stride = 1u << drv->rq_wqe_shift,
 		.sq_cnt = drv->sq_wqe_count,
+		.srq = (ex ? x->is_srq : old->is_srq) ? (int) (ex ? x->srq_handle : old->srq_handle) : -1,
 		.cq = ex ? x->send_cq_handle : old->send_cq_handle,
 	};
 	qp->sq = qp->rq + (size_t) qp->rq_cnt * qp->rq_stride;
 	respond(c, ex ? sizeof(r) : sizeof(r.base), &r, sizeof(drv_r), &drv_r);
+}
+
+static uint32_t power_of_two(uint32_t from, uint32_t least)
+{
+	while (from < least)
+		from *= 2;
+	return from;
+}
+
+static void create_srq(const struct cmd *c, bool ex)
+{
+	const struct mlx5_ib_create_srq *drv = (const void *) c->drv;
+	const struct ib_uverbs_create_srq *core = (const void *) c->core;
+	struct mlx5_ib_create_srq_resp drv_r = { .srqn = kernel_srq_cnt + 1 };
+	struct ib_uverbs_create_srq_resp r = {
+		.srq_handle = kernel_srq_cnt, .max_wr = core->max_wr, .max_sge = core->max_sge,
+	};
+
+	kernel_srqs[kernel_srq_cnt++] = (struct kernel_srq) {
+		.buf = (char *) (uintptr_t) drv->buf_addr,
+		.dbrec = (uint32_t *) (uintptr_t) drv->db_addr,
+		.cnt = power_of_two(1, core->max_wr + 1),
+		.stride = power_of_two(32, 16 + 16 * core->max_sge),
+	};
+	respond(c, sizeof(r), &r, sizeof(drv_r), &drv_r);
 }
 
 static void nothing(const struct cmd *c, bool ex)
@@ -206,6 +233,9 @@ static const struct {
 	[IB_USER_VERBS_CMD_DESTROY_CQ] = { destroyed, 16, 8 },
 	[IB_USER_VERBS_CMD_CREATE_QP] = { create_qp, sizeof(struct ib_uverbs_create_qp),
 		sizeof(struct ib_uverbs_create_qp_resp) },
+	[IB_USER_VERBS_CMD_CREATE_SRQ] = { create_srq, sizeof(struct ib_uverbs_create_srq),
+		sizeof(struct ib_uverbs_create_srq_resp) },
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { destroyed, 16, 4 },
 	[IB_USER_VERBS_CMD_MODIFY_QP] = { nothing, 0, 0 },
 	[IB_USER_VERBS_CMD_DESTROY_QP] = { destroyed, 16, 4 },
 };

@@ -31,12 +31,20 @@ struct kernel_qp {
 	char *rq, *sq;
 	uint32_t rq_cnt, rq_stride, sq_cnt;
 	uint32_t cq;			/* index in kernel_cqs */
+	int srq;			/* in kernel_srqs, or -1 */
+};
+
+struct kernel_srq {
+	char *buf;
+	volatile uint32_t *dbrec;
+	uint32_t cnt, stride;
 };
 
 /* What the library has created, by handle; entries stay when an object is destroyed. */
 extern struct kernel_cq kernel_cqs[KERNEL_MAX];
 extern struct kernel_qp kernel_qps[KERNEL_MAX];
-extern unsigned kernel_cq_cnt, kernel_qp_cnt;
+extern struct kernel_srq kernel_srqs[KERNEL_MAX];
+extern unsigned kernel_cq_cnt, kernel_qp_cnt, kernel_srq_cnt;
 
 /* kernel_boot - before the first call of libibverbs.  Errors: the system's, negated. */
 int kernel_boot(void);

@@ -27,6 +27,15 @@ struct model_cq {
 	uint32_t completed;		/* by the device, ever */
 };
 
+/* A shared receive queue: the device follows the list. */
+struct model_srq {
+	const char *buf;
+	uint32_t cnt, stride;
+	volatile uint32_t *dbrec;
+	uint32_t next;			/* receive that is filled next, by index */
+	uint32_t received;
+};
+
 struct model_qp {
 	uint32_t qpn;
 	uint32_t uidx;			/* what the library calls it */
@@ -35,6 +44,7 @@ struct model_qp {
 	uint32_t sq_size;		/* bytes */
 	uint32_t rq_cnt, rq_stride;
 	struct model_cq *cq;
+	struct model_srq *srq;		/* instead of @rq, or NULL */
 	const char *mem;		/* that peers and requests may touch; NULL: all */
 	size_t mem_len;
 	bool short_data;		/* goes into completions */
@@ -199,21 +209,47 @@ static long model_scatter(const char *r, uint32_t stride, const unsigned char *d
 	return len;
 }
 
+/* The next receive: where its pieces begin, and how many bytes they may take up.  NULL: none. */
+static const char *model_receive(struct model_qp *to, uint32_t *room_p, uint32_t *counter_p)
+{
+	struct model_srq *srq = to->srq;
+	const char *r;
+
+	if (!srq) {
+		*counter_p = to->received;
+		*room_p = to->rq_stride;
+		return ((be32toh(to->dbrec[0]) - to->received) & 0xffff) == 0 ? NULL :
+		       to->rq + (size_t) (to->received % to->rq_cnt) * to->rq_stride;
+	}
+	if (((be32toh(*srq->dbrec) - srq->received) & 0xffff) == 0)
+		return NULL;
+	r = srq->buf + (size_t) srq->next * srq->stride;
+	*counter_p = srq->next;
+	*room_p = srq->stride - 16;
+	srq->next = (uint32_t) model_be(r + 2, 2);
+	srq->received++;
+	if (srq->next < srq->cnt)
+		return r + 16;
+	model_fault = "the list of shared receives is broken";
+	return NULL;
+}
+
 static void model_arrive(struct model_qp *to, unsigned op, const unsigned char *data, long len,
 			 uint32_t imm)
 {
-	const char *r = to->rq + (size_t) (to->received % to->rq_cnt) * to->rq_stride;
 	bool here = op != 1 && to->short_data && len && len <= MODEL_SHORT;
+	uint32_t room, counter;
+	const char *r = model_receive(to, &room, &counter);
 
-	if (((be32toh(to->dbrec[0]) - to->received) & 0xffff) == 0) {
+	if (!r) {
 		model_fault = "no receive is posted";
 		return;
 	}
-	if (op != 1 && !here && model_scatter(r, to->rq_stride, data, len))
+	if (op != 1 && !here && model_scatter(r, room, data, len))
 		model_fault = "a receive is malformed or short";
 	if (op != 1)
 		to->digest = model_digest(data, (size_t) len);
-	model_complete(to, op, to->received, (uint32_t) len, imm, 0, here ? data : NULL);
+	model_complete(to, op, counter, (uint32_t) len, imm, 0, here ? data : NULL);
 	to->received++;
 }
 

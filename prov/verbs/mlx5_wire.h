@@ -68,6 +68,15 @@ struct mlx5_data {
 	uint64_t addr;
 };
 
+/* Begins a receive of a shared queue, which is a list: receives complete in any order. */
+struct mlx5_next {
+	uint8_t reserved1[2];
+	uint16_t index;			/* of the receive behind it */
+	uint8_t signature;
+	uint8_t reserved2[11];
+};
+
+static_assert(sizeof(struct mlx5_next) == MLX5_SEG, "a segment");
 static_assert(sizeof(struct mlx5_ctrl) == MLX5_SEG, "a segment");
 static_assert(sizeof(struct mlx5_raddr) == MLX5_SEG, "a segment");
 static_assert(sizeof(struct mlx5_amo) == MLX5_SEG, "a segment");

@@ -52,15 +52,24 @@ static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool exte
 	return 0;
 }
 
-/* Shared receives and datagrams go by the library. */
+static struct vrb_ep *srx_of(const struct vrb_ep *ep)
+{
+	return ep->base.srx ? container_of(ep->base.srx, struct vrb_ep, base) : NULL;
+}
+
+/* Datagrams go by the library; and all that uses a shared receive queue goes one way. */
 static bool may_go_direct(const struct vrb_ep *ep)
 {
-	return ep->domain->direct && !ep->dgram && !ep->base.srx;
+	const struct vrb_ep *srx = srx_of(ep);
+
+	return ep->domain->direct && !ep->dgram && (!srx || srx->mlx5_srq.wr_id);
 }
 
 static int plug_in(struct vrb_ep *ep)
 {
-	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq, &ep->poller->mlx5) : 0;
+	struct vrb_ep *srx = srx_of(ep);
+	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq,
+						srx ? &srx->mlx5_srq : NULL, &ep->poller->mlx5) : 0;
 
 	if (!ret && ep->direct)
 		vrb_direct_enabled(ep);
@@ -95,7 +104,7 @@ static int make_qp(struct vrb_ep *ep)
 		.qp_context = ep,
 		.send_cq = ep->cq->cq,
 		.recv_cq = ep->cq->cq,
-		.srq = ep->base.srx ? container_of(ep->base.srx, struct vrb_ep, base)->srq : NULL,
+		.srq = ep->base.srx ? srx_of(ep)->srq : NULL,
 		.cap = {
 			.max_send_wr = ep->tx_depth,
 			.max_recv_wr = ep->base.srx ? 0 : ep->rx_depth,
@@ -179,8 +188,7 @@ static int make_rings(struct vrb_ep *ep)
 
 static unsigned entries(const struct vrb_ep *ep)
 {
-	const struct vrb_ep *srx = ep->base.srx ?
-				   container_of(ep->base.srx, struct vrb_ep, base) : NULL;
+	const struct vrb_ep *srx = srx_of(ep);
 
 	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
 }
@@ -451,6 +459,7 @@ static int srx_close(struct fid *fid)
 
 	if (ret)
 		return ret;
+	vrb_mlx5_srq_fini(&srx->mlx5_srq);
 	vrb_ibv.destroy_srq(srx->srq);
 	pool_destroy(&srx->rx_pool);
 	obj_ep_fini(&srx->base);
@@ -482,6 +491,8 @@ static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 	srx->rx_depth = init.attr.max_wr;
 	srx->srq = vrb_ibv.create_srq(srx->domain->pd, &init);
 	if (srx->srq) {
+		if (srx->domain->direct)
+			vrb_mlx5_srq_init(&srx->mlx5_srq, srx->srq);
 		pool_init(&srx->rx_pool, sizeof(struct vrb_rx), 64, srx->rx_depth);
 		return 0;
 	}

@@ -110,7 +110,8 @@ struct vrb_ep {
 	bool direct;			/* it is @mlx5 */
 	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
 	struct vrb_dgram *dgram;	/* NULL: a connected endpoint */
-	struct ibv_srq *srq;		/* our own as shared receive context, or that of base.srx */
+	struct ibv_srq *srq;		/* our own as shared receive context */
+	struct mlx5_srq mlx5_srq;	/* with it, if we write it ourselves */
 
 	struct vrb_tx *tx;		/* ring; requests complete in order */
 	unsigned tx_head, tx_tail;	/* count up for ever */

@@ -264,7 +264,7 @@ static int run_direct(struct vrb_poller *p, struct mlx5_cq *cq, unsigned budget)
 		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, cq->last))
 			on_sent(cq->last, cqe);
 		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
-			 mlx5_is_of(cqe, cq->last))
+			 mlx5_is_of(cqe, cq->last) && !cq->last->srq)
 			on_received(cq->last, cqe);
 		else if (mlx5_is_ours(op_own, owner))
 			on_cqe(p, cq, cqe);

@@ -131,7 +131,9 @@ static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, voi
 	rx->room = UINT32_MAX;
 	if (ep->dgram)
 		cnt = vrb_dgram_frame(ep, rx, sge, cnt);
-	if (ep->srq)
+	if (ep->mlx5_srq.wr_id)
+		ret = vrb_mlx5_srq_recv(&ep->mlx5_srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
+	else if (ep->srq)
 		ret = vrb_recv_post(NULL, ep->srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
 	else
 		ret = ep->sq.ops->recv(&ep->sq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
