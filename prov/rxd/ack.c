@@ -183,6 +183,19 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		rxd_conn_touch(conn);
 }
 
+/* The window is that of the first packets; what was sent the old way says nothing of it. */
+void rxd_tx_new_path(struct rxd_conn *conn)
+{
+	struct acking a = { .conn = conn };
+
+	rxd_loss_give_up(&conn->loss, &loss_ops, &a);
+	conn->loss.probes = 0;
+	rxd_rtt_init(&conn->rtt);
+	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, conn->mtu.most);
+	rxd_cc_init(&conn->cc, rxd_conf.cc, RXD_DGRAM_MIN, (unsigned) rxd_conf.tolerance);
+	rxd_ecn_anew(&conn->ecn, conn->link->dg->has_ecn);
+}
+
 /* ---- timeouts ------------------------------------------------------------------------- */
 
 /* The peer's limit holds us back, and nothing is out that it would answer. */

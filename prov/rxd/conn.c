@@ -222,6 +222,7 @@ static void reset_streams(struct rxd_conn *conn)
 	conn->want_shut = conn->shut = false;
 	conn->announce = conn->ack_now = conn->is_paused = false;
 	conn->una = conn->nxt = conn->end = conn->limit = 0;
+	conn->source = 0;
 	conn->rcv_nxt = conn->rcv_limit = 0;
 	conn->pn_floor = conn->largest_ns = conn->ack_since_ns = conn->burst_seq = 0;
 	conn->burst_cnt = 0;
@@ -320,6 +321,7 @@ void rxd_conn_put(struct rxd_conn *conn, int err)
 	conn->to = FI_ADDR_UNSPEC;
 	free(conn->call);
 	conn->call = NULL;
+	rxd_move_forget(conn);
 	conn->cid = conn->peer_cid = 0;
 	conn->announce = false;
 	set_state(conn, RXD_IDLE);

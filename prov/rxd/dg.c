@@ -44,6 +44,7 @@ struct port {
 	size_t inject_max;
 	bool trains;		/* bursts travel as one, and arrive in long buffers */
 	bool ect;		/* what leaves is marked */
+	bool tells_source;	/* completions have it */
 	struct list unposted;
 	struct rxbuf *bufs;
 	uint8_t *mem;
@@ -130,6 +131,8 @@ static void ask_for_trains(struct port *port)
 	if (!fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, NET_OPT_TRAINS, &on, sizeof(on)))
 		port->trains = !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV,
 					  &least, sizeof(least));
+	port->tells_source = port->trains && !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT,
+							NET_OPT_SOURCE, &on, sizeof(on));
 }
 
 static bool set_ecn(struct port *port, int codepoint)
@@ -241,6 +244,28 @@ int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p)
 void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
 {
 	fi_av_remove(dg->dom->av, &to, 1, 0);
+}
+
+int rxd_dg_addr(struct rxd_dg *dg, fi_addr_t to, void *addr)
+{
+	size_t room = RXD_ADDR_MAX;
+
+	return fi_av_lookup(dg->dom->av, to, addr, &room);
+}
+
+int rxd_dg_source(struct rxd_dg *dg, uint64_t number, void *addr, size_t *len)
+{
+	struct net_source source = { .number = number };
+	size_t size = sizeof(source);
+	int ret = fi_getopt(&port_of(dg)->ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE_ADDR, &source,
+			    &size);
+
+	_Static_assert(sizeof(source.addr) == RXD_ADDR_MAX, "room for any address");
+	if (ret)
+		return ret;
+	memcpy(addr, source.addr, sizeof(source.addr));
+	*len = source.len;
+	return 0;
 }
 
 /* ---- sending ---------------------------------------------------------------------------- */
@@ -444,10 +469,14 @@ static bool take_error(struct rxd_dom *dom)
 static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 {
 	struct rxbuf *buf = entry->op_context;
+	struct rxd_came came = { 0 };
 
+	if (buf->port->dg.has_ecn)
+		came.ecn = (unsigned) entry->data & NET_ECN_MASK;
+	if (buf->port->tells_source)
+		came.source = entry->data >> NET_SOURCE_SHIFT;
 	if (fn)
-		fn(buf->port->dg.owner, entry->buf, entry->len,
-		   buf->port->dg.has_ecn ? (unsigned) entry->data : NET_ECN_NOT);
+		fn(buf->port->dg.owner, entry->buf, entry->len, came);
 	if (!buf->port->trains || entry->flags & FI_MULTI_RECV)
 		post_or_keep(buf);
 }

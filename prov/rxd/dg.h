@@ -34,10 +34,14 @@ struct rxd_dg {
 	bool has_ecn;		/* rxd_dg_mark() works, and what arrives has its codepoint */
 };
 
-/* What becomes of a datagram: @buf is valid during the call.
- * @ecn: NET_ECN_*, the codepoint with which it came; NET_ECN_NOT without has_ecn
- */
-typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len, unsigned ecn);
+/* How a datagram came. */
+struct rxd_came {
+	uint64_t source;	/* number of the address it came from; 0: the provider below does not say */
+	unsigned ecn;		/* NET_ECN_*, its codepoint; NET_ECN_NOT without has_ecn */
+};
+
+/* What becomes of a datagram: @buf is valid during the call. */
+typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len, struct rxd_came came);
 
 /* rxd_dg_now - the time.  Units: ns */
 uint64_t rxd_dg_now(void);
@@ -68,6 +72,15 @@ int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len);
  */
 int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p);
 void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to);
+
+/* rxd_dg_addr - the address that rxd_dg_peer() got.  @addr: [out] RXD_ADDR_MAX bytes */
+int rxd_dg_addr(struct rxd_dg *dg, fi_addr_t to, void *addr);
+
+/* rxd_dg_source - the address behind the number of a datagram that came lately.
+ * @addr: [out] RXD_ADDR_MAX bytes     @len: [out] bytes of it
+ * Errors: -FI_ENOENT: too many others have sent since.
+ */
+int rxd_dg_source(struct rxd_dg *dg, uint64_t source, void *addr, size_t *len);
 
 /* rxd_dg_mark - with has_ecn: datagrams leave as NET_ECN_ECT0 from now on, or do not.
  * Cheap where nothing changes.

@@ -8,6 +8,17 @@ void rxd_ecn_init(struct rxd_ecn *ecn, bool on)
 	*ecn = (struct rxd_ecn) { .state = on ? RXD_ECN_TRY : RXD_ECN_OFF };
 }
 
+void rxd_ecn_anew(struct rxd_ecn *ecn, bool on)
+{
+	struct rxd_ecn was = *ecn;
+
+	rxd_ecn_init(ecn, on);
+	ecn->ect = was.ect;
+	ecn->ce = was.ce;
+	ecn->marked = was.marked;
+	ecn->seen = was.seen;
+}
+
 void rxd_ecn_sent(struct rxd_ecn *ecn)
 {
 	ecn->marked++;

@@ -36,6 +36,9 @@ struct rxd_ecn {
 /* rxd_ecn_init - @on: the sockets can do it, at this end. */
 void rxd_ecn_init(struct rxd_ecn *ecn, bool on);
 
+/* rxd_ecn_anew - the path is another one: what the peer has counted stays. */
+void rxd_ecn_anew(struct rxd_ecn *ecn, bool on);
+
 /* rxd_ecn_wanted - is the next packet marked? */
 static inline bool rxd_ecn_wanted(const struct rxd_ecn *ecn)
 {

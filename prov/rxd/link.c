@@ -23,7 +23,7 @@ static struct rxd_link *link_of(struct eng_link *base)
 /* ---- input ------------------------------------------------------------------------ */
 
 static void on_call(struct rxd_link *link, struct rxd_conn *conn, const struct rxd_pkt *pkt,
-		    size_t size)
+		    size_t size, uint64_t source)
 {
 	if (pkt->type == RXD_HELLO)
 		rxd_on_hello(link, pkt, size);
@@ -39,6 +39,10 @@ static void on_call(struct rxd_link *link, struct rxd_conn *conn, const struct r
 		rxd_on_refuse(conn, pkt);
 	else if (pkt->type == RXD_RESET)
 		rxd_on_reset(conn, pkt);
+	else if (pkt->type == RXD_WHERE)
+		rxd_on_where(conn, pkt);
+	else if (pkt->type == RXD_HERE)
+		rxd_on_here(conn, pkt, source);
 }
 
 /* What is read together has arrived together. */
@@ -49,7 +53,7 @@ static uint64_t input_time(struct rxd_poller *poller)
 	return poller->input_ns;
 }
 
-void rxd_link_input(void *owner, const uint8_t *buf, size_t len, unsigned ecn)
+void rxd_link_input(void *owner, const uint8_t *buf, size_t len, struct rxd_came came)
 {
 	struct rxd_link *link = owner;
 	struct rxd_conn *conn;
@@ -69,9 +73,9 @@ void rxd_link_input(void *owner, const uint8_t *buf, size_t len, unsigned ecn)
 	}
 	conn = hmap_find(&link->by_cid, pkt.conn);
 	if (__builtin_expect(pkt.type != RXD_DATA, 0))
-		on_call(link, conn, &pkt, len);
+		on_call(link, conn, &pkt, len, came.source);
 	else if (conn && conn->state == RXD_READY)
-		rxd_on_data(conn, &pkt, ecn, input_time(link->poller));
+		rxd_on_data(conn, &pkt, came, input_time(link->poller));
 }
 
 void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
@@ -117,6 +121,7 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 	link->mean = RXD_DGRAM_MIN;
 	hmap_init(&link->by_cid);
 	list_init(&link->conns);
+	list_init(&link->moves);
 	list_init(&link->asked);
 	ret = rxd_poller_get(prog, &link->poller);
 	if (!ret)

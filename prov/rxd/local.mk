@@ -34,6 +34,7 @@ rxd_link_sources = \
 	prov/rxd/conn.c \
 	prov/rxd/dg.h \
 	prov/rxd/link.c \
+	prov/rxd/move.c \
 	prov/rxd/poll.c \
 	prov/rxd/rx.c \
 	prov/rxd/rxd.h \
@@ -69,9 +70,11 @@ rxd_tests = \
 	prov/rxd/loss_test \
 	prov/rxd/mix_test \
 	prov/rxd/model_test \
+	prov/rxd/move_test \
 	prov/rxd/mtu_test \
 	prov/rxd/ranges_test \
 	prov/rxd/restart_test \
+	prov/rxd/sim_move_test \
 	prov/rxd/sim_test \
 	prov/rxd/wire_test
 
@@ -101,10 +104,16 @@ prov_rxd_ranges_test_LDFLAGS = -Wl,--wrap=realloc
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
-prov_rxd_restart_test_SOURCES = prov/rxd/restart_test.c
+prov_rxd_move_test_SOURCES = prov/rxd/move_test.c prov/rxd/side.h
+prov_rxd_move_test_LDADD = src/libfabric.la
+prov_rxd_restart_test_SOURCES = prov/rxd/restart_test.c prov/rxd/side.h
 prov_rxd_restart_test_LDADD = src/libfabric.la
-prov_rxd_sim_test_SOURCES = prov/rxd/sim_test.c prov/rxd/sim_net.c prov/rxd/sim_net.h
-prov_rxd_sim_test_LDADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
+rxd_sim_sources = prov/rxd/sim_nodes.c prov/rxd/sim_nodes.h prov/rxd/sim_net.c prov/rxd/sim_net.h
+rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
+prov_rxd_sim_test_SOURCES = prov/rxd/sim_test.c $(rxd_sim_sources)
+prov_rxd_sim_test_LDADD = $(rxd_sim_libs)
+prov_rxd_sim_move_test_SOURCES = prov/rxd/sim_move_test.c $(rxd_sim_sources)
+prov_rxd_sim_move_test_LDADD = $(rxd_sim_libs)
 
 # The engine's tests over simulated datagrams.
 rxd_lossy_sources = \

@@ -34,7 +34,7 @@ static bool alive(const struct rxd_conn *conn)
 static void count_active(struct rxd_conn *conn, uint64_t now)
 {
 	struct rxd_link *link = conn->link;
-	uint64_t tick = now / TICK_NS;
+	uint32_t tick = (uint32_t) (now / TICK_NS);
 
 	if (link->tick != tick) {
 		link->active_before = link->tick + 1 == tick ? link->active : 0;
@@ -94,7 +94,7 @@ static struct rxd_early *early_of(struct list *node)
 static void early_free(struct rxd_conn *conn, struct rxd_early *early)
 {
 	list_del(&early->node);
-	conn->early_bytes -= early->len;
+	conn->early_bytes -= (uint32_t) early->len;
 	free(early);
 }
 
@@ -116,7 +116,7 @@ static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t
 	early->off = off;
 	early->len = len;
 	memcpy(early->data, data, len);
-	conn->early_bytes += len;
+	conn->early_bytes += (uint32_t) len;
 	list_add(&early->node, pos);
 	return 0;
 }
@@ -439,7 +439,7 @@ static void count_mark(struct rxd_conn *conn, unsigned ecn)
 	conn->was_ce = ecn == NET_ECN_CE;
 }
 
-static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn,
+static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
 			uint64_t now)
 {
 	uint32_t was = conn->pns.cnt;
@@ -447,9 +447,12 @@ static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsign
 
 	if (rxd_ranges_add(&conn->pns, pkt->pn, pkt->pn + 1))
 		return;		/* comes again, and is told apart by its place in the stream */
-	count_mark(conn, ecn);
-	if (pkt->pn >= next)
+	count_mark(conn, came.ecn);
+	if (pkt->pn >= next) {
 		conn->largest_ns = now;
+		if (__builtin_expect(came.source != conn->source, 0))
+			rxd_on_elsewhere(conn, came.source, now);
+	}
 	if (conn->pns.cnt > PNS_MAX) {
 		conn->pn_floor = conn->pns.span[1].lo;
 		rxd_ranges_cut(&conn->pns, conn->pn_floor);
@@ -519,7 +522,8 @@ static void stream_ended(struct rxd_conn *conn, uint64_t now)
 	rxd_conn_fail(conn, FI_ECONNRESET, true);
 }
 
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn, uint64_t now)
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+		 uint64_t now)
 {
 	heard(conn, now);
 	if (pkt->flags & RXD_F_ACK)
@@ -536,7 +540,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn,
 				return;
 			if (!alive(conn))
 				return;
-			note_number(conn, pkt, ecn, now);
+			note_number(conn, pkt, came, now);
 			open_window(conn);
 		}
 		owe_ack(conn, now);

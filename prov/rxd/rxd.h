@@ -94,9 +94,10 @@ struct rxd_link {
 	struct rxd_key key;		/* of our cookies */
 	struct hmap by_cid;		/* our id -> struct rxd_conn */
 	struct list conns;		/* connections that are not idle */
+	struct list moves;		/* struct rxd_move: peers that seem to be elsewhere */
 	size_t mean;			/* length of what arrives */
 	/* who sends to us, counted by the tenth of a second */
-	uint64_t tick;
+	uint32_t tick;
 	unsigned active, active_before;
 	struct list asked;		/* a listener's struct rxd_asked */
 	struct timer asked_timer;
@@ -112,7 +113,7 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 void rxd_link_free(struct rxd_link *link);
 
 /* rxd_link_input - a datagram is here: the rxd_dg_fn of all links. */
-void rxd_link_input(void *link, const uint8_t *buf, size_t len, unsigned ecn);
+void rxd_link_input(void *link, const uint8_t *buf, size_t len, struct rxd_came came);
 
 /* rxd_link_answer - send a packet without state to an address. */
 void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
@@ -172,6 +173,15 @@ struct rxd_call {
 	uint8_t data[RXD_DATA_MAX];
 };
 
+/* Is a peer at another address now? */
+struct rxd_move {
+	struct list node;	/* on link->moves */
+	struct rxd_conn *conn;
+	uint64_t source;
+	uint64_t nonce;		/* who answers with it gets what is sent there */
+	uint64_t asked_ns;
+};
+
 /* What a link keeps for each peer; zeroed by the engine. */
 struct rxd_conn {
 	enum rxd_state state;
@@ -195,6 +205,7 @@ struct rxd_conn {
 	uint64_t peer_epoch, peer_serial; /* of @peer_cid */
 	uint64_t gone_epoch;		/* of an earlier life of the peer */
 	fi_addr_t to;			/* where the peer is, below; FI_ADDR_UNSPEC: not known there */
+	uint64_t source;		/* what it sends comes from there (rxd_dg_source()); 0: not known yet */
 	struct list node;		/* on link->conns */
 	struct list dirty_node;		/* on poller->dirty */
 	struct list state_node;		/* on poller->failed or paused */
@@ -229,13 +240,13 @@ struct rxd_conn {
 	uint64_t pn_floor;		/* those below are not told apart any more */
 	uint64_t largest_ns;		/* when the highest arrived */
 	uint64_t ack_since_ns;		/* when the first of @ack_cnt arrived */
-	uint64_t tick;			/* when it was last counted as active */
+	uint32_t tick;			/* when it was last counted as active */
 	uint32_t ack_cnt;		/* packets that wait for an acknowledgement */
 	uint16_t ect_cnt, ce_cnt;	/* packets by codepoint, as struct rxd_ack has them */
+	uint32_t early_bytes;
 	uint8_t *stash;			/* beginning of a frame; NULL: none */
 	struct rxd_body *body;		/* NULL: between packets */
 	struct list early;
-	size_t early_bytes;
 };
 
 /* conn.c ---------------------------------------------------------------------------- */
@@ -301,6 +312,22 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
 void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+
+/* move.c ------------------------------------------------------------------------------ */
+
+/* rxd_on_elsewhere - the newest packet so far came from @source, which is not where the
+ * peer is known to be.
+ */
+void rxd_on_elsewhere(struct rxd_conn *conn, uint64_t source, uint64_t now);
+
+/* rxd_move_of - the question whether the peer has moved; NULL: there is none. */
+struct rxd_move *rxd_move_of(const struct rxd_conn *conn);
+
+/* rxd_move_forget - drop that question, if there is one. */
+void rxd_move_forget(struct rxd_conn *conn);
+
+void rxd_on_where(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_here(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t source);
 
 /* cm.c ---------------------------------------------------------------------------------- */
 
@@ -379,6 +406,11 @@ bool rxd_tx_idle(const struct rxd_conn *conn);
 /* rxd_tx_probe - a packet past all windows, so that the peer answers. */
 void rxd_tx_probe(struct rxd_conn *conn, uint64_t now);
 
+/* rxd_tx_new_path - the peer is reached another way: nothing that was learned of the old
+ * one counts, and what is out goes again.
+ */
+void rxd_tx_new_path(struct rxd_conn *conn);
+
 /* rxd_tx_drop - all that is queued or under way ends with @err. */
 void rxd_tx_drop(struct rxd_conn *conn, int err);
 
@@ -403,8 +435,9 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
 
 /* rx.c -------------------------------------------------------------------------------------- */
 
-/* rxd_on_data - a packet of a connection that is READY.  @ecn: as rxd_dg_fn */
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, unsigned ecn, uint64_t now);
+/* rxd_on_data - a packet of a connection that is READY. */
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+		 uint64_t now);
 
 /* rxd_rx_resume - offer once more what the engine refused.  Returns how much got on. */
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now);

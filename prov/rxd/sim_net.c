@@ -16,6 +16,7 @@ struct dgram {
 	uint64_t at;
 	uint64_t order;		/* of those at one time */
 	unsigned ecn;		/* NET_ECN_* */
+	unsigned from;		/* outer number */
 	size_t len;
 	uint8_t data[];
 };
@@ -40,6 +41,9 @@ static struct dgram *wire[SNET_PORTS];	/* under way to each */
 static uint64_t busy[SNET_PORTS];
 static bool bad_run[SNET_PORTS][SNET_PORTS];
 static uint64_t cut[SNET_PORTS][SNET_PORTS];
+/* Who moves is seen elsewhere: ports have outer numbers, at first their own. */
+static unsigned outer[SNET_PORTS], inner[SNET_OUTER], moves;
+uint64_t snet_strange_out, snet_strange_in;
 
 uint64_t snet_rnd(uint64_t n)
 {
@@ -64,6 +68,11 @@ static void drop_all(unsigned no)
 	}
 }
 
+static void stay(unsigned no)
+{
+	outer[no] = inner[no] = no;
+}
+
 void snet_start(uint64_t seed, const struct snet_conf *conf)
 {
 	unsigned i;
@@ -76,7 +85,25 @@ void snet_start(uint64_t seed, const struct snet_conf *conf)
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	snet_conf = *conf;
 	snet_now = CLOCK_NS_PER_S;
-	snet_sent = snet_dropped = snet_marked = 0;
+	snet_sent = snet_dropped = snet_marked = snet_strange_in = snet_strange_out = moves = 0;
+	memset(inner, 0, sizeof(inner));
+	for (i = 0; i < SNET_PORTS; i++)
+		stay(i);
+}
+
+void snet_move(unsigned no, bool gone)
+{
+	unsigned to = SNET_PORTS + moves++ % (SNET_STRANGER - SNET_PORTS);
+
+	if (gone)
+		inner[outer[no]] = 0;
+	outer[no] = to;
+	inner[to] = no;
+}
+
+unsigned snet_seen_as(unsigned no)
+{
+	return outer[no];
 }
 
 void snet_cut(unsigned from, unsigned to, uint64_t until_ns)
@@ -97,13 +124,15 @@ uint64_t snet_next(void)
 
 /* ---- the wire -------------------------------------------------------------------- */
 
-static void deliver(unsigned to, const uint8_t *data, size_t len, unsigned ecn, uint64_t at)
+static void deliver(unsigned from, unsigned to, const uint8_t *data, size_t len, unsigned ecn,
+		    uint64_t at)
 {
 	struct dgram *d = malloc(sizeof(*d) + len), **pos;
 
 	d->at = at;
 	d->order = order++;
 	d->ecn = ecn;
+	d->from = from;
 	d->len = len;
 	memcpy(d->data, data, len);
 	if (len && snet_chance(snet_conf.corrupt))
@@ -165,7 +194,7 @@ static const uint8_t *translate(const uint8_t *data, size_t len, uint8_t *buf)
 
 static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, unsigned ecn)
 {
-	uint64_t at;
+	uint64_t at, late;
 	unsigned copies = snet_chance(snet_conf.dup) ? 2 : 1;
 	uint8_t other[65536];
 
@@ -182,14 +211,20 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 		snet_dropped++;
 		return;
 	}
-	while (copies--)
-		deliver(to, data, len, carry_mark(ecn), at + snet_conf.delay_ns +
-			(snet_conf.jitter_ns ? snet_rnd(snet_conf.jitter_ns) : 0));
+	while (copies--) {
+		late = snet_conf.delay_ns + (snet_conf.jitter_ns ? snet_rnd(snet_conf.jitter_ns) : 0);
+		if (snet_chance(snet_conf.stolen)) {
+			deliver(SNET_STRANGER, to, data, len, carry_mark(ecn),
+				at + late + snet_conf.stolen_ns);
+			snet_strange_out += len;
+		}
+		deliver(outer[from], to, data, len, carry_mark(ecn), at + late);
+	}
 }
 
-void snet_forge(unsigned to, const void *buf, size_t len)
+void snet_forge(unsigned from, unsigned to, const void *buf, size_t len)
 {
-	deliver(to, buf, len, NET_ECN_NOT, snet_now + 1);
+	deliver(from, to, buf, len, NET_ECN_NOT, snet_now + 1);
 }
 
 /* ---- dg.h -------------------------------------------------------------------------- */
@@ -232,6 +267,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 	port->poller = poller;
 	drop_all(no);
 	memset(cut[no], 0, sizeof(cut[no]));
+	stay(no);
 	ports[no] = port;
 	*dg_p = &port->dg;
 	return 0;
@@ -260,21 +296,37 @@ void rxd_dg_close(struct rxd_dg *dg)
 	ports[no] = NULL;
 }
 
-int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
+static int name(unsigned no, void *addr)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
 
 	in.sin_addr.s_addr = htonl(0x0a000001);
-	in.sin_port = htons((uint16_t) (snet_base + number_of(dg)));
+	in.sin_port = htons((uint16_t) (snet_base + no));
 	memcpy(addr, &in, sizeof(in));
-	*len = sizeof(in);
 	return 0;
+}
+
+int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
+{
+	*len = sizeof(struct sockaddr_in);
+	return name(number_of(dg), addr);
+}
+
+int rxd_dg_addr(struct rxd_dg *dg, fi_addr_t to, void *addr)
+{
+	return name((unsigned) to, addr);
+}
+
+int rxd_dg_source(struct rxd_dg *dg, uint64_t source, void *addr, size_t *len)
+{
+	*len = sizeof(struct sockaddr_in);
+	return name((unsigned) source, addr);
 }
 
 int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p)
 {
 	*to_p = number(addr);
-	return *to_p < SNET_PORTS ? 0 : -FI_EINVAL;
+	return *to_p < SNET_OUTER ? 0 : -FI_EINVAL;
 }
 
 void rxd_dg_forget(struct rxd_dg *dg, fi_addr_t to)
@@ -297,8 +349,11 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	if (len > dg->dgram_max)
 		return -FI_EMSGSIZE;
 	iov_gather(iov, cnt, 0, buf, len);
-	carry(number_of(dg), (unsigned) to, buf, len,
-	      container_of(dg, struct port, dg)->ect ? NET_ECN_ECT0 : NET_ECN_NOT);
+	if (to == SNET_STRANGER)
+		snet_strange_in += len;
+	if (inner[to])
+		carry(number_of(dg), inner[to], buf, len,
+		      container_of(dg, struct port, dg)->ect ? NET_ECN_ECT0 : NET_ECN_NOT);
 	return 0;
 }
 
@@ -338,6 +393,7 @@ int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
 
 int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 {
+	struct rxd_came came;
 	struct dgram *d;
 	unsigned i;
 	int done = 0;
@@ -348,8 +404,8 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 		while (ports[i] && ports[i]->poller == poller && (d = wire[i]) &&
 		       d->at <= snet_now && budget) {
 			wire[i] = d->next;
-			fn(ports[i]->dg.owner, d->data, d->len,
-			   ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT);
+			came = (struct rxd_came) { d->from, ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT };
+			fn(ports[i]->dg.owner, d->data, d->len, came);
 			free(d);
 			done++;
 			budget--;

@@ -14,6 +14,8 @@
 #include "rxd.h"
 
 #define SNET_PORTS 80
+#define SNET_OUTER 256			/* numbers that ports may be seen by */
+#define SNET_STRANGER (SNET_OUTER - 1)	/* nobody is there, but packets may seem to come from it */
 
 enum snet_marks {
 	SNET_MARKS_NONE,	/* the sockets know of none */
@@ -36,6 +38,8 @@ struct snet_conf {
 	enum snet_marks marks;	/* what the path does to marks */
 	uint32_t mtu;		/* longer ones vanish; 0: none do */
 	uint32_t dgram_max;	/* of the interfaces */
+	double stolen;		/* share of datagrams of which a copy arrives from SNET_STRANGER ... */
+	uint64_t stolen_ns;	/* ... so much later; 0: first */
 	unsigned foreign;	/* who is at this port speaks another version; 0: nobody does */
 };
 
@@ -54,6 +58,17 @@ bool snet_chance(double p);
  */
 void snet_cut(unsigned from, unsigned to, uint64_t until_ns);
 
+/* snet_move - from now on what port @no sends comes from another address, where it is
+ * reached too.  @gone: and is not at the one it had.
+ */
+void snet_move(unsigned no, bool gone);
+
+/* snet_seen_as - the outer number of port @no. */
+unsigned snet_seen_as(unsigned no);
+
+/* Bytes that came from SNET_STRANGER, and that went there. */
+extern uint64_t snet_strange_out, snet_strange_in;
+
 /* snet_next - when the next datagram arrives at any port; UINT64_MAX: none is under way. */
 uint64_t snet_next(void);
 
@@ -63,7 +78,7 @@ struct rxd_link *snet_link(unsigned no);
 /* Called when @poller looks for datagrams: time may go on.  NULL: it does not. */
 extern void (*snet_before_look)(struct rxd_poller *poller);
 
-/* snet_forge - a datagram of the test's making to port @to. */
-void snet_forge(unsigned to, const void *buf, size_t len);
+/* snet_forge - a datagram of the test's making to port @to, as if @from had sent it. */
+void snet_forge(unsigned from, unsigned to, const void *buf, size_t len);
 
 #endif

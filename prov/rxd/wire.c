@@ -108,6 +108,7 @@ const char *rxd_type_name(uint8_t type)
 {
 	static const char *const names[RXD_TYPE_CNT] = {
 		"?", "HELLO", "RETRY", "WELCOME", "REFUSE", "DATA", "PROBE", "RESET",
+		"WHERE", "HERE",
 	};
 
 	return names[type < RXD_TYPE_CNT ? type : 0];
@@ -297,6 +298,9 @@ static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *p
 		return parse_probe(buf, size, pkt);
 	case RXD_RESET:
 		return parse_reset(buf, size, pkt);
+	case RXD_WHERE:
+	case RXD_HERE:
+		return size || !pkt->pn ? "a question of a wrong length" : NULL;
 	default:
 		return "a packet of an unknown type";
 	}
@@ -323,11 +327,24 @@ static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt
 	return "of another version of the protocol";
 }
 
+static unsigned flags_of(uint8_t type)
+{
+	switch (type) {
+	case RXD_DATA:
+		return RXD_F_ALL;
+	case RXD_WHERE:
+	case RXD_HERE:
+		return RXD_F_SUM | RXD_F_PN;
+	default:
+		return RXD_F_SUM;
+	}
+}
+
 static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *pkt, size_t *head_p)
 {
 	if (__builtin_expect(pkt->version != RXD_VERSION, 0))
 		return parse_foreign(buf, size, pkt);
-	if (pkt->flags & ~(pkt->type == RXD_DATA ? RXD_F_ALL : RXD_F_SUM))
+	if (pkt->flags & ~flags_of(pkt->type))
 		return "bits that this version does not define";
 	if (pkt->pn > RXD_PN_MAX || (pkt->pn && !(pkt->flags & RXD_F_PN)))
 		return "a number out of range";

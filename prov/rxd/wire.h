@@ -14,11 +14,14 @@
  *   DATA     [struct rxd_ack, ranges] [off, bytes of the stream]
  *   PROBE    struct rxd_probe                   are you still who I talk to?
  *   RESET    struct rxd_reset                   no, I do not know you
+ *   WHERE    nothing                            do you get this, at the address you seem to have now?
+ *   HERE     nothing                            yes
  *
  * HELLO has conn 0; every other packet has the connection id that its receiver
  * made up (64 random bits), so that nobody off the path can speak for a peer.
  * RETRY, REFUSE and RESET are never longer than what they answer, and need no
- * state.
+ * state.  WHERE goes to an address that nobody has vouched for; it is as short as a packet
+ * can be.  In its number is a random one, which comes back in HERE.
  *
  * DATA carries bytes of a stream from @off on.  The stream is a sequence of
  * frames, 8 bytes each and then the engine's header and payload: 16 bits of
@@ -60,6 +63,8 @@ enum rxd_type {
 	RXD_DATA,
 	RXD_PROBE,
 	RXD_RESET,
+	RXD_WHERE,
+	RXD_HERE,
 	RXD_TYPE_CNT
 };
 

@@ -116,12 +116,28 @@ static int ep_setname(fid_t fid, void *addr, size_t addrlen)
 
 /* ---- options --------------------------------------------------------------- */
 
+static int get_source(struct udp_ep *ep, void *val, size_t *len)
+{
+	int ret;
+
+	if (*len != sizeof(struct net_source))
+		return -FI_EINVAL;
+	if (!ep->poller || !ep->tells_source)
+		return -FI_EOPBADSTATE;
+	lock_get(&ep->base.prog->lock);
+	ret = udp_source_find(ep->poller, val);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
 static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
 {
 	struct udp_ep *ep = udp_ep_of(base);
 	int which = optname == FI_OPT_SEND_BUF_SIZE ? SO_SNDBUF : SO_RCVBUF, size;
 	socklen_t optlen = sizeof(size);
 
+	if (optname == NET_OPT_SOURCE_ADDR)
+		return get_source(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (*len < sizeof(size_t))
@@ -144,6 +160,19 @@ static int set_trains(struct udp_ep *ep, const void *val, size_t len)
 		return -FI_EOPBADSTATE;
 	ep->trains = true;
 	udp_train_setup(ep, ep->sock.fd);
+	return 0;
+}
+
+static int set_source(struct udp_ep *ep, const void *val, size_t len)
+{
+	int on;
+
+	if (len != sizeof(on))
+		return -FI_EINVAL;
+	memcpy(&on, val, sizeof(on));
+	if (!ep->trains || ep->base.enabled || !on)
+		return -FI_EOPBADSTATE;
+	ep->tells_source = true;
 	return 0;
 }
 
@@ -177,6 +206,8 @@ static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t l
 		return set_trains(ep, val, len);
 	if (optname == NET_OPT_ECN)
 		return set_ecn(ep, val, len);
+	if (optname == NET_OPT_SOURCE)
+		return set_source(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(size))

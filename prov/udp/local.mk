@@ -8,6 +8,7 @@ udp_sources = \
 	prov/udp/poll.c \
 	prov/udp/prov.c \
 	prov/udp/rx.c \
+	prov/udp/source.c \
 	prov/udp/train.c \
 	prov/udp/tx.c \
 	prov/udp/udp.h \
@@ -36,6 +37,7 @@ udp_world_tests = \
 	prov/udp/mc_test \
 	prov/udp/pair_test \
 	prov/udp/prov_test \
+	prov/udp/source_test \
 	prov/udp/wait_test
 udp_world_libs = src/libfabric.la $(CMOCKA_LIBS)
 
@@ -64,6 +66,9 @@ prov_udp_pair_test_LDADD = $(udp_world_libs)
 prov_udp_prov_test_SOURCES = prov/udp/prov_test.c prov/udp/world.h
 prov_udp_prov_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_prov_test_LDADD = $(udp_world_libs)
+prov_udp_source_test_SOURCES = prov/udp/source_test.c prov/udp/world.h
+prov_udp_source_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_source_test_LDADD = $(udp_world_libs)
 prov_udp_wait_test_SOURCES = prov/udp/wait_test.c prov/udp/world.h
 prov_udp_wait_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_wait_test_LDADD = $(udp_world_libs)

@@ -140,7 +140,15 @@ static inline fi_addr_t rx_source(struct udp_ep *ep, const union net_sa *from)
 	return obj_av_find(ep->base.av, from, net_addr_len(&from->sa));
 }
 
-/* What a completion has as data: the program's, or NET_OPT_ECN's. */
+/* Of all that is in the datagram or train in hand. */
+static inline void rx_note(struct udp_ep *ep, const union net_sa *from, unsigned ecn)
+{
+	ep->seen = ecn;
+	if (ep->tells_source)
+		ep->seen |= udp_source_note(ep->poller, from) << NET_SOURCE_SHIFT;
+}
+
+/* What a completion has as data: the program's, or NET_OPT_ECN's and NET_OPT_SOURCE's. */
 static inline uint64_t rx_data(const struct udp_ep *ep, const struct udp_hdr *hdr)
 {
 	return hdr->flags & UDP_WIRE_DATA ? be64toh(hdr->data) : ep->seen;
@@ -353,6 +361,7 @@ static int rx_plain(struct udp_sock *sock, struct udp_rx *rx)
 	t.left = (size_t) len;
 	t.seg = train_seg(t.at, t.left);
 	src = rx_source(ep, &slot->from);
+	rx_note(ep, &slot->from, NET_ECN_NOT);
 	payload = train_next(ep, &t, &slot->from);
 	while (payload) {
 		hdr = t.hdr;
@@ -369,6 +378,7 @@ static inline int rx_one(struct udp_sock *sock)
 	struct udp_poller *p = ep->poller;
 	struct udp_rx *rx = container_of(ep->posted.next, struct udp_rx, node);
 	struct msghdr *msg = &p->msg[0].msg_hdr;
+	unsigned ecn;
 	ssize_t len;
 	size_t seg;
 
@@ -386,7 +396,8 @@ static inline int rx_one(struct udp_sock *sock)
 		return rx_error(ep, errno);
 	}
 	if (__builtin_expect(ep->trains, 0)) {
-		seg = udp_train_segment(ep, msg, (size_t) len);
+		seg = udp_train_segment(msg, (size_t) len, &ecn);
+		rx_note(ep, msg->msg_name, ecn);
 		msg->msg_control = NULL;
 		msg->msg_controllen = 0;
 		if (seg < (size_t) len && rx->multi)

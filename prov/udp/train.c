@@ -155,20 +155,20 @@ static unsigned ecn_of(const struct cmsghdr *c)
 	return (unsigned) class & NET_ECN_MASK;
 }
 
-size_t udp_train_segment(struct udp_ep *ep, const struct msghdr *msg, size_t len)
+size_t udp_train_segment(const struct msghdr *msg, size_t len, unsigned *ecn_p)
 {
 	struct cmsghdr *c;
 	size_t all = len;
 	int seg;
 
-	ep->seen = 0;
+	*ecn_p = NET_ECN_NOT;
 	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR((struct msghdr *) msg, c)) {
 		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
 			memcpy(&seg, CMSG_DATA(c), sizeof(seg));
 			len = seg > 0 && (size_t) seg < all ? (size_t) seg : all;
 		} else if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) ||
 			   (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS)) {
-			ep->seen = ecn_of(c);
+			*ecn_p = ecn_of(c);
 		}
 	}
 	return len;

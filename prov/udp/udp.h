@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/pool.h"
 #include "net/net_addr.h"
+#include "net/net_opt.h"
 #include "net/net_sock.h"
 #include "obj/ep.h"
 #include "obj/ops.h"
@@ -34,6 +35,7 @@
 #define UDP_HOT 64		/* so many sends in a row to one peer make it hot */
 #define UDP_RECENT 64		/* polls after which a socket without a datagram is a quiet one */
 #define UDP_QUIET 16		/* so often a quiet one is asked all the same */
+#define UDP_SOURCES 64		/* addresses that sent lately, and are remembered */
 #define UDP_RCVBUF (4u << 20)	/* asked for; the system cuts it (net.core.rmem_max) */
 #define UDP_SNDBUF (1u << 20)
 
@@ -107,7 +109,8 @@ struct udp_ep {
 	bool trains_fail;	/* the system does not take them */
 	bool tells_ecn;		/* NET_OPT_ECN before it was enabled */
 	int ecn;		/* codepoint of what leaves */
-	unsigned seen;		/* that of the datagram in hand, if @tells_ecn */
+	bool tells_source;	/* NET_OPT_SOURCE */
+	uint64_t seen;		/* of the datagram in hand: codepoint, if @tells_ecn, and source, if that */
 
 	struct list posted;	/* struct udp_rx */
 	struct pool rx_pool;	/* of the posted ones: rx_pool.used of them */
@@ -136,6 +139,12 @@ struct udp_slot {
 	union net_sa from;
 };
 
+/* NET_OPT_SOURCE: an address by its number. */
+struct udp_source {
+	uint64_t number;	/* 0: none */
+	union net_sa addr;
+};
+
 /* One per progress group: polls the sockets of all its endpoints. */
 struct udp_poller {
 	struct obj_poller base;	/* first; its fd is an epoll set of the sockets */
@@ -150,6 +159,7 @@ struct udp_poller {
 	/* What one system call is given, and where it leaves names and headers. */
 	struct mmsghdr msg[UDP_BURST];
 	struct udp_slot slot[UDP_BURST];
+	struct udp_source source[UDP_SOURCES];	/* by number; who came last is there */
 	union udp_ctl ctl;	/* of the first, for an endpoint with trains */
 };
 
@@ -283,9 +293,35 @@ int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx);
 int udp_train_ecn(struct udp_ep *ep, int codepoint);
 
 /* udp_train_segment - of how many bytes are the datagrams in @msg of @len bytes?
- * Also notes their codepoint in @ep->seen.
+ * @ecn_p: [out] their codepoint, if the system told it
  */
-size_t udp_train_segment(struct udp_ep *ep, const struct msghdr *msg, size_t len);
+size_t udp_train_segment(const struct msghdr *msg, size_t len, unsigned *ecn_p);
+
+/* ---- source.c -------------------------------------------------------------- */
+
+/* udp_source_number - of an address: never 0, 62 bits.  Pure. */
+static inline uint64_t udp_source_number(const union net_sa *addr)
+{
+	uint64_t number = net_addr_hash(&addr->sa) >> NET_SOURCE_SHIFT;
+
+	return number ? number : 1;
+}
+
+/* udp_source_find - NET_OPT_SOURCE_ADDR.   Errors: -FI_ENOENT.   Threading: locked. */
+int udp_source_find(struct udp_poller *poller, struct net_source *source);
+
+/* udp_source_note - remember @from.   Returns its number.   Threading: locked. */
+static inline uint64_t udp_source_note(struct udp_poller *poller, const union net_sa *from)
+{
+	uint64_t number = udp_source_number(from);
+	struct udp_source *source = &poller->source[number % UDP_SOURCES];
+
+	if (__builtin_expect(source->number != number, 0)) {
+		source->number = number;
+		source->addr = *from;
+	}
+	return number;
+}
 
 /* ---- hot.c ----------------------------------------------------------------- */
 

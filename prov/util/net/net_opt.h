@@ -8,6 +8,9 @@
 #ifndef NET_OPT_H
 #define NET_OPT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * NET_OPT_TRAINS - udp: an int, before fi_enable(); 1: datagrams travel in trains.
  *
@@ -35,6 +38,25 @@
  * Source: RFC 3168 section 5.
  */
 #define NET_OPT_ECN (-(0x0da << 16))
+
+/*
+ * NET_OPT_SOURCE - udp: an int, after NET_OPT_TRAINS, before fi_enable(); 1: the data
+ * field of each completion of a receive without FI_REMOTE_CQ_DATA also has, from bit
+ * NET_SOURCE_SHIFT on, a number of the address from which the datagram came: never 0, and
+ * for one address always the same.
+ *
+ * NET_OPT_SOURCE_ADDR - udp: fi_getopt() of a struct net_source with a number that came
+ * lately fills in the address.   Errors: -FI_ENOENT, too many others have come since.
+ */
+#define NET_OPT_SOURCE (-(0x0db << 16))
+#define NET_OPT_SOURCE_ADDR (-(0x0dc << 16))
+#define NET_SOURCE_SHIFT 2
+
+struct net_source {
+	uint64_t number;	/* [in] */
+	size_t len;		/* [out] of the address, as the endpoint's address format has it */
+	uint8_t addr[64];
+};
 
 #define NET_ECN_NOT 0		/* who sends it would not listen */
 #define NET_ECN_ECT0 2		/* would */

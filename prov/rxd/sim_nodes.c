@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "sim_nodes.h"
+
+#include <arpa/inet.h>
+#include <rdma/fi_errno.h>
+
+#include "base/iov.h"
+
+struct head {
+	uint64_t life;		/* of the sender's endpoint */
+	uint64_t gen;		/* of its connection to the receiver */
+	uint64_t seq;
+	uint64_t len;
+};
+
+struct msg {
+	struct eng_pkt pkt;
+	struct eng_peer *peer;
+	uint8_t data[];
+};
+
+struct in {
+	struct list node;	/* on ep->held, while it is held and not pulled */
+	struct eng_peer *peer;
+	struct head head;
+	void *token;
+	uint8_t *buf;
+};
+
+uint64_t nodes_seed, nodes_downs, nodes_delivered;
+int nodes_last_err;
+unsigned node_cnt = NODES_FEW;
+struct eng_ep *nodes[NODES];
+struct fi_provider nodes_prov = { .name = "ofi_rxd" };
+static uint64_t lives;
+
+static uint8_t byte_of(uint64_t seq, size_t i)
+{
+	return (uint8_t) (seq * 151 + i * 7 + (i >> 8));
+}
+
+/* ---- the engine ------------------------------------------------------------------- */
+
+void *eng_peer_chan(struct eng_peer *peer)
+{
+	return peer->chan;
+}
+
+struct eng_peer *eng_peer_of(void *chan)
+{
+	return container_of(chan, struct eng_peer, chan);
+}
+
+const void *eng_peer_addr(const struct eng_peer *peer)
+{
+	return &peer->addr;
+}
+
+struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len)
+{
+	const struct sockaddr_in *in = addr;
+
+	CHECK(len == sizeof(*in) && ntohs(in->sin_port) >= 1 && ntohs(in->sin_port) <= NODES);
+	return &link->ep->peers[ntohs(in->sin_port) - 1];
+}
+
+static void arrived(struct in *in, const uint8_t *data)
+{
+	struct head *head = &in->head;
+	size_t i;
+
+	for (i = 0; i < head->len; i++)
+		CHECK(data[i] == byte_of(head->seq, i));
+	nodes_delivered++;
+}
+
+static void in_free(struct in *in)
+{
+	free(in->buf);
+	free(in);
+}
+
+/* Once, in order; a new life or connection begins with its first message. */
+static void check_order(struct eng_peer *peer, const struct head *head)
+{
+	if (head->life != peer->from_life || head->gen != peer->from_gen) {
+		CHECK(head->life > peer->from_life ||
+		      (head->life == peer->from_life && head->gen > peer->from_gen));
+		peer->from_life = head->life;
+		peer->from_gen = head->gen;
+		peer->next = 0;
+	}
+	CHECK(head->seq == peer->next);
+	peer->next++;
+}
+
+static void pieces(struct eng_rx *rx, uint8_t *buf, size_t len)
+{
+	size_t cut = len ? snet_rnd(len) : 0;
+
+	rx->iov[0] = (struct iovec) { buf, cut };
+	rx->iov[1] = (struct iovec) { buf + cut, len - cut };
+	rx->iov_cnt = 2;
+}
+
+enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
+				  struct eng_rx *rx)
+{
+	struct eng_ep *ep = link->ep;
+	struct in *in;
+
+	CHECK(rx->hdr_len == sizeof(struct head) && rx->avail <= rx->len);
+	if (snet_rnd(100) < ep->later)
+		return ENG_RX_LATER;
+	in = calloc(1, sizeof(*in));
+	memcpy(&in->head, rx->hdr, sizeof(in->head));
+	in->peer = peer;
+	CHECK(in->head.len == rx->len);
+	check_order(peer, &in->head);
+	if (rx->avail == rx->len && snet_rnd(2)) {
+		arrived(in, rx->data);
+		in_free(in);
+		return ENG_RX_DONE;
+	}
+	if (snet_rnd(2)) {
+		in->token = link->ops->hold(link, peer, rx);
+		list_add_tail(&in->node, &ep->held);
+		return ENG_RX_HELD;
+	}
+	in->buf = malloc(rx->len + 1);
+	pieces(rx, in->buf, rx->len);
+	rx->cookie = in;
+	ep->placing++;
+	return ENG_RX_PLACE;
+}
+
+void eng_on_placed(struct eng_link *link, void *cookie, int status)
+{
+	struct in *in = cookie;
+
+	link->ep->placing--;
+	if (!status)
+		arrived(in, in->buf);
+	in_free(in);
+}
+
+static void pull_some(struct eng_ep *ep)
+{
+	struct list todo, *node;
+	struct eng_rx rx;
+	struct in *in;
+	int ret;
+
+	list_init(&todo);
+	list_splice_tail(&ep->held, &todo);
+	while ((node = list_pop(&todo))) {
+		in = container_of(node, struct in, node);
+		if (snet_rnd(3)) {
+			list_add_tail(node, &ep->held);
+			continue;
+		}
+		if (!snet_rnd(10)) {
+			ep->link->ops->drop(ep->link, in->token);
+			nodes_delivered++;
+			in_free(in);
+			continue;
+		}
+		in->buf = malloc(in->head.len + 1);
+		pieces(&rx, in->buf, in->head.len);
+		ret = ep->link->ops->pull(ep->link, in->token, rx.iov, rx.iov_cnt, in);
+		if (!ret) {
+			ep->placing++;
+			continue;
+		}
+		if (ret > 0)
+			arrived(in, in->buf);
+		in_free(in);
+	}
+}
+
+void eng_on_up(struct eng_link *link, struct eng_peer *peer)
+{
+	peer->started = true;
+}
+
+void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
+{
+	CHECK(err > 0);
+	CHECK(!peer->out);	/* all packets came back before */
+	peer->started = false;
+	peer->gen++;
+	peer->sent = 0;
+	nodes_last_err = err;
+	nodes_downs++;
+}
+
+void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srclen,
+		    const void *dest, size_t destlen, const void *param, size_t paramlen)
+{
+}
+
+void eng_on_connected(struct eng_link *link, struct eng_peer *peer, const void *param,
+		      size_t paramlen)
+{
+}
+
+void eng_on_refused(struct eng_link *link, struct eng_peer *peer, int err, const void *param,
+		    size_t paramlen)
+{
+}
+
+void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
+{
+}
+
+/* One link is enough here. */
+const struct eng_link_ops shm_near_ops;
+
+bool obj_prog_others_hot(const struct obj_poller *poller)
+{
+	return false;
+}
+
+struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
+{
+	struct list *pos;
+
+	list_for_each(pos, &prog->pollers)
+		if (container_of(pos, struct obj_poller, node)->key == key)
+			return container_of(pos, struct obj_poller, node);
+	return NULL;
+}
+
+int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
+{
+	poller->prog = prog;
+	list_add_tail(&poller->node, &prog->pollers);
+	return 0;
+}
+
+void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
+{
+}
+
+/* ---- nodes --------------------------------------------------------------------------- */
+
+static struct sockaddr_in address(unsigned i)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+
+	in.sin_addr.s_addr = htonl(0x0a000001);
+	in.sin_port = htons((uint16_t) PORT(i));
+	return in;
+}
+
+void node_open(unsigned no)
+{
+	struct eng_ep *ep = calloc(1, sizeof(*ep));
+	unsigned i;
+
+	nodes[no] = ep;
+	ep->life = ++lives;
+	ep->addr = address(no);
+	ep->info.src_addr = &ep->addr;
+	ep->info.src_addrlen = sizeof(ep->addr);
+	ep->base.info = &ep->info;
+	ep->base.type = FI_EP_RDM;
+	ep->base.prog = &ep->prog;
+	ep->base.prov = &nodes_prov;
+	ep->later = snet_rnd(4) ? 0 : 10;
+	list_init(&ep->prog.pollers);
+	list_init(&ep->held);
+	for (i = 0; i < node_cnt; i++) {
+		ep->peers[i].ep = ep;
+		ep->peers[i].addr = address(i);
+	}
+	CHECK(!rxd_link_ops.open(ep, &ep->link));
+}
+
+int node_poll(struct eng_ep *ep)
+{
+	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
+
+	atomic_fetch_add(&ep->prog.polls, 1);
+	return poller->ops->poll(poller, OBJ_POLL_BUDGET);
+}
+
+static uint64_t node_due(struct eng_ep *ep)
+{
+	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
+	uint64_t due = UINT64_MAX;
+
+	return poller->ops->arm(poller, &due) ? snet_now : due;
+}
+
+/* Like a process that is killed: nothing is said. */
+void node_close(unsigned no)
+{
+	struct eng_ep *ep = nodes[no];
+	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
+	struct list *node;
+	struct in *in;
+
+	while ((node = list_pop(&ep->held))) {
+		in = container_of(node, struct in, node);
+		ep->link->ops->drop(ep->link, in->token);
+		in_free(in);
+	}
+	ep->link->ops->close(ep->link, 0);
+	CHECK(!ep->placing);
+	for (unsigned i = 0; i < node_cnt; i++)
+		CHECK(!ep->peers[i].out);
+	poller->ops->close(poller);
+	free(ep);
+	nodes[no] = NULL;
+}
+
+static void on_done(struct eng_pkt *pkt, int status)
+{
+	struct msg *msg = container_of(pkt, struct msg, pkt);
+
+	msg->peer->out--;
+	free(msg);
+}
+
+void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len)
+{
+	struct head head = { ep->life, peer->gen, peer->sent, len };
+	struct msg *msg = malloc(sizeof(*msg) + len);
+	size_t i;
+	int ret;
+
+	if (!peer->started) {
+		CHECK(!ep->link->ops->peer_get(ep->link, peer));
+		peer->started = true;
+	}
+	memset(&msg->pkt, 0, sizeof(msg->pkt));
+	msg->peer = peer;
+	msg->pkt.hdr_len = sizeof(head);
+	memcpy(msg->pkt.hdr, &head, sizeof(head));
+	msg->pkt.len = len;
+	msg->pkt.flags = snet_rnd(2) ? ENG_PKT_MORE : 0;
+	msg->pkt.done = on_done;
+	for (i = 0; i < len; i++)
+		msg->data[i] = byte_of(head.seq, i);
+	msg->pkt.iov[0] = (struct iovec) { msg->data, len / 3 };
+	msg->pkt.iov[1] = (struct iovec) { msg->data + len / 3, len - len / 3 };
+	msg->pkt.iov_cnt = len ? 2 : 0;
+	ret = ep->link->ops->send(ep->link, peer, &msg->pkt);
+	if (ret >= 0)
+		peer->sent++;
+	if (!ret)
+		peer->out++;
+	else
+		free(msg);
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+uint64_t nodes_soonest(void)
+{
+	uint64_t next = snet_next(), due;
+	unsigned i;
+
+	for (i = 0; i < node_cnt; i++) {
+		due = node_due(nodes[i]);
+		if (due < next)
+			next = due;
+	}
+	return next > snet_now ? next : snet_now;
+}
+
+void nodes_turn(void)
+{
+	unsigned i;
+
+	for (i = 0; i < node_cnt; i++) {
+		node_poll(nodes[i]);
+		if (!list_empty(&nodes[i]->held))
+			pull_some(nodes[i]);
+	}
+}
+
+size_t nodes_length(void)
+{
+	switch (snet_rnd(8)) {
+	case 0:
+		return 0;
+	case 1:
+	case 2:
+	case 3:
+		return snet_rnd(64);
+	case 4:
+	case 5:
+		return snet_rnd(3000);
+	case 6:
+		return snet_rnd(20000);
+	default:
+		return snet_rnd(150000);
+	}
+}
+
+bool nodes_got_all(unsigned i, unsigned j)
+{
+	struct eng_peer *to = &nodes[i]->peers[j], *from = &nodes[j]->peers[i];
+
+	return !to->sent || (from->from_life == nodes[i]->life && from->from_gen == to->gen &&
+			     from->next == to->sent);
+}
+
+/* Is anything on its way to a peer that has not been reported lost? */
+bool nodes_all_there(void)
+{
+	unsigned i, j;
+
+	for (i = 0; i < node_cnt; i++) {
+		if (!list_empty(&nodes[i]->held) || nodes[i]->placing)
+			return false;
+		for (j = 0; j < node_cnt; j++)
+			if (nodes[i]->peers[j].out || !nodes_got_all(i, j))
+				return false;
+	}
+	return true;
+}

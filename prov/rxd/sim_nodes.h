@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * sim_nodes.h - endpoints of this provider in simulated time (sim_net.h), under an engine
+ * that checks what it is given: every message once, whole and in order.
+ *
+ * Its messages say who sent them.  They are received at random as an engine may: looked
+ * at where they are, placed, held and pulled, dropped, or refused for a while.
+ */
+#ifndef RXD_SIM_NODES_H
+#define RXD_SIM_NODES_H
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_net.h"
+
+#define NODES 65
+#define NODES_FEW 3
+#define PORT(i) ((unsigned) (1 + (i)))
+
+#define CHECK(cond)								\
+	do {									\
+		if (!(cond)) {							\
+			fprintf(stderr, "%s:%d: seed %llu, %.6f s: %s\n", __FILE__, __LINE__, \
+				(unsigned long long) nodes_seed, (double) snet_now / 1e9, #cond); \
+			abort();						\
+		}								\
+	} while (0)
+
+struct eng_peer {
+	struct eng_ep *ep;
+	struct sockaddr_in addr;
+	bool started;
+	/* to it */
+	uint64_t gen, sent, out;
+	/* from it */
+	uint64_t from_life, from_gen, next;
+	_Alignas(16) uint8_t chan[sizeof(struct rxd_conn)];
+};
+
+struct eng_ep {
+	struct obj_ep base;	/* first */
+	struct fi_info info;
+	struct sockaddr_in addr;
+	struct obj_prog prog;
+	struct eng_link *link;
+	uint64_t life;
+	struct eng_peer peers[NODES];
+	struct list held;
+	unsigned placing;
+	uint64_t later;		/* percent of packets refused for now */
+};
+
+extern uint64_t nodes_seed;		/* for what CHECK says */
+extern uint64_t nodes_downs;		/* peers that were reported lost */
+extern int nodes_last_err;		/* why the last of them was */
+extern uint64_t nodes_delivered;	/* messages */
+extern unsigned node_cnt;		/* NODES_FEW at first */
+extern struct eng_ep *nodes[NODES];
+extern struct fi_provider nodes_prov;
+
+/* node_open - at PORT(no).  node_close - like a process that is killed: nothing is said. */
+void node_open(unsigned no);
+void node_close(unsigned no);
+
+/* node_poll - one poll.  Returns what it did. */
+int node_poll(struct eng_ep *ep);
+
+/* node_send - one message of @len bytes. */
+void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len);
+
+/* nodes_turn - poll all of them, and take some of what they hold. */
+void nodes_turn(void);
+
+/* nodes_soonest - when something happens next. */
+uint64_t nodes_soonest(void);
+
+/* nodes_length - of a message, at random: most are short. */
+size_t nodes_length(void);
+
+/* nodes_got_all - has @j all that @i sent to it? */
+bool nodes_got_all(unsigned i, unsigned j);
+
+/* nodes_all_there - has everybody, and is nothing left on the way? */
+bool nodes_all_there(void);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * source_test.c - NET_OPT_SOURCE: completions tell their senders apart, by a number that
+ * does not change, and NET_OPT_SOURCE_ADDR says where they are; strangers without end cost
+ * nothing but the memory of who came before.
+ */
+
+#include "world.h"
+
+#include <unistd.h>
+
+#include "wire.h"
+
+#define ROOM (4 * NET_TRAIN_MAX)
+#define LEN 1000
+#define STRANGERS 300
+
+static char room[ROOM], out[LEN];
+
+static void open_three(struct world *w, int family)
+{
+	struct conf c = { .family = family, .trains = true, .sources = true, .ends = 3 };
+	struct iovec iov = { room, ROOM };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC };
+
+	world_open(w, &c);
+	OK(fi_recvmsg(w->end[0].ep, &msg, FI_COMPLETION | FI_MULTI_RECV));
+}
+
+/* Who sent the next message; every so often a buffer is used up. */
+static uint64_t from(struct world *w)
+{
+	struct iovec iov = { room, ROOM };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC };
+	struct fi_cq_data_entry e;
+
+	wait_one(w->end[0].cq, &e);
+	if (e.flags & FI_MULTI_RECV)
+		OK(fi_recvmsg(w->end[0].ep, &msg, FI_COMPLETION | FI_MULTI_RECV));
+	assert_int_equal(e.data & NET_ECN_MASK, NET_ECN_NOT);
+	assert_true(e.data >> NET_SOURCE_SHIFT);
+	return e.data >> NET_SOURCE_SHIFT;
+}
+
+static int look_up(struct world *w, uint64_t number, struct net_source *source)
+{
+	size_t len = sizeof(*source);
+
+	*source = (struct net_source) { .number = number };
+	return fi_getopt(&w->end[0].ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE_ADDR, source, &len);
+}
+
+static void expect_at(struct world *w, uint64_t number, const struct end *sender)
+{
+	struct net_source source;
+
+	OK(look_up(w, number, &source));
+	assert_int_equal(source.len, sender->name_len);
+	assert_memory_equal(source.addr, &sender->name, source.len);
+}
+
+static void check_family(int family)
+{
+	struct iovec iov = { out, LEN };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	uint64_t first, second;
+	struct net_source source;
+	struct world w;
+	unsigned i;
+
+	open_three(&w, family);
+	OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
+	first = from(&w);
+	OK(fi_inject(w.end[2].ep, out, LEN, w.end[2].to[0]));
+	second = from(&w);
+	assert_true(first != second);
+	expect_at(&w, first, &w.end[1]);
+	expect_at(&w, second, &w.end[2]);
+	assert_int_equal(look_up(&w, first + second, &source), -FI_ENOENT);
+	assert_int_equal(look_up(&w, 0, &source), -FI_ENOENT);
+	/* many in a row: by a socket of their own from some time on */
+	for (i = 0; i < 100; i++) {
+		OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
+		assert_true(from(&w) == first);
+	}
+	msg.addr = w.end[2].to[0];
+	for (i = 0; i < 8; i++)
+		OK(fi_sendmsg(w.end[2].ep, &msg, i < 7 ? FI_MORE : 0));
+	for (i = 0; i < 8; i++)
+		assert_true(from(&w) == second);
+	world_close(&w);
+}
+
+static void test_ipv4(void **state)
+{
+	check_family(AF_INET);
+}
+
+static void test_ipv6(void **state)
+{
+	check_family(AF_INET6);
+}
+
+static void send_strange(const struct end *to)
+{
+	struct { struct udp_hdr hdr; char text[8]; } pkt = { .text = "strange" };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_true(fd >= 0);
+	udp_wire_fill(&pkt.hdr, sizeof(pkt.text), 0, 0);
+	assert_int_equal(sendto(fd, &pkt, sizeof(pkt), 0, (const struct sockaddr *) &to->name,
+				(socklen_t) to->name_len), sizeof(pkt));
+	close(fd);
+}
+
+static void test_strangers(void **state)
+{
+	struct net_source source;
+	uint64_t first, last = 0;
+	struct world w;
+	unsigned i;
+
+	open_three(&w, AF_INET);
+	OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
+	first = from(&w);
+	for (i = 0; i < STRANGERS; i++) {
+		send_strange(&w.end[0]);
+		last = from(&w);
+	}
+	OK(look_up(&w, last, &source));
+	assert_int_equal(look_up(&w, first, &source), -FI_ENOENT);
+	OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
+	assert_true(from(&w) == first);
+	expect_at(&w, first, &w.end[1]);
+	world_close(&w);
+}
+
+static void test_refused(void **state)
+{
+	struct conf c = { .ends = 1 };
+	struct net_source source;
+	int on = 1, off = 0;
+	struct world w;
+	size_t len = 8;
+
+	world_open(&w, &c);
+	assert_int_equal(fi_setopt(&w.end[0].ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE, &on,
+				   sizeof(on)), -FI_EOPBADSTATE);
+	assert_int_equal(look_up(&w, 1, &source), -FI_EOPBADSTATE);
+	assert_int_equal(fi_getopt(&w.end[0].ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE_ADDR, &source,
+				   &len), -FI_EINVAL);
+	world_close(&w);
+	c.trains = true;
+	world_open(&w, &c);
+	assert_int_equal(fi_setopt(&w.end[0].ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE, &off,
+				   sizeof(off)), -FI_EOPBADSTATE);
+	assert_int_equal(fi_setopt(&w.end[0].ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE, &on, 1),
+			 -FI_EINVAL);
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ipv4),
+		cmocka_unit_test(test_ipv6),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
