@@ -47,7 +47,9 @@ void mt_verify(const void *buf, size_t len, unsigned int seed, const char *what)
 /* mt_alloc - memory, or the end of the program. */
 void *mt_alloc(size_t len);
 
-/* mt_limit - seconds that the running case may take from here. */
+/* mt_limit - seconds that the running case may take from here; times MT_SLOW of the
+ * environment, where the machine is a slow one.
+ */
 void mt_limit(unsigned int seconds);
 
 #define mt_count(array) ((int) (sizeof(array) / sizeof(*(array))))

@@ -7,9 +7,12 @@ EXTRA_DIST += tests/verbs/README.md tests/verbs/guest_init.c tests/verbs/suite_e
 if HAVE_VERBS
 check_PROGRAMS += tests/verbs/interop
 endif
-check_PROGRAMS += tests/verbs/gone
-tests_verbs_gone_SOURCES = tests/verbs/gone.c
+check_PROGRAMS += tests/verbs/gone tests/verbs/instructions
+tests_verbs_gone_SOURCES = tests/verbs/gone.c tests/verbs/ends.c tests/verbs/ends.h
 tests_verbs_gone_LDADD = src/libfabric.la
+tests_verbs_instructions_SOURCES = tests/verbs/instructions.c tests/verbs/ends.c tests/verbs/ends.h \
+	tests/verbs/steps.c tests/verbs/steps.h
+tests_verbs_instructions_LDADD = src/libfabric.la
 tests_verbs_interop_SOURCES = tests/verbs/interop.c tests/verbs/interop.h \
 	tests/verbs/interop_fabric.c tests/verbs/interop_rdmacm.c
 tests_verbs_interop_LDADD = src/libfabric.la -lrdmacm -libverbs

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * instructions - what a message of 8 bytes there and one back cost in user space, in
+ * instructions of one side: post a receive, send, take completions away (steps.h).
+ *
+ *   instructions PROVIDER TYPE HOW LOCAL PEER    ours; TYPE: msg or rdm
+ *   instructions -- SERVER -- CLIENT             two commands; counts the client
+ *
+ * HOW: inject, or send, which takes a completion of each message, too. The server of a
+ * pair of commands listens on a TCP port; the client is started once it does, and both
+ * are ended.
+ *
+ * Prints one line "N instructions a message", and where they were; with the addresses
+ * where STEPS_ADDRESSES is set.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ends.h"
+#include "steps.h"
+
+#define LEN 8u
+#define TURNS 64u		/* four times what is signalled together, at most */
+#define PAUSE_MS 20u
+#define WARM 200u		/* rounds before it is counted */
+#define TRIES 60u		/* seconds until it does nothing else any more */
+#define ANY_MESSAGE 64u		/* room of a receive */
+
+/* The counted side tells how far it is. */
+struct progress {
+	volatile unsigned rounds, in_vain;
+};
+
+static struct progress *progress;
+static bool by_send;
+static struct fi_context2 rx_context, tx_context;
+
+static void take(struct fid_cq *cq)
+{
+	struct fi_cq_msg_entry entry;
+	ssize_t got;
+
+	while ((got = fi_cq_read(cq, &entry, 1)) == -FI_EAGAIN)
+		progress->in_vain++;
+	ends_must("fi_cq_read", got);
+}
+
+static void post(void)
+{
+	ends_must("fi_recv", fi_recv(ends.ep, ends.mem, ANY_MESSAGE, ends.desc, FI_ADDR_UNSPEC,
+				     &rx_context));
+}
+
+static void put(void)
+{
+	char *buf = ends.mem + ANY_MESSAGE;
+	ssize_t ret;
+
+	do {
+		ret = by_send ? fi_send(ends.ep, buf, LEN, ends.desc, ends.dest, &tx_context) :
+				fi_inject(ends.ep, buf, LEN, ends.dest);
+	} while (ret == -FI_EAGAIN && fi_cq_read(ends.tx_cq, NULL, 0) >= -FI_EAVAIL);
+	ends_must("fi_send", ret);
+	if (by_send)
+		take(ends.tx_cq);
+}
+
+static _Noreturn void ping(void)
+{
+	for (;; progress->rounds++) {
+		post();
+		put();
+		take(ends.rx_cq);
+	}
+}
+
+static _Noreturn void pong(void)
+{
+	for (;;) {
+		take(ends.rx_cq);
+		post();
+		put();
+	}
+}
+
+static void find(char **argv, const char *local)
+{
+	struct fi_info *hints = ends_hints(argv[1], argv[2]);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	ends_find(hints, local);
+}
+
+static void say(int out, const struct hello *hello)
+{
+	if (write(out, hello, sizeof(*hello)) != sizeof(*hello))
+		exit(1);
+}
+
+static void hear(int in, struct hello *hello)
+{
+	if (read(in, hello, sizeof(*hello)) != sizeof(*hello))
+		exit(1);
+}
+
+static void called(char **argv, int in, int out)
+{
+	struct hello hello;
+
+	find(argv, argv[5]);
+	ends_offer(2 * ANY_MESSAGE, &hello);
+	say(out, &hello);
+	ends_answer();
+	if (!ends.msg) {
+		hear(in, &hello);
+		ends_know(&hello);
+	}
+	post();
+	pong();
+}
+
+static void calling(char **argv, int in, int out)
+{
+	struct hello hello;
+
+	find(argv, argv[4]);
+	hear(in, &hello);
+	ends_reach(2 * ANY_MESSAGE, &hello);
+	if (!ends.msg) {
+		ends_name(&hello);
+		say(out, &hello);
+	}
+	ping();
+}
+
+/* ---- what counts ------------------------------------------------------------------------ */
+
+/* @rounds: where it counts them, or NULL */
+static int report(pid_t pid, const volatile unsigned *rounds)
+{
+	struct steps steps;
+	unsigned try, late;
+	double mean;
+
+	for (try = 0; try < TRIES; try++) {
+		sleep(1);
+		if (waitpid(pid, NULL, WNOHANG))
+			break;
+		if ((!rounds || *rounds >= WARM) &&
+		    steps_count(pid, TURNS, PAUSE_MS, rounds, &steps))
+			break;
+	}
+	if (try == TRIES || kill(pid, 0)) {
+		fprintf(stderr, "it does not come to its loop\n");
+		return 1;
+	}
+	kill(pid, SIGSTOP);
+	mean = steps_mean(&steps, &late);
+	printf("%.1f instructions a message (%u turns, %u messages, %u late)\n", mean,
+	       steps.turns, steps.messages, late);
+	steps_where(pid, &steps, getenv("STEPS_ADDRESSES") != NULL);
+	return 0;
+}
+
+static pid_t start(char **argv)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(2, 1);
+		execvp(argv[0], argv);
+		perror(argv[0]);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static int commands(char **server)
+{
+	char **client = server;
+	pid_t pids[2];
+	int rc;
+
+	while (*client && strcmp(*client, "--"))
+		client++;
+	if (!*client || !client[1])
+		return 2;
+	*client++ = NULL;
+	pids[0] = start(server);
+	sleep(3);
+	pids[1] = start(client);
+	rc = report(pids[1], NULL);
+	end(pids[1]);
+	end(pids[0]);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	int there[2], back[2], rc;
+	pid_t pids[2];
+
+	if (argc > 4 && !strcmp(argv[1], "--"))
+		return commands(&argv[2]);
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (argc != 6 || progress == MAP_FAILED ||
+	    pipe(there) || pipe(back))
+		return 2;
+	by_send = !strcmp(argv[3], "send");
+	pids[0] = fork();
+	if (!pids[0])
+		called(argv, back[0], there[1]);
+	pids[1] = fork();
+	if (!pids[1])
+		calling(argv, there[0], back[1]);
+	rc = report(pids[1], &progress->rounds);
+	end(pids[1]);
+	end(pids[0]);
+	return rc;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * steps.h - counts the instructions that a running process executes in user space, by
+ * stepping it (ptrace): exact, needs no counters of the processor, and works in an
+ * emulated machine, where time says nothing.
+ *
+ * A process that talks with another through a device makes a system call for each message
+ * it sends, the doorbell.  After each it is held for a while, in which the other answers:
+ * so it never looks in vain for what is not there yet, and what is counted is the work on
+ * messages alone.
+ */
+#ifndef TESTS_VERBS_STEPS_H
+#define TESTS_VERBS_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define STEPS_TURNS_MAX 1024u
+
+struct steps {
+	unsigned turns;			/* from doorbell to doorbell */
+	unsigned turn[STEPS_TURNS_MAX];	/* instructions of each */
+	unsigned messages;		/* in all of them, as the process counts */
+};
+
+/* steps_count - count @turns turns of the main thread of @pid, a child of the caller, and
+ * hold it @pause_ms after each doorbell.
+ *
+ * @messages: where the process counts what it has sent and had answered; NULL: a turn is
+ *            one message
+ *
+ * Returns false where it is not in a steady state: it makes system calls from more than
+ * one place, or too few; or has ended.  Then it may be asked again.
+ * Threading: the thread that is the parent of @pid.
+ */
+bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, const volatile unsigned *messages,
+		 struct steps *steps);
+
+/* steps_mean - instructions a message, without those turns in which the answer was late
+ * after all, which are far above the median.  @left_out: [out] how many those were.
+ */
+double steps_mean(const struct steps *steps, unsigned *left_out);
+
+/* steps_where - print where the instructions of the last count were, by file; with
+ * @addresses, by address in the file, too: "FILE OFFSET COUNT".
+ */
+void steps_where(pid_t pid, const struct steps *steps, bool addresses);
+
+#endif
