@@ -210,19 +210,17 @@ static const struct vrb_cq_ops cq_post = {
 	.close = cq_close,
 };
 
-/* A send's completion has nothing to read but its status. */
-static void ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
+void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
 {
 	wc->wr_id = cqx->wr_id;
 	wc->status = cqx->status;
+	wc->qp_num = ibv_wc_read_qp_num(cqx);
 	if (wc->status) {
 		wc->vendor_err = ibv_wc_read_vendor_err(cqx);
-		wc->qp_num = ibv_wc_read_qp_num(cqx);
 		return;
 	}
 	if (!(wc->wr_id & VRB_WR_RECV))
 		return;
-	wc->qp_num = ibv_wc_read_qp_num(cqx);
 	wc->len = ibv_wc_read_byte_len(cqx);
 	wc->has_imm = ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM;
 	if (wc->has_imm) {
@@ -231,49 +229,8 @@ static void ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
 	}
 }
 
-static int ext_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
-{
-	struct ibv_poll_cq_attr attr = { 0 };
-	int cnt = 0, ret;
-
-	ret = ibv_start_poll(cq->cqx, &attr);
-	if (ret)
-		return ret == ENOENT ? 0 : -FI_EIO;
-	do {
-		ext_read(cq->cqx, &wc[cnt++]);
-	} while (cnt < max && !(ret = ibv_next_poll(cq->cqx)));
-	ibv_end_poll(cq->cqx);
-	return cnt;
-}
-
-/* The library of soft-RoCE counts on past the end of its queue when asked for the next
- * entry where there is none: one at a time.
- */
-static int ext_poll_single(struct vrb_cq *cq, struct vrb_wc *wc, int max)
-{
-	struct ibv_poll_cq_attr attr = { 0 };
-	int cnt, ret;
-
-	for (cnt = 0; cnt < max; cnt++) {
-		ret = ibv_start_poll(cq->cqx, &attr);
-		if (ret)
-			return cnt || ret == ENOENT ? cnt : -FI_EIO;
-		ext_read(cq->cqx, &wc[cnt]);
-		ibv_end_poll(cq->cqx);
-	}
-	return cnt;
-}
-
-static const struct vrb_cq_ops cq_single = {
-	.name = "extended",
-	.poll = ext_poll_single,
-	.arm = cq_arm,
-	.close = cq_close,
-};
-
 static const struct vrb_cq_ops cq_extended = {
 	.name = "extended",
-	.poll = ext_poll,
 	.arm = cq_arm,
 	.close = cq_close,
 };
@@ -297,7 +254,8 @@ int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsign
 	cq->cqx = plain ? NULL : ibv_create_cq_ex(ctx, &attr);
 	if (cq->cqx) {
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
-		cq->ops = single ? &cq_single : &cq_extended;
+		cq->ops = &cq_extended;
+		cq->single = single;
 		return 0;
 	}
 	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);

@@ -88,7 +88,9 @@ struct vrb_sq {
 
 struct vrb_cq_ops {
 	const char *name;
-	/* poll - take up to @max completions.  Returns how many, or a negative error. */
+	/* poll - take up to @max completions.  Returns how many, or a negative error.  NULL:
+	 * extended; its entries are read where they lie (vrb_ext_read()).
+	 */
 	int (*poll)(struct vrb_cq *cq, struct vrb_wc *wc, int max);
 	/* arm - have its channel told of the next completion.  Errors: the device's. */
 	int (*arm)(struct vrb_cq *cq);
@@ -100,6 +102,7 @@ struct vrb_cq {
 	const struct vrb_cq_ops *ops;
 	struct ibv_cq *cq;
 	struct ibv_cq_ex *cqx;	/* extended only */
+	bool single;		/* extended: ibv_next_poll() is not to be used */
 	unsigned used;		/* entries that the requests of its queue pairs may need */
 	unsigned events;	/* not yet acknowledged */
 	unsigned events_all;	/* ever */
@@ -113,11 +116,15 @@ struct vrb_cq {
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece);
 
 /* vrb_cq_new - create a completion queue, extended where the device has it.
- * @single: the device's library cannot be asked for more than one entry at a time
+ * @single: the device's library cannot be asked for more than one entry at a time: that of
+ *          soft-RoCE counts on past the end of its queue
  * Errors: -FI_ENOMEM; the system's, negated.
  */
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
 	       bool single, struct vrb_cq **cq_p);
+
+/* vrb_ext_read - the entry at which @cqx stands. */
+void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc);
 
 /* vrb_recv_post - post a receive to a queue pair, or to @srq if that is not NULL.
  * Errors: -FI_EAGAIN: no room; or as the device says.

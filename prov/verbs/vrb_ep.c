@@ -71,11 +71,11 @@ static int plug_in(struct vrb_ep *ep)
 	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq,
 						srx ? &srx->mlx5_srq : NULL, &ep->poller->mlx5) : 0;
 
-	if (!ret && ep->direct)
-		vrb_direct_enabled(ep);
-	if (!ret)
+	if (!ret) {
+		vrb_brief_enabled(ep);
 		VRB_INFO(FI_LOG_EP_CTRL, "requests: %s; completions: %s\n", ep->sq.ops->name,
 			 ep->cq->ops->name);
+	}
 	return ret;
 }
 
@@ -92,7 +92,7 @@ static void unplug(struct vrb_ep *ep)
 		       clock_ns() < deadline)
 			vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
 	vrb_mlx5_qp_fini(&ep->mlx5, ep->cq);
-	ep->brief_depth = 0;
+	ep->brief_depth = ep->brief_rx_depth = 0;
 	ep->direct = false;
 }
 
@@ -159,6 +159,7 @@ static int make_scratch(struct vrb_ep *ep)
 
 static void free_rings(struct vrb_ep *ep)
 {
+	ep->brief_depth = ep->brief_rx_depth = 0;
 	if (ep->scratch_mr)
 		vrb_ibv.dereg_mr(ep->scratch_mr);
 	free(ep->scratch);
@@ -397,9 +398,9 @@ static void set_ops(struct vrb_ep *ep)
 	fid->fid.ops = &ep_fi_ops;
 	fid->ops = &ep_ops;
 	fid->cm = &vrb_cm_ops;
-	fid->msg = ep->domain->direct ? &vrb_direct_msg_ops : &vrb_msg_ops;
+	fid->msg = ep->domain->direct ? &vrb_direct_msg_ops : &vrb_ext_msg_ops;
 	if (ep->base.caps & FI_RMA)
-		fid->rma = ep->domain->direct ? &vrb_direct_rma_ops : &vrb_rma_ops;
+		fid->rma = ep->domain->direct ? &vrb_direct_rma_ops : &vrb_ext_rma_ops;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &vrb_atomic_ops;
 	obj_ops_fill_ep(fid);

@@ -121,6 +121,7 @@ struct vrb_ep {
 	unsigned max_inline;		/* of the queue pair */
 	unsigned inject_size;
 	unsigned brief_depth;		/* tx_depth if calls may take the short way, else 0 */
+	unsigned brief_rx_depth;	/* the same of rx_depth */
 	uint32_t brief_max[2];		/* inline data that goes the short way: of sends, of writes */
 	char *scratch;			/* @stride bytes per request: what cannot be inline, results
 					 * that nobody wants; NULL where that cannot happen */
@@ -178,19 +179,25 @@ int vrb_ep_start(struct vrb_ep *ep);
 /* vrb_post_marker - have the device say when all before is done.  Threading: locked. */
 int vrb_post_marker(struct vrb_ep *ep);
 
+/* vrb_recv_any - as fi_recv() of any endpoint, into @one. */
+ssize_t vrb_recv_any(struct fid_ep *fid, const struct ibv_sge *one, void *context);
+
 extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
 
 /* ---- vrb_direct.c -------------------------------------------------------------- */
 
-/* Of endpoints that may turn out to have queues that we write ourselves, from when they
- * are opened: what watches a program's calls copies the tables then.
+/* Of connected endpoints that may turn out to have a short way into their queues, from when
+ * they are opened: what watches a program's calls copies the tables then.  The first is for
+ * domains whose queues we write ourselves.
  */
-extern struct fi_ops_msg vrb_direct_msg_ops;
-extern struct fi_ops_rma vrb_direct_rma_ops;
+extern struct fi_ops_msg vrb_direct_msg_ops, vrb_ext_msg_ops;
+extern struct fi_ops_rma vrb_direct_rma_ops, vrb_ext_rma_ops;
 void vrb_direct_init_ops(void);
 
-/* vrb_direct_enabled - it has them: calls may take the short way.  Threading: locked. */
-void vrb_direct_enabled(struct vrb_ep *ep);
+/* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one.
+ * Threading: locked.
+ */
+void vrb_brief_enabled(struct vrb_ep *ep);
 
 /* ---- vrb_rma.c ----------------------------------------------------------------- */
 

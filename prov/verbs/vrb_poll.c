@@ -104,17 +104,12 @@ static void tx_failed(struct vrb_ep *ep, const struct vrb_wc *wc)
 		obj_ep_err_tx(&ep->base, &e, NULL, 0, tx->cntr);
 }
 
-/* What stands before @tx in the ring was not signalled, and is done as well. */
-static __attribute__((noinline)) void all_before(struct vrb_ep *ep, const struct vrb_tx *tx)
-{
-	while (&ep->tx[ep->tx_head & ep->tx_mask] != tx)
-		tx_done(ep);
-}
-
+/* What stands before @tx in the ring was not signalled, because nobody waits for it
+ * (must_tell()), and is done as well.
+ */
 static inline void done_before(struct vrb_ep *ep, const struct vrb_tx *tx)
 {
-	if (__builtin_expect(&ep->tx[ep->tx_head & ep->tx_mask] != tx, 0))
-		all_before(ep, tx);
+	ep->tx_head += (unsigned) (tx - ep->tx - ep->tx_head) & ep->tx_mask;
 }
 
 static inline void on_tx(const struct vrb_wc *wc)
@@ -218,6 +213,58 @@ static int run_cq(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	return done;
 }
 
+/* Returns false where it is not the usual success: @wc has it then, for when the library lets
+ * go of the queue.
+ */
+static inline bool on_ext(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
+{
+	uint64_t wr_id = cqx->wr_id;
+	const struct vrb_tx *tx = (const void *) (uintptr_t) wr_id;
+	const struct vrb_rx *rx = (const void *) (uintptr_t) (wr_id & ~VRB_WR_RECV);
+	struct vrb_ep *ep;
+
+	if (cqx->status == IBV_WC_SUCCESS && !(wr_id & VRB_WR_RECV)) {
+		done_before(tx->ep, tx);
+		tx_done(tx->ep);
+		return true;
+	}
+	ep = rx->ep;
+	if (cqx->status != IBV_WC_SUCCESS || !ep->brief_rx_depth ||
+	    (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM)) {
+		vrb_ext_read(cqx, wc);
+		return false;
+	}
+	ep->rx_head++;
+	if (__builtin_expect(!ep->closing, 1))
+		obj_ep_comp_rx(&ep->base, rx->want, rx->context, FI_RECV | FI_MSG,
+			       ibv_wc_read_byte_len(cqx), rx->buf, 0, 0, FI_ADDR_NOTAVAIL,
+			       OBJ_CNTR_RECV);
+	return true;
+}
+
+/* The same by the extended interface. */
+static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct ibv_cq_ex *cqx = cq->cqx;
+	bool usual, single = cq->single;
+	unsigned done = 0;
+	struct vrb_wc wc;
+
+	while (done < budget && !ibv_start_poll(cqx, &attr)) {
+		do {
+			usual = on_ext(cqx, &wc);
+			done++;
+		} while (!single && usual && done < budget && !ibv_next_poll(cqx));
+		ibv_end_poll(cqx);
+		if (__builtin_expect(!usual, 0))
+			on_any(p, &wc);
+		else if (!single)
+			break;
+	}
+	return (int) done;
+}
+
 static inline void on_sent(struct mlx5_qp *qp, const struct mlx5_cqe *cqe)
 {
 	struct vrb_ep *ep = container_of(qp, struct vrb_ep, mlx5);
@@ -279,6 +326,8 @@ static int run_direct(struct vrb_poller *p, struct mlx5_cq *cq, unsigned budget)
 
 static inline int run_any(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
+	if (cq->cqx)
+		return run_ext(p, cq, budget);
 	return cq->ops == &vrb_cq_direct ? run_direct(p, (struct mlx5_cq *) cq, budget) :
 					   run_cq(p, cq, budget);
 }

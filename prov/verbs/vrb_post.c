@@ -164,12 +164,20 @@ static ssize_t recv_post(struct fid_ep *fid, struct ibv_sge *sge, unsigned cnt, 
 	return ret;
 }
 
+ssize_t vrb_recv_any(struct fid_ep *fid, const struct ibv_sge *one, void *context)
+{
+	struct ibv_sge sge[1 + VRB_FRAME_SGE] = { *one };
+
+	return recv_post(fid, sge, one->length != 0, (void *) (uintptr_t) one->addr, context,
+			 obj_ep_handle_of(fid)->rx_op_flags);
+}
+
 static ssize_t msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
 			void *context)
 {
-	struct ibv_sge sge[1 + VRB_FRAME_SGE] = { { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) } };
+	struct ibv_sge sge = { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
 
-	return recv_post(fid, sge, len != 0, buf, context, obj_ep_handle_of(fid)->rx_op_flags);
+	return vrb_recv_any(fid, &sge, context);
 }
 
 static ssize_t recv_pieces(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,

@@ -121,6 +121,31 @@ static struct place *one_turn(pid_t pid, unsigned *cnt_p)
 	return NULL;
 }
 
+/* How often it gave the processor up; -1: it is no more. */
+static long sleeps(pid_t pid)
+{
+	char path[64], line[256];
+	long cnt = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %ld", &cnt) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return cnt;
+}
+
+bool steps_spins(pid_t pid)
+{
+	long before = sleeps(pid);
+
+	sleep(1);
+	return before > 0 && sleeps(pid) == before;
+}
+
 bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, const volatile unsigned *messages,
 		 struct steps *steps)
 {

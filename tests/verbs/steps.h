@@ -26,6 +26,11 @@ struct steps {
 	unsigned messages;		/* in all of them, as the process counts */
 };
 
+/* steps_spins - true where @pid did not sleep for a second: it is in the loop that is to be
+ * counted, and not on its way there, where being stopped may disturb it.
+ */
+bool steps_spins(pid_t pid);
+
 /* steps_count - count @turns turns of the main thread of @pid, a child of the caller, and
  * hold it @pause_ms after each doorbell.
  *
