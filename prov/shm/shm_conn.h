@@ -149,7 +149,7 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt);
 
 /* shm_tx_slot, shm_tx_post - eng_link_ops.slot and post. */
 void *shm_tx_slot(void *chan, size_t len);
-void shm_tx_post(void *chan, size_t hdr_len, size_t len);
+int shm_tx_post(void *chan, size_t hdr_len, size_t len);
 
 /* shm_tx_queue - keep a packet until it can be sent. */
 void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt);

@@ -212,9 +212,10 @@ void *shm_tx_slot(void *chan, size_t len)
 	return shm_out_slot(&conn->out)->body;
 }
 
-void shm_tx_post(void *chan, size_t hdr_len, size_t len)
+int shm_tx_post(void *chan, size_t hdr_len, size_t len)
 {
 	publish(((struct shm_chan *) chan)->conn, SHM_SHORT, hdr_len, len);
+	return 1;
 }
 
 int shm_tx_pump(struct shm_conn *conn)

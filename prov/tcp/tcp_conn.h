@@ -239,6 +239,12 @@ void tcp_conn_greet_late(struct tcp_conn *conn);
  */
 int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
 
+/* The link's slot and post.  A slot is behind what is staged, or where a packet that
+ * stands alone is put together.
+ */
+void *tcp_tx_slot(void *chan, size_t len);
+int tcp_tx_post(void *chan, size_t hdr_len, size_t len);
+
 /* tcp_tx_queue - keep a packet until the channel has a connection. */
 void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt);
 

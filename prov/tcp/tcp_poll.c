@@ -68,7 +68,7 @@ int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events
 	return 0;
 }
 
-static int wait_events(struct tcp_poller *poller)
+static __attribute__((noinline)) int wait_events(struct tcp_poller *poller)
 {
 	struct epoll_event ev[EVENTS_MAX];
 	struct tcp_src *src;
@@ -150,7 +150,14 @@ static int attach(struct tcp_poller *poller)
 	return ret;
 }
 
-static int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned budget)
+static __attribute__((noinline)) void detach(struct tcp_poller *poller, struct tcp_conn *conn)
+{
+	conn->detached = true;
+	tcp_conn_watch(conn);
+	obj_prog_disarm(poller->base.prog);
+}
+
+static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned budget)
 {
 	int got = tcp_rx_read(conn, budget);
 
@@ -158,19 +165,16 @@ static int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned b
 		conn->misses = 0;
 	} else if (conn->misses < MISSES_MAX) {
 		conn->misses++;
-	} else if (poller->hot_cnt > 1) {
+	} else if (__builtin_expect(poller->hot_cnt > 1, 0)) {
 		tcp_poller_cool(poller, conn);
 		return got;
 	}
-	if (conn->hot && !conn->detached && ++conn->streak >= DETACH_AFTER) {
-		conn->detached = true;
-		tcp_conn_watch(conn);
-		obj_prog_disarm(poller->base.prog);
-	}
+	if (__builtin_expect(!conn->detached, 0) && conn->hot && ++conn->streak >= DETACH_AFTER)
+		detach(poller, conn);
 	return got;
 }
 
-static int read_hot(struct tcp_poller *poller, unsigned budget)
+static inline int read_hot(struct tcp_poller *poller, unsigned budget)
 {
 	int done = 0;
 	unsigned i;
@@ -197,7 +201,7 @@ static int resume_paused(struct tcp_poller *poller)
 	return done;
 }
 
-void tcp_poller_flush(struct tcp_poller *poller)
+__attribute__((noinline)) void tcp_poller_flush(struct tcp_poller *poller)
 {
 	struct list *item;
 
@@ -248,7 +252,7 @@ static void note_caller(struct tcp_poller *poller)
 }
 
 /* poll_rare - what most polls have nothing of. */
-static int poll_rare(struct tcp_poller *poller)
+static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 {
 	int done = 0;
 
@@ -261,7 +265,20 @@ static int poll_rare(struct tcp_poller *poller)
 	return done;
 }
 
-static bool set_due(struct tcp_poller *poller)
+/* poll_end - what the poll, or a failure since the last one, has left to be done. */
+static __attribute__((noinline)) int poll_end(struct tcp_poller *poller)
+{
+	int done = 0;
+
+	while (!list_empty(&poller->dirty) || !list_empty(&poller->failed)) {
+		tcp_poller_flush(poller);
+		done += bury_failed(poller);
+	}
+	tcp_poller_reap(poller);
+	return done;
+}
+
+static inline bool set_due(struct tcp_poller *poller)
 {
 	if (poller->blocked || !poller->until_wait--)
 		return true;
@@ -275,22 +292,19 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 
 	poller->seq++;
 	note_caller(poller);
-	if (!list_empty(&poller->dirty))
+	if (__builtin_expect(!list_empty(&poller->dirty), 0))
 		tcp_poller_flush(poller);
 	poller->polling = true;
-	if (!list_empty(&poller->timers) || !list_empty(&poller->paused) ||
-	    !list_empty(&poller->waiting))
+	if (__builtin_expect(!list_empty(&poller->timers) || !list_empty(&poller->paused) ||
+			     !list_empty(&poller->waiting), 0))
 		done += poll_rare(poller);
 	done += read_hot(poller, budget);
-	if (set_due(poller))
+	if (__builtin_expect(set_due(poller), 0))
 		done += wait_events(poller);
-	while (!list_empty(&poller->dirty) || !list_empty(&poller->failed)) {
-		tcp_poller_flush(poller);
-		done += bury_failed(poller);
-	}
+	if (__builtin_expect(!list_empty(&poller->dirty) || !list_empty(&poller->failed) ||
+			     !list_empty(&poller->dead), 0))
+		done += poll_end(poller);
 	poller->polling = false;
-	if (!list_empty(&poller->dead))
-		tcp_poller_reap(poller);
 	return done;
 }
 

@@ -75,7 +75,8 @@ struct tcp_poller {
 	struct list timers;		/* by due_ns */
 	struct pool stages;		/* staging buffers, conf->stage_size each */
 	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */
-	uint8_t lone[TCP_SMALL_MAX];	/* where a single small packet is put together */
+	uint8_t *lone;			/* of @stages: where a single small packet is put together; NULL: none yet */
+	bool burst;			/* what tcp_tx_slot() made room for need not leave at once */
 	struct tcp_conn *offering;	/* connection whose packet the engine is looking at */
 	struct tcp_hold *held;		/* what it told us to keep */
 	struct list guarded;		/* struct tcp_conn: something was sent; see tcp_guard.c */

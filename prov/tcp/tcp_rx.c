@@ -236,61 +236,102 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 	}
 }
 
+/* packet - offer the one at @at, with @len bytes of payload, of which some may still be on
+ * the way.  Returns how many of the @have bytes there it took up, or 0: it is to be left
+ * alone, or the connection has ended.
+ */
+static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint8_t *at,
+					       size_t have, size_t hdr_len, uint64_t len,
+					       bool parts)
+{
+	size_t head = TCP_FRAME_SIZE + hdr_len;
+	struct eng_rx rx;
+	uint64_t mine = len;
+
+	if (__builtin_expect(len >= TCP_SHARED_MIN && conn->lanes, 0)) {
+		tcp_lane_call(conn);
+		if (parts)
+			mine = tcp_frame_part(len, conn->lanes->cnt, 1);
+	}
+	if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_GREETING), 0)) {
+		refuse_packet(conn, "a frame for connections that it does not have");
+		return 0;
+	}
+	rx.hdr = at + TCP_FRAME_SIZE;
+	rx.hdr_len = hdr_len;
+	rx.data = at + head;
+	rx.len = len;
+	rx.avail = have - head;
+	if (rx.avail > mine)
+		rx.avail = mine;
+	conn->rx.big = len >= LONG_PAYLOAD;
+	return offer(conn, &rx, mine) ? head + rx.avail : 0;
+}
+
+/* short_packet - the same for one that is short and here in whole, as most are.  Returns 0
+ * if the engine or this link has to look closer.
+ */
+static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size_t have,
+				  size_t hdr_len, uint64_t len)
+{
+	const uint8_t *hdr = at + TCP_FRAME_SIZE;
+	size_t head = TCP_FRAME_SIZE + hdr_len;
+
+	if (len > have - head || len >= LONG_PAYLOAD || conn->link->closing ||
+	    conn->link->conf->trace || !eng_on_short(conn->chan, hdr, hdr_len, len))
+		return 0;
+	conn->rx.big = false;
+	return head + len;
+}
+
+/* odd_bytes - what is at @at, @have bytes, is no frame of a packet, or not yet.  Returns
+ * how many are done with, or 0 if parse() is.
+ */
+static __attribute__((noinline)) size_t odd_bytes(struct tcp_conn *conn, const uint8_t *at,
+						  size_t have, enum tcp_frame_verdict verdict)
+{
+	if (verdict == TCP_FRAME_MORE) {
+		conn->rx.stash_len = have;
+		memcpy(conn->rx.stash, at, have);
+		return 0;
+	}
+	if (!tcp_park_word(conn, tcp_frame_word(at, have)))
+		refuse_packet(conn, "a frame with impossible lengths");
+	return conn->state == TCP_CONN_READY ? TCP_FRAME_SIZE : 0;
+}
+
 /* parse - offer the packets at @buf, which is the poller's buffer or the one that
  * the connection kept.
  */
 static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 {
-	struct eng_rx rx;
-	size_t hdr_len = 0;
-	uint64_t len = 0, mine;
+	enum tcp_frame_verdict verdict;
+	size_t hdr_len = 0, used;
+	uint64_t len = 0;
 	bool parts = false;
 
-	while (pos < end) {
-		if (conn->rx.body == TCP_BODY_OTHERS) {
+	for (; pos < end; pos += used) {
+		if (__builtin_expect(conn->rx.body == TCP_BODY_OTHERS, 0)) {
 			keep_buffer(conn, buf, pos, end);
 			return;
 		}
-		switch (tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len,
-				      &parts)) {
-		case TCP_FRAME_BAD:
-			if (!tcp_park_word(conn, tcp_frame_word(buf + pos, end - pos)))
-				refuse_packet(conn, "a frame with impossible lengths");
-			if (conn->state != TCP_CONN_READY)
+		verdict = tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len,
+					&parts);
+		if (__builtin_expect(verdict != TCP_FRAME_OK, 0)) {
+			used = odd_bytes(conn, buf + pos, end - pos, verdict);
+			if (!used)
 				return;
-			pos += TCP_FRAME_SIZE;
 			continue;
-		case TCP_FRAME_MORE:
-			conn->rx.stash_len = end - pos;
-			memcpy(conn->rx.stash, buf + pos, end - pos);
+		}
+		used = short_packet(conn, buf + pos, end - pos, hdr_len, len);
+		if (__builtin_expect(!used, 0))
+			used = packet(conn, buf + pos, end - pos, hdr_len, len, parts);
+		if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
 			return;
-		default:
-			break;
-		}
-		mine = len;
-		if (__builtin_expect(len >= TCP_SHARED_MIN && conn->lanes, 0)) {
-			tcp_lane_call(conn);
-			if (parts)
-				mine = tcp_frame_part(len, conn->lanes->cnt, 1);
-		}
-		if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_GREETING), 0)) {
-			refuse_packet(conn, "a frame for connections that it does not have");
+		if (!used) {
+			keep_buffer(conn, buf, pos, end);
 			return;
 		}
-		rx.hdr = buf + pos + TCP_FRAME_SIZE;
-		rx.hdr_len = hdr_len;
-		rx.data = rx.hdr + hdr_len;
-		rx.len = len;
-		rx.avail = end - pos - TCP_FRAME_SIZE - hdr_len;
-		if (rx.avail > mine)
-			rx.avail = mine;
-		conn->rx.big = len >= LONG_PAYLOAD;
-		if (!offer(conn, &rx, mine)) {
-			if (conn->state == TCP_CONN_READY)
-				keep_buffer(conn, buf, pos, end);
-			return;
-		}
-		pos += TCP_FRAME_SIZE + hdr_len + rx.avail;
 	}
 }
 
@@ -303,19 +344,26 @@ static void stream_ended(struct tcp_conn *conn)
 	tcp_conn_fail(conn, FI_ECONNRESET, clean);
 }
 
-static ssize_t read_result(struct tcp_conn *conn, ssize_t ret)
+/* read_nothing - the end of the stream, or of the connection. */
+static __attribute__((noinline)) void read_nothing(struct tcp_conn *conn, ssize_t ret)
+{
+	if (!ret)
+		stream_ended(conn);
+	else if (errno != EINTR)
+		tcp_conn_fail(conn, errno, false);
+}
+
+static inline ssize_t read_result(struct tcp_conn *conn, ssize_t ret)
 {
 	if (ret > 0)
 		return ret;
-	if (!ret)
-		stream_ended(conn);
-	else if (errno != EAGAIN && errno != EINTR)
-		tcp_conn_fail(conn, errno, false);
+	if (__builtin_expect(!ret || errno != EAGAIN, 0))
+		read_nothing(conn, ret);
 	return 0;
 }
 
 /* read_place - payload into place, and what follows into the buffer. */
-static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
+static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct iovec iov[ENG_IOV_MAX + 1];
@@ -341,7 +389,7 @@ static ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 }
 
 /* read_ahead - headers, short payload, and payload that nobody wants. */
-static ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
+static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 {
 	struct tcp_rx *rx = &conn->rx;
 	uint8_t *buf = conn->poller->rx;
@@ -379,7 +427,7 @@ static bool wanted(const struct tcp_conn *conn)
 	return conn->first ? conn->rx.body != TCP_BODY_NONE : conn->rx.body != TCP_BODY_OTHERS;
 }
 
-static int read_lane(struct tcp_conn *conn, unsigned budget)
+static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn, unsigned budget)
 {
 	struct tcp_poller *poller = conn->poller;
 	size_t asked = 0;
@@ -403,19 +451,27 @@ static int read_lane(struct tcp_conn *conn, unsigned budget)
 	return done;
 }
 
-int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
+/* read_lanes - those beyond the first. */
+static __attribute__((noinline)) int read_lanes(struct tcp_conn *conn, unsigned budget)
 {
-	int done = read_lane(conn, budget);
 	struct tcp_conn *lane;
+	int done = 0;
 	unsigned i;
 
-	if (__builtin_expect(!conn->lanes, 1))
-		return done;
 	for (i = 1; i < conn->lanes->cnt && conn->state == TCP_CONN_READY; i++) {
 		lane = conn->lanes->conn[i];
 		if (lane && lane->state == TCP_CONN_READY)
 			done += read_lane(lane, budget);
 	}
+	return done;
+}
+
+int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
+{
+	int done = read_lane(conn, budget);
+
+	if (__builtin_expect(conn->lanes != NULL, 0))
+		done += read_lanes(conn, budget);
 	return done;
 }
 

@@ -133,34 +133,17 @@ static void copy_pkt(uint8_t *out, const struct eng_pkt *pkt)
 		iov_gather(pkt->iov, pkt->iov_cnt, 0, out + head, pkt->len);
 }
 
-/* stage_pkt - copy a small packet; false when there is no room just now. */
-static bool stage_pkt(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t size)
-{
-	struct tcp_tx *tx = &conn->tx;
-	size_t room = TCP_STAGE_SIZE(conn->poller->conf);
-
-	if (tx->stage && room - tx->stage_end < size && !tx->blocked)
-		tcp_tx_flush(conn);
-	if (!tx->stage)
-		tx->stage = pool_get(&conn->poller->stages);
-	if (!tx->stage || room - tx->stage_end < size)
-		return false;
-	copy_pkt(tx->stage + tx->stage_end, pkt);
-	tx->stage_end += size;
-	return true;
-}
-
 /* in_burst - will something else be sent before this has to leave?  Yes in the
  * middle of a poll, or if the caller says so, or if the application, which polls
  * by itself, has sent on this connection since its last poll.
  */
-static bool in_burst(const struct tcp_conn *conn, const struct eng_pkt *pkt)
+static bool in_burst(const struct tcp_conn *conn, uint32_t pkt_flags)
 {
 	const struct tcp_poller *poller = conn->poller;
 
 	if (!poller->conf->stage_size)
 		return false;
-	return poller->polling || pkt->flags & ENG_PKT_MORE ||
+	return poller->polling || pkt_flags & ENG_PKT_MORE ||
 	       (conn->tx.seq == poller->seq && poller->app_active);
 }
 
@@ -210,13 +193,69 @@ static size_t consume_stage(struct tcp_conn *conn, size_t len)
 	return part;
 }
 
-/* send_lone - a small packet, at once, with nothing before it. */
-static ssize_t send_lone(struct tcp_conn *conn, const struct eng_pkt *pkt, size_t size)
+/* stage_room - room for @size bytes behind what is staged, or NULL just now. */
+static uint8_t *stage_room(struct tcp_conn *conn, size_t size)
 {
-	uint8_t *buf = conn->poller->lone;
+	struct tcp_tx *tx = &conn->tx;
+	size_t room = TCP_STAGE_SIZE(conn->poller->conf);
 
-	copy_pkt(buf, pkt);
-	return send_result(conn, tcp_io_send(conn->src.fd, buf, size));
+	if (tx->stage && room - tx->stage_end < size && !tx->blocked)
+		tcp_tx_flush(conn);
+	if (!tx->stage)
+		tx->stage = pool_get(&conn->poller->stages);
+	return tx->stage && room - tx->stage_end >= size ? tx->stage + tx->stage_end : NULL;
+}
+
+/* small_room - where a packet of @size bytes, a small one, is put together for
+ * small_send(), which follows at once; NULL when there is no room just now.
+ */
+static inline uint8_t *small_room(struct tcp_conn *conn, size_t size, bool burst)
+{
+	struct tcp_poller *poller = conn->poller;
+
+	if (burst || conn->tx.stage || conn->tx.blocked)
+		return stage_room(conn, size);
+	if (__builtin_expect(!poller->lone, 0))
+		poller->lone = pool_get(&poller->stages);
+	return poller->lone;
+}
+
+/* send_lone - the packet that stands alone.  What the socket does not take is staged
+ * where it is.
+ */
+static inline int send_lone(struct tcp_conn *conn, size_t size)
+{
+	struct tcp_poller *poller = conn->poller;
+	ssize_t ret;
+
+	ret = send_result(conn, tcp_io_send(conn->src.fd, poller->lone, size));
+	if (__builtin_expect(ret < 0, 0))
+		return (int) ret;
+	if (__builtin_expect((size_t) ret < size, 0)) {
+		conn->tx.stage = poller->lone;
+		conn->tx.stage_pos = (size_t) ret;
+		conn->tx.stage_end = size;
+		poller->lone = NULL;
+		set_blocked(conn, true);
+	}
+	return 1;
+}
+
+/* small_send - what stands in small_room() leaves, now or with the rest of a burst.
+ * Returns 1, or the error that ends the connection.
+ */
+static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	tx->seq = conn->poller->seq;
+	if (!tx->stage)
+		return send_lone(conn, size);
+	tx->stage_end += size;
+	keep_staged(conn);
+	if (!burst)
+		tcp_tx_flush(conn);
+	return conn->state == TCP_CONN_READY ? 1 : -conn->err;
 }
 
 /* send_large - from where it lies, behind what is staged.  Returns how much of the
@@ -236,19 +275,24 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
+/* was_polled - then we would know it if the peer had hung up. */
+static inline bool was_polled(const struct tcp_conn *conn)
+{
+	const struct tcp_poller *poller = conn->poller;
+
+	return conn->tx.seq == poller->seq || poller->polling ||
+	       (conn->hot && clock_coarse_ns() - poller->polled_ns < STALE_NS);
+}
+
 /* found_dead - the first packet after a silence: has the peer hung up meanwhile,
  * without our having polled?  The system would take the packet and lose it.  What
  * the peer sent before is for the next poll to read, as is the end.
  */
 static int found_dead(struct tcp_conn *conn)
 {
-	struct tcp_poller *poller = conn->poller;
 	int ret;
 
-	if (conn->tx.seq == poller->seq || poller->polling ||
-	    (conn->hot && clock_coarse_ns() - poller->polled_ns < STALE_NS))
-		return 0;
-	if (!tcp_conn_ended(conn))
+	if (was_polled(conn) || !tcp_conn_ended(conn))
 		return 0;
 	ret = net_sock_error(conn->src.fd);
 	if (ret)
@@ -261,22 +305,20 @@ static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct tcp_tx *tx = &conn->tx;
 	size_t size = frame_size(conn, pkt);
-	bool small = size <= TCP_SMALL_MAX;
-	bool burst = in_burst(conn, pkt);
+	bool burst = in_burst(conn, pkt->flags);
+	uint8_t *room = size <= TCP_SMALL_MAX ? small_room(conn, size, burst) : NULL;
 	ssize_t ret;
 
-	tx->seq = conn->poller->seq;
-	if (small && (burst || tx->stage || tx->blocked) && stage_pkt(conn, pkt, size)) {
-		keep_staged(conn);
-		if (!burst)
-			tcp_tx_flush(conn);
-		return conn->state == TCP_CONN_READY ? 1 : -conn->err;
+	if (room) {
+		copy_pkt(room, pkt);
+		return small_send(conn, size, burst);
 	}
+	tx->seq = conn->poller->seq;
 	if (conn->state != TCP_CONN_READY)
 		return -conn->err;
 	if (tx->blocked)
 		return 0;
-	ret = small && !tx->stage ? send_lone(conn, pkt, size) : send_large(conn, pkt);
+	ret = send_large(conn, pkt);
 	if (ret < 0)
 		return (int) ret;
 	pkt->sent = (size_t) ret;
@@ -369,6 +411,31 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	if (!others_send(conn))
 		set_blocked(conn, true);
 	return 0;
+}
+
+void *tcp_tx_slot(void *chan_p, size_t len)
+{
+	struct tcp_chan *chan = chan_p;
+	struct tcp_conn *conn = chan->conn;
+	uint8_t *room;
+	bool burst;
+
+	if (__builtin_expect(chan->state != TCP_CHAN_READY || conn->state != TCP_CONN_READY ||
+			     !list_empty(&chan->txq) || !was_polled(conn), 0))
+		return NULL;
+	burst = in_burst(conn, 0);
+	conn->poller->burst = burst;
+	room = small_room(conn, TCP_FRAME_SIZE + len, burst);
+	return room && conn->state == TCP_CONN_READY ? room + TCP_FRAME_SIZE : NULL;
+}
+
+int tcp_tx_post(void *chan_p, size_t hdr_len, size_t len)
+{
+	struct tcp_conn *conn = ((struct tcp_chan *) chan_p)->conn;
+	struct tcp_tx *tx = &conn->tx;
+
+	tcp_frame_put(tx->stage ? tx->stage + tx->stage_end : conn->poller->lone, hdr_len, len);
+	return small_send(conn, TCP_FRAME_SIZE + hdr_len + len, conn->poller->burst);
 }
 
 bool tcp_tx_word(struct tcp_conn *conn, enum tcp_wire_word word)

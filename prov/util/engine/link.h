@@ -178,10 +178,10 @@ struct eng_link_ops {
 	 * @chan: eng_peer_chan(peer)
 	 * slot() hands out the memory that the peer will read, for @len bytes of header and
 	 * payload together, or NULL: nothing has changed, send() knows what to do.  Unless
-	 * post() follows at once, nothing is sent.
+	 * post() follows at once, nothing is sent.  post() returns 1, or < 0 as send() does.
 	 */
 	void *(*slot)(void *chan, size_t len);
-	void (*post)(void *chan, size_t hdr_len, size_t len);
+	int (*post)(void *chan, size_t hdr_len, size_t len);
 
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
 	 * burst was on its way leaves now.  May be NULL.

@@ -97,6 +97,24 @@ static void test_idle_peers_are_let_go(void **arg)
 	}
 }
 
+/* A message that meets the loss itself was not sent: it says so, completes nothing, and
+ * leaves over another channel when it is sent again.
+ */
+static void test_short_send_finds_the_loss(void **arg)
+{
+	connected();
+	sim_fail_post();
+	assert_int_equal(fi_tsend(a->ep, "again", 5, NULL, 1, 3, &ctx[1]), -FI_EAGAIN);
+	node_none(&w, a);
+	world_settle(&w);
+	assert_int_equal(fi_trecv(b->ep, in[1], 5, NULL, 0, 3, 0, &ctx[2]), 0);
+	assert_int_equal(fi_tsend(a->ep, "again", 5, NULL, 1, 3, &ctx[1]), 0);
+	expect(a, &ctx[1], FI_SEND | FI_TAGGED, 0);
+	expect(b, &ctx[2], FI_RECV | FI_TAGGED, 5);
+	assert_memory_equal(in[1], "again", 5);
+	node_none(&w, a);
+}
+
 /* ---- enemies ---------------------------------------------------------------- */
 
 /* A packet that lies breaks its own connection and nothing else. */
@@ -203,6 +221,7 @@ int main(void)
 		T(test_death_of_a_peer),
 		T(test_claimed_announcement_of_a_dead_peer),
 		T(test_idle_peers_are_let_go),
+		T(test_short_send_finds_the_loss),
 		T(test_bad_packets),
 		T(test_stolen_ids),
 		T(test_close_delivers_what_was_sent),

@@ -141,6 +141,14 @@ static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
 	return 0;
 }
 
+/* not_sent - what the call returns when the link says @ret: the channel is gone, and a
+ * connectionless endpoint may have another one after the next poll.
+ */
+static inline int not_sent(const struct eng_ep *ep, int ret)
+{
+	return ep->hub->only ? ret : -FI_EAGAIN;
+}
+
 static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
 	struct pool *pool = &ep->grp->txs;
@@ -164,7 +172,7 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 		return kept(tx, ep, peer, s, want);
 	pool_put(pool, tx);
 	if (__builtin_expect(ret < 0, 0))
-		return ep->hub->only ? ret : -FI_EAGAIN;
+		return not_sent(ep, ret);
 	obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
 	return 0;
 }
@@ -208,8 +216,10 @@ send_packet(struct eng_ep *ep, struct eng_peer *peer, const void *buf, size_t le
 	return send_short(ep, peer, &s);
 }
 
-/* put_in_slot - write the message where the peer reads it.  False: there is no slot. */
-static inline __attribute__((always_inline)) bool
+/* put_in_slot - write the message where the link takes it from.  Returns as its post()
+ * does, or 0: there is no slot.
+ */
+static inline __attribute__((always_inline)) int
 put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, uint64_t data,
 	    uint8_t wire)
 {
@@ -220,12 +230,11 @@ put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, ui
 
 	slot = ops->slot ? ops->slot(peer->chan, hdr_len + len) : NULL;
 	if (__builtin_expect(!slot, 0))
-		return false;
+		return 0;
 	write_header(slot, &s, wire, 0, 0);
 	if (len)
 		copy_short(slot + hdr_len, buf, len);
-	ops->post(peer->chan, hdr_len, len);
-	return true;
+	return ops->post(peer->chan, hdr_len, len);
 }
 
 /* A message from one buffer.  What the commonest one passes is here in one piece, with
@@ -254,13 +263,16 @@ post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64
 		lock_put(&ep->base.prog->lock);
 		return post_long(ep, buf, len, dest, tag, data, context, flags, wire);
 	}
-	if (__builtin_expect(put_in_slot(peer, buf, len, tag, data, wire), 1)) {
+	ret = put_in_slot(peer, buf, len, tag, data, wire);
+	if (__builtin_expect(ret > 0, 1)) {
 		want = eng_tx_wants_comp(ep, flags);
 		if (want || ep->base.cntrs[OBJ_CNTR_SEND])
 			report_sent(ep, want, context,
 				    FI_SEND | (wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG), len);
+		ret = 0;
 	} else {
-		ret = send_packet(ep, peer, buf, len, tag, data, context, flags, wire);
+		ret = ret ? not_sent(ep, ret) :
+			    send_packet(ep, peer, buf, len, tag, data, context, flags, wire);
 	}
 out:
 	lock_put(&ep->base.prog->lock);

@@ -80,6 +80,7 @@ extern struct sim {
 	uint64_t now;
 	struct list links, conns;
 	size_t frames;
+	bool post_fails;
 } sim;
 
 static inline void sim_copy(void *to, const void *from, size_t len)

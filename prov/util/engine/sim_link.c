@@ -73,12 +73,23 @@ static void *sim_slot(void *chan_p, size_t len)
 	return sim_short;
 }
 
-static void sim_post(void *chan_p, size_t hdr_len, size_t len)
+void sim_fail_post(void)
+{
+	sim.post_fails = true;
+}
+
+static int sim_post(void *chan_p, size_t hdr_len, size_t len)
 {
 	struct iovec iov = { sim_short + hdr_len, len };
 	struct chan *chan = chan_p;
 
+	if (sim.post_fails) {
+		sim.post_fails = false;
+		chan->conn->err = FI_ECONNRESET;
+		return -FI_ECONNRESET;
+	}
 	sim_transmit(chan->conn, !chan->side, sim_short, hdr_len, &iov, 1, len);
+	return 1;
 }
 
 /* ---- endings ---------------------------------------------------------------- */

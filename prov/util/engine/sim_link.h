@@ -46,6 +46,9 @@ uint64_t sim_rnd(uint64_t n);
  */
 bool sim_break(uint16_t a, uint16_t b);
 
+/* sim_fail_post - the next packet that is put in a slot finds its connection broken. */
+void sim_fail_post(void);
+
 /* sim_crash - when the endpoint at @port closes, it does so like a process that
  * is killed: nothing is pushed out.
  */
