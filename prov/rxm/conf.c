@@ -7,6 +7,7 @@
 #include <rdma/fi_errno.h>
 #include <stddef.h>
 
+#include "mr/cache.h"
 #include "wire.h"
 
 struct rxm_conf rxm_conf = {
@@ -89,6 +90,7 @@ void rxm_conf_define(void)
 {
 	size_t i;
 
+	mr_cache_params();
 	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
 		fi_param_define(rxm_conf.prov, params[i].name, params[i].type, "%s",
 				params[i].help);

@@ -104,6 +104,7 @@ static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *
 	}
 	layer_mem_init(&dom->mem, dom->domain, dom->info,
 		       sizeof(struct rxm_out) + rxm_conf.buf_size);
+	layer_mem_keep(&dom->mem, rxm_conf.prov);
 	dom->inject_max = dom->info->tx_attr->inject_size;
 	list_add_tail(&dom->node, &poller->doms);
 	*dom_p = dom;

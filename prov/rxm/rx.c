@@ -22,7 +22,7 @@ static void read_close(struct rxm_read *read)
 
 	for (i = 0; i < read->iov_cnt; i++)
 		if (read->mr[i])
-			fi_close(&read->mr[i]->fid);
+			layer_mr_done(read->mr[i]);
 	memset(read->mr, 0, sizeof(read->mr));
 }
 
@@ -62,8 +62,8 @@ static int read_some(struct rxm_read *read)
 	if (len > dom->info->ep_attr->max_msg_size)
 		len = dom->info->ep_attr->max_msg_size;
 	if (!read->mr[read->iov_at])
-		ret = layer_mr_local(&dom->mem, iov->iov_base, iov->iov_len,
-				     &read->mr[read->iov_at]);
+		ret = layer_mr_into(&dom->mem, iov->iov_base, iov->iov_len,
+				    &read->mr[read->iov_at]);
 	if (!ret)
 		ret = (int) fi_read(read->op.sock->ep, (char *) iov->iov_base + read->iov_off, len,
 				    layer_desc(read->mr[read->iov_at]), FI_ADDR_UNSPEC,

@@ -147,7 +147,7 @@ static void lent_close(struct rxm_conn *conn, struct rxm_lent *lent)
 	unsigned i;
 
 	for (i = 0; i < ENG_IOV_MAX && lent->mr[i]; i++)
-		fi_close(&lent->mr[i]->fid);
+		layer_mr_done(lent->mr[i]);
 	memset(lent, 0, sizeof(*lent));
 	conn->lent_cnt--;
 }

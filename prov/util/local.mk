@@ -9,4 +9,5 @@ include prov/util/obj/local.mk
 include prov/util/net/local.mk
 include prov/util/engine/local.mk
 include prov/util/coll/local.mk
+include prov/util/mr/local.mk
 include prov/util/layer/local.mk

@@ -3,3 +3,11 @@
 EXTRA_DIST += prov/util/layer/README.md
 prov_util_libutil_la_SOURCES += prov/util/layer/layer.c prov/util/layer/layer.h \
 	prov/util/layer/mem.c prov/util/layer/mem.h
+
+if HAVE_CMOCKA
+check_PROGRAMS += prov/util/layer/mem_test
+TESTS += prov/util/layer/mem_test
+prov_util_layer_mem_test_SOURCES = prov/util/layer/mem_test.c
+prov_util_layer_mem_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_layer_mem_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+endif

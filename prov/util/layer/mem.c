@@ -11,6 +11,7 @@
 #define SLAB_CNT 16		/* buffers of a slab */
 #define KEY_TRIES 8		/* a key of our choice may be taken, and then another is not */
 #define ALIGN 64u
+#define LOCAL (FI_SEND | FI_RECV | FI_READ)
 
 struct slab {
 	struct list node;
@@ -25,6 +26,7 @@ void layer_mem_init(struct layer_mem *mem, struct fid_domain *domain,
 	size_t key_size = info->domain_attr->mr_key_size;
 
 	mem->domain = domain;
+	mem->keeps = false;
 	mem->local = mode & FI_MR_LOCAL;
 	mem->virt = mode & (FI_MR_VIRT_ADDR | FI_MR_BASIC);
 	mem->prov_key = mode & (FI_MR_PROV_KEY | FI_MR_BASIC);
@@ -39,6 +41,10 @@ void layer_mem_fini(struct layer_mem *mem)
 	struct list *node;
 	struct slab *slab;
 
+	if (mem->keeps) {
+		mr_cache_fini(&mem->locals);
+		mr_cache_fini(&mem->remotes);
+	}
 	while ((node = list_pop(&mem->slabs))) {
 		slab = container_of(node, struct slab, node);
 		if (slab->mr)
@@ -61,33 +67,96 @@ static uint64_t new_key(const struct layer_mem *mem)
 	return key & mem->key_mask;
 }
 
-static int reg(struct layer_mem *mem, void *buf, size_t len, uint64_t access,
+static int reg(struct layer_mem *mem, void *buf, size_t len, uint64_t access, void *context,
 	       struct fid_mr **mr_p)
 {
 	int ret, tries = 0;
 
 	do {
-		ret = fi_mr_reg(mem->domain, buf, len, access, 0, new_key(mem), 0, mr_p, NULL);
+		ret = fi_mr_reg(mem->domain, buf, len, access, 0, new_key(mem), 0, mr_p,
+				context);
 	} while (ret == -FI_ENOKEY && !mem->prov_key && ++tries < KEY_TRIES);
+	return ret;
+}
+
+/* The context of a region that is kept is its entry; others have none. */
+static int open_kept(struct layer_mem *mem, struct mr_entry *entry, uint64_t access, void **mr_p)
+{
+	struct fid_mr *mr;
+	int ret = reg(mem, (void *) entry->addr, entry->len, access, entry, &mr);
+
+	if (!ret)
+		*mr_p = mr;
+	return ret;
+}
+
+static int open_local(void *arg, struct mr_entry *entry, void **mr_p)
+{
+	return open_kept(arg, entry, LOCAL, mr_p);
+}
+
+static int open_remote(void *arg, struct mr_entry *entry, void **mr_p)
+{
+	return open_kept(arg, entry, FI_REMOTE_READ, mr_p);
+}
+
+static void close_kept(void *arg, void *mr)
+{
+	fi_close(&((struct fid_mr *) mr)->fid);
+}
+
+static const struct mr_cache_ops local_ops = { open_local, close_kept };
+static const struct mr_cache_ops remote_ops = { open_remote, close_kept };
+
+void layer_mem_keep(struct layer_mem *mem, const struct fi_provider *prov)
+{
+	if (!mem->local)
+		return;
+	mr_cache_init(&mem->locals, &local_ops, mem, prov);
+	mr_cache_init(&mem->remotes, &remote_ops, mem, prov);
+	mem->keeps = true;
+}
+
+static int kept(struct mr_cache *cache, void *buf, size_t len, struct fid_mr **mr_p)
+{
+	struct mr_entry *entry;
+	int ret = mr_cache_get(cache, buf, len, &entry);
+
+	if (!ret)
+		*mr_p = entry->mr;
 	return ret;
 }
 
 int layer_mr_local(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p)
 {
 	*mr_p = NULL;
-	return mem->local ? reg(mem, buf, len, FI_SEND | FI_RECV | FI_READ, mr_p) : 0;
+	return mem->local ? reg(mem, buf, len, LOCAL, NULL, mr_p) : 0;
+}
+
+int layer_mr_into(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p)
+{
+	return mem->keeps ? kept(&mem->locals, buf, len, mr_p) : layer_mr_local(mem, buf, len, mr_p);
 }
 
 int layer_mr_remote(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
 		    uint64_t *addr_p, uint64_t *key_p)
 {
-	int ret = reg(mem, buf, len, FI_REMOTE_READ, mr_p);
+	int ret = mem->keeps ? kept(&mem->remotes, buf, len, mr_p) :
+			       reg(mem, buf, len, FI_REMOTE_READ, NULL, mr_p);
 
 	if (ret)
 		return ret;
 	*addr_p = mem->virt ? (uintptr_t) buf : 0;
 	*key_p = fi_mr_key(*mr_p);
 	return 0;
+}
+
+void layer_mr_done(struct fid_mr *mr)
+{
+	if (mr->fid.context)
+		mr_cache_put(mr->fid.context);
+	else
+		fi_close(&mr->fid);
 }
 
 /* ---- buffers --------------------------------------------------------------------------- */

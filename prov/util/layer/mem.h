@@ -17,6 +17,9 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "mr/cache.h"
+
+struct fi_provider;
 
 /* Modes that a layer can live with below: what it asks for in its hints. */
 #define LAYER_MR_MODE (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
@@ -30,6 +33,8 @@ struct layer_mem {
 	size_t buf_size;	/* bytes of a buffer, its head included */
 	struct list free;	/* struct layer_buf */
 	struct list slabs;
+	bool keeps;		/* the program's buffers stay registered, in these: */
+	struct mr_cache locals, remotes;
 };
 
 /* The head of each buffer; the rest is the caller's. */
@@ -44,6 +49,12 @@ struct layer_buf {
 void layer_mem_init(struct layer_mem *mem, struct fid_domain *domain,
 		    const struct fi_info *info, size_t buf_size);
 
+/* layer_mem_keep - have registrations of the program's buffers kept for the next time, where
+ * they cost something (FI_MR_LOCAL) and the environment wants it.  Once, behind layer_mem_init();
+ * @mem does not move any more.
+ */
+void layer_mem_keep(struct layer_mem *mem, const struct fi_provider *prov);
+
 /* layer_mem_fini - before the domain is closed; the buffers go, given back or not. */
 void layer_mem_fini(struct layer_mem *mem);
 
@@ -52,9 +63,18 @@ void layer_mem_fini(struct layer_mem *mem);
  */
 int layer_mr_local(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p);
 
-/* layer_mr_remote - let a peer read @buf, at *@addr_p with *@key_p. */
+/* layer_mr_into - the same for a buffer of the program's, which the peer's data goes into;
+ * ended by layer_mr_done(), that may keep it.
+ */
+int layer_mr_into(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p);
+
+/* layer_mr_remote - let a peer read @buf of the program's, at *@addr_p with *@key_p, until
+ * layer_mr_done().
+ */
 int layer_mr_remote(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
 		    uint64_t *addr_p, uint64_t *key_p);
+
+void layer_mr_done(struct fid_mr *mr);
 
 static inline void *layer_desc(struct fid_mr *mr)
 {

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "mr/cache.h"
+
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_CNT 1024
+
+void mr_cache_params(void)
+{
+	fi_param_define(NULL, "mr_cache_monitor", FI_PARAM_STRING,
+			"how memory is watched of which registrations are kept: userfaultfd; or "
+			"disabled: none is kept (default: userfaultfd, where the system permits it)");
+	fi_param_define(NULL, "mr_cache_max_count", FI_PARAM_SIZE_T,
+			"how many registrations a domain keeps that are not in use; 0: none "
+			"(default: %d)", DEFAULT_CNT);
+	fi_param_define(NULL, "mr_cache_max_size", FI_PARAM_SIZE_T,
+			"of how many bytes together (default: half of the memory)");
+}
+
+static bool is_disabled(const struct fi_provider *prov)
+{
+	char *monitor = NULL;
+
+	if (fi_param_get(NULL, "mr_cache_monitor", &monitor) || !strcmp(monitor, "userfaultfd"))
+		return false;
+	if (strcmp(monitor, "disabled"))
+		FI_WARN(prov, FI_LOG_MR, "FI_MR_CACHE_MONITOR=%s is not known: userfaultfd and disabled "
+			"are; no registration is kept\n", monitor);
+	return true;
+}
+
+void mr_cache_init(struct mr_cache *cache, const struct mr_cache_ops *ops, void *arg,
+		   const struct fi_provider *prov)
+{
+	memset(cache, 0, sizeof(*cache));
+	cache->ops = ops;
+	cache->arg = arg;
+	hmap_init(&cache->table);
+	list_init(&cache->idle);
+	cache->max_cnt = DEFAULT_CNT;
+	cache->max_size = (size_t) sysconf(_SC_PHYS_PAGES) / 2 * (size_t) sysconf(_SC_PAGESIZE);
+	fi_param_get(NULL, "mr_cache_max_count", &cache->max_cnt);
+	fi_param_get(NULL, "mr_cache_max_size", &cache->max_size);
+	cache->on = cache->max_cnt && cache->max_size && !is_disabled(prov) && !mr_watch_get(prov);
+	cache->changes = mr_watch_changes();
+}
+
+/* ---- the end of an entry --------------------------------------------------------------- */
+
+/* Found no more; who uses it keeps it. */
+static void unlist(struct mr_cache *cache, struct mr_entry *entry)
+{
+	if (entry->listed)
+		hmap_remove(&cache->table, entry->addr);
+	entry->listed = false;
+}
+
+/* The device lets go of it before the watching ends. */
+static void entry_free(struct mr_cache *cache, struct mr_entry *entry)
+{
+	unlist(cache, entry);
+	if (entry->mr)
+		cache->ops->close(cache->arg, entry->mr);
+	if (entry->watched)
+		mr_watch_del(&entry->range);
+	free(entry);
+}
+
+static void leave_idle(struct mr_cache *cache, struct mr_entry *entry)
+{
+	list_del(&entry->node);
+	cache->idle_cnt--;
+	cache->idle_size -= entry->len;
+}
+
+/* Returns false when there is none. */
+static bool drop_oldest(struct mr_cache *cache)
+{
+	struct mr_entry *entry;
+
+	if (list_empty(&cache->idle))
+		return false;
+	entry = container_of(cache->idle.next, struct mr_entry, node);
+	leave_idle(cache, entry);
+	entry_free(cache, entry);
+	return true;
+}
+
+/* Memory has changed: what is gone is not kept, so that its pages are free. */
+static void sweep(struct mr_cache *cache)
+{
+	unsigned changes = mr_watch_changes();
+	struct list *pos, *next;
+	struct mr_entry *entry;
+
+	if (changes == cache->changes)
+		return;
+	cache->changes = changes;
+	for (pos = cache->idle.next; pos != &cache->idle; pos = next) {
+		next = pos->next;
+		entry = container_of(pos, struct mr_entry, node);
+		if (mr_watch_gone(&entry->range)) {
+			leave_idle(cache, entry);
+			entry_free(cache, entry);
+		}
+	}
+}
+
+void mr_cache_fini(struct mr_cache *cache)
+{
+	while (drop_oldest(cache))
+		;
+	hmap_destroy(&cache->table);
+	if (cache->on)
+		mr_watch_put();
+	cache->on = false;
+}
+
+/* ---- use ---------------------------------------------------------------------------------- */
+
+static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_entry **entry_p)
+{
+	struct mr_entry *entry = calloc(1, sizeof(*entry));
+	int ret;
+
+	if (!entry)
+		return -FI_ENOMEM;
+	entry->cache = cache;
+	entry->addr = (uintptr_t) addr;
+	entry->len = len;
+	/* Watched before it is registered: what changes between shows. */
+	entry->watched = cache->on && !mr_watch_add(&entry->range, addr, len);
+	do {
+		ret = cache->ops->open(cache->arg, entry, &entry->mr);
+	} while (ret == -FI_ENOMEM && drop_oldest(cache));
+	if (ret) {
+		entry->mr = NULL;
+		entry_free(cache, entry);
+		return ret;
+	}
+	*entry_p = entry;
+	return 0;
+}
+
+static struct mr_entry *find(struct mr_cache *cache, void *addr, size_t len)
+{
+	struct mr_entry *entry = hmap_find(&cache->table, (uintptr_t) addr);
+
+	if (!entry || (entry->len >= len && !mr_watch_gone(&entry->range)))
+		return entry;
+	unlist(cache, entry);
+	if (!entry->users) {
+		leave_idle(cache, entry);
+		entry_free(cache, entry);
+	}
+	return NULL;
+}
+
+int mr_cache_get(struct mr_cache *cache, void *addr, size_t len, struct mr_entry **entry_p)
+{
+	struct mr_entry *entry;
+	int ret;
+
+	sweep(cache);
+	entry = find(cache, addr, len);
+	if (!entry) {
+		ret = entry_new(cache, addr, len, &entry);
+		if (ret)
+			return ret;
+		entry->listed = entry->watched && !hmap_insert(&cache->table, entry->addr, entry);
+	} else if (!entry->users) {
+		leave_idle(cache, entry);
+	}
+	entry->users++;
+	*entry_p = entry;
+	return 0;
+}
+
+void mr_cache_put(struct mr_entry *entry)
+{
+	struct mr_cache *cache = entry->cache;
+
+	if (--entry->users)
+		return;
+	if (!entry->listed || mr_watch_gone(&entry->range)) {
+		entry_free(cache, entry);
+		return;
+	}
+	list_add_tail(&entry->node, &cache->idle);
+	cache->idle_cnt++;
+	cache->idle_size += entry->len;
+	while (cache->idle_cnt > cache->max_cnt || cache->idle_size > cache->max_size)
+		drop_oldest(cache);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Memory whose every mapping has a number in it, and registrations that note the number that
+ * they find: one is stale when it has another than the memory has now.  Cases that need
+ * userfaultfd skip where the system does not permit it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_prov.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mr/cache.h"
+
+#define LEN 65536u
+
+static struct fi_provider prov = { .name = "test" };
+static struct mr_cache cache;
+static unsigned opened, closed, refuse;
+
+struct reg {
+	uint64_t number;		/* of the mapping it was made for */
+};
+
+static uint64_t number_at(const void *p)
+{
+	return atomic_load((const _Atomic uint64_t *) p);
+}
+
+static int reg_open(void *arg, struct mr_entry *entry, void **mr_p)
+{
+	struct reg *reg;
+
+	if (refuse) {
+		refuse--;
+		return -FI_ENOMEM;
+	}
+	reg = malloc(sizeof(*reg));
+	reg->number = number_at((void *) entry->addr);
+	*mr_p = reg;
+	opened++;
+	return 0;
+}
+
+static void reg_close(void *arg, void *mr)
+{
+	free(mr);
+	closed++;
+}
+
+static const struct mr_cache_ops ops = { reg_open, reg_close };
+
+static int set_up(void **state)
+{
+	opened = closed = refuse = 0;
+	unsetenv("FI_MR_CACHE_MONITOR");
+	unsetenv("FI_MR_CACHE_MAX_COUNT");
+	mr_cache_init(&cache, &ops, NULL, &prov);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	mr_cache_fini(&cache);
+	assert_int_equal(opened, closed);
+	return 0;
+}
+
+static _Atomic uint64_t numbers;
+
+/* A mapping with a number of its own. */
+static void *map_at(void *at, size_t len)
+{
+	char *p = mmap(at, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+	uint64_t number = atomic_fetch_add(&numbers, 1) + 1;
+	size_t i;
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	for (i = 0; i < len; i += 4096)
+		atomic_store((_Atomic uint64_t *) (p + i), number);
+	return p;
+}
+
+static struct mr_entry *get(void *p, size_t len)
+{
+	struct mr_entry *entry;
+
+	assert_int_equal(mr_cache_get(&cache, p, len, &entry), 0);
+	assert_true(entry->len >= len && entry->addr == (uintptr_t) p);
+	assert_int_equal(((struct reg *) entry->mr)->number, number_at(p));
+	return entry;
+}
+
+static void use(void *p, size_t len)
+{
+	mr_cache_put(get(p, len));
+}
+
+#define NEED_WATCH() do { if (!cache.on) skip(); } while (0)
+
+static void kept(void **state)
+{
+	char *p = map_at(NULL, LEN);
+	struct mr_entry *a, *b;
+	unsigned i;
+
+	NEED_WATCH();
+	for (i = 0; i < 100; i++)
+		use(p, LEN);
+	assert_int_equal(opened, 1);
+	use(p, 100);		/* a part of it from its beginning */
+	assert_int_equal(opened, 1);
+	a = get(p, LEN);
+	b = get(p, LEN);
+	assert_ptr_equal(a, b);
+	mr_cache_put(a);
+	mr_cache_put(b);
+	use(p + 4096, 100);
+	assert_int_equal(opened, 2);
+	assert_int_equal(closed, 0);
+	munmap(p, LEN);
+}
+
+/* A longer one at the same address takes its place, and who has the old one keeps it. */
+static void longer(void **state)
+{
+	char *p = map_at(NULL, LEN);
+	struct mr_entry *old;
+
+	NEED_WATCH();
+	old = get(p, 5000);
+	use(p, LEN);
+	assert_int_equal(opened, 2);
+	assert_int_equal(closed, 0);
+	mr_cache_put(old);
+	assert_int_equal(closed, 1);
+	use(p, 5000);
+	assert_int_equal(opened, 2);
+	munmap(p, LEN);
+}
+
+/* After each of these, the same address is other memory. */
+static void change(unsigned how, char *p)
+{
+	char *q;
+
+	switch (how) {
+	case 0:
+		munmap(p, LEN);
+		map_at(p, LEN);
+		break;
+	case 1:
+		map_at(p, LEN);		/* over it, in one call */
+		break;
+	case 2:
+		q = mremap(p, LEN, LEN, MREMAP_MAYMOVE | MREMAP_FIXED,
+			   mmap(NULL, LEN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		assert_ptr_not_equal(q, MAP_FAILED);
+		munmap(q, LEN);
+		map_at(p, LEN);
+		break;
+	case 3:
+		madvise(p, LEN, MADV_DONTNEED);
+		atomic_store((_Atomic uint64_t *) p, atomic_fetch_add(&numbers, 1) + 1);
+		break;
+	default:
+		munmap(p + LEN - 4096, 4096);			/* only its end */
+		map_at(p, LEN);
+		break;
+	}
+}
+
+static void never_stale(void **state)
+{
+	char *p = map_at(NULL, LEN);
+	struct mr_entry *in_use;
+	unsigned i;
+
+	NEED_WATCH();
+	for (i = 0; i < 2000; i++) {
+		use(p, LEN);
+		use(p, LEN);
+		assert_int_equal(opened, i + 1);
+		in_use = i % 3 ? NULL : get(p, LEN);
+		change(i % 5, p);
+		if (in_use && i % 2)
+			mr_cache_put(in_use);
+		use(p, LEN);		/* get() sees that it is not the old one */
+		assert_int_equal(opened, i + 2);
+		if (in_use && !(i % 2))
+			mr_cache_put(in_use);
+		assert_true(opened - closed <= 1);
+	}
+	munmap(p, LEN);
+}
+
+/* What is gone is let go when anything is asked for, so that its pages are free. */
+static void let_go(void **state)
+{
+	char *p = map_at(NULL, LEN), *q = map_at(NULL, LEN);
+
+	NEED_WATCH();
+	use(p, LEN);
+	use(p + 8192, 100);
+	munmap(p, LEN);
+	use(q, LEN);
+	assert_int_equal(closed, 2);
+	munmap(q, LEN);
+}
+
+static void limits(void **state)
+{
+	char *p = map_at(NULL, 64 * LEN);
+	unsigned i;
+
+	NEED_WATCH();
+	cache.max_cnt = 10;
+	for (i = 0; i < 64; i++)
+		use(p + (size_t) i * LEN, LEN);
+	assert_int_equal(opened - closed, 10);
+	cache.max_size = 3 * LEN;
+	use(p, LEN);
+	assert_int_equal(opened - closed, 3);
+	use(p + (size_t) 63 * LEN, LEN);	/* the newest ones stay */
+	assert_int_equal(opened, 65);
+	refuse = 2;				/* the device is full: old ones make room */
+	use(p + (size_t) 10 * LEN, LEN);
+	assert_int_equal(opened, 66);
+	assert_int_equal(cache.idle_cnt, 2);
+	refuse = 100;
+	struct mr_entry *entry;
+	assert_int_equal(mr_cache_get(&cache, p, LEN * 2, &entry), -FI_ENOMEM);
+	assert_int_equal(opened, closed);
+	munmap(p, 64 * LEN);
+}
+
+static void disabled(void **state)
+{
+	char *p = map_at(NULL, LEN);
+
+	mr_cache_fini(&cache);
+	setenv("FI_MR_CACHE_MONITOR", "disabled", 1);
+	mr_cache_init(&cache, &ops, NULL, &prov);
+	assert_false(cache.on);
+	use(p, LEN);
+	use(p, LEN);
+	assert_int_equal(closed, 2);
+	mr_cache_fini(&cache);
+	unsetenv("FI_MR_CACHE_MONITOR");
+	setenv("FI_MR_CACHE_MAX_COUNT", "0", 1);
+	mr_cache_init(&cache, &ops, NULL, &prov);
+	assert_false(cache.on);
+	use(p, LEN);
+	assert_int_equal(closed, 3);
+	munmap(p, LEN);
+}
+
+/* ---- others change memory meanwhile -------------------------------------------------------- */
+
+static _Atomic bool stop;
+
+/* Without a hole between, into which another thread's memory might come. */
+static void change_whole(unsigned how, char *p)
+{
+	change(how % 2 ? 1 : 3, p);
+}
+
+static void *changer(void *arg)
+{
+	char *noise = arg;
+	unsigned i;
+
+	for (i = 0; !atomic_load(&stop); i++)
+		change_whole(i, noise + (size_t) (i % 4) * LEN);
+	return NULL;
+}
+
+/* Two threads change what is watched all the time, while it is asked for. */
+static void beside(void **state)
+{
+	char *p = map_at(NULL, 16 * LEN), *noise = map_at(NULL, 4 * LEN);
+	struct mr_entry *entry;
+	pthread_t thread[2];
+	unsigned i;
+
+	NEED_WATCH();
+	atomic_store(&stop, false);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, changer, noise), 0);
+	for (i = 0; i < 3000; i++) {
+		assert_int_equal(mr_cache_get(&cache, noise + (size_t) (i % 4) * LEN, LEN, &entry), 0);
+		use(p + (size_t) (i % 16) * LEN, LEN);
+		if (!(i % 7))
+			change_whole(i, p + (size_t) (i % 16) * LEN);
+		use(p + (size_t) (i % 16) * LEN, LEN);
+		mr_cache_put(entry);
+	}
+	atomic_store(&stop, true);
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	munmap(p, 16 * LEN);
+	munmap(noise, 4 * LEN);
+}
+
+/* A child's memory is its own: it does not wait for a thread that it does not have. */
+static void child(void **state)
+{
+	char *p = map_at(NULL, LEN);
+	int status;
+	pid_t pid;
+
+	NEED_WATCH();
+	use(p, LEN);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		change(0, p);
+		use(p, LEN);
+		munmap(p, LEN);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	use(p, LEN);
+	assert_int_equal(opened, 1);
+	munmap(p, LEN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(longer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(never_stale, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(let_go, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(disabled, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(beside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(child, set_up, tear_down),
+	};
+
+	alarm(60);
+	mr_cache_params();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
