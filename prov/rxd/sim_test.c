@@ -7,7 +7,9 @@
  *
  *	sim_test [first seed [how many]]
  *	sim_test rates			goodput on a lossy path, and of many senders to one
+ *	sim_test soak [seconds]		one world for so long (3600), whose network keeps changing
  */
+#include <malloc.h>
 #include <rdma/fi_errno.h>
 
 #include "sim_nodes.h"
@@ -70,12 +72,36 @@ static void poke(void)
 				node_send(nodes[i], &nodes[i]->peers[j], 10);
 }
 
+/* The network heals; all that was not reported lost must get there. */
+static void heal(void)
+{
+	uint64_t poked = snet_now, end = snet_now + 6000 * CLOCK_NS_PER_S;
+	unsigned quiet = 0, i;
+
+	while (!nodes_all_there() && snet_now < end) {
+		if (snet_now > poked + 130 * CLOCK_NS_PER_S) {
+			poked = snet_now;
+			poke();
+		}
+		nodes_turn();
+		snet_now = nodes_soonest();
+		if (snet_next() == UINT64_MAX && ++quiet > 200000)
+			break;
+	}
+	for (i = 0; i < node_cnt; i++)
+		nodes[i]->later = 0;
+	for (quiet = 0; quiet < 50 && !nodes_all_there(); quiet++) {
+		nodes_turn();
+		snet_now += CLOCK_NS_PER_MS;
+	}
+	CHECK(nodes_all_there());
+}
+
 static void run(uint64_t number)
 {
 	struct snet_conf calm = { .dgram_max = 1456 }, conf;
-	unsigned steps = 20 + (unsigned) (number % 60), i, quiet;
+	unsigned steps = 20 + (unsigned) (number % 60), i;
 	bool trouble;
-	uint64_t end, poked = 0;
 
 	nodes_seed = number;
 	snet_start(number, &calm);
@@ -100,27 +126,7 @@ static void run(uint64_t number)
 		if (trouble && !snet_rnd(10))
 			mishap(snet_rnd(4));
 	}
-	/* the network heals; all that was not reported lost must get there */
-	poked = snet_now;
-	end = snet_now + 6000 * CLOCK_NS_PER_S;
-	quiet = 0;
-	while (!nodes_all_there() && snet_now < end) {
-		if (snet_now > poked + 130 * CLOCK_NS_PER_S) {
-			poked = snet_now;
-			poke();
-		}
-		nodes_turn();
-		snet_now = nodes_soonest();
-		if (snet_next() == UINT64_MAX && ++quiet > 200000)
-			break;
-	}
-	for (i = 0; i < node_cnt; i++)
-		nodes[i]->later = 0;
-	for (quiet = 0; quiet < 50 && !nodes_all_there(); quiet++) {
-		nodes_turn();
-		snet_now += CLOCK_NS_PER_MS;
-	}
-	CHECK(nodes_all_there());
+	heal();
 	/* a run of losses may last as long as a call is tried */
 	if (!trouble && conf.loss < (conf.burst > 1 ? 0.1 : 0.4))
 		CHECK(!nodes_downs);
@@ -289,6 +295,76 @@ static void marks(void)
 	CHECK(heard.all >= 0.9 * deaf.all);
 }
 
+/* ---- one world for long --------------------------------------------------------------------- */
+
+#define PHASE_NS (30 * CLOCK_NS_PER_S)
+#define STEP_NS (CLOCK_NS_PER_S / 50)
+#define MOST_OUT 20			/* packets that wait for one peer */
+
+/* Some messages, and what comes of them within a step. */
+static void soak_step(bool trouble)
+{
+	unsigned from = (unsigned) snet_rnd(node_cnt), to = (unsigned) snet_rnd(node_cnt);
+	uint64_t end = snet_now + STEP_NS, next;
+	unsigned cnt = (unsigned) snet_rnd(4);
+
+	while (cnt-- && nodes[from]->peers[to].out < MOST_OUT)
+		node_send(nodes[from], &nodes[from]->peers[to], nodes_length());
+	if (trouble && !snet_rnd(200))
+		mishap(snet_rnd(4));
+	while (snet_now < end) {
+		nodes_turn();
+		next = nodes_soonest();
+		snet_now = next < end ? next : end;
+	}
+}
+
+/* Between two phases everything has arrived; then memory is looked at. */
+static void soak(uint64_t seconds)
+{
+	struct snet_conf calm = { .dgram_max = 8956 }, conf;
+	uint64_t start, end, phase_end, phases = 0, downs = 0;
+	size_t used, early = 0, late = 0;
+	bool trouble;
+	unsigned i;
+
+	nodes_seed = 4711;
+	snet_start(nodes_seed, &calm);
+	for (i = 0; i < node_cnt; i++)
+		node_open(i);
+	start = snet_now;
+	end = start + seconds * CLOCK_NS_PER_S;
+	for (; snet_now < end; phases++) {
+		conf = some_conf();
+		conf.dgram_max = calm.dgram_max;
+		snet_conf = conf;
+		trouble = !snet_rnd(3);
+		rxd_conf.checksum = conf.corrupt > 0 || snet_rnd(2);
+		for (i = 0; i < node_cnt; i++)
+			nodes[i]->later = snet_rnd(4) ? 0 : 10;
+		for (phase_end = snet_now + PHASE_NS; snet_now < phase_end;)
+			soak_step(trouble);
+		snet_conf = calm;
+		heal();
+		downs += nodes_downs;
+		if (!trouble && conf.loss < (conf.burst > 1 ? 0.1 : 0.4))
+			CHECK(!nodes_downs);
+		nodes_downs = 0;
+		used = mallinfo2().uordblks;
+		if (snet_now - start < (end - start) / 3)
+			early = used > early ? used : early;
+		else if (snet_now - start > (end - start) / 3 * 2)
+			late = used > late ? used : late;
+	}
+	printf("%llu s, %llu networks one after the other: %llu messages, %llu peers reported lost; "
+	       "memory at most %zu KiB in the first third, %zu KiB in the last\n",
+	       (unsigned long long) ((snet_now - start) / CLOCK_NS_PER_S), (unsigned long long) phases,
+	       (unsigned long long) nodes_delivered, (unsigned long long) downs, early >> 10, late >> 10);
+	CHECK(late < early + early / 4);
+	for (i = 0; i < node_cnt; i++)
+		node_close(i);
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -296,6 +372,12 @@ int main(int argc, char **argv)
 		rxd_conf.prov = &nodes_prov;
 		rates();
 		marks();
+		return 0;
+	}
+	if (argc > 1 && !strcmp(argv[1], "soak")) {
+		rxd_conf.prov = &nodes_prov;
+		rxd_conf.local = 0;
+		soak(argc > 2 ? strtoull(argv[2], NULL, 0) : 3600);
 		return 0;
 	}
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
@@ -306,6 +388,7 @@ int main(int argc, char **argv)
 	busy_peer();
 	foreign_peer();
 	marks();
+	soak(150);
 	for (i = first; i < first + cnt; i++)
 		run(i);
 	printf("%llu networks, %llu messages\n", (unsigned long long) cnt,
