@@ -515,6 +515,72 @@ static void short_ways(void **state)
 		}
 }
 
+/* ---- regions -------------------------------------------------------------------------------- */
+
+static struct { uint64_t offset, iova; size_t len; int fd, access; } dmabuf_asked;
+static unsigned reg_access;
+static __typeof__(vrb_ibv.reg_mr) real_reg;
+
+static struct ibv_mr *reg_dmabuf(struct ibv_pd *pd, uint64_t offset, size_t len, uint64_t iova,
+				 int fd, int access)
+{
+	dmabuf_asked.offset = offset;
+	dmabuf_asked.iova = iova;
+	dmabuf_asked.len = len;
+	dmabuf_asked.fd = fd;
+	dmabuf_asked.access = access;
+	return real_reg(pd, a.buf, 8, 0);
+}
+
+static void dmabuf(void **state)
+{
+	__typeof__(vrb_ibv.reg_dmabuf_mr) real = vrb_ibv.reg_dmabuf_mr;
+	struct fi_mr_dmabuf buf = { .fd = 77, .offset = 4096, .len = 8192, .base_addr = a.buf };
+	struct fi_mr_attr attr = { .dmabuf = &buf, .iov_count = 1, .access = FI_REMOTE_WRITE };
+	struct fid_mr *region;
+
+	real_reg = vrb_ibv.reg_mr;
+	vrb_ibv.reg_dmabuf_mr = reg_dmabuf;
+	assert_int_equal(fi_mr_regattr(domain, &attr, FI_MR_DMABUF, &region), 0);
+	assert_int_equal(dmabuf_asked.fd, 77);
+	assert_int_equal(dmabuf_asked.offset, 4096);
+	assert_int_equal(dmabuf_asked.len, 8192);
+	assert_int_equal(dmabuf_asked.iova, (uintptr_t) a.buf + 4096);
+	assert_true(dmabuf_asked.access & IBV_ACCESS_REMOTE_WRITE);
+	assert_int_equal(fi_mr_key(region), KERNEL_KEY);
+	assert_int_equal(fi_close(&region->fid), 0);
+	vrb_ibv.reg_dmabuf_mr = NULL;		/* an old library */
+	assert_int_equal(fi_mr_regattr(domain, &attr, FI_MR_DMABUF, &region), -FI_EOPNOTSUPP);
+	attr.dmabuf = NULL;
+	assert_int_equal(fi_mr_regattr(domain, &attr, FI_MR_DMABUF, &region), -FI_EINVAL);
+	vrb_ibv.reg_dmabuf_mr = real;
+}
+
+static struct ibv_mr *reg_noting(struct ibv_pd *pd, void *addr, size_t len, int access)
+{
+	reg_access = (unsigned) access;
+	return real_reg(pd, addr, len, access & ~IBV_ACCESS_ON_DEMAND);
+}
+
+/* Pages on demand, of a device that says it can; the one of this test does not. */
+static void on_demand(void **state)
+{
+	struct vrb_domain *vrb = vrb_domain_of(obj_domain_of(domain));
+	struct fid_mr *region;
+	int i;
+
+	assert_false(vrb->odp);
+	real_reg = vrb_ibv.reg_mr;
+	vrb_ibv.reg_mr = reg_noting;
+	for (i = 0; i < 2; i++) {
+		vrb->odp = i;
+		assert_int_equal(fi_mr_reg(domain, a.buf, 100, FI_SEND, 0, 0, 0, &region, NULL), 0);
+		assert_int_equal(!!(reg_access & IBV_ACCESS_ON_DEMAND), i);
+		assert_int_equal(fi_close(&region->fid), 0);
+	}
+	vrb_ibv.reg_mr = real_reg;
+}
+
 static void wrong_key(void **state)
 {
 	struct fi_cq_data_entry entry;
@@ -691,6 +757,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(burst, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(remote_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(short_ways, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dmabuf, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(on_demand, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_key, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),

@@ -25,7 +25,9 @@ static int access_of(uint64_t access)
 	return ibv;
 }
 
-static struct ibv_mr *reg(struct vrb_domain *domain, const struct iovec *iov, uint64_t access)
+/* @dmabuf: what @iov is the address of for peers, or NULL */
+static struct ibv_mr *reg(struct vrb_domain *domain, const struct iovec *iov, uint64_t access,
+			  const struct fi_mr_dmabuf *dmabuf)
 {
 	int ibv = access_of(access);
 
@@ -33,6 +35,15 @@ static struct ibv_mr *reg(struct vrb_domain *domain, const struct iovec *iov, ui
 		ibv |= IBV_ACCESS_REMOTE_WRITE;
 	if ((ibv & IBV_ACCESS_REMOTE_WRITE) && domain->attr.atomic_cap != IBV_ATOMIC_NONE)
 		ibv |= IBV_ACCESS_REMOTE_ATOMIC;
+	if (dmabuf && vrb_ibv.reg_dmabuf_mr)
+		return vrb_ibv.reg_dmabuf_mr(domain->pd, dmabuf->offset, dmabuf->len,
+					     (uintptr_t) iov->iov_base, dmabuf->fd, ibv);
+	if (dmabuf) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (domain->odp)
+		ibv |= IBV_ACCESS_ON_DEMAND;
 	return vrb_ibv.reg_mr(domain->pd, iov->iov_base, iov->iov_len, (unsigned) ibv);
 }
 
@@ -41,17 +52,18 @@ static int mr_open(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t fl
 	struct vrb_domain *domain = vrb_domain_of(mr->domain);
 	struct ibv_mr *ibv;
 
-	if (attr->iov_count != 1) {
+	if (mr->iov_cnt != 1) {
 		VRB_WARN(FI_LOG_MR, "a region of an RDMA device is one piece; register %zu of them\n",
-			 attr->iov_count);
+			 mr->iov_cnt);
 		return -FI_EINVAL;
 	}
-	ibv = reg(domain, attr->mr_iov, attr->access);
+	ibv = reg(domain, mr->iov, attr->access, flags & FI_MR_DMABUF ? attr->dmabuf : NULL);
 	if (!ibv) {
 		int err = errno;
 
-		VRB_WARN(FI_LOG_MR, "the device cannot register %zu bytes at %p: %s%s\n",
-			 attr->mr_iov->iov_len, attr->mr_iov->iov_base, fi_strerror(err),
+		VRB_WARN(FI_LOG_MR, "the device cannot register %zu bytes%s at %p: %s%s\n",
+			 mr->iov->iov_len, flags & FI_MR_DMABUF ? " of a dma-buf" : "",
+			 mr->iov->iov_base, fi_strerror(err),
 			 err == ENOMEM ? ". Locked memory may be limited: see ulimit -l" : "");
 		return err ? -err : -FI_ENOMEM;
 	}
@@ -84,6 +96,7 @@ static const struct obj_domain_ops domain_ops = {
 	.query_atomic = vrb_query_atomic,
 	.mr_open = mr_open,
 	.mr_close = mr_close,
+	.mr_dmabuf = true,
 	.cq_strerror = wc_text,
 	.fini = domain_fini,
 };
@@ -99,6 +112,30 @@ static void choose_locks(struct obj_domain *base)
 
 	base->auto_progress = false;
 	base->prog_lock_kind = base->obj_lock_kind = single ? LOCK_NONE : LOCK_MUTEX;
+}
+
+/* For all that endpoints of this domain do with regions.  Receives that we write into a
+ * shared queue ourselves could not wait for a page; then there is none of it.
+ */
+static bool may_page(const struct vrb_domain *domain)
+{
+	const uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+			    IBV_ODP_SUPPORT_READ;
+	const uint32_t ud = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+	bool dgram = domain->base.info->ep_attr->type == FI_EP_DGRAM;
+	struct verbs_context *ex = verbs_get_ctx_op(domain->ctx, query_device_ex);
+	struct ibv_device_attr_ex attr = { 0 };
+
+	if (!vrb_conf.odp || domain->direct)
+		return false;
+	if (ex && !ex->query_device_ex(domain->ctx, NULL, &attr, sizeof(attr)) &&
+	    (attr.odp_caps.general_caps & IBV_ODP_SUPPORT) &&
+	    (dgram ? (attr.odp_caps.per_transport_caps.ud_odp_caps & ud) == ud :
+		     (attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc))
+		return true;
+	VRB_WARN(FI_LOG_DOMAIN, "FI_VERBS_USE_ODP: device %s has no on-demand paging for these "
+		 "endpoints; regions are pinned\n", domain->base.attr->name);
+	return false;
 }
 
 static int domain_init(struct obj_domain *base)
@@ -119,6 +156,7 @@ static int domain_init(struct obj_domain *base)
 		return -errno;
 	domain->direct = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "direct") &&
 			 vrb_mlx5_may(domain->ctx);
+	domain->odp = may_page(domain);
 	choose_locks(base);
 	base->ops = &domain_ops;
 	return 0;

@@ -39,6 +39,7 @@ struct vrb_domain {
 	struct ibv_pd *pd;
 	struct ibv_device_attr attr;
 	bool direct;			/* requests go straight into the device's queues */
+	bool odp;			/* the device fetches pages when it needs them */
 };
 
 /* Completions of all endpoints of one group, in one queue as long as it has room. */

@@ -43,6 +43,7 @@ static void open_all(void)
 #define FIND(name) if (!result) result = find(ibv, "ibv_" #name, &vrb_ibv.name);
 	VRB_IBV_CALLS(FIND)
 #undef FIND
+	*(void **) &vrb_ibv.reg_dmabuf_mr = dlsym(ibv, "ibv_reg_dmabuf_mr");
 #define FIND(name) if (!result) result = find(cm, "rdma_" #name, &vrb_cm.name);
 	VRB_CM_CALLS(FIND)
 #undef FIND

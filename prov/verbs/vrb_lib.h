@@ -37,6 +37,9 @@
 #define VRB_MEMBER(name) __typeof__(&ibv_##name) name;
 struct vrb_ibv {
 	VRB_IBV_CALLS(VRB_MEMBER)
+	/* Not in every version: NULL where it is missing. */
+	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset, size_t len,
+					uint64_t iova, int fd, int access);
 };
 #undef VRB_MEMBER
 

@@ -49,6 +49,12 @@ static void text(const char *name, const char *help, char **value)
 	fi_param_get_str(&vrb_prov, name, value);
 }
 
+static void yes_no(const char *name, const char *help, int *value)
+{
+	fi_param_define(&vrb_prov, name, FI_PARAM_BOOL, "%s", help);
+	fi_param_get_bool(&vrb_prov, name, value);
+}
+
 static void read_conf(void)
 {
 	number("tx_size", "Transmit queue entries", &vrb_conf.tx_size, 2, 16384);
@@ -56,6 +62,8 @@ static void read_conf(void)
 	number("tx_iov_limit", "Pieces of a message that is sent", &vrb_conf.tx_iov, 1,
 	       VRB_IOV_MAX);
 	number("rx_iov_limit", "Pieces of a receive buffer", &vrb_conf.rx_iov, 1, VRB_IOV_MAX);
+	yes_no("use_odp", "Regions are not pinned: the device fetches pages when it needs them, "
+	       "where it can (default: no)", &vrb_conf.odp);
 	number("inline_size", "Longest message that is copied into the request",
 	       &vrb_conf.inline_size, 8, 1024);
 	number("min_rnr_timer", "How long a peer without receives lets senders wait, as code "

@@ -49,6 +49,7 @@ struct obj_domain_ops {
 	 */
 	int (*mr_open)(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t flags);
 	int (*mr_close)(struct obj_mr *mr);	/* an error leaves the region open */
+	bool mr_dmabuf;			/* it takes FI_MR_DMABUF; mr->iov is then where peers see it */
 
 	/* cq_strerror - words for fi_cq_err_entry.prov_errno; NULL: it is a FI_E*. */
 	const char *(*cq_strerror)(int prov_errno);

@@ -208,9 +208,9 @@ static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *
 {
 	size_t key_size = domain->attr->mr_key_size, i;
 
-	if (flags & FI_MR_DMABUF)
+	if ((flags & FI_MR_DMABUF) && !(domain->ops && domain->ops->mr_dmabuf))
 		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider");
-	if (flags & ~(uint64_t) FLAGS)
+	if (flags & ~(uint64_t) (FLAGS | FI_MR_DMABUF))
 		return refuse(domain, -FI_EBADFLAGS, "unknown flags");
 	if (attr->iface != FI_HMEM_SYSTEM)
 		return refuse(domain, -FI_EOPNOTSUPP,
@@ -255,17 +255,26 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
+	struct fi_mr_attr pieces;
+	struct iovec iov;
 	struct obj_mr *mr;
 	uint64_t len = 0;
 	int ret;
 
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !mr_p)
 		return -FI_EINVAL;
-	ret = check_attr(domain, attr, flags, &len);
+	pieces = *attr;
+	if ((flags & FI_MR_DMABUF) && attr->dmabuf) {
+		iov.iov_base = (char *) attr->dmabuf->base_addr + attr->dmabuf->offset;
+		iov.iov_len = attr->dmabuf->len;
+		pieces.mr_iov = &iov;
+		pieces.iov_count = 1;
+	}
+	ret = check_attr(domain, &pieces, flags, &len);
 	if (ret)
 		return ret;
 	pthread_once(&once, fill_ops);
-	mr = calloc(1, sizeof(*mr) + attr->iov_count * sizeof(mr->iov[0]));
+	mr = calloc(1, sizeof(*mr) + pieces.iov_count * sizeof(mr->iov[0]));
 	if (!mr)
 		return -FI_ENOMEM;
 	mr->fid.fid.fclass = FI_CLASS_MR;
@@ -277,10 +286,10 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	mr->access = attr->access;
 	mr->flags = flags;
 	mr->len = len;
-	mr->iov_cnt = attr->iov_count;
-	memcpy(mr->iov, attr->mr_iov, attr->iov_count * sizeof(mr->iov[0]));
+	mr->iov_cnt = pieces.iov_count;
+	memcpy(mr->iov, pieces.mr_iov, pieces.iov_count * sizeof(mr->iov[0]));
 	if (domain->mr_mode & FI_MR_VIRT_ADDR)
-		mr->base = (uintptr_t) attr->mr_iov[0].iov_base;
+		mr->base = (uintptr_t) pieces.mr_iov[0].iov_base;
 	if (domain->ops && domain->ops->mr_open) {
 		ret = domain->ops->mr_open(mr, attr, flags);
 		if (ret) {
