@@ -360,7 +360,7 @@ static void soak(uint64_t seconds)
 	       "memory at most %zu KiB in the first third, %zu KiB in the last\n",
 	       (unsigned long long) ((snet_now - start) / CLOCK_NS_PER_S), (unsigned long long) phases,
 	       (unsigned long long) nodes_delivered, (unsigned long long) downs, early >> 10, late >> 10);
-	CHECK(late < early + early / 4);
+	CHECK(late <= early + early / 4);	/* with a sanitizer both are 0 */
 	for (i = 0; i < node_cnt; i++)
 		node_close(i);
 }
