@@ -208,8 +208,6 @@ static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *
 {
 	size_t key_size = domain->attr->mr_key_size, i;
 
-	if ((flags & FI_MR_DMABUF) && !(domain->ops && domain->ops->mr_dmabuf))
-		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider");
 	if (flags & ~(uint64_t) (FLAGS | FI_MR_DMABUF))
 		return refuse(domain, -FI_EBADFLAGS, "unknown flags");
 	if (attr->iface != FI_HMEM_SYSTEM)
@@ -263,6 +261,9 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !mr_p)
 		return -FI_EINVAL;
+	/* Only then it is one: other providers may be given anything there. */
+	if ((flags & FI_MR_DMABUF) && !(domain->ops && domain->ops->mr_dmabuf))
+		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider");
 	pieces = *attr;
 	if ((flags & FI_MR_DMABUF) && attr->dmabuf) {
 		iov.iov_base = (char *) attr->dmabuf->base_addr + attr->dmabuf->offset;
