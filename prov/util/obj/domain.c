@@ -245,6 +245,7 @@ static void init_domain(struct obj_domain *domain, struct obj_fabric *fabric, vo
 	domain->mr_mode = mr_bits(domain->attr->mr_mode);
 	list_init(&domain->progs);
 	hmap_init(&domain->mr_map);
+	list_init(&domain->tenants);
 	obj_refs_init(&domain->refs);
 	pthread_mutex_init(&domain->auto_lock, NULL);
 	pthread_mutex_init(&domain->works_lock, NULL);

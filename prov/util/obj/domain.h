@@ -84,8 +84,9 @@ struct obj_domain {
 	pthread_mutex_t auto_lock;	/* guards the making of @autop */
 	struct obj_auto *autop;		/* progress thread; NULL until an endpoint is enabled */
 
-	struct lock mr_lock;		/* guards @mr_map and the regions in it */
+	struct lock mr_lock;		/* guards @mr_map, the regions in it, and @tenants */
 	struct hmap mr_map;		/* remote key -> struct obj_mr, remotely accessible only */
+	struct list tenants;		/* peers that touch regions by themselves; lease.h */
 	uint32_t mr_mode;		/* info's, legacy values translated to bits */
 
 	/* Triggered operations and deferred work: an engine's, guarded by @works_lock. */

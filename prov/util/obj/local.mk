@@ -27,6 +27,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/eq.h \
 	prov/util/obj/fabric.c \
 	prov/util/obj/fabric.h \
+	prov/util/obj/lease.c \
+	prov/util/obj/lease.h \
 	prov/util/obj/mr.c \
 	prov/util/obj/mr.h \
 	prov/util/obj/ops.c \

@@ -14,6 +14,7 @@
 #include "obj/domain.h"
 #include "obj/ep.h"
 #include "obj/eq.h"
+#include "obj/lease.h"
 #include "obj/ops.h"
 
 #define REMOTE (FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -53,6 +54,8 @@ static int map_region(struct obj_mr *mr)
 	if (!ret) {
 		mr->fid.key = key;
 		mr->state = OBJ_MR_ENABLED;
+		if (mr->mapped)
+			obj_lease_offer(mr);
 	}
 	lock_put(&domain->mr_lock);
 	if (ret != -FI_EALREADY)
@@ -79,8 +82,12 @@ static int mr_close(struct fid *fid)
 	if (mr->mapped) {
 		lock_get(&domain->mr_lock);
 		hmap_remove(&domain->mr_map, mr->fid.key);
+		mr->mapped = false;
 		lock_put(&domain->mr_lock);
 	}
+	ret = obj_lease_end(mr);
+	if (ret)
+		return ret;
 	if (domain->eq)
 		obj_eq_purge(domain->eq, fid);
 	obj_ref_put(&mr->ep_ref);
@@ -88,6 +95,18 @@ static int mr_close(struct fid *fid)
 	obj_ref_put(&mr->domain_ref);
 	free(mr);
 	return 0;
+}
+
+/* offer_anew - what a lease of @mr says has changed. */
+static int offer_anew(struct obj_mr *mr)
+{
+	int ret = obj_lease_end(mr);
+
+	lock_get(&mr->domain->mr_lock);
+	if (!ret && mr->mapped)
+		obj_lease_offer(mr);
+	lock_put(&mr->domain->mr_lock);
+	return ret;
 }
 
 static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
@@ -108,7 +127,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		lock_get(&domain->mr_lock);
 		mr->ep = ep;
 		lock_put(&domain->mr_lock);
-		return 0;
+		return offer_anew(mr);	/* others lose theirs */
 	case FI_CLASS_CNTR:
 		cntr = container_of(bfid, struct obj_cntr, fid.fid);
 		if (flags != FI_REMOTE_WRITE || mr->cntr || cntr->domain != domain)
@@ -117,7 +136,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		lock_get(&domain->mr_lock);
 		mr->cntr = cntr;
 		lock_put(&domain->mr_lock);
-		return 0;
+		return offer_anew(mr);	/* who has a lease is to know that writes are counted */
 	}
 	FI_WARN(domain->prov, FI_LOG_MR,
 		"a region takes one endpoint (flags 0) and one counter (flags FI_REMOTE_WRITE), "

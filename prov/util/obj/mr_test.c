@@ -13,6 +13,7 @@
 #include "obj/cntr.h"
 #include "obj/domain.h"
 #include "obj/ep.h"
+#include "obj/lease.h"
 #include "obj/mr.h"
 
 #define RW (FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -35,6 +36,7 @@ static void make_domain(uint32_t mr_mode)
 	obj_refs_init(&domain.refs);
 	lock_init(&domain.mr_lock, LOCK_MUTEX);
 	hmap_init(&domain.mr_map);
+	list_init(&domain.tenants);
 }
 
 static void end_domain(void)
@@ -200,6 +202,64 @@ static void a_region_of_one_endpoint(void **state)
 	end_domain();
 }
 
+static struct obj_lease seen;
+static int lets, ends, inside;
+
+static void on_let(struct obj_tenant *tenant, const struct obj_lease *lease)
+{
+	seen = *lease;
+	lets++;
+}
+
+static bool on_end(struct obj_tenant *tenant, uint64_t key)
+{
+	assert_int_equal(key, 5);
+	ends++;
+	return inside-- > 0;
+}
+
+static void leases(void **state)
+{
+	struct obj_tenant tenant = { .let = on_let, .end = on_end };
+	struct obj_ep ep = { .domain = &domain, .caps = FI_RMA };
+	struct obj_cntr cntr = { .domain = &domain };
+	struct fid_mr *mr;
+
+	make_domain(0);
+	ep.h.fid.fid.fclass = FI_CLASS_EP;
+	cntr.fid.fid.fclass = FI_CLASS_CNTR;
+	obj_refs_init(&cntr.refs);
+	list_init(&tenant.node);
+	mr = reg(mem + 100, 1000, RW, 5);
+	obj_lease_ask(&tenant, 5);
+	assert_int_equal(lets, 0);
+	obj_lease_join(&tenant, &ep);
+	assert_int_equal(lets, 1);
+	assert_true(seen.key == 5 && !seen.base && seen.len == 1000 && seen.access == RW);
+	assert_true(seen.addr == (uintptr_t) mem + 100 && !seen.counted);
+	/* what is not for peers, or of no such key, is not let */
+	assert_int_equal(fi_close(&reg(mem, 10, FI_SEND, 6)->fid), 0);
+	obj_lease_ask(&tenant, 6);
+	assert_int_equal(lets, 1);
+	/* writes are counted from now on */
+	assert_int_equal(fi_mr_bind(mr, &cntr.fid.fid, FI_REMOTE_WRITE), 0);
+	assert_true(ends == 1 && lets == 2 && seen.counted);
+	/* the end waits for who is inside */
+	inside = 3;
+	assert_int_equal(fi_close(&mr->fid), 0);
+	assert_int_equal(ends, 5);
+	obj_lease_ask(&tenant, 5);
+	assert_int_equal(lets, 2);
+	/* one that is made while the peer is there */
+	mr = reg(mem, 100, FI_REMOTE_WRITE, 5);
+	assert_true(lets == 3 && seen.access == FI_REMOTE_WRITE && !seen.counted);
+	obj_lease_leave(&tenant);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	assert_int_equal(ends, 5);
+	obj_refs_fini(&cntr.refs);
+	end_domain();
+}
+
 static void raw_keys(void **state)
 {
 	uint8_t raw[8];
@@ -247,6 +307,7 @@ int main(void)
 		cmocka_unit_test(keys),
 		cmocka_unit_test(several_pieces),
 		cmocka_unit_test(a_region_of_one_endpoint),
+		cmocka_unit_test(leases),
 		cmocka_unit_test(raw_keys),
 		cmocka_unit_test(what_cannot_be_registered),
 	};
