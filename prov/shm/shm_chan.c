@@ -48,12 +48,9 @@ void shm_chan_set_state(struct shm_chan *chan, enum shm_chan_state state)
 void shm_chan_drain(struct shm_chan *chan, int err)
 {
 	struct eng_pkt *pkt;
-	struct list gone, *item;
+	struct list *item;
 
-	/* what the engine sends meanwhile waits for the next connection */
-	list_init(&gone);
-	list_splice_tail(&chan->txq, &gone);
-	while ((item = list_pop(&gone))) {
+	while ((item = list_pop(&chan->txq))) {
 		pkt = container_of(item, struct eng_pkt, node);
 		pkt->done(pkt, -err);
 	}
