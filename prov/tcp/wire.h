@@ -37,7 +37,7 @@
 /* The first byte is no text, no TLS record and no version number. */
 #define TCP_WIRE_MAGIC		"\xfa" "bric" "\x00\r\n"
 #define TCP_WIRE_MAGIC_LEN	8
-#define TCP_WIRE_VERSION	1
+#define TCP_WIRE_VERSION	2
 
 #define TCP_WIRE_DATA_MAX	512	/* private data or text behind a greeting */
 #define TCP_WIRE_STABLE		24	/* bytes at the front that never change */

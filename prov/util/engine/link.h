@@ -36,6 +36,7 @@ struct eng_link;
 struct eng_peer;
 struct eng_pep;
 struct fi_info;
+struct fi_rma_iov;
 struct obj_prog;
 
 #define ENG_HDR_MAX 240		/* bytes of engine header in a packet */
@@ -46,6 +47,7 @@ struct obj_prog;
 enum {
 	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it */
 	ENG_PKT_INLINE = 1 << 1,/* payload is short and lies in the packet's own memory */
+	ENG_PKT_EVENT = 1 << 2,	/* news of what reach() did: later ones may overtake it */
 };
 
 /* One packet on its way out.  The engine owns the memory and embeds this in
@@ -104,6 +106,8 @@ struct eng_link_attr {
 				 * engine sends more only after the receiver asked for it */
 	size_t seg_size;	/* the engine cuts long messages into packets of this size */
 	size_t addr_len;	/* of a peer's address */
+	size_t reach_min;	/* reach() is better than packets from this size on, though
+				 * the peer may be there to take them */
 };
 
 /* Ops of a transport.  @chan is link memory of ops->chan_size bytes behind each
@@ -182,6 +186,22 @@ struct eng_link_ops {
 	 */
 	void *(*slot)(void *chan, size_t len);
 	int (*post)(void *chan, size_t hdr_len, size_t len);
+
+	/* lease - @peer has accessed the region @key by a packet: see that it has a lease
+	 * of it (obj/lease.h), if it can reach our memory.  May be NULL.
+	 */
+	void (*lease)(struct eng_link *link, struct eng_peer *peer, uint64_t key);
+
+	/* reach - read or write the peer's memory at once, in whole and in the order of
+	 * what was sent to it, without its help.  May be NULL.
+	 * @iov:    ours, as long as @remote
+	 * @told_p: [out] the peer wants to hear of it: an event packet must follow
+	 * Returns 1: done; 0: it cannot be done this way, send packets, though what they
+	 * write may have been written in part; -FI_EAGAIN: it can when the peer has taken
+	 * what was sent before, which more packets would only delay.
+	 */
+	int (*reach)(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
+		      const struct fi_rma_iov *remote, bool *told_p);
 
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
 	 * burst was on its way leaves now.  May be NULL.

@@ -59,14 +59,50 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 	return tx;
 }
 
+/* ---- without the peer's help -------------------------------------------------- */
+
+/* reach - copy it ourselves, if the link has a way and nothing is before us.
+ * Returns 1: done; 0: by packets; -FI_EAGAIN.
+ */
+static int reach(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
+		  bool *told_p)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	int ret;
+
+	*told_p = false;
+	if (!ops->reach || r->rma_cnt != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
+	    ((r->flags & FI_FENCE) && peer->tx_cnt) || (r->flags & ENG_OP_WORK) ||
+	    eng_ep_ctx(ep, r->dest))
+		return 0;
+	ret = ops->reach(peer->chan, write, r->iov, r->cnt, r->rma, told_p);
+	if (__builtin_expect(ret < 0, 0))
+		obj_prog_poll_locked(ep->base.prog);
+	return ret;
+}
+
+/* done_at_once - it is complete on every level. */
+static int done_at_once(struct eng_ep *ep, const struct rma *r, uint64_t cq_flag,
+			enum obj_ep_cntr cntr)
+{
+	obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, r->flags), r->context, FI_RMA | cq_flag,
+		       r->len, cntr);
+	return 0;
+}
+
 /* ---- reads ------------------------------------------------------------------ */
 
 static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
-	struct eng_tx *tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
+	struct eng_tx *tx;
 	size_t at, i;
+	bool told;
 	int ret;
 
+	ret = reach(ep, peer, r, false, &told);
+	if (ret)
+		return ret < 0 ? ret : done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
+	tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
 	if (!tx)
 		return -FI_EAGAIN;
 	if (r->len) {
@@ -101,10 +137,10 @@ static void write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx,
 	size_t i, skip, part, left = len;
 	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, ctx, id, len);
 
-	if (flags & WIRE_F_DATA) {
+	if (flags & WIRE_F_DATA)
 		at = wire_put_word(pkt->hdr, at, r->data);
+	if (flags & WIRE_F_TOTAL)
 		at = wire_put_word(pkt->hdr, at, r->len);
-	}
 	for (i = 0; i < r->rma_cnt; i++) {
 		skip = off < r->rma[i].len ? off : r->rma[i].len;
 		part = r->rma[i].len - skip;
@@ -144,39 +180,66 @@ static bool ack_wanted(const struct eng_ep *ep, const struct rma *r)
 	return !(r->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
-static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+/* The payload of a write, or of its last piece: what is before @off_p has gone into
+ * pieces of its own.
+ */
+static int attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
+{
+	struct iovec last[ENG_IOV_MAX];
+	size_t cnt;
+
+	if ((r->flags & FI_INJECT) || r->len <= seg)
+		return eng_tx_attach(tx, r->iov, r->cnt, r->len, r->flags & FI_INJECT);
+	if (cut(tx, r, seg, off_p))
+		return -FI_EAGAIN;
+	cnt = iov_slice(r->iov, r->cnt, *off_p, r->len - *off_p, last);
+	return eng_tx_attach(tx, last, cnt, r->len - *off_p, false);
+}
+
+/* send_write - by packets; @placed: the bytes are there, the peer is to hear of them. */
+static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool placed)
 {
 	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
-	size_t seg = peer->link->attr.seg_size, off = 0, cnt;
-	struct iovec last[ENG_IOV_MAX];
+	size_t off = placed ? r->len : 0;
 	uint8_t flags = WIRE_F_LAST;
+	int ret;
 
 	if (!tx)
 		return -FI_EAGAIN;
-	if (!eng_name_make(ep->grp, &tx->name))
-		goto again;
+	ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
+	if (!ret)
+		ret = placed ? eng_tx_attach(tx, NULL, 0, 0, false) :
+		      attach(tx, r, peer->link->attr.seg_size, &off);
+	if (ret) {
+		eng_tx_free(tx);
+		return -FI_EAGAIN;
+	}
 	tx->want_ack = ack_wanted(ep, r);
 	if (tx->want_ack)
 		flags |= WIRE_F_DELIVERED;
 	if (r->flags & FI_REMOTE_CQ_DATA)
 		flags |= WIRE_F_DATA;
-	if ((r->flags & FI_INJECT) || r->len <= seg) {
-		if (eng_tx_attach(tx, r->iov, r->cnt, r->len, r->flags & FI_INJECT))
-			goto again;
-	} else {
-		if (cut(tx, r, seg, &off))
-			goto again;
-		cnt = iov_slice(r->iov, r->cnt, off, r->len - off, last);
-		if (eng_tx_attach(tx, last, cnt, r->len - off, false))
-			goto again;
-	}
+	if (off)
+		flags |= WIRE_F_TOTAL;
+	if (placed)
+		tx->pkt.flags |= ENG_PKT_EVENT;
 	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->dest), tx->name.id, flags, off,
 		     r->len - off);
 	return eng_tx_launch(tx, r->flags);
+}
 
-again:
-	eng_tx_free(tx);
-	return -FI_EAGAIN;
+static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	bool told = r->flags & FI_REMOTE_CQ_DATA, counted;
+	/* a short one whose end the program does not wait for is gone sooner as a packet */
+	bool worth = r->len >= peer->link->attr.reach_min || (ack_wanted(ep, r) && !told);
+	int ret = worth ? reach(ep, peer, r, true, &counted) : 0;
+
+	if (ret <= 0)
+		return ret ? ret : send_write(ep, peer, r, false);
+	if (told || counted)
+		return send_write(ep, peer, r, true);
+	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
 }
 
 /* ---- the calls -------------------------------------------------------------- */

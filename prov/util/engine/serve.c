@@ -84,6 +84,15 @@ static int verify_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 	return 0;
 }
 
+/* lease - the next time the peer may need no help of ours. */
+static void lease(struct eng_peer *peer, const struct wire_msg *msg)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+
+	if (ops->lease && msg->rma_cnt == 1 && msg->len)
+		ops->lease(peer->link, peer, msg->rma[0].key);
+}
+
 void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
 		      uint64_t op_flag, uint64_t len)
 {
@@ -114,8 +123,7 @@ static void written(struct eng_peer *peer, const struct wire_msg *msg, struct en
 {
 	if (!(msg->flags & WIRE_F_LAST))
 		return;
-	eng_serve_events(peer, msg, FI_REMOTE_WRITE, FI_RMA,
-			 msg->flags & WIRE_F_DATA ? msg->total : msg->len);
+	eng_serve_events(peer, msg, FI_REMOTE_WRITE, FI_RMA, msg->total);
 	if (ack)
 		eng_note_send(ack, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
 }
@@ -202,6 +210,7 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 			peer->refused = msg->id;
 		return verdict;
 	}
+	lease(peer, msg);
 	if (msg->flags & WIRE_F_DELIVERED) {
 		ack = eng_note_get(peer->ep->grp);
 		if (!ack)
@@ -310,6 +319,7 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 	ret = verify_all(peer, msg, FI_REMOTE_READ, NULL, 0, &cnt);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
+	lease(peer, msg);
 	note = eng_note_get(peer->ep->grp);
 	if (!note)
 		return ENG_RX_LATER;

@@ -175,11 +175,15 @@ static const char *check_write(struct cursor *cur, struct wire_msg *out)
 
 	if (out->len != cur->payload)
 		return "write length is not the payload length";
-	if ((out->flags & (WIRE_F_DATA | WIRE_F_DELIVERED)) && !(out->flags & WIRE_F_LAST))
+	if ((out->flags & (WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_TOTAL)) &&
+	    !(out->flags & WIRE_F_LAST))
 		return "completion data or acknowledgement before the last piece";
+	out->total = out->len;
 	bad = take_words(cur, out);
-	if (!bad && (out->flags & WIRE_F_DATA))
+	if (!bad && (out->flags & WIRE_F_TOTAL))
 		bad = take_word(cur, &out->total);
+	if (!bad && out->total < out->len)
+		bad = "last piece of a write that is longer than all of it";
 	if (!bad)
 		bad = take_ranges(cur, out, &sum);
 	if (bad)
@@ -226,7 +230,8 @@ static const struct {
 	[WIRE_XOFF] = { "XOFF", 0, check_bare },
 	[WIRE_XON] = { "XON", 0, check_bare },
 	[WIRE_READ] = { "READ", WIRE_F_DELIVERED, check_read },
-	[WIRE_WRITE] = { "WRITE", WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_LAST, check_write },
+	[WIRE_WRITE] = { "WRITE", WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_LAST | WIRE_F_TOTAL,
+			 check_write },
 	[WIRE_ATOMIC] = { "ATOMIC", WIRE_F_DATA | WIRE_F_DELIVERED, check_atomic },
 };
 

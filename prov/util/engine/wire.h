@@ -19,7 +19,7 @@
  *   XOFF    -               -                   none
  *   XON     -               -                   none
  *   READ    -               n wire_rma          none; base.len bytes are asked for
- *   WRITE   [data total]    n wire_rma          base.len bytes
+ *   WRITE   [data] [total]  n wire_rma          base.len bytes
  *   ATOMIC  [data]          wire_atomic, n rma  operands
  *
  * An id names a request of the side that made it up; the other side returns it
@@ -35,7 +35,7 @@
 
 #include "engine/link.h"
 
-#define WIRE_VERSION 1		/* links exchange it when they connect; unequal: refuse */
+#define WIRE_VERSION 2		/* links exchange it when they connect; unequal: refuse */
 
 enum wire_op {
 	WIRE_NONE,
@@ -62,6 +62,7 @@ enum wire_op {
 #define WIRE_F_MATCHED 0x04	/* EAGER, RTS: ACK wanted when matched; ACK: it is */
 #define WIRE_F_DELIVERED 0x08	/* EAGER, RTS, WRITE, ATOMIC: ACK wanted when in place; ACK: it is */
 #define WIRE_F_LAST 0x10	/* WRITE: last piece; lists all ranges, those done with length 0 */
+#define WIRE_F_TOTAL 0x20	/* WRITE: last piece, which is not all; a word with the whole length follows */
 
 struct wire_base {
 	uint8_t op;
@@ -133,7 +134,7 @@ struct wire_msg {
 	uint64_t tag;		/* 0 without WIRE_F_TAG */
 	uint64_t data;		/* 0 without WIRE_F_DATA */
 	uint64_t off;		/* DATA */
-	uint64_t total;		/* WRITE with WIRE_F_DATA: bytes of the whole operation */
+	uint64_t total;		/* last WRITE: bytes of the whole operation */
 	uint32_t rx_id;		/* CTS */
 	uint32_t err;		/* NACK */
 	struct wire_atomic amo;	/* ATOMIC */

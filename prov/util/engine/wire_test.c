@@ -129,10 +129,19 @@ static void test_remote_ranges(void **arg)
 	len = wire_put_rma(hdr, wire_put_word(hdr, wire_put_word(hdr, len, 42), 5000), 0, 100, 1);
 	assert_non_null(wire_parse(hdr, len, 100, &msg));
 	hdr[1] |= WIRE_F_LAST;
+	assert_non_null(wire_parse(hdr, len, 100, &msg));
+	hdr[1] |= WIRE_F_TOTAL;
 	assert_null(wire_parse(hdr, len, 100, &msg));
 	assert_int_equal(msg.data, 42);
 	assert_int_equal(msg.total, 5000);
 	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	hdr[1] &= ~WIRE_F_LAST;
+	assert_non_null(wire_parse(hdr, len, 100, &msg));
+	hdr[1] = WIRE_F_LAST | WIRE_F_TOTAL;
+	len = wire_put_rma(hdr, wire_put_word(hdr, sizeof(struct wire_base), 99), 0, 100, 1);
+	assert_non_null(wire_parse(hdr, len, 100, &msg));
+	wire_put_word(hdr, sizeof(struct wire_base), 100);
+	assert_null(wire_parse(hdr, len, 100, &msg));
 }
 
 /* A well-formed header of each kind, with @payload bytes to follow. */
