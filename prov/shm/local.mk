@@ -21,6 +21,8 @@ shm_link_sources = \
 	prov/shm/shm_poll.h \
 	prov/shm/shm_pull.c \
 	prov/shm/shm_pull.h \
+	prov/shm/shm_reach.c \
+	prov/shm/shm_reach.h \
 	prov/shm/shm_ring.c \
 	prov/shm/shm_ring.h \
 	prov/shm/shm_rx.c \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shm_link.h"
+#include "shm_reach.h"
 #include "shm_seg.h"
 
 #define BIT(state) (1u << (state))
@@ -42,6 +43,17 @@ bool shm_conn_ended(const struct shm_conn *conn)
 	char byte;
 
 	return !recv(conn->src.fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+}
+
+void shm_conn_look(struct shm_conn *conn)
+{
+	uint64_t tick = clock_coarse_ns();
+
+	if (conn->src.fd < 0 || conn->ended || tick == conn->looked)
+		return;
+	conn->looked = tick;
+	if (shm_conn_ended(conn))
+		shm_conn_hung_up(conn);
 }
 
 /* hear - take the wake-ups away.  False: the other side has hung up. */
@@ -131,6 +143,7 @@ void shm_conn_start(struct shm_conn *conn)
 	shm_conn_set_state(conn, SHM_CONN_READY);
 	conn->moved = true;
 	shm_poller_heat(conn->poller, conn);
+	shm_reach_begin(conn);
 }
 
 void shm_conn_fail(struct shm_conn *conn, int err)
@@ -158,6 +171,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	eng_timer_off(&conn->timer);
 	if (conn->in.seg)
 		shm_in_hang_up(&conn->in);
+	shm_reach_end(conn);
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
 	if (conn->src.fd >= 0) {

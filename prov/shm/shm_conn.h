@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+#include "obj/lease.h"
 #include "shm_door.h"
 #include "shm_poll.h"
 #include "shm_ring.h"
@@ -75,6 +76,20 @@ struct shm_tx {
 	uint32_t turns[SHM_PULLS];	/* uses of the place, so that an id is good once */
 };
 
+/* One lease of a peer, in our own memory. */
+struct shm_let {
+	bool live;
+	uint64_t key;			/* also of one that has ended, but may be in use yet */
+};
+
+/* See shm_reach.h; guarded by domain->mr_lock. */
+struct shm_tenant {
+	struct obj_tenant base;
+	uint64_t stamp;			/* of the newest lease */
+	unsigned turn;			/* whose place is taken when all are in use */
+	struct shm_let *leases;		/* SHM_LEASES, as in our segment; NULL: none yet */
+};
+
 struct shm_conn {
 	struct shm_src src;		/* first; fd -1: we talk to ourselves */
 	enum shm_conn_state state;
@@ -91,6 +106,8 @@ struct shm_conn {
 	bool flushed;			/* the peer was told that we leave */
 	pid_t pid;			/* of the peer, from the kernel; 0: cannot be seen */
 	bool can_pull;			/* its memory can be read */
+	bool can_reach;			/* and written */
+	struct shm_tenant tenant;	/* what the peer may touch here */
 	struct shm_in in;
 	struct shm_out out;
 	struct shm_rx rx;
@@ -135,6 +152,9 @@ void shm_conn_free(struct shm_conn *conn);
  * then report it, in the next polls.
  */
 void shm_conn_hung_up(struct shm_conn *conn);
+
+/* shm_conn_look - has it?  Asked once per tick of the clock.  Never calls up. */
+void shm_conn_look(struct shm_conn *conn);
 
 /* shm_conn_ended - has the other side hung up? */
 bool shm_conn_ended(const struct shm_conn *conn);

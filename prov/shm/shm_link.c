@@ -12,10 +12,14 @@
 #include "engine/near.h"
 #include "shm_name.h"
 #include "shm_near.h"
+#include "shm_reach.h"
 
 /* Longest payload that goes before it is asked for, and a piece of a longer one. */
 #define EAGER_LIMIT (64u << 10)
 #define SEG_SIZE (1u << 20)
+
+/* A write from here on is copied by its caller: shorter ones are cheaper by packet. */
+#define REACH_MIN 4096
 
 static struct shm_link *link_of(struct eng_link *base)
 {
@@ -64,6 +68,7 @@ int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
 		.addr_len = SHM_NAME_MAX,
+		.reach_min = REACH_MIN,
 	};
 	ret = shm_poller_get(base->prog, &link->poller);
 	if (!ret)
@@ -226,6 +231,14 @@ static void drop(struct eng_link *base, void *token)
 	shm_rx_release(token);
 }
 
+static void lease(struct eng_link *base, struct eng_peer *peer, uint64_t key)
+{
+	struct shm_chan *chan = eng_peer_chan(peer);
+
+	if (chan->conn)
+		shm_reach_ask(chan->conn, key);
+}
+
 #define OPS							\
 	.size = sizeof(struct eng_link_ops),			\
 	.name = "shm",						\
@@ -238,6 +251,8 @@ static void drop(struct eng_link *base, void *token)
 	.slot = shm_tx_slot,					\
 	.post = shm_tx_post,					\
 	.send = send_pkt,					\
+	.lease = lease,						\
+	.reach = shm_reach,					\
 	.hold = hold,						\
 	.pull = pull,						\
 	.drop = drop

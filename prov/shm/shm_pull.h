@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * shm_pull.h - reading from another process's memory.
+ * shm_pull.h - reading from another process's memory, and writing to it.
  *
  * Whether that works depends on users, namespaces, ptrace settings and system call
  * filters of both sides; so nobody guesses.  Each side shows the other a random number
@@ -19,6 +19,9 @@
 /* shm_pull_try - is @probe what process @pid has at @addr? */
 bool shm_pull_try(pid_t pid, uint64_t addr, uint64_t probe);
 
+/* shm_pull_try_write - may it be written, too?  Writes what is there. */
+bool shm_pull_try_write(pid_t pid, uint64_t addr, uint64_t probe);
+
 /* shm_pull_read - read @len bytes of @from in process @pid into @to.
  *
  * @to, @from: both lists are at least @len bytes long
@@ -29,5 +32,9 @@ bool shm_pull_try(pid_t pid, uint64_t addr, uint64_t probe);
  */
 int shm_pull_read(pid_t pid, const struct iovec *to, size_t to_cnt,
 		  const struct iovec *from, size_t from_cnt, size_t len);
+
+/* shm_pull_write - write @len bytes of @from to @to in process @pid; else the same. */
+int shm_pull_write(pid_t pid, const struct iovec *from, size_t from_cnt,
+		   const struct iovec *to, size_t to_cnt, size_t len);
 
 #endif

@@ -34,6 +34,7 @@ struct shm_out {
 	uint64_t bytes;		/* of the data ring used, skipped ones included */
 	uint64_t seen_pos;	/* of them the receiver is done with, when we last looked */
 	uint64_t seen_bytes;
+	uint64_t clear;		/* if it is pos: nothing on its way that a write may not overtake */
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint32_t rang;		/* value of asleep for which the receiver was woken */
 	bool fence;		/* a full barrier before each look at asleep */
@@ -88,6 +89,30 @@ static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hd
 	atomic_store_explicit(&shm_out_slot(out)->word, shm_word(out->pos, kind, hdr_len, len),
 			      memory_order_release);
 	out->pos++;
+}
+
+/* shm_out_publish_aside - the same for a slot that anything may overtake. */
+static inline void shm_out_publish_aside(struct shm_out *out, unsigned kind, size_t hdr_len,
+					 size_t len)
+{
+	bool clear = out->clear == out->pos;
+
+	shm_out_publish(out, kind, hdr_len, len);
+	if (clear)
+		out->clear = out->pos;
+}
+
+/* shm_out_is_clear - has the receiver taken everything that a write may not overtake? */
+static inline bool shm_out_is_clear(struct shm_out *out)
+{
+	if (out->clear == out->pos)
+		return true;
+	if (out->seen_pos != out->pos)
+		shm_out_look(out);
+	if (out->seen_pos != out->pos)
+		return false;
+	out->clear = out->pos;
+	return true;
 }
 
 /* shm_out_asleep - must the receiver be woken for what was published?

@@ -19,6 +19,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -79,7 +80,7 @@ static struct fi_info *ask(enum fi_progress progress)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
 
-	hints->caps = FI_MSG | FI_TAGGED | FI_DIRECTED_RECV;
+	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->data_progress = progress;
 	hints->fabric_attr->prov_name = strdup("shm");
@@ -424,6 +425,108 @@ static void automatic_progress_needs_no_program(void **state)
 	close(go[1]);
 }
 
+/* ---- a target that does nothing ------------------------------------------------------------ */
+
+#define REGION 300000
+#define KEY 0x7e57
+
+static uint8_t region[REGION], image[REGION];
+
+static void say(int fd)
+{
+	CHECK(write(fd, "", 1) == 1);
+}
+
+static void hear(int fd)
+{
+	char byte;
+
+	CHECK(read(fd, &byte, 1) == 1);
+}
+
+static void receive_one(struct node *n)
+{
+	char word;
+
+	POST(n, fi_recv(n->ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	CHECK(!await(n, 1));
+}
+
+/* own_region - makes progress only until it has been greeted, and again once its region is
+ * closed.
+ */
+static void own_region(pid_t test, int from, int to)
+{
+	char name[NAME_MAX_LEN];
+	struct fid_mr *mr;
+	struct node n;
+
+	name_of(name, test, 1);
+	open_node(&n, name);
+	CALL(fi_mr_reg(n.domain, region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0,
+		       &mr, NULL));
+	say(to);
+	receive_one(&n);
+	say(to);
+	hear(from);
+	verify(region, REGION, 5);
+	CALL(fi_close(&mr->fid));
+	fill(region, REGION, 9);
+	say(to);
+	receive_one(&n);
+	verify(region, REGION, 9);
+	say(to);
+	close_node(&n);
+}
+
+static void write_and_read(struct node *n, fi_addr_t peer)
+{
+	fill(image, REGION, 5);
+	POST(n, fi_write(n->ep, image, REGION, NULL, peer, 0, KEY, NULL));
+	CHECK(!await(n, 1));
+	memset(image, 0, REGION);
+	POST(n, fi_read(n->ep, image, REGION, NULL, peer, 0, KEY, NULL));
+	CHECK(!await(n, 1));
+	verify(image, REGION, 5);
+}
+
+static void a_target_need_not_make_progress(void **state)
+{
+	pid_t test = getpid(), pid;
+	char name[NAME_MAX_LEN];
+	int to[2], from[2];
+	fi_addr_t peer;
+	struct node n;
+
+	assert_false(pipe(to) || pipe(from));
+	pid = fork();
+	if (!pid) {
+		own_region(test, to[0], from[1]);
+		_exit(0);
+	}
+	hear(from[0]);
+	open_node(&n, NULL);
+	name_of(name, test, 1);
+	peer = add(&n, name);
+	POST(&n, fi_send(n.ep, "", 1, NULL, peer, NULL));
+	assert_int_equal(await(&n, 1), 0);
+	hear(from[0]);
+	write_and_read(&n, peer);
+	say(to[1]);
+	hear(from[0]);
+	/* the region is closed: nothing gets in, whichever way */
+	POST(&n, fi_write(n.ep, image, REGION, NULL, peer, 0, KEY, NULL));
+	POST(&n, fi_send(n.ep, "", 1, NULL, peer, NULL));
+	hear(from[0]);
+	assert_int_equal(await(&n, 2), FI_ENOKEY);
+	close_node(&n);
+	reap(pid);
+	close(to[0]);
+	close(to[1]);
+	close(from[0]);
+	close(from[1]);
+}
+
 /* ---- the end of a process ------------------------------------------------------------------- */
 
 static unsigned lines_with(const char *path, const char *text)
@@ -573,6 +676,7 @@ int main(void)
 		cmocka_unit_test(with_reading_forbidden_on_one_side),
 		cmocka_unit_test(a_blocking_receiver_sleeps_and_is_woken),
 		cmocka_unit_test(automatic_progress_needs_no_program),
+		cmocka_unit_test(a_target_need_not_make_progress),
 		cmocka_unit_test(every_operation_of_a_killed_peer_ends),
 		cmocka_unit_test(a_name_in_use_is_refused),
 		cmocka_unit_test(each_endpoint_has_a_name_of_its_own),

@@ -23,6 +23,14 @@ static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len,
 		shm_conn_ring(conn);
 }
 
+/* publish_aside - what only this link knows of. */
+static void publish_aside(struct shm_conn *conn, unsigned kind, size_t len)
+{
+	shm_out_publish_aside(&conn->out, kind, 0, len);
+	if (shm_out_asleep(&conn->out))
+		shm_conn_ring(conn);
+}
+
 /* ---- one packet ------------------------------------------------------------------------- */
 
 static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
@@ -144,7 +152,7 @@ static void wait_for_room(struct shm_conn *conn)
 	}
 	if (out->stall > out->seen_pos || !shm_out_room(out, 1))
 		return;		/* the last one is still on its way */
-	publish(conn, SHM_STALL, 0, 0);
+	publish_aside(conn, SHM_STALL, 0);
 	out->stall = out->pos;
 }
 
@@ -154,24 +162,18 @@ void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt)
 }
 
 /* look_out - the first packet after a poll that brought nothing from the peer: has it gone
- * meanwhile?  The ring would take the packet and lose it.  Once per tick of the clock is
- * enough.
+ * meanwhile?  The ring would take the packet and lose it.
  */
 static void look_out(struct shm_conn *conn)
 {
-	struct shm_poller *poller = conn->poller;
-	uint64_t tick = clock_coarse_ns();
-
-	conn->seq = poller->seq;
-	if (poller->polling || conn->src.fd < 0 || conn->ended || tick == conn->looked)
-		return;
-	conn->looked = tick;
-	if (shm_conn_ended(conn))
-		shm_conn_hung_up(conn);
+	conn->seq = conn->poller->seq;
+	if (!conn->poller->polling)
+		shm_conn_look(conn);
 }
 
 int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 {
+	bool aside;
 	int ret;
 
 	pkt->sent = 0;
@@ -187,7 +189,10 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 		return 0;
 	}
 	if (__builtin_expect(list_empty(&conn->chan->txq), 1)) {
+		aside = pkt->flags & ENG_PKT_EVENT && conn->out.clear == conn->out.pos;
 		ret = put(conn, pkt);
+		if (__builtin_expect(aside && ret > 0, 0))
+			conn->out.clear = conn->out.pos;
 		if (__builtin_expect(ret >= 0, 1))
 			return ret;
 	}
@@ -267,7 +272,7 @@ void shm_tx_answer(struct shm_conn *conn)
 		rx->owed_cnt -= cnt;
 		rx->pulls -= cnt;
 		memcpy(shm_out_slot(&conn->out)->body, rx->owed + rx->owed_cnt, cnt * sizeof(uint32_t));
-		publish(conn, SHM_DONE, 0, cnt);
+		publish_aside(conn, SHM_DONE, cnt);
 	}
 }
 
@@ -290,7 +295,7 @@ void shm_tx_flush(struct shm_conn *conn)
 	if (conn->flushed || !~conn->tx.free || !shm_out_room(&conn->out, SLOTS_WANTED))
 		return;
 	conn->flushed = true;
-	publish(conn, SHM_FLUSH, 0, 0);
+	publish_aside(conn, SHM_FLUSH, 0);
 }
 
 void shm_tx_drop(struct shm_conn *conn, int err)

@@ -74,10 +74,14 @@ static void try_pull(struct shm_conn *conn, const struct shm_hello *hello)
 	conn->can_pull = !shm_conf.disable_cma &&
 			 shm_pull_try(conn->pid, hello->probe_addr, hello->probe);
 	atomic_store_explicit(&conn->in.seg->rx.can_pull, conn->can_pull, memory_order_relaxed);
-	SHM_INFO(conn->link, "%s: long messages %s\n",
+	conn->can_reach = conn->can_pull &&
+			  shm_pull_try_write(conn->pid, hello->probe_addr, hello->probe);
+	atomic_store_explicit(&conn->out.seg->tx.can_reach, conn->can_reach, memory_order_relaxed);
+	SHM_INFO(conn->link, "%s: long messages %s%s\n",
 		 conn->link->naming->text(hello->addr, hello->addr_len, text),
 		 conn->can_pull ? "are read from its memory" :
-		 "come through shared memory, its own cannot be read");
+		 "come through shared memory, its own cannot be read",
+		 conn->can_reach ? ", which remote writes and reads copy to and from" : "");
 }
 
 /* refuse - say why, and hang up. */
@@ -282,7 +286,10 @@ static int loop(struct shm_link *link, struct shm_chan *chan)
 	conn->out.seg = conn->in.seg;
 	conn->can_pull = !shm_conf.disable_cma &&
 			 shm_pull_try(conn->pid, (uintptr_t) &conn->probe, conn->probe);
+	conn->can_reach = conn->can_pull &&
+			  shm_pull_try_write(conn->pid, (uintptr_t) &conn->probe, conn->probe);
 	atomic_store_explicit(&conn->in.seg->rx.can_pull, conn->can_pull, memory_order_relaxed);
+	atomic_store_explicit(&conn->in.seg->tx.can_reach, conn->can_reach, memory_order_relaxed);
 	conn->chan = chan;
 	conn->out.fence = true;
 	chan->conn = conn;

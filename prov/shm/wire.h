@@ -51,6 +51,9 @@
 #define SHM_PULLS 64			/* PULL packets without a DONE, at most */
 #define SHM_DONE_MAX (SHM_BODY / 4)	/* ids in one DONE */
 #define SHM_PAYLOAD_MAX (1u << 30)	/* of one packet */
+#define SHM_PAGE 4096
+#define SHM_LEASES 64			/* of one connection and direction */
+#define SHM_LEASE_WAYS 4		/* places where the lease of a key may be */
 
 enum shm_kind {
 	SHM_NONE,
@@ -80,11 +83,32 @@ struct shm_ctl_rx {
 	_Atomic uint64_t bytes_done;			/* of the data ring, skipped ones included */
 	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it looks by itself; else wake it, once per value */
 	_Atomic uint32_t can_pull;			/* it can read the sender's memory */
+	_Atomic uint32_t leased;			/* there is or was something in leases */
 };
 
 /* Written by the sender, read by the receiver. */
 struct shm_ctl_tx {
 	_Alignas(SHM_LINE) _Atomic uint32_t gone;	/* what PULL named is no longer there */
+	_Atomic uint32_t can_reach;			/* it can write the receiver's memory, and read it */
+	_Alignas(SHM_LINE) _Atomic uint32_t inside;	/* number of the lease that it uses now, plus 1 */
+};
+
+enum {
+	SHM_LEASE_READ = 1 << 0,
+	SHM_LEASE_WRITE = 1 << 1,
+	SHM_LEASE_COUNTED = 1 << 2,	/* writes must be told */
+};
+
+/* A region of the receiver's that the sender may touch by itself; see shm_reach.h.
+ * Written by the receiver.
+ */
+struct shm_lease {
+	_Alignas(SHM_LINE) _Atomic uint64_t stamp;	/* 0: nothing, or no longer */
+	_Atomic uint64_t key;
+	_Atomic uint64_t base;		/* what RMA calls call its first byte */
+	_Atomic uint64_t len;
+	_Atomic uint64_t addr;		/* of the first byte in the receiver's memory */
+	_Atomic uint32_t rights;	/* SHM_LEASE_* */
 };
 
 struct shm_seg {
@@ -92,6 +116,8 @@ struct shm_seg {
 	struct shm_ctl_tx tx;
 	_Alignas(SHM_LINE) struct shm_slot slots[SHM_SLOTS];
 	_Alignas(SHM_LINE) uint8_t data[SHM_DATA_SIZE];
+	/* on a page that most connections never touch */
+	_Alignas(SHM_PAGE) struct shm_lease leases[SHM_LEASES];
 };
 
 /* Before the ranges of a PULL. */
@@ -110,6 +136,7 @@ struct shm_range {
 #define SHM_PULL_MAX (SHM_PULL_SIZE(ENG_IOV_MAX) + ENG_HDR_MAX)
 
 _Static_assert(sizeof(struct shm_slot) == SHM_LINE, "a slot is one line");
+_Static_assert(sizeof(struct shm_lease) == SHM_LINE, "looked at one by one");
 _Static_assert(sizeof(struct shm_ctl_rx) == 2 * SHM_LINE, "two lines: counters, and flags");
 _Static_assert(SHM_PULL_MAX <= SHM_PIECE_MAX && ENG_HDR_MAX + SHM_PIECE_MAX <= SHM_DATA_SIZE / 2,
 	       "whatever fits half a ring fits an empty one, wherever it begins");
@@ -131,7 +158,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- greetings ----------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 2
+#define SHM_VERSION 3
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_hello_type {
