@@ -103,13 +103,34 @@ static int resolve(struct vrb_ep *ep)
 	return vrb_cm.resolve_addr(ep->cm.id, NULL, &ep->dest.sa, RESOLVE_MS) ? cm_errno() : 0;
 }
 
+/* Why a call was turned down: a reason of the InfiniBand specification (12.6.7.2); of iWARP
+ * an error of the system, negated.
+ */
+static const char *why_rejected(int status)
+{
+	switch (status) {
+	case 3:
+		return "the peer's system has no room for a connection";
+	case 8:
+		return "nobody listens there";
+	case 10:
+		return "the peer's system still holds an earlier connection of the same queue pair "
+		       "number; a call from another endpoint will do";
+	case 28:
+		return "the program there turned it down, or has too many that wait (FI_BACKLOG)";
+	default:
+		return status < 0 ? fi_strerror(-status) : "a reason of the connection manager";
+	}
+}
+
 static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
 {
 	char text[NET_ADDR_TEXT_MAX];
 	bool said = event->event == RDMA_CM_EVENT_REJECTED;
 
-	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d\n",
-		 net_addr_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status);
+	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d%s%s\n",
+		 net_addr_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
+		 said ? ": " : "", said ? why_rejected(event->status) : "");
 	set_state(ep, VRB_EP_SHUT);
 	tell_error(ep, err, event->status, said ? event->param.conn.private_data : NULL,
 		   said ? event->param.conn.private_data_len : 0);

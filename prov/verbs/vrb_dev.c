@@ -14,6 +14,7 @@
 #include "vrb_dev.h"
 
 #define CLASS "/sys/class/infiniband"
+#define NET_CLASS "/sys/class/net"
 
 /* ---- sysfs ----------------------------------------------------------------- */
 
@@ -85,7 +86,7 @@ static void add_iface(const struct vrb_port *port, const char *iface)
 	snprintf(map[map_cnt++].iface, IF_NAMESIZE, "%s", iface);
 }
 
-/* RoCE and iWARP: the interface of each address of the port. */
+/* RoCE: the interface of each address of the port. */
 static void add_by_gid(const struct vrb_port *port)
 {
 	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], iface[IF_NAMESIZE + 1];
@@ -101,6 +102,49 @@ static void add_by_gid(const struct vrb_port *port)
 			gap++;
 		}
 	}
+}
+
+/* Is the interface @name at the hardware address @mac? */
+struct at_mac {
+	const struct vrb_port *port;
+	char mac[18];
+};
+
+static bool look_mac(const char *name, void *arg)
+{
+	const struct at_mac *at = arg;
+	char path[sizeof(NET_CLASS) + IF_NAMESIZE + 16], text[32];
+
+	snprintf(path, sizeof(path), NET_CLASS "/%.15s/address", name);
+	if (read_text(path, text, sizeof(text)) && !strcmp(text, at->mac))
+		add_iface(at->port, name);
+	return false;
+}
+
+/* iWARP: the address of a port is the interface's hardware address, by which the kernel
+ * finds the device of an address, too; its table names no interface.
+ */
+static void add_by_mac(const struct vrb_port *port)
+{
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], gid[64];
+	struct at_mac at = { port, "" };
+	unsigned a, b, c;
+
+	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/gids/0", port->dev, port->num);
+	if (!read_text(path, gid, sizeof(gid)) || sscanf(gid, "%4x:%4x:%4x", &a, &b, &c) != 3 ||
+	    !(a | b | c))
+		return;
+	snprintf(at.mac, sizeof(at.mac), "%02x:%02x:%02x:%02x:%02x:%02x", a >> 8 & 0xff, a & 0xff,
+		 b >> 8 & 0xff, b & 0xff, c >> 8 & 0xff, c & 0xff);
+	each(NET_CLASS, look_mac, &at);
+}
+
+static bool is_iwarp(const char *dev)
+{
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[32];
+
+	snprintf(path, sizeof(path), CLASS "/%s/node_type", dev);
+	return read_text(path, text, sizeof(text)) && !strncmp(text, "4:", 2);
 }
 
 /* IPoIB: interfaces under the device, with the port's number less one. */
@@ -129,6 +173,8 @@ static bool look_port(const char *name, void *arg)
 		each(path, look_ipoib, port);
 	} else {
 		add_by_gid(port);
+		if (port->iwarp)
+			add_by_mac(port);
 	}
 	return false;
 }
@@ -141,6 +187,7 @@ static bool look_dev(const char *name, void *arg)
 	if (vrb_conf.device && strcmp(vrb_conf.device, name))
 		return false;
 	snprintf(port.dev, sizeof(port.dev), "%.63s", name);
+	port.iwarp = is_iwarp(port.dev);
 	snprintf(path, sizeof(path), CLASS "/%s/ports", port.dev);
 	each(path, look_port, &port);
 	return false;

@@ -26,6 +26,7 @@ struct vrb_port {
 	unsigned num;			/* from 1 */
 	char iface[IF_NAMESIZE];
 	bool infiniband;		/* link layer; else Ethernet */
+	bool iwarp;			/* connections only, and no data with a message */
 };
 
 /* vrb_dev_any - is there any RDMA device?  One opendir() where there is none. */

@@ -152,6 +152,13 @@ static bool has_device(const struct net_iface *iface)
 	return !vrb_dev_port(iface->name, &port);
 }
 
+static bool has_datagrams(const struct net_iface *iface)
+{
+	struct vrb_port port;
+
+	return !vrb_dev_port(iface->name, &port) && !port.iwarp;
+}
+
 static size_t at_most(size_t value, size_t limit)
 {
 	return value < limit ? value : limit;
@@ -183,8 +190,10 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 	info->domain_attr->name = port.dev;
 	if (vrb_dev_context(port.dev, &ctx) || vrb_ibv.query_device(ctx, &dev))
 		return;
-	if (ctx->device->transport_type == IBV_TRANSPORT_IWARP)
+	if (port.iwarp) {
 		info->ep_attr->protocol = FI_PROTO_IWARP;
+		info->domain_attr->cq_data_size = 0;
+	}
 	info->tx_attr->size = at_most(info->tx_attr->size, (size_t) dev.max_qp_wr);
 	info->rx_attr->size = at_most(info->rx_attr->size, (size_t) dev.max_qp_wr);
 	info->tx_attr->iov_limit = at_most(info->tx_attr->iov_limit, (size_t) dev.max_sge);
@@ -202,7 +211,7 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 }
 
 /* One set of offers. */
-#define OFFERS(name_, offers, type)						\
+#define OFFERS(name_, offers, type, has_)					\
 static const struct net_prov name_ = {						\
 	.prov = &vrb_prov,							\
 	.tmpl = offers,								\
@@ -210,14 +219,14 @@ static const struct net_prov name_ = {						\
 	.limits = &limits,							\
 	.socktype = type,							\
 	.adjust = adjust,							\
-	.has = has_device,							\
+	.has = has_,								\
 	.nic = vrb_dev_nic,							\
 	.concrete = true,							\
 }
 
-OFFERS(full_prov, full_offers, SOCK_STREAM);
-OFFERS(send_prov, send_offers, SOCK_STREAM);
-OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM);
+OFFERS(full_prov, full_offers, SOCK_STREAM, has_device);
+OFFERS(send_prov, send_offers, SOCK_STREAM, has_device);
+OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM, has_datagrams);
 int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
