@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-dist_check_SCRIPTS += tests/verbs/device_test tests/verbs/guest
+dist_check_SCRIPTS += tests/verbs/device_test tests/verbs/guest tests/verbs/siw_module
 TESTS += tests/verbs/device_test
 EXTRA_DIST += tests/verbs/README.md tests/verbs/guest_init.c tests/verbs/suite_exclude
 # The program has what it needs of librdmacm by itself: that is what it is for.
