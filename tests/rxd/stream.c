@@ -61,6 +61,7 @@
 struct head {
 	uint32_t id;
 	uint32_t size;
+	uint64_t life;		/* of the sender: order is promised within one */
 	uint64_t seq;
 	uint64_t sum;
 };
@@ -68,6 +69,8 @@ struct head {
 /* Of one sender in all its lives, in memory that all processes share. */
 struct tally {
 	_Atomic uint64_t next;		/* number of the next message */
+	_Atomic uint64_t life;		/* times that it was started */
+	_Atomic uint64_t last_life;	/* of the message that completed last */
 	_Atomic uint64_t last;		/* that completed, + 1 */
 	_Atomic uint64_t last_post;	/* the receive that it met */
 	_Atomic uint64_t bytes;
@@ -221,17 +224,23 @@ static void side_close(struct side *s)
 
 static void wrong(const struct head *head, const char *what)
 {
-	fprintf(stderr, "sender %u, message %llu: %s\n", head->id,
-		(unsigned long long) head->seq, what);
+	fprintf(stderr, "sender %u, life %llu, message %llu: %s\n", head->id,
+		(unsigned long long) head->life, (unsigned long long) head->seq, what);
 	atomic_fetch_add(&share->wrong, 1);
 }
 
-/* Messages meet receives in order; which completes first is another matter. */
-static bool in_order(struct tally *t, uint64_t seq, uint64_t post)
+/* Messages meet receives in order; which completes first is another matter.  What one who
+ * was killed had sent may be read after the first words of the next, from another socket.
+ */
+static bool in_order(struct tally *t, const struct head *head, uint64_t post)
 {
-	bool ok = !t->last || (seq + 1 > t->last) == (post > t->last_post);
+	bool ok = !t->last || head->life != t->last_life ||
+		  (head->seq + 1 > t->last) == (post > t->last_post);
 
-	t->last = seq + 1;
+	if (head->life < t->last_life)
+		return true;
+	t->last_life = head->life;
+	t->last = head->seq + 1;
 	t->last_post = post;
 	return ok;
 }
@@ -258,7 +267,7 @@ static void judge(const uint8_t *buf, size_t len, uint64_t post)
 	t = &share->tally[head.id];
 	if (!set_bit(t->arrived, head.seq))
 		wrong(&head, "arrived twice");
-	else if (!in_order(t, head.seq, post))
+	else if (!in_order(t, &head, post))
 		wrong(&head, "out of order");
 	t->bytes += len;
 }
@@ -331,9 +340,9 @@ static void receiver(uint64_t end)
 
 /* ---- senders --------------------------------------------------------------------- */
 
-static void fill(uint8_t *buf, uint32_t id, uint64_t seq)
+static void fill(uint8_t *buf, uint32_t id, uint64_t life, uint64_t seq)
 {
-	struct head head = { id, (uint32_t) conf.size, seq, pattern(id, seq) };
+	struct head head = { id, (uint32_t) conf.size, life, seq, pattern(id, seq) };
 	uint64_t word, at;
 
 	memcpy(buf, &head, sizeof(head));
@@ -361,7 +370,7 @@ static int post(struct side *s, fi_addr_t to, struct slot *slot, struct tally *t
 	/* who is killed within the call does not send the same number in the next life */
 	slot->seq = t->next++;
 	CHECK(slot->seq < MESSAGES);
-	fill(slot->buf, id, slot->seq);
+	fill(slot->buf, id, t->life, slot->seq);
 	ret = fi_sendmsg(s->ep, &msg, flags);
 	if (ret == -FI_EAGAIN) {
 		t->next--;
@@ -408,6 +417,7 @@ static void sender(uint32_t id)
 	struct side s;
 	fi_addr_t to;
 
+	t->life++;
 	enter(conf.ns_tx);
 	side_open(&s, conf.ns_tx, 0);
 	CHECK(fi_av_insert(s.av, share->addr, 1, &to, 0, NULL) == 1);
