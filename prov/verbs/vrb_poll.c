@@ -109,7 +109,8 @@ static void tx_failed(struct vrb_ep *ep, const struct vrb_wc *wc)
  */
 static inline void done_before(struct vrb_ep *ep, const struct vrb_tx *tx)
 {
-	ep->tx_head += (unsigned) (tx - ep->tx - ep->tx_head) & ep->tx_mask;
+	if (__builtin_expect(&ep->tx[ep->tx_head & ep->tx_mask] != tx, 0))
+		ep->tx_head += (unsigned) (tx - ep->tx - ep->tx_head) & ep->tx_mask;
 }
 
 static inline void on_tx(const struct vrb_wc *wc)
@@ -301,18 +302,22 @@ static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_c
 static int run_direct(struct vrb_poller *p, struct mlx5_cq *cq, unsigned budget)
 {
 	struct mlx5_cqe *cqe;
+	struct mlx5_qp *qp;
 	uint8_t op_own, owner;
 	unsigned done;
 
 	for (done = 0; done < budget; done++) {
 		cqe = mlx5_at(cq);
+		qp = cq->last;
 		op_own = mlx5_op_own(cqe);
+		if (op_own >= MLX5_CQE_NONE << 4)
+			break;		/* as all are that were read */
 		owner = mlx5_owner(cq);
-		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, cq->last))
-			on_sent(cq->last, cqe);
+		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
+			on_sent(qp, cqe);
 		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
-			 mlx5_is_of(cqe, cq->last) && !cq->last->srq)
-			on_received(cq->last, cqe);
+			 mlx5_is_of(cqe, qp) && !qp->srq)
+			on_received(qp, cqe);
 		else if (mlx5_is_ours(op_own, owner))
 			on_cqe(p, cq, cqe);
 		else
@@ -326,10 +331,9 @@ static int run_direct(struct vrb_poller *p, struct mlx5_cq *cq, unsigned budget)
 
 static inline int run_any(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
-	if (cq->cqx)
-		return run_ext(p, cq, budget);
-	return cq->ops == &vrb_cq_direct ? run_direct(p, (struct mlx5_cq *) cq, budget) :
-					   run_cq(p, cq, budget);
+	if (cq->ops == &vrb_cq_direct)
+		return run_direct(p, (struct mlx5_cq *) cq, budget);
+	return cq->cqx ? run_ext(p, cq, budget) : run_cq(p, cq, budget);
 }
 
 static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budget)
