@@ -162,7 +162,8 @@ static void exchange(struct peer *p, unsigned number, size_t len,
 			CHECK(move_sockets(from, to));
 		CHECK(clock_ns() <= end && "the connection goes on");
 	}
-	CHECK(!to || polls >= 10);
+	if (to && polls < 10)	/* all was through sooner: the next messages meet it */
+		CHECK(move_sockets(from, to));
 	for (i = 0; i < 2; i++) {
 		CHECK(is_whole(p[i].in, number + !i, len));
 		p[i].got = p[i].sent = 0;
