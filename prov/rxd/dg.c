@@ -180,7 +180,8 @@ static int port_open(struct port *port, struct fi_info *info)
 	if (ret)
 		return ret;
 	port->dg.dgram_max = info->ep_attr->max_msg_size;
-	port->dg.iov_max = info->tx_attr->iov_limit < RXD_DOM_PIECES ? info->tx_attr->iov_limit : RXD_DOM_PIECES;
+	port->dg.iov_max = info->tx_attr->iov_limit < RXD_DOM_PIECES ?
+			   info->tx_attr->iov_limit : RXD_DOM_PIECES;
 	port->inject_max = info->tx_attr->inject_size;
 	port->dg.room = room_of(port->ep);
 	return make_buffers(port);

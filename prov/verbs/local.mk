@@ -11,6 +11,7 @@ verbs_sources = \
 	prov/verbs/mlx5_queue.h \
 	prov/verbs/mlx5_wire.h \
 	prov/verbs/vrb.h \
+	prov/verbs/vrb_brief.c \
 	prov/verbs/vrb_call.h \
 	prov/verbs/vrb_cm.c \
 	prov/verbs/vrb_cm.h \
@@ -18,7 +19,6 @@ verbs_sources = \
 	prov/verbs/vrb_dev.h \
 	prov/verbs/vrb_dgram.c \
 	prov/verbs/vrb_dgram.h \
-	prov/verbs/vrb_direct.c \
 	prov/verbs/vrb_domain.c \
 	prov/verbs/vrb_ep.c \
 	prov/verbs/vrb_ep.h \

@@ -553,6 +553,6 @@ void vrb_ep_init_ops(void)
 	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
 	OBJ_OPS_FILL(&vrb_rma_ops, rma);
 	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
-	vrb_direct_init_ops();
+	vrb_brief_init_ops();
 	vrb_cm_init_ops();
 }

@@ -185,7 +185,7 @@ ssize_t vrb_recv_any(struct fid_ep *fid, const struct ibv_sge *one, void *contex
 
 extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
 
-/* ---- vrb_direct.c -------------------------------------------------------------- */
+/* ---- vrb_brief.c -------------------------------------------------------------- */
 
 /* Of connected endpoints that may turn out to have a short way into their queues, from when
  * they are opened: what watches a program's calls copies the tables then.  The first is for
@@ -193,7 +193,7 @@ extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
  */
 extern struct fi_ops_msg vrb_direct_msg_ops, vrb_ext_msg_ops;
 extern struct fi_ops_rma vrb_direct_rma_ops, vrb_ext_rma_ops;
-void vrb_direct_init_ops(void);
+void vrb_brief_init_ops(void);
 
 /* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one.
  * Threading: locked.

@@ -177,7 +177,7 @@ static const char *check_write(struct cursor *cur, struct wire_msg *out)
 		return "write length is not the payload length";
 	if ((out->flags & (WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_TOTAL)) &&
 	    !(out->flags & WIRE_F_LAST))
-		return "completion data or acknowledgement before the last piece";
+		return "completion data, acknowledgement or total before the last piece";
 	out->total = out->len;
 	bad = take_words(cur, out);
 	if (!bad && (out->flags & WIRE_F_TOTAL))

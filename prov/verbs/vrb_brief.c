@@ -272,7 +272,7 @@ struct fi_ops_rma vrb_direct_rma_ops, vrb_ext_rma_ops;
 	vrb_##way##_rma_ops.inject = way##_inject_write;		\
 	vrb_##way##_rma_ops.read = way##_read
 
-void vrb_direct_init_ops(void)
+void vrb_brief_init_ops(void)
 {
 	FILL(direct);
 	FILL(ext);
