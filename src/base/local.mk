@@ -11,6 +11,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/list.h \
 	src/base/lock.c \
 	src/base/lock.h \
+	src/base/monitor.h \
 	src/base/pool.c \
 	src/base/pool.h \
 	src/base/provider.h \

@@ -99,6 +99,8 @@ void core_import_set(struct core_import *imp, struct fid *fid)
 		return;
 	while (!depth && atomic_load(&imp->users))
 		sched_yield();
+	if (imp->left)
+		imp->left(old);
 	old->ops = ops;
 }
 

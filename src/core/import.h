@@ -20,6 +20,7 @@ struct core_import {
 	_Atomic(struct fid *) fid;	/* what is in, or NULL */
 	atomic_int users;		/* calls under way */
 	struct fi_ops *saved_ops;	/* the fid's own, back when it leaves */
+	void (*left)(struct fid *fid);	/* it is out, and no call is in it; or NULL */
 };
 
 #define CORE_IMPORT_INIT { .fid = NULL }

@@ -7,6 +7,7 @@
 #include "core/import.h"
 #include "core/init.h"
 #include "core/log.h"
+#include "core/monitor.h"
 #include "core/openfabric.h"
 #include "core/param.h"
 #include "core/registry.h"
@@ -48,6 +49,7 @@ static void fork_child(void)
 	unlock_all();
 	core_registry_fork_child();
 	core_log_fork_child();
+	core_monitor_fork_child();
 }
 
 static void init(void)

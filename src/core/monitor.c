@@ -2,25 +2,179 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <rdma/fi_errno.h>
+#include <sched.h>
+#include <stdint.h>
 
+#include "base/list.h"
+#include "core/import.h"
+#include "core/log.h"
 #include "core/monitor.h"
 
-struct core_import core_monitor = CORE_IMPORT_INIT;
-void (*core_monitor_notified)(const void *addr, size_t len);
+/* One for each copy of the cache: a provider that is a file of its own has its own. */
+#define LISTENERS 16
+
+static void left(struct fid *fid);
+
+static struct core_import slot = { .left = left };
+
+static struct {
+	pthread_mutex_t lock;		/* guards what follows, and is held in start() and stop() */
+	unsigned listeners;
+	bool started;
+
+	_Atomic(ofi_monitor_told) told[LISTENERS];
+	atomic_int telling;		/* calls under way; no lock: see ofi_monitor_told */
+	atomic_uint life;
+} m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- what the monitor says ------------------------------------------------------- */
+
+static void tell(const void *addr, size_t len)
+{
+	ofi_monitor_told told;
+	unsigned i;
+
+	atomic_fetch_add(&m.telling, 1);
+	for (i = 0; i < LISTENERS; i++) {
+		told = atomic_load(&m.told[i]);
+		if (told)
+			told(addr, len);
+	}
+	atomic_fetch_sub(&m.telling, 1);
+}
 
 static void notify(struct fid_mem_monitor *monitor, const void *addr, size_t len)
 {
-	void (*told)(const void *addr, size_t len);
-
-	told = __atomic_load_n(&core_monitor_notified, __ATOMIC_ACQUIRE);
-	if (told)
-		told(addr, len);
+	tell(addr, len);
 }
 
 static struct fi_ops_mem_notify notify_ops = {
 	.size = sizeof(notify_ops),
 	.notify = notify,
 };
+
+/* ---- start and stop ------------------------------------------------------------------- */
+
+/* Threading: holds m.lock. */
+static int start(struct fid_mem_monitor *monitor)
+{
+	int ret = monitor->export_ops->start(monitor);
+
+	m.started = !ret;
+	if (ret)
+		CORE_WARN("the memory monitor that the program imported does not start: %s; "
+			  "it is not used", fi_strerror(-ret));
+	return ret;
+}
+
+/* It is out, and nobody is in it.  Nothing tells of its ranges any more. */
+static void left(struct fid *fid)
+{
+	struct fid_mem_monitor *monitor = container_of(fid, struct fid_mem_monitor, fid);
+
+	pthread_mutex_lock(&m.lock);
+	if (m.started)
+		monitor->export_ops->stop(monitor);
+	m.started = false;
+	pthread_mutex_unlock(&m.lock);
+	tell(NULL, SIZE_MAX);
+}
+
+static bool add_told(ofi_monitor_told told)
+{
+	ofi_monitor_told none;
+	unsigned i;
+
+	for (i = 0; i < LISTENERS; i++) {
+		none = NULL;
+		if (atomic_compare_exchange_strong(&m.told[i], &none, told))
+			return true;
+	}
+	return false;
+}
+
+static void remove_told(ofi_monitor_told told)
+{
+	ofi_monitor_told was;
+	unsigned i;
+
+	for (i = 0; i < LISTENERS; i++) {
+		was = told;
+		if (atomic_compare_exchange_strong(&m.told[i], &was, NULL))
+			break;
+	}
+	while (atomic_load(&m.telling))
+		sched_yield();
+}
+
+static int monitor_listen(ofi_monitor_told told)
+{
+	struct fid_mem_monitor *monitor;
+	int ret = -FI_ENOSYS;
+
+	pthread_mutex_lock(&m.lock);
+	monitor = core_import_enter(&slot);
+	if (monitor) {
+		ret = add_told(told) ? 0 : -FI_ENOMEM;
+		if (!ret && !m.started) {
+			ret = start(monitor);
+			if (ret)
+				remove_told(told);
+		}
+		m.listeners += !ret;
+		core_import_leave(&slot);
+	}
+	pthread_mutex_unlock(&m.lock);
+	return ret;
+}
+
+static void monitor_unlisten(ofi_monitor_told told)
+{
+	struct fid_mem_monitor *monitor;
+
+	remove_told(told);
+	pthread_mutex_lock(&m.lock);
+	if (!--m.listeners && m.started) {
+		monitor = core_import_enter(&slot);
+		if (monitor) {		/* else left() is about to do it */
+			monitor->export_ops->stop(monitor);
+			m.started = false;
+			core_import_leave(&slot);
+		}
+	}
+	pthread_mutex_unlock(&m.lock);
+}
+
+/* ---- ranges ----------------------------------------------------------------------------- */
+
+/* The next one may be imported while we are in one that leaves: then it is neither's time. */
+static struct fid_mem_monitor *monitor_enter(unsigned *life_p)
+{
+	unsigned life = atomic_load(&m.life);
+	struct fid_mem_monitor *monitor = core_import_enter(&slot);
+
+	if (monitor && life != atomic_load(&m.life)) {
+		core_import_leave(&slot);
+		return NULL;
+	}
+	*life_p = life;
+	return monitor;
+}
+
+static void monitor_leave(void)
+{
+	core_import_leave(&slot);
+}
+
+struct ofi_monitor_ops core_monitor_ops = {
+	.size = sizeof(core_monitor_ops),
+	.listen = monitor_listen,
+	.unlisten = monitor_unlisten,
+	.enter = monitor_enter,
+	.leave = monitor_leave,
+};
+
+/* ---- import ----------------------------------------------------------------------------- */
 
 static int monitor_check(const struct fid_mem_monitor *monitor)
 {
@@ -37,20 +191,43 @@ static int monitor_check(const struct fid_mem_monitor *monitor)
 	return 0;
 }
 
+/* Threading: holds m.lock. */
+static int put_in(struct fid_mem_monitor *monitor)
+{
+	int ret = atomic_load(&slot.fid) || m.started ? -FI_EBUSY : 0;
+
+	if (ret)
+		return ret;
+	monitor->import_ops = &notify_ops;
+	if (m.listeners)
+		ret = start(monitor);
+	if (ret)
+		return ret;
+	atomic_fetch_add(&m.life, 1);
+	core_import_set(&slot, &monitor->fid);
+	return 0;
+}
+
 int core_monitor_import(struct fid_mem_monitor *monitor)
 {
 	int ret;
 
 	if (!monitor) {
-		core_import_set(&core_monitor, NULL);
+		core_import_set(&slot, NULL);
 		return 0;
 	}
 	ret = monitor_check(monitor);
 	if (ret)
 		return ret;
-	if (atomic_load(&core_monitor.fid))
-		return -FI_EBUSY;
-	monitor->import_ops = &notify_ops;
-	core_import_set(&core_monitor, &monitor->fid);
-	return 0;
+	pthread_mutex_lock(&m.lock);
+	ret = put_in(monitor);
+	pthread_mutex_unlock(&m.lock);
+	return ret;
+}
+
+void core_monitor_fork_child(void)
+{
+	pthread_mutex_init(&m.lock, NULL);
+	atomic_store(&m.telling, 0);
+	core_import_fork_child(&slot);
 }

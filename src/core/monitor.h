@@ -9,26 +9,21 @@
 #ifndef CORE_MONITOR_H
 #define CORE_MONITOR_H
 
-#include <rdma/fi_ext.h>
-
-#include "core/import.h"
+#include "base/monitor.h"
 
 /* core_monitor_import - use @monitor; NULL: none any more.
  *
  * Sets monitor->import_ops, and keeps it until fi_close(&monitor->fid).
  *
  * Errors: -FI_EINVAL not a monitor; -FI_ENOSYS it lacks an operation; -FI_EBUSY
- *         another one is in.
+ *         another one is in; those of its start, if the cache waits for one.
  */
 int core_monitor_import(struct fid_mem_monitor *monitor);
 
-/* core_monitor - the slot that it is in, to be entered for each call. */
-extern struct core_import core_monitor;
+/* core_monitor_ops - what the registration cache gets. */
+extern struct ofi_monitor_ops core_monitor_ops;
 
-/* core_monitor_notified - whom to tell about memory that changed, or NULL.
- *
- * The registration cache sets it while it holds anything.
- */
-extern void (*core_monitor_notified)(const void *addr, size_t len);
+/* core_monitor_fork_child - what threads were about that the child lacks is over. */
+void core_monitor_fork_child(void);
 
 #endif

@@ -46,6 +46,15 @@ static int mr_cache_bind(struct fid *fid, struct fid *impfid, uint64_t flags)
 				   NULL);
 }
 
+static int mr_cache_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops,
+			     void *context)
+{
+	if (strcmp(name, OFI_MONITOR_OPS))
+		return -FI_ENOSYS;
+	*ops = &core_monitor_ops;
+	return 0;
+}
+
 static struct fi_ops logging_ops = {
 	.size = offsetof(struct fi_ops, ops_open),
 	.close = handle_close,
@@ -54,10 +63,11 @@ static struct fi_ops logging_ops = {
 };
 
 static struct fi_ops mr_cache_ops = {
-	.size = offsetof(struct fi_ops, ops_open),
+	.size = sizeof(mr_cache_ops),
 	.close = handle_close,
 	.bind = mr_cache_bind,
 	.control = handle_control,
+	.ops_open = mr_cache_ops_open,
 };
 
 static const struct {

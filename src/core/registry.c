@@ -322,8 +322,11 @@ void core_registry_fork_parent(void)
 	registry_unlock();
 }
 
-/* The child's thread is not the owner that the lock remembers. */
+/* The child's thread is not the owner that the lock remembers: to unlock it does nothing, but a
+ * checker that counts locks of threads hears of it.
+ */
 void core_registry_fork_child(void)
 {
+	registry_unlock();
 	lock_make();
 }

@@ -81,7 +81,7 @@ static void keeps(void **state)
 	struct fid_mr *a, *b;
 	unsigned i;
 
-	if (!mem.remotes.on)
+	if (!mem.remotes.by)
 		skip();
 	for (i = 0; i < 100; i++) {
 		assert_int_equal(key_of(p, LEN), key);

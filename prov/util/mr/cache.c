@@ -16,7 +16,8 @@ void mr_cache_params(void)
 {
 	fi_param_define(NULL, "mr_cache_monitor", FI_PARAM_STRING,
 			"how memory is watched of which registrations are kept: userfaultfd; or "
-			"disabled: none is kept (default: userfaultfd, where the system permits it)");
+			"disabled: none is kept (default: by the monitor that the program imported; "
+			"without one userfaultfd, where the system permits it)");
 	fi_param_define(NULL, "mr_cache_max_count", FI_PARAM_SIZE_T,
 			"how many registrations a domain keeps that are not in use; 0: none "
 			"(default: %d)", DEFAULT_CNT);
@@ -24,16 +25,20 @@ void mr_cache_params(void)
 			"of how many bytes together (default: half of the memory)");
 }
 
-static bool is_disabled(const struct fi_provider *prov)
+static enum mr_watch_by watch_by(const struct fi_provider *prov)
 {
 	char *monitor = NULL;
 
-	if (fi_param_get(NULL, "mr_cache_monitor", &monitor) || !strcmp(monitor, "userfaultfd"))
-		return false;
-	if (strcmp(monitor, "disabled"))
-		FI_WARN(prov, FI_LOG_MR, "FI_MR_CACHE_MONITOR=%s is not known: userfaultfd and disabled "
-			"are; no registration is kept\n", monitor);
-	return true;
+	if (fi_param_get(NULL, "mr_cache_monitor", &monitor)) {
+		if (!mr_watch_get(MR_BY_PROGRAM, prov))
+			return MR_BY_PROGRAM;
+	} else if (strcmp(monitor, "userfaultfd")) {
+		if (strcmp(monitor, "disabled"))
+			FI_WARN(prov, FI_LOG_MR, "FI_MR_CACHE_MONITOR=%s is not known: userfaultfd "
+				"and disabled are; no registration is kept\n", monitor);
+		return MR_BY_NOBODY;
+	}
+	return mr_watch_get(MR_BY_KERNEL, prov) ? MR_BY_NOBODY : MR_BY_KERNEL;
 }
 
 void mr_cache_init(struct mr_cache *cache, const struct mr_cache_ops *ops, void *arg,
@@ -48,7 +53,8 @@ void mr_cache_init(struct mr_cache *cache, const struct mr_cache_ops *ops, void 
 	cache->max_size = (size_t) sysconf(_SC_PHYS_PAGES) / 2 * (size_t) sysconf(_SC_PAGESIZE);
 	fi_param_get(NULL, "mr_cache_max_count", &cache->max_cnt);
 	fi_param_get(NULL, "mr_cache_max_size", &cache->max_size);
-	cache->on = cache->max_cnt && cache->max_size && !is_disabled(prov) && !mr_watch_get(prov);
+	if (cache->max_cnt && cache->max_size)
+		cache->by = watch_by(prov);
 	cache->changes = mr_watch_changes();
 }
 
@@ -118,9 +124,9 @@ void mr_cache_fini(struct mr_cache *cache)
 	while (drop_oldest(cache))
 		;
 	hmap_destroy(&cache->table);
-	if (cache->on)
-		mr_watch_put();
-	cache->on = false;
+	if (cache->by)
+		mr_watch_put(cache->by);
+	cache->by = MR_BY_NOBODY;
 }
 
 /* ---- use ---------------------------------------------------------------------------------- */
@@ -136,7 +142,7 @@ static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_e
 	entry->addr = (uintptr_t) addr;
 	entry->len = len;
 	/* Watched before it is registered: what changes between shows. */
-	entry->watched = cache->on && !mr_watch_add(&entry->range, addr, len);
+	entry->watched = cache->by && !mr_watch_add(&entry->range, cache->by, addr, len);
 	do {
 		ret = cache->ops->open(cache->arg, entry, &entry->mr);
 	} while (ret == -FI_ENOMEM && drop_oldest(cache));

@@ -54,7 +54,7 @@ struct mr_cache {
 	size_t idle_cnt, idle_size;	/* in it */
 	size_t max_cnt, max_size;
 	unsigned changes;		/* mr_watch_changes() when idle ones were looked through */
-	bool on;			/* there is a watcher, and a limit above 0 */
+	enum mr_watch_by by;		/* NOBODY: there is none, or a limit of 0 */
 };
 
 /* mr_cache_params - define the variables; once, when a provider starts. */

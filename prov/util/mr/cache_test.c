@@ -3,8 +3,9 @@
 
 /*
  * Memory whose every mapping has a number in it, and registrations that note the number that
- * they find: one is stale when it has another than the memory has now.  Cases that need
- * userfaultfd skip where the system does not permit it.
+ * they find: one is stale when it has another than the memory has now.  All runs twice: with
+ * userfaultfd, where the system permits it, and with a monitor of the program's, which is told
+ * before each change.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +14,11 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_ext.h>
 #include <rdma/providers/fi_prov.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +71,95 @@ static void reg_close(void *arg, void *mr)
 
 static const struct mr_cache_ops ops = { reg_open, reg_close };
 
+/* ---- a monitor of ours ------------------------------------------------------------------- */
+
+static struct {
+	struct fid_mem_monitor fid;
+	atomic_int running, subscribed;
+	_Atomic bool numbers;		/* valid() looks at the number of what is there */
+	bool fail_start, fail_subscribe, tells_at_once;
+	unsigned starts;
+	struct { _Atomic(const char *) at; _Atomic uint64_t number; } seen[64];
+} mon;
+
+static int mon_start(struct fid_mem_monitor *m)
+{
+	assert_ptr_equal(m, &mon.fid);
+	if (mon.fail_start)
+		return -FI_EPERM;
+	mon.starts++;
+	assert_int_equal(atomic_fetch_add(&mon.running, 1), 0);
+	return 0;
+}
+
+static void mon_stop(struct fid_mem_monitor *m)
+{
+	assert_int_equal(atomic_fetch_sub(&mon.running, 1), 1);
+}
+
+static int mon_subscribe(struct fid_mem_monitor *m, const void *addr, size_t len)
+{
+	unsigned i = (uintptr_t) addr / LEN % 64;
+
+	assert_int_equal((uintptr_t) addr % 4096 | len % 4096, 0);
+	assert_int_equal(atomic_load(&mon.running), 1);
+	if (mon.fail_subscribe)
+		return -FI_ENOMEM;
+	if (mon.tells_at_once)
+		m->import_ops->notify(m, addr, 1);
+	if (atomic_load(&mon.numbers)) {
+		atomic_store(&mon.seen[i].at, addr);
+		atomic_store(&mon.seen[i].number, number_at(addr));
+	}
+	atomic_fetch_add(&mon.subscribed, 1);
+	return 0;
+}
+
+static void mon_unsubscribe(struct fid_mem_monitor *m, const void *addr, size_t len)
+{
+	assert_int_equal(atomic_load(&mon.running), 1);
+	assert_true(atomic_fetch_sub(&mon.subscribed, 1) > 0);
+}
+
+static bool mon_valid(struct fid_mem_monitor *m, const void *addr, size_t len)
+{
+	unsigned i = (uintptr_t) addr / LEN % 64;
+
+	assert_int_equal(atomic_load(&mon.running), 1);
+	return !atomic_load(&mon.numbers) || atomic_load(&mon.seen[i].at) != addr ||
+	       atomic_load(&mon.seen[i].number) == number_at(addr);
+}
+
+static struct fi_ops_mem_monitor mon_ops = {
+	sizeof(mon_ops), mon_start, mon_stop, mon_subscribe, mon_unsubscribe, mon_valid,
+};
+
+static void import_monitor(void)
+{
+	memset(&mon, 0, sizeof(mon));
+	mon.fid.fid.fclass = FI_CLASS_MEM_MONITOR;
+	mon.fid.export_ops = &mon_ops;
+	assert_int_equal(fi_import(FI_VERSION(2, 0), "mr_cache", NULL, 0, 0, &mon.fid.fid, NULL),
+			 0);
+}
+
+/* It goes, and its memory is no monitor any more. */
+static void close_monitor(void)
+{
+	assert_int_equal(fi_close(&mon.fid.fid), 0);
+	assert_int_equal(atomic_load(&mon.running), 0);
+	mon.fid.export_ops = NULL;
+}
+
+/* To be called before any change of what may be watched. */
+static void about_to_change(void *p, size_t len)
+{
+	struct fid_mem_monitor *m = &mon.fid;
+
+	if (m->import_ops)
+		m->import_ops->notify(m, p, len);
+}
+
 static int set_up(void **state)
 {
 	opened = closed = refuse = 0;
@@ -81,6 +173,30 @@ static int tear_down(void **state)
 {
 	mr_cache_fini(&cache);
 	assert_int_equal(opened, closed);
+	return 0;
+}
+
+static int set_up_imported(void **state)
+{
+	import_monitor();
+	set_up(state);
+	assert_int_equal(cache.by, MR_BY_PROGRAM);
+	assert_int_equal(mon.running, 1);
+	return 0;
+}
+
+static int tear_down_imported(void **state)
+{
+	int subscribed, running;
+
+	mr_cache_fini(&cache);
+	subscribed = mon.subscribed;
+	running = mon.running;
+	close_monitor();
+	memset(&mon, 0, sizeof(mon));
+	assert_int_equal(opened, closed);
+	assert_int_equal(subscribed, 0);
+	assert_int_equal(running, 0);
 	return 0;
 }
 
@@ -115,7 +231,7 @@ static void use(void *p, size_t len)
 	mr_cache_put(get(p, len));
 }
 
-#define NEED_WATCH() do { if (!cache.on) skip(); } while (0)
+#define NEED_WATCH() do { if (!cache.by) skip(); } while (0)
 
 static void kept(void **state)
 {
@@ -163,6 +279,7 @@ static void change(unsigned how, char *p)
 {
 	char *q;
 
+	about_to_change(p, LEN);
 	switch (how) {
 	case 0:
 		munmap(p, LEN);
@@ -213,16 +330,21 @@ static void never_stale(void **state)
 	munmap(p, LEN);
 }
 
-/* What is gone is let go when anything is asked for, so that its pages are free. */
+/* What is gone is let go when anything is asked for, so that its pages are free; of what the
+ * kernel says we may hear a little later.
+ */
 static void let_go(void **state)
 {
 	char *p = map_at(NULL, LEN), *q = map_at(NULL, LEN);
+	unsigned tries = cache.by == MR_BY_PROGRAM ? 1 : 10000;
 
 	NEED_WATCH();
 	use(p, LEN);
 	use(p + 8192, 100);
+	about_to_change(p, LEN);
 	munmap(p, LEN);
-	use(q, LEN);
+	while (closed < 2 && tries--)
+		use(q, LEN);
 	assert_int_equal(closed, 2);
 	munmap(q, LEN);
 }
@@ -260,7 +382,7 @@ static void disabled(void **state)
 	mr_cache_fini(&cache);
 	setenv("FI_MR_CACHE_MONITOR", "disabled", 1);
 	mr_cache_init(&cache, &ops, NULL, &prov);
-	assert_false(cache.on);
+	assert_int_equal(cache.by, MR_BY_NOBODY);
 	use(p, LEN);
 	use(p, LEN);
 	assert_int_equal(closed, 2);
@@ -268,10 +390,135 @@ static void disabled(void **state)
 	unsetenv("FI_MR_CACHE_MONITOR");
 	setenv("FI_MR_CACHE_MAX_COUNT", "0", 1);
 	mr_cache_init(&cache, &ops, NULL, &prov);
-	assert_false(cache.on);
+	assert_int_equal(cache.by, MR_BY_NOBODY);
 	use(p, LEN);
 	assert_int_equal(closed, 3);
 	munmap(p, LEN);
+}
+
+/* ---- the program's monitor -------------------------------------------------------------------- */
+
+/* Any bytes of a page, and none of another. */
+static void told_of_bytes(void **state)
+{
+	char *p = map_at(NULL, 2 * LEN);
+
+	use(p + 5000, 100);
+	about_to_change(p + 4096, 1);
+	use(p + 5000, 100);
+	assert_int_equal(opened, 2);
+	about_to_change(p + 8192, LEN);
+	about_to_change(p, 4096);
+	about_to_change(p + 5000, 0);
+	use(p + 5000, 100);
+	assert_int_equal(opened, 2);
+	about_to_change(p + 4095, 2);
+	use(p + 5000, 100);
+	about_to_change(NULL, SIZE_MAX);
+	use(p + 5000, 100);
+	assert_int_equal(opened, 4);
+	munmap(p, 2 * LEN);
+}
+
+/* A monitor that need not say anything, since it can tell when it is asked. */
+static void asked_when_used(void **state)
+{
+	char *p = map_at(NULL, LEN);
+	struct fi_ops_mem_notify *quiet = mon.fid.import_ops;
+	unsigned i;
+
+	atomic_store(&mon.numbers, true);
+	mon.fid.import_ops = NULL;
+	for (i = 0; i < 500; i++) {
+		use(p, LEN);
+		use(p, LEN);
+		assert_int_equal(opened, i + 1);
+		change(i % 5, p);
+	}
+	mon.fid.import_ops = quiet;
+	munmap(p, LEN);
+}
+
+/* A range that the monitor does not take, or says at once has changed, is not kept. */
+static void not_taken(void **state)
+{
+	char *p = map_at(NULL, LEN);
+
+	mon.fail_subscribe = true;
+	use(p, LEN);
+	use(p, LEN);
+	assert_int_equal(opened, 2);
+	assert_int_equal(closed, 2);
+	mon.fail_subscribe = false;
+	mon.tells_at_once = true;
+	use(p, LEN);
+	use(p, LEN);
+	assert_int_equal(opened, 4);
+	assert_int_equal(closed, 4);
+	munmap(p, LEN);
+}
+
+/* The monitor goes while registrations are kept and in use: they are the last of it, and
+ * nothing is kept until there is another one.
+ */
+static void monitor_goes(void **state)
+{
+	char *p = map_at(NULL, LEN), *q = map_at(NULL, LEN);
+	struct mr_entry *in_use = get(p, LEN);
+
+	use(q, LEN);
+	close_monitor();
+	use(q, LEN);
+	use(p, LEN);
+	assert_int_equal(opened, 4);
+	assert_int_equal(closed, 3);
+	import_monitor();
+	assert_int_equal(mon.running, 1);
+	use(q, LEN);
+	use(q, LEN);
+	assert_int_equal(opened, 5);
+	mr_cache_put(in_use);
+	assert_int_equal(closed, 4);
+	assert_int_equal(mon.subscribed, 1);
+	close_monitor();
+	mon.fail_start = true;
+	mon.fid.export_ops = &mon_ops;
+	assert_int_equal(fi_import(FI_VERSION(2, 0), "mr_cache", NULL, 0, 0, &mon.fid.fid, NULL),
+			 -FI_EPERM);
+	import_monitor();
+	munmap(p, LEN);
+	munmap(q, LEN);
+}
+
+/* One start for all caches; and who wants the kernel, or nothing, gets that. */
+static void who_watches(void **state)
+{
+	struct mr_cache second, third;
+
+	mr_cache_init(&second, &ops, NULL, &prov);
+	assert_int_equal(second.by, MR_BY_PROGRAM);
+	assert_int_equal(mon.starts, 1);
+	mr_cache_fini(&cache);
+	assert_int_equal(mon.running, 1);
+	mr_cache_fini(&second);
+	assert_int_equal(mon.running, 0);
+	setenv("FI_MR_CACHE_MONITOR", "userfaultfd", 1);
+	mr_cache_init(&third, &ops, NULL, &prov);
+	assert_int_not_equal(third.by, MR_BY_PROGRAM);
+	mr_cache_fini(&third);
+	setenv("FI_MR_CACHE_MONITOR", "disabled", 1);
+	mr_cache_init(&third, &ops, NULL, &prov);
+	assert_int_equal(third.by, MR_BY_NOBODY);
+	mr_cache_fini(&third);
+	unsetenv("FI_MR_CACHE_MONITOR");
+	mon.fail_start = true;
+	mr_cache_init(&third, &ops, NULL, &prov);
+	assert_int_not_equal(third.by, MR_BY_PROGRAM);
+	mr_cache_fini(&third);
+	assert_int_equal(mon.starts, 1);
+	mon.fail_start = false;
+	mr_cache_init(&cache, &ops, NULL, &prov);
+	assert_int_equal(cache.by, MR_BY_PROGRAM);
 }
 
 /* ---- others change memory meanwhile -------------------------------------------------------- */
@@ -321,6 +568,75 @@ static void beside(void **state)
 	munmap(noise, 4 * LEN);
 }
 
+/* Another thread says that memory changes, and changes it, in the middle of lookups of it;
+ * which find, whatever came first, what is there when it is over.
+ */
+static pthread_barrier_t turn;
+
+static void *change_one(void *arg)
+{
+	unsigned i;
+
+	for (i = 0; i < 2000; i++) {
+		pthread_barrier_wait(&turn);
+		change_whole(i, arg);
+		pthread_barrier_wait(&turn);
+	}
+	return NULL;
+}
+
+static void in_the_middle(void **state)
+{
+	char *p = map_at(NULL, LEN);
+	struct mr_entry *entry;
+	pthread_t thread;
+	unsigned i, k;
+
+	atomic_store(&mon.numbers, true);
+	assert_int_equal(pthread_barrier_init(&turn, NULL, 2), 0);
+	assert_int_equal(pthread_create(&thread, NULL, change_one, p), 0);
+	for (i = 0; i < 2000; i++) {
+		pthread_barrier_wait(&turn);
+		for (k = 0; k < i % 4; k++) {
+			assert_int_equal(mr_cache_get(&cache, p, LEN, &entry), 0);
+			mr_cache_put(entry);
+		}
+		pthread_barrier_wait(&turn);
+		use(p, LEN);
+	}
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&turn);
+	munmap(p, LEN);
+}
+
+static void *come_and_go(void *arg)
+{
+	while (!atomic_load(&stop)) {
+		close_monitor();
+		atomic_store(&mon.subscribed, 0);
+		mon.fid.export_ops = &mon_ops;
+		assert_int_equal(fi_import(FI_VERSION(2, 0), "mr_cache", NULL, 0, 0,
+					   &mon.fid.fid, NULL), 0);
+	}
+	return NULL;
+}
+
+/* Lookups while the monitor comes and goes: no call finds one that is gone. */
+static void comes_and_goes(void **state)
+{
+	char *p = map_at(NULL, 4 * LEN);
+	pthread_t thread;
+	unsigned i;
+
+	atomic_store(&stop, false);
+	assert_int_equal(pthread_create(&thread, NULL, come_and_go, NULL), 0);
+	for (i = 0; i < 20000; i++)
+		use(p + (size_t) (i % 4) * LEN, LEN);
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	munmap(p, 4 * LEN);
+}
+
 /* A child's memory is its own: it does not wait for a thread that it does not have. */
 static void child(void **state)
 {
@@ -345,6 +661,9 @@ static void child(void **state)
 	munmap(p, LEN);
 }
 
+#define IMPORTED(name)									\
+	{ #name " (imported)", name, set_up_imported, tear_down_imported, NULL }
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +675,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(disabled, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(beside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(child, set_up, tear_down),
+		IMPORTED(kept), IMPORTED(longer), IMPORTED(never_stale), IMPORTED(let_go),
+		IMPORTED(limits), IMPORTED(beside), IMPORTED(child), IMPORTED(told_of_bytes),
+		IMPORTED(asked_when_used), IMPORTED(not_taken), IMPORTED(monitor_goes),
+		IMPORTED(who_watches), IMPORTED(in_the_middle), IMPORTED(comes_and_goes),
 	};
 
 	alarm(60);

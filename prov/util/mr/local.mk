@@ -2,6 +2,7 @@
 
 EXTRA_DIST += prov/util/mr/README.md
 prov_util_libutil_la_SOURCES += prov/util/mr/cache.c prov/util/mr/cache.h \
+	prov/util/mr/imported.c prov/util/mr/imported.h \
 	prov/util/mr/watch.c prov/util/mr/watch.h
 
 if HAVE_CMOCKA

@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mr/imported.h"
+
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
 #endif
@@ -25,17 +27,19 @@
 #define BATCH 16
 
 /*
- * A thread that unmaps what is watched waits until ours has read of it, which takes @lock.
- * So nothing is allocated or freed under it, by anybody: that may unmap.
+ * A thread that unmaps what is watched waits until ours has read of it, which takes @lock, or
+ * takes it itself.  So nothing is allocated or freed under it, by anybody: that may unmap.
  */
 static struct {
-	pthread_mutex_t start;		/* guards what follows; not held when memory may change */
+	pthread_mutex_t start;		/* guards what follows; whoever changes memory needs it not */
 	unsigned users;
+	unsigned listeners;		/* users of the program's monitor */
 	pthread_t thread;
 	int stop;			/* eventfd */
 
 	pthread_mutex_t lock;		/* guards what follows */
-	int fd;				/* -1: nothing is watched */
+	int fd;				/* -1: the kernel watches nothing */
+	bool child;			/* forked: nobody watches anything */
 	struct list ranges;
 	_Atomic unsigned changes;
 } w = {
@@ -86,6 +90,20 @@ static void drain(void)
 	pthread_mutex_unlock(&w.lock);
 }
 
+/* What the program says: any bytes, of which whole pages go, or all memory. */
+static void on_told(const void *addr, size_t len)
+{
+	uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE), start = (uintptr_t) addr, end;
+
+	if (!len)
+		return;
+	if (__builtin_add_overflow(start, len, &end) || end > UINTPTR_MAX - page)
+		end = UINTPTR_MAX - page;
+	pthread_mutex_lock(&w.lock);
+	on_change(start & ~(page - 1), (end + page - 1) & ~(page - 1));
+	pthread_mutex_unlock(&w.lock);
+}
+
 static void *listen_for(void *arg)
 {
 	struct pollfd fds[] = {
@@ -117,14 +135,23 @@ static void in_parent(void)
 }
 
 /* The child has neither the thread nor, by what the kernel does, anything that is watched;
- * the descriptor would be the parent's memory.
+ * the descriptor would be the parent's memory.  A monitor of the program's may be in any state.
  */
 static void in_child(void)
 {
 	if (w.fd >= 0)
 		close(w.fd);
 	w.fd = -1;
+	w.child = true;
+	on_change(0, UINTPTR_MAX);
 	in_parent();
+}
+
+/* The core first: our locks come before its own in fork(), as they do elsewhere. */
+static void init(void)
+{
+	mr_imported_init();
+	pthread_atfork(before_fork, in_parent, in_child);
 }
 
 static int open_uffd(void)
@@ -157,14 +184,10 @@ static int start_thread(void)
 
 static int start(void)
 {
-	static bool once;
 	int ret = open_uffd();
 
 	if (ret < 0)
 		return ret;
-	if (!once)
-		pthread_atfork(before_fork, in_parent, in_child);
-	once = true;
 	w.fd = ret;
 	w.stop = eventfd(0, EFD_CLOEXEC);
 	ret = w.stop < 0 ? -errno : start_thread();
@@ -177,7 +200,7 @@ static int start(void)
 	return ret;
 }
 
-int mr_watch_get(const struct fi_provider *prov)
+static int get_kernel(const struct fi_provider *prov)
 {
 	int ret;
 
@@ -192,7 +215,7 @@ int mr_watch_get(const struct fi_provider *prov)
 	return ret;
 }
 
-void mr_watch_put(void)
+static void put_kernel(void)
 {
 	pthread_mutex_lock(&w.start);
 	if (!--w.users && w.fd >= 0) {
@@ -203,6 +226,47 @@ void mr_watch_put(void)
 		w.fd = -1;
 	}
 	pthread_mutex_unlock(&w.start);
+}
+
+static int get_program(const struct fi_provider *prov)
+{
+	int ret;
+
+	pthread_mutex_lock(&w.start);
+	if (w.listeners)
+		ret = mr_imported_any() ? 0 : -FI_ENOSYS;
+	else
+		ret = mr_imported_start(on_told);
+	w.listeners += !ret;
+	pthread_mutex_unlock(&w.start);
+	if (!ret)
+		FI_INFO(prov, FI_LOG_MR, "registrations are kept by what the program's own monitor "
+			"says of memory\n");
+	return ret;
+}
+
+static void put_program(void)
+{
+	pthread_mutex_lock(&w.start);
+	if (!--w.listeners)
+		mr_imported_stop(on_told);
+	pthread_mutex_unlock(&w.start);
+}
+
+int mr_watch_get(enum mr_watch_by by, const struct fi_provider *prov)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, init);
+	return by == MR_BY_PROGRAM ? get_program(prov) : get_kernel(prov);
+}
+
+void mr_watch_put(enum mr_watch_by by)
+{
+	if (by == MR_BY_PROGRAM)
+		put_program();
+	else
+		put_kernel();
 }
 
 /* ---- ranges ------------------------------------------------------------------------------ */
@@ -220,20 +284,54 @@ static int watch_pages(const struct mr_range *range)
 	return ioctl(w.fd, UFFDIO_REGISTER, &reg) ? -FI_EOPNOTSUPP : 0;
 }
 
-int mr_watch_add(struct mr_range *range, const void *addr, size_t len)
+static int add_kernel(struct mr_range *range)
 {
-	uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
 	int ret;
 
-	range->start = (uintptr_t) addr & ~(page - 1);
-	range->end = ((uintptr_t) addr + len + page - 1) & ~(page - 1);
-	range->gone = false;
 	pthread_mutex_lock(&w.lock);
 	ret = watch_pages(range);
 	if (!ret)
 		list_add_tail(&range->node, &w.ranges);
 	pthread_mutex_unlock(&w.lock);
 	return ret;
+}
+
+static void forget(struct mr_range *range)
+{
+	pthread_mutex_lock(&w.lock);
+	list_del(&range->node);
+	pthread_mutex_unlock(&w.lock);
+}
+
+/* What the monitor says from its subscription on is heard. */
+static int add_program(struct mr_range *range)
+{
+	bool child;
+	int ret;
+
+	pthread_mutex_lock(&w.lock);
+	child = w.child;
+	if (!child)
+		list_add_tail(&range->node, &w.ranges);
+	pthread_mutex_unlock(&w.lock);
+	if (child)
+		return -FI_ENOSYS;
+	ret = mr_imported_subscribe((void *) range->start, range->end - range->start,
+				    &range->life);
+	if (ret)
+		forget(range);
+	return ret;
+}
+
+int mr_watch_add(struct mr_range *range, enum mr_watch_by by, const void *addr, size_t len)
+{
+	uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
+
+	range->start = (uintptr_t) addr & ~(page - 1);
+	range->end = ((uintptr_t) addr + len + page - 1) & ~(page - 1);
+	range->by = by;
+	range->gone = false;
+	return by == MR_BY_PROGRAM ? add_program(range) : add_kernel(range);
 }
 
 static bool shares_pages(const struct mr_range *range)
@@ -243,7 +341,8 @@ static bool shares_pages(const struct mr_range *range)
 
 	list_for_each(pos, &w.ranges) {
 		other = container_of(pos, struct mr_range, node);
-		if (other->start < range->end && other->end > range->start)
+		if (other->by == range->by && other->start < range->end &&
+		    other->end > range->start)
 			return true;
 	}
 	return false;
@@ -252,7 +351,7 @@ static bool shares_pages(const struct mr_range *range)
 /* Pages that others watch, too, stay as they are; so do those of a range that is gone, where
  * something else may be by now.
  */
-void mr_watch_del(struct mr_range *range)
+static void del_kernel(struct mr_range *range)
 {
 	struct uffdio_range pages = { range->start, range->end - range->start };
 
@@ -263,14 +362,44 @@ void mr_watch_del(struct mr_range *range)
 	pthread_mutex_unlock(&w.lock);
 }
 
-bool mr_watch_gone(const struct mr_range *range)
+static void del_program(struct mr_range *range)
+{
+	bool child;
+
+	forget(range);
+	child = w.child;	/* which changes in fork() alone */
+	if (!child)
+		mr_imported_unsubscribe((void *) range->start, range->end - range->start,
+					range->life);
+}
+
+void mr_watch_del(struct mr_range *range)
+{
+	if (range->by == MR_BY_PROGRAM)
+		del_program(range);
+	else
+		del_kernel(range);
+}
+
+/* Once gone it stays so, even if the monitor thinks better of it. */
+static bool is_invalid(struct mr_range *range)
+{
+	if (mr_imported_valid((void *) range->start, range->end - range->start, range->life))
+		return false;
+	pthread_mutex_lock(&w.lock);
+	range->gone = true;
+	pthread_mutex_unlock(&w.lock);
+	return true;
+}
+
+bool mr_watch_gone(struct mr_range *range)
 {
 	bool gone;
 
 	pthread_mutex_lock(&w.lock);
-	gone = range->gone || w.fd < 0;
+	gone = range->gone || (range->by == MR_BY_KERNEL && w.fd < 0);
 	pthread_mutex_unlock(&w.lock);
-	return gone;
+	return gone || (range->by == MR_BY_PROGRAM && is_invalid(range));
 }
 
 unsigned mr_watch_changes(void)
