@@ -26,7 +26,7 @@ static void sock_setup(struct udp_ep *ep, int fd)
 	net_sock_buffers(fd, &sndbuf, &rcvbuf);
 	udp_mc_only_joined(fd, family);
 	if (ep->trains)
-		udp_train_setup(ep, fd);
+		udp_train_setup(&ep->sock);
 	if (ep->ifindex)
 		udp_mc_leave_by(fd, family, ep->ifindex);
 }
@@ -159,7 +159,7 @@ static int set_trains(struct udp_ep *ep, const void *val, size_t len)
 	if (ep->base.enabled || !on)
 		return -FI_EOPBADSTATE;
 	ep->trains = true;
-	udp_train_setup(ep, ep->sock.fd);
+	udp_train_setup(&ep->sock);
 	return 0;
 }
 

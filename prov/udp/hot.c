@@ -26,15 +26,15 @@ static int hot_open(struct udp_ep *ep, const union net_sa *to)
 		return ret;
 	net_sock_buffers(fd, &sndbuf, &rcvbuf);
 	udp_mc_only_joined(fd, to->sa.sa_family);
+	ep->hot.fd = fd;
 	if (ep->trains)
-		udp_train_setup(ep, fd);
+		udp_train_setup(&ep->hot);
 	ret = udp_sock_bind_beside(ep, fd, &ep->name);
 	if (ret) {
 		close(fd);
-		return ret;
+		ep->hot.fd = -1;
 	}
-	ep->hot.fd = fd;
-	return 0;
+	return ret;
 }
 
 void udp_hot_aim(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to, socklen_t to_len)
@@ -59,6 +59,9 @@ void udp_hot_aim(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to, sock
 		return;
 	}
 	ep->hot_dest = dest;
+	ep->hot_addr = *to;
+	ep->hot_number = udp_source_number(to);
+	ep->hot_pure = false;	/* something of another may have been there before */
 }
 
 void udp_hot_close(struct udp_ep *ep)

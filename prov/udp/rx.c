@@ -140,12 +140,17 @@ static inline fi_addr_t rx_source(struct udp_ep *ep, const union net_sa *from)
 	return obj_av_find(ep->base.av, from, net_addr_len(&from->sa));
 }
 
-/* Of all that is in the datagram or train in hand. */
-static inline void rx_note(struct udp_ep *ep, const union net_sa *from, unsigned ecn)
+/* Of all that is in the datagram or train in hand.  @number: of @from, if it is known. */
+static inline void rx_note(struct udp_ep *ep, const union net_sa *from, uint64_t number,
+			   unsigned ecn)
 {
 	ep->seen = ecn;
-	if (ep->tells_source)
-		ep->seen |= udp_source_note(ep->poller, from) << NET_SOURCE_SHIFT;
+	if (!ep->tells_source)
+		return;
+	if (!number)
+		number = udp_source_number(from);
+	udp_source_note(ep->poller, from, number);
+	ep->seen |= number << NET_SOURCE_SHIFT;
 }
 
 /* What a completion has as data: the program's, or NET_OPT_ECN's and NET_OPT_SOURCE's. */
@@ -340,14 +345,43 @@ static size_t train_seg(const uint8_t *buf, size_t len)
 	return seg < len && udp_wire_check(&hdr, seg) == UDP_WIRE_OK ? seg : len;
 }
 
+/* Trains come up whole while there are any.  Where they do not, two datagrams of one length
+ * that a poll finds together look like one.
+ */
+static inline void rx_expect(struct udp_sock *sock, size_t len, unsigned got)
+{
+	if (!sock->whole) {
+		if (__builtin_expect(len == sock->length && len >= UDP_TRAIN_LEAST, 0))
+			udp_train_whole(sock, true);
+		sock->length = len;
+	} else if (got > 1) {
+		sock->alone = 0;
+	} else if (__builtin_expect(++sock->alone == UDP_ALONE, 0)) {
+		udp_train_whole(sock, false);
+	}
+}
+
+/* Nothing is there. */
+static inline int rx_vain(struct udp_sock *sock)
+{
+	int err = errno;
+
+	if (__builtin_expect(err != EAGAIN, 0))
+		return rx_error(sock->ep, err);
+	if (sock == &sock->ep->hot)
+		sock->ep->hot_pure = true;
+	return 0;
+}
+
 /* All that there is to know of a datagram, or of a train, lies in the buffer: the plainest
  * call does.  Its headers stay there, too.
  */
 static int rx_plain(struct udp_sock *sock, struct udp_rx *rx)
 {
 	struct udp_ep *ep = sock->ep;
-	struct udp_slot *slot = &ep->poller->slot[0];
-	socklen_t from_len = sizeof(slot->from);
+	bool hot = sock == &ep->hot && ep->hot_pure;
+	union net_sa *from = hot ? &ep->hot_addr : &ep->poller->slot[0].from;
+	socklen_t from_len = sizeof(*from);
 	struct train t = { .at = rx->iov[1].iov_base };
 	uint8_t *payload, *next;
 	struct udp_hdr hdr;
@@ -355,20 +389,22 @@ static int rx_plain(struct udp_sock *sock, struct udp_rx *rx)
 	fi_addr_t src;
 	ssize_t len;
 
-	len = recvfrom(sock->fd, t.at, rx->iov[1].iov_len, 0, &slot->from.sa, &from_len);
+	len = recvfrom(sock->fd, t.at, rx->iov[1].iov_len, 0, hot ? NULL : &from->sa,
+		       hot ? NULL : &from_len);
 	if (len < 0)
-		return rx_error(ep, errno);
+		return rx_vain(sock);
 	t.left = (size_t) len;
 	t.seg = train_seg(t.at, t.left);
-	src = rx_source(ep, &slot->from);
-	rx_note(ep, &slot->from, NET_ECN_NOT);
-	payload = train_next(ep, &t, &slot->from);
+	src = rx_source(ep, from);
+	rx_note(ep, from, hot ? ep->hot_number : 0, NET_ECN_NOT);
+	payload = train_next(ep, &t, from);
 	while (payload) {
 		hdr = t.hdr;
-		next = ++got < UDP_TRAIN_MOST ? train_next(ep, &t, &slot->from) : NULL;
+		next = ++got < UDP_TRAIN_MOST ? train_next(ep, &t, from) : NULL;
 		train_message(ep, rx, &hdr, payload, !next, src);
 		payload = next;
 	}
+	rx_expect(sock, (size_t) len, got);
 	return got ? (int) got : 1;
 }
 
@@ -397,7 +433,7 @@ static inline int rx_one(struct udp_sock *sock)
 	}
 	if (__builtin_expect(ep->trains, 0)) {
 		seg = udp_train_segment(msg, (size_t) len, &ecn);
-		rx_note(ep, msg->msg_name, ecn);
+		rx_note(ep, msg->msg_name, 0, ecn);
 		msg->msg_control = NULL;
 		msg->msg_controllen = 0;
 		if (seg < (size_t) len && rx->multi)
@@ -439,6 +475,7 @@ static int rx_multi(struct udp_sock *sock, unsigned want)
 	unsigned got = 0;
 	int one;
 
+	sock->length = 0;
 	while (got < want && !list_empty(&sock->ep->posted)) {
 		one = rx_one(sock);
 		if (one <= 0)

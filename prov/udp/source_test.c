@@ -19,9 +19,10 @@
 
 static char room[ROOM], out[LEN];
 
-static void open_three(struct world *w, int family)
+static void open_three(struct world *w, int family, bool no_ecn)
 {
-	struct conf c = { .family = family, .trains = true, .sources = true, .ends = 3 };
+	struct conf c = { .family = family, .trains = true, .sources = true, .ends = 3,
+			  .no_ecn = no_ecn };
 	struct iovec iov = { room, ROOM };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC };
 
@@ -61,7 +62,7 @@ static void expect_at(struct world *w, uint64_t number, const struct end *sender
 	assert_memory_equal(source.addr, &sender->name, source.len);
 }
 
-static void check_family(int family)
+static void check_family(int family, bool no_ecn)
 {
 	struct iovec iov = { out, LEN };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
@@ -70,7 +71,7 @@ static void check_family(int family)
 	struct world w;
 	unsigned i;
 
-	open_three(&w, family);
+	open_three(&w, family, no_ecn);
 	OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
 	first = from(&w);
 	OK(fi_inject(w.end[2].ep, out, LEN, w.end[2].to[0]));
@@ -93,14 +94,51 @@ static void check_family(int family)
 	world_close(&w);
 }
 
+/* So many that this peer gets a socket of its own. */
+static void heat(struct world *w, fi_addr_t to)
+{
+	unsigned i;
+
+	for (i = 0; i < 100; i++)
+		OK(fi_inject(w->end[0].ep, out, LEN, to));
+}
+
+/* That socket goes from one peer to another while there is something of the first in it. */
+static void test_hot(void **state)
+{
+	uint64_t first, second;
+	struct world w;
+	unsigned i;
+
+	open_three(&w, AF_INET, true);
+	OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
+	first = from(&w);
+	OK(fi_inject(w.end[2].ep, out, LEN, w.end[2].to[0]));
+	second = from(&w);
+	for (i = 0; i < 4; i++) {
+		heat(&w, w.end[0].to[1 + i % 2]);
+		wait_none(w.end[0].cq);
+		OK(fi_inject(w.end[1 + i % 2].ep, out, LEN, w.end[1 + i % 2].to[0]));
+		heat(&w, w.end[0].to[2 - i % 2]);
+		assert_true(from(&w) == (i % 2 ? second : first));
+		OK(fi_inject(w.end[2 - i % 2].ep, out, LEN, w.end[2 - i % 2].to[0]));
+		assert_true(from(&w) == (i % 2 ? first : second));
+	}
+	expect_at(&w, first, &w.end[1]);
+	expect_at(&w, second, &w.end[2]);
+	world_close(&w);
+}
+
 static void test_ipv4(void **state)
 {
-	check_family(AF_INET);
+	check_family(AF_INET, false);
+	check_family(AF_INET, true);
 }
 
 static void test_ipv6(void **state)
 {
-	check_family(AF_INET6);
+	check_family(AF_INET6, false);
+	check_family(AF_INET6, true);
 }
 
 static void send_strange(const struct end *to)
@@ -122,7 +160,7 @@ static void test_strangers(void **state)
 	struct world w;
 	unsigned i;
 
-	open_three(&w, AF_INET);
+	open_three(&w, AF_INET, false);
 	OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
 	first = from(&w);
 	for (i = 0; i < STRANGERS; i++) {
@@ -167,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_ipv4),
 		cmocka_unit_test(test_ipv6),
 		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_hot),
 		cmocka_unit_test(test_refused),
 	};
 

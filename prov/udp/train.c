@@ -42,22 +42,34 @@ static int ecn_setup(const struct udp_ep *ep, int fd)
 	return ret ? ret : set_int(fd, level, six ? IPV6_TCLASS : IP_TOS, ep->ecn);
 }
 
-void udp_train_setup(struct udp_ep *ep, int fd)
+void udp_train_whole(struct udp_sock *sock, bool whole)
 {
-	int ret, family = ep->name.sa.sa_family;
+	int ret = set_int(sock->fd, SOL_UDP, UDP_GRO, whole);
 
-	ret = family == AF_INET6 ?
+	sock->whole = whole;
+	sock->alone = 0;
+	if (ret)
+		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "datagrams arrive one by one: %s\n",
+			fi_strerror(-ret));
+}
+
+/* Where codepoints are told, so is what a train is made of: they come up whole at once. */
+void udp_train_setup(struct udp_sock *sock)
+{
+	struct udp_ep *ep = sock->ep;
+	int ret, fd = sock->fd;
+
+	sock->whole = false;
+	ret = ep->name.sa.sa_family == AF_INET6 ?
 	      set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) :
 	      set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (ret)
 		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "datagrams may be fragmented: %s\n",
 			fi_strerror(-ret));
-	ret = set_int(fd, SOL_UDP, UDP_GRO, 1);
-	if (ret)
-		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "datagrams arrive one by one: %s\n",
-			fi_strerror(-ret));
-	if (ep->tells_ecn)
+	if (ep->tells_ecn) {
+		udp_train_whole(sock, true);
 		ecn_setup(ep, fd);
+	}
 }
 
 int udp_train_ecn(struct udp_ep *ep, int codepoint)
@@ -65,6 +77,8 @@ int udp_train_ecn(struct udp_ep *ep, int codepoint)
 	int ret;
 
 	ep->ecn = codepoint;
+	if (!ep->sock.whole)
+		udp_train_whole(&ep->sock, true);
 	ret = ecn_setup(ep, ep->sock.fd);
 	if (!ret && ep->hot.fd >= 0)
 		ret = ecn_setup(ep, ep->hot.fd);

@@ -30,6 +30,8 @@
 #define UDP_TRAIN 64		/* most datagrams of one train */
 #define UDP_CALL 88		/* of one system call, if they may form trains */
 #define UDP_TRAIN_MOST 128	/* of one that arrives: the system may make longer ones */
+#define UDP_TRAIN_LEAST 1000	/* bytes of a datagram that may be one of a train */
+#define UDP_ALONE 256		/* so many datagrams by themselves: there are no trains */
 #define UDP_COPY_MAX 256	/* payloads up to this are copied beside the header where that is cheaper */
 #define UDP_DIRECT 4		/* sockets of a poller that are tried one by one; more go through epoll */
 #define UDP_HOT 64		/* so many sends in a row to one peer make it hot */
@@ -58,6 +60,9 @@ struct udp_sock {
 	unsigned burst;		/* datagrams to ask for next: follows what came */
 	unsigned hits;		/* single datagrams in a row, without a vain poll between */
 	unsigned last;		/* poller->round when there last was one */
+	size_t length;		/* of the datagram before in this poll; 0: there was none */
+	unsigned alone;		/* datagrams in a row that came up by themselves */
+	bool whole;		/* the system brings trains up whole */
 };
 
 /* A posted receive.  The pieces of the program's buffer stand from iov[1] on. */
@@ -121,6 +126,9 @@ struct udp_ep {
 	bool blocked;		/* the socket was full: EPOLLOUT says when it is not */
 
 	struct udp_sock hot;	/* connected to the peer at hot_dest; fd -1: none */
+	union net_sa hot_addr;	/* where that is ... */
+	uint64_t hot_number;	/* ... as udp_source_number() has it */
+	bool hot_pure;		/* all that waits there came from it */
 	fi_addr_t hot_dest;	/* FI_ADDR_UNSPEC: none */
 	fi_addr_t hot_next;	/* where the last sends went ... */
 	unsigned hot_streak;	/* ... and how many of them */
@@ -268,8 +276,14 @@ int udp_tx_cancel(struct udp_ep *ep, void *context);
 
 /* ---- train.c --------------------------------------------------------------- */
 
-/* udp_train_setup - no fragments on @fd, and trains come up whole. */
-void udp_train_setup(struct udp_ep *ep, int fd);
+/* udp_train_setup - no fragments on the socket. */
+void udp_train_setup(struct udp_sock *sock);
+
+/* udp_train_whole - trains come up whole from @sock from now on, or one by one.
+ * To a socket that takes them whole a datagram by itself costs a tenth more.
+ * Threading: locked.
+ */
+void udp_train_whole(struct udp_sock *sock, bool whole);
 
 /* udp_train_fill - make a message of the waiting send at @pos and of those behind it
  * that may travel with it.
@@ -310,17 +324,16 @@ static inline uint64_t udp_source_number(const union net_sa *addr)
 /* udp_source_find - NET_OPT_SOURCE_ADDR.   Errors: -FI_ENOENT.   Threading: locked. */
 int udp_source_find(struct udp_poller *poller, struct net_source *source);
 
-/* udp_source_note - remember @from.   Returns its number.   Threading: locked. */
-static inline uint64_t udp_source_note(struct udp_poller *poller, const union net_sa *from)
+/* udp_source_note - remember @from by its number.   Threading: locked. */
+static inline void udp_source_note(struct udp_poller *poller, const union net_sa *from,
+				   uint64_t number)
 {
-	uint64_t number = udp_source_number(from);
 	struct udp_source *source = &poller->source[number % UDP_SOURCES];
 
 	if (__builtin_expect(source->number != number, 0)) {
 		source->number = number;
 		source->addr = *from;
 	}
-	return number;
 }
 
 /* ---- hot.c ----------------------------------------------------------------- */

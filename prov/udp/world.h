@@ -48,6 +48,7 @@ struct conf {
 	bool strangers;			/* the endpoints are not in each other's vectors */
 	bool trains;			/* as prov/rxd has them: NET_OPT_TRAINS, NET_OPT_ECN */
 	bool sources;			/* with trains: NET_OPT_SOURCE */
+	bool no_ecn;			/* with trains: without NET_OPT_ECN */
 	const char *iface;		/* NULL: lo */
 };
 
@@ -103,14 +104,15 @@ static inline void world_cntr(struct world *w, struct fid_cntr **cntr)
 	OK(fi_cntr_open(w->domain, &attr, cntr, NULL));
 }
 
-static inline void world_trains(struct fid_ep *ep, bool sources)
+static inline void world_trains(struct fid_ep *ep, bool sources, bool with_ecn)
 {
 	size_t least = NET_TRAIN_MAX;
 	int on = 1, ecn = NET_ECN_NOT;
 
 	OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_TRAINS, &on, sizeof(on)));
 	OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof(least)));
-	OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_ECN, &ecn, sizeof(ecn)));
+	if (with_ecn)
+		OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_ECN, &ecn, sizeof(ecn)));
 	if (sources)
 		OK(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_SOURCE, &on, sizeof(on)));
 }
@@ -140,7 +142,7 @@ static inline void world_add(struct world *w, struct end *e, const struct conf *
 		OK(fi_ep_bind(e->ep, &e->eq->fid, 0));
 	}
 	if (c->trains)
-		world_trains(e->ep, c->sources);
+		world_trains(e->ep, c->sources, !c->no_ecn);
 	OK(fi_enable(e->ep));
 	e->name_len = sizeof(e->name);
 	OK(fi_getname(&e->ep->fid, &e->name, &e->name_len));
