@@ -171,25 +171,16 @@ int vrb_recv_post(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t wr_id,
 
 /* ---- completions ---------------------------------------------------------------- */
 
-static int post_poll(struct vrb_cq *cq, struct vrb_wc *wc, int max)
+void vrb_wc_read(const struct ibv_wc *ibv, struct vrb_wc *wc)
 {
-	struct ibv_wc ibv[64];
-	int i, cnt;
-
-	cnt = ibv_poll_cq(cq->cq, max < 64 ? max : 64, ibv);
-	if (cnt < 0)
-		return -FI_EIO;
-	for (i = 0; i < cnt; i++) {
-		wc[i].wr_id = ibv[i].wr_id;
-		wc[i].status = ibv[i].status;
-		wc[i].vendor_err = ibv[i].vendor_err;
-		wc[i].qp_num = ibv[i].qp_num;
-		wc[i].len = ibv[i].byte_len;
-		wc[i].has_imm = ibv[i].wc_flags & IBV_WC_WITH_IMM;
-		wc[i].imm = ntohl(ibv[i].imm_data);
-		wc[i].write = ibv[i].opcode == IBV_WC_RECV_RDMA_WITH_IMM;
-	}
-	return cnt;
+	wc->wr_id = ibv->wr_id;
+	wc->status = ibv->status;
+	wc->vendor_err = ibv->vendor_err;
+	wc->qp_num = ibv->qp_num;
+	wc->len = ibv->byte_len;
+	wc->has_imm = ibv->wc_flags & IBV_WC_WITH_IMM;
+	wc->imm = ntohl(ibv->imm_data);
+	wc->write = ibv->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 }
 
 static int cq_arm(struct vrb_cq *cq)
@@ -205,7 +196,6 @@ static void cq_close(struct vrb_cq *cq)
 
 static const struct vrb_cq_ops cq_post = {
 	.name = "post",
-	.poll = post_poll,
 	.arm = cq_arm,
 	.close = cq_close,
 };
@@ -236,9 +226,9 @@ static const struct vrb_cq_ops cq_extended = {
 };
 
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
-	       bool single, struct vrb_cq **cq_p)
+	       bool rxe, struct vrb_cq **cq_p)
 {
-	bool plain = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "post");
+	bool plain = vrb_asked_for("post") || (rxe && !vrb_asked_for("extended"));
 	struct vrb_cq *cq = calloc(1, sizeof(*cq));
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = size,
@@ -255,7 +245,7 @@ int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsign
 	if (cq->cqx) {
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
 		cq->ops = &cq_extended;
-		cq->single = single;
+		cq->single = rxe;
 		return 0;
 	}
 	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);

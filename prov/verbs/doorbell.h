@@ -9,7 +9,7 @@
  *  build  writes one request behind those that wait; the device may not look yet
  *  ring   lets the device see all that was built
  *  recv   posts one receive
- *  poll   takes completions away
+ *  run    takes completions away
  *
  * Implementations: the extended interface of libibverbs (ibv_wr_start and
  * ibv_start_poll); for old libraries and devices ibv_post_send and ibv_poll_cq; and for
@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 #include "vrb_lib.h"
+
+struct vrb_poller;
 
 enum vrb_op {
 	VRB_OP_SEND,
@@ -88,10 +90,6 @@ struct vrb_sq {
 
 struct vrb_cq_ops {
 	const char *name;
-	/* poll - take up to @max completions.  Returns how many, or a negative error.  NULL:
-	 * extended; its entries are read where they lie (vrb_ext_read()).
-	 */
-	int (*poll)(struct vrb_cq *cq, struct vrb_wc *wc, int max);
 	/* arm - have its channel told of the next completion.  Errors: the device's. */
 	int (*arm)(struct vrb_cq *cq);
 	/* close - no queue pair uses it any more; @cq is freed. */
@@ -101,7 +99,11 @@ struct vrb_cq_ops {
 struct vrb_cq {
 	const struct vrb_cq_ops *ops;
 	struct ibv_cq *cq;
-	struct ibv_cq_ex *cqx;	/* extended only */
+	struct ibv_cq_ex *cqx;	/* extended only: entries are read where they lie */
+	/* run - have completions dealt with, about @budget.  Returns how many there were.
+	 * By who opened it, who alone knows what they are about.
+	 */
+	int (*run)(struct vrb_poller *poller, struct vrb_cq *cq, unsigned budget);
 	bool single;		/* extended: ibv_next_poll() is not to be used */
 	unsigned used;		/* entries that the requests of its queue pairs may need */
 	unsigned events;	/* not yet acknowledged */
@@ -116,15 +118,17 @@ struct vrb_cq {
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece);
 
 /* vrb_cq_new - create a completion queue, extended where the device has it.
- * @single: the device's library cannot be asked for more than one entry at a time: that of
- *          soft-RoCE counts on past the end of its queue
+ * @rxe: the device is soft-RoCE, whose library does no less for an entry by the extended
+ *       interface, and may not be asked for more than one at a time by it: it counts on past
+ *       the end of its queue.  Not extended, unless the environment wants it so.
  * Errors: -FI_ENOMEM; the system's, negated.
  */
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
-	       bool single, struct vrb_cq **cq_p);
+	       bool rxe, struct vrb_cq **cq_p);
 
-/* vrb_ext_read - the entry at which @cqx stands. */
+/* vrb_ext_read - the entry at which @cqx stands; vrb_wc_read - one of ibv_poll_cq(). */
 void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc);
+void vrb_wc_read(const struct ibv_wc *ibv, struct vrb_wc *wc);
 
 /* vrb_recv_post - post a receive to a queue pair, or to @srq if that is not NULL.
  * Errors: -FI_EAGAIN: no room; or as the device says.

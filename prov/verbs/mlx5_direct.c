@@ -226,6 +226,7 @@ void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 	for (i = 0; i <= cq->mask; i++)
 		cq->buf[(size_t) (i + 1) * cq->stride - 1] = (char) (MLX5_CQE_NONE << 4 | 1);
 	cq->next = 0;
+	cq->at = mlx5_first(cq);
 	cq->last = &vrb_mlx5_nobody;
 }
 
@@ -310,22 +311,6 @@ bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc
 	return true;
 }
 
-static int direct_poll(struct vrb_cq *base, struct vrb_wc *wc, int max)
-{
-	struct mlx5_cq *cq = (struct mlx5_cq *) base;
-	struct mlx5_cqe *cqe;
-	uint32_t first = cq->next;
-	int cnt = 0;
-
-	while (cnt < max && (cqe = mlx5_take(cq))) {
-		cnt += vrb_mlx5_read(cq, cqe, &wc[cnt]);
-		mlx5_give_back(cq, cqe);
-	}
-	if (cq->next != first)
-		mlx5_tell_read(cq);
-	return cnt;
-}
-
 /* The device tells once for each arming: those that it has told of are counted with it. */
 static int direct_arm(struct vrb_cq *base)
 {
@@ -346,7 +331,6 @@ static void direct_close(struct vrb_cq *base)
 
 const struct vrb_cq_ops vrb_cq_direct = {
 	.name = "direct",
-	.poll = direct_poll,
 	.arm = direct_arm,
 	.close = direct_close,
 };

@@ -79,7 +79,8 @@ struct mlx5_cq {
 	struct vrb_cq base;		/* first */
 	char *buf;
 	uint32_t mask, stride;		/* entries - 1; 64 or 128, the entry in the last 64 */
-	uint32_t next;
+	uint32_t next;			/* counts up for ever */
+	char *at;			/* where it is */
 	volatile uint32_t *dbrec;
 	char *uar;			/* its page of registers */
 	uint32_t cqn;

@@ -714,7 +714,7 @@ static int count(void)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static int start(void)
+static int start(enum fi_threading threading)
 {
 	struct fi_info *hints = fi_allocinfo();
 	struct ibv_device **(*list)(int *) = NULL;
@@ -739,6 +739,7 @@ static int start(void)
 	fi_verbs_ini();
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->mode = FI_RX_CQ_DATA;
+	hints->domain_attr->threading = threading;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
 	ret = vrb_getinfo(FI_VERSION(2, 6), "127.0.0.1", NULL, FI_SOURCE, hints, &info);
@@ -766,7 +767,7 @@ int main(int argc, char **argv)
 	int ret;
 
 	setenv("FI_VERBS_DOORBELL", argc > 2 ? argv[2] : "direct", 1);
-	ret = start();
+	ret = start(argc > 1 ? FI_THREAD_DOMAIN : FI_THREAD_SAFE);
 	if (!ret)
 		ret = argc > 1 ? count() : cmocka_run_group_tests(tests, NULL, NULL);
 	kernel_halt();

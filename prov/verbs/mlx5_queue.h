@@ -221,8 +221,12 @@ MLX5_INLINE void mlx5_ring_queue(struct mlx5_sq *sq)
 
 MLX5_INLINE struct mlx5_cqe *mlx5_at(const struct mlx5_cq *cq)
 {
-	return (struct mlx5_cqe *) (cq->buf + (size_t) ((cq->next & cq->mask) + 1) * cq->stride -
-				    sizeof(struct mlx5_cqe));
+	return (struct mlx5_cqe *) cq->at;
+}
+
+static inline char *mlx5_first(const struct mlx5_cq *cq)
+{
+	return cq->buf + cq->stride - sizeof(struct mlx5_cqe);
 }
 
 /* The owner bit that new entries have on this trip round the queue. */
@@ -257,7 +261,7 @@ MLX5_INLINE struct mlx5_cqe *mlx5_take(const struct mlx5_cq *cq)
 MLX5_INLINE void mlx5_give_back(struct mlx5_cq *cq, struct mlx5_cqe *cqe)
 {
 	cqe->op_own = MLX5_CQE_NONE << 4;
-	cq->next++;
+	cq->at = ++cq->next & cq->mask ? cq->at + cq->stride : mlx5_first(cq);
 }
 
 /* mlx5_tell_read - the device may use the entries again that were given back. */

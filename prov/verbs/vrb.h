@@ -10,10 +10,13 @@
 #include <rdma/fabric.h>
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "vrb_lib.h"
 
 #define VRB_IOV_MAX 16		/* pieces of a message that a post can carry */
+#define VRB_BUNCH_MAX 64	/* completions taken at a time */
 #define VRB_CM_DATA 56		/* private data of a connection request */
 #define VRB_VENDOR_RXE 0xffffffu	/* soft-RoCE, whose user library has faults of its own */
 
@@ -36,6 +39,12 @@ struct vrb_conf {
 
 extern struct fi_provider vrb_prov;
 extern struct vrb_conf vrb_conf;
+
+/* vrb_asked_for - did the environment ask for this way to the device? */
+static inline bool vrb_asked_for(const char *way)
+{
+	return vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, way);
+}
 
 /* vrb_getinfo - the getinfo call of struct fi_provider. */
 int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,

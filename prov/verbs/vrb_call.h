@@ -125,8 +125,8 @@ static inline int post_locked(struct vrb_ep *ep, struct call *c)
 	if (__builtin_expect(ret, 0))
 		return ret;
 	tx->context = c->context;
-	tx->flags = c->comp;
-	tx->ep = ep;
+	tx->flags = (uint32_t) c->comp;
+	tx->at = ep->tx_tail;
 	tx->len = (uint32_t) c->len;
 	tx->cntr = (uint8_t) c->cntr;
 	tx->want = c->want;

@@ -154,7 +154,7 @@ static int domain_init(struct obj_domain *base)
 	domain->pd = vrb_ibv.alloc_pd(domain->ctx);
 	if (!domain->pd)
 		return -errno;
-	domain->direct = vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "direct") &&
+	domain->direct = vrb_asked_for("direct") &&
 			 vrb_mlx5_may(domain->ctx);
 	domain->odp = may_page(domain);
 	choose_locks(base);

@@ -34,7 +34,7 @@ static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 
 static bool may_extend(const struct vrb_ep *ep)
 {
-	return ep->cq->cqx && !(vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, "post"));
+	return !ep->direct && !vrb_asked_for("post");
 }
 
 static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool extended)
@@ -173,6 +173,8 @@ static void free_rings(struct vrb_ep *ep)
 
 static int make_rings(struct vrb_ep *ep)
 {
+	unsigned i;
+
 	ep->tx_depth = (unsigned) ep->base.info->tx_attr->size;
 	ep->rx_depth = ep->base.srx ? 0 : (unsigned) ep->base.info->rx_attr->size;
 	if (ep->tx_depth < 2)
@@ -184,7 +186,13 @@ static int make_rings(struct vrb_ep *ep)
 		ep->tx_quiet_max = 0;	/* there is no marker that could tell of the last ones */
 	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
 	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
-	return ep->tx && ep->rx ? 0 : -FI_ENOMEM;
+	if (!ep->tx || !ep->rx)
+		return -FI_ENOMEM;
+	for (i = 0; i <= ep->tx_mask; i++)
+		ep->tx[i].ep = ep;
+	for (i = 0; i <= ep->rx_mask; i++)
+		ep->rx[i] = (struct vrb_rx) { .ep = ep, .room = UINT32_MAX };
+	return 0;
 }
 
 static unsigned entries(const struct vrb_ep *ep)
@@ -274,6 +282,7 @@ static void stop(struct vrb_ep *ep)
 		return;
 	vrb_ep_drain(ep);
 	ep->closing = true;
+	ep->usual = false;
 	unplug(ep);
 	if (ep->base.srx)
 		hmap_remove(&ep->poller->eps, ep->qp->qp_num);
@@ -393,14 +402,16 @@ static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vr
 
 static void set_ops(struct vrb_ep *ep)
 {
+	struct vrb_way *way = &vrb_ways[(ep->domain->direct ? VRB_DIRECT : 0) |
+		(ep->base.domain->prog_lock_kind == LOCK_NONE ? VRB_ALONE : 0)];
 	struct fid_ep *fid = &ep->base.h.fid;
 
 	fid->fid.ops = &ep_fi_ops;
 	fid->ops = &ep_ops;
 	fid->cm = &vrb_cm_ops;
-	fid->msg = ep->domain->direct ? &vrb_direct_msg_ops : &vrb_ext_msg_ops;
+	fid->msg = &way->msg;
 	if (ep->base.caps & FI_RMA)
-		fid->rma = ep->domain->direct ? &vrb_direct_rma_ops : &vrb_ext_rma_ops;
+		fid->rma = &way->rma;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &vrb_atomic_ops;
 	obj_ops_fill_ep(fid);

@@ -55,19 +55,22 @@ struct vrb_poller {
 /* A request that the device has. */
 struct vrb_tx {
 	void *context;
-	uint64_t flags;			/* of its completion */
-	struct vrb_ep *ep;
+	struct vrb_ep *ep;		/* for good */
+	uint32_t flags;			/* of its completion */
 	uint32_t len;
+	unsigned at;			/* how many were before it, ever */
 	uint8_t cntr;			/* enum obj_ep_cntr */
 	bool want;			/* a success is reported */
 };
+_Static_assert(!((FI_SEND | FI_WRITE | FI_READ | FI_MSG | FI_RMA | FI_ATOMIC) >> 32),
+	       "the flags of a completion fit");
 
 struct vrb_rx {
 	void *context;
 	void *buf;
-	struct vrb_ep *ep;		/* endpoint, or shared receive context */
-	uint32_t head;			/* bytes that the device puts before a datagram */
-	uint32_t room;			/* of the program's for one; connected: no matter */
+	struct vrb_ep *ep;		/* endpoint, for good; or shared receive context */
+	uint32_t room;			/* of the program's for a datagram; connected: no matter */
+	uint8_t head;			/* bytes that the device puts before a datagram */
 	bool want;
 };
 
@@ -124,6 +127,9 @@ struct vrb_ep {
 	unsigned brief_depth;		/* tx_depth if calls may take the short way, else 0 */
 	unsigned brief_rx_depth;	/* the same of rx_depth */
 	uint32_t brief_max[2];		/* inline data that goes the short way: of sends, of writes */
+	uint64_t brief_want[2];		/* flags that all calls that go it have: transmits, receives */
+	struct ibv_recv_wr recv_wr;	/* of the short way: what is always the same stands there */
+	struct ibv_sge recv_sge;
 	char *scratch;			/* @stride bytes per request: what cannot be inline, results
 					 * that nobody wants; NULL where that cannot happen */
 	unsigned stride;
@@ -133,6 +139,7 @@ struct vrb_ep {
 	unsigned rx_head, rx_tail, rx_mask, rx_depth;
 	struct pool rx_pool;		/* shared receive context only */
 	bool closing;			/* completions are for nobody */
+	bool usual;			/* completions are for queues, all there is to say of messages */
 	bool failed;			/* the first failure was dealt with */
 
 	/* Connection; see above for the lock. */
@@ -187,12 +194,19 @@ extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
 
 /* ---- vrb_brief.c -------------------------------------------------------------- */
 
-/* Of connected endpoints that may turn out to have a short way into their queues, from when
- * they are opened: what watches a program's calls copies the tables then.  The first is for
- * domains whose queues we write ourselves.
+/* The calls of connected endpoints that may turn out to have a short way into their queues, from
+ * when they are opened: what watches a program's calls copies the tables then.  By what is
+ * known by then.
  */
-extern struct fi_ops_msg vrb_direct_msg_ops, vrb_ext_msg_ops;
-extern struct fi_ops_rma vrb_direct_rma_ops, vrb_ext_rma_ops;
+enum {
+	VRB_DIRECT = 1,			/* the domain's queues we write ourselves */
+	VRB_ALONE = 2,			/* its groups need no lock */
+	VRB_WAYS = 4,
+};
+extern struct vrb_way {
+	struct fi_ops_msg msg;
+	struct fi_ops_rma rma;
+} vrb_ways[VRB_WAYS];
 void vrb_brief_init_ops(void);
 
 /* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one.

@@ -83,19 +83,34 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 /* ---- completions ------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void tx_done(struct vrb_ep *ep)
+static __attribute__((noinline)) void tx_rare(const struct vrb_tx *tx)
 {
-	struct vrb_tx *tx = &ep->tx[ep->tx_head++ & ep->tx_mask];
+	struct obj_ep *ep = &tx->ep->base;
 
-	if (__builtin_expect(!ep->closing, 1))
-		obj_ep_comp_tx(&ep->base, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
+	if (!tx->ep->closing)
+		obj_ep_comp_tx(ep, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
 }
 
-static void tx_failed(struct vrb_ep *ep, const struct vrb_wc *wc)
+/* What stands before @tx in the ring was not signalled, because nobody waits for it
+ * (must_tell()), and is done as well.
+ */
+static inline __attribute__((always_inline)) void tx_done(const struct vrb_tx *tx)
 {
-	struct vrb_tx *tx = &ep->tx[ep->tx_head++ & ep->tx_mask];
-	struct fi_cq_err_entry e = err_entry(wc, tx->context, tx->flags);
+	struct vrb_ep *ep = tx->ep;
 
+	ep->tx_head = tx->at + 1;
+	if (__builtin_expect(!ep->usual, 0))
+		tx_rare(tx);
+	else if (tx->want)
+		obj_cq_write(ep->base.tx_cq, tx->context, tx->flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);
+}
+
+static void tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
+{
+	struct fi_cq_err_entry e = err_entry(wc, tx->context, tx->flags);
+	struct vrb_ep *ep = tx->ep;
+
+	ep->tx_head = tx->at + 1;
 	e.len = tx->len;
 	if (ep->closing)
 		return;
@@ -104,25 +119,14 @@ static void tx_failed(struct vrb_ep *ep, const struct vrb_wc *wc)
 		obj_ep_err_tx(&ep->base, &e, NULL, 0, tx->cntr);
 }
 
-/* What stands before @tx in the ring was not signalled, because nobody waits for it
- * (must_tell()), and is done as well.
- */
-static inline void done_before(struct vrb_ep *ep, const struct vrb_tx *tx)
-{
-	if (__builtin_expect(&ep->tx[ep->tx_head & ep->tx_mask] != tx, 0))
-		ep->tx_head += (unsigned) (tx - ep->tx - ep->tx_head) & ep->tx_mask;
-}
-
 static inline void on_tx(const struct vrb_wc *wc)
 {
 	const struct vrb_tx *tx = (const struct vrb_tx *) (uintptr_t) wc->wr_id;
-	struct vrb_ep *ep = tx->ep;
 
-	done_before(ep, tx);
 	if (__builtin_expect(wc->status == IBV_WC_SUCCESS, 1))
-		tx_done(ep);
+		tx_done(tx);
 	else
-		tx_failed(ep, wc);
+		tx_failed(tx, wc);
 }
 
 static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
@@ -199,19 +203,62 @@ static inline void on_any(struct vrb_poller *p, const struct vrb_wc *wc)
 		on_tx(wc);
 }
 
-static int run_cq(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+/* A message of an endpoint that is usual, into a buffer of its own. */
+static inline __attribute__((always_inline)) void rx_usual(const struct vrb_rx *rx, size_t len)
 {
-	struct vrb_wc wc[64];
-	int i, cnt, done = 0;
+	struct vrb_ep *ep = rx->ep;
 
-	do {
-		cnt = cq->ops->poll(cq, wc, vrb_conf.bunch);
-		for (i = 0; i < cnt; i++)
-			on_any(p, &wc[i]);
-		if (cnt > 0)
-			done += cnt;
-	} while (cnt == vrb_conf.bunch && (unsigned) done < budget);
-	return done;
+	ep->rx_head++;
+	if (rx->want)
+		obj_cq_write(ep->base.rx_cq, rx->context, FI_RECV | FI_MSG, len, rx->buf, 0, 0,
+			     FI_ADDR_NOTAVAIL);
+}
+
+static inline const struct vrb_tx *tx_of(uint64_t wr_id)
+{
+	return (const void *) (uintptr_t) wr_id;
+}
+
+static inline const struct vrb_rx *rx_of(uint64_t wr_id)
+{
+	return (const void *) (uintptr_t) (wr_id - VRB_WR_RECV);
+}
+
+static __attribute__((noinline)) void on_rare(struct vrb_poller *p, const struct ibv_wc *ibv)
+{
+	struct vrb_wc wc;
+
+	vrb_wc_read(ibv, &wc);
+	on_any(p, &wc);
+}
+
+static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
+{
+	const uint64_t wr_id = wc->wr_id;
+
+	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
+		on_rare(p, wc);
+	else if (!(wr_id & VRB_WR_RECV))
+		tx_done(tx_of(wr_id));
+	else if (rx_of(wr_id)->ep->usual && !(wc->wc_flags & IBV_WC_WITH_IMM))
+		rx_usual(rx_of(wr_id), wc->byte_len);
+	else
+		on_rare(p, wc);
+}
+
+/* One bunch: who wants more asks again. */
+static int run_plain(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc, *end;
+	int cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
+
+	if (cnt <= 0)
+		return 0;
+	end = wc + cnt;
+	do
+		on_wc(p, at);
+	while (++at != end);
+	return cnt;
 }
 
 /* Returns false where it is not the usual success: @wc has it then, for when the library lets
@@ -220,26 +267,17 @@ static int run_cq(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 static inline bool on_ext(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
 {
 	uint64_t wr_id = cqx->wr_id;
-	const struct vrb_tx *tx = (const void *) (uintptr_t) wr_id;
-	const struct vrb_rx *rx = (const void *) (uintptr_t) (wr_id & ~VRB_WR_RECV);
-	struct vrb_ep *ep;
 
 	if (cqx->status == IBV_WC_SUCCESS && !(wr_id & VRB_WR_RECV)) {
-		done_before(tx->ep, tx);
-		tx_done(tx->ep);
+		tx_done(tx_of(wr_id));
 		return true;
 	}
-	ep = rx->ep;
-	if (cqx->status != IBV_WC_SUCCESS || !ep->brief_rx_depth ||
+	if (cqx->status != IBV_WC_SUCCESS || !rx_of(wr_id)->ep->usual ||
 	    (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM)) {
 		vrb_ext_read(cqx, wc);
 		return false;
 	}
-	ep->rx_head++;
-	if (__builtin_expect(!ep->closing, 1))
-		obj_ep_comp_rx(&ep->base, rx->want, rx->context, FI_RECV | FI_MSG,
-			       ibv_wc_read_byte_len(cqx), rx->buf, 0, 0, FI_ADDR_NOTAVAIL,
-			       OBJ_CNTR_RECV);
+	rx_usual(rx_of(wr_id), ibv_wc_read_byte_len(cqx));
 	return true;
 }
 
@@ -266,27 +304,6 @@ static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	return (int) done;
 }
 
-static inline void on_sent(struct mlx5_qp *qp, const struct mlx5_cqe *cqe)
-{
-	struct vrb_ep *ep = container_of(qp, struct vrb_ep, mlx5);
-
-	done_before(ep, (const void *) (uintptr_t) mlx5_sent_wr(&qp->sq, cqe));
-	tx_done(ep);
-}
-
-/* The usual message, into a buffer of the endpoint's own. */
-static inline void on_received(struct mlx5_qp *qp, const struct mlx5_cqe *cqe)
-{
-	struct vrb_ep *ep = container_of(qp, struct vrb_ep, mlx5);
-	const struct vrb_rx *rx = (const void *) (uintptr_t)
-				  (mlx5_received_wr(&qp->rq, cqe) & ~VRB_WR_RECV);
-
-	ep->rx_head++;
-	if (__builtin_expect(!ep->closing, 1))
-		obj_ep_comp_rx(&ep->base, rx->want, rx->context, FI_RECV | FI_MSG,
-			       be32toh(cqe->len), rx->buf, 0, 0, FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
-}
-
 static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_cq *cq,
 					     const struct mlx5_cqe *cqe)
 {
@@ -296,44 +313,43 @@ static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_c
 		on_any(p, &wc);
 }
 
+static inline const struct vrb_ep *ep_of(const struct mlx5_qp *qp)
+{
+	return container_of(qp, struct vrb_ep, mlx5);
+}
+
 /* The same for a queue that we read ourselves: what is usual, from the entry to the
  * program's without a stop between.
  */
-static int run_direct(struct vrb_poller *p, struct mlx5_cq *cq, unsigned budget)
+static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget)
 {
+	struct mlx5_cq *cq = (struct mlx5_cq *) base;
 	struct mlx5_cqe *cqe;
 	struct mlx5_qp *qp;
 	uint8_t op_own, owner;
-	unsigned done;
+	unsigned done = 0;
 
-	for (done = 0; done < budget; done++) {
+	do {
 		cqe = mlx5_at(cq);
-		qp = cq->last;
 		op_own = mlx5_op_own(cqe);
 		if (op_own >= MLX5_CQE_NONE << 4)
 			break;		/* as all are that were read */
 		owner = mlx5_owner(cq);
+		qp = cq->last;
 		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
-			on_sent(qp, cqe);
+			tx_done(tx_of(mlx5_sent_wr(&qp->sq, cqe)));
 		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
-			 mlx5_is_of(cqe, qp) && !qp->srq)
-			on_received(qp, cqe);
+			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of(qp)->usual)
+			rx_usual(rx_of(mlx5_received_wr(&qp->rq, cqe)), be32toh(cqe->len));
 		else if (mlx5_is_ours(op_own, owner))
 			on_cqe(p, cq, cqe);
 		else
 			break;
 		mlx5_give_back(cq, cqe);
-	}
+	} while (++done < budget);
 	if (done)
 		mlx5_tell_read(cq);
 	return (int) done;
-}
-
-static inline int run_any(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
-{
-	if (cq->ops == &vrb_cq_direct)
-		return run_direct(p, (struct mlx5_cq *) cq, budget);
-	return cq->cqx ? run_ext(p, cq, budget) : run_cq(p, cq, budget);
 }
 
 static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budget)
@@ -342,17 +358,18 @@ static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budg
 	int done = 0;
 
 	for (cq = p->cqs; cq; cq = cq->next)
-		done += run_any(p, cq, budget);
+		done += cq->run(p, cq, budget);
 	return done;
 }
 
-/* One queue is the rule. */
+/* One queue is the rule; it is jumped to. */
 static int poller_poll(struct obj_poller *base, unsigned budget)
 {
 	struct vrb_poller *p = poller_of(base);
+	struct vrb_cq *cq = p->cqs;
 
-	if (__builtin_expect(p->cqs && !p->cqs->next, 1))
-		return run_any(p, p->cqs, budget);
+	if (__builtin_expect(cq && !cq->next, 1))
+		return cq->run(p, cq, budget);
 	return run_all(p, budget);
 }
 
@@ -486,6 +503,7 @@ static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, struct vr
 			 fi_strerror(-ret));
 		return ret;
 	}
+	cq->run = direct ? run_direct : cq->cqx ? run_ext : run_plain;
 	cq->next = p->cqs;
 	p->cqs = cq;
 	*cq_p = cq;

@@ -71,7 +71,7 @@ static void read_conf(void)
 	number("gid_idx", "Accepted and without effect: the system chooses",
 	       &vrb_conf.gid_idx, 0, 255);
 	number("cqread_bunch_size", "Completions that are taken from the device at a time",
-	       &vrb_conf.bunch, 1, 64);
+	       &vrb_conf.bunch, 1, VRB_BUNCH_MAX);
 	text("device_name", "Use this RDMA device only", &vrb_conf.device);
 	text("doorbell", "How requests reach the device: extended or post (default: the "
 	     "first that the device has); direct: straight into the queues of mlx5", &vrb_conf.doorbell);
