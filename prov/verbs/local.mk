@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 EXTRA_DIST += prov/verbs/configure.m4 prov/verbs/README.md
+dist_check_SCRIPTS += prov/verbs/cost_test
 verbs_sources = \
 	prov/verbs/doorbell.c \
 	prov/verbs/doorbell.h \
@@ -59,7 +60,7 @@ EXTRA_DIST += prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h
 if HAVE_MLX5DV
 if !HAVE_VERBS_DL
 check_PROGRAMS += prov/verbs/mlx5_ep_test
-TESTS += prov/verbs/mlx5_ep_test
+TESTS += prov/verbs/mlx5_ep_test prov/verbs/cost_test
 prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c prov/verbs/mlx5_model.h \
 	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h
 prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

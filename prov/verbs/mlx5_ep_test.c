@@ -673,9 +673,16 @@ static void as_the_library(void **state)
 /* ---- what it costs ---------------------------------------------------------------------------- */
 
 /* For callgrind, which counts these functions. */
+__attribute__((noinline)) void count_nothing(void);
 __attribute__((noinline)) void count_send(void);
 __attribute__((noinline)) void count_sent(void);
 __attribute__((noinline)) void count_received(void);
+
+/* What the others have that is not the library's. */
+void count_nothing(void)
+{
+	assert_int_equal(a.buf != NULL, 1);
+}
 
 void count_send(void)
 {
@@ -703,6 +710,7 @@ static int count(void)
 	set_up(NULL);
 	for (i = 0; i < 1000; i++) {
 		fi_recv(b.ep, b.buf, SIZE, fi_mr_desc(mr), 0, &b);
+		count_nothing();
 		count_send();
 		run_device();
 		count_sent();
