@@ -3,7 +3,7 @@
 
 /*
  * The direct path on a model of the device: two queue pairs in this process, connected to
- * each other.  Memory is looked at in the very store that rings the doorbell, and each
+ * each other; a third shares the receives of the second where there are such.  Memory is looked at in the very store that rings the doorbell, and each
  * request is compared with what was asked for.  MLX5_REQUESTS=10000000 makes the random test long.
  */
 #include <setjmp.h>
@@ -27,6 +27,15 @@ static void model_store(char *reg, uint64_t val);
 #define MEM 65536u
 #define KEY MODEL_KEY
 #define IN_MAX 20480u
+#define SHARED_STRIDE 64u
+
+static uint64_t seed = 1;
+
+static uint32_t rnd(uint32_t below)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t) (seed >> 33) % below;
+}
 
 /* ---- the two sides ----------------------------------------------------------------- */
 
@@ -44,9 +53,22 @@ struct side {
 	bool kicked;
 };
 
-static struct side side[2];
+static struct side side[3];
 static char inbox[RECVS][IN_MAX];	/* of the second; one for each receive */
-static uint64_t digest[RECVS];		/* of what was sent there */
+static uint64_t digest[RECVS];		/* of what was sent there, as it arrived */
+static uint32_t arrived;
+static uint8_t order[RECVS];		/* inboxes, as they were posted */
+static bool posted[RECVS];
+static uint64_t post_cnt;
+
+/* Receives that the second and the third share. */
+static struct {
+	struct mlx5_srq srq;
+	struct model_srq model;
+	char buf[(RECVS + 1) * SHARED_STRIDE];	/* one of the list is never posted */
+	uint64_t wr_id[RECVS + 1];
+	uint32_t dbrec;
+} shared;
 
 static bool within(const char *p, const void *begin, size_t len)
 {
@@ -63,7 +85,7 @@ static void armed(struct side *s, const char *reg, uint64_t val)
 /* The processor has rung: all that the device will read must be there by now. */
 static void model_store(char *reg, uint64_t val)
 {
-	struct side *s = within(reg, &side[1], sizeof(side[1])) ? &side[1] : &side[0];
+	struct side *s = within(reg, &side[1], sizeof(side[1])) ? &side[1] : &side[0];	/* that ring */
 	size_t at = (size_t) (reg - s->reg) % REG;
 	unsigned char raw[8];
 	uint32_t index, counter = be32toh(s->dbrec[1]);
@@ -138,12 +160,14 @@ static void run(struct side *s, struct side *to)
 		return;
 	s->kicked = false;
 	for (;;) {
+		if (to->model.srq)
+			to = &side[1 + rnd(2)];
 		was = to->model.received;
 		if (!model_step(&s->model, &to->model, &x))
 			break;
 		compare(&asked[asked_out++ % BLOCKS], &x);
 		if (to->model.received != was)
-			digest[was % RECVS] = x.op == 0x09 ? 0 : to->model.digest;
+			digest[arrived++ % RECVS] = x.op == 0x09 ? 0 : to->model.digest;
 	}
 	assert_null(model_fault);
 }
@@ -152,7 +176,7 @@ static void run(struct side *s, struct side *to)
 
 static struct mlx5_qp *find_qp(struct mlx5_cq *cq, uint32_t qpn)
 {
-	return qpn == 100 ? &side[0].qp : qpn == 101 ? &side[1].qp : NULL;
+	return qpn >= 100 && qpn <= 102 ? &side[qpn - 100].qp : NULL;
 }
 
 static int setup(void **state)
@@ -161,8 +185,10 @@ static int setup(void **state)
 
 	memset(side, 0, sizeof(side));
 	model_fault = NULL;
-	asked_in = asked_out = 0;
-	for (i = 0; i < 2; i++) {
+	asked_in = asked_out = arrived = 0;
+	post_cnt = 0;
+	memset(posted, 0, sizeof(posted));
+	for (i = 0; i < 3; i++) {
 		struct side *s = &side[i];
 
 		s->share.size = REG;
@@ -186,6 +212,31 @@ static int setup(void **state)
 			.sq_size = sizeof(s->sq), .rq_cnt = RECVS, .rq_stride = 64,
 			.cq = &s->model_cq, .mem = s->mem, .mem_len = MEM,
 		};
+	}
+	return 0;
+}
+
+static int setup_shared(void **state)
+{
+	unsigned i;
+
+	setup(state);
+	memset(&shared, 0, sizeof(shared));
+	shared.srq = (struct mlx5_srq) {
+		.buf = shared.buf, .stride = SHARED_STRIDE, .tail = RECVS,
+		.dbrec = &shared.dbrec, .wr_id = shared.wr_id,
+	};
+	shared.model = (struct model_srq) {
+		.buf = shared.buf, .cnt = RECVS + 1, .stride = SHARED_STRIDE, .dbrec = &shared.dbrec,
+	};
+	for (i = 0; i <= RECVS; i++)
+		((struct mlx5_next *) (shared.buf + (size_t) i * SHARED_STRIDE))->index =
+			htobe16((uint16_t) (i + 1));
+	side[2].model.cq = &side[1].model_cq;
+	side[2].model.mem = side[1].mem;
+	for (i = 1; i < 3; i++) {
+		side[i].qp.srq = &shared.srq;
+		side[i].model.srq = &shared.model;
 	}
 	return 0;
 }
@@ -370,14 +421,6 @@ static void gone(void **state)
 	assert_int_equal(be32toh(side[0].cqdb[0]), 1);
 }
 
-static uint64_t seed = 1;
-
-static uint32_t rnd(uint32_t below)
-{
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) (seed >> 33) % below;
-}
-
 static struct asked random_request(uint64_t n, bool signal)
 {
 	enum vrb_op op = (enum vrb_op) rnd(VRB_OP_CNT);
@@ -403,13 +446,24 @@ static struct asked random_request(uint64_t n, bool signal)
 	return a;
 }
 
-/* A receive into the slot that it will have. */
+/* A receive into an inbox that is free: false where there is none, or no room. */
 static bool post_one(void)
 {
-	uint32_t at = side[1].qp.rq.next & (RECVS - 1);
-	struct ibv_sge in = { (uintptr_t) inbox[at], IN_MAX, KEY };
+	uint32_t at = rnd(RECVS), tries = 0;
+	struct ibv_sge in;
+	int ret;
 
-	return !vrb_mlx5_recv(&side[1].qp.rq, at, &in, 1);
+	while (posted[at] && ++tries < RECVS)
+		at = (at + 1) % RECVS;
+	in = (struct ibv_sge) { (uintptr_t) inbox[at], IN_MAX, KEY };
+	ret = side[1].qp.srq ? vrb_mlx5_srq_recv(&shared.srq, at, &in, 1) :
+			       vrb_mlx5_recv(&side[1].qp.rq, at, &in, 1);
+	assert_int_equal(ret, posted[at] ? -FI_EAGAIN : 0);
+	if (ret)
+		return false;
+	posted[at] = true;
+	order[post_cnt++ % RECVS] = (uint8_t) at;
+	return true;
 }
 
 /* Receives complete in their order, with what was sent. */
@@ -419,9 +473,11 @@ static bool received_one(uint64_t *cnt)
 
 	if (!take_one(&side[1], &wc))
 		return false;
-	assert_int_equal(wc.wr_id, (*cnt)++ % RECVS);
+	assert_int_equal(wc.wr_id, order[*cnt % RECVS]);
 	if (!wc.write)
-		assert_int_equal(model_digest(inbox[wc.wr_id], wc.len), digest[wc.wr_id]);
+		assert_int_equal(model_digest(inbox[wc.wr_id], wc.len), digest[*cnt % RECVS]);
+	posted[wc.wr_id] = false;
+	(*cnt)++;
 	return true;
 }
 
@@ -477,6 +533,7 @@ int main(void)
 		cmocka_unit_test_setup(arm, setup),
 		cmocka_unit_test_setup(gone, setup),
 		cmocka_unit_test_setup(random_requests, setup),
+		{ "random_requests, shared receives", random_requests, setup_shared, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
