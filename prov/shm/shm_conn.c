@@ -156,6 +156,7 @@ void shm_conn_fail(struct shm_conn *conn, int err)
 	conn->paused = false;
 	shm_conn_set_state(conn, SHM_CONN_FAILED);
 	list_add_tail(&conn->state_node, &conn->poller->failed);
+	conn->poller->chores = true;
 	shm_poller_kick(conn->poller);
 }
 
@@ -180,6 +181,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	}
 	conn->src.fd = -1;
 	list_add_tail(&conn->state_node, &conn->poller->dead);
+	conn->poller->chores = true;
 	if (!conn->poller->polling)
 		shm_poller_reap(conn->poller);
 }

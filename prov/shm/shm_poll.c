@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/relax.h"
 #include "shm_link.h"
 
 #define EVENTS_MAX 64
@@ -135,6 +136,7 @@ static int doze(struct shm_poller *poller)
 	unsigned i;
 
 	poller->asleep = true;
+	poller->chores = true;
 	for (i = 0; i < poller->hot_cnt; i++) {
 		shm_in_doze(&poller->hot[i]->in);
 		expedite |= !poller->hot[i]->out.fence;
@@ -318,6 +320,9 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	poller->polling = false;
 	if (!list_empty(&poller->dead))
 		shm_poller_reap(poller);
+	poller->chores = poller->asleep || !list_empty(&poller->timers) ||
+			 !list_empty(&poller->paused) || !list_empty(&poller->blocked) ||
+			 !list_empty(&poller->failed);
 	return done;
 }
 
@@ -333,14 +338,14 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 
 	poller->polling = true;
 	poller->seq++;
-	if (__builtin_expect(poller->asleep || !list_empty(&poller->timers) ||
-			     !list_empty(&poller->paused), 0))
+	if (__builtin_expect(poller->chores, 0))
 		done += poll_first(poller, budget);
 	done += read_hot(poller, budget);
+	if (!done)
+		cpu_relax();
 	if (__builtin_expect(sockets_due(poller), 0))
 		done += poll_sockets(poller, budget);
-	if (__builtin_expect(!list_empty(&poller->blocked) || !list_empty(&poller->failed) ||
-			     !list_empty(&poller->dead), 0))
+	if (__builtin_expect(poller->chores, 0))
 		done += poll_last(poller);
 	poller->polling = false;
 	return done;

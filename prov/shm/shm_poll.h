@@ -45,6 +45,7 @@ struct shm_poller {
 	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t seq;			/* number of this poll */
+	bool chores;			/* we sleep, or one of the lists below may not be empty */
 	bool asleep;			/* senders were told to wake us */
 	bool polling;			/* inside poll() */
 	struct list blocked;		/* connections whose packets or answers wait for room */
@@ -87,6 +88,7 @@ static inline void shm_poller_kick(struct shm_poller *poller)
 static inline void shm_timer_set(struct shm_poller *poller, struct eng_timer *timer,
 				 uint64_t due_ns)
 {
+	poller->chores = true;
 	eng_timer_set(&poller->timers, poller->base.prog, timer, due_ns);
 }
 

@@ -153,6 +153,7 @@ static void pause_conn(struct shm_conn *conn)
 {
 	conn->paused = true;
 	list_add_tail(&conn->state_node, &conn->poller->paused);
+	conn->poller->chores = true;
 }
 
 static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iovs *remote)
@@ -364,9 +365,10 @@ static inline int take_short(struct shm_conn *conn)
 }
 
 /* take_any - whatever the next slot holds.
- * Returns 1; 0: there is none, or it stays for now; -1: it makes no sense.
+ * Returns 1, or 2: the sender waited for it; 0: there is none, or it stays for now; -1: it
+ * makes no sense.
  */
-static __attribute__((noinline)) int take_any(struct shm_conn *conn, bool *stalled)
+static __attribute__((noinline)) int take_any(struct shm_conn *conn)
 {
 	struct shm_item item;
 	int ret = shm_in_peek(&conn->in, &item);
@@ -375,9 +377,8 @@ static __attribute__((noinline)) int take_any(struct shm_conn *conn, bool *stall
 		return ret;
 	if (!on_item(conn, &item))
 		return 0;
-	*stalled |= item.kind == SHM_STALL;
 	shm_in_take(&conn->in, &item);
-	return 1;
+	return item.kind == SHM_STALL ? 2 : 1;
 }
 
 /* A message that nobody has asked for is the last one of a poll: what is behind it had
@@ -393,13 +394,16 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	if (__builtin_expect(conn->paused || conn->state != SHM_CONN_READY, 0))
 		return 0;
 	poller->held = NULL;
-	while (budget-- && !poller->held && conn->state == SHM_CONN_READY) {
+	while (budget--) {
 		ret = take_short(conn);
 		if (__builtin_expect(ret < 0, 0))
-			ret = take_any(conn, &stalled);
+			ret = take_any(conn);
 		if (ret <= 0)
 			break;
+		stalled |= ret == 2;
 		done++;
+		if (__builtin_expect(poller->held || conn->state != SHM_CONN_READY, 0))
+			break;
 	}
 	if (__builtin_expect(conn->state != SHM_CONN_READY, 0))
 		return done + 1;

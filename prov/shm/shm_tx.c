@@ -146,6 +146,7 @@ static void wait_for_room(struct shm_conn *conn)
 
 	if (list_empty(&conn->blocked_node))
 		list_add_tail(&conn->blocked_node, &conn->poller->blocked);
+	conn->poller->chores = true;
 	if (out->bad) {
 		shm_conn_fail(conn, FI_EPROTO);
 		return;

@@ -14,6 +14,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/monitor.h \
 	src/base/pool.c \
 	src/base/pool.h \
+	src/base/relax.h \
 	src/base/provider.h \
 	src/base/timer.c \
 	src/base/timer.h

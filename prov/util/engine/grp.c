@@ -39,7 +39,7 @@ static int grp_poll(struct obj_poller *poller, unsigned budget)
 			done++;
 	}
 	list_splice_tail(&todo, &grp->work);
-	poller->idle = list_empty(&grp->work);
+	obj_poller_rest(poller, list_empty(&grp->work));
 	return done;
 }
 
@@ -92,7 +92,6 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 	grp->poller.ops = &grp_ops;
 	grp->poller.key = &grp_key;
 	grp->poller.fd = -1;
-	grp->poller.idle = true;
 	ids_init(&grp->ids);
 	pool_init(&grp->txs, sizeof(struct eng_tx), 16, 0);
 	pool_init(&grp->recvs, sizeof(struct eng_recv), 32, 0);
@@ -107,6 +106,7 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 		free(grp);
 		return ret;
 	}
+	obj_poller_rest(&grp->poller, true);
 	*grp_p = grp;
 	return 0;
 }
@@ -116,6 +116,6 @@ void eng_grp_defer(struct eng_grp *grp, struct eng_work *work)
 	if (!list_empty(&work->node))
 		return;
 	list_add_tail(&work->node, &grp->work);
-	grp->poller.idle = false;
+	obj_poller_rest(&grp->poller, false);
 	obj_prog_moved(grp->poller.prog, clock_ns() + RETRY_NS);
 }

@@ -51,6 +51,7 @@ struct eng_grp {
 	struct ids ids;		/* struct eng_name of requests that peers refer to */
 	struct pool txs;	/* struct eng_tx */
 	struct pool recvs;	/* struct eng_recv */
+	struct pool_item *plain;/* of these, some that are done with: see eng_recv_plain_get() */
 	struct pool msgs;	/* struct eng_msg */
 	struct pool outs;	/* struct eng_out */
 	struct pool bounces;	/* ENG_INJECT_MAX bytes each */

@@ -6,15 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
-#include "base/hmap.h"
-
 #define FIRST_HEADS 16
-#define CHAIN_MAX 2		/* entries a chain, on average, before a table doubles */
-
-static inline size_t slot(const struct match_tab *tab, uint64_t tag, uint64_t src)
-{
-	return hmap_hash(tag + src * UINT64_C(0x9e3779b97f4a7c15)) & tab->mask;
-}
 
 static struct list *new_heads(size_t cnt)
 {
@@ -55,19 +47,19 @@ static size_t recv_slot(const struct match_tab *tab, struct list *item)
 {
 	struct match_recv *recv = container_of(item, struct match_recv, link);
 
-	return slot(tab, recv->tag, recv->src);
+	return match_slot(tab, recv->tag, recv->src);
 }
 
 static size_t tag_slot(const struct match_tab *tab, struct list *item)
 {
-	return slot(tab, container_of(item, struct match_msg, by_tag)->tag, MATCH_ANY);
+	return match_slot(tab, container_of(item, struct match_msg, by_tag)->tag, MATCH_ANY);
 }
 
 static size_t src_slot(const struct match_tab *tab, struct list *item)
 {
 	struct match_msg *msg = container_of(item, struct match_msg, by_src);
 
-	return slot(tab, msg->tag, msg->src);
+	return match_slot(tab, msg->tag, msg->src);
 }
 
 int match_init(struct match *m)
@@ -91,43 +83,15 @@ void match_fini(struct match *m)
 	m->by_src.heads = NULL;
 }
 
-void match_post(struct match *m, struct match_recv *recv)
+void match_post_rare(struct match *m, struct match_recv *recv)
 {
-	recv->seq = m->seq++;
 	if (recv->ignore) {
 		list_add_tail(&recv->link, &m->wild);
 		m->wild_cnt++;
 		return;
 	}
-	if (m->exact_cnt > CHAIN_MAX * m->posted.mask)
-		tab_grow(&m->posted, recv_slot);
-	list_add_tail(&recv->link, &m->posted.heads[slot(&m->posted, recv->tag, recv->src)]);
-	m->exact_cnt++;
-	m->directed_cnt += recv->src != MATCH_ANY;
-}
-
-void match_unpost(struct match *m, struct match_recv *recv)
-{
-	list_del(&recv->link);
-	if (recv->ignore) {
-		m->wild_cnt--;
-		return;
-	}
-	m->exact_cnt--;
-	m->directed_cnt -= recv->src != MATCH_ANY;
-}
-
-static struct match_recv *find_exact(struct match *m, uint64_t tag, uint64_t src)
-{
-	struct list *pos, *head = &m->posted.heads[slot(&m->posted, tag, src)];
-	struct match_recv *recv;
-
-	list_for_each(pos, head) {
-		recv = container_of(pos, struct match_recv, link);
-		if (recv->tag == tag && recv->src == src)
-			return recv;
-	}
-	return NULL;
+	tab_grow(&m->posted, recv_slot);
+	match_add_exact(m, recv);
 }
 
 /* A masked receive that accepts the message and is older than @than. */
@@ -149,14 +113,14 @@ static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
 	return than;
 }
 
-struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src)
+struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src)
 {
 	struct match_recv *best = NULL, *directed;
 
 	if (m->exact_cnt > m->directed_cnt)
-		best = find_exact(m, tag, MATCH_ANY);
+		best = match_find_exact(m, tag, MATCH_ANY);
 	if (m->directed_cnt) {
-		directed = find_exact(m, tag, src);
+		directed = match_find_exact(m, tag, src);
 		if (directed && (!best || directed->seq < best->seq))
 			best = directed;
 	}
@@ -165,13 +129,13 @@ struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src)
 
 void match_keep(struct match *m, struct match_msg *msg)
 {
-	if (m->msg_cnt > CHAIN_MAX * m->by_tag.mask) {
+	if (m->msg_cnt > MATCH_CHAIN_MAX * m->by_tag.mask) {
 		tab_grow(&m->by_tag, tag_slot);
 		tab_grow(&m->by_src, src_slot);
 	}
 	list_add_tail(&msg->all, &m->all);
-	list_add_tail(&msg->by_tag, &m->by_tag.heads[slot(&m->by_tag, msg->tag, MATCH_ANY)]);
-	list_add_tail(&msg->by_src, &m->by_src.heads[slot(&m->by_src, msg->tag, msg->src)]);
+	list_add_tail(&msg->by_tag, &m->by_tag.heads[match_slot(&m->by_tag, msg->tag, MATCH_ANY)]);
+	list_add_tail(&msg->by_src, &m->by_src.heads[match_slot(&m->by_src, msg->tag, msg->src)]);
 	m->msg_cnt++;
 }
 
@@ -210,14 +174,14 @@ struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
 	if (ignore)
 		return find_masked(m, tag, ignore, src);
 	if (src == MATCH_ANY) {
-		list_for_each(pos, &m->by_tag.heads[slot(&m->by_tag, tag, MATCH_ANY)]) {
+		list_for_each(pos, &m->by_tag.heads[match_slot(&m->by_tag, tag, MATCH_ANY)]) {
 			msg = container_of(pos, struct match_msg, by_tag);
 			if (msg->tag == tag)
 				return msg;
 		}
 		return NULL;
 	}
-	list_for_each(pos, &m->by_src.heads[slot(&m->by_src, tag, src)]) {
+	list_for_each(pos, &m->by_src.heads[match_slot(&m->by_src, tag, src)]) {
 		msg = container_of(pos, struct match_msg, by_src);
 		if (msg->tag == tag && msg->src == src)
 			return msg;

@@ -22,9 +22,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hmap.h"
 #include "base/list.h"
 
 #define MATCH_ANY UINT64_C(0)
+#define MATCH_CHAIN_MAX 2	/* entries a chain, on average, before a table doubles */
 
 /* A posted receive; embedded in the request.  The caller fills in the last three. */
 struct match_recv {
@@ -68,21 +70,79 @@ int match_init(struct match *m);
 /* match_fini - free the tables.  What is still in them belongs to the caller. */
 void match_fini(struct match *m);
 
+/* ---- parts of what follows ------------------------------------------------ */
+
+static inline size_t match_slot(const struct match_tab *tab, uint64_t tag, uint64_t src)
+{
+	return hmap_hash(tag + src * UINT64_C(0x9e3779b97f4a7c15)) & tab->mask;
+}
+
+static inline void match_add_exact(struct match *m, struct match_recv *recv)
+{
+	list_add_tail(&recv->link,
+		      &m->posted.heads[match_slot(&m->posted, recv->tag, recv->src)]);
+	m->exact_cnt++;
+	if (__builtin_expect(recv->src != MATCH_ANY, 0))
+		m->directed_cnt++;
+}
+
+static inline struct match_recv *match_find_exact(struct match *m, uint64_t tag, uint64_t src)
+{
+	struct list *pos, *head = &m->posted.heads[match_slot(&m->posted, tag, src)];
+	struct match_recv *recv;
+
+	list_for_each(pos, head) {
+		recv = container_of(pos, struct match_recv, link);
+		if (recv->tag == tag && recv->src == src)
+			return recv;
+	}
+	return NULL;
+}
+
+void match_post_rare(struct match *m, struct match_recv *recv);
+struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src);
+
+/* ---- receives --------------------------------------------------------------- */
+
 /* match_post - add @recv behind all others.
  * The caller has seen match_find_msg() return NULL for it.
  * Ownership: the matcher keeps @recv until match_unpost().  Cost: O(1).
  */
-void match_post(struct match *m, struct match_recv *recv);
+static inline void match_post(struct match *m, struct match_recv *recv)
+{
+	recv->seq = m->seq++;
+	if (__builtin_expect(recv->ignore || m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask, 0))
+		match_post_rare(m, recv);
+	else
+		match_add_exact(m, recv);
+}
 
 /* match_unpost - take a posted receive away: it was matched, or is cancelled. */
-void match_unpost(struct match *m, struct match_recv *recv);
+static inline void match_unpost(struct match *m, struct match_recv *recv)
+{
+	list_del(&recv->link);
+	if (recv->ignore) {
+		m->wild_cnt--;
+		return;
+	}
+	m->exact_cnt--;
+	if (__builtin_expect(recv->src != MATCH_ANY, 0))
+		m->directed_cnt--;
+}
 
 /* match_find_recv - the oldest posted receive that accepts a message, or NULL.
  * It stays posted.
  * Cost: O(1) expected, plus the masked receives that are older.
  * Source: fi_tagged(3), fi_msg(3).
  */
-struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src);
+static inline struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src)
+{
+	if (__builtin_expect(m->directed_cnt || m->wild_cnt, 0))
+		return match_find_any(m, tag, src);
+	return m->exact_cnt ? match_find_exact(m, tag, MATCH_ANY) : NULL;
+}
+
+/* ---- messages --------------------------------------------------------------- */
 
 /* match_keep - add a message that found no receive.
  * Ownership: the matcher keeps @msg until match_take().  Cost: O(1).

@@ -171,7 +171,10 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 		       recv->cq_flags | (msg.flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0),
 		       msg.len, recv->iov[0].iov_base, msg.data, msg.tag,
 		       ep->source ? eng_peer_fi_addr(peer) : FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
-	eng_recv_free(recv);
+	if (__builtin_expect(recv->sink.name.peer != NULL, 0))	/* directed: it has a reference */
+		eng_recv_free(recv);
+	else
+		eng_recv_plain_put(recv->ep->grp, recv);
 	return true;
 }
 

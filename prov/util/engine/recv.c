@@ -26,40 +26,31 @@ struct call {
 	bool tagged;
 };
 
+/* name_call - what every call says, of a receive that is cleared. */
 static inline __attribute__((always_inline)) void
-fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
+name_call(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 {
 	recv->m.tag = c->tag;
 	recv->m.ignore = c->ignore;
-	recv->m.src = MATCH_ANY;
-	recv->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
 	recv->ep = ep;
 	recv->rxc = ep->rxc;
 	recv->context = c->context;
 	recv->cq_flags = FI_RECV | (c->tagged ? FI_TAGGED : FI_MSG);
-	recv->ack = NULL;
-	recv->buffer = NULL;
-	recv->parts = 0;
-	recv->state = ENG_RECV_NEW;
-	recv->abort = 0;
 	recv->asked = (c->flags & FI_COMPLETION) != 0;
 	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
+	recv->min = ep->base.min_multi_recv;
+}
+
+static void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
+{
+	eng_recv_clear(recv);
+	name_call(recv, ep, c);
 	recv->multi = (c->flags & FI_MULTI_RECV) != 0;
 	recv->slow = (c->flags & (FI_MULTI_RECV | ENG_OP_WORK)) != 0;
-	recv->quiet = false;
-	recv->trig = NULL;
-	recv->entry = NULL;
-	recv->min = ep->base.min_multi_recv;
 	recv->iov_cnt = (uint16_t) c->cnt;
-	if (__builtin_expect(c->cnt == 1, 1)) {
-		recv->iov[0] = *c->iov;
-		recv->room = c->iov->iov_len;
-	} else if (c->cnt) {
+	if (c->cnt)
 		memcpy(recv->iov, c->iov, c->cnt * sizeof(*c->iov));
-		recv->room = iov_total(c->iov, c->cnt);
-	} else {
-		recv->room = 0;
-	}
+	recv->room = iov_total(c->iov, c->cnt);
 }
 
 static int refuse(struct eng_ep *ep, const struct call *c)
@@ -255,9 +246,11 @@ post_plain(struct eng_ep *ep, const struct call *c)
 	m = eng_rxc_match(rxc, c->tagged);
 	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->size && ep->state != ENG_EP_SHUT &&
 			     (!ep->directed || c->src == FI_ADDR_UNSPEC), 1))
-		recv = pool_get(&ep->grp->recvs);
+		recv = eng_recv_plain_get(ep->grp);
 	if (__builtin_expect(recv != NULL, 1)) {
-		fill(recv, ep, c);
+		name_call(recv, ep, c);
+		recv->iov[0] = *c->iov;
+		recv->room = c->iov->iov_len;
 		eng_recv_set_state(recv, ENG_RECV_POSTED);
 		match_post(m, &recv->m);
 		rxc->posted++;

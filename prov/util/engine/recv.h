@@ -11,6 +11,7 @@
 #ifndef ENG_RECV_H
 #define ENG_RECV_H
 
+#include <assert.h>
 #include <rdma/fi_tagged.h>
 
 #include "engine/ep.h"
@@ -103,7 +104,59 @@ ssize_t eng_recv_cancel(fid_t fid, void *context);
 /* ---- life of a receive (recv_life.c) --------------------------------------- */
 
 /* eng_recv_set_state - the only way to change recv->state. */
-void eng_recv_set_state(struct eng_recv *recv, enum eng_recv_state state);
+bool eng_recv_may_become(enum eng_recv_state from, enum eng_recv_state to);
+
+static inline void eng_recv_set_state(struct eng_recv *recv, enum eng_recv_state state)
+{
+	assert(eng_recv_may_become(recv->state, state) && "a receive goes forward only");
+	recv->state = (uint8_t) state;
+}
+
+/* eng_recv_clear - all that a call need not say: one buffer, any source, nothing special. */
+static inline void eng_recv_clear(struct eng_recv *recv)
+{
+	recv->m.src = MATCH_ANY;
+	recv->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
+	recv->ack = NULL;
+	recv->buffer = NULL;
+	recv->parts = 0;
+	recv->state = ENG_RECV_NEW;
+	recv->abort = 0;
+	recv->multi = false;
+	recv->slow = false;
+	recv->quiet = false;
+	recv->trig = NULL;
+	recv->entry = NULL;
+	recv->iov_cnt = 1;
+}
+
+/* eng_recv_plain_get - a cleared one, or NULL: no memory.  eng_recv_plain_put - give back
+ * one that was cleared, posted and matched, and is otherwise as it was: it is not cleared
+ * again when it is used again, at once in most programs.
+ */
+static inline struct eng_recv *eng_recv_plain_get(struct eng_grp *grp)
+{
+	struct pool_item *item = grp->plain;
+	struct eng_recv *recv = (struct eng_recv *) item;
+
+	if (__builtin_expect(item != NULL, 1)) {
+		grp->plain = item->next;
+		return recv;
+	}
+	recv = pool_get(&grp->recvs);
+	if (recv)
+		eng_recv_clear(recv);
+	return recv;
+}
+
+static inline void eng_recv_plain_put(struct eng_grp *grp, struct eng_recv *recv)
+{
+	struct pool_item *item = (struct pool_item *) recv;
+
+	recv->state = ENG_RECV_NEW;
+	item->next = grp->plain;
+	grp->plain = item;
+}
 
 /* eng_recv_notes - take the packets that answering @env will need.
  * Returns false, with none taken, when memory is short.

@@ -10,7 +10,7 @@
 #include "engine/trig.h"
 
 /* To where each state may go. */
-__attribute__((unused)) static const unsigned edges[] = {
+static const unsigned edges[] = {
 	[ENG_RECV_NEW] = 1u << ENG_RECV_POSTED | 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
 	[ENG_RECV_POSTED] = 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
 	[ENG_RECV_MATCHED] = 1u << ENG_RECV_PLACING | 1u << ENG_RECV_PULL,
@@ -19,10 +19,9 @@ __attribute__((unused)) static const unsigned edges[] = {
 	[ENG_RECV_CLOSING] = 0,
 };
 
-void eng_recv_set_state(struct eng_recv *recv, enum eng_recv_state state)
+bool eng_recv_may_become(enum eng_recv_state from, enum eng_recv_state to)
 {
-	assert(edges[recv->state] & 1u << state && "a receive goes forward only");
-	recv->state = (uint8_t) state;
+	return edges[from] & 1u << to;
 }
 
 void eng_recv_notes_put(struct eng_out *notes[3])

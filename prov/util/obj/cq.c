@@ -35,6 +35,7 @@ static void cq_overrun(struct obj_cq *cq, const char *cause)
 	if (cq->overrun)
 		return;
 	__atomic_store_n(&cq->overrun, true, __ATOMIC_RELAXED);
+	cq->alone = false;
 	cq->room = 0;
 	FI_WARN(cq->domain->prov, FI_LOG_CQ,
 		"completion queue %p (context %p) lost a completion: %s; it reports no more. "
@@ -216,60 +217,73 @@ static inline bool is_due(struct obj_cq *cq)
 	return __builtin_expect(reads % READS_PER_POLL == 0, 0);
 }
 
-/* poll_for - make progress for a program that reads an empty queue.  Returns how many
- * entries went straight to @buf; others may be in the ring, behind them.
+/* push_out - the entries just read may be the last ones that the program waits for, while
+ * what some of them are about has not left yet.
  */
-static inline size_t poll_for(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+static inline void push_out(struct obj_cq *cq)
 {
-	if (cq->lock.kind != LOCK_NONE || !looks_empty(cq) || cq->overrun) {
-		obj_cq_progress(cq);
-		return 0;
-	}
+	if (__builtin_expect(obj_feed_may_stage(&cq->wait.feed), 0) && looks_empty(cq))
+		obj_feed_unstage(&cq->wait.feed);
+}
+
+static ssize_t read_and_push(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	ssize_t ret = read_ring(cq, buf, count, src);
+
+	push_out(cq);
+	return ret ? ret : -FI_EAGAIN;
+}
+
+/* nothing - what to say where there is no entry. */
+static inline ssize_t nothing(const struct obj_cq *cq)
+{
+	return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ? -FI_EAVAIL : -FI_EAGAIN;
+}
+
+/* read_rare - make progress first, whatever lies in the queue. */
+static __attribute__((noinline)) ssize_t read_rare(struct obj_cq *cq, void *buf, size_t count,
+						   fi_addr_t *src)
+{
+	obj_cq_progress(cq);
+	if (looks_empty(cq))
+		return nothing(cq);
+	return count ? read_and_push(cq, buf, count, src) : 0;
+}
+
+/* read_empty - make progress for a program that reads an empty queue which no other
+ * thread uses: what comes goes straight to @buf.
+ */
+static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf, size_t count,
+						    fi_addr_t *src)
+{
+	size_t left;
+
 	cq->sink = buf;
 	cq->sink_src = src;
 	cq->sink_left = 0;
 	cq->sink_room = count;
 	obj_cq_progress(cq);
-	count -= cq->sink_room + cq->sink_left;
+	left = cq->sink_room + cq->sink_left;
 	cq->sink_room = 0;
-	return count;
-}
-
-/* read_rare - what most reads have nothing of, out of their way. */
-static __attribute__((noinline)) ssize_t read_rare(struct obj_cq *cq, void *buf, size_t count,
-						   fi_addr_t *src, bool progress)
-{
-	ssize_t ret = 0;
-
-	if (progress) {
-		ret = (ssize_t) poll_for(cq, buf, count, src);
-		if (!ret && looks_empty(cq))
-			return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ?
-			       -FI_EAVAIL : -FI_EAGAIN;
-		if (!count)
-			return 0;
+	if (left != count) {
+		push_out(cq);
+		return (ssize_t) (count - left);
 	}
-	if (!ret)
-		ret = read_ring(cq, buf, count, src);
-	/* These entries may be the last ones that the program waits for, while what some of
-	 * them are about has not left yet.
-	 */
-	if (obj_feed_may_stage(&cq->wait.feed) && looks_empty(cq))
-		obj_feed_unstage(&cq->wait.feed);
-	return ret ? ret : -FI_EAGAIN;
+	/* an error closes the sink */
+	return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
 }
 
 static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
 {
 	struct obj_cq *cq = obj_cq_of(fid);
-	/* A count of 0 asks for progress, whatever lies in the queue. */
-	bool progress = !count || looks_empty(cq) || is_due(cq);
-	ssize_t ret;
 
-	if (__builtin_expect(progress || obj_feed_may_stage(&cq->wait.feed), 0))
-		return read_rare(cq, buf, count, src, progress);
-	ret = read_ring(cq, buf, count, src);
-	return ret ? ret : -FI_EAGAIN;
+	if (looks_empty(cq))
+		return count && cq->alone ? read_empty(cq, buf, count, src) :
+					    read_rare(cq, buf, count, src);
+	/* A count of 0 asks for progress, whatever lies in the queue. */
+	if (__builtin_expect(!count || is_due(cq), 0))
+		return read_rare(cq, buf, count, src);
+	return read_and_push(cq, buf, count, src);
 }
 
 static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
@@ -555,6 +569,7 @@ static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
 	cq->entry_size = format_size(attr->format);
 	cq->wait_cond = attr->wait_cond;
 	obj_refs_init(&cq->refs);
+	cq->alone = domain->obj_lock_kind == LOCK_NONE;
 	ret = lock_init(&cq->lock, domain->obj_lock_kind);
 	if (ret)
 		goto err_lock;

@@ -52,6 +52,7 @@ struct obj_cq {
 	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
+	bool alone;			/* one thread at most uses it, and it has not overrun */
 	uint8_t reads;			/* that found an entry and made no progress */
 	char *sink;			/* of the fi_cq_read() that is making progress: see obj_cq_give() */
 	fi_addr_t *sink_src;		/* the same for fi_cq_readfrom(), else NULL */
@@ -126,12 +127,12 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 {
 	struct obj_cq_slot *slot;
 
-	if (__builtin_expect(cq->peer != NULL, 0)) {
-		obj_cq_write_peer(cq, context, flags, len, buf, data, tag, src);
-		return;
-	}
 	if (cq->sink_room) {
 		obj_cq_give(cq, context, flags, len, buf, data, tag, src);
+		return;
+	}
+	if (__builtin_expect(cq->peer != NULL, 0)) {
+		obj_cq_write_peer(cq, context, flags, len, buf, data, tag, src);
 		return;
 	}
 	lock_get(&cq->lock);

@@ -101,6 +101,7 @@ static void close_pollers(struct obj_prog *prog)
 	struct obj_poller *poller;
 	struct list *pos;
 
+	prog->solo = NULL;
 	while ((pos = list_pop(&prog->pollers))) {
 		poller = container_of(pos, struct obj_poller, node);
 		poller->ops->close(poller);
@@ -184,41 +185,51 @@ struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 	return NULL;
 }
 
+static void find_solo(struct obj_prog *prog)
+{
+	struct obj_poller *poller;
+	struct list *pos;
+	unsigned cnt = 0;
+
+	prog->solo = NULL;
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		if (!poller->idle)
+			prog->solo = cnt++ ? NULL : poller;
+	}
+}
+
+void obj_poller_rest(struct obj_poller *poller, bool idle)
+{
+	if (poller->idle == idle)
+		return;
+	poller->idle = idle;
+	find_solo(poller->prog);
+}
+
 int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
 {
 	poller->prog = prog;
 	list_add_tail(&poller->node, &prog->pollers);
 	prog->poller_cnt++;
+	find_solo(prog);
 	/* Those who sleep do not have its fd yet. */
 	obj_prog_moved(prog, 0);
 	return 0;
 }
 
-static inline int poll_one(struct list *pos)
+int obj_prog_poll_each(struct obj_prog *prog)
 {
-	struct obj_poller *poller = container_of(pos, struct obj_poller, node);
-
-	return poller->idle ? 0 : poller->ops->poll(poller, OBJ_POLL_BUDGET);
-}
-
-static __attribute__((noinline)) int poll_each(struct obj_prog *prog)
-{
+	struct obj_poller *poller;
 	struct list *pos;
 	int done = 0;
 
-	list_for_each(pos, &prog->pollers)
-		done += poll_one(pos);
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		if (!poller->idle)
+			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
+	}
 	return done;
-}
-
-/* One is what most groups have; it is jumped to. */
-int obj_prog_poll_locked(struct obj_prog *prog)
-{
-	struct list *first = prog->pollers.next;
-
-	if (__builtin_expect(first != &prog->pollers && first == prog->pollers.prev, 1))
-		return poll_one(first);
-	return poll_each(prog);
 }
 
 bool obj_prog_others_hot(const struct obj_poller *poller)
@@ -432,6 +443,17 @@ int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
 out:
 	pthread_mutex_unlock(&feed->lock);
 	return ret;
+}
+
+int obj_feed_poll_all(struct obj_feed *feed)
+{
+	unsigned i, cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
+	struct obj_prog **progs = atomic_load_explicit(&feed->progs, memory_order_acquire);
+	int done = 0;
+
+	for (i = 0; i < cnt; i++)
+		done += obj_prog_poll(progs[i]);
+	return done;
 }
 
 void obj_feed_unstage(struct obj_feed *feed)

@@ -71,11 +71,12 @@ struct obj_poller {
 	struct obj_prog *prog;		/* set by obj_prog_add() */
 	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
 	bool hot;			/* it finds its work without asking the kernel */
-	bool idle;			/* poll() would find nothing, and need not be called */
+	bool idle;			/* poll() would find nothing; set by obj_poller_rest() alone */
 };
 
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
+	struct obj_poller *solo;	/* the only poller that is not idle; NULL: none, or several */
 	struct list pollers;
 	struct obj_domain *domain;	/* NULL for the group of passive endpoints, and when the domain is gone */
 	struct list node;		/* on domain->progs */
@@ -145,15 +146,28 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
  */
 void obj_poller_drain(struct obj_poller *poller, bool (*done)(void *arg), void *arg, int ms);
 
+/* obj_poller_rest - @poller has nothing to do until told otherwise, or (false) has.
+ * For pollers whose work comes by calls alone.  Threading: caller holds prog->lock.
+ */
+void obj_poller_rest(struct obj_poller *poller, bool idle);
+
 /* obj_prog_poll_locked - poll every poller; caller holds prog->lock.
  * Returns how many things were done.
  */
-int obj_prog_poll_locked(struct obj_prog *prog);
+int obj_prog_poll_each(struct obj_prog *prog);
+
+static inline int obj_prog_poll_locked(struct obj_prog *prog)
+{
+	struct obj_poller *solo = prog->solo;
+
+	return __builtin_expect(solo != NULL, 1) ? solo->ops->poll(solo, OBJ_POLL_BUDGET) :
+						   obj_prog_poll_each(prog);
+}
 
 /* obj_prog_poll - the same for an application thread that does not hold the
  * lock.  Does nothing when another thread is at it.
  */
-static inline int obj_prog_poll(struct obj_prog *prog)
+static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *prog)
 {
 	int ret;
 
@@ -306,15 +320,13 @@ static inline bool obj_feed_may_stage(struct obj_feed *feed)
 }
 
 /* obj_feed_poll - drive all groups.  Returns how many things were done. */
-static inline int obj_feed_poll(struct obj_feed *feed)
-{
-	unsigned i, cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
-	struct obj_prog **progs = atomic_load_explicit(&feed->progs, memory_order_acquire);
-	int done = 0;
+int obj_feed_poll_all(struct obj_feed *feed);
 
-	for (i = 0; i < cnt; i++)
-		done += obj_prog_poll(progs[i]);
-	return done;
+static inline __attribute__((always_inline)) int obj_feed_poll(struct obj_feed *feed)
+{
+	if (__builtin_expect(atomic_load_explicit(&feed->cnt, memory_order_acquire) == 1, 1))
+		return obj_prog_poll(feed->first[0]);
+	return obj_feed_poll_all(feed);
 }
 
 #endif
