@@ -224,6 +224,7 @@ static void reset_streams(struct rxd_conn *conn)
 	conn->una = conn->nxt = conn->end = conn->limit = 0;
 	conn->source = 0;
 	conn->rcv_nxt = conn->rcv_limit = 0;
+	conn->rcv_renew = 0;
 	conn->pn_floor = conn->largest_ns = conn->ack_since_ns = conn->burst_seq = 0;
 	conn->burst_cnt = 0;
 	conn->ack_cnt = 0;
@@ -290,7 +291,7 @@ void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean)
 
 	if (conn->state == RXD_FAILED || conn->state == RXD_IDLE)
 		return;
-	conn->err = err;
+	conn->err = (int16_t) err;
 	conn->clean_end = clean;
 	conn->was_call = conn->state == RXD_CALLING;
 	set_state(conn, RXD_FAILED);
@@ -310,6 +311,8 @@ void rxd_conn_put(struct rxd_conn *conn, int err)
 		rxd_tx_drop(conn, err);
 		return;
 	}
+	if (link->poller->after == conn)
+		link->poller->after = NULL;
 	timer_off(&link->poller->timers, &conn->timer);
 	timers_leave(&link->poller->timers);
 	list_del(&conn->dirty_node);

@@ -67,6 +67,8 @@ void rxd_link_input(void *owner, const uint8_t *buf, size_t len, struct rxd_came
 		buf = memcpy(call, buf, len);
 	why = rxd_parse(buf, len, &pkt);
 
+	if (link->poller->after)
+		rxd_rx_after(link->poller);
 	if (__builtin_expect(why != NULL, 0)) {
 		RXD_WARN_SPARSE("dropped a datagram of %zu bytes: %s\n", len, why);
 		return;
@@ -379,6 +381,8 @@ const struct eng_link_ops rxd_link_ops = {
 	.peer_get = peer_get,
 	.peer_put = peer_put,
 	.send = send_pkt,
+	.slot = rxd_tx_slot,
+	.post = rxd_tx_post,
 	.flush = flush,
 	.hold = hold,
 	.pull = pull,

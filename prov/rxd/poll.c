@@ -101,6 +101,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	poller->input_ns = 0;
 	note_caller(poller);
 	poller->polling = true;
+	if (poller->after)
+		rxd_rx_after(poller);
 	if (!list_empty(&poller->dirty))
 		rxd_poller_flush(poller, rxd_dg_now());
 	if (look_due(poller))
@@ -129,7 +131,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 	poller->until_look = 0;
 	poller->armed_seq = poller->seq;
-	if (!list_empty(&poller->failed))
+	if (poller->after || !list_empty(&poller->failed))
 		return -FI_EAGAIN;
 	list_for_each(pos, &poller->dirty)
 		if (!conn_at(pos)->link->dg->blocked)

@@ -34,6 +34,12 @@ void rxd_ranges_fini(struct rxd_ranges *set);	/* empty again, and usable */
 /* rxd_ranges_add - @lo .. @hi-1 are in the set.  Returns 0, -FI_ENOMEM: unchanged. */
 int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi);
 
+/* rxd_ranges_next - the number behind the last range is in the set, too; there is one. */
+static inline void rxd_ranges_next(struct rxd_ranges *set)
+{
+	set->span[set->cnt - 1].hi++;
+}
+
 /* rxd_ranges_cover - they are, and where memory is short others between them and the
  * next range may be, too.  Cannot fail.
  */

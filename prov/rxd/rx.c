@@ -21,6 +21,7 @@
 #define OVERHEAD 2048			/* what the system counts with each datagram that waits */
 #define MEAN_SHIFT 6
 #define ONE_SHARE 4			/* of the room is for one sender: what lies in a cache is read faster */
+#define RENEW_SHARE 32			/* of the window is used up before more is allowed */
 #define TICK_NS (100 * CLOCK_NS_PER_MS)
 #define PNS_MAX (RXD_RANGES_MAX + 1)
 
@@ -74,11 +75,20 @@ uint64_t rxd_rx_window(struct rxd_conn *conn)
 	return all > least ? all : least;
 }
 
+/* Is it worth a look whether there is more to allow? */
+static bool may_allow(const struct rxd_conn *conn)
+{
+	return (int32_t) ((uint32_t) conn->rcv_nxt - conn->rcv_renew) >= 0;
+}
+
 /* A word to the peer when half of what it may send is used up. */
 static void open_window(struct rxd_conn *conn)
 {
-	uint64_t window = rxd_rx_window(conn);
+	uint64_t window;
 
+	if (!may_allow(conn))
+		return;
+	window = rxd_rx_window(conn);
 	if (conn->rcv_nxt + window > conn->rcv_limit &&
 	    conn->rcv_limit - conn->rcv_nxt < window / 2)
 		conn->ack_now = true;
@@ -466,25 +476,32 @@ static void owe_ack(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->ack_cnt++)
 		conn->ack_since_ns = now;
-	rxd_conn_touch(conn);
+}
+
+/* What is allowed, and when there is more to allow: not with each packet. */
+static uint64_t renew_limit(struct rxd_conn *conn)
+{
+	uint64_t window;
+
+	if (!may_allow(conn))
+		return conn->rcv_limit;
+	window = rxd_rx_window(conn);
+	if (conn->rcv_limit < conn->rcv_nxt + window)
+		conn->rcv_limit = conn->rcv_nxt + window;
+	conn->rcv_renew = (uint32_t) (conn->rcv_nxt + window / RENEW_SHARE);
+	return conn->rcv_limit;
 }
 
 size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now)
 {
 	const struct rxd_span *span = conn->pns.span;
-	struct rxd_ack ack = {
-		.limit = conn->rcv_nxt + rxd_rx_window(conn),
-		.ect = conn->ect_cnt,
-		.ce = conn->ce_cnt,
-	};
+	struct rxd_ack ack = { .ect = conn->ect_cnt, .ce = conn->ce_cnt };
 	uint32_t i = conn->pns.cnt, top;
 
 	if (!i)
 		return at;
 	top = --i;
-	if (ack.limit < conn->rcv_limit)
-		ack.limit = conn->rcv_limit;
-	conn->rcv_limit = ack.limit;
+	ack.limit = renew_limit(conn);
 	ack.largest = span[top].hi - 1;
 	ack.first = (uint32_t) (span[top].hi - 1 - span[top].lo > UINT32_MAX ? UINT32_MAX :
 				span[top].hi - 1 - span[top].lo);
@@ -522,17 +539,115 @@ static void stream_ended(struct rxd_conn *conn, uint64_t now)
 	rxd_conn_fail(conn, FI_ECONNRESET, true);
 }
 
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
-		 uint64_t now)
+/* What a packet says of those that we sent.  Returns false when the connection is over. */
+static bool news(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
 	heard(conn, now);
 	if (pkt->flags & RXD_F_ACK)
 		rxd_tx_on_ack(conn, pkt, now);
-	if (!alive(conn))
+	return alive(conn);
+}
+
+static void count(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	count_active(conn, now);
+	count_length(conn->link, pkt->len);
+}
+
+/* what_follows - the packet has its place: who else has to know? */
+static void what_follows(struct rxd_conn *conn, uint64_t now)
+{
+	open_window(conn);
+	if (rxd_rx_ack_due(conn, now))
+		rxd_conn_touch(conn);
+	rxd_conn_rearm(conn, now);
+}
+
+void rxd_rx_after(struct rxd_poller *poller)
+{
+	const struct rxd_pkt *pkt = &poller->after_pkt;
+	struct rxd_conn *conn = poller->after;
+	uint64_t now = poller->after_ns;
+
+	poller->after = NULL;
+	if (!alive(conn) || !news(conn, pkt, now))
+		return;
+	count(conn, pkt, now);
+	what_follows(conn, now);
+}
+
+/* Is it the one that was to come, and nothing else there that has to be looked at? */
+static inline bool is_plain(const struct rxd_conn *conn, const struct rxd_pkt *pkt,
+			    struct rxd_came came)
+{
+	const struct rxd_ranges *pns = &conn->pns;
+
+	return (pkt->flags & (RXD_F_PN | RXD_F_PAD)) == RXD_F_PN && pkt->off == conn->rcv_nxt &&
+	       pkt->len <= conn->rcv_limit - conn->rcv_nxt &&
+	       pns->cnt == 1 && pns->span[0].hi == pkt->pn && came.source == conn->source &&
+	       (!(pkt->flags & RXD_F_ACK) || !pkt->ack.cnt) && !conn->body && !conn->stash_len &&
+	       !conn->is_paused && !conn->ended && list_empty(&conn->early) &&
+	       !conn->link->closing;
+}
+
+/* Short messages that somebody waits for.  Returns false when there is anything else in
+ * the packet; what has gone up has been passed by rcv_nxt.
+ */
+static inline bool go_up(struct rxd_conn *conn, const uint8_t *at, size_t left)
+{
+	size_t hdr_len, size;
+	uint64_t word, len;
+
+	while (left > RXD_FRAME_SIZE) {
+		memcpy(&word, at, sizeof(word));
+		word = le64toh(word);
+		hdr_len = word & 0xffff;
+		len = word >> 16;
+		size = RXD_FRAME_SIZE + hdr_len + (size_t) len;
+		if (hdr_len > ENG_HDR_MAX || len > left || size > left ||
+		    !eng_on_short(conn, at + RXD_FRAME_SIZE, hdr_len, (size_t) len))
+			return false;
+		conn->rcv_nxt += size;
+		at += size;
+		left -= size;
+	}
+	return !left;
+}
+
+/* on_plain - the commonest packet: the next one, with short messages in it.  They go up; what
+ * else there is to do waits until nobody waits for it.   Returns false if it is another.
+ */
+static bool on_plain(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+		     uint64_t now)
+{
+	struct rxd_poller *poller = conn->link->poller;
+	struct rxd_pkt *after = &poller->after_pkt;
+
+	if (!is_plain(conn, pkt, came) || !go_up(conn, pkt->data, pkt->len))
+		return false;
+	rxd_ranges_next(&conn->pns);
+	conn->largest_ns = now;
+	count_mark(conn, came.ecn);
+	if (pkt->flags & RXD_F_NOW)
+		conn->ack_now = true;
+	owe_ack(conn, now);
+	after->flags = pkt->flags;
+	after->len = pkt->len;
+	after->ack = pkt->ack;
+	poller->after = conn;
+	poller->after_ns = now;
+	if (rxd_rx_ack_due(conn, now))
+		rxd_rx_after(poller);
+	return true;
+}
+
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+		 uint64_t now)
+{
+	if (on_plain(conn, pkt, came, now) || !news(conn, pkt, now))
 		return;
 	if (pkt->flags & RXD_F_PN) {
-		count_active(conn, now);
-		count_length(conn->link, pkt->len);
+		count(conn, pkt, now);
 		if (is_known(conn, pkt->pn)) {
 			conn->ack_now = true;
 		} else {
@@ -541,7 +656,6 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_ca
 			if (!alive(conn))
 				return;
 			note_number(conn, pkt, came, now);
-			open_window(conn);
 		}
 		owe_ack(conn, now);
 		if (conn->ended && !conn->link->closing) {
@@ -549,7 +663,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_ca
 			return;
 		}
 	}
-	rxd_conn_rearm(conn, now);
+	what_follows(conn, now);
 }
 
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)

@@ -67,6 +67,11 @@ struct rxd_poller {
 	struct pool chunks;		/* struct rxd_item with RXD_CHUNK bytes */
 	struct pool items;		/* struct rxd_item */
 	struct pool bodies;		/* struct rxd_body */
+	/* A packet that went up at once, and is accounted for before the next is looked at. */
+	struct rxd_conn *after;		/* its connection; NULL: there is none */
+	struct rxd_pkt after_pkt;	/* flags, length and acknowledgement, without further ranges */
+	uint64_t after_ns;		/* when it came */
+	uint64_t slot_ns;		/* when memory for a short packet was handed out */
 	struct rxd_conn *offering;	/* connection whose packet the engine is looking at */
 	struct rxd_hold *held;		/* what it told us to keep */
 };
@@ -184,8 +189,7 @@ struct rxd_move {
 
 /* What a link keeps for each peer; zeroed by the engine. */
 struct rxd_conn {
-	enum rxd_state state;
-	int err;			/* FAILED: positive FI_E* */
+	enum rxd_state state : 8;
 	bool clean_end : 1;		/* FAILED: the peer closed in good order */
 	bool was_call : 1;		/* FAILED while it was CALLING */
 	bool confirmed : 1;		/* the peer has our id */
@@ -197,7 +201,9 @@ struct rxd_conn {
 	bool is_paused : 1;		/* the engine has no memory for the next packet */
 	bool ack_now : 1;		/* an acknowledgement should leave */
 	bool was_ce : 1;		/* the last packet came through a long queue */
+	int16_t err;			/* FAILED: positive FI_E* */
 	uint16_t stash_len;
+	uint32_t rcv_renew;		/* as long as @rcv_nxt, modulo 2^32, is before it, there is no more to allow */
 	unsigned burst_cnt;		/* packets sent since the poll before @burst_seq */
 	struct rxd_link *link;		/* NULL: never used yet */
 	uint64_t cid, peer_cid;
@@ -353,6 +359,14 @@ int rxd_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, siz
  */
 bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt);
 
+/* rxd_stream_room - make room for a short packet of @size bytes.  Nothing has changed if it
+ * is not used.   Errors: -FI_ENOMEM.
+ */
+int rxd_stream_room(struct rxd_conn *conn, size_t size);
+
+/* rxd_stream_add - put @size bytes into that room. */
+void rxd_stream_add(struct rxd_conn *conn, const uint8_t *from, size_t size);
+
 /* rxd_stream_fill - give packets that wait a place in the stream, a little ahead of what
  * leaves.   Returns false when memory is short.
  */
@@ -385,6 +399,12 @@ void rxd_stream_drop(struct rxd_conn *conn, int err);
 
 /* rxd_tx_send - eng_link_ops.send for a connection that is READY. */
 int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt);
+
+/* rxd_tx_slot, rxd_tx_post - eng_link_ops.slot and post: the short way of a connection for
+ * which all is well.  What there is to note is noted when the packet has left.
+ */
+void *rxd_tx_slot(void *chan, size_t len);
+int rxd_tx_post(void *chan, size_t hdr_len, size_t len);
 
 /* rxd_tx_queue - keep a packet until it may leave. */
 void rxd_tx_queue(struct rxd_conn *conn, struct eng_pkt *pkt);
@@ -438,6 +458,9 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
 /* rxd_on_data - a packet of a connection that is READY. */
 void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
 		 uint64_t now);
+
+/* rxd_rx_after - account for the packet that went up at once.  From poll(); calls done(). */
+void rxd_rx_after(struct rxd_poller *poller);
 
 /* rxd_rx_resume - offer once more what the engine refused.  Returns how much got on. */
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now);

@@ -5,6 +5,7 @@
  * The stream that we send.  A small frame is copied to its end and is then done with; a
  * large one lies with the engine until all of it is acknowledged.
  */
+#include <rdma/fi_errno.h>
 #include <string.h>
 
 #include "base/iov.h"
@@ -35,8 +36,7 @@ static void append(struct rxd_conn *conn, struct rxd_item *item, struct eng_pkt 
 	list_add_tail(&item->node, &conn->items);
 }
 
-/* room_for - @size bytes at the end of the stream, in memory of ours; or NULL. */
-static uint8_t *room_for(struct rxd_conn *conn, size_t size)
+int rxd_stream_room(struct rxd_conn *conn, size_t size)
 {
 	struct rxd_item *item = NULL;
 
@@ -45,12 +45,31 @@ static uint8_t *room_for(struct rxd_conn *conn, size_t size)
 	if (!item || item->pkt || RXD_CHUNK - item->len < size) {
 		item = pool_get(&conn->link->poller->chunks);
 		if (!item)
-			return NULL;
+			return -FI_ENOMEM;
 		append(conn, item, NULL, 0);
 	}
+	return 0;
+}
+
+/* The next @size bytes of that room. */
+static uint8_t *use_room(struct rxd_conn *conn, size_t size)
+{
+	struct rxd_item *item = item_of(conn->items.prev);
+
 	item->len += size;
 	conn->end += size;
 	return item->data + item->len - size;
+}
+
+void rxd_stream_add(struct rxd_conn *conn, const uint8_t *from, size_t size)
+{
+	memcpy(use_room(conn, size), from, size);
+}
+
+/* room_for - @size bytes at the end of the stream, in memory of ours; or NULL. */
+static uint8_t *room_for(struct rxd_conn *conn, size_t size)
+{
+	return rxd_stream_room(conn, size) ? NULL : use_room(conn, size);
 }
 
 /* May a copy of so many bytes leave before long?  Else it waits where it lies. */

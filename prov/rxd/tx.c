@@ -311,14 +311,19 @@ static int push_bursts(struct rxd_conn *conn, uint64_t now)
 	return ret < 0 ? ret : 0;
 }
 
+static void wake(struct rxd_conn *conn, uint64_t now)
+{
+	if (!conn->loss.out_cnt && conn->loss.last_ns &&
+	    now - conn->loss.last_ns > IDLE_TRIPS * rxd_rtt_probe_after(&conn->rtt, RXD_PEER_DELAY_NS))
+		rxd_cc_on_idle(&conn->cc);
+}
+
 bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 {
 	uint32_t probe;
 	int ret;
 
-	if (!conn->loss.out_cnt && conn->loss.last_ns &&
-	    now - conn->loss.last_ns > IDLE_TRIPS * rxd_rtt_probe_after(&conn->rtt, RXD_PEER_DELAY_NS))
-		rxd_cc_on_idle(&conn->cc);
+	wake(conn, now);
 	ret = push_bursts(conn, now);
 	if (conn->state != RXD_READY)
 		return false;
@@ -394,6 +399,100 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 		rxd_conn_touch(conn);
 	rxd_conn_rearm(conn, conn->loss.last_ns);
 	return ret;
+}
+
+/* ---- the short way ---------------------------------------------------------------------- */
+
+/* What is in such a datagram, and where; without an acknowledgement it begins later. */
+#define SHORT_ACK sizeof(struct rxd_hdr)
+#define SHORT_OFF (SHORT_ACK + sizeof(struct rxd_ack))
+#define SHORT_FRAME (SHORT_OFF + sizeof(uint64_t))
+#define SHORT_PKT (SHORT_FRAME + RXD_FRAME_SIZE)
+#define SHORT_MAX 512			/* the engine's header and payload */
+_Static_assert(SHORT_PKT + SHORT_MAX <= RXD_DGRAM_MIN && RXD_DGRAM_MIN <= RXD_DG_HEAD, "it fits");
+
+/* Nothing waits, nothing is in the way, and nobody waits to be acknowledged at length. */
+static bool is_calm(const struct rxd_conn *conn, size_t size)
+{
+	const struct rxd_poller *poller;
+
+	if (conn->state != RXD_READY)
+		return false;
+	poller = conn->link->poller;
+	return conn->nxt == conn->end && list_empty(&conn->pending) && !conn->lost.cnt &&
+	       !conn->want_shut && !conn->shut && conn->pns.cnt <= 1 &&
+	       conn->end + 2 * size <= conn->limit && in_window(conn, 3 * size) &&
+	       !poller->polling && conn->burst_seq != poller->seq && conn->burst_cnt <= 1;
+}
+
+void *rxd_tx_slot(void *chan, size_t len)
+{
+	struct rxd_conn *conn = chan;
+	size_t size = RXD_FRAME_SIZE + len;
+	uint64_t now;
+
+	if (!is_calm(conn, size) || len > SHORT_MAX || rxd_loss_room(&conn->loss) ||
+	    rxd_stream_room(conn, size))
+		return NULL;
+	now = rxd_dg_now();
+	if (conn->cc.paced_ns > now)
+		return NULL;
+	conn->link->poller->slot_ns = now;
+	return rxd_dg_head(conn->link->dg) + SHORT_PKT;
+}
+
+/* The @size bytes at @at, a frame, have left, or were refused; the stream has them now. */
+static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *note, bool left)
+{
+	uint64_t now = note->sent_ns;
+
+	rxd_stream_add(conn, at, note->len);
+	conn->burst_seq = conn->link->poller->seq;
+	conn->burst_cnt = 1;
+	if (!left) {
+		rxd_conn_touch(conn);
+		return;
+	}
+	note->limited = is_limited(conn, note->off, note->len);
+	acknowledged(conn);
+	wake(conn, now);
+	sent(conn, note);
+	conn->nxt = conn->end;
+	if (rxd_mtu_wanted(&conn->mtu, now))
+		rxd_conn_touch(conn);
+	rxd_conn_rearm(conn, now);
+}
+
+int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
+{
+	struct rxd_conn *conn = chan;
+	struct rxd_dg *dg = conn->link->dg;
+	uint8_t *head = rxd_dg_head(dg), *start = head, flags = RXD_F_PN;
+	uint64_t frame = rxd_frame(hdr_len, len), now = conn->link->poller->slot_ns;
+	struct rxd_sent note = { .off = conn->end, .sent_ns = now, .ect = rxd_ecn_wanted(&conn->ecn) };
+	struct iovec iov;
+	int ret;
+
+	note.len = (uint32_t) (RXD_FRAME_SIZE + hdr_len + len);
+	if (rxd_conf.checksum)
+		flags |= RXD_F_SUM;
+	if (conn->pns.cnt && (conn->ack_cnt || conn->ack_now)) {
+		rxd_rx_put_ack(conn, head, SHORT_ACK, now);
+		flags |= RXD_F_ACK;
+	} else {
+		start += sizeof(struct rxd_ack);
+	}
+	rxd_put_hdr(start, RXD_DATA, flags, conn->peer_cid, conn->loss.next);
+	rxd_put_u64(head, SHORT_OFF, conn->end);
+	memcpy(head + SHORT_FRAME, &frame, sizeof(frame));
+	iov.iov_base = start;
+	iov.iov_len = (size_t) (head + SHORT_FRAME + note.len - start);
+	note.size = (uint32_t) iov.iov_len;
+	rxd_seal(start, flags & RXD_F_SUM ? iov.iov_len : iov.iov_len - note.len, NULL, 0);
+	rxd_dg_mark(dg, note.ect);
+	ret = rxd_dg_send(dg, conn->to, &iov, 1);
+	posted(conn, head + SHORT_FRAME, &note, ret != -FI_EAGAIN && ret != -FI_EMSGSIZE);
+	return 1;
 }
 
 void rxd_tx_queue(struct rxd_conn *conn, struct eng_pkt *pkt)
