@@ -28,6 +28,8 @@ shm_link_sources = \
 	prov/shm/shm_rx.c \
 	prov/shm/shm_seg.c \
 	prov/shm/shm_seg.h \
+	prov/shm/shm_share.c \
+	prov/shm/shm_share.h \
 	prov/shm/shm_tx.c \
 	prov/shm/shm_wireup.c \
 	prov/shm/wire.h
@@ -54,18 +56,25 @@ shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
 	prov/shm/shm_link_test \
 	prov/shm/shm_ring_test \
+	prov/shm/shm_share_test \
 	prov/shm/shm_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(shm_tests)
 TESTS += $(shm_tests)
-prov_shm_shm_link_test_SOURCES = prov/shm/shm_link_test.c prov/tcp/fake_engine.h
+prov_shm_shm_link_test_SOURCES = prov/shm/shm_link_test.c prov/shm/shm_fake.h \
+	prov/tcp/fake_engine.h
 prov_shm_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_shm_link_test_LDADD = $(shm_test_libs)
 prov_shm_shm_ring_test_SOURCES = prov/shm/shm_ring_test.c prov/shm/shm_ring_check.h
 prov_shm_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_shm_ring_test_LDADD = $(shm_test_libs)
+prov_shm_shm_share_test_SOURCES = prov/shm/shm_share_test.c prov/shm/shm_fake.h \
+	prov/tcp/fake_engine.h
+prov_shm_shm_share_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_shm_share_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_shm_share_test_LDADD = $(shm_test_libs)
 prov_shm_shm_test_SOURCES = prov/shm/shm_test.c
 prov_shm_shm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_shm_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)

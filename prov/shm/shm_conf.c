@@ -8,13 +8,15 @@
 #include <rdma/fi_errno.h>
 
 #include "engine/engine.h"
-#include "wire.h"
+#include "obj/slow.h"
+#include "shm_share.h"
 
 /* Below this a copy through the ring is cheaper than a system call. */
 #define PULL_SIZE 8192
 
 struct shm_conf shm_conf = {
 	.pull_size = PULL_SIZE,
+	.share_size = SHM_SHARE_MIN,
 	.tx_size = 1024,
 	.rx_size = 1024,
 	.conn_timeout_ms = 15000,
@@ -56,6 +58,12 @@ void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
 	read_size(conf, "PULL_SIZE", ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, &conf->pull_size,
 		  "payload of this many bytes and more is read straight from the sender's memory, "
 		  "where the kernel admits it (default: 8192)");
+	/* it does not see what another process writes, and would call it undefined */
+	if (under_valgrind())
+		conf->share_size = SIZE_MAX;
+	read_size(conf, "SHARE_SIZE", SHM_SHARE_PAGES, SIZE_MAX, &conf->share_size,
+		  "payload of this many bytes and more is copied by both processes, where the sender "
+		  "can write the receiver's memory (default: 65536; under valgrind: none)");
 	fi_param_define(prov, "DISABLE_CMA", FI_PARAM_BOOL,
 			"never read a peer's memory, copy everything through shared memory "
 			"(default: off)");

@@ -18,6 +18,7 @@ struct shm_conf {
 	int disable_cma;		/* never read a peer's memory */
 	const char *dir;		/* where the sockets are; NULL: names without files */
 	size_t pull_size;		/* payload from here on is read from the sender's memory */
+	size_t share_size;		/* payload from here on is copied by both sides */
 	size_t tx_size;			/* default queue sizes */
 	size_t rx_size;
 	int conn_timeout_ms;		/* a greeting must be answered by then */

@@ -56,6 +56,14 @@ void shm_conn_look(struct shm_conn *conn)
 		shm_conn_hung_up(conn);
 }
 
+bool shm_conn_reaches(struct shm_conn *conn)
+{
+	if (conn->state != SHM_CONN_READY || !conn->can_reach)
+		return false;
+	shm_conn_look(conn);
+	return !conn->ended && !shm_out_hung_up(&conn->out);
+}
+
 /* hear - take the wake-ups away.  False: the other side has hung up. */
 static bool hear(const struct shm_conn *conn)
 {
@@ -121,6 +129,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	list_init(&conn->rx.remote);
 	list_init(&conn->state_node);
 	list_init(&conn->blocked_node);
+	list_init(&conn->help_node);
 	eng_timer_init(&conn->timer, shm_wireup_timeout);
 	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
 		conn->probe = clock_ns();
@@ -168,11 +177,13 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	shm_conn_set_state(conn, SHM_CONN_CLOSED);
 	list_del(&conn->state_node);
 	list_del(&conn->blocked_node);
+	list_del(&conn->help_node);
 	list_del(&conn->node);
 	eng_timer_off(&conn->timer);
 	if (conn->in.seg)
 		shm_in_hang_up(&conn->in);
 	shm_reach_end(conn);
+	shm_share_end(conn);
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
 	if (conn->src.fd >= 0) {

@@ -18,6 +18,7 @@
 #include "shm_door.h"
 #include "shm_poll.h"
 #include "shm_ring.h"
+#include "shm_share.h"
 
 struct shm_chan;
 struct shm_link;
@@ -29,13 +30,6 @@ enum shm_conn_state {
 	SHM_CONN_READY,		/* packets flow */
 	SHM_CONN_FAILED,	/* lost; the next poll reports it */
 	SHM_CONN_CLOSED,	/* memory goes when no event can name it */
-};
-
-/* A list of ranges in the peer's memory. */
-struct shm_iovs {
-	uint32_t id;
-	uint32_t cnt;
-	struct iovec iov[ENG_IOV_MAX];
 };
 
 /* Payload of an unexpected packet, kept for the engine. */
@@ -54,6 +48,7 @@ enum shm_body {
 	SHM_BODY_NONE,		/* between packets */
 	SHM_BODY_PLACE,		/* pieces go into iov */
 	SHM_BODY_SKIP,		/* nobody wants the rest */
+	SHM_BODY_SHARED,	/* the sender copies the rest; see sharing */
 };
 
 struct shm_rx {
@@ -107,6 +102,8 @@ struct shm_conn {
 	pid_t pid;			/* of the peer, from the kernel; 0: cannot be seen */
 	bool can_pull;			/* its memory can be read */
 	bool can_reach;			/* and written */
+	struct shm_sharing sharing;	/* what both copy to us */
+	uint32_t turn_over;		/* what we copy to the peer: a share without a piece for us */
 	struct shm_tenant tenant;	/* what the peer may touch here */
 	struct shm_in in;
 	struct shm_out out;
@@ -120,6 +117,7 @@ struct shm_conn {
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->failed, paused or dead */
 	struct list blocked_node;	/* on poller->blocked */
+	struct list help_node;		/* on poller->helping */
 	struct eng_timer timer;		/* the greeting must end */
 };
 
@@ -156,6 +154,11 @@ void shm_conn_hung_up(struct shm_conn *conn);
 /* shm_conn_look - has it?  Asked once per tick of the clock.  Never calls up. */
 void shm_conn_look(struct shm_conn *conn);
 
+/* shm_conn_reaches - may we write the peer's memory?  A process that is gone could have
+ * left its number to another one: it cannot have done so since the last tick of the clock.
+ */
+bool shm_conn_reaches(struct shm_conn *conn);
+
 /* shm_conn_ended - has the other side hung up? */
 bool shm_conn_ended(const struct shm_conn *conn);
 
@@ -182,6 +185,9 @@ void shm_tx_answer(struct shm_conn *conn);
 
 /* shm_tx_on_done - the peer is done with a packet.  False: it had none with that id. */
 bool shm_tx_on_done(struct shm_conn *conn, uint32_t id);
+
+/* shm_tx_find - the packet that the PULL @id named, or NULL: there is none. */
+struct eng_pkt *shm_tx_find(const struct shm_conn *conn, uint32_t id);
 
 /* shm_tx_flush - we are about to leave: have the peer read what it was told of. */
 void shm_tx_flush(struct shm_conn *conn);

@@ -148,17 +148,22 @@ static int doze(struct shm_poller *poller)
 /* has_any - is there something for shm_rx_poll() to take, or to find out? */
 static inline bool has_any(const struct shm_conn *conn)
 {
-	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended, 0);
+	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended | conn->sharing.waiting, 0);
 }
 
 /* anything - is there something in a ring after all? */
 static bool anything(const struct shm_poller *poller)
 {
+	const struct shm_conn *conn;
 	unsigned i;
 
-	for (i = 0; i < poller->hot_cnt; i++)
-		if (!poller->hot[i]->paused && has_any(poller->hot[i]))
+	for (i = 0; i < poller->hot_cnt; i++) {
+		conn = poller->hot[i];
+		/* what waits for the sender's copy lets nothing else in */
+		if (conn->sharing.waiting ? conn->ended || shm_share_ready(conn) :
+		    !conn->paused && has_any(conn))
 			return true;
+	}
 	return false;
 }
 
@@ -258,6 +263,23 @@ static int pump_blocked(struct shm_poller *poller)
 	return done;
 }
 
+/* help_all - a piece for each that shares what we send. */
+static int help_all(struct shm_poller *poller)
+{
+	struct list *pos, *next;
+	struct shm_conn *conn;
+	int done = 0;
+
+	list_for_each_safe(pos, next, &poller->helping) {
+		conn = container_of(pos, struct shm_conn, help_node);
+		if (~conn->tx.free)
+			done += shm_share_help(conn);
+		else
+			list_del(pos);
+	}
+	return done;
+}
+
 static int bury_failed(struct shm_poller *poller)
 {
 	struct list *item;
@@ -313,6 +335,8 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 {
 	int done = 0;
 
+	if (!list_empty(&poller->helping))
+		done += help_all(poller);
 	if (!list_empty(&poller->blocked))
 		done += pump_blocked(poller);
 	while (!list_empty(&poller->failed))
@@ -322,7 +346,7 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 		shm_poller_reap(poller);
 	poller->chores = poller->asleep || !list_empty(&poller->timers) ||
 			 !list_empty(&poller->paused) || !list_empty(&poller->blocked) ||
-			 !list_empty(&poller->failed);
+			 !list_empty(&poller->failed) || !list_empty(&poller->helping);
 	return done;
 }
 
@@ -341,7 +365,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (__builtin_expect(poller->chores, 0))
 		done += poll_first(poller, budget);
 	done += read_hot(poller, budget);
-	if (!done)
+	if (!done && !poller->chores)
 		cpu_relax();
 	if (__builtin_expect(sockets_due(poller), 0))
 		done += poll_sockets(poller, budget);
@@ -410,6 +434,7 @@ int shm_poller_get(struct obj_prog *prog, struct shm_poller **poller_p)
 	if (!ret)
 		return 0;
 	list_init(&poller->blocked);
+	list_init(&poller->helping);
 	list_init(&poller->paused);
 	list_init(&poller->failed);
 	list_init(&poller->dead);

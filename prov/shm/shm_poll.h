@@ -49,6 +49,7 @@ struct shm_poller {
 	bool asleep;			/* senders were told to wake us */
 	bool polling;			/* inside poll() */
 	struct list blocked;		/* connections whose packets or answers wait for room */
+	struct list helping;		/* connections whose long packets we help to copy */
 	struct list paused;		/* connections with a packet that must be offered again */
 	struct list failed;		/* connections whose end must be reported */
 	struct list dead;		/* connections to free when no event can name them */

@@ -211,16 +211,10 @@ static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size
 	return !ret;
 }
 
-/* usable - could a copy be made?  A process that is gone could have left its number to
- * another one: it cannot have done so since the last tick of the clock.
- */
 static bool usable(struct shm_conn *conn)
 {
-	if (!conn || conn->state != SHM_CONN_READY || !conn->can_reach ||
-	    !atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire))
-		return false;
-	shm_conn_look(conn);
-	return !conn->ended && !shm_out_hung_up(&conn->out);
+	return conn && atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire) &&
+	       shm_conn_reaches(conn);
 }
 
 /* turn - Returns 1: nothing is before us; 0: something is; -FI_EAGAIN: too much is. */

@@ -78,7 +78,26 @@ static void owe(struct shm_conn *conn, uint32_t id)
 	conn->rx.owed[conn->rx.owed_cnt++] = id;
 }
 
-/* fetch - read what fits @iov.  On error the connection is at its end. */
+/* fetched - the payload of the PULL @id has been copied, or not: @ret < 0.  On error the
+ * connection is at its end.  Returns 1 or < 0.
+ */
+static int fetched(struct shm_conn *conn, uint32_t id, int ret)
+{
+	/* Unless the sender gave its buffers up meanwhile, this is what it sent. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (ret >= 0 && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed))
+		ret = -FI_ECONNRESET;
+	if (ret == -ESRCH)
+		ret = -FI_ECONNRESET;
+	if (ret == -FI_EFAULT)
+		refuse_packet(conn, "a message from a buffer that cannot be read");
+	else if (ret < 0)
+		shm_conn_fail(conn, -ret);
+	owe(conn, id);
+	return ret < 0 ? ret : 1;
+}
+
+/* fetch - read what fits @iov.  As fetched(). */
 static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 		 const struct iovec *iov, size_t iov_cnt)
 {
@@ -86,18 +105,49 @@ static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 	int ret = shm_pull_read(conn->pid, iov, iov_cnt, from->iov, from->cnt,
 				len < room ? len : room);
 
-	/* Unless the sender gave its buffers up meanwhile, this is what it sent. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!ret && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed))
-		ret = -FI_ECONNRESET;
-	if (ret == -ESRCH)
-		ret = -FI_ECONNRESET;
-	if (ret == -FI_EFAULT)
-		refuse_packet(conn, "a message from a buffer that cannot be read");
-	else if (ret)
-		shm_conn_fail(conn, -ret);
-	owe(conn, from->id);
-	return ret;
+	return fetched(conn, from->id, ret);
+}
+
+/* fetch_both - the same with the sender's help.  Returns 0 if that is still to come: then
+ * nothing else is taken from the ring, and eng_on_placed(@cookie) follows.
+ */
+static int fetch_both(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
+		      const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	size_t room = iov_total(iov, iov_cnt);
+	int ret;
+
+	if (len > room)
+		len = room;
+	if (conn->rx.body != SHM_BODY_NONE || !shm_share_worth(conn, len, iov_cnt))
+		return fetch(conn, from, len, iov, iov_cnt);
+	ret = shm_share_fetch(conn, from, len, iov->iov_base);
+	if (ret)
+		return fetched(conn, from->id, ret);
+	conn->rx.body = SHM_BODY_SHARED;
+	conn->rx.cookie = cookie;
+	return 0;
+}
+
+/* arrive - is what the sender copies there?  False: nothing else is to be taken. */
+static bool arrive(struct shm_conn *conn)
+{
+	void *cookie = conn->rx.cookie;
+	int ret = shm_share_look(conn);
+
+	if (!ret) {
+		if (conn->ended)
+			shm_conn_fail(conn, FI_ECONNRESET);
+		return false;
+	}
+	conn->rx.body = SHM_BODY_NONE;
+	conn->rx.cookie = NULL;
+	conn->moved = true;
+	ret = fetched(conn, conn->sharing.from.id, ret);
+	if (conn->state == SHM_CONN_READY)
+		shm_tx_answer(conn);
+	eng_on_placed(&conn->link->base, cookie, ret < 0 ? ret : 0);
+	return conn->state == SHM_CONN_READY;
 }
 
 /* ---- packets ------------------------------------------------------------------------------------ */
@@ -118,8 +168,9 @@ static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct en
 		return true;
 	case ENG_RX_PLACE:
 		if (remote) {
-			ret = fetch(conn, remote, rx->len, rx->iov, rx->iov_cnt);
-			eng_on_placed(&conn->link->base, rx->cookie, ret);
+			ret = fetch_both(conn, remote, rx->len, rx->iov, rx->iov_cnt, rx->cookie);
+			if (ret)
+				eng_on_placed(&conn->link->base, rx->cookie, ret < 0 ? ret : 0);
 			return conn->state == SHM_CONN_READY;
 		}
 		memcpy(conn->rx.iov, rx->iov, rx->iov_cnt * sizeof(*rx->iov));
@@ -292,7 +343,7 @@ static bool on_flush(struct shm_conn *conn)
 		iov = (struct iovec) { malloc(hold->len), hold->len };
 		if (!iov.iov_base)
 			continue;
-		if (fetch(conn, &hold->from, hold->len, &iov, 1)) {
+		if (fetch(conn, &hold->from, hold->len, &iov, 1) < 0) {
 			free(iov.iov_base);
 			return false;
 		}
@@ -371,7 +422,7 @@ static inline int take_short(struct shm_conn *conn)
 static __attribute__((noinline)) int take_any(struct shm_conn *conn)
 {
 	struct shm_item item;
-	int ret = shm_in_peek(&conn->in, &item);
+	int ret = conn->sharing.waiting ? 0 : shm_in_peek(&conn->in, &item);
 
 	if (ret <= 0)
 		return ret;
@@ -392,6 +443,8 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	int ret = 0, done = 0;
 
 	if (__builtin_expect(conn->paused || conn->state != SHM_CONN_READY, 0))
+		return 0;
+	if (__builtin_expect(conn->sharing.waiting, 0) && !arrive(conn))
 		return 0;
 	poller->held = NULL;
 	while (budget--) {
@@ -416,7 +469,8 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	}
 	if (__builtin_expect(ret < 0, 0))
 		refuse_packet(conn, "what no sender writes");
-	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused)
+	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused &&
+		 !conn->sharing.waiting)
 		shm_conn_fail(conn, FI_ECONNRESET);
 	return done;
 }
@@ -480,7 +534,8 @@ static void hold_free(struct shm_hold *hold)
 }
 
 /* pull_remote - now it is wanted. */
-static int pull_remote(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt)
+static int pull_remote(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt,
+		       void *cookie)
 {
 	struct shm_conn *conn = hold->conn;
 	int ret;
@@ -488,10 +543,12 @@ static int pull_remote(struct shm_hold *hold, const struct iovec *iov, size_t io
 	if (!conn || conn->state != SHM_CONN_READY)
 		return -(hold->err ? hold->err : FI_ECONNRESET);
 	list_del(&hold->node);
-	ret = fetch(conn, &hold->from, hold->len, iov, iov_cnt);
-	if (!ret)
+	ret = fetch_both(conn, &hold->from, hold->len, iov, iov_cnt, cookie);
+	if (ret > 0)
 		shm_tx_answer(conn);
-	return ret ? ret : 1;
+	else if (!ret)
+		shm_poller_heat(conn->poller, conn);
+	return ret;
 }
 
 int shm_rx_pull(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
@@ -500,7 +557,7 @@ int shm_rx_pull(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt, 
 	int ret;
 
 	if (hold->remote) {
-		ret = pull_remote(hold, iov, iov_cnt);
+		ret = pull_remote(hold, iov, iov_cnt, cookie);
 		list_del(&hold->node);
 		hold_free(hold);
 		return ret;

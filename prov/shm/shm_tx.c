@@ -111,6 +111,10 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 	memcpy(at, pkt->hdr, pkt->hdr_len);
 	conn->tx.free &= ~(UINT64_C(1) << place);
 	conn->tx.pulls[place] = pkt;
+	if (pkt->len >= shm_conf.share_size && conn->can_reach && list_empty(&conn->help_node)) {
+		list_add_tail(&conn->help_node, &conn->poller->helping);
+		conn->poller->chores = true;
+	}
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	return 0;
 }
@@ -277,16 +281,23 @@ void shm_tx_answer(struct shm_conn *conn)
 	}
 }
 
-bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
+struct eng_pkt *shm_tx_find(const struct shm_conn *conn, uint32_t id)
 {
 	unsigned place = (uint8_t) id;
-	struct eng_pkt *pkt;
 
 	if (place >= SHM_PULLS || conn->tx.free & UINT64_C(1) << place ||
 	    id >> 8 != (conn->tx.turns[place] & 0xffffff))
+		return NULL;
+	return conn->tx.pulls[place];
+}
+
+bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
+{
+	struct eng_pkt *pkt = shm_tx_find(conn, id);
+
+	if (!pkt)
 		return false;
-	pkt = conn->tx.pulls[place];
-	conn->tx.free |= UINT64_C(1) << place;
+	conn->tx.free |= UINT64_C(1) << (uint8_t) id;
 	pkt->done(pkt, 0);
 	return true;
 }

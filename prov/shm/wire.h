@@ -111,9 +111,21 @@ struct shm_lease {
 	_Atomic uint32_t rights;	/* SHM_LEASE_* */
 };
 
+/* A copy that both make; see shm_share.h. */
+struct shm_share {
+	/* written by the receiver, but for what the sender takes in word */
+	_Alignas(SHM_LINE) _Atomic uint64_t word;	/* turn; pieces taken: from the front, the back */
+	_Atomic uint64_t addr;		/* of the receiver's buffer, in its memory */
+	_Atomic uint64_t len;
+	_Atomic uint32_t id;		/* of the PULL whose payload it is */
+	/* written by the sender */
+	_Atomic uint64_t done;		/* turn, pieces copied from the back */
+};
+
 struct shm_seg {
 	struct shm_ctl_rx rx;
 	struct shm_ctl_tx tx;
+	struct shm_share share;
 	_Alignas(SHM_LINE) struct shm_slot slots[SHM_SLOTS];
 	_Alignas(SHM_LINE) uint8_t data[SHM_DATA_SIZE];
 	/* on a page that most connections never touch */
@@ -158,7 +170,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- greetings ----------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 3
+#define SHM_VERSION 4
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_hello_type {

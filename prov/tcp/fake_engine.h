@@ -108,6 +108,7 @@ struct eng_ep {
 	unsigned later;		/* percent of packets that are refused for now */
 	bool quiet;		/* do not pull what is held */
 	bool blind;		/* payload may be anything */
+	bool whole;		/* each packet is wanted, in one buffer */
 };
 
 struct eng_pep {
@@ -214,9 +215,10 @@ static void fake_rx_free(struct fake_rx *rx)
 /* fake_room - a buffer cut into a few pieces; sometimes shorter than the payload. */
 static size_t fake_room(struct fake_rx *rx, struct iovec *iov)
 {
-	size_t cnt = 1 + fake_draw() % ENG_IOV_MAX, i, at = 0, part;
+	bool whole = rx->peer->ep->whole;
+	size_t cnt = whole ? 1 : 1 + fake_draw() % ENG_IOV_MAX, i, at = 0, part;
 
-	rx->room = fake_draw() % 8 ? rx->hdr.len : fake_draw() % (rx->hdr.len + 1);
+	rx->room = whole || fake_draw() % 8 ? rx->hdr.len : fake_draw() % (rx->hdr.len + 1);
 	rx->buf = malloc(rx->room + 1);
 	for (i = 0; i < cnt; i++) {
 		part = i + 1 == cnt ? rx->room - at : (rx->room - at) / (1 + fake_draw() % 3);
@@ -247,7 +249,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	rx->peer = peer;
 	rx->hdr = hdr;
 	peer->rx_seq++;
-	switch (fake_draw() % 4) {
+	switch (ep->whole ? 2 : fake_draw() % 4) {
 	case 0:
 		if (in->avail == in->len) {
 			rx->room = in->len;

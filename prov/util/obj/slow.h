@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* slow.h - for tests: is this program run by valgrind? */
+/* slow.h - is this program run by valgrind? */
 #ifndef OBJ_SLOW_H
 #define OBJ_SLOW_H
 
