@@ -7,6 +7,8 @@
 #include "rxd.h"
 
 #define ASK_AFTER 2			/* silent timeouts after which we ask who is there */
+#define PATH_IS_NEW 3			/* and after which a loss says that the path is new to us */
+#define LOSSY (RXD_CC_ALL / 32)		/* share of packets lost with which a loss may be chance */
 
 void rxd_tx_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 {
@@ -29,6 +31,8 @@ struct acking {
 	struct rxd_conn *conn;
 	uint64_t now;
 	bool any;
+	bool lost;		/* something was, of the stream */
+	bool ping;		/* a short packet without bytes got through */
 	unsigned marked;	/* packets acknowledged that had left with a mark */
 	uint64_t sent_ns;	/* when the last of those acknowledged left */
 };
@@ -66,6 +70,7 @@ static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	a->marked += sent->ect;
 	a->sent_ns = sent->sent_ns > a->sent_ns ? sent->sent_ns : a->sent_ns;
 	if (sent->pad) {
+		a->ping |= sent->size <= conn->mtu.base;
 		if (rxd_mtu_passed(&conn->mtu, sent->size))
 			rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 		return;
@@ -83,9 +88,10 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	struct rxd_conn *conn = a->conn;
 
 	if (sent->pad) {
-		rxd_mtu_lost(&conn->mtu, sent->size);
+		rxd_mtu_lost(&conn->mtu, sent->size, conn->cc.losing > LOSSY);
 		return;
 	}
+	a->lost = true;
 	if (sent->ect)
 		rxd_ecn_lost(&conn->ecn);
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
@@ -140,6 +146,15 @@ static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct ack
 	return true;
 }
 
+/* Long packets were asked about in vain, and a short one gets through behind them. */
+static void look_for_hole(struct rxd_conn *conn, struct acking *a)
+{
+	if (!rxd_mtu_hole(&conn->mtu, rxd_loss_longest(&conn->loss)))
+		return;
+	rxd_cc_set_seg(&conn->cc, conn->mtu.now);
+	rxd_loss_give_up(&conn->loss, &loss_ops, a);
+}
+
 static void marks_off(struct rxd_conn *conn)
 {
 	char text[RXD_TEXT];
@@ -171,7 +186,11 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		return;		/* of what was never sent: a lie, or another life */
 	if (newest)
 		on_marks(conn, pkt, &a);
+	if (a.ping)
+		look_for_hole(conn, &a);
 	rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
+	if (a.lost && conn->loss.probes >= PATH_IS_NEW)
+		rxd_cc_on_silence(&conn->cc, now);
 	if (a.any)
 		conn->loss.probes = 0;
 	conn->owed_ns = conn->loss.out_cnt ? now : 0;
@@ -222,26 +241,22 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 	}
 	return due;
 }
+
+/* Silence alone says nothing of the path: the peer may be busy.  What became of all that was
+ * sent into it says the first acknowledgement that comes.
+ */
 static void on_silence(struct rxd_conn *conn, uint64_t now)
 {
-	struct acking a = { .conn = conn, .now = now };
-
 	conn->loss.probes++;
 	/* not the oldest: of a short one the answer may be what was lost */
-	if (rxd_mtu_silence(&conn->mtu, rxd_loss_longest(&conn->loss))) {
-		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
-		rxd_loss_give_up(&conn->loss, &loss_ops, &a);
-	}
-	if (conn->loss.probes == 3) {
-		rxd_cc_on_silence(&conn->cc, now);
-		if (rxd_ecn_silence(&conn->ecn))
-			marks_off(conn);
-	}
-	if (conn->state != RXD_READY)
-		return;
+	rxd_mtu_silence(&conn->mtu, rxd_loss_longest(&conn->loss));
+	if (conn->loss.probes == PATH_IS_NEW && rxd_ecn_silence(&conn->ecn))
+		marks_off(conn);
 	rxd_tx_probe(conn, now);
-	if (conn->loss.probes >= ASK_AFTER)
-		rxd_call_probe(conn, now);
+	if (conn->loss.probes < ASK_AFTER || conn->state != RXD_READY)
+		return;
+	rxd_tx_ping(conn, now);
+	rxd_call_probe(conn, now);
 }
 
 void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)

@@ -63,6 +63,7 @@ void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent)
 	at(loss, loss->next)->state = RXD_SENT_OUT;
 	account(loss, sent, 1);
 	loss->last_ns = sent->sent_ns;
+	loss->asked = sent->asked;
 	loss->next++;
 }
 
@@ -203,7 +204,7 @@ uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		       uint64_t peer_delay_ns)
 {
 	unsigned shift = loss->probes < PROBES_SHIFT_MAX ? loss->probes : PROBES_SHIFT_MAX;
-	uint64_t once = rxd_rtt_probe_after(rtt, peer_delay_ns);
+	uint64_t once = rxd_rtt_probe_after(rtt, loss->asked ? 0 : peer_delay_ns);
 	uint64_t most = once > WAIT_MAX_NS ? once : WAIT_MAX_NS;
 
 	return once << shift < most ? once << shift : most;
@@ -227,7 +228,8 @@ uint32_t rxd_loss_longest(const struct rxd_loss *loss)
 	uint64_t pn;
 
 	for (pn = loss->base; pn < loss->next; pn++)
-		if (at(loss, pn)->state == RXD_SENT_OUT && at(loss, pn)->size > size)
+		if (at(loss, pn)->state == RXD_SENT_OUT && !at(loss, pn)->pad &&
+		    at(loss, pn)->size > size)
 			size = at(loss, pn)->size;
 	return size;
 }

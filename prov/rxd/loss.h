@@ -36,6 +36,7 @@ struct rxd_sent {
 	bool pad;		/* measures the path: its loss is no congestion */
 	bool limited;		/* nothing but the window held the sender back */
 	bool ect;		/* left with a mark */
+	bool asked;		/* for an acknowledgement at once */
 };
 
 struct rxd_loss {
@@ -48,6 +49,7 @@ struct rxd_loss {
 	uint32_t out_cnt;
 	uint32_t reo_steps;	/* quarters of a round trip that reordering may take */
 	bool reordered;		/* seen on this path */
+	bool asked;		/* for an acknowledgement at once: the last packet */
 	uint8_t probes;		/* probe timeouts since something was acknowledged */
 	uint64_t last_ns;	/* when the last packet left */
 	uint64_t lost_at_ns;	/* when the oldest suspect is lost; 0: there is none */
@@ -92,6 +94,7 @@ const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn);
 
 /* rxd_loss_wait - how long to be silent before a probe: twice as long after each, up
  * to a second or so, because a peer that is there should be found before it is given up.
+ * @peer_delay_ns: how long it may keep an acknowledgement that it is not asked for
  */
 uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		       uint64_t peer_delay_ns);
@@ -100,7 +103,7 @@ uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p);
 
-/* rxd_loss_longest - bytes of the longest datagram out; 0: none is. */
+/* rxd_loss_longest - bytes of the longest datagram out, without path probes; 0: none is. */
 uint32_t rxd_loss_longest(const struct rxd_loss *loss);
 
 /* rxd_loss_idle - nothing is out: give memory back. */

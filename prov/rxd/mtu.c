@@ -66,29 +66,36 @@ bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size)
 	return true;
 }
 
-void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size)
+void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy)
 {
 	if (size != mtu->probe)
 		return;
 	mtu->probe = 0;
-	if (++mtu->fails >= RXD_MTU_TRIES)
+	if (++mtu->fails >= (lossy ? RXD_MTU_TRIES_LOSSY : RXD_MTU_TRIES))
 		note_bad(mtu, size);
 }
 
-static void fall_back(struct rxd_mtu *mtu, uint32_t size)
+/* @bad: does not pass for sure; 0: whether one does is to be found out */
+static void fall_back(struct rxd_mtu *mtu, uint32_t bad)
 {
 	mtu->now = mtu->base;
 	mtu->silent = 0;
 	mtu->probe = 0;
 	mtu->again_ns = 0;
-	note_bad(mtu, size);
+	note_bad(mtu, bad);
 }
 
-bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size)
+void rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size)
 {
-	if (size <= mtu->base || mtu->now == mtu->base || ++mtu->silent < RXD_MTU_SILENT)
+	if (size > mtu->base && mtu->now > mtu->base && mtu->silent < RXD_MTU_SILENT)
+		mtu->silent++;
+}
+
+bool rxd_mtu_hole(struct rxd_mtu *mtu, uint32_t size)
+{
+	if (size <= mtu->base || mtu->silent < RXD_MTU_SILENT)
 		return false;
-	fall_back(mtu, size);
+	fall_back(mtu, 0);
 	return true;
 }
 

@@ -23,11 +23,12 @@ struct rxd_mtu {
 	uint32_t bad;		/* shortest that is known not to pass; 0: none */
 	uint32_t probe;		/* size under way; 0: none */
 	uint8_t fails;		/* probes of this size that were lost */
-	uint8_t silent;		/* probe timeouts in a row with packets above base out */
+	uint8_t silent;		/* probe timeouts with packets above base out, since one was acknowledged */
 	uint64_t again_ns;	/* search anew at this time; 0: the search is not over */
 };
 
 #define RXD_MTU_TRIES 2
+#define RXD_MTU_TRIES_LOSSY 6
 #define RXD_MTU_SILENT 3
 #define RXD_MTU_STEP 32		/* the search ends when so close */
 #define RXD_MTU_AGAIN_NS UINT64_C(600000000000)
@@ -43,13 +44,19 @@ void rxd_mtu_sent(struct rxd_mtu *mtu, uint32_t size);
 /* rxd_mtu_passed - @size arrived.  Returns true when mtu->now has changed. */
 bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size);
 
-/* rxd_mtu_lost - the probe of @size did not. */
-void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size);
-
-/* rxd_mtu_silence - a probe timeout while a packet of @size was out.
- * Returns true when the path is taken for a black hole, and mtu->now is base.
+/* rxd_mtu_lost - the probe of @size did not.
+ * @lossy: on this path that may be chance
  */
-bool rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size);
+void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy);
+
+/* rxd_mtu_silence - a probe timeout while a packet of @size was out. */
+void rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size);
+
+/* rxd_mtu_hole - a short packet got through that had left behind one of @size that is still
+ * out.  Returns true when after so much silence the path is taken for a black hole:
+ * mtu->now is base, and the search begins anew.
+ */
+bool rxd_mtu_hole(struct rxd_mtu *mtu, uint32_t size);
 
 /* rxd_mtu_refused - the system itself will not send @size.  Returns true when mtu->now has changed. */
 bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size);

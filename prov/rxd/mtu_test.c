@@ -24,7 +24,7 @@ static unsigned search(struct rxd_mtu *mtu, uint32_t path)
 		if (size <= path)
 			rxd_mtu_passed(mtu, size);
 		else
-			rxd_mtu_lost(mtu, size);
+			rxd_mtu_lost(mtu, size, false);
 		assert_true(mtu->now <= path);
 	}
 	return cnt;
@@ -67,17 +67,48 @@ static void test_black_hole(void **state)
 	rxd_mtu_init(&mtu, 1024, 9000);
 	search(&mtu, 9000);
 	for (i = 1; i < RXD_MTU_SILENT; i++)
-		assert_false(rxd_mtu_silence(&mtu, 9000));
+		rxd_mtu_silence(&mtu, 9000);
+	assert_false(rxd_mtu_hole(&mtu, 9000));
 	rxd_mtu_heard(&mtu);
-	for (i = 1; i < RXD_MTU_SILENT; i++)
-		assert_false(rxd_mtu_silence(&mtu, 9000));
-	assert_true(rxd_mtu_silence(&mtu, 9000));
+	for (i = 0; i < RXD_MTU_SILENT; i++) {
+		assert_false(rxd_mtu_hole(&mtu, 9000));
+		rxd_mtu_silence(&mtu, 9000);
+	}
+	/* silence alone is none: short ones have to get through */
+	for (i = 0; i < 300; i++)
+		rxd_mtu_silence(&mtu, 9000);
+	assert_int_equal(mtu.now, 9000);
+	assert_false(rxd_mtu_hole(&mtu, 1000));
+	assert_true(rxd_mtu_hole(&mtu, 9000));
 	assert_int_equal(mtu.now, 1024);
 	search(&mtu, 4000);
 	assert_true(mtu.now > 3900 && mtu.now <= 4000);
 	/* small packets say nothing about the length */
 	for (i = 0; i < 10; i++)
-		assert_false(rxd_mtu_silence(&mtu, 1024));
+		rxd_mtu_silence(&mtu, 1024);
+	assert_false(rxd_mtu_hole(&mtu, mtu.now));
+}
+
+/* It was none: the first probe tells. */
+static void test_no_black_hole(void **state)
+{
+	struct rxd_mtu mtu;
+	int i;
+
+	rxd_mtu_init(&mtu, 1024, 65491);
+	search(&mtu, 65491);
+	for (i = 0; i < RXD_MTU_SILENT; i++)
+		rxd_mtu_silence(&mtu, 65491);
+	assert_true(rxd_mtu_hole(&mtu, 65491));
+	assert_int_equal(rxd_mtu_wanted(&mtu, NOW), 65491);
+	/* on a path that loses much, one that is lost says little */
+	for (i = 1; i < RXD_MTU_TRIES_LOSSY; i++) {
+		rxd_mtu_sent(&mtu, 65491);
+		rxd_mtu_lost(&mtu, 65491, true);
+		assert_int_equal(rxd_mtu_wanted(&mtu, NOW), 65491);
+	}
+	rxd_mtu_sent(&mtu, 65491);
+	assert_true(rxd_mtu_passed(&mtu, 65491));
 }
 
 static void test_refused_by_the_system(void **state)
@@ -110,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_nothing_to_search),
 		cmocka_unit_test(test_black_hole),
+		cmocka_unit_test(test_no_black_hole),
 		cmocka_unit_test(test_refused_by_the_system),
 		cmocka_unit_test(test_again_later),
 	};

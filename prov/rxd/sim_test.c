@@ -365,11 +365,11 @@ static void soak(uint64_t seconds)
 		node_close(i);
 }
 
-static void pass_ball(unsigned from, unsigned to)
+static void pass_ball(unsigned from, unsigned to, size_t len)
 {
 	uint64_t was = nodes[from]->peers[to].sent;
 
-	node_send(nodes[from], &nodes[from]->peers[to], 8);
+	node_send(nodes[from], &nodes[from]->peers[to], len);
 	CHECK(nodes[from]->peers[to].sent == was + 1);
 	while (!nodes_got_all(from, to)) {
 		nodes_turn();
@@ -394,8 +394,8 @@ static void answers(void)
 	for (i = 0; i < 300; i++) {
 		if (i == 100)	/* the path is known by then */
 			sent = snet_sent;
-		pass_ball(0, 1);
-		pass_ball(1, 0);
+		pass_ball(0, 1, 8);
+		pass_ball(1, 0, 8);
 	}
 	CHECK(snet_sent - sent == 2 * 200);
 	conn = (struct rxd_conn *) nodes[0]->peers[1].chan;
@@ -406,6 +406,71 @@ static void answers(void)
 	CHECK(conn->una == conn->end && nodes_all_there() && !nodes_downs);
 	for (i = 0; i < node_cnt; i++)
 		node_close(i);
+}
+
+static void open_fast(uint64_t seed)
+{
+	struct snet_conf fast = { .dgram_max = 65491, .delay_ns = 10000, .rate = 3000000000u,
+				  .queue = 4 << 20 };
+	unsigned i;
+
+	nodes_seed = seed;
+	snet_start(seed, &fast);
+	nodes_downs = 0;
+	for (i = 0; i < node_cnt; i++)
+		node_open(i);
+	for (i = 0; i < 80; i++)
+		pass_ball(i & 1, !(i & 1), 65536);
+}
+
+static void close_all(void)
+{
+	unsigned i;
+
+	CHECK(!nodes_downs);
+	for (i = 0; i < node_cnt; i++)
+		node_close(i);
+}
+
+/* Where a fifth is lost, a message costs a timeout now and then, and that is all.
+ * @mean_ns: of the time that messages of @len bytes may take
+ */
+static void lossy_answers(size_t len, uint64_t mean_ns)
+{
+	const struct rxd_conn *conn;
+	uint64_t start;
+	unsigned i;
+
+	open_fast(3);
+	conn = (struct rxd_conn *) nodes[0]->peers[1].chan;
+	snet_conf.loss = 0.2;
+	start = snet_now;
+	for (i = 0; i < 300; i++)
+		pass_ball(i & 1, !(i & 1), len);
+	CHECK(snet_now - start < 300 * mean_ns);
+	CHECK(conn->mtu.now == snet_conf.dgram_max);
+	close_all();
+}
+
+/* A peer that does not look for a while says nothing of the path. */
+static void peer_looks_away(void)
+{
+	const struct rxd_conn *conn;
+	uint64_t end, window;
+	unsigned i;
+
+	open_fast(4);
+	conn = (struct rxd_conn *) nodes[0]->peers[1].chan;
+	for (i = 0; i < 20; i++) {
+		window = conn->cc.window;
+		node_send(nodes[0], &nodes[0]->peers[1], 65536);
+		for (end = snet_now + 60 * CLOCK_NS_PER_MS; snet_now < end;
+		     snet_now += CLOCK_NS_PER_MS / 10)
+			node_poll(nodes[0]);
+		pass_ball(0, 1, 65536);
+		CHECK(conn->mtu.now == snet_conf.dgram_max && conn->cc.window >= window);
+	}
+	close_all();
 }
 
 int main(int argc, char **argv)
@@ -430,6 +495,9 @@ int main(int argc, char **argv)
 	rxd_conf.local = 0;
 	busy_peer();
 	answers();
+	lossy_answers(65536, 600000);
+	lossy_answers(1 << 20, 4 * CLOCK_NS_PER_MS);
+	peer_looks_away();
 	foreign_peer();
 	marks();
 	soak(150);

@@ -141,7 +141,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	iov[0] = (struct iovec) { head, at };
 	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
 				   .size = (uint32_t) (at + len), .limited = limited,
-				   .ect = conn->burst_ect };
+				   .ect = conn->burst_ect, .asked = flags & RXD_F_NOW };
 	if (len <= GATHER_MAX) {
 		iov_gather(iov + 1, cnt, 0, head + at, len);
 		iov[0].iov_len = at + len;
@@ -163,7 +163,7 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	static const uint8_t nothing[65536];
 	uint8_t head[RXD_HEAD_MAX];
 	struct iovec iov[2] = { { head, 0 }, { (void *) nothing, 0 } };
-	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true,
+	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true, .asked = true,
 				 .ect = rxd_ecn_wanted(&conn->ecn) };
 	int ret;
 
