@@ -54,6 +54,7 @@ endif
 
 shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
+	prov/shm/shm_lease_test \
 	prov/shm/shm_link_test \
 	prov/shm/shm_ring_test \
 	prov/shm/shm_share_test \
@@ -75,7 +76,10 @@ prov_shm_shm_share_test_SOURCES = prov/shm/shm_share_test.c prov/shm/shm_fake.h 
 prov_shm_shm_share_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_shm_share_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_shm_share_test_LDADD = $(shm_test_libs)
-prov_shm_shm_test_SOURCES = prov/shm/shm_test.c
+prov_shm_shm_lease_test_SOURCES = prov/shm/shm_lease_test.c prov/shm/shm_calls.h
+prov_shm_shm_lease_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_shm_lease_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_shm_shm_test_SOURCES = prov/shm/shm_test.c prov/shm/shm_calls.h
 prov_shm_shm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_shm_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 endif

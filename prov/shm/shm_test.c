@@ -14,183 +14,11 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
-#include <rdma/fi_rma.h>
-#include <rdma/fi_tagged.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#define CHECK(cond)								\
-	do {									\
-		if (!(cond)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort();						\
-		}								\
-	} while (0)
-#define CALL(call)								\
-	do {									\
-		long ret_ = (long) (call);					\
-		if (ret_) {							\
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-				fi_strerror((int) -ret_));			\
-			abort();						\
-		}								\
-	} while (0)
-
-#define NAME_MAX_LEN 64
-#define BIG (1 << 20)
-#define PATIENCE_MS 30000
-
-/* One of everything. */
-struct node {
-	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
-	struct fid_av *av;
-	struct fid_cq *cq;
-	struct fid_ep *ep;
-};
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
-}
-
-static void name_of(char *name, pid_t test, int i)
-{
-	snprintf(name, NAME_MAX_LEN, "test://shm-%d-%d", test, i);
-}
-
-static struct fi_info *ask(enum fi_progress progress)
-{
-	struct fi_info *hints = fi_allocinfo(), *info;
-
-	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV;
-	hints->ep_attr->type = FI_EP_RDM;
-	hints->domain_attr->data_progress = progress;
-	hints->fabric_attr->prov_name = strdup("shm");
-	CALL(fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &info));
-	fi_freeinfo(hints);
-	return info;
-}
-
-static void open_objects(struct node *n, enum fi_progress progress)
-{
-	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_FD,
-				 .size = 4096 };
-	struct fi_av_attr av = { .type = FI_AV_TABLE };
-
-	n->info = ask(progress);
-	CALL(fi_fabric(n->info->fabric_attr, &n->fabric, NULL));
-	CALL(fi_domain(n->fabric, n->info, &n->domain, NULL));
-	CALL(fi_cq_open(n->domain, &cq, &n->cq, NULL));
-	CALL(fi_av_open(n->domain, &av, &n->av, NULL));
-}
-
-static int open_ep(struct node *n, const char *name)
-{
-	CALL(fi_endpoint(n->domain, n->info, &n->ep, NULL));
-	if (name)
-		CALL(fi_setname(&n->ep->fid, (void *) name, strlen(name) + 1));
-	CALL(fi_ep_bind(n->ep, &n->cq->fid, FI_TRANSMIT | FI_RECV));
-	CALL(fi_ep_bind(n->ep, &n->av->fid, 0));
-	return fi_enable(n->ep);
-}
-
-static void open_node(struct node *n, const char *name)
-{
-	open_objects(n, FI_PROGRESS_MANUAL);
-	CALL(open_ep(n, name));
-}
-
-static void close_node(struct node *n)
-{
-	CALL(fi_close(&n->ep->fid));
-	CALL(fi_close(&n->av->fid));
-	CALL(fi_close(&n->cq->fid));
-	CALL(fi_close(&n->domain->fid));
-	CALL(fi_close(&n->fabric->fid));
-	fi_freeinfo(n->info);
-}
-
-static fi_addr_t add(struct node *n, const char *name)
-{
-	fi_addr_t addr;
-
-	CHECK(fi_av_insert(n->av, name, 1, &addr, 0, NULL) == 1);
-	return addr;
-}
-
-/* Completions are counted; an error's number is the result. */
-static int await(struct node *n, unsigned cnt)
-{
-	struct fi_cq_tagged_entry entry;
-	struct fi_cq_err_entry err = { 0 };
-	uint64_t end = now_ms() + PATIENCE_MS;
-	ssize_t ret;
-
-	while (cnt) {
-		ret = fi_cq_read(n->cq, &entry, 1);
-		if (ret == 1) {
-			cnt--;
-			continue;
-		}
-		if (ret == -FI_EAVAIL) {
-			CHECK(fi_cq_readerr(n->cq, &err, 0) == 1);
-			return err.err;
-		}
-		CHECK(ret == -FI_EAGAIN && now_ms() < end);
-	}
-	return 0;
-}
-
-#define POST(n, call)								\
-	do {									\
-		ssize_t post_;							\
-		while ((post_ = (call)) == -FI_EAGAIN)				\
-			fi_cq_read((n)->cq, NULL, 0);				\
-		CALL(post_);							\
-	} while (0)
-
-static void fill(uint8_t *buf, size_t len, unsigned salt)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		buf[i] = (uint8_t) (i * 7 + (i >> 8) + salt);
-}
-
-static void verify(const uint8_t *buf, size_t len, unsigned salt)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		CHECK(buf[i] == (uint8_t) (i * 7 + (i >> 8) + salt));
-}
-
-static void reap(pid_t pid)
-{
-	int status;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
-}
+#include "shm_calls.h"
 
 /* ---- many ---------------------------------------------------------------------------- */
 
@@ -433,18 +261,6 @@ static void automatic_progress_needs_no_program(void **state)
 
 static uint8_t region[REGION], image[REGION];
 
-static void say(int fd)
-{
-	CHECK(write(fd, "", 1) == 1);
-}
-
-static void hear(int fd)
-{
-	char byte;
-
-	CHECK(read(fd, &byte, 1) == 1);
-}
-
 static void receive_one(struct node *n)
 {
 	char word;
@@ -489,14 +305,6 @@ static void write_and_read(struct node *n, fi_addr_t peer)
 	POST(n, fi_read(n->ep, image, REGION, NULL, peer, 0, KEY, NULL));
 	CHECK(!await(n, 1));
 	verify(image, REGION, 5);
-}
-
-/* may_reach - is the system call allowed that makes it possible? */
-static bool may_reach(void)
-{
-	struct iovec iov = { region, 8 };
-
-	return process_vm_writev(getpid(), &iov, 1, &iov, 1, 0) == 8;
 }
 
 static void a_target_need_not_make_progress(void **state)
