@@ -147,6 +147,16 @@ static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, voi
 	return 0;
 }
 
+/* soft-iWARP takes a receive without pieces and then has none for the message. */
+static unsigned at_least_one(const struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt)
+{
+	if (cnt || ep->domain->ctx->device->transport_type != IBV_TRANSPORT_IWARP)
+		return cnt;
+	sge[0] = (struct ibv_sge) { 0 };
+	return 1;
+}
+
+/* @sge: has room for one piece at least */
 static ssize_t recv_post(struct fid_ep *fid, struct ibv_sge *sge, unsigned cnt, void *buf,
 			 void *context, uint64_t flags)
 {
@@ -159,7 +169,7 @@ static ssize_t recv_post(struct fid_ep *fid, struct ibv_sge *sge, unsigned cnt, 
 	if (__builtin_expect(!prog || (!ep->qp && !ep->srq) || ep->base.srx, 0))
 		return prog && ep->base.srx ? -FI_EINVAL : -FI_EOPBADSTATE;
 	lock_get(&prog->lock);
-	ret = recv_locked(ep, sge, cnt, buf, context, want);
+	ret = recv_locked(ep, sge, at_least_one(ep, sge, cnt), buf, context, want);
 	lock_put(&prog->lock);
 	return ret;
 }
