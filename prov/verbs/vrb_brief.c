@@ -42,6 +42,12 @@ struct brief {
 	uint64_t addr, key, data;
 };
 
+/* All calls of the endpoint have the flags @all. */
+static inline bool is_wanted(uint64_t flags, uint64_t all)
+{
+	return (flags | all) / FI_COMPLETION & 1;
+}
+
 /* @fits: its data goes into its block; else the device fetches it. */
 BRIEF_INLINE bool is_brief(const struct vrb_ep *ep, const struct brief *b, uint64_t flags,
 			   const bool fits)
@@ -103,7 +109,7 @@ BRIEF_INLINE int brief_any(struct vrb_ep *ep, const struct brief *b, uint64_t fl
 			   const bool fits, const unsigned way)
 {
 	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
-	bool want = !b->silent && ((flags | ep->brief_want[0]) & FI_COMPLETION), told;
+	bool want = !b->silent && is_wanted(flags, ep->brief_want[0]), told;
 	struct ibv_sge sge = { (uintptr_t) b->buf, (uint32_t) b->len, lkey_of(b->desc) };
 	struct vrb_wr wr = {
 		.op = b->op, .sge = &sge, .sge_cnt = 1, .wr_id = (uintptr_t) tx,
@@ -264,7 +270,7 @@ BRIEF_INLINE int recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *des
 		return 1;
 	rx->context = context;
 	rx->buf = buf;
-	rx->want = (flags | ep->brief_want[1]) & FI_COMPLETION;
+	rx->want = is_wanted(flags, ep->brief_want[1]);
 	ep->rx_tail++;
 	ret = recv_post(ep, (uintptr_t) rx | VRB_WR_RECV, buf, len, desc, way);
 	if (__builtin_expect(!ret, 1))

@@ -88,7 +88,7 @@ static inline bool carries_data(enum vrb_op op)
 /* A completion for one that nobody waits for retires those before it. */
 static inline bool must_tell(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
 {
-	return want || cntr == OBJ_CNTR_NONE || ep->base.cntrs[cntr] ||
+	return __builtin_expect(want, 1) || cntr == OBJ_CNTR_NONE || ep->base.cntrs[cntr] ||
 	       ep->tx_quiet >= ep->tx_quiet_max;
 }
 

@@ -249,16 +249,12 @@ static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
 /* One bunch: who wants more asks again. */
 static int run_plain(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
-	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc, *end;
-	int cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
+	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc;
+	int left, cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
 
-	if (cnt <= 0)
-		return 0;
-	end = wc + cnt;
-	do
-		on_wc(p, at);
-	while (++at != end);
-	return cnt;
+	for (left = cnt; left > 0; left--)
+		on_wc(p, at++);
+	return cnt < 0 ? 0 : cnt;
 }
 
 /* Returns false where it is not the usual success: @wc has it then, for when the library lets

@@ -93,7 +93,7 @@ static struct place *place_of(pid_t pid, uint64_t pc)
 }
 
 /* Up to and with the next system call.  Returns its place; NULL: there is none, or no process. */
-static struct place *one_turn(pid_t pid, unsigned *cnt_p)
+static struct place *one_turn(pid_t pid, volatile uint64_t *executed, unsigned *cnt_p)
 {
 	struct place *p, *last = NULL;
 	unsigned cnt = 0;
@@ -108,6 +108,7 @@ static struct place *one_turn(pid_t pid, unsigned *cnt_p)
 		if (p != last || !p->repeats) {
 			cnt++;
 			p->cnt++;
+			(*executed)++;
 		}
 		last = p;
 		if (ptrace(PTRACE_SINGLESTEP, pid, 0, 0) || waitpid(pid, &status, __WALL) != pid ||
@@ -146,10 +147,12 @@ bool steps_spins(pid_t pid)
 	return before > 0 && sleeps(pid) == before;
 }
 
-bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, const volatile unsigned *messages,
+bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, struct steps_told *told,
 		 struct steps *steps)
 {
-	unsigned i, cnt = 0, before = 0;
+	struct steps_told nobody = { 0 };
+	unsigned i, cnt = 0, before = 0, in_vain = 0;
+	bool one_each = !told;
 	struct place *p;
 	uint64_t door = 0;
 	int status;
@@ -157,24 +160,30 @@ bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, const volatile un
 	if (turns > STEPS_TURNS_MAX || ptrace(PTRACE_ATTACH, pid, 0, 0) ||
 	    waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
 		return false;
+	told = told ? told : &nobody;
+	told->executed = 1;
 	/* the first turns are not whole, or find more than one answer */
 	for (i = 0; i < turns + 3; i++) {
 		if (i == 3) {
 			memset(places, 0, sizeof(places));
-			before = messages ? *messages : 0;
+			before = told->messages;
 		}
-		p = one_turn(pid, &cnt);
+		in_vain = told->in_vain;
+		p = one_turn(pid, &told->executed, &cnt);
 		if (!p)
 			break;
 		if (i > 3 && p->pc != door)
 			break;
 		door = p->pc;
-		if (i >= 3)
+		if (i >= 3) {
 			steps->turn[i - 3] = cnt;
+			steps->in_vain[i - 3] = told->in_vain != in_vain;
+		}
 		usleep(pause_ms * 1000);
 	}
 	steps->turns = turns;
-	steps->messages = messages ? *messages - before : turns;
+	steps->messages = one_each ? turns : told->messages - before;
+	told->executed = 0;
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 	return i == turns + 3;
 }
@@ -188,13 +197,19 @@ static int by_value(const void *a, const void *b)
 
 double steps_mean(const struct steps *steps, unsigned *left_out)
 {
-	unsigned sorted[STEPS_TURNS_MAX], i, median;
+	unsigned sorted[STEPS_TURNS_MAX], i, median, cnt = 0;
 	double sum = 0;
 
-	memcpy(sorted, steps->turn, steps->turns * sizeof(*sorted));
-	qsort(sorted, steps->turns, sizeof(*sorted), by_value);
-	median = sorted[steps->turns / 2];
-	for (i = 0; i < steps->turns && sorted[i] <= 2 * median; i++)
+	for (i = 0; i < steps->turns; i++)
+		if (!steps->in_vain[i])
+			sorted[cnt++] = steps->turn[i];
+	if (!cnt) {			/* it has to look twice: that is its work, too */
+		cnt = steps->turns;
+		memcpy(sorted, steps->turn, cnt * sizeof(*sorted));
+	}
+	qsort(sorted, cnt, sizeof(*sorted), by_value);
+	median = sorted[cnt / 2];
+	for (i = 0; i < cnt && sorted[i] <= 2 * median; i++)
 		sum += sorted[i];
 	*left_out = steps->turns - i;
 	return sum / i * steps->turns / steps->messages;

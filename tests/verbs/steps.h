@@ -20,9 +20,18 @@
 
 #define STEPS_TURNS_MAX 1024u
 
+/* In memory of both: what a process that knows of it tells, and is told. */
+struct steps_told {
+	volatile unsigned messages;	/* that it has sent and had answered */
+	volatile unsigned in_vain;	/* how often it looked for what was not there */
+	volatile uint64_t executed;	/* [out] while it is stepped, instructions that it has executed,
+					 * 1 at first; else 0: for a clock that stands while it is held */
+};
+
 struct steps {
 	unsigned turns;			/* from doorbell to doorbell */
 	unsigned turn[STEPS_TURNS_MAX];	/* instructions of each */
+	bool in_vain[STEPS_TURNS_MAX];	/* the answer was late */
 	unsigned messages;		/* in all of them, as the process counts */
 };
 
@@ -34,18 +43,17 @@ bool steps_spins(pid_t pid);
 /* steps_count - count @turns turns of the main thread of @pid, a child of the caller, and
  * hold it @pause_ms after each doorbell.
  *
- * @messages: where the process counts what it has sent and had answered; NULL: a turn is
- *            one message
+ * @told: NULL: a turn is one message, and no look is known to be in vain
  *
  * Returns false where it is not in a steady state: it makes system calls from more than
  * one place, or too few; or has ended.  Then it may be asked again.
  * Threading: the thread that is the parent of @pid.
  */
-bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, const volatile unsigned *messages,
+bool steps_count(pid_t pid, unsigned turns, unsigned pause_ms, struct steps_told *told,
 		 struct steps *steps);
 
 /* steps_mean - instructions a message, without those turns in which the answer was late
- * after all, which are far above the median.  @left_out: [out] how many those were.
+ * after all: it looked in vain, or they are far above the median.  @left_out: [out] how many those were.
  */
 double steps_mean(const struct steps *steps, unsigned *left_out);
 
