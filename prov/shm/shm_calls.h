@@ -74,6 +74,7 @@ static inline struct fi_info *ask(enum fi_progress progress)
 	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->data_progress = progress;
+	hints->domain_attr->control_progress = progress;
 	hints->fabric_attr->prov_name = strdup("shm");
 	CALL(fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &info));
 	fi_freeinfo(hints);
