@@ -181,6 +181,9 @@ void vrb_wc_read(const struct ibv_wc *ibv, struct vrb_wc *wc)
 	wc->has_imm = ibv->wc_flags & IBV_WC_WITH_IMM;
 	wc->imm = ntohl(ibv->imm_data);
 	wc->write = ibv->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+	wc->has_grh = ibv->wc_flags & IBV_WC_GRH;
+	wc->slid = ibv->slid;
+	wc->src_qp = ibv->src_qp;
 }
 
 static int cq_arm(struct vrb_cq *cq)
@@ -217,6 +220,11 @@ void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
 		wc->imm = ntohl(ibv_wc_read_imm_data(cqx));
 		wc->write = ibv_wc_read_opcode(cqx) == IBV_WC_RECV_RDMA_WITH_IMM;
 	}
+	if (((struct vrb_cq *) cqx->cq_context)->sources) {
+		wc->has_grh = ibv_wc_read_wc_flags(cqx) & IBV_WC_GRH;
+		wc->slid = (uint16_t) ibv_wc_read_slid(cqx);
+		wc->src_qp = ibv_wc_read_src_qp(cqx);
+	}
 }
 
 static const struct vrb_cq_ops cq_extended = {
@@ -234,7 +242,8 @@ int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsign
 		.cqe = size,
 		.cq_context = cq,
 		.channel = channel,
-		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM,
+		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM |
+			    IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID,
 	};
 	int ret;
 

@@ -49,6 +49,7 @@ struct vrb_wr {
 	uint64_t compare;	/* VRB_OP_SWAP */
 	struct ibv_ah *ah;	/* datagrams only: to whom */
 	uint32_t qpn, qkey;
+	const void *av;		/* mlx5 directly: struct mlx5_av, for all three */
 };
 
 struct vrb_wc {
@@ -60,6 +61,9 @@ struct vrb_wc {
 	uint32_t imm;		/* in the machine's byte order, if has_imm */
 	bool has_imm;
 	bool write;		/* a receive was taken up by a write with data */
+	bool has_grh;		/* of datagrams: who sent it; vrb_cq.sources */
+	uint16_t slid;
+	uint32_t src_qp;
 };
 
 /* wr_id of receives have this bit, those of sends have not. */
@@ -105,6 +109,7 @@ struct vrb_cq {
 	 */
 	int (*run)(struct vrb_poller *poller, struct vrb_cq *cq, unsigned budget);
 	bool single;		/* extended: ibv_next_poll() is not to be used */
+	bool sources;		/* somebody wants to know who sends */
 	unsigned used;		/* entries that the requests of its queue pairs may need */
 	unsigned events;	/* not yet acknowledged */
 	unsigned events_all;	/* ever */

@@ -28,6 +28,7 @@ verbs_sources = \
 	prov/verbs/vrb_lib.h \
 	prov/verbs/vrb_name.c \
 	prov/verbs/vrb_name.h \
+	prov/verbs/vrb_peer.c \
 	prov/verbs/vrb_pep.c \
 	prov/verbs/vrb_poll.c \
 	prov/verbs/vrb_post.c \
@@ -56,13 +57,20 @@ prov_verbs_mlx5_direct_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
 prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-EXTRA_DIST += prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h
+EXTRA_DIST += prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
+	prov/verbs/mlx5_same.h
 if HAVE_MLX5DV
 if !HAVE_VERBS_DL
-check_PROGRAMS += prov/verbs/mlx5_ep_test
-TESTS += prov/verbs/mlx5_ep_test prov/verbs/cost_test
-prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c prov/verbs/mlx5_model.h \
-	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h
+check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test
+TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/cost_test
+mlx5_sources = prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h \
+	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
+	prov/verbs/mlx5_model.h prov/verbs/mlx5_same.h
+prov_verbs_mlx5_dgram_test_SOURCES = prov/verbs/mlx5_dgram_test.c $(mlx5_sources)
+prov_verbs_mlx5_dgram_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_mlx5_dgram_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_mlx5_dgram_test_LDFLAGS = -export-dynamic
+prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c $(mlx5_sources)
 prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_verbs_mlx5_ep_test_LDFLAGS = -export-dynamic

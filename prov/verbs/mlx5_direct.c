@@ -72,6 +72,13 @@ static inline void put_amo(const struct mlx5_sq *sq, uint32_t seg, const struct 
 	amo->compare = wr->op == VRB_OP_SWAP ? htobe64(wr->compare) : 0;
 }
 
+/* To whom a datagram goes; the end of the queue may lie in the middle. */
+static inline uint32_t put_av(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
+{
+	put_bytes(sq, mlx5_seg_at(sq, seg), wr->av, sizeof(struct mlx5_av));
+	return seg + sizeof(struct mlx5_av) / MLX5_SEG;
+}
+
 /* One piece, and all of the request in one block, which has no end of the queue within. */
 static inline bool is_short(const struct vrb_wr *wr)
 {
@@ -85,10 +92,12 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	bool amo = wr->op == VRB_OP_ADD || wr->op == VRB_OP_SWAP;
 	uint32_t first = sq->next * 4, seg = first + 1, len = 0, most, blocks;
 
-	if (__builtin_expect(is_short(wr), 1))
+	if (__builtin_expect(!base->dgram && is_short(wr), 1))
 		return mlx5_build_short(sq, wr);
 	/* Before anything is written: is there room for it at its longest? */
 	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
+	if (base->dgram)
+		most += sizeof(struct mlx5_av) / MLX5_SEG;
 	if (wr->flags & IBV_SEND_INLINE) {
 		len = inline_len(wr);
 		most += inline_segs(len);
@@ -104,6 +113,8 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 		mlx5_put_raddr(mlx5_seg_at(sq, seg++), wr);
 	if (amo)
 		put_amo(sq, seg++, wr);
+	if (base->dgram)
+		seg = put_av(sq, seg, wr);
 	if (!(wr->flags & IBV_SEND_INLINE)) {
 		seg = put_data(sq, seg, wr);
 	} else if (len) {
@@ -304,6 +315,11 @@ bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc
 		wc->wr_id = qp->srq ? shared_wr(qp->srq, cqe) : mlx5_received_wr(&qp->rq, cqe);
 	wc->len = be32toh(cqe->len);
 	wc->imm = be32toh(cqe->imm);
+	if (cq->base.sources) {
+		wc->has_grh = be32toh(cqe->grh_qpn) & MLX5_CQE_GRH;
+		wc->slid = be16toh(cqe->slid);
+		wc->src_qp = be32toh(cqe->grh_qpn) & 0xffffff;
+	}
 	if (op == MLX5_CQE_SEND_ERROR || op == MLX5_CQE_RECV_ERROR) {
 		wc->status = status_of(cqe->syndrome);
 		wc->vendor_err = cqe->vendor;

@@ -13,6 +13,8 @@
 #ifdef HAVE_INFINIBAND_MLX5DV_H
 
 #include <dlfcn.h>
+#include <endian.h>
+#include <string.h>
 /* Names that its header and ours both have. */
 #include <infiniband/mlx5dv.h>
 #include <pthread.h>
@@ -225,6 +227,23 @@ err:
 	return ret;
 }
 
+int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *av_p)
+{
+	struct mlx5dv_ah dv = { 0 };
+	struct mlx5dv_obj obj = { .ah = { ah, &dv } };
+	int ret = -lib.init_obj(&obj, MLX5DV_OBJ_AH);
+
+	static_assert(sizeof(struct mlx5_wqe_av) == sizeof(*av_p), "what the device takes");
+	if (ret) {
+		cannot(ret);
+		return ret;
+	}
+	memcpy(av_p, dv.av, sizeof(*av_p));
+	av_p->qkey = htobe32(qkey);
+	av_p->qpn = htobe32(qpn | MLX5_AV_LONG);
+	return 0;
+}
+
 void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
 {
 	struct cq *mine = (struct cq *) cq;
@@ -280,6 +299,11 @@ int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
 
 void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
 {
+}
+
+int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *av_p)
+{
+	return -FI_ENOSYS;
 }
 
 #endif

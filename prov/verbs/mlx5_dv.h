@@ -46,6 +46,11 @@ void vrb_mlx5_srq_fini(struct mlx5_srq *srq);
 int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
 		     struct mlx5_srq *srq, struct vrb_mlx5_group *group);
 
+/* vrb_mlx5_av - what requests to the datagram queue pair @qpn, where @ah leads, begin with.
+ * Errors: those of the library, logged.
+ */
+int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *av_p);
+
 /* vrb_mlx5_qp_fini - what still comes of it is thrown away.  A @qp that was not taken over
  * is fine.
  */

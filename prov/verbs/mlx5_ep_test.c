@@ -3,8 +3,8 @@
 
 /*
  * Endpoints of the provider on the real libmlx5, with a kernel (mlx5_kernel.h) and a device
- * (mlx5_model.h) that are ours, and with librdmacm's part left out: an endpoint is told
- * that it is connected.  The same program runs the direct way and the library's, so that
+ * (mlx5_model.h) that are ours, and with librdmacm's part left out (mlx5_cm.h): an endpoint is
+ * told that it is connected.  The same program runs the direct way and the library's, so that
  * "mlx5_ep_test count direct|post" compares what they cost.  Skips without libmlx5.
  */
 #include <setjmp.h>
@@ -12,116 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include "mlx5_cm.h"
 #include "mlx5_kernel.h"
 #include "mlx5_model.h"
+#include "mlx5_same.h"
 #include "vrb_ep.h"
 
 #define SIZE 32768u
 #define SKIP 77
 
 struct fi_provider *fi_verbs_ini(void);
-
-/* ---- librdmacm, what enabling and closing an endpoint need of it -------------------- */
-
-static struct ibv_context *ctx;
-
-static struct rdma_event_channel *cm_create_channel(void)
-{
-	struct rdma_event_channel *channel = calloc(1, sizeof(*channel));
-
-	channel->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return channel;
-}
-
-static void cm_destroy_channel(struct rdma_event_channel *channel)
-{
-	close(channel->fd);
-	free(channel);
-}
-
-static int cm_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
-			enum rdma_port_space ps)
-{
-	*id = calloc(1, sizeof(**id));
-	(*id)->context = context;
-	return 0;
-}
-
-static int cm_bind(struct rdma_cm_id *id, struct sockaddr *addr)
-{
-	id->verbs = ctx;
-	id->port_num = 1;
-	return 0;
-}
-
-static int cm_create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
-{
-	struct verbs_context *verbs = verbs_get_ctx_op(ctx, create_qp_ex);
-
-	struct ibv_qp_attr state = { .qp_access_flags = IBV_ACCESS_REMOTE_ATOMIC };
-
-	id->qp = verbs ? verbs->create_qp_ex(ctx, attr) : NULL;
-	if (!id->qp)
-		return -1;
-	for (state.qp_state = IBV_QPS_INIT; state.qp_state <= IBV_QPS_RTS; state.qp_state++)
-		vrb_ibv.modify_qp(id->qp, &state, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS);
-	return 0;
-}
-
-static void cm_destroy_qp(struct rdma_cm_id *id)
-{
-	vrb_ibv.destroy_qp(id->qp);
-	id->qp = NULL;
-}
-
-static int cm_destroy_id(struct rdma_cm_id *id)
-{
-	free(id);
-	return 0;
-}
-
-static int cm_disconnect(struct rdma_cm_id *id)
-{
-	return 0;
-}
-
-static int cm_no_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
-{
-	errno = EAGAIN;
-	return -1;
-}
-
-static struct ibv_context **cm_devices(int *cnt)
-{
-	static struct ibv_context *list[2];
-
-	list[0] = ctx;
-	return list;
-}
-
-static void replace_cm(void)
-{
-	vrb_cm.create_event_channel = cm_create_channel;
-	vrb_cm.destroy_event_channel = cm_destroy_channel;
-	vrb_cm.create_id = cm_create_id;
-	vrb_cm.bind_addr = cm_bind;
-	vrb_cm.create_qp_ex = cm_create_qp;
-	vrb_cm.destroy_qp = cm_destroy_qp;
-	vrb_cm.destroy_id = cm_destroy_id;
-	vrb_cm.disconnect = cm_disconnect;
-	vrb_cm.get_cm_event = cm_no_event;
-	vrb_cm.get_devices = cm_devices;
-}
 
 /* ---- two ends --------------------------------------------------------------------------- */
 
@@ -616,32 +522,6 @@ static void full(void **state)
 	assert_true(sent >= 20 * info->tx_attr->size);
 }
 
-/* What libmlx5 writes for a request is what we write: byte for byte. */
-static void same_bytes(struct mlx5_sq *sq, struct vrb_sq *library, const struct vrb_wr *wr)
-{
-	uint32_t from = sq->next, used, i;
-	char ours[16 * MLX5_BB];
-	int ret;
-	size_t len;
-
-	assert_int_equal(sq->base.ops->build(&sq->base, wr), 0);
-	used = sq->next - from;
-	assert_true(from + used <= sq->mask + 1);
-	memcpy(ours, sq->buf + (size_t) from * MLX5_BB, (size_t) used * MLX5_BB);
-	memset(sq->buf + (size_t) from * MLX5_BB, 0, (size_t) used * MLX5_BB);
-	ret = library->ops->build(library, wr);
-	if (ret)
-		fail_msg("libmlx5 refuses operation %d, flags %x, %u pieces, %u bytes, at %u: %d", wr->op,
-			 wr->flags, wr->sge_cnt, wr->sge[0].length, from, ret);
-	len = (size_t) (unsigned char) ours[7] * 16;	/* all that the device reads */
-	for (i = 0; i < len; i++)
-		if (ours[i] != sq->buf[(size_t) from * MLX5_BB + i])
-			fail_msg("operation %d, flags %x, %u bytes: byte %u is %02x, not %02x", wr->op,
-				 wr->flags, wr->sge[0].length, i, (unsigned char) ours[i],
-				 (unsigned char) sq->buf[(size_t) from * MLX5_BB + i]);
-	assert_int_equal(be32toh(sq->dbrec[MLX5_DB_SEND]), sq->next & 0xffff);
-}
-
 static void as_the_library(void **state)
 {
 	static const unsigned flags[] = { 0, IBV_SEND_SIGNALED | IBV_SEND_INLINE, IBV_SEND_SIGNALED |
@@ -724,27 +604,13 @@ static int count(void)
 
 static int start(enum fi_threading threading)
 {
-	struct fi_info *hints = fi_allocinfo();
-	struct ibv_device **(*list)(int *) = NULL;
-	struct ibv_context *(*open_dev)(struct ibv_device *) = NULL;
-	struct ibv_device **devs;
-	void (*free_list)(struct ibv_device **) = NULL;
-	void *lib = dlopen("libibverbs.so.1", RTLD_NOW);
-	int cnt = 0, ret;
+	struct fi_info *hints;
+	int ret;
 
-	if (!lib || !dlopen("libmlx5.so.1", RTLD_NOW) || kernel_boot() || vrb_lib_open())
+	if (!cm_boot())
 		return SKIP;
-	*(void **) &list = dlsym(lib, "ibv_get_device_list");
-	*(void **) &open_dev = dlsym(lib, "ibv_open_device");
-	devs = list(&cnt);
-	*(void **) &free_list = dlsym(lib, "ibv_free_device_list");
-	ctx = cnt ? open_dev(devs[0]) : NULL;
-	if (devs)
-		free_list(devs);
-	if (!ctx)
-		return SKIP;
-	replace_cm();
 	fi_verbs_ini();
+	hints = fi_allocinfo();
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->mode = FI_RX_CQ_DATA;
 	hints->domain_attr->threading = threading;

@@ -32,6 +32,7 @@ struct kernel_cq kernel_cqs[KERNEL_MAX];
 struct kernel_qp kernel_qps[KERNEL_MAX];
 struct kernel_srq kernel_srqs[KERNEL_MAX];
 unsigned kernel_cq_cnt, kernel_qp_cnt, kernel_srq_cnt;
+_Atomic unsigned kernel_ahs;
 
 static int device = -1;
 static char root[] = "/tmp/mlx5_kernel.XXXXXX";
@@ -68,6 +69,7 @@ static void get_context(const struct cmd *c, bool ex)
 		.num_ports = 1,
 		.response_length = sizeof(drv),
 		.cqe_version = 1,
+		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
 		.log_uar_size = 12,
 		.num_uars_per_page = 1,
 		.num_dyn_bfregs = 64,
@@ -209,6 +211,30 @@ static void create_srq(const struct cmd *c, bool ex)
 	respond(c, sizeof(r), &r, sizeof(drv_r), &drv_r);
 }
 
+static void modify_qp(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_modify_qp *m = (const void *) c->core;
+
+	if (!ex && m->attr_mask & (1 << 6) && m->qp_handle < KERNEL_MAX)
+		kernel_qps[m->qp_handle].qkey = m->qkey;
+}
+
+/* The hardware address of 10.0.0.9 is 02:00:0a:00:00:09. */
+static void create_ah(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_create_ah *core = (const void *) c->core;
+	struct mlx5_ib_create_ah_resp drv_r = { .response_length = sizeof(drv_r), .dmac = { 2 } };
+	struct ib_uverbs_create_ah_resp r = { .ah_handle = kernel_ahs++ };
+
+	memcpy(drv_r.dmac + 2, core->attr.grh.dgid + 12, 4);
+	respond(c, sizeof(r), &r, sizeof(drv_r), &drv_r);
+}
+
+static void destroy_ah(const struct cmd *c, bool ex)
+{
+	kernel_ahs--;
+}
+
 static void nothing(const struct cmd *c, bool ex)
 {
 }
@@ -236,7 +262,9 @@ static const struct {
 	[IB_USER_VERBS_CMD_CREATE_SRQ] = { create_srq, sizeof(struct ib_uverbs_create_srq),
 		sizeof(struct ib_uverbs_create_srq_resp) },
 	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { destroyed, 16, 4 },
-	[IB_USER_VERBS_CMD_MODIFY_QP] = { nothing, 0, 0 },
+	[IB_USER_VERBS_CMD_MODIFY_QP] = { modify_qp, 0, 0 },
+	[IB_USER_VERBS_CMD_CREATE_AH] = { create_ah, sizeof(struct ib_uverbs_create_ah), 4 },
+	[IB_USER_VERBS_CMD_DESTROY_AH] = { destroy_ah, 4, 0 },
 	[IB_USER_VERBS_CMD_DESTROY_QP] = { destroyed, 16, 4 },
 };
 
@@ -365,6 +393,8 @@ static const char *const files[][2] = {
 	{ "class/infiniband/mlx5_0/node_guid", "0002:c903:0000:0001" },
 	{ "class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet" },
 	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "lo" },
+	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/types/0", "RoCE v2" },
+	{ "class/infiniband/mlx5_0/ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:7f00:0001" },
 	{ "class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE" },
 };
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KERNEL_MAX 64
+#define KERNEL_MAX 1024
 #define KERNEL_KEY 0x1234u	/* of every region */
 #define KERNEL_QPN 0x100u	/* of the first queue pair */
 
@@ -26,7 +26,7 @@ struct kernel_cq {
 };
 
 struct kernel_qp {
-	uint32_t qpn, uidx;
+	uint32_t qpn, uidx, qkey;
 	volatile uint32_t *dbrec;
 	char *rq, *sq;
 	uint32_t rq_cnt, rq_stride, sq_cnt;
@@ -45,6 +45,7 @@ extern struct kernel_cq kernel_cqs[KERNEL_MAX];
 extern struct kernel_qp kernel_qps[KERNEL_MAX];
 extern struct kernel_srq kernel_srqs[KERNEL_MAX];
 extern unsigned kernel_cq_cnt, kernel_qp_cnt, kernel_srq_cnt;
+extern _Atomic unsigned kernel_ahs;		/* address handles that there are */
 
 /* kernel_boot - before the first call of libibverbs.  Errors: the system's, negated. */
 int kernel_boot(void);

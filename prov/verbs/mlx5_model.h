@@ -48,6 +48,10 @@ struct model_qp {
 	const char *mem;		/* that peers and requests may touch; NULL: all */
 	size_t mem_len;
 	bool short_data;		/* goes into completions */
+	bool ud;			/* of datagrams: */
+	uint32_t qkey;
+	unsigned char gid[16];		/* an IPv4 address, mapped */
+	unsigned lost;			/* that came for it, and were not for it */
 	uint32_t eaten, received;
 	uint64_t digest;		/* of the last message that arrived */
 };
@@ -57,6 +61,8 @@ struct model_wqe {
 	unsigned op, flags, segs, index, pieces;
 	uint32_t qpn, imm, rkey, len[8], lkey[8], inline_len;
 	uint64_t addr, operand, compare, at[8];
+	uint32_t dqpn, qkey, gid_flow;	/* datagrams: to whom */
+	unsigned char mac[6], gid[16];
 	unsigned char bytes[1024];
 };
 
@@ -100,6 +106,33 @@ static void model_inline(const struct model_qp *m, uint32_t block, unsigned at,
 		model_fault = "inline data does not end the request";
 }
 
+/* The address of a datagram, byte by byte; what the device would stumble over is a fault. */
+static void model_address(const struct model_qp *m, uint32_t block, struct model_wqe *x)
+{
+	unsigned i;
+
+	x->qkey = (uint32_t) model_be(model_byte(m, block, 16), 4);
+	x->dqpn = (uint32_t) model_be(model_byte(m, block, 25), 3);
+	x->gid_flow = (uint32_t) model_be(model_byte(m, block, 44), 4);
+	for (i = 0; i < 6; i++)
+		x->mac[i] = *model_byte(m, block, 36 + i);
+	for (i = 0; i < 16; i++)
+		x->gid[i] = *model_byte(m, block, 48 + i);
+	if (*model_byte(m, block, 24) != 0x80)
+		model_fault = "the address of a datagram is not marked as one of 48 bytes";
+	for (i = 20; i < 24; i++)
+		if (*model_byte(m, block, i))
+			model_fault = "bytes of the address that are reserved are not 0";
+	if (x->gid_flow & 0x40000000u)
+		model_fault = "the mark of a GRH, which RoCE always has, is reserved there";
+	if (x->segs < 4)
+		model_fault = "a datagram without an address";
+	if (x->op != 0x0a && x->op != 0x0b)
+		model_fault = "a datagram that is no message";
+	if (x->flags & 0x80)
+		model_fault = "a datagram with a fence";
+}
+
 static void model_decode(const struct model_qp *m, uint32_t block, struct model_wqe *x)
 {
 	unsigned at = 16;
@@ -112,12 +145,15 @@ static void model_decode(const struct model_qp *m, uint32_t block, struct model_
 	x->segs = *model_byte(m, block, 7);
 	x->flags = *model_byte(m, block, 11);
 	x->imm = (uint32_t) model_be(model_byte(m, block, 12), 4);
-	if (x->op != 0x0a && x->op != 0x0b) {
+	if (m->ud) {
+		model_address(m, block, x);
+		at += 48;
+	} else if (x->op != 0x0a && x->op != 0x0b) {
 		x->addr = model_be(model_byte(m, block, at), 8);
 		x->rkey = (uint32_t) model_be(model_byte(m, block, at + 8), 4);
 		at += 16;
 	}
-	if (x->op == 0x11 || x->op == 0x12) {
+	if (!m->ud && (x->op == 0x11 || x->op == 0x12)) {
 		x->operand = model_be(model_byte(m, block, at), 8);
 		x->compare = model_be(model_byte(m, block, at + 8), 8);
 		at += 16;
@@ -139,9 +175,12 @@ static void model_decode(const struct model_qp *m, uint32_t block, struct model_
 	}
 }
 
-/* @data: short, and to be found in the completion; or NULL */
-static void model_complete(const struct model_qp *m, unsigned op, uint32_t counter, uint32_t len,
-			   uint32_t imm, unsigned syndrome, const void *data)
+/* @data: short, and to be found in the completion; or NULL
+ * @from: queue pair that a datagram came from, or 0
+ */
+static void model_complete_from(const struct model_qp *m, unsigned op, uint32_t counter,
+				uint32_t len, uint32_t imm, unsigned syndrome, const void *data,
+				uint32_t from)
 {
 	struct model_cq *cq = m->cq;
 	unsigned char *cqe = (unsigned char *) cq->buf + (size_t) (cq->completed % cq->cnt) * 64;
@@ -152,6 +191,10 @@ static void model_complete(const struct model_qp *m, unsigned op, uint32_t count
 	memset(cqe, 0, 63);
 	if (data)
 		memcpy(cqe, data, len);
+	if (from) {
+		v = htobe32(from | 0x10000000u);
+		memcpy(cqe + 24, &v, 4);
+	}
 	v = htobe32(m->uidx);
 	memcpy(cqe + 32, &v, 4);
 	v = htobe32(imm);
@@ -167,6 +210,12 @@ static void model_complete(const struct model_qp *m, unsigned op, uint32_t count
 						    !!(cq->completed & cq->cnt)),
 			 __ATOMIC_RELEASE);
 	cq->completed++;
+}
+
+static void model_complete(const struct model_qp *m, unsigned op, uint32_t counter, uint32_t len,
+			   uint32_t imm, unsigned syndrome, const void *data)
+{
+	model_complete_from(m, op, counter, len, imm, syndrome, data, 0);
 }
 
 static bool model_inside(const struct model_qp *m, uint64_t addr, uint64_t len)
@@ -253,6 +302,50 @@ static void model_arrive(struct model_qp *to, unsigned op, const unsigned char *
 	to->received++;
 }
 
+/* What stands before a datagram over IPv4: anything, then the IP header. */
+static void model_header(unsigned char *h, const struct model_qp *from, const struct model_qp *to)
+{
+	uint32_t sum = 0;
+	unsigned i;
+
+	memset(h, 0x6a, 20);
+	memset(h + 20, 0, 20);
+	h[20] = 0x45;
+	h[29] = 17;
+	memcpy(h + 32, from->gid + 12, 4);
+	memcpy(h + 36, to->gid + 12, 4);
+	for (i = 20; i < 40; i += 2)
+		sum += (uint32_t) model_be(h + i, 2);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	h[30] = (unsigned char) (sum >> 8);
+	h[31] = (unsigned char) sum;
+}
+
+/* A datagram for another one, or that finds no receive, is lost, as on any network. */
+static void model_datagram(const struct model_qp *m, struct model_qp *to,
+			   const struct model_wqe *x, const unsigned char *data, long len)
+{
+	static unsigned char packet[40 + MODEL_MAX];
+	uint32_t room, counter;
+	const char *r = NULL;
+
+	if (x->dqpn == to->qpn && x->qkey == to->qkey && !memcmp(x->gid, to->gid, 16))
+		r = model_receive(to, &room, &counter);
+	if (!r) {
+		to->lost++;
+		return;
+	}
+	model_header(packet, m, to);
+	memcpy(packet + 40, data, (size_t) len);
+	to->digest = model_digest(data, (size_t) len);
+	if (model_scatter(r, room, packet, 40 + len))
+		model_fault = "a receive has no room for a header and a datagram";
+	model_complete_from(to, x->op == 0x0a ? 2 : 3, counter, (uint32_t) (40 + len),
+			    x->op == 0x0a ? 0 : x->imm, 0, NULL, m->qpn);
+	to->received++;
+}
+
 /* What comes back, into memory or, of a request that is signalled, its completion. */
 static void model_back(struct model_qp *m, const struct model_wqe *x, const void *data)
 {
@@ -273,6 +366,14 @@ static unsigned model_execute(struct model_qp *m, struct model_qp *to, const str
 
 	if (len < 0)
 		return 0x04;
+	if (m->ud) {
+		if (len > 4096)
+			return 0x01;
+		model_datagram(m, to, x, data, len);
+		if (x->flags & 0x08)
+			model_complete(m, 0, m->eaten, 0, 0, 0, NULL);
+		return 0;
+	}
 	if (x->op != 0x0a && x->op != 0x0b && (len || x->op >= 0x10) &&
 	    (x->rkey != MODEL_KEY || !model_inside(to, x->addr, (uint64_t) len)))
 		return 0x13;

@@ -51,6 +51,24 @@ struct mlx5_ctrl {
 	uint32_t imm;
 };
 
+/* To whom a datagram goes: three segments. */
+struct mlx5_av {
+	uint32_t qkey;
+	uint32_t reserved;
+	uint32_t qpn;			/* and MLX5_AV_LONG */
+	uint8_t rate_sl;
+	uint8_t path;
+	uint16_t lid;
+	uint8_t reserved2[4];
+	uint8_t mac[6];
+	uint8_t tclass;
+	uint8_t hop_limit;
+	uint32_t gid_flow;		/* GRH (not on RoCE) << 30, our address's index << 20, flow label */
+	uint8_t gid[16];
+};
+
+#define MLX5_AV_LONG 0x80000000u	/* it is of so many bytes */
+
 struct mlx5_raddr {
 	uint64_t addr;
 	uint32_t rkey;
@@ -80,6 +98,7 @@ static_assert(sizeof(struct mlx5_next) == MLX5_SEG, "a segment");
 static_assert(sizeof(struct mlx5_ctrl) == MLX5_SEG, "a segment");
 static_assert(sizeof(struct mlx5_raddr) == MLX5_SEG, "a segment");
 static_assert(sizeof(struct mlx5_amo) == MLX5_SEG, "a segment");
+static_assert(sizeof(struct mlx5_av) == 3 * MLX5_SEG, "segments");
 static_assert(sizeof(struct mlx5_data) == MLX5_SEG, "a segment");
 
 enum mlx5_cqe_op {
@@ -93,7 +112,15 @@ enum mlx5_cqe_op {
 };
 
 struct mlx5_cqe {
-	uint8_t data[32];		/* with MLX5_CQE_DATA_HERE: what was received or read */
+	union {
+		uint8_t data[32];	/* with MLX5_CQE_DATA_HERE: what was received or read */
+		struct {		/* of a datagram */
+			uint8_t reserved0[22];
+			uint16_t slid;
+			uint32_t grh_qpn;	/* MLX5_CQE_GRH, low 24 bits: who sent it */
+			uint8_t reserved3[4];
+		};
+	};
 	uint32_t srqn;
 	uint32_t imm;
 	uint32_t reserved1;
@@ -106,6 +133,8 @@ struct mlx5_cqe {
 	uint8_t signature;
 	uint8_t op_own;			/* enum mlx5_cqe_op << 4, MLX5_CQE_DATA_, owner bit */
 };
+
+#define MLX5_CQE_GRH 0x30000000u	/* the header before it was on the wire */
 
 /* Short data may come in the completion, and not in the buffers of its request. */
 #define MLX5_CQE_DATA_HERE 0x4		/* in its first 32 bytes */

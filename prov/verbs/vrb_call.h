@@ -146,7 +146,7 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest
 {
 	struct obj_prog *prog = ep->base.prog;
 	size_t max = c->flags & FI_INJECT ? ep->inject_size : ep->base.info->ep_attr->max_msg_size;
-	int ret = 0;
+	int ret, to = 0;
 
 	if (__builtin_expect(!prog, 0))
 		return -FI_EOPBADSTATE;
@@ -154,14 +154,13 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest
 		return -FI_EMSGSIZE;
 	lock_get(&prog->lock);
 	if (dgram)
-		ret = vrb_dgram_to(ep, dest, &c->wr);
-	if (!ret)
-		ret = post_locked(ep, c);
+		to = vrb_dgram_to(ep, dest, &c->wr);
+	ret = to ? to : post_locked(ep, c);
 	if (__builtin_expect(ret, 0)) {
 		/* What waits for more must not wait for a call that came to nothing. */
 		if (ep->qp)
 			ep->sq.ops->ring(&ep->sq);
-		if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET))
+		if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET) && !to)
 			ret = post_locked(ep, c);
 	}
 	lock_put(&prog->lock);

@@ -12,7 +12,7 @@
 
 /* ---- receives ---------------------------------------------------------------------- */
 
-/* The program sees neither the header nor that a datagram may be longer than its buffer,
+/* The program sees neither the header, which is read for the source if at all, nor that a datagram may be longer than its buffer,
  * which would be the end of the queue pair.
  */
 unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt)
@@ -27,6 +27,8 @@ unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *s
 		room += sge[i].length;
 	}
 	sge[0] = waste;
+	if (dg->heads)
+		sge[0].addr = (uintptr_t) dg->heads + (size_t) (rx - ep->rx) * VRB_GRH;
 	rx->head = VRB_GRH;
 	rx->room = room;
 	if (room < dg->max) {
@@ -34,79 +36,6 @@ unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *s
 		sge[++cnt] = waste;
 	}
 	return cnt + 1;
-}
-
-/* ---- peers ------------------------------------------------------------------------------ */
-
-static void peer_free(struct vrb_peer *peer)
-{
-	vrb_ibv.destroy_ah(peer->ah);
-	free(peer);
-}
-
-static int peer_new(struct vrb_ep *ep, const struct sockaddr *to, struct vrb_peer **peer_p)
-{
-	struct vrb_peer *peer = calloc(1, sizeof(*peer));
-	struct rdma_ud_param found;
-	int ret = -FI_ENOMEM;
-
-	if (peer)
-		ret = vrb_name_ask(rdma_get_local_addr(ep->cm.id), to, &found);
-	if (ret)
-		goto err;
-	peer->qpn = found.qp_num;
-	peer->qkey = found.qkey;
-	peer->ah = vrb_ibv.create_ah(ep->domain->pd, &found.ah_attr);
-	if (!peer->ah) {
-		ret = errno ? -errno : -FI_EIO;
-		goto err;
-	}
-	*peer_p = peer;
-	return 0;
-
-err:
-	free(peer);
-	return ret;
-}
-
-int vrb_dgram_resolve(struct vrb_ep *ep, fi_addr_t addr, struct vrb_peer **peer_p)
-{
-	_Alignas(struct sockaddr_storage) unsigned char to[OBJ_ADDR_MAX];
-	size_t len = sizeof(to);
-	int ret;
-
-	if (!ep->qp)
-		return -FI_EOPBADSTATE;
-	ret = obj_av_addr(ep->base.av, addr, to, &len);
-	if (!ret)
-		ret = peer_new(ep, (struct sockaddr *) to, peer_p);
-	if (ret)
-		return ret;
-	ret = hmap_insert(&ep->dgram->peers, addr, *peer_p);
-	if (ret)
-		peer_free(*peer_p);
-	return ret;
-}
-
-void vrb_dgram_removed(struct obj_ep *base, fi_addr_t addr)
-{
-	struct vrb_dgram *dg = container_of(base, struct vrb_ep, base)->dgram;
-	struct vrb_peer *peer = hmap_remove(&dg->peers, addr);
-
-	dg->last_addr = FI_ADDR_UNSPEC;
-	dg->last = NULL;
-	if (peer)
-		peer_free(peer);
-}
-
-static void forget_all(struct vrb_dgram *dg)
-{
-	size_t i;
-
-	for (i = 0; dg->peers.used && i <= dg->peers.mask; i++)
-		if (dg->peers.slots[i].val)
-			peer_free(dg->peers.slots[i].val);
-	hmap_destroy(&dg->peers);
 }
 
 /* ---- failures ------------------------------------------------------------------------------ */
@@ -147,7 +76,11 @@ int vrb_dgram_init(struct vrb_ep *ep)
 
 	if (!dg)
 		return -FI_ENOMEM;
+	dg->ep = ep;
 	hmap_init(&dg->peers);
+	hmap_init(&dg->places);
+	list_init(&dg->asked);
+	list_init(&dg->parked);
 	dg->last_addr = FI_ADDR_UNSPEC;
 	dg->max = (uint32_t) ep->base.info->ep_attr->max_msg_size;
 	ep->dgram = dg;
@@ -158,7 +91,6 @@ void vrb_dgram_free(struct vrb_ep *ep)
 {
 	struct vrb_dgram *dg = ep->dgram;
 
-	forget_all(dg);
 	if (dg->waste_mr)
 		vrb_ibv.dereg_mr(dg->waste_mr);
 	free(dg->waste);
@@ -168,16 +100,20 @@ void vrb_dgram_free(struct vrb_ep *ep)
 static int make_waste(struct vrb_ep *ep)
 {
 	struct vrb_dgram *dg = ep->dgram;
-	size_t size = dg->max > VRB_GRH ? dg->max : VRB_GRH;
+	size_t size = dg->max > VRB_GRH ? dg->max : VRB_GRH, heads = size;
 
 	if (dg->waste)
 		return 0;
+	if (ep->base.caps & FI_SOURCE)
+		size += (size_t) (ep->rx_mask + 1) * VRB_GRH;
 	dg->waste = malloc(size);
 	if (!dg->waste)
 		return -FI_ENOMEM;
 	dg->waste_mr = vrb_ibv.reg_mr(ep->domain->pd, dg->waste, size, IBV_ACCESS_LOCAL_WRITE);
-	if (dg->waste_mr)
+	if (dg->waste_mr) {
+		dg->heads = ep->base.caps & FI_SOURCE ? dg->waste + heads : NULL;
 		return 0;
+	}
 	free(dg->waste);
 	dg->waste = NULL;
 	return errno ? -errno : -FI_ENOMEM;
@@ -185,15 +121,17 @@ static int make_waste(struct vrb_ep *ep)
 
 static int start(struct vrb_ep *ep)
 {
-	int ret = make_waste(ep);
+	int ret = vrb_ep_start(ep);
 
 	if (!ret)
-		ret = vrb_ep_start(ep);
+		ret = make_waste(ep);
+	if (!ret && !ep->dgram->asker)
+		ret = vrb_peers_open(ep->dgram);
+	if (!ret)
+		ret = vrb_name_serve(ep->cm.id);
 	if (ret)
 		return ret;
-	ret = vrb_name_serve(ep->cm.id);
-	if (ret)
-		return ret;
+	ep->cq->sources |= ep->dgram->heads != NULL;
 	atomic_store(&ep->state, VRB_EP_CONNECTED);	/* to all the world */
 	return 0;
 }
@@ -221,6 +159,7 @@ int vrb_dgram_enable(struct obj_ep *base)
 
 void vrb_dgram_close(struct vrb_ep *ep)
 {
+	vrb_peers_close(ep->dgram);
 	if (ep->qp)
 		vrb_cm.destroy_qp(ep->cm.id);
 	if (ep->cm.id)

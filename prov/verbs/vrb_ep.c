@@ -57,12 +57,12 @@ static struct vrb_ep *srx_of(const struct vrb_ep *ep)
 	return ep->base.srx ? container_of(ep->base.srx, struct vrb_ep, base) : NULL;
 }
 
-/* Datagrams go by the library; and all that uses a shared receive queue goes one way. */
+/* All that uses a shared receive queue goes one way. */
 static bool may_go_direct(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
-	return ep->domain->direct && !ep->dgram && (!srx || srx->mlx5_srq.wr_id);
+	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id);
 }
 
 static int plug_in(struct vrb_ep *ep)

@@ -57,7 +57,7 @@ static struct fi_tx_attr dgram_tx_attr = {
 };
 
 static struct fi_rx_attr dgram_rx_attr = {
-	.caps = FI_MSG | FI_RECV,
+	.caps = FI_MSG | FI_RECV | FI_SOURCE,
 	.op_flags = FI_COMPLETION,
 };
 
@@ -131,7 +131,7 @@ static const struct fi_info send_only = {
 };
 
 static const struct fi_info dgram = {
-	.caps = FI_MSG | FI_SEND | FI_RECV | CAPS_DOMAIN,
+	.caps = FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | CAPS_DOMAIN,
 	.tx_attr = &dgram_tx_attr,
 	.rx_attr = &dgram_rx_attr,
 	.ep_attr = &dgram_ep_attr,

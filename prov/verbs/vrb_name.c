@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,6 +21,23 @@
 #define STEP_MS 2000		/* address, route: so long a try may take */
 #define TRIES 5			/* under load they time out, and work the next time */
 #define ANSWER_MS 10000
+#define LOOK_MS 100
+
+struct vrb_question {
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	union net_sa from, to;
+	int wake;
+	unsigned tries;
+	uint64_t deadline_ns;
+	/* The thread's, until: */
+	atomic_bool answered;
+	struct rdma_ud_param found;
+	struct ibv_ah *ah;
+	int err;
+};
+
+static void on_news(struct rdma_cm_event *event);
 
 /* ---- answering ------------------------------------------------------------------------ */
 
@@ -26,7 +45,7 @@
 static struct {
 	pthread_mutex_t lock;		/* guards what follows */
 	unsigned users;
-	struct rdma_event_channel *channel;
+	struct rdma_event_channel *channel, *asking;
 	int stop;			/* eventfd */
 	pthread_t thread;
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -65,15 +84,18 @@ static void *answer(void *arg)
 {
 	struct pollfd fds[] = {
 		{ .fd = names.channel->fd, .events = POLLIN },
+		{ .fd = names.asking->fd, .events = POLLIN },
 		{ .fd = names.stop, .events = POLLIN },
 	};
 	struct rdma_cm_event *event;
 
-	while (poll(fds, 2, -1) >= 0 || errno == EINTR) {
-		if (fds[1].revents)
+	while (poll(fds, 3, -1) >= 0 || errno == EINTR) {
+		if (fds[2].revents)
 			break;
 		while (!vrb_cm.get_cm_event(names.channel, &event))
 			on_event(event);
+		while (!vrb_cm.get_cm_event(names.asking, &event))
+			on_news(event);
 	}
 	return NULL;
 }
@@ -103,6 +125,15 @@ static int thread_new(void)
 	return -ret;
 }
 
+static void names_end(void)
+{
+	if (names.stop >= 0)
+		close(names.stop);
+	if (names.asking)
+		vrb_cm.destroy_event_channel(names.asking);
+	vrb_cm.destroy_event_channel(names.channel);
+}
+
 static int names_start(void)
 {
 	int ret;
@@ -110,13 +141,11 @@ static int names_start(void)
 	names.channel = channel_new();
 	if (!names.channel)
 		return cm_errno();
+	names.asking = channel_new();
 	names.stop = eventfd(0, EFD_CLOEXEC);
-	ret = names.stop < 0 ? -errno : thread_new();
-	if (!ret)
-		return 0;
-	if (names.stop >= 0)
-		close(names.stop);
-	vrb_cm.destroy_event_channel(names.channel);
+	ret = names.stop < 0 || !names.asking ? cm_errno() : thread_new();
+	if (ret)
+		names_end();
 	return ret;
 }
 
@@ -137,8 +166,7 @@ static void names_put(void)
 	if (!--names.users) {
 		eventfd_write(names.stop, 1);
 		pthread_join(names.thread, NULL);
-		close(names.stop);
-		vrb_cm.destroy_event_channel(names.channel);
+		names_end();
 	}
 	pthread_mutex_unlock(&names.lock);
 }
@@ -166,51 +194,67 @@ void vrb_name_close(struct rdma_cm_id *id)
 	names_put();
 }
 
+/* ---- waiting ------------------------------------------------------------------------------ */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	unsigned answers;
+} news = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+
+unsigned vrb_name_answers(void)
+{
+	unsigned answers;
+
+	pthread_mutex_lock(&news.lock);
+	answers = news.answers;
+	pthread_mutex_unlock(&news.lock);
+	return answers;
+}
+
+void vrb_name_wait(unsigned seen)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_nsec += LOOK_MS * (long) CLOCK_NS_PER_MS;
+	ts.tv_sec += ts.tv_nsec / (long) CLOCK_NS_PER_S;
+	ts.tv_nsec %= (long) CLOCK_NS_PER_S;
+	pthread_mutex_lock(&news.lock);
+	if (news.answers == seen)
+		pthread_cond_timedwait(&news.more, &news.lock, &ts);
+	pthread_mutex_unlock(&news.lock);
+}
+
 /* ---- asking ------------------------------------------------------------------------------ */
 
-/* Waits for the next event of @channel.  NULL: too late. */
-static struct rdma_cm_event *next_event(struct rdma_event_channel *channel, uint64_t deadline)
+static int look_for_address(struct vrb_question *q)
 {
-	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
-	struct rdma_cm_event *event;
-	uint64_t now;
-
-	while (vrb_cm.get_cm_event(channel, &event)) {
-		now = clock_ns();
-		if (now >= deadline)
-			return NULL;
-		poll(&pfd, 1, (int) ((deadline - now) / CLOCK_NS_PER_MS) + 1);
-	}
-	return event;
+	return vrb_cm.resolve_addr(q->id, &q->from.sa, &q->to.sa, STEP_MS) ? cm_errno() : 0;
 }
 
-/* One question on its way: each event leads to the next step. */
-struct question {
-	struct rdma_cm_id *id;
-	struct sockaddr *from, *to;
-	struct rdma_ud_param *found;
-	unsigned tries;
-};
-
-static int look_for_address(struct question *q)
-{
-	return vrb_cm.resolve_addr(q->id, q->from, q->to, STEP_MS) ? cm_errno() : 0;
-}
-
-static int look_for_route(struct question *q)
+static int look_for_route(struct vrb_question *q)
 {
 	return vrb_cm.resolve_route(q->id, STEP_MS) ? cm_errno() : 0;
 }
 
-static int put_question(struct question *q)
+static int put_question(struct vrb_question *q)
 {
 	struct rdma_conn_param param = { 0 };
 
 	return vrb_cm.connect(q->id, &param) ? cm_errno() : 0;
 }
 
-/* Returns 1: answered; 0: go on; or an error. */
-static int heed(struct question *q, const struct rdma_cm_event *event)
+/* The way there costs a call of the system, and perhaps a wait for the network. */
+static int take_answer(struct vrb_question *q, const struct rdma_ud_param *found)
+{
+	q->found = *found;
+	q->ah = vrb_ibv.create_ah(q->pd, &q->found.ah_attr);
+	return q->ah ? 1 : cm_errno();
+}
+
+/* Each event leads to the next step.  Returns 1: answered; 0: go on; or an error. */
+static int heed(struct vrb_question *q, const struct rdma_cm_event *event)
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -222,55 +266,89 @@ static int heed(struct question *q, const struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return ++q->tries < TRIES ? look_for_route(q) : -FI_EHOSTUNREACH;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		*q->found = event->param.ud;
-		return 1;
+		return take_answer(q, &event->param.ud);
 	default:
 		return -FI_EHOSTUNREACH;
 	}
 }
 
-static int converse(struct question *q, struct rdma_event_channel *channel)
+/* Until it is acknowledged, the id is not destroyed, and so the question is there. */
+static void on_news(struct rdma_cm_event *event)
 {
-	uint64_t deadline = clock_ns() + ANSWER_MS * (uint64_t) CLOCK_NS_PER_MS;
-	int ret = look_for_address(q);
-	struct rdma_cm_event *event;
+	struct vrb_question *q = event->id->context;
+	int ret = q->answered ? 0 : heed(q, event);
 
-	while (!ret) {
-		event = next_event(channel, deadline);
-		if (!event)
-			return -FI_EHOSTUNREACH;
-		ret = heed(q, event);
-		vrb_cm.ack_cm_event(event);
+	if (ret) {
+		q->err = ret < 0 ? ret : 0;
+		atomic_store(&q->answered, true);
+		eventfd_write(q->wake, 1);
+		pthread_mutex_lock(&news.lock);
+		news.answers++;
+		pthread_cond_broadcast(&news.more);
+		pthread_mutex_unlock(&news.lock);
 	}
-	return ret > 0 ? 0 : ret;
+	vrb_cm.ack_cm_event(event);
 }
 
-int vrb_name_ask(const struct sockaddr *from, const struct sockaddr *to,
-		 struct rdma_ud_param *found)
+int vrb_name_ask(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
+		 int wake, struct vrb_question **q_p)
 {
-	struct rdma_event_channel *channel = channel_new();
+	struct vrb_question *q = calloc(1, sizeof(*q));
+	int ret = q ? 0 : -FI_ENOMEM;
+
+	if (!ret)
+		ret = net_addr_copy(from, net_addr_len(from), &q->from);
+	if (!ret)
+		ret = net_addr_copy(to, net_addr_len(to), &q->to);
+	if (ret)
+		goto err;
+	net_addr_set_port(&q->from.sa, 0);
+	q->pd = pd;
+	q->wake = wake;
+	q->deadline_ns = clock_ns() + ANSWER_MS * (uint64_t) CLOCK_NS_PER_MS;
+	if (vrb_cm.create_id(names.asking, &q->id, q, RDMA_PS_UDP)) {
+		ret = cm_errno();
+		goto err;
+	}
+	ret = look_for_address(q);
+	if (!ret) {
+		*q_p = q;
+		return 0;
+	}
+	vrb_cm.destroy_id(q->id);
+err:
+	free(q);
+	return ret;
+}
+
+bool vrb_name_answered(const struct vrb_question *q)
+{
+	return atomic_load(&q->answered) || clock_ns() >= q->deadline_ns;
+}
+
+uint64_t vrb_name_deadline(const struct vrb_question *q)
+{
+	return q->deadline_ns;
+}
+
+int vrb_name_end(struct vrb_question *q, struct ibv_ah **ah_p, struct rdma_ud_param *found)
+{
 	char text[NET_ADDR_TEXT_MAX];
-	union net_sa src, dest;
-	struct question q = { .from = &src.sa, .to = &dest.sa, .found = found };
 	int ret;
 
-	if (!channel)
-		return cm_errno();
-	ret = net_addr_copy(from, net_addr_len(from), &src);
-	if (!ret)
-		ret = net_addr_copy(to, net_addr_len(to), &dest);
-	if (!ret && vrb_cm.create_id(channel, &q.id, NULL, RDMA_PS_UDP))
-		ret = cm_errno();
-	if (ret)
-		goto out;
-	net_addr_set_port(&src.sa, 0);
-	ret = converse(&q, channel);
-	if (ret)
+	vrb_cm.destroy_id(q->id);
+	ret = atomic_load(&q->answered) ? q->err : -FI_EHOSTUNREACH;
+	if (!ah_p) {
+		if (q->ah)
+			vrb_ibv.destroy_ah(q->ah);
+	} else if (ret) {
 		VRB_WARN(FI_LOG_EP_DATA, "no datagram endpoint answers at %s: %s. See that its "
-			 "program runs and has enabled it\n", net_addr_text(to, text),
+			 "program runs and has enabled it\n", net_addr_text(&q->to.sa, text),
 			 fi_strerror(-ret));
-	vrb_cm.destroy_id(q.id);
-out:
-	vrb_cm.destroy_event_channel(channel);
+	} else {
+		*ah_p = q->ah;
+		*found = q->found;
+	}
+	free(q);
 	return ret;
 }

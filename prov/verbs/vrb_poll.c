@@ -158,6 +158,10 @@ static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const str
 	uint64_t flags = FI_RECV | FI_MSG, data = 0;
 	enum obj_ep_cntr cntr = OBJ_CNTR_RECV;
 
+	if (__builtin_expect(rx->head && ep->dgram->heads, 0)) {
+		vrb_dgram_received(ep, rx, wc);
+		return;
+	}
 	if (wc->has_imm) {
 		flags |= FI_REMOTE_CQ_DATA;
 		data = wc->imm;

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "mlx5_cm.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "mlx5_kernel.h"
+#include "net/net_addr.h"
+
+struct channel {
+	struct rdma_event_channel base;		/* first */
+	struct list events;
+};
+
+struct id {
+	struct rdma_cm_id base;			/* first */
+	struct channel *channel;
+	struct list node;			/* of those who listen */
+	unsigned out;				/* events that the caller has not acknowledged */
+};
+
+struct event {
+	struct rdma_cm_event base;		/* first */
+	struct list node;
+};
+
+static struct ibv_context *device;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t acked = PTHREAD_COND_INITIALIZER;
+static struct list listeners = { &listeners, &listeners };
+static bool held;
+static struct list kept = { &kept, &kept };	/* events, while answers are held */
+static uint16_t next_port = 20000;
+
+/* ---- events --------------------------------------------------------------------------- */
+
+static void deliver(struct event *event)
+{
+	struct channel *channel = ((struct id *) event->base.id)->channel;
+
+	list_add_tail(&event->node, &channel->events);
+	eventfd_write(channel->base.fd, 1);
+}
+
+static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type what,
+		const struct rdma_ud_param *ud)
+{
+	struct event *event = calloc(1, sizeof(*event));
+
+	event->base.id = id;
+	event->base.event = what;
+	if (ud)
+		event->base.param.ud = *ud;
+	pthread_mutex_lock(&lock);
+	if (held)
+		list_add_tail(&event->node, &kept);
+	else
+		deliver(event);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void cm_hold(bool hold)
+{
+	struct list *pos;
+
+	pthread_mutex_lock(&lock);
+	held = hold;
+	while (!hold && (pos = list_pop(&kept)))
+		deliver(container_of(pos, struct event, node));
+	pthread_mutex_unlock(&lock);
+}
+
+static int get_event(struct rdma_event_channel *base, struct rdma_cm_event **event_p)
+{
+	struct channel *channel = (struct channel *) base;
+	struct event *event;
+	struct list *pos;
+	eventfd_t cnt;
+
+	pthread_mutex_lock(&lock);
+	pos = list_pop(&channel->events);
+	if (pos) {
+		event = container_of(pos, struct event, node);
+		((struct id *) event->base.id)->out++;
+		*event_p = &event->base;
+	} else {
+		eventfd_read(base->fd, &cnt);
+		errno = EAGAIN;
+	}
+	pthread_mutex_unlock(&lock);
+	return pos ? 0 : -1;
+}
+
+static int ack_event(struct rdma_cm_event *event)
+{
+	pthread_mutex_lock(&lock);
+	((struct id *) event->id)->out--;
+	pthread_cond_broadcast(&acked);
+	pthread_mutex_unlock(&lock);
+	free(event);
+	return 0;
+}
+
+/* ---- channels and ids -------------------------------------------------------------------- */
+
+static struct rdma_event_channel *create_channel(void)
+{
+	struct channel *channel = calloc(1, sizeof(*channel));
+
+	list_init(&channel->events);
+	channel->base.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return &channel->base;
+}
+
+static void destroy_channel(struct rdma_event_channel *channel)
+{
+	close(channel->fd);
+	free(channel);
+}
+
+static int create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id_p, void *context,
+		     enum rdma_port_space ps)
+{
+	struct id *id = calloc(1, sizeof(*id));
+
+	id->base.context = context;
+	id->base.ps = ps;
+	id->channel = (struct channel *) channel;
+	list_init(&id->node);
+	*id_p = &id->base;
+	return 0;
+}
+
+static void purge(struct list *events, const struct id *id)
+{
+	struct list *pos, *next;
+	struct event *event;
+
+	list_for_each_safe(pos, next, events) {
+		event = container_of(pos, struct event, node);
+		if (event->base.id == &id->base) {
+			list_del(pos);
+			free(event);
+		}
+	}
+}
+
+static int destroy_id(struct rdma_cm_id *base)
+{
+	struct id *id = (struct id *) base;
+
+	pthread_mutex_lock(&lock);
+	list_del(&id->node);
+	purge(&kept, id);
+	purge(&id->channel->events, id);
+	while (id->out)
+		pthread_cond_wait(&acked, &lock);
+	pthread_mutex_unlock(&lock);
+	free(id);
+	return 0;
+}
+
+static int bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	struct sockaddr *src = &id->route.addr.src_addr;
+
+	memcpy(&id->route.addr.src_storage, addr, net_addr_len(addr));
+	if (!net_addr_port(src))
+		net_addr_set_port(src, next_port++);
+	id->verbs = device;
+	id->port_num = 1;
+	return 0;
+}
+
+static uint16_t get_src_port(struct rdma_cm_id *id)
+{
+	return htons(net_addr_port(&id->route.addr.src_addr));
+}
+
+static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	struct verbs_context *verbs = verbs_get_ctx_op(device, create_qp_ex);
+	struct ibv_qp_attr state = { .qp_access_flags = IBV_ACCESS_REMOTE_ATOMIC, .qkey = CM_QKEY };
+	int mask = attr->qp_type == IBV_QPT_UD ? IBV_QP_STATE | IBV_QP_QKEY :
+						 IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
+
+	id->qp = verbs ? verbs->create_qp_ex(device, attr) : NULL;
+	if (!id->qp)
+		return -1;
+	for (state.qp_state = IBV_QPS_INIT; state.qp_state <= IBV_QPS_RTS; state.qp_state++)
+		vrb_ibv.modify_qp(id->qp, &state, mask);
+	return 0;
+}
+
+static void destroy_qp(struct rdma_cm_id *id)
+{
+	struct ibv_qp *qp = id->qp;
+
+	pthread_mutex_lock(&lock);
+	id->qp = NULL;
+	pthread_mutex_unlock(&lock);
+	vrb_ibv.destroy_qp(qp);
+}
+
+static int nothing(struct rdma_cm_id *id)
+{
+	return 0;
+}
+
+static struct ibv_context **get_devices(int *cnt)
+{
+	static struct ibv_context *list[2];
+
+	list[0] = device;
+	return list;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static int listen_at(struct rdma_cm_id *base, int backlog)
+{
+	struct id *id = (struct id *) base;
+
+	pthread_mutex_lock(&lock);
+	list_add_tail(&id->node, &listeners);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst, int ms)
+{
+	memcpy(&id->route.addr.dst_storage, dst, net_addr_len(dst));
+	return tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+}
+
+static int resolve_route(struct rdma_cm_id *id, int ms)
+{
+	return tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
+}
+
+/* The queue pair's number, or 0. */
+static uint32_t who_listens(const struct sockaddr *at)
+{
+	uint32_t qpn = 0;
+	struct list *pos;
+	struct id *id;
+
+	pthread_mutex_lock(&lock);
+	list_for_each(pos, &listeners) {
+		id = container_of(pos, struct id, node);
+		if (id->base.qp && !memcmp(&id->base.route.addr.src_addr, at, net_addr_len(at)))
+			qpn = id->base.qp->qp_num;
+	}
+	pthread_mutex_unlock(&lock);
+	return qpn;
+}
+
+static int ask(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	struct sockaddr *to = &id->route.addr.dst_addr;
+	struct rdma_ud_param ud = {
+		.qkey = CM_QKEY,
+		.ah_attr = { .is_global = 1, .port_num = 1, .grh.hop_limit = 64 },
+	};
+
+	ud.qp_num = who_listens(to);
+	if (!ud.qp_num)
+		return tell(id, RDMA_CM_EVENT_UNREACHABLE, NULL);
+	memset(ud.ah_attr.grh.dgid.raw + 10, 0xff, 2);
+	memcpy(ud.ah_attr.grh.dgid.raw + 12, &((struct sockaddr_in *) to)->sin_addr, 4);
+	return tell(id, RDMA_CM_EVENT_ESTABLISHED, &ud);
+}
+
+static void replace(void)
+{
+	vrb_cm.create_event_channel = create_channel;
+	vrb_cm.destroy_event_channel = destroy_channel;
+	vrb_cm.create_id = create_id;
+	vrb_cm.destroy_id = destroy_id;
+	vrb_cm.bind_addr = bind_addr;
+	vrb_cm.get_src_port = get_src_port;
+	vrb_cm.create_qp_ex = create_qp;
+	vrb_cm.destroy_qp = destroy_qp;
+	vrb_cm.disconnect = nothing;
+	vrb_cm.get_cm_event = get_event;
+	vrb_cm.ack_cm_event = ack_event;
+	vrb_cm.get_devices = get_devices;
+	vrb_cm.listen = listen_at;
+	vrb_cm.resolve_addr = resolve_addr;
+	vrb_cm.resolve_route = resolve_route;
+	vrb_cm.connect = ask;
+}
+
+/* ---- the device -------------------------------------------------------------------------- */
+
+bool cm_boot(void)
+{
+	struct ibv_device **(*list)(int *) = NULL;
+	struct ibv_context *(*open_dev)(struct ibv_device *) = NULL;
+	void (*free_list)(struct ibv_device **) = NULL;
+	void *lib = dlopen("libibverbs.so.1", RTLD_NOW);
+	struct ibv_device **devs;
+	int cnt = 0;
+
+	if (!lib || !dlopen("libmlx5.so.1", RTLD_NOW) || kernel_boot() || vrb_lib_open())
+		return false;
+	*(void **) &list = dlsym(lib, "ibv_get_device_list");
+	*(void **) &open_dev = dlsym(lib, "ibv_open_device");
+	*(void **) &free_list = dlsym(lib, "ibv_free_device_list");
+	devs = list(&cnt);
+	device = cnt ? open_dev(devs[0]) : NULL;
+	if (devs)
+		free_list(devs);
+	if (device)
+		replace();
+	return device != NULL;
+}
