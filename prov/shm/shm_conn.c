@@ -34,6 +34,7 @@ void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 	if (state == SHM_CONN_READY)
 		conn->poller->ready_cnt++;
 	conn->state = state;
+	conn->plain = false;
 }
 
 /* ---- events -------------------------------------------------------------------------- */

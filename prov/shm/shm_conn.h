@@ -97,6 +97,7 @@ struct shm_conn {
 	bool moved;			/* something came since it was last let asleep */
 	bool ended;			/* the peer has hung up; its last packets may be unread */
 	bool paused;			/* on poller->paused */
+	bool plain;			/* READY, and nothing about it is half done: see shm_rx_one() */
 	bool told;			/* FAILED: the log has the cause already */
 	bool flushed;			/* the peer was told that we leave */
 	pid_t pid;			/* of the peer, from the kernel; 0: cannot be seen */
@@ -199,6 +200,13 @@ void shm_tx_drop(struct shm_conn *conn, int err);
 bool shm_tx_stuck(struct shm_conn *conn);
 
 /* ---- receiving (shm_rx.c) --------------------------------------------------------------- */
+
+/* shm_rx_one - take the next slot, if it holds a short message that a receive waits for, and
+ * nothing else is to be thought of: that no packet is half there, that no answer is owed,
+ * that the link is not closing.  False: nothing has been done, shm_rx_poll() knows what to
+ * do, and whether the next one is as simple.  From poll() only.
+ */
+bool shm_rx_one(struct shm_conn *conn);
 
 /* shm_rx_poll - take at most @budget slots.  Returns how many.  From poll() only. */
 int shm_rx_poll(struct shm_conn *conn, unsigned budget);

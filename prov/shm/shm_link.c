@@ -120,6 +120,8 @@ static void link_close(struct eng_link *base, int linger_ms)
 	struct list *pos, *next;
 
 	link->closing = true;
+	list_for_each(pos, &link->conns)
+		container_of(pos, struct shm_conn, node)->plain = false;
 	obj_poller_drain(&link->poller->base, finish, link, linger_ms);
 	list_for_each_safe(pos, next, &link->chans)
 		shm_chan_put(container_of(pos, struct shm_chan, link_node));

@@ -16,6 +16,7 @@
 #define EVENTS_MAX 64
 #define TICK_EVERY 32		/* polls between two looks at the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets, at most */
+#define WAIT_SELDOM 1024	/* the same rounds when the looks before found nothing */
 #define WAIT_GREETING 8		/* the same while an answer to a greeting is due */
 #define NEAR_MAX 32		/* hot connections whose rings are looked at in each poll */
 #define FAR_STEP 16		/* and so many of the others, in turn */
@@ -55,6 +56,21 @@ void shm_src_ignore(struct shm_poller *poller, struct shm_src *src)
 	src->watched = false;
 }
 
+/* pause_waits - how long until the next look, when this one found @cnt things. */
+static void pause_waits(struct shm_poller *poller, int cnt)
+{
+	unsigned gap = 2 * poller->wait_gap;
+
+	poller->wait_gap = cnt > 0 || gap < WAIT_EVERY ? WAIT_EVERY :
+			   gap < WAIT_SELDOM ? gap : WAIT_SELDOM;
+	if (cnt > 0)		/* where there was something, there may be more at once */
+		poller->until_wait = 0;
+	else if (poller->greeting_cnt)
+		poller->until_wait = WAIT_GREETING;
+	else
+		poller->until_wait = poller->hot_cnt < poller->ready_cnt ? WAIT_EVERY : poller->wait_gap;
+}
+
 static int wait_events(struct shm_poller *poller)
 {
 	struct epoll_event ev[EVENTS_MAX];
@@ -63,8 +79,7 @@ static int wait_events(struct shm_poller *poller)
 
 	poller->tick = clock_coarse_ns();
 	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
-	/* where there was something, there may be more at once */
-	poller->until_wait = cnt > 0 ? 0 : poller->greeting_cnt ? WAIT_GREETING : WAIT_EVERY;
+	pause_waits(poller, cnt);
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
 		if (src->watched)	/* else it left while earlier events were handled */
@@ -210,13 +225,17 @@ static inline int read_hot(struct shm_poller *poller, unsigned budget)
 	unsigned i = poller->hot_cnt < NEAR_MAX ? poller->hot_cnt : NEAR_MAX;
 	struct shm_conn *conn;
 	int done = 0;
+	bool one;
 
 	/* backwards: what leaves the list takes the place of one that has been read */
 	while (i > 0) {
 		conn = poller->hot[--i];
 		if (!has_any(conn))
 			continue;
-		done += shm_rx_poll(conn, budget);
+		one = shm_rx_one(conn);
+		done += one;
+		if (!one || has_any(conn))
+			done += shm_rx_poll(conn, budget);
 		if (i > poller->hot_cnt)
 			i = poller->hot_cnt;
 	}
@@ -303,7 +322,8 @@ void shm_poller_reap(struct shm_poller *poller)
 /* ---- the poller ops --------------------------------------------------------------------------- */
 
 /* sockets_due - is it time to look at the sockets?  Often while somebody is expected
- * there; else once per tick of the clock, or after a thousand polls.
+ * there; else once per tick of the clock, or after a thousand polls, and ever more when
+ * the looks find nothing.
  */
 static bool sockets_due(struct shm_poller *poller)
 {

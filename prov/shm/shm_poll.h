@@ -43,6 +43,7 @@ struct shm_poller {
 	unsigned greeting_cnt;		/* connections without: the sockets matter more */
 	unsigned until_tick;		/* polls until we ask what time it is */
 	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
+	unsigned wait_gap;		/* what that begins at, while everybody is hot */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t seq;			/* number of this poll */
 	bool chores;			/* we sleep, or one of the lists below may not be empty */

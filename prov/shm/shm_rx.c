@@ -76,6 +76,7 @@ static void body_begin(struct shm_conn *conn, enum shm_body body, const struct e
 static void owe(struct shm_conn *conn, uint32_t id)
 {
 	conn->rx.owed[conn->rx.owed_cnt++] = id;
+	conn->plain = false;
 }
 
 /* fetched - the payload of the PULL @id has been copied, or not: @ret < 0.  On error the
@@ -125,6 +126,7 @@ static int fetch_both(struct shm_conn *conn, const struct shm_iovs *from, size_t
 	if (ret)
 		return fetched(conn, from->id, ret);
 	conn->rx.body = SHM_BODY_SHARED;
+	conn->plain = false;
 	conn->rx.cookie = cookie;
 	return 0;
 }
@@ -436,6 +438,22 @@ static __attribute__((noinline)) int take_any(struct shm_conn *conn)
  * better stay in the ring, where it costs nothing and holds a fast sender back, until
  * the program has had a chance to post a receive for it.
  */
+bool shm_rx_one(struct shm_conn *conn)
+{
+	uint8_t body[SHM_BODY];
+	size_t hdr_len, len;
+
+	if (__builtin_expect(!conn->plain ||
+			     shm_in_short(&conn->in, body, &hdr_len, &len) <= 0 ||
+			     !eng_on_short(conn->chan, body, hdr_len, len), 0))
+		return false;
+	conn->in.pos++;
+	conn->moved = true;
+	conn->seq = conn->poller->seq;
+	tell(conn, false);
+	return true;
+}
+
 int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 {
 	struct shm_poller *poller = conn->poller;
@@ -472,6 +490,8 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused &&
 		 !conn->sharing.waiting)
 		shm_conn_fail(conn, FI_ECONNRESET);
+	conn->plain = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
+		      !conn->rx.owed_cnt && !conn->link->closing;
 	return done;
 }
 

@@ -95,20 +95,21 @@ obj_cq_give(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void *
 
 	/* word by word: what is gathered on the stack first would have to settle there */
 	obj_cq_put(to, 0, (uintptr_t) context);
-	if (cq->entry_size >= sizeof(struct fi_cq_msg_entry)) {
-		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, flags), flags);
-		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, len), len);
-	}
-	if (cq->entry_size >= sizeof(struct fi_cq_data_entry)) {
-		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, buf), (uintptr_t) buf);
-		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, data), data);
-	}
+	if (__builtin_expect(cq->entry_size == sizeof(struct fi_cq_entry), 0))
+		goto out;
+	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, flags), flags);
+	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, len), len);
+	if (cq->entry_size == sizeof(struct fi_cq_msg_entry))
+		goto out;
+	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, buf), (uintptr_t) buf);
+	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, data), data);
 	if (cq->entry_size == sizeof(struct fi_cq_tagged_entry))
 		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, tag), tag);
+out:
 	cq->sink = to + cq->entry_size;
-	if (cq->sink_src)
-		*cq->sink_src++ = src;
 	cq->sink_room--;
+	if (__builtin_expect(cq->sink_src != NULL, 0))
+		*cq->sink_src++ = src;
 }
 
 /* obj_cq_write - add a success.
