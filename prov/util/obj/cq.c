@@ -226,12 +226,36 @@ static inline void push_out(struct obj_cq *cq)
 		obj_feed_unstage(&cq->wait.feed);
 }
 
+/* show_one - the oldest entry, of a queue that no other thread uses; false: an error. */
+static inline bool show_one(struct obj_cq *cq, char *buf)
+{
+	const struct obj_cq_slot *slot = cq_head(cq);
+
+	if (__builtin_expect(slot->err != NULL, 0))
+		return false;
+	if (cq->entry_size == sizeof(struct fi_cq_tagged_entry))
+		show(buf, &slot->e, sizeof(struct fi_cq_tagged_entry));
+	else if (cq->entry_size == sizeof(struct fi_cq_data_entry))
+		show(buf, &slot->e, sizeof(struct fi_cq_data_entry));
+	else
+		show(buf, &slot->e, cq->entry_size == sizeof(struct fi_cq_msg_entry) ?
+				    sizeof(struct fi_cq_msg_entry) : sizeof(struct fi_cq_entry));
+	pop(cq);
+	return true;
+}
+
 static ssize_t read_and_push(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
 {
 	ssize_t ret = read_ring(cq, buf, count, src);
 
 	push_out(cq);
 	return ret ? ret : -FI_EAGAIN;
+}
+
+static __attribute__((noinline)) ssize_t push_and_say(struct obj_cq *cq, ssize_t ret)
+{
+	push_out(cq);
+	return ret;
 }
 
 /* nothing - what to say where there is no entry. */
@@ -283,6 +307,8 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_
 	/* A count of 0 asks for progress, whatever lies in the queue. */
 	if (__builtin_expect(!count || is_due(cq), 0))
 		return read_rare(cq, buf, count, src);
+	if (count == 1 && !src && cq->alone && show_one(cq, buf))
+		return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, 1) : 1;
 	return read_and_push(cq, buf, count, src);
 }
 
