@@ -300,6 +300,7 @@ static void write_counted(struct two *t)
 	uint64_t end = now_ms() + PATIENCE_MS;
 
 	greet(t);
+	hear(t->to[0]);		/* it has been taken: nothing is before the writes */
 	POST(&t->n, fi_write(t->n.ep, t->region, LARGE, NULL, t->peer, 0, KEY, NULL));
 	POST(&t->n, fi_write(t->n.ep, t->region, PIECE + 3, NULL, t->peer, 0, KEY, NULL));
 	while (fi_cntr_read(written) < LARGE + PIECE + 3)
@@ -321,6 +322,7 @@ static void long_writes_are_counted_in_bytes(void **state)
 
 	begin(&t, make_counted, write_counted);
 	greet(&t);
+	say(t.to[1]);
 	if (may_reach())
 		hear(t.from[0]);
 	while (fi_cntr_read(arrived) < LARGE + PIECE + 3)
