@@ -59,8 +59,13 @@ prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 EXTRA_DIST += prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
 	prov/verbs/mlx5_same.h
-if HAVE_MLX5DV
 if !HAVE_VERBS_DL
+check_PROGRAMS += prov/verbs/vrb_lib_test
+TESTS += prov/verbs/vrb_lib_test
+prov_verbs_vrb_lib_test_SOURCES = prov/verbs/vrb_lib_test.c
+prov_verbs_vrb_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_vrb_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+if HAVE_MLX5DV
 check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test
 TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/cost_test
 mlx5_sources = prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h \

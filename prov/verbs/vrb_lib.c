@@ -10,6 +10,9 @@
 struct vrb_ibv vrb_ibv;
 struct vrb_cm_lib vrb_cm;
 
+/* enum ibv_fork_status, which an older libibverbs has no name for. */
+#define VRB_FORK_UNNEEDED 2
+
 static int result;
 
 static void *open_one(const char *name, const char *package)
@@ -32,6 +35,26 @@ static int find(void *lib, const char *name, void *call_p)
 	return -FI_ENOSYS;
 }
 
+/* A child's first store into a page that is shared with it may move the parent to another
+ * page, while the device goes on with the first.
+ */
+bool vrb_lib_fork_safe(void)
+{
+	int ret;
+
+	if (vrb_ibv.is_fork_initialized && vrb_ibv.is_fork_initialized() == VRB_FORK_UNNEEDED)
+		return true;
+	if (vrb_conf.fork_unsafe)
+		return false;
+	ret = vrb_ibv.fork_init();
+	if (!ret)
+		return true;
+	VRB_WARN(FI_LOG_CORE, "memory of RDMA devices is not safe from fork(): ibv_fork_init says "
+		 "%s. Something registered memory before; set RDMAV_FORK_SAFE=1 in the environment, "
+		 "or FI_FORK_UNSAFE=1 if the program starts no children\n", fi_strerror(ret));
+	return false;
+}
+
 static void open_all(void)
 {
 	void *ibv = open_one("libibverbs.so.1", "libibverbs1");
@@ -44,9 +67,12 @@ static void open_all(void)
 	VRB_IBV_CALLS(FIND)
 #undef FIND
 	*(void **) &vrb_ibv.reg_dmabuf_mr = dlsym(ibv, "ibv_reg_dmabuf_mr");
+	*(void **) &vrb_ibv.is_fork_initialized = dlsym(ibv, "ibv_is_fork_initialized");
 #define FIND(name) if (!result) result = find(cm, "rdma_" #name, &vrb_cm.name);
 	VRB_CM_CALLS(FIND)
 #undef FIND
+	if (!result)
+		vrb_lib_fork_safe();
 }
 
 int vrb_lib_open(void)

@@ -14,6 +14,7 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 
 #define VRB_IBV_CALLS(X)							\
 	X(alloc_pd) X(dealloc_pd) X(query_device) X(query_gid)	X(query_port)		\
@@ -24,7 +25,7 @@
 	X(create_qp) X(modify_qp) X(destroy_qp) X(qp_to_qp_ex)			\
 	X(create_ah) X(destroy_ah)						\
 	X(get_async_event) X(ack_async_event)					\
-	X(wc_status_str) X(event_type_str) X(get_device_name)
+	X(wc_status_str) X(event_type_str) X(get_device_name) X(fork_init)
 
 #define VRB_CM_CALLS(X)								\
 	X(create_event_channel) X(destroy_event_channel)			\
@@ -40,6 +41,7 @@ struct vrb_ibv {
 	/* Not in every version: NULL where it is missing. */
 	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset, size_t len,
 					uint64_t iova, int fd, int access);
+	int (*is_fork_initialized)(void);	/* enum ibv_fork_status */
 };
 #undef VRB_MEMBER
 
@@ -59,5 +61,13 @@ extern struct vrb_cm_lib vrb_cm;
  *            the name of what is missing and the package that has it.
  */
 int vrb_lib_open(void);
+
+/* vrb_lib_fork_safe - have registered memory stay ours when the program forks: libibverbs
+ * then keeps it from children, unless the kernel copies it for them or FI_FORK_UNSAFE says
+ * that there are none.  Part of vrb_lib_open(), before there is any region.
+ *
+ * Returns whether forking is safe; if not, that was logged or asked for.
+ */
+bool vrb_lib_fork_safe(void);
 
 #endif

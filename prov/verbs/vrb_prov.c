@@ -57,6 +57,10 @@ static void yes_no(const char *name, const char *help, int *value)
 
 static void read_conf(void)
 {
+	fi_param_define(NULL, "fork_unsafe", FI_PARAM_BOOL, "Memory that an RDMA device uses need "
+			"not be kept apart when the program forks; saves a system call for each "
+			"region where the kernel does not do it by itself (default: no)");
+	fi_param_get_bool(NULL, "fork_unsafe", &vrb_conf.fork_unsafe);
 	number("tx_size", "Transmit queue entries", &vrb_conf.tx_size, 2, 16384);
 	number("rx_size", "Receive queue entries", &vrb_conf.rx_size, 2, 16384);
 	number("tx_iov_limit", "Pieces of a message that is sent", &vrb_conf.tx_iov, 1,
