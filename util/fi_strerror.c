@@ -44,8 +44,8 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return usage(stderr);
 	if (parse(argv[1], &err)) {
-		fprintf(stderr, "ERROR: unable to parse '%s': an error number is wanted, such as 11, -11 or 0xb\n\n",
-			argv[1]);
+		fprintf(stderr, "ERROR: unable to parse '%s': an error number is wanted, "
+			"such as 11, -11 or 0xb\n\n", argv[1]);
 		return usage(stderr);
 	}
 	puts(fi_strerror(err));

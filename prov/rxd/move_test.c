@@ -137,8 +137,9 @@ static bool log_has(const struct sockaddr_in *from, const struct sockaddr_in *to
 
 	inet_ntop(AF_INET, &from->sin_addr, was, sizeof(was));
 	inet_ntop(AF_INET, &to->sin_addr, is, sizeof(is));
-	snprintf(want, sizeof(want), "has changed from fi_sockaddr_in://%s:%u to fi_sockaddr_in://%s:%u", was, ntohs(from->sin_port),
-		 is, ntohs(to->sin_port));
+	snprintf(want, sizeof(want),
+		 "has changed from fi_sockaddr_in://%s:%u to fi_sockaddr_in://%s:%u", was,
+		 ntohs(from->sin_port), is, ntohs(to->sin_port));
 	rewind(log_file);
 	while (!found && fgets(line, sizeof(line), log_file))
 		found = strstr(line, want);

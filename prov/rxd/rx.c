@@ -709,7 +709,7 @@ void rxd_rx_drop(struct rxd_conn *conn, int err)
 		eng_on_placed(&conn->link->base, cookie, -err);
 }
 
-/* ---- payload kept for later ------------------------------------------------------------------------ */
+/* ---- payload kept for later --------------------------------------------------------- */
 
 void *rxd_rx_hold(struct rxd_poller *poller, const struct eng_rx *rx)
 {

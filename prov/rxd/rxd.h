@@ -203,7 +203,7 @@ struct rxd_conn {
 	bool was_ce : 1;		/* the last packet came through a long queue */
 	int16_t err;			/* FAILED: positive FI_E* */
 	uint16_t stash_len;
-	uint32_t rcv_renew;		/* as long as @rcv_nxt, modulo 2^32, is before it, there is no more to allow */
+	uint32_t rcv_renew;		/* until @rcv_nxt, modulo 2^32, is there, no more is to be allowed */
 	unsigned burst_cnt;		/* packets sent since the poll before @burst_seq */
 	struct rxd_link *link;		/* NULL: never used yet */
 	uint64_t cid, peer_cid;

@@ -11,7 +11,6 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <stdbool.h>
@@ -20,25 +19,9 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define CHECK(cond)								\
-	do {									\
-		if (!(cond)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort();						\
-		}								\
-	} while (0)
-#define CALL(call)								\
-	do {									\
-		long ret_ = (long) (call);					\
-		if (ret_) {							\
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-				fi_strerror((int) -ret_));			\
-			abort();						\
-		}								\
-	} while (0)
+#include "obj/test_calls.h"
 
 #define NAME_MAX_LEN 64
 #define BIG (1 << 20)
@@ -53,14 +36,6 @@ struct node {
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 };
-
-static inline uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
-}
 
 static inline void name_of(char *name, pid_t test, int i)
 {

@@ -456,7 +456,7 @@ static void nor_one_of_a_sender_that_waits_for_room(void **state)
 	shm_conf.disable_cma = 0;
 }
 
-/* ---- strangers --------------------------------------------------------------------------------------- */
+/* ---- strangers ---------------------------------------------------------------------- */
 
 static void strangers_get_a_refusal(void **state)
 {

@@ -7,10 +7,11 @@
  * We write in our segment where our regions are, for a peer that has proved that it can
  * write our memory anyway: a lease of each (obj/lease.h).  There are places for some; a
  * peer that uses another one by packet gets its lease then.  The peer checks each access
- * itself and copies, by process_vm_writev() and its like.  While it does so it says in the segment that it
- * is inside that lease.  We end a lease by setting its stamp to 0, and have it back when
- * the peer is not inside: each side writes its own word first and then looks at the
- * other's, so that they cannot miss each other, and neither makes a system call for it.
+ * itself and copies, by process_vm_writev() and its like.  While it does so it says in
+ * the segment that it is inside that lease.  We end a lease by setting its stamp to 0, and
+ * have it back when the peer is not inside: each side writes its own word first and then
+ * looks at the other's, so that they cannot miss each other, and neither makes a system
+ * call for it.
  *
  * A write may overtake nothing that was sent before it; so one goes this way only when
  * the peer has taken all of that, news of earlier ones apart.  A few may go behind it as

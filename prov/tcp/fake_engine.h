@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/iov.h"
 #include "engine/engine.h"
+#include "obj/test_calls.h"
 
 /* A test of another link defines these before, and brings fake_start() and fake_ep(). */
 #ifndef FAKE_OPS
@@ -48,14 +49,6 @@ static void fake_addr_set(fake_addr *a, const void *b)
 #endif
 
 #define FAKE_SHORT_MAX 128	/* payload of what may leave the short way */
-
-#define CHECK(cond)								\
-	do {									\
-		if (!(cond)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort();						\
-		}								\
-	} while (0)
 
 struct fake_hdr {
 	uint64_t seq;

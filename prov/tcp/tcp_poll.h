@@ -75,7 +75,7 @@ struct tcp_poller {
 	struct list timers;		/* by due_ns */
 	struct pool stages;		/* staging buffers, conf->stage_size each */
 	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */
-	uint8_t *lone;			/* of @stages: where a single small packet is put together; NULL: none yet */
+	uint8_t *lone;			/* of @stages: for a single small packet; NULL: none yet */
 	bool burst;			/* what tcp_tx_slot() made room for need not leave at once */
 	struct tcp_conn *offering;	/* connection whose packet the engine is looking at */
 	struct tcp_hold *held;		/* what it told us to keep */

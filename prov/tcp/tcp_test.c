@@ -31,23 +31,7 @@
 #include <unistd.h>
 
 #include "obj/log_catch.h"
-
-#define CHECK(cond)								\
-	do {									\
-		if (!(cond)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort();						\
-		}								\
-	} while (0)
-#define CALL(call)								\
-	do {									\
-		long ret_ = (long) (call);					\
-		if (ret_) {							\
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-				fi_strerror((int) -ret_));			\
-			abort();						\
-		}								\
-	} while (0)
+#include "obj/test_calls.h"
 
 #define BIG (4 << 20)
 
@@ -68,14 +52,6 @@ struct node {
 	struct sockaddr_in name;
 	int port;		/* 0: any */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
-}
 
 static struct fi_info *ask(enum fi_ep_type type, int port, uint64_t flags)
 {

@@ -3,8 +3,9 @@
 
 /*
  * The direct path on a model of the device: two queue pairs in this process, connected to
- * each other; a third shares the receives of the second where there are such.  Memory is looked at in the very store that rings the doorbell, and each
- * request is compared with what was asked for.  MLX5_REQUESTS=10000000 makes the random test long.
+ * each other; a third shares the receives of the second where there are such.  Memory is
+ * looked at in the very store that rings the doorbell, and each request is compared with
+ * what was asked for.  MLX5_REQUESTS=10000000 makes the random test long.
  */
 #include <setjmp.h>
 #include <stdarg.h>

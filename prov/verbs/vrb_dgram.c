@@ -12,8 +12,8 @@
 
 /* ---- receives ---------------------------------------------------------------------- */
 
-/* The program sees neither the header, which is read for the source if at all, nor that a datagram may be longer than its buffer,
- * which would be the end of the queue pair.
+/* The program sees neither the header, which is read for the source if at all, nor that a
+ * datagram may be longer than its buffer, which would be the end of the queue pair.
  */
 unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt)
 {

@@ -72,7 +72,7 @@ bool vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 	return true;
 }
 
-/* ---- listeners -------------------------------------------------------------------------------------- */
+/* ---- listeners ---------------------------------------------------------------------- */
 
 static struct vrb_pep *pep_of(struct fid *fid)
 {

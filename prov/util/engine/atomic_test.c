@@ -109,7 +109,8 @@ static void integers_match_a_model(void **state)
 				uint64_t want, got = 0, old = 0;
 
 				for (k = 0; k < 3; k++) {
-					v[k] = (int64_t) ((uint64_t) random() << 40 ^ (uint64_t) random() << 20 ^ (uint64_t) random());
+					v[k] = (int64_t) ((uint64_t) random() << 40 ^
+							  (uint64_t) random() << 20 ^ (uint64_t) random());
 					if (random() % 4 == 0)
 						v[k] = random() % 3 - 1;
 					if (random() % 4 == 0)

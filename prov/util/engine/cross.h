@@ -26,7 +26,7 @@ enum eng_cross_have {
 
 struct eng_cross {
 	enum eng_cross_have have;
-	int order;		/* our address against the caller's: < 0 if ours sorts first, 0 if they are equal */
+	int order;		/* our address against the caller's: < 0 if ours sorts first, 0: equal */
 	uint64_t self_epoch;
 	uint64_t peer_epoch;	/* of the channel that we have; OURS and THEIRS only */
 	uint64_t serial;	/* OURS: of our call; THEIRS: of theirs */

@@ -48,7 +48,8 @@ net_tests = \
 noinst_HEADERS += \
 	prov/util/net/net_fake_prov.h \
 	prov/util/net/net_list_make.h \
-	prov/util/obj/log_catch.h
+	prov/util/obj/log_catch.h \
+	prov/util/obj/test_calls.h
 EXTRA_DIST += prov/util/net/README.md
 
 if HAVE_CMOCKA

@@ -17,8 +17,8 @@
  * Datagrams of one length that leave in a burst (FI_MORE) go through the system as
  * one (UDP_SEGMENT), and such as arrive one behind the other come up as one
  * (UDP_GRO), into a multi-receive buffer, each with its own completion.  No datagram
- * is fragmented: one that is too long for the interface fails with FI_EMSGSIZE.  Who begins a burst ends it
- * before anybody sleeps.
+ * is fragmented: one that is too long for the interface fails with FI_EMSGSIZE.  Who
+ * begins a burst ends it before anybody sleeps.
  *
  * All receives must then be multi-receive buffers, and FI_OPT_MIN_MULTI_RECV at least
  * NET_TRAIN_MAX.

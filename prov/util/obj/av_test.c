@@ -592,7 +592,8 @@ static void *read_addresses(void *arg)
 	while (!atomic_load(&stop)) {
 		fi_addr_t fi = (fi_addr_t) (random() % 3000);
 
-		if (!obj_av_addr(av, fi, &sin, &len) && ntohs(sin.sin_port) != 1 + ntohl(sin.sin_addr.s_addr) % 50000)
+		if (!obj_av_addr(av, fi, &sin, &len) &&
+		    ntohs(sin.sin_port) != 1 + ntohl(sin.sin_addr.s_addr) % 50000)
 			return arg;	/* half of one address, half of another */
 	}
 	return NULL;

@@ -19,7 +19,7 @@ struct obj_pep {
 	struct fid_pep fid;		/* first: the program's handle */
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
-	struct obj_refs refs;		/* connection requests that are not yet answered, if the provider counts them */
+	struct obj_refs refs;		/* requests not yet answered, if the provider counts them */
 	struct obj_prog *prog;		/* of all passive endpoints; its lock guards the provider's state */
 	struct obj_eq *eq;
 	struct obj_ref eq_ref;

@@ -78,9 +78,9 @@ struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
 	struct obj_poller *solo;	/* the only poller that is not idle; NULL: none, or several */
 	struct list pollers;
-	struct obj_domain *domain;	/* NULL for the group of passive endpoints, and when the domain is gone */
+	struct obj_domain *domain;	/* NULL: group of passive endpoints, or the domain is gone */
 	struct list node;		/* on domain->progs */
-	bool closed;			/* the domain is gone: an event queue still knows us, nothing happens here */
+	bool closed;			/* the domain is gone: only an event queue still knows us */
 	unsigned poller_cnt;
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
 	int epfd;			/* what obj_prog_fd() gives; -1 until needed */
@@ -90,7 +90,7 @@ struct obj_prog {
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
-	_Atomic bool shown;		/* the program has passed fi_trywait(): it may sleep without our knowing */
+	_Atomic bool shown;		/* passed fi_trywait(): the program may sleep without our knowing */
 	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
 	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
