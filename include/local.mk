@@ -10,6 +10,7 @@ rdmainclude_HEADERS = \
 	include/rdma/fi_atomic.h \
 	include/rdma/fi_cm.h \
 	include/rdma/fi_collective.h \
+	include/rdma/fi_cq_time.h \
 	include/rdma/fi_domain.h \
 	include/rdma/fi_endpoint.h \
 	include/rdma/fi_eq.h \

@@ -234,7 +234,7 @@ static const struct vrb_cq_ops cq_extended = {
 };
 
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
-	       bool rxe, struct vrb_cq **cq_p)
+	       bool rxe, bool timed, struct vrb_cq **cq_p)
 {
 	bool plain = vrb_asked_for("post") || (rxe && !vrb_asked_for("extended"));
 	struct vrb_cq *cq = calloc(1, sizeof(*cq));
@@ -243,7 +243,8 @@ int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsign
 		.cq_context = cq,
 		.channel = channel,
 		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM |
-			    IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID,
+			    IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID |
+			    (timed ? IBV_WC_EX_WITH_COMPLETION_TIMESTAMP : 0),
 	};
 	int ret;
 
@@ -255,6 +256,7 @@ int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsign
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
 		cq->ops = &cq_extended;
 		cq->single = rxe;
+		cq->timed = timed;
 		return 0;
 	}
 	cq->cq = vrb_ibv.create_cq(ctx, (int) size, cq, channel, 0);

@@ -110,6 +110,7 @@ struct vrb_cq {
 	int (*run)(struct vrb_poller *poller, struct vrb_cq *cq, unsigned budget);
 	bool single;		/* extended: ibv_next_poll() is not to be used */
 	bool sources;		/* somebody wants to know who sends */
+	bool timed;		/* extended: entries have the device's time */
 	unsigned used;		/* entries that the requests of its queue pairs may need */
 	unsigned events;	/* not yet acknowledged */
 	unsigned events_all;	/* ever */
@@ -126,10 +127,11 @@ void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_p
  * @rxe: the device is soft-RoCE, whose library does no less for an entry by the extended
  *       interface, and may not be asked for more than one at a time by it: it counts on past
  *       the end of its queue.  Not extended, unless the environment wants it so.
+ * @timed: entries are to have the device's time: extended
  * Errors: -FI_ENOMEM; the system's, negated.
  */
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
-	       bool rxe, struct vrb_cq **cq_p);
+	       bool rxe, bool timed, struct vrb_cq **cq_p);
 
 /* vrb_ext_read - the entry at which @cqx stands; vrb_wc_read - one of ibv_poll_cq(). */
 void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc);

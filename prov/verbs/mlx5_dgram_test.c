@@ -58,7 +58,7 @@ static void model_of(struct end *e)
 	const struct kernel_qp *qp = &kernel_qps[kernel_qp_cnt - 1];
 	const struct kernel_cq *cq = &kernel_cqs[qp->cq];
 
-	e->model_cq = (struct model_cq) { cq->buf, cq->cnt, cq->dbrec, 0 };
+	e->model_cq = (struct model_cq) { cq->buf, cq->cnt, cq->dbrec, 0, 0 };
 	e->model = (struct model_qp) {
 		.qpn = qp->qpn, .uidx = qp->uidx, .dbrec = qp->dbrec, .sq = qp->sq, .rq = qp->rq,
 		.sq_size = qp->sq_cnt * 64, .rq_cnt = qp->rq_cnt, .rq_stride = qp->rq_stride,

@@ -207,7 +207,7 @@ static int setup(void **state)
 			.dbrec = s->cqdb, .find = find_qp, .uar = s->uar, .cqn = 5,
 		};
 		vrb_mlx5_cq_init(&s->cq);
-		s->model_cq = (struct model_cq) { s->cqbuf, CQES, s->cqdb, 0 };
+		s->model_cq = (struct model_cq) { s->cqbuf, CQES, s->cqdb, 0, 0 };
 		s->model = (struct model_qp) {
 			.qpn = 100 + i, .dbrec = s->dbrec, .sq = s->sq, .rq = s->rq,
 			.sq_size = sizeof(s->sq), .rq_cnt = RECVS, .rq_stride = 64,

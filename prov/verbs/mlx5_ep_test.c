@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <rdma/fi_atomic.h>
+#include <rdma/fi_cq_time.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include "base/clock.h"
 #include "mlx5_cm.h"
 #include "mlx5_kernel.h"
 #include "mlx5_model.h"
@@ -54,7 +56,7 @@ static void model_of(struct end *e)
 	const struct kernel_qp *qp = &kernel_qps[kernel_qp_cnt - 1];
 	const struct kernel_cq *cq = &kernel_cqs[qp->cq];
 
-	e->model_cq = (struct model_cq) { cq->buf, cq->cnt, cq->dbrec, 0 };
+	e->model_cq = (struct model_cq) { cq->buf, cq->cnt, cq->dbrec, 0, 0 };
 	e->model = (struct model_qp) {
 		.qpn = qp->qpn, .uidx = qp->uidx, .dbrec = qp->dbrec, .sq = qp->sq, .rq = qp->rq,
 		.sq_size = qp->sq_cnt * 64, .rq_cnt = qp->rq_cnt, .rq_stride = qp->rq_stride,
@@ -621,6 +623,61 @@ static int start(enum fi_threading threading)
 	return ret ? SKIP : 0;
 }
 
+static void run_pair(struct end *from, struct end *to)
+{
+	struct model_wqe x;
+
+	while (model_step(&from->model, &to->model, &x) || model_step(&to->model, &from->model, &x))
+		;
+	assert_null(model_fault);
+}
+
+static void is_at(struct end *e, struct fi_ops_cq_time *ops, unsigned nth)
+{
+	struct fi_cq_data_entry entry[2];
+	struct fi_cq_time t[2] = { { 0 } };
+
+	assert_int_equal(fi_cq_readtime(ops, e->cq, entry, 2, t), 1);
+	assert_int_equal(t[0].clock, FI_CQ_CLOCK_DEVICE);
+	assert_int_equal(t[0].ns, nth * UINT64_C(1000000) * MODEL_TICKS / KERNEL_CLOCK_KHZ);
+	assert_int_equal(fi_cq_readtime(ops, e->cq, entry, 2, t), -FI_EAGAIN);
+}
+
+/* A queue with times has those of the device, and its endpoint is not direct; beside one that
+ * is, whose queue gets times too late for it: they are the host's.
+ */
+static void times(void **state)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA };
+	struct fi_ops_cq_time *ops, *late;
+	struct fi_cq_data_entry entry;
+	struct fi_cq_time t;
+	void *desc = fi_mr_desc(mr);
+	uint64_t before = clock_ns();
+	unsigned i;
+
+	memset(&c, 0, sizeof(c));
+	assert_int_equal(fi_cq_open(domain, &attr, &c.cq, NULL), 0);
+	assert_int_equal(fi_cq_open_time(c.cq, &ops), 0);
+	open_ep(&c);
+	assert_string_equal(vrb_ep_of(c.ep)->sq.ops->name, "extended");
+	assert_int_equal(fi_cq_open_time(b.cq, &late), 0);
+	for (i = 0; i < 2000; i++) {
+		assert_int_equal(fi_recv(b.ep, b.buf, SIZE, desc, 0, &b), 0);
+		assert_int_equal(fi_send(c.ep, a.buf, 8, desc, 0, &c), 0);
+		run_pair(&c, &b);
+		is_at(&c, ops, 2 * i + 1);
+		assert_int_equal(fi_cq_readtime(late, b.cq, &entry, 1, &t), 1);
+		assert_int_equal(t.clock, FI_CQ_CLOCK_HOST);
+		assert_in_range(t.ns, before, clock_ns());
+		assert_int_equal(fi_recv(c.ep, a.buf, SIZE, desc, 0, &b), 0);
+		assert_int_equal(fi_inject(b.ep, b.buf, 8, 0), 0);
+		run_pair(&b, &c);
+		is_at(&c, ops, 2 * i + 2);
+	}
+	close_end(&c);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -636,6 +693,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(on_demand, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_key, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(times, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),
 	};
 	int ret;

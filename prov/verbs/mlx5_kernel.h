@@ -17,6 +17,7 @@
 
 #define KERNEL_MAX 1024
 #define KERNEL_KEY 0x1234u	/* of every region */
+#define KERNEL_CLOCK_KHZ 250000u	/* of the device */
 #define KERNEL_QPN 0x100u	/* of the first queue pair */
 
 struct kernel_cq {

@@ -16,6 +16,7 @@
 
 #define MODEL_KEY 0x1234u		/* of all memory */
 #define MODEL_MAX 65536u		/* longest message */
+#define MODEL_TICKS 1000u		/* of its clock, from one completion to the next */
 #define MODEL_SHORT 32u			/* what fits into a completion */
 
 static const char *model_fault;
@@ -25,6 +26,7 @@ struct model_cq {
 	uint32_t cnt;
 	volatile uint32_t *dbrec;
 	uint32_t completed;		/* by the device, ever */
+	uint64_t ticks;			/* of its clock, at the last of them */
 };
 
 /* A shared receive queue: the device follows the list. */
@@ -184,6 +186,7 @@ static void model_complete_from(const struct model_qp *m, unsigned op, uint32_t 
 {
 	struct model_cq *cq = m->cq;
 	unsigned char *cqe = (unsigned char *) cq->buf + (size_t) (cq->completed % cq->cnt) * 64;
+	uint64_t ticks;
 	uint32_t v;
 
 	if (((cq->completed - be32toh(cq->dbrec[0])) & 0xffffff) >= cq->cnt)
@@ -201,7 +204,11 @@ static void model_complete_from(const struct model_qp *m, unsigned op, uint32_t 
 	memcpy(cqe + 36, &v, 4);
 	v = htobe32(len);
 	memcpy(cqe + 44, &v, 4);
-	cqe[55] = (unsigned char) syndrome;
+	ticks = htobe64(cq->ticks += MODEL_TICKS);
+	if (syndrome)
+		cqe[55] = (unsigned char) syndrome;
+	else
+		memcpy(cqe + 48, &ticks, 8);
 	v = htobe32(m->qpn);
 	memcpy(cqe + 56, &v, 4);
 	cqe[60] = (unsigned char) (counter >> 8);

@@ -114,6 +114,14 @@ static void choose_locks(struct obj_domain *base)
 	base->prog_lock_kind = base->obj_lock_kind = single ? LOCK_NONE : LOCK_MUTEX;
 }
 
+static bool query_ex(const struct vrb_domain *domain, struct ibv_device_attr_ex *attr)
+{
+	struct verbs_context *ex = verbs_get_ctx_op(domain->ctx, query_device_ex);
+
+	memset(attr, 0, sizeof(*attr));
+	return ex && !ex->query_device_ex(domain->ctx, NULL, attr, sizeof(*attr));
+}
+
 /* For all that endpoints of this domain do with regions.  Receives that we write into a
  * shared queue ourselves could not wait for a page; then there is none of it.
  */
@@ -123,12 +131,11 @@ static bool may_page(const struct vrb_domain *domain)
 			    IBV_ODP_SUPPORT_READ;
 	const uint32_t ud = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
 	bool dgram = domain->base.info->ep_attr->type == FI_EP_DGRAM;
-	struct verbs_context *ex = verbs_get_ctx_op(domain->ctx, query_device_ex);
-	struct ibv_device_attr_ex attr = { 0 };
+	struct ibv_device_attr_ex attr;
 
 	if (!vrb_conf.odp || domain->direct)
 		return false;
-	if (ex && !ex->query_device_ex(domain->ctx, NULL, &attr, sizeof(attr)) &&
+	if (query_ex(domain, &attr) &&
 	    (attr.odp_caps.general_caps & IBV_ODP_SUPPORT) &&
 	    (dgram ? (attr.odp_caps.per_transport_caps.ud_odp_caps & ud) == ud :
 		     (attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc))
@@ -136,6 +143,16 @@ static bool may_page(const struct vrb_domain *domain)
 	VRB_WARN(FI_LOG_DOMAIN, "FI_VERBS_USE_ODP: device %s has no on-demand paging for these "
 		 "endpoints; regions are pinned\n", domain->base.attr->name);
 	return false;
+}
+
+/* Completions have times by the extended interface only. */
+static uint64_t clock_khz(const struct vrb_domain *domain)
+{
+	struct ibv_device_attr_ex attr;
+
+	if (vrb_asked_for("post") || !query_ex(domain, &attr) || !attr.completion_timestamp_mask)
+		return 0;
+	return attr.hca_core_clock;
 }
 
 static int domain_init(struct obj_domain *base)
@@ -157,6 +174,7 @@ static int domain_init(struct obj_domain *base)
 	domain->direct = vrb_asked_for("direct") &&
 			 vrb_mlx5_may(domain->ctx);
 	domain->odp = may_page(domain);
+	domain->clock_khz = clock_khz(domain);
 	choose_locks(base);
 	base->ops = &domain_ops;
 	return 0;

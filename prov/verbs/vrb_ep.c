@@ -62,7 +62,7 @@ static bool may_go_direct(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
-	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id);
+	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id) && !vrb_poller_times(ep);
 }
 
 static int plug_in(struct vrb_ep *ep)

@@ -40,6 +40,7 @@ struct vrb_domain {
 	struct ibv_device_attr attr;
 	bool direct;			/* requests go straight into the device's queues */
 	bool odp;			/* the device fetches pages when it needs them */
+	uint64_t clock_khz;		/* of the times that the device can put to completions; 0: none */
 };
 
 /* Completions of all endpoints of one group, in one queue as long as it has room. */
@@ -224,6 +225,9 @@ int vrb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum 
 		     struct fi_atomic_attr *attr, uint64_t flags);
 
 /* ---- vrb_poll.c ---------------------------------------------------------------- */
+
+/* vrb_poller_times - are its completions to have the device's time? */
+bool vrb_poller_times(const struct vrb_ep *ep);
 
 /* vrb_poller_join - find or make the poller of the group, and room for @entries more
  * completions in one of its queues.

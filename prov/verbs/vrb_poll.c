@@ -7,6 +7,7 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "mlx5_queue.h"
 #include "vrb_dgram.h"
 #include "vrb_ep.h"
@@ -304,6 +305,27 @@ static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	return (int) done;
 }
 
+/* The same, with the device's time of each. */
+static int run_timed(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct ibv_cq_ex *cqx = cq->cqx;
+	unsigned done = 0;
+	uint64_t ticks;
+	struct vrb_wc wc;
+
+	for (; done < budget && !ibv_start_poll(cqx, &attr); done++) {
+		ticks = ibv_wc_read_completion_ts(cqx);
+		vrb_ext_read(cqx, &wc);
+		ibv_end_poll(cqx);
+		obj_cq_time = (uint64_t) ((unsigned __int128) ticks * CLOCK_NS_PER_MS /
+					  p->domain->clock_khz);
+		on_any(p, &wc);
+	}
+	obj_cq_time = 0;
+	return (int) done;
+}
+
 static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_cq *cq,
 					     const struct mlx5_cqe *cqe)
 {
@@ -487,7 +509,8 @@ static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned ent
 	return size >= need && !vrb_ibv.resize_cq(cq->cq, (int) size);
 }
 
-static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, struct vrb_cq **cq_p)
+static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool timed,
+		  struct vrb_cq **cq_p)
 {
 	unsigned size = entries > CQ_FIRST ? entries : CQ_FIRST;
 	struct vrb_cq *cq;
@@ -497,23 +520,34 @@ static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, struct vr
 		ret = vrb_mlx5_cq_new(p->domain->ctx, p->channel, size * DIRECT_SHARE, &cq);
 	else
 		ret = vrb_cq_new(p->domain->ctx, p->channel, size,
-				 p->domain->attr.vendor_id == VRB_VENDOR_RXE, &cq);
+				 p->domain->attr.vendor_id == VRB_VENDOR_RXE, timed, &cq);
 	if (ret) {
 		VRB_WARN(FI_LOG_CQ, "the device gives no completion queue of %u entries: %s\n", size,
 			 fi_strerror(-ret));
 		return ret;
 	}
-	cq->run = direct ? run_direct : cq->cqx ? run_ext : run_plain;
+	cq->run = direct ? run_direct : cq->timed ? run_timed : cq->cqx ? run_ext : run_plain;
 	cq->next = p->cqs;
 	p->cqs = cq;
 	*cq_p = cq;
 	return 0;
 }
 
+static bool has_times(const struct obj_cq *cq)
+{
+	return cq && cq->times;
+}
+
+bool vrb_poller_times(const struct vrb_ep *ep)
+{
+	return ep->domain->clock_khz && (has_times(ep->base.tx_cq) || has_times(ep->base.rx_cq));
+}
+
 int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
 {
 	struct obj_poller *base = obj_prog_find(ep->base.prog, &poller_ops);
 	struct vrb_poller *p = base ? poller_of(base) : NULL;
+	bool timed = vrb_poller_times(ep);
 	struct vrb_cq *cq;
 	int ret = 0;
 
@@ -522,11 +556,11 @@ int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
 	if (ret)
 		return ret;
 	for (cq = p->cqs; cq; cq = cq->next)
-		if ((cq->ops == &vrb_cq_direct) == ep->direct &&
+		if ((cq->ops == &vrb_cq_direct) == ep->direct && cq->timed == timed &&
 		    make_room(ep->domain, cq, entries))
 			break;
 	if (!cq)
-		ret = cq_new(p, entries, ep->direct, &cq);
+		ret = cq_new(p, entries, ep->direct, timed, &cq);
 	if (ret)
 		return ret;
 	cq->used += entries;

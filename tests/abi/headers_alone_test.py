@@ -28,6 +28,9 @@ C_STD, CXX_STD = ['c99', 'c11', 'gnu11'], ['c++17']
 # Our own additions to the names of the interface.
 OURS = {'FI_INLINE', 'FI_WARN_DEPRECATED'}
 
+# Headers of ours alone, which take no name of the interface.
+EXTENSIONS = {'rdma/fi_cq_time.h'}
+
 # fi_direct<suffix>.h, the macro by which a provider takes the set over, the
 # header it stands in for, and what it must then bring: a call or some enums.
 DIRECT = [
@@ -130,9 +133,14 @@ def names_match(headers):
                 fail('%s: the tables name it, it is not installed' % r[header])
                 continue
             want[r[header]][kind].add(r[name].split('(')[0])
+    taken = set().union(*(s for w in want.values() for s in w))
     count = 0
     for h in headers:
         have = names_in(h)
+        if h in EXTENSIONS:
+            for n in sorted(set().union(*have) & taken):
+                fail('%s: an extension defines %s, which the tables have' % (h, n))
+            continue
         for w, got, what in zip(want[h], have, ('macro', 'enumerator', 'inline', 'function')):
             got = got - OURS
             if what == 'function':

@@ -18,6 +18,8 @@
  */
 #define FIRST_SLOTS_MAX 4096
 
+__thread uint64_t obj_cq_time;
+
 /* ---- the ring: all under cq->lock ---------------------------------------- */
 
 static size_t cq_used(const struct obj_cq *cq)
@@ -43,19 +45,36 @@ static void cq_overrun(struct obj_cq *cq, const char *cause)
 		(void *) cq, cq->fid.fid.context, cause);
 }
 
-bool obj_cq_grow(struct obj_cq *cq)
+/* Twice the times, where they are kept, at the places that they will have. */
+static bool grow_times(struct obj_cq *cq, size_t slots)
+{
+	struct fi_cq_time *times;
+	size_t i;
+
+	if (!cq->times)
+		return true;
+	times = calloc(slots, sizeof(*times));
+	if (!times)
+		return false;
+	for (i = cq->head; i != cq->tail; i++)
+		times[i & (slots - 1)] = cq->times[i & cq->mask];
+	free(cq->times);
+	cq->times = times;
+	return true;
+}
+
+static bool enlarge(struct obj_cq *cq)
 {
 	size_t i, slots = cq->mask + 1;
 	struct obj_cq_slot *ring;
 
-	if (cq->overrun)
-		return false;
 	if (cq->fixed) {
 		cq_overrun(cq, "it is full and resource management is off");
 		return false;
 	}
 	ring = aligned_alloc(sizeof(*ring), 2 * slots * sizeof(*ring));
-	if (!ring) {
+	if (!ring || !grow_times(cq, 2 * slots)) {
+		free(ring);
 		cq_overrun(cq, "it is full and there is no memory to make it larger");
 		return false;
 	}
@@ -64,7 +83,29 @@ bool obj_cq_grow(struct obj_cq *cq)
 	free(cq->ring);
 	cq->ring = ring;
 	cq->mask = 2 * slots - 1;
-	cq->room = 2 * slots;
+	*(cq->times ? &cq->timed_room : &cq->room) = 2 * slots;
+	return true;
+}
+
+static struct fi_cq_time time_now(void)
+{
+	uint64_t device = obj_cq_time;
+
+	return (struct fi_cq_time) {
+		.ns = device ? device : clock_ns(),
+		.clock = device ? FI_CQ_CLOCK_DEVICE : FI_CQ_CLOCK_HOST,
+	};
+}
+
+bool obj_cq_grow(struct obj_cq *cq)
+{
+	if (cq->overrun)
+		return false;
+	if (!cq->times)
+		return enlarge(cq);
+	if (cq_used(cq) >= cq->timed_room && !enlarge(cq))
+		return false;
+	cq->times[cq->tail & cq->mask] = time_now();
 	return true;
 }
 
@@ -317,6 +358,67 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 	return cq_readfrom(fid, buf, count, NULL);
 }
 
+/* As cq_read(), with times.  The ring is never bypassed: a queue with them is not alone. */
+static ssize_t cq_readtime(struct fid_cq *fid, void *buf, size_t count, struct fi_cq_time *time)
+{
+	struct obj_cq *cq = obj_cq_of(fid);
+	ssize_t ret, i;
+
+	if (!count || is_due(cq) || looks_empty(cq))
+		obj_cq_progress(cq);
+	if (!count)
+		return looks_empty(cq) ? nothing(cq) : 0;
+	lock_get(&cq->lock);
+	ret = take_any(cq, buf, count, NULL);
+	for (i = 0; i < ret; i++)
+		time[i] = cq->times[(cq->head - (size_t) (ret - i)) & cq->mask];
+	if (!ret)
+		ret = cq->head != cq->tail ? -FI_EAVAIL : nothing(cq);
+	lock_put(&cq->lock);
+	push_out(cq);
+	return ret;
+}
+
+static struct fi_ops_cq_time time_ops = {
+	.size = sizeof(time_ops),
+	.read = cq_readtime,
+};
+
+/* What is there has been there since now at the latest. */
+static int keep_times(struct obj_cq *cq)
+{
+	size_t i;
+
+	if (cq->times)
+		return 0;
+	cq->times = calloc(cq->mask + 1, sizeof(*cq->times));
+	if (!cq->times)
+		return -FI_ENOMEM;
+	for (i = cq->head; i != cq->tail; i++)
+		cq->times[i & cq->mask] = time_now();
+	cq->timed_room = cq->room;
+	cq->room = 0;
+	cq->alone = false;
+	return 0;
+}
+
+static int cq_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)
+{
+	struct obj_cq *cq = container_of(fid, struct obj_cq, fid.fid);
+	int ret;
+
+	if (strcmp(name, FI_CQ_TIME_OPS) || cq->peer)
+		return -FI_ENOSYS;
+	if (flags)
+		return -FI_EBADFLAGS;
+	lock_get(&cq->lock);
+	ret = keep_times(cq);
+	lock_put(&cq->lock);
+	if (!ret)
+		*ops = &time_ops;
+	return ret;
+}
+
 /* What a blocking read waits for. */
 struct want {
 	size_t cnt;			/* entries */
@@ -475,6 +577,7 @@ static void cq_free(struct obj_cq *cq)
 	for (; cq->head != cq->tail; cq->head++)
 		free(cq_head(cq)->err);
 	free(cq->shown);
+	free(cq->times);
 	free(cq->ring);
 	lock_destroy(&cq->lock);
 	obj_refs_fini(&cq->refs);
@@ -497,6 +600,7 @@ static int cq_close(struct fid *fid)
 static struct fi_ops cq_fi_ops = {
 	.close = cq_close,
 	.control = cq_control,
+	.ops_open = cq_ops_open,
 };
 
 static struct fi_ops_cq cq_ops = {

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <rdma/fi_cq_time.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 #include <rdma/providers/fi_peer.h>
@@ -49,7 +50,10 @@ struct obj_cq {
 	size_t tail;			/* next to write; .. so that emptiness shows without the lock */
 	size_t entry_size;		/* bytes of a slot that the program's format shows */
 	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
-	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun */
+	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun,
+					 * or it sees every entry, because of @times */
+	struct fi_cq_time *times;	/* of the entries in the ring; NULL: nobody asked */
+	size_t timed_room;		/* what @room would be */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
 	bool alone;			/* one thread at most uses it, and it has not overrun */
@@ -73,6 +77,11 @@ struct obj_cq {
  */
 int obj_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		struct fid_cq **cq_p, void *context);
+
+/* obj_cq_time - when what this thread writes next was completed, by a device's clock; 0: only
+ * the host's is known.  For a queue with times.
+ */
+extern __thread uint64_t obj_cq_time;
 
 /* The parts of obj_cq_write() that are not fast. */
 bool obj_cq_grow(struct obj_cq *cq);

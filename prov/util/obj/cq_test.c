@@ -706,6 +706,90 @@ static void test_threads(void **state)
 	fake_close(&f);
 }
 
+/* Times are those of the entries, wherever these lie: while the ring grows, behind errors, by
+ * either clock; and other calls go on as they do without.
+ */
+static void test_times(void **state)
+{
+	struct fake_want want = { .threading = FI_THREAD_DOMAIN };
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e[5];
+	struct fi_ops_cq_time *ops, *same;
+	struct fi_cq_time t[5];
+	uint64_t before = clock_ns(), put_cnt = 0, got = 0;
+	unsigned seed = 1, i, n;
+	struct fid_cq *cq;
+	ssize_t ret;
+
+	fake_open(&f, &want);
+	cq = fake_cq(&f, FI_CQ_FORMAT_TAGGED, FI_WAIT_NONE);
+	put(cq, ++put_cnt);
+	assert_int_equal(fi_open_ops(&cq->fid, "cq_times", 0, (void **) &ops, NULL), -FI_ENOSYS);
+	assert_int_equal(fi_open_ops(&cq->fid, FI_CQ_TIME_OPS, 1, (void **) &ops, NULL),
+			 -FI_EBADFLAGS);
+	assert_int_equal(fi_cq_open_time(cq, &ops), 0);
+	assert_int_equal(fi_cq_open_time(cq, &same), 0);
+	assert_int_equal(fi_cq_readtime(ops, cq, e, 0, t), 0);
+	while (got < 20000) {
+		for (n = (unsigned) rand_r(&seed) % 7, i = 0; i < n; i++) {
+			obj_cq_time = ++put_cnt % 3 ? put_cnt : 0;
+			if (put_cnt % 5)
+				put(cq, put_cnt);
+			else
+				put_err(cq, put_cnt, NULL, 0);
+			obj_cq_time = 0;
+		}
+		ret = fi_cq_readtime(ops, cq, e, 1 + (unsigned) rand_r(&seed) % 5, t);
+		for (i = 0; ret > 0 && i < (unsigned) ret; i++) {
+			assert_ptr_equal(e[i].op_context, (void *) (uintptr_t) ++got);
+			if (t[i].clock == FI_CQ_CLOCK_DEVICE)
+				assert_int_equal(t[i].ns, got);
+			else
+				assert_in_range(t[i].ns, before, clock_ns());
+			assert_int_equal(t[i].clock == FI_CQ_CLOCK_DEVICE, got % 3 && got > 1);
+		}
+		if (ret == -FI_EAVAIL) {
+			assert_int_equal(fi_cq_readerr(cq, &err, 0), 1);
+			assert_ptr_equal(err.op_context, (void *) (uintptr_t) ++got);
+		} else if (ret < 0) {
+			assert_int_equal(ret, -FI_EAGAIN);
+			assert_int_equal(got, put_cnt);
+		}
+		if (got % 1000 == 1 && fi_cq_read(cq, e, 1) == 1)
+			assert_ptr_equal(e[0].op_context, (void *) (uintptr_t) ++got);
+	}
+	assert_in_range(obj_cq_of(cq)->mask + 1, 2048, 1 << 20);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
+/* Where no entry is lost without them, none is with them; and where one is, it is said. */
+static void test_times_overrun(void **state)
+{
+	struct fake_want want = { .rm = FI_RM_DISABLED };
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e[32];
+	struct fi_ops_cq_time *ops;
+	struct fi_cq_time t[32];
+	struct fid_cq *cq;
+	unsigned i, room;
+
+	fake_open(&f, &want);
+	cq = fake_cq(&f, FI_CQ_FORMAT_TAGGED, FI_WAIT_NONE);
+	room = (unsigned) obj_cq_of(cq)->room;
+	assert_int_equal(fi_cq_open_time(cq, &ops), 0);
+	for (i = 0; i <= room; i++)
+		put(cq, i);
+	for (i = 0; i < room; i += (unsigned) fi_cq_readtime(ops, cq, e, 1, t))
+		;
+	assert_int_equal(i, room);
+	assert_int_equal(fi_cq_readtime(ops, cq, e, 32, t), -FI_EAVAIL);
+	assert_int_equal(fi_cq_readerr(cq, &err, 0), 1);
+	assert_int_equal(err.err, FI_EOVERRUN);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -714,6 +798,8 @@ int main(void)
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_times_overrun),
 		cmocka_unit_test(test_err_data),
 		cmocka_unit_test(test_err_old_size),
 		cmocka_unit_test(test_count_zero),
