@@ -71,14 +71,14 @@ static inline struct fi_info *example_getinfo(const char *prov, enum fi_ep_type 
 	return info;
 }
 
-/* Take the next completion, which has to be a success. */
+/* Take the next completion, which has to be a success; it may take a while on a busy machine. */
 static inline void example_wait(struct fid_cq *cq, struct fi_cq_tagged_entry *entry)
 {
 	struct fi_cq_err_entry err = { 0 };
 	ssize_t ret;
 
 	do {
-		ret = fi_cq_sread(cq, entry, 1, NULL, 1000);
+		ret = fi_cq_sread(cq, entry, 1, NULL, 30000);
 	} while (ret == -FI_EINTR);
 	if (ret == -FI_EAVAIL && fi_cq_readerr(cq, &err, 0) == 1)
 		ret = -err.err;
