@@ -6,6 +6,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/copy.h \
 	src/base/hmap.c \
 	src/base/hmap.h \
+	src/base/ib_addr.c \
+	src/base/ib_addr.h \
 	src/base/iov.c \
 	src/base/iov.h \
 	src/base/list.h \
@@ -24,6 +26,7 @@ base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
 base_tests = \
 	src/base/copy_test \
 	src/base/hmap_test \
+	src/base/ib_addr_test \
 	src/base/iov_test \
 	src/base/list_test \
 	src/base/lock_test \
@@ -39,6 +42,9 @@ src_base_hmap_test_LDADD = $(base_test_libs)
 src_base_copy_test_SOURCES = src/base/copy_test.c
 src_base_copy_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_copy_test_LDADD = $(base_test_libs)
+src_base_ib_addr_test_SOURCES = src/base/ib_addr_test.c
+src_base_ib_addr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_ib_addr_test_LDADD = $(base_test_libs)
 src_base_iov_test_SOURCES = src/base/iov_test.c
 src_base_iov_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_iov_test_LDADD = $(base_test_libs)

@@ -91,7 +91,7 @@ src_core_registry_test_LDFLAGS = -export-dynamic
 src_core_strerror_test_SOURCES = src/core/strerror_test.c src/core/child_test.h
 src_core_strerror_test_LDADD = $(core_test_libs)
 src_core_tostr_test_SOURCES = src/core/tostr_test.c src/core/child_test.h
-src_core_tostr_test_LDADD = $(core_test_libs)
+src_core_tostr_test_LDADD = src/base/libbase.la $(core_test_libs)
 src_core_words_test_SOURCES = src/core/words_test.c src/core/child_test.h
 src_core_words_test_LDADD = src/core/libcore.la $(CMOCKA_LIBS)
 endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/ib_addr.h"
 #include "core/names.h"
 #include "core/tostr.h"
 
@@ -54,6 +55,17 @@ static void bytes(struct core_text *text, uint32_t format, const void *addr,
 		core_text_add(text, "%02x", byte[i]);
 }
 
+static void ib(struct core_text *text, uint32_t format, const void *addr, size_t len, size_t need)
+{
+	char buf[IB_ADDR_TEXT_MAX];
+
+	if (len < need)
+		bytes(text, format, addr, len);
+	else
+		core_text_add(text, "%s", format == FI_ADDR_IB_UD ? ib_ud_text(addr, buf) :
+								    ib_sa_text(addr, buf));
+}
+
 static uint32_t sockaddr_format(const void *addr, size_t len)
 {
 	sa_family_t family = AF_UNSPEC;
@@ -63,6 +75,8 @@ static uint32_t sockaddr_format(const void *addr, size_t len)
 		       sizeof(family));
 	if (family == AF_INET)
 		return FI_SOCKADDR_IN;
+	if (family == IB_SA_FAMILY)
+		return FI_SOCKADDR_IB;
 	return family == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR;
 }
 
@@ -85,6 +99,12 @@ void core_tostr_addr(struct core_text *text, uint32_t format, const void *addr,
 	case FI_ADDR_STR:
 		core_text_add(text, "%.*s", (int) strnlen(addr, len),
 			      (const char *) addr);
+		break;
+	case FI_ADDR_IB_UD:
+		ib(text, format, addr, len, sizeof(struct ib_ud));
+		break;
+	case FI_SOCKADDR_IB:
+		ib(text, format, addr, len, sizeof(struct ib_sa));
 		break;
 	default:
 		bytes(text, format, addr, len);

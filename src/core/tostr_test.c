@@ -13,6 +13,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#include "base/ib_addr.h"
 #include "core/child_test.h"
 
 static void has(const char *text, const char *line)
@@ -115,6 +116,8 @@ static void test_addr(void **state)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(77) };
 	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_port = htons(78) };
+	struct ib_ud ud;
+	struct ib_sa sa;
 
 	inet_pton(AF_INET, "192.0.2.1", &sin.sin_addr);
 	inet_pton(AF_INET6, "fe80::1", &sin6.sin6_addr);
@@ -122,6 +125,12 @@ static void test_addr(void **state)
 	addr_is(FI_SOCKADDR, &sin, sizeof(sin), "fi_sockaddr_in://192.0.2.1:77");
 	addr_is(FI_SOCKADDR_IN6, &sin6, sizeof(sin6), "fi_sockaddr_in6://[fe80::1]:78");
 	addr_is(FI_SOCKADDR_IP, &sin6, sizeof(sin6), "fi_sockaddr_in6://[fe80::1]:78");
+	assert_int_equal(ib_ud_parse("fi_addr_ib_ud://[fe80::1]:17", &ud), 0);
+	addr_is(FI_ADDR_IB_UD, &ud, sizeof(ud), "fi_addr_ib_ud://[fe80::1]:17/0x1234567/0/0/0xffff");
+	addr_is(FI_ADDR_IB_UD, &ud, 2, "fi_addr_ib_ud://fe80");
+	assert_int_equal(ib_sa_parse("fi_sockaddr_ib://[fe80::1]:17", &sa), 0);
+	addr_is(FI_SOCKADDR_IB, &sa, sizeof(sa), "fi_sockaddr_ib://[fe80::1]:17/0xffff");
+	addr_is(FI_SOCKADDR, &sa, sizeof(sa), "fi_sockaddr_ib://[fe80::1]:17/0xffff");
 	addr_is(FI_ADDR_STR, "fi_shm://12", 12, "fi_shm://12");
 	addr_is(FI_ADDR_STR, "fi_shm://12 and more", 9, "fi_shm://");
 	addr_is(FI_ADDR_EFA, "\1\2", 2, "fi_addr_efa://0102");

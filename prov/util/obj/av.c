@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ib_addr.h"
 #include "net/net_addr.h"
 #include "obj/av_shared.h"
 #include "obj/av_table.h"
@@ -19,9 +20,6 @@
 #define INSERT_FLAGS (FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID)
 
 /* ---- formats ------------------------------------------------------------- */
-
-#define ADDR_IB_LEN 48		/* struct sockaddr_ib */
-#define ADDR_IB_UD_LEN 32	/* GID, queue pair, LID, ... of a datagram endpoint */
 
 /* Bytes of an address in the arrays that programs pass; 0: unknown format.
  * Formats whose addresses tell their own length give the largest.
@@ -36,9 +34,9 @@ static size_t format_len(uint32_t format)
 	case FI_SOCKADDR_IP:
 		return sizeof(struct sockaddr_in6);
 	case FI_SOCKADDR_IB:
-		return ADDR_IB_LEN;
+		return sizeof(struct ib_sa);
 	case FI_ADDR_IB_UD:
-		return ADDR_IB_UD_LEN;
+		return sizeof(struct ib_ud);
 	case FI_ADDR_STR:
 		return OBJ_ADDR_MAX;
 	default:
@@ -49,6 +47,14 @@ static size_t format_len(uint32_t format)
 static bool is_ip(uint32_t format)
 {
 	return net_addr_family(format) >= 0;
+}
+
+/* Why an address of InfiniBand cannot be one; NULL: it can, or is of another format. */
+static const char *ib_wrong(uint32_t format, const void *addr)
+{
+	if (format == FI_ADDR_IB_UD)
+		return ib_ud_wrong(addr, format_len(format));
+	return format == FI_SOCKADDR_IB ? ib_sa_wrong(addr, format_len(format)) : NULL;
 }
 
 /* The address at @addr: its bytes and length, or why it cannot be one. */
@@ -63,7 +69,7 @@ static int check_addr(const struct obj_av *av, const void *addr, size_t *len_p)
 	}
 	*len_p = format_len(av->addr_format);
 	if (!is_ip(av->addr_format))
-		return 0;
+		return ib_wrong(av->addr_format, addr) ? -FI_EINVAL : 0;
 	*len_p = net_addr_len(sa);
 	family = net_addr_family(av->addr_format);
 	if (!*len_p || (family != AF_UNSPEC && sa->sa_family != family))
@@ -76,12 +82,17 @@ static int check_addr(const struct obj_av *av, const void *addr, size_t *len_p)
 
 static void warn_bad_addr(struct obj_av *av, size_t i, const void *addr)
 {
+	const char *why = ib_wrong(av->addr_format, addr);
 	char text[NET_ADDR_TEXT_MAX];
 
-	FI_WARN(av->domain->prov, FI_LOG_AV,
-		"address %zu of the insertion (%s) is none that this domain can reach: "
-		"it needs the domain's address format, a host and a port other than 0\n",
-		i, is_ip(av->addr_format) ? net_addr_text(addr, text) : "unreadable");
+	if (why)
+		FI_WARN(av->domain->prov, FI_LOG_AV, "address %zu of the insertion is none of a peer: "
+			"%s\n", i, why);
+	else
+		FI_WARN(av->domain->prov, FI_LOG_AV,
+			"address %zu of the insertion (%s) is none that this domain can reach: "
+			"it needs the domain's address format, a host and a port other than 0\n",
+			i, is_ip(av->addr_format) ? net_addr_text(addr, text) : "unreadable");
 }
 
 /* Programs pack addresses into messages, where they lie as they fall. */
@@ -374,17 +385,15 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *
 static const char *av_straddr(struct fid_av *fid, const void *addr, char *buf, size_t *len)
 {
 	struct obj_av *av = obj_av_of(fid);
-	size_t room = *len, i, cnt = format_len(av->addr_format);
+	char text[IB_ADDR_TEXT_MAX];
 
 	if (is_ip(av->addr_format))
 		return net_addr_straddr(addr, buf, len);
-	if (av->addr_format == FI_ADDR_STR) {
-		*len = (size_t) snprintf(buf, room, "%s", (const char *) addr) + 1;
-		return buf;
-	}
-	*len = cnt * 2 + 1;
-	for (i = 0; i < cnt && i * 2 + 2 < room; i++)
-		snprintf(buf + i * 2, room - i * 2, "%02x", ((const unsigned char *) addr)[i]);
+	if (av->addr_format == FI_ADDR_IB_UD)
+		addr = ib_ud_text(addr, text);
+	else if (av->addr_format == FI_SOCKADDR_IB)
+		addr = ib_sa_text(addr, text);
+	*len = (size_t) snprintf(buf, *len, "%s", (const char *) addr) + 1;
 	return buf;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ib_addr.h"
 #include "net/net_addr.h"
 #include "obj/av_user.h"
 #include "obj/domain.h"
@@ -127,7 +128,8 @@ static int insert_range(struct obj_av *av, const char *node, size_t nodecnt, con
 
 	if (r.family < 0) {
 		FI_WARN(av->domain->prov, FI_LOG_AV,
-			"names can be inserted only where addresses are IP addresses\n");
+			"names can be inserted only where addresses are IP addresses; elsewhere "
+			"give fi_av_insertsvc() an address as text, and no service\n");
 		return -FI_ENOSYS;
 	}
 	ret = split_name(&r, node, nodecnt, stem, sizeof(stem));
@@ -136,6 +138,35 @@ static int insert_range(struct obj_av *av, const char *node, size_t nodecnt, con
 	if (ret)
 		return ret;
 	return obj_av_insert_from(av, next_in_range, &r, nodecnt * svccnt, fi_addr, flags, context);
+}
+
+/* An address of InfiniBand has a text, and no name. */
+static const void *next_parsed(struct obj_av *av, void *source, size_t i)
+{
+	return source;
+}
+
+static int insert_text(struct obj_av *av, const char *text, fi_addr_t *fi_addr, uint64_t flags,
+		       void *context)
+{
+	union {
+		struct ib_ud ud;
+		struct ib_sa sa;
+	} addr;
+	int ret = av->addr_format == FI_ADDR_IB_UD ? ib_ud_parse(text, &addr.ud) :
+						     ib_sa_parse(text, &addr.sa);
+
+	if (!ret)
+		return obj_av_insert_from(av, next_parsed, &addr, 1, fi_addr, flags, context);
+	FI_WARN(av->domain->prov, FI_LOG_AV, "fi_av_insertsvc: '%s' is no address here: %s\n", text,
+		av->addr_format == FI_ADDR_IB_UD ? "fi_addr_ib_ud://[GID]:QPN/QKEY/LID/SL/PKEY is" :
+						   "fi_sockaddr_ib://[GID]:PORT/PKEY is");
+	return ret;
+}
+
+static bool has_text_only(const struct obj_av *av)
+{
+	return av->addr_format == FI_ADDR_IB_UD || av->addr_format == FI_SOCKADDR_IB;
 }
 
 int obj_av_insertsvc(struct fid_av *fid, const char *node, const char *service,
@@ -149,6 +180,8 @@ int obj_av_insertsvc(struct fid_av *fid, const char *node, const char *service,
 			"fi_av_insertsvc: give a node and a service, or a string address and no service\n");
 		return -FI_EINVAL;
 	}
+	if (uri && has_text_only(av))
+		return insert_text(av, node, fi_addr, flags, context);
 	return insert_range(av, node, 1, service, 1, fi_addr, flags, context);
 }
 

@@ -16,9 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ib_addr.h"
 #include "obj/av.h"
 #include "obj/domain.h"
 #include "obj/ep.h"
+#include "obj/log_catch.h"
 
 static struct fi_provider prov = { .name = "test" };
 
@@ -291,6 +293,48 @@ static void expect_text(struct fid_av *av, fi_addr_t fi, const char *want)
 	assert_int_equal(fi_av_lookup(av, fi, addr, &len), 0);
 	assert_string_equal(fi_av_straddr(av, addr, text, &textlen), want);
 	assert_int_equal(textlen, strlen(want) + 1);
+}
+
+/* Addresses of InfiniBand: by bytes, by text; what no peer can have is refused in words. */
+static void infiniband(void **state)
+{
+	struct obj_domain domain;
+	struct fid_av *av;
+	struct ib_ud ud[3];
+	fi_addr_t fi[3];
+	size_t len = 10;
+	char text[10];
+
+	assert_int_equal(ib_ud_parse("fi_addr_ib_ud://[fe80::1]:17", &ud[0]), 0);
+	ud[1] = ud[2] = ud[0];
+	ud[1].qpn = 0;
+	ud[2].gid[0] = 0xff;
+	make_domain(&domain, FI_ADDR_IB_UD);
+	av = open_av(&domain, NULL, 0);
+	assert_int_equal(catch_start(), 0);
+	assert_int_equal(fi_av_insert(av, ud, 3, fi, 0, NULL), 1);
+	assert_non_null(catch_find("address 1 of the insertion is none of a peer: it names no queue pair"));
+	assert_non_null(catch_find("address 2 of the insertion is none of a peer: its GID is that of a multicast"));
+	assert_true(fi[1] == FI_ADDR_NOTAVAIL && fi[2] == FI_ADDR_NOTAVAIL);
+	expect_text(av, fi[0], "fi_addr_ib_ud://[fe80::1]:17/0x1234567/0/0/0xffff");
+	assert_ptr_equal(fi_av_straddr(av, ud, text, &len), text);
+	assert_string_equal(text, "fi_addr_i");
+	assert_int_equal(len, 50);
+	assert_int_equal(fi_av_insertsvc(av, "fi_addr_ib_ud://[fe80::2]:18/5/6/7/0x8001", NULL, fi, 0, NULL), 1);
+	expect_text(av, fi[0], "fi_addr_ib_ud://[fe80::2]:18/0x5/6/7/0x8001");
+	assert_int_equal(fi_av_insertsvc(av, "fi_addr_ib_ud://[fe80::2]", NULL, fi, 0, NULL), 0);
+	assert_int_equal(fi_av_insertsvc(av, "fi_addr_ib_ud://fe80::2:18", NULL, fi, 0, NULL), -FI_EINVAL);
+	assert_non_null(catch_find("[GID]:QPN"));
+	assert_int_equal(fi_av_insertsvc(av, "10.0.0.1", "7", fi, 0, NULL), -FI_ENOSYS);
+	catch_stop();
+	assert_int_equal(fi_close(&av->fid), 0);
+
+	make_domain(&domain, FI_SOCKADDR_IB);
+	av = open_av(&domain, NULL, 0);
+	assert_int_equal(fi_av_insertsvc(av, "fi_sockaddr_ib://[fe80::2]:7471", NULL, fi, 0, NULL), 1);
+	expect_text(av, fi[0], "fi_sockaddr_ib://[fe80::2]:7471/0xffff");
+	assert_int_equal(fi_av_insertsvc(av, "fi_sockaddr_ib://[fe80::2]", NULL, fi, 0, NULL), 0);
+	assert_int_equal(fi_close(&av->fid), 0);
 }
 
 static void ranges_count_services_first(void **state)
@@ -635,6 +679,7 @@ int main(void)
 		cmocka_unit_test(a_million_entries),
 		cmocka_unit_test(bad_input_changes_nothing),
 		cmocka_unit_test(busy_while_used),
+		cmocka_unit_test(infiniband),
 		cmocka_unit_test(ranges_count_services_first),
 		cmocka_unit_test(ipv6_ranges_carry),
 		cmocka_unit_test(string_addresses),
