@@ -131,10 +131,11 @@ static int enter_file(struct obj_av_shared *sh, bool *alone_p)
 	int ret;
 
 	for (;;) {
-		sh->fd = shm_open(sh->path, sh->readonly ? O_RDONLY : O_RDWR | O_CREAT, 0600);
+		/* A reader may be the last to leave, and so needs the lock of one who removes. */
+		sh->fd = shm_open(sh->path, O_RDWR | (sh->readonly ? 0 : O_CREAT), 0600);
 		if (sh->fd < 0)
 			return -errno;
-		ret = range_lock(sh->fd, F_OFD_SETLKW, sh->readonly ? F_RDLCK : F_WRLCK, GATE);
+		ret = range_lock(sh->fd, F_OFD_SETLKW, F_WRLCK, GATE);
 		if (ret)
 			break;
 		/* The last user may have removed it while we waited at the gate. */
@@ -180,8 +181,9 @@ int av_shared_open(struct obj_av *av, const char *name, uint64_t flags)
 		goto free_sh;
 	ret = enter_file(sh, &alone);
 	if (!ret && sh->readonly && alone) {
+		shm_unlink(sh->path);	/* left by a killed program */
 		close(sh->fd);
-		ret = -FI_ENOENT;	/* left by a killed program */
+		ret = -FI_ENOENT;
 	}
 	if (ret) {
 		FI_WARN(av->domain->prov, FI_LOG_AV,
@@ -217,9 +219,9 @@ void av_shared_close(struct obj_av *av)
 	if (!sh)
 		return;
 	munmap(sh->head, sh->mapped);
-	range_lock(sh->fd, F_OFD_SETLKW, sh->readonly ? F_RDLCK : F_WRLCK, GATE);
+	range_lock(sh->fd, F_OFD_SETLKW, F_WRLCK, GATE);
 	range_lock(sh->fd, F_OFD_SETLK, F_UNLCK, USER);
-	if (!sh->readonly && nobody_uses(sh->fd))
+	if (nobody_uses(sh->fd))
 		shm_unlink(sh->path);
 	close(sh->fd);
 	free(sh);

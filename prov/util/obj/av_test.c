@@ -623,6 +623,35 @@ static void a_killed_user_leaves_no_trace(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+static void the_last_user_may_be_a_reader(void **state)
+{
+	struct obj_domain domain;
+	struct fid_av *av, *ro;
+	struct fi_av_attr attr = { .type = FI_AV_TABLE, .flags = FI_READ };
+	char name[64], path[96];
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "av_test_reader.%d", (int) getpid());
+	snprintf(path, sizeof(path), "/dev/shm/fi_av.%u.%s", (unsigned) geteuid(), name);
+	make_domain(&domain, FI_SOCKADDR_IN);
+	av = open_av(&domain, name, 0);
+	ro = open_av(&domain, name, FI_READ);
+	assert_int_equal(fi_close(&av->fid), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(fi_close(&ro->fid), 0);
+	assert_int_equal(access(path, F_OK), -1);
+
+	/* So may one who finds what a killed program has left. */
+	pid = fork();
+	if (!pid)
+		_exit(!open_av(&domain, name, 0));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(access(path, F_OK), 0);
+	attr.name = name;
+	assert_int_equal(obj_av_open(&domain.fid, &attr, &ro, NULL), -FI_ENOENT);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 /* ---- threads --------------------------------------------------------------- */
 
 static _Atomic int stop;
@@ -688,6 +717,7 @@ int main(void)
 		cmocka_unit_test(sets_keep_their_order),
 		cmocka_unit_test(processes_share_a_table),
 		cmocka_unit_test(a_killed_user_leaves_no_trace),
+		cmocka_unit_test(the_last_user_may_be_a_reader),
 		cmocka_unit_test(readers_see_whole_entries),
 	};
 
