@@ -32,6 +32,7 @@ struct fi_info *ft_hints(struct ft *ft)
 	if (o->prefix)
 		h->mode |= FI_MSG_PREFIX;
 	h->ep_attr->type = o->ep_type;
+	h->addr_format = o->addr_format;
 	h->domain_attr->mr_mode = MR_MODES;
 	h->domain_attr->av_type = o->av_type;
 	h->domain_attr->threading = o->threading;

@@ -42,6 +42,7 @@ enum ft_rma { FT_WRITE, FT_READ, FT_WRITEDATA };
 /* What the command line says. */
 struct ft_opts {
 	const char *prov, *domain, *fabric;	/* -p -d -f */
+	uint32_t addr_format;			/* -F; FI_FORMAT_UNSPEC: any */
 	const char *src_addr;			/* -s: local address of the endpoints */
 	const char *peer;			/* argument: the server; NULL: this is the server */
 	const char *port;			/* control port: -B (server), -P (client), -b, -E */

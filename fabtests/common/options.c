@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "ft.h"
 
@@ -31,6 +32,7 @@ static void usage(const struct ft *ft, FILE *to)
 	fprintf(to,
 		"  -p PROVIDER  -d DOMAIN  -f FABRIC   choose among what fi_info lists\n"
 		"  -e msg|rdm|dgram                    endpoint type\n"
+		"  -F FORMAT                           address format, such as FI_SOCKADDR_IN6, FI_ADDR_IB_UD\n"
 		"  -s ADDRESS                          local address of the endpoints\n");
 	if (!local)
 		fprintf(to,
@@ -160,6 +162,17 @@ static enum fi_progress progress(const struct ft *ft, const char *arg)
 	return by_word[word(ft, arg, "auto|manual|unspec")];
 }
 
+static uint32_t format(const struct ft *ft, const char *arg)
+{
+	uint32_t f;
+
+	for (f = 0; f <= FI_SOCKADDR_IP; f++)
+		if (!strcasecmp(fi_tostr(&f, FI_TYPE_ADDR_FORMAT), arg))
+			return f;
+	bad(ft, "'%s' is no address format: FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_ADDR_STR, "
+	    "FI_ADDR_IB_UD and others are", arg);
+}
+
 static void set(struct ft *ft, int c, int argc, char **argv)
 {
 	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM, FI_EP_DGRAM };
@@ -209,7 +222,8 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'h': usage(ft, stdout); exit(0);
 	case 'D': case 'i': case 'H': case 'K':
 		ft_skip("-%c is about accelerator memory or fork support, which these tests lack", c);
-	case 'F': case 'M': case 'O': case 'Q': case 'x': break;	/* accepted: they change nothing here */
+	case 'F': o->addr_format = format(ft, optarg); break;
+	case 'M': case 'O': case 'Q': case 'x': break;	/* accepted: they change nothing here */
 	default:
 		fprintf(stderr, "Try '%s -h'.\n", ft->name);
 		exit(2);

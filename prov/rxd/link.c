@@ -161,7 +161,7 @@ static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct
 
 	if (!own)
 		return -FI_ENOMEM;
-	if (net_addr_len(own->src_addr)) {
+	if (net_addr_family(own->addr_format) >= 0) {
 		net_addr_set_port(own->src_addr, 0);
 	} else {
 		free(own->src_addr);

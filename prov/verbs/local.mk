@@ -24,6 +24,7 @@ verbs_sources = \
 	prov/verbs/vrb_ep.c \
 	prov/verbs/vrb_ep.h \
 	prov/verbs/vrb_info.c \
+	prov/verbs/vrb_info.h \
 	prov/verbs/vrb_lib.c \
 	prov/verbs/vrb_lib.h \
 	prov/verbs/vrb_name.c \
@@ -33,7 +34,10 @@ verbs_sources = \
 	prov/verbs/vrb_poll.c \
 	prov/verbs/vrb_post.c \
 	prov/verbs/vrb_prov.c \
-	prov/verbs/vrb_rma.c
+	prov/verbs/vrb_rma.c \
+	prov/verbs/vrb_ud.c \
+	prov/verbs/vrb_ud.h \
+	prov/verbs/vrb_ud_info.c
 
 if HAVE_VERBS
 if HAVE_VERBS_DL
@@ -58,7 +62,7 @@ prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
 prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 EXTRA_DIST += prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
-	prov/verbs/mlx5_same.h
+	prov/verbs/mlx5_same.h prov/verbs/mlx5_dgram_world.h
 if !HAVE_VERBS_DL
 check_PROGRAMS += prov/verbs/vrb_lib_test
 TESTS += prov/verbs/vrb_lib_test
@@ -66,15 +70,20 @@ prov_verbs_vrb_lib_test_SOURCES = prov/verbs/vrb_lib_test.c
 prov_verbs_vrb_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 if HAVE_MLX5DV
-check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test
-TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/cost_test
+check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test
+TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
+	prov/verbs/cost_test
 mlx5_sources = prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h \
 	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
 	prov/verbs/mlx5_model.h prov/verbs/mlx5_same.h
-prov_verbs_mlx5_dgram_test_SOURCES = prov/verbs/mlx5_dgram_test.c $(mlx5_sources)
+prov_verbs_mlx5_dgram_test_SOURCES = prov/verbs/mlx5_dgram_test.c prov/verbs/mlx5_dgram_world.h $(mlx5_sources)
 prov_verbs_mlx5_dgram_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_dgram_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_verbs_mlx5_dgram_test_LDFLAGS = -export-dynamic
+prov_verbs_mlx5_ud_test_SOURCES = prov/verbs/mlx5_ud_test.c prov/verbs/mlx5_dgram_world.h $(mlx5_sources)
+prov_verbs_mlx5_ud_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_mlx5_ud_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_mlx5_ud_test_LDFLAGS = -export-dynamic
 prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c $(mlx5_sources)
 prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)

@@ -399,6 +399,12 @@ static const char *const files[][2] = {
 	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "lo" },
 	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/types/0", "RoCE v2" },
 	{ "class/infiniband/mlx5_0/ports/1/gids/0", "0000:0000:0000:0000:0000:ffff:7f00:0001" },
+	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/1", "lo" },
+	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/types/1", "RoCE v2" },
+	{ "class/infiniband/mlx5_0/ports/1/gids/1", "0000:0000:0000:0000:0000:ffff:7f00:0002" },
+	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/2", "nobody0" },
+	{ "class/infiniband/mlx5_0/ports/1/gid_attrs/types/2", "RoCE v2" },
+	{ "class/infiniband/mlx5_0/ports/1/gids/2", "fe80:0000:0000:0000:0000:00ff:fe00:0009" },
 	{ "class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE" },
 };
 

@@ -2,11 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <dirent.h>
+#include <limits.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "net/net_nic.h"
@@ -64,13 +66,14 @@ bool vrb_dev_any(void)
  * All ports with their interfaces, as of at most a second ago: each fi_getinfo asks for
  * every interface several times, and an address table has hundreds of files.
  */
-#define PORT_MAX 64
 #define FRESH_NS 1000000000u
 #define GID_GAP 8	/* addresses stand at the front of their table; so many empty entries end it */
 
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct vrb_port map[PORT_MAX];
+static struct vrb_port map[VRB_PORT_MAX];	/* by interface */
 static unsigned map_cnt;
+static struct vrb_port all[VRB_PORT_MAX];	/* each once */
+static unsigned all_cnt;
 static uint64_t map_ns;
 
 static void add_iface(const struct vrb_port *port, const char *iface)
@@ -80,7 +83,7 @@ static void add_iface(const struct vrb_port *port, const char *iface)
 	for (i = 0; i < map_cnt; i++)
 		if (!strcmp(map[i].iface, iface))
 			return;
-	if (map_cnt == PORT_MAX)
+	if (map_cnt == VRB_PORT_MAX)
 		return;
 	map[map_cnt] = *port;
 	snprintf(map[map_cnt++].iface, IF_NAMESIZE, "%s", iface);
@@ -168,6 +171,8 @@ static bool look_port(const char *name, void *arg)
 	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/link_layer", port->dev, port->num);
 	read_text(path, text, sizeof(text));
 	port->infiniband = !strcmp(text, "InfiniBand");
+	if (all_cnt < VRB_PORT_MAX)
+		all[all_cnt++] = *port;
 	if (port->infiniband) {
 		snprintf(path, sizeof(path), CLASS "/%s/device/net", port->dev);
 		each(path, look_ipoib, port);
@@ -199,7 +204,7 @@ static void refresh(void)
 
 	if (map_ns && now - map_ns < FRESH_NS)
 		return;
-	map_cnt = 0;
+	map_cnt = all_cnt = 0;
 	each(CLASS, look_dev, NULL);
 	map_ns = now;
 }
@@ -221,19 +226,78 @@ int vrb_dev_port(const char *iface, struct vrb_port *port_p)
 	return ret;
 }
 
+static void name_iface(struct vrb_port *port)
+{
+	unsigned i;
+
+	for (i = 0; i < map_cnt; i++)
+		if (!strcmp(map[i].dev, port->dev) && map[i].num == port->num) {
+			memcpy(port->iface, map[i].iface, sizeof(port->iface));
+			return;
+		}
+}
+
+unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max)
+{
+	unsigned i, cnt;
+
+	pthread_mutex_lock(&map_lock);
+	refresh();
+	cnt = all_cnt < max ? all_cnt : max;
+	for (i = 0; i < cnt; i++) {
+		ports[i] = all[i];
+		name_iface(&ports[i]);
+	}
+	pthread_mutex_unlock(&map_lock);
+	return cnt;
+}
+
+bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size_t len)
+{
+	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX];
+
+	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/%s", port->dev, port->num, what);
+	return read_text(path, buf, len);
+}
+
 /* ---- open devices ------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context **devices;	/* those of librdmacm, up to a NULL */
+static struct ibv_context *more[VRB_PORT_MAX];	/* that it does not know, up to a NULL */
 
-static struct ibv_context *known(const char *dev)
+static struct ibv_context *in_list(struct ibv_context **list, const char *dev)
 {
 	int i;
 
-	for (i = 0; devices && devices[i]; i++)
-		if (!strcmp(vrb_ibv.get_device_name(devices[i]->device), dev))
-			return devices[i];
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(vrb_ibv.get_device_name(list[i]->device), dev))
+			return list[i];
 	return NULL;
+}
+
+static struct ibv_context *known(const char *dev)
+{
+	struct ibv_context *ctx = in_list(devices, dev);
+
+	return ctx ? ctx : in_list(more, dev);
+}
+
+/* Without librdmacm, which needs a device of its own in the kernel. */
+static struct ibv_context *open_one(const char *dev)
+{
+	struct ibv_device **list = vrb_ibv.get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	int i, at = 0;
+
+	while (at < VRB_PORT_MAX - 1 && more[at])
+		at++;
+	for (i = 0; list && list[i] && !more[at]; i++)
+		if (!strcmp(vrb_ibv.get_device_name(list[i]), dev))
+			more[at] = ctx = vrb_ibv.open_device(list[i]);
+	if (list)
+		vrb_ibv.free_device_list(list);
+	return ctx;
 }
 
 /* A device that came after the last look is found by another one.  The old list is
@@ -246,7 +310,8 @@ static struct ibv_context *find(const char *dev)
 	if (ctx)
 		return ctx;
 	devices = vrb_cm.get_devices(NULL);
-	return known(dev);
+	ctx = known(dev);
+	return ctx ? ctx : open_one(dev);
 }
 
 int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
@@ -260,9 +325,9 @@ int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
 	ctx = find(dev);
 	pthread_mutex_unlock(&lock);
 	if (!ctx) {
-		VRB_WARN(FI_LOG_DOMAIN, "the RDMA device %s cannot be opened: see that the module "
-			 "rdma_ucm is loaded (modprobe rdma_ucm) and that /dev/infiniband/* may be "
-			 "read and written by you\n", dev);
+		VRB_WARN(FI_LOG_DOMAIN, "the RDMA device %s cannot be opened: see that the modules "
+			 "ib_uverbs and rdma_ucm are loaded (modprobe -a ib_uverbs rdma_ucm) and that "
+			 "/dev/infiniband/* may be read and written by you\n", dev);
 		return -FI_ENODEV;
 	}
 	*ctx_p = ctx;
@@ -303,22 +368,38 @@ static struct ibv_device_attr *query(const char *dev, struct ibv_device_attr *at
 	return attr;
 }
 
-/* A copy belongs to the library, with every text on its own. */
-int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p)
+/* Where the device is, when no interface says it. */
+static void set_bus(const struct vrb_port *port, struct fi_bus_attr *bus)
 {
+	char link[sizeof(CLASS) + VRB_NAME_MAX + 16], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), CLASS "/%s/device", port->dev);
+	len = readlink(link, path, sizeof(path) - sizeof("/net/"));
+	if (len <= 0)
+		return;
+	strcpy(path + len, "/net/");
+	if (!net_nic_pci(path, &bus->attr.pci))
+		bus->bus_type = FI_BUS_PCI;
+}
+
+/* A copy belongs to the library, with every text on its own. */
+int vrb_dev_port_nic(const struct vrb_port *port, const struct net_iface *iface,
+		     struct fid_nic **nic_p)
+{
+	struct net_iface none = { .name = "" };
 	struct fi_device_attr device = { 0 };
 	struct fi_link_attr link = { 0 };
 	struct ibv_device_attr attr;
 	struct fid_nic *net, nic;
 	struct fi_info info = { .nic = &nic }, *copy;
-	struct vrb_port port;
 	char id[16] = "", vendor[16] = "";
-	int ret = vrb_dev_port(iface->name, &port);
+	int ret = net_nic_create(iface ? iface : &none, &net);
 
-	if (!ret)
-		ret = net_nic_create(iface, &net);
 	if (ret)
 		return ret;
+	if (!iface)
+		set_bus(port, net->bus_attr);
 	nic = (struct fid_nic) {
 		.fid.fclass = FI_CLASS_NIC,
 		.device_attr = &device,
@@ -326,18 +407,18 @@ int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p)
 		.link_attr = &link,
 	};
 	device = *net->device_attr;
-	device.name = port.dev;
+	device.name = (char *) port->dev;
 	device.firmware = NULL;
 	link = *net->link_attr;
-	link.network_type = (char *) (port.infiniband ? "InfiniBand" : "Ethernet");
-	set_link(&port, &link);
-	if (!device.device_id && query(port.dev, &attr)) {
+	link.network_type = (char *) (port->infiniband ? "InfiniBand" : "Ethernet");
+	set_link(port, &link);
+	if (!device.device_id && query(port->dev, &attr)) {
 		snprintf(id, sizeof(id), "0x%04x", attr.vendor_part_id);
 		snprintf(vendor, sizeof(vendor), "0x%04x", attr.vendor_id);
 		device.device_id = id;
 		device.vendor_id = vendor;
 	}
-	set_text(&device.firmware, port.dev, "fw_ver");
+	set_text(&device.firmware, port->dev, "fw_ver");
 	copy = fi_dupinfo(&info);
 	free(device.firmware);
 	fi_close(&net->fid);
@@ -347,4 +428,12 @@ int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p)
 	copy->nic = NULL;
 	fi_freeinfo(copy);
 	return 0;
+}
+
+int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p)
+{
+	struct vrb_port port;
+	int ret = vrb_dev_port(iface->name, &port);
+
+	return ret ? ret : vrb_dev_port_nic(&port, iface, nic_p);
 }

@@ -6,7 +6,7 @@
  *
  * Which devices there are, and which network interface each port goes with, is
  * read from sysfs; a device is opened only where there is one, and once: its
- * context is librdmacm's and is shared by all domains on it.
+ * context is librdmacm's, if that knows it, and is shared by all domains on it.
  */
 #ifndef VRB_DEV_H
 #define VRB_DEV_H
@@ -40,14 +40,29 @@ bool vrb_dev_any(void);
  */
 int vrb_dev_port(const char *iface, struct vrb_port *port_p);
 
+/* vrb_dev_ports - all ports, with the first interface of each, or none ("").
+ * Returns how many.
+ */
+#define VRB_PORT_MAX 64
+unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max);
+
+/* vrb_dev_text - the first line of what sysfs says of a port in the file @what.
+ * Returns whether there is one.
+ */
+bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size_t len);
+
 /* vrb_dev_context - the open device called @dev.
  *
- * @ctx_p: [out] stays open as long as the process: it is librdmacm's
+ * @ctx_p: [out] stays open as long as the process
  * Errors: -FI_ENODEV; -FI_ENOSYS and those of opening a device, logged.
  */
 int vrb_dev_context(const char *dev, struct ibv_context **ctx_p);
 
-/* vrb_dev_nic - describe a port: an fi_nic that fi_close() frees. */
+/* vrb_dev_nic - describe the port behind an interface: an fi_nic that fi_close() frees.
+ * vrb_dev_port_nic - describe a port; @iface: its interface, or NULL
+ */
 int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p);
+int vrb_dev_port_nic(const struct vrb_port *port, const struct net_iface *iface,
+		     struct fid_nic **nic_p);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "vrb_name.h"
+#include "vrb_ud.h"
 
 /* ---- receives ---------------------------------------------------------------------- */
 
@@ -55,12 +56,27 @@ void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
+static int ud_name(struct vrb_ep *ep, void *addr, size_t *len)
+{
+	const struct ib_ud *name = &ep->dgram->ud->name;
+	size_t room = *len;
+
+	if (!ep->qp)
+		return -FI_EOPBADSTATE;
+	if (addr)
+		memcpy(addr, name, room < sizeof(*name) ? room : sizeof(*name));
+	*len = sizeof(*name);
+	return room < sizeof(*name) ? -FI_ETOOSMALL : 0;
+}
+
 static int dgram_getname(fid_t fid, void *addr, size_t *len)
 {
 	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
 
 	if (!len || (!addr && *len))
 		return -FI_EINVAL;
+	if (ep->dgram->ud)
+		return ud_name(ep, addr, len);
 	return vrb_cm_name(ep->cm.id, ep->base.info, addr, len);
 }
 
@@ -73,9 +89,15 @@ struct fi_ops_cm vrb_dgram_cm_ops = {
 int vrb_dgram_init(struct vrb_ep *ep)
 {
 	struct vrb_dgram *dg = calloc(1, sizeof(*dg));
+	int ret;
 
 	if (!dg)
 		return -FI_ENOMEM;
+	ret = vrb_ud_open(ep, &dg->ud);
+	if (ret) {
+		free(dg);
+		return ret;
+	}
 	dg->ep = ep;
 	hmap_init(&dg->peers);
 	hmap_init(&dg->places);
@@ -94,6 +116,7 @@ void vrb_dgram_free(struct vrb_ep *ep)
 	if (dg->waste_mr)
 		vrb_ibv.dereg_mr(dg->waste_mr);
 	free(dg->waste);
+	free(dg->ud);
 	free(dg);
 }
 
@@ -104,7 +127,7 @@ static int make_waste(struct vrb_ep *ep)
 
 	if (dg->waste)
 		return 0;
-	if (ep->base.caps & FI_SOURCE)
+	if (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR))
 		size += (size_t) (ep->rx_mask + 1) * VRB_GRH;
 	dg->waste = malloc(size);
 	if (!dg->waste)
@@ -125,9 +148,9 @@ static int start(struct vrb_ep *ep)
 
 	if (!ret)
 		ret = make_waste(ep);
-	if (!ret && !ep->dgram->asker)
+	if (!ret && !ep->dgram->asker && !ep->dgram->ud)
 		ret = vrb_peers_open(ep->dgram);
-	if (!ret)
+	if (!ret && ep->cm.id)
 		ret = vrb_name_serve(ep->cm.id);
 	if (ret)
 		return ret;
@@ -142,9 +165,9 @@ int vrb_dgram_enable(struct obj_ep *base)
 	const struct fi_info *info = base->info->src_addr ? base->info : base->domain->info;
 	int ret = ep->qp ? -FI_EOPBADSTATE : 0;
 
-	if (!ret && !ep->cm.id)
+	if (!ret && !ep->cm.id && !ep->dgram->ud)
 		ret = vrb_name_bind(info, ep, &ep->cm.id);
-	if (!ret && ep->cm.id->verbs != ep->domain->ctx) {
+	if (!ret && ep->cm.id && ep->cm.id->verbs != ep->domain->ctx) {
 		VRB_WARN(FI_LOG_EP_CTRL, "the address of the endpoint is not one of device %s\n",
 			 base->domain->attr->name);
 		ret = -FI_EINVAL;
@@ -161,7 +184,7 @@ void vrb_dgram_close(struct vrb_ep *ep)
 {
 	vrb_peers_close(ep->dgram);
 	if (ep->qp)
-		vrb_cm.destroy_qp(ep->cm.id);
+		vrb_ep_destroy_qp(ep);
 	if (ep->cm.id)
 		vrb_name_close(ep->cm.id);
 	ep->qp = NULL;

@@ -5,7 +5,7 @@
  * vrb_dgram.h - what datagram endpoints (unreliable datagram queue pairs) have beside the
  * rest: names, peers, and room for what the device puts before a datagram.
  *
- * A name is an IP address and a port.  Which queue pair it stands for is asked of its
+ * A name is an IP address and a port, or the queue pair itself (vrb_ud.h).  Of the former, which queue pair it stands for is asked of its
  * owner, by librdmacm, when the first datagram goes there; who sends it waits, and nobody
  * else.  A thread of the process asks, and answers such questions, so that nobody waits for
  * a program to make progress.
@@ -26,6 +26,7 @@
 
 struct vrb_question;
 struct vrb_asker;
+struct vrb_ud;
 
 /* Where a queue pair is. */
 struct vrb_place {
@@ -43,11 +44,13 @@ struct vrb_peer {
 	struct vrb_question *q;		/* it is asked for */
 	struct list node;		/* while it is: on dgram->asked */
 	struct vrb_place at;
-	struct vrb_peer *next;		/* known, FI_SOURCE: of those with the same hash of @at */
+	bool placed;			/* FI_SOURCE: found by @at */
+	struct vrb_peer *next;		/* placed: of those with the same hash of @at */
 };
 
 struct vrb_dgram {
 	struct vrb_ep *ep;
+	struct vrb_ud *ud;		/* called by its queue pair; NULL: by IP address and port */
 	struct hmap peers;		/* fi_addr_t -> struct vrb_peer */
 	struct vrb_peer *last;		/* that something was sent to */
 	fi_addr_t last_addr;
@@ -99,8 +102,9 @@ unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *s
 int vrb_peers_open(struct vrb_dgram *dg);
 void vrb_peers_close(struct vrb_dgram *dg);
 
-/* vrb_dgram_removed - as obj_ep_ops.av_removed. */
+/* vrb_dgram_removed, vrb_dgram_inserted - as obj_ep_ops.av_removed and av_inserted. */
 void vrb_dgram_removed(struct obj_ep *base, fi_addr_t addr);
+void vrb_dgram_inserted(struct obj_ep *base);
 
 /* vrb_dgram_resolve - find out about a peer; waits for its answer, ten seconds at most.
  * @peer_p: [in] what is known of it, or NULL; [out] what can be sent to

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "vrb_dgram.h"
 #include "vrb_ep.h"
+#include "vrb_ud.h"
 
 #define QUIET_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
 #define FLUSH_NS 500000000u	/* a queue pair that was ended says so of its requests meanwhile */
@@ -39,17 +40,34 @@ static bool may_extend(const struct vrb_ep *ep)
 
 static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool extended)
 {
+	struct ibv_qp *qp = NULL;
+	int ret = 0;
+
 	attr->comp_mask = IBV_QP_INIT_ATTR_PD;
 	if (extended) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 		attr->send_ops_flags = ep->dgram ? dgram_ops : send_ops |
 			(ep->domain->attr.atomic_cap != IBV_ATOMIC_NONE ? amo_ops : 0);
 	}
-	if (vrb_cm.create_qp_ex(ep->cm.id, attr))
-		return errno ? -errno : -FI_EIO;
-	vrb_sq_init(&ep->sq, ep->cm.id->qp, extended,
+	if (ep->dgram && ep->dgram->ud)
+		ret = vrb_ud_qp(ep, ep->dgram->ud, attr, &qp);
+	else if (vrb_cm.create_qp_ex(ep->cm.id, attr))
+		ret = errno ? errno : EIO;
+	else
+		qp = ep->cm.id->qp;
+	if (ret)
+		return -ret;
+	vrb_sq_init(&ep->sq, qp, extended,
 		    ep->domain->attr.vendor_id == VRB_VENDOR_RXE);
 	return 0;
+}
+
+void vrb_ep_destroy_qp(struct vrb_ep *ep)
+{
+	if (ep->dgram && ep->dgram->ud)
+		vrb_ibv.destroy_qp(ep->qp);
+	else
+		vrb_cm.destroy_qp(ep->cm.id);
 }
 
 static struct vrb_ep *srx_of(const struct vrb_ep *ep)
@@ -224,7 +242,7 @@ int vrb_ep_start(struct vrb_ep *ep)
 err_qp:
 	if (ep->qp) {
 		unplug(ep);
-		vrb_cm.destroy_qp(ep->cm.id);
+		vrb_ep_destroy_qp(ep);
 	}
 	ep->qp = NULL;
 	vrb_poller_leave(ep, entries(ep));
@@ -364,6 +382,7 @@ static struct fi_ops_ep ep_ops = {
 static const struct obj_ep_ops dgram_obj_ops = {
 	.enable = vrb_dgram_enable,
 	.av_removed = vrb_dgram_removed,
+	.av_inserted = vrb_dgram_inserted,
 };
 
 static struct fi_ops dgram_fi_ops = {

@@ -178,7 +178,10 @@ void vrb_ep_init_ops(void);
 /* vrb_ep_drain - let what was posted leave, two seconds at most.  Threading: locked. */
 void vrb_ep_drain(struct vrb_ep *ep);
 
-/* vrb_ep_start - the queue pair on ep->cm.id and all it needs, completions included.
+/* vrb_ep_destroy_qp - the one that there is.  Threading: locked. */
+void vrb_ep_destroy_qp(struct vrb_ep *ep);
+
+/* vrb_ep_start - the queue pair on ep->cm.id, if it has one, and all it needs, completions included.
  * Threading: locked.   Errors: -FI_ENOMEM and the device's, logged.
  */
 int vrb_ep_start(struct vrb_ep *ep);

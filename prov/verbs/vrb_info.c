@@ -12,6 +12,8 @@
 #include "vrb.h"
 #include "vrb_dev.h"
 #include "vrb_dgram.h"
+#include "vrb_info.h"
+#include "vrb_ud.h"
 
 #define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
@@ -111,7 +113,7 @@ static struct fi_fabric_attr fabric_attr = {
 	.prov_version = OFI_PROV_VERSION,
 };
 
-static const struct fi_info full = {
+const struct fi_info vrb_offer_msg = {
 	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
 	.mode = FI_RX_CQ_DATA,
 	.tx_attr = &tx_attr,
@@ -130,7 +132,7 @@ static const struct fi_info send_only = {
 	.fabric_attr = &fabric_attr,
 };
 
-static const struct fi_info dgram = {
+const struct fi_info vrb_offer_dgram = {
 	.caps = FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | CAPS_DOMAIN,
 	.tx_attr = &dgram_tx_attr,
 	.rx_attr = &dgram_rx_attr,
@@ -139,11 +141,11 @@ static const struct fi_info dgram = {
 	.fabric_attr = &fabric_attr,
 };
 
-static const struct fi_info *const dgram_offers[] = { &dgram };
-static const struct fi_info *const full_offers[] = { &full };
+static const struct fi_info *const dgram_offers[] = { &vrb_offer_dgram };
+static const struct fi_info *const full_offers[] = { &vrb_offer_msg };
 static const struct fi_info *const send_offers[] = { &send_only };
 
-static struct obj_limits limits = { 0 };
+struct obj_limits vrb_limits = { 0 };
 
 static bool has_device(const struct net_iface *iface)
 {
@@ -178,19 +180,14 @@ static void adjust_dgram(struct fi_info *info, struct ibv_context *ctx, unsigned
 	info->domain_attr->max_ep_srx_ctx = 0;
 }
 
-/* The device's own limits.  The name is that of the device, which lives in the nic. */
-static void adjust(struct fi_info *info, const struct net_iface *iface)
+void vrb_info_narrow(struct fi_info *info, const struct vrb_port *port)
 {
-	static __thread struct vrb_port port;	/* the offer is copied before the next one is made */
 	struct ibv_device_attr dev;
 	struct ibv_context *ctx;
 
-	if (vrb_dev_port(iface->name, &port))
+	if (vrb_dev_context(port->dev, &ctx) || vrb_ibv.query_device(ctx, &dev))
 		return;
-	info->domain_attr->name = port.dev;
-	if (vrb_dev_context(port.dev, &ctx) || vrb_ibv.query_device(ctx, &dev))
-		return;
-	if (port.iwarp) {
+	if (port->iwarp) {
 		info->ep_attr->protocol = FI_PROTO_IWARP;
 		info->domain_attr->cq_data_size = 0;
 	}
@@ -200,7 +197,7 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 	info->tx_attr->rma_iov_limit = 1;
 	info->rx_attr->iov_limit = at_most(info->rx_attr->iov_limit, (size_t) dev.max_sge);
 	if (info->ep_attr->type == FI_EP_DGRAM)
-		adjust_dgram(info, ctx, port.num, &dev);
+		adjust_dgram(info, ctx, port->num, &dev);
 	if (dev.atomic_cap == IBV_ATOMIC_NONE) {
 		info->caps &= ~FI_ATOMIC;
 		info->tx_attr->caps &= ~FI_ATOMIC;
@@ -210,13 +207,24 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 		info->domain_attr->max_ep_srx_ctx = 0;
 }
 
+/* The device's own limits.  The name is that of the device, which lives in the nic. */
+static void adjust(struct fi_info *info, const struct net_iface *iface)
+{
+	static __thread struct vrb_port port;	/* the offer is copied before the next one is made */
+
+	if (vrb_dev_port(iface->name, &port))
+		return;
+	info->domain_attr->name = port.dev;
+	vrb_info_narrow(info, &port);
+}
+
 /* One set of offers. */
 #define OFFERS(name_, offers, type, has_)					\
 static const struct net_prov name_ = {						\
 	.prov = &vrb_prov,							\
 	.tmpl = offers,								\
 	.tmpl_cnt = 1,								\
-	.limits = &limits,							\
+	.limits = &vrb_limits,							\
 	.socktype = type,							\
 	.adjust = adjust,							\
 	.has = has_,								\
@@ -227,10 +235,36 @@ static const struct net_prov name_ = {						\
 OFFERS(full_prov, full_offers, SOCK_STREAM, has_device);
 OFFERS(send_prov, send_offers, SOCK_STREAM, has_device);
 OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM, has_datagrams);
+
+/* Connected endpoints and datagrams at IP addresses. */
+static int ip_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+		      const struct fi_info *hints, struct fi_info **info)
+{
+	struct fi_info **tail = info;
+	int ret, more;
+
+	ret = net_getinfo(&full_prov, version, node, service, flags, hints, info);
+	if (ret == -FI_ENODATA && hints)
+		ret = net_getinfo(&send_prov, version, node, service, flags, hints, info);
+	if (ret && ret != -FI_ENODATA)
+		return ret;
+	while (!ret && *tail)
+		tail = &(*tail)->next;
+	more = net_getinfo(&dgram_prov, version, node, service, flags, hints, tail);
+	return more ? ret : 0;
+}
+
+/* Does the call say that endpoints are called by their queue pair? */
+static bool by_queue_pair(const char *node, const struct fi_info *hints)
+{
+	return (hints && hints->addr_format == FI_ADDR_IB_UD) ||
+	       (node && !strncmp(node, "fi_addr_ib_ud://", 16));
+}
+
 int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
-	struct fi_info **tail;
+	struct fi_info **tail = info;
 	int ret, more;
 
 	if (!vrb_dev_any()) {
@@ -241,15 +275,15 @@ int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	ret = vrb_lib_open();
 	if (ret)
 		return -FI_ENODATA;
-	ret = net_getinfo(&full_prov, version, node, service, flags, hints, info);
-	if (ret == -FI_ENODATA && hints)
-		ret = net_getinfo(&send_prov, version, node, service, flags, hints, info);
+	if (by_queue_pair(node, hints))
+		return vrb_ud_getinfo(true, version, node, service, flags, hints, info);
+	ret = ip_getinfo(version, node, service, flags, hints, info);
 	if (ret && ret != -FI_ENODATA)
 		return ret;
-	tail = info;
+	/* Ports without an IP address come last. */
 	while (!ret && *tail)
 		tail = &(*tail)->next;
-	more = net_getinfo(&dgram_prov, version, node, service, flags, hints, tail);
+	more = vrb_ud_getinfo(false, version, node, service, flags, hints, tail);
 	return more ? ret : 0;
 }
 
@@ -261,6 +295,6 @@ void vrb_info_init(void)
 	rx_attr.iov_limit = rx_attr_send.iov_limit = dgram_rx_attr.iov_limit = (size_t) vrb_conf.rx_iov;
 	tx_attr.inject_size = tx_attr_send.inject_size = dgram_tx_attr.inject_size =
 		(size_t) vrb_conf.inline_size;
-	limits.tx_size = limits.rx_size = 16384;
-	limits.inject_size = (size_t) vrb_conf.inline_size;
+	vrb_limits.tx_size = vrb_limits.rx_size = 16384;
+	vrb_limits.inject_size = (size_t) vrb_conf.inline_size;
 }

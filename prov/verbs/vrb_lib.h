@@ -25,7 +25,8 @@
 	X(create_qp) X(modify_qp) X(destroy_qp) X(qp_to_qp_ex)			\
 	X(create_ah) X(destroy_ah)						\
 	X(get_async_event) X(ack_async_event)					\
-	X(wc_status_str) X(event_type_str) X(get_device_name) X(fork_init)
+	X(wc_status_str) X(event_type_str) X(get_device_name) X(fork_init) \
+	X(get_device_list) X(free_device_list) X(open_device)
 
 #define VRB_CM_CALLS(X)								\
 	X(create_event_channel) X(destroy_event_channel)			\

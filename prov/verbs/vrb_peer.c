@@ -4,6 +4,7 @@
 /*
  * The peers of datagram endpoints: questions about them, and whose a datagram is.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "vrb_dgram.h"
 #include "vrb_name.h"
+#include "vrb_ud.h"
 
 #define PARK_NS CLOCK_NS_PER_S	/* a datagram waits so long for an answer */
 #define STRANGER_NS CLOCK_NS_PER_S	/* and nobody is asked for so long about the same sender */
@@ -53,6 +55,7 @@ static void place_add(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
 	uint64_t key = place_hash(&peer->at);
 
+	peer->placed = true;
 	peer->next = hmap_remove(&dg->places, key);
 	if (hmap_insert(&dg->places, key, peer))
 		peer->next = NULL;	/* no memory: its datagrams have no known source */
@@ -92,11 +95,10 @@ static void peer_free(struct vrb_dgram *dg, struct vrb_peer *peer)
 		list_del(&peer->node);
 		vrb_name_end(peer->q, NULL, NULL);
 	}
-	if (peer->ah) {
-		if (dg->heads)
-			place_del(dg, peer);
+	if (peer->placed)
+		place_del(dg, peer);
+	if (peer->ah)
 		vrb_ibv.destroy_ah(peer->ah);
-	}
 	free(peer);
 }
 
@@ -189,12 +191,114 @@ static struct vrb_peer *wait_for(struct vrb_dgram *dg, fi_addr_t addr)
 	}
 }
 
+/* ---- peers that are called by their queue pair ---------------------------------------- */
+
+static int ud_addr(struct vrb_dgram *dg, fi_addr_t addr, struct ib_ud *ud)
+{
+	_Alignas(struct sockaddr_storage) unsigned char bytes[OBJ_ADDR_MAX];
+	size_t len = sizeof(bytes);
+	int ret = obj_av_addr(dg->ep->base.av, addr, bytes, &len);
+
+	if (!ret)
+		memcpy(ud, bytes, sizeof(*ud));
+	return ret;
+}
+
+/* An entry of the av, to which there is no way yet. */
+static int ud_peer(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
+		   struct vrb_peer **peer_p)
+{
+	struct vrb_peer *peer = hmap_find(&dg->peers, addr);
+	int ret;
+
+	*peer_p = peer;
+	if (peer)
+		return 0;
+	peer = calloc(1, sizeof(*peer));
+	ret = peer ? hmap_insert(&dg->peers, addr, peer) : -FI_ENOMEM;
+	if (ret) {
+		free(peer);
+		return ret;
+	}
+	peer->addr = addr;
+	peer->qpn = ntohl(ud->qpn);
+	peer->qkey = ntohl(ud->qkey);
+	vrb_ud_place(dg->ud, ud, &peer->at);
+	if (dg->heads)
+		place_add(dg, peer);
+	*peer_p = peer;
+	return 0;
+}
+
+/* The way there is @ah from now on, unless another call has found one meanwhile. */
+static int ud_reached(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
+		      struct ibv_ah *ah, struct vrb_peer **peer_p)
+{
+	struct ib_ud now;
+	int ret = ud_addr(dg, addr, &now);
+
+	if (!ret && memcmp(ud, &now, sizeof(now)))
+		ret = -FI_EINVAL;
+	if (!ret)
+		ret = ud_peer(dg, addr, ud, peer_p);
+	if (!ret && !(*peer_p)->ah && dg->ep->direct)
+		ret = vrb_mlx5_av(ah, (*peer_p)->qpn, (*peer_p)->qkey, &(*peer_p)->av);
+	if (ret || (*peer_p)->ah)
+		vrb_ibv.destroy_ah(ah);
+	else
+		(*peer_p)->ah = ah;
+	return ret;
+}
+
+/* The system may have to look for a neighbour: nobody else waits for that. */
+static int ud_resolve(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **peer_p)
+{
+	struct lock *lock = &dg->ep->base.prog->lock;
+	struct ibv_ah *ah;
+	struct ib_ud ud;
+	int ret = ud_addr(dg, addr, &ud);
+
+	if (ret)
+		return ret;
+	lock_put(lock);
+	ret = vrb_ud_way(dg->ep, dg->ud, &ud, &ah);
+	lock_get(lock);
+	return ret ? ret : ud_reached(dg, addr, &ud, ah, peer_p);
+}
+
+/* Who is there, of all in the av; it is read when somebody unknown sends after it has grown. */
+static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_place *at)
+{
+	uint32_t i, top = atomic_load_explicit(&dg->ep->base.av->top, memory_order_acquire);
+	struct vrb_peer *peer;
+	struct ib_ud ud;
+
+	if (dg->ud->indexed)
+		return FI_ADDR_NOTAVAIL;
+	dg->ud->indexed = true;
+	for (i = 0; i < top; i++)
+		if (!hmap_find(&dg->peers, i) && !ud_addr(dg, i, &ud) &&
+		    ud_peer(dg, i, &ud, &peer))
+			dg->ud->indexed = false;	/* no memory: another time */
+	return who_is_at(dg, at);
+}
+
+void vrb_dgram_inserted(struct obj_ep *base)
+{
+	struct vrb_dgram *dg = container_of(base, struct vrb_ep, base)->dgram;
+
+	if (dg->ud)
+		dg->ud->indexed = false;
+}
+
 int vrb_dgram_resolve(struct vrb_ep *ep, fi_addr_t addr, struct vrb_peer **peer_p)
 {
 	struct vrb_dgram *dg = ep->dgram;
 	struct vrb_peer *peer = *peer_p;
 	int ret = ep->qp ? 0 : -FI_EOPBADSTATE;
 
+	if (!ret && dg->ud)
+		return ud_resolve(dg, addr, peer_p);
 	if (!ret && !peer)
 		ret = peer_new(dg, addr, &peer);
 	if (ret)
@@ -275,6 +379,36 @@ static void complete(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vr
 		       OBJ_CNTR_RECV);
 }
 
+/* FI_SOURCE_ERR: an address by which the program can answer. */
+static void complete_stranger(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+			      const struct vrb_place *at)
+{
+	struct fi_cq_err_entry e = {
+		.op_context = rx->context, .flags = FI_RECV | FI_MSG, .len = wc->len - rx->head,
+		.buf = rx->buf, .err = FI_EADDRNOTAVAIL, .prov_errno = FI_EADDRNOTAVAIL,
+		.src_addr = FI_ADDR_NOTAVAIL,
+	};
+	struct ib_ud ud;
+
+	if (wc->has_imm) {
+		e.flags |= FI_REMOTE_CQ_DATA;
+		e.data = wc->imm;
+	}
+	vrb_ud_of_place(ep->dgram->ud, at, &ud);
+	obj_ep_err_rx(&ep->base, &e, &ud, sizeof(ud), OBJ_CNTR_RECV);
+}
+
+static void ud_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+			const struct vrb_place *at, fi_addr_t from)
+{
+	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0))
+		from = ud_source(ep->dgram, at);
+	if (from == FI_ADDR_NOTAVAIL && ep->dgram->ud->source_err)
+		complete_stranger(ep, rx, wc, at);
+	else
+		complete(ep, rx, wc, from);
+}
+
 static bool is_stranger(const struct vrb_dgram *dg, const struct vrb_place *at)
 {
 	unsigned i;
@@ -352,6 +486,10 @@ void vrb_dgram_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct
 	place_of((unsigned char *) dg->heads + (size_t) ((ep->rx_head - 1) & ep->rx_mask) * VRB_GRH,
 		 wc, &at);
 	from = who_is_at(dg, &at);
+	if (dg->ud) {
+		ud_received(ep, rx, wc, &at, from);
+		return;
+	}
 	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0) && !is_stranger(dg, &at) &&
 	    ask_about(dg, &at) && park(dg, rx, wc, &at))
 		return;

@@ -12,6 +12,7 @@ struct vrb_conf vrb_conf = {
 	.rx_iov = 4,
 	.inline_size = 256,
 	.min_rnr_timer = 12,
+	.gid_idx = -1,
 	.bunch = 8,
 };
 
@@ -72,8 +73,9 @@ static void read_conf(void)
 	       &vrb_conf.inline_size, 8, 1024);
 	number("min_rnr_timer", "How long a peer without receives lets senders wait, as code "
 	       "of the InfiniBand specification", &vrb_conf.min_rnr_timer, 0, 31);
-	number("gid_idx", "Accepted and without effect: the system chooses",
-	       &vrb_conf.gid_idx, 0, 255);
+	number("gid_idx", "Which entry of a port's address table datagram endpoints have that are "
+	       "called by it (FI_ADDR_IB_UD); -1: the best. For others the system chooses",
+	       &vrb_conf.gid_idx, -1, 255);
 	number("cqread_bunch_size", "Completions that are taken from the device at a time",
 	       &vrb_conf.bunch, 1, VRB_BUNCH_MAX);
 	text("device_name", "Use this RDMA device only", &vrb_conf.device);
