@@ -35,9 +35,10 @@ verbs_sources = \
 	prov/verbs/vrb_post.c \
 	prov/verbs/vrb_prov.c \
 	prov/verbs/vrb_rma.c \
+	prov/verbs/vrb_sa.h \
 	prov/verbs/vrb_ud.c \
 	prov/verbs/vrb_ud.h \
-	prov/verbs/vrb_ud_info.c
+	prov/verbs/vrb_gid_info.c
 
 if HAVE_VERBS
 if HAVE_VERBS_DL
@@ -70,9 +71,10 @@ prov_verbs_vrb_lib_test_SOURCES = prov/verbs/vrb_lib_test.c
 prov_verbs_vrb_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 if HAVE_MLX5DV
-check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test
+check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
+	prov/verbs/vrb_ib_test
 TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
-	prov/verbs/cost_test
+	prov/verbs/vrb_ib_test prov/verbs/cost_test
 mlx5_sources = prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h \
 	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
 	prov/verbs/mlx5_model.h prov/verbs/mlx5_same.h
@@ -84,6 +86,10 @@ prov_verbs_mlx5_ud_test_SOURCES = prov/verbs/mlx5_ud_test.c prov/verbs/mlx5_dgra
 prov_verbs_mlx5_ud_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_ud_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_verbs_mlx5_ud_test_LDFLAGS = -export-dynamic
+prov_verbs_vrb_ib_test_SOURCES = prov/verbs/vrb_ib_test.c $(mlx5_sources)
+prov_verbs_vrb_ib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_vrb_ib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_vrb_ib_test_LDFLAGS = -export-dynamic
 prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c $(mlx5_sources)
 prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)

@@ -14,7 +14,7 @@
 
 #include "base/list.h"
 #include "mlx5_kernel.h"
-#include "net/net_addr.h"
+#include "vrb_sa.h"
 
 struct channel {
 	struct rdma_event_channel base;		/* first */
@@ -174,9 +174,9 @@ static int bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct sockaddr *src = &id->route.addr.src_addr;
 
-	memcpy(&id->route.addr.src_storage, addr, net_addr_len(addr));
-	if (!net_addr_port(src))
-		net_addr_set_port(src, next_port++);
+	memcpy(&id->route.addr.src_storage, addr, vrb_sa_len(addr));
+	if (!vrb_sa_port(src))
+		vrb_sa_set_port(src, next_port++);
 	id->verbs = device;
 	id->port_num = 1;
 	return 0;
@@ -184,7 +184,7 @@ static int bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 
 static uint16_t get_src_port(struct rdma_cm_id *id)
 {
-	return htons(net_addr_port(&id->route.addr.src_addr));
+	return htons(vrb_sa_port(&id->route.addr.src_addr));
 }
 
 static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
@@ -239,7 +239,7 @@ static int listen_at(struct rdma_cm_id *base, int backlog)
 
 static int resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst, int ms)
 {
-	memcpy(&id->route.addr.dst_storage, dst, net_addr_len(dst));
+	memcpy(&id->route.addr.dst_storage, dst, vrb_sa_len(dst));
 	return tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 

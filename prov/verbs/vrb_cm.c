@@ -125,11 +125,11 @@ static const char *why_rejected(int status)
 
 static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
 {
-	char text[NET_ADDR_TEXT_MAX];
+	char text[VRB_SA_TEXT_MAX];
 	bool said = event->event == RDMA_CM_EVENT_REJECTED;
 
 	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d%s%s\n",
-		 net_addr_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
+		 vrb_sa_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
 		 said ? ": " : "", said ? why_rejected(event->status) : "");
 	set_state(ep, VRB_EP_SHUT);
 	tell_error(ep, err, event->status, said ? event->param.conn.private_data : NULL,
@@ -347,14 +347,14 @@ int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog)
 int vrb_cm_bind_id(struct rdma_event_channel *channel, const struct fi_info *info, void *context,
 		   enum rdma_port_space ps, struct rdma_cm_id **id_p)
 {
-	char text[NET_ADDR_TEXT_MAX];
+	char text[VRB_SA_TEXT_MAX];
 	struct rdma_cm_id *id;
-	union net_sa sa;
+	union vrb_sa sa;
 	int ret;
 
 	if (!info->src_addr)
 		return -FI_EADDRNOTAVAIL;
-	ret = net_addr_copy(info->src_addr, info->src_addrlen, &sa);
+	ret = vrb_sa_copy(info->src_addr, info->src_addrlen, &sa);
 	if (!ret && vrb_cm.create_id(channel, &id, context, ps))
 		ret = cm_errno();
 	if (ret)
@@ -364,7 +364,7 @@ int vrb_cm_bind_id(struct rdma_event_channel *channel, const struct fi_info *inf
 		return 0;
 	}
 	ret = cm_errno();
-	VRB_WARN(FI_LOG_EP_CTRL, "cannot use the address %s: %s\n", net_addr_text(&sa.sa, text),
+	VRB_WARN(FI_LOG_EP_CTRL, "cannot use the address %s: %s\n", vrb_sa_text(&sa.sa, text),
 		 id->verbs ? fi_strerror(-ret) : "it is not of an interface with an RDMA device");
 	vrb_cm.destroy_id(id);
 	return ret;
@@ -389,13 +389,13 @@ int vrb_cm_bind(struct vrb_ep *ep)
 
 static int addr_out(struct sockaddr *sa, uint16_t port, void *addr, size_t *len)
 {
-	size_t room = *len, need = net_addr_len(sa);
-	union net_sa out;
+	size_t room = *len, need = vrb_sa_len(sa);
+	union vrb_sa out;
 
 	if (!need)
 		return -FI_EADDRNOTAVAIL;
 	memcpy(&out, sa, need);
-	net_addr_set_port(&out.sa, port);
+	vrb_sa_set_port(&out.sa, port);
 	if (addr && room)
 		memcpy(addr, &out, room < need ? room : need);
 	*len = need;
@@ -408,7 +408,7 @@ int vrb_cm_name(struct rdma_cm_id *id, const struct fi_info *info, void *addr, s
 		return addr_out(rdma_get_local_addr(id), ntohs(vrb_cm.get_src_port(id)), addr, len);
 	if (!info->src_addr)
 		return -FI_EOPBADSTATE;
-	return addr_out(info->src_addr, net_addr_port(info->src_addr), addr, len);
+	return addr_out(info->src_addr, vrb_sa_port(info->src_addr), addr, len);
 }
 
 static int ep_getname(fid_t fid, void *addr, size_t *len)
@@ -498,7 +498,7 @@ static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, s
 	if (!addr)
 		addr = ep->base.info->dest_addr;
 	if (!ret)
-		ret = addr ? net_addr_copy(addr, net_addr_len(addr), &ep->dest) : -FI_EINVAL;
+		ret = addr ? vrb_sa_copy(addr, vrb_sa_len(addr), &ep->dest) : -FI_EINVAL;
 	if (!ret)
 		ret = obj_ep_enable(&ep->base);
 	if (ret)

@@ -26,6 +26,7 @@
 #include "obj/ops.h"
 #include "obj/pep.h"
 #include "vrb.h"
+#include "vrb_sa.h"
 
 struct vrb_fabric {
 	struct obj_fabric base;		/* first */
@@ -151,7 +152,7 @@ struct vrb_ep {
 	unsigned tries;			/* resolving goes wrong under load: so often again */
 	uint8_t param[VRB_CM_DATA];
 	size_t param_len;
-	union net_sa dest;
+	union vrb_sa dest;
 };
 
 static inline struct vrb_ep *vrb_ep_of(struct fid_ep *fid)

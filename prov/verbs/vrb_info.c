@@ -13,7 +13,6 @@
 #include "vrb_dev.h"
 #include "vrb_dgram.h"
 #include "vrb_info.h"
-#include "vrb_ud.h"
 
 #define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
@@ -123,7 +122,7 @@ const struct fi_info vrb_offer_msg = {
 	.fabric_attr = &fabric_attr,
 };
 
-static const struct fi_info send_only = {
+const struct fi_info vrb_offer_send = {
 	.caps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | CAPS_DOMAIN,
 	.tx_attr = &tx_attr_send,
 	.rx_attr = &rx_attr_send,
@@ -143,7 +142,7 @@ const struct fi_info vrb_offer_dgram = {
 
 static const struct fi_info *const dgram_offers[] = { &vrb_offer_dgram };
 static const struct fi_info *const full_offers[] = { &vrb_offer_msg };
-static const struct fi_info *const send_offers[] = { &send_only };
+static const struct fi_info *const send_offers[] = { &vrb_offer_send };
 
 struct obj_limits vrb_limits = { 0 };
 
@@ -254,18 +253,25 @@ static int ip_getinfo(uint32_t version, const char *node, const char *service, u
 	return more ? ret : 0;
 }
 
-/* Does the call say that endpoints are called by their queue pair? */
-static bool by_queue_pair(const char *node, const struct fi_info *hints)
+/* The same at the GIDs of ports without an IP address, behind what is there. */
+static int add_by_gid(enum vrb_gid_kind which, int so_far, uint32_t version, const char *node,
+		      const char *service, uint64_t flags, const struct fi_info *hints,
+		      struct fi_info **info)
 {
-	return (hints && hints->addr_format == FI_ADDR_IB_UD) ||
-	       (node && !strncmp(node, "fi_addr_ib_ud://", 16));
+	struct fi_info **tail = info;
+
+	if (so_far && so_far != -FI_ENODATA)
+		return so_far;
+	while (!so_far && *tail)
+		tail = &(*tail)->next;
+	return vrb_gid_getinfo(which, false, version, node, service, flags, hints, tail) ? so_far : 0;
 }
 
 int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		const struct fi_info *hints, struct fi_info **info)
 {
-	struct fi_info **tail = info;
-	int ret, more;
+	enum vrb_gid_kind which;
+	int ret;
 
 	if (!vrb_dev_any()) {
 		obj_explain(&vrb_prov, NULL, NULL, "device", "an RDMA device",
@@ -275,16 +281,12 @@ int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	ret = vrb_lib_open();
 	if (ret)
 		return -FI_ENODATA;
-	if (by_queue_pair(node, hints))
-		return vrb_ud_getinfo(true, version, node, service, flags, hints, info);
+	for (which = VRB_GID_UD; which <= VRB_GID_SA; which++)
+		if (vrb_gid_wanted(which, node, hints))
+			return vrb_gid_getinfo(which, true, version, node, service, flags, hints, info);
 	ret = ip_getinfo(version, node, service, flags, hints, info);
-	if (ret && ret != -FI_ENODATA)
-		return ret;
-	/* Ports without an IP address come last. */
-	while (!ret && *tail)
-		tail = &(*tail)->next;
-	more = vrb_ud_getinfo(false, version, node, service, flags, hints, tail);
-	return more ? ret : 0;
+	ret = add_by_gid(VRB_GID_SA, ret, version, node, service, flags, hints, info);
+	return add_by_gid(VRB_GID_UD, ret, version, node, service, flags, hints, info);
 }
 
 void vrb_info_init(void)

@@ -11,10 +11,29 @@
 #include "vrb_dev.h"
 
 /* What is offered on the whole, to be narrowed; for endpoints of each kind. */
-extern const struct fi_info vrb_offer_msg, vrb_offer_dgram;
+extern const struct fi_info vrb_offer_msg, vrb_offer_send, vrb_offer_dgram;
 extern struct obj_limits vrb_limits;
 
 /* vrb_info_narrow - to what the device of a port can do. */
 void vrb_info_narrow(struct fi_info *info, const struct vrb_port *port);
+
+/* What is called by the GID of a port. */
+enum vrb_gid_kind {
+	VRB_GID_UD,		/* datagram endpoints, FI_ADDR_IB_UD */
+	VRB_GID_SA,		/* connections on InfiniBand, FI_SOCKADDR_IB */
+};
+
+/* vrb_gid_wanted - does the call say that it is about this kind? */
+bool vrb_gid_wanted(enum vrb_gid_kind which, const char *node, const struct fi_info *hints);
+
+/* vrb_gid_getinfo - the offers of this kind (vrb_gid_info.c).
+ *
+ * @all:   of all ports; else of those without an IP address, and only where nothing in the
+ *         call says that it is about others
+ * Errors: as net_getinfo().
+ */
+int vrb_gid_getinfo(enum vrb_gid_kind which, bool all, uint32_t version, const char *node,
+		    const char *service, uint64_t flags, const struct fi_info *hints,
+		    struct fi_info **info_p);
 
 #endif

@@ -33,7 +33,7 @@ struct fi_ops vrb_connreq_fid_ops = {
 
 static bool copy_addr(void **addr_p, size_t *len_p, const struct sockaddr *sa)
 {
-	size_t len = net_addr_len(sa);
+	size_t len = vrb_sa_len(sa);
 	void *copy = malloc(len ? len : 1);
 
 	if (!copy)

@@ -69,13 +69,4 @@ int vrb_ud_way(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *t
 void vrb_ud_place(const struct vrb_ud *ud, const struct ib_ud *addr, struct vrb_place *at_p);
 void vrb_ud_of_place(const struct vrb_ud *ud, const struct vrb_place *at, struct ib_ud *addr_p);
 
-/* vrb_ud_getinfo - the offers of this kind.
- *
- * @all:   of all ports; else of those without an IP address, and only where nothing in the
- *         call says that it is about others
- * Errors: as net_getinfo().
- */
-int vrb_ud_getinfo(bool all, uint32_t version, const char *node, const char *service,
-		   uint64_t flags, const struct fi_info *hints, struct fi_info **info_p);
-
 #endif
