@@ -144,15 +144,59 @@ static struct fi_info *asked(const char *node, const char *service, uint64_t fla
 	return info;
 }
 
+/* The queue pair behind an IP address and port, whoever has it there. */
+static void found_by_ip(void **state)
+{
+	struct fid_av *av;
+	struct fi_av_attr attr = { .type = FI_AV_TABLE };
+	struct fi_info *info;
+	struct fid_domain *ip_domain;
+	struct fid_cq *cq;
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
+	struct fid_ep *ep;
+	struct sockaddr_in name;
+	size_t len = sizeof(name);
+	const struct ib_ud *ud;
+	char port[8];
+
+	assert_int_equal(fi_domain(fabric, ip_infos[1], &ip_domain, NULL), 0);
+	assert_int_equal(fi_endpoint(ip_domain, ip_infos[1], &ep, NULL), 0);
+	assert_int_equal(fi_av_open(ip_domain, &attr, &av, NULL), 0);
+	assert_int_equal(fi_cq_open(ip_domain, &cq_attr, &cq, NULL), 0);
+	assert_int_equal(fi_ep_bind(ep, &av->fid, 0), 0);
+	assert_int_equal(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	assert_int_equal(fi_enable(ep), 0);
+	assert_int_equal(fi_getname(&ep->fid, &name, &len), 0);
+	snprintf(port, sizeof(port), "%u", ntohs(name.sin_port));
+	info = asked("127.0.0.2", port, 0, FI_ADDR_IB_UD);
+	assert_non_null(info);
+	ud = info->dest_addr;
+	assert_int_equal(info->dest_addrlen, sizeof(*ud));
+	assert_int_equal(ntohl(ud->qpn), kernel_qps[kernel_qp_cnt - 1].qpn);
+	assert_int_equal(ntohl(ud->qkey), CM_QKEY);
+	assert_int_equal(ud->gid[15], 2);
+	assert_null(ib_ud_wrong(ud, sizeof(*ud)));
+	fi_freeinfo(info);
+	assert_int_equal(fi_close(&ep->fid), 0);
+	assert_int_equal(fi_close(&cq->fid), 0);
+	assert_int_equal(fi_close(&av->fid), 0);
+	assert_int_equal(fi_close(&ip_domain->fid), 0);
+	assert_int_equal(catch_start(), 0);
+	assert_null(asked("127.0.0.2", port, 0, FI_ADDR_IB_UD));
+	assert_non_null(catch_find("no datagram endpoint answers"));
+	catch_stop();
+}
+
 /* Offered to those who ask for it, by format or by text; to others what they know. */
 static void offers_ud(void **state)
 {
 	const struct ib_ud *ud;
-	struct fi_info *info = asked(NULL, NULL, 0, 0);
+	struct fi_info *info = asked(NULL, NULL, 0, 0), *one;
 
 	assert_non_null(info);
-	for (; info->next; info = info->next)
-		assert_int_equal(info->addr_format, FI_SOCKADDR_IN);
+	for (one = info; one; one = one->next)
+		assert_true(one->addr_format == FI_SOCKADDR_IN || one->addr_format == FI_SOCKADDR_IN6);
+	fi_freeinfo(info);
 	info = asked(NULL, NULL, 0, FI_ADDR_IB_UD);
 	assert_null(info->next);
 	assert_int_equal(info->addr_format, FI_ADDR_IB_UD);
@@ -184,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EACH_UD(names_ud), EACH_UD(no_way), EACH_UD(from_where), EACH_UD(within_a_subnet),
 		SOURCES_UD(source_error), UD_CASE(offers_ud, set_up_ud, "post"),
+		UD_CASE(found_by_ip, set_up_ud, "extended"),
 	};
 
 	return ended(start() ? SKIP : cmocka_run_group_tests(tests, NULL, NULL));

@@ -3,11 +3,13 @@
 
 #include "vrb_dgram.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "vrb_info.h"
 #include "vrb_name.h"
 #include "vrb_ud.h"
 
@@ -159,14 +161,34 @@ static int start(struct vrb_ep *ep)
 	return 0;
 }
 
+/* Who is called by the queue pair can be asked for by an IP address and port as well. */
+static int bind_ud(struct vrb_ep *ep)
+{
+	const struct vrb_ud *ud = ep->dgram->ud;
+	union net_sa sa;
+	int ret;
+
+	if (!ud->name.service)
+		return 0;
+	ret = vrb_gid_ip(&ud->port, ud->gid.raw, &sa);
+	if (ret) {
+		VRB_WARN(FI_LOG_EP_CTRL, "port %u of device %s has no IP address at which others could ask "
+			 "for port %u: give none (service) to fi_getinfo\n", ud->port.num, ud->port.dev,
+			 ntohs(ud->name.service));
+		return ret;
+	}
+	net_addr_set_port(&sa.sa, ntohs(ud->name.service));
+	return vrb_name_bind_at(&sa.sa, ep, &ep->cm.id);
+}
+
 int vrb_dgram_enable(struct obj_ep *base)
 {
 	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
 	const struct fi_info *info = base->info->src_addr ? base->info : base->domain->info;
 	int ret = ep->qp ? -FI_EOPBADSTATE : 0;
 
-	if (!ret && !ep->cm.id && !ep->dgram->ud)
-		ret = vrb_name_bind(info, ep, &ep->cm.id);
+	if (!ret && !ep->cm.id)
+		ret = ep->dgram->ud ? bind_ud(ep) : vrb_name_bind(info, ep, &ep->cm.id);
 	if (!ret && ep->cm.id && ep->cm.id->verbs != ep->domain->ctx) {
 		VRB_WARN(FI_LOG_EP_CTRL, "the address of the endpoint is not one of device %s\n",
 			 base->domain->attr->name);

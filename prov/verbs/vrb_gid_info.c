@@ -14,6 +14,7 @@
 #include "net/net_getinfo.h"
 #include "vrb.h"
 #include "vrb_info.h"
+#include "vrb_name.h"
 #include "vrb_sa.h"
 #include "vrb_ud.h"
 
@@ -113,6 +114,71 @@ static uint8_t *gid_in(const struct query *q, union addr *addr)
 	return (uint8_t *) addr + q->kind->gid_at;
 }
 
+/* ---- ports and IP addresses ---------------------------------------------------------------------------------- */
+
+/* The GID by which RoCE knows an IP address. */
+static void gid_of(const struct sockaddr *sa, uint8_t *gid)
+{
+	if (sa->sa_family == AF_INET6) {
+		memcpy(gid, &((const struct sockaddr_in6 *) sa)->sin6_addr, 16);
+		return;
+	}
+	memset(gid, 0, 16);
+	gid[10] = gid[11] = 0xff;
+	memcpy(gid + 12, &((const struct sockaddr_in *) sa)->sin_addr, 4);
+}
+
+static bool is_behind(const struct net_list *list, const struct net_ifaddr *addr,
+		      const struct vrb_port *port)
+{
+	struct vrb_port behind;
+
+	return !vrb_dev_port(net_list_iface(list, addr)->name, &behind) &&
+	       !strcmp(behind.dev, port->dev) && behind.num == port->num;
+}
+
+/* An address of an interface that goes with the port: @sa, any if it is NULL. */
+static const struct net_ifaddr *ip_of(const struct net_list *list, const struct vrb_port *port,
+				      const struct sockaddr *sa)
+{
+	size_t i;
+
+	for (i = 0; i < list->addr_cnt; i++)
+		if ((!sa || net_addr_same_host(&list->addr[i].addr.sa, sa)) &&
+		    is_behind(list, &list->addr[i], port))
+			return &list->addr[i];
+	return NULL;
+}
+
+static const struct net_ifaddr *ip_of_gid(const struct net_list *list, const struct vrb_port *port,
+					  const uint8_t *gid)
+{
+	uint8_t own[16];
+	size_t i;
+
+	for (i = 0; i < list->addr_cnt; i++) {
+		gid_of(&list->addr[i].addr.sa, own);
+		if (!memcmp(own, gid, sizeof(own)) && is_behind(list, &list->addr[i], port))
+			return &list->addr[i];
+	}
+	return NULL;
+}
+
+int vrb_gid_ip(const struct vrb_port *port, const uint8_t *gid, union net_sa *sa_p)
+{
+	const struct net_ifaddr *ip;
+	struct net_list list;
+	int ret = net_list_recent(&list);
+
+	if (ret)
+		return ret;
+	ip = port->infiniband ? ip_of(&list, port, NULL) : ip_of_gid(&list, port, gid);
+	if (ip)
+		*sa_p = ip->addr;
+	net_list_free(&list);
+	return ip ? 0 : -FI_EADDRNOTAVAIL;
+}
+
 /* ---- the call's addresses ------------------------------------------------------------------ */
 
 static int refuse(const struct query *q, const char *attr, const char *wanted, const char *offered)
@@ -165,6 +231,72 @@ static int read_own(const char *node, const char *service, uint64_t flags, struc
 	return 0;
 }
 
+/* The port that a way to @to begins at, else the first with an address of its family. */
+static int begin_at(const struct net_list *list, const struct sockaddr *to, union net_sa *from,
+		    struct vrb_port *port)
+{
+	const struct net_ifaddr *ip = NULL;
+	size_t i;
+
+	if (!net_sock_source(to, from))
+		ip = net_list_find(list, &from->sa);
+	if (ip && !vrb_dev_port(net_list_iface(list, ip)->name, port) && !port->iwarp)
+		return 0;
+	for (i = 0; i < list->addr_cnt; i++) {
+		ip = &list->addr[i];
+		if (ip->addr.sa.sa_family != to->sa_family ||
+		    vrb_dev_port(net_list_iface(list, ip)->name, port) || port->iwarp)
+			continue;
+		*from = ip->addr;
+		return 0;
+	}
+	return -FI_ENODATA;
+}
+
+/* The queue pair behind an IP address and port, as its process answers; ten seconds at most. */
+static int ask_peer(const struct sockaddr *to, struct query *q)
+{
+	struct rdma_ud_param found;
+	char text[NET_ADDR_TEXT_MAX];
+	struct vrb_port port;
+	struct vrb_gid gid;
+	union net_sa from;
+	union addr addr;
+
+	net_addr_text(to, text);
+	if (begin_at(&q->list, to, &from, &port) || vrb_gid_pick(&port, NULL, &gid))
+		return refuse(q, "dest_addr", text, "no port here has an IP address to ask from");
+	if (vrb_name_find(&from.sa, to, &found))
+		return refuse(q, "dest_addr", text, "no datagram endpoint answers there");
+	if (found.ah_attr.is_global)
+		memcpy(gid.raw, &found.ah_attr.grh.dgid, sizeof(gid.raw));
+	else		/* within our subnet of InfiniBand; at which port, the LID says */
+		memset(gid.raw + 8, 0, 8);
+	vrb_ud_name(&port, &gid, &addr.ud);
+	addr.ud.qpn = htonl(found.qp_num);
+	addr.ud.qkey = htonl(found.qkey);
+	addr.ud.lid = htons(found.ah_attr.dlid);
+	addr.ud.sl = found.ah_attr.sl;
+	return take(q, text, &addr, false);
+}
+
+static int read_peer(const char *node, const char *service, uint64_t flags, struct query *q)
+{
+	struct net_addrs addrs;
+	int ret;
+
+	if (q->kind->format != FI_ADDR_IB_UD || !node || !service)
+		return refuse(q, "dest_addr", node ? node : "-", "an address of this format, which "
+			      "fi_getname() of the peer has: as text, or as dest_addr");
+	ret = net_addr_resolve(node, service, flags & FI_NUMERICHOST ? NET_RESOLVE_NUMERIC : 0,
+			       AF_UNSPEC, SOCK_DGRAM, &addrs);
+	if (ret)
+		return ret == -FI_ENODATA ? refuse(q, "dest_addr", node, "no such address") : ret;
+	ret = ask_peer(&addrs.addr[0].sa, q);
+	net_addrs_free(&addrs);
+	return ret;
+}
+
 static int read_node(const char *node, const char *service, uint64_t flags, struct query *q)
 {
 	bool own = flags & FI_SOURCE;
@@ -180,10 +312,7 @@ static int read_node(const char *node, const char *service, uint64_t flags, stru
 	}
 	if (!ret)
 		return take(q, node, &addr, own);
-	if (own)
-		return read_own(node, service, flags, q);
-	return refuse(q, "dest_addr", node ? node : "-", "an address of this format, which fi_getname() "
-		      "of the peer has: as text, or as dest_addr");
+	return own ? read_own(node, service, flags, q) : read_peer(node, service, flags, q);
 }
 
 static int read_addrs(const char *node, const char *service, uint64_t flags, struct query *q)
@@ -200,55 +329,7 @@ static int read_addrs(const char *node, const char *service, uint64_t flags, str
 	return ret;
 }
 
-/* ---- ports ---------------------------------------------------------------------------------- */
-
-/* The GID by which RoCE knows an IP address. */
-static void gid_of(const struct sockaddr *sa, uint8_t *gid)
-{
-	if (sa->sa_family == AF_INET6) {
-		memcpy(gid, &((const struct sockaddr_in6 *) sa)->sin6_addr, 16);
-		return;
-	}
-	memset(gid, 0, 16);
-	gid[10] = gid[11] = 0xff;
-	memcpy(gid + 12, &((const struct sockaddr_in *) sa)->sin_addr, 4);
-}
-
-static bool is_behind(const struct net_list *list, const struct net_ifaddr *addr,
-		      const struct vrb_port *port)
-{
-	struct vrb_port behind;
-
-	return !vrb_dev_port(net_list_iface(list, addr)->name, &behind) &&
-	       !strcmp(behind.dev, port->dev) && behind.num == port->num;
-}
-
-/* An address of an interface that goes with the port: @sa, any if it is NULL. */
-static const struct net_ifaddr *ip_of(const struct net_list *list, const struct vrb_port *port,
-				      const struct sockaddr *sa)
-{
-	size_t i;
-
-	for (i = 0; i < list->addr_cnt; i++)
-		if ((!sa || net_addr_same_host(&list->addr[i].addr.sa, sa)) &&
-		    is_behind(list, &list->addr[i], port))
-			return &list->addr[i];
-	return NULL;
-}
-
-static const struct net_ifaddr *ip_of_gid(const struct net_list *list, const struct vrb_port *port,
-					  const uint8_t *gid)
-{
-	uint8_t own[16];
-	size_t i;
-
-	for (i = 0; i < list->addr_cnt; i++) {
-		gid_of(&list->addr[i].addr.sa, own);
-		if (!memcmp(own, gid, sizeof(own)) && is_behind(list, &list->addr[i], port))
-			return &list->addr[i];
-	}
-	return NULL;
-}
+/* ---- offers ---------------------------------------------------------------------------------- */
 
 static const struct net_iface *iface_of(const struct net_list *list, const struct vrb_port *port)
 {
@@ -418,13 +499,13 @@ int vrb_gid_getinfo(enum vrb_gid_kind which, bool all, uint32_t version, const c
 	if (!all && about_others(q.kind, node, service, hints))
 		return -FI_ENODATA;
 	q.tail = &q.head;
-	ret = read_addrs(node, service, flags, &q);
-	if (!ret)
-		ret = net_list_recent(&q.list);
+	ret = net_list_recent(&q.list);
 	if (ret)
 		return ret;
-	ret = try_ports(&q, q.kind->offer, all);
-	if ((!ret || ret == -FI_ENODATA) && !q.head && hints && q.kind->lesser)
+	ret = read_addrs(node, service, flags, &q);
+	if (!ret)
+		ret = try_ports(&q, q.kind->offer, all);
+	if ((!ret || ret == -FI_ENODATA) && !q.head && hints && q.kind->lesser && q.offer)
 		ret = try_ports(&q, q.kind->lesser, all);
 	net_list_free(&q.list);
 	if (!ret && !q.head)

@@ -7,6 +7,7 @@
 #ifndef VRB_INFO_H
 #define VRB_INFO_H
 
+#include "net/net_addr.h"
 #include "obj/check.h"
 #include "vrb_dev.h"
 
@@ -25,6 +26,11 @@ enum vrb_gid_kind {
 
 /* vrb_gid_wanted - does the call say that it is about this kind? */
 bool vrb_gid_wanted(enum vrb_gid_kind which, const char *node, const struct fi_info *hints);
+
+/* vrb_gid_ip - the IP address that goes with a GID of a port; on InfiniBand any of the port.
+ * Errors: -FI_EADDRNOTAVAIL: there is none.
+ */
+int vrb_gid_ip(const struct vrb_port *port, const uint8_t *gid, union net_sa *sa_p);
 
 /* vrb_gid_getinfo - the offers of this kind (vrb_gid_info.c).
  *

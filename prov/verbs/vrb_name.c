@@ -183,6 +183,13 @@ int vrb_name_bind(const struct fi_info *info, struct vrb_ep *ep, struct rdma_cm_
 	return ret;
 }
 
+int vrb_name_bind_at(const struct sockaddr *sa, struct vrb_ep *ep, struct rdma_cm_id **id_p)
+{
+	struct fi_info at = { .src_addr = (void *) sa, .src_addrlen = net_addr_len(sa) };
+
+	return vrb_name_bind(&at, ep, id_p);
+}
+
 int vrb_name_serve(struct rdma_cm_id *id)
 {
 	return vrb_cm.listen(id, 0) ? cm_errno() : 0;
@@ -249,6 +256,8 @@ static int put_question(struct vrb_question *q)
 static int take_answer(struct vrb_question *q, const struct rdma_ud_param *found)
 {
 	q->found = *found;
+	if (!q->pd)
+		return 1;
 	q->ah = vrb_ibv.create_ah(q->pd, &q->found.ah_attr);
 	return q->ah ? 1 : cm_errno();
 }
@@ -281,7 +290,8 @@ static void on_news(struct rdma_cm_event *event)
 	if (ret) {
 		q->err = ret < 0 ? ret : 0;
 		atomic_store(&q->answered, true);
-		eventfd_write(q->wake, 1);
+		if (q->wake >= 0)
+			eventfd_write(q->wake, 1);
 		pthread_mutex_lock(&news.lock);
 		news.answers++;
 		pthread_cond_broadcast(&news.more);
@@ -350,5 +360,25 @@ int vrb_name_end(struct vrb_question *q, struct ibv_ah **ah_p, struct rdma_ud_pa
 		*found = q->found;
 	}
 	free(q);
+	return ret;
+}
+
+int vrb_name_find(const struct sockaddr *from, const struct sockaddr *to,
+		  struct rdma_ud_param *found)
+{
+	struct vrb_question *q;
+	struct ibv_ah *none;
+	unsigned seen;
+	int ret = names_get();
+
+	if (ret)
+		return ret;
+	ret = vrb_name_ask(NULL, from, to, -1, &q);
+	if (!ret) {
+		for (seen = vrb_name_answers(); !vrb_name_answered(q); seen = vrb_name_answers())
+			vrb_name_wait(seen);
+		ret = vrb_name_end(q, &none, found);
+	}
+	names_put();
 	return ret;
 }

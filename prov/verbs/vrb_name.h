@@ -17,6 +17,9 @@
  */
 int vrb_name_bind(const struct fi_info *info, struct vrb_ep *ep, struct rdma_cm_id **id_p);
 
+/* vrb_name_bind_at - the same at an address of IP, for a queue pair that is made without it. */
+int vrb_name_bind_at(const struct sockaddr *sa, struct vrb_ep *ep, struct rdma_cm_id **id_p);
+
 /* vrb_name_serve - from now on questions about its address are answered with ep->qp. */
 int vrb_name_serve(struct rdma_cm_id *id);
 
@@ -29,13 +32,20 @@ struct vrb_question;
 /* vrb_name_ask - who is at @to?  Does not wait; only while the caller has a name itself.
  *
  * @from: where to ask from: it names the device
- * @pd:   what the way there is for
- * @wake: eventfd that is written when there is an answer
+ * @pd:   what the way there is for; NULL: none is wanted
+ * @wake: eventfd that is written when there is an answer, or -1
  * Ownership: the caller's, until vrb_name_end().
  * Errors: -FI_ENOMEM, those of librdmacm.
  */
 int vrb_name_ask(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
 		 int wake, struct vrb_question **q_p);
+
+/* vrb_name_find - ask and wait; at any time.
+ * @found: [out] the queue pair, its key, and in ah_attr its port
+ * Errors: as vrb_name_ask() and vrb_name_end().
+ */
+int vrb_name_find(const struct sockaddr *from, const struct sockaddr *to,
+		  struct rdma_ud_param *found);
 
 /* vrb_name_answered - is there an answer, or will there be none?  Ten seconds at most. */
 bool vrb_name_answered(const struct vrb_question *q);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Connected endpoints on a real device: both ends in one process, the second on another
+ * Connected endpoints on a real device, and datagrams by queue pair: both ends in one process, the second on another
  * device where there are two.  Skips without one.
  */
 #include <setjmp.h>
@@ -455,6 +455,109 @@ static void blocking_read(void **state)
 	assert_int_equal(fi_cq_sread(a.cq, &entry, 1, NULL, EVENT_MS), 1);
 }
 
+/* ---- datagrams by queue pair --------------------------------------------------------------- */
+
+static struct fi_info *ask_ud(const char *node, const char *service, uint64_t flags)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+
+	hints->fabric_attr->prov_name = strdup("verbs");
+	hints->ep_attr->type = FI_EP_DGRAM;
+	hints->caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR;
+	hints->addr_format = FI_ADDR_IB_UD;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL;
+	fi_getinfo(API, node, service, flags, hints, &info);
+	fi_freeinfo(hints);
+	return info;
+}
+
+/* The sender is told by its address until it is known; @to is the endpoint itself. */
+static void to_itself(struct end *e, struct fid_av *av, const void *name)
+{
+	struct fi_cq_data_entry entry;
+	unsigned char from[64];
+	struct fi_cq_err_entry err = { .err_data = from, .err_data_size = sizeof(from) };
+	fi_addr_t to, other, source = 77;
+	unsigned got = 0, told = 0, known;
+	unsigned char gone[64];
+	ssize_t ret;
+	long i;
+
+	memcpy(gone, name, 32);
+	gone[19] ^= 1;			/* another queue pair: not the sender */
+	for (known = 0; known < 2; known++) {
+		assert_int_equal(fi_av_insert(av, name, 1, &to, 0, NULL), 1);
+		assert_int_equal(fi_recv(e->ep, e->buf + 4096, 2048, e->desc, FI_ADDR_UNSPEC, NULL), 0);
+		assert_int_equal(fi_send(e->ep, e->buf, 100, e->desc, to, NULL), 0);
+		if (!known) {
+			assert_int_equal(fi_av_remove(av, &to, 1, 0), 0);
+			assert_int_equal(fi_av_insert(av, gone, 1, &other, 0, NULL), 1);
+		}
+		for (i = 0, got = 0; got < 2 && i < SPINS; i++) {
+			ret = fi_cq_readfrom(e->cq, &entry, 1, &source);
+			if (ret == -FI_EAVAIL) {
+				assert_int_equal(fi_cq_readerr(e->cq, &err, 0), 1);
+				assert_int_equal(err.err, FI_EADDRNOTAVAIL);
+				assert_int_equal(err.len, 100);
+				assert_memory_equal(from, name, 24);
+				told++;
+				got++;
+			} else if (ret == 1) {
+				assert_true(!(entry.flags & FI_RECV) || source == to);
+				got++;
+			}
+		}
+		assert_int_equal(got, 2);
+		assert_int_equal(told, 1);
+	}
+	assert_memory_equal(e->buf, e->buf + 4096, 100);
+}
+
+/* Called by its queue pair, and found by an IP address and port. */
+static void by_queue_pair(void **state)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
+	const char *node = getenv("GUEST_ADDR");
+	unsigned char name[64];
+	size_t len = sizeof(name);
+	struct end e = { .info = node ? ask_ud(node, "7471", FI_SOURCE) : NULL };
+	struct fi_info *found;
+	struct fid_av *av;
+
+	if (!e.info)
+		skip();		/* no address given, or no datagrams: iWARP */
+	assert_int_equal(fi_fabric(e.info->fabric_attr, &e.fabric, NULL), 0);
+	assert_int_equal(fi_domain(e.fabric, e.info, &e.domain, NULL), 0);
+	assert_int_equal(fi_cq_open(e.domain, &cq_attr, &e.cq, NULL), 0);
+	assert_int_equal(fi_av_open(e.domain, &av_attr, &av, NULL), 0);
+	assert_int_equal(fi_endpoint(e.domain, e.info, &e.ep, NULL), 0);
+	assert_int_equal(fi_ep_bind(e.ep, &av->fid, 0), 0);
+	assert_int_equal(fi_ep_bind(e.ep, &e.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	assert_int_equal(fi_getname(&e.ep->fid, name, &len), -FI_EOPBADSTATE);
+	assert_int_equal(fi_enable(e.ep), 0);
+	assert_int_equal(fi_getname(&e.ep->fid, name, &len), 0);
+	assert_int_equal(len, 32);
+	found = ask_ud(node, "7471", 0);
+	assert_non_null(found);
+	assert_memory_equal(found->dest_addr, name, 24);	/* GID, queue pair, key */
+	fi_freeinfo(found);
+	e.buf = calloc(1, SIZE);
+	assert_int_equal(fi_mr_reg(e.domain, e.buf, SIZE, FI_SEND | FI_RECV, 0, 0, 0, &e.mr, NULL), 0);
+	e.desc = fi_mr_desc(e.mr);
+	memset(e.buf, 7, 100);
+	to_itself(&e, av, name);
+	assert_int_equal(fi_close(&e.ep->fid), 0);
+	assert_null(ask_ud(node, "7471", 0));
+	assert_int_equal(fi_close(&av->fid), 0);
+	assert_int_equal(fi_close(&e.cq->fid), 0);
+	assert_int_equal(fi_close(&e.mr->fid), 0);
+	assert_int_equal(fi_close(&e.domain->fid), 0);
+	assert_int_equal(fi_close(&e.fabric->fid), 0);
+	fi_freeinfo(e.info);
+	free(e.buf);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -469,6 +572,7 @@ int main(void)
 		CASE(rejected),
 		CASE(shared_receives),
 		CASE(blocking_read),
+		cmocka_unit_test(by_queue_pair),
 	};
 	struct fi_info *info = ask(FI_MSG);
 
