@@ -253,9 +253,12 @@ static void on_silence(struct rxd_conn *conn, uint64_t now)
 	if (conn->loss.probes == PATH_IS_NEW && rxd_ecn_silence(&conn->ecn))
 		marks_off(conn);
 	rxd_tx_probe(conn, now);
-	if (conn->loss.probes < ASK_AFTER || conn->state != RXD_READY)
+	if (conn->state != RXD_READY)
 		return;
+	/* Where much is lost, a second one, which is short, spares most of the next timeouts. */
 	rxd_tx_ping(conn, now);
+	if (conn->loss.probes < ASK_AFTER)
+		return;
 	rxd_call_probe(conn, now);
 }
 

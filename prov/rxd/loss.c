@@ -203,7 +203,8 @@ const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn)
 uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		       uint64_t peer_delay_ns)
 {
-	unsigned shift = loss->probes < PROBES_SHIFT_MAX ? loss->probes : PROBES_SHIFT_MAX;
+	unsigned asked = loss->probes ? loss->probes - 1u : 0;	/* the first says little: as long again */
+	unsigned shift = asked < PROBES_SHIFT_MAX ? asked : PROBES_SHIFT_MAX;
 	uint64_t once = rxd_rtt_probe_after(rtt, loss->asked ? 0 : peer_delay_ns);
 	uint64_t most = once > WAIT_MAX_NS ? once : WAIT_MAX_NS;
 

@@ -92,8 +92,8 @@ void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, voi
  */
 const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn);
 
-/* rxd_loss_wait - how long to be silent before a probe: twice as long after each, up
- * to a second or so, because a peer that is there should be found before it is given up.
+/* rxd_loss_wait - how long to be silent before a probe: twice as long after each but the
+ * first, up to a second or so, because a peer that is there should be found before it is given up.
  * @peer_delay_ns: how long it may keep an acknowledgement that it is not asked for
  */
 uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,

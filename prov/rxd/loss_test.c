@@ -154,7 +154,10 @@ static void test_probes_back_off(void **state)
 	first = rxd_loss_due(&loss, &rtt, 2 * MS, &probe);
 	assert_true(probe);
 	assert_int_equal(first, MS + 10 * MS + 20 * MS + 2 * MS);
-	loss.probes = 2;
+	loss.probes = 1;
+	second = rxd_loss_due(&loss, &rtt, 2 * MS, &probe);
+	assert_int_equal(second, first);
+	loss.probes = 3;
 	second = rxd_loss_due(&loss, &rtt, 2 * MS, &probe);
 	assert_int_equal(second - MS, 4 * (first - MS));
 }

@@ -360,10 +360,13 @@ static void soak(uint64_t seconds)
 	       "memory at most %zu KiB in the first third, %zu KiB in the last\n",
 	       (unsigned long long) ((snet_now - start) / CLOCK_NS_PER_S), (unsigned long long) phases,
 	       (unsigned long long) nodes_delivered, (unsigned long long) downs, early >> 10, late >> 10);
-	CHECK(late <= early + early / 4);	/* with a sanitizer both are 0 */
+	/* with a sanitizer both are 0; what a network leaves in use varies by some connections */
+	CHECK(late <= early + early / 4 + (256 << 10));
 	for (i = 0; i < node_cnt; i++)
 		node_close(i);
 }
+
+static unsigned busy;	/* one step in so many finds the machine busy for some ms; 0: none does */
 
 static void pass_ball(unsigned from, unsigned to, size_t len)
 {
@@ -373,8 +376,11 @@ static void pass_ball(unsigned from, unsigned to, size_t len)
 	CHECK(nodes[from]->peers[to].sent == was + 1);
 	while (!nodes_got_all(from, to)) {
 		nodes_turn();
-		if (!nodes_got_all(from, to))
-			snet_now = nodes_soonest();
+		if (nodes_got_all(from, to))
+			break;
+		snet_now = nodes_soonest();
+		if (busy && !snet_rnd(busy))
+			snet_now += snet_rnd(5 * CLOCK_NS_PER_MS);
 	}
 }
 
@@ -452,6 +458,42 @@ static void lossy_answers(size_t len, uint64_t mean_ns)
 	close_all();
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Nor do timeouts pile up: one message in a hundred takes longer than the result, ns. */
+static uint64_t lossy_tail(uint64_t seed)
+{
+	uint64_t took[1000];
+	unsigned i;
+
+	open_fast(seed);
+	snet_conf.loss = 0.2;
+	for (i = 0; i < 1000; i++) {
+		took[i] = snet_now;
+		pass_ball(i & 1, !(i & 1), 65536);
+		took[i] = snet_now - took[i];
+	}
+	qsort(took, 1000, sizeof(*took), by_value);
+	close_all();
+	return took[990];
+}
+
+static void lossy_tails(void)
+{
+	uint64_t sum = 0, seed;
+
+	busy = 5;
+	for (seed = 1; seed <= 20; seed++)
+		sum += lossy_tail(seed);
+	busy = 0;
+	CHECK(sum < 20 * 30 * CLOCK_NS_PER_MS);
+}
+
 /* A peer that does not look for a while says nothing of the path. */
 static void peer_looks_away(void)
 {
@@ -497,6 +539,7 @@ int main(int argc, char **argv)
 	answers();
 	lossy_answers(65536, 600000);
 	lossy_answers(1 << 20, 4 * CLOCK_NS_PER_MS);
+	lossy_tails();
 	peer_looks_away();
 	foreign_peer();
 	marks();
