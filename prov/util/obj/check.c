@@ -125,6 +125,16 @@ static int check_name(const struct check *ck, const char *attr, const char *want
 	return refuse(ck, attr, wanted, offered);
 }
 
+/* Devices and domains share names, but that a domain of a special kind has a suffix: "-xrc". */
+static int check_device(const struct check *ck, const char *wanted, const char *offered)
+{
+	size_t len = wanted ? strlen(wanted) : 0;
+
+	if (len && offered && !strncmp(wanted, offered, len) && offered[len] == '-')
+		return 0;
+	return check_name(ck, "nic->device_attr->name", wanted, offered);
+}
+
 /* A limit in an attribute structure that is a plain maximum. */
 struct max {
 	const char *attr;
@@ -204,9 +214,8 @@ static int check_identity(const struct check *ck)
 	if (!ret && hints->domain_attr)
 		ret = check_name(ck, "domain_attr->name", hints->domain_attr->name,
 				 offer->domain_attr->name);
-	if (!ret && hints->nic && hints->nic->device_attr)	/* devices and domains share names */
-		ret = check_name(ck, "nic->device_attr->name", hints->nic->device_attr->name,
-				 offer->domain_attr->name);
+	if (!ret && hints->nic && hints->nic->device_attr)
+		ret = check_device(ck, hints->nic->device_attr->name, offer->domain_attr->name);
 	if (!ret && !format_fits(hints->addr_format, offer->addr_format))
 		ret = refuse_value(ck, "addr_format", FI_TYPE_ADDR_FORMAT,
 				   hints->addr_format, offer->addr_format);

@@ -298,6 +298,13 @@ static void test_nic(void **state)
 	assert_yes(f);
 	dev.name = (char *) "eth1";
 	assert_no(f, "nic->device_attr->name", "eth1");
+
+	/* A domain of a special kind on the device. */
+	domain.name = (char *) "eth1-xrc";
+	assert_yes(f);
+	dev.name = (char *) "eth";
+	assert_no(f, "nic->device_attr->name", "eth");
+	domain.name = (char *) "eth0";
 	f->hints->nic = NULL;
 }
 
