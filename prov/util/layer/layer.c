@@ -97,8 +97,9 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	struct eng_offer offer;
 	int ret;
 
+	/* Endpoints that can only share receives: a layer posts receives to each of its own. */
 	if (lower->ep_attr->max_msg_size < layer->min_msg_size ||
-	    lower->src_addrlen > layer->addr_max)
+	    lower->src_addrlen > layer->addr_max || lower->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
 		return 0;
 	if (obj_explain_on(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
 		net_addr_text(lower->src_addr, text);
