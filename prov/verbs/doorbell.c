@@ -28,7 +28,9 @@ static const enum ibv_wr_opcode post_opcode[VRB_OP_CNT] = {
 	[VRB_OP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 };
 
-static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+/* @xrc: known where it is called */
+static inline __attribute__((always_inline)) int post_wr(struct vrb_sq *sq,
+							   const struct vrb_wr *wr, const bool xrc)
 {
 	struct ibv_send_wr ibv = {
 		.wr_id = wr->wr_id,
@@ -53,8 +55,20 @@ static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 		ibv.wr.rdma.remote_addr = wr->addr;
 		ibv.wr.rdma.rkey = wr->rkey;
 	}
+	if (xrc)
+		ibv.qp_type.xrc.remote_srqn = wr->srqn;
 	ret = ibv_post_send(sq->qp, &ibv, &bad);
 	return ret ? no_room(ret) : 0;
+}
+
+static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	return post_wr(sq, wr, false);
+}
+
+static int post_build_xrc(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	return post_wr(sq, wr, true);
 }
 
 static void rung(struct vrb_sq *sq)
@@ -71,6 +85,12 @@ static const struct vrb_sq_ops sq_post = {
 	.build = post_build,
 	.ring = rung,
 	.recv = post_recv,
+};
+
+static const struct vrb_sq_ops sq_post_xrc = {
+	.name = "post",
+	.build = post_build_xrc,
+	.ring = rung,
 };
 
 /* ---- ibv_wr_start ------------------------------------------------------------- */
@@ -99,14 +119,15 @@ static void ext_data(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->sge_cnt, buf);
 }
 
-static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+static inline __attribute__((always_inline)) int ext_wr(struct vrb_sq *sq,
+							  const struct vrb_wr *wr, const bool xrc)
 {
 	struct ibv_qp_ex *qpx = sq->qpx;
 	int ret;
 
 	/* The library of soft-RoCE adds the pieces up wrongly; this way it does not. */
 	if (sq->one_piece && wr->sge_cnt > 1 && !(wr->flags & IBV_SEND_INLINE))
-		return post_build(sq, wr);
+		return post_wr(sq, wr, xrc);
 	ibv_wr_start(qpx);
 	qpx->wr_id = wr->wr_id;
 	qpx->wr_flags = wr->flags;
@@ -135,9 +156,21 @@ static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 	}
 	if (sq->dgram)
 		ibv_wr_set_ud_addr(qpx, wr->ah, wr->qpn, wr->qkey);
+	if (xrc)
+		ibv_wr_set_xrc_srqn(qpx, wr->srqn);
 	ext_data(qpx, wr);
 	ret = ibv_wr_complete(qpx);
 	return ret ? no_room(ret) : 0;
+}
+
+static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	return ext_wr(sq, wr, false);
+}
+
+static int ext_build_xrc(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	return ext_wr(sq, wr, true);
 }
 
 static const struct vrb_sq_ops sq_extended = {
@@ -147,13 +180,21 @@ static const struct vrb_sq_ops sq_extended = {
 	.recv = post_recv,
 };
 
+static const struct vrb_sq_ops sq_extended_xrc = {
+	.name = "extended",
+	.build = ext_build_xrc,
+	.ring = rung,
+};
+
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece)
 {
+	bool xrc = qp->qp_type == IBV_QPT_XRC_SEND;
+
 	sq->qp = qp;
 	sq->one_piece = one_piece;
 	sq->dgram = qp->qp_type == IBV_QPT_UD;
 	sq->qpx = extended ? vrb_ibv.qp_to_qp_ex(qp) : NULL;
-	sq->ops = sq->qpx ? &sq_extended : &sq_post;
+	sq->ops = sq->qpx ? (xrc ? &sq_extended_xrc : &sq_extended) : xrc ? &sq_post_xrc : &sq_post;
 }
 
 int vrb_recv_post(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t wr_id,

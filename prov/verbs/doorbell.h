@@ -50,6 +50,7 @@ struct vrb_wr {
 	struct ibv_ah *ah;	/* datagrams only: to whom */
 	uint32_t qpn, qkey;
 	const void *av;		/* mlx5 directly: struct mlx5_av, for all three */
+	uint32_t srqn;		/* XRC only: shared receive queue there */
 };
 
 struct vrb_wc {

@@ -23,6 +23,8 @@ verbs_sources = \
 	prov/verbs/vrb_domain.c \
 	prov/verbs/vrb_ep.c \
 	prov/verbs/vrb_ep.h \
+	prov/verbs/vrb_hello.c \
+	prov/verbs/vrb_hello.h \
 	prov/verbs/vrb_info.c \
 	prov/verbs/vrb_info.h \
 	prov/verbs/vrb_lib.c \
@@ -38,7 +40,11 @@ verbs_sources = \
 	prov/verbs/vrb_sa.h \
 	prov/verbs/vrb_ud.c \
 	prov/verbs/vrb_ud.h \
-	prov/verbs/vrb_gid_info.c
+	prov/verbs/vrb_gid_info.c \
+	prov/verbs/vrb_xrc.c \
+	prov/verbs/vrb_xrc.h \
+	prov/verbs/vrb_xrc_cm.c \
+	prov/verbs/vrb_xrcd.c
 
 if HAVE_VERBS
 if HAVE_VERBS_DL
@@ -63,7 +69,7 @@ prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
 prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 EXTRA_DIST += prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
-	prov/verbs/mlx5_same.h prov/verbs/mlx5_dgram_world.h
+	prov/verbs/mlx5_same.h prov/verbs/mlx5_dgram_world.h prov/verbs/mlx5_xrc_world.h
 if !HAVE_VERBS_DL
 check_PROGRAMS += prov/verbs/vrb_lib_test
 TESTS += prov/verbs/vrb_lib_test
@@ -72,9 +78,9 @@ prov_verbs_vrb_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_vrb_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 if HAVE_MLX5DV
 check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
-	prov/verbs/vrb_ib_test
+	prov/verbs/mlx5_xrc_test prov/verbs/vrb_ib_test
 TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
-	prov/verbs/vrb_ib_test prov/verbs/cost_test
+	prov/verbs/mlx5_xrc_test prov/verbs/vrb_ib_test prov/verbs/cost_test
 mlx5_sources = prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h \
 	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
 	prov/verbs/mlx5_model.h prov/verbs/mlx5_same.h
@@ -94,6 +100,10 @@ prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c $(mlx5_sources)
 prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_verbs_mlx5_ep_test_LDFLAGS = -export-dynamic
+prov_verbs_mlx5_xrc_test_SOURCES = prov/verbs/mlx5_xrc_test.c prov/verbs/mlx5_xrc_world.h $(mlx5_sources)
+prov_verbs_mlx5_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_mlx5_xrc_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_mlx5_xrc_test_LDFLAGS = -export-dynamic
 endif
 endif
 endif

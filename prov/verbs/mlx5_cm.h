@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_cm.h - librdmacm for tests: what enabling and closing endpoints needs of it, and who
- * stands behind the names of datagram endpoints.
+ * mlx5_cm.h - librdmacm for tests: what enabling and closing endpoints needs of it, who stands
+ * behind the names of datagram endpoints, and connections between ids of this process.
  */
 #ifndef VRB_MLX5_CM_H
 #define VRB_MLX5_CM_H

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <infiniband/verbs.h>
 #include <limits.h>
 #include <linux/netlink.h>
 #include <rdma/ib_user_verbs.h>
@@ -33,6 +34,11 @@ struct kernel_qp kernel_qps[KERNEL_MAX];
 struct kernel_srq kernel_srqs[KERNEL_MAX];
 unsigned kernel_cq_cnt, kernel_qp_cnt, kernel_srq_cnt;
 _Atomic unsigned kernel_ahs;
+unsigned kernel_xrcds;
+
+/* By the file that they were opened with. */
+static struct { dev_t dev; ino_t ino; unsigned users; } xrcds[KERNEL_MAX];
+static int refused;				/* why the command is */
 
 static int device = -1;
 static char root[] = "/tmp/mlx5_kernel.XXXXXX";
@@ -90,6 +96,7 @@ static void query_device(const struct cmd *c, bool ex)
 		.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16,
 		.atomic_cap = 1,
 		.max_srq = 100, .max_srq_wr = 32767, .max_srq_sge = 31,
+		.device_cap_flags = IB_UVERBS_DEVICE_XRC,
 		.phys_port_cnt = 1,
 	};
 
@@ -176,9 +183,10 @@ static void create_qp(const struct cmd *c, bool ex)
 		.max_inline_data = ex ? x->max_inline_data : old->max_inline_data,
 	} };
 
-	kernel_qp_cnt++;
 	r.response_length = sizeof(r);
 	*qp = (struct kernel_qp) {
+		.kind = ex ? x->qp_type : old->qp_type, .real = (int) kernel_qp_cnt, .users = 1,
+		.xrcd = ex ? x->pd_handle : old->pd_handle,
 		.qpn = r.base.qpn, .uidx = drv->uidx,
 		.dbrec = (uint32_t *) (uintptr_t) drv->db_addr,
 		.rq = (char *) (uintptr_t) drv->buf_addr, .rq_cnt = drv->rq_wqe_count,
@@ -187,6 +195,7 @@ static void create_qp(const struct cmd *c, bool ex)
 		.srq = (ex ? x->is_srq : old->is_srq) ? (int) (ex ? x->srq_handle : old->srq_handle) : -1,
 		.cq = ex ? x->send_cq_handle : old->send_cq_handle,
 	};
+	kernel_qp_cnt++;
 	qp->sq = qp->rq + (size_t) qp->rq_cnt * qp->rq_stride;
 	respond(c, ex ? sizeof(r) : sizeof(r.base), &r, sizeof(drv_r), &drv_r);
 }
@@ -216,12 +225,146 @@ static void create_srq(const struct cmd *c, bool ex)
 	respond(c, sizeof(r), &r, sizeof(drv_r), &drv_r);
 }
 
+/* ---- extended reliable connections ------------------------------------------------ */
+
+static void open_xrcd(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_open_xrcd *core = (const void *) c->core;
+	struct ib_uverbs_open_xrcd_resp r = { 0 };
+	struct stat st;
+
+	if (fstat((int) core->fd, &st)) {
+		refused = EBADF;
+		return;
+	}
+	while (xrcds[r.xrcd_handle].users && (xrcds[r.xrcd_handle].dev != st.st_dev ||
+					       xrcds[r.xrcd_handle].ino != st.st_ino))
+		r.xrcd_handle++;
+	xrcds[r.xrcd_handle].dev = st.st_dev;
+	xrcds[r.xrcd_handle].ino = st.st_ino;
+	kernel_xrcds += !xrcds[r.xrcd_handle].users++;
+	memcpy(c->out, &r, sizeof(r));
+}
+
+static void close_xrcd(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_close_xrcd *core = (const void *) c->core;
+
+	kernel_xrcds -= !--xrcds[core->xrcd_handle].users;
+}
+
+static void create_xsrq(const struct cmd *c, bool ex)
+{
+	const struct mlx5_ib_create_srq *drv = (const void *) c->drv;
+	const struct ib_uverbs_create_xsrq *core = (const void *) c->core;
+	struct mlx5_ib_create_srq_resp drv_r = { .srqn = kernel_srq_cnt + 1 };
+	struct ib_uverbs_create_srq_resp r = {
+		.srq_handle = kernel_srq_cnt, .max_wr = core->max_wr, .max_sge = core->max_sge,
+		.srqn = kernel_srq_cnt + 1,
+	};
+
+	kernel_srqs[kernel_srq_cnt++] = (struct kernel_srq) {
+		.buf = (char *) (uintptr_t) drv->buf_addr,
+		.dbrec = (uint32_t *) (uintptr_t) drv->db_addr,
+		.cnt = power_of_two(1, core->max_wr + 1),
+		.stride = power_of_two(32, 16 + 16 * core->max_sge),
+		.srqn = r.srqn, .uidx = drv->uidx, .cq = core->cq_handle, .xrcd = core->xrcd_handle,
+	};
+	respond(c, sizeof(r), &r, sizeof(drv_r), &drv_r);
+}
+
+static void destroy_srq(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_destroy_srq *core = (const void *) c->core;
+
+	kernel_srqs[core->srq_handle].gone = true;
+	destroyed(c, ex);
+}
+
+/* The number is one of a queue pair that receives, of the same domain. */
+static void open_qp(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_open_qp *core = (const void *) c->core;
+	uint32_t at = core->qpn - KERNEL_QPN;
+	struct ib_uverbs_create_qp_resp r = { .qp_handle = kernel_qp_cnt, .qpn = core->qpn };
+
+	if (at >= kernel_qp_cnt || kernel_qps[at].kind != IBV_QPT_XRC_RECV || !kernel_qps[at].users ||
+	    kernel_qps[at].xrcd != core->pd_handle || core->qp_type != IBV_QPT_XRC_RECV) {
+		refused = ENOENT;
+		return;
+	}
+	kernel_qps[at].users++;
+	kernel_qps[kernel_qp_cnt++] = (struct kernel_qp) { .qpn = core->qpn, .real = (int) at,
+							   .kind = IBV_QPT_XRC_RECV };
+	memcpy(c->out, &r, sizeof(r));
+}
+
+static void destroy_qp(const struct cmd *c, bool ex)
+{
+	const struct ib_uverbs_destroy_qp *core = (const void *) c->core;
+
+	kernel_qps[kernel_qps[core->qp_handle].real].users--;
+	destroyed(c, ex);
+}
+
+unsigned kernel_alive(unsigned kind)
+{
+	unsigned i, cnt = 0;
+
+	for (i = 0; i < kernel_qp_cnt; i++)
+		cnt += kernel_qps[i].kind == kind && kernel_qps[i].users;
+	return cnt;
+}
+
+/* What must be said when such a queue pair goes to this state, and no more. */
+static int xrc_mask(const struct kernel_qp *qp, unsigned state)
+{
+	const int to_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			   IBV_QP_RQ_PSN;
+	const int to_rts = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN;
+	bool sends = qp->kind == IBV_QPT_XRC_SEND;
+
+	switch (state) {
+	case IBV_QPS_INIT:
+		return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	case IBV_QPS_RTR:
+		return sends ? to_rtr : to_rtr | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	case IBV_QPS_RTS:
+		return sends ? to_rts | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			       IBV_QP_MAX_QP_RD_ATOMIC : to_rts;
+	default:
+		return IBV_QP_STATE;
+	}
+}
+
+static void modify_xrc(struct kernel_qp *qp, const struct ib_uverbs_modify_qp *m)
+{
+	if ((int) m->attr_mask != xrc_mask(qp, m->qp_state) ||
+	    (m->qp_state <= IBV_QPS_RTS && m->qp_state != qp->state + 1)) {
+		refused = EINVAL;
+		return;
+	}
+	qp->state = m->qp_state;
+	if (m->attr_mask & IBV_QP_DEST_QPN)
+		qp->dest = m->dest_qp_num;
+	if (m->attr_mask & IBV_QP_RQ_PSN)
+		qp->rq_psn = m->rq_psn;
+	if (m->attr_mask & IBV_QP_SQ_PSN)
+		qp->sq_psn = m->sq_psn;
+}
+
 static void modify_qp(const struct cmd *c, bool ex)
 {
 	const struct ib_uverbs_modify_qp *m = (const void *) c->core;
+	struct kernel_qp *qp;
 
-	if (!ex && m->attr_mask & (1 << 6) && m->qp_handle < KERNEL_MAX)
-		kernel_qps[m->qp_handle].qkey = m->qkey;
+	if (ex || m->qp_handle >= KERNEL_MAX)
+		return;
+	qp = &kernel_qps[kernel_qps[m->qp_handle].real];
+	if (m->attr_mask & (1 << 6))
+		qp->qkey = m->qkey;
+	if (qp->kind == IBV_QPT_XRC_SEND || qp->kind == IBV_QPT_XRC_RECV)
+		modify_xrc(qp, m);
 }
 
 /* The hardware address of 10.0.0.9 is 02:00:0a:00:00:09. */
@@ -266,11 +409,17 @@ static const struct {
 		sizeof(struct ib_uverbs_create_qp_resp) },
 	[IB_USER_VERBS_CMD_CREATE_SRQ] = { create_srq, sizeof(struct ib_uverbs_create_srq),
 		sizeof(struct ib_uverbs_create_srq_resp) },
-	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { destroyed, 16, 4 },
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { destroy_srq, 16, 4 },
+	[IB_USER_VERBS_CMD_OPEN_XRCD] = { open_xrcd, sizeof(struct ib_uverbs_open_xrcd), 4 },
+	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { close_xrcd, 0, 0 },
+	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { create_xsrq, sizeof(struct ib_uverbs_create_xsrq),
+		sizeof(struct ib_uverbs_create_srq_resp) },
+	[IB_USER_VERBS_CMD_OPEN_QP] = { open_qp, sizeof(struct ib_uverbs_open_qp),
+		sizeof(struct ib_uverbs_create_qp_resp) },
 	[IB_USER_VERBS_CMD_MODIFY_QP] = { modify_qp, 0, 0 },
 	[IB_USER_VERBS_CMD_CREATE_AH] = { create_ah, sizeof(struct ib_uverbs_create_ah), 4 },
 	[IB_USER_VERBS_CMD_DESTROY_AH] = { destroy_ah, 4, 0 },
-	[IB_USER_VERBS_CMD_DESTROY_QP] = { destroyed, 16, 4 },
+	[IB_USER_VERBS_CMD_DESTROY_QP] = { destroy_qp, 16, 4 },
 };
 
 /* @buf: nothing is aligned there */
@@ -302,8 +451,9 @@ static int command(const void *buf, size_t len)
 		c.drv_room = hdr->out_words * 4u > commands[op].out ?
 			     hdr->out_words * 4u - commands[op].out : 0;
 	}
+	refused = 0;
 	commands[op].run(&c, ex);
-	return 0;
+	return refused;
 }
 
 /* ---- what the libraries call ------------------------------------------------------- */

@@ -50,6 +50,7 @@ struct model_qp {
 	const char *mem;		/* that peers and requests may touch; NULL: all */
 	size_t mem_len;
 	bool short_data;		/* goes into completions */
+	bool xrc;			/* requests say for which shared queue they are */
 	bool ud;			/* of datagrams: */
 	uint32_t qkey;
 	unsigned char gid[16];		/* an IPv4 address, mapped */
@@ -64,6 +65,7 @@ struct model_wqe {
 	uint32_t qpn, imm, rkey, len[8], lkey[8], inline_len;
 	uint64_t addr, operand, compare, at[8];
 	uint32_t dqpn, qkey, gid_flow;	/* datagrams: to whom */
+	uint32_t srqn;			/* XRC: the same */
 	unsigned char mac[6], gid[16];
 	unsigned char bytes[1024];
 };
@@ -147,6 +149,10 @@ static void model_decode(const struct model_qp *m, uint32_t block, struct model_
 	x->segs = *model_byte(m, block, 7);
 	x->flags = *model_byte(m, block, 11);
 	x->imm = (uint32_t) model_be(model_byte(m, block, 12), 4);
+	if (m->xrc) {
+		x->srqn = (uint32_t) model_be(model_byte(m, block, at), 4);
+		at += 16;
+	}
 	if (m->ud) {
 		model_address(m, block, x);
 		at += 48;

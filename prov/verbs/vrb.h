@@ -32,6 +32,8 @@ struct vrb_conf {
 	int gid_idx;
 	int bunch;		/* completions taken at a time */
 	int odp;		/* FI_VERBS_USE_ODP */
+	int prefer_xrc;
+	char *xrcd_file;	/* FI_VERBS_XRCD_FILENAME */
 	int fork_unsafe;	/* FI_FORK_UNSAFE */
 	char *device;		/* FI_VERBS_DEVICE_NAME, or NULL */
 	char *doorbell;		/* FI_VERBS_DOORBELL: direct, extended, post; NULL: the best

@@ -103,7 +103,7 @@ static inline int prepare(struct vrb_ep *ep, struct call *c)
 {
 	if (__builtin_expect(atomic_load_explicit(&ep->state, memory_order_relaxed) !=
 			     VRB_EP_CONNECTED, 0))
-		return ep->qp ? -FI_ENOTCONN : -FI_EOPBADSTATE;
+		return ep->tx ? -FI_ENOTCONN : -FI_EOPBADSTATE;
 	if (ep->tx_tail - ep->tx_head >= ep->tx_depth)
 		return -FI_EAGAIN;
 	if (carries_data(c->wr.op) && c->len <= ep->max_inline)

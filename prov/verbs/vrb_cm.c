@@ -80,7 +80,7 @@ static unsigned at_most(unsigned value, unsigned limit)
 	return value < limit ? value : limit;
 }
 
-static struct rdma_conn_param conn_param(struct vrb_ep *ep, const void *data, size_t len)
+struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t len)
 {
 	const struct ibv_device_attr *attr = &ep->domain->attr;
 
@@ -94,7 +94,7 @@ static struct rdma_conn_param conn_param(struct vrb_ep *ep, const void *data, si
 		.retry_count = RETRY_CNT,
 		.rnr_retry_count = RNR_FOREVER,
 		.srq = ep->base.srx != NULL,
-		.qp_num = ep->qp->qp_num,
+		.qp_num = ep->xrc ? ep->xrc->num : ep->qp->qp_num,
 	};
 }
 
@@ -123,26 +123,58 @@ static const char *why_rejected(int status)
 	}
 }
 
+void vrb_cm_gave_up(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
+{
+	set_state(ep, VRB_EP_SHUT);
+	if (ep->xrc)
+		vrb_xrc_shut(ep);
+	tell_error(ep, err, status, data, len);
+}
+
 static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
 {
+	const char *data = event->param.conn.private_data;
+	size_t len = event->param.conn.private_data_len;
 	char text[VRB_SA_TEXT_MAX];
+	struct vrb_hello hello;
 	bool said = event->event == RDMA_CM_EVENT_REJECTED;
 
 	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d%s%s\n",
 		 vrb_sa_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
 		 said ? ": " : "", said ? why_rejected(event->status) : "");
-	set_state(ep, VRB_EP_SHUT);
-	tell_error(ep, err, event->status, said ? event->param.conn.private_data : NULL,
-		   said ? event->param.conn.private_data_len : 0);
+	if (ep->xrc && said)
+		len = vrb_hello_parse(data, len, &hello) ? len - VRB_HELLO_SIZE : 0;
+	if (ep->xrc && data)
+		data += VRB_HELLO_SIZE;
+	vrb_cm_gave_up(ep, err, event->status, said ? data : NULL, said ? len : 0);
+}
+
+static int call(struct vrb_ep *ep)
+{
+	struct rdma_conn_param param = vrb_cm_param(ep, ep->param, ep->param_len);
+
+	return vrb_cm.connect(ep->cm.id, &param) ? cm_errno() : 0;
 }
 
 static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
-	struct rdma_conn_param param = conn_param(ep, ep->param, ep->param_len);
+	int ret;
 
 	set_state(ep, VRB_EP_CONNECTING);
-	if (vrb_cm.connect(ep->cm.id, &param))
-		refused(ep, -cm_errno(), event);
+	ret = ep->xrc ? vrb_xrc_call(ep) : call(ep);
+	if (ret)
+		refused(ep, -ret, event);
+}
+
+int vrb_cm_again(struct vrb_ep *ep)
+{
+	int ret;
+
+	vrb_cm.destroy_id(ep->cm.id);
+	ep->cm.id = NULL;
+	set_state(ep, VRB_EP_RESOLVING);
+	ret = vrb_cm_bind(ep);
+	return ret ? ret : resolve(ep);
 }
 
 /* Under load queries of addresses and routes time out, and work the next time. */
@@ -166,23 +198,37 @@ static void set_rnr_timer(struct vrb_ep *ep)
 		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_MIN_RNR_TIMER);
 }
 
+void vrb_cm_connected(struct vrb_ep *ep, const void *data, size_t len)
+{
+	set_state(ep, VRB_EP_CONNECTED);
+	vrb_cm_tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, data, len);
+}
+
 static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
 
+	if (ep->xrc) {
+		vrb_xrc_on_established(ep);
+		return;
+	}
 	set_rnr_timer(ep);
-	set_state(ep, VRB_EP_CONNECTED);
-	vrb_cm_tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, conn->private_data,
-	     conn->private_data ? conn->private_data_len : 0);
+	vrb_cm_connected(ep, conn->private_data, conn->private_data ? conn->private_data_len : 0);
 }
 
 static void on_disconnected(struct vrb_ep *ep)
 {
-	bool was = atomic_load(&ep->state) == VRB_EP_CONNECTED;
+	int was = atomic_load(&ep->state);
 
 	set_state(ep, VRB_EP_SHUT);
 	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
-	if (was)
+	if (ep->xrc && was == VRB_EP_CONNECTING) {
+		vrb_cm_gave_up(ep, FI_ECONNABORTED, 0, NULL, 0);
+		return;
+	}
+	if (ep->xrc)
+		vrb_xrc_shut(ep);
+	if (was == VRB_EP_CONNECTED)
 		vrb_cm_tell(ep->base.eq, FI_SHUTDOWN, &ep->base.h.fid.fid, NULL, NULL, 0);
 }
 
@@ -193,7 +239,10 @@ static void on_removal(struct vrb_ep *ep)
 
 	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: endpoint %p is at its end\n",
 		 ep->base.domain->attr->name, (void *) ep);
-	vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
+	if (ep->xrc)
+		vrb_xrc_removed(ep);
+	else
+		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
 	on_disconnected(ep);
 }
 
@@ -212,11 +261,15 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		on_unresolved(ep, event);
 		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		vrb_xrc_on_answer(ep, event);
+		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		on_established(ep, event);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		refused(ep, FI_ECONNREFUSED, event);
+		if (!ep->xrc || !vrb_xrc_on_rejected(ep, event))
+			refused(ep, FI_ECONNREFUSED, event);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		refused(ep, FI_ETIMEDOUT, event);
@@ -243,18 +296,22 @@ static void on_event(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
 	struct vrb_id *cm = event->listen_id ? event->listen_id->context : id->context;
-	bool refuse = false;
+	struct vrb_ep *ep = NULL;
+	int ret = 0;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		refuse = !vrb_pep_on_request(container_of(cm, struct vrb_pep, cm), event);
+		ret = vrb_pep_on_request(container_of(cm, struct vrb_pep, cm), event);
 	else if (cm && cm->kind == VRB_ID_EP)
-		on_ep_event(container_of(cm, struct vrb_ep, cm), event);
+		on_ep_event(ep = container_of(cm, struct vrb_ep, cm), event);
 	vrb_cm.ack_cm_event(event);
-	if (refuse) {
+	if (ret == -FI_ENOMEM) {
 		VRB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: out of memory\n");
 		vrb_cm.reject(id, NULL, 0);
-		vrb_cm.destroy_id(id);
 	}
+	if (ret)
+		vrb_cm.destroy_id(id);
+	if (ep)
+		vrb_xrc_handled(ep);
 }
 
 static int cm_poll(struct obj_poller *base, unsigned budget)
@@ -441,12 +498,12 @@ static int ep_getpeer(struct fid_ep *fid, void *addr, size_t *len)
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
 
-int vrb_cm_check_param(const void *param, size_t len)
+int vrb_cm_check_param(const void *param, size_t len, size_t room)
 {
-	if (len <= VRB_CM_DATA && (param || !len))
+	if (len <= room && (param || !len))
 		return 0;
-	VRB_WARN(FI_LOG_EP_CTRL, "%zu bytes of private data; at most %d go with a connection request "
-		 "(FI_OPT_CM_DATA_SIZE)\n", len, VRB_CM_DATA);
+	VRB_WARN(FI_LOG_EP_CTRL, "%zu bytes of private data; at most %zu go with a connection request "
+		 "(FI_OPT_CM_DATA_SIZE)\n", len, room);
 	return -FI_EINVAL;
 }
 
@@ -493,7 +550,7 @@ static void send_request(struct vrb_ep *ep)
 static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, size_t len)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = vrb_cm_check_param(param, len);
+	int ret = vrb_cm_check_param(param, len, vrb_cm_room(ep->xrc));
 
 	if (!addr)
 		addr = ep->base.info->dest_addr;
@@ -513,26 +570,27 @@ static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, s
 
 static int accept_locked(struct vrb_ep *ep, const void *data, size_t len)
 {
-	struct rdma_conn_param param = conn_param(ep, data, len);
+	struct rdma_conn_param param = vrb_cm_param(ep, data, len);
 	struct vrb_connreq *cr = ep->connreq;
+	int ret;
 
 	if (!cr || atomic_load(&ep->state) != VRB_EP_IDLE)
 		return -FI_EOPBADSTATE;
 	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
 	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
 	ep->connreq = NULL;
-	obj_prog_put(cr->prog);
-	free(cr);
-	if (vrb_cm.accept(ep->cm.id, &param))
-		return cm_errno();
-	set_state(ep, VRB_EP_CONNECTING);
-	return 0;
+	ret = ep->xrc ? vrb_xrc_accept(ep, cr, &param) :
+	      vrb_cm.accept(ep->cm.id, &param) ? cm_errno() : 0;
+	vrb_connreq_free(cr);
+	if (!ret)
+		set_state(ep, VRB_EP_CONNECTING);
+	return ret;
 }
 
 static int ep_accept(struct fid_ep *fid, const void *param, size_t len)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = vrb_cm_check_param(param, len);
+	int ret = vrb_cm_check_param(param, len, vrb_cm_room(ep->xrc));
 
 	if (!ret)
 		ret = obj_ep_enable(&ep->base);
@@ -558,6 +616,8 @@ static int ep_shutdown(struct fid_ep *fid, uint64_t flags)
 		lock_put(&ep->base.prog->lock);
 		set_state(ep, VRB_EP_SHUT);
 		ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
+		if (ep->xrc)
+			vrb_xrc_shut(ep);
 	}
 	lock_put(&ep->cm_prog->lock);
 	return ret;
@@ -571,6 +631,11 @@ int vrb_cm_take(struct vrb_ep *ep, struct fid *handle)
 		return vrb_pep_yield(handle, ep);
 	if (handle->fclass != FI_CLASS_CONNREQ || handle->ops != &vrb_connreq_fid_ops)
 		return -FI_EINVAL;
+	if (!cr->xrc != !ep->xrc) {
+		VRB_WARN(FI_LOG_EP_CTRL, "a connection request of an %s endpoint is not for a domain of "
+			 "the other kind\n", cr->xrc ? "XRC" : "RC");
+		return -FI_EINVAL;
+	}
 	if (cr->ep)
 		return -FI_EBUSY;
 	lock_get(&ep->cm_prog->lock);
@@ -588,8 +653,7 @@ void vrb_cm_close(struct vrb_ep *ep)
 
 	if (cr) {
 		vrb_cm.reject(ep->cm.id, NULL, 0);
-		obj_prog_put(cr->prog);
-		free(cr);
+		vrb_connreq_free(cr);
 		ep->connreq = NULL;
 	}
 	if (!ep->cm.id)

@@ -8,6 +8,7 @@
 #include "obj/auto.h"
 #include "vrb_dev.h"
 #include "vrb_ep.h"
+#include "vrb_xrc.h"
 
 /* ---- memory ------------------------------------------------------------------ */
 
@@ -87,7 +88,11 @@ static const char *wc_text(int status)
 
 static void domain_fini(struct obj_domain *base)
 {
-	vrb_ibv.dealloc_pd(vrb_domain_of(base)->pd);
+	struct vrb_domain *domain = vrb_domain_of(base);
+
+	if (domain->xrcd)
+		vrb_xrcd_put(domain->xrcd);
+	vrb_ibv.dealloc_pd(domain->pd);
 }
 
 static const struct obj_domain_ops domain_ops = {
@@ -103,12 +108,13 @@ static const struct obj_domain_ops domain_ops = {
 
 /* The device makes progress by itself, so no thread of ours need; and connection events
  * come in a group of their own, so that two threads meet in the data path only where the
- * program lets them.
+ * program lets them; but those of XRC endpoints change what others send by.
  */
 static void choose_locks(struct obj_domain *base)
 {
-	bool single = base->attr->threading == FI_THREAD_DOMAIN ||
-		      base->attr->threading == FI_THREAD_COMPLETION;
+	bool single = (base->attr->threading == FI_THREAD_DOMAIN ||
+		       base->attr->threading == FI_THREAD_COMPLETION) &&
+		      !vrb_domain_of(base)->xrcd;
 
 	base->auto_progress = false;
 	base->prog_lock_kind = base->obj_lock_kind = single ? LOCK_NONE : LOCK_MUTEX;
@@ -135,7 +141,7 @@ static bool may_page(const struct vrb_domain *domain)
 
 	if (!vrb_conf.odp || domain->direct)
 		return false;
-	if (query_ex(domain, &attr) &&
+	if (!domain->xrcd && query_ex(domain, &attr) &&
 	    (attr.odp_caps.general_caps & IBV_ODP_SUPPORT) &&
 	    (dgram ? (attr.odp_caps.per_transport_caps.ud_odp_caps & ud) == ud :
 		     (attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc))
@@ -155,14 +161,31 @@ static uint64_t clock_khz(const struct vrb_domain *domain)
 	return attr.hca_core_clock;
 }
 
+/* A domain of XRC endpoints has the name of its device, and more. */
+static int open_dev(struct vrb_domain *domain, const char *name, bool xrc)
+{
+	const size_t more = sizeof(VRB_XRC_SUFFIX) - 1;
+	char dev[VRB_NAME_MAX];
+	size_t len = strlen(name);
+
+	if (xrc && len > more && !strcmp(name + len - more, VRB_XRC_SUFFIX))
+		len -= more;
+	if (len >= sizeof(dev))
+		return -FI_ENODEV;
+	memcpy(dev, name, len);
+	dev[len] = 0;
+	return vrb_dev_context(dev, &domain->ctx);
+}
+
 static int domain_init(struct obj_domain *base)
 {
 	struct vrb_domain *domain = vrb_domain_of(base);
+	bool xrc = base->info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
 	int ret;
 
 	if (!base->attr->name)
 		return -FI_EINVAL;
-	ret = vrb_dev_context(base->attr->name, &domain->ctx);
+	ret = open_dev(domain, base->attr->name, xrc);
 	if (ret)
 		return ret;
 	ret = vrb_ibv.query_device(domain->ctx, &domain->attr);
@@ -171,8 +194,14 @@ static int domain_init(struct obj_domain *base)
 	domain->pd = vrb_ibv.alloc_pd(domain->ctx);
 	if (!domain->pd)
 		return -errno;
-	domain->direct = vrb_asked_for("direct") &&
-			 vrb_mlx5_may(domain->ctx);
+	if (xrc) {
+		ret = vrb_xrcd_get(base->fabric, domain->ctx, &domain->xrcd);
+		if (ret) {
+			vrb_ibv.dealloc_pd(domain->pd);
+			return ret;
+		}
+	}
+	domain->direct = vrb_asked_for("direct") && !xrc && vrb_mlx5_may(domain->ctx);
 	domain->odp = may_page(domain);
 	domain->clock_khz = clock_khz(domain);
 	choose_locks(base);

@@ -10,6 +10,7 @@
 #include "vrb_dgram.h"
 #include "vrb_ep.h"
 #include "vrb_ud.h"
+#include "vrb_xrc.h"
 
 #define QUIET_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
 #define FLUSH_NS 500000000u	/* a queue pair that was ended says so of its requests meanwhile */
@@ -156,7 +157,7 @@ static int make_qp(struct vrb_ep *ep)
 }
 
 /* Memory for what cannot lie in the request. */
-static int make_scratch(struct vrb_ep *ep)
+int vrb_ep_make_scratch(struct vrb_ep *ep)
 {
 	size_t size;
 
@@ -175,7 +176,7 @@ static int make_scratch(struct vrb_ep *ep)
 	return ep->scratch_mr ? 0 : -errno;
 }
 
-static void free_rings(struct vrb_ep *ep)
+void vrb_ep_free_rings(struct vrb_ep *ep)
 {
 	ep->brief_depth = ep->brief_rx_depth = 0;
 	if (ep->scratch_mr)
@@ -189,7 +190,7 @@ static void free_rings(struct vrb_ep *ep)
 	ep->rx = NULL;
 }
 
-static int make_rings(struct vrb_ep *ep)
+int vrb_ep_make_rings(struct vrb_ep *ep)
 {
 	unsigned i;
 
@@ -200,7 +201,7 @@ static int make_rings(struct vrb_ep *ep)
 	ep->tx_mask = ring_size(ep->tx_depth) - 1;
 	ep->rx_mask = ring_size(ep->rx_depth) - 1;
 	ep->tx_quiet_max = ep->tx_depth / 4 < QUIET_MAX ? ep->tx_depth / 4 : QUIET_MAX;
-	if (ep->dgram)
+	if (ep->dgram || ep->xrc)
 		ep->tx_quiet_max = 0;	/* there is no marker that could tell of the last ones */
 	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
 	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
@@ -217,12 +218,14 @@ static unsigned entries(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
+	if (ep->xrc)
+		return 0;	/* what it shares has its own */
 	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
 }
 
 int vrb_ep_start(struct vrb_ep *ep)
 {
-	int ret = make_rings(ep);
+	int ret = vrb_ep_make_rings(ep);
 
 	ep->direct = may_go_direct(ep);
 	if (!ret)
@@ -232,7 +235,7 @@ int vrb_ep_start(struct vrb_ep *ep)
 	ret = make_qp(ep);
 	if (ret)
 		goto err_qp;
-	ret = make_scratch(ep);
+	ret = vrb_ep_make_scratch(ep);
 	if (!ret && ep->base.srx)
 		ret = hmap_insert(&ep->poller->eps, ep->qp->qp_num, ep);
 	if (ret)
@@ -247,7 +250,7 @@ err_qp:
 	ep->qp = NULL;
 	vrb_poller_leave(ep, entries(ep));
 err_rings:
-	free_rings(ep);
+	vrb_ep_free_rings(ep);
 	return ret;
 }
 
@@ -268,7 +271,7 @@ static int ep_enable(struct obj_ep *base)
 	}
 	if (!ret) {
 		lock_get(&base->prog->lock);
-		ret = vrb_ep_start(ep);
+		ret = ep->xrc ? vrb_xrc_start(ep) : vrb_ep_start(ep);
 		lock_put(&base->prog->lock);
 	}
 	lock_put(&ep->cm_prog->lock);
@@ -315,6 +318,8 @@ static int ep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	lock_get(&ep->cm_prog->lock);
+	if (ep->xrc)
+		vrb_xrc_quit(ep);
 	if (prog)
 		lock_get(&prog->lock);
 	stop(ep);
@@ -324,7 +329,8 @@ static int ep_close(struct fid *fid)
 	if (prog)
 		lock_put(&prog->lock);
 	lock_put(&ep->cm_prog->lock);
-	free_rings(ep);
+	vrb_xrc_free(ep);
+	vrb_ep_free_rings(ep);
 	obj_prog_put(ep->cm_prog);
 	obj_ep_fini(&ep->base);
 	free(ep);
@@ -354,7 +360,7 @@ static int dgram_close(struct fid *fid)
 			vrb_poller_leave(ep, entries(ep));
 		lock_put(&ep->base.prog->lock);
 	}
-	free_rings(ep);
+	vrb_ep_free_rings(ep);
 	vrb_dgram_free(ep);
 	obj_ep_fini(&ep->base);
 	free(ep);
@@ -370,7 +376,8 @@ static struct fi_ops ep_fi_ops = {
 static int ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
 {
 	if (level == FI_OPT_ENDPOINT && optname == FI_OPT_CM_DATA_SIZE)
-		return obj_pep_getopt(fid, level, optname, optval, optlen, VRB_CM_DATA);
+		return obj_pep_getopt(fid, level, optname, optval, optlen,
+				      vrb_cm_room(vrb_ep_of(container_of(fid, struct fid_ep, fid))->xrc));
 	return obj_ep_getopt(fid, level, optname, optval, optlen);
 }
 
@@ -460,7 +467,10 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ep->domain = vrb_domain_of(ep->base.domain);
 	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
 	ep->cm.kind = VRB_ID_EP;
-	ret = vrb_cm_open(ep->base.domain->fabric, &ep->cm_prog);
+	if (ep->domain->xrcd)
+		ret = vrb_xrc_new(ep);
+	if (!ret)
+		ret = vrb_cm_open(ep->base.domain->fabric, &ep->cm_prog);
 	if (ret)
 		goto err_fini;
 	ret = vrb_cm_drive(ep->base.domain, ep->cm_prog);
@@ -475,6 +485,7 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 err_cm:
 	obj_prog_put(ep->cm_prog);
 err_fini:
+	vrb_xrc_free(ep);
 	obj_ep_fini(&ep->base);
 err_free:
 	free(ep);
@@ -491,7 +502,10 @@ static int srx_close(struct fid *fid)
 	if (ret)
 		return ret;
 	vrb_mlx5_srq_fini(&srx->mlx5_srq);
-	vrb_ibv.destroy_srq(srx->srq);
+	if (srx->xrc)
+		vrb_xrc_srq_close(srx);
+	else
+		vrb_ibv.destroy_srq(srx->srq);
 	pool_destroy(&srx->rx_pool);
 	obj_ep_fini(&srx->base);
 	free(srx);
@@ -520,7 +534,10 @@ static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 	if (init.attr.max_wr > (uint32_t) srx->domain->attr.max_srq_wr)
 		init.attr.max_wr = (uint32_t) srx->domain->attr.max_srq_wr;
 	srx->rx_depth = init.attr.max_wr;
-	srx->srq = vrb_ibv.create_srq(srx->domain->pd, &init);
+	if (srx->domain->xrcd)
+		errno = -vrb_xrc_srq(srx, &init);
+	else
+		srx->srq = vrb_ibv.create_srq(srx->domain->pd, &init);
 	if (srx->srq) {
 		if (srx->domain->direct)
 			vrb_mlx5_srq_init(&srx->mlx5_srq, srx->srq);

@@ -42,6 +42,9 @@ struct vrb_domain {
 	bool direct;			/* requests go straight into the device's queues */
 	bool odp;			/* the device fetches pages when it needs them */
 	uint64_t clock_khz;		/* of the times that the device can put to completions; 0: none */
+	struct vrb_xrcd *xrcd;		/* NULL: its connected endpoints are no XRC ones */
+	unsigned xrc_inline;		/* of their queue pairs, once */
+	bool xrc_probed;
 };
 
 /* Completions of all endpoints of one group, in one queue as long as it has room. */
@@ -52,6 +55,7 @@ struct vrb_poller {
 	struct vrb_cq *cqs;
 	struct vrb_mlx5_group mlx5;	/* what its direct queue pairs share */
 	struct hmap eps;		/* queue pair number -> struct vrb_ep, those with shared receives */
+	struct hmap inis;		/* struct vrb_ini, by the hosts' addresses */
 };
 
 /* A request that the device has. */
@@ -102,6 +106,7 @@ struct vrb_connreq {
 	struct obj_prog *prog;		/* whose lock guards it */
 	struct vrb_ep *ep;		/* who will answer, or NULL */
 	uint8_t responder, initiator;	/* reads and atomics under way, as the peer wants them */
+	struct vrb_asked *xrc;		/* what else an XRC endpoint said, or NULL */
 };
 
 struct vrb_ep {
@@ -116,6 +121,7 @@ struct vrb_ep {
 	bool direct;			/* it is @mlx5 */
 	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
 	struct vrb_dgram *dgram;	/* NULL: a connected endpoint */
+	struct vrb_xrc *xrc;		/* NULL: it has a queue pair of its own; else @qp is NULL */
 	struct ibv_srq *srq;		/* our own as shared receive context */
 	struct mlx5_srq mlx5_srq;	/* with it, if we write it ourselves */
 
@@ -187,6 +193,13 @@ void vrb_ep_destroy_qp(struct vrb_ep *ep);
  */
 int vrb_ep_start(struct vrb_ep *ep);
 
+/* vrb_ep_make_rings, vrb_ep_make_scratch - of it, what needs no queue pair; but max_inline.
+ * vrb_ep_free_rings - both.   Errors: -FI_ENOMEM, the device's.
+ */
+int vrb_ep_make_rings(struct vrb_ep *ep);
+int vrb_ep_make_scratch(struct vrb_ep *ep);
+void vrb_ep_free_rings(struct vrb_ep *ep);
+
 /* ---- vrb_post.c ---------------------------------------------------------------- */
 
 /* vrb_post_marker - have the device say when all before is done.  Threading: locked. */
@@ -238,6 +251,12 @@ bool vrb_poller_times(const struct vrb_ep *ep);
  * Threading: locked.  Errors: -FI_ENOMEM and those of creating a queue, logged.
  */
 int vrb_poller_join(struct vrb_ep *ep, unsigned entries);
+
+/* vrb_poller_room - room for @entries more in one of the poller's queues, of a kind that @ep can
+ * use.   Ownership: give it back by cq->used.   Threading, errors: the same.
+ */
+int vrb_poller_room(struct vrb_poller *p, const struct vrb_ep *ep, unsigned entries,
+		    struct vrb_cq **cq_p);
 
 /* vrb_poller_leave - give the room back; the queue pair is gone, and what is left of
  * its completions is thrown away.  Threading: locked.

@@ -5,6 +5,7 @@
  * What is offered, and on which addresses: those of interfaces with an RDMA device.
  */
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/provider.h"
@@ -13,6 +14,7 @@
 #include "vrb_dev.h"
 #include "vrb_dgram.h"
 #include "vrb_info.h"
+#include "vrb_xrc.h"
 
 #define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
@@ -82,6 +84,17 @@ static struct fi_ep_attr ep_attr = {
 	.rx_ctx_cnt = 1,
 };
 
+static struct fi_ep_attr xrc_ep_attr = {
+	.type = FI_EP_MSG,
+	.protocol = FI_PROTO_RDMA_CM_IB_XRC,
+	.protocol_version = 1,
+	.max_msg_size = 1u << 30,
+	.max_order_raw_size = 1u << 30,
+	.max_order_waw_size = 1u << 30,
+	.tx_ctx_cnt = 1,
+	.rx_ctx_cnt = FI_SHARED_CONTEXT,
+};
+
 static struct fi_domain_attr domain_attr = {
 	.threading = FI_THREAD_SAFE,
 	.control_progress = FI_PROGRESS_AUTO,
@@ -131,6 +144,25 @@ const struct fi_info vrb_offer_send = {
 	.fabric_attr = &fabric_attr,
 };
 
+static const struct fi_info full_xrc = {
+	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
+	.mode = FI_RX_CQ_DATA,
+	.tx_attr = &tx_attr,
+	.rx_attr = &rx_attr,
+	.ep_attr = &xrc_ep_attr,
+	.domain_attr = &domain_attr,
+	.fabric_attr = &fabric_attr,
+};
+
+static const struct fi_info send_only_xrc = {
+	.caps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | CAPS_DOMAIN,
+	.tx_attr = &tx_attr_send,
+	.rx_attr = &rx_attr_send,
+	.ep_attr = &xrc_ep_attr,
+	.domain_attr = &domain_attr,
+	.fabric_attr = &fabric_attr,
+};
+
 const struct fi_info vrb_offer_dgram = {
 	.caps = FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | CAPS_DOMAIN,
 	.tx_attr = &dgram_tx_attr,
@@ -143,6 +175,8 @@ const struct fi_info vrb_offer_dgram = {
 static const struct fi_info *const dgram_offers[] = { &vrb_offer_dgram };
 static const struct fi_info *const full_offers[] = { &vrb_offer_msg };
 static const struct fi_info *const send_offers[] = { &vrb_offer_send };
+static const struct fi_info *const full_xrc_offers[] = { &full_xrc };
+static const struct fi_info *const send_xrc_offers[] = { &send_only_xrc };
 
 struct obj_limits vrb_limits = { 0 };
 
@@ -158,6 +192,15 @@ static bool has_datagrams(const struct net_iface *iface)
 	struct vrb_port port;
 
 	return !vrb_dev_port(iface->name, &port) && !port.iwarp;
+}
+
+static bool has_xrc(const struct net_iface *iface)
+{
+	struct ibv_context *ctx;
+	struct vrb_port port;
+
+	return !vrb_dev_port(iface->name, &port) && !vrb_dev_context(port.dev, &ctx) &&
+	       vrb_xrc_may(ctx);
 }
 
 static size_t at_most(size_t value, size_t limit)
@@ -209,11 +252,17 @@ void vrb_info_narrow(struct fi_info *info, const struct vrb_port *port)
 /* The device's own limits.  The name is that of the device, which lives in the nic. */
 static void adjust(struct fi_info *info, const struct net_iface *iface)
 {
-	static __thread struct vrb_port port;	/* the offer is copied before the next one is made */
+	/* The offer is copied before the next one is made. */
+	static __thread struct vrb_port port;
+	static __thread char xrc_name[VRB_NAME_MAX + sizeof(VRB_XRC_SUFFIX)];
 
 	if (vrb_dev_port(iface->name, &port))
 		return;
 	info->domain_attr->name = port.dev;
+	if (info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC) {
+		snprintf(xrc_name, sizeof(xrc_name), "%s" VRB_XRC_SUFFIX, port.dev);
+		info->domain_attr->name = xrc_name;
+	}
 	vrb_info_narrow(info, &port);
 }
 
@@ -233,24 +282,40 @@ static const struct net_prov name_ = {						\
 
 OFFERS(full_prov, full_offers, SOCK_STREAM, has_device);
 OFFERS(send_prov, send_offers, SOCK_STREAM, has_device);
+OFFERS(full_xrc_prov, full_xrc_offers, SOCK_STREAM, has_xrc);
+OFFERS(send_xrc_prov, send_xrc_offers, SOCK_STREAM, has_xrc);
 OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM, has_datagrams);
+
+/* In their order; of connected ones the second is for who does not know of FI_RX_CQ_DATA. */
+static const struct {
+	const struct net_prov *full, *send;
+} kinds[][3] = {
+	{ { &full_prov, &send_prov }, { &full_xrc_prov, &send_xrc_prov }, { &dgram_prov, NULL } },
+	{ { &full_xrc_prov, &send_xrc_prov }, { &full_prov, &send_prov }, { &dgram_prov, NULL } },
+};
 
 /* Connected endpoints and datagrams at IP addresses. */
 static int ip_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		      const struct fi_info *hints, struct fi_info **info)
 {
+	const unsigned order = vrb_conf.prefer_xrc ? 1 : 0;
 	struct fi_info **tail = info;
-	int ret, more;
+	bool any = false;
+	unsigned i;
+	int ret;
 
-	ret = net_getinfo(&full_prov, version, node, service, flags, hints, info);
-	if (ret == -FI_ENODATA && hints)
-		ret = net_getinfo(&send_prov, version, node, service, flags, hints, info);
-	if (ret && ret != -FI_ENODATA)
-		return ret;
-	while (!ret && *tail)
-		tail = &(*tail)->next;
-	more = net_getinfo(&dgram_prov, version, node, service, flags, hints, tail);
-	return more ? ret : 0;
+	for (i = 0; i < 3; i++) {
+		ret = net_getinfo(kinds[order][i].full, version, node, service, flags, hints, tail);
+		if (ret == -FI_ENODATA && hints && kinds[order][i].send)
+			ret = net_getinfo(kinds[order][i].send, version, node, service, flags, hints,
+					  tail);
+		if (ret && ret != -FI_ENODATA && !any)
+			return ret;
+		any = any || !ret;
+		while (!ret && *tail)
+			tail = &(*tail)->next;
+	}
+	return any ? 0 : -FI_ENODATA;
 }
 
 /* The same at the GIDs of ports without an IP address, behind what is there. */

@@ -68,9 +68,12 @@ static void open_all(void)
 #undef FIND
 	*(void **) &vrb_ibv.reg_dmabuf_mr = dlsym(ibv, "ibv_reg_dmabuf_mr");
 	*(void **) &vrb_ibv.is_fork_initialized = dlsym(ibv, "ibv_is_fork_initialized");
+	*(void **) &vrb_ibv.cmd_destroy_qp = dlsym(ibv, "ibv_cmd_destroy_qp");
 #define FIND(name) if (!result) result = find(cm, "rdma_" #name, &vrb_cm.name);
 	VRB_CM_CALLS(FIND)
 #undef FIND
+	*(void **) &vrb_cm.init_qp_attr = dlsym(cm, "rdma_init_qp_attr");
+	*(void **) &vrb_cm.establish = dlsym(cm, "rdma_establish");
 	if (!result)
 		vrb_lib_fork_safe();
 }

@@ -43,12 +43,16 @@ struct vrb_ibv {
 	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset, size_t len,
 					uint64_t iova, int fd, int access);
 	int (*is_fork_initialized)(void);	/* enum ibv_fork_status */
+	int (*cmd_destroy_qp)(struct ibv_qp *qp);	/* what the kernel has of it */
 };
 #undef VRB_MEMBER
 
 #define VRB_MEMBER(name) __typeof__(&rdma_##name) name;
 struct vrb_cm_lib {
 	VRB_CM_CALLS(VRB_MEMBER)
+	/* Not in every version: for queue pairs that are no id's own. */
+	int (*init_qp_attr)(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask);
+	int (*establish)(struct rdma_cm_id *id);
 };
 #undef VRB_MEMBER
 

@@ -12,6 +12,13 @@
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
+void vrb_connreq_free(struct vrb_connreq *cr)
+{
+	vrb_xrc_asked_free(cr->xrc);
+	obj_prog_put(cr->prog);
+	free(cr);
+}
+
 static int connreq_close(struct fid *fid)
 {
 	struct vrb_connreq *cr = container_of(fid, struct vrb_connreq, fid);
@@ -22,8 +29,7 @@ static int connreq_close(struct fid *fid)
 	vrb_cm.reject(cr->cm.id, NULL, 0);
 	vrb_cm.destroy_id(cr->cm.id);
 	lock_put(&cr->prog->lock);
-	obj_prog_put(cr->prog);
-	free(cr);
+	vrb_connreq_free(cr);
 	return 0;
 }
 
@@ -45,17 +51,21 @@ static bool copy_addr(void **addr_p, size_t *len_p, const struct sockaddr *sa)
 	return true;
 }
 
-bool vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
+int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 {
+	const struct rdma_conn_param *conn = &event->param.conn;
+	size_t skip = pep->xrc ? VRB_HELLO_SIZE : 0;
 	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
 	struct fi_info *info = fi_dupinfo(pep->base.info);
+	int ret = -FI_ENOMEM;
 
 	if (!cr || !info ||
 	    !copy_addr(&info->src_addr, &info->src_addrlen, rdma_get_local_addr(event->id)) ||
-	    !copy_addr(&info->dest_addr, &info->dest_addrlen, rdma_get_peer_addr(event->id))) {
+	    !copy_addr(&info->dest_addr, &info->dest_addrlen, rdma_get_peer_addr(event->id)) ||
+	    (pep->xrc && (ret = vrb_xrc_asked(pep->base.fabric, event, &cr->xrc)))) {
 		free(cr);
 		fi_freeinfo(info);
-		return false;
+		return ret;
 	}
 	cr->fid.fclass = FI_CLASS_CONNREQ;
 	cr->fid.ops = &vrb_connreq_fid_ops;
@@ -63,13 +73,14 @@ bool vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 	cr->cm.id = event->id;
 	cr->prog = pep->base.prog;
 	obj_prog_get(cr->prog);
-	cr->responder = event->param.conn.responder_resources;
-	cr->initiator = event->param.conn.initiator_depth;
+	cr->responder = conn->responder_resources;
+	cr->initiator = conn->initiator_depth;
 	event->id->context = NULL;
 	info->handle = &cr->fid;
-	vrb_cm_tell(pep->base.eq, FI_CONNREQ, &pep->base.fid.fid, info, event->param.conn.private_data,
-	     event->param.conn.private_data ? event->param.conn.private_data_len : 0);
-	return true;
+	vrb_cm_tell(pep->base.eq, FI_CONNREQ, &pep->base.fid.fid, info,
+		    conn->private_data ? (const char *) conn->private_data + skip : NULL,
+		    conn->private_data ? conn->private_data_len - skip : 0);
+	return 0;
 }
 
 /* ---- listeners ---------------------------------------------------------------------- */
@@ -112,24 +123,30 @@ static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param, size
 {
 	struct vrb_pep *pep = pep_of(&fid->fid);
 	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
+	struct vrb_hello no = { .kind = VRB_HELLO_NO };
+	uint8_t data[VRB_CM_DATA];
 	int ret;
 
-	if (!handle || handle->ops != &vrb_connreq_fid_ops || vrb_cm_check_param(param, len))
+	if (!handle || handle->ops != &vrb_connreq_fid_ops ||
+	    vrb_cm_check_param(param, len, vrb_cm_room(cr->xrc)))
 		return -FI_EINVAL;
 	if (cr->ep)
 		return -FI_EOPBADSTATE;
+	if (cr->xrc) {
+		len = vrb_hello_put(data, &no, param, len);
+		param = data;
+	}
 	lock_get(&pep->base.prog->lock);
 	ret = vrb_cm.reject(cr->cm.id, param, (uint8_t) len) ? cm_errno() : 0;
 	vrb_cm.destroy_id(cr->cm.id);
 	lock_put(&pep->base.prog->lock);
-	obj_prog_put(cr->prog);
-	free(cr);
+	vrb_connreq_free(cr);
 	return ret;
 }
 
 static int pep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
 {
-	return obj_pep_getopt(fid, level, optname, optval, optlen, VRB_CM_DATA);
+	return obj_pep_getopt(fid, level, optname, optval, optlen, vrb_cm_room(pep_of(fid)->xrc));
 }
 
 static int pep_close(struct fid *fid)
@@ -208,6 +225,7 @@ int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep
 	if (ret)
 		goto err_free;
 	pep->cm.kind = VRB_ID_PEP;
+	pep->xrc = info->ep_attr && info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
 	ret = pep_bind_id(pep, info);
 	if (ret)
 		goto err_fini;

@@ -11,6 +11,7 @@
 #include "mlx5_queue.h"
 #include "vrb_dgram.h"
 #include "vrb_ep.h"
+#include "vrb_xrc.h"
 
 #define CQ_FIRST 256u
 #define ACK_BATCH 1024u
@@ -66,7 +67,7 @@ static struct fi_cq_err_entry err_entry(const struct vrb_wc *wc, void *context, 
 /* The first failure ends the connection, on both sides: the device does nothing more. */
 static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
-	if (ep->failed)
+	if (ep->failed || ep->xrc)
 		return;
 	if (ep->dgram) {
 		vrb_dgram_revive(ep, wc);
@@ -88,6 +89,8 @@ static __attribute__((noinline)) void tx_rare(const struct vrb_tx *tx)
 {
 	struct obj_ep *ep = &tx->ep->base;
 
+	if (tx->ep->xrc)
+		vrb_xrc_sent(tx);
 	if (!tx->ep->closing)
 		obj_ep_comp_tx(ep, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
 }
@@ -106,13 +109,15 @@ static inline __attribute__((always_inline)) void tx_done(const struct vrb_tx *t
 		obj_cq_write(ep->base.tx_cq, tx->context, tx->flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);
 }
 
-static void tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
+void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
 {
 	struct fi_cq_err_entry e = err_entry(wc, tx->context, tx->flags);
 	struct vrb_ep *ep = tx->ep;
 
 	ep->tx_head = tx->at + 1;
 	e.len = tx->len;
+	if (ep->xrc)
+		vrb_xrc_failed(tx, wc);
 	if (ep->closing)
 		return;
 	fail(ep, wc);
@@ -127,7 +132,7 @@ static inline void on_tx(const struct vrb_wc *wc)
 	if (__builtin_expect(wc->status == IBV_WC_SUCCESS, 1))
 		tx_done(tx);
 	else
-		tx_failed(tx, wc);
+		vrb_tx_failed(tx, wc);
 }
 
 static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
@@ -182,7 +187,7 @@ static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 	struct vrb_rx copy = *rx;
 
 	if (owner->srq) {
-		ep = hmap_find(&p->eps, wc->qp_num);
+		ep = owner->xrc ? vrb_xrc_receiver(owner) : hmap_find(&p->eps, wc->qp_num);
 		pool_put(&owner->rx_pool, rx);
 		if (!ep)
 			return;
@@ -453,6 +458,7 @@ static void poller_close(struct obj_poller *base)
 	vrb_mlx5_group_fini(&p->mlx5);
 	vrb_ibv.destroy_comp_channel(p->channel);
 	hmap_destroy(&p->eps);
+	hmap_destroy(&p->inis);
 	free(p);
 }
 
@@ -473,6 +479,7 @@ static int poller_new(struct vrb_domain *domain, struct obj_prog *prog, struct v
 	p->base.key = &poller_ops;
 	p->domain = domain;
 	hmap_init(&p->eps);
+	hmap_init(&p->inis);
 	p->channel = vrb_ibv.create_comp_channel(domain->ctx);
 	if (!p->channel) {
 		ret = -errno;
@@ -543,30 +550,39 @@ bool vrb_poller_times(const struct vrb_ep *ep)
 	return ep->domain->clock_khz && (has_times(ep->base.tx_cq) || has_times(ep->base.rx_cq));
 }
 
-int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
+int vrb_poller_room(struct vrb_poller *p, const struct vrb_ep *ep, unsigned entries,
+		    struct vrb_cq **cq_p)
 {
-	struct obj_poller *base = obj_prog_find(ep->base.prog, &poller_ops);
-	struct vrb_poller *p = base ? poller_of(base) : NULL;
 	bool timed = vrb_poller_times(ep);
 	struct vrb_cq *cq;
 	int ret = 0;
 
-	if (!p)
-		ret = poller_new(ep->domain, ep->base.prog, &p);
-	if (ret)
-		return ret;
 	for (cq = p->cqs; cq; cq = cq->next)
 		if ((cq->ops == &vrb_cq_direct) == ep->direct && cq->timed == timed &&
-		    make_room(ep->domain, cq, entries))
+		    make_room(p->domain, cq, entries))
 			break;
 	if (!cq)
 		ret = cq_new(p, entries, ep->direct, timed, &cq);
 	if (ret)
 		return ret;
 	cq->used += entries;
-	ep->cq = cq;
-	ep->poller = p;
+	*cq_p = cq;
 	return 0;
+}
+
+int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
+{
+	struct obj_poller *base = obj_prog_find(ep->base.prog, &poller_ops);
+	struct vrb_poller *p = base ? poller_of(base) : NULL;
+	int ret = 0;
+
+	if (!p)
+		ret = poller_new(ep->domain, ep->base.prog, &p);
+	if (!ret)
+		ret = vrb_poller_room(p, ep, entries, &ep->cq);
+	if (!ret)
+		ep->poller = p;
+	return ret;
 }
 
 /* The queue is emptied, so that nothing in it speaks of the endpoint any more. */

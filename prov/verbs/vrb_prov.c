@@ -14,6 +14,7 @@ struct vrb_conf vrb_conf = {
 	.min_rnr_timer = 12,
 	.gid_idx = -1,
 	.bunch = 8,
+	.xrcd_file = (char *) "/tmp/verbs_xrcd",
 };
 
 static void verbs_cleanup(void)
@@ -78,6 +79,10 @@ static void read_conf(void)
 	       &vrb_conf.gid_idx, -1, 255);
 	number("cqread_bunch_size", "Completions that are taken from the device at a time",
 	       &vrb_conf.bunch, 1, VRB_BUNCH_MAX);
+	yes_no("prefer_xrc", "Offer XRC endpoints, which share queue pairs, before RC ones, where the "
+	       "device has them (default: no)", &vrb_conf.prefer_xrc);
+	text("xrcd_filename", "File by which processes share XRC queue pairs; it is made if it is not "
+	     "there (default: /tmp/verbs_xrcd)", &vrb_conf.xrcd_file);
 	text("device_name", "Use this RDMA device only", &vrb_conf.device);
 	text("doorbell", "How requests reach the device: extended or post (default: the "
 	     "first that the device has); direct: straight into the queues of mlx5", &vrb_conf.doorbell);

@@ -250,7 +250,7 @@ static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, v
 		by_handle(&c, fid, context);
 	if (!ret && !ep->scratch && ep->base.prog)
 		ret = -FI_EOPNOTSUPP;
-	if (!ret && !ep->qp)
+	if (!ret && !ep->tx)
 		ret = -FI_EOPBADSTATE;
 	if (!ret)
 		ret = amo_fill(ep, &c, a);
@@ -305,7 +305,7 @@ static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_
 	int ret;
 
 	if (count != 1 || !ep->scratch)
-		return ep->qp ? -FI_EOPNOTSUPP : -FI_EOPBADSTATE;
+		return ep->tx ? -FI_EOPNOTSUPP : -FI_EOPBADSTATE;
 	silent(&c, buf, sizeof(uint64_t));
 	ret = amo_fill(ep, &c, &a);
 	return ret ? ret : post(ep, &c);
