@@ -97,7 +97,8 @@ static struct fi_cq_time time_now(void)
 	};
 }
 
-bool obj_cq_grow(struct obj_cq *cq)
+/* make_room - for one more, with its time where these are kept. */
+static bool make_room(struct obj_cq *cq)
 {
 	if (cq->overrun)
 		return false;
@@ -113,11 +114,9 @@ static void push_err(struct obj_cq *cq, struct obj_cq_err *err)
 {
 	struct obj_cq_slot *slot;
 
-	if (cq->sink_room) {	/* what comes from now on is behind it */
-		cq->sink_left = cq->sink_room;
-		cq->sink_room = 0;
-	}
-	if (cq_used(cq) >= cq->room && !obj_cq_grow(cq)) {
+	cq->sink_asked -= cq->sink_room;	/* what comes from now on is behind it */
+	cq->sink_room = 0;
+	if (cq_used(cq) >= cq->room && !make_room(cq)) {
 		free(err);
 		return;
 	}
@@ -156,10 +155,28 @@ void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
 	lock_put(&cq->lock);
 }
 
-void obj_cq_write_peer(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
+void obj_cq_wake_and_leave(struct obj_cq *cq)
+{
+	obj_wait_wake(&cq->wait);
+	lock_put(&cq->lock);
+}
+
+void obj_cq_write_slow(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
 		       void *buf, uint64_t data, uint64_t tag, fi_addr_t src)
 {
-	cq->peer->owner_ops->write(cq->peer, context, flags, len, buf, data, tag, src);
+	if (cq->peer) {
+		cq->peer->owner_ops->write(cq->peer, context, flags, len, buf, data, tag, src);
+		return;
+	}
+	lock_get(&cq->lock);
+	if (cq_used(cq) < cq->room || make_room(cq)) {
+		cq->ring[cq->tail & cq->mask] = (struct obj_cq_slot) {
+			.e = { context, flags, len, buf, data, tag }, .src = src,
+		};
+		__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
+		obj_wait_signal(&cq->wait);
+	}
+	lock_put(&cq->lock);
 }
 
 static inline void pop(struct obj_cq *cq)
@@ -170,20 +187,30 @@ static inline void pop(struct obj_cq *cq)
 /* Of this all fields, in each format, are made, whatever their type. */
 typedef uintptr_t __attribute__((may_alias)) entry_word;
 
+static inline void move_word(char *to, const void *from, size_t at)
+{
+	uintptr_t word = __atomic_load_n((const entry_word *) ((const char *) from + at),
+					 __ATOMIC_RELAXED);
+
+	memcpy(to + at, &word, sizeof(word));
+}
+
 /* Word by word, as it was written: a wider load has to wait until the words behind it
  * have left the store buffer, and the entry of a reply was written a moment ago.
  */
 static inline void show(char *buf, const struct fi_cq_tagged_entry *e, size_t size)
 {
-	entry_word word;
-	size_t at;
-
-#pragma GCC unroll 9
-	for (at = 0; at < size; at += sizeof(word)) {
-		word = __atomic_load_n((const entry_word *) ((const char *) e + at),
-				       __ATOMIC_RELAXED);
-		memcpy(buf + at, &word, sizeof(word));
+	if (size > sizeof(struct fi_cq_msg_entry)) {
+		if (size == sizeof(struct fi_cq_tagged_entry))
+			move_word(buf, e, offsetof(struct fi_cq_tagged_entry, tag));
+		move_word(buf, e, offsetof(struct fi_cq_tagged_entry, data));
+		move_word(buf, e, offsetof(struct fi_cq_tagged_entry, buf));
 	}
+	if (size >= sizeof(struct fi_cq_msg_entry)) {
+		move_word(buf, e, offsetof(struct fi_cq_tagged_entry, len));
+		move_word(buf, e, offsetof(struct fi_cq_tagged_entry, flags));
+	}
+	move_word(buf, e, offsetof(struct fi_cq_tagged_entry, op_context));
 }
 
 /* Copy a format's prefix of up to @count successes; stops before an error. */
@@ -274,13 +301,7 @@ static inline bool show_one(struct obj_cq *cq, char *buf)
 
 	if (__builtin_expect(slot->err != NULL, 0))
 		return false;
-	if (cq->entry_size == sizeof(struct fi_cq_tagged_entry))
-		show(buf, &slot->e, sizeof(struct fi_cq_tagged_entry));
-	else if (cq->entry_size == sizeof(struct fi_cq_data_entry))
-		show(buf, &slot->e, sizeof(struct fi_cq_data_entry));
-	else
-		show(buf, &slot->e, cq->entry_size == sizeof(struct fi_cq_msg_entry) ?
-				    sizeof(struct fi_cq_msg_entry) : sizeof(struct fi_cq_entry));
+	show(buf, &slot->e, cq->entry_size);
 	pop(cq);
 	return true;
 }
@@ -316,32 +337,30 @@ static __attribute__((noinline)) ssize_t read_rare(struct obj_cq *cq, void *buf,
 }
 
 /* read_empty - make progress for a program that reads an empty queue which no other
- * thread uses: what comes goes straight to @buf.
+ * thread uses: what comes goes straight to @buf.  The queue remembers all that is needed
+ * afterwards, so that no register has to be kept meanwhile.
  */
 static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf, size_t count,
 						    fi_addr_t *src)
 {
-	size_t left;
+	size_t got;
 
 	cq->sink = buf;
 	cq->sink_src = src;
-	cq->sink_left = 0;
+	cq->sink_asked = count;
 	cq->sink_room = count;
-	obj_cq_progress(cq);
-	left = cq->sink_room + cq->sink_left;
+	obj_feed_poll_as(&cq->wait.feed, true);
+	got = cq->sink_asked - cq->sink_room;
 	cq->sink_room = 0;
-	if (left != count) {
-		push_out(cq);
-		return (ssize_t) (count - left);
-	}
-	/* an error closes the sink */
-	return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
+	if (!got)		/* an error closes the sink */
+		return looks_empty(cq) ? nothing(cq) : -FI_EAVAIL;
+	return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, (ssize_t) got) :
+						    (ssize_t) got;
 }
 
-static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
+static inline __attribute__((always_inline)) ssize_t read_any(struct obj_cq *cq, void *buf,
+							      size_t count, fi_addr_t *src)
 {
-	struct obj_cq *cq = obj_cq_of(fid);
-
 	if (looks_empty(cq))
 		return count && cq->alone ? read_empty(cq, buf, count, src) :
 					    read_rare(cq, buf, count, src);
@@ -353,9 +372,14 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_
 	return read_and_push(cq, buf, count, src);
 }
 
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *src)
+{
+	return read_any(obj_cq_of(fid), buf, count, src);
+}
+
 static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 {
-	return cq_readfrom(fid, buf, count, NULL);
+	return read_any(obj_cq_of(fid), buf, count, NULL);
 }
 
 /* As cq_read(), with times.  The ring is never bypassed: a queue with them is not alone. */

@@ -50,18 +50,18 @@ struct obj_cq {
 	size_t tail;			/* next to write; .. so that emptiness shows without the lock */
 	size_t entry_size;		/* bytes of a slot that the program's format shows */
 	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
-	size_t room;			/* slots that may be used before obj_cq_grow(); 0: overrun,
-					 * or it sees every entry, because of @times */
+	size_t room;			/* slots that may be used before it grows; 0: overrun,
+					 * or each entry goes the slow way, because of @times */
 	struct fi_cq_time *times;	/* of the entries in the ring; NULL: nobody asked */
 	size_t timed_room;		/* what @room would be */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
 	bool alone;			/* one thread at most uses it, and it has not overrun */
 	uint8_t reads;			/* that found an entry and made no progress */
+	size_t sink_asked;		/* entries that a fi_cq_read() asked for, less what an error has closed */
 	char *sink;			/* of the fi_cq_read() that is making progress: see obj_cq_give() */
 	fi_addr_t *sink_src;		/* the same for fi_cq_readfrom(), else NULL */
 	size_t sink_room;		/* entries that still go there; 0: it is no more, or there is none */
-	size_t sink_left;		/* of the room, what an error has closed */
 	_Atomic unsigned signals;	/* calls of fi_cq_signal() */
 	_Atomic unsigned signals_taken;	/* of those, how many a blocking read has answered */
 	struct obj_wait wait;
@@ -83,10 +83,10 @@ int obj_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  */
 extern __thread uint64_t obj_cq_time;
 
-/* The parts of obj_cq_write() that are not fast. */
-bool obj_cq_grow(struct obj_cq *cq);
-void obj_cq_write_peer(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
+/* The parts of obj_cq_write() that are not fast: all of it, and its end. */
+void obj_cq_write_slow(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
 		       void *buf, uint64_t data, uint64_t tag, fi_addr_t src);
+void obj_cq_wake_and_leave(struct obj_cq *cq);
 
 static inline void obj_cq_put(char *entry, size_t at, uintptr_t word)
 {
@@ -100,23 +100,23 @@ static inline __attribute__((always_inline)) void
 obj_cq_give(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void *buf,
 	    uint64_t data, uint64_t tag, fi_addr_t src)
 {
+	const size_t size = cq->entry_size;
 	char *to = cq->sink;
 
-	/* word by word: what is gathered on the stack first would have to settle there */
-	obj_cq_put(to, 0, (uintptr_t) context);
-	if (__builtin_expect(cq->entry_size == sizeof(struct fi_cq_entry), 0))
-		goto out;
-	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, flags), flags);
-	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, len), len);
-	if (cq->entry_size == sizeof(struct fi_cq_msg_entry))
-		goto out;
-	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, buf), (uintptr_t) buf);
-	obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, data), data);
-	if (cq->entry_size == sizeof(struct fi_cq_tagged_entry))
-		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, tag), tag);
-out:
-	cq->sink = to + cq->entry_size;
+	cq->sink = to + size;
 	cq->sink_room--;
+	/* word by word: what is gathered on the stack first would have to settle there */
+	if (size > sizeof(struct fi_cq_msg_entry)) {
+		if (size == sizeof(struct fi_cq_tagged_entry))
+			obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, tag), tag);
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, data), data);
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, buf), (uintptr_t) buf);
+	}
+	if (size >= sizeof(struct fi_cq_msg_entry)) {
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, len), len);
+		obj_cq_put(to, offsetof(struct fi_cq_tagged_entry, flags), flags);
+	}
+	obj_cq_put(to, 0, (uintptr_t) context);
 	if (__builtin_expect(cq->sink_src != NULL, 0))
 		*cq->sink_src++ = src;
 }
@@ -141,13 +141,16 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 		obj_cq_give(cq, context, flags, len, buf, data, tag, src);
 		return;
 	}
-	if (__builtin_expect(cq->peer != NULL, 0)) {
-		obj_cq_write_peer(cq, context, flags, len, buf, data, tag, src);
+	/* Calls are the last thing on their way: nothing has to be kept for afterwards. */
+	if (__builtin_expect(cq->peer || !lock_try(&cq->lock), 0)) {
+		obj_cq_write_slow(cq, context, flags, len, buf, data, tag, src);
 		return;
 	}
-	lock_get(&cq->lock);
-	if (__builtin_expect(cq->tail - cq->head >= cq->room, 0) && !obj_cq_grow(cq))
-		goto out;
+	if (__builtin_expect(cq->tail - cq->head >= cq->room, 0)) {
+		lock_put(&cq->lock);
+		obj_cq_write_slow(cq, context, flags, len, buf, data, tag, src);
+		return;
+	}
 	slot = &cq->ring[cq->tail & cq->mask];
 	slot->e.op_context = context;
 	slot->e.flags = flags;
@@ -158,9 +161,10 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 	slot->src = src;
 	slot->err = NULL;
 	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
-	obj_wait_signal(&cq->wait);
-out:
-	lock_put(&cq->lock);
+	if (__builtin_expect(atomic_load(&cq->wait.armed), 0))
+		obj_cq_wake_and_leave(cq);
+	else
+		lock_put(&cq->lock);
 }
 
 /* obj_cq_write_err - add an error, behind what is there.

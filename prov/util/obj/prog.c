@@ -380,6 +380,7 @@ struct grown {
 
 void obj_feed_init(struct obj_feed *feed)
 {
+	atomic_init(&feed->sole, NULL);
 	atomic_init(&feed->cnt, 0);
 	atomic_init(&feed->progs, feed->first);
 	feed->grown = NULL;
@@ -440,6 +441,7 @@ int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
 	progs[cnt] = prog;
 	/* A reader loads the count first, then an array at least that long. */
 	atomic_store_explicit(&feed->cnt, cnt + 1, memory_order_release);
+	atomic_store_explicit(&feed->sole, cnt ? NULL : prog, memory_order_release);
 out:
 	pthread_mutex_unlock(&feed->lock);
 	return ret;

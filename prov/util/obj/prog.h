@@ -166,11 +166,15 @@ static inline int obj_prog_poll_locked(struct obj_prog *prog)
 
 /* obj_prog_poll - the same for an application thread that does not hold the
  * lock.  Does nothing when another thread is at it.
+ * @alone: the group's lock is LOCK_NONE; known where it is called
  */
-static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *prog)
+static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_prog *prog,
+								  const bool alone)
 {
 	int ret;
 
+	if (alone)
+		lock_is_none(&prog->lock);
 	atomic_store_explicit(&prog->polls,
 		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
@@ -178,8 +182,15 @@ static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *
 	if (!lock_try(&prog->lock))
 		return 0;
 	ret = obj_prog_poll_locked(prog);
+	if (alone)
+		lock_is_none(&prog->lock);
 	lock_put(&prog->lock);
 	return ret;
+}
+
+static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *prog)
+{
+	return obj_prog_poll_as(prog, false);
 }
 
 /* obj_prog_others_hot - does another poller of the group find work without asking the
@@ -280,6 +291,7 @@ static inline void obj_prog_disarm(struct obj_prog *prog)
 #define OBJ_FEED_INLINE 2
 
 struct obj_feed {
+	_Atomic(struct obj_prog *) sole;	/* the only one, the usual case; else NULL */
 	_Atomic unsigned cnt;
 	_Atomic(struct obj_prog **) progs;	/* @first, or the newest of the arrays */
 	struct obj_prog *first[OBJ_FEED_INLINE];
@@ -308,25 +320,34 @@ static inline struct obj_prog *obj_feed_home(struct obj_feed *feed)
 void obj_feed_unstage(struct obj_feed *feed);
 
 /* obj_feed_may_stage - false when there is nothing for obj_feed_unstage() to do.
- * Cost: for a single group, the usual case, three loads.
+ * Cost: for a single group, the usual case, two loads.
  */
 static inline bool obj_feed_may_stage(struct obj_feed *feed)
 {
-	unsigned cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
+	struct obj_prog *sole = atomic_load_explicit(&feed->sole, memory_order_acquire);
 
-	if (__builtin_expect(cnt == 1, 1))
-		return atomic_load_explicit(&feed->first[0]->staged, memory_order_relaxed);
-	return cnt > 0;
+	if (__builtin_expect(sole != NULL, 1))
+		return atomic_load_explicit(&sole->staged, memory_order_relaxed);
+	return atomic_load_explicit(&feed->cnt, memory_order_relaxed) > 0;
 }
 
-/* obj_feed_poll - drive all groups.  Returns how many things were done. */
+/* obj_feed_poll - drive all groups.  Returns how many things were done.
+ * @alone: as for obj_prog_poll_as()
+ */
 int obj_feed_poll_all(struct obj_feed *feed);
+
+static inline __attribute__((always_inline)) int obj_feed_poll_as(struct obj_feed *feed,
+								  const bool alone)
+{
+	struct obj_prog *sole = atomic_load_explicit(&feed->sole, memory_order_acquire);
+
+	return __builtin_expect(sole != NULL, 1) ? obj_prog_poll_as(sole, alone) :
+						   obj_feed_poll_all(feed);
+}
 
 static inline __attribute__((always_inline)) int obj_feed_poll(struct obj_feed *feed)
 {
-	if (__builtin_expect(atomic_load_explicit(&feed->cnt, memory_order_acquire) == 1, 1))
-		return obj_prog_poll(feed->first[0]);
-	return obj_feed_poll_all(feed);
+	return obj_feed_poll_as(feed, false);
 }
 
 #endif
