@@ -30,7 +30,7 @@
 
 #define LEN 8u
 #define TURNS 64u		/* four times what is signalled together, at most */
-#define PAUSE_MS 50u
+#define PAUSE_MS 150u
 #define WARM 200u		/* rounds before it is counted */
 #define TRIES 60u		/* seconds until it does nothing else any more */
 #define ANY_MESSAGE 64u		/* room of a receive */
@@ -169,8 +169,10 @@ static void hear(int in, struct hello *hello)
 
 static void called(char **argv, int in, int out)
 {
+	static struct steps_told nobody;	/* what it does is not counted */
 	struct hello hello;
 
+	progress = &nobody;
 	find(argv, argv[5]);
 	ends_offer(2 * ANY_MESSAGE, &hello);
 	say(out, &hello);
