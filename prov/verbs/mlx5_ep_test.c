@@ -332,6 +332,39 @@ static void burst(void **state)
 	}
 }
 
+/* What waits for more does not wait for a call that is refused: for its length, or because
+ * the queue is full.
+ */
+static void burst_refused(void **state)
+{
+	struct iovec iov = { a.buf, 8 };
+	struct fi_rma_iov to = { (uintptr_t) b.buf, 8, KERNEL_KEY };
+	struct fi_msg_rma msg = { .msg_iov = &iov, .iov_count = 1, .rma_iov = &to, .rma_iov_count = 1 };
+	size_t depth = vrb_ep_of(a.ep)->tx_depth, inject = vrb_ep_of(a.ep)->inject_size, i, k;
+	unsigned way;
+
+	for (way = 0; way < 4; way++) {
+		k = way < 2 ? 3 : depth;
+		for (i = 0; i < k; i++)
+			assert_int_equal(fi_writemsg(a.ep, &msg, FI_MORE | FI_COMPLETION), 0);
+		run_device();
+		nothing(&a);
+		if (way == 0)
+			assert_int_equal(fi_inject(a.ep, a.buf, inject + 1, 0), -FI_EMSGSIZE);
+		else if (way == 1)
+			assert_int_equal(fi_inject_write(a.ep, a.buf, inject + 1, 0, to.addr,
+							 to.key), -FI_EMSGSIZE);
+		else if (way == 2)
+			assert_int_equal(fi_send(a.ep, a.buf, 8, NULL, 0, &a), -FI_EAGAIN);
+		else
+			assert_int_equal(fi_writemsg(a.ep, &msg, FI_MORE), -FI_EAGAIN);
+		run_device();
+		for (i = 0; i < k; i++)
+			taken(&a);
+		nothing(&a);
+	}
+}
+
 static void remote_memory(void **state)
 {
 	void *desc = fi_mr_desc(mr);
@@ -687,6 +720,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(closing_beside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shared_receives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(burst, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(burst_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(remote_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(short_ways, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dmabuf, set_up, tear_down),

@@ -146,16 +146,17 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest
 {
 	struct obj_prog *prog = ep->base.prog;
 	size_t max = c->flags & FI_INJECT ? ep->inject_size : ep->base.info->ep_attr->max_msg_size;
-	int ret, to = 0;
+	int ret = 0, to = 0;
 
 	if (__builtin_expect(!prog, 0))
 		return -FI_EOPBADSTATE;
-	if (__builtin_expect(c->len > max, 0))
-		return -FI_EMSGSIZE;
 	lock_get(&prog->lock);
-	if (dgram)
-		to = vrb_dgram_to(ep, dest, &c->wr);
-	ret = to ? to : post_locked(ep, c);
+	if (__builtin_expect(c->len > max, 0))
+		ret = -FI_EMSGSIZE;
+	else if (dgram)
+		ret = to = vrb_dgram_to(ep, dest, &c->wr);
+	if (__builtin_expect(!ret, 1))
+		ret = post_locked(ep, c);
 	if (__builtin_expect(ret, 0)) {
 		/* What waits for more must not wait for a call that came to nothing. */
 		if (ep->qp)
