@@ -76,7 +76,7 @@ static void open_ep(struct end *e)
 	if (e->srx)
 		assert_int_equal(fi_ep_bind(e->ep, &e->srx->fid, 0), 0);
 	assert_int_equal(fi_enable(e->ep), 0);
-	atomic_store(&vrb_ep_of(e->ep)->state, VRB_EP_CONNECTED);
+	vrb_ep_set_state(vrb_ep_of(e->ep), VRB_EP_CONNECTED);
 	model_of(e);
 }
 

@@ -15,18 +15,25 @@
 
 #define BRIEF_INLINE __attribute__((always_inline)) static inline
 
-/* A lock that is none is nothing to wait for: then little has to be kept for afterwards. */
-BRIEF_INLINE void enter(struct obj_prog *prog, const unsigned way)
+/* A lock that is none is nothing to wait for: then little has to be kept for afterwards.
+ * An endpoint that is not enabled has no group, and no room in its rings.
+ */
+BRIEF_INLINE bool enter(struct obj_prog *prog, const unsigned way)
 {
-	if (way & VRB_ALONE && prog->lock.kind != LOCK_NONE)
-		__builtin_unreachable();
+	if (__builtin_expect(!prog, 0))
+		return way & VRB_ALONE;
+	if (way & VRB_ALONE)
+		lock_is_none(&prog->lock);
 	lock_get(&prog->lock);
+	return true;
 }
 
 BRIEF_INLINE void leave(struct obj_prog *prog, const unsigned way)
 {
-	if (way & VRB_ALONE && prog->lock.kind != LOCK_NONE)
-		__builtin_unreachable();
+	if (way & VRB_ALONE && !prog)
+		return;
+	if (way & VRB_ALONE)
+		lock_is_none(&prog->lock);
 	lock_put(&prog->lock);
 }
 
@@ -48,17 +55,17 @@ static inline bool is_wanted(uint64_t flags, uint64_t all)
 	return (flags | all) / FI_COMPLETION & 1;
 }
 
-/* @fits: its data goes into its block; else the device fetches it. */
+/* @fits: there is data, and it goes into its block; else the device fetches it. */
 BRIEF_INLINE bool is_brief(const struct vrb_ep *ep, const struct brief *b, uint64_t flags,
 			   const bool fits)
 {
 	size_t min = b->op == VRB_OP_READ ? 0 : ep->max_inline;
 	size_t max = b->silent ? 0 : ep->base.info->ep_attr->max_msg_size;
 
-	return b->len && (fits || (b->len > min && b->len <= max)) &&
+	return (fits || (b->len && b->len > min && b->len <= max)) &&
 	       !(flags & (FI_INJECT | FI_FENCE | FI_MORE)) &&
-	       atomic_load_explicit(&ep->state, memory_order_relaxed) == VRB_EP_CONNECTED &&
-	       ep->tx_tail - ep->tx_head < ep->brief_depth;
+	       ep->tx_tail - ep->tx_head < atomic_load_explicit(&ep->brief_room,
+								memory_order_relaxed);
 }
 
 /* As ext_build() does it for any request. */
@@ -108,18 +115,19 @@ static __attribute__((noinline)) int is_full(struct vrb_ep *ep, int err)
 BRIEF_INLINE int brief_any(struct vrb_ep *ep, const struct brief *b, uint64_t flags,
 			   const bool fits, const unsigned way)
 {
-	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
 	bool want = !b->silent && is_wanted(flags, ep->brief_want[0]), told;
 	struct ibv_sge sge = { (uintptr_t) b->buf, (uint32_t) b->len, lkey_of(b->desc) };
 	struct vrb_wr wr = {
-		.op = b->op, .sge = &sge, .sge_cnt = 1, .wr_id = (uintptr_t) tx,
-		.flags = fits ? IBV_SEND_INLINE : 0,
+		.op = b->op, .sge = &sge, .sge_cnt = 1, .flags = fits ? IBV_SEND_INLINE : 0,
 		.addr = b->addr, .rkey = (uint32_t) b->key, .imm = (uint32_t) b->data,
 	};
+	struct vrb_tx *tx;
 	int ret;
 
 	if (__builtin_expect(!is_brief(ep, b, flags, fits), 0))
 		return 1;
+	tx = &ep->tx[ep->tx_tail & ep->tx_mask];
+	wr.wr_id = (uintptr_t) tx;
 	tx->context = b->context;
 	tx->flags = (uint32_t) b->comp;
 	tx->len = (uint32_t) b->len;
@@ -143,7 +151,7 @@ BRIEF_INLINE int brief_locked(struct vrb_ep *ep, const struct brief *b, uint64_t
 			      const unsigned way)
 {
 	if (b->op < VRB_OP_READ &&
-	    __builtin_expect(b->len <= ep->brief_max[b->op > VRB_OP_SEND_IMM], 1))
+	    __builtin_expect(b->len - 1 < ep->brief_max[b->op > VRB_OP_SEND_IMM], 1))
 		return brief_any(ep, b, flags, true, way);
 	return brief_any(ep, b, flags, false, way);
 }
@@ -154,9 +162,8 @@ BRIEF_INLINE int brief(struct fid_ep *fid, const struct brief *b, const unsigned
 	struct obj_prog *prog = h->ep->prog;
 	int ret;
 
-	if (__builtin_expect(!prog, 0))
+	if (!enter(prog, way))
 		return 1;
-	enter(prog, way);
 	ret = brief_locked(container_of(h->ep, struct vrb_ep, base), b,
 			   b->silent ? 0 : h->tx_op_flags, way);
 	leave(prog, way);
@@ -263,11 +270,12 @@ BRIEF_INLINE int recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t 
 BRIEF_INLINE int recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *desc, void *context,
 			     uint64_t flags, const unsigned way)
 {
-	struct vrb_rx *rx = &ep->rx[ep->rx_tail & ep->rx_mask];
+	struct vrb_rx *rx;
 	int ret;
 
 	if (__builtin_expect(!len || ep->rx_tail - ep->rx_head >= ep->brief_rx_depth, 0))
 		return 1;
+	rx = &ep->rx[ep->rx_tail & ep->rx_mask];
 	rx->context = context;
 	rx->buf = buf;
 	rx->want = is_wanted(flags, ep->brief_want[1]);
@@ -294,9 +302,8 @@ BRIEF_INLINE ssize_t any_recv(struct fid_ep *fid, void *buf, size_t len, void *d
 	struct obj_prog *prog = ep->base.prog;
 	int ret;
 
-	if (__builtin_expect(!prog, 0))
+	if (!enter(prog, way))
 		return recv_general(fid, buf, len, desc, context);
-	enter(prog, way);
 	ret = recv_locked(ep, buf, len, desc, context, h->rx_op_flags, way);
 	leave(prog, way);
 	return __builtin_expect(ret == 1, 0) ? recv_general(fid, buf, len, desc, context) : ret;
@@ -379,4 +386,10 @@ void vrb_brief_enabled(struct vrb_ep *ep)
 	ep->recv_wr = (struct ibv_recv_wr) { .sg_list = &ep->recv_sge, .num_sge = 1 };
 	if (!base->srx && base->rx_cq)
 		ep->brief_rx_depth = ep->rx_depth;
+}
+
+void vrb_brief_disabled(struct vrb_ep *ep)
+{
+	ep->brief_depth = ep->brief_rx_depth = 0;
+	atomic_store(&ep->brief_room, 0);
 }

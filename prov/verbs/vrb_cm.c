@@ -68,11 +68,6 @@ static void tell_error(struct vrb_ep *ep, int err, int status, const void *param
 	obj_eq_write_err(ep->base.eq, &entry, param, len);
 }
 
-static void set_state(struct vrb_ep *ep, enum vrb_state state)
-{
-	atomic_store(&ep->state, state);
-}
-
 /* ---- events of an endpoint ---------------------------------------------------------------- */
 
 static unsigned at_most(unsigned value, unsigned limit)
@@ -125,7 +120,7 @@ static const char *why_rejected(int status)
 
 void vrb_cm_gave_up(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
 {
-	set_state(ep, VRB_EP_SHUT);
+	vrb_ep_set_state(ep, VRB_EP_SHUT);
 	if (ep->xrc)
 		vrb_xrc_shut(ep);
 	tell_error(ep, err, status, data, len);
@@ -160,7 +155,7 @@ static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	int ret;
 
-	set_state(ep, VRB_EP_CONNECTING);
+	vrb_ep_set_state(ep, VRB_EP_CONNECTING);
 	ret = ep->xrc ? vrb_xrc_call(ep) : call(ep);
 	if (ret)
 		refused(ep, -ret, event);
@@ -172,7 +167,7 @@ int vrb_cm_again(struct vrb_ep *ep)
 
 	vrb_cm.destroy_id(ep->cm.id);
 	ep->cm.id = NULL;
-	set_state(ep, VRB_EP_RESOLVING);
+	vrb_ep_set_state(ep, VRB_EP_RESOLVING);
 	ret = vrb_cm_bind(ep);
 	return ret ? ret : resolve(ep);
 }
@@ -200,7 +195,7 @@ static void set_rnr_timer(struct vrb_ep *ep)
 
 void vrb_cm_connected(struct vrb_ep *ep, const void *data, size_t len)
 {
-	set_state(ep, VRB_EP_CONNECTED);
+	vrb_ep_set_state(ep, VRB_EP_CONNECTED);
 	vrb_cm_tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, data, len);
 }
 
@@ -220,7 +215,7 @@ static void on_disconnected(struct vrb_ep *ep)
 {
 	int was = atomic_load(&ep->state);
 
-	set_state(ep, VRB_EP_SHUT);
+	vrb_ep_set_state(ep, VRB_EP_SHUT);
 	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
 	if (ep->xrc && was == VRB_EP_CONNECTING) {
 		vrb_cm_gave_up(ep, FI_ECONNABORTED, 0, NULL, 0);
@@ -528,7 +523,7 @@ static int connect_locked(struct vrb_ep *ep, const void *param, size_t len)
 	ep->param_len = len;
 	ret = resolve(ep);
 	if (!ret)
-		set_state(ep, VRB_EP_RESOLVING);
+		vrb_ep_set_state(ep, VRB_EP_RESOLVING);
 	return ret;
 }
 
@@ -583,7 +578,7 @@ static int accept_locked(struct vrb_ep *ep, const void *data, size_t len)
 	      vrb_cm.accept(ep->cm.id, &param) ? cm_errno() : 0;
 	vrb_connreq_free(cr);
 	if (!ret)
-		set_state(ep, VRB_EP_CONNECTING);
+		vrb_ep_set_state(ep, VRB_EP_CONNECTING);
 	return ret;
 }
 
@@ -614,7 +609,7 @@ static int ep_shutdown(struct fid_ep *fid, uint64_t flags)
 		lock_get(&ep->base.prog->lock);
 		vrb_ep_drain(ep);
 		lock_put(&ep->base.prog->lock);
-		set_state(ep, VRB_EP_SHUT);
+		vrb_ep_set_state(ep, VRB_EP_SHUT);
 		ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
 		if (ep->xrc)
 			vrb_xrc_shut(ep);

@@ -111,7 +111,7 @@ static void unplug(struct vrb_ep *ep)
 		       clock_ns() < deadline)
 			vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
 	vrb_mlx5_qp_fini(&ep->mlx5, ep->cq);
-	ep->brief_depth = ep->brief_rx_depth = 0;
+	vrb_brief_disabled(ep);
 	ep->direct = false;
 }
 
@@ -178,7 +178,7 @@ int vrb_ep_make_scratch(struct vrb_ep *ep)
 
 void vrb_ep_free_rings(struct vrb_ep *ep)
 {
-	ep->brief_depth = ep->brief_rx_depth = 0;
+	vrb_brief_disabled(ep);
 	if (ep->scratch_mr)
 		vrb_ibv.dereg_mr(ep->scratch_mr);
 	free(ep->scratch);

@@ -133,6 +133,7 @@ struct vrb_ep {
 	unsigned max_inline;		/* of the queue pair */
 	unsigned inject_size;
 	unsigned brief_depth;		/* tx_depth if calls may take the short way, else 0 */
+	_Atomic unsigned brief_room;	/* the same while it is connected; read by posts */
 	unsigned brief_rx_depth;	/* the same of rx_depth */
 	uint32_t brief_max[2];		/* inline data that goes the short way: of sends, of writes */
 	uint64_t brief_want[2];		/* flags that all calls that go it have: transmits, receives */
@@ -164,6 +165,15 @@ struct vrb_ep {
 static inline struct vrb_ep *vrb_ep_of(struct fid_ep *fid)
 {
 	return container_of(obj_ep_of(fid), struct vrb_ep, base);
+}
+
+/* vrb_ep_set_state - the connection's; @ep is one that is connected, or will be.
+ * Threading: that of the connection, above.
+ */
+static inline void vrb_ep_set_state(struct vrb_ep *ep, enum vrb_state state)
+{
+	atomic_store(&ep->state, state);
+	atomic_store(&ep->brief_room, state == VRB_EP_CONNECTED ? ep->brief_depth : 0);
 }
 
 static inline struct vrb_domain *vrb_domain_of(struct obj_domain *base)
@@ -227,10 +237,12 @@ extern struct vrb_way {
 } vrb_ways[VRB_WAYS];
 void vrb_brief_init_ops(void);
 
-/* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one.
+/* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one,
+ * once it is connected.   vrb_brief_disabled - not any more.
  * Threading: locked.
  */
 void vrb_brief_enabled(struct vrb_ep *ep);
+void vrb_brief_disabled(struct vrb_ep *ep);
 
 /* ---- vrb_rma.c ----------------------------------------------------------------- */
 

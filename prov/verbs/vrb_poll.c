@@ -260,31 +260,42 @@ static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
 static int run_plain(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc;
-	int left, cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
+	int cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
+	const struct ibv_wc *end = wc + cnt;
 
-	for (left = cnt; left > 0; left--)
+	if (cnt <= 0)
+		return 0;
+	do
 		on_wc(p, at++);
-	return cnt < 0 ? 0 : cnt;
+	while (at != end);
+	return cnt;
 }
 
-/* Returns false where it is not the usual success: @wc has it then, for when the library lets
- * go of the queue.
- */
-static inline bool on_ext(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
+/* Returns false where it is not the usual success, with nothing done. */
+static inline __attribute__((always_inline)) bool on_ext(struct ibv_cq_ex *cqx)
 {
-	uint64_t wr_id = cqx->wr_id;
+	const uint64_t wr_id = cqx->wr_id;
 
-	if (cqx->status == IBV_WC_SUCCESS && !(wr_id & VRB_WR_RECV)) {
+	if (__builtin_expect(cqx->status != IBV_WC_SUCCESS, 0))
+		return false;
+	if (!(wr_id & VRB_WR_RECV)) {
 		tx_done(tx_of(wr_id));
 		return true;
 	}
-	if (cqx->status != IBV_WC_SUCCESS || !rx_of(wr_id)->ep->usual ||
-	    (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM)) {
-		vrb_ext_read(cqx, wc);
+	if (!rx_of(wr_id)->ep->usual || (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM))
 		return false;
-	}
 	rx_usual(rx_of(wr_id), ibv_wc_read_byte_len(cqx));
 	return true;
+}
+
+/* It is dealt with when the library has let go of the queue. */
+static __attribute__((noinline)) void on_ext_rare(struct vrb_poller *p, struct ibv_cq_ex *cqx)
+{
+	struct vrb_wc wc;
+
+	vrb_ext_read(cqx, &wc);
+	ibv_end_poll(cqx);
+	on_any(p, &wc);
 }
 
 /* The same by the extended interface. */
@@ -292,20 +303,18 @@ static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct ibv_poll_cq_attr attr = { 0 };
 	struct ibv_cq_ex *cqx = cq->cqx;
-	bool usual, single = cq->single;
 	unsigned done = 0;
-	struct vrb_wc wc;
+	bool usual;
 
-	while (done < budget && !ibv_start_poll(cqx, &attr)) {
+	for (; done < budget && !ibv_start_poll(cqx, &attr); on_ext_rare(p, cqx)) {
 		do {
-			usual = on_ext(cqx, &wc);
+			usual = on_ext(cqx);
 			done++;
-		} while (!single && usual && done < budget && !ibv_next_poll(cqx));
-		ibv_end_poll(cqx);
-		if (__builtin_expect(!usual, 0))
-			on_any(p, &wc);
-		else if (!single)
+		} while (usual && done < budget && !ibv_next_poll(cqx));
+		if (__builtin_expect(usual, 1)) {
+			ibv_end_poll(cqx);
 			break;
+		}
 	}
 	return (int) done;
 }
@@ -329,6 +338,23 @@ static int run_timed(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	}
 	obj_cq_time = 0;
 	return (int) done;
+}
+
+/* Where ibv_next_poll() is not to be used: one is a bunch, because to look for a second costs
+ * as much as to come again.
+ */
+static int run_single(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct ibv_cq_ex *cqx = cq->cqx;
+
+	if (ibv_start_poll(cqx, &attr))
+		return 0;
+	if (__builtin_expect(on_ext(cqx), 1))
+		ibv_end_poll(cqx);
+	else
+		on_ext_rare(p, cqx);
+	return 1;
 }
 
 static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_cq *cq,
@@ -533,7 +559,8 @@ static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool time
 			 fi_strerror(-ret));
 		return ret;
 	}
-	cq->run = direct ? run_direct : cq->timed ? run_timed : cq->cqx ? run_ext : run_plain;
+	cq->run = direct ? run_direct : cq->timed ? run_timed : !cq->cqx ? run_plain :
+		  cq->single ? run_single : run_ext;
 	cq->next = p->cqs;
 	p->cqs = cq;
 	*cq_p = cq;
