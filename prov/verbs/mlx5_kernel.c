@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 #include <limits.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
 #include <stdarg.h>
@@ -38,7 +39,8 @@ unsigned kernel_xrcds;
 
 /* By the file that they were opened with. */
 static struct { dev_t dev; ino_t ino; unsigned users; } xrcds[KERNEL_MAX];
-static int refused;				/* why the command is */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* one command at a time */
+static int refused;				/* why it is */
 
 static int device = -1;
 static char root[] = "/tmp/mlx5_kernel.XXXXXX";
@@ -431,6 +433,7 @@ static int command(const void *buf, size_t len)
 	struct cmd c;
 	unsigned op;
 	bool ex;
+	int ret;
 
 	memcpy(copy, buf, len < sizeof(copy) ? len : sizeof(copy));
 	ex = hdr->command & 0x80000000u;
@@ -451,9 +454,12 @@ static int command(const void *buf, size_t len)
 		c.drv_room = hdr->out_words * 4u > commands[op].out ?
 			     hdr->out_words * 4u - commands[op].out : 0;
 	}
+	pthread_mutex_lock(&lock);
 	refused = 0;
 	commands[op].run(&c, ex);
-	return refused;
+	ret = refused;
+	pthread_mutex_unlock(&lock);
+	return ret;
 }
 
 /* ---- what the libraries call ------------------------------------------------------- */

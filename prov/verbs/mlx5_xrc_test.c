@@ -3,14 +3,17 @@
 
 /*
  * XRC endpoints on the real libmlx5, as mlx5_ep_test has others, in the world of
- * mlx5_xrc_world.h.  All of it runs by the extended interface, and then ("post") by the older
- * one.  XRC_REQUESTS=1000000 makes it long.  Skips without libmlx5.
+ * mlx5_xrc_world.h.  All of it runs by the extended interface, then ("post") by the older one,
+ * and then ("auto") with connections that make progress by a thread of the library.
+ * XRC_REQUESTS=1000000 makes it long.  Skips without libmlx5.
  */
 #include "mlx5_xrc_world.h"
 
 #define SKIP 77
 
 struct fi_provider *fi_verbs_ini(void);
+
+static bool by_itself;		/* connections */
 
 /* ---- cases ------------------------------------------------------------------------------------- */
 
@@ -24,7 +27,7 @@ static struct fi_info *ask(enum fi_ep_type type, uint32_t protocol, const char *
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
 	hints->domain_attr->control_progress = hints->domain_attr->data_progress =
-		FI_PROGRESS_MANUAL;
+		by_itself ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
 	if (vrb_getinfo(FI_VERSION(2, 6), "127.0.0.1", NULL, FI_SOURCE, hints, &info))
@@ -700,22 +703,28 @@ int main(int argc, char **argv)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		T(offers), T(needs_shared_receives), T(first_message), T(refusal), T(strangers),
-		T(all_calls), T(shared), T(at_once), T(before_it_is_up), T(never_up), T(gone_target),
-		T(closing_orders), T(failure), T(stuck), T(full), T(many),
+		T(all_calls), T(shared), T(at_once), T(closing_orders), T(failure), T(stuck), T(full),
+		T(many),
 	};
+	const struct CMUnitTest step_by_step[] = {
+		T(before_it_is_up), T(never_up), T(gone_target),
+	};
+	const char *way = argc > 1 ? argv[1] : "extended";
 	int ret, fd = mkstemp(file);
 
 	if (fd >= 0)
 		close(fd);
+	by_itself = !strcmp(way, "auto");
 	setenv("FI_VERBS_XRCD_FILENAME", file, 1);
-	if (argc > 1)
-		setenv("FI_VERBS_DOORBELL", argv[1], 1);
+	setenv("FI_VERBS_DOORBELL", by_itself ? "extended" : way, 1);
 	ret = start();
 	if (!ret)
 		ret = cmocka_run_group_tests(tests, NULL, NULL);
+	if (!ret && !by_itself)
+		ret = cmocka_run_group_tests(step_by_step, NULL, NULL);
 	unlink(file);
 	kernel_halt();
-	if (!ret && argc == 1)
-		execl("/proc/self/exe", argv[0], "post", (char *) NULL);
+	if (!ret && !by_itself)
+		execl("/proc/self/exe", argv[0], argc > 1 ? "auto" : "post", (char *) NULL);
 	return ret;
 }

@@ -310,6 +310,7 @@ static void wait_for(const struct proc *of, uint32_t wanted, union told *told)
 			return;
 		if (of != &procs[i % PROCS] && look(&procs[i % PROCS], of, wanted, told))
 			return;
+		usleep(i);
 	}
 	fail_msg("event %u does not come", wanted);
 }
