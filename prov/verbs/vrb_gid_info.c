@@ -447,6 +447,20 @@ static void explain_msg(const struct query *q, const struct vrb_port *port)
 			    "give its interface one, or use FI_EP_DGRAM");
 }
 
+/* A port that is down is for who names its device. */
+static bool is_usable(const struct query *q, const struct vrb_port *port)
+{
+	struct obj_label label = { .domain = port->dev };
+	char text[32];
+
+	if ((q->hints && q->hints->domain_attr && q->hints->domain_attr->name) ||
+	    !vrb_dev_text(port, "state", text, sizeof(text)) || strstr(text, "ACTIVE"))
+		return true;
+	obj_explain(&vrb_prov, &label, q->kind->ep_type, "domain_attr->name", "-",
+		    "this device by its name: the port has no IP address, and is down");
+	return false;
+}
+
 static int try_ports(struct query *q, const struct fi_info *offer, bool all)
 {
 	struct vrb_port ports[VRB_PORT_MAX];
@@ -456,7 +470,7 @@ static int try_ports(struct query *q, const struct fi_info *offer, bool all)
 
 	q->offer = offer;
 	for (i = 0; !ret && i < cnt; i++) {
-		if (!all && ip_of(&q->list, &ports[i], NULL))
+		if (!all && (ip_of(&q->list, &ports[i], NULL) || !is_usable(q, &ports[i])))
 			continue;
 		if (!all && offer == q->kind->offer)
 			explain_msg(q, &ports[i]);

@@ -111,6 +111,18 @@ static void is_text(const void *addr, size_t len, const char *want)
 	assert_string_equal(ib_sa_text(addr, text), want);
 }
 
+static void put(const char *file, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/class/infiniband/mlx5_0/ports/1/%s", getenv("SYSFS_PATH"), file);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s\n", text);
+	fclose(f);
+}
+
 /* To all, as the port has no other: connections, then datagrams. */
 static void offers(void **state)
 {
@@ -127,6 +139,14 @@ static void offers(void **state)
 	assert_int_equal(ntohs(((struct ib_ud *) info->next->src_addr)->lid), 7);
 	assert_null(info->next->next);
 	fi_freeinfo(info);
+
+	put("state", "1: DOWN");
+	assert_null(asked(FI_EP_UNSPEC, NULL, NULL, 0, FI_FORMAT_UNSPEC, NULL));
+	info = asked(FI_EP_MSG, NULL, NULL, 0, FI_SOCKADDR_IB, NULL);
+	assert_non_null(info);
+	assert_int_equal(info->nic->link_attr->state, FI_LINK_DOWN);
+	fi_freeinfo(info);
+	put("state", "4: ACTIVE");
 
 	info = asked(FI_EP_MSG, NULL, NULL, 0, FI_SOCKADDR, NULL);
 	assert_int_equal(info->addr_format, FI_SOCKADDR_IB);
@@ -238,18 +258,10 @@ static void make_infiniband(void)
 		{ "link_layer", "InfiniBand" }, { "lid", "0x7" }, { "gids/1", "" }, { "gids/2", "" },
 		{ "gids/0", "fe80:0000:0000:0000:0002:c903:0000:0001" },
 	};
-	char path[256];
 	unsigned i;
-	FILE *f;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), "%s/class/infiniband/mlx5_0/ports/1/%s", getenv("SYSFS_PATH"),
-			 files[i][0]);
-		f = fopen(path, "w");
-		assert_non_null(f);
-		fprintf(f, "%s\n", files[i][1]);
-		fclose(f);
-	}
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		put(files[i][0], files[i][1]);
 }
 
 int main(void)

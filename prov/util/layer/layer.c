@@ -87,6 +87,16 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	return lower;
 }
 
+/* An address that is none of IP may lead no further than the cable: only who names the device or
+ * the format has such a one, and others go on as if it were not there.
+ */
+static bool is_wanted(const struct fi_info *hints, const struct fi_info *lower)
+{
+	return (lower->addr_format != FI_ADDR_IB_UD && lower->addr_format != FI_SOCKADDR_IB) ||
+	       hints->addr_format == lower->addr_format ||
+	       (hints->domain_attr && hints->domain_attr->name);
+}
+
 /* Offer @type over @lower, if that meets @hints. */
 static int try_one(const struct layer *layer, uint32_t version, const struct fi_info *hints,
 		   const struct fi_info *lower, enum fi_ep_type type, struct fi_info ***tail_p)
@@ -99,7 +109,8 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 
 	/* Endpoints that can only share receives: a layer posts receives to each of its own. */
 	if (lower->ep_attr->max_msg_size < layer->min_msg_size ||
-	    lower->src_addrlen > layer->addr_max || lower->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+	    lower->src_addrlen > layer->addr_max || lower->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT ||
+	    !is_wanted(hints, lower))
 		return 0;
 	if (obj_explain_on(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
 		net_addr_text(lower->src_addr, text);
