@@ -162,11 +162,14 @@ static enum fi_progress progress(const struct ft *ft, const char *arg)
 	return by_word[word(ft, arg, "auto|manual|unspec")];
 }
 
+/* Which there are is the library's to say: an older one has fewer. */
+#define FORMATS_MAX 64
+
 static uint32_t format(const struct ft *ft, const char *arg)
 {
 	uint32_t f;
 
-	for (f = 0; f <= FI_SOCKADDR_IP; f++)
+	for (f = 0; f < FORMATS_MAX; f++)
 		if (!strcasecmp(fi_tostr(&f, FI_TYPE_ADDR_FORMAT), arg))
 			return f;
 	bad(ft, "'%s' is no address format: FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_ADDR_STR, "
