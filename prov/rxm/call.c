@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ib_addr.h"
 #include "net/net_addr.h"
 #include "rxm.h"
 
@@ -109,7 +110,9 @@ static struct fi_info *info_to(struct rxm_link *link, const void *addr)
 	}
 	memcpy(info->dest_addr, addr, link->addr_len);
 	info->dest_addrlen = link->addr_len;
-	if (info->src_addr && net_addr_len(info->src_addr)) {
+	if (info->src_addr && info->addr_format == FI_SOCKADDR_IB) {
+		ib_sa_set_port(info->src_addr, 0);
+	} else if (info->src_addr && net_addr_len(info->src_addr)) {
 		net_addr_set_port(info->src_addr, 0);
 	} else {
 		free(info->src_addr);

@@ -61,10 +61,8 @@ static inline uint16_t vrb_sa_port(const struct sockaddr *sa)
 /* vrb_sa_set_port - the port within its space; the service of InfiniBand has one in the end. */
 static inline void vrb_sa_set_port(struct sockaddr *sa, uint16_t port)
 {
-	struct ib_sa *ib = (struct ib_sa *) sa;
-
 	if (sa->sa_family == AF_IB)
-		ib->sid = htobe64((be64toh(ib->sid) & ~UINT64_C(0xffff)) | port);
+		ib_sa_set_port((struct ib_sa *) sa, port);
 	else
 		net_addr_set_port(sa, port);
 }

@@ -70,6 +70,11 @@ const char *ib_sa_wrong(const void *addr, size_t len)
 	return sa.sid && sa.sid != htobe64(IB_SID_TCP) ? NULL : "it names no service, or port 0";
 }
 
+void ib_sa_set_port(struct ib_sa *sa, uint16_t port)
+{
+	sa->sid = htobe64((be64toh(sa->sid) & ~UINT64_C(0xffff)) | port);
+}
+
 /* ---- text -------------------------------------------------------------------------------- */
 
 char *ib_ud_text(const void *addr, char *buf)

@@ -72,6 +72,9 @@ char *ib_sa_text(const void *addr, char *buf);
 int ib_ud_parse(const char *text, struct ib_ud *out);
 int ib_sa_parse(const char *text, struct ib_sa *out);
 
+/* ib_sa_set_port - another port of the same space; 0: the system chooses. */
+void ib_sa_set_port(struct ib_sa *sa, uint16_t port);
+
 #define IB_UD_QKEY 0x01234567u	/* the usual one: that of librdmacm's datagrams */
 #define IB_PKEY 0xffffu		/* the partition that all are members of */
 

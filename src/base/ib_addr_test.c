@@ -134,6 +134,10 @@ static void texts_sa(void **state)
 	assert_string_equal(ib_sa_text(&sa, text), "fi_sockaddr_ib://[fe80::2:c903:0:1]:7471/0xffff");
 	assert_int_equal(ib_sa_parse(text, &back), 0);
 	assert_memory_equal(&sa, &back, sizeof(sa));
+	ib_sa_set_port(&sa, 80);
+	assert_string_equal(ib_sa_text(&sa, text), "fi_sockaddr_ib://[fe80::2:c903:0:1]:80/0xffff");
+	ib_sa_set_port(&sa, 0);
+	assert_non_null(ib_sa_wrong(&sa, sizeof(sa)));
 	sa.sid = htobe64(UINT64_C(0x1000000000000123));
 	assert_string_equal(ib_sa_text(&sa, text),
 			    "fi_sockaddr_ib://[fe80::2:c903:0:1]:0x1000000000000123/0xffff");
