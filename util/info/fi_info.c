@@ -98,11 +98,27 @@ static void print_json(const struct info_options *o, const struct answer *a,
 	json_end(&j);
 }
 
+/* A name that was mistyped is seen at once. */
+static bool says_unknown(const struct info_options *o)
+{
+	struct info_explain ex = { 0 };
+	bool unknown;
+
+	if (o->hints)
+		info_explain_providers(&ex, api_version(), o->hints->fabric_attr->prov_name);
+	unknown = ex.unknown != NULL;
+	if (unknown)
+		fprintf(stderr, "There is no provider '%s': fi_info -l lists those that are here.\n",
+			ex.unknown);
+	info_explain_free(&ex);
+	return unknown;
+}
+
 static void print_failure(const struct info_options *o, int ret)
 {
 	fprintf(stderr, "%s: %d (%s)\n", o->task == INFO_ENV ? "fi_getparams" : "fi_getinfo",
 		ret, fi_strerror(-ret));
-	if (ret == -FI_ENODATA && !o->explain)
+	if (ret == -FI_ENODATA && !o->explain && !says_unknown(o))
 		fprintf(stderr, "Nothing on this machine meets these options; "
 			"add --explain to see why.\n");
 }

@@ -78,18 +78,19 @@ static int want_hints(struct info_options *o)
 	return 0;
 }
 
-static int bad_value(const char *what, const char *value)
+static int bad_value(const char *what, const char *value, const char *cure)
 {
-	fprintf(stderr, "error: Unrecognized %s: %s\n", what, value);
+	fprintf(stderr, "error: Unrecognized %s: %s\n%s\n", what, value, cure);
 	return -FI_EINVAL;
 }
 
-static int set_bits(enum fi_type type, const char *what, const char *list, uint64_t *bits_p)
+static int set_bits(enum fi_type type, const char *what, const char *list, uint64_t *bits_p,
+		    const char *cure)
 {
 	char bad[80];
 
 	return info_names_bits(type, list, bits_p, bad, sizeof(bad)) ?
-	       bad_value(what, bad) : 0;
+	       bad_value(what, bad, cure) : 0;
 }
 
 static int set_name(char **slot, const char *name)
@@ -108,17 +109,23 @@ static int set_filter(struct info_options *o, int opt, const char *arg)
 		return ret;
 	switch (opt) {
 	case 'c':
-		return set_bits(FI_TYPE_CAPS, "capability", arg, &o->hints->caps);
+		return set_bits(FI_TYPE_CAPS, "capability", arg, &o->hints->caps,
+				"Give names such as FI_MSG|FI_TAGGED|FI_RMA|FI_ATOMIC; "
+				"fi_getinfo(3) has them all.");
 	case 'm':
-		return set_bits(FI_TYPE_MODE, "mode", arg, &o->hints->mode);
+		return set_bits(FI_TYPE_MODE, "mode", arg, &o->hints->mode,
+				"Give names such as FI_CONTEXT|FI_MSG_PREFIX; fi_getinfo(3) has them all.");
 	case 't':
 		if (info_names_enum(FI_TYPE_EP_TYPE, arg, &val))
-			return bad_value("endpoint type", arg);
+			return bad_value("endpoint type", arg,
+					 "Give FI_EP_MSG, FI_EP_DGRAM or FI_EP_RDM.");
 		o->hints->ep_attr->type = val;
 		return 0;
 	case 'a':
 		if (info_names_enum(FI_TYPE_ADDR_FORMAT, arg, &val))
-			return bad_value("address format", arg);
+			return bad_value("address format", arg,
+					 "Give FI_SOCKADDR_IN, FI_SOCKADDR_IN6 or FI_ADDR_STR; "
+					 "fi_getinfo(3) has them all.");
 		o->hints->addr_format = val;
 		return 0;
 	case 'd':
@@ -158,6 +165,38 @@ static int set_source(struct info_options *o, const char *src)
 	return o->hints->src_addr ? 0 : -FI_ENOMEM;
 }
 
+/* One line here, instead of one from each provider that cannot make an address of it. */
+static int set_port(struct info_options *o, const char *arg)
+{
+	bool number = strspn(arg, "0123456789") == strlen(arg);
+
+	if (number ? !*arg || strtoul(arg, NULL, 10) > 65535 : !getservbyname(arg, NULL)) {
+		fprintf(stderr, "error: no such port: %s\n"
+			"Give a number from 0 to 65535, or a name of /etc/services.\n", arg);
+		return -FI_EINVAL;
+	}
+	o->service = arg;
+	return 0;
+}
+
+/* What is no IP address may be a name of another kind, or an address in string form: so
+ * this is no error, but who mistyped a host should know why so little is left.
+ */
+static void look_up(const char *node)
+{
+	struct addrinfo *res = NULL;
+	int ret;
+
+	if (!node || strstr(node, "://"))
+		return;
+	ret = getaddrinfo(node, NULL, NULL, &res);
+	if (ret)
+		fprintf(stderr, "fi_info: no IP address for '%s': %s; what is left are providers "
+			"that have names of their own\n", node, gai_strerror(ret));
+	else
+		freeaddrinfo(res);
+}
+
 static int take(struct info_options *o, int opt, char *arg, const char **src_p)
 {
 	switch (opt) {
@@ -168,8 +207,7 @@ static int take(struct info_options *o, int opt, char *arg, const char **src_p)
 		o->node = arg;
 		return 0;
 	case 'P':
-		o->service = arg;
-		return 0;
+		return set_port(o, arg);
 	case 'e':
 		o->task = INFO_ENV;
 		return 0;
@@ -220,7 +258,13 @@ int info_options_parse(int argc, char **argv, struct info_options *o_p)
 		if (ret)
 			return ret;
 	}
-	return src ? set_source(o_p, src) : 0;
+	if (optind < argc && o_p->task != INFO_USAGE)
+		fprintf(stderr, "fi_info: '%s' stands without an option and is not used; a provider "
+			"is -p %s, a host -n %s\n", argv[optind], argv[optind], argv[optind]);
+	ret = src ? set_source(o_p, src) : 0;
+	if (!ret && o_p->task == INFO_QUERY && !o_p->list)
+		look_up(o_p->node);
+	return ret;
 }
 
 void info_options_free(struct info_options *o)
