@@ -3,6 +3,7 @@
 
 #include "obj/av.h"
 
+#include <net/if.h>
 #include <rdma/providers/fi_log.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,31 @@ static const void *aligned(const void *addr, union net_sa *copy)
 	return copy;
 }
 
+/* The link that the domain's endpoints are on. */
+static uint32_t scope_of(const struct obj_domain *domain)
+{
+	const struct fi_info *info = domain->info;
+	const struct sockaddr_in6 *src = info ? info->src_addr : NULL;
+
+	if (!info || !is_ip(domain->addr_format))
+		return 0;
+	if (src && src->sin6_family == AF_INET6 && src->sin6_scope_id)
+		return src->sin6_scope_id;
+	return info->domain_attr->name ? if_nametoindex(info->domain_attr->name) : 0;
+}
+
+/* A link-local address that does not say on which link it is can only be on ours. */
+static const void *with_scope(const struct obj_av *av, const void *addr, union net_sa *copy)
+{
+	const struct sockaddr_in6 *in6 = addr;
+
+	if (in6->sin6_family != AF_INET6 || in6->sin6_scope_id || !net_addr_is_link_local(addr))
+		return addr;
+	memmove(copy, addr, sizeof(copy->in6));
+	copy->in6.sin6_scope_id = av->scope;
+	return copy;
+}
+
 /* One address; av->lock is held.  *@fi_addr is its user id on entry with FI_AV_USER_ID. */
 static int insert_one(struct obj_av *av, const void *addr, uint64_t flags, fi_addr_t *fi_addr)
 {
@@ -118,7 +144,7 @@ static int insert_one(struct obj_av *av, const void *addr, uint64_t flags, fi_ad
 	int ret;
 
 	if (addr && is_ip(av->addr_format))
-		addr = aligned(addr, &copy);
+		addr = with_scope(av, aligned(addr, &copy), &copy);
 	ret = addr ? check_addr(av, addr, &len) : -FI_EINVAL;
 	if (!ret)
 		ret = av_table_put(av, addr, len, &i);
@@ -567,6 +593,7 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 	av->type = attr->type == FI_AV_UNSPEC ? FI_AV_TABLE : attr->type;
 	av->flags = attr->flags;
 	set_layout(av, domain);
+	av->scope = scope_of(domain);
 	/* Always a lock: these are control calls, which any thread may make. */
 	lock_init(&av->lock, LOCK_MUTEX);
 	pthread_mutex_init(&av->eps_lock, NULL);

@@ -67,6 +67,7 @@ struct obj_av {
 	struct obj_refs refs;		/* endpoints bound to it, sets */
 	struct lock lock;		/* guards everything below but @eps */
 	uint32_t addr_format;
+	uint32_t scope;			/* the link of IPv6 addresses that need one; 0: none known */
 	bool ip4;			/* entries are union obj_av_ip4 */
 	bool direct;			/* ip4, and not shared: read without a lock */
 	uint32_t slot_size;		/* bytes of an entry */

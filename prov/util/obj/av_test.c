@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
@@ -623,6 +624,45 @@ static void a_killed_user_leaves_no_trace(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+static void a_link_local_address_is_on_our_link(void **state)
+{
+	struct sockaddr_in6 src = { .sin6_family = AF_INET6, .sin6_scope_id = 7 };
+	struct sockaddr_in6 peer = { .sin6_family = AF_INET6, .sin6_port = htons(1) }, got;
+	struct fi_domain_attr attr = { .name = "lo" };
+	struct fi_info info = { .src_addr = &src, .src_addrlen = sizeof(src), .domain_attr = &attr };
+	struct obj_domain domain;
+	size_t len = sizeof(got);
+	struct fid_av *av;
+	fi_addr_t fi[4];
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		make_domain(&domain, FI_SOCKADDR_IN6);
+		domain.info = &info;
+		if (i)
+			src.sin6_scope_id = 0;	/* the interface is known by its name alone */
+		av = open_av(&domain, NULL, 0);
+		inet_pton(AF_INET6, "fe80::2", &peer.sin6_addr);
+		peer.sin6_scope_id = 0;
+		assert_int_equal(fi_av_insert(av, &peer, 1, &fi[0], 0, NULL), 1);
+		peer.sin6_scope_id = 9;
+		assert_int_equal(fi_av_insert(av, &peer, 1, &fi[1], 0, NULL), 1);
+		inet_pton(AF_INET6, "fd00::2", &peer.sin6_addr);
+		peer.sin6_scope_id = 0;
+		assert_int_equal(fi_av_insert(av, &peer, 1, &fi[2], 0, NULL), 1);
+		assert_int_equal(fi_av_insertsvc(av, "fe80::3", "5", &fi[3], 0, NULL), 1);
+		assert_int_equal(fi_av_lookup(av, fi[0], &got, &len), 0);
+		assert_int_equal(got.sin6_scope_id, i ? if_nametoindex("lo") : 7);
+		assert_int_equal(fi_av_lookup(av, fi[1], &got, &len), 0);
+		assert_int_equal(got.sin6_scope_id, 9);
+		assert_int_equal(fi_av_lookup(av, fi[2], &got, &len), 0);
+		assert_int_equal(got.sin6_scope_id, 0);
+		assert_int_equal(fi_av_lookup(av, fi[3], &got, &len), 0);
+		assert_int_equal(got.sin6_scope_id, i ? if_nametoindex("lo") : 7);
+		assert_int_equal(fi_close(&av->fid), 0);
+	}
+}
+
 static void the_last_user_may_be_a_reader(void **state)
 {
 	struct obj_domain domain;
@@ -718,6 +758,7 @@ int main(void)
 		cmocka_unit_test(processes_share_a_table),
 		cmocka_unit_test(a_killed_user_leaves_no_trace),
 		cmocka_unit_test(the_last_user_may_be_a_reader),
+		cmocka_unit_test(a_link_local_address_is_on_our_link),
 		cmocka_unit_test(readers_see_whole_entries),
 	};
 
