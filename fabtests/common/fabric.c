@@ -3,6 +3,7 @@
 /* From the command line to an open domain, and back. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "ft.h"
@@ -75,6 +76,26 @@ int ft_find(struct ft *ft)
 		ft->prefix_len = ft->info->mode & FI_MSG_PREFIX ?
 				 ft->info->ep_attr->msg_prefix_size : 0;
 	return ret;
+}
+
+/* A name that is no provider's is told before anybody waits for the other side. */
+static void know_provider(struct ft *ft)
+{
+	struct fi_info *all, *info;
+	char copy[256], *save, *part;
+
+	snprintf(copy, sizeof(copy), "%s", ft->opt.prov ? ft->opt.prov : "");
+	if (!*copy || fi_getinfo(ft_api(), NULL, NULL, FI_PROV_ATTR_ONLY, NULL, &all))
+		return;
+	for (part = strtok_r(copy, ";", &save); part; part = strtok_r(NULL, ";", &save)) {
+		for (info = all; info; info = info->next)
+			if (!strcasecmp(info->fabric_attr->prov_name, part))
+				break;
+		if (!info && *part != '^')
+			ft_skip("there is no provider '%s' here: fi_info -l lists those that are",
+				part);
+	}
+	fi_freeinfo(all);
 }
 
 void ft_getinfo(struct ft *ft)
@@ -236,8 +257,10 @@ void ft_meet(struct ft *ft, const struct ft_test *test, int argc, char **argv)
 	ft->ctl = -1;
 	ft_parse(ft, argc, argv);
 	ft_watch(ft->opt.limit_s);
-	if (!test->local)
+	if (!test->local) {
+		know_provider(ft);
 		ft_ctl_open(ft);
+	}
 }
 
 void ft_open(struct ft *ft)
