@@ -12,6 +12,8 @@ verbs_sources = \
 	prov/verbs/mlx5_queue.h \
 	prov/verbs/mlx5_wire.h \
 	prov/verbs/vrb.h \
+	prov/verbs/vrb_async.c \
+	prov/verbs/vrb_async.h \
 	prov/verbs/vrb_brief.c \
 	prov/verbs/vrb_call.h \
 	prov/verbs/vrb_cm.c \

@@ -24,6 +24,7 @@
 #include "mlx5_kernel.h"
 #include "mlx5_model.h"
 #include "mlx5_same.h"
+#include "obj/log_catch.h"
 #include "vrb_ep.h"
 
 #define SIZE 32768u
@@ -711,6 +712,39 @@ static void times(void **state)
 	close_end(&c);
 }
 
+/* Whoever reads an event queue sees to it that what the device says is in the log; and when it is
+ * gone, that nobody who sleeps is woken for ever.
+ */
+static void says(uint32_t what, uint32_t about, const char *text)
+{
+	struct fi_eq_err_entry entry;
+	uint32_t event;
+
+	kernel_say(what, about);
+	assert_int_equal(fi_eq_read(b.eq, &event, &entry, sizeof(entry), 0), -FI_EAGAIN);
+	assert_non_null(catch_find(text));
+}
+
+static void by_itself(void **state)
+{
+	struct obj_prog *prog = vrb_ep_of(b.ep)->cm_prog;
+	struct fi_eq_err_entry entry;
+	uint32_t event;
+
+	assert_int_equal(catch_start(), 0);
+	says(IBV_EVENT_PORT_ERR, 1, "port 1 of device mlx5_0 is down");
+	says(IBV_EVENT_PORT_ACTIVE, 1, "port 1 of device mlx5_0 is up again");
+	says(IBV_EVENT_GID_CHANGE, 1, "device mlx5_0 reports: ");
+	says(IBV_EVENT_DEVICE_FATAL, 0, "device mlx5_0 reports: ");
+	kernel_mute();
+	assert_int_equal(fi_eq_read(b.eq, &event, &entry, sizeof(entry), 0), -FI_EAGAIN);
+	assert_non_null(catch_find("watched no more"));
+	catch_stop();
+	lock_get(&prog->lock);
+	assert_int_equal(obj_prog_poll_locked(prog), 0);
+	lock_put(&prog->lock);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -729,6 +763,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(times, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(by_itself, set_up, tear_down),	/* the last: it goes */
 	};
 	int ret;
 

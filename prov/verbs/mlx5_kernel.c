@@ -43,6 +43,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* one command at a tim
 static int refused;				/* why it is */
 
 static int device = -1;
+static int async_fd = -1;
 static char root[] = "/tmp/mlx5_kernel.XXXXXX";
 
 /* ---- commands -------------------------------------------------------------------- */
@@ -61,9 +62,34 @@ static void respond(const struct cmd *c, size_t core_len, const void *core, size
 	memcpy(c->drv_out, drv, drv_len < c->drv_room ? drv_len : c->drv_room);
 }
 
+/* One end is the library's, to close with the device; by the other the device speaks. */
+static int async_new(void)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -1;
+	async_fd = ends[0];
+	return ends[1];
+}
+
+void kernel_say(uint32_t what, uint32_t about)
+{
+	struct ib_uverbs_async_event_desc desc = { .event_type = what, .element = about };
+
+	if (send(async_fd, &desc, sizeof(desc), MSG_NOSIGNAL) != sizeof(desc))
+		abort();
+}
+
+void kernel_mute(void)
+{
+	close(async_fd);
+	async_fd = -1;
+}
+
 static void get_context(const struct cmd *c, bool ex)
 {
-	struct { uint32_t async_fd, vectors; } core = { (uint32_t) eventfd(0, EFD_NONBLOCK), 1 };
+	struct { uint32_t async_fd, vectors; } core = { (uint32_t) async_new(), 1 };
 	struct mlx5_ib_alloc_ucontext_resp drv = {
 		.qp_tab_size = 1 << 16,
 		.bf_reg_size = 512,

@@ -64,6 +64,12 @@ unsigned kernel_alive(unsigned kind);
 /* kernel_boot - before the first call of libibverbs.  Errors: the system's, negated. */
 int kernel_boot(void);
 
+/* kernel_say - the device tells something by itself: enum ibv_event_type, and of ports which.
+ * kernel_mute - it goes.
+ */
+void kernel_say(uint32_t what, uint32_t about);
+void kernel_mute(void);
+
 /* kernel_halt - take away what kernel_boot() left in the file system. */
 void kernel_halt(void);
 

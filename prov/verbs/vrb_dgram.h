@@ -5,10 +5,10 @@
  * vrb_dgram.h - what datagram endpoints (unreliable datagram queue pairs) have beside the
  * rest: names, peers, and room for what the device puts before a datagram.
  *
- * A name is an IP address and a port, or the queue pair itself (vrb_ud.h).  Of the former, which queue pair it stands for is asked of its
- * owner, by librdmacm, when the first datagram goes there; who sends it waits, and nobody
- * else.  A thread of the process asks, and answers such questions, so that nobody waits for
- * a program to make progress.
+ * A name is an IP address and a port, or the queue pair itself (vrb_ud.h).  Which queue pair
+ * the former stands for is asked of its owner, by librdmacm, when the first datagram goes
+ * there; who sends it waits, and nobody else.  A thread of the process asks, and answers such
+ * questions, so that nobody waits for a program to make progress.
  *
  * With FI_SOURCE the header of a datagram says where it comes from: a port and a queue pair.
  * Where nobody has spoken to these yet, the entries of the av that may be it are asked

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "vrb_async.h"
 #include "vrb_dgram.h"
 #include "vrb_ep.h"
 #include "vrb_ud.h"
@@ -473,7 +474,11 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 		ret = vrb_cm_open(ep->base.domain->fabric, &ep->cm_prog);
 	if (ret)
 		goto err_fini;
-	ret = vrb_cm_drive(ep->base.domain, ep->cm_prog);
+	lock_get(&ep->cm_prog->lock);
+	ret = vrb_async_watch(ep->cm_prog, ep->domain->ctx);
+	lock_put(&ep->cm_prog->lock);
+	if (!ret)
+		ret = vrb_cm_drive(ep->base.domain, ep->cm_prog);
 	if (!ret && info->handle)
 		ret = vrb_cm_take(ep, info->handle);
 	if (ret)
