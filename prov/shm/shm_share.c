@@ -60,7 +60,11 @@ static void open_share(struct shm_conn *conn, uint32_t id, size_t len, uint8_t *
 	s->len = len;
 	s->to = to;
 	s->back = 0;
-	/* release: a helper that meets one of these cannot take the word before any more */
+	/* The word of the copy before must not be taken for this one, to which its count of pieces
+	 * may seem to leave some over: a helper that meets one of these (release) finds it changed.
+	 */
+	atomic_store_explicit(&share->word, shm_share_word(s->turn - 1, UINT16_MAX, 0),
+			      memory_order_relaxed);
 	atomic_store_explicit(&share->id, id, memory_order_release);
 	atomic_store_explicit(&share->addr, (uintptr_t) to, memory_order_release);
 	atomic_store_explicit(&share->len, len, memory_order_release);
