@@ -21,6 +21,7 @@ list-fuzzers:
 script_tests = \
 	tests/compat/compat_test \
 	tests/features/readme_test \
+	tests/layers/layers_test \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \
 	tests/tools/debian_tools \

@@ -4,7 +4,7 @@
 /* A bad network below udp's endpoints: what arrives, and that the program is told of its
  * own datagrams and nothing else.
  */
-#include "udp/world.h"
+#include "udp/test/world.h"
 
 #include <poll.h>
 

@@ -5,7 +5,7 @@
 #ifndef HOOK_INTERN_H
 #define HOOK_INTERN_H
 
-#include "hook.h"
+#include "watch.h"
 
 /* An object that is hooked; its tables lie behind it. */
 struct hook_obj {

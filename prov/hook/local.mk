@@ -13,7 +13,7 @@ prov_hook_libhook_la_SOURCES = \
 	prov/hook/fault.h \
 	prov/hook/fault_cq.c \
 	prov/hook/fault_msg.c \
-	prov/hook/hook.h \
+	prov/hook/watch.h \
 	prov/hook/intern.h \
 	prov/hook/object.c \
 	prov/hook/perf.c \
@@ -21,7 +21,7 @@ prov_hook_libhook_la_SOURCES = \
 	prov/hook/trace.c
 
 if HAVE_CMOCKA
-hook_tests = prov/hook/fate_test prov/hook/fault_test prov/hook/hook_test \
+hook_tests = prov/hook/fate_test prov/hook/fault_test prov/hook/api_test \
 	prov/hook/object_test
 check_PROGRAMS += $(hook_tests)
 TESTS += $(hook_tests)
@@ -29,12 +29,12 @@ prov_hook_fate_test_SOURCES = prov/hook/fate_test.c
 prov_hook_fate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_hook_fate_test_LDADD = prov/hook/libhook.la $(prov_util_libs) src/libfabric.la \
 	$(CMOCKA_LIBS)
-prov_hook_fault_test_SOURCES = prov/hook/fault_test.c prov/udp/world.h
+prov_hook_fault_test_SOURCES = prov/hook/fault_test.c prov/udp/test/world.h
 prov_hook_fault_test_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/prov $(CMOCKA_CFLAGS)
 prov_hook_fault_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-prov_hook_hook_test_SOURCES = prov/hook/hook_test.c
-prov_hook_hook_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_hook_hook_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_hook_api_test_SOURCES = prov/hook/api_test.c
+prov_hook_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_hook_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 prov_hook_object_test_SOURCES = prov/hook/object_test.c
 prov_hook_object_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_hook_object_test_LDADD = prov/hook/libhook.la $(prov_util_libs) src/libfabric.la \

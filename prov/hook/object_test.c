@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hook.h"
+#include "watch.h"
 
 /* ---- a fabric, always at one address -------------------------------------------------- */
 

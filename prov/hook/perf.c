@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 #include "base/provider.h"
-#include "hook.h"
+#include "watch.h"
 
 struct cost {
 	_Atomic uint64_t calls, sum;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/provider.h"
-#include "hook.h"
+#include "watch.h"
 
 /* Sizes are counted up to each of these, and above. */
 static const size_t size_end[] = { 64, 512, 1024, 4096, 65536, 262144, 1048576, 4194304 };

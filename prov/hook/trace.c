@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/provider.h"
-#include "hook.h"
+#include "watch.h"
 
 #define COUNTS 64		/* counters; more of them share places */
 

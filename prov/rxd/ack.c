@@ -4,7 +4,7 @@
 /*
  * What comes back: acknowledgements, or nothing for too long.
  */
-#include "rxd.h"
+#include "conn.h"
 
 #define ASK_AFTER 2			/* silent timeouts after which we ask who is there */
 #define PATH_IS_NEW 3			/* and after which a loss says that the path is new to us */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rxd.h"
+#include "conn.h"
 
 #define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
 #define HELLO_MAX_SHIFT 6		/* 1.3 s */

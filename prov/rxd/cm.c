@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rxd.h"
+#include "conn.h"
 
 #define REMEMBER_NS (60 * CLOCK_NS_PER_S)
 #define REFUSALS 3

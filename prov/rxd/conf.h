@@ -10,7 +10,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#include "cc.h"
+#include "rxd/recovery/cc.h"
 
 struct rxd_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */

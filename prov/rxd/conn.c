@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/net_addr.h"
-#include "rxd.h"
+#include "base/net_addr.h"
+#include "conn.h"
 
 _Static_assert(sizeof(struct rxd_conn) <= 800, "an idle peer stays below 1 KiB");
 

@@ -16,11 +16,11 @@
 
 #include "base/iov.h"
 #include "base/provider.h"
-#include "layer/layer.h"
+#include "layer/getinfo.h"
 #include "layer/mem.h"
 #include "dom.h"
-#include "rxd.h"
-#include "net/net_opt.h"
+#include "conn.h"
+#include "net/opt.h"
 
 #define BURST 32			/* completions read at a time */
 #define LONG_DGRAM 16384		/* fewer buffers are posted for such */

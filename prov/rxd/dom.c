@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "rxd.h"
+#include "conn.h"
 
 static void close_all(struct rxd_dom *dom)
 {

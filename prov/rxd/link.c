@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "engine/near.h"
-#include "net/net_addr.h"
-#include "rxd.h"
+#include "base/net_addr.h"
+#include "conn.h"
 
 static struct rxd_link *link_of(struct eng_link *base)
 {

@@ -4,23 +4,23 @@ EXTRA_DIST += prov/rxd/configure.m4 prov/rxd/README.md
 
 # State alone: no I/O, no clock.
 rxd_pure_sources = \
-	prov/rxd/bbr.c \
-	prov/rxd/bbr.h \
-	prov/rxd/cc.c \
-	prov/rxd/cc.h \
+	prov/rxd/recovery/bbr.c \
+	prov/rxd/recovery/bbr.h \
+	prov/rxd/recovery/cc.c \
+	prov/rxd/recovery/cc.h \
 	prov/rxd/cookie.c \
 	prov/rxd/cookie.h \
 	prov/rxd/crc32c.c \
 	prov/rxd/crc32c.h \
-	prov/rxd/ecn.c \
-	prov/rxd/ecn.h \
-	prov/rxd/loss.c \
-	prov/rxd/loss.h \
-	prov/rxd/mtu.c \
-	prov/rxd/mtu.h \
-	prov/rxd/ranges.c \
-	prov/rxd/ranges.h \
-	prov/rxd/rtt.h \
+	prov/rxd/recovery/ecn.c \
+	prov/rxd/recovery/ecn.h \
+	prov/rxd/recovery/loss.c \
+	prov/rxd/recovery/loss.h \
+	prov/rxd/recovery/mtu.c \
+	prov/rxd/recovery/mtu.h \
+	prov/rxd/recovery/ranges.c \
+	prov/rxd/recovery/ranges.h \
+	prov/rxd/recovery/rtt.h \
 	prov/rxd/wire.c \
 	prov/rxd/wire.h
 
@@ -37,7 +37,7 @@ rxd_link_sources = \
 	prov/rxd/move.c \
 	prov/rxd/poll.c \
 	prov/rxd/rx.c \
-	prov/rxd/rxd.h \
+	prov/rxd/conn.h \
 	prov/rxd/stream.c \
 	prov/rxd/tx.c
 
@@ -60,82 +60,82 @@ prov_rxd_librxd_la_LIBADD = prov/rxd/librxdlink.la
 builtin_prov_libs += prov/rxd/librxd.la
 endif
 
-dist_check_SCRIPTS += prov/rxd/lossy_test
-TESTS += prov/rxd/lossy_test
+dist_check_SCRIPTS += prov/rxd/test/lossy_test
+TESTS += prov/rxd/test/lossy_test
 
 rxd_tests = \
-	prov/rxd/bbr_test \
-	prov/rxd/cc_test \
-	prov/rxd/ecn_test \
-	prov/rxd/loss_test \
+	prov/rxd/recovery/bbr_test \
+	prov/rxd/recovery/cc_test \
+	prov/rxd/recovery/ecn_test \
+	prov/rxd/recovery/loss_test \
 	prov/rxd/mix_test \
 	prov/rxd/model_test \
-	prov/rxd/move_test \
-	prov/rxd/mtu_test \
-	prov/rxd/ranges_test \
-	prov/rxd/restart_test \
-	prov/rxd/sim_move_test \
-	prov/rxd/sim_test \
+	prov/rxd/test/move_test \
+	prov/rxd/recovery/mtu_test \
+	prov/rxd/recovery/ranges_test \
+	prov/rxd/test/restart_test \
+	prov/rxd/test/sim_move_test \
+	prov/rxd/test/sim_test \
 	prov/rxd/wire_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(rxd_tests)
 TESTS += $(rxd_tests)
 rxd_pure_libs = prov/rxd/librxdlink.la $(CMOCKA_LIBS)
-prov_rxd_bbr_test_SOURCES = prov/rxd/bbr_test.c
-prov_rxd_bbr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_bbr_test_LDADD = $(rxd_pure_libs)
-prov_rxd_cc_test_SOURCES = prov/rxd/cc_test.c
-prov_rxd_cc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_cc_test_LDADD = $(rxd_pure_libs)
-prov_rxd_ecn_test_SOURCES = prov/rxd/ecn_test.c
-prov_rxd_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_ecn_test_LDADD = $(rxd_pure_libs)
-prov_rxd_loss_test_SOURCES = prov/rxd/loss_test.c
-prov_rxd_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_loss_test_LDADD = $(rxd_pure_libs)
-prov_rxd_mtu_test_SOURCES = prov/rxd/mtu_test.c
-prov_rxd_mtu_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_mtu_test_LDADD = $(rxd_pure_libs)
-prov_rxd_ranges_test_SOURCES = prov/rxd/ranges_test.c
-prov_rxd_ranges_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_ranges_test_LDADD = $(rxd_pure_libs)
-prov_rxd_ranges_test_LDFLAGS = -Wl,--wrap=realloc
+prov_rxd_recovery_bbr_test_SOURCES = prov/rxd/recovery/bbr_test.c
+prov_rxd_recovery_bbr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_recovery_bbr_test_LDADD = $(rxd_pure_libs)
+prov_rxd_recovery_cc_test_SOURCES = prov/rxd/recovery/cc_test.c
+prov_rxd_recovery_cc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_recovery_cc_test_LDADD = $(rxd_pure_libs)
+prov_rxd_recovery_ecn_test_SOURCES = prov/rxd/recovery/ecn_test.c
+prov_rxd_recovery_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_recovery_ecn_test_LDADD = $(rxd_pure_libs)
+prov_rxd_recovery_loss_test_SOURCES = prov/rxd/recovery/loss_test.c
+prov_rxd_recovery_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_recovery_loss_test_LDADD = $(rxd_pure_libs)
+prov_rxd_recovery_mtu_test_SOURCES = prov/rxd/recovery/mtu_test.c
+prov_rxd_recovery_mtu_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_recovery_mtu_test_LDADD = $(rxd_pure_libs)
+prov_rxd_recovery_ranges_test_SOURCES = prov/rxd/recovery/ranges_test.c
+prov_rxd_recovery_ranges_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_recovery_ranges_test_LDADD = $(rxd_pure_libs)
+prov_rxd_recovery_ranges_test_LDFLAGS = -Wl,--wrap=realloc
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
-prov_rxd_move_test_SOURCES = prov/rxd/move_test.c prov/rxd/side.h
-prov_rxd_move_test_LDADD = src/libfabric.la
-prov_rxd_restart_test_SOURCES = prov/rxd/restart_test.c prov/rxd/side.h
-prov_rxd_restart_test_LDADD = src/libfabric.la
-rxd_sim_sources = prov/rxd/sim_nodes.c prov/rxd/sim_nodes.h prov/rxd/sim_net.c prov/rxd/sim_net.h
+prov_rxd_test_move_test_SOURCES = prov/rxd/test/move_test.c prov/rxd/test/side.h
+prov_rxd_test_move_test_LDADD = src/libfabric.la
+prov_rxd_test_restart_test_SOURCES = prov/rxd/test/restart_test.c prov/rxd/test/side.h
+prov_rxd_test_restart_test_LDADD = src/libfabric.la
+rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-prov_rxd_sim_test_SOURCES = prov/rxd/sim_test.c $(rxd_sim_sources)
-prov_rxd_sim_test_LDADD = $(rxd_sim_libs)
-prov_rxd_sim_move_test_SOURCES = prov/rxd/sim_move_test.c $(rxd_sim_sources)
-prov_rxd_sim_move_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c $(rxd_sim_sources)
+prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_move_test_SOURCES = prov/rxd/test/sim_move_test.c $(rxd_sim_sources)
+prov_rxd_test_sim_move_test_LDADD = $(rxd_sim_libs)
 
 # The engine's tests over simulated datagrams.
 rxd_lossy_sources = \
-	prov/rxd/sim_lossy.c \
-	prov/rxd/sim_net.c prov/rxd/sim_net.h \
-	prov/util/engine/sim_link.h \
-	prov/util/engine/sim_prov.c \
-	prov/util/engine/sim_world.c prov/util/engine/sim_world.h
+	prov/rxd/test/sim_lossy.c \
+	prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
+	prov/util/engine/sim/link.h \
+	prov/util/engine/sim/prov.c \
+	prov/util/engine/sim/world.c prov/util/engine/sim/world.h
 rxd_lossy_libs = prov/rxd/librxdlink.la $(engine_sim_libs)
-prov_rxd_mix_test_SOURCES = prov/util/engine/mix_test.c $(rxd_lossy_sources)
+prov_rxd_mix_test_SOURCES = prov/util/engine/sim/mix_test.c $(rxd_lossy_sources)
 prov_rxd_mix_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_mix_test_LDADD = $(rxd_lossy_libs)
 prov_rxd_mix_test_LDFLAGS = $(engine_sim_ldflags)
-prov_rxd_model_test_SOURCES = prov/util/engine/model_test.c $(rxd_lossy_sources)
+prov_rxd_model_test_SOURCES = prov/util/engine/sim/model_test.c $(rxd_lossy_sources)
 prov_rxd_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_model_test_LDADD = $(rxd_lossy_libs)
 prov_rxd_model_test_LDFLAGS = $(engine_sim_ldflags)
 endif
 
-# The fuzzer needs clang: make prov/rxd/fuzz_wire CC=clang
-EXTRA_PROGRAMS += prov/rxd/fuzz_wire
-prov_rxd_fuzz_wire_SOURCES = prov/rxd/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
+# The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang
+EXTRA_PROGRAMS += prov/rxd/test/fuzz_wire
+prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
 	prov/rxd/crc32c.c prov/rxd/crc32c.h
-prov_rxd_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+prov_rxd_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rxd.h"
+#include "conn.h"
 
 struct rxd_move *rxd_move_of(const struct rxd_conn *conn)
 {

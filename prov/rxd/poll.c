@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "rxd.h"
+#include "conn.h"
 
 #define RETRY_PAUSED_NS RXD_RETRY_NS
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)

@@ -5,8 +5,9 @@
  * The provider ofi_rxd: what it offers over each datagram provider.
  */
 #include "base/provider.h"
-#include "layer/layer.h"
-#include "rxd.h"
+#include "coll/register.h"
+#include "layer/getinfo.h"
+#include "conn.h"
 
 static struct fi_provider rxd_prov;
 
@@ -50,6 +51,7 @@ static struct fi_provider rxd_prov = {
 
 OFI_PROVIDER_INI(rxd)
 {
+	coll_register();
 	rxd_conf.prov = &rxd_prov;
 	rxd_conf_define();
 	return &rxd_prov;

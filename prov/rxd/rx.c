@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "net/net_opt.h"
-#include "rxd.h"
+#include "net/opt.h"
+#include "conn.h"
 
 #define FAR_NS CLOCK_NS_PER_MS		/* a longer path brings its bytes spread over time */
 #define FAR_WINDOW (8u << 20)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "rxd.h"
+#include "conn.h"
 
 static size_t frame_size(const struct eng_pkt *pkt)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "rxd.h"
+#include "conn.h"
 
 #define GATHER_MAX 1024			/* payloads up to this go out as one piece with their head */
 #define PIECES_MAX 8			/* that are gathered */

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/ib_addr.h"
-#include "net/net_addr.h"
-#include "rxm.h"
+#include "base/net_addr.h"
+#include "conn.h"
 
 #define BACKOFF_FIRST_NS (5 * CLOCK_NS_PER_MS)
 #define BACKOFF_MAX_SHIFT 5	/* 160 ms */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/net_addr.h"
-#include "rxm.h"
+#include "base/net_addr.h"
+#include "conn.h"
 
 /* Any state may end in IDLE. */
 static const unsigned edges[] __attribute__((unused)) = {

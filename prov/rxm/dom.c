@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "rxm.h"
+#include "conn.h"
 
 #define EQ_DUE UINT16_MAX		/* more than any number of turns */
 

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "engine/near.h"
-#include "rxm.h"
+#include "conn.h"
 
 #define PAYLOAD_MAX (UINT64_C(1) << 30)	/* of one packet; it lies with the sender until it is read */
 

@@ -12,7 +12,7 @@ rxm_sources = \
 	prov/rxm/poll.c \
 	prov/rxm/prov.c \
 	prov/rxm/rx.c \
-	prov/rxm/rxm.h \
+	prov/rxm/conn.h \
 	prov/rxm/tx.c \
 	prov/rxm/wire.c \
 	prov/rxm/wire.h
@@ -30,22 +30,22 @@ prov_rxm_librxm_la_SOURCES = $(rxm_sources)
 builtin_prov_libs += prov/rxm/librxm.la
 endif
 
-rxm_tests = prov/rxm/rxm_test prov/rxm/wire_test
+rxm_tests = prov/rxm/api_test prov/rxm/wire_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(rxm_tests)
 TESTS += $(rxm_tests)
-prov_rxm_rxm_test_SOURCES = prov/rxm/rxm_test.c
-prov_rxm_rxm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxm_rxm_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_api_test_SOURCES = prov/rxm/api_test.c
+prov_rxm_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 prov_rxm_wire_test_SOURCES = prov/rxm/wire_test.c prov/rxm/wire.c prov/rxm/wire.h
 prov_rxm_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_wire_test_LDADD = $(prov_util_libs) $(CMOCKA_LIBS)
 endif
 
-# The fuzzer needs clang: make prov/rxm/fuzz_wire CC=clang
-EXTRA_PROGRAMS += prov/rxm/fuzz_wire
-prov_rxm_fuzz_wire_SOURCES = prov/rxm/fuzz_wire.c prov/rxm/wire.c prov/rxm/wire.h \
+# The fuzzer needs clang: make prov/rxm/test/fuzz_wire CC=clang
+EXTRA_PROGRAMS += prov/rxm/test/fuzz_wire
+prov_rxm_test_fuzz_wire_SOURCES = prov/rxm/test/fuzz_wire.c prov/rxm/wire.c prov/rxm/wire.h \
 	src/base/iov.c
-prov_rxm_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+prov_rxm_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

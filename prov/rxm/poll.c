@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "rxm.h"
+#include "conn.h"
 
 #define BURST 32			/* completions read at a time */
 /* Looks for connections, each maybe a system call, are so far apart at most. */

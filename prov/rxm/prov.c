@@ -5,7 +5,8 @@
  * The provider ofi_rxm: RDM endpoints over each provider's connected ones.
  */
 #include "base/provider.h"
-#include "rxm.h"
+#include "coll/register.h"
+#include "conn.h"
 
 static struct fi_provider rxm_prov;
 
@@ -47,6 +48,7 @@ static struct fi_provider rxm_prov = {
 
 OFI_PROVIDER_INI(rxm)
 {
+	coll_register();
 	rxm_conf.prov = &rxm_prov;
 	rxm_conf_define();
 	return &rxm_prov;

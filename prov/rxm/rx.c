@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "rxm.h"
+#include "conn.h"
 
 /* ---- reading from the peer's memory ------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rxm.h"
+#include "conn.h"
 
 #define HEAD sizeof(struct rxm_head)
 

@@ -99,7 +99,7 @@ enum {
 	SHM_LEASE_COUNTED = 1 << 2,	/* writes must be told */
 };
 
-/* A region of the receiver's that the sender may touch by itself; see shm_reach.h.
+/* A region of the receiver's that the sender may touch by itself; see reach.h.
  * Written by the receiver.
  */
 struct shm_lease {
@@ -111,7 +111,7 @@ struct shm_lease {
 	_Atomic uint32_t rights;	/* SHM_LEASE_* */
 };
 
-/* A copy that both make; see shm_share.h. */
+/* A copy that both make; see share.h. */
 struct shm_share {
 	/* written by the receiver, but for what the sender takes in word */
 	_Alignas(SHM_LINE) _Atomic uint64_t word;	/* turn; pieces taken: from the front, the back */

@@ -2,32 +2,32 @@
 
 EXTRA_DIST += prov/tcp/configure.m4 prov/tcp/README.md
 
-# The link, which knows the engine's lower edge only; tcp_prov.c puts both together.
+# The link, which knows the engine's lower edge only; prov.c puts both together.
 tcp_link_sources = \
-	prov/tcp/tcp_chan.c \
-	prov/tcp/tcp_cm.c \
-	prov/tcp/tcp_conf.c \
-	prov/tcp/tcp_conf.h \
-	prov/tcp/tcp_conn.c \
-	prov/tcp/tcp_conn.h \
-	prov/tcp/tcp_cross.c \
-	prov/tcp/tcp_cross.h \
-	prov/tcp/tcp_frame.h \
-	prov/tcp/tcp_greet.c \
-	prov/tcp/tcp_hello.c \
-	prov/tcp/tcp_hello.h \
-	prov/tcp/tcp_io.h \
-	prov/tcp/tcp_lane.c \
-	prov/tcp/tcp_link.c \
-	prov/tcp/tcp_link.h \
-	prov/tcp/tcp_listen.c \
-	prov/tcp/tcp_park.c \
-	prov/tcp/tcp_guard.c \
-	prov/tcp/tcp_poll.c \
-	prov/tcp/tcp_poll.h \
-	prov/tcp/tcp_rdm.c \
-	prov/tcp/tcp_rx.c \
-	prov/tcp/tcp_tx.c \
+	prov/tcp/chan.c \
+	prov/tcp/cm.c \
+	prov/tcp/conf.c \
+	prov/tcp/conf.h \
+	prov/tcp/conn.c \
+	prov/tcp/conn.h \
+	prov/tcp/cross.c \
+	prov/tcp/cross.h \
+	prov/tcp/frame.h \
+	prov/tcp/greet.c \
+	prov/tcp/hello.c \
+	prov/tcp/hello.h \
+	prov/tcp/io.h \
+	prov/tcp/lane.c \
+	prov/tcp/link.c \
+	prov/tcp/link.h \
+	prov/tcp/listen.c \
+	prov/tcp/park.c \
+	prov/tcp/guard.c \
+	prov/tcp/poll.c \
+	prov/tcp/poll.h \
+	prov/tcp/rdm.c \
+	prov/tcp/rx.c \
+	prov/tcp/tx.c \
 	prov/tcp/wire.h
 
 if HAVE_TCP
@@ -36,51 +36,51 @@ prov_tcp_libtcplink_la_SOURCES = $(tcp_link_sources)
 
 if HAVE_TCP_DL
 pkglib_LTLIBRARIES += libtcp-fi.la
-libtcp_fi_la_SOURCES = prov/tcp/tcp_prov.c
+libtcp_fi_la_SOURCES = prov/tcp/prov.c
 libtcp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 libtcp_fi_la_LIBADD = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la
 libtcp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
 else
 noinst_LTLIBRARIES += prov/tcp/libtcp.la
-prov_tcp_libtcp_la_SOURCES = prov/tcp/tcp_prov.c
+prov_tcp_libtcp_la_SOURCES = prov/tcp/prov.c
 prov_tcp_libtcp_la_LIBADD = prov/tcp/libtcplink.la
 builtin_prov_libs += prov/tcp/libtcp.la
 endif
 
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
-	prov/tcp/tcp_call_test \
-	prov/tcp/tcp_hello_test \
-	prov/tcp/tcp_lane_test \
-	prov/tcp/tcp_link_test \
-	prov/tcp/tcp_park_test \
-	prov/tcp/tcp_test
+	prov/tcp/call_test \
+	prov/tcp/hello_test \
+	prov/tcp/lane_test \
+	prov/tcp/link_test \
+	prov/tcp/park_test \
+	prov/tcp/api_test
 
-tcp_fakes = prov/tcp/fake_engine.h prov/tcp/tcp_script.h
+tcp_fakes = prov/util/engine/sim/fake_engine.h prov/tcp/test/script.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
 TESTS += $(tcp_tests)
-prov_tcp_tcp_call_test_SOURCES = prov/tcp/tcp_call_test.c $(tcp_fakes)
-prov_tcp_tcp_call_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_tcp_call_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_hello_test_SOURCES = prov/tcp/tcp_hello_test.c prov/tcp/tcp_hello_check.h
-prov_tcp_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_tcp_hello_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_lane_test_SOURCES = prov/tcp/tcp_lane_test.c prov/tcp/tcp_stream_check.h \
+prov_tcp_call_test_SOURCES = prov/tcp/call_test.c $(tcp_fakes)
+prov_tcp_call_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_call_test_LDADD = $(tcp_test_libs)
+prov_tcp_hello_test_SOURCES = prov/tcp/hello_test.c prov/tcp/test/hello_check.h
+prov_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_hello_test_LDADD = $(tcp_test_libs)
+prov_tcp_lane_test_SOURCES = prov/tcp/lane_test.c prov/tcp/test/stream_check.h \
 	$(tcp_fakes)
-prov_tcp_tcp_lane_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_tcp_lane_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_link_test_SOURCES = prov/tcp/tcp_link_test.c prov/tcp/tcp_stream_check.h \
+prov_tcp_lane_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_lane_test_LDADD = $(tcp_test_libs)
+prov_tcp_link_test_SOURCES = prov/tcp/link_test.c prov/tcp/test/stream_check.h \
 	$(tcp_fakes)
-prov_tcp_tcp_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_tcp_link_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_park_test_SOURCES = prov/tcp/tcp_park_test.c $(tcp_fakes)
-prov_tcp_tcp_park_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_tcp_park_test_LDADD = $(tcp_test_libs)
-prov_tcp_tcp_test_SOURCES = prov/tcp/tcp_test.c
-prov_tcp_tcp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_tcp_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_tcp_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_link_test_LDADD = $(tcp_test_libs)
+prov_tcp_park_test_SOURCES = prov/tcp/park_test.c $(tcp_fakes)
+prov_tcp_park_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_park_test_LDADD = $(tcp_test_libs)
+prov_tcp_api_test_SOURCES = prov/tcp/api_test.c
+prov_tcp_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 endif
 
 # Many processes, several hosts, dying peers; arguments make them long.
@@ -113,16 +113,16 @@ tests_tcp_kill_LDADD = src/libfabric.la
 tests_tcp_near_SOURCES = tests/tcp/near.c $(tcp_world_common)
 tests_tcp_near_LDADD = src/libfabric.la
 
-# The fuzzers need clang: "make prov/tcp/fuzz_hello prov/tcp/fuzz_stream CC=clang".
+# The fuzzers need clang: "make prov/tcp/test/fuzz_hello prov/tcp/test/fuzz_stream CC=clang".
 tcp_fuzz_flags = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
 tcp_fuzz_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la
-EXTRA_PROGRAMS += prov/tcp/fuzz_hello prov/tcp/fuzz_stream
-prov_tcp_fuzz_hello_SOURCES = prov/tcp/fuzz_hello.c prov/tcp/tcp_hello_check.h \
-	prov/tcp/tcp_hello.c
-prov_tcp_fuzz_hello_CFLAGS = $(tcp_fuzz_flags)
-prov_tcp_fuzz_hello_LDADD = $(tcp_fuzz_libs)
-prov_tcp_fuzz_stream_SOURCES = prov/tcp/fuzz_stream.c prov/tcp/fake_engine.h \
-	prov/tcp/tcp_stream_check.h $(tcp_link_sources)
-prov_tcp_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
-prov_tcp_fuzz_stream_LDADD = $(tcp_fuzz_libs)
+EXTRA_PROGRAMS += prov/tcp/test/fuzz_hello prov/tcp/test/fuzz_stream
+prov_tcp_test_fuzz_hello_SOURCES = prov/tcp/test/fuzz_hello.c prov/tcp/test/hello_check.h \
+	prov/tcp/hello.c
+prov_tcp_test_fuzz_hello_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_test_fuzz_hello_LDADD = $(tcp_fuzz_libs)
+prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c prov/util/engine/sim/fake_engine.h \
+	prov/tcp/test/stream_check.h $(tcp_link_sources)
+prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)
 endif

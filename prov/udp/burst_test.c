@@ -7,7 +7,7 @@
  * they count, and fail when told to.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * that one can return or report.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>

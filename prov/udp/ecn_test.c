@@ -6,7 +6,7 @@
  * completions tell with which they came; alone, in trains, from a hot peer.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #define ROOM (4 * NET_TRAIN_MAX)
 #define LEN 1000

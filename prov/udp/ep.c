@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include <rdma/providers/fi_log.h>
 
-#include "net/net_getinfo.h"
+#include "info/getinfo.h"
 
-#include "net/net_opt.h"
-#include "udp.h"
+#include "net/opt.h"
+#include "ep.h"
 
 #define NAME_LEN(ep) net_addr_len(&(ep)->name.sa)
 
@@ -46,7 +46,7 @@ static int sock_bind(struct udp_ep *ep, const union net_sa *name)
 	union net_sa bound;
 	int fd, ret;
 
-	net_params_ports(&udp_prov, &ports);
+	info_params_ports(&udp_prov, &ports);
 	ret = net_sock_open(name->sa.sa_family, SOCK_DGRAM, &fd);
 	if (ret) {
 		sock_warn("cannot open a socket for", name, ret);

@@ -11,7 +11,7 @@ udp_sources = \
 	prov/udp/source.c \
 	prov/udp/train.c \
 	prov/udp/tx.c \
-	prov/udp/udp.h \
+	prov/udp/ep.h \
 	prov/udp/wire.c \
 	prov/udp/wire.h
 
@@ -44,38 +44,38 @@ udp_world_libs = src/libfabric.la $(CMOCKA_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += prov/udp/wire_test $(udp_world_tests)
 TESTS += prov/udp/wire_test $(udp_world_tests)
-prov_udp_wire_test_SOURCES = prov/udp/wire_test.c prov/udp/wire_oracle.h prov/udp/wire.c
+prov_udp_wire_test_SOURCES = prov/udp/wire_test.c prov/udp/test/wire_oracle.h prov/udp/wire.c
 prov_udp_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_wire_test_LDADD = $(CMOCKA_LIBS)
-prov_udp_burst_test_SOURCES = prov/udp/burst_test.c prov/udp/world.h
+prov_udp_burst_test_SOURCES = prov/udp/burst_test.c prov/udp/test/world.h
 prov_udp_burst_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) -fvisibility=default
 prov_udp_burst_test_LDFLAGS = -export-dynamic
 prov_udp_burst_test_LDADD = $(udp_world_libs)
-prov_udp_calls_test_SOURCES = prov/udp/calls_test.c prov/udp/world.h
+prov_udp_calls_test_SOURCES = prov/udp/calls_test.c prov/udp/test/world.h
 prov_udp_calls_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_calls_test_LDADD = $(udp_world_libs)
-prov_udp_ecn_test_SOURCES = prov/udp/ecn_test.c prov/udp/world.h
+prov_udp_ecn_test_SOURCES = prov/udp/ecn_test.c prov/udp/test/world.h
 prov_udp_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_ecn_test_LDADD = $(udp_world_libs)
-prov_udp_mc_test_SOURCES = prov/udp/mc_test.c prov/udp/world.h
+prov_udp_mc_test_SOURCES = prov/udp/mc_test.c prov/udp/test/world.h
 prov_udp_mc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_mc_test_LDADD = $(udp_world_libs)
-prov_udp_pair_test_SOURCES = prov/udp/pair_test.c prov/udp/world.h
+prov_udp_pair_test_SOURCES = prov/udp/pair_test.c prov/udp/test/world.h
 prov_udp_pair_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_pair_test_LDADD = $(udp_world_libs)
-prov_udp_prov_test_SOURCES = prov/udp/prov_test.c prov/udp/world.h
+prov_udp_prov_test_SOURCES = prov/udp/prov_test.c prov/udp/test/world.h
 prov_udp_prov_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_prov_test_LDADD = $(udp_world_libs)
-prov_udp_source_test_SOURCES = prov/udp/source_test.c prov/udp/world.h
+prov_udp_source_test_SOURCES = prov/udp/source_test.c prov/udp/test/world.h
 prov_udp_source_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_source_test_LDADD = $(udp_world_libs)
-prov_udp_wait_test_SOURCES = prov/udp/wait_test.c prov/udp/world.h
+prov_udp_wait_test_SOURCES = prov/udp/wait_test.c prov/udp/test/world.h
 prov_udp_wait_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_wait_test_LDADD = $(udp_world_libs)
 endif
 endif
 
-# The fuzzer needs clang: make prov/udp/fuzz_wire CC=clang
-EXTRA_PROGRAMS += prov/udp/fuzz_wire
-prov_udp_fuzz_wire_SOURCES = prov/udp/fuzz_wire.c prov/udp/wire_oracle.h prov/udp/wire.c
-prov_udp_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+# The fuzzer needs clang: make prov/udp/test/fuzz_wire CC=clang
+EXTRA_PROGRAMS += prov/udp/test/fuzz_wire
+prov_udp_test_fuzz_wire_SOURCES = prov/udp/test/fuzz_wire.c prov/udp/test/wire_oracle.h prov/udp/wire.c
+prov_udp_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address

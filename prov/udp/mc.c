@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <rdma/providers/fi_log.h>
 
-#include "udp.h"
+#include "ep.h"
 
 /* ---- addresses of groups --------------------------------------------------- */
 

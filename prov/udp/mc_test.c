@@ -8,7 +8,7 @@
  * none does, for want of a route, it says so and is skipped.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <errno.h>
 #include <net/if.h>

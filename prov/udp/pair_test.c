@@ -6,7 +6,7 @@
  * asks again; on the loopback that is rare, and the test counts it.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <signal.h>
 #include <sys/socket.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <rdma/providers/fi_log.h>
 
-#include "udp.h"
+#include "ep.h"
 
 static const struct obj_poller_ops poller_ops;
 

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include "base/provider.h"
-#include "net/net_getinfo.h"
+#include "info/getinfo.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
 
-#include "udp.h"
+#include "ep.h"
 
 #define CAPS_TX (FI_MSG | FI_MULTICAST | FI_SEND)
 #define CAPS_RX (FI_MSG | FI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_MULTI_RECV)
@@ -67,7 +67,7 @@ static const struct fi_info offer = {
 
 static const struct fi_info *const offers[] = { &offer };
 
-static const struct obj_limits limits = {
+static const struct info_limits limits = {
 	.tx_size = QUEUE_MAX,
 	.rx_size = QUEUE_MAX,
 };
@@ -86,7 +86,7 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 	info->tx_attr->inject_size = info->ep_attr->max_msg_size;
 }
 
-static const struct net_prov net_prov = {
+static const struct info_prov info_prov = {
 	.prov = &udp_prov,
 	.tmpl = offers,
 	.tmpl_cnt = 1,
@@ -98,7 +98,7 @@ static const struct net_prov net_prov = {
 static int udp_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info)
 {
-	return net_getinfo(&net_prov, version, node, service, flags, hints, info);
+	return info_getinfo(&info_prov, version, node, service, flags, hints, info);
 }
 
 static const struct obj_domain_ops domain_ops = {
@@ -136,7 +136,7 @@ struct fi_provider udp_prov = {
 
 OFI_PROVIDER_INI(udp)
 {
-	net_params_define(&udp_prov, NET_PARAM_IFACE | NET_PARAM_PORTS);
+	info_params_define(&udp_prov, INFO_PARAM_IFACE | INFO_PARAM_PORTS);
 	udp_ep_init_ops();
 	udp_mc_init_ops();
 	return &udp_prov;

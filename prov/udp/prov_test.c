@@ -6,7 +6,7 @@
  * The environment is read once, so that each case has a process of its own.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,9 +7,9 @@
 #include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
-#include "net/net_opt.h"
+#include "net/opt.h"
 
-#include "udp.h"
+#include "ep.h"
 
 #define RX_HITS 4	/* single datagrams in a row that make a flood */
 #define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)

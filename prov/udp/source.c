@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "udp.h"
+#include "ep.h"
 
 int udp_source_find(struct udp_poller *poller, struct net_source *out)
 {

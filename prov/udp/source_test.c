@@ -7,11 +7,11 @@
  * nothing but the memory of who came before.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <unistd.h>
 
-#include "udp.h"
+#include "ep.h"
 #include "wire.h"
 
 #define ROOM (4 * NET_TRAIN_MAX)

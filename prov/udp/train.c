@@ -14,8 +14,8 @@
 #include <string.h>
 #include <rdma/providers/fi_log.h>
 
-#include "net/net_opt.h"
-#include "udp.h"
+#include "net/opt.h"
+#include "ep.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103

@@ -13,7 +13,7 @@
 
 #include "base/iov.h"
 
-#include "udp.h"
+#include "ep.h"
 
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_MORE | FI_REMOTE_CQ_DATA | FI_MULTICAST | \
 		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_FENCE)

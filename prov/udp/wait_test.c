@@ -5,7 +5,7 @@
  * wait_test.c - blocking, progress without the program, and threads.
  */
 
-#include "world.h"
+#include "udp/test/world.h"
 
 #include <errno.h>
 #include <poll.h>

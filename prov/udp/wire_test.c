@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire_oracle.h"
+#include "udp/test/wire_oracle.h"
 
 static void good(unsigned char *b, size_t len, int flags, uint64_t data)
 {

@@ -5,8 +5,9 @@ prov_util_libutil_la_SOURCES =
 prov_util_libutil_la_CFLAGS = $(AM_CFLAGS) $(LIBNL_CFLAGS)
 prov_util_libutil_la_LIBADD = $(LIBNL_LIBS)
 
-include prov/util/obj/local.mk
 include prov/util/net/local.mk
+include prov/util/obj/local.mk
+include prov/util/info/local.mk
 include prov/util/engine/local.mk
 include prov/util/coll/local.mk
 include prov/util/mr/local.mk

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "vrb_lib.h"
+#include "lib.h"
 
 struct vrb_poller;
 

@@ -1,52 +1,52 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 EXTRA_DIST += prov/verbs/configure.m4 prov/verbs/README.md
-dist_check_SCRIPTS += prov/verbs/cost_test
+dist_check_SCRIPTS += prov/verbs/test/cost_test
 verbs_sources = \
-	prov/verbs/doorbell.c \
+	prov/verbs/data/doorbell.c \
 	prov/verbs/doorbell.h \
-	prov/verbs/mlx5_direct.c \
+	prov/verbs/mlx5/direct.c \
 	prov/verbs/mlx5_direct.h \
-	prov/verbs/mlx5_dv.c \
+	prov/verbs/mlx5/dv.c \
 	prov/verbs/mlx5_dv.h \
 	prov/verbs/mlx5_queue.h \
 	prov/verbs/mlx5_wire.h \
-	prov/verbs/vrb.h \
-	prov/verbs/vrb_async.c \
-	prov/verbs/vrb_async.h \
-	prov/verbs/vrb_brief.c \
-	prov/verbs/vrb_call.h \
-	prov/verbs/vrb_cm.c \
-	prov/verbs/vrb_cm.h \
-	prov/verbs/vrb_dev.c \
-	prov/verbs/vrb_dev.h \
-	prov/verbs/vrb_dgram.c \
-	prov/verbs/vrb_dgram.h \
-	prov/verbs/vrb_domain.c \
-	prov/verbs/vrb_ep.c \
-	prov/verbs/vrb_ep.h \
-	prov/verbs/vrb_hello.c \
-	prov/verbs/vrb_hello.h \
-	prov/verbs/vrb_info.c \
-	prov/verbs/vrb_info.h \
-	prov/verbs/vrb_lib.c \
-	prov/verbs/vrb_lib.h \
-	prov/verbs/vrb_name.c \
-	prov/verbs/vrb_name.h \
-	prov/verbs/vrb_peer.c \
-	prov/verbs/vrb_pep.c \
-	prov/verbs/vrb_poll.c \
-	prov/verbs/vrb_post.c \
-	prov/verbs/vrb_prov.c \
-	prov/verbs/vrb_rma.c \
-	prov/verbs/vrb_sa.h \
-	prov/verbs/vrb_ud.c \
-	prov/verbs/vrb_ud.h \
-	prov/verbs/vrb_gid_info.c \
-	prov/verbs/vrb_xrc.c \
-	prov/verbs/vrb_xrc.h \
-	prov/verbs/vrb_xrc_cm.c \
-	prov/verbs/vrb_xrcd.c
+	prov/verbs/provider.h \
+	prov/verbs/device/async.c \
+	prov/verbs/async.h \
+	prov/verbs/data/brief.c \
+	prov/verbs/call.h \
+	prov/verbs/conn/cm.c \
+	prov/verbs/cm.h \
+	prov/verbs/device/dev.c \
+	prov/verbs/dev.h \
+	prov/verbs/datagram/dgram.c \
+	prov/verbs/dgram.h \
+	prov/verbs/device/domain.c \
+	prov/verbs/data/ep.c \
+	prov/verbs/ep.h \
+	prov/verbs/conn/hello.c \
+	prov/verbs/hello.h \
+	prov/verbs/device/info.c \
+	prov/verbs/info.h \
+	prov/verbs/device/lib.c \
+	prov/verbs/lib.h \
+	prov/verbs/datagram/name.c \
+	prov/verbs/name.h \
+	prov/verbs/datagram/peer.c \
+	prov/verbs/conn/pep.c \
+	prov/verbs/data/poll.c \
+	prov/verbs/data/post.c \
+	prov/verbs/device/prov.c \
+	prov/verbs/data/rma.c \
+	prov/verbs/sa.h \
+	prov/verbs/datagram/ud.c \
+	prov/verbs/ud.h \
+	prov/verbs/device/gid_info.c \
+	prov/verbs/conn/xrc.c \
+	prov/verbs/xrc.h \
+	prov/verbs/conn/xrc_cm.c \
+	prov/verbs/conn/xrcd.c
 
 if HAVE_VERBS
 if HAVE_VERBS_DL
@@ -62,50 +62,50 @@ builtin_prov_libs += prov/verbs/libverbs.la
 endif
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/verbs/mlx5_direct_test prov/verbs/vrb_test
-TESTS += prov/verbs/mlx5_direct_test prov/verbs/vrb_test
-prov_verbs_mlx5_direct_test_SOURCES = prov/verbs/mlx5_direct_test.c prov/verbs/mlx5_model.h
+check_PROGRAMS += prov/verbs/mlx5/direct_test prov/verbs/test/api_test
+TESTS += prov/verbs/mlx5/direct_test prov/verbs/test/api_test
+prov_verbs_mlx5_direct_test_SOURCES = prov/verbs/mlx5/direct_test.c prov/verbs/test/mlx5_model.h
 prov_verbs_mlx5_direct_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_direct_test_LDADD = $(CMOCKA_LIBS)
-prov_verbs_vrb_test_SOURCES = prov/verbs/vrb_test.c
-prov_verbs_vrb_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_vrb_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-EXTRA_DIST += prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
-	prov/verbs/mlx5_same.h prov/verbs/mlx5_dgram_world.h prov/verbs/mlx5_xrc_world.h
+prov_verbs_test_api_test_SOURCES = prov/verbs/test/api_test.c
+prov_verbs_test_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+EXTRA_DIST += prov/verbs/test/mlx5_cm.c prov/verbs/test/mlx5_cm.h prov/verbs/test/mlx5_kernel.c prov/verbs/test/mlx5_kernel.h \
+	prov/verbs/test/mlx5_same.h prov/verbs/test/mlx5_dgram_world.h prov/verbs/test/mlx5_xrc_world.h
 if !HAVE_VERBS_DL
-check_PROGRAMS += prov/verbs/vrb_lib_test
-TESTS += prov/verbs/vrb_lib_test
-prov_verbs_vrb_lib_test_SOURCES = prov/verbs/vrb_lib_test.c
-prov_verbs_vrb_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_vrb_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+check_PROGRAMS += prov/verbs/device/lib_test
+TESTS += prov/verbs/device/lib_test
+prov_verbs_device_lib_test_SOURCES = prov/verbs/device/lib_test.c
+prov_verbs_device_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_device_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 if HAVE_MLX5DV
-check_PROGRAMS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
-	prov/verbs/mlx5_xrc_test prov/verbs/vrb_ib_test
-TESTS += prov/verbs/mlx5_dgram_test prov/verbs/mlx5_ep_test prov/verbs/mlx5_ud_test \
-	prov/verbs/mlx5_xrc_test prov/verbs/vrb_ib_test prov/verbs/cost_test
-mlx5_sources = prov/verbs/mlx5_cm.c prov/verbs/mlx5_cm.h \
-	prov/verbs/mlx5_kernel.c prov/verbs/mlx5_kernel.h \
-	prov/verbs/mlx5_model.h prov/verbs/mlx5_same.h
-prov_verbs_mlx5_dgram_test_SOURCES = prov/verbs/mlx5_dgram_test.c prov/verbs/mlx5_dgram_world.h $(mlx5_sources)
-prov_verbs_mlx5_dgram_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_mlx5_dgram_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
-prov_verbs_mlx5_dgram_test_LDFLAGS = -export-dynamic
-prov_verbs_mlx5_ud_test_SOURCES = prov/verbs/mlx5_ud_test.c prov/verbs/mlx5_dgram_world.h $(mlx5_sources)
-prov_verbs_mlx5_ud_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_mlx5_ud_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
-prov_verbs_mlx5_ud_test_LDFLAGS = -export-dynamic
-prov_verbs_vrb_ib_test_SOURCES = prov/verbs/vrb_ib_test.c $(mlx5_sources)
-prov_verbs_vrb_ib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_vrb_ib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
-prov_verbs_vrb_ib_test_LDFLAGS = -export-dynamic
-prov_verbs_mlx5_ep_test_SOURCES = prov/verbs/mlx5_ep_test.c $(mlx5_sources)
-prov_verbs_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
-prov_verbs_mlx5_ep_test_LDFLAGS = -export-dynamic
-prov_verbs_mlx5_xrc_test_SOURCES = prov/verbs/mlx5_xrc_test.c prov/verbs/mlx5_xrc_world.h $(mlx5_sources)
-prov_verbs_mlx5_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_mlx5_xrc_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
-prov_verbs_mlx5_xrc_test_LDFLAGS = -export-dynamic
+check_PROGRAMS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
+	prov/verbs/test/mlx5_xrc_test prov/verbs/test/ib_test
+TESTS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
+	prov/verbs/test/mlx5_xrc_test prov/verbs/test/ib_test prov/verbs/test/cost_test
+mlx5_sources = prov/verbs/test/mlx5_cm.c prov/verbs/test/mlx5_cm.h \
+	prov/verbs/test/mlx5_kernel.c prov/verbs/test/mlx5_kernel.h \
+	prov/verbs/test/mlx5_model.h prov/verbs/test/mlx5_same.h
+prov_verbs_test_mlx5_dgram_test_SOURCES = prov/verbs/test/mlx5_dgram_test.c prov/verbs/test/mlx5_dgram_world.h $(mlx5_sources)
+prov_verbs_test_mlx5_dgram_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_mlx5_dgram_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_test_mlx5_dgram_test_LDFLAGS = -export-dynamic
+prov_verbs_test_mlx5_ud_test_SOURCES = prov/verbs/test/mlx5_ud_test.c prov/verbs/test/mlx5_dgram_world.h $(mlx5_sources)
+prov_verbs_test_mlx5_ud_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_mlx5_ud_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_test_mlx5_ud_test_LDFLAGS = -export-dynamic
+prov_verbs_test_ib_test_SOURCES = prov/verbs/test/ib_test.c $(mlx5_sources)
+prov_verbs_test_ib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_ib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_test_ib_test_LDFLAGS = -export-dynamic
+prov_verbs_test_mlx5_ep_test_SOURCES = prov/verbs/test/mlx5_ep_test.c $(mlx5_sources)
+prov_verbs_test_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_test_mlx5_ep_test_LDFLAGS = -export-dynamic
+prov_verbs_test_mlx5_xrc_test_SOURCES = prov/verbs/test/mlx5_xrc_test.c prov/verbs/test/mlx5_xrc_world.h $(mlx5_sources)
+prov_verbs_test_mlx5_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_mlx5_xrc_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_test_mlx5_xrc_test_LDFLAGS = -export-dynamic
 endif
 endif
 endif

@@ -4,6 +4,8 @@ noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
 	src/base/clock.h \
 	src/base/copy.h \
+	src/base/explain.c \
+	src/base/explain.h \
 	src/base/hmap.c \
 	src/base/hmap.h \
 	src/base/ib_addr.c \
@@ -14,6 +16,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/lock.c \
 	src/base/lock.h \
 	src/base/monitor.h \
+	src/base/net_addr.c \
+	src/base/net_addr.h \
 	src/base/pool.c \
 	src/base/pool.h \
 	src/base/relax.h \
@@ -25,11 +29,13 @@ EXTRA_DIST += src/base/README.md
 base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
 base_tests = \
 	src/base/copy_test \
+	src/base/explain_test \
 	src/base/hmap_test \
 	src/base/ib_addr_test \
 	src/base/iov_test \
 	src/base/list_test \
 	src/base/lock_test \
+	src/base/net_addr_test \
 	src/base/pool_test \
 	src/base/timer_test
 
@@ -60,4 +66,10 @@ src_base_pool_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)
+src_base_explain_test_SOURCES = src/base/explain_test.c
+src_base_explain_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_explain_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+src_base_net_addr_test_SOURCES = src/base/net_addr_test.c
+src_base_net_addr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_net_addr_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 endif

@@ -11,7 +11,7 @@
  *                 return &tcp_prov;
  *         }
  *
- * Built in, that function is fi_tcp_ini(), which src/core/builtin.c calls when
+ * Built in, that function is fi_tcp_ini(), which src/core/load/builtin.c calls when
  * configure defined HAVE_TCP.  In a loadable object (-DFI_PROV_DL) it is the
  * entry point fi_prov_ini() that fi_provider(3) names.
  *

@@ -9,6 +9,7 @@
 #define CORE_BUILTIN_H
 
 #include <rdma/providers/fi_prov.h>
+#include <stdbool.h>
 
 enum core_class {
 	CORE_CLASS_CORE,	/* reaches a wire or memory by itself */
@@ -29,6 +30,9 @@ const struct core_builtin *core_builtin_at(int i);
 
 /* core_builtin_find - the table's entry for a name, or one for strangers. */
 const struct core_builtin *core_builtin_find(const char *name);
+
+/* core_builtin_is_nic - does a provider of that name stand for devices? */
+bool core_builtin_is_nic(const char *name);
 
 /* core_builtin_class - what kind of provider bears such a name. */
 enum core_class core_builtin_class(const char *name);

@@ -7,7 +7,7 @@
  * 1.2, 1.3, 1.7 and 1.8 each have a layout of their own, and keep it for ever.
  * The structs here are complete, field by field; where a release changed
  * nothing, the earlier name is used again.  Every field stands where it stands
- * today (checked below), which is why sizes are all that src/core/info.c needs.
+ * today (checked below), which is why sizes are all that src/core/discover/info.c needs.
  */
 #ifndef CORE_COMPAT_H
 #define CORE_COMPAT_H

@@ -3,7 +3,7 @@
 
 /* why.h - what the core itself has to say about an empty fi_getinfo() answer.
  *
- * The lines are those that providers write (prov/util/obj/explain.h, the one
+ * The lines are those that providers write (src/base/explain.h, the one
  * thing of theirs that the core uses), so that fi_info --explain reads one
  * grammar.
  */

@@ -31,7 +31,7 @@ alone_prepare() {
 alone_left() {
 	find /dev/shm "$TMPDIR" -mindepth 1
 	awk 'NR > 1 && NF > 7 { print "socket " $8 }' /proc/net/unix
-	grep -lsE '^(lt-)?(crowd|kill|near|forbid|shm_test)' /proc/[0-9]*/comm
+	grep -lsE '^(lt-)?(crowd|kill|near|forbid|api_test)' /proc/[0-9]*/comm
 }
 
 # alone_clean - nothing is left.  What was killed may take a while to go.

@@ -9,10 +9,10 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_ext.h>
 
-static bool known(const struct info_explain *ex, const struct obj_explain *row)
+static bool known(const struct info_explain *ex, const struct explain_line *row)
 {
 	for (size_t i = 0; i < ex->cnt; i++) {
-		const struct obj_explain *old = &ex->rows[i];
+		const struct explain_line *old = &ex->rows[i];
 
 		if (!strcmp(old->provider, row->provider) && !strcmp(old->domain, row->domain) &&
 		    !strcmp(old->addr, row->addr) && !strcmp(old->ep_type, row->ep_type) &&
@@ -24,15 +24,15 @@ static bool known(const struct info_explain *ex, const struct obj_explain *row)
 }
 
 /* A layered provider looks for the endpoints it builds on, which others refuse. */
-static bool asked_by_layer(const struct info_explain *ex, const struct obj_explain *row)
+static bool asked_by_layer(const struct info_explain *ex, const struct explain_line *row)
 {
 	return !strcmp(row->attr, "ep_attr->type") && strcmp(row->wanted, ex->ep_type);
 }
 
 int info_explain_add(struct info_explain *ex, const char *line)
 {
-	struct obj_explain row, *rows;
-	int ret = obj_explain_parse(line, &row);
+	struct explain_line row, *rows;
+	int ret = explain_parse(line, &row);
 
 	if (ret || known(ex, &row) || asked_by_layer(ex, &row))
 		return ret;
@@ -167,7 +167,7 @@ static bool first_of_provider(const struct info_explain *ex, size_t at)
 }
 
 /* "eth0, 192.0.2.2, FI_EP_RDM", without the parts that do not apply. */
-static void print_candidate(const struct obj_explain *row, FILE *out)
+static void print_candidate(const struct explain_line *row, FILE *out)
 {
 	const char *part[] = { row->domain, row->addr, row->ep_type };
 	const char *comma = "";
@@ -182,7 +182,7 @@ static void print_candidate(const struct obj_explain *row, FILE *out)
 	fprintf(out, "%s:\n", *comma ? "" : "any");
 }
 
-static void print_row(const struct obj_explain *row, FILE *out)
+static void print_row(const struct explain_line *row, FILE *out)
 {
 	print_candidate(row, out);
 	fprintf(out, "        hint:    %s\n", row->attr);

@@ -5,18 +5,18 @@
 
 /*
  * Why a candidate was not offered.  The providers say so in log lines
- * (prov/util/obj/explain.h); this file stands in for the library's log while
+ * (src/base/explain.h); this file stands in for the library's log while
  * fi_getinfo runs and keeps those lines.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "obj/explain.h"
+#include "base/explain.h"
 #include "../json.h"
 
 struct info_explain {
-	struct obj_explain *rows;	/* refusals in the order they were said, each once */
+	struct explain_line *rows;	/* refusals in the order they were said, each once */
 	size_t cnt;
 	char **filtered;		/* providers that FI_PROVIDER leaves out */
 	size_t filtered_cnt;

@@ -29,8 +29,8 @@ static int ask_for_msg(void **state)
 static int say_hint(const char *prov, const char *domain, const char *addr, const char *hint,
 		    const char *wanted)
 {
-	struct obj_explain row = { .ep_type = "FI_EP_DGRAM", .offered = "FI_EP_DGRAM" };
-	char line[OBJ_EXPLAIN_LINE_MAX + 32];
+	struct explain_line row = { .ep_type = "FI_EP_DGRAM", .offered = "FI_EP_DGRAM" };
+	char line[EXPLAIN_LINE_MAX + 32];
 	int at = snprintf(line, sizeof(line), "libfabric:1:2::udp:core: ");
 
 	snprintf(row.provider, sizeof(row.provider), "%s", prov);
@@ -38,7 +38,7 @@ static int say_hint(const char *prov, const char *domain, const char *addr, cons
 	snprintf(row.addr, sizeof(row.addr), "%s", addr);
 	snprintf(row.attr, sizeof(row.attr), "%s", hint);
 	snprintf(row.wanted, sizeof(row.wanted), "%s", wanted);
-	obj_explain_format(&row, line + at, sizeof(line) - at);
+	explain_format(&row, line + at, sizeof(line) - at);
 	return info_explain_add(&ex, line);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "coll/coll.h"
+#include "coll/group.h"
 #include "engine/atomic.h"
 
 #define CALL_FLAGS (FI_COMPLETION | FI_MORE | FI_COLLECTIVE)
@@ -414,8 +414,8 @@ struct fi_ops_collective coll_ops = {
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-int eng_query_collective(struct fid_domain *domain, enum fi_collective_op coll,
-			 struct fi_collective_attr *attr, uint64_t flags)
+int coll_query(struct fid_domain *domain, enum fi_collective_op coll,
+	       struct fi_collective_attr *attr, uint64_t flags)
 {
 	size_t size = 0;
 

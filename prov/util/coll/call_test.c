@@ -4,7 +4,7 @@
 /*
  * call_test - what each call hands back, and which calls are refused
  */
-#include "coll/coll_world.h"
+#include "coll/test/world.h"
 
 #include "engine/atomic.h"
 

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "coll/coll.h"
+#include "coll/group.h"
+#include "coll/register.h"
 #include "engine/peer.h"
 #include "obj/ops.h"
 
@@ -514,10 +515,17 @@ static void fill_tables(void)
 	OBJ_OPS_FILL(&coll_ops, collective);
 }
 
-void coll_attach(struct eng_ep *ep)
+static void attach(struct eng_ep *ep)
 {
 	pthread_once(&tables_once, fill_tables);
 	ep->aside_user = &user;
 	ep->base.h.fid.cm = &cm_ops;
 	ep->base.h.fid.collective = &coll_ops;
+}
+
+void coll_register(void)
+{
+	static const struct eng_coll_ops ops = { .attach = attach, .query = coll_query };
+
+	eng_coll_register(&ops);
 }

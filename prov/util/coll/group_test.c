@@ -4,7 +4,7 @@
 /*
  * group_test - joining, barriers and leaving, as the manual has them
  */
-#include "coll/coll_world.h"
+#include "coll/test/world.h"
 
 static void test_barrier(void **state)
 {

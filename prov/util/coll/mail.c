@@ -16,7 +16,7 @@
  * was learned after a join failed: others may have been in it earlier, and what they sent
  * meanwhile was turned down.
  */
-#include "coll/coll.h"
+#include "coll/group.h"
 
 #include <rdma/fi_errno.h>
 

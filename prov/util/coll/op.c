@@ -9,7 +9,7 @@
  * Then nothing new starts, what can be taken back is, everybody that waits for something
  * from here is told, and it completes as soon as the link has let go of its buffers.
  */
-#include "coll/coll.h"
+#include "coll/group.h"
 
 #include <rdma/fi_errno.h>
 #include <stdlib.h>

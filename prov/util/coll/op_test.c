@@ -4,7 +4,7 @@
 /*
  * op_test - operations under way: beside each other, and when members, messages or memory fail
  */
-#include "coll/coll_world.h"
+#include "coll/test/world.h"
 
 #include "engine/wire.h"
 

@@ -12,7 +12,7 @@
 #include <rdma/providers/fi_log.h>
 
 #include "base/hmap.h"
-#include "engine/engine.h"
+#include "engine/api.h"
 #include "engine/grp.h"
 #include "engine/match.h"
 

@@ -11,7 +11,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
-#include "obj/check.h"
+#include "info/check.h"
 
 /* An fi_info with all it points to; info.next is not used. */
 struct eng_offer {
@@ -40,6 +40,6 @@ struct eng_offer_of {
 void eng_offer_fill(struct eng_offer *offer, const struct eng_offer_of *of);
 
 /* The most that a program may ask for: tx_attr->size, rx_attr->size, inject_size. */
-extern const struct obj_limits eng_offer_limits;
+extern const struct info_limits eng_offer_limits;
 
 #endif

@@ -13,7 +13,7 @@
 #ifndef ENG_SERVE_H
 #define ENG_SERVE_H
 
-#include "engine/engine.h"
+#include "engine/api.h"
 #include "engine/note.h"
 #include "engine/peer.h"
 #include "engine/pump.h"

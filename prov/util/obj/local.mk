@@ -3,27 +3,27 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/obj/auto.c \
 	prov/util/obj/auto.h \
-	prov/util/obj/av.c \
+	prov/util/obj/addr/av.c \
 	prov/util/obj/av.h \
-	prov/util/obj/av_range.c \
-	prov/util/obj/av_set.c \
-	prov/util/obj/av_shared.c \
+	prov/util/obj/addr/av_range.c \
+	prov/util/obj/addr/av_set.c \
+	prov/util/obj/addr/av_shared.c \
 	prov/util/obj/av_shared.h \
-	prov/util/obj/av_table.c \
+	prov/util/obj/addr/av_table.c \
 	prov/util/obj/av_table.h \
-	prov/util/obj/av_user.c \
+	prov/util/obj/addr/av_user.c \
 	prov/util/obj/av_user.h \
-	prov/util/obj/cntr.c \
+	prov/util/obj/event/cntr.c \
 	prov/util/obj/cntr.h \
-	prov/util/obj/cq.c \
+	prov/util/obj/event/cq.c \
 	prov/util/obj/cq.h \
 	prov/util/obj/domain.c \
 	prov/util/obj/domain.h \
-	prov/util/obj/ep.c \
+	prov/util/obj/endpoint/ep.c \
 	prov/util/obj/ep.h \
-	prov/util/obj/ep_bind.c \
-	prov/util/obj/ep_ctl.c \
-	prov/util/obj/eq.c \
+	prov/util/obj/endpoint/ep_bind.c \
+	prov/util/obj/endpoint/ep_ctl.c \
+	prov/util/obj/event/eq.c \
 	prov/util/obj/eq.h \
 	prov/util/obj/fabric.c \
 	prov/util/obj/fabric.h \
@@ -33,39 +33,40 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/mr.h \
 	prov/util/obj/ops.c \
 	prov/util/obj/ops.h \
-	prov/util/obj/pep.c \
+	prov/util/obj/endpoint/pep.c \
 	prov/util/obj/pep.h \
-	prov/util/obj/poll.c \
+	prov/util/obj/event/poll.c \
 	prov/util/obj/poll.h \
 	prov/util/obj/poller.c \
 	prov/util/obj/prog.c \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
-	prov/util/obj/stx.c \
-	prov/util/obj/wait.c \
+	prov/util/obj/endpoint/stx.c \
+	prov/util/obj/event/wait.c \
 	prov/util/obj/wait.h \
-	prov/util/obj/waitset.c \
+	prov/util/obj/event/waitset.c \
 	prov/util/obj/waitset.h
 
+noinst_HEADERS += prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
 EXTRA_DIST += prov/util/obj/README.md
 
 # The objects under test, and the library for what they call in the core.
 obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-obj_fake = prov/util/obj/fake.c prov/util/obj/fake.h prov/util/obj/slow.h
+obj_fake = prov/util/obj/test/fake.c prov/util/obj/test/fake.h prov/util/obj/test/slow.h
 obj_tests = \
 	prov/util/obj/auto_test \
-	prov/util/obj/av_test \
-	prov/util/obj/cntr_test \
-	prov/util/obj/cq_test \
-	prov/util/obj/ep_test \
-	prov/util/obj/eq_test \
+	prov/util/obj/addr/av_test \
+	prov/util/obj/event/cntr_test \
+	prov/util/obj/event/cq_test \
+	prov/util/obj/endpoint/ep_test \
+	prov/util/obj/event/eq_test \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
-	prov/util/obj/poll_test \
+	prov/util/obj/event/poll_test \
 	prov/util/obj/prog_test \
-	prov/util/obj/wait_test
+	prov/util/obj/event/wait_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(obj_tests)
@@ -73,34 +74,34 @@ TESTS += $(obj_tests)
 prov_util_obj_auto_test_SOURCES = prov/util/obj/auto_test.c $(obj_fake)
 prov_util_obj_auto_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_auto_test_LDADD = $(obj_test_libs)
-prov_util_obj_av_test_SOURCES = prov/util/obj/av_test.c
-prov_util_obj_av_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_av_test_LDADD = $(obj_test_libs)
-prov_util_obj_cntr_test_SOURCES = prov/util/obj/cntr_test.c $(obj_fake)
-prov_util_obj_cntr_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_cntr_test_LDADD = $(obj_test_libs)
-prov_util_obj_cq_test_SOURCES = prov/util/obj/cq_test.c $(obj_fake)
-prov_util_obj_cq_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_cq_test_LDADD = $(obj_test_libs)
-prov_util_obj_ep_test_SOURCES = prov/util/obj/ep_test.c $(obj_fake)
-prov_util_obj_ep_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_ep_test_LDADD = $(obj_test_libs)
-prov_util_obj_eq_test_SOURCES = prov/util/obj/eq_test.c $(obj_fake)
-prov_util_obj_eq_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_eq_test_LDADD = $(obj_test_libs)
+prov_util_obj_addr_av_test_SOURCES = prov/util/obj/addr/av_test.c
+prov_util_obj_addr_av_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_addr_av_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_cntr_test_SOURCES = prov/util/obj/event/cntr_test.c $(obj_fake)
+prov_util_obj_event_cntr_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_cntr_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_cq_test_SOURCES = prov/util/obj/event/cq_test.c $(obj_fake)
+prov_util_obj_event_cq_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_cq_test_LDADD = $(obj_test_libs)
+prov_util_obj_endpoint_ep_test_SOURCES = prov/util/obj/endpoint/ep_test.c $(obj_fake)
+prov_util_obj_endpoint_ep_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_endpoint_ep_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_eq_test_SOURCES = prov/util/obj/event/eq_test.c $(obj_fake)
+prov_util_obj_event_eq_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_eq_test_LDADD = $(obj_test_libs)
 prov_util_obj_mr_test_SOURCES = prov/util/obj/mr_test.c
 prov_util_obj_mr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_mr_test_LDADD = $(obj_test_libs)
 prov_util_obj_ops_test_SOURCES = prov/util/obj/ops_test.c $(obj_fake)
 prov_util_obj_ops_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_ops_test_LDADD = $(obj_test_libs)
-prov_util_obj_poll_test_SOURCES = prov/util/obj/poll_test.c $(obj_fake)
-prov_util_obj_poll_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_poll_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_poll_test_SOURCES = prov/util/obj/event/poll_test.c $(obj_fake)
+prov_util_obj_event_poll_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_poll_test_LDADD = $(obj_test_libs)
 prov_util_obj_prog_test_SOURCES = prov/util/obj/prog_test.c $(obj_fake)
 prov_util_obj_prog_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_prog_test_LDADD = $(obj_test_libs)
-prov_util_obj_wait_test_SOURCES = prov/util/obj/wait_test.c $(obj_fake)
-prov_util_obj_wait_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_wait_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_wait_test_SOURCES = prov/util/obj/event/wait_test.c $(obj_fake)
+prov_util_obj_event_wait_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)
 endif

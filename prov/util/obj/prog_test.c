@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "obj/fake.h"
+#include "obj/test/fake.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * sim_net.h - a network in simulated time, in place of dg.c.
+ *
+ * Chance comes from one seed, time is a number.  Addresses are 10.0.0.1 and a port.
+ */
+#ifndef RXD_SIM_NET_H
+#define RXD_SIM_NET_H
+
+#include <stdbool.h>
+
+#include "rxd/conn.h"
+
+#define SNET_PORTS 80
+#define SNET_OUTER 256			/* numbers that ports may be seen by */
+#define SNET_STRANGER (SNET_OUTER - 1)	/* nobody is there, but packets may seem to come from it */
+
+enum snet_marks {
+	SNET_MARKS_NONE,	/* the sockets know of none */
+	SNET_MARKS_KEPT,
+	SNET_MARKS_CLEARED,
+	SNET_MARKS_ALL,		/* every packet seems to come through a long queue */
+	SNET_MARKS_LOST,	/* who has a mark does not get through */
+	SNET_MARKS_CNT
+};
+
+struct snet_conf {
+	double loss;		/* of 1 */
+	double burst;		/* mean length of a run of losses, packets; 0: single ones */
+	double dup, corrupt;
+	uint64_t delay_ns;	/* one way */
+	uint64_t jitter_ns;	/* on top, at random: reorders */
+	uint64_t rate;		/* bytes per second into each port; 0: no limit */
+	uint64_t queue;		/* bytes that wait at the bottleneck */
+	uint64_t mark;		/* with more than this waiting, what can be is marked; 0: nothing is */
+	enum snet_marks marks;	/* what the path does to marks */
+	uint32_t mtu;		/* longer ones vanish; 0: none do */
+	uint32_t dgram_max;	/* of the interfaces */
+	double stolen;		/* share of datagrams of which a copy arrives from SNET_STRANGER ... */
+	uint64_t stolen_ns;	/* ... so much later; 0: first */
+	unsigned foreign;	/* who is at this port speaks another version; 0: nobody does */
+};
+
+extern struct snet_conf snet_conf;
+extern unsigned snet_base;	/* address of port 0 */
+extern uint64_t snet_now;
+extern uint64_t snet_sent, snet_dropped, snet_marked;
+
+/* snet_start - an empty network.  Frees what the last one held. */
+void snet_start(uint64_t seed, const struct snet_conf *conf);
+uint64_t snet_rnd(uint64_t n);
+bool snet_chance(double p);
+
+/* snet_cut - nothing gets from port @from to port @to until @until_ns, or until @from is
+ * opened anew.
+ */
+void snet_cut(unsigned from, unsigned to, uint64_t until_ns);
+
+/* snet_move - from now on what port @no sends comes from another address, where it is
+ * reached too.  @gone: and is not at the one it had.
+ */
+void snet_move(unsigned no, bool gone);
+
+/* snet_seen_as - the outer number of port @no. */
+unsigned snet_seen_as(unsigned no);
+
+/* Bytes that came from SNET_STRANGER, and that went there. */
+extern uint64_t snet_strange_out, snet_strange_in;
+
+/* snet_next - when the next datagram arrives at any port; UINT64_MAX: none is under way. */
+uint64_t snet_next(void);
+
+/* snet_link - the link at port @no, or NULL. */
+struct rxd_link *snet_link(unsigned no);
+
+/* Called when @poller looks for datagrams: time may go on.  NULL: it does not. */
+extern void (*snet_before_look)(struct rxd_poller *poller);
+
+/* snet_forge - a datagram of the test's making to port @to, as if @from had sent it. */
+void snet_forge(unsigned from, unsigned to, const void *buf, size_t len);
+
+#endif

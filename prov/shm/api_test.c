@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The shm provider through the public API, between processes that start at once, sleep,
+ * may not read each other's memory, or die.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "shm/test/calls.h"
+
+/* ---- many ---------------------------------------------------------------------------- */
+
+#define PROCS 32
+#define LEN 20000
+
+static void all_to_all(pid_t test, int me)
+{
+	static uint8_t in[PROCS][LEN], small[PROCS][8], out[LEN];
+	char name[NAME_MAX_LEN];
+	struct node n;
+	fi_addr_t to[PROCS];
+	int i;
+
+	name_of(name, test, me);
+	open_node(&n, name);
+	fill(out, LEN, (unsigned) me);
+	for (i = 0; i < PROCS; i++) {
+		name_of(name, test, i);
+		to[i] = add(&n, name);
+		POST(&n, fi_trecv(n.ep, small[i], 8, NULL, FI_ADDR_UNSPEC, (uint64_t) i, 0, NULL));
+		POST(&n, fi_trecv(n.ep, in[i], LEN, NULL, FI_ADDR_UNSPEC, 1000u + (uint64_t) i, 0, NULL));
+	}
+	for (i = 0; i < PROCS; i++) {
+		POST(&n, fi_tsend(n.ep, out, 8, NULL, to[(me + i) % PROCS], (uint64_t) me, NULL));
+		POST(&n, fi_tsend(n.ep, out, LEN, NULL, to[(me + i) % PROCS], 1000u + (uint64_t) me,
+				  NULL));
+	}
+	CALL(await(&n, 4 * PROCS));
+	for (i = 0; i < PROCS; i++) {
+		verify(small[i], 8, (unsigned) i);
+		verify(in[i], LEN, (unsigned) i);
+	}
+	close_node(&n);
+}
+
+static void many_start_at_once_and_talk_to_all(void **state)
+{
+	pid_t pid[PROCS], test = getpid();
+	int i;
+
+	for (i = 0; i < PROCS; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			all_to_all(test, i);
+			_exit(0);
+		}
+	}
+	for (i = 0; i < PROCS; i++)
+		reap(pid[i]);
+}
+
+/* ---- two ------------------------------------------------------------------------------- */
+
+/* forbid_reading - system calls that read other processes fail from now on. */
+static void forbid_reading(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog));
+}
+
+static void echo(pid_t test, int me, int rounds)
+{
+	static const size_t sizes[] = { 0, 1, 40, 41, 3000, 8192, 65536, 65537, BIG };
+	uint8_t *in = malloc(BIG), *out = malloc(BIG);
+	char name[NAME_MAX_LEN];
+	struct node n;
+	fi_addr_t to;
+	size_t len;
+	int i;
+
+	name_of(name, test, me);
+	open_node(&n, name);
+	name_of(name, test, !me);
+	to = add(&n, name);
+	for (i = 0; i < rounds; i++) {
+		len = sizes[(size_t) i % (sizeof(sizes) / sizeof(sizes[0]))];
+		fill(out, len, (unsigned) (i + me));
+		memset(in, 0, len);
+		if (i % 2)	/* else it comes unexpected, as often as not */
+			POST(&n, fi_recv(n.ep, in, len, NULL, to, NULL));
+		POST(&n, fi_send(n.ep, out, len, NULL, to, NULL));
+		if (i % 2 == 0)
+			POST(&n, fi_recv(n.ep, in, len, NULL, to, NULL));
+		CALL(await(&n, 2));
+		verify(in, len, (unsigned) (i + !me));
+	}
+	close_node(&n);
+	free(in);
+	free(out);
+}
+
+static void echo_with(void (*both)(void), void (*one)(void))
+{
+	pid_t pid[2], test = getpid();
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			if (both)
+				both();
+			if (one && !i)
+				one();
+			echo(test, i, 90);
+			_exit(0);
+		}
+	}
+	reap(pid[0]);
+	reap(pid[1]);
+}
+
+static void messages_of_all_sizes(void **state)
+{
+	echo_with(NULL, NULL);
+}
+
+static void with_reading_forbidden(void **state)
+{
+	echo_with(forbid_reading, NULL);
+}
+
+static void with_reading_forbidden_on_one_side(void **state)
+{
+	echo_with(NULL, forbid_reading);
+}
+
+/* ---- sleeping ---------------------------------------------------------------------------- */
+
+static long cpu_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* The receiver blocks; the sender takes its time. */
+static void sleep_and_wake(pid_t test, int me)
+{
+	struct fi_cq_tagged_entry entry;
+	char name[NAME_MAX_LEN];
+	struct node n;
+	fi_addr_t to;
+	uint64_t byte = 0;
+	int i;
+
+	name_of(name, test, me);
+	open_node(&n, name);
+	name_of(name, test, !me);
+	to = add(&n, name);
+	for (i = 0; i < 20; i++) {
+		POST(&n, fi_recv(n.ep, &byte, sizeof(byte), NULL, to, NULL));
+		if (me == i % 2) {
+			usleep(20000);
+			POST(&n, fi_inject(n.ep, &byte, sizeof(byte), to));
+		}
+		if (me != i % 2) {
+			CHECK(fi_cq_sread(n.cq, &entry, 1, NULL, PATIENCE_MS) == 1);
+			POST(&n, fi_inject(n.ep, &byte, sizeof(byte), to));
+		} else {
+			CHECK(fi_cq_sread(n.cq, &entry, 1, NULL, PATIENCE_MS) == 1);
+		}
+	}
+	close_node(&n);
+	CHECK(cpu_ms() < 250);
+}
+
+static void a_blocking_receiver_sleeps_and_is_woken(void **state)
+{
+	pid_t pid[2], test = getpid();
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			sleep_and_wake(test, i);
+			_exit(0);
+		}
+	}
+	reap(pid[0]);
+	reap(pid[1]);
+}
+
+/* The receiver's program does nothing at all; its library does. */
+static void automatic_progress_needs_no_program(void **state)
+{
+	struct fi_msg msg = { 0 };
+	pid_t pid, test = getpid();
+	char name[NAME_MAX_LEN];
+	struct iovec iov;
+	struct node n;
+	int go[2];
+	char byte;
+
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		uint8_t *in = malloc(BIG);
+
+		open_objects(&n, FI_PROGRESS_AUTO);
+		name_of(name, test, 1);
+		CALL(open_ep(&n, name));
+		POST(&n, fi_recv(n.ep, in, BIG, NULL, FI_ADDR_UNSPEC, NULL));
+		CHECK(write(go[1], "x", 1) == 1);
+		sleep(20);
+		_exit(1);
+	}
+	assert_int_equal(read(go[0], &byte, 1), 1);
+	name_of(name, test, 0);
+	open_node(&n, name);
+	name_of(name, test, 1);
+	iov.iov_base = calloc(1, BIG);
+	iov.iov_len = BIG;
+	msg.msg_iov = &iov;
+	msg.iov_count = 1;
+	msg.addr = add(&n, name);
+	POST(&n, fi_sendmsg(n.ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION));
+	CALL(await(&n, 1));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close_node(&n);
+	free(iov.iov_base);
+	close(go[0]);
+	close(go[1]);
+}
+
+/* ---- a target that does nothing ------------------------------------------------------------ */
+
+#define REGION 300000
+#define KEY 0x7e57
+
+static uint8_t region[REGION], image[REGION];
+
+static void receive_one(struct node *n)
+{
+	char word;
+
+	POST(n, fi_recv(n->ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	CHECK(!await(n, 1));
+}
+
+/* own_region - makes progress only until it has been greeted, and again once its region is
+ * closed.
+ */
+static void own_region(pid_t test, int from, int to)
+{
+	char name[NAME_MAX_LEN];
+	struct fid_mr *mr;
+	struct node n;
+
+	name_of(name, test, 1);
+	open_node(&n, name);
+	CALL(fi_mr_reg(n.domain, region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0,
+		       &mr, NULL));
+	say(to);
+	receive_one(&n);
+	say(to);
+	hear(from);
+	verify(region, REGION, 5);
+	CALL(fi_close(&mr->fid));
+	fill(region, REGION, 9);
+	say(to);
+	receive_one(&n);
+	verify(region, REGION, 9);
+	say(to);
+	close_node(&n);
+}
+
+static void write_and_read(struct node *n, fi_addr_t peer)
+{
+	fill(image, REGION, 5);
+	POST(n, fi_write(n->ep, image, REGION, NULL, peer, 0, KEY, NULL));
+	CHECK(!await(n, 1));
+	memset(image, 0, REGION);
+	POST(n, fi_read(n->ep, image, REGION, NULL, peer, 0, KEY, NULL));
+	CHECK(!await(n, 1));
+	verify(image, REGION, 5);
+}
+
+static void a_target_need_not_make_progress(void **state)
+{
+	pid_t test = getpid(), pid;
+	char name[NAME_MAX_LEN];
+	int to[2], from[2];
+	fi_addr_t peer;
+	struct node n;
+
+	if (!may_reach())
+		skip();
+	assert_false(pipe(to) || pipe(from));
+	pid = fork();
+	if (!pid) {
+		own_region(test, to[0], from[1]);
+		_exit(0);
+	}
+	hear(from[0]);
+	open_node(&n, NULL);
+	name_of(name, test, 1);
+	peer = add(&n, name);
+	POST(&n, fi_send(n.ep, "", 1, NULL, peer, NULL));
+	assert_int_equal(await(&n, 1), 0);
+	hear(from[0]);
+	write_and_read(&n, peer);
+	say(to[1]);
+	hear(from[0]);
+	/* the region is closed: nothing gets in, whichever way */
+	POST(&n, fi_write(n.ep, image, REGION, NULL, peer, 0, KEY, NULL));
+	POST(&n, fi_send(n.ep, "", 1, NULL, peer, NULL));
+	hear(from[0]);
+	assert_int_equal(await(&n, 2), FI_ENOKEY);
+	close_node(&n);
+	reap(pid);
+	close(to[0]);
+	close(to[1]);
+	close(from[0]);
+	close(from[1]);
+}
+
+/* ---- the end of a process ------------------------------------------------------------------- */
+
+static unsigned lines_with(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "r");
+	unsigned cnt = 0;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		cnt += strstr(line, text) != NULL;
+	if (file)
+		fclose(file);
+	return cnt;
+}
+
+/* Everything that waits for a process that is killed ends with an error, once. */
+static void every_operation_of_a_killed_peer_ends(void **state)
+{
+	pid_t pid, test = getpid();
+	uint8_t *big = calloc(1, BIG);
+	char name[NAME_MAX_LEN];
+	uint64_t killed;
+	struct node n;
+	fi_addr_t to;
+	int round, i, errors;
+
+	for (round = 0; round < 10; round++) {
+		pid = fork();
+		if (!pid) {
+			name_of(name, test, 1);
+			open_node(&n, name);
+			name_of(name, test, 0);
+			to = add(&n, name);
+			for (;;) {
+				fi_inject(n.ep, name, 8, to);
+				fi_send(n.ep, big, 30000, NULL, to, NULL);
+				fi_cq_read(n.cq, NULL, 0);
+			}
+		}
+		name_of(name, test, 0);
+		open_node(&n, name);
+		name_of(name, test, 1);
+		to = add(&n, name);
+		POST(&n, fi_recv(n.ep, big, BIG, NULL, FI_ADDR_UNSPEC, NULL));
+		assert_int_equal(await(&n, 1), 0);
+		for (i = 0; i < 5; i++) {
+			POST(&n, fi_trecv(n.ep, big, 8, NULL, to, 5, 0, NULL));
+			POST(&n, fi_tsend(n.ep, big, BIG, NULL, to, 6, NULL));
+		}
+		usleep((useconds_t) round * 1000);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		killed = now_ms();
+		for (errors = 0; errors < 10; errors++)
+			assert_int_equal(await(&n, 1), FI_ECONNRESET);
+		assert_true(now_ms() - killed < 2000);
+		close_node(&n);
+		snprintf(name, sizeof(name), "shm-%d-", test);
+		assert_int_equal(lines_with("/proc/net/unix", name), 0);
+		assert_int_equal(lines_with("/proc/self/maps", "ofi-shm"), 0);
+	}
+	free(big);
+}
+
+static void a_name_in_use_is_refused(void **state)
+{
+	char name[NAME_MAX_LEN];
+	struct node n, other;
+
+	name_of(name, getpid(), 7);
+	open_node(&n, name);
+	open_objects(&other, FI_PROGRESS_MANUAL);
+	assert_int_equal(open_ep(&other, name), -FI_EADDRINUSE);
+	close_node(&other);
+	close_node(&n);
+}
+
+static void each_endpoint_has_a_name_of_its_own(void **state)
+{
+	char a[NAME_MAX_LEN] = "", b[NAME_MAX_LEN] = "", early[NAME_MAX_LEN] = "";
+	size_t len = sizeof(a);
+	struct node n, other;
+
+	open_node(&n, NULL);
+	CALL(fi_getname(&n.ep->fid, a, &len));
+	assert_int_equal(len, strlen(a) + 1);
+	open_objects(&other, FI_PROGRESS_MANUAL);
+	CALL(fi_endpoint(other.domain, other.info, &other.ep, NULL));
+	len = sizeof(early);
+	CALL(fi_getname(&other.ep->fid, early, &len));
+	CALL(fi_ep_bind(other.ep, &other.cq->fid, FI_TRANSMIT | FI_RECV));
+	CALL(fi_ep_bind(other.ep, &other.av->fid, 0));
+	CALL(fi_enable(other.ep));
+	len = sizeof(b);
+	CALL(fi_getname(&other.ep->fid, b, &len));
+	assert_string_equal(early, b);
+	assert_string_not_equal(a, b);
+	assert_int_equal(strncmp(a, "fi_shm://", 9), 0);
+	len = 3;
+	assert_int_equal(fi_getname(&n.ep->fid, early, &len), -FI_ETOOSMALL);
+	assert_int_equal(len, strlen(a) + 1);
+	close_node(&other);
+	close_node(&n);
+}
+
+/* What fi_getinfo makes of a node and a service. */
+static void names_of_nodes_and_services(void **state)
+{
+	static const struct {
+		const char *node, *service;
+		uint64_t flags;
+		const char *src, *dest;
+	} cases[] = {
+		{ NULL, NULL, 0, NULL, NULL },
+		{ NULL, "5", FI_SOURCE, "fi_ns://5", NULL },
+		{ "x", NULL, FI_SOURCE, "fi_shm://x", NULL },
+		{ "x", "5", FI_SOURCE, "fi_ns://x:5", NULL },
+		{ "x", "5", 0, NULL, "fi_ns://x:5" },
+		{ "localhost", "5", 0, NULL, "fi_ns://5" },
+		{ "any://thing", NULL, 0, NULL, "any://thing" },
+	};
+	struct fi_info *hints = fi_allocinfo(), *info;
+	char pid[NAME_MAX_LEN];
+	size_t i;
+
+	hints->fabric_attr->prov_name = strdup("shm");
+	snprintf(pid, sizeof(pid), "fi_shm://%d", getpid());
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(fi_getinfo(FI_VERSION(1, 20), cases[i].node, cases[i].service,
+					    cases[i].flags, hints, &info), 0);
+		assert_string_equal(info->src_addr, cases[i].src ? cases[i].src : pid);
+		if (cases[i].dest)
+			assert_string_equal(info->dest_addr, cases[i].dest);
+		else
+			assert_null(info->dest_addr);
+		fi_freeinfo(info);
+	}
+	fi_freeinfo(hints);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_start_at_once_and_talk_to_all),
+		cmocka_unit_test(messages_of_all_sizes),
+		cmocka_unit_test(with_reading_forbidden),
+		cmocka_unit_test(with_reading_forbidden_on_one_side),
+		cmocka_unit_test(a_blocking_receiver_sleeps_and_is_woken),
+		cmocka_unit_test(automatic_progress_needs_no_program),
+		cmocka_unit_test(a_target_need_not_make_progress),
+		cmocka_unit_test(every_operation_of_a_killed_peer_ends),
+		cmocka_unit_test(a_name_in_use_is_refused),
+		cmocka_unit_test(each_endpoint_has_a_name_of_its_own),
+		cmocka_unit_test(names_of_nodes_and_services),
+	};
+
+	/* all begin at once, and on a busy machine some late */
+	setenv("FI_SHM_CONN_RETRY", "30000", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <assert.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "link.h"
+#include "reach.h"
+#include "seg.h"
+
+#define BIT(state) (1u << (state))
+
+static const unsigned edges[] __attribute__((unused)) = {
+	[SHM_CONN_GREETING] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_ASKED] = BIT(SHM_CONN_WELCOMED) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_WELCOMED] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_READY] = BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_FAILED] = BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_CLOSED] = 0,
+};
+
+void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
+{
+	assert(edges[conn->state] & BIT(state) && "a connection goes forward only");
+	if (conn->state < SHM_CONN_READY && state >= SHM_CONN_READY)
+		conn->poller->greeting_cnt--;
+	if (conn->state == SHM_CONN_READY)
+		conn->poller->ready_cnt--;
+	if (state == SHM_CONN_READY)
+		conn->poller->ready_cnt++;
+	conn->state = state;
+	conn->plain = false;
+}
+
+/* ---- events -------------------------------------------------------------------------- */
+
+bool shm_conn_ended(const struct shm_conn *conn)
+{
+	char byte;
+
+	return !recv(conn->src.fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+}
+
+void shm_conn_look(struct shm_conn *conn)
+{
+	uint64_t tick = clock_coarse_ns();
+
+	if (conn->src.fd < 0 || conn->ended || tick == conn->looked)
+		return;
+	conn->looked = tick;
+	if (shm_conn_ended(conn))
+		shm_conn_hung_up(conn);
+}
+
+bool shm_conn_reaches(struct shm_conn *conn)
+{
+	if (conn->state != SHM_CONN_READY || !conn->can_reach)
+		return false;
+	shm_conn_look(conn);
+	return !conn->ended && !shm_out_hung_up(&conn->out);
+}
+
+/* hear - take the wake-ups away.  False: the other side has hung up. */
+static bool hear(const struct shm_conn *conn)
+{
+	char bytes[8];
+	ssize_t ret;
+
+	do
+		ret = recv(conn->src.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	while (ret > 0 || (ret < 0 && errno == EINTR));
+	return ret < 0 && errno == EAGAIN;
+}
+
+void shm_conn_hung_up(struct shm_conn *conn)
+{
+	conn->ended = true;
+	shm_src_ignore(conn->poller, &conn->src);
+	shm_poller_heat(conn->poller, conn);
+	shm_poller_kick(conn->poller);
+}
+
+static void on_event(struct shm_src *src, uint32_t events)
+{
+	struct shm_conn *conn = container_of(src, struct shm_conn, src);
+
+	if (conn->state < SHM_CONN_READY) {
+		shm_wireup_event(conn);
+		return;
+	}
+	if (conn->state != SHM_CONN_READY)
+		return;
+	shm_poller_heat(conn->poller, conn);
+	if (!hear(conn))
+		shm_conn_hung_up(conn);
+	if (!conn->hot)
+		shm_rx_poll(conn, SHM_SLOTS + 1);
+}
+
+void shm_conn_ring(struct shm_conn *conn)
+{
+	if (conn->src.fd < 0)
+		shm_poller_kick(conn->poller);
+	else if (send(conn->src.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
+		conn->out.rang = 0;	/* the next packet tries again */
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state state,
+		 struct shm_conn **conn_p)
+{
+	struct shm_conn *conn = calloc(1, sizeof(*conn));
+	int ret = -FI_ENOMEM;
+
+	if (!conn)
+		return ret;
+	conn->src.fd = fd;
+	conn->src.event = on_event;
+	conn->state = state;
+	conn->pid = pid;
+	conn->poller = link->poller;
+	conn->link = link;
+	conn->tx.free = UINT64_MAX;
+	list_init(&conn->rx.remote);
+	list_init(&conn->state_node);
+	list_init(&conn->blocked_node);
+	list_init(&conn->help_node);
+	eng_timer_init(&conn->timer, shm_wireup_timeout);
+	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
+		conn->probe = clock_ns();
+	if (fd >= 0) {
+		ret = shm_src_watch(link->poller, &conn->src);
+		if (ret) {
+			free(conn);
+			return ret;
+		}
+	}
+	link->poller->greeting_cnt++;
+	list_add_tail(&conn->node, &link->conns);
+	*conn_p = conn;
+	return 0;
+}
+
+void shm_conn_start(struct shm_conn *conn)
+{
+	eng_timer_off(&conn->timer);
+	shm_conn_set_state(conn, SHM_CONN_READY);
+	conn->moved = true;
+	shm_poller_heat(conn->poller, conn);
+	shm_reach_begin(conn);
+}
+
+void shm_conn_fail(struct shm_conn *conn, int err)
+{
+	if (conn->state >= SHM_CONN_FAILED)
+		return;
+	conn->was = conn->state;
+	conn->err = err;
+	list_del(&conn->state_node);	/* paused */
+	conn->paused = false;
+	shm_conn_set_state(conn, SHM_CONN_FAILED);
+	list_add_tail(&conn->state_node, &conn->poller->failed);
+	conn->poller->chores = true;
+	shm_poller_kick(conn->poller);
+}
+
+void shm_conn_close(struct shm_conn *conn, int err)
+{
+	if (conn->state == SHM_CONN_CLOSED)
+		return;
+	shm_poller_cool(conn->poller, conn);
+	shm_conn_set_state(conn, SHM_CONN_CLOSED);
+	list_del(&conn->state_node);
+	list_del(&conn->blocked_node);
+	list_del(&conn->help_node);
+	list_del(&conn->node);
+	eng_timer_off(&conn->timer);
+	if (conn->in.seg)
+		shm_in_hang_up(&conn->in);
+	shm_reach_end(conn);
+	shm_share_end(conn);
+	shm_rx_drop(conn, err);
+	shm_tx_drop(conn, err);
+	if (conn->src.fd >= 0) {
+		shm_src_ignore(conn->poller, &conn->src);
+		close(conn->src.fd);
+	}
+	conn->src.fd = -1;
+	list_add_tail(&conn->state_node, &conn->poller->dead);
+	conn->poller->chores = true;
+	if (!conn->poller->polling)
+		shm_poller_reap(conn->poller);
+}
+
+void shm_conn_free(struct shm_conn *conn)
+{
+	shm_seg_unmap(conn->in.seg);
+	if (conn->out.seg != conn->in.seg)
+		shm_seg_unmap(conn->out.seg);
+	free(conn);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Regions that a peer touches by itself: when it is killed or stopped in the middle, when
+ * there are more of them than it can be told of, and what counters say of it.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "shm/test/calls.h"
+
+#define KEY 0x7005
+#define LARGE (32u << 20)	/* a copy takes some ms: whoever is stopped is in it */
+#define PIECE (128u << 10)	/* more than the ring can take ahead of the target */
+#define MANY 200		/* regions; a peer knows of 64 at most */
+
+/* Two processes; the child reaches for the memory of the parent. */
+struct two {
+	struct node n;		/* either's own */
+	fi_addr_t peer;		/* the child's: of the parent */
+	pid_t pid;		/* the parent's: of the child */
+	int to[2], from[2];	/* to the child, and from it */
+	uint8_t *region;	/* LARGE bytes, each has its own */
+	struct fid_mr *mr;
+};
+
+static uint8_t *room(void)
+{
+	uint8_t *at = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(at != MAP_FAILED);
+	memset(at, 1, LARGE);
+	return at;
+}
+
+static void reg(struct two *t, uint8_t *at, size_t len, uint64_t key, struct fid_mr **mr_p)
+{
+	CALL(fi_mr_reg(t->n.domain, at, len, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, key, 0, mr_p,
+		       NULL));
+}
+
+/* greet - a message, after which the two know each other. */
+static void greet(struct two *t)
+{
+	char word;
+
+	if (!t->pid) {
+		POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
+	} else {
+		POST(&t->n, fi_recv(t->n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	}
+	CHECK(!await(&t->n, 1));
+}
+
+/* begin - the parent's end, with @make done before they meet; the child does @child. */
+static void begin(struct two *t, void (*make)(struct two *), void (*child)(struct two *))
+{
+	char name[NAME_MAX_LEN];
+	pid_t test = getpid();
+
+	*t = (struct two) { 0 };
+	CHECK(!pipe(t->to) && !pipe(t->from));
+	t->pid = fork();
+	t->region = room();
+	name_of(name, test, 7);
+	if (!t->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(t->to[1]);	/* either hears of the other's end */
+		close(t->from[0]);
+		hear(t->to[0]);
+		open_node(&t->n, NULL);
+		t->peer = add(&t->n, name);
+		greet(t);
+		hear(t->to[0]);
+		child(t);
+		_exit(0);
+	}
+	close(t->to[0]);
+	close(t->from[1]);
+	open_node(&t->n, name);
+	make(t);
+	say(t->to[1]);
+	greet(t);
+	say(t->to[1]);	/* from here on it makes no progress */
+}
+
+static void end(struct two *t)
+{
+	close_node(&t->n);
+	munmap(t->region, LARGE);
+	close(t->to[1]);
+	close(t->from[0]);
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+static void make_large(struct two *t)
+{
+	reg(t, t->region, LARGE, KEY, &t->mr);
+}
+
+static void write_for_ever(struct two *t)
+{
+	memset(t->region, 2, LARGE);
+	say(t->from[1]);
+	for (;;) {
+		POST(&t->n, fi_write(t->n.ep, t->region, LARGE, NULL, t->peer, 0, KEY, NULL));
+		if (await(&t->n, 1))
+			pause();	/* the region is closed */
+	}
+}
+
+/* untouched - the memory is the program's alone. */
+static void untouched(struct two *t)
+{
+	uint64_t until = now_ms() + 50;
+	size_t i;
+
+	memset(t->region, 3, LARGE);
+	while (now_ms() < until)
+		usleep(1000);
+	for (i = 0; i < LARGE; i += 512)
+		assert_int_equal(t->region[i], 3);
+}
+
+static void pause_ms(unsigned ms)
+{
+	usleep(1000 * ms);
+}
+
+static void a_peer_killed_inside_is_out(void **state)
+{
+	struct two t;
+	uint64_t began;
+	unsigned round;
+	int status;
+
+	if (!may_reach())
+		skip();
+	for (round = 0; round < 5; round++) {
+		begin(&t, make_large, write_for_ever);
+		hear(t.from[0]);
+		pause_ms(20 + round);
+		if (round % 2) {	/* it cannot leave before it dies */
+			kill(t.pid, SIGSTOP);
+			pause_ms(20);
+		}
+		kill(t.pid, SIGKILL);
+		began = now_ms();
+		CALL(fi_close(&t.mr->fid));
+		assert_true(now_ms() - began < 8000);	/* less than patience lasts */
+		untouched(&t);
+		assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+		end(&t);
+	}
+}
+
+/* close_stopped - Returns true if the peer was stopped inside.  Either way it is out when
+ * the region is closed.
+ */
+static bool close_stopped(struct two *t)
+{
+	uint64_t began = now_ms();
+	int ret;
+
+	kill(t->pid, SIGSTOP);
+	pause_ms(20);
+	ret = fi_close(&t->mr->fid);
+	assert_true(!ret || ret == -FI_EBUSY);
+	assert_true(now_ms() - began < PATIENCE_MS);
+	if (!ret)
+		untouched(t);
+	kill(t->pid, SIGCONT);
+	if (ret)
+		CALL(fi_close(&t->mr->fid));
+	untouched(t);
+	return ret;
+}
+
+static void one_stopped_inside_is_not_waited_for_for_ever(void **state)
+{
+	bool inside = false;
+	struct two t;
+	int round, status;
+
+	if (!may_reach())
+		skip();
+	for (round = 0; round < 20 && !inside; round++) {
+		begin(&t, make_large, write_for_ever);
+		hear(t.from[0]);
+		pause_ms(20);
+		inside = close_stopped(&t);
+		kill(t.pid, SIGKILL);
+		assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+		end(&t);
+	}
+	assert_true(inside);
+}
+
+/* ---- more regions than there are leases ---------------------------------------------------- */
+
+static struct fid_mr *mrs[MANY];
+
+static void make_many(struct two *t)
+{
+	uint64_t i;
+
+	for (i = 0; i < MANY; i++)
+		reg(t, t->region + i * PIECE, PIECE, KEY + i, &mrs[i]);
+}
+
+static int write_nth(struct two *t, unsigned i)
+{
+	return (int) fi_write(t->n.ep, t->region + i * PIECE, PIECE, NULL, t->peer, 0, KEY + i, NULL);
+}
+
+/* At first the target stands still: what is done then was done without it. */
+static void write_many(struct two *t)
+{
+	struct fi_cq_tagged_entry entry;
+	unsigned i, alone = 0, posted = 0;
+
+	for (i = 0; i < MANY; i++)
+		fill(t->region + i * PIECE, PIECE, i);
+	for (posted = 0; posted < MANY && !write_nth(t, posted); posted++)
+		;
+	for (i = 0; i < 1000; i++)
+		alone += fi_cq_read(t->n.cq, &entry, 1) == 1;
+	CHECK(alone < MANY);	/* which ones it can do depends on the keys */
+	say(t->from[1]);
+	for (i = posted; i < MANY; i++)
+		POST(&t->n, write_nth(t, i));
+	CHECK(!await(&t->n, MANY - alone));
+	POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
+	CHECK(!await(&t->n, 1));
+	hear(t->to[0]);
+	close_node(&t->n);
+}
+
+static void regions_beyond_the_table_go_through_the_target(void **state)
+{
+	struct two t;
+	unsigned i;
+
+	begin(&t, make_many, write_many);
+	hear(t.from[0]);
+	greet(&t);
+	for (i = 0; i < MANY; i++)
+		verify(t.region + i * PIECE, PIECE, i);
+	say(t.to[1]);
+	reap(t.pid);
+	for (i = 0; i < MANY; i++)
+		CALL(fi_close(&mrs[i]->fid));
+	end(&t);
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* counted - an endpoint with a counter of bytes for @flags, instead of the node's own. */
+static struct fid_cntr *counted(struct two *t, const char *name, uint64_t flags)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_BYTES };
+	struct fid_cntr *cntr;
+
+	CALL(fi_close(&t->n.ep->fid));
+	CALL(fi_cntr_open(t->n.domain, &attr, &cntr, NULL));
+	t->n.info->caps |= FI_RMA_EVENT;
+	t->n.info->rx_attr->caps |= FI_RMA_EVENT;
+	CALL(fi_endpoint(t->n.domain, t->n.info, &t->n.ep, NULL));
+	if (name)
+		CALL(fi_setname(&t->n.ep->fid, (void *) name, strlen(name) + 1));
+	CALL(fi_ep_bind(t->n.ep, &t->n.cq->fid, FI_TRANSMIT | FI_RECV));
+	CALL(fi_ep_bind(t->n.ep, &t->n.av->fid, 0));
+	CALL(fi_ep_bind(t->n.ep, &cntr->fid, flags));
+	CALL(fi_enable(t->n.ep));
+	return cntr;
+}
+
+static struct fid_cntr *arrived;
+
+static void make_counted(struct two *t)
+{
+	char name[NAME_MAX_LEN];
+
+	name_of(name, getpid(), 7);
+	arrived = counted(t, name, FI_REMOTE_WRITE);
+	make_large(t);
+}
+
+static void write_counted(struct two *t)
+{
+	struct fid_cntr *written = counted(t, NULL, FI_WRITE);
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	greet(t);
+	hear(t->to[0]);		/* it has been taken: nothing is before the writes */
+	POST(&t->n, fi_write(t->n.ep, t->region, LARGE, NULL, t->peer, 0, KEY, NULL));
+	POST(&t->n, fi_write(t->n.ep, t->region, PIECE + 3, NULL, t->peer, 0, KEY, NULL));
+	while (fi_cntr_read(written) < LARGE + PIECE + 3)
+		CHECK(now_ms() < end);
+	CHECK(fi_cntr_read(written) == LARGE + PIECE + 3);
+	CHECK(!fi_cntr_readerr(written));
+	CHECK(!await(&t->n, 2));
+	say(t->from[1]);
+	hear(t->to[0]);
+	CALL(fi_close(&t->n.ep->fid));
+	CALL(fi_close(&written->fid));
+}
+
+/* The target need not help, and is told of the bytes, not of the calls. */
+static void long_writes_are_counted_in_bytes(void **state)
+{
+	uint64_t end_ms = now_ms() + PATIENCE_MS;
+	struct two t;
+
+	begin(&t, make_counted, write_counted);
+	greet(&t);
+	say(t.to[1]);
+	if (may_reach())
+		hear(t.from[0]);
+	while (fi_cntr_read(arrived) < LARGE + PIECE + 3)
+		assert_true(now_ms() < end_ms);
+	assert_int_equal(fi_cntr_read(arrived), LARGE + PIECE + 3);
+	say(t.to[1]);
+	reap(t.pid);
+	CALL(fi_close(&t.mr->fid));
+	CALL(fi_close(&t.n.ep->fid));
+	CALL(fi_close(&arrived->fid));
+	CALL(open_ep(&t.n, NULL));	/* for end() */
+	end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_peer_killed_inside_is_out),
+		cmocka_unit_test(one_stopped_inside_is_not_waited_for_for_ever),
+		cmocka_unit_test(regions_beyond_the_table_go_through_the_target),
+		cmocka_unit_test(long_writes_are_counted_in_bytes),
+	};
+
+	setenv("FI_SHM_CONN_RETRY", "30000", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

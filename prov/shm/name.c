@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "name.h"
+
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define ANY_PREFIX "fi_shm://"
+#define SERVICE_PREFIX "fi_ns://"
+
+static const char *rest_of(const char *name)
+{
+	const char *at = strstr(name, "://");
+
+	return at ? at + 3 : name;
+}
+
+static size_t name_len(const void *addr)
+{
+	return strnlen(addr, SHM_ADDR_MAX - 1) + 1;
+}
+
+static int name_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
+{
+	const char *name = addr;
+
+	_Static_assert(SHM_NAME_MAX <= SHM_KEY_MAX && SHM_NAME_MAX <= SHM_ADDR_MAX, "names fit");
+	if (len < 2 || len > SHM_NAME_MAX || memchr(name, 0, len) != name + len - 1 ||
+	    !*rest_of(name))
+		return -FI_EINVAL;
+	strcpy(key, rest_of(name));
+	return 0;
+}
+
+/* number_of - where the number begins in "fi_shm://x:user:number", or NULL. */
+static const char *number_of(const char *name)
+{
+	const char *user, *number = strrchr(name, ':');
+	char mine[24];
+
+	if (!number || strncmp(name, ANY_PREFIX, strlen(ANY_PREFIX)))
+		return NULL;
+	snprintf(mine, sizeof(mine), ":%lu:", (unsigned long) geteuid());
+	user = number + 1 - strlen(mine);
+	return user > rest_of(name) && !strncmp(user, mine, strlen(mine)) ? number + 1 : NULL;
+}
+
+int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX])
+{
+	char all[SHM_NAME_MAX + 32];
+	int cnt = snprintf(all, sizeof(all), "%.*s:%u:%u", SHM_NAME_MAX, src, geteuid(), number);
+
+	if (cnt >= SHM_NAME_MAX)
+		return -FI_EINVAL;
+	memcpy(name, all, (size_t) cnt + 1);
+	return 0;
+}
+
+bool shm_name_is_any(const char *src)
+{
+	return !strncmp(src, ANY_PREFIX, strlen(ANY_PREFIX)) && !number_of(src);
+}
+
+/* A name that somebody chose is that one or none; a numbered one may get the next number. */
+static int name_own(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
+		    size_t *len_p)
+{
+	const char *number;
+	char any[SHM_NAME_MAX];
+	int cnt;
+
+	if (!src || !src_len) {
+		shm_name_make(NULL, NULL, any);
+		cnt = shm_name_number(any, try, addr);
+	} else if (try) {
+		number = number_of(src);
+		if (!number)
+			return -FI_ENODATA;
+		cnt = snprintf(addr, SHM_NAME_MAX, "%.*s%lu", (int) (number - (const char *) src),
+			       (const char *) src, strtoul(number, NULL, 10) + try);
+	} else {
+		cnt = snprintf(addr, SHM_NAME_MAX, "%.*s", (int) src_len, (const char *) src);
+	}
+	*len_p = strlen(addr) + 1;
+	return cnt < SHM_NAME_MAX ? 0 : -FI_EINVAL;
+}
+
+static bool name_same(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	return a_len == b_len && !memcmp(a, b, a_len);
+}
+
+static const char *name_text(const void *addr, size_t len, char buf[SHM_TEXT_MAX])
+{
+	snprintf(buf, SHM_TEXT_MAX, "%.*s", (int) strnlen(addr, len), (const char *) addr);
+	return buf;
+}
+
+const struct shm_naming shm_naming = {
+	.len = name_len,
+	.key = name_key,
+	.own = name_own,
+	.same = name_same,
+	.text = name_text,
+};
+
+static bool is_here(const char *node)
+{
+	static const char *const here[] = { "localhost", "127.0.0.1", "::1" };
+	char host[256] = "";
+	size_t i;
+
+	for (i = 0; i < sizeof(here) / sizeof(here[0]); i++)
+		if (!strcasecmp(node, here[i]))
+			return true;
+	return !gethostname(host, sizeof(host) - 1) && !strcasecmp(node, host);
+}
+
+int shm_name_make(const char *node, const char *service, char name[SHM_NAME_MAX])
+{
+	int cnt;
+
+	if (node && strstr(node, "://"))
+		cnt = snprintf(name, SHM_NAME_MAX, "%s", node);
+	else if (service && (!node || is_here(node)))
+		cnt = snprintf(name, SHM_NAME_MAX, SERVICE_PREFIX "%s", service);
+	else if (service)
+		cnt = snprintf(name, SHM_NAME_MAX, SERVICE_PREFIX "%s:%s", node, service);
+	else if (node)
+		cnt = snprintf(name, SHM_NAME_MAX, ANY_PREFIX "%s", node);
+	else
+		cnt = snprintf(name, SHM_NAME_MAX, ANY_PREFIX "%ld", (long) getpid());
+	return cnt < SHM_NAME_MAX ? 0 : -FI_EINVAL;
+}
+
+struct fi_info *shm_name_own(const struct fi_info *info)
+{
+	static _Atomic unsigned number;
+	struct fi_info *copy = fi_dupinfo(info);
+	char any[SHM_NAME_MAX], name[SHM_NAME_MAX];
+	const char *src;
+	void *addr;
+
+	if (!copy)
+		return NULL;
+	src = shm_name_hint(copy->src_addr, copy->src_addrlen);
+	if (!src)
+		shm_name_make(NULL, NULL, any);
+	if (src && !shm_name_is_any(src))
+		return copy;
+	addr = shm_name_number(src ? src : any, atomic_fetch_add(&number, 1), name) ? NULL :
+	       strdup(name);
+	if (addr) {
+		free(copy->src_addr);
+		copy->src_addr = addr;
+		copy->src_addrlen = strlen(addr) + 1;
+	}
+	return copy;
+}

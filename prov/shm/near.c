@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "near.h"
+
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "engine/api.h"
+#include "base/net_addr.h"
+
+static size_t near_len(const void *addr)
+{
+	return net_addr_len(addr);
+}
+
+static int near_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
+{
+	char text[NET_ADDR_TEXT_MAX];
+	union net_sa sa;
+
+	if (net_addr_copy(addr, len, &sa) || net_addr_is_any(&sa.sa) || !net_addr_port(&sa.sa))
+		return -FI_EINVAL;
+	net_addr_text(&sa.sa, text);
+	if (strlen(text) > SHM_KEY_MAX)
+		return -FI_EINVAL;
+	strcpy(key, text);
+	return 0;
+}
+
+/* The name is the address, and there is no other. */
+static int near_own(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
+		    size_t *len_p)
+{
+	union net_sa sa;
+
+	_Static_assert(sizeof(sa) <= SHM_ADDR_MAX, "addresses fit");
+	if (try)
+		return -FI_ENODATA;
+	if (net_addr_copy(src, src_len, &sa))
+		return -FI_EINVAL;
+	*len_p = net_addr_len(&sa.sa);
+	memcpy(addr, &sa, *len_p);
+	return 0;
+}
+
+static bool near_same(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	union net_sa x, y;
+
+	return !net_addr_copy(a, a_len, &x) && !net_addr_copy(b, b_len, &y) &&
+	       !net_addr_cmp(&x.sa, &y.sa);
+}
+
+static const char *near_text(const void *addr, size_t len, char buf[SHM_TEXT_MAX])
+{
+	union net_sa sa;
+
+	_Static_assert(SHM_TEXT_MAX >= NET_ADDR_TEXT_MAX, "room for an address");
+	if (net_addr_copy(addr, len, &sa))
+		return strcpy(buf, "an address that is none");
+	return net_addr_text(&sa.sa, buf);
+}
+
+static const struct shm_naming near_naming = {
+	.len = near_len,
+	.key = near_key,
+	.own = near_own,
+	.same = near_same,
+	.text = near_text,
+};
+
+/* Doors in a directory would be those of several network namespaces, so no files. */
+int shm_near_open(struct eng_ep *ep, struct eng_link **link_p)
+{
+	struct shm_place place = { eng_ep_base(ep)->prov->name, NULL };
+	struct shm_link *link;
+	union net_sa name;
+	size_t len = sizeof(name);
+	int ret;
+
+	ret = eng_ep_name(ep, &name, &len);
+	if (ret)
+		return ret;
+	if (!net_addr_len(&name.sa) || net_addr_is_any(&name.sa))
+		return -FI_EADDRNOTAVAIL;
+	shm_conf_use();
+	ret = shm_link_make(ep, &near_naming, place, &name, len, &link);
+	if (ret)
+		return ret;
+	link->near = true;
+	*link_p = &link->base;
+	return 0;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "reach.h"
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "engine/api.h"
+#include "link.h"
+#include "pull.h"
+
+/* How long a peer that closes waits for one that is inside. */
+#define PATIENCE_NS (10 * CLOCK_NS_PER_S)
+
+/* Slots that the target has not taken yet, and behind which a packet may still go. */
+#define BEHIND_MAX 16
+
+/* first_way - of SHM_LEASE_WAYS places where the lease of @key may be. */
+static inline unsigned first_way(uint64_t key)
+{
+	return (unsigned) (key * UINT64_C(0x9e3779b97f4a7c15) >> 60) % (SHM_LEASES / SHM_LEASE_WAYS) *
+	       SHM_LEASE_WAYS;
+}
+
+/* ---- the target's side ------------------------------------------------------------------ */
+
+static bool is_inside(const struct shm_conn *conn, unsigned i)
+{
+	return atomic_load(&conn->in.seg->tx.inside) == i + 1;
+}
+
+static struct shm_conn *conn_of(struct obj_tenant *base)
+{
+	return container_of(base, struct shm_conn, tenant.base);
+}
+
+/* take_back - Returns true while the peer is inside. */
+static bool take_back(struct shm_conn *conn, unsigned i)
+{
+	atomic_store(&conn->in.seg->leases[i].stamp, 0);
+	conn->tenant.leases[i].live = false;
+	return is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn));
+}
+
+static bool end(struct obj_tenant *base, uint64_t key)
+{
+	struct shm_conn *conn = conn_of(base);
+	unsigned i, first = first_way(key);
+	bool inside = false;
+
+	for (i = first; conn->tenant.leases && i < first + SHM_LEASE_WAYS; i++)
+		if (conn->tenant.leases[i].key == key)
+			inside |= take_back(conn, i);
+	return inside;
+}
+
+/* place - one that nobody uses, or is made to be so; SHM_LEASES: there is none now. */
+static unsigned place(struct shm_conn *conn, uint64_t key)
+{
+	unsigned i, first = first_way(key);
+
+	for (i = first; i < first + SHM_LEASE_WAYS; i++)
+		if (!conn->tenant.leases[i].live && !is_inside(conn, i))
+			return i;
+	i = first + conn->tenant.turn++ % SHM_LEASE_WAYS;
+	return take_back(conn, i) ? SHM_LEASES : i;
+}
+
+static void write_lease(struct shm_lease *at, const struct obj_lease *lease, uint64_t stamp)
+{
+	uint32_t rights = lease->counted ? SHM_LEASE_COUNTED : 0;
+
+	if (lease->access & FI_REMOTE_READ)
+		rights |= SHM_LEASE_READ;
+	if (lease->access & FI_REMOTE_WRITE)
+		rights |= SHM_LEASE_WRITE;
+	atomic_store_explicit(&at->key, lease->key, memory_order_relaxed);
+	atomic_store_explicit(&at->base, lease->base, memory_order_relaxed);
+	atomic_store_explicit(&at->len, lease->len, memory_order_relaxed);
+	atomic_store_explicit(&at->addr, lease->addr, memory_order_relaxed);
+	atomic_store_explicit(&at->rights, rights, memory_order_relaxed);
+	atomic_store(&at->stamp, stamp);
+}
+
+static bool has(const struct shm_tenant *tenant, uint64_t key)
+{
+	unsigned i, first = first_way(key);
+
+	for (i = first; i < first + SHM_LEASE_WAYS; i++)
+		if (tenant->leases[i].key == key && tenant->leases[i].live)
+			return true;
+	return false;
+}
+
+static void let(struct obj_tenant *base, const struct obj_lease *lease)
+{
+	struct shm_conn *conn = conn_of(base);
+	struct shm_tenant *tenant = &conn->tenant;
+	unsigned i;
+
+	if (!tenant->leases)
+		tenant->leases = calloc(SHM_LEASES, sizeof(*tenant->leases));
+	if (!tenant->leases || has(tenant, lease->key))
+		return;
+	i = place(conn, lease->key);
+	if (i == SHM_LEASES)
+		return;
+	tenant->leases[i].key = lease->key;
+	tenant->leases[i].live = true;
+	write_lease(&conn->in.seg->leases[i], lease, ++tenant->stamp);
+	atomic_store_explicit(&conn->in.seg->rx.leased, 1, memory_order_release);
+}
+
+void shm_reach_begin(struct shm_conn *conn)
+{
+	if (!atomic_load_explicit(&conn->in.seg->tx.can_reach, memory_order_acquire))
+		return;
+	conn->tenant.base = (struct obj_tenant) { .let = let, .end = end };
+	list_init(&conn->tenant.base.node);
+	obj_lease_join(&conn->tenant.base, eng_ep_base(conn->link->base.ep));
+}
+
+void shm_reach_ask(struct shm_conn *conn, uint64_t key)
+{
+	obj_lease_ask(&conn->tenant.base, key);
+}
+
+void shm_reach_end(struct shm_conn *conn)
+{
+	uint64_t give_up = 0;
+	unsigned i;
+
+	obj_lease_leave(&conn->tenant.base);
+	for (i = 0; conn->tenant.leases && i < SHM_LEASES; i++)
+		while (take_back(conn, i)) {
+			if (!give_up)
+				give_up = clock_ns() + PATIENCE_NS;
+			if (clock_ns() > give_up) {
+				SHM_WARN(conn->link, "a peer is in our memory and does not come "
+					 "out; is its process stopped? It may yet write there\n");
+				break;
+			}
+			sched_yield();
+		}
+	free(conn->tenant.leases);
+	conn->tenant.leases = NULL;
+}
+
+/* ---- the initiator's side ----------------------------------------------------------------- */
+
+struct target {
+	uint64_t addr;
+	bool counted;
+};
+
+/* permits - is the access within the lease?  All that the target checks of a packet. */
+static bool permits(struct shm_lease *lease, bool write, const struct fi_rma_iov *remote,
+		    struct target *target)
+{
+	uint64_t base = atomic_load_explicit(&lease->base, memory_order_relaxed);
+	uint64_t len = atomic_load_explicit(&lease->len, memory_order_relaxed);
+	uint32_t rights = atomic_load_explicit(&lease->rights, memory_order_relaxed);
+	uint64_t at = remote->addr - base;
+
+	if (atomic_load_explicit(&lease->key, memory_order_relaxed) != remote->key ||
+	    !(rights & (write ? SHM_LEASE_WRITE : SHM_LEASE_READ)))
+		return false;
+	/* differences only: no sum here can wrap */
+	if (remote->addr < base || at > len || remote->len > len - at)
+		return false;
+	target->addr = atomic_load_explicit(&lease->addr, memory_order_relaxed) + at;
+	target->counted = rights & SHM_LEASE_COUNTED;
+	return true;
+}
+
+/* enter - Returns true inside a lease that permits it: leave() must follow. */
+static bool enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rma_iov *remote,
+		  struct target *target)
+{
+	struct shm_lease *lease = &seg->leases[i];
+
+	if (!atomic_load_explicit(&lease->stamp, memory_order_relaxed) ||
+	    atomic_load_explicit(&lease->key, memory_order_relaxed) != remote->key)
+		return false;
+	atomic_store(&seg->tx.inside, i + 1);
+	if (atomic_load(&lease->stamp) && permits(lease, write, remote, target))
+		return true;
+	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
+	return false;
+}
+
+static void leave(struct shm_seg *seg)
+{
+	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
+}
+
+/* copy - Returns 1: done; 0: it did not work. */
+static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size_t iov_cnt,
+		uint64_t addr, size_t len)
+{
+	struct iovec there = { (void *) (uintptr_t) addr, len };
+	int ret;
+
+	ret = write ? shm_pull_write(conn->pid, iov, iov_cnt, &there, 1, len) :
+	      shm_pull_read(conn->pid, iov, iov_cnt, &there, 1, len);
+	if (ret == -FI_EPERM)
+		conn->can_reach = false;	/* no longer */
+	return !ret;
+}
+
+static bool usable(struct shm_conn *conn)
+{
+	return conn && atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire) &&
+	       shm_conn_reaches(conn);
+}
+
+/* turn - Returns 1: nothing is before us; 0: something is; -FI_EAGAIN: too much is. */
+static int turn(struct shm_conn *conn)
+{
+	struct shm_out *out = &conn->out;
+
+	if (list_empty(&conn->chan->txq) && shm_out_is_clear(out))
+		return 1;
+	return out->pos - out->seen_pos > BEHIND_MAX ? -FI_EAGAIN : 0;
+}
+
+int shm_reach(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
+	      const struct fi_rma_iov *remote, bool *told_p)
+{
+	struct shm_conn *conn = ((struct shm_chan *) chan)->conn;
+	unsigned i, first = first_way(remote->key);
+	struct target target;
+	int ret;
+
+	if (!usable(conn))
+		return 0;
+	for (i = first; i < first + SHM_LEASE_WAYS; i++) {
+		if (!enter(conn->out.seg, i, write, remote, &target))
+			continue;
+		ret = turn(conn);
+		if (ret > 0)
+			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
+		leave(conn->out.seg);
+		*told_p = target.counted;
+		return ret;
+	}
+	return 0;
+}

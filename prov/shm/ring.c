@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "ring.h"
+
+#define MASK ((uint64_t) SHM_DATA_SIZE - 1)
+
+/* to_begin - bytes from @bytes to where the ring begins again. */
+static inline uint64_t to_begin(uint64_t bytes)
+{
+	return -bytes & MASK;
+}
+
+static bool fits(const struct shm_out *out, uint64_t skip, size_t len)
+{
+	return out->bytes + skip + len - out->seen_bytes <= SHM_DATA_SIZE;
+}
+
+void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
+{
+	uint64_t skip = 0;
+
+	len = shm_lines(len);
+	if ((out->bytes & MASK) >= SHM_DATA_NEAR && out->seen_bytes != out->bytes)
+		shm_out_look(out);
+	/* The bytes that are skipped are only free at once if nothing is behind them. */
+	if ((out->bytes & MASK) >= SHM_DATA_NEAR && out->seen_bytes == out->bytes &&
+	    fits(out, to_begin(out->bytes), len))
+		skip = to_begin(out->bytes);
+	else if ((out->bytes & MASK) + len > SHM_DATA_SIZE)
+		skip = to_begin(out->bytes);
+	if (!fits(out, skip, len)) {
+		shm_out_look(out);
+		if (!fits(out, skip, len))
+			return NULL;
+	}
+	if (skip)
+		*kind_p |= SHM_SKIP;
+	out->bytes += skip + len;
+	return out->seg->data + ((out->bytes - len) & MASK);
+}
+
+/* data_len - what an item has in the data ring; SIZE_MAX: it cannot be so long. */
+static size_t data_len(const struct shm_item *item)
+{
+	struct shm_pull_hdr pull;
+	size_t len;
+
+	switch (item->kind) {
+	case SHM_PLAIN:
+	case SHM_FIRST:
+	case SHM_MORE:
+		return item->len <= SHM_PIECE_MAX ? item->hdr_len + item->len : SIZE_MAX;
+	case SHM_PULL:
+		memcpy(&pull, item->body, sizeof(pull));
+		if (!pull.cnt || pull.cnt > ENG_IOV_MAX || item->len > SHM_PAYLOAD_MAX)
+			return SIZE_MAX;
+		len = SHM_PULL_SIZE(pull.cnt) + item->hdr_len;
+		return len <= SHM_BODY ? 0 : len - sizeof(pull);
+	case SHM_DONE:
+		return item->len && item->len <= SHM_DONE_MAX ? 0 : SIZE_MAX;
+	case SHM_STALL:
+	case SHM_FLUSH:
+		return 0;
+	default:
+		return SIZE_MAX;
+	}
+}
+
+bool shm_in_check(const struct shm_in *in, uint64_t word, struct shm_item *item)
+{
+	bool skip = word >> 16 & SHM_SKIP;
+	uint64_t at = in->bytes;
+	size_t len;
+
+	item->kind = word >> 16 & (SHM_SKIP - 1);
+	if (item->kind >= SHM_KINDS || item->hdr_len > ENG_HDR_MAX)
+		return false;
+	len = data_len(item);
+	if (len == SIZE_MAX)
+		return false;
+	if (!len)
+		return !skip;
+	if (skip)
+		at += to_begin(at);
+	len = shm_lines(len);
+	if ((at & MASK) + len > SHM_DATA_SIZE)
+		return false;
+	item->data = in->seg->data + (at & MASK);
+	item->used = at - in->bytes + len;
+	return true;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The two ends of a segment: what goes in comes out, and what nobody put in does no harm.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <linux/mempolicy.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shm/test/ring_check.h"
+#include "seg.h"
+
+static uint64_t seed = 88172645463325252;
+
+static uint64_t draw(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+struct both {
+	struct shm_seg *seg;
+	struct shm_out out;
+	struct shm_in in;
+};
+
+static int make(void **state)
+{
+	struct both *b = calloc(1, sizeof(*b));
+	int fd;
+
+	assert_int_equal(shm_seg_make(&b->seg, &fd), 0);
+	close(fd);
+	b->out.seg = b->in.seg = b->seg;
+	*state = b;
+	return 0;
+}
+
+static int unmake(void **state)
+{
+	struct both *b = *state;
+
+	shm_seg_unmap(b->seg);
+	free(b);
+	return 0;
+}
+
+/* put_one - message number @no, of a size that follows from it.  False: no room. */
+static size_t size_of(uint64_t no)
+{
+	uint64_t x = no * UINT64_C(0x9e3779b97f4a7c15);
+
+	return x >> 62 ? x % 100 : x % SHM_PIECE_MAX;
+}
+
+static bool put_one(struct both *b, uint64_t no)
+{
+	size_t len = size_of(no);
+	unsigned kind = SHM_PLAIN;
+	uint8_t *to;
+
+	if (!shm_out_room(&b->out, 2))
+		return false;
+	if (len + 8 <= SHM_BODY) {
+		to = shm_out_slot(&b->out)->body;
+		kind = SHM_SHORT;
+	} else {
+		to = shm_out_data(&b->out, len + 8, &kind);
+	}
+	if (!to)
+		return false;
+	memcpy(to, &no, sizeof(no));
+	memset(to + 8, (int) no, len);
+	shm_out_publish(&b->out, kind, 8, len);
+	return true;
+}
+
+static bool get_one(struct both *b, uint64_t no)
+{
+	const uint8_t *from;
+	struct shm_item item;
+	uint64_t got;
+	size_t i;
+	int ret = shm_in_peek(&b->in, &item);
+
+	if (!ret)
+		return false;
+	RING_CHECK(ret > 0);
+	from = item.data ? item.data : item.body;
+	memcpy(&got, from, sizeof(got));
+	RING_CHECK(got == no && item.hdr_len == 8 && item.len == size_of(no));
+	for (i = 0; i < item.len; i++)
+		RING_CHECK(from[8 + i] == (uint8_t) no);
+	shm_in_take(&b->in, &item);
+	if (no % 3 == 0)
+		shm_in_tell(&b->in);
+	return true;
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+	struct both *b = *state;
+	uint64_t put = 0, got = 0;
+
+	while (got < 20000) {
+		while (draw() % 4 && put_one(b, put))
+			put++;
+		while (draw() % 4 && get_one(b, got))
+			got++;
+		if (put == got)
+			shm_in_tell(&b->in);
+		/* empty means that everything fits */
+		if (put == got && !put_one(b, put))
+			fail();
+		put = put == got ? put + 1 : put;
+	}
+	assert_false(b->out.bad);
+}
+
+static void *write_all(void *arg)
+{
+	struct both *b = arg;
+	uint64_t no;
+
+	for (no = 0; no < 50000; no++)
+		while (!put_one(b, no))
+			sched_yield();
+	return NULL;
+}
+
+/* The two ends in two threads; what the sanitizers watch. */
+static void two_threads_agree(void **state)
+{
+	struct both *b = *state;
+	pthread_t thread;
+	uint64_t no;
+
+	assert_int_equal(pthread_create(&thread, NULL, write_all, b), 0);
+	for (no = 0; no < 50000; no++)
+		while (!get_one(b, no)) {
+			shm_in_tell(&b->in);
+			sched_yield();
+		}
+	pthread_join(thread, NULL);
+}
+
+static void a_packet_that_comes_and_goes_stays_near(void **state)
+{
+	struct both *b = *state;
+	size_t far = 0, i;
+	struct shm_item item;
+
+	for (i = 0; i < 10000; i++) {
+		unsigned kind = SHM_PLAIN;
+		uint8_t *to = shm_out_data(&b->out, 1000, &kind);
+
+		assert_non_null(to);
+		if ((size_t) (to - b->seg->data) > far)
+			far = (size_t) (to - b->seg->data);
+		shm_out_publish(&b->out, kind, 8, 992);
+		assert_int_equal(shm_in_peek(&b->in, &item), 1);
+		shm_in_take(&b->in, &item);
+		shm_in_tell(&b->in);
+		assert_true(shm_out_room(&b->out, 2));
+	}
+	assert_true(far < SHM_DATA_NEAR + 1024);
+}
+
+/* The number of a lap has 16 bits. */
+static void laps_go_round(void **state)
+{
+	struct both *b = *state;
+	struct shm_item item;
+	uint64_t i;
+
+	b->out.pos = b->in.pos = b->out.seen_pos = UINT64_C(65530) * SHM_SLOTS;
+	for (i = 0; i < 20 * SHM_SLOTS; i++) {
+		assert_int_equal(shm_in_peek(&b->in, &item), 0);
+		shm_out_publish(&b->out, SHM_SHORT, 0, 0);
+		assert_int_equal(shm_in_peek(&b->in, &item), 1);
+		shm_in_take(&b->in, &item);
+	}
+}
+
+static void a_receiver_that_lies_is_found_out(void **state)
+{
+	struct both *b = *state;
+
+	shm_out_publish(&b->out, SHM_SHORT, 0, 0);
+	atomic_store(&b->seg->rx.slots_done, 2);
+	shm_out_look(&b->out);
+	assert_true(b->out.bad);
+	assert_int_equal(b->out.seen_pos, 0);
+}
+
+static void what_nobody_put_in_does_no_harm(void **state)
+{
+	static uint8_t bytes[SHM_LINE * 300];
+	unsigned round;
+	size_t i, size;
+
+	for (round = 0; round < 20000; round++) {
+		size = draw() % 20 ? draw() % (SHM_LINE * 8) : draw() % sizeof(bytes);
+		for (i = 0; i < size; i++)
+			bytes[i] = (uint8_t) draw();
+		for (i = 0; i + SHM_LINE <= size; i += SHM_LINE) {
+			bytes[i + 2] = (uint8_t) (draw() % SHM_KINDS | (draw() % 8 ? 0 : SHM_SKIP));
+			bytes[i + 3] = (uint8_t) (draw() % 64);
+			bytes[i + 5] = (uint8_t) (draw() % 130);
+			bytes[i + 6] = draw() % 16 == 0;
+			bytes[i + 7] = 0;
+			memset(bytes + i + 12, 0, 4);
+			bytes[i + 12] = (uint8_t) (draw() % 10);
+		}
+		ring_check_input(bytes, size);
+	}
+}
+
+/* Whoever has the descriptor sees where the one who made the segment was. */
+static void it_lies_where_it_was_made(void **state)
+{
+	unsigned long nodes[16] = { 0 };
+	struct shm_seg *mine, *theirs;
+	int fd, mode = -1;
+	size_t i;
+
+	assert_int_equal(shm_seg_make(&mine, &fd), 0);
+	assert_int_equal(shm_seg_map(fd, &theirs), 0);
+	close(fd);
+	memset(theirs->data, 1, sizeof(theirs->data));
+	assert_int_equal(mine->data[sizeof(mine->data) - 1], 1);
+	if (!syscall(SYS_get_mempolicy, &mode, nodes, 8 * sizeof(nodes), theirs, MPOL_F_ADDR) &&
+	    mode == MPOL_PREFERRED) {	/* else the kernel does not let us have a say */
+		for (i = 0; i < 16 && !nodes[i]; i++)
+			;
+		assert_true(i < 16);
+		assert_int_equal(nodes[i] & (nodes[i] - 1), 0);
+	}
+	shm_seg_unmap(theirs);
+	shm_seg_unmap(mine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_goes_in_comes_out, make, unmake),
+		cmocka_unit_test_setup_teardown(two_threads_agree, make, unmake),
+		cmocka_unit_test_setup_teardown(a_packet_that_comes_and_goes_stays_near, make, unmake),
+		cmocka_unit_test_setup_teardown(laps_go_round, make, unmake),
+		cmocka_unit_test_setup_teardown(a_receiver_that_lies_is_found_out, make, unmake),
+		cmocka_unit_test(what_nobody_put_in_does_no_harm),
+		cmocka_unit_test(it_lies_where_it_was_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * seg.h - the memory behind one direction: anonymous, passed by descriptor.
+ *
+ * It has no name, so it ends with the last process that maps it, however that dies.
+ * It is sealed against a change of size, so that nobody can take pages away under
+ * another's feet; a segment that is not sealed is not mapped.
+ */
+#ifndef SHM_SEG_H
+#define SHM_SEG_H
+
+#include "wire.h"
+
+/* shm_seg_make - a new segment, all zeroes, and the descriptor to pass on.
+ * Ownership: the caller closes *@fd_p and ends with shm_seg_unmap().
+ * Errors: -FI_EMFILE, -FI_ENOMEM, -FI_ENOSYS (no memfd or no seals).
+ * Cost: pages come as they are touched.
+ */
+int shm_seg_make(struct shm_seg **seg_p, int *fd_p);
+
+/* shm_seg_map - a segment that came from a peer.
+ * Ownership: the caller keeps @fd, which may be closed at once.
+ * Errors: -FI_EINVAL: no sealed memory of the right size; -FI_ENOMEM.
+ */
+int shm_seg_map(int fd, struct shm_seg **seg_p);
+
+/* NULL does nothing. */
+void shm_seg_unmap(struct shm_seg *seg);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Sending.  A packet that fits a cache line leaves in one; a longer one goes through the
+ * data ring, in pieces if need be; a long one stays where it is and is read by the peer,
+ * if that can.  A packet for which there is no room waits in the channel's queue, at no
+ * cost in memory.
+ */
+#include <assert.h>
+#include <rdma/fi_errno.h>
+
+#include "base/iov.h"
+#include "link.h"
+
+/* What a packet needs: one slot, and one more always stays free for a STALL. */
+#define SLOTS_WANTED 2
+
+static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
+{
+	shm_out_publish(&conn->out, kind, hdr_len, len);
+	if (__builtin_expect(shm_out_asleep(&conn->out), 0))
+		shm_conn_ring(conn);
+}
+
+/* publish_aside - what only this link knows of. */
+static void publish_aside(struct shm_conn *conn, unsigned kind, size_t len)
+{
+	shm_out_publish_aside(&conn->out, kind, 0, len);
+	if (shm_out_asleep(&conn->out))
+		shm_conn_ring(conn);
+}
+
+/* ---- one packet ------------------------------------------------------------------------- */
+
+static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	struct shm_slot *slot = shm_out_slot(&conn->out);
+
+	memcpy(slot->body, pkt->hdr, pkt->hdr_len);
+	if (__builtin_expect(pkt->iov_cnt == 1, 1))
+		memcpy(slot->body + pkt->hdr_len, pkt->iov[0].iov_base, pkt->len);
+	else if (pkt->len)
+		iov_gather(pkt->iov, pkt->iov_cnt, 0, slot->body + pkt->hdr_len, pkt->len);
+	publish(conn, SHM_SHORT, pkt->hdr_len, pkt->len);
+	return 1;
+}
+
+static int put_plain(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	unsigned kind = SHM_PLAIN;
+	uint8_t *data = shm_out_data(&conn->out, pkt->hdr_len + pkt->len, &kind);
+
+	if (!data)
+		return -FI_EAGAIN;
+	memcpy(data, pkt->hdr, pkt->hdr_len);
+	if (pkt->len)
+		iov_gather(pkt->iov, pkt->iov_cnt, 0, data + pkt->hdr_len, pkt->len);
+	publish(conn, kind, pkt->hdr_len, pkt->len);
+	return 1;
+}
+
+/* put_pieces - as many as there is room for; pkt->sent says how far it is. */
+static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	struct shm_out *out = &conn->out;
+	size_t len, hdr_len;
+	uint64_t total = pkt->len;
+	unsigned kind;
+	uint8_t *data;
+
+	while (pkt->sent < pkt->len) {
+		len = pkt->len - pkt->sent < SHM_PIECE_MAX ? pkt->len - pkt->sent : SHM_PIECE_MAX;
+		kind = pkt->sent ? SHM_MORE : SHM_FIRST;
+		hdr_len = pkt->sent ? 0 : pkt->hdr_len;
+		data = shm_out_room(out, SLOTS_WANTED) ?
+		       shm_out_data(out, hdr_len + len, &kind) : NULL;
+		if (!data)
+			return -FI_EAGAIN;
+		memcpy(data, pkt->hdr, hdr_len);
+		if (hdr_len)
+			memcpy(shm_out_slot(out)->body, &total, sizeof(total));
+		iov_gather(pkt->iov, pkt->iov_cnt, pkt->sent, data + hdr_len, len);
+		publish(conn, kind, hdr_len, len);
+		pkt->sent += len;
+	}
+	return 1;
+}
+
+/* put_pull - say where the payload is. */
+static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	unsigned i, kind = SHM_PULL, place = (unsigned) __builtin_ctzll(conn->tx.free);
+	size_t len = SHM_PULL_SIZE(pkt->iov_cnt) + pkt->hdr_len;
+	struct shm_pull_hdr pull = { .cnt = pkt->iov_cnt };
+	uint8_t *body = shm_out_slot(&conn->out)->body, *at;
+	struct shm_range range;
+
+	at = body + sizeof(pull);
+	if (len > SHM_BODY)
+		at = shm_out_data(&conn->out, len - sizeof(pull), &kind);
+	if (!at)
+		return -FI_EAGAIN;
+	pull.id = place | ++conn->tx.turns[place] << 8;
+	memcpy(body, &pull, sizeof(pull));
+	for (i = 0; i < pkt->iov_cnt; i++, at += sizeof(range)) {
+		range.addr = (uintptr_t) pkt->iov[i].iov_base;
+		range.len = pkt->iov[i].iov_len;
+		memcpy(at, &range, sizeof(range));
+	}
+	memcpy(at, pkt->hdr, pkt->hdr_len);
+	conn->tx.free &= ~(UINT64_C(1) << place);
+	conn->tx.pulls[place] = pkt;
+	if (pkt->len >= shm_conf.share_size && conn->can_reach && list_empty(&conn->help_node)) {
+		list_add_tail(&conn->help_node, &conn->poller->helping);
+		conn->poller->chores = true;
+	}
+	publish(conn, kind, pkt->hdr_len, pkt->len);
+	return 0;
+}
+
+static bool peer_can_pull(const struct shm_conn *conn)
+{
+	return atomic_load_explicit(&conn->out.seg->rx.can_pull, memory_order_relaxed) &&
+	       conn->tx.free;
+}
+
+/* put - Returns 1: all of it is in shared memory; 0: it is on its way and must stay where
+ * it is; -FI_EAGAIN: there is no room.
+ */
+static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	if (__builtin_expect(!shm_out_room(&conn->out, SLOTS_WANTED), 0))
+		return -FI_EAGAIN;
+	if (__builtin_expect(pkt->hdr_len + pkt->len <= SHM_BODY, 1))
+		return put_short(conn, pkt);
+	if (pkt->sent)
+		return put_pieces(conn, pkt);
+	if (pkt->len >= shm_conf.pull_size && peer_can_pull(conn))
+		return put_pull(conn, pkt);
+	return pkt->len <= SHM_PIECE_MAX ? put_plain(conn, pkt) : put_pieces(conn, pkt);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/* wait_for_room - have the peer wake us, should we be asleep when it gets so far. */
+static void wait_for_room(struct shm_conn *conn)
+{
+	struct shm_out *out = &conn->out;
+
+	if (list_empty(&conn->blocked_node))
+		list_add_tail(&conn->blocked_node, &conn->poller->blocked);
+	conn->poller->chores = true;
+	if (out->bad) {
+		shm_conn_fail(conn, FI_EPROTO);
+		return;
+	}
+	if (out->stall > out->seen_pos || !shm_out_room(out, 1))
+		return;		/* the last one is still on its way */
+	publish_aside(conn, SHM_STALL, 0);
+	out->stall = out->pos;
+}
+
+void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt)
+{
+	list_add_tail(&pkt->node, &chan->txq);
+}
+
+/* look_out - the first packet after a poll that brought nothing from the peer: has it gone
+ * meanwhile?  The ring would take the packet and lose it.
+ */
+static void look_out(struct shm_conn *conn)
+{
+	conn->seq = conn->poller->seq;
+	if (!conn->poller->polling)
+		shm_conn_look(conn);
+}
+
+int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	bool aside;
+	int ret;
+
+	pkt->sent = 0;
+	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
+		look_out(conn);
+	if (__builtin_expect(shm_out_hung_up(&conn->out) && !conn->ended, 0))
+		shm_conn_hung_up(conn);
+	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0)) {
+		shm_poller_kick(conn->poller);
+		if (!conn->poller->polling)
+			return -FI_EAGAIN;
+		shm_tx_queue(conn->chan, pkt);	/* comes back when the loss is reported */
+		return 0;
+	}
+	if (__builtin_expect(list_empty(&conn->chan->txq), 1)) {
+		aside = pkt->flags & ENG_PKT_EVENT && conn->out.clear == conn->out.pos;
+		ret = put(conn, pkt);
+		if (__builtin_expect(aside && ret > 0, 0))
+			conn->out.clear = conn->out.pos;
+		if (__builtin_expect(ret >= 0, 1))
+			return ret;
+	}
+	shm_tx_queue(conn->chan, pkt);
+	wait_for_room(conn);
+	return 0;
+}
+
+void *shm_tx_slot(void *chan, size_t len)
+{
+	struct shm_conn *conn = ((struct shm_chan *) chan)->conn;
+
+	if (__builtin_expect(!conn, 0))
+		return NULL;
+	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
+		look_out(conn);
+	/* what is rare is left to shm_tx_send(), which looks again, one by one */
+	if (__builtin_expect(len > SHM_BODY || conn->ended || conn->state != SHM_CONN_READY ||
+			     !list_empty(&conn->chan->txq) || shm_out_hung_up(&conn->out) ||
+			     !shm_out_room(&conn->out, SLOTS_WANTED), 0))
+		return NULL;
+	return shm_out_slot(&conn->out)->body;
+}
+
+int shm_tx_post(void *chan, size_t hdr_len, size_t len)
+{
+	publish(((struct shm_chan *) chan)->conn, SHM_SHORT, hdr_len, len);
+	return 1;
+}
+
+int shm_tx_pump(struct shm_conn *conn)
+{
+	struct list *txq = &conn->chan->txq;
+	struct eng_pkt *pkt;
+	int ret, done = 0;
+
+	shm_tx_answer(conn);
+	while (!list_empty(txq) && conn->state == SHM_CONN_READY) {
+		pkt = container_of(txq->next, struct eng_pkt, node);
+		ret = put(conn, pkt);
+		if (ret < 0) {
+			wait_for_room(conn);
+			return done;
+		}
+		list_del(&pkt->node);
+		done++;
+		if (ret)
+			pkt->done(pkt, 0);
+	}
+	if (list_empty(txq) && !conn->rx.owed_cnt)
+		list_del(&conn->blocked_node);
+	return done;
+}
+
+bool shm_tx_stuck(struct shm_conn *conn)
+{
+	if (conn->out.bad || conn->state != SHM_CONN_READY)
+		return false;
+	shm_out_look(&conn->out);
+	/* Until it has passed the STALL, it has not said that it gets no further. */
+	return conn->out.stall > conn->out.seen_pos;
+}
+
+/* ---- answers ------------------------------------------------------------------------------ */
+
+void shm_tx_answer(struct shm_conn *conn)
+{
+	struct shm_rx *rx = &conn->rx;
+	unsigned cnt;
+
+	while (rx->owed_cnt) {
+		if (!shm_out_room(&conn->out, SLOTS_WANTED)) {
+			wait_for_room(conn);
+			return;
+		}
+		cnt = rx->owed_cnt < SHM_DONE_MAX ? rx->owed_cnt : SHM_DONE_MAX;
+		rx->owed_cnt -= cnt;
+		rx->pulls -= cnt;
+		memcpy(shm_out_slot(&conn->out)->body, rx->owed + rx->owed_cnt, cnt * sizeof(uint32_t));
+		publish_aside(conn, SHM_DONE, cnt);
+	}
+}
+
+struct eng_pkt *shm_tx_find(const struct shm_conn *conn, uint32_t id)
+{
+	unsigned place = (uint8_t) id;
+
+	if (place >= SHM_PULLS || conn->tx.free & UINT64_C(1) << place ||
+	    id >> 8 != (conn->tx.turns[place] & 0xffffff))
+		return NULL;
+	return conn->tx.pulls[place];
+}
+
+bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
+{
+	struct eng_pkt *pkt = shm_tx_find(conn, id);
+
+	if (!pkt)
+		return false;
+	conn->tx.free |= UINT64_C(1) << (uint8_t) id;
+	pkt->done(pkt, 0);
+	return true;
+}
+
+void shm_tx_flush(struct shm_conn *conn)
+{
+	if (conn->flushed || !~conn->tx.free || !shm_out_room(&conn->out, SLOTS_WANTED))
+		return;
+	conn->flushed = true;
+	publish_aside(conn, SHM_FLUSH, 0);
+}
+
+void shm_tx_drop(struct shm_conn *conn, int err)
+{
+	struct eng_pkt *pkt;
+	unsigned place;
+
+	/* What is read from now on is not what was sent. */
+	if (conn->out.seg) {
+		atomic_store_explicit(&conn->out.seg->tx.gone, 1, memory_order_relaxed);
+		atomic_thread_fence(memory_order_seq_cst);
+	}
+	while (~conn->tx.free) {
+		place = (unsigned) __builtin_ctzll(~conn->tx.free);
+		pkt = conn->tx.pulls[place];
+		conn->tx.free |= UINT64_C(1) << place;
+		pkt->done(pkt, -err);
+	}
+}

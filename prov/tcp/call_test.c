@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Calls between RDM endpoints: at once, refused, unanswered, lost; by two endpoints,
+ * and by one and a socket that follows a script.
+ */
+#include "tcp/test/script.h"
+
+/* ---- both at once -------------------------------------------------------------------- */
+
+static struct eng_ep *new_ep(union net_sa *name)
+{
+	struct eng_ep *ep = fake_ep(FI_EP_RDM, 0);
+
+	*name = fake_name(ep->link);
+	return ep;
+}
+
+static void crossed_calls_end_with_one_connection(void **state)
+{
+	fake_crossed_calls(new_ep, 200);
+}
+
+static void two_processes_call_each_other_at_once(void **state)
+{
+	fake_two_processes(new_ep, 100);
+}
+
+static void crossed_calls_are_decided_by_address(void **state)
+{
+	int first, rounds = 0, seen[2] = { 0, 0 };
+
+	/* until both orders of the two ports have come up */
+	while (!seen[0] || !seen[1]) {
+		struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+		struct script script = script_open();
+		struct eng_peer *peer = fake_peer(a, &script.addr);
+		union net_sa name = fake_name(a->link);
+		struct tcp_hello hello;
+		int theirs, ours;
+
+		assert_true(rounds++ < 200);
+		fake_send(peer, 10, 0);
+		ours = script_accept(&script);
+		assert_true(script_hear(ours, &hello));
+		assert_int_equal(hello.type, TCP_WIRE_HELLO);
+		first = net_addr_cmp(&name.sa, &script.addr.sa) < 0;
+		seen[first]++;
+		theirs = script_call(a);
+		script_say(&script, theirs);
+		assert_true(script_hear(theirs, &hello));
+		if (first) {
+			assert_int_equal(hello.type, TCP_WIRE_REFUSE);
+			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
+			/* welcomed now; a crossed HELLO that is read later is still refused */
+			script.hello.type = TCP_WIRE_WELCOME;
+			script_say(&script, ours);
+			FAKE_UNTIL(2000, peer->up);
+			script.hello.type = TCP_WIRE_HELLO;
+			close(theirs);
+			theirs = script_call(a);
+			script_say(&script, theirs);
+			assert_true(script_hear(theirs, &hello));
+			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
+		} else {
+			assert_int_equal(hello.type, TCP_WIRE_WELCOME);
+			assert_false(script_hear(ours, &hello));	/* given up */
+		}
+		assert_int_equal(peer->up, 1);
+		assert_int_equal(peer->down, 0);
+		/* it has lost the connection, and calls again: with the knowledge of it ... */
+		close(theirs);
+		theirs = script_call(a);
+		script.hello.serial = 2;
+		script.hello.prev = 1;
+		script_say(&script, theirs);
+		FAKE_UNTIL(2000, peer->up == 2);
+		assert_int_equal(peer->down, 1);
+		/* ... or without any, because it is another process now */
+		close(ours);
+		ours = script_call(a);
+		script.hello.epoch = 2;
+		script.hello.serial = 1;
+		script.hello.prev = 0;
+		script_say(&script, ours);
+		FAKE_UNTIL(2000, peer->up == 3);
+		assert_int_equal(peer->down, 2);
+		close(ours);
+		close(theirs);
+		close(script.listener);
+		fake_close(a, 0);
+	}
+}
+
+/* ---- not answered as wished ------------------------------------------------------------ */
+
+static void refusals_are_reported_or_repeated(void **state)
+{
+	static const struct { uint32_t reason; int err; int calls; } cases[] = {
+		{ TCP_WIRE_VERSION_BAD, FI_EPROTO, 1 },
+		{ TCP_WIRE_KIND_BAD, FI_ECONNREFUSED, 1 },
+		{ TCP_WIRE_ADDR_BAD, FI_EADDRNOTAVAIL, 1 },
+		{ 99, FI_ECONNREFUSED, 1 },
+		{ TCP_WIRE_BUSY, 0, 3 },
+	};
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	size_t i;
+	int k, fd;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(fake_send(peer, 10, 0), 0);
+		peer->down = 0;
+		for (k = 0; k < cases[i].calls; k++) {
+			fd = script_accept(&script);
+			assert_true(script_hear(fd, &hello));
+			script.hello.type = TCP_WIRE_REFUSE;
+			script.hello.reason = cases[i].reason;
+			script_say(&script, fd);
+			assert_false(script_hear(fd, &hello));
+			close(fd);
+		}
+		if (cases[i].err) {
+			FAKE_UNTIL(2000, peer->down);
+			assert_int_equal(peer->err, cases[i].err);
+		}
+	}
+	fd = script_accept(&script);	/* busy no more */
+	assert_true(script_hear(fd, &hello));
+	script.hello.type = TCP_WIRE_WELCOME;
+	script.hello.reason = TCP_WIRE_OK;
+	script.hello.serial = hello.serial;
+	script_say(&script, fd);
+	FAKE_UNTIL(2000, peer->up);
+	assert_int_equal(peer->down, 0);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+/* wait_out - several times as long as connecting may take; nothing must fail. */
+static void wait_out(const struct eng_peer *peer)
+{
+	uint64_t until = clock_deadline(6 * tcp_conf.conn_timeout_ms);
+
+	while (clock_ns() < until) {
+		fake_poll();
+		assert_int_equal(peer->down, 0);
+	}
+}
+
+static void a_busy_program_is_waited_for(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int fd;
+
+	tcp_conf.conn_timeout_ms = 50;
+	fake_send(peer, 10, 0);
+	fake_send(peer, 100000, 0);
+	wait_out(peer);			/* the system there has accepted the call, nobody else */
+	/* and others may be called meanwhile */
+	FAKE_UNTIL(15000, !container_of(a->link, struct tcp_link, base)->poller->dialing);
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	wait_out(peer);
+	/* it dies before it has answered: that is a refusal like any other, now */
+	close(fd);
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	wait_out(peer);
+	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	FAKE_UNTIL(15000, peer->up && peer->done_cnt == 2);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+/* The caller itself does not poll for long: what happened meanwhile was in time. */
+static void a_busy_caller_is_not_late(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int fd;
+
+	tcp_conf.conn_timeout_ms = 20;
+	fake_send(peer, 10, 0);
+	usleep(100000);
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	usleep(100000);
+	FAKE_UNTIL(15000, peer->up && peer->done_cnt == 1);
+	assert_int_equal(peer->down, 0);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+static void a_promised_call_that_does_not_come_is_asked_after(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int fd, i;
+
+	tcp_conf.conn_timeout_ms = 50;
+	fake_send(peer, 10, 0);
+	for (i = 0; i < 3; i++) {
+		fd = script_accept(&script);
+		assert_true(script_hear(fd, &hello));
+		script_answer(&script, fd, &hello, TCP_WIRE_REFUSE, TCP_WIRE_CROSSED);
+		wait_out(peer);
+		close(fd);
+	}
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	FAKE_UNTIL(15000, peer->up);
+	assert_int_equal(peer->down, 0);
+	close(fd);
+
+	/* one that answers nonsense is told apart at once */
+	FAKE_UNTIL(15000, peer->down == 1);
+	fake_send(peer, 10, 0);
+	fd = script_accept(&script);
+	assert_true(script_hear(fd, &hello));
+	assert_int_equal(send(fd, "220 mail.example ESMTP\r\n", 24, MSG_NOSIGNAL), 24);
+	FAKE_UNTIL(15000, peer->down == 2);
+	assert_int_equal(peer->err, FI_EPROTO);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+/* ---- lost ------------------------------------------------------------------------------ */
+
+/* The stream breaks in the middle of a payload: whatever the engine chose to do
+ * with it ends once.
+ */
+static void a_torn_packet_is_reported(void **state)
+{
+	static const size_t body = 5000;
+	uint8_t frame[TCP_FRAME_SIZE + sizeof(struct fake_hdr) + 1000] = { 0 };
+	struct fake_hdr hdr = { .seq = 0, .len = body };
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int round, fd, i;
+
+	tcp_frame_put(frame, sizeof(hdr), body);
+	memcpy(frame + TCP_FRAME_SIZE, &hdr, sizeof(hdr));
+	for (i = 0; i < 1000; i++)
+		frame[TCP_FRAME_SIZE + sizeof(hdr) + i] = fake_byte(0, (size_t) i);
+	for (round = 1; round < 60; round++) {
+		size_t cut = round % 3 ? sizeof(frame) : fake_draw() % sizeof(frame);
+
+		a->quiet = round % 2;
+		fd = script_call(a);
+		script.hello.epoch++;
+		script_say(&script, fd);
+		assert_true(script_hear(fd, &hello));
+		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
+		assert_int_equal(send(fd, frame, cut, MSG_NOSIGNAL), cut);
+		for (i = 0; i < 20; i++) {
+			fake_poll();
+			fake_pull_some(a);
+		}
+		close(fd);
+		FAKE_UNTIL(2000, peer->down == round);
+		assert_int_equal(a->placing, 0);
+		if (!list_empty(&a->held)) {	/* what is kept knows that it is lost */
+			struct fake_rx *rx = container_of(a->held.next, struct fake_rx, node);
+			struct iovec iov = { NULL, 0 };
+
+			assert_int_equal(tcp_link_ops.pull(a->link, rx->token, &iov, 1, rx),
+					 -FI_ECONNRESET);
+			list_del(&rx->node);
+			fake_rx_free(rx);
+		}
+	}
+	close(script.listener);
+	fake_close(a, 0);
+}
+
+static void nobody_there_is_reported_once(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	union net_sa nowhere = fake_loopback(1);
+	struct eng_peer *peer = fake_peer(a, &nowhere);
+	uint64_t began = clock_ns();
+
+	assert_int_equal(fake_send(peer, 10, 0), 0);
+	assert_int_equal(fake_send(peer, 100000, 0), 0);
+	FAKE_UNTIL(2000, peer->down);
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	assert_int_equal(peer->lost_cnt, 2);
+	assert_int_equal(fake_done_status, -FI_ECONNREFUSED);
+	assert_true(clock_ns() - began >= 150 * CLOCK_NS_PER_MS);	/* it was repeated */
+	fake_close(a, 100);
+}
+
+static void a_restarted_peer_is_reached_again(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b);
+	uint16_t port = net_addr_port(&ab->addr.sa);
+	int round;
+
+	for (round = 1; round <= 5; round++) {
+		fake_send(ab, 100, 0);
+		FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+		fake_close(b, 0);
+		FAKE_UNTIL(2000, ab->down == round);
+		b = fake_ep(FI_EP_RDM, port);
+	}
+	/* it is away when we call, and comes back */
+	fake_close(b, 0);
+	fake_send(ab, 100, 0);
+	for (round = 0; round < 100; round++)
+		fake_poll();
+	b = fake_ep(FI_EP_RDM, port);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	assert_int_equal(ab->down, 5);
+	/* and the new one may call us while we still think of the old one */
+	fake_close(b, 0);
+	b = fake_ep(FI_EP_RDM, port);
+	fake_send(peer_at(b, a), 5, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(a), peer_at(a, b)->rx_cnt >= 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void a_send_into_a_dead_connection_is_noticed(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b);
+	uint16_t port = net_addr_port(&ab->addr.sa);
+
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	fake_close(b, 0);
+	usleep(20000);	/* the application computes: no poll */
+	b = fake_ep(FI_EP_RDM, port);
+	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
+	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
+	FAKE_UNTIL(2000, ab->down == 1);
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(crossed_calls_end_with_one_connection),
+		TEST(two_processes_call_each_other_at_once),
+		TEST(crossed_calls_are_decided_by_address),
+		TEST(refusals_are_reported_or_repeated),
+		TEST(a_busy_program_is_waited_for),
+		TEST(a_busy_caller_is_not_late),
+		TEST(a_promised_call_that_does_not_come_is_asked_after),
+		TEST(a_torn_packet_is_reported),
+		TEST(nobody_there_is_reported_once),
+		TEST(a_restarted_peer_is_reached_again),
+		TEST(a_send_into_a_dead_connection_is_noticed),
+	};
+
+	return cmocka_run_group_tests_name("tcp_call", tests, NULL, NULL);
+}

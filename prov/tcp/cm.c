@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Connected endpoints: fi_connect, fi_listen, fi_accept, fi_reject, fi_shutdown.
+ *
+ * A request that was announced (HELD) belongs to no link and no poller: the
+ * program may answer it at any time, with an endpoint of any group, and after
+ * the listener has closed.
+ */
+#include <rdma/fi_errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "link.h"
+
+int tcp_addr_out(const union net_sa *sa, void *addr, size_t *len)
+{
+	size_t room = *len, need = net_addr_len(&sa->sa);
+
+	if (!need)
+		return -FI_EADDRNOTAVAIL;
+	if (room)
+		memcpy(addr, sa, room < need ? room : need);
+	*len = need;
+	return room < need ? -FI_ETOOSMALL : 0;
+}
+
+static void log_connect(const struct tcp_conn *conn, const char *why)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_INFO(conn->link->conf, "connection to %s: %s\n",
+		 net_addr_text(&conn->peer.sa, text), why);
+}
+
+/* ---- the calling endpoint ----------------------------------------------------------- */
+
+int tcp_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *addr,
+		   size_t addrlen, const void *param, size_t paramlen)
+{
+	struct tcp_link *link = container_of(base, struct tcp_link, base);
+	struct tcp_chan *chan = tcp_chan_of(link, peer);
+	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .data_len = (uint16_t) paramlen };
+	union net_sa to;
+	int ret;
+
+	if (paramlen > TCP_WIRE_DATA_MAX)
+		return -FI_EINVAL;
+	ret = net_addr_copy(addr, addrlen, &to);
+	if (ret)
+		return ret;
+	hello.serial = ++link->serial;
+	ret = tcp_conn_dial(link, &tcp_msg_wireup, chan, &to.sa, &hello, param, &chan->dial);
+	if (!ret)
+		tcp_chan_set_state(chan, TCP_CHAN_DIALING);
+	return ret;
+}
+
+static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	tcp_chan_up(chan, conn, hello->epoch);
+	eng_on_connected(&conn->link->base, tcp_chan_peer(chan), data, hello->data_len);
+	if (conn->state == TCP_CONN_READY)
+		tcp_tx_pump(conn);
+}
+
+static void not_connected(struct tcp_conn *conn, int err, const void *data, size_t len)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	chan->dial = NULL;
+	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
+	tcp_chan_drain(chan, err);
+	if (!conn->link->closing)
+		eng_on_refused(&conn->link->base, tcp_chan_peer(chan), err, data, len);
+}
+
+/* Only an application's own words are passed up; the library's are for the log. */
+static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	bool rejected = hello->reason == TCP_WIRE_REJECTED;
+
+	log_connect(conn, tcp_hello_reason_text(hello->reason));
+	not_connected(conn, tcp_hello_errno(hello->reason), rejected ? data : NULL,
+		      rejected ? hello->data_len : 0);
+	tcp_conn_close(conn);
+}
+
+static void lost_connection(struct tcp_conn *conn)
+{
+	struct eng_link *link = &conn->link->base;
+	struct tcp_chan *chan = conn->chan;
+	struct eng_peer *peer = tcp_chan_peer(chan);
+	bool clean = conn->clean_end;
+	int err = conn->err;
+
+	chan->conn = NULL;
+	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
+	tcp_conn_close(conn);
+	tcp_chan_drain(chan, err);
+	if (chan->link->closing)
+		return;
+	if (clean)
+		eng_on_shutdown(link, peer);
+	else
+		eng_on_down(link, peer, err);
+}
+
+static void on_msg_lost(struct tcp_conn *conn)
+{
+	log_connect(conn, conn->clean_end ? "closed by the peer" : fi_strerror(conn->err));
+	switch (conn->was) {
+	case TCP_CONN_READY:
+		lost_connection(conn);
+		break;
+	case TCP_CONN_DIALING:
+	case TCP_CONN_GREETING:
+		not_connected(conn, conn->err, NULL, 0);
+		break;
+	default:
+		break;
+	}
+	tcp_conn_close(conn);
+}
+
+const struct tcp_wireup tcp_msg_wireup = {
+	.kind = TCP_WIRE_MSG,
+	.welcome = on_welcome,
+	.refused = on_refused,
+	.lost = on_msg_lost,
+};
+
+/* ---- the listener -------------------------------------------------------------------- */
+
+static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_link *link = conn->link;
+	union net_sa called;
+
+	if (net_sock_name(conn->src.fd, &called))
+		called = link->name;
+	conn->serial = hello->serial;
+	tcp_conn_set_state(conn, TCP_CONN_HELD);
+	tcp_conn_detach(conn);
+	eng_on_connreq(link->base.pep, conn, &called, net_addr_len(&called.sa), &conn->peer,
+		       net_addr_len(&conn->peer.sa), data, hello->data_len);
+}
+
+static void on_pep_lost(struct tcp_conn *conn)
+{
+	tcp_conn_close(conn);
+}
+
+const struct tcp_wireup tcp_pep_wireup = {
+	.kind = TCP_WIRE_MSG,
+	.hello = on_hello,
+	.lost = on_pep_lost,
+};
+
+/* ---- answering a request ----------------------------------------------------------------- */
+
+/* accepted - the poll after fi_accept(): tell the engine, and begin to listen. */
+static void accepted(struct tcp_timer *timer, uint64_t now)
+{
+	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
+	int ret;
+
+	eng_on_connected(&conn->link->base, tcp_chan_peer(conn->chan), NULL, 0);
+	if (conn->state != TCP_CONN_READY)
+		return;
+	ret = tcp_conn_watch(conn);
+	if (ret)
+		tcp_conn_fail(conn, -ret, false);
+	else
+		tcp_tx_pump(conn);
+}
+
+int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
+		  const void *param, size_t paramlen)
+{
+	struct tcp_link *link = container_of(base, struct tcp_link, base);
+	struct tcp_chan *chan = tcp_chan_of(link, peer);
+	struct tcp_conn *conn = req;
+	int ret;
+
+	if (paramlen > TCP_WIRE_DATA_MAX) {
+		tcp_cm_req_drop(req);
+		return -FI_EINVAL;
+	}
+	tcp_conn_attach(conn, link);
+	conn->wireup = &tcp_msg_wireup;
+	ret = tcp_conn_ended(conn) ? -FI_ECONNABORTED :
+	      tcp_conn_welcome(conn, conn->serial, 0, param, paramlen);
+	if (ret) {
+		tcp_conn_close(conn);
+		return ret;
+	}
+	tcp_chan_up(chan, conn, 0);
+	tcp_timer_init(&conn->timer, accepted);
+	tcp_timer_set(conn->poller, &conn->timer, 0);
+	return 0;
+}
+
+int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t paramlen)
+{
+	struct tcp_link *link = container_of(base, struct tcp_link, base);
+	struct tcp_conn *conn = req;
+
+	if (paramlen > TCP_WIRE_DATA_MAX) {
+		tcp_cm_req_drop(req);
+		return -FI_EINVAL;
+	}
+	tcp_conn_attach(conn, link);
+	tcp_conn_refuse(conn, TCP_WIRE_REJECTED, param ? param : "", paramlen);
+	return 0;
+}
+
+void tcp_cm_req_drop(void *req)
+{
+	struct tcp_conn *conn = req;
+
+	close(conn->src.fd);
+	tcp_conn_free(conn);
+}
+
+/* ---- a connection that stands --------------------------------------------------------- */
+
+int tcp_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
+{
+	struct tcp_conn *conn = tcp_chan_of(container_of(base, struct tcp_link, base), peer)->conn;
+
+	if (!conn || conn->state != TCP_CONN_READY)
+		return -FI_ENOTCONN;
+	conn->tx.shut = true;
+	tcp_tx_flush(conn);
+	return 0;
+}
+
+int tcp_cm_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
+{
+	struct tcp_conn *conn = tcp_chan_of(container_of(base, struct tcp_link, base), peer)->conn;
+
+	return conn ? tcp_addr_out(&conn->peer, addr, len) : -FI_ENOTCONN;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <limits.h>
+#include <rdma/fi_errno.h>
+#include <stddef.h>
+
+#include "info/getinfo.h"
+#include "conf.h"
+#include "wire.h"
+
+/* 10 + 4 * 5 s of silence, or 30 s without an acknowledgement: then a peer is dead. */
+#define DEFAULTS				\
+	.keepalive = { .idle_s = 10, .intvl_s = 5, .probes = 4, .unacked_ms = 30000 }, \
+	.keepalive_on = 1,			\
+	.nodelay = 1,				\
+	.conn_timeout_ms = 15000,		\
+	.conn_retry_ms = 1000,			\
+	.lanes = 1,				\
+	.stage_size = 65536,			\
+	.rbuf_size = 65536,			\
+	.eager_size = 65536,			\
+	.inject_size = 128,			\
+	.tx_size = 256,				\
+	.rx_size = 256
+
+struct tcp_conf tcp_conf = { DEFAULTS, .local = 1 };
+struct tcp_conf tcp_conf_sockets = { DEFAULTS };
+
+const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
+{
+	return prov == tcp_conf_sockets.prov ? &tcp_conf_sockets : &tcp_conf;
+}
+
+#define FIELD(member) offsetof(struct tcp_conf, member)
+
+static const struct param {
+	const char *tcp;		/* name under FI_TCP_, or NULL */
+	const char *sockets;		/* name under FI_SOCKETS_, or NULL */
+	enum fi_param_type type;
+	size_t offset;
+	long min, max;			/* of numbers */
+	const char *help;
+} params[] = {
+	{ "TX_SIZE", NULL, FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20,
+	  "transmit queue entries of an endpoint that asks for no number (default: 256)" },
+	{ "RX_SIZE", NULL, FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20,
+	  "receive queue entries of an endpoint that asks for no number (default: 256)" },
+	{ "MAX_INJECT", NULL, FI_PARAM_SIZE_T, FIELD(inject_size), 8, 4096,
+	  "largest message that fi_inject() takes, in bytes (default: 128, at most 4096)" },
+	{ "MAX_RX_SIZE", NULL, FI_PARAM_SIZE_T, FIELD(eager_size), 256, TCP_PAYLOAD_MAX,
+	  "largest message that is sent before the receiver asks for it, in bytes; a larger one "
+	  "waits for its receive buffer (default: 65536)" },
+	{ "NODELAY", NULL, FI_PARAM_BOOL, FIELD(nodelay), 0, 1,
+	  "set TCP_NODELAY: small messages leave at once (default: on)" },
+	{ "STAGING_SBUF_SIZE", NULL, FI_PARAM_INT, FIELD(stage_size), 0, 1 << 24,
+	  "bytes of small messages that one system call may carry when they are sent in a burst; "
+	  "0: one call for each message (default: 65536)" },
+	{ "PREFETCH_RBUF_SIZE", NULL, FI_PARAM_INT, FIELD(rbuf_size), 4096, 1 << 24,
+	  "bytes that one system call may receive ahead (default: 65536)" },
+	{ "TRACE_MSG", NULL, FI_PARAM_BOOL, FIELD(trace), 0, 1,
+	  "log the size of every frame sent and received, at log level trace (default: off)" },
+	{ "FIREWALL_ADDR", NULL, FI_PARAM_BOOL, FIELD(firewall_addr), 0, 1,
+	  "accept callers whose endpoint address is not the one they call from, as happens behind "
+	  "address translation; without it they are refused (default: off)" },
+	{ "CONN_TIMEOUT", "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX,
+	  "milliseconds until an attempt to connect has failed (default: 15000); an RDM endpoint "
+	  "that is there and makes no progress is waited for longer" },
+	{ "CONN_RETRY", NULL, FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX,
+	  "milliseconds for which an RDM endpoint repeats a call that was refused, so that a peer "
+	  "that is just being restarted is reached; 0: report the refusal at once (default: 1000)" },
+	{ "MAX_CONNS", NULL, FI_PARAM_INT, FIELD(max_conns), 0, INT_MAX,
+	  "connections that the RDM endpoints of a process keep: beyond, the one that was idle "
+	  "longest is closed until it is needed again; 0: as many as the limit on descriptors "
+	  "(ulimit -n) allows (default: 0)" },
+	{ "LANES", NULL, FI_PARAM_INT, FIELD(lanes), 1, TCP_LANES_MAX,
+	  "connections between two RDM endpoints that share the payload of large messages, where "
+	  "a network gives each connection a part of its bandwidth only; the lower number of both "
+	  "sides counts (default: 1, at most 8)" },
+	{ "LOCAL", NULL, FI_PARAM_BOOL, FIELD(local), 0, 1,
+	  "RDM endpoints reach those of the same user on the same host through shared memory; "
+	  "off: over TCP, like all others (default: on)" },
+	{ "KEEPALIVE_ENABLE", "KEEPALIVE_ENABLE", FI_PARAM_BOOL, FIELD(keepalive_on), 0, 1,
+	  "look after silent peers, so that operations of a dead one end with an error "
+	  "(default: on)" },
+	{ "KEEPALIVE_TIME", "KEEPALIVE_TIME", FI_PARAM_INT, FIELD(keepalive.idle_s), 1, 32767,
+	  "seconds of silence before a peer is probed (default: 10)" },
+	{ "KEEPALIVE_INTVL", "KEEPALIVE_INTVL", FI_PARAM_INT, FIELD(keepalive.intvl_s), 1, 32767,
+	  "seconds between two probes (default: 5)" },
+	{ "KEEPALIVE_PROBES", "KEEPALIVE_PROBES", FI_PARAM_INT, FIELD(keepalive.probes), 1, 127,
+	  "unanswered probes after which a peer is dead (default: 4)" },
+	{ "USER_TIMEOUT", NULL, FI_PARAM_INT, FIELD(keepalive.unacked_ms), 0, INT_MAX,
+	  "milliseconds that sent data may stay unacknowledged until the peer is dead; 0: as the "
+	  "system has it, some 15 minutes (default: 30000)" },
+};
+
+static int read_number(struct tcp_conf *conf, const struct param *param, const char *name,
+		       long *value_p)
+{
+	size_t size = 0;
+	int number = 0, ret;
+
+	ret = param->type == FI_PARAM_SIZE_T ? fi_param_get_size_t(conf->prov, name, &size) :
+	      param->type == FI_PARAM_BOOL ? fi_param_get_bool(conf->prov, name, &number) :
+	      fi_param_get_int(conf->prov, name, &number);
+	*value_p = param->type != FI_PARAM_SIZE_T ? number : size > LONG_MAX ? LONG_MAX :
+		   (long) size;
+	return ret;
+}
+
+static void read_param(struct tcp_conf *conf, const struct param *param, const char *name)
+{
+	void *field = (char *) conf + param->offset;
+	long value;
+	int ret;
+
+	ret = read_number(conf, param, name, &value);
+	if (ret == -FI_ENODATA || ret == -FI_ENOENT)
+		return;
+	if (ret || value < param->min || value > param->max) {
+		FI_WARN(conf->prov, FI_LOG_CORE,
+			"parameter %s is ignored, it must be a number from %ld to %ld\n",
+			name, param->min, param->max);
+		return;
+	}
+	if (param->type == FI_PARAM_SIZE_T)
+		*(size_t *) field = (size_t) value;
+	else
+		*(int *) field = (int) value;
+}
+
+void tcp_conf_define(struct tcp_conf *conf)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+		name = conf == &tcp_conf ? params[i].tcp : params[i].sockets;
+		if (!name)
+			continue;
+		fi_param_define(conf->prov, name, params[i].type, "%s", params[i].help);
+		read_param(conf, &params[i], name);
+	}
+	info_params_define(conf->prov, conf == &tcp_conf ? INFO_PARAM_IFACE | INFO_PARAM_PORTS
+							: INFO_PARAM_IFACE);
+	if (conf == &tcp_conf)
+		info_params_ports(conf->prov, &conf->ports);
+}

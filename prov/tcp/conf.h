@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * conf.h - what a person set in the environment, one per provider name.
+ *
+ * Read once, when the provider is initialised; constant from then on.
+ */
+#ifndef TCP_CONF_H
+#define TCP_CONF_H
+
+#include <stdbool.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+
+#include "net/sock.h"
+
+struct tcp_conf {
+	struct fi_provider *prov;	/* for log lines and parameters */
+	struct net_ports ports;		/* listeners bind in this range */
+	struct net_keepalive keepalive;	/* bound on finding a dead peer */
+	int keepalive_on;
+	int nodelay;
+	int trace;			/* log every frame */
+	int local;			/* reach peers on this host through shared memory */
+	int firewall_addr;		/* callers may be behind address translation */
+	int conn_timeout_ms;		/* TCP handshake, and the greeting except an RDM answer */
+	int max_conns;			/* idle connections of a process are parked beyond; 0: never */
+	int lanes;			/* connections that share long payload to one RDM peer */
+	int conn_retry_ms;		/* how long a refused RDM call is repeated */
+	int stage_size;			/* bytes that a burst may collect, 0: bursts are not collected */
+	int rbuf_size;			/* bytes that one read may fetch ahead */
+	size_t eager_size;		/* largest message sent before it is asked for */
+	size_t inject_size;		/* tx_attr->inject_size */
+	size_t tx_size;			/* default queue sizes */
+	size_t rx_size;
+};
+
+extern struct tcp_conf tcp_conf;		/* provider tcp */
+extern struct tcp_conf tcp_conf_sockets;	/* provider sockets */
+
+/* tcp_conf_of - the settings of the provider that an object belongs to. */
+const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov);
+
+/* tcp_conf_define - make the parameters known (fi_info -e) and read them.
+ *
+ * A value that is out of range is logged as a warning, with the range, and the
+ * default stays.  Called when the provider is initialised.
+ */
+void tcp_conf_define(struct tcp_conf *conf);
+
+/* TCP_WHY - three arguments for "%s%s%s": what an errno means and what can be done. */
+#define TCP_WHY(err) \
+	fi_strerror(err), *net_sock_advice(err) ? "; " : "", net_sock_advice(err)
+
+/* Log lines under the provider's own name. */
+#define TCP_WARN(conf, ...)	FI_WARN((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define TCP_WARN_SPARSE(conf, ...) FI_WARN_SPARSE((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define TCP_INFO(conf, ...)	FI_INFO((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+
+#endif

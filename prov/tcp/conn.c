@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <assert.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "link.h"
+
+#define BIT(state) (1u << (state))
+
+/* Where each state may lead; anything may be closed. */
+static const unsigned edges[] __attribute__((unused)) = {
+	[TCP_CONN_DIALING] = BIT(TCP_CONN_GREETING) | BIT(TCP_CONN_FAILED),
+	[TCP_CONN_GREETING] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_FAILED),
+	[TCP_CONN_ASKED] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_HELD) | BIT(TCP_CONN_LEAVING) |
+			   BIT(TCP_CONN_FAILED),
+	[TCP_CONN_HELD] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_LEAVING),
+	[TCP_CONN_READY] = BIT(TCP_CONN_FAILED) | BIT(TCP_CONN_LEAVING),
+	[TCP_CONN_LEAVING] = BIT(TCP_CONN_FAILED),
+	[TCP_CONN_FAILED] = 0,
+	[TCP_CONN_CLOSED] = 0,
+};
+
+static bool is_call(enum tcp_conn_state state)
+{
+	return state == TCP_CONN_DIALING || state == TCP_CONN_GREETING;
+}
+
+void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
+{
+	enum tcp_conn_state was = conn->state;
+
+	assert((state == TCP_CONN_CLOSED || edges[was] & BIT(state)) &&
+	       "a connection takes no shortcuts");
+	conn->state = state;
+	if (is_call(was) && !is_call(state) && !conn->patient)
+		conn->poller->dialing--;
+	if (was == TCP_CONN_ASKED)
+		tcp_listener_left(conn->link);
+	if (was == TCP_CONN_READY)
+		list_del(&conn->park_node);
+	if (state == TCP_CONN_READY || state == TCP_CONN_CLOSED) {
+		free(conn->greet);
+		conn->greet = NULL;
+	}
+}
+
+int tcp_conn_watch(struct tcp_conn *conn)
+{
+	uint32_t events = 0;
+
+	if (!conn->rx.kept && !conn->rx.quiet && !conn->detached)
+		events |= EPOLLIN;
+	if (conn->tx.blocked)
+		events |= EPOLLOUT;
+	return tcp_src_want(conn->poller, &conn->src, events);
+}
+
+static void timed_out(struct tcp_timer *timer, uint64_t now)
+{
+	tcp_conn_greet_late(container_of(timer, struct tcp_conn, timer));
+}
+
+static void on_ready_event(struct tcp_conn *conn, uint32_t events)
+{
+	if (events & EPOLLOUT)
+		tcp_tx_pump(conn);
+	if (conn->state == TCP_CONN_READY && !conn->rx.kept && events & ~(uint32_t) EPOLLOUT) {
+		tcp_poller_heat(conn->poller, conn);
+		tcp_rx_read(conn, OBJ_POLL_BUDGET);
+	}
+	if (conn->state == TCP_CONN_READY && conn->rx.body == TCP_BODY_OTHERS && !conn->rx.quiet) {
+		conn->rx.quiet = true;
+		tcp_conn_watch(conn);
+	}
+	/* paused, so that the read which would show the end has to wait: be quiet until then */
+	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.quiet) &&
+	    events & (EPOLLHUP | EPOLLERR))
+		tcp_src_want(conn->poller, &conn->src, 0);
+}
+
+static void on_event(struct tcp_src *src, uint32_t events)
+{
+	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
+
+	if (conn->state == TCP_CONN_READY && conn->first)
+		tcp_lane_event(conn, events);
+	else if (conn->state == TCP_CONN_READY)
+		on_ready_event(conn, events);
+	else
+		tcp_conn_greet_event(conn, events);
+}
+
+int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
+		 enum tcp_conn_state state, struct tcp_conn **conn_p)
+{
+	struct tcp_conn *conn = calloc(1, sizeof(*conn));
+
+	if (conn)
+		conn->greet = malloc(sizeof(*conn->greet));
+	if (!conn || !conn->greet) {
+		free(conn);
+		return -FI_ENOMEM;
+	}
+	conn->greet->have = 0;
+	conn->greet->out_len = 0;
+	conn->src.fd = fd;
+	conn->src.event = on_event;
+	conn->state = state;
+	conn->ours = is_call(state);
+	conn->wireup = wireup;
+	conn->poller = link->poller;
+	conn->link = link;
+	conn->since_ns = clock_ns();
+	list_init(&conn->state_node);
+	list_init(&conn->tx.dirty_node);
+	list_init(&conn->park_node);
+	list_init(&conn->guard_node);
+	list_add_tail(&conn->node, &link->conns);
+	tcp_timer_init(&conn->timer, timed_out);
+	if (is_call(state))
+		conn->poller->dialing++;
+	else
+		link->listener.asked++;
+	tcp_park_opened(conn);
+	*conn_p = conn;
+	return 0;
+}
+
+void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
+{
+	if (conn->state == TCP_CONN_FAILED || conn->state == TCP_CONN_CLOSED)
+		return;
+	conn->was = conn->state;
+	conn->err = err;
+	conn->clean_end = clean;
+	tcp_conn_set_state(conn, TCP_CONN_FAILED);
+	tcp_timer_off(&conn->timer);
+	list_del(&conn->guard_node);
+	tcp_poller_cool(conn->poller, conn);
+	tcp_src_want(conn->poller, &conn->src, 0);
+	list_del(&conn->state_node);
+	list_add_tail(&conn->state_node, &conn->poller->failed);
+	tcp_poller_kick(conn->poller);
+}
+
+void tcp_conn_close(struct tcp_conn *conn)
+{
+	if (conn->state == TCP_CONN_CLOSED)
+		return;
+	tcp_lane_end(conn, tcp_conn_close);
+	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
+	tcp_timer_off(&conn->timer);
+	list_del(&conn->guard_node);
+	tcp_poller_cool(conn->poller, conn);
+	tcp_tx_drop(conn);
+	tcp_src_want(conn->poller, &conn->src, 0);
+	tcp_park_closed(conn);
+	close(conn->src.fd);
+	conn->src.fd = -1;
+	list_del(&conn->node);
+	list_del(&conn->state_node);
+	list_add_tail(&conn->state_node, &conn->poller->dead);
+	tcp_rx_drop(conn, conn->err ? conn->err : FI_ECANCELED);
+}
+
+void tcp_conn_part(struct tcp_conn *conn)
+{
+	if (conn->state == TCP_CONN_READY)
+		tcp_tx_flush(conn);
+	if (conn->state != TCP_CONN_READY) {
+		tcp_conn_close(conn);
+		return;
+	}
+	tcp_lane_end(conn, tcp_conn_part);
+	tcp_tx_drop(conn);
+	list_del(&conn->state_node);
+	tcp_poller_cool(conn->poller, conn);
+	tcp_conn_leave(conn);
+	tcp_rx_drop(conn, FI_ECANCELED);
+}
+
+void tcp_conn_free(struct tcp_conn *conn)
+{
+	free(conn->greet);
+	free(conn->lanes);
+	free(conn);
+}
+
+void tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
+{
+	conn->link = link;
+	conn->poller = link->poller;
+	list_add_tail(&conn->node, &link->conns);
+}
+
+void tcp_conn_detach(struct tcp_conn *conn)
+{
+	tcp_timer_off(&conn->timer);
+	list_del(&conn->guard_node);
+	tcp_src_want(conn->poller, &conn->src, 0);
+	list_del(&conn->node);
+	conn->link = NULL;
+	conn->poller = NULL;
+}

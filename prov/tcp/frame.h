@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * frame.h - the 8 bytes before each packet, and their one validator.
+ *
+ * Pure.  Units: bytes.
+ */
+#ifndef TCP_FRAME_H
+#define TCP_FRAME_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "wire.h"
+
+/* tcp_frame_put - write the frame header for a packet at @out (unaligned).
+ * @hdr_len: with TCP_FRAME_SHARED if its payload is
+ */
+static inline void tcp_frame_put(void *out, size_t hdr_len, uint64_t len)
+{
+	uint64_t word = htole64(len << 16 | hdr_len);
+
+	memcpy(out, &word, sizeof(word));
+}
+
+enum tcp_frame_verdict {
+	TCP_FRAME_MORE,		/* the header is not complete yet */
+	TCP_FRAME_OK,
+	TCP_FRAME_BAD,		/* impossible lengths */
+};
+
+/* tcp_frame_get - judge what begins at @buf.
+ *
+ * @have:      bytes that may be read at @buf
+ * @max:       largest payload that was agreed
+ * @hdr_len_p, @len_p: [out] on TCP_FRAME_OK: engine header and payload; the
+ *             whole header is then at @buf + TCP_FRAME_SIZE
+ * @shared_p:  [out] on TCP_FRAME_OK: each lane has a part of the payload
+ *
+ * The lengths are judged as soon as the 8 bytes are there, so that no peer can
+ * make us wait for, or set aside memory for, what would be refused anyway.
+ */
+static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t have,
+						   uint64_t max, size_t *hdr_len_p,
+						   uint64_t *len_p, bool *shared_p)
+{
+	uint64_t word;
+	size_t hdr_len;
+
+	if (have < TCP_FRAME_SIZE)
+		return TCP_FRAME_MORE;
+	memcpy(&word, buf, sizeof(word));
+	word = le64toh(word);
+	hdr_len = word & (TCP_FRAME_SHARED - 1);
+	*shared_p = word & TCP_FRAME_SHARED;
+	if (hdr_len - 1 >= ENG_HDR_MAX || word >> 16 > max ||
+	    (*shared_p && word >> 16 < TCP_SHARED_MIN))
+		return TCP_FRAME_BAD;
+	if (have - TCP_FRAME_SIZE < hdr_len)
+		return TCP_FRAME_MORE;
+	*hdr_len_p = hdr_len;
+	*len_p = word >> 16;
+	return TCP_FRAME_OK;
+}
+
+/* tcp_frame_part - where the part of lane @lane begins in a payload of @len bytes that
+ * @cnt lanes share; it ends where the next one begins, the last one with the payload.
+ */
+static inline uint64_t tcp_frame_part(uint64_t len, unsigned cnt, unsigned lane)
+{
+	return lane == cnt ? len : len / cnt / 64 * 64 * lane;
+}
+
+/* tcp_frame_put_word - write a word between links at @out. */
+static inline void tcp_frame_put_word(void *out, enum tcp_wire_word word)
+{
+	tcp_frame_put(out, 0, word);
+}
+
+/* tcp_frame_word - the word at @buf, of which @have bytes may be read; 0: it is none. */
+static inline unsigned tcp_frame_word(const uint8_t *buf, size_t have)
+{
+	uint64_t word;
+
+	if (have < TCP_FRAME_SIZE)
+		return 0;
+	memcpy(&word, buf, sizeof(word));
+	word = le64toh(word);
+	return !(word & 0xffff) && word >> 16 <= TCP_WIRE_STAY ? (unsigned) (word >> 16) : 0;
+}
+
+#endif

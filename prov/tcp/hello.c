@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <endian.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "hello.h"
+
+static void put16(uint8_t *out, uint16_t v)
+{
+	v = htobe16(v);
+	memcpy(out, &v, sizeof(v));
+}
+
+static void put32(uint8_t *out, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(out, &v, sizeof(v));
+}
+
+static void put64(uint8_t *out, uint64_t v)
+{
+	v = htobe64(v);
+	memcpy(out, &v, sizeof(v));
+}
+
+static uint16_t get16(const uint8_t *in)
+{
+	uint16_t v;
+
+	memcpy(&v, in, sizeof(v));
+	return be16toh(v);
+}
+
+static uint32_t get32(const uint8_t *in)
+{
+	uint32_t v;
+
+	memcpy(&v, in, sizeof(v));
+	return be32toh(v);
+}
+
+static uint64_t get64(const uint8_t *in)
+{
+	uint64_t v;
+
+	memcpy(&v, in, sizeof(v));
+	return be64toh(v);
+}
+
+static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
+{
+	put16(out->port, 0);
+	switch (sa->sa.sa_family) {
+	case AF_INET:
+		out->family = 4;
+		memcpy(out->port, &sa->in.sin_port, 2);
+		memcpy(out->ip, &sa->in.sin_addr, 4);
+		break;
+	case AF_INET6:
+		out->family = 6;
+		memcpy(out->port, &sa->in6.sin6_port, 2);
+		memcpy(out->ip, &sa->in6.sin6_addr, 16);
+		put32(out->scope, sa->in6.sin6_scope_id);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The scope is an interface number of the sender: it means nothing here. */
+static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
+{
+	memset(sa, 0, sizeof(*sa));
+	switch (in->family) {
+	case 0:
+		return 0;
+	case 4:
+		sa->in.sin_family = AF_INET;
+		memcpy(&sa->in.sin_port, in->port, 2);
+		memcpy(&sa->in.sin_addr, in->ip, 4);
+		return 0;
+	case 6:
+		sa->in6.sin6_family = AF_INET6;
+		memcpy(&sa->in6.sin6_port, in->port, 2);
+		memcpy(&sa->in6.sin6_addr, in->ip, 16);
+		return 0;
+	default:
+		return -FI_EINVAL;
+	}
+}
+
+void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
+{
+	struct tcp_wire_hello w = {
+		.magic = TCP_WIRE_MAGIC,
+		.type = (uint8_t) hello->type,
+		.kind = (uint8_t) hello->kind,
+		.features = hello->features,
+		.lanes = hello->lanes,
+		.lane = hello->lane,
+	};
+
+	put16(w.version, TCP_WIRE_VERSION);
+	put16(w.size, TCP_WIRE_HELLO_SIZE);
+	put16(w.data_len, hello->data_len);
+	put32(w.reason, hello->reason);
+	put64(w.epoch, hello->epoch);
+	put64(w.serial, hello->serial);
+	put64(w.prev, hello->prev);
+	put64(w.max_payload, hello->max_payload);
+	addr_pack(&hello->addr, &w.addr);
+	memcpy(out, &w, sizeof(w));
+}
+
+size_t tcp_hello_need(const uint8_t *buf, size_t have)
+{
+	size_t data_len;
+
+	if (have < TCP_WIRE_STABLE)
+		return TCP_WIRE_HELLO_SIZE;
+	data_len = get16(buf + offsetof(struct tcp_wire_hello, data_len));
+	return TCP_WIRE_HELLO_SIZE + (data_len < TCP_WIRE_DATA_MAX ? data_len : TCP_WIRE_DATA_MAX);
+}
+
+static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
+{
+	if (get16(w->size) != TCP_WIRE_HELLO_SIZE ||
+	    get16(w->data_len) > TCP_WIRE_DATA_MAX ||
+	    w->type < TCP_WIRE_HELLO || w->type > TCP_WIRE_REFUSE ||
+	    (w->type == TCP_WIRE_REFUSE) != (get32(w->reason) != TCP_WIRE_OK))
+		return TCP_HELLO_BAD;
+	if (w->type != TCP_WIRE_REFUSE &&
+	    ((w->kind != TCP_WIRE_RDM && w->kind != TCP_WIRE_MSG) || !get64(w->max_payload)))
+		return TCP_HELLO_BAD;
+	return TCP_HELLO_OK;
+}
+
+enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
+				       struct tcp_hello *hello_p)
+{
+	size_t known = have < TCP_WIRE_MAGIC_LEN ? have : TCP_WIRE_MAGIC_LEN;
+	struct tcp_wire_hello w = { .type = 0 };
+	struct tcp_hello h = { .type = 0 };
+
+	if (memcmp(buf, TCP_WIRE_MAGIC, known))
+		return TCP_HELLO_STRANGER;
+	if (have < TCP_WIRE_STABLE)
+		return TCP_HELLO_MORE;
+	memcpy(&w, buf, have < sizeof(w) ? have : sizeof(w));
+	h.type = w.type;
+	h.kind = w.kind;
+	h.reason = get32(w.reason);
+	if (get16(w.version) != TCP_WIRE_VERSION) {
+		*hello_p = h;
+		return TCP_HELLO_VERSION;
+	}
+	if (have < sizeof(w))
+		return TCP_HELLO_MORE;
+	if (check_fields(&w) != TCP_HELLO_OK || addr_unpack(&w.addr, &h.addr))
+		return TCP_HELLO_BAD;
+	h.data_len = get16(w.data_len);
+	h.features = w.features;
+	h.lanes = w.lanes;
+	h.lane = w.lane;
+	if (have < sizeof(w) + h.data_len)
+		return TCP_HELLO_MORE;
+	h.epoch = get64(w.epoch);
+	h.serial = get64(w.serial);
+	h.prev = get64(w.prev);
+	h.max_payload = get64(w.max_payload);
+	*hello_p = h;
+	return TCP_HELLO_OK;
+}
+
+static bool begins(const uint8_t *buf, size_t have, const char *word)
+{
+	size_t len = strlen(word);
+
+	return have >= len && !memcmp(buf, word, len);
+}
+
+static bool is_http(const uint8_t *buf, size_t have)
+{
+	static const char *const words[] = {
+		"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "CONNECT ", "PRI * HTTP",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (begins(buf, have, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_text(const uint8_t *buf, size_t have)
+{
+	size_t i;
+
+	for (i = 0; i < have; i++)
+		if ((buf[i] < ' ' || buf[i] > '~') && buf[i] != '\r' && buf[i] != '\n' &&
+		    buf[i] != '\t')
+			return false;
+	return true;
+}
+
+const char *tcp_hello_stranger(const uint8_t *buf, size_t have)
+{
+	if (!have)
+		return "somebody who said nothing";
+	if (is_http(buf, have))
+		return "an HTTP client";
+	if (begins(buf, have, "SSH-"))
+		return "an SSH client";
+	if (have >= 2 && buf[0] == 0x16 && buf[1] == 0x03)
+		return "a TLS client";
+	if (is_text(buf, have))
+		return "a program that sends text";
+	return "a program with another binary protocol (another fabric library, perhaps)";
+}
+
+const char *tcp_hello_rebuff(const uint8_t *buf, size_t have, size_t *len_p)
+{
+	static const char http[] =
+		"HTTP/1.1 400 Bad Request\r\n"
+		"Content-Type: text/plain\r\n"
+		"Connection: close\r\n"
+		"\r\n"
+		"This port belongs to a libfabric tcp endpoint, not to a web server.\n";
+
+	if (!is_http(buf, have))
+		return NULL;
+	*len_p = sizeof(http) - 1;
+	return http;
+}
+
+static const struct {
+	int err;
+	const char *text;
+} reasons[] = {
+	[TCP_WIRE_OK] = { FI_EPROTO, "no reason given" },
+	[TCP_WIRE_REJECTED] = { FI_ECONNREFUSED, "the application there rejected the connection" },
+	[TCP_WIRE_VERSION_BAD] = { FI_EPROTO,
+		"it speaks another version of this library's tcp protocol: "
+		"use the same libfabric release on both sides" },
+	[TCP_WIRE_KIND_BAD] = { FI_ECONNREFUSED,
+		"the endpoint there is of another type (FI_EP_RDM calls FI_EP_RDM, "
+		"FI_EP_MSG calls a passive endpoint)" },
+	[TCP_WIRE_CROSSED] = { FI_ECONNREFUSED, "a connection from the other side is used instead" },
+	[TCP_WIRE_BUSY] = { FI_ECONNREFUSED,
+		"it is out of file descriptors or memory: see its log, raise ulimit -n there" },
+	[TCP_WIRE_MALFORMED] = { FI_EPROTO, "it could not make sense of our greeting" },
+	[TCP_WIRE_ADDR_BAD] = { FI_EADDRNOTAVAIL,
+		"our endpoint's address is not the one that it sees us call from; if addresses are "
+		"translated on the way, set FI_TCP_FIREWALL_ADDR=1 there" },
+	[TCP_WIRE_NOT_YET] = { FI_ECONNREFUSED, "its end of the connection before is not closed yet" },
+	[TCP_WIRE_NO_LANE] = { FI_ECONNREFUSED, "it has no use for another connection just now" },
+};
+
+const char *tcp_hello_reason_text(uint32_t reason)
+{
+	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
+		return "for a reason that this version does not know";
+	return reasons[reason].text;
+}
+
+int tcp_hello_errno(uint32_t reason)
+{
+	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
+		return FI_ECONNREFUSED;
+	return reasons[reason].err;
+}

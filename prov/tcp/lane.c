@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Lanes: several connections to one peer, among which long payload is shared.
+ *
+ * A network may give each connection no more than a part of its bandwidth.  The first
+ * one carries every frame, and with it the order; the others carry nothing but their
+ * parts of what a frame on the first announces, so they need no headers, and nobody can
+ * overtake (wire.h).  A packet that is shared is complete when all parts are.
+ *
+ * The caller of the first connection calls for the others when the first long packet
+ * goes one way or the other.  If any of them cannot be had, all stays on the first.
+ * Once they stand they live and die together: the loss of one is the loss of the peer.
+ * Only the good end of one is none; the first will show it, when it has been read to its
+ * own end.
+ */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "link.h"
+
+static const struct tcp_wireup lane_wireup;
+
+void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
+{
+	unsigned cnt = (unsigned) conn->link->conf->lanes;
+
+	if (cnt > theirs)
+		cnt = theirs;
+	if (cnt < 2 || conn->chan->peer_epoch == conn->link->epoch)
+		return;			/* the old way, or an endpoint that talks to itself */
+	conn->lanes = calloc(1, sizeof(*conn->lanes));
+	if (!conn->lanes)
+		return;			/* nobody can join then */
+	conn->lanes->cnt = cnt;
+	conn->lanes->conn[0] = conn;
+}
+
+static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lane)
+{
+	conn->first = first;
+	conn->wireup = &lane_wireup;
+	first->lanes->conn[lane] = conn;
+}
+
+static bool may_call(const struct tcp_conn *conn)
+{
+	return conn->lanes && !conn->lanes->called && conn->ours &&
+	       conn->state == TCP_CONN_READY && !conn->link->closing &&
+	       conn->poller->dialing < conn->poller->dial_max;
+}
+
+void tcp_lane_call(struct tcp_conn *conn)
+{
+	const struct sockaddr *addr;
+	struct tcp_link *link = conn->link;
+	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .serial = conn->serial };
+	struct tcp_conn *lane;
+	int ret = 0;
+
+	if (!may_call(conn))
+		return;
+	conn->lanes->called = true;
+	addr = eng_peer_addr(tcp_chan_peer(conn->chan));
+	for (hello.lane = 1; !ret && hello.lane < conn->lanes->cnt; hello.lane++) {
+		ret = tcp_park_full(link->conf) ? -FI_EMFILE :
+		      tcp_conn_dial(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
+		if (!ret)
+			add_lane(conn, lane, hello.lane);
+	}
+	if (ret)
+		TCP_INFO(link->conf, "no further connection to a peer: %s%s%s\n", TCP_WHY(-ret));
+}
+
+bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state)
+{
+	const struct tcp_lanes *lanes = conn->lanes;
+	const struct tcp_conn *lane;
+	unsigned i;
+
+	for (i = 1; lanes && i < lanes->cnt; i++) {
+		lane = lanes->conn[i];
+		if (!lane || (lane->state != TCP_CONN_READY && lane->state != state))
+			return false;
+	}
+	return lanes != NULL;
+}
+
+static bool belongs(const struct tcp_conn *first, const struct tcp_chan *chan,
+		    const struct tcp_hello *hello)
+{
+	const struct tcp_lanes *lanes = first ? first->lanes : NULL;
+
+	return lanes && !first->ours && first->state == TCP_CONN_READY &&
+	       first->serial == hello->serial && chan->peer_epoch == hello->epoch &&
+	       hello->lane < lanes->cnt && !lanes->conn[hello->lane];
+}
+
+void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	int ret;
+
+	if (!belongs(chan->conn, chan, hello) || tcp_park_full(conn->link->conf)) {
+		tcp_conn_refuse(conn, TCP_WIRE_NO_LANE, NULL, 0);
+		return;
+	}
+	ret = tcp_conn_welcome(conn, hello->serial, 0, NULL, 0);
+	if (ret) {
+		tcp_conn_fail(conn, -ret, false);
+		return;
+	}
+	conn->peer = chan->conn->peer;
+	add_lane(chan->conn, conn, hello->lane);
+}
+
+static void leave(struct tcp_conn *conn)
+{
+	unsigned i;
+
+	for (i = 1; conn->first->lanes->conn[i] != conn; i++)
+		;
+	conn->first->lanes->conn[i] = NULL;
+	conn->first = NULL;
+}
+
+void tcp_lane_end(struct tcp_conn *conn, void (*end)(struct tcp_conn *))
+{
+	struct tcp_conn *lane;
+	unsigned i;
+
+	if (conn->first)
+		leave(conn);
+	for (i = 1; conn->lanes && i < conn->lanes->cnt; i++) {
+		lane = conn->lanes->conn[i];
+		if (!lane)
+			continue;
+		leave(lane);
+		end(lane);
+	}
+}
+
+/* look - something came that no frame has announced yet, or the end did: it can wait. */
+static void look(struct tcp_conn *conn)
+{
+	char byte;
+	ssize_t ret = recv(conn->src.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (ret < 0 && errno != EAGAIN && errno != EINTR) {
+		tcp_conn_fail(conn, errno, false);
+	} else if (ret >= 0) {
+		conn->rx.quiet = true;
+		tcp_conn_watch(conn);
+	}
+}
+
+void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
+{
+	struct tcp_conn *first = conn->first;
+
+	if (first->state != TCP_CONN_READY)
+		return;			/* it is about to end, and this one with it */
+	if (events & EPOLLOUT)
+		tcp_tx_pump(first);
+	if (conn->state != TCP_CONN_READY || conn->first != first ||
+	    first->state != TCP_CONN_READY || !(events & ~(uint32_t) EPOLLOUT))
+		return;
+	if (conn->rx.body != TCP_BODY_NONE)
+		tcp_rx_read(conn, OBJ_POLL_BUDGET);
+	else
+		look(conn);
+}
+
+/* ---- wire-up ------------------------------------------------------------------------ */
+
+static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	/* what it is to carry comes by itself */
+}
+
+static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	TCP_INFO(conn->link->conf, "a peer refused a further connection: %s\n",
+		 tcp_hello_reason_text(hello->reason));
+	tcp_conn_close(conn);
+}
+
+/* A call that fails only means that there are no lanes. */
+static void on_lost(struct tcp_conn *conn)
+{
+	if (conn->first && conn->was == TCP_CONN_READY)
+		tcp_conn_fail(conn->first, conn->err, false);
+	tcp_conn_close(conn);
+}
+
+static const struct tcp_wireup lane_wireup = {
+	.kind = TCP_WIRE_RDM,
+	.welcome = on_welcome,
+	.refused = on_refused,
+	.lost = on_lost,
+};

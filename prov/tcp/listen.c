@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The listener of an RDM endpoint or of a passive one.  Callers that have not
+ * said HELLO yet are few (ASKED_MAX) and have little time; one that hesitates
+ * makes room for the next.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/fi_errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/name.h"
+#include "link.h"
+
+#define ASKED_MAX 1024
+#define ACCEPT_MAX 64			/* per event */
+#define HESITANT_NS (1 * CLOCK_NS_PER_S)
+#define BREAK_NS (20 * CLOCK_NS_PER_MS)
+#define WAIT_ROOM_NS (500 * CLOCK_NS_PER_MS)	/* callers wait for idle connections to be parked */
+
+static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
+{
+	return link->kind == TCP_WIRE_RDM ? &tcp_rdm_wireup : &tcp_pep_wireup;
+}
+
+/* take_break - nobody can be taken in just now; the callers wait in the backlog. */
+static void take_break(struct tcp_link *link)
+{
+	tcp_src_want(link->poller, &link->listener.src, 0);
+	tcp_timer_set(link->poller, &link->listener.timer, clock_ns() + BREAK_NS);
+}
+
+static void break_over(struct tcp_timer *timer, uint64_t now)
+{
+	struct tcp_listener *listener = container_of(timer, struct tcp_listener, timer);
+	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
+
+	if (tcp_src_want(link->poller, &listener->src, EPOLLIN))
+		take_break(link);
+}
+
+/* make_room - false when every caller that we know is still within its time. */
+static bool make_room(struct tcp_link *link)
+{
+	struct tcp_conn *conn;
+	struct list *pos;
+
+	if (link->listener.asked < ASKED_MAX)
+		return true;
+	list_for_each(pos, &link->conns) {
+		conn = container_of(pos, struct tcp_conn, node);
+		if (conn->state != TCP_CONN_ASKED)
+			continue;
+		if (clock_ns() - conn->since_ns < HESITANT_NS)
+			return false;	/* this is the oldest */
+		tcp_conn_close(conn);
+		return true;
+	}
+	return false;
+}
+
+/* turn_away - no descriptor is left: use the spare one to tell the caller so, or
+ * it would stay in the backlog and the listener would be readable for ever.
+ */
+static void turn_away(struct tcp_link *link)
+{
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_REFUSE,
+		.kind = link->kind,
+		.reason = TCP_WIRE_BUSY,
+		.features = link->kind == TCP_WIRE_RDM ? TCP_WIRE_CAN_PARK : 0,
+	};
+	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
+	struct tcp_poller *poller = link->poller;
+	int fd;
+
+	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n",
+			TCP_WHY(FI_EMFILE));
+	if (poller->spare_fd < 0) {
+		take_break(link);
+		return;
+	}
+	close(poller->spare_fd);
+	fd = accept4(link->listener.src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0) {
+		while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+			;
+		tcp_hello_pack(&hello, buf);
+		send(fd, buf, TCP_WIRE_HELLO_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(fd);
+	}
+	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* room_comes - no descriptor is left, but idle connections may be parked: the callers
+ * can wait, for a while.
+ */
+static bool room_comes(struct tcp_link *link)
+{
+	struct tcp_listener *listener = &link->listener;
+	uint64_t now = clock_ns();
+
+	if (!tcp_park_must(link->poller))
+		return false;
+	if (!listener->short_ns)
+		listener->short_ns = now;
+	return now - listener->short_ns < WAIT_ROOM_NS;
+}
+
+static bool accept_one(struct tcp_link *link)
+{
+	union net_sa from = { 0 };
+	socklen_t len = sizeof(from);
+	int fd;
+
+	if (!make_room(link)) {
+		take_break(link);
+		return false;
+	}
+	fd = accept4(link->listener.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0) {
+		link->listener.short_ns = 0;
+		tcp_conn_answer(link, wireup_of(link), fd, &from.sa);
+		return true;
+	}
+	switch (errno) {
+	case EMFILE:
+	case ENFILE:
+		if (room_comes(link)) {
+			take_break(link);
+			return false;
+		}
+		turn_away(link);
+		return link->listener.src.events != 0;
+	case ENOBUFS:
+	case ENOMEM:
+		take_break(link);
+		return false;
+	case EAGAIN:
+		return false;
+	default:
+		return true;		/* this caller is gone already */
+	}
+}
+
+static void on_callers(struct tcp_src *src, uint32_t events)
+{
+	struct tcp_listener *listener = container_of(src, struct tcp_listener, src);
+	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
+	int i;
+
+	for (i = 0; i < ACCEPT_MAX && accept_one(link); i++)
+		;
+}
+
+static int log_failure(const struct tcp_link *link, const char *what, int ret)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN(link->conf, "cannot %s %s: %s%s%s\n", what,
+		 net_addr_text(&link->addr.sa, text), TCP_WHY(-ret));
+	return ret;
+}
+
+int tcp_listener_bind(struct tcp_link *link)
+{
+	struct tcp_listener *listener = &link->listener;
+	int fd, ret;
+
+	ret = net_sock_open(link->addr.sa.sa_family, SOCK_STREAM, &fd);
+	if (ret)
+		return log_failure(link, "make a socket to listen at", ret);
+	ret = net_sock_reuse(fd);
+	if (!ret)
+		ret = net_sock_bind(fd, &link->addr.sa, &link->conf->ports, &link->addr);
+	if (ret) {
+		close(fd);
+		return log_failure(link, "bind to", ret);
+	}
+	listener->src.fd = fd;
+	/* peers know us by one address, whichever of ours they call */
+	if (net_name(&link->addr.sa, NULL, &link->name))
+		link->name = link->addr;
+	return 0;
+}
+
+int tcp_listener_start(struct tcp_link *link, int backlog)
+{
+	struct tcp_listener *listener = &link->listener;
+	int ret;
+
+	listener->src.event = on_callers;
+	tcp_timer_init(&listener->timer, break_over);
+	ret = net_sock_listen(listener->src.fd, backlog);
+	if (!ret)
+		ret = tcp_src_want(link->poller, &listener->src, EPOLLIN);
+	return ret ? log_failure(link, "listen at", ret) : 0;
+}
+
+void tcp_listener_close(struct tcp_link *link)
+{
+	struct tcp_listener *listener = &link->listener;
+
+	if (listener->src.fd < 0)
+		return;
+	if (listener->src.event) {
+		tcp_timer_off(&listener->timer);
+		tcp_src_want(link->poller, &listener->src, 0);
+	}
+	close(listener->src.fd);
+	listener->src.fd = -1;
+}
+
+void tcp_listener_left(struct tcp_link *link)
+{
+	link->listener.asked--;
+}

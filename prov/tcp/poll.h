@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * poll.h - the poller: one epoll set for all sockets of a progress group.
+ *
+ * A poll costs what is active.  Connections that carried data lately are "hot":
+ * a few of them, which are read directly, so that a ping-pong needs one receive
+ * call per message; the epoll set is asked now and then for the others, and
+ * always when nothing is hot.  One that stays hot leaves the set, because the
+ * system's notes on its readiness cost as much as a tenth of a short message;
+ * it is back before anybody sleeps (arm), who is then woken by any socket, since
+ * the set is level-triggered.
+ *
+ * Threading: everything here runs under prog->lock.
+ */
+#ifndef TCP_POLL_H
+#define TCP_POLL_H
+
+#include <stdbool.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "obj/prog.h"
+#include "conf.h"
+
+struct tcp_conn;
+struct tcp_hold;
+
+#define TCP_HOT_MAX 2		/* connections that are tried without being announced */
+#define TCP_DIAL_MAX 128	/* calls under way at a time, at most; more of them queue up */
+
+#define TCP_SMALL_MAX 8192	/* frames up to this size are copied before they are sent */
+
+/* Room of a staging buffer; also for what a full socket did not take, where bursts
+ * are off.
+ */
+#define TCP_STAGE_MIN TCP_SMALL_MAX
+#define TCP_STAGE_SIZE(conf) \
+	((size_t) ((conf)->stage_size > TCP_STAGE_MIN ? (conf)->stage_size : TCP_STAGE_MIN))
+
+/* Something with a descriptor in the set. */
+struct tcp_src {
+	int fd;			/* -1: closed */
+	uint32_t events;	/* EPOLL* that are asked for; 0: not in the set */
+	void (*event)(struct tcp_src *src, uint32_t events);
+};
+
+struct tcp_timer {
+	struct list node;	/* on poller->timers, or on none */
+	uint64_t due_ns;
+	void (*fire)(struct tcp_timer *timer, uint64_t now);
+};
+
+struct tcp_poller {
+	struct obj_poller base;
+	const struct tcp_conf *conf;
+	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
+	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last looked at */
+	unsigned until_wait;		/* polls until it is looked at again */
+	unsigned wait_every;		/* how many that are between two looks */
+	uint64_t app_polls;		/* prog->polls at the last poll */
+	bool app_active;		/* the last poll was the application's own */
+	bool polling;			/* inside poll(): what is sent leaves at its end */
+	unsigned hot_cnt;
+	struct tcp_conn *hot[TCP_HOT_MAX];
+	unsigned blocked;		/* sockets that wait for EPOLLOUT */
+	unsigned dialing;		/* calls of ours that are not answered yet */
+	struct list waiting;		/* struct tcp_chan: calls that wait for their turn */
+	struct list dirty;		/* connections with staged bytes to send */
+	struct list failed;		/* connections whose end must be reported */
+	struct list paused;		/* connections with a packet that must be offered again */
+	struct list dead;		/* connections to free when no event can name them */
+	struct list timers;		/* by due_ns */
+	struct pool stages;		/* staging buffers, conf->stage_size each */
+	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */
+	uint8_t *lone;			/* of @stages: for a single small packet; NULL: none yet */
+	bool burst;			/* what tcp_tx_slot() made room for need not leave at once */
+	struct tcp_conn *offering;	/* connection whose packet the engine is looking at */
+	struct tcp_hold *held;		/* what it told us to keep */
+	struct list guarded;		/* struct tcp_conn: something was sent; see guard.c */
+	uint64_t guard_due_ns;		/* when they are looked at; UINT64_MAX: there are none */
+	struct list parkable;		/* struct tcp_conn: idle ones among them may be closed */
+	struct tcp_timer park_timer;	/* close some, and look whether that was enough */
+	unsigned park_want;		/* how many to ask at that time */
+	bool park_must;			/* even those that an operation waits on */
+	bool short_of_fds;		/* calls wait until the timer has fired */
+	unsigned dial_max;		/* calls under way at a time */
+	int spare_fd;			/* given up for a moment when descriptors run out */
+};
+
+/* tcp_poller_get - the group's poller, made on first use.
+ * Ownership: the group's.  Errors: -FI_ENOMEM, -FI_EMFILE.
+ */
+int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
+		   struct tcp_poller **poller_p);
+
+/* tcp_poller_reap - free the connections that were closed.  Only where no event
+ * that was fetched earlier can still name one of them.
+ */
+void tcp_poller_reap(struct tcp_poller *poller);
+
+/* tcp_poller_flush - what is staged leaves.  Never calls up. */
+void tcp_poller_flush(struct tcp_poller *poller);
+
+/* tcp_poller_may_call - is there a call that waits for its turn, and may be made? */
+bool tcp_poller_may_call(const struct tcp_poller *poller);
+
+/* tcp_src_want - be told of @events (EPOLLIN, EPOLLOUT); 0: of nothing, not even
+ * of errors.  Returns 0 or the negative errno of epoll_ctl.
+ * Cost: a system call when the set of events changes.
+ */
+int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events);
+
+/* tcp_timer_set - call timer->fire in the first poll at or after @due_ns (0: the
+ * next one).  Replaces an earlier setting.  The timer is off when it fires.
+ */
+void tcp_timer_set(struct tcp_poller *poller, struct tcp_timer *timer, uint64_t due_ns);
+
+static inline void tcp_timer_init(struct tcp_timer *timer,
+				  void (*fire)(struct tcp_timer *, uint64_t now))
+{
+	list_init(&timer->node);
+	timer->fire = fire;
+}
+
+static inline void tcp_timer_off(struct tcp_timer *timer)
+{
+	list_del(&timer->node);
+}
+
+/* tcp_poller_heat - @conn carried data: read it directly for a while. */
+void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn);
+void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn);
+
+/* tcp_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
+static inline void tcp_poller_kick(struct tcp_poller *poller)
+{
+	if (!poller->polling)
+		obj_prog_moved(poller->base.prog, 0);
+}
+
+#endif

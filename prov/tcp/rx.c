@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Receiving.  One read into the poller's buffer fetches as many packets as have
+ * arrived; they are offered to the engine where they lie.  Once the engine has
+ * said where a long payload goes, the rest of it is read straight to that place,
+ * with a little room behind for the headers that follow.  Between reads a
+ * connection keeps at most the beginning of a header, and no buffer.
+ *
+ * A payload that several lanes share is read by each into its part of the place.  Until
+ * all parts are there, the first lane reads on no further.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/iov.h"
+#include "frame.h"
+#include "io.h"
+#include "link.h"
+
+#define LONG_PAYLOAD 16384	/* from here on we read little ahead: it would be copied */
+#define AHEAD 4096		/* how much that is */
+#define TAIL 1024		/* room behind a payload that is read into place */
+
+/* ---- payload of one packet --------------------------------------------------- */
+
+static struct tcp_conn *first_of(struct tcp_conn *conn)
+{
+	return conn->first ? conn->first : conn;
+}
+
+/* shared - is what @conn, a first one or another, reads a part of a payload? */
+static bool shared(struct tcp_conn *conn)
+{
+	const struct tcp_lanes *lanes = first_of(conn)->lanes;
+
+	return __builtin_expect(lanes != NULL, 0) && lanes->rx_parts;
+}
+
+/* go_on - the first lane has waited for the others, and must no longer. */
+static void go_on(struct tcp_conn *conn)
+{
+	if (conn->rx.kept) {
+		list_add_tail(&conn->state_node, &conn->poller->paused);
+		tcp_poller_kick(conn->poller);
+	} else if (conn->rx.quiet) {
+		conn->rx.quiet = false;
+		tcp_conn_watch(conn);
+	}
+}
+
+/* body_end - all of it has arrived. */
+static void body_end(struct tcp_conn *conn)
+{
+	struct tcp_rx *rx = &conn->rx;
+	void *cookie = rx->cookie;
+
+	rx->body = TCP_BODY_NONE;
+	rx->cookie = NULL;
+	if (rx->hold) {
+		rx->hold->conn = NULL;
+		rx->hold = NULL;
+	} else if (cookie) {
+		eng_on_placed(&conn->link->base, cookie, 0);
+	}
+}
+
+/* part_end - all has arrived that comes over @conn. */
+static void part_end(struct tcp_conn *conn)
+{
+	struct tcp_conn *first = first_of(conn);
+
+	if (shared(conn)) {
+		conn->rx.body = conn == first ? TCP_BODY_OTHERS : TCP_BODY_NONE;
+		if (--first->lanes->rx_parts)
+			return;
+	}
+	body_end(first);
+	if (conn != first && first->state == TCP_CONN_READY)
+		go_on(first);
+}
+
+/* body_advance - @len bytes more are in place. */
+static void body_advance(struct tcp_rx *rx, size_t len)
+{
+	struct iovec *iov;
+	size_t part;
+
+	rx->left -= len;
+	while (len) {
+		iov = &rx->iov[rx->iov_cur];
+		part = len < iov->iov_len ? len : iov->iov_len;
+		iov->iov_base = (char *) iov->iov_base + part;
+		iov->iov_len -= part;
+		len -= part;
+		if (!iov->iov_len)
+			rx->iov_cur++;
+	}
+	while (rx->iov_cur < rx->iov_cnt && !rx->iov[rx->iov_cur].iov_len)
+		rx->iov_cur++;
+	if (rx->iov_cur == rx->iov_cnt)
+		rx->body = TCP_BODY_SKIP;	/* what is left, if anything, has no place */
+}
+
+/* set_place - the next @left bytes go to @iov, from @off on. */
+static void set_place(struct tcp_rx *rx, const struct iovec *iov, size_t iov_cnt, size_t off,
+		      size_t left)
+{
+	rx->left = left;
+	rx->iov_cur = 0;
+	rx->iov_cnt = iov_slice(iov, iov_cnt, off, left, rx->iov);
+	rx->body = rx->iov_cnt ? TCP_BODY_PLACE : TCP_BODY_SKIP;
+}
+
+/* share - each lane but the first has a part of the payload to come. */
+static void share(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
+{
+	size_t off = tcp_frame_part(len, lanes->cnt, 1), end;
+	struct tcp_conn *lane;
+	unsigned i;
+
+	lanes->rx_parts = lanes->cnt;
+	for (i = 1; i < lanes->cnt; i++, off = end) {
+		lane = lanes->conn[i];
+		end = tcp_frame_part(len, lanes->cnt, i + 1);
+		set_place(&lane->rx, iov, iov_cnt, off, end - off);
+		if (lane->rx.quiet) {
+			lane->rx.quiet = false;
+			tcp_conn_watch(lane);
+		}
+	}
+}
+
+/* body_begin - the engine has said where the payload goes, of which @in has the
+ * beginning; nowhere: without @iov.  Returns with body NONE if that was all.
+ * @mine: how much of it comes over @conn: all, unless it is shared
+ */
+static void body_begin(struct tcp_conn *conn, const struct eng_rx *in, size_t mine,
+		       const struct iovec *iov, size_t iov_cnt)
+{
+	struct tcp_rx *rx = &conn->rx;
+	size_t copied;
+
+	if (mine < in->len)
+		share(conn->lanes, in->len, iov, iov_cnt);
+	set_place(rx, iov, iov_cnt, 0, mine);
+	copied = iov_scatter(rx->iov, rx->iov_cnt, 0, in->data, in->avail);
+	body_advance(rx, copied);
+	rx->left -= in->avail - copied;
+	if (!rx->left)
+		part_end(conn);
+}
+
+/* ---- packets --------------------------------------------------------------- */
+
+/* keep_buffer - the engine has no memory for the packet at @pos: it will be offered
+ * again, and meanwhile nothing is read, so that the sender is held back.  Or the one
+ * before is not complete yet, because lanes share it.
+ */
+static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	struct tcp_poller *poller = conn->poller;
+
+	if (!conn->rx.kept) {
+		conn->rx.kept = buf;
+		poller->rx = malloc((size_t) poller->conf->rbuf_size);
+		tcp_poller_cool(poller, conn);
+		tcp_conn_watch(conn);
+	}
+	conn->rx.kept_pos = pos;
+	conn->rx.kept_end = end;
+	if (conn->rx.body == TCP_BODY_NONE)
+		list_add_tail(&conn->state_node, &poller->paused);
+}
+
+static void refuse_packet(struct tcp_conn *conn, const char *what)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf,
+			"%s sent %s: the connection is closed, its operations end with an error\n",
+			net_addr_text(&conn->peer.sa, text), what);
+	tcp_conn_fail(conn, FI_EPROTO, false);
+}
+
+/* offer - show the engine one packet, with @mine bytes of payload over this connection.
+ * Returns false when it is to be left alone for now.
+ */
+static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
+{
+	struct tcp_poller *poller = conn->poller;
+	enum eng_rx_verdict verdict;
+
+	if (conn->link->conf->trace)
+		FI_TRACE(conn->link->conf->prov, FI_LOG_EP_DATA,
+			 "received a packet, %zu bytes of header and %zu of payload\n",
+			 rx->hdr_len, rx->len);
+	if (conn->link->closing) {
+		body_begin(conn, rx, mine, NULL, 0);
+		return true;
+	}
+	poller->offering = conn;
+	poller->held = NULL;
+	verdict = eng_on_packet(&conn->link->base, tcp_chan_peer(conn->chan), rx);
+	poller->offering = NULL;
+	if (conn->state != TCP_CONN_READY)
+		return false;
+	switch (verdict) {
+	case ENG_RX_DONE:
+		if (rx->avail < rx->len)
+			body_begin(conn, rx, mine, NULL, 0);
+		return true;
+	case ENG_RX_PLACE:
+		conn->rx.cookie = rx->cookie;
+		body_begin(conn, rx, mine, rx->iov, rx->iov_cnt);
+		return conn->state == TCP_CONN_READY;
+	case ENG_RX_HELD:
+		assert(poller->held && "ENG_RX_HELD comes after hold()");
+		if (rx->avail < rx->len) {
+			struct iovec iov = { poller->held->data, rx->len };
+
+			conn->rx.hold = poller->held;
+			poller->held->conn = conn;
+			body_begin(conn, rx, mine, &iov, 1);
+		}
+		return true;
+	case ENG_RX_LATER:
+		return false;
+	default:
+		refuse_packet(conn, "a packet that makes no sense");
+		return false;
+	}
+}
+
+/* packet - offer the one at @at, with @len bytes of payload, of which some may still be on
+ * the way.  Returns how many of the @have bytes there it took up, or 0: it is to be left
+ * alone, or the connection has ended.
+ */
+static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint8_t *at,
+					       size_t have, size_t hdr_len, uint64_t len,
+					       bool parts)
+{
+	size_t head = TCP_FRAME_SIZE + hdr_len;
+	struct eng_rx rx;
+	uint64_t mine = len;
+
+	if (__builtin_expect(len >= TCP_SHARED_MIN && conn->lanes, 0)) {
+		tcp_lane_call(conn);
+		if (parts)
+			mine = tcp_frame_part(len, conn->lanes->cnt, 1);
+	}
+	if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_GREETING), 0)) {
+		refuse_packet(conn, "a frame for connections that it does not have");
+		return 0;
+	}
+	rx.hdr = at + TCP_FRAME_SIZE;
+	rx.hdr_len = hdr_len;
+	rx.data = at + head;
+	rx.len = len;
+	rx.avail = have - head;
+	if (rx.avail > mine)
+		rx.avail = mine;
+	conn->rx.big = len >= LONG_PAYLOAD;
+	return offer(conn, &rx, mine) ? head + rx.avail : 0;
+}
+
+/* short_packet - the same for one that is short and here in whole, as most are.  Returns 0
+ * if the engine or this link has to look closer.
+ */
+static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size_t have,
+				  size_t hdr_len, uint64_t len)
+{
+	const uint8_t *hdr = at + TCP_FRAME_SIZE;
+	size_t head = TCP_FRAME_SIZE + hdr_len;
+
+	if (len > have - head || len >= LONG_PAYLOAD || conn->link->closing ||
+	    conn->link->conf->trace || !eng_on_short(conn->chan, hdr, hdr_len, len))
+		return 0;
+	conn->rx.big = false;
+	return head + len;
+}
+
+/* odd_bytes - what is at @at, @have bytes, is no frame of a packet, or not yet.  Returns
+ * how many are done with, or 0 if parse() is.
+ */
+static __attribute__((noinline)) size_t odd_bytes(struct tcp_conn *conn, const uint8_t *at,
+						  size_t have, enum tcp_frame_verdict verdict)
+{
+	if (verdict == TCP_FRAME_MORE) {
+		conn->rx.stash_len = have;
+		memcpy(conn->rx.stash, at, have);
+		return 0;
+	}
+	if (!tcp_park_word(conn, tcp_frame_word(at, have)))
+		refuse_packet(conn, "a frame with impossible lengths");
+	return conn->state == TCP_CONN_READY ? TCP_FRAME_SIZE : 0;
+}
+
+/* parse - offer the packets at @buf, which is the poller's buffer or the one that
+ * the connection kept.
+ */
+static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	enum tcp_frame_verdict verdict;
+	size_t hdr_len = 0, used;
+	uint64_t len = 0;
+	bool parts = false;
+
+	for (; pos < end; pos += used) {
+		if (__builtin_expect(conn->rx.body == TCP_BODY_OTHERS, 0)) {
+			keep_buffer(conn, buf, pos, end);
+			return;
+		}
+		verdict = tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len,
+					&parts);
+		if (__builtin_expect(verdict != TCP_FRAME_OK, 0)) {
+			used = odd_bytes(conn, buf + pos, end - pos, verdict);
+			if (!used)
+				return;
+			continue;
+		}
+		used = short_packet(conn, buf + pos, end - pos, hdr_len, len);
+		if (__builtin_expect(!used, 0))
+			used = packet(conn, buf + pos, end - pos, hdr_len, len, parts);
+		if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
+			return;
+		if (!used) {
+			keep_buffer(conn, buf, pos, end);
+			return;
+		}
+	}
+}
+
+/* ---- reads ------------------------------------------------------------------ */
+
+static void stream_ended(struct tcp_conn *conn)
+{
+	bool clean = conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len;
+
+	tcp_conn_fail(conn, FI_ECONNRESET, clean);
+}
+
+/* read_nothing - the end of the stream, or of the connection. */
+static __attribute__((noinline)) void read_nothing(struct tcp_conn *conn, ssize_t ret)
+{
+	if (!ret)
+		stream_ended(conn);
+	else if (errno != EINTR)
+		tcp_conn_fail(conn, errno, false);
+}
+
+static inline ssize_t read_result(struct tcp_conn *conn, ssize_t ret)
+{
+	if (ret > 0)
+		return ret;
+	if (__builtin_expect(!ret || errno != EAGAIN, 0))
+		read_nothing(conn, ret);
+	return 0;
+}
+
+/* read_place - payload into place, and what follows into the buffer. */
+static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
+{
+	struct tcp_rx *rx = &conn->rx;
+	struct iovec iov[ENG_IOV_MAX + 1];
+	size_t cnt, room;
+	ssize_t ret;
+
+	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, iov);
+	room = iov_total(iov, cnt);
+	*asked_p = room;
+	if (room == rx->left && !shared(conn)) {
+		iov[cnt++] = (struct iovec) { conn->poller->rx, TAIL };
+		*asked_p += TAIL;
+	}
+	ret = read_result(conn, tcp_io_recvv(conn->src.fd, iov, cnt));
+	if (ret <= 0)
+		return ret;
+	body_advance(rx, (size_t) ret < room ? (size_t) ret : room);
+	if (!rx->left)
+		part_end(conn);
+	if ((size_t) ret > room && conn->state == TCP_CONN_READY)
+		parse(conn, conn->poller->rx, 0, (size_t) ret - room);
+	return ret;
+}
+
+/* read_ahead - headers, short payload, and payload that nobody wants. */
+static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
+{
+	struct tcp_rx *rx = &conn->rx;
+	uint8_t *buf = conn->poller->rx;
+	size_t room = (size_t) conn->poller->conf->rbuf_size, skip = 0;
+	ssize_t ret;
+
+	if (rx->stash_len)
+		memcpy(buf, rx->stash, rx->stash_len);
+	if (rx->big && rx->body == TCP_BODY_NONE)
+		room = AHEAD;
+	*asked_p = room - rx->stash_len;
+	if (shared(conn) && *asked_p > rx->left)
+		*asked_p = rx->left;
+	ret = read_result(conn, tcp_io_recv(conn->src.fd, buf + rx->stash_len, *asked_p));
+	if (ret <= 0)
+		return ret;
+	if (rx->body == TCP_BODY_SKIP) {
+		skip = (size_t) ret < rx->left ? (size_t) ret : rx->left;
+		rx->left -= skip;
+		if (rx->left)
+			return ret;
+		part_end(conn);
+		if (conn->state != TCP_CONN_READY)
+			return ret;
+	}
+	room = rx->stash_len + (size_t) ret;
+	rx->stash_len = 0;
+	parse(conn, buf, skip, room);
+	return ret;
+}
+
+/* wanted - does what comes next over @conn have its place? */
+static bool wanted(const struct tcp_conn *conn)
+{
+	return conn->first ? conn->rx.body != TCP_BODY_NONE : conn->rx.body != TCP_BODY_OTHERS;
+}
+
+static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn, unsigned budget)
+{
+	struct tcp_poller *poller = conn->poller;
+	size_t asked = 0;
+	ssize_t ret;
+	int done = 0;
+
+	while (wanted(conn)) {
+		if (!poller->rx)
+			poller->rx = malloc((size_t) poller->conf->rbuf_size);
+		if (!poller->rx)
+			break;
+		ret = conn->rx.body == TCP_BODY_PLACE ? read_place(conn, &asked)
+						      : read_ahead(conn, &asked);
+		if (ret <= 0)
+			break;
+		done++;
+		if ((size_t) ret < asked || conn->state != TCP_CONN_READY || conn->rx.kept ||
+		    (unsigned) done >= budget)
+			break;
+	}
+	return done;
+}
+
+/* read_lanes - those beyond the first. */
+static __attribute__((noinline)) int read_lanes(struct tcp_conn *conn, unsigned budget)
+{
+	struct tcp_conn *lane;
+	int done = 0;
+	unsigned i;
+
+	for (i = 1; i < conn->lanes->cnt && conn->state == TCP_CONN_READY; i++) {
+		lane = conn->lanes->conn[i];
+		if (lane && lane->state == TCP_CONN_READY)
+			done += read_lane(lane, budget);
+	}
+	return done;
+}
+
+int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
+{
+	int done = read_lane(conn, budget);
+
+	if (__builtin_expect(conn->lanes != NULL, 0))
+		done += read_lanes(conn, budget);
+	return done;
+}
+
+int tcp_rx_resume(struct tcp_conn *conn)
+{
+	struct tcp_rx *rx = &conn->rx;
+	size_t pos = rx->kept_pos, end = rx->kept_end;
+	uint8_t *kept = rx->kept;
+
+	rx->kept_pos = end;
+	parse(conn, kept, pos, end);
+	if (rx->kept_pos < end && conn->state == TCP_CONN_READY)
+		return rx->kept_pos > pos;	/* refused again */
+	if (rx->kept == kept) {
+		free(kept);
+		rx->kept = NULL;
+	}
+	if (conn->state == TCP_CONN_READY)
+		tcp_conn_watch(conn);
+	return 1;
+}
+
+void tcp_rx_drop(struct tcp_conn *conn, int err)
+{
+	struct tcp_rx *rx = &conn->rx;
+	void *cookie = rx->cookie;
+
+	free(rx->kept);
+	rx->kept = NULL;
+	rx->body = TCP_BODY_NONE;
+	rx->quiet = false;
+	rx->cookie = NULL;
+	if (rx->hold) {
+		rx->hold->conn = NULL;
+		rx->hold->err = err;
+		rx->hold = NULL;
+	} else if (cookie) {
+		eng_on_placed(&conn->link->base, cookie, -err);
+	}
+}
+
+/* ---- payload kept for later ----------------------------------------------------- */
+
+void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)
+{
+	struct tcp_hold *hold;
+
+	assert(poller->offering && "hold() is called from eng_on_packet()");
+	hold = malloc(sizeof(*hold) + rx->len);
+	if (!hold)
+		return NULL;
+	hold->conn = NULL;
+	hold->err = 0;
+	hold->len = rx->len;
+	if (rx->avail == rx->len)	/* else body_begin() copies it */
+		memcpy(hold->data, rx->data, rx->len);
+	poller->held = hold;
+	return hold;
+}
+
+/* move - of a payload that is still arriving, what is here goes to @iov, and the rest
+ * will arrive there.
+ */
+static void move(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt)
+{
+	struct tcp_conn *conn = hold->conn, *lane;
+	unsigned cnt = shared(conn) ? conn->lanes->cnt : 1, i;
+	size_t off, end = 0, got;
+
+	for (i = 0; i < cnt; i++) {
+		lane = i ? conn->lanes->conn[i] : conn;
+		off = end;
+		end = tcp_frame_part(hold->len, cnt, i + 1);
+		got = end - off - lane->rx.left;
+		iov_scatter(iov, iov_cnt, off, hold->data + off, got);
+		if (lane->rx.left)
+			set_place(&lane->rx, iov, iov_cnt, off + got, lane->rx.left);
+	}
+	conn->rx.hold = NULL;
+}
+
+int tcp_rx_pull(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	struct tcp_conn *conn = hold->conn;
+	int err = hold->err;
+
+	if (conn) {
+		move(hold, iov, iov_cnt);
+		conn->rx.cookie = cookie;
+	} else if (!err) {
+		iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
+	}
+	free(hold);
+	return err ? -err : !conn;
+}
+
+void tcp_rx_release(struct tcp_hold *hold)
+{
+	if (hold->conn)
+		move(hold, NULL, 0);
+	free(hold);
+}

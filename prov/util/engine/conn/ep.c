@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/ep.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/aside.h"
+#include "engine/near.h"
+#include "engine/peer.h"
+#include "engine/recv.h"
+#include "engine/trig.h"
+#include "engine/tx.h"
+#include "obj/ops.h"
+
+/* When the templates leave a size open. */
+#define QUEUE_SIZE 1024
+
+__attribute__((unused)) static const unsigned edges[] = {
+	[ENG_EP_OPEN] = 1u << ENG_EP_READY,
+	[ENG_EP_READY] = 1u << ENG_EP_CONNECTING | 1u << ENG_EP_CLOSED,
+	[ENG_EP_CONNECTING] = 1u << ENG_EP_READY | 1u << ENG_EP_CONNECTED | 1u << ENG_EP_CLOSED,
+	[ENG_EP_CONNECTED] = 1u << ENG_EP_SHUT | 1u << ENG_EP_CLOSED,
+	[ENG_EP_SHUT] = 1u << ENG_EP_CLOSED,
+	[ENG_EP_CLOSED] = 0,
+};
+
+void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state)
+{
+	assert(edges[ep->state] & 1u << state && "an endpoint's life has one direction");
+	ep->state = state;
+}
+
+/* ---- receive contexts --------------------------------------------------------- */
+
+int eng_rxc_init(struct eng_rxc *rxc, size_t size)
+{
+	int ret = match_init(&rxc->msgs);
+
+	if (ret)
+		return ret;
+	ret = match_init(&rxc->tagged);
+	if (ret) {
+		match_fini(&rxc->msgs);
+		return ret;
+	}
+	list_init(&rxc->claimed);
+	rxc->owner = NULL;
+	rxc->posted = 0;
+	rxc->size = size;
+	rxc->by_data = false;
+	return 0;
+}
+
+void eng_rxc_fini(struct eng_rxc *rxc)
+{
+	match_fini(&rxc->msgs);
+	match_fini(&rxc->tagged);
+}
+
+void eng_ep_fini_rxc(struct eng_ep *ep)
+{
+	unsigned i;
+
+	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
+		eng_rxc_fini(&ep->own[i]);
+	free(ep->own);
+	ep->own = NULL;
+}
+
+int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
+{
+	int ret = 0;
+
+	ep->own = calloc(cnt, sizeof(*ep->own));
+	if (!ep->own)
+		return -FI_ENOMEM;
+	for (ep->rxc_cnt = 0; ep->rxc_cnt < cnt; ep->rxc_cnt++) {
+		ret = eng_rxc_init(&ep->own[ep->rxc_cnt], size ? size : QUEUE_SIZE);
+		if (ret) {
+			eng_ep_fini_rxc(ep);
+			return ret;
+		}
+	}
+	ep->rxc = ep->own;
+	return 0;
+}
+
+/* ---- enable ----------------------------------------------------------------- */
+
+void eng_ep_set_short(struct eng_ep *ep)
+{
+	struct eng_ep *hub = ep->hub;
+	size_t eager = (hub->near ? hub->near : hub->link)->attr.eager_limit;
+	size_t most = eager < ep->inject_size ? eager : ep->inject_size;
+
+	if (most > ep->max_msg_size)
+		most = ep->max_msg_size;
+	/* A peer's contexts are named on the long way only. */
+	ep->short_end = hub->rx_bits ? 0 : most + 1;
+}
+
+/* limit - no packet that the engine makes is longer than @most. */
+static void limit(struct eng_link_attr *attr, const struct eng_link_attr *most)
+{
+	size_t seg = most->seg_size ? most->seg_size : most->max_payload;
+
+	if (!attr->seg_size || attr->seg_size > seg)
+		attr->seg_size = seg;
+	if (attr->seg_size > most->max_payload)
+		attr->seg_size = most->max_payload;
+	if (attr->eager_limit > most->eager_limit)
+		attr->eager_limit = most->eager_limit;
+	if (attr->eager_limit > most->max_payload)
+		attr->eager_limit = most->max_payload;
+}
+
+static void adopt_links(struct eng_ep *ep)
+{
+	struct eng_link *link = ep->link;
+
+	link->ops = ep->link_ops;
+	link->ep = ep;
+	link->prog = ep->base.prog;
+	limit(&link->attr, &link->attr);
+	assert(link->attr.seg_size && "a link carries some payload");
+	eng_near_open(ep);
+	if (ep->near) {
+		limit(&ep->near->attr, &ep->near->attr);
+		/* what waits for it may have to go over the other one */
+		limit(&ep->near->attr, &link->attr);
+	}
+	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
+}
+
+static int start_locked(struct eng_ep *ep)
+{
+	char none[OBJ_ADDR_MAX] = "";
+	struct eng_grp *grp;
+	int ret = eng_grp_get(ep->base.prog, &grp);
+
+	if (ret)
+		return ret;
+	ret = ep->link_ops->open(ep, &ep->link);
+	if (ret)
+		return ret;
+	adopt_links(ep);
+	if (ep->base.type == FI_EP_MSG) {
+		ep->only = eng_peer_new(ep, none, ep->link->attr.addr_len);
+		if (!ep->only) {
+			ep->link_ops->close(ep->link, 0);
+			ep->link = NULL;
+			return -FI_ENOMEM;
+		}
+		ep->only->slow = ENG_PEER_CLOSED;
+	}
+	eng_ep_set_state(ep, ENG_EP_READY);
+	ep->grp = grp;
+	return 0;
+}
+
+int eng_ep_start_hub(struct eng_ep *ep)
+{
+	int ret;
+
+	lock_get(&ep->base.prog->lock);
+	ret = start_locked(ep);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+static int ep_enable(struct obj_ep *base)
+{
+	struct eng_ep *ep = (struct eng_ep *) base;
+	int ret = 0;
+
+	if (base->srx)
+		ret = eng_srx_join(ep);
+	if (ret)
+		return ret;
+	ret = eng_ep_start_hub(ep);
+	if (ret) {
+		if (ep->srx)
+			eng_srx_leave(ep);
+		return ret;
+	}
+	eng_ep_set_short(ep);
+	ep->plain_rx = !ep->srx && !ep->source_err;
+	ep->rx_ret = ep->srx ? -FI_ENOSYS : 0;
+	ep->tx_ret = 0;
+	return 0;
+}
+
+/* ---- close ------------------------------------------------------------------ */
+
+/* The program was told that injected messages are gone; those that the receiver
+ * has not asked for yet must still go, if it does so soon.
+ */
+static void linger(struct eng_ep *ep)
+{
+	struct obj_prog *prog = ep->base.prog;
+	uint64_t end = clock_deadline(ENG_LINGER_MS);
+	bool left, busy;
+
+	for (;;) {
+		lock_get(&prog->lock);
+		busy = obj_prog_poll_locked(prog) > 0;
+		left = ep->inject_out != 0;
+		lock_put(&prog->lock);
+		if (!left || clock_ns() >= end)
+			return;
+		if (!busy)
+			poll(NULL, 0, 1);
+	}
+}
+
+void eng_ep_stop_hub(struct eng_ep *ep)
+{
+	struct list *pos;
+	unsigned i;
+	bool left;
+
+	lock_get(&ep->base.prog->lock);
+	eng_trig_drop(ep);
+	left = ep->inject_out != 0;
+	lock_put(&ep->base.prog->lock);
+	if (left)
+		linger(ep);
+	lock_get(&ep->base.prog->lock);
+	eng_ep_set_state(ep, ENG_EP_CLOSED);
+	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
+		eng_recv_flush(&ep->own[i], FI_ECANCELED);
+	if (ep->aside)
+		ep->aside_user->stop(ep->aside);
+	list_for_each(pos, &ep->peers)
+		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
+	/* the near one first: what it cannot deliver goes to the other */
+	if (ep->near)
+		ep->near->ops->close(ep->near, ENG_LINGER_MS);
+	ep->near = NULL;
+	ep->link_ops->close(ep->link, ENG_LINGER_MS);
+	ep->link = NULL;
+	list_for_each(pos, &ep->peers) {
+		struct eng_peer *peer = container_of(pos, struct eng_peer, node);
+
+		peer->slow |= ENG_PEER_CLOSED;
+		eng_peer_fail(peer, FI_ECANCELED);
+	}
+	assert(!ep->tx_out && "every request has come back");
+	eng_aside_free(ep);
+	eng_peer_free_all(ep);
+	lock_put(&ep->base.prog->lock);
+}
+
+static void ep_free(struct eng_ep *ep)
+{
+	if (ep->srx)
+		eng_srx_leave(ep);
+	if (ep->connreq)
+		eng_connreq_drop(ep);
+	eng_ep_fini_rxc(ep);
+	obj_ep_fini(&ep->base);
+	free(ep);
+}
+
+/* The progress thread may be about to note that the peer has closed. */
+static bool was_enabled(struct eng_ep *ep)
+{
+	struct obj_prog *prog = ep->base.prog;
+	bool was = false;
+
+	if (prog) {
+		lock_get(&prog->lock);
+		was = ep->state != ENG_EP_OPEN;
+		lock_put(&prog->lock);
+	}
+	return was;
+}
+
+static int ep_close(struct fid *fid)
+{
+	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&ep->base);
+	if (was_enabled(ep))
+		eng_ep_stop_hub(ep);
+	ep_free(ep);
+	return 0;
+}
+
+/* ---- options ---------------------------------------------------------------- */
+
+static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
+{
+	struct eng_ep *ep = (struct eng_ep *) base;
+
+	if (optname != FI_OPT_CM_DATA_SIZE || !ep->link_ops->connect)
+		return -FI_ENOPROTOOPT;
+	if (*len < sizeof(size_t)) {
+		*len = sizeof(size_t);
+		return -FI_ETOOSMALL;
+	}
+	*(size_t *) val = ep->link_ops->cm_data_size;
+	*len = sizeof(size_t);
+	return 0;
+}
+
+static ssize_t rx_size_left(struct fid_ep *fid)
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+	ssize_t left;
+
+	if (!eng_ep_enabled(ep))
+		return -FI_EOPBADSTATE;
+	lock_get(&ep->base.prog->lock);
+	left = (ssize_t) (ep->rxc->size - ep->rxc->posted);
+	lock_put(&ep->base.prog->lock);
+	return left;
+}
+
+static ssize_t tx_size_left(struct fid_ep *fid)
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+	ssize_t left;
+
+	if (!eng_ep_enabled(ep))
+		return -FI_EOPBADSTATE;
+	lock_get(&ep->base.prog->lock);
+	left = (ssize_t) (ep->tx_size - ep->tx_out);
+	lock_put(&ep->base.prog->lock);
+	return left;
+}
+
+/* ---- open ------------------------------------------------------------------- */
+
+static const struct obj_ep_ops base_ops = {
+	.enable = ep_enable,
+	.av_removed = eng_peer_removed,
+	.getopt = ep_getopt,
+};
+
+static struct fi_ops fid_ops = {
+	.close = ep_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+struct fi_ops_ep eng_ep_ops = {
+	.cancel = eng_recv_cancel,
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+	.rx_size_left = rx_size_left,
+	.tx_size_left = tx_size_left,
+};
+
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
+
+static void fill_tables(void)
+{
+	OBJ_OPS_FILL(&fid_ops, fid);
+	OBJ_OPS_FILL(&eng_ep_ops, ep);
+	OBJ_OPS_FILL(&eng_send_msg_ops, msg);
+	OBJ_OPS_FILL(&eng_send_tagged_ops, tagged);
+	OBJ_OPS_FILL(&eng_rma_ops, rma);
+	OBJ_OPS_FILL(&eng_amo_ops, atomic);
+	OBJ_OPS_FILL(&eng_cm_msg_ops, cm);
+	OBJ_OPS_FILL(&eng_cm_rdm_ops, cm);
+}
+
+void eng_ep_set_tables(struct eng_ep *ep)
+{
+	struct fid_ep *fid = &ep->base.h.fid;
+
+	pthread_once(&tables_once, fill_tables);
+	fid->ops = &eng_ep_ops;
+	/* Contexts have no name of their own. */
+	if (fid->fid.fclass == FI_CLASS_EP || fid->fid.fclass == FI_CLASS_SEP)
+		fid->cm = ep->base.type == FI_EP_MSG ? &eng_cm_msg_ops : &eng_cm_rdm_ops;
+	if (ep->base.caps & FI_MSG)
+		fid->msg = &eng_send_msg_ops;
+	if (ep->base.caps & FI_TAGGED)
+		fid->tagged = &eng_send_tagged_ops;
+	if (ep->base.caps & FI_RMA)
+		fid->rma = &eng_rma_ops;
+	if (ep->base.caps & FI_ATOMIC)
+		fid->atomic = &eng_amo_ops;
+	if ((ep->base.caps & FI_COLLECTIVE) && ep->base.type == FI_EP_RDM &&
+	    fid->fid.fclass == FI_CLASS_EP)
+		eng_coll_attach(ep);
+	obj_ops_fill_ep(fid);
+}
+
+void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
+{
+	const struct fi_info *info = ep->base.info;
+
+	ep->hub = ep;
+	ep->link_ops = link;
+	ep->tx_ret = -FI_EOPBADSTATE;
+	ep->rx_ret = -FI_EOPBADSTATE;
+	ep->tx_size = info->tx_attr->size ? info->tx_attr->size : QUEUE_SIZE;
+	ep->inject_size = info->tx_attr->inject_size < ENG_INJECT_MAX ?
+			  info->tx_attr->inject_size : ENG_INJECT_MAX;
+	ep->max_msg_size = info->ep_attr->max_msg_size ? info->ep_attr->max_msg_size :
+			   ENG_MAX_MSG_SIZE;
+	ep->source = (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR)) != 0;
+	ep->source_err = (ep->base.caps & FI_SOURCE_ERR) != 0;
+	ep->directed = (ep->base.caps & FI_DIRECTED_RECV) != 0 && ep->base.type == FI_EP_RDM;
+	ep->unexp_budget = ENG_UNEXP_BUDGET;
+	hmap_init(&ep->by_addr);
+	list_init(&ep->peers);
+	list_init(&ep->idle);
+	list_init(&ep->srx_node);
+	list_init(&ep->users);
+	list_init(&ep->lent);
+	eng_near_prepare(ep);
+}
+
+static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)
+{
+	if (ep->base.type == FI_EP_RDM || (ep->base.type == FI_EP_MSG && link->connect))
+		return 0;
+	ENG_WARN(ep, "%s has no endpoints of this type; FI_EP_RDM%s\n", link->name,
+		 link->connect ? " and FI_EP_MSG are offered" : " is offered");
+	return -FI_ENOSYS;
+}
+
+int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
+		const struct eng_link_ops *link, uint64_t flags,
+		struct fid_ep **ep_p, void *context)
+{
+	struct eng_ep *ep = calloc(1, sizeof(*ep));
+	int ret;
+
+	if (!ep)
+		return -FI_ENOMEM;
+	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &base_ops, context);
+	if (ret)
+		goto free_ep;
+	ret = check_type(ep, link);
+	if (ret)
+		goto fini_base;
+	eng_ep_set_up(ep, link);
+	ret = eng_ep_own_rxc(ep, 1, ep->base.info->rx_attr->size);
+	if (ret)
+		goto fini_base;
+	if (info->handle && info->handle->fclass == FI_CLASS_PEP)
+		ret = eng_pep_yield(info->handle, link, ep->base.info);
+	else if (info->handle)
+		ret = eng_connreq_take(ep, info->handle);
+	if (ret)
+		goto fini_rxc;
+	ep->base.h.fid.fid.ops = &fid_ops;
+	eng_ep_set_tables(ep);
+	*ep_p = &ep->base.h.fid;
+	return 0;
+
+fini_rxc:
+	eng_ep_fini_rxc(ep);
+fini_base:
+	obj_ep_fini(&ep->base);
+free_ep:
+	free(ep);
+	return ret;
+}

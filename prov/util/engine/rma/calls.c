@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * calls.c - the nine calls that read and write a peer's memory.
+ */
+#include <rdma/fi_rma.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "engine/trig.h"
+#include "engine/tx.h"
+
+/* One call. */
+struct rma {
+	const struct iovec *iov;
+	size_t cnt;
+	const struct fi_rma_iov *rma;
+	size_t rma_cnt;
+	size_t len;		/* of either list; set by check() */
+	fi_addr_t dest;
+	uint64_t data;
+	uint64_t flags;		/* of the operation, ENG_TX_QUIET */
+	void *context;
+};
+
+static int check(struct eng_ep *ep, struct rma *r)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	if (r->cnt > ENG_IOV_MAX || !r->rma_cnt || r->rma_cnt > WIRE_RMA_MAX)
+		return -FI_EINVAL;
+	for (i = 0; i < r->rma_cnt; i++) {
+		if (r->rma[i].len > WIRE_LEN_MAX - sum)
+			return -FI_EMSGSIZE;
+		sum += r->rma[i].len;
+	}
+	r->len = iov_total(r->iov, r->cnt);
+	if (r->len != sum)
+		return -FI_EINVAL;
+	if (r->len > ep->max_msg_size || ((r->flags & FI_INJECT) && r->len > ep->inject_size))
+		return -FI_EMSGSIZE;
+	return 0;
+}
+
+/* A request with what reads and writes have in common. */
+static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r,
+			     uint64_t cq_flag, enum obj_ep_cntr cntr)
+{
+	struct eng_tx *tx = pool_get(&ep->grp->txs);
+
+	if (!tx)
+		return NULL;
+	eng_tx_describe(tx, ep, peer, r->context, FI_RMA | cq_flag, cntr, r->len);
+	tx->want_comp = eng_tx_wants_comp(ep, r->flags);
+	eng_tx_as_work(tx, r->flags);
+	tx->pkt.flags = r->flags & FI_MORE ? ENG_PKT_MORE : 0;
+	return tx;
+}
+
+/* ---- without the peer's help -------------------------------------------------- */
+
+/* reach - copy it ourselves, if the link has a way and nothing is before us.
+ * Returns 1: done; 0: by packets; -FI_EAGAIN.
+ */
+static int reach(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
+		  bool *told_p)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	int ret;
+
+	*told_p = false;
+	if (!ops->reach || r->rma_cnt != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
+	    ((r->flags & FI_FENCE) && peer->tx_cnt) || (r->flags & ENG_OP_WORK) ||
+	    eng_ep_ctx(ep, r->dest))
+		return 0;
+	ret = ops->reach(peer->chan, write, r->iov, r->cnt, r->rma, told_p);
+	if (__builtin_expect(ret < 0, 0))
+		obj_prog_poll_locked(ep->base.prog);
+	return ret;
+}
+
+/* done_at_once - it is complete on every level. */
+static int done_at_once(struct eng_ep *ep, const struct rma *r, uint64_t cq_flag,
+			enum obj_ep_cntr cntr)
+{
+	obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, r->flags), r->context, FI_RMA | cq_flag,
+		       r->len, cntr);
+	return 0;
+}
+
+/* ---- reads ------------------------------------------------------------------ */
+
+static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	struct eng_tx *tx;
+	size_t at, i;
+	bool told;
+	int ret;
+
+	ret = reach(ep, peer, r, false, &told);
+	if (ret)
+		return ret < 0 ? ret : done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
+	tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
+	if (!tx)
+		return -FI_EAGAIN;
+	if (r->len) {
+		memcpy(tx->pkt.iov, r->iov, r->cnt * sizeof(*r->iov));
+		ret = eng_tx_ask(tx, tx->pkt.iov, r->cnt, r->len);
+	} else {
+		tx->want_ack = true;
+		ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_ENOMEM;
+	}
+	if (ret) {
+		eng_tx_free(tx);
+		return -FI_EAGAIN;
+	}
+	tx->pkt.iov_cnt = 0;
+	tx->pkt.len = 0;
+	at = wire_put_base(tx->pkt.hdr, WIRE_READ, r->len ? 0 : WIRE_F_DELIVERED,
+			   eng_ep_ctx(ep, r->dest), r->len ? tx->sink.name.id : tx->name.id, r->len);
+	for (i = 0; i < r->rma_cnt; i++)
+		at = wire_put_rma(tx->pkt.hdr, at, r->rma[i].addr, r->rma[i].len, r->rma[i].key);
+	tx->pkt.hdr_len = (uint16_t) at;
+	return eng_tx_launch(tx, r->flags);
+}
+
+/* ---- writes ----------------------------------------------------------------- */
+
+/* The header of bytes @off .. @off + @len of a write.  The last piece names all
+ * ranges, so that the target knows whose events to raise.
+ */
+static void write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id,
+			 uint8_t flags, size_t off, size_t len)
+{
+	size_t i, skip, part, left = len;
+	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, ctx, id, len);
+
+	if (flags & WIRE_F_DATA)
+		at = wire_put_word(pkt->hdr, at, r->data);
+	if (flags & WIRE_F_TOTAL)
+		at = wire_put_word(pkt->hdr, at, r->len);
+	for (i = 0; i < r->rma_cnt; i++) {
+		skip = off < r->rma[i].len ? off : r->rma[i].len;
+		part = r->rma[i].len - skip;
+		if (part > left)
+			part = left;
+		off -= skip;
+		left -= part;
+		if (part || (flags & WIRE_F_LAST))
+			at = wire_put_rma(pkt->hdr, at, r->rma[i].addr + skip, part, r->rma[i].key);
+	}
+	pkt->hdr_len = (uint16_t) at;
+}
+
+/* All pieces but the last, each with its slice of the payload. */
+static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
+{
+	struct eng_pkt *pkt;
+	size_t off;
+
+	for (off = 0; r->len - off > seg; off += seg) {
+		pkt = eng_tx_piece(tx);
+		if (!pkt)
+			return -FI_EAGAIN;
+		write_header(pkt, r, eng_ep_ctx(tx->ep, r->dest), tx->name.id, 0, off, seg);
+		pkt->flags = ENG_PKT_MORE;
+		pkt->iov_cnt = (uint16_t) iov_slice(r->iov, r->cnt, off, seg, pkt->iov);
+		pkt->len = seg;
+	}
+	*off_p = off;
+	return 0;
+}
+
+static bool ack_wanted(const struct eng_ep *ep, const struct rma *r)
+{
+	if (!(r->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE | FI_MATCH_COMPLETE)))
+		return false;
+	return !(r->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
+}
+
+/* The payload of a write, or of its last piece: what is before @off_p has gone into
+ * pieces of its own.
+ */
+static int attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
+{
+	struct iovec last[ENG_IOV_MAX];
+	size_t cnt;
+
+	if ((r->flags & FI_INJECT) || r->len <= seg)
+		return eng_tx_attach(tx, r->iov, r->cnt, r->len, r->flags & FI_INJECT);
+	if (cut(tx, r, seg, off_p))
+		return -FI_EAGAIN;
+	cnt = iov_slice(r->iov, r->cnt, *off_p, r->len - *off_p, last);
+	return eng_tx_attach(tx, last, cnt, r->len - *off_p, false);
+}
+
+/* send_write - by packets; @placed: the bytes are there, the peer is to hear of them. */
+static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool placed)
+{
+	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
+	size_t off = placed ? r->len : 0;
+	uint8_t flags = WIRE_F_LAST;
+	int ret;
+
+	if (!tx)
+		return -FI_EAGAIN;
+	ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
+	if (!ret)
+		ret = placed ? eng_tx_attach(tx, NULL, 0, 0, false) :
+		      attach(tx, r, peer->link->attr.seg_size, &off);
+	if (ret) {
+		eng_tx_free(tx);
+		return -FI_EAGAIN;
+	}
+	tx->want_ack = ack_wanted(ep, r);
+	if (tx->want_ack)
+		flags |= WIRE_F_DELIVERED;
+	if (r->flags & FI_REMOTE_CQ_DATA)
+		flags |= WIRE_F_DATA;
+	if (off)
+		flags |= WIRE_F_TOTAL;
+	if (placed)
+		tx->pkt.flags |= ENG_PKT_EVENT;
+	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->dest), tx->name.id, flags, off,
+		     r->len - off);
+	return eng_tx_launch(tx, r->flags);
+}
+
+static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	bool told = r->flags & FI_REMOTE_CQ_DATA, counted;
+	/* a short one whose end the program does not wait for is gone sooner as a packet */
+	bool worth = r->len >= peer->link->attr.reach_min || (ack_wanted(ep, r) && !told);
+	int ret = worth ? reach(ep, peer, r, true, &counted) : 0;
+
+	if (ret <= 0)
+		return ret ? ret : send_write(ep, peer, r, false);
+	if (told || counted)
+		return send_write(ep, peer, r, true);
+	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
+}
+
+/* ---- the calls -------------------------------------------------------------- */
+
+static ssize_t post(struct fid_ep *fid, struct rma *r,
+		    int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+	struct eng_peer *peer;
+	int ret = check(ep, r);
+
+	if (!ret)
+		ret = eng_tx_enter(ep, r->dest, &peer);
+	if (ret)
+		return ret;
+	ret = op(ep, peer, r);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+static uint64_t default_flags(struct fid_ep *fid)
+{
+	return obj_ep_handle_of(fid)->tx_op_flags & ~FI_REMOTE_CQ_DATA;
+}
+
+/* One buffer on either side. */
+static ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+			uint64_t addr, uint64_t key, uint64_t data, void *context,
+			uint64_t flags,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct iovec iov = { (void *) buf, len };
+	struct fi_rma_iov remote = { .addr = addr, .len = len, .key = key };
+	struct rma r = { .iov = &iov, .cnt = 1, .rma = &remote, .rma_cnt = 1, .dest = dest,
+			 .data = data, .context = context, .flags = flags | default_flags(fid) };
+
+	return post(fid, &r, op);
+}
+
+static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt, fi_addr_t dest,
+			uint64_t addr, uint64_t key, void *context,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct fi_rma_iov remote = { .addr = addr, .len = iov_total(iov, cnt), .key = key };
+	struct rma r = { .iov = iov, .cnt = cnt, .rma = &remote, .rma_cnt = 1, .dest = dest,
+			 .context = context, .flags = default_flags(fid) };
+
+	return post(fid, &r, op);
+}
+
+#define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_RMA | FI_READ | FI_WRITE)
+/* A read brings its bytes into memory of the program's, and no news to the peer. */
+#define NOT_READ (FI_INJECT | FI_REMOTE_CQ_DATA)
+
+static struct rma of_msg(const struct fi_msg_rma *msg, uint64_t flags)
+{
+	return (struct rma) {
+		.iov = msg->msg_iov, .cnt = msg->iov_count, .rma = msg->rma_iov,
+		.rma_cnt = msg->rma_iov_count, .dest = msg->addr, .data = msg->data,
+		.context = msg->context, .flags = flags
+	};
+}
+
+static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+{
+	struct rma r = of_msg(msg, flags);
+
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_rma(fid, op == read_one ? FI_OP_READ : FI_OP_WRITE, msg, flags);
+	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, &r, op);
+}
+
+int eng_rma_start(struct eng_ep *ep, bool write, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	struct rma r = of_msg(msg, flags);
+	struct eng_peer *peer;
+	int ret;
+
+	if ((flags & ~(MSG_FLAGS | ENG_OP_WORK)) || (!write && (flags & NOT_READ)))
+		return -FI_EBADFLAGS;
+	ret = check(ep, &r);
+	if (!ret)
+		ret = eng_tx_find(ep, r.dest, &peer);
+	if (ret)
+		return ret;
+	return write ? write_one(ep, peer, &r) : read_one(ep, peer, &r);
+}
+
+static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
+			uint64_t addr, uint64_t key, void *context)
+{
+	return post_buf(ep, buf, len, src, addr, key, 0, context, 0, read_one);
+}
+
+static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+			 fi_addr_t src, uint64_t addr, uint64_t key, void *context)
+{
+	return post_iov(ep, iov, cnt, src, addr, key, context, read_one);
+}
+
+static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	if (flags & NOT_READ)
+		return -FI_EBADFLAGS;
+	return post_msg(ep, msg, flags, read_one);
+}
+
+static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+			 fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+{
+	return post_buf(ep, buf, len, dest, addr, key, 0, context, 0, write_one);
+}
+
+static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+			  fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+{
+	return post_iov(ep, iov, cnt, dest, addr, key, context, write_one);
+}
+
+static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	return post_msg(ep, msg, flags, write_one);
+}
+
+static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
+			  uint64_t addr, uint64_t key)
+{
+	return post_buf(ep, buf, len, dest, addr, key, 0, NULL, FI_INJECT | ENG_TX_QUIET,
+			write_one);
+}
+
+static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+			     uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
+			     void *context)
+{
+	return post_buf(ep, buf, len, dest, addr, key, data, context, FI_REMOTE_CQ_DATA,
+			write_one);
+}
+
+static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
+			      fi_addr_t dest, uint64_t addr, uint64_t key)
+{
+	return post_buf(ep, buf, len, dest, addr, key, data, NULL,
+			FI_INJECT | ENG_TX_QUIET | FI_REMOTE_CQ_DATA, write_one);
+}
+
+struct fi_ops_rma eng_rma_ops = {
+	.read = rma_read,
+	.readv = rma_readv,
+	.readmsg = rma_readmsg,
+	.write = rma_write,
+	.writev = rma_writev,
+	.writemsg = rma_writemsg,
+	.inject = rma_inject,
+	.writedata = rma_writedata,
+	.injectdata = rma_injectdata,
+};

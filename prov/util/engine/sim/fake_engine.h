@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * fake_engine.h - the least engine that a link can be tested with.
+ *
+ * It sends packets that can be recognised, answers eng_on_packet() with every
+ * verdict there is, by a seeded dice, and checks that each packet comes once,
+ * whole and in order, or is reported as lost.  One progress group, no locks.
+ * Included by one test program at a time: it defines the upcalls.
+ */
+#ifndef TCP_FAKE_ENGINE_H
+#define TCP_FAKE_ENGINE_H
+
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/iov.h"
+#include "engine/api.h"
+#include "obj/test/calls.h"
+
+/* A test of another link defines these before, and brings fake_start() and fake_ep(). */
+#ifndef FAKE_OPS
+#include "tcp/link.h"
+
+#define FAKE_TCP
+#define FAKE_OPS tcp_link_ops
+#define FAKE_CHAN struct tcp_chan
+#define FAKE_NAME "tcp"
+#define FAKE_DATA_MAX TCP_WIRE_DATA_MAX
+
+typedef union net_sa fake_addr;
+
+static bool fake_addr_is(const fake_addr *a, const void *b)
+{
+	return !net_addr_cmp(&a->sa, b);
+}
+
+static void fake_addr_set(fake_addr *a, const void *b)
+{
+	net_addr_copy(b, sizeof(*a), a);
+}
+#endif
+
+#define FAKE_SHORT_MAX 128	/* payload of what may leave the short way */
+
+struct fake_hdr {
+	uint64_t seq;
+	uint64_t len;
+};
+
+/* A packet on its way out. */
+struct fake_msg {
+	struct eng_pkt pkt;
+	struct eng_peer *peer;
+	uint8_t data[];
+};
+
+/* A packet on its way in. */
+struct fake_rx {
+	struct list node;	/* held: on ep->held */
+	struct eng_peer *peer;
+	struct fake_hdr hdr;
+	void *token;
+	uint8_t *buf;		/* where it is placed */
+	size_t room;		/* of buf; less than the payload for a truncated one */
+};
+
+struct eng_peer {
+	struct list node;
+	struct eng_ep *ep;
+	fake_addr addr;
+	bool wanted;		/* peer_get was called */
+	uint64_t tx_seq;	/* packets sent */
+	uint64_t done_cnt;	/* of them: sent or copied */
+	uint64_t lost_cnt;	/* of them: done() with an error */
+	uint64_t rx_seq;	/* packets begun */
+	uint64_t rx_cnt;	/* packets complete */
+	int up, down, connected, refused, shut;
+	int err;		/* of the last down or refused */
+	char data[FAKE_DATA_MAX];	/* private data of connected or refused */
+	size_t data_len;
+	_Alignas(16) uint8_t chan[sizeof(FAKE_CHAN)];
+};
+
+struct eng_ep {
+	struct obj_ep base;	/* first */
+	struct list node;	/* on fake_eps */
+	struct fi_info info;
+	struct eng_link *link;
+	struct list peers;
+	struct list held;
+	unsigned holds;		/* on @held, and being pulled */
+	unsigned placing;	/* eng_on_placed() outstanding */
+	unsigned later;		/* percent of packets that are refused for now */
+	bool quiet;		/* do not pull what is held */
+	bool blind;		/* payload may be anything */
+	bool whole;		/* each packet is wanted, in one buffer */
+};
+
+struct eng_pep {
+	struct obj_pep base;	/* first */
+	struct fi_info info;
+	struct eng_link *link;
+	void *req;
+	char data[FAKE_DATA_MAX];
+	size_t data_len;
+};
+
+static struct obj_prog fake_prog;
+/* All that are open: in a child of the test, which is searched for leaks, too, nobody
+ * else may know the parent's.
+ */
+static struct list fake_eps = { &fake_eps, &fake_eps };
+static struct fi_provider fake_prov = { .name = FAKE_NAME };
+static uint64_t fake_seed = 88172645463325252;
+static int fake_done_status;	/* of the last done() */
+
+static inline uint64_t fake_draw(void)
+{
+	fake_seed ^= fake_seed << 13;
+	fake_seed ^= fake_seed >> 7;
+	fake_seed ^= fake_seed << 17;
+	return fake_seed;
+}
+
+static inline uint8_t fake_byte(uint64_t seq, size_t i)
+{
+	return (uint8_t) (seq * 151 + i * 7 + (i >> 8));
+}
+
+/* ---- upcalls ------------------------------------------------------------------- */
+
+int eng_ep_name(struct eng_ep *ep, void *addr, size_t *len)
+{
+	return ep->link->ops->getname(ep->link, addr, len);
+}
+
+bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
+{
+	return false;
+}
+
+void *eng_peer_chan(struct eng_peer *peer)
+{
+	return peer->chan;
+}
+
+struct eng_peer *eng_peer_of(void *chan)
+{
+	return container_of(chan, struct eng_peer, chan);
+}
+
+const void *eng_peer_addr(const struct eng_peer *peer)
+{
+	return &peer->addr;
+}
+
+bool eng_peer_waits(const struct eng_peer *peer)
+{
+	return peer->done_cnt < peer->tx_seq;
+}
+
+static struct eng_peer *fake_peer(struct eng_ep *ep, const void *addr)
+{
+	struct eng_peer *peer;
+	struct list *pos;
+
+	list_for_each(pos, &ep->peers) {
+		peer = container_of(pos, struct eng_peer, node);
+		if (addr && fake_addr_is(&peer->addr, addr))
+			return peer;
+	}
+	peer = calloc(1, sizeof(*peer));
+	peer->ep = ep;
+	if (addr)
+		fake_addr_set(&peer->addr, addr);
+	list_add_tail(&peer->node, &ep->peers);
+	return peer;
+}
+
+struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len)
+{
+	return fake_peer(link->ep, addr);
+}
+
+static void fake_verify(const struct fake_rx *rx)
+{
+	size_t i;
+
+	for (i = 0; i < rx->room && i < rx->hdr.len && !rx->peer->ep->blind; i++)
+		CHECK(rx->buf[i] == fake_byte(rx->hdr.seq, i));
+	rx->peer->rx_cnt++;
+}
+
+static void fake_rx_free(struct fake_rx *rx)
+{
+	free(rx->buf);
+	free(rx);
+}
+
+/* fake_room - a buffer cut into a few pieces; sometimes shorter than the payload. */
+static size_t fake_room(struct fake_rx *rx, struct iovec *iov)
+{
+	bool whole = rx->peer->ep->whole;
+	size_t cnt = whole ? 1 : 1 + fake_draw() % ENG_IOV_MAX, i, at = 0, part;
+
+	rx->room = whole || fake_draw() % 8 ? rx->hdr.len : fake_draw() % (rx->hdr.len + 1);
+	rx->buf = calloc(1, rx->room + 1);	/* valgrind does not see what a peer writes there */
+	for (i = 0; i < cnt; i++) {
+		part = i + 1 == cnt ? rx->room - at : (rx->room - at) / (1 + fake_draw() % 3);
+		if (i + 1 < cnt && fake_draw() % 4 == 0)
+			part = 0;
+		iov[i] = (struct iovec) { rx->buf + at, part };
+		at += part;
+	}
+	return cnt;
+}
+
+enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
+				  struct eng_rx *in)
+{
+	struct eng_ep *ep = link->ep;
+	struct fake_hdr hdr;
+	struct fake_rx *rx;
+
+	CHECK(in->avail <= in->len);
+	if (in->hdr_len != sizeof(hdr))
+		return ENG_RX_BAD;
+	memcpy(&hdr, in->hdr, sizeof(hdr));
+	if (hdr.len != in->len || hdr.seq != peer->rx_seq)
+		return ENG_RX_BAD;
+	if (fake_draw() % 100 < ep->later)
+		return ENG_RX_LATER;
+	rx = calloc(1, sizeof(*rx));
+	rx->peer = peer;
+	rx->hdr = hdr;
+	peer->rx_seq++;
+	switch (ep->whole ? 2 : fake_draw() % 4) {
+	case 0:
+		if (in->avail == in->len) {
+			rx->room = in->len;
+			rx->buf = malloc(in->len + 1);
+			memcpy(rx->buf, in->data, in->len);
+			fake_verify(rx);
+		} else {
+			peer->rx_cnt++;		/* it is not wanted */
+		}
+		fake_rx_free(rx);
+		return ENG_RX_DONE;
+	case 1:
+		rx->token = link->ops->hold(link, peer, in);
+		CHECK(rx->token);
+		list_add_tail(&rx->node, &ep->held);
+		ep->holds++;
+		return ENG_RX_HELD;
+	default:
+		in->iov_cnt = fake_room(rx, in->iov);
+		in->cookie = rx;
+		ep->placing++;
+		return ENG_RX_PLACE;
+	}
+}
+
+bool eng_on_short(void *chan, const uint8_t *hdr_p, size_t hdr_len, size_t len)
+{
+	struct eng_peer *peer = eng_peer_of(chan);
+	struct fake_hdr hdr;
+	size_t i;
+
+	if (fake_draw() % 2 || hdr_len != sizeof(hdr))
+		return false;
+	memcpy(&hdr, hdr_p, sizeof(hdr));
+	if (hdr.len != len || hdr.seq != peer->rx_seq)
+		return false;
+	for (i = 0; i < len && !peer->ep->blind; i++)
+		CHECK(hdr_p[hdr_len + i] == fake_byte(hdr.seq, i));
+	peer->rx_seq++;
+	peer->rx_cnt++;
+	return true;
+}
+
+void eng_on_placed(struct eng_link *link, void *cookie, int status)
+{
+	struct fake_rx *rx = cookie;
+
+	CHECK(link->ep->placing--);
+	if (!status)
+		fake_verify(rx);
+	fake_rx_free(rx);
+}
+
+void eng_on_up(struct eng_link *link, struct eng_peer *peer)
+{
+	peer->up++;
+}
+
+void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
+{
+	CHECK(err > 0);
+	peer->down++;
+	peer->err = err;
+	peer->wanted = false;
+	peer->rx_seq = 0;
+	peer->tx_seq = 0;
+}
+
+void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srclen,
+		    const void *dest, size_t destlen, const void *param, size_t paramlen)
+{
+	CHECK(!pep->req);
+	CHECK(srclen == 16 && destlen == 16);
+	pep->req = req;
+	memcpy(pep->data, param, paramlen);
+	pep->data_len = paramlen;
+}
+
+static void fake_note(struct eng_peer *peer, const void *param, size_t paramlen)
+{
+	if (paramlen)
+		memcpy(peer->data, param, paramlen);
+	peer->data_len = paramlen;
+}
+
+void eng_on_connected(struct eng_link *link, struct eng_peer *peer, const void *param,
+		      size_t paramlen)
+{
+	peer->connected++;
+	fake_note(peer, param, paramlen);
+}
+
+void eng_on_refused(struct eng_link *link, struct eng_peer *peer, int err, const void *param,
+		    size_t paramlen)
+{
+	peer->refused++;
+	peer->err = err;
+	fake_note(peer, param, paramlen);
+}
+
+void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
+{
+	peer->shut++;
+}
+
+/* ---- the group ------------------------------------------------------------------- */
+
+#ifndef FAKE_WITH_OBJ
+bool obj_prog_others_hot(const struct obj_poller *poller)
+{
+	return false;
+}
+
+struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
+{
+	struct list *pos;
+
+	list_for_each(pos, &prog->pollers)
+		if (container_of(pos, struct obj_poller, node)->key == key)
+			return container_of(pos, struct obj_poller, node);
+	return NULL;
+}
+
+int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
+{
+	poller->prog = prog;
+	list_add_tail(&poller->node, &prog->pollers);
+	return 0;
+}
+
+void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
+{
+}
+#endif
+
+static inline int fake_poll(void)
+{
+	struct obj_poller *poller = container_of(fake_prog.pollers.next, struct obj_poller, node);
+
+	atomic_fetch_add(&fake_prog.polls, 1);
+	return poller->ops->poll(poller, OBJ_POLL_BUDGET);
+}
+
+static void fake_start(void);
+
+#ifdef FAKE_TCP
+static void fake_start(void)
+{
+	list_init(&fake_prog.pollers);
+	tcp_conf.prov = &fake_prov;
+	tcp_conf.conn_timeout_ms = 2000;
+	tcp_conf.conn_retry_ms = 200;
+}
+#endif
+
+static inline void fake_stop(void)
+{
+	struct list *item;
+	struct obj_poller *poller;
+
+	while ((item = list_pop(&fake_prog.pollers))) {
+		poller = container_of(item, struct obj_poller, node);
+		poller->ops->close(poller);
+	}
+}
+
+/* ---- endpoints --------------------------------------------------------------------- */
+
+#ifdef FAKE_TCP
+static inline union net_sa fake_loopback(uint16_t port)
+{
+	union net_sa sa = { .in = { .sin_family = AF_INET } };
+
+	sa.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	sa.in.sin_port = htons(port);
+	return sa;
+}
+
+static inline struct eng_ep *fake_ep(enum fi_ep_type type, uint16_t port)
+{
+	struct eng_ep *ep = calloc(1, sizeof(*ep));
+	union net_sa addr = fake_loopback(port);
+
+	ep->info.src_addr = malloc(sizeof(addr));
+	memcpy(ep->info.src_addr, &addr, sizeof(addr));
+	ep->info.src_addrlen = net_addr_len(&addr.sa);
+	ep->info.addr_format = FI_SOCKADDR_IN;
+	ep->base.info = &ep->info;
+	ep->base.type = type;
+	ep->base.prog = &fake_prog;
+	ep->base.prov = &fake_prov;
+	list_init(&ep->peers);
+	list_init(&ep->held);
+	list_add_tail(&ep->node, &fake_eps);
+	CHECK(!tcp_link_ops.open(ep, &ep->link));
+	return ep;
+}
+
+static inline union net_sa fake_name(struct eng_link *link)
+{
+	union net_sa addr = { 0 };
+	size_t len = sizeof(addr);
+
+	CHECK(!link->ops->getname(link, &addr, &len));
+	CHECK(len == 16);
+	return addr;
+}
+#endif
+
+static inline void fake_drop_held(struct eng_ep *ep)
+{
+	struct fake_rx *rx;
+	struct list *item;
+
+	while ((item = list_pop(&ep->held))) {
+		rx = container_of(item, struct fake_rx, node);
+		ep->link->ops->drop(ep->link, rx->token);
+		ep->holds--;
+		fake_rx_free(rx);
+	}
+}
+
+static inline void fake_close(struct eng_ep *ep, int linger_ms)
+{
+	struct list *item;
+
+	fake_drop_held(ep);
+	ep->link->ops->close(ep->link, linger_ms);
+	CHECK(!ep->placing);
+	while ((item = list_pop(&ep->peers))) {
+		struct eng_peer *peer = container_of(item, struct eng_peer, node);
+
+		CHECK(peer->done_cnt + peer->lost_cnt >= peer->tx_seq);
+		free(peer);
+	}
+	list_del(&ep->node);
+	free(ep->info.src_addr);
+	free(ep);
+}
+
+/* ---- traffic ------------------------------------------------------------------------ */
+
+static void fake_done(struct eng_pkt *pkt, int status)
+{
+	struct fake_msg *msg = container_of(pkt, struct fake_msg, pkt);
+
+	fake_done_status = status;
+	if (status)
+		msg->peer->lost_cnt++;
+	else
+		msg->peer->done_cnt++;
+	free(msg);
+}
+
+/* fake_post - one short packet the short way, where there is one; returns as post(), or 0. */
+static inline int fake_post(struct eng_peer *peer, size_t len)
+{
+	const struct eng_link_ops *ops = peer->ep->link->ops;
+	struct fake_hdr hdr = { .seq = peer->tx_seq, .len = len };
+	uint8_t *slot = ops->slot ? ops->slot(peer->chan, sizeof(hdr) + len) : NULL;
+	size_t i;
+	int ret;
+
+	if (!slot)
+		return 0;
+	memcpy(slot, &hdr, sizeof(hdr));
+	for (i = 0; i < len; i++)
+		slot[sizeof(hdr) + i] = fake_byte(hdr.seq, i);
+	ret = ops->post(peer->chan, sizeof(hdr), len);
+	CHECK(ret == 1 || ret < 0);
+	if (ret < 0) {
+		peer->lost_cnt++;
+		return ret;
+	}
+	peer->tx_seq++;
+	peer->done_cnt++;
+	return ret;
+}
+
+/* fake_send - one packet of @len bytes; returns what send() or post() did. */
+static inline int fake_send(struct eng_peer *peer, size_t len, uint32_t flags)
+{
+	struct eng_link *link = peer->ep->link;
+	struct fake_msg *msg = malloc(sizeof(*msg) + len);
+	struct fake_hdr hdr = { .seq = peer->tx_seq, .len = len };
+	size_t i, at = 0, cnt = len ? 1 + fake_draw() % 3 : 0;
+	int ret;
+
+	if (!peer->wanted) {
+		peer->wanted = true;
+		CHECK(!link->ops->peer_get(link, peer));
+	}
+	ret = len <= FAKE_SHORT_MAX && !flags && fake_draw() % 2 ? fake_post(peer, len) : 0;
+	if (ret) {
+		free(msg);
+		return ret;
+	}
+	memset(&msg->pkt, 0, sizeof(msg->pkt));
+	msg->peer = peer;
+	msg->pkt.flags = flags;
+	msg->pkt.hdr_len = sizeof(hdr);
+	memcpy(msg->pkt.hdr, &hdr, sizeof(hdr));
+	msg->pkt.len = len;
+	msg->pkt.done = fake_done;
+	for (i = 0; i < len; i++)
+		msg->data[i] = fake_byte(hdr.seq, i);
+	for (i = 0; i < cnt; i++) {
+		size_t part = i + 1 == cnt ? len - at : (len - at) / 2;
+
+		msg->pkt.iov[i] = (struct iovec) { msg->data + at, part };
+		at += part;
+	}
+	msg->pkt.iov_cnt = (uint16_t) cnt;
+	peer->tx_seq++;
+	ret = link->ops->send(link, peer, &msg->pkt);
+	if (ret > 0)
+		peer->done_cnt++;
+	if (ret < 0) {
+		peer->tx_seq--;
+		peer->lost_cnt++;
+	}
+	if (ret)
+		free(msg);
+	return ret;
+}
+
+/* fake_pull_some - move what is held to its place, or throw it away. */
+static inline void fake_pull_some(struct eng_ep *ep)
+{
+	struct iovec iov[ENG_IOV_MAX];
+	struct list *item;
+	struct fake_rx *rx;
+	size_t cnt;
+	int ret;
+
+	while (!ep->quiet && (item = list_pop(&ep->held))) {
+		rx = container_of(item, struct fake_rx, node);
+		ep->holds--;
+		if (fake_draw() % 4 == 0) {
+			ep->link->ops->drop(ep->link, rx->token);
+			rx->peer->rx_cnt++;
+			fake_rx_free(rx);
+			continue;
+		}
+		cnt = fake_room(rx, iov);
+		ep->placing++;
+		ret = ep->link->ops->pull(ep->link, rx->token, iov, cnt, rx);
+		if (!ret)
+			continue;	/* eng_on_placed() follows */
+		ep->placing--;
+		if (ret > 0)
+			fake_verify(rx);
+		fake_rx_free(rx);
+	}
+}
+
+/* FAKE_UNTIL - poll until @cond holds; fails after four times the @ms that it takes at
+ * most on a machine with time, since a test shares its own.
+ */
+#define FAKE_UNTIL(ms, cond)							\
+	do {									\
+		uint64_t until_ = clock_deadline(4 * (ms));			\
+		while (!(cond)) {						\
+			fake_poll();						\
+			CHECK(clock_ns() < until_ && #cond);			\
+		}								\
+	} while (0)
+
+/* fake_crossed_calls - two new endpoints of @make call each other, @rounds times, the
+ * second more or less soon after the first; each comes up once, and nothing is lost.
+ */
+static inline void fake_crossed_calls(struct eng_ep *(*make)(fake_addr *name), int rounds)
+{
+	while (rounds--) {
+		fake_addr a_name = { 0 }, b_name = { 0 };
+		struct eng_ep *a = make(&a_name), *b = make(&b_name);
+		struct eng_peer *ab = fake_peer(a, &b_name), *ba = fake_peer(b, &a_name);
+		size_t i;
+
+		for (i = 0; i < 4; i++)
+			fake_send(ab, 10 + i, 0);
+		for (i = fake_draw() % 4; i; i--)
+			fake_poll();
+		for (i = 0; i < 4; i++)
+			fake_send(ba, 3000 * i, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(a), fake_pull_some(b),
+				  ba->rx_cnt == 4 && ab->rx_cnt == 4));
+		for (i = 0; i < 20; i++)
+			fake_poll();
+		CHECK(ab->up == 1 && ba->up == 1 && !ab->down && !ba->down);
+		fake_close(a, 100);
+		fake_close(b, 100);
+	}
+}
+
+/* fake_call_rounds - one of the two processes; @in and @out are pipes to the other. */
+static inline void fake_call_rounds(struct eng_ep *(*make)(fake_addr *name), int in, int out,
+				    int rounds)
+{
+	struct eng_peer *peer;
+	struct eng_ep *ep;
+	fake_addr other;
+	char byte;
+
+	while (rounds--) {
+		memset(&other, 0, sizeof(other));
+		ep = make(&other);
+		CHECK(write(out, &other, sizeof(other)) == sizeof(other));
+		CHECK(read(in, &other, sizeof(other)) == sizeof(other));
+		peer = fake_peer(ep, &other);
+		fake_send(peer, 100, 0);
+		fake_send(peer, 100000, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(ep), peer->rx_cnt == 2 && peer->done_cnt == 2));
+		CHECK(peer->up == 1 && !peer->down);
+		CHECK(write(out, "x", 1) == 1);
+		CHECK(read(in, &byte, 1) == 1);
+		CHECK(!peer->down);
+		fake_close(ep, 1000);
+	}
+}
+
+/* fake_two_processes - new endpoints of @make call each other, @rounds times; two
+ * processes, so that both calls are really under way at the same time.
+ */
+static inline void fake_two_processes(struct eng_ep *(*make)(fake_addr *name), int rounds)
+{
+	int to[2], from[2], status;
+	pid_t pid;
+
+	CHECK(!pipe(to) && !pipe(from));
+	pid = fork();
+	if (!pid) {
+		fake_start();
+		fake_call_rounds(make, to[0], from[1], rounds);
+		_exit(0);
+	}
+	fake_call_rounds(make, from[0], to[1], rounds);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	close(to[0]);
+	close(to[1]);
+	close(from[0]);
+	close(from[1]);
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <rdma/fi_errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "info/check.h"
+
+#define RMA_WAYS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define ALL (INFO_CAPS_TX | INFO_CAPS_RX | FI_LOCAL_COMM | FI_REMOTE_COMM)
+
+static void test_expand(void **state)
+{
+	assert_int_equal(info_caps_expand(FI_MSG), FI_MSG | FI_SEND | FI_RECV);
+	assert_int_equal(info_caps_expand(FI_TAGGED), FI_TAGGED | FI_SEND | FI_RECV);
+	assert_int_equal(info_caps_expand(FI_MSG | FI_SEND), FI_MSG | FI_SEND);
+	assert_int_equal(info_caps_expand(FI_RMA), FI_RMA | RMA_WAYS);
+	assert_int_equal(info_caps_expand(FI_ATOMIC | FI_REMOTE_READ), FI_ATOMIC | FI_REMOTE_READ);
+	/* a way given for one group says nothing about the other */
+	assert_int_equal(info_caps_expand(FI_MSG | FI_RECV | FI_RMA),
+			 FI_MSG | FI_RECV | FI_RMA | RMA_WAYS);
+	assert_int_equal(info_caps_expand(0), 0);
+}
+
+static uint64_t get(uint64_t offered, uint64_t wanted)
+{
+	uint64_t caps = 0;
+
+	assert_int_equal(info_caps_get(offered, wanted, &caps), 0);
+	return caps;
+}
+
+static void test_get(void **state)
+{
+	uint64_t caps = 42;
+
+	/* errors for unknown senders only for those who ask for them */
+	assert_int_equal(get(ALL | FI_SOURCE_ERR, 0), ALL & ~FI_SOURCE_ERR);
+	assert_int_equal(get(ALL | FI_SOURCE_ERR, FI_MSG | FI_SOURCE_ERR) & FI_SOURCE_ERR,
+			 FI_SOURCE_ERR);
+	/* primary ones only as asked, and those secondary ones that are free */
+	assert_int_equal(get(ALL, FI_MSG), FI_MSG | FI_SEND | FI_RECV | FI_MULTI_RECV |
+			 FI_LOCAL_COMM | FI_REMOTE_COMM);
+	assert_int_equal(get(ALL, FI_MSG | FI_SEND), FI_MSG | FI_SEND | FI_LOCAL_COMM |
+			 FI_REMOTE_COMM);
+	assert_int_equal(get(ALL, FI_RMA | FI_RMA_EVENT), FI_RMA | RMA_WAYS | FI_RMA_EVENT |
+			 FI_LOCAL_COMM | FI_REMOTE_COMM);
+	/* expansion never goes beyond the offer */
+	assert_int_equal(get(FI_MSG | FI_SEND, FI_MSG), FI_MSG | FI_SEND);
+	assert_int_equal(info_caps_get(FI_MSG | FI_SEND | FI_RECV, FI_TAGGED, &caps),
+			 -FI_ENODATA);
+	assert_int_equal(caps, 42);
+}
+
+static void test_sides(void **state)
+{
+	uint64_t caps = get(ALL, FI_MSG | FI_RMA | FI_SOURCE | FI_DIRECTED_RECV);
+
+	assert_int_equal(info_caps_tx(caps), FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE);
+	assert_int_equal(info_caps_rx(caps), FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ |
+			 FI_REMOTE_WRITE | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV);
+	/* one way only: the other side has nothing to do */
+	caps = get(ALL, FI_MSG | FI_RECV);
+	assert_int_equal(info_caps_tx(caps), 0);
+	assert_int_equal(info_caps_rx(caps), FI_MSG | FI_RECV | FI_MULTI_RECV);
+	caps = get(ALL, FI_RMA | FI_WRITE);
+	assert_int_equal(info_caps_tx(caps), FI_RMA | FI_WRITE);
+	assert_int_equal(info_caps_rx(caps), 0);
+}
+
+static void test_mr_bits(void **state)
+{
+	assert_int_equal(info_mr_mode_bits(0), 0);
+	assert_int_equal(info_mr_mode_bits(FI_MR_SCALABLE), 0);
+	assert_int_equal(info_mr_mode_bits(FI_MR_BASIC), INFO_MR_BASIC_BITS);
+	assert_int_equal(info_mr_mode_bits(FI_MR_LOCAL | FI_MR_PROV_KEY),
+			 FI_MR_LOCAL | FI_MR_PROV_KEY);
+}
+
+static void test_mr_need(void **state)
+{
+	int all = INFO_MR_BASIC_BITS | FI_MR_LOCAL | FI_MR_HMEM | FI_MR_RMA_EVENT |
+		  FI_MR_COLLECTIVE;
+
+	assert_int_equal(info_mr_mode_need(all, FI_MSG), FI_MR_LOCAL);
+	assert_int_equal(info_mr_mode_need(all, FI_MSG | FI_HMEM), FI_MR_LOCAL | FI_MR_HMEM);
+	assert_int_equal(info_mr_mode_need(all, FI_RMA), INFO_MR_BASIC_BITS | FI_MR_LOCAL);
+	assert_int_equal(info_mr_mode_need(all, FI_ATOMIC | FI_RMA_EVENT),
+			 INFO_MR_BASIC_BITS | FI_MR_LOCAL | FI_MR_RMA_EVENT);
+	assert_int_equal(info_mr_mode_need(FI_MR_BASIC, FI_RMA), INFO_MR_BASIC_BITS);
+}
+
+static void test_mr_get(void **state)
+{
+	const int hw = INFO_MR_BASIC_BITS | FI_MR_LOCAL;
+	const struct { int need, wanted, ret, out; } row[] = {
+		/* software: nothing is needed, so nothing comes back */
+		{ 0, 0, 0, 0 },
+		{ 0, INFO_MR_BASIC_BITS | FI_MR_LOCAL | FI_MR_ENDPOINT, 0, 0 },
+		{ 0, FI_MR_BASIC, 0, FI_MR_BASIC },
+		{ 0, FI_MR_SCALABLE, 0, FI_MR_SCALABLE },
+		/* hardware */
+		{ hw, hw, 0, hw },
+		{ hw, hw | FI_MR_ENDPOINT | FI_MR_RAW, 0, hw },
+		{ hw, FI_MR_LOCAL, -FI_ENODATA, 0 },
+		{ hw, 0, -FI_ENODATA, 0 },
+		{ INFO_MR_BASIC_BITS, FI_MR_BASIC, 0, FI_MR_BASIC },
+		{ FI_MR_PROV_KEY, FI_MR_SCALABLE, -FI_ENODATA, 0 },
+		{ FI_MR_BASIC, INFO_MR_BASIC_BITS, 0, INFO_MR_BASIC_BITS },
+		/* the words stand alone */
+		{ 0, FI_MR_BASIC | FI_MR_LOCAL, -FI_ENODATA, 0 },
+		{ 0, FI_MR_BASIC | FI_MR_SCALABLE, -FI_ENODATA, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		int out = 0;
+
+		assert_int_equal(info_mr_mode_get(row[i].need, row[i].wanted, &out), row[i].ret);
+		assert_int_equal(out, row[i].out);
+	}
+}
+
+/* GASNet asserts that of the three basic bits all or none are set. */
+static void test_basic_bits_stay_together(void **state)
+{
+	int wanted, out, basic;
+
+	for (wanted = 0; wanted < 0x1000; wanted += 4) {
+		if (info_mr_mode_get(0, wanted, &out))
+			continue;
+		basic = out & INFO_MR_BASIC_BITS;
+		assert_true(basic == 0 || basic == INFO_MR_BASIC_BITS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_expand),
+		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_mr_bits),
+		cmocka_unit_test(test_mr_need),
+		cmocka_unit_test(test_mr_get),
+		cmocka_unit_test(test_basic_bits_stay_together),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info/check.h"
+
+/* A comparison in progress. */
+struct check {
+	const struct fi_provider *prov;
+	const struct fi_info *offer;
+	const struct info_limits *lim;
+	const struct fi_info *hints;	/* never NULL, but may be empty */
+	uint32_t version;
+	const struct explain_label *label;
+	bool hinted;			/* the program gave hints */
+	/* results that are more than an echo */
+	uint64_t caps;
+	uint64_t tx_caps;
+	uint64_t rx_caps;
+	int mr_mode;
+};
+
+/* ---- saying no ------------------------------------------------------- */
+
+static int refuse(const struct check *ck, const char *attr, const char *wanted,
+		  const char *offered)
+{
+	char type[32];
+
+	fi_tostr_r(type, sizeof(type), &ck->offer->ep_attr->type, FI_TYPE_EP_TYPE);
+	explain_refusal(ck->prov, ck->label, type, attr, wanted, offered);
+	return -FI_ENODATA;
+}
+
+/* text - a value by the names of its type; the narrow types are 32 bits wide.  An empty
+ * set prints as nothing at all, which a reader could take for a missing value.
+ */
+static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
+{
+	uint32_t narrow = (uint32_t) value;
+
+	switch (type) {
+	case FI_TYPE_CAPS:
+	case FI_TYPE_MODE:
+	case FI_TYPE_OP_FLAGS:
+	case FI_TYPE_MSG_ORDER:
+	case FI_TYPE_MR_MODE:
+		if (!value)
+			snprintf(buf, len, "none");
+		else if (type == FI_TYPE_MR_MODE)
+			fi_tostr_r(buf, len, &narrow, type);
+		else
+			fi_tostr_r(buf, len, &value, type);
+		break;
+	default:
+		fi_tostr_r(buf, len, &narrow, type);
+	}
+}
+
+static int refuse_value(const struct check *ck, const char *attr, enum fi_type type,
+			uint64_t wanted, uint64_t offered)
+{
+	char w[EXPLAIN_VALUE_MAX], o[EXPLAIN_VALUE_MAX];
+
+	if (!explain_on(ck->prov))
+		return -FI_ENODATA;
+	text(wanted, type, w, sizeof(w));
+	text(offered, type, o, sizeof(o));
+	return refuse(ck, attr, w, o);
+}
+
+static int refuse_number(const struct check *ck, const char *attr, uint64_t wanted,
+			 uint64_t offered)
+{
+	char w[24], o[24];
+
+	snprintf(w, sizeof(w), "%llu", (unsigned long long) wanted);
+	snprintf(o, sizeof(o), "%llu", (unsigned long long) offered);
+	return refuse(ck, attr, w, o);
+}
+
+/* ---- the shapes that hints have -------------------------------------- */
+
+static int check_bits(const struct check *ck, const char *attr, enum fi_type type,
+		      uint64_t wanted, uint64_t offered)
+{
+	if (!(wanted & ~offered))
+		return 0;
+	return refuse_value(ck, attr, type, wanted & ~offered, offered);
+}
+
+/* check_mode - here the provider wants something, and the program offers. */
+static int check_mode(const struct check *ck, const char *attr, uint64_t supported,
+		      uint64_t required)
+{
+	if (!ck->hinted || !(required & ~supported))
+		return 0;
+	return refuse_value(ck, attr, FI_TYPE_MODE, supported, required);
+}
+
+static int check_number(const struct check *ck, const char *attr, uint64_t wanted,
+			uint64_t most)
+{
+	return wanted <= most ? 0 : refuse_number(ck, attr, wanted, most);
+}
+
+/* check_enum - 0 is "any" on both sides. */
+static int check_enum(const struct check *ck, const char *attr, enum fi_type type,
+		      uint64_t wanted, uint64_t offered)
+{
+	if (!wanted || !offered || wanted == offered)
+		return 0;
+	return refuse_value(ck, attr, type, wanted, offered);
+}
+
+static int check_name(const struct check *ck, const char *attr, const char *wanted,
+		      const char *offered)
+{
+	if (!wanted || !offered || !strcmp(wanted, offered))
+		return 0;
+	return refuse(ck, attr, wanted, offered);
+}
+
+/* Devices and domains share names, but that a domain of a special kind has a suffix: "-xrc". */
+static int check_device(const struct check *ck, const char *wanted, const char *offered)
+{
+	size_t len = wanted ? strlen(wanted) : 0;
+
+	if (len && offered && !strncmp(wanted, offered, len) && offered[len] == '-')
+		return 0;
+	return check_name(ck, "nic->device_attr->name", wanted, offered);
+}
+
+/* A limit in an attribute structure that is a plain maximum. */
+struct max {
+	const char *attr;
+	size_t off;
+};
+
+static int check_maxima(const struct check *ck, const struct max *max, size_t cnt,
+			const void *wanted, const void *offered)
+{
+	size_t i, w, o;
+	int ret = 0;
+
+	for (i = 0; i < cnt && !ret; i++) {
+		memcpy(&w, (const char *) wanted + max[i].off, sizeof(w));
+		memcpy(&o, (const char *) offered + max[i].off, sizeof(o));
+		ret = check_number(ck, max[i].attr, w, o);
+	}
+	return ret;
+}
+
+#define MAXIMA(ck, table, wanted, offered) \
+	check_maxima(ck, table, sizeof(table) / sizeof(table[0]), wanted, offered)
+
+static int check_key(const struct check *ck, const char *attr, size_t wanted)
+{
+	if (FI_VERSION_LT(ck->version, FI_VERSION(1, 5)))
+		return 0;	/* such a program has no such field */
+	return check_number(ck, attr, wanted, ck->lim->auth_key_size);
+}
+
+static int check_tclass(const struct check *ck, const char *attr, uint32_t wanted)
+{
+	char text[16];
+
+	if (ck->lim->tclass || wanted == FI_TC_UNSPEC || wanted == FI_TC_BEST_EFFORT)
+		return 0;
+	snprintf(text, sizeof(text), "0x%x", wanted);
+	return refuse(ck, attr, text, "FI_TC_BEST_EFFORT");
+}
+
+/* ---- structure by structure ------------------------------------------ */
+
+static bool format_fits(uint32_t wanted, uint32_t offered)
+{
+	bool ip = offered == FI_SOCKADDR_IN || offered == FI_SOCKADDR_IN6;
+
+	switch (wanted) {
+	case FI_FORMAT_UNSPEC:
+		return true;
+	case FI_SOCKADDR:
+		return ip || offered == FI_SOCKADDR || offered == FI_SOCKADDR_IP ||
+		       offered == FI_SOCKADDR_IB;
+	case FI_SOCKADDR_IP:
+		return ip || offered == FI_SOCKADDR_IP;
+	default:
+		return wanted == offered || !offered;
+	}
+}
+
+/* check_identity - what makes it this candidate and not another.  It goes first: a
+ * program that wants a DGRAM endpoint is not helped by what RDM lacks.
+ */
+static int check_identity(const struct check *ck)
+{
+	const struct fi_info *offer = ck->offer, *hints = ck->hints;
+	int ret = 0;
+
+	if (hints->ep_attr)
+		ret = check_enum(ck, "ep_attr->type", FI_TYPE_EP_TYPE, hints->ep_attr->type,
+				 offer->ep_attr->type);
+	if (!ret && hints->ep_attr)
+		ret = check_enum(ck, "ep_attr->protocol", FI_TYPE_PROTOCOL,
+				 hints->ep_attr->protocol, offer->ep_attr->protocol);
+	if (!ret && hints->fabric_attr)
+		ret = check_name(ck, "fabric_attr->name", hints->fabric_attr->name,
+				 offer->fabric_attr->name);
+	if (!ret && hints->domain_attr)
+		ret = check_name(ck, "domain_attr->name", hints->domain_attr->name,
+				 offer->domain_attr->name);
+	if (!ret && hints->nic && hints->nic->device_attr)
+		ret = check_device(ck, hints->nic->device_attr->name, offer->domain_attr->name);
+	if (!ret && !format_fits(hints->addr_format, offer->addr_format))
+		ret = refuse_value(ck, "addr_format", FI_TYPE_ADDR_FORMAT,
+				   hints->addr_format, offer->addr_format);
+	return ret;
+}
+
+static int check_caps(struct check *ck)
+{
+	if (info_caps_get(ck->offer->caps, ck->hints->caps, &ck->caps))
+		return check_bits(ck, "caps", FI_TYPE_CAPS, ck->hints->caps, ck->offer->caps);
+	return check_mode(ck, "mode", ck->hints->mode, ck->offer->mode);
+}
+
+/* check_mr - the mode bits that count are those of the caps that were granted. */
+static int check_mr(struct check *ck)
+{
+	const struct fi_domain_attr *want = ck->hints->domain_attr;
+	int need = info_mr_mode_need(ck->offer->domain_attr->mr_mode, ck->caps);
+
+	ck->mr_mode = need;
+	if (!want || !info_mr_mode_get(need, want->mr_mode, &ck->mr_mode))
+		return 0;
+	return refuse_value(ck, "domain_attr->mr_mode", FI_TYPE_MR_MODE,
+			    (uint32_t) want->mr_mode, (uint32_t) need);
+}
+
+static int check_progress(const struct check *ck, const char *attr, enum fi_progress wanted)
+{
+	if (wanted <= FI_PROGRESS_CONTROL_UNIFIED &&
+	    !(wanted == FI_PROGRESS_AUTO && ck->lim->manual_only))
+		return 0;
+	return refuse_value(ck, attr, FI_TYPE_PROGRESS, wanted, FI_PROGRESS_MANUAL);
+}
+
+#define MAX(type, var, field) { #var "->" #field, offsetof(struct type, field) }
+
+static const struct max domain_max[] = {
+	MAX(fi_domain_attr, domain_attr, mr_key_size),
+	MAX(fi_domain_attr, domain_attr, cq_data_size),
+	MAX(fi_domain_attr, domain_attr, max_ep_tx_ctx),
+	MAX(fi_domain_attr, domain_attr, max_ep_rx_ctx),
+	MAX(fi_domain_attr, domain_attr, max_ep_stx_ctx),
+	MAX(fi_domain_attr, domain_attr, max_ep_srx_ctx),
+	MAX(fi_domain_attr, domain_attr, mr_iov_limit),
+	MAX(fi_domain_attr, domain_attr, max_err_data),
+	MAX(fi_domain_attr, domain_attr, max_ep_auth_key),
+	MAX(fi_domain_attr, domain_attr, max_cntr_value),
+	MAX(fi_domain_attr, domain_attr, max_err_cntr_value),
+};
+
+static int check_domain_models(const struct check *ck, const struct fi_domain_attr *want,
+			       const struct fi_domain_attr *have)
+{
+	int ret;
+
+	if (want->threading > FI_THREAD_ENDPOINT)
+		return refuse_value(ck, "domain_attr->threading", FI_TYPE_THREADING,
+				    want->threading, have->threading);
+	if (want->resource_mgmt > FI_RM_ENABLED)
+		return refuse_number(ck, "domain_attr->resource_mgmt", want->resource_mgmt,
+				     have->resource_mgmt);
+	ret = check_progress(ck, "domain_attr->control_progress", want->control_progress);
+	if (!ret)
+		ret = check_progress(ck, "domain_attr->data_progress", want->data_progress);
+	if (!ret && want->av_type > FI_AV_TABLE)
+		ret = refuse_value(ck, "domain_attr->av_type", FI_TYPE_AV_TYPE,
+				   want->av_type, have->av_type);
+	if (!ret)
+		ret = check_enum(ck, "domain_attr->av_type", FI_TYPE_AV_TYPE,
+				 want->av_type, have->av_type);
+	return ret;
+}
+
+static int check_domain(struct check *ck)
+{
+	const struct fi_domain_attr *want = ck->hints->domain_attr;
+	const struct fi_domain_attr *have = ck->offer->domain_attr;
+	int ret;
+
+	ret = check_mr(ck);
+	if (ret || !want)
+		return ret;
+	ret = check_domain_models(ck, want, have);
+	if (!ret)
+		ret = MAXIMA(ck, domain_max, want, have);
+	if (!ret)
+		ret = check_bits(ck, "domain_attr->caps", FI_TYPE_CAPS, want->caps, have->caps);
+	if (!ret)
+		ret = check_mode(ck, "domain_attr->mode", want->mode, have->mode);
+	if (!ret)
+		ret = check_number(ck, "domain_attr->max_group_id", want->max_group_id,
+				   have->max_group_id);
+	if (!ret)
+		ret = check_key(ck, "domain_attr->auth_key_size", want->auth_key_size);
+	return ret ? ret : check_tclass(ck, "domain_attr->tclass", want->tclass);
+}
+
+static const struct max ep_max[] = {
+	MAX(fi_ep_attr, ep_attr, max_msg_size),
+	MAX(fi_ep_attr, ep_attr, max_order_raw_size),
+	MAX(fi_ep_attr, ep_attr, max_order_war_size),
+	MAX(fi_ep_attr, ep_attr, max_order_waw_size),
+};
+
+static bool tag_is_named(const struct check *ck, uint64_t format)
+{
+	return FI_VERSION_GE(ck->version, FI_VERSION(2, 0)) &&
+	       (format == FI_TAG_MPI || format == FI_TAG_CCL);
+}
+
+/* check_tag - our masks are arbitrary, so only the width of a format can be too much;
+ * a named format uses all 64 bits.
+ */
+static int check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
+{
+	char w[24], o[24];
+
+	if (tag_is_named(ck, wanted))
+		wanted = UINT64_MAX;
+	if (!wanted || (offered && __builtin_clzll(wanted) >= __builtin_clzll(offered)))
+		return 0;
+	snprintf(w, sizeof(w), "0x%016llx", (unsigned long long) wanted);
+	snprintf(o, sizeof(o), "0x%016llx", (unsigned long long) offered);
+	return refuse(ck, "ep_attr->mem_tag_format", w, o);
+}
+
+static int check_ctx(const struct check *ck, const char *attr, size_t wanted, size_t most,
+		     size_t shared)
+{
+	if (wanted != FI_SHARED_CONTEXT)
+		return check_number(ck, attr, wanted, most);
+	return shared ? 0 : refuse(ck, attr, "FI_SHARED_CONTEXT", "not supported");
+}
+
+static int check_ep(const struct check *ck)
+{
+	const struct fi_ep_attr *want = ck->hints->ep_attr;
+	const struct fi_ep_attr *have = ck->offer->ep_attr;
+	const struct fi_domain_attr *dom = ck->offer->domain_attr;
+	int ret;
+
+	if (!want)
+		return 0;
+	ret = check_number(ck, "ep_attr->protocol_version", want->protocol_version,
+			   have->protocol_version);
+	if (!ret)
+		ret = MAXIMA(ck, ep_max, want, have);
+	if (!ret)
+		ret = check_tag(ck, want->mem_tag_format, have->mem_tag_format);
+	if (!ret)
+		ret = check_ctx(ck, "ep_attr->tx_ctx_cnt", want->tx_ctx_cnt,
+				dom->max_ep_tx_ctx, dom->max_ep_stx_ctx);
+	if (!ret)
+		ret = check_ctx(ck, "ep_attr->rx_ctx_cnt", want->rx_ctx_cnt,
+				dom->max_ep_rx_ctx, dom->max_ep_srx_ctx);
+	return ret ? ret : check_key(ck, "ep_attr->auth_key_size", want->auth_key_size);
+}
+
+static size_t most(size_t limit, size_t offered)
+{
+	return limit > offered ? limit : offered;
+}
+
+/* side_mode - 0 on one side stands for the mode of the whole. */
+static uint64_t side_mode(const struct check *ck, uint64_t mode)
+{
+	return mode ? mode : ck->hints->mode;
+}
+
+/* side_caps - what a context may do: the endpoint's share, or a part of it. */
+static uint64_t side_caps(uint64_t share, uint64_t wanted, uint64_t mask)
+{
+	return wanted ? info_caps_expand(wanted) & mask : share;
+}
+
+static const struct max tx_max[] = {
+	MAX(fi_tx_attr, tx_attr, iov_limit),
+	MAX(fi_tx_attr, tx_attr, rma_iov_limit),
+};
+
+static int check_tx(struct check *ck)
+{
+	const struct fi_tx_attr *want = ck->hints->tx_attr, *have = ck->offer->tx_attr;
+	uint64_t share = info_caps_tx(ck->caps) & have->caps;
+	int ret;
+
+	ck->tx_caps = share;
+	ret = check_mode(ck, "tx_attr->mode", side_mode(ck, want ? want->mode : 0), have->mode);
+	if (ret || !want)
+		return ret;
+	ck->tx_caps = side_caps(share, want->caps, INFO_CAPS_TX);
+	ret = check_bits(ck, "tx_attr->caps", FI_TYPE_CAPS, ck->tx_caps, share);
+	if (!ret)
+		ret = check_bits(ck, "tx_attr->op_flags", FI_TYPE_OP_FLAGS, want->op_flags,
+				 have->op_flags);
+	if (!ret)
+		ret = check_bits(ck, "tx_attr->msg_order", FI_TYPE_MSG_ORDER,
+				 want->msg_order, have->msg_order);
+	if (!ret)
+		ret = check_bits(ck, "tx_attr->comp_order", FI_TYPE_MSG_ORDER,
+				 want->comp_order, have->comp_order);
+	if (!ret)
+		ret = check_number(ck, "tx_attr->inject_size", want->inject_size,
+				   most(ck->lim->inject_size, have->inject_size));
+	if (!ret)
+		ret = check_number(ck, "tx_attr->size", want->size,
+				   most(ck->lim->tx_size, have->size));
+	if (!ret)
+		ret = MAXIMA(ck, tx_max, want, have);
+	return ret ? ret : check_tclass(ck, "tx_attr->tclass", want->tclass);
+}
+
+static int check_rx(struct check *ck)
+{
+	const struct fi_rx_attr *want = ck->hints->rx_attr, *have = ck->offer->rx_attr;
+	uint64_t share = info_caps_rx(ck->caps) & have->caps;
+	int ret;
+
+	ck->rx_caps = share;
+	ret = check_mode(ck, "rx_attr->mode", side_mode(ck, want ? want->mode : 0), have->mode);
+	if (ret || !want)
+		return ret;
+	ck->rx_caps = side_caps(share, want->caps, INFO_CAPS_RX);
+	ret = check_bits(ck, "rx_attr->caps", FI_TYPE_CAPS, ck->rx_caps, share);
+	if (!ret)
+		ret = check_bits(ck, "rx_attr->op_flags", FI_TYPE_OP_FLAGS, want->op_flags,
+				 have->op_flags);
+	if (!ret)
+		ret = check_bits(ck, "rx_attr->msg_order", FI_TYPE_MSG_ORDER,
+				 want->msg_order, have->msg_order);
+	if (!ret)
+		ret = check_bits(ck, "rx_attr->comp_order", FI_TYPE_MSG_ORDER,
+				 want->comp_order, have->comp_order);
+	if (!ret)
+		ret = check_number(ck, "rx_attr->size", want->size,
+				   most(ck->lim->rx_size, have->size));
+	return ret ? ret : check_number(ck, "rx_attr->iov_limit", want->iov_limit,
+					have->iov_limit);
+}
+
+static int check_all(struct check *ck)
+{
+	int ret;
+
+	ret = check_identity(ck);
+	if (!ret)
+		ret = check_caps(ck);
+	if (!ret)
+		ret = check_domain(ck);
+	if (!ret)
+		ret = check_ep(ck);
+	if (!ret)
+		ret = check_tx(ck);
+	return ret ? ret : check_rx(ck);
+}
+
+/* ---- the answer ------------------------------------------------------ */
+
+static void raise(size_t *have, size_t want)
+{
+	if (*have < want)
+		*have = want;
+}
+
+#define ECHO(out, want, field) \
+	do { if ((want)->field) (out)->field = (want)->field; } while (0)
+
+static int narrow_key(uint8_t **key, size_t *size, const uint8_t *want, size_t want_size)
+{
+	if (!want || !want_size)
+		return 0;
+	free(*key);
+	*size = 0;
+	*key = malloc(want_size);
+	if (!*key)
+		return -FI_ENOMEM;
+	memcpy(*key, want, want_size);
+	*size = want_size;
+	return 0;
+}
+
+static int narrow_domain(const struct check *ck, struct fi_domain_attr *out)
+{
+	const struct fi_domain_attr *want = ck->hints->domain_attr;
+
+	out->mr_mode = ck->mr_mode;
+	if (!want)
+		return 0;
+	ECHO(out, want, threading);
+	ECHO(out, want, control_progress);
+	ECHO(out, want, data_progress);
+	ECHO(out, want, resource_mgmt);
+	ECHO(out, want, av_type);
+	ECHO(out, want, tclass);
+	raise(&out->cq_cnt, want->cq_cnt);
+	raise(&out->ep_cnt, want->ep_cnt);
+	raise(&out->tx_ctx_cnt, want->tx_ctx_cnt);
+	raise(&out->rx_ctx_cnt, want->rx_ctx_cnt);
+	raise(&out->cntr_cnt, want->cntr_cnt);
+	raise(&out->mr_cnt, want->mr_cnt);
+	if (!ck->lim->auth_key_size)
+		return 0;
+	return narrow_key(&out->auth_key, &out->auth_key_size, want->auth_key,
+			  want->auth_key_size);
+}
+
+static int narrow_ep(const struct check *ck, struct fi_ep_attr *out)
+{
+	const struct fi_ep_attr *want = ck->hints->ep_attr;
+
+	if (!want)
+		return 0;
+	ECHO(out, want, protocol_version);
+	ECHO(out, want, tx_ctx_cnt);
+	ECHO(out, want, rx_ctx_cnt);
+	if (tag_is_named(ck, want->mem_tag_format))
+		out->mem_tag_format = want->mem_tag_format;
+	if (!ck->lim->auth_key_size)
+		return 0;
+	return narrow_key(&out->auth_key, &out->auth_key_size, want->auth_key,
+			  want->auth_key_size);
+}
+
+static void narrow_tx(const struct check *ck, struct fi_tx_attr *out)
+{
+	const struct fi_tx_attr *want = ck->hints->tx_attr;
+
+	out->caps = ck->tx_caps;
+	out->op_flags = want ? want->op_flags : 0;
+	if (!want)
+		return;
+	ECHO(out, want, msg_order);
+	ECHO(out, want, size);
+	ECHO(out, want, tclass);
+	raise(&out->inject_size, want->inject_size);
+}
+
+static void narrow_rx(const struct check *ck, struct fi_rx_attr *out)
+{
+	const struct fi_rx_attr *want = ck->hints->rx_attr;
+
+	out->caps = ck->rx_caps;
+	out->op_flags = want ? want->op_flags : 0;
+	if (!want)
+		return;
+	ECHO(out, want, msg_order);
+	ECHO(out, want, size);
+}
+
+static int narrow(const struct check *ck, struct fi_info *out)
+{
+	int ret;
+
+	out->next = NULL;
+	out->caps = ck->caps;
+	out->handle = NULL;
+	if (ck->hints->handle && ck->hints->handle->fclass == FI_CLASS_PEP)
+		out->handle = ck->hints->handle;
+	out->fabric_attr->api_version = ck->version;
+	narrow_tx(ck, out->tx_attr);
+	narrow_rx(ck, out->rx_attr);
+	ret = narrow_domain(ck, out->domain_attr);
+	return ret ? ret : narrow_ep(ck, out->ep_attr);
+}
+
+int info_check(const struct fi_provider *prov, const struct fi_info *offer,
+		   const struct info_limits *limits, const struct fi_info *hints,
+		   uint32_t version, const struct explain_label *label, struct fi_info **info_p)
+{
+	static const struct info_limits no_limits;
+	static const struct fi_info no_hints;
+	struct check ck = {
+		.prov = prov, .offer = offer, .lim = limits ? limits : &no_limits,
+		.hints = hints ? hints : &no_hints, .version = version, .label = label,
+		.hinted = hints != NULL,
+	};
+	struct fi_info *info;
+	int ret;
+
+	ret = check_all(&ck);
+	if (ret || !info_p)
+		return ret;
+	info = fi_dupinfo(offer);
+	if (!info)
+		return -FI_ENOMEM;
+	ret = narrow(&ck, info);
+	if (ret) {
+		fi_freeinfo(info);
+		return ret;
+	}
+	*info_p = info;
+	return 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * check.h - does what a provider offers meet what an application asks for?
+ *
+ * The rules of fi_getinfo(3), fi_endpoint(3), fi_domain(3) and fi_mr(3) for
+ * hints, once, for every provider.  An offer is an fi_info with all of its
+ * sub-structures; its fields mean "this much, at most":
+ *
+ *  caps, tx/rx caps, domain caps, op_flags, msg_order   all that can be had
+ *  mode, tx/rx mode, domain mode, mr_mode               all that is required
+ *  max_..., iov limits, key and data sizes              the most that can be had
+ *  cq_cnt, ep_cnt and the other optimal counts          the default; more can be had
+ *  tx/rx size, inject_size                              the default; the most is in
+ *                                                       struct info_limits
+ *  tx_ctx_cnt, rx_ctx_cnt of the endpoint               the default; the most is
+ *                                                       domain max_ep_..., shared
+ *                                                       ones if max_ep_s..._ctx > 0
+ *  threading, progress, resource_mgmt                   the default; any other
+ *                                                       can be had (but manual_only)
+ *  av_type FI_AV_UNSPEC                                 both types can be had
+ *  type, protocol, addr_format                          exactly this
+ *  protocol_version                                     the highest
+ *  fabric and domain name                               exactly this; NULL: not compared
+ *
+ * and an answer (fi_getinfo(3): "greater than or equal to the requested"):
+ *
+ *  caps          what was asked for, expanded, with what comes free (below);
+ *                everything offered if nothing was asked for
+ *  op_flags      what was asked for: nothing is switched on unasked
+ *  threading, progress, resource_mgmt, av_type, queue sizes, context counts:
+ *                echoed; the offer's where nothing was asked for.  Programs
+ *                compare them for equality (MPICH with threading)
+ *  msg_order     what was asked for; all that is offered if nothing was
+ *  mode bits     only those required
+ *  everything else: the offer's
+ */
+#ifndef INFO_CHECK_H
+#define INFO_CHECK_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <stdbool.h>
+
+#include "base/explain.h"
+
+/* What an offer cannot say in an fi_info.  NULL, or a member that is 0: nothing
+ * beyond the offer's own value.
+ */
+struct info_limits {
+	size_t tx_size;			/* largest transmit queue */
+	size_t rx_size;			/* largest receive queue */
+	size_t inject_size;		/* largest that can be asked for */
+	size_t auth_key_size;		/* largest; 0: no authorization keys */
+	bool manual_only;		/* FI_PROGRESS_AUTO cannot be had */
+	bool tclass;			/* traffic classes are obeyed */
+};
+
+/* info_check - compare an offer with hints and narrow it.
+ *
+ * @prov:    for the explain line
+ * @offer:   complete fi_info, see above; its addresses and nic are not looked at
+ * @limits:  may be NULL
+ * @hints:   NULL, or an fi_info any of whose sub-structures may be NULL
+ * @version: of the interface that the application was written to
+ * @label:   names the candidate in the explain line; may be NULL
+ * @info_p:  [out] a copy of @offer, narrowed to what was asked for: next NULL;
+ *           NULL to check only
+ *
+ * The first hint that cannot be met is written by explain_refusal().
+ * Ownership: the caller frees *info_p with fi_freeinfo().
+ * Threading: any thread.
+ * Errors:    -FI_ENODATA: a hint is not met; -FI_ENOMEM.
+ */
+int info_check(const struct fi_provider *prov, const struct fi_info *offer,
+		   const struct info_limits *limits, const struct fi_info *hints,
+		   uint32_t version, const struct explain_label *label, struct fi_info **info_p);
+
+/* ---- capabilities ---------------------------------------------------- */
+
+/* Which side of an endpoint a capability concerns. */
+#define INFO_CAPS_TX \
+	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_READ | FI_WRITE | FI_SEND | FI_HMEM | \
+	 FI_TRIGGER | FI_FENCE | FI_MULTICAST | FI_RMA_PMEM | FI_NAMED_RX_CTX | FI_COLLECTIVE)
+#define INFO_CAPS_RX \
+	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE | \
+	 FI_RECV | FI_HMEM | FI_TRIGGER | FI_RMA_PMEM | FI_DIRECTED_RECV | FI_VARIABLE_MSG | \
+	 FI_MULTI_RECV | FI_SOURCE | FI_RMA_EVENT | FI_SOURCE_ERR | FI_COLLECTIVE | \
+	 FI_TAGGED_DIRECTED_RECV | FI_TAGGED_MULTI_RECV | FI_EXACT_DIRECTED_RECV)
+
+/* Secondary capabilities that cost nothing when unused and open nothing to a peer:
+ * an answer has them, if offered, whether asked for or not.  FI_SOURCE is not one
+ * of them: it makes every receive completion look an address up.
+ */
+#define INFO_CAPS_FREE (FI_LOCAL_COMM | FI_REMOTE_COMM | FI_MULTI_RECV)
+
+/* info_caps_expand - FI_MSG without a direction means both: add the modifiers that
+ * @caps implies.  A primary capability with one of its modifiers stays as it is.
+ */
+uint64_t info_caps_expand(uint64_t caps);
+
+/* info_caps_get - what an answer's caps are.
+ *
+ * @offered: all that the provider has
+ * @wanted:  hints->caps; 0 asks for everything but FI_SOURCE_ERR, which makes errors
+ *           of what were successes, and is only for those who know
+ * @caps_p:  [out] @wanted expanded, and the secondary capabilities that come free
+ *
+ * Errors: -FI_ENODATA when @wanted has a bit that is not offered.
+ */
+int info_caps_get(uint64_t offered, uint64_t wanted, uint64_t *caps_p);
+
+/* info_caps_tx, info_caps_rx - the part of an endpoint's caps that concerns one side;
+ * @caps expanded.  An endpoint that only receives has no FI_MSG in its tx caps.
+ */
+uint64_t info_caps_tx(uint64_t caps);
+uint64_t info_caps_rx(uint64_t caps);
+
+/* ---- memory registration modes --------------------------------------- */
+
+#define INFO_MR_BASIC_BITS (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+
+/* info_mr_mode_bits - the mode bits behind an mr_mode, legacy names resolved:
+ * FI_MR_BASIC is INFO_MR_BASIC_BITS, FI_MR_SCALABLE is none.  What a domain that
+ * was opened with this mr_mode has to obey.
+ */
+int info_mr_mode_bits(int mr_mode);
+
+/* info_mr_mode_need - of the bits that a provider requires, those that matter to an
+ * endpoint with @caps: remote access rules without FI_RMA or FI_ATOMIC, FI_MR_HMEM
+ * without FI_HMEM and FI_MR_RMA_EVENT without FI_RMA_EVENT are nobody's concern.
+ */
+int info_mr_mode_need(int required, uint64_t caps);
+
+/* info_mr_mode_get - what an answer's mr_mode is.
+ *
+ * @need:   bits without which the provider cannot work (0 for software)
+ * @wanted: hints->domain_attr->mr_mode: the bits that the program can live with
+ * @out_p:  [out] the answer's mr_mode
+ *
+ * A bit that comes back set is a duty of the program, so a bit that the provider
+ * does not need comes back clear, whoever offered it: software gives 0, with which
+ * keys are the program's and addresses are offsets.  A program that offered
+ * FI_MR_VIRT_ADDR and friends reads the answer (fi_mr(3)); one that does not says
+ * FI_MR_BASIC or FI_MR_SCALABLE and gets back what it said.  The library puts
+ * those two words, and FI_LOCAL_MR, into bits before it asks a provider; they
+ * are understood here for infos that come back when an object is opened.
+ * Errors: -FI_ENODATA: a needed bit is not offered, or a word is mixed with bits.
+ */
+int info_mr_mode_get(int need, int wanted, int *out_p);
+
+#endif

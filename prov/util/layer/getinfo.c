@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "layer/getinfo.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/provider.h"
+#include "engine/offer.h"
+#include "layer/mem.h"
+#include "base/net_addr.h"
+#include "info/check.h"
+
+/* ---- offers ------------------------------------------------------------------------ */
+
+static void offer_fill(struct eng_offer *offer, const struct layer *layer,
+		       const struct fi_info *lower, enum fi_ep_type type, const char *name)
+{
+	eng_offer_fill(offer, &(struct eng_offer_of) {
+		.type = type,
+		.protocol = layer->protocol,
+		.protocol_version = layer->protocol_version,
+		.reach = FI_LOCAL_COMM | FI_REMOTE_COMM,
+		.inject_size = *layer->inject_size,
+		.tx_size = *layer->tx_size,
+		.rx_size = *layer->rx_size,
+	});
+	offer->domain.name = lower->domain_attr->name;
+	offer->fabric.name = lower->fabric_attr->name;
+	offer->fabric.prov_name = (char *) name;
+	offer->info.addr_format = lower->addr_format;
+	offer->info.src_addr = lower->src_addr;
+	offer->info.src_addrlen = lower->src_addrlen;
+	offer->info.dest_addr = lower->dest_addr;
+	offer->info.dest_addrlen = lower->dest_addrlen;
+	if (!(lower->caps & FI_REMOTE_COMM))
+		offer->info.caps &= ~FI_REMOTE_COMM;
+}
+
+/* ---- getinfo ----------------------------------------------------------------------- */
+
+static int copy_addr(void **to_p, size_t *len_p, const void *addr, size_t len)
+{
+	if (!addr)
+		return 0;
+	*to_p = malloc(len);
+	if (!*to_p)
+		return -FI_ENOMEM;
+	memcpy(*to_p, addr, len);
+	*len_p = len;
+	return 0;
+}
+
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* What the program wants, as far as it concerns the provider below. */
+static struct fi_info *lower_hints(const struct layer *layer, const struct fi_info *hints)
+{
+	struct fi_info *lower = fi_allocinfo();
+	const char *name = hints->fabric_attr->prov_name;
+
+	if (!lower)
+		return NULL;
+	lower->caps = layer->below_caps;
+	lower->mode = FI_RX_CQ_DATA;	/* a layer writes no data below */
+	lower->ep_attr->type = layer->below;
+	lower->addr_format = hints->addr_format;
+	lower->domain_attr->mr_mode = LAYER_MR_MODE;
+	lower->fabric_attr->prov_name = strndup(name, strcspn(name, ";"));
+	lower->fabric_attr->name = copy_text(hints->fabric_attr->name);
+	if (hints->domain_attr)
+		lower->domain_attr->name = copy_text(hints->domain_attr->name);
+	if (copy_addr(&lower->src_addr, &lower->src_addrlen, hints->src_addr, hints->src_addrlen) ||
+	    copy_addr(&lower->dest_addr, &lower->dest_addrlen, hints->dest_addr,
+		      hints->dest_addrlen)) {
+		fi_freeinfo(lower);
+		return NULL;
+	}
+	return lower;
+}
+
+/* An address that is none of IP may lead no further than the cable: only who names the device or
+ * the format has such a one, and others go on as if it were not there.
+ */
+static bool is_wanted(const struct fi_info *hints, const struct fi_info *lower)
+{
+	return (lower->addr_format != FI_ADDR_IB_UD && lower->addr_format != FI_SOCKADDR_IB) ||
+	       hints->addr_format == lower->addr_format ||
+	       (hints->domain_attr && hints->domain_attr->name);
+}
+
+/* Offer @type over @lower, if that meets @hints. */
+static int try_one(const struct layer *layer, uint32_t version, const struct fi_info *hints,
+		   const struct fi_info *lower, enum fi_ep_type type, struct fi_info ***tail_p)
+{
+	char text[NET_ADDR_TEXT_MAX] = "";
+	struct explain_label label = { .domain = lower->domain_attr->name, .addr = text };
+	struct fi_info *info;
+	struct eng_offer offer;
+	int ret;
+
+	/* Endpoints that can only share receives: a layer posts receives to each of its own. */
+	if (lower->ep_attr->max_msg_size < layer->min_msg_size ||
+	    lower->src_addrlen > layer->addr_max || lower->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT ||
+	    !is_wanted(hints, lower))
+		return 0;
+	if (explain_on(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
+		net_addr_text(lower->src_addr, text);
+	offer_fill(&offer, layer, lower, type, hints->fabric_attr->prov_name);
+	ret = info_check(layer->prov, &offer.info, &eng_offer_limits, hints, version, &label,
+			     &info);
+	if (ret)
+		return ret == -FI_ENODATA ? 0 : ret;
+	if (lower->nic)
+		ret = fi_control(&lower->nic->fid, FI_DUP, &info->nic);
+	if (ret) {
+		fi_freeinfo(info);
+		return ret;
+	}
+	**tail_p = info;
+	*tail_p = &info->next;
+	return 0;
+}
+
+/* Would the answer be no whatever is below? */
+static bool hopeless(const struct layer *layer, const struct fi_info *hints)
+{
+	unsigned i;
+
+	if (!hints->ep_attr || hints->ep_attr->type == FI_EP_UNSPEC || explain_on(layer->prov))
+		return false;
+	for (i = 0; i < layer->type_cnt; i++)
+		if (layer->types[i] == hints->ep_attr->type)
+			return false;
+	return true;
+}
+
+int layer_getinfo(const struct layer *layer, uint32_t version, const char *node,
+		  const char *service, uint64_t flags, const struct fi_info *hints,
+		  struct fi_info **info_p)
+{
+	struct fi_info *asked, *lower = NULL, *one, *head = NULL, **tail = &head;
+	int ret = -FI_ENOMEM;
+	unsigned i;
+
+	if (hopeless(layer, hints))
+		return -FI_ENODATA;
+	asked = lower_hints(layer, hints);
+	if (asked)
+		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node, service,
+				 flags | OFI_CORE_PROV_ONLY, asked, &lower);
+	fi_freeinfo(asked);
+	for (i = 0; i < layer->type_cnt; i++)
+		for (one = lower; one && !ret; one = one->next)
+			ret = try_one(layer, version, hints, one, layer->types[i], &tail);
+	fi_freeinfo(lower);
+	if (!ret && !head)
+		ret = -FI_ENODATA;
+	if (ret)
+		fi_freeinfo(head);
+	else
+		*info_p = head;
+	return ret;
+}
+
+/* ---- the endpoint below -------------------------------------------------------------- */
+
+int layer_lower_info(const struct layer *layer, const struct fi_info *info,
+		     struct fi_info **lower_p)
+{
+	struct fi_info *asked = lower_hints(layer, info);
+	int ret = -FI_ENOMEM;
+
+	if (asked) {
+		free(asked->dest_addr);
+		asked->dest_addr = NULL;
+		asked->dest_addrlen = 0;
+		asked->domain_attr->threading = FI_THREAD_DOMAIN;
+		asked->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+		asked->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL,
+				 OFI_CORE_PROV_ONLY, asked, lower_p);
+	}
+	if (ret)
+		FI_WARN(layer->prov, FI_LOG_EP_CTRL, "the provider below %s has no endpoint at the "
+			"address or interface that was asked for: %s\n", layer->prov->name,
+			fi_strerror(-ret));
+	fi_freeinfo(asked);
+	return ret;
+}

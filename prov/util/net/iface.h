@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * iface.h - this host's network interfaces and addresses, best first.
+ *
+ * Reading (read.h: netlink, or getifaddrs) and judging (here: pure) are
+ * apart, so that the order can be tested over any list.  What is read is a
+ * snapshot.
+ */
+#ifndef NET_IFACE_H
+#define NET_IFACE_H
+
+#include <net/if.h>
+
+#include "base/net_addr.h"
+
+/* What an interface is, in the order in which it is offered. */
+enum net_kind {
+	NET_KIND_DEVICE,	/* hardware, a guest's network card, and bonds and vlans of them */
+	NET_KIND_VIRTUAL,	/* other software interface: dummy, veth, macvlan... */
+	NET_KIND_PTP,		/* point to point or VPN: ppp, tun, tap, wireguard, ipip, gre... */
+	NET_KIND_BRIDGE,	/* a bridge, its port or an overlay, as container engines make them */
+	NET_KIND_LOOPBACK,
+};
+
+#define NET_LINK_KIND_MAX 16
+#define NET_MAC_MAX 32
+
+struct net_iface {
+	char name[IF_NAMESIZE];
+	char link_kind[NET_LINK_KIND_MAX];	/* rtnl_link kind ("veth", "bridge"), "" for a device */
+	unsigned index;
+	unsigned flags;		/* IFF_* */
+	enum net_kind kind;
+	bool up;		/* administratively up and carrier present */
+	bool uplink;		/* traffic for the wide world leaves here */
+	uint32_t master;	/* index of the bridge or bond that this is a port of, or 0 */
+	uint64_t speed;		/* bits per second, 0 when not known */
+	uint32_t mtu;
+	uint16_t arp_type;	/* ARPHRD_* */
+	uint8_t mac_len;
+	uint8_t mac[NET_MAC_MAX];
+};
+
+struct net_ifaddr {
+	union net_sa addr;	/* port 0; a link-local IPv6 address has its scope */
+	uint8_t prefix;		/* bits */
+	uint32_t iface;		/* index into net_list.iface */
+	uint32_t pos;		/* the kernel's order: the last tie breaker */
+	bool deprecated;	/* IPv6: do not start new traffic from here */
+	bool temporary;		/* IPv6 privacy address: it will not last */
+};
+
+/* Addresses in the order in which they are to be offered, and what they stand on. */
+struct net_list {
+	size_t iface_cnt;
+	size_t addr_cnt;
+	struct net_iface *iface;
+	struct net_ifaddr *addr;
+};
+
+static inline const struct net_iface *net_list_iface(const struct net_list *list,
+						     const struct net_ifaddr *addr)
+{
+	return &list->iface[addr->iface];
+}
+
+/* net_list_read - take stock of the interfaces and their addresses, and rank them.
+ *
+ * @list_p: [out] interfaces without an address are in it too
+ *
+ * Ownership: the caller frees with net_list_free().
+ * Errors:    -FI_ENOMEM; or the errno of the call by which the kernel would not tell.
+ * Cost:      two netlink dumps and two route look-ups; sysfs is read for the speed
+ *            of devices that are up, and for nothing else.
+ */
+int net_list_read(struct net_list *list_p);
+
+/* net_list_recent - the same, or a copy of what was read in the last 2 ms: the
+ * providers of one fi_getinfo() share one stock-taking.  Any thread.
+ */
+int net_list_recent(struct net_list *list_p);
+void net_list_free(struct net_list *list);
+
+/* net_list_add_iface, net_list_add_addr - append a zeroed entry and return it, or
+ * NULL without memory.  What the readers fill; also how a test makes a list.
+ */
+struct net_iface *net_list_add_iface(struct net_list *list);
+struct net_ifaddr *net_list_add_addr(struct net_list *list);
+
+/* net_kind_of - judge an interface by its link kind and flags, and where the kernel
+ * gives no kind (@has_device false, @link_kind "") by its name.  Pure.
+ */
+enum net_kind net_kind_of(const struct net_iface *iface, bool has_device);
+
+/* net_list_judge - settle what depends on other interfaces: a bridge with a device
+ * for a port is the host's own way out and ranks as a device, at its port's speed;
+ * any other port of a bridge ranks as a bridge.  Pure; before net_list_rank().
+ */
+void net_list_judge(struct net_list *list);
+
+/* net_list_rank - sort list->addr, best first.  Pure, total, deterministic.
+ *
+ * Interfaces: up before down; then the order of enum net_kind (so loopback is
+ * last of the usable and before all that are down); then the faster; then the
+ * uplink; then by index.  On an interface: IPv4 before IPv6, but link-local and
+ * deprecated addresses behind both, temporary ones behind lasting ones; then
+ * the kernel's order.
+ */
+void net_list_rank(struct net_list *list);
+
+/* net_list_restrict - keep the addresses of the interface called @name.
+ *
+ * Errors: -FI_ENODEV when no interface has that name, or it has no address;
+ *         the list is then unchanged.
+ */
+int net_list_restrict(struct net_list *list, const char *name);
+
+/* net_list_names - "eth0 (up, 192.0.2.2), lo (up, 127.0.0.1)": what exists, for a
+ * message.  Always terminated, cut with "..." when it does not fit.
+ */
+char *net_list_names(const struct net_list *list, char *buf, size_t len);
+
+/* net_list_find - the entry with the host of @sa (ports ignored), or NULL. */
+const struct net_ifaddr *net_list_find(const struct net_list *list, const struct sockaddr *sa);
+
+#endif

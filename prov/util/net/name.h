@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* name.h - the address by which peers reach a socket that is bound to the wildcard. */
+#ifndef NET_NAME_H
+#define NET_NAME_H
+
+#include "net/iface.h"
+
+/* net_name - the address to tell peers: what an endpoint's getname answers.
+ *
+ * @bound:  what the socket is bound to
+ * @iface:  name of the domain: whose address stands in for a wildcard
+ * @name_p: [out] @bound, or its port at an address of @iface, or of the best
+ *          interface when that has none of the family
+ *
+ * Errors: -FI_EADDRNOTAVAIL: no address of the family; those of net_list_read().
+ */
+int net_name(const struct sockaddr *bound, const char *iface, union net_sa *name_p);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * resolve.c - from a node and a service to addresses.
+ *
+ * Numbers are read here and never reach the C library's resolver, which may
+ * load name service modules and ask servers.
+ */
+#include <netdb.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/resolve.h"
+
+static int lookup_error(int err)
+{
+	switch (err) {
+	case EAI_AGAIN:
+		return -FI_EAGAIN;
+	case EAI_MEMORY:
+		return -FI_ENOMEM;
+	default:
+		return -FI_ENODATA;
+	}
+}
+
+/* add - append unless it is there already: getaddrinfo repeats an address that
+ * the hosts file has under two names.
+ */
+static int add(struct net_addrs *list, const union net_sa *sa)
+{
+	union net_sa *bigger;
+	size_t i;
+
+	for (i = 0; i < list->cnt; i++)
+		if (!net_addr_cmp(&list->addr[i].sa, &sa->sa))
+			return 0;
+	bigger = realloc(list->addr, (list->cnt + 1) * sizeof(*bigger));
+	if (!bigger)
+		return -FI_ENOMEM;
+	list->addr = bigger;
+	list->addr[list->cnt++] = *sa;
+	return 0;
+}
+
+static int service_port(const char *service, int type, uint16_t *port_p)
+{
+	struct addrinfo want = { .ai_family = AF_INET, .ai_socktype = type,
+				 .ai_flags = AI_PASSIVE };
+	struct addrinfo *found;
+	int ret;
+
+	*port_p = 0;
+	if (!service || !net_addr_parse_port(service, port_p))
+		return 0;
+	if (!*service || (*service >= '0' && *service <= '9') || *service == '-')
+		return -FI_EINVAL;
+	ret = getaddrinfo(NULL, service, &want, &found);
+	if (ret)
+		return ret == EAI_MEMORY ? -FI_ENOMEM : -FI_EINVAL;
+	*port_p = net_addr_port(found->ai_addr);
+	freeaddrinfo(found);
+	return 0;
+}
+
+static int add_any(int family, uint16_t port, struct net_addrs *list)
+{
+	union net_sa sa;
+	int ret = 0;
+
+	if (family != AF_INET6) {
+		net_addr_any(AF_INET, &sa);
+		net_addr_set_port(&sa.sa, port);
+		ret = add(list, &sa);
+	}
+	if (!ret && family != AF_INET) {
+		net_addr_any(AF_INET6, &sa);
+		net_addr_set_port(&sa.sa, port);
+		ret = add(list, &sa);
+	}
+	return ret;
+}
+
+static int add_name(const char *node, int flags, int family, int type, uint16_t port,
+		    struct net_addrs *list)
+{
+	struct addrinfo want = {
+		.ai_family = family,
+		.ai_socktype = type,
+		.ai_flags = flags & NET_RESOLVE_NUMERIC ? AI_NUMERICHOST : 0,
+	};
+	struct addrinfo *found, *ai;
+	int ret;
+
+	ret = getaddrinfo(node, NULL, &want, &found);
+	if (ret)
+		return lookup_error(ret);
+	for (ai = found; ai && !ret; ai = ai->ai_next) {
+		union net_sa sa;
+
+		if (net_addr_copy(ai->ai_addr, ai->ai_addrlen, &sa))
+			continue;
+		net_addr_set_port(&sa.sa, port);
+		ret = add(list, &sa);
+	}
+	freeaddrinfo(found);
+	return ret;
+}
+
+/* literal - @node is an address, bare or in string form. */
+static int literal(const char *node, int family, uint16_t port, struct net_addrs *list)
+{
+	union net_sa sa;
+
+	if (net_addr_parse_host(node, &sa))
+		return -FI_EINVAL;
+	if (family != AF_UNSPEC && family != sa.sa.sa_family)
+		return -FI_ENODATA;
+	net_addr_set_port(&sa.sa, port);
+	return add(list, &sa);
+}
+
+static int resolve(const char *node, const char *service, int flags, int family, int type,
+		   struct net_addrs *list)
+{
+	uint16_t port;
+	int ret;
+
+	ret = service_port(service, type, &port);
+	if (ret)
+		return ret;
+	if (!node)
+		return add_any(family, port, list);
+	ret = literal(node, family, port, list);
+	if (ret != -FI_EINVAL)
+		return ret;
+	return add_name(node, flags, family, type, port, list);
+}
+
+int net_addr_resolve(const char *node, const char *service, int flags, int family,
+		     int type, struct net_addrs *out_p)
+{
+	struct net_addrs list = { 0 };
+	struct net_uri uri;
+	int ret;
+
+	if (node && strstr(node, "://")) {
+		ret = net_uri_split(node, &uri);
+		if (ret)
+			return ret;
+		if (service)
+			return -FI_EINVAL;
+		if (family != AF_UNSPEC && uri.family != AF_UNSPEC && uri.family != family)
+			return -FI_ENODATA;
+		node = uri.node[0] ? uri.node : NULL;
+		service = uri.service[0] ? uri.service : NULL;
+		if (uri.family != AF_UNSPEC)
+			family = uri.family;
+	}
+	ret = resolve(node, service, flags, family, type, &list);
+	if (!ret && !list.cnt)
+		ret = -FI_ENODATA;
+	if (ret) {
+		net_addrs_free(&list);
+		return ret;
+	}
+	*out_p = list;
+	return 0;
+}
+
+void net_addrs_free(struct net_addrs *list)
+{
+	free(list->addr);
+	list->addr = NULL;
+	list->cnt = 0;
+}

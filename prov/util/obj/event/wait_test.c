@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/test/fake.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "obj/waitset.h"
+
+static struct fake f;
+static struct fid_cq *cq;
+static struct fid_av *av;
+static struct fid_ep *ep;
+
+static void up(const struct fake_want *want, enum fi_wait_obj wait)
+{
+	fake_open(&f, want);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, wait);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+}
+
+static void down(void)
+{
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
+static int readable(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, ms);
+}
+
+static int cq_fd(struct fid_cq *which)
+{
+	int fd = -1;
+
+	assert_int_equal(fi_control(&which->fid, FI_GETWAIT, &fd), 0);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static int try(struct fid *fid)
+{
+	return fi_trywait(f.fabric, &fid, 1);
+}
+
+/* ---- what fi_control shows ------------------------------------------------ */
+
+static void test_getwait(void **state)
+{
+	struct fi_mutex_cond pair = { NULL, NULL };
+	struct fi_wait_pollfd list = { .nfds = 0 };
+	enum fi_wait_obj type;
+	struct pollfd pfd[2];
+	struct fid_cq *one;
+	int fd;
+
+	fake_open(&f, NULL);
+	one = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	assert_int_equal(fi_control(&one->fid, FI_GETWAIT, &fd), -FI_ENODATA);
+	assert_int_equal(fi_control(&one->fid, FI_GETWAITOBJ, &type), 0);
+	assert_int_equal(type, FI_WAIT_NONE);
+	assert_int_equal(fi_control(&one->fid, FI_BACKLOG, &fd), -FI_ENOSYS);
+	assert_int_equal(try(&one->fid), -FI_EINVAL);
+	CLOSE(one);
+
+	one = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_FD);
+	fd = cq_fd(one);
+	assert_int_equal(cq_fd(one), fd);
+	CLOSE(one);
+
+	one = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_MUTEX_COND);
+	assert_int_equal(fi_control(&one->fid, FI_GETWAIT, &pair), 0);
+	assert_non_null(pair.mutex);
+	assert_non_null(pair.cond);
+	CLOSE(one);
+
+	one = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_POLLFD);
+	assert_int_equal(fi_control(&one->fid, FI_GETWAIT, &list), -FI_ETOOSMALL);
+	assert_int_equal(list.nfds, 1);
+	list.nfds = 2;
+	list.fd = pfd;
+	assert_int_equal(fi_control(&one->fid, FI_GETWAIT, &list), 0);
+	assert_int_equal(list.nfds, 1);
+	assert_int_equal(pfd[0].events, POLLIN);
+	CLOSE(one);
+
+	one = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_YIELD);
+	assert_int_equal(fi_control(&one->fid, FI_GETWAIT, &fd), -FI_ENODATA);
+	CLOSE(one);
+	fake_close(&f);
+}
+
+/* ---- fi_trywait ----------------------------------------------------------- */
+
+/* The network wakes the program, which makes the progress; after 0 the fd stays
+ * quiet until something comes, and again after each message.
+ */
+static void test_trywait(void **state)
+{
+	struct fi_cq_entry e;
+	int fd, i;
+
+	up(NULL, FI_WAIT_FD);
+	fd = cq_fd(cq);
+	for (i = 0; i < 50; i++) {
+		assert_int_equal(try(&cq->fid), 0);
+		assert_int_equal(readable(fd, 0), 0);
+		fake_deliver(ep, 1);
+		assert_int_equal(readable(fd, 1000), 1);
+		/* Something came: no sleep now, though nothing was read. */
+		assert_int_equal(try(&cq->fid), -FI_EAGAIN);
+		assert_int_equal(fi_cq_read(cq, &e, 1), 1);
+		assert_int_equal(fi_cq_read(cq, &e, 1), -FI_EAGAIN);
+	}
+	down();
+}
+
+/* An entry that another thread's progress wrote wakes as well. */
+static void test_trywait_signal(void **state)
+{
+	struct fid_cq *other;
+	struct fid_ep *ep2;
+	struct fi_cq_entry e;
+	int fd;
+
+	up(NULL, FI_WAIT_FD);
+	other = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	ep2 = fake_ep_up(&f, cq, other, av);	/* home: cq's group, through tx */
+	assert_ptr_equal(fake_ep_of(ep2)->base.prog, fake_ep_of(ep)->base.prog);
+	fd = cq_fd(cq);
+	assert_int_equal(try(&cq->fid), 0);
+	fake_deliver(ep, 1);
+	/* Polled through the other queue, so the socket is quiet again. */
+	assert_int_equal(fi_cq_read(other, &e, 1), -FI_EAGAIN);
+	assert_int_equal(readable(fd, 0), 1);
+	assert_int_equal(fi_cq_read(cq, &e, 1), 1);
+	assert_int_equal(try(&cq->fid), 0);
+	assert_int_equal(readable(fd, 0), 0);
+	CLOSE(ep2);
+	CLOSE(other);
+	down();
+}
+
+/* A transport's timer makes the fd readable, also one that is moved forward later. */
+static void test_trywait_timer(void **state)
+{
+	struct fi_cq_entry e;
+	int fd;
+
+	up(NULL, FI_WAIT_FD);
+	fd = cq_fd(cq);
+	fake_timer(ep, clock_ns() + 20 * CLOCK_NS_PER_MS);
+	assert_int_equal(try(&cq->fid), 0);
+	assert_int_equal(readable(fd, 5000), 1);
+	assert_int_equal(fi_cq_read(cq, &e, 1), 1);
+
+	fake_timer(ep, clock_ns() + 3600 * CLOCK_NS_PER_S);
+	assert_int_equal(try(&cq->fid), 0);
+	assert_int_equal(readable(fd, 10), 0);
+	fake_timer(ep, clock_ns() + 10 * CLOCK_NS_PER_MS);
+	assert_int_equal(readable(fd, 5000), 1);
+	while (fi_cq_read(cq, &e, 1) == -FI_EAGAIN)
+		assert_int_equal(try(&cq->fid) == 0 && readable(fd, 5000) != 1, 0);
+	assert_int_equal(try(&cq->fid), 0);
+	assert_int_equal(readable(fd, 10), 0);
+	down();
+}
+
+/* An endpoint that is enabled while the program sleeps is not missed. */
+static void test_trywait_late(void **state)
+{
+	struct fi_cq_entry e;
+	int fd;
+
+	fake_open(&f, NULL);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_FD);
+	av = fake_av(&f);
+	fd = cq_fd(cq);
+	assert_int_equal(try(&cq->fid), 0);
+	assert_int_equal(readable(fd, 0), 0);
+	ep = fake_ep_up(&f, cq, cq, av);
+	assert_int_equal(readable(fd, 0), 1);
+	assert_int_equal(try(&cq->fid), 0);
+	assert_int_equal(readable(fd, 0), 0);
+	fake_deliver(ep, 1);
+	assert_int_equal(readable(fd, 0), 1);
+	assert_int_equal(fi_cq_read(cq, &e, 1), 1);
+	down();
+}
+
+static void test_trywait_mixed(void **state)
+{
+	struct fid_cntr *cntr;
+	struct fid *fids[4];
+	struct fid_eq *eq;
+	struct fi_eq_entry entry = { 0 };
+	uint32_t event;
+
+	up(NULL, FI_WAIT_FD);
+	cntr = fake_cntr(&f, FI_WAIT_FD);
+	eq = fake_eq(&f, FI_WAIT_FD);
+	fids[0] = &cq->fid;
+	fids[1] = &cntr->fid;
+	fids[2] = &eq->fid;
+	fids[3] = &av->fid;
+	assert_int_equal(fi_trywait(f.fabric, fids, 3), 0);
+	assert_int_equal(fi_trywait(f.fabric, fids, 4), -FI_EINVAL);
+	obj_cntr_inc(obj_cntr_of(cntr), 1);
+	assert_int_equal(fi_trywait(f.fabric, fids, 3), -FI_EAGAIN);
+	fi_cntr_read(cntr);
+	assert_int_equal(fi_trywait(f.fabric, fids, 3), 0);
+	fi_eq_write(eq, FI_NOTIFY, &entry, sizeof(entry), 0);
+	assert_int_equal(fi_trywait(f.fabric, fids, 3), -FI_EAGAIN);
+	fi_eq_read(eq, &event, &entry, sizeof(entry), 0);
+	assert_int_equal(fi_trywait(f.fabric, fids, 3), 0);
+	CLOSE(eq);
+	CLOSE(cntr);
+	down();
+}
+
+/* ---- epoll loops ---------------------------------------------------------- */
+
+#define MESSAGES 3000
+
+static void *deliver_many(void *arg)
+{
+	unsigned seed = 7;
+	int i;
+
+	for (i = 0; i < MESSAGES; i++) {
+		if (rand_r(&seed) % 8 == 0)
+			usleep((unsigned) rand_r(&seed) % 300);
+		fake_deliver(arg, 1);
+	}
+	return NULL;
+}
+
+/* The loop of fi_poll(3): all messages arrive, nobody sleeps through one, and the
+ * wakes are no more than the messages and a few.
+ */
+static void epoll_loop(const struct fake_want *want)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	unsigned got = 0, wakes = 0;
+	struct fi_cq_entry e[8];
+	pthread_t thread;
+	int epfd, n;
+	ssize_t ret;
+
+	up(want, FI_WAIT_FD);
+	epfd = epoll_create1(0);
+	assert_int_equal(epoll_ctl(epfd, EPOLL_CTL_ADD, cq_fd(cq), &ev), 0);
+	pthread_create(&thread, NULL, deliver_many, ep);
+	while (got < MESSAGES) {
+		if (try(&cq->fid) == 0) {
+			n = epoll_wait(epfd, &ev, 1, 5000);
+			assert_int_equal(n, 1);
+			wakes++;
+		}
+		while ((ret = fi_cq_read(cq, e, 8)) > 0)
+			got += (unsigned) ret;
+		assert_int_equal(ret, -FI_EAGAIN);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(got, MESSAGES);
+	/* With a progress thread, it and the program may both be woken by one. */
+	assert_true(wakes <= (want ? 2 : 1) * MESSAGES + 50);
+	close(epfd);
+	down();
+}
+
+static void test_epoll_manual(void **state)
+{
+	epoll_loop(NULL);
+}
+
+static void test_epoll_auto(void **state)
+{
+	struct fake_want want = { .progress = FI_PROGRESS_AUTO };
+
+	epoll_loop(&want);
+}
+
+/* Blocked in poll() on the fd for a while: no CPU. */
+static void test_idle(void **state)
+{
+	uint64_t cpu;
+	int i;
+
+	up(NULL, FI_WAIT_FD);
+	fake_deliver(ep, 1);
+	cpu = fake_cpu_ns();
+	for (i = 0; i < 3; i++) {
+		struct fi_cq_entry e;
+
+		while (try(&cq->fid))
+			fi_cq_read(cq, &e, 1);
+		assert_int_equal(readable(cq_fd(cq), 100), 0);
+	}
+	assert_true(fake_cpu_little(fake_cpu_ns() - cpu, 15));
+	down();
+}
+
+/* ---- other kinds ---------------------------------------------------------- */
+
+static void *deliver_later(void *arg)
+{
+	usleep(20000);
+	fake_deliver(arg, 1);
+	return NULL;
+}
+
+static void test_yield(void **state)
+{
+	struct fi_cq_entry e;
+	pthread_t thread;
+	uint64_t start;
+
+	up(NULL, FI_WAIT_YIELD);
+	pthread_create(&thread, NULL, deliver_later, ep);
+	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 5000), 1);
+	pthread_join(thread, NULL);
+	start = clock_ns();
+	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 20), -FI_EAGAIN);
+	assert_true(clock_ns() - start >= 20 * CLOCK_NS_PER_MS);
+	down();
+}
+
+static void *write_entries(void *arg)
+{
+	unsigned seed = 3;
+	int i;
+
+	for (i = 0; i < 500; i++) {
+		if (rand_r(&seed) % 4 == 0)
+			usleep((unsigned) rand_r(&seed) % 200);
+		obj_cq_write(obj_cq_of(arg), NULL, 0, 0, NULL, 0, 0, 0);
+	}
+	return NULL;
+}
+
+/* The program sleeps on our condition with our mutex held around fi_trywait(). */
+static void test_mutex_cond(void **state)
+{
+	struct fi_mutex_cond pair;
+	struct timespec until;
+	struct fi_cq_entry e;
+	pthread_t thread;
+	int got = 0;
+
+	up(NULL, FI_WAIT_MUTEX_COND);
+	assert_int_equal(fi_control(&cq->fid, FI_GETWAIT, &pair), 0);
+	pthread_create(&thread, NULL, write_entries, cq);
+	while (got < 500) {
+		pthread_mutex_lock(pair.mutex);
+		if (try(&cq->fid) == 0) {
+			clock_gettime(CLOCK_REALTIME, &until);
+			until.tv_sec += 5;
+			assert_int_equal(pthread_cond_timedwait(pair.cond, pair.mutex, &until), 0);
+		}
+		pthread_mutex_unlock(pair.mutex);
+		while (fi_cq_read(cq, &e, 1) == 1)
+			got++;
+	}
+	pthread_join(thread, NULL);
+	down();
+}
+
+/* ---- wait sets ------------------------------------------------------------ */
+
+static struct fid_wait *open_set(enum fi_wait_obj type)
+{
+	struct fi_wait_attr attr = { .wait_obj = type };
+	struct fid_wait *set;
+
+	assert_int_equal(fi_wait_open(f.fabric, &attr, &set), 0);
+	return set;
+}
+
+static void wait_on_set(enum fi_wait_obj type)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_SET };
+	struct fi_cntr_attr cntr_attr = { .wait_obj = FI_WAIT_SET };
+	struct fid_cq *set_cq;
+	struct fid_cntr *cntr;
+	struct fid_wait *set;
+	struct fi_cq_entry e;
+	pthread_t thread;
+	uint64_t start, cpu;
+	int fd;
+
+	fake_open(&f, NULL);
+	fake_log_start();
+	av = fake_av(&f);
+	set = open_set(type);
+	attr.wait_set = set;
+	cntr_attr.wait_set = set;
+	assert_int_equal(fi_cq_open(f.domain, &attr, &set_cq, NULL), 0);
+	assert_int_equal(fi_cntr_open(f.domain, &cntr_attr, &cntr, NULL), 0);
+	ep = fake_ep_up(&f, set_cq, set_cq, av);
+	assert_int_equal(fi_cq_sread(set_cq, &e, 1, NULL, 0), -FI_ENOSYS);
+
+	start = clock_ns();
+	cpu = fake_cpu_ns();
+	assert_int_equal(fi_wait(set, 40), -FI_ETIMEDOUT);
+	assert_true(clock_ns() - start >= 40 * CLOCK_NS_PER_MS);
+	if (type != FI_WAIT_YIELD)
+		assert_true(fake_cpu_little(fake_cpu_ns() - cpu, 10));
+	pthread_create(&thread, NULL, deliver_later, ep);
+	assert_int_equal(fi_wait(set, 5000), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(fi_cq_read(set_cq, &e, 1), 1);
+	obj_cntr_inc(obj_cntr_of(cntr), 1);
+	assert_int_equal(fi_wait(set, 5000), 0);
+	assert_int_equal(fi_cntr_read(cntr), 1);
+	fake_timer(ep, clock_ns() + 20 * CLOCK_NS_PER_MS);
+	assert_int_equal(fi_wait(set, 5000), 0);
+	assert_int_equal(fi_cq_read(set_cq, &e, 1), 1);
+	assert_int_equal(fi_wait(set, 1), -FI_ETIMEDOUT);
+
+	if (type == FI_WAIT_FD) {
+		assert_int_equal(fi_control(&set->fid, FI_GETWAIT, &fd), 0);
+		assert_int_equal(try(&set->fid), 0);
+		assert_int_equal(readable(fd, 0), 0);
+		fake_deliver(ep, 1);
+		assert_int_equal(readable(fd, 100), 1);
+		assert_int_equal(try(&set->fid), -FI_EAGAIN);
+		assert_int_equal(fi_cq_read(set_cq, &e, 1), 1);
+		assert_int_equal(try(&set->fid), 0);
+		assert_int_equal(readable(fd, 0), 0);
+	}
+	assert_int_equal(fi_close(&set->fid), -FI_EBUSY);
+	assert_non_null(strstr(fake_log_last(), "wait set"));
+	CLOSE(ep);
+	CLOSE(set_cq);
+	CLOSE(cntr);
+	CLOSE(set);
+	CLOSE(av);
+	fake_close(&f);
+}
+
+static void test_set_fd(void **state)
+{
+	wait_on_set(FI_WAIT_FD);
+}
+
+static void test_set_unspec(void **state)
+{
+	wait_on_set(FI_WAIT_UNSPEC);
+}
+
+static void test_set_cond(void **state)
+{
+	wait_on_set(FI_WAIT_MUTEX_COND);
+}
+
+static void test_set_yield(void **state)
+{
+	wait_on_set(FI_WAIT_YIELD);
+}
+
+static void test_set_attr(void **state)
+{
+	struct fi_wait_attr none = { .wait_obj = FI_WAIT_NONE };
+	struct fi_wait_attr flags = { .wait_obj = FI_WAIT_FD, .flags = 1 };
+	struct fid_wait *set;
+
+	fake_open(&f, NULL);
+	fake_log_start();
+	assert_int_equal(fi_wait_open(f.fabric, &none, &set), -FI_EINVAL);
+	assert_int_equal(fi_wait_open(f.fabric, &flags, &set), -FI_EINVAL);
+	fake_close(&f);
+}
+
+/* Sets, and an epoll set of the program's around many queues of one group: not too
+ * deep nor too many for the kernel.
+ */
+static void test_nesting(void **state)
+{
+	enum { CNT = 64 };
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct fid_cq *many[CNT];
+	struct fid_ep *eps[CNT];
+	struct fid_wait *set;
+	int epfd, outer, fd, i;
+
+	up(NULL, FI_WAIT_FD);
+	epfd = epoll_create1(0);
+	outer = epoll_create1(0);
+	assert_int_equal(epoll_ctl(epfd, EPOLL_CTL_ADD, cq_fd(cq), &ev), 0);
+	for (i = 0; i < CNT; i++) {
+		struct fi_cq_attr attr = { .wait_obj = FI_WAIT_FD };
+
+		assert_int_equal(fi_cq_open(f.domain, &attr, &many[i], NULL), 0);
+		eps[i] = fake_ep_up(&f, cq, many[i], av);
+		assert_int_equal(epoll_ctl(epfd, EPOLL_CTL_ADD, cq_fd(many[i]), &ev), 0);
+	}
+	set = open_set(FI_WAIT_FD);
+	{
+		struct fi_cq_attr attr = { .wait_obj = FI_WAIT_SET, .wait_set = set };
+		struct fid_cq *member;
+		struct fid_ep *member_ep;
+
+		assert_int_equal(fi_cq_open(f.domain, &attr, &member, NULL), 0);
+		member_ep = fake_ep_up(&f, cq, member, av);
+		assert_int_equal(fi_control(&set->fid, FI_GETWAIT, &fd), 0);
+		assert_int_equal(try(&set->fid), 0);
+		assert_int_equal(epoll_ctl(outer, EPOLL_CTL_ADD, fd, &ev), 0);
+		fake_deliver(member_ep, 1);
+		assert_int_equal(epoll_wait(outer, &ev, 1, 1000), 1);
+		assert_int_equal(try(&set->fid), -FI_EAGAIN);
+		CLOSE(member_ep);
+		CLOSE(member);
+	}
+	CLOSE(set);
+	for (i = 0; i < CNT; i++) {
+		CLOSE(eps[i]);
+		CLOSE(many[i]);
+	}
+	close(epfd);
+	close(outer);
+	down();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_getwait),
+		cmocka_unit_test(test_trywait),
+		cmocka_unit_test(test_trywait_signal),
+		cmocka_unit_test(test_trywait_timer),
+		cmocka_unit_test(test_trywait_late),
+		cmocka_unit_test(test_trywait_mixed),
+		cmocka_unit_test(test_epoll_manual),
+		cmocka_unit_test(test_epoll_auto),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_yield),
+		cmocka_unit_test(test_mutex_cond),
+		cmocka_unit_test(test_set_fd),
+		cmocka_unit_test(test_set_unspec),
+		cmocka_unit_test(test_set_cond),
+		cmocka_unit_test(test_set_yield),
+		cmocka_unit_test(test_set_attr),
+		cmocka_unit_test(test_nesting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * call.h - what all data calls share.  Each fills a struct call and goes through post(),
+ * which finds it a place in the ring; the device completes requests in their order, so the
+ * ring needs no more than a head and a tail.
+ */
+#ifndef VRB_CALL_H
+#define VRB_CALL_H
+
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "dgram.h"
+#include "ep.h"
+
+#define MSG_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+		   FI_REMOTE_CQ_DATA | FI_FENCE | FI_MORE)
+
+/* A call on its way to the device. */
+struct call {
+	struct vrb_wr wr;
+	struct ibv_sge sge[VRB_IOV_MAX];
+	size_t len;
+	void *context;
+	uint64_t flags;			/* the call's, or the endpoint's defaults */
+	uint64_t comp;			/* flags of the completion */
+	enum obj_ep_cntr cntr;
+	bool want;
+};
+
+static inline uint32_t lkey_of(const void *desc)
+{
+	return desc ? ((const struct ibv_mr *) desc)->lkey : 0;
+}
+
+static inline void one_piece(struct call *c, const void *buf, size_t len, void *desc)
+{
+	c->sge[0] = (struct ibv_sge) { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
+	c->wr.sge = c->sge;
+	c->wr.sge_cnt = 1;
+	c->len = len;
+}
+
+static inline int pieces(struct call *c, const struct iovec *iov, void **desc, size_t cnt)
+{
+	size_t i;
+
+	if (cnt > VRB_IOV_MAX)
+		return -FI_EINVAL;
+	for (c->len = 0, i = 0; i < cnt; i++) {
+		c->sge[i] = (struct ibv_sge) { (uintptr_t) iov[i].iov_base,
+					       (uint32_t) iov[i].iov_len,
+					       lkey_of(desc ? desc[i] : NULL) };
+		c->len += iov[i].iov_len;
+	}
+	c->wr.sge = c->sge;
+	c->wr.sge_cnt = (unsigned) cnt;
+	return 0;
+}
+
+static inline char *scratch_of(const struct vrb_ep *ep)
+{
+	return ep->scratch + (size_t) (ep->tx_tail & ep->tx_mask) * ep->stride;
+}
+
+/* Where the device has no room for inline data: a copy in memory that it may read. */
+static inline void use_scratch(struct vrb_ep *ep, struct call *c)
+{
+	char *copy = scratch_of(ep);
+	unsigned i;
+	size_t at = 0;
+
+	for (i = 0; i < c->wr.sge_cnt; i++) {
+		memcpy(copy + at, (void *) (uintptr_t) c->sge[i].addr, c->sge[i].length);
+		at += c->sge[i].length;
+	}
+	c->sge[0] = (struct ibv_sge) { (uintptr_t) copy, (uint32_t) at, ep->scratch_mr->lkey };
+	c->wr.sge_cnt = 1;
+}
+
+static inline bool carries_data(enum vrb_op op)
+{
+	return op <= VRB_OP_WRITE_IMM;
+}
+
+/* A completion for one that nobody waits for retires those before it. */
+static inline bool must_tell(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
+{
+	return __builtin_expect(want, 1) || cntr == OBJ_CNTR_NONE || ep->base.cntrs[cntr] ||
+	       ep->tx_quiet >= ep->tx_quiet_max;
+}
+
+/* It has its place in the ring, and the device has it or will. */
+static inline void took_place(struct vrb_ep *ep, bool told)
+{
+	ep->tx_tail++;
+	ep->tx_quiet = told ? 0 : ep->tx_quiet + 1;
+}
+
+static inline int prepare(struct vrb_ep *ep, struct call *c)
+{
+	if (__builtin_expect(atomic_load_explicit(&ep->state, memory_order_relaxed) !=
+			     VRB_EP_CONNECTED, 0))
+		return ep->tx ? -FI_ENOTCONN : -FI_EOPBADSTATE;
+	if (ep->tx_tail - ep->tx_head >= ep->tx_depth)
+		return -FI_EAGAIN;
+	if (carries_data(c->wr.op) && c->len <= ep->max_inline)
+		c->wr.flags |= IBV_SEND_INLINE;
+	else if (c->flags & FI_INJECT)
+		use_scratch(ep, c);
+	if (c->flags & FI_FENCE)
+		c->wr.flags |= IBV_SEND_FENCE;
+	if (must_tell(ep, c->want, c->cntr))
+		c->wr.flags |= IBV_SEND_SIGNALED;
+	return 0;
+}
+
+static inline int post_locked(struct vrb_ep *ep, struct call *c)
+{
+	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
+	int ret = prepare(ep, c);
+
+	if (__builtin_expect(ret, 0))
+		return ret;
+	tx->context = c->context;
+	tx->flags = (uint32_t) c->comp;
+	tx->at = ep->tx_tail;
+	tx->len = (uint32_t) c->len;
+	tx->cntr = (uint8_t) c->cntr;
+	tx->want = c->want;
+	c->wr.wr_id = (uintptr_t) tx;
+	ret = ep->sq.ops->build(&ep->sq, &c->wr);
+	if (__builtin_expect(ret, 0))
+		return ret;
+	took_place(ep, c->wr.flags & IBV_SEND_SIGNALED);
+	if (!(c->flags & FI_MORE))
+		ep->sq.ops->ring(&ep->sq);
+	return 0;
+}
+
+/* @dgram: known where it is called; @dest is heeded only then */
+static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest,
+			       const bool dgram)
+{
+	struct obj_prog *prog = ep->base.prog;
+	size_t max = c->flags & FI_INJECT ? ep->inject_size : ep->base.info->ep_attr->max_msg_size;
+	int ret = 0, to = 0;
+
+	if (__builtin_expect(!prog, 0))
+		return -FI_EOPBADSTATE;
+	lock_get(&prog->lock);
+	if (__builtin_expect(c->len > max, 0))
+		ret = -FI_EMSGSIZE;
+	else if (dgram)
+		ret = to = vrb_dgram_to(ep, dest, &c->wr);
+	if (__builtin_expect(!ret, 1))
+		ret = post_locked(ep, c);
+	if (__builtin_expect(ret, 0)) {
+		/* What waits for more must not wait for a call that came to nothing. */
+		if (ep->qp)
+			ep->sq.ops->ring(&ep->sq);
+		if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET) && !to)
+			ret = post_locked(ep, c);
+	}
+	lock_put(&prog->lock);
+	return ret;
+}
+
+static inline ssize_t post(struct vrb_ep *ep, struct call *c)
+{
+	return post_any(ep, c, FI_ADDR_UNSPEC, false);
+}
+
+/* A call without flags of its own. */
+static inline void by_handle(struct call *c, struct fid_ep *fid, void *context)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+
+	c->context = context;
+	c->flags = h->tx_op_flags & ~FI_REMOTE_CQ_DATA;
+	c->want = obj_ep_want_tx_comp(h->ep, h->tx_op_flags);
+	/* FI_INJECT as a default means: when it fits. */
+	if ((c->flags & FI_INJECT) && c->len > container_of(h->ep, struct vrb_ep, base)->inject_size)
+		c->flags &= ~FI_INJECT;
+}
+
+static inline int by_flags(struct call *c, struct fid_ep *fid, void *context, uint64_t flags)
+{
+	if (flags & ~(uint64_t) MSG_FLAGS)
+		return -FI_EBADFLAGS;
+	c->context = context;
+	c->flags = flags;
+	c->want = obj_ep_want_tx_comp(obj_ep_of(fid), flags);
+	return 0;
+}
+
+static inline void with_data(struct call *c, uint64_t data)
+{
+	c->wr.op++;	/* each operation that can carry data is followed by its form that does */
+	c->wr.imm = (uint32_t) data;
+}
+
+/* Only what is used is set: the array of pieces stays as it is. */
+#define CALL(name, op_, comp_, cntr_)						\
+	struct call name;							\
+	name.wr.op = (op_);							\
+	name.wr.flags = 0;							\
+	name.wr.imm = 0;							\
+	name.comp = (comp_);							\
+	name.cntr = (cntr_)
+
+/* An injected message has no completion but its count. */
+static inline void silent(struct call *c, const void *buf, size_t len)
+{
+	one_piece(c, buf, len, NULL);
+	c->context = NULL;
+	c->flags = FI_INJECT;
+	c->want = false;
+}
+
+#endif

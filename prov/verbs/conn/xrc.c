@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Initiators, and the endpoints that share them.
+ *
+ * A request stands in the ring of its endpoint, whose head and tail tell that one when it is
+ * full, and takes up a place of the initiator.  The device completes in the order of the
+ * initiator, and so in that of each endpoint.  Each request is signalled: that a later one of
+ * another endpoint is done would tell nobody whose it was.
+ */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "verbs/xrc.h"
+
+#define LEAVE_NS 500000000u	/* what was posted before the connection ended has so long */
+
+/* ---- requests ------------------------------------------------------------------------- */
+
+static int xrc_build(struct vrb_sq *sq, const struct vrb_wr *wr)
+{
+	struct vrb_ep *ep = container_of(sq, struct vrb_ep, sq);
+	struct vrb_ini *ini = ep->xrc->ini;
+	struct vrb_wr own = *wr;
+	int ret;
+
+	if (ini->state == VRB_INI_OVER)
+		return -FI_ENOTCONN;
+	if (ini->used >= ini->depth)
+		return -FI_EAGAIN;
+	own.srqn = ep->xrc->srqn;
+	ret = ini->sq.ops->build(&ini->sq, &own);
+	if (!ret)
+		ini->used++;
+	return ret;
+}
+
+/* The library has rung already. */
+static void xrc_ring(struct vrb_sq *sq)
+{
+}
+
+static const struct vrb_sq_ops sq_xrc = {
+	.name = "XRC",
+	.build = xrc_build,
+	.ring = xrc_ring,
+};
+
+void vrb_xrc_sent(const struct vrb_tx *tx)
+{
+	tx->ep->xrc->ini->used--;
+}
+
+static const char *why(const struct vrb_wc *wc)
+{
+	return vrb_ibv.wc_status_str(wc->status);
+}
+
+void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
+{
+	struct vrb_ini *ini = tx->ep->xrc->ini;
+
+	vrb_xrc_sent(tx);
+	if (ini->state == VRB_INI_OVER)
+		return;
+	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
+		 "vendor code 0x%x); all connections to that host by this queue pair end\n",
+		 (void *) tx->ep, tx->ep->base.h.fid.fid.context, why(wc), wc->status,
+		 wc->vendor_err);
+	vrb_ini_fail(ini);
+}
+
+/* ---- queue pairs ------------------------------------------------------------------------ */
+
+static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+				 IBV_QP_EX_WITH_RDMA_READ;
+static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+
+/* Less inline data, then the older interface, until the device agrees. */
+static struct ibv_qp *make_qp(const struct vrb_ep *ep, const struct vrb_cq *cq, unsigned depth,
+			      bool *extended_p, unsigned *inline_p)
+{
+	const unsigned cut[] = { (unsigned) vrb_conf.inline_size, 64, 0 };
+	struct vrb_domain *domain = ep->domain;
+	struct ibv_qp *qp = NULL;
+	unsigned i;
+	int ext;
+
+	for (i = 0; !qp && i < 3; i++)
+		for (ext = !vrb_asked_for("post"); !qp && ext >= 0; ext--) {
+			struct ibv_qp_init_attr_ex attr = {
+				.send_cq = cq->cq,
+				.cap.max_send_wr = depth,
+				.cap.max_send_sge = (uint32_t) domain->base.info->tx_attr->iov_limit,
+				.cap.max_inline_data = cut[i],
+				.qp_type = IBV_QPT_XRC_SEND,
+				.comp_mask = IBV_QP_INIT_ATTR_PD |
+					     (ext ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
+				.pd = domain->pd,
+				.send_ops_flags = send_ops |
+					(domain->attr.atomic_cap != IBV_ATOMIC_NONE ? amo_ops : 0),
+			};
+
+			qp = verbs_get_ctx(domain->ctx)->create_qp_ex(domain->ctx, &attr);
+			*extended_p = ext;
+			*inline_p = attr.cap.max_inline_data;
+		}
+	if (!qp)
+		VRB_WARN(FI_LOG_EP_CTRL, "the device gives no XRC queue pair with %u sends: %s. Set "
+			 "FI_VERBS_TX_SIZE to less\n", depth, fi_strerror(errno));
+	return qp;
+}
+
+static unsigned depth_of(const struct vrb_domain *domain)
+{
+	return (unsigned) domain->base.info->tx_attr->size;
+}
+
+/* What an initiator holds inline, endpoints must know before there is one. */
+static int probe(struct vrb_ep *ep)
+{
+	struct vrb_domain *domain = ep->domain;
+	struct ibv_qp *qp;
+	unsigned room;
+	bool extended;
+
+	if (!domain->xrc_probed) {
+		qp = make_qp(ep, ep->cq, depth_of(domain), &extended, &room);
+		if (!qp)
+			return errno ? -errno : -FI_EIO;
+		vrb_ibv.destroy_qp(qp);
+		domain->xrc_inline = room;
+		domain->xrc_probed = true;
+	}
+	ep->max_inline = domain->xrc_inline < ep->inject_size ? domain->xrc_inline : ep->inject_size;
+	return 0;
+}
+
+/* ---- endpoints --------------------------------------------------------------------------- */
+
+int vrb_xrc_new(struct vrb_ep *ep)
+{
+	struct vrb_xrc *xrc = calloc(1, sizeof(*xrc));
+
+	if (!xrc)
+		return -FI_ENOMEM;
+	xrc->ep = ep;
+	list_init(&xrc->node);
+	list_init(&xrc->srx_node);
+	list_init(&xrc->receivers);
+	ep->xrc = xrc;
+	return 0;
+}
+
+void vrb_xrc_free(struct vrb_ep *ep)
+{
+	if (!ep->xrc)
+		return;
+	vrb_target_put(ep->xrc->target);
+	free(ep->xrc);
+	ep->xrc = NULL;
+}
+
+struct vrb_ep *vrb_xrc_receiver(const struct vrb_ep *srx)
+{
+	const struct list *all = &srx->xrc->receivers;
+
+	return list_empty(all) ? NULL : container_of(all->next, struct vrb_xrc, srx_node)->ep;
+}
+
+/* Of what arrives nobody knows which endpoint it is for: it must not matter. */
+static int check_receivers(const struct vrb_ep *ep)
+{
+	const struct obj_ep *base = &ep->base, *other;
+	struct vrb_ep *first;
+
+	if (!base->srx) {
+		VRB_WARN(FI_LOG_EP_CTRL, "an XRC endpoint receives by a shared receive context only: "
+			 "open one (fi_srx_context) and bind it to the endpoint %p\n", (void *) ep);
+		return -FI_EINVAL;
+	}
+	first = vrb_xrc_receiver(container_of(base->srx, struct vrb_ep, base));
+	other = first ? &first->base : base;
+	if (other->rx_cq == base->rx_cq && other->rx_selective == base->rx_selective &&
+	    other->cntrs[OBJ_CNTR_RECV] == base->cntrs[OBJ_CNTR_RECV] &&
+	    other->cntrs[OBJ_CNTR_REMOTE_WRITE] == base->cntrs[OBJ_CNTR_REMOTE_WRITE])
+		return 0;
+	VRB_WARN(FI_LOG_EP_CTRL, "XRC endpoints with one shared receive context tell the same "
+		 "completion queue and counters of receives; those of endpoint %p are others\n",
+		 (void *) ep);
+	return -FI_EINVAL;
+}
+
+int vrb_xrc_start(struct vrb_ep *ep)
+{
+	int ret = check_receivers(ep);
+
+	if (!ret)
+		ret = vrb_ep_make_rings(ep);
+	if (!ret)
+		ret = vrb_poller_join(ep, 0);
+	if (ret)
+		goto err_rings;
+	ret = probe(ep);
+	if (!ret)
+		ret = vrb_ep_make_scratch(ep);
+	if (ret)
+		goto err_poller;
+	ep->sq.ops = &sq_xrc;
+	list_add_tail(&ep->xrc->srx_node,
+		      &container_of(ep->base.srx, struct vrb_ep, base)->xrc->receivers);
+	return 0;
+
+err_poller:
+	vrb_poller_leave(ep, 0);
+err_rings:
+	vrb_ep_free_rings(ep);
+	return ret;
+}
+
+/* ---- shared receives ------------------------------------------------------------------------ */
+
+static int make_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init)
+{
+	struct vrb_domain *domain = srx->domain;
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = init->attr,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = domain->pd,
+		.xrcd = domain->xrcd->ibv,
+		.cq = srx->cq->cq,
+	};
+
+	srx->srq = verbs_get_ctx(domain->ctx)->create_srq_ex(domain->ctx, &attr);
+	if (!srx->srq)
+		return errno ? -errno : -FI_EIO;
+	return -ibv_get_srq_num(srx->srq, &srx->xrc->srqn);
+}
+
+int vrb_xrc_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init)
+{
+	struct obj_prog *prog = srx->base.prog;
+	int ret = vrb_xrc_new(srx);
+
+	if (ret)
+		return ret;
+	lock_get(&prog->lock);
+	ret = vrb_poller_join(srx, init->attr.max_wr);
+	if (!ret) {
+		srx->rx_depth = init->attr.max_wr;
+		ret = make_srq(srx, init);
+	}
+	lock_put(&prog->lock);
+	if (ret)
+		vrb_xrc_srq_close(srx);
+	return ret;
+}
+
+void vrb_xrc_srq_close(struct vrb_ep *srx)
+{
+	struct obj_prog *prog = srx->base.prog;
+
+	lock_get(&prog->lock);
+	if (srx->srq)
+		vrb_ibv.destroy_srq(srx->srq);
+	srx->srq = NULL;
+	if (srx->poller)
+		vrb_poller_leave(srx, srx->rx_depth);
+	lock_put(&prog->lock);
+	vrb_xrc_free(srx);
+}
+
+/* ---- initiators: the table ------------------------------------------------------------------- */
+
+static uint64_t hash_host(const struct sockaddr *sa)
+{
+	union net_sa host = { .sa.sa_family = AF_UNSPEC };
+
+	memcpy(&host, sa, net_addr_len(sa));
+	net_addr_set_port(&host.sa, 0);
+	return net_addr_hash(&host.sa);
+}
+
+static uint64_t key_of(const struct sockaddr *here, const struct sockaddr *there)
+{
+	return hash_host(there) * 31 + hash_host(here);
+}
+
+struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
+			     const struct sockaddr *there, bool known)
+{
+	struct vrb_ini *ini = hmap_find(&ep->poller->inis, key_of(here, there)), *best = NULL;
+
+	for (; ini; ini = ini->next)
+		if (net_addr_same_host(&ini->here.sa, here) &&
+		    net_addr_same_host(&ini->there.sa, there) &&
+		    (ini->state != VRB_INI_CALLING || !known) &&
+		    (!best || best->state < ini->state))
+			best = ini;
+	return best;
+}
+
+static int list_it(struct vrb_ini *ini)
+{
+	struct hmap *map = &ini->poller->inis;
+	int ret;
+
+	ini->next = hmap_remove(map, ini->key);
+	ret = hmap_insert(map, ini->key, ini);
+	ini->listed = !ret;
+	return ret;
+}
+
+void vrb_ini_unlist(struct vrb_ini *ini)
+{
+	struct hmap *map = &ini->poller->inis;
+	struct vrb_ini *first, **at = &first;
+
+	if (!ini->listed)
+		return;
+	ini->listed = false;
+	first = hmap_remove(map, ini->key);
+	while (*at != ini)
+		at = &(*at)->next;
+	*at = ini->next;
+	if (first)
+		hmap_insert(map, ini->key, first);	/* its place is still there */
+}
+
+/* ---- initiators: life -------------------------------------------------------------------------- */
+
+static void free_ini(struct vrb_ini *ini)
+{
+	vrb_ini_unlist(ini);
+	if (ini->sq.qp)
+		vrb_ibv.destroy_qp(ini->sq.qp);
+	while (vrb_poller_run(ini->poller, OBJ_POLL_BUDGET))
+		;
+	ini->cq->used -= ini->depth;
+	free(ini);
+}
+
+int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct sockaddr *there,
+		struct vrb_ini **ini_p)
+{
+	struct vrb_ini *ini = calloc(1, sizeof(*ini));
+	struct ibv_qp *qp;
+	unsigned room;
+	bool extended;
+	int ret;
+
+	if (!ini)
+		return -FI_ENOMEM;
+	ini->poller = ep->poller;
+	ini->leader = ep;
+	ini->depth = depth_of(ep->domain);
+	ini->key = key_of(here, there);
+	memcpy(&ini->here, here, net_addr_len(here));
+	memcpy(&ini->there, there, net_addr_len(there));
+	list_init(&ini->eps);
+	list_init(&ini->waiting);
+	ret = vrb_poller_room(ep->poller, ep, ini->depth, &ini->cq);
+	if (ret) {
+		free(ini);
+		return ret;
+	}
+	qp = make_qp(ep, ini->cq, ini->depth, &extended, &room);
+	ret = !qp ? (errno ? -errno : -FI_EIO) : room < ep->domain->xrc_inline ? -FI_ENOMEM : 0;
+	if (qp)
+		vrb_sq_init(&ini->sq, qp, extended, false);
+	if (!ret)
+		ret = list_it(ini);
+	if (ret)
+		free_ini(ini);
+	else
+		*ini_p = ini;
+	return ret;
+}
+
+void vrb_ini_join(struct vrb_ini *ini, struct vrb_ep *ep)
+{
+	ep->xrc->ini = ini;
+	list_add_tail(&ep->xrc->node, &ini->eps);
+}
+
+void vrb_ini_fail(struct vrb_ini *ini)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct list *pos;
+	struct vrb_ep *ep;
+
+	ini->state = VRB_INI_OVER;
+	vrb_ibv.modify_qp(ini->sq.qp, &attr, IBV_QP_STATE);	/* all that is posted is given back */
+	vrb_ini_unlist(ini);
+	list_for_each(pos, &ini->eps) {
+		ep = container_of(pos, struct vrb_xrc, node)->ep;
+		ep->failed = true;
+		if (atomic_load(&ep->state) == VRB_EP_CONNECTED)
+			vrb_cm.disconnect(ep->cm.id);
+	}
+}
+
+/* What the device will not say any more. */
+static void flush(struct vrb_ep *ep)
+{
+	struct vrb_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
+
+	while (ep->tx_head != ep->tx_tail)
+		vrb_tx_failed(&ep->tx[ep->tx_head & ep->tx_mask], &wc);
+}
+
+static void end(struct vrb_ini *ini)
+{
+	struct list *pos;
+
+	if (!ini->sq.qp)
+		return;
+	if (ini->state != VRB_INI_OVER)
+		vrb_ini_fail(ini);
+	vrb_ibv.destroy_qp(ini->sq.qp);
+	ini->sq.qp = NULL;
+	while (vrb_poller_run(ini->poller, OBJ_POLL_BUDGET))
+		;
+	list_for_each(pos, &ini->eps)
+		flush(container_of(pos, struct vrb_xrc, node)->ep);
+}
+
+void vrb_ini_leave(struct vrb_ep *ep)
+{
+	struct vrb_xrc *xrc = ep->xrc;
+	struct vrb_ini *ini = xrc->ini;
+	uint64_t deadline = clock_ns() + LEAVE_NS;
+
+	while (ep->tx_head != ep->tx_tail && ini->sq.qp && clock_ns() < deadline)
+		vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
+	if (ep->tx_head != ep->tx_tail)
+		end(ini);
+	list_del(&xrc->node);
+	xrc->ini = NULL;
+	if (list_empty(&ini->eps))
+		free_ini(ini);
+}

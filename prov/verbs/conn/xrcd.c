@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * XRC domains and their targets.  Processes share what they open by the same file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "verbs/xrc.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all that is here */
+static struct list xrcds = { &xrcds, &xrcds };
+static struct list husks = { &husks, &husks };		/* struct vrb_target */
+
+bool vrb_xrc_may(struct ibv_context *ctx)
+{
+	struct ibv_device_attr attr;
+
+	return vrb_cm.init_qp_attr && vrb_cm.establish && verbs_get_ctx_op(ctx, open_xrcd) &&
+	       verbs_get_ctx_op(ctx, create_srq_ex) && verbs_get_ctx_op(ctx, get_srq_num) &&
+	       verbs_get_ctx_op(ctx, create_qp_ex) && verbs_get_ctx_op(ctx, open_qp) &&
+	       !vrb_ibv.query_device(ctx, &attr) && (attr.device_cap_flags & IBV_DEVICE_XRC) &&
+	       attr.max_srq;
+}
+
+/* ---- domains ------------------------------------------------------------------------- */
+
+/* A file of another user's is not followed to where it points. */
+static int open_file(struct vrb_xrcd *xrcd)
+{
+	const char *path = vrb_conf.xrcd_file;
+	int ret;
+
+	xrcd->fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (xrcd->fd >= 0)
+		return 0;
+	ret = -errno;
+	VRB_WARN(FI_LOG_DOMAIN, "cannot open %s, by which processes share XRC queue pairs: %s. Name "
+		 "a file that you may make or read in FI_VERBS_XRCD_FILENAME\n", path,
+		 fi_strerror(-ret));
+	return ret;
+}
+
+static int open_xrcd(struct vrb_xrcd *xrcd)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.oflags = O_CREAT,
+	};
+	int ret = open_file(xrcd);
+
+	if (ret)
+		return ret;
+	attr.fd = xrcd->fd;
+	xrcd->ibv = ibv_open_xrcd(xrcd->ctx, &attr);
+	if (xrcd->ibv)
+		return 0;
+	ret = -errno;
+	VRB_WARN(FI_LOG_DOMAIN, "the device gives no XRC domain: %s\n", fi_strerror(-ret));
+	close(xrcd->fd);
+	return ret;
+}
+
+static struct vrb_xrcd *find(const struct obj_fabric *fabric, const struct ibv_context *ctx)
+{
+	struct vrb_xrcd *xrcd;
+	struct list *pos;
+
+	list_for_each(pos, &xrcds) {
+		xrcd = container_of(pos, struct vrb_xrcd, node);
+		if (xrcd->fabric == fabric && xrcd->ctx == ctx)
+			return xrcd;
+	}
+	return NULL;
+}
+
+static int new_xrcd(const struct obj_fabric *fabric, struct ibv_context *ctx,
+		    struct vrb_xrcd **xrcd_p)
+{
+	struct vrb_xrcd *xrcd = calloc(1, sizeof(*xrcd));
+	int ret;
+
+	if (!xrcd)
+		return -FI_ENOMEM;
+	xrcd->fabric = fabric;
+	xrcd->ctx = ctx;
+	xrcd->refs = 1;
+	hmap_init(&xrcd->targets);
+	ret = open_xrcd(xrcd);
+	if (ret) {
+		free(xrcd);
+		return ret;
+	}
+	list_add_tail(&xrcd->node, &xrcds);
+	*xrcd_p = xrcd;
+	return 0;
+}
+
+int vrb_xrcd_get(const struct obj_fabric *fabric, struct ibv_context *ctx,
+		 struct vrb_xrcd **xrcd_p)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&lock);
+	*xrcd_p = find(fabric, ctx);
+	if (*xrcd_p)
+		(*xrcd_p)->refs++;
+	else
+		ret = new_xrcd(fabric, ctx, xrcd_p);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+static void put_locked(struct vrb_xrcd *xrcd)
+{
+	if (--xrcd->refs)
+		return;
+	list_del(&xrcd->node);
+	hmap_destroy(&xrcd->targets);
+	ibv_close_xrcd(xrcd->ibv);
+	close(xrcd->fd);
+	free(xrcd);
+}
+
+void vrb_xrcd_put(struct vrb_xrcd *xrcd)
+{
+	pthread_mutex_lock(&lock);
+	put_locked(xrcd);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- targets --------------------------------------------------------------------------- */
+
+static struct ibv_qp *make_qp(struct vrb_xrcd *xrcd)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = xrcd->ibv,
+	};
+
+	return verbs_get_ctx(xrcd->ctx)->create_qp_ex(xrcd->ctx, &attr);
+}
+
+static struct ibv_qp *open_qp(struct vrb_xrcd *xrcd, uint32_t num)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = num,
+		.xrcd = xrcd->ibv,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+
+	return ibv_open_qp(xrcd->ctx, &attr);
+}
+
+/* libmlx5 (44, for one) cannot destroy a queue pair that it has opened: it frees a doorbell that
+ * there is none of, and falls over it.  The kernel's part is let go of without it, and the rest,
+ * a kilobyte, stays.
+ */
+static void destroy(struct vrb_target *target)
+{
+	if (target->qp && target->opened && vrb_ibv.cmd_destroy_qp) {
+		vrb_ibv.cmd_destroy_qp(target->qp);
+		list_add_tail(&target->node, &husks);
+		return;
+	}
+	if (target->qp)
+		vrb_ibv.destroy_qp(target->qp);
+	free(target);
+}
+
+/* @num: 0: make one */
+static int get_locked(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
+{
+	struct vrb_target *target = num ? hmap_find(&xrcd->targets, num) : NULL;
+	int ret;
+
+	if (target) {
+		target->refs++;
+		*target_p = target;
+		return 0;
+	}
+	target = calloc(1, sizeof(*target));
+	if (!target)
+		return -FI_ENOMEM;
+	target->xrcd = xrcd;
+	target->refs = 1;
+	target->opened = num != 0;
+	list_init(&target->node);
+	target->qp = num ? open_qp(xrcd, num) : make_qp(xrcd);
+	ret = target->qp ? hmap_insert(&xrcd->targets, target->qp->qp_num, target) :
+			   errno ? -errno : -FI_EIO;
+	if (ret) {
+		destroy(target);
+		return ret;
+	}
+	xrcd->refs++;
+	*target_p = target;
+	return 0;
+}
+
+static int get(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = get_locked(xrcd, num, target_p);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+int vrb_target_new(struct vrb_xrcd *xrcd, struct vrb_target **target_p)
+{
+	int ret = get(xrcd, 0, target_p);
+
+	if (ret)
+		VRB_WARN(FI_LOG_EP_CTRL, "the device gives no XRC queue pair to receive by: %s\n",
+			 fi_strerror(-ret));
+	return ret;
+}
+
+int vrb_target_open(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
+{
+	return get(xrcd, num, target_p);
+}
+
+void vrb_target_put(struct vrb_target *target)
+{
+	struct vrb_xrcd *xrcd;
+
+	if (!target)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!--target->refs) {
+		xrcd = target->xrcd;
+		hmap_remove(&xrcd->targets, target->qp->qp_num);
+		destroy(target);
+		put_locked(xrcd);
+	}
+	pthread_mutex_unlock(&lock);
+}

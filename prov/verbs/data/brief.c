@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Short ways of connected endpoints: a call with one piece of memory goes from its arguments
+ * into the queue, which we write ourselves or by the extended interface, with a lock or
+ * without (vrb_ways).  What is out of the ordinary (a ring that is full, no connection, an
+ * empty message, data that is inline but long, flags) goes the general way, which is that of
+ * all other calls; nothing has changed by then.
+ */
+#include <errno.h>
+
+#include "verbs/mlx5_queue.h"
+#include "verbs/call.h"
+
+#define BRIEF_INLINE __attribute__((always_inline)) static inline
+
+/* A lock that is none is nothing to wait for: then little has to be kept for afterwards.
+ * An endpoint that is not enabled has no group, and no room in its rings.
+ */
+BRIEF_INLINE bool enter(struct obj_prog *prog, const unsigned way)
+{
+	if (__builtin_expect(!prog, 0))
+		return way & VRB_ALONE;
+	if (way & VRB_ALONE)
+		lock_is_none(&prog->lock);
+	lock_get(&prog->lock);
+	return true;
+}
+
+BRIEF_INLINE void leave(struct obj_prog *prog, const unsigned way)
+{
+	if (way & VRB_ALONE && !prog)
+		return;
+	if (way & VRB_ALONE)
+		lock_is_none(&prog->lock);
+	lock_put(&prog->lock);
+}
+
+/* A call that may be short; what it does not have is 0. */
+struct brief {
+	enum vrb_op op;
+	const void *buf;
+	size_t len;
+	void *desc, *context;
+	uint64_t comp;			/* flags of the completion */
+	enum obj_ep_cntr cntr;
+	bool silent;			/* an injected one */
+	uint64_t addr, key, data;
+};
+
+/* All calls of the endpoint have the flags @all. */
+static inline bool is_wanted(uint64_t flags, uint64_t all)
+{
+	return (flags | all) / FI_COMPLETION & 1;
+}
+
+/* @fits: there is data, and it goes into its block; else the device fetches it. */
+BRIEF_INLINE bool is_brief(const struct vrb_ep *ep, const struct brief *b, uint64_t flags,
+			   const bool fits)
+{
+	size_t min = b->op == VRB_OP_READ ? 0 : ep->max_inline;
+	size_t max = b->silent ? 0 : ep->base.info->ep_attr->max_msg_size;
+
+	return (fits || (b->len && b->len > min && b->len <= max)) &&
+	       !(flags & (FI_INJECT | FI_FENCE | FI_MORE)) &&
+	       ep->tx_tail - ep->tx_head < atomic_load_explicit(&ep->brief_room,
+								memory_order_relaxed);
+}
+
+/* As ext_build() does it for any request. */
+BRIEF_INLINE int ext_build_short(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
+{
+	ibv_wr_start(qpx);
+	qpx->wr_id = wr->wr_id;
+	qpx->wr_flags = wr->flags;
+	if (wr->op == VRB_OP_SEND)
+		ibv_wr_send(qpx);
+	else if (wr->op == VRB_OP_SEND_IMM)
+		ibv_wr_send_imm(qpx, htobe32(wr->imm));
+	else if (wr->op == VRB_OP_WRITE)
+		ibv_wr_rdma_write(qpx, wr->rkey, wr->addr);
+	else
+		ibv_wr_rdma_read(qpx, wr->rkey, wr->addr);
+	if (wr->flags & IBV_SEND_INLINE)
+		ibv_wr_set_inline_data(qpx, (void *) (uintptr_t) wr->sge->addr, wr->sge->length);
+	else
+		ibv_wr_set_sge(qpx, wr->sge->lkey, wr->sge->addr, wr->sge->length);
+	return ibv_wr_complete(qpx);
+}
+
+/* Of the library, positive, or ours. */
+static int lib_error(int err)
+{
+	return err == ENOMEM ? -FI_EAGAIN : err < 0 ? err : -err;
+}
+
+/* The device takes no more for now, and nobody knew.  What waits for more must not wait for a
+ * call that came to nothing; and what has completed makes room.
+ */
+static __attribute__((noinline)) int is_full(struct vrb_ep *ep, int err)
+{
+	ep->tx_tail--;
+	ep->tx_quiet = ep->tx_quiet_max;
+	ep->sq.ops->ring(&ep->sq);
+	err = lib_error(err);
+	if (err == -FI_EAGAIN)
+		vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
+	return err;
+}
+
+/* Its place in the ring is taken before the device has it, so that little has to be kept while
+ * the library is called.   Returns 1 if the general way must be taken.
+ */
+BRIEF_INLINE int brief_any(struct vrb_ep *ep, const struct brief *b, uint64_t flags,
+			   const bool fits, const unsigned way)
+{
+	bool want = !b->silent && is_wanted(flags, ep->brief_want[0]), told;
+	struct ibv_sge sge = { (uintptr_t) b->buf, (uint32_t) b->len, lkey_of(b->desc) };
+	struct vrb_wr wr = {
+		.op = b->op, .sge = &sge, .sge_cnt = 1, .flags = fits ? IBV_SEND_INLINE : 0,
+		.addr = b->addr, .rkey = (uint32_t) b->key, .imm = (uint32_t) b->data,
+	};
+	struct vrb_tx *tx;
+	int ret;
+
+	if (__builtin_expect(!is_brief(ep, b, flags, fits), 0))
+		return 1;
+	tx = &ep->tx[ep->tx_tail & ep->tx_mask];
+	wr.wr_id = (uintptr_t) tx;
+	tx->context = b->context;
+	tx->flags = (uint32_t) b->comp;
+	tx->len = (uint32_t) b->len;
+	tx->at = ep->tx_tail;
+	tx->cntr = (uint8_t) b->cntr;
+	tx->want = want;
+	told = must_tell(ep, want, b->cntr);
+	wr.flags |= told ? IBV_SEND_SIGNALED : 0;
+	took_place(ep, told);
+	ret = way & VRB_DIRECT ? mlx5_build_short(&ep->mlx5.sq, &wr) : ext_build_short(ep->sq.qpx, &wr);
+	if (__builtin_expect(ret, 0)) {
+		ret = is_full(ep, ret);
+		return ret < 0 ? ret : -FI_EAGAIN;	/* never 1, sees the compiler */
+	}
+	if (way & VRB_DIRECT)
+		mlx5_ring_queue(&ep->mlx5.sq);
+	return 0;
+}
+
+BRIEF_INLINE int brief_locked(struct vrb_ep *ep, const struct brief *b, uint64_t flags,
+			      const unsigned way)
+{
+	if (b->op < VRB_OP_READ &&
+	    __builtin_expect(b->len - 1 < ep->brief_max[b->op > VRB_OP_SEND_IMM], 1))
+		return brief_any(ep, b, flags, true, way);
+	return brief_any(ep, b, flags, false, way);
+}
+
+BRIEF_INLINE int brief(struct fid_ep *fid, const struct brief *b, const unsigned way)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+	struct obj_prog *prog = h->ep->prog;
+	int ret;
+
+	if (!enter(prog, way))
+		return 1;
+	ret = brief_locked(container_of(h->ep, struct vrb_ep, base), b,
+			   b->silent ? 0 : h->tx_op_flags, way);
+	leave(prog, way);
+	return ret;
+}
+
+/* A call that is brief, or the general one. */
+#define BRIEF_OR(b, way, general)						\
+	({									\
+		int brief_ret = brief(fid, (b), (way));				\
+		__builtin_expect(brief_ret == 1, 0) ? (general) : brief_ret;	\
+	})
+
+/* ---- messages ------------------------------------------------------------------------ */
+
+#define OF_SEND .comp = FI_SEND | FI_MSG, .cntr = OBJ_CNTR_SEND
+#define OF_WRITE .comp = FI_WRITE | FI_RMA, .cntr = OBJ_CNTR_WRITE
+
+BRIEF_INLINE ssize_t any_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+				fi_addr_t dest, void *context, const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_SEND, .buf = buf, .len = len, .desc = desc,
+				 .context = context, OF_SEND };
+
+	return BRIEF_OR(&b, way, vrb_msg_ops.send(fid, buf, len, desc, FI_ADDR_UNSPEC, context));
+}
+
+BRIEF_INLINE ssize_t any_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+				uint64_t data, fi_addr_t dest, void *context, const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_SEND_IMM, .buf = buf, .len = len, .desc = desc,
+				 .context = context, .data = data, OF_SEND };
+
+	return BRIEF_OR(&b, way, vrb_msg_ops.senddata(fid, buf, len, desc, data, dest, context));
+}
+
+BRIEF_INLINE ssize_t any_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+				const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_SEND, .buf = buf, .len = len, .silent = true, OF_SEND };
+
+	return BRIEF_OR(&b, way, vrb_msg_ops.inject(fid, buf, len, dest));
+}
+
+BRIEF_INLINE ssize_t any_injectdata(struct fid_ep *fid, const void *buf, size_t len,
+				uint64_t data, fi_addr_t dest, const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_SEND_IMM, .buf = buf, .len = len, .silent = true,
+				 .data = data, OF_SEND };
+
+	return BRIEF_OR(&b, way, vrb_msg_ops.injectdata(fid, buf, len, data, dest));
+}
+
+/* ---- remote memory ------------------------------------------------------------------- */
+
+BRIEF_INLINE ssize_t any_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+				fi_addr_t dest, uint64_t addr, uint64_t key, void *context,
+				const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_WRITE, .buf = buf, .len = len, .desc = desc,
+				 .context = context, .addr = addr, .key = key, OF_WRITE };
+
+	return BRIEF_OR(&b, way, vrb_rma_ops.write(fid, buf, len, desc, dest, addr, key, context));
+}
+
+BRIEF_INLINE ssize_t any_inject_write(struct fid_ep *fid, const void *buf, size_t len,
+				fi_addr_t dest, uint64_t addr, uint64_t key, const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_WRITE, .buf = buf, .len = len, .silent = true,
+				 .addr = addr, .key = key, OF_WRITE };
+
+	return BRIEF_OR(&b, way, vrb_rma_ops.inject(fid, buf, len, dest, addr, key));
+}
+
+BRIEF_INLINE ssize_t any_read(struct fid_ep *fid, void *buf, size_t len, void *desc,
+				fi_addr_t src, uint64_t addr, uint64_t key, void *context,
+				const unsigned way)
+{
+	const struct brief b = { .op = VRB_OP_READ, .buf = buf, .len = len, .desc = desc,
+				 .context = context, .addr = addr, .key = key,
+				 .comp = FI_READ | FI_RMA, .cntr = OBJ_CNTR_READ };
+
+	return BRIEF_OR(&b, way, vrb_rma_ops.read(fid, buf, len, desc, src, addr, key, context));
+}
+
+/* ---- receives ------------------------------------------------------------------------- */
+
+BRIEF_INLINE int recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t len, void *desc,
+			   const unsigned way)
+{
+	struct ibv_sge sge = { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
+	struct ibv_recv_wr *bad;
+
+	if (way & VRB_DIRECT)
+		return vrb_mlx5_recv(&ep->mlx5.rq, wr_id, &sge, 1);
+	ep->recv_wr.wr_id = wr_id;
+	ep->recv_sge.addr = sge.addr;
+	ep->recv_sge.length = sge.length;
+	ep->recv_sge.lkey = sge.lkey;
+	return ibv_post_recv(ep->qp, &ep->recv_wr, &bad);
+}
+
+/* Returns 1 if the general way must be taken. */
+BRIEF_INLINE int recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *desc, void *context,
+			     uint64_t flags, const unsigned way)
+{
+	struct vrb_rx *rx;
+	int ret;
+
+	if (__builtin_expect(!len || ep->rx_tail - ep->rx_head >= ep->brief_rx_depth, 0))
+		return 1;
+	rx = &ep->rx[ep->rx_tail & ep->rx_mask];
+	rx->context = context;
+	rx->buf = buf;
+	rx->want = is_wanted(flags, ep->brief_want[1]);
+	ep->rx_tail++;
+	ret = recv_post(ep, (uintptr_t) rx | VRB_WR_RECV, buf, len, desc, way);
+	if (__builtin_expect(!ret, 1))
+		return 0;
+	ep->rx_tail--;
+	return lib_error(ret);
+}
+
+static ssize_t recv_general(struct fid_ep *fid, void *buf, size_t len, void *desc, void *context)
+{
+	struct ibv_sge sge = { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
+
+	return vrb_recv_any(fid, &sge, context);
+}
+
+BRIEF_INLINE ssize_t any_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+			      void *context, const unsigned way)
+{
+	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+	struct vrb_ep *ep = container_of(h->ep, struct vrb_ep, base);
+	struct obj_prog *prog = ep->base.prog;
+	int ret;
+
+	if (!enter(prog, way))
+		return recv_general(fid, buf, len, desc, context);
+	ret = recv_locked(ep, buf, len, desc, context, h->rx_op_flags, way);
+	leave(prog, way);
+	return __builtin_expect(ret == 1, 0) ? recv_general(fid, buf, len, desc, context) : ret;
+}
+
+/* ---- choosing ------------------------------------------------------------------------- */
+
+/* Each for all ways. */
+#define WAY(way, name, params, ...)						\
+	static ssize_t name##_##way params { return any_##name(__VA_ARGS__, way); }
+#define WAYS(name, params, ...)							\
+	WAY(0, name, params, __VA_ARGS__) WAY(1, name, params, __VA_ARGS__)	\
+	WAY(2, name, params, __VA_ARGS__) WAY(3, name, params, __VA_ARGS__)
+
+WAYS(send, (struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
+	    void *context), fid, buf, len, desc, dest, context)
+WAYS(senddata, (struct fid_ep *fid, const void *buf, size_t len, void *desc, uint64_t data,
+		fi_addr_t dest, void *context), fid, buf, len, desc, data, dest, context)
+WAYS(inject, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest), fid, buf, len, dest)
+WAYS(injectdata, (struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest),
+     fid, buf, len, data, dest)
+WAYS(recv, (struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src, void *context),
+     fid, buf, len, desc, src, context)
+WAYS(write, (struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
+	     uint64_t addr, uint64_t key, void *context),
+     fid, buf, len, desc, dest, addr, key, context)
+WAYS(inject_write, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64_t addr,
+		    uint64_t key), fid, buf, len, dest, addr, key)
+WAYS(read, (struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src, uint64_t addr,
+	    uint64_t key, void *context), fid, buf, len, desc, src, addr, key, context)
+
+struct vrb_way vrb_ways[VRB_WAYS];
+
+/* The rest is as with any other endpoint. */
+#define FILL(way)								\
+	vrb_ways[way].msg = vrb_msg_ops;					\
+	vrb_ways[way].msg.send = send_##way;					\
+	vrb_ways[way].msg.senddata = senddata_##way;				\
+	vrb_ways[way].msg.inject = inject_##way;				\
+	vrb_ways[way].msg.injectdata = injectdata_##way;			\
+	vrb_ways[way].msg.recv = recv_##way;					\
+	vrb_ways[way].rma = vrb_rma_ops;					\
+	vrb_ways[way].rma.write = write_##way;					\
+	vrb_ways[way].rma.inject = inject_write_##way;				\
+	vrb_ways[way].rma.read = read_##way
+
+void vrb_brief_init_ops(void)
+{
+	FILL(0);
+	FILL(1);
+	FILL(2);
+	FILL(3);
+}
+
+static uint32_t brief_max(const struct vrb_ep *ep, enum vrb_op op)
+{
+	uint32_t max = ep->direct ? mlx5_short_max(op) : ep->max_inline;
+
+	if (max > ep->max_inline)
+		max = ep->max_inline;
+	return max > ep->inject_size ? ep->inject_size : max;
+}
+
+void vrb_brief_enabled(struct vrb_ep *ep)
+{
+	const struct obj_ep *base = &ep->base;
+	unsigned i;
+
+	ep->usual = !ep->dgram;
+	for (i = 0; i < OBJ_CNTR_CNT; i++)
+		ep->usual = ep->usual && !base->cntrs[i];
+	if (ep->dgram || (ep->domain->direct ? !ep->direct : !ep->sq.qpx))
+		return;
+	if (base->tx_cq)	/* or no call has a completion, whatever its flags */
+		ep->brief_depth = ep->tx_depth;
+	ep->brief_want[0] = base->tx_selective ? 0 : FI_COMPLETION;
+	ep->brief_want[1] = base->rx_selective ? 0 : FI_COMPLETION;
+	ep->brief_max[0] = brief_max(ep, VRB_OP_SEND);
+	ep->brief_max[1] = brief_max(ep, VRB_OP_WRITE);
+	ep->recv_wr = (struct ibv_recv_wr) { .sg_list = &ep->recv_sge, .num_sge = 1 };
+	if (!base->srx && base->rx_cq)
+		ep->brief_rx_depth = ep->rx_depth;
+}
+
+void vrb_brief_disabled(struct vrb_ep *ep)
+{
+	ep->brief_depth = ep->brief_rx_depth = 0;
+	atomic_store(&ep->brief_room, 0);
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "verbs/async.h"
+#include "verbs/dgram.h"
+#include "verbs/ep.h"
+#include "verbs/ud.h"
+#include "verbs/xrc.h"
+
+#define QUIET_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
+#define FLUSH_NS 500000000u	/* a queue pair that was ended says so of its requests meanwhile */
+#define DRAIN_NS 2000000000u	/* what was posted may leave so long when the endpoint closes */
+
+static unsigned ring_size(unsigned depth)
+{
+	unsigned slots = 2;
+
+	while (slots < depth)
+		slots *= 2;
+	return slots;
+}
+
+/* ---- the queue pair ---------------------------------------------------------------- */
+
+static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+				 IBV_QP_EX_WITH_RDMA_READ;
+static const uint64_t dgram_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+
+static bool may_extend(const struct vrb_ep *ep)
+{
+	return !ep->direct && !vrb_asked_for("post");
+}
+
+static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool extended)
+{
+	struct ibv_qp *qp = NULL;
+	int ret = 0;
+
+	attr->comp_mask = IBV_QP_INIT_ATTR_PD;
+	if (extended) {
+		attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		attr->send_ops_flags = ep->dgram ? dgram_ops : send_ops |
+			(ep->domain->attr.atomic_cap != IBV_ATOMIC_NONE ? amo_ops : 0);
+	}
+	if (ep->dgram && ep->dgram->ud)
+		ret = vrb_ud_qp(ep, ep->dgram->ud, attr, &qp);
+	else if (vrb_cm.create_qp_ex(ep->cm.id, attr))
+		ret = errno ? errno : EIO;
+	else
+		qp = ep->cm.id->qp;
+	if (ret)
+		return -ret;
+	vrb_sq_init(&ep->sq, qp, extended,
+		    ep->domain->attr.vendor_id == VRB_VENDOR_RXE);
+	return 0;
+}
+
+void vrb_ep_destroy_qp(struct vrb_ep *ep)
+{
+	if (ep->dgram && ep->dgram->ud)
+		vrb_ibv.destroy_qp(ep->qp);
+	else
+		vrb_cm.destroy_qp(ep->cm.id);
+}
+
+static struct vrb_ep *srx_of(const struct vrb_ep *ep)
+{
+	return ep->base.srx ? container_of(ep->base.srx, struct vrb_ep, base) : NULL;
+}
+
+/* All that uses a shared receive queue goes one way. */
+static bool may_go_direct(const struct vrb_ep *ep)
+{
+	const struct vrb_ep *srx = srx_of(ep);
+
+	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id) && !vrb_poller_times(ep);
+}
+
+static int plug_in(struct vrb_ep *ep)
+{
+	struct vrb_ep *srx = srx_of(ep);
+	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq,
+						srx ? &srx->mlx5_srq : NULL, &ep->poller->mlx5) : 0;
+
+	if (!ret) {
+		vrb_brief_enabled(ep);
+		VRB_INFO(FI_LOG_EP_CTRL, "requests: %s; completions: %s\n", ep->sq.ops->name,
+			 ep->cq->ops->name);
+	}
+	return ret;
+}
+
+/* The queue pair ends, and so do all its requests, before the library takes it away. */
+static void unplug(struct vrb_ep *ep)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	uint64_t deadline = clock_ns() + FLUSH_NS;
+
+	if (!ep->direct)
+		return;
+	if (!vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE))
+		while ((ep->tx_head != ep->tx_tail || ep->rx_head != ep->rx_tail) &&
+		       clock_ns() < deadline)
+			vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
+	vrb_mlx5_qp_fini(&ep->mlx5, ep->cq);
+	vrb_brief_disabled(ep);
+	ep->direct = false;
+}
+
+/* Less inline data, then the older interface, until the device agrees. */
+static int make_qp(struct vrb_ep *ep)
+{
+	static const unsigned cut[] = { ~0u, 64, 0 };
+	struct ibv_qp_init_attr_ex attr, base = {
+		.qp_context = ep,
+		.send_cq = ep->cq->cq,
+		.recv_cq = ep->cq->cq,
+		.srq = ep->base.srx ? srx_of(ep)->srq : NULL,
+		.cap = {
+			.max_send_wr = ep->tx_depth,
+			.max_recv_wr = ep->base.srx ? 0 : ep->rx_depth,
+			.max_send_sge = (uint32_t) ep->base.info->tx_attr->iov_limit,
+			.max_recv_sge = (uint32_t) ep->base.info->rx_attr->iov_limit +
+					(ep->dgram ? VRB_FRAME_SGE : 0),
+		},
+		.qp_type = ep->dgram ? IBV_QPT_UD : IBV_QPT_RC,
+		.pd = ep->direct ? vrb_mlx5_pd(&ep->poller->mlx5, ep->domain->pd) : ep->domain->pd,
+	};
+	unsigned i;
+	int ret = 0, extended;
+
+	for (i = 0; i < 3; i++) {
+		for (extended = may_extend(ep); extended >= 0; extended--) {
+			attr = base;
+			attr.cap.max_inline_data = ep->inject_size < cut[i] ? ep->inject_size :
+									      cut[i];
+			ret = try_qp(ep, &attr, extended);
+			if (!ret) {
+				ep->qp = ep->sq.qp;
+				ep->max_inline = attr.cap.max_inline_data;
+				return plug_in(ep);
+			}
+		}
+	}
+	VRB_WARN(FI_LOG_EP_CTRL, "the device gives no queue pair with %u sends and %u receives of "
+		 "%u and %u pieces: %s. Ask for less in tx_attr and rx_attr\n", ep->tx_depth,
+		 ep->rx_depth, base.cap.max_send_sge, base.cap.max_recv_sge, fi_strerror(-ret));
+	return ret;
+}
+
+/* Memory for what cannot lie in the request. */
+int vrb_ep_make_scratch(struct vrb_ep *ep)
+{
+	size_t size;
+
+	if (ep->max_inline < ep->inject_size || ep->max_inline < sizeof(uint64_t))
+		ep->stride = ep->inject_size;
+	else if (ep->base.caps & FI_ATOMIC)
+		ep->stride = sizeof(uint64_t);
+	else
+		return 0;
+	ep->stride = (ep->stride + 7) & ~7u;
+	size = (size_t) ep->stride * (ep->tx_mask + 1);
+	ep->scratch = aligned_alloc(64, (size + 63) & ~(size_t) 63);
+	if (!ep->scratch)
+		return -FI_ENOMEM;
+	ep->scratch_mr = vrb_ibv.reg_mr(ep->domain->pd, ep->scratch, size, IBV_ACCESS_LOCAL_WRITE);
+	return ep->scratch_mr ? 0 : -errno;
+}
+
+void vrb_ep_free_rings(struct vrb_ep *ep)
+{
+	vrb_brief_disabled(ep);
+	if (ep->scratch_mr)
+		vrb_ibv.dereg_mr(ep->scratch_mr);
+	free(ep->scratch);
+	free(ep->tx);
+	free(ep->rx);
+	ep->scratch_mr = NULL;
+	ep->scratch = NULL;
+	ep->tx = NULL;
+	ep->rx = NULL;
+}
+
+int vrb_ep_make_rings(struct vrb_ep *ep)
+{
+	unsigned i;
+
+	ep->tx_depth = (unsigned) ep->base.info->tx_attr->size;
+	ep->rx_depth = ep->base.srx ? 0 : (unsigned) ep->base.info->rx_attr->size;
+	if (ep->tx_depth < 2)
+		ep->tx_depth = 2;
+	ep->tx_mask = ring_size(ep->tx_depth) - 1;
+	ep->rx_mask = ring_size(ep->rx_depth) - 1;
+	ep->tx_quiet_max = ep->tx_depth / 4 < QUIET_MAX ? ep->tx_depth / 4 : QUIET_MAX;
+	if (ep->dgram || ep->xrc)
+		ep->tx_quiet_max = 0;	/* there is no marker that could tell of the last ones */
+	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
+	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
+	if (!ep->tx || !ep->rx)
+		return -FI_ENOMEM;
+	for (i = 0; i <= ep->tx_mask; i++)
+		ep->tx[i].ep = ep;
+	for (i = 0; i <= ep->rx_mask; i++)
+		ep->rx[i] = (struct vrb_rx) { .ep = ep, .room = UINT32_MAX };
+	return 0;
+}
+
+static unsigned entries(const struct vrb_ep *ep)
+{
+	const struct vrb_ep *srx = srx_of(ep);
+
+	if (ep->xrc)
+		return 0;	/* what it shares has its own */
+	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
+}
+
+int vrb_ep_start(struct vrb_ep *ep)
+{
+	int ret = vrb_ep_make_rings(ep);
+
+	ep->direct = may_go_direct(ep);
+	if (!ret)
+		ret = vrb_poller_join(ep, entries(ep));
+	if (ret)
+		goto err_rings;
+	ret = make_qp(ep);
+	if (ret)
+		goto err_qp;
+	ret = vrb_ep_make_scratch(ep);
+	if (!ret && ep->base.srx)
+		ret = hmap_insert(&ep->poller->eps, ep->qp->qp_num, ep);
+	if (ret)
+		goto err_qp;
+	return 0;
+
+err_qp:
+	if (ep->qp) {
+		unplug(ep);
+		vrb_ep_destroy_qp(ep);
+	}
+	ep->qp = NULL;
+	vrb_poller_leave(ep, entries(ep));
+err_rings:
+	vrb_ep_free_rings(ep);
+	return ret;
+}
+
+static int ep_enable(struct obj_ep *base)
+{
+	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
+	int ret;
+
+	ret = obj_wait_feed(&base->eq->wait, ep->cm_prog);
+	if (ret)
+		return ret;
+	lock_get(&ep->cm_prog->lock);
+	ret = ep->cm.id ? 0 : vrb_cm_bind(ep);
+	if (!ret && ep->cm.id->verbs != ep->domain->ctx) {
+		VRB_WARN(FI_LOG_EP_CTRL, "the address of the endpoint is not one of device %s\n",
+			 base->domain->attr->name);
+		ret = -FI_EINVAL;
+	}
+	if (!ret) {
+		lock_get(&base->prog->lock);
+		ret = ep->xrc ? vrb_xrc_start(ep) : vrb_ep_start(ep);
+		lock_put(&base->prog->lock);
+	}
+	lock_put(&ep->cm_prog->lock);
+	return ret;
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
+/* What was posted leaves before the connection ends: the last message of a program that
+ * closes is not lost.
+ */
+void vrb_ep_drain(struct vrb_ep *ep)
+{
+	uint64_t deadline = clock_ns() + DRAIN_NS;
+	bool marked = !ep->tx_quiet;
+
+	ep->sq.ops->ring(&ep->sq);
+	while (ep->tx_head != ep->tx_tail && !ep->failed && clock_ns() < deadline &&
+	       atomic_load(&ep->state) == VRB_EP_CONNECTED) {
+		if (!marked)
+			marked = !vrb_post_marker(ep);
+		vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
+	}
+}
+
+static void stop(struct vrb_ep *ep)
+{
+	if (!ep->qp)
+		return;
+	vrb_ep_drain(ep);
+	ep->closing = true;
+	ep->usual = false;
+	unplug(ep);
+	if (ep->base.srx)
+		hmap_remove(&ep->poller->eps, ep->qp->qp_num);
+}
+
+static int ep_close(struct fid *fid)
+{
+	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	struct obj_prog *prog = ep->base.prog;
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	lock_get(&ep->cm_prog->lock);
+	if (ep->xrc)
+		vrb_xrc_quit(ep);
+	if (prog)
+		lock_get(&prog->lock);
+	stop(ep);
+	vrb_cm_close(ep);
+	if (ep->poller)
+		vrb_poller_leave(ep, entries(ep));
+	if (prog)
+		lock_put(&prog->lock);
+	lock_put(&ep->cm_prog->lock);
+	vrb_xrc_free(ep);
+	vrb_ep_free_rings(ep);
+	obj_prog_put(ep->cm_prog);
+	obj_ep_fini(&ep->base);
+	free(ep);
+	return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static const struct obj_ep_ops ep_obj_ops = {
+	.enable = ep_enable,
+};
+
+/* Without its own lock held: a call for our name may be under way, and it is waited for. */
+static int dgram_close(struct fid *fid)
+{
+	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	obj_ep_quiesce(&ep->base);
+	if (ep->base.prog) {
+		lock_get(&ep->base.prog->lock);
+		stop(ep);
+		vrb_dgram_close(ep);
+		if (ep->poller)
+			vrb_poller_leave(ep, entries(ep));
+		lock_put(&ep->base.prog->lock);
+	}
+	vrb_ep_free_rings(ep);
+	vrb_dgram_free(ep);
+	obj_ep_fini(&ep->base);
+	free(ep);
+	return 0;
+}
+
+static struct fi_ops ep_fi_ops = {
+	.close = ep_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static int ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
+{
+	if (level == FI_OPT_ENDPOINT && optname == FI_OPT_CM_DATA_SIZE)
+		return obj_pep_getopt(fid, level, optname, optval, optlen,
+				      vrb_cm_room(vrb_ep_of(container_of(fid, struct fid_ep, fid))->xrc));
+	return obj_ep_getopt(fid, level, optname, optval, optlen);
+}
+
+static struct fi_ops_ep ep_ops = {
+	.getopt = ep_getopt,
+	.setopt = obj_ep_setopt,
+};
+
+static const struct obj_ep_ops dgram_obj_ops = {
+	.enable = vrb_dgram_enable,
+	.av_removed = vrb_dgram_removed,
+	.av_inserted = vrb_dgram_inserted,
+};
+
+static struct fi_ops dgram_fi_ops = {
+	.close = dgram_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static struct fi_ops_ep dgram_ops_ep = {
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+};
+
+static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vrb_ep *ep,
+		      void *context)
+{
+	struct fid_ep *fid = &ep->base.h.fid;
+	int ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &dgram_obj_ops, context);
+
+	if (ret)
+		return ret;
+	ep->domain = vrb_domain_of(ep->base.domain);
+	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
+	ret = vrb_dgram_init(ep);
+	if (ret) {
+		obj_ep_fini(&ep->base);
+		return ret;
+	}
+	fid->fid.ops = &dgram_fi_ops;
+	fid->ops = &dgram_ops_ep;
+	fid->cm = &vrb_dgram_cm_ops;
+	fid->msg = &vrb_dgram_msg_ops;
+	obj_ops_fill_ep(fid);
+	return 0;
+}
+
+static void set_ops(struct vrb_ep *ep)
+{
+	struct vrb_way *way = &vrb_ways[(ep->domain->direct ? VRB_DIRECT : 0) |
+		(ep->base.domain->prog_lock_kind == LOCK_NONE ? VRB_ALONE : 0)];
+	struct fid_ep *fid = &ep->base.h.fid;
+
+	fid->fid.ops = &ep_fi_ops;
+	fid->ops = &ep_ops;
+	fid->cm = &vrb_cm_ops;
+	fid->msg = &way->msg;
+	if (ep->base.caps & FI_RMA)
+		fid->rma = &way->rma;
+	if (ep->base.caps & FI_ATOMIC)
+		fid->atomic = &vrb_atomic_ops;
+	obj_ops_fill_ep(fid);
+}
+
+int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
+		uint64_t flags, void *context)
+{
+	struct vrb_ep *ep;
+	int ret;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	ep = calloc(1, sizeof(*ep));
+	if (!ep)
+		return -FI_ENOMEM;
+	if (info->ep_attr && info->ep_attr->type == FI_EP_DGRAM) {
+		ret = dgram_open(domain, info, ep, context);
+		if (ret)
+			goto err_free;
+		*ep_p = &ep->base.h.fid;
+		return 0;
+	}
+	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &ep_obj_ops, context);
+	if (ret)
+		goto err_free;
+	ep->domain = vrb_domain_of(ep->base.domain);
+	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
+	ep->cm.kind = VRB_ID_EP;
+	if (ep->domain->xrcd)
+		ret = vrb_xrc_new(ep);
+	if (!ret)
+		ret = vrb_cm_open(ep->base.domain->fabric, &ep->cm_prog);
+	if (ret)
+		goto err_fini;
+	lock_get(&ep->cm_prog->lock);
+	ret = vrb_async_watch(ep->cm_prog, ep->domain->ctx);
+	lock_put(&ep->cm_prog->lock);
+	if (!ret)
+		ret = vrb_cm_drive(ep->base.domain, ep->cm_prog);
+	if (!ret && info->handle)
+		ret = vrb_cm_take(ep, info->handle);
+	if (ret)
+		goto err_cm;
+	set_ops(ep);
+	*ep_p = &ep->base.h.fid;
+	return 0;
+
+err_cm:
+	obj_prog_put(ep->cm_prog);
+err_fini:
+	vrb_xrc_free(ep);
+	obj_ep_fini(&ep->base);
+err_free:
+	free(ep);
+	return ret;
+}
+
+/* ---- shared receives -------------------------------------------------------------------------- */
+
+static int srx_close(struct fid *fid)
+{
+	struct vrb_ep *srx = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret = obj_ep_busy(&srx->base);
+
+	if (ret)
+		return ret;
+	vrb_mlx5_srq_fini(&srx->mlx5_srq);
+	if (srx->xrc)
+		vrb_xrc_srq_close(srx);
+	else
+		vrb_ibv.destroy_srq(srx->srq);
+	pool_destroy(&srx->rx_pool);
+	obj_ep_fini(&srx->base);
+	free(srx);
+	return 0;
+}
+
+static struct fi_ops srx_fi_ops = {
+	.close = srx_close,
+	.bind = obj_ep_bind,
+	.control = obj_ep_control,
+};
+
+static struct fi_ops_ep srx_ops = {
+	.getopt = obj_ep_getopt,
+	.setopt = obj_ep_setopt,
+};
+
+static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
+{
+	struct ibv_srq_init_attr init = {
+		.attr.max_wr = attr && attr->size ? (uint32_t) attr->size :
+			       (uint32_t) srx->base.info->rx_attr->size,
+		.attr.max_sge = (uint32_t) srx->base.info->rx_attr->iov_limit,
+	};
+
+	if (init.attr.max_wr > (uint32_t) srx->domain->attr.max_srq_wr)
+		init.attr.max_wr = (uint32_t) srx->domain->attr.max_srq_wr;
+	srx->rx_depth = init.attr.max_wr;
+	if (srx->domain->xrcd)
+		errno = -vrb_xrc_srq(srx, &init);
+	else
+		srx->srq = vrb_ibv.create_srq(srx->domain->pd, &init);
+	if (srx->srq) {
+		if (srx->domain->direct)
+			vrb_mlx5_srq_init(&srx->mlx5_srq, srx->srq);
+		pool_init(&srx->rx_pool, sizeof(struct vrb_rx), 64, srx->rx_depth);
+		return 0;
+	}
+	VRB_WARN(FI_LOG_EP_CTRL, "the device gives no shared receive queue of %u: %s\n",
+		 srx->rx_depth, fi_strerror(errno));
+	return -errno;
+}
+
+int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep_p,
+		 void *context)
+{
+	struct obj_domain *base = obj_domain_of(domain);
+	struct vrb_ep *srx;
+	int ret = obj_domain_may_share(base, "a shared receive context");
+
+	if (ret)
+		return ret;
+	srx = calloc(1, sizeof(*srx));
+	if (!srx)
+		return -FI_ENOMEM;
+	ret = obj_ep_init(&srx->base, FI_CLASS_SRX_CTX, domain, base->info, &ep_obj_ops, context);
+	if (ret)
+		goto err_free;
+	srx->domain = vrb_domain_of(base);
+	if (attr)
+		srx->base.h.rx_op_flags = attr->op_flags;
+	ret = obj_ep_prog(&srx->base);
+	if (!ret)
+		ret = make_srq(srx, attr);
+	if (ret)
+		goto err_fini;
+	srx->base.h.fid.fid.ops = &srx_fi_ops;
+	srx->base.h.fid.ops = &srx_ops;
+	srx->base.h.fid.msg = &vrb_srx_msg_ops;
+	obj_ops_fill_ep(&srx->base.h.fid);
+	*ep_p = &srx->base.h.fid;
+	return 0;
+
+err_fini:
+	obj_ep_fini(&srx->base);
+err_free:
+	free(srx);
+	return ret;
+}
+
+void vrb_ep_init_ops(void)
+{
+	OBJ_OPS_FILL(&ep_fi_ops, fid);
+	OBJ_OPS_FILL(&ep_ops, ep);
+	OBJ_OPS_FILL(&dgram_fi_ops, fid);
+	OBJ_OPS_FILL(&dgram_ops_ep, ep);
+	OBJ_OPS_FILL(&vrb_dgram_cm_ops, cm);
+	OBJ_OPS_FILL(&vrb_dgram_msg_ops, msg);
+	OBJ_OPS_FILL(&srx_fi_ops, fid);
+	OBJ_OPS_FILL(&srx_ops, ep);
+	OBJ_OPS_FILL(&vrb_msg_ops, msg);
+	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
+	OBJ_OPS_FILL(&vrb_rma_ops, rma);
+	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
+	vrb_brief_init_ops();
+	vrb_cm_init_ops();
+}

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "verbs/mlx5_queue.h"
+#include "verbs/dgram.h"
+#include "verbs/ep.h"
+#include "verbs/xrc.h"
+
+#define CQ_FIRST 256u
+#define ACK_BATCH 1024u
+#define DIRECT_SHARE 4u		/* endpoints that a queue which cannot grow has room for */
+
+static const struct obj_poller_ops poller_ops;
+
+static struct vrb_poller *poller_of(struct obj_poller *base)
+{
+	return container_of(base, struct vrb_poller, base);
+}
+
+/* ---- what went wrong ------------------------------------------------------------ */
+
+static int error_of(enum ibv_wc_status status, bool recv)
+{
+	switch (status) {
+	case IBV_WC_WR_FLUSH_ERR:
+		return FI_ECANCELED;
+	case IBV_WC_LOC_LEN_ERR:
+		return recv ? FI_ETRUNC : FI_EMSGSIZE;
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_LOC_ACCESS_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+		return FI_EACCES;
+	case IBV_WC_REM_INV_REQ_ERR:
+		return FI_EREMOTEIO;
+	case IBV_WC_REM_OP_ERR:
+		return FI_EREMOTEIO;
+	case IBV_WC_RETRY_EXC_ERR:
+	case IBV_WC_RESP_TIMEOUT_ERR:
+		return FI_EHOSTUNREACH;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return FI_ENORX;
+	default:
+		return FI_EIO;
+	}
+}
+
+static struct fi_cq_err_entry err_entry(const struct vrb_wc *wc, void *context, uint64_t flags)
+{
+	bool recv = wc->wr_id & VRB_WR_RECV;
+
+	return (struct fi_cq_err_entry) {
+		.op_context = context,
+		.flags = flags,
+		.err = error_of(wc->status, recv),
+		.prov_errno = (int) wc->status,
+		.src_addr = FI_ADDR_NOTAVAIL,
+	};
+}
+
+/* The first failure ends the connection, on both sides: the device does nothing more. */
+static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
+{
+	if (ep->failed || ep->xrc)
+		return;
+	if (ep->dgram) {
+		vrb_dgram_revive(ep, wc);
+		return;
+	}
+	ep->failed = true;
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
+		 "vendor code 0x%x); the connection ends\n", (void *) ep,
+		 ep->base.h.fid.fid.context, vrb_ibv.wc_status_str(wc->status), wc->status,
+		 wc->vendor_err);
+	vrb_cm.disconnect(ep->cm.id);
+}
+
+/* ---- completions ------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void tx_rare(const struct vrb_tx *tx)
+{
+	struct obj_ep *ep = &tx->ep->base;
+
+	if (tx->ep->xrc)
+		vrb_xrc_sent(tx);
+	if (!tx->ep->closing)
+		obj_ep_comp_tx(ep, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
+}
+
+/* What stands before @tx in the ring was not signalled, because nobody waits for it
+ * (must_tell()), and is done as well.
+ */
+static inline __attribute__((always_inline)) void tx_done(const struct vrb_tx *tx)
+{
+	struct vrb_ep *ep = tx->ep;
+
+	ep->tx_head = tx->at + 1;
+	if (__builtin_expect(!ep->usual, 0))
+		tx_rare(tx);
+	else if (tx->want)
+		obj_cq_write(ep->base.tx_cq, tx->context, tx->flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);
+}
+
+void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
+{
+	struct fi_cq_err_entry e = err_entry(wc, tx->context, tx->flags);
+	struct vrb_ep *ep = tx->ep;
+
+	ep->tx_head = tx->at + 1;
+	e.len = tx->len;
+	if (ep->xrc)
+		vrb_xrc_failed(tx, wc);
+	if (ep->closing)
+		return;
+	fail(ep, wc);
+	if (tx->flags)
+		obj_ep_err_tx(&ep->base, &e, NULL, 0, tx->cntr);
+}
+
+static inline void on_tx(const struct vrb_wc *wc)
+{
+	const struct vrb_tx *tx = (const struct vrb_tx *) (uintptr_t) wc->wr_id;
+
+	if (__builtin_expect(wc->status == IBV_WC_SUCCESS, 1))
+		tx_done(tx);
+	else
+		vrb_tx_failed(tx, wc);
+}
+
+static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	struct fi_cq_err_entry e = err_entry(wc, rx->context, FI_RECV | FI_MSG);
+
+	if (ep->closing)
+		return;
+	e.buf = rx->buf;
+	fail(ep, wc);
+	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
+}
+
+/* A datagram longer than its buffer: the device put the rest where nobody looks. */
+static void rx_cut(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	struct fi_cq_err_entry e = err_entry(wc, rx->context, FI_RECV | FI_MSG);
+
+	e.err = FI_ETRUNC;
+	e.len = rx->room;
+	e.olen = wc->len - rx->head - rx->room;
+	e.buf = rx->buf;
+	e.data = wc->has_imm ? wc->imm : 0;
+	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
+}
+
+static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	uint64_t flags = FI_RECV | FI_MSG, data = 0;
+	enum obj_ep_cntr cntr = OBJ_CNTR_RECV;
+
+	if (__builtin_expect(rx->head && ep->dgram->heads, 0)) {
+		vrb_dgram_received(ep, rx, wc);
+		return;
+	}
+	if (wc->has_imm) {
+		flags |= FI_REMOTE_CQ_DATA;
+		data = wc->imm;
+		if (wc->write) {
+			flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+			cntr = OBJ_CNTR_REMOTE_WRITE;
+		}
+	}
+	obj_ep_comp_rx(&ep->base, rx->want, rx->context, flags, wc->len - rx->head, rx->buf, data,
+		       0, FI_ADDR_NOTAVAIL, cntr);
+}
+
+static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
+{
+	struct vrb_rx *rx = (struct vrb_rx *) (uintptr_t) (wc->wr_id & ~VRB_WR_RECV);
+	struct vrb_ep *owner = rx->ep, *ep = owner;
+	struct vrb_rx copy = *rx;
+
+	if (owner->srq) {
+		ep = owner->xrc ? vrb_xrc_receiver(owner) : hmap_find(&p->eps, wc->qp_num);
+		pool_put(&owner->rx_pool, rx);
+		if (!ep)
+			return;
+		copy.want = obj_ep_want_rx_comp(&ep->base, copy.want ? FI_COMPLETION : 0);
+	} else {
+		owner->rx_head++;
+	}
+	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
+		rx_failed(ep, &copy, wc);
+	else if (ep->closing)
+		return;
+	else if (__builtin_expect(wc->len - copy.head > copy.room, 0))
+		rx_cut(ep, &copy, wc);
+	else
+		rx_done(ep, &copy, wc);
+}
+
+static inline void on_any(struct vrb_poller *p, const struct vrb_wc *wc)
+{
+	if (wc->wr_id & VRB_WR_RECV)
+		on_rx(p, wc);
+	else
+		on_tx(wc);
+}
+
+/* A message of an endpoint that is usual, into a buffer of its own. */
+static inline __attribute__((always_inline)) void rx_usual(const struct vrb_rx *rx, size_t len)
+{
+	struct vrb_ep *ep = rx->ep;
+
+	ep->rx_head++;
+	if (rx->want)
+		obj_cq_write(ep->base.rx_cq, rx->context, FI_RECV | FI_MSG, len, rx->buf, 0, 0,
+			     FI_ADDR_NOTAVAIL);
+}
+
+static inline const struct vrb_tx *tx_of(uint64_t wr_id)
+{
+	return (const void *) (uintptr_t) wr_id;
+}
+
+static inline const struct vrb_rx *rx_of(uint64_t wr_id)
+{
+	return (const void *) (uintptr_t) (wr_id - VRB_WR_RECV);
+}
+
+static __attribute__((noinline)) void on_rare(struct vrb_poller *p, const struct ibv_wc *ibv)
+{
+	struct vrb_wc wc;
+
+	vrb_wc_read(ibv, &wc);
+	on_any(p, &wc);
+}
+
+static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
+{
+	const uint64_t wr_id = wc->wr_id;
+
+	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
+		on_rare(p, wc);
+	else if (!(wr_id & VRB_WR_RECV))
+		tx_done(tx_of(wr_id));
+	else if (rx_of(wr_id)->ep->usual && !(wc->wc_flags & IBV_WC_WITH_IMM))
+		rx_usual(rx_of(wr_id), wc->byte_len);
+	else
+		on_rare(p, wc);
+}
+
+/* One bunch: who wants more asks again. */
+static int run_plain(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc;
+	int cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
+	const struct ibv_wc *end = wc + cnt;
+
+	if (cnt <= 0)
+		return 0;
+	do
+		on_wc(p, at++);
+	while (at != end);
+	return cnt;
+}
+
+/* Returns false where it is not the usual success, with nothing done. */
+static inline __attribute__((always_inline)) bool on_ext(struct ibv_cq_ex *cqx)
+{
+	const uint64_t wr_id = cqx->wr_id;
+
+	if (__builtin_expect(cqx->status != IBV_WC_SUCCESS, 0))
+		return false;
+	if (!(wr_id & VRB_WR_RECV)) {
+		tx_done(tx_of(wr_id));
+		return true;
+	}
+	if (!rx_of(wr_id)->ep->usual || (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM))
+		return false;
+	rx_usual(rx_of(wr_id), ibv_wc_read_byte_len(cqx));
+	return true;
+}
+
+/* It is dealt with when the library has let go of the queue. */
+static __attribute__((noinline)) void on_ext_rare(struct vrb_poller *p, struct ibv_cq_ex *cqx)
+{
+	struct vrb_wc wc;
+
+	vrb_ext_read(cqx, &wc);
+	ibv_end_poll(cqx);
+	on_any(p, &wc);
+}
+
+/* The same by the extended interface. */
+static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct ibv_cq_ex *cqx = cq->cqx;
+	unsigned done = 0;
+	bool usual;
+
+	for (; done < budget && !ibv_start_poll(cqx, &attr); on_ext_rare(p, cqx)) {
+		do {
+			usual = on_ext(cqx);
+			done++;
+		} while (usual && done < budget && !ibv_next_poll(cqx));
+		if (__builtin_expect(usual, 1)) {
+			ibv_end_poll(cqx);
+			break;
+		}
+	}
+	return (int) done;
+}
+
+/* The same, with the device's time of each. */
+static int run_timed(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct ibv_cq_ex *cqx = cq->cqx;
+	unsigned done = 0;
+	uint64_t ticks;
+	struct vrb_wc wc;
+
+	for (; done < budget && !ibv_start_poll(cqx, &attr); done++) {
+		ticks = ibv_wc_read_completion_ts(cqx);
+		vrb_ext_read(cqx, &wc);
+		ibv_end_poll(cqx);
+		obj_cq_time = (uint64_t) ((unsigned __int128) ticks * CLOCK_NS_PER_MS /
+					  p->domain->clock_khz);
+		on_any(p, &wc);
+	}
+	obj_cq_time = 0;
+	return (int) done;
+}
+
+/* Where ibv_next_poll() is not to be used: one is a bunch, because to look for a second costs
+ * as much as to come again.
+ */
+static int run_single(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	struct ibv_cq_ex *cqx = cq->cqx;
+
+	if (ibv_start_poll(cqx, &attr))
+		return 0;
+	if (__builtin_expect(on_ext(cqx), 1))
+		ibv_end_poll(cqx);
+	else
+		on_ext_rare(p, cqx);
+	return 1;
+}
+
+static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_cq *cq,
+					     const struct mlx5_cqe *cqe)
+{
+	struct vrb_wc wc;
+
+	if (vrb_mlx5_read(cq, cqe, &wc))
+		on_any(p, &wc);
+}
+
+static inline const struct vrb_ep *ep_of(const struct mlx5_qp *qp)
+{
+	return container_of(qp, struct vrb_ep, mlx5);
+}
+
+/* The same for a queue that we read ourselves: what is usual, from the entry to the
+ * program's without a stop between.
+ */
+static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget)
+{
+	struct mlx5_cq *cq = (struct mlx5_cq *) base;
+	struct mlx5_cqe *cqe;
+	struct mlx5_qp *qp;
+	uint8_t op_own, owner;
+	unsigned done = 0;
+
+	do {
+		cqe = mlx5_at(cq);
+		op_own = mlx5_op_own(cqe);
+		if (op_own >= MLX5_CQE_NONE << 4)
+			break;		/* as all are that were read */
+		owner = mlx5_owner(cq);
+		qp = cq->last;
+		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
+			tx_done(tx_of(mlx5_sent_wr(&qp->sq, cqe)));
+		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
+			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of(qp)->usual)
+			rx_usual(rx_of(mlx5_received_wr(&qp->rq, cqe)), be32toh(cqe->len));
+		else if (mlx5_is_ours(op_own, owner))
+			on_cqe(p, cq, cqe);
+		else
+			break;
+		mlx5_give_back(cq, cqe);
+	} while (++done < budget);
+	if (done)
+		mlx5_tell_read(cq);
+	return (int) done;
+}
+
+static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budget)
+{
+	struct vrb_cq *cq;
+	int done = 0;
+
+	for (cq = p->cqs; cq; cq = cq->next)
+		done += cq->run(p, cq, budget);
+	return done;
+}
+
+/* One queue is the rule; it is jumped to. */
+static int poller_poll(struct obj_poller *base, unsigned budget)
+{
+	struct vrb_poller *p = poller_of(base);
+	struct vrb_cq *cq = p->cqs;
+
+	if (__builtin_expect(cq && !cq->next, 1))
+		return cq->run(p, cq, budget);
+	return run_all(p, budget);
+}
+
+int vrb_poller_run(struct vrb_poller *p, unsigned budget)
+{
+	return run_all(p, budget);
+}
+
+/* ---- sleep --------------------------------------------------------------------------- */
+
+static void take_events(struct vrb_poller *p)
+{
+	struct ibv_cq *ibv;
+	struct vrb_cq *cq;
+	void *context;
+
+	while (!vrb_ibv.get_cq_event(p->channel, &ibv, &context)) {
+		cq = context;
+		cq->events_all++;
+		if (++cq->events >= ACK_BATCH) {
+			vrb_ibv.ack_cq_events(cq->cq, cq->events);
+			cq->events = 0;
+		}
+	}
+}
+
+/* The device tells of what comes after it was asked to; what came before is taken now. */
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct vrb_poller *p = poller_of(base);
+	struct vrb_cq *cq;
+
+	take_events(p);
+	for (cq = p->cqs; cq; cq = cq->next)
+		if (cq->ops->arm(cq))
+			return -FI_EAGAIN;
+	return vrb_poller_run(p, OBJ_POLL_BUDGET) ? -FI_EAGAIN : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static void cq_close(struct vrb_cq *cq)
+{
+	if (cq->events)
+		vrb_ibv.ack_cq_events(cq->cq, cq->events);
+	cq->ops->close(cq);
+}
+
+static void poller_close(struct obj_poller *base)
+{
+	struct vrb_poller *p = poller_of(base);
+	struct vrb_cq *cq, *next;
+
+	take_events(p);
+	for (cq = p->cqs; cq; cq = next) {
+		next = cq->next;
+		cq_close(cq);
+	}
+	vrb_mlx5_group_fini(&p->mlx5);
+	vrb_ibv.destroy_comp_channel(p->channel);
+	hmap_destroy(&p->eps);
+	hmap_destroy(&p->inis);
+	free(p);
+}
+
+static const struct obj_poller_ops poller_ops = {
+	.poll = poller_poll,
+	.arm = poller_arm,
+	.close = poller_close,
+};
+
+static int poller_new(struct vrb_domain *domain, struct obj_prog *prog, struct vrb_poller **p_p)
+{
+	struct vrb_poller *p = calloc(1, sizeof(*p));
+	int ret;
+
+	if (!p)
+		return -FI_ENOMEM;
+	p->base.ops = &poller_ops;
+	p->base.key = &poller_ops;
+	p->domain = domain;
+	hmap_init(&p->eps);
+	hmap_init(&p->inis);
+	p->channel = vrb_ibv.create_comp_channel(domain->ctx);
+	if (!p->channel) {
+		ret = -errno;
+		goto err_free;
+	}
+	p->base.fd = p->channel->fd;
+	fcntl(p->base.fd, F_SETFL, fcntl(p->base.fd, F_GETFL) | O_NONBLOCK);
+	ret = obj_prog_add(prog, &p->base);
+	if (ret)
+		goto err_channel;
+	*p_p = p;
+	return 0;
+
+err_channel:
+	vrb_ibv.destroy_comp_channel(p->channel);
+err_free:
+	free(p);
+	return ret;
+}
+
+/* Room for @entries more, by making the queue larger if it must be. */
+static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned entries)
+{
+	unsigned need = cq->used + entries, size = (unsigned) cq->cq->cqe;
+
+	if (need <= size)
+		return true;
+	if (cq->ops == &vrb_cq_direct)
+		return false;	/* whose memory would move */
+	while (size < need)
+		size *= 2;
+	if (size > (unsigned) domain->attr.max_cqe)
+		size = (unsigned) domain->attr.max_cqe;
+	return size >= need && !vrb_ibv.resize_cq(cq->cq, (int) size);
+}
+
+static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool timed,
+		  struct vrb_cq **cq_p)
+{
+	unsigned size = entries > CQ_FIRST ? entries : CQ_FIRST;
+	struct vrb_cq *cq;
+	int ret;
+
+	if (direct)
+		ret = vrb_mlx5_cq_new(p->domain->ctx, p->channel, size * DIRECT_SHARE, &cq);
+	else
+		ret = vrb_cq_new(p->domain->ctx, p->channel, size,
+				 p->domain->attr.vendor_id == VRB_VENDOR_RXE, timed, &cq);
+	if (ret) {
+		VRB_WARN(FI_LOG_CQ, "the device gives no completion queue of %u entries: %s\n", size,
+			 fi_strerror(-ret));
+		return ret;
+	}
+	cq->run = direct ? run_direct : cq->timed ? run_timed : !cq->cqx ? run_plain :
+		  cq->single ? run_single : run_ext;
+	cq->next = p->cqs;
+	p->cqs = cq;
+	*cq_p = cq;
+	return 0;
+}
+
+static bool has_times(const struct obj_cq *cq)
+{
+	return cq && cq->times;
+}
+
+bool vrb_poller_times(const struct vrb_ep *ep)
+{
+	return ep->domain->clock_khz && (has_times(ep->base.tx_cq) || has_times(ep->base.rx_cq));
+}
+
+int vrb_poller_room(struct vrb_poller *p, const struct vrb_ep *ep, unsigned entries,
+		    struct vrb_cq **cq_p)
+{
+	bool timed = vrb_poller_times(ep);
+	struct vrb_cq *cq;
+	int ret = 0;
+
+	for (cq = p->cqs; cq; cq = cq->next)
+		if ((cq->ops == &vrb_cq_direct) == ep->direct && cq->timed == timed &&
+		    make_room(p->domain, cq, entries))
+			break;
+	if (!cq)
+		ret = cq_new(p, entries, ep->direct, timed, &cq);
+	if (ret)
+		return ret;
+	cq->used += entries;
+	*cq_p = cq;
+	return 0;
+}
+
+int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
+{
+	struct obj_poller *base = obj_prog_find(ep->base.prog, &poller_ops);
+	struct vrb_poller *p = base ? poller_of(base) : NULL;
+	int ret = 0;
+
+	if (!p)
+		ret = poller_new(ep->domain, ep->base.prog, &p);
+	if (!ret)
+		ret = vrb_poller_room(p, ep, entries, &ep->cq);
+	if (!ret)
+		ep->poller = p;
+	return ret;
+}
+
+/* The queue is emptied, so that nothing in it speaks of the endpoint any more. */
+void vrb_poller_leave(struct vrb_ep *ep, unsigned entries)
+{
+	while (vrb_poller_run(ep->poller, INT_MAX))
+		;
+	ep->cq->used -= entries;
+	ep->poller = NULL;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Messages and receives, of connected endpoints and of datagram endpoints.
+ */
+#include "verbs/call.h"
+
+#define SEND_CALL(name) CALL(name, VRB_OP_SEND, FI_SEND | FI_MSG, OBJ_CNTR_SEND)
+
+int vrb_post_marker(struct vrb_ep *ep)
+{
+	struct call c;
+
+	memset(&c.wr, 0, sizeof(c.wr));
+	c.wr.op = VRB_OP_WRITE;
+	c.wr.sge = c.sge;
+	c.len = 0;
+	c.context = NULL;
+	c.flags = 0;
+	c.comp = 0;
+	c.cntr = OBJ_CNTR_NONE;
+	c.want = false;
+	return post_locked(ep, &c);
+}
+
+/* ---- messages ------------------------------------------------------------------- */
+
+static inline ssize_t any_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			fi_addr_t dest, void *context, const bool dgram)
+{
+	SEND_CALL(c);
+
+	one_piece(&c, buf, len, desc);
+	by_handle(&c, fid, context);
+	return post_any(vrb_ep_of(fid), &c, dest, dgram);
+}
+
+static inline ssize_t any_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+			 fi_addr_t dest, void *context, const bool dgram)
+{
+	SEND_CALL(c);
+
+	if (pieces(&c, iov, desc, cnt))
+		return -FI_EINVAL;
+	by_handle(&c, fid, context);
+	return post_any(vrb_ep_of(fid), &c, dest, dgram);
+}
+
+static inline ssize_t any_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags,
+				  const bool dgram)
+{
+	SEND_CALL(c);
+	int ret = pieces(&c, msg->msg_iov, msg->desc, msg->iov_count);
+
+	if (!ret)
+		ret = by_flags(&c, fid, msg->context, flags);
+	if (ret)
+		return ret;
+	if (flags & FI_REMOTE_CQ_DATA)
+		with_data(&c, msg->data);
+	return post_any(vrb_ep_of(fid), &c, msg->addr, dgram);
+}
+
+static inline ssize_t any_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			    uint64_t data, fi_addr_t dest, void *context, const bool dgram)
+{
+	SEND_CALL(c);
+
+	one_piece(&c, buf, len, desc);
+	by_handle(&c, fid, context);
+	with_data(&c, data);
+	return post_any(vrb_ep_of(fid), &c, dest, dgram);
+}
+
+static inline ssize_t any_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, const bool dgram)
+{
+	SEND_CALL(c);
+
+	silent(&c, buf, len);
+	return post_any(vrb_ep_of(fid), &c, dest, dgram);
+}
+
+static inline ssize_t any_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+			      fi_addr_t dest, const bool dgram)
+{
+	SEND_CALL(c);
+
+	silent(&c, buf, len);
+	with_data(&c, data);
+	return post_any(vrb_ep_of(fid), &c, dest, dgram);
+}
+
+/* Each for connected endpoints and for datagrams. */
+#define BOTH(name, params, ...)							\
+	static ssize_t msg_##name params { return any_##name(__VA_ARGS__, false); } \
+	static ssize_t dgram_##name params { return any_##name(__VA_ARGS__, true); }
+
+BOTH(send, (struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
+	    void *context), fid, buf, len, desc, dest, context)
+BOTH(sendv, (struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt, fi_addr_t dest,
+	     void *context), fid, iov, desc, cnt, dest, context)
+BOTH(sendmsg, (struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags), fid, msg, flags)
+BOTH(senddata, (struct fid_ep *fid, const void *buf, size_t len, void *desc, uint64_t data,
+		fi_addr_t dest, void *context), fid, buf, len, desc, data, dest, context)
+BOTH(inject, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest), fid, buf, len, dest)
+BOTH(injectdata, (struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest),
+     fid, buf, len, data, dest)
+
+/* ---- receives --------------------------------------------------------------------- */
+
+/* @sge: with room for VRB_FRAME_SGE more */
+static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, void *buf,
+		       void *context, bool want)
+{
+	struct vrb_rx *rx;
+	int ret;
+
+	if (ep->srq)
+		rx = pool_get(&ep->rx_pool);
+	else
+		rx = ep->rx_tail - ep->rx_head < ep->rx_depth ?
+		     &ep->rx[ep->rx_tail & ep->rx_mask] : NULL;
+	if (!rx)
+		return -FI_EAGAIN;
+	rx->context = context;
+	rx->buf = buf;
+	rx->ep = ep;
+	rx->want = want;
+	rx->head = 0;
+	rx->room = UINT32_MAX;
+	if (ep->dgram)
+		cnt = vrb_dgram_frame(ep, rx, sge, cnt);
+	if (ep->mlx5_srq.wr_id)
+		ret = vrb_mlx5_srq_recv(&ep->mlx5_srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
+	else if (ep->srq)
+		ret = vrb_recv_post(NULL, ep->srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
+	else
+		ret = ep->sq.ops->recv(&ep->sq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
+	if (ret) {
+		if (ep->srq)
+			pool_put(&ep->rx_pool, rx);
+		return ret;
+	}
+	if (!ep->srq)
+		ep->rx_tail++;
+	return 0;
+}
+
+/* soft-iWARP takes a receive without pieces and then has none for the message. */
+static unsigned at_least_one(const struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt)
+{
+	if (cnt || ep->domain->ctx->device->transport_type != IBV_TRANSPORT_IWARP)
+		return cnt;
+	sge[0] = (struct ibv_sge) { 0 };
+	return 1;
+}
+
+/* @sge: has room for one piece at least */
+static ssize_t recv_post(struct fid_ep *fid, struct ibv_sge *sge, unsigned cnt, void *buf,
+			 void *context, uint64_t flags)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	struct obj_prog *prog = ep->base.prog;
+	/* What shared receives report is decided by the endpoint that they serve. */
+	bool want = ep->srq ? (flags & FI_COMPLETION) : obj_ep_want_rx_comp(&ep->base, flags);
+	int ret;
+
+	if (__builtin_expect(!prog || (!ep->qp && !ep->srq) || ep->base.srx, 0))
+		return prog && ep->base.srx ? -FI_EINVAL : -FI_EOPBADSTATE;
+	lock_get(&prog->lock);
+	ret = recv_locked(ep, sge, at_least_one(ep, sge, cnt), buf, context, want);
+	lock_put(&prog->lock);
+	return ret;
+}
+
+ssize_t vrb_recv_any(struct fid_ep *fid, const struct ibv_sge *one, void *context)
+{
+	struct ibv_sge sge[1 + VRB_FRAME_SGE] = { *one };
+
+	return recv_post(fid, sge, one->length != 0, (void *) (uintptr_t) one->addr, context,
+			 obj_ep_handle_of(fid)->rx_op_flags);
+}
+
+static ssize_t msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+			void *context)
+{
+	struct ibv_sge sge = { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
+
+	return vrb_recv_any(fid, &sge, context);
+}
+
+static ssize_t recv_pieces(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+			   void *context, uint64_t flags)
+{
+	struct ibv_sge sge[VRB_IOV_MAX + VRB_FRAME_SGE];
+	size_t i;
+
+	if (cnt > VRB_IOV_MAX)
+		return -FI_EINVAL;
+	for (i = 0; i < cnt; i++)
+		sge[i] = (struct ibv_sge) { (uintptr_t) iov[i].iov_base, (uint32_t) iov[i].iov_len,
+					    lkey_of(desc ? desc[i] : NULL) };
+	return recv_post(fid, sge, (unsigned) cnt, cnt ? iov[0].iov_base : NULL, context, flags);
+}
+
+static ssize_t msg_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+			 fi_addr_t src, void *context)
+{
+	return recv_pieces(fid, iov, desc, cnt, context, obj_ep_handle_of(fid)->rx_op_flags);
+}
+
+static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	if (flags & ~(uint64_t) (FI_COMPLETION | FI_MORE))
+		return -FI_EBADFLAGS;
+	return recv_pieces(fid, msg->msg_iov, msg->desc, msg->iov_count, msg->context, flags);
+}
+
+struct fi_ops_msg vrb_msg_ops = {
+	.recv = msg_recv,
+	.recvv = msg_recvv,
+	.recvmsg = msg_recvmsg,
+	.send = msg_send,
+	.sendv = msg_sendv,
+	.sendmsg = msg_sendmsg,
+	.inject = msg_inject,
+	.senddata = msg_senddata,
+	.injectdata = msg_injectdata,
+};
+
+struct fi_ops_msg vrb_dgram_msg_ops = {
+	.recv = msg_recv,
+	.recvv = msg_recvv,
+	.recvmsg = msg_recvmsg,
+	.send = dgram_send,
+	.sendv = dgram_sendv,
+	.sendmsg = dgram_sendmsg,
+	.inject = dgram_inject,
+	.senddata = dgram_senddata,
+	.injectdata = dgram_injectdata,
+};
+
+struct fi_ops_msg vrb_srx_msg_ops = {
+	.recv = msg_recv,
+	.recvv = msg_recvv,
+	.recvmsg = msg_recvmsg,
+};

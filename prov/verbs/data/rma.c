@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Remote memory and atomics.
+ */
+#include "verbs/call.h"
+
+/* ---- remote memory ------------------------------------------------------------------ */
+
+#define READ_CALL(name) CALL(name, VRB_OP_READ, FI_READ | FI_RMA, OBJ_CNTR_READ)
+#define WRITE_CALL(name) CALL(name, VRB_OP_WRITE, FI_WRITE | FI_RMA, OBJ_CNTR_WRITE)
+
+static inline void remote(struct call *c, uint64_t addr, uint64_t key)
+{
+	c->wr.addr = addr;
+	c->wr.rkey = (uint32_t) key;
+}
+
+static ssize_t rma_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
+			uint64_t addr, uint64_t key, void *context)
+{
+	READ_CALL(c);
+
+	one_piece(&c, buf, len, desc);
+	by_handle(&c, fid, context);
+	c.flags &= ~FI_INJECT;
+	remote(&c, addr, key);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_readv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+			 fi_addr_t src, uint64_t addr, uint64_t key, void *context)
+{
+	READ_CALL(c);
+
+	if (pieces(&c, iov, desc, cnt))
+		return -FI_EINVAL;
+	by_handle(&c, fid, context);
+	c.flags &= ~FI_INJECT;
+	remote(&c, addr, key);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static int from_rma_msg(struct call *c, struct fid_ep *fid, const struct fi_msg_rma *msg,
+			uint64_t flags)
+{
+	int ret = msg->rma_iov_count == 1 ? 0 : -FI_EINVAL;
+
+	if (!ret)
+		ret = pieces(c, msg->msg_iov, msg->desc, msg->iov_count);
+	if (!ret)
+		ret = by_flags(c, fid, msg->context, flags);
+	if (!ret)
+		remote(c, msg->rma_iov[0].addr, msg->rma_iov[0].key);
+	return ret;
+}
+
+static ssize_t rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	READ_CALL(c);
+	int ret = from_rma_msg(&c, fid, msg, flags);
+
+	if (ret || (flags & (FI_INJECT | FI_REMOTE_CQ_DATA)))
+		return ret ? ret : -FI_EBADFLAGS;
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			 fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+{
+	WRITE_CALL(c);
+
+	one_piece(&c, buf, len, desc);
+	by_handle(&c, fid, context);
+	remote(&c, addr, key);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_writev(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+			  fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
+{
+	WRITE_CALL(c);
+
+	if (pieces(&c, iov, desc, cnt))
+		return -FI_EINVAL;
+	by_handle(&c, fid, context);
+	remote(&c, addr, key);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	WRITE_CALL(c);
+	int ret = from_rma_msg(&c, fid, msg, flags);
+
+	if (ret)
+		return ret;
+	if (flags & FI_REMOTE_CQ_DATA)
+		with_data(&c, msg->data);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+			  uint64_t addr, uint64_t key)
+{
+	WRITE_CALL(c);
+
+	silent(&c, buf, len);
+	remote(&c, addr, key);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			     uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
+			     void *context)
+{
+	WRITE_CALL(c);
+
+	one_piece(&c, buf, len, desc);
+	by_handle(&c, fid, context);
+	remote(&c, addr, key);
+	with_data(&c, data);
+	return post(vrb_ep_of(fid), &c);
+}
+
+static ssize_t rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+			      fi_addr_t dest, uint64_t addr, uint64_t key)
+{
+	WRITE_CALL(c);
+
+	silent(&c, buf, len);
+	remote(&c, addr, key);
+	with_data(&c, data);
+	return post(vrb_ep_of(fid), &c);
+}
+
+/* ---- atomics --------------------------------------------------------------------------- */
+
+/*
+ * The device adds and compares 64-bit integers, one at a time, and always gives back
+ * the old value.  What fi_atomic(3) calls a read is an addition of 0, a write is a
+ * write of 8 aligned bytes, which the device does not tear.
+ */
+static bool atomic_ok(enum fi_datatype datatype, enum fi_op op, bool fetch, bool compare)
+{
+	if (datatype != FI_INT64 && datatype != FI_UINT64)
+		return false;
+	if (compare)
+		return op == FI_CSWAP;
+	return op == FI_SUM || (fetch ? op == FI_ATOMIC_READ : op == FI_ATOMIC_WRITE);
+}
+
+static int atomic_valid(size_t *count, bool ok)
+{
+	if (!ok)
+		return -FI_EOPNOTSUPP;
+	*count = 1;
+	return 0;
+}
+
+static int valid_base(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op, size_t *count)
+{
+	return atomic_valid(count, atomic_ok(datatype, op, false, false));
+}
+
+static int valid_fetch(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op, size_t *count)
+{
+	return atomic_valid(count, atomic_ok(datatype, op, true, false));
+}
+
+static int valid_compare(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op,
+			 size_t *count)
+{
+	return atomic_valid(count, atomic_ok(datatype, op, false, true));
+}
+
+int vrb_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags)
+{
+	struct vrb_domain *domain = vrb_domain_of(obj_domain_of(fid));
+
+	if (domain->attr.atomic_cap == IBV_ATOMIC_NONE || (flags & FI_TAGGED) ||
+	    !atomic_ok(datatype, op, flags & FI_FETCH_ATOMIC, flags & FI_COMPARE_ATOMIC))
+		return -FI_EOPNOTSUPP;
+	attr->count = 1;
+	attr->size = sizeof(uint64_t);
+	return 0;
+}
+
+/* One call of fi_atomic(3) and its kin, in pieces. */
+struct amo {
+	enum fi_datatype datatype;
+	enum fi_op op;
+	const void *operand, *compare;
+	void *result;			/* NULL: the base form */
+	void *desc;			/* of the result */
+	uint64_t addr, key;
+};
+
+static inline uint64_t load64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static int amo_fill(struct vrb_ep *ep, struct call *c, const struct amo *a)
+{
+	if (!atomic_ok(a->datatype, a->op, a->result, a->compare))
+		return -FI_EOPNOTSUPP;
+	remote(c, a->addr, a->key);
+	if (a->op == FI_ATOMIC_WRITE) {
+		one_piece(c, a->operand, sizeof(uint64_t), NULL);
+		c->flags |= FI_INJECT;	/* the operand is taken now */
+		return 0;
+	}
+	c->flags &= ~FI_INJECT;
+	c->wr.op = a->compare ? VRB_OP_SWAP : VRB_OP_ADD;
+	c->wr.operand = a->op == FI_ATOMIC_READ ? 0 : load64(a->operand);
+	if (a->compare)
+		c->wr.compare = load64(a->compare);
+	one_piece(c, a->result, sizeof(uint64_t), a->desc);
+	if (!a->result) {
+		/* A slot of scratch that the ring reuses only when this is done; the
+		 * result is for nobody, so it may be any.
+		 */
+		c->sge[0].addr = (uintptr_t) ep->scratch;
+		c->sge[0].lkey = ep->scratch_mr->lkey;
+	}
+	return 0;
+}
+
+static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, void *context,
+			const uint64_t *flags)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	bool fetch = a->result;
+	CALL(c, VRB_OP_WRITE, FI_ATOMIC | (fetch ? FI_READ : FI_WRITE),
+	     fetch ? OBJ_CNTR_READ : OBJ_CNTR_WRITE);
+	int ret = 0;
+
+	if (count != 1)
+		return count ? -FI_EOPNOTSUPP : -FI_EINVAL;
+	c.len = sizeof(uint64_t);
+	if (flags)
+		ret = by_flags(&c, fid, context, *flags);
+	else
+		by_handle(&c, fid, context);
+	if (!ret && !ep->scratch && ep->base.prog)
+		ret = -FI_EOPNOTSUPP;
+	if (!ret && !ep->tx)
+		ret = -FI_EOPBADSTATE;
+	if (!ret)
+		ret = amo_fill(ep, &c, a);
+	return ret ? ret : post(ep, &c);
+}
+
+static ssize_t amo_write(struct fid_ep *fid, const void *buf, size_t count, void *desc,
+			 fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype datatype,
+			 enum fi_op op, void *context)
+{
+	struct amo a = { datatype, op, buf, NULL, NULL, NULL, addr, key };
+
+	return amo_post(fid, &a, count, context, NULL);
+}
+
+static ssize_t amo_writev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc, size_t cnt,
+			  fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype datatype,
+			  enum fi_op op, void *context)
+{
+	if (cnt != 1)
+		return -FI_EINVAL;
+	return amo_write(fid, iov->addr, iov->count, NULL, dest, addr, key, datatype, op, context);
+}
+
+static struct amo amo_of_msg(const struct fi_msg_atomic *msg)
+{
+	return (struct amo) {
+		.datatype = msg->datatype,
+		.op = msg->op,
+		.operand = msg->iov_count ? msg->msg_iov[0].addr : NULL,
+		.addr = msg->rma_iov[0].addr,
+		.key = msg->rma_iov[0].key,
+	};
+}
+
+static ssize_t amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg, uint64_t flags)
+{
+	struct amo a;
+
+	if (msg->rma_iov_count != 1 || msg->iov_count != 1)
+		return -FI_EINVAL;
+	a = amo_of_msg(msg);
+	return amo_post(fid, &a, msg->msg_iov[0].count, msg->context, &flags);
+}
+
+static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_addr_t dest,
+			  uint64_t addr, uint64_t key, enum fi_datatype datatype, enum fi_op op)
+{
+	struct vrb_ep *ep = vrb_ep_of(fid);
+	struct amo a = { datatype, op, buf, NULL, NULL, NULL, addr, key };
+	CALL(c, VRB_OP_WRITE, FI_ATOMIC | FI_WRITE, OBJ_CNTR_WRITE);
+	int ret;
+
+	if (count != 1 || !ep->scratch)
+		return ep->tx ? -FI_EOPNOTSUPP : -FI_EOPBADSTATE;
+	silent(&c, buf, sizeof(uint64_t));
+	ret = amo_fill(ep, &c, &a);
+	return ret ? ret : post(ep, &c);
+}
+
+static ssize_t amo_readwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
+			     void *result, void *result_desc, fi_addr_t dest, uint64_t addr,
+			     uint64_t key, enum fi_datatype datatype, enum fi_op op,
+			     void *context)
+{
+	struct amo a = { datatype, op, buf, NULL, result, result_desc, addr, key };
+
+	return amo_post(fid, &a, count, context, NULL);
+}
+
+static ssize_t amo_readwritev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc,
+			      size_t cnt, struct fi_ioc *result, void **result_desc,
+			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
+			      enum fi_datatype datatype, enum fi_op op, void *context)
+{
+	if (result_cnt != 1 || (cnt != 1 && op != FI_ATOMIC_READ))
+		return -FI_EINVAL;
+	return amo_readwrite(fid, cnt ? iov->addr : NULL, result->count, NULL, result->addr,
+			     result_desc ? result_desc[0] : NULL, dest, addr, key, datatype, op,
+			     context);
+}
+
+static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
+				struct fi_ioc *result, void **result_desc, size_t result_cnt,
+				uint64_t flags)
+{
+	struct amo a;
+
+	if (msg->rma_iov_count != 1 || result_cnt != 1)
+		return -FI_EINVAL;
+	a = amo_of_msg(msg);
+	a.result = result[0].addr;
+	a.desc = result_desc ? result_desc[0] : NULL;
+	return amo_post(fid, &a, result[0].count, msg->context, &flags);
+}
+
+static ssize_t amo_compwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
+			     const void *compare, void *compare_desc, void *result,
+			     void *result_desc, fi_addr_t dest, uint64_t addr, uint64_t key,
+			     enum fi_datatype datatype, enum fi_op op, void *context)
+{
+	struct amo a = { datatype, op, buf, compare, result, result_desc, addr, key };
+
+	return amo_post(fid, &a, count, context, NULL);
+}
+
+static ssize_t amo_compwritev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc,
+			      size_t cnt, const struct fi_ioc *compare, void **compare_desc,
+			      size_t compare_cnt, struct fi_ioc *result, void **result_desc,
+			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
+			      enum fi_datatype datatype, enum fi_op op, void *context)
+{
+	if (cnt != 1 || compare_cnt != 1 || result_cnt != 1)
+		return -FI_EINVAL;
+	return amo_compwrite(fid, iov->addr, iov->count, NULL, compare->addr, NULL, result->addr,
+			     result_desc ? result_desc[0] : NULL, dest, addr, key, datatype, op,
+			     context);
+}
+
+static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
+				const struct fi_ioc *compare, void **compare_desc,
+				size_t compare_cnt, struct fi_ioc *result, void **result_desc,
+				size_t result_cnt, uint64_t flags)
+{
+	struct amo a;
+
+	if (msg->rma_iov_count != 1 || msg->iov_count != 1 || compare_cnt != 1 || result_cnt != 1)
+		return -FI_EINVAL;
+	a = amo_of_msg(msg);
+	a.compare = compare[0].addr;
+	a.result = result[0].addr;
+	a.desc = result_desc ? result_desc[0] : NULL;
+	return amo_post(fid, &a, msg->msg_iov[0].count, msg->context, &flags);
+}
+
+struct fi_ops_atomic vrb_atomic_ops = {
+	.write = amo_write,
+	.writev = amo_writev,
+	.writemsg = amo_writemsg,
+	.inject = amo_inject,
+	.readwrite = amo_readwrite,
+	.readwritev = amo_readwritev,
+	.readwritemsg = amo_readwritemsg,
+	.compwrite = amo_compwrite,
+	.compwritev = amo_compwritev,
+	.compwritemsg = amo_compwritemsg,
+	.writevalid = valid_base,
+	.readwritevalid = valid_fetch,
+	.compwritevalid = valid_compare,
+};
+
+struct fi_ops_rma vrb_rma_ops = {
+	.read = rma_read,
+	.readv = rma_readv,
+	.readmsg = rma_readmsg,
+	.write = rma_write,
+	.writev = rma_writev,
+	.writemsg = rma_writemsg,
+	.inject = rma_inject,
+	.writedata = rma_writedata,
+	.injectdata = rma_injectdata,
+};

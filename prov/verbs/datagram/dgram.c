@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "verbs/dgram.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/info.h"
+#include "verbs/name.h"
+#include "verbs/ud.h"
+
+/* ---- receives ---------------------------------------------------------------------- */
+
+/* The program sees neither the header, which is read for the source if at all, nor that a
+ * datagram may be longer than its buffer, which would be the end of the queue pair.
+ */
+unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt)
+{
+	struct vrb_dgram *dg = ep->dgram;
+	struct ibv_sge waste = { (uintptr_t) dg->waste, VRB_GRH, dg->waste_mr->lkey };
+	uint32_t room = 0;
+	unsigned i;
+
+	for (i = cnt; i > 0; i--) {
+		sge[i] = sge[i - 1];
+		room += sge[i].length;
+	}
+	sge[0] = waste;
+	if (dg->heads)
+		sge[0].addr = (uintptr_t) dg->heads + (size_t) (rx - ep->rx) * VRB_GRH;
+	rx->head = VRB_GRH;
+	rx->room = room;
+	if (room < dg->max) {
+		waste.length = dg->max - room;
+		sge[++cnt] = waste;
+	}
+	return cnt + 1;
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE };
+
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p: the device reports: %s (status %d, vendor code 0x%x); "
+		 "a datagram is lost\n", (void *) ep, vrb_ibv.wc_status_str(wc->status), wc->status,
+		 wc->vendor_err);
+	if (!(wc->wr_id & VRB_WR_RECV))
+		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
+}
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+static int ud_name(struct vrb_ep *ep, void *addr, size_t *len)
+{
+	const struct ib_ud *name = &ep->dgram->ud->name;
+	size_t room = *len;
+
+	if (!ep->qp)
+		return -FI_EOPBADSTATE;
+	if (addr)
+		memcpy(addr, name, room < sizeof(*name) ? room : sizeof(*name));
+	*len = sizeof(*name);
+	return room < sizeof(*name) ? -FI_ETOOSMALL : 0;
+}
+
+static int dgram_getname(fid_t fid, void *addr, size_t *len)
+{
+	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+
+	if (!len || (!addr && *len))
+		return -FI_EINVAL;
+	if (ep->dgram->ud)
+		return ud_name(ep, addr, len);
+	return vrb_cm_name(ep->cm.id, ep->base.info, addr, len);
+}
+
+struct fi_ops_cm vrb_dgram_cm_ops = {
+	.getname = dgram_getname,
+};
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+int vrb_dgram_init(struct vrb_ep *ep)
+{
+	struct vrb_dgram *dg = calloc(1, sizeof(*dg));
+	int ret;
+
+	if (!dg)
+		return -FI_ENOMEM;
+	ret = vrb_ud_open(ep, &dg->ud);
+	if (ret) {
+		free(dg);
+		return ret;
+	}
+	dg->ep = ep;
+	hmap_init(&dg->peers);
+	hmap_init(&dg->places);
+	list_init(&dg->asked);
+	list_init(&dg->parked);
+	dg->last_addr = FI_ADDR_UNSPEC;
+	dg->max = (uint32_t) ep->base.info->ep_attr->max_msg_size;
+	ep->dgram = dg;
+	return 0;
+}
+
+void vrb_dgram_free(struct vrb_ep *ep)
+{
+	struct vrb_dgram *dg = ep->dgram;
+
+	if (dg->waste_mr)
+		vrb_ibv.dereg_mr(dg->waste_mr);
+	free(dg->waste);
+	free(dg->ud);
+	free(dg);
+}
+
+static int make_waste(struct vrb_ep *ep)
+{
+	struct vrb_dgram *dg = ep->dgram;
+	size_t size = dg->max > VRB_GRH ? dg->max : VRB_GRH, heads = size;
+
+	if (dg->waste)
+		return 0;
+	if (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR))
+		size += (size_t) (ep->rx_mask + 1) * VRB_GRH;
+	dg->waste = malloc(size);
+	if (!dg->waste)
+		return -FI_ENOMEM;
+	dg->waste_mr = vrb_ibv.reg_mr(ep->domain->pd, dg->waste, size, IBV_ACCESS_LOCAL_WRITE);
+	if (dg->waste_mr) {
+		dg->heads = ep->base.caps & FI_SOURCE ? dg->waste + heads : NULL;
+		return 0;
+	}
+	free(dg->waste);
+	dg->waste = NULL;
+	return errno ? -errno : -FI_ENOMEM;
+}
+
+static int start(struct vrb_ep *ep)
+{
+	int ret = vrb_ep_start(ep);
+
+	if (!ret)
+		ret = make_waste(ep);
+	if (!ret && !ep->dgram->asker && !ep->dgram->ud)
+		ret = vrb_peers_open(ep->dgram);
+	if (!ret && ep->cm.id)
+		ret = vrb_name_serve(ep->cm.id);
+	if (ret)
+		return ret;
+	ep->cq->sources |= ep->dgram->heads != NULL;
+	atomic_store(&ep->state, VRB_EP_CONNECTED);	/* to all the world */
+	return 0;
+}
+
+/* Who is called by the queue pair can be asked for by an IP address and port as well. */
+static int bind_ud(struct vrb_ep *ep)
+{
+	const struct vrb_ud *ud = ep->dgram->ud;
+	union net_sa sa;
+	int ret;
+
+	if (!ud->name.service)
+		return 0;
+	ret = vrb_gid_ip(&ud->port, ud->gid.raw, &sa);
+	if (ret) {
+		VRB_WARN(FI_LOG_EP_CTRL, "port %u of device %s has no IP address at which others could ask "
+			 "for port %u: give none (service) to fi_getinfo\n", ud->port.num, ud->port.dev,
+			 ntohs(ud->name.service));
+		return ret;
+	}
+	net_addr_set_port(&sa.sa, ntohs(ud->name.service));
+	return vrb_name_bind_at(&sa.sa, ep, &ep->cm.id);
+}
+
+int vrb_dgram_enable(struct obj_ep *base)
+{
+	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
+	const struct fi_info *info = base->info->src_addr ? base->info : base->domain->info;
+	int ret = ep->qp ? -FI_EOPBADSTATE : 0;
+
+	if (!ret && !ep->cm.id)
+		ret = ep->dgram->ud ? bind_ud(ep) : vrb_name_bind(info, ep, &ep->cm.id);
+	if (!ret && ep->cm.id && ep->cm.id->verbs != ep->domain->ctx) {
+		VRB_WARN(FI_LOG_EP_CTRL, "the address of the endpoint is not one of device %s\n",
+			 base->domain->attr->name);
+		ret = -FI_EINVAL;
+	}
+	if (ret)
+		return ret;
+	lock_get(&base->prog->lock);
+	ret = start(ep);
+	lock_put(&base->prog->lock);
+	return ret;
+}
+
+void vrb_dgram_close(struct vrb_ep *ep)
+{
+	vrb_peers_close(ep->dgram);
+	if (ep->qp)
+		vrb_ep_destroy_qp(ep);
+	if (ep->cm.id)
+		vrb_name_close(ep->cm.id);
+	ep->qp = NULL;
+	ep->cm.id = NULL;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "verbs/name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "verbs/cm.h"
+
+#define STEP_MS 2000		/* address, route: so long a try may take */
+#define TRIES 5			/* under load they time out, and work the next time */
+#define ANSWER_MS 10000
+#define LOOK_MS 100
+
+struct vrb_question {
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	union net_sa from, to;
+	int wake;
+	unsigned tries;
+	uint64_t deadline_ns;
+	/* The thread's, until: */
+	atomic_bool answered;
+	struct rdma_ud_param found;
+	struct ibv_ah *ah;
+	int err;
+};
+
+static void on_news(struct rdma_cm_event *event);
+
+/* ---- answering ------------------------------------------------------------------------ */
+
+/* The thread and its channel, while there are endpoints. */
+static struct {
+	pthread_mutex_t lock;		/* guards what follows */
+	unsigned users;
+	struct rdma_event_channel *channel, *asking;
+	int stop;			/* eventfd */
+	pthread_t thread;
+} names = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The device goes: what is posted comes back. */
+static void on_removal(struct vrb_ep *ep)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: datagram endpoint %p is at its end\n",
+		 ep->base.domain->attr->name, (void *) ep);
+	atomic_store(&ep->state, VRB_EP_SHUT);
+	vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
+}
+
+/* Until an event is acknowledged, the id that it came to is not destroyed. */
+static void on_event(struct rdma_cm_event *event)
+{
+	struct rdma_cm_id *asks = NULL;
+	struct vrb_ep *ep = event->listen_id ? event->listen_id->context : event->id->context;
+	struct rdma_conn_param param = { 0 };
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		asks = event->id;
+		param.qp_num = ep->qp->qp_num;
+		vrb_cm.accept(asks, &param);
+	} else if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		on_removal(ep);
+	}
+	vrb_cm.ack_cm_event(event);
+	if (asks)
+		vrb_cm.destroy_id(asks);
+}
+
+static void *answer(void *arg)
+{
+	struct pollfd fds[] = {
+		{ .fd = names.channel->fd, .events = POLLIN },
+		{ .fd = names.asking->fd, .events = POLLIN },
+		{ .fd = names.stop, .events = POLLIN },
+	};
+	struct rdma_cm_event *event;
+
+	while (poll(fds, 3, -1) >= 0 || errno == EINTR) {
+		if (fds[2].revents)
+			break;
+		while (!vrb_cm.get_cm_event(names.channel, &event))
+			on_event(event);
+		while (!vrb_cm.get_cm_event(names.asking, &event))
+			on_news(event);
+	}
+	return NULL;
+}
+
+static struct rdma_event_channel *channel_new(void)
+{
+	struct rdma_event_channel *channel = vrb_cm.create_event_channel();
+
+	if (channel)
+		fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
+	else
+		VRB_WARN(FI_LOG_EP_CTRL, "no channel for the names of datagram endpoints: %s\n",
+			 fi_strerror(errno));
+	return channel;
+}
+
+/* No signal of the program's is delivered to the thread. */
+static int thread_new(void)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&names.thread, NULL, answer, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -ret;
+}
+
+static void names_end(void)
+{
+	if (names.stop >= 0)
+		close(names.stop);
+	if (names.asking)
+		vrb_cm.destroy_event_channel(names.asking);
+	vrb_cm.destroy_event_channel(names.channel);
+}
+
+static int names_start(void)
+{
+	int ret;
+
+	names.channel = channel_new();
+	if (!names.channel)
+		return cm_errno();
+	names.asking = channel_new();
+	names.stop = eventfd(0, EFD_CLOEXEC);
+	ret = names.stop < 0 || !names.asking ? cm_errno() : thread_new();
+	if (ret)
+		names_end();
+	return ret;
+}
+
+static int names_get(void)
+{
+	int ret;
+
+	pthread_mutex_lock(&names.lock);
+	ret = names.users ? 0 : names_start();
+	names.users += !ret;
+	pthread_mutex_unlock(&names.lock);
+	return ret;
+}
+
+static void names_put(void)
+{
+	pthread_mutex_lock(&names.lock);
+	if (!--names.users) {
+		eventfd_write(names.stop, 1);
+		pthread_join(names.thread, NULL);
+		names_end();
+	}
+	pthread_mutex_unlock(&names.lock);
+}
+
+int vrb_name_bind(const struct fi_info *info, struct vrb_ep *ep, struct rdma_cm_id **id_p)
+{
+	int ret = info->src_addr ? names_get() : -FI_EADDRNOTAVAIL;
+
+	if (ret)
+		return ret;
+	ret = vrb_cm_bind_id(names.channel, info, ep, RDMA_PS_UDP, id_p);
+	if (ret)
+		names_put();
+	return ret;
+}
+
+int vrb_name_bind_at(const struct sockaddr *sa, struct vrb_ep *ep, struct rdma_cm_id **id_p)
+{
+	struct fi_info at = { .src_addr = (void *) sa, .src_addrlen = net_addr_len(sa) };
+
+	return vrb_name_bind(&at, ep, id_p);
+}
+
+int vrb_name_serve(struct rdma_cm_id *id)
+{
+	return vrb_cm.listen(id, 0) ? cm_errno() : 0;
+}
+
+void vrb_name_close(struct rdma_cm_id *id)
+{
+	vrb_cm.destroy_id(id);
+	names_put();
+}
+
+/* ---- waiting ------------------------------------------------------------------------------ */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	unsigned answers;
+} news = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+
+unsigned vrb_name_answers(void)
+{
+	unsigned answers;
+
+	pthread_mutex_lock(&news.lock);
+	answers = news.answers;
+	pthread_mutex_unlock(&news.lock);
+	return answers;
+}
+
+void vrb_name_wait(unsigned seen)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_nsec += LOOK_MS * (long) CLOCK_NS_PER_MS;
+	ts.tv_sec += ts.tv_nsec / (long) CLOCK_NS_PER_S;
+	ts.tv_nsec %= (long) CLOCK_NS_PER_S;
+	pthread_mutex_lock(&news.lock);
+	if (news.answers == seen)
+		pthread_cond_timedwait(&news.more, &news.lock, &ts);
+	pthread_mutex_unlock(&news.lock);
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+static int look_for_address(struct vrb_question *q)
+{
+	return vrb_cm.resolve_addr(q->id, &q->from.sa, &q->to.sa, STEP_MS) ? cm_errno() : 0;
+}
+
+static int look_for_route(struct vrb_question *q)
+{
+	return vrb_cm.resolve_route(q->id, STEP_MS) ? cm_errno() : 0;
+}
+
+static int put_question(struct vrb_question *q)
+{
+	struct rdma_conn_param param = { 0 };
+
+	return vrb_cm.connect(q->id, &param) ? cm_errno() : 0;
+}
+
+/* The way there costs a call of the system, and perhaps a wait for the network. */
+static int take_answer(struct vrb_question *q, const struct rdma_ud_param *found)
+{
+	q->found = *found;
+	if (!q->pd)
+		return 1;
+	q->ah = vrb_ibv.create_ah(q->pd, &q->found.ah_attr);
+	return q->ah ? 1 : cm_errno();
+}
+
+/* Each event leads to the next step.  Returns 1: answered; 0: go on; or an error. */
+static int heed(struct vrb_question *q, const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return look_for_route(q);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return put_question(q);
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return ++q->tries < TRIES ? look_for_address(q) : -FI_EHOSTUNREACH;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return ++q->tries < TRIES ? look_for_route(q) : -FI_EHOSTUNREACH;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return take_answer(q, &event->param.ud);
+	default:
+		return -FI_EHOSTUNREACH;
+	}
+}
+
+/* Until it is acknowledged, the id is not destroyed, and so the question is there. */
+static void on_news(struct rdma_cm_event *event)
+{
+	struct vrb_question *q = event->id->context;
+	int ret = q->answered ? 0 : heed(q, event);
+
+	if (ret) {
+		q->err = ret < 0 ? ret : 0;
+		atomic_store(&q->answered, true);
+		if (q->wake >= 0)
+			eventfd_write(q->wake, 1);
+		pthread_mutex_lock(&news.lock);
+		news.answers++;
+		pthread_cond_broadcast(&news.more);
+		pthread_mutex_unlock(&news.lock);
+	}
+	vrb_cm.ack_cm_event(event);
+}
+
+int vrb_name_ask(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
+		 int wake, struct vrb_question **q_p)
+{
+	struct vrb_question *q = calloc(1, sizeof(*q));
+	int ret = q ? 0 : -FI_ENOMEM;
+
+	if (!ret)
+		ret = net_addr_copy(from, net_addr_len(from), &q->from);
+	if (!ret)
+		ret = net_addr_copy(to, net_addr_len(to), &q->to);
+	if (ret)
+		goto err;
+	net_addr_set_port(&q->from.sa, 0);
+	q->pd = pd;
+	q->wake = wake;
+	q->deadline_ns = clock_ns() + ANSWER_MS * (uint64_t) CLOCK_NS_PER_MS;
+	if (vrb_cm.create_id(names.asking, &q->id, q, RDMA_PS_UDP)) {
+		ret = cm_errno();
+		goto err;
+	}
+	ret = look_for_address(q);
+	if (!ret) {
+		*q_p = q;
+		return 0;
+	}
+	vrb_cm.destroy_id(q->id);
+err:
+	free(q);
+	return ret;
+}
+
+bool vrb_name_answered(const struct vrb_question *q)
+{
+	return atomic_load(&q->answered) || clock_ns() >= q->deadline_ns;
+}
+
+uint64_t vrb_name_deadline(const struct vrb_question *q)
+{
+	return q->deadline_ns;
+}
+
+int vrb_name_end(struct vrb_question *q, struct ibv_ah **ah_p, struct rdma_ud_param *found)
+{
+	char text[NET_ADDR_TEXT_MAX];
+	int ret;
+
+	vrb_cm.destroy_id(q->id);
+	ret = atomic_load(&q->answered) ? q->err : -FI_EHOSTUNREACH;
+	if (!ah_p) {
+		if (q->ah)
+			vrb_ibv.destroy_ah(q->ah);
+	} else if (ret) {
+		VRB_WARN(FI_LOG_EP_DATA, "no datagram endpoint answers at %s: %s. See that its "
+			 "program runs and has enabled it\n", net_addr_text(&q->to.sa, text),
+			 fi_strerror(-ret));
+	} else {
+		*ah_p = q->ah;
+		*found = q->found;
+	}
+	free(q);
+	return ret;
+}
+
+int vrb_name_find(const struct sockaddr *from, const struct sockaddr *to,
+		  struct rdma_ud_param *found)
+{
+	struct vrb_question *q;
+	struct ibv_ah *none;
+	unsigned seen;
+	int ret = names_get();
+
+	if (ret)
+		return ret;
+	ret = vrb_name_ask(NULL, from, to, -1, &q);
+	if (!ret) {
+		for (seen = vrb_name_answers(); !vrb_name_answered(q); seen = vrb_name_answers())
+			vrb_name_wait(seen);
+		ret = vrb_name_end(q, &none, found);
+	}
+	names_put();
+	return ret;
+}

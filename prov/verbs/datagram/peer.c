@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The peers of datagram endpoints: questions about them, and whose a datagram is.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "verbs/dgram.h"
+#include "verbs/name.h"
+#include "verbs/ud.h"
+
+#define PARK_NS CLOCK_NS_PER_S	/* a datagram waits so long for an answer */
+#define STRANGER_NS CLOCK_NS_PER_S	/* and nobody is asked for so long about the same sender */
+#define PARK_MAX 1024u			/* datagrams of an endpoint that wait */
+#define ASK_MAX 64u			/* entries that one datagram has asked */
+
+/* One for each group: its fd is written when there is an answer. */
+struct vrb_asker {
+	struct obj_poller base;		/* first */
+	struct list dgrams;
+};
+
+/* A datagram whose sender is not known yet. */
+struct parked {
+	struct list node;
+	struct vrb_rx rx;
+	struct vrb_wc wc;
+	struct vrb_place at;
+	uint64_t deadline_ns;
+};
+
+/* ---- places --------------------------------------------------------------------------- */
+
+static uint64_t place_hash(const struct vrb_place *at)
+{
+	return hmap_hash(at->gid[0] ^ hmap_hash(at->gid[1] + ((uint64_t) at->lid << 32 | at->qpn)));
+}
+
+static bool same_place(const struct vrb_place *a, const struct vrb_place *b)
+{
+	return a->gid[0] == b->gid[0] && a->gid[1] == b->gid[1] && a->lid == b->lid &&
+	       a->qpn == b->qpn;
+}
+
+/* In front of those with the same hash. */
+static void place_add(struct vrb_dgram *dg, struct vrb_peer *peer)
+{
+	uint64_t key = place_hash(&peer->at);
+
+	peer->placed = true;
+	peer->next = hmap_remove(&dg->places, key);
+	if (hmap_insert(&dg->places, key, peer))
+		peer->next = NULL;	/* no memory: its datagrams have no known source */
+}
+
+static void place_del(struct vrb_dgram *dg, struct vrb_peer *peer)
+{
+	uint64_t key = place_hash(&peer->at);
+	struct vrb_peer *head = hmap_remove(&dg->places, key), **pos;
+
+	for (pos = &head; *pos; pos = &(*pos)->next)
+		if (*pos == peer) {
+			*pos = peer->next;
+			break;
+		}
+	if (head)
+		hmap_insert(&dg->places, key, head);	/* where one was removed: room is there */
+}
+
+/* The lowest entry that is there, as fi_cq_readfrom() tells it. */
+static fi_addr_t who_is_at(struct vrb_dgram *dg, const struct vrb_place *at)
+{
+	struct vrb_peer *peer = hmap_find(&dg->places, place_hash(at));
+	fi_addr_t addr = FI_ADDR_NOTAVAIL;
+
+	for (; peer; peer = peer->next)
+		if (same_place(&peer->at, at) && peer->addr < addr)
+			addr = peer->addr;
+	return addr == FI_ADDR_NOTAVAIL ? addr : obj_av_user_id(dg->ep->base.av, addr);
+}
+
+/* ---- questions ---------------------------------------------------------------------------- */
+
+static void peer_free(struct vrb_dgram *dg, struct vrb_peer *peer)
+{
+	if (peer->q) {
+		list_del(&peer->node);
+		vrb_name_end(peer->q, NULL, NULL);
+	}
+	if (peer->placed)
+		place_del(dg, peer);
+	if (peer->ah)
+		vrb_ibv.destroy_ah(peer->ah);
+	free(peer);
+}
+
+static int ask(struct vrb_dgram *dg, struct vrb_peer *peer)
+{
+	_Alignas(struct sockaddr_storage) unsigned char to[OBJ_ADDR_MAX];
+	struct vrb_ep *ep = dg->ep;
+	size_t len = sizeof(to);
+	int ret = obj_av_addr(ep->base.av, peer->addr, to, &len);
+
+	if (!ret)
+		ret = vrb_name_ask(ep->domain->pd, rdma_get_local_addr(ep->cm.id),
+				   (struct sockaddr *) to, dg->asker->base.fd, &peer->q);
+	if (ret)
+		return ret;
+	peer->err = 0;
+	list_add_tail(&peer->node, &dg->asked);
+	obj_poller_rest(&dg->asker->base, false);
+	return 0;
+}
+
+static int peer_new(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **peer_p)
+{
+	struct vrb_peer *peer = calloc(1, sizeof(*peer));
+	int ret;
+
+	if (!peer)
+		return -FI_ENOMEM;
+	peer->addr = addr;
+	ret = hmap_insert(&dg->peers, addr, peer);
+	if (ret)
+		goto err_free;
+	ret = ask(dg, peer);
+	if (ret)
+		goto err_remove;
+	*peer_p = peer;
+	return 0;
+
+err_remove:
+	hmap_remove(&dg->peers, addr);
+err_free:
+	free(peer);
+	return ret;
+}
+
+/* Returns whether the question is no more. */
+static bool settle(struct vrb_dgram *dg, struct vrb_peer *peer)
+{
+	struct rdma_ud_param found;
+
+	if (!vrb_name_answered(peer->q))
+		return false;
+	peer->err = vrb_name_end(peer->q, &peer->ah, &found);
+	peer->q = NULL;
+	list_del(&peer->node);
+	if (!peer->err && dg->ep->direct)
+		peer->err = vrb_mlx5_av(peer->ah, found.qp_num, found.qkey, &peer->av);
+	if (peer->err) {
+		if (peer->ah)
+			vrb_ibv.destroy_ah(peer->ah);
+		peer->ah = NULL;
+		return true;
+	}
+	peer->qpn = peer->at.qpn = found.qp_num;
+	peer->qkey = found.qkey;
+	if (found.ah_attr.is_global)
+		memcpy(peer->at.gid, &found.ah_attr.grh.dgid, sizeof(peer->at.gid));
+	else
+		peer->at.lid = found.ah_attr.dlid;
+	if (dg->heads)
+		place_add(dg, peer);
+	return true;
+}
+
+/* Others go on meanwhile, and may take the address out of the av. */
+static struct vrb_peer *wait_for(struct vrb_dgram *dg, fi_addr_t addr)
+{
+	struct lock *lock = &dg->ep->base.prog->lock;
+	struct vrb_peer *peer;
+	unsigned seen;
+
+	for (;;) {
+		seen = vrb_name_answers();
+		peer = hmap_find(&dg->peers, addr);
+		if (!peer || !peer->q || settle(dg, peer))
+			return peer;
+		lock_put(lock);
+		vrb_name_wait(seen);
+		lock_get(lock);
+	}
+}
+
+/* ---- peers that are called by their queue pair ---------------------------------------- */
+
+static int ud_addr(struct vrb_dgram *dg, fi_addr_t addr, struct ib_ud *ud)
+{
+	_Alignas(struct sockaddr_storage) unsigned char bytes[OBJ_ADDR_MAX];
+	size_t len = sizeof(bytes);
+	int ret = obj_av_addr(dg->ep->base.av, addr, bytes, &len);
+
+	if (!ret)
+		memcpy(ud, bytes, sizeof(*ud));
+	return ret;
+}
+
+/* An entry of the av, to which there is no way yet. */
+static int ud_peer(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
+		   struct vrb_peer **peer_p)
+{
+	struct vrb_peer *peer = hmap_find(&dg->peers, addr);
+	int ret;
+
+	*peer_p = peer;
+	if (peer)
+		return 0;
+	peer = calloc(1, sizeof(*peer));
+	ret = peer ? hmap_insert(&dg->peers, addr, peer) : -FI_ENOMEM;
+	if (ret) {
+		free(peer);
+		return ret;
+	}
+	peer->addr = addr;
+	peer->qpn = ntohl(ud->qpn);
+	peer->qkey = ntohl(ud->qkey);
+	vrb_ud_place(dg->ud, ud, &peer->at);
+	if (dg->heads)
+		place_add(dg, peer);
+	*peer_p = peer;
+	return 0;
+}
+
+/* The way there is @ah from now on, unless another call has found one meanwhile. */
+static int ud_reached(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
+		      struct ibv_ah *ah, struct vrb_peer **peer_p)
+{
+	struct ib_ud now;
+	int ret = ud_addr(dg, addr, &now);
+
+	if (!ret && memcmp(ud, &now, sizeof(now)))
+		ret = -FI_EINVAL;
+	if (!ret)
+		ret = ud_peer(dg, addr, ud, peer_p);
+	if (!ret && !(*peer_p)->ah && dg->ep->direct)
+		ret = vrb_mlx5_av(ah, (*peer_p)->qpn, (*peer_p)->qkey, &(*peer_p)->av);
+	if (ret || (*peer_p)->ah)
+		vrb_ibv.destroy_ah(ah);
+	else
+		(*peer_p)->ah = ah;
+	return ret;
+}
+
+/* The system may have to look for a neighbour: nobody else waits for that. */
+static int ud_resolve(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **peer_p)
+{
+	struct lock *lock = &dg->ep->base.prog->lock;
+	struct ibv_ah *ah;
+	struct ib_ud ud;
+	int ret = ud_addr(dg, addr, &ud);
+
+	if (ret)
+		return ret;
+	lock_put(lock);
+	ret = vrb_ud_way(dg->ep, dg->ud, &ud, &ah);
+	lock_get(lock);
+	return ret ? ret : ud_reached(dg, addr, &ud, ah, peer_p);
+}
+
+/* Who is there, of all in the av; it is read when somebody unknown sends after it has grown. */
+static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_place *at)
+{
+	uint32_t i, top = atomic_load_explicit(&dg->ep->base.av->top, memory_order_acquire);
+	struct vrb_peer *peer;
+	struct ib_ud ud;
+
+	if (dg->ud->indexed)
+		return FI_ADDR_NOTAVAIL;
+	dg->ud->indexed = true;
+	for (i = 0; i < top; i++)
+		if (!hmap_find(&dg->peers, i) && !ud_addr(dg, i, &ud) &&
+		    ud_peer(dg, i, &ud, &peer))
+			dg->ud->indexed = false;	/* no memory: another time */
+	return who_is_at(dg, at);
+}
+
+void vrb_dgram_inserted(struct obj_ep *base)
+{
+	struct vrb_dgram *dg = container_of(base, struct vrb_ep, base)->dgram;
+
+	if (dg->ud)
+		dg->ud->indexed = false;
+}
+
+int vrb_dgram_resolve(struct vrb_ep *ep, fi_addr_t addr, struct vrb_peer **peer_p)
+{
+	struct vrb_dgram *dg = ep->dgram;
+	struct vrb_peer *peer = *peer_p;
+	int ret = ep->qp ? 0 : -FI_EOPBADSTATE;
+
+	if (!ret && dg->ud)
+		return ud_resolve(dg, addr, peer_p);
+	if (!ret && !peer)
+		ret = peer_new(dg, addr, &peer);
+	if (ret)
+		return ret;
+	peer = wait_for(dg, addr);
+	if (!peer)
+		return -FI_EINVAL;
+	*peer_p = peer;
+	if (peer->ah)
+		return 0;
+	ret = peer->err;
+	hmap_remove(&dg->peers, addr);
+	free(peer);
+	return ret;
+}
+
+void vrb_dgram_removed(struct obj_ep *base, fi_addr_t addr)
+{
+	struct vrb_dgram *dg = container_of(base, struct vrb_ep, base)->dgram;
+	struct vrb_peer *peer = hmap_remove(&dg->peers, addr);
+
+	dg->last_addr = FI_ADDR_UNSPEC;
+	dg->last = NULL;
+	if (peer)
+		peer_free(dg, peer);
+}
+
+/* ---- sources ----------------------------------------------------------------------------------- */
+
+static uint64_t be64_at(const unsigned char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static bool is_ip4(const unsigned char *ip)
+{
+	uint32_t sum = 0;
+	unsigned i;
+
+	if (ip[0] != 0x45)
+		return false;
+	for (i = 0; i < 20; i += 2)
+		sum += (uint32_t) ip[i] << 8 | ip[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum == 0xffff;
+}
+
+/* A header of InfiniBand, or the IP header that RoCE has in its place: of IPv4 in the second
+ * half, and the first may hold anything.
+ */
+static void place_of(const unsigned char *head, const struct vrb_wc *wc, struct vrb_place *at)
+{
+	unsigned char gid[16] = { [10] = 0xff, 0xff };
+
+	*at = (struct vrb_place) { .qpn = wc->src_qp };
+	if (!wc->has_grh) {
+		at->lid = wc->slid;
+		return;
+	}
+	if (head[0] >> 4 != 6 || is_ip4(head + 20))
+		memcpy(gid + 12, head + 20 + 12, 4);
+	else
+		memcpy(gid, head + 8, sizeof(gid));
+	at->gid[0] = be64_at(gid);
+	at->gid[1] = be64_at(gid + 8);
+}
+
+static void complete(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+		     fi_addr_t from)
+{
+	obj_ep_comp_rx(&ep->base, rx->want, rx->context,
+		       FI_RECV | FI_MSG | (wc->has_imm ? FI_REMOTE_CQ_DATA : 0),
+		       wc->len - rx->head, rx->buf, wc->has_imm ? wc->imm : 0, 0, from,
+		       OBJ_CNTR_RECV);
+}
+
+/* FI_SOURCE_ERR: an address by which the program can answer. */
+static void complete_stranger(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+			      const struct vrb_place *at)
+{
+	struct fi_cq_err_entry e = {
+		.op_context = rx->context, .flags = FI_RECV | FI_MSG, .len = wc->len - rx->head,
+		.buf = rx->buf, .err = FI_EADDRNOTAVAIL, .prov_errno = FI_EADDRNOTAVAIL,
+		.src_addr = FI_ADDR_NOTAVAIL,
+	};
+	struct ib_ud ud;
+
+	if (wc->has_imm) {
+		e.flags |= FI_REMOTE_CQ_DATA;
+		e.data = wc->imm;
+	}
+	vrb_ud_of_place(ep->dgram->ud, at, &ud);
+	obj_ep_err_rx(&ep->base, &e, &ud, sizeof(ud), OBJ_CNTR_RECV);
+}
+
+static void ud_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+			const struct vrb_place *at, fi_addr_t from)
+{
+	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0))
+		from = ud_source(ep->dgram, at);
+	if (from == FI_ADDR_NOTAVAIL && ep->dgram->ud->source_err)
+		complete_stranger(ep, rx, wc, at);
+	else
+		complete(ep, rx, wc, from);
+}
+
+static bool is_stranger(const struct vrb_dgram *dg, const struct vrb_place *at)
+{
+	unsigned i;
+
+	for (i = 0; i < VRB_STRANGERS; i++)
+		if (dg->strangers[i].until_ns && same_place(&dg->strangers[i].at, at))
+			return clock_ns() < dg->strangers[i].until_ns;
+	return false;
+}
+
+static void add_stranger(struct vrb_dgram *dg, const struct vrb_place *at)
+{
+	unsigned i = dg->stranger++ % VRB_STRANGERS;
+
+	dg->strangers[i].at = *at;
+	dg->strangers[i].until_ns = clock_ns() + STRANGER_NS;
+}
+
+/* May this address be at that port?  A port that is called by an IP address has no other. */
+static bool may_be_at(const struct sockaddr *sa, const struct vrb_place *at)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, 0xff };
+	const unsigned char *gid = (const unsigned char *) at->gid;
+	bool ip4 = !memcmp(gid, mapped, sizeof(mapped));
+
+	if (sa->sa_family == AF_INET)
+		return !ip4 || !memcmp(gid + 12, &((const struct sockaddr_in *) sa)->sin_addr, 4);
+	return !ip4;
+}
+
+/* Ask those who may have sent it, and whom we do not know.  Returns whether any is asked. */
+static bool ask_about(struct vrb_dgram *dg, const struct vrb_place *at)
+{
+	_Alignas(struct sockaddr_storage) unsigned char sa[OBJ_ADDR_MAX];
+	struct obj_av *av = dg->ep->base.av;
+	uint32_t i, top = atomic_load_explicit(&av->top, memory_order_acquire);
+	struct vrb_peer *peer;
+	unsigned asked = 0;
+	size_t len;
+
+	for (i = 0; i < top && asked < ASK_MAX; i++) {
+		len = sizeof(sa);
+		if (obj_av_addr(av, i, sa, &len) || !may_be_at((struct sockaddr *) sa, at))
+			continue;
+		peer = hmap_find(&dg->peers, i);
+		if (peer && peer->ah)
+			continue;
+		asked += (peer && peer->q) || !(peer ? ask(dg, peer) : peer_new(dg, i, &peer));
+	}
+	return asked;
+}
+
+static bool park(struct vrb_dgram *dg, const struct vrb_rx *rx, const struct vrb_wc *wc,
+		 const struct vrb_place *at)
+{
+	struct parked *p = dg->parked_cnt < PARK_MAX ? malloc(sizeof(*p)) : NULL;
+
+	if (!p)
+		return false;
+	p->rx = *rx;
+	p->wc = *wc;
+	p->at = *at;
+	p->deadline_ns = clock_ns() + PARK_NS;
+	list_add_tail(&p->node, &dg->parked);
+	dg->parked_cnt++;
+	return true;
+}
+
+void vrb_dgram_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
+{
+	struct vrb_dgram *dg = ep->dgram;
+	struct vrb_place at;
+	fi_addr_t from;
+
+	place_of((unsigned char *) dg->heads + (size_t) ((ep->rx_head - 1) & ep->rx_mask) * VRB_GRH,
+		 wc, &at);
+	from = who_is_at(dg, &at);
+	if (dg->ud) {
+		ud_received(ep, rx, wc, &at, from);
+		return;
+	}
+	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0) && !is_stranger(dg, &at) &&
+	    ask_about(dg, &at) && park(dg, rx, wc, &at))
+		return;
+	complete(ep, rx, wc, from);
+}
+
+/* Each that has its sender, or will have none, goes to the program. */
+static int unpark(struct vrb_dgram *dg)
+{
+	struct list *pos, *next;
+	struct parked *p;
+	fi_addr_t from;
+	int done = 0;
+
+	for (pos = dg->parked.next; pos != &dg->parked; pos = next) {
+		next = pos->next;
+		p = container_of(pos, struct parked, node);
+		from = who_is_at(dg, &p->at);
+		if (from == FI_ADDR_NOTAVAIL) {
+			if (!list_empty(&dg->asked) && clock_ns() < p->deadline_ns)
+				continue;
+			add_stranger(dg, &p->at);
+		}
+		list_del(pos);
+		dg->parked_cnt--;
+		complete(dg->ep, &p->rx, &p->wc, from);
+		free(p);
+		done++;
+	}
+	return done;
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+static struct vrb_asker *asker_of(struct obj_poller *base)
+{
+	return container_of(base, struct vrb_asker, base);
+}
+
+static int pump(struct vrb_dgram *dg)
+{
+	struct list *pos, *next;
+	int done = 0;
+
+	for (pos = dg->asked.next; pos != &dg->asked; pos = next) {
+		next = pos->next;
+		done += settle(dg, container_of(pos, struct vrb_peer, node));
+	}
+	return list_empty(&dg->parked) ? done : done + unpark(dg);
+}
+
+static int asker_poll(struct obj_poller *base, unsigned budget)
+{
+	struct vrb_asker *asker = asker_of(base);
+	struct vrb_dgram *dg;
+	struct list *pos;
+	bool idle = true;
+	int done = 0;
+
+	list_for_each(pos, &asker->dgrams) {
+		dg = container_of(pos, struct vrb_dgram, node);
+		done += pump(dg);
+		idle = idle && list_empty(&dg->asked) && list_empty(&dg->parked);
+	}
+	obj_poller_rest(base, idle);
+	return done;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The oldest of each list is the first that is late. */
+static int asker_arm(struct obj_poller *base, uint64_t *deadline_ns)
+{
+	struct vrb_asker *asker = asker_of(base);
+	struct vrb_peer *peer;
+	struct vrb_dgram *dg;
+	eventfd_t told;
+	struct list *pos, *at;
+
+	eventfd_read(base->fd, &told);
+	list_for_each(pos, &asker->dgrams) {
+		dg = container_of(pos, struct vrb_dgram, node);
+		list_for_each(at, &dg->asked) {
+			peer = container_of(at, struct vrb_peer, node);
+			if (vrb_name_answered(peer->q))
+				return -FI_EAGAIN;
+			*deadline_ns = earlier(*deadline_ns, vrb_name_deadline(peer->q));
+		}
+		if (!list_empty(&dg->parked))
+			*deadline_ns = earlier(*deadline_ns, container_of(dg->parked.next,
+							struct parked, node)->deadline_ns);
+	}
+	return 0;
+}
+
+static void asker_close(struct obj_poller *base)
+{
+	close(base->fd);
+	free(asker_of(base));
+}
+
+static const struct obj_poller_ops asker_ops = {
+	.poll = asker_poll,
+	.arm = asker_arm,
+	.close = asker_close,
+};
+
+static int asker_new(struct obj_prog *prog, struct vrb_asker **asker_p)
+{
+	struct vrb_asker *asker = calloc(1, sizeof(*asker));
+	int ret;
+
+	if (!asker)
+		return -FI_ENOMEM;
+	asker->base.ops = &asker_ops;
+	asker->base.key = &asker_ops;
+	asker->base.idle = true;
+	list_init(&asker->dgrams);
+	asker->base.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = asker->base.fd < 0 ? -errno : obj_prog_add(prog, &asker->base);
+	if (!ret) {
+		*asker_p = asker;
+		return 0;
+	}
+	if (asker->base.fd >= 0)
+		close(asker->base.fd);
+	free(asker);
+	return ret;
+}
+
+int vrb_peers_open(struct vrb_dgram *dg)
+{
+	struct obj_prog *prog = dg->ep->base.prog;
+	struct obj_poller *base = obj_prog_find(prog, &asker_ops);
+	struct vrb_asker *asker = base ? asker_of(base) : NULL;
+	int ret = asker ? 0 : asker_new(prog, &asker);
+
+	if (ret)
+		return ret;
+	dg->asker = asker;
+	list_add_tail(&dg->node, &asker->dgrams);
+	return 0;
+}
+
+void vrb_peers_close(struct vrb_dgram *dg)
+{
+	struct list *pos;
+	size_t i;
+
+	for (i = 0; dg->peers.used && i <= dg->peers.mask; i++)
+		if (dg->peers.slots[i].val)
+			peer_free(dg, dg->peers.slots[i].val);
+	hmap_destroy(&dg->peers);
+	hmap_destroy(&dg->places);
+	while ((pos = list_pop(&dg->parked)))
+		free(container_of(pos, struct parked, node));
+	if (dg->asker)
+		list_del(&dg->node);
+	dg->asker = NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * dev.h - the RDMA devices of this host.
+ *
+ * Which devices there are, and which network interface each port goes with, is
+ * read from sysfs; a device is opened only where there is one, and once: its
+ * context is librdmacm's, if that knows it, and is shared by all domains on it.
+ */
+#ifndef VRB_DEV_H
+#define VRB_DEV_H
+
+#include <net/if.h>
+#include <rdma/fabric.h>
+#include <stdbool.h>
+
+#include "net/iface.h"
+#include "lib.h"
+
+#define VRB_NAME_MAX 64
+
+/* A port and the interface whose addresses lead to it. */
+struct vrb_port {
+	char dev[VRB_NAME_MAX];
+	unsigned num;			/* from 1 */
+	char iface[IF_NAMESIZE];
+	bool infiniband;		/* link layer; else Ethernet */
+	bool iwarp;			/* connections only, and no data with a message */
+};
+
+/* vrb_dev_any - is there any RDMA device?  One opendir() where there is none. */
+bool vrb_dev_any(void);
+
+/* vrb_dev_port - the port behind an interface, by sysfs.
+ *
+ * @iface:  its name
+ * @port_p: [out]
+ * Errors:  -FI_ENODEV: no RDMA device there.
+ */
+int vrb_dev_port(const char *iface, struct vrb_port *port_p);
+
+/* vrb_dev_ports - all ports, with the first interface of each, or none ("").
+ * Returns how many.
+ */
+#define VRB_PORT_MAX 64
+unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max);
+
+/* vrb_dev_text - the first line of what sysfs says of a port in the file @what.
+ * Returns whether there is one.
+ */
+bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size_t len);
+
+/* vrb_dev_context - the open device called @dev.
+ *
+ * @ctx_p: [out] stays open as long as the process
+ * Errors: -FI_ENODEV; -FI_ENOSYS and those of opening a device, logged.
+ */
+int vrb_dev_context(const char *dev, struct ibv_context **ctx_p);
+
+/* vrb_dev_nic - describe the port behind an interface: an fi_nic that fi_close() frees.
+ * vrb_dev_port_nic - describe a port; @iface: its interface, or NULL
+ */
+int vrb_dev_nic(const struct net_iface *iface, struct fid_nic **nic_p);
+int vrb_dev_port_nic(const struct vrb_port *port, const struct net_iface *iface,
+		     struct fid_nic **nic_p);
+
+#endif

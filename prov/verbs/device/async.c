@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "verbs/async.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "verbs/provider.h"
+
+#define BATCH 8
+
+static const struct obj_poller_ops async_ops;
+
+static const char *name_of(const struct ibv_context *ctx)
+{
+	return vrb_ibv.get_device_name(ctx->device);
+}
+
+static void on_port(const struct ibv_context *ctx, const struct ibv_async_event *event)
+{
+	const char *what = event->event_type == IBV_EVENT_PORT_ERR ?
+		"is down: what is under way there waits, and fails if that lasts. See the cable, the "
+		"switch, and \"rdma link\"" : "is up again";
+
+	VRB_WARN(FI_LOG_FABRIC, "port %d of device %s %s\n", event->element.port_num, name_of(ctx),
+		 what);
+}
+
+static void on_event(const struct ibv_context *ctx, const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_PORT_ACTIVE:
+		on_port(ctx, event);
+		break;
+	case IBV_EVENT_DEVICE_FATAL:
+	case IBV_EVENT_CQ_ERR:
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_SRQ_ERR:
+		VRB_WARN(FI_LOG_FABRIC, "device %s reports: %s\n", name_of(ctx),
+			 vrb_ibv.event_type_str(event->event_type));
+		break;
+	default:
+		VRB_INFO(FI_LOG_FABRIC, "device %s reports: %s\n", name_of(ctx),
+			 vrb_ibv.event_type_str(event->event_type));
+		break;
+	}
+}
+
+/* A device that is gone has nothing more to say, and would say so for ever. */
+static int take(struct obj_poller *poller, struct ibv_context *ctx)
+{
+	struct ibv_async_event event;
+	int done = 0;
+
+	errno = 0;
+	while (!vrb_ibv.get_async_event(ctx, &event)) {
+		on_event(ctx, &event);
+		vrb_ibv.ack_async_event(&event);
+		done++;
+	}
+	if (errno != EAGAIN && errno != EINTR) {
+		VRB_INFO(FI_LOG_FABRIC, "device %s is watched no more: %s\n", name_of(ctx),
+			 fi_strerror(errno));
+		epoll_ctl(poller->fd, EPOLL_CTL_DEL, ctx->async_fd, NULL);
+	}
+	return done;
+}
+
+static int async_poll(struct obj_poller *poller, unsigned budget)
+{
+	struct epoll_event ready[BATCH];
+	int i, done = 0, cnt = epoll_wait(poller->fd, ready, BATCH, 0);
+
+	for (i = 0; i < cnt; i++)
+		done += take(poller, ready[i].data.ptr);
+	return done;
+}
+
+static int async_arm(struct obj_poller *poller, uint64_t *deadline_ns)
+{
+	return 0;
+}
+
+static void async_close(struct obj_poller *poller)
+{
+	close(poller->fd);
+	free(poller);
+}
+
+static const struct obj_poller_ops async_ops = {
+	.poll = async_poll,
+	.arm = async_arm,
+	.close = async_close,
+};
+
+int vrb_async_watch(struct obj_prog *prog, struct ibv_context *ctx)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ctx };
+	struct obj_poller *poller;
+	int ret = obj_prog_share(prog, &async_ops, sizeof(*poller), &vrb_prov, &poller);
+
+	if (ret < 0)
+		return ret;
+	fcntl(ctx->async_fd, F_SETFL, fcntl(ctx->async_fd, F_GETFL) | O_NONBLOCK);
+	if (!epoll_ctl(poller->fd, EPOLL_CTL_ADD, ctx->async_fd, &event) || errno == EEXIST)
+		return 0;
+	return -errno;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "obj/auto.h"
+#include "verbs/dev.h"
+#include "verbs/ep.h"
+#include "verbs/xrc.h"
+
+/* ---- memory ------------------------------------------------------------------ */
+
+static int access_of(uint64_t access)
+{
+	int ibv = 0;
+
+	/* The target of a read is written; on iWARP by the peer. */
+	if (access & (FI_RECV | FI_READ | FI_REMOTE_WRITE))
+		ibv |= IBV_ACCESS_LOCAL_WRITE;
+	if (access & FI_REMOTE_READ)
+		ibv |= IBV_ACCESS_REMOTE_READ;
+	if (access & FI_REMOTE_WRITE)
+		ibv |= IBV_ACCESS_REMOTE_WRITE;
+	return ibv;
+}
+
+/* @dmabuf: what @iov is the address of for peers, or NULL */
+static struct ibv_mr *reg(struct vrb_domain *domain, const struct iovec *iov, uint64_t access,
+			  const struct fi_mr_dmabuf *dmabuf)
+{
+	int ibv = access_of(access);
+
+	if (domain->ctx->device->transport_type == IBV_TRANSPORT_IWARP && (access & FI_READ))
+		ibv |= IBV_ACCESS_REMOTE_WRITE;
+	if ((ibv & IBV_ACCESS_REMOTE_WRITE) && domain->attr.atomic_cap != IBV_ATOMIC_NONE)
+		ibv |= IBV_ACCESS_REMOTE_ATOMIC;
+	if (dmabuf && vrb_ibv.reg_dmabuf_mr)
+		return vrb_ibv.reg_dmabuf_mr(domain->pd, dmabuf->offset, dmabuf->len,
+					     (uintptr_t) iov->iov_base, dmabuf->fd, ibv);
+	if (dmabuf) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (domain->odp)
+		ibv |= IBV_ACCESS_ON_DEMAND;
+	return vrb_ibv.reg_mr(domain->pd, iov->iov_base, iov->iov_len, (unsigned) ibv);
+}
+
+static int mr_open(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t flags)
+{
+	struct vrb_domain *domain = vrb_domain_of(mr->domain);
+	struct ibv_mr *ibv;
+
+	if (mr->iov_cnt != 1) {
+		VRB_WARN(FI_LOG_MR, "a region of an RDMA device is one piece; register %zu of them\n",
+			 mr->iov_cnt);
+		return -FI_EINVAL;
+	}
+	ibv = reg(domain, mr->iov, attr->access, flags & FI_MR_DMABUF ? attr->dmabuf : NULL);
+	if (!ibv) {
+		int err = errno;
+
+		VRB_WARN(FI_LOG_MR, "the device cannot register %zu bytes%s at %p: %s%s\n",
+			 mr->iov->iov_len, flags & FI_MR_DMABUF ? " of a dma-buf" : "",
+			 mr->iov->iov_base, fi_strerror(err),
+			 err == ENOMEM ? ". Locked memory may be limited: see ulimit -l" : "");
+		return err ? -err : -FI_ENOMEM;
+	}
+	mr->hw = ibv;
+	mr->fid.mem_desc = ibv;
+	mr->fid.key = ibv->rkey;
+	return 0;
+}
+
+static int mr_close(struct obj_mr *mr)
+{
+	return -vrb_ibv.dereg_mr(mr->hw);
+}
+
+static const char *wc_text(int status)
+{
+	return vrb_ibv.wc_status_str((enum ibv_wc_status) status);
+}
+
+/* ---- the domain ---------------------------------------------------------------- */
+
+static void domain_fini(struct obj_domain *base)
+{
+	struct vrb_domain *domain = vrb_domain_of(base);
+
+	if (domain->xrcd)
+		vrb_xrcd_put(domain->xrcd);
+	vrb_ibv.dealloc_pd(domain->pd);
+}
+
+static const struct obj_domain_ops domain_ops = {
+	.endpoint = vrb_ep_open,
+	.srx_ctx = vrb_srx_open,
+	.query_atomic = vrb_query_atomic,
+	.mr_open = mr_open,
+	.mr_close = mr_close,
+	.mr_dmabuf = true,
+	.cq_strerror = wc_text,
+	.fini = domain_fini,
+};
+
+/* The device makes progress by itself, so no thread of ours need; and connection events
+ * come in a group of their own, so that two threads meet in the data path only where the
+ * program lets them; but those of XRC endpoints change what others send by.
+ */
+static void choose_locks(struct obj_domain *base)
+{
+	bool single = (base->attr->threading == FI_THREAD_DOMAIN ||
+		       base->attr->threading == FI_THREAD_COMPLETION) &&
+		      !vrb_domain_of(base)->xrcd;
+
+	base->auto_progress = false;
+	base->prog_lock_kind = base->obj_lock_kind = single ? LOCK_NONE : LOCK_MUTEX;
+}
+
+static bool query_ex(const struct vrb_domain *domain, struct ibv_device_attr_ex *attr)
+{
+	struct verbs_context *ex = verbs_get_ctx_op(domain->ctx, query_device_ex);
+
+	memset(attr, 0, sizeof(*attr));
+	return ex && !ex->query_device_ex(domain->ctx, NULL, attr, sizeof(*attr));
+}
+
+/* For all that endpoints of this domain do with regions.  Receives that we write into a
+ * shared queue ourselves could not wait for a page; then there is none of it.
+ */
+static bool may_page(const struct vrb_domain *domain)
+{
+	const uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+			    IBV_ODP_SUPPORT_READ;
+	const uint32_t ud = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+	bool dgram = domain->base.info->ep_attr->type == FI_EP_DGRAM;
+	struct ibv_device_attr_ex attr;
+
+	if (!vrb_conf.odp || domain->direct)
+		return false;
+	if (!domain->xrcd && query_ex(domain, &attr) &&
+	    (attr.odp_caps.general_caps & IBV_ODP_SUPPORT) &&
+	    (dgram ? (attr.odp_caps.per_transport_caps.ud_odp_caps & ud) == ud :
+		     (attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc))
+		return true;
+	VRB_WARN(FI_LOG_DOMAIN, "FI_VERBS_USE_ODP: device %s has no on-demand paging for these "
+		 "endpoints; regions are pinned\n", domain->base.attr->name);
+	return false;
+}
+
+/* Completions have times by the extended interface only. */
+static uint64_t clock_khz(const struct vrb_domain *domain)
+{
+	struct ibv_device_attr_ex attr;
+
+	if (vrb_asked_for("post") || !query_ex(domain, &attr) || !attr.completion_timestamp_mask)
+		return 0;
+	return attr.hca_core_clock;
+}
+
+/* A domain of XRC endpoints has the name of its device, and more. */
+static int open_dev(struct vrb_domain *domain, const char *name, bool xrc)
+{
+	const size_t more = sizeof(VRB_XRC_SUFFIX) - 1;
+	char dev[VRB_NAME_MAX];
+	size_t len = strlen(name);
+
+	if (xrc && len > more && !strcmp(name + len - more, VRB_XRC_SUFFIX))
+		len -= more;
+	if (len >= sizeof(dev))
+		return -FI_ENODEV;
+	memcpy(dev, name, len);
+	dev[len] = 0;
+	return vrb_dev_context(dev, &domain->ctx);
+}
+
+static int domain_init(struct obj_domain *base)
+{
+	struct vrb_domain *domain = vrb_domain_of(base);
+	bool xrc = base->info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
+	int ret;
+
+	if (!base->attr->name)
+		return -FI_EINVAL;
+	ret = open_dev(domain, base->attr->name, xrc);
+	if (ret)
+		return ret;
+	ret = vrb_ibv.query_device(domain->ctx, &domain->attr);
+	if (ret)
+		return -ret;
+	domain->pd = vrb_ibv.alloc_pd(domain->ctx);
+	if (!domain->pd)
+		return -errno;
+	if (xrc) {
+		ret = vrb_xrcd_get(base->fabric, domain->ctx, &domain->xrcd);
+		if (ret) {
+			vrb_ibv.dealloc_pd(domain->pd);
+			return ret;
+		}
+	}
+	domain->direct = vrb_asked_for("direct") && !xrc && vrb_mlx5_may(domain->ctx);
+	domain->odp = may_page(domain);
+	domain->clock_khz = clock_khz(domain);
+	choose_locks(base);
+	base->ops = &domain_ops;
+	return 0;
+}
+
+static void fabric_fini(struct obj_fabric *base)
+{
+	struct vrb_fabric *fabric = container_of(base, struct vrb_fabric, base);
+
+	if (fabric->autop)
+		obj_auto_stop(fabric->autop);
+}
+
+static const struct obj_fabric_ops fabric_ops = {
+	.fini = fabric_fini,
+	.domain_init = domain_init,
+	.domain_size = sizeof(struct vrb_domain),
+	.passive_ep = vrb_pep_open,
+};
+
+int vrb_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+	int ret = vrb_dev_any() ? vrb_lib_open() : -FI_ENODEV;
+
+	if (ret)
+		return ret;
+	return obj_fabric_open(&vrb_prov, &fabric_ops, sizeof(struct vrb_fabric), attr, fabric,
+			       context);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "core/builtin.h"
+#include "core/log.h"
+#include "core/text.h"
+#include "core/why.h"
+#include "core/words.h"
+#include "base/explain.h"
+
+/* Written as the provider's own line, so that FI_LOG_PROV treats all alike. */
+void core_why(const char *provider, const struct fi_info *info, const char *attr,
+	      const char *wanted, const char *offered)
+{
+	struct fi_provider who = { .name = provider };
+	struct explain_label label = { 0 };
+	char ep_type[32];
+
+	if (!explain_on(&who))
+		return;
+	if (info && info->domain_attr)
+		label.domain = info->domain_attr->name;
+	if (info && info->ep_attr)
+		fi_tostr_r(ep_type, sizeof(ep_type), &info->ep_attr->type,
+			   FI_TYPE_EP_TYPE);
+	explain_refusal(&who, &label, info && info->ep_attr ? ep_type : NULL, attr,
+		    wanted, offered);
+}
+
+/* ---- providers that were not asked --------------------------------------------- */
+
+struct not_asked {
+	const struct core_ask *ask;
+	const struct core_provs *asked;
+	const char *name;	/* looked for */
+	bool found;
+};
+
+static void ask_name(const struct core_ask *ask, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s", ask->core, *ask->core && *ask->layer ? ";" : "",
+		 ask->layer);
+}
+
+static void why_one(const char *name, void *arg)
+{
+	const struct not_asked *not = arg;
+	char asked_for[2 * FI_NAME_MAX];
+	int i;
+
+	for (i = 0; i < not->asked->cnt; i++)
+		if (!strcasecmp(not->asked->prov[i]->name, name))
+			return;
+	ask_name(not->ask, asked_for, sizeof(asked_for));
+	if (*asked_for)
+		core_why(name, NULL, "fabric_attr->prov_name", asked_for, name);
+	else if (!core_words_empty(not->ask->filter))
+		core_why(name, NULL, "FI_PROVIDER", not->ask->filter, "left out");
+	else if (core_builtin_find(name)->by_name)
+		core_why(name, NULL, "fabric_attr->prov_name", NULL, name);
+	else
+		core_why(name, NULL, "fabric_attr->prov_name", NULL,
+			 "a module that cannot be used here");
+}
+
+static void name_match(const char *name, void *arg)
+{
+	struct not_asked *not = arg;
+
+	if (!strcasecmp(name, not->name))
+		not->found = true;
+}
+
+/* A name that nothing bears: a slip of the pen, or a provider not installed.
+ * Layers are looked for with every core provider, asked for or not.
+ */
+static void why_absent(const char *name, void *arg)
+{
+	struct not_asked *not = arg;
+
+	not->name = name;
+	not->found = false;
+	core_registry_each(name_match, not);
+	if (!not->found && (core_builtin_class(name) != CORE_CLASS_LAYER ||
+			    !strcasecmp(name, not->ask->layer)))
+		core_why(name, NULL, "fabric_attr->prov_name", name,
+			 "no such provider in this library or its provider path");
+}
+
+static void name_append(const char *name, void *arg)
+{
+	struct core_text *text = arg;
+
+	core_text_add(text, " %s", name);
+}
+
+/* When FI_PROVIDER names nothing that is there, every program of the user finds
+ * nothing, and few of them say why: that is worth a line that everybody sees.
+ */
+static void warn_filter(const struct core_ask *ask)
+{
+	const char *body;
+	struct core_text text;
+	char buf[512];
+
+	if (core_words_empty(ask->filter) || core_words_exclude(ask->filter, &body))
+		return;
+	core_text_init(&text, buf, sizeof(buf));
+	core_registry_each(name_append, &text);
+	FI_WARN_ONCE(&core_prov, FI_LOG_CORE, "FI_PROVIDER=%s names no provider that is "
+		     "here; there are:%s", ask->filter, *buf ? buf : " none");
+}
+
+/* A layer is asked for every name: it might have brought it. */
+static bool any_core(const struct core_provs *asked)
+{
+	int i;
+
+	for (i = 0; i < asked->cnt; i++)
+		if (core_builtin_class(asked->prov[i]->name) == CORE_CLASS_CORE)
+			return true;
+	return false;
+}
+
+void core_why_not(const struct core_ask *ask, const struct core_provs *asked)
+{
+	struct not_asked not = { .ask = ask, .asked = asked };
+
+	if (ask->core_only)
+		return;
+	core_registry_each(why_one, &not);
+	core_ask_each_name(ask, why_absent, &not);
+	if (!any_core(asked) && !*ask->core && !*ask->layer)
+		warn_filter(ask);
+}
