@@ -8,7 +8,7 @@ dist_noinst_SCRIPTS += quickstart .ci/run tests/limit
 # whatever depends on the list would run the tests, from within the tests.
 dist-hook:
 	cp -p $(top_srcdir)/check $(distdir)/
-EXTRA_DIST += README.md
+EXTRA_DIST += README.md GLOSSARY.md
 
 # Names of all tests, one a line, for ./check.
 PHONY_EXTRA += list-tests list-fuzzers
