@@ -4,8 +4,8 @@
 /*
  * clock.h - the only place that reads the time.
  *
- * Protocol state takes @now as a parameter; this is for the outermost callers.
- * Units: nanoseconds since an arbitrary start, monotonic.
+ * Protocol state takes @now as a parameter; only the outermost callers read the clock.
+ * Units: nanoseconds, monotonic, from an arbitrary origin.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -24,7 +24,9 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
-/* clock_coarse_ns - the same, a tick (some 4 ms) behind at most, for a few ns. */
+/* clock_coarse_ns - the coarse monotonic clock: cheaper to read, up to one tick (about 4 ms)
+ * behind.
+ */
 static inline uint64_t clock_coarse_ns(void)
 {
 	struct timespec ts;
@@ -33,10 +35,9 @@ static inline uint64_t clock_coarse_ns(void)
 	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
-/* clock_ms_left - what a poll(2) style timeout still has at @now.
- *
- * @deadline_ns: 0 means for ever.
- * Returns -1 for ever, 0 when it has passed, else milliseconds rounded up.
+/* clock_ms_left - milliseconds left of a poll(2)-style timeout at @now.
+ * @deadline_ns: absolute; 0 means no timeout
+ * Returns -1 for no timeout, 0 when the deadline has passed, else milliseconds rounded up.
  */
 static inline int clock_ms_left(uint64_t deadline_ns, uint64_t now)
 {
@@ -46,11 +47,12 @@ static inline int clock_ms_left(uint64_t deadline_ns, uint64_t now)
 		return -1;
 	if (now >= deadline_ns)
 		return 0;
-	ms = (deadline_ns - now - 1) / CLOCK_NS_PER_MS + 1;	/* a sum before the division may wrap */
+	ms = (deadline_ns - now - 1) / CLOCK_NS_PER_MS + 1;	/* subtract before adding: a sum
+								 * could wrap */
 	return ms > 0x7fffffff ? 0x7fffffff : (int) ms;
 }
 
-/* clock_deadline - absolute form of a timeout in ms; negative is for ever (0). */
+/* clock_deadline - absolute deadline of a timeout in ms; a negative timeout is none and gives 0. */
 static inline uint64_t clock_deadline(int timeout_ms)
 {
 	return timeout_ms < 0 ? 0 : clock_ns() + (uint64_t) timeout_ms * CLOCK_NS_PER_MS;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * copy.h - copying what is usually a few bytes.
+ * copy.h - copies that are a few bytes long in the common case.
  */
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* copy_short - memcpy(), without the call for 8 to 16 bytes, the payload of most short
- * messages: two words, which overlap where there are fewer than 16.
+/* copy_short - memcpy() with an inline fast path for 8 to 16 bytes, the payload of most short
+ * messages: two 8-byte words, which overlap when there are fewer than 16 bytes.
  */
 static inline void copy_short(void *to, const void *from, size_t len)
 {

@@ -10,7 +10,7 @@
 
 #include "base/copy.h"
 
-/* Every length, from and to any alignment: what was asked for, and nothing beside it. */
+/* Every length at every alignment: the requested bytes are copied and no others. */
 static void copies(void **state)
 {
 	char from[64], to[64], want[64];

@@ -13,7 +13,7 @@
 
 #define INTRO "explain:"
 
-/* The keys in their order, and where each value goes. */
+/* The keys in the order in which they are written, and the member of each. */
 static const struct {
 	const char *key;
 	size_t off;
@@ -28,7 +28,7 @@ static const struct {
 
 #define FIELD_CNT (sizeof(fields) / sizeof(fields[0]))
 
-/* An output cursor that counts past the end, as snprintf does. */
+/* Output position; counts past the end of the buffer, as snprintf does. */
 struct out {
 	char *buf;
 	size_t len;
@@ -98,7 +98,7 @@ size_t explain_format(const struct explain_line *ex, char *buf, size_t len)
 	return out.used;
 }
 
-/* set - copy a value, marking a cut one: a reader must not take half for whole. */
+/* Copies a value.  A value that is cut ends in "...", so that a reader can tell. */
 static void set(char *dst, size_t len, const char *src)
 {
 	size_t n;
@@ -152,7 +152,7 @@ static const char *parse_bare(const char *s, char *dst, size_t len)
 	return s + n;
 }
 
-/* parse_quoted - @s is behind the opening quote; returns behind the closing one. */
+/* @s points behind the opening quote; returns the position behind the closing one. */
 static const char *parse_quoted(const char *s, char *dst, size_t len)
 {
 	size_t n = 0;

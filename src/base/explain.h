@@ -33,8 +33,8 @@ struct fi_provider;
 
 /* Which candidate a line speaks about; NULL members print as "-". */
 struct explain_label {
-	const char *domain;	/* interface or device */
-	const char *addr;	/* source address, string form */
+	const char *domain;	/* interface or device name */
+	const char *addr;	/* source address as text */
 };
 
 /* One line, read back; every member is terminated. */
@@ -48,7 +48,7 @@ struct explain_line {
 	char offered[EXPLAIN_VALUE_MAX];
 };
 
-/* explain_on - will anybody see the line?  Ask before making its texts. */
+/* explain_on - true when the line would be logged; test it before formatting the values. */
 bool explain_on(const struct fi_provider *prov);
 
 /* explain_refusal - write the line.
@@ -62,14 +62,12 @@ void explain_refusal(const struct fi_provider *prov, const struct explain_label 
 		 const char *ep_type, const char *attr, const char *wanted,
 		 const char *offered);
 
-/* explain_format - the same line into @buf; returns its length as snprintf does. */
+/* explain_format - write the line into @buf; returns its full length, as snprintf does. */
 size_t explain_format(const struct explain_line *ex, char *buf, size_t len);
 
-/* explain_parse - read a line, wherever in @line it begins.
- *
+/* explain_parse - parse a line; the explain part may begin anywhere in @line.
  * @ex_p: [out] untouched on error
- *
- * Errors: -FI_ENOENT: not such a line; -FI_EINVAL: begins like one, but is malformed.
+ * Errors: -FI_ENOENT: no explain part; -FI_EINVAL: malformed explain part.
  */
 int explain_parse(const char *line, struct explain_line *ex_p);
 

@@ -109,7 +109,7 @@ static void test_too_long_a_value_is_refused(void **state)
 	assert_int_equal(explain_parse(line, &ex), 0);
 }
 
-/* A small generator, so that a failure can be had again from its seed. */
+/* A small generator: a failure can be reproduced from its seed. */
 static uint32_t next(uint32_t *seed)
 {
 	*seed = *seed * 1664525u + 1013904223u;
@@ -118,7 +118,7 @@ static uint32_t next(uint32_t *seed)
 
 static void fill(uint32_t *seed, char *dst, size_t size)
 {
-	/* what a value is made of, the awkward bytes more often than in life */
+	/* characters that need quoting are more frequent than in practice */
 	static const char set[] = "abcFI_->:[]{}=0189 \"\\\n,\xc3\xa4";
 	size_t i, len = next(seed) % size;
 
@@ -184,7 +184,7 @@ static void test_the_line_is_logged(void **state)
 	assert_string_equal(ex.domain, "lo");
 	assert_string_equal(ex.attr, "caps");
 	assert_string_equal(ex.offered, "-");
-	/* cut, and seen to be cut */
+	/* cut, and marked as cut */
 	assert_int_equal(strlen(ex.wanted), EXPLAIN_VALUE_MAX - 1);
 	assert_string_equal(ex.wanted + EXPLAIN_VALUE_MAX - 4, "...");
 
@@ -195,7 +195,7 @@ static void test_the_line_is_logged(void **state)
 	assert_string_equal(ex.ep_type, "-");
 	assert_string_equal(ex.wanted, "a b");
 
-	/* nobody listens: no line, and the callers can know it */
+	/* logging disabled: no line, and explain_on() says so */
 	catch_clear();
 	caught.quiet_from = FI_LOG_INFO;
 	assert_false(explain_on(&prov));

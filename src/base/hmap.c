@@ -81,7 +81,7 @@ void *hmap_remove(struct hmap *map, uint64_t key)
 	if (!val)
 		return NULL;
 	map->used--;
-	/* Close the hole: move back each follower that may not stay behind it. */
+	/* Close the gap: move back each following entry whose probe sequence crosses it. */
 	for (j = (i + 1) & map->mask; map->slots[j].val; j = (j + 1) & map->mask) {
 		home = hmap_hash(map->slots[j].key) & map->mask;
 		if (((j - home) & map->mask) < ((j - i) & map->mask))

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * hmap.h - 64-bit key to pointer, open addressing.
+ * hmap.h - map of 64-bit keys to pointers, open addressing.
  *
- * For tables that are looked up per packet: remote keys, request ids, peers by
- * connection id.  Any key value may be used; the value may not be NULL.
+ * For tables that are looked up per packet: remote keys, request ids, peers by connection id.
+ * Every key value is allowed; a value must not be NULL.
  * Cost: O(1) expected, one cache line for a hit.  Threading: the owner's lock.
  */
 #ifndef BASE_HMAP_H

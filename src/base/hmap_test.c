@@ -13,7 +13,7 @@
 
 #define KEYS 512
 
-/* Keys that end up close to one another, and far apart, 0 and all ones among them. */
+/* Keys that are adjacent and keys that are far apart, 0 and all ones included. */
 static uint64_t key_of(unsigned i)
 {
 	if (i == 0)
@@ -21,7 +21,7 @@ static uint64_t key_of(unsigned i)
 	return i % 2 ? i - 1 : (uint64_t) i << (i % 48);
 }
 
-/* Against an array. */
+/* Compared with an array. */
 static void test_model(void **state)
 {
 	static char vals[KEYS];
@@ -30,14 +30,14 @@ static void test_model(void **state)
 	struct hmap map;
 	size_t used = 0;
 
-	/* key_of() must give each key once. */
+	/* key_of() must produce each key once. */
 	for (i = 0; i < KEYS; i++)
 		for (j = 0; j < i; j++)
 			if (key_of(i) == key_of(j))
 				model[i] = &model;
 	hmap_init(&map);
 	for (steps = 0; steps < 200000; steps++) {
-		/* It fills up and runs empty in turns. */
+		/* The table grows and shrinks in turn. */
 		unsigned fill = steps / 5000 % 2 ? 70 : 30;
 
 		i = (unsigned) rand_r(&seed) % KEYS;
@@ -78,7 +78,7 @@ static void test_empty(void **state)
 	hmap_destroy(&map);
 }
 
-/* Sequential keys, as programs choose them, stay cheap to look up. */
+/* Sequential keys, which programs often choose, have short probe sequences. */
 static void test_spread(void **state)
 {
 	size_t i, at, run, longest = 0;

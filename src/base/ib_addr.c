@@ -46,12 +46,12 @@ const char *ib_ud_wrong(const void *addr, size_t len)
 	if (ntohl(ud.qpn) == QPN_MAX)
 		return "its queue pair number is the one of multicast groups";
 	if (ntohs(ud.lid) >= 0xc000)
-		return "its LID is none of a port (0 to 0xbfff)";
+		return "its LID is not one of a port (0 to 0xbfff)";
 	if (ud.sl > SL_MAX)
 		return "its service level is above 15";
 	if (!(ntohs(ud.pkey) & 0x7fff))
 		return "its partition key is 0";
-	return ud.zero ? "a byte of it that is always 0 is not" : NULL;
+	return ud.zero ? "its reserved byte is not 0" : NULL;
 }
 
 const char *ib_sa_wrong(const void *addr, size_t len)
@@ -109,7 +109,7 @@ char *ib_sa_text(const void *addr, char *buf)
 	return buf;
 }
 
-/* ---- reading it --------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------ */
 
 /* [GID], up to what follows it. */
 static const char *parse_gid(const char *text, uint8_t *gid)
@@ -125,8 +125,8 @@ static const char *parse_gid(const char *text, uint8_t *gid)
 	return inet_pton(AF_INET6, copy, gid) == 1 ? end + 1 : NULL;
 }
 
-/* A number behind @mark, if there is one; decimal, or hexadecimal with 0x.  Returns what
- * follows, or NULL.
+/* A number behind @mark, if @mark is present; decimal, or hexadecimal with 0x. Returns the
+ * position behind it, or NULL.
  */
 static const char *parse_number(const char *at, char mark, uint64_t max, uint64_t *value)
 {

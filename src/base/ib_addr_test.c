@@ -59,7 +59,7 @@ static void checks_ud(void **state)
 	WRONG("LID", lid, htons(0xc000));
 	WRONG("service level", sl, 16);
 	WRONG("partition", pkey, htons(0x8000));
-	WRONG("always 0", zero, 1);
+	WRONG("reserved byte", zero, 1);
 	ud = good();
 	memset(ud.gid, 0, sizeof(ud.gid));
 	ud_wrong("GID", ud);

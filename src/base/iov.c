@@ -26,7 +26,7 @@ size_t iov_slice(const struct iovec *iov, size_t cnt, size_t offset, size_t len,
 	return used;
 }
 
-/* Both copies walk the list alike; @to_iov is a constant in each caller. */
+/* Both directions walk the list in the same way; @to_iov is a constant in each caller. */
 static inline size_t copy(const struct iovec *iov, size_t cnt, size_t offset,
 			  char *buf, size_t len, int to_iov)
 {

@@ -22,14 +22,14 @@ static inline size_t iov_total(const struct iovec *iov, size_t cnt)
 	return total;
 }
 
-/* iov_scatter - copy @len bytes of @buf into @iov from @offset on.
- * Returns what was copied: less than @len when the list is too short.
+/* iov_scatter - copy @len bytes of @buf into @iov, starting at @offset.
+ * Returns the bytes copied: fewer than @len when the list is too short.
  */
 size_t iov_scatter(const struct iovec *iov, size_t cnt, size_t offset,
 		   const void *buf, size_t len);
 
-/* iov_gather - copy up to @len bytes of @iov, from @offset on, into @buf.
- * Returns what was copied.
+/* iov_gather - copy up to @len bytes of @iov, starting at @offset, into @buf.
+ * Returns the bytes copied.
  */
 size_t iov_gather(const struct iovec *iov, size_t cnt, size_t offset,
 		  void *buf, size_t len);

@@ -14,7 +14,7 @@
 #define PIECES 6
 #define BYTES 64
 
-/* A scatter list over @mem in which some pieces are empty; returns its length. */
+/* Makes a scatter list over @mem with some empty entries; returns its length. */
 static size_t make(struct iovec *iov, char *mem, unsigned *seed)
 {
 	size_t at = 0, i;
@@ -22,13 +22,13 @@ static size_t make(struct iovec *iov, char *mem, unsigned *seed)
 	for (i = 0; i < PIECES; i++) {
 		iov[i].iov_base = mem + at;
 		iov[i].iov_len = (size_t) rand_r(seed) % 3 ? (size_t) rand_r(seed) % 10 : 0;
-		/* A gap, so that pieces are not one run of memory. */
+		/* A gap, so that the entries are not contiguous. */
 		at += iov[i].iov_len + 1;
 	}
 	return iov_total(iov, PIECES);
 }
 
-/* The same list as one run of pointers to bytes. */
+/* The same list as an array of pointers, one for each byte. */
 static void flatten(const struct iovec *iov, char **flat)
 {
 	size_t i, j;

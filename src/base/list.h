@@ -4,11 +4,11 @@
 /*
  * list.h - intrusive lists.
  *
- * struct list is a ring with a head; an element that is on no list points to
- * itself, so list_del() may be called on it again.  struct queue is a singly
- * linked FIFO for elements that are only ever taken from the front.
+ * struct list is a ring with a head; an element that is on no list points to itself, so
+ * list_del() may be called on it again.  struct queue is a singly linked FIFO for elements that
+ * are only removed from the front.
  *
- * Threading: none here; whoever owns the list owns its lock.
+ * Threading: no locking here; the owner of the list provides the lock.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -54,9 +54,7 @@ static inline void list_add_tail(struct list *item, struct list *head)
 	list_add(item, head->prev);
 }
 
-/* list_del - take @item off its list; it is then on none and may be added or
- * deleted again.
- */
+/* list_del - unlink @item; it is then on no list and may be added or deleted again. */
 static inline void list_del(struct list *item)
 {
 	item->prev->next = item->next;
@@ -64,7 +62,7 @@ static inline void list_del(struct list *item)
 	list_init(item);
 }
 
-/* list_pop - take the first item, or NULL. */
+/* list_pop - unlink and return the first item, or NULL. */
 static inline struct list *list_pop(struct list *head)
 {
 	struct list *item = head->next;
@@ -75,7 +73,7 @@ static inline struct list *list_pop(struct list *head)
 	return item;
 }
 
-/* list_splice_tail - move everything on @from behind the last item of @head. */
+/* list_splice_tail - move all items of @from behind the last item of @head. */
 static inline void list_splice_tail(struct list *from, struct list *head)
 {
 	if (list_empty(from))
@@ -90,7 +88,7 @@ static inline void list_splice_tail(struct list *from, struct list *head)
 #define list_for_each(pos, head) \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 
-/* The body may delete @pos, and nothing else that is on the list. */
+/* The body may delete @pos, and no other item of the list. */
 #define list_for_each_safe(pos, tmp, head) \
 	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head); \
 	     (pos) = (tmp), (tmp) = (pos)->next)

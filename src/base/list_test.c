@@ -27,7 +27,7 @@ static int nth(struct list *head, int n)
 	return -1;
 }
 
-/* Forwards and backwards it is the same ring. */
+/* The length, counted forwards and backwards. */
 static int length(struct list *head)
 {
 	struct list *pos;
@@ -43,7 +43,7 @@ static int length(struct list *head)
 
 #define CNT 64
 
-/* Against an array of numbers. */
+/* Compared with an array of numbers. */
 static void test_model(void **state)
 {
 	struct item items[CNT];
@@ -74,7 +74,7 @@ static void test_model(void **state)
 			used[i] = 1;
 			break;
 		case 2:
-			/* Once more than needed does no harm. */
+			/* A second list_del() has no effect. */
 			list_del(&items[i].node);
 			list_del(&items[i].node);
 			for (at = 0; at < cnt && model[at] != i; at++)
@@ -122,7 +122,7 @@ static void test_splice(void **state)
 	assert_int_equal(length(&a), 6);
 	for (i = 0; i < 6; i++)
 		assert_int_equal(nth(&a, i), i);
-	/* The body of a safe walk may delete where it stands. */
+	/* The body of list_for_each_safe() may delete the current item. */
 	list_for_each_safe(pos, tmp, &a)
 		if (container_of(pos, struct item, node)->n % 2)
 			list_del(pos);

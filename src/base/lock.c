@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Whoever has waited cannot know whether others still do, so it holds the lock as
- * waited for: at worst one wake goes to nobody.
+/* A thread that has waited cannot know whether other threads still wait, so it sets the word to
+ * 2 (contended).  At worst the next unlock makes one futex wake that finds no waiter.
  */
 void lock_wait(struct lock *l)
 {
@@ -17,7 +17,9 @@ void lock_wait(struct lock *l)
 		syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }
 
-/* The lock is free already, and its memory may even be gone: then nobody waits. */
+/* The lock has been released already and its memory may have been freed.  The wake uses the
+ * address only; if the memory is gone, no thread waits on it.
+ */
 void lock_wake(struct lock *l)
 {
 	syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

@@ -2,19 +2,19 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * lock.h - a lock whose kind is chosen when it is made.
+ * lock.h - a lock whose kind is chosen at initialization.
  *
- * An object that no two threads may use at once (FI_THREAD_DOMAIN,
- * FI_THREAD_COMPLETION, FI_THREAD_ENDPOINT, and no progress thread) gets
- * LOCK_NONE, which costs one predictable branch; the others get a mutex, which
- * sleeps under contention because a holder may be inside a system call.
+ * An object that no two threads may use at once (FI_THREAD_DOMAIN, FI_THREAD_COMPLETION,
+ * FI_THREAD_ENDPOINT, and no progress thread) gets LOCK_NONE, which costs one predictable
+ * branch. Other objects get LOCK_MUTEX, which sleeps under contention, because a holder may be
+ * inside a system call.
  *
- * The mutex is a futex word.  A short message passes seven of them, and next to
- * pthread's, which also keeps an owner and a kind behind two calls, half of what
- * it costs is saved.
+ * The mutex is a futex word, taken inline.  A short message takes seven of them; a pthread
+ * mutex, which records an owner and a type behind two function calls, costs about twice as
+ * much.
  *
- * LOCK_NONE still notes the holder in debug builds and asserts that it is not
- * entered twice, so that a caller that breaks its threading promise is found.
+ * In debug builds LOCK_NONE records that it is held and asserts that it is not entered twice,
+ * which finds programs that break the threading level they asked for.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
@@ -32,10 +32,12 @@ struct lock {
 #ifndef NDEBUG
 	int held;		/* LOCK_NONE: entered and not yet left */
 #endif
-	unsigned word;		/* LOCK_MUTEX: 0 free, 1 held, 2 held and perhaps waited for */
+	unsigned word;		/* LOCK_MUTEX: 0 free, 1 held, 2 held, with possible waiters */
 };
 
-/* lock_wait - get a mutex that somebody holds; lock_wake - let one waiter have it. */
+/* lock_wait - slow path of lock_get(): sleep until the mutex is free, and take it.
+ * lock_wake - slow path of lock_put(): wake one waiter.
+ */
 void lock_wait(struct lock *l);
 void lock_wake(struct lock *l);
 
@@ -51,11 +53,11 @@ static inline int lock_init(struct lock *l, enum lock_kind kind)
 
 static inline void lock_destroy(struct lock *l)
 {
-	assert(!l->word && "a lock is free when it goes");
+	assert(!l->word && "a lock is free when it is destroyed");
 	(void) l;
 }
 
-/* lock_is_none - of a lock that is LOCK_NONE: the compiler need not look. */
+/* lock_is_none - tell the compiler that @l is LOCK_NONE, so that it leaves out the branch. */
 static inline void lock_is_none(const struct lock *l)
 {
 	if (l->kind != LOCK_NONE)
@@ -78,11 +80,11 @@ static inline void lock_get(struct lock *l)
 	}
 #ifndef NDEBUG
 	else
-		assert(!l->held++ && "two threads in an object that promised one");
+		assert(!l->held++ && "two threads in an object whose threading level allows one");
 #endif
 }
 
-/* lock_try - true if the lock is now held by the caller. */
+/* lock_try - take the lock if that needs no waiting; true if the caller now holds it. */
 static inline bool lock_try(struct lock *l)
 {
 	if (l->kind == LOCK_MUTEX)

@@ -52,7 +52,7 @@ static void *add_once(void *arg)
 	return NULL;
 }
 
-/* Several wait for one holder, asleep; each of them gets its turn. */
+/* Several threads sleep on one holder; each of them gets the lock in the end. */
 static void test_waiters(void **state)
 {
 	pthread_t thread[3];
@@ -75,7 +75,7 @@ static void test_waiters(void **state)
 	lock_destroy(&lock);
 }
 
-/* Without a lock, trying still tells when we are inside already. */
+/* lock_try() on a LOCK_NONE that is already entered fails. */
 static void test_none(void **state)
 {
 	assert_int_equal(lock_init(&lock, LOCK_NONE), 0);

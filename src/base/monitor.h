@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* monitor.h - the program's own memory monitor, as the registration cache reaches it.
+/* monitor.h - how the registration cache reaches a memory monitor of the program.
  *
- * A program imports it into fi_open("mr_cache").  The cache opens the same name and asks the
- * handle for these operations, by fi_open_ops(): so it finds what was imported from a
- * provider that was loaded from a file, too.
+ * A program imports its monitor into fi_open("mr_cache").  The cache opens the same name and
+ * gets these operations from the handle by fi_open_ops().  That works also for a copy of the
+ * cache in a provider that was loaded from a file.
  */
 #ifndef OFI_BASE_MONITOR_H
 #define OFI_BASE_MONITOR_H
@@ -14,27 +14,30 @@
 
 #define OFI_MONITOR_OPS "ofi_monitor"
 
-/* Memory changes, or may have: any range, from any thread, which may hold any lock of the
- * program's and may be in the middle of an allocation.  All of memory when the monitor goes.
+/* Callback: [@addr, @addr + @len) changes or may have changed.  Any range, in any thread; the
+ * thread may hold any lock of the program and may be inside an allocation function.  All of
+ * memory when the monitor is removed.
  */
 typedef void (*ofi_monitor_told)(const void *addr, size_t len);
 
 struct ofi_monitor_ops {
 	size_t size;
 
-	/* listen - have @told called from now on; the first of all who listen starts the monitor.
-	 * One that is imported while somebody listens is started then.
-	 * Errors: -FI_ENOSYS: none is imported.  -FI_ENOMEM: too many listen.  Those of its
-	 *         start, logged.
+	/* listen - register @told.  The first listener starts the monitor; a monitor that is
+	 * imported while there are listeners is started at the import.
+	 * Errors: -FI_ENOSYS: none is imported.  -FI_ENOMEM: too many listeners.  Errors of the
+	 *         monitor's start, which are logged.
 	 */
 	int (*listen)(ofi_monitor_told told);
 
-	/* unlisten - no more calls, and none is under way; the last one stops the monitor. */
+	/* unlisten - unregister @told.  On return no call of it is in progress; the last
+	 * listener stops the monitor.
+	 */
 	void (*unlisten)(ofi_monitor_told told);
 
-	/* enter - the monitor, which stays until leave(); NULL: there is none (any more).
-	 * @life_p: [out] another one for each import
-	 * Not inside told().
+	/* enter - get the monitor and hold it until leave(); NULL: none is imported any more.
+	 * @life_p: [out] a number that differs for each import
+	 * Threading: not from inside told().
 	 */
 	struct fid_mem_monitor *(*enter)(unsigned *life_p);
 	void (*leave)(void);

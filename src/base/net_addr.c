@@ -72,8 +72,8 @@ void net_addr_any(int family, union net_sa *out_p)
 	out_p->sa.sa_family = (sa_family_t) family;
 }
 
-/* host_cmp - the address without its port.  A scope of 0 is a scope like any other:
- * fe80::1 without an interface is not the same peer as fe80::1%2.
+/* Compares the addresses without their ports.  Scope 0 differs from every other scope: fe80::1
+ * without an interface is not the same peer as fe80::1%2.
  */
 static int host_cmp(const struct sockaddr *a, const struct sockaddr *b)
 {
@@ -256,7 +256,7 @@ int net_addr_parse_port(const char *text, uint16_t *port_p)
 	return 0;
 }
 
-/* parse_scope - an interface by number or name; 0 when it is neither. */
+/* Parses a scope, an interface by number or name; 0 when it is neither. */
 static uint32_t parse_scope(const char *text)
 {
 	unsigned long id;

@@ -25,7 +25,7 @@ union net_sa {
 	struct sockaddr_in6 in6;
 };
 
-/* Enough for every text that this file makes, NUL included. */
+/* Size that holds every text made here, NUL included. */
 #define NET_ADDR_TEXT_MAX 96
 
 /* net_addr_len - bytes of the structure behind @sa: 16, 28, or 0 for a family
@@ -45,7 +45,7 @@ static inline size_t net_addr_len(const struct sockaddr *sa)
 
 static inline uint16_t net_addr_port(const struct sockaddr *sa)
 {
-	/* sin_port and sin6_port stand at the same offset */
+	/* sin_port and sin6_port have the same offset */
 	return ntohs(((const struct sockaddr_in *) sa)->sin_port);
 }
 
@@ -57,18 +57,16 @@ static inline void net_addr_set_port(struct sockaddr *sa, uint16_t port)
 /* net_addr_format - FI_SOCKADDR_IN, FI_SOCKADDR_IN6 or FI_FORMAT_UNSPEC. */
 uint32_t net_addr_format(const struct sockaddr *sa);
 
-/* net_addr_family - the address family that an fi_info addr_format admits:
- * AF_INET, AF_INET6, AF_UNSPEC where both will do (FI_FORMAT_UNSPEC,
- * FI_SOCKADDR, FI_SOCKADDR_IP), or -1 when it names no IP address.
+/* net_addr_family - the address family that an addr_format of fi_info allows: AF_INET,
+ * AF_INET6, AF_UNSPEC when both are allowed (FI_FORMAT_UNSPEC, FI_SOCKADDR, FI_SOCKADDR_IP), or
+ * -1 when it is not an IP format.
  */
 int net_addr_family(uint32_t format);
 
-/* net_addr_copy - take an address from bytes that a caller handed in.
- *
+/* net_addr_copy - copy an address from the caller's bytes.
  * @addr:  bytes, possibly unaligned
  * @len:   how many of them may be read
  * @out_p: [out] the address; untouched on error
- *
  * Errors: -FI_EINVAL when @addr is NULL, too short for its family, or not IP.
  */
 int net_addr_copy(const void *addr, size_t len, union net_sa *out_p);
@@ -131,16 +129,16 @@ int net_addr_parse(const char *text, union net_sa *out_p);
  */
 int net_addr_parse_host(const char *text, union net_sa *out_p);
 
-/* A string form, taken apart: fi_sockaddr_in6://[node]:service. */
+/* The parts of a string form: fi_sockaddr_in6://[node]:service. */
 struct net_uri {
-	int family;		/* that the format admits; AF_UNSPEC for any */
+	int family;		/* that the format allows; AF_UNSPEC for any */
 	char node[256];		/* "" when there is none */
 	char service[64];	/* likewise */
 };
 
-/* net_uri_split - take a string form apart.  Further fields and options (/ and ?) have
- * no meaning for a socket address, so they are refused rather than dropped.
- * Errors: -FI_EINVAL; -FI_ENODATA: the string form of something else, fi_shm://1.
+/* net_uri_split - split a string form.  Further fields and options (/ and ?) have no meaning
+ * for a socket address, so they are refused rather than dropped.
+ * Errors: -FI_EINVAL; -FI_ENODATA: the string form of another address format (fi_shm://1).
  */
 int net_uri_split(const char *text, struct net_uri *uri);
 

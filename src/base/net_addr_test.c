@@ -116,7 +116,7 @@ static void test_hash_spreads(void **state)
 	unsigned bucket[256] = { 0 };
 	uint32_t i, most = 0;
 
-	/* neighbours on a network are what a table is full of */
+	/* adjacent addresses of one network are the common content of a table */
 	for (i = 0; i < 65536; i++) {
 		sa.in.sin_addr.s_addr = htonl(0x0a000000u + i);
 		bucket[net_addr_hash(&sa.sa) % 256]++;
@@ -233,7 +233,7 @@ static void test_parse(void **state)
 	want = sa;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (!net_addr_parse(bad[i], &sa))
-			fail_msg("'%s' was taken for an address", bad[i]);
+			fail_msg("'%s' was accepted as an address", bad[i]);
 	assert_memory_equal(&sa, &want, sizeof(sa));
 }
 
@@ -251,8 +251,8 @@ static uint32_t next(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* Whatever the bytes: no overrun (the sanitizers watch), and what is accepted can be
- * printed and read back as the same address.
+/* Arbitrary bytes: no overrun (the sanitizers check), and what is accepted can be printed and
+ * parsed as the same address.
  */
 static void test_parser_takes_anything(void **state)
 {
@@ -284,7 +284,7 @@ static void test_parser_takes_anything(void **state)
 		assert_int_equal(net_addr_cmp(&sa.sa, &back.sa), 0);
 		memset(text, 0, sizeof(text));
 	}
-	assert_true(taken > 10000);	/* the generator is not all noise */
+	assert_true(taken > 10000);	/* the generator produces some valid texts */
 }
 
 int main(void)

@@ -44,7 +44,7 @@ int pool_grow(struct pool *pool)
 		return -FI_ENOMEM;
 	if (pool->max && pool->used + cnt > pool->max)
 		cnt = pool->max - pool->used;
-	/* The chunk list's link takes the first cache line. */
+	/* The first cache line of a chunk holds the link to the next chunk. */
 	if (posix_memalign((void **) &chunk, CACHE_LINE, CACHE_LINE + cnt * pool->size))
 		return -FI_ENOMEM;
 	*(void **) chunk = pool->chunks;

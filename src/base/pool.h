@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * pool.h - objects of one size, taken and given back without malloc.
+ * pool.h - objects of one size, allocated and freed without malloc.
  *
- * Memory grows by chunks and is returned only by pool_destroy(); the addresses
- * of objects never change.  A pool belongs to one lock domain.
+ * Memory grows by chunks and is returned only by pool_destroy(); the addresses of objects never
+ * change.  A pool is protected by its owner's lock.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
@@ -18,17 +18,18 @@ struct pool_item {
 
 struct pool {
 	struct pool_item *free;
-	void *chunks;		/* list through the first word of each chunk */
-	size_t size;		/* of one object, rounded up to a cache line when larger than half of one */
+	void *chunks;		/* list of chunks, linked through their first word */
+	size_t size;		/* of one object, rounded up to a cache line when larger than half of
+				 * one */
 	size_t chunk_cnt;	/* objects in the next chunk */
-	size_t used;		/* objects out at the moment */
+	size_t used;		/* objects in use */
 	size_t max;		/* pool_get fails past this many; 0: no limit */
 };
 
 /* pool_init - make an empty pool; allocates nothing yet. */
 void pool_init(struct pool *pool, size_t size, size_t chunk_cnt, size_t max);
 
-/* pool_destroy - free everything, objects still out included. */
+/* pool_destroy - free all chunks, objects in use included. */
 void pool_destroy(struct pool *pool);
 
 /* pool_grow - add one chunk.  Returns 0 or -FI_ENOMEM. */

@@ -12,7 +12,7 @@
 
 #include "base/pool.h"
 
-/* No two objects overlap, whatever was written into them. */
+/* Objects do not overlap, whatever is written into them. */
 static void check(size_t size, size_t chunk, size_t cnt)
 {
 	unsigned char **obj = calloc(cnt, sizeof(*obj));

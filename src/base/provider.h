@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* provider.h - how a provider makes itself known to the core.
+/* provider.h - how a provider registers with the core.
  *
- * A provider writes one function with one of these macros, and it is found
- * whether it is built into the library or loaded from a file:
+ * A provider writes one function with one of these macros; the core finds it whether it is
+ * built into the library or loaded from a file:
  *
- *         OFI_PROVIDER_INI(tcp)
- *         {
- *                 return &tcp_prov;
- *         }
+ *      OFI_PROVIDER_INI(tcp)
+ *      {
+ *              return &tcp_prov;
+ *      }
  *
- * Built in, that function is fi_tcp_ini(), which src/core/load/builtin.c calls when
- * configure defined HAVE_TCP.  In a loadable object (-DFI_PROV_DL) it is the
- * entry point fi_prov_ini() that fi_provider(3) names.
+ * Built in, that function is fi_tcp_ini(), which src/core/load/builtin.c calls when configure
+ * defined HAVE_TCP.  In a loadable object (-DFI_PROV_DL) it is the entry point fi_prov_ini() of
+ * fi_provider(3).
  *
- * A module that offers a second provider writes OFI_PROVIDER_INI2(sockets):
- * fi_sockets_ini() when built in, fi_prov_ini2() when loaded.
+ * A module that offers a second provider writes OFI_PROVIDER_INI2(sockets): fi_sockets_ini()
+ * when built in, fi_prov_ini2() when loaded.
  *
- * The function is called the first time that somebody asks for the provider,
- * and again when a module that was unloaded is loaded anew.  It defines the
- * provider's parameters and returns its struct, or NULL when it cannot work on
- * this machine.  It must not call fi_getinfo() or fi_fabric().
+ * The function is called the first time that the provider is needed, and again when a module
+ * that was unloaded is loaded again.  It defines the provider's parameters and returns its
+ * struct, or NULL when the provider cannot work on this machine.  It must not call fi_getinfo()
+ * or fi_fabric().
  */
 #ifndef OFI_BASE_PROVIDER_H
 #define OFI_BASE_PROVIDER_H
@@ -48,17 +48,16 @@
 
 #endif
 
-/* What the providers of this tree write into fi_provider.version: 100 * major
- * + minor of the library, then the revision.  A newer one of the same name wins.
+/* fi_provider.version of the providers of this tree: 100 * major + minor of the library, then
+ * the revision.  Of two providers with one name the higher version is used.
  */
 #define OFI_PROV_VERSION						\
 	FI_VERSION(FI_MAJOR_VERSION * 100 + FI_MINOR_VERSION,		\
 		   FI_REVISION_VERSION)
 
-/* A layered provider (ofi_rxd, ofi_rxm) adds this flag when it calls
- * fi_getinfo() for the provider below: the answer then comes from core
- * providers only, without FI_PROVIDER's filter (the layered name has passed
- * it), without layers and without hooks.
+/* A layered provider (ofi_rxd, ofi_rxm) adds this flag when it calls fi_getinfo() for the
+ * provider below it.  The result then comes from core providers only, without the FI_PROVIDER
+ * filter (which the layered name has passed already), without layers and without hooks.
  */
 #define OFI_CORE_PROV_ONLY	(1ULL << 59)
 

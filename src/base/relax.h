@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * relax.h - one look more at memory that another processor is about to write.
+ * relax.h - a pause between two reads of memory that another processor is about to write.
  *
- * Without a pause the next looks are under way before the last one has an answer.
- * They fetch the line back from the writer between two of its stores, and when it
- * changes after all, the work that ran ahead of the looks is thrown away.
+ * Without it the processor issues the next reads before the last one has returned.  They take
+ * the cache line away from the writer between two of its stores, and when the value changes,
+ * the speculative work behind the reads is discarded.
  * Source: the processors' manuals, on spin-wait loops.
  */
 #ifndef BASE_RELAX_H

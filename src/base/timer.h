@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * timer.h - things to do at a time, the earliest first.
+ * timer.h - callbacks at a time, earliest first.
  *
- * A binary heap of pointers.  Room is made when an owner joins, so that setting a
- * timer cannot fail.  Reads no clock.  Threading: none here.
- * Units: nanoseconds.      Cost: O(log n) to set; O(1) to ask for the earliest.
+ * A binary heap of pointers.  timers_join() reserves the space, so that timer_set() cannot
+ * fail.  Reads no clock.  Threading: the owner's lock.
+ * Units: nanoseconds.      Cost: O(log n) to set; O(1) to read the earliest.
  */
 #ifndef BASE_TIMER_H
 #define BASE_TIMER_H
@@ -16,7 +16,7 @@
 
 struct timer {
 	uint64_t due_ns;
-	size_t at;		/* place in the heap, from 1; 0: off */
+	size_t at;		/* position in the heap, from 1; 0: not set */
 	void (*fire)(struct timer *timer, uint64_t now);
 };
 
@@ -30,22 +30,23 @@ struct timers {
 void timers_init(struct timers *timers);
 void timers_fini(struct timers *timers);
 
-/* timers_join - a timer more may be set.  Errors: -FI_ENOMEM. */
+/* timers_join - reserve space for one more timer.  Errors: -FI_ENOMEM. */
 int timers_join(struct timers *timers);
-/* timers_leave - one less; its timer is off. */
+/* timers_leave - release the space of one timer; @timer is unset first. */
 void timers_leave(struct timers *timers);
 
 /* timer_set - fire at the first timers_fire() at or after @due_ns; replaces what was set. */
 void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns);
 void timer_off(struct timers *timers, struct timer *timer);
 
-/* timers_fire - what is due at @now; each is off when it fires, and may be set again.
- * Returns how many fired; one that sets itself to a time not after @now waits for
- * the next call.
+/* timers_fire - call each timer that is due at @now.  A timer is unset when it fires and may be
+ * set again.
+ * Returns how many fired.  A timer that sets itself to a time not after @now waits for the next
+ * timers_fire().
  */
 int timers_fire(struct timers *timers, uint64_t now);
 
-/* timers_next - the earliest, or UINT64_MAX. */
+/* timers_next - the earliest due time, or UINT64_MAX. */
 static inline uint64_t timers_next(const struct timers *timers)
 {
 	return timers->cnt ? timers->heap[1]->due_ns : UINT64_MAX;

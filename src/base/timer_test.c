@@ -92,7 +92,7 @@ static void fire_again(struct timer *timer, uint64_t now)
 	timer_set(&timers, timer, now);
 }
 
-/* One that is never content does not keep the others waiting for ever. */
+/* A timer that always sets itself again does not delay the others. */
 static void test_sets_itself(void **state)
 {
 	things[0].timer.fire = fire_again;
