@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * ffi.c - exported twins of the inlines, for languages that cannot include C.
+ * twins.c - exported twins of the inlines, for languages that cannot include C headers.
  *
- * There is no second text: the headers are compiled once more with FI_INLINE
- * meaning "a real, exported function".
+ * The text is that of the headers: they are compiled once more with FI_INLINE defined so that
+ * each inline becomes an exported function.
  */
 #define FI_INLINE __attribute__((visibility("default")))
 
-/* The headers define here what elsewhere they only inline; no prototype can
- * come before that. */
+/* The headers define these functions here instead of inlining them; a prototype cannot precede
+ * the definition.
+ */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #include <rdma/fabric.h>

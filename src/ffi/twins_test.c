@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * libfabric-ffi exports a twin of every inline, and the twins do what the
- * inlines do: the rows of tests/abi/slots.tsv run through the loaded library.
+ * libfabric-ffi exports a twin of every inline, and each twin does what its inline does: the
+ * rows of tests/abi/slots.tsv run through the loaded library.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 static void *lib;
 
-/* twin - address of an exported function; ends the test when there is none. */
+/* The address of an exported function; fails the test when it is missing. */
 static void *twin(const char *name)
 {
 	void *sym = dlsym(lib, name);
@@ -87,7 +87,7 @@ static void arithmetic(void **state)
 	assert_true(fi_rx_addr(5, 3, 8) == (3ULL << 56 | 5));
 }
 
-/* A twin that calls into the library itself. */
+/* A twin that calls a function of the library. */
 static void hints_can_be_allocated(void **state)
 {
 	struct fi_info *info = fi_allocinfo();
