@@ -283,7 +283,7 @@ static void unknown_hooks_are_left_out(void **state)
 	open_world(&w, "tcp", "ofi_hook_nonsense");
 	use(&w);
 	close_world(&w);
-	must_say("FI_HOOK names ofi_hook_nonsense, which is not there");
+	must_say("FI_HOOK names ofi_hook_nonsense, which is not available");
 }
 
 /* A layer opens the provider below through the library: both are shown. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* builtin.h - the providers inside the library, and how names rank.
+/* builtin.h - the built-in providers, and how provider names rank.
  *
- * The order of the table is the order of fi_getinfo()'s answers.
+ * The order of the table is the order of fi_getinfo()'s results.
  */
 #ifndef CORE_BUILTIN_H
 #define CORE_BUILTIN_H
@@ -12,29 +12,29 @@
 #include <stdbool.h>
 
 enum core_class {
-	CORE_CLASS_CORE,	/* reaches a wire or memory by itself */
+	CORE_CLASS_CORE,	/* moves data itself: tcp, shm */
 	CORE_CLASS_LAYER,	/* works over another: ofi_rxm, ofi_rxd */
-	CORE_CLASS_HOOK,	/* stands in between: ofi_hook_trace */
+	CORE_CLASS_HOOK,	/* interposes on another: ofi_hook_trace */
 };
 
 struct core_builtin {
 	const char *name;
-	struct fi_provider *(*ini)(void);	/* NULL: not in this build */
-	int rank;		/* small first */
-	bool by_name;		/* offered to those only who say its name */
-	const char *stem[2];	/* files it may come in, beside its own name */
+	struct fi_provider *(*ini)(void);	/* entry point; NULL: not in this build */
+	int rank;		/* lower ranks come first */
+	bool by_name;		/* offered only when the program names it */
+	const char *stem[2];	/* further stems of files that may contain it */
 };
 
-/* core_builtin_at - entry @i of the table, NULL behind the last. */
+/* core_builtin_at - entry @i of the table, or NULL past its end. */
 const struct core_builtin *core_builtin_at(int i);
 
-/* core_builtin_find - the table's entry for a name, or one for strangers. */
+/* core_builtin_find - the entry of a name, or a default entry for a name not in the table. */
 const struct core_builtin *core_builtin_find(const char *name);
 
-/* core_builtin_is_nic - does a provider of that name stand for devices? */
+/* core_builtin_is_nic - true when providers of that name represent devices. */
 bool core_builtin_is_nic(const char *name);
 
-/* core_builtin_class - what kind of provider bears such a name. */
+/* core_builtin_class - core provider, layer or hook, derived from the name. */
 enum core_class core_builtin_class(const char *name);
 
 #endif

@@ -3,11 +3,10 @@
 
 /* compat.h - the public structs as older releases had them.
  *
- * A program binds to the symbol version that its headers had: FABRIC_1.0, 1.1,
- * 1.2, 1.3, 1.7 and 1.8 each have a layout of their own, and keep it for ever.
- * The structs here are complete, field by field; where a release changed
- * nothing, the earlier name is used again.  Every field stands where it stands
- * today (checked below), which is why sizes are all that src/core/discover/info.c needs.
+ * A program binds to the symbol version of its headers: FABRIC_1.0, 1.1, 1.2, 1.3, 1.7 and 1.8
+ * have a layout each, which never changes.  The structs here are complete, field by field;
+ * where a release changed nothing, the earlier struct is used again.  Every field has the
+ * offset that it has today (asserted below), so src/core/discover/info.c needs sizes only.
  */
 #ifndef CORE_COMPAT_H
 #define CORE_COMPAT_H

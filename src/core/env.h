@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* env.h - the text that the outside gives a parameter.
+/* env.h - the text of a parameter, from the environment or the configuration file.
  *
- * The environment comes first, then the file SYSCONFDIR/libfabric/libfabric.conf,
- * whose lines read "FI_NAME = value" ('#' starts a comment line).  With
- * FI_PREFER_SYSCONFIG=yes, in either place, the file comes first.  A program
- * that runs with more rights than its user (setuid) sees only the file.
+ * The environment comes first, then the file SYSCONFDIR/libfabric/libfabric.conf, whose lines
+ * read "FI_NAME = value" ('#' starts a comment line).  With FI_PREFER_SYSCONFIG=yes, in either
+ * place, the file comes first.  A program that runs with more rights than its user (setuid)
+ * uses only the file.
  */
 #ifndef CORE_ENV_H
 #define CORE_ENV_H
@@ -21,7 +21,7 @@
  */
 const char *core_env_get(const char *name);
 
-/* core_env_parse_bool - 0 or 1 for a word that means no or yes, -1 for others. */
+/* core_env_parse_bool - 0 or 1 for a text that means no or yes, -1 for any other. */
 int core_env_parse_bool(const char *word);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* export.h - marks the symbols that leave the library.
+/* export.h - marks the exported symbols of the library.
  *
- * Everything is hidden (-fvisibility=hidden) but what carries CORE_EXPORT, and
- * of that libfabric.map lets out what it lists.  CORE_OLD_VERSION binds a
- * function to an older symbol version; static archives have only the current
- * ones, so there it is empty (libtool defines PIC for the shared objects).
+ * All symbols are hidden (-fvisibility=hidden) except those marked CORE_EXPORT, of which
+ * libfabric.map exports those that it lists.  CORE_OLD_VERSION binds a function to an older
+ * symbol version; static archives have only the current versions, so there it is empty (libtool
+ * defines PIC for the shared objects).
  */
 #ifndef CORE_EXPORT_H
 #define CORE_EXPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fabric.h - opening a fabric: find the provider, and watch the object. */
+/* fabric.h - opening a fabric: find its provider, and record the open object. */
 #ifndef CORE_FABRIC_H
 #define CORE_FABRIC_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* getinfo.h - discovery: ask the providers and put their answers in order. */
+/* getinfo.h - discovery: ask the providers and sort their results. */
 #ifndef CORE_GETINFO_H
 #define CORE_GETINFO_H
 

@@ -12,7 +12,7 @@
 #include "core/param.h"
 #include "core/registry.h"
 
-/* Outermost first: the order in which they may be taken together. */
+/* Lock order: the order in which these locks may be taken together, outermost first. */
 static pthread_mutex_t *const locks[] = {
 	&core_openfabric_lock,
 	&core_import_lock,

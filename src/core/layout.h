@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* layout.h - how long a program believes the public structs to be.
+/* layout.h - the sizes that a program's headers gave to the public structs.
  *
- * Structs grow at their end only, so a struct of an older release is the
- * beginning of the present one, and a layout is a handful of sizes.  What lies
- * beyond a size is not the library's to read.
+ * Structs grow only at their end, so a struct of an older release is a prefix of the current
+ * one, and a layout is a few sizes.  The library reads nothing beyond a size.
  */
 #ifndef CORE_LAYOUT_H
 #define CORE_LAYOUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* nic.h - the NIC description that may hang on an fi_info. */
+/* nic.h - the optional NIC description of an fi_info. */
 #ifndef CORE_NIC_H
 #define CORE_NIC_H
 
@@ -10,20 +10,18 @@
 #include <rdma/fabric.h>
 
 /* core_nic_dup - a copy that is closed with fi_close().
- *
- * A description with prov_attr is copied by the provider that made it (FI_DUP);
- * without one by the library, whoever made it, so that the copy does not depend
- * on a provider's code.  NULL: no memory, or the provider failed.
+ * A description with prov_attr is copied by the provider that made it (FI_DUP).  One without is
+ * copied by the library, so that the copy does not depend on a provider's code.
+ * Errors: NULL: no memory, or the provider failed.
  */
 struct fid_nic *core_nic_dup(const struct fid_nic *nic);
 
-/* core_nic_adopt - put a copy of our own in place of a provider's description.
- *
- * Returns false when it has to stay the provider's, for its prov_attr.
+/* core_nic_adopt - replace a provider's description by a copy made by the library.
+ * Returns false when that is impossible because the description has a prov_attr.
  */
 bool core_nic_adopt(struct fid_nic **nic_p);
 
-/* core_nic_close - close it if it has a close; NULL is fine. */
+/* core_nic_close - close the description if it has a close operation; NULL is allowed. */
 void core_nic_close(struct fid_nic *nic);
 
 #endif

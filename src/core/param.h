@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* param.h - the parameters that people set: FI_<NAME>, FI_<PROVIDER>_<NAME>.
+/* param.h - parameters set by users: FI_<NAME>, FI_<PROVIDER>_<NAME>.
  *
- * A definition is kept by its full name and outlives the provider that made
- * it; defining it again, as a module does that is loaded anew, replaces the
- * text.  Values are read from the environment each time they are asked for.
+ * A definition is stored under its full name and outlives the provider that made it. Defining
+ * it again, as a module does that is loaded again, replaces the help text.  Values are read
+ * from the environment at each query.
  */
 #ifndef CORE_PARAM_H
 #define CORE_PARAM_H
@@ -17,7 +17,7 @@
 /* core_param_define_own - define the parameters of the library itself. */
 void core_param_define_own(void);
 
-/* core_param_str, _bool - value of one of them; @unset when there is none. */
+/* core_param_str, _bool - value of one of them; @unset when it is not set. */
 const char *core_param_str(const char *name, const char *unset);
 int core_param_bool(const char *name, int unset);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* tostr.h - the text forms of structs, four blanks for each level below.
+/* tostr.h - the text forms of structs, indented by four blanks for each level.
  *
  * A NULL struct prints as "name: (null)".
  */
@@ -28,11 +28,11 @@ void core_tostr_fabric(struct core_text *text, int depth,
 		       const struct fi_fabric_attr *attr);
 void core_tostr_nic(struct core_text *text, int depth, const struct fid_nic *nic);
 
-/* tostr_addr.c: an address as a URL, "(null)" without one */
+/* tostr_addr.c: an address as a URL; "(null)" when there is none */
 void core_tostr_addr(struct core_text *text, uint32_t format, const void *addr,
 		     size_t len);
 
-/* tostr_obj.c: attributes of what is opened later */
+/* tostr_obj.c: the attributes of objects */
 void core_tostr_fid(struct core_text *text, const struct fid *fid);
 void core_tostr_av(struct core_text *text, const struct fi_av_attr *attr);
 void core_tostr_cq(struct core_text *text, const struct fi_cq_attr *attr);

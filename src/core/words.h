@@ -3,9 +3,8 @@
 
 /* words.h - the word lists of FI_PROVIDER, FI_LOG_PROV and FI_LOG_SUBSYS.
  *
- * "a,b,c" names what is wanted, "^a,b,c" what is not.  Case and blanks round a
- * word do not matter; an empty list says nothing.  Lists are read where they
- * lie: nothing is copied and nothing is allocated.
+ * "a,b,c" includes these names, "^a,b,c" excludes them.  Case and blanks around a word are
+ * ignored; an empty list has no effect.  Lists are parsed in place: no copy and no allocation.
  */
 #ifndef CORE_WORDS_H
 #define CORE_WORDS_H
@@ -14,13 +13,10 @@
 #include <stddef.h>
 
 /* core_words_next - step through the words of a list.
- *
  * @list_p: [in,out] rest of the list; start with the list without its '^'
  * @sep:    the separator
  * @len_p:  [out] length of the word that is returned
- *
- * Returns the word, not NUL-terminated, or NULL at the end.  Empty words are
- * passed over.
+ * Returns the word, not NUL-terminated, or NULL at the end.  Empty words are skipped.
  */
 const char *core_words_next(const char **list_p, char sep, size_t *len_p);
 
@@ -33,7 +29,7 @@ bool core_words_exclude(const char *list, const char **body_p);
 /* core_word_is - compare a word with a NUL-terminated name, ignoring case. */
 bool core_word_is(const char *word, size_t len, const char *name);
 
-/* core_words_allow - does @list let @name through?  NULL and "" let all through. */
+/* core_words_allow - true when @list includes @name.  NULL and "" include all names. */
 bool core_words_allow(const char *list, const char *name);
 
 #endif

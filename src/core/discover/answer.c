@@ -31,7 +31,7 @@ static int name_fill(const struct core_answer *answer, struct fi_info *info)
 	return 0;
 }
 
-/* An answer outlives the code of a provider that is unloaded. */
+/* The copy must stay valid when the provider's code is unloaded. */
 static void nic_fill(const struct core_answer *answer, struct fi_info *info)
 {
 	if (answer->prov->module->path && !core_nic_adopt(&info->nic))

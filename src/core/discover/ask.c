@@ -13,13 +13,13 @@
 #include "core/env.h"
 #include "core/words.h"
 
-/* One word of FI_PROVIDER, or a provider name: a core part, a layer, or both. */
+/* The parts of a word of FI_PROVIDER or of a provider name: core provider, layer, or both. */
 struct parts {
 	char core[FI_NAME_MAX];
 	char layer[FI_NAME_MAX];
 };
 
-/* Tell a name's parts from each other; -FI_ENODATA when it cannot be one. */
+/* Splits a name into its parts; -FI_ENODATA when it cannot be a provider's name. */
 static int parts_read(struct parts *parts, const char *name, size_t name_len)
 {
 	char copy[2 * FI_NAME_MAX];
@@ -65,21 +65,21 @@ int core_ask_init(struct core_ask *ask, const char *prov_name, uint64_t flags)
 
 /* ---- FI_PROVIDER ---------------------------------------------------------- */
 
-/* What a look at the filter is about: a core provider alone (no layer), a
- * layer over any core (no core), or a pair.
+/* The filter is applied to a core provider alone (no layer), to a layer over any core provider
+ * (no core), or to a pair.
  */
 static bool part_is(const char *have, const char *want)
 {
 	return !strcasecmp(have, want);
 }
 
-/* Does a word of the filter speak of @core alone? */
+/* True when the word of the filter names @core without a layer. */
 static bool word_hits_alone(const struct parts *word, const char *core)
 {
 	return !*word->layer && part_is(word->core, core);
 }
 
-/* "tcp" and "ofi_rxm" both speak of tcp;ofi_rxm. */
+/* "tcp" and "ofi_rxm" both match tcp;ofi_rxm. */
 static bool word_hits_pair(const struct parts *word, const char *core,
 			   const char *layer)
 {
@@ -87,7 +87,7 @@ static bool word_hits_pair(const struct parts *word, const char *core,
 	       (!*word->layer || part_is(word->layer, layer));
 }
 
-/* Let through by the filter?  @layer NULL asks about @core alone. */
+/* True when the filter includes it.  @layer NULL asks about @core alone. */
 static bool filter_allows(const struct core_ask *ask, const char *core,
 			  const char *layer)
 {
@@ -108,7 +108,7 @@ static bool filter_allows(const struct core_ask *ask, const char *core,
 	return hit != exclude;
 }
 
-/* Did somebody, program or user, say this very name? */
+/* True when the hints or the filter contain exactly this name. */
 static bool said(const struct core_ask *ask, const char *name)
 {
 	const char *body, *word;
@@ -124,7 +124,7 @@ static bool said(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* ---- what may answer ------------------------------------------------------ */
+/* ---- candidates ------------------------------------------------------------ */
 
 bool core_ask_alone(const struct core_ask *ask, const char *name)
 {
@@ -145,7 +145,7 @@ bool core_ask_pair(const struct core_ask *ask, const char *core, const char *lay
 	return filter_allows(ask, core, layer);
 }
 
-/* Could the core provider @name come with some layer? */
+/* True when the core provider @name can be the lower part of a candidate pair. */
 static bool core_of_pair(const struct core_ask *ask, const char *name)
 {
 	static const char any_layer[] = "ofi_?";
@@ -165,7 +165,7 @@ static bool core_of_pair(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* Is @name a part of a word of the filter? */
+/* True when @name is a part of a word of the filter. */
 static bool filter_says(const struct core_ask *ask, const char *name)
 {
 	const char *body, *word;
@@ -180,7 +180,7 @@ static bool filter_says(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* Is @layer named by the call or by what the filter includes? */
+/* True when the call, or an including filter, names @layer. */
 static bool layer_said(const struct core_ask *ask, const char *layer)
 {
 	const char *body;
@@ -189,9 +189,9 @@ static bool layer_said(const struct core_ask *ask, const char *layer)
 	       (!core_words_exclude(ask->filter, &body) && filter_says(ask, layer));
 }
 
-/* Could @layer come over some core provider?  A layer of another maker counts
- * only where its file is looked for, whether or not it happens to be loaded: the
- * same question gets the same answer.
+/* True when @layer can be the upper part of a candidate pair.  A layer that is not in the table
+ * counts only where its file is looked for, loaded or not, so that the same query always gives
+ * the same result.
  */
 static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 {
@@ -215,7 +215,7 @@ static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 	return false;
 }
 
-/* In a list of what there is, each name stands for itself. */
+/* In a list of providers (FI_PROV_ATTR_ONLY) each name is tested separately. */
 static bool listed(const struct core_ask *ask, const char *name)
 {
 	const char *body;
@@ -246,7 +246,7 @@ bool core_ask_needs(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* ---- where to look -------------------------------------------------------- */
+/* ---- which files to look for ----------------------------------------------- */
 
 static bool filter_names_layer_only(const struct core_ask *ask)
 {

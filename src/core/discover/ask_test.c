@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Who answers, for each provider name in hints and each FI_PROVIDER. */
+/* Which providers are candidates, for each provider name in hints and each FI_PROVIDER. */
 
 #include <rdma/fi_errno.h>
 
@@ -9,11 +9,11 @@
 #include "core/ask.h"
 #include "core/test/child_test.h"
 
-/* All that could answer, in a fixed order. */
+/* All known providers, in a fixed order. */
 static const char *const cores[] = { "verbs", "tcp", "udp", "sockets", "psm3" };
 static const char *const layers[] = { "ofi_rxm", "ofi_rxd" };
 
-/* The answers, joined with blanks. */
+/* The candidates, joined with blanks. */
 static void answers(const struct core_ask *ask, char *out, size_t size)
 {
 	size_t i, j, n = 0;
@@ -82,7 +82,7 @@ static void test_exclude(void **state)
 	expect("^ofi_rxm,ofi_rxd", NULL, 0, "verbs tcp udp psm3 ");
 	expect("^udp;ofi_rxd", NULL, 0,
 	       "verbs tcp udp psm3 verbs+rxm verbs+rxd tcp+rxm tcp+rxd udp+rxm psm3+rxm psm3+rxd ");
-	/* An exclude list does not ask for what has to be asked for. */
+	/* An excluding filter does not include a provider that must be named explicitly. */
 	expect("^verbs,psm3,tcp,udp", NULL, 0, "");
 }
 
@@ -96,7 +96,7 @@ static void test_both(void **state)
 	expect("tcp;ofi_rxm", "ofi_rxm", 0, "tcp+rxm ");
 }
 
-/* A layer's own calls pass the filter that its layered name has passed. */
+/* The calls of a layer ignore the filter, which its layered name has passed already. */
 static void test_core_only(void **state)
 {
 	expect("udp;ofi_rxd", "udp", OFI_CORE_PROV_ONLY, "udp ");
@@ -118,7 +118,7 @@ static void test_wrong(void **state)
 	assert_int_equal(core_ask_init(&ask, longest, 0), -FI_ENODATA);
 }
 
-/* What has to be loaded, and whether directories must be read for it. */
+/* Which providers have to be loaded, and whether directories must be read for it. */
 static void test_needs(void **state)
 {
 	struct core_ask ask;

@@ -3,9 +3,9 @@
 
 /* The symbol versions of older releases.
  *
- * What comes in is copied, as far as the caller's structs reach, into present
- * ones; what goes out are present structs, of which the caller sees the
- * beginning, without the members that it would not know to free.
+ * Input structs are copied, as far as the caller's layout reaches, into current ones.  Output
+ * structs are current ones, of which the caller sees the beginning, without the members that it
+ * would not free.
  */
 
 #include <assert.h>
@@ -19,7 +19,7 @@
 #include "core/getinfo.h"
 #include "core/info.h"
 
-/* ---- every old struct is the beginning of the present one ---------------------- */
+/* ---- every old struct is a prefix of the current one ------------------------------ */
 
 #define SAME(old, now, member)							\
 	static_assert(offsetof(struct old, member) == offsetof(struct now, member) && \
@@ -65,7 +65,7 @@ static_assert(sizeof(struct fi_info_1_8) == 120, "");
 
 /* ---- layouts --------------------------------------------------------------------- */
 
-/* Up to the end of the last member: what follows is padding, and undefined. */
+/* The size up to the end of the last member: what follows is padding and undefined. */
 #define REACH(type, last)	(offsetof(struct type, last) +			\
 				 sizeof(((struct type *) 0)->last))
 
@@ -176,7 +176,7 @@ CORE_EXPORT
 int core_fabric_1_0(struct fi_fabric_attr_1_0 *attr, struct fid_fabric **fabric,
 		    void *context);
 
-/* Such a program cannot say which interface it asked for: it was an early one. */
+/* Such a program cannot say which interface it uses; it is taken to be 1.0. */
 CORE_EXPORT
 int core_fabric_1_0(struct fi_fabric_attr_1_0 *attr, struct fid_fabric **fabric,
 		    void *context)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The calls of older programs, by their symbol versions, with structs as long as
- * those programs have them.
+/* The calls of older programs, by their symbol versions, with structs of the sizes that those
+ * programs have.
  *
- * Hints lie at the very end of a page whose neighbour cannot be touched, so that
- * one byte read too far ends the test.
+ * Hints end at the end of a page that is followed by an inaccessible one, so that a read past
+ * the end stops the test.
  */
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@
 #include "src/core/compat_rows.inc"
 #undef ROW
 
-/* A struct of the program's, hard against a forbidden page. */
+/* A struct of the program, directly before an inaccessible page. */
 static void *edge(const void *from, size_t size)
 {
 	size_t page = (size_t) sysconf(_SC_PAGESIZE);
@@ -50,7 +50,7 @@ static void *old_call(const char *name, const char *node)
 	return sym;
 }
 
-/* ---- what the provider saw ------------------------------------------------------ */
+/* ---- what the provider received ------------------------------------------------- */
 
 static struct fi_info *seen;
 static uint32_t seen_version;
@@ -106,7 +106,7 @@ static void saw_common(void)
 	assert_int_equal(seen->fabric_attr->prov_version, 15);
 }
 
-/* What an older program cannot say is not said. */
+/* Fields that the older struct lacks have their default value. */
 static void saw_nothing_else(int has_tclass, size_t max_ep_auth_key, uint32_t group)
 {
 	assert_int_equal(seen->tx_attr->tclass, has_tclass ? 21 : 0);
@@ -207,7 +207,7 @@ ROUND_TRIP(1_8, "FABRIC_1.8", fi_tx_attr, fi_ep_attr, fi_domain_attr_1_8,
 	     hints->domain_attr->max_group_id = 24; },
 	   saw_nothing_else(1, 23, 24))
 
-/* ---- the padding behind prov_version is not api_version -------------------------------- */
+/* ---- the padding behind prov_version is not read as api_version ------------------------ */
 
 static void test_padding(void **state)
 {

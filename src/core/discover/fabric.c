@@ -14,7 +14,7 @@
 #include "core/openfabric.h"
 #include "core/registry.h"
 
-/* Open a fabric of @prov, whose hold goes over to the fabric on success. */
+/* Opens a fabric of @prov; on success the fabric takes over the hold. */
 static int fabric_open(struct core_prov *prov, struct fi_fabric_attr *attr,
 		       struct fid_fabric **fabric_p, void *context)
 {
@@ -25,7 +25,7 @@ static int fabric_open(struct core_prov *prov, struct fi_fabric_attr *attr,
 	if (ret)
 		return ret;
 	fabric->api_version = attr->api_version;
-	/* Below the watch, so that what the program closes is the outermost. */
+	/* Hooks come after this, so that the object that the program closes is the outermost. */
 	if (!core_openfabric_has(fabric))
 		fabric = core_hook(attr, fabric);
 	ret = core_openfabric_add(fabric, prov, attr);
@@ -54,7 +54,7 @@ int core_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 	}
 	prov = core_registry_hold_name(*ask.layer ? ask.layer : ask.core);
 	if (!prov) {
-		CORE_WARN("fi_fabric: provider %s is not there: fi_info -l lists those that are",
+		CORE_WARN("fi_fabric: provider %s is not available: fi_info -l lists those that are",
 			  attr->prov_name);
 		return -FI_ENODEV;
 	}

@@ -23,13 +23,13 @@
 #define FLAGS_KNOWN (FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE |	\
 		     FI_RESCAN | OFI_CORE_PROV_ONLY)
 
-/* Every registration mode bit that a provider may want of a program. */
+/* Every registration mode bit that a provider may require. */
 #define MR_MODE_ALL (FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR |		\
 		     FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_MMU_NOTIFY |	\
 		     FI_MR_RMA_EVENT | FI_MR_ENDPOINT | FI_MR_HMEM |		\
 		     FI_MR_COLLECTIVE)
 
-/* One call, on its way from provider to provider. */
+/* One call of fi_getinfo(), passed from provider to provider. */
 struct query {
 	uint32_t version;
 	const char *node;
@@ -39,10 +39,10 @@ struct query {
 	enum core_mrmode mrmode;
 	struct core_ask ask;
 	struct core_provs provs;
-	struct fi_info *head;		/* answers so far */
+	struct fi_info *head;		/* results so far */
 	struct fi_info **tail;
-	bool none_here;			/* one said that it has nothing to offer */
-	int error;			/* first that is more than that */
+	bool none_here;			/* some provider returned -FI_ENODATA */
+	int error;			/* first other error */
 };
 
 static int args_check(uint32_t version, const char *node, const char *service,
@@ -50,17 +50,17 @@ static int args_check(uint32_t version, const char *node, const char *service,
 {
 	if (FI_VERSION_LT(fi_version(), version)) {
 		CORE_WARN("the program asks for interface %u.%u, this library has %d.%d: "
-			  "it needs a newer library", FI_MAJOR(version), FI_MINOR(version),
+			  "install a newer library", FI_MAJOR(version), FI_MINOR(version),
 			  FI_MAJOR_VERSION, FI_MINOR_VERSION);
 		return -FI_ENOSYS;
 	}
 	if (flags & ~FLAGS_KNOWN) {
-		CORE_WARN("fi_getinfo: flags 0x%llx are not known",
+		CORE_WARN("fi_getinfo: flags 0x%llx are unknown",
 			  (unsigned long long) (flags & ~FLAGS_KNOWN));
 		return -FI_EBADFLAGS;
 	}
 	if ((flags & FI_SOURCE) && !node && !service) {
-		CORE_WARN("fi_getinfo: FI_SOURCE is about node or service, and both are NULL");
+		CORE_WARN("fi_getinfo: FI_SOURCE needs a node or a service, and both are NULL");
 		return -FI_EINVAL;
 	}
 	return 0;
@@ -68,8 +68,8 @@ static int args_check(uint32_t version, const char *node, const char *service,
 
 /* ---- hints for one provider --------------------------------------------------- */
 
-/* A layer has to be told its core provider in hints even where the program gave
- * none; these hints then let everything through, as none do.
+/* A layer gets its core provider's name through hints, even when the program gave none.  These
+ * hints exclude nothing, like NULL.
  */
 static struct fi_info *hints_wide(void)
 {
@@ -88,7 +88,7 @@ static struct fi_info *hints_wide(void)
 	return hints;
 }
 
-/* The program's hints with the provider's exact name and plain mode bits. */
+/* The program's hints with the provider's exact name and the mode bits only. */
 static int hints_make(const struct query *query, const char *name,
 		      struct fi_info **hints_p)
 {
@@ -156,7 +156,7 @@ static int prov_call(const struct query *query, struct core_prov *prov,
 	return ret;
 }
 
-/* Ask @prov as @name, and keep what it says. */
+/* Asks @prov under the name @name, and appends its results. */
 static void prov_ask(struct query *query, struct core_prov *prov,
 		     const char *name, bool layer)
 {
@@ -176,7 +176,7 @@ static void prov_ask(struct query *query, struct core_prov *prov,
 	if (!ret)
 		ret = core_answer_finish(&answer, &list);
 	if (ret) {
-		CORE_INFO("provider %s has no answer: %s", name, fi_strerror(ret));
+		CORE_INFO("getinfo of provider %s failed: %s", name, fi_strerror(ret));
 		if (ret == -FI_ENODATA)
 			query->none_here = true;
 		else if (!query->error)
@@ -218,8 +218,8 @@ static void ask_layers(struct query *query, const struct core_prov *core)
 			ask_pair(query, core->name, query->provs.prov[i]);
 }
 
-/* A NIC comes first, with what is layered over it; then the others, and behind
- * them their layers, layer by layer.  provs are in that order already.
+/* NIC providers come first, each followed by the layers over it; then the other core providers,
+ * and behind all of them their layers, layer by layer.  provs is sorted so already.
  */
 static void ask_all(struct query *query)
 {
@@ -243,7 +243,7 @@ static void ask_all(struct query *query)
 	}
 }
 
-/* FI_PROV_ATTR_ONLY: one info for each provider, which is not asked anything. */
+/* FI_PROV_ATTR_ONLY: one info for each provider, without calling it. */
 static void list_all(struct query *query)
 {
 	struct core_answer answer = { .version = query->version };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* What fi_getinfo() makes of hints, of names and of providers' answers, with the
- * loadable providers of test/: alpha and beta in one file, gamma, and the
- * layer ofi_over.
+/* The results of fi_getinfo() for hints and provider names, with the loadable providers of
+ * test/: alpha and beta in one file, gamma, and the layer ofi_over.
  */
 
 #include <rdma/fi_errno.h>
@@ -25,7 +24,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Names of an answer, joined with blanks. */
+/* Names of a result, joined with blanks. */
 static const char *names(const struct fi_info *info)
 {
 	static char text[512];
@@ -58,7 +57,9 @@ static void expect(const char *filter, const char *name, int ret, const char *wa
 
 static void test_names(void **state)
 {
-	/* gamma was written for 1.9: a program of today is not for it */
+	/* gamma supports interface 1.9 only, so a program for the current interface does not
+	 * get it
+	 */
 	expect("alpha,beta,gamma", NULL, 0, "alpha beta");
 	expect("alpha,beta;ofi_over", NULL, 0, "alpha alpha;ofi_over beta;ofi_over");
 	expect("alpha", NULL, 0, "alpha");
@@ -126,7 +127,7 @@ static void test_arguments(void **state)
 	fi_freeinfo(info);
 }
 
-/* ---- what a provider is given ------------------------------------------------------ */
+/* ---- what a provider receives ------------------------------------------------------- */
 
 static struct testprov_call seen;
 static struct fi_info *seen_hints;
@@ -195,8 +196,8 @@ static void test_hints_zeroed(void **state)
 	assert_null(nic.fid.ops);
 }
 
-/* A layer learns its core provider even from a program without hints, and such
- * a program refuses nothing.
+/* A layer is given its core provider also when the program passes no hints, and its hints then
+ * exclude nothing.
  */
 static void test_layer_without_hints(void **state)
 {
@@ -216,7 +217,7 @@ static void test_layer_without_hints(void **state)
 	assert_int_equal(seen_hints->caps, 0);
 }
 
-/* The layer's own question reaches the core provider past FI_PROVIDER. */
+/* The layer's query reaches the core provider although FI_PROVIDER excludes it. */
 static void test_core_only(void **state)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
@@ -279,7 +280,7 @@ static void test_mr_null_hints(void **state)
 	fi_freeinfo(info);
 }
 
-/* An old program cannot say FI_MR_ENDPOINT, so it does not get such an answer. */
+/* An old program has no value for FI_MR_ENDPOINT, so it does not get such a result. */
 static void test_mr_unspeakable(void **state)
 {
 	struct fi_info *info;
@@ -348,7 +349,7 @@ static void test_open_fabric(void **state)
 	fi_freeinfo(hints);
 }
 
-/* An answer's NIC works on after the provider's code is gone. */
+/* A NIC description stays usable after the provider has been unloaded. */
 static void test_nic_outlives_provider(void **state)
 {
 	struct fid_fabric *fabric;
@@ -363,7 +364,7 @@ static void test_nic_outlives_provider(void **state)
 	fi_freeinfo(info);
 }
 
-/* ---- why there is no answer ---------------------------------------------------------------- */
+/* ---- reasons for an empty result ----------------------------------------------------------- */
 
 static char lines[8192];
 
@@ -424,7 +425,7 @@ static void test_why(void **state)
 	said("explain: provider=beta domain=- addr=- ep_type=- attr=");
 	hints->ep_attr->type = FI_EP_DGRAM;
 	explain("beta", NOW, hints);
-	said("provider beta has no answer");
+	said("getinfo of provider beta failed");
 	fi_freeinfo(hints);
 }
 

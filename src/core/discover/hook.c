@@ -18,7 +18,7 @@
 
 static const char prefix[] = "ofi_hook_";
 
-/* whole_name - "trace" is short for "ofi_hook_trace".  Returns false if it is too long. */
+/* The full name of a hook: "trace" stands for "ofi_hook_trace".  False if it is too long. */
 static bool whole_name(const char *word, size_t len, char name[NAME_MAX_LEN])
 {
 	const char *before = strncasecmp(word, prefix, sizeof(prefix) - 1) ? prefix : "";
@@ -35,17 +35,17 @@ static struct fid_fabric *hook(const char *name, const struct fi_fabric_attr *at
 	int ret;
 
 	if (!prov) {
-		CORE_WARN("FI_HOOK names %s, which is not there: fi_info -l lists the hooks that "
+		CORE_WARN("FI_HOOK names %s, which is not available: fi_info -l lists the hooks that "
 			  "are", name);
 		return fabric;
 	}
-	core_registry_pin(prov);	/* its functions are in the program's objects */
+	core_registry_pin(prov);	/* the program's objects point to its functions */
 	inner.fabric = fabric;
 	ret = prov->fi->fabric(&inner, &outer, NULL);
 	core_prov_put(prov, false);
 	if (!ret)
 		return outer;
-	CORE_WARN("hook %s did not go round fabric %s of %s, which is used without it: %s", name,
+	CORE_WARN("hook %s could not be applied to fabric %s of %s, which is used without it: %s", name,
 		  attr->name ? attr->name : "-", attr->prov_name, fi_strerror(-ret));
 	return fabric;
 }
@@ -63,6 +63,6 @@ struct fid_fabric *core_hook(const struct fi_fabric_attr *attr, struct fid_fabri
 		if (whole_name(word, len, name))
 			fabric = hook(name, attr, fabric);
 		else
-			CORE_WARN("FI_HOOK: \"%.*s\" is the name of no hook", (int) len, word);
+			CORE_WARN("FI_HOOK: \"%.*s\" is not the name of a hook", (int) len, word);
 	return fabric;
 }

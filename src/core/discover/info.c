@@ -17,7 +17,7 @@ const struct core_layout core_layout_now = {
 	.fabric = sizeof(struct fi_fabric_attr),
 };
 
-/* Does a struct of @size bytes have the member? */
+/* True when a struct of @size bytes has the member. */
 #define HAS(size, type, member)						\
 	((size) >= offsetof(type, member) + sizeof(((type *) 0)->member))
 
@@ -38,8 +38,8 @@ static void *struct_dup(const void *src, size_t have, size_t size)
 	return dst;
 }
 
-/* Each copy below first forgets what it got from the source by memcpy, so that
- * a copy that stays incomplete can be freed.  They return false without memory.
+/* memcpy has copied pointers of the source.  Each function below first clears its pointer, so
+ * that an incomplete copy can be freed.  They return false when there is no memory.
  */
 static bool string_dup(char **dst, const char *src)
 {
@@ -59,7 +59,7 @@ static bool bytes_dup(void **dst, const void *src, size_t len)
 	return *dst != NULL;
 }
 
-/* FI_AV_AUTH_KEY in place of a size says that the keys are in the AV. */
+/* FI_AV_AUTH_KEY in place of a size means that the keys are in the AV. */
 static bool auth_key_dup(uint8_t **dst, const uint8_t *src, size_t len)
 {
 	return bytes_dup((void **) dst, src, len == FI_AV_AUTH_KEY ? 0 : len);
@@ -135,7 +135,7 @@ static struct fi_fabric_attr *fabric_dup(const struct fi_fabric_attr *src,
 	return NULL;
 }
 
-/* Attributes that the source lacks stay away, but an empty info gets them all. */
+/* Attributes that the source lacks stay NULL, but an empty info gets all of them. */
 static bool attrs_dup(struct fi_info *dst, const struct fi_info *src,
 		      const struct core_layout *layout)
 {

@@ -82,7 +82,7 @@ static void test_dup(void **state)
 	fi_freeinfo(dup);
 }
 
-/* What a program leaves out stays out. */
+/* Members that the program leaves NULL stay NULL. */
 static void test_dup_sparse(void **state)
 {
 	struct fi_info info = { .caps = FI_MSG }, *dup;
@@ -98,7 +98,7 @@ static void test_dup_sparse(void **state)
 	fi_freeinfo(dup);
 }
 
-/* FI_AV_AUTH_KEY is no size. */
+/* FI_AV_AUTH_KEY is not a size. */
 static void test_dup_av_auth_key(void **state)
 {
 	struct fi_domain_attr domain = { .auth_key_size = FI_AV_AUTH_KEY };
@@ -143,7 +143,7 @@ static void test_dup_nic(void **state)
 	fi_freeinfo(again);
 }
 
-/* A zeroed NIC in hints is a NIC about which nothing is said. */
+/* A zeroed NIC in hints asks for nothing. */
 static void test_dup_empty_nic(void **state)
 {
 	struct fid_nic nic = { 0 };
@@ -181,7 +181,7 @@ static struct fi_ops owner_ops = {
 	.control = owner_control,
 };
 
-/* Only the provider knows what its prov_attr is. */
+/* Only the provider can copy its prov_attr. */
 static void test_dup_nic_by_owner(void **state)
 {
 	struct fid_nic nic = {

@@ -32,8 +32,8 @@ void core_mrmode_hints(enum core_mrmode mode, struct fi_info *hints)
 	hints->domain_attr->mr_mode = bits;
 }
 
-/* A provider that needs none of the basic bits can be used with them: so who
- * takes either gets basic, which is what such programs have always been given.
+/* A provider that requires none of the basic bits works with them too.  A program that accepts
+ * either mode gets FI_MR_BASIC, which is what such programs have always been given.
  */
 bool core_mrmode_answer(enum core_mrmode mode, const struct fi_info *hints,
 			struct fi_info *info)

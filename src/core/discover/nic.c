@@ -65,7 +65,7 @@ static struct fi_ops nic_ops = {
 	.control = nic_control,
 };
 
-/* A string that could not be copied is as good as one that is not known. */
+/* A string that cannot be copied is treated as unknown (NULL). */
 static char *text_dup(const char *text)
 {
 	return text ? strdup(text) : NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fi_open(): the parts of the library that a program can get a handle on.
+/* fi_open(): handles on parts of the library.
  *
- * A handle is only a way to import something; what was imported stays when the
- * handle is closed, until the imported object itself is closed.
+ * A handle serves only to import an object.  The imported object stays when the handle is
+ * closed, until the object itself is closed.
  */
 
 #include <stdlib.h>
@@ -117,7 +117,7 @@ int fi_open(uint32_t version, const char *name, void *attr, size_t attr_len,
 			return -FI_EBADFLAGS;
 		return handle_new(parts[i].fclass, parts[i].ops, fid, context);
 	}
-	CORE_INFO("fi_open: there is no \"%s\" here; known are logging and mr_cache",
+	CORE_INFO("fi_open: unknown name \"%s\"; known are logging and mr_cache",
 		  name);
 	return -FI_ENOSYS;
 }

@@ -96,7 +96,7 @@ static void test_monitor(void **state)
 	mon.import_ops->notify(&mon, &mon, sizeof(mon));
 	assert_int_equal(fi_import_fid(cache, &other.fid, 0), -FI_EBUSY);
 
-	/* The handle may go first: the monitor stays in until it is closed. */
+	/* The handle may be closed first: the monitor stays until it is closed itself. */
 	assert_int_equal(fi_close(cache), 0);
 	assert_int_equal(fi_close(&mon.fid), 0);
 	assert_null(mon.fid.ops);
@@ -150,7 +150,7 @@ static int user_close(struct fid *fid)
 
 static struct fi_ops user_ops = { .size = sizeof(user_ops), .close = user_close };
 
-/* The level is warn, and yet the program's logger gets the info line. */
+/* The level is warn, and the program's logger gets the info line nevertheless. */
 static void logger(void)
 {
 	struct fid_logging log = { .fid.fclass = FI_CLASS_LOG, .ops = &log_ops };
@@ -168,7 +168,7 @@ static void logger(void)
 	FI_WARN_SPARSE(&tcp, FI_LOG_CORE, "not ready");
 	CHILD_CHECK(said == 1);
 
-	/* The last import wins; its close gives the log back. */
+	/* The last import is used; its close restores the library's log. */
 	second.fid.ops = &user_ops;
 	CHILD_CHECK(fi_import_log(version, 0, &second) == 0);
 	CHILD_CHECK(!log.fid.ops);
@@ -177,7 +177,7 @@ static void logger(void)
 	FI_WARN(&tcp, FI_LOG_CORE, "hidden by FI_LOG_PROV");
 	CHILD_CHECK(said == 1);
 
-	/* Importing nothing gives it back as well. */
+	/* Importing NULL restores it too. */
 	CHILD_CHECK(fi_import_log(version, 0, &log) == 0);
 	CHILD_CHECK(fi_open(version, "logging", NULL, 0, 0, &handle, NULL) == 0);
 	CHILD_CHECK(fi_import_fid(handle, NULL, 0) == 0);
@@ -197,7 +197,7 @@ static void test_logger(void **state)
 	assert_null(strstr(out, "hidden"));
 }
 
-/* A slot that the program leaves empty goes the library's way. */
+/* An operation that the program leaves NULL is done by the library. */
 static void half_logger(void)
 {
 	struct fi_ops_log half = { .size = sizeof(half), .log = log_line };
@@ -222,7 +222,7 @@ static void test_half_logger(void **state)
 	assert_non_null(strstr(out, "to stderr"));
 }
 
-/* ---- many threads write while loggers come and go -------------------------------- */
+/* ---- threads write while loggers are imported and closed ----------------------------- */
 
 #define WRITERS 3
 #define ROUNDS 2000
@@ -256,7 +256,7 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-/* Each logger's memory is poisoned once it is closed: nobody may be inside. */
+/* Each logger's memory is poisoned once it is closed: no thread may still use it. */
 static void loggers_come_and_go(void)
 {
 	pthread_t thread[WRITERS];

@@ -11,19 +11,18 @@
 #include "core/openfabric.h"
 #include "core/registry.h"
 
-/* A fabric's ops are a copy, made for it, of its provider's: only close differs.
- * The copy is as long as the original, so that a slot that a newer provider has
- * behind those known here stays in reach.
+/* A fabric gets a copy of its provider's ops in which only close differs.  The copy is as long
+ * as the original, so that slots of a newer provider stay reachable.
  */
 struct watch {
 	struct list entry;
 	struct fid_fabric *fabric;
 	struct core_prov *prov;
-	struct fi_ops *real;	/* the provider's */
+	struct fi_ops *real;	/* the provider's ops */
 	int opens;		/* a provider may return one object twice */
 	char *name;
 	char *prov_name;
-	struct fi_ops ops;	/* last: may be longer than declared */
+	struct fi_ops ops;	/* last member: may be longer than declared */
 };
 
 pthread_mutex_t core_openfabric_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -103,9 +102,7 @@ int core_openfabric_add(struct fid_fabric *fabric, struct core_prov *prov,
 	return watch ? 0 : -FI_ENOMEM;
 }
 
-/* Taken off the list first: while the provider closes it, nobody may be given
- * the object any more.
- */
+/* Unlinked first: while the provider closes the fabric, fi_getinfo() must not return it. */
 static int watch_close(struct fid *fid)
 {
 	struct watch *watch = watch_of(fid);

@@ -11,7 +11,7 @@
 #include "core/words.h"
 #include "base/explain.h"
 
-/* Written as the provider's own line, so that FI_LOG_PROV treats all alike. */
+/* Logged in the name of the provider, so that FI_LOG_PROV applies to it. */
 void core_why(const char *provider, const struct fi_info *info, const char *attr,
 	      const char *wanted, const char *offered)
 {
@@ -35,7 +35,7 @@ void core_why(const char *provider, const struct fi_info *info, const char *attr
 struct not_asked {
 	const struct core_ask *ask;
 	const struct core_provs *asked;
-	const char *name;	/* looked for */
+	const char *name;	/* name looked for */
 	bool found;
 };
 
@@ -74,8 +74,8 @@ static void name_match(const char *name, void *arg)
 		not->found = true;
 }
 
-/* A name that nothing bears: a slip of the pen, or a provider not installed.
- * Layers are looked for with every core provider, asked for or not.
+/* No provider has this name: it is misspelt, or the provider is not installed.  Layers are
+ * looked for with every core provider, whether it was asked or not.
  */
 static void why_absent(const char *name, void *arg)
 {
@@ -87,7 +87,7 @@ static void why_absent(const char *name, void *arg)
 	if (!not->found && (core_builtin_class(name) != CORE_CLASS_LAYER ||
 			    !strcasecmp(name, not->ask->layer)))
 		core_why(name, NULL, "fabric_attr->prov_name", name,
-			 "no such provider in this library or its provider path");
+			 "no such provider in this library or in FI_PROVIDER_PATH");
 }
 
 static void name_append(const char *name, void *arg)
@@ -97,8 +97,8 @@ static void name_append(const char *name, void *arg)
 	core_text_add(text, " %s", name);
 }
 
-/* When FI_PROVIDER names nothing that is there, every program of the user finds
- * nothing, and few of them say why: that is worth a line that everybody sees.
+/* When FI_PROVIDER matches no provider, every program of the user finds nothing, and few
+ * programs report why.  So this is a warning.
  */
 static void warn_filter(const struct core_ask *ask)
 {
@@ -110,11 +110,11 @@ static void warn_filter(const struct core_ask *ask)
 		return;
 	core_text_init(&text, buf, sizeof(buf));
 	core_registry_each(name_append, &text);
-	FI_WARN_ONCE(&core_prov, FI_LOG_CORE, "FI_PROVIDER=%s names no provider that is "
-		     "here; there are:%s", ask->filter, *buf ? buf : " none");
+	FI_WARN_ONCE(&core_prov, FI_LOG_CORE, "FI_PROVIDER=%s matches no provider; "
+		     "available are:%s", ask->filter, *buf ? buf : " none");
 }
 
-/* A layer is asked for every name: it might have brought it. */
+/* A layer is asked for every name, because it may serve it. */
 static bool any_core(const struct core_provs *asked)
 {
 	int i;

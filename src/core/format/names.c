@@ -21,7 +21,7 @@ struct name {
 
 #define NAME(x)		{ (uint64_t) (x), #x }
 
-/* In the order in which bits are printed, lowest first. */
+/* Sorted by bit, lowest first, which is the order of printing. */
 
 static const struct name ep_type[] = {
 	NAME(FI_EP_UNSPEC),
@@ -340,8 +340,8 @@ static const struct name cq_event_flags[] = {
 struct names {
 	const struct name *vec;
 	size_t cnt;
-	int bits;		/* 1: bits, 0: values */
-	size_t bytes;		/* of a variable of the type */
+	int bits;		/* 1: a set of bits, 0: an enumeration */
+	size_t bytes;		/* size of a variable of the type */
 };
 
 #define VALUES(vec)	{ vec, sizeof(vec) / sizeof(vec[0]), 0, sizeof(uint32_t) }

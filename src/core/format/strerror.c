@@ -7,7 +7,7 @@
 
 #include "core/export.h"
 
-/* What the library's own codes mean, from FI_EOTHER on. */
+/* Texts of the library's codes, from FI_EOTHER on. */
 static const char *const own[] = {
 	[FI_EOTHER - FI_ERRNO_OFFSET] = "Failure without a more exact code",
 	[FI_ETOOSMALL - FI_ERRNO_OFFSET] = "Buffer is too small for the result",
@@ -28,7 +28,7 @@ static const char *const own[] = {
 		"Peer is behind a firewall and cannot be connected to",
 };
 
-/* Codes of the system that mean something narrower to a fabric program. */
+/* System error codes that have a narrower meaning here. */
 static const char *system_text(int code)
 {
 	switch (code) {

@@ -20,7 +20,7 @@ static const int codes[] = {
 
 #define COUNT (sizeof(codes) / sizeof(codes[0]))
 
-/* Every code has a text of its own, for either sign. */
+/* Every code has a distinct text, for either sign. */
 static void one_code(int code, const char **seen, size_t *cnt)
 {
 	const char *text = fi_strerror(code);

@@ -22,7 +22,7 @@ void core_tostr_named(struct core_text *text, int depth, const char *key,
 	core_text_add(text, " ]\n");
 }
 
-/* A value of a named type; data is of just that size. */
+/* A value of a named type; @data has exactly the size of that type. */
 static void named(struct core_text *text, enum fi_type type, const void *data)
 {
 	uint32_t narrow;
@@ -44,7 +44,7 @@ static void named(struct core_text *text, enum fi_type type, const void *data)
 		core_text_add(text, "%s", core_name_of(type, (uint32_t) value));
 }
 
-/* One case for each struct: a switch over types, as long as there are types. */
+/* A switch over the types, one case for each. */
 static void tostr(struct core_text *text, enum fi_type type, const void *data)
 {
 	switch (type) {
@@ -108,7 +108,7 @@ char *fi_tostr_r(char *buf, size_t len, const void *data, enum fi_type datatype)
 	return buf;
 }
 
-/* Each thread has a buffer, so that one does not write over another's text. */
+/* One buffer per thread, so that threads do not overwrite each other's text. */
 CORE_EXPORT
 char *fi_tostr(const void *data, enum fi_type datatype)
 {

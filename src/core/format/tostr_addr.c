@@ -40,7 +40,7 @@ static void in6(struct core_text *text, const void *addr, size_t len)
 		      ntohs(sin6.sin6_port));
 }
 
-/* Addresses of other makers' fabrics: the bytes, under the format's name. */
+/* Address formats without a text form here: the bytes, under the format's name. */
 static void bytes(struct core_text *text, uint32_t format, const void *addr,
 		  size_t len)
 {

@@ -6,7 +6,7 @@
 #include "core/names.h"
 #include "core/tostr.h"
 
-/* Lines for the fields of "attr", one step below its head at "depth". */
+/* Lines for the fields of "attr", one level below its head at "depth". */
 #define LINE(key, fmt, value)	core_text_line(text, depth + 1, key, fmt, value)
 #define SIZE(field)		LINE(#field, "%zu", attr->field)
 #define NAMED(field, type)						\
@@ -17,7 +17,7 @@ static const char *or_null(const char *s)
 	return s ? s : "(null)";
 }
 
-/* The completion order of older interfaces, of which these were used. */
+/* The completion order bits of older interfaces that are still used. */
 static void comp_order(struct core_text *text, int depth, uint64_t order)
 {
 	bool strict = (order & FI_ORDER_STRICT) == FI_ORDER_STRICT;

@@ -12,7 +12,7 @@
 #define NAMED(key, type, value)	core_tostr_named(text, 1, key, type, (uint64_t) (value))
 #define FLAGS(value)		LINE("flags", "0x%" PRIx64, value)
 
-/* An object may have more to say about itself than its address. */
+/* An object may implement fi_tostr() itself; then its text follows the address. */
 void core_tostr_fid(struct core_text *text, const struct fid *fid)
 {
 	char own[1024] = "";
@@ -72,7 +72,7 @@ static void mr_iov(struct core_text *text, const struct fi_mr_attr *attr)
 			       attr->mr_iov[i].iov_base, attr->mr_iov[i].iov_len);
 }
 
-/* The union is shown as an iov: which member counts is a flag of the call. */
+/* The union is printed as an iov: which member is valid depends on a flag of the call. */
 void core_tostr_mr(struct core_text *text, const struct fi_mr_attr *attr)
 {
 	if (!core_text_head(text, 0, "fi_mr_attr", attr))

@@ -164,7 +164,7 @@ static void test_objects(void **state)
 	assert_string_equal(fi_tostr(&fid, FI_TYPE_FID), want);
 }
 
-/* Nothing to print is no reason to fall over. */
+/* NULL arguments are printed and do not crash. */
 static void test_null(void **state)
 {
 	char buf[16];

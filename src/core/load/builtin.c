@@ -8,8 +8,8 @@
 
 #include "core/builtin.h"
 
-/* BUILTIN(HAVE_TCP, fi_tcp_ini) is fi_tcp_ini when configure defined HAVE_TCP as
- * 1, that is, built the provider in; and NULL otherwise.
+/* BUILTIN(HAVE_TCP, fi_tcp_ini) is fi_tcp_ini when configure defined HAVE_TCP as 1 (the
+ * provider is built in), and NULL otherwise.
  */
 #define DEFINED_AS_1		0,
 #define SECOND(a, b, ...)	b
@@ -29,7 +29,7 @@ struct fi_provider *fi_tcp_ini(void);
 struct fi_provider *fi_udp_ini(void);
 struct fi_provider *fi_verbs_ini(void);
 
-/* NIC providers, also those of other makers, come before the software ones. */
+/* NIC providers, also those not in the table, come before the software providers. */
 #define RANK_STRANGER 15
 #define RANK_SOFTWARE 20
 

@@ -8,13 +8,13 @@
 
 pthread_mutex_t core_import_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Slots that hold an object, so that its close finds its slot.  There are as
- * many as kinds of object that can be imported.
+/* The slots that hold an object, so that its close finds the slot.  One for each kind of object
+ * that can be imported.
  */
 #define SLOTS 4
 static struct core_import *slots[SLOTS];
 
-/* Calls of this thread into imported objects, any slot. */
+/* Depth of this thread's calls into imported objects, of any slot. */
 static _Thread_local int depth;
 
 static int import_close(struct fid *fid);
@@ -69,7 +69,7 @@ static void slot_note(struct core_import *imp)
 	}
 }
 
-/* Swap the object under the lock; the old one's ops come back in *ops_p. */
+/* Replaces the object under the lock; returns the ops of the old one in *ops_p. */
 static struct fid *slot_swap(struct core_import *imp, struct fid *fid,
 			     struct fi_ops **ops_p)
 {

@@ -11,7 +11,7 @@
 #include "core/log.h"
 #include "core/module.h"
 
-/* Older providers know an older fi_provider or older objects. */
+/* Older providers use an older fi_provider or older objects. */
 #define OLDEST_FI_VERSION FI_VERSION(1, 3)
 
 bool core_module_stem(const char *path, char *buf, size_t size)
@@ -88,11 +88,11 @@ void core_module_free(struct core_module *module)
 	free(module);
 }
 
-/* What is wrong with a provider, or NULL. */
+/* The reason why a provider cannot be used, or NULL. */
 static const char *prov_fault(const struct fi_provider *fi, char *buf, size_t size)
 {
 	if (!fi->name || !*fi->name)
-		return "it has no name";
+		return "its name is empty";
 	if (strlen(fi->name) >= FI_NAME_MAX || strpbrk(fi->name, ";,^: "))
 		return "its name is too long or has one of \";,^: \" in it";
 	if (!fi->getinfo || !fi->fabric)
@@ -127,7 +127,7 @@ static bool prov_take(struct core_module *module, int i, struct fi_provider *fi)
 	char buf[256];
 
 	if (!fi) {
-		CORE_INFO("%s has nothing to offer on this machine", module_name(module));
+		CORE_INFO("%s has no provider for this machine", module_name(module));
 		return false;
 	}
 	fault = prov_fault(fi, buf, sizeof(buf));
@@ -163,7 +163,7 @@ static int file_open(struct core_module *module)
 	for (i = 0; i < CORE_MODULE_PROVS; i++)
 		*(void **) &module->ini[i] = dlsym(module->dl, entry[i]);
 	if (!module->ini[0]) {
-		CORE_WARN("provider file %s has no fi_prov_ini(): it is no provider",
+		CORE_WARN("provider file %s has no fi_prov_ini(): it is not a provider",
 			  module->path);
 		return -FI_ENODEV;
 	}

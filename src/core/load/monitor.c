@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "core/monitor.h"
 
-/* One for each copy of the cache: a provider that is a file of its own has its own. */
+/* One listener for each copy of the cache: a provider in a file of its own has one. */
 #define LISTENERS 16
 
 static void left(struct fid *fid);
@@ -18,16 +18,17 @@ static void left(struct fid *fid);
 static struct core_import slot = { .left = left };
 
 static struct {
-	pthread_mutex_t lock;		/* guards what follows, and is held in start() and stop() */
+	pthread_mutex_t lock;		/* protects the following members; held during start() and
+					 * stop() */
 	unsigned listeners;
 	bool started;
 
 	_Atomic(ofi_monitor_told) told[LISTENERS];
-	atomic_int telling;		/* calls under way; no lock: see ofi_monitor_told */
+	atomic_int telling;		/* calls in progress; atomic, no lock: see ofi_monitor_told */
 	atomic_uint life;
 } m = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* ---- what the monitor says ------------------------------------------------------- */
+/* ---- notifications of the monitor ------------------------------------------------- */
 
 static void tell(const void *addr, size_t len)
 {
@@ -62,12 +63,14 @@ static int start(struct fid_mem_monitor *monitor)
 
 	m.started = !ret;
 	if (ret)
-		CORE_WARN("the memory monitor that the program imported does not start: %s; "
+		CORE_WARN("the memory monitor imported by the program failed to start: %s; "
 			  "it is not used", fi_strerror(-ret));
 	return ret;
 }
 
-/* It is out, and nobody is in it.  Nothing tells of its ranges any more. */
+/* The monitor has been removed and no call of it is in progress.  Its ranges are no longer
+ * watched, so the listeners drop everything.
+ */
 static void left(struct fid *fid)
 {
 	struct fid_mem_monitor *monitor = container_of(fid, struct fid_mem_monitor, fid);
@@ -136,7 +139,7 @@ static void monitor_unlisten(ofi_monitor_told told)
 	pthread_mutex_lock(&m.lock);
 	if (!--m.listeners && m.started) {
 		monitor = core_import_enter(&slot);
-		if (monitor) {		/* else left() is about to do it */
+		if (monitor) {		/* else left() is about to stop it */
 			monitor->export_ops->stop(monitor);
 			m.started = false;
 			core_import_leave(&slot);
@@ -147,7 +150,9 @@ static void monitor_unlisten(ofi_monitor_told told)
 
 /* ---- ranges ----------------------------------------------------------------------------- */
 
-/* The next one may be imported while we are in one that leaves: then it is neither's time. */
+/* A new monitor may be imported while a range is being subscribed at the old one.  Then @life_p
+ * belongs to neither.
+ */
 static struct fid_mem_monitor *monitor_enter(unsigned *life_p)
 {
 	unsigned life = atomic_load(&m.life);

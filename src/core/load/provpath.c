@@ -16,7 +16,7 @@
 #include "core/provpath.h"
 #include "core/words.h"
 
-/* What one walk over the path carries: a stem to find, or NULL for all. */
+/* State of one walk over the path: the stem to find, or NULL for all. */
 struct walk {
 	const char *stem;
 	core_provpath_fn *fn;
@@ -66,7 +66,7 @@ static int is_provider(const struct dirent *entry)
 	return core_module_stem(entry->d_name, stem, sizeof(stem));
 }
 
-/* Sorted, so that the same files give the same answer on every machine. */
+/* Sorted, so that the same files give the same result on every machine. */
 static void dir_scan(const struct walk *walk, const char *dir)
 {
 	struct dirent **entry;
@@ -121,7 +121,7 @@ void core_provpath_find(const char *stem, core_provpath_fn *fn, void *arg)
 {
 	struct walk walk = { .stem = stem, .fn = fn, .arg = arg };
 
-	/* A program may ask for any name: it must not lead out of the path. */
+	/* A program may ask for any name; a '/' would leave the directories of the path. */
 	if (!strchr(stem, '/'))
 		walk_path(&walk);
 }

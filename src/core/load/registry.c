@@ -12,9 +12,8 @@
 #include "core/provpath.h"
 #include "core/registry.h"
 
-/* Recursive: a provider that is being loaded or cleaned up may close a fabric
- * of its own.  Modules are never freed, so a core_prov that is held stays good
- * without the lock.
+/* Recursive: a provider that is being loaded or cleaned up may close a fabric.  Modules are
+ * never freed, so a held core_prov stays valid without the lock.
  */
 static pthread_mutex_t lock;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
@@ -47,9 +46,9 @@ static void registry_unlock(void)
 	     &module->entry != &modules;					\
 	     module = container_of(module->entry.next, struct core_module, entry))
 
-/* ---- which of two of a name ------------------------------------------------ */
+/* ---- choosing between providers of one name --------------------------------- */
 
-/* Does @a stand before @b?  Both bear one name; @a was found first. */
+/* True when @a is preferred to @b.  Both have one name; @a was found first. */
 static bool prov_wins(const struct core_prov *a, const struct core_prov *b)
 {
 	if (a->module->preferred != b->module->preferred)
@@ -66,7 +65,7 @@ static struct core_prov *prov_usable(struct core_module *module, int i)
 	return *prov->name && module->state != CORE_MODULE_REFUSED ? prov : NULL;
 }
 
-/* The one that programs get for @name, among the modules known so far. */
+/* The provider that programs get for @name, among the modules known so far. */
 static struct core_prov *prov_winner(const char *name)
 {
 	struct core_module *module;
@@ -104,8 +103,8 @@ static void builtins_note(void)
 	}
 }
 
-/* core_provpath's callback for each file that it finds.  Files stand before
- * what is built in: of equal versions the file is used.
+/* core_provpath's callback for each file.  Files precede the built-in providers: of equal
+ * versions the file is used.
  */
 static void file_note(const char *path, bool preferred, void *arg)
 {
@@ -144,8 +143,8 @@ static void files_look_for(const struct core_ask *ask, bool rescan)
 
 /* ---- loading ----------------------------------------------------------------- */
 
-/* Known providers of a module that was loaded before decide; of one that never
- * was, its stem does, which may be the stem of a table's entry.
+/* For a module that was loaded before, its known providers decide; for one that was never
+ * loaded, its stem, which may be the stem of a table entry.
  */
 static bool module_needed(const struct core_module *module,
 			  const struct core_ask *ask)
@@ -201,7 +200,7 @@ static void provs_insert(struct core_provs *provs, struct core_prov *prov)
 	prov->module->users++;
 }
 
-/* Those that @ask needs, are loaded, and win their name. */
+/* The providers that @ask needs, that are loaded, and that are preferred for their name. */
 static void provs_collect(const struct core_ask *ask, struct core_provs *provs)
 {
 	struct core_module *module;
@@ -285,7 +284,7 @@ void core_registry_pin(struct core_prov *prov)
 	registry_unlock();
 }
 
-/* A module that was not loaded is known by its stem. */
+/* A module that was never loaded is known by its stem. */
 void core_registry_each(void (*fn)(const char *name, void *arg), void *arg)
 {
 	struct core_module *module;
@@ -322,8 +321,8 @@ void core_registry_fork_parent(void)
 	registry_unlock();
 }
 
-/* The child's thread is not the owner that the lock remembers: to unlock it does nothing, but a
- * checker that counts locks of threads hears of it.
+/* The child's thread is not the owner recorded in the lock.  Unlocking has no effect then, but
+ * keeps the accounting of lock checkers right.
  */
 void core_registry_fork_child(void)
 {

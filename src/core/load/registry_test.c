@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Which provider files are loaded, which of two is used, and when one goes. */
+/* Which provider files are loaded, which of two with one name is used, and when a file is
+ * unloaded.
+ */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,7 +19,7 @@ enum { ALPHA_OLD = 1, GAMMA, OVER, ALPHA_NEW, FUTURE };
 
 static char stderr_text[8192];
 
-/* Each case is a child: the registry starts empty, and the counts at 0. */
+/* Each case is a child process: the registry starts empty, and the counts at 0. */
 #define IN_CHILD(fn)							\
 	static void test_##fn(void **state)				\
 	{								\
@@ -50,7 +52,7 @@ static void close_one(struct fid_fabric *fabric)
 	CHILD_CHECK(fi_close(&fabric->fid) == 0);
 }
 
-/* ---- nothing is loaded for nothing ------------------------------------------------ */
+/* ---- nothing is loaded without need ----------------------------------------------- */
 
 static void lazy(void)
 {
@@ -70,7 +72,7 @@ static void lazy(void)
 }
 IN_CHILD(lazy)
 
-/* beta comes in alpha's file: only a look at all files finds it. */
+/* beta is in alpha's file: it is found only by reading all files. */
 static void second_of_a_file(void)
 {
 	struct fid_fabric *fabric;
@@ -80,7 +82,7 @@ static void second_of_a_file(void)
 	fabric = open_one("beta", NULL);
 	close_one(fabric);
 	CHILD_CHECK(loaded(ALPHA_OLD) == 0);
-	/* From now on it is known where beta is. */
+	/* From now on the file of beta is known. */
 	fabric = open_one("beta", NULL);
 	CHILD_CHECK(loaded(ALPHA_OLD) == 1);
 	close_one(fabric);
@@ -102,7 +104,7 @@ static void name_with_a_slash(void)
 }
 IN_CHILD(name_with_a_slash)
 
-/* ---- two of one name ---------------------------------------------------------------- */
+/* ---- two providers of one name ------------------------------------------------------ */
 
 static void path_of(char *buf, size_t size, const char *fmt, const char *a, const char *b)
 {
@@ -110,7 +112,7 @@ static void path_of(char *buf, size_t size, const char *fmt, const char *a, cons
 	setenv("FI_PROVIDER_PATH", buf, 1);
 }
 
-/* Which of the alphas answers. */
+/* Which of the files named alpha is used. */
 static int answers(void)
 {
 	int old = heard_tag[ALPHA_OLD][TESTPROV_GETINFO];
@@ -119,7 +121,7 @@ static int answers(void)
 	CHILD_CHECK(query("alpha") == 0);
 	old = heard_tag[ALPHA_OLD][TESTPROV_GETINFO] - old;
 	new = heard_tag[ALPHA_NEW][TESTPROV_GETINFO] - new;
-	/* more than once where a layer asks it too */
+	/* more than once when a layer asks it too */
 	CHILD_CHECK(!old != !new);
 	return old ? ALPHA_OLD : ALPHA_NEW;
 }
@@ -157,8 +159,8 @@ static void preferred_wins(void)
 }
 IN_CHILD(preferred_wins)
 
-/* A newer file that turns up is used for what is opened next; the older one
- * stays for what is open.
+/* A newer file that appears is used for fabrics opened later; the older one stays for open
+ * fabrics.
  */
 static void newer_turns_up(void)
 {
@@ -227,7 +229,7 @@ static void wrong_filter(void)
 	CHILD_CHECK(query("gama") == -FI_ENODATA);
 }
 
-/* A slip in FI_PROVIDER is told, once, at the level that everybody sees. */
+/* A misspelt FI_PROVIDER is reported once, at a level that is logged by default. */
 static void test_wrong_filter(void **state)
 {
 	const char *line;
@@ -239,7 +241,7 @@ static void test_wrong_filter(void **state)
 	assert_null(strstr(line + 1, "FI_PROVIDER=gama"));
 }
 
-/* ---- when it goes ------------------------------------------------------------------------ */
+/* ---- unloading --------------------------------------------------------------------------- */
 
 static void stays_while_open(void)
 {
@@ -311,7 +313,7 @@ static void *opens_and_closes(void *arg)
 	return NULL;
 }
 
-/* Between them the threads load and unload two files all the time. */
+/* Several threads load and unload two files concurrently. */
 static void thousand_times_by_many(void)
 {
 	static const char *const name[] = { "gamma", "alpha" };
@@ -344,9 +346,7 @@ static void *busy(void *arg)
 	return NULL;
 }
 
-/* The child of a process whose other threads are inside the library can use it
- * from the start.
- */
+/* The child of a process whose other threads are inside the library can use it at once. */
 static void fork_while_busy(void)
 {
 	pthread_t thread[2];
@@ -374,7 +374,8 @@ static void fork_while_busy(void)
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 }
-#ifdef __SANITIZE_ADDRESS__	/* whose allocator does not survive a fork beside threads */
+#ifdef __SANITIZE_ADDRESS__	/* AddressSanitizer's allocator may deadlock in the child of a
+				 * threaded process */
 static void test_fork_while_busy(void **state)
 {
 	(void) &fork_while_busy;

@@ -50,7 +50,7 @@ static const char *const subsys_names[] = {
 #define LEVELS ((int) (sizeof(level_names) / sizeof(level_names[0])))
 #define SUBSYSTEMS ((int) (sizeof(subsys_names) / sizeof(subsys_names[0])))
 
-/* The filters, as the environment gave them when the first line came. */
+/* The filters, read from the environment at the first line. */
 static int level_max = FI_LOG_WARN;
 static const char *prov_words;
 static uint32_t subsys_mask = UINT32_MAX;
@@ -65,7 +65,7 @@ static const char *name_of(const char *const *names, int cnt, int value)
 	return value >= 0 && value < cnt ? names[value] : "?";
 }
 
-/* The text of a line with its head; *heap_p is to be freed. */
+/* Formats a line with its prefix; *heap_p is to be freed. */
 static const char *line_format(char *buf, size_t size, char **heap_p,
 			       const char *fmt, va_list args)
 {
@@ -105,7 +105,7 @@ static void line_write(const char *prov, int level, int subsys,
 	free(heap);
 }
 
-/* For what goes wrong while the filters are being read. */
+/* For errors found while the filters are being read. */
 __attribute__((format(printf, 1, 2)))
 static void config_warn(const char *fmt, ...)
 {
@@ -134,7 +134,7 @@ static void config_level(void)
 	if (core_word_is(word, strlen(word), "none"))
 		level_max = -1;
 	else
-		config_warn("FI_LOG_LEVEL=%s is no level: say none, warn, trace, "
+		config_warn("FI_LOG_LEVEL=%s is not a level: use none, warn, trace, "
 			    "info or debug; warn is used", word);
 }
 
@@ -150,7 +150,7 @@ static void config_subsys_word(const char *words)
 			if (core_word_is(word, len, subsys_names[i]))
 				break;
 		if (i == SUBSYSTEMS)
-			config_warn("FI_LOG_SUBSYS: there is no subsystem %.*s; "
+			config_warn("FI_LOG_SUBSYS: unknown subsystem %.*s; "
 				    "known: core, fabric, domain, ep_ctrl, ep_data, "
 				    "av, cq, eq, mr, cntr", (int) len, word);
 	}
@@ -180,7 +180,7 @@ static void config_interval(void)
 		return;
 	ms = strtol(text, &end, 0);
 	if (*end || ms < 0)
-		config_warn("FI_LOG_INTERVAL=%s is no number of milliseconds; "
+		config_warn("FI_LOG_INTERVAL=%s is not a number of milliseconds; "
 			    "%llu is used", text, (unsigned long long) interval_ms);
 	else
 		interval_ms = (uint64_t) ms;
@@ -234,7 +234,7 @@ static uint64_t now_ms(void)
 	return (uint64_t) ts.tv_sec * 1000 + (uint64_t) ts.tv_nsec / 1000000;
 }
 
-/* One thread gets the yes when several come at once. */
+/* When several threads call at once, only one gets true. */
 static int own_ready(uint64_t *showtime)
 {
 	uint64_t now = now_ms();

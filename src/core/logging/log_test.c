@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Which lines come out, in what form and where.  Every case is a child, since
- * the settings are read once in a process.
+/* Which lines are logged, in what form and where.  Every case is a child process, since the
+ * settings are read once per process.
  */
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static const char *const lines[] = {
 	"w-tcp-core", "t-tcp-eq", "i-tcp-core", "d-tcp-core", "w-rxd-eq", "w-none-mr",
 };
 
-/* @want has a 1 for each of the lines above that must come out. */
+/* @want has a 1 for each of the lines above that must be logged. */
 static void shows(const char *name, const char *value, const char *want)
 {
 	char out[4096];
@@ -202,7 +202,7 @@ static void test_ready(void **state)
 	assert_int_equal(child_run(twice, out, sizeof(out)), 0);
 }
 
-/* ---- place ------------------------------------------------------------------ */
+/* ---- destination ------------------------------------------------------------ */
 
 static char dir[64];
 
@@ -246,7 +246,7 @@ static void to_directory(void)
 	CHILD_CHECK(strstr(out, "to a directory"));
 }
 
-/* A file that is there already is left alone, and stderr says why. */
+/* An existing file is not written to, and stderr says why. */
 static void to_existing(void)
 {
 	char path[128];

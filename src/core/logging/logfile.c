@@ -28,7 +28,7 @@ static mode_t file_mode(void)
 	return *end || mode < 0 || mode > 0777 ? 0600 : (mode_t) mode;
 }
 
-/* O_EXCL: a file that somebody else put there is neither read nor extended. */
+/* O_EXCL: a file that exists already is neither read nor extended. */
 static int file_open(const char *path)
 {
 	char name[PATH_MAX];
@@ -62,7 +62,7 @@ bool core_logfile_open(char *why, size_t size)
 	fd = file_open(path);
 	if (fd < 0) {
 		snprintf(why, size, "FI_LOG_LOCATION=%s cannot be opened as a new "
-			 "file: %s; lines go to stderr (say stderr, stdout, a "
+			 "file: %s; lines go to stderr (use stderr, stdout, a "
 			 "directory, or a file that does not exist)", path,
 			 strerror(errno));
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The file beside the environment; its name is one that a child makes. */
+/* The configuration file as a source of values; a child process makes the file. */
 
 static char conf_path[] = "/tmp/fi_env_test_XXXXXX";
 #define CONF_FILE conf_path

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The parameters of the core, for fi_info -e.  Who else acts on one that is
- * shared by all providers defines it with a NULL provider where it is read.
+/* The parameters of the core, for fi_info -e.  Code outside the core that uses a shared
+ * parameter defines it with a NULL provider where it reads it.
  */
 
 #include "core/log.h"

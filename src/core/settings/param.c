@@ -62,7 +62,7 @@ static struct param *param_find(const char *name)
 	return NULL;
 }
 
-/* Takes over @help on success. */
+/* Takes ownership of @help on success. */
 static int param_store(const char *name, enum fi_param_type type, char *help)
 {
 	struct param *param;
@@ -146,7 +146,7 @@ static int suffix_shift(const char *suffix)
 	return unit && !suffix[1] ? 10 * (int) (unit - units + 1) : -1;
 }
 
-/* -1 is what people write for "as much as there is". */
+/* -1 is accepted as "no limit". */
 static int parse_size(const char *text, size_t *value)
 {
 	unsigned long long n;
@@ -248,7 +248,7 @@ int core_param_bool(const char *name, int unset)
 
 /* ---- listing ------------------------------------------------------------- */
 
-/* The name is written last: an entry without one ends the vector. */
+/* The name is written last: an entry without a name ends the vector. */
 static int param_export(struct fi_param *out, const struct param *param)
 {
 	const char *value = core_env_get(param->name);
@@ -276,7 +276,7 @@ static int params_export(struct fi_param **params_p, int *count)
 
 	for (item = params.next; item != &params; item = item->next)
 		n++;
-	/* The empty entry behind the last is how fi_freeparams finds the end. */
+	/* fi_freeparams() finds the end by the empty entry. */
 	vec = calloc(n + 1, sizeof(*vec));
 	if (!vec)
 		return -FI_ENOMEM;

@@ -153,7 +153,7 @@ static void test_list(void **state)
 	assert_non_null(find(vec, cnt, "FI_PROVIDER_PATH"));
 	fi_freeparams(vec);
 
-	/* A module that is loaded again defines again: no second entry. */
+	/* A module that is loaded again defines its parameters again: no second entry. */
 	assert_int_equal(fi_param_define(&prov, "num", FI_PARAM_INT, "New words"), 0);
 	assert_int_equal(fi_getparams(&vec, &again), 0);
 	assert_int_equal(again, cnt);
@@ -163,7 +163,7 @@ static void test_list(void **state)
 	assert_int_equal(fi_getparams(NULL, &cnt), -FI_EINVAL);
 }
 
-/* ---- what the log says about a bad value ------------------------------------- */
+/* ---- log lines for invalid values ---------------------------------------------- */
 
 static void bad_value(void)
 {
@@ -190,7 +190,7 @@ static void test_bad_value_says_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* first: its child needs a library that was not called yet */
+		/* first: its child needs a library that has not been used yet */
 		cmocka_unit_test(test_bad_value_says_so),
 		cmocka_unit_test_setup(test_define, setup),
 		cmocka_unit_test(test_unset),

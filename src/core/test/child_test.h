@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* child_test.h - run a piece of a test in a process of its own.
+/* child_test.h - run a part of a test in a separate process.
  *
- * The library reads its log settings once, so each setting needs a fresh
- * process: the parent must not have called into the library before.
+ * The library reads its log settings once, so each setting needs a new process: the parent must
+ * not have called into the library before.
  */
 #ifndef CORE_CHILD_TEST_H
 #define CORE_CHILD_TEST_H
@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-/* In a child: leave with the place of the failure. */
+/* In a child: exit with the location of the failure. */
 #define CHILD_CHECK(cond)						\
 	do {								\
 		if (!(cond)) {						\
@@ -31,7 +31,6 @@
 	} while (0)
 
 /* child_run - run @fn in a child and collect what it writes to stderr.
- *
  * Returns the child's exit status; cuts the text at @size.
  */
 static inline int child_run(void (*fn)(void), char *out, size_t size)
@@ -58,7 +57,7 @@ static inline int child_run(void (*fn)(void), char *out, size_t size)
 		len += (size_t) got;
 	out[len] = '\0';
 	while (read(fd[0], rest, sizeof(rest)) > 0)
-		;	/* a child that says more than we keep is not cut off */
+		;	/* read on to the end: the child must not block on a full pipe */
 	close(fd[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))

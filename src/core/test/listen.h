@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* listen.h - the test program's end of testprov.h, and its FI_PROVIDER_PATH. */
+/* listen.h - the test program's side of testprov.h, and its FI_PROVIDER_PATH. */
 #ifndef CORE_TESTPROV_LISTEN_H
 #define CORE_TESTPROV_LISTEN_H
 
@@ -11,11 +11,11 @@
 
 #include "core/test/testprov.h"
 
-/* How often each event came, from any file; per file in heard_tag. */
+/* How often each event was reported, by any file; per file in heard_tag. */
 static atomic_int heard[TESTPROV_CLOSE + 1];
 static atomic_int heard_tag[8][TESTPROV_CLOSE + 1];
 
-/* Set by a test that wants to see the calls of getinfo. */
+/* Set by a test that checks the arguments of getinfo. */
 static void (*on_getinfo)(const struct testprov_call *call);
 
 testprov_tell_fn testprov_tell;

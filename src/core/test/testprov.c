@@ -91,7 +91,7 @@ static struct fi_ops nic_ops = {
 	.close = nic_close,
 };
 
-/* A NIC whose close is code of this file, as a real provider's would be. */
+/* A NIC whose close is code of this file, as in a real provider. */
 static struct fid_nic *nic_make(void)
 {
 	struct fid_nic *nic = calloc(1, sizeof(*nic));
@@ -103,7 +103,7 @@ static struct fid_nic *nic_make(void)
 	return nic;
 }
 
-/* Says yes to all but FI_EP_DGRAM.  Service "42" makes it want FI_MR_ENDPOINT. */
+/* Answers every query but FI_EP_DGRAM.  Service "42" makes it require FI_MR_ENDPOINT. */
 static int answer(const char *name, uint32_t version, const char *node,
 		  const char *service, uint64_t flags, const struct fi_info *hints,
 		  struct fi_info **info_p)

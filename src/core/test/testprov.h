@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* testprov.h - what a loadable provider of the tests tells the test program.
+/* testprov.h - the events that a loadable test provider reports to the test program.
  *
- * The program exports testprov_tell (link it with -export-dynamic) and hears of
- * loading, of unloading and of each call with what it was called with.
+ * The program exports testprov_tell (link it with -export-dynamic), which is called on loading,
+ * on unloading and on each call of the provider, with the call's arguments.
  */
 #ifndef CORE_TESTPROV_H
 #define CORE_TESTPROV_H
@@ -13,14 +13,14 @@
 
 enum testprov_event {
 	TESTPROV_LOAD,		/* the file was mapped */
-	TESTPROV_UNLOAD,	/* ... and is about to go */
+	TESTPROV_UNLOAD,	/* ... and is about to be unmapped */
 	TESTPROV_CLEANUP,
 	TESTPROV_GETINFO,
 	TESTPROV_FABRIC,
 	TESTPROV_CLOSE,
 };
 
-/* What a call of getinfo was given. */
+/* The arguments of a getinfo call. */
 struct testprov_call {
 	const char *prov;	/* which provider was called */
 	int tag;		/* TESTPROV_TAG of its file */
