@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Hooks over a tcp RDM endpoint that talks to itself: what they say, and that all still
- * works.  The log is imported, so that each test reads its own lines.
+/* Hooks over a tcp RDM endpoint that sends to itself: what they log, and that all calls still
+ * work.  Log lines are captured by an imported logger.
  */
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -82,7 +82,7 @@ static void must_say(const char *text)
 		fail_msg("the log lacks \"%s\":\n%s", text, log_text);
 }
 
-/* ---- an endpoint that talks to itself ---------------------------------------------------- */
+/* ---- an endpoint that sends to itself ---------------------------------------------------- */
 
 struct world {
 	struct fi_info *info;
@@ -219,7 +219,7 @@ static void failed_calls_say_why(void **state)
 	close_world(&w);
 }
 
-/* An error that is read tells what failed and why. */
+/* The line of a read error says which operation failed and why. */
 static void failed_transfers_say_why(void **state)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -286,7 +286,7 @@ static void unknown_hooks_are_left_out(void **state)
 	must_say("FI_HOOK names ofi_hook_nonsense, which is not available");
 }
 
-/* A layer opens the provider below through the library: both are shown. */
+/* A layer opens the provider below it through the library: the hooks of both are logged. */
 static void layers_show_both(void **state)
 {
 	struct world w;
@@ -297,7 +297,7 @@ static void layers_show_both(void **state)
 	must_say("ofi_hook_trace tcp;ofi_rxm: fi_tsend(");
 }
 
-/* An alias is an object of its own, with the provider's tables behind it. */
+/* An alias is a separate object with the provider's tables. */
 static void aliases(void **state)
 {
 	struct fid_ep *alias = NULL;
@@ -314,7 +314,9 @@ static void aliases(void **state)
 	close_world(&w);
 }
 
-/* Two openings of one fabric by a program have a hook each, or share it. */
+/* A program that opens one fabric twice gets two hooks, or shares one if the provider returns
+ * one object.
+ */
 static void two_fabrics(void **state)
 {
 	struct world a, b;

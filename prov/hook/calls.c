@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The functions in the copied tables: each tells the watchers and calls on. */
+/* The functions in the copied tables: each reports to the watchers and calls the provider. */
 #include <inttypes.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -18,7 +18,7 @@
 #include "engine/atomic.h"
 #include "intern.h"
 
-/* ---- what the arguments say ---------------------------------------------------------- */
+/* ---- text of the arguments ----------------------------------------------------------- */
 
 static size_t amo_bytes(enum fi_datatype type, size_t count)
 {
@@ -59,7 +59,7 @@ static const char *ep_type(const struct fi_info *info)
 	}
 }
 
-/* ---- tables that more than one class of object has ----------------------------------- */
+/* ---- tables that several classes of objects have ------------------------------------- */
 
 static const struct fi_ops_ep *ep_ops(const struct fid *fid)
 {
@@ -85,10 +85,10 @@ static const struct fi_ops_mr *mr_ops(const struct fid *fid)
 
 #define LIST(...) __VA_ARGS__
 
-/* Who is called: a hook that stands in the provider's place, or the provider. */
+/* The function to call: that of a hook that overrides the slot, or the provider's. */
 #define CALLEE(t, type, slot)							\
-	((t)->instead && ((const type *) (t)->instead)->slot ?			\
-	 (const type *) (t)->instead : (const type *) (t)->real)
+	((t)->override && ((const type *) (t)->override)->slot ?			\
+	 (const type *) (t)->override : (const type *) (t)->real)
 
 #define BEGIN(type, table, slot, at, bytes, text)				\
 	struct hook_table *t = hook_table_of(at);				\
@@ -99,7 +99,7 @@ static const struct fi_ops_mr *mr_ops(const struct fid *fid)
 	hook_enter(&call, t->obj, HOOK_FN_##table##_##slot, bytes);		\
 	if (hook_wants_text(&call))						\
 		hook_text(&call, LIST text);					\
-	hook_start(&call);
+	hook_started(&call);
 
 #define CALL(kind, type, table, slot, name, at, params, args, bytes, text)	\
 static type table##_##slot params						\
@@ -123,7 +123,7 @@ static type table##_##slot params						\
 	return ret;								\
 }
 
-/* What failed, and why, is what a reader of the log looks for. */
+/* The text says which operation failed and why. */
 #define READERR(table, name, at, entry)						\
 static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t flags)	\
 {										\
@@ -131,7 +131,7 @@ static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t f
 	      (#table " %p" HOOK_FLAGS, (void *) queue, flags))			\
 	ret = real->readerr(queue, buf, flags);					\
 	if (ret > 0 && hook_wants_text(&call))					\
-		hook_more(&call, ": " CONTEXT_##table ", err %d (%s), provider's %d",	\
+		hook_add_text(&call, ": " CONTEXT_##table ", err %d (%s), provider's %d",	\
 			  WHICH_##table, buf->err, fi_strerror(buf->err),	\
 			  buf->prov_errno);					\
 	hook_leave(&call, ret);							\
@@ -161,14 +161,14 @@ static int fid_close(struct fid *fid)
 	hook_enter(&call, t->obj, HOOK_FN_fid_close, 0);
 	if (hook_wants_text(&call))
 		hook_text(&call, "object %p", (void *) fid);
-	hook_start(&call);
+	hook_started(&call);
 	hook_closing(t->obj, true);
 	ret = real->close(fid);
 	hook_leave(&call, ret);
 	if (ret)
 		hook_closing(t->obj, false);
 	else
-		hook_gone(t->obj);
+		hook_closed(t->obj);
 	return ret;
 }
 
@@ -183,7 +183,7 @@ static int fid_bind(struct fid *fid, struct fid *other, uint64_t flags)
 	if (hook_wants_text(&call))
 		hook_text(&call, "object %p, to %p" HOOK_FLAGS, (void *) fid, (void *) other,
 			  flags);
-	hook_start(&call);
+	hook_started(&call);
 	ret = real->bind(fid, other, flags);
 	hook_leave(&call, ret);
 	return ret;
@@ -200,9 +200,9 @@ static int fid_control(struct fid *fid, int command, void *arg)
 	if (hook_wants_text(&call))
 		hook_text(&call, "object %p, command %d%s", (void *) fid, command,
 			  command == FI_ENABLE ? " (FI_ENABLE)" : "");
-	hook_start(&call);
+	hook_started(&call);
 	ret = real->control(fid, command, arg);
-	hook_again(t->obj);
+	hook_refresh(t->obj);
 	if (!ret && command == FI_ALIAS) {
 		call.opened = *((struct fi_alias *) arg)->fid;
 		hook_object(t->obj, call.opened);
@@ -219,7 +219,7 @@ static const struct fi_ops fid_hooks = {
 	.control = fid_control,
 };
 
-/* Filled by hook_fill_tables(), one slot a line of calls.def. */
+/* Filled by hook_fill_tables(), one slot for each line of calls.def. */
 #define TABLE(name) static struct fi_ops_##name name##_hooks;
 TABLE(msg) TABLE(tagged) TABLE(rma) TABLE(atomic) TABLE(collective) TABLE(cq) TABLE(cntr)
 TABLE(eq) TABLE(wait) TABLE(poll) TABLE(av) TABLE(mr) TABLE(ep) TABLE(cm) TABLE(fabric)
@@ -255,7 +255,9 @@ static const struct hook_shape ep_shapes[] = {
 	SHAPE(struct fid_ep, tagged, tagged), SHAPE(struct fid_ep, atomic, atomic),
 	SHAPE(struct fid_ep, collective, collective), {},
 };
-/* A provider may know its own passive endpoint by its table. */
+/* A provider may recognize its passive endpoints by the address of an ops table, so only the
+ * other tables are replaced.
+ */
 static const struct hook_shape pep_shapes[] = {
 	SHAPE(struct fid_pep, ops, ep), SHAPE(struct fid_pep, cm, cm), {},
 };

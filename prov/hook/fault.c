@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ofi_hook_fault: a bad network below any provider's datagram endpoints.  What leaves is
- * lost, doubled, reordered, damaged or late, as FI_HOOK_FAULT says; all else passes.
+ * ofi_hook_fault: a lossy network below the datagram endpoints of any provider.  Datagrams that
+ * are sent are dropped, duplicated, reordered, corrupted or delayed as FI_HOOK_FAULT says; all
+ * other calls pass unchanged.
  */
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
@@ -23,21 +24,21 @@ static const struct fi_ops *real_fid(struct fid *fid)
 	return hook_fid_table(fid)->real;
 }
 
-static void ep_free(void *own)
+static void ep_free(void *priv)
 {
-	struct fault_ep *ep = own;
+	struct fault_ep *ep = priv;
 	struct list *at;
 
 	pthread_mutex_lock(&ep->dom->lock);
 	list_del(&ep->node);
 	pthread_mutex_unlock(&ep->dom->lock);
-	while ((at = list_pop(&ep->late)))
+	while ((at = list_pop(&ep->delayed)))
 		fault_copy_free(container_of(at, struct fault_copy, node));
 	fault_copy_free(ep->held);
 	free(ep);
 }
 
-/* What is late is lost, if it closes. */
+/* Delayed copies are dropped when the endpoint closes. */
 static int ep_close(struct fid *fid)
 {
 	struct fault_ep *ep = fault_ep_of(container_of(fid, struct fid_ep, fid));
@@ -64,7 +65,7 @@ static void bound(struct fault_ep *ep, struct fid *other, uint64_t flags)
 	if (other->fclass == FI_CLASS_CNTR && flags & FI_SEND)
 		ep->cntr = container_of(other, struct fid_cntr, fid);
 	if (other->fclass == FI_CLASS_CQ && flags & FI_SEND && obj) {
-		ep->cq = obj->own;
+		ep->cq = obj->priv;
 		ep->selective = flags & FI_SELECTIVE_COMPLETION;
 	}
 }
@@ -82,47 +83,47 @@ static const struct fi_ops ep_fid_ops = {
 	.size = sizeof(ep_fid_ops), .close = ep_close, .bind = ep_bind,
 };
 
-static void own_ep(struct hook_obj *parent, const struct fi_info *info, struct fid_ep *fid)
+static void attach_ep(struct hook_obj *parent, const struct fi_info *info, struct fid_ep *fid)
 {
 	struct fault_ep *ep = calloc(1, sizeof(*ep));
 	struct hook_obj *obj = ep ? hook_object(parent, &fid->fid) : NULL;
 
 	if (!obj) {
 		free(ep);
-		FI_WARN(&fault_prov, FI_LOG_EP_CTRL, "no memory: an endpoint meets no faults\n");
+		FI_WARN(&fault_prov, FI_LOG_EP_CTRL, "no memory: no impairments on an endpoint\n");
 		return;
 	}
 	ep->ep = fid;
-	ep->dom = parent->own;
+	ep->dom = parent->priv;
 	ep->op_flags = info->tx_attr->op_flags;
 	ep->inject_max = info->tx_attr->inject_size;
 	ep->dgram_max = info->ep_attr->max_msg_size;
 	ep->prefix = info->mode & FI_MSG_PREFIX ? info->ep_attr->msg_prefix_size : 0;
-	list_init(&ep->late);
+	list_init(&ep->delayed);
 	pthread_mutex_lock(&ep->dom->lock);
-	ep->dice = ep->dom->dice;
-	ep->dom->dice.seed += 2;	/* the next one's choices are others */
+	ep->impair = ep->dom->impair;
+	ep->dom->impair.seed += 2;	/* another random sequence for the next endpoint */
 	list_add_tail(&ep->node, &ep->dom->eps);
 	pthread_mutex_unlock(&ep->dom->lock);
-	obj->own = ep;
-	obj->own_free = ep_free;
-	hook_instead(obj, offsetof(struct fid_ep, msg), &fault_msg_ops);
-	hook_instead(obj, offsetof(struct fid, ops), &ep_fid_ops);
+	obj->priv = ep;
+	obj->priv_free = ep_free;
+	hook_override(obj, offsetof(struct fid_ep, msg), &fault_msg_ops);
+	hook_override(obj, offsetof(struct fid, ops), &ep_fid_ops);
 }
 
 /* ---- queues ---------------------------------------------------------------------------- */
 
-static void cq_free(void *own)
+static void cq_free(void *priv)
 {
-	struct fault_cq *cq = own;
+	struct fault_cq *cq = priv;
 	struct list *at;
 
 	pthread_mutex_lock(&cq->dom->lock);
 	list_del(&cq->node);
 	pthread_mutex_unlock(&cq->dom->lock);
-	while ((at = list_pop(&cq->owed)))
-		free(container_of(at, struct fault_owed, node));
-	while ((at = list_pop(&cq->out)))
+	while ((at = list_pop(&cq->pending)))
+		free(container_of(at, struct fault_comp, node));
+	while ((at = list_pop(&cq->copies)))
 		fault_copy_free(container_of(at, struct fault_copy, node));
 	if (cq->timer >= 0)
 		close(cq->timer);
@@ -131,7 +132,7 @@ static void cq_free(void *own)
 	free(cq);
 }
 
-static int own_cq(struct hook_obj *parent, const struct fi_cq_attr *attr, struct fid_cq *fid)
+static int attach_cq(struct hook_obj *parent, const struct fi_cq_attr *attr, struct fid_cq *fid)
 {
 	struct fault_cq *cq = calloc(1, sizeof(*cq));
 	struct hook_obj *obj = cq ? hook_object(parent, &fid->fid) : NULL;
@@ -141,19 +142,19 @@ static int own_cq(struct hook_obj *parent, const struct fi_cq_attr *attr, struct
 		return -FI_ENOMEM;
 	}
 	cq->cq = fid;
-	cq->dom = parent->own;
+	cq->dom = parent->priv;
 	cq->format = attr ? attr->format : FI_CQ_FORMAT_UNSPEC;
 	cq->wait_obj = attr ? attr->wait_obj : FI_WAIT_NONE;
 	cq->fd = cq->timer = -1;
-	list_init(&cq->owed);
-	list_init(&cq->out);
+	list_init(&cq->pending);
+	list_init(&cq->copies);
 	pthread_mutex_lock(&cq->dom->lock);
 	list_add_tail(&cq->node, &cq->dom->cqs);
 	pthread_mutex_unlock(&cq->dom->lock);
-	obj->own = cq;
-	obj->own_free = cq_free;
-	hook_instead(obj, offsetof(struct fid_cq, ops), &fault_cq_ops);
-	hook_instead(obj, offsetof(struct fid, ops), &fault_cq_fid_ops);
+	obj->priv = cq;
+	obj->priv_free = cq_free;
+	hook_override(obj, offsetof(struct fid_cq, ops), &fault_cq_ops);
+	hook_override(obj, offsetof(struct fid, ops), &fault_cq_fid_ops);
 	return 0;
 }
 
@@ -167,7 +168,7 @@ static int domain_endpoint(struct fid_domain *domain, struct fi_info *info, stru
 	int ret = REAL(domain, domain->ops)->endpoint(domain, info, ep, context);
 
 	if (!ret && info->ep_attr->type == FI_EP_DGRAM)
-		own_ep(hook_table_of(domain->ops)->obj, info, *ep);
+		attach_ep(hook_table_of(domain->ops)->obj, info, *ep);
 	return ret;
 }
 
@@ -177,7 +178,7 @@ static int domain_endpoint2(struct fid_domain *domain, struct fi_info *info, str
 	int ret = REAL(domain, domain->ops)->endpoint2(domain, info, ep, flags, context);
 
 	if (!ret && info->ep_attr->type == FI_EP_DGRAM)
-		own_ep(hook_table_of(domain->ops)->obj, info, *ep);
+		attach_ep(hook_table_of(domain->ops)->obj, info, *ep);
 	return ret;
 }
 
@@ -186,7 +187,7 @@ static int domain_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 {
 	int ret = REAL(domain, domain->ops)->cq_open(domain, attr, cq, context);
 
-	if (!ret && own_cq(hook_table_of(domain->ops)->obj, attr, *cq)) {
+	if (!ret && attach_cq(hook_table_of(domain->ops)->obj, attr, *cq)) {
 		fi_close(&(*cq)->fid);
 		return -FI_ENOMEM;
 	}
@@ -200,15 +201,15 @@ static const struct fi_ops_domain domain_ops = {
 	.cq_open = domain_cq_open,
 };
 
-static void dom_free(void *own)
+static void dom_free(void *priv)
 {
-	struct fault_dom *dom = own;
+	struct fault_dom *dom = priv;
 
 	pthread_mutex_destroy(&dom->lock);
 	free(dom);
 }
 
-static void own_domain(struct hook_obj *parent, const struct fi_info *info,
+static void attach_domain(struct hook_obj *parent, const struct fi_info *info,
 		       struct fid_domain *fid)
 {
 	struct fault_dom *dom = calloc(1, sizeof(*dom));
@@ -216,18 +217,18 @@ static void own_domain(struct hook_obj *parent, const struct fi_info *info,
 
 	if (!obj) {
 		free(dom);
-		FI_WARN(&fault_prov, FI_LOG_DOMAIN, "no memory: a domain meets no faults\n");
+		FI_WARN(&fault_prov, FI_LOG_DOMAIN, "no memory: no impairments on the endpoints of a domain\n");
 		return;
 	}
 	pthread_mutex_init(&dom->lock, NULL);
-	dom->dice = *(struct fate_dice *) parent->own;
+	dom->impair = *(struct impair *) parent->priv;
 	dom->domain = fid;
 	dom->registers = info->domain_attr->mr_mode & FI_MR_LOCAL;
 	list_init(&dom->eps);
 	list_init(&dom->cqs);
-	obj->own = dom;
-	obj->own_free = dom_free;
-	hook_instead(obj, offsetof(struct fid_domain, ops), &domain_ops);
+	obj->priv = dom;
+	obj->priv_free = dom_free;
+	hook_override(obj, offsetof(struct fid_domain, ops), &domain_ops);
 }
 
 /* ---- fabrics --------------------------------------------------------------------------- */
@@ -238,7 +239,7 @@ static int fabric_domain(struct fid_fabric *fabric, struct fi_info *info,
 	int ret = REAL(fabric, fabric->ops)->domain(fabric, info, domain, context);
 
 	if (!ret && info->ep_attr && info->ep_attr->type == FI_EP_DGRAM)
-		own_domain(hook_table_of(fabric->ops)->obj, info, *domain);
+		attach_domain(hook_table_of(fabric->ops)->obj, info, *domain);
 	return ret;
 }
 
@@ -248,14 +249,14 @@ static int fabric_domain2(struct fid_fabric *fabric, struct fi_info *info,
 	int ret = REAL(fabric, fabric->ops)->domain2(fabric, info, domain, flags, context);
 
 	if (!ret && info->ep_attr && info->ep_attr->type == FI_EP_DGRAM)
-		own_domain(hook_table_of(fabric->ops)->obj, info, *domain);
+		attach_domain(hook_table_of(fabric->ops)->obj, info, *domain);
 	return ret;
 }
 
 static bool cq_ready(struct fid *fid)
 {
 	struct hook_obj *obj = fid->fclass == FI_CLASS_CQ ? hook_obj_at(fid) : NULL;
-	struct fault_cq *cq = obj ? obj->own : NULL;
+	struct fault_cq *cq = obj ? obj->priv : NULL;
 	bool ready;
 
 	if (!cq)
@@ -298,17 +299,17 @@ static const struct hook_watcher watcher = {
 	.prov = &fault_prov, .open = fault_open, .close = fault_close,
 };
 
-static int read_dice(struct fate_dice *dice)
+static int read_param(struct impair *impair)
 {
 	const char *why;
 	char *text = NULL;
 
 	if (fi_param_get_str(NULL, "hook_fault", &text) || !text) {
-		FI_WARN(&fault_prov, FI_LOG_FABRIC, "FI_HOOK_FAULT says of no fault: set it, such "
+		FI_WARN(&fault_prov, FI_LOG_FABRIC, "FI_HOOK_FAULT is not set: set it, such "
 			"as drop=5,dup=1,reorder=10,corrupt=0.5,delay=10,seed=7\n");
 		return -FI_EINVAL;
 	}
-	why = fate_read(dice, text);
+	why = impair_parse(impair, text);
 	if (!why)
 		return 0;
 	FI_WARN(&fault_prov, FI_LOG_FABRIC, "FI_HOOK_FAULT is not understood from '%s' on: write "
@@ -319,24 +320,24 @@ static int read_dice(struct fate_dice *dice)
 
 static int fault_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
-	struct fate_dice *dice = malloc(sizeof(*dice));
+	struct impair *impair = malloc(sizeof(*impair));
 	struct hook_obj *obj;
-	int ret = dice ? read_dice(dice) : -FI_ENOMEM;
+	int ret = impair ? read_param(impair) : -FI_ENOMEM;
 
 	if (!ret)
 		ret = hook_fabric(&watcher, attr, fabric);
 	if (ret) {
-		free(dice);
+		free(impair);
 		return ret;
 	}
 	obj = hook_obj_of(&attr->fabric->fid);
-	if (obj->own) {		/* a provider may return one fabric twice */
-		free(dice);
+	if (obj->priv) {		/* a provider may return one fabric twice */
+		free(impair);
 		return 0;
 	}
-	obj->own = dice;
-	obj->own_free = free;
-	hook_instead(obj, offsetof(struct fid_fabric, ops), &fabric_ops);
+	obj->priv = impair;
+	obj->priv_free = free;
+	hook_override(obj, offsetof(struct fid_fabric, ops), &fabric_ops);
 	return 0;
 }
 

@@ -2,12 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * fault.h - ofi_hook_fault: between fault.c, which opens, fault_msg.c, which sends,
- * and fault_cq.c, which reads.
+ * fault.h - ofi_hook_fault: shared by fault.c (opening), fault_msg.c (sending) and fault_cq.c
+ * (completions).
  *
- * A datagram that meets no fault is sent by the provider as it stands.  For any other the
- * hook keeps copies, which leave when they shall, by an inject where they are short enough;
- * and it owes the program the completion that the provider never hears of.
+ * A datagram without an impairment is passed to the provider.  For any other the hook keeps
+ * copies and sends them when they are due: by an inject where they are short enough, because an
+ * inject generates no completion.  The provider does not see the program's operation then, so
+ * the hook generates its completion.
  */
 #ifndef HOOK_FAULT_H
 #define HOOK_FAULT_H
@@ -18,15 +19,15 @@
 #include <rdma/fi_eq.h>
 
 #include "base/list.h"
-#include "fate.h"
+#include "impair.h"
 #include "intern.h"
 
 #define FAULT_ADDR_MAX 128
 
-/* A domain for datagrams; its lock guards all below, and what is sent. */
+/* A domain with datagram endpoints.  Its lock protects all state below and serializes sends. */
 struct fault_dom {
 	pthread_mutex_t lock;
-	struct fate_dice dice;
+	struct impair impair;
 	struct fid_domain *domain;
 	bool registers;		/* FI_MR_LOCAL */
 	struct list eps;	/* struct fault_ep */
@@ -36,17 +37,18 @@ struct fault_dom {
 struct fault_ep {
 	struct list node;	/* on dom->eps */
 	struct fault_dom *dom;
-	struct fate_dice dice;	/* its own, so that its choices do not depend on others */
+	struct impair impair;	/* private copy of the parameters: its random choices do not depend
+				 * on other endpoints */
 	struct fid_ep *ep;
 	struct fid_av *av;
-	struct fid_cntr *cntr;	/* of what is sent; NULL: none */
-	struct fault_cq *cq;	/* the same */
+	struct fid_cntr *cntr;	/* transmit counter; NULL: none */
+	struct fault_cq *cq;	/* transmit completion queue; NULL: none */
 	bool selective;
 	uint64_t op_flags;
 	size_t inject_max, prefix, dgram_max;
-	struct list late;	/* struct fault_copy, by time */
-	unsigned late_cnt;
-	struct fault_copy *held;	/* waits for the next one */
+	struct list delayed;	/* struct fault_copy, sorted by due time */
+	unsigned delayed_cnt;
+	struct fault_copy *held;	/* reordered: sent after the next datagram */
 };
 
 struct fault_cq {
@@ -55,13 +57,15 @@ struct fault_cq {
 	struct fid_cq *cq;
 	enum fi_cq_format format;
 	enum fi_wait_obj wait_obj;
-	unsigned sleepers;	/* threads in the provider's blocking read */
-	struct list owed;	/* struct fault_owed */
-	struct list out;	/* struct fault_copy that the provider completes here */
-	int fd, timer;		/* what a program sleeps on instead of the provider's; or -1 */
+	unsigned waiters;	/* threads in the provider's blocking read */
+	struct list pending;	/* struct fault_comp, not yet read */
+	struct list copies;	/* struct fault_copy whose completions this queue gets from the
+				 * provider */
+	int fd, timer;		/* epoll and timer descriptors that replace the provider's wait
+				 * descriptor, or -1 */
 };
 
-/* A datagram on its way. */
+/* A copy of a datagram that is sent later. */
 struct fault_copy {
 	struct fi_context2 context;	/* first: some providers write to it */
 	struct list node;
@@ -69,51 +73,55 @@ struct fault_copy {
 	uint64_t data;
 	bool has_data;
 	fi_addr_t to;
-	uint8_t addr[FAULT_ADDR_MAX];	/* what @to was */
+	uint8_t addr[FAULT_ADDR_MAX];	/* the address of @to at the time of the send */
 	size_t addr_len;
 	struct fid_mr *mr;
 	size_t len;
 	uint8_t bytes[];
 };
 
-/* A completion that the program waits for. */
-struct fault_owed {
+/* A completion that the hook reports instead of the provider. */
+struct fault_comp {
 	struct list node;
 	void *context;
 };
 
-/* The tables that stand in the provider's place. */
+/* The tables whose functions replace the provider's. */
 extern const struct fi_ops_msg fault_msg_ops;
 extern const struct fi_ops_cq fault_cq_ops;
 extern const struct fi_ops fault_cq_fid_ops;
 
-/* fault_copy_free - a copy, its registration included. */
+/* fault_copy_free - free a copy and its registration; NULL is allowed. */
 void fault_copy_free(struct fault_copy *copy);
 
-/* fault_send_late - what is due leaves.  With dom->lock held. */
-void fault_send_late(struct fault_dom *dom);
+/* fault_send_due - send the copies that are due.  Threading: caller holds dom->lock. */
+void fault_send_due(struct fault_dom *dom);
 
-/* fault_due - when the next one leaves; UINT64_MAX: none waits.  With dom->lock held. */
+/* fault_due - when the next copy is due; UINT64_MAX: none.  Threading: caller holds dom->lock. */
 uint64_t fault_due(const struct fault_dom *dom);
 
-/* fault_owe - a completion for @ep's program, taken from memory that was had before. */
-void fault_owe(struct fault_ep *ep, struct fault_owed *owed);
+/* fault_complete - queue a completion of @ep.
+ * Ownership: takes over @pending.  Threading: caller holds dom->lock.
+ */
+void fault_complete(struct fault_ep *ep, struct fault_comp *pending);
 
-/* fault_wake - sleepers look at the time again.  With dom->lock held. */
+/* fault_wake - make blocked readers recompute their timeout.  Threading: caller holds dom->lock. */
 void fault_wake(struct fault_dom *dom);
 
-/* fault_cq_ready - has a read something to do now?  With dom->lock held. */
+/* fault_cq_ready - true when a read would return or send something.  Threading: caller holds
+ * dom->lock.
+ */
 bool fault_cq_ready(const struct fault_cq *cq);
 
-/* The objects' own. */
+/* The state of this hook for an object. */
 static inline struct fault_ep *fault_ep_of(struct fid_ep *ep)
 {
-	return hook_table_of(ep->msg)->obj->own;
+	return hook_table_of(ep->msg)->obj->priv;
 }
 
 static inline struct fault_cq *fault_cq_of(struct fid_cq *cq)
 {
-	return hook_table_of(cq->ops)->obj->own;
+	return hook_table_of(cq->ops)->obj->priv;
 }
 
 #endif

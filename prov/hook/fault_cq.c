@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Completions: what is owed comes first, and what the copies complete is kept back.  Who
- * reads, sends what is due; and who sleeps is woken for that.
+/* Completions.  Those that the hook generates are returned first, and those of its copies are
+ * removed from what the provider returns.  A read also sends the copies that are due; blocked
+ * readers are woken for that.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -20,16 +21,16 @@ static const struct fi_ops_cq *provider(struct fault_cq *cq)
 	return hook_table_of(cq->cq->ops)->real;
 }
 
-/* ---- what sleepers wait for -------------------------------------------------------------- */
+/* ---- wait descriptors and timeouts -------------------------------------------------------- */
 
 bool fault_cq_ready(const struct fault_cq *cq)
 {
-	return !list_empty(&cq->owed) || fault_due(cq->dom) <= clock_ns();
+	return !list_empty(&cq->pending) || fault_due(cq->dom) <= clock_ns();
 }
 
 static void set_timer(struct fault_cq *cq)
 {
-	uint64_t due = list_empty(&cq->owed) ? fault_due(cq->dom) : 1;
+	uint64_t due = list_empty(&cq->pending) ? fault_due(cq->dom) : 1;
 	struct itimerspec at = { 0 };
 
 	if (due != UINT64_MAX) {
@@ -48,7 +49,7 @@ void fault_wake(struct fault_dom *dom)
 		cq = container_of(at, struct fault_cq, node);
 		if (cq->timer >= 0)
 			set_timer(cq);
-		if (cq->sleepers)
+		if (cq->waiters)
 			provider(cq)->signal(cq->cq);
 	}
 }
@@ -60,7 +61,7 @@ static int watch(int epfd, int fd)
 	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-/* wait_fd - a descriptor that is readable when the provider's is, or a datagram is due. */
+/* wait_fd - an epoll descriptor that is readable when the provider's is, or when a copy is due. */
 static int wait_fd(struct fault_cq *cq, const struct fi_ops *real, int *fd_p)
 {
 	int theirs, ret;
@@ -98,11 +99,11 @@ static int fault_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* ---- owed ----------------------------------------------------------------------------------- */
+/* ---- completions of the hook -------------------------------------------------------------- */
 
-void fault_owe(struct fault_ep *ep, struct fault_owed *owed)
+void fault_complete(struct fault_ep *ep, struct fault_comp *pending)
 {
-	list_add_tail(&owed->node, &ep->cq->owed);
+	list_add_tail(&pending->node, &ep->cq->pending);
 }
 
 static size_t entry_size(enum fi_cq_format format)
@@ -119,31 +120,31 @@ static size_t entry_size(enum fi_cq_format format)
 	}
 }
 
-static ssize_t pay(struct fault_cq *cq, char *buf, size_t count, fi_addr_t *src)
+static ssize_t read_pending(struct fault_cq *cq, char *buf, size_t count, fi_addr_t *src)
 {
 	size_t size = entry_size(cq->format), i;
 	struct fi_cq_tagged_entry entry = { .flags = FI_SEND | FI_MSG };
-	struct fault_owed *owed;
+	struct fault_comp *pending;
 
-	for (i = 0; i < count && !list_empty(&cq->owed); i++) {
-		owed = container_of(list_pop(&cq->owed), struct fault_owed, node);
-		entry.op_context = owed->context;
+	for (i = 0; i < count && !list_empty(&cq->pending); i++) {
+		pending = container_of(list_pop(&cq->pending), struct fault_comp, node);
+		entry.op_context = pending->context;
 		memcpy(buf + i * size, &entry, size);
 		if (src)
 			src[i] = FI_ADDR_NOTAVAIL;
-		free(owed);
+		free(pending);
 	}
 	return (ssize_t) i;
 }
 
-/* ---- kept back ------------------------------------------------------------------------------ */
+/* ---- completions of copies ------------------------------------------------------------------ */
 
-/* Is it a copy of ours that is done?  With the lock held. */
+/* True, and the copy freed, when @context is one of our copies.  Caller holds the lock. */
 static bool was_copy(struct fault_cq *cq, const void *context)
 {
 	struct list *at;
 
-	for (at = cq->out.next; at != &cq->out; at = at->next) {
+	for (at = cq->copies.next; at != &cq->copies; at = at->next) {
 		if (container_of(at, struct fault_copy, node) != context)
 			continue;
 		list_del(at);
@@ -153,14 +154,16 @@ static bool was_copy(struct fault_cq *cq, const void *context)
 	return false;
 }
 
-/* sift - of @got completions those that are the program's; -FI_EAGAIN: none. */
-static ssize_t sift(struct fault_cq *cq, char *buf, ssize_t got, fi_addr_t *src)
+/* drop_copies - remove the completions of copies from the @got entries in @buf.
+ * Returns the number of those left; -FI_EAGAIN: none.
+ */
+static ssize_t drop_copies(struct fault_cq *cq, char *buf, ssize_t got, fi_addr_t *src)
 {
 	size_t size = entry_size(cq->format);
 	ssize_t i, kept = 0;
 	void *context;
 
-	if (got <= 0 || list_empty(&cq->out))
+	if (got <= 0 || list_empty(&cq->copies))
 		return got;
 	for (i = 0; i < got; i++) {
 		memcpy(&context, buf + (size_t) i * size, sizeof(context));
@@ -181,12 +184,12 @@ static ssize_t read_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_t
 	ssize_t ret;
 
 	pthread_mutex_lock(&cq->dom->lock);
-	fault_send_late(cq->dom);
-	ret = pay(cq, buf, count, src);
+	fault_send_due(cq->dom);
+	ret = read_pending(cq, buf, count, src);
 	if (!ret) {
 		ret = src ? provider(cq)->readfrom(cq->cq, buf, count, src) :
 			    provider(cq)->read(cq->cq, buf, count);
-		ret = sift(cq, buf, ret, src);
+		ret = drop_copies(cq, buf, ret, src);
 	}
 	if (cq->timer >= 0)
 		set_timer(cq);
@@ -217,37 +220,37 @@ static ssize_t fault_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, 
 	return ret;
 }
 
-/* ms_until_ready - 0 now, -1: not before the provider has something. */
+/* ms_until_ready - 0: now; -1: nothing is scheduled. */
 static int ms_until_ready(const struct fault_cq *cq)
 {
-	uint64_t due = list_empty(&cq->owed) ? fault_due(cq->dom) : 1;
+	uint64_t due = list_empty(&cq->pending) ? fault_due(cq->dom) : 1;
 
 	return due == UINT64_MAX ? -1 : clock_ms_left(due, clock_ns());
 }
 
-/* nap - sleep in the provider's call, no longer than until something is due.
+/* sleep_until_due - sleep in the provider's blocking read, at most until something is due.
  *
- * @early: [out] it is, before the time is over
+ * @due_first: [out] something is due before @timeout has passed
  */
-static ssize_t nap(struct fault_cq *cq, void *buf, size_t count, fi_addr_t *src,
-		   const void *cond, int timeout, bool *early)
+static ssize_t sleep_until_due(struct fault_cq *cq, void *buf, size_t count, fi_addr_t *src,
+		   const void *cond, int timeout, bool *due_first)
 {
 	ssize_t ret;
 	int ms;
 
 	pthread_mutex_lock(&cq->dom->lock);
 	ms = ms_until_ready(cq);
-	*early = ms >= 0 && (timeout < 0 || ms < timeout);
-	if (*early)
+	*due_first = ms >= 0 && (timeout < 0 || ms < timeout);
+	if (*due_first)
 		timeout = ms;
-	cq->sleepers++;
+	cq->waiters++;
 	pthread_mutex_unlock(&cq->dom->lock);
 	ret = src ? provider(cq)->sreadfrom(cq->cq, buf, count, src, cond, timeout) :
 		    provider(cq)->sread(cq->cq, buf, count, cond, timeout);
 	pthread_mutex_lock(&cq->dom->lock);
-	cq->sleepers--;
-	ret = sift(cq, buf, ret, src);
-	*early = *early || fault_cq_ready(cq);
+	cq->waiters--;
+	ret = drop_copies(cq, buf, ret, src);
+	*due_first = *due_first || fault_cq_ready(cq);
 	pthread_mutex_unlock(&cq->dom->lock);
 	return ret;
 }
@@ -256,7 +259,7 @@ static ssize_t sread_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_
 			  const void *cond, int timeout)
 {
 	uint64_t deadline = clock_deadline(timeout);
-	bool early;
+	bool due_first;
 	ssize_t ret;
 	int left;
 
@@ -265,9 +268,9 @@ static ssize_t sread_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_
 		left = clock_ms_left(deadline, clock_ns());
 		if (ret != -FI_EAGAIN || !left)
 			return ret;
-		ret = nap(cq, buf, count, src, cond, left, &early);
-		if (ret != -FI_EAGAIN || !early)
-			return ret;	/* else out of time, or the program's own signal */
+		ret = sleep_until_due(cq, buf, count, src, cond, left, &due_first);
+		if (ret != -FI_EAGAIN || !due_first)
+			return ret;	/* timeout, or the program called fi_cq_signal() */
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The calls that send a datagram: its fate is drawn, and what the provider is not given
- * as it stands is copied.
+/* The calls that send a datagram.  Each chooses the impairments of its datagram; a datagram
+ * that is not passed on at once is copied.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "base/iov.h"
 #include "fault.h"
 
-#define AGAIN_NS CLOCK_NS_PER_MS	/* when the provider has no room */
-#define LATE_MAX 65536			/* more of an endpoint's than that are lost */
-#define FATE_COPY (1u << 8)		/* nothing happens to it, but it is not first */
+#define RETRY_NS CLOCK_NS_PER_MS	/* until the next attempt when the provider returns -FI_EAGAIN */
+#define DELAYED_MAX 65536			/* further copies of an endpoint are dropped */
+#define IMPAIR_COPY (1u << 8)		/* no impairment, but earlier copies wait: keep the order */
 
 /* ---- copies -------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static struct fault_copy *copy_of(struct fault_ep *ep, const struct fi_msg *msg,
 	return NULL;
 }
 
-/* Too long for an inject: the provider has it until it tells us on the queue. */
+/* Too long for an inject: the provider owns the copy until its completion (fault_cq.c). */
 static ssize_t send_long(struct fault_ep *ep, struct fault_copy *copy, fi_addr_t to)
 {
 	struct iovec iov = { copy->bytes, copy->len };
@@ -74,7 +74,7 @@ static ssize_t send_long(struct fault_ep *ep, struct fault_copy *copy, fi_addr_t
 	ret = provider(ep)->sendmsg(ep->ep, &msg, FI_COMPLETION |
 				    (copy->has_data ? FI_REMOTE_CQ_DATA : 0));
 	if (!ret)
-		list_add_tail(&copy->node, &ep->cq->out);
+		list_add_tail(&copy->node, &ep->cq->copies);
 	return ret;
 }
 
@@ -87,7 +87,9 @@ static ssize_t send_to(struct fault_ep *ep, struct fault_copy *copy, fi_addr_t t
 	return provider(ep)->inject(ep->ep, copy->bytes, copy->len, to);
 }
 
-/* The program may have removed the address meanwhile, and another may stand there. */
+/* The program may have removed the address since, and its index may now be another peer's. So
+ * the address is compared, and inserted again for this send if it differs.
+ */
 static ssize_t send_copy(struct fault_ep *ep, struct fault_copy *copy)
 {
 	uint8_t addr[FAULT_ADDR_MAX];
@@ -105,19 +107,19 @@ static ssize_t send_copy(struct fault_ep *ep, struct fault_copy *copy)
 	return ret;
 }
 
-/* Returns false when the provider has no room, and the copy waits. */
-static bool leaves(struct fault_ep *ep, struct fault_copy *copy, uint64_t now)
+/* Returns false when the provider returned -FI_EAGAIN and the copy waits for another attempt. */
+static bool send_delayed(struct fault_ep *ep, struct fault_copy *copy, uint64_t now)
 {
 	ssize_t ret = send_copy(ep, copy);
 
 	if (ret == -FI_EAGAIN) {
-		copy->due_ns = now + AGAIN_NS;
-		list_add_head(&copy->node, &ep->late);
+		copy->due_ns = now + RETRY_NS;
+		list_add_head(&copy->node, &ep->delayed);
 		return false;
 	}
-	ep->late_cnt--;
+	ep->delayed_cnt--;
 	if (!ret && ep->cntr)
-		fi_cntr_add(ep->cntr, (uint64_t) -1);	/* the program's was counted */
+		fi_cntr_add(ep->cntr, (uint64_t) -1);	/* the program's send was counted already */
 	if (list_empty(&copy->node))
 		fault_copy_free(copy);
 	return true;
@@ -125,10 +127,10 @@ static bool leaves(struct fault_ep *ep, struct fault_copy *copy, uint64_t now)
 
 static struct fault_copy *first(const struct fault_ep *ep)
 {
-	return container_of(ep->late.next, struct fault_copy, node);
+	return container_of(ep->delayed.next, struct fault_copy, node);
 }
 
-void fault_send_late(struct fault_dom *dom)
+void fault_send_due(struct fault_dom *dom)
 {
 	uint64_t now = clock_ns();
 	struct fault_copy *copy;
@@ -137,10 +139,10 @@ void fault_send_late(struct fault_dom *dom)
 
 	for (at = dom->eps.next; at != &dom->eps; at = at->next) {
 		ep = container_of(at, struct fault_ep, node);
-		while (!list_empty(&ep->late) && first(ep)->due_ns <= now) {
+		while (!list_empty(&ep->delayed) && first(ep)->due_ns <= now) {
 			copy = first(ep);
 			list_del(&copy->node);
-			if (!leaves(ep, copy, now))
+			if (!send_delayed(ep, copy, now))
 				break;
 		}
 	}
@@ -154,23 +156,23 @@ uint64_t fault_due(const struct fault_dom *dom)
 
 	for (at = dom->eps.next; at != &dom->eps; at = at->next) {
 		ep = container_of(at, struct fault_ep, node);
-		if (!list_empty(&ep->late) && first(ep)->due_ns < due)
+		if (!list_empty(&ep->delayed) && first(ep)->due_ns < due)
 			due = first(ep)->due_ns;
 	}
 	return due;
 }
 
-/* ---- fates --------------------------------------------------------------------------- */
+/* ---- impairments -------------------------------------------------------------------- */
 
-static void goes(struct fault_ep *ep, struct fault_copy *copy, uint64_t due)
+static void delay_until(struct fault_ep *ep, struct fault_copy *copy, uint64_t due)
 {
-	if (ep->late_cnt >= LATE_MAX) {
+	if (ep->delayed_cnt >= DELAYED_MAX) {
 		fault_copy_free(copy);
 		return;
 	}
 	copy->due_ns = due;
-	list_add_tail(&copy->node, &ep->late);
-	ep->late_cnt++;
+	list_add_tail(&copy->node, &ep->delayed);
+	ep->delayed_cnt++;
 }
 
 static void flip_a_bit(struct fault_ep *ep, struct fault_copy *copy)
@@ -178,30 +180,33 @@ static void flip_a_bit(struct fault_ep *ep, struct fault_copy *copy)
 	size_t room = copy->len - ep->prefix;
 
 	if (copy->len > ep->prefix)
-		copy->bytes[ep->prefix + fate_rnd(&ep->dice, room)] ^=
-			(uint8_t) (1 << fate_rnd(&ep->dice, 8));
+		copy->bytes[ep->prefix + impair_random(&ep->impair, room)] ^=
+			(uint8_t) (1 << impair_random(&ep->impair, 8));
 }
 
-/* meet - @copy and its double, either may be NULL, on their way. */
-static void meet(struct fault_ep *ep, unsigned fate, struct fault_copy *copy,
-		 struct fault_copy *twin)
+/* schedule - queue @copy and its duplicate (either may be NULL) for sending.
+ *
+ * A reordered datagram is held back until the next one has been queued before it.
+ */
+static void schedule(struct fault_ep *ep, unsigned actions, struct fault_copy *copy,
+		 struct fault_copy *dup)
 {
-	uint64_t due = clock_ns() + (uint64_t) (ep->dice.delay * (double) CLOCK_NS_PER_MS);
+	uint64_t due = clock_ns() + (uint64_t) (ep->impair.delay * (double) CLOCK_NS_PER_MS);
 	struct fault_copy *held = ep->held;
 
-	if (copy && fate & FATE_CORRUPT)
+	if (copy && actions & IMPAIR_CORRUPT)
 		flip_a_bit(ep, copy);
-	if (copy && fate & FATE_HOLD && !held) {
+	if (copy && actions & IMPAIR_REORDER && !held) {
 		ep->held = copy;
 		copy = NULL;
 	}
 	if (copy)
-		goes(ep, copy, due);
-	if (twin)
-		goes(ep, twin, due);
+		delay_until(ep, copy, due);
+	if (dup)
+		delay_until(ep, dup, due);
 	if (held && copy) {
 		ep->held = NULL;
-		goes(ep, held, due);
+		delay_until(ep, held, due);
 	}
 }
 
@@ -210,51 +215,55 @@ static bool wants_completion(const struct fault_ep *ep, uint64_t flags)
 	return ep->cq && (!ep->selective || flags & FI_COMPLETION);
 }
 
-/* fated - the datagram does not go to the provider as it stands.
- * Returns 0; -FI_EAGAIN: no memory.
+/* send_impaired - handle a datagram that is not passed to the provider unchanged.
+ *
+ * All memory is allocated first, so that -FI_EAGAIN (no memory) leaves no trace.
+ * Returns 0 or -FI_EAGAIN.
  */
-static ssize_t fated(struct fault_ep *ep, unsigned fate, const struct fi_msg *msg,
+static ssize_t send_impaired(struct fault_ep *ep, unsigned actions, const struct fi_msg *msg,
 		     uint64_t flags, bool completes)
 {
-	struct fault_copy *copy = NULL, *twin = NULL;
-	struct fault_owed *owed = NULL;
+	struct fault_copy *copy = NULL, *dup = NULL;
+	struct fault_comp *pending = NULL;
 
 	if (completes) {
-		owed = calloc(1, sizeof(*owed));
-		if (!owed)
+		pending = calloc(1, sizeof(*pending));
+		if (!pending)
 			return -FI_EAGAIN;
-		owed->context = msg->context;
+		pending->context = msg->context;
 	}
-	if (!(fate & FATE_DROP)) {
+	if (!(actions & IMPAIR_DROP)) {
 		copy = copy_of(ep, msg, flags);
-		twin = fate & FATE_DUP ? copy_of(ep, msg, flags) : NULL;
+		dup = actions & IMPAIR_DUP ? copy_of(ep, msg, flags) : NULL;
 	}
-	if (!(fate & FATE_DROP) && (!copy || (fate & FATE_DUP && !twin))) {
+	if (!(actions & IMPAIR_DROP) && (!copy || (actions & IMPAIR_DUP && !dup))) {
 		free(copy);
-		free(twin);
-		free(owed);
+		free(dup);
+		free(pending);
 		return -FI_EAGAIN;
 	}
 	if (ep->cntr)
 		fi_cntr_add(ep->cntr, 1);
-	meet(ep, fate, copy, twin);
-	if (owed)
-		fault_owe(ep, owed);
-	fault_send_late(ep->dom);
+	schedule(ep, actions, copy, dup);
+	if (pending)
+		fault_complete(ep, pending);
+	fault_send_due(ep->dom);
 	fault_wake(ep->dom);
 	return 0;
 }
 
-static unsigned draw(struct fault_ep *ep)
+static unsigned next_actions(struct fault_ep *ep)
 {
-	unsigned fate = fate_draw(&ep->dice);
+	unsigned actions = impair_next(&ep->impair);
+	bool waits = ep->held || !list_empty(&ep->delayed) || ep->impair.delay > 0;
 
-	return fate == FATE_SEND && (ep->held || !list_empty(&ep->late) || ep->dice.delay > 0) ?
-	       FATE_COPY : fate;
+	return actions == IMPAIR_NONE && waits ? IMPAIR_COPY : actions;
 }
 
-/* known - is it a datagram that could be sent?  The provider says what is wrong else. */
-static bool known(struct fault_ep *ep, const struct fi_msg *msg)
+/* sendable - true for a datagram that the provider would accept.  Others are passed on, so that
+ * the provider reports the error.
+ */
+static bool sendable(struct fault_ep *ep, const struct fi_msg *msg)
 {
 	uint8_t addr[FAULT_ADDR_MAX];
 	size_t len = sizeof(addr);
@@ -265,21 +274,23 @@ static bool known(struct fault_ep *ep, const struct fi_msg *msg)
 
 /* ---- the calls ------------------------------------------------------------------------- */
 
-/* send_msg - all of them, as a sendmsg.  A burst is sent one by one: its last may get
- * lost, and the others would wait for it.
+/* send_msg - all send calls but inject, as a sendmsg.
+ *
+ * FI_MORE is cleared: if the last datagram of a burst were dropped, the provider would keep the
+ * others waiting for it.
  */
 static ssize_t send_msg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags,
 			bool completes)
 {
 	struct fault_ep *ep = fault_ep_of(fid);
-	unsigned fate = FATE_SEND;
+	unsigned actions = IMPAIR_NONE;
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	if (known(ep, msg))
-		fate = draw(ep);
-	ret = fate == FATE_SEND ? provider(ep)->sendmsg(fid, msg, flags & ~FI_MORE) :
-				  fated(ep, fate, msg, flags, completes);
+	if (sendable(ep, msg))
+		actions = next_actions(ep);
+	ret = actions == IMPAIR_NONE ? provider(ep)->sendmsg(fid, msg, flags & ~FI_MORE) :
+				  send_impaired(ep, actions, msg, flags, completes);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
@@ -322,8 +333,8 @@ static ssize_t fault_senddata(struct fid_ep *fid, const void *buf, size_t len, v
 			wants_completion(ep, ep->op_flags));
 }
 
-/* An inject has no completion, which no flag of a sendmsg says where all others have one:
- * so these two are passed on by their own name.
+/* An inject never generates a completion.  A flag of sendmsg cannot say that for an endpoint
+ * whose sends all complete, so inject and injectdata are passed on as such.
  */
 static ssize_t inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 		      uint64_t flags, fi_addr_t dest)
@@ -331,14 +342,14 @@ static ssize_t inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t 
 	struct fault_ep *ep = fault_ep_of(fid);
 	struct iovec iov = { (void *) buf, len };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = dest, .data = data };
-	unsigned fate = FATE_SEND;
+	unsigned actions = IMPAIR_NONE;
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	if (known(ep, &msg) && len <= ep->inject_max)
-		fate = draw(ep);
-	if (fate != FATE_SEND)
-		ret = fated(ep, fate, &msg, flags, false);
+	if (sendable(ep, &msg) && len <= ep->inject_max)
+		actions = next_actions(ep);
+	if (actions != IMPAIR_NONE)
+		ret = send_impaired(ep, actions, &msg, flags, false);
 	else if (flags)
 		ret = provider(ep)->injectdata(fid, buf, len, data, dest);
 	else

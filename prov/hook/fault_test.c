@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* A bad network below udp's endpoints: what arrives, and that the program is told of its
- * own datagrams and nothing else.
+/* A lossy network below udp's endpoints: what arrives, and that the program gets the
+ * completions of its sends and no others.
  */
 #include "udp/test/world.h"
 
@@ -38,7 +38,7 @@ static void send_one(struct world *w, size_t i, size_t len)
 	OK(fi_send(w->end[0].ep, out, len, NULL, w->end[0].to[1], (void *) (i + 1)));
 }
 
-/* Each send completes once, in order; where the provider's are, too, in any. */
+/* Each send completes once; in order, except where the provider's own completions are mixed in. */
 static void sends_complete(struct end *e, size_t cnt, bool in_order)
 {
 	struct fi_cq_data_entry entry;
@@ -57,8 +57,8 @@ static void sends_complete(struct end *e, size_t cnt, bool in_order)
 	wait_none(e->cq);
 }
 
-/* arrived - the first byte of each datagram, in the order in which they came.
- * Returns how many there are.
+/* arrived - the first byte of each datagram, in order of arrival.
+ * Returns how many arrived.
  */
 static size_t arrived(struct end *e, unsigned char first[2 * CNT], size_t most)
 {
@@ -112,7 +112,7 @@ static void doubled(void **state)
 	world_close(&w);
 }
 
-/* Every other one is held until the next has left. */
+/* Every other datagram is held until the next has left. */
 static void reordered(void **state)
 {
 	struct conf c = { 0 };
@@ -156,7 +156,9 @@ static void damaged(void **state)
 	world_close(&w);
 }
 
-/* The same seed, the same fates; another, others; a part goes straight to the provider. */
+/* The same seed makes the same choices, another seed others; datagrams without an impairment go
+ * straight to the provider.
+ */
 static void by_seed(void **state)
 {
 	static const char *const faults[] = {
@@ -183,7 +185,7 @@ static void by_seed(void **state)
 	assert_false(cnt[0] == cnt[2] && !memcmp(first[0], first[2], cnt[0]));
 }
 
-/* A burst of which the last is lost does not wait for it. */
+/* A burst whose last datagram is dropped leaves without waiting for it. */
 static void burst(void **state)
 {
 	struct conf c = { .cq_flags = FI_SELECTIVE_COMPLETION, .counters = true };
@@ -205,11 +207,11 @@ static void burst(void **state)
 	world_close(&w);
 }
 
-/* ---- late ---------------------------------------------------------------------------------- */
+/* ---- delay --------------------------------------------------------------------------------- */
 
 #define LATE_MS 60
 
-/* Who sleeps is woken: for what it is told itself, and for what shall leave. */
+/* A blocked reader is woken for a completion of the hook, and for a copy that is due. */
 static void late_while_asleep(void **state)
 {
 	struct conf c = { .wait = FI_WAIT_FD };
@@ -260,12 +262,12 @@ static void late_on_a_descriptor(void **state)
 	for (; fi_cq_read(w.end[1].cq, &entry, 1) == -FI_EAGAIN; reads++)
 		assert_int_equal(waited(&w, w.end[1].cq, 5000), 1);
 	assert_in_range(ms_now() - began, LATE_MS - 1, 2000);
-	assert_in_range(reads, 1, 20);	/* nobody spins meanwhile */
+	assert_in_range(reads, 1, 20);	/* the reader sleeps meanwhile */
 	assert_int_equal(waited(&w, w.end[1].cq, 0), 0);
 	world_close(&w);
 }
 
-/* The address is removed, and another stands in its place, before the datagram leaves. */
+/* The address is removed, and its index reused, before the copy is sent. */
 static void late_for_one_who_is_removed(void **state)
 {
 	struct conf c = { .ends = 3 };
@@ -295,7 +297,7 @@ static void closed_before_it_leaves(void **state)
 	world_close(&w);
 }
 
-/* ---- what is said wrongly ------------------------------------------------------------------ */
+/* ---- invalid parameters -------------------------------------------------------------------- */
 
 static void errors_are_the_providers(void **state)
 {
@@ -311,7 +313,7 @@ static void errors_are_the_providers(void **state)
 	world_close(&w);
 }
 
-/* The fabric is then used as if it had no hook. */
+/* The fabric is then used without the hook. */
 static void no_such_fault(void **state)
 {
 	struct conf c = { 0 };

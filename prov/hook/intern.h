@@ -1,56 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* intern.h - between object.c, which turns tables, and calls.c, which is in them. */
+/* intern.h - shared by object.c, which replaces the tables, and calls.c, which has the
+ * functions in them.
+ */
 #ifndef HOOK_INTERN_H
 #define HOOK_INTERN_H
 
 #include "watch.h"
 
-/* An object that is hooked; its tables lie behind it. */
+/* A hooked object; the copies of its tables follow it in memory. */
 struct hook_obj {
 	struct hook_set *set;
 	struct fid *fid;
-	void *own;		/* of a hook that changes what calls do; else NULL */
-	void (*own_free)(void *own);
+	void *priv;		/* state of a hook that changes what calls do (fault); else NULL */
+	void (*priv_free)(void *priv);
 };
 
-/* Stands before each copied table. */
+/* Precedes each copied table. */
 struct hook_table {
 	struct hook_obj *obj;
 	const void *real;	/* the provider's */
-	const void *instead;	/* a hook's: slots in it are called in the provider's place */
+	const void *override;	/* a hook's functions, called in place of the provider's where set */
 };
 
-/* Which pointer of an object goes to which table, and what is put into the copy. */
+/* One ops table of an object class: where its pointer is, and which functions go into the copy. */
 struct hook_shape {
 	size_t at;		/* offset of the pointer in the object */
-	size_t size;		/* of the table, as we know it */
-	const void *hooks;	/* a table with our functions; NULL slots stay the provider's */
+	size_t size;		/* of the table, as declared in our headers */
+	const void *hooks;	/* the table of our functions; for NULL slots the provider's function
+				 * is used */
 };
 
-/* hook_fill_tables - before the first object is hooked. */
+/* hook_fill_tables - initialize the tables of functions; once, before the first object is
+ * hooked.
+ */
 void hook_fill_tables(void);
 
-/* hook_shapes - of an object's class, ended by one without hooks; NULL: not hooked. */
+/* hook_shapes - the tables of an object class, terminated by an entry without hooks; NULL:
+ * objects of this class are not hooked.
+ */
 const struct hook_shape *hook_shapes(size_t fclass);
 
-/* hook_table_of - what stands before the table in which a call was found. */
+/* hook_table_of - the header of the copied table @ops. */
 static inline struct hook_table *hook_table_of(const void *ops)
 {
 	return (struct hook_table *) ops - 1;
 }
 
-/* hook_fid_table - the same for the table of close, bind and control. */
+/* hook_fid_table - the header of the table of close, bind and control. */
 struct hook_table *hook_fid_table(struct fid *fid);
 
-/* hook_object - hook a new object under @parent's fabric; one that is hooked stays as it is.
- * Returns it, or NULL: of no class that is hooked; or no memory, then the log says so.
+/* hook_object - hook a new object under @parent's fabric; no effect on an object that is
+ * hooked.
+ * Returns its record, or NULL: a class that is not hooked, or no memory (logged).
  */
 struct hook_obj *hook_object(struct hook_obj *parent, struct fid *fid);
 
-/* hook_obj_of - what stands behind an object that is hooked.
- * hook_obj_at - the same, or NULL for one that is not.
+/* hook_obj_of - the record of a hooked object.
+ * hook_obj_at - the same, or NULL for an object that is not hooked.
  */
 static inline struct hook_obj *hook_obj_of(struct fid *fid)
 {
@@ -58,34 +66,35 @@ static inline struct hook_obj *hook_obj_of(struct fid *fid)
 }
 struct hook_obj *hook_obj_at(struct fid *fid);
 
-/* hook_instead - functions of @ops are called in place of the provider's, by the pointer
- * to a table at offset @at of the object.  They find the provider's in
- * hook_table_of(...)->real, and what is theirs in obj->own.
+/* hook_override - functions in @ops replace the provider's in the table whose pointer is at
+ * offset @at of the object.  They find the provider's functions in hook_table_of(...)->real,
+ * and their state in obj->priv.
  * Threading: before the object is used.
  */
-void hook_instead(struct hook_obj *obj, size_t at, const void *ops);
+void hook_override(struct hook_obj *obj, size_t at, const void *ops);
 
-/* hook_again - a provider may have changed tables of @obj's while it was enabled. */
-void hook_again(struct hook_obj *obj);
+/* hook_refresh - copy the tables again: a provider may have changed them on enable. */
+void hook_refresh(struct hook_obj *obj);
 
-/* hook_closing - @obj is about to be closed, or (false) could not be.  While a fabric is
- * closed, another may be opened at its address.
+/* hook_closing - @obj is about to be closed, or (false) its close failed.  While a fabric is
+ * being closed, another one may be opened at the same address.
  */
 void hook_closing(struct hook_obj *obj, bool closing);
 
-/* hook_gone - @obj was closed; its fid is no more. */
-void hook_gone(struct hook_obj *obj);
+/* hook_closed - @obj was closed; its fid is invalid. */
+void hook_closed(struct hook_obj *obj);
 
-/* A call's two ends.  hook_text() belongs between enter and start,
- * hook_more() before leave, both if hook_wants_text(). */
+/* Entry and return of a call, in this order: hook_enter(), hook_text(), hook_started(), the
+ * provider's function, hook_add_text(), hook_leave().  The texts only if hook_wants_text().
+ */
 void hook_enter(struct hook_call *call, const struct hook_obj *obj, enum hook_fn fn,
 		size_t bytes);
 bool hook_wants_text(const struct hook_call *call);
 void hook_text(struct hook_call *call, const char *fmt, ...) FI_FORMAT_PRINTF(2, 3);
 
-/* hook_more - what the call has stored, behind its arguments. */
-void hook_more(struct hook_call *call, const char *fmt, ...) FI_FORMAT_PRINTF(2, 3);
-void hook_start(struct hook_call *call);
+/* hook_add_text - append what the call has stored to the text of its arguments. */
+void hook_add_text(struct hook_call *call, const char *fmt, ...) FI_FORMAT_PRINTF(2, 3);
+void hook_started(struct hook_call *call);
 void hook_leave(struct hook_call *call, int64_t ret);
 
 #endif

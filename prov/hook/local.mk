@@ -7,8 +7,8 @@ noinst_LTLIBRARIES += prov/hook/libhook.la
 builtin_prov_libs += prov/hook/libhook.la
 prov_hook_libhook_la_SOURCES = \
 	prov/hook/calls.c \
-	prov/hook/fate.c \
-	prov/hook/fate.h \
+	prov/hook/impair.c \
+	prov/hook/impair.h \
 	prov/hook/fault.c \
 	prov/hook/fault.h \
 	prov/hook/fault_cq.c \
@@ -21,13 +21,13 @@ prov_hook_libhook_la_SOURCES = \
 	prov/hook/trace.c
 
 if HAVE_CMOCKA
-hook_tests = prov/hook/fate_test prov/hook/fault_test prov/hook/api_test \
+hook_tests = prov/hook/impair_test prov/hook/fault_test prov/hook/api_test \
 	prov/hook/object_test
 check_PROGRAMS += $(hook_tests)
 TESTS += $(hook_tests)
-prov_hook_fate_test_SOURCES = prov/hook/fate_test.c
-prov_hook_fate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_hook_fate_test_LDADD = prov/hook/libhook.la $(prov_util_libs) src/libfabric.la \
+prov_hook_impair_test_SOURCES = prov/hook/impair_test.c
+prov_hook_impair_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_hook_impair_test_LDADD = prov/hook/libhook.la $(prov_util_libs) src/libfabric.la \
 	$(CMOCKA_LIBS)
 prov_hook_fault_test_SOURCES = prov/hook/fault_test.c prov/udp/test/world.h
 prov_hook_fault_test_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/prov $(CMOCKA_CFLAGS)

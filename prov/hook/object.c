@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Which objects are hooked, and who watches: one set of watchers for a fabric and all
- * that is opened under it.
+/* Which objects are hooked and which watchers they report to: one set of watchers for a fabric
+ * and all objects opened under it.
  */
 #include <pthread.h>
 #include <rdma/fi_errno.h>
@@ -17,20 +17,21 @@
 
 struct hook_set {
 	struct list entry;
-	struct hook_table *fabric;	/* what stands before the fabric's struct fi_ops */
-	struct list kept;		/* passive endpoints, whose close is not seen */
+	struct hook_table *fabric;	/* header of the fabric's copied struct fi_ops */
+	struct list kept;		/* records of passive endpoints, whose close is not hooked;
+					 * freed with the set */
 	unsigned cnt;
 	bool text;
-	bool closing;			/* the fabric may be gone, and its address another's */
+	bool closing;			/* the fabric is being closed; its address may be in use again */
 	const struct hook_watcher *watcher[HOOK_WATCHERS];
 	void *state[HOOK_WATCHERS];
 };
 
-/* What an object's tables are copied to. */
+/* The record of a hooked object, with the copies of its tables. */
 struct record {
 	struct list kept;
 	struct hook_obj obj;
-	/* tables follow, a hook_table before each */
+	/* tables follow, each preceded by a hook_table */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,13 +47,13 @@ static size_t slots(size_t size)
 	return (size - sizeof(size_t)) / sizeof(slot_fn);
 }
 
-/* A table is its size, and function pointers from there on. */
+/* A table is its size followed by function pointers. */
 static slot_fn *slots_of(const void *ops)
 {
 	return (slot_fn *) ((char *) ops + sizeof(size_t));
 }
 
-/* overlay - @mine is @real as far as we know it, with the hooks in it. */
+/* overlay - make @mine a copy of @real, as long as the shorter of both, with the hooks in it. */
 static void overlay(void *mine, const void *real, const struct hook_shape *shape)
 {
 	size_t real_size = *(const size_t *) real;
@@ -82,8 +83,8 @@ static struct hook_table *first_table(struct hook_obj *obj)
 	return (struct hook_table *) (container_of(obj, struct record, obj) + 1);
 }
 
-/* provider_table - what a pointer goes to behind our own copies: an alias of an object
- * is born with those of the object's.
+/* provider_table - the provider's table behind @ops.  A new alias of an object starts with the
+ * object's pointers, which are to copies.
  */
 static const void *provider_table(const void *ops, const struct hook_shape *shape)
 {
@@ -97,7 +98,7 @@ static const void *provider_table(const void *ops, const struct hook_shape *shap
 	return ops;
 }
 
-static void turn(struct hook_obj *obj)
+static void copy_tables(struct hook_obj *obj)
 {
 	const struct hook_shape *shape = hook_shapes(obj->fid->fclass);
 	struct hook_table *t = first_table(obj);
@@ -131,12 +132,12 @@ static struct hook_obj *obj_new(struct hook_set *set, struct fid *fid)
 	record->obj.set = set;
 	record->obj.fid = fid;
 	list_init(&record->kept);
-	turn(&record->obj);
+	copy_tables(&record->obj);
 	return &record->obj;
 }
 
-/* hook_obj_at - an alias has the tables of the object that it is one of, until it is
- * hooked itself.
+/* hook_obj_at - until an alias is hooked itself, its pointers are to the tables of the original
+ * object.
  */
 struct hook_obj *hook_obj_at(struct fid *fid)
 {
@@ -162,8 +163,8 @@ struct hook_obj *hook_object(struct hook_obj *parent, struct fid *fid)
 		return obj;
 	obj = obj_new(set, fid);
 	if (!obj) {
-		FI_WARN(set->watcher[0]->prov, FI_LOG_FABRIC, "no memory to watch a new object: "
-			"its calls are not seen\n");
+		FI_WARN(set->watcher[0]->prov, FI_LOG_FABRIC, "no memory to hook a new object: "
+			"its calls are not reported\n");
 		return NULL;
 	}
 	if (fid->fclass != FI_CLASS_PEP)
@@ -174,20 +175,20 @@ struct hook_obj *hook_object(struct hook_obj *parent, struct fid *fid)
 	return obj;
 }
 
-void hook_instead(struct hook_obj *obj, size_t at, const void *ops)
+void hook_override(struct hook_obj *obj, size_t at, const void *ops)
 {
 	const struct hook_shape *shape = hook_shapes(obj->fid->fclass);
 	struct hook_table *t = first_table(obj);
 
 	for (; shape->at != at; shape++)
 		t = (struct hook_table *) ((char *) t + room_for(shape));
-	t->instead = ops;
+	t->override = ops;
 }
 
-void hook_again(struct hook_obj *obj)
+void hook_refresh(struct hook_obj *obj)
 {
 	if (obj->fid->fclass != FI_CLASS_FABRIC)
-		turn(obj);
+		copy_tables(obj);
 }
 
 static void set_free(struct hook_set *set)
@@ -205,7 +206,7 @@ static void set_free(struct hook_set *set)
 	free(set);
 }
 
-void hook_gone(struct hook_obj *obj)
+void hook_closed(struct hook_obj *obj)
 {
 	struct hook_set *set = obj->set;
 	bool last = set->fabric && set->fabric->obj == obj;
@@ -216,14 +217,14 @@ void hook_gone(struct hook_obj *obj)
 		pthread_mutex_unlock(&lock);
 		set_free(set);
 	}
-	if (obj->own_free)
-		obj->own_free(obj->own);
+	if (obj->priv_free)
+		obj->priv_free(obj->priv);
 	free(container_of(obj, struct record, obj));
 }
 
 /* ---- fabrics ----------------------------------------------------------------------------- */
 
-/* find - of two at one address the one that is not being closed. */
+/* find - the set of the fabric at @fid; of two at one address, the one that is not being closed. */
 static struct hook_set *find(const struct fid *fid)
 {
 	struct hook_set *set, *closing = NULL;
@@ -257,7 +258,7 @@ struct hook_table *hook_fid_table(struct fid *fid)
 
 	if (fid->fclass != FI_CLASS_FABRIC)
 		return hook_table_of(fid->ops);
-	/* The library watches for the close of a fabric with a table of its own. */
+	/* The core has replaced the fabric's struct fi_ops, so the set is found by the address. */
 	pthread_mutex_lock(&lock);
 	set = find(fid);
 	pthread_mutex_unlock(&lock);
@@ -279,7 +280,7 @@ static struct hook_set *set_new(struct fid_fabric *fabric)
 	return set;
 }
 
-static int watch(struct hook_set *set, const struct hook_watcher *watcher, const char *name)
+static int add_watcher(struct hook_set *set, const struct hook_watcher *watcher, const char *name)
 {
 	unsigned i;
 
@@ -303,8 +304,8 @@ int hook_fabric(const struct hook_watcher *watcher, struct fi_fabric_attr *attr,
 	int ret = -FI_ENOMEM;
 
 	if (!attr || !attr->fabric) {
-		FI_WARN(watcher->prov, FI_LOG_FABRIC, "a hook has no fabric of its own: name it in "
-			"FI_HOOK, and open another provider's\n");
+		FI_WARN(watcher->prov, FI_LOG_FABRIC, "a hook cannot be opened as a provider: name it "
+			"in FI_HOOK, and open another provider's\n");
 		return -FI_EINVAL;
 	}
 	pthread_once(&tables_once, hook_fill_tables);
@@ -313,7 +314,7 @@ int hook_fabric(const struct hook_watcher *watcher, struct fi_fabric_attr *attr,
 	if (!set || set->closing)
 		set = set_new(attr->fabric);
 	if (set)
-		ret = watch(set, watcher, attr->prov_name);
+		ret = add_watcher(set, watcher, attr->prov_name);
 	pthread_mutex_unlock(&lock);
 	*fabric = attr->fabric;
 	return ret;
@@ -352,7 +353,7 @@ enum hook_kind hook_fn_kind(enum hook_fn fn)
 	return fns[fn].kind;
 }
 
-bool hook_fn_nothing(const struct hook_call *call)
+bool hook_fn_idle(const struct hook_call *call)
 {
 	return call->ret == -FI_EAGAIN || (call->fn == HOOK_FN_poll_poll && !call->ret);
 }
@@ -382,7 +383,7 @@ void hook_text(struct hook_call *call, const char *fmt, ...)
 	va_end(ap);
 }
 
-void hook_more(struct hook_call *call, const char *fmt, ...)
+void hook_add_text(struct hook_call *call, const char *fmt, ...)
 {
 	size_t len = strlen(call->text);
 	va_list ap;
@@ -392,7 +393,7 @@ void hook_more(struct hook_call *call, const char *fmt, ...)
 	va_end(ap);
 }
 
-void hook_start(struct hook_call *call)
+void hook_started(struct hook_call *call)
 {
 	struct hook_set *set = call->set;
 	unsigned i;
@@ -402,7 +403,7 @@ void hook_start(struct hook_call *call)
 			set->watcher[i]->enter(set->state[i], call, &call->mark[i]);
 }
 
-/* Inside out, so that what one watcher takes is not in what another measures. */
+/* In reverse order, so that one watcher does not measure the time of another. */
 void hook_leave(struct hook_call *call, int64_t ret)
 {
 	struct hook_set *set = call->set;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Objects of a provider that does nothing, hooked and closed in unkind order. */
+/* Objects of a provider without functions, hooked and closed in difficult orders. */
 #include <rdma/fi_errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void fabric_make(void)
 
 static struct fi_provider prov = { .name = "ofi_hook_test" };
 static int open_cnt, close_cnt, call_cnt;
-static bool reopen;	/* when the close has been seen */
+static bool reopen;	/* reopen when the close is reported */
 
 static void watch(void);
 
@@ -102,7 +102,7 @@ static void watched_until_closed(void **state)
 	assert_int_equal(close_cnt, 1);
 }
 
-/* A fabric is gone, and its record not yet, when another is opened at its address. */
+/* Another fabric is opened at the address of a closed one whose record still exists. */
 static void another_at_the_same_address(void **state)
 {
 	watch();

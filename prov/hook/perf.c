@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ofi_hook_perf: what a call of the data path costs on average, by a counter of the
- * processor (FI_PERF_CNTR), or in nanoseconds where there is none.  The table is written
- * to the log when the fabric is closed.
+ * ofi_hook_perf: the average cost of each data path call, measured by a counter of the
+ * processor (FI_PERF_CNTR), or in nanoseconds where there is none.  The table is logged when
+ * the fabric is closed.
  *
- * A counter belongs to a thread: each opens its own with its first call, and it counts
- * the instructions of the library and no system's.
+ * A counter belongs to a thread: each thread opens one at its first call.  It counts user-mode
+ * instructions only.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -26,7 +26,7 @@
 
 struct cost {
 	_Atomic uint64_t calls, sum;
-	_Atomic uint64_t idle, idle_sum;	/* calls that found nothing */
+	_Atomic uint64_t idle, idle_sum;	/* polls that found nothing */
 };
 
 struct perf {
@@ -47,7 +47,7 @@ static const struct unit {
 };
 
 static const struct unit *unit;		/* NULL: nanoseconds */
-static pthread_key_t key;		/* holds 1 + a thread's descriptor */
+static pthread_key_t key;		/* value: 1 + the thread's descriptor */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static int counter_open(void)
@@ -75,12 +75,12 @@ static const struct unit *named(const char *name)
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcasecmp(units[i].name, name))
 			return &units[i];
-	FI_WARN(&perf_prov, FI_LOG_FABRIC, "FI_PERF_CNTR=%s is no counter: cpu_instr and "
-		"cpu_cycles are, and cpu_instr is taken\n", name);
+	FI_WARN(&perf_prov, FI_LOG_FABRIC, "FI_PERF_CNTR=%s is unknown: use cpu_instr or "
+		"cpu_cycles; cpu_instr is used\n", name);
 	return &units[0];
 }
 
-/* Choose once: if the first thread gets no counter, none will. */
+/* Decided once: if the first thread gets no counter, no thread will. */
 static void choose(void)
 {
 	char *name = NULL;
@@ -129,7 +129,7 @@ static void *perf_open(const char *fabric)
 	}
 	pthread_once(&once, choose);
 	if (!fi_log_enabled(&perf_prov, FI_LOG_TRACE, FI_LOG_FABRIC))
-		FI_WARN(&perf_prov, FI_LOG_FABRIC, "calls are measured, but not shown: set "
+		FI_WARN(&perf_prov, FI_LOG_FABRIC, "calls are measured, but not logged: set "
 			"FI_LOG_LEVEL=trace\n");
 	return perf;
 }
@@ -175,7 +175,7 @@ static void perf_enter(void *state, struct hook_call *call, uint64_t *mark)
 static void perf_leave(void *state, struct hook_call *call, uint64_t mark)
 {
 	struct cost *cost = &((struct perf *) state)->fn[call->fn];
-	bool idle = hook_fn_nothing(call);
+	bool idle = hook_fn_idle(call);
 	uint64_t took;
 
 	if (!measured(call))

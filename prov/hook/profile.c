@@ -2,9 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ofi_hook_profile: how often each call was made, about how many bytes, in which sizes,
- * and how often it said "later".  The table is written to the log when the fabric is
- * closed.
+ * ofi_hook_profile: for each call how often it was made, for how many bytes, in which sizes,
+ * and how often it returned -FI_EAGAIN.  The table is logged when the fabric is closed.
  */
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
@@ -16,14 +15,14 @@
 #include "base/provider.h"
 #include "watch.h"
 
-/* Sizes are counted up to each of these, and above. */
+/* Upper bounds of the size classes; the last class has none. */
 static const size_t size_end[] = { 64, 512, 1024, 4096, 65536, 262144, 1048576, 4194304 };
 
 #define CLASSES (sizeof(size_end) / sizeof(size_end[0]) + 1)
 
 struct count {
 	_Atomic uint64_t calls;
-	_Atomic uint64_t later;		/* -FI_EAGAIN, or nothing there */
+	_Atomic uint64_t later;		/* -FI_EAGAIN, or nothing found */
 	_Atomic uint64_t failed;
 	_Atomic uint64_t bytes;		/* of calls that succeeded */
 	_Atomic uint64_t sizes[CLASSES];
@@ -52,7 +51,7 @@ static void *profile_open(const char *fabric)
 		return NULL;
 	}
 	if (!fi_log_enabled(&profile_prov, FI_LOG_TRACE, FI_LOG_FABRIC))
-		FI_WARN(&profile_prov, FI_LOG_FABRIC, "calls are counted, but not shown: set "
+		FI_WARN(&profile_prov, FI_LOG_FABRIC, "calls are counted, but not logged: set "
 			"FI_LOG_LEVEL=trace\n");
 	return profile;
 }
@@ -116,7 +115,7 @@ static void profile_leave(void *state, struct hook_call *call, uint64_t mark)
 	enum hook_kind kind = hook_fn_kind(call->fn);
 
 	add(&count->calls, 1);
-	if (hook_fn_nothing(call)) {
+	if (hook_fn_idle(call)) {
 		add(&count->later, 1);
 	} else if (call->ret < 0) {
 		add(&count->failed, 1);

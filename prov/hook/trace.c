@@ -2,11 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ofi_hook_trace: a line in the log for each call, with its arguments and its result.
+ * ofi_hook_trace: a log line for each call, with its arguments and its result.
  *
- * A call that may sleep has a line when it begins too: the last line of a program that
- * hangs names the call.  Calls that find nothing are counted, and the number stands
- * before the next line.
+ * A call that may block is also logged when it begins: the last line of a program that hangs
+ * names the call.  Polls that find nothing are counted, and the count precedes the next line.
  */
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
@@ -17,12 +16,12 @@
 #include "base/provider.h"
 #include "watch.h"
 
-#define COUNTS 64		/* counters; more of them share places */
+#define COUNTS 64		/* counters are hashed to this many places */
 
 struct trace {
-	_Atomic uint64_t idle;		/* calls that found nothing since the last line */
-	_Atomic uint64_t counts[COUNTS];	/* what counters were when last read */
-	char *fabric;			/* the provider's name */
+	_Atomic uint64_t idle;		/* polls that found nothing since the last line */
+	_Atomic uint64_t counts[COUNTS];	/* counter values at the last read */
+	char *fabric;			/* name of the provider */
 };
 
 static struct fi_provider trace_prov;
@@ -53,7 +52,7 @@ static void *trace_open(const char *fabric)
 		return NULL;
 	}
 	if (!fi_log_enabled(&trace_prov, FI_LOG_TRACE, FI_LOG_FABRIC))
-		FI_WARN(&trace_prov, FI_LOG_FABRIC, "calls are watched, but not shown: set "
+		FI_WARN(&trace_prov, FI_LOG_FABRIC, "calls are traced, but not logged: set "
 			"FI_LOG_LEVEL=trace\n");
 	return trace;
 }
@@ -86,7 +85,7 @@ static void trace_enter(void *state, struct hook_call *call, uint64_t *mark)
 		 hook_fn_name(call->fn), call->text);
 }
 
-/* unchanged - a counter that stands where it stood tells nothing. */
+/* unchanged - true for a read of a counter that returned the same value as before. */
 static bool unchanged(struct trace *trace, const struct hook_call *call)
 {
 	size_t place = ((uintptr_t) call->fid / 64 * 2 + call->fn) % COUNTS;
@@ -103,7 +102,7 @@ static void trace_leave(void *state, struct hook_call *call, uint64_t mark)
 		     call->fn != HOOK_FN_cntr_readerr;
 
 	if (hook_fn_kind(call->fn) == HOOK_POLL &&
-	    (hook_fn_nothing(call) || unchanged(trace, call))) {
+	    (hook_fn_idle(call) || unchanged(trace, call))) {
 		atomic_fetch_add_explicit(&trace->idle, 1, memory_order_relaxed);
 		return;
 	}

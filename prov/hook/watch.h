@@ -2,13 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * watch.h - what stands between a program and its objects, and lets watchers see
- * each call.
+ * watch.h - hooks interpose on the calls of a program; watchers are told of each call.
  *
- * An object that is opened under a hooked fabric keeps its address: its pointers to
- * tables of functions are turned to copies, in which every function that calls.def
- * names reports to the watchers and calls on.  So objects can be bound, imported and
- * compared as without a hook, and what is not hooked costs nothing more.
+ * An object that is opened under a hooked fabric keeps its address: its pointers to ops tables
+ * are replaced by pointers to copies, in which every function that calls.def names reports to
+ * the watchers and then calls the provider's.  So objects can be bound, imported and compared
+ * as without a hook, and other functions cost nothing more.
  */
 #ifndef HOOK_H
 #define HOOK_H
@@ -19,18 +18,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOOK_WATCHERS 4		/* of one fabric, each of another kind */
+#define HOOK_WATCHERS 4		/* per fabric, at most one of each kind */
 #define HOOK_TEXT 320
 
 enum hook_kind {
 	HOOK_DATA,		/* moves data: msg, tagged, rma, atomic, collective */
-	HOOK_POLL,		/* looks for an event, and comes back at once */
+	HOOK_POLL,		/* polls for an event, does not block */
 	HOOK_WAIT,		/* may sleep */
 	HOOK_REG,		/* memory registration */
 	HOOK_CTRL,		/* everything else */
 };
 
-/* Every call there is; HOOK_FN_msg_send. */
+/* Every hooked call: HOOK_FN_msg_send and so on. */
 enum hook_fn {
 #define CALL(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
 #define OPEN(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
@@ -49,40 +48,40 @@ struct hook_set;
 /* One call, from entry to return. */
 struct hook_call {
 	struct hook_set *set;
-	struct fid *fid;	/* the object; not to be followed after the return */
+	struct fid *fid;	/* the object; invalid once the call has returned, if it was a close */
 	enum hook_fn fn;
-	size_t bytes;		/* that it is about: of payload, or of a region */
+	size_t bytes;		/* of the payload or of the region */
 	int64_t ret;		/* what it returned */
 	struct fid *opened;	/* the new object, of calls that open one */
-	uint64_t mark[HOOK_WATCHERS];	/* a watcher's own */
-	char text[HOOK_TEXT];	/* its arguments, for watchers that want them */
+	uint64_t mark[HOOK_WATCHERS];	/* written by enter(), read by leave(), one per watcher */
+	char text[HOOK_TEXT];	/* its arguments as text, if a watcher wants them */
 };
 
 struct hook_watcher {
 	struct fi_provider *prov;	/* ofi_hook_..., for the log */
 	bool text;			/* wants the arguments */
-	/* -> its state for one fabric; NULL: no memory */
+	/* allocate the state for one fabric; NULL: no memory */
 	void *(*open)(const char *fabric);
-	/* the fabric is closed; frees @state */
+	/* the fabric is closed; free @state */
 	void (*close)(void *state);
-	/* both or neither */
+	/* before and after the call; set both or none */
 	void (*enter)(void *state, struct hook_call *call, uint64_t *mark);
 	void (*leave)(void *state, struct hook_call *call, uint64_t mark);
 };
 
-/* hook_fabric - the fi_provider.fabric call of a hook: @watcher sees all that is done
- * with @attr->fabric and what is opened under it.
+/* hook_fabric - the fi_provider.fabric function of a hook: @watcher is told of every call on
+ * @attr->fabric and on objects opened under it.
  *
  * @fabric: [out] the same object
  *
- * Threading: any; watchers are called from any thread, also at once.
- * Errors:    -FI_EINVAL (no fabric in @attr: a hook has none of its own), -FI_ENOMEM,
+ * Threading: any; watchers are called in the threads of the program, concurrently.
+ * Errors:    -FI_EINVAL (no fabric in @attr: a hook cannot be opened alone), -FI_ENOMEM,
  *            -FI_ENOSPC (too many watchers).
  */
 int hook_fabric(const struct hook_watcher *watcher, struct fi_fabric_attr *attr,
 		struct fid_fabric **fabric);
 
-/* hook_getinfo - of every hook: a hook offers nothing by itself.  -FI_ENODATA. */
+/* hook_getinfo - fi_provider.getinfo of every hook: returns -FI_ENODATA. */
 int hook_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		 const struct fi_info *hints, struct fi_info **info);
 
@@ -90,7 +89,7 @@ int hook_getinfo(uint32_t version, const char *node, const char *service, uint64
 const char *hook_fn_name(enum hook_fn fn);
 enum hook_kind hook_fn_kind(enum hook_fn fn);
 
-/* hook_fn_nothing - did the call only find that there is nothing yet? */
-bool hook_fn_nothing(const struct hook_call *call);
+/* hook_fn_idle - true when the call was a poll that found nothing. */
+bool hook_fn_idle(const struct hook_call *call);
 
 #endif
