@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * burst_test.c - how many system calls messages cost, and what happens when one
- * fails.  The program's own sendto() and so on stand before the C library's:
- * they count, and fail when told to.
+ * burst_test.c - how many system calls messages cost, and what happens when one fails.  The
+ * functions sendto() and so on of this program replace the C library's: they count, and fail on
+ * request.
  */
 
 #include "udp/test/world.h"
@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 static struct {
-	unsigned routed;	/* sends that named an address */
+	unsigned routed;	/* sends with an address */
 	unsigned sendto, sendmsg, sendmmsg, recvmsg, recvmmsg;
-	unsigned received;	/* datagrams; a train that comes up whole is one */
+	unsigned received;	/* datagrams; a train received by one call counts as one */
 } calls;
 
-static unsigned full;		/* so many sends are to fail as if the socket were full */
-static int send_err, recv_err;	/* the next one is to fail so */
+static unsigned full;		/* number of sends that fail as if the socket were full */
+static int send_err, recv_err;	/* the next call fails with this error */
 
 static bool fails(int *once, unsigned *many)
 {
@@ -119,7 +119,7 @@ static void post(struct end *e, unsigned cnt)
 		OK(fi_recv(e->ep, in[i], sizeof(in[i]), NULL, FI_ADDR_UNSPEC, in[i]));
 }
 
-/* The next @cnt messages at @e are number 0, 1, ... */
+/* The next @cnt messages at @e have the numbers 0, 1, ... */
 static void expect(struct end *e, unsigned cnt)
 {
 	struct fi_cq_data_entry entry;
@@ -188,7 +188,7 @@ static void burst(void **state)
 	world_close(&w);
 }
 
-/* A burst without end still leaves: when it is long, and when the program polls. */
+/* A burst without an end leaves when it is long, and when the program polls. */
 static void burst_without_end(void **state)
 {
 	struct conf c = { 0 };
@@ -228,7 +228,7 @@ static void mixed_burst(void **state)
 	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE));
 	iov = (struct iovec) { big, 100 };
 	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE | FI_INJECT));
-	/* too long to be kept: it takes what waits along */
+	/* too long for the queue: the queued sends leave first */
 	iov = (struct iovec) { big, 900 };
 	OK(fi_sendmsg(w.end[0].ep, &msg, FI_MORE | FI_INJECT));
 	assert_int_equal(send_calls(), 2);
@@ -258,7 +258,7 @@ static void full_socket(void **state)
 	reset();
 	for (i = 0; i < 50; i++)
 		send_no(&w.end[0], i, i % 3 ? FI_MORE : 0);
-	assert_int_equal(send_calls(), 1);	/* the rest waits behind the first */
+	assert_int_equal(send_calls(), 1);	/* the others are queued behind the first */
 	assert_int_equal(fi_inject(w.end[0].ep, big, sizeof(big), w.end[0].to[1]), -FI_EAGAIN);
 	for (i = 0; i < 50; i++) {
 		wait_one(w.end[0].cq, &entry);
@@ -266,7 +266,7 @@ static void full_socket(void **state)
 	}
 	expect(&w.end[1], 50);
 	assert_int_equal(full, 0);
-	send_no(&w.end[0], 0, 0);		/* and then it is as it was */
+	send_no(&w.end[0], 0, 0);		/* afterwards sends are immediate again */
 	expect(&w.end[1], 1);
 	world_close(&w);
 }
@@ -300,14 +300,14 @@ static void failing_send(void **state)
 
 	world_open(&w, &c);
 	post(&w.end[1], 8);
-	/* at once: the call says so, and nothing has happened */
+	/* immediate send: the call returns the error, and nothing has happened */
 	send_err = ENETUNREACH;
 	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL),
 			 -FI_ENETUNREACH);
 	send_err = ENOBUFS;
 	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL), -FI_EAGAIN);
 	wait_none(w.end[0].cq);
-	/* later: an error entry for that one message, and none for the others */
+	/* queued send: an error entry for that message only */
 	send_no(&w.end[0], 7, FI_MORE);
 	send_no(&w.end[0], 0, FI_MORE);
 	send_err = ENETUNREACH;
@@ -324,7 +324,7 @@ static void failing_send(void **state)
 
 /* ---- receiving ------------------------------------------------------------- */
 
-/* Many that have come are taken by few calls; none by none. */
+/* Many pending datagrams are received by few calls; an empty socket costs one. */
 static void flood(void **state)
 {
 	struct conf c = { 0 };
@@ -359,7 +359,7 @@ static void no_receive_no_call(void **state)
 	world_close(&w);
 }
 
-/* A ping-pong takes each message by one call, and tries in vain only while it waits. */
+/* A ping-pong receives each message by one call, and polls an empty socket only while it waits. */
 static void one_by_one(void **state)
 {
 	struct conf c = { 0 };
@@ -376,7 +376,7 @@ static void one_by_one(void **state)
 		assert_int_equal(calls.recvmsg + calls.recvmmsg, 1);
 		reset();
 		wait_none(w.end[1].cq);
-		assert_in_range(calls.recvmmsg, 0, 1);	/* the first looked for more */
+		assert_in_range(calls.recvmmsg, 0, 1);	/* the first poll asked for more */
 	}
 	world_close(&w);
 }
@@ -389,9 +389,9 @@ static void failing_recv(void **state)
 
 	world_open(&w, &c);
 	post(&w.end[1], 2);
-	recv_err = ECONNREFUSED;	/* waited in the socket: nobody's fault */
+	recv_err = ECONNREFUSED;	/* pending on the socket: affects no operation */
 	wait_none(w.end[1].cq);
-	recv_err = EFAULT;		/* the oldest buffer is not the program's memory */
+	recv_err = EFAULT;		/* the oldest buffer is not writable */
 	wait_err(w.end[1].cq, &err);
 	assert_int_equal(err.err, EFAULT);
 	assert_ptr_equal(err.op_context, in[0]);
@@ -400,7 +400,7 @@ static void failing_recv(void **state)
 	world_close(&w);
 }
 
-/* More endpoints than are tried one by one: those with something are found. */
+/* More endpoints than are polled one by one: epoll finds those with datagrams. */
 static void many_endpoints(void **state)
 {
 	struct conf c = { .ends = ENDS_MAX };
@@ -425,7 +425,8 @@ static void many_endpoints(void **state)
 	for (k = 0; k < 3; k++) {
 		for (i = 0; i < ENDS_MAX; i++) {
 			OK(fi_recv(ep[i], in[i], sizeof(in[i]), NULL, FI_ADDR_UNSPEC, ep[i]));
-			if (k == 1)	/* a wait with nothing posted would leave this out */
+			if (k == 1)	/* a wait while nothing is posted would remove the socket
+					 * from the set */
 				assert_int_equal(fi_cq_read(cq, NULL, 0), -FI_EAGAIN);
 		}
 		reset();
@@ -448,10 +449,10 @@ static void many_endpoints(void **state)
 	world_close(&w);
 }
 
-/* ---- a peer that gets everything ------------------------------------------- */
+/* ---- the connected socket -------------------------------------------------- */
 
-/* Send until the endpoint has stopped to say where to; keep both queues short. */
-static void heat(struct world *w)
+/* Send until the endpoint has made a connected socket; keep both queues short. */
+static void make_connected(struct world *w)
 {
 	unsigned i;
 
@@ -480,15 +481,15 @@ static void hot_peer(void **state)
 
 	world_open(&w, &c);
 	post(&w.end[1], 2);
-	heat(&w);
-	/* it still hears everybody, and knows who it was */
+	make_connected(&w);
+	/* it still receives from all peers, and reports the right source */
 	for (i = 1; i < 30; i++) {
 		post(&w.end[0], 1);
 		OK(fi_inject(w.end[1 + i % 2].ep, "x", 1, w.end[1 + i % 2].to[0]));
 		assert_int_equal(wait_from(w.end[0].cq, &entry, &src), 1);
 		assert_int_equal(src, w.end[0].to[1 + i % 2]);
 	}
-	/* and is heard by everybody, under its name */
+	/* and all peers receive from it, with the same source address */
 	post(&w.end[2], 1);
 	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[2]));
 	assert_int_equal(wait_from(w.end[2].cq, &entry, &src), 1);
@@ -496,7 +497,7 @@ static void hot_peer(void **state)
 	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[1]));
 	assert_int_equal(wait_from(w.end[1].cq, &entry, &src), 1);
 	assert_int_equal(src, w.end[1].to[0]);
-	/* long messages too; and a full second socket is none of the program's business */
+	/* long messages too; a full connected socket is not an error */
 	pattern(big, sizeof(big), 3);
 	for (i = 0; i < 2; i++) {
 		full = i;
@@ -509,7 +510,7 @@ static void hot_peer(void **state)
 	world_close(&w);
 }
 
-/* The address of a peer that leaves the vector may become another peer's. */
+/* The address of a removed peer may be given to another peer. */
 static void hot_peer_replaced(void **state)
 {
 	struct conf c = { .ends = 3 };
@@ -519,17 +520,17 @@ static void hot_peer_replaced(void **state)
 	world_open(&w, &c);
 	post(&w.end[1], 8);
 	post(&w.end[2], 1);
-	heat(&w);
+	make_connected(&w);
 	OK(fi_av_remove(w.end[0].av, &w.end[0].to[1], 1, 0));
 	assert_int_equal(fi_send(w.end[0].ep, "x", 1, NULL, w.end[0].to[1], NULL), -FI_EINVAL);
 	assert_int_equal(fi_av_insert(w.end[0].av, &w.end[2].name, 1, &to, 0, NULL), 1);
-	assert_int_equal(to, w.end[0].to[1]);	/* or this test tests nothing */
+	assert_int_equal(to, w.end[0].to[1]);	/* precondition of this test */
 	OK(fi_injectdata(w.end[0].ep, "x", 1, 0, to));
 	expect(&w.end[2], 1);
 	world_close(&w);
 }
 
-/* A connected socket reports that nobody is there; the program must not see it. */
+/* A connected socket reports ECONNREFUSED; the program must not see it. */
 static void hot_peer_gone(void **state)
 {
 	struct conf c = { 0 };
@@ -539,7 +540,7 @@ static void hot_peer_gone(void **state)
 	world_open(&w, &c);
 	post(&w.end[0], 4);
 	post(&w.end[1], 8);
-	heat(&w);
+	make_connected(&w);
 	OK(fi_close(&w.end[1].ep->fid));
 	for (i = 0; i < 50; i++) {
 		send_no(&w.end[0], i, 0);
@@ -557,7 +558,7 @@ static void hot_peer_gone(void **state)
 #define TRAIN 8
 #define CAR 1200
 
-/* One after the other, or as a train: by how many calls do they come up? */
+/* How many calls receive @cnt datagrams, sent singly or as a train? */
 static unsigned come_up(struct world *w, unsigned cnt, bool train)
 {
 	static char room[4 * NET_TRAIN_MAX], out[CAR];
@@ -587,8 +588,8 @@ static unsigned come_up(struct world *w, unsigned cnt, bool train)
 	return calls.received;
 }
 
-/* A socket takes trains whole as soon as some come, and no longer than they come: it pays
- * for that with each datagram that comes alone.
+/* UDP_GRO is on while trains arrive, and off otherwise, because it makes single datagrams more
+ * expensive.
  */
 static void trains_whole(void **state)
 {

@@ -284,7 +284,7 @@ static void cancel(void **state)
 	}
 }
 
-/* A datagram that nobody there waits for comes back as an ICMP message. */
+/* A datagram to a closed port causes an ICMP error. */
 static void nobody_there(void **state)
 {
 	struct world *w = *state;
@@ -331,7 +331,7 @@ static void foreign_datagrams(void **state)
 	assert_string_equal(in, "good");
 }
 
-/* ---- whom a message is from ------------------------------------------------ */
+/* ---- source addresses ------------------------------------------------------ */
 
 static void source(int family, uint64_t caps, bool strangers)
 {
@@ -360,7 +360,9 @@ static void source(int family, uint64_t caps, bool strangers)
 			assert_int_equal(err.data, i);
 			assert_ptr_equal(err.op_context, in);
 			assert_int_equal(err.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
-			/* what the error shows can be inserted, and is then known */
+			/* the address in the error entry can be inserted, and the source is
+			 * known then
+			 */
 			assert_int_equal(fi_av_insert(w.end[0].av, err.err_data, 1, &to[i], 0,
 						      NULL), 1);
 			OK(fi_recv(w.end[0].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
@@ -387,7 +389,7 @@ static void sources(void **state)
 		}
 }
 
-/* An unknown sender is an error only for those who asked to be told. */
+/* An unknown source is an error only with FI_SOURCE_ERR. */
 static void source_err_is_asked_for(void **state)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
@@ -404,7 +406,7 @@ static void source_err_is_asked_for(void **state)
 	fi_freeinfo(hints);
 }
 
-/* ---- one buffer, many messages --------------------------------------------- */
+/* ---- multi-receive buffers ------------------------------------------------- */
 
 static void multi_recv(void **state)
 {
@@ -442,7 +444,7 @@ static void multi_recv(void **state)
 	wait_one(w.end[1].cq, &e);
 	assert_ptr_equal(e.op_context, single);
 
-	/* too long for what is left: the buffer goes back with the error */
+	/* too long for the rest of the buffer: the error releases it */
 	OK(fi_recvmsg(w.end[1].ep, &msg, FI_MULTI_RECV));
 	OK(fi_inject(w.end[0].ep, buf, 900, w.end[0].to[1]));
 	OK(fi_inject(w.end[0].ep, buf, 200, w.end[0].to[1]));
@@ -453,7 +455,7 @@ static void multi_recv(void **state)
 	assert_int_equal(err.olen, 100);
 	assert_true(err.flags & FI_MULTI_RECV);
 
-	/* never used, taken back */
+	/* cancelled before use */
 	OK(fi_recvmsg(w.end[1].ep, &msg, FI_MULTI_RECV));
 	OK(fi_cancel(&w.end[1].ep->fid, &iov));
 	wait_err(w.end[1].cq, &err);
@@ -491,14 +493,14 @@ static void selective(void **state)
 	assert_int_equal(fi_cntr_read(w.end[0].sent), 2);
 	assert_int_equal(fi_cntr_read(w.end[1].received), 2);
 
-	/* an alias has flags of its own */
+	/* an alias has separate flags */
 	OK(fi_ep_alias(w.end[0].ep, &alias, FI_TRANSMIT | FI_COMPLETION));
 	OK(fi_send(alias, "1", 1, NULL, w.end[0].to[1], &alias));
 	wait_one(w.end[0].cq, &e);
 	assert_ptr_equal(e.op_context, &alias);
 	OK(fi_close(&alias->fid));
 
-	/* an error is reported in any case, and counted as one */
+	/* an error is reported in any case, and counted as an error */
 	OK(fi_recv(w.end[1].ep, in, 0, NULL, FI_ADDR_UNSPEC, in));
 	wait_err(w.end[1].cq, &err);
 	assert_int_equal(err.err, FI_ETRUNC);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ecn_test.c - NET_OPT_ECN: datagrams leave with the codepoint that was set last, and
- * completions tell with which they came; alone, in trains, from a hot peer.
+ * ecn_test.c - NET_OPT_ECN: datagrams are sent with the codepoint set last, and completions
+ * report the codepoint received; single, in trains, over the connected socket.
  */
 
 #include "udp/test/world.h"
@@ -62,7 +62,7 @@ static void check_family(int family)
 	wait_one(w.end[0].cq, &e);
 	for (i = 0; i < 8; i++)
 		expect(&w, NET_ECN_ECT0);
-	/* many in a row: by a socket of their own from some time on */
+	/* enough sends for a connected socket */
 	for (i = 0; i < 100; i++) {
 		OK(fi_inject(w.end[0].ep, out, LEN, msg.addr));
 		expect(&w, NET_ECN_ECT0);
@@ -70,7 +70,7 @@ static void check_family(int family)
 	set(&w, NET_ECN_CE);
 	OK(fi_inject(w.end[0].ep, out, LEN, msg.addr));
 	expect(&w, NET_ECN_CE);
-	/* the program's data is not touched */
+	/* the sender's data is not changed */
 	OK(fi_injectdata(w.end[0].ep, out, LEN, 77, msg.addr));
 	wait_one(w.end[1].cq, &e);
 	assert_int_equal(e.data, 77);

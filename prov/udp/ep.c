@@ -28,7 +28,7 @@ static void sock_setup(struct udp_ep *ep, int fd)
 	if (ep->trains)
 		udp_train_setup(&ep->sock);
 	if (ep->ifindex)
-		udp_mc_leave_by(fd, family, ep->ifindex);
+		udp_mc_set_iface(fd, family, ep->ifindex);
 }
 
 static void sock_warn(const char *what, const union net_sa *name, int err)
@@ -39,7 +39,7 @@ static void sock_warn(const char *what, const union net_sa *name, int err)
 		fi_strerror(-err), net_sock_advice(err));
 }
 
-/* A socket bound to @name in place of the one that the endpoint has. */
+/* Binds a new socket to @name and closes the previous one. */
 static int sock_bind(struct udp_ep *ep, const union net_sa *name)
 {
 	struct net_ports ports = { 0 };
@@ -71,10 +71,10 @@ static void allow_reuse(int fd, int on)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 }
 
-/* Both sockets allow it for this one call and not longer, or another process could
- * put a socket of its own in their place.
+/* SO_REUSEADDR is set only during this call; otherwise another process could bind a socket to
+ * the same address.
  */
-int udp_sock_bind_beside(struct udp_ep *ep, int fd, const union net_sa *name)
+int udp_sock_bind_shared(struct udp_ep *ep, int fd, const union net_sa *name)
 {
 	int ret;
 
@@ -122,7 +122,7 @@ static int get_source(struct udp_ep *ep, void *val, size_t *len)
 
 	if (*len != sizeof(struct net_source))
 		return -FI_EINVAL;
-	if (!ep->poller || !ep->tells_source)
+	if (!ep->poller || !ep->report_source)
 		return -FI_EOPBADSTATE;
 	lock_get(&ep->base.prog->lock);
 	ret = udp_source_find(ep->poller, val);
@@ -172,7 +172,7 @@ static int set_source(struct udp_ep *ep, const void *val, size_t len)
 	memcpy(&on, val, sizeof(on));
 	if (!ep->trains || ep->base.enabled || !on)
 		return -FI_EOPBADSTATE;
-	ep->tells_source = true;
+	ep->report_source = true;
 	return 0;
 }
 
@@ -184,11 +184,11 @@ static int set_ecn(struct udp_ep *ep, const void *val, size_t len)
 	if (len != sizeof(codepoint))
 		return -FI_EINVAL;
 	memcpy(&codepoint, val, sizeof(codepoint));
-	if (!ep->trains || (ep->base.enabled && !ep->tells_ecn))
+	if (!ep->trains || (ep->base.enabled && !ep->report_ecn))
 		return -FI_EOPBADSTATE;
 	if (codepoint & ~NET_ECN_MASK)
 		return -FI_EINVAL;
-	ep->tells_ecn = true;
+	ep->report_ecn = true;
 	if (!ep->base.enabled)
 		return udp_train_ecn(ep, codepoint);
 	lock_get(&prog->lock);
@@ -232,7 +232,7 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 	return ret;
 }
 
-/* ---- datagrams that are no messages ---------------------------------------- */
+/* ---- invalid datagrams ----------------------------------------------------- */
 
 void udp_ep_drop(struct udp_ep *ep, enum udp_wire verdict, const union net_sa *from)
 {
@@ -245,11 +245,12 @@ void udp_ep_drop(struct udp_ep *ep, enum udp_wire verdict, const union net_sa *f
 		       ep->dropped[verdict], udp_wire_text(verdict),
 		       verdict == UDP_WIRE_OTHER_VERSION ?
 		       "Run one release of libfabric on both hosts" :
-		       "If they keep coming, see who sends there, or choose another port");
+		       "If it continues, find the sender, or use another port");
 }
 
 /* ---- life ------------------------------------------------------------------ */
 
+/* Without an AV no source can be found. */
 static int ep_enable(struct obj_ep *base)
 {
 	struct udp_ep *ep = udp_ep_of(base);
@@ -263,8 +264,8 @@ static int ep_enable(struct obj_ep *base)
 	return ret;
 }
 
-/* What waits may still leave; what cannot, and what is posted, is dropped in
- * silence, as fi_endpoint(3) has it.
+/* Queued sends are sent if the socket has room.  The others and the posted receives are dropped
+ * without completions, as fi_endpoint(3) specifies.
  */
 static int ep_close(struct fid *fid)
 {
@@ -277,7 +278,7 @@ static int ep_close(struct fid *fid)
 	if (ep->poller) {
 		lock_get(&ep->base.prog->lock);
 		udp_tx_flush(ep);
-		udp_hot_close(ep);
+		udp_csock_close(ep);
 		udp_poller_leave(ep);
 		lock_put(&ep->base.prog->lock);
 	}
@@ -290,11 +291,12 @@ static int ep_close(struct fid *fid)
 	return 0;
 }
 
+/* The AV index may be given to another peer, so no connected socket may be found by it. */
 static void ep_av_removed(struct obj_ep *base, fi_addr_t fi_addr)
 {
 	struct udp_ep *ep = udp_ep_of(base);
 
-	ep->hot_dest = ep->hot_next = FI_ADDR_UNSPEC;
+	ep->csock_dest = ep->last_dest = FI_ADDR_UNSPEC;
 }
 
 static const struct obj_ep_ops ep_obj_ops = {
@@ -354,7 +356,7 @@ static void ep_set_limits(struct udp_ep *ep)
 	ep->source = info->caps & (FI_SOURCE | FI_SOURCE_ERR);
 	ep->source_err = info->caps & FI_SOURCE_ERR;
 	pool_init(&ep->rx_pool, sizeof(struct udp_rx), 64, info->rx_attr->size);
-	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_CALL, info->tx_attr->size);
+	pool_init(&ep->tx_pool, sizeof(struct udp_tx), UDP_SEND_MAX, info->tx_attr->size);
 }
 
 static void ep_set_ops(struct udp_ep *ep)
@@ -383,13 +385,16 @@ int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &ep_obj_ops, context);
 	if (ret)
 		goto err_free;
-	ep->sock.ep = ep->hot.ep = ep;
-	ep->sock.fd = ep->hot.fd = -1;
-	ep->hot_dest = ep->hot_next = FI_ADDR_UNSPEC;
+	ep->sock.ep = ep->csock.ep = ep;
+	ep->sock.fd = ep->csock.fd = -1;
+	ep->csock_dest = ep->last_dest = FI_ADDR_UNSPEC;
 	list_init(&ep->posted);
 	list_init(&ep->waiting);
 	list_init(&ep->tx_node);
 	ep->ifindex = if_nametoindex(ep->base.info->domain_attr->name);
+	/* The socket is bound at open, not at enable, so that fi_getname() returns the address
+	 * early.
+	 */
 	if (info->src_addr)
 		ret = net_addr_copy(info->src_addr, info->src_addrlen, &name);
 	else

@@ -4,9 +4,8 @@
 /*
  * ep.h - datagram endpoints over UDP sockets.
  *
- * Everything below udp_ep is guarded by the lock of the endpoint's progress
- * group, ep->base.prog->lock, from fi_enable() on.  "Locked" says that the
- * caller holds it.
+ * From fi_enable() on, the lock of the endpoint's progress group, ep->base.prog->lock, protects
+ * all state of a udp_ep.  "Locked" says that the caller holds it.
  */
 #ifndef UDP_H
 #define UDP_H
@@ -25,65 +24,70 @@
 
 #include "wire.h"
 
-#define UDP_IOV_MAX 4		/* pieces of a message; tx and rx iov_limit */
-#define UDP_BURST 32		/* most datagrams of one system call */
-#define UDP_TRAIN 64		/* most datagrams of one train */
-#define UDP_CALL 88		/* of one system call, if they may form trains */
-#define UDP_TRAIN_MOST 128	/* of one that arrives: the system may make longer ones */
-#define UDP_TRAIN_LEAST 1000	/* bytes of a datagram that may be one of a train */
-#define UDP_ALONE 256		/* so many datagrams by themselves: there are no trains */
-#define UDP_COPY_MAX 256	/* payloads up to this are copied beside the header where that is cheaper */
-#define UDP_DIRECT 4		/* sockets of a poller that are tried one by one; more go through epoll */
-#define UDP_HOT 64		/* so many sends in a row to one peer make it hot */
-#define UDP_RECENT 64		/* polls after which a socket without a datagram is a quiet one */
-#define UDP_QUIET 16		/* so often a quiet one is asked all the same */
-#define UDP_SOURCES 64		/* addresses that sent lately, and are remembered */
-#define UDP_RCVBUF (4u << 20)	/* asked for; the system cuts it (net.core.rmem_max) */
+#define UDP_IOV_MAX 4		/* entries of a message's scatter list; tx and rx iov_limit */
+#define UDP_BURST 32		/* datagrams per system call */
+#define UDP_TRAIN 64		/* datagrams per train sent */
+#define UDP_SEND_MAX 88		/* datagrams per system call when they may form trains */
+#define UDP_TRAIN_RX_MAX 128	/* datagrams per train received: the system may make longer ones */
+#define UDP_TRAIN_DGRAM_MIN 1000	/* datagrams shorter than this do not start trains */
+#define UDP_TRAIN_IDLE 256		/* after so many single datagrams, train reception is
+					 * switched off */
+#define UDP_COPY_MAX 256	/* payloads up to this are copied behind the header, which is cheaper
+				 * than a scatter list */
+#define UDP_SCAN_MAX 4		/* up to so many sockets are polled one by one; more go through epoll */
+#define UDP_CONNECT_AFTER 64		/* consecutive sends to one peer after which a connected
+					 * socket is made */
+#define UDP_IDLE_AFTER 64		/* polls without a datagram after which a socket counts as
+					 * idle */
+#define UDP_IDLE_EVERY 16		/* an idle socket is polled every so many polls while others
+					 * are busy */
+#define UDP_SOURCES 64		/* entries of the cache of recent source addresses */
+#define UDP_RCVBUF (4u << 20)	/* requested size; the system limits it (net.core.rmem_max) */
 #define UDP_SNDBUF (1u << 20)
 
 struct udp_ep;
 
 extern struct fi_provider udp_prov;
 
-/* Room for what the system says, or is told, about a message. */
+/* Room for the control messages of one sendmsg or recvmsg. */
 union udp_ctl {
 	struct cmsghdr c;
-	char room[2 * CMSG_SPACE(sizeof(int))];	/* length and codepoint */
+	char room[2 * CMSG_SPACE(sizeof(int))];	/* segment length and ECN codepoint */
 };
 
-/* A socket that a poller watches: an endpoint's own, or that of a group it joined. */
+/* A socket that a poller polls: of an endpoint, its connected socket, or of a multicast group. */
 struct udp_sock {
 	struct list node;	/* on poller->socks */
 	struct udp_ep *ep;
 	int fd;			/* -1: none */
 	uint32_t interest;	/* EPOLL* as the kernel knows it; 0: not in the epoll set */
-	unsigned burst;		/* datagrams to ask for next: follows what came */
-	unsigned hits;		/* single datagrams in a row, without a vain poll between */
-	unsigned last;		/* poller->round when there last was one */
-	size_t length;		/* of the datagram before in this poll; 0: there was none */
-	unsigned alone;		/* datagrams in a row that came up by themselves */
-	bool whole;		/* the system brings trains up whole */
+	unsigned burst;		/* datagrams to ask for in the next call; adapts to what arrives */
+	unsigned hits;		/* single datagrams in consecutive polls */
+	unsigned last;		/* poller->round of the last datagram */
+	size_t length;		/* of the previous datagram in this poll; 0: none */
+	unsigned singles;		/* datagrams in a row that were not part of a train */
+	bool gro;		/* UDP_GRO is on: a train is received by one call */
 };
 
-/* A posted receive.  The pieces of the program's buffer stand from iov[1] on. */
+/* A posted receive.  The program's scatter list starts at iov[1]. */
 struct udp_rx {
 	struct list node;	/* on ep->posted, oldest first */
 	void *context;
-	bool want;		/* a success is reported */
-	bool multi;		/* FI_MULTI_RECV: iov[1] is what is left of the buffer */
-	unsigned iov_cnt;	/* with iov[0] */
+	bool want;		/* write a completion on success */
+	bool multi;		/* FI_MULTI_RECV: iov[1] is the free rest of the buffer */
+	unsigned iov_cnt;	/* iov[0] included */
 	struct iovec iov[1 + UDP_IOV_MAX];
 };
 
-/* A send that waits: for the end of a burst, or for room in the socket. */
+/* A queued send: waits for the end of a burst, or until the socket has room. */
 struct udp_tx {
 	struct list node;	/* on ep->waiting, oldest first */
 	void *context;
 	size_t len;		/* of the payload */
-	bool want;		/* a success is reported */
+	bool want;		/* write a completion on success */
 	socklen_t to_len;
-	unsigned iov_cnt;	/* with iov[0], the header */
-	union net_sa to;	/* the peer may leave the av before this leaves us */
+	unsigned iov_cnt;	/* iov[0], the header, included */
+	union net_sa to;	/* copied: the peer may be removed from the AV before the send leaves */
 	struct udp_hdr hdr;
 	struct iovec iov[1 + UDP_IOV_MAX];
 	char copy[UDP_COPY_MAX];/* payload of an injected message */
@@ -93,8 +97,8 @@ struct udp_tx {
 struct udp_mc {
 	struct fid_mc fid;	/* first: the program's handle */
 	struct udp_ep *ep;
-	struct obj_ref ep_ref;	/* the endpoint stays while this is open */
-	struct udp_sock sock;	/* receives what is sent to the group; fd -1: send only */
+	struct obj_ref ep_ref;	/* keeps the endpoint open */
+	struct udp_sock sock;	/* receives the group's datagrams; fd -1: send only */
 	unsigned slot;		/* in ep->groups */
 	bool send;		/* the endpoint may send to it */
 	union net_sa addr;
@@ -105,49 +109,50 @@ struct udp_ep {
 	struct udp_poller *poller;	/* of the progress group; NULL before fi_enable() */
 	struct udp_sock sock;
 	union net_sa name;	/* what the socket is bound to */
-	unsigned ifindex;	/* of the interface that multicast uses; 0: the system's choice */
+	unsigned ifindex;	/* interface for multicast; 0: chosen by the system */
 	size_t max_msg;		/* longest payload */
 	size_t max_inject;
 	bool source;		/* FI_SOURCE */
 	bool source_err;	/* FI_SOURCE_ERR */
 	bool trains;		/* NET_OPT_TRAINS */
-	bool trains_fail;	/* the system does not take them */
-	bool tells_ecn;		/* NET_OPT_ECN before it was enabled */
-	int ecn;		/* codepoint of what leaves */
-	bool tells_source;	/* NET_OPT_SOURCE */
-	uint64_t seen;		/* of the datagram in hand: codepoint, if @tells_ecn, and source, if that */
+	bool trains_fail;	/* the system refused a train; send single datagrams */
+	bool report_ecn;		/* NET_OPT_ECN was set before fi_enable(): report codepoints */
+	int ecn;		/* codepoint of datagrams sent */
+	bool report_source;	/* NET_OPT_SOURCE: report source numbers */
+	uint64_t rx_meta;		/* of the current datagram, for the completion's data field:
+					 * codepoint if @report_ecn, source number if @report_source */
 
 	struct list posted;	/* struct udp_rx */
-	struct pool rx_pool;	/* of the posted ones: rx_pool.used of them */
+	struct pool rx_pool;	/* rx_pool.used is the number of posted receives */
 
 	struct list waiting;	/* struct udp_tx */
-	struct pool tx_pool;	/* of the waiting ones: tx_pool.used of them */
-	struct list tx_node;	/* on poller->senders while anything waits */
-	bool blocked;		/* the socket was full: EPOLLOUT says when it is not */
+	struct pool tx_pool;	/* tx_pool.used is the number of queued sends */
+	struct list tx_node;	/* on poller->senders while @waiting is not empty */
+	bool blocked;		/* the socket is full; EPOLLOUT reports when it has room */
 
-	struct udp_sock hot;	/* connected to the peer at hot_dest; fd -1: none */
-	union net_sa hot_addr;	/* where that is ... */
-	uint64_t hot_number;	/* ... as udp_source_number() has it */
-	bool hot_pure;		/* all that waits there came from it */
-	fi_addr_t hot_dest;	/* FI_ADDR_UNSPEC: none */
-	fi_addr_t hot_next;	/* where the last sends went ... */
-	unsigned hot_streak;	/* ... and how many of them */
-	bool hot_off;		/* it did not work once; do without */
+	struct udp_sock csock;	/* connected to the peer csock_dest; fd -1: none */
+	union net_sa csock_addr;	/* the address of that peer ... */
+	uint64_t csock_number;	/* ... and its udp_source_number() */
+	bool csock_exclusive;		/* every datagram in the socket is from that peer */
+	fi_addr_t csock_dest;	/* FI_ADDR_UNSPEC: not connected */
+	fi_addr_t last_dest;	/* destination of the most recent sends ... */
+	unsigned last_dest_cnt;	/* ... and how many there were in a row */
+	bool csock_failed;		/* connecting failed once; do not try again */
 
 	struct udp_mc **groups;	/* by slot; NULL: free */
 	unsigned group_cnt;	/* slots */
-	uint32_t group_seq;	/* makes addresses of groups differ over time */
+	uint32_t group_seq;	/* so that the address of a new group differs from that of an old one */
 
-	uint64_t dropped[UDP_WIRE_CNT];	/* datagrams that were not messages, by reason */
+	uint64_t dropped[UDP_WIRE_CNT];	/* received datagrams that were not messages, by reason */
 };
 
-/* Where a receive leaves what is not payload. */
+/* Where a receive puts the header and the source address. */
 struct udp_slot {
 	struct udp_hdr hdr;
 	union net_sa from;
 };
 
-/* NET_OPT_SOURCE: an address by its number. */
+/* NET_OPT_SOURCE: the address that has a number. */
 struct udp_source {
 	uint64_t number;	/* 0: none */
 	union net_sa addr;
@@ -158,20 +163,21 @@ struct udp_poller {
 	struct obj_poller base;	/* first; its fd is an epoll set of the sockets */
 	struct list socks;	/* struct udp_sock */
 	unsigned sock_cnt;
-	unsigned round;		/* counts polls */
-	unsigned last;		/* the round in which a socket last had a datagram */
-	bool watching;		/* the sockets are in the epoll set */
-	unsigned polls;		/* since somebody was last about to sleep */
-	unsigned patience;	/* so many of them empty the set */
+	unsigned round;		/* number of polls so far */
+	unsigned last;		/* the last round in which any socket had a datagram */
+	bool armed;		/* the sockets are in the epoll set */
+	unsigned polls_armed;		/* polls since the sockets were put into the epoll set */
+	unsigned disarm_after;	/* polls after which the epoll set is emptied */
 	struct list senders;	/* struct udp_ep with sends that wait */
-	/* What one system call is given, and where it leaves names and headers. */
+	/* Arguments of the receive system calls, prepared once. */
 	struct mmsghdr msg[UDP_BURST];
 	struct udp_slot slot[UDP_BURST];
-	struct udp_source source[UDP_SOURCES];	/* by number; who came last is there */
-	union udp_ctl ctl;	/* of the first, for an endpoint with trains */
+	struct udp_source source[UDP_SOURCES];	/* indexed by number; a newer address replaces an
+						 * older one */
+	union udp_ctl ctl;	/* for the first message, of an endpoint with trains */
 };
 
-/* A program's list behind the entry of the header; it may be NULL if @cnt is 0. */
+/* Copy the program's list behind the entry of the header; @src may be NULL if @cnt is 0. */
 static inline unsigned udp_iov_behind(struct iovec *dst, const struct iovec *src, size_t cnt)
 {
 	size_t i;
@@ -188,10 +194,10 @@ static inline struct udp_ep *udp_ep_of(struct obj_ep *ep)
 
 /* ---- ep.c ------------------------------------------------------------------ */
 
-/* udp_ep_open - obj_domain_ops.endpoint: open, and bind the socket to
- * info->src_addr, so that the name is known at once.
+/* udp_ep_open - obj_domain_ops.endpoint: open an endpoint and bind its socket to
+ * info->src_addr, so that fi_getname() works before fi_enable().
  *
- * Errors: those of obj_ep_init(), socket(2) and bind(2), logged with a cure.
+ * Errors: those of obj_ep_init(), socket(2) and bind(2), logged with advice.
  */
 int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
 		uint64_t flags, void *context);
@@ -199,35 +205,35 @@ int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 /* udp_ep_init_ops - complete the static ops tables; once, before any endpoint. */
 void udp_ep_init_ops(void);
 
-/* udp_ep_drop - count, and now and then log, a datagram that is no message.
+/* udp_ep_drop - count, and at a limited rate log, a datagram that is not a message.
  * @from: its source        Threading: locked.
  */
 void udp_ep_drop(struct udp_ep *ep, enum udp_wire verdict, const union net_sa *from);
 
-/* udp_sock_bind_beside - bind @fd to an address that the endpoint's own socket may
- * hold already.  Threading: any; nobody else may change the sockets' options.
+/* udp_sock_bind_shared - bind @fd to an address to which the endpoint's own socket may be bound
+ * already.  Threading: any; no other thread may change options of the sockets.
  */
-int udp_sock_bind_beside(struct udp_ep *ep, int fd, const union net_sa *name);
+int udp_sock_bind_shared(struct udp_ep *ep, int fd, const union net_sa *name);
 
 /* ---- poll.c ---------------------------------------------------------------- */
 
-/* udp_poller_join - find or make the group's poller and give it @ep's socket.
+/* udp_poller_join - find or make the group's poller and add @ep's socket.
  * Threading: locked.  Errors: -FI_ENOMEM, -FI_EMFILE.
  */
 int udp_poller_join(struct udp_ep *ep);
 
-/* udp_poller_leave - the poller forgets @ep.  Threading: locked. */
+/* udp_poller_leave - remove @ep's socket from the poller.  Threading: locked. */
 void udp_poller_leave(struct udp_ep *ep);
 
-/* udp_poller_add, udp_poller_del - one socket more or less.  Threading: locked.
- * The owner closes sock->fd.
+/* udp_poller_add, udp_poller_del - add or remove a socket.
+ * Ownership: the owner closes sock->fd.  Threading: locked.
  */
 void udp_poller_add(struct udp_poller *poller, struct udp_sock *sock);
 void udp_poller_del(struct udp_poller *poller, struct udp_sock *sock);
 
-/* udp_ep_watch - posted receives or blocked sends have changed: have the epoll
- * set tell what a poll of @ep would find.  Cheap while nobody looks at the set.
- * Threading: locked.
+/* udp_ep_watch - posted receives or blocked sends have changed: update the epoll set, so that
+ * its descriptor is readable only when a poll of @ep would do something.
+ * Threading: locked.  Cost: one branch while the epoll set is empty.
  */
 void udp_ep_watch(struct udp_ep *ep);
 
@@ -241,13 +247,14 @@ ssize_t udp_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags
 
 /* udp_rx_poll - receive into the posted buffers.
  *
- * Returns how many datagrams were taken from @sock: at most @budget, and none
- * while no receive is posted.   Threading: locked.
+ * Returns how many datagrams were taken from @sock: at most @budget, and none while no receive
+ * is posted.
+ * Threading: locked.
  */
 int udp_rx_poll(struct udp_sock *sock, unsigned budget);
 
-/* udp_rx_cancel - fi_cancel(): the oldest receive with @context ends as
- * FI_ECANCELED.  Returns 0, or -FI_ENOENT.  Threading: locked.
+/* udp_rx_cancel - fi_cancel(): complete the oldest receive with @context as FI_ECANCELED.
+ * Errors: -FI_ENOENT.  Threading: locked.
  */
 int udp_rx_cancel(struct udp_ep *ep, void *context);
 
@@ -264,56 +271,57 @@ ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc
 ssize_t udp_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 		       fi_addr_t dest);
 
-/* udp_tx_flush - send what waits, in order, UDP_CALL datagrams to a system call,
- * until the socket is full.
+/* udp_tx_flush - send the queued datagrams in order, UDP_SEND_MAX per system call, until the
+ * socket is full.
  *
- * Returns how many operations ended, well or not.   Threading: locked.
+ * Returns how many operations completed, with success or error.   Threading: locked.
  */
 int udp_tx_flush(struct udp_ep *ep);
 
-/* udp_tx_cancel - as udp_rx_cancel(), for a send that still waits. */
+/* udp_tx_cancel - the same for a queued send. */
 int udp_tx_cancel(struct udp_ep *ep, void *context);
 
 /* ---- train.c --------------------------------------------------------------- */
 
-/* udp_train_setup - no fragments on the socket. */
+/* udp_train_setup - set the socket options for trains; IP fragmentation is switched off. */
 void udp_train_setup(struct udp_sock *sock);
 
-/* udp_train_whole - trains come up whole from @sock from now on, or one by one.
- * To a socket that takes them whole a datagram by itself costs a tenth more.
+/* udp_train_gro - switch UDP_GRO of @sock: a train is received by one call, or by one per
+ * datagram.  With UDP_GRO a single datagram costs about a tenth more.
  * Threading: locked.
  */
-void udp_train_whole(struct udp_sock *sock, bool whole);
+void udp_train_gro(struct udp_sock *sock, bool gro);
 
-/* udp_train_fill - make a message of the waiting send at @pos and of those behind it
- * that may travel with it.
+/* udp_train_fill - make one message of the queued send at @pos and of those behind it that can
+ * be in the same train.
  *
- * @most: sends
- * @iov:  [out] room for @most sends of 1 + UDP_IOV_MAX pieces
+ * @most: upper limit for the number of sends
+ * @iov:  [out] room for @most sends of 1 + UDP_IOV_MAX entries
  * @ctl:  [out] lives as long as @msg
- * Returns how many sends it has: 1 without NET_OPT_TRAINS.   Threading: locked.
+ * Returns the number of sends in the message: 1 without NET_OPT_TRAINS.   Threading: locked.
  */
 unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, struct msghdr *msg,
 			struct iovec *iov, union udp_ctl *ctl);
 
-/* udp_train_alone - a train was refused: send its first datagram by itself, and
- * no more trains if that works.   Returns 1, or the error.
+/* udp_train_fallback - the system refused a train: send its first datagram alone, and if that
+ * succeeds send no more trains.
+ * Returns 1, or the error.
  */
-int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx);
+int udp_train_fallback(struct udp_ep *ep, struct udp_tx *tx);
 
-/* udp_train_ecn - NET_OPT_ECN: datagrams leave as @codepoint from all sockets of @ep.
+/* udp_train_ecn - NET_OPT_ECN: set the codepoint of datagrams sent from all sockets of @ep.
  * Threading: locked, once enabled.   Errors: those of the system.
  */
 int udp_train_ecn(struct udp_ep *ep, int codepoint);
 
-/* udp_train_segment - of how many bytes are the datagrams in @msg of @len bytes?
- * @ecn_p: [out] their codepoint, if the system told it
+/* udp_train_segment - the length of the datagrams of a train of @len bytes received in @msg.
+ * @ecn_p: [out] their codepoint, if the system reported it
  */
 size_t udp_train_segment(const struct msghdr *msg, size_t len, unsigned *ecn_p);
 
 /* ---- source.c -------------------------------------------------------------- */
 
-/* udp_source_number - of an address: never 0, 62 bits.  Pure. */
+/* udp_source_number - the number of an address: never 0, 62 bits.  Pure. */
 static inline uint64_t udp_source_number(const union net_sa *addr)
 {
 	uint64_t number = net_addr_hash(&addr->sa) >> NET_SOURCE_SHIFT;
@@ -321,11 +329,13 @@ static inline uint64_t udp_source_number(const union net_sa *addr)
 	return number ? number : 1;
 }
 
-/* udp_source_find - NET_OPT_SOURCE_ADDR.   Errors: -FI_ENOENT.   Threading: locked. */
+/* udp_source_find - NET_OPT_SOURCE_ADDR: the address that has a number.
+ * Errors: -FI_ENOENT: not in the cache.   Threading: locked.
+ */
 int udp_source_find(struct udp_poller *poller, struct net_source *source);
 
-/* udp_source_note - remember @from by its number.   Threading: locked. */
-static inline void udp_source_note(struct udp_poller *poller, const union net_sa *from,
+/* udp_source_record - put @from into the cache.   Threading: locked. */
+static inline void udp_source_record(struct udp_poller *poller, const union net_sa *from,
 				   uint64_t number)
 {
 	struct udp_source *source = &poller->source[number % UDP_SOURCES];
@@ -336,19 +346,19 @@ static inline void udp_source_note(struct udp_poller *poller, const union net_sa
 	}
 }
 
-/* ---- hot.c ----------------------------------------------------------------- */
+/* ---- csock.c --------------------------------------------------------------- */
 
-/* udp_hot_aim - connect the second socket to the peer that sends keep going to.
+/* udp_csock_connect - connect the second socket to the peer that recent sends went to.
  * @dest, @to: its address       Threading: locked.
  */
-void udp_hot_aim(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to, socklen_t to_len);
+void udp_csock_connect(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to, socklen_t to_len);
 
-/* udp_hot_close - Threading: locked. */
-void udp_hot_close(struct udp_ep *ep);
+/* udp_csock_close - close the connected socket, if there is one.   Threading: locked. */
+void udp_csock_close(struct udp_ep *ep);
 
 /* ---- mc.c ------------------------------------------------------------------ */
 
-/* An address that fi_join() gave: bits 63..62 are 01, which no index of an av is. */
+/* An address returned by fi_join(): bits 63..62 are 01, which no AV index has. */
 #define UDP_MC_BIT (UINT64_C(1) << 62)
 
 static inline bool udp_mc_is(fi_addr_t addr)
@@ -358,7 +368,7 @@ static inline bool udp_mc_is(fi_addr_t addr)
 
 /* udp_mc_join - fi_join(); see fi_udp(7).
  *
- * Errors: -FI_EINVAL no multicast address of the endpoint's family; -FI_EBADFLAGS;
+ * Errors: -FI_EINVAL not a multicast address of the endpoint's family; -FI_EBADFLAGS;
  *         -FI_EOPBADSTATE not enabled; -FI_ENODEV and others from the system, logged.
  */
 int udp_mc_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid_mc **mc_p,
@@ -367,18 +377,18 @@ int udp_mc_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid
 /* udp_mc_init_ops - complete the static ops tables; once, before any endpoint. */
 void udp_mc_init_ops(void);
 
-/* udp_mc_only_joined - @fd gets what is sent to the groups that it joined itself,
- * not, as is the system's default, to those of every process on the host.
+/* udp_mc_only_joined - @fd receives only from groups that it has joined.  The system's default
+ * is every group that any process of the host has joined.
  */
 void udp_mc_only_joined(int fd, int family);
 
-/* udp_mc_leave_by - multicast from @fd leaves by this interface. */
-void udp_mc_leave_by(int fd, int family, unsigned ifindex);
+/* udp_mc_set_iface - send multicast from @fd by this interface. */
+void udp_mc_set_iface(int fd, int family, unsigned ifindex);
 
-/* udp_mc_dest - where a message to the group goes.
+/* udp_mc_dest - the destination of a message to a group.
  *
  * @to, @len: [out] its address
- * Errors: -FI_EINVAL no such group (any more), or joined to receive only.
+ * Errors: -FI_EINVAL not a group of this endpoint (any more), or joined to receive only.
  * Threading: locked.
  */
 int udp_mc_dest(struct udp_ep *ep, fi_addr_t addr, void *to, size_t *len);

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Multicast groups.  What is sent to a group arrives on a socket of its own,
- * bound to the group's address, so that a group has its own port, several
- * endpoints of one host can be in it, and leaving is closing.  Sends leave from
- * the endpoint's socket: the group sees the endpoint's name as their source.
+ * Multicast groups.  The datagrams of a group arrive on a separate socket that is bound to the
+ * group's address: so a group has a port, several endpoints of a host can join it, and closing
+ * the socket leaves it.  Sends use the endpoint's socket, so their source is the endpoint's
+ * address.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 /* ---- addresses of groups --------------------------------------------------- */
 
-/* Slot in the low half, sequence above it: a slot used again is another address. */
+/* The slot in the low half, a sequence number above it: a reused slot has a new address. */
 static fi_addr_t mc_name(struct udp_ep *ep, unsigned slot)
 {
 	return UDP_MC_BIT | (uint64_t) (ep->group_seq++ & 0x3fffffff) << 32 | slot;
@@ -57,8 +57,9 @@ int udp_mc_dest(struct udp_ep *ep, fi_addr_t addr, void *to, size_t *len)
 	return 0;
 }
 
-/* ---- sockets of groups ----------------------------------------------------- */
+/* ---- the sockets of groups ------------------------------------------------- */
 
+/* Joins the group on the endpoint's interface; with index 0 the system chooses one. */
 static int mc_member(struct udp_mc *mc, int fd)
 {
 	struct ip_mreqn v4 = { .imr_ifindex = (int) mc->ep->ifindex };
@@ -72,6 +73,7 @@ static int mc_member(struct udp_mc *mc, int fd)
 	return setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &v6, sizeof(v6)) ? -errno : 0;
 }
 
+/* The endpoint's own socket may be bound to the same port, so the bind allows sharing. */
 static int mc_listen(struct udp_mc *mc)
 {
 	size_t none = 0, rcvbuf = UDP_RCVBUF;
@@ -82,7 +84,7 @@ static int mc_listen(struct udp_mc *mc)
 		return ret;
 	net_sock_buffers(fd, &none, &rcvbuf);
 	udp_mc_only_joined(fd, mc->addr.sa.sa_family);
-	ret = udp_sock_bind_beside(mc->ep, fd, &mc->addr);
+	ret = udp_sock_bind_shared(mc->ep, fd, &mc->addr);
 	if (!ret)
 		ret = mc_member(mc, fd);
 	if (ret) {
@@ -103,7 +105,7 @@ void udp_mc_only_joined(int fd, int family)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof(off));
 }
 
-void udp_mc_leave_by(int fd, int family, unsigned ifindex)
+void udp_mc_set_iface(int fd, int family, unsigned ifindex)
 {
 	struct ip_mreqn v4 = { .imr_ifindex = (int) ifindex };
 
@@ -115,6 +117,7 @@ void udp_mc_leave_by(int fd, int family, unsigned ifindex)
 
 /* ---- joining and leaving --------------------------------------------------- */
 
+/* The socket is closed outside the lock: once removed from the poller, it has no users. */
 static int mc_close(struct fid *fid)
 {
 	struct udp_mc *mc = container_of(fid, struct udp_mc, fid.fid);
@@ -143,7 +146,7 @@ void udp_mc_init_ops(void)
 	OBJ_OPS_FILL(&mc_fi_ops, fid);
 }
 
-/* By default a group is for what the endpoint can do. */
+/* Without flags, a group is joined for all that the endpoint can do. */
 static int mc_set_use(struct udp_mc *mc, uint64_t flags)
 {
 	uint64_t can = mc->ep->base.caps & (FI_SEND | FI_RECV);
@@ -166,7 +169,7 @@ static int mc_set_addr(struct udp_mc *mc, const struct sockaddr *addr)
 	net_addr_copy(addr, net_addr_len(addr), &mc->addr);
 	if (!net_addr_port(&mc->addr.sa))
 		net_addr_set_port(&mc->addr.sa, net_addr_port(name));
-	/* the groups of a link are of one link */
+	/* a link-local group needs the interface */
 	if (addr->sa_family == AF_INET6 && !mc->addr.in6.sin6_scope_id)
 		mc->addr.in6.sin6_scope_id = mc->ep->ifindex;
 	return 0;

@@ -4,8 +4,8 @@
 /*
  * mc_test.c - multicast: join, send, receive, leave.
  *
- * Runs on the first interface that loops multicast back to this host; where
- * none does, for want of a route, it says so and is skipped.
+ * Runs on the first interface that loops multicast back to this host; skipped where no
+ * interface does, for want of a route.
  */
 
 #include "udp/test/world.h"
@@ -22,7 +22,7 @@ union addr {
 	struct sockaddr_in6 in6;
 };
 
-/* A group of our own per process and @no, port 0. */
+/* A group used by this process only, for @no; port 0. */
 static union addr group(int family, unsigned no)
 {
 	union addr a = { .sa = { .sa_family = (sa_family_t) family } };
@@ -44,7 +44,7 @@ static void set_port(union addr *a, in_port_t port)
 	a->in.sin_port = port;
 }
 
-/* Does the system carry a datagram from @iface to a group and back? */
+/* True when the system delivers a datagram from @iface to a group on this host. */
 static bool works(int family, unsigned iface)
 {
 	union addr a = group(family, 250);
@@ -106,7 +106,7 @@ static bool choose(int family, char *name)
 struct mc {
 	struct world w;
 	int family;
-	union addr addr;	/* a group and a port that nobody uses */
+	union addr addr;	/* a group and a port that are not in use */
 };
 
 static int setup(void **state, int family)
@@ -173,7 +173,7 @@ static void expect(struct end *e, char *in, const char *text, fi_addr_t from)
 	struct fi_cq_data_entry entry;
 	fi_addr_t src;
 
-	do {	/* our own sends complete on the same queue */
+	do {	/* sends complete on the same queue */
 		assert_int_equal(wait_from(e->cq, &entry, &src), 1);
 	} while (entry.flags & FI_SEND);
 	assert_string_equal(in, text);
@@ -195,11 +195,11 @@ static void to_all_members(void **state)
 	OK(send_to(&e[0], mc[0], "one for all"));
 	for (i = 1; i < 3; i++)
 		expect(&e[i], in[i], "one for all", e[i].to[0]);
-	/* unicast goes on beside it, into the same receives */
+	/* unicast works at the same time, into the same receives */
 	OK(fi_recv(e[1].ep, in[1], sizeof(in[1]), NULL, FI_ADDR_UNSPEC, in[1]));
 	OK(fi_inject(e[2].ep, "one for one", 12, e[2].to[1]));
 	expect(&e[1], in[1], "one for one", e[1].to[2]);
-	/* a member that sends hears itself, as IP multicast has it */
+	/* a member that sends receives its message too, as in IP multicast */
 	OK(fi_recv(e[1].ep, in[1], sizeof(in[1]), NULL, FI_ADDR_UNSPEC, in[1]));
 	OK(fi_recv(e[2].ep, in[2], sizeof(in[2]), NULL, FI_ADDR_UNSPEC, in[2]));
 	OK(fi_send(e[1].ep, "me too", 7, NULL, fi_mc_addr(mc[1]), NULL));
@@ -236,7 +236,7 @@ static void leave(void **state)
 	OK(fi_close(&to->fid));
 }
 
-/* Each endpoint gets what is sent to its groups and nothing else. */
+/* Each endpoint receives from its groups only. */
 static void several_groups(void **state)
 {
 	struct mc *m = *state;
@@ -264,7 +264,7 @@ static void several_groups(void **state)
 	OK(fi_close(&to[1]->fid));
 }
 
-/* A group without a port is at the endpoint's own. */
+/* A group without a port uses the endpoint's. */
 static void own_port(void **state)
 {
 	struct mc *m = *state;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * pair_test.c - two processes.  A datagram may be lost, so the side that asks
- * asks again; on the loopback that is rare, and the test counts it.
+ * pair_test.c - two processes.  A datagram may be lost, so a request without a reply is
+ * repeated; losses are rare over loopback, and the test counts them.
  */
 
 #include "udp/test/world.h"
@@ -30,7 +30,7 @@ static void meet(struct pair *p)
 	assert_int_equal(fi_av_insert(p->w.end[0].av, &other, 1, &p->peer, 0, NULL), 1);
 }
 
-/* Send back what comes, until an empty message comes or nobody has asked for long. */
+/* Echo messages until an empty one arrives, or none for a long time. */
 static void echo(struct pair *p)
 {
 	size_t max = p->w.info->ep_attr->max_msg_size;
@@ -87,7 +87,7 @@ static void stop(struct pair *p)
 	close(p->line);
 }
 
-/* One question and its answer; again if either was lost.  Returns the losses. */
+/* One request and its reply; repeated if either was lost.  Returns the losses. */
 static unsigned ask(struct pair *p, char *out, char *in, size_t len, uint64_t no)
 {
 	size_t max = p->w.info->ep_attr->max_msg_size;
@@ -108,7 +108,7 @@ static unsigned ask(struct pair *p, char *out, char *in, size_t len, uint64_t no
 			OK(fi_recv(end->ep, in, max, NULL, FI_ADDR_UNSPEC, in));
 		}
 	}
-	fail_msg("no answer");
+	fail_msg("no reply");
 	return lost;
 }
 
@@ -146,7 +146,7 @@ static void pingpong_v6(void **state)
 	pingpong(AF_INET6);
 }
 
-/* The other process dies; who is left can go on, and talk to its successor. */
+/* The other process is killed; this one continues with a new process at its address. */
 static void peer_killed(void **state)
 {
 	struct conf c = { .ends = 1, .wait = FI_WAIT_FD };

@@ -20,15 +20,20 @@ static struct udp_poller *poller_of(struct obj_poller *base)
 /* ---- the epoll set --------------------------------------------------------- */
 
 /*
- * A socket in an epoll set pays for it with every datagram, so the set is empty
- * until somebody sleeps (arm), or there are too many sockets to try one by one.
- * A program that then polls and polls gets it emptied again.  Should a thread
- * still sleep on it, that one is woken, to arm anew; each time it does so we have
- * more patience.
+ * The epoll set.
+ *
+ * A socket in an epoll set makes each datagram more expensive.  So the set is empty until a
+ * thread is about to block (arm), or there are too many sockets to poll one by one.  If the
+ * program then keeps polling, the set is emptied again.  A thread that still blocks on the set
+ * is woken then and arms again; each time that happens, the number of polls before the set is
+ * emptied is doubled.
  */
-#define PATIENCE_FIRST 1024u
-#define PATIENCE_LAST (1u << 20)
+#define DISARM_FIRST 1024u
+#define DISARM_LAST (1u << 20)
 
+/* Puts @sock into the epoll set with the events that a poll could handle.  @lazy: leave EPOLLIN
+ * set although no receive is posted, to save a system call.
+ */
 static void watch(struct udp_sock *sock, bool lazy)
 {
 	struct udp_ep *ep = sock->ep;
@@ -62,7 +67,7 @@ static void watch_all(struct udp_poller *p, bool lazy)
 {
 	struct list *pos;
 
-	p->watching = true;
+	p->armed = true;
 	list_for_each(pos, &p->socks)
 		watch(container_of(pos, struct udp_sock, node), lazy);
 }
@@ -71,7 +76,7 @@ static void unwatch_all(struct udp_poller *p)
 {
 	struct list *pos;
 
-	p->watching = false;
+	p->armed = false;
 	list_for_each(pos, &p->socks)
 		unwatch(container_of(pos, struct udp_sock, node));
 	obj_prog_moved(p->base.prog, 0);
@@ -81,11 +86,11 @@ void udp_ep_watch(struct udp_ep *ep)
 {
 	unsigned i;
 
-	if (!ep->poller->watching)
+	if (!ep->poller->armed)
 		return;
 	watch(&ep->sock, true);
-	if (ep->hot.fd >= 0)
-		watch(&ep->hot, true);
+	if (ep->csock.fd >= 0)
+		watch(&ep->csock, true);
 	for (i = 0; i < ep->group_cnt; i++)
 		if (ep->groups[i] && ep->groups[i]->sock.fd >= 0)
 			watch(&ep->groups[i]->sock, true);
@@ -93,6 +98,7 @@ void udp_ep_watch(struct udp_ep *ep)
 
 /* ---- polling --------------------------------------------------------------- */
 
+/* Many sockets: poll those that epoll reports. */
 static int poll_ready(struct udp_poller *p, unsigned budget)
 {
 	struct epoll_event ev[UDP_BURST];
@@ -104,13 +110,14 @@ static int poll_ready(struct udp_poller *p, unsigned budget)
 	return done;
 }
 
-/* While another socket is busy, a quiet one is asked now and then. */
-static bool may_skip(const struct udp_poller *p, const struct udp_sock *sock)
+/* While another socket is busy, idle sockets are polled only now and then. */
+static bool is_idle(const struct udp_poller *p, const struct udp_sock *sock)
 {
-	return p->round - p->last < UDP_RECENT && p->round - sock->last > UDP_RECENT &&
-	       p->round % UDP_QUIET;
+	return p->round - p->last < UDP_IDLE_AFTER && p->round - sock->last > UDP_IDLE_AFTER &&
+	       p->round % UDP_IDLE_EVERY;
 }
 
+/* Few sockets: poll each without epoll. */
 static int poll_each(struct udp_poller *p, unsigned budget)
 {
 	struct udp_sock *sock;
@@ -120,7 +127,7 @@ static int poll_each(struct udp_poller *p, unsigned budget)
 	p->round++;
 	list_for_each(pos, &p->socks) {
 		sock = container_of(pos, struct udp_sock, node);
-		if (may_skip(p, sock))
+		if (is_idle(p, sock))
 			continue;
 		got = udp_rx_poll(sock, budget);
 		if (got)
@@ -130,6 +137,7 @@ static int poll_each(struct udp_poller *p, unsigned budget)
 	return done;
 }
 
+/* Flush queued sends, then receive. */
 static int poller_poll(struct obj_poller *base, unsigned budget)
 {
 	struct udp_poller *p = poller_of(base);
@@ -138,13 +146,16 @@ static int poller_poll(struct obj_poller *base, unsigned budget)
 
 	list_for_each_safe(pos, tmp, &p->senders)
 		done += udp_tx_flush(container_of(pos, struct udp_ep, tx_node));
-	if (p->sock_cnt > UDP_DIRECT)
+	if (p->sock_cnt > UDP_SCAN_MAX)
 		return done + poll_ready(p, budget);
-	if (__builtin_expect(p->watching, 0) && ++p->polls >= p->patience)
+	if (__builtin_expect(p->armed, 0) && ++p->polls_armed >= p->disarm_after)
 		unwatch_all(p);
 	return done + poll_each(p, budget);
 }
 
+/* The poller goes to sleep: fail if queued sends could leave now, otherwise put all sockets
+ * into the epoll set.
+ */
 static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct udp_poller *p = poller_of(base);
@@ -153,10 +164,10 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	list_for_each(pos, &p->senders)
 		if (!container_of(pos, struct udp_ep, tx_node)->blocked)
 			return -FI_EAGAIN;
-	if (!p->watching && p->patience < PATIENCE_LAST)
-		p->patience *= 2;
-	p->polls = 0;
-	p->last = p->round - UDP_RECENT;	/* who wakes asks all of them */
+	if (!p->armed && p->disarm_after < DISARM_LAST)
+		p->disarm_after *= 2;
+	p->polls_armed = 0;
+	p->last = p->round - UDP_IDLE_AFTER;	/* after the wake-up all sockets are polled */
 	watch_all(p, false);
 	return 0;
 }
@@ -184,7 +195,7 @@ static int poller_new(struct obj_prog *prog, struct udp_poller **poller_p)
 		return -FI_ENOMEM;
 	p->base.ops = &poller_ops;
 	p->base.key = &poller_ops;
-	p->patience = PATIENCE_FIRST / 2;
+	p->disarm_after = DISARM_FIRST / 2;
 	list_init(&p->socks);
 	list_init(&p->senders);
 	for (i = 0; i < UDP_BURST; i++)
@@ -215,7 +226,7 @@ void udp_poller_add(struct udp_poller *p, struct udp_sock *sock)
 	sock->burst = 1;
 	sock->hits = 0;
 	list_add_tail(&sock->node, &p->socks);
-	if (++p->sock_cnt > UDP_DIRECT || p->watching)
+	if (++p->sock_cnt > UDP_SCAN_MAX || p->armed)
 		watch_all(p, true);
 }
 

@@ -13,7 +13,8 @@
 #define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define QUEUE_SIZE 1024
 #define QUEUE_MAX 65536
-#define MTU_PAYLOAD 1472	/* an Ethernet frame's, less IPv4 and UDP: never offer less */
+#define MTU_PAYLOAD 1472	/* of an Ethernet frame without IPv4 and UDP headers: the minimum
+				 * offered */
 
 static const struct fi_info offer = {
 	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
@@ -72,8 +73,8 @@ static const struct info_limits limits = {
 	.rx_size = QUEUE_MAX,
 };
 
-/* The longest message that leaves in one packet; the system would split a longer
- * one, and lose the whole with any part.
+/* Sets the largest payload of one unfragmented packet.  The system would fragment a longer one,
+ * which is lost when any fragment is lost.
  */
 static void adjust(struct fi_info *info, const struct net_iface *iface)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * prov_test.c - what the provider offers, and the environment that restricts it.
- * The environment is read once, so that each case has a process of its own.
+ * prov_test.c - what the provider offers, and the environment variables that restrict it. The
+ * environment is read once per process, so each case runs in a child.
  */
 
 #include "udp/test/world.h"
@@ -27,7 +27,7 @@ static struct fi_info *ask(const char *node, uint64_t caps, int format)
 
 #define ROW_CAPS (FI_MSG | FI_MULTICAST | FI_RECV | FI_SEND | FI_LOCAL_COMM | FI_SOURCE)
 
-/* What programs have found here for years is the least that they find. */
+/* At least the attributes that programs expect of a provider with this name. */
 static void offers(void **state)
 {
 	struct fi_info *list = ask(NULL, 0, FI_FORMAT_UNSPEC), *i;
@@ -62,7 +62,7 @@ static void offers(void **state)
 	fi_freeinfo(list);
 }
 
-/* Run @body in a process that has @env=@value; it ends with 0 if all is well. */
+/* Run @body in a process with @env=@value; it must exit with 0. */
 static void in_child(const char *env, const char *value, int (*body)(void))
 {
 	int status;
@@ -102,7 +102,7 @@ static void interface(void **state)
 	in_child("FI_UDP_IFACE", "no-such-one", nothing);
 }
 
-/* Two ports: two endpoints get one each, the third is told so. */
+/* Two ports: two endpoints get one each, the third gets an error. */
 static int two_ports(void)
 {
 	struct fi_info *info = ask("127.0.0.1", FI_MSG, FI_SOCKADDR_IN);

@@ -11,7 +11,7 @@
 
 #include "ep.h"
 
-#define RX_HITS 4	/* single datagrams in a row that make a flood */
+#define RX_HITS 4	/* single datagrams in consecutive polls after which a poll asks for more */
 #define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)
 
 /* ---- posting --------------------------------------------------------------- */
@@ -36,7 +36,8 @@ static ssize_t rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, v
 	rx->iov[0].iov_len = sizeof(struct udp_hdr);
 	rx->iov_cnt = udp_iov_behind(rx->iov, iov, cnt);
 	list_add_tail(&rx->node, &ep->posted);
-	if (__builtin_expect(ep->poller->watching, 0) && !(ep->sock.interest & EPOLLIN))
+	/* While the epoll set is in use, a socket without posted receives is not in it. */
+	if (__builtin_expect(ep->poller->armed, 0) && !(ep->sock.interest & EPOLLIN))
 		udp_ep_watch(ep);
 	lock_put(&prog->lock);
 	return 0;
@@ -79,8 +80,9 @@ static void rx_free(struct udp_ep *ep, struct udp_rx *rx)
 	pool_put(&ep->rx_pool, rx);
 }
 
-/* What a message did with its buffer: FI_MULTI_RECV when a multi-receive buffer
- * goes back to the program with it; @rx is then, and without multi, freed.
+/* Takes @len bytes of the buffer of @rx.  Returns the completion flags: FI_MULTI_RECV when a
+ * multi-receive buffer is released.  @rx is freed then, and always when it is not a
+ * multi-receive buffer.
  */
 static inline uint64_t rx_consume(struct udp_ep *ep, struct udp_rx *rx, size_t len)
 {
@@ -97,7 +99,7 @@ static inline uint64_t rx_consume(struct udp_ep *ep, struct udp_rx *rx, size_t l
 	return flags;
 }
 
-/* An error entry for @rx, which is consumed. @err_data: with its size, or NULL and 0. */
+/* Writes an error entry for @rx, which is consumed. @err_data with its size, or NULL and 0. */
 static void rx_fail(struct udp_ep *ep, struct udp_rx *rx, struct fi_cq_err_entry *e,
 		    const void *err_data, size_t size)
 {
@@ -118,7 +120,7 @@ int udp_rx_cancel(struct udp_ep *ep, void *context)
 		rx = container_of(pos, struct udp_rx, node);
 		if (rx->context != context)
 			continue;
-		if (rx->multi)	/* the whole buffer goes back */
+		if (rx->multi)	/* release the whole buffer */
 			rx->iov[1].iov_len = 0;
 		rx_fail(ep, rx, &e, NULL, 0);
 		return 0;
@@ -140,26 +142,30 @@ static inline fi_addr_t rx_source(struct udp_ep *ep, const union net_sa *from)
 	return obj_av_find(ep->base.av, from, net_addr_len(&from->sa));
 }
 
-/* Of all that is in the datagram or train in hand.  @number: of @from, if it is known. */
-static inline void rx_note(struct udp_ep *ep, const union net_sa *from, uint64_t number,
+/* Sets ep->rx_meta for the current datagram or train.  @number: the source number of @from, or
+ * 0 if not known yet.
+ */
+static inline void rx_set_meta(struct udp_ep *ep, const union net_sa *from, uint64_t number,
 			   unsigned ecn)
 {
-	ep->seen = ecn;
-	if (!ep->tells_source)
+	ep->rx_meta = ecn;
+	if (!ep->report_source)
 		return;
 	if (!number)
 		number = udp_source_number(from);
-	udp_source_note(ep->poller, from, number);
-	ep->seen |= number << NET_SOURCE_SHIFT;
+	udp_source_record(ep->poller, from, number);
+	ep->rx_meta |= number << NET_SOURCE_SHIFT;
 }
 
-/* What a completion has as data: the program's, or NET_OPT_ECN's and NET_OPT_SOURCE's. */
+/* The data field of a completion: the sender's, or what NET_OPT_ECN and NET_OPT_SOURCE report. */
 static inline uint64_t rx_data(const struct udp_ep *ep, const struct udp_hdr *hdr)
 {
-	return hdr->flags & UDP_WIRE_DATA ? be64toh(hdr->data) : ep->seen;
+	return hdr->flags & UDP_WIRE_DATA ? be64toh(hdr->data) : ep->rx_meta;
 }
 
-/* The datagram of @len bytes in @rx, its header in @hdr, cut or not. */
+/* Completes @rx with a datagram of @len bytes whose header is in @hdr; it may be truncated. An
+ * invalid datagram is dropped, and @rx stays posted.
+ */
 static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct udp_hdr *hdr,
 		       const struct msghdr *msg, size_t len)
 {
@@ -203,7 +209,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 	obj_ep_comp_rx(&ep->base, want, context, flags, len, buf, data, 0, src, OBJ_CNTR_RECV);
 }
 
-/* Says how many receives a failed system call has ended: 0 or 1. */
+/* A receive system call failed.  Returns how many receives have completed: 0 or 1. */
 static int rx_error(struct udp_ep *ep, int err)
 {
 	struct fi_cq_err_entry e = { .err = err, .prov_errno = err };
@@ -211,14 +217,14 @@ static int rx_error(struct udp_ep *ep, int err)
 	switch (err) {
 	case EAGAIN:
 	case EINTR:
-	case ECONNREFUSED:	/* of an earlier send by a connected socket */
+	case ECONNREFUSED:	/* an ICMP error for an earlier send of the connected socket */
 		return 0;
 	case EFAULT:
-		/* the kernel could not write to the oldest buffer, and the datagram is gone */
+		/* the oldest buffer is not writable; the kernel has dropped the datagram */
 		rx_fail(ep, container_of(ep->posted.next, struct udp_rx, node), &e, NULL, 0);
 		return 1;
 	default:
-		/* an error that waited in the socket; reading it has cleared it */
+		/* an error that was pending on the socket; reading it has cleared it */
 		FI_WARN_SPARSE(&udp_prov, FI_LOG_EP_DATA, "recvmsg: %s; receiving goes on\n",
 			       strerror(err));
 		return 0;
@@ -235,18 +241,18 @@ static inline void rx_prepare(struct udp_poller *p, unsigned i, struct udp_rx *r
 	msg->msg_iovlen = rx->iov_cnt;
 }
 
-/* The datagrams of a train lie one behind the other in the buffer, each behind its
- * header; the first header is in the poller's slot.  What is no message, or was cut
- * because there was no room, is passed over.
+/* A position in a received train.  The datagrams follow each other in the buffer, each behind
+ * its header; the first header is in the poller's slot.  Invalid datagrams, and a last one that
+ * was truncated, are skipped.
  */
 struct train {
-	uint8_t *at;		/* behind the first header */
-	size_t left;		/* bytes from there on */
-	size_t seg;		/* of each datagram, with its header */
+	uint8_t *at;		/* next datagram, behind the first header */
+	size_t left;		/* bytes from there to the end */
+	size_t seg;		/* length of each datagram, header included */
 	struct udp_hdr hdr;
 };
 
-/* The next message: its payload, or NULL at the end. */
+/* The payload of the next valid message, its header in t->hdr; NULL at the end. */
 static uint8_t *train_next(struct udp_ep *ep, struct train *t, const union net_sa *from)
 {
 	enum udp_wire verdict;
@@ -286,7 +292,7 @@ static uint8_t *train_first(struct udp_ep *ep, struct train *t, const struct udp
 	return train_next(ep, t, from);
 }
 
-/* One message out of a train: the buffer is given back with the last, if it is used up. */
+/* Completes one message of a train.  The last one accounts for the buffer, which may release it. */
 static void train_message(struct udp_ep *ep, struct udp_rx *rx, const struct udp_hdr *hdr,
 			  uint8_t *payload, bool last, fi_addr_t src)
 {
@@ -316,9 +322,9 @@ static unsigned rx_train(struct udp_ep *ep, struct udp_rx *rx, const struct msgh
 	struct udp_hdr hdr;
 	unsigned got = 0;
 
-	if (len > room)		/* whole ones only */
+	if (len > room)		/* drop the incomplete last datagram */
 		len = room / seg * seg;
-	/* the first header stands where its place in the buffer would be */
+	/* t.at is where the first header would be, directly before its payload */
 	t.at = (uint8_t *) rx->iov[1].iov_base - sizeof(slot->hdr);
 	t.left = len;
 	payload = train_first(ep, &t, &slot->hdr, from);
@@ -332,7 +338,7 @@ static unsigned rx_train(struct udp_ep *ep, struct udp_rx *rx, const struct msgh
 	return got ? got : 1;
 }
 
-/* How long the datagrams of a train are says the header of the first. */
+/* The length of the datagrams of a train, from the header of the first one. */
 static size_t train_seg(const uint8_t *buf, size_t len)
 {
 	struct udp_hdr hdr;
@@ -345,42 +351,43 @@ static size_t train_seg(const uint8_t *buf, size_t len)
 	return seg < len && udp_wire_check(&hdr, seg) == UDP_WIRE_OK ? seg : len;
 }
 
-/* Trains come up whole while there are any.  Where they do not, two datagrams of one length
- * that a poll finds together look like one.
+/* Switches UDP_GRO on when two datagrams of one length arrive in one poll, and off after
+ * UDP_TRAIN_IDLE single datagrams.
  */
 static inline void rx_expect(struct udp_sock *sock, size_t len, unsigned got)
 {
-	if (!sock->whole) {
-		if (__builtin_expect(len == sock->length && len >= UDP_TRAIN_LEAST, 0))
-			udp_train_whole(sock, true);
+	if (!sock->gro) {
+		if (__builtin_expect(len == sock->length && len >= UDP_TRAIN_DGRAM_MIN, 0))
+			udp_train_gro(sock, true);
 		sock->length = len;
 	} else if (got > 1) {
-		sock->alone = 0;
-	} else if (__builtin_expect(++sock->alone == UDP_ALONE, 0)) {
-		udp_train_whole(sock, false);
+		sock->singles = 0;
+	} else if (__builtin_expect(++sock->singles == UDP_TRAIN_IDLE, 0)) {
+		udp_train_gro(sock, false);
 	}
 }
 
-/* Nothing is there. */
-static inline int rx_vain(struct udp_sock *sock)
+/* No datagram.  An empty connected socket has no more datagrams of other peers. */
+static inline int rx_none(struct udp_sock *sock)
 {
 	int err = errno;
 
 	if (__builtin_expect(err != EAGAIN, 0))
 		return rx_error(sock->ep, err);
-	if (sock == &sock->ep->hot)
-		sock->ep->hot_pure = true;
+	if (sock == &sock->ep->csock)
+		sock->ep->csock_exclusive = true;
 	return 0;
 }
 
-/* All that there is to know of a datagram, or of a train, lies in the buffer: the plainest
- * call does.  Its headers stay there, too.
+/* Fast path with trains: one recvfrom() into the multi-receive buffer.  No control messages are
+ * needed, because the segment length follows from the first header.  Headers stay in the buffer
+ * between the payloads.
  */
-static int rx_plain(struct udp_sock *sock, struct udp_rx *rx)
+static int rx_in_place(struct udp_sock *sock, struct udp_rx *rx)
 {
 	struct udp_ep *ep = sock->ep;
-	bool hot = sock == &ep->hot && ep->hot_pure;
-	union net_sa *from = hot ? &ep->hot_addr : &ep->poller->slot[0].from;
+	bool csock = sock == &ep->csock && ep->csock_exclusive;
+	union net_sa *from = csock ? &ep->csock_addr : &ep->poller->slot[0].from;
 	socklen_t from_len = sizeof(*from);
 	struct train t = { .at = rx->iov[1].iov_base };
 	uint8_t *payload, *next;
@@ -389,18 +396,19 @@ static int rx_plain(struct udp_sock *sock, struct udp_rx *rx)
 	fi_addr_t src;
 	ssize_t len;
 
-	len = recvfrom(sock->fd, t.at, rx->iov[1].iov_len, 0, hot ? NULL : &from->sa,
-		       hot ? NULL : &from_len);
+	/* The datagrams of a connected socket are all from its peer, so no address is needed. */
+	len = recvfrom(sock->fd, t.at, rx->iov[1].iov_len, 0, csock ? NULL : &from->sa,
+		       csock ? NULL : &from_len);
 	if (len < 0)
-		return rx_vain(sock);
+		return rx_none(sock);
 	t.left = (size_t) len;
 	t.seg = train_seg(t.at, t.left);
 	src = rx_source(ep, from);
-	rx_note(ep, from, hot ? ep->hot_number : 0, NET_ECN_NOT);
+	rx_set_meta(ep, from, csock ? ep->csock_number : 0, NET_ECN_NOT);
 	payload = train_next(ep, &t, from);
 	while (payload) {
 		hdr = t.hdr;
-		next = ++got < UDP_TRAIN_MOST ? train_next(ep, &t, from) : NULL;
+		next = ++got < UDP_TRAIN_RX_MAX ? train_next(ep, &t, from) : NULL;
 		train_message(ep, rx, &hdr, payload, !next, src);
 		payload = next;
 	}
@@ -418,8 +426,8 @@ static inline int rx_one(struct udp_sock *sock)
 	ssize_t len;
 	size_t seg;
 
-	if (ep->trains && rx->multi && !ep->tells_ecn && rx->iov[1].iov_len >= NET_TRAIN_MAX)
-		return rx_plain(sock, rx);
+	if (ep->trains && rx->multi && !ep->report_ecn && rx->iov[1].iov_len >= NET_TRAIN_MAX)
+		return rx_in_place(sock, rx);
 	rx_prepare(p, 0, rx);
 	if (ep->trains) {
 		msg->msg_control = &p->ctl;
@@ -433,7 +441,7 @@ static inline int rx_one(struct udp_sock *sock)
 	}
 	if (__builtin_expect(ep->trains, 0)) {
 		seg = udp_train_segment(msg, (size_t) len, &ecn);
-		rx_note(ep, msg->msg_name, 0, ecn);
+		rx_set_meta(ep, msg->msg_name, 0, ecn);
 		msg->msg_control = NULL;
 		msg->msg_controllen = 0;
 		if (seg < (size_t) len && rx->multi)
@@ -443,7 +451,7 @@ static inline int rx_one(struct udp_sock *sock)
 	return 1;
 }
 
-/* Up to @want datagrams by one call, each into a receive of its own. */
+/* Receives up to @want datagrams by one call, each into a separate posted receive. */
 static int rx_many(struct udp_sock *sock, unsigned want)
 {
 	struct udp_ep *ep = sock->ep;
@@ -467,8 +475,8 @@ static int rx_many(struct udp_sock *sock, unsigned want)
 	return got;
 }
 
-/* A multi-receive buffer takes one datagram at a time: where the next one goes
- * is known when this one's length is.
+/* A multi-receive buffer takes one datagram per call: the position of the next one depends on
+ * the length of this one.
  */
 static int rx_multi(struct udp_sock *sock, unsigned want)
 {
@@ -485,9 +493,9 @@ static int rx_multi(struct udp_sock *sock, unsigned want)
 	return (int) got;
 }
 
-/* One datagram at a time is cheapest while they come one at a time: a call for
- * more looks once more in vain.  Polls that keep hitting ask for more, and for
- * twice as many as long as they get all.
+/* While datagrams arrive one at a time, one call per datagram is cheapest: asking for more
+ * costs a second attempt that finds nothing.  Polls that keep finding a datagram ask for more,
+ * and double that while they get all they asked for.
  */
 static void rx_adapt(struct udp_sock *sock, unsigned want, unsigned got)
 {

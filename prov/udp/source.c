@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Who sent a datagram, for who keeps its own account of peers (NET_OPT_SOURCE): a number
- * with each completion, and the address behind it as long as not too many others have
- * sent.  So there is nothing here that grows with peers, or with who pretends to be one.
+ * NET_OPT_SOURCE: which peer sent a datagram, for a provider above that keeps state per peer.
+ * Each completion has a number of the source address, and a cache of fixed size has the
+ * addresses of recent numbers.  No memory grows with the number of peers, or of forged source
+ * addresses.
  */
 
 #include <string.h>

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * source_test.c - NET_OPT_SOURCE: completions tell their senders apart, by a number that
- * does not change, and NET_OPT_SOURCE_ADDR says where they are; strangers without end cost
- * nothing but the memory of who came before.
+ * source_test.c - NET_OPT_SOURCE: completions have a constant number per source address, and
+ * NET_OPT_SOURCE_ADDR returns the address; any number of unknown sources only evicts older
+ * addresses from the cache.
  */
 
 #include "udp/test/world.h"
@@ -31,7 +31,7 @@ static void open_three(struct world *w, int family, bool no_ecn)
 	OK(fi_recvmsg(w->end[0].ep, &msg, FI_COMPLETION | FI_MULTI_RECV));
 }
 
-/* Who sent the next message; every so often a buffer is used up. */
+/* The source number of the next message; now and then a buffer is used up. */
 static uint64_t from(struct world *w)
 {
 	struct iovec iov = { room, ROOM };
@@ -63,7 +63,7 @@ static void expect_at(struct world *w, uint64_t number, const struct end *sender
 	assert_memory_equal(source.addr, &sender->name, source.len);
 }
 
-/* Where numbers share a place, as any two may, the address that came last is there. */
+/* Two numbers may share a cache entry; then the later address is found. */
 static void expect_both(struct world *w, uint64_t first, uint64_t second)
 {
 	struct net_source source;
@@ -94,7 +94,7 @@ static void check_family(int family, bool no_ecn)
 	expect_both(&w, first, second);
 	assert_int_equal(look_up(&w, first + second, &source), -FI_ENOENT);
 	assert_int_equal(look_up(&w, 0, &source), -FI_ENOENT);
-	/* many in a row: by a socket of their own from some time on */
+	/* enough sends for a connected socket */
 	for (i = 0; i < 100; i++) {
 		OK(fi_inject(w.end[1].ep, out, LEN, w.end[1].to[0]));
 		assert_true(from(&w) == first);
@@ -107,8 +107,8 @@ static void check_family(int family, bool no_ecn)
 	world_close(&w);
 }
 
-/* So many that this peer gets a socket of its own. */
-static void heat(struct world *w, fi_addr_t to)
+/* Enough sends for a connected socket to this peer. */
+static void make_connected(struct world *w, fi_addr_t to)
 {
 	unsigned i;
 
@@ -116,7 +116,7 @@ static void heat(struct world *w, fi_addr_t to)
 		OK(fi_inject(w->end[0].ep, out, LEN, to));
 }
 
-/* That socket goes from one peer to another while there is something of the first in it. */
+/* The connected socket changes peers while it holds a datagram of the previous peer. */
 static void test_hot(void **state)
 {
 	uint64_t first, second;
@@ -129,10 +129,10 @@ static void test_hot(void **state)
 	OK(fi_inject(w.end[2].ep, out, LEN, w.end[2].to[0]));
 	second = from(&w);
 	for (i = 0; i < 4; i++) {
-		heat(&w, w.end[0].to[1 + i % 2]);
+		make_connected(&w, w.end[0].to[1 + i % 2]);
 		wait_none(w.end[0].cq);
 		OK(fi_inject(w.end[1 + i % 2].ep, out, LEN, w.end[1 + i % 2].to[0]));
-		heat(&w, w.end[0].to[2 - i % 2]);
+		make_connected(&w, w.end[0].to[2 - i % 2]);
 		assert_true(from(&w) == (i % 2 ? second : first));
 		OK(fi_inject(w.end[2 - i % 2].ep, out, LEN, w.end[2 - i % 2].to[0]));
 		assert_true(from(&w) == (i % 2 ? first : second));

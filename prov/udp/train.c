@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Trains: datagrams of one length, only the last may be shorter, that go through the
- * system as one.  The system takes them apart where the network begins, or leaves
- * them together as far as the other socket when that is on this host.  On the wire
- * nothing shows.
+ * Trains: datagrams to one peer, all of one length except the last, which may be shorter, that
+ * pass the system as one message (UDP_SEGMENT, UDP_GRO).  The system splits a train at the
+ * network device, or delivers it as one when the receiver is on the same host.  The datagrams
+ * on the wire are the same as without trains.
  */
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define UDP_GRO 104
 #endif
 
-/* What one message may have: the system says so. */
+/* The longest message for UDP_SEGMENT, all datagrams together. */
 #define TRAIN_BYTES (65535 - 40 - 8)
 
 static int set_int(int fd, int level, int opt, int value)
@@ -32,42 +32,44 @@ static int set_int(int fd, int level, int opt, int value)
 	return setsockopt(fd, level, opt, &value, sizeof(value)) ? -errno : 0;
 }
 
-/* How datagrams leave, and that we are told how they come. */
+/* Sets the codepoint of sent datagrams, and asks for the codepoint of received ones. */
 static int ecn_setup(const struct udp_ep *ep, int fd)
 {
 	bool six = ep->name.sa.sa_family == AF_INET6;
 	int level = six ? IPPROTO_IPV6 : IPPROTO_IP;
-	int ret = set_int(fd, level, six ? IPV6_RECVTCLASS : IP_RECVTOS, ep->tells_ecn);
+	int ret = set_int(fd, level, six ? IPV6_RECVTCLASS : IP_RECVTOS, ep->report_ecn);
 
 	return ret ? ret : set_int(fd, level, six ? IPV6_TCLASS : IP_TOS, ep->ecn);
 }
 
-void udp_train_whole(struct udp_sock *sock, bool whole)
+void udp_train_gro(struct udp_sock *sock, bool gro)
 {
-	int ret = set_int(sock->fd, SOL_UDP, UDP_GRO, whole);
+	int ret = set_int(sock->fd, SOL_UDP, UDP_GRO, gro);
 
-	sock->whole = whole;
-	sock->alone = 0;
+	sock->gro = gro;
+	sock->singles = 0;
 	if (ret)
-		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "datagrams arrive one by one: %s\n",
+		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "cannot switch UDP_GRO: %s\n",
 			fi_strerror(-ret));
 }
 
-/* Where codepoints are told, so is what a train is made of: they come up whole at once. */
+/* Path MTU discovery in PROBE mode never fragments and does not limit the size to a cached path
+ * MTU.  With ECN reporting, UDP_GRO is switched on from the start.
+ */
 void udp_train_setup(struct udp_sock *sock)
 {
 	struct udp_ep *ep = sock->ep;
 	int ret, fd = sock->fd;
 
-	sock->whole = false;
+	sock->gro = false;
 	ret = ep->name.sa.sa_family == AF_INET6 ?
 	      set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) :
 	      set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (ret)
 		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "datagrams may be fragmented: %s\n",
 			fi_strerror(-ret));
-	if (ep->tells_ecn) {
-		udp_train_whole(sock, true);
+	if (ep->report_ecn) {
+		udp_train_gro(sock, true);
 		ecn_setup(ep, fd);
 	}
 }
@@ -77,11 +79,11 @@ int udp_train_ecn(struct udp_ep *ep, int codepoint)
 	int ret;
 
 	ep->ecn = codepoint;
-	if (!ep->sock.whole)
-		udp_train_whole(&ep->sock, true);
+	if (!ep->sock.gro)
+		udp_train_gro(&ep->sock, true);
 	ret = ecn_setup(ep, ep->sock.fd);
-	if (!ret && ep->hot.fd >= 0)
-		ret = ecn_setup(ep, ep->hot.fd);
+	if (!ret && ep->csock.fd >= 0)
+		ret = ecn_setup(ep, ep->csock.fd);
 	return ret;
 }
 
@@ -101,7 +103,7 @@ static void put_segment(struct msghdr *msg, union udp_ctl *ctl, size_t seg)
 {
 	struct cmsghdr *c = &ctl->c;
 
-	memset(ctl, 0, CMSG_SPACE(sizeof(uint16_t)));	/* what pads it leaves, too */
+	memset(ctl, 0, CMSG_SPACE(sizeof(uint16_t)));	/* clears the padding, too */
 	c->cmsg_level = SOL_UDP;
 	c->cmsg_type = UDP_SEGMENT;
 	c->cmsg_len = CMSG_LEN(sizeof(uint16_t));
@@ -110,6 +112,7 @@ static void put_segment(struct msghdr *msg, union udp_ctl *ctl, size_t seg)
 	msg->msg_controllen = CMSG_SPACE(sizeof(uint16_t));
 }
 
+/* A shorter datagram ends a train; a longer one, or one to another peer, starts a new one. */
 unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, struct msghdr *msg,
 			struct iovec *iov, union udp_ctl *ctl)
 {
@@ -126,7 +129,8 @@ unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, stru
 		if (!ep->trains || ep->trains_fail || size_of(tx) < seg || pos == &ep->waiting)
 			break;
 		tx = tx_at(pos);
-	} while (cnt < most && cnt < UDP_TRAIN && size_of(tx) <= seg && bytes + size_of(tx) <= TRAIN_BYTES &&
+	} while (cnt < most && cnt < UDP_TRAIN && size_of(tx) <= seg &&
+		 bytes + size_of(tx) <= TRAIN_BYTES &&
 		 tx->to_len == first->to_len && !memcmp(&tx->to, &first->to, tx->to_len));
 	*msg = (struct msghdr) {
 		.msg_name = (void *) &first->to,
@@ -139,7 +143,7 @@ unsigned udp_train_fill(struct udp_ep *ep, struct list *pos, unsigned most, stru
 	return cnt;
 }
 
-int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx)
+int udp_train_fallback(struct udp_ep *ep, struct udp_tx *tx)
 {
 	struct msghdr msg = {
 		.msg_name = &tx->to,
@@ -150,15 +154,16 @@ int udp_train_alone(struct udp_ep *ep, struct udp_tx *tx)
 
 	if (sendmsg(ep->sock.fd, &msg, 0) < 0)
 		return -errno;
-	/* what is true of one is not true of many: not on this system */
-	FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "the system does not take bursts as one\n");
+	/* a single datagram succeeds, so it was the train that failed */
+	FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "UDP_SEGMENT does not work here; "
+		"bursts leave as single datagrams\n");
 	ep->trains_fail = true;
 	return 1;
 }
 
 /* ---- receiving --------------------------------------------------------------- */
 
-/* IPv4 has it as a byte, IPv6 as a number. */
+/* The control message is a byte for IPv4 and an int for IPv6. */
 static unsigned ecn_of(const struct cmsghdr *c)
 {
 	int class;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * A send leaves at once, by a system call of its own, and is then complete: the
- * kernel has copied it.  It waits only behind others that wait, in a burst
- * (FI_MORE), or when the socket is full.
+ * Sending.  A send is one system call and is complete when that returns, because the kernel has
+ * copied the payload.  A send is queued only behind queued ones, in a burst (FI_MORE), or when
+ * the socket is full.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_MORE | FI_REMOTE_CQ_DATA | FI_MULTICAST | \
 		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_FENCE)
 
-/* One call of the program. */
+/* The arguments of a send call. */
 struct op {
 	const struct iovec *iov;
 	size_t cnt;
@@ -27,15 +27,16 @@ struct op {
 	fi_addr_t dest;
 	void *context;
 	uint64_t flags;
-	bool want;		/* a success is reported */
+	bool want;		/* write a completion on success */
 };
 
-/* An address of any format that the av may have. */
+/* An address in any format of the AV. */
 union dest {
 	union net_sa sa;
 	char room[OBJ_ADDR_MAX];
 };
 
+/* Finds the address of a destination: a multicast group's, or a peer's from the AV. */
 static inline int tx_dest(struct udp_ep *ep, const struct op *op, union dest *to, size_t *len)
 {
 	if (__builtin_expect(udp_mc_is(op->dest), 0))
@@ -45,25 +46,27 @@ static inline int tx_dest(struct udp_ep *ep, const struct op *op, union dest *to
 	return obj_av_addr(ep->base.av, op->dest, to, len);
 }
 
+/* Write the completion of a send, if @want, and count it. */
 static inline void tx_done(struct udp_ep *ep, bool want, void *context, size_t len)
 {
 	obj_ep_comp_tx(&ep->base, want, context, FI_SEND | FI_MSG, len, OBJ_CNTR_SEND);
 }
 
-/* The socket or the system is out of room for the moment. */
+/* The socket or the system temporarily has no room. */
 static bool is_full(int ret)
 {
 	return ret == -EAGAIN || ret == -ENOBUFS || ret == -ENOMEM;
 }
 
-/* ---- sending at once ------------------------------------------------------- */
+/* ---- sending immediately --------------------------------------------------- */
 
+/* Fill in the header of a message. */
 static inline void tx_hdr(const struct op *op, struct udp_hdr *hdr)
 {
 	udp_wire_fill(hdr, op->len, op->flags & FI_REMOTE_CQ_DATA ? UDP_WIRE_DATA : 0, op->data);
 }
 
-/* A short message goes as one piece: cheaper than to have the kernel read a list. */
+/* A short message is copied behind its header: cheaper than passing the kernel a scatter list. */
 static inline ssize_t send_short(int fd, const struct op *op, const union net_sa *to,
 				 socklen_t to_len)
 {
@@ -81,6 +84,7 @@ static inline ssize_t send_short(int fd, const struct op *op, const union net_sa
 		      to_len);
 }
 
+/* The payload is gathered by the kernel. */
 static ssize_t send_long(int fd, const struct op *op, const union net_sa *to, socklen_t to_len)
 {
 	struct udp_hdr hdr;
@@ -96,6 +100,7 @@ static ssize_t send_long(int fd, const struct op *op, const union net_sa *to, so
 	return sendmsg(fd, &msg, 0);
 }
 
+/* On success the operation is complete, because the kernel has copied the payload. */
 static inline int send_by(struct udp_ep *ep, int fd, const struct op *op,
 			  const union net_sa *to, socklen_t to_len)
 {
@@ -108,25 +113,29 @@ static inline int send_by(struct udp_ep *ep, int fd, const struct op *op,
 	return 0;
 }
 
+/* Counts consecutive sends to one peer, so that the peer gets the connected socket. */
 static inline int send_now(struct udp_ep *ep, const struct op *op, const union net_sa *to,
 			   socklen_t to_len)
 {
-	if (op->dest != ep->hot_next) {
-		ep->hot_next = op->dest;
-		ep->hot_streak = 0;
-	} else if (__builtin_expect(++ep->hot_streak == UDP_HOT, 0) && !udp_mc_is(op->dest)) {
-		udp_hot_aim(ep, op->dest, to, to_len);
+	if (op->dest != ep->last_dest) {
+		ep->last_dest = op->dest;
+		ep->last_dest_cnt = 0;
+	} else if (__builtin_expect(++ep->last_dest_cnt == UDP_CONNECT_AFTER, 0) &&
+		   !udp_mc_is(op->dest)) {
+		udp_csock_connect(ep, op->dest, to, to_len);
 	}
 	return send_by(ep, ep->sock.fd, op, to, to_len);
 }
 
-/* ---- sending later --------------------------------------------------------- */
+/* ---- the queue ------------------------------------------------------------- */
 
+/* An injected message is copied into the queue entry, so a longer one cannot be queued. */
 static bool tx_keepable(const struct op *op)
 {
 	return !(op->flags & FI_INJECT) || op->len <= UDP_COPY_MAX;
 }
 
+/* Queues a send.  The poller flushes the endpoints on poller->senders. */
 static int tx_keep(struct udp_ep *ep, const struct op *op, const union net_sa *to,
 		   socklen_t to_len)
 {
@@ -167,6 +176,7 @@ static void tx_free(struct udp_ep *ep, struct udp_tx *tx)
 		list_del(&ep->tx_node);
 }
 
+/* Remove a queued send and report @err for it. */
 static void tx_fail(struct udp_ep *ep, struct udp_tx *tx, int err)
 {
 	struct fi_cq_err_entry e = {
@@ -190,13 +200,14 @@ static void tx_set_blocked(struct udp_ep *ep, bool blocked)
 	udp_ep_watch(ep);
 }
 
-/* Not the socket, but that it was a train. */
+/* True for errors that mean that the system does not accept a train. */
 static bool is_refused(int err)
 {
 	return err == EINVAL || err == EIO || err == EMSGSIZE || err == EOPNOTSUPP;
 }
 
-static void ended(struct udp_ep *ep, unsigned cnt)
+/* The first @cnt queued sends have left: complete them in order. */
+static void complete(struct udp_ep *ep, unsigned cnt)
 {
 	struct udp_tx *tx;
 
@@ -207,16 +218,16 @@ static void ended(struct udp_ep *ep, unsigned cnt)
 	}
 }
 
-/* As many as one call takes.  Returns how many left, or a negative error that is
- * about the first one.
+/* Sends as many queued datagrams as one system call takes.  Returns how many left, or a
+ * negative error that concerns the first one.
  */
 static int send_burst(struct udp_ep *ep)
 {
-	struct iovec iov[UDP_CALL * (1 + UDP_IOV_MAX)];
-	struct mmsghdr msg[UDP_CALL];
-	unsigned most = ep->trains ? UDP_CALL : UDP_BURST;
-	unsigned train[UDP_CALL], cnt = 0, all = 0, used = 0, i;
-	union udp_ctl ctl[UDP_CALL];
+	struct iovec iov[UDP_SEND_MAX * (1 + UDP_IOV_MAX)];
+	struct mmsghdr msg[UDP_SEND_MAX];
+	unsigned most = ep->trains ? UDP_SEND_MAX : UDP_BURST;
+	unsigned train[UDP_SEND_MAX], cnt = 0, all = 0, used = 0, i;
+	union udp_ctl ctl[UDP_SEND_MAX];
 	struct list *pos = ep->waiting.next;
 	int ret;
 
@@ -230,15 +241,17 @@ static int send_burst(struct udp_ep *ep)
 	}
 	ret = sendmmsg(ep->sock.fd, msg, cnt, 0);
 	if (ret < 0)
-		ret = train[0] > 1 && is_refused(errno) ? udp_train_alone(ep, tx_first(ep)) : -errno;
+		ret = train[0] > 1 && is_refused(errno) ? udp_train_fallback(ep, tx_first(ep)) : -errno;
 	else
+		/* A message of sendmmsg may be a train: count the sends in those that left. */
 		for (i = 0, all = (unsigned) ret, ret = 0; i < all; i++)
 			ret += (int) train[i];
 	if (ret > 0)
-		ended(ep, (unsigned) ret);
+		complete(ep, (unsigned) ret);
 	return ret;
 }
 
+/* Leaves @blocked set when the socket is full; the poller then waits for EPOLLOUT. */
 int udp_tx_flush(struct udp_ep *ep)
 {
 	int ret, done = 0;
@@ -250,6 +263,7 @@ int udp_tx_flush(struct udp_ep *ep)
 			return done;
 		}
 		if (ret < 0) {
+			/* An error concerns the first queued send only: report it, and go on. */
 			tx_fail(ep, tx_first(ep), -ret);
 			ret = 1;
 		}
@@ -276,12 +290,13 @@ int udp_tx_cancel(struct udp_ep *ep, void *context)
 
 /* ---- the calls ------------------------------------------------------------- */
 
-/* Behind others, or to be followed by others. */
+/* A send that has to be queued: others wait before it, or it has FI_MORE. */
 static int tx_queue(struct udp_ep *ep, const struct op *op, const union net_sa *to,
 		    socklen_t to_len)
 {
 	int ret;
 
+	/* It cannot be copied into the queue, so everything before it must leave first. */
 	if (!tx_keepable(op)) {
 		if (!ep->blocked)
 			udp_tx_flush(ep);
@@ -290,13 +305,19 @@ static int tx_queue(struct udp_ep *ep, const struct op *op, const union net_sa *
 	ret = tx_keep(ep, op, to, to_len);
 	if (ret || ep->blocked)
 		return ret;
-	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= (ep->trains ? UDP_CALL : UDP_BURST))
+	/* End of a burst, or as much as one system call takes: send.  Otherwise the next poll
+	 * sends it; without trains, a thread that is about to block is told that there is work.
+	 */
+	if (!(op->flags & FI_MORE) || ep->tx_pool.used >= (ep->trains ? UDP_SEND_MAX : UDP_BURST))
 		udp_tx_flush(ep);
 	else if (!ep->trains)
 		obj_prog_moved(ep->base.prog, 0);
 	return 0;
 }
 
+/* Order of attempts: the connected socket, the queue if it is not empty or FI_MORE is set, then
+ * the first socket; the queue again when that one is full.
+ */
 static inline int tx_start(struct udp_ep *ep, const struct op *op)
 {
 	socklen_t to_len;
@@ -304,8 +325,8 @@ static inline int tx_start(struct udp_ep *ep, const struct op *op)
 	size_t len;
 	int ret;
 
-	if (op->dest == ep->hot_dest && !(op->flags & (FI_MORE | FI_MULTICAST)) &&
-	    list_empty(&ep->waiting) && !send_by(ep, ep->hot.fd, op, NULL, 0))
+	if (op->dest == ep->csock_dest && !(op->flags & (FI_MORE | FI_MULTICAST)) &&
+	    list_empty(&ep->waiting) && !send_by(ep, ep->csock.fd, op, NULL, 0))
 		return 0;
 	ret = tx_dest(ep, op, &to, &len);
 	if (__builtin_expect(ret, 0))
@@ -324,6 +345,7 @@ static inline int tx_start(struct udp_ep *ep, const struct op *op)
 	return is_full(ret) ? -FI_EAGAIN : ret;
 }
 
+/* Check what holds for all send calls, and send under the lock. */
 static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 {
 	struct obj_prog *prog = ep->base.prog;
@@ -339,8 +361,8 @@ static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 	return ret;
 }
 
-/* A call without flags: the handle's defaults, and @extra. */
-static inline ssize_t tx_plain(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
+/* A call without a flags argument: the endpoint's default flags, and @extra. */
+static inline ssize_t tx_default(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
 			       uint64_t data, fi_addr_t dest, void *context, uint64_t extra)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
@@ -358,8 +380,8 @@ static inline ssize_t tx_plain(struct fid_ep *fid, const struct iovec *iov, size
 	return tx_post(udp_ep_of(h->ep), &op);
 }
 
-/* An injected message has no completion but its count. */
-static inline ssize_t tx_silent(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+/* An injected message generates no completion; it is counted only. */
+static inline ssize_t tx_inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 				fi_addr_t dest, uint64_t extra)
 {
 	struct iovec iov = { (void *) buf, len };
@@ -380,7 +402,7 @@ ssize_t udp_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 {
 	struct iovec iov = { (void *) buf, len };
 
-	return tx_plain(fid, &iov, 1, 0, dest, context, 0);
+	return tx_default(fid, &iov, 1, 0, dest, context, 0);
 }
 
 ssize_t udp_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
@@ -388,7 +410,7 @@ ssize_t udp_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size
 {
 	if (cnt > UDP_IOV_MAX)
 		return -FI_EINVAL;
-	return tx_plain(fid, iov, cnt, 0, dest, context, 0);
+	return tx_default(fid, iov, cnt, 0, dest, context, 0);
 }
 
 ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -396,18 +418,18 @@ ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc
 {
 	struct iovec iov = { (void *) buf, len };
 
-	return tx_plain(fid, &iov, 1, data, dest, context, FI_REMOTE_CQ_DATA);
+	return tx_default(fid, &iov, 1, data, dest, context, FI_REMOTE_CQ_DATA);
 }
 
 ssize_t udp_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest)
 {
-	return tx_silent(fid, buf, len, 0, dest, 0);
+	return tx_inject(fid, buf, len, 0, dest, 0);
 }
 
 ssize_t udp_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 		       fi_addr_t dest)
 {
-	return tx_silent(fid, buf, len, data, dest, FI_REMOTE_CQ_DATA);
+	return tx_inject(fid, buf, len, data, dest, FI_REMOTE_CQ_DATA);
 }
 
 ssize_t udp_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wait_test.c - blocking, progress without the program, and threads.
+ * wait_test.c - blocking, automatic progress, and threads.
  */
 
 #include "udp/test/world.h"
@@ -33,7 +33,7 @@ static int cq_fd(struct fid_cq *cq)
 	return fd;
 }
 
-/* The trap of this interface: a fd that stays readable though there is nothing. */
+/* A descriptor must not stay readable when there is nothing to do. */
 static void epoll_on_fd(void **state)
 {
 	struct conf c = { .wait = FI_WAIT_FD };
@@ -56,11 +56,11 @@ static void epoll_on_fd(void **state)
 		assert_int_equal(epoll_wait(epfd, &ev, 1, 5000), 1);
 		wait_one(w.end[1].cq, &e);
 	}
-	/* with nothing posted, what arrives is nothing to wake for */
+	/* without a posted receive, a datagram must not wake */
 	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[1]));
 	OK(fi_trywait(w.fabric, &fid, 1));
 	assert_int_equal(epoll_wait(epfd, &ev, 1, 20), 0);
-	/* until a receive is posted */
+	/* posting a receive makes it readable */
 	OK(fi_recv(w.end[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
 	assert_int_equal(epoll_wait(epfd, &ev, 1, 5000), 1);
 	wait_one(w.end[1].cq, &e);
@@ -82,7 +82,7 @@ static void sread_timeout(enum fi_wait_obj wait)
 	cpu = cpu_us();
 	assert_int_equal(fi_cq_sread(w.end[1].cq, &e, 1, NULL, 200), -FI_EAGAIN);
 	assert_in_range(ms_now() - start, 200, 400);
-	assert_in_range(cpu_us() - cpu, 0, 60000);	/* it slept */
+	assert_in_range(cpu_us() - cpu, 0, 60000);	/* the thread slept */
 	OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[1]));
 	assert_int_equal(fi_cq_sread(w.end[1].cq, &e, 1, NULL, 5000), 1);
 	world_close(&w);
@@ -112,7 +112,7 @@ static void *do_later(void *arg)
 	return NULL;
 }
 
-/* A sleeper wakes for a message, and for a receive that lets an old message in. */
+/* A blocked read is woken by a message, and by a receive for a message that has arrived already. */
 static void sread_wakes(void **state)
 {
 	struct conf c = { .wait = FI_WAIT_FD, .threading = FI_THREAD_SAFE };
@@ -139,7 +139,7 @@ static void sread_wakes(void **state)
 	}
 }
 
-/* A burst that was left open must not sleep with the program. */
+/* A burst that the program has not ended must leave before the program blocks. */
 static void sread_ends_a_burst(void **state)
 {
 	struct conf c = { .wait = FI_WAIT_FD };
@@ -160,13 +160,13 @@ static void sread_ends_a_burst(void **state)
 	world_close(&w);
 }
 
-/* Looks at memory that another thread writes, on purpose and unknown to the sanitizer. */
+/* Reads memory that another thread writes; intended, so hidden from the sanitizer. */
 __attribute__((no_sanitize("thread"))) static char glance(volatile char *at)
 {
 	return *at;
 }
 
-/* With automatic progress a message arrives while the program does nothing. */
+/* With automatic progress a message arrives without calls of the program. */
 static void automatic(void **state)
 {
 	struct conf c = { .progress = FI_PROGRESS_AUTO, .threading = FI_THREAD_SAFE };
@@ -193,7 +193,7 @@ static void automatic(void **state)
 
 struct crowd {
 	struct world w;
-	_Atomic unsigned taken;		/* messages that the reader has had */
+	_Atomic unsigned taken;		/* messages that the reader has received */
 	_Atomic unsigned started;
 };
 
@@ -205,7 +205,7 @@ static void *send_many(void *arg)
 	ssize_t ret;
 
 	for (i = 0; i < EACH; i++) {
-		/* never more on the way than the socket holds */
+		/* at most as many in flight as the socket can hold */
 		while (atomic_fetch_add(&c->started, 1) >= atomic_load(&c->taken) + WINDOW) {
 			atomic_fetch_sub(&c->started, 1);
 			sched_yield();
@@ -259,7 +259,7 @@ static void crowd_auto(void **state)
 	crowd(FI_PROGRESS_AUTO);
 }
 
-/* Every threading model carries messages; without locks where it promises so. */
+/* Every threading level transfers messages; no lock is used where the level allows it. */
 static void every_model(void **state)
 {
 	enum fi_threading t;

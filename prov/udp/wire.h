@@ -2,14 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wire.h - what a datagram of ours looks like.
+ * wire.h - the wire format of a datagram.
  *
- *	 0      4       5       6        8              16
- *	 | mark | vers. | flags | length | CQ data       | payload ...
+ *   0      4       5       6        8              16
+ *   | mark | vers. | flags | length | CQ data       | payload ...
  *
- * One message is one datagram.  All fields are in network byte order.  The
- * header has one fixed size, with or without CQ data, because a receive
- * scatters header and payload to their places before anybody has seen either.
+ * One message is one datagram.  All fields are in network byte order.  The header has one fixed
+ * size, with or without CQ data, because a receive scatters header and payload before the
+ * header has been read.
  */
 #ifndef UDP_WIRE_H
 #define UDP_WIRE_H
@@ -36,19 +36,19 @@ struct udp_hdr {
 _Static_assert(sizeof(struct udp_hdr) == 16, "no holes on the wire");
 _Static_assert(offsetof(struct udp_hdr, data) == 8, "no holes on the wire");
 
-/* Largest payloads: what IP can carry, less the headers of IPv4 or IPv6, of UDP, and ours. */
+/* Largest payloads: the longest IP packet, less the headers of IPv4 or IPv6, of UDP, and ours. */
 #define UDP_WIRE_MAX4 (65535 - 20 - 8 - sizeof(struct udp_hdr))
 #define UDP_WIRE_MAX6 (65535 - 8 - sizeof(struct udp_hdr))
 
-/* Why a datagram is not one of ours.  UDP_WIRE_OK is 0. */
+/* Why a datagram is not a valid message.  UDP_WIRE_OK is 0. */
 enum udp_wire {
 	UDP_WIRE_OK,
-	UDP_WIRE_SHORT,		/* no room for a header */
-	UDP_WIRE_FOREIGN,	/* another mark */
-	UDP_WIRE_OTHER_VERSION,	/* ours, but of a version that we do not speak */
+	UDP_WIRE_SHORT,		/* shorter than a header */
+	UDP_WIRE_FOREIGN,	/* another mark: not from this library */
+	UDP_WIRE_OTHER_VERSION,	/* from this library, but another version of the format */
 	UDP_WIRE_BAD_FLAGS,	/* bits that this version does not define */
-	UDP_WIRE_BAD_LEN,	/* length and datagram disagree */
-	UDP_WIRE_BAD_DATA,	/* CQ data where the flags deny it */
+	UDP_WIRE_BAD_LEN,	/* the length field and the datagram's length differ */
+	UDP_WIRE_BAD_DATA,	/* CQ data without UDP_WIRE_DATA */
 	UDP_WIRE_CNT,
 };
 
@@ -67,15 +67,17 @@ static inline void udp_wire_fill(struct udp_hdr *hdr, size_t len, uint8_t flags,
 	hdr->data = htobe64(data);
 }
 
-/* udp_wire_fault - what is wrong with a datagram; UDP_WIRE_OK: nothing. */
+/* udp_wire_fault - the reason why a datagram is not valid, or UDP_WIRE_OK.  Slow path of
+ * udp_wire_check().
+ */
 enum udp_wire udp_wire_fault(const struct udp_hdr *hdr, size_t len);
 
-/* udp_wire_check - the one gate for what the network delivers: nothing reads a
- * header that has not passed it.
+/* udp_wire_check - the validator for received datagrams: no code reads a header that has not
+ * passed it.
  *
  * @hdr: the first bytes of the datagram, as many as there are
- * @len: bytes of the whole datagram, header included, whether or not they fitted
- *       the receive buffer
+ * @len: length of the whole datagram, header included, also when it did not fit into the
+ *       receive buffer
  */
 static inline enum udp_wire udp_wire_check(const struct udp_hdr *hdr, size_t len)
 {
@@ -83,12 +85,12 @@ static inline enum udp_wire udp_wire_check(const struct udp_hdr *hdr, size_t len
 
 	if (__builtin_expect(len - sizeof(want) > UINT16_MAX, 0))	/* also: too short */
 		return udp_wire_fault(hdr, len);
-	/* what nearly every datagram is: no CQ data, and right */
+	/* fast path: a valid datagram without CQ data */
 	udp_wire_fill(&want, len - sizeof(want), 0, 0);
 	return memcmp(hdr, &want, sizeof(want)) ? udp_wire_fault(hdr, len) : UDP_WIRE_OK;
 }
 
-/* udp_wire_text - a verdict in words, for the log. */
+/* udp_wire_text - a verdict as text, for the log. */
 const char *udp_wire_text(enum udp_wire verdict);
 
 #endif

@@ -76,9 +76,7 @@ static uint32_t rnd(uint32_t below)
 	return seed % below;
 }
 
-/* Good headers with a few bits, bytes or the length changed: the neighbourhood of
- * what is accepted, where a wrong validator would be wrong.
- */
+/* Valid headers with a few bits, bytes or the length changed: inputs close to valid ones. */
 static void mutations(void **state)
 {
 	unsigned char b[16];

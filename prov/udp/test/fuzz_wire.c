@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * fuzz_wire.c - a libFuzzer target: any bytes as a datagram.  Every input is
- * also tried with its length field made right, or hardly any would get past it.
+ * fuzz_wire.c - a libFuzzer target: arbitrary bytes as a datagram.  Every input is also tried
+ * with a corrected length field, because few inputs would pass otherwise.
  */
 
 #include "wire_oracle.h"

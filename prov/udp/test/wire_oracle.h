@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wire_oracle.h - the wire format said a second time, byte by byte, for the
- * tests of the validator.
+ * wire_oracle.h - a second implementation of the wire format, byte by byte, for the tests of
+ * the validator.
  */
 #ifndef UDP_WIRE_ORACLE_H
 #define UDP_WIRE_ORACLE_H
@@ -13,7 +13,7 @@
 
 #include "udp/wire.h"
 
-/* Does @b, a datagram of @len bytes, begin with a header that must be accepted? */
+/* True when @b, a datagram of @len bytes, begins with a valid header. */
 static inline int oracle_accepts(const unsigned char *b, size_t len)
 {
 	static const unsigned char start[] = { 0x0f, 0x1d, 0x67, 0x72, 1 };
@@ -29,9 +29,8 @@ static inline int oracle_accepts(const unsigned char *b, size_t len)
 	return 1;
 }
 
-/* Hand the validator exactly the bytes that a receive leaves, in memory of
- * exactly that size, so that a sanitizer sees a read beyond them.  Returns 0 if
- * the verdict is the right one.
+/* Passes the validator exactly the bytes of a receive, in memory of exactly that size, so that
+ * a sanitizer detects a read beyond them.  Returns 0 if the verdict is right.
  */
 static inline int oracle_disagrees(const unsigned char *b, size_t len)
 {

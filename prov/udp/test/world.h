@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * world.h - what the tests of this provider share: a domain on the loopback
- * interface with some endpoints in it that know each other, and calls that
- * fail the test instead of returning an error.
+ * world.h - shared by the tests of this provider: a domain on the loopback interface with some
+ * endpoints that know each other's addresses, and calls that fail the test instead of returning
+ * an error.
  *
- * Everything goes through the public interface.
+ * Uses the public interface only.
  */
 #ifndef UDP_WORLD_H
 #define UDP_WORLD_H
@@ -34,7 +34,7 @@
 
 #define ENDS_MAX 16
 
-/* How a world is to be; all zero is the plain one. */
+/* The parameters of a world; all zero is the default. */
 struct conf {
 	int family;			/* AF_INET (or 0), AF_INET6 */
 	unsigned ends;			/* 0: two */
@@ -45,8 +45,8 @@ struct conf {
 	uint64_t cq_flags;		/* in addition to FI_SEND | FI_RECV at bind */
 	bool counters;
 	bool eq;
-	bool strangers;			/* the endpoints are not in each other's vectors */
-	bool trains;			/* as prov/rxd has them: NET_OPT_TRAINS, NET_OPT_ECN */
+	bool strangers;			/* the endpoints' AVs are empty */
+	bool trains;			/* as prov/rxd sets them: NET_OPT_TRAINS, NET_OPT_ECN */
 	bool sources;			/* with trains: NET_OPT_SOURCE */
 	bool no_ecn;			/* with trains: without NET_OPT_ECN */
 	const char *iface;		/* NULL: lo */
@@ -60,7 +60,7 @@ struct end {
 	struct fid_eq *eq;
 	struct sockaddr_in6 name;	/* either family */
 	size_t name_len;
-	fi_addr_t to[ENDS_MAX];		/* the others, by index */
+	fi_addr_t to[ENDS_MAX];		/* addresses of the others, by index */
 };
 
 struct world {
@@ -203,7 +203,7 @@ static inline ssize_t wait_from(struct fid_cq *cq, struct fi_cq_data_entry *e, f
 		ret = fi_cq_readfrom(cq, e, 1, src);
 		if (ret != -FI_EAGAIN || ms_now() >= end)
 			return ret;
-		sched_yield();	/* a progress thread may need the processor to end its work */
+		sched_yield();	/* a progress thread may need the processor */
 	}
 }
 
@@ -225,7 +225,7 @@ static inline void wait_err(struct fid_cq *cq, struct fi_cq_err_entry *err)
 	assert_int_equal(fi_cq_readerr(cq, err, 0), 1);
 }
 
-/* Nothing comes within a moment in which the loopback would have delivered. */
+/* Nothing arrives within the time in which the loopback would have delivered it. */
 static inline void wait_none(struct fid_cq *cq)
 {
 	struct fi_cq_data_entry e;
