@@ -101,8 +101,7 @@ static inline void took_place(struct vrb_ep *ep, bool told)
 
 static inline int prepare(struct vrb_ep *ep, struct call *c)
 {
-	if (__builtin_expect(atomic_load_explicit(&ep->state, memory_order_relaxed) !=
-			     VRB_EP_CONNECTED, 0))
+	if (__builtin_expect(!vrb_connected(ep), 0))
 		return ep->tx ? -FI_ENOTCONN : -FI_EOPBADSTATE;
 	if (ep->tx_tail - ep->tx_head >= ep->tx_depth)
 		return -FI_EAGAIN;

@@ -72,7 +72,7 @@ struct vrb_dgram {
 	unsigned stranger;		/* that is replaced next */
 };
 
-extern struct fi_ops_cm vrb_dgram_cm_ops;
+extern const struct obj_cm_ops vrb_dgram_cm_ops;
 
 /* ---- datagram/dgram.c ----------------------------------------------------------------- */
 

@@ -80,14 +80,6 @@ struct vrb_rx {
 	bool want;
 };
 
-enum vrb_state {
-	VRB_EP_IDLE,
-	VRB_EP_RESOLVING,		/* fi_connect(): address, then route */
-	VRB_EP_CONNECTING,		/* request or answer on its way */
-	VRB_EP_CONNECTED,
-	VRB_EP_SHUT,			/* for good */
-};
-
 enum vrb_id_kind {
 	VRB_ID_EP,
 	VRB_ID_PEP,
@@ -99,14 +91,14 @@ struct vrb_id {
 	struct rdma_cm_id *id;		/* NULL: none yet, or gone */
 };
 
-/* A connection request, from its event until it is answered. */
+/* A connection request, from its event until it is answered: the transport's part of
+ * struct obj_connreq.
+ */
 struct vrb_connreq {
-	struct fid fid;			/* first: info->handle */
-	struct vrb_id cm;		/* kind VRB_ID_EP with no endpoint: events are for nobody */
-	struct obj_prog *prog;		/* whose lock guards it */
-	struct vrb_ep *ep;		/* who will answer, or NULL */
-	uint8_t responder, initiator;	/* reads and atomics under way, as the peer wants them */
-	struct vrb_asked *xrc;		/* what else an XRC endpoint said, or NULL */
+	struct rdma_cm_id *id;		/* NULL once an endpoint was opened for it, which has it then */
+	struct obj_prog *prog;		/* the group whose lock guards it */
+	uint8_t responder, initiator;	/* reads and atomics in flight that the peer asks for */
+	struct vrb_asked *xrc;		/* what an XRC endpoint sent besides, or NULL */
 };
 
 struct vrb_ep {
@@ -153,9 +145,7 @@ struct vrb_ep {
 
 	/* Connection; see above for the lock. */
 	struct vrb_id cm;
-	_Atomic int state;		/* enum vrb_state; read by posts */
-	struct vrb_connreq *connreq;	/* to be answered by fi_accept() */
-	struct obj_prog *cm_prog;
+	bool resolving;			/* in OBJ_CM_CONNECTING: address, then route are looked up */
 	unsigned tries;			/* resolving goes wrong under load: so often again */
 	uint8_t param[VRB_CM_DATA];
 	size_t param_len;
@@ -167,13 +157,10 @@ static inline struct vrb_ep *vrb_ep_of(struct fid_ep *fid)
 	return container_of(obj_ep_of(fid), struct vrb_ep, base);
 }
 
-/* vrb_ep_set_state - the connection's; @ep is one that is connected, or will be.
- * Threading: that of the connection, above.
- */
-static inline void vrb_ep_set_state(struct vrb_ep *ep, enum vrb_state state)
+/* vrb_connected - may requests be posted?  Datagram endpoints: from enable on. */
+static inline bool vrb_connected(const struct vrb_ep *ep)
 {
-	atomic_store(&ep->state, state);
-	atomic_store(&ep->brief_room, state == VRB_EP_CONNECTED ? ep->brief_depth : 0);
+	return obj_cm_state(&ep->base) == OBJ_CM_CONNECTED;
 }
 
 static inline struct vrb_domain *vrb_domain_of(struct obj_domain *base)
@@ -280,10 +267,10 @@ int vrb_poller_run(struct vrb_poller *poller, unsigned budget);
 
 /* ---- conn/cm.c ------------------------------------------------------------------ */
 
-extern struct fi_ops_cm vrb_cm_ops;
+extern const struct obj_cm_ops vrb_cm_ops;
 
 /* vrb_cm_bind - give @ep a cm id at its local address, so that it has a device.
- * Threading: holds cm_prog->lock.   Errors: those of librdmacm, logged.
+ * Threading: holds cm.prog->lock.   Errors: those of librdmacm, logged.
  */
 int vrb_cm_bind(struct vrb_ep *ep);
 
@@ -306,18 +293,13 @@ int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p);
  */
 int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog);
 
-/* vrb_cm_take - the endpoint will answer this request, or has the address of this passive
- * endpoint from now on.  Errors: -FI_EINVAL, -FI_EBUSY. */
-int vrb_cm_take(struct vrb_ep *ep, struct fid *handle);
-
 /* vrb_cm_close - the end of the endpoint's connection and id; the queue pair with it.
- * Threading: holds cm_prog->lock.
+ * Threading: holds cm.prog->lock.
  */
 void vrb_cm_close(struct vrb_ep *ep);
 
 /* vrb_pep_open - as fi_passive_ep(). */
 int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep_p,
 		 void *context);
-void vrb_cm_init_ops(void);
 
 #endif

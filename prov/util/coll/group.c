@@ -508,7 +508,7 @@ static struct fi_ops_cm cm_ops;
 
 static void fill_tables(void)
 {
-	cm_ops = eng_cm_rdm_ops;
+	cm_ops = obj_cm_rdm_ops;
 	cm_ops.join = coll_join;
 	OBJ_OPS_FILL(&cm_ops, cm);
 	OBJ_OPS_FILL(&mc_ops, fid);

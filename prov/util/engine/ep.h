@@ -15,10 +15,10 @@
 #include "engine/api.h"
 #include "engine/grp.h"
 #include "engine/match.h"
+#include "obj/pep.h"
 
 struct eng_aside;
 struct eng_aside_user;
-struct eng_connreq;
 struct eng_inbox;
 struct eng_peer;
 struct eng_recv;
@@ -34,13 +34,10 @@ struct eng_recv;
 
 #define ENG_PEER_PAGE 512
 
-/* RDM endpoints go OPEN, READY, CLOSED and no further. */
+/* The connection of an FI_EP_MSG endpoint has a state of its own: obj_cm_state(). */
 enum eng_ep_state {
 	ENG_EP_OPEN,		/* not enabled */
-	ENG_EP_READY,		/* enabled; MSG: not connected, may be */
-	ENG_EP_CONNECTING,	/* fi_connect() or fi_accept() waits for the outcome */
-	ENG_EP_CONNECTED,
-	ENG_EP_SHUT,		/* was connected */
+	ENG_EP_READY,		/* enabled */
 	ENG_EP_CLOSED,		/* in fi_close(): completions are dropped */
 };
 
@@ -106,8 +103,6 @@ struct eng_ep {
 	uint64_t unexp_budget;		/* see flow.h */
 	size_t unexp_peers;		/* peers that hold unexpected payload */
 
-	struct eng_connreq *connreq;	/* what fi_accept() will answer; or NULL */
-
 	/* shared receive contexts */
 	struct eng_ep *srx;		/* the one that we use, or NULL */
 	struct list srx_node;		/* on its @users */
@@ -125,9 +120,7 @@ static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)
 	return (struct eng_ep *) obj_ep_of(fid);
 }
 
-/* eng_ep_enabled - has it been?  May be asked without the lock, which ep->state
- * may not: that changes whenever a peer hangs up.
- */
+/* eng_ep_enabled - has it been?  Threading: any; ep->state needs the lock. */
 static inline bool eng_ep_enabled(const struct eng_ep *ep)
 {
 	return ep->grp != NULL;
@@ -196,35 +189,19 @@ extern struct fi_ops_msg eng_send_msg_ops;
 extern struct fi_ops_tagged eng_send_tagged_ops;
 extern struct fi_ops_rma eng_rma_ops;
 extern struct fi_ops_atomic eng_amo_ops;
-extern struct fi_ops_cm eng_cm_msg_ops;		/* FI_EP_MSG */
-extern struct fi_ops_cm eng_cm_rdm_ops;
 
 /* ---- connections (cm.c) ----------------------------------------------------- */
 
 /* eng_cm_lost - the channel of an MSG endpoint is gone, for the reason @err. */
 void eng_cm_lost(struct eng_ep *ep, int err);
 
-/* eng_cm_name - hand out an address as fi_getname(3) does.
- * @len: [in,out] room, then the true length.  Errors: -FI_ETOOSMALL.
- */
-int eng_cm_name(const void *name, size_t name_len, void *addr, size_t *len);
+/* What obj/cm.h calls for all classes of endpoint that have a name. */
+extern const struct obj_cm_ops eng_cm_ops;
 
-/* eng_cm_rename - replace info->src_addr.  Errors: -FI_ENOMEM, -FI_EINVAL. */
-int eng_cm_rename(struct fi_info *info, const void *addr, size_t len);
-
-/* What fi_endpoint() finds in info->handle (pep.c).
- *
- * eng_connreq_take - @ep will answer the request.  Errors: -FI_EINVAL not a
- * request of this transport; -FI_EBUSY another endpoint has it.
- * eng_connreq_use - what the link calls it; the handle is gone.
- * eng_connreq_drop - @ep closes without having answered.
- * eng_pep_yield - @handle is a passive endpoint: @info gets its address, which
- * it gives up.  Errors: -FI_EBUSY it listens.
+/* eng_pep_give - @pep gives up its address: it becomes info->src_addr (pep.c).
+ * Threading: pep->prog is locked.  Errors: -FI_ENOMEM, those of the link.
  */
-int eng_connreq_take(struct eng_ep *ep, struct fid *handle);
-void *eng_connreq_use(struct eng_ep *ep);
-void eng_connreq_drop(struct eng_ep *ep);
-int eng_pep_yield(struct fid *handle, const struct eng_link_ops *ops, struct fi_info *info);
+int eng_pep_give(struct obj_pep *pep, struct fi_info *info);
 
 #define ENG_WARN(ep, ...) FI_WARN((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define ENG_INFO(ep, ...) FI_INFO((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)

@@ -25,6 +25,7 @@
 
 #include "base/list.h"
 #include "obj/av.h"
+#include "obj/cm.h"
 #include "obj/cntr.h"
 #include "obj/cq.h"
 #include "obj/domain.h"
@@ -116,6 +117,7 @@ struct obj_ep {
 	struct obj_ref domain_ref, tx_cq_ref, rx_cq_ref, av_ref, eq_ref, srx_ref, sep_ref, stx_ref;
 	struct obj_ref cntr_refs[OBJ_CNTR_CNT];
 	struct obj_refs refs;		/* aliases, contexts, regions, endpoints with this srx */
+	struct obj_cm cm;		/* name and connection; filled in by the provider */
 };
 
 struct obj_stx {
@@ -135,6 +137,14 @@ static inline struct obj_ep_handle *obj_ep_handle_of(struct fid_ep *fid)
 static inline struct obj_ep *obj_ep_of(struct fid_ep *fid)
 {
 	return obj_ep_handle_of(fid)->ep;
+}
+
+/* obj_cm_state - of the endpoint's connection.  Threading: a caller that does not hold the
+ * connection's lock learns what was true a moment ago.
+ */
+static inline enum obj_cm_state obj_cm_state(const struct obj_ep *ep)
+{
+	return (enum obj_cm_state) atomic_load_explicit(&ep->cm.state, memory_order_relaxed);
 }
 
 /* obj_ep_init - prepare the common part.
@@ -196,8 +206,8 @@ int obj_ep_control(struct fid *fid, int command, void *arg);
  */
 int obj_ep_enable(struct obj_ep *ep);
 
-/* fi_getopt() and fi_setopt(): FI_OPT_MIN_MULTI_RECV, sizes out of ep->info; the
- * rest goes to ops.  Unknown: -FI_ENOPROTOOPT.  Short buffer: -FI_ETOOSMALL.
+/* fi_getopt() and fi_setopt(): FI_OPT_MIN_MULTI_RECV, sizes out of ep->info, and
+ * FI_OPT_CM_DATA_SIZE where ep->cm has one; the rest goes to ops.  Unknown: -FI_ENOPROTOOPT.  Short buffer: -FI_ETOOSMALL.
  */
 int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen);
 int obj_ep_setopt(struct fid *fid, int level, int optname, const void *optval, size_t optlen);

@@ -13,6 +13,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/av_table.h \
 	prov/util/obj/addr/av_user.c \
 	prov/util/obj/av_user.h \
+	prov/util/obj/endpoint/cm.c \
+	prov/util/obj/cm.h \
 	prov/util/obj/event/cntr.c \
 	prov/util/obj/cntr.h \
 	prov/util/obj/event/cq.c \
@@ -58,6 +60,7 @@ obj_fake = prov/util/obj/test/fake.c prov/util/obj/test/fake.h prov/util/obj/tes
 obj_tests = \
 	prov/util/obj/auto_test \
 	prov/util/obj/addr/av_test \
+	prov/util/obj/endpoint/cm_test \
 	prov/util/obj/event/cntr_test \
 	prov/util/obj/event/cq_test \
 	prov/util/obj/endpoint/ep_test \
@@ -77,6 +80,9 @@ prov_util_obj_auto_test_LDADD = $(obj_test_libs)
 prov_util_obj_addr_av_test_SOURCES = prov/util/obj/addr/av_test.c
 prov_util_obj_addr_av_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_addr_av_test_LDADD = $(obj_test_libs)
+prov_util_obj_endpoint_cm_test_SOURCES = prov/util/obj/endpoint/cm_test.c $(obj_fake)
+prov_util_obj_endpoint_cm_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_endpoint_cm_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_cntr_test_SOURCES = prov/util/obj/event/cntr_test.c $(obj_fake)
 prov_util_obj_event_cntr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_cntr_test_LDADD = $(obj_test_libs)

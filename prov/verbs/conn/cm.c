@@ -33,41 +33,6 @@ struct cm_poller {
 
 static const struct obj_poller_ops cm_poller_ops;
 
-/* ---- events for the program -------------------------------------------------------------- */
-
-void vrb_cm_tell(struct obj_eq *eq, uint32_t what, struct fid *fid, struct fi_info *info,
-		 const void *param, size_t len)
-{
-	size_t size = sizeof(struct fi_eq_cm_entry) + len;
-	struct fi_eq_cm_entry *entry = calloc(1, size);
-	int ret = -FI_ENOMEM;
-
-	if (entry) {
-		entry->fid = fid;
-		entry->info = info;
-		if (len)
-			memcpy(entry->data, param, len);
-		ret = obj_eq_write(eq, what, entry, size, 0);
-	}
-	if (ret) {
-		VRB_WARN(FI_LOG_EP_CTRL, "a connection event is lost: %s\n", fi_strerror(-ret));
-		fi_freeinfo(info);
-	}
-	free(entry);
-}
-
-static void tell_error(struct vrb_ep *ep, int err, int status, const void *param, size_t len)
-{
-	struct fi_eq_err_entry entry = {
-		.fid = &ep->base.h.fid.fid,
-		.context = ep->base.h.fid.fid.context,
-		.err = err,
-		.prov_errno = status,
-	};
-
-	obj_eq_write_err(ep->base.eq, &entry, param, len);
-}
-
 /* ---- events of an endpoint ---------------------------------------------------------------- */
 
 static unsigned at_most(unsigned value, unsigned limit)
@@ -120,10 +85,9 @@ static const char *why_rejected(int status)
 
 void vrb_cm_gave_up(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
 {
-	vrb_ep_set_state(ep, VRB_EP_SHUT);
+	obj_cm_refused(&ep->base, OBJ_CM_SHUT, err, status, data, len);
 	if (ep->xrc)
 		vrb_xrc_shut(ep);
-	tell_error(ep, err, status, data, len);
 }
 
 static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
@@ -155,7 +119,9 @@ static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	int ret;
 
-	vrb_ep_set_state(ep, VRB_EP_CONNECTING);
+	if (!ep->resolving || obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
+		return;
+	ep->resolving = false;
 	ret = ep->xrc ? vrb_xrc_call(ep) : call(ep);
 	if (ret)
 		refused(ep, -ret, event);
@@ -167,7 +133,7 @@ int vrb_cm_again(struct vrb_ep *ep)
 
 	vrb_cm.destroy_id(ep->cm.id);
 	ep->cm.id = NULL;
-	vrb_ep_set_state(ep, VRB_EP_RESOLVING);
+	ep->resolving = true;
 	ret = vrb_cm_bind(ep);
 	return ret ? ret : resolve(ep);
 }
@@ -193,12 +159,6 @@ static void set_rnr_timer(struct vrb_ep *ep)
 		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_MIN_RNR_TIMER);
 }
 
-void vrb_cm_connected(struct vrb_ep *ep, const void *data, size_t len)
-{
-	vrb_ep_set_state(ep, VRB_EP_CONNECTED);
-	vrb_cm_tell(ep->base.eq, FI_CONNECTED, &ep->base.h.fid.fid, NULL, data, len);
-}
-
 static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
@@ -207,24 +167,29 @@ static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		vrb_xrc_on_established(ep);
 		return;
 	}
+	if (obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
+		return;
 	set_rnr_timer(ep);
-	vrb_cm_connected(ep, conn->private_data, conn->private_data ? conn->private_data_len : 0);
+	obj_cm_connected(&ep->base, conn->private_data,
+			 conn->private_data ? conn->private_data_len : 0);
 }
 
 static void on_disconnected(struct vrb_ep *ep)
 {
-	int was = atomic_load(&ep->state);
+	enum obj_cm_state was = obj_cm_state(&ep->base);
+	bool given_up = ep->xrc && was == OBJ_CM_CONNECTING;
 
-	vrb_ep_set_state(ep, VRB_EP_SHUT);
+	if (!given_up)
+		obj_cm_shut(&ep->base);
 	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
-	if (ep->xrc && was == VRB_EP_CONNECTING) {
+	if (given_up) {
 		vrb_cm_gave_up(ep, FI_ECONNABORTED, 0, NULL, 0);
 		return;
 	}
 	if (ep->xrc)
 		vrb_xrc_shut(ep);
-	if (was == VRB_EP_CONNECTED)
-		vrb_cm_tell(ep->base.eq, FI_SHUTDOWN, &ep->base.h.fid.fid, NULL, NULL, 0);
+	if (was == OBJ_CM_CONNECTED)
+		obj_cm_ended(&ep->base);
 }
 
 /* The device goes: its queue pairs do nothing more, and say so. */
@@ -299,10 +264,8 @@ static void on_event(struct rdma_cm_event *event)
 	else if (cm && cm->kind == VRB_ID_EP)
 		on_ep_event(ep = container_of(cm, struct vrb_ep, cm), event);
 	vrb_cm.ack_cm_event(event);
-	if (ret == -FI_ENOMEM) {
-		VRB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: out of memory\n");
+	if (ret == -FI_ENOMEM)
 		vrb_cm.reject(id, NULL, 0);
-	}
 	if (ret)
 		vrb_cm.destroy_id(id);
 	if (ep)
@@ -434,226 +397,157 @@ int vrb_cm_bind(struct vrb_ep *ep)
 {
 	const struct fi_info *info = ep->base.info;
 
-	return vrb_cm_bind_in(ep->cm_prog, &ep->cm, info->src_addr ? info : ep->base.domain->info);
+	return vrb_cm_bind_in(ep->base.cm.prog, &ep->cm, info->src_addr ? info : ep->base.domain->info);
 }
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-static int addr_out(struct sockaddr *sa, uint16_t port, void *addr, size_t *len)
+static int addr_out(const struct sockaddr *sa, uint16_t port, void *addr, size_t *len)
 {
-	size_t room = *len, need = vrb_sa_len(sa);
+	size_t size = vrb_sa_len(sa);
 	union vrb_sa out;
 
-	if (!need)
+	if (!size)
 		return -FI_EADDRNOTAVAIL;
-	memcpy(&out, sa, need);
+	memcpy(&out, sa, size);
 	vrb_sa_set_port(&out.sa, port);
-	if (addr && room)
-		memcpy(addr, &out, room < need ? room : need);
-	*len = need;
-	return room < need ? -FI_ETOOSMALL : 0;
+	return obj_cm_copy_name(&out, size, addr, len);
 }
 
 int vrb_cm_name(struct rdma_cm_id *id, const struct fi_info *info, void *addr, size_t *len)
 {
 	if (id)
 		return addr_out(rdma_get_local_addr(id), ntohs(vrb_cm.get_src_port(id)), addr, len);
-	if (!info->src_addr)
-		return -FI_EOPBADSTATE;
-	return addr_out(info->src_addr, vrb_sa_port(info->src_addr), addr, len);
+	return obj_cm_info_name(info, addr, len);
 }
 
-static int ep_getname(fid_t fid, void *addr, size_t *len)
+static struct vrb_ep *ep_of(struct obj_ep *base)
 {
-	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
-	int ret;
-
-	if (!len || (!addr && *len))
-		return -FI_EINVAL;
-	lock_get(&ep->cm_prog->lock);
-	ret = vrb_cm_name(ep->cm.id, ep->base.info, addr, len);
-	lock_put(&ep->cm_prog->lock);
-	return ret;
+	return container_of(base, struct vrb_ep, base);
 }
 
-static int ep_getpeer(struct fid_ep *fid, void *addr, size_t *len)
+static int cm_getname(struct obj_ep *base, void *addr, size_t *len)
 {
-	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = -FI_ENOTCONN;
+	return vrb_cm_name(ep_of(base)->cm.id, base->info, addr, len);
+}
 
-	if (!len || (!addr && *len))
-		return -FI_EINVAL;
-	lock_get(&ep->cm_prog->lock);
-	if (atomic_load(&ep->state) == VRB_EP_CONNECTED)
-		ret = addr_out(rdma_get_peer_addr(ep->cm.id), ntohs(vrb_cm.get_dst_port(ep->cm.id)),
-			       addr, len);
-	lock_put(&ep->cm_prog->lock);
-	return ret;
+static int cm_getpeer(struct obj_ep *base, void *addr, size_t *len)
+{
+	struct rdma_cm_id *id = ep_of(base)->cm.id;
+
+	return addr_out(rdma_get_peer_addr(id), ntohs(vrb_cm.get_dst_port(id)), addr, len);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
-
-int vrb_cm_check_param(const void *param, size_t len, size_t room)
-{
-	if (len <= room && (param || !len))
-		return 0;
-	VRB_WARN(FI_LOG_EP_CTRL, "%zu bytes of private data; at most %zu go with a connection request "
-		 "(FI_OPT_CM_DATA_SIZE)\n", len, room);
-	return -FI_EINVAL;
-}
-
-static int connect_locked(struct vrb_ep *ep, const void *param, size_t len)
-{
-	int ret;
-
-	switch (atomic_load(&ep->state)) {
-	case VRB_EP_IDLE:
-		break;
-	case VRB_EP_CONNECTED:
-		return -FI_EISCONN;
-	case VRB_EP_SHUT:
-		return -FI_EOPBADSTATE;
-	default:
-		return -FI_EALREADY;
-	}
-	if (ep->connreq)
-		return -FI_EOPBADSTATE;
-	if (len)
-		memcpy(ep->param, param, len);
-	ep->param_len = len;
-	ret = resolve(ep);
-	if (!ret)
-		vrb_ep_set_state(ep, VRB_EP_RESOLVING);
-	return ret;
-}
 
 /* Finding the way takes a moment and then the request is out: do it now, so that a program
  * that waits at the other end need not read this end's event queue for it.
  */
 static void send_request(struct vrb_ep *ep)
 {
-	struct obj_poller *base = obj_prog_find(ep->cm_prog, &cm_poller_ops);
+	struct obj_poller *base = obj_prog_find(ep->base.cm.prog, &cm_poller_ops);
 	struct pollfd pfd = { .fd = base->fd, .events = POLLIN };
 	int i;
 
-	for (i = 0; i < RESOLVE_NOW && atomic_load(&ep->state) == VRB_EP_RESOLVING; i++) {
+	for (i = 0; i < RESOLVE_NOW && ep->resolving && obj_cm_state(&ep->base) == OBJ_CM_CONNECTING; i++) {
 		poll(&pfd, 1, 10);
 		cm_poll(base, OBJ_POLL_BUDGET);
 	}
 }
 
-static int ep_connect(struct fid_ep *fid, const void *addr, const void *param, size_t len)
+static int cm_connect(struct obj_ep *base, const void *addr, const void *param, size_t len)
 {
-	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = vrb_cm_check_param(param, len, vrb_cm_room(ep->xrc));
+	struct vrb_ep *ep = ep_of(base);
+	int ret = vrb_sa_copy(addr, vrb_sa_len(addr), &ep->dest);
 
-	if (!addr)
-		addr = ep->base.info->dest_addr;
-	if (!ret)
-		ret = addr ? vrb_sa_copy(addr, vrb_sa_len(addr), &ep->dest) : -FI_EINVAL;
-	if (!ret)
-		ret = obj_ep_enable(&ep->base);
 	if (ret)
 		return ret;
-	lock_get(&ep->cm_prog->lock);
-	ret = connect_locked(ep, param, len);
-	if (!ret)
-		send_request(ep);
-	lock_put(&ep->cm_prog->lock);
-	return ret;
+	if (len)
+		memcpy(ep->param, param, len);
+	ep->param_len = len;
+	ret = resolve(ep);
+	if (ret)
+		return ret;
+	ep->resolving = true;
+	send_request(ep);
+	return 0;
 }
 
-static int accept_locked(struct vrb_ep *ep, const void *data, size_t len)
+static int cm_accept(struct obj_ep *base, void *req, const void *data, size_t len)
 {
+	struct vrb_ep *ep = ep_of(base);
 	struct rdma_conn_param param = vrb_cm_param(ep, data, len);
-	struct vrb_connreq *cr = ep->connreq;
+	struct vrb_connreq *cr = req;
 	int ret;
 
-	if (!cr || atomic_load(&ep->state) != VRB_EP_IDLE)
-		return -FI_EOPBADSTATE;
 	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
 	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
-	ep->connreq = NULL;
 	ret = ep->xrc ? vrb_xrc_accept(ep, cr, &param) :
 	      vrb_cm.accept(ep->cm.id, &param) ? cm_errno() : 0;
 	vrb_connreq_free(cr);
-	if (!ret)
-		vrb_ep_set_state(ep, VRB_EP_CONNECTING);
 	return ret;
 }
 
-static int ep_accept(struct fid_ep *fid, const void *param, size_t len)
+static int cm_shutdown(struct obj_ep *base)
 {
-	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = vrb_cm_check_param(param, len, vrb_cm_room(ep->xrc));
+	struct vrb_ep *ep = ep_of(base);
+	int ret;
 
-	if (!ret)
-		ret = obj_ep_enable(&ep->base);
-	if (ret)
-		return ret;
-	lock_get(&ep->cm_prog->lock);
-	ret = accept_locked(ep, param, len);
-	lock_put(&ep->cm_prog->lock);
+	lock_get(&base->prog->lock);
+	vrb_ep_drain(ep);
+	lock_put(&base->prog->lock);
+	obj_cm_shut(base);
+	ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
+	if (ep->xrc)
+		vrb_xrc_shut(ep);
 	return ret;
 }
 
-static int ep_shutdown(struct fid_ep *fid, uint64_t flags)
+static void take_id(struct vrb_ep *ep, struct rdma_cm_id **id_p)
 {
-	struct vrb_ep *ep = vrb_ep_of(fid);
-	int ret = -FI_ENOTCONN;
-
-	if (flags)
-		return -FI_EINVAL;
-	lock_get(&ep->cm_prog->lock);
-	if (atomic_load(&ep->state) == VRB_EP_CONNECTED) {
-		lock_get(&ep->base.prog->lock);
-		vrb_ep_drain(ep);
-		lock_put(&ep->base.prog->lock);
-		vrb_ep_set_state(ep, VRB_EP_SHUT);
-		ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
-		if (ep->xrc)
-			vrb_xrc_shut(ep);
-	}
-	lock_put(&ep->cm_prog->lock);
-	return ret;
+	ep->cm.id = *id_p;
+	ep->cm.id->context = &ep->cm;
+	*id_p = NULL;
 }
 
-int vrb_cm_take(struct vrb_ep *ep, struct fid *handle)
+static int cm_take_pep(struct obj_ep *base, struct obj_pep *pep)
 {
-	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
+	take_id(ep_of(base), &container_of(pep, struct vrb_pep, base)->cm.id);
+	return 0;
+}
 
-	if (handle->fclass == FI_CLASS_PEP)
-		return vrb_pep_yield(handle, ep);
-	if (handle->fclass != FI_CLASS_CONNREQ || handle->ops != &vrb_connreq_fid_ops)
-		return -FI_EINVAL;
+/* The id names the device, and its queue pair is made when the endpoint is enabled. */
+static int cm_take_req(struct obj_ep *base, void *req)
+{
+	struct vrb_connreq *cr = req;
+	struct vrb_ep *ep = ep_of(base);
+
 	if (!cr->xrc != !ep->xrc) {
 		VRB_WARN(FI_LOG_EP_CTRL, "a connection request of an %s endpoint is not for a domain of "
 			 "the other kind\n", cr->xrc ? "XRC" : "RC");
 		return -FI_EINVAL;
 	}
-	if (cr->ep)
-		return -FI_EBUSY;
-	lock_get(&ep->cm_prog->lock);
-	cr->ep = ep;
-	ep->connreq = cr;
-	ep->cm.id = cr->cm.id;
-	ep->cm.id->context = &ep->cm;
-	lock_put(&ep->cm_prog->lock);
+	take_id(ep, &cr->id);
 	return 0;
+}
+
+/* The fast path is open while the endpoint is connected. */
+static void cm_changed(struct obj_ep *base, enum obj_cm_state state)
+{
+	struct vrb_ep *ep = ep_of(base);
+
+	atomic_store(&ep->brief_room, state == OBJ_CM_CONNECTED ? ep->brief_depth : 0);
 }
 
 void vrb_cm_close(struct vrb_ep *ep)
 {
-	struct vrb_connreq *cr = ep->connreq;
-
-	if (cr) {
+	if (ep->base.cm.req) {
 		vrb_cm.reject(ep->cm.id, NULL, 0);
-		vrb_connreq_free(cr);
-		ep->connreq = NULL;
+		obj_cm_drop(&ep->base);
 	}
 	if (!ep->cm.id)
 		return;
-	if (atomic_load(&ep->state) == VRB_EP_CONNECTED)
+	if (vrb_connected(ep))
 		vrb_cm.disconnect(ep->cm.id);
 	if (ep->qp)
 		vrb_cm.destroy_qp(ep->cm.id);
@@ -661,16 +555,13 @@ void vrb_cm_close(struct vrb_ep *ep)
 	ep->cm.id = NULL;
 }
 
-struct fi_ops_cm vrb_cm_ops = {
-	.getname = ep_getname,
-	.getpeer = ep_getpeer,
-	.connect = ep_connect,
-	.accept = ep_accept,
-	.shutdown = ep_shutdown,
+const struct obj_cm_ops vrb_cm_ops = {
+	.getname = cm_getname,
+	.getpeer = cm_getpeer,
+	.connect = cm_connect,
+	.accept = cm_accept,
+	.shutdown = cm_shutdown,
+	.take_pep = cm_take_pep,
+	.take_req = cm_take_req,
+	.changed = cm_changed,
 };
-
-void vrb_cm_init_ops(void)
-{
-	vrb_pep_init_ops();
-	OBJ_OPS_FILL(&vrb_cm_ops, cm);
-}

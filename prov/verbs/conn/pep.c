@@ -2,13 +2,18 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Listeners, and the requests that come to them.
+ * Passive endpoints over librdmacm: a bound id, and the requests that it announces.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "verbs/cm.h"
+
+static struct vrb_pep *pep_of(struct obj_pep *base)
+{
+	return container_of(base, struct vrb_pep, base);
+}
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
@@ -19,185 +24,93 @@ void vrb_connreq_free(struct vrb_connreq *cr)
 	free(cr);
 }
 
-static int connreq_close(struct fid *fid)
-{
-	struct vrb_connreq *cr = container_of(fid, struct vrb_connreq, fid);
-
-	if (cr->ep)
-		return -FI_EBUSY;
-	lock_get(&cr->prog->lock);
-	vrb_cm.reject(cr->cm.id, NULL, 0);
-	vrb_cm.destroy_id(cr->cm.id);
-	lock_put(&cr->prog->lock);
-	vrb_connreq_free(cr);
-	return 0;
-}
-
-struct fi_ops vrb_connreq_fid_ops = {
-	.close = connreq_close,
-};
-
-static bool copy_addr(void **addr_p, size_t *len_p, const struct sockaddr *sa)
-{
-	size_t len = vrb_sa_len(sa);
-	void *copy = malloc(len ? len : 1);
-
-	if (!copy)
-		return false;
-	memcpy(copy, sa, len);
-	free(*addr_p);
-	*addr_p = copy;
-	*len_p = len;
-	return true;
-}
-
+/* XRC endpoints have their handshake in front of the program's data (hello.h). */
 int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
+	const struct sockaddr *src = rdma_get_local_addr(event->id);
+	const struct sockaddr *dest = rdma_get_peer_addr(event->id);
 	size_t skip = pep->xrc ? VRB_HELLO_SIZE : 0;
+	size_t len = conn->private_data ? conn->private_data_len - skip : 0;
 	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
-	struct fi_info *info = fi_dupinfo(pep->base.info);
-	int ret = -FI_ENOMEM;
+	int ret = cr ? 0 : -FI_ENOMEM;
 
-	if (!cr || !info ||
-	    !copy_addr(&info->src_addr, &info->src_addrlen, rdma_get_local_addr(event->id)) ||
-	    !copy_addr(&info->dest_addr, &info->dest_addrlen, rdma_get_peer_addr(event->id)) ||
-	    (pep->xrc && (ret = vrb_xrc_asked(pep->base.fabric, event, &cr->xrc)))) {
+	if (!ret && pep->xrc)
+		ret = vrb_xrc_asked(pep->base.fabric, event, &cr->xrc);
+	if (ret) {
 		free(cr);
-		fi_freeinfo(info);
+		if (ret == -FI_ENOMEM)
+			VRB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: out of memory\n");
 		return ret;
 	}
-	cr->fid.fclass = FI_CLASS_CONNREQ;
-	cr->fid.ops = &vrb_connreq_fid_ops;
-	cr->cm.kind = VRB_ID_EP;
-	cr->cm.id = event->id;
+	cr->id = event->id;
+	cr->id->context = NULL;
 	cr->prog = pep->base.prog;
 	obj_prog_get(cr->prog);
 	cr->responder = conn->responder_resources;
 	cr->initiator = conn->initiator_depth;
-	event->id->context = NULL;
-	info->handle = &cr->fid;
-	vrb_cm_tell(pep->base.eq, FI_CONNREQ, &pep->base.fid.fid, info,
-		    conn->private_data ? (const char *) conn->private_data + skip : NULL,
-		    conn->private_data ? conn->private_data_len - skip : 0);
-	return 0;
-}
-
-/* ---- listeners ---------------------------------------------------------------------- */
-
-static struct vrb_pep *pep_of(struct fid *fid)
-{
-	return container_of(fid, struct vrb_pep, base.fid.fid);
-}
-
-static int pep_getname(fid_t fid, void *addr, size_t *len)
-{
-	struct vrb_pep *pep = pep_of(fid);
-	int ret;
-
-	if (!len || (!addr && *len))
-		return -FI_EINVAL;
-	lock_get(&pep->base.prog->lock);
-	ret = vrb_cm_name(pep->cm.id, pep->base.info, addr, len);
-	lock_put(&pep->base.prog->lock);
+	ret = obj_pep_request(&pep->base, cr, src, vrb_sa_len(src), dest, vrb_sa_len(dest),
+			      (const char *) conn->private_data + skip, len);
+	if (ret)
+		vrb_connreq_free(cr);
 	return ret;
 }
 
-static int pep_listen(struct fid_pep *fid)
-{
-	struct vrb_pep *pep = pep_of(&fid->fid);
-	int ret = -FI_EOPBADSTATE;
+/* ---- calls ---------------------------------------------------------------------------------- */
 
-	if (!pep->base.eq)
-		return -FI_ENOEQ;
-	lock_get(&pep->base.prog->lock);
-	if (!pep->listening && pep->cm.id) {
-		ret = vrb_cm.listen(pep->cm.id, pep->base.backlog) ? cm_errno() : 0;
-		pep->listening = !ret;
-	}
-	lock_put(&pep->base.prog->lock);
-	return ret;
+static void pep_close(struct obj_pep *base)
+{
+	vrb_cm.destroy_id(pep_of(base)->cm.id);
 }
 
-static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t len)
+static int pep_getname(struct obj_pep *base, void *addr, size_t *len_p)
 {
-	struct vrb_pep *pep = pep_of(&fid->fid);
-	struct vrb_connreq *cr = container_of(handle, struct vrb_connreq, fid);
+	return vrb_cm_name(pep_of(base)->cm.id, base->info, addr, len_p);
+}
+
+static int pep_listen(struct obj_pep *base, int backlog)
+{
+	return vrb_cm.listen(pep_of(base)->cm.id, backlog) ? cm_errno() : 0;
+}
+
+static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t len)
+{
 	struct vrb_hello no = { .kind = VRB_HELLO_NO };
-	uint8_t data[VRB_CM_DATA];
+	struct vrb_connreq *cr = req;
+	uint8_t buf[VRB_CM_DATA];
 	int ret;
 
-	if (!handle || handle->ops != &vrb_connreq_fid_ops ||
-	    vrb_cm_check_param(param, len, vrb_cm_room(cr->xrc)))
-		return -FI_EINVAL;
-	if (cr->ep)
-		return -FI_EOPBADSTATE;
 	if (cr->xrc) {
-		len = vrb_hello_put(data, &no, param, len);
-		param = data;
+		len = vrb_hello_put(buf, &no, data, len);
+		data = buf;
 	}
-	lock_get(&pep->base.prog->lock);
-	ret = vrb_cm.reject(cr->cm.id, param, (uint8_t) len) ? cm_errno() : 0;
-	vrb_cm.destroy_id(cr->cm.id);
-	lock_put(&pep->base.prog->lock);
+	ret = vrb_cm.reject(cr->id, data, (uint8_t) len) ? cm_errno() : 0;
+	vrb_cm.destroy_id(cr->id);
 	vrb_connreq_free(cr);
 	return ret;
 }
 
-static int pep_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
+/* An endpoint that was opened for the request has the id, and refuses when it closes. */
+static void pep_drop(const void *transport, void *req)
 {
-	return obj_pep_getopt(fid, level, optname, optval, optlen, vrb_cm_room(pep_of(fid)->xrc));
+	struct vrb_connreq *cr = req;
+
+	if (cr->id) {
+		lock_get(&cr->prog->lock);
+		vrb_cm.reject(cr->id, NULL, 0);
+		vrb_cm.destroy_id(cr->id);
+		lock_put(&cr->prog->lock);
+	}
+	vrb_connreq_free(cr);
 }
 
-static int pep_close(struct fid *fid)
-{
-	struct vrb_pep *pep = pep_of(fid);
-	int ret = obj_pep_busy(&pep->base);
-
-	if (ret)
-		return ret;
-	lock_get(&pep->base.prog->lock);
-	if (pep->cm.id)
-		vrb_cm.destroy_id(pep->cm.id);
-	lock_put(&pep->base.prog->lock);
-	obj_pep_fini(&pep->base);
-	free(pep);
-	return 0;
-}
-
-static struct fi_ops pep_fid_ops = {
+static const struct obj_pep_ops pep_ops = {
 	.close = pep_close,
-	.bind = obj_pep_bind,
-	.control = obj_pep_control,
-};
-
-static struct fi_ops_ep pep_ep_ops = {
-	.getopt = pep_getopt,
-};
-
-static struct fi_ops_cm pep_cm_ops = {
 	.getname = pep_getname,
 	.listen = pep_listen,
 	.reject = pep_reject,
+	.drop = pep_drop,
 };
-
-int vrb_pep_yield(struct fid *handle, struct vrb_ep *ep)
-{
-	struct vrb_pep *pep = pep_of(handle);
-	int ret = -FI_EBUSY;
-
-	if (handle->ops != &pep_fid_ops || pep->base.prog != ep->cm_prog)
-		return -FI_EINVAL;
-	lock_get(&pep->base.prog->lock);
-	if (!pep->listening && pep->cm.id) {
-		ep->cm.id = pep->cm.id;
-		ep->cm.id->context = &ep->cm;
-		pep->cm.id = NULL;
-		ret = 0;
-	}
-	lock_put(&pep->base.prog->lock);
-	return ret;
-}
 
 static int pep_bind_id(struct vrb_pep *pep, const struct fi_info *info)
 {
@@ -221,17 +134,15 @@ int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep
 
 	if (!pep)
 		return -FI_ENOMEM;
-	ret = obj_pep_init(&pep->base, fabric, info, context);
+	pep->xrc = info->ep_attr && info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
+	pep->cm.kind = VRB_ID_PEP;
+	ret = obj_pep_init(&pep->base, fabric, info, &pep_ops, obj_fabric_of(fabric),
+			   vrb_cm_room(pep->xrc), context);
 	if (ret)
 		goto err_free;
-	pep->cm.kind = VRB_ID_PEP;
-	pep->xrc = info->ep_attr && info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
 	ret = pep_bind_id(pep, info);
 	if (ret)
 		goto err_fini;
-	pep->base.fid.fid.ops = &pep_fid_ops;
-	pep->base.fid.ops = &pep_ep_ops;
-	pep->base.fid.cm = &pep_cm_ops;
 	*pep_p = &pep->base.fid;
 	return 0;
 
@@ -240,12 +151,4 @@ err_fini:
 err_free:
 	free(pep);
 	return ret;
-}
-
-void vrb_pep_init_ops(void)
-{
-	OBJ_OPS_FILL(&vrb_connreq_fid_ops, fid);
-	OBJ_OPS_FILL(&pep_fid_ops, fid);
-	OBJ_OPS_FILL(&pep_ep_ops, ep);
-	OBJ_OPS_FILL(&pep_cm_ops, cm);
 }

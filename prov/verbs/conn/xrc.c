@@ -402,7 +402,7 @@ void vrb_ini_fail(struct vrb_ini *ini)
 	list_for_each(pos, &ini->eps) {
 		ep = container_of(pos, struct vrb_xrc, node)->ep;
 		ep->failed = true;
-		if (atomic_load(&ep->state) == VRB_EP_CONNECTED)
+		if (vrb_connected(ep))
 			vrb_cm.disconnect(ep->cm.id);
 	}
 }

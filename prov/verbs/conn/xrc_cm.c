@@ -225,7 +225,7 @@ static void settle(struct vrb_ini *ini)
 			continue;
 		xrc->live = true;
 		ini->live++;
-		vrb_cm_connected(xrc->ep, xrc->ep->param, xrc->ep->param_len);
+		obj_cm_connected(&xrc->ep->base, xrc->ep->param, xrc->ep->param_len);
 	}
 }
 

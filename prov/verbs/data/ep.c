@@ -260,10 +260,10 @@ static int ep_enable(struct obj_ep *base)
 	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
 	int ret;
 
-	ret = obj_wait_feed(&base->eq->wait, ep->cm_prog);
+	ret = obj_wait_feed(&base->eq->wait, ep->base.cm.prog);
 	if (ret)
 		return ret;
-	lock_get(&ep->cm_prog->lock);
+	lock_get(&ep->base.cm.prog->lock);
 	ret = ep->cm.id ? 0 : vrb_cm_bind(ep);
 	if (!ret && ep->cm.id->verbs != ep->domain->ctx) {
 		VRB_WARN(FI_LOG_EP_CTRL, "the address of the endpoint is not one of device %s\n",
@@ -275,7 +275,7 @@ static int ep_enable(struct obj_ep *base)
 		ret = ep->xrc ? vrb_xrc_start(ep) : vrb_ep_start(ep);
 		lock_put(&base->prog->lock);
 	}
-	lock_put(&ep->cm_prog->lock);
+	lock_put(&ep->base.cm.prog->lock);
 	return ret;
 }
 
@@ -291,7 +291,7 @@ void vrb_ep_drain(struct vrb_ep *ep)
 
 	ep->sq.ops->ring(&ep->sq);
 	while (ep->tx_head != ep->tx_tail && !ep->failed && clock_ns() < deadline &&
-	       atomic_load(&ep->state) == VRB_EP_CONNECTED) {
+	       vrb_connected(ep)) {
 		if (!marked)
 			marked = !vrb_post_marker(ep);
 		vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
@@ -318,7 +318,7 @@ static int ep_close(struct fid *fid)
 
 	if (ret)
 		return ret;
-	lock_get(&ep->cm_prog->lock);
+	lock_get(&ep->base.cm.prog->lock);
 	if (ep->xrc)
 		vrb_xrc_quit(ep);
 	if (prog)
@@ -329,10 +329,10 @@ static int ep_close(struct fid *fid)
 		vrb_poller_leave(ep, entries(ep));
 	if (prog)
 		lock_put(&prog->lock);
-	lock_put(&ep->cm_prog->lock);
+	lock_put(&ep->base.cm.prog->lock);
 	vrb_xrc_free(ep);
 	vrb_ep_free_rings(ep);
-	obj_prog_put(ep->cm_prog);
+	obj_prog_put(ep->base.cm.prog);
 	obj_ep_fini(&ep->base);
 	free(ep);
 	return 0;
@@ -374,16 +374,8 @@ static struct fi_ops ep_fi_ops = {
 	.control = obj_ep_control,
 };
 
-static int ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
-{
-	if (level == FI_OPT_ENDPOINT && optname == FI_OPT_CM_DATA_SIZE)
-		return obj_pep_getopt(fid, level, optname, optval, optlen,
-				      vrb_cm_room(vrb_ep_of(container_of(fid, struct fid_ep, fid))->xrc));
-	return obj_ep_getopt(fid, level, optname, optval, optlen);
-}
-
 static struct fi_ops_ep ep_ops = {
-	.getopt = ep_getopt,
+	.getopt = obj_ep_getopt,
 	.setopt = obj_ep_setopt,
 };
 
@@ -399,11 +391,6 @@ static struct fi_ops dgram_fi_ops = {
 	.control = obj_ep_control,
 };
 
-static struct fi_ops_ep dgram_ops_ep = {
-	.getopt = obj_ep_getopt,
-	.setopt = obj_ep_setopt,
-};
-
 static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vrb_ep *ep,
 		      void *context)
 {
@@ -414,14 +401,15 @@ static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vr
 		return ret;
 	ep->domain = vrb_domain_of(ep->base.domain);
 	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
+	ep->base.cm.ops = &vrb_dgram_cm_ops;
 	ret = vrb_dgram_init(ep);
 	if (ret) {
 		obj_ep_fini(&ep->base);
 		return ret;
 	}
 	fid->fid.ops = &dgram_fi_ops;
-	fid->ops = &dgram_ops_ep;
-	fid->cm = &vrb_dgram_cm_ops;
+	fid->ops = &ep_ops;
+	fid->cm = &obj_cm_rdm_ops;
 	fid->msg = &vrb_dgram_msg_ops;
 	obj_ops_fill_ep(fid);
 	return 0;
@@ -435,7 +423,7 @@ static void set_ops(struct vrb_ep *ep)
 
 	fid->fid.ops = &ep_fi_ops;
 	fid->ops = &ep_ops;
-	fid->cm = &vrb_cm_ops;
+	fid->cm = &obj_cm_msg_ops;
 	fid->msg = &way->msg;
 	if (ep->base.caps & FI_RMA)
 		fid->rma = &way->rma;
@@ -468,19 +456,22 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ep->domain = vrb_domain_of(ep->base.domain);
 	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
 	ep->cm.kind = VRB_ID_EP;
+	ep->base.cm.ops = &vrb_cm_ops;
+	ep->base.cm.transport = ep->base.domain->fabric;
+	ep->base.cm.data_size = vrb_cm_room(ep->domain->xrcd);
 	if (ep->domain->xrcd)
 		ret = vrb_xrc_new(ep);
 	if (!ret)
-		ret = vrb_cm_open(ep->base.domain->fabric, &ep->cm_prog);
+		ret = vrb_cm_open(ep->base.domain->fabric, &ep->base.cm.prog);
 	if (ret)
 		goto err_fini;
-	lock_get(&ep->cm_prog->lock);
-	ret = vrb_async_watch(ep->cm_prog, ep->domain->ctx);
-	lock_put(&ep->cm_prog->lock);
+	lock_get(&ep->base.cm.prog->lock);
+	ret = vrb_async_watch(ep->base.cm.prog, ep->domain->ctx);
+	lock_put(&ep->base.cm.prog->lock);
 	if (!ret)
-		ret = vrb_cm_drive(ep->base.domain, ep->cm_prog);
+		ret = vrb_cm_drive(ep->base.domain, ep->base.cm.prog);
 	if (!ret && info->handle)
-		ret = vrb_cm_take(ep, info->handle);
+		ret = obj_cm_take(&ep->base, info->handle);
 	if (ret)
 		goto err_cm;
 	set_ops(ep);
@@ -488,7 +479,7 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	return 0;
 
 err_cm:
-	obj_prog_put(ep->cm_prog);
+	obj_prog_put(ep->base.cm.prog);
 err_fini:
 	vrb_xrc_free(ep);
 	obj_ep_fini(&ep->base);
@@ -521,11 +512,6 @@ static struct fi_ops srx_fi_ops = {
 	.close = srx_close,
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
-};
-
-static struct fi_ops_ep srx_ops = {
-	.getopt = obj_ep_getopt,
-	.setopt = obj_ep_setopt,
 };
 
 static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
@@ -578,7 +564,7 @@ int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 	if (ret)
 		goto err_fini;
 	srx->base.h.fid.fid.ops = &srx_fi_ops;
-	srx->base.h.fid.ops = &srx_ops;
+	srx->base.h.fid.ops = &ep_ops;
 	srx->base.h.fid.msg = &vrb_srx_msg_ops;
 	obj_ops_fill_ep(&srx->base.h.fid);
 	*ep_p = &srx->base.h.fid;
@@ -596,15 +582,11 @@ void vrb_ep_init_ops(void)
 	OBJ_OPS_FILL(&ep_fi_ops, fid);
 	OBJ_OPS_FILL(&ep_ops, ep);
 	OBJ_OPS_FILL(&dgram_fi_ops, fid);
-	OBJ_OPS_FILL(&dgram_ops_ep, ep);
-	OBJ_OPS_FILL(&vrb_dgram_cm_ops, cm);
 	OBJ_OPS_FILL(&vrb_dgram_msg_ops, msg);
 	OBJ_OPS_FILL(&srx_fi_ops, fid);
-	OBJ_OPS_FILL(&srx_ops, ep);
 	OBJ_OPS_FILL(&vrb_msg_ops, msg);
 	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
 	OBJ_OPS_FILL(&vrb_rma_ops, rma);
 	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
 	vrb_brief_init_ops();
-	vrb_cm_init_ops();
 }

@@ -61,28 +61,18 @@ void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 static int ud_name(struct vrb_ep *ep, void *addr, size_t *len)
 {
 	const struct ib_ud *name = &ep->dgram->ud->name;
-	size_t room = *len;
 
-	if (!ep->qp)
-		return -FI_EOPBADSTATE;
-	if (addr)
-		memcpy(addr, name, room < sizeof(*name) ? room : sizeof(*name));
-	*len = sizeof(*name);
-	return room < sizeof(*name) ? -FI_ETOOSMALL : 0;
+	return ep->qp ? obj_cm_copy_name(name, sizeof(*name), addr, len) : -FI_EOPBADSTATE;
 }
 
-static int dgram_getname(fid_t fid, void *addr, size_t *len)
+static int dgram_getname(struct obj_ep *base, void *addr, size_t *len)
 {
-	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
 
-	if (!len || (!addr && *len))
-		return -FI_EINVAL;
-	if (ep->dgram->ud)
-		return ud_name(ep, addr, len);
-	return vrb_cm_name(ep->cm.id, ep->base.info, addr, len);
+	return ep->dgram->ud ? ud_name(ep, addr, len) : vrb_cm_name(ep->cm.id, base->info, addr, len);
 }
 
-struct fi_ops_cm vrb_dgram_cm_ops = {
+const struct obj_cm_ops vrb_dgram_cm_ops = {
 	.getname = dgram_getname,
 };
 
@@ -157,7 +147,7 @@ static int start(struct vrb_ep *ep)
 	if (ret)
 		return ret;
 	ep->cq->sources |= ep->dgram->heads != NULL;
-	atomic_store(&ep->state, VRB_EP_CONNECTED);	/* to all the world */
+	obj_cm_set_state(&ep->base, OBJ_CM_CONNECTED);
 	return 0;
 }
 

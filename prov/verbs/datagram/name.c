@@ -57,7 +57,7 @@ static void on_removal(struct vrb_ep *ep)
 
 	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: datagram endpoint %p is at its end\n",
 		 ep->base.domain->attr->name, (void *) ep);
-	atomic_store(&ep->state, VRB_EP_SHUT);
+	obj_cm_shut(&ep->base);
 	vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
 }
 

@@ -77,7 +77,7 @@ static void open_ep(struct end *e)
 	if (e->srx)
 		assert_int_equal(fi_ep_bind(e->ep, &e->srx->fid, 0), 0);
 	assert_int_equal(fi_enable(e->ep), 0);
-	vrb_ep_set_state(vrb_ep_of(e->ep), VRB_EP_CONNECTED);
+	obj_cm_set_state(&vrb_ep_of(e->ep)->base, OBJ_CM_CONNECTED);
 	model_of(e);
 }
 
@@ -727,7 +727,7 @@ static void says(uint32_t what, uint32_t about, const char *text)
 
 static void by_itself(void **state)
 {
-	struct obj_prog *prog = vrb_ep_of(b.ep)->cm_prog;
+	struct obj_prog *prog = vrb_ep_of(b.ep)->base.cm.prog;
 	struct fi_eq_err_entry entry;
 	uint32_t event;
 

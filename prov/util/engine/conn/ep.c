@@ -21,10 +21,7 @@
 
 __attribute__((unused)) static const unsigned edges[] = {
 	[ENG_EP_OPEN] = 1u << ENG_EP_READY,
-	[ENG_EP_READY] = 1u << ENG_EP_CONNECTING | 1u << ENG_EP_CLOSED,
-	[ENG_EP_CONNECTING] = 1u << ENG_EP_READY | 1u << ENG_EP_CONNECTED | 1u << ENG_EP_CLOSED,
-	[ENG_EP_CONNECTED] = 1u << ENG_EP_SHUT | 1u << ENG_EP_CLOSED,
-	[ENG_EP_SHUT] = 1u << ENG_EP_CLOSED,
+	[ENG_EP_READY] = 1u << ENG_EP_CLOSED,
 	[ENG_EP_CLOSED] = 0,
 };
 
@@ -231,6 +228,7 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 		linger(ep);
 	lock_get(&ep->base.prog->lock);
 	eng_ep_set_state(ep, ENG_EP_CLOSED);
+	obj_cm_shut(&ep->base);		/* no events any more */
 	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
 		eng_recv_flush(&ep->own[i], FI_ECANCELED);
 	if (ep->aside)
@@ -259,25 +257,10 @@ static void ep_free(struct eng_ep *ep)
 {
 	if (ep->srx)
 		eng_srx_leave(ep);
-	if (ep->connreq)
-		eng_connreq_drop(ep);
+	obj_cm_drop(&ep->base);
 	eng_ep_fini_rxc(ep);
 	obj_ep_fini(&ep->base);
 	free(ep);
-}
-
-/* The progress thread may be about to note that the peer has closed. */
-static bool was_enabled(struct eng_ep *ep)
-{
-	struct obj_prog *prog = ep->base.prog;
-	bool was = false;
-
-	if (prog) {
-		lock_get(&prog->lock);
-		was = ep->state != ENG_EP_OPEN;
-		lock_put(&prog->lock);
-	}
-	return was;
 }
 
 static int ep_close(struct fid *fid)
@@ -288,28 +271,13 @@ static int ep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&ep->base);
-	if (was_enabled(ep))
+	if (eng_ep_enabled(ep))
 		eng_ep_stop_hub(ep);
 	ep_free(ep);
 	return 0;
 }
 
 /* ---- options ---------------------------------------------------------------- */
-
-static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
-{
-	struct eng_ep *ep = (struct eng_ep *) base;
-
-	if (optname != FI_OPT_CM_DATA_SIZE || !ep->link_ops->connect)
-		return -FI_ENOPROTOOPT;
-	if (*len < sizeof(size_t)) {
-		*len = sizeof(size_t);
-		return -FI_ETOOSMALL;
-	}
-	*(size_t *) val = ep->link_ops->cm_data_size;
-	*len = sizeof(size_t);
-	return 0;
-}
 
 static ssize_t rx_size_left(struct fid_ep *fid)
 {
@@ -342,7 +310,6 @@ static ssize_t tx_size_left(struct fid_ep *fid)
 static const struct obj_ep_ops base_ops = {
 	.enable = ep_enable,
 	.av_removed = eng_peer_removed,
-	.getopt = ep_getopt,
 };
 
 static struct fi_ops fid_ops = {
@@ -369,8 +336,6 @@ static void fill_tables(void)
 	OBJ_OPS_FILL(&eng_send_tagged_ops, tagged);
 	OBJ_OPS_FILL(&eng_rma_ops, rma);
 	OBJ_OPS_FILL(&eng_amo_ops, atomic);
-	OBJ_OPS_FILL(&eng_cm_msg_ops, cm);
-	OBJ_OPS_FILL(&eng_cm_rdm_ops, cm);
 }
 
 void eng_ep_set_tables(struct eng_ep *ep)
@@ -381,7 +346,7 @@ void eng_ep_set_tables(struct eng_ep *ep)
 	fid->ops = &eng_ep_ops;
 	/* Contexts have no name of their own. */
 	if (fid->fid.fclass == FI_CLASS_EP || fid->fid.fclass == FI_CLASS_SEP)
-		fid->cm = ep->base.type == FI_EP_MSG ? &eng_cm_msg_ops : &eng_cm_rdm_ops;
+		fid->cm = ep->base.type == FI_EP_MSG ? &obj_cm_msg_ops : &obj_cm_rdm_ops;
 	if (ep->base.caps & FI_MSG)
 		fid->msg = &eng_send_msg_ops;
 	if (ep->base.caps & FI_TAGGED)
@@ -402,6 +367,8 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 
 	ep->hub = ep;
 	ep->link_ops = link;
+	ep->base.cm.ops = &eng_cm_ops;
+	ep->base.cm.transport = link;
 	ep->tx_ret = -FI_EOPBADSTATE;
 	ep->rx_ret = -FI_EOPBADSTATE;
 	ep->tx_size = info->tx_attr->size ? info->tx_attr->size : QUEUE_SIZE;
@@ -450,10 +417,9 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ret = eng_ep_own_rxc(ep, 1, ep->base.info->rx_attr->size);
 	if (ret)
 		goto fini_base;
-	if (info->handle && info->handle->fclass == FI_CLASS_PEP)
-		ret = eng_pep_yield(info->handle, link, ep->base.info);
-	else if (info->handle)
-		ret = eng_connreq_take(ep, info->handle);
+	ep->base.cm.data_size = link->connect ? link->cm_data_size : 0;
+	if (info->handle)
+		ret = obj_cm_take(&ep->base, info->handle);
 	if (ret)
 		goto fini_rxc;
 	ep->base.h.fid.fid.ops = &fid_ops;

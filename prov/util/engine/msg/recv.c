@@ -82,7 +82,7 @@ static int keep(struct eng_recv *recv, struct match *m)
 	struct eng_ep *ep = recv->ep;
 	struct eng_rxc *rxc = recv->rxc;
 
-	if (__builtin_expect(ep->state == ENG_EP_SHUT, 0))
+	if (__builtin_expect(obj_cm_state(&ep->base) == OBJ_CM_SHUT, 0))
 		return -FI_ENOTCONN;
 	if (__builtin_expect(rxc->posted >= rxc->size, 0))
 		return -FI_EAGAIN;
@@ -244,7 +244,8 @@ post_plain(struct eng_ep *ep, const struct call *c)
 		return false;
 	lock_get(&ep->base.prog->lock);
 	m = eng_rxc_match(rxc, c->tagged);
-	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->size && ep->state != ENG_EP_SHUT &&
+	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->size &&
+			     obj_cm_state(&ep->base) != OBJ_CM_SHUT &&
 			     (!ep->directed || c->src == FI_ADDR_UNSPEC), 1))
 		recv = eng_recv_plain_get(ep->grp);
 	if (__builtin_expect(recv != NULL, 1)) {

@@ -167,7 +167,8 @@ int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t 
 		return -FI_ENOPROTOOPT;
 	if (!optlen)
 		return -FI_EINVAL;
-	size = size_opt(ep, optname);
+	size = optname == FI_OPT_CM_DATA_SIZE && ep->cm.data_size ? &ep->cm.data_size :
+								    size_opt(ep, optname);
 	if (!size)
 		return ep->ops->getopt ? ep->ops->getopt(ep, optname, optval, optlen) :
 					 -FI_ENOPROTOOPT;

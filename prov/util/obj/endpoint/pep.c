@@ -3,12 +3,286 @@
 
 #include "obj/pep.h"
 
+#include <assert.h>
 #include <rdma/fi_errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "obj/ops.h"
 
 #define BACKLOG 128
 
+__attribute__((unused)) static const unsigned edges[] = {
+	[OBJ_PEP_BOUND] = 1u << OBJ_PEP_LISTENING | 1u << OBJ_PEP_GIVEN,
+	[OBJ_PEP_LISTENING] = 0,
+	[OBJ_PEP_GIVEN] = 0,
+};
+
+void obj_pep_set_state(struct obj_pep *pep, enum obj_pep_state state)
+{
+	assert(edges[pep->state] & 1u << state && "a bound address is used once");
+	pep->state = state;
+}
+
+/* ---- requests --------------------------------------------------------------- */
+
+/* A request is closed unanswered: the event queue closed with its event unread, or the
+ * program closes the handle.
+ */
+static int connreq_close(struct fid *fid)
+{
+	struct obj_connreq *cr = container_of(fid, struct obj_connreq, fid);
+
+	if (cr->ep)
+		return -FI_EBUSY;
+	cr->ops->drop(cr->transport, cr->req);
+	free(cr);
+	return 0;
+}
+
+static struct fi_ops connreq_fid_ops = {
+	.close = connreq_close,
+};
+
+bool obj_connreq_is(const struct fid *handle)
+{
+	return handle && handle->fclass == FI_CLASS_CONNREQ && handle->ops == &connreq_fid_ops;
+}
+
+static bool set_addr(void **addr_p, size_t *len_p, const void *addr, size_t len)
+{
+	void *copy = malloc(len ? len : 1);
+
+	if (!copy)
+		return false;
+	memcpy(copy, addr, len);
+	free(*addr_p);
+	*addr_p = copy;
+	*len_p = len;
+	return true;
+}
+
+/* The info of the event: what the endpoint that answers is opened with. */
+static struct fi_info *request_info(struct obj_pep *pep, struct obj_connreq *cr, const void *src,
+				    size_t srclen, const void *dest, size_t destlen)
+{
+	struct fi_info *info = fi_dupinfo(pep->info);
+
+	if (!info)
+		return NULL;
+	info->handle = &cr->fid;
+	if (set_addr(&info->src_addr, &info->src_addrlen, src, srclen) &&
+	    set_addr(&info->dest_addr, &info->dest_addrlen, dest, destlen))
+		return info;
+	fi_freeinfo(info);
+	return NULL;
+}
+
+static int announce(struct obj_pep *pep, struct fi_info *info, const void *data, size_t len)
+{
+	size_t size = sizeof(struct fi_eq_cm_entry) + len;
+	struct fi_eq_cm_entry *entry = calloc(1, size);
+	int ret;
+
+	if (!entry)
+		return -FI_ENOMEM;
+	entry->fid = &pep->fid.fid;
+	entry->info = info;
+	if (len)
+		memcpy(entry->data, data, len);
+	ret = obj_eq_write(pep->eq, FI_CONNREQ, entry, size, 0);
+	free(entry);
+	return ret;
+}
+
+int obj_pep_request(struct obj_pep *pep, void *req, const void *src, size_t srclen,
+		    const void *dest, size_t destlen, const void *data, size_t len)
+{
+	struct obj_connreq *cr = calloc(1, sizeof(*cr));
+	struct fi_info *info = NULL;
+
+	if (cr) {
+		cr->fid.fclass = FI_CLASS_CONNREQ;
+		cr->fid.ops = &connreq_fid_ops;
+		cr->ops = pep->ops;
+		cr->transport = pep->transport;
+		cr->req = req;
+		info = request_info(pep, cr, src, srclen, dest, destlen);
+	}
+	if (info && !announce(pep, info, data, len))
+		return 0;
+	fi_freeinfo(info);
+	free(cr);
+	FI_WARN(pep->fabric->prov, FI_LOG_EP_CTRL,
+		"a connection request is refused: out of memory\n");
+	return -FI_ENOMEM;
+}
+
+/* ---- calls ------------------------------------------------------------------ */
+
+static struct obj_pep *pep_of(struct fid *fid)
+{
+	return container_of(fid, struct obj_pep, fid.fid);
+}
+
+static int pep_getname(fid_t fid, void *addr, size_t *len_p)
+{
+	struct obj_pep *pep = pep_of(fid);
+	int ret;
+
+	if (!len_p || (!addr && *len_p))
+		return -FI_EINVAL;
+	lock_get(&pep->prog->lock);
+	ret = pep->ops->getname(pep, addr, len_p);
+	lock_put(&pep->prog->lock);
+	return ret;
+}
+
+static int pep_setname(fid_t fid, void *addr, size_t len)
+{
+	struct obj_pep *pep = pep_of(fid);
+	int ret = -FI_EOPBADSTATE;
+
+	if (!pep->ops->setname)
+		return -FI_ENOSYS;
+	lock_get(&pep->prog->lock);
+	if (pep->state == OBJ_PEP_BOUND)
+		ret = pep->ops->setname(pep, addr, len);
+	lock_put(&pep->prog->lock);
+	return ret;
+}
+
+static int pep_listen(struct fid_pep *fid)
+{
+	struct obj_pep *pep = obj_pep_of(fid);
+	int ret = -FI_EOPBADSTATE;
+
+	if (!pep->eq)
+		return -FI_ENOEQ;
+	lock_get(&pep->prog->lock);
+	if (pep->state == OBJ_PEP_BOUND)
+		ret = pep->ops->listen(pep, pep->backlog);
+	if (!ret)
+		obj_pep_set_state(pep, OBJ_PEP_LISTENING);
+	lock_put(&pep->prog->lock);
+	return ret;
+}
+
+static int pep_reject(struct fid_pep *fid, fid_t handle, const void *data, size_t len)
+{
+	struct obj_connreq *cr = container_of(handle, struct obj_connreq, fid);
+	struct obj_pep *pep = obj_pep_of(fid);
+	int ret;
+
+	if (!obj_connreq_is(handle) || cr->transport != pep->transport ||
+	    obj_cm_check_data(pep->fabric->prov, data, len, pep->data_size))
+		return -FI_EINVAL;
+	if (cr->ep || pep->state == OBJ_PEP_GIVEN)
+		return -FI_EOPBADSTATE;
+	lock_get(&pep->prog->lock);
+	ret = pep->ops->reject(pep, cr->req, data, len);
+	lock_put(&pep->prog->lock);
+	free(cr);
+	return ret;
+}
+
+static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct obj_pep *pep = pep_of(fid);
+	struct obj_eq *eq;
+	int ret;
+
+	if (!bfid || bfid->fclass != FI_CLASS_EQ || pep->eq)
+		return -FI_EINVAL;
+	eq = container_of(bfid, struct obj_eq, fid.fid);
+	if (eq->fabric != pep->fabric)
+		return -FI_EINVAL;
+	ret = obj_wait_feed(&eq->wait, pep->prog);
+	if (ret)
+		return ret;
+	pep->eq = eq;
+	obj_ref_get(&eq->refs, &pep->eq_ref, fid);
+	return 0;
+}
+
+static int pep_control(struct fid *fid, int command, void *arg)
+{
+	if (command != FI_BACKLOG)
+		return -FI_ENOSYS;
+	if (!arg || *(int *) arg < 0)
+		return -FI_EINVAL;
+	pep_of(fid)->backlog = *(int *) arg;
+	return 0;
+}
+
+static int pep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
+{
+	size_t room;
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
+		return -FI_ENOPROTOOPT;
+	if (!optlen)
+		return -FI_EINVAL;
+	room = *optlen;
+	*optlen = sizeof(size_t);
+	if (room < sizeof(size_t))
+		return -FI_ETOOSMALL;
+	memcpy(optval, &pep_of(fid)->data_size, sizeof(size_t));
+	return 0;
+}
+
+static int pep_close(struct fid *fid)
+{
+	struct obj_pep *pep = pep_of(fid);
+	int ret = obj_refs_busy(&pep->refs, fid, pep->fabric->prov, FI_LOG_EP_CTRL);
+
+	if (ret)
+		return ret;
+	if (pep->state != OBJ_PEP_GIVEN) {
+		lock_get(&pep->prog->lock);
+		pep->ops->close(pep);
+		lock_put(&pep->prog->lock);
+	}
+	obj_pep_fini(pep);
+	free(pep);
+	return 0;
+}
+
+static struct fi_ops pep_fid_ops = {
+	.close = pep_close,
+	.bind = pep_bind,
+	.control = pep_control,
+};
+
+static struct fi_ops_ep pep_ep_ops = {
+	.getopt = pep_getopt,
+};
+
+static struct fi_ops_cm pep_cm_ops = {
+	.setname = pep_setname,
+	.getname = pep_getname,
+	.listen = pep_listen,
+	.reject = pep_reject,
+};
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&connreq_fid_ops, fid);
+	OBJ_OPS_FILL(&pep_fid_ops, fid);
+	OBJ_OPS_FILL(&pep_ep_ops, ep);
+	OBJ_OPS_FILL(&pep_cm_ops, cm);
+}
+
+bool obj_pep_is(const struct fid *handle)
+{
+	return handle && handle->fclass == FI_CLASS_PEP && handle->ops == &pep_fid_ops;
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
 int obj_pep_init(struct obj_pep *pep, struct fid_fabric *fabric_fid, const struct fi_info *info,
+		 const struct obj_pep_ops *ops, const void *transport, size_t data_size,
 		 void *context)
 {
 	struct obj_fabric *fabric = obj_fabric_of(fabric_fid);
@@ -30,16 +304,17 @@ int obj_pep_init(struct obj_pep *pep, struct fid_fabric *fabric_fid, const struc
 	}
 	pep->fid.fid.fclass = FI_CLASS_PEP;
 	pep->fid.fid.context = context;
+	pep->fid.fid.ops = &pep_fid_ops;
+	pep->fid.ops = &pep_ep_ops;
+	pep->fid.cm = &pep_cm_ops;
+	pep->ops = ops;
+	pep->transport = transport;
+	pep->data_size = data_size;
 	pep->fabric = fabric;
 	pep->backlog = BACKLOG;
 	obj_refs_init(&pep->refs);
 	obj_ref_get(&fabric->refs, &pep->fabric_ref, &pep->fid.fid);
 	return 0;
-}
-
-int obj_pep_busy(struct obj_pep *pep)
-{
-	return obj_refs_busy(&pep->refs, &pep->fid.fid, pep->fabric->prov, FI_LOG_EP_CTRL);
 }
 
 void obj_pep_fini(struct obj_pep *pep)
@@ -51,51 +326,4 @@ void obj_pep_fini(struct obj_pep *pep)
 	obj_ref_put(&pep->fabric_ref);
 	obj_refs_fini(&pep->refs);
 	fi_freeinfo(pep->info);
-}
-
-int obj_pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
-{
-	struct obj_pep *pep = container_of(fid, struct obj_pep, fid.fid);
-	struct obj_eq *eq;
-	int ret;
-
-	if (!bfid || bfid->fclass != FI_CLASS_EQ || pep->eq)
-		return -FI_EINVAL;
-	eq = container_of(bfid, struct obj_eq, fid.fid);
-	if (eq->fabric != pep->fabric)
-		return -FI_EINVAL;
-	ret = obj_wait_feed(&eq->wait, pep->prog);
-	if (ret)
-		return ret;
-	pep->eq = eq;
-	obj_ref_get(&eq->refs, &pep->eq_ref, fid);
-	return 0;
-}
-
-int obj_pep_control(struct fid *fid, int command, void *arg)
-{
-	struct obj_pep *pep = container_of(fid, struct obj_pep, fid.fid);
-
-	if (command != FI_BACKLOG)
-		return -FI_ENOSYS;
-	if (!arg || *(int *) arg < 0)
-		return -FI_EINVAL;
-	pep->backlog = *(int *) arg;
-	return 0;
-}
-
-int obj_pep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen,
-		   size_t cm_data_size)
-{
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
-		return -FI_ENOPROTOOPT;
-	if (!optlen)
-		return -FI_EINVAL;
-	if (*optlen < sizeof(cm_data_size)) {
-		*optlen = sizeof(cm_data_size);
-		return -FI_ETOOSMALL;
-	}
-	*optlen = sizeof(cm_data_size);
-	memcpy(optval, &cm_data_size, sizeof(cm_data_size));
-	return 0;
 }

@@ -245,36 +245,25 @@ static int domain_init(struct obj_domain *domain)
 	return 0;
 }
 
-static int pep_close(struct fid *fid)
+/* Passive endpoints have no address. */
+static void pep_close(struct obj_pep *pep)
 {
-	struct obj_pep *pep = container_of(fid, struct obj_pep, fid.fid);
-	int ret = obj_pep_busy(pep);
-
-	if (ret)
-		return ret;
-	obj_pep_fini(pep);
-	free(pep);
-	return 0;
 }
 
-static struct fi_ops pep_fi_ops = {
-	.size = sizeof(struct fi_ops),
+static const struct obj_pep_ops pep_ops = {
 	.close = pep_close,
-	.bind = obj_pep_bind,
-	.control = obj_pep_control,
 };
 
 static int fake_pep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep_p,
 		    void *context)
 {
 	struct obj_pep *pep = calloc(1, sizeof(*pep));
-	int ret = obj_pep_init(pep, fabric, info, context);
+	int ret = obj_pep_init(pep, fabric, info, &pep_ops, NULL, 0, context);
 
 	if (ret) {
 		free(pep);
 		return ret;
 	}
-	pep->fid.fid.ops = &pep_fi_ops;
 	*pep_p = &pep->fid;
 	return 0;
 }
