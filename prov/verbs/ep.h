@@ -177,7 +177,6 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 		uint64_t flags, void *context);
 int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep_p,
 		 void *context);
-void vrb_ep_init_ops(void);
 
 /* vrb_ep_drain - let what was posted leave, two seconds at most.  Threading: locked. */
 void vrb_ep_drain(struct vrb_ep *ep);
@@ -222,7 +221,6 @@ extern struct vrb_way {
 	struct fi_ops_msg msg;
 	struct fi_ops_rma rma;
 } vrb_ways[VRB_WAYS];
-void vrb_brief_init_ops(void);
 
 /* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one,
  * once it is connected.   vrb_brief_disabled - not any more.

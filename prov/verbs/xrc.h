@@ -68,10 +68,10 @@ struct vrb_target {
 };
 
 enum vrb_ini_state {
-	VRB_INI_CALLING,		/* where it leads is not yet known */
+	VRB_INI_CONNECTING,		/* the number of its target is not known yet */
 	VRB_INI_ANSWERED,		/* it is, but not that the target is ready */
-	VRB_INI_UP,
-	VRB_INI_OVER,			/* failed, or its connection never came about */
+	VRB_INI_UP,			/* requests can be executed */
+	VRB_INI_SHUT,			/* it failed, or its connection was not established */
 };
 
 struct vrb_ini {
@@ -166,6 +166,11 @@ struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
 /* vrb_ini_new - one for @ep, whose connection leads it.   Errors: the device's, logged. */
 int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct sockaddr *there,
 		struct vrb_ini **ini_p);
+
+/* vrb_ini_set_state - the only way to change a state; asserts that the edge is legal.
+ * Threading: both locks; the poller's is enough for VRB_INI_SHUT.
+ */
+void vrb_ini_set_state(struct vrb_ini *ini, enum vrb_ini_state state);
 
 /* vrb_ini_join - @ep uses @ini from now on. */
 void vrb_ini_join(struct vrb_ini *ini, struct vrb_ep *ep);

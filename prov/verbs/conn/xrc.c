@@ -9,6 +9,7 @@
  * initiator, and so in that of each endpoint.  Each request is signalled: that a later one of
  * another endpoint is done would tell nobody whose it was.
  */
+#include <assert.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static int xrc_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 	struct vrb_wr own = *wr;
 	int ret;
 
-	if (ini->state == VRB_INI_OVER)
+	if (ini->state == VRB_INI_SHUT)
 		return -FI_ENOTCONN;
 	if (ini->used >= ini->depth)
 		return -FI_EAGAIN;
@@ -64,7 +65,7 @@ void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
 	struct vrb_ini *ini = tx->ep->xrc->ini;
 
 	vrb_xrc_sent(tx);
-	if (ini->state == VRB_INI_OVER)
+	if (ini->state == VRB_INI_SHUT)
 		return;
 	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
 		 "vendor code 0x%x); all connections to that host by this queue pair end\n",
@@ -301,7 +302,7 @@ struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
 	for (; ini; ini = ini->next)
 		if (net_addr_same_host(&ini->here.sa, here) &&
 		    net_addr_same_host(&ini->there.sa, there) &&
-		    (ini->state != VRB_INI_CALLING || !known) &&
+		    (ini->state != VRB_INI_CONNECTING || !known) &&
 		    (!best || best->state < ini->state))
 			best = ini;
 	return best;
@@ -332,6 +333,22 @@ void vrb_ini_unlist(struct vrb_ini *ini)
 	*at = ini->next;
 	if (first)
 		hmap_insert(map, ini->key, first);	/* its place is still there */
+}
+
+/* The initiator of the endpoint that accepts skips VRB_INI_CONNECTING: the request names the
+ * target.  That of the endpoint that connects skips VRB_INI_ANSWERED.
+ */
+__attribute__((unused)) static const unsigned ini_edges[] = {
+	[VRB_INI_CONNECTING] = 1u << VRB_INI_ANSWERED | 1u << VRB_INI_UP | 1u << VRB_INI_SHUT,
+	[VRB_INI_ANSWERED] = 1u << VRB_INI_UP | 1u << VRB_INI_SHUT,
+	[VRB_INI_UP] = 1u << VRB_INI_SHUT,
+	[VRB_INI_SHUT] = 0,
+};
+
+void vrb_ini_set_state(struct vrb_ini *ini, enum vrb_ini_state state)
+{
+	assert(ini_edges[ini->state] & 1u << state && "an initiator does not come back");
+	ini->state = state;
 }
 
 /* ---- initiators: life -------------------------------------------------------------------------- */
@@ -396,7 +413,7 @@ void vrb_ini_fail(struct vrb_ini *ini)
 	struct list *pos;
 	struct vrb_ep *ep;
 
-	ini->state = VRB_INI_OVER;
+	vrb_ini_set_state(ini, VRB_INI_SHUT);
 	vrb_ibv.modify_qp(ini->sq.qp, &attr, IBV_QP_STATE);	/* all that is posted is given back */
 	vrb_ini_unlist(ini);
 	list_for_each(pos, &ini->eps) {
@@ -422,7 +439,7 @@ static void end(struct vrb_ini *ini)
 
 	if (!ini->sq.qp)
 		return;
-	if (ini->state != VRB_INI_OVER)
+	if (ini->state != VRB_INI_SHUT)
 		vrb_ini_fail(ini);
 	vrb_ibv.destroy_qp(ini->sq.qp);
 	ini->sq.qp = NULL;

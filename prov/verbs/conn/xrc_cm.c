@@ -130,7 +130,8 @@ static void lead_failed(struct vrb_ini *ini, const struct vrb_ep *leader)
 	struct vrb_ep *ep;
 
 	lock_get(&prog->lock);
-	ini->state = VRB_INI_OVER;
+	if (ini->state != VRB_INI_SHUT)
+		vrb_ini_set_state(ini, VRB_INI_SHUT);
 	ini->leader = NULL;
 	vrb_ini_unlist(ini);
 	lock_put(&prog->lock);
@@ -188,7 +189,7 @@ void vrb_xrc_removed(struct vrb_ep *ep)
 	if (!ep->poller)
 		return;
 	lock_get(&prog->lock);
-	if (ep->xrc->live && ep->xrc->ini->state != VRB_INI_OVER)
+	if (ep->xrc->live && ep->xrc->ini->state != VRB_INI_SHUT)
 		vrb_ini_fail(ep->xrc->ini);
 	lock_put(&prog->lock);
 }
@@ -237,7 +238,7 @@ static void joined(struct vrb_ep *ep)
 	ep->xrc->joined = true;
 	if (ini->leader == ep) {
 		lock_get(&ep->base.prog->lock);
-		ini->state = VRB_INI_UP;
+		vrb_ini_set_state(ini, VRB_INI_UP);
 		ini->leader = NULL;
 		lock_put(&ep->base.prog->lock);
 	}
@@ -257,7 +258,7 @@ static int send_call(struct vrb_ep *ep)
 		.kind = xrc->asks_afresh ? VRB_HELLO_CALL_AFRESH : VRB_HELLO_CALL,
 		.srqn = own_srqn(ep),
 		.initiator = ini->sq.qp->qp_num,
-		.yours = ini->state == VRB_INI_CALLING ? 0 : ini->target,
+		.yours = ini->state == VRB_INI_CONNECTING ? 0 : ini->target,
 		.mine = xrc->target->qp->qp_num,
 	};
 	uint8_t data[VRB_CM_DATA];
@@ -278,7 +279,7 @@ static int find_initiator(struct vrb_ep *ep)
 	struct vrb_ini *ini = xrc->afresh ? NULL : vrb_ini_find(ep, here, there, false);
 	int ret = 0;
 
-	if (ini && ini->state == VRB_INI_CALLING) {
+	if (ini && ini->state == VRB_INI_CONNECTING) {
 		xrc->ini = ini;
 		xrc->waits = true;
 		list_add_tail(&xrc->node, &ini->waiting);
@@ -353,7 +354,7 @@ static int take_answer(struct vrb_ep *ep, const struct vrb_hello *hello, uint32_
 	struct vrb_target *other;
 	int ret = 0;
 
-	if (ini->state == VRB_INI_OVER) {
+	if (ini->state == VRB_INI_SHUT) {
 		xrc->afresh = true;
 		return -FI_ENOENT;
 	}
@@ -493,7 +494,7 @@ static int take_initiator(struct vrb_ep *ep, const struct vrb_hello *hello)
 		return ret;
 	vrb_ini_join(ini, ep);
 	ini->target = hello->mine;
-	ini->state = VRB_INI_ANSWERED;
+	vrb_ini_set_state(ini, VRB_INI_ANSWERED);
 	return make_ready(ini->sq.qp, ep->cm.id, true, hello->mine, ep->xrc->num);
 }
 
@@ -531,7 +532,7 @@ void vrb_xrc_on_established(struct vrb_ep *ep)
 	if (!ep->xrc->ini)
 		return;		/* it is no more, and that was told */
 	ep->param_len = 0;
-	if (ep->xrc->ini->state != VRB_INI_OVER) {
+	if (ep->xrc->ini->state != VRB_INI_SHUT) {
 		joined(ep);
 		return;
 	}

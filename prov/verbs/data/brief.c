@@ -335,27 +335,35 @@ WAYS(inject_write, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t d
 WAYS(read, (struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src, uint64_t addr,
 	    uint64_t key, void *context), fid, buf, len, desc, src, addr, key, context)
 
-struct vrb_way vrb_ways[VRB_WAYS];
+#define TABLES(way) [way] = {							\
+	.msg = {								\
+		.send = send_##way,						\
+		.senddata = senddata_##way,					\
+		.inject = inject_##way,						\
+		.injectdata = injectdata_##way,					\
+		.recv = recv_##way,						\
+	},									\
+	.rma = {								\
+		.write = write_##way,						\
+		.inject = inject_write_##way,					\
+		.read = read_##way,						\
+	},									\
+}
 
-/* The rest is as with any other endpoint. */
-#define FILL(way)								\
-	vrb_ways[way].msg = vrb_msg_ops;					\
-	vrb_ways[way].msg.send = send_##way;					\
-	vrb_ways[way].msg.senddata = senddata_##way;				\
-	vrb_ways[way].msg.inject = inject_##way;				\
-	vrb_ways[way].msg.injectdata = injectdata_##way;			\
-	vrb_ways[way].msg.recv = recv_##way;					\
-	vrb_ways[way].rma = vrb_rma_ops;					\
-	vrb_ways[way].rma.write = write_##way;					\
-	vrb_ways[way].rma.inject = inject_write_##way;				\
-	vrb_ways[way].rma.read = read_##way
+struct vrb_way vrb_ways[VRB_WAYS] = { TABLES(0), TABLES(1), TABLES(2), TABLES(3) };
 
-void vrb_brief_init_ops(void)
+/* The other calls have no fast path. */
+__attribute__((constructor))
+static void fill_ops(void)
 {
-	FILL(0);
-	FILL(1);
-	FILL(2);
-	FILL(3);
+	struct vrb_way *way;
+
+	for (way = vrb_ways; way < vrb_ways + VRB_WAYS; way++) {
+		obj_ops_fill(&way->msg, sizeof(way->msg), &vrb_msg_ops);
+		obj_ops_fill(&way->rma, sizeof(way->rma), &vrb_rma_ops);
+		OBJ_OPS_FILL(&way->msg, msg);
+		OBJ_OPS_FILL(&way->rma, rma);
+	}
 }
 
 static uint32_t brief_max(const struct vrb_ep *ep, enum vrb_op op)

@@ -577,16 +577,11 @@ err_free:
 	return ret;
 }
 
-void vrb_ep_init_ops(void)
+__attribute__((constructor))
+static void fill_ops(void)
 {
 	OBJ_OPS_FILL(&ep_fi_ops, fid);
 	OBJ_OPS_FILL(&ep_ops, ep);
 	OBJ_OPS_FILL(&dgram_fi_ops, fid);
-	OBJ_OPS_FILL(&vrb_dgram_msg_ops, msg);
 	OBJ_OPS_FILL(&srx_fi_ops, fid);
-	OBJ_OPS_FILL(&vrb_msg_ops, msg);
-	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
-	OBJ_OPS_FILL(&vrb_rma_ops, rma);
-	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
-	vrb_brief_init_ops();
 }

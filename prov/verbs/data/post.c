@@ -246,3 +246,11 @@ struct fi_ops_msg vrb_srx_msg_ops = {
 	.recvv = msg_recvv,
 	.recvmsg = msg_recvmsg,
 };
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&vrb_msg_ops, msg);
+	OBJ_OPS_FILL(&vrb_dgram_msg_ops, msg);
+	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
+}

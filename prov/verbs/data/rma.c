@@ -413,3 +413,10 @@ struct fi_ops_rma vrb_rma_ops = {
 	.writedata = rma_writedata,
 	.injectdata = rma_injectdata,
 };
+
+__attribute__((constructor))
+static void fill_ops(void)
+{
+	OBJ_OPS_FILL(&vrb_rma_ops, rma);
+	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
+}

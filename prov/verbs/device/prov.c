@@ -93,6 +93,5 @@ OFI_PROVIDER_INI(verbs)
 	info_params_define(&vrb_prov, INFO_PARAM_IFACE);
 	read_conf();
 	vrb_info_init();
-	vrb_ep_init_ops();
 	return &vrb_prov;
 }
