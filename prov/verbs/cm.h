@@ -26,11 +26,11 @@ static inline int cm_errno(void)
 /* vrb_cm_param - for rdma_connect() and rdma_accept(). */
 struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t len);
 
-/* vrb_cm_gave_up - there will be no connection: obj_cm_refused(), and the end of the XRC part. */
-void vrb_cm_gave_up(struct vrb_ep *ep, int err, int status, const void *data, size_t len);
+/* vrb_cm_refused - there will be no connection: obj_cm_refused(), and the end of the XRC part. */
+void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len);
 
-/* vrb_cm_again - call the peer again, with a new id.  Not while an event of the old is read. */
-int vrb_cm_again(struct vrb_ep *ep);
+/* vrb_cm_reconnect - call the peer again, with a new id.  Not while an event of the old is read. */
+int vrb_cm_reconnect(struct vrb_ep *ep);
 
 /* vrb_cm_bind_in - as vrb_cm_bind_id(), for connections, whose events come to the group
  * @prog.  Threading: holds prog->lock.

@@ -21,15 +21,15 @@
 #include "ep.h"
 
 #define VRB_GRH 40		/* bytes before each datagram that arrives */
-#define VRB_FRAME_SGE 2		/* pieces for it, and for what a buffer has no room for */
-#define VRB_STRANGERS 16
+#define VRB_DGRAM_SGE 2		/* pieces for it, and for what a buffer has no room for */
+#define VRB_UNKNOWN_MAX 16
 
-struct vrb_question;
-struct vrb_asker;
+struct vrb_query;
+struct vrb_resolver;
 struct vrb_ud;
 
 /* Where a queue pair is. */
-struct vrb_place {
+struct vrb_qp_addr {
 	uint64_t gid[2];		/* 0: within an InfiniBand subnet, by @lid */
 	uint32_t qpn;
 	uint16_t lid;
@@ -41,10 +41,10 @@ struct vrb_peer {
 	struct mlx5_av av;		/* mlx5 directly: all of it */
 	fi_addr_t addr;
 	int err;			/* why it is not, to be told to who sends next */
-	struct vrb_question *q;		/* it is asked for */
+	struct vrb_query *q;		/* it is asked for */
 	struct list node;		/* while it is: on dgram->asked */
-	struct vrb_place at;
-	bool placed;			/* FI_SOURCE: found by @at */
+	struct vrb_qp_addr at;
+	bool in_sources;			/* FI_SOURCE: found by @at */
 	struct vrb_peer *next;		/* placed: of those with the same hash of @at */
 };
 
@@ -55,21 +55,21 @@ struct vrb_dgram {
 	struct vrb_peer *last;		/* that something was sent to */
 	fi_addr_t last_addr;
 	uint32_t max;			/* bytes of a datagram */
-	char *waste;			/* the device writes there what nobody reads */
-	char *heads;			/* FI_SOURCE: behind it, a header for each receive; or NULL */
-	struct ibv_mr *waste_mr;
+	char *discard;			/* the device writes there what nobody reads */
+	char *grhs;			/* FI_SOURCE: behind it, a header for each receive; or NULL */
+	struct ibv_mr *discard_mr;
 
-	struct vrb_asker *asker;	/* of its group, while it is open */
+	struct vrb_resolver *resolver;	/* of its group, while it is open */
 	struct list node;		/* on asker->dgrams */
-	struct list asked;		/* peers, oldest first */
-	struct hmap places;		/* FI_SOURCE: hash of a place -> struct vrb_peer */
-	struct list parked;		/* struct parked, oldest first */
-	unsigned parked_cnt;
+	struct list queries;		/* peers, oldest first */
+	struct hmap sources;		/* FI_SOURCE: hash of a place -> struct vrb_peer */
+	struct list deferred;		/* struct parked, oldest first */
+	unsigned deferred_cnt;
 	struct {			/* who are in no av, for a while */
-		struct vrb_place at;
+		struct vrb_qp_addr at;
 		uint64_t until_ns;
-	} strangers[VRB_STRANGERS];
-	unsigned stranger;		/* that is replaced next */
+	} unknown[VRB_UNKNOWN_MAX];
+	unsigned unknown_next;		/* that is replaced next */
 };
 
 extern const struct obj_cm_ops vrb_dgram_cm_ops;
@@ -89,10 +89,10 @@ void vrb_dgram_close(struct vrb_ep *ep);
 /* vrb_dgram_revive - a request failed: have the queue go on. */
 void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc);
 
-/* vrb_dgram_frame - put what the device wants around the pieces of a receive.
+/* vrb_dgram_recv_sge - put what the device wants around the pieces of a receive.
  * Returns their number.
  */
-unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt);
+unsigned vrb_dgram_recv_sge(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt);
 
 /* ---- datagram/peer.c -------------------------------------------------------------------- */
 

@@ -89,7 +89,7 @@ struct vrb_sq {
 	const struct vrb_sq_ops *ops;
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx;	/* extended only */
-	bool one_piece;		/* several go by ibv_post_send() */
+	bool single_sge;		/* several go by ibv_post_send() */
 	bool dgram;
 };
 
@@ -122,7 +122,7 @@ struct vrb_cq {
  * @extended:  it was created with the operations of the extended interface
  * @one_piece: see struct vrb_sq
  */
-void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece);
+void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool single_sge);
 
 /* vrb_cq_new - create a completion queue, extended where the device has it.
  * @rxe: the device is soft-RoCE, whose library does no less for an entry by the extended

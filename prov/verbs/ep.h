@@ -76,7 +76,7 @@ struct vrb_rx {
 	void *buf;
 	struct vrb_ep *ep;		/* endpoint, for good; or shared receive context */
 	uint32_t room;			/* of the program's for a datagram; connected: no matter */
-	uint8_t head;			/* bytes that the device puts before a datagram */
+	uint8_t grh_len;			/* bytes that the device puts before a datagram */
 	bool want;
 };
 
@@ -98,7 +98,7 @@ struct vrb_connreq {
 	struct rdma_cm_id *id;		/* NULL once an endpoint was opened for it, which has it then */
 	struct obj_prog *prog;		/* the group whose lock guards it */
 	uint8_t responder, initiator;	/* reads and atomics in flight that the peer asks for */
-	struct vrb_asked *xrc;		/* what an XRC endpoint sent besides, or NULL */
+	struct vrb_xrc_req *xrc;		/* what an XRC endpoint sent besides, or NULL */
 };
 
 struct vrb_ep {
@@ -120,15 +120,15 @@ struct vrb_ep {
 	struct vrb_tx *tx;		/* ring; requests complete in order */
 	unsigned tx_head, tx_tail;	/* count up for ever */
 	unsigned tx_mask, tx_depth;
-	unsigned tx_quiet;		/* posted since the last that was signalled */
-	unsigned tx_quiet_max;
+	unsigned tx_unsignalled;		/* posted since the last that was signalled */
+	unsigned tx_unsignalled_max;
 	unsigned max_inline;		/* of the queue pair */
 	unsigned inject_size;
-	unsigned brief_depth;		/* tx_depth if calls may take the short way, else 0 */
-	_Atomic unsigned brief_room;	/* the same while it is connected; read by posts */
-	unsigned brief_rx_depth;	/* the same of rx_depth */
-	uint32_t brief_max[2];		/* inline data that goes the short way: of sends, of writes */
-	uint64_t brief_want[2];		/* flags that all calls that go it have: transmits, receives */
+	unsigned fast_depth;		/* tx_depth if calls may take the short way, else 0 */
+	_Atomic unsigned fast_room;	/* the same while it is connected; read by posts */
+	unsigned fast_rx_depth;	/* the same of rx_depth */
+	uint32_t fast_inline[2];		/* inline data that goes the short way: of sends, of writes */
+	uint64_t fast_flags[2];		/* flags that all calls that go it have: transmits, receives */
 	struct ibv_recv_wr recv_wr;	/* of the short way: what is always the same stands there */
 	struct ibv_sge recv_sge;
 	char *scratch;			/* @stride bytes per request: what cannot be inline, results
@@ -140,7 +140,7 @@ struct vrb_ep {
 	unsigned rx_head, rx_tail, rx_mask, rx_depth;
 	struct pool rx_pool;		/* shared receive context only */
 	bool closing;			/* completions are for nobody */
-	bool usual;			/* completions are for queues, all there is to say of messages */
+	bool fast_comp;			/* completions are for queues, all there is to say of messages */
 	bool failed;			/* the first failure was dealt with */
 
 	/* Connection; see above for the lock. */
@@ -201,12 +201,12 @@ void vrb_ep_free_rings(struct vrb_ep *ep);
 /* vrb_post_marker - have the device say when all before is done.  Threading: locked. */
 int vrb_post_marker(struct vrb_ep *ep);
 
-/* vrb_recv_any - as fi_recv() of any endpoint, into @one. */
-ssize_t vrb_recv_any(struct fid_ep *fid, const struct ibv_sge *one, void *context);
+/* vrb_recv_general - as fi_recv() of any endpoint, into @one. */
+ssize_t vrb_recv_general(struct fid_ep *fid, const struct ibv_sge *one, void *context);
 
 extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
 
-/* ---- data/brief.c -------------------------------------------------------------- */
+/* ---- data/fast_path.c -------------------------------------------------------------- */
 
 /* The calls of connected endpoints that may turn out to have a short way into their queues, from
  * when they are opened: what watches a program's calls copies the tables then.  By what is
@@ -214,20 +214,20 @@ extern struct fi_ops_msg vrb_msg_ops, vrb_dgram_msg_ops, vrb_srx_msg_ops;
  */
 enum {
 	VRB_DIRECT = 1,			/* the domain's queues we write ourselves */
-	VRB_ALONE = 2,			/* its groups need no lock */
-	VRB_WAYS = 4,
+	VRB_NO_LOCK = 2,			/* its groups need no lock */
+	VRB_FAST_TABLES = 4,
 };
-extern struct vrb_way {
+extern struct vrb_fast_table {
 	struct fi_ops_msg msg;
 	struct fi_ops_rma rma;
-} vrb_ways[VRB_WAYS];
+} vrb_fast_tables[VRB_FAST_TABLES];
 
-/* vrb_brief_enabled - the queue pair is there: calls may take the short way, if it has one,
- * once it is connected.   vrb_brief_disabled - not any more.
+/* vrb_fast_enable - the queue pair is there: calls may take the short way, if it has one,
+ * once it is connected.   vrb_fast_disable - not any more.
  * Threading: locked.
  */
-void vrb_brief_enabled(struct vrb_ep *ep);
-void vrb_brief_disabled(struct vrb_ep *ep);
+void vrb_fast_enable(struct vrb_ep *ep);
+void vrb_fast_disable(struct vrb_ep *ep);
 
 /* ---- data/rma.c ----------------------------------------------------------------- */
 
@@ -286,10 +286,10 @@ int vrb_cm_name(struct rdma_cm_id *id, const struct fi_info *info, void *addr, s
  */
 int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p);
 
-/* vrb_cm_drive - have connections of @domain's endpoints go on by themselves, if that is
+/* vrb_cm_auto - have connections of @domain's endpoints go on by themselves, if that is
  * what the program asked for.   Errors: -FI_ENOMEM, -FI_EMFILE, -FI_EAGAIN.
  */
-int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog);
+int vrb_cm_auto(struct obj_domain *domain, struct obj_prog *prog);
 
 /* vrb_cm_close - the end of the endpoint's connection and id; the queue pair with it.
  * Threading: holds cm.prog->lock.

@@ -14,8 +14,8 @@ verbs_sources = \
 	prov/verbs/provider.h \
 	prov/verbs/device/async.c \
 	prov/verbs/async.h \
-	prov/verbs/data/brief.c \
-	prov/verbs/call.h \
+	prov/verbs/data/fast_path.c \
+	prov/verbs/request.h \
 	prov/verbs/conn/cm.c \
 	prov/verbs/cm.h \
 	prov/verbs/device/dev.c \
@@ -25,8 +25,8 @@ verbs_sources = \
 	prov/verbs/device/domain.c \
 	prov/verbs/data/ep.c \
 	prov/verbs/ep.h \
-	prov/verbs/conn/hello.c \
-	prov/verbs/hello.h \
+	prov/verbs/conn/handshake.c \
+	prov/verbs/handshake.h \
 	prov/verbs/device/info.c \
 	prov/verbs/info.h \
 	prov/verbs/device/lib.c \
@@ -71,7 +71,7 @@ prov_verbs_test_api_test_SOURCES = prov/verbs/test/api_test.c
 prov_verbs_test_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_test_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 EXTRA_DIST += prov/verbs/test/mlx5_cm.c prov/verbs/test/mlx5_cm.h prov/verbs/test/mlx5_kernel.c prov/verbs/test/mlx5_kernel.h \
-	prov/verbs/test/mlx5_same.h prov/verbs/test/mlx5_dgram_world.h prov/verbs/test/mlx5_xrc_world.h
+	prov/verbs/test/mlx5_compare.h prov/verbs/test/mlx5_dgram_world.h prov/verbs/test/mlx5_xrc_world.h
 if !HAVE_VERBS_DL
 check_PROGRAMS += prov/verbs/device/lib_test
 TESTS += prov/verbs/device/lib_test
@@ -85,7 +85,7 @@ TESTS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs
 	prov/verbs/test/mlx5_xrc_test prov/verbs/test/ib_test prov/verbs/test/cost_test
 mlx5_sources = prov/verbs/test/mlx5_cm.c prov/verbs/test/mlx5_cm.h \
 	prov/verbs/test/mlx5_kernel.c prov/verbs/test/mlx5_kernel.h \
-	prov/verbs/test/mlx5_model.h prov/verbs/test/mlx5_same.h
+	prov/verbs/test/mlx5_model.h prov/verbs/test/mlx5_compare.h
 prov_verbs_test_mlx5_dgram_test_SOURCES = prov/verbs/test/mlx5_dgram_test.c prov/verbs/test/mlx5_dgram_world.h $(mlx5_sources)
 prov_verbs_test_mlx5_dgram_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_test_mlx5_dgram_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)

@@ -117,7 +117,7 @@ static inline void mlx5_put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, ui
 }
 
 /* What stands in one block behind its fixed segments, of inline data. */
-static inline uint32_t mlx5_short_max(enum vrb_op op)
+static inline uint32_t mlx5_fast_max(enum vrb_op op)
 {
 	return MLX5_BB - (MLX5_SEG << (op > VRB_OP_SEND_IMM)) - 4;
 }
@@ -140,10 +140,10 @@ MLX5_INLINE void copy_short(char *to, const char *from, uint32_t len)
 	}
 }
 
-/* mlx5_build_short - a request of one piece, not empty, in one block, which has no end of the
+/* mlx5_build_fast - a request of one piece, not empty, in one block, which has no end of the
  * queue within.   Errors: -FI_EAGAIN: full; nothing has changed.
  */
-MLX5_INLINE int mlx5_build_short(struct mlx5_sq *sq, const struct vrb_wr *wr)
+MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 {
 	char *at = sq->buf + (size_t) (sq->next & sq->mask) * MLX5_BB + MLX5_SEG;
 	uint32_t segs = 2, len = wr->sge->length;

@@ -27,9 +27,9 @@ int vrb_name_serve(struct rdma_cm_id *id);
 void vrb_name_close(struct rdma_cm_id *id);
 
 /* A question on its way; the thread sees to it. */
-struct vrb_question;
+struct vrb_query;
 
-/* vrb_name_ask - who is at @to?  Does not wait; only while the caller has a name itself.
+/* vrb_name_query - who is at @to?  Does not wait; only while the caller has a name itself.
  *
  * @from: where to ask from: it names the device
  * @pd:   what the way there is for; NULL: none is wanted
@@ -37,18 +37,18 @@ struct vrb_question;
  * Ownership: the caller's, until vrb_name_end().
  * Errors: -FI_ENOMEM, those of librdmacm.
  */
-int vrb_name_ask(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
-		 int wake, struct vrb_question **q_p);
+int vrb_name_query(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
+		 int wake, struct vrb_query **q_p);
 
-/* vrb_name_find - ask and wait; at any time.
+/* vrb_name_resolve - ask and wait; at any time.
  * @found: [out] the queue pair, its key, and in ah_attr its port
- * Errors: as vrb_name_ask() and vrb_name_end().
+ * Errors: as vrb_name_query() and vrb_name_end().
  */
-int vrb_name_find(const struct sockaddr *from, const struct sockaddr *to,
+int vrb_name_resolve(const struct sockaddr *from, const struct sockaddr *to,
 		  struct rdma_ud_param *found);
 
 /* vrb_name_answered - is there an answer, or will there be none?  Ten seconds at most. */
-bool vrb_name_answered(const struct vrb_question *q);
+bool vrb_name_answered(const struct vrb_query *q);
 
 /* vrb_name_answers, vrb_name_wait - wait until there were more answers, of any questions, than
  * @seen; a moment at most, so that somebody looks at the clock.
@@ -57,13 +57,13 @@ unsigned vrb_name_answers(void);
 void vrb_name_wait(unsigned seen);
 
 /* vrb_name_deadline - when it is answered at the latest, by clock_ns(). */
-uint64_t vrb_name_deadline(const struct vrb_question *q);
+uint64_t vrb_name_deadline(const struct vrb_query *q);
 
 /* vrb_name_end - the answer, or what there is of it; @q is freed.
  *
  * @ah_p, @found: [out] the way there, the caller's; NULL: he does not want to know
  * Errors: -FI_EHOSTUNREACH: nobody, or no way there (logged); those of librdmacm.
  */
-int vrb_name_end(struct vrb_question *q, struct ibv_ah **ah_p, struct rdma_ud_param *found);
+int vrb_name_end(struct vrb_query *q, struct ibv_ah **ah_p, struct rdma_ud_param *found);
 
 #endif

@@ -43,8 +43,8 @@ struct vrb_conf {
 extern struct fi_provider vrb_prov;
 extern struct vrb_conf vrb_conf;
 
-/* vrb_asked_for - did the environment ask for this way to the device? */
-static inline bool vrb_asked_for(const char *way)
+/* vrb_conf_doorbell - did the environment ask for this way to the device? */
+static inline bool vrb_conf_doorbell(const char *way)
 {
 	return vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, way);
 }

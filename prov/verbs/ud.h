@@ -14,7 +14,7 @@
 #include "dev.h"
 #include "ep.h"
 
-struct vrb_place;
+struct vrb_qp_addr;
 
 /* One entry of the table of a port's addresses. */
 struct vrb_gid {
@@ -55,18 +55,18 @@ int vrb_ud_open(struct vrb_ep *ep, struct vrb_ud **ud_p);
 int vrb_ud_qp(struct vrb_ep *ep, struct vrb_ud *ud, struct ibv_qp_init_attr_ex *attr,
 	      struct ibv_qp **qp_p);
 
-/* vrb_ud_way - the way to a peer; waits where the system has to look for it.
+/* vrb_ud_ah - the way to a peer; waits where the system has to look for it.
  * Threading: needs no lock.
  * Errors:    -FI_EHOSTUNREACH: another partition, or no address that leads there; those
  *            of the device.  Logged.
  */
-int vrb_ud_way(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to,
+int vrb_ud_ah(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to,
 	       struct ibv_ah **ah_p);
 
-/* vrb_ud_place, vrb_ud_of_place - what receives say of the place of an address, and back, with
+/* vrb_ud_to_qp_addr, vrb_ud_from_qp_addr - what receives say of the place of an address, and back, with
  * the queue key and partition of our own.
  */
-void vrb_ud_place(const struct vrb_ud *ud, const struct ib_ud *addr, struct vrb_place *at_p);
-void vrb_ud_of_place(const struct vrb_ud *ud, const struct vrb_place *at, struct ib_ud *addr_p);
+void vrb_ud_to_qp_addr(const struct vrb_ud *ud, const struct ib_ud *addr, struct vrb_qp_addr *at_p);
+void vrb_ud_from_qp_addr(const struct vrb_ud *ud, const struct vrb_qp_addr *at, struct ib_ud *addr_p);
 
 #endif

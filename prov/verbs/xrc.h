@@ -37,10 +37,10 @@
 #define VRB_XRC_H
 
 #include "ep.h"
-#include "hello.h"
+#include "handshake.h"
 
 #define VRB_XRC_SUFFIX "-xrc"		/* of a domain's name */
-#define VRB_XRC_CM_DATA (VRB_CM_DATA - VRB_HELLO_SIZE)
+#define VRB_XRC_CM_DATA (VRB_CM_DATA - VRB_HANDSHAKE_SIZE)
 
 /* vrb_cm_room - bytes of private data that are the program's. */
 static inline size_t vrb_cm_room(bool xrc)
@@ -82,8 +82,8 @@ struct vrb_ini {
 	struct vrb_ep *leader;		/* whose connection is to bring it up; NULL: it is up, or over */
 	uint32_t target;		/* number of the peer's */
 	unsigned depth, used;		/* requests: at most, and under way */
-	unsigned live;			/* connected endpoints */
-	bool listed;			/* others may share it */
+	unsigned connected;			/* connected endpoints */
+	bool shared;			/* others may share it */
 	uint64_t key;			/* of both hosts' addresses, */
 	union net_sa here, there;	/* which are these */
 	struct vrb_ini *next;		/* in the poller's table, with the same key */
@@ -100,20 +100,20 @@ struct vrb_xrc {
 	uint32_t srqn;			/* the peer's; of a shared receive context its own */
 	uint32_t num;			/* made up, for the connection; and first packet number */
 	unsigned tries;
-	bool waits;			/* on ini->waiting */
-	bool calls;			/* it is the one that called */
-	bool joined;			/* the connection is there; */
-	bool live;			/* and the program was told, as the initiator is up */
-	bool again;			/* to be called once more, from a new id */
-	bool afresh;			/* without sharing an initiator; */
-	bool asks_afresh;		/* and the peer is not to do so */
+	bool waiting;			/* on ini->waiting */
+	bool connects;			/* it is the one that called */
+	bool established;			/* the connection is there; */
+	bool connected;			/* and the program was told, as the initiator is up */
+	bool reconnect;			/* to be called once more, from a new id */
+	bool new_ini;			/* without sharing an initiator; */
+	bool peer_new_ini;		/* and the peer is not to do so */
 	struct list receivers;		/* shared receive context: its endpoints, by @srx_node */
 	struct list srx_node;
 };
 
 /* A call, from its event until it is answered. */
-struct vrb_asked {
-	struct vrb_hello hello;
+struct vrb_xrc_req {
+	struct vrb_handshake hs;
 	uint32_t num;			/* the peer's made up one */
 	struct vrb_xrcd *xrcd;
 	struct vrb_target *target;	/* opened for it; NULL: to be made */
@@ -121,8 +121,8 @@ struct vrb_asked {
 
 /* ---- conn/xrcd.c: what processes of a host share ------------------------------------------- */
 
-/* vrb_xrc_may - has the device what is needed? */
-bool vrb_xrc_may(struct ibv_context *ctx);
+/* vrb_xrc_supported - has the device what is needed? */
+bool vrb_xrc_supported(struct ibv_context *ctx);
 
 /* vrb_xrcd_get - the XRC domain of a device, opened for the first that asks.
  * Errors: the system's, logged.   Threading: any thread, as for all here.
@@ -180,8 +180,8 @@ void vrb_ini_join(struct vrb_ini *ini, struct vrb_ep *ep);
  */
 void vrb_ini_leave(struct vrb_ep *ep);
 
-/* vrb_ini_unlist - nobody is to share it any more. */
-void vrb_ini_unlist(struct vrb_ini *ini);
+/* vrb_ini_unshare - nobody is to share it any more. */
+void vrb_ini_unshare(struct vrb_ini *ini);
 
 /* vrb_ini_fail - it does nothing more, and all connections that use it end.
  * Threading: the poller's lock is enough.
@@ -197,28 +197,28 @@ void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
 
 /* ---- conn/xrc_cm.c: connections.  Threading: the lock of connections, not the poller's. -------- */
 
-/* vrb_xrc_call - the way to the peer is known: call.   Errors: to be told to the program. */
-int vrb_xrc_call(struct vrb_ep *ep);
+/* vrb_xrc_connect - the way to the peer is known: call.   Errors: to be told to the program. */
+int vrb_xrc_connect(struct vrb_ep *ep);
 
 /* vrb_xrc_accept - answer, with the program's data in @param.   Errors: to be returned to it. */
 int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, struct rdma_conn_param *param);
 
-/* vrb_xrc_asked - a call has come: who asks, for cr->xrc.
+/* vrb_xrc_req_new - a call has come: who asks, for cr->xrc.
  * Errors: -FI_EPROTO: it is of no XRC endpoint; -FI_ENOENT: its target is not there.  Both have
  * been refused.  -FI_ENOMEM.
  */
-int vrb_xrc_asked(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
-		  struct vrb_asked **asked_p);
-void vrb_xrc_asked_free(struct vrb_asked *asked);	/* NULL is fine */
+int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
+		  struct vrb_xrc_req **req_p);
+void vrb_xrc_req_free(struct vrb_xrc_req *req);	/* NULL is fine */
 
-void vrb_xrc_on_answer(struct vrb_ep *ep, const struct rdma_cm_event *event);
+void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event);
 void vrb_xrc_on_established(struct vrb_ep *ep);
 
 /* vrb_xrc_on_rejected - returns true if it is called again, and nothing is to be told. */
 bool vrb_xrc_on_rejected(struct vrb_ep *ep, const struct rdma_cm_event *event);
 
-/* vrb_xrc_handled - the event was, and is acknowledged: what had to wait for that. */
-void vrb_xrc_handled(struct vrb_ep *ep);
+/* vrb_xrc_event_done - the event was, and is acknowledged: what had to wait for that. */
+void vrb_xrc_event_done(struct vrb_ep *ep);
 
 /* vrb_xrc_shut - the connection is at its end, or did not come about. */
 void vrb_xrc_shut(struct vrb_ep *ep);
@@ -226,7 +226,7 @@ void vrb_xrc_shut(struct vrb_ep *ep);
 /* vrb_xrc_removed - the device goes. */
 void vrb_xrc_removed(struct vrb_ep *ep);
 
-/* vrb_xrc_quit - the endpoint closes. */
-void vrb_xrc_quit(struct vrb_ep *ep);
+/* vrb_xrc_close - the endpoint closes. */
+void vrb_xrc_close(struct vrb_ep *ep);
 
 #endif

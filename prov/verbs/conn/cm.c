@@ -66,7 +66,7 @@ static int resolve(struct vrb_ep *ep)
 /* Why a call was turned down: a reason of the InfiniBand specification (12.6.7.2); of iWARP
  * an error of the system, negated.
  */
-static const char *why_rejected(int status)
+static const char *reject_reason(int status)
 {
 	switch (status) {
 	case 3:
@@ -83,7 +83,7 @@ static const char *why_rejected(int status)
 	}
 }
 
-void vrb_cm_gave_up(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
+void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
 {
 	obj_cm_refused(&ep->base, OBJ_CM_SHUT, err, status, data, len);
 	if (ep->xrc)
@@ -95,20 +95,20 @@ static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *even
 	const char *data = event->param.conn.private_data;
 	size_t len = event->param.conn.private_data_len;
 	char text[VRB_SA_TEXT_MAX];
-	struct vrb_hello hello;
-	bool said = event->event == RDMA_CM_EVENT_REJECTED;
+	struct vrb_handshake hs;
+	bool rejected = event->event == RDMA_CM_EVENT_REJECTED;
 
 	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d%s%s\n",
 		 vrb_sa_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
-		 said ? ": " : "", said ? why_rejected(event->status) : "");
-	if (ep->xrc && said)
-		len = vrb_hello_parse(data, len, &hello) ? len - VRB_HELLO_SIZE : 0;
+		 rejected ? ": " : "", rejected ? reject_reason(event->status) : "");
+	if (ep->xrc && rejected)
+		len = vrb_handshake_parse(data, len, &hs) ? len - VRB_HANDSHAKE_SIZE : 0;
 	if (ep->xrc && data)
-		data += VRB_HELLO_SIZE;
-	vrb_cm_gave_up(ep, err, event->status, said ? data : NULL, said ? len : 0);
+		data += VRB_HANDSHAKE_SIZE;
+	vrb_cm_refused(ep, err, event->status, rejected ? data : NULL, rejected ? len : 0);
 }
 
-static int call(struct vrb_ep *ep)
+static int connect_rc(struct vrb_ep *ep)
 {
 	struct rdma_conn_param param = vrb_cm_param(ep, ep->param, ep->param_len);
 
@@ -122,12 +122,12 @@ static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	if (!ep->resolving || obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
 		return;
 	ep->resolving = false;
-	ret = ep->xrc ? vrb_xrc_call(ep) : call(ep);
+	ret = ep->xrc ? vrb_xrc_connect(ep) : connect_rc(ep);
 	if (ret)
 		refused(ep, -ret, event);
 }
 
-int vrb_cm_again(struct vrb_ep *ep)
+int vrb_cm_reconnect(struct vrb_ep *ep)
 {
 	int ret;
 
@@ -183,7 +183,7 @@ static void on_disconnected(struct vrb_ep *ep)
 		obj_cm_shut(&ep->base);
 	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
 	if (given_up) {
-		vrb_cm_gave_up(ep, FI_ECONNABORTED, 0, NULL, 0);
+		vrb_cm_refused(ep, FI_ECONNABORTED, 0, NULL, 0);
 		return;
 	}
 	if (ep->xrc)
@@ -222,7 +222,7 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		on_unresolved(ep, event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		vrb_xrc_on_answer(ep, event);
+		vrb_xrc_on_response(ep, event);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		on_established(ep, event);
@@ -269,7 +269,7 @@ static void on_event(struct rdma_cm_event *event)
 	if (ret)
 		vrb_cm.destroy_id(id);
 	if (ep)
-		vrb_xrc_handled(ep);
+		vrb_xrc_event_done(ep);
 }
 
 static int cm_poll(struct obj_poller *base, unsigned budget)
@@ -345,7 +345,7 @@ int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p)
 	return ret;
 }
 
-int vrb_cm_drive(struct obj_domain *domain, struct obj_prog *prog)
+int vrb_cm_auto(struct obj_domain *domain, struct obj_prog *prog)
 {
 	struct vrb_fabric *fabric = container_of(domain->fabric, struct vrb_fabric, base);
 	int ret = 0;
@@ -443,7 +443,7 @@ static int cm_getpeer(struct obj_ep *base, void *addr, size_t *len)
 /* Finding the way takes a moment and then the request is out: do it now, so that a program
  * that waits at the other end need not read this end's event queue for it.
  */
-static void send_request(struct vrb_ep *ep)
+static void push_request(struct vrb_ep *ep)
 {
 	struct obj_poller *base = obj_prog_find(ep->base.cm.prog, &cm_poller_ops);
 	struct pollfd pfd = { .fd = base->fd, .events = POLLIN };
@@ -469,7 +469,7 @@ static int cm_connect(struct obj_ep *base, const void *addr, const void *param, 
 	if (ret)
 		return ret;
 	ep->resolving = true;
-	send_request(ep);
+	push_request(ep);
 	return 0;
 }
 
@@ -536,7 +536,7 @@ static void cm_changed(struct obj_ep *base, enum obj_cm_state state)
 {
 	struct vrb_ep *ep = ep_of(base);
 
-	atomic_store(&ep->brief_room, state == OBJ_CM_CONNECTED ? ep->brief_depth : 0);
+	atomic_store(&ep->fast_room, state == OBJ_CM_CONNECTED ? ep->fast_depth : 0);
 }
 
 void vrb_cm_close(struct vrb_ep *ep)

@@ -19,7 +19,7 @@ static struct vrb_pep *pep_of(struct obj_pep *base)
 
 void vrb_connreq_free(struct vrb_connreq *cr)
 {
-	vrb_xrc_asked_free(cr->xrc);
+	vrb_xrc_req_free(cr->xrc);
 	obj_prog_put(cr->prog);
 	free(cr);
 }
@@ -30,13 +30,13 @@ int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 	const struct rdma_conn_param *conn = &event->param.conn;
 	const struct sockaddr *src = rdma_get_local_addr(event->id);
 	const struct sockaddr *dest = rdma_get_peer_addr(event->id);
-	size_t skip = pep->xrc ? VRB_HELLO_SIZE : 0;
+	size_t skip = pep->xrc ? VRB_HANDSHAKE_SIZE : 0;
 	size_t len = conn->private_data ? conn->private_data_len - skip : 0;
 	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
 	int ret = cr ? 0 : -FI_ENOMEM;
 
 	if (!ret && pep->xrc)
-		ret = vrb_xrc_asked(pep->base.fabric, event, &cr->xrc);
+		ret = vrb_xrc_req_new(pep->base.fabric, event, &cr->xrc);
 	if (ret) {
 		free(cr);
 		if (ret == -FI_ENOMEM)
@@ -75,13 +75,13 @@ static int pep_listen(struct obj_pep *base, int backlog)
 
 static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t len)
 {
-	struct vrb_hello no = { .kind = VRB_HELLO_NO };
+	struct vrb_handshake no = { .kind = VRB_HANDSHAKE_REJECT };
 	struct vrb_connreq *cr = req;
 	uint8_t buf[VRB_CM_DATA];
 	int ret;
 
 	if (cr->xrc) {
-		len = vrb_hello_put(buf, &no, data, len);
+		len = vrb_handshake_put(buf, &no, data, len);
 		data = buf;
 	}
 	ret = vrb_cm.reject(cr->id, data, (uint8_t) len) ? cm_errno() : 0;

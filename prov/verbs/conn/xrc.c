@@ -93,7 +93,7 @@ static struct ibv_qp *make_qp(const struct vrb_ep *ep, const struct vrb_cq *cq, 
 	int ext;
 
 	for (i = 0; !qp && i < 3; i++)
-		for (ext = !vrb_asked_for("post"); !qp && ext >= 0; ext--) {
+		for (ext = !vrb_conf_doorbell("post"); !qp && ext >= 0; ext--) {
 			struct ibv_qp_init_attr_ex attr = {
 				.send_cq = cq->cq,
 				.cap.max_send_wr = depth,
@@ -308,25 +308,25 @@ struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
 	return best;
 }
 
-static int list_it(struct vrb_ini *ini)
+static int share(struct vrb_ini *ini)
 {
 	struct hmap *map = &ini->poller->inis;
 	int ret;
 
 	ini->next = hmap_remove(map, ini->key);
 	ret = hmap_insert(map, ini->key, ini);
-	ini->listed = !ret;
+	ini->shared = !ret;
 	return ret;
 }
 
-void vrb_ini_unlist(struct vrb_ini *ini)
+void vrb_ini_unshare(struct vrb_ini *ini)
 {
 	struct hmap *map = &ini->poller->inis;
 	struct vrb_ini *first, **at = &first;
 
-	if (!ini->listed)
+	if (!ini->shared)
 		return;
-	ini->listed = false;
+	ini->shared = false;
 	first = hmap_remove(map, ini->key);
 	while (*at != ini)
 		at = &(*at)->next;
@@ -355,7 +355,7 @@ void vrb_ini_set_state(struct vrb_ini *ini, enum vrb_ini_state state)
 
 static void free_ini(struct vrb_ini *ini)
 {
-	vrb_ini_unlist(ini);
+	vrb_ini_unshare(ini);
 	if (ini->sq.qp)
 		vrb_ibv.destroy_qp(ini->sq.qp);
 	while (vrb_poller_run(ini->poller, OBJ_POLL_BUDGET))
@@ -393,7 +393,7 @@ int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct soc
 	if (qp)
 		vrb_sq_init(&ini->sq, qp, extended, false);
 	if (!ret)
-		ret = list_it(ini);
+		ret = share(ini);
 	if (ret)
 		free_ini(ini);
 	else
@@ -415,7 +415,7 @@ void vrb_ini_fail(struct vrb_ini *ini)
 
 	vrb_ini_set_state(ini, VRB_INI_SHUT);
 	vrb_ibv.modify_qp(ini->sq.qp, &attr, IBV_QP_STATE);	/* all that is posted is given back */
-	vrb_ini_unlist(ini);
+	vrb_ini_unshare(ini);
 	list_for_each(pos, &ini->eps) {
 		ep = container_of(pos, struct vrb_xrc, node)->ep;
 		ep->failed = true;

@@ -15,9 +15,9 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all that is here */
 static struct list xrcds = { &xrcds, &xrcds };
-static struct list husks = { &husks, &husks };		/* struct vrb_target */
+static struct list leaked = { &leaked, &leaked };		/* struct vrb_target */
 
-bool vrb_xrc_may(struct ibv_context *ctx)
+bool vrb_xrc_supported(struct ibv_context *ctx)
 {
 	struct ibv_device_attr attr;
 
@@ -167,7 +167,7 @@ static void destroy(struct vrb_target *target)
 {
 	if (target->qp && target->opened && vrb_ibv.cmd_destroy_qp) {
 		vrb_ibv.cmd_destroy_qp(target->qp);
-		list_add_tail(&target->node, &husks);
+		list_add_tail(&target->node, &leaked);
 		return;
 	}
 	if (target->qp)

@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) int ext_wr(struct vrb_sq *sq,
 	int ret;
 
 	/* The library of soft-RoCE adds the pieces up wrongly; this way it does not. */
-	if (sq->one_piece && wr->sge_cnt > 1 && !(wr->flags & IBV_SEND_INLINE))
+	if (sq->single_sge && wr->sge_cnt > 1 && !(wr->flags & IBV_SEND_INLINE))
 		return post_wr(sq, wr, xrc);
 	ibv_wr_start(qpx);
 	qpx->wr_id = wr->wr_id;
@@ -186,12 +186,12 @@ static const struct vrb_sq_ops sq_extended_xrc = {
 	.ring = rung,
 };
 
-void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool one_piece)
+void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool single_sge)
 {
 	bool xrc = qp->qp_type == IBV_QPT_XRC_SEND;
 
 	sq->qp = qp;
-	sq->one_piece = one_piece;
+	sq->single_sge = single_sge;
 	sq->dgram = qp->qp_type == IBV_QPT_UD;
 	sq->qpx = extended ? vrb_ibv.qp_to_qp_ex(qp) : NULL;
 	sq->ops = sq->qpx ? (xrc ? &sq_extended_xrc : &sq_extended) : xrc ? &sq_post_xrc : &sq_post;
@@ -277,7 +277,7 @@ static const struct vrb_cq_ops cq_extended = {
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
 	       bool rxe, bool timed, struct vrb_cq **cq_p)
 {
-	bool plain = vrb_asked_for("post") || (rxe && !vrb_asked_for("extended"));
+	bool plain = vrb_conf_doorbell("post") || (rxe && !vrb_conf_doorbell("extended"));
 	struct vrb_cq *cq = calloc(1, sizeof(*cq));
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = size,

@@ -13,7 +13,7 @@
 #include "verbs/ud.h"
 #include "verbs/xrc.h"
 
-#define QUIET_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
+#define UNSIGNALLED_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
 #define FLUSH_NS 500000000u	/* a queue pair that was ended says so of its requests meanwhile */
 #define DRAIN_NS 2000000000u	/* what was posted may leave so long when the endpoint closes */
 
@@ -37,7 +37,7 @@ static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 
 static bool may_extend(const struct vrb_ep *ep)
 {
-	return !ep->direct && !vrb_asked_for("post");
+	return !ep->direct && !vrb_conf_doorbell("post");
 }
 
 static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool extended)
@@ -78,21 +78,21 @@ static struct vrb_ep *srx_of(const struct vrb_ep *ep)
 }
 
 /* All that uses a shared receive queue goes one way. */
-static bool may_go_direct(const struct vrb_ep *ep)
+static bool may_use_direct(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
 	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id) && !vrb_poller_times(ep);
 }
 
-static int plug_in(struct vrb_ep *ep)
+static int qp_set_up(struct vrb_ep *ep)
 {
 	struct vrb_ep *srx = srx_of(ep);
 	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq,
 						srx ? &srx->mlx5_srq : NULL, &ep->poller->mlx5) : 0;
 
 	if (!ret) {
-		vrb_brief_enabled(ep);
+		vrb_fast_enable(ep);
 		VRB_INFO(FI_LOG_EP_CTRL, "requests: %s; completions: %s\n", ep->sq.ops->name,
 			 ep->cq->ops->name);
 	}
@@ -100,7 +100,7 @@ static int plug_in(struct vrb_ep *ep)
 }
 
 /* The queue pair ends, and so do all its requests, before the library takes it away. */
-static void unplug(struct vrb_ep *ep)
+static void qp_tear_down(struct vrb_ep *ep)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	uint64_t deadline = clock_ns() + FLUSH_NS;
@@ -112,7 +112,7 @@ static void unplug(struct vrb_ep *ep)
 		       clock_ns() < deadline)
 			vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
 	vrb_mlx5_qp_fini(&ep->mlx5, ep->cq);
-	vrb_brief_disabled(ep);
+	vrb_fast_disable(ep);
 	ep->direct = false;
 }
 
@@ -130,7 +130,7 @@ static int make_qp(struct vrb_ep *ep)
 			.max_recv_wr = ep->base.srx ? 0 : ep->rx_depth,
 			.max_send_sge = (uint32_t) ep->base.info->tx_attr->iov_limit,
 			.max_recv_sge = (uint32_t) ep->base.info->rx_attr->iov_limit +
-					(ep->dgram ? VRB_FRAME_SGE : 0),
+					(ep->dgram ? VRB_DGRAM_SGE : 0),
 		},
 		.qp_type = ep->dgram ? IBV_QPT_UD : IBV_QPT_RC,
 		.pd = ep->direct ? vrb_mlx5_pd(&ep->poller->mlx5, ep->domain->pd) : ep->domain->pd,
@@ -147,7 +147,7 @@ static int make_qp(struct vrb_ep *ep)
 			if (!ret) {
 				ep->qp = ep->sq.qp;
 				ep->max_inline = attr.cap.max_inline_data;
-				return plug_in(ep);
+				return qp_set_up(ep);
 			}
 		}
 	}
@@ -179,7 +179,7 @@ int vrb_ep_make_scratch(struct vrb_ep *ep)
 
 void vrb_ep_free_rings(struct vrb_ep *ep)
 {
-	vrb_brief_disabled(ep);
+	vrb_fast_disable(ep);
 	if (ep->scratch_mr)
 		vrb_ibv.dereg_mr(ep->scratch_mr);
 	free(ep->scratch);
@@ -201,9 +201,9 @@ int vrb_ep_make_rings(struct vrb_ep *ep)
 		ep->tx_depth = 2;
 	ep->tx_mask = ring_size(ep->tx_depth) - 1;
 	ep->rx_mask = ring_size(ep->rx_depth) - 1;
-	ep->tx_quiet_max = ep->tx_depth / 4 < QUIET_MAX ? ep->tx_depth / 4 : QUIET_MAX;
+	ep->tx_unsignalled_max = ep->tx_depth / 4 < UNSIGNALLED_MAX ? ep->tx_depth / 4 : UNSIGNALLED_MAX;
 	if (ep->dgram || ep->xrc)
-		ep->tx_quiet_max = 0;	/* there is no marker that could tell of the last ones */
+		ep->tx_unsignalled_max = 0;	/* there is no marker that could tell of the last ones */
 	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
 	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
 	if (!ep->tx || !ep->rx)
@@ -228,7 +228,7 @@ int vrb_ep_start(struct vrb_ep *ep)
 {
 	int ret = vrb_ep_make_rings(ep);
 
-	ep->direct = may_go_direct(ep);
+	ep->direct = may_use_direct(ep);
 	if (!ret)
 		ret = vrb_poller_join(ep, entries(ep));
 	if (ret)
@@ -245,7 +245,7 @@ int vrb_ep_start(struct vrb_ep *ep)
 
 err_qp:
 	if (ep->qp) {
-		unplug(ep);
+		qp_tear_down(ep);
 		vrb_ep_destroy_qp(ep);
 	}
 	ep->qp = NULL;
@@ -287,7 +287,7 @@ static int ep_enable(struct obj_ep *base)
 void vrb_ep_drain(struct vrb_ep *ep)
 {
 	uint64_t deadline = clock_ns() + DRAIN_NS;
-	bool marked = !ep->tx_quiet;
+	bool marked = !ep->tx_unsignalled;
 
 	ep->sq.ops->ring(&ep->sq);
 	while (ep->tx_head != ep->tx_tail && !ep->failed && clock_ns() < deadline &&
@@ -304,8 +304,8 @@ static void stop(struct vrb_ep *ep)
 		return;
 	vrb_ep_drain(ep);
 	ep->closing = true;
-	ep->usual = false;
-	unplug(ep);
+	ep->fast_comp = false;
+	qp_tear_down(ep);
 	if (ep->base.srx)
 		hmap_remove(&ep->poller->eps, ep->qp->qp_num);
 }
@@ -320,7 +320,7 @@ static int ep_close(struct fid *fid)
 		return ret;
 	lock_get(&ep->base.cm.prog->lock);
 	if (ep->xrc)
-		vrb_xrc_quit(ep);
+		vrb_xrc_close(ep);
 	if (prog)
 		lock_get(&prog->lock);
 	stop(ep);
@@ -417,16 +417,16 @@ static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vr
 
 static void set_ops(struct vrb_ep *ep)
 {
-	struct vrb_way *way = &vrb_ways[(ep->domain->direct ? VRB_DIRECT : 0) |
-		(ep->base.domain->prog_lock_kind == LOCK_NONE ? VRB_ALONE : 0)];
+	struct vrb_fast_table *table = &vrb_fast_tables[(ep->domain->direct ? VRB_DIRECT : 0) |
+		(ep->base.domain->prog_lock_kind == LOCK_NONE ? VRB_NO_LOCK : 0)];
 	struct fid_ep *fid = &ep->base.h.fid;
 
 	fid->fid.ops = &ep_fi_ops;
 	fid->ops = &ep_ops;
 	fid->cm = &obj_cm_msg_ops;
-	fid->msg = &way->msg;
+	fid->msg = &table->msg;
 	if (ep->base.caps & FI_RMA)
-		fid->rma = &way->rma;
+		fid->rma = &table->rma;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &vrb_atomic_ops;
 	obj_ops_fill_ep(fid);
@@ -469,7 +469,7 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ret = vrb_async_watch(ep->base.cm.prog, ep->domain->ctx);
 	lock_put(&ep->base.cm.prog->lock);
 	if (!ret)
-		ret = vrb_cm_drive(ep->base.domain, ep->base.cm.prog);
+		ret = vrb_cm_auto(ep->base.domain, ep->base.cm.prog);
 	if (!ret && info->handle)
 		ret = obj_cm_take(&ep->base, info->handle);
 	if (ret)

@@ -85,7 +85,7 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 /* ---- completions ------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void tx_rare(const struct vrb_tx *tx)
+static __attribute__((noinline)) void tx_done_slow(const struct vrb_tx *tx)
 {
 	struct obj_ep *ep = &tx->ep->base;
 
@@ -96,15 +96,15 @@ static __attribute__((noinline)) void tx_rare(const struct vrb_tx *tx)
 }
 
 /* What stands before @tx in the ring was not signalled, because nobody waits for it
- * (must_tell()), and is done as well.
+ * (must_signal()), and is done as well.
  */
 static inline __attribute__((always_inline)) void tx_done(const struct vrb_tx *tx)
 {
 	struct vrb_ep *ep = tx->ep;
 
 	ep->tx_head = tx->at + 1;
-	if (__builtin_expect(!ep->usual, 0))
-		tx_rare(tx);
+	if (__builtin_expect(!ep->fast_comp, 0))
+		tx_done_slow(tx);
 	else if (tx->want)
 		obj_cq_write(ep->base.tx_cq, tx->context, tx->flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);
 }
@@ -153,7 +153,7 @@ static void rx_cut(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_
 
 	e.err = FI_ETRUNC;
 	e.len = rx->room;
-	e.olen = wc->len - rx->head - rx->room;
+	e.olen = wc->len - rx->grh_len - rx->room;
 	e.buf = rx->buf;
 	e.data = wc->has_imm ? wc->imm : 0;
 	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
@@ -164,7 +164,7 @@ static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const str
 	uint64_t flags = FI_RECV | FI_MSG, data = 0;
 	enum obj_ep_cntr cntr = OBJ_CNTR_RECV;
 
-	if (__builtin_expect(rx->head && ep->dgram->heads, 0)) {
+	if (__builtin_expect(rx->grh_len && ep->dgram->grhs, 0)) {
 		vrb_dgram_received(ep, rx, wc);
 		return;
 	}
@@ -176,7 +176,7 @@ static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const str
 			cntr = OBJ_CNTR_REMOTE_WRITE;
 		}
 	}
-	obj_ep_comp_rx(&ep->base, rx->want, rx->context, flags, wc->len - rx->head, rx->buf, data,
+	obj_ep_comp_rx(&ep->base, rx->want, rx->context, flags, wc->len - rx->grh_len, rx->buf, data,
 		       0, FI_ADDR_NOTAVAIL, cntr);
 }
 
@@ -199,7 +199,7 @@ static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 		rx_failed(ep, &copy, wc);
 	else if (ep->closing)
 		return;
-	else if (__builtin_expect(wc->len - copy.head > copy.room, 0))
+	else if (__builtin_expect(wc->len - copy.grh_len > copy.room, 0))
 		rx_cut(ep, &copy, wc);
 	else
 		rx_done(ep, &copy, wc);
@@ -214,7 +214,7 @@ static inline void on_any(struct vrb_poller *p, const struct vrb_wc *wc)
 }
 
 /* A message of an endpoint that is usual, into a buffer of its own. */
-static inline __attribute__((always_inline)) void rx_usual(const struct vrb_rx *rx, size_t len)
+static inline __attribute__((always_inline)) void rx_done_fast(const struct vrb_rx *rx, size_t len)
 {
 	struct vrb_ep *ep = rx->ep;
 
@@ -234,7 +234,7 @@ static inline const struct vrb_rx *rx_of(uint64_t wr_id)
 	return (const void *) (uintptr_t) (wr_id - VRB_WR_RECV);
 }
 
-static __attribute__((noinline)) void on_rare(struct vrb_poller *p, const struct ibv_wc *ibv)
+static __attribute__((noinline)) void on_wc_slow(struct vrb_poller *p, const struct ibv_wc *ibv)
 {
 	struct vrb_wc wc;
 
@@ -247,17 +247,17 @@ static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
 	const uint64_t wr_id = wc->wr_id;
 
 	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
-		on_rare(p, wc);
+		on_wc_slow(p, wc);
 	else if (!(wr_id & VRB_WR_RECV))
 		tx_done(tx_of(wr_id));
-	else if (rx_of(wr_id)->ep->usual && !(wc->wc_flags & IBV_WC_WITH_IMM))
-		rx_usual(rx_of(wr_id), wc->byte_len);
+	else if (rx_of(wr_id)->ep->fast_comp && !(wc->wc_flags & IBV_WC_WITH_IMM))
+		rx_done_fast(rx_of(wr_id), wc->byte_len);
 	else
-		on_rare(p, wc);
+		on_wc_slow(p, wc);
 }
 
 /* One bunch: who wants more asks again. */
-static int run_plain(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
+static int run_poll(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc;
 	int cnt = ibv_poll_cq(cq->cq, vrb_conf.bunch, wc);
@@ -282,14 +282,14 @@ static inline __attribute__((always_inline)) bool on_ext(struct ibv_cq_ex *cqx)
 		tx_done(tx_of(wr_id));
 		return true;
 	}
-	if (!rx_of(wr_id)->ep->usual || (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM))
+	if (!rx_of(wr_id)->ep->fast_comp || (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM))
 		return false;
-	rx_usual(rx_of(wr_id), ibv_wc_read_byte_len(cqx));
+	rx_done_fast(rx_of(wr_id), ibv_wc_read_byte_len(cqx));
 	return true;
 }
 
 /* It is dealt with when the library has let go of the queue. */
-static __attribute__((noinline)) void on_ext_rare(struct vrb_poller *p, struct ibv_cq_ex *cqx)
+static __attribute__((noinline)) void on_ext_slow(struct vrb_poller *p, struct ibv_cq_ex *cqx)
 {
 	struct vrb_wc wc;
 
@@ -304,14 +304,14 @@ static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	struct ibv_poll_cq_attr attr = { 0 };
 	struct ibv_cq_ex *cqx = cq->cqx;
 	unsigned done = 0;
-	bool usual;
+	bool fast_comp;
 
-	for (; done < budget && !ibv_start_poll(cqx, &attr); on_ext_rare(p, cqx)) {
+	for (; done < budget && !ibv_start_poll(cqx, &attr); on_ext_slow(p, cqx)) {
 		do {
-			usual = on_ext(cqx);
+			fast_comp = on_ext(cqx);
 			done++;
-		} while (usual && done < budget && !ibv_next_poll(cqx));
-		if (__builtin_expect(usual, 1)) {
+		} while (fast_comp && done < budget && !ibv_next_poll(cqx));
+		if (__builtin_expect(fast_comp, 1)) {
 			ibv_end_poll(cqx);
 			break;
 		}
@@ -353,7 +353,7 @@ static int run_single(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	if (__builtin_expect(on_ext(cqx), 1))
 		ibv_end_poll(cqx);
 	else
-		on_ext_rare(p, cqx);
+		on_ext_slow(p, cqx);
 	return 1;
 }
 
@@ -392,8 +392,8 @@ static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget
 		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
 			tx_done(tx_of(mlx5_sent_wr(&qp->sq, cqe)));
 		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
-			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of(qp)->usual)
-			rx_usual(rx_of(mlx5_received_wr(&qp->rq, cqe)), be32toh(cqe->len));
+			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of(qp)->fast_comp)
+			rx_done_fast(rx_of(mlx5_received_wr(&qp->rq, cqe)), be32toh(cqe->len));
 		else if (mlx5_is_ours(op_own, owner))
 			on_cqe(p, cq, cqe);
 		else
@@ -559,7 +559,7 @@ static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool time
 			 fi_strerror(-ret));
 		return ret;
 	}
-	cq->run = direct ? run_direct : cq->timed ? run_timed : !cq->cqx ? run_plain :
+	cq->run = direct ? run_direct : cq->timed ? run_timed : !cq->cqx ? run_poll :
 		  cq->single ? run_single : run_ext;
 	cq->next = p->cqs;
 	p->cqs = cq;

@@ -4,13 +4,13 @@
 /*
  * Messages and receives, of connected endpoints and of datagram endpoints.
  */
-#include "verbs/call.h"
+#include "verbs/request.h"
 
-#define SEND_CALL(name) CALL(name, VRB_OP_SEND, FI_SEND | FI_MSG, OBJ_CNTR_SEND)
+#define SEND_REQUEST(name) REQUEST(name, VRB_OP_SEND, FI_SEND | FI_MSG, OBJ_CNTR_SEND)
 
 int vrb_post_marker(struct vrb_ep *ep)
 {
-	struct call c;
+	struct request c;
 
 	memset(&c.wr, 0, sizeof(c.wr));
 	c.wr.op = VRB_OP_WRITE;
@@ -26,90 +26,78 @@ int vrb_post_marker(struct vrb_ep *ep)
 
 /* ---- messages ------------------------------------------------------------------- */
 
-static inline ssize_t any_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+#define INLINE __attribute__((always_inline)) static inline
+
+/* @data: remote CQ data, or NULL */
+INLINE ssize_t send_buf(struct fid_ep *fid, const void *buf, size_t len, void *desc,
+			const uint64_t *data, fi_addr_t dest, void *context, const bool dgram)
+{
+	SEND_REQUEST(r);
+
+	set_buf(&r, buf, len, desc);
+	with_defaults(&r, fid, context);
+	if (data)
+		with_cq_data(&r, *data);
+	return post_any(vrb_ep_of(fid), &r, dest, dgram);
+}
+
+INLINE ssize_t inject_buf(struct fid_ep *fid, const void *buf, size_t len, const uint64_t *data,
+			  fi_addr_t dest, const bool dgram)
+{
+	SEND_REQUEST(r);
+
+	as_inject(&r, buf, len);
+	if (data)
+		with_cq_data(&r, *data);
+	return post_any(vrb_ep_of(fid), &r, dest, dgram);
+}
+
+INLINE ssize_t send_iov(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 			fi_addr_t dest, void *context, const bool dgram)
 {
-	SEND_CALL(c);
+	SEND_REQUEST(r);
 
-	one_piece(&c, buf, len, desc);
-	by_handle(&c, fid, context);
-	return post_any(vrb_ep_of(fid), &c, dest, dgram);
-}
-
-static inline ssize_t any_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
-			 fi_addr_t dest, void *context, const bool dgram)
-{
-	SEND_CALL(c);
-
-	if (pieces(&c, iov, desc, cnt))
+	if (set_iov(&r, iov, desc, cnt))
 		return -FI_EINVAL;
-	by_handle(&c, fid, context);
-	return post_any(vrb_ep_of(fid), &c, dest, dgram);
+	with_defaults(&r, fid, context);
+	return post_any(vrb_ep_of(fid), &r, dest, dgram);
 }
 
-static inline ssize_t any_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags,
-				  const bool dgram)
+INLINE ssize_t send_msg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags,
+			const bool dgram)
 {
-	SEND_CALL(c);
-	int ret = pieces(&c, msg->msg_iov, msg->desc, msg->iov_count);
+	SEND_REQUEST(r);
+	int ret = set_iov(&r, msg->msg_iov, msg->desc, msg->iov_count);
 
 	if (!ret)
-		ret = by_flags(&c, fid, msg->context, flags);
+		ret = with_flags(&r, fid, msg->context, flags);
 	if (ret)
 		return ret;
 	if (flags & FI_REMOTE_CQ_DATA)
-		with_data(&c, msg->data);
-	return post_any(vrb_ep_of(fid), &c, msg->addr, dgram);
+		with_cq_data(&r, msg->data);
+	return post_any(vrb_ep_of(fid), &r, msg->addr, dgram);
 }
 
-static inline ssize_t any_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
-			    uint64_t data, fi_addr_t dest, void *context, const bool dgram)
-{
-	SEND_CALL(c);
-
-	one_piece(&c, buf, len, desc);
-	by_handle(&c, fid, context);
-	with_data(&c, data);
-	return post_any(vrb_ep_of(fid), &c, dest, dgram);
-}
-
-static inline ssize_t any_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, const bool dgram)
-{
-	SEND_CALL(c);
-
-	silent(&c, buf, len);
-	return post_any(vrb_ep_of(fid), &c, dest, dgram);
-}
-
-static inline ssize_t any_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
-			      fi_addr_t dest, const bool dgram)
-{
-	SEND_CALL(c);
-
-	silent(&c, buf, len);
-	with_data(&c, data);
-	return post_any(vrb_ep_of(fid), &c, dest, dgram);
-}
-
-/* Each for connected endpoints and for datagrams. */
-#define BOTH(name, params, ...)							\
-	static ssize_t msg_##name params { return any_##name(__VA_ARGS__, false); } \
-	static ssize_t dgram_##name params { return any_##name(__VA_ARGS__, true); }
+/* Each call for connected endpoints and for datagram endpoints. */
+#define BOTH(name, params, of, ...)						\
+	static ssize_t msg_##name params { return of(fid, __VA_ARGS__, false); } \
+	static ssize_t dgram_##name params { return of(fid, __VA_ARGS__, true); }
 
 BOTH(send, (struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
-	    void *context), fid, buf, len, desc, dest, context)
+	    void *context), send_buf, buf, len, desc, NULL, dest, context)
 BOTH(sendv, (struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt, fi_addr_t dest,
-	     void *context), fid, iov, desc, cnt, dest, context)
-BOTH(sendmsg, (struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags), fid, msg, flags)
+	     void *context), send_iov, iov, desc, cnt, dest, context)
+BOTH(sendmsg, (struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags), send_msg, msg, flags)
 BOTH(senddata, (struct fid_ep *fid, const void *buf, size_t len, void *desc, uint64_t data,
-		fi_addr_t dest, void *context), fid, buf, len, desc, data, dest, context)
-BOTH(inject, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest), fid, buf, len, dest)
+		fi_addr_t dest, void *context), send_buf, buf, len, desc, &data, dest, context)
+BOTH(inject, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest),
+     inject_buf, buf, len, NULL, dest)
 BOTH(injectdata, (struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest),
-     fid, buf, len, data, dest)
+     inject_buf, buf, len, &data, dest)
 
 /* ---- receives --------------------------------------------------------------------- */
 
-/* @sge: with room for VRB_FRAME_SGE more */
+/* @sge: with room for VRB_DGRAM_SGE more */
 static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, void *buf,
 		       void *context, bool want)
 {
@@ -127,10 +115,10 @@ static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, voi
 	rx->buf = buf;
 	rx->ep = ep;
 	rx->want = want;
-	rx->head = 0;
+	rx->grh_len = 0;
 	rx->room = UINT32_MAX;
 	if (ep->dgram)
-		cnt = vrb_dgram_frame(ep, rx, sge, cnt);
+		cnt = vrb_dgram_recv_sge(ep, rx, sge, cnt);
 	if (ep->mlx5_srq.wr_id)
 		ret = vrb_mlx5_srq_recv(&ep->mlx5_srq, (uintptr_t) rx | VRB_WR_RECV, sge, cnt);
 	else if (ep->srq)
@@ -174,9 +162,9 @@ static ssize_t recv_post(struct fid_ep *fid, struct ibv_sge *sge, unsigned cnt, 
 	return ret;
 }
 
-ssize_t vrb_recv_any(struct fid_ep *fid, const struct ibv_sge *one, void *context)
+ssize_t vrb_recv_general(struct fid_ep *fid, const struct ibv_sge *one, void *context)
 {
-	struct ibv_sge sge[1 + VRB_FRAME_SGE] = { *one };
+	struct ibv_sge sge[1 + VRB_DGRAM_SGE] = { *one };
 
 	return recv_post(fid, sge, one->length != 0, (void *) (uintptr_t) one->addr, context,
 			 obj_ep_handle_of(fid)->rx_op_flags);
@@ -187,13 +175,13 @@ static ssize_t msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, f
 {
 	struct ibv_sge sge = { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
 
-	return vrb_recv_any(fid, &sge, context);
+	return vrb_recv_general(fid, &sge, context);
 }
 
 static ssize_t recv_pieces(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 			   void *context, uint64_t flags)
 {
-	struct ibv_sge sge[VRB_IOV_MAX + VRB_FRAME_SGE];
+	struct ibv_sge sge[VRB_IOV_MAX + VRB_DGRAM_SGE];
 	size_t i;
 
 	if (cnt > VRB_IOV_MAX)
@@ -217,35 +205,21 @@ static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 	return recv_pieces(fid, msg->msg_iov, msg->desc, msg->iov_count, msg->context, flags);
 }
 
-struct fi_ops_msg vrb_msg_ops = {
-	.recv = msg_recv,
-	.recvv = msg_recvv,
-	.recvmsg = msg_recvmsg,
-	.send = msg_send,
-	.sendv = msg_sendv,
-	.sendmsg = msg_sendmsg,
-	.inject = msg_inject,
-	.senddata = msg_senddata,
-	.injectdata = msg_injectdata,
-};
+#define RECEIVES .recv = msg_recv, .recvv = msg_recvv, .recvmsg = msg_recvmsg
 
-struct fi_ops_msg vrb_dgram_msg_ops = {
-	.recv = msg_recv,
-	.recvv = msg_recvv,
-	.recvmsg = msg_recvmsg,
-	.send = dgram_send,
-	.sendv = dgram_sendv,
-	.sendmsg = dgram_sendmsg,
-	.inject = dgram_inject,
-	.senddata = dgram_senddata,
-	.injectdata = dgram_injectdata,
-};
+#define MSG_TABLE(kind) {							\
+	RECEIVES,								\
+	.send = kind##_send,							\
+	.sendv = kind##_sendv,							\
+	.sendmsg = kind##_sendmsg,						\
+	.inject = kind##_inject,						\
+	.senddata = kind##_senddata,						\
+	.injectdata = kind##_injectdata,					\
+}
 
-struct fi_ops_msg vrb_srx_msg_ops = {
-	.recv = msg_recv,
-	.recvv = msg_recvv,
-	.recvmsg = msg_recvmsg,
-};
+struct fi_ops_msg vrb_msg_ops = MSG_TABLE(msg);
+struct fi_ops_msg vrb_dgram_msg_ops = MSG_TABLE(dgram);
+struct fi_ops_msg vrb_srx_msg_ops = { RECEIVES };
 
 __attribute__((constructor))
 static void fill_ops(void)

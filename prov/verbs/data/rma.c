@@ -4,135 +4,140 @@
 /*
  * Remote memory and atomics.
  */
-#include "verbs/call.h"
+#include "verbs/request.h"
 
 /* ---- remote memory ------------------------------------------------------------------ */
 
-#define READ_CALL(name) CALL(name, VRB_OP_READ, FI_READ | FI_RMA, OBJ_CNTR_READ)
-#define WRITE_CALL(name) CALL(name, VRB_OP_WRITE, FI_WRITE | FI_RMA, OBJ_CNTR_WRITE)
+#define READ_REQUEST(name) REQUEST(name, VRB_OP_READ, FI_READ | FI_RMA, OBJ_CNTR_READ)
+#define WRITE_REQUEST(name) REQUEST(name, VRB_OP_WRITE, FI_WRITE | FI_RMA, OBJ_CNTR_WRITE)
 
-static inline void remote(struct call *c, uint64_t addr, uint64_t key)
+static inline void remote(struct request *r, uint64_t addr, uint64_t key)
 {
-	c->wr.addr = addr;
-	c->wr.rkey = (uint32_t) key;
+	r->wr.addr = addr;
+	r->wr.rkey = (uint32_t) key;
+}
+
+#define INLINE __attribute__((always_inline)) static inline
+
+/* A read has nothing to inject, whatever the endpoint's default is.
+ * @data: remote CQ data, or NULL
+ */
+INLINE ssize_t post_rma(struct fid_ep *fid, struct request *r, void *context, uint64_t addr,
+			uint64_t key, const uint64_t *data)
+{
+	with_defaults(r, fid, context);
+	if (r->wr.op == VRB_OP_READ)
+		r->flags &= ~FI_INJECT;
+	remote(r, addr, key);
+	if (data)
+		with_cq_data(r, *data);
+	return post(vrb_ep_of(fid), r);
+}
+
+INLINE ssize_t post_inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t addr,
+			   uint64_t key, const uint64_t *data)
+{
+	WRITE_REQUEST(r);
+
+	as_inject(&r, buf, len);
+	remote(&r, addr, key);
+	if (data)
+		with_cq_data(&r, *data);
+	return post(vrb_ep_of(fid), &r);
 }
 
 static ssize_t rma_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
 			uint64_t addr, uint64_t key, void *context)
 {
-	READ_CALL(c);
+	READ_REQUEST(r);
 
-	one_piece(&c, buf, len, desc);
-	by_handle(&c, fid, context);
-	c.flags &= ~FI_INJECT;
-	remote(&c, addr, key);
-	return post(vrb_ep_of(fid), &c);
+	set_buf(&r, buf, len, desc);
+	return post_rma(fid, &r, context, addr, key, NULL);
 }
 
 static ssize_t rma_readv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 			 fi_addr_t src, uint64_t addr, uint64_t key, void *context)
 {
-	READ_CALL(c);
+	READ_REQUEST(r);
 
-	if (pieces(&c, iov, desc, cnt))
-		return -FI_EINVAL;
-	by_handle(&c, fid, context);
-	c.flags &= ~FI_INJECT;
-	remote(&c, addr, key);
-	return post(vrb_ep_of(fid), &c);
-}
-
-static int from_rma_msg(struct call *c, struct fid_ep *fid, const struct fi_msg_rma *msg,
-			uint64_t flags)
-{
-	int ret = msg->rma_iov_count == 1 ? 0 : -FI_EINVAL;
-
-	if (!ret)
-		ret = pieces(c, msg->msg_iov, msg->desc, msg->iov_count);
-	if (!ret)
-		ret = by_flags(c, fid, msg->context, flags);
-	if (!ret)
-		remote(c, msg->rma_iov[0].addr, msg->rma_iov[0].key);
-	return ret;
-}
-
-static ssize_t rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
-{
-	READ_CALL(c);
-	int ret = from_rma_msg(&c, fid, msg, flags);
-
-	if (ret || (flags & (FI_INJECT | FI_REMOTE_CQ_DATA)))
-		return ret ? ret : -FI_EBADFLAGS;
-	return post(vrb_ep_of(fid), &c);
+	return set_iov(&r, iov, desc, cnt) ? -FI_EINVAL :
+	       post_rma(fid, &r, context, addr, key, NULL);
 }
 
 static ssize_t rma_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 			 fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
 {
-	WRITE_CALL(c);
+	WRITE_REQUEST(r);
 
-	one_piece(&c, buf, len, desc);
-	by_handle(&c, fid, context);
-	remote(&c, addr, key);
-	return post(vrb_ep_of(fid), &c);
+	set_buf(&r, buf, len, desc);
+	return post_rma(fid, &r, context, addr, key, NULL);
 }
 
 static ssize_t rma_writev(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 			  fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
 {
-	WRITE_CALL(c);
+	WRITE_REQUEST(r);
 
-	if (pieces(&c, iov, desc, cnt))
-		return -FI_EINVAL;
-	by_handle(&c, fid, context);
-	remote(&c, addr, key);
-	return post(vrb_ep_of(fid), &c);
-}
-
-static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
-{
-	WRITE_CALL(c);
-	int ret = from_rma_msg(&c, fid, msg, flags);
-
-	if (ret)
-		return ret;
-	if (flags & FI_REMOTE_CQ_DATA)
-		with_data(&c, msg->data);
-	return post(vrb_ep_of(fid), &c);
-}
-
-static ssize_t rma_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
-			  uint64_t addr, uint64_t key)
-{
-	WRITE_CALL(c);
-
-	silent(&c, buf, len);
-	remote(&c, addr, key);
-	return post(vrb_ep_of(fid), &c);
+	return set_iov(&r, iov, desc, cnt) ? -FI_EINVAL :
+	       post_rma(fid, &r, context, addr, key, NULL);
 }
 
 static ssize_t rma_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 			     uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
 			     void *context)
 {
-	WRITE_CALL(c);
+	WRITE_REQUEST(r);
 
-	one_piece(&c, buf, len, desc);
-	by_handle(&c, fid, context);
-	remote(&c, addr, key);
-	with_data(&c, data);
-	return post(vrb_ep_of(fid), &c);
+	set_buf(&r, buf, len, desc);
+	return post_rma(fid, &r, context, addr, key, &data);
+}
+
+static ssize_t rma_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+			  uint64_t addr, uint64_t key)
+{
+	return post_inject(fid, buf, len, addr, key, NULL);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
 			      fi_addr_t dest, uint64_t addr, uint64_t key)
 {
-	WRITE_CALL(c);
+	return post_inject(fid, buf, len, addr, key, &data);
+}
 
-	silent(&c, buf, len);
-	remote(&c, addr, key);
-	with_data(&c, data);
-	return post(vrb_ep_of(fid), &c);
+static int from_rma_msg(struct request *r, struct fid_ep *fid, const struct fi_msg_rma *msg,
+			uint64_t flags)
+{
+	int ret = msg->rma_iov_count == 1 ? 0 : -FI_EINVAL;
+
+	if (!ret)
+		ret = set_iov(r, msg->msg_iov, msg->desc, msg->iov_count);
+	if (!ret)
+		ret = with_flags(r, fid, msg->context, flags);
+	if (!ret)
+		remote(r, msg->rma_iov[0].addr, msg->rma_iov[0].key);
+	return ret;
+}
+
+static ssize_t rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	READ_REQUEST(r);
+	int ret = from_rma_msg(&r, fid, msg, flags);
+
+	if (ret || (flags & (FI_INJECT | FI_REMOTE_CQ_DATA)))
+		return ret ? ret : -FI_EBADFLAGS;
+	return post(vrb_ep_of(fid), &r);
+}
+
+static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	WRITE_REQUEST(r);
+	int ret = from_rma_msg(&r, fid, msg, flags);
+
+	if (ret)
+		return ret;
+	if (flags & FI_REMOTE_CQ_DATA)
+		with_cq_data(&r, msg->data);
+	return post(vrb_ep_of(fid), &r);
 }
 
 /* ---- atomics --------------------------------------------------------------------------- */
@@ -151,29 +156,19 @@ static bool atomic_ok(enum fi_datatype datatype, enum fi_op op, bool fetch, bool
 	return op == FI_SUM || (fetch ? op == FI_ATOMIC_READ : op == FI_ATOMIC_WRITE);
 }
 
-static int atomic_valid(size_t *count, bool ok)
-{
-	if (!ok)
-		return -FI_EOPNOTSUPP;
-	*count = 1;
-	return 0;
-}
+#define VALID(form, fetch, compare)						\
+	static int valid_##form(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op, \
+				size_t *count)					\
+	{									\
+		if (!atomic_ok(datatype, op, fetch, compare))			\
+			return -FI_EOPNOTSUPP;					\
+		*count = 1;							\
+		return 0;							\
+	}
 
-static int valid_base(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op, size_t *count)
-{
-	return atomic_valid(count, atomic_ok(datatype, op, false, false));
-}
-
-static int valid_fetch(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op, size_t *count)
-{
-	return atomic_valid(count, atomic_ok(datatype, op, true, false));
-}
-
-static int valid_compare(struct fid_ep *fid, enum fi_datatype datatype, enum fi_op op,
-			 size_t *count)
-{
-	return atomic_valid(count, atomic_ok(datatype, op, false, true));
-}
+VALID(base, false, false)
+VALID(fetch, true, false)
+VALID(compare, false, true)
 
 int vrb_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_op op,
 		     struct fi_atomic_attr *attr, uint64_t flags)
@@ -206,13 +201,13 @@ static inline uint64_t load64(const void *p)
 	return v;
 }
 
-static int amo_fill(struct vrb_ep *ep, struct call *c, const struct amo *a)
+static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 {
 	if (!atomic_ok(a->datatype, a->op, a->result, a->compare))
 		return -FI_EOPNOTSUPP;
 	remote(c, a->addr, a->key);
 	if (a->op == FI_ATOMIC_WRITE) {
-		one_piece(c, a->operand, sizeof(uint64_t), NULL);
+		set_buf(c, a->operand, sizeof(uint64_t), NULL);
 		c->flags |= FI_INJECT;	/* the operand is taken now */
 		return 0;
 	}
@@ -221,7 +216,7 @@ static int amo_fill(struct vrb_ep *ep, struct call *c, const struct amo *a)
 	c->wr.operand = a->op == FI_ATOMIC_READ ? 0 : load64(a->operand);
 	if (a->compare)
 		c->wr.compare = load64(a->compare);
-	one_piece(c, a->result, sizeof(uint64_t), a->desc);
+	set_buf(c, a->result, sizeof(uint64_t), a->desc);
 	if (!a->result) {
 		/* A slot of scratch that the ring reuses only when this is done; the
 		 * result is for nobody, so it may be any.
@@ -237,7 +232,7 @@ static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, v
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
 	bool fetch = a->result;
-	CALL(c, VRB_OP_WRITE, FI_ATOMIC | (fetch ? FI_READ : FI_WRITE),
+	REQUEST(c, VRB_OP_WRITE, FI_ATOMIC | (fetch ? FI_READ : FI_WRITE),
 	     fetch ? OBJ_CNTR_READ : OBJ_CNTR_WRITE);
 	int ret = 0;
 
@@ -245,9 +240,9 @@ static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, v
 		return count ? -FI_EOPNOTSUPP : -FI_EINVAL;
 	c.len = sizeof(uint64_t);
 	if (flags)
-		ret = by_flags(&c, fid, context, *flags);
+		ret = with_flags(&c, fid, context, *flags);
 	else
-		by_handle(&c, fid, context);
+		with_defaults(&c, fid, context);
 	if (!ret && !ep->scratch && ep->base.prog)
 		ret = -FI_EOPNOTSUPP;
 	if (!ret && !ep->tx)
@@ -301,12 +296,12 @@ static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
 	struct amo a = { datatype, op, buf, NULL, NULL, NULL, addr, key };
-	CALL(c, VRB_OP_WRITE, FI_ATOMIC | FI_WRITE, OBJ_CNTR_WRITE);
+	REQUEST(c, VRB_OP_WRITE, FI_ATOMIC | FI_WRITE, OBJ_CNTR_WRITE);
 	int ret;
 
 	if (count != 1 || !ep->scratch)
 		return ep->tx ? -FI_EOPNOTSUPP : -FI_EOPBADSTATE;
-	silent(&c, buf, sizeof(uint64_t));
+	as_inject(&c, buf, sizeof(uint64_t));
 	ret = amo_fill(ep, &c, &a);
 	return ret ? ret : post(ep, &c);
 }

@@ -18,10 +18,10 @@
 /* The program sees neither the header, which is read for the source if at all, nor that a
  * datagram may be longer than its buffer, which would be the end of the queue pair.
  */
-unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt)
+unsigned vrb_dgram_recv_sge(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt)
 {
 	struct vrb_dgram *dg = ep->dgram;
-	struct ibv_sge waste = { (uintptr_t) dg->waste, VRB_GRH, dg->waste_mr->lkey };
+	struct ibv_sge discard = { (uintptr_t) dg->discard, VRB_GRH, dg->discard_mr->lkey };
 	uint32_t room = 0;
 	unsigned i;
 
@@ -29,14 +29,14 @@ unsigned vrb_dgram_frame(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *s
 		sge[i] = sge[i - 1];
 		room += sge[i].length;
 	}
-	sge[0] = waste;
-	if (dg->heads)
-		sge[0].addr = (uintptr_t) dg->heads + (size_t) (rx - ep->rx) * VRB_GRH;
-	rx->head = VRB_GRH;
+	sge[0] = discard;
+	if (dg->grhs)
+		sge[0].addr = (uintptr_t) dg->grhs + (size_t) (rx - ep->rx) * VRB_GRH;
+	rx->grh_len = VRB_GRH;
 	rx->room = room;
 	if (room < dg->max) {
-		waste.length = dg->max - room;
-		sge[++cnt] = waste;
+		discard.length = dg->max - room;
+		sge[++cnt] = discard;
 	}
 	return cnt + 1;
 }
@@ -92,9 +92,9 @@ int vrb_dgram_init(struct vrb_ep *ep)
 	}
 	dg->ep = ep;
 	hmap_init(&dg->peers);
-	hmap_init(&dg->places);
-	list_init(&dg->asked);
-	list_init(&dg->parked);
+	hmap_init(&dg->sources);
+	list_init(&dg->queries);
+	list_init(&dg->deferred);
 	dg->last_addr = FI_ADDR_UNSPEC;
 	dg->max = (uint32_t) ep->base.info->ep_attr->max_msg_size;
 	ep->dgram = dg;
@@ -105,32 +105,32 @@ void vrb_dgram_free(struct vrb_ep *ep)
 {
 	struct vrb_dgram *dg = ep->dgram;
 
-	if (dg->waste_mr)
-		vrb_ibv.dereg_mr(dg->waste_mr);
-	free(dg->waste);
+	if (dg->discard_mr)
+		vrb_ibv.dereg_mr(dg->discard_mr);
+	free(dg->discard);
 	free(dg->ud);
 	free(dg);
 }
 
-static int make_waste(struct vrb_ep *ep)
+static int make_discard(struct vrb_ep *ep)
 {
 	struct vrb_dgram *dg = ep->dgram;
-	size_t size = dg->max > VRB_GRH ? dg->max : VRB_GRH, heads = size;
+	size_t size = dg->max > VRB_GRH ? dg->max : VRB_GRH, grhs = size;
 
-	if (dg->waste)
+	if (dg->discard)
 		return 0;
 	if (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR))
 		size += (size_t) (ep->rx_mask + 1) * VRB_GRH;
-	dg->waste = malloc(size);
-	if (!dg->waste)
+	dg->discard = malloc(size);
+	if (!dg->discard)
 		return -FI_ENOMEM;
-	dg->waste_mr = vrb_ibv.reg_mr(ep->domain->pd, dg->waste, size, IBV_ACCESS_LOCAL_WRITE);
-	if (dg->waste_mr) {
-		dg->heads = ep->base.caps & FI_SOURCE ? dg->waste + heads : NULL;
+	dg->discard_mr = vrb_ibv.reg_mr(ep->domain->pd, dg->discard, size, IBV_ACCESS_LOCAL_WRITE);
+	if (dg->discard_mr) {
+		dg->grhs = ep->base.caps & FI_SOURCE ? dg->discard + grhs : NULL;
 		return 0;
 	}
-	free(dg->waste);
-	dg->waste = NULL;
+	free(dg->discard);
+	dg->discard = NULL;
 	return errno ? -errno : -FI_ENOMEM;
 }
 
@@ -139,14 +139,14 @@ static int start(struct vrb_ep *ep)
 	int ret = vrb_ep_start(ep);
 
 	if (!ret)
-		ret = make_waste(ep);
-	if (!ret && !ep->dgram->asker && !ep->dgram->ud)
+		ret = make_discard(ep);
+	if (!ret && !ep->dgram->resolver && !ep->dgram->ud)
 		ret = vrb_peers_open(ep->dgram);
 	if (!ret && ep->cm.id)
 		ret = vrb_name_serve(ep->cm.id);
 	if (ret)
 		return ret;
-	ep->cq->sources |= ep->dgram->heads != NULL;
+	ep->cq->sources |= ep->dgram->grhs != NULL;
 	obj_cm_set_state(&ep->base, OBJ_CM_CONNECTED);
 	return 0;
 }

@@ -21,9 +21,9 @@
 #define STEP_MS 2000		/* address, route: so long a try may take */
 #define TRIES 5			/* under load they time out, and work the next time */
 #define ANSWER_MS 10000
-#define LOOK_MS 100
+#define RECHECK_MS 100
 
-struct vrb_question {
+struct vrb_query {
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
 	union net_sa from, to;
@@ -37,7 +37,7 @@ struct vrb_question {
 	int err;
 };
 
-static void on_news(struct rdma_cm_event *event);
+static void on_query_event(struct rdma_cm_event *event);
 
 /* ---- answering ------------------------------------------------------------------------ */
 
@@ -45,7 +45,7 @@ static void on_news(struct rdma_cm_event *event);
 static struct {
 	pthread_mutex_t lock;		/* guards what follows */
 	unsigned users;
-	struct rdma_event_channel *channel, *asking;
+	struct rdma_event_channel *channel, *queries;
 	int stop;			/* eventfd */
 	pthread_t thread;
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -64,27 +64,27 @@ static void on_removal(struct vrb_ep *ep)
 /* Until an event is acknowledged, the id that it came to is not destroyed. */
 static void on_event(struct rdma_cm_event *event)
 {
-	struct rdma_cm_id *asks = NULL;
+	struct rdma_cm_id *requester = NULL;
 	struct vrb_ep *ep = event->listen_id ? event->listen_id->context : event->id->context;
 	struct rdma_conn_param param = { 0 };
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-		asks = event->id;
+		requester = event->id;
 		param.qp_num = ep->qp->qp_num;
-		vrb_cm.accept(asks, &param);
+		vrb_cm.accept(requester, &param);
 	} else if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
 		on_removal(ep);
 	}
 	vrb_cm.ack_cm_event(event);
-	if (asks)
-		vrb_cm.destroy_id(asks);
+	if (requester)
+		vrb_cm.destroy_id(requester);
 }
 
-static void *answer(void *arg)
+static void *name_thread(void *arg)
 {
 	struct pollfd fds[] = {
 		{ .fd = names.channel->fd, .events = POLLIN },
-		{ .fd = names.asking->fd, .events = POLLIN },
+		{ .fd = names.queries->fd, .events = POLLIN },
 		{ .fd = names.stop, .events = POLLIN },
 	};
 	struct rdma_cm_event *event;
@@ -94,8 +94,8 @@ static void *answer(void *arg)
 			break;
 		while (!vrb_cm.get_cm_event(names.channel, &event))
 			on_event(event);
-		while (!vrb_cm.get_cm_event(names.asking, &event))
-			on_news(event);
+		while (!vrb_cm.get_cm_event(names.queries, &event))
+			on_query_event(event);
 	}
 	return NULL;
 }
@@ -120,7 +120,7 @@ static int thread_new(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&names.thread, NULL, answer, NULL);
+	ret = pthread_create(&names.thread, NULL, name_thread, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -ret;
 }
@@ -129,8 +129,8 @@ static void names_end(void)
 {
 	if (names.stop >= 0)
 		close(names.stop);
-	if (names.asking)
-		vrb_cm.destroy_event_channel(names.asking);
+	if (names.queries)
+		vrb_cm.destroy_event_channel(names.queries);
 	vrb_cm.destroy_event_channel(names.channel);
 }
 
@@ -141,9 +141,9 @@ static int names_start(void)
 	names.channel = channel_new();
 	if (!names.channel)
 		return cm_errno();
-	names.asking = channel_new();
+	names.queries = channel_new();
 	names.stop = eventfd(0, EFD_CLOEXEC);
-	ret = names.stop < 0 || !names.asking ? cm_errno() : thread_new();
+	ret = names.stop < 0 || !names.queries ? cm_errno() : thread_new();
 	if (ret)
 		names_end();
 	return ret;
@@ -207,15 +207,15 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	unsigned answers;
-} news = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+} replies = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
 
 unsigned vrb_name_answers(void)
 {
 	unsigned answers;
 
-	pthread_mutex_lock(&news.lock);
-	answers = news.answers;
-	pthread_mutex_unlock(&news.lock);
+	pthread_mutex_lock(&replies.lock);
+	answers = replies.answers;
+	pthread_mutex_unlock(&replies.lock);
 	return answers;
 }
 
@@ -224,28 +224,28 @@ void vrb_name_wait(unsigned seen)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	ts.tv_nsec += LOOK_MS * (long) CLOCK_NS_PER_MS;
+	ts.tv_nsec += RECHECK_MS * (long) CLOCK_NS_PER_MS;
 	ts.tv_sec += ts.tv_nsec / (long) CLOCK_NS_PER_S;
 	ts.tv_nsec %= (long) CLOCK_NS_PER_S;
-	pthread_mutex_lock(&news.lock);
-	if (news.answers == seen)
-		pthread_cond_timedwait(&news.more, &news.lock, &ts);
-	pthread_mutex_unlock(&news.lock);
+	pthread_mutex_lock(&replies.lock);
+	if (replies.answers == seen)
+		pthread_cond_timedwait(&replies.more, &replies.lock, &ts);
+	pthread_mutex_unlock(&replies.lock);
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
-static int look_for_address(struct vrb_question *q)
+static int resolve_addr(struct vrb_query *q)
 {
 	return vrb_cm.resolve_addr(q->id, &q->from.sa, &q->to.sa, STEP_MS) ? cm_errno() : 0;
 }
 
-static int look_for_route(struct vrb_question *q)
+static int resolve_route(struct vrb_query *q)
 {
 	return vrb_cm.resolve_route(q->id, STEP_MS) ? cm_errno() : 0;
 }
 
-static int put_question(struct vrb_question *q)
+static int send_query(struct vrb_query *q)
 {
 	struct rdma_conn_param param = { 0 };
 
@@ -253,7 +253,7 @@ static int put_question(struct vrb_question *q)
 }
 
 /* The way there costs a call of the system, and perhaps a wait for the network. */
-static int take_answer(struct vrb_question *q, const struct rdma_ud_param *found)
+static int take_reply(struct vrb_query *q, const struct rdma_ud_param *found)
 {
 	q->found = *found;
 	if (!q->pd)
@@ -263,47 +263,47 @@ static int take_answer(struct vrb_question *q, const struct rdma_ud_param *found
 }
 
 /* Each event leads to the next step.  Returns 1: answered; 0: go on; or an error. */
-static int heed(struct vrb_question *q, const struct rdma_cm_event *event)
+static int query_step(struct vrb_query *q, const struct rdma_cm_event *event)
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		return look_for_route(q);
+		return resolve_route(q);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return put_question(q);
+		return send_query(q);
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		return ++q->tries < TRIES ? look_for_address(q) : -FI_EHOSTUNREACH;
+		return ++q->tries < TRIES ? resolve_addr(q) : -FI_EHOSTUNREACH;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		return ++q->tries < TRIES ? look_for_route(q) : -FI_EHOSTUNREACH;
+		return ++q->tries < TRIES ? resolve_route(q) : -FI_EHOSTUNREACH;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return take_answer(q, &event->param.ud);
+		return take_reply(q, &event->param.ud);
 	default:
 		return -FI_EHOSTUNREACH;
 	}
 }
 
 /* Until it is acknowledged, the id is not destroyed, and so the question is there. */
-static void on_news(struct rdma_cm_event *event)
+static void on_query_event(struct rdma_cm_event *event)
 {
-	struct vrb_question *q = event->id->context;
-	int ret = q->answered ? 0 : heed(q, event);
+	struct vrb_query *q = event->id->context;
+	int ret = q->answered ? 0 : query_step(q, event);
 
 	if (ret) {
 		q->err = ret < 0 ? ret : 0;
 		atomic_store(&q->answered, true);
 		if (q->wake >= 0)
 			eventfd_write(q->wake, 1);
-		pthread_mutex_lock(&news.lock);
-		news.answers++;
-		pthread_cond_broadcast(&news.more);
-		pthread_mutex_unlock(&news.lock);
+		pthread_mutex_lock(&replies.lock);
+		replies.answers++;
+		pthread_cond_broadcast(&replies.more);
+		pthread_mutex_unlock(&replies.lock);
 	}
 	vrb_cm.ack_cm_event(event);
 }
 
-int vrb_name_ask(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
-		 int wake, struct vrb_question **q_p)
+int vrb_name_query(struct ibv_pd *pd, const struct sockaddr *from, const struct sockaddr *to,
+		 int wake, struct vrb_query **q_p)
 {
-	struct vrb_question *q = calloc(1, sizeof(*q));
+	struct vrb_query *q = calloc(1, sizeof(*q));
 	int ret = q ? 0 : -FI_ENOMEM;
 
 	if (!ret)
@@ -316,11 +316,11 @@ int vrb_name_ask(struct ibv_pd *pd, const struct sockaddr *from, const struct so
 	q->pd = pd;
 	q->wake = wake;
 	q->deadline_ns = clock_ns() + ANSWER_MS * (uint64_t) CLOCK_NS_PER_MS;
-	if (vrb_cm.create_id(names.asking, &q->id, q, RDMA_PS_UDP)) {
+	if (vrb_cm.create_id(names.queries, &q->id, q, RDMA_PS_UDP)) {
 		ret = cm_errno();
 		goto err;
 	}
-	ret = look_for_address(q);
+	ret = resolve_addr(q);
 	if (!ret) {
 		*q_p = q;
 		return 0;
@@ -331,17 +331,17 @@ err:
 	return ret;
 }
 
-bool vrb_name_answered(const struct vrb_question *q)
+bool vrb_name_answered(const struct vrb_query *q)
 {
 	return atomic_load(&q->answered) || clock_ns() >= q->deadline_ns;
 }
 
-uint64_t vrb_name_deadline(const struct vrb_question *q)
+uint64_t vrb_name_deadline(const struct vrb_query *q)
 {
 	return q->deadline_ns;
 }
 
-int vrb_name_end(struct vrb_question *q, struct ibv_ah **ah_p, struct rdma_ud_param *found)
+int vrb_name_end(struct vrb_query *q, struct ibv_ah **ah_p, struct rdma_ud_param *found)
 {
 	char text[NET_ADDR_TEXT_MAX];
 	int ret;
@@ -363,17 +363,17 @@ int vrb_name_end(struct vrb_question *q, struct ibv_ah **ah_p, struct rdma_ud_pa
 	return ret;
 }
 
-int vrb_name_find(const struct sockaddr *from, const struct sockaddr *to,
+int vrb_name_resolve(const struct sockaddr *from, const struct sockaddr *to,
 		  struct rdma_ud_param *found)
 {
-	struct vrb_question *q;
+	struct vrb_query *q;
 	struct ibv_ah *none;
 	unsigned seen;
 	int ret = names_get();
 
 	if (ret)
 		return ret;
-	ret = vrb_name_ask(NULL, from, to, -1, &q);
+	ret = vrb_name_query(NULL, from, to, -1, &q);
 	if (!ret) {
 		for (seen = vrb_name_answers(); !vrb_name_answered(q); seen = vrb_name_answers())
 			vrb_name_wait(seen);

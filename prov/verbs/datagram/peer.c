@@ -17,54 +17,54 @@
 #include "verbs/name.h"
 #include "verbs/ud.h"
 
-#define PARK_NS CLOCK_NS_PER_S	/* a datagram waits so long for an answer */
-#define STRANGER_NS CLOCK_NS_PER_S	/* and nobody is asked for so long about the same sender */
-#define PARK_MAX 1024u			/* datagrams of an endpoint that wait */
-#define ASK_MAX 64u			/* entries that one datagram has asked */
+#define DEFER_NS CLOCK_NS_PER_S	/* a datagram waits so long for an answer */
+#define UNKNOWN_NS CLOCK_NS_PER_S	/* and nobody is asked for so long about the same sender */
+#define DEFER_MAX 1024u			/* datagrams of an endpoint that wait */
+#define QUERY_MAX 64u			/* entries that one datagram has asked */
 
 /* One for each group: its fd is written when there is an answer. */
-struct vrb_asker {
+struct vrb_resolver {
 	struct obj_poller base;		/* first */
 	struct list dgrams;
 };
 
 /* A datagram whose sender is not known yet. */
-struct parked {
+struct deferred {
 	struct list node;
 	struct vrb_rx rx;
 	struct vrb_wc wc;
-	struct vrb_place at;
+	struct vrb_qp_addr at;
 	uint64_t deadline_ns;
 };
 
 /* ---- places --------------------------------------------------------------------------- */
 
-static uint64_t place_hash(const struct vrb_place *at)
+static uint64_t qp_addr_hash(const struct vrb_qp_addr *at)
 {
 	return hmap_hash(at->gid[0] ^ hmap_hash(at->gid[1] + ((uint64_t) at->lid << 32 | at->qpn)));
 }
 
-static bool same_place(const struct vrb_place *a, const struct vrb_place *b)
+static bool qp_addr_equal(const struct vrb_qp_addr *a, const struct vrb_qp_addr *b)
 {
 	return a->gid[0] == b->gid[0] && a->gid[1] == b->gid[1] && a->lid == b->lid &&
 	       a->qpn == b->qpn;
 }
 
 /* In front of those with the same hash. */
-static void place_add(struct vrb_dgram *dg, struct vrb_peer *peer)
+static void source_add(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
-	uint64_t key = place_hash(&peer->at);
+	uint64_t key = qp_addr_hash(&peer->at);
 
-	peer->placed = true;
-	peer->next = hmap_remove(&dg->places, key);
-	if (hmap_insert(&dg->places, key, peer))
+	peer->in_sources = true;
+	peer->next = hmap_remove(&dg->sources, key);
+	if (hmap_insert(&dg->sources, key, peer))
 		peer->next = NULL;	/* no memory: its datagrams have no known source */
 }
 
-static void place_del(struct vrb_dgram *dg, struct vrb_peer *peer)
+static void source_del(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
-	uint64_t key = place_hash(&peer->at);
-	struct vrb_peer *head = hmap_remove(&dg->places, key), **pos;
+	uint64_t key = qp_addr_hash(&peer->at);
+	struct vrb_peer *head = hmap_remove(&dg->sources, key), **pos;
 
 	for (pos = &head; *pos; pos = &(*pos)->next)
 		if (*pos == peer) {
@@ -72,17 +72,17 @@ static void place_del(struct vrb_dgram *dg, struct vrb_peer *peer)
 			break;
 		}
 	if (head)
-		hmap_insert(&dg->places, key, head);	/* where one was removed: room is there */
+		hmap_insert(&dg->sources, key, head);	/* where one was removed: room is there */
 }
 
 /* The lowest entry that is there, as fi_cq_readfrom() tells it. */
-static fi_addr_t who_is_at(struct vrb_dgram *dg, const struct vrb_place *at)
+static fi_addr_t source_find(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
-	struct vrb_peer *peer = hmap_find(&dg->places, place_hash(at));
+	struct vrb_peer *peer = hmap_find(&dg->sources, qp_addr_hash(at));
 	fi_addr_t addr = FI_ADDR_NOTAVAIL;
 
 	for (; peer; peer = peer->next)
-		if (same_place(&peer->at, at) && peer->addr < addr)
+		if (qp_addr_equal(&peer->at, at) && peer->addr < addr)
 			addr = peer->addr;
 	return addr == FI_ADDR_NOTAVAIL ? addr : obj_av_user_id(dg->ep->base.av, addr);
 }
@@ -95,14 +95,14 @@ static void peer_free(struct vrb_dgram *dg, struct vrb_peer *peer)
 		list_del(&peer->node);
 		vrb_name_end(peer->q, NULL, NULL);
 	}
-	if (peer->placed)
-		place_del(dg, peer);
+	if (peer->in_sources)
+		source_del(dg, peer);
 	if (peer->ah)
 		vrb_ibv.destroy_ah(peer->ah);
 	free(peer);
 }
 
-static int ask(struct vrb_dgram *dg, struct vrb_peer *peer)
+static int query_start(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
 	_Alignas(struct sockaddr_storage) unsigned char to[OBJ_ADDR_MAX];
 	struct vrb_ep *ep = dg->ep;
@@ -110,13 +110,13 @@ static int ask(struct vrb_dgram *dg, struct vrb_peer *peer)
 	int ret = obj_av_addr(ep->base.av, peer->addr, to, &len);
 
 	if (!ret)
-		ret = vrb_name_ask(ep->domain->pd, rdma_get_local_addr(ep->cm.id),
-				   (struct sockaddr *) to, dg->asker->base.fd, &peer->q);
+		ret = vrb_name_query(ep->domain->pd, rdma_get_local_addr(ep->cm.id),
+				   (struct sockaddr *) to, dg->resolver->base.fd, &peer->q);
 	if (ret)
 		return ret;
 	peer->err = 0;
-	list_add_tail(&peer->node, &dg->asked);
-	obj_poller_rest(&dg->asker->base, false);
+	list_add_tail(&peer->node, &dg->queries);
+	obj_poller_rest(&dg->resolver->base, false);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int peer_new(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **peer
 	ret = hmap_insert(&dg->peers, addr, peer);
 	if (ret)
 		goto err_free;
-	ret = ask(dg, peer);
+	ret = query_start(dg, peer);
 	if (ret)
 		goto err_remove;
 	*peer_p = peer;
@@ -145,7 +145,7 @@ err_free:
 }
 
 /* Returns whether the question is no more. */
-static bool settle(struct vrb_dgram *dg, struct vrb_peer *peer)
+static bool query_done(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
 	struct rdma_ud_param found;
 
@@ -168,13 +168,13 @@ static bool settle(struct vrb_dgram *dg, struct vrb_peer *peer)
 		memcpy(peer->at.gid, &found.ah_attr.grh.dgid, sizeof(peer->at.gid));
 	else
 		peer->at.lid = found.ah_attr.dlid;
-	if (dg->heads)
-		place_add(dg, peer);
+	if (dg->grhs)
+		source_add(dg, peer);
 	return true;
 }
 
 /* Others go on meanwhile, and may take the address out of the av. */
-static struct vrb_peer *wait_for(struct vrb_dgram *dg, fi_addr_t addr)
+static struct vrb_peer *query_wait(struct vrb_dgram *dg, fi_addr_t addr)
 {
 	struct lock *lock = &dg->ep->base.prog->lock;
 	struct vrb_peer *peer;
@@ -183,7 +183,7 @@ static struct vrb_peer *wait_for(struct vrb_dgram *dg, fi_addr_t addr)
 	for (;;) {
 		seen = vrb_name_answers();
 		peer = hmap_find(&dg->peers, addr);
-		if (!peer || !peer->q || settle(dg, peer))
+		if (!peer || !peer->q || query_done(dg, peer))
 			return peer;
 		lock_put(lock);
 		vrb_name_wait(seen);
@@ -223,9 +223,9 @@ static int ud_peer(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
 	peer->addr = addr;
 	peer->qpn = ntohl(ud->qpn);
 	peer->qkey = ntohl(ud->qkey);
-	vrb_ud_place(dg->ud, ud, &peer->at);
-	if (dg->heads)
-		place_add(dg, peer);
+	vrb_ud_to_qp_addr(dg->ud, ud, &peer->at);
+	if (dg->grhs)
+		source_add(dg, peer);
 	*peer_p = peer;
 	return 0;
 }
@@ -261,13 +261,13 @@ static int ud_resolve(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **pe
 	if (ret)
 		return ret;
 	lock_put(lock);
-	ret = vrb_ud_way(dg->ep, dg->ud, &ud, &ah);
+	ret = vrb_ud_ah(dg->ep, dg->ud, &ud, &ah);
 	lock_get(lock);
 	return ret ? ret : ud_reached(dg, addr, &ud, ah, peer_p);
 }
 
 /* Who is there, of all in the av; it is read when somebody unknown sends after it has grown. */
-static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_place *at)
+static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	uint32_t i, top = atomic_load_explicit(&dg->ep->base.av->top, memory_order_acquire);
 	struct vrb_peer *peer;
@@ -280,7 +280,7 @@ static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_place *at)
 		if (!hmap_find(&dg->peers, i) && !ud_addr(dg, i, &ud) &&
 		    ud_peer(dg, i, &ud, &peer))
 			dg->ud->indexed = false;	/* no memory: another time */
-	return who_is_at(dg, at);
+	return source_find(dg, at);
 }
 
 void vrb_dgram_inserted(struct obj_ep *base)
@@ -303,7 +303,7 @@ int vrb_dgram_resolve(struct vrb_ep *ep, fi_addr_t addr, struct vrb_peer **peer_
 		ret = peer_new(dg, addr, &peer);
 	if (ret)
 		return ret;
-	peer = wait_for(dg, addr);
+	peer = query_wait(dg, addr);
 	if (!peer)
 		return -FI_EINVAL;
 	*peer_p = peer;
@@ -353,11 +353,11 @@ static bool is_ip4(const unsigned char *ip)
 /* A header of InfiniBand, or the IP header that RoCE has in its place: of IPv4 in the second
  * half, and the first may hold anything.
  */
-static void place_of(const unsigned char *head, const struct vrb_wc *wc, struct vrb_place *at)
+static void source_of(const unsigned char *head, const struct vrb_wc *wc, struct vrb_qp_addr *at)
 {
 	unsigned char gid[16] = { [10] = 0xff, 0xff };
 
-	*at = (struct vrb_place) { .qpn = wc->src_qp };
+	*at = (struct vrb_qp_addr) { .qpn = wc->src_qp };
 	if (!wc->has_grh) {
 		at->lid = wc->slid;
 		return;
@@ -375,16 +375,16 @@ static void complete(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vr
 {
 	obj_ep_comp_rx(&ep->base, rx->want, rx->context,
 		       FI_RECV | FI_MSG | (wc->has_imm ? FI_REMOTE_CQ_DATA : 0),
-		       wc->len - rx->head, rx->buf, wc->has_imm ? wc->imm : 0, 0, from,
+		       wc->len - rx->grh_len, rx->buf, wc->has_imm ? wc->imm : 0, 0, from,
 		       OBJ_CNTR_RECV);
 }
 
 /* FI_SOURCE_ERR: an address by which the program can answer. */
-static void complete_stranger(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
-			      const struct vrb_place *at)
+static void complete_unknown(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+			      const struct vrb_qp_addr *at)
 {
 	struct fi_cq_err_entry e = {
-		.op_context = rx->context, .flags = FI_RECV | FI_MSG, .len = wc->len - rx->head,
+		.op_context = rx->context, .flags = FI_RECV | FI_MSG, .len = wc->len - rx->grh_len,
 		.buf = rx->buf, .err = FI_EADDRNOTAVAIL, .prov_errno = FI_EADDRNOTAVAIL,
 		.src_addr = FI_ADDR_NOTAVAIL,
 	};
@@ -394,41 +394,41 @@ static void complete_stranger(struct vrb_ep *ep, const struct vrb_rx *rx, const 
 		e.flags |= FI_REMOTE_CQ_DATA;
 		e.data = wc->imm;
 	}
-	vrb_ud_of_place(ep->dgram->ud, at, &ud);
+	vrb_ud_from_qp_addr(ep->dgram->ud, at, &ud);
 	obj_ep_err_rx(&ep->base, &e, &ud, sizeof(ud), OBJ_CNTR_RECV);
 }
 
 static void ud_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
-			const struct vrb_place *at, fi_addr_t from)
+			const struct vrb_qp_addr *at, fi_addr_t from)
 {
 	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0))
 		from = ud_source(ep->dgram, at);
 	if (from == FI_ADDR_NOTAVAIL && ep->dgram->ud->source_err)
-		complete_stranger(ep, rx, wc, at);
+		complete_unknown(ep, rx, wc, at);
 	else
 		complete(ep, rx, wc, from);
 }
 
-static bool is_stranger(const struct vrb_dgram *dg, const struct vrb_place *at)
+static bool is_unknown(const struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	unsigned i;
 
-	for (i = 0; i < VRB_STRANGERS; i++)
-		if (dg->strangers[i].until_ns && same_place(&dg->strangers[i].at, at))
-			return clock_ns() < dg->strangers[i].until_ns;
+	for (i = 0; i < VRB_UNKNOWN_MAX; i++)
+		if (dg->unknown[i].until_ns && qp_addr_equal(&dg->unknown[i].at, at))
+			return clock_ns() < dg->unknown[i].until_ns;
 	return false;
 }
 
-static void add_stranger(struct vrb_dgram *dg, const struct vrb_place *at)
+static void add_unknown(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
-	unsigned i = dg->stranger++ % VRB_STRANGERS;
+	unsigned i = dg->unknown_next++ % VRB_UNKNOWN_MAX;
 
-	dg->strangers[i].at = *at;
-	dg->strangers[i].until_ns = clock_ns() + STRANGER_NS;
+	dg->unknown[i].at = *at;
+	dg->unknown[i].until_ns = clock_ns() + UNKNOWN_NS;
 }
 
 /* May this address be at that port?  A port that is called by an IP address has no other. */
-static bool may_be_at(const struct sockaddr *sa, const struct vrb_place *at)
+static bool may_match(const struct sockaddr *sa, const struct vrb_qp_addr *at)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, 0xff };
 	const unsigned char *gid = (const unsigned char *) at->gid;
@@ -440,81 +440,81 @@ static bool may_be_at(const struct sockaddr *sa, const struct vrb_place *at)
 }
 
 /* Ask those who may have sent it, and whom we do not know.  Returns whether any is asked. */
-static bool ask_about(struct vrb_dgram *dg, const struct vrb_place *at)
+static bool query_candidates(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	_Alignas(struct sockaddr_storage) unsigned char sa[OBJ_ADDR_MAX];
 	struct obj_av *av = dg->ep->base.av;
 	uint32_t i, top = atomic_load_explicit(&av->top, memory_order_acquire);
 	struct vrb_peer *peer;
-	unsigned asked = 0;
+	unsigned queries = 0;
 	size_t len;
 
-	for (i = 0; i < top && asked < ASK_MAX; i++) {
+	for (i = 0; i < top && queries < QUERY_MAX; i++) {
 		len = sizeof(sa);
-		if (obj_av_addr(av, i, sa, &len) || !may_be_at((struct sockaddr *) sa, at))
+		if (obj_av_addr(av, i, sa, &len) || !may_match((struct sockaddr *) sa, at))
 			continue;
 		peer = hmap_find(&dg->peers, i);
 		if (peer && peer->ah)
 			continue;
-		asked += (peer && peer->q) || !(peer ? ask(dg, peer) : peer_new(dg, i, &peer));
+		queries += (peer && peer->q) || !(peer ? query_start(dg, peer) : peer_new(dg, i, &peer));
 	}
-	return asked;
+	return queries;
 }
 
-static bool park(struct vrb_dgram *dg, const struct vrb_rx *rx, const struct vrb_wc *wc,
-		 const struct vrb_place *at)
+static bool defer(struct vrb_dgram *dg, const struct vrb_rx *rx, const struct vrb_wc *wc,
+		 const struct vrb_qp_addr *at)
 {
-	struct parked *p = dg->parked_cnt < PARK_MAX ? malloc(sizeof(*p)) : NULL;
+	struct deferred *p = dg->deferred_cnt < DEFER_MAX ? malloc(sizeof(*p)) : NULL;
 
 	if (!p)
 		return false;
 	p->rx = *rx;
 	p->wc = *wc;
 	p->at = *at;
-	p->deadline_ns = clock_ns() + PARK_NS;
-	list_add_tail(&p->node, &dg->parked);
-	dg->parked_cnt++;
+	p->deadline_ns = clock_ns() + DEFER_NS;
+	list_add_tail(&p->node, &dg->deferred);
+	dg->deferred_cnt++;
 	return true;
 }
 
 void vrb_dgram_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
 {
 	struct vrb_dgram *dg = ep->dgram;
-	struct vrb_place at;
+	struct vrb_qp_addr at;
 	fi_addr_t from;
 
-	place_of((unsigned char *) dg->heads + (size_t) ((ep->rx_head - 1) & ep->rx_mask) * VRB_GRH,
+	source_of((unsigned char *) dg->grhs + (size_t) ((ep->rx_head - 1) & ep->rx_mask) * VRB_GRH,
 		 wc, &at);
-	from = who_is_at(dg, &at);
+	from = source_find(dg, &at);
 	if (dg->ud) {
 		ud_received(ep, rx, wc, &at, from);
 		return;
 	}
-	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0) && !is_stranger(dg, &at) &&
-	    ask_about(dg, &at) && park(dg, rx, wc, &at))
+	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0) && !is_unknown(dg, &at) &&
+	    query_candidates(dg, &at) && defer(dg, rx, wc, &at))
 		return;
 	complete(ep, rx, wc, from);
 }
 
 /* Each that has its sender, or will have none, goes to the program. */
-static int unpark(struct vrb_dgram *dg)
+static int retry_deferred(struct vrb_dgram *dg)
 {
 	struct list *pos, *next;
-	struct parked *p;
+	struct deferred *p;
 	fi_addr_t from;
 	int done = 0;
 
-	for (pos = dg->parked.next; pos != &dg->parked; pos = next) {
+	for (pos = dg->deferred.next; pos != &dg->deferred; pos = next) {
 		next = pos->next;
-		p = container_of(pos, struct parked, node);
-		from = who_is_at(dg, &p->at);
+		p = container_of(pos, struct deferred, node);
+		from = source_find(dg, &p->at);
 		if (from == FI_ADDR_NOTAVAIL) {
-			if (!list_empty(&dg->asked) && clock_ns() < p->deadline_ns)
+			if (!list_empty(&dg->queries) && clock_ns() < p->deadline_ns)
 				continue;
-			add_stranger(dg, &p->at);
+			add_unknown(dg, &p->at);
 		}
 		list_del(pos);
-		dg->parked_cnt--;
+		dg->deferred_cnt--;
 		complete(dg->ep, &p->rx, &p->wc, from);
 		free(p);
 		done++;
@@ -524,35 +524,35 @@ static int unpark(struct vrb_dgram *dg)
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-static struct vrb_asker *asker_of(struct obj_poller *base)
+static struct vrb_resolver *resolver_of(struct obj_poller *base)
 {
-	return container_of(base, struct vrb_asker, base);
+	return container_of(base, struct vrb_resolver, base);
 }
 
-static int pump(struct vrb_dgram *dg)
+static int progress(struct vrb_dgram *dg)
 {
 	struct list *pos, *next;
 	int done = 0;
 
-	for (pos = dg->asked.next; pos != &dg->asked; pos = next) {
+	for (pos = dg->queries.next; pos != &dg->queries; pos = next) {
 		next = pos->next;
-		done += settle(dg, container_of(pos, struct vrb_peer, node));
+		done += query_done(dg, container_of(pos, struct vrb_peer, node));
 	}
-	return list_empty(&dg->parked) ? done : done + unpark(dg);
+	return list_empty(&dg->deferred) ? done : done + retry_deferred(dg);
 }
 
-static int asker_poll(struct obj_poller *base, unsigned budget)
+static int resolver_poll(struct obj_poller *base, unsigned budget)
 {
-	struct vrb_asker *asker = asker_of(base);
+	struct vrb_resolver *resolver = resolver_of(base);
 	struct vrb_dgram *dg;
 	struct list *pos;
 	bool idle = true;
 	int done = 0;
 
-	list_for_each(pos, &asker->dgrams) {
+	list_for_each(pos, &resolver->dgrams) {
 		dg = container_of(pos, struct vrb_dgram, node);
-		done += pump(dg);
-		idle = idle && list_empty(&dg->asked) && list_empty(&dg->parked);
+		done += progress(dg);
+		idle = idle && list_empty(&dg->queries) && list_empty(&dg->deferred);
 	}
 	obj_poller_rest(base, idle);
 	return done;
@@ -564,76 +564,76 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* The oldest of each list is the first that is late. */
-static int asker_arm(struct obj_poller *base, uint64_t *deadline_ns)
+static int resolver_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
-	struct vrb_asker *asker = asker_of(base);
+	struct vrb_resolver *resolver = resolver_of(base);
 	struct vrb_peer *peer;
 	struct vrb_dgram *dg;
 	eventfd_t told;
 	struct list *pos, *at;
 
 	eventfd_read(base->fd, &told);
-	list_for_each(pos, &asker->dgrams) {
+	list_for_each(pos, &resolver->dgrams) {
 		dg = container_of(pos, struct vrb_dgram, node);
-		list_for_each(at, &dg->asked) {
+		list_for_each(at, &dg->queries) {
 			peer = container_of(at, struct vrb_peer, node);
 			if (vrb_name_answered(peer->q))
 				return -FI_EAGAIN;
 			*deadline_ns = earlier(*deadline_ns, vrb_name_deadline(peer->q));
 		}
-		if (!list_empty(&dg->parked))
-			*deadline_ns = earlier(*deadline_ns, container_of(dg->parked.next,
-							struct parked, node)->deadline_ns);
+		if (!list_empty(&dg->deferred))
+			*deadline_ns = earlier(*deadline_ns, container_of(dg->deferred.next,
+							struct deferred, node)->deadline_ns);
 	}
 	return 0;
 }
 
-static void asker_close(struct obj_poller *base)
+static void resolver_close(struct obj_poller *base)
 {
 	close(base->fd);
-	free(asker_of(base));
+	free(resolver_of(base));
 }
 
-static const struct obj_poller_ops asker_ops = {
-	.poll = asker_poll,
-	.arm = asker_arm,
-	.close = asker_close,
+static const struct obj_poller_ops resolver_ops = {
+	.poll = resolver_poll,
+	.arm = resolver_arm,
+	.close = resolver_close,
 };
 
-static int asker_new(struct obj_prog *prog, struct vrb_asker **asker_p)
+static int resolver_new(struct obj_prog *prog, struct vrb_resolver **asker_p)
 {
-	struct vrb_asker *asker = calloc(1, sizeof(*asker));
+	struct vrb_resolver *resolver = calloc(1, sizeof(*resolver));
 	int ret;
 
-	if (!asker)
+	if (!resolver)
 		return -FI_ENOMEM;
-	asker->base.ops = &asker_ops;
-	asker->base.key = &asker_ops;
-	asker->base.idle = true;
-	list_init(&asker->dgrams);
-	asker->base.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = asker->base.fd < 0 ? -errno : obj_prog_add(prog, &asker->base);
+	resolver->base.ops = &resolver_ops;
+	resolver->base.key = &resolver_ops;
+	resolver->base.idle = true;
+	list_init(&resolver->dgrams);
+	resolver->base.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = resolver->base.fd < 0 ? -errno : obj_prog_add(prog, &resolver->base);
 	if (!ret) {
-		*asker_p = asker;
+		*asker_p = resolver;
 		return 0;
 	}
-	if (asker->base.fd >= 0)
-		close(asker->base.fd);
-	free(asker);
+	if (resolver->base.fd >= 0)
+		close(resolver->base.fd);
+	free(resolver);
 	return ret;
 }
 
 int vrb_peers_open(struct vrb_dgram *dg)
 {
 	struct obj_prog *prog = dg->ep->base.prog;
-	struct obj_poller *base = obj_prog_find(prog, &asker_ops);
-	struct vrb_asker *asker = base ? asker_of(base) : NULL;
-	int ret = asker ? 0 : asker_new(prog, &asker);
+	struct obj_poller *base = obj_prog_find(prog, &resolver_ops);
+	struct vrb_resolver *resolver = base ? resolver_of(base) : NULL;
+	int ret = resolver ? 0 : resolver_new(prog, &resolver);
 
 	if (ret)
 		return ret;
-	dg->asker = asker;
-	list_add_tail(&dg->node, &asker->dgrams);
+	dg->resolver = resolver;
+	list_add_tail(&dg->node, &resolver->dgrams);
 	return 0;
 }
 
@@ -646,10 +646,10 @@ void vrb_peers_close(struct vrb_dgram *dg)
 		if (dg->peers.slots[i].val)
 			peer_free(dg, dg->peers.slots[i].val);
 	hmap_destroy(&dg->peers);
-	hmap_destroy(&dg->places);
-	while ((pos = list_pop(&dg->parked)))
-		free(container_of(pos, struct parked, node));
-	if (dg->asker)
+	hmap_destroy(&dg->sources);
+	while ((pos = list_pop(&dg->deferred)))
+		free(container_of(pos, struct deferred, node));
+	if (dg->resolver)
 		list_del(&dg->node);
-	dg->asker = NULL;
+	dg->resolver = NULL;
 }

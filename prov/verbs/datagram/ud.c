@@ -190,7 +190,7 @@ static int make(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ibv_
 }
 
 /* From one state to the next, as the InfiniBand specification has them (10.3.1). */
-static int make_ready(struct vrb_ep *ep, const struct vrb_ud *ud, struct ibv_qp *qp)
+static int modify_to_rts(struct vrb_ep *ep, const struct vrb_ud *ud, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = (uint8_t) ud->port.num,
@@ -217,7 +217,7 @@ int vrb_ud_qp(struct vrb_ep *ep, struct vrb_ud *ud, struct ibv_qp_init_attr_ex *
 
 	if (ret)
 		return ret;
-	ret = make_ready(ep, ud, qp);
+	ret = modify_to_rts(ep, ud, qp);
 	if (ret) {
 		vrb_ibv.destroy_qp(qp);
 		return ret;
@@ -240,7 +240,7 @@ static bool is_global(const struct vrb_ud *ud, const struct ib_ud *to)
 }
 
 /* From our own address if that is one from which packets get there. */
-static int from_where(const struct vrb_ud *ud, const struct ib_ud *to, unsigned *index_p)
+static int source_gid(const struct vrb_ud *ud, const struct ib_ud *to, unsigned *index_p)
 {
 	struct vrb_gid gid = ud->gid;
 	int ret = 0;
@@ -251,7 +251,7 @@ static int from_where(const struct vrb_ud *ud, const struct ib_ud *to, unsigned 
 	return ret;
 }
 
-int vrb_ud_way(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to,
+int vrb_ud_ah(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to,
 	       struct ibv_ah **ah_p)
 {
 	struct ibv_ah_attr attr = {
@@ -264,7 +264,7 @@ int vrb_ud_way(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *t
 
 	if ((ntohs(to->pkey) ^ ntohs(ud->name.pkey)) & 0x7fff)
 		why = "it is in another partition than this port";
-	else if (attr.is_global && from_where(ud, to, &index))
+	else if (attr.is_global && source_gid(ud, to, &index))
 		why = "this port has no GID from which packets get to its kind (IPv4, link-local or other)";
 	if (why) {
 		VRB_WARN(FI_LOG_EP_DATA, "no way to %s: %s\n", ib_ud_text(to, text), why);
@@ -284,16 +284,16 @@ int vrb_ud_way(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *t
 	return errno ? -errno : -FI_EHOSTUNREACH;
 }
 
-void vrb_ud_place(const struct vrb_ud *ud, const struct ib_ud *addr, struct vrb_place *at_p)
+void vrb_ud_to_qp_addr(const struct vrb_ud *ud, const struct ib_ud *addr, struct vrb_qp_addr *at_p)
 {
-	*at_p = (struct vrb_place) { .qpn = ntohl(addr->qpn) };
+	*at_p = (struct vrb_qp_addr) { .qpn = ntohl(addr->qpn) };
 	if (is_global(ud, addr))
 		memcpy(at_p->gid, addr->gid, sizeof(at_p->gid));
 	else
 		at_p->lid = ntohs(addr->lid);
 }
 
-void vrb_ud_of_place(const struct vrb_ud *ud, const struct vrb_place *at, struct ib_ud *addr_p)
+void vrb_ud_from_qp_addr(const struct vrb_ud *ud, const struct vrb_qp_addr *at, struct ib_ud *addr_p)
 {
 	*addr_p = (struct ib_ud) {
 		.qpn = htonl(at->qpn), .qkey = ud->name.qkey, .lid = htons(at->lid),

@@ -156,7 +156,7 @@ static uint64_t clock_khz(const struct vrb_domain *domain)
 {
 	struct ibv_device_attr_ex attr;
 
-	if (vrb_asked_for("post") || !query_ex(domain, &attr) || !attr.completion_timestamp_mask)
+	if (vrb_conf_doorbell("post") || !query_ex(domain, &attr) || !attr.completion_timestamp_mask)
 		return 0;
 	return attr.hca_core_clock;
 }
@@ -201,7 +201,7 @@ static int domain_init(struct obj_domain *base)
 			return ret;
 		}
 	}
-	domain->direct = vrb_asked_for("direct") && !xrc && vrb_mlx5_may(domain->ctx);
+	domain->direct = vrb_conf_doorbell("direct") && !xrc && vrb_mlx5_may(domain->ctx);
 	domain->odp = may_page(domain);
 	domain->clock_khz = clock_khz(domain);
 	choose_locks(base);

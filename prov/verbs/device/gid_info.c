@@ -267,7 +267,7 @@ static int ask_peer(const struct sockaddr *to, struct query *q)
 	net_addr_text(to, text);
 	if (begin_at(&q->list, to, &from, &port) || vrb_gid_pick(&port, NULL, &gid))
 		return refuse(q, "dest_addr", text, "no port here has an IP address to ask from");
-	if (vrb_name_find(&from.sa, to, &found))
+	if (vrb_name_resolve(&from.sa, to, &found))
 		return refuse(q, "dest_addr", text, "no datagram endpoint answers there");
 	if (found.ah_attr.is_global)
 		memcpy(gid.raw, &found.ah_attr.grh.dgid, sizeof(gid.raw));

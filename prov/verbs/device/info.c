@@ -73,27 +73,20 @@ static struct fi_ep_attr dgram_ep_attr = {
 	.rx_ctx_cnt = 1,
 };
 
-static struct fi_ep_attr ep_attr = {
-	.type = FI_EP_MSG,
-	.protocol = FI_PROTO_RDMA_CM_IB_RC,
-	.protocol_version = 1,
-	.max_msg_size = 1u << 30,
-	.max_order_raw_size = 1u << 30,
-	.max_order_waw_size = 1u << 30,
-	.tx_ctx_cnt = 1,
-	.rx_ctx_cnt = 1,
-};
+/* @rx: receive contexts: XRC endpoints have shared ones only */
+#define MSG_ATTR(proto, rx) {							\
+	.type = FI_EP_MSG,							\
+	.protocol = proto,							\
+	.protocol_version = 1,							\
+	.max_msg_size = 1u << 30,						\
+	.max_order_raw_size = 1u << 30,						\
+	.max_order_waw_size = 1u << 30,						\
+	.tx_ctx_cnt = 1,							\
+	.rx_ctx_cnt = rx,							\
+}
 
-static struct fi_ep_attr xrc_ep_attr = {
-	.type = FI_EP_MSG,
-	.protocol = FI_PROTO_RDMA_CM_IB_XRC,
-	.protocol_version = 1,
-	.max_msg_size = 1u << 30,
-	.max_order_raw_size = 1u << 30,
-	.max_order_waw_size = 1u << 30,
-	.tx_ctx_cnt = 1,
-	.rx_ctx_cnt = FI_SHARED_CONTEXT,
-};
+static struct fi_ep_attr ep_attr = MSG_ATTR(FI_PROTO_RDMA_CM_IB_RC, 1);
+static struct fi_ep_attr xrc_ep_attr = MSG_ATTR(FI_PROTO_RDMA_CM_IB_XRC, FI_SHARED_CONTEXT);
 
 static struct fi_domain_attr domain_attr = {
 	.threading = FI_THREAD_SAFE,
@@ -125,52 +118,26 @@ static struct fi_fabric_attr fabric_attr = {
 	.prov_version = OFI_PROV_VERSION,
 };
 
-const struct fi_info vrb_offer_msg = {
-	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
-	.mode = FI_RX_CQ_DATA,
-	.tx_attr = &tx_attr,
-	.rx_attr = &rx_attr,
-	.ep_attr = &ep_attr,
-	.domain_attr = &domain_attr,
-	.fabric_attr = &fabric_attr,
-};
+#define OFFER(caps_, mode_, tx, rx, ep) {					\
+	.caps = (caps_) | CAPS_DOMAIN,						\
+	.mode = mode_,								\
+	.tx_attr = &(tx),							\
+	.rx_attr = &(rx),							\
+	.ep_attr = &(ep),							\
+	.domain_attr = &domain_attr,						\
+	.fabric_attr = &fabric_attr,						\
+}
 
-const struct fi_info vrb_offer_send = {
-	.caps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | CAPS_DOMAIN,
-	.tx_attr = &tx_attr_send,
-	.rx_attr = &rx_attr_send,
-	.ep_attr = &ep_attr,
-	.domain_attr = &domain_attr,
-	.fabric_attr = &fabric_attr,
-};
+#define CAPS_SEND (FI_MSG | FI_SEND | FI_RECV | FI_FENCE)
 
-static const struct fi_info full_xrc = {
-	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
-	.mode = FI_RX_CQ_DATA,
-	.tx_attr = &tx_attr,
-	.rx_attr = &rx_attr,
-	.ep_attr = &xrc_ep_attr,
-	.domain_attr = &domain_attr,
-	.fabric_attr = &fabric_attr,
-};
-
-static const struct fi_info send_only_xrc = {
-	.caps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | CAPS_DOMAIN,
-	.tx_attr = &tx_attr_send,
-	.rx_attr = &rx_attr_send,
-	.ep_attr = &xrc_ep_attr,
-	.domain_attr = &domain_attr,
-	.fabric_attr = &fabric_attr,
-};
-
-const struct fi_info vrb_offer_dgram = {
-	.caps = FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | CAPS_DOMAIN,
-	.tx_attr = &dgram_tx_attr,
-	.rx_attr = &dgram_rx_attr,
-	.ep_attr = &dgram_ep_attr,
-	.domain_attr = &domain_attr,
-	.fabric_attr = &fabric_attr,
-};
+const struct fi_info vrb_offer_msg = OFFER(CAPS_TX | CAPS_RX, FI_RX_CQ_DATA, tx_attr, rx_attr, ep_attr);
+const struct fi_info vrb_offer_send = OFFER(CAPS_SEND, 0, tx_attr_send, rx_attr_send, ep_attr);
+static const struct fi_info full_xrc = OFFER(CAPS_TX | CAPS_RX, FI_RX_CQ_DATA, tx_attr, rx_attr,
+					     xrc_ep_attr);
+static const struct fi_info send_only_xrc = OFFER(CAPS_SEND, 0, tx_attr_send, rx_attr_send,
+						  xrc_ep_attr);
+const struct fi_info vrb_offer_dgram = OFFER(FI_MSG | FI_SEND | FI_RECV | FI_SOURCE, 0, dgram_tx_attr,
+					     dgram_rx_attr, dgram_ep_attr);
 
 static const struct fi_info *const dgram_offers[] = { &vrb_offer_dgram };
 static const struct fi_info *const full_offers[] = { &vrb_offer_msg };
@@ -200,7 +167,7 @@ static bool has_xrc(const struct net_iface *iface)
 	struct vrb_port port;
 
 	return !vrb_dev_port(iface->name, &port) && !vrb_dev_context(port.dev, &ctx) &&
-	       vrb_xrc_may(ctx);
+	       vrb_xrc_supported(ctx);
 }
 
 static size_t at_most(size_t value, size_t limit)
@@ -216,8 +183,8 @@ static void adjust_dgram(struct fi_info *info, struct ibv_context *ctx, unsigned
 	/* Its exported form fills in the part that has always been there. */
 	if (!vrb_ibv.query_port(ctx, (uint8_t) port, (void *) &attr) && attr.active_mtu)
 		info->ep_attr->max_msg_size = (size_t) 128 << attr.active_mtu;
-	if (info->rx_attr->iov_limit + VRB_FRAME_SGE > (size_t) dev->max_sge)
-		info->rx_attr->iov_limit = (size_t) dev->max_sge - VRB_FRAME_SGE;
+	if (info->rx_attr->iov_limit + VRB_DGRAM_SGE > (size_t) dev->max_sge)
+		info->rx_attr->iov_limit = (size_t) dev->max_sge - VRB_DGRAM_SGE;
 	info->tx_attr->rma_iov_limit = 0;
 	info->domain_attr->max_ep_srx_ctx = 0;
 }

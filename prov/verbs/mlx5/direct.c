@@ -83,7 +83,7 @@ static inline uint32_t put_av(const struct mlx5_sq *sq, uint32_t seg, const stru
 static inline bool is_short(const struct vrb_wr *wr)
 {
 	return wr->sge_cnt == 1 && wr->op < VRB_OP_ADD && wr->sge->length &&
-	       (!(wr->flags & IBV_SEND_INLINE) || wr->sge->length <= mlx5_short_max(wr->op));
+	       (!(wr->flags & IBV_SEND_INLINE) || wr->sge->length <= mlx5_fast_max(wr->op));
 }
 
 static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
@@ -93,7 +93,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	uint32_t first = sq->next * 4, seg = first + 1, len = 0, most, blocks;
 
 	if (__builtin_expect(!base->dgram && is_short(wr), 1))
-		return mlx5_build_short(sq, wr);
+		return mlx5_build_fast(sq, wr);
 	/* Before anything is written: is there room for it at its longest? */
 	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
 	if (base->dgram)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "mlx5_dgram_world.h"
-#include "mlx5_same.h"
+#include "mlx5_compare.h"
 
 /* ---- cases -------------------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@
 #include "mlx5_cm.h"
 #include "mlx5_kernel.h"
 #include "mlx5_model.h"
-#include "mlx5_same.h"
+#include "mlx5_compare.h"
 #include "obj/test/log_catch.h"
 #include "verbs/ep.h"
 
@@ -91,7 +91,7 @@ static void open_end(struct end *e)
 
 static void close_ep(struct end *e)
 {
-	vrb_ep_of(e->ep)->tx_quiet = 0;		/* nobody executes a last request */
+	vrb_ep_of(e->ep)->tx_unsignalled = 0;		/* nobody executes a last request */
 	assert_int_equal(fi_close(&e->ep->fid), 0);
 	assert_int_equal(fi_close(&e->eq->fid), 0);
 }

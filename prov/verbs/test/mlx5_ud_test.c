@@ -58,7 +58,7 @@ static void no_way(void **state)
 }
 
 /* From the address of ours by which packets get to the kind of the peer's. */
-static void from_where(void **state)
+static void source_gid(void **state)
 {
 	struct vrb_ep *ep = vrb_ep_of(a->ep);
 	struct vrb_gid gid;
@@ -68,7 +68,7 @@ static void from_where(void **state)
 	assert_int_equal(ib_ud_parse("fi_addr_ib_ud://[fe80::1]:5", &ud), 0);
 	assert_int_equal(vrb_gid_pick(&ep->dgram->ud->port, ud.gid, &gid), 0);
 	assert_int_equal(gid.index, 2);
-	assert_int_equal(vrb_ud_way(ep, ep->dgram->ud, &ud, &ah), 0);
+	assert_int_equal(vrb_ud_ah(ep, ep->dgram->ud, &ud, &ah), 0);
 	assert_int_equal(vrb_ibv.destroy_ah(ah), 0);
 	assert_int_equal(vrb_gid_pick(&ep->dgram->ud->port, b->name.ud.gid, &gid), 0);
 	assert_int_equal(gid.index, 0);
@@ -86,20 +86,20 @@ static void from_where(void **state)
 static void within_a_subnet(void **state)
 {
 	struct vrb_ud ib = *vrb_ep_of(a->ep)->dgram->ud;
-	struct vrb_place at;
+	struct vrb_qp_addr at;
 	struct ib_ud ud, back;
 
 	ib.port.infiniband = true;
 	assert_int_equal(ib_ud_parse("fi_addr_ib_ud://[fe80::1]:5/6/7", &ud), 0);
 	memcpy(ib.gid.raw, ud.gid, 8);
-	vrb_ud_place(&ib, &ud, &at);
+	vrb_ud_to_qp_addr(&ib, &ud, &at);
 	assert_true(at.lid == 7 && at.qpn == 5 && !at.gid[0] && !at.gid[1]);
-	vrb_ud_of_place(&ib, &at, &back);
+	vrb_ud_from_qp_addr(&ib, &at, &back);
 	assert_null(ib_ud_wrong(&back, sizeof(back)));
-	vrb_ud_place(&ib, &back, &at);
+	vrb_ud_to_qp_addr(&ib, &back, &at);
 	assert_true(at.lid == 7 && at.qpn == 5 && !at.gid[0]);
 	ib.gid.raw[7] ^= 1;
-	vrb_ud_place(&ib, &ud, &at);
+	vrb_ud_to_qp_addr(&ib, &ud, &at);
 	assert_true(!at.lid && at.gid[0]);
 }
 
@@ -226,7 +226,7 @@ static void offers_ud(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		EACH_UD(names_ud), EACH_UD(no_way), EACH_UD(from_where), EACH_UD(within_a_subnet),
+		EACH_UD(names_ud), EACH_UD(no_way), EACH_UD(source_gid), EACH_UD(within_a_subnet),
 		SOURCES_UD(source_error), UD_CASE(offers_ud, set_up_ud, "post"),
 		UD_CASE(found_by_ip, set_up_ud, "extended"),
 	};

@@ -187,8 +187,8 @@ static void strangers(void **state)
 {
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_NONE };
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
-	uint8_t hello[VRB_HELLO_SIZE];
-	struct vrb_hello h = { VRB_HELLO_CALL, 1, 2, 0, 3 }, got;
+	uint8_t hs[VRB_HANDSHAKE_SIZE];
+	struct vrb_handshake h = { VRB_HANDSHAKE_CONNECT, 1, 2, 0, 3 }, got;
 	struct fi_info *rc = ask(FI_EP_MSG, FI_PROTO_RDMA_CM_IB_RC, NULL);
 	struct proc old = { .info = rc };
 	struct link l = { .from = &old };
@@ -211,16 +211,16 @@ static void strangers(void **state)
 	fi_close(&old.fabric->fid);
 	fi_freeinfo(rc);
 
-	len = vrb_hello_put(hello, &h, NULL, 0);
-	assert_true(vrb_hello_parse(hello, len, &got));
+	len = vrb_handshake_put(hs, &h, NULL, 0);
+	assert_true(vrb_handshake_parse(hs, len, &got));
 	assert_memory_equal(&h, &got, sizeof(h));
-	assert_false(vrb_hello_parse(hello, len - 1, &got));
-	assert_false(vrb_hello_parse(NULL, 0, &got));
+	assert_false(vrb_handshake_parse(hs, len - 1, &got));
+	assert_false(vrb_handshake_parse(NULL, 0, &got));
 	for (i = 0; i < 256; i++) {
-		hello[1] = (uint8_t) i;
-		assert_int_equal(vrb_hello_parse(hello, len, &got),
-				 i >> 4 == 1 && (i & 15) && (i & 15) < VRB_HELLO_CNT &&
-				 (i & 15) != VRB_HELLO_ANSWER);
+		hs[1] = (uint8_t) i;
+		assert_int_equal(vrb_handshake_parse(hs, len, &got),
+				 i >> 4 == 1 && (i & 15) && (i & 15) < VRB_HANDSHAKE_CNT &&
+				 (i & 15) != VRB_HANDSHAKE_ACCEPT);
 	}
 }
 

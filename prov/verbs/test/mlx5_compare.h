@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_same.h - for tests on the real libmlx5: does it write what we write?
+ * mlx5_compare.h - for tests on the real libmlx5: does it write what we write?
  */
 #ifndef VRB_MLX5_SAME_H
 #define VRB_MLX5_SAME_H

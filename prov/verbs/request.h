@@ -6,8 +6,8 @@
  * which finds it a place in the ring; the device completes requests in their order, so the
  * ring needs no more than a head and a tail.
  */
-#ifndef VRB_CALL_H
-#define VRB_CALL_H
+#ifndef VRB_REQUEST_H
+#define VRB_REQUEST_H
 
 #include <rdma/fi_errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 		   FI_REMOTE_CQ_DATA | FI_FENCE | FI_MORE)
 
 /* A call on its way to the device. */
-struct call {
+struct request {
 	struct vrb_wr wr;
 	struct ibv_sge sge[VRB_IOV_MAX];
 	size_t len;
@@ -35,7 +35,7 @@ static inline uint32_t lkey_of(const void *desc)
 	return desc ? ((const struct ibv_mr *) desc)->lkey : 0;
 }
 
-static inline void one_piece(struct call *c, const void *buf, size_t len, void *desc)
+static inline void set_buf(struct request *c, const void *buf, size_t len, void *desc)
 {
 	c->sge[0] = (struct ibv_sge) { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
 	c->wr.sge = c->sge;
@@ -43,7 +43,7 @@ static inline void one_piece(struct call *c, const void *buf, size_t len, void *
 	c->len = len;
 }
 
-static inline int pieces(struct call *c, const struct iovec *iov, void **desc, size_t cnt)
+static inline int set_iov(struct request *c, const struct iovec *iov, void **desc, size_t cnt)
 {
 	size_t i;
 
@@ -66,7 +66,7 @@ static inline char *scratch_of(const struct vrb_ep *ep)
 }
 
 /* Where the device has no room for inline data: a copy in memory that it may read. */
-static inline void use_scratch(struct vrb_ep *ep, struct call *c)
+static inline void use_scratch(struct vrb_ep *ep, struct request *c)
 {
 	char *copy = scratch_of(ep);
 	unsigned i;
@@ -86,20 +86,20 @@ static inline bool carries_data(enum vrb_op op)
 }
 
 /* A completion for one that nobody waits for retires those before it. */
-static inline bool must_tell(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
+static inline bool must_signal(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
 {
 	return __builtin_expect(want, 1) || cntr == OBJ_CNTR_NONE || ep->base.cntrs[cntr] ||
-	       ep->tx_quiet >= ep->tx_quiet_max;
+	       ep->tx_unsignalled >= ep->tx_unsignalled_max;
 }
 
 /* It has its place in the ring, and the device has it or will. */
-static inline void took_place(struct vrb_ep *ep, bool told)
+static inline void advance_tail(struct vrb_ep *ep, bool signalled)
 {
 	ep->tx_tail++;
-	ep->tx_quiet = told ? 0 : ep->tx_quiet + 1;
+	ep->tx_unsignalled = signalled ? 0 : ep->tx_unsignalled + 1;
 }
 
-static inline int prepare(struct vrb_ep *ep, struct call *c)
+static inline int prepare(struct vrb_ep *ep, struct request *c)
 {
 	if (__builtin_expect(!vrb_connected(ep), 0))
 		return ep->tx ? -FI_ENOTCONN : -FI_EOPBADSTATE;
@@ -111,12 +111,12 @@ static inline int prepare(struct vrb_ep *ep, struct call *c)
 		use_scratch(ep, c);
 	if (c->flags & FI_FENCE)
 		c->wr.flags |= IBV_SEND_FENCE;
-	if (must_tell(ep, c->want, c->cntr))
+	if (must_signal(ep, c->want, c->cntr))
 		c->wr.flags |= IBV_SEND_SIGNALED;
 	return 0;
 }
 
-static inline int post_locked(struct vrb_ep *ep, struct call *c)
+static inline int post_locked(struct vrb_ep *ep, struct request *c)
 {
 	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
 	int ret = prepare(ep, c);
@@ -133,14 +133,14 @@ static inline int post_locked(struct vrb_ep *ep, struct call *c)
 	ret = ep->sq.ops->build(&ep->sq, &c->wr);
 	if (__builtin_expect(ret, 0))
 		return ret;
-	took_place(ep, c->wr.flags & IBV_SEND_SIGNALED);
+	advance_tail(ep, c->wr.flags & IBV_SEND_SIGNALED);
 	if (!(c->flags & FI_MORE))
 		ep->sq.ops->ring(&ep->sq);
 	return 0;
 }
 
 /* @dgram: known where it is called; @dest is heeded only then */
-static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest,
+static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t dest,
 			       const bool dgram)
 {
 	struct obj_prog *prog = ep->base.prog;
@@ -167,13 +167,13 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct call *c, fi_addr_t dest
 	return ret;
 }
 
-static inline ssize_t post(struct vrb_ep *ep, struct call *c)
+static inline ssize_t post(struct vrb_ep *ep, struct request *c)
 {
 	return post_any(ep, c, FI_ADDR_UNSPEC, false);
 }
 
 /* A call without flags of its own. */
-static inline void by_handle(struct call *c, struct fid_ep *fid, void *context)
+static inline void with_defaults(struct request *c, struct fid_ep *fid, void *context)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 
@@ -185,7 +185,7 @@ static inline void by_handle(struct call *c, struct fid_ep *fid, void *context)
 		c->flags &= ~FI_INJECT;
 }
 
-static inline int by_flags(struct call *c, struct fid_ep *fid, void *context, uint64_t flags)
+static inline int with_flags(struct request *c, struct fid_ep *fid, void *context, uint64_t flags)
 {
 	if (flags & ~(uint64_t) MSG_FLAGS)
 		return -FI_EBADFLAGS;
@@ -195,15 +195,15 @@ static inline int by_flags(struct call *c, struct fid_ep *fid, void *context, ui
 	return 0;
 }
 
-static inline void with_data(struct call *c, uint64_t data)
+static inline void with_cq_data(struct request *c, uint64_t data)
 {
 	c->wr.op++;	/* each operation that can carry data is followed by its form that does */
 	c->wr.imm = (uint32_t) data;
 }
 
 /* Only what is used is set: the array of pieces stays as it is. */
-#define CALL(name, op_, comp_, cntr_)						\
-	struct call name;							\
+#define REQUEST(name, op_, comp_, cntr_)						\
+	struct request name;							\
 	name.wr.op = (op_);							\
 	name.wr.flags = 0;							\
 	name.wr.imm = 0;							\
@@ -211,9 +211,9 @@ static inline void with_data(struct call *c, uint64_t data)
 	name.cntr = (cntr_)
 
 /* An injected message has no completion but its count. */
-static inline void silent(struct call *c, const void *buf, size_t len)
+static inline void as_inject(struct request *c, const void *buf, size_t len)
 {
-	one_piece(c, buf, len, NULL);
+	set_buf(c, buf, len, NULL);
 	c->context = NULL;
 	c->flags = FI_INJECT;
 	c->want = false;
