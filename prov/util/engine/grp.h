@@ -58,6 +58,7 @@ struct eng_grp {
 	struct pool serves;	/* struct eng_serve */
 	struct pool amos;	/* ENG_AMO_ROOM bytes each: operands, results */
 	struct list work;	/* struct eng_work */
+	struct list serving;	/* struct eng_serve whose memory is a region's */
 	struct eng_trig *starting;	/* work whose operation is just being started, see trig.h */
 };
 

@@ -74,6 +74,7 @@ engine_tests = \
 	prov/util/engine/sim/model_test \
 	prov/util/engine/msg/mrecv_test \
 	prov/util/engine/sim/owner_test \
+	prov/util/engine/sim/revoke_test \
 	prov/util/engine/msg/recv_test \
 	prov/util/engine/rma/calls_test \
 	prov/util/engine/msg/send_test \
@@ -146,6 +147,10 @@ prov_util_engine_rma_calls_test_SOURCES = prov/util/engine/rma/calls_test.c
 prov_util_engine_rma_calls_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_rma_calls_test_LDADD = $(engine_world_libs)
 prov_util_engine_rma_calls_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_sim_revoke_test_SOURCES = prov/util/engine/sim/revoke_test.c prov/util/engine/sim/case.h
+prov_util_engine_sim_revoke_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_sim_revoke_test_LDADD = $(engine_world_libs)
+prov_util_engine_sim_revoke_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_msg_send_test_SOURCES = prov/util/engine/msg/send_test.c prov/util/engine/sim/case.h
 prov_util_engine_msg_send_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_send_test_LDADD = $(engine_world_libs)

@@ -42,7 +42,7 @@ struct eng_peer {
 	bool releasing;			/* @fenced is being emptied */
 	bool told_xoff;			/* we asked it for announcements only */
 	struct list txs;		/* sends that wait for its answer */
-	struct list rxs;		/* receives that wait for its data */
+	struct list rxs;		/* receives that wait for its data, or are being filled */
 	struct list msgs;		/* its unexpected messages */
 	struct list serves;		/* its reads that we answer, in order */
 	uint32_t refused;		/* its write whose further pieces are passed over; 0: none */
@@ -123,7 +123,8 @@ static inline void eng_peer_ref(struct eng_peer *peer)
 }
 
 /* eng_peer_cut - give up the channel to @peer, and fail everything that waits for it
- * with @err (positive).  The next send opens a new one.
+ * with @err (positive).  The next send opens a new one; a connected endpoint is
+ * disconnected.  Outside of poll().
  */
 void eng_peer_cut(struct eng_peer *peer, int err);
 

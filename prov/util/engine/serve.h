@@ -4,9 +4,10 @@
 /*
  * serve.h - what peers do to our memory: reads, writes, atomics.
  *
- * Every range that a packet names passes obj_mr_verify() when it is touched, and
- * again for each piece of a long read.  A request that may not be served gets a
- * NACK with the reason; its peer lives on.
+ * Every range that a packet names passes obj_mr_enter() before it is touched.  A request
+ * that may not be served gets a NACK with the reason; its peer lives on.  When a region
+ * closes, reads of it that have begun end with a NACK after the pieces that the link has,
+ * and writes with their packet; a peer that keeps one of these from ending is cut off.
  *
  * Reads of one peer are answered one after another.
  */
@@ -24,10 +25,19 @@
 #define ENG_AMO_RESULTS (2 * ENG_ATOMIC_MAX)
 #define ENG_AMO_ROOM (ENG_AMO_RESULTS + ENG_IOV_MAX * sizeof(struct iovec))
 
+/* Regions that a request touches. */
+struct eng_uses {
+	unsigned cnt;
+	struct obj_mr_use use[WIRE_RMA_MAX];
+};
+
 /* A request that cannot be finished at once. */
 struct eng_serve {
 	struct eng_peer *peer;
 	struct list node;		/* read: on peer->serves */
+	struct list live;		/* with @uses: on grp->serving */
+	struct eng_uses uses;
+	size_t mark;			/* how far it was when a region was about to close */
 	struct eng_sink sink;		/* write, atomic: payload comes in */
 	struct eng_pump pump;		/* read: payload goes out */
 	struct eng_out *note;		/* ACK or DATA, kept for when it is done */
@@ -58,6 +68,10 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 /* eng_serve_fail_all - @peer is lost: stop answering it. */
 void eng_serve_fail_all(struct eng_peer *peer);
 
+/* eng_serve_revoke - obj_poller_ops.revoke: for all requests of @grp. */
+void eng_serve_revoke(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases,
+		      enum obj_revoke how);
+
 /* eng_serve_next - go on with the reads of @peer. */
 void eng_serve_next(struct eng_peer *peer);
 
@@ -67,10 +81,23 @@ void eng_serve_next(struct eng_peer *peer);
 struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *msg);
 void eng_serve_put(struct eng_serve *sv);
 
+/* eng_uses_leave - the request touches them no longer. */
+static inline void eng_uses_leave(struct eng_uses *uses)
+{
+	while (uses->cnt)
+		obj_mr_leave(&uses->use[--uses->cnt]);
+}
+
 /* eng_serve_refuse - NACK with @err (negative), and a line in the log.
  * Returns ENG_RX_DONE, or ENG_RX_LATER when there is no memory for the answer.
  */
 enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err);
+
+/* eng_serve_failed - the same when the payload is here already.
+ * @note: to write the NACK in, used up; NULL: it is got here, if there is memory
+ */
+void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err,
+		      struct eng_out *note);
 
 /* eng_serve_events - an operation on all ranges of @msg is done: counters of the
  * regions and of the endpoint, completion data.

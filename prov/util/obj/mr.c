@@ -3,12 +3,14 @@
 
 #include "obj/mr.h"
 
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/iov.h"
 #include "obj/cntr.h"
 #include "obj/domain.h"
@@ -66,6 +68,53 @@ static int map_region(struct obj_mr *mr)
 	return -FI_ENOKEY;
 }
 
+/* ---- accesses in flight ---------------------------------------------------- */
+
+static bool in_use(const struct obj_mr *mr, unsigned phases)
+{
+	return ((phases & 1) && atomic_load(&mr->uses[0])) ||
+	       ((phases & 2) && atomic_load(&mr->uses[1]));
+}
+
+/* may_drive - may this thread make progress for the groups of @domain? */
+static bool may_drive(const struct obj_domain *domain)
+{
+	return domain->prog_lock_kind != LOCK_NONE || domain->attr->threading == FI_THREAD_DOMAIN;
+}
+
+/* settle - wait for accesses of @phases to end.  Those that do not move for
+ * OBJ_MR_PATIENCE_MS are ended with their connections, where this thread may do so.
+ * Errors: -FI_EBUSY.
+ */
+static int settle(struct obj_mr *mr, unsigned phases, enum obj_revoke first)
+{
+	enum obj_revoke next = first, how;
+	bool drive = may_drive(mr->domain);
+	uint64_t end = 0;
+	int done = 0;
+
+	while (in_use(mr, phases)) {
+		how = OBJ_REVOKE_WAIT;
+		if (clock_ns() >= end) {
+			if (next == OBJ_REVOKE_CUT && !drive)
+				goto stuck;
+			how = next;
+			next = OBJ_REVOKE_CUT;
+			end = clock_deadline(OBJ_MR_PATIENCE_MS);
+		}
+		if (drive)
+			done = obj_prog_revoke(mr->domain, mr, phases, how);
+		if (!done)
+			poll(NULL, 0, 1);
+	}
+	return 0;
+stuck:
+	FI_WARN(mr->domain->prov, FI_LOG_MR, "a peer's access to the region with key 0x%llx does not "
+		"end; make progress for the endpoints of the domain and close the region again\n",
+		(unsigned long long) mr->fid.key);
+	return -FI_EBUSY;
+}
+
 /* ---- the object ---------------------------------------------------------- */
 
 static int mr_close(struct fid *fid)
@@ -86,6 +135,8 @@ static int mr_close(struct fid *fid)
 		lock_put(&domain->mr_lock);
 	}
 	ret = obj_lease_end(mr);
+	if (!ret)
+		ret = settle(mr, 3, OBJ_REVOKE_STOP);
 	if (ret)
 		return ret;
 	if (domain->eq)
@@ -170,8 +221,27 @@ static bool inside(const struct iovec *part, const struct iovec *whole)
 	       at - start <= whole->iov_len - part->iov_len;
 }
 
-/* Physical pages behind the region have changed.  We hold none: only check. */
-static int refresh(const struct obj_mr *mr, const struct fi_mr_modify *modify)
+/* Physical pages behind the region have changed.  We hold none, but what began before may
+ * still be about to touch them.
+ */
+static int renew(struct obj_mr *mr)
+{
+	unsigned was;
+	int ret = offer_anew(mr);
+
+	if (ret || mr->hw)
+		return ret;
+	ret = settle(mr, 1u << !mr->phase, OBJ_REVOKE_MARK);
+	if (ret)
+		return ret;
+	lock_get(&mr->domain->mr_lock);
+	was = mr->phase;
+	mr->phase = !was;
+	lock_put(&mr->domain->mr_lock);
+	return settle(mr, 1u << was, OBJ_REVOKE_MARK);
+}
+
+static int refresh(struct obj_mr *mr, const struct fi_mr_modify *modify)
 {
 	size_t i, k;
 
@@ -184,7 +254,7 @@ static int refresh(const struct obj_mr *mr, const struct fi_mr_modify *modify)
 		if (k == mr->iov_cnt)
 			return -FI_EINVAL;
 	}
-	return 0;
+	return renew(mr);
 }
 
 static int mr_control(struct fid *fid, int command, void *arg)
@@ -372,9 +442,9 @@ static int check_access(const struct obj_mr *mr, const struct obj_ep *ep, uint64
 	return 0;
 }
 
-int obj_mr_verify(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
-		  uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
-		  struct obj_cntr **cntr_p)
+int obj_mr_enter(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
+		 uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
+		 struct obj_mr_use *use)
 {
 	struct obj_mr *mr;
 	int ret = -FI_ENOKEY;
@@ -385,8 +455,8 @@ int obj_mr_verify(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, ui
 		ret = check_access(mr, ep, addr, len, access);
 	if (!ret) {
 		*cnt_p = iov_slice(mr->iov, mr->iov_cnt, addr - mr->base, len, out);
-		if (cntr_p)
-			*cntr_p = mr->cntr;
+		*use = (struct obj_mr_use) { mr, mr->phase };
+		atomic_fetch_add_explicit(&mr->uses[mr->phase], 1, memory_order_relaxed);
 	}
 	lock_put(&domain->mr_lock);
 	return ret;

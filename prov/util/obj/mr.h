@@ -10,6 +10,7 @@
 #ifndef OBJ_MR_H
 #define OBJ_MR_H
 
+#include <stdatomic.h>
 #include <sys/uio.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_rma.h>
@@ -43,9 +44,26 @@ struct obj_mr {
 	struct obj_cntr *cntr;		/* FI_RMA_EVENT: remote writes count here; or NULL */
 	struct obj_ref cntr_ref;
 	void *hw;			/* the provider's, from mr_open on; or NULL */
+	/* Accesses of peers that have begun and not ended; those of a new phase are counted
+	 * apart, so that fi_mr_refresh() waits for earlier ones alone.
+	 */
+	_Atomic unsigned uses[2];
+	unsigned phase;			/* which of @uses a new access counts in; by mr_lock */
 	size_t iov_cnt;
 	struct iovec iov[];
 };
+
+/* An access of a peer, from obj_mr_enter() to obj_mr_leave(). */
+struct obj_mr_use {
+	struct obj_mr *mr;
+	unsigned phase;
+};
+
+/* How long fi_close() and fi_mr_refresh() of a region wait for accesses that have begun,
+ * before they end the connections that these are part of.
+ */
+#define OBJ_MR_PATIENCE_MS 2000
+
 
 /* The domain's fi_ops_mr. */
 int obj_mr_reg(struct fid *domain, const void *buf, size_t len, uint64_t access,
@@ -57,7 +75,7 @@ int obj_mr_regv(struct fid *domain, const struct iovec *iov, size_t cnt, uint64_
 int obj_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
 		   struct fid_mr **mr_p);
 
-/* obj_mr_verify - may a peer access this memory?  The only gate for remote keys.
+/* obj_mr_enter - may a peer access this memory?  The only gate for remote keys.
  *
  * @ep:     endpoint that the request came in on
  * @key:    as the peer sent it
@@ -66,18 +84,23 @@ int obj_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t f
  * @access: FI_REMOTE_READ and/or FI_REMOTE_WRITE, all of which are needed
  * @out:    [out] where the bytes are; room for OBJ_MR_IOV_MAX entries
  * @cnt_p:  [out] entries used
- * @cntr_p: [out] counter to bump for FI_RMA_EVENT, or NULL; may be NULL
+ * @use:    [out] on 0: until obj_mr_leave() the memory stays the region's: fi_close() of the
+ *          region does not return before.  An access that lasts longer than the caller
+ *          holds prog->lock must be known to revoke() of one of the group's pollers.
  *
- * Threading: takes domain->mr_lock; the caller may hold prog->lock.  A program
- *            that closes a region while peers use it races with its own peers;
- *            the memory itself is the program's and is not touched here.
+ * Threading: takes domain->mr_lock; the caller may hold prog->lock.
  * Errors:    -FI_ENOKEY no such key here; -FI_EACCES right not granted or another
  *            endpoint's region; -FI_EINVAL out of bounds.  Nothing is logged:
  *            the caller knows the peer.
  */
-int obj_mr_verify(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
-		  uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
-		  struct obj_cntr **cntr_p);
+int obj_mr_enter(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
+		 uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
+		 struct obj_mr_use *use);
+
+static inline void obj_mr_leave(const struct obj_mr_use *use)
+{
+	atomic_fetch_sub_explicit(&use->mr->uses[use->phase], 1, memory_order_release);
+}
 
 static inline struct obj_mr *obj_mr_of(struct fid_mr *fid)
 {

@@ -56,13 +56,27 @@ static struct fid_mr *reg(void *buf, size_t len, uint64_t access, uint64_t key)
 	return mr;
 }
 
+/* enter - and leave again. */
+static int enter(struct obj_ep *ep, uint64_t key, uint64_t addr, uint64_t len,
+		 struct iovec *out, size_t *cnt_p)
+{
+	struct obj_mr_use use;
+	int ret = obj_mr_enter(&domain, ep, key, addr, len, RW, out, cnt_p, &use);
+
+	if (!ret)
+		obj_mr_leave(&use);
+	return ret;
+}
+
 static int verify(uint64_t key, uint64_t addr, uint64_t len, uint64_t access, struct iovec *out)
 {
 	struct iovec iov[OBJ_MR_IOV_MAX];
+	struct obj_mr_use use;
 	size_t cnt = 99;
-	int ret = obj_mr_verify(&domain, NULL, key, addr, len, access, iov, &cnt, NULL);
+	int ret = obj_mr_enter(&domain, NULL, key, addr, len, access, iov, &cnt, &use);
 
 	if (!ret) {
+		obj_mr_leave(&use);
 		assert_true(cnt <= 1);
 		*out = cnt ? iov[0] : (struct iovec) { 0 };
 	}
@@ -157,12 +171,12 @@ static void several_pieces(void **state)
 
 	make_domain(0);
 	assert_int_equal(obj_mr_regv(&domain.fid.fid, iov, 3, RW, 0, 9, 0, &mr, NULL), 0);
-	assert_int_equal(obj_mr_verify(&domain, NULL, 9, 5, 40, RW, out, &cnt, NULL), 0);
+	assert_int_equal(enter(NULL, 9, 5, 40, out, &cnt), 0);
 	assert_int_equal(cnt, 3);
 	assert_true(out[0].iov_base == mem + 5 && out[0].iov_len == 5);
 	assert_true(out[1].iov_base == mem + 100 && out[1].iov_len == 20);
 	assert_true(out[2].iov_base == mem + 500 && out[2].iov_len == 15);
-	assert_int_equal(obj_mr_verify(&domain, NULL, 9, 0, 61, RW, out, &cnt, NULL), -FI_EINVAL);
+	assert_int_equal(enter(NULL, 9, 0, 61, out, &cnt), -FI_EINVAL);
 	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), 0);
 	iov[1].iov_len = 21;
 	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), -FI_EINVAL);
@@ -193,9 +207,9 @@ static void a_region_of_one_endpoint(void **state)
 	assert_int_equal(fi_mr_bind(mr, &mine.h.fid.fid, 0), -FI_EINVAL);
 	assert_int_equal(fi_mr_enable(mr), 0);
 	assert_int_equal(fi_mr_enable(mr), 0);
-	assert_int_equal(obj_mr_verify(&domain, &mine, fi_mr_key(mr), 0, 1, RW, out, &cnt, NULL), 0);
-	assert_int_equal(obj_mr_verify(&domain, &ctx, fi_mr_key(mr), 0, 1, RW, out, &cnt, NULL), 0);
-	assert_int_equal(obj_mr_verify(&domain, &other, fi_mr_key(mr), 0, 1, RW, out, &cnt, NULL),
+	assert_int_equal(enter(&mine, fi_mr_key(mr), 0, 1, out, &cnt), 0);
+	assert_int_equal(enter(&ctx, fi_mr_key(mr), 0, 1, out, &cnt), 0);
+	assert_int_equal(enter(&other, fi_mr_key(mr), 0, 1, out, &cnt),
 			 -FI_EACCES);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	obj_refs_fini(&mine.refs);

@@ -172,6 +172,49 @@ void obj_prog_close_all(struct obj_domain *domain)
 	}
 }
 
+/* The group of @domain at place @i, with a reference, or NULL when there are not so many. */
+static struct obj_prog *take_at(struct obj_domain *domain, unsigned i)
+{
+	struct obj_prog *prog = NULL;
+	struct list *pos;
+
+	pthread_mutex_lock(&list_lock);
+	list_for_each(pos, &domain->progs) {
+		if (i--)
+			continue;
+		prog = container_of(pos, struct obj_prog, node);
+		if (try_get(prog))
+			break;
+		prog = NULL;
+		i = 0;		/* the next one */
+	}
+	pthread_mutex_unlock(&list_lock);
+	return prog;
+}
+
+int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned phases,
+		    enum obj_revoke how)
+{
+	struct obj_poller *poller;
+	struct obj_prog *prog;
+	struct list *pos;
+	unsigned i;
+	int done = 0;
+
+	for (i = 0; (prog = take_at(domain, i)); i++) {
+		lock_get(&prog->lock);
+		list_for_each(pos, &prog->pollers) {
+			poller = container_of(pos, struct obj_poller, node);
+			if (poller->ops->revoke && how != OBJ_REVOKE_WAIT)
+				poller->ops->revoke(poller, mr, phases, how);
+		}
+		done += obj_prog_poll_locked(prog);
+		lock_put(&prog->lock);
+		obj_prog_put(prog);
+	}
+	return done;
+}
+
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
 	struct obj_poller *poller;

@@ -31,11 +31,20 @@
 struct fi_provider;
 struct obj_domain;
 struct obj_fabric;
+struct obj_mr;
 struct obj_poller;
 struct obj_prog;
 
 /* What one poll may do at most, so that one busy transport starves no other. */
 #define OBJ_POLL_BUDGET 64
+
+/* What becomes of accesses to a region. */
+enum obj_revoke {
+	OBJ_REVOKE_WAIT,	/* nothing; pollers are not told */
+	OBJ_REVOKE_MARK,	/* note how far they are */
+	OBJ_REVOKE_STOP,	/* the same, and begin nothing more: the peer gets an error */
+	OBJ_REVOKE_CUT,		/* end the connections of those that are where they were */
+};
 
 struct obj_poller_ops {
 	/* poll - do what there is to do, at most about @budget things.
@@ -57,6 +66,13 @@ struct obj_poller_ops {
 	 * Caller holds prog->lock.  May be called again without a poll between.
 	 */
 	int (*arm)(struct obj_poller *poller, uint64_t *deadline_ns);
+
+	/* revoke - the region @mr closes or changes, and accesses to it that began in
+	 * @phases (1 << obj_mr_use.phase) are still in flight; see enum obj_revoke.
+	 * Caller holds prog->lock, outside of poll().  May be NULL.
+	 */
+	void (*revoke)(struct obj_poller *poller, const struct obj_mr *mr, unsigned phases,
+		       enum obj_revoke how);
 
 	/* close - the group ends; no endpoint is left in it.  Free the poller and
 	 * close its fd.  Nobody else uses the group any more.
@@ -114,6 +130,12 @@ void obj_prog_put(struct obj_prog *prog);
  * queue still knows stay as empty shells.  No endpoint is left in any of them.
  */
 void obj_prog_close_all(struct obj_domain *domain);
+
+/* obj_prog_revoke - call revoke() of all pollers of all groups of @domain.  Then poll each
+ * group.  Returns how many things that did.  Threading: caller holds no prog->lock.
+ */
+int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned phases,
+		    enum obj_revoke how);
 
 /* obj_prog_find - the poller with @key, or NULL.  Caller holds prog->lock. */
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key);

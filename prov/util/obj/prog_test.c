@@ -42,7 +42,9 @@ static void told_close(struct obj_poller *base)
 	container_of(base, struct told, base)->closed++;
 }
 
-static const struct obj_poller_ops told_ops = { told_poll, told_arm, told_close };
+static const struct obj_poller_ops told_ops = {
+	.poll = told_poll, .arm = told_arm, .close = told_close,
+};
 
 static void make(struct told *t, int fd)
 {

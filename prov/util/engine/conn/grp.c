@@ -70,9 +70,16 @@ static void grp_close(struct obj_poller *poller)
 	free(grp);
 }
 
+static void grp_revoke(struct obj_poller *poller, const struct obj_mr *mr, unsigned phases,
+		       enum obj_revoke how)
+{
+	eng_serve_revoke(grp_of(poller), mr, phases, how);
+}
+
 static const struct obj_poller_ops grp_ops = {
 	.poll = grp_poll,
 	.arm = grp_arm,
+	.revoke = grp_revoke,
 	.close = grp_close,
 };
 
@@ -101,6 +108,7 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 	pool_init(&grp->serves, sizeof(struct eng_serve), 8, 0);
 	pool_init(&grp->amos, ENG_AMO_ROOM, 4, 0);
 	list_init(&grp->work);
+	list_init(&grp->serving);
 	ret = obj_prog_add(prog, &grp->poller);
 	if (ret) {
 		free(grp);

@@ -334,8 +334,12 @@ void eng_peer_cut(struct eng_peer *peer, int err)
 	memset(peer->chan, 0, peer->link->ops->chan_size);
 	eng_flow_reset(peer);
 	peer->slow &= ~ENG_PEER_LOSING;
-	peer->slow |= ENG_PEER_IDLE;
-	eng_peer_fail(peer, err);
+	if (peer == peer->ep->only) {
+		eng_cm_lost(peer->ep, err);
+	} else {
+		peer->slow |= ENG_PEER_IDLE;
+		eng_peer_fail(peer, err);
+	}
 	eng_peer_unref(peer);
 }
 

@@ -21,10 +21,27 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 	sv->note = NULL;
 	sv->amo = NULL;
 	sv->bounce = NULL;
+	sv->uses.cnt = 0;
+	list_init(&sv->live);
 	sv->sink.name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SINK };
 	list_init(&sv->node);
 	eng_peer_ref(peer);
 	return sv;
+}
+
+/* touch - @sv has @uses from now on, until untouch(). */
+static void touch(struct eng_serve *sv, const struct eng_uses *uses)
+{
+	sv->uses = *uses;
+	sv->mark = SIZE_MAX;
+	if (uses->cnt)
+		list_add_tail(&sv->live, &sv->peer->ep->grp->serving);
+}
+
+static void untouch(struct eng_serve *sv)
+{
+	eng_uses_leave(&sv->uses);
+	list_del(&sv->live);
 }
 
 void eng_serve_put(struct eng_serve *sv)
@@ -37,46 +54,70 @@ void eng_serve_put(struct eng_serve *sv)
 	if (sv->amo)
 		pool_put(&grp->amos, sv->amo);
 	free(sv->bounce);
+	untouch(sv);
 	list_del(&sv->node);
 	pool_put(&grp->serves, sv);
 	eng_peer_unref(peer);
 }
 
-enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err)
+static void log_refusal(struct eng_peer *peer, const struct wire_msg *msg, int err)
 {
-	struct eng_out *note = eng_note_get(peer->ep->grp);
 	char text[ENG_PEER_TEXT];
 
-	if (!note)
-		return ENG_RX_LATER;
 	ENG_WARN(peer->ep, "%s: %s of remote key 0x%llx at 0x%llx, %llu bytes, is refused: %s\n",
 		 eng_peer_text(peer, text), wire_op_name(msg->op),
 		 (unsigned long long) msg->rma[0].key, (unsigned long long) msg->rma[0].addr,
 		 (unsigned long long) msg->len, fi_strerror(-err));
-	eng_note_send(note, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -err);
+}
+
+enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err)
+{
+	struct eng_out *note = eng_note_get(peer->ep->grp);
+
+	if (!note)
+		return ENG_RX_LATER;
+	eng_serve_failed(peer, msg, err, note);
 	return ENG_RX_DONE;
 }
 
-static int verify(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
-		  uint64_t len, uint64_t access, struct iovec *iov, size_t *cnt_p, struct obj_cntr **cntr_p)
+void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err,
+		      struct eng_out *note)
 {
-	return obj_mr_verify(peer->ep->base.domain, &eng_ep_rx(peer->ep, msg->ctx)->base, r->key, r->addr, len,
-			     access, iov, cnt_p, cntr_p);
+	if (!note)
+		note = eng_note_get(peer->ep->grp);
+	log_refusal(peer, msg, err);
+	if (note)
+		eng_note_send(note, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -err);
 }
 
-/* All ranges may be accessed; how many pieces of memory are they? */
-static int verify_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
-		      struct iovec *iov, size_t room, size_t *cnt_p)
+static int enter(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
+		 uint64_t len, uint64_t access, struct iovec *iov, size_t *cnt_p,
+		 struct obj_mr_use *use)
+{
+	return obj_mr_enter(peer->ep->base.domain, &eng_ep_rx(peer->ep, msg->ctx)->base, r->key,
+			    r->addr, len, access, iov, cnt_p, use);
+}
+
+/* All ranges may be accessed; how many pieces of memory are they?
+ * @uses: [out] on 0 the caller leaves them
+ */
+static int enter_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
+		     struct iovec *iov, size_t room, size_t *cnt_p, struct eng_uses *uses)
 {
 	struct iovec part[OBJ_MR_IOV_MAX];
 	size_t i, j, cnt;
 	int ret;
 
 	*cnt_p = 0;
+	uses->cnt = 0;
 	for (i = 0; i < msg->rma_cnt; i++) {
-		ret = verify(peer, msg, &msg->rma[i], msg->rma[i].len, access, part, &cnt, NULL);
-		if (ret)
+		ret = enter(peer, msg, &msg->rma[i], msg->rma[i].len, access, part, &cnt,
+			    &uses->use[i]);
+		if (ret) {
+			eng_uses_leave(uses);
 			return ret;
+		}
+		uses->cnt++;
 		for (j = 0; j < cnt; j++, ++*cnt_p)
 			if (*cnt_p < room)
 				iov[*cnt_p] = part[j];
@@ -98,14 +139,16 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 {
 	struct obj_ep *base = &eng_ep_rx(peer->ep, msg->ctx)->base;
 	struct iovec iov[OBJ_MR_IOV_MAX];
-	struct obj_cntr *cntr;
+	struct obj_mr_use use;
 	size_t i, cnt;
 
 	/* A counter is looked up when it is bumped: its region may have gone. */
 	for (i = 0; i < msg->rma_cnt && access == FI_REMOTE_WRITE; i++) {
-		cntr = NULL;
-		if (!verify(peer, msg, &msg->rma[i], 0, access, iov, &cnt, &cntr) && cntr)
-			obj_cntr_inc(cntr, len);
+		if (enter(peer, msg, &msg->rma[i], 0, access, iov, &cnt, &use))
+			continue;
+		if (use.mr->cntr)
+			obj_cntr_inc(use.mr->cntr, len);
+		obj_mr_leave(&use);
 	}
 	if (msg->flags & WIRE_F_DATA)
 		obj_ep_comp_rx(base, base->rx_cq != NULL, NULL,
@@ -128,29 +171,49 @@ static void written(struct eng_peer *peer, const struct wire_msg *msg, struct en
 		eng_note_send(ack, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
 }
 
-/* Copy a payload that is here in whole, range by range. */
-static void scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint8_t *data)
+/* A piece is here, but its region has gone: the others are passed over. */
+static void give_up(struct eng_peer *peer, const struct wire_msg *msg, int err,
+		    struct eng_out *note)
+{
+	eng_serve_failed(peer, msg, err, note);
+	if (!(msg->flags & WIRE_F_LAST))
+		peer->refused = msg->id;
+}
+
+/* Copy a payload that is here in whole, range by range.  Errors: a region has gone. */
+static int scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint8_t *data)
 {
 	struct iovec iov[OBJ_MR_IOV_MAX];
+	struct obj_mr_use use;
 	size_t i, cnt;
+	int ret;
 
 	for (i = 0; i < msg->rma_cnt; i++) {
 		const struct wire_rma *r = &msg->rma[i];
 
-		if (r->len && !verify(peer, msg, r, r->len, FI_REMOTE_WRITE, iov, &cnt, NULL))
-			iov_scatter(iov, cnt, 0, data, r->len);
+		ret = enter(peer, msg, r, r->len, FI_REMOTE_WRITE, iov, &cnt, &use);
+		if (ret)
+			return ret;
+		iov_scatter(iov, cnt, 0, data, r->len);
+		obj_mr_leave(&use);
 		data += r->len;
 	}
+	return 0;
 }
 
 static void on_write_sunk(struct eng_sink *sink, int status)
 {
 	struct eng_serve *sv = container_of(sink, struct eng_serve, sink);
+	int ret = 0;
 
 	if (!status) {
 		if (sv->bounce)
-			scatter(sv->peer, &sv->msg, sv->bounce);
-		written(sv->peer, &sv->msg, sv->note);
+			ret = scatter(sv->peer, &sv->msg, sv->bounce);
+		untouch(sv);
+		if (ret)
+			give_up(sv->peer, &sv->msg, ret, sv->note);
+		else
+			written(sv->peer, &sv->msg, sv->note);
 		sv->note = NULL;
 	}
 	eng_serve_put(sv);
@@ -159,7 +222,7 @@ static void on_write_sunk(struct eng_sink *sink, int status)
 /* The rest of the payload is still on its way. */
 static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 				       const struct wire_msg *msg, size_t cnt,
-				       struct eng_out *ack)
+				       struct eng_uses *uses, struct eng_out *ack)
 {
 	struct eng_serve *sv = eng_serve_get(peer, msg);
 
@@ -174,6 +237,9 @@ static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 		}
 		rx->iov[0] = (struct iovec) { sv->bounce, rx->len };
 		rx->iov_cnt = 1;
+	} else {
+		touch(sv, uses);
+		uses->cnt = 0;
 	}
 	sv->note = ack;
 	sv->sink.done = on_write_sunk;
@@ -192,32 +258,22 @@ static bool pass_over(struct eng_peer *peer, const struct wire_msg *msg)
 	return true;
 }
 
-enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
-				    const struct wire_msg *msg, const char **why_p)
+/* The write may be done: here and now, or as its payload comes in. */
+static enum eng_rx_verdict take_write(struct eng_peer *peer, struct eng_rx *rx,
+				      const struct wire_msg *msg, size_t cnt,
+				      struct eng_uses *uses)
 {
 	struct eng_out *ack = NULL;
 	enum eng_rx_verdict verdict;
-	size_t cnt;
-	int ret;
+	int ret = 0;
 
-	*why_p = NULL;
-	if (pass_over(peer, msg))
-		return ENG_RX_DONE;
-	ret = verify_all(peer, msg, FI_REMOTE_WRITE, rx->iov, ENG_IOV_MAX, &cnt);
-	if (ret) {
-		verdict = eng_serve_refuse(peer, msg, ret);
-		if (verdict == ENG_RX_DONE && !(msg->flags & WIRE_F_LAST))
-			peer->refused = msg->id;
-		return verdict;
-	}
-	lease(peer, msg);
 	if (msg->flags & WIRE_F_DELIVERED) {
 		ack = eng_note_get(peer->ep->grp);
 		if (!ack)
 			return ENG_RX_LATER;
 	}
 	if (rx->avail < rx->len) {
-		verdict = place_write(peer, rx, msg, cnt, ack);
+		verdict = place_write(peer, rx, msg, cnt, uses, ack);
 		if (verdict == ENG_RX_LATER && ack)
 			eng_note_put(ack);
 		return verdict;
@@ -225,9 +281,36 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 	if (cnt <= ENG_IOV_MAX)
 		iov_scatter(rx->iov, cnt, 0, rx->data, rx->len);
 	else
-		scatter(peer, msg, rx->data);
-	written(peer, msg, ack);
+		ret = scatter(peer, msg, rx->data);
+	if (ret)
+		give_up(peer, msg, ret, ack);
+	else
+		written(peer, msg, ack);
 	return ENG_RX_DONE;
+}
+
+enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
+				    const struct wire_msg *msg, const char **why_p)
+{
+	enum eng_rx_verdict verdict;
+	struct eng_uses uses;
+	size_t cnt;
+	int ret;
+
+	*why_p = NULL;
+	if (pass_over(peer, msg))
+		return ENG_RX_DONE;
+	ret = enter_all(peer, msg, FI_REMOTE_WRITE, rx->iov, ENG_IOV_MAX, &cnt, &uses);
+	if (ret) {
+		verdict = eng_serve_refuse(peer, msg, ret);
+		if (verdict == ENG_RX_DONE && !(msg->flags & WIRE_F_LAST))
+			peer->refused = msg->id;
+		return verdict;
+	}
+	lease(peer, msg);
+	verdict = take_write(peer, rx, msg, cnt, &uses);
+	eng_uses_leave(&uses);
+	return verdict;
 }
 
 /* ---- reads ------------------------------------------------------------------ */
@@ -250,10 +333,11 @@ static void on_pumped(struct eng_pump *pump, int status)
 	struct eng_serve *sv = container_of(pump, struct eng_serve, pump);
 	struct eng_peer *peer = sv->peer;
 
+	untouch(sv);
 	sv->ended = true;
 	sv->done += pump->want;
 	sv->range++;
-	if (status) {
+	if (status && !sv->err) {
 		/* The peer is gone; nobody is there to be told. */
 		sv->err = status;
 		if (sv->note)
@@ -267,6 +351,7 @@ static void on_pumped(struct eng_pump *pump, int status)
 /* Begin the next range of a read.  False: there is none, or it is refused. */
 static bool next_range(struct eng_serve *sv)
 {
+	struct eng_uses uses = { .cnt = 1 };
 	const struct wire_rma *r;
 	size_t cnt;
 
@@ -275,9 +360,11 @@ static bool next_range(struct eng_serve *sv)
 	if (sv->err || sv->range == sv->msg.rma_cnt)
 		return false;
 	r = &sv->msg.rma[sv->range];
-	sv->err = verify(sv->peer, &sv->msg, r, r->len, FI_REMOTE_READ, sv->iov, &cnt, NULL);
+	sv->err = enter(sv->peer, &sv->msg, r, r->len, FI_REMOTE_READ, sv->iov, &cnt,
+			&uses.use[0]);
 	if (sv->err)
 		return false;
+	touch(sv, &uses);
 	sv->pump.peer = sv->peer;
 	sv->pump.grp = sv->peer->ep->grp;
 	sv->pump.iov = sv->iov;
@@ -312,13 +399,15 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 	struct eng_out *note;
 	struct eng_serve *sv;
 	bool first = list_empty(&peer->serves);
+	struct eng_uses uses;
 	size_t cnt;
 	int ret;
 
 	*why_p = NULL;
-	ret = verify_all(peer, msg, FI_REMOTE_READ, NULL, 0, &cnt);
+	ret = enter_all(peer, msg, FI_REMOTE_READ, NULL, 0, &cnt, &uses);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
+	eng_uses_leave(&uses);	/* until it is its turn */
 	lease(peer, msg);
 	note = eng_note_get(peer->ep->grp);
 	if (!note)
@@ -359,4 +448,73 @@ void eng_serve_fail_all(struct eng_peer *peer)
 		return;
 	sv = container_of(peer->serves.next, struct eng_serve, node);
 	eng_pump_stop(&sv->pump, -FI_ECONNRESET);
+}
+
+/* ---- regions that close ----------------------------------------------------- */
+
+static bool touches(const struct eng_serve *sv, const struct obj_mr *mr, unsigned phases)
+{
+	unsigned i;
+
+	for (i = 0; i < sv->uses.cnt; i++)
+		if (sv->uses.use[i].mr == mr && phases & 1u << sv->uses.use[i].phase)
+			return true;
+	return false;
+}
+
+static bool is_read(const struct eng_serve *sv)
+{
+	return sv->msg.op == WIRE_READ;
+}
+
+/* How far it is: a number that grows when something moves. */
+static size_t position(const struct eng_serve *sv)
+{
+	return is_read(sv) ? sv->pump.off + ENG_PUMP_PIECES - sv->pump.pieces : 0;
+}
+
+/* One that has not moved since it was marked, or NULL. */
+static struct eng_serve *stuck(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases)
+{
+	struct eng_serve *sv;
+	struct list *pos;
+
+	list_for_each(pos, &grp->serving) {
+		sv = container_of(pos, struct eng_serve, live);
+		if (touches(sv, mr, phases) && sv->mark == position(sv) &&
+		    !(sv->peer->slow & (ENG_PEER_IDLE | ENG_PEER_CLOSED)))
+			return sv;
+	}
+	return NULL;
+}
+
+static void cut(struct eng_serve *sv)
+{
+	struct eng_peer *peer = sv->peer;
+	char text[ENG_PEER_TEXT];
+
+	ENG_WARN(peer->ep, "%s: a region closes or changes while this peer's %s keeps it busy and "
+		 "does not move; the connection is given up\n", eng_peer_text(peer, text),
+		 wire_op_name(sv->msg.op));
+	eng_peer_cut(peer, FI_ECONNABORTED);
+}
+
+void eng_serve_revoke(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases,
+		      enum obj_revoke how)
+{
+	struct list *pos, *next;
+	struct eng_serve *sv;
+
+	while (how == OBJ_REVOKE_CUT && (sv = stuck(grp, mr, phases)))
+		cut(sv);
+	list_for_each_safe(pos, next, &grp->serving) {
+		sv = container_of(pos, struct eng_serve, live);
+		if (!touches(sv, mr, phases))
+			continue;
+		sv->mark = position(sv);
+		if (how != OBJ_REVOKE_STOP || !is_read(sv))
+			continue;
+		sv->err = -FI_ENOKEY;
+		eng_pump_stop(&sv->pump, -FI_ENOKEY);
+	}
 }

@@ -53,39 +53,65 @@ static uint64_t access_of(const struct amo *a)
 	return a->op == FI_ATOMIC_READ ? FI_REMOTE_READ : FI_REMOTE_READ | FI_REMOTE_WRITE;
 }
 
-static int verify(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
-		  const struct wire_rma *r, struct iovec *iov, size_t *cnt_p)
+static int enter(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
+		 const struct wire_rma *r, struct iovec *iov, size_t *cnt_p,
+		 struct obj_mr_use *use)
 {
 	struct obj_ep *base = &eng_ep_rx(peer->ep, msg->ctx)->base;
 	size_t i;
-	int ret = obj_mr_verify(base->domain, base, r->key, r->addr, r->len * a->size,
-				access_of(a), iov, cnt_p, NULL);
+	int ret = obj_mr_enter(base->domain, base, r->key, r->addr, r->len * a->size,
+			       access_of(a), iov, cnt_p, use);
 
+	if (ret)
+		return ret;
 	/* An element may not lie across two pieces of a region. */
-	for (i = 0; !ret && i < *cnt_p; i++)
+	for (i = 0; i < *cnt_p; i++)
 		if (iov[i].iov_len % a->size)
 			ret = -FI_EINVAL;
+	if (ret)
+		obj_mr_leave(use);
 	return ret;
 }
 
-/* Do it; @result may be NULL. */
-static void apply(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
-		  const char *operand, char *result)
-{
-	struct iovec iov[OBJ_MR_IOV_MAX];
-	size_t i, j, cnt, at = 0;
+/* What an atomic changes, one entry a range. */
+struct targets {
+	struct eng_uses uses;
+	size_t cnt[WIRE_RMA_MAX];
+	struct iovec iov[WIRE_RMA_MAX][OBJ_MR_IOV_MAX];
+};
 
+/* On 0 the caller leaves t->uses. */
+static int enter_all(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
+		     struct targets *t)
+{
+	unsigned i;
+	int ret;
+
+	t->uses.cnt = 0;
 	for (i = 0; i < msg->rma_cnt; i++) {
-		if (verify(peer, a, msg, &msg->rma[i], iov, &cnt))
-			return;
-		for (j = 0; j < cnt; j++) {
-			eng_atomic_apply(a->type, a->op, iov[j].iov_base,
+		ret = enter(peer, a, msg, &msg->rma[i], t->iov[i], &t->cnt[i], &t->uses.use[i]);
+		if (ret) {
+			eng_uses_leave(&t->uses);
+			return ret;
+		}
+		t->uses.cnt++;
+	}
+	return 0;
+}
+
+/* Do it; @result may be NULL. */
+static void apply(const struct amo *a, const struct targets *t, const char *operand, char *result)
+{
+	size_t i, j, at = 0;
+
+	for (i = 0; i < t->uses.cnt; i++)
+		for (j = 0; j < t->cnt[i]; j++) {
+			eng_atomic_apply(a->type, a->op, t->iov[i][j].iov_base,
 					 a->op == FI_ATOMIC_READ ? NULL : operand + at,
 					 a->form == ENG_ATOMIC_COMPARE ? operand + a->len + at : NULL,
-					 result ? result + at : NULL, iov[j].iov_len / a->size);
-			at += iov[j].iov_len;
+					 result ? result + at : NULL, t->iov[i][j].iov_len / a->size);
+			at += t->iov[i][j].iov_len;
 		}
-	}
 }
 
 static void on_result_sent(struct eng_pkt *pkt, int status)
@@ -113,14 +139,24 @@ static void send_result(struct eng_peer *peer, struct eng_out *out, uint32_t id,
 		on_result_sent(pkt, 0);
 }
 
-/* All operands are here. */
+/* All operands are here.  @note and @result are used up. */
 static void perform(struct eng_peer *peer, const struct wire_msg *msg, const char *operand,
 		    struct eng_out *note, char *result)
 {
+	struct targets t;
 	struct amo a;
+	int ret;
 
 	parse(msg, &a);
-	apply(peer, &a, msg, operand, result);
+	ret = enter_all(peer, &a, msg, &t);
+	if (ret) {
+		if (result)
+			pool_put(&peer->ep->grp->amos, result);
+		eng_serve_failed(peer, msg, ret, note);
+		return;
+	}
+	apply(&a, &t, operand, result);
+	eng_uses_leave(&t.uses);
 	eng_serve_events(peer, msg, a.form == ENG_ATOMIC_BASE ? FI_REMOTE_WRITE : FI_REMOTE_READ,
 			 FI_ATOMIC, a.len);
 	if (result)
@@ -172,20 +208,19 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 {
 	struct eng_grp *grp = peer->ep->grp;
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
-	struct iovec iov[OBJ_MR_IOV_MAX];
 	struct eng_out *note = NULL;
+	struct targets t;
 	char *result = NULL;
 	struct amo a;
-	size_t i, cnt;
-	int ret = 0;
+	int ret;
 
 	*why_p = parse(msg, &a);
 	if (*why_p)
 		return ENG_RX_BAD;
-	for (i = 0; !ret && i < msg->rma_cnt; i++)
-		ret = verify(peer, &a, msg, &msg->rma[i], iov, &cnt);
+	ret = enter_all(peer, &a, msg, &t);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
+	eng_uses_leave(&t.uses);	/* until the operands are here */
 	if (a.form != ENG_ATOMIC_BASE || (msg->flags & WIRE_F_DELIVERED)) {
 		note = eng_note_get(grp);
 		if (!note)

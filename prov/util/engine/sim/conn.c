@@ -30,6 +30,7 @@ void sim_start(uint64_t seed, const struct sim_conf *conf)
 	sim.rnd = seed * 2654435761u + 12345;
 	sim.now = 1;
 	sim.frames = 0;
+	sim.stalled = false;
 	list_init(&sim.links);
 	list_init(&sim.conns);
 	memset(sim_ops, 0, sizeof(sim_ops));

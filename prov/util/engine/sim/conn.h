@@ -81,6 +81,7 @@ extern struct sim {
 	struct list links, conns;
 	size_t frames;
 	bool post_fails;
+	bool stalled;
 } sim;
 
 static inline void sim_copy(void *to, const void *from, size_t len)

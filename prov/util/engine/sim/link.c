@@ -52,7 +52,7 @@ static int sim_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt
 	}
 	if (!chan->conn || chan->conn->err)
 		return -FI_ECONNRESET;
-	if (!list_empty(&chan->out) || sim_chance(sim.conf.queue_pct)) {
+	if (!list_empty(&chan->out) || sim.stalled || sim_chance(sim.conf.queue_pct)) {
 		list_add_tail(&pkt->node, &chan->out);
 		return 0;
 	}
@@ -67,10 +67,15 @@ static void *sim_slot(void *chan_p, size_t len)
 {
 	struct chan *chan = chan_p;
 
-	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) ||
+	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled ||
 	    sim_chance(sim.conf.queue_pct) || len > sizeof(sim_short))
 		return NULL;
 	return sim_short;
+}
+
+void sim_stall(bool on)
+{
+	sim.stalled = on;
 }
 
 void sim_fail_post(void)
@@ -138,7 +143,9 @@ static void arrive(struct frame *f)
 {
 	size_t from = f->avail, by = f->len - f->avail;
 
-	if (by && sim_chance(sim.conf.partial_pct))
+	if (sim.stalled)
+		by = f->shown ? 0 : by / 2;
+	else if (by && sim_chance(sim.conf.partial_pct))
 		by = sim_rnd(by + 1);
 	f->avail += by;
 	if (f->placing)
@@ -286,7 +293,7 @@ static int poll_chan(struct sim_link *sl, struct chan *chan)
 		return 1;
 	if (!c->end[!chan->side] && !c->gone[!chan->side] && !sim_find(&c->addr[!chan->side]))
 		c->err = FI_ECONNREFUSED;
-	while (!c->err && !list_empty(&chan->out) && !sim_chance(30)) {
+	while (!c->err && !sim.stalled && !list_empty(&chan->out) && !sim_chance(30)) {
 		struct eng_pkt *pkt = container_of(chan->out.next, struct eng_pkt, node);
 
 		list_del(&pkt->node);

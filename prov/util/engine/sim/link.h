@@ -49,6 +49,11 @@ bool sim_break(uint16_t a, uint16_t b);
 /* sim_fail_post - the next packet that is put in a slot finds its connection broken. */
 void sim_fail_post(void);
 
+/* sim_stall - from now on links keep what they are given, and of the payload of a packet
+ * only half arrives; until false is given.
+ */
+void sim_stall(bool on);
+
 /* sim_crash - when the endpoint at @port closes, it does so like a process that
  * is killed: nothing is pushed out.
  */

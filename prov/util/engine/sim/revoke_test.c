@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Memory that is the program's again while a peer is in the middle of a packet: regions
+ * that close or change, endpoints that close.
+ */
+#include "engine/sim/case.h"
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+
+#include "base/clock.h"
+#include "obj/mr.h"
+
+#define KEY 77
+#define LEN 20000
+#define BOUND_NS ((2 * OBJ_MR_PATIENCE_MS + 500) * (uint64_t) CLOCK_NS_PER_MS)
+
+static char mem[LEN], twin[LEN];
+static struct fid_mr *mr;
+
+static int set_up_region(void **arg)
+{
+	set_up(arg);
+	memset(mem, 1, LEN);
+	memset(out[0], 2, LEN);
+	assert_int_equal(fi_mr_reg(w.domain, mem, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY,
+				   0, &mr, NULL), 0);
+	connected();
+	return 0;
+}
+
+/* A write of @a that is acknowledged, to all of the region. */
+static void start_write(void)
+{
+	struct iovec iov = { out[0], LEN };
+	struct fi_rma_iov rma = { .addr = 0, .len = LEN, .key = KEY };
+	struct fi_msg_rma msg = { .msg_iov = &iov, .iov_count = 1, .rma_iov = &rma,
+				  .rma_iov_count = 1, .addr = 1, .context = &ctx[1] };
+
+	assert_int_equal(fi_writemsg(a->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+}
+
+static void turns(int cnt)
+{
+	while (cnt--)
+		world_poll(&w);
+}
+
+/* close_region - it does so in time, and then the memory is somebody else's. */
+static void close_region(void)
+{
+	uint64_t since = clock_ns();
+
+	assert_int_equal(fi_close(&mr->fid), 0);
+	assert_true(clock_ns() - since < BOUND_NS);
+	memset(mem, 9, LEN);
+}
+
+static void nothing_was_written(void)
+{
+	turns(100);
+	memset(twin, 9, LEN);
+	assert_memory_equal(mem, twin, LEN);
+}
+
+static void a_write_that_stops_half_way(void **arg)
+{
+	struct comp comp;
+
+	start_write();
+	sim_stall(true);
+	turns(20);
+	assert_int_equal(mem[0], 2);
+	close_region();
+	sim_stall(false);
+	node_wait(&w, a, &comp);
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_true(comp.err == FI_ECONNRESET || comp.err == FI_ECONNABORTED ||
+		    comp.err == FI_ENOKEY);
+	nothing_was_written();
+	/* the peer may come again */
+	assert_int_equal(fi_recv(b->ep, in[0], 8, NULL, FI_ADDR_UNSPEC, &ctx[2]), 0);
+	while (fi_inject(a->ep, "again", 5, 1))
+		world_poll(&w);
+	expect(b, &ctx[2], FI_RECV | FI_MSG, 5);
+}
+
+static void a_write_that_goes_on(void **arg)
+{
+	struct comp comp;
+
+	start_write();
+	turns(2);
+	close_region();
+	node_wait(&w, a, &comp);
+	assert_true(!comp.err || comp.err == FI_ENOKEY);
+	nothing_was_written();
+	connected();
+}
+
+static void a_read_that_nobody_takes(void **arg)
+{
+	struct comp comp;
+	int i;
+
+	assert_int_equal(fi_read(a->ep, in[1], LEN, NULL, 1, 0, KEY, &ctx[1]), 0);
+	sim_stall(true);
+	turns(20);
+	close_region();
+	sim_stall(false);
+	node_wait(&w, a, &comp);
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_int_not_equal(comp.err, 0);
+	for (i = 0; i < LEN; i++)
+		assert_int_not_equal(in[1][i], 9);
+}
+
+static void a_read_that_goes_on(void **arg)
+{
+	struct comp comp;
+	int i;
+
+	assert_int_equal(fi_read(a->ep, in[1], LEN, NULL, 1, 0, KEY, &ctx[1]), 0);
+	turns(3);
+	close_region();
+	node_wait(&w, a, &comp);
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_true(!comp.err || comp.err == FI_ENOKEY);
+	for (i = 0; i < LEN; i++)
+		assert_true(in[1][i] == 1 || (comp.err && !in[1][i]));
+	connected();
+}
+
+/* More ranges than a placement has room for: the bytes wait elsewhere. */
+static void a_write_of_many_ranges(void **arg)
+{
+	struct iovec pieces[2] = { { mem, 5 }, { mem + 100, 5 } }, iov = { out[0], 60 };
+	struct fi_rma_iov rma[6];
+	struct fi_msg_rma msg = { .msg_iov = &iov, .iov_count = 1, .rma_iov = rma,
+				  .rma_iov_count = 6, .addr = 1, .context = &ctx[1] };
+	struct fid_mr *two;
+	int i;
+
+	assert_int_equal(fi_mr_regv(w.domain, pieces, 2, FI_REMOTE_WRITE, 0, KEY + 1, 0, &two,
+				    NULL), 0);
+	for (i = 0; i < 6; i++)
+		rma[i] = (struct fi_rma_iov) { .addr = 0, .len = 10, .key = KEY + 1 };
+	assert_int_equal(fi_writemsg(a->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+	sim_stall(true);
+	turns(20);
+	assert_int_equal(fi_close(&two->fid), 0);
+	close_region();
+	sim_stall(false);
+	expect_err(a, &ctx[1], FI_ENOKEY);
+	nothing_was_written();
+}
+
+static void an_atomic_that_stops_half_way(void **arg)
+{
+	uint64_t got = 5;
+
+	assert_int_equal(fi_fetch_atomic(a->ep, out[0], 1, NULL, &got, NULL, 1, 0, KEY,
+					 FI_UINT64, FI_SUM, &ctx[1]), 0);
+	sim_stall(true);
+	turns(20);
+	close_region();
+	sim_stall(false);
+	expect_err(a, &ctx[1], FI_ENOKEY);
+	assert_true(got == 5);
+	nothing_was_written();
+}
+
+static void a_region_that_is_refreshed(void **arg)
+{
+	struct iovec iov = { mem, LEN };
+	uint64_t since = clock_ns();
+	struct comp comp;
+
+	assert_int_equal(fi_mr_refresh(mr, &iov, 1, 0), 0);
+	assert_true(clock_ns() - since < CLOCK_NS_PER_S);
+	start_write();
+	sim_stall(true);
+	turns(20);
+	since = clock_ns();
+	assert_int_equal(fi_mr_refresh(mr, &iov, 1, 0), 0);
+	assert_true(clock_ns() - since < BOUND_NS);
+	memset(mem, 9, LEN);
+	sim_stall(false);
+	node_wait(&w, a, &comp);
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_int_not_equal(comp.err, 0);
+	nothing_was_written();
+	/* it is there for what comes later */
+	while (fi_write(a->ep, out[0], 8, NULL, 1, 0, KEY, &ctx[2]))
+		world_poll(&w);
+	expect(a, &ctx[2], FI_RMA | FI_WRITE, 0);
+	turns(20);
+	assert_int_equal(mem[0], 2);
+	close_region();
+}
+
+static void an_endpoint_that_closes(void **arg)
+{
+	start_write();
+	sim_stall(true);
+	turns(20);
+	assert_int_equal(mem[0], 2);
+	node_close(&w, 1);
+	memset(mem, 9, LEN);
+	sim_stall(false);
+	nothing_was_written();
+	close_region();
+}
+
+int main(void)
+{
+#define R(name) cmocka_unit_test_setup_teardown(name, set_up_region, tear_down)
+	const struct CMUnitTest tests[] = {
+		R(a_write_that_stops_half_way),
+		R(a_write_that_goes_on),
+		R(a_read_that_nobody_takes),
+		R(a_read_that_goes_on),
+		R(a_write_of_many_ranges),
+		R(an_atomic_that_stops_half_way),
+		R(a_region_that_is_refreshed),
+		R(an_endpoint_that_closes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
