@@ -26,6 +26,9 @@ struct eng_recv;
 /* How long fi_close() pushes out what the program was told is sent. */
 #define ENG_LINGER_MS 2000
 
+/* How long a message may stand still that arrives in a receive the program has tried to cancel. */
+#define ENG_CANCEL_MS 5000
+
 /* An endpoint's memory for messages that nobody has asked for: a peer that is
  * alone may use all of it, one among many never less than one of so many parts.
  */

@@ -3,6 +3,7 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/engine/rma/amo.c \
 	prov/util/engine/msg/aside.c \
+	prov/util/engine/msg/cancel.c \
 	prov/util/engine/aside.h \
 	prov/util/engine/rma/atomic.c \
 	prov/util/engine/atomic.h \

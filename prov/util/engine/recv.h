@@ -55,6 +55,7 @@ struct eng_msg {
 };
 
 struct eng_lent;
+struct eng_watch;
 struct fi_peer_rx_entry;
 
 struct eng_recv {
@@ -71,6 +72,7 @@ struct eng_recv {
 	struct eng_recv *buffer;	/* part: the multi-receive it lies in */
 	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
 	struct fi_peer_rx_entry *entry;	/* another provider lends it, or NULL */
+	struct eng_watch *watch;	/* it was to be cancelled, see cancel.c; or NULL */
 	unsigned parts;			/* multi-receive: not complete */
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	size_t min;			/* multi-receive: release when less room is left */
@@ -81,7 +83,7 @@ struct eng_recv {
 	bool multi;
 	bool slow;			/* not for the short way in: @multi or @trig */
 	bool quiet;			/* work that reports to nobody but its counter */
-	struct list node;		/* PULL: on peer->rxs */
+	struct list node;		/* PLACING, PULL: on peer->rxs */
 	struct iovec iov[ENG_IOV_MAX];
 };
 
@@ -98,7 +100,7 @@ ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc,
 			fi_addr_t src, uint64_t tag, uint64_t ignore, void *context);
 ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags);
 
-/* eng_recv_cancel - fi_cancel().  -FI_ENOENT: no posted receive has @context. */
+/* eng_recv_cancel - fi_cancel() (cancel.c).  -FI_ENOENT: no posted receive has @context. */
 ssize_t eng_recv_cancel(fid_t fid, void *context);
 
 /* ---- life of a receive (recv_life.c) --------------------------------------- */
@@ -127,6 +129,7 @@ static inline void eng_recv_clear(struct eng_recv *recv)
 	recv->quiet = false;
 	recv->trig = NULL;
 	recv->entry = NULL;
+	recv->watch = NULL;
 	recv->iov_cnt = 1;
 }
 
@@ -190,6 +193,9 @@ bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err);
 /* eng_recv_abort - take back a posted receive and report @err (positive). */
 void eng_recv_abort(struct eng_recv *recv, int err);
 
+/* eng_recv_unwatch - @recv, which is watched, ends. */
+void eng_recv_unwatch(struct eng_recv *recv);
+
 /* eng_recv_free - give back the memory and the reference to the peer. */
 void eng_recv_free(struct eng_recv *recv);
 
@@ -202,7 +208,8 @@ void eng_recv_adopt(struct eng_recv *recv, struct eng_ep *ep);
 void eng_recv_flush(struct eng_rxc *rxc, int err);
 
 /* eng_recv_fail_all - @peer is lost: abort what is directed at it, fail what it
- * was sending, forget what it announced.
+ * was sending, forget what it announced.  A receive that the link still fills, when the
+ * program itself ended the connection, fails when the link is done with it.
  */
 void eng_recv_fail_all(struct eng_peer *peer, int err);
 

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <cmocka.h>
 
+#include "engine/sim/conn.h"
 #include "engine/sim/world.h"
 
 #define LISTEN_PORT 7000
@@ -220,6 +221,43 @@ static void test_connect_talk_and_part(void **arg)
 	assert_int_equal(fi_close(&ep[1]->fid), 0);
 }
 
+/* A receive belongs to the link until what arrives there is in place. */
+static void test_shutdown_in_the_middle_of_a_message(void **arg)
+{
+	struct fid_ep *ep[2];
+	union event ev;
+	struct comp c;
+	int i;
+
+	sim.conf.seg_size = 300;
+	listen_now();
+	connect_pair(ep);
+	memset(out, 2, sizeof(out));
+	memset(in[0], 0, sizeof(in[0]));
+	assert_int_equal(fi_recv(ep[1], in[0], sizeof(in[0]), NULL, 0, &ctx[3]), 0);
+	assert_int_equal(fi_send(ep[0], out, sizeof(out), NULL, 0, &ctx[4]), 0);
+	while (in[0][0] != 2)
+		fi_cq_read(cq, NULL, 0);
+	sim_stall(true);
+	for (i = 0; i < 20; i++)
+		fi_cq_read(cq, NULL, 0);
+	assert_int_equal(in[0][sizeof(in[0]) - 1], 0);
+	assert_int_equal(fi_shutdown(ep[1], 0), 0);
+	next_comp(&c);
+	assert_ptr_equal(c.e.op_context, &ctx[4]);
+	assert_int_equal(fi_cq_read(cq, &c.e, 1), -FI_EAGAIN);
+	sim_stall(false);
+	next_comp(&c);
+	assert_ptr_equal(c.e.op_context, &ctx[3]);
+	assert_int_not_equal(c.err, 0);
+	memset(in[0], 9, sizeof(in[0]));
+	next_event(FI_SHUTDOWN, &ev);
+	assert_int_equal(fi_close(&ep[0]->fid), 0);
+	assert_int_equal(fi_close(&ep[1]->fid), 0);
+	for (i = 0; i < (int) sizeof(in[0]); i++)
+		assert_int_equal(in[0][i], 9);
+}
+
 static void test_death_of_the_other_end(void **arg)
 {
 	struct fid_ep *ep[2];
@@ -394,6 +432,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_connect_talk_and_part),
+		T(test_shutdown_in_the_middle_of_a_message),
 		T(test_death_of_the_other_end),
 		T(test_reject),
 		T(test_nobody_listens),

@@ -40,6 +40,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	part->quiet = false;
 	part->trig = NULL;
 	part->entry = NULL;
+	part->watch = NULL;
 	part->abort = 0;
 
 	buffer->parts++;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * recv.c - the six calls that post a receive, and fi_cancel.
+ * recv.c - the six calls that post a receive.
  */
 #include "engine/recv.h"
 
@@ -362,45 +362,4 @@ int eng_recv_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, ui
 	int ret = flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
 
 	return ret ? ret : post_locked(ep, &c);
-}
-
-/* ---- cancel ----------------------------------------------------------------- */
-
-struct wanted {
-	void *context;
-	struct eng_ep *ep;
-	struct eng_recv *oldest;
-};
-
-static bool look(struct match_recv *m, void *arg)
-{
-	struct eng_recv *recv = container_of(m, struct eng_recv, m);
-	struct wanted *w = arg;
-
-	if (recv->context == w->context && recv->ep == w->ep &&
-	    (!w->oldest || m->seq < w->oldest->m.seq))
-		w->oldest = recv;
-	return false;
-}
-
-ssize_t eng_recv_cancel(fid_t fid, void *context)
-{
-	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
-	struct wanted w = { context, ep, NULL };
-	bool found;
-
-	if (!eng_ep_enabled(ep))
-		return -FI_ENOENT;
-	lock_get(&ep->base.prog->lock);
-	if (ep->rxc)
-		match_each_recv(&ep->rxc->msgs, look, &w);
-	if (ep->rxc && !w.oldest)
-		match_each_recv(&ep->rxc->tagged, look, &w);
-	found = w.oldest != NULL;
-	if (found)
-		eng_recv_abort(w.oldest, FI_ECANCELED);
-	else if (ep->base.caps & FI_TRIGGER)
-		found = eng_trig_cancel(ep, context);
-	lock_put(&ep->base.prog->lock);
-	return found ? 0 : -FI_ENOENT;
 }

@@ -68,6 +68,7 @@ void eng_recv_placing(struct eng_recv *recv)
 {
 	eng_recv_set_state(recv, ENG_RECV_PLACING);
 	recv->ep->rx_busy++;
+	list_add_tail(&recv->node, &recv->sink.name.peer->rxs);
 	set_sink(recv);
 	eng_sink_expect(&recv->sink);
 }
@@ -136,6 +137,8 @@ void eng_recv_free(struct eng_recv *recv)
 
 	if (__builtin_expect(recv->sink.name.id, 0))
 		eng_name_drop(grp, &recv->sink.name);
+	if (__builtin_expect(recv->watch != NULL, 0))
+		eng_recv_unwatch(recv);
 	pool_put(&grp->recvs, recv);
 	if (peer)
 		eng_peer_unref(peer);
@@ -208,10 +211,10 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 	struct eng_recv *buffer = recv->buffer;
 	uint64_t flags = recv->cq_flags;
 
-	if (recv->state == ENG_RECV_PULL)
+	if (recv->state == ENG_RECV_PLACING || recv->state == ENG_RECV_PULL) {
 		list_del(&recv->node);
-	if (recv->state >= ENG_RECV_PLACING)
 		recv->ep->rx_busy--;
+	}
 	if (__builtin_expect(recv->ack != NULL, 0))
 		eng_note_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
 			      recv->env.tx_id, 0, 0);
@@ -303,16 +306,29 @@ static bool awaited(struct eng_peer *peer)
 	return peer->ep->state != ENG_EP_CLOSED && eng_peer_lonely(peer);
 }
 
+static void fail_one(struct eng_recv *recv, int status)
+{
+	if (!recv->sink.pieces) {
+		eng_recv_finish(recv, status);
+		return;
+	}
+	list_add_tail(&recv->node, &recv->sink.name.peer->rxs);
+	recv->sink.err = status;
+	eng_name_drop(recv->ep->grp, &recv->sink.name);	/* no more pieces */
+}
+
 void eng_recv_fail_all(struct eng_peer *peer, int err)
 {
 	struct lost lost = { peer, err };
 	struct eng_ep *ep = peer->ep;
+	struct list todo, *item;
 	struct eng_rxc *rxc;
-	struct list *item;
 	unsigned i;
 
-	while ((item = peer->rxs.next) != &peer->rxs)
-		eng_recv_finish(container_of(item, struct eng_recv, node), -err);
+	list_init(&todo);
+	list_splice_tail(&peer->rxs, &todo);
+	while ((item = list_pop(&todo)))
+		fail_one(container_of(item, struct eng_recv, node), -err);
 	eng_unexp_peer_lost(peer);
 	if (!awaited(peer))
 		return;

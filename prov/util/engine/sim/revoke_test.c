@@ -3,7 +3,7 @@
 
 /*
  * Memory that is the program's again while a peer is in the middle of a packet: regions
- * that close or change, endpoints that close.
+ * that close or change, endpoints that close, receives that are cancelled.
  */
 #include "engine/sim/case.h"
 
@@ -214,6 +214,72 @@ static void an_endpoint_that_closes(void **arg)
 	close_region();
 }
 
+/* arriving - the beginning of a long message is in in[1], and no more comes. */
+static void arriving(int announced)
+{
+	const size_t len = announced ? LEN : 400;
+
+	assert_int_equal(fi_recv(b->ep, in[1], LEN, NULL, FI_ADDR_UNSPEC, &ctx[1]), 0);
+	assert_int_equal(fi_send(a->ep, out[0], len, NULL, 1, &ctx[2]), 0);
+	while (announced && in[1][0] != 2) {	/* then a poll's worth is there */
+		fi_cq_read(a->cq, NULL, 0);
+		fi_cq_read(b->cq, NULL, 0);
+	}
+	sim_stall(true);
+	turns(20);
+	assert_int_equal(in[1][0], 2);
+	assert_int_equal(in[1][len - 1], 0);
+}
+
+static void cancelled(int announced)
+{
+	uint64_t since;
+	struct comp comp;
+	size_t i;
+
+	arriving(announced);
+	assert_int_equal(fi_cancel(&b->ep->fid, &ctx[1]), -FI_ENOENT);
+	since = clock_ns();
+	while (!node_read(b, &comp)) {
+		world_poll(&w);
+		assert_true(clock_ns() - since < 2 * ENG_CANCEL_MS * (uint64_t) CLOCK_NS_PER_MS);
+	}
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_int_equal(comp.err != 0, 1);
+	memset(in[1], 9, LEN);
+	sim_stall(false);
+	turns(100);
+	for (i = 0; i < LEN; i++)
+		assert_int_equal(in[1][i], 9);
+	close_region();
+}
+
+static void an_eager_message_into_a_cancelled_receive(void **arg)
+{
+	cancelled(0);
+}
+
+static void a_long_message_into_a_cancelled_receive(void **arg)
+{
+	cancelled(1);
+}
+
+/* One that moves is left in peace, however long it takes. */
+static void a_slow_message_into_a_cancelled_receive(void **arg)
+{
+	struct comp comp;
+
+	arriving(1);
+	assert_int_equal(fi_cancel(&b->ep->fid, &ctx[1]), -FI_ENOENT);
+	assert_int_equal(fi_cancel(&b->ep->fid, &ctx[1]), -FI_ENOENT);
+	sim_stall(false);
+	node_wait(&w, b, &comp);
+	assert_int_equal(comp.err, 0);
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_int_equal(in[1][LEN - 1], 2);
+	close_region();
+}
+
 int main(void)
 {
 #define R(name) cmocka_unit_test_setup_teardown(name, set_up_region, tear_down)
@@ -226,6 +292,9 @@ int main(void)
 		R(an_atomic_that_stops_half_way),
 		R(a_region_that_is_refreshed),
 		R(an_endpoint_that_closes),
+		R(an_eager_message_into_a_cancelled_receive),
+		R(a_long_message_into_a_cancelled_receive),
+		R(a_slow_message_into_a_cancelled_receive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
