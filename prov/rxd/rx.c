@@ -101,10 +101,16 @@ static struct rxd_early *early_of(struct list *node)
 	return container_of(node, struct rxd_early, node);
 }
 
+/* early_cost - memory for @len bytes that came too early, that of the allocator included. */
+static size_t early_cost(size_t len)
+{
+	return sizeof(struct rxd_early) + len + 16;
+}
+
 static void early_free(struct rxd_conn *conn, struct rxd_early *early)
 {
 	list_del(&early->node);
-	conn->early_bytes -= (uint32_t) early->len;
+	conn->early_bytes -= (uint32_t) early_cost(early->len);
 	free(early);
 }
 
@@ -118,7 +124,7 @@ static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t
 		;
 	if (pos != &conn->early && early_of(pos)->off + early_of(pos)->len >= off + len)
 		return 0;	/* is here already */
-	if (conn->early_bytes + len > 2 * (conn->rcv_limit - conn->rcv_nxt) + RXD_PAYLOAD_MAX)
+	if (conn->early_bytes + early_cost(len) > 2 * (conn->rcv_limit - conn->rcv_nxt) + RXD_PAYLOAD_MAX)
 		return -FI_ENOMEM;
 	early = malloc(sizeof(*early) + len);
 	if (!early)
@@ -126,7 +132,7 @@ static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t
 	early->off = off;
 	early->len = len;
 	memcpy(early->data, data, len);
-	conn->early_bytes += (uint32_t) len;
+	conn->early_bytes += (uint32_t) early_cost(len);
 	list_add(&early->node, pos);
 	return 0;
 }

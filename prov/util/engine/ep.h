@@ -29,11 +29,15 @@ struct eng_recv;
 /* How long a message may stand still that arrives in a receive the program has tried to cancel. */
 #define ENG_CANCEL_MS 5000
 
-/* An endpoint's memory for messages that nobody has asked for: a peer that is
- * alone may use all of it, one among many never less than one of so many parts.
+/* An endpoint's memory for unexpected messages: a peer that is alone may use all of it, one
+ * among many never less than one of so many parts.
  */
 #define ENG_UNEXP_BUDGET (UINT64_C(64) << 20)
 #define ENG_UNEXP_PEERS 256
+
+/* Beyond so much of a peer, or of all, nothing more is taken in. */
+#define ENG_HELD_PEER (UINT64_C(256) << 20)
+#define ENG_HELD_ALL (UINT64_C(1) << 30)
 
 #define ENG_PEER_PAGE 512
 
@@ -104,7 +108,9 @@ struct eng_ep {
 	struct list peers;		/* all */
 	struct list idle;		/* peers that may go when memory is wanted */
 	uint64_t unexp_budget;		/* see flow.h */
-	size_t unexp_peers;		/* peers that hold unexpected payload */
+	uint64_t held_peer_max, held_max;	/* hard limits, for one peer and for all */
+	uint64_t held;			/* sum of all peers' */
+	size_t unexp_peers;		/* peers that hold unexpected messages */
 
 	/* shared receive contexts */
 	struct eng_ep *srx;		/* the one that we use, or NULL */

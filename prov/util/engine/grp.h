@@ -32,6 +32,7 @@ struct eng_out {
 	struct eng_pkt pkt;	/* first */
 	struct eng_grp *grp;
 	void *owner;		/* of a piece: the request; else NULL */
+	struct eng_peer *peer;	/* of a note that the link holds: whose; it is counted there */
 };
 
 /* How a peer refers to a request: embedded in it. */

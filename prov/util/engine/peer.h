@@ -31,21 +31,22 @@ struct eng_peer {
 	struct eng_ep *ep;		/* hub, or a shared receive context */
 	struct eng_peer *key;		/* who the matcher knows it as: itself, or @src */
 	struct eng_link *link;		/* the one it is bound to (near.h); NULL: none (shared context) */
-	unsigned slow;			/* ENG_PEER_* */
+	uint16_t slow;			/* ENG_PEER_* */
+	bool releasing;			/* @fenced is being emptied */
+	bool told_xoff;			/* we asked it for announcements only */
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
 	unsigned tx_cnt;		/* sends that are not complete, for fences */
 	fi_addr_t fi_addr;		/* what FI_SOURCE reports; FI_ADDR_NOTAVAIL: not known yet */
 	struct eng_peer *src;		/* with a shared receive context: its peer at our address */
-	uint64_t unexp_bytes;		/* payload of its unexpected messages */
+	uint64_t unexp_bytes;		/* memory of its unexpected messages */
+	uint64_t held;			/* these, its requests, and answers to it; see flow.h */
 	unsigned fenced_cnt;		/* of @tx_cnt, in @fenced */
-	bool releasing;			/* @fenced is being emptied */
-	bool told_xoff;			/* we asked it for announcements only */
+	uint32_t refused;		/* its write whose further pieces are passed over; 0: none */
 	struct list txs;		/* sends that wait for its answer */
 	struct list rxs;		/* receives that wait for its data, or are being filled */
 	struct list msgs;		/* its unexpected messages */
 	struct list serves;		/* its reads that we answer, in order */
-	uint32_t refused;		/* its write whose further pieces are passed over; 0: none */
 	struct list fenced;		/* sends behind a fence, in order */
 	struct list node;		/* on ep->peers */
 	struct list idle_node;		/* on ep->idle */

@@ -72,6 +72,9 @@ struct obj_cq {
 	struct obj_refs refs;		/* endpoints bound to it, poll sets */
 };
 
+/* obj_cq_used - entries that nobody has read yet.  Threading: takes the queue's lock. */
+size_t obj_cq_used(struct obj_cq *cq);
+
 /* obj_cq_open - fi_cq_open().
  * Errors: -FI_EINVAL, -FI_ENOMEM, -FI_EMFILE; each logged with its cause.
  */

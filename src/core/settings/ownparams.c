@@ -40,6 +40,17 @@ static const struct {
 	  "a directory, for ofi_<pid>.log in it (default: stderr)" },
 	{ "log_location_mode", FI_PARAM_INT,
 	  "Access mode of a new log file, octal (default: 0600)" },
+	{ "unexp_size", FI_PARAM_SIZE_T,
+	  "Bytes of messages without a receive that an endpoint keeps before it asks the "
+	  "senders to announce further ones; at most a quarter of unexp_peer_max "
+	  "(default: 67108864)" },
+	{ "unexp_peer_max", FI_PARAM_SIZE_T,
+	  "Bytes that one peer can make an endpoint use for messages without a receive, "
+	  "requests that wait, and answers: beyond, nothing more is read from it "
+	  "(default: 268435456; at least 262144)" },
+	{ "unexp_max", FI_PARAM_SIZE_T,
+	  "The same for all peers of an endpoint together; 65536 bytes of each are read "
+	  "whatever the others use (default: 1073741824)" },
 	{ "prefer_sysconfig", FI_PARAM_BOOL,
 	  "Let " SYSCONFDIR "/libfabric/libfabric.conf win over the environment "
 	  "(default: no)" },

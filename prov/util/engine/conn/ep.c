@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/aside.h"
+#include "engine/flow.h"
 #include "engine/near.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
@@ -379,7 +380,7 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	ep->source = (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR)) != 0;
 	ep->source_err = (ep->base.caps & FI_SOURCE_ERR) != 0;
 	ep->directed = (ep->base.caps & FI_DIRECTED_RECV) != 0 && ep->base.type == FI_EP_RDM;
-	ep->unexp_budget = ENG_UNEXP_BUDGET;
+	eng_flow_limits(ep);
 	hmap_init(&ep->by_addr);
 	list_init(&ep->peers);
 	list_init(&ep->idle);

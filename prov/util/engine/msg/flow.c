@@ -3,7 +3,77 @@
 
 #include "engine/flow.h"
 
+#include <pthread.h>
+#include <rdma/providers/fi_prov.h>
+
 #include "engine/note.h"
+#include "obj/cq.h"
+
+/* What a peer may always use, however much the others do. */
+#define SURE (UINT64_C(64) << 10)
+
+/* Completions in a queue, beyond which a peer cannot cause more. */
+#define CQ_DEEP ((size_t) 1 << 20)
+
+/* ---- limits ----------------------------------------------------------------- */
+
+static struct limits {
+	size_t soft, peer, all;
+} limits = { ENG_UNEXP_BUDGET, ENG_HELD_PEER, ENG_HELD_ALL };
+
+static void read_limits(void)
+{
+	fi_param_get_size_t(NULL, "unexp_size", &limits.soft);
+	fi_param_get_size_t(NULL, "unexp_peer_max", &limits.peer);
+	fi_param_get_size_t(NULL, "unexp_max", &limits.all);
+	/* one message at least */
+	if (limits.peer < 4 * SURE)
+		limits.peer = 4 * SURE;
+	if (limits.all < limits.peer)
+		limits.all = limits.peer;
+	if (limits.soft > limits.peer / 4)
+		limits.soft = limits.peer / 4;
+}
+
+void eng_flow_limits(struct eng_ep *ep)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_limits);
+	ep->unexp_budget = limits.soft;
+	ep->held_peer_max = limits.peer;
+	ep->held_max = limits.all;
+}
+
+bool eng_flow_refuse(struct eng_peer *peer, uint64_t more)
+{
+	struct eng_ep *ep = peer->ep;
+	char text[ENG_PEER_TEXT];
+
+	if (peer->held + more <= SURE || (peer->held + more <= ep->held_peer_max &&
+					  ep->held + more <= ep->held_max))
+		return false;
+	FI_WARN_SPARSE(ep->base.prov, FI_LOG_EP_DATA, "%s: what it sent and the program has not "
+		       "received takes %llu KiB, that of all peers %llu KiB: no more is read from it "
+		       "until some is received (FI_UNEXP_PEER_MAX, FI_UNEXP_MAX)\n",
+		       eng_peer_text(peer, text), (unsigned long long) peer->held >> 10,
+		       (unsigned long long) ep->held >> 10);
+	return true;
+}
+
+bool eng_flow_cq_refuse(struct eng_peer *peer, struct obj_ep *base)
+{
+	char text[ENG_PEER_TEXT];
+
+	if (!base->rx_cq || obj_cq_used(base->rx_cq) < CQ_DEEP)
+		return false;
+	FI_WARN_SPARSE(base->prov, FI_LOG_EP_DATA, "%s: no more is read from it until the program "
+		       "reads its completion queue, which has %zu entries\n",
+		       eng_peer_text(peer, text), CQ_DEEP);
+	return true;
+}
+
+/* ---- XOFF and XON ------------------------------------------------------------ */
 
 static uint64_t share(const struct eng_ep *ep)
 {
@@ -24,26 +94,24 @@ static void tell(struct eng_peer *peer, enum wire_op op)
 	eng_note_send(note, peer, op, 0, 0, 0, 0);
 }
 
-void eng_flow_held(struct eng_peer *peer, size_t len)
+void eng_flow_held(struct eng_peer *peer, uint64_t bytes)
 {
 	struct eng_ep *ep = peer->ep;
 
-	if (!len)
-		return;
+	eng_flow_charge(peer, bytes);
 	if (!peer->unexp_bytes)
 		ep->unexp_peers++;
-	peer->unexp_bytes += len;
+	peer->unexp_bytes += bytes;
 	if (!peer->told_xoff && peer->unexp_bytes > share(ep))
 		tell(peer, WIRE_XOFF);
 }
 
-void eng_flow_freed(struct eng_peer *peer, size_t len)
+void eng_flow_freed(struct eng_peer *peer, uint64_t bytes)
 {
 	struct eng_ep *ep = peer->ep;
 
-	if (!len)
-		return;
-	peer->unexp_bytes -= len;
+	eng_flow_release(peer, bytes);
+	peer->unexp_bytes -= bytes;
 	if (peer->told_xoff && peer->unexp_bytes <= share(ep) / 4)
 		tell(peer, WIRE_XON);
 	if (!peer->unexp_bytes)

@@ -3,9 +3,14 @@
 
 #include "engine/note.h"
 
+#include "engine/flow.h"
+
 static void on_done(struct eng_pkt *pkt, int status)
 {
-	eng_note_put(container_of(pkt, struct eng_out, pkt));
+	struct eng_out *note = container_of(pkt, struct eng_out, pkt);
+
+	eng_flow_release(note->peer, sizeof(*note));
+	eng_note_put(note);
 }
 
 void eng_note_send(struct eng_out *note, struct eng_peer *peer, enum wire_op op,
@@ -21,7 +26,10 @@ void eng_note_send(struct eng_out *note, struct eng_peer *peer, enum wire_op op,
 	pkt->iov_cnt = 0;
 	pkt->len = 0;
 	pkt->done = on_done;
+	note->peer = peer;
 	if ((peer->slow & (ENG_PEER_IDLE | ENG_PEER_CLOSED)) ||
 	    eng_peer_send(peer, pkt))
 		eng_note_put(note);
+	else
+		eng_flow_charge(peer, sizeof(*note));
 }

@@ -69,6 +69,11 @@ static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct mat
 	    !eng_recv_notes(peer->ep->grp, env, notes))
 		return ENG_RX_LATER;
 	if (recv->multi) {
+		/* a buffer for many messages holds any number of empty ones */
+		if (__builtin_expect(eng_flow_cq_refuse(peer, &recv->ep->base), 0)) {
+			eng_recv_notes_put(notes);
+			return ENG_RX_LATER;
+		}
 		part = eng_mrecv_part(recv, env->len);
 		if (!part) {
 			eng_recv_notes_put(notes);
@@ -127,6 +132,8 @@ static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_
 	char text[ENG_PEER_TEXT];
 
 	if (msg->id) {
+		if (eng_flow_refuse(peer, sizeof(*note)))
+			return ENG_RX_LATER;
 		note = eng_note_get(peer->ep->grp);
 		if (!note)
 			return ENG_RX_LATER;
@@ -178,6 +185,21 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 	return true;
 }
 
+/* A request of a peer that needs no receive. */
+static enum eng_rx_verdict on_request(struct eng_peer *peer, struct eng_rx *rx,
+				      const struct wire_msg *msg, const char **why_p)
+{
+	if (eng_flow_refuse(peer, sizeof(struct eng_serve) + sizeof(struct eng_out)) ||
+	    ((msg->flags & WIRE_F_DATA) &&
+	     eng_flow_cq_refuse(peer, &eng_ep_rx(peer->ep, msg->ctx)->base))) {
+		*why_p = NULL;
+		return ENG_RX_LATER;
+	}
+	return msg->op == WIRE_READ ? eng_serve_read(peer, msg, why_p) :
+	       msg->op == WIRE_WRITE ? eng_serve_write(peer, rx, msg, why_p) :
+				       eng_serve_atomic(peer, rx, msg, why_p);
+}
+
 bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = container_of(chan, struct eng_peer, chan);
@@ -215,13 +237,9 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		verdict = eng_sink_on_data(peer, rx, &msg, &why);
 		break;
 	case WIRE_READ:
-		verdict = eng_serve_read(peer, &msg, &why);
-		break;
 	case WIRE_WRITE:
-		verdict = eng_serve_write(peer, rx, &msg, &why);
-		break;
 	case WIRE_ATOMIC:
-		verdict = eng_serve_atomic(peer, rx, &msg, &why);
+		verdict = on_request(peer, rx, &msg, &why);
 		break;
 	case WIRE_CTS:
 		why = eng_tx_on_cts(peer, &msg);

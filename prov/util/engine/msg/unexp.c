@@ -9,9 +9,17 @@
 #include "engine/lent.h"
 #include "engine/recv.h"
 
+#define LINK_COST 64
+
 static struct match *match_of(struct eng_msg *msg)
 {
 	return eng_rxc_match(msg->rxc, msg->env.flags & WIRE_F_TAG);
+}
+
+/* What is used for a message: its envelope, and what the link needs beside the payload. */
+static uint64_t cost(const struct eng_envelope *env)
+{
+	return sizeof(struct eng_msg) + LINK_COST + (env->rts ? 0 : env->len);
 }
 
 static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
@@ -20,8 +28,11 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 {
 	struct eng_grp *grp = peer->ep->grp;
 	bool payload = !env->rts && env->len;
-	struct eng_msg *msg = pool_get(&grp->msgs);
+	struct eng_msg *msg;
 
+	if (eng_flow_refuse(peer, cost(env)))
+		return ENG_RX_LATER;
+	msg = pool_get(&grp->msgs);
 	if (!msg)
 		return ENG_RX_LATER;
 	msg->token = NULL;
@@ -43,8 +54,7 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 	msg->lent = NULL;
 	list_add_tail(&msg->peer_node, &peer->msgs);
 	eng_peer_ref(peer);
-	if (payload)
-		eng_flow_held(peer, env->len);
+	eng_flow_held(peer, cost(env));
 	*msg_p = msg;
 	return payload ? ENG_RX_HELD : ENG_RX_DONE;
 }
@@ -85,8 +95,7 @@ static void forget(struct eng_msg *msg)
 	else
 		match_take(match_of(msg), &msg->m);
 	list_del(&msg->peer_node);
-	if (!msg->env.rts)
-		eng_flow_freed(peer, msg->env.len);
+	eng_flow_freed(peer, cost(&msg->env));
 	pool_put(&peer->ep->grp->msgs, msg);
 	eng_peer_unref(peer);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/iov.h"
+#include "engine/flow.h"
 
 /* ---- common ----------------------------------------------------------------- */
 
@@ -26,6 +27,7 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 	sv->sink.name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SINK };
 	list_init(&sv->node);
 	eng_peer_ref(peer);
+	eng_flow_charge(peer, sizeof(*sv));
 	return sv;
 }
 
@@ -57,6 +59,7 @@ void eng_serve_put(struct eng_serve *sv)
 	untouch(sv);
 	list_del(&sv->node);
 	pool_put(&grp->serves, sv);
+	eng_flow_release(peer, sizeof(*sv));
 	eng_peer_unref(peer);
 }
 

@@ -11,7 +11,11 @@
 
 #include "base/iov.h"
 #include "engine/atomic.h"
+#include "engine/flow.h"
 #include "engine/serve.h"
+
+/* Memory for a result that is on its way. */
+#define RESULT_COST (sizeof(struct eng_out) + ENG_AMO_ROOM)
 
 /* One atomic, taken apart. */
 struct amo {
@@ -118,6 +122,7 @@ static void on_result_sent(struct eng_pkt *pkt, int status)
 {
 	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
 
+	eng_flow_release(out->peer, RESULT_COST);
 	pool_put(&out->grp->amos, out->owner);
 	pool_put(&out->grp->outs, out);
 }
@@ -135,6 +140,8 @@ static void send_result(struct eng_peer *peer, struct eng_out *out, uint32_t id,
 	pkt->len = len;
 	pkt->done = on_result_sent;
 	out->owner = result;
+	out->peer = peer;
+	eng_flow_charge(peer, RESULT_COST);
 	if (eng_peer_send(peer, pkt))
 		on_result_sent(pkt, 0);
 }

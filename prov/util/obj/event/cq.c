@@ -27,6 +27,16 @@ static size_t cq_used(const struct obj_cq *cq)
 	return cq->tail - cq->head;
 }
 
+size_t obj_cq_used(struct obj_cq *cq)
+{
+	size_t used;
+
+	lock_get(&cq->lock);
+	used = cq_used(cq);
+	lock_put(&cq->lock);
+	return used;
+}
+
 static struct obj_cq_slot *cq_head(struct obj_cq *cq)
 {
 	return &cq->ring[cq->head & cq->mask];
