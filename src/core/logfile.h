@@ -17,7 +17,10 @@
  */
 bool core_logfile_open(char *why, size_t size);
 
-/* core_logfile_write - write one whole line; keeps errno. */
+/* core_logfile_write - write one whole line; keeps errno.  Never blocks on a pipe, a socket
+ * or a terminal: a line that these do not take at once is left out, and counted in the next
+ * one that is written.
+ */
 void core_logfile_write(const char *line, size_t len);
 
 #endif

@@ -52,7 +52,7 @@ static const char *const subsys_names[] = {
 
 /* The filters, read from the environment at the first line. */
 static int level_max = FI_LOG_WARN;
-static const char *prov_words;
+static char *prov_words;
 static uint32_t subsys_mask = UINT32_MAX;
 static uint64_t interval_ms = 2000;
 static pthread_once_t config_once = PTHREAD_ONCE_INIT;
@@ -63,6 +63,56 @@ static struct core_import logger = CORE_IMPORT_INIT;
 static const char *name_of(const char *const *names, int cnt, int value)
 {
 	return value >= 0 && value < cnt ? names[value] : "?";
+}
+
+/* How many bytes at @s are one character that a terminal shows; 0: they are none. */
+static size_t shown(const unsigned char *s)
+{
+	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :
+		     s[0] < 0xf5 ? 4 : 0, i;
+
+	for (i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if (len == 1)
+		return s[0] == '\t' || (s[0] >= ' ' && s[0] != 0x7f);
+	/* control characters of ISO 6429 in their longer form */
+	return len == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : len;
+}
+
+static bool is_clean(const char *msg)
+{
+	size_t len;
+
+	for (; *msg; msg += len) {
+		len = shown((const unsigned char *) msg);
+		if (!len && strcmp(msg, "\n"))
+			return false;
+		if (!len)
+			return true;
+	}
+	return true;
+}
+
+/* @msg without what would change a terminal or begin a line: peers choose some of it.
+ * To be freed; NULL: no memory.
+ */
+static char *cleaned(const char *msg)
+{
+	char *out = malloc(4 * strlen(msg) + 1), *at = out;
+	size_t len;
+
+	if (!out)
+		return NULL;
+	for (; *msg && strcmp(msg, "\n"); msg += len ? len : 1) {
+		len = shown((const unsigned char *) msg);
+		if (!len)
+			at += sprintf(at, "\\x%02x", (unsigned char) *msg);
+		memcpy(at, msg, len);
+		at += len;
+	}
+	strcpy(at, msg);
+	return out;
 }
 
 /* Formats a line with its prefix; *heap_p is to be freed. */
@@ -186,6 +236,15 @@ static void config_interval(void)
 		interval_ms = (uint64_t) ms;
 }
 
+/* A copy: the program may change its environment. */
+static void config_prov(void)
+{
+	const char *words = core_env_get("FI_LOG_PROV");
+
+	if (!core_words_empty(words))
+		prov_words = strdup(words);
+}
+
 static void config_read(void)
 {
 	char why[LINE_SIZE];
@@ -195,9 +254,7 @@ static void config_read(void)
 	config_level();
 	config_subsys();
 	config_interval();
-	prov_words = core_env_get("FI_LOG_PROV");
-	if (core_words_empty(prov_words))
-		prov_words = NULL;
+	config_prov();
 }
 
 /* A layered name (tcp;ofi_rxm) passes when one of its parts does. */
@@ -296,7 +353,7 @@ void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	    enum fi_log_subsys subsys, const char *func, int line,
 	    const char *fmt, ...)
 {
-	char buf[LINE_SIZE], *heap;
+	char buf[LINE_SIZE], *heap, *clean = NULL;
 	struct fid_logging *log;
 	const char *msg;
 	va_list args;
@@ -305,6 +362,10 @@ void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	va_start(args, fmt);
 	msg = line_format(buf, sizeof(buf), &heap, fmt, args);
 	va_end(args);
+	if (!is_clean(msg)) {
+		clean = cleaned(msg);
+		msg = clean ? clean : "a line is left out: out of memory\n";
+	}
 	log = core_import_enter(&logger);
 	if (log && FI_CHECK_OP(log->ops, struct fi_ops_log, log))
 		log->ops->log(prov, level, subsys, func, line, msg);
@@ -313,6 +374,7 @@ void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 			   (int) subsys, func, line, msg);
 	if (log)
 		core_import_leave(&logger);
+	free(clean);
 	free(heap);
 }
 

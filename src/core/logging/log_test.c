@@ -6,6 +6,7 @@
  */
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <rdma/providers/fi_log.h>
@@ -144,6 +145,101 @@ static void test_bad_settings_say_so(void **state)
 	assert_non_null(strstr(out, "FI_LOG_LEVEL=loud"));
 	assert_non_null(strstr(out, "knitting"));
 	assert_non_null(strstr(out, "FI_LOG_INTERVAL=often"));
+}
+
+/* ---- what peers choose ---------------------------------------------------------- */
+
+static void odd_text(void)
+{
+	FI_WARN(&tcp, FI_LOG_CORE, "a peer \033[2J called \"x\nlibfabric:1: forged\" \x9b %s\n",
+		"gr\xc3\xbc\xc3\x9f \xc2\x9b.");
+}
+
+static void test_control_characters_are_written_out(void **state)
+{
+	char out[1024];
+
+	assert_int_equal(child_run(odd_text, out, sizeof(out)), 0);
+	assert_non_null(strstr(out, "a peer \\x1b[2J called \"x\\x0alibfabric:1: forged\" \\x9b "
+			       "gr\xc3\xbc\xc3\x9f \\xc2\\x9b.\n"));
+	assert_string_equal(strchr(out, '\n'), "\n");
+}
+
+/* ---- an environment that changes -------------------------------------------------- */
+
+static void changed_environment(void)
+{
+	char *words = malloc(64);
+
+	strcpy(words, "FI_LOG_PROV=tcp");
+	putenv(words);
+	FI_WARN(&tcp, FI_LOG_CORE, "before");
+	unsetenv("FI_LOG_PROV");
+	memset(words, 'x', 63);
+	free(words);
+	FI_WARN(&tcp, FI_LOG_CORE, "after");
+	FI_WARN(&layered, FI_LOG_CORE, "other");
+}
+
+static void test_environment_may_change(void **state)
+{
+	char out[1024];
+
+	assert_int_equal(child_run(changed_environment, out, sizeof(out)), 0);
+	assert_non_null(strstr(out, "before"));
+	assert_non_null(strstr(out, "after"));
+	assert_null(strstr(out, "other"));
+}
+
+/* ---- output that nobody reads ------------------------------------------------------ */
+
+static int quiet_end;
+
+/* Far more than a pipe, a socket or a terminal holds. */
+static void many_lines(void)
+{
+	char rest[8192];
+	int i;
+
+	alarm(20);
+	for (i = 0; i < 20000; i++)
+		FI_WARN(&tcp, FI_LOG_CORE, "a line of some length that nobody reads, number %d", i);
+	fcntl(quiet_end, F_SETFL, O_NONBLOCK);
+	while (read(quiet_end, rest, sizeof(rest)) > 0)
+		;
+	FI_WARN(&tcp, FI_LOG_CORE, "the last line");
+	memset(rest, 0, sizeof(rest));
+	CHILD_CHECK(read(quiet_end, rest, sizeof(rest) - 1) > 0);
+	CHILD_CHECK(strstr(rest, "log lines were left out"));
+	CHILD_CHECK(strstr(rest, "the last line\n"));
+}
+
+static void to_pipe(void)
+{
+	int fd[2];
+
+	CHILD_CHECK(!pipe(fd));
+	quiet_end = fd[0];
+	dup2(fd[1], STDERR_FILENO);
+	many_lines();
+}
+
+static void to_socket(void)
+{
+	int fd[2];
+
+	CHILD_CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, fd));
+	quiet_end = fd[0];
+	dup2(fd[1], STDERR_FILENO);
+	many_lines();
+}
+
+static void test_output_that_nobody_reads(void **state)
+{
+	char out[512];
+
+	assert_int_equal(child_run(to_pipe, out, sizeof(out)), 0);
+	assert_int_equal(child_run(to_socket, out, sizeof(out)), 0);
 }
 
 /* ---- rate ------------------------------------------------------------------- */
@@ -285,6 +381,9 @@ int main(void)
 		cmocka_unit_test(test_form),
 		cmocka_unit_test(test_long_line_is_whole),
 		cmocka_unit_test(test_bad_settings_say_so),
+		cmocka_unit_test(test_control_characters_are_written_out),
+		cmocka_unit_test(test_environment_may_change),
+		cmocka_unit_test(test_output_that_nobody_reads),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_location),

@@ -4,17 +4,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/env.h"
 #include "core/logfile.h"
 
 static int log_fd = STDERR_FILENO;
+static _Atomic unsigned left_out;	/* lines since the last that was written */
+static _Atomic bool cut_line;		/* the last one was not written to its end */
 
 static mode_t file_mode(void)
 {
@@ -71,20 +77,71 @@ bool core_logfile_open(char *why, size_t size)
 	return true;
 }
 
+/* put - what fits at once; what the log goes to may be a pipe that nobody reads, and the
+ * caller may be making progress.  Returns bytes, or -1.
+ */
+static ssize_t put(const struct stat *st, const char *line, size_t len)
+{
+	struct pollfd poll_fd = { .fd = log_fd, .events = POLLOUT };
+	ssize_t ret;
+
+	if (S_ISREG(st->st_mode))
+		return write(log_fd, line, len);
+	if (S_ISSOCK(st->st_mode))
+		return send(log_fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (poll(&poll_fd, 1, 0) < 1 || !(poll_fd.revents & POLLOUT))
+		return -1;
+#ifdef RWF_NOWAIT
+	ret = pwritev2(log_fd, &(struct iovec) { (void *) line, len }, 1, -1, RWF_NOWAIT);
+	if (ret >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+		return ret;
+#endif
+	/* So much fits, unless another process was faster. */
+	return write(log_fd, line, len < PIPE_BUF ? len : PIPE_BUF);
+}
+
+static bool put_all(const struct stat *st, const char *line, size_t len)
+{
+	ssize_t ret;
+
+	while (len) {
+		ret = put(st, line, len);
+		if (ret < 0 && errno == EINTR)
+			continue;
+		if (ret <= 0)
+			return false;
+		cut_line = true;
+		line += ret;
+		len -= (size_t) ret;
+	}
+	cut_line = false;
+	return true;
+}
+
+/* Lines that could not be written, and perhaps the end of one. */
+static bool catch_up(const struct stat *st)
+{
+	unsigned cnt = atomic_exchange(&left_out, 0);
+	char line[128];
+	int len;
+
+	if (!cnt)
+		return true;
+	len = snprintf(line, sizeof(line), "%slibfabric:%d: %u log lines were left out: the "
+		       "output did not take them\n", cut_line ? "\n" : "", (int) getpid(), cnt);
+	if (put_all(st, line, (size_t) len))
+		return true;
+	atomic_fetch_add(&left_out, cnt);
+	return false;
+}
+
 /* One write per line, so that lines of several processes do not mix. */
 void core_logfile_write(const char *line, size_t len)
 {
 	int saved = errno;
-	ssize_t ret;
+	struct stat st;
 
-	while (len) {
-		ret = write(log_fd, line, len);
-		if (ret < 0 && errno == EINTR)
-			continue;
-		if (ret <= 0)
-			break;
-		line += ret;
-		len -= (size_t) ret;
-	}
+	if (fstat(log_fd, &st) || !catch_up(&st) || !put_all(&st, line, len))
+		atomic_fetch_add(&left_out, 1);
 	errno = saved;
 }
