@@ -10,6 +10,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
+#include "obj/log.h"
 #include "rxd/recovery/cc.h"
 
 struct rxd_conf {
@@ -33,8 +34,8 @@ extern struct rxd_conf rxd_conf;
 /* rxd_conf_define - make the parameters known (fi_info -e) and read them. */
 void rxd_conf_define(void);
 
-#define RXD_WARN(...)	FI_WARN(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define RXD_WARN(...)	OBJ_WARN(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define RXD_WARN_SPARSE(...) FI_WARN_SPARSE(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define RXD_INFO(...)	FI_INFO(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define RXD_INFO(...)	OBJ_INFO(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

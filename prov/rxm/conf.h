@@ -10,6 +10,8 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
+#include "obj/log.h"
+
 struct rxm_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
 	size_t buf_size;		/* of a posted buffer */
@@ -26,8 +28,8 @@ extern struct rxm_conf rxm_conf;
 /* rxm_conf_define - make the parameters known (fi_info -e) and read them. */
 void rxm_conf_define(void);
 
-#define RXM_WARN(...)	FI_WARN(rxm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define RXM_WARN(...)	OBJ_WARN(rxm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define RXM_WARN_SPARSE(...) FI_WARN_SPARSE(rxm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define RXM_INFO(...)	FI_INFO(rxm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define RXM_INFO(...)	OBJ_INFO(rxm_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

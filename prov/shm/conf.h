@@ -13,6 +13,8 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
+#include "obj/log.h"
+
 struct shm_conf {
 	struct fi_provider *prov;	/* whose parameters these are; NULL: not read yet */
 	int disable_cma;		/* never read a peer's memory */
@@ -36,8 +38,8 @@ void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov);
 /* shm_conf_use - the same for an endpoint of another provider, unless it has been done. */
 void shm_conf_use(void);
 
-#define SHM_WARN(link, ...)	FI_WARN((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define SHM_WARN(link, ...)	OBJ_WARN((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define SHM_WARN_SPARSE(link, ...) FI_WARN_SPARSE((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define SHM_INFO(link, ...)	FI_INFO((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define SHM_INFO(link, ...)	OBJ_INFO((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

@@ -14,6 +14,7 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "net/sock.h"
+#include "obj/log.h"
 
 struct tcp_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
@@ -54,8 +55,8 @@ void tcp_conf_define(struct tcp_conf *conf);
 	fi_strerror(err), *net_sock_advice(err) ? "; " : "", net_sock_advice(err)
 
 /* Log lines under the provider's own name. */
-#define TCP_WARN(conf, ...)	FI_WARN((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define TCP_WARN(conf, ...)	OBJ_WARN((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define TCP_WARN_SPARSE(conf, ...) FI_WARN_SPARSE((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define TCP_INFO(conf, ...)	FI_INFO((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define TCP_INFO(conf, ...)	OBJ_INFO((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

@@ -9,12 +9,11 @@
 #ifndef ENG_EP_H
 #define ENG_EP_H
 
-#include <rdma/providers/fi_log.h>
-
 #include "base/hmap.h"
 #include "engine/api.h"
 #include "engine/grp.h"
 #include "engine/match.h"
+#include "obj/log.h"
 #include "obj/pep.h"
 
 struct eng_aside;
@@ -212,7 +211,7 @@ extern const struct obj_cm_ops eng_cm_ops;
  */
 int eng_pep_give(struct obj_pep *pep, struct fi_info *info);
 
-#define ENG_WARN(ep, ...) FI_WARN((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define ENG_INFO(ep, ...) FI_INFO((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define ENG_WARN(ep, ...) OBJ_WARN((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define ENG_INFO(ep, ...) OBJ_INFO((ep)->base.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

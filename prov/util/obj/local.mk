@@ -31,6 +31,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/fabric.h \
 	prov/util/obj/lease.c \
 	prov/util/obj/lease.h \
+	prov/util/obj/log.c \
+	prov/util/obj/log.h \
 	prov/util/obj/mr.c \
 	prov/util/obj/mr.h \
 	prov/util/obj/ops.c \
@@ -65,6 +67,7 @@ obj_tests = \
 	prov/util/obj/event/cq_test \
 	prov/util/obj/endpoint/ep_test \
 	prov/util/obj/event/eq_test \
+	prov/util/obj/log_test \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
 	prov/util/obj/event/poll_test \
@@ -95,6 +98,9 @@ prov_util_obj_endpoint_ep_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_eq_test_SOURCES = prov/util/obj/event/eq_test.c $(obj_fake)
 prov_util_obj_event_eq_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_eq_test_LDADD = $(obj_test_libs)
+prov_util_obj_log_test_SOURCES = prov/util/obj/log_test.c prov/util/obj/log.c
+prov_util_obj_log_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_obj_log_test_LDADD = $(CMOCKA_LIBS)
 prov_util_obj_mr_test_SOURCES = prov/util/obj/mr_test.c
 prov_util_obj_mr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_mr_test_LDADD = $(obj_test_libs)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj/log.h"
 #include "obj/ops.h"
 
 #define BACKLOG 128
@@ -113,8 +114,8 @@ int obj_pep_request(struct obj_pep *pep, void *req, const void *src, size_t srcl
 		return 0;
 	fi_freeinfo(info);
 	free(cr);
-	FI_WARN(pep->fabric->prov, FI_LOG_EP_CTRL,
-		"a connection request is refused: out of memory\n");
+	OBJ_WARN(pep->fabric->prov, FI_LOG_EP_CTRL,
+		 "a connection request is refused: out of memory\n");
 	return -FI_ENOMEM;
 }
 
