@@ -65,7 +65,7 @@ static int read_some(struct rxm_read *read)
 		ret = layer_mr_into(&dom->mem, iov->iov_base, iov->iov_len,
 				    &read->mr[read->iov_at]);
 	if (!ret)
-		ret = (int) fi_read(read->op.sock->ep, (char *) iov->iov_base + read->iov_off, len,
+		ret = (int) fi_read(read->op.sock->ep, iov_at(iov, read->iov_off), len,
 				    layer_desc(read->mr[read->iov_at]), FI_ADDR_UNSPEC,
 				    seg->addr + read->seg_off, seg->key, read);
 	if (!ret) {

@@ -94,7 +94,7 @@ static void body_advance(struct tcp_rx *rx, size_t len)
 	while (len) {
 		iov = &rx->iov[rx->iov_cur];
 		part = len < iov->iov_len ? len : iov->iov_len;
-		iov->iov_base = (char *) iov->iov_base + part;
+		iov->iov_base = iov_at(iov, part);
 		iov->iov_len -= part;
 		len -= part;
 		if (!iov->iov_len)

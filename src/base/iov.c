@@ -18,7 +18,7 @@ size_t iov_slice(const struct iovec *iov, size_t cnt, size_t offset, size_t len,
 		room = iov[i].iov_len - offset;
 		if (room > len)
 			room = len;
-		out[used].iov_base = (char *) iov[i].iov_base + offset;
+		out[used].iov_base = iov_at(&iov[i], offset);
 		out[used++].iov_len = room;
 		len -= room;
 		offset = 0;
@@ -41,7 +41,7 @@ static inline size_t copy(const struct iovec *iov, size_t cnt, size_t offset,
 		room = iov->iov_len - offset;
 		if (room > len - done)
 			room = len - done;
-		at = (char *) iov->iov_base + offset;
+		at = iov_at(iov, offset);
 		memcpy(to_iov ? at : buf + done, to_iov ? buf + done : at, room);
 		done += room;
 		offset = 0;

@@ -10,7 +10,14 @@
 #define BASE_IOV_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
+
+/* iov_at - the byte at @off of an entry, which may begin at address 0. */
+static inline void *iov_at(const struct iovec *iov, size_t off)
+{
+	return (void *) ((uintptr_t) iov->iov_base + off);
+}
 
 /* iov_total - sum of the lengths. */
 static inline size_t iov_total(const struct iovec *iov, size_t cnt)

@@ -76,6 +76,21 @@ static void test_model(void **state)
 	}
 }
 
+/* A region of all addresses begins at none. */
+static void test_address_zero(void **state)
+{
+	struct iovec all = { NULL, SIZE_MAX }, part;
+	char from[3] = "abc", to[3] = "";
+
+	assert_int_equal(iov_slice(&all, 1, (size_t) (uintptr_t) from, 3, &part), 1);
+	assert_ptr_equal(part.iov_base, from);
+	assert_int_equal(part.iov_len, 3);
+	assert_int_equal(iov_gather(&all, 1, (size_t) (uintptr_t) from, to, 3), 3);
+	assert_memory_equal(to, from, 3);
+	assert_int_equal(iov_scatter(&all, 1, (size_t) (uintptr_t) to, "xyz", 3), 3);
+	assert_memory_equal(to, "xyz", 3);
+}
+
 static void test_empty(void **state)
 {
 	struct iovec out[1];
@@ -91,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_address_zero),
 		cmocka_unit_test(test_empty),
 	};
 

@@ -10,6 +10,7 @@
  * the buffer was taken back (cancel, error, close), the error does, after the
  * last part.  So the program learns once, and last of all, that it is free.
  */
+#include "base/iov.h"
 #include "engine/recv.h"
 
 #include <assert.h>
@@ -44,7 +45,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	part->abort = 0;
 
 	buffer->parts++;
-	buffer->iov[0].iov_base = (char *) buffer->iov[0].iov_base + used;
+	buffer->iov[0].iov_base = iov_at(&buffer->iov[0], used);
 	buffer->iov[0].iov_len -= used;
 	buffer->room -= used;
 	if (!buffer->room || buffer->room < buffer->min) {
