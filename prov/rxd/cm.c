@@ -16,6 +16,7 @@
 
 #define REMEMBER_NS (60 * CLOCK_NS_PER_S)
 #define REFUSALS 3
+#define ASKED_MAX 65536		/* requests that are remembered */
 
 /* What the listener announced; it belongs to the engine. */
 struct req {
@@ -53,6 +54,12 @@ static struct rxd_asked *asked_of(struct list *node)
 	return container_of(node, struct rxd_asked, node);
 }
 
+/* key_of - what a request is found by; two that share one are not both taken. */
+static uint64_t key_of(uint64_t cid, uint64_t epoch)
+{
+	return cid ^ hmap_hash(epoch);
+}
+
 static void forget_old(struct rxd_link *link, uint64_t now)
 {
 	while (!list_empty(&link->asked)) {
@@ -61,6 +68,7 @@ static void forget_old(struct rxd_link *link, uint64_t now)
 		if (now && now - asked->since_ns < REMEMBER_NS)
 			return;
 		list_del(&asked->node);
+		hmap_remove(&link->asked_by, key_of(asked->cid, asked->epoch));
 		free(asked);
 	}
 }
@@ -68,16 +76,14 @@ static void forget_old(struct rxd_link *link, uint64_t now)
 void rxd_cm_forget(struct rxd_link *link)
 {
 	forget_old(link, 0);
+	hmap_destroy(&link->asked_by);
 }
 
 static struct rxd_asked *find(struct rxd_link *link, const struct rxd_hello *hello)
 {
-	struct list *pos;
+	struct rxd_asked *asked = hmap_find(&link->asked_by, key_of(hello->cid, hello->epoch));
 
-	list_for_each(pos, &link->asked)
-		if (asked_of(pos)->cid == hello->cid && asked_of(pos)->epoch == hello->epoch)
-			return asked_of(pos);
-	return NULL;
+	return asked && asked->cid == hello->cid && asked->epoch == hello->epoch ? asked : NULL;
 }
 
 void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
@@ -93,9 +99,10 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 			refuse(link, hello, RXD_REJECTED, asked->data, asked->len);
 		return;
 	}
-	asked = calloc(1, sizeof(*asked));
+	asked = link->asked_by.used < ASKED_MAX ? calloc(1, sizeof(*asked)) : NULL;
 	req = malloc(sizeof(*req));
-	if (!asked || !req) {
+	if (!asked || !req ||
+	    hmap_insert(&link->asked_by, key_of(hello->cid, hello->epoch), asked)) {
 		free(asked);
 		free(req);
 		refuse(link, hello, RXD_BUSY, NULL, 0);

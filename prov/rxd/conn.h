@@ -104,7 +104,8 @@ struct rxd_link {
 	/* who sends to us, counted by the tenth of a second */
 	uint32_t tick;
 	unsigned active, active_before;
-	struct list asked;		/* a listener's struct rxd_asked */
+	struct list asked;		/* a listener's struct rxd_asked, oldest first */
+	struct hmap asked_by;		/* the same, by what names them */
 	struct timer asked_timer;
 };
 

@@ -125,6 +125,7 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 	list_init(&link->conns);
 	list_init(&link->moves);
 	list_init(&link->asked);
+	hmap_init(&link->asked_by);
 	ret = rxd_poller_get(prog, &link->poller);
 	if (!ret)
 		ret = open_dg(link, info);
