@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <string.h>
 
 #include "engine/api.h"
 #include "obj/test/slow.h"
@@ -72,7 +73,7 @@ void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
 			"directory for the sockets over which endpoints meet, for processes that share "
 			"a directory but no network namespace (default: none, sockets have no files)");
 	if (!fi_param_get_str(prov, "DIR", &dir) && dir && *dir)
-		conf->dir = dir;
+		conf->dir = strdup(dir);	/* the program may change its environment */
 }
 
 static struct fi_provider nobody = { .name = "shm" };

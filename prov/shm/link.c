@@ -4,6 +4,7 @@
 /*
  * The link: what the engine calls.
  */
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -39,9 +40,16 @@ static uint64_t random_epoch(void)
 /* A process with one thread joins at once, any other when all processors have passed a
  * quiet moment: some 10 ms.
  */
-static void prepare(void)
+static void join_once(void)
 {
 	shm_conf.barrier = shm_barrier_join();
+}
+
+static void prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, join_once);
 }
 
 int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm_place place,

@@ -47,8 +47,11 @@ static void number(const char *name, const char *help, int *value, int low, int 
 
 static void text(const char *name, const char *help, char **value)
 {
+	char *given = NULL;
+
 	fi_param_define(&vrb_prov, name, FI_PARAM_STRING, "%s", help);
-	fi_param_get_str(&vrb_prov, name, value);
+	if (!fi_param_get_str(&vrb_prov, name, &given) && given)
+		*value = strdup(given);	/* the program may change its environment */
 }
 
 static void yes_no(const char *name, const char *help, int *value)
