@@ -4,10 +4,13 @@
 #include "door.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <rdma/fi_errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -54,7 +57,9 @@ static int make_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* is_stale - a file that a dead process left behind; it is removed then. */
+/* is_stale - has a dead process left the file behind?  One that lives listens before the
+ * file has its name.
+ */
 static bool is_stale(const struct sockaddr_un *sun, socklen_t len)
 {
 	int fd = make_socket(), ret;
@@ -63,7 +68,50 @@ static bool is_stale(const struct sockaddr_un *sun, socklen_t len)
 		return false;
 	ret = connect(fd, (const void *) sun, len) ? errno : 0;
 	close(fd);
-	return ret == ECONNREFUSED && !unlink(sun->sun_path);
+	return ret == ECONNREFUSED;
+}
+
+/* lock_dir - for who removes a file and makes another: not two at once.  Returns a
+ * descriptor that holds the lock, or -1 where files cannot be locked.
+ */
+static int lock_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+		;
+	return fd;
+}
+
+static int give_name(const struct shm_place *place, const char *file,
+		     const struct sockaddr_un *sun, socklen_t len)
+{
+	int lock = lock_dir(place->dir), ret = link(file, sun->sun_path) ? -errno : 0;
+
+	if (ret == -EEXIST && is_stale(sun, len) && !unlink(sun->sun_path))
+		ret = link(file, sun->sun_path) ? -errno : 0;
+	if (lock >= 0)
+		close(lock);
+	return ret == -EEXIST ? -FI_EADDRINUSE : ret;
+}
+
+/* open_file - listen at a name of ours alone, then at that of the door. */
+static int open_file(int fd, const struct shm_place *place, const struct sockaddr_un *sun,
+		     socklen_t len)
+{
+	static _Atomic unsigned number;
+	struct sockaddr_un own = { .sun_family = AF_UNIX };
+	int cnt = snprintf(own.sun_path, sizeof(own.sun_path), "%s/.ofi-%d.%u", place->dir,
+			   (int) getpid(), atomic_fetch_add(&number, 1)), ret;
+
+	if (cnt >= (int) sizeof(own.sun_path))
+		return -FI_EINVAL;
+	unlink(own.sun_path);	/* of a dead process with our number */
+	if (bind(fd, (void *) &own, sizeof(own)))
+		return -errno;
+	ret = listen(fd, BACKLOG) ? -errno : give_name(place, own.sun_path, sun, len);
+	unlink(own.sun_path);
+	return ret;
 }
 
 int shm_door_open(const struct shm_place *place, const char *key)
@@ -77,11 +125,10 @@ int shm_door_open(const struct shm_place *place, const char *key)
 	fd = make_socket();
 	if (fd < 0)
 		return fd;
-	ret = bind(fd, (void *) &sun, len) ? -errno : 0;
-	if (ret == -EADDRINUSE && place->dir && is_stale(&sun, len))
-		ret = bind(fd, (void *) &sun, len) ? -errno : 0;
-	if (!ret && listen(fd, BACKLOG))
-		ret = -errno;
+	if (place->dir)
+		ret = open_file(fd, place, &sun, len);
+	else
+		ret = bind(fd, (void *) &sun, len) || listen(fd, BACKLOG) ? -errno : 0;
 	if (!ret)
 		return fd;
 	close(fd);
@@ -96,6 +143,25 @@ void shm_door_close(int fd, const struct shm_place *place, const char *key)
 	if (place->dir && !make_name(place, key, &sun, &len))
 		unlink(sun.sun_path);
 	close(fd);
+}
+
+bool shm_door_foreign(const struct shm_place *place, const char *key, uid_t *uid_p)
+{
+	struct ucred cred = { .uid = geteuid() };
+	socklen_t len, cred_len = sizeof(cred);
+	struct sockaddr_un sun;
+	int fd;
+
+	if (make_name(place, key, &sun, &len))
+		return false;
+	fd = make_socket();
+	if (fd < 0)
+		return false;
+	if (!connect(fd, (void *) &sun, len))
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_len);
+	close(fd);
+	*uid_p = cred.uid;
+	return cred.uid != geteuid();
 }
 
 /* ---- callers -------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #ifndef SHM_DOOR_H
 #define SHM_DOOR_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "wire.h"
@@ -30,6 +31,11 @@ struct shm_place {
  */
 int shm_door_open(const struct shm_place *place, const char *key);
 void shm_door_close(int fd, const struct shm_place *place, const char *key);
+
+/* shm_door_foreign - is somebody who listens at @key another user?  Names without files are
+ * anybody's.
+ */
+bool shm_door_foreign(const struct shm_place *place, const char *key, uid_t *uid_p);
 
 /* shm_door_knock - connect to @key; never waits.
  * Returns a descriptor, or -FI_ECONNREFUSED: nobody is there; -FI_EAGAIN: many callers

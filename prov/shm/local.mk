@@ -56,6 +56,7 @@ shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
 	prov/shm/lease_test \
 	prov/shm/link_test \
+	prov/shm/door_test \
 	prov/shm/ring_test \
 	prov/shm/share_test \
 	prov/shm/api_test
@@ -68,6 +69,10 @@ prov_shm_link_test_SOURCES = prov/shm/link_test.c prov/shm/test/fake.h \
 prov_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_link_test_LDADD = $(shm_test_libs)
+prov_shm_door_test_SOURCES = prov/shm/door_test.c
+prov_shm_door_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_door_test_LDADD = $(shm_test_libs)
+prov_shm_door_test_LDFLAGS = -Wl,--wrap=listen
 prov_shm_ring_test_SOURCES = prov/shm/ring_test.c prov/shm/test/ring_check.h
 prov_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_ring_test_LDADD = $(shm_test_libs)

@@ -651,9 +651,24 @@ static int bind_one(struct shm_link *link)
 	return 0;
 }
 
-int shm_wireup_open(struct shm_link *link, const void *src, size_t src_len)
+static void log_open(struct shm_link *link, int err)
 {
 	char text[SHM_TEXT_MAX];
+	uid_t uid;
+
+	link->naming->text(link->addr, link->addr_len, text);
+	if (err == -FI_EADDRINUSE && shm_door_foreign(&link->place, link->key, &uid))
+		SHM_WARN(link, "cannot open an endpoint called %s: a process of user %u listens "
+			 "under that name; choose another one%s\n", text, (unsigned) uid,
+			 link->place.dir ? "" : ", or set FI_SHM_DIR to a directory of your own");
+	else
+		SHM_WARN(link, "cannot open an endpoint called %s: %s\n", text,
+			 err == -FI_EADDRINUSE ? "an endpoint of that name is open; close it, or choose "
+						 "another name" : fi_strerror(-err));
+}
+
+int shm_wireup_open(struct shm_link *link, const void *src, size_t src_len)
+{
 	unsigned try;
 	int ret;
 
@@ -674,10 +689,7 @@ int shm_wireup_open(struct shm_link *link, const void *src, size_t src_len)
 			shm_door_close(link->door.fd, &link->place, link->key);
 	}
 	if (ret)
-		SHM_WARN(link, "cannot open an endpoint called %s: %s\n",
-			 link->naming->text(link->addr, link->addr_len, text),
-			 ret == -FI_EADDRINUSE ? "an endpoint of that name is open; close it, or choose "
-						 "another name" : fi_strerror(-ret));
+		log_open(link, ret);
 	return ret;
 }
 
