@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
-	prov/util/obj/auto.c \
+	prov/util/obj/progress/auto.c \
 	prov/util/obj/auto.h \
 	prov/util/obj/addr/av.c \
 	prov/util/obj/av.h \
@@ -41,8 +41,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/pep.h \
 	prov/util/obj/event/poll.c \
 	prov/util/obj/poll.h \
-	prov/util/obj/poller.c \
-	prov/util/obj/prog.c \
+	prov/util/obj/progress/poller.c \
+	prov/util/obj/progress/prog.c \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
@@ -60,7 +60,7 @@ obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOC
 obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 obj_fake = prov/util/obj/test/fake.c prov/util/obj/test/fake.h prov/util/obj/test/slow.h
 obj_tests = \
-	prov/util/obj/auto_test \
+	prov/util/obj/progress/auto_test \
 	prov/util/obj/addr/av_test \
 	prov/util/obj/endpoint/cm_test \
 	prov/util/obj/event/cntr_test \
@@ -71,15 +71,15 @@ obj_tests = \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
 	prov/util/obj/event/poll_test \
-	prov/util/obj/prog_test \
+	prov/util/obj/progress/prog_test \
 	prov/util/obj/event/wait_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(obj_tests)
 TESTS += $(obj_tests)
-prov_util_obj_auto_test_SOURCES = prov/util/obj/auto_test.c $(obj_fake)
-prov_util_obj_auto_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_auto_test_LDADD = $(obj_test_libs)
+prov_util_obj_progress_auto_test_SOURCES = prov/util/obj/progress/auto_test.c $(obj_fake)
+prov_util_obj_progress_auto_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_progress_auto_test_LDADD = $(obj_test_libs)
 prov_util_obj_addr_av_test_SOURCES = prov/util/obj/addr/av_test.c
 prov_util_obj_addr_av_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_addr_av_test_LDADD = $(obj_test_libs)
@@ -110,9 +110,9 @@ prov_util_obj_ops_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_poll_test_SOURCES = prov/util/obj/event/poll_test.c $(obj_fake)
 prov_util_obj_event_poll_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_poll_test_LDADD = $(obj_test_libs)
-prov_util_obj_prog_test_SOURCES = prov/util/obj/prog_test.c $(obj_fake)
-prov_util_obj_prog_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_prog_test_LDADD = $(obj_test_libs)
+prov_util_obj_progress_prog_test_SOURCES = prov/util/obj/progress/prog_test.c $(obj_fake)
+prov_util_obj_progress_prog_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_progress_prog_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_wait_test_SOURCES = prov/util/obj/event/wait_test.c $(obj_fake)
 prov_util_obj_event_wait_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)
