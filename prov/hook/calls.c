@@ -132,7 +132,7 @@ static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t f
 	ret = real->readerr(queue, buf, flags);					\
 	if (ret > 0 && hook_wants_text(&call))					\
 		hook_add_text(&call, ": " CONTEXT_##table ", err %d (%s), provider's %d",	\
-			  WHICH_##table, buf->err, fi_strerror(buf->err),	\
+			      WHICH_##table, buf->err, fi_strerror(buf->err),	\
 			  buf->prov_errno);					\
 	hook_leave(&call, ret);							\
 	return ret;								\

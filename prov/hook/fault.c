@@ -210,7 +210,7 @@ static void dom_free(void *priv)
 }
 
 static void attach_domain(struct hook_obj *parent, const struct fi_info *info,
-		       struct fid_domain *fid)
+			  struct fid_domain *fid)
 {
 	struct fault_dom *dom = calloc(1, sizeof(*dom));
 	struct hook_obj *obj = dom ? hook_object(parent, &fid->fid) : NULL;

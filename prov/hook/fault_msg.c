@@ -221,7 +221,7 @@ static bool wants_completion(const struct fault_ep *ep, uint64_t flags)
  * Returns 0 or -FI_EAGAIN.
  */
 static ssize_t send_impaired(struct fault_ep *ep, unsigned actions, const struct fi_msg *msg,
-		     uint64_t flags, bool completes)
+			     uint64_t flags, bool completes)
 {
 	struct fault_copy *copy = NULL, *dup = NULL;
 	struct fault_comp *pending = NULL;

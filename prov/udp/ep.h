@@ -336,7 +336,7 @@ int udp_source_find(struct udp_poller *poller, struct net_source *source);
 
 /* udp_source_record - put @from into the cache.   Threading: locked. */
 static inline void udp_source_record(struct udp_poller *poller, const union net_sa *from,
-				   uint64_t number)
+				     uint64_t number)
 {
 	struct udp_source *source = &poller->source[number % UDP_SOURCES];
 

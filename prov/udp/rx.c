@@ -146,7 +146,7 @@ static inline fi_addr_t rx_source(struct udp_ep *ep, const union net_sa *from)
  * 0 if not known yet.
  */
 static inline void rx_set_meta(struct udp_ep *ep, const union net_sa *from, uint64_t number,
-			   unsigned ecn)
+			       unsigned ecn)
 {
 	ep->rx_meta = ecn;
 	if (!ep->report_source)

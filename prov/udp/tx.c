@@ -363,7 +363,7 @@ static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 
 /* A call without a flags argument: the endpoint's default flags, and @extra. */
 static inline ssize_t tx_default(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
-			       uint64_t data, fi_addr_t dest, void *context, uint64_t extra)
+				 uint64_t data, fi_addr_t dest, void *context, uint64_t extra)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 	struct op op = {

@@ -18,26 +18,26 @@
  * thread may hold any lock of the program and may be inside an allocation function.  All of
  * memory when the monitor is removed.
  */
-typedef void (*ofi_monitor_told)(const void *addr, size_t len);
+typedef void (*ofi_monitor_notify_fn)(const void *addr, size_t len);
 
 struct ofi_monitor_ops {
 	size_t size;
 
-	/* listen - register @told.  The first listener starts the monitor; a monitor that is
+	/* listen - register @notify.  The first listener starts the monitor; a monitor that is
 	 * imported while there are listeners is started at the import.
 	 * Errors: -FI_ENOSYS: none is imported.  -FI_ENOMEM: too many listeners.  Errors of the
 	 *         monitor's start, which are logged.
 	 */
-	int (*listen)(ofi_monitor_told told);
+	int (*listen)(ofi_monitor_notify_fn notify);
 
-	/* unlisten - unregister @told.  On return no call of it is in progress; the last
+	/* unlisten - unregister @notify.  On return no call of it is in progress; the last
 	 * listener stops the monitor.
 	 */
-	void (*unlisten)(ofi_monitor_told told);
+	void (*unlisten)(ofi_monitor_notify_fn notify);
 
 	/* enter - get the monitor and hold it until leave(); NULL: none is imported any more.
 	 * @life_p: [out] a number that differs for each import
-	 * Threading: not from inside told().
+	 * Threading: not from inside notify().
 	 */
 	struct fid_mem_monitor *(*enter)(unsigned *life_p);
 	void (*leave)(void);

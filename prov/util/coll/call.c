@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * call.c - the calls that begin an operation, and the question what there is.
+ * call.c - the collective calls, and fi_query_collective().
  *
- * They differ in where their arguments come from; post() does the work.
+ * The calls differ in their arguments only; post() does the work.
  */
 #include <rdma/fi_errno.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 #define CALL_FLAGS (FI_COMPLETION | FI_MORE | FI_COLLECTIVE)
 #define LEN_MAX ((size_t) INT64_MAX)
 
-/* One call.  Buffers are lists, mostly of one piece. */
+/* The arguments of a call.  Buffers are lists, in most calls of one entry. */
 struct call {
 	enum fi_collective_op coll;
 	struct iovec in[ENG_IOV_MAX], out[ENG_IOV_MAX];
 	size_t in_cnt, out_cnt;
-	size_t count;			/* values of a part, or of all */
+	size_t count;			/* values of one part, or of all */
 	fi_addr_t coll_addr, root_addr;
 	enum fi_datatype datatype;
 	enum fi_op op;
@@ -40,7 +40,7 @@ static inline bool has_root(enum fi_collective_op coll)
 	       coll == FI_GATHER;
 }
 
-/* Bytes of a value if the collective can work on it, else 0. */
+/* Size of a value if the collective supports the type and operation, else 0. */
 static size_t value_size(enum fi_collective_op coll, enum fi_datatype datatype, enum fi_op op)
 {
 	size_t size = eng_atomic_size(datatype);
@@ -53,7 +53,9 @@ static size_t value_size(enum fi_collective_op coll, enum fi_datatype datatype, 
 
 /* ---- arguments ---------------------------------------------------------------------- */
 
-/* How many parts of call->count values a buffer of @rank has; 0: it is not looked at. */
+/* The number of parts, of call->count values each, in the input buffer of @rank; 0: it is not
+ * used.
+ */
 static size_t in_parts(const struct coll_task *t)
 {
 	switch (t->op) {
@@ -121,7 +123,7 @@ static int make_task(const struct coll_group *group, const struct call *c, struc
 	return ret ? ret : check_list(c->out, c->out_cnt, out_parts(t) * t->count * t->size);
 }
 
-/* ---- beginning ------------------------------------------------------------------------ */
+/* ---- starting an operation -------------------------------------------------------------- */
 
 static bool overlap(const struct iovec *a, size_t a_len, const struct iovec *b, size_t b_len)
 {
@@ -130,8 +132,9 @@ static bool overlap(const struct iovec *a, size_t a_len, const struct iovec *b, 
 	return x < y + b_len && y < x + a_len;
 }
 
-/* Lists in pieces, and operands that an alltoall would write over, go through memory
- * of the operation's: how much?
+/* Bytes of private memory that the operation needs for its buffers: for scatter lists, because
+ * plans work on contiguous memory, and for the input of an in-place alltoall, which would be
+ * overwritten.
  */
 static size_t staging(const struct call *c, const struct coll_task *t, bool *in_p, bool *out_p)
 {
@@ -143,6 +146,7 @@ static size_t staging(const struct call *c, const struct coll_task *t, bool *in_
 	return (*in_p ? in : 0) + (*out_p ? out : 0);
 }
 
+/* On completion, copy the result from @from into the program's list. */
 static void set_back(struct coll_op *op, char *from, const struct iovec *iov, size_t cnt)
 {
 	op->back = from;
@@ -150,6 +154,7 @@ static void set_back(struct coll_op *op, char *from, const struct iovec *iov, si
 	memcpy(op->back_iov, iov, cnt * sizeof(*iov));
 }
 
+/* Set the buffers of the plan: the program's, or staging memory behind COLL_TMP. */
 static void set_buffers(struct coll_op *op, const struct call *c, const struct coll_task *t,
 			bool in, bool out)
 {
@@ -174,6 +179,9 @@ static void set_buffers(struct coll_op *op, const struct call *c, const struct c
 	}
 }
 
+/* Start an operation.  It takes the group's next sequence number, also when it fails later, so
+ * that members stay in step.
+ */
 static int begin(struct eng_ep *ep, struct coll_group *group, const struct call *c)
 {
 	struct coll_task task;
@@ -222,7 +230,7 @@ static ssize_t post(struct fid_ep *fid, const struct call *c)
 	return ret;
 }
 
-/* A call with one buffer for each side. */
+/* A call with one contiguous buffer on each side. */
 static ssize_t post_bufs(struct fid_ep *ep, enum fi_collective_op coll, const void *buf,
 			 void *result, size_t count, fi_addr_t coll_addr, fi_addr_t root_addr,
 			 enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
@@ -233,7 +241,7 @@ static ssize_t post_bufs(struct fid_ep *ep, enum fi_collective_op coll, const vo
 		.op = op, .flags = flags, .context = context,
 	};
 
-	/* The length only says whether there is anything. */
+	/* Only whether the length is 0 matters here. */
 	c.in[0] = (struct iovec) { (void *) buf, count };
 	c.out[0] = (struct iovec) { result, count };
 	return post(ep, &c);
@@ -318,7 +326,7 @@ static ssize_t gather(struct fid_ep *ep, const void *buf, size_t count, void *de
 			 FI_NOOP, flags, context);
 }
 
-/* ---- lists -------------------------------------------------------------------------------- */
+/* ---- scatter lists ------------------------------------------------------------------------ */
 
 static int take_list(struct iovec *iov, const struct fi_ioc *ioc, size_t cnt, size_t size,
 		     size_t *values_p)
@@ -337,8 +345,8 @@ static int take_list(struct iovec *iov, const struct fi_ioc *ioc, size_t cnt, si
 	return 0;
 }
 
-/* The lists say how much there is: call->count follows from the one that is always
- * there, and make_task() holds the other against it.
+/* call->count follows from the length of the list that every member has; make_task() checks the
+ * other list against it.
  */
 static int count_of(struct call *c, size_t n, size_t in, size_t out)
 {
@@ -412,7 +420,7 @@ struct fi_ops_collective coll_ops = {
 	.barrier2 = barrier2,
 };
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- fi_query_collective() ------------------------------------------------------------------ */
 
 int coll_query(struct fid_domain *domain, enum fi_collective_op coll,
 	       struct fi_collective_attr *attr, uint64_t flags)
@@ -421,7 +429,7 @@ int coll_query(struct fid_domain *domain, enum fi_collective_op coll,
 
 	if (flags && flags != FI_SCATTER)
 		return -FI_EBADFLAGS;
-	/* The manual has this one value of fi_collective_op as a flag, too. */
+	/* The man page allows this value of fi_collective_op as a flag, too. */
 	if (flags == FI_SCATTER)
 		coll = FI_REDUCE_SCATTER;
 	if ((unsigned) coll > FI_GATHER)

@@ -2,21 +2,21 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * call_test - what each call hands back, and which calls are refused
+ * call_test - the results of each call, and which calls are refused
  */
 #include "coll/test/world.h"
 
 #include "engine/atomic.h"
 
-/* ---- results: all members call, and the buffers are looked at ------------------------------- */
+/* ---- results: all members call, then the buffers are compared ------------------------------- */
 
-/* Value i of what member k brings. */
+/* Value i of the input of member k. */
 static uint32_t val(int k, size_t i)
 {
 	return (uint32_t) ((k + 1) * 1000003u + i * 7919u);
 }
 
-/* What all members together make of value i. */
+/* The sum of value i over all members. */
 static uint32_t sum_of(int n, size_t i)
 {
 	uint32_t sum = 0;
@@ -35,7 +35,7 @@ static uint32_t xor_of(int n, size_t i)
 	return x;
 }
 
-/* One operation: of @n members with @c values each, at a root in the middle. */
+/* One operation of @n members with @c values each; the root is in the middle. */
 struct call {
 	struct cworld *cw;
 	struct fid_mc **mc;
@@ -72,7 +72,7 @@ static void bufs_free(struct call *call)
 	}
 }
 
-/* Member k makes the call; what it has to be told is in @call. */
+/* Member k makes the call with the parameters in @call. */
 typedef ssize_t (*member_call)(struct call *call, struct fid_ep *ep, int k);
 
 static void all_call(struct call *call, member_call one)
@@ -116,7 +116,7 @@ static void check_allreduce(struct call *call)
 	bufs_free(call);
 }
 
-/* Only the root has a result, and a buffer for it. */
+/* Only the root has a result buffer. */
 static ssize_t call_reduce(struct call *call, struct fid_ep *ep, int k)
 {
 	return fi_reduce(ep, call->in[k], call->c, NULL, k == call->root ? call->out[k] : NULL,
@@ -139,7 +139,7 @@ static ssize_t call_allgather(struct call *call, struct fid_ep *ep, int k)
 			    FI_UINT32, 0, &context[k]);
 }
 
-/* Member @k has what all brought, by rank. */
+/* Member @k has the input of all members, by rank. */
 static void has_all(const struct call *call, int k)
 {
 	size_t i;
@@ -171,7 +171,7 @@ static void check_gather(struct call *call)
 	bufs_free(call);
 }
 
-/* Only the root brings values. */
+/* Only the root has input. */
 static ssize_t call_scatter(struct call *call, struct fid_ep *ep, int k)
 {
 	return fi_scatter(ep, k == call->root ? call->in[k] : NULL, call->c, NULL, call->out[k],
@@ -265,18 +265,20 @@ static void test_results(void **state)
 	}
 }
 
-/* Three members' allreduce of one type and operation, against a plain loop over the values. */
+/* An allreduce of three members for one type and operation, compared with a loop over the
+ * values.
+ */
 static void check_type(struct cworld *cw, struct fid_mc **mc, int type, int op, size_t cnt)
 {
 	_Alignas(16) char in[3][320], out[3][320], ref[320];
 	size_t len = cnt * eng_atomic_size(type), i;
 	int k;
 
-	/* small numbers, of any type: bytes of 0 and 1 */
+	/* small numbers of any type: bytes of 0 and 1 */
 	for (k = 0; k < 3; k++)
 		for (i = 0; i < len; i++)
 			in[k][i] = (char) ((i * 7 + (size_t) k * 3) % 5 == 1);
-	/* members 1 and 2 fold first: 0 + 1, then 2 */
+	/* the order of reduction: members 1 and 2 first, then 0 */
 	memcpy(ref, in[0], len);
 	eng_atomic_reduce(type, op, ref, in[1], cnt);
 	eng_atomic_reduce(type, op, ref, in[2], cnt);
@@ -284,14 +286,14 @@ static void check_type(struct cworld *cw, struct fid_mc **mc, int type, int op, 
 		assert_int_equal(fi_allreduce(ep_of(cw, k), in[k], cnt, NULL, out[k], NULL,
 					      fi_mc_addr(mc[k]), type, op, 0, &context[k]), 0);
 	expect_all(cw, 3);
-	/* what long doubles have beside their value is nobody's */
+	/* the padding of long doubles is undefined */
 	if (type == FI_LONG_DOUBLE || type == FI_LONG_DOUBLE_COMPLEX)
 		return;
 	for (k = 0; k < 3; k++)
 		assert_memory_equal(out[k], ref, len);
 }
 
-/* Every type and operation that atomics have: what the query says holds. */
+/* Every type and operation of atomics: the result of the query is true. */
 static void test_types(void **state)
 {
 	struct fid_mc *mc[3];
@@ -356,7 +358,7 @@ static void test_query(void **state)
 	cworld_close(&cw);
 }
 
-/* fi_ops_collective.msg: buffers in pieces. */
+/* fi_ops_collective.msg: scatter lists. */
 static void test_lists(void **state)
 {
 	uint32_t in[3][12], out[3][12];
@@ -433,11 +435,11 @@ static void test_call_errors(void **state)
 				      NULL), -FI_EOPNOTSUPP);
 	assert_int_equal(fi_allgather(ep_of(&cw, 0), v, SIZE_MAX / 8, NULL, v, NULL, g, FI_UINT32, 0,
 				      NULL), -FI_EMSGSIZE);
-	/* none of them counts: the group is in step */
+	/* none of them took a sequence number: the group is in step */
 	assert_int_equal(fi_barrier(ep_of(&cw, 0), g, &context[0]), 0);
 	assert_int_equal(fi_barrier(ep_of(&cw, 1), fi_mc_addr(mc[1]), &context[1]), 0);
 	expect_all(&cw, 2);
-	/* nothing to do is done, too */
+	/* an empty operation completes, too */
 	assert_int_equal(fi_broadcast(ep_of(&cw, 0), NULL, 0, NULL, g, 1, FI_UINT32, 0,
 				      &context[0]), 0);
 	assert_int_equal(fi_broadcast(ep_of(&cw, 1), NULL, 0, NULL, fi_mc_addr(mc[1]), 1, FI_UINT32,

@@ -4,10 +4,10 @@
 /*
  * group.c - joining and leaving.
  *
- * Members agree on a random name for the group: each reports to member 0 through a tree,
- * member 0 makes the name up, and it comes back the same way.  The messages of this are
- * named by a hash of the members' addresses, or, with a parent group, of its name and
- * their ranks in it; several joins of the same members go one after another.
+ * Members agree on a random id for the group: each reports to member 0 through a tree, member 0
+ * chooses the id, and it is distributed through the same tree.  The messages of a join are
+ * named by a hash of the members' addresses, or, with a parent group, of its id and their ranks
+ * in it.  Several joins of the same members run one after another.
  */
 #include <assert.h>
 #include <rdma/fi_errno.h>
@@ -21,9 +21,9 @@
 #include "obj/ops.h"
 
 #define JOIN_FLAGS (FI_COLLECTIVE | FI_SEND | FI_RECV)
-#define ADDR_BIT (UINT64_C(1) << 63)	/* what a program calls a group */
+#define ADDR_BIT (UINT64_C(1) << 63)	/* marks the fi_addr_t of a group */
 
-/* ---- life ----------------------------------------------------------------------------- */
+/* ---- state ---------------------------------------------------------------------------- */
 
 __attribute__((unused)) static const unsigned edges[] = {
 	[COLL_WAITING] = 1u << COLL_JOINING | 1u << COLL_FAILED | 1u << COLL_CLOSED,
@@ -38,11 +38,11 @@ static void set_state(struct coll_group *group, enum coll_group_state state)
 	struct coll *coll = group->coll;
 	bool was = group->state == COLL_JOINING;
 
-	assert(edges[group->state] & 1u << state && "a group's life has one direction");
+	assert(edges[group->state] & 1u << state && "a group's state only moves forward");
 	group->state = state;
 	coll->joining += (state == COLL_JOINING) - was;
 	if (was && !coll->joining && !coll->stopped)
-		coll_mail_sort(coll);
+		coll_unexp_recheck(coll);
 }
 
 void coll_group_put(struct coll_group *group)
@@ -56,6 +56,9 @@ void coll_group_put(struct coll_group *group)
 
 static void begin_next(struct coll *coll, uint64_t join_key);
 
+/* Fail the group's operations with FI_ECANCELED; the other members are notified (op.c).  The
+ * group is freed when its last operation has ended.
+ */
 static int mc_close(struct fid *fid)
 {
 	struct coll_group *group = container_of(fid, struct coll_group, mc.fid);
@@ -70,7 +73,8 @@ static int mc_close(struct fid *fid)
 		hmap_remove(&coll->by_id, group->id);
 	set_state(group, COLL_CLOSED);
 	if (!coll->joining)
-		coll_mail_sort(coll);	/* whoever waits for what this member never began */
+		coll_unexp_recheck(coll);	/* answer members that wait for operations which will
+						 * not start here */
 	list_for_each(pos, &coll->ops) {
 		struct coll_op *op = container_of(pos, struct coll_op, node);
 
@@ -79,7 +83,7 @@ static int mc_close(struct fid *fid)
 		coll_op_fail(op, FI_ECANCELED, group->rank);
 		op->due = true;
 	}
-	coll_op_go_due(coll);
+	coll_op_progress_due(coll);
 	begin_next(coll, group->join_key);
 	if (ep->base.eq)
 		obj_eq_purge(ep->base.eq, fid);
@@ -116,11 +120,11 @@ static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t len)
 
 struct found {
 	uint64_t *hashes;	/* of each member's address */
-	uint32_t times;		/* that we are among them */
+	uint32_t times;		/* how often this endpoint's address occurs */
 	uint64_t all;		/* hash over all, in order */
 };
 
-/* Look at all addresses: which is ours, what do they amount to? */
+/* Hashes all addresses, and finds this endpoint's. */
 static int look(struct coll_group *group, const void *name, size_t name_len, struct found *found)
 {
 	_Alignas(16) char addr[OBJ_ADDR_MAX];
@@ -165,7 +169,7 @@ static int complain(struct eng_ep *ep, const char *why)
 	return -FI_EINVAL;
 }
 
-/* Find our rank, and a key that all members come to. */
+/* Finds this endpoint's rank, and a key that all members compute alike. */
 static int find_us(struct coll_group *group, struct obj_av_set *set)
 {
 	_Alignas(16) char name[OBJ_ADDR_MAX];
@@ -193,7 +197,7 @@ static int find_us(struct coll_group *group, struct obj_av_set *set)
 	return ret;
 }
 
-/* The same with a group that all members are in. */
+/* The same, for the members of a parent group. */
 static int find_in_parent(struct coll_group *group, const struct coll_group *parent)
 {
 	struct hmap ranks;
@@ -223,7 +227,7 @@ static void make_id(struct coll_group *group)
 {
 	static uint64_t cnt;
 
-	/* Without the kernel's random numbers it is still nobody else's. */
+	/* Fallback without kernel random numbers: unique within this process. */
 	if (getrandom(&group->id, sizeof(group->id), GRND_NONBLOCK) != sizeof(group->id))
 		group->id = mix(mix(group->join_key, (uintptr_t) group),
 				__atomic_add_fetch(&cnt, 1, __ATOMIC_RELAXED));
@@ -231,6 +235,7 @@ static void make_id(struct coll_group *group)
 		group->id = 1;
 }
 
+/* True while a join with this key is in progress; joins of the same members would be confused. */
 static bool others_join(const struct coll *coll, uint64_t join_key)
 {
 	struct list *pos;
@@ -241,7 +246,7 @@ static bool others_join(const struct coll *coll, uint64_t join_key)
 		if (other->join_key == join_key && other->state == COLL_JOINING)
 			return true;
 	}
-	/* One that is closed already still has to end. */
+	/* the join of a closed group ends later */
 	list_for_each(pos, &coll->ops) {
 		struct coll_op *op = container_of(pos, struct coll_op, node);
 
@@ -251,6 +256,7 @@ static bool others_join(const struct coll *coll, uint64_t join_key)
 	return false;
 }
 
+/* Start the join as an operation with a fixed plan; its memory was allocated in enter(). */
 static void begin_join(struct coll_group *group)
 {
 	struct coll *coll = group->coll;
@@ -262,14 +268,14 @@ static void begin_join(struct coll_group *group)
 	op->group = group;
 	op->base[COLL_OUT] = (char *) &group->id;
 	op->join = true;
-	op->turn = ++coll->turns & 0x3ff;
+	op->join_no = ++coll->join_cnt & 0x3ff;
 	op->space = group->join_key;
 	op->seq = 0;
 	set_state(group, COLL_JOINING);
 	coll_op_start(op);
 }
 
-/* A join of these members has ended; the next one may begin. */
+/* A join with this key has ended: start the next one that waits. */
 static void begin_next(struct coll *coll, uint64_t join_key)
 {
 	struct list *pos;
@@ -286,6 +292,7 @@ static void begin_next(struct coll *coll, uint64_t join_key)
 	}
 }
 
+/* Write FI_JOIN_COMPLETE, or an error entry that names the member that caused it. */
 static void report(struct coll_group *group, int err, uint32_t culprit)
 {
 	struct obj_eq *eq = group->coll->aside.ep->base.eq;
@@ -305,6 +312,9 @@ static void report(struct coll_group *group, int err, uint32_t culprit)
 		obj_eq_write(eq, FI_JOIN_COMPLETE, &entry, sizeof(entry), 0);
 }
 
+/* A failed join may have dropped messages of a group that other members have joined, so groups
+ * joined later must probe.
+ */
 void coll_group_joined(struct coll_group *group, int err, uint32_t culprit)
 {
 	struct coll *coll = group->coll;
@@ -312,7 +322,7 @@ void coll_group_joined(struct coll_group *group, int err, uint32_t culprit)
 	if (group->state == COLL_JOINING) {
 		if (!err)
 			err = -hmap_insert(&coll->by_id, group->id, group);
-		group->wary |= coll->missed;
+		group->verify |= coll->may_have_dropped;
 		set_state(group, err ? COLL_FAILED : COLL_JOINED);
 		report(group, err, culprit);
 	}
@@ -382,7 +392,7 @@ static int enter(struct coll_group *group)
 	struct coll *coll = group->coll;
 	int ret;
 
-	/* What joining needs is there before anybody hears of it. */
+	/* Memory for the join is allocated before any other member can depend on it. */
 	group->spare = coll_op_new(group, NULL, 0);
 	if (!group->spare)
 		return -FI_ENOMEM;
@@ -454,7 +464,9 @@ int coll_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid_m
 	return ret;
 }
 
-/* ---- an endpoint's part ------------------------------------------------------------------------- */
+/* ---- collectives of an endpoint
+ * -----------------------------------------------------------------
+ */
 
 static struct eng_aside *coll_open(struct eng_ep *ep)
 {
@@ -480,6 +492,7 @@ static void coll_close(struct eng_aside *aside)
 	free(coll);
 }
 
+/* The link is about to close: no message can be sent any more. */
 static void coll_stop(struct eng_aside *aside)
 {
 	struct coll *coll = (struct coll *) aside;
@@ -492,14 +505,14 @@ static void coll_stop(struct eng_aside *aside)
 		coll_op_fail(op, FI_ECANCELED, op->group->rank);
 		op->due = true;
 	}
-	coll_op_go_due(coll);
+	coll_op_progress_due(coll);
 }
 
 static const struct eng_aside_user user = {
 	.open = coll_open,
 	.close = coll_close,
-	.arrived = coll_mail_arrived,
-	.lost = coll_mail_lost,
+	.arrived = coll_unexp_arrived,
+	.lost = coll_unexp_lost,
 	.stop = coll_stop,
 };
 

@@ -4,9 +4,9 @@
 /*
  * group.h - groups of endpoints and their operations.
  *
- * struct coll is what an endpoint has of it; struct coll_group a group that it has
- * joined or is joining; struct coll_op one operation under way.  All are guarded by
- * the lock of the endpoint's progress group.
+ * struct coll is the state of an endpoint; struct coll_group a group that it has joined or is
+ * joining; struct coll_op an operation in progress.  The lock of the endpoint's progress group
+ * protects all of them.
  */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
@@ -21,31 +21,32 @@
 struct coll_group;
 struct coll_op;
 
-/* Ranks have 18 bits in the messages. */
+/* Messages carry ranks of 18 bits. */
 #define COLL_MEMBERS_MAX ((1u << 18) - 1)
-#define COLL_NOBODY ((1u << 18) - 1)	/* no member's rank */
+#define COLL_NO_RANK ((1u << 18) - 1)	/* not a member's rank */
 
 struct coll {
 	struct eng_aside aside;		/* first */
-	struct hmap by_id;		/* what members call a group -> it, once joined */
-	struct hmap by_addr;		/* what the program calls it */
+	struct hmap by_id;		/* group id -> group, once joined */
+	struct hmap by_addr;		/* fi_addr_t of the group -> group */
 	struct list groups;		/* struct coll_group by node: all but closed ones */
 	struct list ops;		/* struct coll_op by node: all */
 	uint64_t addr_seq;
-	unsigned joining;		/* groups whose join has begun */
-	uint16_t turns;			/* joins so far */
-	bool failed;			/* a join has failed here, so others may think we are in */
-	bool missed;			/* and we have dropped what may be of a group that we join yet */
-	bool early;			/* aborts or probes may be among the messages that are kept */
-	bool stopped;			/* the endpoint closes */
+	unsigned joining;		/* joins in progress */
+	uint16_t join_cnt;			/* number of joins so far */
+	bool failed;			/* a join has failed here; other members may have completed it */
+	bool may_have_dropped;			/* messages of a group that we have not joined yet
+						 * may have been dropped */
+	bool early;			/* the unexpected messages may include aborts or probes */
+	bool stopped;			/* the endpoint is closing */
 };
 
 enum coll_group_state {
-	COLL_WAITING,		/* behind an earlier join of the same members */
+	COLL_WAITING,		/* waits for an earlier join of the same members */
 	COLL_JOINING,
 	COLL_JOINED,
-	COLL_FAILED,		/* to join */
-	COLL_CLOSED,		/* operations are still ending */
+	COLL_FAILED,		/* the join failed */
+	COLL_CLOSED,		/* closed; operations are still ending */
 };
 
 struct coll_group {
@@ -54,13 +55,13 @@ struct coll_group {
 	struct list node;		/* on coll->groups */
 	struct obj_ref ep_ref;		/* an open group holds its endpoint */
 	enum coll_group_state state;
-	uint64_t join_key;		/* before there is an id: from the members */
-	uint64_t id;			/* member 0 made it up; random */
+	uint64_t join_key;		/* names the messages of the join: computed from the members */
+	uint64_t id;			/* random, chosen by member 0 */
 	uint32_t n, rank;
-	uint32_t next_seq;		/* of the next operation */
-	unsigned refs;			/* the handle's, each operation's */
-	bool wary;			/* a channel was lost: ask whether members are still there */
-	struct coll_op *spare;		/* memory of an operation that is over */
+	uint32_t next_seq;		/* sequence number of the next operation */
+	unsigned refs;			/* one for the handle, one per operation */
+	bool verify;			/* a channel was lost: probe members for lost messages */
+	struct coll_op *spare;		/* memory of a completed operation, for the next one */
 	fi_addr_t addrs[];		/* members by rank */
 };
 
@@ -68,14 +69,14 @@ enum coll_xfer_state {
 	COLL_XFER_NONE,		/* not started, or a step of another kind */
 	COLL_XFER_ACTIVE,
 	COLL_XFER_DONE,
-	COLL_XFER_CUT,		/* the operation failed before it was over */
+	COLL_XFER_CUT,		/* cancelled, because the operation failed */
 };
 
-/* A send or receive of an operation. */
+/* The state of a send or receive of an operation. */
 struct coll_xfer {
 	struct eng_aside_req req;	/* first */
 	struct coll_op *op;
-	struct eng_peer *peer;		/* receive: where it should come from, referenced */
+	struct eng_peer *peer;		/* receive: the sending peer, referenced */
 	enum coll_xfer_state state;
 };
 
@@ -83,31 +84,34 @@ struct coll_op {
 	struct list node;		/* on coll->ops */
 	struct coll_group *group;
 	struct coll_plan plan;
-	struct coll_xfer *xfers;	/* one a step */
+	struct coll_xfer *xfers;	/* one per step */
 	size_t xfer_room;
-	size_t next;			/* step to start */
-	size_t out;			/* xfers that are active */
-	size_t told;			/* failed: steps whose receivers have been told */
+	size_t next;			/* next step to start */
+	size_t out;			/* number of active xfers */
+	size_t notified;			/* after a failure: steps whose receivers have been
+						 * notified */
 	char *base[COLL_BUFS];
-	char *tmp;			/* malloc, tmp_room bytes */
+	char *tmp;			/* private memory, tmp_room bytes */
 	size_t tmp_room;
 	enum fi_datatype datatype;
 	enum fi_op op;
-	uint64_t space;			/* names of its messages */
+	uint64_t space;			/* group part of its messages' names */
 	uint32_t seq;
 	bool join;
-	uint16_t turn;			/* of a join: joins of the same members have one name */
-	bool running;			/* in coll_op_turn() */
-	bool due;			/* to be turned, in a walk over all */
+	uint16_t join_no;			/* of a join: tells apart joins of the same members */
+	bool running;			/* in coll_op_run() */
+	bool due;			/* to be continued, in a walk over all operations */
 	bool want_comp;
-	int err;			/* positive; 0: all is well */
-	uint32_t culprit;		/* rank, of the error */
-	uint32_t teller;		/* rank who reported it, and waits for nothing; or COLL_NOBODY */
+	int err;			/* positive error; 0: none */
+	uint32_t culprit;		/* rank that caused the error */
+	uint32_t reporter;		/* rank that reported the error, and needs no notification;
+					 * or COLL_NO_RANK */
 	void *context;
 	size_t len;			/* bytes, for byte counters */
-	struct eng_work work;		/* waits for memory */
-	size_t back_cnt;		/* result pieces that COLL_OUT or COLL_IN is copied to */
-	char *back;			/* from here */
+	struct eng_work work;		/* queued while memory is short */
+	size_t back_cnt;		/* entries of the result list to which the result is copied
+					 * on completion */
+	char *back;			/* source of that copy */
 	struct iovec back_iov[ENG_IOV_MAX];
 };
 
@@ -117,14 +121,16 @@ int coll_query(struct fid_domain *domain, enum fi_collective_op coll,
 
 /* ---- names of messages --------------------------------------------------------------
  *
- * space: the group's id, or its join_key while it joins.
+ * space: the group's id, or its join_key during a join.
  * key:   sequence number << 32 | join << 31 | kind << 28 | argument
  */
 enum coll_msg {
 	COLL_MSG_DATA = 1,	/* argument: sender's rank */
-	COLL_MSG_ABORT,		/* bare; argument: error << 18 | rank of the culprit */
-	COLL_MSG_PROBE,		/* bare; will anything come from you? argument: turn << 18 | sender's rank */
-	COLL_MSG_GONE,		/* bare; you have been sent everything; the probe's turn, sender's rank */
+	COLL_MSG_ABORT,		/* no payload; argument: error << 18 | rank that caused it */
+	COLL_MSG_PROBE,		/* no payload; asks whether more will be sent; argument: join number
+				 * << 18 | sender's rank */
+	COLL_MSG_GONE,		/* no payload; everything has been sent; argument: the probe's join
+				 * number, sender's rank */
 };
 
 static inline uint64_t coll_key(uint32_t seq, bool join, enum coll_msg kind, uint32_t arg)
@@ -154,10 +160,10 @@ static inline int coll_key_err(uint64_t key)
 
 static inline uint32_t coll_key_culprit(uint64_t key)
 {
-	return (uint32_t) key & COLL_NOBODY;
+	return (uint32_t) key & COLL_NO_RANK;
 }
 
-static inline uint32_t coll_key_turn(uint64_t key)
+static inline uint32_t coll_key_join_no(uint64_t key)
 {
 	return (uint32_t) (key >> 18) & 0x3ff;
 }
@@ -179,10 +185,10 @@ static inline uint64_t coll_key_abort(uint32_t seq, bool join, int err, uint32_t
 int coll_join(struct fid_ep *ep, const void *addr, uint64_t flags, struct fid_mc **mc_p,
 	      void *context);
 
-/* coll_group_put - one reference less; frees it with the last. */
+/* coll_group_put - drop a reference; the last one frees the group. */
 void coll_group_put(struct coll_group *group);
 
-/* coll_group_joined - the join is over: @err 0 or positive. */
+/* coll_group_joined - the join has ended: @err 0 or positive. */
 void coll_group_joined(struct coll_group *group, int err, uint32_t culprit);
 
 static inline struct coll *coll_of(struct eng_ep *ep)
@@ -192,53 +198,55 @@ static inline struct coll *coll_of(struct eng_ep *ep)
 
 /* ---- operations (op.c) ------------------------------------------------------------------ */
 
-/* coll_op_new - memory for an operation, its plan for @task or, NULL, for joining.
+/* coll_op_new - memory for an operation, and its plan for @task or, for NULL, for a join.
  *
  * @extra: bytes behind COLL_TMP for the caller, at op->base[COLL_TMP] + plan.tmp
  *
  * Ownership: coll_op_start() or coll_op_free().
- * Errors:    NULL, no memory.
+ * Errors:    NULL: no memory.
  */
 struct coll_op *coll_op_new(struct coll_group *group, const struct coll_task *task,
 			    size_t extra);
 void coll_op_free(struct coll_op *op);
 
-/* coll_op_start - begin; buffers and all that describes it are set.  It may be over and
- * gone when this returns.
+/* coll_op_start - start an operation whose buffers and parameters are set.  It may have
+ * completed and been freed on return.
  */
 void coll_op_start(struct coll_op *op);
 
-/* coll_op_turn - go on as far as possible.  Returns true if it waits for memory; then
- * @op is still there.  coll_op_go - the same, which sees to that itself.
+/* coll_op_run - start steps as far as possible.
+ * Returns true if memory is short; @op still exists then.
+ *
+ * coll_op_progress - the same; on a shortage of memory it is run again later.
  */
-bool coll_op_turn(struct coll_op *op);
-void coll_op_go(struct coll_op *op);
+bool coll_op_run(struct coll_op *op);
+void coll_op_progress(struct coll_op *op);
 
-/* coll_op_fail - @op cannot succeed: @err positive, of member @culprit.  The first
- * reason counts.  coll_op_go() follows.
+/* coll_op_fail - @op has failed: @err positive, caused by member @culprit.  The first error
+ * counts.  coll_op_progress() must follow.
  */
 void coll_op_fail(struct coll_op *op, int err, uint32_t culprit);
 
-/* coll_op_go_due - coll_op_go() for all with op->due. */
-void coll_op_go_due(struct coll *coll);
+/* coll_op_progress_due - coll_op_progress() for all operations with op->due. */
+void coll_op_progress_due(struct coll *coll);
 
-/* ---- messages nobody waits for (mail.c) ------------------------------------------------ */
+/* ---- unexpected messages (unexpected.c) ------------------------------------------------ */
 
-/* coll_mail_arrived, coll_mail_lost - of struct eng_aside_user. */
-enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *peer,
-				      uint64_t space, uint64_t key, bool bare);
-void coll_mail_lost(struct eng_aside *aside, struct eng_peer *peer, int err);
+/* coll_unexp_arrived, coll_unexp_lost - functions of struct eng_aside_user. */
+enum eng_aside_fate coll_unexp_arrived(struct eng_aside *aside, struct eng_peer *peer,
+				       uint64_t space, uint64_t key, bool bare);
+void coll_unexp_lost(struct eng_aside *aside, struct eng_peer *peer, int err);
 
-/* coll_mail_early - has somebody told us already that @op, about to start, failed? */
-void coll_mail_early(struct coll_op *op);
+/* coll_unexp_apply - apply an ABORT that arrived before @op started. */
+void coll_unexp_apply(struct coll_op *op);
 
-/* coll_mail_purge - drop what is kept for an operation that failed. */
-void coll_mail_purge(struct coll_op *op);
+/* coll_unexp_purge - drop the unexpected messages of a failed operation. */
+void coll_unexp_purge(struct coll_op *op);
 
-/* coll_mail_sort - no join is under way any more: what is for groups that we do not
- * know is for nobody.
+/* coll_unexp_recheck - no join is in progress any more: answer or drop the messages of unknown
+ * groups.
  */
-void coll_mail_sort(struct coll *coll);
+void coll_unexp_recheck(struct coll *coll);
 
 /* ---- calls (call.c) -------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * group_test - joining, barriers and leaving, as the manual has them
+ * group_test - joining, barriers and leaving
  */
 #include "coll/test/world.h"
 
@@ -32,8 +32,8 @@ static void test_barrier(void **state)
 	}
 }
 
-/* A join ends only when all have called it; a set's own address does as well as none,
- * and a group can be made from a group.
+/* A join ends when all members have called it; the set's address is accepted in place of
+ * FI_ADDR_NOTAVAIL, and a group can be made from a group.
  */
 static void test_join(void **state)
 {
@@ -80,7 +80,7 @@ static void test_join(void **state)
 	cworld_close(&cw);
 }
 
-/* Several joins of the same members at once become as many groups. */
+/* Several concurrent joins of the same members make as many groups. */
 static void test_join_same(void **state)
 {
 	struct fid_mc *mc[4][5];
@@ -94,7 +94,7 @@ static void test_join_same(void **state)
 	for (i = 0; i < 5; i++)
 		for (k = 0; k < 4; k++)
 			assert_int_equal(wait_join(&cw, i, mc[k][i]), 0);
-	/* Each is one of its own: the calls may come in another order. */
+	/* The groups are independent: operations may be called in different orders. */
 	for (i = 0; i < 5; i++)
 		for (k = 0; k < 4; k++)
 			assert_int_equal(fi_barrier(ep_of(&cw, i),
@@ -135,7 +135,7 @@ static void test_join_errors(void **state)
 					    NULL), -FI_EBADFLAGS);
 	assert_int_equal(fi_join(ep_of(&cw, 0), &none, FI_COLLECTIVE, &bad, NULL), -FI_EINVAL);
 	assert_int_equal(fi_join(ep_of(&cw, 0), &none, 0, &bad, NULL), -FI_ENOSYS);
-	/* another address vector's */
+	/* a set of another address vector */
 	assert_int_equal(fi_av_open(cw.w.domain, &av_attr, &av, NULL), 0);
 	assert_int_equal(fi_av_set(av, &attr, &other, NULL), 0);
 	assert_int_equal(fi_join_collective(ep_of(&cw, 0), FI_ADDR_NOTAVAIL, other, 0, &bad, NULL),
@@ -150,7 +150,7 @@ static void test_join_errors(void **state)
 	assert_int_equal(fi_join_collective(ep_of(&cw, 0), FI_ADDR_NOTAVAIL, set, 0, &bad, NULL),
 			 -FI_EINVAL);
 	assert_int_equal(fi_close(&set->fid), 0);
-	/* a member that the parent lacks */
+	/* a member that is not in the parent group */
 	join_all(&cw, NULL, 2, NULL, mc);
 	set = make_set(&cw, 0, far, 3);
 	assert_int_equal(fi_join_collective(ep_of(&cw, 0), fi_mc_addr(mc[0]), set, 0, &bad, NULL),
@@ -161,7 +161,7 @@ static void test_join_errors(void **state)
 	cworld_close(&cw);
 }
 
-/* An endpoint without FI_COLLECTIVE, or without an event queue. */
+/* Endpoints without FI_COLLECTIVE, or without an event queue. */
 static void test_not_equipped(void **state)
 {
 	struct fid_av_set *set;
@@ -187,7 +187,7 @@ static void test_not_equipped(void **state)
 	world_close(&cw.w);
 }
 
-/* A join that cannot end, because a member is not there. */
+/* A join that cannot complete, because a member does not exist. */
 static void test_join_fails(void **state)
 {
 	struct fid_mc *mc[4];
@@ -218,7 +218,7 @@ static void test_close_order(void **state)
 	cworld_open(&cw, 2, 8, &sim_calm);
 	join_all(&cw, NULL, 2, NULL, mc);
 	assert_int_equal(fi_close(&ep_of(&cw, 0)->fid), -FI_EBUSY);
-	/* Closing a group that others still use, and then the endpoint with it. */
+	/* Close a group that other members still use, then the endpoint. */
 	assert_int_equal(fi_barrier(ep_of(&cw, 1), fi_mc_addr(mc[1]), &context[1]), 0);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(fi_close(&mc[i]->fid), 0);

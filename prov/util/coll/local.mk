@@ -4,7 +4,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/coll/call.c \
 	prov/util/coll/group.h \
 	prov/util/coll/group.c \
-	prov/util/coll/mail.c \
+	prov/util/coll/unexpected.c \
 	prov/util/coll/op.c \
 	prov/util/coll/plan.c \
 	prov/util/coll/plan.h \

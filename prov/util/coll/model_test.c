@@ -4,10 +4,10 @@
 /*
  * coll_model_test [seed [count]] - random groups and operations under faults.
  *
- * A seed chooses members, groups, operations, lengths, who calls when, who dies, which
- * connection breaks and when memory runs out.  Whatever happens, each operation that
- * was called completes once; one without an error has the right result; and in a world
- * where nothing broke none has an error.
+ * A seed chooses members, groups, operations, lengths, the order of calls, which members die,
+ * which connections break and when memory is short.  Each operation that was called must
+ * complete once; one without an error must have the right result; and without faults there must
+ * be no error.
  */
 #include "coll/test/world.h"
 
@@ -18,7 +18,7 @@
 static uint64_t first_seed = 1;
 static unsigned seeds = 100;
 
-/* What one member is about in one operation; its address is the context. */
+/* The part of one member in one operation; its address is the context. */
 struct part {
 	int node, op, group;
 	bool called, done;
@@ -35,7 +35,7 @@ struct oper {
 	enum fi_collective_op coll;
 	int group;
 	size_t count;
-	int root;		/* place in the list */
+	int root;		/* index in the list */
 };
 
 struct model {
@@ -43,7 +43,7 @@ struct model {
 	struct group group[GROUPS];
 	struct oper op[OPS];
 	struct part part[OPS][NODES_MAX];
-	int next[GROUPS][NODES_MAX];	/* operation that each member calls next */
+	int next[GROUPS][NODES_MAX];	/* next operation of each member */
 	bool dead[NODES_MAX];
 	bool faults;
 	unsigned completions;
@@ -104,7 +104,7 @@ static void make_parts(struct model *m)
 	}
 }
 
-/* The group is joined in a calm hour; what a failing join does is coll_test's. */
+/* The group is joined without faults; joining under faults is tested below. */
 static void join_groups(struct model *m)
 {
 	for (int g = 0; g < GROUPS; g++)
@@ -145,7 +145,7 @@ static ssize_t call(struct model *m, struct part *p, int k)
 	}
 }
 
-/* Somebody calls its next operation of some group.  Returns false if all have. */
+/* A random member calls its next operation of some group.  Returns false if all have. */
 static bool call_one(struct model *m)
 {
 	int g = (int) sim_rnd(GROUPS), k, tries;
@@ -272,8 +272,8 @@ static void fault(struct model *m, int n)
 		sim_break(PORT(a), PORT(b));
 }
 
-/* All that the living have called is over. */
-static bool over(const struct model *m)
+/* True when all operations of living members have completed. */
+static bool all_over(const struct model *m)
 {
 	int o, k;
 
@@ -292,7 +292,7 @@ static void finish(struct model *m)
 	int g, k, o, turn;
 
 	sim_fail_after = 0;
-	for (turn = 0; turn < 200000 && !over(m); turn++) {
+	for (turn = 0; turn < 200000 && !all_over(m); turn++) {
 		world_poll(&m->cw.w);
 		read_all(m);
 	}
@@ -301,7 +301,7 @@ static void finish(struct model *m)
 			if (m->part[o][k].called && !m->part[o][k].done &&
 			    !m->dead[m->part[o][k].node])
 				fail_msg("operation %d (kind %d, group %d of %d, count %zu): member %d "
-					 "waits for ever", o, m->op[o].coll, m->op[o].group,
+					 "never ends", o, m->op[o].coll, m->op[o].group,
 					 m->group[m->op[o].group].cnt, m->op[o].count, k);
 	for (g = 0; g < GROUPS; g++)
 		for (k = 0; k < m->group[g].cnt; k++)
@@ -362,12 +362,12 @@ static void run(bool faults)
 
 /* ---- joining under faults --------------------------------------------------------------- */
 
-#define ENOUGH 6		/* barriers without an error: this group works */
+#define ENOUGH 6		/* barriers without an error after which the group counts as working */
 
-/* A program that wants a group that works: whoever meets an error leaves and joins anew. */
+/* A program that needs a working group: a member that gets an error leaves and joins again. */
 struct member {
 	struct fid_mc *mc;
-	bool joined, waits;	/* waits: a barrier is under way */
+	bool joined, waits;	/* waits: a barrier is in progress */
 	int good;		/* barriers in this group */
 };
 
@@ -376,7 +376,7 @@ static void member_leave(struct cworld *cw, int i, struct member *me)
 	struct comp c;
 
 	assert_int_equal(fi_close(&me->mc->fid), 0);
-	while (me->waits) {	/* it ends with its group */
+	while (me->waits) {	/* the barrier ends with its group */
 		node_wait(&cw->w, &cw->w.node[i], &c);
 		me->waits = false;
 	}
@@ -420,8 +420,8 @@ static void member_step(struct cworld *cw, int i, struct member *me)
 	}
 }
 
-/* While connections break anything may fail; in the calm after it all come together.
- * Two members: see "what cannot be told apart" in the README.
+/* While connections break anything may fail; afterwards all members must join a working group.
+ * Two members only: see "Ambiguities" in the README.
  */
 static void rejoin_seed(uint64_t seed)
 {
@@ -443,7 +443,7 @@ static void rejoin_seed(uint64_t seed)
 			works += me[i].good >= ENOUGH;
 	}
 	if (works < n)
-		fail_msg("seed %llu: %d of %d members are without a group that works",
+		fail_msg("seed %llu: %d of %d members have no working group",
 			 (unsigned long long) seed, n - works, n);
 	for (i = 0; i < n; i++)
 		if (me[i].mc)

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * op.c - carries a plan out.
+ * op.c - runs the plan of an operation.
  *
- * An operation fails when a send fails, when somebody it waits for is lost, when members
- * disagree about the length, or when a member says that it has failed there (ABORT).
- * Then nothing new starts, what can be taken back is, everybody that waits for something
- * from here is told, and it completes as soon as the link has let go of its buffers.
+ * An operation fails when a send fails, when a member that it waits for is lost, when members
+ * disagree about the length, or when a member reports an error (ABORT).  Then no step is
+ * started any more, active receives are cancelled, the members that wait for data from here are
+ * notified, and the operation completes as soon as the link has released its buffers.
  */
 #include "coll/group.h"
 
@@ -19,14 +19,14 @@
 #include "engine/peer.h"
 #include "engine/tx.h"
 
-/* Private memory that an operation keeps for the next one. */
+/* Limit for the private memory kept for the next operation. */
 #define KEEP_TMP 65536
 
 /* ---- memory --------------------------------------------------------------------------- */
 
 static int work_run(struct eng_work *work)
 {
-	return coll_op_turn(container_of(work, struct coll_op, work)) ? -FI_EAGAIN : 0;
+	return coll_op_run(container_of(work, struct coll_op, work)) ? -FI_EAGAIN : 0;
 }
 
 static struct coll_op *get_memory(struct coll_group *group)
@@ -88,11 +88,11 @@ struct coll_op *coll_op_new(struct coll_group *group, const struct coll_task *ta
 		return NULL;
 	}
 	op->group = group;
-	op->next = op->out = op->told = 0;
+	op->next = op->out = op->notified = 0;
 	op->join = op->running = op->due = op->want_comp = false;
 	op->err = 0;
-	op->teller = COLL_NOBODY;
-	op->turn = 0;
+	op->reporter = COLL_NO_RANK;
+	op->join_no = 0;
 	op->back_cnt = 0;
 	return op;
 }
@@ -119,7 +119,7 @@ static void keep_memory(struct coll_group *group, struct coll_op *op)
 	group->spare = op;
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- completing ------------------------------------------------------------------------ */
 
 static void copy_back(struct coll_op *op)
 {
@@ -167,7 +167,7 @@ static void complete(struct coll_op *op)
 
 /* ---- sends and receives ----------------------------------------------------------------- */
 
-static void over(struct coll_xfer *x, enum coll_xfer_state state)
+static void xfer_end(struct coll_xfer *x, enum coll_xfer_state state)
 {
 	x->state = state;
 	x->op->out--;
@@ -176,18 +176,19 @@ static void over(struct coll_xfer *x, enum coll_xfer_state state)
 	x->peer = NULL;
 }
 
+/* A send or receive has completed.  Members that disagree about the length fail with FI_ETRUNC. */
 static void on_done(struct eng_aside_req *req, int status, size_t len)
 {
 	struct coll_xfer *x = (struct coll_xfer *) req;
 	struct coll_op *op = x->op;
 	struct coll_step *step = &op->plan.steps[x - op->xfers];
 
-	over(x, status ? COLL_XFER_CUT : COLL_XFER_DONE);
+	xfer_end(x, status ? COLL_XFER_CUT : COLL_XFER_DONE);
 	if (status)
 		coll_op_fail(op, -status, step->peer);
 	else if (step->kind == COLL_RECV && len != step->len)
 		coll_op_fail(op, FI_ETRUNC, step->peer);
-	coll_op_go(op);
+	coll_op_progress(op);
 }
 
 static void begin(struct coll_op *op, struct coll_xfer *x)
@@ -228,24 +229,25 @@ static int start_send(struct coll_op *op, struct coll_xfer *x, const struct coll
 			     coll_key(op->seq, op->join, COLL_MSG_DATA, group->rank),
 			     place(op, step->src), step->len);
 	if (ret)
-		over(x, COLL_XFER_NONE);
+		xfer_end(x, COLL_XFER_NONE);
 	return ret;
 }
 
-/* What does not come at once may never come: then the channel breaks, if there is one;
- * or it was lost with an earlier channel, which the answer to a probe tells.
+/* The message is not here yet and may have been lost with an earlier channel.  A new channel,
+ * or a group in which a channel was lost, needs a PROBE; its answer tells.  Later losses are
+ * reported by the channel.
  */
-static int watch(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
+static int probe_sender(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
 {
 	struct coll_group *group = op->group;
 	bool idle = (x->peer->slow & ENG_PEER_IDLE) != 0;
 	int ret = eng_peer_start(x->peer);
 
-	if (ret || !(idle || group->wary))
+	if (ret || !(idle || group->verify))
 		return ret;
 	return eng_aside_note(x->peer, op->space,
 			      coll_key(op->seq, op->join, COLL_MSG_PROBE,
-				       (uint32_t) op->turn << 18 | group->rank));
+				       (uint32_t) op->join_no << 18 | group->rank));
 }
 
 static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
@@ -264,12 +266,12 @@ static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll
 			     coll_key(op->seq, op->join, COLL_MSG_DATA, step->peer),
 			     place(op, step->dst), step->len);
 	if (!ret && x->state == COLL_XFER_ACTIVE) {
-		ret = watch(op, x, step);
+		ret = probe_sender(op, x, step);
 		if (ret && !eng_aside_cancel(&x->req))
-			ret = 0;	/* it comes, after all */
+			ret = 0;	/* the message is being received */
 	}
 	if (ret)
-		over(x, COLL_XFER_NONE);
+		xfer_end(x, COLL_XFER_NONE);
 	return ret;
 }
 
@@ -294,10 +296,10 @@ static int start_step(struct coll_op *op, struct coll_step *step)
 	}
 }
 
-/* ---- going on ---------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------ */
 
-/* Returns true if memory is short. */
-static bool forward(struct coll_op *op)
+/* Starts steps until one has to wait.  Returns true if memory is short. */
+static bool run_steps(struct coll_op *op)
 {
 	struct coll_step *step;
 	int ret;
@@ -317,8 +319,8 @@ static bool forward(struct coll_op *op)
 	return false;
 }
 
-/* Take back what has not ended.  Returns true if memory is short. */
-static bool take_back(struct coll_op *op)
+/* Cancels active sends and receives after an error.  Returns true if memory is short. */
+static bool cancel_active(struct coll_op *op)
 {
 	bool waits = false;
 	size_t i;
@@ -329,28 +331,30 @@ static bool take_back(struct coll_op *op)
 		if (x->state != COLL_XFER_ACTIVE)
 			continue;
 		if (eng_aside_cancel(&x->req))
-			over(x, COLL_XFER_CUT);
+			xfer_end(x, COLL_XFER_CUT);
 		else if (x->req.tx && x->req.tx->state == ENG_TX_RTS)
 			waits = true;
 	}
 	return waits;
 }
 
-/* Tell those who will not get what they wait for.  Returns true if memory is short. */
-static bool tell(struct coll_op *op)
+/* Sends ABORT to the members that wait for data which will not be sent.  Returns true if memory
+ * is short.
+ */
+static bool notify_receivers(struct coll_op *op)
 {
 	uint64_t key = coll_key_abort(op->seq, op->join, op->err, op->culprit);
-	uint32_t last = COLL_NOBODY;
+	uint32_t last = COLL_NO_RANK;
 	struct eng_peer *peer;
 	int ret;
 
-	for (; op->told < op->plan.cnt; op->told++) {
-		struct coll_step *step = &op->plan.steps[op->told];
-		enum coll_xfer_state state = op->xfers[op->told].state;
+	for (; op->notified < op->plan.cnt; op->notified++) {
+		struct coll_step *step = &op->plan.steps[op->notified];
+		enum coll_xfer_state state = op->xfers[op->notified].state;
 
 		if (step->kind != COLL_SEND || state == COLL_XFER_DONE ||
 		    state == COLL_XFER_ACTIVE || step->peer == last ||
-		    step->peer == op->teller || op->group->coll->stopped)
+		    step->peer == op->reporter || op->group->coll->stopped)
 			continue;
 		last = step->peer;
 		peer = member(op, step->peer, &ret);
@@ -360,18 +364,19 @@ static bool tell(struct coll_op *op)
 	return false;
 }
 
-bool coll_op_turn(struct coll_op *op)
+/* The flag @running: completions inside run_steps() call this function again. */
+bool coll_op_run(struct coll_op *op)
 {
 	bool waits;
 
 	if (op->running)
 		return false;
 	op->running = true;
-	waits = forward(op);
+	waits = run_steps(op);
 	if (op->err) {
-		waits = take_back(op);
-		waits |= tell(op);
-		coll_mail_purge(op);
+		waits = cancel_active(op);
+		waits |= notify_receivers(op);
+		coll_unexp_purge(op);
 	}
 	op->running = false;
 	if (waits || op->out || (!op->err && op->next < op->plan.cnt))
@@ -380,11 +385,11 @@ bool coll_op_turn(struct coll_op *op)
 	return false;
 }
 
-void coll_op_go(struct coll_op *op)
+void coll_op_progress(struct coll_op *op)
 {
 	struct eng_grp *grp = op->group->coll->aside.ep->grp;
 
-	if (coll_op_turn(op))
+	if (coll_op_run(op))
 		eng_grp_defer(grp, &op->work);
 }
 
@@ -396,10 +401,11 @@ void coll_op_fail(struct coll_op *op, int err, uint32_t culprit)
 	op->culprit = culprit;
 }
 
-void coll_op_go_due(struct coll *coll)
+void coll_op_progress_due(struct coll *coll)
 {
 	struct list *pos;
 
+/* progress may remove operations from the list, so start over */
 restart:
 	list_for_each(pos, &coll->ops) {
 		struct coll_op *op = container_of(pos, struct coll_op, node);
@@ -407,7 +413,7 @@ restart:
 		if (!op->due)
 			continue;
 		op->due = false;
-		coll_op_go(op);
+		coll_op_progress(op);
 		goto restart;
 	}
 }
@@ -419,6 +425,6 @@ void coll_op_start(struct coll_op *op)
 	group->refs++;
 	list_add_tail(&op->node, &group->coll->ops);
 	if (group->coll->early)
-		coll_mail_early(op);
-	coll_op_go(op);
+		coll_unexp_apply(op);
+	coll_op_progress(op);
 }

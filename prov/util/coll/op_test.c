@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * op_test - operations under way: beside each other, and when members, messages or memory fail
+ * op_test - concurrent operations, and failures of members, messages and memory
  */
 #include "coll/test/world.h"
 
@@ -36,7 +36,7 @@ static void test_unseen(void **state)
 		for (i = 0; i < 4; i++)
 			assert_int_equal(sum[i], 6 + 4 * round);
 	}
-	/* The receives are still there, and so is the program's message. */
+	/* The receives are still posted, and the program's message is there. */
 	pattern_fill(out, 100, 3);
 	assert_int_equal(fi_tinject(ep_of(&cw, 0), out, 100, 3, 99), 0);
 	node_wait(&cw.w, &cw.w.node[3], &c);
@@ -49,7 +49,7 @@ static void test_unseen(void **state)
 	cworld_close(&cw);
 }
 
-/* Many operations of several groups at once. */
+/* Many concurrent operations of several groups. */
 static void test_concurrent(void **state)
 {
 	enum { N = 7, EVENS = 4, OPS = 30 };
@@ -124,7 +124,7 @@ static void test_completions(void **state)
 	cworld_close(&cw);
 }
 
-/* The next completion of node @i is this error, of member @culprit. */
+/* The next completion of node @i is this error, caused by member @culprit. */
 static void expect_error(struct cworld *cw, int i, int err, fi_addr_t culprit)
 {
 	struct comp c;
@@ -139,7 +139,7 @@ static void expect_error(struct cworld *cw, int i, int err, fi_addr_t culprit)
 	assert_int_equal(c.src, culprit);
 }
 
-/* A member dies before it has called; everybody hears of it, once. */
+/* A member dies before it has called; each other member gets one error. */
 static void test_dead_member(void **state)
 {
 	struct fid_mc *mc[7];
@@ -173,7 +173,7 @@ static void test_dead_member(void **state)
 	}
 }
 
-/* A member is started anew at its address, and does not know the group. */
+/* A member is restarted at its address, and does not know the group. */
 static void test_restarted_member(void **state)
 {
 	struct fid_mc *mc[5];
@@ -209,7 +209,7 @@ static void test_restarted_member(void **state)
 	}
 }
 
-/* Leaving with operations under way: they end, once, here and with the others. */
+/* Leaving with operations in progress: they end, once, here and at the other members. */
 static void test_leave(void **state)
 {
 	struct fid_mc *mc[5];
@@ -229,7 +229,7 @@ static void test_leave(void **state)
 			world_poll(&cw.w);
 		assert_int_equal(fi_close(&mc[1]->fid), 0);
 		expect_error(&cw, 1, FI_ECANCELED, 1);
-		/* Those that hear of it from member 1, or from who did, and member 4. */
+		/* Those notified by member 1, directly or indirectly, and member 4. */
 		assert_int_equal(fi_allreduce(ep_of(&cw, 4), big[4], 40000, NULL, sum[4], NULL,
 					      fi_mc_addr(mc[4]), FI_UINT8, FI_MAX, 0, &context[4]),
 				 0);
@@ -245,7 +245,7 @@ static void test_leave(void **state)
 	}
 }
 
-/* Members that disagree about the length find out. */
+/* Members that pass different lengths get an error. */
 static void test_disagree(void **state)
 {
 	static uint32_t in[3][3000], out[3][3000];
@@ -273,7 +273,7 @@ static void test_disagree(void **state)
 	cworld_close(&cw);
 }
 
-/* Messages for the library from somebody who has no business with it. */
+/* Messages with names of collectives from an endpoint that is not a member. */
 static void test_strangers(void **state)
 {
 	static const uint64_t keys[] = { 0, ~UINT64_C(0), 1u << 28, 2u << 28, 3u << 28, 4u << 28,
@@ -290,7 +290,7 @@ static void test_strangers(void **state)
 		uint64_t space = i & 1 ? 42 :
 			container_of(mc[0], struct coll_group, mc)->id;
 
-		/* there is a channel to speak through */
+		/* opens a channel */
 		assert_int_equal(fi_inject(ep_of(&cw, 2), "x", 1, 0), 0);
 		world_settle(&cw.w);
 		for (int rts = 0; rts < 2; rts++) {
@@ -309,7 +309,7 @@ static void test_strangers(void **state)
 	cworld_close(&cw);
 }
 
-/* Memory runs out for a while. */
+/* Memory is short for a while. */
 static void test_no_memory(void **state)
 {
 	enum { N = 6 };

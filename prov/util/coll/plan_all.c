@@ -6,7 +6,7 @@
  */
 #include "coll/plan.h"
 
-/* Exchanges of a pairwise alltoall that may be under way at a time. */
+/* concurrent exchanges of a pairwise alltoall */
 #define WINDOW 8
 
 static inline uint32_t ahead(const struct coll_task *t, uint64_t by)
@@ -24,7 +24,7 @@ static inline uint32_t behind(const struct coll_task *t, uint64_t by)
 /* COLL_TMP holds the parts of rank, rank + 1, ...; each round doubles their number. */
 static void allgather_bruck(struct coll_plan *p, const struct coll_task *t, size_t len)
 {
-	size_t have, give, turn = (t->n - t->rank) * len;
+	size_t have, give, join_no = (t->n - t->rank) * len;
 
 	p->tmp = t->n * len;
 	coll_plan_copy(p, coll_tmp(0), coll_in(0), len);
@@ -34,8 +34,8 @@ static void allgather_bruck(struct coll_plan *p, const struct coll_task *t, size
 		coll_plan_send(p, behind(t, have), coll_tmp(0), give * len);
 		coll_plan_recv(p, ahead(t, have), coll_tmp(have * len), give * len);
 	}
-	coll_plan_copy(p, coll_out(t->rank * len), coll_tmp(0), turn);
-	coll_plan_copy(p, coll_out(0), coll_tmp(turn), t->rank * len);
+	coll_plan_copy(p, coll_out(t->rank * len), coll_tmp(0), join_no);
+	coll_plan_copy(p, coll_out(0), coll_tmp(join_no), t->rank * len);
 }
 
 static void allgather_ring(struct coll_plan *p, const struct coll_task *t, size_t len)
@@ -62,7 +62,7 @@ void coll_allgather(struct coll_plan *p, const struct coll_task *t)
 
 /* ---- alltoall ------------------------------------------------------------------- */
 
-/* Move the parts whose number has @bit between the list and one dense piece. */
+/* Copies the parts whose number has @bit between the list and a contiguous buffer. */
 static void pack(struct coll_plan *p, const struct coll_task *t, size_t len, uint64_t bit,
 		 struct coll_at dense, bool out)
 {
@@ -85,12 +85,12 @@ static size_t with_bit(uint64_t n, uint64_t bit)
 	return (size_t) (n / (2 * bit) * bit + (rest > bit ? rest - bit : 0));
 }
 
-/* Part i of the list has to go i members ahead: in the round of each bit of i it goes
- * that far, together with all others that have the bit.
+/* Part i has to move i members ahead.  In the round of each bit of i it moves that far,
+ * together with all other parts that have the bit.
  */
 static void alltoall_bruck(struct coll_plan *p, const struct coll_task *t, size_t len)
 {
-	size_t turn = (t->n - t->rank) * len, cnt, half = 0;
+	size_t join_no = (t->n - t->rank) * len, cnt, half = 0;
 	struct coll_at give = coll_tmp(t->n * len), take;
 	uint64_t bit;
 	uint32_t i;
@@ -100,8 +100,8 @@ static void alltoall_bruck(struct coll_plan *p, const struct coll_task *t, size_
 			half = with_bit(t->n, bit);
 	take = coll_plus(give, half * len);
 	p->tmp = (t->n + 2 * half) * len;
-	coll_plan_copy(p, coll_tmp(0), coll_in(t->rank * len), turn);
-	coll_plan_copy(p, coll_tmp(turn), coll_in(0), t->rank * len);
+	coll_plan_copy(p, coll_tmp(0), coll_in(t->rank * len), join_no);
+	coll_plan_copy(p, coll_tmp(join_no), coll_in(0), t->rank * len);
 	for (bit = 1; bit < t->n; bit <<= 1) {
 		cnt = with_bit(t->n, bit);
 		pack(p, t, len, bit, give, true);

@@ -4,22 +4,21 @@
 /*
  * plan_reduce.c - reduce, allreduce and reduce-scatter.
  *
- * Operations are associative and commute, floating point but for rounding and the sign
- * of a zero; where several members compute the same value each does so in the same
- * order of operands, so that all results of an allreduce agree to the bit.
+ * Operations are treated as associative and commutative; floating point results may differ in
+ * rounding and in the sign of zero.  Where several members compute the same value, all do so
+ * with the same order of operands, so that the results of an allreduce are identical.
  *
- * Folding.  For the doubling algorithms n is cut down to a power of two: of the first
- * 2 * rest members each even one gives its data to the next, which stands for both.
- * Those that stay are numbered anew; number j stands for the members first(j) to
- * first(j + 1) - 1.
+ * Folding.  The doubling algorithms need a power of two of members: of the first 2 * rest
+ * members each even one gives its data to the next, which represents both.  The remaining
+ * members are renumbered; number j represents the members first(j) to first(j + 1) - 1.
  */
 #include "coll/plan.h"
 
 struct fold {
-	uint32_t pow;		/* members that stay: a power of two */
+	uint32_t pow;		/* remaining members: a power of two */
 	uint32_t rest;		/* pairs at the front */
-	uint32_t me;		/* our number among those that stay */
-	bool gone;		/* we gave our data away */
+	uint32_t me;		/* our new number */
+	bool gone;		/* we gave our data to the next member and only get the result */
 };
 
 static struct fold fold_of(const struct coll_task *t)
@@ -39,13 +38,13 @@ static inline uint32_t fold_rank(const struct fold *f, uint32_t j)
 	return j < f->rest ? 2 * j + 1 : j + f->rest;
 }
 
-/* Where the members of number @j begin. */
+/* First member that number @j represents. */
 static inline uint32_t fold_first(const struct fold *f, uint32_t j)
 {
 	return j < f->rest ? 2 * j : j + f->rest;
 }
 
-/* The odd one of a pair adds the even one's data to @acc, which has its own. */
+/* The odd member of a pair reduces the even one's data into @acc, which holds its own. */
 static void fold_in(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
 		    struct coll_at acc, struct coll_at spare, size_t len)
 {
@@ -93,14 +92,14 @@ void coll_reduce(struct coll_plan *p, const struct coll_task *t)
 /* A list in pow pieces: piece j begins at begin(f, t, j). */
 typedef size_t (*begin_fn)(const struct fold *f, const struct coll_task *t, uint32_t j);
 
-/* Of members' parts. */
+/* Pieces are the parts of the members. */
 static size_t begin_of_parts(const struct fold *f, const struct coll_task *t, uint32_t j)
 {
 	return j == f->pow ? t->n * t->count * t->size :
 	       fold_first(f, j) * t->count * t->size;
 }
 
-/* Of nearly equal numbers of values. */
+/* Pieces have nearly equal numbers of values. */
 static size_t begin_of_values(const struct fold *f, const struct coll_task *t, uint32_t j)
 {
 	size_t each = t->count / f->pow, more = t->count % f->pow;
@@ -108,8 +107,8 @@ static size_t begin_of_values(const struct fold *f, const struct coll_task *t, u
 	return (j * each + (j < more ? j : more)) * t->size;
 }
 
-/* Afterwards piece f->me of @acc is reduced over all.  Each round halves what is left:
- * the partner reduces the other half.
+/* Recursive halving: afterwards piece f->me of @acc is reduced over all members.  In each round
+ * the partner reduces the other half of what is left.
  */
 static void halve(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
 		  begin_fn begin, struct coll_at acc, struct coll_at spare)
@@ -133,7 +132,7 @@ static void halve(struct coll_plan *p, const struct coll_task *t, const struct f
 	}
 }
 
-/* The way back: all get all pieces. */
+/* Recursive doubling: distribute the pieces to all. */
 static void collect(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
 		    begin_fn begin, struct coll_at acc)
 {
@@ -155,8 +154,8 @@ static void collect(struct coll_plan *p, const struct coll_task *t, const struct
 
 /* ---- allreduce -------------------------------------------------------------------- */
 
-/* Whole lists are exchanged.  The lower number's is always the left operand; so the
- * sum may be in either of two places.
+/* Recursive doubling with whole lists.  The lower number's list is always the left operand, so
+ * the result may be in either of two buffers.
  */
 static struct coll_at double_up(struct coll_plan *p, const struct fold *f,
 				struct coll_at acc, struct coll_at spare, size_t len)

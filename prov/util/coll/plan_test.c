@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * plan_test - the plans of all members of a group, run against each other.
+ * plan_test - the plans of all members of a group, run together.
  *
- * The network here is the worst that a plan may meet: a message moves only when both
- * ends have started, as late as chance will have it, and straight from buffer to
- * buffer; so a plan that counts on buffering hangs, and one that touches data under way
- * computes rubbish.  Every result is compared with what its definition says.
+ * The simulated network has no buffers: a message moves only when both steps have started, as
+ * late as a random choice allows, directly from buffer to buffer.  So a plan that depends on
+ * buffering hangs, and one that modifies data in flight computes a wrong result.  Every result
+ * is compared with the definition of the operation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ struct group {
 	struct member m[N_MAX];
 	bool fp;		/* values are doubles, else uint64_t */
 	bool in_place;
-	size_t messages;	/* most that one member sent */
+	size_t messages;	/* most messages that one member sent */
 };
 
 static size_t room_of(const struct coll_task *t, enum coll_buf buf)
@@ -66,7 +66,7 @@ static size_t room_of(const struct coll_task *t, enum coll_buf buf)
 	}
 }
 
-/* The i-th value of what member @rank brings. */
+/* The i-th value of the input of member @rank. */
 static uint64_t value(const struct group *g, uint32_t rank, size_t i)
 {
 	uint64_t x = (rank + 1) * UINT64_C(0x9e3779b97f4a7c15) + i * UINT64_C(0xd1342543de82ef95);
@@ -91,7 +91,7 @@ static void bring(struct group *g, struct member *m, uint32_t rank)
 	}
 }
 
-/* Where the call's buf lies in its result, if one buffer is to serve for both. */
+/* The position of the call's input in its result, when one buffer is used for both. */
 static char *in_place(struct group *g, struct member *m, uint32_t rank)
 {
 	size_t one = g->task.count * 8;
@@ -272,7 +272,7 @@ static void run(struct group *g)
 			idle++;
 		}
 	}
-	/* Chance may have missed somebody. */
+	/* the random choice may have missed a member */
 	do {
 		any = false;
 		for (rank = 0; rank < g->task.n; rank++) {
@@ -286,7 +286,7 @@ static void run(struct group *g)
 	assert_true(finished(g));
 }
 
-/* ---- what is right ----------------------------------------------------------------- */
+/* ---- expected results ------------------------------------------------------------------ */
 
 static uint64_t sum(const struct group *g, size_t i)
 {
@@ -328,7 +328,7 @@ static void check(const struct group *g)
 
 		for (i = 0; i < m->room[buf] / 8; i++) {
 			memcpy(&got, m->buf[buf] + i * 8, 8);
-			if (g->fp)	/* rounded somehow, but everywhere the same */
+			if (g->fp)	/* any rounding, but the same at all members */
 				assert_memory_equal(&got, g->m[0].buf[buf] + i * 8, 8);
 			else if (got != right(g, rank, i))
 				fail_msg("op %d n %u rank %u root %u count %zu long %zu: value %zu",
@@ -423,7 +423,7 @@ static void test_gather(void **state)
 	sweep(FI_GATHER, true, true);
 }
 
-/* Floating point: whatever the order, it is everybody's. */
+/* Floating point: the order of operands does not matter, but the results are identical. */
 static void test_allreduce_agrees(void **state)
 {
 	struct group *g = calloc(1, sizeof(*g));
@@ -436,7 +436,7 @@ static void test_allreduce_agrees(void **state)
 	free(g);
 }
 
-/* Nobody leaves a barrier before everybody has entered it. */
+/* No member leaves a barrier before all have entered it. */
 static void test_barrier_holds(void **state)
 {
 	struct group *g = calloc(1, sizeof(*g));
@@ -477,8 +477,8 @@ static unsigned log2_up(uint32_t n)
 	return log;
 }
 
-/* Short operations: nobody sends more often than the logarithm of the group, or two
- * more where a group that is no power of two has to be folded.
+/* Short operations: no member sends more messages than the logarithm of the group size, plus
+ * two where a group has to be folded.
  */
 static void test_logarithmic(void **state)
 {
@@ -524,7 +524,7 @@ static void test_join(void **state)
 	free(g);
 }
 
-/* A list is used for one plan after another. */
+/* A list is reused for several plans. */
 static void test_again(void **state)
 {
 	struct coll_plan plan = { 0 };

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * plan_tree.c - barrier, and what has a root and reduces nothing.
+ * plan_tree.c - barrier, and operations with a root that reduce nothing.
  *
- * Trees are binomial over the virtual rank v = rank - root mod n: the parent of v is v
- * without its lowest bit, and v stands for the virtual ranks v to v + size - 1, where
- * size is that bit (or what is left of n).
+ * Trees are binomial over the virtual rank v = rank - root mod n: the parent of v is v without
+ * its lowest bit, and v represents the virtual ranks v to v + size - 1, where size is that bit
+ * (or what is left of n).
  */
 #include "coll/plan.h"
 
@@ -20,7 +20,7 @@ static inline uint32_t real_rank(const struct coll_task *t, uint32_t v)
 	return (uint32_t) (((uint64_t) v + t->root) % t->n);
 }
 
-/* The lowest bit of @v, for the root the first one that is too high. */
+/* The lowest bit of @v; for the root the first power of two that is at least n. */
 static inline uint64_t low_bit(uint32_t v, uint32_t n)
 {
 	uint64_t bit = 1;
@@ -30,13 +30,13 @@ static inline uint64_t low_bit(uint32_t v, uint32_t n)
 	return bit;
 }
 
-/* Virtual ranks that the child at @v + @bit stands for. */
+/* Number of virtual ranks that the child at @v + @bit represents. */
 static inline size_t span(uint32_t n, uint64_t v, uint64_t bit)
 {
 	return (size_t) (v + bit < n ? bit : n - v);
 }
 
-/* In round k everybody hears from the member 2^k before it. */
+/* Dissemination: in round k each member receives from the member 2^k before it. */
 void coll_barrier(struct coll_plan *p, const struct coll_task *t)
 {
 	uint64_t dist;
@@ -65,7 +65,7 @@ void coll_broadcast_tree(struct coll_plan *p, const struct coll_task *t, struct 
 			coll_plan_send(p, real_rank(t, v + (uint32_t) bit), at, len);
 }
 
-/* The same tree upwards, without data. */
+/* The same tree in the opposite direction, without data. */
 void coll_report_tree(struct coll_plan *p, const struct coll_task *t)
 {
 	uint32_t v = virtual_rank(t);
@@ -79,8 +79,8 @@ void coll_report_tree(struct coll_plan *p, const struct coll_task *t)
 		coll_plan_send(p, real_rank(t, v - (uint32_t) low), coll_tmp(0), 0);
 }
 
-/* Long data in parts of @part bytes, of which the last ones may be shorter: through
- * the tree each member gets its own, then all parts go around.
+/* Long data is split into parts of @part bytes, of which the last ones may be shorter: each
+ * member gets one part through the tree, then all parts pass around a ring.
  */
 static size_t cut(size_t len, size_t part, uint64_t i)
 {
@@ -138,12 +138,12 @@ static void gather_direct(struct coll_plan *p, const struct coll_task *t, size_t
 		coll_plan_recv(p, real_rank(t, i), coll_out(real_rank(t, i) * len), len);
 }
 
-/* Parts lie in order of virtual ranks; at the root the list is turned. */
+/* Parts are in the order of virtual ranks; the root rotates the list. */
 static void gather_tree(struct coll_plan *p, const struct coll_task *t, size_t len)
 {
 	uint32_t v = virtual_rank(t);
 	uint64_t low = low_bit(v, t->n), bit;
-	size_t mine = span(t->n, v, low), turn = (t->n - t->root) * len;
+	size_t mine = span(t->n, v, low), join_no = (t->n - t->root) * len;
 	struct coll_at at = !v && !t->root ? coll_out(0) : coll_tmp(0);
 
 	if (mine == 1 && v) {
@@ -162,8 +162,8 @@ static void gather_tree(struct coll_plan *p, const struct coll_task *t, size_t l
 	if (v) {
 		coll_plan_send(p, real_rank(t, v - (uint32_t) low), at, mine * len);
 	} else if (t->root) {
-		coll_plan_copy(p, coll_out(t->root * len), at, turn);
-		coll_plan_copy(p, coll_out(0), coll_plus(at, turn), t->root * len);
+		coll_plan_copy(p, coll_out(t->root * len), at, join_no);
+		coll_plan_copy(p, coll_out(0), coll_plus(at, join_no), t->root * len);
 	}
 }
 
@@ -189,7 +189,7 @@ static void scatter_direct(struct coll_plan *p, const struct coll_task *t, size_
 	}
 	for (i = 1; i < t->n; i++)
 		coll_plan_send(p, real_rank(t, i), coll_in(real_rank(t, i) * len), len);
-	/* The result may lie in what is still being sent, as in place of its own part. */
+	/* The result may be inside the buffer that is still being sent, at the root's own part. */
 	coll_plan_copy(p, coll_out(0), coll_in(t->rank * len), len);
 }
 
@@ -197,7 +197,7 @@ static void scatter_tree(struct coll_plan *p, const struct coll_task *t, size_t 
 {
 	uint32_t v = virtual_rank(t);
 	uint64_t low = low_bit(v, t->n), bit;
-	size_t mine = span(t->n, v, low), turn = (t->n - t->root) * len;
+	size_t mine = span(t->n, v, low), join_no = (t->n - t->root) * len;
 	struct coll_at at = !v && !t->root ? coll_in(0) : coll_tmp(0);
 
 	if (mine == 1 && v) {
@@ -209,8 +209,8 @@ static void scatter_tree(struct coll_plan *p, const struct coll_task *t, size_t 
 	if (v) {
 		coll_plan_recv(p, real_rank(t, v - (uint32_t) low), at, mine * len);
 	} else if (t->root) {
-		coll_plan_copy(p, at, coll_in(t->root * len), turn);
-		coll_plan_copy(p, coll_plus(at, turn), coll_in(0), t->root * len);
+		coll_plan_copy(p, at, coll_in(t->root * len), join_no);
+		coll_plan_copy(p, coll_plus(at, join_no), coll_in(0), t->root * len);
 	}
 	coll_plan_wait(p);
 	for (bit = low >> 1; bit; bit >>= 1)

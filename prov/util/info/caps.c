@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * caps.c - the algebra of capabilities and registration modes.  Pure.
+ * caps.c - arithmetic of capabilities and registration modes.  Pure.
  */
 #include <rdma/fi_errno.h>
 

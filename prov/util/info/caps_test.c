@@ -21,7 +21,7 @@ static void test_expand(void **state)
 	assert_int_equal(info_caps_expand(FI_MSG | FI_SEND), FI_MSG | FI_SEND);
 	assert_int_equal(info_caps_expand(FI_RMA), FI_RMA | RMA_WAYS);
 	assert_int_equal(info_caps_expand(FI_ATOMIC | FI_REMOTE_READ), FI_ATOMIC | FI_REMOTE_READ);
-	/* a way given for one group says nothing about the other */
+	/* a direction for one group of capabilities does not apply to the other */
 	assert_int_equal(info_caps_expand(FI_MSG | FI_RECV | FI_RMA),
 			 FI_MSG | FI_RECV | FI_RMA | RMA_WAYS);
 	assert_int_equal(info_caps_expand(0), 0);
@@ -39,18 +39,18 @@ static void test_get(void **state)
 {
 	uint64_t caps = 42;
 
-	/* errors for unknown senders only for those who ask for them */
+	/* FI_SOURCE_ERR only when it is asked for */
 	assert_int_equal(get(ALL | FI_SOURCE_ERR, 0), ALL & ~FI_SOURCE_ERR);
 	assert_int_equal(get(ALL | FI_SOURCE_ERR, FI_MSG | FI_SOURCE_ERR) & FI_SOURCE_ERR,
 			 FI_SOURCE_ERR);
-	/* primary ones only as asked, and those secondary ones that are free */
+	/* primary capabilities only as asked, and those secondary ones that cost nothing */
 	assert_int_equal(get(ALL, FI_MSG), FI_MSG | FI_SEND | FI_RECV | FI_MULTI_RECV |
 			 FI_LOCAL_COMM | FI_REMOTE_COMM);
 	assert_int_equal(get(ALL, FI_MSG | FI_SEND), FI_MSG | FI_SEND | FI_LOCAL_COMM |
 			 FI_REMOTE_COMM);
 	assert_int_equal(get(ALL, FI_RMA | FI_RMA_EVENT), FI_RMA | RMA_WAYS | FI_RMA_EVENT |
 			 FI_LOCAL_COMM | FI_REMOTE_COMM);
-	/* expansion never goes beyond the offer */
+	/* the expansion never exceeds the offer */
 	assert_int_equal(get(FI_MSG | FI_SEND, FI_MSG), FI_MSG | FI_SEND);
 	assert_int_equal(info_caps_get(FI_MSG | FI_SEND | FI_RECV, FI_TAGGED, &caps),
 			 -FI_ENODATA);
@@ -64,7 +64,7 @@ static void test_sides(void **state)
 	assert_int_equal(info_caps_tx(caps), FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE);
 	assert_int_equal(info_caps_rx(caps), FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ |
 			 FI_REMOTE_WRITE | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV);
-	/* one way only: the other side has nothing to do */
+	/* one direction only: the other side has no capabilities */
 	caps = get(ALL, FI_MSG | FI_RECV);
 	assert_int_equal(info_caps_tx(caps), 0);
 	assert_int_equal(info_caps_rx(caps), FI_MSG | FI_RECV | FI_MULTI_RECV);
@@ -99,7 +99,7 @@ static void test_mr_get(void **state)
 {
 	const int hw = INFO_MR_BASIC_BITS | FI_MR_LOCAL;
 	const struct { int need, wanted, ret, out; } row[] = {
-		/* software: nothing is needed, so nothing comes back */
+		/* software: no bit is required, so none is returned */
 		{ 0, 0, 0, 0 },
 		{ 0, INFO_MR_BASIC_BITS | FI_MR_LOCAL | FI_MR_ENDPOINT, 0, 0 },
 		{ 0, FI_MR_BASIC, 0, FI_MR_BASIC },
@@ -112,7 +112,7 @@ static void test_mr_get(void **state)
 		{ INFO_MR_BASIC_BITS, FI_MR_BASIC, 0, FI_MR_BASIC },
 		{ FI_MR_PROV_KEY, FI_MR_SCALABLE, -FI_ENODATA, 0 },
 		{ FI_MR_BASIC, INFO_MR_BASIC_BITS, 0, INFO_MR_BASIC_BITS },
-		/* the words stand alone */
+		/* the old values cannot be combined with bits */
 		{ 0, FI_MR_BASIC | FI_MR_LOCAL, -FI_ENODATA, 0 },
 		{ 0, FI_MR_BASIC | FI_MR_SCALABLE, -FI_ENODATA, 0 },
 	};
@@ -126,7 +126,7 @@ static void test_mr_get(void **state)
 	}
 }
 
-/* GASNet asserts that of the three basic bits all or none are set. */
+/* GASNet asserts that either all or none of the three basic bits are set. */
 static void test_basic_bits_stay_together(void **state)
 {
 	int wanted, out, basic;

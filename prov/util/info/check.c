@@ -8,23 +8,23 @@
 
 #include "info/check.h"
 
-/* A comparison in progress. */
+/* State of one comparison. */
 struct check {
 	const struct fi_provider *prov;
 	const struct fi_info *offer;
 	const struct info_limits *lim;
-	const struct fi_info *hints;	/* never NULL, but may be empty */
+	const struct fi_info *hints;	/* never NULL; may have no attributes */
 	uint32_t version;
 	const struct explain_label *label;
-	bool hinted;			/* the program gave hints */
-	/* results that are more than an echo */
+	bool hinted;			/* the program passed hints */
+	/* results that differ from the hints */
 	uint64_t caps;
 	uint64_t tx_caps;
 	uint64_t rx_caps;
 	int mr_mode;
 };
 
-/* ---- saying no ------------------------------------------------------- */
+/* ---- refusing -------------------------------------------------------- */
 
 static int refuse(const struct check *ck, const char *attr, const char *wanted,
 		  const char *offered)
@@ -36,8 +36,8 @@ static int refuse(const struct check *ck, const char *attr, const char *wanted,
 	return -FI_ENODATA;
 }
 
-/* text - a value by the names of its type; the narrow types are 32 bits wide.  An empty
- * set prints as nothing at all, which a reader could take for a missing value.
+/* text - a value as the names of its type; the narrow types are 32 bits wide.  An empty set is
+ * printed explicitly, because an empty text could be read as a missing value.
  */
 static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
 {
@@ -83,7 +83,7 @@ static int refuse_number(const struct check *ck, const char *attr, uint64_t want
 	return refuse(ck, attr, w, o);
 }
 
-/* ---- the shapes that hints have -------------------------------------- */
+/* ---- kinds of attributes --------------------------------------------- */
 
 static int check_bits(const struct check *ck, const char *attr, enum fi_type type,
 		      uint64_t wanted, uint64_t offered)
@@ -93,7 +93,7 @@ static int check_bits(const struct check *ck, const char *attr, enum fi_type typ
 	return refuse_value(ck, attr, type, wanted & ~offered, offered);
 }
 
-/* check_mode - here the provider wants something, and the program offers. */
+/* check_mode - mode bits: what the provider requires must be in what the program supports. */
 static int check_mode(const struct check *ck, const char *attr, uint64_t supported,
 		      uint64_t required)
 {
@@ -108,7 +108,7 @@ static int check_number(const struct check *ck, const char *attr, uint64_t wante
 	return wanted <= most ? 0 : refuse_number(ck, attr, wanted, most);
 }
 
-/* check_enum - 0 is "any" on both sides. */
+/* check_enum - 0 means "any" on both sides. */
 static int check_enum(const struct check *ck, const char *attr, enum fi_type type,
 		      uint64_t wanted, uint64_t offered)
 {
@@ -125,7 +125,7 @@ static int check_name(const struct check *ck, const char *attr, const char *want
 	return refuse(ck, attr, wanted, offered);
 }
 
-/* Devices and domains share names, but that a domain of a special kind has a suffix: "-xrc". */
+/* A domain has the name of its device; a domain of a special kind has a suffix: "-xrc". */
 static int check_device(const struct check *ck, const char *wanted, const char *offered)
 {
 	size_t len = wanted ? strlen(wanted) : 0;
@@ -135,7 +135,7 @@ static int check_device(const struct check *ck, const char *wanted, const char *
 	return check_name(ck, "nic->device_attr->name", wanted, offered);
 }
 
-/* A limit in an attribute structure that is a plain maximum. */
+/* A limit in an attribute structure that is compared as a maximum. */
 struct max {
 	const char *attr;
 	size_t off;
@@ -161,7 +161,7 @@ static int check_maxima(const struct check *ck, const struct max *max, size_t cn
 static int check_key(const struct check *ck, const char *attr, size_t wanted)
 {
 	if (FI_VERSION_LT(ck->version, FI_VERSION(1, 5)))
-		return 0;	/* such a program has no such field */
+		return 0;	/* the program's struct does not have the field */
 	return check_number(ck, attr, wanted, ck->lim->auth_key_size);
 }
 
@@ -175,7 +175,7 @@ static int check_tclass(const struct check *ck, const char *attr, uint32_t wante
 	return refuse(ck, attr, text, "FI_TC_BEST_EFFORT");
 }
 
-/* ---- structure by structure ------------------------------------------ */
+/* ---- attribute structures -------------------------------------------- */
 
 static bool format_fits(uint32_t wanted, uint32_t offered)
 {
@@ -194,7 +194,7 @@ static bool format_fits(uint32_t wanted, uint32_t offered)
 	}
 }
 
-/* check_identity - what makes it this candidate and not another.  It goes first: a
+/* check_identity - the attributes that identify the candidate.  They are compared first: a
  * program that wants a DGRAM endpoint is not helped by what RDM lacks.
  */
 static int check_identity(const struct check *ck)
@@ -229,7 +229,7 @@ static int check_caps(struct check *ck)
 	return check_mode(ck, "mode", ck->hints->mode, ck->offer->mode);
 }
 
-/* check_mr - the mode bits that count are those of the caps that were granted. */
+/* check_mr - only mode bits that matter for the granted caps are compared. */
 static int check_mr(struct check *ck)
 {
 	const struct fi_domain_attr *want = ck->hints->domain_attr;
@@ -326,8 +326,8 @@ static bool tag_is_named(const struct check *ck, uint64_t format)
 	       (format == FI_TAG_MPI || format == FI_TAG_CCL);
 }
 
-/* check_tag - our masks are arbitrary, so only the width of a format can be too much;
- * a named format uses all 64 bits.
+/* check_tag - tag masks are arbitrary here, so a format can only be too wide; a named format
+ * uses all 64 bits.
  */
 static int check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
 {
@@ -379,13 +379,13 @@ static size_t most(size_t limit, size_t offered)
 	return limit > offered ? limit : offered;
 }
 
-/* side_mode - 0 on one side stands for the mode of the whole. */
+/* side_mode - 0 in tx_attr or rx_attr means the mode of the info. */
 static uint64_t side_mode(const struct check *ck, uint64_t mode)
 {
 	return mode ? mode : ck->hints->mode;
 }
 
-/* side_caps - what a context may do: the endpoint's share, or a part of it. */
+/* side_caps - the caps of a context: the endpoint's, or the requested part of them. */
 static uint64_t side_caps(uint64_t share, uint64_t wanted, uint64_t mask)
 {
 	return wanted ? info_caps_expand(wanted) & mask : share;
@@ -472,7 +472,7 @@ static int check_all(struct check *ck)
 	return ret ? ret : check_rx(ck);
 }
 
-/* ---- the answer ------------------------------------------------------ */
+/* ---- the result ------------------------------------------------------ */
 
 static void raise(size_t *have, size_t want)
 {

@@ -46,16 +46,16 @@
 
 #include "base/explain.h"
 
-/* What an offer cannot say in an fi_info.  NULL, or a member that is 0: nothing
- * beyond the offer's own value.
+/* Limits of an offer that fi_info cannot express.  NULL, or a member that is 0: the offer's
+ * value is the limit.
  */
 struct info_limits {
 	size_t tx_size;			/* largest transmit queue */
 	size_t rx_size;			/* largest receive queue */
-	size_t inject_size;		/* largest that can be asked for */
+	size_t inject_size;		/* largest that may be requested */
 	size_t auth_key_size;		/* largest; 0: no authorization keys */
-	bool manual_only;		/* FI_PROGRESS_AUTO cannot be had */
-	bool tclass;			/* traffic classes are obeyed */
+	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
+	bool tclass;			/* traffic classes are supported */
 };
 
 /* info_check - compare an offer with hints and narrow it.
@@ -90,23 +90,23 @@ int info_check(const struct fi_provider *prov, const struct fi_info *offer,
 	 FI_MULTI_RECV | FI_SOURCE | FI_RMA_EVENT | FI_SOURCE_ERR | FI_COLLECTIVE | \
 	 FI_TAGGED_DIRECTED_RECV | FI_TAGGED_MULTI_RECV | FI_EXACT_DIRECTED_RECV)
 
-/* Secondary capabilities that cost nothing when unused and open nothing to a peer:
- * an answer has them, if offered, whether asked for or not.  FI_SOURCE is not one
- * of them: it makes every receive completion look an address up.
+/* Secondary capabilities that cost nothing when unused and expose nothing to a peer: a result
+ * has them, if offered, whether requested or not.  FI_SOURCE is not one of them: with it every
+ * receive completion looks up an address.
  */
 #define INFO_CAPS_FREE (FI_LOCAL_COMM | FI_REMOTE_COMM | FI_MULTI_RECV)
 
-/* info_caps_expand - FI_MSG without a direction means both: add the modifiers that
- * @caps implies.  A primary capability with one of its modifiers stays as it is.
+/* info_caps_expand - FI_MSG without a direction means both: add the modifiers that @caps
+ * implies.  A primary capability with one of its modifiers stays as it is.
  */
 uint64_t info_caps_expand(uint64_t caps);
 
-/* info_caps_get - what an answer's caps are.
+/* info_caps_get - the caps of a result.
  *
- * @offered: all that the provider has
- * @wanted:  hints->caps; 0 asks for everything but FI_SOURCE_ERR, which makes errors
- *           of what were successes, and is only for those who know
- * @caps_p:  [out] @wanted expanded, and the secondary capabilities that come free
+ * @offered: all capabilities of the provider
+ * @wanted:  hints->caps; 0 asks for everything but FI_SOURCE_ERR, which turns successful
+ *           receives into errors and must be requested
+ * @caps_p:  [out] @wanted expanded, plus the secondary capabilities that cost nothing
  *
  * Errors: -FI_ENODATA when @wanted has a bit that is not offered.
  */
@@ -122,32 +122,33 @@ uint64_t info_caps_rx(uint64_t caps);
 
 #define INFO_MR_BASIC_BITS (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 
-/* info_mr_mode_bits - the mode bits behind an mr_mode, legacy names resolved:
- * FI_MR_BASIC is INFO_MR_BASIC_BITS, FI_MR_SCALABLE is none.  What a domain that
- * was opened with this mr_mode has to obey.
+/* info_mr_mode_bits - the mode bits of an mr_mode, legacy values resolved: FI_MR_BASIC is
+ * INFO_MR_BASIC_BITS, FI_MR_SCALABLE is none.  A domain opened with @mr_mode follows these.
  */
 int info_mr_mode_bits(int mr_mode);
 
-/* info_mr_mode_need - of the bits that a provider requires, those that matter to an
- * endpoint with @caps: remote access rules without FI_RMA or FI_ATOMIC, FI_MR_HMEM
- * without FI_HMEM and FI_MR_RMA_EVENT without FI_RMA_EVENT are nobody's concern.
+/* info_mr_mode_need - the bits in @required that matter to an endpoint with @caps: remote
+ * access bits need FI_RMA or FI_ATOMIC, FI_MR_HMEM needs FI_HMEM and FI_MR_RMA_EVENT needs
+ * FI_RMA_EVENT.
  */
 int info_mr_mode_need(int required, uint64_t caps);
 
-/* info_mr_mode_get - what an answer's mr_mode is.
+/* info_mr_mode_get - the mr_mode of a result.
  *
- * @need:   bits without which the provider cannot work (0 for software)
- * @wanted: hints->domain_attr->mr_mode: the bits that the program can live with
- * @out_p:  [out] the answer's mr_mode
+ * @need:   bits that the provider requires (0 for software)
+ * @wanted: hints->domain_attr->mr_mode: the bits that the program supports
+ * @out_p:  [out] the result's mr_mode
  *
- * A bit that comes back set is a duty of the program, so a bit that the provider
- * does not need comes back clear, whoever offered it: software gives 0, with which
- * keys are the program's and addresses are offsets.  A program that offered
- * FI_MR_VIRT_ADDR and friends reads the answer (fi_mr(3)); one that does not says
- * FI_MR_BASIC or FI_MR_SCALABLE and gets back what it said.  The library puts
- * those two words, and FI_LOCAL_MR, into bits before it asks a provider; they
- * are understood here for infos that come back when an object is opened.
- * Errors: -FI_ENODATA: a needed bit is not offered, or a word is mixed with bits.
+ * A bit in the result is an obligation of the program, so a bit that the provider does not
+ * require is clear, whatever the program supports: software gives 0, which means that the
+ * program chooses keys and addresses are offsets.  A program that supports FI_MR_VIRT_ADDR and
+ * others reads the result (fi_mr(3)); one that does not passes FI_MR_BASIC or FI_MR_SCALABLE
+ * and gets the same value back.  The core converts these two values, and FI_LOCAL_MR, to bits
+ * before it calls a provider; they are handled here for infos that a program passes when it
+ * opens an object.
+ *
+ * Errors: -FI_ENODATA: a required bit is not supported, or a legacy value is combined with
+ *         bits.
  */
 int info_mr_mode_get(int need, int wanted, int *out_p);
 

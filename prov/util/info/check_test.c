@@ -105,7 +105,7 @@ static void assert_yes(struct fixture *f)
 	assert_int_equal(caught.cnt, 0);
 }
 
-/* assert_no - refused for this attribute, with one line that says so. */
+/* assert_no - refused for this attribute, with one line in the log. */
 static void assert_no(struct fixture *f, const char *attr, const char *wanted)
 {
 	struct explain_line ex;
@@ -175,7 +175,8 @@ static void test_caps(void **state)
 	assert_int_equal(f->info->rx_attr->caps, FI_MSG | FI_RECV | FI_MULTI_RECV);
 	f->hints->caps = FI_MSG | FI_COLLECTIVE | FI_HMEM;
 	assert_no(f, "caps", "FI_COLLECTIVE");
-	assert_null(strstr(caught.line[0], "wanted=\"[ FI_MSG"));	/* that was not it */
+	assert_null(strstr(caught.line[0], "wanted=\"[ FI_MSG"));	/* another attribute is the
+									 * reason */
 }
 
 static void test_context_caps(void **state)
@@ -188,7 +189,7 @@ static void test_context_caps(void **state)
 	assert_yes(f);
 	assert_int_equal(f->info->tx_attr->caps, FI_MSG | FI_SEND);
 	assert_int_equal(f->info->rx_attr->caps, FI_MSG | FI_TAGGED | FI_RECV);
-	/* some programs hand the whole caps to each side */
+	/* some programs pass the whole caps for each side */
 	f->hints->tx_attr->caps = f->hints->rx_attr->caps = f->hints->caps;
 	assert_yes(f);
 	assert_int_equal(f->info->tx_attr->caps, FI_MSG | FI_TAGGED | FI_RMA | FI_SEND |
@@ -206,7 +207,7 @@ static void test_mode(void **state)
 
 	f->hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_ASYNC_IOV | FI_RX_CQ_DATA;
 	assert_yes(f);
-	assert_int_equal(f->info->mode, 0);	/* nothing of it is needed */
+	assert_int_equal(f->info->mode, 0);	/* no mode bit is required */
 
 	offer.mode = FI_CONTEXT;
 	assert_yes(f);
@@ -218,7 +219,7 @@ static void test_mode(void **state)
 	tx.mode = FI_ASYNC_IOV;
 	f->hints->mode = FI_ASYNC_IOV;
 	assert_yes(f);
-	f->hints->tx_attr->mode = FI_CONTEXT;	/* overrides the general one */
+	f->hints->tx_attr->mode = FI_CONTEXT;	/* overrides the info's mode */
 	assert_no(f, "tx_attr->mode", "FI_CONTEXT");
 	tx.mode = 0;
 }
@@ -275,7 +276,7 @@ static void test_names(void **state)
 
 	f->hints->domain_attr->name = strdup("eth0");
 	f->hints->fabric_attr->name = strdup("192.0.2.0/24");
-	f->hints->fabric_attr->prov_name = strdup("anything");	/* the library's business */
+	f->hints->fabric_attr->prov_name = strdup("anything");	/* compared by the core */
 	assert_yes(f);
 	f->hints->domain_attr->name[3] = '1';
 	assert_no(f, "domain_attr->name", "eth1");
@@ -299,7 +300,7 @@ static void test_nic(void **state)
 	dev.name = (char *) "eth1";
 	assert_no(f, "nic->device_attr->name", "eth1");
 
-	/* A domain of a special kind on the device. */
+	/* A special domain of the device. */
 	domain.name = (char *) "eth1-xrc";
 	assert_yes(f);
 	dev.name = (char *) "eth";
@@ -308,7 +309,7 @@ static void test_nic(void **state)
 	f->hints->nic = NULL;
 }
 
-/* Programs compare these with what they asked for. */
+/* Programs compare these values with what they requested. */
 static void test_models_are_echoed(void **state)
 {
 	struct fixture *f = *state;
@@ -410,7 +411,7 @@ static void test_maxima(void **state)
 	ep.max_msg_size = 1472;
 	TOO_MUCH(f, "ep_attr->max_msg_size", ep_attr->max_msg_size, 1473);
 	ep.max_msg_size = SIZE_MAX;
-	assert_yes(f);	/* each was put back */
+	assert_yes(f);	/* each was restored */
 }
 
 static void test_sizes_of_the_answer(void **state)
@@ -467,14 +468,14 @@ static void test_tag_format(void **state)
 	f->hints->ep_attr->mem_tag_format = FI_TAG_MPI;
 	assert_yes(f);
 	assert_int_equal(f->info->ep_attr->mem_tag_format, FI_TAG_MPI);
-	assert_int_equal(ask(f, FI_VERSION(1, 18)), 0);	/* a field of one bit, back then */
+	assert_int_equal(ask(f, FI_VERSION(1, 18)), 0);	/* this bit was a bool in old interfaces */
 	assert_int_equal(f->info->ep_attr->mem_tag_format, ep.mem_tag_format);
 	ep.mem_tag_format = UINT64_C(0x00ffffffffffffff);
 	f->hints->ep_attr->mem_tag_format = UINT64_C(1) << 56;
 	assert_no(f, "ep_attr->mem_tag_format", "0x0100000000000000");
 	f->hints->ep_attr->mem_tag_format = FI_TAG_CCL;
 	assert_no(f, "ep_attr->mem_tag_format", "0xffffffffffffffff");
-	ep.mem_tag_format = 0;	/* no tags here */
+	ep.mem_tag_format = 0;	/* no tagged messages */
 	f->hints->ep_attr->mem_tag_format = 1u << 20;
 	assert_no(f, "ep_attr->mem_tag_format", "0x");
 	ep.mem_tag_format = UINT64_C(0xaaaaaaaaaaaaaaaa);
@@ -492,7 +493,7 @@ static void test_auth_keys(void **state)
 	assert_int_equal(f->info->domain_attr->auth_key_size, 6);
 	assert_memory_equal(f->info->domain_attr->auth_key, "secret", 6);
 	assert_ptr_not_equal(f->info->domain_attr->auth_key, f->hints->domain_attr->auth_key);
-	/* before 1.5 there was no such field */
+	/* the field did not exist before 1.5 */
 	assert_int_equal(ask(f, FI_VERSION(1, 4)), 0);
 }
 
@@ -523,7 +524,7 @@ static void test_mr_mode(void **state)
 	assert_int_equal(f->info->domain_attr->mr_mode, FI_MR_BASIC);
 	domain.mr_mode = INFO_MR_BASIC_BITS;
 	*mr = FI_MR_LOCAL;
-	f->hints->caps = FI_MSG;	/* remote access rules do not matter here */
+	f->hints->caps = FI_MSG;	/* remote access bits do not matter without FI_RMA */
 	assert_yes(f);
 	assert_int_equal(f->info->domain_attr->mr_mode, 0);
 	f->hints->caps = FI_RMA;
@@ -536,13 +537,13 @@ static void test_check_only(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(info_check(&prov, &offer, NULL, f->hints, V, NULL, NULL), 0);
-	f->hints->tx_attr->size = 257;	/* without limits the default is the most */
+	f->hints->tx_attr->size = 257;	/* without limits the default is the maximum */
 	assert_int_equal(info_check(&prov, &offer, NULL, f->hints, V, NULL, NULL),
 			 -FI_ENODATA);
 	assert_non_null(catch_find("domain=- addr=-"));
 }
 
-/* An answer must pass as hints: it is what fi_endpoint() gets. */
+/* A result must pass as hints, because fi_endpoint() gets it. */
 static void test_answer_passes_as_hints(void **state)
 {
 	struct fixture *f = *state;
@@ -562,7 +563,7 @@ static void test_answer_passes_as_hints(void **state)
 	assert_int_equal(f->info->tx_attr->op_flags, first->tx_attr->op_flags);
 }
 
-/* ---- what the runtimes ask ------------------------------------------- */
+/* ---- hints of runtimes ----------------------------------------------- */
 
 static void test_mpich(void **state)
 {
@@ -611,7 +612,7 @@ static void test_open_mpi(void **state)
 	assert_yes(f);
 	assert_int_equal(f->info->domain_attr->av_type, FI_AV_MAP);
 
-	h->caps = FI_MSG | FI_RMA | FI_ATOMIC;	/* the one-sided component */
+	h->caps = FI_MSG | FI_RMA | FI_ATOMIC;	/* the one-sided component (btl) */
 	h->tx_attr->op_flags = FI_DELIVERY_COMPLETE | FI_COMPLETION;
 	h->tx_attr->msg_order = h->rx_attr->msg_order = 0;
 	h->tx_attr->iov_limit = h->rx_attr->iov_limit = 1;

@@ -8,13 +8,13 @@
 
 #include "info/choose.h"
 
-/* A choice in progress. */
+/* State of one selection. */
 struct choice {
 	const struct net_list *list;
 	const struct info_want *want;
 	bool pointed;		/* the caller named the interface or the address */
 	bool wild;		/* offer the wildcard address */
-	/* per family (0: IPv4): the destination, and where the route to it starts */
+	/* per family (0: IPv4): the destination, and the local address of the route to it */
 	const union net_sa *dest[2];
 	union net_sa start[2];
 	struct info_cand *cand;
@@ -26,7 +26,7 @@ static int family_no(const struct sockaddr *sa)
 	return sa->sa_family == AF_INET6;
 }
 
-/* same_host - a link-local address that was given without its interface matches on any. */
+/* same_host - a link-local address without an interface matches on any. */
 static bool same_host(const struct sockaddr *have, const struct sockaddr *asked)
 {
 	union net_sa sa;
@@ -53,7 +53,7 @@ static bool is_local(const struct net_list *list, const struct sockaddr *sa)
 	return false;
 }
 
-/* find_dests - the first destination of each family that a route leads to. */
+/* find_dests - the first destination of each family that has a route. */
 static int find_dests(struct choice *ch, info_route_fn route)
 {
 	const struct net_addrs *dest = &ch->want->dest;
@@ -75,7 +75,7 @@ static int find_dests(struct choice *ch, info_route_fn route)
 	return ret;
 }
 
-/* leads_there - can traffic to the destination start from this address? */
+/* leads_there - true when this address can be the source of traffic to the destination. */
 static bool leads_there(const struct choice *ch, const struct net_ifaddr *addr)
 {
 	const struct net_iface *iface = net_list_iface(ch->list, addr);
@@ -101,7 +101,7 @@ static void add(struct choice *ch, const struct net_ifaddr *addr, const struct s
 	memset(cand, 0, sizeof(*cand));
 	cand->addr = addr;
 	memcpy(&cand->src, src, net_addr_len(src));
-	if (cand->src.sa.sa_family == AF_INET6)	/* the scope that the caller left out */
+	if (cand->src.sa.sa_family == AF_INET6)	/* the scope was not given */
 		cand->src.in6.sin6_scope_id = addr->addr.in6.sin6_scope_id;
 	net_addr_set_port(&cand->src.sa, ch->want->src_port);
 	cand->has_dest = ch->want->has_dest;
@@ -109,9 +109,9 @@ static void add(struct choice *ch, const struct net_ifaddr *addr, const struct s
 		cand->dest = *ch->dest[no];
 }
 
-/* add_any - an entry for "whatever is here": itself, or the wildcard address, that once
- * for each interface and family.  On the loopback interface the wildcard would
- * mean more than its name says.
+/* add_any - a candidate for "any local address": this address; or the wildcard address, once
+ * for each interface and family.  On the loopback interface the wildcard would accept more than
+ * loopback traffic.
  */
 static void add_any(struct choice *ch, const struct net_ifaddr *addr)
 {
@@ -135,8 +135,8 @@ static void add_any(struct choice *ch, const struct net_ifaddr *addr)
 		ch->cand[ch->cnt - 1].src.in6.sin6_scope_id = 0;
 }
 
-/* add_matching - what of the asked sources stands on this entry.  All of 127/8 is on
- * the loopback interface, though only 127.0.0.1 is listed.
+/* add_matching - the requested source addresses that this entry has.  All of 127/8 is on the
+ * loopback interface, though only 127.0.0.1 is listed.
  */
 static void add_matching(struct choice *ch, const struct net_ifaddr *addr)
 {
@@ -172,8 +172,8 @@ static void fill(struct choice *ch, bool any_src)
 	}
 }
 
-/* start_first - the candidate from which the route starts moves to the front; of two
- * families the better ranked one leads.
+/* start_first - move the candidate with the source address of the route to the front; of two
+ * families the better ranked one comes first.
  */
 static void start_first(struct choice *ch)
 {
@@ -249,7 +249,7 @@ int info_choose(const struct net_list *list, const struct info_want *want, bool 
 	if (!ch.cand)
 		return -FI_ENOMEM;
 	fill(&ch, want->any_src);
-	/* our name, by an address that we do not have (any more) */
+	/* the host's name resolved to an address that it does not have */
 	ch.wild |= want->own_name && !pointed && !want->has_dest;
 	if (!ch.cnt && want->own_name)
 		fill(&ch, true);

@@ -13,7 +13,7 @@
 #include "info/choose.h"
 #include "net/test/list_make.h"
 
-/* Everything starts from here, as the test says; AF_UNSPEC: no route at all. */
+/* The source address of every route in this test; AF_UNSPEC: no route. */
 static union net_sa route_start[2];
 
 static int fake_route(const struct sockaddr *dest, union net_sa *source_p)
@@ -102,7 +102,7 @@ static void test_all(void **state)
 	net_list_free(&list);
 }
 
-/* A laptop with nothing but itself: whoever asks for FI_REMOTE_COMM still starts. */
+/* A laptop without a network: FI_REMOTE_COMM is still offered. */
 static void test_only_loopback(void **state)
 {
 	struct net_list list = { 0 };
@@ -141,13 +141,13 @@ static void test_source(void **state)
 	assert_string_equal(serve(&list, "127.0.0.9", "1", FI_SOURCE, NULL), "lo=127.0.0.9:1");
 	assert_string_equal(serve(&list, "fi_sockaddr_in6://[fd01::7]:8", NULL, FI_SOURCE, NULL),
 			    "ib0=fd01::7:8");
-	/* neither node nor service: the flag has nothing to say */
+	/* neither node nor service: the flag has no effect */
 	assert_string_equal(serve(&list, NULL, NULL, FI_SOURCE, NULL),
 			    "ib0=10.1.0.7 ib0=fd01::7 eno1=10.0.0.7 lo=127.0.0.1!");
 	net_list_free(&list);
 }
 
-/* A server that names its port alone answers at every address. */
+/* A server that gives only its port accepts at every address. */
 static void test_wildcard_source(void **state)
 {
 	struct net_list list;
@@ -159,7 +159,7 @@ static void test_wildcard_source(void **state)
 	assert_string_equal(serve(&list, "0.0.0.0", "7", FI_SOURCE | FI_NUMERICHOST, NULL),
 		"ib0=0.0.0.0:7 eno1=0.0.0.0:7 lo=127.0.0.1:7!");
 	assert_string_equal(serve(&list, "::", "7", FI_SOURCE, NULL), "ib0=:::7");
-	/* one interface was asked for: not all of them, then */
+	/* one interface was requested: not the wildcard */
 	assert_int_equal(want_of(NULL, "5000", FI_SOURCE, NULL, &want), 0);
 	assert_string_equal(choose(&list, &want, true),
 		"ib0=10.1.0.7:5000 ib0=fd01::7:5000 eno1=10.0.0.7:5000 lo=127.0.0.1:5000");
@@ -192,7 +192,7 @@ static void test_source_that_is_not_here(void **state)
 	assert_null(serve(&list, "10.9.9.9", "5000", FI_SOURCE, NULL));
 	assert_string_equal(why.attr, "src_addr");
 	assert_string_equal(why.wanted, "fi_sockaddr_in://10.9.9.9:5000");
-	assert_non_null(strstr(why.offered, "ib0 (up, 10.1.0.7)"));	/* what there is */
+	assert_non_null(strstr(why.offered, "ib0 (up, 10.1.0.7)"));	/* the available interfaces */
 	assert_null(serve(&list, "name-without.invalid", NULL, FI_SOURCE | FI_NUMERICHOST, NULL));
 	assert_string_equal(why.attr, "src_addr");
 	assert_non_null(strstr(why.offered, "FI_NUMERICHOST"));
@@ -212,8 +212,8 @@ static void test_own_name(void **state)
 	assert_false(info_name_is_own("localhost", "node7"));
 }
 
-/* Whatever this machine calls itself and the hosts file says of it, its name gives a
- * usable source; on a cluster node of our making it is at no listed address.
+/* The host's name gives a usable source, whatever the hosts file contains; on a fictional
+ * cluster node it resolves to an address that is not in the list.
  */
 static void test_own_name_is_usable(void **state)
 {
@@ -247,14 +247,14 @@ static void test_dest(void **state)
 
 	make_cluster(&list);
 	routes_from("10.0.0.7", NULL);
-	/* the route's start first, against the rank; then what else might do */
+	/* the route's source first, though it ranks lower; then the other usable addresses */
 	assert_string_equal(serve(&list, "10.0.3.3", "5000", 0, NULL),
 			    "eno1=10.0.0.7>10.0.3.3:5000 ib0=10.1.0.7>10.0.3.3:5000");
-	/* loopback to loopback alone */
+	/* loopback destinations from loopback only */
 	routes_from("127.0.0.1", NULL);
 	assert_string_equal(serve(&list, "127.0.0.1", "5000", 0, NULL),
 			    "lo=127.0.0.1>127.0.0.1:5000");
-	/* to ourselves by our own address */
+	/* to this host by its own address */
 	routes_from("10.1.0.7", NULL);
 	assert_string_equal(serve(&list, "10.1.0.7", "1", 0, NULL),
 		"ib0=10.1.0.7>10.1.0.7:1 eno1=10.0.0.7>10.1.0.7:1 lo=127.0.0.1>10.1.0.7:1");
@@ -270,11 +270,11 @@ static void test_dest_on_a_laptop(void **state)
 
 	make_laptop(&list);
 	routes_from("192.168.1.5", "2001:db8::5");
-	/* the cable is out: its address cannot lead anywhere */
+	/* unplugged: its address cannot be a source */
 	assert_string_equal(serve(&list, "198.51.100.1", "80", 0, NULL),
 		"wlan0=192.168.1.5>198.51.100.1:80 tailscale0=100.100.1.1>198.51.100.1:80 "
 		"docker0=172.17.0.1>198.51.100.1:80");
-	/* link-local: by its own interface only */
+	/* link-local: from its interface only */
 	routes_from(NULL, "fe80::5%5");
 	assert_string_equal(serve(&list, "fe80::99%5", "80", 0, NULL),
 		"wlan0=fe80::5>fe80::99:80 wlan0=2001:db8::5>fe80::99:80");
@@ -291,7 +291,7 @@ static void test_no_route(void **state)
 	assert_string_equal(why.attr, "dest_addr");
 	assert_string_equal(why.wanted, "fi_sockaddr_in://198.51.100.1:80");
 	assert_non_null(strstr(why.offered, "no route"));
-	/* of two families the one with a route will do */
+	/* one of two families has a route */
 	routes_from("10.0.0.7", NULL);
 	{
 		struct info_want want = { .any_src = true, .has_dest = true };
@@ -319,7 +319,7 @@ static void test_hints_addresses(void **state)
 	net_addr_parse("fi_sockaddr_in://10.0.0.7:77", &src);
 	net_addr_parse("fi_sockaddr_in://10.1.0.9:88", &dest);
 	assert_string_equal(serve(&list, NULL, NULL, 0, &hints), "eno1=10.0.0.7:77>10.1.0.9:88");
-	/* node wins over dest_addr, FI_SOURCE over src_addr */
+	/* node precedes dest_addr, FI_SOURCE precedes src_addr */
 	assert_string_equal(serve(&list, "10.1.0.8", "5", 0, &hints),
 			    "eno1=10.0.0.7:77>10.1.0.8:5");
 	assert_string_equal(serve(&list, "10.1.0.7", "6", FI_SOURCE, &hints),
@@ -333,7 +333,7 @@ static void test_hints_addresses(void **state)
 	hints.src_addrlen = 3;
 	assert_null(serve(&list, NULL, NULL, 0, &hints));
 	assert_string_equal(why.attr, "src_addr");
-	/* a length without an address is no address */
+	/* a length without an address is ignored */
 	hints.src_addr = NULL;
 	assert_non_null(serve(&list, NULL, NULL, 0, &hints));
 	net_list_free(&list);
@@ -348,7 +348,7 @@ static void test_hints_string_address(void **state)
 
 	make_cluster(&list);
 	assert_string_equal(serve(&list, NULL, NULL, 0, &hints), "eno1=10.0.0.7:77");
-	hints.src_addrlen = sizeof(text) - 1;	/* some count the NUL, some do not */
+	hints.src_addrlen = sizeof(text) - 1;	/* some programs count the NUL, some do not */
 	assert_string_equal(serve(&list, NULL, NULL, 0, &hints), "eno1=10.0.0.7:77");
 	net_list_free(&list);
 }

@@ -10,7 +10,7 @@
 #include "info/getinfo.h"
 #include "net/nic.h"
 
-/* One call. */
+/* State of one call. */
 struct query {
 	const struct info_prov *np;
 	uint32_t version;
@@ -19,12 +19,12 @@ struct query {
 	struct info_want want;
 	struct info_cand *cand;
 	size_t cand_cnt;
-	struct fid_nic **nic;		/* per interface; made when first needed */
+	struct fid_nic **nic;		/* per interface; read on first use */
 	struct fi_info *head, **tail;
 };
 
-/* An offer: a template with an interface and an address put to it.  On the stack;
- * info_check() makes the copy that lasts.
+/* A template combined with an interface and an address, on the stack; info_check() makes the
+ * copy that is returned.
  */
 struct offer {
 	struct fi_info info;
@@ -70,7 +70,7 @@ static void offer_make(struct offer *offer, const struct query *q, const struct 
 		offer->fabric.prov_version = prov->version;
 	offer->info.addr_format = net_addr_format(&cand->src.sa);
 	offer->info.src_addr = &cand->src;
-	/* datagram endpoints tell peers the address that they are bound to */
+	/* a datagram endpoint's address is the one it is bound to, so it is never the wildcard */
 	if ((tmpl->ep_attr->type == FI_EP_DGRAM || q->np->concrete) &&
 	    net_addr_is_any(&cand->src.sa)) {
 		offer->src = cand->addr->addr;
@@ -88,7 +88,7 @@ static void offer_make(struct offer *offer, const struct query *q, const struct 
 		q->np->adjust(&offer->info, iface);
 }
 
-/* nic_for - a nic of one's own for each info, read from the system once per interface. */
+/* nic_for - a copy of the nic for each info; read from the system once per interface. */
 static int nic_for(struct query *q, const struct info_cand *cand, struct fid_nic **nic_p)
 {
 	struct fid_nic **first = &q->nic[cand->addr->iface];
@@ -100,7 +100,7 @@ static int nic_for(struct query *q, const struct info_cand *cand, struct fid_nic
 	return ret ? ret : fi_control(&(*first)->fid, FI_DUP, nic_p);
 }
 
-/* try_one - add the answer, if the hints admit one. */
+/* try_one - append the candidate if the hints allow it. */
 static int try_one(struct query *q, size_t no, struct info_cand *cand)
 {
 	const struct info_prov *np = q->np;
@@ -147,8 +147,8 @@ static int try_all(struct query *q)
 	return ret;
 }
 
-/* restrict_list - obey FI_<PROV>_IFACE.  A demand that cannot be met gives nothing,
- * not something else; the line says what there is to name.
+/* restrict_list - apply FI_<PROV>_IFACE.  An unknown name gives an empty result, not a
+ * different interface; the log line lists the known names.
  */
 static int restrict_list(struct query *q, const char *name)
 {
@@ -163,13 +163,13 @@ static int restrict_list(struct query *q, const char *name)
 	return -FI_ENODATA;
 }
 
-/* is_pointed - the caller asked for one interface by name. */
+/* is_pointed - true when the caller asked for one interface by name. */
 static bool is_pointed(const struct fi_info *hints, const char *param)
 {
 	return param || (hints && hints->domain_attr && hints->domain_attr->name);
 }
 
-/* keep_own - drop the addresses of interfaces without a device of the provider's. */
+/* keep_own - remove the addresses of interfaces without a device of the provider. */
 static int keep_own(struct query *q)
 {
 	struct net_list *list = &q->list;
@@ -210,8 +210,8 @@ static int choose(struct query *q)
 	return ret;
 }
 
-/* read_want - a request that cannot be understood is the caller's mistake or the name
- * server's; one that names nothing we have is an answer, and explained as such.
+/* read_want - malformed arguments and an unreachable name server are errors; an address that is
+ * not available gives an empty result with a reason.
  */
 static int read_want(struct query *q, const char *node, const char *service, uint64_t flags)
 {

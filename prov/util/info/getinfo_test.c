@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * getinfo_test.c - whole answers on this machine.  Only loopback is counted on.
+ * getinfo_test.c - whole results on this machine.  Only loopback is assumed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,7 +131,7 @@ static void test_hints_restrict(void **state)
 		assert_int_equal(i->ep_attr->type, FI_EP_MSG);
 		assert_string_equal(i->domain_attr->name, "lo");
 		assert_int_equal(i->addr_format, FI_SOCKADDR_IN);
-		/* it was asked for by name, so it may be told to reach far */
+		/* requested by name, so it has FI_REMOTE_COMM */
 		assert_int_equal(i->caps & FI_REMOTE_COMM, FI_REMOTE_COMM);
 	}
 	fi_freeinfo(info);
@@ -174,7 +174,7 @@ static void test_nic_hint(void **state)
 	hints->nic = NULL;
 }
 
-/* No answer: one line for each template and candidate, with what was missing. */
+/* An empty result: one line for each template and candidate, with the reason. */
 static void test_explained(void **state)
 {
 	struct fi_info *hints = *state, *info = (void *) 8;
@@ -207,7 +207,7 @@ static void test_foreign_source_is_explained(void **state)
 
 	assert_int_equal(fake_getinfo("198.51.100.77", "1", FI_SOURCE, NULL, &info), -FI_ENODATA);
 	assert_non_null(catch_find("attr=src_addr wanted=fi_sockaddr_in://198.51.100.77:1"));
-	assert_non_null(catch_find("127.0.0.1"));	/* what there is instead */
+	assert_non_null(catch_find("127.0.0.1"));	/* the available addresses */
 }
 
 static void test_iface_parameter(void **state)
@@ -268,7 +268,7 @@ static void test_adjust(void **state)
 		assert_int_equal(i->ep_attr->max_msg_size, i->nic->link_attr->mtu - 28);
 	fake.adjust = NULL;
 	fi_freeinfo(info);
-	assert_int_equal(fake_rdm_ep.max_msg_size, SIZE_MAX);	/* the template is untouched */
+	assert_int_equal(fake_rdm_ep.max_msg_size, SIZE_MAX);	/* the template is not modified */
 }
 
 static void test_bad_service(void **state)

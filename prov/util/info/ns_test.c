@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ns_test.c - real interfaces of every kind, in a network namespace of our own:
- * ends of veth cables for network cards, containers (bridge and veth), a VPN (tun), a
- * cable that is out.  Skipped where that is not permitted.
+ * ns_test.c - real interfaces of every kind, in a separate network namespace: veth pairs as
+ * network cards, containers (bridge and veth), a VPN (tun), an unplugged cable.  Skipped where
+ * namespaces are not permitted.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #include "info/test/fake_prov.h"
 #include "net/read.h"
 
-/* ---- just enough netlink to make interfaces -------------------------- */
+/* ---- the netlink messages that make interfaces ----------------------- */
 
 struct req {
 	struct nlmsghdr n;
@@ -48,7 +48,7 @@ static void put_str(struct req *req, uint16_t type, const char *s)
 	put(req, type, s, strlen(s) + 1);
 }
 
-/* nest, unnest - an attribute that holds what is put between the two calls. */
+/* nest, unnest - a nested attribute: everything appended between the two calls is inside. */
 static struct rtattr *nest(struct req *req, uint16_t type)
 {
 	struct rtattr *rta = (void *) ((char *) req + NLMSG_ALIGN(req->n.nlmsg_len));
@@ -125,7 +125,7 @@ static int set_link(const char *name, unsigned flags, const char *master)
 	}
 	if (talk(&req))
 		return -1;
-	usleep(5000);	/* the library may take what it read 2 ms ago for what is */
+	usleep(5000);	/* a snapshot of up to 2 ms ago may be used */
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int add_default_route(const char *name)
 	return talk(&req);
 }
 
-/* add_tun - lives as long as the descriptor, which the end of the process closes. */
+/* add_tun - exists while the descriptor is open, until the process ends. */
 static int add_tun(const char *name)
 {
 	struct ifreq ifr = { .ifr_flags = IFF_TUN | IFF_NO_PI };
@@ -186,7 +186,7 @@ static int add_tun(const char *name)
 
 static bool have_tun, have_sysfs;
 
-/* enter - a namespace with a /sys that shows it; the machine's own is not touched. */
+/* enter - a new network namespace with a matching /sys; the machine's is not touched. */
 static int enter(void)
 {
 	if (unshare(CLONE_NEWNET | CLONE_NEWNS) &&
@@ -197,7 +197,7 @@ static int enter(void)
 	return 0;
 }
 
-/* add_card - an interface with its cable in. */
+/* add_card - an interface with its cable plugged in. */
 static int add_card(const char *name, const char *far, const char *host)
 {
 	return add_link(name, "veth", far) || set_link(far, IFF_UP, NULL) ||
@@ -207,7 +207,7 @@ static int add_card(const char *name, const char *far, const char *host)
 static int build(void)
 {
 	if (set_link("lo", IFF_UP, NULL) ||
-	    /* containers first, so that their numbers are the lower ones */
+	    /* containers first, so that they have lower indices */
 	    add_link("cbr0", "bridge", NULL) || add_link("vethA", "veth", "vethB") ||
 	    set_link("cbr0", IFF_UP, NULL) || set_link("vethA", IFF_UP, "cbr0") ||
 	    set_link("vethB", IFF_UP, NULL) || add_addr("cbr0", "172.20.0.1", 16) ||
@@ -219,11 +219,11 @@ static int build(void)
 	    add_addr("cable0", "10.88.0.1", 24) || add_card("net0", "far0", "10.55.0.1") ||
 	    add_card("net1", "far1", "10.56.0.1") || add_default_route("net1"))
 		return -1;
-	add_addr("net1", "2001:db8:56::1", 64);	/* where IPv6 is on */
+	add_addr("net1", "2001:db8:56::1", 64);	/* where IPv6 is enabled */
 	return 0;
 }
 
-/* settle - the kernel tells of a carrier with a delay, up to a second. */
+/* settle - wait for the carrier, which the kernel reports up to a second late. */
 static bool settle(void)
 {
 	struct net_list list;
@@ -236,7 +236,7 @@ static bool settle(void)
 		for (i = 0, up = 0; i < list.iface_cnt; i++)
 			up += list.iface[i].up;
 		net_list_free(&list);
-		/* lo, cbr0, vethA and B, net0 and 1 with their far ends, vpn0 */
+		/* lo, cbr0, vethA and B, net0 and 1 with their peers, vpn0 */
 		if (up == 8u + have_tun)
 			return true;
 		usleep(10000);
@@ -246,7 +246,7 @@ static bool settle(void)
 
 /* ---- tests ------------------------------------------------------------ */
 
-/* position - where the answer has this address; a big number when nowhere. */
+/* position - of this address in the result; a big number when it is not there. */
 static size_t position(const struct fi_info *info, const char *text)
 {
 	const char *all = fake_text(info), *at = strstr(all, text);
@@ -267,7 +267,7 @@ static void test_order(void **state)
 	port = position(info, "vethA=fi_sockaddr_in://10.66.0.1:0");
 	lo = position(info, "lo=fi_sockaddr_in://127.0.0.1:0");
 	cable = position(info, "cable0=fi_sockaddr_in://10.88.0.1:0");
-	assert_int_equal(net1, 0);	/* the default route leaves there */
+	assert_int_equal(net1, 0);	/* the default route uses it */
 	assert_true(net1 < net0 && net0 < bridge && bridge < lo && lo < cable);
 	assert_true(net0 < port && port < lo && cable < 9999);
 	if (have_tun)
@@ -299,13 +299,13 @@ static void test_dest_follows_the_route(void **state)
 	assert_int_equal(position(info, "lo="), 9999);
 	assert_int_equal(position(info, "cable0="), 9999);
 	fi_freeinfo(info);
-	/* two ranks on one host: by whatever address, there is a way */
+	/* two ranks on one host: reachable by either address */
 	assert_int_equal(fake_getinfo("172.20.0.1", "1", 0, NULL, &info), 0);
 	assert_int_equal(position(info, "cbr0=fi_sockaddr_in://172.20.0.1:0"), 0);
 	fi_freeinfo(info);
 }
 
-/* The link kind is netlink's word; without it the judgement must be the same. */
+/* Without netlink there is no link kind; the classification must be the same. */
 #ifdef HAVE_LIBNL
 #define SAME_LINK_KIND(iface, want) assert_string_equal((iface)->link_kind, want)
 #else
@@ -341,7 +341,7 @@ static void test_kinds(void **state)
 	net_list_free(&list);
 }
 
-/* names4 - the IPv4 entries of a list; which IPv6 ones are ready is a matter of time. */
+/* names4 - the IPv4 entries of a list; IPv6 addresses become usable at varying times. */
 static void names4(const struct net_list *list, char *text)
 {
 	size_t i;
@@ -374,7 +374,7 @@ static void test_fallback_reader(void **state)
 	net_list_free(&ifa);
 }
 
-/* The cables are pulled: loopback still serves, for whoever asks for what. */
+/* All cables are unplugged: loopback is offered for every request. */
 static void test_no_network(void **state)
 {
 	static const char *const names[] = { "net0", "net1", "far0", "far1", "cbr0",

@@ -8,7 +8,7 @@
 
 #include "info/getinfo.h"
 
-/* env_name - FI_TCP for a provider named tcp; for messages. */
+/* env_name - FI_TCP for a provider named tcp; for log texts. */
 static const char *env_name(const struct fi_provider *prov, char *buf, size_t len)
 {
 	size_t i;
@@ -56,8 +56,8 @@ int info_params_ports(struct fi_provider *prov, struct net_ports *ports_p)
 	net_ports_set(0, 0, ports_p);
 	env_name(prov, env, sizeof(env));
 	FI_WARN(prov, FI_LOG_CORE,
-		"%s_PORT_LOW_RANGE=%d and %s_PORT_HIGH_RANGE=%d are no range of ports and are "
-		"not obeyed: give two numbers from 1 to 65535, the lower one first\n",
+		"%s_PORT_LOW_RANGE=%d and %s_PORT_HIGH_RANGE=%d are not a valid range of ports and are "
+		"ignored: give two numbers from 1 to 65535, the lower one first\n",
 		env, low, env, high);
 	return -FI_EINVAL;
 }

@@ -24,7 +24,7 @@ bool info_name_is_own(const char *node, const char *own)
 
 	if (!n || n != o || strncasecmp(node, own, n))
 		return false;
-	/* host.a.org is not host.b.org, but a name without a domain may be either */
+	/* host.a.org is not host.b.org, but a name without a domain matches either */
 	return !node[n] || !own[o] || !strcasecmp(node, own);
 }
 
@@ -48,8 +48,8 @@ static int one(const union net_sa *sa, struct net_addrs *list)
 	return 0;
 }
 
-/* is_hosts_alias - Debian gives the host's own name 127.0.1.1 in the hosts file, and
- * others 127.0.0.1: that says "this host", not "loopback", which is called localhost.
+/* is_hosts_alias - Debian's hosts file maps the host's name to 127.0.1.1, others to 127.0.0.1.
+ * Such a name means "this host", not "loopback", whose name is localhost.
  */
 static bool is_hosts_alias(const char *node, const struct net_addrs *list)
 {
@@ -88,7 +88,7 @@ static void set_src(struct info_want *want, struct net_addrs *list)
 	net_addrs_free(list);
 }
 
-/* src_from_node - FI_SOURCE: node and service are ours. */
+/* src_from_node - FI_SOURCE: node and service are local. */
 static int src_from_node(const char *node, const char *service, int flags, int family,
 			 int type, struct info_want *want)
 {
@@ -106,7 +106,7 @@ static int src_from_node(const char *node, const char *service, int flags, int f
 			return ret;
 		if (!ret)
 			net_addrs_free(&list);
-		node = NULL;	/* this host, under whatever address it has */
+		node = NULL;	/* this host, by any of its addresses */
 	}
 	ret = net_addr_resolve(node, service, flags, family, type, &list);
 	if (!ret)
@@ -114,7 +114,7 @@ static int src_from_node(const char *node, const char *service, int flags, int f
 	return ret;
 }
 
-/* read_hint - an address of hints; its length may be short of a sockaddr_storage. */
+/* read_hint - an address in hints; its length may be less than a sockaddr_storage. */
 static int read_hint(uint32_t format, const void *addr, size_t len, struct net_addrs *list)
 {
 	char text[NET_ADDR_TEXT_MAX];
@@ -163,7 +163,7 @@ static int read_dest_hint(const struct fi_info *hints, struct info_want *want,
 	return ret;
 }
 
-/* loopback_dest - a service without a node is one on this host. */
+/* loopback_dest - a service without a node is on this host. */
 static int loopback_dest(const char *service, int family, int type, struct net_addrs *list)
 {
 	size_t i;
@@ -210,7 +210,7 @@ int info_want_read(const char *node, const char *service, uint64_t flags,
 	int ret = 0;
 
 	if (family < 0)
-		family = AF_UNSPEC;	/* FI_ADDR_STR and others: the hint check has the word */
+		family = AF_UNSPEC;	/* FI_ADDR_STR and others: the check of the hints decides */
 	if (!(flags & FI_SOURCE))
 		ret = read_src_hint(hints, &want, why_p);
 	if (!ret && (flags & FI_SOURCE || !(node || service)))

@@ -61,7 +61,7 @@ static char *copy_text(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* What the program wants, as far as it concerns the provider below. */
+/* The part of the program's hints that concerns the provider below. */
 static struct fi_info *lower_hints(const struct layer *layer, const struct fi_info *hints)
 {
 	struct fi_info *lower = fi_allocinfo();
@@ -70,7 +70,7 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	if (!lower)
 		return NULL;
 	lower->caps = layer->below_caps;
-	lower->mode = FI_RX_CQ_DATA;	/* a layer writes no data below */
+	lower->mode = FI_RX_CQ_DATA;	/* the layer posts no writes with data below */
 	lower->ep_attr->type = layer->below;
 	lower->addr_format = hints->addr_format;
 	lower->domain_attr->mr_mode = LAYER_MR_MODE;
@@ -87,8 +87,8 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	return lower;
 }
 
-/* An address that is none of IP may lead no further than the cable: only who names the device or
- * the format has such a one, and others go on as if it were not there.
+/* An address that is not an IP address may not be routable, so it is offered only to a program
+ * that names the device or the address format.
  */
 static bool is_wanted(const struct fi_info *hints, const struct fi_info *lower)
 {
@@ -107,7 +107,9 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	struct eng_offer offer;
 	int ret;
 
-	/* Endpoints that can only share receives: a layer posts receives to each of its own. */
+	/* Skip endpoints that support only shared receive contexts: a layer posts receives to
+	 * each endpoint.
+	 */
 	if (lower->ep_attr->max_msg_size < layer->min_msg_size ||
 	    lower->src_addrlen > layer->addr_max || lower->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT ||
 	    !is_wanted(hints, lower))
@@ -130,7 +132,7 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	return 0;
 }
 
-/* Would the answer be no whatever is below? */
+/* True when the hints cannot be met whatever is below. */
 static bool hopeless(const struct layer *layer, const struct fi_info *hints)
 {
 	unsigned i;
@@ -191,7 +193,7 @@ int layer_lower_info(const struct layer *layer, const struct fi_info *info,
 	}
 	if (ret)
 		FI_WARN(layer->prov, FI_LOG_EP_CTRL, "the provider below %s has no endpoint at the "
-			"address or interface that was asked for: %s\n", layer->prov->name,
+			"requested address or interface: %s\n", layer->prov->name,
 			fi_strerror(-ret));
 	fi_freeinfo(asked);
 	return ret;

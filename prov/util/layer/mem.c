@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define SLAB_CNT 16		/* buffers of a slab */
-#define KEY_TRIES 8		/* a key of our choice may be taken, and then another is not */
+#define SLAB_CNT 16		/* buffers per slab */
+#define KEY_TRIES 8		/* attempts to find an unused key */
 #define ALIGN 64u
 #define LOCAL (FI_SEND | FI_RECV | FI_READ)
 
@@ -79,7 +79,7 @@ static int reg(struct layer_mem *mem, void *buf, size_t len, uint64_t access, vo
 	return ret;
 }
 
-/* The context of a region that is kept is its entry; others have none. */
+/* The context of a cached region is its cache entry; other regions have none. */
 static int open_kept(struct layer_mem *mem, struct mr_entry *entry, uint64_t access, void **mr_p)
 {
 	struct fid_mr *mr;

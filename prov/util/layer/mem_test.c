@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Memory of a layer over a real domain, that of tcp, as if it wanted local registration.
+ * Memory of a layer over a real domain, of tcp, treated as if it required local registration.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static uint64_t key_of(void *p, size_t len)
 	return key;
 }
 
-/* A buffer that is sent again has the key that it had; other memory there has another. */
+/* A buffer that is sent again has the same key; other memory at its address has another. */
 static void keeps(void **state)
 {
 	char *p = map_at(NULL);
@@ -91,7 +91,7 @@ static void keeps(void **state)
 		assert_int_not_equal(next, key);
 		key = next;
 	}
-	/* What the peer reads and what it is read into are two things. */
+	/* Buffers that the peer reads and buffers that are read into are registered separately. */
 	assert_int_equal(layer_mr_into(&mem, p, LEN, &a), 0);
 	assert_int_equal(layer_mr_into(&mem, p, LEN, &b), 0);
 	assert_ptr_equal(a, b);
@@ -101,7 +101,7 @@ static void keeps(void **state)
 	munmap(p, LEN);
 }
 
-/* Our own is not kept: it is closed as any other region. */
+/* Regions for local use are not cached. */
 static void own(void **state)
 {
 	struct layer_buf *buf = layer_buf_get(&mem);

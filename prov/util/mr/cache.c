@@ -15,14 +15,14 @@
 void mr_cache_params(void)
 {
 	fi_param_define(NULL, "mr_cache_monitor", FI_PARAM_STRING,
-			"how memory is watched of which registrations are kept: userfaultfd; or "
-			"disabled: none is kept (default: by the monitor that the program imported; "
+			"how the memory of cached registrations is watched: userfaultfd; or "
+			"disabled: none is cached (default: the monitor that the program imported; "
 			"without one userfaultfd, where the system permits it)");
 	fi_param_define(NULL, "mr_cache_max_count", FI_PARAM_SIZE_T,
-			"how many registrations a domain keeps that are not in use; 0: none "
+			"how many unused registrations a domain caches; 0: none "
 			"(default: %d)", DEFAULT_CNT);
 	fi_param_define(NULL, "mr_cache_max_size", FI_PARAM_SIZE_T,
-			"of how many bytes together (default: half of the memory)");
+			"their total number of bytes (default: half of the memory)");
 }
 
 static enum mr_watch_by watch_by(const struct fi_provider *prov)
@@ -34,11 +34,11 @@ static enum mr_watch_by watch_by(const struct fi_provider *prov)
 			return MR_BY_PROGRAM;
 	} else if (strcmp(monitor, "userfaultfd")) {
 		if (strcmp(monitor, "disabled"))
-			FI_WARN(prov, FI_LOG_MR, "FI_MR_CACHE_MONITOR=%s is not known: userfaultfd "
-				"and disabled are; no registration is kept\n", monitor);
-		return MR_BY_NOBODY;
+			FI_WARN(prov, FI_LOG_MR, "FI_MR_CACHE_MONITOR=%s is unknown: use userfaultfd "
+				"or disabled; no registration is cached\n", monitor);
+		return MR_BY_NONE;
 	}
-	return mr_watch_get(MR_BY_KERNEL, prov) ? MR_BY_NOBODY : MR_BY_KERNEL;
+	return mr_watch_get(MR_BY_KERNEL, prov) ? MR_BY_NONE : MR_BY_KERNEL;
 }
 
 void mr_cache_init(struct mr_cache *cache, const struct mr_cache_ops *ops, void *arg,
@@ -58,9 +58,9 @@ void mr_cache_init(struct mr_cache *cache, const struct mr_cache_ops *ops, void 
 	cache->changes = mr_watch_changes();
 }
 
-/* ---- the end of an entry --------------------------------------------------------------- */
+/* ---- freeing entries ------------------------------------------------------------------- */
 
-/* Found no more; who uses it keeps it. */
+/* Removes an entry from the table.  Its users keep it. */
 static void unlist(struct mr_cache *cache, struct mr_entry *entry)
 {
 	if (entry->listed)
@@ -68,7 +68,7 @@ static void unlist(struct mr_cache *cache, struct mr_entry *entry)
 	entry->listed = false;
 }
 
-/* The device lets go of it before the watching ends. */
+/* Deregisters before the range stops being watched, so that no change is missed. */
 static void entry_free(struct mr_cache *cache, struct mr_entry *entry)
 {
 	unlist(cache, entry);
@@ -86,7 +86,7 @@ static void leave_idle(struct mr_cache *cache, struct mr_entry *entry)
 	cache->idle_size -= entry->len;
 }
 
-/* Returns false when there is none. */
+/* Frees the idle entry that was used least recently.  Returns false when there is none. */
 static bool drop_oldest(struct mr_cache *cache)
 {
 	struct mr_entry *entry;
@@ -99,7 +99,7 @@ static bool drop_oldest(struct mr_cache *cache)
 	return true;
 }
 
-/* Memory has changed: what is gone is not kept, so that its pages are free. */
+/* Some memory has changed: free the idle entries whose range is gone, which unpins their pages. */
 static void sweep(struct mr_cache *cache)
 {
 	unsigned changes = mr_watch_changes();
@@ -126,11 +126,14 @@ void mr_cache_fini(struct mr_cache *cache)
 	hmap_destroy(&cache->table);
 	if (cache->by)
 		mr_watch_put(cache->by);
-	cache->by = MR_BY_NOBODY;
+	cache->by = MR_BY_NONE;
 }
 
 /* ---- use ---------------------------------------------------------------------------------- */
 
+/* Registers @addr.  The range is watched before it is registered, so that no change in between
+ * is missed.
+ */
 static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_entry **entry_p)
 {
 	struct mr_entry *entry = calloc(1, sizeof(*entry));
@@ -141,7 +144,6 @@ static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_e
 	entry->cache = cache;
 	entry->addr = (uintptr_t) addr;
 	entry->len = len;
-	/* Watched before it is registered: what changes between shows. */
 	entry->watched = cache->by && !mr_watch_add(&entry->range, cache->by, addr, len);
 	do {
 		ret = cache->ops->open(cache->arg, entry, &entry->mr);

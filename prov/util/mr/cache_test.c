@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Memory whose every mapping has a number in it, and registrations that note the number that
- * they find: one is stale when it has another than the memory has now.  All runs twice: with
- * userfaultfd, where the system permits it, and with a monitor of the program's, which is told
+ * Each mapping contains a number, and a registration records the number that it finds.  A
+ * registration is stale when its number differs from the memory's.  All tests run twice: with
+ * userfaultfd, where the system permits it, and with an imported monitor, which is called
  * before each change.
  */
 #include <setjmp.h>
@@ -35,7 +35,9 @@ struct reg {
 	uint64_t number;		/* of the mapping it was made for */
 };
 
-/* Others map and unmap meanwhile, which to the thread sanitizer is a write to all of it. */
+/* Other threads map and unmap meanwhile, which the thread sanitizer takes for writes to all of
+ * it.
+ */
 #define BESIDE_OTHERS __attribute__((noinline, no_sanitize("thread")))
 
 BESIDE_OTHERS static uint64_t number_at(const void *p)
@@ -71,12 +73,12 @@ static void reg_close(void *arg, void *mr)
 
 static const struct mr_cache_ops ops = { reg_open, reg_close };
 
-/* ---- a monitor of ours ------------------------------------------------------------------- */
+/* ---- an imported monitor ----------------------------------------------------------------- */
 
 static struct {
 	struct fid_mem_monitor fid;
 	atomic_int running, subscribed;
-	_Atomic bool numbers;		/* valid() looks at the number of what is there */
+	_Atomic bool numbers;		/* valid() compares the number in memory */
 	bool fail_start, fail_subscribe, tells_at_once;
 	unsigned starts;
 	struct { _Atomic(const char *) at; _Atomic uint64_t number; } seen[64];
@@ -143,7 +145,7 @@ static void import_monitor(void)
 			 0);
 }
 
-/* It goes, and its memory is no monitor any more. */
+/* Closes it; its memory is reused. */
 static void close_monitor(void)
 {
 	assert_int_equal(fi_close(&mon.fid.fid), 0);
@@ -151,7 +153,7 @@ static void close_monitor(void)
 	mon.fid.export_ops = NULL;
 }
 
-/* To be called before any change of what may be watched. */
+/* Called before any change of memory that may be watched. */
 static void about_to_change(void *p, size_t len)
 {
 	struct fid_mem_monitor *m = &mon.fid;
@@ -202,7 +204,7 @@ static int tear_down_imported(void **state)
 
 static _Atomic uint64_t numbers;
 
-/* A mapping with a number of its own. */
+/* A mapping with a distinct number. */
 static void *map_at(void *at, size_t len)
 {
 	char *p = mmap(at, len, PROT_READ | PROT_WRITE,
@@ -243,7 +245,7 @@ static void kept(void **state)
 	for (i = 0; i < 100; i++)
 		use(p, LEN);
 	assert_int_equal(opened, 1);
-	use(p, 100);		/* a part of it from its beginning */
+	use(p, 100);		/* a prefix of it */
 	assert_int_equal(opened, 1);
 	a = get(p, LEN);
 	b = get(p, LEN);
@@ -256,7 +258,7 @@ static void kept(void **state)
 	munmap(p, LEN);
 }
 
-/* A longer one at the same address takes its place, and who has the old one keeps it. */
+/* A longer registration at the same address replaces it; users of the old one keep it. */
 static void longer(void **state)
 {
 	char *p = map_at(NULL, LEN);
@@ -274,7 +276,7 @@ static void longer(void **state)
 	munmap(p, LEN);
 }
 
-/* After each of these, the same address is other memory. */
+/* Each of these changes puts other memory at the same address. */
 static void change(unsigned how, char *p)
 {
 	char *q;
@@ -286,7 +288,7 @@ static void change(unsigned how, char *p)
 		map_at(p, LEN);
 		break;
 	case 1:
-		map_at(p, LEN);		/* over it, in one call */
+		map_at(p, LEN);		/* mapped over, in one call */
 		break;
 	case 2:
 		q = mremap(p, LEN, LEN, MREMAP_MAYMOVE | MREMAP_FIXED,
@@ -321,7 +323,7 @@ static void never_stale(void **state)
 		change(i % 5, p);
 		if (in_use && i % 2)
 			mr_cache_put(in_use);
-		use(p, LEN);		/* get() sees that it is not the old one */
+		use(p, LEN);		/* get() detects that it is not the old one */
 		assert_int_equal(opened, i + 2);
 		if (in_use && !(i % 2))
 			mr_cache_put(in_use);
@@ -330,8 +332,8 @@ static void never_stale(void **state)
 	munmap(p, LEN);
 }
 
-/* What is gone is let go when anything is asked for, so that its pages are free; of what the
- * kernel says we may hear a little later.
+/* Registrations of unmapped memory are freed at the next call, which unpins the pages; the
+ * kernel's event may arrive a little later.
  */
 static void let_go(void **state)
 {
@@ -364,7 +366,7 @@ static void limits(void **state)
 	assert_int_equal(opened - closed, 3);
 	use(p + (size_t) 63 * LEN, LEN);	/* the newest ones stay */
 	assert_int_equal(opened, 65);
-	refuse = 2;				/* the device is full: old ones make room */
+	refuse = 2;				/* the device is full: unused ones are freed */
 	use(p + (size_t) 10 * LEN, LEN);
 	assert_int_equal(opened, 66);
 	assert_int_equal(cache.idle_cnt, 2);
@@ -382,7 +384,7 @@ static void disabled(void **state)
 	mr_cache_fini(&cache);
 	setenv("FI_MR_CACHE_MONITOR", "disabled", 1);
 	mr_cache_init(&cache, &ops, NULL, &prov);
-	assert_int_equal(cache.by, MR_BY_NOBODY);
+	assert_int_equal(cache.by, MR_BY_NONE);
 	use(p, LEN);
 	use(p, LEN);
 	assert_int_equal(closed, 2);
@@ -390,7 +392,7 @@ static void disabled(void **state)
 	unsetenv("FI_MR_CACHE_MONITOR");
 	setenv("FI_MR_CACHE_MAX_COUNT", "0", 1);
 	mr_cache_init(&cache, &ops, NULL, &prov);
-	assert_int_equal(cache.by, MR_BY_NOBODY);
+	assert_int_equal(cache.by, MR_BY_NONE);
 	use(p, LEN);
 	assert_int_equal(closed, 3);
 	munmap(p, LEN);
@@ -398,7 +400,7 @@ static void disabled(void **state)
 
 /* ---- the program's monitor -------------------------------------------------------------------- */
 
-/* Any bytes of a page, and none of another. */
+/* A change of any byte of a page affects that page, and no other. */
 static void told_of_bytes(void **state)
 {
 	char *p = map_at(NULL, 2 * LEN);
@@ -420,7 +422,7 @@ static void told_of_bytes(void **state)
 	munmap(p, 2 * LEN);
 }
 
-/* A monitor that need not say anything, since it can tell when it is asked. */
+/* A monitor that only implements valid() and never notifies. */
 static void asked_when_used(void **state)
 {
 	char *p = map_at(NULL, LEN);
@@ -439,7 +441,7 @@ static void asked_when_used(void **state)
 	munmap(p, LEN);
 }
 
-/* A range that the monitor does not take, or says at once has changed, is not kept. */
+/* A range that the monitor refuses, or reports as changed at once, is not cached. */
 static void not_taken(void **state)
 {
 	char *p = map_at(NULL, LEN);
@@ -458,8 +460,8 @@ static void not_taken(void **state)
 	munmap(p, LEN);
 }
 
-/* The monitor goes while registrations are kept and in use: they are the last of it, and
- * nothing is kept until there is another one.
+/* The monitor is closed while registrations are cached and in use: they are dropped, and
+ * nothing is cached until another monitor is imported.
  */
 static void monitor_goes(void **state)
 {
@@ -490,7 +492,7 @@ static void monitor_goes(void **state)
 	munmap(q, LEN);
 }
 
-/* One start for all caches; and who wants the kernel, or nothing, gets that. */
+/* The monitor is started once for all caches; the environment can select the kernel, or none. */
 static void who_watches(void **state)
 {
 	struct mr_cache second, third;
@@ -508,7 +510,7 @@ static void who_watches(void **state)
 	mr_cache_fini(&third);
 	setenv("FI_MR_CACHE_MONITOR", "disabled", 1);
 	mr_cache_init(&third, &ops, NULL, &prov);
-	assert_int_equal(third.by, MR_BY_NOBODY);
+	assert_int_equal(third.by, MR_BY_NONE);
 	mr_cache_fini(&third);
 	unsetenv("FI_MR_CACHE_MONITOR");
 	mon.fail_start = true;
@@ -521,11 +523,11 @@ static void who_watches(void **state)
 	assert_int_equal(cache.by, MR_BY_PROGRAM);
 }
 
-/* ---- others change memory meanwhile -------------------------------------------------------- */
+/* ---- other threads change memory ------------------------------------------------------------ */
 
 static _Atomic bool stop;
 
-/* Without a hole between, into which another thread's memory might come. */
+/* Without a gap into which another thread's mapping could come. */
 static void change_whole(unsigned how, char *p)
 {
 	change(how % 2 ? 1 : 3, p);
@@ -541,7 +543,7 @@ static void *changer(void *arg)
 	return NULL;
 }
 
-/* Two threads change what is watched all the time, while it is asked for. */
+/* Two threads keep changing watched memory while it is looked up. */
 static void beside(void **state)
 {
 	char *p = map_at(NULL, 16 * LEN), *noise = map_at(NULL, 4 * LEN);
@@ -568,8 +570,8 @@ static void beside(void **state)
 	munmap(noise, 4 * LEN);
 }
 
-/* Another thread says that memory changes, and changes it, in the middle of lookups of it;
- * which find, whatever came first, what is there when it is over.
+/* Another thread notifies and changes memory during lookups, which must return a registration
+ * of what is there afterwards.
  */
 static pthread_barrier_t turn;
 
@@ -621,7 +623,7 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-/* Lookups while the monitor comes and goes: no call finds one that is gone. */
+/* Lookups while the monitor is imported and closed: no call reaches a closed one. */
 static void comes_and_goes(void **state)
 {
 	char *p = map_at(NULL, 4 * LEN);
@@ -637,7 +639,7 @@ static void comes_and_goes(void **state)
 	munmap(p, 4 * LEN);
 }
 
-/* A child's memory is its own: it does not wait for a thread that it does not have. */
+/* After fork() the child does not wait for a thread that it does not have. */
 static void child(void **state)
 {
 	char *p = map_at(NULL, LEN);

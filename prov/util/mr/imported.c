@@ -5,7 +5,7 @@
 
 #include <rdma/fi_errno.h>
 
-/* The core's, which stay for ever. */
+/* The core's operations; valid for ever. */
 static const struct ofi_monitor_ops *core;
 
 void mr_imported_init(void)
@@ -21,9 +21,9 @@ void mr_imported_init(void)
 	fi_close(fid);
 }
 
-int mr_imported_start(ofi_monitor_told told)
+int mr_imported_start(ofi_monitor_notify_fn notify)
 {
-	return core ? core->listen(told) : -FI_ENOSYS;
+	return core ? core->listen(notify) : -FI_ENOSYS;
 }
 
 bool mr_imported_any(void)
@@ -36,9 +36,9 @@ bool mr_imported_any(void)
 	return true;
 }
 
-void mr_imported_stop(ofi_monitor_told told)
+void mr_imported_stop(ofi_monitor_notify_fn notify)
 {
-	core->unlisten(told);
+	core->unlisten(notify);
 }
 
 int mr_imported_subscribe(const void *addr, size_t len, unsigned *life_p)
@@ -53,7 +53,7 @@ int mr_imported_subscribe(const void *addr, size_t len, unsigned *life_p)
 	return ret;
 }
 
-/* Inside the monitor of that life, or NULL. */
+/* Enters the monitor of that import; NULL when another one, or none, is imported now. */
 static struct fid_mem_monitor *enter(unsigned life)
 {
 	unsigned now;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * imported.h - the memory monitor that the program imported (fi_export(3)), as watch.c uses
- * it.  Each call of these may end in one of the program's, so no lock is held that its calls
- * of notify() could want.
+ * imported.h - the memory monitor that the program imported (fi_export(3)), for watch.c.  Each
+ * of these functions may call the program, so no lock may be held that its calls of notify()
+ * need.
  *
  * Threading: any thread.
  */
@@ -19,22 +19,23 @@
 /* mr_imported_init - once, before all others. */
 void mr_imported_init(void);
 
-/* mr_imported_start - have @told called until mr_imported_stop().
- * Errors: -FI_ENOSYS: none is imported.  Those of the monitor's start, logged.
+/* mr_imported_start - have @notify called until mr_imported_stop().
+ * Errors: -FI_ENOSYS: none is imported.  Errors of the monitor's start, logged.
  */
-int mr_imported_start(ofi_monitor_told told);
+int mr_imported_start(ofi_monitor_notify_fn notify);
 
-/* mr_imported_any - is there one?  To be asked between start and stop. */
+/* mr_imported_any - true when a monitor is imported.  Valid between start and stop. */
 bool mr_imported_any(void);
 
-void mr_imported_stop(ofi_monitor_told told);
+void mr_imported_stop(ofi_monitor_notify_fn notify);
 
-/* mr_imported_subscribe - @life_p: [out] for the other calls about this range
- * Errors: -FI_ENOSYS: it is gone.  Its own.
+/* mr_imported_subscribe - watch a range.
+ * @life_p: [out] identifies the import, for the other calls about this range
+ * Errors: -FI_ENOSYS: none is imported any more.  Errors of the monitor.
  */
 int mr_imported_subscribe(const void *addr, size_t len, unsigned *life_p);
 
-/* Of a monitor that is gone meanwhile nothing is asked, and nothing is valid. */
+/* For a monitor that is no longer imported, unsubscribe does nothing and valid returns false. */
 void mr_imported_unsubscribe(const void *addr, size_t len, unsigned life);
 bool mr_imported_valid(const void *addr, size_t len, unsigned life);
 

@@ -27,19 +27,21 @@
 #define BATCH 16
 
 /*
- * A thread that unmaps what is watched waits until ours has read of it, which takes @lock, or
- * takes it itself.  So nothing is allocated or freed under it, by anybody: that may unmap.
+ * A thread that unmaps watched memory is blocked by the kernel until our thread has read the
+ * event, which takes @lock; or the thread itself takes @lock (imported monitor).  So no thread
+ * may allocate or free memory while it holds @lock: that may unmap, and deadlock.
  */
 static struct {
-	pthread_mutex_t start;		/* guards what follows; whoever changes memory needs it not */
+	pthread_mutex_t start;		/* protects the following members; not needed to report a
+					 * change */
 	unsigned users;
-	unsigned listeners;		/* users of the program's monitor */
+	unsigned listeners;		/* users of the imported monitor */
 	pthread_t thread;
 	int stop;			/* eventfd */
 
-	pthread_mutex_t lock;		/* guards what follows */
-	int fd;				/* -1: the kernel watches nothing */
-	bool child;			/* forked: nobody watches anything */
+	pthread_mutex_t lock;		/* protects the following members */
+	int fd;				/* -1: userfaultfd is not in use */
+	bool child;			/* in a forked child nothing is watched */
 	struct list ranges;
 	_Atomic unsigned changes;
 } w = {
@@ -75,8 +77,9 @@ static void on_event(const struct uffd_msg *msg)
 	}
 }
 
-/* Whoever changes memory goes on as soon as it is read, and may ask at once: whoever answers
- * waits for the lock until it is noted.
+/* The kernel resumes the unmapping thread as soon as the event has been read, and that thread
+ * may query at once.  Reading and recording the event is one step under @lock, so a query waits
+ * until it has been recorded.
  */
 static void drain(void)
 {
@@ -90,8 +93,8 @@ static void drain(void)
 	pthread_mutex_unlock(&w.lock);
 }
 
-/* What the program says: any bytes, of which whole pages go, or all memory. */
-static void on_told(const void *addr, size_t len)
+/* A notification of the program: any range of bytes, rounded to whole pages, or all memory. */
+static void on_notify(const void *addr, size_t len)
 {
 	uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE), start = (uintptr_t) addr, end;
 
@@ -119,9 +122,9 @@ static void *listen_for(void *arg)
 	return NULL;
 }
 
-/* ---- start and end --------------------------------------------------------------------- */
+/* ---- starting and stopping --------------------------------------------------------------- */
 
-/* A forked child finds the list whole. */
+/* The locks are held across fork(), so that the child's list is consistent. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&w.start);
@@ -134,8 +137,8 @@ static void in_parent(void)
 	pthread_mutex_unlock(&w.start);
 }
 
-/* The child has neither the thread nor, by what the kernel does, anything that is watched;
- * the descriptor would be the parent's memory.  A monitor of the program's may be in any state.
+/* The child has no thread, the kernel watches nothing for it, and the descriptor refers to the
+ * parent's memory.  An imported monitor may be in any state.
  */
 static void in_child(void)
 {
@@ -147,7 +150,9 @@ static void in_child(void)
 	in_parent();
 }
 
-/* The core first: our locks come before its own in fork(), as they do elsewhere. */
+/* fork() handlers for preparation run in reverse order: ours are registered after the core's,
+ * so our locks are taken first.
+ */
 static void init(void)
 {
 	mr_imported_init();
@@ -159,7 +164,7 @@ static int open_uffd(void)
 	struct uffdio_api api = { .api = UFFD_API, .features = EVENTS };
 	int fd = (int) syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
 
-	if (fd < 0 && errno == EINVAL)	/* a kernel that does not know the flag */
+	if (fd < 0 && errno == EINVAL)	/* older kernels do not know the flag */
 		fd = (int) syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -FI_ENOSYS;
@@ -169,7 +174,7 @@ static int open_uffd(void)
 	return -FI_ENOSYS;
 }
 
-/* No signal of the program's is delivered to the thread. */
+/* The thread blocks all signals, so that none of the program's is delivered to it. */
 static int start_thread(void)
 {
 	sigset_t all, old;
@@ -209,8 +214,8 @@ static int get_kernel(const struct fi_provider *prov)
 	w.users += !ret;
 	pthread_mutex_unlock(&w.start);
 	if (ret)
-		FI_INFO(prov, FI_LOG_MR, "memory cannot be watched by userfaultfd (%s): registrations "
-			"are not kept. A kernel of 5.7 or later can; see "
+		FI_INFO(prov, FI_LOG_MR, "userfaultfd is not available (%s): registrations "
+			"are not cached. It needs Linux 5.7 or later; see "
 			"/proc/sys/vm/unprivileged_userfaultfd\n", fi_strerror(-ret));
 	return ret;
 }
@@ -236,12 +241,12 @@ static int get_program(const struct fi_provider *prov)
 	if (w.listeners)
 		ret = mr_imported_any() ? 0 : -FI_ENOSYS;
 	else
-		ret = mr_imported_start(on_told);
+		ret = mr_imported_start(on_notify);
 	w.listeners += !ret;
 	pthread_mutex_unlock(&w.start);
 	if (!ret)
-		FI_INFO(prov, FI_LOG_MR, "registrations are kept by what the program's own monitor "
-			"says of memory\n");
+		FI_INFO(prov, FI_LOG_MR, "registrations are cached, watched by the memory monitor "
+			"of the program\n");
 	return ret;
 }
 
@@ -249,7 +254,7 @@ static void put_program(void)
 {
 	pthread_mutex_lock(&w.start);
 	if (!--w.listeners)
-		mr_imported_stop(on_told);
+		mr_imported_stop(on_notify);
 	pthread_mutex_unlock(&w.start);
 }
 
@@ -271,7 +276,9 @@ void mr_watch_put(enum mr_watch_by by)
 
 /* ---- ranges ------------------------------------------------------------------------------ */
 
-/* For write-protection, which nobody asks for: a kind of watching without faults. */
+/* Registers the range for write-protection but never protects a page: only the unmap, remap and
+ * remove events are wanted, and no access faults.
+ */
 static int watch_pages(const struct mr_range *range)
 {
 	struct uffdio_register reg = {
@@ -303,7 +310,7 @@ static void forget(struct mr_range *range)
 	pthread_mutex_unlock(&w.lock);
 }
 
-/* What the monitor says from its subscription on is heard. */
+/* Listed before it subscribes: notifications count from the subscription on. */
 static int add_program(struct mr_range *range)
 {
 	bool child;
@@ -348,8 +355,8 @@ static bool shares_pages(const struct mr_range *range)
 	return false;
 }
 
-/* Pages that others watch, too, stay as they are; so do those of a range that is gone, where
- * something else may be by now.
+/* Pages that another range has in common stay registered.  So do those of a range that is gone,
+ * because other memory may be mapped there.
  */
 static void del_kernel(struct mr_range *range)
 {
@@ -367,7 +374,7 @@ static void del_program(struct mr_range *range)
 	bool child;
 
 	forget(range);
-	child = w.child;	/* which changes in fork() alone */
+	child = w.child;	/* changes in fork() only */
 	if (!child)
 		mr_imported_unsubscribe((void *) range->start, range->end - range->start,
 					range->life);
@@ -381,7 +388,7 @@ void mr_watch_del(struct mr_range *range)
 		del_kernel(range);
 }
 
-/* Once gone it stays so, even if the monitor thinks better of it. */
+/* Once invalid, a range stays invalid, even if the monitor later says otherwise. */
 static bool is_invalid(struct mr_range *range)
 {
 	if (mr_imported_valid((void *) range->start, range->end - range->start, range->life))

@@ -17,7 +17,7 @@
 
 #define RECENT_NS (2 * CLOCK_NS_PER_MS)
 
-/* grow - append a zeroed element to an array that doubles. */
+/* grow - append a zeroed element to an array whose size is doubled when it is full. */
 static void *grow(void *array_p, size_t *cnt_p, size_t size)
 {
 	char *array = *(char **) array_p;
@@ -56,7 +56,7 @@ void net_list_free(struct net_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* ---- judging --------------------------------------------------------- */
+/* ---- classification -------------------------------------------------- */
 
 static const struct {
 	const char *link_kind;
@@ -91,7 +91,7 @@ static const struct {
 	{ "vxlan", NET_KIND_BRIDGE },
 };
 
-/* Names by which VPNs and container engines call their interfaces; a last resort. */
+/* Interface names of VPNs and container engines, for kernels that report no link kind. */
 static const struct {
 	const char *prefix;
 	enum net_kind kind;
@@ -149,7 +149,7 @@ void net_list_judge(struct net_list *list)
 	struct net_iface *iface, *bridge;
 	size_t i;
 
-	/* Devices first: they decide what their bridge is. */
+	/* Devices first: the class of a bridge depends on its ports. */
 	for (i = 0; i < list->iface_cnt; i++) {
 		iface = &list->iface[i];
 		bridge = iface->master ? by_index(list, iface->master) : NULL;
@@ -207,7 +207,7 @@ void net_list_rank(struct net_list *list)
 		qsort_r(list->addr, list->addr_cnt, sizeof(*list->addr), cmp_entry, list);
 }
 
-/* ---- choosing -------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------- */
 
 int net_list_restrict(struct net_list *list, const char *name)
 {
@@ -273,8 +273,8 @@ char *net_list_names(const struct net_list *list, char *buf, size_t len)
 
 /* ---- reading --------------------------------------------------------- */
 
-/* find_uplink - the route to an address that no host has on its own network (a root
- * name server; nothing is sent) shows where traffic leaves.
+/* find_uplink - the interface of the default route.  Looks up the route to an address outside
+ * every local network (a root name server); nothing is sent.
  */
 static void find_uplink(struct net_list *list, const char *far)
 {
@@ -322,7 +322,7 @@ static int read_any(struct net_list *list)
 	size_t i;
 
 	for (i = 0; ret && ret != -FI_ENOMEM && i < sizeof(readers) / sizeof(readers[0]); i++) {
-		net_list_free(list);	/* what a reader found before it failed */
+		net_list_free(list);	/* entries found before the reader failed */
 		ret = readers[i](list);
 	}
 	return ret;
@@ -347,7 +347,7 @@ int net_list_read(struct net_list *list_p)
 	return 0;
 }
 
-/* ---- one stock-taking for a whole fi_getinfo ------------------------------- */
+/* ---- one snapshot for a whole fi_getinfo() --------------------------------- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -382,7 +382,7 @@ int net_list_recent(struct net_list *list_p)
 	int ret = 0;
 
 	if (pthread_mutex_trylock(&recent.lock))
-		return net_list_read(list_p);	/* also where a fork left it taken */
+		return net_list_read(list_p);	/* also when the lock was held at a fork */
 	if (!recent.read_ns || clock_ns() - recent.read_ns > RECENT_NS) {
 		ret = net_list_read(&fresh);
 		if (!ret) {

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * iface.h - this host's network interfaces and addresses, best first.
+ * iface.h - this host's network interfaces and addresses, in order of preference.
  *
- * Reading (read.h: netlink, or getifaddrs) and judging (here: pure) are
- * apart, so that the order can be tested over any list.  What is read is a
- * snapshot.
+ * Reading (read.h: netlink, getifaddrs or ioctl) and classification (here; pure) are separate,
+ * so that the order can be tested on any list.  A list is a snapshot.
  */
 #ifndef NET_IFACE_H
 #define NET_IFACE_H
@@ -15,9 +14,10 @@
 
 #include "base/net_addr.h"
 
-/* What an interface is, in the order in which it is offered. */
+/* The class of an interface, in order of preference. */
 enum net_kind {
-	NET_KIND_DEVICE,	/* hardware, a guest's network card, and bonds and vlans of them */
+	NET_KIND_DEVICE,	/* hardware, a virtual machine's network card, and bonds and vlans of
+				 * them */
 	NET_KIND_VIRTUAL,	/* other software interface: dummy, veth, macvlan... */
 	NET_KIND_PTP,		/* point to point or VPN: ppp, tun, tap, wireguard, ipip, gre... */
 	NET_KIND_BRIDGE,	/* a bridge, its port or an overlay, as container engines make them */
@@ -34,9 +34,9 @@ struct net_iface {
 	unsigned flags;		/* IFF_* */
 	enum net_kind kind;
 	bool up;		/* administratively up and carrier present */
-	bool uplink;		/* traffic for the wide world leaves here */
+	bool uplink;		/* the default route uses it */
 	uint32_t master;	/* index of the bridge or bond that this is a port of, or 0 */
-	uint64_t speed;		/* bits per second, 0 when not known */
+	uint64_t speed;		/* bits per second, 0 when unknown */
 	uint32_t mtu;
 	uint16_t arp_type;	/* ARPHRD_* */
 	uint8_t mac_len;
@@ -47,12 +47,12 @@ struct net_ifaddr {
 	union net_sa addr;	/* port 0; a link-local IPv6 address has its scope */
 	uint8_t prefix;		/* bits */
 	uint32_t iface;		/* index into net_list.iface */
-	uint32_t pos;		/* the kernel's order: the last tie breaker */
-	bool deprecated;	/* IPv6: do not start new traffic from here */
-	bool temporary;		/* IPv6 privacy address: it will not last */
+	uint32_t pos;		/* position in the kernel's list: the last tie breaker */
+	bool deprecated;	/* IPv6: not to be used for new connections */
+	bool temporary;		/* IPv6 privacy address: expires */
 };
 
-/* Addresses in the order in which they are to be offered, and what they stand on. */
+/* Addresses in order of preference, and the interfaces that have them. */
 struct net_list {
 	size_t iface_cnt;
 	size_t addr_cnt;
@@ -66,47 +66,46 @@ static inline const struct net_iface *net_list_iface(const struct net_list *list
 	return &list->iface[addr->iface];
 }
 
-/* net_list_read - take stock of the interfaces and their addresses, and rank them.
+/* net_list_read - read the interfaces and their addresses, and rank them.
  *
- * @list_p: [out] interfaces without an address are in it too
+ * @list_p: [out] includes interfaces without an address
  *
  * Ownership: the caller frees with net_list_free().
- * Errors:    -FI_ENOMEM; or the errno of the call by which the kernel would not tell.
- * Cost:      two netlink dumps and two route look-ups; sysfs is read for the speed
- *            of devices that are up, and for nothing else.
+ * Errors:    -FI_ENOMEM; or the errno of the kernel's refusal.
+ * Cost:      two netlink dumps and two route look-ups; sysfs is read only for the speed of
+ *            devices that are up.
  */
 int net_list_read(struct net_list *list_p);
 
-/* net_list_recent - the same, or a copy of what was read in the last 2 ms: the
- * providers of one fi_getinfo() share one stock-taking.  Any thread.
+/* net_list_recent - as net_list_read(), or a copy of what was read in the last 2 ms, so that
+ * the providers of one fi_getinfo() share a snapshot.  Threading: any.
  */
 int net_list_recent(struct net_list *list_p);
 void net_list_free(struct net_list *list);
 
-/* net_list_add_iface, net_list_add_addr - append a zeroed entry and return it, or
- * NULL without memory.  What the readers fill; also how a test makes a list.
+/* net_list_add_iface, net_list_add_addr - append a zeroed entry and return it, or NULL without
+ * memory.  Used by the readers, and by tests to make a list.
  */
 struct net_iface *net_list_add_iface(struct net_list *list);
 struct net_ifaddr *net_list_add_addr(struct net_list *list);
 
-/* net_kind_of - judge an interface by its link kind and flags, and where the kernel
- * gives no kind (@has_device false, @link_kind "") by its name.  Pure.
+/* net_kind_of - classify an interface by its link kind and flags; where the kernel reports no
+ * kind (@has_device false, @link_kind "") by its name.  Pure.
  */
 enum net_kind net_kind_of(const struct net_iface *iface, bool has_device);
 
-/* net_list_judge - settle what depends on other interfaces: a bridge with a device
- * for a port is the host's own way out and ranks as a device, at its port's speed;
- * any other port of a bridge ranks as a bridge.  Pure; before net_list_rank().
+/* net_list_judge - settle the classes that depend on other interfaces: a bridge with a device
+ * as a port is the host's uplink and ranks as a device, with its port's speed; any other port
+ * of a bridge ranks as a bridge.  Pure; called before net_list_rank().
  */
 void net_list_judge(struct net_list *list);
 
-/* net_list_rank - sort list->addr, best first.  Pure, total, deterministic.
+/* net_list_rank - sort list->addr by preference.  Pure, total, deterministic.
  *
- * Interfaces: up before down; then the order of enum net_kind (so loopback is
- * last of the usable and before all that are down); then the faster; then the
- * uplink; then by index.  On an interface: IPv4 before IPv6, but link-local and
- * deprecated addresses behind both, temporary ones behind lasting ones; then
- * the kernel's order.
+ * Interfaces: up before down; then in the order of enum net_kind (so loopback is the last
+ * usable one and precedes all that are down); then the faster; then the uplink; then by index.
+ * On one interface: IPv4 before IPv6, but link-local and deprecated addresses behind both,
+ * temporary ones behind permanent ones; then the kernel's order.
  */
 void net_list_rank(struct net_list *list);
 
@@ -117,8 +116,8 @@ void net_list_rank(struct net_list *list);
  */
 int net_list_restrict(struct net_list *list, const char *name);
 
-/* net_list_names - "eth0 (up, 192.0.2.2), lo (up, 127.0.0.1)": what exists, for a
- * message.  Always terminated, cut with "..." when it does not fit.
+/* net_list_names - "eth0 (up, 192.0.2.2), lo (up, 127.0.0.1)": the available interfaces, for a
+ * log text.  Always terminated; cut with "..." when it does not fit.
  */
 char *net_list_names(const struct net_list *list, char *buf, size_t len);
 

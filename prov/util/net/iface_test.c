@@ -49,18 +49,18 @@ static void test_kinds(void **state)
 		{ "eth0.7", "vlan", 0, NET_KIND_DEVICE },
 		{ "ib0", "ipoib", 0, NET_KIND_DEVICE },
 		{ "dummy0", "dummy", 0, NET_KIND_VIRTUAL },
-		{ "eth0", "veth", 0, NET_KIND_VIRTUAL },	/* a container's */
+		{ "eth0", "veth", 0, NET_KIND_VIRTUAL },	/* of a container */
 		{ "mac0", "macvlan", 0, NET_KIND_VIRTUAL },
 		{ "x", "a_kind_of_tomorrow", 0, NET_KIND_VIRTUAL },
 		{ "wg0", "wireguard", 0, NET_KIND_PTP },
-		{ "work", "wireguard", 0, NET_KIND_PTP },	/* by kind, not by name */
+		{ "work", "wireguard", 0, NET_KIND_PTP },	/* by link kind, not by name */
 		{ "tap3", "tun", 0, NET_KIND_PTP },
 		{ "tun0", "tun", IFF_POINTOPOINT, NET_KIND_PTP },
 		{ "ppp0", "", IFF_POINTOPOINT, NET_KIND_PTP },
 		{ "docker0", "bridge", 0, NET_KIND_BRIDGE },
 		{ "uplink", "bridge", 0, NET_KIND_BRIDGE },
 		{ "flannel.1", "vxlan", 0, NET_KIND_BRIDGE },
-		{ "virbr0", "", 0, NET_KIND_BRIDGE },	/* where the kernel gives no kind */
+		{ "virbr0", "", 0, NET_KIND_BRIDGE },	/* the kernel reports no link kind */
 		{ "br-0a1b2c", "", 0, NET_KIND_BRIDGE },
 		{ "tailscale0", "", 0, NET_KIND_PTP },
 	};
@@ -72,7 +72,7 @@ static void test_kinds(void **state)
 		strcpy(iface.name, row[i].name);
 		strcpy(iface.link_kind, row[i].kind);
 		if (net_kind_of(&iface, false) != row[i].want)
-			fail_msg("%s (%s) is judged %d", iface.name, iface.link_kind,
+			fail_msg("%s (%s) is classified as %d", iface.name, iface.link_kind,
 				 net_kind_of(&iface, false));
 	}
 }
@@ -139,7 +139,7 @@ static void test_bridge_of_a_device_is_the_way_out(void **state)
 	net_list_rank(&list);
 	assert_string_equal(order_of(&list), "br0=10.0.0.1 dummy0=10.9.0.1 virbr0=192.168.122.1");
 	assert_int_equal(list.iface[2].speed, UINT64_C(1000000000));
-	assert_int_equal(list.iface[1].kind, NET_KIND_BRIDGE);	/* a guest's port */
+	assert_int_equal(list.iface[1].kind, NET_KIND_BRIDGE);	/* a virtual machine's port */
 	net_list_free(&list);
 }
 
@@ -154,7 +154,7 @@ static void test_order_of_addresses(void **state)
 	make_addr(&list, "2001:db8::1", 64);
 	make_addr(&list, "169.254.1.1", 16);
 	make_addr(&list, "10.0.0.2", 24);
-	make_addr(&list, "10.0.0.1", 24);	/* the kernel's order, not the number */
+	make_addr(&list, "10.0.0.1", 24);	/* the kernel's order, not the numeric one */
 	net_list_rank(&list);
 	assert_string_equal(order_of(&list),
 		"eth0=10.0.0.2 eth0=10.0.0.1 eth0=2001:db8::1 eth0=2001:db8::aaaa "
@@ -162,7 +162,7 @@ static void test_order_of_addresses(void **state)
 	net_list_free(&list);
 }
 
-/* The order is a property of the set: shuffle it, and it comes out the same. */
+/* The order does not depend on the input order. */
 static void test_rank_is_total(void **state)
 {
 	struct net_list list;
@@ -240,7 +240,7 @@ static void test_empty_list(void **state)
 	net_list_free(&list);
 }
 
-/* ---- this machine, whatever it has ----------------------------------- */
+/* ---- the interfaces of this machine ----------------------------------- */
 
 static void test_read(void **state)
 {
@@ -263,7 +263,7 @@ static void test_read(void **state)
 	net_list_free(&again);
 }
 
-/* Those who ask within a moment share one reading; each owns its copy. */
+/* Calls within 2 ms share one snapshot; each gets a copy. */
 static void test_recent(void **state)
 {
 	struct net_list first, second, third;
@@ -314,7 +314,7 @@ static void test_readers_agree(void **state)
 	net_list_free(&ifa);
 }
 
-/* Nor may a process without netlink be left without a network. */
+/* A process that may not use netlink still finds its interfaces. */
 static void test_ioctl_reader(void **state)
 {
 	struct net_list all = { 0 }, v4 = { 0 };
@@ -344,7 +344,7 @@ static void test_ioctl_reader(void **state)
 	net_list_free(&v4);
 }
 
-/* forbid_netlink - as systemd's RestrictAddressFamilies does it. */
+/* forbid_netlink - a seccomp filter like that of systemd's RestrictAddressFamilies. */
 static int forbid_netlink(void)
 {
 	struct sock_filter code[] = {
@@ -361,7 +361,7 @@ static int forbid_netlink(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }
 
-/* child - 0: loopback is found; 1: it is not; 77: no filter can be set here. */
+/* child - 0: loopback is found; 1: it is not; 77: filters are not permitted. */
 static int child(void)
 {
 	struct net_list list;

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ifaddrs.c - interfaces and addresses where there is no netlink library.
+ * ifaddrs.c - interfaces and addresses by getifaddrs(3), where there is no netlink library.
  *
- * Slower (a few files per interface) and blind to the state of IPv6 addresses,
- * but the same answer otherwise.
+ * Slower (a few files per interface) and without the state of IPv6 addresses; otherwise the
+ * same result.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -91,7 +91,7 @@ int net_read_ifaddrs(struct net_list *list)
 
 	if (getifaddrs(&all))
 		return -errno;
-	/* every interface comes once as AF_PACKET; where it does not, by its first address */
+	/* every interface has an AF_PACKET entry; where it has none, its first address counts */
 	for (ifa = all; ifa && !ret; ifa = ifa->ifa_next)
 		if (!find(list, ifa->ifa_name))
 			ret = add_iface(list, ifa);

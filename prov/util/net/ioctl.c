@@ -4,9 +4,8 @@
 /*
  * ioctl.c - interfaces and IPv4 addresses by ioctl.
  *
- * For processes that may not open a netlink socket (systemd's
- * RestrictAddressFamilies, seccomp filters): getifaddrs(3) fails there too.  An
- * interface without an IPv4 address does not show.
+ * For processes that may not open a netlink socket (systemd's RestrictAddressFamilies, seccomp
+ * filters): getifaddrs(3) fails there too.  Interfaces without an IPv4 address are not found.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -18,9 +17,9 @@
 
 #include "net/read.h"
 
-#define IFREQ_MAX 4096		/* interfaces; the kernel leaves out what does not fit */
+#define IFREQ_MAX 4096		/* interfaces; the kernel drops what does not fit */
 
-/* ask - one value of the interface in @ifr; what cannot be had is 0. */
+/* ask - one value of the interface in @ifr; 0 when it is not available. */
 static void ask(int fd, unsigned long what, const struct ifreq *ifr, struct ifreq *out)
 {
 	memset(out, 0, sizeof(*out));

@@ -6,7 +6,7 @@
 
 #include "net/name.h"
 
-/* pick - the list is ranked: the first on @iface, else the first of all. */
+/* pick - the list is ranked: the first address on @iface, else the first of all. */
 static const struct net_ifaddr *pick(const struct net_list *list, int family, const char *iface)
 {
 	const struct net_ifaddr *best = NULL;

@@ -21,7 +21,7 @@ static void test_name(void **state)
 	assert_int_equal(net_name(&sa.sa, "lo", &name), 0);
 	assert_true(net_addr_is_loopback(&name.sa));
 	assert_int_equal(net_addr_port(&name.sa), 5000);
-	assert_int_equal(net_name(&sa.sa, "eth99", &name), 0);	/* the best there is */
+	assert_int_equal(net_name(&sa.sa, "eth99", &name), 0);	/* the preferred interface */
 	assert_false(net_addr_is_any(&name.sa));
 	assert_int_equal(net_name(&sa.sa, NULL, &name), 0);
 	assert_int_equal(net_addr_port(&name.sa), 5000);

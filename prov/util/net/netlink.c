@@ -4,8 +4,8 @@
 /*
  * netlink.c - interfaces and addresses by two netlink dumps.
  *
- * The messages are read as they come, without the caches of libnl-route: one
- * pass, no object per attribute, and no library to load for them.
+ * The messages are parsed directly, without the caches of libnl-route: one pass, no object per
+ * attribute, and no further library to load.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ int net_read_netlink(struct net_list *list)
 #include <netlink/socket.h>
 #include <string.h>
 
-/* The most that the kernel puts into one message of a dump. */
+/* The longest message of a dump. */
 #define DUMP_BUF 32768
 
 /* A dump in progress; err keeps the first failure inside a callback. */
@@ -40,7 +40,7 @@ struct dump {
 	int err;
 };
 
-/* nl_errno - libnl's own error numbers, as far as a dump can meet them. */
+/* nl_errno - libnl's error numbers, those that a dump can return, as FI_E*. */
 static int nl_errno(int err)
 {
 	switch (-err) {
@@ -97,8 +97,8 @@ static int on_link(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* iface_pos - where the list has the interface with this index; the count if nowhere
- * (it came into being between the two dumps).
+/* iface_pos - the position of the interface with this index; the count if it is not in the list
+ * (it appeared between the two dumps).
  */
 static size_t iface_pos(const struct net_list *list, uint32_t index)
 {
@@ -138,14 +138,14 @@ static int on_addr(struct nl_msg *msg, void *arg)
 	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWADDR ||
 	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifa), tb, IFA_MAX, NULL) < 0)
 		return NL_OK;
-	/* on a point-to-point link IFA_ADDRESS is the other end */
+	/* on a point-to-point link IFA_ADDRESS is the peer's address */
 	host = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
 	flags = tb[IFA_FLAGS] ? nla_get_u32(tb[IFA_FLAGS]) : ifa->ifa_flags;
 	pos = iface_pos(dump->list, ifa->ifa_index);
 	if (!host || pos == dump->list->iface_cnt ||
 	    fill_addr(&sa, ifa->ifa_family, host, ifa->ifa_index))
 		return NL_OK;
-	/* not yet, or never, fit to bind to */
+	/* duplicate address detection failed or has not ended: bind() would fail */
 	if (flags & IFA_F_DADFAILED || (flags & IFA_F_TENTATIVE && !(flags & IFA_F_OPTIMISTIC)))
 		return NL_OK;
 	addr = net_list_add_addr(dump->list);
@@ -183,7 +183,7 @@ static int dump_links(struct nl_sock *sock, struct dump *dump)
 	msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP);
 	if (!msg)
 		return -FI_ENOMEM;
-	/* traffic counters are most of a link message; nobody here reads them */
+	/* omit traffic counters, which are most of a link message and are not used */
 	if (!nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO) &&
 	    !nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS))
 		ret = run(sock, msg, on_link, dump);
@@ -215,8 +215,8 @@ int net_read_netlink(struct net_list *list)
 	sock = nl_socket_alloc();
 	if (!sock)
 		return -FI_ENOMEM;
-	/* the kernel packs a dump into what the reader has room for; without a look
-	 * ahead at each message there are half as many system calls
+	/* the kernel fills the buffer that it is given; peeking at each message first would
+	 * double the number of system calls
 	 */
 	nl_socket_disable_msg_peek(sock);
 	ret = nl_errno(nl_socket_set_msg_buf_size(sock, DUMP_BUF));

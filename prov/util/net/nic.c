@@ -12,7 +12,7 @@
 
 #define TEXT_MAX 64
 
-/* A nic and all that it points to, so that one free() takes it all. */
+/* A nic and all its strings, so that one free() releases everything. */
 struct nic {
 	struct fid_nic nic;
 	struct fi_device_attr device;
@@ -41,7 +41,7 @@ static struct fi_ops nic_ops = {
 	.control = nic_control,
 };
 
-/* point - set the pointers of a nic to its own strings; empty ones stay NULL. */
+/* point - set the pointers of a nic to its strings; empty strings stay NULL. */
 static void point(struct nic *nic)
 {
 #define TEXT(member) (nic->member[0] ? nic->member : NULL)
@@ -75,7 +75,7 @@ static int nic_control(struct fid *fid, int command, void *arg)
 	return 0;
 }
 
-/* is_pci - "0000:00:03.0" and nothing more. */
+/* is_pci - "0000:00:03.0" and nothing else. */
 static bool is_pci(const char *s, size_t len, struct fi_pci_attr *pci)
 {
 	unsigned domain, bus, device, function;

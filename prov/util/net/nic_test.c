@@ -43,7 +43,7 @@ static void test_pci(void **state)
 	}
 }
 
-/* check - what the interface of the next test says of itself. */
+/* check - the attributes of the interface of the next test. */
 static void check(const struct fid_nic *nic)
 {
 	assert_int_equal(nic->fid.fclass, FI_CLASS_NIC);
@@ -72,7 +72,7 @@ static void test_create_and_dup(void **state)
 	iface->mac_len = sizeof(mac);
 	memcpy(iface->mac, mac, sizeof(mac));
 	assert_int_equal(net_nic_create(iface, &nic), 0);
-	net_list_free(&list);	/* the nic stands alone */
+	net_list_free(&list);	/* the nic does not depend on the list */
 	check(nic);
 	assert_int_equal(fi_control(&nic->fid, FI_DUP, &dup), 0);
 	assert_int_equal(fi_control(&nic->fid, FI_ENABLE, NULL), -FI_ENOSYS);

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * read.h - the ways to ask the kernel for its interfaces.
+ * read.h - the ways to read the interfaces from the kernel.
  *
- * Each appends raw entries to a list: what the kernel says, with iface->kind
- * judged from the interface alone.  net_list_read() takes the first that works.
+ * Each appends raw entries to a list, with iface->kind classified from the interface alone.
+ * net_list_read() uses the first that works.
  */
 #ifndef NET_READ_H
 #define NET_READ_H
@@ -20,13 +20,13 @@ int net_read_netlink(struct net_list *list);
 /* net_read_ifaddrs - getifaddrs(3), an ioctl and sysfs per interface. */
 int net_read_ifaddrs(struct net_list *list);
 
-/* net_read_ioctl - IPv4 only, and without a netlink socket. */
+/* net_read_ioctl - IPv4 only; needs no netlink socket. */
 int net_read_ioctl(struct net_list *list);
 
 /* net_mask_prefix - the number of leading ones of a netmask; NULL: 0. */
 uint8_t net_mask_prefix(const struct sockaddr *mask);
 
-/* net_sysfs_kind - fill in iface->link_kind as far as sysfs knows it, and judge by it. */
+/* net_sysfs_kind - fill in iface->link_kind as far as sysfs has it, and classify. */
 enum net_kind net_sysfs_kind(struct net_iface *iface);
 
 /* net_sysfs_text - read /sys/class/net/@iface/@file without its newline.
@@ -34,13 +34,13 @@ enum net_kind net_sysfs_kind(struct net_iface *iface);
  */
 int net_sysfs_text(const char *iface, const char *file, char *buf, size_t len);
 
-/* net_sysfs_speed - the link rate in bits per second, 0 when not known. */
+/* net_sysfs_speed - the link rate in bits per second, 0 when unknown. */
 uint64_t net_sysfs_speed(const char *iface);
 
-/* net_sysfs_link - the last component of what the link @file points to. */
+/* net_sysfs_link - the last component of the target of the link @file. */
 int net_sysfs_link(const char *iface, const char *file, char *buf, size_t len);
 
-/* net_sysfs_path - where @iface hangs in the device tree, as sysfs has the link. */
+/* net_sysfs_path - the path of @iface in the device tree, as the sysfs link has it. */
 int net_sysfs_path(const char *iface, char *buf, size_t len);
 
 #endif

@@ -4,8 +4,8 @@
 /*
  * resolve.c - from a node and a service to addresses.
  *
- * Numbers are read here and never reach the C library's resolver, which may
- * load name service modules and ask servers.
+ * Numeric addresses are parsed here; the C library's resolver, which may load name service
+ * modules and query servers, is called only for names.
  */
 #include <netdb.h>
 #include <rdma/fabric.h>
@@ -28,8 +28,8 @@ static int lookup_error(int err)
 	}
 }
 
-/* add - append unless it is there already: getaddrinfo repeats an address that
- * the hosts file has under two names.
+/* add - append an address unless it is in the list: getaddrinfo() repeats an address that the
+ * hosts file has under two names.
  */
 static int add(struct net_addrs *list, const union net_sa *sa)
 {

@@ -7,29 +7,29 @@
 
 #include "base/net_addr.h"
 
-/* A list of addresses that the caller of net_addr_resolve() releases. */
+/* A list of addresses; released by net_addrs_free(). */
 struct net_addrs {
 	size_t cnt;
 	union net_sa *addr;
 };
 
-#define NET_RESOLVE_NUMERIC	0x1	/* @node is an address: ask no name service */
+#define NET_RESOLVE_NUMERIC	0x1	/* @node is an address: no name service */
 
-/* net_addr_resolve - turn a node and a service into addresses.
+/* net_addr_resolve - resolve a node and a service to addresses.
  *
  * @node:    NULL (wildcard address), an address, a string form, or a host name
  * @service: NULL (port 0), a port number, or a service name
  * @flags:   NET_RESOLVE_*
  * @family:  AF_INET, AF_INET6, or AF_UNSPEC for both
- * @type:    SOCK_STREAM or SOCK_DGRAM: whose service names to use
+ * @type:    SOCK_STREAM or SOCK_DGRAM: which service names apply
  * @out_p:   [out] at least one address, in the resolver's order
  *
  * Ownership: the caller frees with net_addrs_free().
- * Errors:    -FI_ENODATA: no address of @family under this name, or not an address of
- *            ours; -FI_EINVAL: @service is no port and no service name, or @node a
- *            malformed string form; -FI_EAGAIN: the name server did not answer;
- *            -FI_ENOMEM.
- * Cost:      numbers never reach the C library's resolver.
+ * Threading: any; may block in the name service unless NET_RESOLVE_NUMERIC.
+ * Errors:    -FI_ENODATA: no address of @family under this name, or not an IP address;
+ *            -FI_EINVAL: @service is neither a port nor a service name, or @node a malformed
+ *            string form; -FI_EAGAIN: the name server did not answer; -FI_ENOMEM.
+ * Cost:      numeric addresses never reach the C library's resolver.
  */
 int net_addr_resolve(const char *node, const char *service, int flags, int family,
 		     int type, struct net_addrs *out_p);

@@ -47,7 +47,7 @@ static void test_resolve_refuses(void **state)
 		{ "fi_sockaddr_in://192.0.2.1:1", "5000", 0, AF_UNSPEC, -FI_EINVAL },
 		{ "fi_sockaddr_in://192.0.2.1:1", NULL, 0, AF_INET6, -FI_ENODATA },
 		{ "fi_sockaddr_in://192.0.2.1:1?x=1", NULL, 0, AF_UNSPEC, -FI_EINVAL },
-		/* the string form of another address format is no error of the caller */
+		/* the string form of another address format is not an error of the caller */
 		{ "fi_shm://1", NULL, 0, AF_UNSPEC, -FI_ENODATA },
 		{ "fi_shm://1", "5000", 0, AF_UNSPEC, -FI_ENODATA },
 	};
@@ -66,7 +66,7 @@ static void test_resolve_names(void **state)
 	struct net_addrs list;
 	size_t i;
 
-	/* the hosts file has this one, wherever the test runs */
+	/* the hosts file has this name on every machine */
 	if (net_addr_resolve("localhost", "9", 0, AF_UNSPEC, SOCK_STREAM, &list))
 		skip();
 	assert_true(list.cnt >= 1);

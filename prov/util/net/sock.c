@@ -56,8 +56,8 @@ static int bind_to(int fd, const struct sockaddr *addr)
 	return bind(fd, addr, (socklen_t) net_addr_len(addr)) ? -errno : 0;
 }
 
-/* bind_range - start somewhere random, so that processes that start together do not
- * all walk over the ports that the first of them took.
+/* bind_range - try the ports from a random start, so that processes that start together do not
+ * all try the same ports in the same order.
  */
 static int bind_range(int fd, union net_sa *sa, const struct net_ports *ports)
 {
@@ -94,7 +94,7 @@ int net_sock_bind(int fd, const struct sockaddr *addr, const struct net_ports *p
 
 int net_sock_listen(int fd, int backlog)
 {
-	/* the kernel cuts a longer queue to net.core.somaxconn without an error */
+	/* the kernel reduces a longer backlog to net.core.somaxconn without an error */
 	return listen(fd, backlog > 0 ? backlog : INT32_MAX) ? -errno : 0;
 }
 
@@ -162,8 +162,8 @@ int net_sock_congestion(int fd, const char *name)
 	       -errno : 0;
 }
 
-/* buffer - the kernel doubles what it is asked for, to have room for its own
- * bookkeeping, and reports the double; halve it back.
+/* buffer - the kernel doubles the requested size for its bookkeeping and reports the double;
+ * the result is halved.
  */
 static int buffer(int fd, int name, size_t *size_p)
 {
@@ -194,7 +194,7 @@ int net_sock_source(const struct sockaddr *dest, union net_sa *source_p)
 	if (ret)
 		return ret;
 	if (!net_addr_port(&sa.sa))
-		net_addr_set_port(&sa.sa, 9);	/* discard: any port will do, 0 will not */
+		net_addr_set_port(&sa.sa, 9);	/* discard: any port but 0 */
 	ret = net_sock_open(sa.sa.sa_family, SOCK_DGRAM, &fd);
 	if (ret)
 		return ret;
@@ -224,8 +224,8 @@ const char *net_sock_advice(int err)
 	case ENFILE:
 		return "the system has too many open files: raise fs.file-max";
 	case EINVAL:
-		return "is it a link-local address (fe80::)? That is reached from its own interface "
-		       "only, which %INTERFACE behind it names";
+		return "a link-local address (fe80::) is reached from its interface "
+		       "only: append %INTERFACE to it";
 	case ENETUNREACH:
 		return "no route leads to that network: see 'ip route get ADDRESS'";
 	case EHOSTUNREACH:
@@ -234,10 +234,10 @@ const char *net_sock_advice(int err)
 	case ENETDOWN:
 		return "the interface is down: see 'ip link'";
 	case ECONNREFUSED:
-		return "nobody listens at that address and port: is the peer running, and "
+		return "no process listens at that address and port: is the peer running, and "
 		       "on this interface?";
 	case ETIMEDOUT:
-		return "no answer in time: is the peer up, and does a firewall drop the port?";
+		return "no reply before the timeout: is the peer up, and does a firewall drop the port?";
 	case EAFNOSUPPORT:
 		return "this host has that address family switched off";
 	case ENOBUFS:

@@ -43,7 +43,7 @@ static void test_open(void **state)
 	assert_true(net_sock_open(AF_UNIX, 9999, &fd) < 0);
 	assert_int_equal(fd, -5);
 	if (net_sock_open(AF_INET6, SOCK_DGRAM, &fd))
-		return;		/* IPv6 is switched off here */
+		return;		/* IPv6 is disabled */
 	assert_int_equal(get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY), 1);
 	close(fd);
 }
@@ -67,7 +67,7 @@ static void test_ports(void **state)
 	assert_int_equal(ports.low, 1);
 }
 
-/* free_range - two neighbouring ports that nobody has right now. */
+/* free_range - two adjacent ports that are free at the moment. */
 static int free_range(struct net_ports *ports, int *fd)
 {
 	union net_sa sa = loopback(AF_INET);
@@ -99,7 +99,7 @@ static void test_bind_in_range(void **state)
 	assert_in_range(net_addr_port(&b.sa), ports.low, ports.high);
 	assert_int_not_equal(net_addr_port(&a.sa), net_addr_port(&b.sa));
 
-	/* the range is full: an error in bounded time, and the socket is still good */
+	/* the range is in use: an error in bounded time, and the socket stays usable */
 	assert_int_equal(net_sock_open(AF_INET, SOCK_STREAM, &fd[2]), 0);
 	assert_int_equal(net_sock_bind(fd[2], &sa.sa, &ports, NULL), -FI_EADDRINUSE);
 	assert_true(strstr(net_sock_advice(-FI_EADDRINUSE), "PORT_HIGH_RANGE") != NULL);
@@ -120,7 +120,7 @@ static void test_bind_without_range(void **state)
 	assert_int_equal(net_sock_bind(fd, &sa.sa, &none, &bound), 0);
 	assert_true(net_addr_port(&bound.sa) > 0);
 	assert_true(net_addr_same_host(&bound.sa, &sa.sa));
-	/* a port that was asked for is taken as it is, range or not */
+	/* a port that was asked for is used, in the range or not */
 	assert_int_equal(net_sock_open(AF_INET, SOCK_DGRAM, &fd2), 0);
 	assert_int_equal(net_sock_bind(fd2, &bound.sa, NULL, NULL), -FI_EADDRINUSE);
 	close(fd);
@@ -184,7 +184,7 @@ static void test_connection(void **state)
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_KEEPCNT), 3);
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_USER_TIMEOUT), 9000);
 	assert_int_equal(net_sock_congestion(fd[1], "no-such-thing"), -ENOENT);
-	assert_int_equal(net_sock_congestion(fd[1], "reno"), 0);	/* is always there */
+	assert_int_equal(net_sock_congestion(fd[1], "reno"), 0);	/* always available */
 	assert_int_equal(getsockopt(fd[1], IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
 	assert_string_equal(name, "reno");
 	assert_int_equal(net_sock_buffers(fd[1], &snd, &rcv), 0);

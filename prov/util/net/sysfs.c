@@ -32,7 +32,7 @@ int net_sysfs_text(const char *iface, const char *file, char *buf, size_t len)
 	err = errno;
 	close(fd);
 	if (n < 0)
-		return -err;	/* a driver without the value answers EINVAL here */
+		return -err;	/* a driver without the value returns EINVAL here */
 	while (n > 0 && buf[n - 1] == '\n')
 		n--;
 	buf[n] = '\0';
@@ -47,7 +47,7 @@ uint64_t net_sysfs_speed(const char *iface)
 	if (net_sysfs_text(iface, "speed", text, sizeof(text)) <= 0)
 		return 0;
 	mbit = strtol(text, NULL, 10);
-	/* -1, or the same as an unsigned 32-bit number: not known */
+	/* -1, or the same as an unsigned 32-bit number: unknown */
 	return mbit > 0 && mbit < UINT32_MAX ? (uint64_t) mbit * 1000000 : 0;
 }
 
@@ -95,7 +95,7 @@ static bool has(const char *iface, const char *file)
 	return !access(path_of(iface, file, path), F_OK);
 }
 
-/* link_kind - what netlink calls the kind is DEVTYPE here, where it is at all. */
+/* link_kind - DEVTYPE is the kind that netlink reports, where sysfs has one. */
 static void link_kind(struct net_iface *iface)
 {
 	char text[256], *type;
@@ -111,7 +111,7 @@ static void link_kind(struct net_iface *iface)
 	}
 }
 
-/* is_virtual - does the interface hang on no bus?  Then it is no device, though sysfs does
+/* is_virtual - true when the interface is on no bus: then it is not a device, though sysfs may
  * not say what it is (veth, dummy).
  */
 static bool is_virtual(const char *name)

@@ -23,30 +23,30 @@ static struct {
 	unsigned listeners;
 	bool started;
 
-	_Atomic(ofi_monitor_told) told[LISTENERS];
-	atomic_int telling;		/* calls in progress; atomic, no lock: see ofi_monitor_told */
+	_Atomic(ofi_monitor_notify_fn) listener[LISTENERS];
+	atomic_int notifying;		/* calls in progress; atomic, no lock: see ofi_monitor_notify_fn */
 	atomic_uint life;
 } m = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- notifications of the monitor ------------------------------------------------- */
 
-static void tell(const void *addr, size_t len)
+static void notify_all(const void *addr, size_t len)
 {
-	ofi_monitor_told told;
+	ofi_monitor_notify_fn listener;
 	unsigned i;
 
-	atomic_fetch_add(&m.telling, 1);
+	atomic_fetch_add(&m.notifying, 1);
 	for (i = 0; i < LISTENERS; i++) {
-		told = atomic_load(&m.told[i]);
-		if (told)
-			told(addr, len);
+		listener = atomic_load(&m.listener[i]);
+		if (listener)
+			listener(addr, len);
 	}
-	atomic_fetch_sub(&m.telling, 1);
+	atomic_fetch_sub(&m.notifying, 1);
 }
 
 static void notify(struct fid_mem_monitor *monitor, const void *addr, size_t len)
 {
-	tell(addr, len);
+	notify_all(addr, len);
 }
 
 static struct fi_ops_mem_notify notify_ops = {
@@ -80,37 +80,37 @@ static void left(struct fid *fid)
 		monitor->export_ops->stop(monitor);
 	m.started = false;
 	pthread_mutex_unlock(&m.lock);
-	tell(NULL, SIZE_MAX);
+	notify_all(NULL, SIZE_MAX);
 }
 
-static bool add_told(ofi_monitor_told told)
+static bool add_listener(ofi_monitor_notify_fn listener)
 {
-	ofi_monitor_told none;
+	ofi_monitor_notify_fn none;
 	unsigned i;
 
 	for (i = 0; i < LISTENERS; i++) {
 		none = NULL;
-		if (atomic_compare_exchange_strong(&m.told[i], &none, told))
+		if (atomic_compare_exchange_strong(&m.listener[i], &none, listener))
 			return true;
 	}
 	return false;
 }
 
-static void remove_told(ofi_monitor_told told)
+static void remove_listener(ofi_monitor_notify_fn listener)
 {
-	ofi_monitor_told was;
+	ofi_monitor_notify_fn was;
 	unsigned i;
 
 	for (i = 0; i < LISTENERS; i++) {
-		was = told;
-		if (atomic_compare_exchange_strong(&m.told[i], &was, NULL))
+		was = listener;
+		if (atomic_compare_exchange_strong(&m.listener[i], &was, NULL))
 			break;
 	}
-	while (atomic_load(&m.telling))
+	while (atomic_load(&m.notifying))
 		sched_yield();
 }
 
-static int monitor_listen(ofi_monitor_told told)
+static int monitor_listen(ofi_monitor_notify_fn listener)
 {
 	struct fid_mem_monitor *monitor;
 	int ret = -FI_ENOSYS;
@@ -118,11 +118,11 @@ static int monitor_listen(ofi_monitor_told told)
 	pthread_mutex_lock(&m.lock);
 	monitor = core_import_enter(&slot);
 	if (monitor) {
-		ret = add_told(told) ? 0 : -FI_ENOMEM;
+		ret = add_listener(listener) ? 0 : -FI_ENOMEM;
 		if (!ret && !m.started) {
 			ret = start(monitor);
 			if (ret)
-				remove_told(told);
+				remove_listener(listener);
 		}
 		m.listeners += !ret;
 		core_import_leave(&slot);
@@ -131,11 +131,11 @@ static int monitor_listen(ofi_monitor_told told)
 	return ret;
 }
 
-static void monitor_unlisten(ofi_monitor_told told)
+static void monitor_unlisten(ofi_monitor_notify_fn listener)
 {
 	struct fid_mem_monitor *monitor;
 
-	remove_told(told);
+	remove_listener(listener);
 	pthread_mutex_lock(&m.lock);
 	if (!--m.listeners && m.started) {
 		monitor = core_import_enter(&slot);
@@ -233,6 +233,6 @@ int core_monitor_import(struct fid_mem_monitor *monitor)
 void core_monitor_fork_child(void)
 {
 	pthread_mutex_init(&m.lock, NULL);
-	atomic_store(&m.telling, 0);
+	atomic_store(&m.notifying, 0);
 	core_import_fork_child(&slot);
 }

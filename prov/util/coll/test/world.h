@@ -61,7 +61,7 @@ static inline void cworld_close(struct cworld *cw)
 	world_close(&cw->w);
 }
 
-/* The members of @list (or 0 .. cnt - 1) as node @i knows them. */
+/* The members of @list (or 0 .. cnt - 1), as addresses of node @i. */
 static inline struct fid_av_set *make_set(struct cworld *cw, int i, const int *list, int cnt)
 {
 	struct fi_av_set_attr attr = { .start_addr = FI_ADDR_NOTAVAIL,
@@ -76,7 +76,7 @@ static inline struct fid_av_set *make_set(struct cworld *cw, int i, const int *l
 	return set;
 }
 
-/* Begin to join; the set is closed at once, since a group does not need it. */
+/* Start a join; the set is closed at once, since a group does not need it. */
 static inline struct fid_mc *start_join(struct cworld *cw, int i, const int *list, int cnt,
 					fi_addr_t coll_addr)
 {
@@ -96,9 +96,9 @@ static inline int wait_join(struct cworld *cw, int i, struct fid_mc *mc)
 	struct fi_eq_entry entry = { 0 };
 	uint32_t event = 0;
 	ssize_t ret;
-	int turn;
+	int join_no;
 
-	for (turn = 0; turn < 100000; turn++) {
+	for (join_no = 0; join_no < 100000; join_no++) {
 		ret = fi_eq_read(cw->eq[i], &event, &entry, sizeof(entry), 0);
 		if (ret == sizeof(entry)) {
 			assert_int_equal(event, FI_JOIN_COMPLETE);
@@ -119,7 +119,7 @@ static inline int wait_join(struct cworld *cw, int i, struct fid_mc *mc)
 	return -1;
 }
 
-/* All of @list join; mc[] by place in the list. */
+/* All of @list join; mc[] is indexed as the list. */
 static inline void join_all(struct cworld *cw, const int *list, int cnt, fi_addr_t *parents,
 			    struct fid_mc **mc)
 {
@@ -145,7 +145,7 @@ static inline struct fid_ep *ep_of(struct cworld *cw, int i)
 	return cw->w.node[i].ep;
 }
 
-/* What node i's operation is posted with. */
+/* The context of node i's operation. */
 static int context[NODES_MAX];
 
 /* A completion of node @i with this context. */

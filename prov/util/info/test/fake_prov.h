@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * fake_prov.h - for tests: a provider that offers, and does nothing.
- * Its variables in the environment begin with FI_GITEST_.
+ * fake_prov.h - for tests: a provider that offers endpoints and cannot open them. Its
+ * environment variables begin with FI_GITEST_.
  */
 #ifndef NET_FAKE_PROV_H
 #define NET_FAKE_PROV_H
@@ -61,7 +61,7 @@ static inline int fake_getinfo(const char *node, const char *service, uint64_t f
 	return info_getinfo(&fake, FI_VERSION(2, 6), node, service, flags, hints, info_p);
 }
 
-/* fake_text - the RDM answers as "eth0=fi_sockaddr_in://10.0.0.1:0 ...". */
+/* fake_text - the RDM results as "eth0=fi_sockaddr_in://10.0.0.1:0 ...". */
 static inline const char *fake_text(const struct fi_info *info)
 {
 	static char text[4096];

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * list_make.h - for tests: lists of interfaces that no machine has.
+ * list_make.h - for tests: lists of fictional interfaces.
  */
 #ifndef NET_LIST_MAKE_H
 #define NET_LIST_MAKE_H
@@ -14,7 +14,7 @@
 
 #define UP (IFF_UP | IFF_RUNNING)
 
-/* make_iface - one interface, judged by its kind and flags as the readers do. */
+/* make_iface - an interface, classified by its kind and flags as the readers do. */
 static inline struct net_iface *make_iface(struct net_list *list, const char *name,
 					   const char *link_kind, unsigned flags)
 {
@@ -44,8 +44,8 @@ static inline struct net_ifaddr *make_addr(struct net_list *list, const char *ho
 	return addr;
 }
 
-/* make_laptop - loopback first, as the kernel has it; a VPN and containers up, the
- * cable out, wireless in use.
+/* make_laptop - loopback first, as in the kernel's list; a VPN and containers up, the cable
+ * unplugged, wireless in use.
  */
 static inline void make_laptop(struct net_list *list)
 {

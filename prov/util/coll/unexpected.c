@@ -2,19 +2,21 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mail.c - messages that no receive waits for, and members that are lost.
+ * unexpected.c - messages for which no receive is posted, and lost members.
  *
- * A message is early: for an operation that this member has not begun, or for a group
- * whose name has not come here yet.  It is kept.  Or it is late: for an operation that
- * has ended here, which it can only have done by failing.  It is dropped.  Or it is for
- * a group that does not exist here: a process that knew it was there before us, or the
- * program has closed it.  The sender is told.
+ * An unexpected message is early, late or for an unknown group.
+ * - Early: of an operation that this member has not started, or of a group whose id has not
+ *   arrived here yet.  It is kept.
+ * - Late: of an operation that has ended here, which can only be because it failed.  It is
+ *   dropped.
+ * - Unknown group: an earlier process at this address was the member, or the program has closed
+ *   the group.  The sender gets an ABORT.
  *
- * When a channel breaks, messages that have left are lost.  Who waits for one later asks
- * with a PROBE.  A member that owes nothing more answers GONE, over a channel that keeps
- * order: what has not come by then never will.  The same is asked in a group whose name
- * was learned after a join failed: others may have been in it earlier, and what they sent
- * meanwhile was turned down.
+ * When a channel breaks, messages in flight are lost.  A member that waits for one later sends
+ * a PROBE.  A member that has nothing more to send answers GONE; the channel keeps the order,
+ * so what has not arrived before GONE is lost.  The same is asked in a group whose id was
+ * learned after a failed join: other members may have joined earlier, and their messages were
+ * refused here.
  */
 #include "coll/group.h"
 
@@ -36,7 +38,7 @@ static struct coll_op *find_op(struct coll *coll, uint64_t space, uint64_t key)
 	return NULL;
 }
 
-/* Whom we talk to in @op under this peer's address. */
+/* The rank in @op of the member at this peer's address. */
 static uint32_t rank_of(struct coll_op *op, const struct eng_peer *peer)
 {
 	int ret;
@@ -49,25 +51,25 @@ static uint32_t rank_of(struct coll_op *op, const struct eng_peer *peer)
 		    eng_peer_get(peer->ep, op->group->addrs[step->peer], &ret) == peer)
 			return step->peer;
 	}
-	return COLL_NOBODY;
+	return COLL_NO_RANK;
 }
 
-/* What an ABORT says. */
-static void hear(struct coll_op *op, struct eng_peer *peer, uint64_t key)
+/* Takes error and causing member from an ABORT. */
+static void record_abort(struct coll_op *op, struct eng_peer *peer, uint64_t key)
 {
 	uint32_t culprit = coll_key_culprit(key);
 
-	op->teller = rank_of(op, peer);
+	op->reporter = rank_of(op, peer);
 	coll_op_fail(op, coll_key_err(key) ? coll_key_err(key) : FI_EOTHER,
-		     culprit == COLL_NOBODY ? op->teller : culprit);
+		     culprit == COLL_NO_RANK ? op->reporter : culprit);
 }
 
 static void on_abort(struct coll_op *op, struct eng_peer *peer, uint64_t key)
 {
 	if (op->err)
 		return;
-	hear(op, peer, key);
-	coll_op_go(op);
+	record_abort(op, peer, key);
+	coll_op_progress(op);
 }
 
 static enum eng_aside_fate keep(struct coll *coll, uint64_t key)
@@ -77,11 +79,12 @@ static enum eng_aside_fate keep(struct coll *coll, uint64_t key)
 	return ENG_ASIDE_KEEP;
 }
 
-/* May an unknown group of @peer's be one that we are joining?  Not if member 0 is this
- * one, which makes the name up; nor if @peer is who tells it to us: it would have come
- * before.  Then it was lost with a channel, and that join had better fail.
+/* True when an unknown group, from which @peer sends a PROBE, may be one whose join is in
+ * progress here.  It cannot be if this member is member 0, which chooses the id; nor if @peer
+ * is the one that sends us the id, which would have arrived first.  In these cases the id was
+ * lost with a channel, and failing the join is right.
  */
-static bool may_be_ours(struct coll *coll, const struct eng_peer *peer)
+static bool may_be_joining(struct coll *coll, const struct eng_peer *peer)
 {
 	struct list *pos;
 	size_t i;
@@ -100,22 +103,24 @@ static bool may_be_ours(struct coll *coll, const struct eng_peer *peer)
 	return false;
 }
 
-/* For a group that does not exist here, as far as is known. */
-static enum eng_aside_fate stray(struct coll *coll, struct eng_peer *peer, uint64_t space,
-				 uint64_t key)
+/* A message of a group that is not known here.  While a join is in progress it may be of that
+ * group.
+ */
+static enum eng_aside_fate unknown_group(struct coll *coll, struct eng_peer *peer, uint64_t space,
+					 uint64_t key)
 {
-	if (coll->joining && (coll_key_kind(key) != COLL_MSG_PROBE || may_be_ours(coll, peer)))
+	if (coll->joining && (coll_key_kind(key) != COLL_MSG_PROBE || may_be_joining(coll, peer)))
 		return keep(coll, key);
-	coll->missed |= coll->failed;
+	coll->may_have_dropped |= coll->failed;
 	if (coll_key_kind(key) == COLL_MSG_ABORT)
 		return ENG_ASIDE_DROP;
 	return eng_aside_note(peer, space, coll_key_abort(coll_key_seq(key), false, FI_ENOTCONN,
-							  COLL_NOBODY)) ?
+							  COLL_NO_RANK)) ?
 	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
 }
 
-/* Has @op sent all that it has for member @rank? */
-static bool owes_nothing(const struct coll_op *op, uint32_t rank)
+/* True when @op has sent everything that member @rank receives. */
+static bool sent_all(const struct coll_op *op, uint32_t rank)
 {
 	size_t i;
 
@@ -132,18 +137,21 @@ static enum eng_aside_fate on_probe(struct coll *coll, struct eng_peer *peer, st
 	uint32_t seq = coll_key_seq(key);
 	struct coll_group *group = op ? op->group : hmap_find(&coll->by_id, space);
 
-	if (op ? !owes_nothing(op, coll_key_culprit(key)) : coll_key_join(key))
+	if (op ? !sent_all(op, coll_key_culprit(key)) : coll_key_join(key))
 		return ENG_ASIDE_DROP;
 	if (!group)
-		return stray(coll, peer, space, key);
-	/* Not begun here: answered by what it sends, or when the group closes without it. */
+		return unknown_group(coll, peer, space, key);
+	/* not started here: the data that it sends answers the probe, or the close of the group
+	 * does
+	 */
 	if (!op && (int32_t) (seq - group->next_seq) >= 0)
 		return keep(coll, key);
 	return eng_aside_note(peer, space, coll_key(seq, coll_key_join(key), COLL_MSG_GONE,
-						    coll_key_turn(key) << 18 | group->rank)) ?
+						    coll_key_join_no(key) << 18 | group->rank)) ?
 	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
 }
 
+/* The member has sent everything: a receive that still waits for it will never complete. */
 static void on_gone(struct coll_op *op, uint64_t key)
 {
 	uint32_t rank = coll_key_culprit(key);
@@ -153,13 +161,14 @@ static void on_gone(struct coll_op *op, uint64_t key)
 		if (op->plan.steps[i].kind == COLL_RECV && op->plan.steps[i].peer == rank &&
 		    op->xfers[i].state == COLL_XFER_ACTIVE && eng_aside_waits(&op->xfers[i].req)) {
 			coll_op_fail(op, FI_ECONNRESET, rank);
-			coll_op_go(op);
+			coll_op_progress(op);
 			return;
 		}
 }
 
-enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *peer,
-				      uint64_t space, uint64_t key, bool bare)
+/* Dispatches an unexpected message; ABORT, PROBE and GONE have no payload. */
+enum eng_aside_fate coll_unexp_arrived(struct eng_aside *aside, struct eng_peer *peer,
+				       uint64_t space, uint64_t key, bool bare)
 {
 	struct coll *coll = (struct coll *) aside;
 	enum coll_msg kind = coll_key_kind(key);
@@ -174,7 +183,7 @@ enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *
 	if (kind == COLL_MSG_GONE || (op && kind == COLL_MSG_ABORT)) {
 		if (kind == COLL_MSG_ABORT)
 			on_abort(op, peer, key);
-		else if (op && !op->err && coll_key_turn(key) == op->turn)
+		else if (op && !op->err && coll_key_join_no(key) == op->join_no)
 			on_gone(op, key);
 		return ENG_ASIDE_DROP;
 	}
@@ -182,15 +191,15 @@ enum eng_aside_fate coll_mail_arrived(struct eng_aside *aside, struct eng_peer *
 		return op && op->err ? ENG_ASIDE_DROP : keep(coll, key);
 	group = hmap_find(&coll->by_id, space);
 	if (!group)
-		return stray(coll, peer, space, key);
+		return unknown_group(coll, peer, space, key);
 	return (int32_t) (coll_key_seq(key) - group->next_seq) < 0 ? ENG_ASIDE_DROP :
 	       keep(coll, key);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------- */
+/* ---- kept messages ------------------------------------------------------------------------ */
 
-static void take_early(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
-		       uint64_t key, void *msg, void *arg)
+static void apply_abort(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+			uint64_t key, void *msg, void *arg)
 {
 	struct coll_op *op = arg;
 
@@ -199,22 +208,22 @@ static void take_early(struct eng_aside *aside, struct eng_peer *peer, uint64_t 
 	if (space != op->space || coll_key_seq(key) != op->seq || coll_key_join(key) != op->join)
 		return;
 	if (!op->err && coll_key_kind(key) == COLL_MSG_ABORT)
-		hear(op, peer, key);
+		record_abort(op, peer, key);
 	eng_aside_drop(msg);
 }
 
-void coll_mail_early(struct coll_op *op)
+void coll_unexp_apply(struct coll_op *op)
 {
 	struct coll *coll = op->group->coll;
 
 	if (!coll->aside.rxc.tagged.msg_cnt)
 		coll->early = false;
 	else
-		eng_aside_each(&coll->aside, take_early, op);
+		eng_aside_each(&coll->aside, apply_abort, op);
 }
 
-static void drop_its(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
-		     uint64_t key, void *msg, void *arg)
+static void drop_of_op(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+		       uint64_t key, void *msg, void *arg)
 {
 	struct coll_op *op = arg;
 
@@ -222,42 +231,42 @@ static void drop_its(struct eng_aside *aside, struct eng_peer *peer, uint64_t sp
 		eng_aside_drop(msg);
 }
 
-void coll_mail_purge(struct coll_op *op)
+void coll_unexp_purge(struct coll_op *op)
 {
-	eng_aside_each(&op->group->coll->aside, drop_its, op);
+	eng_aside_each(&op->group->coll->aside, drop_of_op, op);
 }
 
-static void drop_stray(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
-		       uint64_t key, void *msg, void *arg)
+static void drop_unknown(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+			 uint64_t key, void *msg, void *arg)
 {
 	struct coll *coll = (struct coll *) aside;
 
 	if (coll_key_join(key))
 		return;
 	if (hmap_find(&coll->by_id, space))
-		return;		/* it is no stray, and its operation has not begun */
-	if (stray(coll, peer, space, key) == ENG_ASIDE_DROP)
+		return;		/* a known group: its operation has not started */
+	if (unknown_group(coll, peer, space, key) == ENG_ASIDE_DROP)
 		eng_aside_drop(msg);
 }
 
-void coll_mail_sort(struct coll *coll)
+void coll_unexp_recheck(struct coll *coll)
 {
-	eng_aside_each(&coll->aside, drop_stray, NULL);
+	eng_aside_each(&coll->aside, drop_unknown, NULL);
 }
 
 /* ---- a member is lost ---------------------------------------------------------------------- */
 
-/* Does @op need something from @peer, or would it go on sending to it behind a message
- * that may have been lost?
+/* True when @op waits for a message of @peer, or has sent it one, which may be lost, and has
+ * more to send.
  */
-static bool is_hit(struct coll_op *op, const struct eng_peer *peer, uint32_t *rank_p)
+static bool is_affected(struct coll_op *op, const struct eng_peer *peer, uint32_t *rank_p)
 {
 	uint32_t rank = rank_of(op, peer);
 	bool sent = false;
 	size_t i;
 
 	*rank_p = rank;
-	for (i = 0; rank != COLL_NOBODY && i < op->plan.cnt; i++) {
+	for (i = 0; rank != COLL_NO_RANK && i < op->plan.cnt; i++) {
 		enum coll_xfer_state state = op->xfers[i].state;
 
 		if (op->plan.steps[i].peer != rank)
@@ -273,7 +282,7 @@ static bool is_hit(struct coll_op *op, const struct eng_peer *peer, uint32_t *ra
 	return false;
 }
 
-/* What it said in a join that it will not go on with. */
+/* Drops what @peer sent for joins that it will not continue. */
 static void drop_joins(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
 		       uint64_t key, void *msg, void *arg)
 {
@@ -281,22 +290,23 @@ static void drop_joins(struct eng_aside *aside, struct eng_peer *peer, uint64_t 
 		eng_aside_drop(msg);
 }
 
-void coll_mail_lost(struct eng_aside *aside, struct eng_peer *peer, int err)
+/* All groups probe from now on, because messages of any operation may have been lost. */
+void coll_unexp_lost(struct eng_aside *aside, struct eng_peer *peer, int err)
 {
 	struct coll *coll = (struct coll *) aside;
 	struct list *pos;
 	uint32_t rank;
 
 	list_for_each(pos, &coll->groups)
-		container_of(pos, struct coll_group, node)->wary = true;
+		container_of(pos, struct coll_group, node)->verify = true;
 	list_for_each(pos, &coll->ops) {
 		struct coll_op *op = container_of(pos, struct coll_op, node);
 
-		if (op->err || !is_hit(op, peer, &rank))
+		if (op->err || !is_affected(op, peer, &rank))
 			continue;
 		coll_op_fail(op, err, rank);
 		op->due = true;
 	}
 	eng_aside_each(aside, drop_joins, peer);
-	coll_op_go_due(coll);
+	coll_op_progress_due(coll);
 }
