@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fi_strerror - say what an error number means. */
+/* fi_strerror - print the meaning of an error number. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,9 @@ static int usage(FILE *out)
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* parse - read an error number; the sign is dropped.
- * Returns 0, or -FI_EINVAL when @text is no number or no int. */
+/* parse - parse an error number; the sign is dropped.
+ * Returns 0, or -FI_EINVAL when @text is not a number or does not fit an int.
+ */
 static int parse(const char *text, int *err_p)
 {
 	char *end;
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return usage(stderr);
 	if (parse(argv[1], &err)) {
-		fprintf(stderr, "ERROR: unable to parse '%s': an error number is wanted, "
+		fprintf(stderr, "ERROR: unable to parse '%s': expected an error number, "
 			"such as 11, -11 or 0xb\n\n", argv[1]);
 		return usage(stderr);
 	}

@@ -49,7 +49,7 @@ static void quoted(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* The comma, line and key before a value. */
+/* The comma, newline and key before a value. */
 static void lead(struct json *j, const char *key)
 {
 	if (!j->depth)
@@ -58,7 +58,7 @@ static void lead(struct json *j, const char *key)
 		putc(',', j->out);
 	j->filled[j->depth - 1] = true;
 	fprintf(j->out, "\n%*s", 2 * j->depth, "");
-	assert(!key == (j->closer[j->depth - 1] == ']') && "a key in an object, none in an array");
+	assert(!key == (j->closer[j->depth - 1] == ']') && "a key in an object, no key in an array");
 	if (key) {
 		quoted(j->out, key);
 		fputs(": ", j->out);
@@ -68,7 +68,7 @@ static void lead(struct json *j, const char *key)
 static void nest(struct json *j, const char *key, const char *brackets)
 {
 	lead(j, key);
-	assert(j->depth < JSON_DEPTH_MAX && "deeper than any document of ours");
+	assert(j->depth < JSON_DEPTH_MAX && "nesting deeper than JSON_DEPTH_MAX");
 	j->closer[j->depth] = brackets[1];
 	j->filled[j->depth++] = false;
 	putc(brackets[0], j->out);
@@ -92,7 +92,7 @@ void json_array(struct json *j, const char *key)
 
 void json_end(struct json *j)
 {
-	assert(j->depth && "nothing is open");
+	assert(j->depth && "json_end without an open object or array");
 	j->depth--;
 	if (j->filled[j->depth])
 		fprintf(j->out, "\n%*s", 2 * j->depth, "");

@@ -4,9 +4,8 @@
 #define UTIL_JSON_H
 
 /*
- * A JSON writer for the tools.  Values go out as they are given; the writer
- * keeps the commas, the indentation and the escapes.  In an object every value
- * has a key, in an array the key is NULL.
+ * A JSON writer for the tools.  The writer adds commas, indentation and escapes.  In an object
+ * every value has a key, in an array the key is NULL.
  */
 
 #include <stdbool.h>
@@ -16,19 +15,18 @@
 #define JSON_DEPTH_MAX 16
 
 struct json {
-	FILE *out;			/* where the text goes; the caller closes it */
-	int depth;			/* objects and arrays that are open */
-	char closer[JSON_DEPTH_MAX];	/* '}' or ']' of each */
+	FILE *out;			/* output stream; the caller closes it */
+	int depth;			/* number of open objects and arrays */
+	char closer[JSON_DEPTH_MAX];	/* closing character of each */
 	bool filled[JSON_DEPTH_MAX];	/* it has a member already */
 };
 
-/* json_start - begin a document on @out; the first value must be an object or
- *		an array.
- * json_object, json_array - open one; json_end closes the innermost, and the
- *		outermost ends the document with a newline.
+/* json_start - begin a document on @out; the first value must be an object or an array.
+ * json_object, json_array - open one; json_end closes the innermost, and the outermost ends the
+ * document with a newline.
  *
- * Errors: none; output errors stay with the stream (ferror).  Depth past
- *	   JSON_DEPTH_MAX is a programming error and asserts.
+ * Errors: none; output errors stay with the stream (ferror).  Depth past JSON_DEPTH_MAX is a
+ *         programming error and asserts.
  * Threading: one thread per writer.
  */
 void json_start(struct json *j, FILE *out);
@@ -36,8 +34,8 @@ void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
 
-/* json_str - a string, or null when @val is NULL.  Bytes that are not UTF-8
- *	      come out as U+FFFD, so that the document always parses.
+/* json_str - a string, or null when @val is NULL.  Bytes that are not UTF-8 are replaced by
+ * U+FFFD, so that the document is always valid.
  * json_real - a number with @digits decimals; null when it is not finite.
  */
 void json_str(struct json *j, const char *key, const char *val);

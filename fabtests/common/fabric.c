@@ -92,7 +92,7 @@ static void know_provider(struct ft *ft)
 			if (!strcasecmp(info->fabric_attr->prov_name, part))
 				break;
 		if (!info && *part != '^')
-			ft_skip("there is no provider '%s' here: fi_info -l lists those that are",
+			ft_skip("there is no provider '%s': fi_info -l lists the known ones",
 				part);
 	}
 	fi_freeinfo(all);

@@ -11,7 +11,7 @@
 #include "names.h"
 #include "print.h"
 
-/* Fields kept for older programs are shown as long as they are there. */
+/* Deprecated fields are printed as long as they exist. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static void dump_name(const char *name, void *arg)
@@ -42,8 +42,9 @@ static void dump_version(struct json *j, const char *key, uint32_t version)
 	json_str(j, key, text);
 }
 
-/* The address of a line "    src_addr: fi_sockaddr_in://..." in the text form,
- * so that every address format prints as the library prints it. */
+/* Prints the address of a line "    src_addr: fi_sockaddr_in://..." of the text form, so that
+ * every address format is printed as the library prints it.
+ */
 static void dump_addr(struct json *j, const char *key, const char *form, const void *addr)
 {
 	char text[256] = "";
@@ -131,7 +132,7 @@ static void dump_domain_limits(struct json *j, const struct fi_domain_attr *dom)
 	json_u64(j, "tclass", dom->tclass);
 }
 
-/* Members that a library before 2.0 does not have behind the struct. */
+/* Members that the struct of a library before 2.0 does not have. */
 static void dump_domain_new(struct json *j, const struct fi_domain_attr *dom)
 {
 	if (FI_VERSION_LT(fi_version(), FI_VERSION(2, 0)))

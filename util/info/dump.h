@@ -3,7 +3,7 @@
 #ifndef INFO_DUMP_H
 #define INFO_DUMP_H
 
-/* What fi_info has to say, as JSON.  Keys are the names of the struct fields. */
+/* fi_info as JSON.  Keys are the names of the struct fields. */
 
 #include <rdma/fabric.h>
 

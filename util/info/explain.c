@@ -23,7 +23,9 @@ static bool known(const struct info_explain *ex, const struct explain_line *row)
 	return false;
 }
 
-/* A layered provider looks for the endpoints it builds on, which others refuse. */
+/* A layered provider queries the endpoints that it builds on; their refusals of other endpoint
+ * types do not answer the user's query.
+ */
 static bool asked_by_layer(const struct info_explain *ex, const struct explain_line *row)
 {
 	return !strcmp(row->attr, "ep_attr->type") && strcmp(row->wanted, ex->ep_type);
@@ -95,7 +97,7 @@ int info_explain_start(struct info_explain *ex)
 	return fi_import_log(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), 0, &sink);
 }
 
-/* ---- what FI_PROVIDER leaves out --------------------------------------- */
+/* ---- excluded by FI_PROVIDER ------------------------------------------- */
 
 static struct fi_info *list_providers(uint32_t version)
 {
@@ -112,7 +114,7 @@ static bool listed(const struct fi_info *list, const char *name)
 	return false;
 }
 
-/* A name may have two parts, "udp;ofi_rxd", and each must be one of the list. */
+/* A name may have two parts, "udp;ofi_rxd", and each must be in the list. */
 static void find_unknown(struct info_explain *ex, const struct fi_info *list, const char *wanted)
 {
 	char *copy = strdup(wanted ? wanted : ""), *save, *part;
@@ -186,13 +188,13 @@ static void print_row(const struct explain_line *row, FILE *out)
 {
 	print_candidate(row, out);
 	fprintf(out, "        hint:    %s\n", row->attr);
-	fprintf(out, "        wanted:  %s\n", strcmp(row->wanted, "-") ? row->wanted : "(not said)");
+	fprintf(out, "        wanted:  %s\n", strcmp(row->wanted, "-") ? row->wanted : "(none)");
 	fprintf(out, "        offered: %s\n", row->offered);
 }
 
 void info_explain_print(const struct info_explain *ex, FILE *out)
 {
-	/* That all others have other names is no news. */
+	/* Refusals because of the name are left out: they are expected. */
 	for (size_t i = 0; i < ex->cnt && !ex->unknown; i++) {
 		if (!first_of_provider(ex, i))
 			continue;

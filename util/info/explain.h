@@ -4,9 +4,8 @@
 #define INFO_EXPLAIN_H
 
 /*
- * Why a candidate was not offered.  The providers say so in log lines
- * (src/base/explain.h); this file stands in for the library's log while
- * fi_getinfo runs and keeps those lines.
+ * Why candidates were not offered.  Providers write that to the log (src/base/explain.h); this
+ * file imports a logger while fi_getinfo runs and keeps those lines.
  */
 
 #include <stddef.h>
@@ -16,35 +15,35 @@
 #include "../json.h"
 
 struct info_explain {
-	struct explain_line *rows;	/* refusals in the order they were said, each once */
+	struct explain_line *rows;	/* refusals in order, each once */
 	size_t cnt;
-	char **filtered;		/* providers that FI_PROVIDER leaves out */
+	char **filtered;		/* providers that FI_PROVIDER excludes */
 	size_t filtered_cnt;
 	char *filter;			/* value of FI_PROVIDER, or NULL */
-	char *unknown;			/* provider name asked for that none has, or NULL */
-	int lost;			/* lines that did not fit into memory */
-	char ep_type[32];		/* FI_EP_*, by name, that was asked for; "": of any */
+	char *unknown;			/* requested provider name that does not exist, or NULL */
+	int lost;			/* number of lines dropped for want of memory */
+	char ep_type[32];		/* requested FI_EP_*, by name; "": any */
 };
 
-/* info_explain_start - have the library's log lines from now on.
+/* info_explain_start - receive the library's log lines from now on.
  *
- * @ex: zeroed; stays where it is until info_explain_stop()
+ * @ex: zeroed; must not move until info_explain_stop()
  *
  * Warnings still go to stderr.
- * Errors: what fi_import_log() says; -FI_ENOSYS from a library without it.
+ * Errors: those of fi_import_log(); -FI_ENOSYS from a library without it.
  */
 int info_explain_start(struct info_explain *ex);
 
-/* info_explain_providers - find the providers that FI_PROVIDER leaves out, and
- * whether @wanted ("tcp", "udp;ofi_rxd", NULL) names one that there is not.
- * Call it last: it takes FI_PROVIDER out of the environment.
+/* info_explain_providers - find the providers that FI_PROVIDER excludes, and whether @wanted
+ * ("tcp", "udp;ofi_rxd", NULL) names one that does not exist.  Must be called last: it removes
+ * FI_PROVIDER from the environment.
  *
  * @version: for fi_getinfo
  */
 void info_explain_providers(struct info_explain *ex, uint32_t version, const char *wanted);
 
-/* info_explain_add - take one log line; lines of other kinds are left alone, and so
- * are refusals of an endpoint type that nobody but a layered provider asked for.
+/* info_explain_add - process one log line.  Lines of other kinds are ignored, and so are
+ * refusals of an endpoint type that only a layered provider asked for.
  * Errors: -FI_ENOENT: another kind; -FI_EINVAL: malformed; -FI_ENOMEM.
  */
 int info_explain_add(struct info_explain *ex, const char *line);

@@ -25,7 +25,7 @@ static int ask_for_msg(void **state)
 	return 0;
 }
 
-/* A line as a provider would write it, with the logger's own words in front. */
+/* A line as a provider writes it, with the logger's prefix. */
 static int say_hint(const char *prov, const char *domain, const char *addr, const char *hint,
 		    const char *wanted)
 {
@@ -75,7 +75,7 @@ static void test_leaves_other_lines(void **state)
 	assert_int_equal(ex.cnt, 0);
 }
 
-/* ofi_rxm looks for FI_EP_MSG, ofi_rxd for FI_EP_DGRAM, whatever the user wants. */
+/* ofi_rxm queries FI_EP_MSG, ofi_rxd FI_EP_DGRAM, whatever the user asked for. */
 static void test_leaves_types_of_layers(void **state)
 {
 	assert_int_equal(say("udp", "lo", "127.0.0.1", "FI_EP_RDM"), 0);
@@ -85,7 +85,7 @@ static void test_leaves_types_of_layers(void **state)
 	assert_int_equal(ex.cnt, 0);
 }
 
-/* Then every provider says that it bears another name. */
+/* Every provider refuses because of its name. */
 static void test_unknown_name(void **state)
 {
 	char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fi_info - list what this machine offers. */
+/* fi_info - list the endpoints that this machine offers. */
 
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "options.h"
 #include "print.h"
 
-/* Results of the queries, whatever they are printed as. */
+/* Results of the queries, independent of the output format. */
 struct answer {
 	int ret;			/* of fi_getinfo or fi_getparams */
 	struct fi_info *infos;
@@ -24,7 +24,7 @@ struct answer {
 	int param_cnt;
 };
 
-/* An older library refuses a version above its own. */
+/* An older library refuses a version newer than its own. */
 static uint32_t api_version(void)
 {
 	uint32_t ours = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
@@ -52,8 +52,9 @@ static int show_version(const struct info_options *o)
 	return 0;
 }
 
-/* Providers define their variables when they are loaded, which a query without
- * hints has them all do. */
+/* Providers define their variables when they are loaded; a query without hints loads all of
+ * them.
+ */
 static void ask(const struct info_options *o, struct answer *a)
 {
 	if (o->task == INFO_ENV) {
@@ -98,7 +99,7 @@ static void print_json(const struct info_options *o, const struct answer *a,
 	json_end(&j);
 }
 
-/* A name that was mistyped is seen at once. */
+/* Reports a provider name that does not exist. */
 static bool says_unknown(const struct info_options *o)
 {
 	struct info_explain ex = { 0 };
@@ -108,7 +109,7 @@ static bool says_unknown(const struct info_options *o)
 		info_explain_providers(&ex, api_version(), o->hints->fabric_attr->prov_name);
 	unknown = ex.unknown != NULL;
 	if (unknown)
-		fprintf(stderr, "There is no provider '%s': fi_info -l lists those that are here.\n",
+		fprintf(stderr, "There is no provider '%s': fi_info -l lists the known ones.\n",
 			ex.unknown);
 	info_explain_free(&ex);
 	return unknown;
@@ -135,7 +136,7 @@ static int run(const struct info_options *o)
 	if (o->explain)
 		ret = info_explain_start(&ex);
 	if (ret)
-		fprintf(stderr, "fi_info: this library (%s) does not hand out its log, so it "
+		fprintf(stderr, "fi_info: this library (%s) has no log import, so fi_info "
 			"cannot explain: %s\n", fi_tostr("", FI_TYPE_VERSION), fi_strerror(-ret));
 	ask(o, &a);
 	if (o->explain)

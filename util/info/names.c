@@ -10,9 +10,9 @@
 #include <rdma/fi_errno.h>
 
 #define NAME_MAX_LEN 64
-#define ENUM_VALUES 64		/* no enumeration of ours goes further */
+#define ENUM_VALUES 64		/* no enumeration here has more values */
 
-/* mr_mode is the one set of bits that is an int. */
+/* mr_mode is a set of bits stored in an int. */
 static const char *bit_name(enum fi_type type, uint64_t bit)
 {
 	int small = (int) bit;
@@ -20,7 +20,7 @@ static const char *bit_name(enum fi_type type, uint64_t bit)
 	return fi_tostr(type == FI_TYPE_MR_MODE ? (void *) &small : (void *) &bit, type);
 }
 
-/* fi_tostr() says "Unknown" or nothing for what it does not know. */
+/* fi_tostr() returns "Unknown" or an empty text for values without a name. */
 static bool is_name(const char *text)
 {
 	return !strncasecmp(text, "FI_", 3);

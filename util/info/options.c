@@ -64,7 +64,7 @@ void info_options_usage(void)
 	      "  -h, --help                this text\n", stdout);
 }
 
-/* A filter was given: from now on the caller's modes are "all of them". */
+/* With any filter there are hints, and hints without modes would exclude candidates. */
 static int want_hints(struct info_options *o)
 {
 	if (o->hints)
@@ -137,7 +137,7 @@ static int set_filter(struct info_options *o, int opt, const char *arg)
 	}
 }
 
-/* Both ends given: the node is the far one, so the near one goes into the hints. */
+/* With both addresses given, the node is the destination, so the source goes into the hints. */
 static int set_source(struct info_options *o, const char *src)
 {
 	struct addrinfo *res;
@@ -165,7 +165,7 @@ static int set_source(struct info_options *o, const char *src)
 	return o->hints->src_addr ? 0 : -FI_ENOMEM;
 }
 
-/* One line here, instead of one from each provider that cannot make an address of it. */
+/* Checked here, so that the error is one line and not one from each provider. */
 static int set_port(struct info_options *o, const char *arg)
 {
 	bool number = strspn(arg, "0123456789") == strlen(arg);
@@ -179,8 +179,8 @@ static int set_port(struct info_options *o, const char *arg)
 	return 0;
 }
 
-/* What is no IP address may be a name of another kind, or an address in string form: so
- * this is no error, but who mistyped a host should know why so little is left.
+/* A name that is not an IP address may be of another address format, so this is not an error,
+ * but the user should know why few candidates are left.
  */
 static void look_up(const char *node)
 {
@@ -191,8 +191,8 @@ static void look_up(const char *node)
 		return;
 	ret = getaddrinfo(node, NULL, NULL, &res);
 	if (ret)
-		fprintf(stderr, "fi_info: no IP address for '%s': %s; what is left are providers "
-			"that have names of their own\n", node, gai_strerror(ret));
+		fprintf(stderr, "fi_info: no IP address for '%s': %s; only providers "
+			"with other address formats remain\n", node, gai_strerror(ret));
 	else
 		freeaddrinfo(res);
 }
@@ -259,7 +259,7 @@ int info_options_parse(int argc, char **argv, struct info_options *o_p)
 			return ret;
 	}
 	if (optind < argc && o_p->task != INFO_USAGE)
-		fprintf(stderr, "fi_info: '%s' stands without an option and is not used; a provider "
+		fprintf(stderr, "fi_info: '%s' has no option and is ignored; a provider "
 			"is -p %s, a host -n %s\n", argv[optind], argv[optind], argv[optind]);
 	ret = src ? set_source(o_p, src) : 0;
 	if (!ret && o_p->task == INFO_QUERY && !o_p->list)

@@ -10,7 +10,7 @@
 #include <rdma/fabric.h>
 
 enum info_task {
-	INFO_QUERY,		/* ask fi_getinfo and print what it says */
+	INFO_QUERY,		/* call fi_getinfo and print the result */
 	INFO_ENV,		/* print environment variables */
 	INFO_VERSION,
 	INFO_USAGE,
@@ -29,13 +29,13 @@ struct info_options {
 	bool json;
 };
 
-/* info_options_parse - read the command line.
+/* info_options_parse - parse the command line.
  *
  * @o_p: [out] always filled in; release with info_options_free()
  *
- * Prints what is wrong with a value to stderr.
- * Errors: -FI_EINVAL, a value that means nothing; -FI_ENOMEM.  An unknown option
- *	   is no error here: the task is INFO_USAGE.
+ * Prints errors in values to stderr.
+ * Errors: -FI_EINVAL, an invalid value; -FI_ENOMEM.  An unknown option is not an error here:
+ *         the task is INFO_USAGE.
  */
 int info_options_parse(int argc, char **argv, struct info_options *o_p);
 void info_options_free(struct info_options *o);

@@ -20,7 +20,7 @@ static int parse(char **argv)
 
 	while (argv[argc])
 		argc++;
-	optind = 0;	/* start over: a GNU reading of it */
+	optind = 0;	/* resets GNU getopt */
 	opterr = 0;
 	return info_options_parse(argc, argv, &o);
 }
@@ -52,7 +52,7 @@ static void test_filters(void **state)
 	assert_int_equal(o.hints->ep_attr->type, FI_EP_MSG);
 	assert_int_equal(o.hints->caps, FI_MSG | FI_RMA);
 	assert_int_equal(o.hints->addr_format, FI_SOCKADDR_IN);
-	/* whoever filters can live with every mode, or half would be missing */
+	/* with a filter all modes are allowed; otherwise candidates would be missing */
 	assert_int_equal(o.hints->mode, ~0ULL);
 	assert_true(o.hints->domain_attr->mr_mode & FI_MR_ENDPOINT);
 	assert_false(o.hints->domain_attr->mr_mode & (FI_MR_BASIC | FI_MR_SCALABLE));

@@ -3,7 +3,7 @@
 #ifndef INFO_PRINT_H
 #define INFO_PRINT_H
 
-/* The text forms of fi_info; scripts read them, so each byte counts. */
+/* The text forms of fi_info.  Scripts parse them, so they do not change. */
 
 #include <rdma/fabric.h>
 

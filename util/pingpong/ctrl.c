@@ -15,8 +15,8 @@
 
 #include <rdma/fi_errno.h>
 
-#define SILENCE_MS 30000	/* a peer that says nothing for this long is gone */
-#define CONNECT_TRIES 50	/* a server may be started just after the client */
+#define SILENCE_MS 30000	/* after this time without a frame the peer is declared lost */
+#define CONNECT_TRIES 50	/* connect attempts: the server may be started just after the client */
 #define CONNECT_PAUSE_MS 100
 
 struct frame_head {
@@ -70,7 +70,7 @@ static int say_errno(const char *what)
 	return -err;
 }
 
-/* Remember both ends; no delay, for the steps are small. */
+/* Records both addresses; TCP_NODELAY, because frames are small. */
 static int connected(struct pp_ctrl *c)
 {
 	socklen_t len = sizeof(c->local);
@@ -132,7 +132,7 @@ int pp_ctrl_accept(struct pp_ctrl *c)
 	return c->fd < 0 ? say_errno("accept") : connected(c);
 }
 
-/* One try at each address of the server. */
+/* One attempt at each address of the server. */
 static int connect_once(struct pp_ctrl *c, const struct pp_options *o, const struct addrinfo *list)
 {
 	struct addrinfo *own;
@@ -241,7 +241,7 @@ int pp_ctrl_send(struct pp_ctrl *c, enum pp_frame type, const void *buf, size_t 
 	return ret ? ret : put(c, buf, len);
 }
 
-/* The peer's last words. */
+/* Prints the reason that the peer gave in PP_FAIL. */
 static int peer_failed(struct pp_ctrl *c, size_t len)
 {
 	char why[PP_FRAME_MAX + 1];

@@ -11,7 +11,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 
-#define CM_TIMEOUT_MS 15000	/* for each step of setting up a connection */
+#define CM_TIMEOUT_MS 15000	/* for each step of connection setup */
 #define ADDR_MAX 512
 
 static int failed(struct pp_ctrl *ctrl, const char *what, int ret)
@@ -20,7 +20,7 @@ static int failed(struct pp_ctrl *ctrl, const char *what, int ret)
 	return ret;
 }
 
-/* ---- choosing ------------------------------------------------------------ */
+/* ---- fi_getinfo ---------------------------------------------------------- */
 
 static struct fi_info *make_hints(const struct pp_options *o)
 {
@@ -57,8 +57,9 @@ static int ask(struct pp_fabric *f, const char *node, uint64_t flags, const stru
 	return ret;
 }
 
-/* The server listens where the client came in, unless a domain was named or the
- * provider has other addresses than IP: then on the first that there is. */
+/* The server uses the address at which the client connected, unless a domain was named or the
+ * provider has other address formats: then the first candidate.
+ */
 static int choose_server(struct pp_fabric *f, struct pp_ctrl *ctrl, const struct fi_info *hints)
 {
 	char node[NI_MAXHOST];
@@ -70,7 +71,7 @@ static int choose_server(struct pp_fabric *f, struct pp_ctrl *ctrl, const struct
 	return ret == -FI_ENODATA ? ask(f, NULL, 0, hints) : ret;
 }
 
-/* The client looks for what reaches the server's address. */
+/* The client asks for an endpoint that reaches the server's address. */
 static int choose_client(struct pp_fabric *f, struct pp_ctrl *ctrl, struct fi_info *hints)
 {
 	char addr[ADDR_MAX];
@@ -97,7 +98,7 @@ static int choose_client(struct pp_fabric *f, struct pp_ctrl *ctrl, struct fi_in
 static int tell_choice(const struct pp_options *o, struct pp_ctrl *ctrl, int ret)
 {
 	if (ret == -FI_ENODATA)
-		pp_ctrl_fail(ctrl, "nothing here meets -e %s -m %s%s%s%s%s: try fi_info --explain"
+		pp_ctrl_fail(ctrl, "no endpoint matches -e %s -m %s%s%s%s%s: try fi_info --explain"
 			     " with -t and -p", pp_options_ep_name(o->ep_type),
 			     o->tagged ? "tagged" : "msg", o->provider ? " -p " : "",
 			     o->provider ? o->provider : "", o->domain ? " -d " : "",
@@ -133,7 +134,7 @@ int pp_fabric_offered(const struct pp_options *o, struct pp_ctrl *ctrl)
 
 /* ---- objects ------------------------------------------------------------- */
 
-/* Half for sending, half for receiving; whole pages, so that nothing is shared. */
+/* One half for sending, one for receiving; whole pages, so that no cache line is shared. */
 static int open_buffers(const struct pp_options *o, struct pp_fabric *f)
 {
 	size_t page = (size_t) sysconf(_SC_PAGESIZE);
@@ -190,7 +191,7 @@ static int open_peer_table(struct pp_fabric *f)
 	return ret ? ret : fi_ep_bind(f->ep, &f->av->fid, 0);
 }
 
-/* Domain and endpoint for f->info; the endpoint comes out enabled. */
+/* Opens domain and endpoint for f->info; the endpoint is enabled. */
 static int open_ep(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
 {
 	int ret;
@@ -230,9 +231,9 @@ static int open_fabric(struct pp_ctrl *ctrl, struct pp_fabric *f)
 	return ret ? failed(ctrl, "fi_eq_open", ret) : 0;
 }
 
-/* ---- reaching each other -------------------------------------------------- */
+/* ---- connecting ----------------------------------------------------------- */
 
-/* An address travels behind its format. */
+/* Sends an address, preceded by its format. */
 static int tell_addr(struct pp_ctrl *ctrl, struct pp_fabric *f, fid_t fid)
 {
 	char addr[ADDR_MAX];
@@ -266,7 +267,7 @@ static int wait_event(struct pp_ctrl *ctrl, struct pp_fabric *f, uint32_t want, 
 		return failed(ctrl, what, n < 0 ? (int) n : -err.err);
 	}
 	if (n == -FI_EAGAIN) {
-		pp_ctrl_fail(ctrl, "%s: nothing happened for %d s", what, CM_TIMEOUT_MS / 1000);
+		pp_ctrl_fail(ctrl, "%s: no event for %d s", what, CM_TIMEOUT_MS / 1000);
 		return -FI_ETIMEDOUT;
 	}
 	if (n < 0)
@@ -369,7 +370,7 @@ static void close_fid(void *fid)
 		fi_close(fid);
 }
 
-/* Users before what they use: registration, endpoint, queues, domain, fabric. */
+/* In reverse order of opening: registration, endpoint, queues, domain, fabric. */
 void pp_fabric_close(struct pp_fabric *f)
 {
 	close_fid(f->mr);

@@ -3,7 +3,7 @@
 #ifndef PP_FABRIC_H
 #define PP_FABRIC_H
 
-/* The fabric objects of one side, from fi_getinfo to a connected endpoint. */
+/* The fabric objects of one process, from fi_getinfo to a connected endpoint. */
 
 #include <stddef.h>
 
@@ -16,7 +16,7 @@
 #include "options.h"
 
 struct pp_fabric {
-	struct fi_info *list;		/* what fi_getinfo said */
+	struct fi_info *list;		/* result of fi_getinfo */
 	struct fi_info *info;		/* the entry in use: of list, or of a connection request */
 	struct fi_info *request;	/* of a connection request, or NULL */
 	struct fid_fabric *fabric;
@@ -27,7 +27,7 @@ struct pp_fabric {
 	struct fid_cq *txcq;
 	struct fid_cq *rxcq;
 	struct fid_ep *ep;
-	struct fid_mr *mr;		/* where the provider wants local registration */
+	struct fid_mr *mr;		/* when the provider requires local registration */
 	void *dest;			/* client: the server's address */
 	fi_addr_t peer;			/* not with MSG */
 	char *buf;			/* both buffers, page aligned */
@@ -37,18 +37,18 @@ struct pp_fabric {
 	void *desc;			/* of the registration, or NULL */
 };
 
-/* pp_fabric_offered - whether this machine has such an endpoint at all, whoever the
- * other side is.  What speaks against it is told to the user.
+/* pp_fabric_offered - check that this machine has such an endpoint, whatever the peer.  Prints
+ * the reason if not.
  * Errors: negative FI_E*.
  */
 int pp_fabric_offered(const struct pp_options *o, struct pp_ctrl *ctrl);
 
-/* pp_fabric_open - find the other side and get ready to carry messages to it.
+/* pp_fabric_open - open an endpoint and connect it to the peer's.
  *
- * @ctrl: connected, hello done
+ * @ctrl: connected, first frame exchanged
  * @f:    [out] zeroed first; release with pp_fabric_close(), on errors too
  *
- * A failure is told to the user and to the other side.
+ * Errors are printed and sent to the peer.
  * Errors: negative FI_E*.
  */
 int pp_fabric_open(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fi_pingpong - measure half a round trip between two processes. */
+/* fi_pingpong - measure half of the round trip time between two processes. */
 
 #include <errno.h>
 #include <sched.h>
@@ -22,8 +22,9 @@
 #include "path.h"
 #include "report.h"
 
-/* The sizes that the endpoint can carry.  One that was asked for by name and is
- * too long is an error; the default ones are only a proposal. */
+/* Keeps the sizes that the endpoint supports.  A size given by the user that is too long is an
+ * error; the default sizes are reduced.
+ */
 static int fit_sizes(struct pp_options *o, struct pp_ctrl *ctrl, const struct fi_info *info)
 {
 	size_t max = info->ep_attr->max_msg_size;
@@ -52,7 +53,7 @@ static int measure_all(struct pp_measure *m, struct pp_report *report)
 	return ret;
 }
 
-/* Both paths are open; the pattern is made and the figures are taken. */
+/* All paths are open: fill the pattern, measure, report. */
 static int run_paths(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f,
 		     struct pp_path *fabric, struct pp_path *bare, bool silent)
 {
@@ -87,7 +88,7 @@ static int run_fabric(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabr
 		ret = pp_ctrl_step(ctrl, NULL, NULL);
 	if (!ret)
 		ret = run_paths(o, ctrl, f, fabric, bare, silent);
-	/* Neither side takes its endpoint away while the other still looks at it. */
+	/* Neither process closes its endpoint while the peer still polls. */
 	if (!ret)
 		ret = pp_ctrl_step(ctrl, NULL, NULL);
 	if (bare)
@@ -96,7 +97,7 @@ static int run_fabric(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabr
 	return ret;
 }
 
-/* One side, once the control channel is there. */
+/* Runs the test once the control channel is connected. */
 static int run_side(struct pp_options *o, struct pp_ctrl *ctrl, bool silent)
 {
 	struct pp_fabric f = { 0 };
@@ -131,7 +132,7 @@ static int run_client(struct pp_options *o)
 	return ret;
 }
 
-/* ---- both sides here ------------------------------------------------------ */
+/* ---- both processes on this host ------------------------------------------- */
 
 /* Pin to the n-th CPU that this process may use, if there are two. */
 static void pin(int n)
@@ -150,7 +151,7 @@ static void pin(int n)
 	}
 }
 
-/* The child: prints no results, and does not outlive its parent. */
+/* The child: prints no results, and ends with its parent. */
 static int local_server(struct pp_options *o, struct pp_ctrl *ctrl, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -197,7 +198,7 @@ static int run_listening(struct pp_options *o)
 	int ret;
 
 	pp_ctrl_init(&ctrl);
-	ret = pp_fabric_offered(o, &ctrl);	/* before somebody waits for it */
+	ret = pp_fabric_offered(o, &ctrl);	/* checked before the server waits for a client */
 	if (!ret)
 		ret = pp_ctrl_listen(&ctrl, o, &port);
 	if (!ret && (o->verbose || !o->src_port))

@@ -10,12 +10,12 @@
 #include <rdma/fi_errno.h>
 
 #define SLICES 10
-#define SLICE_MIN 10		/* round trips in a slice, or there is one slice only */
-#define LOOK_AROUND 1024	/* empty polls between two looks at clock and control */
-#define LOST_S 1.0		/* a datagram that is not answered by then is lost */
-#define STALL_S 20.0		/* nothing at all by then: give up */
-#define SHIFTS 256		/* a message's content starts at one of these offsets */
-#define ANSWER_SHIFT 128	/* so that an echo is not taken for an answer */
+#define SLICE_MIN 10		/* minimum of round trips per slice */
+#define LOOK_AROUND 1024	/* empty polls between two checks of clock and control channel */
+#define LOST_S 1.0		/* a datagram without a reply after this time is lost */
+#define STALL_S 20.0		/* without any message for this time the test fails */
+#define SHIFTS 256		/* number of offsets at which a message's content starts */
+#define ANSWER_SHIFT 128	/* distinguishes a reply from an echo */
 
 static double now(void)
 {
@@ -50,7 +50,7 @@ void pp_measure_close(struct pp_measure *m)
 	m->pattern = NULL;
 }
 
-/* Which bytes message @i has; lost datagrams make the two counts differ. */
+/* The expected content of message @i; with lost datagrams the two counts differ. */
 static const char *content(struct pp_measure *m, uint64_t i, bool answer)
 {
 	if (m->o->ep_type == FI_EP_DGRAM)
@@ -82,8 +82,9 @@ static int verify(struct pp_measure *m, struct pp_path *path, size_t size, uint6
 	return -FI_EIO;
 }
 
-/* Nothing has come for a while: is it lost, is the slice over, is the peer there?
- * Returns 0 to go on waiting, -FI_EAGAIN to stop waiting, or an error. */
+/* No message for a while: check for loss, for the end of the slice, and for the peer.
+ * Returns 0 to go on waiting, -FI_EAGAIN to stop waiting, or an error.
+ */
 static int look_around(struct pp_measure *m, double since)
 {
 	double waited = now() - since;
@@ -96,7 +97,7 @@ static int look_around(struct pp_measure *m, double since)
 			return -FI_EAGAIN;
 	}
 	if (waited > STALL_S) {
-		pp_ctrl_fail(m->ctrl, "nothing has arrived for %.0f s", STALL_S);
+		pp_ctrl_fail(m->ctrl, "no message for %.0f s", STALL_S);
 		return -FI_ETIMEDOUT;
 	}
 	sched_yield();
@@ -150,7 +151,7 @@ static int idle(void *arg)
 	return path->ops->progress(path);
 }
 
-/* What is left of an earlier slice of datagrams would be taken for an answer. */
+/* Discards datagrams of an earlier slice, which would be taken for replies. */
 static int drain(struct pp_path *path, size_t size)
 {
 	int ret;
@@ -163,7 +164,7 @@ static int drain(struct pp_path *path, size_t size)
 	return ret;
 }
 
-/* @cnt round trips; both sides leave together. */
+/* @cnt round trips; both processes end the slice together. */
 static int slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t cnt,
 		 struct pp_figure *fig)
 {
@@ -208,7 +209,7 @@ static int warm_up(struct pp_measure *m, struct pp_path *path, size_t size)
 	return path && m->o->warmup ? slice(m, path, size, m->o->warmup, &none) : 0;
 }
 
-/* One slice more of a figure; its own time goes into @usec_p. */
+/* One more slice of a figure; its time is returned in *@usec_p. */
 static int timed(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t cnt,
 		 struct pp_figure *fig, double *usec_p)
 {

@@ -3,7 +3,7 @@
 #ifndef PP_MEASURE_H
 #define PP_MEASURE_H
 
-/* Round trips over one or two paths, in slices that take turns. */
+/* Round trips over one or two paths, in alternating slices. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include "options.h"
 #include "path.h"
 
-/* What came of one size on one path. */
+/* The result of one size on one path. */
 struct pp_figure {
 	uint64_t sent;			/* messages of the client */
-	uint64_t acked;			/* answers; fewer when datagrams were lost */
+	uint64_t acked;			/* replies; fewer when datagrams were lost */
 	double seconds;			/* of all slices together */
 	double usec;			/* half a round trip: median over the slices */
 };
@@ -31,23 +31,23 @@ struct pp_measure {
 	struct pp_path *fabric;
 	struct pp_path *socket;		/* or NULL */
 	char *pattern;			/* of the messages, or NULL without -c */
-	/* called on the way: part of the size that is done, 0 to 1 */
+	/* called repeatedly: completed part of the size, 0 to 1 */
 	void (*progress)(void *arg, size_t size, double done);
 	void *progress_arg;
 };
 
-/* pp_measure_open - get ready for messages of up to @len bytes.
- * pp_measure_close - the paths stay the caller's.
+/* pp_measure_open - allocate for messages of up to @len bytes.
+ * pp_measure_close - free; the paths stay open.
  */
 int pp_measure_open(struct pp_measure *m, size_t len);
 void pp_measure_close(struct pp_measure *m);
 
-/* pp_measure_size - both sides call it with the same size.
+/* pp_measure_size - measure one size; both processes call it with the same size.
  *
- * @r_p: [out] the figures, as this side's clock saw them
+ * @r_p: [out] the figures, by this process's clock
  *
- * Datagrams may be lost: the client goes on after a second without an answer.
- * Errors: told to the user and to the other side.
+ * Datagrams may be lost: the client continues after a second without a reply.
+ * Errors: printed and sent to the peer.
  */
 int pp_measure_size(struct pp_measure *m, size_t size, struct pp_result *r_p);
 

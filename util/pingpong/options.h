@@ -22,7 +22,7 @@ struct pp_options {
 	uint16_t src_port;		/* of the control socket; 0: any */
 	uint16_t dst_port;
 	bool ipv6;
-	bool local;			/* both sides on this host, started here */
+	bool local;			/* both processes on this host, started here */
 	const char *domain;		/* filters, NULL when not given */
 	const char *provider;
 	enum fi_ep_type ep_type;
@@ -31,19 +31,19 @@ struct pp_options {
 	uint32_t warmup;		/* round trips before the clock starts */
 	size_t sizes[PP_SIZES_MAX];	/* ascending */
 	int size_cnt;
-	bool strict_sizes;		/* named one by one: none may be left out */
+	bool strict_sizes;		/* sizes given by the user: none may be left out */
 	bool check;			/* verify each message */
-	bool baseline;			/* measure a bare socket beside it */
+	bool baseline;			/* measure a bare socket for comparison */
 	bool json;
 	bool verbose;
 	bool help;
 };
 
-/* pp_options_parse - read the command line.
+/* pp_options_parse - parse the command line.
  *
- * @o_p: [out] filled in with the defaults where nothing was given
+ * @o_p: [out] filled in, with defaults where nothing was given
  *
- * Prints what is wrong to stderr.
+ * Prints errors to stderr.
  * Errors: -FI_EINVAL.
  */
 int pp_options_parse(int argc, char **argv, struct pp_options *o_p);
@@ -51,7 +51,7 @@ int pp_options_parse(int argc, char **argv, struct pp_options *o_p);
 /* pp_options_ep_name - "dgram", "msg" or "rdm". */
 const char *pp_options_ep_name(enum fi_ep_type type);
 
-/* pp_options_text - the part that both sides must have in common, as options. */
+/* pp_options_text - the options that must be the same on both sides, as text. */
 void pp_options_text(const struct pp_options *o, char *buf, size_t len);
 
 void pp_options_usage(void);

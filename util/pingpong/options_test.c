@@ -18,7 +18,7 @@ static int parse(char **argv)
 
 	while (argv[argc])
 		argc++;
-	optind = 0;	/* start over: a GNU reading of it */
+	optind = 0;	/* resets GNU getopt */
 	opterr = 0;
 	return pp_options_parse(argc, argv, &o);
 }

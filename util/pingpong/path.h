@@ -4,9 +4,9 @@
 #define PP_PATH_H
 
 /*
- * A path: something that carries messages there and back, one at a time.  The
- * fabric and the bare socket are measured by the same loop over this interface,
- * so that the two figures differ by the path alone.
+ * A path transfers messages in both directions, one at a time.  The fabric and the bare socket
+ * are measured by the same loop over this interface, so that the figures differ by the path
+ * only.
  */
 
 #include <stddef.h>
@@ -18,33 +18,34 @@
 struct pp_path;
 
 struct pp_path_ops {
-	/* Send the first @len bytes of tx; may return before they are out. */
+	/* Send the first @len bytes of tx; may return before they have left. */
 	int (*send)(struct pp_path *path, size_t len);
-	/* 1: a message of @len bytes is in rx, and all that was sent is out.
-	 * 0: not yet; makes progress each time it is called. */
+	/* Returns 1: a message of @len bytes is in rx, and all sends have completed;
+	 * 0: not yet.  Each call makes progress.
+	 */
 	int (*poll)(struct pp_path *path, size_t len);
-	/* Let the provider work; what arrives meanwhile waits for poll. */
+	/* Make progress; what arrives is returned by a later poll. */
 	int (*progress)(struct pp_path *path);
-	/* rx may be written again. */
+	/* Allow rx to be overwritten. */
 	int (*rearm)(struct pp_path *path);
 	void (*close)(struct pp_path *path);
 };
 
 struct pp_path {
 	const struct pp_path_ops *ops;
-	struct pp_ctrl *ctrl;		/* for what goes wrong */
-	char *tx;			/* messages are put here */
-	char *rx;			/* and found here */
+	struct pp_ctrl *ctrl;		/* for error reports */
+	char *tx;			/* buffer for messages to send */
+	char *rx;			/* buffer for received messages */
 };
 
 /* pp_path_fabric - a path over an open fabric.
- * pp_path_socket - one over a socket of its own, TCP or, with datagram
- *		    endpoints, UDP; connected when this returns.
+ * pp_path_socket - one over a separate socket: TCP or, with datagram endpoints, UDP; connected
+ * on return.
  *
  * @len:    longest message
- * @path_p: [out] end it with ops->close; the fabric stays the caller's
+ * @path_p: [out] released with ops->close; the fabric stays the caller's
  *
- * A failure is told to the user and to the other side.
+ * Errors are printed and sent to the peer.
  */
 int pp_path_fabric(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f,
 		   struct pp_path **path_p);

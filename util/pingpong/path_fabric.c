@@ -42,7 +42,7 @@ static int cq_failed(struct fabric_path *p, struct fid_cq *cq, const char *what)
 	return -err.err;
 }
 
-/* One look at one queue: 1 and the entry, 0, or an error that was told. */
+/* Reads one queue: 1 and the entry, 0, or an error that was reported. */
 static int cq_look(struct fabric_path *p, struct fid_cq *cq, struct fi_cq_msg_entry *entry,
 		   const char *what)
 {
@@ -88,7 +88,7 @@ static int fabric_poll(struct pp_path *path, size_t len)
 	p->arrived = false;
 	if (p->arrived_len == len)
 		return 1;
-	pp_ctrl_fail(path->ctrl, "a message of %zu bytes came as %zu", len, p->arrived_len);
+	pp_ctrl_fail(path->ctrl, "a message of %zu bytes arrived with %zu", len, p->arrived_len);
 	return -FI_EMSGSIZE;
 }
 
@@ -117,7 +117,7 @@ static ssize_t post_send(struct fabric_path *p, size_t len)
 	}
 }
 
-/* Repeats a call that found no room, with progress in between. */
+/* Repeats a send that returns -FI_EAGAIN, with progress in between. */
 static int fabric_send(struct pp_path *path, size_t len)
 {
 	struct fabric_path *p = self(path);

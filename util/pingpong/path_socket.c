@@ -19,7 +19,7 @@ struct socket_path {
 	struct pp_path path;
 	int fd;
 	bool datagram;
-	size_t got;			/* bytes of the message that is arriving */
+	size_t got;			/* bytes received of the current message */
 };
 
 static struct socket_path *self(struct pp_path *path)
@@ -35,7 +35,7 @@ static int told(struct pp_ctrl *ctrl, const char *what)
 	return -err;
 }
 
-/* A stream has no empty message: one byte stands for it. */
+/* A stream has no empty messages: one byte represents them. */
 static size_t wire_len(const struct socket_path *p, size_t len)
 {
 	return !len && !p->datagram ? 1 : len;
@@ -79,7 +79,7 @@ static int socket_poll(struct pp_path *path, size_t len)
 	return 1;
 }
 
-/* Nothing to do: what arrives waits in the kernel, in the buffer given to poll. */
+/* Nothing to do: data waits in the kernel until poll reads it. */
 static int socket_nothing(struct pp_path *path)
 {
 	return 0;
@@ -120,7 +120,7 @@ static uint16_t get_port(const struct sockaddr_storage *ss)
 					   ((const struct sockaddr_in *) ss)->sin_port;
 }
 
-/* A socket at this side's end of the control connection, on any port. */
+/* A socket at the local address of the control connection, on any port. */
 static int open_local(struct pp_ctrl *ctrl, int type, int *fd_p)
 {
 	struct sockaddr_storage ss = ctrl->local;
@@ -144,7 +144,7 @@ static int tell_port(struct pp_ctrl *ctrl, int fd)
 	return pp_ctrl_send(ctrl, PP_ADDR, &port, sizeof(port));
 }
 
-/* Connects to the port that the other side tells. */
+/* Connects to the port that the peer sends. */
 static int connect_told(struct pp_ctrl *ctrl, int fd)
 {
 	struct sockaddr_storage ss = ctrl->peer;

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUIET_S 1.0	/* a size that is measured faster shows no progress */
+#define QUIET_S 1.0	/* no progress is shown for a size that takes less */
 
 static double now(void)
 {
@@ -123,7 +123,7 @@ static void size_json(struct pp_report *r, const struct pp_result *res)
 	fflush(stdout);
 }
 
-/* A row is printed over the progress line, if there is one. */
+/* Clears the progress line, if there is one, before a row is printed. */
 static void wipe(struct pp_report *r)
 {
 	if (r->shown)

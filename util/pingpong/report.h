@@ -3,7 +3,7 @@
 #ifndef PP_REPORT_H
 #define PP_REPORT_H
 
-/* The results, as a table or as JSON, and on a terminal how far it is. */
+/* The results, as a table or as JSON, and on a terminal the progress. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +18,8 @@ struct pp_report {
 	const struct pp_options *o;
 	bool silent;			/* print nothing */
 	bool live;			/* show progress on stderr */
-	bool shown;			/* a progress line stands there */
-	double started;			/* of the size in work, seconds */
+	bool shown;			/* a progress line is on the terminal */
+	double started;			/* start time of the current size, seconds */
 	struct json json;
 };
 
