@@ -78,6 +78,49 @@ TESTS += prov/verbs/device/lib_test
 prov_verbs_device_lib_test_SOURCES = prov/verbs/device/lib_test.c
 prov_verbs_device_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+verbs_unit_tests = \
+	prov/verbs/conn/cm_test \
+	prov/verbs/conn/handshake_test \
+	prov/verbs/conn/xrc_test \
+	prov/verbs/data/doorbell_test \
+	prov/verbs/data/ep_test \
+	prov/verbs/data/poll_test \
+	prov/verbs/datagram/name_test \
+	prov/verbs/datagram/ud_test \
+	prov/verbs/device/info_test
+check_PROGRAMS += $(verbs_unit_tests)
+TESTS += $(verbs_unit_tests)
+verbs_fake = prov/verbs/test/fake_device.h $(obj_fake)
+verbs_unit_libs = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_conn_cm_test_SOURCES = prov/verbs/conn/cm_test.c $(verbs_fake)
+prov_verbs_conn_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_conn_cm_test_LDADD = $(verbs_unit_libs)
+prov_verbs_conn_handshake_test_SOURCES = prov/verbs/conn/handshake_test.c
+prov_verbs_conn_handshake_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_conn_handshake_test_LDADD = $(verbs_unit_libs)
+prov_verbs_conn_xrc_test_SOURCES = prov/verbs/conn/xrc_test.c $(verbs_fake)
+prov_verbs_conn_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_conn_xrc_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_doorbell_test_SOURCES = prov/verbs/data/doorbell_test.c $(verbs_fake)
+prov_verbs_data_doorbell_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_doorbell_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_ep_test_SOURCES = prov/verbs/data/ep_test.c $(verbs_fake)
+prov_verbs_data_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_ep_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_poll_test_SOURCES = prov/verbs/data/poll_test.c $(verbs_fake)
+prov_verbs_data_poll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_poll_test_LDADD = $(verbs_unit_libs)
+prov_verbs_datagram_name_test_SOURCES = prov/verbs/datagram/name_test.c $(verbs_fake)
+prov_verbs_datagram_name_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_datagram_name_test_LDADD = $(verbs_unit_libs)
+prov_verbs_datagram_ud_test_SOURCES = prov/verbs/datagram/ud_test.c $(verbs_fake)
+prov_verbs_datagram_ud_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_datagram_ud_test_LDADD = $(verbs_unit_libs)
+prov_verbs_datagram_ud_test_LDFLAGS = -Wl,--wrap=vrb_dev_text
+prov_verbs_device_info_test_SOURCES = prov/verbs/device/info_test.c $(verbs_fake)
+prov_verbs_device_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_device_info_test_LDADD = $(verbs_unit_libs)
+prov_verbs_device_info_test_LDFLAGS = -Wl,--wrap=vrb_dev_context
 if HAVE_MLX5DV
 check_PROGRAMS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
 	prov/verbs/test/mlx5_xrc_test prov/verbs/test/ib_test
