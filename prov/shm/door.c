@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/wire.h"
+#include "net/inherit.h"
 
 #define BACKLOG 4096
 
@@ -54,7 +55,10 @@ static int make_socket(void)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	net_inherit_not(fd);
+	return fd;
 }
 
 /* is_stale - has a dead process left the file behind?  One that lives listens before the
@@ -203,6 +207,7 @@ int shm_door_answer(int door, pid_t *pid_p)
 
 	if (fd < 0)
 		return -errno;
+	net_inherit_not(fd);
 	ret = check_user(fd, pid_p);
 	if (!ret)
 		return fd;

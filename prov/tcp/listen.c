@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/inherit.h"
 #include "net/name.h"
 #include "link.h"
 
@@ -122,6 +123,7 @@ static bool accept_one(struct tcp_link *link)
 	}
 	fd = accept4(link->listener.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
+		net_inherit_not(fd);
 		link->listener.short_ns = 0;
 		tcp_conn_answer(link, wireup_of(link), fd, &from.sa);
 		return true;

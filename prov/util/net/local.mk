@@ -14,6 +14,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/read.h \
 	prov/util/net/resolve.c \
 	prov/util/net/resolve.h \
+	prov/util/net/inherit.c \
+	prov/util/net/inherit.h \
 	prov/util/net/sock.c \
 	prov/util/net/sock.h \
 	prov/util/net/sysfs.c
@@ -21,7 +23,8 @@ prov_util_libutil_la_SOURCES += \
 # They link the library itself: the answers are fi_info that it copies and prints.
 net_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 net_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-net_tests = prov/util/net/iface_test prov/util/net/name_test prov/util/net/nic_test prov/util/net/resolve_test \
+net_tests = prov/util/net/iface_test prov/util/net/inherit_test prov/util/net/name_test \
+	prov/util/net/nic_test prov/util/net/resolve_test \
 	prov/util/net/sock_test
 noinst_HEADERS += prov/util/net/test/list_make.h
 EXTRA_DIST += prov/util/net/README.md
@@ -32,6 +35,9 @@ TESTS += $(net_tests)
 prov_util_net_iface_test_SOURCES = prov/util/net/iface_test.c
 prov_util_net_iface_test_CFLAGS = $(net_test_cflags)
 prov_util_net_iface_test_LDADD = $(net_test_libs)
+prov_util_net_inherit_test_SOURCES = prov/util/net/inherit_test.c
+prov_util_net_inherit_test_CFLAGS = $(net_test_cflags)
+prov_util_net_inherit_test_LDADD = $(net_test_libs)
 prov_util_net_name_test_SOURCES = prov/util/net/name_test.c
 prov_util_net_name_test_CFLAGS = $(net_test_cflags)
 prov_util_net_name_test_LDADD = $(net_test_libs)

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "net/inherit.h"
 #include "net/sock.h"
 
 static int set_int(int fd, int level, int name, int value)
@@ -40,6 +41,7 @@ int net_sock_open(int family, int type, int *fd_p)
 	fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	net_inherit_not(fd);
 	if (family == AF_INET6) {
 		ret = set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 		if (ret) {
