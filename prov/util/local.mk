@@ -9,6 +9,7 @@ include prov/util/net/local.mk
 include prov/util/obj/local.mk
 include prov/util/info/local.mk
 include prov/util/engine/local.mk
+include prov/util/channel/local.mk
 include prov/util/coll/local.mk
 include prov/util/mr/local.mk
 include prov/util/layer/local.mk

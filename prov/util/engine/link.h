@@ -106,6 +106,7 @@ struct eng_link_attr {
 				 * engine sends more only after the receiver asked for it */
 	size_t seg_size;	/* the engine cuts long messages into packets of this size */
 	size_t addr_len;	/* of a peer's address */
+	size_t chan_size;	/* link memory behind a peer, if more than ops->chan_size */
 	size_t reach_min;	/* reach() is better than packets from this size on, though
 				 * the peer may be there to take them */
 };
@@ -288,6 +289,21 @@ struct eng_link {
 	struct eng_link_attr attr;	/* filled in by open(); the engine may lower its limits */
 };
 
+/* eng_link_limit - a link with @attr is given no packet that is longer than @most admits. */
+static inline void eng_link_limit(struct eng_link_attr *attr, const struct eng_link_attr *most)
+{
+	size_t seg = most->seg_size ? most->seg_size : most->max_payload;
+
+	if (!attr->seg_size || attr->seg_size > seg)
+		attr->seg_size = seg;
+	if (attr->seg_size > most->max_payload)
+		attr->seg_size = most->max_payload;
+	if (attr->eager_limit > most->eager_limit)
+		attr->eager_limit = most->eager_limit;
+	if (attr->eager_limit > most->max_payload)
+		attr->eager_limit = most->max_payload;
+}
+
 /* ---- upcalls: what a link tells the engine ------------------------------ */
 
 /* eng_peer_chan - the link's memory behind @peer. */
@@ -307,6 +323,12 @@ bool eng_peer_waits(const struct eng_peer *peer);
  * another link: turn the caller down, for now.
  */
 struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len);
+
+/* eng_peer_bind - @peer is reached over @link from now on: the link that it was bound to
+ * has peer_put() called, and the channel's memory is zeroed.  Nothing where it is bound to
+ * @link already.
+ */
+void eng_peer_bind(struct eng_peer *peer, struct eng_link *link);
 
 /* eng_on_packet - a packet of @peer is here; see enum eng_rx_verdict.
  * The next packet of the peer is not offered before the payload of this one is in

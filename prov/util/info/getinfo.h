@@ -16,6 +16,7 @@
 
 #include "net/iface.h"
 #include "net/sock.h"
+#include "info/params.h"
 #include "info/check.h"
 
 struct info_prov {
@@ -64,22 +65,5 @@ struct info_prov {
 int info_getinfo(const struct info_prov *np, uint32_t version, const char *node,
 		const char *service, uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info_p);
-
-/* Environment variables: FI_<PROV>_IFACE, FI_<PROV>_PORT_LOW_RANGE and _PORT_HIGH_RANGE. */
-#define INFO_PARAM_IFACE	0x1
-#define INFO_PARAM_PORTS	0x2
-
-/* info_params_define - define these parameters (fi_info -e); once, when the provider is
- * initialised.   @which: INFO_PARAM_*
- */
-int info_params_define(const struct fi_provider *prov, int which);
-
-/* info_params_iface - the interface named by FI_<PROV>_IFACE, or NULL. */
-const char *info_params_iface(struct fi_provider *prov);
-
-/* info_params_ports - the port range from the environment, checked.  An invalid range is logged
- * as a warning that says what is valid, and gives -FI_EINVAL and no range.
- */
-int info_params_ports(struct fi_provider *prov, struct net_ports *ports_p);
 
 #endif

@@ -5,8 +5,9 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdio.h>
+#include <strings.h>
 
-#include "info/getinfo.h"
+#include "info/params.h"
 
 /* env_name - FI_TCP for a provider named tcp; for log texts. */
 static const char *env_name(const struct fi_provider *prov, char *buf, size_t len)
@@ -18,6 +19,102 @@ static const char *env_name(const struct fi_provider *prov, char *buf, size_t le
 		buf[i] = (char) toupper((unsigned char) buf[i]);
 	return buf;
 }
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+static int read_word(struct fi_provider *prov, const struct info_param *param, size_t *value_p)
+{
+	char *text = NULL;
+	size_t i;
+	int ret = fi_param_get_str(prov, param->name, &text);
+
+	if (ret || !text)
+		return ret ? ret : -FI_ENODATA;
+	for (i = 0; param->words[i]; i++) {
+		if (!strcasecmp(text, param->words[i])) {
+			*value_p = i;
+			return 0;
+		}
+	}
+	return -FI_EINVAL;
+}
+
+static int read_number(struct fi_provider *prov, const struct info_param *param, size_t *value_p)
+{
+	int number = 0, ret;
+
+	if (param->words)
+		return read_word(prov, param, value_p);
+	if (param->type == FI_PARAM_SIZE_T)
+		return fi_param_get_size_t(prov, param->name, value_p);
+	ret = param->type == FI_PARAM_BOOL ? fi_param_get_bool(prov, param->name, &number) :
+	      fi_param_get_int(prov, param->name, &number);
+	*value_p = (size_t) number;
+	return !ret && number < 0 ? -FI_EINVAL : ret;
+}
+
+static void warn(struct fi_provider *prov, const struct info_param *param)
+{
+	char env[64], words[256] = "";
+	size_t i, at = 0;
+
+	env_name(prov, env, sizeof(env));
+	for (i = 0; param->words && param->words[i] && at < sizeof(words); i++)
+		at += (size_t) snprintf(words + at, sizeof(words) - at, "%s%s", i ? ", " : "",
+					param->words[i]);
+	if (param->words)
+		FI_WARN(prov, FI_LOG_CORE, "%s_%s is ignored, it must be one of: %s\n", env,
+			param->name, words);
+	else if (param->max == INFO_PARAM_MAX)
+		FI_WARN(prov, FI_LOG_CORE, "%s_%s is ignored, it must be a number of at least "
+			"%zu\n", env, param->name, param->min);
+	else
+		FI_WARN(prov, FI_LOG_CORE, "%s_%s is ignored, it must be a number from %zu to "
+			"%zu\n", env, param->name, param->min, param->max);
+}
+
+static void read_string(struct fi_provider *prov, const struct info_param *param, void *field)
+{
+	char *text = NULL;
+
+	if (!fi_param_get_str(prov, param->name, &text) && text && *text)
+		*(const char **) field = text;
+}
+
+static void read_one(struct fi_provider *prov, const struct info_param *param, void *field)
+{
+	size_t value = 0;
+	int ret;
+
+	if (param->type == FI_PARAM_STRING && !param->words) {
+		read_string(prov, param, field);
+		return;
+	}
+	ret = read_number(prov, param, &value);
+	if (ret == -FI_ENODATA || ret == -FI_ENOENT)
+		return;
+	if (ret || value < param->min || (!param->words && value > param->max))
+		warn(prov, param);
+	else if (param->type == FI_PARAM_SIZE_T)
+		*(size_t *) field = value;
+	else
+		*(int *) field = (int) value;
+}
+
+void info_params_read(struct fi_provider *prov, const struct info_param *params, size_t cnt,
+		      void *conf)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (!params[i].name)
+			continue;
+		fi_param_define(prov, params[i].name, params[i].type, "%s", params[i].help);
+		read_one(prov, &params[i], (char *) conf + params[i].offset);
+	}
+}
+
+/* ---- parameters of providers over IP ------------------------------------------------------ */
 
 int info_params_define(const struct fi_provider *prov, int which)
 {

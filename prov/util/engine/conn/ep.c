@@ -101,21 +101,6 @@ void eng_ep_set_short(struct eng_ep *ep)
 	ep->short_end = hub->rx_bits ? 0 : most + 1;
 }
 
-/* limit - no packet that the engine makes is longer than @most. */
-static void limit(struct eng_link_attr *attr, const struct eng_link_attr *most)
-{
-	size_t seg = most->seg_size ? most->seg_size : most->max_payload;
-
-	if (!attr->seg_size || attr->seg_size > seg)
-		attr->seg_size = seg;
-	if (attr->seg_size > most->max_payload)
-		attr->seg_size = most->max_payload;
-	if (attr->eager_limit > most->eager_limit)
-		attr->eager_limit = most->eager_limit;
-	if (attr->eager_limit > most->max_payload)
-		attr->eager_limit = most->max_payload;
-}
-
 static void adopt_links(struct eng_ep *ep)
 {
 	struct eng_link *link = ep->link;
@@ -123,13 +108,13 @@ static void adopt_links(struct eng_ep *ep)
 	link->ops = ep->link_ops;
 	link->ep = ep;
 	link->prog = ep->base.prog;
-	limit(&link->attr, &link->attr);
+	eng_link_limit(&link->attr, &link->attr);
 	assert(link->attr.seg_size && "a link carries some payload");
 	eng_near_open(ep);
 	if (ep->near) {
-		limit(&ep->near->attr, &ep->near->attr);
+		eng_link_limit(&ep->near->attr, &ep->near->attr);
 		/* what waits for it may have to go over the other one */
-		limit(&ep->near->attr, &link->attr);
+		eng_link_limit(&ep->near->attr, &link->attr);
 	}
 	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
 }

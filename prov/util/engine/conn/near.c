@@ -59,7 +59,7 @@ size_t eng_near_chan_size(const struct eng_ep *ep)
 	return far > near ? far : near;
 }
 
-static void bind_to(struct eng_peer *peer, struct eng_link *link)
+void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 {
 	if (peer->link == link)
 		return;
@@ -73,10 +73,10 @@ int eng_near_start(struct eng_peer *peer)
 	struct eng_ep *ep = peer->ep;
 
 	if (ep->near) {
-		bind_to(peer, ep->near);
+		eng_peer_bind(peer, ep->near);
 		if (!ep->near->ops->peer_get(ep->near, peer))
 			return 0;
-		bind_to(peer, ep->link);
+		eng_peer_bind(peer, ep->link);
 	}
 	return peer->link->ops->peer_get(peer->link, peer);
 }
@@ -89,7 +89,7 @@ static int go_over(struct eng_peer *peer, struct list *pkts)
 	struct list *item;
 	int ret;
 
-	bind_to(peer, link);
+	eng_peer_bind(peer, link);
 	ret = link->ops->peer_get(link, peer);
 	while ((item = list_pop(pkts))) {
 		pkt = container_of(item, struct eng_pkt, node);
@@ -106,7 +106,7 @@ bool eng_near_claim(struct eng_peer *peer, struct eng_link *link)
 	struct list pkts;
 
 	if (peer->slow & ENG_PEER_IDLE) {
-		bind_to(peer, link);
+		eng_peer_bind(peer, link);
 		return true;
 	}
 	list_init(&pkts);

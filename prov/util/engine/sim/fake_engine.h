@@ -142,6 +142,10 @@ int eng_ep_name(struct eng_ep *ep, void *addr, size_t *len)
 	return ep->link->ops->getname(ep->link, addr, len);
 }
 
+void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
+{
+}
+
 bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
 {
 	return false;

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The state machine of a channel: connect on first use, from either side, and again after a
+ * loss; retry with exponential backoff; simultaneous connects; parking; reporting.
+ */
+#include "channel/chan.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/net_addr.h"
+#include "channel/poller.h"
+#include "channel/select.h"
+
+#define BACKOFF_MAX_SHIFT 5	/* 32 times the first pause */
+#define BIT(state) (1u << (state))
+
+/* Anything may become IDLE, and a request of the peer may make a channel ACCEPTING or READY
+ * at any time.
+ */
+static const unsigned edges[] __attribute__((unused)) = {
+	[CHAN_IDLE] = BIT(CHAN_QUEUED) | BIT(CHAN_CONNECTING) | BIT(CHAN_BACKOFF),
+	[CHAN_QUEUED] = BIT(CHAN_CONNECTING) | BIT(CHAN_BACKOFF),
+	[CHAN_CONNECTING] = BIT(CHAN_YIELDED) | BIT(CHAN_BACKOFF),
+	[CHAN_YIELDED] = BIT(CHAN_QUEUED) | BIT(CHAN_CONNECTING) | BIT(CHAN_BACKOFF),
+	[CHAN_BACKOFF] = BIT(CHAN_QUEUED) | BIT(CHAN_CONNECTING) | BIT(CHAN_BACKOFF),
+	[CHAN_ACCEPTING] = BIT(CHAN_BACKOFF),
+	[CHAN_READY] = BIT(CHAN_PARKING) | BIT(CHAN_PARKED),
+	[CHAN_PARKING] = BIT(CHAN_PARKED),
+	[CHAN_PARKED] = BIT(CHAN_QUEUED) | BIT(CHAN_CONNECTING) | BIT(CHAN_BACKOFF),
+};
+
+static void attempt(struct chan *chan);
+
+/* ---- links ------------------------------------------------------------------------ */
+
+void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
+		    const struct chan_conf *conf, const struct fi_provider *prov)
+{
+	link->ops = ops;
+	link->conf = *conf;
+	link->prov = prov;
+	list_init(&link->chans);
+	while (!link->epoch)
+		if (getrandom(&link->epoch, sizeof(link->epoch), 0) != sizeof(link->epoch))
+			link->epoch = clock_ns();
+}
+
+static struct chan *chan_at(struct list *link_node)
+{
+	return container_of(link_node, struct chan, link_node);
+}
+
+static bool finish_all(void *arg)
+{
+	struct chan_link *link = arg;
+	struct list *pos, *next;
+	bool all = true;
+
+	list_for_each_safe(pos, next, &link->chans)
+		all &= link->ops->finish(chan_at(pos));
+	return all;
+}
+
+void chan_link_end(struct chan_link *link, int linger_ms)
+{
+	/* what a further link cannot deliver goes to the endpoint's own */
+	chan_select_close(link, linger_ms);
+	link->closing = true;
+	obj_poller_drain(&link->poller->base, finish_all, link, linger_ms);
+	while (!list_empty(&link->chans))
+		chan_put(chan_at(link->chans.next), FI_ECANCELED);
+}
+
+int chan_getname(struct eng_link *base, void *addr, size_t *len)
+{
+	struct chan_link *link = chan_link_of(base);
+	size_t room = *len;
+
+	*len = link->addr_len;
+	if (room && addr)
+		memcpy(addr, link->addr, room < link->addr_len ? room : link->addr_len);
+	return room < link->addr_len ? -FI_ETOOSMALL : 0;
+}
+
+uint64_t chan_now(const struct chan_link *link)
+{
+	return link->ops->now ? link->ops->now() : clock_ns();
+}
+
+/* ---- texts ------------------------------------------------------------------------- */
+
+const char *chan_text(const struct chan_link *link, const void *addr, size_t len,
+		      char buf[CHAN_TEXT_MAX])
+{
+	const struct sockaddr *sa = addr;
+
+	_Static_assert(CHAN_TEXT_MAX >= NET_ADDR_TEXT_MAX, "room for an address");
+	if (link->ops->text)
+		return link->ops->text(addr, len, buf);
+	if (len >= sizeof(sa->sa_family) && net_addr_len(sa) && net_addr_len(sa) <= len)
+		return net_addr_text(sa, buf);
+	snprintf(buf, CHAN_TEXT_MAX, "an address of %zu bytes", len);
+	return buf;
+}
+
+const char *chan_peer_text(struct chan *chan, char buf[CHAN_TEXT_MAX])
+{
+	return chan_text(chan->link, eng_peer_addr(chan_peer(chan)),
+			 chan->link->base.attr.addr_len, buf);
+}
+
+static void log_unreachable(struct chan *chan)
+{
+	struct chan_link *link = chan->link;
+	char text[CHAN_TEXT_MAX];
+
+	if (chan->logged || link->closing)
+		return;
+	CHAN_WARN_SPARSE(link, "cannot connect to %s: %s\n", chan_peer_text(chan, text),
+			 link->ops->advice ? link->ops->advice(chan, chan->err) :
+			 fi_strerror(chan->err));
+}
+
+static void log_loss(struct chan *chan, int err, bool clean)
+{
+	struct chan_link *link = chan->link;
+	char text[CHAN_TEXT_MAX];
+
+	if (chan->logged || link->closing)
+		return;
+	chan_peer_text(chan, text);
+	if (clean && eng_peer_waits(chan_peer(chan)))
+		CHAN_WARN_SPARSE(link, "%s closed the connection while operations waited for it; "
+				 "has that process ended?\n", text);
+	else if (clean)
+		CHAN_INFO(link, "%s closed the connection\n", text);
+	else if (err != FI_EPROTO)	/* the function that found that has logged it */
+		CHAN_WARN_SPARSE(link, "lost the connection to %s: %s\n", text,
+				 link->ops->advice ? link->ops->advice(chan, err) :
+				 fi_strerror(err));
+}
+
+/* ---- channels ------------------------------------------------------------------------ */
+
+static void fire(struct timer *timer, uint64_t now);
+
+struct chan *chan_of(struct chan_link *link, struct eng_peer *peer)
+{
+	struct chan *chan = eng_peer_chan(peer);
+
+	if (chan->link)
+		return chan;
+	if (timers_join(&link->poller->timers))
+		return NULL;
+	chan->link = link;
+	chan->timer.fire = fire;
+	list_init(&chan->pending);
+	list_init(&chan->node);
+	list_init(&chan->link_node);
+	if (link->ops->init)
+		link->ops->init(chan);
+	return chan;
+}
+
+static void count(struct chan *chan, bool connecting)
+{
+	struct chan_poller *poller = chan->link->poller;
+
+	if (connecting && !chan->counted)
+		poller->connecting++;
+	else if (!connecting && chan->counted)
+		poller->connecting--;
+	chan->counted = connecting;
+}
+
+void chan_set_state(struct chan *chan, enum chan_state state)
+{
+	assert((state == CHAN_IDLE || state == CHAN_READY || state == CHAN_ACCEPTING ||
+		edges[chan->state] & BIT(state)) && "a channel changes along its edges");
+	if (chan->state == CHAN_QUEUED)
+		list_del(&chan->node);
+	if (chan->state == CHAN_IDLE && state != CHAN_IDLE)
+		list_add_tail(&chan->link_node, &chan->link->chans);
+	if (state == CHAN_IDLE)
+		list_del(&chan->link_node);
+	if (state == CHAN_IDLE || state == CHAN_READY)
+		chan->resumes = false;
+	if (state != CHAN_CONNECTING)
+		chan->asked = false;
+	count(chan, state == CHAN_CONNECTING);
+	timer_off(&chan->link->poller->timers, &chan->timer);
+	chan->state = state;
+}
+
+void chan_timer_set(struct chan *chan, uint64_t due_ns)
+{
+	chan_poller_timer(chan->link->poller, &chan->timer, due_ns);
+}
+
+int chan_queue(struct chan *chan, struct eng_pkt *pkt)
+{
+	if (chan->state == CHAN_IDLE)
+		return -FI_ENOTCONN;
+	if (chan->failed)
+		return -chan->err;
+	pkt->sent = 0;
+	list_add_tail(&pkt->node, &chan->pending);
+	if (chan->state == CHAN_PARKED)
+		chan_start(chan);
+	return 0;
+}
+
+void chan_drain(struct chan *chan, int err)
+{
+	struct eng_pkt *pkt;
+	struct list gone, *item;
+
+	/* what the engine sends meanwhile waits for the next connection */
+	list_init(&gone);
+	list_splice_tail(&chan->pending, &gone);
+	while ((item = list_pop(&gone))) {
+		pkt = container_of(item, struct eng_pkt, node);
+		pkt->done(pkt, -err);
+	}
+}
+
+/* disconnect - the link closes what it has for @chan; IDLE. */
+static void disconnect(struct chan *chan, int err, bool orderly)
+{
+	enum chan_state was = chan->state;
+
+	chan_set_state(chan, CHAN_IDLE);
+	chan->failed = false;
+	if (was == CHAN_READY || was == CHAN_PARKING || was == CHAN_ACCEPTING)
+		chan->link->ops->close(chan, err, orderly);
+	else if (was == CHAN_CONNECTING)
+		chan->link->ops->abort(chan);
+	chan->conn = NULL;
+}
+
+void chan_put(struct chan *chan, int err)
+{
+	struct timers *timers = &chan->link->poller->timers;
+
+	disconnect(chan, err, true);
+	chan_drain(chan, err);
+	timers_leave(timers);
+	chan->link = NULL;
+}
+
+void chan_peer_put(struct eng_link *base, struct eng_peer *peer)
+{
+	struct chan *chan = eng_peer_chan(peer);
+
+	if (chan->link)
+		chan_put(chan, FI_ECANCELED);
+}
+
+/* ---- connecting ------------------------------------------------------------------------ */
+
+/* passes - is this an error that may pass by itself?  Ports in TIME_WAIT come back, a peer
+ * that is being restarted listens again, descriptors are closed.
+ */
+static bool passes(int err)
+{
+	switch (err) {
+	case FI_ECONNREFUSED:
+	case FI_ECONNRESET:
+	case FI_EADDRNOTAVAIL:
+	case FI_EAGAIN:
+	case FI_EMFILE:
+	case EPIPE:
+	case ENFILE:
+	case ENOBUFS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int retry_ms(const struct chan *chan, int err)
+{
+	const struct chan_link *link = chan->link;
+
+	if (link->ops->retry_ms)
+		return link->ops->retry_ms(chan, err);
+	if (!passes(err))
+		return 0;
+	return chan->busy && link->conf.conn_timeout_ms > link->conf.retry_ms ?
+	       link->conf.conn_timeout_ms : link->conf.retry_ms;
+}
+
+void chan_connect_failed(struct chan *chan, int err, bool final)
+{
+	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
+	uint64_t now = chan_now(chan->link);
+
+	chan->err = err;
+	chan->logged |= err == FI_EPROTO;	/* the function that found that has logged it */
+	chan->give_up = final || now >= chan->first_ns +
+			(uint64_t) retry_ms(chan, err) * CLOCK_NS_PER_MS;
+	chan->tries++;
+	chan_set_state(chan, CHAN_BACKOFF);
+	chan_timer_set(chan, chan->give_up ? 0 : now + (chan->link->conf.backoff_ns << shift));
+}
+
+static void wait_turn(struct chan *chan)
+{
+	if (chan->state != CHAN_QUEUED)
+		chan_set_state(chan, CHAN_QUEUED);
+	list_del(&chan->node);
+	list_add_tail(&chan->node, &chan->link->poller->queued);
+	chan_poller_kick(chan->link->poller);
+}
+
+/* held_back - the attempt waits for what is missing, for as long as connecting may take. */
+static bool held_back(struct chan *chan, int err)
+{
+	struct chan_link *link = chan->link;
+	uint64_t limit = (uint64_t) link->conf.conn_timeout_ms * CLOCK_NS_PER_MS;
+
+	if (!link->ops->hold_back || !link->ops->hold_back(chan, err))
+		return false;
+	if (chan->tries++ && chan_now(link) - chan->first_ns > limit)
+		return false;
+	wait_turn(chan);
+	return true;
+}
+
+int chan_try(struct chan *chan)
+{
+	int ret;
+
+	chan->serial = ++chan->link->serial;
+	chan->asked = false;
+	ret = chan->link->ops->connect(chan);
+	if (!ret && chan->state != CHAN_READY)
+		chan_set_state(chan, CHAN_CONNECTING);
+	return ret;
+}
+
+static void attempt(struct chan *chan)
+{
+	struct chan_poller *poller = chan->link->poller;
+	int ret;
+
+	if (poller->hold_connects ||
+	    (poller->connecting_max && poller->connecting >= poller->connecting_max)) {
+		wait_turn(chan);
+		return;
+	}
+	ret = chan_try(chan);
+	if (ret && !held_back(chan, -ret))
+		chan_connect_failed(chan, -ret, false);
+}
+
+void chan_poller_next(struct chan_poller *poller)
+{
+	while (chan_poller_connects(poller))
+		attempt(container_of(poller->queued.next, struct chan, node));
+}
+
+void chan_start(struct chan *chan)
+{
+	chan->first_ns = chan_now(chan->link);
+	chan->tries = 0;
+	chan->logged = false;
+	chan->busy = false;
+	attempt(chan);
+}
+
+void chan_patient(struct chan *chan)
+{
+	count(chan, false);
+}
+
+void chan_refused(struct chan *chan, enum chan_reason reason)
+{
+	struct chan_link *link = chan->link;
+	char text[CHAN_TEXT_MAX];
+
+	if (reason == CHAN_NOT_YET || reason == CHAN_SIMULTANEOUS)
+		chan->tries = 0;
+	if (reason == CHAN_NOT_YET) {
+		chan->first_ns = chan_now(link);
+		chan_connect_failed(chan, FI_EAGAIN, false);
+	} else if (reason == CHAN_SIMULTANEOUS) {
+		chan_set_state(chan, CHAN_YIELDED);
+		chan_timer_set(chan, chan_now(link) + link->conf.yield_ns);
+	} else {
+		if (!link->main)	/* else another link remains */
+			CHAN_WARN_SPARSE(link, "%s refused our connection: %s\n",
+					 chan_peer_text(chan, text), chan_reason_text(reason));
+		chan->logged = true;
+		chan_connect_failed(chan, chan_reason_errno(reason), reason != CHAN_BUSY);
+	}
+}
+
+static void report_unreachable(struct chan *chan)
+{
+	struct chan_link *link = chan->link;
+	struct eng_peer *peer = chan_peer(chan);
+	int err = chan->err;
+
+	if (link->main && chan_select_elsewhere(chan, err))
+		return;
+	if (eng_on_unreachable(&link->base, peer, err))
+		return;
+	log_unreachable(chan);
+	chan_set_state(chan, CHAN_IDLE);
+	chan_drain(chan, err);
+	if (!link->closing)
+		eng_on_down(&link->base, peer, err);
+}
+
+/* yielded - the peer's own attempt, which was to replace ours, did not arrive.  Its process
+ * may have ended meanwhile: connect again, and if it is only slow, it refuses once more.
+ */
+static void yielded(struct chan *chan, uint64_t now)
+{
+	uint64_t limit = (uint64_t) chan->link->conf.yield_timeout_ms * CLOCK_NS_PER_MS;
+
+	if (limit && now >= chan->first_ns + limit)
+		chan_connect_failed(chan, FI_ETIMEDOUT, true);
+	else
+		attempt(chan);
+}
+
+static void fire(struct timer *timer, uint64_t now)
+{
+	struct chan *chan = container_of(timer, struct chan, timer);
+
+	switch (chan->state) {
+	case CHAN_BACKOFF:
+		if (chan->give_up)
+			report_unreachable(chan);
+		else
+			attempt(chan);
+		break;
+	case CHAN_YIELDED:
+		yielded(chan, now);
+		break;
+	case CHAN_PARKED:	/* an operation waits for the peer: does it live? */
+		if (eng_peer_waits(chan_peer(chan)))
+			chan_start(chan);
+		else
+			chan->link->ops->timer(chan, now);
+		break;
+	default:
+		if (chan->link->ops->timer)
+			chan->link->ops->timer(chan, now);
+		break;
+	}
+}
+
+/* ---- a connection stands, and ends -------------------------------------------------------- */
+
+void chan_accepting(struct chan *chan, const struct chan_id *id)
+{
+	chan->serial = id->serial;
+	chan->ours = false;
+	chan->peer_epoch = id->epoch;
+	chan->peer_serial = id->serial;
+	if (chan->state == CHAN_IDLE) {
+		chan->first_ns = chan_now(chan->link);
+		chan->tries = 0;
+		chan->logged = false;
+	}
+	chan_set_state(chan, CHAN_ACCEPTING);
+	/* the engine may send from now on */
+	eng_on_up(&chan->link->base, chan_peer(chan));
+}
+
+void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
+{
+	bool known = chan->resumes || chan->state == CHAN_ACCEPTING;
+	struct chan_link *link = chan->link;
+
+	chan->conn = conn;
+	chan->ours = ours;
+	chan->failed = false;
+	chan->logged = false;
+	chan->peer_epoch = id->epoch;
+	if (ours) {
+		chan->peer_newest = id->prev;
+	} else {
+		chan->serial = id->serial;
+		chan->peer_serial = id->serial;
+		chan->peer_newest = id->serial;
+	}
+	chan_set_state(chan, CHAN_READY);
+	if (!known && !link->msg && !link->closing)
+		eng_on_up(&link->base, chan_peer(chan));
+}
+
+/* ended - all that waited for the peer ends with @err. */
+static void ended(struct chan *chan, int err)
+{
+	struct eng_peer *peer = chan_peer(chan);
+	struct chan_link *link = chan->link;
+
+	disconnect(chan, err, false);
+	chan_drain(chan, err);
+	if (!link->closing)
+		eng_on_down(&link->base, peer, err);
+}
+
+void chan_lost(struct chan *chan, int err, bool clean)
+{
+	log_loss(chan, err, clean);
+	ended(chan, err);
+}
+
+/* ---- requests of peers ---------------------------------------------------------------------- */
+
+struct chan *chan_find(struct chan_link *link, const void *addr, size_t len)
+{
+	struct eng_peer *peer = eng_peer_find(&link->base, addr, len);
+
+	return peer && chan_select_claim(link, peer) ? chan_of(link, peer) : NULL;
+}
+
+enum chan_verdict chan_decide(const struct chan *chan, int order, const struct chan_id *id)
+{
+	struct chan_standing standing = {
+		.have = CHAN_HAVE_NOTHING,
+		.order = order,
+		.self_epoch = chan->link->epoch,
+		.peer_epoch = chan->peer_epoch,
+		.serial = chan->serial,
+	};
+	enum chan_verdict verdict;
+
+	if (chan->failed)
+		return CHAN_REPLACE;
+	if (chan->state == CHAN_READY || chan->state == CHAN_PARKING ||
+	    chan->state == CHAN_ACCEPTING)
+		standing.have = chan->ours ? CHAN_HAVE_OURS : CHAN_HAVE_THEIRS;
+	else if (chan->state == CHAN_CONNECTING && chan->asked)
+		standing.have = CHAN_HAVE_ATTEMPT;
+	verdict = chan_judge(&standing, id);
+	/* a request that was simultaneous with the connection that is parked by now */
+	if (verdict == CHAN_ACCEPT && chan->resumes && id->epoch == chan->peer_epoch &&
+	    id->serial <= chan->peer_newest)
+		return CHAN_REFUSE;
+	return verdict;
+}
+
+struct chan *chan_replace(struct chan *chan, const void *addr, size_t len)
+{
+	struct chan_link *link = chan->link;
+
+	if (chan->state == CHAN_ACCEPTING) {	/* never confirmed, so nothing is lost */
+		chan_taken(chan);
+		return chan;
+	}
+	ended(chan, FI_ECONNRESET);
+	return chan_find(link, addr, len);
+}
+
+void chan_taken(struct chan *chan)
+{
+	if (chan->state == CHAN_CONNECTING || chan->state == CHAN_ACCEPTING)
+		chan->link->ops->abort(chan);
+	count(chan, false);
+}
+
+/* ---- parking ----------------------------------------------------------------------------------- */
+
+void chan_parked(struct chan *chan, uint64_t check_ns)
+{
+	struct chan_link *link = chan->link;
+	char text[CHAN_TEXT_MAX];
+
+	CHAN_INFO(link, "the idle connection to %s is closed until it is needed\n",
+		  chan_peer_text(chan, text));
+	chan->conn = NULL;
+	chan_set_state(chan, CHAN_PARKED);
+	chan->resumes = true;
+	if (!list_empty(&chan->pending))
+		chan_start(chan);
+	else if (check_ns)
+		chan_timer_set(chan, chan_now(link) + check_ns);
+}
+
+void chan_forget(struct chan *chan)
+{
+	ended(chan, FI_ECONNRESET);
+}

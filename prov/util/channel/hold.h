@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * hold.h - payload of unexpected packets, kept for the engine until a receive asks for it.
+ *
+ * A payload that has arrived in whole lies in the hold, and outlives its connection.  One
+ * that has not, or that lies in the peer's memory, has a source: the link's connection,
+ * from which the rest comes.  When that connection is lost, so is the payload.
+ *
+ * Threading: under the lock of the progress group.
+ */
+#ifndef CHAN_HOLD_H
+#define CHAN_HOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "engine/link.h"
+
+struct chan_hold;
+
+/* What a link does with a hold that has a source. */
+struct chan_hold_ops {
+	/* take - move what is here to @iov, and have the rest placed there; the source forgets
+	 * @hold.  Returns as eng_link_ops.pull does.
+	 */
+	int (*take)(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie);
+	/* release - the payload is not wanted; the source forgets @hold. */
+	void (*release)(struct chan_hold *hold);
+};
+
+struct chan_hold {
+	struct list node;	/* the source's, or on no list */
+	const struct chan_hold_ops *ops;
+	void *source;		/* where the rest comes from; NULL: @data is complete, or @err */
+	int err;		/* lost, for this reason: positive */
+	size_t len;		/* of the payload */
+	uint8_t *data;		/* room for it; NULL: it is still in the peer's memory */
+};
+
+/* chan_hold_new - a hold for the packet that eng_on_packet() looks at, with a copy of what
+ * of its payload has arrived.
+ *
+ * @size:   of the link's structure, which begins with struct chan_hold; zeroed behind it
+ * @remote: the payload is in the peer's memory: no room is made for it
+ *
+ * Ownership: chan_pull() or chan_drop() frees it.   Errors: NULL, no memory.
+ */
+struct chan_hold *chan_hold_new(size_t size, const struct eng_rx *rx, bool remote,
+				const struct chan_hold_ops *ops);
+
+/* chan_hold_done - the payload is complete: the hold needs its source no longer. */
+static inline void chan_hold_done(struct chan_hold *hold)
+{
+	list_del(&hold->node);
+	hold->source = NULL;
+}
+
+/* chan_hold_lost - the source has ended with @err (positive) before it was. */
+static inline void chan_hold_lost(struct chan_hold *hold, int err)
+{
+	chan_hold_done(hold);
+	hold->err = err;
+}
+
+/* chan_pull, chan_drop - eng_link_ops.pull and drop. */
+int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt,
+	      void *cookie);
+void chan_drop(struct eng_link *link, void *token);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * poller.h - what the pollers of all links have in common: timers, work lists, and whose
+ * poll it is.  A link's poller begins with struct chan_poller.
+ *
+ * Threading: under the lock of the progress group.
+ */
+#ifndef CHAN_POLLER_H
+#define CHAN_POLLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/timer.h"
+#include "obj/prog.h"
+
+struct chan_poller {
+	struct obj_poller base;		/* first */
+	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
+	uint64_t app_polls;		/* prog->polls at the last poll */
+	bool app_active;		/* the last poll was the application's own */
+	bool polling;			/* inside poll() */
+	bool chores;			/* a timer is set, or a list below may not be empty */
+	bool hold_connects;		/* attempts wait until something is there again */
+	unsigned connecting;		/* attempts in flight */
+	unsigned connecting_max;	/* at a time; 0: no limit */
+	struct timers timers;
+	struct list queued;		/* struct chan by node: attempts that wait for their turn */
+	struct list dirty;		/* the link's: connections with something to send */
+	struct list failed;		/* the link's: connections whose end must be reported */
+	struct list paused;		/* the link's: connections with a packet to be offered again */
+};
+
+/* chan_poller_get - the group's poller of @size bytes, made on first use.
+ * Returns 1: it is new, its lists and timers are initialised, the rest is zero; 0: it was
+ * there; -FI_ENOMEM, -FI_EMFILE (logged).
+ * Ownership: the group's; ops->close() frees it, and calls chan_poller_fini() first.
+ */
+int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
+		    const struct fi_provider *prov, struct chan_poller **poller_p);
+
+/* chan_poller_fini - free what chan_poller_get() made, but for the memory itself. */
+void chan_poller_fini(struct chan_poller *poller);
+
+/* chan_poller_begin - a poll begins.  With the progress thread alone, what is sent must
+ * leave at once; where the application polls, a burst may wait for its next poll.
+ */
+static inline void chan_poller_begin(struct chan_poller *poller)
+{
+	uint64_t polls = atomic_load_explicit(&poller->base.prog->polls, memory_order_relaxed);
+
+	poller->seq++;
+	poller->app_active = polls != poller->app_polls;
+	poller->app_polls = polls;
+	poller->polling = true;
+}
+
+/* chan_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
+static inline void chan_poller_kick(struct chan_poller *poller)
+{
+	poller->chores = true;
+	if (!poller->polling)
+		obj_prog_moved(poller->base.prog, 0);
+}
+
+/* chan_poller_timer - timer->fire is called in the first poll at or after @due_ns (0: the
+ * next one); a sleeper wakes by then.  The owner has joined poller->timers.
+ */
+static inline void chan_poller_timer(struct chan_poller *poller, struct timer *timer,
+				     uint64_t due_ns)
+{
+	poller->chores = true;
+	timer_set(&poller->timers, timer, due_ns);
+	obj_prog_moved(poller->base.prog, due_ns);
+}
+
+/* chan_poller_drain - call @each for every item of @list; one that is added meanwhile
+ * waits for the next poll.  Returns what the calls return, added up.
+ */
+static inline int chan_poller_drain(struct list *list, int (*each)(struct list *item))
+{
+	struct list now, *item;
+	int done = 0;
+
+	list_init(&now);
+	list_splice_tail(list, &now);
+	while ((item = list_pop(&now)))
+		done += each(item);
+	return done;
+}
+
+/* chan_poller_connects - is there an attempt that waits for its turn, and may be made? */
+static inline bool chan_poller_connects(const struct chan_poller *poller)
+{
+	return !list_empty(&poller->queued) && !poller->hold_connects &&
+	       (!poller->connecting_max || poller->connecting < poller->connecting_max);
+}
+
+/* chan_poller_next - make attempts that have waited, while they may be made. */
+void chan_poller_next(struct chan_poller *poller);
+
+#endif
