@@ -117,21 +117,29 @@ const char *chan_peer_text(struct chan *chan, char buf[CHAN_TEXT_MAX])
 			 chan->link->base.attr.addr_len, buf);
 }
 
+static const char *advice(const struct chan *chan, int err)
+{
+	const char *text = chan->link->ops->advice ? chan->link->ops->advice(chan, err) : NULL;
+
+	return text ? text : "";
+}
+
 static void log_unreachable(struct chan *chan)
 {
 	struct chan_link *link = chan->link;
+	const char *help = advice(chan, chan->err);
 	char text[CHAN_TEXT_MAX];
 
 	if (chan->logged || link->closing)
 		return;
-	CHAN_WARN_SPARSE(link, "cannot connect to %s: %s\n", chan_peer_text(chan, text),
-			 link->ops->advice ? link->ops->advice(chan, chan->err) :
-			 fi_strerror(chan->err));
+	CHAN_WARN_SPARSE(link, "cannot connect to %s: %s%s%s\n", chan_peer_text(chan, text),
+			 fi_strerror(chan->err), *help ? "; " : "", help);
 }
 
 static void log_loss(struct chan *chan, int err, bool clean)
 {
 	struct chan_link *link = chan->link;
+	const char *help = advice(chan, err);
 	char text[CHAN_TEXT_MAX];
 
 	if (chan->logged || link->closing)
@@ -143,9 +151,8 @@ static void log_loss(struct chan *chan, int err, bool clean)
 	else if (clean)
 		CHAN_INFO(link, "%s closed the connection\n", text);
 	else if (err != FI_EPROTO)	/* the function that found that has logged it */
-		CHAN_WARN_SPARSE(link, "lost the connection to %s: %s\n", text,
-				 link->ops->advice ? link->ops->advice(chan, err) :
-				 fi_strerror(err));
+		CHAN_WARN_SPARSE(link, "lost the connection to %s: %s%s%s\n", text,
+				 fi_strerror(err), *help ? "; " : "", help);
 }
 
 /* ---- channels ------------------------------------------------------------------------ */
@@ -238,12 +245,12 @@ static void disconnect(struct chan *chan, int err, bool orderly)
 	enum chan_state was = chan->state;
 
 	chan_set_state(chan, CHAN_IDLE);
-	chan->failed = false;
 	if (was == CHAN_READY || was == CHAN_PARKING || was == CHAN_ACCEPTING)
 		chan->link->ops->close(chan, err, orderly);
 	else if (was == CHAN_CONNECTING)
 		chan->link->ops->abort(chan);
 	chan->conn = NULL;
+	chan->failed = false;
 }
 
 void chan_put(struct chan *chan, int err)
@@ -335,7 +342,16 @@ static bool held_back(struct chan *chan, int err)
 	return true;
 }
 
-int chan_try(struct chan *chan)
+/* begin - a row of attempts. */
+static void begin(struct chan *chan)
+{
+	chan->first_ns = chan_now(chan->link);
+	chan->tries = 0;
+	chan->logged = false;
+	chan->busy = false;
+}
+
+static int connect_once(struct chan *chan)
 {
 	int ret;
 
@@ -345,6 +361,12 @@ int chan_try(struct chan *chan)
 	if (!ret && chan->state != CHAN_READY)
 		chan_set_state(chan, CHAN_CONNECTING);
 	return ret;
+}
+
+int chan_try(struct chan *chan)
+{
+	begin(chan);
+	return connect_once(chan);
 }
 
 static void attempt(struct chan *chan)
@@ -357,7 +379,7 @@ static void attempt(struct chan *chan)
 		wait_turn(chan);
 		return;
 	}
-	ret = chan_try(chan);
+	ret = connect_once(chan);
 	if (ret && !held_back(chan, -ret))
 		chan_connect_failed(chan, -ret, false);
 }
@@ -370,10 +392,7 @@ void chan_poller_next(struct chan_poller *poller)
 
 void chan_start(struct chan *chan)
 {
-	chan->first_ns = chan_now(chan->link);
-	chan->tries = 0;
-	chan->logged = false;
-	chan->busy = false;
+	begin(chan);
 	attempt(chan);
 }
 
@@ -469,11 +488,8 @@ void chan_accepting(struct chan *chan, const struct chan_id *id)
 	chan->ours = false;
 	chan->peer_epoch = id->epoch;
 	chan->peer_serial = id->serial;
-	if (chan->state == CHAN_IDLE) {
-		chan->first_ns = chan_now(chan->link);
-		chan->tries = 0;
-		chan->logged = false;
-	}
+	if (chan->state == CHAN_IDLE)
+		begin(chan);
 	chan_set_state(chan, CHAN_ACCEPTING);
 	/* the engine may send from now on */
 	eng_on_up(&chan->link->base, chan_peer(chan));

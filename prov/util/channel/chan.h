@@ -103,8 +103,8 @@ struct chan_ops {
 	 */
 	void (*timer)(struct chan *chan, uint64_t now);
 
-	/* advice - what an attempt that failed with @err means, and what would help, for the
-	 * log.  May be NULL: the error's own text.
+	/* advice - what would help against @err, for the log, behind the error's own text.
+	 * Returns NULL or "": nothing is known.  May be NULL.
 	 */
 	const char *(*advice)(const struct chan *chan, int err);
 

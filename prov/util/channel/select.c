@@ -101,6 +101,7 @@ static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkt
 	struct chan *chan;
 	struct eng_pkt *pkt;
 	struct list *item;
+	int ret;
 
 	eng_peer_bind(peer, &main->base);
 	chan = chan_of(main, peer);
@@ -108,8 +109,9 @@ static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkt
 		chan_start(chan);
 	while ((item = list_pop(pkts))) {
 		pkt = container_of(item, struct eng_pkt, node);
-		if (!chan || chan_queue(chan, pkt))
-			pkt->done(pkt, -FI_ENOMEM);
+		ret = chan ? main->base.ops->send(&main->base, peer, pkt) : -FI_ENOMEM;
+		if (ret)
+			pkt->done(pkt, ret < 0 ? ret : 0);
 	}
 	return chan != NULL;
 }
