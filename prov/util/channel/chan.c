@@ -310,9 +310,11 @@ void chan_connect_failed(struct chan *chan, int err, bool final)
 	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
 	uint64_t now = chan_now(chan->link);
 
+	if (!chan->tries)
+		chan->failed_ns = now;
 	chan->err = err;
 	chan->logged |= err == FI_EPROTO;	/* the function that found that has logged it */
-	chan->give_up = final || now >= chan->first_ns +
+	chan->give_up = final || now >= chan->failed_ns +
 			(uint64_t) retry_ms(chan, err) * CLOCK_NS_PER_MS;
 	chan->tries++;
 	chan_set_state(chan, CHAN_BACKOFF);
@@ -336,7 +338,9 @@ static bool held_back(struct chan *chan, int err)
 
 	if (!link->ops->hold_back || !link->ops->hold_back(chan, err))
 		return false;
-	if (chan->tries++ && chan_now(link) - chan->first_ns > limit)
+	if (!chan->tries++)
+		chan->failed_ns = chan_now(link);
+	else if (chan_now(link) - chan->failed_ns > limit)
 		return false;
 	wait_turn(chan);
 	return true;
@@ -409,7 +413,6 @@ void chan_refused(struct chan *chan, enum chan_reason reason)
 	if (reason == CHAN_NOT_YET || reason == CHAN_SIMULTANEOUS)
 		chan->tries = 0;
 	if (reason == CHAN_NOT_YET) {
-		chan->first_ns = chan_now(link);
 		chan_connect_failed(chan, FI_EAGAIN, false);
 	} else if (reason == CHAN_SIMULTANEOUS) {
 		chan_set_state(chan, CHAN_YIELDED);

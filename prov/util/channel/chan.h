@@ -163,6 +163,7 @@ struct chan {
 	struct list link_node;	/* on link->chans */
 	struct timer timer;
 	uint64_t first_ns;	/* when the first of a row of attempts was made */
+	uint64_t failed_ns;	/* when the first of them failed; valid if tries > 0 */
 	uint64_t serial;	/* CONNECTING: of our attempt; READY, ACCEPTING: of the connection's */
 	uint64_t peer_epoch;	/* of the last connection */
 	uint64_t peer_serial;	/* newest attempt of the peer's that we accepted */
