@@ -65,7 +65,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(shm_tests)
 TESTS += $(shm_tests)
 prov_shm_link_test_SOURCES = prov/shm/link_test.c prov/shm/test/fake.h \
-	prov/util/engine/sim/fake_engine.h
+	prov/util/channel/test/fake_engine.h
 prov_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_link_test_LDADD = $(shm_test_libs)
@@ -77,7 +77,7 @@ prov_shm_ring_test_SOURCES = prov/shm/ring_test.c prov/shm/test/ring_check.h
 prov_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_ring_test_LDADD = $(shm_test_libs)
 prov_shm_share_test_SOURCES = prov/shm/share_test.c prov/shm/test/fake.h \
-	prov/util/engine/sim/fake_engine.h
+	prov/util/channel/test/fake_engine.h
 prov_shm_share_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_share_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_share_test_LDADD = $(shm_test_libs)

@@ -56,7 +56,7 @@ tcp_tests = \
 	prov/tcp/park_test \
 	prov/tcp/api_test
 
-tcp_fakes = prov/util/engine/sim/fake_engine.h prov/tcp/test/script.h
+tcp_fakes = prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h prov/tcp/test/script.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
@@ -121,7 +121,8 @@ prov_tcp_test_fuzz_hello_SOURCES = prov/tcp/test/fuzz_hello.c prov/tcp/test/hell
 	prov/tcp/hello.c
 prov_tcp_test_fuzz_hello_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_hello_LDADD = $(tcp_fuzz_libs)
-prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c prov/util/engine/sim/fake_engine.h \
+prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c \
+	prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h \
 	prov/tcp/test/stream_check.h $(tcp_link_sources)
 prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)

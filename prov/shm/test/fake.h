@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fake.h - the link under prov/util/engine/sim/fake_engine.h; included after <cmocka.h>. */
+/* fake.h - the link under prov/util/channel/test/fake_engine.h; included after <cmocka.h>. */
 #ifndef SHM_FAKE_H
 #define SHM_FAKE_H
 
@@ -24,7 +24,7 @@ static void fake_addr_set(fake_addr *a, const void *b)
 	strcpy(a->name, b);
 }
 
-#include "engine/sim/fake_engine.h"
+#include "channel/test/fake_engine.h"
 
 static const struct shm_place fake_place = { FAKE_NAME, NULL };
 

@@ -18,8 +18,8 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include "engine/sim/fake_engine.h"
 #include "tcp/frame.h"
+#include "tcp/test/fake.h"
 
 /* ---- two endpoints ------------------------------------------------------------------ */
 

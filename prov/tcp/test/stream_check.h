@@ -3,7 +3,7 @@
 
 /*
  * stream_check.h - what must hold for any bytes on a connection that stands, and on
- * the lanes beside it.  Shared by the unit tests and the fuzzer.  Needs prov/util/engine/sim/fake_engine.h.
+ * the lanes beside it.  Shared by the unit tests and the fuzzer.  Needs tcp/test/fake.h.
  *
  * Input: a script of frames, each either well formed (its length from the script)
  * or raw bytes, cut into pieces of any size; where there are lanes, some frames are
@@ -16,8 +16,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "engine/sim/fake_engine.h"
 #include "tcp/frame.h"
+#include "tcp/test/fake.h"
 
 #define STREAM_LANES 4
 #define STREAM_SHORT 12000		/* payloads are shorter; of shared ones, what is beyond the least */

@@ -5,12 +5,16 @@
  * fake_engine.h - the least engine that a link can be tested with.
  *
  * It sends packets that can be recognised, answers eng_on_packet() with every
- * verdict there is, by a seeded dice, and checks that each packet comes once,
- * whole and in order, or is reported as lost.  One progress group, no locks.
- * Included by one test program at a time: it defines the upcalls.
+ * verdict there is, by a seeded random number, and checks that each packet arrives
+ * once, whole and in order, or is reported as lost.  One progress group, no locks.
+ *
+ * A link's tests include it from a header of their own (prov/LINK/test/fake.h), which
+ * defines FAKE_OPS, FAKE_CHAN, FAKE_NAME, FAKE_DATA_MAX, the type fake_addr with
+ * fake_addr_is() and fake_addr_set() before, and fake_start() behind it.  Included by one
+ * source file of a test program: it defines the upcalls.
  */
-#ifndef TCP_FAKE_ENGINE_H
-#define TCP_FAKE_ENGINE_H
+#ifndef CHAN_FAKE_ENGINE_H
+#define CHAN_FAKE_ENGINE_H
 
 #include <rdma/fi_errno.h>
 #include <stdio.h>
@@ -24,29 +28,6 @@
 #include "base/iov.h"
 #include "engine/api.h"
 #include "obj/test/calls.h"
-
-/* A test of another link defines these before, and brings fake_start() and fake_ep(). */
-#ifndef FAKE_OPS
-#include "tcp/link.h"
-
-#define FAKE_TCP
-#define FAKE_OPS tcp_link_ops
-#define FAKE_CHAN struct tcp_chan
-#define FAKE_NAME "tcp"
-#define FAKE_DATA_MAX TCP_WIRE_DATA_MAX
-
-typedef union net_sa fake_addr;
-
-static bool fake_addr_is(const fake_addr *a, const void *b)
-{
-	return !net_addr_cmp(&a->sa, b);
-}
-
-static void fake_addr_set(fake_addr *a, const void *b)
-{
-	net_addr_copy(b, sizeof(*a), a);
-}
-#endif
 
 #define FAKE_SHORT_MAX 128	/* payload of what may leave the short way */
 
@@ -392,16 +373,6 @@ static inline int fake_poll(void)
 
 static void fake_start(void);
 
-#ifdef FAKE_TCP
-static void fake_start(void)
-{
-	list_init(&fake_prog.pollers);
-	tcp_conf.prov = &fake_prov;
-	tcp_conf.conn_timeout_ms = 2000;
-	tcp_conf.conn_retry_ms = 200;
-}
-#endif
-
 static inline void fake_stop(void)
 {
 	struct list *item;
@@ -414,47 +385,6 @@ static inline void fake_stop(void)
 }
 
 /* ---- endpoints --------------------------------------------------------------------- */
-
-#ifdef FAKE_TCP
-static inline union net_sa fake_loopback(uint16_t port)
-{
-	union net_sa sa = { .in = { .sin_family = AF_INET } };
-
-	sa.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	sa.in.sin_port = htons(port);
-	return sa;
-}
-
-static inline struct eng_ep *fake_ep(enum fi_ep_type type, uint16_t port)
-{
-	struct eng_ep *ep = calloc(1, sizeof(*ep));
-	union net_sa addr = fake_loopback(port);
-
-	ep->info.src_addr = malloc(sizeof(addr));
-	memcpy(ep->info.src_addr, &addr, sizeof(addr));
-	ep->info.src_addrlen = net_addr_len(&addr.sa);
-	ep->info.addr_format = FI_SOCKADDR_IN;
-	ep->base.info = &ep->info;
-	ep->base.type = type;
-	ep->base.prog = &fake_prog;
-	ep->base.prov = &fake_prov;
-	list_init(&ep->peers);
-	list_init(&ep->held);
-	list_add_tail(&ep->node, &fake_eps);
-	CHECK(!tcp_link_ops.open(ep, &ep->link));
-	return ep;
-}
-
-static inline union net_sa fake_name(struct eng_link *link)
-{
-	union net_sa addr = { 0 };
-	size_t len = sizeof(addr);
-
-	CHECK(!link->ops->getname(link, &addr, &len));
-	CHECK(len == 16);
-	return addr;
-}
-#endif
 
 static inline void fake_drop_held(struct eng_ep *ep)
 {
