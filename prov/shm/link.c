@@ -76,7 +76,7 @@ int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
 		.addr_len = SHM_NAME_MAX,
-		.reach_min = REACH_MIN,
+		.rma_min = REACH_MIN,
 	};
 	ret = shm_poller_get(base->prog, &link->poller);
 	if (!ret)
@@ -241,7 +241,7 @@ static void drop(struct eng_link *base, void *token)
 	shm_rx_release(token);
 }
 
-static void lease(struct eng_link *base, struct eng_peer *peer, uint64_t key)
+static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 {
 	struct shm_chan *chan = eng_peer_chan(peer);
 
@@ -261,8 +261,8 @@ static void lease(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 	.slot = shm_tx_slot,					\
 	.post = shm_tx_post,					\
 	.send = send_pkt,					\
-	.lease = lease,						\
-	.reach = shm_reach,					\
+	.grant = grant,						\
+	.rma = shm_reach,					\
 	.hold = hold,						\
 	.pull = pull,						\
 	.drop = drop

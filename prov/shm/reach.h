@@ -33,7 +33,7 @@ void shm_reach_ask(struct shm_conn *conn, uint64_t key);
 /* shm_reach_end - @conn closes: the peer is out when this returns, or gone. */
 void shm_reach_end(struct shm_conn *conn);
 
-/* shm_reach - eng_link_ops.reach. */
+/* shm_reach - eng_link_ops.rma. */
 int shm_reach(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 	      const struct fi_rma_iov *remote, bool *told_p);
 

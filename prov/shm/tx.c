@@ -194,7 +194,7 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 		return 0;
 	}
 	if (__builtin_expect(list_empty(&conn->chan->txq), 1)) {
-		aside = pkt->flags & ENG_PKT_EVENT && conn->out.clear == conn->out.pos;
+		aside = pkt->flags & ENG_PKT_NOTICE && conn->out.clear == conn->out.pos;
 		ret = put(conn, pkt);
 		if (__builtin_expect(aside && ret > 0, 0))
 			conn->out.clear = conn->out.pos;

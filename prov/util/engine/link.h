@@ -47,7 +47,7 @@ struct obj_prog;
 enum {
 	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it */
 	ENG_PKT_INLINE = 1 << 1,/* payload is short and lies in the packet's own memory */
-	ENG_PKT_EVENT = 1 << 2,	/* news of what reach() did: later ones may overtake it */
+	ENG_PKT_NOTICE = 1 << 2,	/* reports a write that ops->rma made: later RMA may overtake it */
 };
 
 /* One packet on its way out.  The engine owns the memory and embeds this in
@@ -107,8 +107,8 @@ struct eng_link_attr {
 	size_t seg_size;	/* the engine cuts long messages into packets of this size */
 	size_t addr_len;	/* of a peer's address */
 	size_t chan_size;	/* link memory behind a peer, if more than ops->chan_size */
-	size_t reach_min;	/* reach() is better than packets from this size on, though
-				 * the peer may be there to take them */
+	size_t rma_min;		/* ops->rma is faster than packets from this size on, even if
+				 * the peer makes progress */
 };
 
 /* Ops of a transport.  @chan is link memory of ops->chan_size bytes behind each
@@ -188,21 +188,24 @@ struct eng_link_ops {
 	void *(*slot)(void *chan, size_t len);
 	int (*post)(void *chan, size_t hdr_len, size_t len);
 
-	/* lease - @peer has accessed the region @key by a packet: see that it has a lease
-	 * of it (obj/lease.h), if it can reach our memory.  May be NULL.
+	/* rma - read or write the peer's memory natively: complete on return, ordered behind
+	 * what was sent to the peer, without its progress.  May be NULL.
+	 * @chan:     eng_peer_chan(peer)
+	 * @iov:      local buffers, of @remote->len bytes together
+	 * @notify_p: [out] on 1: the peer counts its writes, a packet with ENG_PKT_NOTICE must
+	 *            follow
+	 * Returns 1: done; 0: not possible, use packets; part of the target may have been
+	 * written by then; -FI_EAGAIN: possible once the peer has received what was sent
+	 * before; more packets would only delay that.
 	 */
-	void (*lease)(struct eng_link *link, struct eng_peer *peer, uint64_t key);
+	int (*rma)(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
+		   const struct fi_rma_iov *remote, bool *notify_p);
 
-	/* reach - read or write the peer's memory at once, in whole and in the order of
-	 * what was sent to it, without its help.  May be NULL.
-	 * @iov:    ours, as long as @remote
-	 * @told_p: [out] the peer wants to hear of it: an event packet must follow
-	 * Returns 1: done; 0: it cannot be done this way, send packets, though what they
-	 * write may have been written in part; -FI_EAGAIN: it can when the peer has taken
-	 * what was sent before, which more packets would only delay.
+	/* grant - the target's side of rma: @peer has accessed the region @key by a packet, so
+	 * it may have no lease of it (obj/lease.h); give it one, if it could use that.  May be
+	 * NULL.
 	 */
-	int (*reach)(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
-		      const struct fi_rma_iov *remote, bool *told_p);
+	void (*grant)(struct eng_link *link, struct eng_peer *peer, uint64_t key);
 
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
 	 * burst was on its way leaves now.  May be NULL.

@@ -59,23 +59,23 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 	return tx;
 }
 
-/* ---- without the peer's help -------------------------------------------------- */
+/* ---- native RMA of the link ----------------------------------------------------- */
 
-/* reach - copy it ourselves, if the link has a way and nothing is before us.
- * Returns 1: done; 0: by packets; -FI_EAGAIN.
+/* native - by ops->rma, if the link has it and no earlier operation must complete first.
+ * Returns 1: done; 0: use packets; -FI_EAGAIN.
  */
-static int reach(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
-		  bool *told_p)
+static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
+		  bool *notify_p)
 {
 	const struct eng_link_ops *ops = peer->link->ops;
 	int ret;
 
-	*told_p = false;
-	if (!ops->reach || r->rma_cnt != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
+	*notify_p = false;
+	if (!ops->rma || r->rma_cnt != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
 	    ((r->flags & FI_FENCE) && peer->tx_cnt) || (r->flags & ENG_OP_WORK) ||
 	    eng_ep_ctx(ep, r->dest))
 		return 0;
-	ret = ops->reach(peer->chan, write, r->iov, r->cnt, r->rma, told_p);
+	ret = ops->rma(peer->chan, write, r->iov, r->cnt, r->rma, notify_p);
 	if (__builtin_expect(ret < 0, 0))
 		obj_prog_poll_locked(ep->base.prog);
 	return ret;
@@ -96,10 +96,10 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 {
 	struct eng_tx *tx;
 	size_t at, i;
-	bool told;
+	bool notify;
 	int ret;
 
-	ret = reach(ep, peer, r, false, &told);
+	ret = native(ep, peer, r, false, &notify);
 	if (ret)
 		return ret < 0 ? ret : done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
 	tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
@@ -222,7 +222,7 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	if (off)
 		flags |= WIRE_F_TOTAL;
 	if (placed)
-		tx->pkt.flags |= ENG_PKT_EVENT;
+		tx->pkt.flags |= ENG_PKT_NOTICE;
 	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->dest), tx->name.id, flags, off,
 		     r->len - off);
 	return eng_tx_launch(tx, r->flags);
@@ -230,14 +230,14 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 
 static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
-	bool told = r->flags & FI_REMOTE_CQ_DATA, counted;
-	/* a short one whose end the program does not wait for is gone sooner as a packet */
-	bool worth = r->len >= peer->link->attr.reach_min || (ack_wanted(ep, r) && !told);
-	int ret = worth ? reach(ep, peer, r, true, &counted) : 0;
+	bool data = r->flags & FI_REMOTE_CQ_DATA, notify;
+	/* a short one completes earlier as a packet, unless the target must acknowledge it */
+	bool worth = r->len >= peer->link->attr.rma_min || (ack_wanted(ep, r) && !data);
+	int ret = worth ? native(ep, peer, r, true, &notify) : 0;
 
 	if (ret <= 0)
 		return ret ? ret : send_write(ep, peer, r, false);
-	if (told || counted)
+	if (data || notify)
 		return send_write(ep, peer, r, true);
 	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
 }

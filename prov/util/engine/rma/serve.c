@@ -128,13 +128,13 @@ static int enter_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t
 	return 0;
 }
 
-/* lease - the next time the peer may need no help of ours. */
-static void lease(struct eng_peer *peer, const struct wire_msg *msg)
+/* grant - let the peer make its next access natively, without our progress. */
+static void grant(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	const struct eng_link_ops *ops = peer->link->ops;
 
-	if (ops->lease && msg->rma_cnt == 1 && msg->len)
-		ops->lease(peer->link, peer, msg->rma[0].key);
+	if (ops->grant && msg->rma_cnt == 1 && msg->len)
+		ops->grant(peer->link, peer, msg->rma[0].key);
 }
 
 void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
@@ -310,7 +310,7 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 			peer->refused = msg->id;
 		return verdict;
 	}
-	lease(peer, msg);
+	grant(peer, msg);
 	verdict = take_write(peer, rx, msg, cnt, &uses);
 	eng_uses_leave(&uses);
 	return verdict;
@@ -411,7 +411,7 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
 	eng_uses_leave(&uses);	/* until it is its turn */
-	lease(peer, msg);
+	grant(peer, msg);
 	note = eng_note_get(peer->ep->grp);
 	if (!note)
 		return ENG_RX_LATER;
