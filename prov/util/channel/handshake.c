@@ -29,6 +29,7 @@ static const struct {
 		"are translated on the way, set FI_TCP_FIREWALL_ADDR=1 there" },
 	[CHAN_NOT_YET] = { FI_ECONNREFUSED, "its end of the connection before is not closed yet" },
 	[CHAN_NO_USE] = { FI_ECONNREFUSED, "it has no use for another connection just now" },
+	[CHAN_NO_ENDPOINT] = { FI_ECONNREFUSED, "no endpoint there has the address" },
 };
 
 struct chan_version chan_version_ours(uint16_t link)

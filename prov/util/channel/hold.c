@@ -29,6 +29,7 @@ struct chan_hold *chan_hold_new(size_t size, const struct eng_rx *rx, bool remot
 static void hold_free(struct chan_hold *hold)
 {
 	list_del(&hold->node);
+	free(hold->own);
 	free(hold);
 }
 

@@ -38,6 +38,7 @@ struct chan_hold {
 	int err;		/* lost, for this reason: positive */
 	size_t len;		/* of the payload */
 	uint8_t *data;		/* room for it; NULL: it is still in the peer's memory */
+	uint8_t *own;		/* NULL, or @data of a hold that was fetched: freed with it */
 };
 
 /* chan_hold_new - a hold for the packet that eng_on_packet() looks at, with a copy of what
@@ -56,6 +57,15 @@ static inline void chan_hold_done(struct chan_hold *hold)
 {
 	list_del(&hold->node);
 	hold->source = NULL;
+}
+
+/* chan_hold_fetched - payload that was in the peer's memory is at @data now, complete.
+ * Ownership: @data is from malloc(), and the hold's from now on.
+ */
+static inline void chan_hold_fetched(struct chan_hold *hold, uint8_t *data)
+{
+	chan_hold_done(hold);
+	hold->data = hold->own = data;
 }
 
 /* chan_hold_lost - the source has ended with @err (positive) before it was. */
