@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/net_addr.h"
@@ -20,6 +21,7 @@
 #include "channel/select.h"
 
 #define BACKOFF_MAX_SHIFT 5	/* 32 times the first pause */
+#define NAP_FIRST_NS 20000	/* while a close waits; doubled up to 1 ms */
 #define BIT(state) (1u << (state))
 
 /* Anything may become IDLE, and a request of the peer may make a channel ACCEPTING or READY
@@ -58,9 +60,8 @@ static struct chan *chan_at(struct list *link_node)
 	return container_of(link_node, struct chan, link_node);
 }
 
-static bool finish_all(void *arg)
+static bool finish_all(struct chan_link *link)
 {
-	struct chan_link *link = arg;
 	struct list *pos, *next;
 	bool all = true;
 
@@ -69,12 +70,36 @@ static bool finish_all(void *arg)
 	return all;
 }
 
+static void nap(const struct chan_link *link, uint64_t ns)
+{
+	if (link->ops->nap)
+		link->ops->nap(ns);
+	else
+		nanosleep(&(struct timespec) { .tv_nsec = (long) ns }, NULL);
+}
+
+/* linger - poll until all that was sent has arrived; @ms at most, negative: without limit. */
+static void linger(struct chan_link *link, int ms)
+{
+	uint64_t deadline = chan_now(link) + (uint64_t) (ms > 0 ? ms : 0) * CLOCK_NS_PER_MS;
+	struct obj_poller *poller = &link->poller->base;
+	uint64_t nap_ns = NAP_FIRST_NS;
+
+	while (!finish_all(link) && (ms < 0 || chan_now(link) < deadline)) {
+		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
+			continue;
+		nap(link, nap_ns);
+		if (nap_ns < CLOCK_NS_PER_MS)
+			nap_ns *= 2;
+	}
+}
+
 void chan_link_end(struct chan_link *link, int linger_ms)
 {
 	/* what a further link cannot deliver goes to the endpoint's own */
 	chan_select_close(link, linger_ms);
 	link->closing = true;
-	obj_poller_drain(&link->poller->base, finish_all, link, linger_ms);
+	linger(link, linger_ms);
 	while (!list_empty(&link->chans))
 		chan_put(chan_at(link->chans.next), FI_ECANCELED);
 }
@@ -145,7 +170,7 @@ static void log_loss(struct chan *chan, int err, bool clean)
 	if (chan->logged || link->closing)
 		return;
 	chan_peer_text(chan, text);
-	if (clean && eng_peer_waits(chan_peer(chan)))
+	if (clean && !link->msg && eng_peer_waits(chan_peer(chan)))
 		CHAN_WARN_SPARSE(link, "%s closed the connection while operations waited for it; "
 				 "has that process ended?\n", text);
 	else if (clean)
@@ -312,9 +337,9 @@ void chan_connect_failed(struct chan *chan, int err, bool final)
 
 	if (!chan->tries)
 		chan->failed_ns = now;
-	chan->err = err;
+	chan->err = (int16_t) err;
 	chan->logged |= err == FI_EPROTO;	/* the function that found that has logged it */
-	chan->give_up = final || now >= chan->failed_ns +
+	chan->give_up = final || chan->link->msg || now >= chan->failed_ns +
 			(uint64_t) retry_ms(chan, err) * CLOCK_NS_PER_MS;
 	chan->tries++;
 	chan_set_state(chan, CHAN_BACKOFF);
@@ -439,7 +464,11 @@ static void report_unreachable(struct chan *chan)
 	log_unreachable(chan);
 	chan_set_state(chan, CHAN_IDLE);
 	chan_drain(chan, err);
-	if (!link->closing)
+	if (link->closing)
+		return;
+	if (link->msg)
+		eng_on_refused(&link->base, peer, err, NULL, 0);
+	else
 		eng_on_down(&link->base, peer, err);
 }
 
@@ -521,21 +550,25 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 }
 
 /* ended - all that waited for the peer ends with @err. */
-static void ended(struct chan *chan, int err)
+static void ended(struct chan *chan, int err, bool clean)
 {
 	struct eng_peer *peer = chan_peer(chan);
 	struct chan_link *link = chan->link;
 
 	disconnect(chan, err, false);
 	chan_drain(chan, err);
-	if (!link->closing)
+	if (link->closing)
+		return;
+	if (link->msg && clean)
+		eng_on_shutdown(&link->base, peer);
+	else
 		eng_on_down(&link->base, peer, err);
 }
 
 void chan_lost(struct chan *chan, int err, bool clean)
 {
 	log_loss(chan, err, clean);
-	ended(chan, err);
+	ended(chan, err, clean);
 }
 
 /* ---- requests of peers ---------------------------------------------------------------------- */
@@ -581,7 +614,7 @@ struct chan *chan_replace(struct chan *chan, const void *addr, size_t len)
 		chan_taken(chan);
 		return chan;
 	}
-	ended(chan, FI_ECONNRESET);
+	ended(chan, FI_ECONNRESET, false);
 	return chan_find(link, addr, len);
 }
 
@@ -612,5 +645,5 @@ void chan_parked(struct chan *chan, uint64_t check_ns)
 
 void chan_forget(struct chan *chan)
 {
-	ended(chan, FI_ECONNRESET);
+	ended(chan, FI_ECONNRESET, false);
 }

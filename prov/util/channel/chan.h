@@ -113,6 +113,9 @@ struct chan_ops {
 
 	/* now - a clock in ns.  May be NULL: clock_ns(). */
 	uint64_t (*now)(void);
+
+	/* nap - sleep for @ns of that clock.  May be NULL: nanosleep(). */
+	void (*nap)(uint64_t ns);
 };
 
 /* Times, from the link's environment. */
@@ -146,20 +149,20 @@ struct chan_link {
 /* What every link's memory behind a peer begins with; zeroed by the engine. */
 struct chan {
 	void *conn;		/* READY, PARKING: the link's connection; else NULL */
-	enum chan_state state;
-	int err;		/* BACKOFF: why the last attempt failed; positive */
-	unsigned tries;		/* attempts that failed in a row */
-	bool give_up;		/* BACKOFF: the next poll reports @err */
-	bool logged;		/* the log has the cause already */
-	bool busy;		/* descriptors are short on either side: be patient */
-	bool asked;		/* CONNECTING: the peer may have seen our handshake */
-	bool ours;		/* the connection was made by our attempt */
-	bool counted;		/* CONNECTING: in poller->connecting */
-	bool failed;		/* the connection has failed, and the next poll reports it */
-	bool resumes;		/* since PARKED: the next connection goes on where the last ended */
+	enum chan_state state : 8;
+	bool give_up : 1;	/* BACKOFF: the next poll reports @err */
+	bool logged : 1;	/* the log has the cause already */
+	bool busy : 1;		/* descriptors are short on either side: be patient */
+	bool asked : 1;		/* CONNECTING: the peer may have seen our handshake */
+	bool ours : 1;		/* the connection was made by our attempt */
+	bool counted : 1;	/* CONNECTING: in poller->connecting */
+	bool failed : 1;	/* the connection has failed, and the next poll reports it */
+	bool resumes : 1;	/* since PARKED: the next connection goes on where the last ended */
+	int16_t err;		/* BACKOFF: why the last attempt failed; positive */
+	uint32_t tries;		/* attempts that failed in a row */
 	struct chan_link *link;	/* NULL: not in use */
 	struct list pending;	/* struct eng_pkt: packets that wait, in order */
-	struct list node;	/* QUEUED: on poller->queued */
+	struct list node;	/* QUEUED: on poller->queued; READY: the link's to use */
 	struct list link_node;	/* on link->chans */
 	struct timer timer;
 	uint64_t first_ns;	/* when the first of a row of attempts was made */
@@ -172,14 +175,14 @@ struct chan {
 
 /* ---- links ------------------------------------------------------------------------ */
 
-/* chan_link_init - fill in @link (zeroed): a random epoch, empty lists.
+/* chan_link_init - fill in @link (zeroed): a random epoch unless it has one, empty lists.
  * base.ops, base.attr, addr and poller are the caller's to set.
  */
 void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
 		    const struct chan_conf *conf, const struct fi_provider *prov);
 
 /* chan_link_end - the first half of a link's close(): further links are closed, what was
- * sent is given @linger_ms to arrive, all channels become IDLE.
+ * sent is given @linger_ms by the link's clock to arrive, all channels become IDLE.
  */
 void chan_link_end(struct chan_link *link, int linger_ms);
 
@@ -248,9 +251,10 @@ void chan_put(struct chan *chan, int err);
 
 /* ---- what a link tells, from poll() ---------------------------------------------------- */
 
-/* chan_connect_failed - our attempt failed with @err (positive).
+/* chan_connect_failed - our attempt failed with @err (positive), and nothing is left of it.
  * @final: it would fail again.  Otherwise it is repeated after a pause, for as long as
- * ops->retry_ms() says; then the failure is reported.
+ * ops->retry_ms() says; then the failure is reported.  That of a MSG endpoint never is
+ * repeated, and is reported as a refusal without private data.
  */
 void chan_connect_failed(struct chan *chan, int err, bool final);
 
@@ -276,7 +280,7 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 
 /* chan_lost - the connection has ended with @err (positive): ops->close(), then all that
  * waited for the peer ends with it.  Logs why, unless chan->logged.
- * @clean: the peer closed it in good order
+ * @clean: the peer closed it in good order; of a MSG endpoint that is a shutdown
  */
 void chan_lost(struct chan *chan, int err, bool clean);
 
