@@ -213,7 +213,7 @@ static void count(struct chan *chan, bool connecting)
 	chan->counted = connecting;
 }
 
-void chan_set_state(struct chan *chan, enum chan_state state)
+static void enter(struct chan *chan, enum chan_state state)
 {
 	assert((state == CHAN_IDLE || state == CHAN_READY || state == CHAN_ACCEPTING ||
 		edges[chan->state] & BIT(state)) && "a channel changes along its edges");
@@ -228,8 +228,13 @@ void chan_set_state(struct chan *chan, enum chan_state state)
 	if (state != CHAN_CONNECTING)
 		chan->asked = false;
 	count(chan, state == CHAN_CONNECTING);
-	timer_off(&chan->link->poller->timers, &chan->timer);
 	chan->state = state;
+}
+
+void chan_set_state(struct chan *chan, enum chan_state state)
+{
+	enter(chan, state);
+	timer_off(&chan->link->poller->timers, &chan->timer);
 }
 
 void chan_timer_set(struct chan *chan, uint64_t due_ns)
@@ -386,9 +391,10 @@ static int connect_once(struct chan *chan)
 
 	chan->serial = ++chan->link->serial;
 	chan->asked = false;
+	timer_off(&chan->link->poller->timers, &chan->timer);
 	ret = chan->link->ops->connect(chan);
 	if (!ret && chan->state != CHAN_READY)
-		chan_set_state(chan, CHAN_CONNECTING);
+		enter(chan, CHAN_CONNECTING);	/* with the timer that connect() has set */
 	return ret;
 }
 

@@ -67,7 +67,8 @@ struct chan_ops {
 
 	/* connect - make one attempt to reach chan_addr(chan); chan->serial is its number.
 	 * The outcome follows by chan_up(), chan_refused() or chan_connect_failed(), from poll().
-	 * Sets chan->asked once the peer may have seen our handshake.
+	 * Sets chan->asked once the peer may have seen our handshake, and chan->timer if the
+	 * answer is not waited for without end: ops->timer() is called then.
 	 * Errors: -FI_E*: the attempt failed at once, and nothing is left of it.
 	 */
 	int (*connect)(struct chan *chan);
