@@ -52,7 +52,7 @@ static void crossed_calls_are_decided_by_address(void **state)
 		assert_true(script_hear(theirs, &hello));
 		if (first) {
 			assert_int_equal(hello.type, TCP_WIRE_REFUSE);
-			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
+			assert_int_equal(hello.reason, CHAN_SIMULTANEOUS);
 			/* welcomed now; a crossed HELLO that is read later is still refused */
 			script.hello.type = TCP_WIRE_WELCOME;
 			script_say(&script, ours);
@@ -62,7 +62,7 @@ static void crossed_calls_are_decided_by_address(void **state)
 			theirs = script_call(a);
 			script_say(&script, theirs);
 			assert_true(script_hear(theirs, &hello));
-			assert_int_equal(hello.reason, TCP_WIRE_CROSSED);
+			assert_int_equal(hello.reason, CHAN_SIMULTANEOUS);
 		} else {
 			assert_int_equal(hello.type, TCP_WIRE_WELCOME);
 			assert_false(script_hear(ours, &hello));	/* given up */
@@ -98,11 +98,11 @@ static void crossed_calls_are_decided_by_address(void **state)
 static void refusals_are_reported_or_repeated(void **state)
 {
 	static const struct { uint32_t reason; int err; int calls; } cases[] = {
-		{ TCP_WIRE_VERSION_BAD, FI_EPROTO, 1 },
-		{ TCP_WIRE_KIND_BAD, FI_ECONNREFUSED, 1 },
-		{ TCP_WIRE_ADDR_BAD, FI_EADDRNOTAVAIL, 1 },
+		{ CHAN_VERSION_BAD, FI_EPROTO, 1 },
+		{ CHAN_KIND_BAD, FI_ECONNREFUSED, 1 },
+		{ CHAN_ADDR_BAD, FI_EADDRNOTAVAIL, 1 },
 		{ 99, FI_ECONNREFUSED, 1 },
-		{ TCP_WIRE_BUSY, 0, 3 },
+		{ CHAN_BUSY, 0, 3 },
 	};
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	struct script script = script_open();
@@ -131,7 +131,7 @@ static void refusals_are_reported_or_repeated(void **state)
 	fd = script_accept(&script);	/* busy no more */
 	assert_true(script_hear(fd, &hello));
 	script.hello.type = TCP_WIRE_WELCOME;
-	script.hello.reason = TCP_WIRE_OK;
+	script.hello.reason = CHAN_OK;
 	script.hello.serial = hello.serial;
 	script_say(&script, fd);
 	FAKE_UNTIL(2000, peer->up);
@@ -165,7 +165,7 @@ static void a_busy_program_is_waited_for(void **state)
 	fake_send(peer, 100000, 0);
 	wait_out(peer);			/* the system there has accepted the call, nobody else */
 	/* and others may be called meanwhile */
-	FAKE_UNTIL(15000, !container_of(a->link, struct tcp_link, base)->poller->dialing);
+	FAKE_UNTIL(15000, !container_of(a->link, struct tcp_link, base.base)->poller->base.connecting);
 	fd = script_accept(&script);
 	assert_true(script_hear(fd, &hello));
 	wait_out(peer);
@@ -174,7 +174,7 @@ static void a_busy_program_is_waited_for(void **state)
 	fd = script_accept(&script);
 	assert_true(script_hear(fd, &hello));
 	wait_out(peer);
-	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	FAKE_UNTIL(15000, peer->up && peer->done_cnt == 2);
 	close(fd);
 	close(script.listener);
@@ -195,7 +195,7 @@ static void a_busy_caller_is_not_late(void **state)
 	usleep(100000);
 	fd = script_accept(&script);
 	assert_true(script_hear(fd, &hello));
-	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	usleep(100000);
 	FAKE_UNTIL(15000, peer->up && peer->done_cnt == 1);
 	assert_int_equal(peer->down, 0);
@@ -217,13 +217,13 @@ static void a_promised_call_that_does_not_come_is_asked_after(void **state)
 	for (i = 0; i < 3; i++) {
 		fd = script_accept(&script);
 		assert_true(script_hear(fd, &hello));
-		script_answer(&script, fd, &hello, TCP_WIRE_REFUSE, TCP_WIRE_CROSSED);
+		script_answer(&script, fd, &hello, TCP_WIRE_REFUSE, CHAN_SIMULTANEOUS);
 		wait_out(peer);
 		close(fd);
 	}
 	fd = script_accept(&script);
 	assert_true(script_hear(fd, &hello));
-	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	FAKE_UNTIL(15000, peer->up);
 	assert_int_equal(peer->down, 0);
 	close(fd);

@@ -1,96 +1,119 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include <assert.h>
+/*
+ * What a channel does with the connections of this link: struct chan_ops.
+ */
+#include <errno.h>
 #include <rdma/fi_errno.h>
+#include <sys/ioctl.h>
+#include <linux/sockios.h>
 
 #include "link.h"
 
-#define BIT(state) (1u << (state))
-
-/* A channel may become idle from anywhere, and a call from the peer may make it
- * ready at any time.
- */
-static const unsigned edges[] __attribute__((unused)) = {
-	[TCP_CHAN_IDLE] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
-	[TCP_CHAN_WAITING] = BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
-	[TCP_CHAN_DIALING] = BIT(TCP_CHAN_CROSSED) | BIT(TCP_CHAN_BACKOFF),
-	[TCP_CHAN_CROSSED] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
-	[TCP_CHAN_BACKOFF] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
-	[TCP_CHAN_READY] = BIT(TCP_CHAN_PARKING) | BIT(TCP_CHAN_PARKED),
-	[TCP_CHAN_PARKING] = BIT(TCP_CHAN_PARKED),
-	[TCP_CHAN_PARKED] = BIT(TCP_CHAN_WAITING) | BIT(TCP_CHAN_DIALING) | BIT(TCP_CHAN_BACKOFF),
-};
-
-struct tcp_chan *tcp_chan_of(struct tcp_link *link, struct eng_peer *peer)
+/* hang_up - our attempt is given up. */
+static void hang_up(struct chan *base)
 {
-	struct tcp_chan *chan = eng_peer_chan(peer);
+	struct tcp_chan *chan = tcp_chan_of(base);
+	struct tcp_conn *dial = chan->dial;
 
-	if (!chan->link) {
-		chan->link = link;
-		list_init(&chan->txq);
-		list_init(&chan->node);
-		list_init(&chan->link_node);
-		tcp_timer_init(&chan->timer, tcp_rdm_timer);
-	}
-	return chan;
-}
-
-void tcp_chan_set_state(struct tcp_chan *chan, enum tcp_chan_state state)
-{
-	assert((state == TCP_CHAN_IDLE || state == TCP_CHAN_READY ||
-		edges[chan->state] & BIT(state)) && "a channel takes no shortcuts");
-	if (chan->state == TCP_CHAN_WAITING)
-		list_del(&chan->node);
-	if (chan->state == TCP_CHAN_IDLE && state != TCP_CHAN_IDLE)
-		list_add_tail(&chan->link_node, &chan->link->chans);
-	if (state == TCP_CHAN_IDLE)
-		list_del(&chan->link_node);
-	if (state == TCP_CHAN_IDLE || state == TCP_CHAN_READY)
-		chan->resumes = false;
-	if (chan->state == TCP_CHAN_CROSSED || chan->state == TCP_CHAN_BACKOFF ||
-	    chan->state == TCP_CHAN_PARKED)
-		tcp_timer_off(&chan->timer);
-	chan->state = state;
-}
-
-void tcp_chan_drain(struct tcp_chan *chan, int err)
-{
-	struct eng_pkt *pkt;
-	struct list *item;
-	struct list gone;
-
-	/* what the engine sends meanwhile waits for the next connection */
-	list_init(&gone);
-	list_splice_tail(&chan->txq, &gone);
-	while ((item = list_pop(&gone))) {
-		pkt = container_of(item, struct eng_pkt, node);
-		pkt->done(pkt, -err);
-	}
-}
-
-void tcp_chan_up(struct tcp_chan *chan, struct tcp_conn *conn, uint64_t peer_epoch)
-{
-	conn->chan = chan;
-	chan->conn = conn;
 	chan->dial = NULL;
-	chan->peer_epoch = peer_epoch;
-	tcp_chan_set_state(chan, TCP_CHAN_READY);
+	if (dial)
+		tcp_conn_close(dial);
 }
 
-void tcp_chan_put(struct tcp_chan *chan)
+/* close_conn - @orderly: what is staged leaves, and the stream ends behind it. */
+static void close_conn(struct chan *base, int err, bool orderly)
 {
-	struct tcp_conn *conn = chan->conn, *loop = chan->loop;
+	struct tcp_chan *chan = tcp_chan_of(base);
+	struct tcp_conn *conn[] = { chan->loop, base->conn };
+	size_t i;
 
-	if (chan->dial)
-		tcp_conn_close(chan->dial);
-	chan->dial = NULL;
-	chan->conn = NULL;
+	base->conn = NULL;
 	chan->loop = NULL;
-	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
-	if (conn)
-		tcp_conn_part(conn);
-	if (loop)
-		tcp_conn_part(loop);
-	tcp_chan_drain(chan, FI_ECANCELED);
+	for (i = 0; i < sizeof(conn) / sizeof(conn[0]); i++) {
+		if (!conn[i])
+			continue;
+		if (orderly) {
+			tcp_conn_part(conn[i]);
+			continue;
+		}
+		conn[i]->err = err;
+		tcp_conn_close(conn[i]);
+	}
 }
+
+/* unsent - are there bytes that the other host has not acknowledged?  Closing a socket that
+ * has unread input would throw them away.
+ */
+static bool unsent(const struct tcp_conn *conn)
+{
+	int bytes = 0;
+
+	return !ioctl(conn->src.fd, SIOCOUTQ, &bytes) && bytes > 0;
+}
+
+static bool any_unsent(const struct tcp_conn *conn)
+{
+	const struct tcp_lanes *lanes = conn->lanes;
+	unsigned i;
+
+	for (i = 1; lanes && i < lanes->cnt; i++)
+		if (lanes->conn[i] && unsent(lanes->conn[i]))
+			return true;
+	return unsent(conn);
+}
+
+/* finish - what comes in meanwhile is read and dropped by poll(), so that closing provokes
+ * no reset.
+ */
+static bool finish(struct chan *base)
+{
+	struct tcp_conn *conn = base->conn;
+
+	if (base->state != CHAN_READY)
+		return list_empty(&base->pending);
+	if (conn->state != TCP_CONN_READY)
+		return true;
+	conn->tx.shut = true;
+	tcp_tx_pump(conn);
+	return tcp_tx_idle(conn) && !any_unsent(conn);
+}
+
+/* hold_back - without a descriptor an attempt waits until idle connections are parked. */
+static bool hold_back(struct chan *base, int err)
+{
+	struct tcp_poller *poller = tcp_link_of(base->link)->poller;
+
+	if (err != FI_EMFILE && err != ENFILE)
+		return false;
+	base->busy |= tcp_park_any();
+	if (!tcp_park_must(poller))
+		return false;
+	poller->base.hold_connects = true;
+	return true;
+}
+
+/* timer - a PARKED channel for which nothing waits is looked after again later. */
+static void timer(struct chan *base, uint64_t now)
+{
+	uint64_t check_ns = tcp_park_check_ns(tcp_link_of(base->link));
+
+	if (check_ns)
+		chan_timer_set(base, now + check_ns);
+}
+
+static const char *advice(const struct chan *base, int err)
+{
+	return net_sock_advice(err);
+}
+
+const struct chan_ops tcp_chan_ops = {
+	.connect = tcp_connect,
+	.abort = hang_up,
+	.close = close_conn,
+	.finish = finish,
+	.hold_back = hold_back,
+	.timer = timer,
+	.advice = advice,
+};

@@ -40,21 +40,23 @@ static void log_connect(const struct tcp_conn *conn, const char *why)
 int tcp_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *addr,
 		   size_t addrlen, const void *param, size_t paramlen)
 {
-	struct tcp_link *link = container_of(base, struct tcp_link, base);
-	struct tcp_chan *chan = tcp_chan_of(link, peer);
+	struct tcp_link *link = container_of(base, struct tcp_link, base.base);
+	struct tcp_chan *chan = tcp_chan_of(chan_of(&link->base, peer));
 	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .data_len = (uint16_t) paramlen };
 	union net_sa to;
 	int ret;
 
+	if (!chan)
+		return -FI_ENOMEM;
 	if (paramlen > TCP_WIRE_DATA_MAX)
 		return -FI_EINVAL;
 	ret = net_addr_copy(addr, addrlen, &to);
 	if (ret)
 		return ret;
-	hello.serial = ++link->serial;
+	hello.serial = ++link->base.serial;
 	ret = tcp_conn_dial(link, &tcp_msg_wireup, chan, &to.sa, &hello, param, &chan->dial);
 	if (!ret)
-		tcp_chan_set_state(chan, TCP_CHAN_DIALING);
+		chan_set_state(&chan->base, CHAN_CONNECTING);
 	return ret;
 }
 
@@ -62,8 +64,10 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 {
 	struct tcp_chan *chan = conn->chan;
 
-	tcp_chan_up(chan, conn, hello->epoch);
-	eng_on_connected(&conn->link->base, tcp_chan_peer(chan), data, hello->data_len);
+	conn->chan = chan;
+	chan->dial = NULL;
+	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello->epoch }, true);
+	eng_on_connected(&conn->link->base.base, chan_peer(&chan->base), data, hello->data_len);
 	if (conn->state == TCP_CONN_READY)
 		tcp_tx_pump(conn);
 }
@@ -73,36 +77,37 @@ static void not_connected(struct tcp_conn *conn, int err, const void *data, size
 	struct tcp_chan *chan = conn->chan;
 
 	chan->dial = NULL;
-	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
-	tcp_chan_drain(chan, err);
-	if (!conn->link->closing)
-		eng_on_refused(&conn->link->base, tcp_chan_peer(chan), err, data, len);
+	chan_set_state(&chan->base, CHAN_IDLE);
+	chan_drain(&chan->base, err);
+	if (!conn->link->base.closing)
+		eng_on_refused(&conn->link->base.base, chan_peer(&chan->base), err, data, len);
 }
 
 /* Only an application's own words are passed up; the library's are for the log. */
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	bool rejected = hello->reason == TCP_WIRE_REJECTED;
+	bool rejected = hello->reason == CHAN_REJECTED;
 
-	log_connect(conn, tcp_hello_reason_text(hello->reason));
-	not_connected(conn, tcp_hello_errno(hello->reason), rejected ? data : NULL,
+	log_connect(conn, chan_reason_text(hello->reason));
+	not_connected(conn, chan_reason_errno(hello->reason), rejected ? data : NULL,
 		      rejected ? hello->data_len : 0);
 	tcp_conn_close(conn);
 }
 
 static void lost_connection(struct tcp_conn *conn)
 {
-	struct eng_link *link = &conn->link->base;
+	struct eng_link *link = &conn->link->base.base;
 	struct tcp_chan *chan = conn->chan;
-	struct eng_peer *peer = tcp_chan_peer(chan);
+	struct eng_peer *peer = chan_peer(&chan->base);
 	bool clean = conn->clean_end;
 	int err = conn->err;
 
-	chan->conn = NULL;
-	tcp_chan_set_state(chan, TCP_CHAN_IDLE);
+	chan->base.conn = NULL;
+	chan->base.failed = false;
+	chan_set_state(&chan->base, CHAN_IDLE);
 	tcp_conn_close(conn);
-	tcp_chan_drain(chan, err);
-	if (chan->link->closing)
+	chan_drain(&chan->base, err);
+	if (chan->base.link->closing)
 		return;
 	if (clean)
 		eng_on_shutdown(link, peer);
@@ -146,7 +151,7 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 	conn->serial = hello->serial;
 	tcp_conn_set_state(conn, TCP_CONN_HELD);
 	tcp_conn_detach(conn);
-	eng_on_connreq(link->base.pep, conn, &called, net_addr_len(&called.sa), &conn->peer,
+	eng_on_connreq(link->base.base.pep, conn, &called, net_addr_len(&called.sa), &conn->peer,
 		       net_addr_len(&conn->peer.sa), data, hello->data_len);
 }
 
@@ -164,12 +169,12 @@ const struct tcp_wireup tcp_pep_wireup = {
 /* ---- answering a request ----------------------------------------------------------------- */
 
 /* accepted - the poll after fi_accept(): tell the engine, and begin to listen. */
-static void accepted(struct tcp_timer *timer, uint64_t now)
+static void accepted(struct timer *timer, uint64_t now)
 {
 	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
 	int ret;
 
-	eng_on_connected(&conn->link->base, tcp_chan_peer(conn->chan), NULL, 0);
+	eng_on_connected(&conn->link->base.base, chan_peer(&conn->chan->base), NULL, 0);
 	if (conn->state != TCP_CONN_READY)
 		return;
 	ret = tcp_conn_watch(conn);
@@ -182,16 +187,18 @@ static void accepted(struct tcp_timer *timer, uint64_t now)
 int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen)
 {
-	struct tcp_link *link = container_of(base, struct tcp_link, base);
-	struct tcp_chan *chan = tcp_chan_of(link, peer);
+	struct tcp_link *link = container_of(base, struct tcp_link, base.base);
+	struct tcp_chan *chan = tcp_chan_of(chan_of(&link->base, peer));
 	struct tcp_conn *conn = req;
 	int ret;
 
-	if (paramlen > TCP_WIRE_DATA_MAX) {
+	if (!chan || paramlen > TCP_WIRE_DATA_MAX) {
 		tcp_cm_req_drop(req);
-		return -FI_EINVAL;
+		return chan ? -FI_EINVAL : -FI_ENOMEM;
 	}
-	tcp_conn_attach(conn, link);
+	ret = tcp_conn_attach(conn, link);
+	if (ret)
+		return ret;
 	conn->wireup = &tcp_msg_wireup;
 	ret = tcp_conn_ended(conn) ? -FI_ECONNABORTED :
 	      tcp_conn_welcome(conn, conn->serial, 0, param, paramlen);
@@ -199,24 +206,27 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 		tcp_conn_close(conn);
 		return ret;
 	}
-	tcp_chan_up(chan, conn, 0);
-	tcp_timer_init(&conn->timer, accepted);
-	tcp_timer_set(conn->poller, &conn->timer, 0);
+	conn->chan = chan;
+	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = 0 }, false);
+	conn->timer.fire = accepted;
+	chan_poller_timer(&conn->poller->base, &conn->timer, 0);
 	return 0;
 }
 
 int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t paramlen)
 {
-	struct tcp_link *link = container_of(base, struct tcp_link, base);
+	struct tcp_link *link = container_of(base, struct tcp_link, base.base);
 	struct tcp_conn *conn = req;
+	int ret;
 
 	if (paramlen > TCP_WIRE_DATA_MAX) {
 		tcp_cm_req_drop(req);
 		return -FI_EINVAL;
 	}
-	tcp_conn_attach(conn, link);
-	tcp_conn_refuse(conn, TCP_WIRE_REJECTED, param ? param : "", paramlen);
-	return 0;
+	ret = tcp_conn_attach(conn, link);
+	if (!ret)
+		tcp_conn_refuse(conn, CHAN_REJECTED, param ? param : "", paramlen);
+	return ret;
 }
 
 void tcp_cm_req_drop(void *req)
@@ -231,7 +241,7 @@ void tcp_cm_req_drop(void *req)
 
 int tcp_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 {
-	struct tcp_conn *conn = tcp_chan_of(container_of(base, struct tcp_link, base), peer)->conn;
+	struct tcp_conn *conn = ((struct chan *) eng_peer_chan(peer))->conn;
 
 	if (!conn || conn->state != TCP_CONN_READY)
 		return -FI_ENOTCONN;
@@ -242,7 +252,7 @@ int tcp_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 
 int tcp_cm_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
 {
-	struct tcp_conn *conn = tcp_chan_of(container_of(base, struct tcp_link, base), peer)->conn;
+	struct tcp_conn *conn = ((struct chan *) eng_peer_chan(peer))->conn;
 
 	return conn ? tcp_addr_out(&conn->peer, addr, len) : -FI_ENOTCONN;
 }

@@ -5,7 +5,7 @@
 #include <rdma/fi_errno.h>
 #include <stddef.h>
 
-#include "info/getinfo.h"
+#include "info/params.h"
 #include "conf.h"
 #include "wire.h"
 
@@ -34,113 +34,68 @@ const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
 
 #define FIELD(member) offsetof(struct tcp_conf, member)
 
-static const struct param {
-	const char *tcp;		/* name under FI_TCP_, or NULL */
-	const char *sockets;		/* name under FI_SOCKETS_, or NULL */
-	enum fi_param_type type;
-	size_t offset;
-	long min, max;			/* of numbers */
-	const char *help;
-} params[] = {
-	{ "TX_SIZE", NULL, FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20,
+/* What both names have comes last. */
+static const struct info_param params[] = {
+	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
 	  "transmit queue entries of an endpoint that asks for no number (default: 256)" },
-	{ "RX_SIZE", NULL, FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20,
+	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,
 	  "receive queue entries of an endpoint that asks for no number (default: 256)" },
-	{ "MAX_INJECT", NULL, FI_PARAM_SIZE_T, FIELD(inject_size), 8, 4096,
+	{ "MAX_INJECT", FI_PARAM_SIZE_T, FIELD(inject_size), 8, 4096, NULL,
 	  "largest message that fi_inject() takes, in bytes (default: 128, at most 4096)" },
-	{ "MAX_RX_SIZE", NULL, FI_PARAM_SIZE_T, FIELD(eager_size), 256, TCP_PAYLOAD_MAX,
+	{ "MAX_RX_SIZE", FI_PARAM_SIZE_T, FIELD(eager_size), 256, TCP_PAYLOAD_MAX, NULL,
 	  "largest message that is sent before the receiver asks for it, in bytes; a larger one "
 	  "waits for its receive buffer (default: 65536)" },
-	{ "NODELAY", NULL, FI_PARAM_BOOL, FIELD(nodelay), 0, 1,
+	{ "NODELAY", FI_PARAM_BOOL, FIELD(nodelay), 0, 1, NULL,
 	  "set TCP_NODELAY: small messages leave at once (default: on)" },
-	{ "STAGING_SBUF_SIZE", NULL, FI_PARAM_INT, FIELD(stage_size), 0, 1 << 24,
+	{ "STAGING_SBUF_SIZE", FI_PARAM_INT, FIELD(stage_size), 0, 1 << 24, NULL,
 	  "bytes of small messages that one system call may carry when they are sent in a burst; "
 	  "0: one call for each message (default: 65536)" },
-	{ "PREFETCH_RBUF_SIZE", NULL, FI_PARAM_INT, FIELD(rbuf_size), 4096, 1 << 24,
+	{ "PREFETCH_RBUF_SIZE", FI_PARAM_INT, FIELD(rbuf_size), 4096, 1 << 24, NULL,
 	  "bytes that one system call may receive ahead (default: 65536)" },
-	{ "TRACE_MSG", NULL, FI_PARAM_BOOL, FIELD(trace), 0, 1,
+	{ "TRACE_MSG", FI_PARAM_BOOL, FIELD(trace), 0, 1, NULL,
 	  "log the size of every frame sent and received, at log level trace (default: off)" },
-	{ "FIREWALL_ADDR", NULL, FI_PARAM_BOOL, FIELD(firewall_addr), 0, 1,
+	{ "FIREWALL_ADDR", FI_PARAM_BOOL, FIELD(firewall_addr), 0, 1, NULL,
 	  "accept callers whose endpoint address is not the one they call from, as happens behind "
 	  "address translation; without it they are refused (default: off)" },
-	{ "CONN_TIMEOUT", "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX,
-	  "milliseconds until an attempt to connect has failed (default: 15000); an RDM endpoint "
-	  "that is there and makes no progress is waited for longer" },
-	{ "CONN_RETRY", NULL, FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX,
+	{ "CONN_RETRY", FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX, NULL,
 	  "milliseconds for which an RDM endpoint repeats a call that was refused, so that a peer "
 	  "that is just being restarted is reached; 0: report the refusal at once (default: 1000)" },
-	{ "MAX_CONNS", NULL, FI_PARAM_INT, FIELD(max_conns), 0, INT_MAX,
+	{ "MAX_CONNS", FI_PARAM_INT, FIELD(max_conns), 0, INT_MAX, NULL,
 	  "connections that the RDM endpoints of a process keep: beyond, the one that was idle "
 	  "longest is closed until it is needed again; 0: as many as the limit on descriptors "
 	  "(ulimit -n) allows (default: 0)" },
-	{ "LANES", NULL, FI_PARAM_INT, FIELD(lanes), 1, TCP_LANES_MAX,
+	{ "LANES", FI_PARAM_INT, FIELD(lanes), 1, TCP_LANES_MAX, NULL,
 	  "connections between two RDM endpoints that share the payload of large messages, where "
 	  "a network gives each connection a part of its bandwidth only; the lower number of both "
 	  "sides counts (default: 1, at most 8)" },
-	{ "LOCAL", NULL, FI_PARAM_BOOL, FIELD(local), 0, 1,
+	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1, NULL,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over TCP, like all others (default: on)" },
-	{ "KEEPALIVE_ENABLE", "KEEPALIVE_ENABLE", FI_PARAM_BOOL, FIELD(keepalive_on), 0, 1,
-	  "look after silent peers, so that operations of a dead one end with an error "
-	  "(default: on)" },
-	{ "KEEPALIVE_TIME", "KEEPALIVE_TIME", FI_PARAM_INT, FIELD(keepalive.idle_s), 1, 32767,
-	  "seconds of silence before a peer is probed (default: 10)" },
-	{ "KEEPALIVE_INTVL", "KEEPALIVE_INTVL", FI_PARAM_INT, FIELD(keepalive.intvl_s), 1, 32767,
-	  "seconds between two probes (default: 5)" },
-	{ "KEEPALIVE_PROBES", "KEEPALIVE_PROBES", FI_PARAM_INT, FIELD(keepalive.probes), 1, 127,
-	  "unanswered probes after which a peer is dead (default: 4)" },
-	{ "USER_TIMEOUT", NULL, FI_PARAM_INT, FIELD(keepalive.unacked_ms), 0, INT_MAX,
+	{ "USER_TIMEOUT", FI_PARAM_INT, FIELD(keepalive.unacked_ms), 0, INT_MAX, NULL,
 	  "milliseconds that sent data may stay unacknowledged until the peer is dead; 0: as the "
 	  "system has it, some 15 minutes (default: 30000)" },
+	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
+	  "milliseconds until an attempt to connect has failed (default: 15000); an RDM endpoint "
+	  "that is there and makes no progress is waited for longer" },
+	{ "KEEPALIVE_ENABLE", FI_PARAM_BOOL, FIELD(keepalive_on), 0, 1, NULL,
+	  "look after silent peers, so that operations of a dead one end with an error "
+	  "(default: on)" },
+	{ "KEEPALIVE_TIME", FI_PARAM_INT, FIELD(keepalive.idle_s), 1, 32767, NULL,
+	  "seconds of silence before a peer is probed (default: 10)" },
+	{ "KEEPALIVE_INTVL", FI_PARAM_INT, FIELD(keepalive.intvl_s), 1, 32767, NULL,
+	  "seconds between two probes (default: 5)" },
+	{ "KEEPALIVE_PROBES", FI_PARAM_INT, FIELD(keepalive.probes), 1, 127, NULL,
+	  "unanswered probes after which a peer is dead (default: 4)" },
 };
 
-static int read_number(struct tcp_conf *conf, const struct param *param, const char *name,
-		       long *value_p)
-{
-	size_t size = 0;
-	int number = 0, ret;
-
-	ret = param->type == FI_PARAM_SIZE_T ? fi_param_get_size_t(conf->prov, name, &size) :
-	      param->type == FI_PARAM_BOOL ? fi_param_get_bool(conf->prov, name, &number) :
-	      fi_param_get_int(conf->prov, name, &number);
-	*value_p = param->type != FI_PARAM_SIZE_T ? number : size > LONG_MAX ? LONG_MAX :
-		   (long) size;
-	return ret;
-}
-
-static void read_param(struct tcp_conf *conf, const struct param *param, const char *name)
-{
-	void *field = (char *) conf + param->offset;
-	long value;
-	int ret;
-
-	ret = read_number(conf, param, name, &value);
-	if (ret == -FI_ENODATA || ret == -FI_ENOENT)
-		return;
-	if (ret || value < param->min || value > param->max) {
-		FI_WARN(conf->prov, FI_LOG_CORE,
-			"parameter %s is ignored, it must be a number from %ld to %ld\n",
-			name, param->min, param->max);
-		return;
-	}
-	if (param->type == FI_PARAM_SIZE_T)
-		*(size_t *) field = (size_t) value;
-	else
-		*(int *) field = (int) value;
-}
+#define PARAMS (sizeof(params) / sizeof(params[0]))
+#define PARAMS_TCP_ONLY 14	/* the first ones; the rest FI_SOCKETS_ has, too */
 
 void tcp_conf_define(struct tcp_conf *conf)
 {
-	const char *name;
-	size_t i;
+	size_t skip = conf == &tcp_conf ? 0 : PARAMS_TCP_ONLY;
 
-	for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
-		name = conf == &tcp_conf ? params[i].tcp : params[i].sockets;
-		if (!name)
-			continue;
-		fi_param_define(conf->prov, name, params[i].type, "%s", params[i].help);
-		read_param(conf, &params[i], name);
-	}
+	info_params_read(conf->prov, params + skip, PARAMS - skip, conf);
 	info_params_define(conf->prov, conf == &tcp_conf ? INFO_PARAM_IFACE | INFO_PARAM_PORTS
 							: INFO_PARAM_IFACE);
 	if (conf == &tcp_conf)

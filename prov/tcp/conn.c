@@ -35,8 +35,6 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	assert((state == TCP_CONN_CLOSED || edges[was] & BIT(state)) &&
 	       "a connection takes no shortcuts");
 	conn->state = state;
-	if (is_call(was) && !is_call(state) && !conn->patient)
-		conn->poller->dialing--;
 	if (was == TCP_CONN_ASKED)
 		tcp_listener_left(conn->link);
 	if (was == TCP_CONN_READY)
@@ -58,7 +56,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 	return tcp_src_want(conn->poller, &conn->src, events);
 }
 
-static void timed_out(struct tcp_timer *timer, uint64_t now)
+static void timed_out(struct timer *timer, uint64_t now)
 {
 	tcp_conn_greet_late(container_of(timer, struct tcp_conn, timer));
 }
@@ -100,7 +98,9 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 
 	if (conn)
 		conn->greet = malloc(sizeof(*conn->greet));
-	if (!conn || !conn->greet) {
+	if (!conn || !conn->greet || timers_join(&link->poller->base.timers)) {
+		if (conn)
+			free(conn->greet);
 		free(conn);
 		return -FI_ENOMEM;
 	}
@@ -119,10 +119,8 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	list_init(&conn->park_node);
 	list_init(&conn->guard_node);
 	list_add_tail(&conn->node, &link->conns);
-	tcp_timer_init(&conn->timer, timed_out);
-	if (is_call(state))
-		conn->poller->dialing++;
-	else
+	conn->timer.fire = timed_out;
+	if (!conn->ours)
 		link->listener.asked++;
 	tcp_park_opened(conn);
 	*conn_p = conn;
@@ -136,14 +134,18 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 	conn->was = conn->state;
 	conn->err = err;
 	conn->clean_end = clean;
+	if (conn->chan && conn->chan->base.conn == conn) {
+		conn->chan->base.failed = true;
+		conn->chan->base.err = err;
+	}
 	tcp_conn_set_state(conn, TCP_CONN_FAILED);
-	tcp_timer_off(&conn->timer);
+	timer_off(&conn->poller->base.timers, &conn->timer);
 	list_del(&conn->guard_node);
 	tcp_poller_cool(conn->poller, conn);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	list_del(&conn->state_node);
-	list_add_tail(&conn->state_node, &conn->poller->failed);
-	tcp_poller_kick(conn->poller);
+	list_add_tail(&conn->state_node, &conn->poller->base.failed);
+	chan_poller_kick(&conn->poller->base);
 }
 
 void tcp_conn_close(struct tcp_conn *conn)
@@ -152,7 +154,8 @@ void tcp_conn_close(struct tcp_conn *conn)
 		return;
 	tcp_lane_end(conn, tcp_conn_close);
 	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
-	tcp_timer_off(&conn->timer);
+	timers_leave(&conn->poller->base.timers);
+	timer_off(&conn->poller->base.timers, &conn->timer);
 	list_del(&conn->guard_node);
 	tcp_poller_cool(conn->poller, conn);
 	tcp_tx_drop(conn);
@@ -189,16 +192,23 @@ void tcp_conn_free(struct tcp_conn *conn)
 	free(conn);
 }
 
-void tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
+int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
 {
+	if (timers_join(&link->poller->base.timers)) {
+		close(conn->src.fd);
+		tcp_conn_free(conn);
+		return -FI_ENOMEM;
+	}
 	conn->link = link;
 	conn->poller = link->poller;
 	list_add_tail(&conn->node, &link->conns);
+	return 0;
 }
 
 void tcp_conn_detach(struct tcp_conn *conn)
 {
-	tcp_timer_off(&conn->timer);
+	timer_off(&conn->poller->base.timers, &conn->timer);
+	timers_leave(&conn->poller->base.timers);
 	list_del(&conn->guard_node);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	list_del(&conn->node);

@@ -57,14 +57,6 @@ struct tcp_greet {
 	uint8_t out[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 };
 
-/* Payload of an unexpected packet, kept for the engine. */
-struct tcp_hold {
-	struct tcp_conn *conn;	/* still arriving there; NULL: complete or lost */
-	int err;		/* positive: lost */
-	size_t len;
-	uint8_t data[];
-};
-
 enum tcp_body {
 	TCP_BODY_NONE,		/* between packets */
 	TCP_BODY_PLACE,		/* payload goes into iov */
@@ -78,7 +70,7 @@ struct tcp_rx {
 	struct iovec iov[ENG_IOV_MAX];	/* where they go: entries cur..cnt, trimmed as they fill */
 	size_t iov_cur, iov_cnt;
 	void *cookie;			/* for eng_on_placed(); NULL with @hold or nobody */
-	struct tcp_hold *hold;		/* filled by this payload */
+	struct chan_hold *hold;		/* filled by this payload */
 	bool big;			/* last packet was long: read little ahead */
 	bool quiet;			/* what comes is not wanted yet: not asked for */
 	uint8_t *kept;			/* buffer with packets that the engine refused for now */
@@ -88,7 +80,7 @@ struct tcp_rx {
 };
 
 struct tcp_tx {
-	struct list dirty_node;		/* on poller->dirty */
+	struct list dirty_node;		/* on poller->base.dirty */
 	uint64_t seq;			/* poll in which the last packet was sent */
 	uint8_t *stage;			/* small packets not sent yet; NULL: none */
 	size_t stage_pos, stage_end;
@@ -125,8 +117,8 @@ struct tcp_conn {
 	struct tcp_lanes *lanes;	/* of the first one; NULL: it is the only one */
 	struct tcp_conn *first;		/* lane beyond the first: the one that it helps; else NULL */
 	struct list node;		/* on link->conns */
-	struct list state_node;		/* on poller->failed, paused or dead */
-	struct tcp_timer timer;		/* greeting must end, or takes long; LEAVING must end */
+	struct list state_node;		/* on poller->base.failed, paused or dead */
+	struct timer timer;		/* greeting must end, or takes long; LEAVING must end */
 	uint64_t since_ns;		/* when it was made */
 	struct tcp_greet *greet;
 	uint64_t serial;		/* of the call, in the caller's count */
@@ -171,8 +163,9 @@ void tcp_conn_free(struct tcp_conn *conn);
 
 /* tcp_conn_detach, tcp_conn_attach - leave a link and its group, and belong to
  * another: for a HELD connection, which an endpoint elsewhere may accept.
+ * Errors: -FI_ENOMEM, the connection is closed then.
  */
-void tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link);
+int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link);
 void tcp_conn_detach(struct tcp_conn *conn);
 
 /* tcp_conn_watch - ask the set for what a READY connection waits for: input unless
@@ -245,8 +238,8 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
 void *tcp_tx_slot(void *chan, size_t len);
 int tcp_tx_post(void *chan, size_t hdr_len, size_t len);
 
-/* tcp_tx_queue - keep a packet until the channel has a connection. */
-void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt);
+/* tcp_tx_queue - send() of a channel without a connection.  Returns as chan_queue() does. */
+int tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt);
 
 /* tcp_tx_word - send a word to the peer's link, behind what is staged.  False: there is
  * no memory just now.
@@ -329,9 +322,7 @@ int tcp_rx_resume(struct tcp_conn *conn);
 /* tcp_rx_drop - the stream has ended in the middle: report what was promised. */
 void tcp_rx_drop(struct tcp_conn *conn, int err);
 
-/* The link's hold, pull and drop. */
+/* The link's hold. */
 void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx);
-int tcp_rx_pull(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie);
-void tcp_rx_release(struct tcp_hold *hold);
 
 #endif

@@ -52,7 +52,7 @@ static void write_greeting(struct tcp_conn *conn, struct tcp_hello *hello, const
 		hello->features |= TCP_WIRE_CAN_PARK;
 		hello->lanes = (uint8_t) link->conf->lanes;
 	}
-	hello->epoch = link->epoch;
+	hello->epoch = link->base.epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
 	hello->addr = link->name;
 	conn->max_payload = TCP_PAYLOAD_MAX;
@@ -72,6 +72,17 @@ static void log_lost_greeting(struct tcp_conn *conn, const char *what)
 	char text[NET_ADDR_TEXT_MAX];
 
 	TCP_WARN_SPARSE(conn->link->conf, "%s %s\n", net_addr_text(&conn->peer.sa, text), what);
+}
+
+static void log_version(struct tcp_conn *conn, struct chan_version theirs, const char *what)
+{
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION);
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "%s %sspeaks version %u.%u of this library's tcp protocol, "
+			"ours is %u.%u: use the same libfabric release on both sides\n",
+			net_addr_text(&conn->peer.sa, text), what, theirs.link, theirs.engine,
+			ours.link, ours.engine);
 }
 
 /* ---- calling ------------------------------------------------------------------- */
@@ -149,7 +160,7 @@ int tcp_conn_dial(struct tcp_link *link, const struct tcp_wireup *wireup,
 		tcp_conn_close(conn);
 		return ret;
 	}
-	tcp_timer_set(conn->poller, &conn->timer, conn->since_ns + time_to_connect(conn));
+	chan_poller_timer(&conn->poller->base, &conn->timer, conn->since_ns + time_to_connect(conn));
 	*conn_p = conn;
 	return 0;
 }
@@ -173,7 +184,7 @@ static void await_answer(struct tcp_conn *conn)
 		due = now + (PATIENT_NS < time_to_connect(conn) ? PATIENT_NS : time_to_connect(conn));
 	else if (due <= now)
 		due = now + time_to_connect(conn);
-	tcp_timer_set(conn->poller, &conn->timer, due);
+	chan_poller_timer(&conn->poller->base, &conn->timer, due);
 }
 
 /* wait_on - whoever is there has not answered for long.  Its connection lives, so it
@@ -183,8 +194,9 @@ static void wait_on(struct tcp_conn *conn)
 {
 	if (!conn->patient) {
 		conn->patient = true;
-		conn->poller->dialing--;
-		tcp_timer_set(conn->poller, &conn->timer, clock_ns() + time_to_connect(conn));
+		if (conn->chan)
+			chan_patient(&conn->chan->base);
+		chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + time_to_connect(conn));
 	} else {
 		log_lost_greeting(conn, "has taken our connection but does not answer: its "
 				  "program makes no progress (it computes, or is stopped); "
@@ -205,6 +217,8 @@ static void on_connected(struct tcp_conn *conn)
 	if (!ret) {
 		ease_local(conn->src.fd, &local, &conn->peer);
 		tcp_conn_set_state(conn, TCP_CONN_GREETING);
+		if (conn->chan)
+			conn->chan->base.asked = true;
 		await_answer(conn);
 		ret = send_greeting(conn);
 	}
@@ -219,7 +233,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
 	struct tcp_greet *greet = conn->greet;
 
 	conn->greet = NULL;		/* its data is still being read */
-	tcp_timer_off(&conn->timer);
+	timer_off(&conn->poller->base.timers, &conn->timer);
 	tcp_conn_set_state(conn, TCP_CONN_READY);
 	conn->wireup->welcome(conn, hello, greet->in + TCP_WIRE_HELLO_SIZE);
 	free(greet);
@@ -236,8 +250,7 @@ static void on_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	} else if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_REFUSE) {
 		conn->wireup->refused(conn, hello, data);
 	} else if (verdict == TCP_HELLO_VERSION) {
-		log_lost_greeting(conn, "speaks another version of this library's tcp protocol: "
-				  "use the same libfabric release on both sides");
+		log_version(conn, hello->version, "");
 		tcp_conn_fail(conn, FI_EPROTO, false);
 	} else {
 		log_lost_greeting(conn, "did not answer as a libfabric tcp endpoint does: is it "
@@ -271,7 +284,7 @@ int tcp_conn_answer(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 		tcp_conn_close(conn);
 		return ret;
 	}
-	tcp_timer_set(conn->poller, &conn->timer, conn->since_ns + time_to_connect(conn));
+	chan_poller_timer(&conn->poller->base, &conn->timer, conn->since_ns + time_to_connect(conn));
 	return 0;
 }
 
@@ -281,7 +294,7 @@ int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, c
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_WELCOME,
 		.serial = serial,
-		.prev = conn->link->serial,
+		.prev = conn->link->base.serial,
 		.features = features,
 		.data_len = (uint16_t) len,
 	};
@@ -292,7 +305,7 @@ int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, c
 	if (ret)
 		return ret;
 	conn->serial = serial;
-	tcp_timer_off(&conn->timer);
+	timer_off(&conn->poller->base.timers, &conn->timer);
 	tcp_conn_set_state(conn, TCP_CONN_READY);
 	return 0;
 }
@@ -303,7 +316,7 @@ void tcp_conn_leave(struct tcp_conn *conn)
 	conn->chan = NULL;
 	shutdown(conn->src.fd, SHUT_WR);
 	tcp_src_want(conn->poller, &conn->src, EPOLLIN);
-	tcp_timer_set(conn->poller, &conn->timer, clock_ns() + LEAVE_NS);
+	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + LEAVE_NS);
 }
 
 void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, size_t len)
@@ -311,7 +324,7 @@ void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, s
 	struct tcp_hello hello = { .type = TCP_WIRE_REFUSE, .reason = reason };
 
 	if (!data) {
-		data = tcp_hello_reason_text(reason);
+		data = chan_reason_text(reason);
 		len = strlen(data);
 	}
 	hello.data_len = (uint16_t) (len < TCP_WIRE_DATA_MAX ? len : TCP_WIRE_DATA_MAX);
@@ -334,7 +347,7 @@ static void on_stranger(struct tcp_conn *conn)
 			tcp_hello_stranger(greet->in, greet->have));
 	rebuff = tcp_hello_rebuff(greet->in, greet->have, &len);
 	if (!rebuff) {
-		tcp_conn_refuse(conn, TCP_WIRE_MALFORMED, NULL, 0);
+		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
 		return;
 	}
 	send(conn->src.fd, rebuff, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -347,15 +360,14 @@ static void on_call(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	if (verdict == TCP_HELLO_STRANGER) {
 		on_stranger(conn);
 	} else if (verdict == TCP_HELLO_VERSION) {
-		log_lost_greeting(conn, "was refused: it speaks another version of this library's "
-				  "tcp protocol; use the same libfabric release on both sides");
-		tcp_conn_refuse(conn, TCP_WIRE_VERSION_BAD, NULL, 0);
+		log_version(conn, hello->version, "was refused: it ");
+		tcp_conn_refuse(conn, CHAN_VERSION_BAD, NULL, 0);
 	} else if (verdict == TCP_HELLO_BAD || hello->type != TCP_WIRE_HELLO) {
 		log_lost_greeting(conn, "was refused: its greeting has impossible fields");
-		tcp_conn_refuse(conn, TCP_WIRE_MALFORMED, NULL, 0);
+		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
 	} else if (hello->kind != conn->wireup->kind) {
 		log_lost_greeting(conn, "was refused: its endpoint is of another type than ours");
-		tcp_conn_refuse(conn, TCP_WIRE_KIND_BAD, NULL, 0);
+		tcp_conn_refuse(conn, CHAN_KIND_BAD, NULL, 0);
 	} else {
 		conn->wireup->hello(conn, hello, conn->greet->in + TCP_WIRE_HELLO_SIZE);
 	}

@@ -60,7 +60,7 @@ void tcp_guard_add(struct tcp_conn *conn)
 	if (poller->guard_due_ns != UINT64_MAX)
 		return;
 	poller->guard_due_ns = clock_coarse_ns() + interval_ns(poller);
-	obj_prog_moved(poller->base.prog, poller->guard_due_ns);
+	obj_prog_moved(poller->base.base.prog, poller->guard_due_ns);
 }
 
 /* look - all is acknowledged, or nobody cares any more: false. */

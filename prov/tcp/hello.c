@@ -93,6 +93,7 @@ static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
 
 void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 {
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION);
 	struct tcp_wire_hello w = {
 		.magic = TCP_WIRE_MAGIC,
 		.type = (uint8_t) hello->type,
@@ -100,9 +101,10 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 		.features = hello->features,
 		.lanes = hello->lanes,
 		.lane = hello->lane,
+		.engine = (uint8_t) ours.engine,
 	};
 
-	put16(w.version, TCP_WIRE_VERSION);
+	put16(w.version, ours.link);
 	put16(w.size, TCP_WIRE_HELLO_SIZE);
 	put16(w.data_len, hello->data_len);
 	put32(w.reason, hello->reason);
@@ -129,7 +131,7 @@ static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
 	if (get16(w->size) != TCP_WIRE_HELLO_SIZE ||
 	    get16(w->data_len) > TCP_WIRE_DATA_MAX ||
 	    w->type < TCP_WIRE_HELLO || w->type > TCP_WIRE_REFUSE ||
-	    (w->type == TCP_WIRE_REFUSE) != (get32(w->reason) != TCP_WIRE_OK))
+	    (w->type == TCP_WIRE_REFUSE) != (get32(w->reason) != CHAN_OK))
 		return TCP_HELLO_BAD;
 	if (w->type != TCP_WIRE_REFUSE &&
 	    ((w->kind != TCP_WIRE_RDM && w->kind != TCP_WIRE_MSG) || !get64(w->max_payload)))
@@ -152,7 +154,8 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	h.type = w.type;
 	h.kind = w.kind;
 	h.reason = get32(w.reason);
-	if (get16(w.version) != TCP_WIRE_VERSION) {
+	h.version = (struct chan_version) { get16(w.version), w.engine };
+	if (!chan_version_same(h.version, chan_version_ours(TCP_WIRE_VERSION))) {
 		*hello_p = h;
 		return TCP_HELLO_VERSION;
 	}
@@ -233,41 +236,4 @@ const char *tcp_hello_rebuff(const uint8_t *buf, size_t have, size_t *len_p)
 		return NULL;
 	*len_p = sizeof(http) - 1;
 	return http;
-}
-
-static const struct {
-	int err;
-	const char *text;
-} reasons[] = {
-	[TCP_WIRE_OK] = { FI_EPROTO, "no reason given" },
-	[TCP_WIRE_REJECTED] = { FI_ECONNREFUSED, "the application there rejected the connection" },
-	[TCP_WIRE_VERSION_BAD] = { FI_EPROTO,
-		"it speaks another version of this library's tcp protocol: "
-		"use the same libfabric release on both sides" },
-	[TCP_WIRE_KIND_BAD] = { FI_ECONNREFUSED,
-		"the endpoint there is of another type (FI_EP_RDM calls FI_EP_RDM, "
-		"FI_EP_MSG calls a passive endpoint)" },
-	[TCP_WIRE_CROSSED] = { FI_ECONNREFUSED, "a connection from the other side is used instead" },
-	[TCP_WIRE_BUSY] = { FI_ECONNREFUSED,
-		"it is out of file descriptors or memory: see its log, raise ulimit -n there" },
-	[TCP_WIRE_MALFORMED] = { FI_EPROTO, "it could not make sense of our greeting" },
-	[TCP_WIRE_ADDR_BAD] = { FI_EADDRNOTAVAIL,
-		"our endpoint's address is not the one that it sees us call from; if addresses are "
-		"translated on the way, set FI_TCP_FIREWALL_ADDR=1 there" },
-	[TCP_WIRE_NOT_YET] = { FI_ECONNREFUSED, "its end of the connection before is not closed yet" },
-	[TCP_WIRE_NO_LANE] = { FI_ECONNREFUSED, "it has no use for another connection just now" },
-};
-
-const char *tcp_hello_reason_text(uint32_t reason)
-{
-	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
-		return "for a reason that this version does not know";
-	return reasons[reason].text;
-}
-
-int tcp_hello_errno(uint32_t reason)
-{
-	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
-		return FI_ECONNREFUSED;
-	return reasons[reason].err;
 }

@@ -16,7 +16,8 @@
 struct tcp_hello {
 	enum tcp_wire_type type;
 	enum tcp_wire_kind kind;
-	uint32_t reason;	/* enum tcp_wire_reason, or one that is not known here */
+	uint32_t reason;	/* enum chan_reason, or one that is not known here */
+	struct chan_version version;	/* of the sender; set by tcp_hello_parse() */
 	uint16_t data_len;
 	uint8_t features;	/* enum tcp_wire_feature */
 	uint8_t lanes;		/* 0: one */
@@ -49,7 +50,7 @@ size_t tcp_hello_need(const uint8_t *buf, size_t have);
 /* tcp_hello_parse - the validator of greetings.
  *
  * @have:    bytes read so far
- * @hello_p: [out] on TCP_HELLO_OK; on TCP_HELLO_VERSION type, kind and reason
+ * @hello_p: [out] on TCP_HELLO_OK; on TCP_HELLO_VERSION version, type, kind and reason
  *           only, and only if the other side sent a refusal
  *
  * Private data begins at @buf + TCP_WIRE_HELLO_SIZE.
@@ -67,11 +68,5 @@ const char *tcp_hello_stranger(const uint8_t *buf, size_t have);
  * @len_p: [out] bytes
  */
 const char *tcp_hello_rebuff(const uint8_t *buf, size_t have, size_t *len_p);
-
-/* tcp_hello_reason_text - what a refusal means and what to do about it. */
-const char *tcp_hello_reason_text(uint32_t reason);
-
-/* tcp_hello_errno - the positive FI_E* that a refused caller's operations end with. */
-int tcp_hello_errno(uint32_t reason);
 
 #endif

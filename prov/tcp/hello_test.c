@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cross.h"
 #include "frame.h"
 #include "tcp/test/hello_check.h"
 
@@ -30,6 +29,7 @@ static struct tcp_hello sample(uint16_t data_len)
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_HELLO,
 		.kind = TCP_WIRE_RDM,
+		.version = chan_version_ours(TCP_WIRE_VERSION),
 		.data_len = data_len,
 		.epoch = 0x1122334455667788,
 		.serial = 7,
@@ -126,13 +126,27 @@ static void another_version_can_still_be_told_why(void **state)
 	uint8_t buf[TCP_WIRE_HELLO_SIZE];
 
 	hello.type = TCP_WIRE_REFUSE;
-	hello.reason = TCP_WIRE_VERSION_BAD;
+	hello.reason = CHAN_VERSION_BAD;
 	tcp_hello_pack(&hello, buf);
 	buf[offsetof(struct tcp_wire_hello, version) + 1] = 9;
 	buf[offsetof(struct tcp_wire_hello, size) + 1] = 200;	/* longer in that version */
 	assert_int_equal(tcp_hello_parse(buf, TCP_WIRE_STABLE, &got), TCP_HELLO_VERSION);
 	assert_int_equal(got.type, TCP_WIRE_REFUSE);
-	assert_int_equal(got.reason, TCP_WIRE_VERSION_BAD);
+	assert_int_equal(got.reason, CHAN_VERSION_BAD);
+}
+
+/* The link's version is ours, that of the packets which it will carry is not. */
+static void another_engine_version_is_no_match(void **state)
+{
+	uint8_t buf[TCP_WIRE_HELLO_SIZE];
+	struct tcp_hello got;
+
+	write_sample(buf, 0);
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_OK);
+	buf[offsetof(struct tcp_wire_hello, engine)]++;
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_VERSION);
+	assert_int_equal(got.version.link, TCP_WIRE_VERSION);
+	assert_int_equal(got.version.engine, (uint8_t) (chan_version_ours(0).engine + 1));
 }
 
 static void strangers_are_named(void **state)
@@ -242,74 +256,6 @@ static void a_shared_payload_has_a_part_for_each_lane(void **state)
 	}
 }
 
-/* ---- crossed calls ------------------------------------------------------------------ */
-
-struct side {
-	union net_sa addr;
-	uint64_t epoch;
-};
-
-static struct side make_side(const char *ip, uint16_t port, uint64_t epoch)
-{
-	struct side side = { .epoch = epoch };
-
-	side.addr.in.sin_family = AF_INET;
-	side.addr.in.sin_port = htons(port);
-	inet_pton(AF_INET, ip, &side.addr.in.sin_addr);
-	return side;
-}
-
-static enum tcp_cross_verdict judge(const struct side *self, const struct side *peer,
-				    enum tcp_cross_have have, uint64_t known_epoch,
-				    uint64_t have_serial, uint64_t serial, uint64_t prev)
-{
-	struct tcp_hello hello = { .serial = serial, .prev = prev, .epoch = peer->epoch };
-	struct tcp_cross cross = {
-		.have = have,
-		.self = { &self->addr.sa, self->epoch },
-		.peer = { &peer->addr.sa, peer->epoch },
-		.peer_epoch = known_epoch,
-		.serial = have_serial,
-	};
-
-	return tcp_cross_judge(&cross, &hello);
-}
-
-static void crossed_calls_leave_one(void **state)
-{
-	struct side a = make_side("192.0.2.1", 5, 77), b = make_side("192.0.2.1", 6, 33);
-
-	/* each sees the other's HELLO while its own is out: they agree */
-	assert_int_equal(judge(&a, &b, TCP_HAVE_HELLO, 0, 0, 1, 0), TCP_CROSS_REFUSE);
-	assert_int_equal(judge(&b, &a, TCP_HAVE_HELLO, 0, 0, 1, 0), TCP_CROSS_ACCEPT);
-	/* the winner's call has been welcomed when the loser's HELLO is read */
-	assert_int_equal(judge(&a, &b, TCP_HAVE_OURS, b.epoch, 1, 1, 0), TCP_CROSS_REFUSE);
-	/* the loser has welcomed the winner's call and the same HELLO comes again, late */
-	assert_int_equal(judge(&b, &a, TCP_HAVE_THEIRS, a.epoch, 1, 1, 0), TCP_CROSS_REFUSE);
-}
-
-static void a_lost_connection_is_replaced(void **state)
-{
-	struct side a = make_side("192.0.2.1", 5, 77), b = make_side("192.0.2.1", 6, 33);
-
-	/* b knew of our call 4 and calls all the same: it has lost it */
-	assert_int_equal(judge(&a, &b, TCP_HAVE_OURS, b.epoch, 4, 1, 4), TCP_CROSS_REPLACE);
-	/* b calls again */
-	assert_int_equal(judge(&a, &b, TCP_HAVE_THEIRS, b.epoch, 1, 2, 0), TCP_CROSS_REPLACE);
-	/* b is another process now */
-	assert_int_equal(judge(&a, &b, TCP_HAVE_OURS, 1234, 4, 1, 0), TCP_CROSS_REPLACE);
-	assert_int_equal(judge(&a, &b, TCP_HAVE_THEIRS, 1234, 4, 1, 0), TCP_CROSS_REPLACE);
-	assert_int_equal(judge(&a, &b, TCP_HAVE_NOTHING, 1234, 0, 1, 0), TCP_CROSS_ACCEPT);
-}
-
-static void an_endpoint_may_call_itself(void **state)
-{
-	struct side a = make_side("192.0.2.1", 5, 77);
-
-	assert_int_equal(judge(&a, &a, TCP_HAVE_HELLO, 0, 0, 1, 0), TCP_CROSS_SELF);
-	assert_int_equal(judge(&a, &a, TCP_HAVE_OURS, 77, 1, 1, 0), TCP_CROSS_SELF);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,14 +263,12 @@ int main(void)
 		cmocka_unit_test(addresses_of_both_families_and_none),
 		cmocka_unit_test(impossible_fields_are_found),
 		cmocka_unit_test(another_version_can_still_be_told_why),
+		cmocka_unit_test(another_engine_version_is_no_match),
 		cmocka_unit_test(strangers_are_named),
 		cmocka_unit_test(no_bytes_do_harm),
 		cmocka_unit_test(a_frame_header_survives_every_split),
 		cmocka_unit_test(frames_with_impossible_lengths_are_found),
 		cmocka_unit_test(a_shared_payload_has_a_part_for_each_lane),
-		cmocka_unit_test(crossed_calls_leave_one),
-		cmocka_unit_test(a_lost_connection_is_replaced),
-		cmocka_unit_test(an_endpoint_may_call_itself),
 	};
 
 	return cmocka_run_group_tests_name("tcp_hello", tests, NULL, NULL);

@@ -30,7 +30,7 @@ void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
 
 	if (cnt > theirs)
 		cnt = theirs;
-	if (cnt < 2 || conn->chan->peer_epoch == conn->link->epoch)
+	if (cnt < 2 || conn->chan->base.peer_epoch == conn->link->base.epoch)
 		return;			/* the old way, or an endpoint that talks to itself */
 	conn->lanes = calloc(1, sizeof(*conn->lanes));
 	if (!conn->lanes)
@@ -49,8 +49,8 @@ static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lan
 static bool may_call(const struct tcp_conn *conn)
 {
 	return conn->lanes && !conn->lanes->called && conn->ours &&
-	       conn->state == TCP_CONN_READY && !conn->link->closing &&
-	       conn->poller->dialing < conn->poller->dial_max;
+	       conn->state == TCP_CONN_READY && !conn->link->base.closing &&
+	       !conn->poller->base.hold_connects;
 }
 
 void tcp_lane_call(struct tcp_conn *conn)
@@ -64,7 +64,7 @@ void tcp_lane_call(struct tcp_conn *conn)
 	if (!may_call(conn))
 		return;
 	conn->lanes->called = true;
-	addr = eng_peer_addr(tcp_chan_peer(conn->chan));
+	addr = eng_peer_addr(chan_peer(&conn->chan->base));
 	for (hello.lane = 1; !ret && hello.lane < conn->lanes->cnt; hello.lane++) {
 		ret = tcp_park_full(link->conf) ? -FI_EMFILE :
 		      tcp_conn_dial(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
@@ -95,7 +95,7 @@ static bool belongs(const struct tcp_conn *first, const struct tcp_chan *chan,
 	const struct tcp_lanes *lanes = first ? first->lanes : NULL;
 
 	return lanes && !first->ours && first->state == TCP_CONN_READY &&
-	       first->serial == hello->serial && chan->peer_epoch == hello->epoch &&
+	       first->serial == hello->serial && chan->base.peer_epoch == hello->epoch &&
 	       hello->lane < lanes->cnt && !lanes->conn[hello->lane];
 }
 
@@ -103,8 +103,8 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 {
 	int ret;
 
-	if (!belongs(chan->conn, chan, hello) || tcp_park_full(conn->link->conf)) {
-		tcp_conn_refuse(conn, TCP_WIRE_NO_LANE, NULL, 0);
+	if (!belongs(tcp_chan_conn(chan), chan, hello) || tcp_park_full(conn->link->conf)) {
+		tcp_conn_refuse(conn, CHAN_NO_USE, NULL, 0);
 		return;
 	}
 	ret = tcp_conn_welcome(conn, hello->serial, 0, NULL, 0);
@@ -112,8 +112,8 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 		tcp_conn_fail(conn, -ret, false);
 		return;
 	}
-	conn->peer = chan->conn->peer;
-	add_lane(chan->conn, conn, hello->lane);
+	conn->peer = tcp_chan_conn(chan)->peer;
+	add_lane(chan->base.conn, conn, hello->lane);
 }
 
 static void leave(struct tcp_conn *conn)
@@ -183,7 +183,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	TCP_INFO(conn->link->conf, "a peer refused a further connection: %s\n",
-		 tcp_hello_reason_text(hello->reason));
+		 chan_reason_text(hello->reason));
 	tcp_conn_close(conn);
 }
 

@@ -25,7 +25,7 @@ static int stop_lanes(void **state)
 
 static struct tcp_conn *conn_of(struct eng_peer *peer)
 {
-	return ((struct tcp_chan *) eng_peer_chan(peer))->conn;
+	return ((struct chan *) eng_peer_chan(peer))->conn;
 }
 
 static bool has_lanes(struct eng_peer *peer)
@@ -143,7 +143,7 @@ static void the_loss_of_one_is_the_loss_of_the_peer(void **state)
 static void they_are_parked_together(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
-	struct tcp_poller *poller = container_of(a->link, struct tcp_link, base)->poller;
+	struct tcp_poller *poller = container_of(a->link, struct tcp_link, base.base)->poller;
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	int round;
 
@@ -232,7 +232,7 @@ static void who_wants_fewer_decides(void **state)
 		assert_int_equal(hello.lanes, 3);
 		assert_int_equal(hello.lane, 0);
 		script.hello.lanes = (uint8_t) lanes;
-		script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+		script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 		FAKE_UNTIL(15000, peer->up);
 		fake_send(peer, LONG, 0);
 		if (lanes == 2) {
@@ -241,7 +241,7 @@ static void who_wants_fewer_decides(void **state)
 			assert_int_equal(lane.lane, 1);
 			assert_int_equal(lane.serial, hello.serial);
 			assert_int_equal(lane.epoch, hello.epoch);
-			script_answer(&script, extra, &lane, TCP_WIRE_REFUSE, TCP_WIRE_NO_LANE);
+			script_answer(&script, extra, &lane, TCP_WIRE_REFUSE, CHAN_NO_USE);
 			FAKE_UNTIL(15000, recv(extra, buf, sizeof(buf), 0) == 0);
 			close(extra);
 			assert_null(conn_of(peer)->lanes->conn[1]);
@@ -279,7 +279,7 @@ static void lanes_of_nothing_are_refused(void **state)
 		script_say(&script, extra);
 		assert_true(script_hear(extra, &hello));
 		assert_int_equal(hello.type, TCP_WIRE_REFUSE);
-		assert_int_equal(hello.reason, TCP_WIRE_NO_LANE);
+		assert_int_equal(hello.reason, CHAN_NO_USE);
 		close(extra);
 		if (i)
 			continue;

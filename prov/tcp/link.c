@@ -6,15 +6,8 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/random.h>
-#include <sys/socket.h>
-#include <unistd.h>
-#include <linux/sockios.h>
 
 #include "engine/api.h"
 #include "engine/near.h"
@@ -22,37 +15,37 @@
 #include "frame.h"
 #include "link.h"
 
+#define BACKOFF_NS (5 * CLOCK_NS_PER_MS)
+#define YIELD_NS (500 * CLOCK_NS_PER_MS)
+
 static struct tcp_link *link_of(struct eng_link *base)
 {
-	return container_of(base, struct tcp_link, base);
+	return container_of(base, struct tcp_link, base.base);
 }
 
 /* ---- opening ------------------------------------------------------------------------ */
 
-static uint64_t random_epoch(void)
-{
-	uint64_t epoch = 0;
-
-	while (!epoch)
-		if (getrandom(&epoch, sizeof(epoch), 0) != sizeof(epoch))
-			epoch = clock_ns();
-	return epoch;
-}
-
 static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		    const struct fi_info *info, enum tcp_wire_kind kind, struct tcp_link **link_p)
 {
+	const struct tcp_conf *env = tcp_conf_of(prov);
+	struct chan_conf conf = {
+		.retry_ms = env->conn_retry_ms,
+		.conn_timeout_ms = env->conn_timeout_ms,
+		.backoff_ns = BACKOFF_NS,
+		.yield_ns = YIELD_NS,
+	};
 	struct tcp_link *link = calloc(1, sizeof(*link));
 	int ret;
 
 	if (!link)
 		return -FI_ENOMEM;
-	link->conf = tcp_conf_of(prov);
+	link->conf = env;
 	link->kind = kind;
-	link->epoch = random_epoch();
+	link->base.msg = kind == TCP_WIRE_MSG;
+	chan_link_init(&link->base, &tcp_chan_ops, &conf, prov);
 	link->listener.src.fd = -1;
 	list_init(&link->conns);
-	list_init(&link->chans);
 	if (info->src_addr && net_addr_copy(info->src_addr, info->src_addrlen, &link->addr)) {
 		TCP_WARN(link->conf, "src_addr of the endpoint's fi_info is no IP address\n");
 		free(link);
@@ -64,9 +57,10 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		free(link);
 		return ret;
 	}
-	link->base.ops = &tcp_link_ops;
-	link->base.prog = prog;
-	link->base.attr = (struct eng_link_attr) {
+	link->base.poller = &link->poller->base;
+	link->base.base.ops = &tcp_link_ops;
+	link->base.base.prog = prog;
+	link->base.base.attr = (struct eng_link_attr) {
 		.max_payload = TCP_PAYLOAD_MAX,
 		.eager_limit = link->conf->eager_size,
 		.seg_size = TCP_PAYLOAD_MAX,
@@ -80,10 +74,10 @@ static int open_rdm(struct tcp_link *link, const struct fi_info *info)
 {
 	int ret;
 
-	if (!link->base.attr.addr_len) {
+	if (!link->base.base.attr.addr_len) {
 		net_addr_any(info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET,
 			     &link->addr);
-		link->base.attr.addr_len = net_addr_len(&link->addr.sa);
+		link->base.base.attr.addr_len = net_addr_len(&link->addr.sa);
 	}
 	ret = tcp_listener_bind(link);
 	if (!ret)
@@ -103,14 +97,14 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	ret = link_new(base->prog, base->prov, base->info, kind, &link);
 	if (ret)
 		return ret;
-	link->base.ep = ep;
+	link->base.base.ep = ep;
 	if (kind == TCP_WIRE_RDM)
 		ret = open_rdm(link, base->info);
 	if (ret) {
 		free(link);
 		return ret;
 	}
-	*link_p = &link->base;
+	*link_p = &link->base.base;
 	return 0;
 }
 
@@ -123,8 +117,8 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	ret = link_new(base->prog, base->fabric->prov, base->info, TCP_WIRE_MSG, &link);
 	if (ret)
 		return ret;
-	link->base.pep = pep;
-	if (!link->base.attr.addr_len)
+	link->base.base.pep = pep;
+	if (!link->base.base.attr.addr_len)
 		net_addr_any(base->info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET,
 			     &link->addr);
 	ret = tcp_listener_bind(link);
@@ -132,7 +126,7 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 		free(link);
 		return ret;
 	}
-	*link_p = &link->base;
+	*link_p = &link->base.base;
 	return 0;
 }
 
@@ -143,63 +137,12 @@ static int link_listen(struct eng_link *base, int backlog)
 
 /* ---- closing -------------------------------------------------------------------------- */
 
-/* unsent - bytes that the other host has not acknowledged: closing a socket that
- * has unread input would throw them away.
- */
-static bool unsent(const struct tcp_conn *conn)
-{
-	int bytes = 0;
-
-	return !ioctl(conn->src.fd, SIOCOUTQ, &bytes) && bytes > 0;
-}
-
-static bool any_unsent(const struct tcp_conn *conn)
-{
-	const struct tcp_lanes *lanes = conn->lanes;
-	unsigned i;
-
-	for (i = 1; lanes && i < lanes->cnt; i++)
-		if (lanes->conn[i] && unsent(lanes->conn[i]))
-			return true;
-	return unsent(conn);
-}
-
-/* finish - true when all that was sent is in the other host's care.  What comes in
- * meanwhile is read and dropped by poll(), so that closing provokes no reset.
- */
-static bool finish(struct tcp_chan *chan)
-{
-	struct tcp_conn *conn = chan->conn;
-
-	if (chan->state != TCP_CHAN_READY)
-		return list_empty(&chan->txq);
-	if (conn->state != TCP_CONN_READY)
-		return true;
-	conn->tx.shut = true;
-	tcp_tx_pump(conn);
-	return tcp_tx_idle(conn) && !any_unsent(conn);
-}
-
-static bool finish_all(void *arg)
-{
-	struct tcp_link *link = arg;
-	struct list *pos, *next;
-	bool all = true;
-
-	list_for_each_safe(pos, next, &link->chans)
-		all &= finish(container_of(pos, struct tcp_chan, link_node));
-	return all;
-}
-
 static void link_close(struct eng_link *base, int linger_ms)
 {
 	struct tcp_link *link = link_of(base);
 
 	tcp_listener_close(link);
-	link->closing = true;
-	obj_poller_drain(&link->poller->base, finish_all, link, linger_ms);
-	while (!list_empty(&link->chans))
-		tcp_chan_put(container_of(link->chans.next, struct tcp_chan, link_node));
+	chan_link_end(&link->base, linger_ms);
 	while (!list_empty(&link->conns))
 		tcp_conn_close(container_of(link->conns.next, struct tcp_conn, node));
 	tcp_poller_reap(link->poller);
@@ -253,35 +196,13 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 
 /* ---- peers and packets ---------------------------------------------------------------------- */
 
-static int peer_get(struct eng_link *base, struct eng_peer *peer)
-{
-	struct tcp_link *link = link_of(base);
-
-	if (link->kind == TCP_WIRE_MSG)
-		return 0;	/* fi_connect() and fi_accept() do it */
-	return tcp_rdm_get(link, tcp_chan_of(link, peer));
-}
-
-static void peer_put(struct eng_link *base, struct eng_peer *peer)
-{
-	struct tcp_chan *chan = eng_peer_chan(peer);
-
-	if (chan->link)
-		tcp_chan_put(chan);
-}
-
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	struct tcp_chan *chan = eng_peer_chan(peer);
 
-	if (__builtin_expect(chan->state == TCP_CHAN_READY, 1))
-		return tcp_tx_send(chan->conn, pkt);
-	if (chan->state == TCP_CHAN_IDLE)
-		return -FI_ENOTCONN;
-	tcp_tx_queue(chan, pkt);
-	if (chan->state == TCP_CHAN_PARKED)
-		tcp_rdm_call(chan);
-	return 0;
+	if (__builtin_expect(chan->base.state == CHAN_READY, 1))
+		return tcp_tx_send(chan->base.conn, pkt);
+	return tcp_tx_queue(chan, pkt);
 }
 
 static void flush(struct eng_link *base)
@@ -292,17 +213,6 @@ static void flush(struct eng_link *base)
 static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return tcp_rx_hold(link_of(base)->poller, rx);
-}
-
-static int pull(struct eng_link *base, void *token, const struct iovec *iov, size_t iov_cnt,
-		void *cookie)
-{
-	return tcp_rx_pull(token, iov, iov_cnt, cookie);
-}
-
-static void drop(struct eng_link *base, void *token)
-{
-	tcp_rx_release(token);
 }
 
 static const struct eng_link_ops *near_link(struct eng_ep *ep)
@@ -322,15 +232,15 @@ const struct eng_link_ops tcp_link_ops = {
 	.close = link_close,
 	.getname = link_getname,
 	.setname = link_setname,
-	.peer_get = peer_get,
-	.peer_put = peer_put,
+	.peer_get = chan_peer_get,
+	.peer_put = chan_peer_put,
 	.send = send_pkt,
 	.slot = tcp_tx_slot,
 	.post = tcp_tx_post,
 	.flush = flush,
 	.hold = hold,
-	.pull = pull,
-	.drop = drop,
+	.pull = chan_pull,
+	.drop = chan_drop,
 	.pep_open = pep_open,
 	.pep_close = pep_close,
 	.listen = link_listen,

@@ -223,23 +223,29 @@ static void strangers_get_a_refusal(void **state)
 	assert_memory_equal(answer, "HTTP/1.1 400", 12);
 
 	len = say(&to, "\x16\x03\x01\x02\x00\x01", 6, answer, sizeof(answer));
-	assert_refusal(answer, len, TCP_WIRE_MALFORMED);
+	assert_refusal(answer, len, CHAN_MALFORMED);
 
 	tcp_hello_pack(&hello, greeting);
 	greeting[offsetof(struct tcp_wire_hello, version) + 1] = 77;
 	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
-	assert_refusal(answer, len, TCP_WIRE_VERSION_BAD);
+	assert_refusal(answer, len, CHAN_VERSION_BAD);
+
+	/* the same link, but another engine, whose packets nobody here could read */
+	tcp_hello_pack(&hello, greeting);
+	greeting[offsetof(struct tcp_wire_hello, engine)]++;
+	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	assert_refusal(answer, len, CHAN_VERSION_BAD);
 
 	hello.kind = TCP_WIRE_MSG;
 	tcp_hello_pack(&hello, greeting);
 	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
-	assert_refusal(answer, len, TCP_WIRE_KIND_BAD);
+	assert_refusal(answer, len, CHAN_KIND_BAD);
 
 	hello.kind = TCP_WIRE_RDM;
 	hello.addr.in.sin_addr.s_addr = htonl(0x7f000002);	/* not where it calls from */
 	tcp_hello_pack(&hello, greeting);
 	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
-	assert_refusal(answer, len, TCP_WIRE_ADDR_BAD);
+	assert_refusal(answer, len, CHAN_ADDR_BAD);
 
 	assert_true(list_empty(&a->peers));
 	fake_close(a, 100);

@@ -31,10 +31,10 @@ static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 static void take_break(struct tcp_link *link)
 {
 	tcp_src_want(link->poller, &link->listener.src, 0);
-	tcp_timer_set(link->poller, &link->listener.timer, clock_ns() + BREAK_NS);
+	chan_poller_timer(&link->poller->base, &link->listener.timer, clock_ns() + BREAK_NS);
 }
 
-static void break_over(struct tcp_timer *timer, uint64_t now)
+static void break_over(struct timer *timer, uint64_t now)
 {
 	struct tcp_listener *listener = container_of(timer, struct tcp_listener, timer);
 	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
@@ -71,7 +71,7 @@ static void turn_away(struct tcp_link *link)
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_REFUSE,
 		.kind = link->kind,
-		.reason = TCP_WIRE_BUSY,
+		.reason = CHAN_BUSY,
 		.features = link->kind == TCP_WIRE_RDM ? TCP_WIRE_CAN_PARK : 0,
 	};
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
@@ -194,8 +194,11 @@ int tcp_listener_start(struct tcp_link *link, int backlog)
 	struct tcp_listener *listener = &link->listener;
 	int ret;
 
+	ret = timers_join(&link->poller->base.timers);
+	if (ret)
+		return ret;
 	listener->src.event = on_callers;
-	tcp_timer_init(&listener->timer, break_over);
+	listener->timer.fire = break_over;
 	ret = net_sock_listen(listener->src.fd, backlog);
 	if (!ret)
 		ret = tcp_src_want(link->poller, &listener->src, EPOLLIN);
@@ -209,7 +212,8 @@ void tcp_listener_close(struct tcp_link *link)
 	if (listener->src.fd < 0)
 		return;
 	if (listener->src.event) {
-		tcp_timer_off(&listener->timer);
+		timer_off(&link->poller->base.timers, &listener->timer);
+		timers_leave(&link->poller->base.timers);
 		tcp_src_want(link->poller, &listener->src, 0);
 	}
 	close(listener->src.fd);

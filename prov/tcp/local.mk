@@ -9,9 +9,8 @@ tcp_link_sources = \
 	prov/tcp/conf.c \
 	prov/tcp/conf.h \
 	prov/tcp/conn.c \
+	prov/tcp/connect.c \
 	prov/tcp/conn.h \
-	prov/tcp/cross.c \
-	prov/tcp/cross.h \
 	prov/tcp/frame.h \
 	prov/tcp/greet.c \
 	prov/tcp/hello.c \
@@ -25,7 +24,6 @@ tcp_link_sources = \
 	prov/tcp/guard.c \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \
-	prov/tcp/rdm.c \
 	prov/tcp/rx.c \
 	prov/tcp/tx.c \
 	prov/tcp/wire.h

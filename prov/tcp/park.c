@@ -60,14 +60,14 @@ bool tcp_park_must(struct tcp_poller *poller)
 
 bool tcp_park_want(struct tcp_poller *poller, unsigned cnt)
 {
-	if (list_empty(&poller->parkable))
+	if (!poller->can_park || list_empty(&poller->parkable))
 		return false;
 	if (cnt > WANT_MAX)
 		cnt = WANT_MAX;
 	if (poller->park_want < cnt)
 		poller->park_want = cnt;
-	if (list_empty(&poller->park_timer.node))
-		tcp_timer_set(poller, &poller->park_timer, clock_ns() + PAUSE_NS);
+	if (!poller->park_timer.at)
+		chan_poller_timer(&poller->base, &poller->park_timer, clock_ns() + PAUSE_NS);
 	return true;
 }
 
@@ -103,13 +103,13 @@ void tcp_park_closed(struct tcp_conn *conn)
 	if (conn->wireup->kind != TCP_WIRE_RDM)
 		return;
 	atomic_fetch_sub(&open_conns, 1);
-	if (poller->short_of_fds)
-		tcp_timer_set(poller, &poller->park_timer, 0);
+	if (poller->base.hold_connects)
+		chan_poller_timer(&poller->base, &poller->park_timer, 0);
 }
 
 void tcp_park_ready(struct tcp_conn *conn, uint8_t features)
 {
-	conn->used_seq = conn->poller->seq;
+	conn->used_seq = conn->poller->base.seq;
 	if (features & TCP_WIRE_CAN_PARK)
 		list_add_tail(&conn->park_node, &conn->poller->parkable);
 }
@@ -126,52 +126,39 @@ static bool may_park(const struct tcp_conn *conn)
 {
 	struct tcp_chan *chan = conn->chan;
 
-	return chan->conn == conn && chan->state == TCP_CHAN_READY && list_empty(&chan->txq) &&
+	return chan->base.conn == conn && chan->base.state == CHAN_READY && list_empty(&chan->base.pending) &&
 	       !conn->tx.stage && !conn->tx.blocked && !conn->tx.shut && rx_idle(&conn->rx) &&
-	       !conn->link->closing;
+	       !conn->link->base.closing;
 }
 
-/* parked - both sides are done with the channel's connection; the caller closes it. */
-static void parked(struct tcp_chan *chan)
+uint64_t tcp_park_check_ns(const struct tcp_link *link)
 {
-	char text[NET_ADDR_TEXT_MAX];
+	return link->conf->keepalive_on ? link->conf->keepalive.idle_s * CLOCK_NS_PER_S : 0;
+}
 
-	TCP_INFO(chan->link->conf, "the idle connection to %s is closed until it is needed\n",
-		 net_addr_text(eng_peer_addr(tcp_chan_peer(chan)), text));
-	chan->conn = NULL;
+/* parked - both sides are done with the channel's connection, which @end closes. */
+static void parked(struct tcp_chan *chan, void (*end)(struct tcp_conn *conn))
+{
+	struct tcp_conn *conn = chan->base.conn, *loop = chan->loop;
+
+	chan->base.conn = NULL;
 	chan->loop = NULL;
-	tcp_chan_set_state(chan, TCP_CHAN_PARKED);
-	chan->resumes = true;
-	tcp_park_check(chan);
-}
-
-void tcp_park_check(struct tcp_chan *chan)
-{
-	const struct tcp_conf *conf = chan->link->conf;
-
-	if (chan->resumes && chan->state == TCP_CHAN_PARKED && conf->keepalive_on)
-		tcp_timer_set(chan->link->poller, &chan->timer,
-			      clock_ns() + conf->keepalive.idle_s * CLOCK_NS_PER_S);
-}
-
-static void recall(struct tcp_chan *chan)
-{
-	if (!list_empty(&chan->txq))
-		tcp_rdm_call(chan);
+	end(conn);
+	if (loop)
+		end(loop);
+	chan_parked(&chan->base, tcp_park_check_ns(tcp_link_of(chan->base.link)));
 }
 
 /* park_loop - both ends are ours: no need to ask, if nothing is between them. */
 static void park_loop(struct tcp_chan *chan)
 {
-	struct tcp_conn *conn = chan->conn, *loop = chan->loop;
+	struct tcp_conn *conn = chan->base.conn, *loop = chan->loop;
 	int out = 1, in = 1;
 
 	if (!rx_idle(&loop->rx) || ioctl(conn->src.fd, SIOCOUTQ, &out) || out ||
 	    ioctl(loop->src.fd, SIOCINQ, &in) || in)
 		return;
-	parked(chan);
-	tcp_conn_close(conn);
-	tcp_conn_close(loop);
+	parked(chan, tcp_conn_close);
 }
 
 static void ask(struct tcp_conn *conn)
@@ -180,12 +167,12 @@ static void ask(struct tcp_conn *conn)
 	if (conn->chan->loop)
 		park_loop(conn->chan);
 	else if (tcp_tx_word(conn, TCP_WIRE_PARK) && conn->state == TCP_CONN_READY)
-		tcp_chan_set_state(conn->chan, TCP_CHAN_PARKING);
+		chan_set_state(&conn->chan->base, CHAN_PARKING);
 }
 
 static uint64_t last_use(const struct tcp_conn *conn)
 {
-	uint64_t in = conn->hot ? conn->poller->seq - conn->misses : conn->used_seq;
+	uint64_t in = conn->hot ? conn->poller->base.seq - conn->misses : conn->used_seq;
 
 	return in > conn->tx.seq ? in : conn->tx.seq;
 }
@@ -199,19 +186,19 @@ static struct tcp_conn *least_used(struct tcp_poller *poller, uint64_t now, bool
 		conn = container_of(pos, struct tcp_conn, park_node);
 		if ((!best || last_use(conn) < last_use(best)) && may_park(conn) &&
 		    now - conn->asked_ns > STAY_NS &&
-		    eng_peer_waits(tcp_chan_peer(conn->chan)) == waits)
+		    eng_peer_waits(chan_peer(&conn->chan->base)) == waits)
 			best = conn;
 	}
 	return best;
 }
 
-static void make_room(struct tcp_timer *timer, uint64_t now)
+static void make_room(struct timer *timer, uint64_t now)
 {
 	struct tcp_poller *poller = container_of(timer, struct tcp_poller, park_timer);
 	struct tcp_conn *conn;
 	unsigned left;
 
-	poller->short_of_fds = false;	/* calls that wait are tried again after this */
+	poller->base.hold_connects = false;	/* calls that wait are tried again after this */
 	for (left = poller->park_want; left; left--) {
 		conn = least_used(poller, now, false);
 		if (!conn && poller->park_must)
@@ -229,11 +216,12 @@ void tcp_park_init(struct tcp_poller *poller)
 	rlim_t limit = fd_limit();
 
 	list_init(&poller->parkable);
-	tcp_timer_init(&poller->park_timer, make_room);
+	poller->park_timer.fire = make_room;
+	poller->can_park = !timers_join(&poller->base.timers);
 	/* calls must leave descriptors for callers */
-	poller->dial_max = limit / 4 < TCP_DIAL_MAX ? (unsigned) (limit / 4) : TCP_DIAL_MAX;
-	if (!poller->dial_max)
-		poller->dial_max = 1;
+	poller->base.connecting_max = limit / 4 < TCP_DIAL_MAX ? (unsigned) (limit / 4) : TCP_DIAL_MAX;
+	if (!poller->base.connecting_max)
+		poller->base.connecting_max = 1;
 }
 
 /* ---- what the peer says ---------------------------------------------------------------- */
@@ -242,15 +230,12 @@ static void on_park(struct tcp_conn *conn)
 {
 	struct tcp_chan *chan = conn->chan;
 
-	if (conn->link->closing)
+	if (conn->link->base.closing)
 		return;			/* the end of the stream is the answer */
-	if (chan->state == TCP_CHAN_PARKING) {	/* both asked at once */
-		parked(chan);
-		tcp_conn_close(conn);
-		recall(chan);
+	if (chan->base.state == CHAN_PARKING) {	/* both asked at once */
+		parked(chan, tcp_conn_close);
 	} else if (may_park(conn) && tcp_tx_word(conn, TCP_WIRE_PARKED)) {
-		parked(chan);
-		tcp_conn_part(conn);
+		parked(chan, tcp_conn_part);
 	} else if (!tcp_tx_word(conn, TCP_WIRE_STAY)) {
 		tcp_conn_fail(conn, FI_ENOMEM, false);
 	}
@@ -258,16 +243,12 @@ static void on_park(struct tcp_conn *conn)
 
 static void on_parked(struct tcp_conn *conn)
 {
-	struct tcp_chan *chan = conn->chan;
-
-	parked(chan);
-	tcp_conn_close(conn);
-	recall(chan);
+	parked(conn->chan, tcp_conn_close);
 }
 
 static void on_stay(struct tcp_conn *conn)
 {
-	tcp_chan_set_state(conn->chan, TCP_CHAN_READY);
+	chan_set_state(&conn->chan->base, CHAN_READY);
 	conn->asked_ns = clock_ns();
 	tcp_tx_pump(conn);
 }
@@ -280,7 +261,7 @@ bool tcp_park_word(struct tcp_conn *conn, unsigned word)
 		on_park(conn);
 		return true;
 	}
-	if (conn->chan->state != TCP_CHAN_PARKING)
+	if (conn->chan->base.state != CHAN_PARKING)
 		return false;
 	if (word == TCP_WIRE_PARKED)
 		on_parked(conn);

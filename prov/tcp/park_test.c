@@ -6,19 +6,19 @@
  */
 #include "tcp/test/script.h"
 
-static struct tcp_chan *chan_of(struct eng_peer *peer)
+static struct tcp_chan *chan_at(struct eng_peer *peer)
 {
 	return eng_peer_chan(peer);
 }
 
 static struct tcp_poller *poller_of(struct eng_ep *ep)
 {
-	return container_of(ep->link, struct tcp_link, base)->poller;
+	return container_of(ep->link, struct tcp_link, base.base)->poller;
 }
 
 static bool is_parked(struct eng_peer *peer)
 {
-	return chan_of(peer)->state == TCP_CHAN_PARKED;
+	return chan_at(peer)->base.state == CHAN_PARKED;
 }
 
 /* talk - one packet in each direction. */
@@ -51,7 +51,7 @@ static void an_idle_connection_ends_and_comes_back(void **state)
 		/* one asks, or both do at the same time */
 		park(a, ab, 1 + (unsigned) round % 2);
 		FAKE_UNTIL(15000, is_parked(ba));
-		assert_null(chan_of(ab)->conn);
+		assert_null(chan_at(ab)->base.conn);
 		if (round % 4 < 2)
 			talk(a, b);
 		else
@@ -133,7 +133,7 @@ static void few_connections_serve_many_peers(void **state)
 		tcp_park_want(poller_of(a), 8);
 		fake_poll();
 		for (i = 0, ready = 0; i < N; i++)
-			ready += chan_of(peer_at(a, b[i]))->state == TCP_CHAN_READY;
+			ready += chan_at(peer_at(a, b[i]))->base.state == CHAN_READY;
 	}
 	tcp_conf.max_conns = 0;
 	fake_close(a, 100);
@@ -159,10 +159,10 @@ static void who_waits_goes_last(void **state)
 	ab->done_cnt--;			/* an operation that the loss of the peer would end */
 	peer_at(b, a)->done_cnt--;
 	park(a, ac, 8);
-	assert_int_equal(chan_of(ab)->state, TCP_CHAN_READY);
+	assert_int_equal(chan_at(ab)->base.state, CHAN_READY);
 	assert_true(tcp_park_must(poller_of(a)));
 	FAKE_UNTIL(15000, is_parked(ab));
-	FAKE_UNTIL(15000, chan_of(ab)->state == TCP_CHAN_READY);	/* looked after */
+	FAKE_UNTIL(15000, chan_at(ab)->base.state == CHAN_READY);	/* looked after */
 	assert_true(tcp_park_must(poller_of(a)));
 	FAKE_UNTIL(15000, is_parked(ab) && is_parked(peer_at(b, a)));
 	peer_at(b, a)->done_cnt++;
@@ -228,7 +228,7 @@ static int script_meet(struct script *script, struct eng_peer *peer, uint8_t fea
 	assert_true(script_hear(fd, &hello));
 	assert_true(hello.features & TCP_WIRE_CAN_PARK);
 	script->hello.features = features;
-	script_answer(script, fd, &hello, TCP_WIRE_WELCOME, TCP_WIRE_OK);
+	script_answer(script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	FAKE_UNTIL(15000, peer->up && peer->done_cnt == peer->tx_seq);
 	return fd;
 }
@@ -284,7 +284,7 @@ static void a_peer_may_want_to_stay(void **state)
 	ssize_t ret;
 
 	assert_true(tcp_park_want(poller_of(a), 1));
-	FAKE_UNTIL(15000, chan_of(peer)->state == TCP_CHAN_PARKING);
+	FAKE_UNTIL(15000, chan_at(peer)->base.state == CHAN_PARKING);
 	fake_send(peer, 20, 0);
 	fake_send(peer, 30, 0);
 	script_word(fd, TCP_WIRE_STAY);
@@ -296,7 +296,7 @@ static void a_peer_may_want_to_stay(void **state)
 		got += ret > 0 ? (size_t) ret : 0;
 	}
 	assert_int_equal(tcp_frame_word(buf + head + 10, got - head - 10), TCP_WIRE_PARK);
-	assert_int_equal(chan_of(peer)->state, TCP_CHAN_READY);
+	assert_int_equal(chan_at(peer)->base.state, CHAN_READY);
 	close(fd);
 	close(script.listener);
 	fake_close(a, 0);
@@ -366,7 +366,7 @@ static void an_answer_does_not_cut_a_packet(void **state)
 	for (i = 0; i < 10; i++) {
 		for (k = 0; k < 8; k++)
 			fake_send(peer, TCP_PAYLOAD_MAX - (fake_draw() % 5000), 0);
-		assert_false(list_empty(&chan_of(peer)->txq));
+		assert_false(list_empty(&chan_at(peer)->base.pending));
 		script_word(fd, TCP_WIRE_PARK);
 		for (k = 0; k < 20; k++)
 			fake_poll();
@@ -387,13 +387,13 @@ static void a_new_call_does_not_overtake_the_answer(void **state)
 	struct tcp_hello hello;
 
 	assert_true(tcp_park_want(poller_of(a), 1));
-	FAKE_UNTIL(15000, chan_of(peer)->state == TCP_CHAN_PARKING);
+	FAKE_UNTIL(15000, chan_at(peer)->base.state == CHAN_PARKING);
 	script.hello.type = TCP_WIRE_HELLO;
 	script.hello.features = TCP_WIRE_CAN_PARK | TCP_WIRE_RESUMES;
 	call = script_call(a);
 	script_say(&script, call);
 	assert_true(script_hear(call, &hello));
-	assert_int_equal(hello.reason, TCP_WIRE_NOT_YET);
+	assert_int_equal(hello.reason, CHAN_NOT_YET);
 	close(call);
 	script_word(fd, TCP_WIRE_PARKED);
 	FAKE_UNTIL(15000, is_parked(peer));

@@ -20,39 +20,6 @@
 #define DETACH_AFTER 300	/* polls for which it must have been hot to leave the set */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
-/* ---- timers ---------------------------------------------------------------- */
-
-/* Most timeouts are equally long, so that the right place is found at the end. */
-void tcp_timer_set(struct tcp_poller *poller, struct tcp_timer *timer, uint64_t due_ns)
-{
-	struct list *pos;
-
-	list_del(&timer->node);
-	timer->due_ns = due_ns;
-	for (pos = poller->timers.prev; pos != &poller->timers; pos = pos->prev)
-		if (container_of(pos, struct tcp_timer, node)->due_ns <= due_ns)
-			break;
-	list_add(&timer->node, pos);
-	obj_prog_moved(poller->base.prog, due_ns);
-}
-
-static int fire_timers(struct tcp_poller *poller)
-{
-	uint64_t now = clock_ns();
-	struct tcp_timer *timer;
-	int done = 0;
-
-	while (!list_empty(&poller->timers)) {
-		timer = container_of(poller->timers.next, struct tcp_timer, node);
-		if (timer->due_ns > now)
-			break;
-		list_del(&timer->node);
-		timer->fire(timer, now);
-		done++;
-	}
-	return done;
-}
-
 /* ---- the set --------------------------------------------------------------- */
 
 int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events)
@@ -62,7 +29,7 @@ int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events
 
 	if (events == src->events)
 		return 0;
-	if (epoll_ctl(poller->base.fd, op, src->fd, &ev))
+	if (epoll_ctl(poller->base.base.fd, op, src->fd, &ev))
 		return -errno;
 	src->events = events;
 	return 0;
@@ -77,7 +44,7 @@ static __attribute__((noinline)) int wait_events(struct tcp_poller *poller)
 	poller->polled_ns = clock_coarse_ns();
 	if (poller->polled_ns >= poller->guard_due_ns)
 		tcp_guard_look(poller, poller->polled_ns);
-	cnt = tcp_io_look(poller->base.fd, ev, EVENTS_MAX);
+	cnt = tcp_io_look(poller->base.base.fd, ev, EVENTS_MAX);
 	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
 	if (poller->wait_every > WAIT_MAX)
 		poller->wait_every = WAIT_MAX;
@@ -99,7 +66,7 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	if (!conn->hot)
 		return;
 	conn->hot = false;
-	conn->used_seq = poller->seq - conn->misses;
+	conn->used_seq = poller->base.seq - conn->misses;
 	conn->streak = 0;
 	if (conn->detached) {
 		conn->detached = false;
@@ -109,7 +76,7 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	for (i = 0; poller->hot[i] != conn; i++)
 		;
 	poller->hot[i] = poller->hot[--poller->hot_cnt];
-	poller->base.hot = poller->hot_cnt;
+	poller->base.base.hot = poller->hot_cnt;
 }
 
 void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
@@ -118,7 +85,7 @@ void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
 	unsigned i;
 
 	conn->misses = 0;
-	conn->used_seq = poller->seq;
+	conn->used_seq = poller->base.seq;
 	if (conn->hot)
 		return;
 	if (poller->hot_cnt == TCP_HOT_MAX) {
@@ -131,7 +98,7 @@ void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
 	}
 	conn->hot = true;
 	poller->hot[poller->hot_cnt++] = conn;
-	poller->base.hot = true;
+	poller->base.base.hot = true;
 }
 
 /* attach - everybody back into the set: somebody is going to sleep. */
@@ -154,7 +121,7 @@ static __attribute__((noinline)) void detach(struct tcp_poller *poller, struct t
 {
 	conn->detached = true;
 	tcp_conn_watch(conn);
-	obj_prog_disarm(poller->base.prog);
+	obj_prog_disarm(poller->base.base.prog);
 }
 
 static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned budget)
@@ -188,40 +155,26 @@ static inline int read_hot(struct tcp_poller *poller, unsigned budget)
 
 /* ---- work lists -------------------------------------------------------------- */
 
-static int resume_paused(struct tcp_poller *poller)
+static int resume(struct list *item)
 {
-	struct list again;
-	struct list *item;
-	int done = 0;
-
-	list_init(&again);
-	list_splice_tail(&poller->paused, &again);
-	while ((item = list_pop(&again)))
-		done += tcp_rx_resume(container_of(item, struct tcp_conn, state_node));
-	return done;
+	return tcp_rx_resume(container_of(item, struct tcp_conn, state_node));
 }
 
 __attribute__((noinline)) void tcp_poller_flush(struct tcp_poller *poller)
 {
 	struct list *item;
 
-	obj_prog_unstaged(poller->base.prog);
-	while ((item = list_pop(&poller->dirty)))
+	obj_prog_unstaged(poller->base.base.prog);
+	while ((item = list_pop(&poller->base.dirty)))
 		tcp_tx_flush(container_of(item, struct tcp_conn, tx.dirty_node));
 }
 
-static int bury_failed(struct tcp_poller *poller)
+static int report(struct list *item)
 {
-	struct tcp_conn *conn;
-	struct list *item;
-	int done = 0;
+	struct tcp_conn *conn = container_of(item, struct tcp_conn, state_node);
 
-	while ((item = list_pop(&poller->failed))) {
-		conn = container_of(item, struct tcp_conn, state_node);
-		conn->wireup->lost(conn);
-		done++;
-	}
-	return done;
+	conn->wireup->lost(conn);
+	return 1;
 }
 
 void tcp_poller_reap(struct tcp_poller *poller)
@@ -234,34 +187,16 @@ void tcp_poller_reap(struct tcp_poller *poller)
 
 /* ---- the poller ops ------------------------------------------------------------ */
 
-bool tcp_poller_may_call(const struct tcp_poller *poller)
-{
-	return !list_empty(&poller->waiting) && poller->dialing < poller->dial_max &&
-	       !poller->short_of_fds;
-}
-
-/* note_caller - is it the application that polls?  Then a burst that it sends may
- * wait for its next poll; with nobody but the progress thread, it may not.
- */
-static void note_caller(struct tcp_poller *poller)
-{
-	uint64_t polls = atomic_load_explicit(&poller->base.prog->polls, memory_order_relaxed);
-
-	poller->app_active = polls != poller->app_polls;
-	poller->app_polls = polls;
-}
-
 /* poll_rare - what most polls have nothing of. */
 static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 {
 	int done = 0;
 
-	if (!list_empty(&poller->timers))
-		done += fire_timers(poller);
-	if (!list_empty(&poller->paused))
-		done += resume_paused(poller);
-	if (tcp_poller_may_call(poller))
-		tcp_rdm_next(poller);
+	if (poller->base.timers.cnt)
+		done += timers_fire(&poller->base.timers, clock_ns());
+	if (!list_empty(&poller->base.paused))
+		done += chan_poller_drain(&poller->base.paused, resume);
+	chan_poller_next(&poller->base);
 	return done;
 }
 
@@ -270,9 +205,9 @@ static __attribute__((noinline)) int poll_end(struct tcp_poller *poller)
 {
 	int done = 0;
 
-	while (!list_empty(&poller->dirty) || !list_empty(&poller->failed)) {
+	while (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed)) {
 		tcp_poller_flush(poller);
-		done += bury_failed(poller);
+		done += chan_poller_drain(&poller->base.failed, report);
 	}
 	tcp_poller_reap(poller);
 	return done;
@@ -282,45 +217,41 @@ static inline bool set_due(struct tcp_poller *poller)
 {
 	if (poller->blocked || !poller->until_wait--)
 		return true;
-	return !poller->hot_cnt && !obj_prog_others_hot(&poller->base);
+	return !poller->hot_cnt && !obj_prog_others_hot(&poller->base.base);
 }
 
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
-	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 	int done = 0;
 
-	poller->seq++;
-	note_caller(poller);
-	if (__builtin_expect(!list_empty(&poller->dirty), 0))
+	chan_poller_begin(&poller->base);
+	if (__builtin_expect(!list_empty(&poller->base.dirty), 0))
 		tcp_poller_flush(poller);
-	poller->polling = true;
-	if (__builtin_expect(!list_empty(&poller->timers) || !list_empty(&poller->paused) ||
-			     !list_empty(&poller->waiting), 0))
+	if (__builtin_expect(poller->base.timers.cnt || !list_empty(&poller->base.paused) ||
+			     !list_empty(&poller->base.queued), 0))
 		done += poll_rare(poller);
 	done += read_hot(poller, budget);
 	if (__builtin_expect(set_due(poller), 0))
 		done += wait_events(poller);
-	if (__builtin_expect(!list_empty(&poller->dirty) || !list_empty(&poller->failed) ||
+	if (__builtin_expect(!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) ||
 			     !list_empty(&poller->dead), 0))
 		done += poll_end(poller);
-	poller->polling = false;
+	poller->base.polling = false;
 	return done;
 }
 
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
-	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
-	uint64_t due = UINT64_MAX;
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
+	uint64_t due = timers_next(&poller->base.timers);
 
-	if (!list_empty(&poller->dirty) || !list_empty(&poller->failed) || tcp_poller_may_call(poller))
+	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) || chan_poller_connects(&poller->base))
 		return -FI_EAGAIN;
 	if (attach(poller))
 		return -FI_EAGAIN;
 	poller->until_wait = 0;	/* whatever wakes the sleeper, the next poll finds it */
-	if (!list_empty(&poller->timers))
-		due = container_of(poller->timers.next, struct tcp_timer, node)->due_ns;
-	if (!list_empty(&poller->paused) && clock_ns() + RETRY_PAUSED_NS < due)
+	if (!list_empty(&poller->base.paused) && clock_ns() + RETRY_PAUSED_NS < due)
 		due = clock_ns() + RETRY_PAUSED_NS;
 	if (poller->guard_due_ns < due)
 		due = poller->guard_due_ns;
@@ -331,13 +262,14 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 static void close_poller(struct obj_poller *base)
 {
-	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 
 	tcp_poller_reap(poller);
+	chan_poller_fini(&poller->base);
 	pool_destroy(&poller->stages);
 	if (poller->spare_fd >= 0)
 		close(poller->spare_fd);
-	close(poller->base.fd);
+	close(poller->base.base.fd);
 	free(poller->rx);
 	free(poller);
 }
@@ -352,8 +284,8 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 		   struct tcp_poller **poller_p)
 {
 	struct tcp_poller *poller;
-	struct obj_poller *base;
-	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), conf->prov, &base);
+	struct chan_poller *base;
+	int ret = chan_poller_get(prog, &poller_ops, sizeof(*poller), conf->prov, &base);
 
 	if (ret < 0)
 		return ret;
@@ -365,12 +297,7 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 	poller->wait_every = WAIT_MIN;
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
-	list_init(&poller->waiting);
-	list_init(&poller->dirty);
-	list_init(&poller->failed);
-	list_init(&poller->paused);
 	list_init(&poller->dead);
-	list_init(&poller->timers);
 	list_init(&poller->guarded);
 	poller->guard_due_ns = UINT64_MAX;
 	tcp_park_init(poller);

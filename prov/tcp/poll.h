@@ -22,11 +22,11 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
-#include "obj/prog.h"
+#include "channel/poller.h"
 #include "conf.h"
 
 struct tcp_conn;
-struct tcp_hold;
+struct chan_hold;
 
 #define TCP_HOT_MAX 2		/* connections that are tried without being announced */
 #define TCP_DIAL_MAX 128	/* calls under way at a time, at most; more of them queue up */
@@ -47,46 +47,29 @@ struct tcp_src {
 	void (*event)(struct tcp_src *src, uint32_t events);
 };
 
-struct tcp_timer {
-	struct list node;	/* on poller->timers, or on none */
-	uint64_t due_ns;
-	void (*fire)(struct tcp_timer *timer, uint64_t now);
-};
-
 struct tcp_poller {
-	struct obj_poller base;
+	struct chan_poller base;	/* first */
 	const struct tcp_conf *conf;
-	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
 	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last looked at */
 	unsigned until_wait;		/* polls until it is looked at again */
 	unsigned wait_every;		/* how many that are between two looks */
-	uint64_t app_polls;		/* prog->polls at the last poll */
-	bool app_active;		/* the last poll was the application's own */
-	bool polling;			/* inside poll(): what is sent leaves at its end */
 	unsigned hot_cnt;
 	struct tcp_conn *hot[TCP_HOT_MAX];
 	unsigned blocked;		/* sockets that wait for EPOLLOUT */
-	unsigned dialing;		/* calls of ours that are not answered yet */
-	struct list waiting;		/* struct tcp_chan: calls that wait for their turn */
-	struct list dirty;		/* connections with staged bytes to send */
-	struct list failed;		/* connections whose end must be reported */
-	struct list paused;		/* connections with a packet that must be offered again */
 	struct list dead;		/* connections to free when no event can name them */
-	struct list timers;		/* by due_ns */
 	struct pool stages;		/* staging buffers, conf->stage_size each */
 	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */
 	uint8_t *lone;			/* of @stages: for a single small packet; NULL: none yet */
 	bool burst;			/* what tcp_tx_slot() made room for need not leave at once */
 	struct tcp_conn *offering;	/* connection whose packet the engine is looking at */
-	struct tcp_hold *held;		/* what it told us to keep */
+	struct chan_hold *held;		/* what it told us to keep */
 	struct list guarded;		/* struct tcp_conn: something was sent; see guard.c */
 	uint64_t guard_due_ns;		/* when they are looked at; UINT64_MAX: there are none */
 	struct list parkable;		/* struct tcp_conn: idle ones among them may be closed */
-	struct tcp_timer park_timer;	/* close some, and look whether that was enough */
+	bool can_park;			/* there is room for park_timer */
+	struct timer park_timer;	/* close some, and look whether that was enough */
 	unsigned park_want;		/* how many to ask at that time */
 	bool park_must;			/* even those that an operation waits on */
-	bool short_of_fds;		/* calls wait until the timer has fired */
-	unsigned dial_max;		/* calls under way at a time */
 	int spare_fd;			/* given up for a moment when descriptors run out */
 };
 
@@ -104,41 +87,14 @@ void tcp_poller_reap(struct tcp_poller *poller);
 /* tcp_poller_flush - what is staged leaves.  Never calls up. */
 void tcp_poller_flush(struct tcp_poller *poller);
 
-/* tcp_poller_may_call - is there a call that waits for its turn, and may be made? */
-bool tcp_poller_may_call(const struct tcp_poller *poller);
-
 /* tcp_src_want - be told of @events (EPOLLIN, EPOLLOUT); 0: of nothing, not even
  * of errors.  Returns 0 or the negative errno of epoll_ctl.
  * Cost: a system call when the set of events changes.
  */
 int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events);
 
-/* tcp_timer_set - call timer->fire in the first poll at or after @due_ns (0: the
- * next one).  Replaces an earlier setting.  The timer is off when it fires.
- */
-void tcp_timer_set(struct tcp_poller *poller, struct tcp_timer *timer, uint64_t due_ns);
-
-static inline void tcp_timer_init(struct tcp_timer *timer,
-				  void (*fire)(struct tcp_timer *, uint64_t now))
-{
-	list_init(&timer->node);
-	timer->fire = fire;
-}
-
-static inline void tcp_timer_off(struct tcp_timer *timer)
-{
-	list_del(&timer->node);
-}
-
 /* tcp_poller_heat - @conn carried data: read it directly for a while. */
 void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn);
 void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn);
-
-/* tcp_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
-static inline void tcp_poller_kick(struct tcp_poller *poller)
-{
-	if (!poller->polling)
-		obj_prog_moved(poller->base.prog, 0);
-}
 
 #endif

@@ -45,8 +45,8 @@ static bool shared(struct tcp_conn *conn)
 static void go_on(struct tcp_conn *conn)
 {
 	if (conn->rx.kept) {
-		list_add_tail(&conn->state_node, &conn->poller->paused);
-		tcp_poller_kick(conn->poller);
+		list_add_tail(&conn->state_node, &conn->poller->base.paused);
+		chan_poller_kick(&conn->poller->base);
 	} else if (conn->rx.quiet) {
 		conn->rx.quiet = false;
 		tcp_conn_watch(conn);
@@ -62,10 +62,10 @@ static void body_end(struct tcp_conn *conn)
 	rx->body = TCP_BODY_NONE;
 	rx->cookie = NULL;
 	if (rx->hold) {
-		rx->hold->conn = NULL;
+		chan_hold_done(rx->hold);
 		rx->hold = NULL;
 	} else if (cookie) {
-		eng_on_placed(&conn->link->base, cookie, 0);
+		eng_on_placed(&conn->link->base.base, cookie, 0);
 	}
 }
 
@@ -174,7 +174,7 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 	conn->rx.kept_pos = pos;
 	conn->rx.kept_end = end;
 	if (conn->rx.body == TCP_BODY_NONE)
-		list_add_tail(&conn->state_node, &poller->paused);
+		list_add_tail(&conn->state_node, &poller->base.paused);
 }
 
 static void refuse_packet(struct tcp_conn *conn, const char *what)
@@ -199,13 +199,13 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 		FI_TRACE(conn->link->conf->prov, FI_LOG_EP_DATA,
 			 "received a packet, %zu bytes of header and %zu of payload\n",
 			 rx->hdr_len, rx->len);
-	if (conn->link->closing) {
+	if (conn->link->base.closing) {
 		body_begin(conn, rx, mine, NULL, 0);
 		return true;
 	}
 	poller->offering = conn;
 	poller->held = NULL;
-	verdict = eng_on_packet(&conn->link->base, tcp_chan_peer(conn->chan), rx);
+	verdict = eng_on_packet(&conn->link->base.base, chan_peer(&conn->chan->base), rx);
 	poller->offering = NULL;
 	if (conn->state != TCP_CONN_READY)
 		return false;
@@ -224,7 +224,7 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 			struct iovec iov = { poller->held->data, rx->len };
 
 			conn->rx.hold = poller->held;
-			poller->held->conn = conn;
+			poller->held->source = conn;
 			body_begin(conn, rx, mine, &iov, 1);
 		}
 		return true;
@@ -277,7 +277,7 @@ static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size
 	const uint8_t *hdr = at + TCP_FRAME_SIZE;
 	size_t head = TCP_FRAME_SIZE + hdr_len;
 
-	if (len > have - head || len >= LONG_PAYLOAD || conn->link->closing ||
+	if (len > have - head || len >= LONG_PAYLOAD || conn->link->base.closing ||
 	    conn->link->conf->trace || !eng_on_short(conn->chan, hdr, hdr_len, len))
 		return 0;
 	conn->rx.big = false;
@@ -505,39 +505,21 @@ void tcp_rx_drop(struct tcp_conn *conn, int err)
 	rx->quiet = false;
 	rx->cookie = NULL;
 	if (rx->hold) {
-		rx->hold->conn = NULL;
-		rx->hold->err = err;
+		chan_hold_lost(rx->hold, err);
 		rx->hold = NULL;
 	} else if (cookie) {
-		eng_on_placed(&conn->link->base, cookie, -err);
+		eng_on_placed(&conn->link->base.base, cookie, -err);
 	}
 }
 
 /* ---- payload kept for later ----------------------------------------------------- */
 
-void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)
-{
-	struct tcp_hold *hold;
-
-	assert(poller->offering && "hold() is called from eng_on_packet()");
-	hold = malloc(sizeof(*hold) + rx->len);
-	if (!hold)
-		return NULL;
-	hold->conn = NULL;
-	hold->err = 0;
-	hold->len = rx->len;
-	if (rx->avail == rx->len)	/* else body_begin() copies it */
-		memcpy(hold->data, rx->data, rx->len);
-	poller->held = hold;
-	return hold;
-}
-
 /* move - of a payload that is still arriving, what is here goes to @iov, and the rest
  * will arrive there.
  */
-static void move(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt)
+static void move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt)
 {
-	struct tcp_conn *conn = hold->conn, *lane;
+	struct tcp_conn *conn = hold->source, *lane;
 	unsigned cnt = shared(conn) ? conn->lanes->cnt : 1, i;
 	size_t off, end = 0, got;
 
@@ -553,24 +535,28 @@ static void move(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt)
 	conn->rx.hold = NULL;
 }
 
-int tcp_rx_pull(struct tcp_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+static int hold_take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
-	struct tcp_conn *conn = hold->conn;
-	int err = hold->err;
+	struct tcp_conn *conn = hold->source;
 
-	if (conn) {
-		move(hold, iov, iov_cnt);
-		conn->rx.cookie = cookie;
-	} else if (!err) {
-		iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
-	}
-	free(hold);
-	return err ? -err : !conn;
+	move(hold, iov, iov_cnt);
+	conn->rx.cookie = cookie;
+	return 0;
 }
 
-void tcp_rx_release(struct tcp_hold *hold)
+static void hold_release(struct chan_hold *hold)
 {
-	if (hold->conn)
-		move(hold, NULL, 0);
-	free(hold);
+	move(hold, NULL, 0);
+}
+
+void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)
+{
+	static const struct chan_hold_ops ops = { .take = hold_take, .release = hold_release };
+	struct eng_rx whole = *rx;
+
+	assert(poller->offering && "hold() is called from eng_on_packet()");
+	if (rx->avail < rx->len)
+		whole.avail = 0;	/* body_begin() copies what is here */
+	poller->held = chan_hold_new(sizeof(struct chan_hold), &whole, false, &ops);
+	return poller->held;
 }

@@ -143,8 +143,8 @@ static bool in_burst(const struct tcp_conn *conn, uint32_t pkt_flags)
 
 	if (!poller->conf->stage_size)
 		return false;
-	return poller->polling || pkt_flags & ENG_PKT_MORE ||
-	       (conn->tx.seq == poller->seq && poller->app_active);
+	return poller->base.polling || pkt_flags & ENG_PKT_MORE ||
+	       (conn->tx.seq == poller->base.seq && poller->base.app_active);
 }
 
 /* keep_staged - @conn has something to send, by the end of this or the next poll. */
@@ -152,9 +152,9 @@ static void keep_staged(struct tcp_conn *conn)
 {
 	if (conn->tx.blocked || !list_empty(&conn->tx.dirty_node))
 		return;		/* EPOLLOUT takes it along */
-	list_add_tail(&conn->tx.dirty_node, &conn->poller->dirty);
-	if (!conn->poller->polling)
-		obj_prog_staged(conn->poller->base.prog);
+	list_add_tail(&conn->tx.dirty_node, &conn->poller->base.dirty);
+	if (!conn->poller->base.polling)
+		obj_prog_staged(conn->poller->base.base.prog);
 }
 
 static size_t gather_stage(const struct tcp_tx *tx, struct iovec *iov, size_t *total_p)
@@ -248,7 +248,7 @@ static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
 {
 	struct tcp_tx *tx = &conn->tx;
 
-	tx->seq = conn->poller->seq;
+	tx->seq = conn->poller->base.seq;
 	if (!tx->stage)
 		return send_lone(conn, size);
 	tx->stage_end += size;
@@ -280,7 +280,7 @@ static inline bool was_polled(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
-	return conn->tx.seq == poller->seq || poller->polling ||
+	return conn->tx.seq == poller->base.seq || poller->base.polling ||
 	       (conn->hot && clock_coarse_ns() - poller->polled_ns < STALE_NS);
 }
 
@@ -313,7 +313,7 @@ static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 		copy_pkt(room, pkt);
 		return small_send(conn, size, burst);
 	}
-	tx->seq = conn->poller->seq;
+	tx->seq = conn->poller->base.seq;
 	if (conn->state != TCP_CONN_READY)
 		return -conn->err;
 	if (tx->blocked)
@@ -403,11 +403,11 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	share = __builtin_expect(conn->lanes != NULL, 0) && may_share(conn, pkt);
 	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_SHARED : 0), pkt->len);
 	pkt->sent = 0;
-	if (list_empty(&conn->chan->txq))
+	if (list_empty(&conn->chan->base.pending))
 		ret = share ? try_shared(conn, pkt) : try_now(conn, pkt);
 	if (__builtin_expect(ret, 1))
 		return ret;
-	list_add_tail(&pkt->node, &conn->chan->txq);
+	list_add_tail(&pkt->node, &conn->chan->base.pending);
 	if (!others_send(conn))
 		set_blocked(conn, true);
 	return 0;
@@ -416,12 +416,12 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 void *tcp_tx_slot(void *chan_p, size_t len)
 {
 	struct tcp_chan *chan = chan_p;
-	struct tcp_conn *conn = chan->conn;
+	struct tcp_conn *conn = chan->base.conn;
 	uint8_t *room;
 	bool burst;
 
-	if (__builtin_expect(chan->state != TCP_CHAN_READY || conn->state != TCP_CONN_READY ||
-			     !list_empty(&chan->txq) || !was_polled(conn), 0))
+	if (__builtin_expect(chan->base.state != CHAN_READY || conn->state != TCP_CONN_READY ||
+			     !list_empty(&chan->base.pending) || !was_polled(conn), 0))
 		return NULL;
 	burst = in_burst(conn, 0);
 	conn->poller->burst = burst;
@@ -431,7 +431,7 @@ void *tcp_tx_slot(void *chan_p, size_t len)
 
 int tcp_tx_post(void *chan_p, size_t hdr_len, size_t len)
 {
-	struct tcp_conn *conn = ((struct tcp_chan *) chan_p)->conn;
+	struct tcp_conn *conn = ((struct chan *) chan_p)->conn;
 	struct tcp_tx *tx = &conn->tx;
 
 	tcp_frame_put(tx->stage ? tx->stage + tx->stage_end : conn->poller->lone, hdr_len, len);
@@ -452,11 +452,10 @@ bool tcp_tx_word(struct tcp_conn *conn, enum tcp_wire_word word)
 	return true;
 }
 
-void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
+int tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
 {
 	tcp_frame_put(&pkt->link_priv, pkt->hdr_len, pkt->len);
-	pkt->sent = 0;
-	list_add_tail(&pkt->node, &chan->txq);
+	return chan_queue(&chan->base, pkt);
 }
 
 /* in_packet - a part of the first packet that waits has left, so that whatever is
@@ -464,7 +463,7 @@ void tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
  */
 static bool in_packet(const struct tcp_conn *conn)
 {
-	const struct list *txq = &conn->chan->txq;
+	const struct list *txq = &conn->chan->base.pending;
 
 	return !list_empty(txq) && container_of(txq->next, struct eng_pkt, node)->sent;
 }
@@ -480,9 +479,9 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 	*total_p = 0;
 	if (!stage_next)
 		cnt = gather_stage(&conn->tx, iov, total_p);
-	if (conn->chan->state != TCP_CHAN_READY)
+	if (conn->chan->base.state != CHAN_READY)
 		return cnt;	/* parking: what is queued is for after the answer */
-	list_for_each(pos, &conn->chan->txq) {
+	list_for_each(pos, &conn->chan->base.pending) {
 		pkt = container_of(pos, struct eng_pkt, node);
 		if (cnt + pkt->iov_cnt + 1 > BATCH_MAX)
 			break;
@@ -499,7 +498,7 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 /* consume - note that @len bytes have left; whole packets go to @done. */
 static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 {
-	struct list *txq = &conn->chan->txq;
+	struct list *txq = &conn->chan->base.pending;
 	struct eng_pkt *pkt;
 	size_t left, part;
 
@@ -565,8 +564,8 @@ void tcp_tx_pump(struct tcp_conn *conn)
 
 bool tcp_tx_idle(const struct tcp_conn *conn)
 {
-	return !conn->tx.stage && (list_empty(&conn->chan->txq) ||
-				   conn->chan->state != TCP_CHAN_READY);
+	return !conn->tx.stage && (list_empty(&conn->chan->base.pending) ||
+				   conn->chan->base.state != CHAN_READY);
 }
 
 void tcp_tx_drop(struct tcp_conn *conn)

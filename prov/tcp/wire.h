@@ -32,12 +32,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "channel/handshake.h"
 #include "engine/link.h"
 
 /* The first byte is no text, no TLS record and no version number. */
 #define TCP_WIRE_MAGIC		"\xfa" "bric" "\x00\r\n"
 #define TCP_WIRE_MAGIC_LEN	8
-#define TCP_WIRE_VERSION	2
+#define TCP_WIRE_VERSION	3
 
 #define TCP_WIRE_DATA_MAX	512	/* private data or text behind a greeting */
 #define TCP_WIRE_STABLE		24	/* bytes at the front that never change */
@@ -51,20 +52,6 @@ enum tcp_wire_type {
 enum tcp_wire_kind {
 	TCP_WIRE_RDM = 1,
 	TCP_WIRE_MSG = 2,
-};
-
-/* Why a call is turned down. */
-enum tcp_wire_reason {
-	TCP_WIRE_OK = 0,
-	TCP_WIRE_REJECTED = 1,	/* the application said no; its private data follows */
-	TCP_WIRE_VERSION_BAD = 2, /* another version of this protocol */
-	TCP_WIRE_KIND_BAD = 3,	/* an RDM endpoint called a MSG one, or the reverse */
-	TCP_WIRE_CROSSED = 4,	/* a call in the other direction counts instead */
-	TCP_WIRE_BUSY = 5,	/* out of descriptors or memory: call again later */
-	TCP_WIRE_MALFORMED = 6,	/* not a greeting, or one with impossible fields */
-	TCP_WIRE_ADDR_BAD = 7,	/* the caller gave an address that is not its own */
-	TCP_WIRE_NOT_YET = 8,	/* the connection that was parked has not ended here: call again */
-	TCP_WIRE_NO_LANE = 9,	/* this call would be a lane of a connection that is not there */
 };
 
 /* What the sender of a greeting can do, or says about this call. */
@@ -99,11 +86,11 @@ struct tcp_wire_hello {
 	uint8_t type;		/* enum tcp_wire_type */
 	uint8_t kind;		/* enum tcp_wire_kind */
 	uint8_t data_len[2];	/* bytes behind this structure */
-	uint8_t reason[4];	/* enum tcp_wire_reason; TCP_WIRE_OK unless REFUSE */
+	uint8_t reason[4];	/* enum chan_reason; CHAN_OK unless REFUSE */
 	uint8_t features;	/* enum tcp_wire_feature; what is not known is not used */
 	uint8_t lanes;		/* RDM: most connections that the sender would share payload among */
 	uint8_t lane;		/* HELLO: which of them this one is; 0: the first */
-	uint8_t zero;
+	uint8_t engine;		/* version of the engine's packets (engine/wire.h) */
 	/* ---- what stands above is the stable part ---- */
 	uint8_t epoch[8];	/* random, of the endpoint's life: a restarted one has another */
 	uint8_t serial[8];	/* HELLO: number of this call among all by the caller; else echoed */

@@ -165,7 +165,8 @@ static inline unsigned stream_open(struct tcp_link *link, struct tcp_chan *chan,
 	conn->max_payload = STREAM_SHORT;
 	tcp_conn_set_state(conn, TCP_CONN_READY);
 	CHECK(!tcp_src_want(conn->poller, &conn->src, EPOLLIN));
-	tcp_chan_up(chan, conn, hello.epoch);
+	conn->chan = chan;
+	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello.epoch }, false);
 	conn->peer = *addr;
 	tcp_lane_agree(conn, lanes);
 	if (!conn->lanes)
@@ -183,7 +184,7 @@ static inline unsigned stream_open(struct tcp_link *link, struct tcp_chan *chan,
 /* check_stream - @ep: an RDM endpoint of the group that fake_poll() polls. */
 static inline void check_stream(struct eng_ep *ep, const uint8_t *data, size_t size)
 {
-	struct tcp_link *link = container_of(ep->link, struct tcp_link, base);
+	struct tcp_link *link = container_of(ep->link, struct tcp_link, base.base);
 	struct stream_script script = { .at = data, .end = data + size };
 	union net_sa addr = fake_loopback(9);
 	struct eng_peer *peer = fake_peer(ep, &addr);
@@ -193,7 +194,7 @@ static inline void check_stream(struct eng_ep *ep, const uint8_t *data, size_t s
 	fake_seed = size ? data[0] * UINT64_C(0x9e3779b97f4a7c15) + 1 : 1;
 	ep->later = script_byte(&script) % 40;
 	ep->quiet = script_byte(&script) % 2;
-	script.lanes = stream_open(link, tcp_chan_of(link, peer), &addr,
+	script.lanes = stream_open(link, tcp_chan_of(chan_of(&link->base, peer)), &addr,
 				   1 + script_byte(&script) % STREAM_LANES);
 	while (peer->down == down && next_frame(&script)) {
 		/* a part of a payload cannot be told from anything else */

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * RDM endpoints: the handshakes of a channel.
+ *
+ * When to connect, again, and which of two simultaneous connects counts is decided by the
+ * channel layer (channel/chan.h); here its decisions become HELLO, WELCOME and REFUSE, and a
+ * connection that is READY becomes the channel's.  A host that does not answer at all has
+ * conn_timeout_ms, once; a program that does not, as long as the connection lives
+ * (greet.c).
+ */
+#include <rdma/fi_errno.h>
+
+#include "link.h"
+
+static struct chan_id id_of(const struct tcp_hello *hello)
+{
+	return (struct chan_id) { hello->epoch, hello->serial, hello->prev };
+}
+
+int tcp_connect(struct chan *base)
+{
+	struct tcp_chan *chan = tcp_chan_of(base);
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_HELLO,
+		.serial = base->serial,
+		.prev = base->peer_serial,
+		.features = base->resumes ? TCP_WIRE_RESUMES : 0,
+	};
+
+	return tcp_conn_dial(tcp_link_of(base->link), &tcp_rdm_wireup, chan,
+			     eng_peer_addr(chan_peer(base)), &hello, NULL, &chan->dial);
+}
+
+/* ---- the answer to our request ------------------------------------------------------ */
+
+/* take_up - @conn is READY: it carries @chan from now on. */
+static void take_up(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	struct chan_id id = id_of(hello);
+
+	conn->chan = chan;
+	chan->dial = NULL;
+	chan_up(&chan->base, conn, &id, conn->ours);
+	tcp_park_ready(conn, hello->features);
+	tcp_lane_agree(conn, hello->lanes);
+	tcp_tx_pump(conn);
+}
+
+/* continues - does the sender of @hello go on where the parked connection ended? */
+static bool continues(const struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	struct chan_id id = id_of(hello);
+
+	return chan_continues(&chan->base, &id, hello->features & TCP_WIRE_RESUMES);
+}
+
+static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	if (chan->base.resumes && !continues(chan, hello))
+		chan_forget(&chan->base);
+	else
+		take_up(conn, chan, hello);
+}
+
+static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	chan->dial = NULL;
+	chan->base.busy = hello->features & TCP_WIRE_CAN_PARK;
+	chan_refused(&chan->base, hello->reason);
+	tcp_conn_close(conn);
+}
+
+/* ---- requests of peers ----------------------------------------------------------------- */
+
+/* settle_addr - the address under which a connecting peer is known.  One that gave a
+ * wildcard is known by where it connects from; anything else must match that, or an
+ * endpoint could pass itself off as another.
+ */
+static bool settle_addr(const struct tcp_conn *conn, union net_sa *addr)
+{
+	if (!net_addr_len(&addr->sa) || addr->sa.sa_family != conn->peer.sa.sa_family)
+		return false;
+	if (addr->sa.sa_family == AF_INET6)
+		addr->in6.sin6_scope_id = conn->peer.in6.sin6_scope_id;
+	if (net_addr_is_any(&addr->sa)) {
+		uint16_t port = net_addr_port(&addr->sa);
+
+		*addr = conn->peer;
+		net_addr_set_port(&addr->sa, port);
+	}
+	return conn->link->conf->firewall_addr || net_addr_same_host(&addr->sa, &conn->peer.sa);
+}
+
+/* welcome - accept: @conn becomes the channel's connection. */
+static void welcome(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+{
+	int ret = tcp_conn_welcome(conn, hello->serial,
+				   chan->base.resumes ? TCP_WIRE_RESUMES : 0, NULL, 0);
+
+	if (ret) {
+		tcp_conn_fail(conn, -ret, false);
+		return;
+	}
+	chan_taken(&chan->base);
+	take_up(conn, chan, hello);
+}
+
+/* welcome_self - the other end of a connection of the endpoint to itself. */
+static void welcome_self(struct tcp_conn *conn, struct tcp_chan *chan,
+			 const struct tcp_hello *hello)
+{
+	int ret = tcp_conn_welcome(conn, hello->serial, hello->features & TCP_WIRE_RESUMES,
+				   NULL, 0);
+
+	if (ret) {
+		tcp_conn_fail(conn, -ret, false);
+		return;
+	}
+	conn->chan = chan;
+	chan->loop = conn;
+}
+
+/* decide - NULL: the request has been answered. */
+static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
+			       const struct tcp_hello *hello, const union net_sa *addr)
+{
+	struct tcp_link *link = conn->link;
+	size_t len = net_addr_len(&addr->sa);
+	struct chan_id id = id_of(hello);
+	struct chan *base = &chan->base;
+
+	switch (chan_decide(base, net_addr_cmp(&link->name.sa, &addr->sa), &id)) {
+	case CHAN_REFUSE:
+		tcp_conn_refuse(conn, CHAN_SIMULTANEOUS, NULL, 0);
+		return NULL;
+	case CHAN_SELF:
+		welcome_self(conn, chan, hello);
+		return NULL;
+	case CHAN_REPLACE:
+		if (tcp_conn_ended(conn)) {
+			tcp_conn_close(conn);	/* the peer has given the request up again */
+			return NULL;
+		}
+		base = chan_replace(base, addr, len);
+		break;
+	default:
+		if (base->resumes && !continues(chan, hello)) {
+			chan_forget(base);
+			base = chan_find(&link->base, addr, len);
+		}
+		break;
+	}
+	if (!base)
+		tcp_conn_refuse(conn, CHAN_BUSY, NULL, 0);
+	return base ? tcp_chan_of(base) : NULL;
+}
+
+static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_link *link = conn->link;
+	union net_sa addr = hello->addr;
+	char text[NET_ADDR_TEXT_MAX];
+	struct tcp_chan *chan;
+	struct chan *base;
+
+	if (!settle_addr(conn, &addr)) {
+		TCP_WARN_SPARSE(link->conf, "refused a connection from %s: its endpoint claims "
+				"another host's address (FI_TCP_FIREWALL_ADDR=1 admits that)\n",
+				net_addr_text(&conn->peer.sa, text));
+		tcp_conn_refuse(conn, CHAN_ADDR_BAD, NULL, 0);
+		return;
+	}
+	base = chan_find(&link->base, &addr, net_addr_len(&addr.sa));
+	if (!base) {
+		tcp_conn_refuse(conn, CHAN_BUSY, NULL, 0);
+		return;
+	}
+	chan = tcp_chan_of(base);
+	if (hello->lane) {
+		tcp_lane_join(conn, chan, hello);
+		return;
+	}
+	if (base->state == CHAN_PARKING && continues(chan, hello)) {
+		tcp_conn_refuse(conn, CHAN_NOT_YET, NULL, 0);	/* its consent is in flight */
+		return;
+	}
+	chan = decide(conn, chan, hello, &addr);
+	if (!chan)
+		return;
+	conn->peer = addr;	/* from now on it goes by its endpoint's name in the log */
+	welcome(conn, chan, hello);
+}
+
+/* ---- a connection ends -------------------------------------------------------------------- */
+
+static void on_lost(struct tcp_conn *conn)
+{
+	struct tcp_chan *chan = conn->chan;
+
+	switch (conn->was) {
+	case TCP_CONN_READY:
+		if (chan->base.state == CHAN_READY || chan->base.state == CHAN_PARKING)
+			chan_lost(&chan->base, conn->err, conn->clean_end);
+		else
+			chan->loop = NULL;	/* our own request is still in flight */
+		break;
+	case TCP_CONN_DIALING:
+	case TCP_CONN_GREETING:
+		chan->dial = NULL;
+		chan_connect_failed(&chan->base, conn->err, false);
+		break;
+	default:
+		break;
+	}
+	tcp_conn_close(conn);
+}
+
+const struct tcp_wireup tcp_rdm_wireup = {
+	.kind = TCP_WIRE_RDM,
+	.hello = on_hello,
+	.welcome = on_welcome,
+	.refused = on_refused,
+	.lost = on_lost,
+};
