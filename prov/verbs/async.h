@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * async.h - what devices say by themselves: ports that go down and come up, errors that no
- * request is to blame for.  It is said in the log, to who looks there when a job stands still;
- * that a device goes, librdmacm says as well, to each endpoint.
+ * async.h - asynchronous events of devices: ports that go down and come up, errors that belong to
+ * no request.  They are logged, for diagnosis of a job that makes no progress.  librdmacm reports
+ * the removal of a device to each endpoint besides.
  */
 #ifndef VRB_ASYNC_H
 #define VRB_ASYNC_H
@@ -12,9 +12,9 @@
 #include "obj/prog.h"
 #include "lib.h"
 
-/* vrb_async_watch - have @ctx looked after by the group @prog; once for each device.
+/* vrb_async_watch - read the events of @ctx in the group @prog, once for each device.
  *
- * Where several groups of a process watch a device, one of them is told of each event.
+ * Where several groups of a process watch a device, one of them gets each event.
  * Threading: caller holds prog->lock.
  * Errors:    -FI_ENOMEM, -FI_EMFILE, -FI_ENFILE.
  */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * cm.h - what connections and listeners share.
+ * cm.h - what conn/ shares: connections, listeners and requests over librdmacm.
  */
 #ifndef VRB_CM_H
 #define VRB_CM_H
@@ -13,32 +13,33 @@
 
 struct vrb_pep {
 	struct obj_pep base;		/* first */
-	struct vrb_id cm;
+	struct vrb_id cm;		/* bound to the address; id is NULL in OBJ_PEP_GIVEN */
 	bool xrc;			/* requests are to come from XRC endpoints */
 };
 
-/* cm_errno - what librdmacm's last failure was, negated. */
+/* cm_errno - the error of librdmacm's last failure, negated. */
 static inline int cm_errno(void)
 {
 	return errno ? -errno : -FI_EIO;
 }
 
-/* vrb_cm_param - for rdma_connect() and rdma_accept(). */
+/* vrb_cm_param - the parameters of rdma_connect() and rdma_accept(). */
 struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t len);
 
 /* vrb_cm_refused - there will be no connection: obj_cm_refused(), and the end of the XRC part. */
 void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len);
 
-/* vrb_cm_reconnect - call the peer again, with a new id.  Not while an event of the old is read. */
+/* vrb_cm_reconnect - connect again, with a new id.  All events of the old id are acknowledged. */
 int vrb_cm_reconnect(struct vrb_ep *ep);
 
-/* vrb_cm_bind_in - as vrb_cm_bind_id(), for connections, whose events come to the group
+/* vrb_cm_bind_in - vrb_cm_bind_id() for a connection or listener, with events in the group
  * @prog.  Threading: holds prog->lock.
  */
 int vrb_cm_bind_in(struct obj_prog *prog, struct vrb_id *cm, const struct fi_info *info);
 
-/* vrb_pep_on_request - somebody calls.  On error the id is to be destroyed.
- * Errors: -FI_ENOMEM: it is to be refused before.  Others: it was.
+/* vrb_pep_on_request - a connection request has arrived.
+ * Errors: the caller destroys the id, once the event is acknowledged.  -FI_ENOMEM: it rejects the
+ *         request before; after other errors that was done.
  */
 int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event);
 

@@ -4,9 +4,9 @@
 /*
  * dev.h - the RDMA devices of this host.
  *
- * Which devices there are, and which network interface each port goes with, is
- * read from sysfs; a device is opened only where there is one, and once: its
- * context is librdmacm's, if that knows it, and is shared by all domains on it.
+ * The list of devices, and the network interface of each port, are read from sysfs.  A device is
+ * opened when it is needed, and once: its context is that of librdmacm, if that knows it, and is
+ * shared by all domains on it.
  */
 #ifndef VRB_DEV_H
 #define VRB_DEV_H
@@ -22,9 +22,9 @@
 
 /* A port and the interface whose addresses lead to it. */
 struct vrb_port {
-	char dev[VRB_NAME_MAX];
+	char dev[VRB_NAME_MAX];		/* name of the RDMA device */
 	unsigned num;			/* from 1 */
-	char iface[IF_NAMESIZE];
+	char iface[IF_NAMESIZE];	/* network interface, or "" */
 	bool infiniband;		/* link layer; else Ethernet */
 	bool iwarp;			/* connections only, and no data with a message */
 };
@@ -46,7 +46,7 @@ int vrb_dev_port(const char *iface, struct vrb_port *port_p);
 #define VRB_PORT_MAX 64
 unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max);
 
-/* vrb_dev_text - the first line of what sysfs says of a port in the file @what.
+/* vrb_dev_text - the first line of the file @what in the sysfs folder of a port.
  * Returns whether there is one.
  */
 bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size_t len);

@@ -2,18 +2,19 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * doorbell.h - how requests reach a device and completions come back.
+ * doorbell.h - how requests reach a device and how its completions are read.
  *
  * One small interface, chosen when a queue pair is made:
  *
- *  build  writes one request behind those that wait; the device may not look yet
- *  ring   lets the device see all that was built
+ *  build  writes one request into the send queue; the device need not see it yet
+ *  ring   rings the doorbell: the device executes all that was built
  *  recv   posts one receive
- *  run    takes completions away
+ *  run    handles completions
  *
- * Implementations: the extended interface of libibverbs (ibv_wr_start and
- * ibv_start_poll); for old libraries and devices ibv_post_send and ibv_poll_cq; and for
- * mlx5 the queues themselves (mlx5_direct.h).
+ * Implementations: the extended interface of libibverbs (ibv_wr_start and ibv_start_poll);
+ * ibv_post_send and ibv_poll_cq for old libraries and devices, both in data/doorbell.c, where
+ * libibverbs rings the doorbell with each request; and for mlx5 the queues themselves
+ * (mlx5_direct.h), where mlx5_ring_queue() is the store that rings.
  */
 #ifndef VRB_DOORBELL_H
 #define VRB_DOORBELL_H
@@ -41,16 +42,16 @@ struct vrb_wr {
 	unsigned flags;		/* IBV_SEND_SIGNALED, FENCE, SOLICITED, INLINE */
 	uint64_t wr_id;		/* comes back with the completion */
 	const struct ibv_sge *sge;
-	unsigned sge_cnt;
-	uint32_t imm;		/* in the machine's byte order */
-	uint32_t rkey;
-	uint64_t addr;		/* remote */
-	uint64_t operand;	/* VRB_OP_ADD: what; VRB_OP_SWAP: the new value */
+	unsigned sge_cnt;	/* entries in @sge */
+	uint32_t imm;		/* host byte order */
+	uint32_t rkey;		/* of the remote region */
+	uint64_t addr;		/* remote address */
+	uint64_t operand;	/* VRB_OP_ADD: the addend; VRB_OP_SWAP: the new value */
 	uint64_t compare;	/* VRB_OP_SWAP */
-	struct ibv_ah *ah;	/* datagrams only: to whom */
-	uint32_t qpn, qkey;
-	const void *av;		/* mlx5 directly: struct mlx5_av, for all three */
-	uint32_t srqn;		/* XRC only: shared receive queue there */
+	struct ibv_ah *ah;	/* datagrams only: destination */
+	uint32_t qpn, qkey;	/* datagrams only: its queue pair */
+	const void *av;		/* mlx5 direct path: struct mlx5_av in place of these three */
+	uint32_t srqn;		/* XRC only: the remote shared receive queue */
 };
 
 struct vrb_wc {
@@ -58,16 +59,16 @@ struct vrb_wc {
 	enum ibv_wc_status status;
 	uint32_t vendor_err;
 	uint32_t qp_num;
-	uint32_t len;		/* of what was received */
-	uint32_t imm;		/* in the machine's byte order, if has_imm */
+	uint32_t len;		/* bytes received */
+	uint32_t imm;		/* host byte order, if has_imm */
 	bool has_imm;
-	bool write;		/* a receive was taken up by a write with data */
-	bool has_grh;		/* of datagrams: who sent it; vrb_cq.sources */
+	bool write;		/* a receive was consumed by a write with data */
+	bool has_grh;		/* datagrams: the source is valid; see vrb_cq.sources */
 	uint16_t slid;
 	uint32_t src_qp;
 };
 
-/* wr_id of receives have this bit, those of sends have not. */
+/* Set in the wr_id of receives, clear in those of sends. */
 #define VRB_WR_RECV UINT64_C(1)
 
 struct vrb_sq;
@@ -77,11 +78,11 @@ struct vrb_sq_ops {
 	const char *name;
 
 	/* build - Errors: -FI_EAGAIN: no room, nothing has changed; or as the device says.
-	 * Inline data is copied; the pieces themselves are the device's until completion.
+	 * Ownership: inline data is copied; other buffers are the device's until completion.
 	 * Threading: one thread at a time for a queue pair, as for ring and recv.
 	 */
 	int (*build)(struct vrb_sq *sq, const struct vrb_wr *wr);
-	void (*ring)(struct vrb_sq *sq);	/* nothing to ring for is fine */
+	void (*ring)(struct vrb_sq *sq);	/* also without requests */
 	int (*recv)(struct vrb_sq *sq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt);
 };
 
@@ -89,13 +90,13 @@ struct vrb_sq {
 	const struct vrb_sq_ops *ops;
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx;	/* extended only */
-	bool single_sge;		/* several go by ibv_post_send() */
+	bool single_sge;	/* soft-RoCE: requests of several entries go by ibv_post_send() */
 	bool dgram;
 };
 
 struct vrb_cq_ops {
 	const char *name;
-	/* arm - have its channel told of the next completion.  Errors: the device's. */
+	/* arm - raise an event on its channel for the next completion.  Errors: the device's. */
 	int (*arm)(struct vrb_cq *cq);
 	/* close - no queue pair uses it any more; @cq is freed. */
 	void (*close)(struct vrb_cq *cq);
@@ -104,37 +105,37 @@ struct vrb_cq_ops {
 struct vrb_cq {
 	const struct vrb_cq_ops *ops;
 	struct ibv_cq *cq;
-	struct ibv_cq_ex *cqx;	/* extended only: entries are read where they lie */
-	/* run - have completions dealt with, about @budget.  Returns how many there were.
-	 * By who opened it, who alone knows what they are about.
+	struct ibv_cq_ex *cqx;	/* extended only: entries are read in place */
+	/* run - handle about @budget completions.  Returns how many there were.  Set by the
+	 * poller, which knows what requests are.
 	 */
 	int (*run)(struct vrb_poller *poller, struct vrb_cq *cq, unsigned budget);
-	bool single;		/* extended: ibv_next_poll() is not to be used */
-	bool sources;		/* somebody wants to know who sends */
-	bool timed;		/* extended: entries have the device's time */
+	bool single;		/* extended: one entry per ibv_start_poll() */
+	bool sources;		/* an endpoint wants the source of datagrams */
+	bool timed;		/* extended: entries have the device's timestamp */
 	unsigned used;		/* entries that the requests of its queue pairs may need */
 	unsigned events;	/* not yet acknowledged */
-	unsigned events_all;	/* ever */
+	unsigned events_all;	/* since it was made */
 	struct vrb_cq *next;	/* of the same poller */
 };
 
-/* vrb_sq_init - choose how to reach @qp.
- * @extended:  it was created with the operations of the extended interface
- * @one_piece: see struct vrb_sq
+/* vrb_sq_init - choose the interface for requests of @qp.
+ * @extended:   it was created with the operations of the extended interface
+ * @single_sge: see struct vrb_sq
  */
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool single_sge);
 
 /* vrb_cq_new - create a completion queue, extended where the device has it.
- * @rxe: the device is soft-RoCE, whose library does no less for an entry by the extended
- *       interface, and may not be asked for more than one at a time by it: it counts on past
- *       the end of its queue.  Not extended, unless the environment wants it so.
- * @timed: entries are to have the device's time: extended
+ * @rxe:   the device is soft-RoCE.  Its library is not faster by the extended interface and reads
+ *         past the end of the queue when it is asked for several entries at a time.  It is used
+ *         only where the environment asks for it.
+ * @timed: entries have the device's timestamp, which takes the extended interface
  * Errors: -FI_ENOMEM; the system's, negated.
  */
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
 	       bool rxe, bool timed, struct vrb_cq **cq_p);
 
-/* vrb_ext_read - the entry at which @cqx stands; vrb_wc_read - one of ibv_poll_cq(). */
+/* vrb_ext_read - read the current entry of @cqx; vrb_wc_read - read one of ibv_poll_cq(). */
 void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc);
 void vrb_wc_read(const struct ibv_wc *ibv, struct vrb_wc *wc);
 

@@ -4,10 +4,9 @@
 /*
  * lib.h - libibverbs and librdmacm, opened when the first device is found.
  *
- * The library is not linked with them: a program on a host without RDMA devices
- * loads neither, and one built here starts where they are not installed.  What
- * their headers define inline goes through the objects' own tables and is called
- * as usual; what they export is called as vrb_ibv.NAME and vrb_cm.NAME.
+ * libfabric is not linked with them: a program on a host without RDMA devices loads neither, and
+ * runs where they are not installed.  Inline functions of their headers call through tables of
+ * the objects; exported functions are called as vrb_ibv.NAME and vrb_cm.NAME.
  */
 #ifndef VRB_LIB_H
 #define VRB_LIB_H
@@ -43,14 +42,14 @@ struct vrb_ibv {
 	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset, size_t len,
 					uint64_t iova, int fd, int access);
 	int (*is_fork_initialized)(void);	/* enum ibv_fork_status */
-	int (*cmd_destroy_qp)(struct ibv_qp *qp);	/* what the kernel has of it */
+	int (*cmd_destroy_qp)(struct ibv_qp *qp);	/* destroys the kernel object only */
 };
 #undef VRB_MEMBER
 
 #define VRB_MEMBER(name) __typeof__(&rdma_##name) name;
 struct vrb_cm_lib {
 	VRB_CM_CALLS(VRB_MEMBER)
-	/* Not in every version: for queue pairs that are no id's own. */
+	/* Not in every version; for queue pairs that do not belong to an id. */
 	int (*init_qp_attr)(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask);
 	int (*establish)(struct rdma_cm_id *id);
 };
@@ -67,11 +66,11 @@ extern struct vrb_cm_lib vrb_cm;
  */
 int vrb_lib_open(void);
 
-/* vrb_lib_fork_safe - have registered memory stay ours when the program forks: libibverbs
- * then keeps it from children, unless the kernel copies it for them or FI_FORK_UNSAFE says
- * that there are none.  Part of vrb_lib_open(), before there is any region.
+/* vrb_lib_fork_safe - protect registered memory from copy-on-write after fork().  libibverbs
+ * excludes it from children, unless the kernel copies it for them or FI_FORK_UNSAFE is set.
+ * Part of vrb_lib_open(), before any region is registered.
  *
- * Returns whether forking is safe; if not, that was logged or asked for.
+ * Returns whether forking is safe; otherwise the reason is logged, or was asked for.
  */
 bool vrb_lib_fork_safe(void);
 

@@ -2,24 +2,24 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_direct.h - requests straight into the send queue of an mlx5 device.
+ * mlx5_direct.h - the direct path: requests are written into the send queue of an mlx5 device.
  *
- * The queue lies in memory, the doorbell is a store to a mapped register.  The addresses
- * come from whoever made the queues (mlx5dv_init_obj(), or the model of the tests).
+ * The queue is in memory; the doorbell is a store to a mapped register.  The addresses come from
+ * mlx5dv_init_obj(), in tests from a model of the device.
  *
  * Order, and why:
  *  1. the request is written into the queue;
- *  2. the doorbell record: the device reads as far as it says, so all requests up to
- *     there must be visible first (a release store);
- *  3. the register: the device then looks at the record.  The register is write-combining
+ *  2. the doorbell record: the device reads up to the index there, so all requests before
+ *     it must be visible first (a release store);
+ *  3. the register: the device then reads the record.  The register is write-combining
  *     or uncached memory, which the processor does not order behind ordinary stores by
  *     itself: a store fence stands between;
  *  4. a second fence, so that a combined write leaves at once and before the next one.
- * A completion is read the other way round: the owner bit first (acquire), then the rest.
+ * A completion is read in the reverse order: the owner bit first (acquire), then the rest.
  *
- * A completion that was read is marked as not written.  libmlx5, which does not know how far
- * we are, looks through its queue from the beginning when a queue pair goes, and would move
- * entries about where it found one of that pair.
+ * A completion that was read is marked as not written.  When a queue pair is destroyed, libmlx5
+ * scans its queue from the beginning, as it does not know our index, and would move entries if it
+ * found one of that pair.
  */
 #ifndef VRB_MLX5_DIRECT_H
 #define VRB_MLX5_DIRECT_H
@@ -29,8 +29,8 @@
 
 /* The register; shared by queues that one lock guards. */
 struct mlx5_reg {
-	uint32_t size;			/* of one buffer; 0: it takes 8 bytes only */
-	uint32_t at;			/* which of two, used in turns */
+	uint32_t size;			/* of one buffer; 0: stores of 8 bytes only */
+	uint32_t at;			/* offset of the buffer to use next; two alternate */
 };
 
 struct mlx5_sq {
@@ -39,7 +39,7 @@ struct mlx5_sq {
 	uint32_t mask;			/* basic blocks - 1 */
 	uint32_t next;			/* block of the next request; counts up for ever */
 	uint32_t done;			/* blocks before this may be used again */
-	uint32_t rung;			/* the device knows of what is before this */
+	uint32_t rung;			/* blocks before this were announced to the device */
 	uint32_t last;			/* first block of the newest request */
 	uint32_t qpn;
 	volatile uint32_t *dbrec;
@@ -57,8 +57,8 @@ struct mlx5_rq {
 	uint64_t *wr_id;
 };
 
-/* A shared receive queue: what is posted goes in at @head, what is done back behind @tail;
- * the last one of the list always stays, so that there is something to put it behind.
+/* A shared receive queue is a linked list: receives are posted at @head, completed ones are
+ * appended behind @tail.  The last one always stays in the list, as the place to append to.
  */
 struct mlx5_srq {
 	char *buf;
@@ -66,7 +66,7 @@ struct mlx5_srq {
 	uint32_t head, tail;		/* receives, by index */
 	uint32_t posted;
 	volatile uint32_t *dbrec;
-	uint64_t *wr_id;		/* by index; NULL: requests go by the library */
+	uint64_t *wr_id;		/* by index; NULL: not in use, receives go by the library */
 };
 
 struct mlx5_qp {
@@ -80,35 +80,35 @@ struct mlx5_cq {
 	char *buf;
 	uint32_t mask, stride;		/* entries - 1; 64 or 128, the entry in the last 64 */
 	uint32_t next;			/* counts up for ever */
-	char *at;			/* where it is */
+	char *at;			/* address of the entry @next */
 	volatile uint32_t *dbrec;
 	char *uar;			/* its page of registers */
 	uint32_t cqn;
-	struct mlx5_qp *last;		/* whose completion came last, or vrb_mlx5_nobody */
-	/* The queue pair called @qpn, or NULL: completions of one that is gone are dropped. */
+	struct mlx5_qp *last;		/* of the last completion, or vrb_mlx5_nobody */
+	/* The queue pair with this number, or NULL: its completions are dropped. */
 	struct mlx5_qp *(*find)(struct mlx5_cq *cq, uint32_t qpn);
 	void (*close)(struct vrb_cq *base);	/* as vrb_cq_ops.close */
 };
 
 extern const struct vrb_sq_ops vrb_sq_direct;
 extern const struct vrb_cq_ops vrb_cq_direct;
-extern struct mlx5_qp vrb_mlx5_nobody;	/* of whom no completion speaks */
+extern struct mlx5_qp vrb_mlx5_nobody;	/* a queue pair without completions */
 
-/* vrb_mlx5_recv, vrb_mlx5_srq_recv - put a receive into the queue and tell the device.
- * Errors: -FI_EAGAIN: full.  -FI_EINVAL: more pieces than a request holds.
+/* vrb_mlx5_recv, vrb_mlx5_srq_recv - write a receive into the queue and update its doorbell record.
+ * Errors: -FI_EAGAIN: full.  -FI_EINVAL: more entries than a request holds.
  */
 int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge, unsigned cnt);
 
 int vrb_mlx5_srq_recv(struct mlx5_srq *srq, uint64_t wr_id, const struct ibv_sge *sge,
 		      unsigned cnt);
 
-/* vrb_mlx5_put_back - data that came in a completion goes into the pieces from @seg on, of
- * a queue of @mask + 1 segments.
+/* vrb_mlx5_put_back - copy data that came in a completion into the buffers that the segments
+ * from @seg on name, in a queue of @mask + 1 segments.
  */
 void vrb_mlx5_put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe);
 
-/* vrb_mlx5_read - what @cqe says; the request that it is about is retired.
- * Returns false for an entry of a queue pair that is gone.
+/* vrb_mlx5_read - decode @cqe and retire its request.
+ * Returns false for an entry of a queue pair that was destroyed.
  */
 bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc);
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_queue.h - the steps of mlx5_direct.h that short requests and their completions go
- * through, for those who want them without a call between: order and meaning stand there.
+ * mlx5_queue.h - the fast path on mlx5 queues, inlined: building one request, ringing the
+ * doorbell, reading one completion.  mlx5_direct.h explains the order of the stores.
  */
 #ifndef VRB_MLX5_QUEUE_H
 #define VRB_MLX5_QUEUE_H
@@ -17,13 +17,13 @@
 
 #define MLX5_INLINE __attribute__((always_inline)) static inline
 
-/* A test puts its own in place of the store, to look at memory at that moment. */
+/* A test replaces the store, to look at memory at that moment. */
 #ifndef MLX5_STORE64
 #define MLX5_STORE64(reg, val) (*(volatile uint64_t *) (reg) = (val))
 #endif
 
-/* Between stores to memory, as the device sees them.  x86 has them in order; elsewhere the
- * order that other processors see is not enough.
+/* Orders stores to memory for the device.  x86 keeps them in order; on other processors the order
+ * that other processors see is not enough.
  */
 static inline void device_barrier(void)
 {
@@ -36,7 +36,7 @@ static inline void device_barrier(void)
 #endif
 }
 
-/* Between a load of the owner bit and those of the rest. */
+/* Orders the load of the owner bit before those of the rest. */
 static inline void device_load_barrier(void)
 {
 #if defined(__x86_64__)
@@ -48,7 +48,7 @@ static inline void device_load_barrier(void)
 #endif
 }
 
-/* Between memory and the register, and between two writes to it. */
+/* Orders stores to memory before the register, and two stores to the register. */
 static inline void store_fence(void)
 {
 #if defined(__x86_64__)
@@ -60,7 +60,7 @@ static inline void store_fence(void)
 #endif
 }
 
-/* ---- requests ------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------- */
 
 static const uint8_t wqe_op[VRB_OP_CNT] = {
 	[VRB_OP_SEND] = MLX5_WQE_SEND,
@@ -100,7 +100,7 @@ static const uint8_t ctrl_flags[8] = {
 
 static_assert((IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 7, "a table of them");
 
-/* struct mlx5_ctrl, in two stores; and the request is one of the queue. */
+/* Write struct mlx5_ctrl in two stores, and count the request. */
 static inline void mlx5_put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
 {
 	uint32_t at = sq->next & sq->mask, blocks = (segs + 3) / 4;
@@ -116,13 +116,13 @@ static inline void mlx5_put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, ui
 	sq->next += blocks;
 }
 
-/* What stands in one block behind its fixed segments, of inline data. */
+/* Bytes of inline data that fit into one block behind the fixed segments. */
 static inline uint32_t mlx5_fast_max(enum vrb_op op)
 {
 	return MLX5_BB - (MLX5_SEG << (op > VRB_OP_SEND_IMM)) - 4;
 }
 
-/* A call to copy so little would cost more than the copying. */
+/* Copies without a call of memcpy(), which costs more than these few bytes. */
 MLX5_INLINE void copy_short(char *to, const char *from, uint32_t len)
 {
 	uint32_t i;
@@ -140,8 +140,8 @@ MLX5_INLINE void copy_short(char *to, const char *from, uint32_t len)
 	}
 }
 
-/* mlx5_build_fast - a request of one piece, not empty, in one block, which has no end of the
- * queue within.   Errors: -FI_EAGAIN: full; nothing has changed.
+/* mlx5_build_fast - build a request of one entry, not empty, that fits into one block; a block never
+ * wraps.   Errors: -FI_EAGAIN: full; nothing has changed.
  */
 MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 {
@@ -170,7 +170,7 @@ MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 	return 0;
 }
 
-/* ---- the doorbell ------------------------------------------------------------------------ */
+/* ---- the doorbell --------------------------------------------------------------- */
 
 static inline uint64_t block_word(const char *block, unsigned i)
 {
@@ -189,10 +189,10 @@ MLX5_INLINE void ring_block(char *reg, const char *block)
 		MLX5_STORE64(reg + i * sizeof(uint64_t), block_word(block, i));
 }
 
-/* mlx5_ring_queue - have the device look at what was built, at something.
+/* mlx5_ring_queue - ring the doorbell: the device executes what was built.
  *
- * A lone request that is short goes into the register whole, so that the device need not
- * fetch it; of several, only the beginning of the last.
+ * A single short request is written into the register as a whole, so that the device need not
+ * fetch it; of several, only the first 8 bytes of the last one.
  */
 MLX5_INLINE void mlx5_ring_queue(struct mlx5_sq *sq)
 {
@@ -217,7 +217,7 @@ MLX5_INLINE void mlx5_ring_queue(struct mlx5_sq *sq)
 	sq->rung = sq->next;
 }
 
-/* ---- completions ------------------------------------------------------------------------ */
+/* ---- completions ---------------------------------------------------------------- */
 
 MLX5_INLINE struct mlx5_cqe *mlx5_at(const struct mlx5_cq *cq)
 {
@@ -229,13 +229,13 @@ static inline char *mlx5_first(const struct mlx5_cq *cq)
 	return cq->buf + cq->stride - sizeof(struct mlx5_cqe);
 }
 
-/* The owner bit that new entries have on this trip round the queue. */
+/* The owner bit of new entries; it changes each time the index wraps. */
 MLX5_INLINE uint8_t mlx5_owner(const struct mlx5_cq *cq)
 {
 	return (cq->next & (cq->mask + 1)) != 0;
 }
 
-/* The byte that is written last.  What follows in the program is read behind it. */
+/* The byte that the device writes last.  Later loads are ordered after it. */
 MLX5_INLINE uint8_t mlx5_op_own(const struct mlx5_cqe *cqe)
 {
 	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
@@ -249,7 +249,7 @@ MLX5_INLINE bool mlx5_is_ours(uint8_t op_own, uint8_t owner)
 	return op_own >> 4 != MLX5_CQE_NONE && (op_own & 1) == owner;
 }
 
-/* mlx5_take - the next entry, or NULL: it is ours when its owner bit is right. */
+/* mlx5_take - the next entry, or NULL: its owner bit says that the device has written it. */
 MLX5_INLINE struct mlx5_cqe *mlx5_take(const struct mlx5_cq *cq)
 {
 	struct mlx5_cqe *cqe = mlx5_at(cq);
@@ -257,21 +257,21 @@ MLX5_INLINE struct mlx5_cqe *mlx5_take(const struct mlx5_cq *cq)
 	return mlx5_is_ours(mlx5_op_own(cqe), mlx5_owner(cq)) ? cqe : NULL;
 }
 
-/* mlx5_give_back - @cqe was read, and all that it says is known. */
+/* mlx5_give_back - @cqe is decoded: mark it as not written and go to the next one. */
 MLX5_INLINE void mlx5_give_back(struct mlx5_cq *cq, struct mlx5_cqe *cqe)
 {
 	cqe->op_own = MLX5_CQE_NONE << 4;
 	cq->at = ++cq->next & cq->mask ? cq->at + cq->stride : mlx5_first(cq);
 }
 
-/* mlx5_tell_read - the device may use the entries again that were given back. */
+/* mlx5_tell_read - let the device reuse the entries that were given back. */
 MLX5_INLINE void mlx5_tell_read(struct mlx5_cq *cq)
 {
 	device_barrier();
 	__atomic_store_n(&cq->dbrec[MLX5_DB_CI], htobe32(cq->next & 0xffffff), __ATOMIC_RELEASE);
 }
 
-/* mlx5_sent_wr - the request that @cqe is about is done, and so are unsignalled ones before it.
+/* mlx5_sent_wr - retire the request that @cqe completes, and unsignalled ones before it.
  * Returns its wr_id.
  */
 MLX5_INLINE uint64_t mlx5_sent_wr(struct mlx5_sq *sq, const struct mlx5_cqe *cqe)
@@ -282,7 +282,7 @@ MLX5_INLINE uint64_t mlx5_sent_wr(struct mlx5_sq *sq, const struct mlx5_cqe *cqe
 	return sq->wr_id[at];
 }
 
-/* mlx5_received_wr - the receive that @cqe is about is done, and has its data.
+/* mlx5_received_wr - retire the receive that @cqe completes; its data is in place.
  * Returns its wr_id.
  */
 MLX5_INLINE uint64_t mlx5_received_wr(struct mlx5_rq *rq, const struct mlx5_cqe *cqe)
@@ -299,7 +299,7 @@ MLX5_INLINE uint64_t mlx5_received_wr(struct mlx5_rq *rq, const struct mlx5_cqe 
 	return rq->wr_id[at];
 }
 
-/* mlx5_is_of - does @cqe speak of @qp? */
+/* mlx5_is_of - is @cqe a completion of @qp? */
 MLX5_INLINE bool mlx5_is_of(const struct mlx5_cqe *cqe, const struct mlx5_qp *qp)
 {
 	return (be32toh(cqe->op_qpn) & 0xffffff) == qp->sq.qpn;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_wire.h - what stands in the queues of an mlx5 device, as its programming manual
- * has it.  Everything is big-endian.
+ * mlx5_wire.h - layout of the queues of an mlx5 device, after its programming manual.
+ * Everything is big-endian.
  */
 #ifndef VRB_MLX5_WIRE_H
 #define VRB_MLX5_WIRE_H
@@ -11,8 +11,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MLX5_BB 64u			/* a send request takes up basic blocks of so many bytes */
-#define MLX5_SEG 16u			/* and is made of segments of so many */
+#define MLX5_BB 64u			/* bytes of a basic block; a send request takes up one or more */
+#define MLX5_SEG 16u			/* bytes of a segment; a request is made of segments */
 #define MLX5_WQE_MAX 16u		/* blocks of the longest request that we build */
 #define MLX5_INLINE_BIT 0x80000000u	/* of a segment that is followed by its data */
 #define MLX5_NO_LKEY 0x100u		/* ends the list of a receive */
@@ -22,7 +22,7 @@
 #define MLX5_DB_RECV 0
 #define MLX5_DB_SEND 1
 
-/* Doorbell record of a completion queue: how far it was read, and when to tell. */
+/* Doorbell record of a completion queue: index of the reader, and arming. */
 #define MLX5_DB_CI 0
 #define MLX5_DB_ARM 1
 #define MLX5_ARM_REG 0x20	/* offset of the register that arms */
@@ -51,7 +51,7 @@ struct mlx5_ctrl {
 	uint32_t imm;
 };
 
-/* To whom a datagram goes: three segments. */
+/* The destination of a datagram: three segments. */
 struct mlx5_av {
 	uint32_t qkey;
 	uint32_t reserved;
@@ -63,11 +63,11 @@ struct mlx5_av {
 	uint8_t mac[6];
 	uint8_t tclass;
 	uint8_t hop_limit;
-	uint32_t gid_flow;		/* GRH (not on RoCE) << 30, our address's index << 20, flow label */
+	uint32_t gid_flow;		/* GRH (not on RoCE) << 30, source GID index << 20, flow label */
 	uint8_t gid[16];
 };
 
-#define MLX5_AV_LONG 0x80000000u	/* it is of so many bytes */
+#define MLX5_AV_LONG 0x80000000u	/* it has all three segments */
 
 struct mlx5_raddr {
 	uint64_t addr;
@@ -76,7 +76,7 @@ struct mlx5_raddr {
 };
 
 struct mlx5_amo {
-	uint64_t operand;		/* what to add, or the new value */
+	uint64_t operand;		/* addend, or the new value */
 	uint64_t compare;
 };
 
@@ -86,10 +86,10 @@ struct mlx5_data {
 	uint64_t addr;
 };
 
-/* Begins a receive of a shared queue, which is a list: receives complete in any order. */
+/* First segment of a receive of a shared queue, a list: receives complete in any order. */
 struct mlx5_next {
 	uint8_t reserved1[2];
-	uint16_t index;			/* of the receive behind it */
+	uint16_t index;			/* of the next receive */
 	uint8_t signature;
 	uint8_t reserved2[11];
 };
@@ -117,7 +117,7 @@ struct mlx5_cqe {
 		struct {		/* of a datagram */
 			uint8_t reserved0[22];
 			uint16_t slid;
-			uint32_t grh_qpn;	/* MLX5_CQE_GRH, low 24 bits: who sent it */
+			uint32_t grh_qpn;	/* MLX5_CQE_GRH, low 24 bits: queue pair of the source */
 			uint8_t reserved3[4];
 		};
 	};
@@ -129,14 +129,14 @@ struct mlx5_cqe {
 	uint8_t vendor;			/* of an error */
 	uint8_t syndrome;
 	uint32_t op_qpn;		/* low 24 bits: queue pair */
-	uint16_t counter;		/* of the request that is done */
+	uint16_t counter;		/* of the completed request */
 	uint8_t signature;
 	uint8_t op_own;			/* enum mlx5_cqe_op << 4, MLX5_CQE_DATA_, owner bit */
 };
 
-#define MLX5_CQE_GRH 0x30000000u	/* the header before it was on the wire */
+#define MLX5_CQE_GRH 0x30000000u	/* the header before the data is valid */
 
-/* Short data may come in the completion, and not in the buffers of its request. */
+/* Short data may come in the completion instead of the buffers of its request. */
 #define MLX5_CQE_DATA_HERE 0x4		/* in its first 32 bytes */
 #define MLX5_CQE_DATA_BEFORE 0x8	/* in the 64 bytes before it */
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * provider.h - what all of the provider shares.
+ * provider.h - limits, logging and settings of the provider.
  */
 #ifndef VRB_H
 #define VRB_H
@@ -15,22 +15,22 @@
 
 #include "lib.h"
 
-#define VRB_IOV_MAX 16		/* pieces of a message that a post can carry */
-#define VRB_BUNCH_MAX 64	/* completions taken at a time */
+#define VRB_IOV_MAX 16		/* scatter/gather entries of one request */
+#define VRB_BUNCH_MAX 64	/* completions polled at a time */
 #define VRB_CM_DATA 56		/* private data of a connection request */
-#define VRB_VENDOR_RXE 0xffffffu	/* soft-RoCE, whose user library has faults of its own */
+#define VRB_VENDOR_RXE 0xffffffu	/* soft-RoCE; its library needs workarounds */
 
 #define VRB_WARN(sys, ...) FI_WARN(&vrb_prov, sys, __VA_ARGS__)
 #define VRB_INFO(sys, ...) FI_INFO(&vrb_prov, sys, __VA_ARGS__)
 
 /* The environment, read when the provider starts (fi_verbs(7)). */
 struct vrb_conf {
-	int tx_size, rx_size;
-	int tx_iov, rx_iov;
-	int inline_size;
-	int min_rnr_timer;
-	int gid_idx;
-	int bunch;		/* completions taken at a time */
+	int tx_size, rx_size;	/* queue entries */
+	int tx_iov, rx_iov;	/* entries of an iov */
+	int inline_size;	/* bytes of the longest injected message */
+	int min_rnr_timer;	/* code of the InfiniBand specification */
+	int gid_idx;		/* -1: the best */
+	int bunch;		/* completions polled at a time */
 	int odp;		/* FI_VERBS_USE_ODP */
 	int prefer_xrc;
 	char *xrcd_file;	/* FI_VERBS_XRCD_FILENAME */
@@ -43,7 +43,7 @@ struct vrb_conf {
 extern struct fi_provider vrb_prov;
 extern struct vrb_conf vrb_conf;
 
-/* vrb_conf_doorbell - did the environment ask for this way to the device? */
+/* vrb_conf_doorbell - is FI_VERBS_DOORBELL set to @way? */
 static inline bool vrb_conf_doorbell(const char *way)
 {
 	return vrb_conf.doorbell && !strcmp(vrb_conf.doorbell, way);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * call.h - what all data calls share.  Each fills a struct call and goes through post(),
- * which finds it a place in the ring; the device completes requests in their order, so the
- * ring needs no more than a head and a tail.
+ * request.h - what all data calls share.  Each fills in a struct request and calls post(), which
+ * finds a slot in the ring and builds the request.  The device completes requests in order, so
+ * the ring needs no more than a head and a tail.
  */
 #ifndef VRB_REQUEST_H
 #define VRB_REQUEST_H
@@ -18,23 +18,25 @@
 #define MSG_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 		   FI_REMOTE_CQ_DATA | FI_FENCE | FI_MORE)
 
-/* A call on its way to the device. */
+/* A data call before it has a slot in the ring. */
 struct request {
-	struct vrb_wr wr;
-	struct ibv_sge sge[VRB_IOV_MAX];
-	size_t len;
-	void *context;
-	uint64_t flags;			/* the call's, or the endpoint's defaults */
+	struct vrb_wr wr;		/* as the device gets it */
+	struct ibv_sge sge[VRB_IOV_MAX];	/* wr.sge */
+	size_t len;			/* sum over @sge */
+	void *context;			/* op_context of the completion */
+	uint64_t flags;			/* of the call, or the endpoint's defaults */
 	uint64_t comp;			/* flags of the completion */
-	enum obj_ep_cntr cntr;
-	bool want;
+	enum obj_ep_cntr cntr;		/* counter of successes */
+	bool want;			/* a success is reported in the completion queue */
 };
 
+/* lkey_of - of the region whose fi_mr_desc() is @desc; data that is inline needs none. */
 static inline uint32_t lkey_of(const void *desc)
 {
 	return desc ? ((const struct ibv_mr *) desc)->lkey : 0;
 }
 
+/* set_buf - the data is one buffer. */
 static inline void set_buf(struct request *c, const void *buf, size_t len, void *desc)
 {
 	c->sge[0] = (struct ibv_sge) { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
@@ -43,6 +45,7 @@ static inline void set_buf(struct request *c, const void *buf, size_t len, void 
 	c->len = len;
 }
 
+/* set_iov - the data is a list of buffers.  Errors: -FI_EINVAL: more than VRB_IOV_MAX. */
 static inline int set_iov(struct request *c, const struct iovec *iov, void **desc, size_t cnt)
 {
 	size_t i;
@@ -60,12 +63,13 @@ static inline int set_iov(struct request *c, const struct iovec *iov, void **des
 	return 0;
 }
 
+/* scratch_of - memory of the next slot of the ring; it is free until that slot is. */
 static inline char *scratch_of(const struct vrb_ep *ep)
 {
 	return ep->scratch + (size_t) (ep->tx_tail & ep->tx_mask) * ep->stride;
 }
 
-/* Where the device has no room for inline data: a copy in memory that it may read. */
+/* Data that does not fit inline is copied to registered memory of the endpoint. */
 static inline void use_scratch(struct vrb_ep *ep, struct request *c)
 {
 	char *copy = scratch_of(ep);
@@ -80,25 +84,31 @@ static inline void use_scratch(struct vrb_ep *ep, struct request *c)
 	c->wr.sge_cnt = 1;
 }
 
+/* carries_data - may data of this operation be inline? */
 static inline bool carries_data(enum vrb_op op)
 {
 	return op <= VRB_OP_WRITE_IMM;
 }
 
-/* A completion for one that nobody waits for retires those before it. */
+/* A completion retires all requests before it.  Of those that are not reported, one in
+ * tx_unsignalled_max is signalled, so that the ring does not fill up.
+ */
 static inline bool must_signal(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
 {
 	return __builtin_expect(want, 1) || cntr == OBJ_CNTR_NONE || ep->base.cntrs[cntr] ||
 	       ep->tx_unsignalled >= ep->tx_unsignalled_max;
 }
 
-/* It has its place in the ring, and the device has it or will. */
+/* The request has its slot in the ring, and the device has it, or gets it with the next ring. */
 static inline void advance_tail(struct vrb_ep *ep, bool signalled)
 {
 	ep->tx_tail++;
 	ep->tx_unsignalled = signalled ? 0 : ep->tx_unsignalled + 1;
 }
 
+/* prepare - check that the request can be posted, and set its flags.
+ * Errors: -FI_ENOTCONN, -FI_EOPBADSTATE: not enabled; -FI_EAGAIN: the ring is full.
+ */
 static inline int prepare(struct vrb_ep *ep, struct request *c)
 {
 	if (__builtin_expect(!vrb_connected(ep), 0))
@@ -116,6 +126,9 @@ static inline int prepare(struct vrb_ep *ep, struct request *c)
 	return 0;
 }
 
+/* post_locked - take a slot, build the request, ring the doorbell unless more follow (FI_MORE).
+ * Errors: those of prepare() and of the device; nothing has changed then.
+ */
 static inline int post_locked(struct vrb_ep *ep, struct request *c)
 {
 	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
@@ -139,7 +152,10 @@ static inline int post_locked(struct vrb_ep *ep, struct request *c)
 	return 0;
 }
 
-/* @dgram: known where it is called; @dest is heeded only then */
+/* post_any - post a request; when there is no room, poll and try once more.
+ * @dgram: a constant of the caller; @dest is used for datagrams only
+ * Errors: -FI_EMSGSIZE, those of post_locked() and of resolving @dest.
+ */
 static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t dest,
 			       const bool dgram)
 {
@@ -157,7 +173,9 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t d
 	if (__builtin_expect(!ret, 1))
 		ret = post_locked(ep, c);
 	if (__builtin_expect(ret, 0)) {
-		/* What waits for more must not wait for a call that came to nothing. */
+		/* Requests with FI_MORE wait for this one: ring the doorbell for them.  Completions
+		 * make room for one more try.
+		 */
 		if (ep->qp)
 			ep->sq.ops->ring(&ep->sq);
 		if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET) && !to)
@@ -167,12 +185,13 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t d
 	return ret;
 }
 
+/* post - the same of a connected endpoint. */
 static inline ssize_t post(struct vrb_ep *ep, struct request *c)
 {
 	return post_any(ep, c, FI_ADDR_UNSPEC, false);
 }
 
-/* A call without flags of its own. */
+/* A call without a flags parameter: the defaults of the handle. */
 static inline void with_defaults(struct request *c, struct fid_ep *fid, void *context)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
@@ -180,11 +199,12 @@ static inline void with_defaults(struct request *c, struct fid_ep *fid, void *co
 	c->context = context;
 	c->flags = h->tx_op_flags & ~FI_REMOTE_CQ_DATA;
 	c->want = obj_ep_want_tx_comp(h->ep, h->tx_op_flags);
-	/* FI_INJECT as a default means: when it fits. */
+	/* FI_INJECT as a default applies to what fits. */
 	if ((c->flags & FI_INJECT) && c->len > container_of(h->ep, struct vrb_ep, base)->inject_size)
 		c->flags &= ~FI_INJECT;
 }
 
+/* with_flags - a call with a flags parameter.  Errors: -FI_EBADFLAGS. */
 static inline int with_flags(struct request *c, struct fid_ep *fid, void *context, uint64_t flags)
 {
 	if (flags & ~(uint64_t) MSG_FLAGS)
@@ -195,13 +215,14 @@ static inline int with_flags(struct request *c, struct fid_ep *fid, void *contex
 	return 0;
 }
 
+/* with_cq_data - add remote CQ data. */
 static inline void with_cq_data(struct request *c, uint64_t data)
 {
-	c->wr.op++;	/* each operation that can carry data is followed by its form that does */
+	c->wr.op++;	/* enum vrb_op: each form with data follows the one without */
 	c->wr.imm = (uint32_t) data;
 }
 
-/* Only what is used is set: the array of pieces stays as it is. */
+/* Members that every request sets are left out: the array of entries is not cleared. */
 #define REQUEST(name, op_, comp_, cntr_)						\
 	struct request name;							\
 	name.wr.op = (op_);							\
@@ -210,7 +231,7 @@ static inline void with_cq_data(struct request *c, uint64_t data)
 	name.comp = (comp_);							\
 	name.cntr = (cntr_)
 
-/* An injected message has no completion but its count. */
+/* An injected message is counted, but has no completion. */
 static inline void as_inject(struct request *c, const void *buf, size_t len)
 {
 	set_buf(c, buf, len, NULL);

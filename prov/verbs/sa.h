@@ -20,12 +20,13 @@ _Static_assert(sizeof(struct ib_sa) == sizeof(struct sockaddr_ib) &&
 	       offsetof(struct ib_sa, gid) == offsetof(struct sockaddr_ib, sib_addr) &&
 	       offsetof(struct ib_sa, sid) == offsetof(struct sockaddr_ib, sib_sid) &&
 	       offsetof(struct ib_sa, sid_mask) == offsetof(struct sockaddr_ib, sib_sid_mask) &&
-	       IB_SA_FAMILY == AF_IB, "ours is the kernel's");
+	       IB_SA_FAMILY == AF_IB, "struct ib_sa is laid out as the kernel's");
 
+/* An address of a connection, of either kind. */
 union vrb_sa {
-	struct sockaddr sa;
-	union net_sa ip;
-	struct ib_sa ib;
+	struct sockaddr sa;		/* sa_family says which */
+	union net_sa ip;		/* AF_INET, AF_INET6 */
+	struct ib_sa ib;		/* AF_IB */
 };
 
 #define VRB_SA_TEXT_MAX IB_ADDR_TEXT_MAX
@@ -37,7 +38,7 @@ static inline size_t vrb_sa_len(const struct sockaddr *sa)
 	return sa->sa_family == AF_IB ? sizeof(struct ib_sa) : net_addr_len(sa);
 }
 
-/* vrb_sa_copy - take an address from @len bytes of a caller.  Errors: -FI_EINVAL. */
+/* vrb_sa_copy - validate and copy an address of @len bytes.  Errors: -FI_EINVAL. */
 static inline int vrb_sa_copy(const void *addr, size_t len, union vrb_sa *out)
 {
 	sa_family_t family = AF_UNSPEC;
@@ -52,13 +53,14 @@ static inline int vrb_sa_copy(const void *addr, size_t len, union vrb_sa *out)
 	return 0;
 }
 
+/* vrb_sa_port - the port number, host byte order. */
 static inline uint16_t vrb_sa_port(const struct sockaddr *sa)
 {
 	return sa->sa_family == AF_IB ? (uint16_t) be64toh(((const struct ib_sa *) sa)->sid) :
 					net_addr_port(sa);
 }
 
-/* vrb_sa_set_port - the port within its space; the service of InfiniBand has one in the end. */
+/* vrb_sa_set_port - set the port number; on InfiniBand it is the end of the service number. */
 static inline void vrb_sa_set_port(struct sockaddr *sa, uint16_t port)
 {
 	if (sa->sa_family == AF_IB)

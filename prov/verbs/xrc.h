@@ -4,34 +4,37 @@
 /*
  * xrc.h - connected endpoints by extended reliable connections (XRC).
  *
- * A queue pair that sends (initiator) leads to one that receives (target) on another host;
- * each request says which shared receive queue there it is for, and any process of that host
- * whose queues are of the target's XRC domain can be meant.  So endpoints share:
+ * A queue pair that sends (initiator) is connected to one that receives (target) on another
+ * host.  Each request names the shared receive queue that it is for, which may belong to any
+ * process of that host whose queues are in the target's XRC domain.  Endpoints share:
  *
- *  initiator  one a progress group and peer host.  Endpoints have rings of their own, and the
- *             initiator counts its free places.  If it fails, so do all of them, and the next
- *             connection makes a new one.
- *  target     one for each initiator that leads here.  The process that was called first makes
- *             it, others open it by its number; it lives until the last lets go.
+ *  initiator  one per progress group and peer host.  Endpoints have rings of their own; the
+ *             initiator counts its free places.  When it fails, the connections of all endpoints
+ *             that share it end, and the next connection makes a new initiator.
+ *  target     one per initiator of a peer.  The process that accepts first makes it, others open
+ *             it by its number; it is destroyed when the last of them releases it.
  *
- * A connection of librdmacm is each endpoint's own, so that a peer's end is noticed.  It
- * carries no queue pair of its own, and a number that is made up.  One exchange sets up both
- * directions: a call brings a target for the answer to lead to, which is dropped if the peer
- * has an initiator that leads to this host already (hello.h).
+ * Each endpoint has its own connection of librdmacm, so that the end of a peer is noticed.  That
+ * connection has no queue pair of its own; it carries a random queue pair number.  One handshake
+ * (handshake.h) sets up both directions.  The connecting endpoint offers a target for the peer's
+ * initiator; it is dropped when the peer shares an initiator that is connected to this host.
  *
- *  caller                                       callee
- *   initiator: found, or made                    target: opened, or made for the caller's
- *   target: made, in case               CALL ->  initiator: found, or made for the caller's
- *   initiator leads to mine             <- ANSWER
- *   target: made ready, or another opened
- *                                 established ->
+ *  connecting endpoint                          accepting endpoint
+ *   initiator: shared, or new                    target: opened, or made for that initiator
+ *   target: made, in case it is needed           initiator: shared, or new, to that target
+ *                                   CONNECT ->
+ *                                   <- ACCEPT
+ *   initiator: moved to RTS
+ *   target: moved to RTS, or another opened
+ *                               ESTABLISHED ->
  *
- * Who calls while another endpoint's call to that host has no answer waits for that one: it
- * will know where the initiator leads.  Who answers never waits, so there is no circle; but an
- * endpoint whose initiator's target is not yet known to be ready is connected when it is.
+ * An endpoint that connects while another endpoint's request to the same host is unanswered
+ * waits for that answer, which names the target of their common initiator.  An endpoint that
+ * accepts never waits, so there is no deadlock.  Its connection is reported once its initiator's
+ * target is known to be ready.
  *
- * Locks: connections and lists of endpoints as in ep.h; both locks to change what the
- * poller looks at too (initiators and their endpoints).  Targets have a lock of their own.
+ * Locks: connections and lists of endpoints as in ep.h.  What the poller reads, too (initiators
+ * and their lists of endpoints), is changed under both locks.  Targets have a lock of their own.
  */
 #ifndef VRB_XRC_H
 #define VRB_XRC_H
@@ -39,32 +42,33 @@
 #include "ep.h"
 #include "handshake.h"
 
-#define VRB_XRC_SUFFIX "-xrc"		/* of a domain's name */
+#define VRB_XRC_SUFFIX "-xrc"		/* of the names of XRC domains */
 #define VRB_XRC_CM_DATA (VRB_CM_DATA - VRB_HANDSHAKE_SIZE)
 
-/* vrb_cm_room - bytes of private data that are the program's. */
+/* vrb_cm_room - bytes of private data that are left for the program. */
 static inline size_t vrb_cm_room(bool xrc)
 {
 	return xrc ? VRB_XRC_CM_DATA : VRB_CM_DATA;
 }
 
-/* An XRC domain of a device, for all domains of a fabric on it. */
+/* The XRC domain of a device, shared by all domains of a fabric on that device. */
 struct vrb_xrcd {
 	struct list node;
 	const struct obj_fabric *fabric;
 	struct ibv_context *ctx;
 	struct ibv_xrcd *ibv;
-	int fd;				/* of the file that processes share it by */
-	unsigned refs;
+	int fd;				/* the file that identifies it to other processes */
+	unsigned refs;			/* domains, targets and requests that use it */
 	struct hmap targets;		/* number -> struct vrb_target */
 };
 
+/* A queue pair that receives. */
 struct vrb_target {
 	struct vrb_xrcd *xrcd;
 	struct ibv_qp *qp;
-	unsigned refs;
-	bool opened;			/* another process's */
-	struct list node;		/* when it is no more: what is left of it */
+	unsigned refs;			/* endpoints and requests that hold it */
+	bool opened;			/* another process or handle made it */
+	struct list node;		/* on the list of leaked handles, see xrcd.c */
 };
 
 enum vrb_ini_state {
@@ -74,96 +78,106 @@ enum vrb_ini_state {
 	VRB_INI_SHUT,			/* it failed, or its connection was not established */
 };
 
+/* A queue pair that sends. */
 struct vrb_ini {
 	struct vrb_sq sq;
-	struct vrb_poller *poller;
+	struct vrb_poller *poller;	/* of the group whose endpoints share it */
 	struct vrb_cq *cq;
-	enum vrb_ini_state state;
-	struct vrb_ep *leader;		/* whose connection is to bring it up; NULL: it is up, or over */
-	uint32_t target;		/* number of the peer's */
-	unsigned depth, used;		/* requests: at most, and under way */
-	unsigned connected;			/* connected endpoints */
-	bool shared;			/* others may share it */
-	uint64_t key;			/* of both hosts' addresses, */
-	union net_sa here, there;	/* which are these */
-	struct vrb_ini *next;		/* in the poller's table, with the same key */
-	struct list eps;		/* struct vrb_xrc, all that use it */
-	struct list waiting;		/* and those that will when it is up */
+	enum vrb_ini_state state;	/* written by vrb_ini_set_state() alone */
+	struct vrb_ep *leader;		/* its connection brings the initiator up; NULL: up, or shut */
+	uint32_t target;		/* number of the peer's queue pair */
+	unsigned depth, used;		/* requests: at most, and in flight */
+	unsigned connected;		/* connected endpoints that share it */
+	bool shared;			/* it is in the poller's table: other endpoints may join */
+	uint64_t key;			/* in that table: hash of both addresses */
+	union net_sa here, there;	/* local and remote address */
+	struct vrb_ini *next;		/* in the table, with the same key */
+	struct list eps;		/* struct vrb_xrc: endpoints that use it */
+	struct list waiting;		/* struct vrb_xrc: endpoints that connect once it has a target */
 };
 
-/* What an endpoint, or a shared receive context, has beside the rest. */
+/* The XRC part of an endpoint or shared receive context. */
 struct vrb_xrc {
-	struct vrb_ep *ep;
+	struct vrb_ep *ep;		/* that it is a part of */
 	struct list node;		/* on ini->eps or ini->waiting */
-	struct vrb_ini *ini;
-	struct vrb_target *target;	/* that the peer's initiator leads to, held open */
-	uint32_t srqn;			/* the peer's; of a shared receive context its own */
-	uint32_t num;			/* made up, for the connection; and first packet number */
-	unsigned tries;
+	struct vrb_ini *ini;		/* that it sends by, or waits for */
+	struct vrb_target *target;	/* of the peer's initiator, held open */
+	uint32_t srqn;			/* shared receive queue of the peer; of an SRX its own */
+	uint32_t num;			/* random queue pair number of the connection; first PSN */
+	unsigned tries;			/* connection requests after a stale handshake */
 	bool waiting;			/* on ini->waiting */
-	bool connects;			/* it is the one that called */
-	bool established;			/* the connection is there; */
-	bool connected;			/* and the program was told, as the initiator is up */
-	bool reconnect;			/* to be called once more, from a new id */
-	bool new_ini;			/* without sharing an initiator; */
-	bool peer_new_ini;		/* and the peer is not to do so */
-	struct list receivers;		/* shared receive context: its endpoints, by @srx_node */
-	struct list srx_node;
+	bool connects;			/* it connects, the peer accepts */
+	bool established;		/* its own connection is established */
+	bool connected;			/* FI_CONNECTED was reported: the initiator is up, too */
+	bool reconnect;			/* a new request follows, with a new id */
+	bool new_ini;			/* do not share an initiator */
+	bool peer_new_ini;		/* ask the peer not to share one */
+	struct list receivers;		/* of a shared receive context: its endpoints, by @srx_node */
+	struct list srx_node;		/* on receivers of the shared receive context */
 };
 
-/* A call, from its event until it is answered. */
+/* The XRC part of a connection request, from its event until it is answered. */
 struct vrb_xrc_req {
-	struct vrb_handshake hs;
-	uint32_t num;			/* the peer's made up one */
-	struct vrb_xrcd *xrcd;
-	struct vrb_target *target;	/* opened for it; NULL: to be made */
+	struct vrb_handshake hs;	/* as received, validated */
+	uint32_t num;			/* the random queue pair number of the peer's connection */
+	struct vrb_xrcd *xrcd;		/* of the device that it came by */
+	struct vrb_target *target;	/* opened for it; NULL: accept makes one */
 };
 
-/* ---- conn/xrcd.c: what processes of a host share ------------------------------------------- */
+/* ---- conn/xrcd.c: XRC domains and targets, shared by processes ------------------ */
 
-/* vrb_xrc_supported - has the device what is needed? */
+/* vrb_xrc_supported - do the device and the libraries support XRC? */
 bool vrb_xrc_supported(struct ibv_context *ctx);
 
-/* vrb_xrcd_get - the XRC domain of a device, opened for the first that asks.
- * Errors: the system's, logged.   Threading: any thread, as for all here.
+/* vrb_xrcd_get - take a reference to the XRC domain of a device; the first one opens it.
+ * vrb_xrcd_put - release it.
+ * Errors: the system's, logged.   Threading: any thread, as for all of this section.
  */
 int vrb_xrcd_get(const struct obj_fabric *fabric, struct ibv_context *ctx,
 		 struct vrb_xrcd **xrcd_p);
 void vrb_xrcd_put(struct vrb_xrcd *xrcd);
 
-/* vrb_target_new - a target that leads nowhere; vrb_target_open - that of this number, which
- * may be another process's.   Errors: -FI_ENOMEM, the device's.
+/* vrb_target_new - make a target that is not connected.
+ * vrb_target_open - open the target with this number, which another process may have made.
+ * vrb_target_put - release it; NULL is allowed.
+ * Errors: -FI_ENOMEM, those of the device.
  */
 int vrb_target_new(struct vrb_xrcd *xrcd, struct vrb_target **target_p);
 int vrb_target_open(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p);
-void vrb_target_put(struct vrb_target *target);		/* NULL is fine */
+void vrb_target_put(struct vrb_target *target);
 
-/* ---- conn/xrc.c: initiators, and what endpoints do with them --------------------------------- */
+/* ---- conn/xrc.c: initiators and the endpoints that share them ------------------- */
 
-/* vrb_xrc_new - ep->xrc, of an endpoint or a shared receive context.  Errors: -FI_ENOMEM. */
+/* vrb_xrc_new - allocate ep->xrc of an endpoint or shared receive context.
+ * vrb_xrc_free - free it, if there is one.   Errors: -FI_ENOMEM.
+ */
 int vrb_xrc_new(struct vrb_ep *ep);
-void vrb_xrc_free(struct vrb_ep *ep);	/* none is fine */
+void vrb_xrc_free(struct vrb_ep *ep);
 
-/* vrb_xrc_start - as vrb_ep_start(): rings, but no queue pair before there is a peer.
- * Errors: -FI_EINVAL: it has no shared receive context, or one whose other endpoints tell
- * others of receives (logged); and the device's.
+/* vrb_xrc_start - vrb_ep_start() of an XRC endpoint: it makes the rings; queue pairs are shared and
+ * come with the connection.
+ * Errors: -FI_EINVAL: no shared receive context, or one whose other endpoints have another
+ *         completion queue or counter for receives (logged); those of the device.
  */
 int vrb_xrc_start(struct vrb_ep *ep);
 
-/* vrb_xrc_srq - the queue of a shared receive context.   Errors: the device's. */
+/* vrb_xrc_srq, vrb_xrc_srq_close - the receive queue of a shared receive context.
+ * Errors: those of the device.
+ */
 int vrb_xrc_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init);
 void vrb_xrc_srq_close(struct vrb_ep *srx);
 
-/* vrb_xrc_receiver - in whose name a shared receive completes; NULL: nobody is left. */
+/* vrb_xrc_receiver - an endpoint whose queue reports receives of @srx; NULL: there is none. */
 struct vrb_ep *vrb_xrc_receiver(const struct vrb_ep *srx);
 
-/* vrb_ini_find - an initiator to share; with @known, only one that has its target.
- * Threading, for all of these: both locks.
+/* vrb_ini_find - the initiator between two addresses that @ep can share, or NULL.
+ * @known: only one whose target is known
+ * Threading: both locks, for all functions on initiators.
  */
 struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
 			     const struct sockaddr *there, bool known);
 
-/* vrb_ini_new - one for @ep, whose connection leads it.   Errors: the device's, logged. */
+/* vrb_ini_new - make an initiator; @ep becomes its leader.   Errors: the device's, logged. */
 int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct sockaddr *there,
 		struct vrb_ini **ini_p);
 
@@ -172,61 +186,63 @@ int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct soc
  */
 void vrb_ini_set_state(struct vrb_ini *ini, enum vrb_ini_state state);
 
-/* vrb_ini_join - @ep uses @ini from now on. */
+/* vrb_ini_join - @ep sends by @ini from now on. */
 void vrb_ini_join(struct vrb_ini *ini, struct vrb_ep *ep);
 
-/* vrb_ini_leave - @ep does not any more, and nothing of it is under way when this returns: if
- * that takes long, the initiator is ended.  With its last endpoint it is freed.
+/* vrb_ini_leave - @ep stops to send by its initiator; none of its requests is in flight when this
+ * returns.  If they do not complete in time, the initiator is shut.  The last endpoint frees it.
  */
 void vrb_ini_leave(struct vrb_ep *ep);
 
-/* vrb_ini_unshare - nobody is to share it any more. */
+/* vrb_ini_unshare - no other endpoint can join @ini any more. */
 void vrb_ini_unshare(struct vrb_ini *ini);
 
-/* vrb_ini_fail - it does nothing more, and all connections that use it end.
+/* vrb_ini_fail - shut @ini: its requests are flushed, and all connections that share it end.
  * Threading: the poller's lock is enough.
  */
 void vrb_ini_fail(struct vrb_ini *ini);
 
-/* vrb_xrc_sent - the device is through with this request, well or not: see data/poll.c. */
+/* vrb_xrc_sent, vrb_xrc_failed - the device has completed this request (data/poll.c). */
 void vrb_xrc_sent(const struct vrb_tx *tx);
 void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
 
-/* vrb_tx_failed - as if the device had reported it (data/poll.c). */
+/* vrb_tx_failed - complete a request with an error (data/poll.c). */
 void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
 
-/* ---- conn/xrc_cm.c: connections.  Threading: the lock of connections, not the poller's. -------- */
+/* ---- conn/xrc_cm.c: connections.  Threading: the lock of connections, not the poller's. ---- */
 
-/* vrb_xrc_connect - the way to the peer is known: call.   Errors: to be told to the program. */
+/* vrb_xrc_connect - the route is resolved: send a connection request, or wait for the leader of
+ * the initiator.   Errors: to be reported to the program.
+ */
 int vrb_xrc_connect(struct vrb_ep *ep);
 
-/* vrb_xrc_accept - answer, with the program's data in @param.   Errors: to be returned to it. */
+/* vrb_xrc_accept - accept @cr, with the program's data in @param.   Errors: to be returned. */
 int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, struct rdma_conn_param *param);
 
-/* vrb_xrc_req_new - a call has come: who asks, for cr->xrc.
- * Errors: -FI_EPROTO: it is of no XRC endpoint; -FI_ENOENT: its target is not there.  Both have
- * been refused.  -FI_ENOMEM.
+/* vrb_xrc_req_new - read the handshake of a connection request.
+ * Errors: -FI_EPROTO: it is not of an XRC endpoint; -FI_ENOENT: the target that it names does not
+ *         exist; both have been rejected.  -FI_ENOMEM.
  */
 int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
 		  struct vrb_xrc_req **req_p);
-void vrb_xrc_req_free(struct vrb_xrc_req *req);	/* NULL is fine */
+void vrb_xrc_req_free(struct vrb_xrc_req *req);	/* NULL is allowed */
 
 void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event);
 void vrb_xrc_on_established(struct vrb_ep *ep);
 
-/* vrb_xrc_on_rejected - returns true if it is called again, and nothing is to be told. */
+/* vrb_xrc_on_rejected - returns true if a new request follows and nothing is to be reported. */
 bool vrb_xrc_on_rejected(struct vrb_ep *ep, const struct rdma_cm_event *event);
 
-/* vrb_xrc_event_done - the event was, and is acknowledged: what had to wait for that. */
+/* vrb_xrc_event_done - the event is handled and acknowledged: send the new request, if any. */
 void vrb_xrc_event_done(struct vrb_ep *ep);
 
-/* vrb_xrc_shut - the connection is at its end, or did not come about. */
+/* vrb_xrc_shut - the connection has ended, or was not established. */
 void vrb_xrc_shut(struct vrb_ep *ep);
 
-/* vrb_xrc_removed - the device goes. */
+/* vrb_xrc_removed - the device is being removed. */
 void vrb_xrc_removed(struct vrb_ep *ep);
 
-/* vrb_xrc_close - the endpoint closes. */
+/* vrb_xrc_close - the endpoint closes: drain it and leave its initiator. */
 void vrb_xrc_close(struct vrb_ep *ep);
 
 #endif

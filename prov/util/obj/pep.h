@@ -62,7 +62,7 @@ struct obj_pep {
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
 	struct obj_refs refs;		/* requests not yet answered, if the provider counts them */
-	struct obj_prog *prog;		/* of all passive endpoints; its lock guards the provider's state */
+	struct obj_prog *prog;		/* of all listeners of the fabric; its lock guards all of this */
 	struct obj_eq *eq;
 	struct obj_ref eq_ref;
 	struct fi_info *info;		/* our copy */

@@ -2,12 +2,17 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Connections, by librdmacm.  All events of a fabric come in one channel, which the group
- * of its listeners polls: whoever reads an event queue drives connections, and whoever
- * reads a completion queue pays nothing for them.
+ * cm.c - connections over librdmacm: obj/cm.h decides which call is allowed and reports the
+ * outcome, this file does the steps.
  *
- * A queue pair is made before there is a peer, so that receives can be posted; for that
- * the id is bound to the endpoint's own address first, which names the device.
+ *   fi_connect()   resolve address -> resolve route -> connect -> ESTABLISHED
+ *   fi_accept()    accept -> ESTABLISHED
+ *
+ * All events of a fabric arrive in one channel, which the group of its listeners polls: reading an
+ * event queue makes progress for connections, reading a completion queue does not.
+ *
+ * A queue pair is made before there is a peer, so that receives can be posted.  For that the id is
+ * bound to the endpoint's own address first, which names the device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +24,12 @@
 #include "obj/auto.h"
 #include "verbs/cm.h"
 
-#define RESOLVE_MS 2000
-#define RESOLVE_TRIES 5
-#define RESOLVE_NOW 10		/* so often 10 ms fi_connect() itself waits at most */
-#define RETRY_CNT 7
-#define RNR_FOREVER 7		/* a peer that has no receive yet is waited for */
-#define RD_ATOMIC 16u
+#define RESOLVE_MS 2000		/* timeout of one lookup */
+#define RESOLVE_TRIES 5		/* lookups of one kind before the connection fails */
+#define RESOLVE_NOW 10		/* fi_connect() itself waits at most so many times 10 ms */
+#define RETRY_CNT 7		/* retransmissions by the device */
+#define RNR_FOREVER 7		/* the device retries for ever when the peer has no receive posted */
+#define RD_ATOMIC 16u		/* reads and atomics in flight at most */
 
 struct cm_poller {
 	struct obj_poller base;		/* first */
@@ -33,7 +38,7 @@ struct cm_poller {
 
 static const struct obj_poller_ops cm_poller_ops;
 
-/* ---- events of an endpoint ---------------------------------------------------------------- */
+/* ---- events of an endpoint ------------------------------------------------------ */
 
 static unsigned at_most(unsigned value, unsigned limit)
 {
@@ -63,23 +68,23 @@ static int resolve(struct vrb_ep *ep)
 	return vrb_cm.resolve_addr(ep->cm.id, NULL, &ep->dest.sa, RESOLVE_MS) ? cm_errno() : 0;
 }
 
-/* Why a call was turned down: a reason of the InfiniBand specification (12.6.7.2); of iWARP
- * an error of the system, negated.
+/* The reason of a reject: a code of the InfiniBand specification (12.6.7.2); on iWARP an errno,
+ * negated.
  */
 static const char *reject_reason(int status)
 {
 	switch (status) {
 	case 3:
-		return "the peer's system has no room for a connection";
+		return "the peer's system has no resources for a connection";
 	case 8:
-		return "nobody listens there";
+		return "no listener at this address";
 	case 10:
 		return "the peer's system still holds an earlier connection of the same queue pair "
-		       "number; a call from another endpoint will do";
+		       "number; connect from another endpoint";
 	case 28:
-		return "the program there turned it down, or has too many that wait (FI_BACKLOG)";
+		return "the program rejected it, or its backlog is full (FI_BACKLOG)";
 	default:
-		return status < 0 ? fi_strerror(-status) : "a reason of the connection manager";
+		return status < 0 ? fi_strerror(-status) : "see the InfiniBand specification";
 	}
 }
 
@@ -90,6 +95,7 @@ void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, si
 		vrb_xrc_shut(ep);
 }
 
+/* The connection failed.  A reject may carry private data, behind the handshake of XRC. */
 static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
 {
 	const char *data = event->param.conn.private_data;
@@ -98,7 +104,7 @@ static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *even
 	struct vrb_handshake hs;
 	bool rejected = event->event == RDMA_CM_EVENT_REJECTED;
 
-	VRB_INFO(FI_LOG_EP_CTRL, "no connection to %s: %s, status %d%s%s\n",
+	VRB_INFO(FI_LOG_EP_CTRL, "connection to %s failed: %s, status %d%s%s\n",
 		 vrb_sa_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
 		 rejected ? ": " : "", rejected ? reject_reason(event->status) : "");
 	if (ep->xrc && rejected)
@@ -108,6 +114,7 @@ static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *even
 	vrb_cm_refused(ep, err, event->status, rejected ? data : NULL, rejected ? len : 0);
 }
 
+/* The request itself, of an endpoint that has a queue pair of its own. */
 static int connect_rc(struct vrb_ep *ep)
 {
 	struct rdma_conn_param param = vrb_cm_param(ep, ep->param, ep->param_len);
@@ -115,6 +122,9 @@ static int connect_rc(struct vrb_ep *ep)
 	return vrb_cm.connect(ep->cm.id, &param) ? cm_errno() : 0;
 }
 
+/* The route is resolved: send the connection request.  Events of a connection that has ended
+ * meanwhile are ignored, here as below.
+ */
 static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	int ret;
@@ -138,7 +148,7 @@ int vrb_cm_reconnect(struct vrb_ep *ep)
 	return ret ? ret : resolve(ep);
 }
 
-/* Under load queries of addresses and routes time out, and work the next time. */
+/* Lookups of addresses and routes time out under load: retry. */
 static void on_unresolved(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	int ret = -FI_EHOSTUNREACH;
@@ -150,7 +160,7 @@ static void on_unresolved(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		refused(ep, event->status == -ETIMEDOUT ? FI_ETIMEDOUT : FI_EHOSTUNREACH, event);
 }
 
-/* The kernel leaves the time that a sender waits for a receive at its longest. */
+/* The kernel leaves the delay before a sender retries without a posted receive at its maximum. */
 static void set_rnr_timer(struct vrb_ep *ep)
 {
 	struct ibv_qp_attr attr = { .min_rnr_timer = (uint8_t) vrb_conf.min_rnr_timer };
@@ -174,6 +184,9 @@ static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 			 conn->private_data ? conn->private_data_len : 0);
 }
 
+/* The peer has disconnected, or the connection is lost.  An XRC endpoint whose initiator was not up
+ * yet reports that its connection failed.
+ */
 static void on_disconnected(struct vrb_ep *ep)
 {
 	enum obj_cm_state was = obj_cm_state(&ep->base);
@@ -181,7 +194,7 @@ static void on_disconnected(struct vrb_ep *ep)
 
 	if (!given_up)
 		obj_cm_shut(&ep->base);
-	vrb_cm.disconnect(ep->cm.id);	/* all that is posted is given back */
+	vrb_cm.disconnect(ep->cm.id);	/* flushes what is posted */
 	if (given_up) {
 		vrb_cm_refused(ep, FI_ECONNABORTED, 0, NULL, 0);
 		return;
@@ -192,12 +205,12 @@ static void on_disconnected(struct vrb_ep *ep)
 		obj_cm_ended(&ep->base);
 }
 
-/* The device goes: its queue pairs do nothing more, and say so. */
+/* The device is being removed: flush the queue pair, and end the connection. */
 static void on_removal(struct vrb_ep *ep)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: endpoint %p is at its end\n",
+	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: the connection of endpoint %p ends\n",
 		 ep->base.domain->attr->name, (void *) ep);
 	if (ep->xrc)
 		vrb_xrc_removed(ep);
@@ -250,8 +263,9 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	}
 }
 
-/* ---- the channel ------------------------------------------------------------------------------ */
+/* ---- the channel ---------------------------------------------------------------- */
 
+/* An id is destroyed only after its events are acknowledged: rdma_destroy_id() waits for that. */
 static void on_event(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
@@ -316,8 +330,8 @@ static int cm_poller_new(struct obj_prog *prog)
 	p->channel = vrb_cm.create_event_channel();
 	if (!p->channel) {
 		ret = cm_errno();
-		VRB_WARN(FI_LOG_EP_CTRL, "no channel for connection events: %s. See that the module "
-			 "rdma_ucm is loaded and /dev/infiniband/rdma_cm may be used by you\n",
+		VRB_WARN(FI_LOG_EP_CTRL, "cannot create a channel for connection events: %s. See that "
+			 "the module rdma_ucm is loaded and that you may use /dev/infiniband/rdma_cm\n",
 			 fi_strerror(-ret));
 		free(p);
 		return ret;
@@ -380,7 +394,7 @@ int vrb_cm_bind_id(struct rdma_event_channel *channel, const struct fi_info *inf
 	}
 	ret = cm_errno();
 	VRB_WARN(FI_LOG_EP_CTRL, "cannot use the address %s: %s\n", vrb_sa_text(&sa.sa, text),
-		 id->verbs ? fi_strerror(-ret) : "it is not of an interface with an RDMA device");
+		 id->verbs ? fi_strerror(-ret) : "no interface with an RDMA device has it");
 	vrb_cm.destroy_id(id);
 	return ret;
 }
@@ -400,7 +414,7 @@ int vrb_cm_bind(struct vrb_ep *ep)
 	return vrb_cm_bind_in(ep->base.cm.prog, &ep->cm, info->src_addr ? info : ep->base.domain->info);
 }
 
-/* ---- names -------------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------- */
 
 static int addr_out(const struct sockaddr *sa, uint16_t port, void *addr, size_t *len)
 {
@@ -438,10 +452,10 @@ static int cm_getpeer(struct obj_ep *base, void *addr, size_t *len)
 	return addr_out(rdma_get_peer_addr(id), ntohs(vrb_cm.get_dst_port(id)), addr, len);
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------- */
+/* ---- calls ---------------------------------------------------------------------- */
 
-/* Finding the way takes a moment and then the request is out: do it now, so that a program
- * that waits at the other end need not read this end's event queue for it.
+/* Address and route are resolved within milliseconds.  Wait for them here, so that the request is
+ * sent even if the program does not read its event queue meanwhile.
  */
 static void push_request(struct vrb_ep *ep)
 {
@@ -449,7 +463,8 @@ static void push_request(struct vrb_ep *ep)
 	struct pollfd pfd = { .fd = base->fd, .events = POLLIN };
 	int i;
 
-	for (i = 0; i < RESOLVE_NOW && ep->resolving && obj_cm_state(&ep->base) == OBJ_CM_CONNECTING; i++) {
+	for (i = 0; i < RESOLVE_NOW && ep->resolving &&
+	     obj_cm_state(&ep->base) == OBJ_CM_CONNECTING; i++) {
 		poll(&pfd, 1, 10);
 		cm_poll(base, OBJ_POLL_BUDGET);
 	}
@@ -523,8 +538,8 @@ static int cm_take_req(struct obj_ep *base, void *req)
 	struct vrb_ep *ep = ep_of(base);
 
 	if (!cr->xrc != !ep->xrc) {
-		VRB_WARN(FI_LOG_EP_CTRL, "a connection request of an %s endpoint is not for a domain of "
-			 "the other kind\n", cr->xrc ? "XRC" : "RC");
+		VRB_WARN(FI_LOG_EP_CTRL, "a connection request of an %s endpoint cannot be answered in "
+			 "a domain of the other kind\n", cr->xrc ? "XRC" : "RC");
 		return -FI_EINVAL;
 	}
 	take_id(ep, &cr->id);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * handshake.c - writes and validates the handshake.  The bytes come from a peer: nothing is
+ * used before vrb_handshake_parse() has accepted all of it.
+ */
 #include "verbs/handshake.h"
 
 #include <string.h>
@@ -8,6 +12,7 @@
 #define HANDSHAKE_MARK 0xc5
 #define HANDSHAKE_VERSION 1
 
+/* Queue pairs and shared receive queues have numbers of 24 bits. */
 static void put24(uint8_t *out, uint32_t value)
 {
 	out[0] = (uint8_t) (value >> 16);
@@ -33,7 +38,9 @@ size_t vrb_handshake_put(uint8_t *out, const struct vrb_handshake *hs, const voi
 	return VRB_HANDSHAKE_SIZE + len;
 }
 
-/* Who refuses has nothing to tell of queue pairs. */
+/* A reject names no queue pairs.  A connection request need not name a target of the receiver: it
+ * asks for one then.
+ */
 static bool is_complete(const struct vrb_handshake *h)
 {
 	if (h->kind == VRB_HANDSHAKE_REJECT || h->kind == VRB_HANDSHAKE_STALE)

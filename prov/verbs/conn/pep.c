@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Passive endpoints over librdmacm: a bound id, and the requests that it announces.
+ * pep.c - passive endpoints over librdmacm: a bound id, and the requests that it announces.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static struct vrb_pep *pep_of(struct obj_pep *base)
 	return container_of(base, struct vrb_pep, base);
 }
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------- */
 
 void vrb_connreq_free(struct vrb_connreq *cr)
 {
@@ -56,7 +56,7 @@ int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 	return ret;
 }
 
-/* ---- calls ---------------------------------------------------------------------------------- */
+/* ---- calls ---------------------------------------------------------------------- */
 
 static void pep_close(struct obj_pep *base)
 {
@@ -90,7 +90,7 @@ static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t 
 	return ret;
 }
 
-/* An endpoint that was opened for the request has the id, and refuses when it closes. */
+/* Without an id the request is an endpoint's, which rejects it when it closes. */
 static void pep_drop(const void *transport, void *req)
 {
 	struct vrb_connreq *cr = req;
@@ -112,6 +112,7 @@ static const struct obj_pep_ops pep_ops = {
 	.drop = pep_drop,
 };
 
+/* The event channel of the fabric is opened with the first listener or endpoint. */
 static int pep_bind_id(struct vrb_pep *pep, const struct fi_info *info)
 {
 	struct obj_prog *prog;

@@ -2,12 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Initiators, and the endpoints that share them.
+ * xrc.c - initiators, and the endpoints that share them.
  *
- * A request stands in the ring of its endpoint, whose head and tail tell that one when it is
- * full, and takes up a place of the initiator.  The device completes in the order of the
- * initiator, and so in that of each endpoint.  Each request is signalled: that a later one of
- * another endpoint is done would tell nobody whose it was.
+ * A request has a slot in the ring of its endpoint and takes up a place of the initiator.  The
+ * device completes requests in the order of the initiator, and so in that of each endpoint.  Each
+ * request is signalled: a completion of another endpoint's request could not retire it.
  */
 #include <assert.h>
 #include <errno.h>
@@ -17,10 +16,11 @@
 #include "base/clock.h"
 #include "verbs/xrc.h"
 
-#define LEAVE_NS 500000000u	/* what was posted before the connection ended has so long */
+#define LEAVE_NS 500000000u	/* requests of a connection that has ended may take so long */
 
-/* ---- requests ------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------- */
 
+/* The ring of the endpoint has a slot; the initiator must have room, too. */
 static int xrc_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 {
 	struct vrb_ep *ep = container_of(sq, struct vrb_ep, sq);
@@ -39,7 +39,7 @@ static int xrc_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 	return ret;
 }
 
-/* The library has rung already. */
+/* libibverbs rings with each request. */
 static void xrc_ring(struct vrb_sq *sq)
 {
 }
@@ -68,13 +68,13 @@ void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
 	if (ini->state == VRB_INI_SHUT)
 		return;
 	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
-		 "vendor code 0x%x); all connections to that host by this queue pair end\n",
+		 "vendor code 0x%x); all connections to that host over this queue pair end\n",
 		 (void *) tx->ep, tx->ep->base.h.fid.fid.context, why(wc), wc->status,
 		 wc->vendor_err);
 	vrb_ini_fail(ini);
 }
 
-/* ---- queue pairs ------------------------------------------------------------------------ */
+/* ---- queue pairs ---------------------------------------------------------------- */
 
 static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
 				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
@@ -82,7 +82,7 @@ static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_
 static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
-/* Less inline data, then the older interface, until the device agrees. */
+/* Try the older interface, then less inline data, until the device accepts. */
 static struct ibv_qp *make_qp(const struct vrb_ep *ep, const struct vrb_cq *cq, unsigned depth,
 			      bool *extended_p, unsigned *inline_p)
 {
@@ -112,8 +112,8 @@ static struct ibv_qp *make_qp(const struct vrb_ep *ep, const struct vrb_cq *cq, 
 			*inline_p = attr.cap.max_inline_data;
 		}
 	if (!qp)
-		VRB_WARN(FI_LOG_EP_CTRL, "the device gives no XRC queue pair with %u sends: %s. Set "
-			 "FI_VERBS_TX_SIZE to less\n", depth, fi_strerror(errno));
+		VRB_WARN(FI_LOG_EP_CTRL, "the device has no XRC queue pair for %u sends: %s. Lower "
+			 "FI_VERBS_TX_SIZE\n", depth, fi_strerror(errno));
 	return qp;
 }
 
@@ -122,7 +122,9 @@ static unsigned depth_of(const struct vrb_domain *domain)
 	return (unsigned) domain->base.info->tx_attr->size;
 }
 
-/* What an initiator holds inline, endpoints must know before there is one. */
+/* Endpoints must know the inline size of initiators before there is one: make a queue pair and
+ * destroy it.
+ */
 static int probe(struct vrb_ep *ep)
 {
 	struct vrb_domain *domain = ep->domain;
@@ -142,7 +144,7 @@ static int probe(struct vrb_ep *ep)
 	return 0;
 }
 
-/* ---- endpoints --------------------------------------------------------------------------- */
+/* ---- endpoints ------------------------------------------------------------------ */
 
 int vrb_xrc_new(struct vrb_ep *ep)
 {
@@ -174,15 +176,15 @@ struct vrb_ep *vrb_xrc_receiver(const struct vrb_ep *srx)
 	return list_empty(all) ? NULL : container_of(all->next, struct vrb_xrc, srx_node)->ep;
 }
 
-/* Of what arrives nobody knows which endpoint it is for: it must not matter. */
+/* A shared receive does not say which endpoint it is for: all must report to the same queue. */
 static int check_receivers(const struct vrb_ep *ep)
 {
 	const struct obj_ep *base = &ep->base, *other;
 	struct vrb_ep *first;
 
 	if (!base->srx) {
-		VRB_WARN(FI_LOG_EP_CTRL, "an XRC endpoint receives by a shared receive context only: "
-			 "open one (fi_srx_context) and bind it to the endpoint %p\n", (void *) ep);
+		VRB_WARN(FI_LOG_EP_CTRL, "an XRC endpoint needs a shared receive context: open one "
+			 "(fi_srx_context) and bind it to the endpoint %p\n", (void *) ep);
 		return -FI_EINVAL;
 	}
 	first = vrb_xrc_receiver(container_of(base->srx, struct vrb_ep, base));
@@ -191,8 +193,8 @@ static int check_receivers(const struct vrb_ep *ep)
 	    other->cntrs[OBJ_CNTR_RECV] == base->cntrs[OBJ_CNTR_RECV] &&
 	    other->cntrs[OBJ_CNTR_REMOTE_WRITE] == base->cntrs[OBJ_CNTR_REMOTE_WRITE])
 		return 0;
-	VRB_WARN(FI_LOG_EP_CTRL, "XRC endpoints with one shared receive context tell the same "
-		 "completion queue and counters of receives; those of endpoint %p are others\n",
+	VRB_WARN(FI_LOG_EP_CTRL, "XRC endpoints with one shared receive context need the same "
+		 "completion queue and counters for receives; those of endpoint %p differ\n",
 		 (void *) ep);
 	return -FI_EINVAL;
 }
@@ -224,7 +226,7 @@ err_rings:
 	return ret;
 }
 
-/* ---- shared receives ------------------------------------------------------------------------ */
+/* ---- shared receives ------------------------------------------------------------ */
 
 static int make_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init)
 {
@@ -278,8 +280,9 @@ void vrb_xrc_srq_close(struct vrb_ep *srx)
 	vrb_xrc_free(srx);
 }
 
-/* ---- initiators: the table ------------------------------------------------------------------- */
+/* ---- initiators: the table ------------------------------------------------------ */
 
+/* Initiators are per host: ports do not count. */
 static uint64_t hash_host(const struct sockaddr *sa)
 {
 	union net_sa host = { .sa.sa_family = AF_UNSPEC };
@@ -308,6 +311,7 @@ struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
 	return best;
 }
 
+/* Initiators with one key are a chain, the newest first. */
 static int share(struct vrb_ini *ini)
 {
 	struct hmap *map = &ini->poller->inis;
@@ -332,7 +336,7 @@ void vrb_ini_unshare(struct vrb_ini *ini)
 		at = &(*at)->next;
 	*at = ini->next;
 	if (first)
-		hmap_insert(map, ini->key, first);	/* its place is still there */
+		hmap_insert(map, ini->key, first);	/* cannot fail: the slot was freed above */
 }
 
 /* The initiator of the endpoint that accepts skips VRB_INI_CONNECTING: the request names the
@@ -347,12 +351,13 @@ __attribute__((unused)) static const unsigned ini_edges[] = {
 
 void vrb_ini_set_state(struct vrb_ini *ini, enum vrb_ini_state state)
 {
-	assert(ini_edges[ini->state] & 1u << state && "an initiator does not come back");
+	assert(ini_edges[ini->state] & 1u << state && "an initiator is not reused");
 	ini->state = state;
 }
 
-/* ---- initiators: life -------------------------------------------------------------------------- */
+/* ---- initiators: life ----------------------------------------------------------- */
 
+/* Completions of the queue pair that are still queued point to rings: they are drained. */
 static void free_ini(struct vrb_ini *ini)
 {
 	vrb_ini_unshare(ini);
@@ -424,7 +429,7 @@ void vrb_ini_fail(struct vrb_ini *ini)
 	}
 }
 
-/* What the device will not say any more. */
+/* Requests that the device will not complete any more. */
 static void flush(struct vrb_ep *ep)
 {
 	struct vrb_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
@@ -433,6 +438,7 @@ static void flush(struct vrb_ep *ep)
 		vrb_tx_failed(&ep->tx[ep->tx_head & ep->tx_mask], &wc);
 }
 
+/* Shut an initiator whose requests do not complete, and flush them for all its endpoints. */
 static void end(struct vrb_ini *ini)
 {
 	struct list *pos;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Connections of XRC endpoints: xrc.h has the whole of it.
+ * xrc_cm.c - connections of XRC endpoints.  xrc.h describes the handshake and its order.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "verbs/cm.h"
 #include "verbs/xrc.h"
 
-#define TRIES 3u
+#define TRIES 3u		/* connection requests after a stale handshake */
 #define RANDOM_BASE 0x800000u	/* no device has so many queue pairs */
 
-/* The kernel refuses a second connection with the same number of the peer's, and for a while
- * after the end of the first.
+/* The kernel refuses a second connection with the same queue pair number, also for a while after
+ * the first has ended.  Connections of XRC endpoints have no queue pair, so the number is random.
  */
 static uint32_t random_num(void)
 {
@@ -40,9 +40,9 @@ static void refuse(struct rdma_cm_id *id, enum vrb_handshake_kind kind)
 	vrb_cm.reject(id, data, (uint8_t) vrb_handshake_put(data, &hs, NULL, 0));
 }
 
-/* ---- queue pairs ------------------------------------------------------------------------ */
+/* ---- queue pairs ---------------------------------------------------------------- */
 
-/* Leave out what is of the other kind, and add what the connection cannot know. */
+/* Remove attributes of the other kind of queue pair, and add those that librdmacm does not know. */
 static void adjust_attr(struct ibv_qp_attr *attr, int *mask, bool sends, uint32_t dest, uint32_t psn)
 {
 	switch (attr->qp_state) {
@@ -70,7 +70,9 @@ static void adjust_attr(struct ibv_qp_attr *attr, int *mask, bool sends, uint32_
 	}
 }
 
-/* @psn: number of the first packet, from the initiator to the target */
+/* Move a queue pair from RESET to RTS with the attributes of the connection.
+ * @psn: number of the first packet from the initiator to the target
+ */
 static int modify_to_rts(struct ibv_qp *qp, struct rdma_cm_id *id, bool sends, uint32_t dest,
 		      uint32_t psn)
 {
@@ -87,8 +89,8 @@ static int modify_to_rts(struct ibv_qp *qp, struct rdma_cm_id *id, bool sends, u
 			ret = vrb_ibv.modify_qp(qp, &attr, mask);
 		}
 		if (ret) {
-			VRB_WARN(FI_LOG_EP_CTRL, "the device does not set up an XRC queue pair that %s "
-				 "(state %u): %s\n", sends ? "sends" : "receives", state,
+			VRB_WARN(FI_LOG_EP_CTRL, "XRC queue pair that %s: cannot move it to state "
+				 "%u: %s\n", sends ? "sends" : "receives", state,
 				 fi_strerror(ret));
 			return -ret;
 		}
@@ -96,7 +98,7 @@ static int modify_to_rts(struct ibv_qp *qp, struct rdma_cm_id *id, bool sends, u
 	return 0;
 }
 
-/* ---- leaving, and what becomes of others ----------------------------------------------------- */
+/* ---- the end of a connection ---------------------------------------------------- */
 
 static void leave_ini(struct vrb_ep *ep);
 
@@ -108,7 +110,7 @@ static void connect_or_fail(struct vrb_ep *ep)
 		vrb_cm_refused(ep, -ret, 0, NULL, 0);
 }
 
-/* Where the initiator leads is known, or will never be: who waited for that goes on. */
+/* The initiator's target is known, or never will be: endpoints that waited for it connect. */
 static void resume_waiting(struct vrb_ini *ini)
 {
 	struct list *pos;
@@ -122,7 +124,9 @@ static void resume_waiting(struct vrb_ini *ini)
 	}
 }
 
-/* The connection of @leader did not come about.  It is on ini->eps still. */
+/* The connection of @leader failed, and the initiator with it: so do those of all endpoints that
+ * joined it.  @leader is still on ini->eps.
+ */
 static void leader_failed(struct vrb_ini *ini, const struct vrb_ep *leader)
 {
 	struct obj_prog *prog = leader->base.prog;
@@ -145,7 +149,7 @@ static void leader_failed(struct vrb_ini *ini, const struct vrb_ep *leader)
 	}
 }
 
-/* No connection: nothing is under way by the initiator. */
+/* The endpoint is not connected, so none of its requests is in flight. */
 static void leave_ini(struct vrb_ep *ep)
 {
 	struct vrb_xrc *xrc = ep->xrc;
@@ -178,7 +182,7 @@ void vrb_xrc_shut(struct vrb_ep *ep)
 	if (--xrc->ini->connected)
 		return;
 	lock_get(&ep->base.prog->lock);
-	vrb_ini_unshare(xrc->ini);	/* its target may be gone with the last peer */
+	vrb_ini_unshare(xrc->ini);	/* its target may be destroyed with the last peer */
 	lock_put(&ep->base.prog->lock);
 }
 
@@ -213,8 +217,9 @@ void vrb_xrc_close(struct vrb_ep *ep)
 	lock_put(&prog->lock);
 }
 
-/* ---- coming up ---------------------------------------------------------------------------- */
+/* ---- established ---------------------------------------------------------------- */
 
+/* The initiator is up: report all endpoints whose own connection is established. */
 static void report_connected(struct vrb_ini *ini)
 {
 	struct vrb_xrc *xrc;
@@ -230,7 +235,7 @@ static void report_connected(struct vrb_ini *ini)
 	}
 }
 
-/* The connection of @ep is there. */
+/* The connection of @ep is established.  That of the leader proves that the target is ready. */
 static void established(struct vrb_ep *ep)
 {
 	struct vrb_ini *ini = ep->xrc->ini;
@@ -248,7 +253,7 @@ static void established(struct vrb_ep *ep)
 	resume_waiting(ini);
 }
 
-/* ---- who calls ------------------------------------------------------------------------------- */
+/* ---- the endpoint that connects ------------------------------------------------- */
 
 static int send_connect(struct vrb_ep *ep)
 {
@@ -270,7 +275,7 @@ static int send_connect(struct vrb_ep *ep)
 	return vrb_cm.connect(ep->cm.id, &param) ? cm_errno() : 0;
 }
 
-/* Returns 1 if it has to wait. */
+/* Returns 1 if the endpoint has to wait for the leader of an initiator. */
 static int find_initiator(struct vrb_ep *ep)
 {
 	const struct sockaddr *here = rdma_get_local_addr(ep->cm.id);
@@ -307,7 +312,9 @@ int vrb_xrc_connect(struct vrb_ep *ep)
 	return ret ? ret : send_connect(ep);
 }
 
-/* What both shared a moment ago is gone, at one end: once more, when the event is dealt with. */
+/* A shared queue pair was destroyed at one end meanwhile: connect again, once the event is
+ * acknowledged.
+ */
 static bool reconnect_later(struct vrb_ep *ep)
 {
 	struct vrb_xrc *xrc = ep->xrc;
@@ -344,8 +351,9 @@ bool vrb_xrc_on_rejected(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	return reconnect_later(ep);
 }
 
-/* @num: the peer's made up one
- * Errors: -FI_ENOENT: one of us has to make a queue pair after all.
+/* Connect both queue pairs as the accept says.
+ * @num: the random queue pair number of the peer
+ * Errors: -FI_ENOENT: a queue pair that was to be shared does not exist any more.
  */
 static int take_answer(struct vrb_ep *ep, const struct vrb_handshake *hs, uint32_t num)
 {
@@ -400,7 +408,7 @@ void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	if (!ret && vrb_cm.establish(id))
 		ret = cm_errno();
 	if (!ret) {
-		/* Where the call's was, which is of no more use. */
+		/* It replaces the data of the request, which is not needed any more. */
 		save_data(ep, (const char *) conn->private_data + VRB_HANDSHAKE_SIZE,
 			  conn->private_data_len - VRB_HANDSHAKE_SIZE);
 		established(ep);
@@ -410,12 +418,12 @@ void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	if (ret == -FI_ENOENT && reconnect_later(ep))
 		return;
 	VRB_WARN(FI_LOG_EP_CTRL, "endpoint %p: %s\n", (void *) ep, ret == -FI_EPROTO ?
-		 "who answered is no XRC endpoint, or of another version; both ends are to be opened "
-		 "with FI_PROTO_RDMA_CM_IB_XRC" : fi_strerror(-ret));
+		 "the peer is not an XRC endpoint, or has another version; open both ends with "
+		 "FI_PROTO_RDMA_CM_IB_XRC" : fi_strerror(-ret));
 	vrb_cm_refused(ep, -ret, 0, NULL, 0);
 }
 
-/* ---- who is called ----------------------------------------------------------------------------- */
+/* ---- the endpoint that accepts -------------------------------------------------- */
 
 void vrb_xrc_req_free(struct vrb_xrc_req *req)
 {
@@ -440,8 +448,8 @@ int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event 
 	hs = &req->hs;
 	if (!vrb_handshake_parse(conn->private_data, conn->private_data_len, hs) ||
 	    (hs->kind != VRB_HANDSHAKE_CONNECT && hs->kind != VRB_HANDSHAKE_CONNECT_NEW)) {
-		VRB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: who calls is no XRC "
-			 "endpoint, or of another version\n");
+		VRB_WARN(FI_LOG_EP_CTRL, "a connection request is rejected: the peer is not an XRC "
+			 "endpoint, or has another version\n");
 		vrb_cm.reject(event->id, NULL, 0);
 		free(req);
 		return -FI_EPROTO;
@@ -459,7 +467,7 @@ int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event 
 	return -FI_ENOENT;
 }
 
-/* The target that the caller's initiator leads to. */
+/* The target of the connecting endpoint's initiator: opened already, or new. */
 static int take_target(struct vrb_ep *ep, struct vrb_xrc_req *req)
 {
 	struct vrb_xrc *xrc = ep->xrc;
@@ -475,7 +483,7 @@ static int take_target(struct vrb_ep *ep, struct vrb_xrc_req *req)
 				      req->num);
 }
 
-/* And ours, to where the caller is. */
+/* An initiator to the connecting endpoint's host: shared, or a new one to the offered target. */
 static int take_initiator(struct vrb_ep *ep, const struct vrb_handshake *hs)
 {
 	const struct sockaddr *here = rdma_get_local_addr(ep->cm.id);
@@ -530,7 +538,7 @@ int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, struct rdma_
 void vrb_xrc_on_established(struct vrb_ep *ep)
 {
 	if (!ep->xrc->ini)
-		return;		/* it is no more, and that was told */
+		return;		/* it has failed, and that was reported */
 	ep->param_len = 0;
 	if (ep->xrc->ini->state != VRB_INI_SHUT) {
 		established(ep);

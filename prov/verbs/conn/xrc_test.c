@@ -143,7 +143,7 @@ static void shared_room(void **state)
 	assert_int_equal(ini->cq->used, 12);
 	join(ini);
 	ep->xrc->srqn = 0x55;
-	/* What an XRC endpoint has in place of a queue pair counts requests; see xrc.c. */
+	/* Completions give places back. */
 	assert_string_equal(direct->name, "post");
 	for (i = 0; i < 4; i++)
 		ini->used++;
@@ -173,7 +173,7 @@ static void failure(void **state)
 	assert_int_equal(dev.qp_states, 1u << IBV_QPS_ERR);
 	assert_null(vrb_ini_find(ep, &a.sa, &b.sa, false));
 	assert_non_null(strstr(fake_log_last(), "all connections"));
-	/* The others that are flushed are not news. */
+	/* Requests that are flushed after it are not logged. */
 	fake_log_start();
 	vrb_xrc_failed(&tx, &wc);
 	assert_int_equal(ini->used, 0);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * XRC domains and their targets.  Processes share what they open by the same file.
+ * xrcd.c - XRC domains and their targets.  Processes that open the same file share them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 
 #include "verbs/xrc.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all that is here */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* guards all lists and counts here */
 static struct list xrcds = { &xrcds, &xrcds };
-static struct list leaked = { &leaked, &leaked };		/* struct vrb_target */
+static struct list leaked = { &leaked, &leaked };		/* struct vrb_target, see destroy() */
 
 bool vrb_xrc_supported(struct ibv_context *ctx)
 {
@@ -28,9 +28,9 @@ bool vrb_xrc_supported(struct ibv_context *ctx)
 	       attr.max_srq;
 }
 
-/* ---- domains ------------------------------------------------------------------------- */
+/* ---- domains -------------------------------------------------------------------- */
 
-/* A file of another user's is not followed to where it points. */
+/* A symbolic link, perhaps of another user, is not followed. */
 static int open_file(struct vrb_xrcd *xrcd)
 {
 	const char *path = vrb_conf.xrcd_file;
@@ -40,8 +40,8 @@ static int open_file(struct vrb_xrcd *xrcd)
 	if (xrcd->fd >= 0)
 		return 0;
 	ret = -errno;
-	VRB_WARN(FI_LOG_DOMAIN, "cannot open %s, by which processes share XRC queue pairs: %s. Name "
-		 "a file that you may make or read in FI_VERBS_XRCD_FILENAME\n", path,
+	VRB_WARN(FI_LOG_DOMAIN, "cannot open %s, the file of the shared XRC domain: %s. Set "
+		 "FI_VERBS_XRCD_FILENAME to a file that you may create or read\n", path,
 		 fi_strerror(-ret));
 	return ret;
 }
@@ -61,11 +61,12 @@ static int open_xrcd(struct vrb_xrcd *xrcd)
 	if (xrcd->ibv)
 		return 0;
 	ret = -errno;
-	VRB_WARN(FI_LOG_DOMAIN, "the device gives no XRC domain: %s\n", fi_strerror(-ret));
+	VRB_WARN(FI_LOG_DOMAIN, "cannot open an XRC domain: %s\n", fi_strerror(-ret));
 	close(xrcd->fd);
 	return ret;
 }
 
+/* Domains of one fabric on one device share it: their endpoints may share queue pairs. */
 static struct vrb_xrcd *find(const struct obj_fabric *fabric, const struct ibv_context *ctx)
 {
 	struct vrb_xrcd *xrcd;
@@ -134,7 +135,7 @@ void vrb_xrcd_put(struct vrb_xrcd *xrcd)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- targets --------------------------------------------------------------------------- */
+/* ---- targets -------------------------------------------------------------------- */
 
 static struct ibv_qp *make_qp(struct vrb_xrcd *xrcd)
 {
@@ -147,6 +148,7 @@ static struct ibv_qp *make_qp(struct vrb_xrcd *xrcd)
 	return verbs_get_ctx(xrcd->ctx)->create_qp_ex(xrcd->ctx, &attr);
 }
 
+/* A handle on a queue pair of another process; the kernel destroys it with its last handle. */
 static struct ibv_qp *open_qp(struct vrb_xrcd *xrcd, uint32_t num)
 {
 	struct ibv_qp_open_attr attr = {
@@ -159,9 +161,9 @@ static struct ibv_qp *open_qp(struct vrb_xrcd *xrcd, uint32_t num)
 	return ibv_open_qp(xrcd->ctx, &attr);
 }
 
-/* libmlx5 (44, for one) cannot destroy a queue pair that it has opened: it frees a doorbell that
- * there is none of, and falls over it.  The kernel's part is let go of without it, and the rest,
- * a kilobyte, stays.
+/* libmlx5 (44, for one) crashes when it destroys a queue pair that it has opened: it frees a
+ * doorbell record that does not exist.  The kernel object is destroyed without the library; the
+ * library's part, about a kilobyte, is leaked.
  */
 static void destroy(struct vrb_target *target)
 {
@@ -175,7 +177,7 @@ static void destroy(struct vrb_target *target)
 	free(target);
 }
 
-/* @num: 0: make one */
+/* @num: of a queue pair to open; 0: make one */
 static int get_locked(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
 {
 	struct vrb_target *target = num ? hmap_find(&xrcd->targets, num) : NULL;
@@ -220,7 +222,7 @@ int vrb_target_new(struct vrb_xrcd *xrcd, struct vrb_target **target_p)
 	int ret = get(xrcd, 0, target_p);
 
 	if (ret)
-		VRB_WARN(FI_LOG_EP_CTRL, "the device gives no XRC queue pair to receive by: %s\n",
+		VRB_WARN(FI_LOG_EP_CTRL, "cannot make an XRC queue pair that receives: %s\n",
 			 fi_strerror(-ret));
 	return ret;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * doorbell.c - requests and completions by libibverbs, in both interfaces.  The library rings the
+ * doorbell with each request, so that ring() has nothing left to do.
+ */
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
@@ -11,12 +15,13 @@
 #include "verbs/doorbell.h"
 #include "verbs/provider.h"
 
+/* A full send queue is ENOMEM in libibverbs; nothing was posted then. */
 static int no_room(int err)
 {
 	return err == ENOMEM ? -FI_EAGAIN : -err;
 }
 
-/* ---- ibv_post_send ----------------------------------------------------------- */
+/* ---- ibv_post_send -------------------------------------------------------------- */
 
 static const enum ibv_wr_opcode post_opcode[VRB_OP_CNT] = {
 	[VRB_OP_SEND] = IBV_WR_SEND,
@@ -28,7 +33,7 @@ static const enum ibv_wr_opcode post_opcode[VRB_OP_CNT] = {
 	[VRB_OP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 };
 
-/* @xrc: known where it is called */
+/* @xrc: a constant of the caller */
 static inline __attribute__((always_inline)) int post_wr(struct vrb_sq *sq,
 							   const struct vrb_wr *wr, const bool xrc)
 {
@@ -93,8 +98,9 @@ static const struct vrb_sq_ops sq_post_xrc = {
 	.ring = rung,
 };
 
-/* ---- ibv_wr_start ------------------------------------------------------------- */
+/* ---- ibv_wr_start --------------------------------------------------------------- */
 
+/* The data of a request comes after its operation: entries, or bytes to copy inline. */
 static void ext_data(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
 {
 	struct ibv_data_buf buf[VRB_IOV_MAX];
@@ -125,7 +131,7 @@ static inline __attribute__((always_inline)) int ext_wr(struct vrb_sq *sq,
 	struct ibv_qp_ex *qpx = sq->qpx;
 	int ret;
 
-	/* The library of soft-RoCE adds the pieces up wrongly; this way it does not. */
+	/* soft-RoCE computes a wrong length from several entries; ibv_post_send() does not. */
 	if (sq->single_sge && wr->sge_cnt > 1 && !(wr->flags & IBV_SEND_INLINE))
 		return post_wr(sq, wr, xrc);
 	ibv_wr_start(qpx);
@@ -244,6 +250,7 @@ static const struct vrb_cq_ops cq_post = {
 	.close = cq_close,
 };
 
+/* Fields are read only where they are valid: after an error the length and flags are not. */
 void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
 {
 	wc->wr_id = cqx->wr_id;
@@ -277,7 +284,7 @@ static const struct vrb_cq_ops cq_extended = {
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
 	       bool rxe, bool timed, struct vrb_cq **cq_p)
 {
-	bool plain = vrb_conf_doorbell("post") || (rxe && !vrb_conf_doorbell("extended"));
+	bool post = vrb_conf_doorbell("post") || (rxe && !vrb_conf_doorbell("extended"));
 	struct vrb_cq *cq = calloc(1, sizeof(*cq));
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = size,
@@ -292,7 +299,7 @@ int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsign
 	if (!cq)
 		return -FI_ENOMEM;
 	*cq_p = cq;
-	cq->cqx = plain ? NULL : ibv_create_cq_ex(ctx, &attr);
+	cq->cqx = post ? NULL : ibv_create_cq_ex(ctx, &attr);
 	if (cq->cqx) {
 		cq->cq = ibv_cq_ex_to_cq(cq->cqx);
 		cq->ops = &cq_extended;

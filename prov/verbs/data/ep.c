@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * ep.c - endpoints: opening, the queue pair with its rings, enabling and closing; and shared
+ * receive contexts.
+ */
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -13,10 +17,11 @@
 #include "verbs/ud.h"
 #include "verbs/xrc.h"
 
-#define UNSIGNALLED_MAX 16u		/* of so many requests that nobody waits for, one is signalled */
-#define FLUSH_NS 500000000u	/* a queue pair that was ended says so of its requests meanwhile */
-#define DRAIN_NS 2000000000u	/* what was posted may leave so long when the endpoint closes */
+#define UNSIGNALLED_MAX 16u		/* of so many requests that are not reported, one is signalled */
+#define FLUSH_NS 500000000u	/* a queue pair in the error state flushes its requests in this time */
+#define DRAIN_NS 2000000000u	/* an endpoint that closes waits so long for its requests */
 
+/* Slots of a ring: a power of two, so that a counter is masked to a slot. */
 static unsigned ring_size(unsigned depth)
 {
 	unsigned slots = 2;
@@ -26,7 +31,7 @@ static unsigned ring_size(unsigned depth)
 	return slots;
 }
 
-/* ---- the queue pair ---------------------------------------------------------------- */
+/* ---- the queue pair ------------------------------------------------------------- */
 
 static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
 				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
@@ -35,11 +40,16 @@ static const uint64_t dgram_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH
 static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
+/* The extended interface must be asked for when the queue pair is created. */
 static bool may_extend(const struct vrb_ep *ep)
 {
 	return !ep->direct && !vrb_conf_doorbell("post");
 }
 
+/* Create the queue pair with exactly these attributes: on the cm id, which names the device and
+ * will connect it, or for an endpoint that is named by its queue pair without librdmacm.
+ * Errors: those of the device; nothing has changed.
+ */
 static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool extended)
 {
 	struct ibv_qp *qp = NULL;
@@ -77,7 +87,7 @@ static struct vrb_ep *srx_of(const struct vrb_ep *ep)
 	return ep->base.srx ? container_of(ep->base.srx, struct vrb_ep, base) : NULL;
 }
 
-/* All that uses a shared receive queue goes one way. */
+/* All endpoints of a shared receive queue use the same path. */
 static bool may_use_direct(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
@@ -85,6 +95,7 @@ static bool may_use_direct(const struct vrb_ep *ep)
 	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id) && !vrb_poller_times(ep);
 }
 
+/* Direct path: find the queues in memory; for all, decide on the fast path. */
 static int qp_set_up(struct vrb_ep *ep)
 {
 	struct vrb_ep *srx = srx_of(ep);
@@ -99,7 +110,7 @@ static int qp_set_up(struct vrb_ep *ep)
 	return ret;
 }
 
-/* The queue pair ends, and so do all its requests, before the library takes it away. */
+/* Direct path: flush all requests before the library destroys the queue pair. */
 static void qp_tear_down(struct vrb_ep *ep)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -116,7 +127,7 @@ static void qp_tear_down(struct vrb_ep *ep)
 	ep->direct = false;
 }
 
-/* Less inline data, then the older interface, until the device agrees. */
+/* Try the older interface, then less inline data, until the device accepts. */
 static int make_qp(struct vrb_ep *ep)
 {
 	static const unsigned cut[] = { ~0u, 64, 0 };
@@ -151,13 +162,13 @@ static int make_qp(struct vrb_ep *ep)
 			}
 		}
 	}
-	VRB_WARN(FI_LOG_EP_CTRL, "the device gives no queue pair with %u sends and %u receives of "
-		 "%u and %u pieces: %s. Ask for less in tx_attr and rx_attr\n", ep->tx_depth,
+	VRB_WARN(FI_LOG_EP_CTRL, "the device has no queue pair with %u sends and %u receives with "
+		 "%u and %u entries: %s. Ask for less in tx_attr and rx_attr\n", ep->tx_depth,
 		 ep->rx_depth, base.cap.max_send_sge, base.cap.max_recv_sge, fi_strerror(-ret));
 	return ret;
 }
 
-/* Memory for what cannot lie in the request. */
+/* Registered memory for data that does not fit inline. */
 int vrb_ep_make_scratch(struct vrb_ep *ep)
 {
 	size_t size;
@@ -203,7 +214,7 @@ int vrb_ep_make_rings(struct vrb_ep *ep)
 	ep->rx_mask = ring_size(ep->rx_depth) - 1;
 	ep->tx_unsignalled_max = ep->tx_depth / 4 < UNSIGNALLED_MAX ? ep->tx_depth / 4 : UNSIGNALLED_MAX;
 	if (ep->dgram || ep->xrc)
-		ep->tx_unsignalled_max = 0;	/* there is no marker that could tell of the last ones */
+		ep->tx_unsignalled_max = 0;	/* every request is signalled: there is no marker */
 	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
 	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
 	if (!ep->tx || !ep->rx)
@@ -215,12 +226,15 @@ int vrb_ep_make_rings(struct vrb_ep *ep)
 	return 0;
 }
 
+/* Entries of the completion queue that an endpoint reserves: every request and receive may be
+ * there at once.  Shared receives may all be consumed by one endpoint.
+ */
 static unsigned entries(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
 	if (ep->xrc)
-		return 0;	/* what it shares has its own */
+		return 0;	/* initiator and shared receive queue reserve their own */
 	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
 }
 
@@ -255,6 +269,7 @@ err_rings:
 	return ret;
 }
 
+/* The address is bound before the queue pair is made, and must belong to the device of the domain. */
 static int ep_enable(struct obj_ep *base)
 {
 	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
@@ -279,10 +294,10 @@ static int ep_enable(struct obj_ep *base)
 	return ret;
 }
 
-/* ---- the end ---------------------------------------------------------------------------- */
+/* ---- close ---------------------------------------------------------------------- */
 
-/* What was posted leaves before the connection ends: the last message of a program that
- * closes is not lost.
+/* Requests complete before the connection ends, so that the last message of a program that closes
+ * is delivered.
  */
 void vrb_ep_drain(struct vrb_ep *ep)
 {
@@ -298,6 +313,7 @@ void vrb_ep_drain(struct vrb_ep *ep)
 	}
 }
 
+/* No completion reaches the program after this. */
 static void stop(struct vrb_ep *ep)
 {
 	if (!ep->qp)
@@ -310,6 +326,9 @@ static void stop(struct vrb_ep *ep)
 		hmap_remove(&ep->poller->eps, ep->qp->qp_num);
 }
 
+/* Order: drain requests, disconnect and destroy the queue pair, drop its last completions, free the
+ * rings that completions point into.
+ */
 static int ep_close(struct fid *fid)
 {
 	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
@@ -338,13 +357,13 @@ static int ep_close(struct fid *fid)
 	return 0;
 }
 
-/* ---- opening ------------------------------------------------------------------------------ */
+/* ---- opening -------------------------------------------------------------------- */
 
 static const struct obj_ep_ops ep_obj_ops = {
 	.enable = ep_enable,
 };
 
-/* Without its own lock held: a call for our name may be under way, and it is waited for. */
+/* The name is closed without connection lock: librdmacm waits for queries that are being answered. */
 static int dgram_close(struct fid *fid)
 {
 	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
@@ -415,6 +434,7 @@ static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vr
 	return 0;
 }
 
+/* The tables are final at open, see vrb_fast_tables. */
 static void set_ops(struct vrb_ep *ep)
 {
 	struct vrb_fast_table *table = &vrb_fast_tables[(ep->domain->direct ? VRB_DIRECT : 0) |
@@ -488,7 +508,7 @@ err_free:
 	return ret;
 }
 
-/* ---- shared receives -------------------------------------------------------------------------- */
+/* ---- shared receives ------------------------------------------------------------ */
 
 static int srx_close(struct fid *fid)
 {
@@ -514,6 +534,7 @@ static struct fi_ops srx_fi_ops = {
 	.control = obj_ep_control,
 };
 
+/* Lowered to the limit of the device; with an XRC domain the queue is reachable over all targets. */
 static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 {
 	struct ibv_srq_init_attr init = {
@@ -535,7 +556,7 @@ static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 		pool_init(&srx->rx_pool, sizeof(struct vrb_rx), 64, srx->rx_depth);
 		return 0;
 	}
-	VRB_WARN(FI_LOG_EP_CTRL, "the device gives no shared receive queue of %u: %s\n",
+	VRB_WARN(FI_LOG_EP_CTRL, "cannot create a shared receive queue of %u: %s\n",
 		 srx->rx_depth, fi_strerror(errno));
 	return -errno;
 }

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Short ways of connected endpoints: a call with one piece of memory goes from its arguments
- * into the queue, which we write ourselves or by the extended interface, with a lock or
- * without (vrb_fast_tables).  What is out of the ordinary (a ring that is full, no connection, an
- * empty message, data that is inline but long, flags) goes the general way, which is that of
- * all other calls; nothing has changed by then.
+ * The fast path of connected endpoints: a call with one buffer is built from its arguments
+ * directly in the send queue, by the direct path or the extended interface, with a lock or without
+ * (vrb_fast_tables).  Everything else takes the slow path of data/post.c and data/rma.c, with
+ * nothing changed before: a full ring, no connection, an empty message, inline data that is too
+ * long for one block, flags.
  */
 #include <errno.h>
 
@@ -15,8 +15,8 @@
 
 #define FAST_INLINE __attribute__((always_inline)) static inline
 
-/* A lock that is none is nothing to wait for: then little has to be kept for afterwards.
- * An endpoint that is not enabled has no group, and no room in its rings.
+/* With LOCK_NONE there is no call, so the compiler saves no registers around it.  An endpoint that
+ * is not enabled has no group; its rings have no room, so it takes the slow path.
  */
 FAST_INLINE bool enter(struct obj_prog *prog, const unsigned table)
 {
@@ -37,26 +37,26 @@ FAST_INLINE void leave(struct obj_prog *prog, const unsigned table)
 	lock_put(&prog->lock);
 }
 
-/* A call that may be short; what it does not have is 0. */
-struct fast_try {
+/* The arguments of a call that may take the fast path; those that it does not have are 0. */
+struct fast_op {
 	enum vrb_op op;
 	const void *buf;
 	size_t len;
 	void *desc, *context;
 	uint64_t comp;			/* flags of the completion */
 	enum obj_ep_cntr cntr;
-	bool injected;			/* an injected one */
+	bool injected;			/* fi_inject() and the like: no completion */
 	uint64_t addr, key, data;
 };
 
-/* All calls of the endpoint have the flags @all. */
+/* @all: flags that apply to all calls of the endpoint */
 static inline bool is_wanted(uint64_t flags, uint64_t all)
 {
 	return (flags | all) / FI_COMPLETION & 1;
 }
 
-/* @fits: there is data, and it goes into its block; else the device fetches it. */
-FAST_INLINE bool is_fast(const struct vrb_ep *ep, const struct fast_try *b, uint64_t flags,
+/* @fits: the data is inline in the block of the request; else the device fetches it. */
+FAST_INLINE bool is_fast(const struct vrb_ep *ep, const struct fast_op *b, uint64_t flags,
 			   const bool fits)
 {
 	size_t min = b->op == VRB_OP_READ ? 0 : ep->max_inline;
@@ -68,7 +68,7 @@ FAST_INLINE bool is_fast(const struct vrb_ep *ep, const struct fast_try *b, uint
 								memory_order_relaxed);
 }
 
-/* As ext_build() does it for any request. */
+/* ext_build() for requests of one entry. */
 FAST_INLINE int ext_build_fast(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
 {
 	ibv_wr_start(qpx);
@@ -89,14 +89,14 @@ FAST_INLINE int ext_build_fast(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
 	return ibv_wr_complete(qpx);
 }
 
-/* Of the library, positive, or ours. */
+/* Errors of libibverbs are positive, those of the direct path negative. */
 static int lib_error(int err)
 {
 	return err == ENOMEM ? -FI_EAGAIN : err < 0 ? err : -err;
 }
 
-/* The device takes no more for now, and nobody knew.  What waits for more must not wait for a
- * call that came to nothing; and what has completed makes room.
+/* The send queue was unexpectedly full: release the slot, ring the doorbell for requests with
+ * FI_MORE before it, and poll, as completions make room.
  */
 static __attribute__((noinline)) int post_failed(struct vrb_ep *ep, int err)
 {
@@ -109,10 +109,11 @@ static __attribute__((noinline)) int post_failed(struct vrb_ep *ep, int err)
 	return err;
 }
 
-/* Its place in the ring is taken before the device has it, so that little has to be kept while
- * the library is called.   Returns 1 if the general way must be taken.
+/* Take a slot of the ring, build the request, ring the doorbell.  The slot is taken before the
+ * library is called, so that few values stay live across the call.
+ * Returns 1 for the slow path.
  */
-FAST_INLINE int fast_post(struct vrb_ep *ep, const struct fast_try *b, uint64_t flags,
+FAST_INLINE int fast_post(struct vrb_ep *ep, const struct fast_op *b, uint64_t flags,
 			   const bool fits, const unsigned table)
 {
 	bool want = !b->injected && is_wanted(flags, ep->fast_flags[0]), signalled;
@@ -140,14 +141,14 @@ FAST_INLINE int fast_post(struct vrb_ep *ep, const struct fast_try *b, uint64_t 
 	ret = table & VRB_DIRECT ? mlx5_build_fast(&ep->mlx5.sq, &wr) : ext_build_fast(ep->sq.qpx, &wr);
 	if (__builtin_expect(ret, 0)) {
 		ret = post_failed(ep, ret);
-		return ret < 0 ? ret : -FI_EAGAIN;	/* never 1, sees the compiler */
+		return ret < 0 ? ret : -FI_EAGAIN;	/* tells the compiler that it is not 1 */
 	}
 	if (table & VRB_DIRECT)
 		mlx5_ring_queue(&ep->mlx5.sq);
 	return 0;
 }
 
-FAST_INLINE int fast_locked(struct vrb_ep *ep, const struct fast_try *b, uint64_t flags,
+FAST_INLINE int fast_locked(struct vrb_ep *ep, const struct fast_op *b, uint64_t flags,
 			      const unsigned table)
 {
 	if (b->op < VRB_OP_READ &&
@@ -156,7 +157,7 @@ FAST_INLINE int fast_locked(struct vrb_ep *ep, const struct fast_try *b, uint64_
 	return fast_post(ep, b, flags, false, table);
 }
 
-FAST_INLINE int fast_try(struct fid_ep *fid, const struct fast_try *b, const unsigned table)
+FAST_INLINE int fast_try(struct fid_ep *fid, const struct fast_op *b, const unsigned table)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 	struct obj_prog *prog = h->ep->prog;
@@ -170,14 +171,14 @@ FAST_INLINE int fast_try(struct fid_ep *fid, const struct fast_try *b, const uns
 	return ret;
 }
 
-/* A call that is brief, or the general one. */
+/* The fast path, or @general for the slow path. */
 #define FAST_OR(b, table, general)						\
 	({									\
 		int fast_ret = fast_try(fid, (b), (table));				\
 		__builtin_expect(fast_ret == 1, 0) ? (general) : fast_ret;	\
 	})
 
-/* ---- messages ------------------------------------------------------------------------ */
+/* ---- messages ------------------------------------------------------------------- */
 
 #define OF_SEND .comp = FI_SEND | FI_MSG, .cntr = OBJ_CNTR_SEND
 #define OF_WRITE .comp = FI_WRITE | FI_RMA, .cntr = OBJ_CNTR_WRITE
@@ -185,7 +186,7 @@ FAST_INLINE int fast_try(struct fid_ep *fid, const struct fast_try *b, const uns
 FAST_INLINE ssize_t any_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 				fi_addr_t dest, void *context, const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_SEND, .buf = buf, .len = len, .desc = desc,
+	const struct fast_op b = { .op = VRB_OP_SEND, .buf = buf, .len = len, .desc = desc,
 				 .context = context, OF_SEND };
 
 	return FAST_OR(&b, table, vrb_msg_ops.send(fid, buf, len, desc, FI_ADDR_UNSPEC, context));
@@ -194,7 +195,7 @@ FAST_INLINE ssize_t any_send(struct fid_ep *fid, const void *buf, size_t len, vo
 FAST_INLINE ssize_t any_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 				uint64_t data, fi_addr_t dest, void *context, const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_SEND_IMM, .buf = buf, .len = len, .desc = desc,
+	const struct fast_op b = { .op = VRB_OP_SEND_IMM, .buf = buf, .len = len, .desc = desc,
 				 .context = context, .data = data, OF_SEND };
 
 	return FAST_OR(&b, table, vrb_msg_ops.senddata(fid, buf, len, desc, data, dest, context));
@@ -203,7 +204,8 @@ FAST_INLINE ssize_t any_senddata(struct fid_ep *fid, const void *buf, size_t len
 FAST_INLINE ssize_t any_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
 				const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_SEND, .buf = buf, .len = len, .injected = true, OF_SEND };
+	const struct fast_op b = { .op = VRB_OP_SEND, .buf = buf, .len = len, .injected = true,
+				   OF_SEND };
 
 	return FAST_OR(&b, table, vrb_msg_ops.inject(fid, buf, len, dest));
 }
@@ -211,19 +213,19 @@ FAST_INLINE ssize_t any_inject(struct fid_ep *fid, const void *buf, size_t len, 
 FAST_INLINE ssize_t any_injectdata(struct fid_ep *fid, const void *buf, size_t len,
 				uint64_t data, fi_addr_t dest, const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_SEND_IMM, .buf = buf, .len = len, .injected = true,
+	const struct fast_op b = { .op = VRB_OP_SEND_IMM, .buf = buf, .len = len, .injected = true,
 				 .data = data, OF_SEND };
 
 	return FAST_OR(&b, table, vrb_msg_ops.injectdata(fid, buf, len, data, dest));
 }
 
-/* ---- remote memory ------------------------------------------------------------------- */
+/* ---- remote memory -------------------------------------------------------------- */
 
 FAST_INLINE ssize_t any_write(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 				fi_addr_t dest, uint64_t addr, uint64_t key, void *context,
 				const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_WRITE, .buf = buf, .len = len, .desc = desc,
+	const struct fast_op b = { .op = VRB_OP_WRITE, .buf = buf, .len = len, .desc = desc,
 				 .context = context, .addr = addr, .key = key, OF_WRITE };
 
 	return FAST_OR(&b, table, vrb_rma_ops.write(fid, buf, len, desc, dest, addr, key, context));
@@ -232,7 +234,7 @@ FAST_INLINE ssize_t any_write(struct fid_ep *fid, const void *buf, size_t len, v
 FAST_INLINE ssize_t any_inject_write(struct fid_ep *fid, const void *buf, size_t len,
 				fi_addr_t dest, uint64_t addr, uint64_t key, const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_WRITE, .buf = buf, .len = len, .injected = true,
+	const struct fast_op b = { .op = VRB_OP_WRITE, .buf = buf, .len = len, .injected = true,
 				 .addr = addr, .key = key, OF_WRITE };
 
 	return FAST_OR(&b, table, vrb_rma_ops.inject(fid, buf, len, dest, addr, key));
@@ -242,14 +244,14 @@ FAST_INLINE ssize_t any_read(struct fid_ep *fid, void *buf, size_t len, void *de
 				fi_addr_t src, uint64_t addr, uint64_t key, void *context,
 				const unsigned table)
 {
-	const struct fast_try b = { .op = VRB_OP_READ, .buf = buf, .len = len, .desc = desc,
+	const struct fast_op b = { .op = VRB_OP_READ, .buf = buf, .len = len, .desc = desc,
 				 .context = context, .addr = addr, .key = key,
 				 .comp = FI_READ | FI_RMA, .cntr = OBJ_CNTR_READ };
 
 	return FAST_OR(&b, table, vrb_rma_ops.read(fid, buf, len, desc, src, addr, key, context));
 }
 
-/* ---- receives ------------------------------------------------------------------------- */
+/* ---- receives ------------------------------------------------------------------- */
 
 FAST_INLINE int recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t len, void *desc,
 			   const unsigned table)
@@ -266,7 +268,7 @@ FAST_INLINE int recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t l
 	return ibv_post_recv(ep->qp, &ep->recv_wr, &bad);
 }
 
-/* Returns 1 if the general way must be taken. */
+/* Returns 1 for the slow path. */
 FAST_INLINE int recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *desc, void *context,
 			     uint64_t flags, const unsigned table)
 {
@@ -309,9 +311,9 @@ FAST_INLINE ssize_t any_recv(struct fid_ep *fid, void *buf, size_t len, void *de
 	return __builtin_expect(ret == 1, 0) ? recv_general(fid, buf, len, desc, context) : ret;
 }
 
-/* ---- choosing ------------------------------------------------------------------------- */
+/* ---- choosing ------------------------------------------------------------------- */
 
-/* Each for all ways. */
+/* Each call for all tables. */
 #define VARIANT(table, name, params, ...)						\
 	static ssize_t name##_##table params { return any_##name(__VA_ARGS__, table); }
 #define VARIANTS(name, params, ...)							\
@@ -385,7 +387,7 @@ void vrb_fast_enable(struct vrb_ep *ep)
 		ep->fast_comp = ep->fast_comp && !base->cntrs[i];
 	if (ep->dgram || (ep->domain->direct ? !ep->direct : !ep->sq.qpx))
 		return;
-	if (base->tx_cq)	/* or no call has a completion, whatever its flags */
+	if (base->tx_cq)	/* without one no call has a completion, whatever its flags */
 		ep->fast_depth = ep->tx_depth;
 	ep->fast_flags[0] = base->tx_selective ? 0 : FI_COMPLETION;
 	ep->fast_flags[1] = base->rx_selective ? 0 : FI_COMPLETION;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * poll.c - the poller of a group.  It reads the completions of all its endpoints from one queue,
+ * retires their requests, and writes completions and errors for the program.  How a queue is read
+ * is chosen when it is made (vrb_cq.run).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +20,7 @@
 
 #define CQ_FIRST 256u
 #define ACK_BATCH 1024u
-#define DIRECT_SHARE 4u		/* endpoints that a queue which cannot grow has room for */
+#define DIRECT_SHARE 4u		/* endpoints per queue of the direct path, which cannot grow */
 
 static const struct obj_poller_ops poller_ops;
 
@@ -24,8 +29,9 @@ static struct vrb_poller *poller_of(struct obj_poller *base)
 	return container_of(base, struct vrb_poller, base);
 }
 
-/* ---- what went wrong ------------------------------------------------------------ */
+/* ---- errors --------------------------------------------------------------------- */
 
+/* The status of a completion as error of fi_cq(3); prov_errno has the status itself. */
 static int error_of(enum ibv_wc_status status, bool recv)
 {
 	switch (status) {
@@ -64,7 +70,9 @@ static struct fi_cq_err_entry err_entry(const struct vrb_wc *wc, void *context, 
 	};
 }
 
-/* The first failure ends the connection, on both sides: the device does nothing more. */
+/* The first failure ends the connection on both sides: the queue pair is in the error state.  It is
+ * logged; requests that are flushed after it are not.
+ */
 static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
 	if (ep->failed || ep->xrc)
@@ -83,7 +91,7 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 	vrb_cm.disconnect(ep->cm.id);
 }
 
-/* ---- completions ------------------------------------------------------------------- */
+/* ---- completions ---------------------------------------------------------------- */
 
 static __attribute__((noinline)) void tx_done_slow(const struct vrb_tx *tx)
 {
@@ -95,9 +103,7 @@ static __attribute__((noinline)) void tx_done_slow(const struct vrb_tx *tx)
 		obj_ep_comp_tx(ep, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
 }
 
-/* What stands before @tx in the ring was not signalled, because nobody waits for it
- * (must_signal()), and is done as well.
- */
+/* Requests before @tx in the ring that were not signalled (must_signal()) have completed, too. */
 static inline __attribute__((always_inline)) void tx_done(const struct vrb_tx *tx)
 {
 	struct vrb_ep *ep = tx->ep;
@@ -135,6 +141,7 @@ static inline void on_tx(const struct vrb_wc *wc)
 		vrb_tx_failed(tx, wc);
 }
 
+/* Flushed receives are reported, too: each posted buffer is given back once. */
 static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
 {
 	struct fi_cq_err_entry e = err_entry(wc, rx->context, FI_RECV | FI_MSG);
@@ -146,7 +153,7 @@ static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct v
 	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
 }
 
-/* A datagram longer than its buffer: the device put the rest where nobody looks. */
+/* A datagram is longer than its buffer: the rest is in the discard buffer. */
 static void rx_cut(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc)
 {
 	struct fi_cq_err_entry e = err_entry(wc, rx->context, FI_RECV | FI_MSG);
@@ -180,6 +187,9 @@ static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const str
 		       0, FI_ADDR_NOTAVAIL, cntr);
 }
 
+/* A shared receive is reported by the endpoint that it arrived for, an XRC one by any endpoint of
+ * the context.  The slot is released before the completion is written, which may post again.
+ */
 static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 {
 	struct vrb_rx *rx = (struct vrb_rx *) (uintptr_t) (wc->wr_id & ~VRB_WR_RECV);
@@ -213,7 +223,7 @@ static inline void on_any(struct vrb_poller *p, const struct vrb_wc *wc)
 		on_tx(wc);
 }
 
-/* A message of an endpoint that is usual, into a buffer of its own. */
+/* The fast path: a message without remote data, of an endpoint with a receive ring. */
 static inline __attribute__((always_inline)) void rx_done_fast(const struct vrb_rx *rx, size_t len)
 {
 	struct vrb_ep *ep = rx->ep;
@@ -256,7 +266,7 @@ static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
 		on_wc_slow(p, wc);
 }
 
-/* One bunch: who wants more asks again. */
+/* One call of ibv_poll_cq(); the caller polls again for more. */
 static int run_poll(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct ibv_wc wc[VRB_BUNCH_MAX], *at = wc;
@@ -271,7 +281,7 @@ static int run_poll(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	return cnt;
 }
 
-/* Returns false where it is not the usual success, with nothing done. */
+/* Returns false for the slow path, with nothing changed. */
 static inline __attribute__((always_inline)) bool on_ext(struct ibv_cq_ex *cqx)
 {
 	const uint64_t wr_id = cqx->wr_id;
@@ -288,7 +298,7 @@ static inline __attribute__((always_inline)) bool on_ext(struct ibv_cq_ex *cqx)
 	return true;
 }
 
-/* It is dealt with when the library has let go of the queue. */
+/* The completion is handled after ibv_end_poll(): it may lead to other calls on the queue. */
 static __attribute__((noinline)) void on_ext_slow(struct vrb_poller *p, struct ibv_cq_ex *cqx)
 {
 	struct vrb_wc wc;
@@ -298,7 +308,7 @@ static __attribute__((noinline)) void on_ext_slow(struct vrb_poller *p, struct i
 	on_any(p, &wc);
 }
 
-/* The same by the extended interface. */
+/* run_poll() by the extended interface. */
 static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct ibv_poll_cq_attr attr = { 0 };
@@ -319,7 +329,7 @@ static int run_ext(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	return (int) done;
 }
 
-/* The same, with the device's time of each. */
+/* run_ext() with timestamps. */
 static int run_timed(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
 	struct ibv_poll_cq_attr attr = { 0 };
@@ -340,8 +350,8 @@ static int run_timed(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	return (int) done;
 }
 
-/* Where ibv_next_poll() is not to be used: one is a bunch, because to look for a second costs
- * as much as to come again.
+/* For soft-RoCE, where ibv_next_poll() is not used: one entry per call, as looking for a second one
+ * costs as much as another call.
  */
 static int run_single(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 {
@@ -371,8 +381,8 @@ static inline const struct vrb_ep *ep_of(const struct mlx5_qp *qp)
 	return container_of(qp, struct vrb_ep, mlx5);
 }
 
-/* The same for a queue that we read ourselves: what is usual, from the entry to the
- * program's without a stop between.
+/* The direct path (mlx5): successes of the last queue pair are inlined from the device's entry to
+ * the program's; other entries take the slow path.
  */
 static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget)
 {
@@ -386,7 +396,7 @@ static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget
 		cqe = mlx5_at(cq);
 		op_own = mlx5_op_own(cqe);
 		if (op_own >= MLX5_CQE_NONE << 4)
-			break;		/* as all are that were read */
+			break;		/* not written, or read already */
 		owner = mlx5_owner(cq);
 		qp = cq->last;
 		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
@@ -415,7 +425,7 @@ static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budg
 	return done;
 }
 
-/* One queue is the rule; it is jumped to. */
+/* Almost all groups have one queue: a tail call. */
 static int poller_poll(struct obj_poller *base, unsigned budget)
 {
 	struct vrb_poller *p = poller_of(base);
@@ -431,8 +441,9 @@ int vrb_poller_run(struct vrb_poller *p, unsigned budget)
 	return run_all(p, budget);
 }
 
-/* ---- sleep --------------------------------------------------------------------------- */
+/* ---- sleep ---------------------------------------------------------------------- */
 
+/* Events of the channel are acknowledged in batches: acknowledging takes a mutex. */
 static void take_events(struct vrb_poller *p)
 {
 	struct ibv_cq *ibv;
@@ -449,7 +460,7 @@ static void take_events(struct vrb_poller *p)
 	}
 }
 
-/* The device tells of what comes after it was asked to; what came before is taken now. */
+/* The device raises an event for completions after arming; those before it are polled now. */
 static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct vrb_poller *p = poller_of(base);
@@ -462,7 +473,7 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	return vrb_poller_run(p, OBJ_POLL_BUDGET) ? -FI_EAGAIN : 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life ----------------------------------------------------------------------- */
 
 static void cq_close(struct vrb_cq *cq)
 {
@@ -494,6 +505,7 @@ static const struct obj_poller_ops poller_ops = {
 	.close = poller_close,
 };
 
+/* The channel is not blocking: its fd tells a sleeping thread that there are events. */
 static int poller_new(struct vrb_domain *domain, struct obj_prog *prog, struct vrb_poller **p_p)
 {
 	struct vrb_poller *p = calloc(1, sizeof(*p));
@@ -526,7 +538,7 @@ err_free:
 	return ret;
 }
 
-/* Room for @entries more, by making the queue larger if it must be. */
+/* Is there room for @entries more, perhaps after growing the queue? */
 static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned entries)
 {
 	unsigned need = cq->used + entries, size = (unsigned) cq->cq->cqe;
@@ -534,7 +546,7 @@ static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned ent
 	if (need <= size)
 		return true;
 	if (cq->ops == &vrb_cq_direct)
-		return false;	/* whose memory would move */
+		return false;	/* growing would move its memory */
 	while (size < need)
 		size *= 2;
 	if (size > (unsigned) domain->attr.max_cqe)
@@ -542,6 +554,7 @@ static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned ent
 	return size >= need && !vrb_ibv.resize_cq(cq->cq, (int) size);
 }
 
+/* A new queue goes in front of the list: later endpoints use it. */
 static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool timed,
 		  struct vrb_cq **cq_p)
 {
@@ -555,7 +568,7 @@ static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool time
 		ret = vrb_cq_new(p->domain->ctx, p->channel, size,
 				 p->domain->attr.vendor_id == VRB_VENDOR_RXE, timed, &cq);
 	if (ret) {
-		VRB_WARN(FI_LOG_CQ, "the device gives no completion queue of %u entries: %s\n", size,
+		VRB_WARN(FI_LOG_CQ, "cannot create a completion queue of %u entries: %s\n", size,
 			 fi_strerror(-ret));
 		return ret;
 	}
@@ -612,7 +625,7 @@ int vrb_poller_join(struct vrb_ep *ep, unsigned entries)
 	return ret;
 }
 
-/* The queue is emptied, so that nothing in it speaks of the endpoint any more. */
+/* The queue is emptied, so that no entry refers to the endpoint any more. */
 void vrb_poller_leave(struct vrb_ep *ep, unsigned entries)
 {
 	while (vrb_poller_run(ep->poller, INT_MAX))

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Messages and receives, of connected endpoints and of datagram endpoints.
+ * post.c - sends and receives of connected endpoints and of datagram endpoints: the slow path,
+ * which takes all flags and buffers.  data/fast_path.c has the fast path of the commonest calls.
  */
 #include "verbs/request.h"
 
 #define SEND_REQUEST(name) REQUEST(name, VRB_OP_SEND, FI_SEND | FI_MSG, OBJ_CNTR_SEND)
 
+/* Used when an endpoint drains: its last requests may not be signalled. */
 int vrb_post_marker(struct vrb_ep *ep)
 {
 	struct request c;
@@ -95,9 +97,12 @@ BOTH(inject, (struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest),
 BOTH(injectdata, (struct fid_ep *fid, const void *buf, size_t len, uint64_t data, fi_addr_t dest),
      inject_buf, buf, len, &data, dest)
 
-/* ---- receives --------------------------------------------------------------------- */
+/* ---- receives ------------------------------------------------------------------- */
 
-/* @sge: with room for VRB_DGRAM_SGE more */
+/* Take a slot of the ring, or of the pool of a shared receive context, and post the receive.  On
+ * error the slot is free again.
+ * @sge: with room for VRB_DGRAM_SGE more entries
+ */
 static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, void *buf,
 		       void *context, bool want)
 {
@@ -135,7 +140,7 @@ static int recv_locked(struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt, voi
 	return 0;
 }
 
-/* soft-iWARP takes a receive without pieces and then has none for the message. */
+/* soft-iWARP accepts a receive without entries, and then fails the message. */
 static unsigned at_least_one(const struct vrb_ep *ep, struct ibv_sge *sge, unsigned cnt)
 {
 	if (cnt || ep->domain->ctx->device->transport_type != IBV_TRANSPORT_IWARP)
@@ -144,13 +149,13 @@ static unsigned at_least_one(const struct vrb_ep *ep, struct ibv_sge *sge, unsig
 	return 1;
 }
 
-/* @sge: has room for one piece at least */
+/* @sge: has room for one entry at least */
 static ssize_t recv_post(struct fid_ep *fid, struct ibv_sge *sge, unsigned cnt, void *buf,
 			 void *context, uint64_t flags)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
 	struct obj_prog *prog = ep->base.prog;
-	/* What shared receives report is decided by the endpoint that they serve. */
+	/* Whether a shared receive is reported is decided when an endpoint uses it. */
 	bool want = ep->srq ? (flags & FI_COMPLETION) : obj_ep_want_rx_comp(&ep->base, flags);
 	int ret;
 
@@ -178,7 +183,7 @@ static ssize_t msg_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, f
 	return vrb_recv_general(fid, &sge, context);
 }
 
-static ssize_t recv_pieces(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
+static ssize_t recv_iov(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 			   void *context, uint64_t flags)
 {
 	struct ibv_sge sge[VRB_IOV_MAX + VRB_DGRAM_SGE];
@@ -195,14 +200,14 @@ static ssize_t recv_pieces(struct fid_ep *fid, const struct iovec *iov, void **d
 static ssize_t msg_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 			 fi_addr_t src, void *context)
 {
-	return recv_pieces(fid, iov, desc, cnt, context, obj_ep_handle_of(fid)->rx_op_flags);
+	return recv_iov(fid, iov, desc, cnt, context, obj_ep_handle_of(fid)->rx_op_flags);
 }
 
 static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
 {
 	if (flags & ~(uint64_t) (FI_COMPLETION | FI_MORE))
 		return -FI_EBADFLAGS;
-	return recv_pieces(fid, msg->msg_iov, msg->desc, msg->iov_count, msg->context, flags);
+	return recv_iov(fid, msg->msg_iov, msg->desc, msg->iov_count, msg->context, flags);
 }
 
 #define RECEIVES .recv = msg_recv, .recvv = msg_recvv, .recvmsg = msg_recvmsg

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Remote memory and atomics.
+ * rma.c - RMA and atomics of connected endpoints: the slow path.
  */
 #include "verbs/request.h"
 
-/* ---- remote memory ------------------------------------------------------------------ */
+/* ---- remote memory -------------------------------------------------------------- */
 
 #define READ_REQUEST(name) REQUEST(name, VRB_OP_READ, FI_READ | FI_RMA, OBJ_CNTR_READ)
 #define WRITE_REQUEST(name) REQUEST(name, VRB_OP_WRITE, FI_WRITE | FI_RMA, OBJ_CNTR_WRITE)
@@ -104,6 +104,7 @@ static ssize_t rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, u
 	return post_inject(fid, buf, len, addr, key, &data);
 }
 
+/* The device accesses one remote range per request. */
 static int from_rma_msg(struct request *r, struct fid_ep *fid, const struct fi_msg_rma *msg,
 			uint64_t flags)
 {
@@ -140,12 +141,12 @@ static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, ui
 	return post(vrb_ep_of(fid), &r);
 }
 
-/* ---- atomics --------------------------------------------------------------------------- */
+/* ---- atomics -------------------------------------------------------------------- */
 
 /*
- * The device adds and compares 64-bit integers, one at a time, and always gives back
- * the old value.  What fi_atomic(3) calls a read is an addition of 0, a write is a
- * write of 8 aligned bytes, which the device does not tear.
+ * The device adds to, and compares and swaps, one 64-bit integer, and always returns the old
+ * value.  FI_ATOMIC_READ is an addition of 0; FI_ATOMIC_WRITE is a write of 8 aligned bytes, which
+ * the device does not split.
  */
 static bool atomic_ok(enum fi_datatype datatype, enum fi_op op, bool fetch, bool compare)
 {
@@ -183,13 +184,13 @@ int vrb_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_
 	return 0;
 }
 
-/* One call of fi_atomic(3) and its kin, in pieces. */
+/* The arguments of one call of fi_atomic(3). */
 struct amo {
 	enum fi_datatype datatype;
 	enum fi_op op;
 	const void *operand, *compare;
 	void *result;			/* NULL: the base form */
-	void *desc;			/* of the result */
+	void *desc;			/* of the result buffer */
 	uint64_t addr, key;
 };
 
@@ -201,6 +202,9 @@ static inline uint64_t load64(const void *p)
 	return v;
 }
 
+/* Turn the operation into one of the device.  The result needs a registered buffer: the program's,
+ * or scratch of the endpoint.
+ */
 static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 {
 	if (!atomic_ok(a->datatype, a->op, a->result, a->compare))
@@ -208,7 +212,7 @@ static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 	remote(c, a->addr, a->key);
 	if (a->op == FI_ATOMIC_WRITE) {
 		set_buf(c, a->operand, sizeof(uint64_t), NULL);
-		c->flags |= FI_INJECT;	/* the operand is taken now */
+		c->flags |= FI_INJECT;	/* the operand is copied now */
 		return 0;
 	}
 	c->flags &= ~FI_INJECT;
@@ -218,9 +222,7 @@ static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 		c->wr.compare = load64(a->compare);
 	set_buf(c, a->result, sizeof(uint64_t), a->desc);
 	if (!a->result) {
-		/* A slot of scratch that the ring reuses only when this is done; the
-		 * result is for nobody, so it may be any.
-		 */
+		/* The result is not returned to the program: any slot of scratch will do. */
 		c->sge[0].addr = (uintptr_t) ep->scratch;
 		c->sge[0].lkey = ep->scratch_mr->lkey;
 	}

@@ -13,10 +13,10 @@
 #include "verbs/name.h"
 #include "verbs/ud.h"
 
-/* ---- receives ---------------------------------------------------------------------- */
+/* ---- receives ------------------------------------------------------------------- */
 
-/* The program sees neither the header, which is read for the source if at all, nor that a
- * datagram may be longer than its buffer, which would be the end of the queue pair.
+/* The program sees no header.  A datagram that is longer than its buffer would be an error of the
+ * queue pair, so the discard buffer takes the rest.
  */
 unsigned vrb_dgram_recv_sge(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge *sge, unsigned cnt)
 {
@@ -41,7 +41,7 @@ unsigned vrb_dgram_recv_sge(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge
 	return cnt + 1;
 }
 
-/* ---- failures ------------------------------------------------------------------------------ */
+/* ---- failures ------------------------------------------------------------------- */
 
 void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
@@ -50,13 +50,13 @@ void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p: the device reports: %s (status %d, vendor code 0x%x); "
-		 "a datagram is lost\n", (void *) ep, vrb_ibv.wc_status_str(wc->status), wc->status,
+		 "a datagram is dropped\n", (void *) ep, vrb_ibv.wc_status_str(wc->status), wc->status,
 		 wc->vendor_err);
 	if (!(wc->wr_id & VRB_WR_RECV))
 		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------- */
 
 static int ud_name(struct vrb_ep *ep, void *addr, size_t *len)
 {
@@ -76,7 +76,7 @@ const struct obj_cm_ops vrb_dgram_cm_ops = {
 	.getname = dgram_getname,
 };
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------- */
 
 int vrb_dgram_init(struct vrb_ep *ep)
 {
@@ -112,6 +112,7 @@ void vrb_dgram_free(struct vrb_ep *ep)
 	free(dg);
 }
 
+/* One registered buffer: first bytes that are not read, then with FI_SOURCE a header per slot. */
 static int make_discard(struct vrb_ep *ep)
 {
 	struct vrb_dgram *dg = ep->dgram;
@@ -134,6 +135,7 @@ static int make_discard(struct vrb_ep *ep)
 	return errno ? -errno : -FI_ENOMEM;
 }
 
+/* Queries of peers are answered only once there is a queue pair to name. */
 static int start(struct vrb_ep *ep)
 {
 	int ret = vrb_ep_start(ep);
@@ -151,7 +153,9 @@ static int start(struct vrb_ep *ep)
 	return 0;
 }
 
-/* Who is called by the queue pair can be asked for by an IP address and port as well. */
+/* An endpoint that is named by its queue pair can have an IP address and port as well, at which
+ * peers can query the queue pair.
+ */
 static int bind_ud(struct vrb_ep *ep)
 {
 	const struct vrb_ud *ud = ep->dgram->ud;
@@ -162,8 +166,8 @@ static int bind_ud(struct vrb_ep *ep)
 		return 0;
 	ret = vrb_gid_ip(&ud->port, ud->gid.raw, &sa);
 	if (ret) {
-		VRB_WARN(FI_LOG_EP_CTRL, "port %u of device %s has no IP address at which others could ask "
-			 "for port %u: give none (service) to fi_getinfo\n", ud->port.num, ud->port.dev,
+		VRB_WARN(FI_LOG_EP_CTRL, "port %u of device %s has no IP address for service %u: call "
+			 "fi_getinfo without a service\n", ud->port.num, ud->port.dev,
 			 ntohs(ud->name.service));
 		return ret;
 	}

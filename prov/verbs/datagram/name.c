@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * name.c - queries for the queue pair behind an address and port.  librdmacm resolves address and
+ * route, sends the query as a connection request of the UDP port space, and the reply carries
+ * queue pair and key.  A thread handles the events of both directions.
+ */
 #include "verbs/name.h"
 
 #include <errno.h>
@@ -18,10 +23,10 @@
 #include "base/clock.h"
 #include "verbs/cm.h"
 
-#define STEP_MS 2000		/* address, route: so long a try may take */
-#define TRIES 5			/* under load they time out, and work the next time */
-#define ANSWER_MS 10000
-#define RECHECK_MS 100
+#define STEP_MS 2000		/* timeout of one lookup of address or route */
+#define TRIES 5			/* lookups time out under load and are retried */
+#define ANSWER_MS 10000		/* timeout of a query */
+#define RECHECK_MS 100		/* a waiting thread looks at the deadline so often */
 
 struct vrb_query {
 	struct rdma_cm_id *id;
@@ -30,7 +35,7 @@ struct vrb_query {
 	int wake;
 	unsigned tries;
 	uint64_t deadline_ns;
-	/* The thread's, until: */
+	/* Written by the thread until @answered is set: */
 	atomic_bool answered;
 	struct rdma_ud_param found;
 	struct ibv_ah *ah;
@@ -39,9 +44,9 @@ struct vrb_query {
 
 static void on_query_event(struct rdma_cm_event *event);
 
-/* ---- answering ------------------------------------------------------------------------ */
+/* ---- the thread, and answers to peers ------------------------------------------- */
 
-/* The thread and its channel, while there are endpoints. */
+/* The thread and its channels exist while there are names. */
 static struct {
 	pthread_mutex_t lock;		/* guards what follows */
 	unsigned users;
@@ -50,18 +55,20 @@ static struct {
 	pthread_t thread;
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The device goes: what is posted comes back. */
+/* The device is being removed: flush the queue pair. */
 static void on_removal(struct vrb_ep *ep)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: datagram endpoint %p is at its end\n",
+	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: datagram endpoint %p can send no more\n",
 		 ep->base.domain->attr->name, (void *) ep);
 	obj_cm_shut(&ep->base);
 	vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
 }
 
-/* Until an event is acknowledged, the id that it came to is not destroyed. */
+/* A query of a peer is answered with our queue pair.  The id of an event is not destroyed before the
+ * event is acknowledged, so the endpoint exists.
+ */
 static void on_event(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *requester = NULL;
@@ -107,12 +114,12 @@ static struct rdma_event_channel *channel_new(void)
 	if (channel)
 		fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
 	else
-		VRB_WARN(FI_LOG_EP_CTRL, "no channel for the names of datagram endpoints: %s\n",
+		VRB_WARN(FI_LOG_EP_CTRL, "cannot create a channel for datagram endpoints' names: %s\n",
 			 fi_strerror(errno));
 	return channel;
 }
 
-/* No signal of the program's is delivered to the thread. */
+/* All signals are blocked in the thread: they are the program's. */
 static int thread_new(void)
 {
 	sigset_t all, old;
@@ -201,7 +208,7 @@ void vrb_name_close(struct rdma_cm_id *id)
 	names_put();
 }
 
-/* ---- waiting ------------------------------------------------------------------------------ */
+/* ---- waiting -------------------------------------------------------------------- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -233,7 +240,7 @@ void vrb_name_wait(unsigned seen)
 	pthread_mutex_unlock(&replies.lock);
 }
 
-/* ---- asking ------------------------------------------------------------------------------ */
+/* ---- queries -------------------------------------------------------------------- */
 
 static int resolve_addr(struct vrb_query *q)
 {
@@ -252,7 +259,7 @@ static int send_query(struct vrb_query *q)
 	return vrb_cm.connect(q->id, &param) ? cm_errno() : 0;
 }
 
-/* The way there costs a call of the system, and perhaps a wait for the network. */
+/* Making the address handle may wait for neighbour discovery: it is done in this thread. */
 static int take_reply(struct vrb_query *q, const struct rdma_ud_param *found)
 {
 	q->found = *found;
@@ -262,7 +269,9 @@ static int take_reply(struct vrb_query *q, const struct rdma_ud_param *found)
 	return q->ah ? 1 : cm_errno();
 }
 
-/* Each event leads to the next step.  Returns 1: answered; 0: go on; or an error. */
+/* Each event starts the next step: address, route, query, reply.  Returns 1: answered; 0: in flight;
+ * or an error.
+ */
 static int query_step(struct vrb_query *q, const struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -281,7 +290,7 @@ static int query_step(struct vrb_query *q, const struct rdma_cm_event *event)
 	}
 }
 
-/* Until it is acknowledged, the id is not destroyed, and so the question is there. */
+/* The id, and so the query, is not destroyed before the event is acknowledged. */
 static void on_query_event(struct rdma_cm_event *event)
 {
 	struct vrb_query *q = event->id->context;
@@ -352,7 +361,7 @@ int vrb_name_end(struct vrb_query *q, struct ibv_ah **ah_p, struct rdma_ud_param
 		if (q->ah)
 			vrb_ibv.destroy_ah(q->ah);
 	} else if (ret) {
-		VRB_WARN(FI_LOG_EP_DATA, "no datagram endpoint answers at %s: %s. See that its "
+		VRB_WARN(FI_LOG_EP_DATA, "no answer from a datagram endpoint at %s: %s. See that its "
 			 "program runs and has enabled it\n", net_addr_text(&q->to.sa, text),
 			 fi_strerror(-ret));
 	} else {

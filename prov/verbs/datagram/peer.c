@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The peers of datagram endpoints: questions about them, and whose a datagram is.
+ * peer.c - peers of datagram endpoints: resolving them by queries, and finding the source of a
+ * datagram among them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,18 +18,18 @@
 #include "verbs/name.h"
 #include "verbs/ud.h"
 
-#define DEFER_NS CLOCK_NS_PER_S	/* a datagram waits so long for an answer */
-#define UNKNOWN_NS CLOCK_NS_PER_S	/* and nobody is asked for so long about the same sender */
-#define DEFER_MAX 1024u			/* datagrams of an endpoint that wait */
-#define QUERY_MAX 64u			/* entries that one datagram has asked */
+#define DEFER_NS CLOCK_NS_PER_S	/* a deferred datagram waits so long for its source */
+#define UNKNOWN_NS CLOCK_NS_PER_S	/* no query about the same unknown source for so long */
+#define DEFER_MAX 1024u			/* deferred datagrams of an endpoint */
+#define QUERY_MAX 64u			/* queries for the source of one datagram */
 
-/* One for each group: its fd is written when there is an answer. */
+/* The poller of queries, one per group: its fd is written when one ends. */
 struct vrb_resolver {
 	struct obj_poller base;		/* first */
 	struct list dgrams;
 };
 
-/* A datagram whose sender is not known yet. */
+/* A received datagram whose source is not known yet. */
 struct deferred {
 	struct list node;
 	struct vrb_rx rx;
@@ -37,7 +38,7 @@ struct deferred {
 	uint64_t deadline_ns;
 };
 
-/* ---- places --------------------------------------------------------------------------- */
+/* ---- peers by source ------------------------------------------------------------ */
 
 static uint64_t qp_addr_hash(const struct vrb_qp_addr *at)
 {
@@ -50,7 +51,7 @@ static bool qp_addr_equal(const struct vrb_qp_addr *a, const struct vrb_qp_addr 
 	       a->qpn == b->qpn;
 }
 
-/* In front of those with the same hash. */
+/* Peers with the same hash are a chain, the newest first. */
 static void source_add(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
 	uint64_t key = qp_addr_hash(&peer->at);
@@ -58,7 +59,7 @@ static void source_add(struct vrb_dgram *dg, struct vrb_peer *peer)
 	peer->in_sources = true;
 	peer->next = hmap_remove(&dg->sources, key);
 	if (hmap_insert(&dg->sources, key, peer))
-		peer->next = NULL;	/* no memory: its datagrams have no known source */
+		peer->next = NULL;	/* no memory: its datagrams are reported without source */
 }
 
 static void source_del(struct vrb_dgram *dg, struct vrb_peer *peer)
@@ -72,10 +73,10 @@ static void source_del(struct vrb_dgram *dg, struct vrb_peer *peer)
 			break;
 		}
 	if (head)
-		hmap_insert(&dg->sources, key, head);	/* where one was removed: room is there */
+		hmap_insert(&dg->sources, key, head);	/* cannot fail: the slot was freed above */
 }
 
-/* The lowest entry that is there, as fi_cq_readfrom() tells it. */
+/* The lowest address vector entry with this source, as fi_cq_readfrom() reports it. */
 static fi_addr_t source_find(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	struct vrb_peer *peer = hmap_find(&dg->sources, qp_addr_hash(at));
@@ -87,7 +88,7 @@ static fi_addr_t source_find(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 	return addr == FI_ADDR_NOTAVAIL ? addr : obj_av_user_id(dg->ep->base.av, addr);
 }
 
-/* ---- questions ---------------------------------------------------------------------------- */
+/* ---- queries -------------------------------------------------------------------- */
 
 static void peer_free(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
@@ -102,6 +103,7 @@ static void peer_free(struct vrb_dgram *dg, struct vrb_peer *peer)
 	free(peer);
 }
 
+/* A query of an address vector entry is in flight from here on; the poller is active meanwhile. */
 static int query_start(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
 	_Alignas(struct sockaddr_storage) unsigned char to[OBJ_ADDR_MAX];
@@ -144,7 +146,7 @@ err_free:
 	return ret;
 }
 
-/* Returns whether the question is no more. */
+/* Take the answer of a query, if it has ended.  Returns whether it has. */
 static bool query_done(struct vrb_dgram *dg, struct vrb_peer *peer)
 {
 	struct rdma_ud_param found;
@@ -173,7 +175,7 @@ static bool query_done(struct vrb_dgram *dg, struct vrb_peer *peer)
 	return true;
 }
 
-/* Others go on meanwhile, and may take the address out of the av. */
+/* The lock is released while waiting: the address may leave the av meanwhile. */
 static struct vrb_peer *query_wait(struct vrb_dgram *dg, fi_addr_t addr)
 {
 	struct lock *lock = &dg->ep->base.prog->lock;
@@ -191,7 +193,7 @@ static struct vrb_peer *query_wait(struct vrb_dgram *dg, fi_addr_t addr)
 	}
 }
 
-/* ---- peers that are called by their queue pair ---------------------------------------- */
+/* ---- peers that are named by their queue pair ----------------------------------- */
 
 static int ud_addr(struct vrb_dgram *dg, fi_addr_t addr, struct ib_ud *ud)
 {
@@ -204,7 +206,7 @@ static int ud_addr(struct vrb_dgram *dg, fi_addr_t addr, struct ib_ud *ud)
 	return ret;
 }
 
-/* An entry of the av, to which there is no way yet. */
+/* The peer of an av entry, perhaps without an address handle. */
 static int ud_peer(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
 		   struct vrb_peer **peer_p)
 {
@@ -230,7 +232,7 @@ static int ud_peer(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
 	return 0;
 }
 
-/* The way there is @ah from now on, unless another call has found one meanwhile. */
+/* Store @ah as the peer's address handle, unless another call has stored one meanwhile. */
 static int ud_reached(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *ud,
 		      struct ibv_ah *ah, struct vrb_peer **peer_p)
 {
@@ -250,7 +252,7 @@ static int ud_reached(struct vrb_dgram *dg, fi_addr_t addr, const struct ib_ud *
 	return ret;
 }
 
-/* The system may have to look for a neighbour: nobody else waits for that. */
+/* Neighbour discovery may take long: the lock is released. */
 static int ud_resolve(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **peer_p)
 {
 	struct lock *lock = &dg->ep->base.prog->lock;
@@ -266,7 +268,7 @@ static int ud_resolve(struct vrb_dgram *dg, fi_addr_t addr, struct vrb_peer **pe
 	return ret ? ret : ud_reached(dg, addr, &ud, ah, peer_p);
 }
 
-/* Who is there, of all in the av; it is read when somebody unknown sends after it has grown. */
+/* The source among all entries of the av, which is read again when it has grown. */
 static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	uint32_t i, top = atomic_load_explicit(&dg->ep->base.av->top, memory_order_acquire);
@@ -279,7 +281,7 @@ static fi_addr_t ud_source(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 	for (i = 0; i < top; i++)
 		if (!hmap_find(&dg->peers, i) && !ud_addr(dg, i, &ud) &&
 		    ud_peer(dg, i, &ud, &peer))
-			dg->ud->indexed = false;	/* no memory: another time */
+			dg->ud->indexed = false;	/* no memory: read it again next time */
 	return source_find(dg, at);
 }
 
@@ -326,7 +328,7 @@ void vrb_dgram_removed(struct obj_ep *base, fi_addr_t addr)
 		peer_free(dg, peer);
 }
 
-/* ---- sources ----------------------------------------------------------------------------------- */
+/* ---- sources -------------------------------------------------------------------- */
 
 static uint64_t be64_at(const unsigned char *p)
 {
@@ -350,8 +352,8 @@ static bool is_ip4(const unsigned char *ip)
 	return sum == 0xffff;
 }
 
-/* A header of InfiniBand, or the IP header that RoCE has in its place: of IPv4 in the second
- * half, and the first may hold anything.
+/* The header is a GRH, or on RoCE an IP header: IPv4 in the last 20 bytes, with arbitrary bytes
+ * before it.
  */
 static void source_of(const unsigned char *head, const struct vrb_wc *wc, struct vrb_qp_addr *at)
 {
@@ -379,7 +381,7 @@ static void complete(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vr
 		       OBJ_CNTR_RECV);
 }
 
-/* FI_SOURCE_ERR: an address by which the program can answer. */
+/* FI_SOURCE_ERR: report an address to which the program can answer. */
 static void complete_unknown(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
 			      const struct vrb_qp_addr *at)
 {
@@ -419,6 +421,7 @@ static bool is_unknown(const struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 	return false;
 }
 
+/* For a while no query is sent for this source: it is in no address vector. */
 static void add_unknown(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	unsigned i = dg->unknown_next++ % VRB_UNKNOWN_MAX;
@@ -427,7 +430,9 @@ static void add_unknown(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 	dg->unknown[i].until_ns = clock_ns() + UNKNOWN_NS;
 }
 
-/* May this address be at that port?  A port that is called by an IP address has no other. */
+/* May the sender at @at have the address @sa?  Its GID is that of an IPv4 address only if it has
+ * this one.
+ */
 static bool may_match(const struct sockaddr *sa, const struct vrb_qp_addr *at)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, 0xff };
@@ -439,7 +444,9 @@ static bool may_match(const struct sockaddr *sa, const struct vrb_qp_addr *at)
 	return !ip4;
 }
 
-/* Ask those who may have sent it, and whom we do not know.  Returns whether any is asked. */
+/* Query all entries of the av that may be the source and are not resolved.  Returns whether a query
+ * is in flight.
+ */
 static bool query_candidates(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 {
 	_Alignas(struct sockaddr_storage) unsigned char sa[OBJ_ADDR_MAX];
@@ -461,6 +468,7 @@ static bool query_candidates(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 	return queries;
 }
 
+/* Returns false, to report the datagram without source, when too many wait. */
 static bool defer(struct vrb_dgram *dg, const struct vrb_rx *rx, const struct vrb_wc *wc,
 		 const struct vrb_qp_addr *at)
 {
@@ -496,7 +504,7 @@ void vrb_dgram_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct
 	complete(ep, rx, wc, from);
 }
 
-/* Each that has its sender, or will have none, goes to the program. */
+/* Complete deferred datagrams whose source is known now, or never will be. */
 static int retry_deferred(struct vrb_dgram *dg)
 {
 	struct list *pos, *next;
@@ -522,7 +530,7 @@ static int retry_deferred(struct vrb_dgram *dg)
 	return done;
 }
 
-/* ---- progress ------------------------------------------------------------------------------ */
+/* ---- progress ------------------------------------------------------------------- */
 
 static struct vrb_resolver *resolver_of(struct obj_poller *base)
 {
@@ -563,7 +571,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The oldest of each list is the first that is late. */
+/* Both lists are in the order of their deadlines. */
 static int resolver_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct vrb_resolver *resolver = resolver_of(base);

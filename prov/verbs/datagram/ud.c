@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * ud.c - names of datagram endpoints by queue pair (FI_ADDR_IB_UD): the GID of a port, the queue
+ * pair itself, and address handles of peers.
+ */
 #include "verbs/ud.h"
 
 #include <arpa/inet.h>
@@ -13,12 +17,12 @@
 #include "verbs/dgram.h"
 
 #define HOPS 64
-#define GID_GAP 8		/* so many empty entries end the table */
+#define GID_GAP 8		/* a GID table ends with so many empty entries */
 #define GID_TEXT 64
 
-/* ---- addresses of a port ---------------------------------------------------------------- */
+/* ---- addresses of a port -------------------------------------------------------- */
 
-/* As a port that is reached from others would be called: what reaches further comes last. */
+/* In the order of preference: the address that is reachable from further away comes last. */
 enum kind { KIND_LOCAL, KIND_OTHER, KIND_IP4 };
 
 static enum kind kind_of(const uint8_t *gid)
@@ -60,13 +64,13 @@ static bool same_gid(const uint8_t *gid, const void *arg)
 	return !memcmp(gid, arg, 16);
 }
 
-/* On RoCE the second version is preferred, and within it what reaches further. */
+/* RoCE version 2 is routed and preferred; then the kind decides. */
 static int rank(const struct vrb_port *port, const struct vrb_gid *gid, bool routed)
 {
 	return 1 + (port->infiniband ? 0 : (routed ? 4 : 0) + (int) kind_of(gid->raw));
 }
 
-/* The best entry among those that @fits, an earlier one before a later one. */
+/* The best entry among those that @fits; of equal ones the first. */
 static int best_gid(const struct vrb_port *port, bool (*fits)(const uint8_t *gid, const void *arg),
 		    const void *arg, struct vrb_gid *gid_p)
 {
@@ -94,7 +98,7 @@ static int best_gid(const struct vrb_port *port, bool (*fits)(const uint8_t *gid
 
 int vrb_gid_pick(const struct vrb_port *port, const uint8_t *to, struct vrb_gid *gid_p)
 {
-	/* The kinds are those of IP, by which packets of RoCE travel. */
+	/* RoCE packets are IP packets: both ends need addresses of one kind. */
 	return best_gid(port, to && !port->infiniband ? same_kind : any_kind, to, gid_p);
 }
 
@@ -121,9 +125,9 @@ void vrb_ud_name(const struct vrb_port *port, const struct vrb_gid *gid, struct 
 	memcpy(name_p->gid, gid->raw, sizeof(name_p->gid));
 }
 
-/* ---- endpoints ------------------------------------------------------------------------------ */
+/* ---- endpoints ------------------------------------------------------------------ */
 
-/* The port of a device that has this address; any if @gid is NULL. */
+/* The port of a device that has this GID; any port if it is NULL. */
 static int find_port(const char *dev, const uint8_t *gid, struct vrb_ud *ud)
 {
 	struct vrb_port ports[VRB_PORT_MAX];
@@ -160,8 +164,8 @@ int vrb_ud_open(struct vrb_ep *ep, struct vrb_ud **ud_p)
 	if (given)
 		memcpy(&asked, info->src_addr, sizeof(asked));
 	if (find_port(domain->attr->name, given ? asked.gid : NULL, ud)) {
-		VRB_WARN(FI_LOG_EP_CTRL, "%s is an address of no port of device %s\n",
-			 given ? ib_ud_text(&asked, text) : "(none)", domain->attr->name);
+		VRB_WARN(FI_LOG_EP_CTRL, "no port of device %s has the address %s\n",
+			 domain->attr->name, given ? ib_ud_text(&asked, text) : "(none)");
 		free(ud);
 		return -FI_EADDRNOTAVAIL;
 	}
@@ -184,12 +188,12 @@ static int make(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ibv_
 		*qp_p = verbs->create_qp_ex(ep->domain->ctx, attr);
 	else if (attr->comp_mask & ~(uint32_t) IBV_QP_INIT_ATTR_PD)
 		return EOPNOTSUPP;
-	else	/* the old structure is the beginning of the new one */
+	else	/* struct ibv_qp_init_attr is the beginning of the extended one */
 		*qp_p = vrb_ibv.create_qp(attr->pd, (struct ibv_qp_init_attr *) attr);
 	return *qp_p ? 0 : errno ? errno : EIO;
 }
 
-/* From one state to the next, as the InfiniBand specification has them (10.3.1). */
+/* INIT, RTR, RTS: the order of the InfiniBand specification (10.3.1). */
 static int modify_to_rts(struct vrb_ep *ep, const struct vrb_ud *ud, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
@@ -222,7 +226,7 @@ int vrb_ud_qp(struct vrb_ep *ep, struct vrb_ud *ud, struct ibv_qp_init_attr_ex *
 		vrb_ibv.destroy_qp(qp);
 		return ret;
 	}
-	/* Its exported form fills in the part that has always been there. */
+	/* The exported function fills in the old part of the structure. */
 	if (ud->port.infiniband && !vrb_ibv.query_port(ep->domain->ctx, (uint8_t) ud->port.num,
 							(void *) &port))
 		ud->name.lid = htons(port.lid);
@@ -231,15 +235,15 @@ int vrb_ud_qp(struct vrb_ep *ep, struct vrb_ud *ud, struct ibv_qp_init_attr_ex *
 	return 0;
 }
 
-/* ---- peers ------------------------------------------------------------------------------------- */
+/* ---- peers ---------------------------------------------------------------------- */
 
-/* Within a subnet of InfiniBand the LID is all that a packet needs. */
+/* Within an InfiniBand subnet packets need the LID only. */
 static bool is_global(const struct vrb_ud *ud, const struct ib_ud *to)
 {
 	return !ud->port.infiniband || !to->lid || memcmp(ud->gid.raw, to->gid, 8);
 }
 
-/* From our own address if that is one from which packets get there. */
+/* The index of our own GID if it is of the peer's kind, else of another GID of the port. */
 static int source_gid(const struct vrb_ud *ud, const struct ib_ud *to, unsigned *index_p)
 {
 	struct vrb_gid gid = ud->gid;
@@ -263,11 +267,11 @@ int vrb_ud_ah(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to
 	unsigned index;
 
 	if ((ntohs(to->pkey) ^ ntohs(ud->name.pkey)) & 0x7fff)
-		why = "it is in another partition than this port";
+		why = "it is in another partition";
 	else if (attr.is_global && source_gid(ud, to, &index))
-		why = "this port has no GID from which packets get to its kind (IPv4, link-local or other)";
+		why = "this port has no GID of its kind (IPv4, link-local or other)";
 	if (why) {
-		VRB_WARN(FI_LOG_EP_DATA, "no way to %s: %s\n", ib_ud_text(to, text), why);
+		VRB_WARN(FI_LOG_EP_DATA, "cannot reach %s: %s\n", ib_ud_text(to, text), why);
 		return -FI_EHOSTUNREACH;
 	}
 	if (attr.is_global) {
@@ -279,7 +283,7 @@ int vrb_ud_ah(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to
 	*ah_p = vrb_ibv.create_ah(ep->domain->pd, &attr);
 	if (*ah_p)
 		return 0;
-	VRB_WARN(FI_LOG_EP_DATA, "no way to %s: the device says %s\n", ib_ud_text(to, text),
+	VRB_WARN(FI_LOG_EP_DATA, "cannot reach %s: the device reports %s\n", ib_ud_text(to, text),
 		 fi_strerror(errno));
 	return errno ? -errno : -FI_EHOSTUNREACH;
 }
@@ -299,7 +303,7 @@ void vrb_ud_from_qp_addr(const struct vrb_ud *ud, const struct vrb_qp_addr *at, 
 		.qpn = htonl(at->qpn), .qkey = ud->name.qkey, .lid = htons(at->lid),
 		.pkey = ud->name.pkey,
 	};
-	if (at->lid)		/* of our subnet; which port of it, the LID says */
+	if (at->lid)		/* within the subnet, where the LID names the port */
 		memcpy(addr_p->gid, ud->gid.raw, 8);
 	else
 		memcpy(addr_p->gid, at->gid, sizeof(addr_p->gid));

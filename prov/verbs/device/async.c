@@ -53,7 +53,7 @@ static void on_event(const struct ibv_context *ctx, const struct ibv_async_event
 	}
 }
 
-/* A device that is gone has nothing more to say, and would say so for ever. */
+/* The descriptor of a removed device stays readable for ever: stop polling it. */
 static int take(struct obj_poller *poller, struct ibv_context *ctx)
 {
 	struct ibv_async_event event;
@@ -66,7 +66,7 @@ static int take(struct obj_poller *poller, struct ibv_context *ctx)
 		done++;
 	}
 	if (errno != EAGAIN && errno != EINTR) {
-		VRB_INFO(FI_LOG_FABRIC, "device %s is watched no more: %s\n", name_of(ctx),
+		VRB_INFO(FI_LOG_FABRIC, "events of device %s are no longer read: %s\n", name_of(ctx),
 			 fi_strerror(errno));
 		epoll_ctl(poller->fd, EPOLL_CTL_DEL, ctx->async_fd, NULL);
 	}
@@ -94,6 +94,7 @@ static void async_close(struct obj_poller *poller)
 	free(poller);
 }
 
+/* One poller per device and group; its fd is that of the device's asynchronous events. */
 static const struct obj_poller_ops async_ops = {
 	.poll = async_poll,
 	.arm = async_arm,

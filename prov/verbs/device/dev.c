@@ -18,7 +18,7 @@
 #define CLASS "/sys/class/infiniband"
 #define NET_CLASS "/sys/class/net"
 
-/* ---- sysfs ----------------------------------------------------------------- */
+/* ---- sysfs ---------------------------------------------------------------------- */
 
 static bool read_text(const char *path, char *buf, size_t len)
 {
@@ -34,7 +34,7 @@ static bool read_text(const char *path, char *buf, size_t len)
 	return ok;
 }
 
-/* Call @look for each entry of @path that is not hidden, until it says true. */
+/* Call @look for each entry of @path that is not hidden, until it returns true. */
 static bool each(const char *path, bool (*look)(const char *name, void *arg), void *arg)
 {
 	DIR *dir = opendir(path);
@@ -60,19 +60,19 @@ bool vrb_dev_any(void)
 	return each(CLASS, yes, NULL);
 }
 
-/* ---- ports --------------------------------------------------------------------- */
+/* ---- ports ---------------------------------------------------------------------- */
 
 /*
  * All ports with their interfaces, as of at most a second ago: each fi_getinfo asks for
  * every interface several times, and an address table has hundreds of files.
  */
 #define FRESH_NS 1000000000u
-#define GID_GAP 8	/* addresses stand at the front of their table; so many empty entries end it */
+#define GID_GAP 8	/* a GID table is filled from the front; so many empty entries end it */
 
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct vrb_port map[VRB_PORT_MAX];	/* by interface */
+static struct vrb_port map[VRB_PORT_MAX];	/* one entry per interface */
 static unsigned map_cnt;
-static struct vrb_port all[VRB_PORT_MAX];	/* each once */
+static struct vrb_port all[VRB_PORT_MAX];	/* one entry per port */
 static unsigned all_cnt;
 static uint64_t map_ns;
 
@@ -89,7 +89,7 @@ static void add_iface(const struct vrb_port *port, const char *iface)
 	snprintf(map[map_cnt++].iface, IF_NAMESIZE, "%s", iface);
 }
 
-/* RoCE: the interface of each address of the port. */
+/* RoCE: the interface of each GID of the port. */
 static void add_by_gid(const struct vrb_port *port)
 {
 	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], iface[IF_NAMESIZE + 1];
@@ -107,7 +107,7 @@ static void add_by_gid(const struct vrb_port *port)
 	}
 }
 
-/* Is the interface @name at the hardware address @mac? */
+/* Has the interface @name the hardware address @mac? */
 struct at_mac {
 	const struct vrb_port *port;
 	char mac[18];
@@ -260,11 +260,11 @@ bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size
 	return read_text(path, buf, len);
 }
 
-/* ---- open devices ------------------------------------------------------------ */
+/* ---- open devices --------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ibv_context **devices;	/* those of librdmacm, up to a NULL */
-static struct ibv_context *more[VRB_PORT_MAX];	/* that it does not know, up to a NULL */
+static struct ibv_context **devices;	/* of librdmacm, NULL-terminated */
+static struct ibv_context *more[VRB_PORT_MAX];	/* unknown to librdmacm, NULL-terminated */
 
 static struct ibv_context *in_list(struct ibv_context **list, const char *dev)
 {
@@ -283,7 +283,7 @@ static struct ibv_context *known(const char *dev)
 	return ctx ? ctx : in_list(more, dev);
 }
 
-/* Without librdmacm, which needs a device of its own in the kernel. */
+/* Open a device without librdmacm, whose own kernel device may be missing. */
 static struct ibv_context *open_one(const char *dev)
 {
 	struct ibv_device **list = vrb_ibv.get_device_list(NULL);
@@ -300,8 +300,8 @@ static struct ibv_context *open_one(const char *dev)
 	return ctx;
 }
 
-/* A device that came after the last look is found by another one.  The old list is
- * not freed: endpoints may hold its contexts.
+/* A device that was added later is found by reading the list again.  The old list is not freed:
+ * endpoints may use its contexts.
  */
 static struct ibv_context *find(const char *dev)
 {
@@ -327,14 +327,14 @@ int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
 	if (!ctx) {
 		VRB_WARN(FI_LOG_DOMAIN, "the RDMA device %s cannot be opened: see that the modules "
 			 "ib_uverbs and rdma_ucm are loaded (modprobe -a ib_uverbs rdma_ucm) and that "
-			 "/dev/infiniband/* may be read and written by you\n", dev);
+			 "you may read and write /dev/infiniband/*\n", dev);
 		return -FI_ENODEV;
 	}
 	*ctx_p = ctx;
 	return 0;
 }
 
-/* ---- the nic ------------------------------------------------------------------- */
+/* ---- the nic -------------------------------------------------------------------- */
 
 static void set_text(char **text_p, const char *dev, const char *what)
 {
@@ -368,7 +368,7 @@ static struct ibv_device_attr *query(const char *dev, struct ibv_device_attr *at
 	return attr;
 }
 
-/* Where the device is, when no interface says it. */
+/* The bus address of a device without a network interface. */
 static void set_bus(const struct vrb_port *port, struct fi_bus_attr *bus)
 {
 	char link[sizeof(CLASS) + VRB_NAME_MAX + 16], path[PATH_MAX];
@@ -383,7 +383,7 @@ static void set_bus(const struct vrb_port *port, struct fi_bus_attr *bus)
 		bus->bus_type = FI_BUS_PCI;
 }
 
-/* A copy belongs to the library, with every text on its own. */
+/* fi_dupinfo() copies are freed by the library, so each string is allocated separately. */
 int vrb_dev_port_nic(const struct vrb_port *port, const struct net_iface *iface,
 		     struct fid_nic **nic_p)
 {

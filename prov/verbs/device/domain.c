@@ -10,7 +10,7 @@
 #include "verbs/ep.h"
 #include "verbs/xrc.h"
 
-/* ---- memory ------------------------------------------------------------------ */
+/* ---- memory --------------------------------------------------------------------- */
 
 static int access_of(uint64_t access)
 {
@@ -26,7 +26,7 @@ static int access_of(uint64_t access)
 	return ibv;
 }
 
-/* @dmabuf: what @iov is the address of for peers, or NULL */
+/* @dmabuf: the buffer behind the remote address @iov, or NULL */
 static struct ibv_mr *reg(struct vrb_domain *domain, const struct iovec *iov, uint64_t access,
 			  const struct fi_mr_dmabuf *dmabuf)
 {
@@ -54,7 +54,7 @@ static int mr_open(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t fl
 	struct ibv_mr *ibv;
 
 	if (mr->iov_cnt != 1) {
-		VRB_WARN(FI_LOG_MR, "a region of an RDMA device is one piece; register %zu of them\n",
+		VRB_WARN(FI_LOG_MR, "a region of an RDMA device is one buffer; register %zu regions\n",
 			 mr->iov_cnt);
 		return -FI_EINVAL;
 	}
@@ -84,7 +84,7 @@ static const char *wc_text(int status)
 	return vrb_ibv.wc_status_str((enum ibv_wc_status) status);
 }
 
-/* ---- the domain ---------------------------------------------------------------- */
+/* ---- the domain ----------------------------------------------------------------- */
 
 static void domain_fini(struct obj_domain *base)
 {
@@ -106,9 +106,9 @@ static const struct obj_domain_ops domain_ops = {
 	.fini = domain_fini,
 };
 
-/* The device makes progress by itself, so no thread of ours need; and connection events
- * come in a group of their own, so that two threads meet in the data path only where the
- * program lets them; but those of XRC endpoints change what others send by.
+/* The device makes progress by itself, without a thread.  Connection events have a group of their
+ * own, so that the data path is shared by threads only where the program does that.  Connection
+ * events of XRC endpoints are the exception: they change initiators that other endpoints use.
  */
 static void choose_locks(struct obj_domain *base)
 {
@@ -128,8 +128,8 @@ static bool query_ex(const struct vrb_domain *domain, struct ibv_device_attr_ex 
 	return ex && !ex->query_device_ex(domain->ctx, NULL, attr, sizeof(*attr));
 }
 
-/* For all that endpoints of this domain do with regions.  Receives that we write into a
- * shared queue ourselves could not wait for a page; then there is none of it.
+/* On-demand paging is used only if all operations of endpoints support it.  On the direct path,
+ * receives in shared queues do not.
  */
 static bool may_page(const struct vrb_domain *domain)
 {
@@ -151,7 +151,7 @@ static bool may_page(const struct vrb_domain *domain)
 	return false;
 }
 
-/* Completions have times by the extended interface only. */
+/* Only the extended interface has timestamps of completions. */
 static uint64_t clock_khz(const struct vrb_domain *domain)
 {
 	struct ibv_device_attr_ex attr;
@@ -161,7 +161,7 @@ static uint64_t clock_khz(const struct vrb_domain *domain)
 	return attr.hca_core_clock;
 }
 
-/* A domain of XRC endpoints has the name of its device, and more. */
+/* The name of an XRC domain is that of its device and VRB_XRC_SUFFIX. */
 static int open_dev(struct vrb_domain *domain, const char *name, bool xrc)
 {
 	const size_t more = sizeof(VRB_XRC_SUFFIX) - 1;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What is offered at the GIDs of ports, with or without an IP address: datagram endpoints that
- * are called by their queue pair (FI_ADDR_IB_UD), and on InfiniBand connections
- * (FI_SOCKADDR_IB).
+ * The offers of fi_getinfo() at the GIDs of ports, with or without an IP address: datagram
+ * endpoints that are named by their queue pair (FI_ADDR_IB_UD), and on InfiniBand connected
+ * endpoints (FI_SOCKADDR_IB).
  */
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
@@ -24,38 +24,38 @@ union addr {
 	struct ib_sa sa;
 };
 
-/* One of the two. */
+/* What differs between the two kinds. */
 struct kind {
 	uint32_t format;
 	const char *ep_type, *intro, *form;
 	size_t len, gid_at;
-	const struct fi_info *offer, *lesser;	/* the second where the first is refused, or NULL */
-	uint64_t more_caps;		/* that the offer over IP lacks */
+	const struct fi_info *offer, *lesser;	/* @lesser is offered when @offer is refused; or NULL */
+	uint64_t more_caps;		/* capabilities that the offer at IP addresses lacks */
 	const char *(*wrong)(const void *addr, size_t len);
 	int (*parse)(const char *text, union addr *addr);
 	char *(*text)(const void *addr, char *buf);
-	/* Our own address at this one of a port's, with a port number or 0. */
+	/* The local address at this GID of a port, with a port number or 0. */
 	void (*name)(const struct vrb_port *port, const struct vrb_gid *gid, uint16_t service,
 		     union addr *addr);
 	uint16_t (*service)(const union addr *addr);
 };
 
-/* One call. */
+/* The arguments of one fi_getinfo() call, decoded. */
 struct query {
 	const struct kind *kind;
 	const struct fi_info *offer;
 	uint32_t version;
 	const struct fi_info *hints;
 	struct net_list list;
-	bool has_src, has_dest;		/* by address */
+	bool has_src, has_dest;		/* given as address */
 	union addr src, dest;
-	uint16_t service;		/* of ours, host order */
-	bool at_ip;			/* only the port behind: */
+	uint16_t service;		/* local port number, host byte order */
+	bool at_ip;			/* only at the port with the IP address: */
 	union net_sa ip;
 	struct fi_info *head, **tail;
 };
 
-/* ---- the two kinds --------------------------------------------------------------------- */
+/* ---- the two kinds -------------------------------------------------------------- */
 
 static int ud_parse(const char *text, union addr *addr)
 {
@@ -115,9 +115,9 @@ static uint8_t *gid_in(const struct query *q, union addr *addr)
 	return (uint8_t *) addr + q->kind->gid_at;
 }
 
-/* ---- ports and IP addresses ---------------------------------------------------------------------------------- */
+/* ---- ports and IP addresses ----------------------------------------------------- */
 
-/* The GID by which RoCE knows an IP address. */
+/* The GID of an IP address on RoCE. */
 static void gid_of(const struct sockaddr *sa, uint8_t *gid)
 {
 	if (sa->sa_family == AF_INET6) {
@@ -138,7 +138,7 @@ static bool is_behind(const struct net_list *list, const struct net_ifaddr *addr
 	       !strcmp(behind.dev, port->dev) && behind.num == port->num;
 }
 
-/* An address of an interface that goes with the port: @sa, any if it is NULL. */
+/* An address of an interface of the port: @sa, or any if that is NULL. */
 static const struct net_ifaddr *ip_of(const struct net_list *list, const struct vrb_port *port,
 				      const struct sockaddr *sa)
 {
@@ -180,7 +180,7 @@ int vrb_gid_ip(const struct vrb_port *port, const uint8_t *gid, union net_sa *sa
 	return ip ? 0 : -FI_EADDRNOTAVAIL;
 }
 
-/* ---- the call's addresses ------------------------------------------------------------------ */
+/* ---- the call's addresses ------------------------------------------------------- */
 
 static int refuse(const struct query *q, const char *attr, const char *wanted, const char *offered)
 {
@@ -188,7 +188,7 @@ static int refuse(const struct query *q, const char *attr, const char *wanted, c
 	return -FI_ENODATA;
 }
 
-/* Of our own address the GID is what counts; that of a peer is whole. */
+/* Of a local address only the GID matters; that of a peer is complete. */
 static int take(struct query *q, const char *text, const union addr *addr, bool own)
 {
 	union addr *to = own ? &q->src : &q->dest;
@@ -216,7 +216,7 @@ static int read_hint(struct query *q, const void *addr, size_t len, bool own)
 	return take(q, "that of the hints", &copy, own);
 }
 
-/* A node of ours by IP: the port behind that address. */
+/* The node is a local IP address: use the port behind it. */
 static int read_own(const char *node, const char *service, uint64_t flags, struct query *q)
 {
 	struct net_addrs addrs;
@@ -232,7 +232,7 @@ static int read_own(const char *node, const char *service, uint64_t flags, struc
 	return 0;
 }
 
-/* The port that a way to @to begins at, else the first with an address of its family. */
+/* The port of the route to @to, else the first port with an address of its family. */
 static int begin_at(const struct net_list *list, const struct sockaddr *to, union net_sa *from,
 		    struct vrb_port *port)
 {
@@ -254,7 +254,7 @@ static int begin_at(const struct net_list *list, const struct sockaddr *to, unio
 	return -FI_ENODATA;
 }
 
-/* The queue pair behind an IP address and port, as its process answers; ten seconds at most. */
+/* Query the queue pair behind an IP address and port; ten seconds at most. */
 static int ask_peer(const struct sockaddr *to, struct query *q)
 {
 	struct rdma_ud_param found;
@@ -271,7 +271,7 @@ static int ask_peer(const struct sockaddr *to, struct query *q)
 		return refuse(q, "dest_addr", text, "no datagram endpoint answers there");
 	if (found.ah_attr.is_global)
 		memcpy(gid.raw, &found.ah_attr.grh.dgid, sizeof(gid.raw));
-	else		/* within our subnet of InfiniBand; at which port, the LID says */
+	else		/* within the InfiniBand subnet, where the LID names the port */
 		memset(gid.raw + 8, 0, 8);
 	vrb_ud_name(&port, &gid, &addr.ud);
 	addr.ud.qpn = htonl(found.qp_num);
@@ -307,8 +307,9 @@ static int read_node(const char *node, const char *service, uint64_t flags, stru
 	if (!ret && service)
 		ret = -FI_EINVAL;
 	if (ret == -FI_EINVAL) {
-		VRB_WARN(FI_LOG_CORE, "'%s' is no address in string form, or goes with a service: "
-			 "%s%s is, alone\n", node, q->kind->intro, q->kind->form);
+		VRB_WARN(FI_LOG_CORE, "'%s' is not an address in string form, or was given with a "
+			 "service; expected: %s%s without a service\n", node, q->kind->intro,
+			 q->kind->form);
 		return ret;
 	}
 	if (!ret)
@@ -330,7 +331,7 @@ static int read_addrs(const char *node, const char *service, uint64_t flags, str
 	return ret;
 }
 
-/* ---- offers ---------------------------------------------------------------------------------- */
+/* ---- offers --------------------------------------------------------------------- */
 
 static const struct net_iface *iface_of(const struct net_list *list, const struct vrb_port *port)
 {
@@ -342,7 +343,7 @@ static const struct net_iface *iface_of(const struct net_list *list, const struc
 	return NULL;
 }
 
-/* As over IP: the network that the address is in. */
+/* The fabric is named after the network prefix, as over IP. */
 static char *fabric_name(const struct net_list *list, const struct vrb_port *port,
 			 const struct vrb_gid *gid)
 {
@@ -417,7 +418,7 @@ static int try_port(struct query *q, const struct vrb_port *port, const struct v
 	return 0;
 }
 
-/* The address that the port is to be called by, if it may be this one. */
+/* The local address to offer at this port, if it matches the call. */
 static bool fits(struct query *q, const struct vrb_port *port, struct vrb_gid *gid_p)
 {
 	uint8_t gid[16];
@@ -435,7 +436,7 @@ static bool fits(struct query *q, const struct vrb_port *port, struct vrb_gid *g
 	return !vrb_gid_pick(port, q->has_dest ? gid_in(q, &q->dest) : NULL, gid_p);
 }
 
-/* Why connections are not offered there as well. */
+/* Log why connected endpoints are not offered there. */
 static void explain_msg(const struct query *q, const struct vrb_port *port)
 {
 	const struct fi_ep_attr *ep = q->hints ? q->hints->ep_attr : NULL;
@@ -448,7 +449,7 @@ static void explain_msg(const struct query *q, const struct vrb_port *port)
 			    "give its interface one, or use FI_EP_DGRAM");
 }
 
-/* A port that is down is for who names its device. */
+/* A port that is down is offered only if its device is named. */
 static bool is_usable(const struct query *q, const struct vrb_port *port)
 {
 	struct explain_label label = { .domain = port->dev };
@@ -485,7 +486,7 @@ static int try_ports(struct query *q, const struct fi_info *offer, bool all)
 	return ret;
 }
 
-/* Is the call about addresses of another kind? */
+/* Does the call ask for addresses of another kind? */
 static bool about_others(const struct kind *kind, const char *node, const char *service,
 			 const struct fi_info *hints)
 {

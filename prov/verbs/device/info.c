@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What is offered, and on which addresses: those of interfaces with an RDMA device.
+ * The offers of fi_getinfo() at IP addresses: those of interfaces with an RDMA device.  Each offer
+ * is a template that is narrowed to the limits of the device.
  */
 #include <rdma/fi_errno.h>
 #include <stdio.h>
@@ -25,8 +26,8 @@
 	       FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | \
 	       FI_ORDER_ATOMIC_WAW | FI_ORDER_ATOMIC_WAR)
 
-/* With remote access, a write that carries data takes up a posted receive: a program
- * says that it knows (FI_RX_CQ_DATA).  One that only sends need not.
+/* A remote write with data consumes a posted receive.  Programs confirm that they know by
+ * FI_RX_CQ_DATA, unless they ask for messages only.
  */
 static struct fi_tx_attr tx_attr = {
 	.caps = CAPS_TX,
@@ -180,7 +181,7 @@ static void adjust_dgram(struct fi_info *info, struct ibv_context *ctx, unsigned
 {
 	struct ibv_port_attr attr = { 0 };
 
-	/* Its exported form fills in the part that has always been there. */
+	/* The exported function fills in the old part of the structure. */
 	if (!vrb_ibv.query_port(ctx, (uint8_t) port, (void *) &attr) && attr.active_mtu)
 		info->ep_attr->max_msg_size = (size_t) 128 << attr.active_mtu;
 	if (info->rx_attr->iov_limit + VRB_DGRAM_SGE > (size_t) dev->max_sge)
@@ -216,10 +217,10 @@ void vrb_info_narrow(struct fi_info *info, const struct vrb_port *port)
 		info->domain_attr->max_ep_srx_ctx = 0;
 }
 
-/* The device's own limits.  The name is that of the device, which lives in the nic. */
+/* Apply the device's limits.  The domain is named after the device. */
 static void adjust(struct fi_info *info, const struct net_iface *iface)
 {
-	/* The offer is copied before the next one is made. */
+	/* info_getinfo() copies the name before the next call. */
 	static __thread struct vrb_port port;
 	static __thread char xrc_name[VRB_NAME_MAX + sizeof(VRB_XRC_SUFFIX)];
 
@@ -233,7 +234,7 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 	vrb_info_narrow(info, &port);
 }
 
-/* One set of offers. */
+/* One set of offers: @has_ says at which interfaces. */
 #define OFFERS(name_, offers, type, has_)					\
 static const struct info_prov name_ = {						\
 	.prov = &vrb_prov,							\
@@ -253,7 +254,7 @@ OFFERS(full_xrc_prov, full_xrc_offers, SOCK_STREAM, has_xrc);
 OFFERS(send_xrc_prov, send_xrc_offers, SOCK_STREAM, has_xrc);
 OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM, has_datagrams);
 
-/* In their order; of connected ones the second is for who does not know of FI_RX_CQ_DATA. */
+/* In the order of results.  @send: offered when @full is refused for want of FI_RX_CQ_DATA. */
 static const struct {
 	const struct info_prov *full, *send;
 } kinds[][3] = {
@@ -261,7 +262,7 @@ static const struct {
 	{ { &full_xrc_prov, &send_xrc_prov }, { &full_prov, &send_prov }, { &dgram_prov, NULL } },
 };
 
-/* Connected endpoints and datagrams at IP addresses. */
+/* Offers at IP addresses: RC before XRC, unless FI_VERBS_PREFER_XRC is set, then datagrams. */
 static int ip_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		      const struct fi_info *hints, struct fi_info **info)
 {
@@ -285,7 +286,7 @@ static int ip_getinfo(uint32_t version, const char *node, const char *service, u
 	return any ? 0 : -FI_ENODATA;
 }
 
-/* The same at the GIDs of ports without an IP address, behind what is there. */
+/* Append the offers at the GIDs of ports without an IP address. */
 static int add_by_gid(enum vrb_gid_kind which, int so_far, uint32_t version, const char *node,
 		      const char *service, uint64_t flags, const struct fi_info *hints,
 		      struct fi_info **info)

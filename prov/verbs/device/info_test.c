@@ -109,7 +109,7 @@ static void iwarp(void **state)
 	fi_freeinfo(info);
 }
 
-/* A datagram is one packet; two pieces of a receive are for the device's header and rest. */
+/* A datagram is one packet; two entries of a receive are for the header and excess data. */
 static void datagrams(void **state)
 {
 	struct fi_info *info;

@@ -35,8 +35,8 @@ static int find(void *lib, const char *name, void *call_p)
 	return -FI_ENOSYS;
 }
 
-/* A child's first store into a page that is shared with it may move the parent to another
- * page, while the device goes on with the first.
+/* The first store into a page that a parent shares with its child may give the parent a copy of
+ * the page, while the device keeps using the original.
  */
 bool vrb_lib_fork_safe(void)
 {

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What is asked of libibverbs when it is opened: that a program which forks keeps the memory
- * that its devices use.
+ * Opening libibverbs: protection of registered memory at fork().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +46,7 @@ static bool safe(int (*is)(void), int status_, int result_, int calls)
 	return ret;
 }
 
-/* By the variable, and by what the kernel does itself, which goes first. */
+/* FI_FORK_UNSAFE, and kernels that copy such memory themselves, which have priority. */
 static void asked_for(void **state)
 {
 	vrb_conf.fork_unsafe = 0;

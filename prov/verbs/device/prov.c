@@ -62,33 +62,33 @@ static void yes_no(const char *name, const char *help, int *value)
 
 static void read_conf(void)
 {
-	fi_param_define(NULL, "fork_unsafe", FI_PARAM_BOOL, "Memory that an RDMA device uses need "
-			"not be kept apart when the program forks; saves a system call for each "
-			"region where the kernel does not do it by itself (default: no)");
+	fi_param_define(NULL, "fork_unsafe", FI_PARAM_BOOL, "The program does not fork: do not "
+			"protect registered memory from copy-on-write, which saves a system call for "
+			"each region where the kernel does not do it by itself (default: no)");
 	fi_param_get_bool(NULL, "fork_unsafe", &vrb_conf.fork_unsafe);
 	number("tx_size", "Transmit queue entries", &vrb_conf.tx_size, 2, 16384);
 	number("rx_size", "Receive queue entries", &vrb_conf.rx_size, 2, 16384);
-	number("tx_iov_limit", "Pieces of a message that is sent", &vrb_conf.tx_iov, 1,
+	number("tx_iov_limit", "Entries of the iov of a send", &vrb_conf.tx_iov, 1,
 	       VRB_IOV_MAX);
-	number("rx_iov_limit", "Pieces of a receive buffer", &vrb_conf.rx_iov, 1, VRB_IOV_MAX);
-	yes_no("use_odp", "Regions are not pinned: the device fetches pages when it needs them, "
-	       "where it can (default: no)", &vrb_conf.odp);
+	number("rx_iov_limit", "Entries of the iov of a receive", &vrb_conf.rx_iov, 1, VRB_IOV_MAX);
+	yes_no("use_odp", "Register regions with on-demand paging instead of pinning them, where "
+	       "the device supports it (default: no)", &vrb_conf.odp);
 	number("inline_size", "Longest message that is copied into the request",
 	       &vrb_conf.inline_size, 8, 1024);
-	number("min_rnr_timer", "How long a peer without receives lets senders wait, as code "
-	       "of the InfiniBand specification", &vrb_conf.min_rnr_timer, 0, 31);
-	number("gid_idx", "Which entry of a port's address table datagram endpoints have that are "
-	       "called by it (FI_ADDR_IB_UD); -1: the best. For others the system chooses",
+	number("min_rnr_timer", "Delay before a sender retries at a peer without a posted receive, "
+	       "as code of the InfiniBand specification", &vrb_conf.min_rnr_timer, 0, 31);
+	number("gid_idx", "Index in the GID table of a port for datagram endpoints that are named by "
+	       "their queue pair (FI_ADDR_IB_UD); -1: the best",
 	       &vrb_conf.gid_idx, -1, 255);
-	number("cqread_bunch_size", "Completions that are taken from the device at a time",
+	number("cqread_bunch_size", "Completions polled from the device at a time",
 	       &vrb_conf.bunch, 1, VRB_BUNCH_MAX);
 	yes_no("prefer_xrc", "Offer XRC endpoints, which share queue pairs, before RC ones, where the "
 	       "device has them (default: no)", &vrb_conf.prefer_xrc);
-	text("xrcd_filename", "File by which processes share XRC queue pairs; it is made if it is not "
-	     "there (default: /tmp/verbs_xrcd)", &vrb_conf.xrcd_file);
+	text("xrcd_filename", "File that identifies the XRC domain that processes share; created if it "
+	     "does not exist (default: /tmp/verbs_xrcd)", &vrb_conf.xrcd_file);
 	text("device_name", "Use this RDMA device only", &vrb_conf.device);
-	text("doorbell", "How requests reach the device: extended or post (default: the "
-	     "first that the device has); direct: straight into the queues of mlx5", &vrb_conf.doorbell);
+	text("doorbell", "How requests reach the device: extended or post (default: the first that the "
+	     "device supports); direct: written into the queues of an mlx5 device", &vrb_conf.doorbell);
 }
 
 OFI_PROVIDER_INI(verbs)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * direct.c - requests, receives and completions in the queues of an mlx5 device, in the general
+ * form.  mlx5_direct.h has the order of the stores, mlx5_queue.h the fast path.
+ */
 #include "verbs/mlx5_queue.h"
 
 /* ---- building ------------------------------------------------------------------- */
@@ -15,12 +19,13 @@ static inline uint32_t inline_len(const struct vrb_wr *wr)
 	return len;
 }
 
+/* Segments of inline data: 4 bytes of length precede the data. */
 static inline uint32_t inline_segs(uint32_t len)
 {
 	return len ? (len + 4 + MLX5_SEG - 1) / MLX5_SEG : 0;
 }
 
-/* Copy behind what is there; the end of the queue may lie in the middle. */
+/* Append bytes to a request, which may wrap around the end of the queue. */
 static inline char *put_bytes(const struct mlx5_sq *sq, char *at, const void *src, uint32_t len)
 {
 	char *end = sq->buf + (size_t) (sq->mask + 1) * MLX5_BB;
@@ -48,6 +53,7 @@ static inline void put_inline(const struct mlx5_sq *sq, uint32_t seg, const stru
 			       wr->sge[i].length);
 }
 
+/* Entries that the device fetches.  An empty one is left out. */
 static inline uint32_t put_data(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
 {
 	struct mlx5_data *data;
@@ -72,14 +78,14 @@ static inline void put_amo(const struct mlx5_sq *sq, uint32_t seg, const struct 
 	amo->compare = wr->op == VRB_OP_SWAP ? htobe64(wr->compare) : 0;
 }
 
-/* To whom a datagram goes; the end of the queue may lie in the middle. */
+/* The destination of a datagram, which may wrap around the end of the queue. */
 static inline uint32_t put_av(const struct mlx5_sq *sq, uint32_t seg, const struct vrb_wr *wr)
 {
 	put_bytes(sq, mlx5_seg_at(sq, seg), wr->av, sizeof(struct mlx5_av));
 	return seg + sizeof(struct mlx5_av) / MLX5_SEG;
 }
 
-/* One piece, and all of the request in one block, which has no end of the queue within. */
+/* A request of one entry that fits into one block; a block never wraps. */
 static inline bool is_short(const struct vrb_wr *wr)
 {
 	return wr->sge_cnt == 1 && wr->op < VRB_OP_ADD && wr->sge->length &&
@@ -94,7 +100,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 
 	if (__builtin_expect(!base->dgram && is_short(wr), 1))
 		return mlx5_build_fast(sq, wr);
-	/* Before anything is written: is there room for it at its longest? */
+	/* Check for room for the longest form before anything is written. */
 	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
 	if (base->dgram)
 		most += sizeof(struct mlx5_av) / MLX5_SEG;
@@ -125,7 +131,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	return 0;
 }
 
-/* ---- ringing ----------------------------------------------------------------------- */
+/* ---- ringing -------------------------------------------------------------------- */
 
 static void direct_ring(struct vrb_sq *base)
 {
@@ -135,7 +141,7 @@ static void direct_ring(struct vrb_sq *base)
 		mlx5_ring_queue(sq);
 }
 
-/* ---- receives ------------------------------------------------------------------------ */
+/* ---- receives ------------------------------------------------------------------- */
 
 static void put_room(struct mlx5_data *data, unsigned max, const struct ibv_sge *sge, unsigned cnt)
 {
@@ -207,7 +213,7 @@ const struct vrb_sq_ops vrb_sq_direct = {
 	.recv = direct_recv,
 };
 
-/* ---- completions ------------------------------------------------------------------------ */
+/* ---- completions ---------------------------------------------------------------- */
 
 static enum ibv_wc_status status_of(uint8_t syndrome)
 {
@@ -265,7 +271,7 @@ static inline bool has_data(const struct mlx5_cqe *cqe)
 	return __builtin_expect(cqe->op_own & (MLX5_CQE_DATA_HERE | MLX5_CQE_DATA_BEFORE), 0);
 }
 
-/* What a read or an atomic brought lies behind the request's fixed segments. */
+/* Data of a read or atomic belongs to the segments behind the request's fixed ones. */
 static void put_back_sent(struct mlx5_sq *sq, uint32_t counter, const struct mlx5_cqe *cqe)
 {
 	uint32_t seg = (counter & sq->mask) * 4;
@@ -274,7 +280,7 @@ static void put_back_sent(struct mlx5_sq *sq, uint32_t counter, const struct mlx
 	vrb_mlx5_put_back(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
 }
 
-/* A receive of a shared queue is done, has its data, and can be used again. */
+/* A receive of a shared queue is complete and goes back to the end of the list. */
 static uint64_t shared_wr(struct mlx5_srq *srq, const struct mlx5_cqe *cqe)
 {
 	uint32_t index = be16toh(cqe->counter);
@@ -327,7 +333,7 @@ bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc
 	return true;
 }
 
-/* The device tells once for each arming: those that it has told of are counted with it. */
+/* The device raises one event per arming; the record holds the count of events so far. */
 static int direct_arm(struct vrb_cq *base)
 {
 	struct mlx5_cq *cq = (struct mlx5_cq *) base;

@@ -3,9 +3,9 @@
 
 /*
  * The direct path on a model of the device: two queue pairs in this process, connected to
- * each other; a third shares the receives of the second where there are such.  Memory is
- * looked at in the very store that rings the doorbell, and each request is compared with
- * what was asked for.  MLX5_REQUESTS=10000000 makes the random test long.
+ * each other; a third shares the receive queue of the second, in some tests.  Memory is
+ * checked at the store that rings the doorbell, and each decoded request is compared with what
+ * was posted.  MLX5_REQUESTS=10000000 makes the random test long.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static uint32_t rnd(uint32_t below)
 	return (uint32_t) (seed >> 33) % below;
 }
 
-/* ---- the two sides ----------------------------------------------------------------- */
+/* ---- the two sides -------------------------------------------------------------- */
 
 struct side {
 	struct mlx5_qp qp;
@@ -107,7 +107,7 @@ static void model_store(char *reg, uint64_t val)
 	memcpy(s->reg + (reg - s->reg), &val, 8);
 }
 
-/* ---- what was asked for -------------------------------------------------------------- */
+/* ---- what was asked for --------------------------------------------------------- */
 
 struct asked {
 	struct vrb_wr wr;
@@ -151,7 +151,7 @@ static void compare(const struct asked *a, const struct model_wqe *x)
 	assert_int_equal(x->pieces, k);
 }
 
-/* The device at work: all that it was told of. */
+/* Run the device: execute all requests up to the doorbell record. */
 static void run(struct side *s, struct side *to)
 {
 	uint32_t was;
@@ -173,7 +173,7 @@ static void run(struct side *s, struct side *to)
 	assert_null(model_fault);
 }
 
-/* ---- set up ------------------------------------------------------------------------------ */
+/* ---- set up --------------------------------------------------------------------- */
 
 static struct mlx5_qp *find_qp(struct mlx5_cq *cq, uint32_t qpn)
 {
@@ -284,7 +284,7 @@ static struct asked simple(enum vrb_op op, unsigned flags, uint32_t len)
 	};
 }
 
-/* ---- cases ---------------------------------------------------------------------------------- */
+/* ---- cases ---------------------------------------------------------------------- */
 
 static void one_of_each(void **state)
 {
@@ -330,7 +330,7 @@ static void wrong_key(void **state)
 	assert_int_equal(wc.wr_id, 42);
 }
 
-/* A queue without completions fills up, says so, and changes nothing. */
+/* A queue without completions fills up, returns -FI_EAGAIN, and changes nothing. */
 static void full(void **state)
 {
 	struct asked a = simple(VRB_OP_WRITE, IBV_SEND_INLINE, 8), last;
@@ -409,7 +409,7 @@ static void arm(void **state)
 	assert_int_equal(be32toh(side[0].cqdb[1]), 3u << 28 | 1);
 }
 
-/* Completions of a queue pair that is gone are for nobody. */
+/* Completions of a destroyed queue pair are dropped. */
 static void gone(void **state)
 {
 	struct asked a = simple(VRB_OP_WRITE, IBV_SEND_SIGNALED, 8);
@@ -439,7 +439,7 @@ static struct asked random_request(uint64_t n, bool signal)
 		a.wr.flags |= IBV_SEND_INLINE;
 	a.wr.sge_cnt = op <= VRB_OP_WRITE_IMM ? rnd(4) : 1;
 	for (i = 0; i < a.wr.sge_cnt; i++)
-		/* what comes back goes behind what is sent: inline data was taken earlier */
+		/* results are written behind the data that is sent: inline data was copied before */
 		a.sge[i] = (struct ibv_sge) { (uintptr_t) side[0].mem + rnd(16384) +
 					      (op >= VRB_OP_READ ? 32768 : 0),
 			op >= VRB_OP_ADD ? 8 : op == VRB_OP_READ ? 1 + rnd(4000) :

@@ -15,7 +15,9 @@
 #include <dlfcn.h>
 #include <endian.h>
 #include <string.h>
-/* Names that its header and ours both have. */
+/* The library's header and mlx5_wire.h both define these names.  The queues are created and
+ * destroyed by libmlx5, which tells where they are; requests and completions bypass it.
+ */
 #include <infiniband/mlx5dv.h>
 #include <pthread.h>
 
@@ -47,7 +49,7 @@ bool vrb_mlx5_may(struct ibv_context *ctx)
 	return false;
 }
 
-/* ---- completion queues --------------------------------------------------------------- */
+/* ---- completion queues ---------------------------------------------------------- */
 
 struct cq {
 	struct mlx5_cq mlx5;		/* first */
@@ -103,7 +105,7 @@ err:
 	return ret ? -ret : -FI_EIO;
 }
 
-/* ---- groups -------------------------------------------------------------------------------- */
+/* ---- groups --------------------------------------------------------------------- */
 
 struct ibv_pd *vrb_mlx5_pd(struct vrb_mlx5_group *group, struct ibv_pd *pd)
 {
@@ -132,7 +134,7 @@ void vrb_mlx5_group_fini(struct vrb_mlx5_group *group)
 		ibv_dealloc_td(group->td);
 }
 
-/* ---- shared receive queues ------------------------------------------------------------ */
+/* ---- shared receive queues ------------------------------------------------------ */
 
 static void cannot(int ret)
 {
@@ -149,7 +151,7 @@ int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
 	if (!ret && dv.stride < sizeof(struct mlx5_next) + MLX5_SEG)
 		ret = -FI_ENOSYS;
 	if (!ret) {
-		/* It is new: its receives are in the list in their order. */
+		/* The queue is new: its receives are linked in order. */
 		*srq = (struct mlx5_srq) {
 			.buf = dv.buf, .stride = dv.stride, .head = dv.head, .tail = dv.tail,
 			.dbrec = dv.dbrec, .wr_id = calloc(dv.tail + 1, sizeof(*srq->wr_id)),
@@ -167,9 +169,9 @@ void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
 	srq->wr_id = NULL;
 }
 
-/* ---- queue pairs ------------------------------------------------------------------------------ */
+/* ---- queue pairs ---------------------------------------------------------------- */
 
-/* A register that others may use as well takes single stores only. */
+/* A register that other groups may use as well takes single 8-byte stores only. */
 static void set_register(struct mlx5_sq *sq, const struct mlx5dv_qp *dv,
 			 struct vrb_mlx5_group *group)
 {

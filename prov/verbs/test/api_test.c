@@ -41,7 +41,7 @@ struct end {
 };
 
 static struct fi_info *infos;
-static struct end a, b;			/* calls, is called */
+static struct end a, b;			/* connects, accepts */
 static struct fid_pep *pep;
 
 static struct fi_info *ask(uint64_t caps)
@@ -99,7 +99,7 @@ static struct fi_eq_cm_entry *event(struct end *e, uint32_t want, size_t *data_l
 	ssize_t n = -FI_EAGAIN;
 	int i;
 
-	/* whoever reads an event queue drives its own side only */
+	/* reading an event queue makes progress for its own end only */
 	for (i = 0; i < EVENT_MS && n == -FI_EAGAIN; i += 20) {
 		fi_eq_read(other->eq, &what, buf, sizeof(buf), FI_PEEK);
 		n = fi_eq_sread(e->eq, &what, buf, sizeof(buf), 20, 0);
@@ -221,7 +221,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- cases ------------------------------------------------------------------------ */
+/* ---- cases ---------------------------------------------------------------------- */
 
 static void pattern(char *buf, size_t len, unsigned seed)
 {
@@ -278,7 +278,7 @@ static void pieces_and_data(void **state)
 	assert_memory_equal(b.buf + 5200, a.buf + 1000, 500);
 }
 
-/* More than the queue holds, none of them asked for: they make room for each other. */
+/* More injected messages than the queue holds: earlier ones make room. */
 static void injects(void **state)
 {
 	size_t max = a.info->tx_attr->inject_size;
@@ -355,7 +355,7 @@ static void atomics(void **state)
 	assert_int_equal(fi_fetch_atomicvalid(a.ep, FI_UINT64, FI_ATOMIC_READ, &cnt), 0);
 }
 
-/* A key that is none: the one who asked hears of it, both hear of the end. */
+/* An invalid key: the initiator gets the error, both get FI_SHUTDOWN. */
 static void bad_key(void **state)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -455,7 +455,7 @@ static void blocking_read(void **state)
 	assert_int_equal(fi_cq_sread(a.cq, &entry, 1, NULL, EVENT_MS), 1);
 }
 
-/* ---- datagrams by queue pair --------------------------------------------------------------- */
+/* ---- datagrams by queue pair ---------------------------------------------------- */
 
 static struct fi_info *ask_ud(const char *node, const char *service, uint64_t flags)
 {
@@ -471,7 +471,7 @@ static struct fi_info *ask_ud(const char *node, const char *service, uint64_t fl
 	return info;
 }
 
-/* The sender is told by its address until it is known; @to is the endpoint itself. */
+/* An unknown source is reported by its address; @to is the endpoint itself. */
 static void to_itself(struct end *e, struct fid_av *av, const void *name)
 {
 	struct fi_cq_data_entry entry;

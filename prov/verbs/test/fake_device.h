@@ -58,7 +58,7 @@ static struct {
 	int channel_fd;
 } dev;
 
-/* ---- libibverbs ------------------------------------------------------------ */
+/* ---- libibverbs ----------------------------------------------------------------- */
 
 static int dev_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -172,7 +172,7 @@ static const char *dev_status_str(enum ibv_wc_status status)
 	return "a status";
 }
 
-/* ---- librdmacm ------------------------------------------------------------- */
+/* ---- librdmacm ------------------------------------------------------------------ */
 
 static int dev_create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
@@ -304,7 +304,7 @@ static const char *dev_event_str(enum rdma_cm_event_type event)
 	return "an event";
 }
 
-/* ---- set up ---------------------------------------------------------------- */
+/* ---- set up --------------------------------------------------------------------- */
 
 static inline void dev_init(void)
 {

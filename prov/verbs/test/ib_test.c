@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Connections by the addresses of InfiniBand (FI_SOCKADDR_IB): what is offered at a port that has
- * no IP address, and what librdmacm is told.  On the real libmlx5, with a kernel and a librdmacm
- * of the test's own; skips without.
+ * Connections by the addresses of InfiniBand (FI_SOCKADDR_IB): the offers at a port without an IP
+ * address, and the arguments of librdmacm.  On the real libmlx5, with a fake kernel and librdmacm;
+ * skips without libmlx5.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 struct fi_provider *fi_verbs_ini(void);
 
-/* ---- librdmacm, listened to ---------------------------------------------------------------- */
+/* ---- librdmacm, listened to ----------------------------------------------------- */
 
 static union vrb_sa told_to;		/* whom to look for */
 static unsigned calls;
@@ -81,7 +81,7 @@ static void listen_in(void)
 	vrb_cm.get_dst_port = dst_port;
 }
 
-/* ---- offers ------------------------------------------------------------------------------------ */
+/* ---- offers --------------------------------------------------------------------- */
 
 static struct fi_info *asked(enum fi_ep_type type, const char *node, const char *service,
 			     uint64_t flags, uint32_t format, const char *dest)
@@ -185,7 +185,7 @@ static void addresses(void **state)
 	catch_stop();
 }
 
-/* ---- connections ----------------------------------------------------------------------------------- */
+/* ---- connections ---------------------------------------------------------------- */
 
 static void name_is(struct fid *fid, const char *gid_and, unsigned not_port)
 {
@@ -249,9 +249,9 @@ static void connections(void **state)
 	fi_freeinfo(info);
 }
 
-/* ---- start ------------------------------------------------------------------------------------------- */
+/* ---- start ---------------------------------------------------------------------- */
 
-/* The port is one of InfiniBand, and no interface goes with it. */
+/* The port is an InfiniBand port without a network interface. */
 static void make_infiniband(void)
 {
 	static const char *const files[][2] = {

@@ -24,13 +24,13 @@ struct channel {
 struct id {
 	struct rdma_cm_id base;			/* first */
 	struct channel *channel;
-	struct list node;			/* of those who listen */
+	struct list node;			/* on the list of listeners */
 	unsigned out;				/* events that the caller has not acknowledged */
 	/* Of a connection: */
 	struct id *peer;			/* while there is one, or is to be */
-	uint32_t num;				/* of its queue pair, as it said */
+	uint32_t num;				/* queue pair number of the request */
 	bool up;
-	struct list call;			/* on calls, from then on when it has a number */
+	struct list call;			/* on the list of connections, once it has a number */
 };
 
 struct event {
@@ -53,7 +53,7 @@ static bool held;
 static struct list kept = { &kept, &kept };	/* events, while answers are held */
 static uint16_t next_port = 20000;
 
-/* ---- events --------------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------- */
 
 static void deliver(struct event *event)
 {
@@ -145,7 +145,7 @@ static int ack_event(struct rdma_cm_event *event)
 	return 0;
 }
 
-/* ---- channels and ids -------------------------------------------------------------------- */
+/* ---- channels and ids ----------------------------------------------------------- */
 
 static struct rdma_event_channel *create_channel(void)
 {
@@ -276,7 +276,7 @@ static struct ibv_context **get_devices(int *cnt)
 	return list;
 }
 
-/* ---- names -------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------- */
 
 static int listen_at(struct rdma_cm_id *base, int backlog)
 {
@@ -316,7 +316,7 @@ static uint32_t who_listens(const struct sockaddr *at)
 	return qpn;
 }
 
-/* ---- connections ---------------------------------------------------------------------------- */
+/* ---- connections ---------------------------------------------------------------- */
 
 static struct id *who_answers(const struct sockaddr *at)
 {
@@ -426,7 +426,7 @@ static int reject(struct rdma_cm_id *base, const void *data, uint8_t len)
 	return 0;
 }
 
-/* Both ends are told. */
+/* Both ends get the event. */
 static int disconnect(struct rdma_cm_id *base)
 {
 	struct id *id = (struct id *) base;
@@ -441,7 +441,7 @@ static int disconnect(struct rdma_cm_id *base)
 	return 0;
 }
 
-/* What the kernel says of a reliable connection, whose kind it does not know better. */
+/* The attributes that the kernel returns for a reliable connection; it does not know of XRC. */
 static int init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	switch (attr->qp_state) {
@@ -511,7 +511,7 @@ static void replace(void)
 	vrb_cm.connect = ask;
 }
 
-/* ---- the device -------------------------------------------------------------------------- */
+/* ---- the device ----------------------------------------------------------------- */
 
 bool cm_boot(void)
 {

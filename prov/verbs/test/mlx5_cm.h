@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_cm.h - librdmacm for tests: what enabling and closing endpoints needs of it, who stands
- * behind the names of datagram endpoints, and connections between ids of this process.
+ * mlx5_cm.h - librdmacm for tests: what enabling and closing endpoints needs, queries for names
+ * of datagram endpoints, and connections between ids of this process.
  */
 #ifndef VRB_MLX5_CM_H
 #define VRB_MLX5_CM_H
@@ -19,7 +19,7 @@
  */
 bool cm_boot(void);
 
-/* cm_hold - answers about names are kept back, or let go. */
+/* cm_hold - hold back answers to queries for names, or release them. */
 void cm_hold(bool hold);
 
 #endif

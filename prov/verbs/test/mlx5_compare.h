@@ -2,17 +2,17 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_compare.h - for tests on the real libmlx5: does it write what we write?
+ * mlx5_compare.h - for tests on the real libmlx5: compares its requests with ours.
  */
-#ifndef VRB_MLX5_SAME_H
-#define VRB_MLX5_SAME_H
+#ifndef VRB_MLX5_COMPARE_H
+#define VRB_MLX5_COMPARE_H
 
 #include <string.h>
 
 #include "verbs/mlx5_direct.h"
 
-/* What libmlx5 writes for a request is what we write: byte for byte. */
-static void same_bytes(struct mlx5_sq *sq, struct vrb_sq *library, const struct vrb_wr *wr)
+/* libmlx5 and the direct path write the same bytes for a request. */
+static void compare_bytes(struct mlx5_sq *sq, struct vrb_sq *library, const struct vrb_wr *wr)
 {
 	uint32_t from = sq->next, used, i;
 	char ours[16 * MLX5_BB];

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Datagram endpoints on the real libmlx5, as mlx5_ep_test has connected ones: the whole of
- * it directly and by the library, for endpoints that are called by an IP address and port and
- * for those that are called by their queue pair.  Names are answered by a thread of the
- * provider's, when the test lets them be.
+ * Datagram endpoints on the real libmlx5, as mlx5_ep_test has connected ones.  All tests run on
+ * the direct path and by the library, for endpoints that are named by IP address and port and for
+ * those that are named by their queue pair.  A thread of the provider answers queries for names,
+ * when the test releases the answers.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "mlx5_dgram_world.h"
 #include "mlx5_compare.h"
 
-/* ---- cases -------------------------------------------------------------------------------------- */
+/* ---- cases ---------------------------------------------------------------------- */
 
 static void which_way(void **state)
 {
@@ -23,7 +23,7 @@ static void which_way(void **state)
 	assert_string_equal(vrb_ep_of(a->ep)->cq->ops->name, *state);
 }
 
-/* What the request says is what was asked for, to the last field. */
+/* Every field of the request is as it was posted. */
 static void datagrams(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 8, 11, 12, 13, 64, 200, 255, 256, 257, 1000, MTU };
@@ -83,7 +83,7 @@ static void injected(void **state)
 			 -FI_EMSGSIZE);
 }
 
-/* Pieces of pieces, in both directions, until the queues have gone round many times. */
+/* Lists of buffers at both ends, until the queues have wrapped many times. */
 static void at_random(void **state)
 {
 	const char *env = getenv("MLX5_DATAGRAMS");
@@ -119,7 +119,7 @@ static void at_random(void **state)
 	}
 }
 
-/* A queue that is full says so, and each datagram is told of once. */
+/* A full queue returns -FI_EAGAIN, and each datagram completes once. */
 static void full(void **state)
 {
 	struct fi_cq_data_entry entry;
@@ -163,7 +163,7 @@ static void cut(void **state)
 	taken(a);
 }
 
-/* The device says that something is wrong: one datagram is lost, and told of. */
+/* The device reports an error: one datagram is dropped, and reported. */
 static void refused_by_device(void **state)
 {
 	struct fi_cq_data_entry entry;
@@ -236,12 +236,12 @@ static void as_the_library(void **state)
 				wr.flags = flags[k / 2];
 				sge[0].length = sizes[i];
 				wr.sge_cnt = 1 + k % 2;
-				same_bytes(&ep->mlx5.sq, &library, &wr);
+				compare_bytes(&ep->mlx5.sq, &library, &wr);
 			}
 	ep->mlx5.sq.rung = ep->mlx5.sq.next;
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------- */
 
 struct sending {
 	pthread_t thread;
@@ -270,7 +270,7 @@ static ssize_t end(struct sending *s)
 	return s->ret;
 }
 
-/* Who sends to a peer that is asked for waits, and nobody else. */
+/* Only a send to the peer that is queried waits. */
 static void nobody_waits(void **state)
 {
 	struct sending s[2];
@@ -314,7 +314,7 @@ static void nobody_there(void **state)
 	assert_int_equal(try_send(a, 2, 100), -FI_EINVAL);
 }
 
-/* An address that goes while it is asked for. */
+/* An address is removed while its query is in flight. */
 static void gone_while_asked(void **state)
 {
 	struct sending s;
@@ -325,7 +325,7 @@ static void gone_while_asked(void **state)
 	assert_int_equal(end(&s), -FI_EINVAL);
 }
 
-/* ---- sources ------------------------------------------------------------------------------------- */
+/* ---- sources -------------------------------------------------------------------- */
 
 /* From one that we never spoke to, then from one that we did. */
 static void source(void **state)
@@ -343,7 +343,7 @@ static void source(void **state)
 	assert_int_equal(arrives(c, a, 5), a->to[2]);
 }
 
-/* It waits for the answer, while what is from others does not; who sleeps is woken. */
+/* It is deferred until the answer; datagrams of other sources are not, and a sleeping thread wakes. */
 static void source_asked_for(void **state)
 {
 	struct pollfd pfd = { .events = POLLIN };
@@ -371,7 +371,7 @@ static void source_asked_for(void **state)
 	assert_int_equal(from, a->to[1]);
 }
 
-/* Who is in no av has no address; nor who does not answer, after a while. */
+/* A source in no av has no address; nor has one that does not answer in time. */
 static void source_unknown(void **state)
 {
 	fi_addr_t from = 77;
@@ -393,7 +393,7 @@ static void source_unknown(void **state)
 	cm_hold(false);
 }
 
-/* The lowest of several entries, and none when all are gone. */
+/* The lowest of several entries, and none when all are removed. */
 static void source_twice(void **state)
 {
 	fi_addr_t second;
@@ -412,7 +412,7 @@ static void source_twice(void **state)
 	assert_int_equal(arrives(a, b, 100), FI_ADDR_NOTAVAIL);
 }
 
-/* What waits for its source goes with its endpoint. */
+/* Deferred datagrams are freed with their endpoint. */
 static void closing_with_parked(void **state)
 {
 	cm_hold(false);

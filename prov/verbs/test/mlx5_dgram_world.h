@@ -54,7 +54,7 @@ static struct fid_mr *mr;
 static struct end ends[ENDS];
 static struct end *const a = &ends[0], *const b = &ends[1], *const c = &ends[2];
 
-/* ---- ends ------------------------------------------------------------------------------ */
+/* ---- ends ----------------------------------------------------------------------- */
 
 static inline void model_of(struct end *e)
 {
@@ -106,7 +106,7 @@ static inline void introduce(struct end *e, unsigned i)
 	assert_int_equal(fi_av_insert(e->av, &ends[i].name, 1, &e->to[i], 0, NULL), 1);
 }
 
-/* The endpoints share a group, and with the direct way a completion queue, unless they have
+/* The endpoints share a group, and on the direct path a completion queue, unless they have
  * queues of their own: each has.
  */
 static inline int open_all(uint64_t caps, const char *doorbell)
@@ -169,9 +169,9 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------ */
+/* ---- steps ---------------------------------------------------------------------- */
 
-/* All that @e was told to send goes to whom it is for. */
+/* Deliver all requests of @e. */
 static inline unsigned run_device(struct end *e, struct model_wqe *last)
 {
 	struct model_wqe x;
@@ -235,7 +235,7 @@ static inline void nothing(struct end *e)
 	assert_int_equal(fi_cq_read(e->cq, &entry, 1), -FI_EAGAIN);
 }
 
-/* A datagram from @from arrives at @to; returns what fi_cq_readfrom() says of its source. */
+/* A datagram from @from arrives at @to; returns the source that fi_cq_readfrom() reports. */
 static inline fi_addr_t arrives(struct end *from, struct end *to, size_t len)
 {
 	struct fi_cq_data_entry entry;
@@ -259,7 +259,7 @@ static inline void fill(struct end *e, unsigned seed)
 		e->out[i] = (char) (i * 7 + seed + (i >> 8));
 }
 
-/* ---- start --------------------------------------------------------------------------------------- */
+/* ---- start ---------------------------------------------------------------------- */
 
 static inline int start(void)
 {

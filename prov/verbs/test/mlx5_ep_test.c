@@ -3,9 +3,9 @@
 
 /*
  * Endpoints of the provider on the real libmlx5, with a kernel (mlx5_kernel.h) and a device
- * (mlx5_model.h) that are ours, and with librdmacm's part left out (mlx5_cm.h): an endpoint is
- * told that it is connected.  The same program runs the direct way and the library's, so that
- * "mlx5_ep_test count direct|post" compares what they cost.  Skips without libmlx5.
+ * (mlx5_model.h) that are fakes, and without connections (mlx5_cm.h): the state is set by the test.
+ * The same program runs the direct path and the library, so that "mlx5_ep_test count direct|post"
+ * compares what they cost.  Skips without libmlx5.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@
 
 struct fi_provider *fi_verbs_ini(void);
 
-/* ---- two ends --------------------------------------------------------------------------- */
+/* ---- two ends ------------------------------------------------------------------- */
 
 struct end {
 	struct fid_ep *srx;		/* that it receives by, or NULL */
@@ -51,7 +51,7 @@ static struct fid_domain *domain;
 static struct fid_mr *mr;
 static struct end a, b, c, d;
 
-/* The queues as the kernel was told of them, not as the provider found them. */
+/* The queues as the kernel knows them, not as the provider found them. */
 static void model_of(struct end *e)
 {
 	const struct kernel_qp *qp = &kernel_qps[kernel_qp_cnt - 1];
@@ -91,7 +91,7 @@ static void open_end(struct end *e)
 
 static void close_ep(struct end *e)
 {
-	vrb_ep_of(e->ep)->tx_unsignalled = 0;		/* nobody executes a last request */
+	vrb_ep_of(e->ep)->tx_unsignalled = 0;		/* no device executes a marker */
 	assert_int_equal(fi_close(&e->ep->fid), 0);
 	assert_int_equal(fi_close(&e->eq->fid), 0);
 }
@@ -160,7 +160,7 @@ static void nothing(struct end *e)
 	assert_int_equal(fi_cq_read(e->cq, &entry, 1), -FI_EAGAIN);
 }
 
-/* ---- cases -------------------------------------------------------------------------------- */
+/* ---- cases ---------------------------------------------------------------------- */
 
 static void is_direct(void **state)
 {
@@ -196,7 +196,7 @@ static void messages(void **state)
 	nothing(&b);
 }
 
-/* A lone short request goes into a register that is ours alone; one of two, in turns. */
+/* A single short request is written into the register, one of two buffers in turn. */
 static void into_the_register(void **state)
 {
 	struct mlx5_sq *sq = &vrb_ep_of(a.ep)->mlx5.sq;
@@ -241,7 +241,7 @@ static void closing_beside(void **state)
 	messages(state);
 }
 
-/* ---- shared receives ----------------------------------------------------------------------- */
+/* ---- shared receives ------------------------------------------------------------ */
 
 #define SHARED_BUFS 16u
 
@@ -301,7 +301,7 @@ static void shared_receives(void **state)
 					 inbox[i]), 0);
 	for (i = 0; i < 5000; i++)
 		to_shared(i, i * 7 % 500);
-	/* It fills up, says so, and has room again when one is done. */
+	/* It fills up, returns -FI_EAGAIN, and has room again when a request completes. */
 	for (room = 0; !fi_recv(srx, inbox[0], 512, fi_mr_desc(mr), 0, inbox[0]); room++)
 		;
 	assert_true(room >= 100 - SHARED_BUFS && room < shared.cnt);
@@ -312,7 +312,7 @@ static void shared_receives(void **state)
 	assert_int_equal(fi_close(&srx->fid), 0);
 }
 
-/* A burst is rung for once, at its end; or when a call in it fails. */
+/* The doorbell is rung once for a burst, at its end, or when a call in it fails. */
 static void burst(void **state)
 {
 	struct iovec iov = { a.buf, 8 };
@@ -333,9 +333,7 @@ static void burst(void **state)
 	}
 }
 
-/* What waits for more does not wait for a call that is refused: for its length, or because
- * the queue is full.
- */
+/* Requests with FI_MORE do not wait for a call that fails, for its length or as the queue is full. */
 static void burst_refused(void **state)
 {
 	struct iovec iov = { a.buf, 8 };
@@ -399,7 +397,7 @@ static void remote_memory(void **state)
 	assert_int_equal(*counter, 42);
 }
 
-/* One call of each that has a short way, and what the device makes of it. */
+/* Each call that has a fast path, and the request that the device decodes. */
 static int one_call(unsigned what, size_t len, void *desc, uint64_t to)
 {
 	switch (what) {
@@ -457,7 +455,7 @@ static void short_ways(void **state)
 		}
 }
 
-/* ---- regions -------------------------------------------------------------------------------- */
+/* ---- regions -------------------------------------------------------------------- */
 
 static struct { uint64_t offset, iova; size_t len; int fd, access; } dmabuf_asked;
 static unsigned reg_access;
@@ -504,7 +502,7 @@ static struct ibv_mr *reg_noting(struct ibv_pd *pd, void *addr, size_t len, int 
 	return real_reg(pd, addr, len, access & ~IBV_ACCESS_ON_DEMAND);
 }
 
-/* Pages on demand, of a device that says it can; the one of this test does not. */
+/* On-demand paging, of a device that claims it; that of this test does not. */
 static void on_demand(void **state)
 {
 	struct vrb_domain *vrb = vrb_domain_of(obj_domain_of(domain));
@@ -538,7 +536,7 @@ static void wrong_key(void **state)
 	assert_int_equal(err.prov_errno, IBV_WC_REM_ACCESS_ERR);
 }
 
-/* The queue fills up, says so, and goes on where there is room. */
+/* The queue fills up, returns -FI_EAGAIN, and continues when there is room. */
 static void full(void **state)
 {
 	struct fi_cq_data_entry entry;
@@ -581,12 +579,12 @@ static void as_the_library(void **state)
 					wr.flags &= ~(unsigned) IBV_SEND_INLINE;
 				sge[0].length = wr.op >= VRB_OP_ADD ? 8 : sizes[i];
 				wr.sge_cnt = wr.op >= VRB_OP_ADD ? 1 : 1 + k % 2;
-				same_bytes(&ep->mlx5.sq, &library, &wr);
+				compare_bytes(&ep->mlx5.sq, &library, &wr);
 			}
 	ep->mlx5.sq.rung = ep->mlx5.sq.next;
 }
 
-/* ---- what it costs ---------------------------------------------------------------------------- */
+/* ---- what it costs -------------------------------------------------------------- */
 
 /* For callgrind, which counts these functions. */
 __attribute__((noinline)) void count_nothing(void);
@@ -636,7 +634,7 @@ static int count(void)
 	return 0;
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- start ---------------------------------------------------------------------- */
 
 static int start(enum fi_threading threading)
 {
@@ -712,8 +710,8 @@ static void times(void **state)
 	close_end(&c);
 }
 
-/* Whoever reads an event queue sees to it that what the device says is in the log; and when it is
- * gone, that nobody who sleeps is woken for ever.
+/* Reading an event queue logs asynchronous events of the device; after its removal its descriptor
+ * wakes no thread any more.
  */
 static void says(uint32_t what, uint32_t about, const char *text)
 {
@@ -738,7 +736,7 @@ static void by_itself(void **state)
 	says(IBV_EVENT_DEVICE_FATAL, 0, "device mlx5_0 reports: ");
 	kernel_mute();
 	assert_int_equal(fi_eq_read(b.eq, &event, &entry, sizeof(entry), 0), -FI_EAGAIN);
-	assert_non_null(catch_find("watched no more"));
+	assert_non_null(catch_find("are no longer read"));
 	catch_stop();
 	lock_get(&prog->lock);
 	assert_int_equal(obj_prog_poll_locked(prog), 0);
@@ -763,7 +761,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(times, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(by_itself, set_up, tear_down),	/* the last: it goes */
+		cmocka_unit_test_setup_teardown(by_itself, set_up, tear_down),	/* last: it removes the device */
 	};
 	int ret;
 

@@ -46,7 +46,7 @@ static int device = -1;
 static int async_fd = -1;
 static char root[] = "/tmp/mlx5_kernel.XXXXXX";
 
-/* ---- commands -------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------- */
 
 /* One command, old form or new: where its parts lie. */
 struct cmd {
@@ -62,7 +62,7 @@ static void respond(const struct cmd *c, size_t core_len, const void *core, size
 	memcpy(c->drv_out, drv, drv_len < c->drv_room ? drv_len : c->drv_room);
 }
 
-/* One end is the library's, to close with the device; by the other the device speaks. */
+/* One end is the library's, closed with the device; the other is for events of the device. */
 static int async_new(void)
 {
 	int ends[2];
@@ -253,7 +253,7 @@ static void create_srq(const struct cmd *c, bool ex)
 	respond(c, sizeof(r), &r, sizeof(drv_r), &drv_r);
 }
 
-/* ---- extended reliable connections ------------------------------------------------ */
+/* ---- extended reliable connections ---------------------------------------------- */
 
 static void open_xrcd(const struct cmd *c, bool ex)
 {
@@ -344,7 +344,7 @@ unsigned kernel_alive(unsigned kind)
 	return cnt;
 }
 
-/* What must be said when such a queue pair goes to this state, and no more. */
+/* The attributes that moving such a queue pair to this state takes: exactly these. */
 static int xrc_mask(const struct kernel_qp *qp, unsigned state)
 {
 	const int to_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
@@ -488,7 +488,7 @@ static int command(const void *buf, size_t len)
 	return ret;
 }
 
-/* ---- what the libraries call ------------------------------------------------------- */
+/* ---- what the libraries call ---------------------------------------------------- */
 
 #pragma GCC visibility push(default)
 
@@ -565,7 +565,7 @@ int fstat(int fd, struct stat *st)
 	return ret;
 }
 
-/* ---- sysfs -------------------------------------------------------------------------- */
+/* ---- sysfs ---------------------------------------------------------------------- */
 
 static const char *const files[][2] = {
 	{ "class/infiniband_verbs/abi_version", "6" },

@@ -64,8 +64,8 @@ unsigned kernel_alive(unsigned kind);
 /* kernel_boot - before the first call of libibverbs.  Errors: the system's, negated. */
 int kernel_boot(void);
 
-/* kernel_say - the device tells something by itself: enum ibv_event_type, and of ports which.
- * kernel_mute - it goes.
+/* kernel_say - raise an asynchronous event: enum ibv_event_type, and the number of the port.
+ * kernel_mute - close the descriptor of events, as when the device is removed.
  */
 void kernel_say(uint32_t what, uint32_t about);
 void kernel_mute(void);

@@ -40,7 +40,7 @@ struct model_srq {
 
 struct model_qp {
 	uint32_t qpn;
-	uint32_t uidx;			/* what the library calls it */
+	uint32_t uidx;			/* its number in the library */
 	volatile uint32_t *dbrec;
 	const char *sq, *rq;
 	uint32_t sq_size;		/* bytes */
@@ -49,7 +49,7 @@ struct model_qp {
 	struct model_srq *srq;		/* instead of @rq, or NULL */
 	const char *mem;		/* that peers and requests may touch; NULL: all */
 	size_t mem_len;
-	bool short_data;		/* goes into completions */
+	bool short_data;		/* short data is written into completions */
 	bool xrc;			/* requests say for which shared queue they are */
 	bool ud;			/* of datagrams: */
 	uint32_t qkey;
@@ -59,7 +59,7 @@ struct model_qp {
 	uint64_t digest;		/* of the last message that arrived */
 };
 
-/* What a request says. */
+/* A decoded request. */
 struct model_wqe {
 	unsigned op, flags, segs, index, pieces;
 	uint32_t qpn, imm, rkey, len[8], lkey[8], inline_len;
@@ -183,7 +183,7 @@ static void model_decode(const struct model_qp *m, uint32_t block, struct model_
 	}
 }
 
-/* @data: short, and to be found in the completion; or NULL
+/* @data: short data, written into the completion; or NULL
  * @from: queue pair that a datagram came from, or 0
  */
 static void model_complete_from(const struct model_qp *m, unsigned op, uint32_t counter,
@@ -255,7 +255,7 @@ static long model_gather(const struct model_qp *m, const struct model_wqe *x, un
 	return x->inline_len ? (long) x->inline_len : len;
 }
 
-/* Fill the pieces of a receive.  Returns what is left over. */
+/* Fill the buffers of a receive.  Returns how many bytes do not fit. */
 static long model_scatter(const char *r, uint32_t stride, const unsigned char *data, long len)
 {
 	uint32_t at, n;
@@ -271,7 +271,7 @@ static long model_scatter(const char *r, uint32_t stride, const unsigned char *d
 	return len;
 }
 
-/* The next receive: where its pieces begin, and how many bytes they may take up.  NULL: none. */
+/* The next receive: its first segment, and the size of its list in bytes.  NULL: none. */
 static const char *model_receive(struct model_qp *to, uint32_t *room_p, uint32_t *counter_p)
 {
 	struct model_srq *srq = to->srq;
@@ -412,7 +412,7 @@ static unsigned model_execute(struct model_qp *m, struct model_qp *to, const str
 }
 
 /* model_step - execute the next request if the doorbell record has one.
- * @x: [out] what it said
+ * @x: [out] the decoded request
  */
 static bool model_step(struct model_qp *m, struct model_qp *to, struct model_wqe *x)
 {

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What endpoints have of their own that are called by their queue pair (ud.h); what they
- * share with others is in mlx5_dgram_test.
+ * Endpoints that are named by their queue pair (ud.h): what is particular to them.
+ * mlx5_dgram_test has what all datagram endpoints share.
  */
 #include "mlx5_dgram_world.h"
 #include "obj/test/log_catch.h"
 
-/* What an endpoint is called is what the device was told, and needs no librdmacm. */
+/* The name has the attributes of the queue pair on the device; librdmacm is not used. */
 static void names_ud(void **state)
 {
 	size_t len = 5;
@@ -46,7 +46,7 @@ static void no_way(void **state)
 	memcpy(ud.gid, "\x20\x01", 2);		/* of a kind that this port has no address of */
 	assert_int_equal(fi_av_insert(a->av, &ud, 1, &to, 0, NULL), 1);
 	assert_int_equal(fi_send(a->ep, a->out, 10, fi_mr_desc(mr), to, a), -FI_EHOSTUNREACH);
-	assert_non_null(catch_find("no GID from which"));
+	assert_non_null(catch_find("no GID of its kind"));
 	memset(ud.gid, 0xff, sizeof(ud.gid));
 	assert_int_equal(fi_av_insert(a->av, &ud, 1, &to, 0, NULL), 0);
 	catch_stop();
@@ -144,7 +144,7 @@ static struct fi_info *asked(const char *node, const char *service, uint64_t fla
 	return info;
 }
 
-/* The queue pair behind an IP address and port, whoever has it there. */
+/* The queue pair behind an IP address and port, of endpoints of either kind. */
 static void found_by_ip(void **state)
 {
 	struct fid_av *av;
@@ -183,11 +183,11 @@ static void found_by_ip(void **state)
 	assert_int_equal(fi_close(&ip_domain->fid), 0);
 	assert_int_equal(catch_start(), 0);
 	assert_null(asked("127.0.0.2", port, 0, FI_ADDR_IB_UD));
-	assert_non_null(catch_find("no datagram endpoint answers"));
+	assert_non_null(catch_find("no answer from a datagram endpoint"));
 	catch_stop();
 }
 
-/* Offered to those who ask for it, by format or by text; to others what they know. */
+/* Offered on request, by format or by text; else other addresses come first. */
 static void offers_ud(void **state)
 {
 	const struct ib_ud *ud;

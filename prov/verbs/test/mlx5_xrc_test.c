@@ -15,7 +15,7 @@ struct fi_provider *fi_verbs_ini(void);
 
 static bool by_itself;		/* connections */
 
-/* ---- cases ------------------------------------------------------------------------------------- */
+/* ---- cases ---------------------------------------------------------------------- */
 
 static struct fi_info *ask(enum fi_ep_type type, uint32_t protocol, const char *domain)
 {
@@ -52,7 +52,7 @@ static void offers(void **state)
 	is_offered(info, FI_PROTO_RDMA_CM_IB_RC, "mlx5_0");
 	is_offered(info->next, FI_PROTO_RDMA_CM_IB_XRC, "mlx5_0-xrc");
 	assert_null(info->next->next);
-	/* What was offered is what can be asked for. */
+	/* The offers can be used as hints. */
 	assert_int_equal(vrb_getinfo(FI_VERSION(2, 6), NULL, NULL, 0, info->next, &again), 0);
 	is_offered(again, FI_PROTO_RDMA_CM_IB_XRC, "mlx5_0-xrc");
 	fi_freeinfo(again);
@@ -165,7 +165,7 @@ static void refusal(void **state)
 	assert_int_equal(kernel_alive(IBV_QPT_XRC_SEND), 0);
 	close_ep(l.a);
 
-	/* A request that nobody answers, and its end. */
+	/* A request without an answer, and its end. */
 	call(&l, &p[0], &p[2]);
 	wait_for(&p[2], FI_CONNREQ, &told);
 	assert_int_equal(fi_close(told.entry.info->handle), 0);
@@ -280,7 +280,7 @@ static void all_calls(void **state)
 	close_link(&l);
 }
 
-/* ---- sharing ------------------------------------------------------------------------------------ */
+/* ---- sharing -------------------------------------------------------------------- */
 
 /* Links from both processes of one host to both of the other, and back, two of each kind. */
 static void connect_all(struct link *links)
@@ -317,8 +317,8 @@ static void shared(void **state)
 	close_link(&links[i]);
 }
 
-/* Of calls at the same time the first brings what all use, in whatever order they are answered;
- * or, if it is refused, the next.
+/* Of simultaneous connects the first makes the initiator for all, in whatever order they are
+ * answered; if it is refused, the next one does.
  */
 static void at_once(void **state)
 {
@@ -352,8 +352,8 @@ static void at_once(void **state)
 	}
 }
 
-/* Two calls are answered before either caller knows: the second shares an initiator whose target
- * is not ready, and is connected when it is.
+/* Two requests are accepted before either is established: the second shares an initiator whose
+ * target is not ready, and is connected when it is.
  */
 static void before_it_is_up(void **state)
 {
@@ -378,7 +378,7 @@ static void before_it_is_up(void **state)
 	close_link(&links[1]);
 }
 
-/* The same, but the first caller is gone: both find out. */
+/* The same, but the first connecting endpoint is closed: both connections fail. */
 static void never_up(void **state)
 {
 	struct fi_eq_err_entry e = { 0 };
@@ -405,7 +405,7 @@ static void never_up(void **state)
 	no_events(&p[1]);
 }
 
-/* What a peer holds open is gone, and nobody knows yet: it is called again. */
+/* A target was destroyed and the handshake is stale: connect again. */
 static void gone_target(void **state)
 {
 	struct fi_eq_err_entry e = { 0 };
@@ -415,7 +415,7 @@ static void gone_target(void **state)
 
 	connect_link(&links[0], &p[0], &p[2]);
 	first = vrb_ep_of(links[0].a)->xrc->ini;
-	first->target += 1000;			/* of a number that nobody has */
+	first->target += 1000;			/* a number that is not in use */
 	call(&links[1], &p[0], &p[3]);
 	answer(&links[1]);
 	is_connected(&p[0], links[1].a, "me");
@@ -447,7 +447,7 @@ static void gone_target(void **state)
 	close_link(&links[1]);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------- */
 
 static void closing_orders(void **state)
 {
@@ -495,8 +495,8 @@ static unsigned errors(struct proc *of, int first)
 	return cnt;
 }
 
-/* A request fails: each that is under way ends once, of all endpoints on the initiator, and those
- * are told; who connects then has a new one.
+/* A request fails: each request in flight completes once, of all endpoints on the initiator, and
+ * their connections end; the next connect makes a new initiator.
  */
 static void failure(void **state)
 {
@@ -528,8 +528,8 @@ static void failure(void **state)
 	no_events(&p[3]);
 }
 
-/* The peer takes nothing: who closes ends what would stand in the way of all, and the others
- * hear of it.
+/* The peer posts no receives: closing an endpoint shuts the initiator, and the connections of the
+ * other endpoints end.
  */
 static void stuck(void **state)
 {
@@ -550,7 +550,7 @@ static void stuck(void **state)
 	close_ep(links[1].b);
 }
 
-/* It fills up though no endpoint's own ring is full, says so, and goes on where there is room. */
+/* It fills up though no ring is full, returns -FI_EAGAIN, and continues when there is room. */
 static void full(void **state)
 {
 	struct link links[2];
@@ -575,7 +575,7 @@ static void full(void **state)
 	close_link(&links[1]);
 }
 
-/* ---- many ------------------------------------------------------------------------------------------ */
+/* ---- many ----------------------------------------------------------------------- */
 
 /* Requests of all kinds by all links, in bursts; each message arrives once, whole, and in the
  * order of its link.
@@ -673,7 +673,7 @@ static void many(void **state)
 	}
 }
 
-/* ---- start ------------------------------------------------------------------------------------------ */
+/* ---- start ---------------------------------------------------------------------- */
 
 static int start(void)
 {

@@ -49,7 +49,7 @@ struct proc {
 	char mem[MEM];
 };
 
-/* A connection: who called, and who answered. */
+/* A connection: the connecting and the accepting endpoint. */
 struct link {
 	struct proc *from, *to;
 	struct fid_ep *a, *b;
@@ -60,7 +60,7 @@ static struct fi_info *infos[2];		/* XRC, on either host */
 static struct proc procs[PROCS];
 static struct proc *const p = procs;
 
-/* ---- the device ------------------------------------------------------------------------- */
+/* ---- the device ----------------------------------------------------------------- */
 
 static struct model_cq cqs[KERNEL_MAX];
 static struct model_srq srqs[KERNEL_MAX];
@@ -172,7 +172,7 @@ static void run_device(void)
 	assert_null(model_fault);
 }
 
-/* ---- processes ---------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------ */
 
 static void bind_all(const struct proc *of, struct fid_ep *ep)
 {
@@ -256,7 +256,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- connections ---------------------------------------------------------------------------- */
+/* ---- connections ---------------------------------------------------------------- */
 
 static bool take_early(const struct proc *of, uint32_t what, union told *told)
 {
@@ -298,7 +298,7 @@ static bool look(const struct proc *at, const struct proc *of, uint32_t wanted, 
 	return false;
 }
 
-/* Until @of is told this, while all go on; 0: of an error. */
+/* Wait for this event of @of, with progress for all; 0: an error. */
 static void wait_for(const struct proc *of, uint32_t wanted, union told *told)
 {
 	unsigned i;
@@ -387,7 +387,7 @@ static const struct vrb_ini *ini(struct fid_ep *ep)
 	return vrb_ep_of(ep)->xrc->ini;
 }
 
-/* ---- data ------------------------------------------------------------------------------------ */
+/* ---- data ----------------------------------------------------------------------- */
 
 static struct fi_cq_data_entry taken(struct proc *of)
 {
