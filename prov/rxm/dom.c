@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What lies below: a domain with its queues, shared by the links of a group, and
- * the connected endpoints with their buffers.
+ * The provider below: a domain with its queues, shared by the links of a group, and
+ * connected endpoints with their receive buffers.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -14,17 +14,18 @@
 
 #include "conn.h"
 
-#define EQ_DUE UINT16_MAX		/* more than any number of turns */
+#define EQ_POLLS_DUE UINT16_MAX		/* more polls than any event waits for */
 
 /* ---- domains ------------------------------------------------------------------------ */
 
-static void sock_free(struct rxm_sock *sock);
+static void ep_free(struct rxm_ep *ep);
 
 static void dom_close(struct rxm_dom *dom)
 {
 	list_del(&dom->node);
 	if (dom->cq)
 		fi_close(&dom->cq->fid);
+	/* without a queue there are no completions */
 	rxm_dom_reap(dom);
 	if (dom->mem.domain)
 		layer_mem_fini(&dom->mem);
@@ -56,6 +57,7 @@ static int dom_open_all(struct rxm_dom *dom)
 	return ret;
 }
 
+/* watch - a queue below wakes those that sleep on the poller. */
 static int watch(struct rxm_poller *poller, struct fid *fid)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -63,7 +65,7 @@ static int watch(struct rxm_poller *poller, struct fid *fid)
 
 	if (ret)
 		return ret;
-	return epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return epoll_ctl(poller->chan.base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
 static struct rxm_dom *dom_find(struct rxm_poller *poller, const char *name)
@@ -76,7 +78,7 @@ static struct rxm_dom *dom_find(struct rxm_poller *poller, const char *name)
 	return NULL;
 }
 
-/* Ownership: takes @name. */
+/* dom_new - open it, and let the poller wake for it.  Ownership: takes @name. */
 static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *name,
 		   struct rxm_dom **dom_p)
 {
@@ -90,7 +92,7 @@ static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *
 	dom->name = name;
 	dom->users = 1;
 	list_init(&dom->node);
-	list_init(&dom->zombies);
+	list_init(&dom->closed);
 	hmap_init(&dom->fids);
 	dom->info = fi_dupinfo(info);
 	ret = dom->info ? dom_open_all(dom) : -FI_ENOMEM;
@@ -103,7 +105,7 @@ static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *
 		return ret;
 	}
 	layer_mem_init(&dom->mem, dom->domain, dom->info,
-		       sizeof(struct rxm_out) + rxm_conf.buf_size);
+		       sizeof(struct rxm_tx_buf) + rxm_conf.buf_size);
 	layer_mem_keep(&dom->mem, rxm_conf.prov);
 	dom->inject_max = dom->info->tx_attr->inject_size;
 	list_add_tail(&dom->node, &poller->doms);
@@ -135,11 +137,12 @@ int rxm_dom_arm(struct rxm_dom *dom)
 {
 	struct fid *fids[] = { &dom->cq->fid, &dom->eq->fid };
 
-	if (!list_empty(&dom->zombies))
+	/* what closed endpoints left is freed by the next poll */
+	if (!list_empty(&dom->closed))
 		return -FI_EAGAIN;
 	if (!fi_trywait(dom->fabric, fids, 2))
 		return 0;
-	dom->eq_turn = EQ_DUE;
+	dom->eq_polls = EQ_POLLS_DUE;
 	return -FI_EAGAIN;
 }
 
@@ -147,112 +150,111 @@ void rxm_dom_reap(struct rxm_dom *dom)
 {
 	struct list *node;
 
-	while ((node = list_pop(&dom->zombies)))
-		sock_free(container_of(node, struct rxm_sock, node));
+	while ((node = list_pop(&dom->closed)))
+		ep_free(container_of(node, struct rxm_ep, node));
 }
 
-/* ---- endpoints -------------------------------------------------------------------------------- */
+/* ---- endpoints -------------------------------------------------------------------------- */
 
-static void sock_free(struct rxm_sock *sock)
+static void ep_free(struct rxm_ep *ep)
 {
-	struct list *node;
-
-	if (sock->mem_mr)
-		fi_close(&sock->mem_mr->fid);
-	while (!list_empty(&sock->outs))
-		layer_buf_put(&sock->dom->mem,
-			      container_of(sock->outs.next, struct layer_buf, node));
-	while ((node = list_pop(&sock->reads)))
-		free(container_of(node, struct rxm_read, node));
-	free(sock->bufs);
-	free(sock->mem);
-	free(sock);
+	if (ep->mem_mr)
+		fi_close(&ep->mem_mr->fid);
+	while (!list_empty(&ep->sends))
+		layer_buf_put(&ep->dom->mem, container_of(ep->sends.next, struct layer_buf, node));
+	rxm_read_free(ep);
+	free(ep->bufs);
+	free(ep->mem);
+	free(ep);
 }
 
-bool rxm_sock_post(struct rxm_sock *sock, struct rxm_buf *buf)
+bool rxm_ep_post(struct rxm_ep *ep, struct rxm_rx_buf *buf)
 {
 	list_del(&buf->node);
-	if (!fi_recv(sock->ep, buf->data, rxm_conf.buf_size, layer_desc(sock->mem_mr),
-		     FI_ADDR_UNSPEC, buf))
+	if (!fi_recv(ep->fid, buf->data, rxm_conf.buf_size, layer_desc(ep->mem_mr),
+		     FI_ADDR_UNSPEC, &buf->op))
 		return true;
-	list_add_tail(&buf->node, &sock->idle);
+	list_add_tail(&buf->node, &ep->idle);
 	return false;
 }
 
-static int sock_fill(struct rxm_sock *sock)
+/* ep_fill - allocate and post the receive buffers: one for each credit, and those for
+ * control messages.
+ */
+static int ep_fill(struct rxm_ep *ep)
 {
-	size_t cnt = rxm_conf.credits + RXM_SPARES, i;
+	size_t cnt = rxm_conf.credits + RXM_CTRL_BUFS, i;
 	int ret;
 
-	sock->mem = malloc(cnt * rxm_conf.buf_size);
-	sock->bufs = calloc(cnt, sizeof(*sock->bufs));
-	if (!sock->mem || !sock->bufs)
+	ep->mem = malloc(cnt * rxm_conf.buf_size);
+	ep->bufs = calloc(cnt, sizeof(*ep->bufs));
+	if (!ep->mem || !ep->bufs)
 		return -FI_ENOMEM;
-	ret = layer_mr_local(&sock->dom->mem, sock->mem, cnt * rxm_conf.buf_size,
-			     &sock->mem_mr);
+	ret = layer_mr_local(&ep->dom->mem, ep->mem, cnt * rxm_conf.buf_size, &ep->mem_mr);
 	for (i = 0; i < cnt && !ret; i++) {
-		sock->bufs[i].op = (struct rxm_op) { RXM_OP_RECV, sock };
-		sock->bufs[i].data = sock->mem + i * rxm_conf.buf_size;
-		list_init(&sock->bufs[i].node);
-		if (!rxm_sock_post(sock, &sock->bufs[i]))
+		ep->bufs[i].op = (struct rxm_op) { RXM_OP_RECV, ep };
+		ep->bufs[i].data = ep->mem + i * rxm_conf.buf_size;
+		list_init(&ep->bufs[i].node);
+		if (!rxm_ep_post(ep, &ep->bufs[i]))
 			ret = -FI_EAGAIN;
 	}
 	return ret;
 }
 
-static int sock_bind(struct rxm_sock *sock)
+static int ep_bind(struct rxm_ep *ep)
 {
-	int ret = fi_ep_bind(sock->ep, &sock->dom->eq->fid, 0);
+	int ret = fi_ep_bind(ep->fid, &ep->dom->eq->fid, 0);
 
 	if (!ret)
-		ret = fi_ep_bind(sock->ep, &sock->dom->cq->fid, FI_TRANSMIT | FI_RECV);
+		ret = fi_ep_bind(ep->fid, &ep->dom->cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
-		ret = fi_enable(sock->ep);
+		ret = fi_enable(ep->fid);
 	return ret;
 }
 
-int rxm_sock_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn,
-		  struct rxm_sock **sock_p)
+int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn,
+		struct rxm_ep **ep_p)
 {
-	struct rxm_sock *sock = calloc(1, sizeof(*sock));
+	struct rxm_ep *ep = calloc(1, sizeof(*ep));
 	int ret;
 
-	if (!sock)
+	if (!ep)
 		return -FI_ENOMEM;
-	list_init(&sock->node);
-	list_init(&sock->idle);
-	list_init(&sock->outs);
-	list_init(&sock->reads);
-	sock->dom = dom;
-	sock->conn = conn;
-	ret = fi_endpoint(dom->domain, info, &sock->ep, sock);
+	list_init(&ep->node);
+	list_init(&ep->idle);
+	list_init(&ep->sends);
+	list_init(&ep->reads);
+	ep->dom = dom;
+	ep->conn = conn;
+	ret = fi_endpoint(dom->domain, info, &ep->fid, ep);
 	if (ret) {
-		sock_free(sock);
+		ep_free(ep);
 		return ret;
 	}
-	ret = hmap_insert(&dom->fids, (uintptr_t) &sock->ep->fid, sock);
+	info->handle = NULL;
+	ret = hmap_insert(&dom->fids, (uintptr_t) &ep->fid->fid, ep);
 	if (!ret)
-		ret = sock_bind(sock);
+		ret = ep_bind(ep);
 	if (!ret)
-		ret = sock_fill(sock);
+		ret = ep_fill(ep);
 	if (ret) {
-		rxm_sock_close(sock);
+		rxm_ep_close(ep);
 		return ret;
 	}
-	*sock_p = sock;
+	*ep_p = ep;
 	return 0;
 }
 
-void rxm_on_sent(struct rxm_out *out)
+void rxm_ep_sent(struct rxm_tx_buf *buf)
 {
-	layer_buf_put(&out->op.sock->dom->mem, &out->buf);
+	layer_buf_put(&buf->op.ep->dom->mem, &buf->buf);
 }
 
-void rxm_sock_close(struct rxm_sock *sock)
+void rxm_ep_close(struct rxm_ep *ep)
 {
-	hmap_remove(&sock->dom->fids, (uintptr_t) &sock->ep->fid);
-	sock->conn = NULL;
-	fi_close(&sock->ep->fid);
-	sock->ep = NULL;
-	list_add_tail(&sock->node, &sock->dom->zombies);
+	hmap_remove(&ep->dom->fids, (uintptr_t) &ep->fid->fid);
+	ep->conn = NULL;
+	fi_close(&ep->fid->fid);
+	ep->fid = NULL;
+	list_add_tail(&ep->node, &ep->dom->closed);
 }

@@ -3,16 +3,18 @@
 EXTRA_DIST += prov/rxm/configure.m4 prov/rxm/README.md
 
 rxm_sources = \
-	prov/rxm/call.c \
 	prov/rxm/conf.c \
 	prov/rxm/conf.h \
 	prov/rxm/conn.c \
+	prov/rxm/conn.h \
+	prov/rxm/connect.c \
 	prov/rxm/dom.c \
+	prov/rxm/dom.h \
 	prov/rxm/link.c \
 	prov/rxm/poll.c \
 	prov/rxm/prov.c \
+	prov/rxm/read.c \
 	prov/rxm/rx.c \
-	prov/rxm/conn.h \
 	prov/rxm/tx.c \
 	prov/rxm/wire.c \
 	prov/rxm/wire.h
@@ -46,6 +48,6 @@ endif
 # The fuzzer needs clang: make prov/rxm/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxm/test/fuzz_wire
 prov_rxm_test_fuzz_wire_SOURCES = prov/rxm/test/fuzz_wire.c prov/rxm/wire.c prov/rxm/wire.h \
-	src/base/iov.c
+	prov/util/channel/handshake.c src/base/iov.c
 prov_rxm_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

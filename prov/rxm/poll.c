@@ -2,7 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The poller: one per progress group, for all its links.
+ * The poller: one per progress group, for all its links.  Each poll reads the completion
+ * queues below and now and then the event queues, then continues what waits: messages to
+ * be sent, reads, frames that the engine had no memory for, failures to be reported.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -14,40 +16,40 @@
 #include "conn.h"
 
 #define BURST 32			/* completions read at a time */
-/* Looks for connections, each maybe a system call, are so far apart at most. */
-#define EQ_TURNS 32u			/* polls */
-#define EQ_NS CLOCK_NS_PER_MS		/* time: somebody who polls rarely is called, too */
-#define RETRY_NS (CLOCK_NS_PER_MS / 10)
-#define RETRY_PAUSED_NS CLOCK_NS_PER_MS
+/* An event queue is read at this distance at most: each read may be a system call. */
+#define EQ_POLLS 32u			/* polls */
+#define EQ_NS CLOCK_NS_PER_MS		/* time, for a program that polls rarely */
+#define RETRY_NS (CLOCK_NS_PER_MS / 10)	/* a full queue below is tried again */
+#define RETRY_PAUSED_NS CLOCK_NS_PER_MS	/* a frame is offered again */
 
 static struct rxm_poller *poller_of(struct obj_poller *base)
 {
-	return container_of(base, struct rxm_poller, base);
+	return container_of(base, struct rxm_poller, chan.base);
 }
 
 /* ---- completions below ----------------------------------------------------------------- */
 
 static void complete(struct rxm_op *op, size_t len, int err)
 {
-	struct rxm_sock *sock = op->sock;
+	struct rxm_ep *ep = op->ep;
 
 	switch (op->kind) {
 	case RXM_OP_RECV:
 		if (!err)
-			rxm_on_message(container_of(op, struct rxm_buf, op), len);
+			rxm_on_message(container_of(op, struct rxm_rx_buf, op), len);
 		break;
 	case RXM_OP_SEND:
-		rxm_on_sent(container_of(op, struct rxm_out, op));
+		rxm_ep_sent(container_of(op, struct rxm_tx_buf, op));
 		break;
 	case RXM_OP_READ:
-		rxm_on_read(container_of(op, struct rxm_read, op), err);
+		rxm_on_read(op, err);
 		return;
 	}
-	if (err && sock->conn && err != FI_ECANCELED)
-		rxm_conn_fail(sock->conn, err);
+	if (err && ep->conn && err != FI_ECANCELED)
+		rxm_conn_fail(ep->conn, err);
 }
 
-/* Takes one error away.  False: there is none. */
+/* complete_error - read one error entry.  Returns false if there is none. */
 static bool complete_error(struct rxm_dom *dom)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -80,7 +82,7 @@ static unsigned read_cq(struct rxm_dom *dom, unsigned budget)
 
 /* ---- events below ------------------------------------------------------------------------ */
 
-/* An event, with the most private data that one can have. */
+/* An event, with as much private data as one can have. */
 union event {
 	struct fi_eq_cm_entry cm;
 	char room[sizeof(struct fi_eq_cm_entry) + 512];
@@ -90,13 +92,13 @@ static void on_error(struct rxm_dom *dom)
 {
 	char data[512];
 	struct fi_eq_err_entry err = { .err_data = data, .err_data_size = sizeof(data) };
-	struct rxm_sock *sock;
+	struct rxm_ep *ep;
 
 	if (fi_eq_readerr(dom->eq, &err, 0) < 0)
 		return;
-	sock = hmap_find(&dom->fids, (uintptr_t) err.fid);
-	if (sock && sock->conn)
-		rxm_on_refused(sock, err.err, err.err_data, err.err_data_size);
+	ep = hmap_find(&dom->fids, (uintptr_t) err.fid);
+	if (ep && ep->conn)
+		rxm_on_refused(ep, err.err, err.err_data, err.err_data_size);
 }
 
 static void on_event(struct rxm_dom *dom, uint32_t event, union event *ev, size_t len)
@@ -115,6 +117,7 @@ static void on_event(struct rxm_dom *dom, uint32_t event, union event *ev, size_
 	if (event == FI_CONNECTED) {
 		rxm_on_connected(owner, ev->cm.data, size);
 	} else if (event == FI_SHUTDOWN) {
+		/* what the peer sent before it closed comes first */
 		while (read_cq(dom, UINT32_MAX))
 			;
 		if (hmap_find(&dom->fids, (uintptr_t) ev->cm.fid) == owner)
@@ -140,22 +143,22 @@ static unsigned read_eq(struct rxm_dom *dom)
 	return done;
 }
 
-/* Connections that come about are looked after at once, others when arm() was told of an
- * event, or now and then.
+/* eq_is_due - events are awaited while a timer is set (a connection is being made); else the
+ * queue is read when arm() was told of an event, or now and then.
  */
 static bool eq_is_due(const struct rxm_poller *poller, struct rxm_dom *dom)
 {
 	uint64_t now = clock_coarse_ns();
 
-	if (++dom->eq_turn < EQ_TURNS && now < dom->eq_due &&
-	    timers_next(&poller->timers) == UINT64_MAX)
+	if (++dom->eq_polls < EQ_POLLS && now < dom->eq_due_ns &&
+	    timers_next(&poller->chan.timers) == UINT64_MAX)
 		return false;
-	dom->eq_turn = 0;
-	dom->eq_due = now + EQ_NS;
+	dom->eq_polls = 0;
+	dom->eq_due_ns = now + EQ_NS;
 	return true;
 }
 
-int rxm_poller_once(struct rxm_poller *poller, unsigned budget)
+static int read_queues(struct rxm_poller *poller, unsigned budget)
 {
 	struct rxm_dom *dom;
 	struct list *pos;
@@ -172,120 +175,91 @@ int rxm_poller_once(struct rxm_poller *poller, unsigned budget)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+static int push(struct list *item)
+{
+	struct rxm_conn *conn = container_of(item, struct rxm_conn, dirty_node);
+	struct rxm_poller *poller = rxm_conn_poller(conn);
+
+	if (!conn->chan.conn)
+		return 0;
+	if (rxm_tx_push(conn)) {
+		poller->blocked = true;
+		rxm_conn_dirty(conn);
+	} else if (!poller->chan.polling && !list_empty(&conn->chan.pending)) {
+		rxm_conn_dirty(conn);	/* packets that wait are sent by poll() */
+	}
+	return 0;
+}
+
 void rxm_poller_flush(struct rxm_poller *poller)
 {
-	struct list todo, *node;
-	struct rxm_conn *conn;
-
-	list_init(&todo);
-	list_splice_tail(&poller->dirty, &todo);
 	poller->blocked = false;
-	while ((node = list_pop(&todo))) {
-		conn = container_of(node, struct rxm_conn, dirty_node);
-		if (conn->state != RXM_READY)
-			continue;
-		if (rxm_tx_push(conn)) {
-			poller->blocked = true;
-			rxm_conn_touch(conn);
-		} else if (!poller->polling && !list_empty(&conn->pending)) {
-			rxm_conn_touch(conn);	/* these are a matter for poll() */
-		}
-	}
+	chan_poller_drain(&poller->chan.dirty, push);
 }
 
-static int resume_paused(struct rxm_poller *poller)
+static int resume(struct list *item)
 {
-	struct list todo, *node;
+	rxm_rx_run(container_of(item, struct rxm_conn, work_node));
+	return 1;
+}
+
+static int report(struct list *item)
+{
+	rxm_conn_report(container_of(item, struct rxm_conn, work_node));
+	return 1;
+}
+
+static bool has_chores(const struct rxm_poller *poller)
+{
+	return poller->chan.timers.cnt || !list_empty(&poller->chan.dirty) ||
+	       !list_empty(&poller->reads) || !list_empty(&poller->chan.paused) ||
+	       !list_empty(&poller->chan.failed);
+}
+
+/* do_chores - what does not begin with a completion or an event. */
+static int do_chores(struct rxm_poller *poller)
+{
 	int done = 0;
 
-	list_init(&todo);
-	list_splice_tail(&poller->paused, &todo);
-	while ((node = list_pop(&todo))) {
-		rxm_rx_run(container_of(node, struct rxm_conn, state_node));
-		done++;
-	}
+	if (poller->chan.timers.cnt)
+		done += timers_fire(&poller->chan.timers, clock_ns());
+	done += chan_poller_drain(&poller->reads, rxm_read_continue);
+	done += chan_poller_drain(&poller->chan.paused, resume);
+	done += chan_poller_drain(&poller->chan.failed, report);
+	rxm_poller_flush(poller);
+	poller->chan.chores = has_chores(poller);
 	return done;
-}
-
-static int resume_stalled(struct rxm_poller *poller)
-{
-	struct list todo, *node;
-	struct rxm_read *read;
-	int done = 0;
-
-	list_init(&todo);
-	list_splice_tail(&poller->stalled, &todo);
-	while ((node = list_pop(&todo))) {
-		read = container_of(node, struct rxm_read, stall_node);
-		if (!rxm_read_go(read))
-			list_add_tail(node, &poller->stalled);
-		else if (!read->out)
-			rxm_on_read(read, 0);	/* there was nothing to read */
-		done++;
-	}
-	return done;
-}
-
-static int bury_failed(struct rxm_poller *poller)
-{
-	struct list *node;
-	int done = 0;
-
-	for (; (node = list_pop(&poller->failed)); done++)
-		rxm_conn_lost(container_of(node, struct rxm_conn, state_node));
-	return done;
-}
-
-/* Is it the application that polls?  Then a burst that it sends may wait for its next
- * poll; with nobody but the progress thread, it may not.
- */
-static void note_caller(struct rxm_poller *poller)
-{
-	uint64_t polls = atomic_load_explicit(&poller->base.prog->polls, memory_order_relaxed);
-
-	poller->app_active = polls != poller->app_polls;
-	poller->app_polls = polls;
 }
 
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxm_poller *poller = poller_of(base);
-	int done = 0;
+	int done;
 
-	poller->seq++;
-	note_caller(poller);
-	poller->polling = true;
-	if (!list_empty(&poller->dirty))
+	chan_poller_begin(&poller->chan);
+	if (!list_empty(&poller->chan.dirty))
 		rxm_poller_flush(poller);
-	done += rxm_poller_once(poller, budget);
-	if (poller->timers.cnt)
-		done += timers_fire(&poller->timers, clock_ns());
-	if (!list_empty(&poller->stalled))
-		done += resume_stalled(poller);
-	if (!list_empty(&poller->paused))
-		done += resume_paused(poller);
-	if (!list_empty(&poller->failed))
-		done += bury_failed(poller);
-	if (!list_empty(&poller->dirty))
-		rxm_poller_flush(poller);
-	poller->polling = false;
+	done = read_queues(poller, budget);
+	if (poller->chan.chores)
+		done += do_chores(poller);
+	poller->chan.polling = false;
 	return done;
 }
 
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxm_poller *poller = poller_of(base);
-	uint64_t due = timers_next(&poller->timers), retry;
+	uint64_t due = timers_next(&poller->chan.timers), retry;
+	bool dirty = !list_empty(&poller->chan.dirty), paused = !list_empty(&poller->chan.paused);
 	struct list *pos;
 
-	if (!list_empty(&poller->failed) || (!list_empty(&poller->dirty) && !poller->blocked))
+	if (!list_empty(&poller->chan.failed) || (dirty && !poller->blocked))
 		return -FI_EAGAIN;
 	list_for_each(pos, &poller->doms)
 		if (rxm_dom_arm(container_of(pos, struct rxm_dom, node)))
 			return -FI_EAGAIN;
-	if (!list_empty(&poller->dirty) || !list_empty(&poller->stalled) ||
-	    !list_empty(&poller->paused)) {
-		retry = clock_ns() + (list_empty(&poller->paused) ? RETRY_NS : RETRY_PAUSED_NS);
+	if (dirty || paused || !list_empty(&poller->reads)) {
+		retry = clock_ns() + (paused ? RETRY_PAUSED_NS : RETRY_NS);
 		due = retry < due ? retry : due;
 	}
 	if (due < *deadline_ns)
@@ -297,9 +271,9 @@ static void close_poller(struct obj_poller *base)
 {
 	struct rxm_poller *poller = poller_of(base);
 
-	timers_fini(&poller->timers);
-	if (poller->base.fd >= 0)
-		close(poller->base.fd);
+	chan_poller_fini(&poller->chan);
+	if (base->fd >= 0)
+		close(base->fd);
 	free(poller);
 }
 
@@ -311,21 +285,15 @@ static const struct obj_poller_ops poller_ops = {
 
 int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p)
 {
-	struct rxm_poller *poller;
-	struct obj_poller *base;
-	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), rxm_conf.prov, &base);
+	struct chan_poller *chan;
+	int ret = chan_poller_get(prog, &poller_ops, sizeof(struct rxm_poller), rxm_conf.prov, &chan);
 
 	if (ret < 0)
 		return ret;
-	poller = poller_of(base);
-	*poller_p = poller;
-	if (!ret)
-		return 0;
-	list_init(&poller->doms);
-	list_init(&poller->dirty);
-	list_init(&poller->failed);
-	list_init(&poller->paused);
-	list_init(&poller->stalled);
-	timers_init(&poller->timers);
+	*poller_p = container_of(chan, struct rxm_poller, chan);
+	if (ret) {
+		list_init(&(*poller_p)->doms);
+		list_init(&(*poller_p)->reads);
+	}
 	return 0;
 }

@@ -2,9 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Sending.  Frames gather in conn->out; the first of a burst leaves at once, what
- * follows before the next poll leaves together.  A packet too long for a buffer is
- * lent: the peer reads it and says when it has.
+ * Sending.  Frames are gathered in conn->out: the first of a burst is sent at once, those
+ * that follow before the next poll are sent together.  A packet that is too long for a
+ * message is announced (rendezvous), and the peer reads it from the program's memory.
+ *
+ * A message consumes a credit, that is a receive buffer of the peer; without one it waits.
+ * Control messages consume none, and pass a message that waits: at most one for each
+ * rendezvous that the peer may have open, and one for each half of its credits, can be
+ * unread, for which RXM_CTRL_BUFS receive buffers are reserved.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -16,99 +21,104 @@
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-static struct rxm_out *out_make(struct rxm_conn *conn, struct rxm_out **out_p)
+/* prepare - the message that is being filled, a new one if there is none.  NULL: no memory. */
+static struct rxm_tx_buf *prepare(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 {
 	struct layer_buf *buf;
 
-	if (*out_p)
-		return *out_p;
-	buf = layer_buf_get(&conn->link->dom->mem);
+	if (*msg_p)
+		return *msg_p;
+	buf = layer_buf_get(&rxm_conn_link(conn)->dom->mem);
 	if (!buf)
 		return NULL;
-	*out_p = container_of(buf, struct rxm_out, buf);
-	(*out_p)->len = HEAD;
-	return *out_p;
+	*msg_p = container_of(buf, struct rxm_tx_buf, buf);
+	(*msg_p)->len = HEAD;
+	return *msg_p;
 }
 
-static void out_drop(struct rxm_conn *conn, struct rxm_out *out)
+static void discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 {
-	if (out)
-		layer_buf_put(&conn->link->dom->mem, &out->buf);
+	if (*msg_p)
+		layer_buf_put(&rxm_conn_link(conn)->dom->mem, &(*msg_p)->buf);
+	*msg_p = NULL;
 }
 
-/* transmit - let *@out_p leave; it can be filled again, or is NULL afterwards.
- * Returns 0, -FI_EAGAIN when the queue below is full, or another error: it is lost.
+/* transmit - send *@msg_p; afterwards it can be filled again, or is NULL.
+ * Errors: -FI_EAGAIN: the queue below is full; others: the connection is lost.
  */
-static int transmit(struct rxm_conn *conn, struct rxm_out **out_p, unsigned flags)
+static int transmit(struct rxm_conn *conn, struct rxm_tx_buf **msg_p, unsigned flags)
 {
-	struct rxm_sock *sock = conn->sock;
-	struct rxm_out *out = *out_p;
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_tx_buf *msg = *msg_p;
 	int ret;
 
-	rxm_put_head(out->data, flags, conn->owed);
-	if (out->len <= sock->dom->inject_max) {
-		ret = (int) fi_inject(sock->ep, out->data, out->len, FI_ADDR_UNSPEC);
+	rxm_put_head(msg->data, flags, conn->returns);
+	if (msg->len <= ep->dom->inject_max) {
+		ret = (int) fi_inject(ep->fid, msg->data, msg->len, FI_ADDR_UNSPEC);
 		if (!ret)
-			out->len = HEAD;
+			msg->len = HEAD;
 	} else {
-		out->op = (struct rxm_op) { RXM_OP_SEND, sock };
-		ret = (int) fi_send(sock->ep, out->data, out->len, out->buf.desc, FI_ADDR_UNSPEC,
-				    &out->op);
+		msg->op = (struct rxm_op) { RXM_OP_SEND, ep };
+		ret = (int) fi_send(ep->fid, msg->data, msg->len, msg->buf.desc, FI_ADDR_UNSPEC,
+				    &msg->op);
 		if (!ret) {
-			list_add_tail(&out->buf.node, &sock->outs);
-			*out_p = NULL;
+			list_add_tail(&msg->buf.node, &ep->sends);
+			*msg_p = NULL;
 		}
 	}
 	if (!ret)
-		conn->owed = 0;
+		conn->returns = 0;
 	return ret;
 }
 
-/* How many buffers to post again before the peer is told of them alone. */
-static bool owes_much(const struct rxm_conn *conn)
+/* returns_due - are so many credits to be returned that they are worth a control message? */
+static bool returns_due(const struct rxm_conn *conn)
 {
-	return conn->owed && conn->owed >= rxm_conf.credits / 2;
+	return conn->returns && conn->returns >= rxm_conf.credits / 2;
 }
 
-static void add_freed(struct rxm_conn *conn, struct rxm_out *out, size_t size)
+/* add_done - append RNDV_DONE frames to a message of at most @size bytes. */
+static void add_done(struct rxm_conn *conn, struct rxm_tx_buf *msg, size_t size)
 {
-	for (; conn->freed_cnt && out->len + sizeof(struct rxm_frame) <= size; conn->borrowed--)
-		out->len = rxm_put_free(out->data, out->len, conn->freed[--conn->freed_cnt]);
+	for (; conn->done_cnt && msg->len + sizeof(struct rxm_frame) <= size; conn->peer_rndvs--)
+		msg->len = rxm_put_done(msg->data, msg->len, conn->done[--conn->done_cnt]);
 }
 
-/* What needs no credit, past a message that waits for one. */
-static int transmit_spare(struct rxm_conn *conn, unsigned flags)
+/* transmit_ctrl - a control message, past a message that waits for a credit. */
+static int transmit_ctrl(struct rxm_conn *conn, unsigned flags)
 {
-	static const size_t size = HEAD + RXM_LONGS * sizeof(struct rxm_frame);
-	struct rxm_out *spare = out_make(conn, &conn->spare);
+	static const size_t size = HEAD + RXM_RNDVS * sizeof(struct rxm_frame);
+	struct rxm_tx_buf *msg = prepare(conn, &conn->ctrl);
 
-	if (!spare)
+	if (!msg)
 		return -FI_EAGAIN;
-	add_freed(conn, spare, size);
-	return transmit(conn, &conn->spare, RXM_F_SPARE | flags);
+	add_done(conn, msg, size);
+	return transmit(conn, &conn->ctrl, RXM_F_CTRL | flags);
 }
 
-static bool spare_waits(const struct rxm_conn *conn)
+static bool ctrl_waits(const struct rxm_conn *conn)
 {
-	return conn->freed_cnt || owes_much(conn) || (conn->spare && conn->spare->len > HEAD);
+	return conn->done_cnt || returns_due(conn) || (conn->ctrl && conn->ctrl->len > HEAD);
 }
 
-/* submit - let what is gathered leave, if it may.  -FI_EAGAIN: the queue below is full. */
+/* submit - send what is gathered, if there is a credit.  Errors: -FI_EAGAIN: the queue below
+ * is full.
+ */
 static int submit(struct rxm_conn *conn)
 {
-	struct rxm_out *out = conn->out;
+	struct rxm_tx_buf *out = conn->out;
 	int ret = 0;
 
 	if (out && out->len > HEAD && conn->credits) {
-		add_freed(conn, out, conn->buf_size);
+		add_done(conn, out, conn->buf_size);
 		ret = transmit(conn, &conn->out, 0);
 		if (!ret) {
 			conn->credits--;
-			conn->burst_seq = conn->link->poller->seq;
+			conn->burst_seq = conn->chan.link->poller->seq;
 		}
 	}
-	if (!ret && spare_waits(conn))
-		ret = transmit_spare(conn, 0);
+	if (!ret && ctrl_waits(conn))
+		ret = transmit_ctrl(conn, 0);
 	if (!ret || ret == -FI_EAGAIN)
 		return ret;
 	rxm_conn_fail(conn, -ret);
@@ -116,96 +126,98 @@ static int submit(struct rxm_conn *conn)
 }
 
 /* room - a message with @size bytes free, or NULL: none now. */
-static struct rxm_out *room(struct rxm_conn *conn, size_t size)
+static struct rxm_tx_buf *room(struct rxm_conn *conn, size_t size)
 {
-	struct rxm_out *out = out_make(conn, &conn->out);
+	struct rxm_tx_buf *out = prepare(conn, &conn->out);
 
 	if (!out)
-		rxm_conn_touch(conn);	/* no memory: the next poll tries again */
+		rxm_conn_dirty(conn);	/* no memory: the next poll tries again */
 	if (!out || out->len + size <= conn->buf_size)
 		return out;
-	if (submit(conn) || conn->state != RXM_READY)
+	if (submit(conn) || !conn->chan.conn)
 		return NULL;
-	out = out_make(conn, &conn->out);
+	out = prepare(conn, &conn->out);
 	return out && out->len + size <= conn->buf_size ? out : NULL;
 }
 
 /* ---- packets -------------------------------------------------------------------------- */
 
-static struct rxm_lent *lent_find(struct rxm_conn *conn, uint64_t id)
+static struct rxm_rndv *rndv_find(struct rxm_conn *conn, uint64_t id)
 {
 	unsigned i;
 
-	for (i = 0; conn->lent && i < RXM_LONGS; i++)
-		if (conn->lent[i].id == id)
-			return &conn->lent[i];
+	for (i = 0; conn->rndvs && i < RXM_RNDVS; i++)
+		if (conn->rndvs[i].id == id)
+			return &conn->rndvs[i];
 	return NULL;
 }
 
-static void lent_close(struct rxm_conn *conn, struct rxm_lent *lent)
+static void rndv_close(struct rxm_conn *conn, struct rxm_rndv *rndv)
 {
 	unsigned i;
 
-	for (i = 0; i < ENG_IOV_MAX && lent->mr[i]; i++)
-		layer_mr_done(lent->mr[i]);
-	memset(lent, 0, sizeof(*lent));
-	conn->lent_cnt--;
+	for (i = 0; i < ENG_IOV_MAX && rndv->mr[i]; i++)
+		layer_mr_done(rndv->mr[i]);
+	memset(rndv, 0, sizeof(*rndv));
+	conn->rndv_cnt--;
 }
 
-/* Returns how many segments, or an error. */
-static int lend(struct rxm_conn *conn, struct rxm_lent *lent, struct eng_pkt *pkt,
-		struct rxm_seg *seg)
+/* rndv_open - let the peer read the payload of @pkt.  Returns how many segments, or an error
+ * of the registration.
+ */
+static int rndv_open(struct rxm_conn *conn, struct rxm_rndv *rndv, struct eng_pkt *pkt,
+		     struct rxm_seg *seg)
 {
 	unsigned i, cnt = 0;
 	int ret = 0;
 
-	lent->id = ++conn->last_id;
-	lent->pkt = pkt;
-	conn->lent_cnt++;
+	rndv->id = ++conn->last_id;
+	rndv->pkt = pkt;
+	conn->rndv_cnt++;
 	for (i = 0; i < pkt->iov_cnt && !ret; i++)
 		if (pkt->iov[i].iov_len) {
-			ret = layer_mr_remote(&conn->link->dom->mem, pkt->iov[i].iov_base,
-					      pkt->iov[i].iov_len, &lent->mr[cnt],
+			ret = layer_mr_remote(&rxm_conn_link(conn)->dom->mem, pkt->iov[i].iov_base,
+					      pkt->iov[i].iov_len, &rndv->mr[cnt],
 					      &seg[cnt].addr, &seg[cnt].key);
 			seg[cnt].len = pkt->iov[i].iov_len;
 			cnt += !ret;
 		}
 	if (ret)
-		lent_close(conn, lent);
+		rndv_close(conn, rndv);
 	return ret ? ret : (int) cnt;
 }
 
-/* Returns 0: lent; -FI_EAGAIN: not now. */
-static int put_long(struct rxm_conn *conn, struct eng_pkt *pkt)
+/* put_rndv - Returns 0: done() follows when the peer has read it; -FI_EAGAIN: not now. */
+static int put_rndv(struct rxm_conn *conn, struct eng_pkt *pkt)
 {
 	struct rxm_seg seg[ENG_IOV_MAX];
-	struct rxm_lent *lent;
-	struct rxm_out *out;
+	struct rxm_rndv *rndv;
+	struct rxm_tx_buf *out;
 	int cnt;
 
-	if (!conn->lent)
-		conn->lent = calloc(RXM_LONGS, sizeof(*conn->lent));
-	if (!conn->lent || conn->lent_cnt >= conn->longs)
+	if (!conn->rndvs)
+		conn->rndvs = calloc(RXM_RNDVS, sizeof(*conn->rndvs));
+	if (!conn->rndvs || conn->rndv_cnt >= conn->rndv_max)
 		return -FI_EAGAIN;
-	out = room(conn, RXM_LONG_SIZE(pkt->hdr_len, pkt->iov_cnt));
-	lent = lent_find(conn, 0);
-	if (!out || !lent)
+	out = room(conn, RXM_RNDV_SIZE(pkt->hdr_len, pkt->iov_cnt));
+	rndv = rndv_find(conn, 0);
+	if (!out || !rndv)
 		return -FI_EAGAIN;
-	cnt = lend(conn, lent, pkt, seg);
+	cnt = rndv_open(conn, rndv, pkt, seg);
 	if (cnt < 0)
 		return -FI_EAGAIN;
-	out->len = rxm_put_long(out->data, out->len, pkt, lent->id, seg, (unsigned) cnt);
+	out->len = rxm_put_rndv(out->data, out->len, pkt, rndv->id, seg, (unsigned) cnt);
 	return 0;
 }
 
-/* Returns 1: copied; 0: lent; -FI_EAGAIN: not now. */
+/* put - Returns 1: copied; 0: as a rendezvous; -FI_EAGAIN: not now. */
 static int put(struct rxm_conn *conn, struct eng_pkt *pkt)
 {
 	size_t size = sizeof(struct rxm_frame) + pkt->hdr_len + pkt->len;
-	struct rxm_out *out;
+	struct rxm_tx_buf *out;
 
 	if (size > conn->buf_size - HEAD)
-		return put_long(conn, pkt);
+		return put_rndv(conn, pkt);
 	out = room(conn, size);
 	if (!out)
 		return -FI_EAGAIN;
@@ -213,123 +225,128 @@ static int put(struct rxm_conn *conn, struct eng_pkt *pkt)
 	return 1;
 }
 
-static bool alone(const struct rxm_conn *conn)
+/* first_of_burst - nothing has been sent since the last poll; or the application does not
+ * poll, and what would wait for its next poll would wait long.
+ */
+static bool first_of_burst(const struct rxm_conn *conn)
 {
-	const struct rxm_poller *poller = conn->link->poller;
+	const struct chan_poller *poller = conn->chan.link->poller;
 
 	return conn->burst_seq != poller->seq || !poller->app_active;
 }
 
 int rxm_tx_send(struct rxm_conn *conn, struct eng_pkt *pkt)
 {
+	struct chan *chan = &conn->chan;
 	int ret = -FI_EAGAIN;
 
-	if (conn->state == RXM_READY && list_empty(&conn->pending))
+	if (!chan->conn)
+		return chan_queue(chan, pkt);
+	if (list_empty(&chan->pending))
 		ret = put(conn, pkt);
-	if (conn->state == RXM_FAILED)
-		return ret > 0 ? ret : -conn->err;
+	if (!chan->conn)	/* it was found to be lost */
+		return ret > 0 ? ret : -chan->err;
 	if (ret == -FI_EAGAIN)
-		list_add_tail(&pkt->node, &conn->pending);
-	if (conn->state != RXM_READY)
-		return 0;
-	if (pkt->flags & ENG_PKT_MORE || !alone(conn) || submit(conn) || ret == -FI_EAGAIN)
-		rxm_conn_touch(conn);
+		list_add_tail(&pkt->node, &chan->pending);
+	if (pkt->flags & ENG_PKT_MORE || !first_of_burst(conn) || submit(conn) || ret == -FI_EAGAIN)
+		rxm_conn_dirty(conn);
 	return ret == 1;
 }
 
-/* ---- the rest ---------------------------------------------------------------------------- */
+/* ---- progress ---------------------------------------------------------------------------- */
 
-/* repost - buffers that the provider below would not take.  False: not yet. */
-static bool repost(struct rxm_conn *conn, struct rxm_sock *sock)
+/* repost - receive buffers that the provider below did not take.  Returns false: not yet. */
+static bool repost(struct rxm_conn *conn, struct rxm_ep *ep)
 {
-	struct rxm_buf *buf;
+	struct rxm_rx_buf *buf;
 
-	while (sock && !list_empty(&sock->idle)) {
-		buf = container_of(sock->idle.next, struct rxm_buf, node);
-		if (!rxm_sock_post(sock, buf))
+	while (ep && !list_empty(&ep->idle)) {
+		buf = container_of(ep->idle.next, struct rxm_rx_buf, node);
+		if (!rxm_ep_post(ep, buf))
 			return false;
-		conn->owed += !buf->spare;
+		conn->returns += !buf->ctrl;
 	}
 	return true;
 }
 
-/* Outside of poll() nobody may be told that his packet has left. */
-bool rxm_tx_push(struct rxm_conn *conn)
+/* put_pending - packets that found no room when they were sent; they are reported. */
+static void put_pending(struct rxm_conn *conn)
 {
-	struct list *node;
+	struct list *pending = &conn->chan.pending;
 	struct eng_pkt *pkt;
-	bool posted = repost(conn, conn->sock) && repost(conn, conn->loop);
 	int ret;
 
-	while (conn->link->poller->polling && conn->state == RXM_READY &&
-	       (node = list_pop(&conn->pending))) {
-		pkt = container_of(node, struct eng_pkt, node);
+	while (conn->chan.conn && !list_empty(pending)) {
+		pkt = container_of(pending->next, struct eng_pkt, node);
 		ret = put(conn, pkt);
-		if (ret < 0) {
-			list_add_head(node, &conn->pending);
-			break;
-		}
+		if (ret < 0)
+			return;
+		list_del(&pkt->node);
 		if (ret)
 			pkt->done(pkt, 0);
 	}
-	return conn->state == RXM_READY && (submit(conn) == -FI_EAGAIN || !posted);
 }
 
-void rxm_tx_free(struct rxm_conn *conn, uint64_t id)
+bool rxm_tx_push(struct rxm_conn *conn)
 {
-	conn->freed[conn->freed_cnt++] = id;
-	rxm_conn_touch(conn);
+	bool posted = repost(conn, conn->ep) && repost(conn, conn->self);
+
+	if (conn->chan.link->poller->polling)
+		put_pending(conn);
+	return conn->chan.conn && (submit(conn) == -FI_EAGAIN || !posted);
+}
+
+void rxm_tx_done(struct rxm_conn *conn, uint64_t id)
+{
+	conn->done[conn->done_cnt++] = id;
+	rxm_conn_dirty(conn);
 }
 
 int rxm_tx_returned(struct rxm_conn *conn, uint64_t id)
 {
-	struct rxm_lent *lent = id ? lent_find(conn, id) : NULL;
+	struct rxm_rndv *rndv = id ? rndv_find(conn, id) : NULL;
 	struct eng_pkt *pkt;
 
-	if (!lent)
+	if (!rndv)
 		return -FI_EPROTO;
-	pkt = lent->pkt;
-	lent_close(conn, lent);
-	if (!list_empty(&conn->pending))
-		rxm_conn_touch(conn);
+	pkt = rndv->pkt;
+	rndv_close(conn, rndv);
+	if (!list_empty(&conn->chan.pending))
+		rxm_conn_dirty(conn);
 	pkt->done(pkt, 0);
 	return 0;
 }
 
-void rxm_tx_bye(struct rxm_conn *conn)
+/* ---- the end ------------------------------------------------------------------------------ */
+
+void rxm_tx_close(struct rxm_conn *conn)
 {
-	if (!conn->said_bye)
-		conn->said_bye = transmit_spare(conn, RXM_F_BYE) != -FI_EAGAIN;
+	if (!conn->close_sent)
+		conn->close_sent = transmit_ctrl(conn, RXM_F_CLOSE) != -FI_EAGAIN;
 }
 
 bool rxm_tx_idle(const struct rxm_conn *conn)
 {
-	return list_empty(&conn->pending) && !conn->lent_cnt &&
+	return list_empty(&conn->chan.pending) && !conn->rndv_cnt &&
 	       (!conn->out || conn->out->len == HEAD);
 }
 
-void rxm_tx_drop(struct rxm_conn *conn, int err)
+void rxm_tx_reset(struct rxm_conn *conn, int err)
 {
-	struct rxm_lent *lent = conn->lent;
+	struct rxm_rndv *rndvs = conn->rndvs;
 	struct eng_pkt *pkt;
-	struct list *node;
 	unsigned i;
 
-	conn->lent = NULL;
-	for (i = 0; lent && i < RXM_LONGS; i++)
-		if (lent[i].id) {
-			pkt = lent[i].pkt;
-			lent_close(conn, &lent[i]);
+	conn->rndvs = NULL;
+	for (i = 0; rndvs && i < RXM_RNDVS; i++)
+		if (rndvs[i].id) {
+			pkt = rndvs[i].pkt;
+			rndv_close(conn, &rndvs[i]);
 			pkt->done(pkt, -err);
 		}
-	free(lent);
-	while ((node = list_pop(&conn->pending))) {
-		pkt = container_of(node, struct eng_pkt, node);
-		pkt->done(pkt, -err);
-	}
-	out_drop(conn, conn->out);
-	out_drop(conn, conn->spare);
-	conn->out = conn->spare = NULL;
-	conn->credits = conn->owed = conn->freed_cnt = conn->borrowed = 0;
+	free(rndvs);
+	discard(conn, &conn->out);
+	discard(conn, &conn->ctrl);
+	conn->credits = conn->returns = conn->done_cnt = conn->peer_rndvs = 0;
 	conn->last_id = conn->burst_seq = 0;
 }

@@ -9,76 +9,103 @@
 #include "base/iov.h"
 #include "engine/wire.h"
 
-#define VERSION_WORD (RXM_VERSION | WIRE_VERSION << 8)
+_Static_assert(RXM_VERSION < 256 && WIRE_VERSION < 256, "each version has a byte");
 
 /* ---- private data ----------------------------------------------------------------- */
 
-static void swap_hello(struct rxm_hello *hello)
+static uint16_t version_word(void)
 {
-	hello->mark = le32toh(hello->mark);
-	hello->version = le16toh(hello->version);
-	hello->addr_len = le16toh(hello->addr_len);
-	hello->epoch = le64toh(hello->epoch);
-	hello->buf_size = le32toh(hello->buf_size);
-	hello->credits = le16toh(hello->credits);
-	hello->longs = le16toh(hello->longs);
+	struct chan_version ours = chan_version_ours(RXM_VERSION);
+
+	return (uint16_t) (ours.link | ours.engine << 8);
 }
 
-size_t rxm_put_hello(uint8_t *out, const struct rxm_hello *hello)
+static struct chan_version version_of(uint16_t word)
 {
-	struct rxm_hello wire = *hello;
-	size_t len = RXM_HELLO_SIZE + hello->addr_len;
-
-	wire.mark = RXM_MARK;
-	wire.version = VERSION_WORD;
-	swap_hello(&wire);
-	memcpy(out, &wire, len);
-	return len;
+	return (struct chan_version) { .link = word & 0xff, .engine = word >> 8 };
 }
 
-const char *rxm_parse_hello(const void *buf, size_t len, struct rxm_hello *hello)
+size_t rxm_handshake_put(uint8_t *out, const struct rxm_handshake *hs)
 {
-	memset(hello, 0, sizeof(*hello));
-	if (len < RXM_HELLO_SIZE)
-		return "it does not introduce itself";
-	memcpy(hello, buf, RXM_HELLO_SIZE);
-	swap_hello(hello);
-	if (hello->mark != RXM_MARK)
-		return "it speaks another protocol";
-	if (hello->version != VERSION_WORD)
-		return "it is of another version of this library";
-	if (hello->addr_len > RXM_ADDR_MAX || hello->addr_len > len - RXM_HELLO_SIZE)
-		return "its address is too long";
-	if (hello->buf_size < RXM_BUF_MIN || hello->buf_size > RXM_BUF_MAX)
-		return "its buffers are of no sensible size";
-	if (!hello->credits || !hello->longs || !hello->epoch)
-		return "a number is 0 that may not be";
-	memcpy(hello->addr, (const uint8_t *) buf + RXM_HELLO_SIZE, hello->addr_len);
-	return NULL;
-}
-
-size_t rxm_put_no(uint8_t *out, enum rxm_reason reason)
-{
-	struct rxm_no no = {
-		.mark = htole32(RXM_MARK),
-		.version = htole16(VERSION_WORD),
-		.reason = htole16((uint16_t) reason),
+	struct rxm_wire_handshake wire = {
+		.mark = htole16(RXM_MARK),
+		.version = htole16(version_word()),
+		.addr_len = hs->addr_len,
+		.rndvs = hs->rndvs,
+		.credits = htole16(hs->credits),
+		.epoch = htole64(hs->id.epoch),
+		.buf_size = htole32(hs->buf_size),
+		.serial = htole32((uint32_t) hs->id.serial),
+		.prev = htole32((uint32_t) hs->id.prev),
 	};
 
-	memcpy(out, &no, sizeof(no));
-	return sizeof(no);
+	memcpy(out, &wire, sizeof(wire));
+	memcpy(out + sizeof(wire), hs->addr, hs->addr_len);
+	return sizeof(wire) + hs->addr_len;
 }
 
-enum rxm_reason rxm_parse_no(const void *buf, size_t len)
+/* fields_possible - a message has to fit into the buffers, and nothing that counts is 0. */
+static bool fields_possible(const struct rxm_handshake *hs)
 {
-	struct rxm_no no;
+	return hs->addr_len <= RXM_ADDR_MAX && hs->credits && hs->rndvs && hs->id.epoch &&
+	       hs->id.serial && hs->buf_size >= RXM_BUF_MIN && hs->buf_size <= RXM_BUF_MAX;
+}
 
-	if (len < sizeof(no))
-		return 0;
-	memcpy(&no, buf, sizeof(no));
-	if (le32toh(no.mark) != RXM_MARK || le16toh(no.reason) >= RXM_REASON_CNT)
-		return 0;
-	return le16toh(no.reason);
+enum chan_reason rxm_handshake_parse(const void *buf, size_t len, struct rxm_handshake *hs)
+{
+	struct rxm_wire_handshake wire = { 0 };
+
+	memset(hs, 0, sizeof(*hs));
+	if (len < offsetof(struct rxm_wire_handshake, addr_len))
+		return CHAN_MALFORMED;
+	memcpy(&wire, buf, len < sizeof(wire) ? len : sizeof(wire));
+	if (le16toh(wire.mark) != RXM_MARK)
+		return CHAN_MALFORMED;
+	hs->version = version_of(le16toh(wire.version));
+	/* the rest of another version's handshake may lie elsewhere */
+	if (!chan_version_same(hs->version, chan_version_ours(RXM_VERSION)))
+		return CHAN_VERSION_BAD;
+	if (len < sizeof(wire) || wire.addr_len > len - sizeof(wire))
+		return CHAN_MALFORMED;
+	hs->addr_len = wire.addr_len;
+	hs->rndvs = wire.rndvs;
+	hs->credits = le16toh(wire.credits);
+	hs->id.epoch = le64toh(wire.epoch);
+	hs->buf_size = le32toh(wire.buf_size);
+	hs->id.serial = le32toh(wire.serial);
+	hs->id.prev = le32toh(wire.prev);
+	if (!fields_possible(hs))
+		return CHAN_MALFORMED;
+	memcpy(hs->addr, (const uint8_t *) buf + sizeof(wire), hs->addr_len);
+	return CHAN_OK;
+}
+
+size_t rxm_refusal_put(uint8_t *out, enum chan_reason reason)
+{
+	struct rxm_wire_refusal wire = {
+		.mark = htole16(RXM_MARK),
+		.version = htole16(version_word()),
+		.reason = htole32(reason),
+	};
+
+	memcpy(out, &wire, sizeof(wire));
+	return sizeof(wire);
+}
+
+enum chan_reason rxm_refusal_parse(const void *buf, size_t len, struct chan_version *version_p)
+{
+	struct rxm_wire_refusal wire;
+	uint32_t reason;
+
+	/* the private data may be padded with zeros */
+	if (len < sizeof(wire))
+		return CHAN_OK;
+	memcpy(&wire, buf, sizeof(wire));
+	reason = le32toh(wire.reason);
+	if (le16toh(wire.mark) != RXM_MARK || reason == CHAN_OK)
+		return CHAN_OK;
+	*version_p = version_of(le16toh(wire.version));
+	return reason < CHAN_REASONS ? reason : CHAN_MALFORMED;
 }
 
 /* ---- messages ------------------------------------------------------------------------ */
@@ -102,7 +129,7 @@ static struct rxm_seg get_seg(const uint8_t *at)
 	return seg;
 }
 
-/* Do the segments of a LONG make up its length? */
+/* segs_fit - do the segments of a rendezvous make up its length? */
 static bool segs_fit(const uint8_t *at, const struct rxm_frame *frame)
 {
 	uint64_t left = frame->len;
@@ -118,7 +145,9 @@ static bool segs_fit(const uint8_t *at, const struct rxm_frame *frame)
 	return !left;
 }
 
-/* frame_size - of the frame in @len bytes at @buf; 0 when it is not one. */
+/* frame_size - of the frame that begins at @buf, of which @len bytes at most are there.
+ * Returns 0 if it is malformed.
+ */
 static size_t frame_size(const uint8_t *buf, size_t len)
 {
 	struct rxm_frame frame;
@@ -129,7 +158,7 @@ static size_t frame_size(const uint8_t *buf, size_t len)
 	get_frame(buf, 0, &frame);
 	if (frame.zero || frame.hdr_len > ENG_HDR_MAX)
 		return 0;
-	if (frame.kind == RXM_FREE)
+	if (frame.kind == RXM_RNDV_DONE)
 		return frame.hdr_len || frame.segs ? 0 : sizeof(frame);
 	if (!frame.hdr_len)
 		return 0;
@@ -137,59 +166,61 @@ static size_t frame_size(const uint8_t *buf, size_t len)
 		size = sizeof(frame) + frame.hdr_len;
 		return frame.segs || size > len || frame.len > len - size ? 0 : size + frame.len;
 	}
-	if (frame.kind != RXM_LONG || !frame.segs || frame.segs > ENG_IOV_MAX ||
+	if (frame.kind != RXM_RNDV || !frame.segs || frame.segs > ENG_IOV_MAX ||
 	    frame.len > SIZE_MAX)
 		return 0;
-	size = RXM_LONG_SIZE(frame.hdr_len, frame.segs);
+	size = RXM_RNDV_SIZE(frame.hdr_len, frame.segs);
 	if (size > len || !segs_fit(buf + size - frame.segs * sizeof(struct rxm_seg), &frame))
 		return 0;
 	return size;
 }
 
-const char *rxm_parse(const uint8_t *buf, size_t len, struct rxm_head *head)
+const char *rxm_parse(const uint8_t *buf, size_t len, struct rxm_head *head_p)
 {
-	size_t at = sizeof(*head), size;
+	struct rxm_head head;
+	size_t at = sizeof(head), size;
 
 	if (len < at)
-		return "it is too short";
-	memcpy(head, buf, sizeof(*head));
-	head->flags = le16toh(head->flags);
-	head->credits = le16toh(head->credits);
-	if (head->zero || head->flags & ~(RXM_F_SPARE | RXM_F_BYE))
-		return "its head has bits that mean nothing";
+		return "it is shorter than a message's head";
+	memcpy(&head, buf, sizeof(head));
+	head.flags = le16toh(head.flags);
+	head.credits = le16toh(head.credits);
+	if (head.zero || head.flags & ~(RXM_F_CTRL | RXM_F_CLOSE))
+		return "reserved bits of its head are set";
 	for (; at < len; at += size) {
 		size = frame_size(buf + at, len - at);
 		if (!size)
-			return "a frame of it makes no sense";
-		if (head->flags & RXM_F_SPARE && buf[at] != RXM_FREE)
-			return "it has a frame that needs a credit, and took none";
+			return "a frame is malformed";
+		if (head.flags & RXM_F_CTRL && buf[at] != RXM_RNDV_DONE)
+			return "a control message has a frame that needs a credit";
 	}
+	*head_p = head;
 	return NULL;
 }
 
-size_t rxm_next(const uint8_t *buf, size_t at, struct rxm_item *item)
+size_t rxm_next(const uint8_t *buf, size_t at, struct rxm_item *item_p)
 {
 	struct rxm_frame frame;
 	unsigned i;
 
 	get_frame(buf, at, &frame);
 	at += sizeof(frame);
-	item->kind = frame.kind;
-	item->hdr = buf + at;
-	item->hdr_len = frame.hdr_len;
-	item->len = item->id = frame.len;
-	item->segs = frame.segs;
+	item_p->kind = frame.kind;
+	item_p->hdr = buf + at;
+	item_p->hdr_len = frame.hdr_len;
+	item_p->len = item_p->id = frame.len;
+	item_p->segs = frame.segs;
 	at += frame.hdr_len;
-	item->data = buf + at;
+	item_p->data = buf + at;
 	if (frame.kind == RXM_EAGER)
 		return at + frame.len;
-	if (frame.kind == RXM_LONG) {
-		memcpy(&item->id, buf + at, sizeof(item->id));
-		item->id = le64toh(item->id);
-		at += sizeof(item->id);
+	if (frame.kind == RXM_RNDV) {
+		memcpy(&item_p->id, buf + at, sizeof(item_p->id));
+		item_p->id = le64toh(item_p->id);
+		at += sizeof(item_p->id);
 	}
 	for (i = 0; i < frame.segs; i++, at += sizeof(struct rxm_seg))
-		item->seg[i] = get_seg(buf + at);
+		item_p->seg[i] = get_seg(buf + at);
 	return at;
 }
 
@@ -222,13 +253,13 @@ size_t rxm_put_eager(uint8_t *out, size_t at, const struct eng_pkt *pkt)
 	return at + pkt->len;
 }
 
-size_t rxm_put_long(uint8_t *out, size_t at, const struct eng_pkt *pkt, uint64_t id,
+size_t rxm_put_rndv(uint8_t *out, size_t at, const struct eng_pkt *pkt, uint64_t id,
 		    const struct rxm_seg *seg, unsigned segs)
 {
 	struct rxm_seg wire;
 	unsigned i;
 
-	at = put_frame(out, at, RXM_LONG, pkt, segs);
+	at = put_frame(out, at, RXM_RNDV, pkt, segs);
 	id = htole64(id);
 	memcpy(out + at, &id, sizeof(id));
 	at += sizeof(id);
@@ -240,9 +271,9 @@ size_t rxm_put_long(uint8_t *out, size_t at, const struct eng_pkt *pkt, uint64_t
 	return at;
 }
 
-size_t rxm_put_free(uint8_t *out, size_t at, uint64_t id)
+size_t rxm_put_done(uint8_t *out, size_t at, uint64_t id)
 {
-	struct rxm_frame frame = { .kind = RXM_FREE, .len = htole64(id) };
+	struct rxm_frame frame = { .kind = RXM_RNDV_DONE, .len = htole64(id) };
 
 	memcpy(out + at, &frame, sizeof(frame));
 	return at + sizeof(frame);

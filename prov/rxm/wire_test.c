@@ -10,59 +10,116 @@
 
 #include "wire.h"
 
-static void hello_survives(void **state)
+static const struct rxm_handshake good = {
+	.addr_len = 28, .buf_size = 16384, .credits = 16, .rndvs = 8,
+	.id = { .epoch = 0x123456789abcdef, .serial = 0x89abcdef, .prev = 0xfedcba98 },
+};
+
+static void handshake_survives(void **state)
 {
-	struct rxm_hello in = {
-		.addr_len = 16, .epoch = 0x123456789abcdef, .buf_size = 16384, .credits = 16, .longs = 8,
-	}, out;
-	uint8_t wire[sizeof(in)];
+	struct rxm_handshake in = good, out;
+	uint8_t wire[RXM_HANDSHAKE_MAX];
 	size_t len, i;
 
 	memset(in.addr, 0x5a, in.addr_len);
-	len = rxm_put_hello(wire, &in);
-	assert_true(len <= 56);	/* what the smallest connection manager carries */
-	assert_null(rxm_parse_hello(wire, len, &out));
-	assert_int_equal(out.epoch, in.epoch);
+	len = rxm_handshake_put(wire, &in);
+	assert_int_equal(len, 56);	/* what a connection manager over IP carries */
+	assert_int_equal(rxm_handshake_parse(wire, len, &out), CHAN_OK);
+	assert_int_equal(out.id.epoch, in.id.epoch);
+	assert_int_equal(out.id.serial, in.id.serial);
+	assert_int_equal(out.id.prev, in.id.prev);
 	assert_int_equal(out.buf_size, in.buf_size);
 	assert_int_equal(out.credits, in.credits);
-	assert_int_equal(out.longs, in.longs);
+	assert_int_equal(out.rndvs, in.rndvs);
+	assert_int_equal(out.addr_len, in.addr_len);
 	assert_memory_equal(out.addr, in.addr, in.addr_len);
 	for (i = 0; i < len; i++)
-		assert_non_null(rxm_parse_hello(wire, i, &out));
+		assert_int_equal(rxm_handshake_parse(wire, i, &out), CHAN_MALFORMED);
+	/* a connection manager pads private data with zeros */
+	memset(wire + len, 0, sizeof(wire) - len);
+	assert_int_equal(rxm_handshake_parse(wire, sizeof(wire), &out), CHAN_OK);
 	wire[0] ^= 1;
-	assert_non_null(rxm_parse_hello(wire, len, &out));
+	assert_int_equal(rxm_handshake_parse(wire, len, &out), CHAN_MALFORMED);
 }
 
-static void senseless_hellos_are_refused(void **state)
+static void refused_handshake(const struct rxm_handshake *bad)
 {
-	static const struct rxm_hello good = {
-		.addr_len = 16, .epoch = 1, .buf_size = 16384, .credits = 16, .longs = 8,
-	};
-	uint8_t wire[sizeof(good)];
-	struct rxm_hello bad, out;
+	uint8_t wire[RXM_HANDSHAKE_MAX];
+	struct rxm_handshake out;
+	size_t len = rxm_handshake_put(wire, bad);
+
+	assert_int_equal(rxm_handshake_parse(wire, len, &out), CHAN_MALFORMED);
+}
+
+static void impossible_handshakes_are_refused(void **state)
+{
+	uint8_t wire[RXM_HANDSHAKE_MAX + 1] = { 0 };
+	struct rxm_handshake bad, out;
 
 	bad = good, bad.credits = 0;
-	assert_non_null(rxm_parse_hello(wire, rxm_put_hello(wire, &bad), &out));
-	bad = good, bad.longs = 0;
-	assert_non_null(rxm_parse_hello(wire, rxm_put_hello(wire, &bad), &out));
-	bad = good, bad.epoch = 0;
-	assert_non_null(rxm_parse_hello(wire, rxm_put_hello(wire, &bad), &out));
-	bad = good, bad.buf_size = 64;
-	assert_non_null(rxm_parse_hello(wire, rxm_put_hello(wire, &bad), &out));
-	rxm_put_hello(wire, &good);
-	wire[offsetof(struct rxm_hello, addr_len)] = RXM_ADDR_MAX + 1;
-	assert_non_null(rxm_parse_hello(wire, sizeof(wire), &out));
+	refused_handshake(&bad);
+	bad = good, bad.rndvs = 0;
+	refused_handshake(&bad);
+	bad = good, bad.id.epoch = 0;
+	refused_handshake(&bad);
+	bad = good, bad.id.serial = 0;
+	refused_handshake(&bad);
+	bad = good, bad.buf_size = RXM_BUF_MIN - 1;
+	refused_handshake(&bad);
+	bad = good, bad.buf_size = RXM_BUF_MAX + 1;
+	refused_handshake(&bad);
+	rxm_handshake_put(wire, &good);
+	wire[offsetof(struct rxm_wire_handshake, addr_len)] = RXM_ADDR_MAX + 1;
+	assert_int_equal(rxm_handshake_parse(wire, sizeof(wire), &out), CHAN_MALFORMED);
+}
+
+/* Of another version only the version is read, however long the handshake is. */
+static void other_versions_are_named(void **state)
+{
+	uint8_t wire[RXM_HANDSHAKE_MAX];
+	struct rxm_handshake out;
+	size_t len = rxm_handshake_put(wire, &good);
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		rxm_handshake_put(wire, &good);
+		wire[offsetof(struct rxm_wire_handshake, version) + i]++;
+		assert_int_equal(rxm_handshake_parse(wire, len, &out), CHAN_VERSION_BAD);
+		assert_int_equal(out.version.link, RXM_VERSION + !i);
+		assert_int_equal(out.version.engine, chan_version_ours(0).engine + i);
+		assert_int_equal(rxm_handshake_parse(wire, 4, &out), CHAN_VERSION_BAD);
+	}
 }
 
 static void refusals_survive(void **state)
 {
-	uint8_t wire[sizeof(struct rxm_no)];
+	uint8_t wire[sizeof(struct rxm_wire_refusal)];
+	struct chan_version version = { 0 };
+	size_t len = rxm_refusal_put(wire, CHAN_SIMULTANEOUS);
 
-	assert_int_equal(rxm_parse_no(wire, rxm_put_no(wire, RXM_CROSSED)), RXM_CROSSED);
-	assert_int_equal(rxm_parse_no(wire, sizeof(wire) - 1), 0);
-	assert_int_equal(rxm_parse_no(NULL, 0), 0);
+	assert_int_equal(rxm_refusal_parse(wire, len, &version), CHAN_SIMULTANEOUS);
+	assert_int_equal(version.link, RXM_VERSION);
+	assert_int_equal(rxm_refusal_parse(wire, len - 1, &version), CHAN_OK);
+	assert_int_equal(rxm_refusal_parse(NULL, 0, &version), CHAN_OK);
+	rxm_refusal_put(wire, CHAN_REASONS);
+	assert_int_equal(rxm_refusal_parse(wire, len, &version), CHAN_MALFORMED);
 	wire[0] ^= 1;
-	assert_int_equal(rxm_parse_no(wire, sizeof(wire)), 0);
+	assert_int_equal(rxm_refusal_parse(wire, len, &version), CHAN_OK);
+}
+
+static void serials_survive_their_shortening(void **state)
+{
+	static const uint64_t near[] = { 1, 5, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(7) << 32) - 3 };
+	int64_t diff;
+	size_t i;
+
+	for (i = 0; i < sizeof(near) / sizeof(near[0]); i++)
+		for (diff = -5; diff <= 5; diff++)
+			if (diff >= 0 || near[i] > (uint64_t) -diff)
+				assert_int_equal(rxm_serial(near[i], (uint32_t) (near[i] + (uint64_t) diff)),
+						 near[i] + (uint64_t) diff);
+	/* there was no connection yet */
+	assert_int_equal(rxm_serial(0, 0x89abcdef), 0x89abcdef);
 }
 
 /* One of each kind. */
@@ -79,8 +136,8 @@ static size_t message(uint8_t *buf)
 	memset(pkt.hdr, 0xab, pkt.hdr_len);
 	rxm_put_head(buf, 0, 5);
 	at = rxm_put_eager(buf, at, &pkt);
-	at = rxm_put_long(buf, at, &pkt, 42, seg, 2);
-	return rxm_put_free(buf, at, 77);
+	at = rxm_put_rndv(buf, at, &pkt, 42, seg, 2);
+	return rxm_put_done(buf, at, 77);
 }
 
 static void frames_survive(void **state)
@@ -97,19 +154,19 @@ static void frames_survive(void **state)
 	assert_int_equal(item.hdr_len, 24);
 	assert_string_equal((const char *) item.data, "payload in two pieces");
 	at = rxm_next(buf, at, &item);
-	assert_int_equal(item.kind, RXM_LONG);
+	assert_int_equal(item.kind, RXM_RNDV);
 	assert_int_equal(item.id, 42);
 	assert_int_equal(item.segs, 2);
 	assert_int_equal(item.seg[1].addr, 0x2000);
 	assert_int_equal(item.seg[1].key, 8);
 	assert_int_equal(item.len, sizeof("payload in two pieces"));
 	at = rxm_next(buf, at, &item);
-	assert_int_equal(item.kind, RXM_FREE);
+	assert_int_equal(item.kind, RXM_RNDV_DONE);
 	assert_int_equal(item.id, 77);
 	assert_int_equal(at, len);
 }
 
-/* A message that is cut anywhere but between frames is none. */
+/* A message may be cut between frames, and nowhere else. */
 static void cut_messages_are_refused(void **state)
 {
 	uint8_t buf[1024], *copy;
@@ -122,7 +179,7 @@ static void cut_messages_are_refused(void **state)
 			at = rxm_next(buf, at, &item);
 			continue;
 		}
-		copy = malloc(i ? i : 1);	/* so that a sanitizer sees a step too far */
+		copy = malloc(i ? i : 1);	/* a sanitizer sees what is read beyond it */
 		memcpy(copy, buf, i);
 		assert_non_null(rxm_parse(copy, i, &head));
 		free(copy);
@@ -139,13 +196,13 @@ static void refused_with(size_t at, uint8_t value)
 	assert_non_null(rxm_parse(buf, len, &head));
 }
 
-static void senseless_messages_are_refused(void **state)
+static void impossible_messages_are_refused(void **state)
 {
 	size_t frame = sizeof(struct rxm_head);
-	size_t lng = frame + sizeof(struct rxm_frame) + 24 + sizeof("payload in two pieces");
+	size_t rndv = frame + sizeof(struct rxm_frame) + 24 + sizeof("payload in two pieces");
 
 	refused_with(0, 0x80);			/* flags */
-	refused_with(0, RXM_F_SPARE);		/* took no credit, but has payload */
+	refused_with(0, RXM_F_CTRL);		/* consumed no credit, but has payload */
 	refused_with(4, 1);			/* zero */
 	refused_with(frame, 0);			/* kind */
 	refused_with(frame, RXM_KIND_CNT);
@@ -154,20 +211,22 @@ static void senseless_messages_are_refused(void **state)
 	refused_with(frame + 3, 1);		/* too long a header */
 	refused_with(frame + 4, 1);		/* zero */
 	refused_with(frame + 8 + 7, 0xff);	/* payload beyond the end */
-	refused_with(lng + 1, 0);		/* a LONG of nothing */
-	refused_with(lng + 1, ENG_IOV_MAX + 1);
-	refused_with(lng + 8, 1);		/* segments that do not add up */
+	refused_with(rndv + 1, 0);		/* a rendezvous without segments */
+	refused_with(rndv + 1, ENG_IOV_MAX + 1);
+	refused_with(rndv + 8, 1);		/* segments that do not add up */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hello_survives),
-		cmocka_unit_test(senseless_hellos_are_refused),
+		cmocka_unit_test(handshake_survives),
+		cmocka_unit_test(impossible_handshakes_are_refused),
+		cmocka_unit_test(other_versions_are_named),
 		cmocka_unit_test(refusals_survive),
+		cmocka_unit_test(serials_survive_their_shortening),
 		cmocka_unit_test(frames_survive),
 		cmocka_unit_test(cut_messages_are_refused),
-		cmocka_unit_test(senseless_messages_are_refused),
+		cmocka_unit_test(impossible_messages_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Any bytes may come from a peer: nothing is read beyond them, and what passes the
- * gates makes sense.
+ * Any bytes may come from a peer: nothing is read beyond them, and what is accepted has
+ * possible fields only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,22 +23,24 @@ static void check(const struct rxm_item *item, const uint8_t *buf, size_t size)
 		abort();
 	for (i = 0; i < item->segs; i++)
 		sum += item->seg[i].len;
-	if (item->kind == RXM_LONG && sum != item->len)
+	if (item->kind == RXM_RNDV && sum != item->len)
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
-	struct rxm_hello hello;
+	struct rxm_handshake hs;
+	struct chan_version version;
 	struct rxm_head head;
 	struct rxm_item item;
 	size_t at = sizeof(head);
 
 	memcpy(copy, data, size);
-	if (!rxm_parse_hello(copy, size, &hello) && hello.addr_len > RXM_ADDR_MAX)
+	if (!rxm_handshake_parse(copy, size, &hs) &&
+	    (hs.addr_len > RXM_ADDR_MAX || !hs.id.serial || !hs.credits))
 		abort();
-	if (rxm_parse_no(copy, size) >= RXM_REASON_CNT)
+	if (rxm_refusal_parse(copy, size, &version) >= CHAN_REASONS)
 		abort();
 	if (!rxm_parse(copy, size, &head)) {
 		while (at < size) {

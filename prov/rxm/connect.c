@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * How a connection is made: our attempts, the requests of peers, and the handshakes that
+ * are their private data.  When to connect, when to try again, and which of two
+ * simultaneous connects counts is decided by the channel layer.
+ *
+ *	connecting endpoint                      accepting endpoint
+ *	fi_connect(handshake, address)  ------>  FI_CONNREQ: chan_decide()
+ *	                                         fi_accept(handshake), ACCEPTING
+ *	FI_CONNECTED: READY             <------
+ *	                                         FI_CONNECTED: READY
+ *	error event: chan_refused()     <------  or fi_reject(refusal)
+ */
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ib_addr.h"
+#include "base/net_addr.h"
+#include "conn.h"
+
+/* ---- handshakes ------------------------------------------------------------------------ */
+
+/* put_handshake - ours, for a request or an acceptance.
+ *
+ * @id:   its serial and prev
+ * @addr: with our address: the peer does not know who connects
+ */
+static size_t put_handshake(struct rxm_link *link, const struct chan_id *id, bool addr, uint8_t *out)
+{
+	struct rxm_handshake hs = {
+		.id = { .epoch = link->chan.epoch, .serial = id->serial, .prev = id->prev },
+		.buf_size = (uint32_t) rxm_conf.buf_size,
+		.credits = (uint16_t) rxm_conf.credits,
+		.rndvs = RXM_RNDVS,
+		.addr_len = addr ? (uint8_t) link->chan.addr_len : 0,
+	};
+
+	memcpy(hs.addr, link->addr, hs.addr_len);
+	return rxm_handshake_put(out, &hs);
+}
+
+/* apply_limits - what the peer's handshake says about its buffers.  Messages that overtook
+ * the event of the handshake may have returned credits already.
+ */
+static void apply_limits(struct rxm_conn *conn, const struct rxm_handshake *hs)
+{
+	conn->credits += hs->credits;
+	conn->buf_size = hs->buf_size < rxm_conf.buf_size ? hs->buf_size :
+							    (unsigned) rxm_conf.buf_size;
+	conn->rndv_max = hs->rndvs < RXM_RNDVS ? hs->rndvs : RXM_RNDVS;
+}
+
+static void log_version(struct rxm_link *link, const char *peer, struct chan_version theirs)
+{
+	struct chan_version ours = chan_version_ours(RXM_VERSION);
+
+	CHAN_WARN_SPARSE(&link->chan, "no connection with %s: it has version %u.%u of the "
+			 "protocol, this library has %u.%u: use the same libfabric release on both "
+			 "sides\n", peer, theirs.link, theirs.engine, ours.link, ours.engine);
+}
+
+/* ---- our attempts ------------------------------------------------------------------------- */
+
+static void set_deadline(struct chan *chan)
+{
+	chan_timer_set(chan, chan_now(chan->link) +
+		       (uint64_t) chan->link->conf.conn_timeout_ms * CLOCK_NS_PER_MS);
+}
+
+/* info_to - of an endpoint that connects to @addr: the listener's, with another port. */
+static struct fi_info *info_to(struct rxm_link *link, const void *addr)
+{
+	struct fi_info *info = fi_dupinfo(link->info);
+
+	if (!info)
+		return NULL;
+	free(info->dest_addr);
+	info->dest_addr = malloc(link->chan.addr_len);
+	if (!info->dest_addr) {
+		fi_freeinfo(info);
+		return NULL;
+	}
+	memcpy(info->dest_addr, addr, link->chan.addr_len);
+	info->dest_addrlen = link->chan.addr_len;
+	if (info->src_addr && info->addr_format == FI_SOCKADDR_IB) {
+		ib_sa_set_port(info->src_addr, 0);
+	} else if (info->src_addr && net_addr_len(info->src_addr)) {
+		net_addr_set_port(info->src_addr, 0);
+	} else {
+		free(info->src_addr);
+		info->src_addr = NULL;
+		info->src_addrlen = 0;
+	}
+	return info;
+}
+
+static int connect_ep(struct rxm_conn *conn)
+{
+	const void *addr = eng_peer_addr(chan_peer(&conn->chan));
+	struct rxm_link *link = rxm_conn_link(conn);
+	struct fi_info *info = info_to(link, addr);
+	struct chan_id id = { .serial = conn->chan.serial, .prev = conn->chan.peer_serial };
+	uint8_t data[RXM_HANDSHAKE_MAX];
+	int ret;
+
+	if (!info)
+		return -FI_ENOMEM;
+	ret = rxm_ep_open(link->dom, info, conn, &conn->ep);
+	fi_freeinfo(info);
+	if (!ret)
+		ret = fi_connect(conn->ep->fid, addr, data, put_handshake(link, &id, true, data));
+	return ret;
+}
+
+static int attempt(struct chan *chan)
+{
+	struct rxm_conn *conn = rxm_conn_of(chan);
+	int ret;
+
+	/* on the wire 0 is no serial */
+	if (!(uint32_t) chan->serial)
+		chan->serial = ++chan->link->serial;
+	ret = connect_ep(conn);
+	if (ret) {
+		rxm_conn_close_eps(conn);
+		return ret;
+	}
+	chan->asked = true;
+	chan_set_state(chan, CHAN_CONNECTING);
+	set_deadline(chan);
+	return 0;
+}
+
+static void abort_attempt(struct chan *chan)
+{
+	chan->failed = false;
+	rxm_conn_close_eps(rxm_conn_of(chan));
+}
+
+void rxm_attempt_failed(struct rxm_conn *conn, int err, bool final)
+{
+	rxm_conn_close_eps(conn);
+	chan_connect_failed(&conn->chan, err, final);
+}
+
+/* retry_ms - a peer that computes, without progress, looks like one that is not there, and
+ * the provider below may wait less long for it than we do.
+ */
+static int retry_ms(const struct chan *chan, int err)
+{
+	switch (err) {
+	case FI_ETIMEDOUT:
+		return chan->link->conf.conn_timeout_ms;
+	case FI_ECONNREFUSED:
+	case FI_ECONNRESET:
+	case FI_EADDRNOTAVAIL:
+	case FI_EAGAIN:
+	case FI_EMFILE:
+		return chan->link->conf.retry_ms;
+	default:
+		return 0;
+	}
+}
+
+static void deadline_passed(struct chan *chan, uint64_t now)
+{
+	if (chan->state == CHAN_CONNECTING)
+		rxm_attempt_failed(rxm_conn_of(chan), FI_ETIMEDOUT, true);
+	else if (chan->state == CHAN_ACCEPTING)
+		rxm_conn_fail(rxm_conn_of(chan), FI_ETIMEDOUT);
+}
+
+static const char *advice(const struct chan *chan, int err)
+{
+	if (chan->state == CHAN_READY)
+		return NULL;
+	if (err == FI_ECONNREFUSED)
+		return "no endpoint of this layer is there, or its process has ended";
+	if (err == FI_ETIMEDOUT)
+		return "its program makes no progress, or a firewall is between";
+	return NULL;
+}
+
+static void init(struct chan *chan)
+{
+	struct rxm_conn *conn = rxm_conn_of(chan);
+
+	list_init(&conn->work_node);
+	list_init(&conn->dirty_node);
+	list_init(&conn->rxq);
+	list_init(&conn->holds);
+}
+
+const struct chan_ops rxm_chan_ops = {
+	.init = init,
+	.connect = attempt,
+	.abort = abort_attempt,
+	.close = rxm_conn_close,
+	.finish = rxm_conn_finish,
+	.retry_ms = retry_ms,
+	.timer = deadline_passed,
+	.advice = advice,
+};
+
+/* ---- the outcome ------------------------------------------------------------------------------ */
+
+static void established(struct rxm_conn *conn, const struct chan_id *id, bool ours)
+{
+	chan_up(&conn->chan, conn->ep, id, ours);
+	if (!conn->chan.conn)
+		return;
+	rxm_conn_dirty(conn);
+	rxm_rx_run(conn);
+}
+
+/* accepted - the peer's answer to our request. */
+static void accepted(struct rxm_conn *conn, const void *data, size_t len)
+{
+	struct rxm_link *link = rxm_conn_link(conn);
+	char text[CHAN_TEXT_MAX];
+	struct rxm_handshake hs;
+	enum chan_reason reason = rxm_handshake_parse(data, len, &hs);
+
+	if (reason) {
+		chan_peer_text(&conn->chan, text);
+		if (reason == CHAN_VERSION_BAD)
+			log_version(link, text, hs.version);
+		else
+			CHAN_WARN_SPARSE(&link->chan, "%s accepted our connection with a malformed "
+					 "handshake\n", text);
+		rxm_attempt_failed(conn, FI_EPROTO, true);
+		return;
+	}
+	apply_limits(conn, &hs);
+	established(conn, &hs.id, true);
+}
+
+void rxm_on_connected(struct rxm_ep *ep, const void *data, size_t len)
+{
+	struct rxm_conn *conn = ep->conn;
+	struct chan *chan = &conn->chan;
+	struct chan_id id = { .epoch = chan->peer_epoch, .serial = chan->serial };
+
+	if (ep == conn->self || chan->failed)
+		return;
+	if (chan->state == CHAN_ACCEPTING)
+		established(conn, &id, false);
+	else if (chan->state == CHAN_CONNECTING)
+		accepted(conn, data, len);
+}
+
+void rxm_on_refused(struct rxm_ep *ep, int err, const void *data, size_t len)
+{
+	struct rxm_conn *conn = ep->conn;
+	struct chan_version theirs;
+	enum chan_reason reason;
+	char text[CHAN_TEXT_MAX];
+
+	if (ep == conn->self || conn->chan.state != CHAN_CONNECTING) {
+		rxm_on_ended(ep);
+		return;
+	}
+	reason = rxm_refusal_parse(data, len, &theirs);
+	if (reason == CHAN_OK) {
+		rxm_attempt_failed(conn, err ? err : FI_ECONNREFUSED, false);
+	} else if (reason == CHAN_VERSION_BAD) {
+		log_version(rxm_conn_link(conn), chan_peer_text(&conn->chan, text), theirs);
+		rxm_attempt_failed(conn, chan_reason_errno(reason), true);
+	} else {
+		rxm_conn_close_eps(conn);
+		chan_refused(&conn->chan, reason);
+	}
+}
+
+void rxm_on_ended(struct rxm_ep *ep)
+{
+	struct rxm_conn *conn = ep->conn;
+
+	if (conn->chan.state == CHAN_CONNECTING) {
+		rxm_attempt_failed(conn, FI_ECONNRESET, false);
+	} else {
+		conn->ended = true;
+		rxm_rx_run(conn);
+	}
+}
+
+/* ---- requests of peers -------------------------------------------------------------------------- */
+
+/* refuse - if the handle of the request was not used up by an endpoint that failed: then
+ * the provider below has refused it, without a reason.
+ */
+static void refuse(struct rxm_link *link, struct fi_info *info, enum chan_reason reason)
+{
+	uint8_t data[sizeof(struct rxm_wire_refusal)];
+
+	if (info->handle)
+		fi_reject(link->pep, info->handle, data, rxm_refusal_put(data, reason));
+}
+
+/* settle_addr - the address by which the connecting peer is known.  One that listens at a
+ * wildcard address is known by the one that it connects from; any other has to be on the
+ * host that connects, or an endpoint could pass itself off as another.
+ */
+static enum chan_reason settle_addr(struct rxm_link *link, const struct fi_info *info,
+				    struct rxm_handshake *hs)
+{
+	const struct sockaddr *from = info->dest_addr;
+	union net_sa own;
+
+	if (hs->addr_len != link->chan.addr_len)
+		return CHAN_ADDR_BAD;
+	if (!from || !net_addr_len(from))
+		return CHAN_OK;		/* no address that could be compared */
+	memcpy(&own, hs->addr, hs->addr_len);
+	if (net_addr_len(&own.sa) != hs->addr_len || own.sa.sa_family != from->sa_family)
+		return CHAN_ADDR_BAD;
+	if (net_addr_is_any(&own.sa)) {
+		uint16_t port = net_addr_port(&own.sa);
+
+		memcpy(&own, from, net_addr_len(from));
+		net_addr_set_port(&own.sa, port);
+		memcpy(hs->addr, &own, hs->addr_len);
+	}
+	return net_addr_same_host(&own.sa, from) ? CHAN_OK : CHAN_ADDR_BAD;
+}
+
+/* answer - accept the request with a new endpoint.
+ * Errors: those of the provider below; *@ep_p is not set.
+ */
+static int answer(struct rxm_conn *conn, struct fi_info *info, const struct chan_id *id,
+		  struct rxm_ep **ep_p)
+{
+	struct chan_id ours = { .serial = id->serial, .prev = conn->chan.link->serial };
+	struct rxm_link *link = rxm_conn_link(conn);
+	uint8_t data[RXM_HANDSHAKE_MAX];
+	size_t len = put_handshake(link, &ours, false, data);
+	struct rxm_ep *ep;
+	int ret = rxm_ep_open(link->dom, info, conn, &ep);
+
+	if (ret)
+		return ret;
+	ret = fi_accept(ep->fid, data, len);
+	if (ret)
+		rxm_ep_close(ep);
+	else
+		*ep_p = ep;
+	return ret;
+}
+
+/* accept_self - the endpoint connects to itself: the new endpoint is the accepting end.
+ * There is one connection, so the request of an attempt that has ended is of no use.
+ */
+static enum chan_reason accept_self(struct rxm_conn *conn, struct fi_info *info,
+				    const struct chan_id *id)
+{
+	if (conn->self || conn->chan.state != CHAN_CONNECTING ||
+	    (uint32_t) id->serial != (uint32_t) conn->chan.serial)
+		return CHAN_NO_USE;
+	return answer(conn, info, id, &conn->self) ? CHAN_BUSY : CHAN_OK;
+}
+
+static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
+				    const struct rxm_handshake *hs)
+{
+	struct chan *chan = &conn->chan;
+	int ret;
+
+	chan_taken(chan);
+	ret = answer(conn, info, &hs->id, &conn->ep);
+	if (ret) {
+		/* the attempt that gave way has to be made again */
+		if (chan->state == CHAN_CONNECTING || chan->state == CHAN_ACCEPTING)
+			chan_connect_failed(chan, -ret, false);
+		return CHAN_BUSY;
+	}
+	apply_limits(conn, hs);
+	chan_accepting(chan, &hs->id);
+	if (chan->state == CHAN_ACCEPTING)
+		set_deadline(chan);
+	return CHAN_OK;
+}
+
+/* decide - accept the request, or say why not. */
+static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, int order,
+			       struct rxm_handshake *hs)
+{
+	struct chan *chan = chan_find(&link->chan, hs->addr, hs->addr_len);
+
+	if (!chan)
+		return CHAN_BUSY;
+	if (hs->id.epoch == chan->peer_epoch)
+		hs->id.serial = rxm_serial(chan->peer_serial, (uint32_t) hs->id.serial);
+	if (hs->id.prev)
+		hs->id.prev = rxm_serial(link->chan.serial, (uint32_t) hs->id.prev);
+	switch (chan_decide(chan, order, &hs->id)) {
+	case CHAN_SELF:
+		return accept_self(rxm_conn_of(chan), info, &hs->id);
+	case CHAN_REFUSE:
+		return CHAN_SIMULTANEOUS;
+	case CHAN_REPLACE:
+		chan = chan_replace(chan, hs->addr, hs->addr_len);
+		break;
+	case CHAN_ACCEPT:
+		break;
+	}
+	return chan ? accept_peer(rxm_conn_of(chan), info, hs) : CHAN_BUSY;
+}
+
+/* check_request - decode and check the private data; logs why the peer is refused.
+ * @order_p: [out] our address against the peer's.  Both sides compare the same bytes: those
+ *           of the handshakes, before a wildcard address is settled.
+ */
+static enum chan_reason check_request(struct rxm_link *link, const struct fi_info *info,
+				      const void *data, size_t len, struct rxm_handshake *hs,
+				      int *order_p)
+{
+	char text[CHAN_TEXT_MAX] = "an unknown address";
+	enum chan_reason reason = rxm_handshake_parse(data, len, hs);
+
+	if (reason == CHAN_OK) {
+		*order_p = memcmp(link->addr, hs->addr, link->chan.addr_len);
+		reason = settle_addr(link, info, hs);
+	}
+	if (reason == CHAN_OK)
+		return reason;
+	if (info->dest_addr)
+		chan_text(&link->chan, info->dest_addr, info->dest_addrlen, text);
+	if (reason == CHAN_VERSION_BAD)
+		log_version(link, text, hs->version);
+	else
+		CHAN_WARN_SPARSE(&link->chan, "refused a connection from %s: %s\n", text,
+				 reason == CHAN_ADDR_BAD ? "it claims the address of another host" :
+				 "its handshake is malformed");
+	return reason;
+}
+
+void rxm_on_connreq(struct rxm_link *link, struct fi_info *info, const void *data, size_t len)
+{
+	enum chan_reason reason = CHAN_BUSY;
+	struct rxm_handshake hs;
+	int order = 0;
+
+	if (!link->chan.closing)
+		reason = check_request(link, info, data, len, &hs, &order);
+	if (!reason)
+		reason = decide(link, info, order, &hs);
+	if (reason)
+		refuse(link, info, reason);
+}
