@@ -2,7 +2,7 @@
 
 EXTRA_DIST += prov/rxm/configure.m4 prov/rxm/README.md
 
-rxm_sources = \
+rxm_link_sources = \
 	prov/rxm/conf.c \
 	prov/rxm/conf.h \
 	prov/rxm/conn.c \
@@ -12,7 +12,6 @@ rxm_sources = \
 	prov/rxm/dom.h \
 	prov/rxm/link.c \
 	prov/rxm/poll.c \
-	prov/rxm/prov.c \
 	prov/rxm/read.c \
 	prov/rxm/rx.c \
 	prov/rxm/tx.c \
@@ -20,19 +19,30 @@ rxm_sources = \
 	prov/rxm/wire.h
 
 if HAVE_RXM
+noinst_LTLIBRARIES += prov/rxm/librxmlink.la
+prov_rxm_librxmlink_la_SOURCES = $(rxm_link_sources)
+
 if HAVE_RXM_DL
 pkglib_LTLIBRARIES += librxm-fi.la
-librxm_fi_la_SOURCES = $(rxm_sources)
+librxm_fi_la_SOURCES = prov/rxm/prov.c
 librxm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-librxm_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
+librxm_fi_la_LIBADD = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la
 librxm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
 else
 noinst_LTLIBRARIES += prov/rxm/librxm.la
-prov_rxm_librxm_la_SOURCES = $(rxm_sources)
+prov_rxm_librxm_la_SOURCES = prov/rxm/prov.c
+prov_rxm_librxm_la_LIBADD = prov/rxm/librxmlink.la
 builtin_prov_libs += prov/rxm/librxm.la
 endif
 
-rxm_tests = prov/rxm/api_test prov/rxm/wire_test
+# Tests of the link run over a fake provider, under the fake engine.
+rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h \
+	prov/util/engine/sim/fake_engine.h
+rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+rxm_tests = \
+	prov/rxm/api_test \
+	prov/rxm/connect_test \
+	prov/rxm/wire_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(rxm_tests)
@@ -40,6 +50,9 @@ TESTS += $(rxm_tests)
 prov_rxm_api_test_SOURCES = prov/rxm/api_test.c
 prov_rxm_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_connect_test_SOURCES = prov/rxm/connect_test.c $(rxm_rig)
+prov_rxm_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_connect_test_LDADD = $(rxm_rig_libs)
 prov_rxm_wire_test_SOURCES = prov/rxm/wire_test.c prov/rxm/wire.c prov/rxm/wire.h
 prov_rxm_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_wire_test_LDADD = $(prov_util_libs) $(CMOCKA_LIBS)

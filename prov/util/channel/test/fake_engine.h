@@ -83,6 +83,7 @@ struct eng_ep {
 	bool quiet;		/* do not pull what is held */
 	bool blind;		/* payload may be anything */
 	bool whole;		/* each packet is wanted, in one buffer */
+	unsigned verdict;	/* 1 + enum eng_rx_verdict of each packet; 0: by the dice */
 };
 
 struct eng_pep {
@@ -208,6 +209,17 @@ static size_t fake_room(struct fake_rx *rx, struct iovec *iov)
 	return cnt;
 }
 
+static enum eng_rx_verdict fake_verdict(struct eng_ep *ep)
+{
+	static const enum eng_rx_verdict dice[] = {
+		ENG_RX_DONE, ENG_RX_HELD, ENG_RX_PLACE, ENG_RX_PLACE,
+	};
+
+	if (ep->verdict)
+		return ep->verdict - 1;
+	return ep->whole ? ENG_RX_PLACE : dice[fake_draw() % 4];
+}
+
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *in)
 {
@@ -221,14 +233,16 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	memcpy(&hdr, in->hdr, sizeof(hdr));
 	if (hdr.len != in->len || hdr.seq != peer->rx_seq)
 		return ENG_RX_BAD;
-	if (fake_draw() % 100 < ep->later)
+	if (fake_draw() % 100 < ep->later || ep->verdict == 1 + ENG_RX_LATER)
 		return ENG_RX_LATER;
+	if (ep->verdict == 1 + ENG_RX_BAD)
+		return ENG_RX_BAD;
 	rx = calloc(1, sizeof(*rx));
 	rx->peer = peer;
 	rx->hdr = hdr;
 	peer->rx_seq++;
-	switch (ep->whole ? 2 : fake_draw() % 4) {
-	case 0:
+	switch (fake_verdict(ep)) {
+	case ENG_RX_DONE:
 		if (in->avail == in->len) {
 			rx->room = in->len;
 			rx->buf = malloc(in->len + 1);
@@ -239,7 +253,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		}
 		fake_rx_free(rx);
 		return ENG_RX_DONE;
-	case 1:
+	case ENG_RX_HELD:
 		rx->token = link->ops->hold(link, peer, in);
 		CHECK(rx->token);
 		list_add_tail(&rx->node, &ep->held);
