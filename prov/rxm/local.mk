@@ -41,7 +41,13 @@ rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h 
 rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 rxm_tests = \
 	prov/rxm/api_test \
+	prov/rxm/conn_test \
 	prov/rxm/connect_test \
+	prov/rxm/dom_test \
+	prov/rxm/poll_test \
+	prov/rxm/read_test \
+	prov/rxm/rx_test \
+	prov/rxm/tx_test \
 	prov/rxm/wire_test
 
 if HAVE_CMOCKA
@@ -50,9 +56,27 @@ TESTS += $(rxm_tests)
 prov_rxm_api_test_SOURCES = prov/rxm/api_test.c
 prov_rxm_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_conn_test_SOURCES = prov/rxm/conn_test.c $(rxm_rig)
+prov_rxm_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_conn_test_LDADD = $(rxm_rig_libs)
 prov_rxm_connect_test_SOURCES = prov/rxm/connect_test.c $(rxm_rig)
 prov_rxm_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_connect_test_LDADD = $(rxm_rig_libs)
+prov_rxm_dom_test_SOURCES = prov/rxm/dom_test.c $(rxm_rig)
+prov_rxm_dom_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_dom_test_LDADD = $(rxm_rig_libs)
+prov_rxm_poll_test_SOURCES = prov/rxm/poll_test.c $(rxm_rig)
+prov_rxm_poll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_poll_test_LDADD = $(rxm_rig_libs)
+prov_rxm_read_test_SOURCES = prov/rxm/read_test.c $(rxm_rig)
+prov_rxm_read_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_read_test_LDADD = $(rxm_rig_libs)
+prov_rxm_rx_test_SOURCES = prov/rxm/rx_test.c $(rxm_rig)
+prov_rxm_rx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_rx_test_LDADD = $(rxm_rig_libs)
+prov_rxm_tx_test_SOURCES = prov/rxm/tx_test.c $(rxm_rig)
+prov_rxm_tx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_tx_test_LDADD = $(rxm_rig_libs)
 prov_rxm_wire_test_SOURCES = prov/rxm/wire_test.c prov/rxm/wire.c prov/rxm/wire.h
 prov_rxm_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_wire_test_LDADD = $(prov_util_libs) $(CMOCKA_LIBS)

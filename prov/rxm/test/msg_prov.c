@@ -462,6 +462,12 @@ void msg_prov_deliver(struct fid_ep *fid, const void *data, size_t len)
 	deliver(container_of(fid, struct msg_ep, fid), data, len);
 }
 
+void msg_prov_fail_recv(struct fid_ep *fid, int err)
+{
+	complete(container_of(container_of(fid, struct msg_ep, fid)->recvs.next, struct msg_op, node),
+		 err);
+}
+
 const uint8_t *msg_prov_last(struct fid_ep *fid, size_t *len_p)
 {
 	struct msg_ep *ep = container_of(fid, struct msg_ep, fid);

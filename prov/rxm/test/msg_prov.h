@@ -94,6 +94,9 @@ bool msg_prov_answer(bool accept, const void *data, size_t len);
  */
 void msg_prov_deliver(struct fid_ep *ep, const void *data, size_t len);
 
+/* msg_prov_fail_recv - the next receive of @ep completes with @err. */
+void msg_prov_fail_recv(struct fid_ep *ep, int err);
+
 /* msg_prov_last - the last message that was sent by @ep to the test, and its length. */
 const uint8_t *msg_prov_last(struct fid_ep *ep, size_t *len_p);
 

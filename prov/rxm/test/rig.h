@@ -187,6 +187,97 @@ static inline struct rxm_ep *rig_established(struct eng_ep *ep, uint16_t from)
 	return rig_conn(rig_peer(ep, from))->ep;
 }
 
+/* ---- messages of the test ------------------------------------------------------------------------ */
+
+struct rig_msg {
+	uint8_t data[8192];
+	size_t len;
+};
+
+static inline struct rig_msg rig_msg(unsigned flags, unsigned credits)
+{
+	struct rig_msg msg = { .len = sizeof(struct rxm_head) };
+
+	rxm_put_head(msg.data, flags, credits);
+	return msg;
+}
+
+/* rig_pkt - packet number @seq, as the fake engine expects it. */
+static inline struct eng_pkt rig_pkt(uint64_t seq, void *data, size_t len)
+{
+	struct fake_hdr hdr = { .seq = seq, .len = len };
+	struct eng_pkt pkt = {
+		.hdr_len = sizeof(hdr), .len = len, .iov_cnt = 1, .iov = { { data, len } },
+	};
+
+	memcpy(pkt.hdr, &hdr, sizeof(hdr));
+	return pkt;
+}
+
+static inline void rig_eager(struct rig_msg *msg, uint64_t seq, size_t len)
+{
+	uint8_t data[4096];
+	struct eng_pkt pkt;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		data[i] = fake_byte(seq, i);
+	pkt = rig_pkt(seq, data, len);
+	msg->len = rxm_put_eager(msg->data, msg->len, &pkt);
+}
+
+/* rig_rndv - a rendezvous with id 100 + @seq, whose payload is at @data; @mr: of it. */
+static inline void rig_rndv(struct rig_msg *msg, uint64_t seq, void *data, size_t len,
+			    struct fid_mr *mr)
+{
+	struct rxm_seg seg = { (uintptr_t) data, len, fi_mr_key(mr) };
+	struct eng_pkt pkt = rig_pkt(seq, data, len);
+
+	msg->len = rxm_put_rndv(msg->data, msg->len, &pkt, 100 + seq, &seg, 1);
+}
+
+static inline void rig_done(struct rig_msg *msg, uint64_t id)
+{
+	msg->len = rxm_put_done(msg->data, msg->len, id);
+}
+
+static inline void rig_deliver(struct rxm_ep *ep, const struct rig_msg *msg)
+{
+	msg_prov_deliver(ep->fid, msg->data, msg->len);
+}
+
+/* rig_memory - @len bytes as the fake engine expects them in packet @seq, registered. */
+static inline uint8_t *rig_memory(struct rxm_ep *ep, uint64_t seq, size_t len, struct fid_mr **mr_p)
+{
+	uint8_t *data = malloc(len);
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		data[i] = fake_byte(seq, i);
+	assert_int_equal(fi_mr_reg(ep->dom->domain, data, len, FI_REMOTE_READ, 0, 0, 0, mr_p, NULL), 0);
+	return data;
+}
+
+/* The last message that an endpoint has sent to the test. */
+struct rig_sent {
+	struct rxm_head head;
+	unsigned cnt;
+	struct rxm_item item[32];
+};
+
+static inline struct rig_sent rig_sent(struct rxm_ep *ep)
+{
+	size_t len, at = sizeof(struct rxm_head);
+	const uint8_t *data = msg_prov_last(ep->fid, &len);
+	struct rig_sent sent = { .cnt = 0 };
+
+	assert_non_null(data);
+	assert_null(rxm_parse(data, len, &sent.head));
+	while (at < len)
+		at = rxm_next(data, at, &sent.item[sent.cnt++]);
+	return sent;
+}
+
 /* ---- fixtures ------------------------------------------------------------------------------------ */
 
 static int rig_setup(void **state)
