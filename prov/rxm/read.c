@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/iov.h"
 #include "conn.h"
 
 struct rxm_read {

@@ -30,7 +30,7 @@
 #ifndef CHAN_CHAN_H
 #define CHAN_CHAN_H
 
-#include <rdma/providers/fi_log.h>
+#include <rdma/fabric.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +39,7 @@
 #include "channel/handshake.h"
 #include "channel/simultaneous.h"
 #include "engine/link.h"
+#include "obj/log.h"
 
 struct chan;
 struct chan_link;
@@ -327,8 +328,8 @@ static inline bool chan_continues(const struct chan *chan, const struct chan_id 
  */
 void chan_forget(struct chan *chan);
 
-#define CHAN_WARN(link, ...) FI_WARN((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define CHAN_WARN(link, ...) OBJ_WARN((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 #define CHAN_WARN_SPARSE(link, ...) FI_WARN_SPARSE((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define CHAN_INFO(link, ...) FI_INFO((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
+#define CHAN_INFO(link, ...) OBJ_INFO((link)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif
