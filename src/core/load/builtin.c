@@ -21,6 +21,7 @@ struct fi_provider *fi_hook_fault_ini(void);
 struct fi_provider *fi_hook_perf_ini(void);
 struct fi_provider *fi_hook_profile_ini(void);
 struct fi_provider *fi_hook_trace_ini(void);
+struct fi_provider *fi_loop_ini(void);
 struct fi_provider *fi_rxd_ini(void);
 struct fi_provider *fi_rxm_ini(void);
 struct fi_provider *fi_shm_ini(void);
@@ -42,6 +43,7 @@ static const struct core_builtin table[] = {
 	{ "ofi_rxd", BUILTIN(HAVE_RXD, fi_rxd_ini), .rank = 60, .stem = { "rxd" } },
 	{ "sockets", BUILTIN(HAVE_SOCKETS, fi_sockets_ini), .rank = 90,
 	  .by_name = true, .stem = { "tcp" } },
+	{ "loop", BUILTIN(HAVE_LOOP, fi_loop_ini), .rank = 95, .by_name = true },
 	{ "ofi_hook_fault", fi_hook_fault_ini, .rank = 100 },
 	{ "ofi_hook_perf", fi_hook_perf_ini, .rank = 100 },
 	{ "ofi_hook_profile", fi_hook_profile_ini, .rank = 100 },

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "inbox.h"
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "name.h"
+
+/* All open inboxes of the process. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list all = { &all, &all };
+
+static void hold_all(void)
+{
+	pthread_mutex_lock(&all_lock);
+}
+
+static void drop_all(void)
+{
+	pthread_mutex_unlock(&all_lock);
+}
+
+/* A child of fork() must not inherit the lock as held by a thread that it does not have. */
+__attribute__((constructor))
+static void survive_fork(void)
+{
+	pthread_atfork(hold_all, drop_all, drop_all);
+}
+
+static struct loop_inbox *lookup(const char *name)
+{
+	struct loop_inbox *inbox;
+	struct list *pos;
+
+	list_for_each(pos, &all) {
+		inbox = container_of(pos, struct loop_inbox, node);
+		if (!strcmp(inbox->name, name))
+			return inbox;
+	}
+	return NULL;
+}
+
+int loop_inbox_new(const char *name, struct loop_inbox **inbox_p)
+{
+	struct loop_inbox *inbox;
+	int ret = 0;
+
+	if (!loop_name_here(name))
+		return -FI_EADDRNOTAVAIL;
+	inbox = calloc(1, sizeof(*inbox));
+	if (!inbox)
+		return -FI_ENOMEM;
+	strncpy(inbox->name, name, sizeof(inbox->name) - 1);
+	atomic_init(&inbox->refs, 1);
+	pthread_mutex_init(&inbox->lock, NULL);
+	list_init(&inbox->node);
+	list_init(&inbox->msgs);
+	inbox->open = true;
+	inbox->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (inbox->fd < 0) {
+		ret = -errno;
+		loop_inbox_put(inbox);
+		return ret;
+	}
+	hold_all();
+	if (lookup(inbox->name))
+		ret = -FI_EADDRINUSE;
+	else
+		list_add_tail(&inbox->node, &all);
+	drop_all();
+	if (ret) {
+		close(inbox->fd);
+		loop_inbox_put(inbox);
+		return ret;
+	}
+	*inbox_p = inbox;
+	return 0;
+}
+
+int loop_inbox_find(const char *name, struct loop_inbox **inbox_p)
+{
+	struct loop_inbox *inbox;
+
+	if (!loop_name_here(name))
+		return -FI_EHOSTUNREACH;
+	hold_all();
+	inbox = lookup(name);
+	if (inbox)
+		loop_inbox_get(inbox);
+	drop_all();
+	if (!inbox)
+		return -FI_ECONNREFUSED;
+	*inbox_p = inbox;
+	return 0;
+}
+
+struct loop_inbox *loop_inbox_get(struct loop_inbox *inbox)
+{
+	atomic_fetch_add_explicit(&inbox->refs, 1, memory_order_relaxed);
+	return inbox;
+}
+
+void loop_inbox_put(struct loop_inbox *inbox)
+{
+	if (atomic_fetch_sub_explicit(&inbox->refs, 1, memory_order_acq_rel) > 1)
+		return;
+	pthread_mutex_destroy(&inbox->lock);
+	free(inbox);
+}
+
+int loop_inbox_post(struct loop_inbox *inbox, struct loop_msg *msg)
+{
+	static const uint64_t one = 1;
+	bool open;
+
+	pthread_mutex_lock(&inbox->lock);
+	open = inbox->open;
+	/* an eventfd at 0 takes a 1 */
+	if (open && list_empty(&inbox->msgs) && write(inbox->fd, &one, sizeof(one)) < 0)
+		abort();
+	if (open)
+		list_add_tail(&msg->node, &inbox->msgs);
+	pthread_mutex_unlock(&inbox->lock);
+	if (!open)
+		loop_msg_free(msg);
+	return open ? 0 : -FI_ECONNRESET;
+}
+
+void loop_inbox_take(struct loop_inbox *inbox, struct list *msgs)
+{
+	uint64_t value;
+
+	pthread_mutex_lock(&inbox->lock);
+	if (!list_empty(&inbox->msgs) && read(inbox->fd, &value, sizeof(value)) < 0)
+		abort();	/* it is readable while there are messages */
+	list_splice_tail(&inbox->msgs, msgs);
+	pthread_mutex_unlock(&inbox->lock);
+}
+
+void loop_inbox_close(struct loop_inbox *inbox, struct list *msgs)
+{
+	hold_all();
+	list_del(&inbox->node);
+	drop_all();
+	pthread_mutex_lock(&inbox->lock);
+	inbox->open = false;
+	list_splice_tail(&inbox->msgs, msgs);
+	close(inbox->fd);
+	pthread_mutex_unlock(&inbox->lock);
+}
+
+struct loop_msg *loop_msg_new(struct loop_inbox *from, enum loop_kind kind, size_t len)
+{
+	struct loop_msg *msg = malloc(sizeof(*msg) + len);
+
+	if (!msg)
+		return NULL;
+	memset(msg, 0, sizeof(*msg));
+	msg->from = loop_inbox_get(from);
+	msg->kind = kind;
+	return msg;
+}
+
+void loop_msg_free(struct loop_msg *msg)
+{
+	loop_inbox_put(msg->from);
+	free(msg);
+}
