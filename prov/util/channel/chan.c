@@ -46,6 +46,8 @@ static void attempt(struct chan *chan);
 void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
 		    const struct chan_conf *conf, const struct fi_provider *prov)
 {
+	struct timespec ts;
+
 	link->ops = ops;
 	link->conf = *conf;
 	link->prov = prov;
@@ -53,6 +55,11 @@ void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
 	while (!link->epoch)
 		if (getrandom(&link->epoch, sizeof(link->epoch), 0) != sizeof(link->epoch))
 			link->epoch = clock_ns();
+	/* above those of an earlier life of the endpoint: a peer that has not heard of the restart
+	 * tells us of the last serial that it knows
+	 */
+	clock_gettime(CLOCK_REALTIME, &ts);
+	link->serial = (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
 static struct chan *chan_at(struct list *link_node)
@@ -102,6 +109,8 @@ void chan_link_end(struct chan_link *link, int linger_ms)
 	linger(link, linger_ms);
 	while (!list_empty(&link->chans))
 		chan_put(chan_at(link->chans.next), FI_ECANCELED);
+	for (; link->used; link->used--)	/* those that are IDLE */
+		timers_leave(&link->poller->timers);
 }
 
 int chan_getname(struct eng_link *base, void *addr, size_t *len)
@@ -192,6 +201,7 @@ struct chan *chan_of(struct chan_link *link, struct eng_peer *peer)
 		return chan;
 	if (timers_join(&link->poller->timers))
 		return NULL;
+	link->used++;
 	chan->link = link;
 	chan->timer.fire = fire;
 	list_init(&chan->pending);
@@ -290,6 +300,7 @@ void chan_put(struct chan *chan, int err)
 	disconnect(chan, err, true);
 	chan_drain(chan, err);
 	timers_leave(timers);
+	chan->link->used--;
 	chan->link = NULL;
 }
 
@@ -421,8 +432,13 @@ static void attempt(struct chan *chan)
 
 void chan_poller_next(struct chan_poller *poller)
 {
-	while (chan_poller_connects(poller))
-		attempt(container_of(poller->queued.next, struct chan, node));
+	struct list *last = poller->queued.prev, *item = NULL;
+
+	/* one that has to wait again is behind the last */
+	while (item != last && chan_poller_connects(poller)) {
+		item = poller->queued.next;
+		attempt(container_of(item, struct chan, node));
+	}
 }
 
 void chan_start(struct chan *chan)
@@ -506,11 +522,11 @@ static void fire(struct timer *timer, uint64_t now)
 		yielded(chan, now);
 		break;
 	case CHAN_PARKED:	/* an operation waits for the peer: does it live? */
-		if (eng_peer_waits(chan_peer(chan)))
+		if (eng_peer_waits(chan_peer(chan))) {
 			chan_start(chan);
-		else
-			chan->link->ops->timer(chan, now);
-		break;
+			break;
+		}
+		/* fall through */
 	default:
 		if (chan->link->ops->timer)
 			chan->link->ops->timer(chan, now);

@@ -96,7 +96,8 @@ struct chan_ops {
 	int (*retry_ms)(const struct chan *chan, int err);
 
 	/* hold_back - an attempt failed with @err for want of something that will be there again:
-	 * the channel may wait in the queue instead.  May be NULL.
+	 * the channel may wait in the queue instead.  Sets poller->hold_connects, and clears it
+	 * when it is there; else the next poll tries again.  May be NULL.
 	 */
 	bool (*hold_back)(struct chan *chan, int err);
 
@@ -139,10 +140,11 @@ struct chan_link {
 	const void *addr;		/* our name, as peers know it; addr_len bytes */
 	size_t addr_len;
 	uint64_t epoch;			/* random, of this endpoint's life; never 0 */
-	uint64_t serial;		/* of our last attempt */
+	uint64_t serial;		/* of our last attempt; starts with the time of day in ns */
 	bool msg;			/* FI_EP_MSG: the engine connects, once; nothing is repeated */
 	bool closing;			/* nothing goes up but done() and eng_on_placed() */
 	struct list chans;		/* struct chan by link_node: those that are not IDLE */
+	unsigned used;			/* channels in use, the IDLE ones too */
 	struct chan_link *main;		/* a further link's: the endpoint's own link; else NULL */
 	struct chan_link *local[CHAN_LOCAL_MAX]; /* the own link's: further links, best first */
 	unsigned local_cnt;

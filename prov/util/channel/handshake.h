@@ -14,7 +14,8 @@
 /* Who sends a handshake. */
 struct chan_id {
 	uint64_t epoch;		/* random, of the endpoint's life: a restarted one has another */
-	uint64_t serial;	/* of this attempt among all of its sender; an answer echoes it */
+	uint64_t serial;	/* of this attempt among all of its sender, whose earlier lives had
+				 * lower ones; an answer echoes it */
 	uint64_t prev;		/* request: newest serial of ours that its sender has accepted, 0:
 				 * none; answer: of its sender's own newest attempt */
 };

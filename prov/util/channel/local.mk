@@ -12,3 +12,34 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/select.c \
 	prov/util/channel/select.h \
 	prov/util/channel/simultaneous.h
+
+channel_tests = prov/util/channel/chan_test prov/util/channel/handshake_test \
+	prov/util/channel/hold_test prov/util/channel/poller_test \
+	prov/util/channel/select_test prov/util/channel/simultaneous_test
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(channel_tests)
+TESTS += $(channel_tests)
+channel_fake = prov/util/channel/test/fake_link.h
+prov_util_channel_chan_test_SOURCES = prov/util/channel/chan_test.c $(channel_fake)
+prov_util_channel_chan_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_chan_test_LDADD = $(net_test_libs)
+prov_util_channel_chan_test_LDFLAGS = -Wl,--wrap=timers_join
+prov_util_channel_handshake_test_SOURCES = prov/util/channel/handshake_test.c
+prov_util_channel_handshake_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_handshake_test_LDADD = $(net_test_libs)
+prov_util_channel_hold_test_SOURCES = prov/util/channel/hold_test.c
+prov_util_channel_hold_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_hold_test_LDADD = $(net_test_libs)
+prov_util_channel_hold_test_LDFLAGS = -Wl,--wrap=malloc
+prov_util_channel_poller_test_SOURCES = prov/util/channel/poller_test.c $(channel_fake)
+prov_util_channel_poller_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_poller_test_LDADD = $(net_test_libs)
+prov_util_channel_select_test_SOURCES = prov/util/channel/select_test.c $(channel_fake)
+prov_util_channel_select_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_select_test_LDADD = $(net_test_libs)
+prov_util_channel_select_test_LDFLAGS = -Wl,--wrap=timers_join
+prov_util_channel_simultaneous_test_SOURCES = prov/util/channel/simultaneous_test.c
+prov_util_channel_simultaneous_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_simultaneous_test_LDADD = $(CMOCKA_LIBS)
+endif

@@ -95,7 +95,9 @@ int chan_peer_get(struct eng_link *base, struct eng_peer *peer)
 	return 0;
 }
 
-/* move - bind @peer to @main, and connect there for the packets that wait. */
+/* move - bind @peer to @main, and connect there for the packets that wait.
+ * Returns false if memory is short, and the peer is lost.
+ */
 static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkts)
 {
 	struct chan *chan;
@@ -113,6 +115,8 @@ static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkt
 		if (ret)
 			pkt->done(pkt, ret < 0 ? ret : 0);
 	}
+	if (!chan)
+		eng_on_down(&main->base, peer, FI_ENOMEM);
 	return chan != NULL;
 }
 
@@ -127,7 +131,7 @@ bool chan_select_claim(struct chan_link *link, struct eng_peer *peer)
 	}
 	if (chan->link == link)
 		return true;
-	if (link->main || chan->state == CHAN_READY)
+	if (link->main || chan->conn)
 		return false;
 	list_init(&pkts);
 	list_splice_tail(&chan->pending, &pkts);
@@ -146,7 +150,6 @@ bool chan_select_elsewhere(struct chan *chan, int err)
 	CHAN_INFO(link, "%s is on this host, but is reached over %s, since over %s it is not: %s\n",
 		  chan_peer_text(chan, text), main->base.ops->name, link->base.ops->name,
 		  fi_strerror(err));
-	if (!move(main, peer, &pkts))
-		eng_on_down(&main->base, peer, FI_ENOMEM);
+	move(main, peer, &pkts);
 	return true;
 }

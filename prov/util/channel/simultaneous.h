@@ -8,7 +8,9 @@
  * either may have been restarted in between.  Both sides must come to the same
  * decision from what their handshakes carry: a random epoch for each life of an
  * endpoint, a serial number for each attempt, and in each request the serial of the
- * newest attempt of the other side that its sender has accepted.  Pure.
+ * newest attempt of the other side that its sender has accepted.  Serials grow over all
+ * lives of an endpoint, since that side may not have heard of a restart.  Pure.
+ * simultaneous_test.c searches every order of events.
  */
 #ifndef CHAN_SIMULTANEOUS_H
 #define CHAN_SIMULTANEOUS_H

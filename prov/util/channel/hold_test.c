@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Held payload: complete, still arriving, in the peer's memory, lost; pulled or dropped. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "channel/hold.h"
+
+struct hold {
+	struct chan_hold base;	/* first */
+	char own[24];
+};
+
+static struct {
+	unsigned takes, releases;
+	int take_ret;
+	struct chan_hold *hold;
+	void *cookie;
+} seen;
+
+static int take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	seen.takes++;
+	seen.hold = hold;
+	seen.cookie = cookie;
+	list_del(&hold->node);		/* the source forgets it */
+	return seen.take_ret;
+}
+
+static void release(struct chan_hold *hold)
+{
+	seen.releases++;
+	seen.hold = hold;
+	list_del(&hold->node);
+}
+
+static const struct chan_hold_ops ops = { .take = take, .release = release };
+
+static const char payload[] = "payload of a packet";
+
+static struct chan_hold *make(size_t avail, bool remote)
+{
+	struct eng_rx rx = { .data = (const uint8_t *) payload, .avail = avail, .len = sizeof(payload) };
+	struct chan_hold *hold = chan_hold_new(sizeof(struct hold), &rx, remote, &ops);
+	static const char zeros[24];
+
+	memset(&seen, 0, sizeof(seen));
+	assert_non_null(hold);
+	assert_int_equal(hold->len, sizeof(payload));
+	assert_memory_equal(((struct hold *) hold)->own, zeros, sizeof(zeros));
+	assert_true(list_empty(&hold->node));
+	return hold;
+}
+
+/* pull - into two pieces; what lies behind them is left alone. */
+static int pull(struct chan_hold *hold, char out[32], size_t room)
+{
+	struct iovec iov[] = { { out, 5 }, { out + 5, room - 5 } };
+
+	memset(out, '#', 32);
+	return chan_pull(NULL, hold, iov, 2, &seen);
+}
+
+static void a_complete_payload_needs_no_source(void **state)
+{
+	char out[32];
+
+	assert_int_equal(pull(make(sizeof(payload), false), out, sizeof(payload)), 1);
+	assert_string_equal(out, payload);
+	assert_int_equal(out[sizeof(payload)], '#');
+	/* a list that is too short */
+	assert_int_equal(pull(make(sizeof(payload), false), out, 9), 1);
+	assert_memory_equal(out, "payload o###", 12);
+	chan_drop(NULL, make(sizeof(payload), false));
+	assert_int_equal(seen.takes + seen.releases, 0);
+}
+
+static void what_is_still_arriving_is_taken_from_its_source(void **state)
+{
+	struct list source = { &source, &source };
+	struct chan_hold *hold = make(4, false);
+	char out[32];
+
+	assert_memory_equal(hold->data, payload, 4);
+	list_add_tail(&hold->node, &source);
+	hold->source = &source;
+	assert_int_equal(pull(hold, out, 20), 0);
+	assert_int_equal(seen.takes, 1);
+	assert_ptr_equal(seen.hold, hold);
+	assert_ptr_equal(seen.cookie, &seen);
+	assert_true(list_empty(&source));
+
+	hold = make(4, false);
+	list_add_tail(&hold->node, &source);
+	hold->source = &source;
+	chan_drop(NULL, hold);
+	assert_int_equal(seen.releases, 1);
+	assert_true(list_empty(&source));
+}
+
+static void the_rest_may_complete_it(void **state)
+{
+	struct list source = { &source, &source };
+	struct chan_hold *hold = make(4, false);
+	char out[32];
+
+	list_add_tail(&hold->node, &source);
+	hold->source = &source;
+	memcpy(hold->data + 4, payload + 4, sizeof(payload) - 4);
+	chan_hold_done(hold);
+	assert_true(list_empty(&source));
+	assert_int_equal(pull(hold, out, 20), 1);
+	assert_string_equal(out, payload);
+	assert_int_equal(seen.takes, 0);
+}
+
+static void a_payload_in_the_peers_memory_has_no_room_here(void **state)
+{
+	struct chan_hold *hold = make(0, true);
+	char out[32];
+
+	assert_null(hold->data);
+	hold->source = &seen;
+	assert_int_equal(pull(hold, out, 20), 0);
+	assert_int_equal(seen.takes, 1);
+}
+
+static void what_is_lost_with_its_source_is_an_error(void **state)
+{
+	struct list source = { &source, &source };
+	struct chan_hold *hold = make(4, false);
+	char out[32];
+
+	list_add_tail(&hold->node, &source);
+	hold->source = &source;
+	chan_hold_lost(hold, FI_ECONNRESET);
+	assert_true(list_empty(&source));
+	assert_int_equal(pull(hold, out, 20), -FI_ECONNRESET);
+	assert_int_equal(out[0], '#');
+	hold = make(4, false);
+	hold->source = &source;
+	chan_hold_lost(hold, FI_ECONNRESET);
+	chan_drop(NULL, hold);
+	assert_int_equal(seen.takes + seen.releases, 0);
+}
+
+static bool no_memory;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	void *ptr = no_memory ? NULL : __real_malloc(size);
+
+	return ptr ? memset(ptr, 0xa5, size) : NULL;
+}
+
+static void without_memory_there_is_no_hold(void **state)
+{
+	struct eng_rx rx = { .data = (const uint8_t *) payload, .avail = 4, .len = 4 };
+
+	no_memory = true;
+	assert_null(chan_hold_new(sizeof(struct hold), &rx, false, &ops));
+	no_memory = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_complete_payload_needs_no_source),
+		cmocka_unit_test(what_is_still_arriving_is_taken_from_its_source),
+		cmocka_unit_test(the_rest_may_complete_it),
+		cmocka_unit_test(a_payload_in_the_peers_memory_has_no_room_here),
+		cmocka_unit_test(what_is_lost_with_its_source_is_an_error),
+		cmocka_unit_test(without_memory_there_is_no_hold),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Pollers: one for each group, timers, work lists, whose poll it is; see chan_test.c for the
+ * queue of attempts.
+ */
+#include "channel/test/fake_link.h"
+
+#include <poll.h>
+
+struct item {
+	struct list node;
+	struct list *again;	/* to which list it goes back when it is handled */
+	unsigned seen;
+};
+
+struct fake_timer {
+	struct timer timer;
+	uint64_t fired_ns;
+	unsigned fired;
+};
+
+static void on_fire(struct timer *timer, uint64_t now)
+{
+	struct fake_timer *fake = container_of(timer, struct fake_timer, timer);
+
+	fake->fired++;
+	fake->fired_ns = now;
+}
+
+static void a_group_has_one_poller(void **state)
+{
+	struct chan_poller *other = NULL;
+	struct obj_prog *prog;
+
+	assert_int_equal(chan_poller_get(fake_prog, &fake_poller_ops, sizeof(*other), &fake_prov,
+					 &other), 0);
+	assert_ptr_equal(other, fake_poller);
+	assert_true(list_empty(&other->queued) && list_empty(&other->dirty));
+	assert_true(list_empty(&other->failed) && list_empty(&other->paused));
+	assert_int_equal(timers_next(&other->timers), UINT64_MAX);
+	assert_int_equal(other->connecting_max, 0);
+
+	/* another group has another one */
+	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &prog), 0);
+	assert_int_equal(chan_poller_get(prog, &fake_poller_ops, sizeof(*other), &fake_prov, &other), 1);
+	assert_ptr_not_equal(other, fake_poller);
+	chan_poller_fini(fake_poller);
+	close(fake_poller->base.fd);
+	list_del(&fake_poller->base.node);
+	free(fake_poller);
+	obj_prog_put(fake_prog);
+	fake_prog = prog;		/* fake_teardown() ends that one */
+	fake_poller = other;
+}
+
+static void timers_fire_when_they_are_due(void **state)
+{
+	struct fake_timer soon = { .timer.fire = on_fire }, late = soon, now = soon;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(timers_join(&fake_poller->timers), 0);
+	chan_poller_timer(fake_poller, &late.timer, fake_now + 9);
+	chan_poller_timer(fake_poller, &soon.timer, fake_now + 5);
+	chan_poller_timer(fake_poller, &now.timer, 0);
+	assert_true(fake_poller->chores);
+	assert_int_equal(fake_poll(), 1);
+	assert_int_equal(now.fired, 1);
+	assert_int_equal(fake_poll_at(4), 0);
+	assert_int_equal(fake_poll_at(5), 1);
+	assert_int_equal(soon.fired_ns, fake_now);
+	assert_int_equal(late.fired, 0);
+	chan_poller_timer(fake_poller, &late.timer, fake_now + 1);	/* replaces what was set */
+	assert_int_equal(fake_poll_at(6), 1);
+	assert_int_equal(fake_poll_at(100), 0);
+	assert_int_equal(late.fired, 1);
+	for (int i = 0; i < 3; i++)
+		timers_leave(&fake_poller->timers);
+}
+
+/* sleeper - somebody has armed the group and sleeps; is there a wake-up for it? */
+static bool woken(void)
+{
+	struct pollfd fd = { .fd = obj_prog_fd(fake_prog), .events = POLLIN };
+
+	assert_true(fd.fd >= 0);
+	return poll(&fd, 1, 0) == 1;
+}
+
+static void a_sleeper_wakes_for_work_that_no_descriptor_shows(void **state)
+{
+	struct fake_timer timer = { .timer.fire = on_fire };
+
+	assert_int_equal(timers_join(&fake_poller->timers), 0);
+	woken();
+	obj_prog_enter_sleep(fake_prog);
+	assert_int_equal(obj_prog_arm(fake_prog), 0);
+	assert_false(woken());
+	fake_poller->polling = true;	/* poll() itself will see it */
+	chan_poller_kick(fake_poller);
+	assert_false(woken());
+	fake_poller->polling = false;
+	fake_poller->chores = false;
+	chan_poller_kick(fake_poller);
+	assert_true(woken());
+	assert_true(fake_poller->chores);
+	/* a timer that is due at once */
+	fake_prog->timer_ns = 1;
+	assert_int_equal(obj_prog_arm(fake_prog), 0);
+	assert_false(woken());
+	chan_poller_timer(fake_poller, &timer.timer, 0);
+	assert_true(woken());
+	obj_prog_leave_sleep(fake_prog);
+	timer_off(&fake_poller->timers, &timer.timer);
+	timers_leave(&fake_poller->timers);
+}
+
+static void a_poll_is_the_applications_or_the_progress_threads(void **state)
+{
+	uint64_t seq = fake_poller->seq;
+
+	atomic_fetch_add(&fake_prog->polls, 1);		/* as obj_prog_poll() does */
+	chan_poller_begin(fake_poller);
+	assert_true(fake_poller->app_active);
+	assert_true(fake_poller->polling);
+	chan_poller_begin(fake_poller);
+	assert_false(fake_poller->app_active);
+	assert_int_equal(fake_poller->seq, seq + 2);
+}
+
+static int handle(struct list *node)
+{
+	struct item *item = container_of(node, struct item, node);
+
+	assert_true(list_empty(node));
+	item->seen++;
+	if (item->again)
+		list_add_tail(node, item->again);
+	return 2;
+}
+
+static void what_is_added_to_a_list_meanwhile_waits(void **state)
+{
+	struct list list, *item;
+	struct item items[3] = { { .again = NULL }, { .again = &list }, { .again = NULL } };
+
+	list_init(&list);
+	assert_int_equal(chan_poller_drain(&list, handle), 0);
+	for (int i = 0; i < 3; i++)
+		list_add_tail(&items[i].node, &list);
+	assert_int_equal(chan_poller_drain(&list, handle), 6);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(items[i].seen, 1);
+	item = list_pop(&list);
+	assert_ptr_equal(item, &items[1].node);
+	assert_true(list_empty(&list));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_group_has_one_poller),
+		TEST(timers_fire_when_they_are_due),
+		TEST(a_sleeper_wakes_for_work_that_no_descriptor_shows),
+		TEST(a_poll_is_the_applications_or_the_progress_threads),
+		TEST(what_is_added_to_a_list_meanwhile_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
