@@ -91,10 +91,10 @@ man_examples = \
 man_MANS = $(man_pages)
 CLEANFILES += $(man_pages)
 EXTRA_DIST += $(man_pages:=.in) man/mkman.awk man/mklinks man/README.md man/examples/example.h \
-	man/examples/guide_loop.c man/examples/prov_loop.c
+	man/examples/guide_ring.c man/examples/prov_ring.c
 
 $(man_pages): $(man_pages:=.in) $(man_examples:=.c) \
-		man/examples/prov_loop.c man/mkman.awk Makefile
+		man/examples/prov_ring.c man/mkman.awk Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && in='$(top_srcdir)/$@.in' && \
 	$(AWK) -v version='$(VERSION)' -v dir='$(top_srcdir)/man/examples' \
 		-v abi='$(top_srcdir)/tests/abi' \

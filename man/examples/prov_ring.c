@@ -18,15 +18,15 @@ struct recv {
 };
 
 /* Every object begins with its fid, so a pointer to one is a pointer to the other. */
-struct loop_cq {
+struct ring_cq {
 	struct fid_cq cq;
 	struct fi_cq_tagged_entry entry[DEPTH];
 	unsigned int head, tail;	/* read at head, written at tail */
 };
 
-struct loop_ep {
+struct ring_ep {
 	struct fid_ep ep;
-	struct loop_cq *tx, *rx;
+	struct ring_cq *tx, *rx;
 	struct recv recv[DEPTH];	/* in the order in which they were posted */
 	unsigned int head, tail;
 };
@@ -53,7 +53,7 @@ static void *new_object(size_t size, size_t fclass, struct fi_ops *ops, void *co
 
 static ssize_t cq_read(struct fid_cq *cq_fid, void *buf, size_t count)
 {
-	struct loop_cq *cq = (struct loop_cq *) cq_fid;
+	struct ring_cq *cq = (struct ring_cq *) cq_fid;
 	struct fi_cq_tagged_entry *to = buf;
 	size_t n = 0;
 
@@ -69,12 +69,12 @@ static ssize_t cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *entry, uint
 	return -FI_EAGAIN;
 }
 
-static int cq_full(const struct loop_cq *cq)
+static int cq_full(const struct ring_cq *cq)
 {
 	return cq->tail - cq->head == DEPTH;
 }
 
-static void cq_add(struct loop_cq *cq, void *context, uint64_t flags, void *buf, size_t len)
+static void cq_add(struct ring_cq *cq, void *context, uint64_t flags, void *buf, size_t len)
 {
 	cq->entry[cq->tail++ % DEPTH] = (struct fi_cq_tagged_entry) {
 		.op_context = context, .flags = flags, .buf = buf, .len = len };
@@ -88,7 +88,7 @@ static int cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fi
 	(void) domain;
 	if (attr->format != FI_CQ_FORMAT_TAGGED || attr->wait_obj != FI_WAIT_NONE)
 		return -FI_ENOSYS;
-	*cq = new_object(sizeof(struct loop_cq), FI_CLASS_CQ, &plain_ops, context);
+	*cq = new_object(sizeof(struct ring_cq), FI_CLASS_CQ, &plain_ops, context);
 	if (!*cq)
 		return -FI_ENOMEM;
 	(*cq)->ops = &ops;
@@ -124,7 +124,7 @@ static int av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fi
 static ssize_t ep_recv(struct fid_ep *ep_fid, void *buf, size_t len, void *desc, fi_addr_t src,
 		       void *context)
 {
-	struct loop_ep *ep = (struct loop_ep *) ep_fid;
+	struct ring_ep *ep = (struct ring_ep *) ep_fid;
 
 	(void) desc, (void) src;
 	if (ep->tail - ep->head == DEPTH)
@@ -137,7 +137,7 @@ static ssize_t ep_recv(struct fid_ep *ep_fid, void *buf, size_t len, void *desc,
 static ssize_t ep_send(struct fid_ep *ep_fid, const void *buf, size_t len, void *desc,
 		       fi_addr_t dest, void *context)
 {
-	struct loop_ep *ep = (struct loop_ep *) ep_fid;
+	struct ring_ep *ep = (struct ring_ep *) ep_fid;
 	struct recv *to = &ep->recv[ep->head % DEPTH];
 
 	(void) desc, (void) dest;
@@ -157,29 +157,29 @@ static int ep_getname(fid_t fid, void *addr, size_t *len)
 	size_t room = *len;
 
 	(void) fid;
-	*len = sizeof("loop");
-	memcpy(addr, "loop", room < *len ? room : *len);
+	*len = sizeof("ring");
+	memcpy(addr, "ring", room < *len ? room : *len);
 	return room < *len ? -FI_ETOOSMALL : 0;
 }
 
 static int ep_bind(struct fid *fid, struct fid *other, uint64_t flags)
 {
-	struct loop_ep *ep = (struct loop_ep *) fid;
+	struct ring_ep *ep = (struct ring_ep *) fid;
 
 	if (other->fclass == FI_CLASS_AV)
 		return 0;
 	if (other->fclass != FI_CLASS_CQ)
 		return -FI_EINVAL;
 	if (flags & FI_TRANSMIT)
-		ep->tx = (struct loop_cq *) other;
+		ep->tx = (struct ring_cq *) other;
 	if (flags & FI_RECV)
-		ep->rx = (struct loop_cq *) other;
+		ep->rx = (struct ring_cq *) other;
 	return 0;
 }
 
 static int ep_control(struct fid *fid, int command, void *arg)
 {
-	struct loop_ep *ep = (struct loop_ep *) fid;
+	struct ring_ep *ep = (struct ring_ep *) fid;
 
 	(void) arg;
 	if (command != FI_ENABLE)
@@ -197,7 +197,7 @@ static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_
 	static struct fi_ops_msg msg = { .size = sizeof(msg), .recv = ep_recv, .send = ep_send };
 
 	(void) domain, (void) info;
-	*ep = new_object(sizeof(struct loop_ep), FI_CLASS_EP, &fid_ops, context);
+	*ep = new_object(sizeof(struct ring_ep), FI_CLASS_EP, &fid_ops, context);
 	if (!*ep)
 		return -FI_ENOMEM;
 	(*ep)->ops = &ops;
@@ -262,12 +262,12 @@ static int getinfo(uint32_t version, const char *node, const char *service, uint
 	info->ep_attr->type = FI_EP_RDM;
 	info->ep_attr->max_msg_size = SIZE_MAX;
 	info->ep_attr->tx_ctx_cnt = info->ep_attr->rx_ctx_cnt = 1;
-	info->domain_attr->name = strdup("loop");
+	info->domain_attr->name = strdup("ring");
 	info->domain_attr->threading = FI_THREAD_DOMAIN;
 	info->domain_attr->progress = FI_PROGRESS_MANUAL;
 	info->domain_attr->av_type = FI_AV_TABLE;
-	info->fabric_attr->name = strdup("loop");
-	info->fabric_attr->prov_name = strdup("loop");
+	info->fabric_attr->name = strdup("ring");
+	info->fabric_attr->prov_name = strdup("ring");
 	*info_p = info;
 	return 0;
 }
@@ -281,7 +281,7 @@ FI_EXT_INI
 	static struct fi_provider prov = {
 		.version = FI_VERSION(1, 0),
 		.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
-		.name = "loop",
+		.name = "ring",
 		.getinfo = getinfo,
 		.fabric = fabric,
 		.cleanup = cleanup,

@@ -29,7 +29,7 @@ int main(void)
 	struct fid_ep *ep;
 	fi_addr_t self;
 
-	hints->fabric_attr->prov_name = strdup("loop");
+	hints->fabric_attr->prov_name = strdup("ring");
 	hints->caps = FI_MSG;
 	MUST(fi_getinfo(FI_VERSION(2, 0), NULL, NULL, 0, hints, &info));
 	MUST(fi_fabric(info->fabric_attr, &fabric, NULL));
