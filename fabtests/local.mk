@@ -92,7 +92,7 @@ fabtests_ubertest_fi_ubertest_SOURCES = \
 
 check_PROGRAMS += $(fabtests_programs)
 
-fabtests_tests = fabtests/all_rxd_test fabtests/all_rxm_test fabtests/all_shm_test \
+fabtests_tests = fabtests/all_loop_test fabtests/all_rxd_test fabtests/all_rxm_test fabtests/all_shm_test \
 	fabtests/all_tcp_test fabtests/all_udp_test fabtests/compare_test \
 	fabtests/hooks_test fabtests/hosts_test fabtests/runner_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)

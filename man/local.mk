@@ -39,6 +39,7 @@ man_pages = \
 	man/fi_rma.3 \
 	man/fi_strerror.1 \
 	man/fi_tagged.3 \
+	man/fi_loop.7 \
 	man/fi_rxd.7 \
 	man/fi_rxm.7 \
 	man/fi_shm.7 \

@@ -40,6 +40,7 @@ static const struct column columns[] = {
 	{ "tcp MSG", "tcp", FI_EP_MSG },
 	{ "tcp RDM", "tcp", FI_EP_RDM },
 	{ "shm RDM", "shm", FI_EP_RDM },
+	{ "loop RDM", "loop", FI_EP_RDM },
 	{ "udp;ofi_rxd MSG", "udp;ofi_rxd", FI_EP_MSG },
 	{ "udp;ofi_rxd RDM", "udp;ofi_rxd", FI_EP_RDM },
 	{ "tcp;ofi_rxm RDM", "tcp;ofi_rxm", FI_EP_RDM },
@@ -1217,6 +1218,12 @@ static void test_cell(void **state)
 
 #define CASES_MAX (COUNT(features) * COUNT(columns))
 
+/* has_names - are its addresses text? */
+static bool has_names(const struct column *col)
+{
+	return !strcmp(col->prov, "shm") || !strcmp(col->prov, "loop");
+}
+
 static size_t list_cases(const struct column *cols, size_t col_cnt, struct CMUnitTest *tests)
 {
 	static struct cell cells[CASES_MAX];
@@ -1227,8 +1234,8 @@ static size_t list_cases(const struct column *cols, size_t col_cnt, struct CMUni
 		for (size_t c = 0; c < col_cnt; c++) {
 			if (features[f].ep_types && !(features[f].ep_types & ON(cols[c].type)))
 				continue;
-			if (features[f].run == run_ipv6 && !strcmp(cols[c].prov, "shm"))
-				continue;	/* names, not addresses */
+			if (features[f].run == run_ipv6 && has_names(&cols[c]))
+				continue;
 			cells[cnt] = (struct cell) { &features[f], &cols[c] };
 			snprintf(names[cnt], sizeof(names[cnt]), "%s | %s", features[f].name,
 				 cols[c].name);
