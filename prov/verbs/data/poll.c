@@ -505,7 +505,7 @@ static const struct obj_poller_ops poller_ops = {
 	.close = poller_close,
 };
 
-/* The channel is not blocking: its fd tells a sleeping thread that there are events. */
+/* The channel is not blocking: its fd wakes a thread that sleeps. */
 static int poller_new(struct vrb_domain *domain, struct obj_prog *prog, struct vrb_poller **p_p)
 {
 	struct vrb_poller *p = calloc(1, sizeof(*p));

@@ -577,10 +577,10 @@ static int resolver_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct vrb_resolver *resolver = resolver_of(base);
 	struct vrb_peer *peer;
 	struct vrb_dgram *dg;
-	eventfd_t told;
+	eventfd_t cnt;
 	struct list *pos, *at;
 
-	eventfd_read(base->fd, &told);
+	eventfd_read(base->fd, &cnt);
 	list_for_each(pos, &resolver->dgrams) {
 		dg = container_of(pos, struct vrb_dgram, node);
 		list_for_each(at, &dg->queries) {

@@ -23,7 +23,7 @@ static const char *name_of(const struct ibv_context *ctx)
 static void on_port(const struct ibv_context *ctx, const struct ibv_async_event *event)
 {
 	const char *what = event->event_type == IBV_EVENT_PORT_ERR ?
-		"is down: what is under way there waits, and fails if that lasts. See the cable, the "
+		"is down: operations in flight wait, and fail if it stays down. See the cable, the "
 		"switch, and \"rdma link\"" : "is up again";
 
 	VRB_WARN(FI_LOG_FABRIC, "port %d of device %s %s\n", event->element.port_num, name_of(ctx),

@@ -266,9 +266,9 @@ static int ask_peer(const struct sockaddr *to, struct query *q)
 
 	net_addr_text(to, text);
 	if (begin_at(&q->list, to, &from, &port) || vrb_gid_pick(&port, NULL, &gid))
-		return refuse(q, "dest_addr", text, "no port here has an IP address to ask from");
+		return refuse(q, "dest_addr", text, "no port of this host has an IP address to query from");
 	if (vrb_name_resolve(&from.sa, to, &found))
-		return refuse(q, "dest_addr", text, "no datagram endpoint answers there");
+		return refuse(q, "dest_addr", text, "no answer from a datagram endpoint");
 	if (found.ah_attr.is_global)
 		memcpy(gid.raw, &found.ah_attr.grh.dgid, sizeof(gid.raw));
 	else		/* within the InfiniBand subnet, where the LID names the port */

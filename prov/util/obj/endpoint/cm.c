@@ -229,7 +229,7 @@ static int enable(struct obj_ep *ep, const void *data, size_t len)
 	return ret ? ret : obj_ep_enable(ep);
 }
 
-/* An endpoint that was opened for a request answers that, and calls nobody. */
+/* An endpoint that was opened for a request can accept it only. */
 static int connect_locked(struct obj_ep *ep, const void *addr, const void *data, size_t len)
 {
 	int ret = may_connect(ep);
