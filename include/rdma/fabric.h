@@ -96,16 +96,16 @@ uint32_t fi_version(void);
 #define FI_ATOMIC		(1ULL << 4)	/* atomic updates of remote memory */
 #define FI_ATOMICS		FI_ATOMIC
 #define FI_MULTICAST		(1ULL << 5)	/* datagrams to a group */
-#define FI_COLLECTIVE		(1ULL << 6)	/* group operations */
+#define FI_COLLECTIVE		(1ULL << 6)	/* collective operations */
 
 /* Direction; also access rights of a registration and what a bind covers. */
-#define FI_READ			(1ULL << 8)	/* we read remote memory */
-#define FI_WRITE		(1ULL << 9)	/* we write remote memory */
+#define FI_READ			(1ULL << 8)	/* this side reads remote memory */
+#define FI_WRITE		(1ULL << 9)	/* this side writes remote memory */
 #define FI_RECV			(1ULL << 10)
 #define FI_SEND			(1ULL << 11)
 #define FI_TRANSMIT		FI_SEND
-#define FI_REMOTE_READ		(1ULL << 12)	/* peers read ours */
-#define FI_REMOTE_WRITE		(1ULL << 13)	/* peers write ours */
+#define FI_REMOTE_READ		(1ULL << 12)	/* peers read local memory */
+#define FI_REMOTE_WRITE		(1ULL << 13)	/* peers write local memory */
 
 /* How one operation behaves. */
 #define FI_MULTI_RECV		(1ULL << 16)	/* one buffer takes many messages */
@@ -123,14 +123,14 @@ uint32_t fi_version(void);
 #define FI_TRANSMIT_COMPLETE	(1ULL << 27)	/* done: no longer depends on this side */
 #define FI_DELIVERY_COMPLETE	(1ULL << 28)	/* done: the peer's memory has it */
 #define FI_AFFINITY		(1ULL << 29)	/* signaling_vector: processor */
-#define FI_COMMIT_COMPLETE	(1ULL << 30)	/* done: durable at the peer */
+#define FI_COMMIT_COMPLETE	(1ULL << 30)	/* done: persistent at the peer */
 #define FI_MATCH_COMPLETE	(1ULL << 31)	/* done: matched a posted receive */
 
-#define FI_RESCAN		(1ULL << 35)	/* fi_getinfo: look at the system again */
+#define FI_RESCAN		(1ULL << 35)	/* fi_getinfo: read the system's state again */
 #define FI_PEER_TRANSFER	(1ULL << 36)	/* endpoint is opened as another provider's peer */
 
 #define FI_AV_USER_ID		(1ULL << 41)	/* caller names the sources itself */
-#define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be dialled: it dials us */
+#define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be connected to: it connects to us */
 #define FI_PEER			(1ULL << 43)	/* object is opened as another provider's peer */
 
 #define FI_TAGGED_DIRECTED_RECV	(1ULL << 45)	/* FI_DIRECTED_RECV, tagged only */
@@ -218,7 +218,7 @@ uint32_t fi_version(void);
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* A peer, as an address vector named it. */
+/* A peer, as an entry of an address vector. */
 typedef uint64_t		fi_addr_t;
 /* Any object. */
 typedef struct fid		*fid_t;
@@ -233,7 +233,7 @@ enum {
 	FI_NAME_MAX = 64		/* longest string address, with its NUL */
 };
 
-/* How an address is written (fi_info::addr_format). */
+/* Address formats (fi_info::addr_format). */
 enum {
 	FI_FORMAT_UNSPEC,
 	FI_SOCKADDR,			/* any sockaddr; sa_family says which */
@@ -255,7 +255,7 @@ enum {
 	FI_SOCKADDR_IP			/* sockaddr_in or sockaddr_in6 */
 };
 
-/* What an address vector hands out. */
+/* How an address vector numbers its entries. */
 enum fi_av_type {
 	FI_AV_UNSPEC,
 	FI_AV_MAP,			/* any value; older programs only */
@@ -264,25 +264,25 @@ enum fi_av_type {
 
 /* ---- behaviour of a domain ---------------------------------------------- */
 
-/* Who moves operations along. */
+/* Which thread makes progress. */
 enum fi_progress {
 	FI_PROGRESS_UNSPEC,
-	FI_PROGRESS_AUTO,		/* the provider, on its own */
-	FI_PROGRESS_MANUAL,		/* the caller, by reading queues and counters */
+	FI_PROGRESS_AUTO,		/* a thread of the provider */
+	FI_PROGRESS_MANUAL,		/* the program's, by reading queues and counters */
 	FI_PROGRESS_CONTROL_UNIFIED	/* manual; data progress drives control too */
 };
 
-/* Which calls the caller promises not to make at the same time. */
+/* Which calls the program promises not to make concurrently. */
 enum fi_threading {
 	FI_THREAD_UNSPEC,
-	FI_THREAD_SAFE,			/* promises nothing */
+	FI_THREAD_SAFE,			/* no promise */
 	FI_THREAD_FID,			/* one thread per object; older programs only */
 	FI_THREAD_DOMAIN,		/* one thread per domain */
 	FI_THREAD_COMPLETION,		/* one thread per queue and what is bound to it */
 	FI_THREAD_ENDPOINT		/* one thread per endpoint; older programs only */
 };
 
-/* Whether the provider guards its queues from being overrun. */
+/* Whether the provider protects its queues against overruns. */
 enum fi_resource_mgmt {
 	FI_RM_UNSPEC,
 	FI_RM_DISABLED,
@@ -296,7 +296,7 @@ enum fi_ep_type {
 	FI_EP_RDM			/* unconnected, reliable */
 };
 
-/* What an endpoint speaks; two that speak the same can talk. */
+/* Protocols; endpoints with the same protocol can exchange messages. */
 enum {
 	FI_PROTO_UNSPEC,
 	FI_PROTO_RDMA_CM_IB_RC,
@@ -332,7 +332,7 @@ enum {
 	FI_PROTO_LNX
 };
 
-/* How tags are laid out (fi_ep_attr::mem_tag_format). */
+/* Layout of tags (fi_ep_attr::mem_tag_format). */
 enum {
 	FI_TAG_BITS,			/* as the bit pattern says */
 	FI_TAG_MPI,			/* see fi_tag_mpi() */
@@ -472,7 +472,7 @@ struct fi_domain_attr {
 	uint64_t		max_err_cntr_value;	/* and its error half after this */
 };
 
-/* Fabric: the network, and who serves it. */
+/* Fabric: the network and its provider. */
 struct fi_fabric_attr {
 	struct fid_fabric	*fabric;	/* an open fabric to use, or NULL */
 	char			*name;		/* network, owned by the fi_info */
@@ -609,12 +609,12 @@ struct fi_info;
 	((ops) && (ops)->size >= offsetof(opstype, op) + sizeof((ops)->op) && \
 	 (ops)->op)
 
-/* Every table begins with its size in bytes, as its owner knew it. */
+/* Every table begins with its size in bytes, as its owner was compiled. */
 struct fi_ops {
 	size_t	size;
 	/* releases the object; -FI_EBUSY while others depend on it */
 	int (*close)(struct fid *fid);
-	/* ties another object to this one */
+	/* binds another object to this one */
 	int (*bind)(struct fid *fid, struct fid *bfid, uint64_t flags);
 	int (*control)(struct fid *fid, int command, void *arg);
 	/* finds provider-specific calls by name */
@@ -622,7 +622,7 @@ struct fi_ops {
 			void **ops, void *context);
 	/* prints the object, at most len bytes with the NUL */
 	int (*tostr)(const struct fid *fid, char *buf, size_t len);
-	/* hands calls of the caller's to the object */
+	/* passes operations of the caller to the object */
 	int (*ops_set)(struct fid *fid, const char *name, uint64_t flags,
 			void *ops, void *context);
 };
@@ -747,18 +747,17 @@ struct fi_recv_context {
 
 /* ---- discovery ---------------------------------------------------------- */
 
-/* fi_getinfo - what can be opened, best first.
- *
+/* fi_getinfo - the endpoints that can be opened, in order of preference.
  * @version: interface the program was written for, FI_VERSION()
- * @node:    peer (or, with FI_SOURCE, own) host or address, or NULL
+ * @node:    peer (or, with FI_SOURCE, local) host or address, or NULL
  * @service: port or service, or NULL
  * @flags:   FI_NUMERICHOST, FI_SOURCE, FI_PROV_ATTR_ONLY, FI_RESCAN
- * @hints:   what is wanted, or NULL for everything
+ * @hints:   required attributes, or NULL for everything
  * @info:    [out] list
  *
- * Ownership: the list is the caller's; fi_freeinfo() it.  @hints is copied.
+ * Ownership: the caller frees the list with fi_freeinfo().  @hints is copied.
  * Threading: any thread; may block to resolve a name or look at devices.
- * Errors:    -FI_ENODATA nothing fits; -FI_ENOSYS @version is newer than we are.
+ * Errors:    -FI_ENODATA no endpoint matches; -FI_ENOSYS @version is newer than the library's.
  */
 int fi_getinfo(uint32_t version, const char *node, const char *service,
 		uint64_t flags, const struct fi_info *hints,

@@ -209,7 +209,7 @@ FI_INLINE ssize_t fi_broadcast(struct fid_ep *ep, void *buf, size_t count,
 			root_addr, datatype, flags, context);
 }
 
-/* Member i gets the i-th slice of everybody's buf. */
+/* Member i gets the i-th slice of every member's buf. */
 FI_INLINE ssize_t fi_alltoall(struct fid_ep *ep, const void *buf, size_t count,
 		void *desc, void *result, void *result_desc,
 		fi_addr_t coll_addr, enum fi_datatype datatype, uint64_t flags,
@@ -221,7 +221,7 @@ FI_INLINE ssize_t fi_alltoall(struct fid_ep *ep, const void *buf, size_t count,
 			result_desc, coll_addr, datatype, flags, context);
 }
 
-/* All get op over everybody's buf. */
+/* All get op over the buf of all members. */
 FI_INLINE ssize_t fi_allreduce(struct fid_ep *ep, const void *buf, size_t count,
 		void *desc, void *result, void *result_desc,
 		fi_addr_t coll_addr, enum fi_datatype datatype, enum fi_op op,
@@ -233,7 +233,7 @@ FI_INLINE ssize_t fi_allreduce(struct fid_ep *ep, const void *buf, size_t count,
 			result_desc, coll_addr, datatype, op, flags, context);
 }
 
-/* All get everybody's buf, in order of members. */
+/* All get the buf of all members, in order of members. */
 FI_INLINE ssize_t fi_allgather(struct fid_ep *ep, const void *buf, size_t count,
 		void *desc, void *result, void *result_desc,
 		fi_addr_t coll_addr, enum fi_datatype datatype, uint64_t flags,
@@ -245,7 +245,7 @@ FI_INLINE ssize_t fi_allgather(struct fid_ep *ep, const void *buf, size_t count,
 			result_desc, coll_addr, datatype, flags, context);
 }
 
-/* Member i gets the i-th slice of op over everybody's buf. */
+/* Member i gets the i-th slice of op over the buf of all members. */
 FI_INLINE ssize_t fi_reduce_scatter(struct fid_ep *ep, const void *buf,
 		size_t count, void *desc, void *result, void *result_desc,
 		fi_addr_t coll_addr, enum fi_datatype datatype, enum fi_op op,
@@ -257,7 +257,7 @@ FI_INLINE ssize_t fi_reduce_scatter(struct fid_ep *ep, const void *buf,
 			result_desc, coll_addr, datatype, op, flags, context);
 }
 
-/* The root gets op over everybody's buf. */
+/* The root gets op over the buf of all members. */
 FI_INLINE ssize_t fi_reduce(struct fid_ep *ep, const void *buf, size_t count,
 		void *desc, void *result, void *result_desc,
 		fi_addr_t coll_addr, fi_addr_t root_addr,
@@ -283,7 +283,7 @@ FI_INLINE ssize_t fi_scatter(struct fid_ep *ep, const void *buf, size_t count,
 			context);
 }
 
-/* The root gets everybody's buf, in order of members. */
+/* The root gets the buf of all members, in order of members. */
 FI_INLINE ssize_t fi_gather(struct fid_ep *ep, const void *buf, size_t count,
 		void *desc, void *result, void *result_desc,
 		fi_addr_t coll_addr, fi_addr_t root_addr,

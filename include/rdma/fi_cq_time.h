@@ -20,12 +20,12 @@ extern "C" {
 
 enum fi_cq_clock {
 	FI_CQ_CLOCK_HOST,	/* CLOCK_MONOTONIC, when the library saw the completion */
-	FI_CQ_CLOCK_DEVICE	/* the device's own, from any moment on, when it made it */
+	FI_CQ_CLOCK_DEVICE	/* device clock with any origin, when the device wrote the completion */
 };
 
 struct fi_cq_time {
 	uint64_t ns;
-	uint32_t clock;		/* enum fi_cq_clock: only times of the same one compare */
+	uint32_t clock;		/* enum fi_cq_clock: only times of the same clock can be compared */
 	uint32_t reserved;
 };
 

@@ -57,7 +57,7 @@ struct fi_av_set_attr {
 	fi_addr_t	end_addr;	/* last member */
 	uint64_t	stride;		/* between members */
 	size_t		comm_key_size;	/* bytes */
-	uint8_t		*comm_key;	/* tells sets of the same members apart */
+	uint8_t		*comm_key;	/* distinguishes sets of the same members */
 	uint64_t	flags;		/* FI_UNIVERSE, FI_BARRIER_SET... */
 };
 
@@ -98,9 +98,9 @@ struct fid_av {
 
 /* Flags of a registration. */
 #define FI_MR_DMABUF		(1ULL << 40)	/* attr names a dmabuf, not addresses */
-#define FI_MR_SINGLE_USE	(1ULL << 41)	/* one remote access, then it is void */
-#define FI_HMEM_HOST_ALLOC	(1ULL << 45)	/* device memory that the host can touch */
-#define FI_HMEM_DEVICE_ONLY	(1ULL << 46)	/* device memory that it cannot */
+#define FI_MR_SINGLE_USE	(1ULL << 41)	/* valid for one remote access */
+#define FI_HMEM_HOST_ALLOC	(1ULL << 45)	/* device memory that the host can access */
+#define FI_HMEM_DEVICE_ONLY	(1ULL << 46)	/* device memory that it cannot access */
 
 struct fid_mr {
 	struct fid	fid;
@@ -171,7 +171,7 @@ struct fi_mr_modify {
 	struct fi_mr_attr	attr;	/* fields to change */
 };
 
-/* Copies that a program offers for its own device memory. */
+/* Copy functions that a program offers for its device memory. */
 #define FI_SET_OPS_HMEM_OVERRIDE	"hmem_override_ops"
 
 struct fi_hmem_override_ops {
@@ -264,7 +264,7 @@ enum fi_collective_op {
 
 /* ---- domain -------------------------------------------------------------- */
 
-/* fi_domain_bind: an event queue gets the ends of registrations. */
+/* fi_domain_bind: an event queue gets the completions of registrations. */
 #define FI_REG_MR		(1ULL << 59)
 
 /* Opens objects of the domain; each may block, none is called from a transfer. */
@@ -446,7 +446,7 @@ FI_INLINE int fi_mr_unmap_key(struct fid_domain *domain, uint64_t key)
 	return fi_control(&domain->fid, FI_UNMAP_KEY, &key);
 }
 
-/* Ties an endpoint (FI_MR_ENDPOINT) or a counter (FI_REMOTE_WRITE) to it. */
+/* Bind an endpoint (FI_MR_ENDPOINT) or a counter (FI_REMOTE_WRITE) to it. */
 FI_INLINE int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, uint64_t flags)
 {
 	return mr->fid.ops->bind(&mr->fid, bfid, flags);
@@ -465,7 +465,7 @@ FI_INLINE int fi_mr_refresh(struct fid_mr *mr, const struct iovec *iov,
 	return fi_control(&mr->fid, FI_REFRESH, &modify);
 }
 
-/* FI_MR_ENDPOINT: all is bound, use it from now on. */
+/* FI_MR_ENDPOINT: everything is bound, enable it. */
 FI_INLINE int fi_mr_enable(struct fid_mr *mr)
 {
 	return fi_control(&mr->fid, FI_ENABLE, NULL);
@@ -484,8 +484,9 @@ FI_INLINE int fi_av_bind(struct fid_av *av, struct fid *fid, uint64_t flags)
 	return av->fid.ops->bind(&av->fid, fid, flags);
 }
 
-/* Insert count addresses; returns how many went in. Each that did not is
- * FI_ADDR_NOTAVAIL in fi_addr, which may be NULL with FI_AV_TABLE. */
+/* Insert count addresses; returns how many were inserted. Each that was not is FI_ADDR_NOTAVAIL
+ * in fi_addr, which may be NULL with FI_AV_TABLE.
+ */
 FI_INLINE int fi_av_insert(struct fid_av *av, const void *addr, size_t count,
 		fi_addr_t *fi_addr, uint64_t flags, void *context)
 {

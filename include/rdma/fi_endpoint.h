@@ -33,7 +33,8 @@ enum {
 
 /* Names at FI_OPT_ENDPOINT, with the type of the value. */
 enum {
-	FI_OPT_MIN_MULTI_RECV,		/* size_t: a buffer with less room left is given back */
+	FI_OPT_MIN_MULTI_RECV,		/* size_t: a multi-receive buffer with less room left is
+					 * released */
 	FI_OPT_CM_DATA_SIZE,		/* size_t: longest data of fi_connect(), read only */
 	FI_OPT_BUFFERED_MIN,		/* size_t: not used */
 	FI_OPT_BUFFERED_LIMIT,		/* size_t: not used */
@@ -43,8 +44,8 @@ enum {
 	FI_OPT_RX_SIZE,			/* size_t: receives in the receive queue */
 	FI_OPT_FI_HMEM_P2P,		/* int: FI_HMEM_P2P_ */
 	FI_OPT_XPU_TRIGGER,		/* struct fi_trigger_xpu, read only */
-	FI_OPT_CUDA_API_PERMITTED,	/* bool: may the provider call CUDA */
-	FI_OPT_SHARED_MEMORY_PERMITTED,	/* bool: may peers here be reached by shared memory */
+	FI_OPT_CUDA_API_PERMITTED,	/* bool: the provider may call CUDA */
+	FI_OPT_SHARED_MEMORY_PERMITTED,	/* bool: peers on this host may be reached by shared memory */
 	FI_OPT_MAX_MSG_SIZE,		/* size_t: longest message */
 	FI_OPT_MAX_TAGGED_SIZE,		/* size_t: longest tagged message */
 	FI_OPT_MAX_RMA_SIZE,		/* size_t: longest read or write */
@@ -53,7 +54,8 @@ enum {
 	FI_OPT_INJECT_TAGGED_SIZE,	/* size_t: longest fi_tinject() */
 	FI_OPT_INJECT_RMA_SIZE,		/* size_t: longest fi_inject_write() */
 	FI_OPT_INJECT_ATOMIC_SIZE,	/* size_t: longest fi_inject_atomic() */
-	FI_OPT_FIREWALL_ADDR		/* bool: nobody can dial us: always dial out */
+	FI_OPT_FIREWALL_ADDR		/* bool: peers cannot connect to this endpoint: it connects
+					 * to them */
 };
 
 /* Values of FI_OPT_FI_HMEM_P2P: direct transfers from and to device memory. */
@@ -186,8 +188,9 @@ FI_INLINE int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	return domain->ops->scalable_ep(domain, info, sep, context);
 }
 
-/* Ties a queue, counter, address vector, shared context... to the endpoint;
- * flags say for which operations. */
+/* Bind a queue, counter, address vector, shared context... to the endpoint; flags say for which
+ * operations.
+ */
 FI_INLINE int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, uint64_t flags)
 {
 	return ep->fid.ops->bind(&ep->fid, bfid, flags);
@@ -204,14 +207,15 @@ FI_INLINE int fi_scalable_ep_bind(struct fid_ep *sep, struct fid *bfid,
 	return sep->fid.ops->bind(&sep->fid, bfid, flags);
 }
 
-/* All is bound: start. */
+/* Everything is bound: enable it. */
 FI_INLINE int fi_enable(struct fid_ep *ep)
 {
 	return fi_control(&ep->fid, FI_ENABLE, NULL);
 }
 
-/* Take back the operation posted with this context; it ends as FI_ECANCELED
- * unless it was too late. */
+/* Cancel the operation posted with this context; it completes as FI_ECANCELED unless it was too
+ * late.
+ */
 FI_INLINE ssize_t fi_cancel(fid_t fid, void *context)
 {
 	struct fid_ep *ep = (struct fid_ep *) fid;

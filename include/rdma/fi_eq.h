@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * fi_eq.h - how a program learns that things have happened.
+ * fi_eq.h - event queues, completion queues, counters, and waiting for them.
  *
- * Event queues (control events), completion queues (one entry per transfer)
- * and counters (a number).  A read never blocks; the s-forms and fi_cntr_wait()
- * sleep.  To sleep in poll() or epoll yourself, ask for FI_WAIT_FD and call
- * fi_trywait() right before.
+ * Event queues (control events), completion queues (one entry per transfer) and counters (a
+ * number).  A read never blocks; the s-forms and fi_cntr_wait() sleep.  To sleep in poll() or
+ * epoll, ask for FI_WAIT_FD and call fi_trywait() immediately before.
  */
 #ifndef FI_EQ_H
 #define FI_EQ_H
@@ -26,7 +25,7 @@ struct fid_poll;
 
 /* ---- waiting ------------------------------------------------------------- */
 
-/* What a program sleeps on. */
+/* What a blocked program sleeps on. */
 enum fi_wait_obj {
 	FI_WAIT_NONE,			/* nothing: it only polls */
 	FI_WAIT_UNSPEC,			/* the calls here; provider's choice inside */
@@ -131,7 +130,7 @@ struct fi_eq_err_entry {
 struct fi_eq_cm_entry {
 	fid_t		fid;
 	struct fi_info	*info;	/* FI_CONNREQ: to open the endpoint with; reader frees it */
-	__extension__ uint8_t data[];	/* what the peer passed along */
+	__extension__ uint8_t data[];	/* private data of the peer */
 };
 #if defined(__clang__) && defined(__cplusplus)
 #pragma clang diagnostic pop
@@ -292,8 +291,9 @@ struct fid_cntr {
 
 #ifndef FABRIC_DIRECT_EQ
 
-/* May the caller sleep on the wait objects of these now? 0 yes; -FI_EAGAIN:
- * something is there already, read it first. */
+/* May the caller sleep on the wait objects of these now? 0 yes; -FI_EAGAIN: there is an entry
+ * or event already, read it first.
+ */
 FI_INLINE int fi_trywait(struct fid_fabric *fabric, struct fid **fids,
 		int count)
 {

@@ -24,7 +24,7 @@ extern "C" {
 #define FI_EPERM		EPERM		/* not permitted */
 #define FI_ENOENT		ENOENT		/* no such name */
 #define FI_EINTR		EINTR		/* a signal cut the call short */
-#define FI_EIO			EIO		/* the transfer failed below us */
+#define FI_EIO			EIO		/* the transfer failed in the system or the device */
 #define FI_E2BIG		E2BIG		/* argument list too long */
 #define FI_EBADF		EBADF		/* bad descriptor */
 #define FI_EAGAIN		EAGAIN		/* not now: make progress, then retry */
@@ -37,7 +37,7 @@ extern "C" {
 #define FI_EINVAL		EINVAL		/* an argument makes no sense */
 #define FI_EMFILE		EMFILE		/* out of descriptors */
 #define FI_ENOSPC		ENOSPC		/* out of room on the device */
-#define FI_ENOSYS		ENOSYS		/* this object does not do that */
+#define FI_ENOSYS		ENOSYS		/* not implemented by this object */
 #define FI_ENOMSG		ENOMSG		/* no message matches */
 #define FI_ENODATA		ENODATA		/* nothing fits the hints */
 #define FI_EPROTO		EPROTO		/* the peer broke the protocol */
@@ -49,25 +49,25 @@ extern "C" {
 #define FI_EADDRNOTAVAIL	EADDRNOTAVAIL	/* the address cannot be used here */
 #define FI_ENETDOWN		ENETDOWN	/* network is down */
 #define FI_ENETUNREACH		ENETUNREACH	/* no route to that network */
-#define FI_ECONNABORTED		ECONNABORTED	/* connection given up locally */
-#define FI_ECONNRESET		ECONNRESET	/* peer tore the connection down */
+#define FI_ECONNABORTED		ECONNABORTED	/* connection aborted locally */
+#define FI_ECONNRESET		ECONNRESET	/* connection was lost */
 #define FI_ENOBUFS		ENOBUFS		/* out of buffers */
 #define FI_EISCONN		EISCONN		/* already connected */
 #define FI_ENOTCONN		ENOTCONN	/* not connected */
 #define FI_ESHUTDOWN		ESHUTDOWN	/* endpoint was shut down */
-#define FI_ETIMEDOUT		ETIMEDOUT	/* time ran out */
+#define FI_ETIMEDOUT		ETIMEDOUT	/* timeout */
 #define FI_ECONNREFUSED		ECONNREFUSED	/* peer refused the connection */
 #define FI_EHOSTDOWN		EHOSTDOWN	/* peer host is down */
 #define FI_EHOSTUNREACH		EHOSTUNREACH	/* no route to that host */
-#define FI_EALREADY		EALREADY	/* already under way */
+#define FI_EALREADY		EALREADY	/* already in progress */
 #define FI_EINPROGRESS		EINPROGRESS	/* started, not done yet */
 #define FI_EREMOTEIO		EREMOTEIO	/* failed at the peer */
-#define FI_ECANCELED		ECANCELED	/* fi_cancel or a close took it back */
+#define FI_ECANCELED		ECANCELED	/* cancelled by fi_cancel or a close */
 #define FI_EKEYREJECTED		EKEYREJECTED	/* authorization key refused */
 
 /* Numbers of our own. */
 enum {
-	FI_EOTHER = FI_ERRNO_OFFSET,	/* no better number */
+	FI_EOTHER = FI_ERRNO_OFFSET,	/* unspecified error */
 	FI_ETOOSMALL,			/* caller's buffer too small; the size needed is stored */
 	FI_EOPBADSTATE,			/* not in the state the call needs */
 	FI_EAVAIL,			/* an error entry waits: call the readerr of the queue */

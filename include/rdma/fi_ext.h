@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * fi_ext.h - objects of the library itself, and objects handed across.
+ * fi_ext.h - objects of the library itself, and objects exported to others.
  */
 #ifndef FI_EXT_H
 #define FI_EXT_H
@@ -34,7 +34,7 @@ enum {
 	FI_OPT_EFA_USE_UNSOLICITED_WRITE_RECV
 };
 
-/* ---- handing objects across ---------------------------------------------- */
+/* ---- export and import --------------------------------------------------- */
 
 /* FI_EXPORT_FID */
 struct fi_fid_export {
@@ -64,9 +64,8 @@ FI_INLINE int fi_import_fid(struct fid *fid, struct fid *expfid, uint64_t flags)
 }
 
 /*
- * Replace a part of the library: open the object named and have it use fid.
- * The import outlives the handle opened here; fid is the caller's and stays
- * until it is closed.
+ * Replace a part of the library: open the object named and have it use fid. The import outlives
+ * the handle opened here; fid belongs to the caller and must stay until it is closed.
  */
 FI_INLINE int fi_import(uint32_t version, const char *name, void *attr,
 		size_t attr_len, uint64_t flags, struct fid *fid, void *context)
@@ -92,7 +91,7 @@ struct fi_ops_mem_monitor {
 	size_t	size;
 	int (*start)(struct fid_mem_monitor *monitor);
 	void (*stop)(struct fid_mem_monitor *monitor);
-	/* tell of changes to this range from now on */
+	/* report changes to this range from now on */
 	int (*subscribe)(struct fid_mem_monitor *monitor, const void *addr,
 			size_t len);
 	void (*unsubscribe)(struct fid_mem_monitor *monitor, const void *addr,

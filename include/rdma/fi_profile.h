@@ -26,10 +26,10 @@ enum fi_profile_type {
 
 /* Values that have a number of their own; a provider adds others after. */
 enum {
-	FI_VAR_UNEXP_MSG_CNT,		/* messages that found no receive, now */
+	FI_VAR_UNEXP_MSG_CNT,		/* unexpected messages waiting */
 	FI_VAR_UNEXP_MSG_QUEUE,		/* those messages */
-	FI_VAR_MSG_QUEUE_CNT,		/* receives posted, now */
-	FI_VAR_CONNECTION_CNT,		/* connections, now */
+	FI_VAR_MSG_QUEUE_CNT,		/* receives posted */
+	FI_VAR_CONNECTION_CNT,		/* open connections */
 	FI_VAR_CONN_REQUEST,		/* connection requests so far */
 	FI_VAR_CONN_ACCEPT,		/* of them accepted */
 	FI_VAR_CONN_REJECT,		/* of them refused */
@@ -38,8 +38,8 @@ enum {
 
 /* Events, likewise. */
 enum {
-	FI_EVENT_UNEXP_MSG_RECVD,	/* a message found no receive */
-	FI_EVENT_UNEXP_MSG_MATCHED	/* a receive took one of those */
+	FI_EVENT_UNEXP_MSG_RECVD,	/* an unexpected message arrived */
+	FI_EVENT_UNEXP_MSG_MATCHED	/* a receive matched one of those */
 };
 
 struct fi_profile_desc {

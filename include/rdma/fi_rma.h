@@ -126,7 +126,7 @@ FI_INLINE ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
 	return ep->rma->inject(ep, buf, len, dest_addr, addr, key);
 }
 
-/* Write, and tell the peer by a completion with data. */
+/* Write, and notify the peer by a completion with data. */
 FI_INLINE ssize_t fi_writedata(struct fid_ep *ep, const void *buf, size_t len,
 		void *desc, uint64_t data, fi_addr_t dest_addr, uint64_t addr,
 		uint64_t key, void *context)

@@ -44,9 +44,9 @@ enum fi_log_level {
 int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 		enum fi_log_subsys subsys);
 
-/* fi_log_ready - the same, but yes at most once in a while.
+/* fi_log_ready - the same, but true at most once per interval.
  *
- * @showtime: [in,out] the caller's, 0 at first: time in ms of the next yes
+ * @showtime: [in,out] the caller's, 0 at first: time in ms of the next line
  */
 int fi_log_ready(const struct fi_provider *prov, enum fi_log_level level,
 		enum fi_log_subsys subsys, uint64_t *showtime);
@@ -66,7 +66,7 @@ void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 		} \
 	} while (0)
 
-/* For what can happen very often: at most once in a while from one place. */
+/* For frequent events: at most one line per interval and place in the code. */
 #define FI_LOG_SPARSE(prov, level, subsystem, ...) \
 	do { \
 		static uint64_t fi_log_showtime_; \

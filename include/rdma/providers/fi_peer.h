@@ -125,11 +125,11 @@ struct fi_peer_eq_context {
 
 /* ---- shared receive context ---------------------------------------------- */
 
-/* A receive of the owner, lent to the peer that fills it. */
+/* A receive of the owner, while the peer fills it. */
 struct fi_peer_rx_entry {
 	struct fid_peer_srx	*srx;
 	fi_addr_t		addr;		/* source */
-	size_t			msg_size;	/* bytes that came */
+	size_t			msg_size;	/* bytes received */
 	uint64_t		tag;
 	uint64_t		cq_data;
 	uint64_t		flags;
@@ -160,7 +160,7 @@ struct fi_ops_srx_owner {
 			struct fi_peer_rx_entry **entry);
 	int (*queue_msg)(struct fi_peer_rx_entry *entry);
 	int (*queue_tag)(struct fi_peer_rx_entry *entry);
-	/* asks for the source of each that had none */
+	/* asks for the source of each entry that had none */
 	void (*foreach_unspec_addr)(struct fid_peer_srx *srx,
 			fi_addr_t (*get_addr)(struct fi_peer_rx_entry *));
 	void (*free_entry)(struct fi_peer_rx_entry *entry);
@@ -189,7 +189,7 @@ struct fi_peer_srx_context {
 
 /* ---- endpoint for transfers only (FI_PEER_TRANSFER) ---------------------- */
 
-/* The peer hands finished transfers to the endpoint that asked for them. */
+/* The peer passes completed transfers to the endpoint that posted them. */
 struct fi_ops_transfer_peer {
 	size_t	size;
 	ssize_t (*complete)(struct fid_ep *ep, struct fi_cq_tagged_entry *buf,

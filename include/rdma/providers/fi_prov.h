@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * fi_prov.h - what a provider shows the library, and what it gets from it.
+ * fi_prov.h - what a provider exports, and what it gets from the library.
  *
- * A provider is one struct fi_provider.  Built on its own, it is a file named
- * lib<name>-fi.so (or <name>-fi.so) with the entry point FI_EXT_INI.
+ * A provider is one struct fi_provider.  Built on its own, it is a file named lib<name>-fi.so
+ * (or <name>-fi.so) with the entry point FI_EXT_INI.
  */
 #ifndef FI_PROV_H
 #define FI_PROV_H
@@ -44,11 +44,11 @@ struct fi_provider {
 /* fi_prov_ini - the entry point that FI_EXT_INI defines. */
 struct fi_provider *fi_prov_ini(void);
 
-/* fi_param_define - make an environment variable known.
+/* fi_param_define - define an environment variable.
  *
- * @provider:   whose; NULL: the library's own
+ * @provider:   owner; NULL: the library
  * @param_name: short name; the variable is FI_<PROVIDER>_<NAME>
- * @help_string_fmt: what it does, for fi_info -e
+ * @help_string_fmt: description, for fi_info -e
  *
  * Errors: -FI_EINVAL, -FI_ENOMEM.
  */
