@@ -4,7 +4,7 @@
 
 #include "common/ft.h"
 
-/* The client works on one cell of the server, which only makes progress. */
+/* The client operates on one cell of the server, which only makes progress. */
 static const struct ft_col cols[] = {
 	{ "op", "operation", 12, 0 }, { "iters", "iters", 8, 0 }, { "p50", "usec p50", 9, 2 },
 	{ "p99", "p99", 9, 2 }, { "rate", "ops/sec", 10, 0 }, { "local_ns", "local nsec", 10, 1 },
@@ -75,7 +75,7 @@ static double windowed(struct ft *ft, struct ft_ep *e, enum kind kind)
 	return ft->opt.iters * 1e9 / (double) (ft_now_ns() - start);
 }
 
-/* The processor's own operation on a cell of this process. */
+/* The processor's atomic instruction on a cell of this process. */
 static double local_ns(enum kind kind)
 {
 	static uint64_t cell;

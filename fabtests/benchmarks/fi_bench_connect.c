@@ -5,10 +5,9 @@
 #include "common/ft.h"
 
 /*
- * A connection of MSG endpoints lasts from fi_connect() until both ends know it;
- * one of RDM endpoints, which have no call for it, from the insertion of a new
- * peer's address until the first answer of that peer.  The bare socket connects,
- * and takes a byte there and one back.
+ * For MSG endpoints, the time from fi_connect() until both sides have the event; for RDM
+ * endpoints, from the insertion of a new peer's address until that peer's first reply.  The
+ * bare socket connects, and transfers a byte in each direction.
  */
 static const struct ft_col cols[] = {
 	{ "what", "what", 14, 0 }, { "count", "count", 6, 0 }, { "p50", "usec p50", 9, 2 },

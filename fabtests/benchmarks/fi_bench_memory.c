@@ -6,10 +6,9 @@
 #include "common/ft.h"
 
 /*
- * What a peer costs the process that speaks to it: resident bytes and open
- * descriptors, counted in this process.  The first peer is not counted, with
- * which all comes that there is once.  A bare socket has a page to receive into
- * and one descriptor; what either costs in the kernel is not seen here.
+ * What a connected peer costs: resident bytes and open descriptors of this process. The first
+ * peer is not counted, because one-time costs come with it.  A bare socket has a page to
+ * receive into and one descriptor; kernel memory is not measured.
  */
 static const struct ft_col cols[] = {
 	{ "peers", "peers", 6, 0 }, { "bytes_peer", "bytes/peer", 10, 0 },

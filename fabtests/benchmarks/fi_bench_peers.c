@@ -4,7 +4,7 @@
 
 #include "common/ft.h"
 
-/* One endpoint sends to many, in turn; they are the server's, with one set of queues. */
+/* One endpoint sends to many, in turn; they belong to the server and share queues. */
 static const struct ft_col cols[] = {
 	{ "peers", "peers", 6, 0 }, { "bytes", "bytes", 6, 0 }, { "iters", "iters", 8, 0 },
 	{ "total_s", "total s", 8, 3 }, { "usec_xfer", "usec/msg", 9, 3 },

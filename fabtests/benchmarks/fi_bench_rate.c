@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "common/ft.h"
 
-/* The bare socket pays a system call a message, as a program over sockets does. */
+/* The bare socket needs a system call per message, as in a program over sockets. */
 int main(int argc, char **argv)
 {
 	static const struct ft_test test = {

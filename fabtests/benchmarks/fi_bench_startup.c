@@ -10,9 +10,8 @@
 #include "common/ft.h"
 
 /*
- * The whole life of a process, from its start to its end, that goes as far as
- * one of these stages and ends: this program starts itself over and over.  Beside
- * it stands an empty process (true).
+ * The run time of a whole process that proceeds to one of these stages and exits: this program
+ * runs itself repeatedly.  It is compared with an empty process (true).
  */
 static const char *const stages[] = { "nothing", "getinfo", "fabric", "domain", "endpoint" };
 static const char stage_var[] = "FI_BENCH_STAGE";
@@ -26,13 +25,13 @@ static void open_endpoint(struct ft *ft)
 {
 	if (ft->info->ep_attr->type != FI_EP_MSG)
 		ft_ep_open(ft, &ft->ep, ft->info);
-	else	/* which needs a connection to do more */
+	else	/* the further stages need a connection */
 		FT_TRY(fi_endpoint(ft->domain, ft->info, &ft->ep.ep, NULL));
 	if (ft->info->ep_attr->type != FI_EP_MSG)
 		FT_TRY(fi_enable(ft->ep.ep));
 }
 
-/* The process that is measured ends as programs end: with nothing closed. */
+/* The measured process exits without closing anything. */
 static void go(struct ft *ft, const char *stage)
 {
 	ft->hints = ft_hints(ft);
@@ -60,11 +59,12 @@ static uint32_t life(const char *path, char **argv)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status)
-		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);	/* it has said why */
+		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);	/* the child has printed the
+									 * reason */
 	return (uint32_t) (ft_now_ns() - start);
 }
 
-/* The file of this program; its link in /proc is another's where valgrind runs it. */
+/* The file of this program; under valgrind its link in /proc is another's. */
 static const char *self(void)
 {
 	static char path[4096];
@@ -74,7 +74,7 @@ static const char *self(void)
 	return path;
 }
 
-/* In turns with the empty one, so that both meet the same machine. */
+/* Alternates with the empty process, so that both run under the same conditions. */
 static void row(const struct ft *ft, const char *stage, char **argv)
 {
 	static char *nothing[] = { "true", NULL };

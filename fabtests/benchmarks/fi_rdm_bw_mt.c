@@ -8,7 +8,7 @@
 
 #define MOST	8
 
-/* Threads (-C, 2), each with an endpoint, queues and room of its own in one domain. */
+/* Threads (-C, 2), each with a separate endpoint, queues and buffers in one domain. */
 struct worker {
 	pthread_t thread;
 	struct ft_ep e;

@@ -30,8 +30,8 @@ static void client(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	free(ctx);
 }
 
-/* The client's last word is an empty message: waiting for it makes progress here, and
- * its answer says that all before it has arrived.
+/* The client ends with an empty message: waiting for it makes progress here, and the reply says
+ * that everything before it has arrived.
  */
 static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
@@ -49,7 +49,9 @@ static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 		client(ft, e, f);
 	ft_pingpong(e, 0, 1, NULL);
 	f->total_s = (double) (ft_now_ns() - start) / 1e9;
-	/* Where a message may overtake a write, its arrival says nothing about the bytes. */
+	/* Where a message may overtake a write, its arrival does not prove that the data has
+	 * arrived.
+	 */
 	if (ft->opt.verify && reads != ft->server &&
 	    (reads || ft->info->tx_attr->msg_order & FI_ORDER_SAW))
 		ft_verify(ft->rx.p, f->len, f->len, "data");

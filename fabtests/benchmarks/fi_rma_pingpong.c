@@ -4,7 +4,7 @@
 
 #include "common/ft.h"
 
-/* Each side writes into the other's buffer with data that announces the write. */
+/* Each side writes into the other's buffer with remote CQ data. */
 static void put(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
 {
 	FT_POST(e, fi_writedata(e->ep, ft->tx.p, len, ft->tx.desc, i, e->peer, ft->remote.addr,
@@ -12,7 +12,7 @@ static void put(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
 	ft_wait_tx(e, ++e->tx_posted);
 }
 
-/* Providers with FI_RX_CQ_DATA take a receive for each announcement. */
+/* With FI_RX_CQ_DATA each of these writes consumes a receive. */
 static void expect(struct ft *ft, struct ft_ep *e)
 {
 	if (ft->info->mode & FI_RX_CQ_DATA)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* Figures: what is measured, and the table it stands in. */
+/* Benchmarks: measurements, and their table. */
 #include <stdlib.h>
 
 #include "ft.h"
@@ -103,8 +103,8 @@ void ft_bench_pingpong(struct ft *ft)
 	ft_bench_run(ft, FT_LATENCY, pingpong_step);
 }
 
-/* A window of receives stays posted, and at least half a window of sends in flight:
- * completions come in handfuls, and so are read in handfuls.
+/* A window of receives stays posted, and at least half a window of sends in flight: completions
+ * come in batches, and so are read in batches.
  */
 static void sink(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
 {
@@ -153,7 +153,7 @@ static void bw_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 		sink(ft, e, f->len, f->iters, ctx);
 	else
 		f->total_s = source(ft, e, f->len, f->iters, ctx);
-	/* One buffer serves all messages, which are alike: the last state must be whole. */
+	/* One buffer is used for all messages, which are alike: its final content is verified. */
 	if (ft->opt.verify && ft->server)
 		ft_verify(ft->rx.p, f->len, 1, "message");
 	free(ctx);

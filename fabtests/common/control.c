@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * The control connection: a TCP socket over which the two programs of a test
- * exchange addresses, meet, and tell each other how they end.  A message is a
- * kind, a length in network order, and that many bytes.
+ * The control connection: a TCP socket over which the two programs of a test exchange
+ * addresses, synchronize, and report their results.  A message is a kind, a length in network
+ * order, and that many bytes.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -70,13 +70,13 @@ void ft_ctl_last_word(char kind, const char *text)
 	if (put_all(fd, &head, sizeof(head)))
 		put_all(fd, text, strlen(text));
 	shutdown(fd, SHUT_WR);
-	/* Closing over unread bytes would reset the connection and take the word with it. */
+	/* Closing with unread bytes would reset the connection and lose the last message. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	while (recv(fd, sink, sizeof(sink), 0) > 0)
 		;
 }
 
-/* The peer has ended: so does this side, in the same way. */
+/* The peer has ended: this side ends with the same result. */
 static __attribute__((noreturn)) void peer_ended(struct ft *ft, const struct head *head)
 {
 	char text[1025] = "";
@@ -102,7 +102,7 @@ void ft_ctl_look(struct ft *ft)
 	n = recv(ft->ctl, &head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
 	if (!n) {
 		last_ctl = -1;
-		ft_fail("the %s ended without a word", ft->server ? "client" : "server");
+		ft_fail("the %s ended without a message", ft->server ? "client" : "server");
 	}
 	if (n == sizeof(head) && (head.kind == 'F' || head.kind == 'S')) {
 		get_all(ft->ctl, &head, sizeof(head));
@@ -120,7 +120,7 @@ void ft_ctl_send(struct ft *ft, const void *buf, size_t len)
 	ft_fail("the control connection broke: %s", strerror(errno));
 }
 
-/* The peer may need this side's progress before it can come to the same point. */
+/* The peer may need this side's progress before it reaches the same point. */
 static void progress_until_readable(struct ft *ft)
 {
 	struct pollfd pfd = { .fd = ft->ctl, .events = POLLIN };
@@ -150,7 +150,7 @@ size_t ft_ctl_recv(struct ft *ft, void *buf, size_t len)
 	progress_until_readable(ft);
 	if (!get_all(ft->ctl, &head, sizeof(head))) {
 		last_ctl = -1;
-		ft_fail("the %s ended without a word", ft->server ? "client" : "server");
+		ft_fail("the %s ended without a message", ft->server ? "client" : "server");
 	}
 	if (head.kind != 'D')
 		peer_ended(ft, &head);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* Many peers between two programs: endpoints of the server, which all know the client's one. */
+/* Many peers between two programs: endpoints of the server, all of which have the address of
+ * the client's one.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* From the command line to an open domain, and back. */
+/* From the command line to an open domain, and closing it. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -50,8 +50,8 @@ struct fi_info *ft_hints(struct ft *ft)
 	return h;
 }
 
-/* Without -s an endpoint has the address by which the other program reaches
- * this one, unless the provider's addresses are of another family.
+/* Without -s an endpoint has the address by which the peer program reaches this host, unless
+ * the provider's addresses are of another family.
  */
 int ft_find(struct ft *ft)
 {
@@ -67,7 +67,7 @@ int ft_find(struct ft *ft)
 		ret = fi_getinfo(ft_api(), host, NULL, FI_SOURCE, ft->hints, &ft->info);
 	if (ret == -FI_ENODATA && !ft->opt.src_addr)
 		ret = fi_getinfo(ft_api(), NULL, NULL, 0, ft->hints, &ft->info);
-	/* A name of its own for each program: an IP address would be the same name twice. */
+	/* A distinct name for each program: an IP address would be the same name twice. */
 	if (!ret && *host && ft->info->addr_format == FI_ADDR_STR && !strstr(host, "://")) {
 		fi_freeinfo(ft->info);
 		ret = fi_getinfo(ft_api(), NULL, NULL, 0, ft->hints, &ft->info);
@@ -78,7 +78,7 @@ int ft_find(struct ft *ft)
 	return ret;
 }
 
-/* A name that is no provider's is told before anybody waits for the other side. */
+/* An unknown provider name is reported before either program waits for its peer. */
 static void know_provider(struct ft *ft)
 {
 	struct fi_info *all, *info;
@@ -170,8 +170,8 @@ struct fid_cntr *ft_cntr_open(struct ft *ft)
 
 static uint64_t next_key = 0x40;
 
-/* The buffers' memory stays until the program ends (ft_buf_close()); this list shows
- * a leak checker that it is not lost.
+/* The buffers' memory is kept until the program ends (ft_buf_close()); this list shows a leak
+ * checker that it is not lost.
  */
 static struct kept {
 	struct kept *next;
@@ -292,7 +292,9 @@ static void close_if(void *fid)
 void ft_shut(struct ft *ft)
 {
 	ft_at("closing");
-	/* A region bound to an endpoint must go first, any other may. */
+	/* A region bound to an endpoint must be closed first; the order of others does not
+	 * matter.
+	 */
 	ft_buf_close(&ft->tx);
 	ft_buf_close(&ft->rx);
 	ft_ep_close(&ft->ep);

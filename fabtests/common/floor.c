@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * The floor: what the same two programs reach over bare sockets in the
- * same run, with the same sizes and the same way of waiting (spinning on a
- * non-blocking socket with -c spin, else asleep in the kernel).
+ * The floor: what the same two programs reach over bare sockets in the same run, with the same
+ * sizes and the same kind of waiting (polling a non-blocking socket with -c spin, otherwise
+ * blocked in the kernel).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static int new_socket(const struct ft *ft)
 	return fd;
 }
 
-/* A socket with an address of its own in @sa. */
+/* A socket bound to a free address, returned in @sa. */
 static int bound(struct ft *ft, struct sockaddr_storage *sa)
 {
 	socklen_t len = sizeof(*sa);
@@ -108,7 +108,7 @@ static void part(int listener)
 		close(listener);
 }
 
-/* Takes turns, so that the server's queue of connections never overflows. */
+/* One after the other, so that the server's backlog never overflows. */
 static int *join_many(struct ft *ft, int cnt)
 {
 	int *fds = calloc((size_t) cnt, sizeof(*fds));
@@ -177,7 +177,7 @@ static void give(int fd, const char *p, size_t len)
 	}
 }
 
-/* A datagram that is lost ends the figure, not the program. */
+/* A datagram that is lost ends the measurement, not the program. */
 static bool take(int fd, char *p, size_t len)
 {
 	uint64_t end = ft_now_ns() + 2000000000ull;
@@ -193,7 +193,7 @@ static bool take(int fd, char *p, size_t len)
 		if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
 			if (udp && ft_now_ns() > end)
 				return false;
-			if (++spun % 256 == 0)	/* the peer may want this processor */
+			if (++spun % 256 == 0)	/* the peer may need this processor */
 				sched_yield();
 			continue;
 		}
@@ -230,7 +230,7 @@ double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 	return us;
 }
 
-/* @iters pieces one way over @cnt sockets in turn, and a word back; returns microseconds. */
+/* @iters messages one way over @cnt sockets in turn, and a reply; returns microseconds. */
 static double one_way(struct ft *ft, const int *fds, int cnt, size_t len, int iters)
 {
 	uint64_t start;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * The core that every test program shares.  A test states what it needs in a
- * struct ft_test, calls ft_begin(), which returns with both programs running
- * and their fabric objects open, does its work, and ends with ft_end().
+ * ft.h - the functions that every test program shares.
  *
- * A call that fails ends the program: the message names the call and its place,
- * and the other program hears of it over the control connection, so that no
- * side waits for one that is gone.  Exit status: 0 passed, 77 skipped with the
- * reason on stdout, anything else failed.
+ * A test states what it needs in a struct ft_test, calls ft_begin(), which returns with both
+ * programs running and their fabric objects open, does its work, and ends with ft_end().
+ *
+ * A call that fails ends the program: the message names the call and its location, and the peer
+ * program is notified over the control connection, so that neither side waits for the other
+ * indefinitely.  Exit status: 0 passed, 77 skipped with the reason on stdout, anything else
+ * failed.
  */
 #ifndef FABTESTS_FT_H
 #define FABTESTS_FT_H
@@ -39,7 +40,7 @@
 enum ft_comp { FT_SPIN, FT_SREAD, FT_FD, FT_YIELD };
 enum ft_rma { FT_WRITE, FT_READ, FT_WRITEDATA };
 
-/* What the command line says. */
+/* The options of the command line. */
 struct ft_opts {
 	const char *prov, *domain, *fabric;	/* -p -d -f */
 	uint32_t addr_format;			/* -F; FI_FORMAT_UNSPEC: any */
@@ -78,31 +79,31 @@ struct ft_waits {
 	enum fi_wait_obj eq, cq, cntr;
 };
 
-/* What a test program is and needs. */
+/* The description and requirements of a test program. */
 struct ft_test {
 	const char *about;		/* one line for the usage text */
 	enum fi_ep_type ep_type;	/* endpoint type unless -e says another */
-	bool fixed_type;		/* the test makes sense with that type only */
+	bool fixed_type;		/* the test works with that type only */
 	uint64_t caps;			/* fi_info caps; 0: FI_MSG, or FI_TAGGED with -k tagged */
-	uint64_t mode;			/* more fi_info mode bits it can live with */
+	uint64_t mode;			/* further fi_info mode bits that it supports */
 	uint64_t rx_flags, tx_flags;	/* op_flags of the endpoint */
 	uint64_t tx_bind, rx_bind;	/* more fi_ep_bind flags for the two queues */
-	size_t cq_data_size;		/* domain_attr.cq_data_size it needs */
-	size_t buf_size;		/* smallest buffer it needs */
+	size_t cq_data_size;		/* domain_attr.cq_data_size that it requires */
+	size_t buf_size;		/* smallest buffer that it requires */
 	bool local;			/* one program; no peer and no control connection */
-	bool bench;			/* figures matter: verify only with -v, sizes of benchmarks */
+	bool bench;			/* measures: verify only with -v, sizes of benchmarks */
 	bool threads;			/* a benchmark of several threads, or of other threading */
 	bool cntrs;			/* counters beside the queues, whatever -t says */
 	bool one_cq;			/* transmit and receive completions in one queue */
 	bool no_link;			/* ft_begin opens the domain and leaves endpoints to the test */
 	bool no_open;			/* ft_begin stops before it opens anything */
 	enum fi_wait_obj wait;		/* wait object of queues, or FI_WAIT_NONE: as -c says */
-	bool need_wait;			/* .wait is what the test is about */
+	bool need_wait;			/* .wait is the subject of the test */
 	const struct ft_waits *waits;	/* of all objects, whatever -c says, or NULL */
-	bool client_rules;		/* the client tells the server what to do: options may differ */
+	bool client_rules;		/* the client controls the server: options may differ */
 	int iters;			/* iterations unless -I says another; 0: 100 */
 	size_t sizes[8];		/* sizes unless -S says others, up to a 0; none: the usual */
-	void (*tune)(struct fi_info *hints);	/* last word on the hints, or NULL */
+	void (*tune)(struct fi_info *hints);	/* final changes to the hints, or NULL */
 };
 
 struct ft_buf {
@@ -152,21 +153,21 @@ struct ft {
 
 /* ---- ending (report.c) ---- */
 
-/* ft_fail - say what went wrong, tell the peer, exit 1. */
+/* ft_fail - print the reason, notify the peer, exit 1. */
 void ft_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* ft_skip - say why this cannot run here, tell the peer, exit 77. */
+/* ft_skip - print why this cannot run here, notify the peer, exit 77. */
 void ft_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* ft_check - end the program unless @ret >= 0; returns @ret. */
 ssize_t ft_check(ssize_t ret, const char *what, const char *file, int line);
 /* ft_check_is - end the program unless @ret is @want. */
 void ft_check_is(ssize_t ret, ssize_t want, const char *what, const char *file, int line);
-/* ft_may - as ft_check, but skip where @ret says that the feature is not there. */
+/* ft_may - as ft_check, but skip where @ret says that the feature is not supported. */
 ssize_t ft_may(ssize_t ret, const char *what);
-/* ft_at - note where the program stands, for the watchdog's message. */
+/* ft_at - record the current location, for the watchdog's message. */
 void ft_at(const char *where);
-/* ft_case - what the program is about, for the message of a failure; NULL: nothing. */
+/* ft_case - describe the current case, for the message of a failure; NULL: none. */
 void ft_case(const char *text);
-/* ft_watch - end the program after @seconds, saying where it stood. */
+/* ft_watch - end the program after @seconds, with the recorded location. */
 void ft_watch(int seconds);
 /* ft_now_ns - a clock that only goes forward. */
 uint64_t ft_now_ns(void);
@@ -253,11 +254,11 @@ size_t ft_ctl_recv(struct ft *ft, void *buf, size_t len);
 void ft_ctl_swap(struct ft *ft, const void *mine, void *theirs, size_t len);
 /* ft_sync - returns when both sides have called it. */
 void ft_sync(struct ft *ft);
-/* ft_serve - make progress, without rest, until the peer speaks. */
+/* ft_serve - make progress until a message of the peer arrives. */
 void ft_serve(struct ft *ft);
-/* ft_ctl_look - end the program if the peer has failed, skipped or gone. */
+/* ft_ctl_look - end the program if the peer has failed, skipped or ended. */
 void ft_ctl_look(struct ft *ft);
-/* ft_ctl_last_word - report.c: tell the peer how this side ends. */
+/* ft_ctl_last_word - report.c: send this side's result to the peer. */
 void ft_ctl_last_word(char kind, const char *text);
 /* ft_ctl_numeric - numeric host of one end of the control connection. */
 void ft_ctl_numeric(const struct sockaddr_storage *sa, char *host, size_t len);
@@ -269,7 +270,7 @@ void ft_ctl_numeric(const struct sockaddr_storage *sa, char *host, size_t len);
  */
 ssize_t ft_cq_some(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *entry,
 		   size_t max, int ms);
-/* ft_cq_take - the next entry; an error or none in time fails the test. */
+/* ft_cq_take - the next entry; an error, or a timeout, fails the test. */
 void ft_cq_take(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *entry);
 /* ft_cq_take_err - the next entry, which must be an error. */
 void ft_cq_take_err(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_err_entry *err);
@@ -367,7 +368,7 @@ void ft_floor_connect(struct ft *ft, int cnt, uint32_t *ns);
 /* ft_floor_hold - sockets to @cnt peers, each with a page to receive into; @look in between. */
 void ft_floor_hold(struct ft *ft, int cnt, void (*look)(void *arg), void *arg);
 
-/* ---- one endpoint that speaks to many (crowd.c) ---- */
+/* ---- one endpoint with many peers (crowd.c) ---- */
 
 struct ft_crowd {
 	int cnt;

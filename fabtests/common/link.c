@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* Endpoints, joined to the peer's. */
+/* Endpoints, and connecting them to the peer's. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* The command line: letters and meanings that scripts of this field use. */
+/* The command line: the options that scripts for such tests use. */
 #include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void usage(const struct ft *ft, FILE *to)
 		"  -S SIZE[,SIZE]...|all               message sizes\n"
 		"  -c spin|sread|fd|yield              how to wait for completions\n"
 		"  -t queue|counter                    what to wait on\n"
-		"  -k msg|tagged                       which calls; without a word: message prefix mode\n"
+		"  -k msg|tagged                       which calls; without an argument: message prefix mode\n"
 		"  -a NAME  -A map|table               name and type of the address vector\n"
 		"  -o write|read|writedata             RMA operation\n"
 		"  -C N                                clients, endpoints, peers or threads\n"
@@ -137,7 +137,7 @@ static void default_sizes(struct ft *ft)
 	ft->opt.size_cnt = cnt;
 }
 
-/* -b=9228 and -b9228 are both written in scripts. */
+/* Scripts contain both -b=9228 and -b9228. */
 static const char *port_of(const char *arg)
 {
 	return arg ? arg + (*arg == '=') : NULL;
@@ -162,7 +162,7 @@ static enum fi_progress progress(const struct ft *ft, const char *arg)
 	return by_word[word(ft, arg, "auto|manual|unspec")];
 }
 
-/* Which there are is the library's to say: an older one has fewer. */
+/* The library's table decides which formats exist: an older one has fewer. */
 #define FORMATS_MAX 64
 
 static uint32_t format(const struct ft *ft, const char *arg)
@@ -226,7 +226,7 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'D': case 'i': case 'H': case 'K':
 		ft_skip("-%c is about accelerator memory or fork support, which these tests lack", c);
 	case 'F': o->addr_format = format(ft, optarg); break;
-	case 'M': case 'O': case 'Q': case 'x': break;	/* accepted: they change nothing here */
+	case 'M': case 'O': case 'Q': case 'x': break;	/* accepted and ignored */
 	default:
 		fprintf(stderr, "Try '%s -h'.\n", ft->name);
 		exit(2);
@@ -240,7 +240,7 @@ void ft_parse(struct ft *ft, int argc, char **argv)
 
 	ft->name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 	if (!strncmp(ft->name, "lt-", 3))
-		ft->name += 3;		/* libtool runs programs of the build tree under this name */
+		ft->name += 3;		/* libtool gives programs of the build tree this prefix */
 	*o = (struct ft_opts) { .iters = -1, .warmup = -1, .window = 64, .limit_s = 60,
 				.max_inject = SIZE_MAX, .count = 0 };
 	if (ft->test->bench && !ft->test->threads) {

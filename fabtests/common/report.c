@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* How a program ends, and that it ends. */
+/* How a program ends, and the watchdog. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ uint64_t ft_now_ns(void)
 	return (uint64_t) ts.tv_sec * 1000000000u + (uint64_t) ts.tv_nsec;
 }
 
-/* Only calls that a signal handler may make: the program may hang in malloc. */
+/* Only async-signal-safe calls: the program may hang in malloc. */
 static void on_alarm(int sig)
 {
 	static const char head[] = "FAIL: time limit passed while ";

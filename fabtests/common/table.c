@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* The table in which figures stand: for a person, as key=value, or as JSON. */
+/* The table of results: as text, as key=value, or as JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

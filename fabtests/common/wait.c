@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
-/* Waiting for completions, the way the command line says, and never for ever. */
+/* Waiting for completions, as the command line says, with a timeout. */
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define PATIENCE_MS	15000
 #define SLICE_MS	100
 #define BATCH		16
-#define AT_ONCE		64	/* looks at a queue before the first look at the clock */
+#define AT_ONCE		64	/* polls of a queue before the clock is read */
 #define MS		1000000ULL
 
 void ft_again(struct ft_ep *e, uint64_t *since)
@@ -31,7 +31,7 @@ void ft_again(struct ft_ep *e, uint64_t *since)
 	}
 }
 
-/* Manual progress runs where a queue is read: the other one counts too. */
+/* Manual progress is made by reading a queue; read the other one too. */
 static void nudge(struct ft_ep *e, struct fid_cq *cq)
 {
 	struct fid_cq *other = cq == e->txcq ? e->rxcq : e->txcq;
@@ -112,7 +112,7 @@ ssize_t ft_cq_some(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry
 	ssize_t n = -FI_EAGAIN;
 	uint64_t end;
 
-	/* A message that is on its way does not wait for the clock. */
+	/* Poll a few times without reading the clock: a message may be in flight. */
 	while (looks-- && n == -FI_EAGAIN)
 		n = fi_cq_read(cq, entry, max);
 	if (n == -FI_EAGAIN) {
@@ -188,7 +188,7 @@ void ft_cq_quiet(struct ft_ep *e, struct fid_cq *cq, int ms)
 
 	if (n == -FI_EAVAIL)
 		queue_error(cq);
-	FT_WANT(!n, "a completion came that nobody asked for (flags %#llx, len %zu)",
+	FT_WANT(!n, "an unexpected completion (flags %#llx, len %zu)",
 		(unsigned long long) entry.flags, entry.len);
 }
 

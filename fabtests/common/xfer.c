@@ -10,8 +10,8 @@ bool ft_size_ok(const struct ft *ft, size_t len)
 	return len <= ft->info->ep_attr->max_msg_size - ft->prefix_len;
 }
 
-/* Every byte depends on its place and on the message's number, so that a
- * message that is shifted, old or of another is seen.
+/* Every byte depends on its position and on the message's number, so that a shifted, old or
+ * foreign message is detected.
  */
 void ft_fill(void *p, size_t len, uint64_t seed)
 {

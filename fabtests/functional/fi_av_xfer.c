@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "common/ft.h"
 
-/* Traffic while addresses come and go in the table. */
+/* Messages while addresses are inserted and removed. */
 static void reinsert(struct ft *ft, struct ft_ep *e)
 {
 	char addr[FT_ADDR_MAX];
@@ -13,7 +13,7 @@ static void reinsert(struct ft *ft, struct ft_ep *e)
 	e->peer = ft_av_add(ft, addr);
 }
 
-/* A new endpoint behind a new address, the old one forgotten. */
+/* A new endpoint with a new address; the old one is removed. */
 static void replace(struct ft *ft)
 {
 	fi_addr_t old = ft->ep.peer;

@@ -4,7 +4,7 @@
 
 #include "common/ft.h"
 
-/* Private data goes with a connection request, an accept and a reject. */
+/* Private data of connection requests, accepts and rejects. */
 union note {
 	struct fi_eq_cm_entry cm;
 	char room[sizeof(struct fi_eq_cm_entry) + 256];

@@ -4,8 +4,8 @@
 
 #include "common/ft.h"
 
-/* A sender that posts as fast as it is let, against a receiver that starts late
- * and takes its time: nothing is lost, nothing is reordered.
+/* A sender that posts as fast as it can, and a receiver that starts late and is slow: no
+ * message is lost or reordered.
  */
 static void flood(struct ft *ft, struct ft_ep *e, size_t len, int cnt)
 {

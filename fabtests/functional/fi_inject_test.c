@@ -4,8 +4,8 @@
 
 #include "common/ft.h"
 
-/* An injected buffer is free for reuse at once and completes nowhere, but in
- * the counter; -A has no part here: both calls and both their data forms run.
+/* An injected buffer can be reused at once, and an inject generates no completion but is
+ * counted.  -A has no effect: both calls and both their data forms run.
  */
 static void inject(struct ft *ft, struct ft_ep *e, int i, size_t len)
 {

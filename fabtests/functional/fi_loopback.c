@@ -6,7 +6,7 @@
 static void to_itself(struct ft *ft, struct ft_ep *e, size_t len, int i)
 {
 	ft_fill(ft->tx.p, len, (uint64_t) i);
-	if (i % 2)		/* half of them are expected, half are not */
+	if (i % 2)		/* half of them are expected, half are unexpected */
 		ft_rx(e, ft->rx.p, len, ft->rx.desc, &e->rx_ctx);
 	ft_tx(e, ft->tx.p, len, ft->tx.desc, &e->tx_ctx);
 	if (!(i % 2))

@@ -7,8 +7,8 @@
 
 #include "common/ft.h"
 
-/* Socket semantics: the address that a passive endpoint is bound to passes on
- * to the active one that connects instead (bind, then connect).
+/* Socket semantics: a connecting endpoint takes over the address of a passive endpoint (bind,
+ * then connect).
  */
 static void connect_from_pep(struct ft *ft, struct ft_ep *e)
 {

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	for (int round = 0; round < 2; round++)
 		for (int i = 0; i < cnt; i++)
 			ft_pingpong(&e[i], 200u + (size_t) i, ft.opt.iters, NULL);
-	/* What is left must work when one of its neighbours is gone. */
+	/* The remaining endpoints must work when one is closed. */
 	ft_sync(&ft);
 	ft_ep_close(&e[0]);
 	ft_sync(&ft);

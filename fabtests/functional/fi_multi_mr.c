@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 		FT_POST(e, fi_write(e->ep, ft.tx.p, LEN, ft.tx.desc, e->peer, theirs[i].addr,
 				    theirs[i].key, &e->tx_ctx));
 		ft_wait_tx(e, ++e->tx_posted);
-		/* Only a read back says that the write has reached the memory. */
+		/* Only a read proves that the write has reached the memory. */
 		FT_POST(e, fi_read(e->ep, ft.rx.p, LEN, ft.rx.desc, e->peer, theirs[i].addr,
 				   theirs[i].key, &e->rx_ctx));
 		ft_wait_tx(e, ++e->tx_posted);

@@ -21,7 +21,7 @@ static void post(struct ft *ft, struct ft_ep *e, int half, struct fi_context2 *c
 	FT_POST(e, fi_recvmsg(e->ep, &msg, FI_MULTI_RECV));
 }
 
-/* Each message lies after the one before; the last of a buffer says FI_MULTI_RECV. */
+/* Each message is behind the one before; the last of a buffer has FI_MULTI_RECV. */
 static void serve(struct ft *ft, struct ft_ep *e)
 {
 	struct fi_context2 ctx[2];

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "common/ft.h"
 
-/* One round trip in which each side learns of its completions from a poll set. */
+/* One round trip in which each side finds its completions by a poll set. */
 static void until_polled(struct ft *ft, struct fid_poll *set, uint64_t tx, uint64_t rx)
 {
 	struct fi_cq_tagged_entry entry;

@@ -91,7 +91,7 @@ static void swap(struct ft *ft, struct ft_ep *e, uint64_t *cells)
 		return;
 	for (int i = 0; i < CNT; i++) {
 		arg[i] = (uint64_t) i + 900;
-		cmp[i] = cells[i] + (uint64_t) (i % 2);	/* every other one matches */
+		cmp[i] = cells[i] + (uint64_t) (i % 2);	/* every second one matches */
 	}
 	FT_POST(e, fi_compare_atomic(e->ep, arg, CNT, ft->tx.desc, cmp, ft->tx.desc, was, ft->tx.desc,
 				     e->peer, ft->remote.addr, ft->remote.key, FI_UINT64, FI_CSWAP,

@@ -4,8 +4,8 @@
 
 #include "common/ft.h"
 
-/* Sends queued at the domain leave when their counter reaches its threshold,
- * and count at another counter when they are complete.
+/* Sends queued at the domain start when their counter reaches its threshold, and increment
+ * another counter on completion.
  */
 #define WORKS	4
 

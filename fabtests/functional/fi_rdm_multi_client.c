@@ -2,7 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "common/ft.h"
 
-/* One server endpoint, and client endpoints (-C, 4) that come, speak and go. */
+/* One server endpoint, and client endpoints (-C, 4) that are opened, exchange messages and are
+ * closed.
+ */
 static void client_comes(struct ft *ft)
 {
 	char mine[FT_ADDR_MAX] = "", theirs[FT_ADDR_MAX];

@@ -4,7 +4,7 @@
 
 #include "common/ft.h"
 
-/* A write that waits for a counter reaches the peer once the counter does. */
+/* A write that waits for a counter is made when the counter reaches its threshold. */
 static void armed_write(struct ft *ft, struct ft_ep *e, struct fid_cntr *cntr,
 			struct fi_triggered_context *ctx)
 {
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		FT_TRY(fi_cntr_add(cntr, 2));
 		ft_wait_tx(&ft.ep, ft.ep.tx_posted);
 		ft_fill(ft.tx.p, 256, 5);
-		ft_send(&ft.ep, 1);	/* tells the server, and lets it make progress */
+		ft_send(&ft.ep, 1);	/* notifies the server, and lets it make progress */
 	} else {
 		ft_rx(&ft.ep, ft.rx.p + 2048, 64, ft.rx.desc, &ft.ep.rx_ctx);
 		ft_wait_rx(&ft.ep, ft.ep.rx_posted);

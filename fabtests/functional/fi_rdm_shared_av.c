@@ -5,7 +5,7 @@
 
 #include "common/ft.h"
 
-/* A table under a name: what one opener inserts, another looks up at the same index. */
+/* A named table: an address inserted by one opener is found by another at the same index. */
 static void same_table(struct ft *ft, struct fid_av *av)
 {
 	char name[64], addr[FT_ADDR_MAX] = "", seen[FT_ADDR_MAX] = "";

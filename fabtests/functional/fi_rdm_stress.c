@@ -8,8 +8,8 @@
 #define SLOTS	16
 #define MOST	40000
 
-/* Both sides send and receive at once: random sizes and tags from a seed that
- * both know, receives posted in another order than the messages are sent.
+/* Both sides send and receive concurrently: random sizes and tags from a common seed, receives
+ * posted in another order than the messages are sent.
  */
 static uint32_t draw(uint32_t *seed)
 {

@@ -22,7 +22,7 @@ static void finds_nothing(struct ft *ft, struct ft_ep *e, uint64_t tag)
 	FT_WANT(err.op_context == &e->rx_ctx, "a peek's error has another context");
 }
 
-/* A message may still be on its way: look again for a while. */
+/* The message may be in flight: repeat for a while. */
 static void finds(struct ft *ft, struct ft_ep *e, uint64_t tag, uint64_t flags, void *ctx)
 {
 	uint64_t end = ft_now_ns() + 10000000000ull;
@@ -64,7 +64,7 @@ static void claim(struct ft *ft, struct ft_ep *e, uint64_t tag)
 	struct fi_cq_tagged_entry entry;
 
 	finds(ft, e, tag, FI_CLAIM, &ctx);
-	finds_nothing(ft, e, tag);	/* what is claimed is seen by nobody else */
+	finds_nothing(ft, e, tag);	/* a claimed message is found by no other peek */
 	FT_POST(e, fi_trecvmsg(e->ep, &msg, FI_CLAIM));
 	ft_cq_take(e, e->rxcq, &entry);
 	ft_verify(ft->rx.p, LEN, tag, "claimed message");
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		finds_nothing(&ft, e, 0x77);
 		ft_sync(&ft);
 		finds(&ft, e, 0x12, 0, &e->rx_ctx);
-		finds(&ft, e, 0x12, 0, &e->rx_ctx);	/* a peek takes nothing away */
+		finds(&ft, e, 0x12, 0, &e->rx_ctx);	/* a peek does not remove the message */
 		finds_nothing(&ft, e, 0x77);
 		claim(&ft, e, 0x13);
 		discard(&ft, e, 0x14);

@@ -140,7 +140,7 @@ static void attr_only(struct ft *ft)
 	struct fi_info *info;
 
 	FT_TRY(ask(ft, NULL, NULL, NULL, FI_PROV_ATTR_ONLY, &info));
-	FT_WANT(info->fabric_attr && info->fabric_attr->prov_name, "FI_PROV_ATTR_ONLY names nobody");
+	FT_WANT(info->fabric_attr && info->fabric_attr->prov_name, "FI_PROV_ATTR_ONLY returns no provider name");
 	fi_freeinfo(info);
 }
 
