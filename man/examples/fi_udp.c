@@ -4,7 +4,7 @@
 #include "example.h"
 
 /* [page */
-/* Wait for a datagram from anybody, known or not, and send it back. */
+/* Wait for a datagram from any peer, in the AV or not, and send it back. */
 static ssize_t echo_one(struct fid_ep *ep, struct fid_av *av, struct fid_cq *cq,
 			char *buf, size_t len)
 {

@@ -58,7 +58,7 @@ static void first_process(struct fid_domain *domain, struct fi_info *info, struc
 	MUST(fi_close(&av->fid));
 }
 
-/* Needs nobody's name: number 0 is there already. */
+/* Needs no address: entry 0 has been inserted already. */
 static void other_process(struct fid_domain *domain, struct fi_info *info, struct fid_cq *cq,
 			  char *av_name)
 {

@@ -13,7 +13,7 @@
 
 /* [page */
 #define POOL 16			/* receives, however many the peers are */
-#define WINDOW 8		/* sends that are under way at once */
+#define WINDOW 8		/* sends in flight at once */
 
 struct rank {
 	int me, cnt;		/* of all processes */
