@@ -22,6 +22,7 @@ script_tests = \
 	tests/compat/compat_test \
 	tests/features/readme_test \
 	tests/layers/layers_test \
+	tests/layers/terms_test \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \
 	tests/tools/debian_tools \
@@ -115,7 +116,7 @@ hints_files = \
 	tests/hints/sos-scalable-mr.txt
 EXTRA_DIST += tests/hints/README.md $(hints_files)
 
-# Many processes that send to one, and what becomes of it.
+# Many processes that send to one, run by hand.
 check_PROGRAMS += tests/rxd/stream
 tests_rxd_stream_SOURCES = tests/rxd/stream.c
 tests_rxd_stream_LDADD = src/libfabric.la

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * abi_calls.h - objects without a provider, and operations that only look at
- * their arguments.
+ * abi_calls.h - objects without a provider, whose operations only check their arguments.
  *
- * The rows come from slots.tsv: each inline is called once with arguments that
- * all differ, and must reach its slot with every one of them in its place.
+ * The rows come from slots.tsv: each inline is called once with arguments that all differ, and
+ * must reach its slot with every argument in place.
  */
 #ifndef ABI_CALLS_H
 #define ABI_CALLS_H
@@ -60,7 +59,7 @@ static void complain(const char *what, int where)
 	call_bad++;
 }
 
-/* A call follows. */
+/* Start of a call. */
 static void expect(const char *name)
 {
 	call_name = name;
@@ -86,7 +85,7 @@ static void returned(bool ok)
 		complain("wrong result, operations reached:", call_hits);
 }
 
-/* The call is over and has reached its operation. */
+/* The call has returned and has reached its operation. */
 static void done(void)
 {
 	if (call_hits != 1)

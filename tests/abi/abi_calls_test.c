@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * Every inline reaches its operation with its arguments in place, and the ones
- * that look an operation up survive a table that is too short, has the slot
- * empty, or is missing.  Inlines that are more than a jump are tested one by
- * one below the rows.
+ * Every inline reaches its operation with its arguments in place, and the ones that look an
+ * operation up handle a table that is too short, has a NULL slot, or is missing.  Inlines that
+ * do more than a jump are tested one by one below the rows.
  */
 #include <string.h>
 

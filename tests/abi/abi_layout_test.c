@@ -34,7 +34,7 @@ ROWS_TEST(typedef)
 ROWS_TEST(prototype)
 ROWS_TEST(inline)
 
-/* The checker itself notices a wrong row. */
+/* The checker itself detects a wrong row. */
 static void wrong_row_is_seen(void **state)
 {
 	static const struct abi_row rows[] = {

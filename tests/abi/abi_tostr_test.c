@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * fi_tostr prints every enumerator and bit as the table says.  Rows whose
- * input is named after another enum show what a number outside the range
- * prints.
+ * fi_tostr prints every enumerator and bit as the table says.  Rows whose input is named after
+ * another enum test numbers outside the range.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +24,9 @@ struct tostr_row {
 
 #include "tests/abi/abi_tostr.inc"
 
-/* Data as wide as the type is; all of them little endian here, so that a
- * reader of fewer bytes would find them too. */
+/* Data of the type's width, little endian on all supported machines, so that a reader of fewer
+ * bytes would find the value too.
+ */
 static const void *data_of(const struct tostr_row *row)
 {
 	static uint64_t wide;
@@ -74,7 +74,7 @@ static void rows_match(void **state)
 	print_message("%zu rows\n", count);
 }
 
-/* Text that does not fit is cut, and never written past the end. */
+/* Text that does not fit is cut, and nothing is written past the end. */
 static void short_buffer_is_respected(void **state)
 {
 	enum fi_ep_type type = FI_EP_MSG;

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * program - an application, small but whole: it finds an endpoint, opens every
- * object it needs, registers memory and moves verified data between two
- * endpoints of its own.  compat_test compiles it against older and newer
- * headers and runs each on the older and the newer library, so nothing here may
- * need more than the oldest of them has.
+ * program - a small but complete application: it finds an endpoint, opens every object it
+ * needs, registers memory and transfers verified data between two of its endpoints. compat_test
+ * compiles it against older and newer headers and runs each on the older and the newer library,
+ * so it may use only what the oldest of them has.
  *
  *   program PROVIDER rdm|dgram|msg|calls
  *
@@ -197,7 +196,7 @@ static void connect_sides(void)
 
 /* ---- data ------------------------------------------------------------------- */
 
-/* Wait for one completion, moving the other side along. */
+/* Wait for one completion, with progress on the other side. */
 static struct fi_cq_data_entry done(struct side *s, struct side *other)
 {
 	struct fi_cq_data_entry entry = { 0 };
@@ -302,7 +301,7 @@ static void close_all(void)
 #include <rdma/fi_profile.h>
 #pragma weak fi_fabric2
 
-/* An answer, good or bad, is all that is asked; an old library has to say no. */
+/* Any result is accepted; an old library has to return an error. */
 static void answers(const char *what, long ret)
 {
 	if (ret > 0 || (FI_VERSION_LT(fi_version(), FI_VERSION(2, 0)) && ret != -FI_ENOSYS))

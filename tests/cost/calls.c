@@ -2,14 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * calls - the calls of the data path, each in a function of its own, so that
- * callgrind can count the instructions of one kind alone (--toggle-collect).
+ * calls - the calls of the data path, each in a separate function, so that callgrind can count
+ * the instructions of one kind (--toggle-collect).
  *
  *   calls PROVIDER dgram|rdm|msg COUNT
  *
- * Two endpoints of one process, manual progress, FI_THREAD_DOMAIN.  Each round
- * sends one 8-byte message and reads both completions; what makes the message
- * travel in between is not part of the functions that are counted.
+ * Two endpoints of one process, manual progress, FI_THREAD_DOMAIN.  Each round sends one 8-byte
+ * message and reads both completions; the progress in between is not part of the functions that
+ * are counted.
  */
 
 #include <stdint.h>
@@ -83,7 +83,7 @@ ssize_t count_recv(struct fid_ep *ep, void *data, void *context)
 	return fi_recv(ep, data, 64, NULL, FI_ADDR_UNSPEC, context);
 }
 
-/* A queue that has an entry, and needs no progress to hand it out. */
+/* A queue that has an entry, which needs no progress. */
 NOINLINE ssize_t count_cq_read(struct fid_cq *cq, struct fi_cq_msg_entry *entry);
 ssize_t count_cq_read(struct fid_cq *cq, struct fi_cq_msg_entry *entry)
 {
@@ -180,7 +180,7 @@ static void open_all(const char *prov, const char *kind)
 	must("fi_domain", fi_domain(fabric, info, &domain, NULL));
 	if (msg) {
 		must("fi_eq_open", fi_eq_open(fabric, &eq_attr, &eq, NULL));
-		/* the listening side gives its own source address away */
+		/* the listener returns its source address */
 		connect_sides();
 		return;
 	}

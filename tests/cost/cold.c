@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * cold - compare the whole life of two programs, run in turns.
+ * cold - compare the run time of two processes, run alternately.
  *
  *   cold RUNS PROGRAM PROGRAM
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* empty - what a process costs that links the library and asks it nothing. */
+/* empty - the run time of a process that links the library and does not call it. */
 
 #include <rdma/fabric.h>
 

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * pingpong - half a round trip of a tagged message, measured as a floor is: two
+ * pingpong - half a round trip of a tagged message, measured with little overhead: two
  * processes on two processors, the clock read once for thousands of messages.
  *
  *   pingpong PROVIDER [SIZE [COUNT]]
  *
- * Each side posts the next receive before it sends, injects where it can, and looks at
- * its queue without a pause.  Prints the median of ten slices in microseconds.  The
- * benchmarks of fabtests read the clock twice in each round trip, to tell percentiles;
- * where a message takes 0.2 us that is five per cent of it.
+ * Each side posts the next receive before it sends, injects where possible, and polls its queue
+ * continuously.  Prints the median of ten slices in microseconds.  The benchmarks of fabtests
+ * read the clock twice in each round trip, for percentiles; where a message takes 0.2 us that
+ * is five per cent of it.
  */
 #include <sched.h>
 #include <signal.h>
@@ -69,7 +69,7 @@ static struct fi_info *find(const char *prov)
 	return info;
 }
 
-/* The other side, whose name and ours go through pipes. */
+/* The peer; the names of both endpoints are exchanged through pipes. */
 static void meet(struct fid_av *av, int from, int to)
 {
 	char name[NAME_MAX_LEN] = "";

@@ -4,13 +4,13 @@
 /*
  * features - each feature of the data path on each kind of endpoint.
  *
- * One case for each pair, "feature, provider endpoint".  Where the provider does
- * not offer the feature the case looks that asking for it is refused, and is
- * skipped.  The table of the README is made from the output (tests/features/table).
+ * One case for each pair, "feature, provider endpoint".  Where the provider does not offer the
+ * feature, the case checks that asking for it is refused, and is skipped.  The table of the
+ * README is made from the output (tests/features/table).
  *
  *   features                       what needs no device
  *   features device ADDR [ADDR6]   providers of RDMA devices, at these addresses of one
- *   features [device] names        the names of the cases, and nothing is run
+ *   features [device] names        the names of the cases; nothing is run
  */
 
 #include "../runtimes/rt.h"
@@ -51,7 +51,7 @@ static const struct column columns[] = {
 	{ "verbs;ofi_rxd RDM", "verbs;ofi_rxd", FI_EP_RDM },
 };
 
-/* Where both ends of each case are. */
+/* The addresses of both ends of each case. */
 static const char *here = "127.0.0.1", *here6 = "::1";
 
 struct feature {
@@ -61,7 +61,7 @@ struct feature {
 	void (*run)(const struct column *col);
 };
 
-/* What one case is about, for cmocka. */
+/* The pair that one case tests, for cmocka. */
 struct cell {
 	const struct feature *feature;
 	const struct column *column;
@@ -87,7 +87,7 @@ static struct fi_info *hints_for(const struct column *col, uint64_t caps)
 	return h;
 }
 
-/* The provider alone: what others make of its endpoints has a column of its own. */
+/* Asks the provider alone: layers over its endpoints have other columns. */
 static int ask(const char *node, const struct fi_info *h, struct fi_info **info_p)
 {
 	struct fi_info *all = NULL, *info;
@@ -114,7 +114,7 @@ static struct fi_info *find(const struct column *col, uint64_t caps)
 	return info;
 }
 
-/* Most cases: two endpoints, everything reports. */
+/* The common case: two endpoints with completions for everything. */
 static void open_plain(struct rt_world *w, const struct column *col, uint64_t caps)
 {
 	static const struct rt_setup setup = { .av_type = FI_AV_TABLE,
@@ -187,7 +187,7 @@ static void run_inject(const struct column *col)
 			  FI_RECV), FI_ADDR_UNSPEC, &ctx));
 	pattern(out, len, 3);
 	rt_do(&w, fi_inject(w.ep[0], out, len, w.addr[1]));
-	memset(out, 0, sizeof(out));		/* the buffer is ours again at once */
+	memset(out, 0, sizeof(out));		/* the buffer can be reused at once */
 	assert_int_equal(rt_wait(&w, 1).len, len);
 	assert_memory_equal(in, pattern(out, len, 3), len);
 	rt_close(&w);
@@ -249,7 +249,7 @@ static void run_large(const struct column *col)
 	free(in);
 }
 
-/* Messages without a receive are kept until there is one. */
+/* Unexpected messages are kept until a receive is posted. */
 static void run_unexpected(const struct column *col)
 {
 	struct fi_context2 ctx;
@@ -257,7 +257,7 @@ static void run_unexpected(const struct column *col)
 	char in[16];
 
 	if (col->type == FI_EP_DGRAM && is_device(col))
-		skip();		/* nobody keeps a datagram that finds no receive */
+		skip();		/* a datagram without a posted receive is dropped */
 	open_plain(&w, col, FI_MSG);
 	for (char i = 0; i < 16; i++)
 		rt_do(&w, fi_inject(w.ep[0], &i, 1, w.addr[1]));
@@ -302,11 +302,11 @@ static void run_truncation(const struct column *col)
 			  FI_RECV), FI_ADDR_UNSPEC, &ctx));
 	rt_do(&w, fi_inject(w.ep[0], pattern(out, 64, 5), sizeof(out), w.addr[1]));
 	err = next_error(&w, 1);
-	/* soft-RoCE says of a receive that is too short only that it is no good */
+	/* soft-RoCE reports FI_EIO for a receive that is too short */
 	if (col->type != FI_EP_MSG || !is_device(col) || err.err != FI_EIO)
 		assert_int_equal(err.err, FI_ETRUNC);
 	assert_ptr_equal(err.op_context, &ctx);
-	/* A device that ends the connection does not say by how much. */
+	/* A device that ends the connection does not report the length. */
 	if (col->type != FI_EP_MSG || !is_device(col) || err.olen)
 		assert_int_equal(err.olen, sizeof(out) - sizeof(in));
 	rt_close(&w);
@@ -347,7 +347,8 @@ static void run_selective(const struct column *col)
 	struct rt_world w;
 	char in[16];
 
-	h->rx_attr->op_flags = FI_COMPLETION;	/* receives report by default, sends do not */
+	h->rx_attr->op_flags = FI_COMPLETION;	/* receives generate completions by default, sends do
+						 * not */
 	assert_int_equal(ask(here, h, &info), 0);
 	fi_freeinfo(h);
 	rt_open(&w, info, &setup);
@@ -428,7 +429,7 @@ static void run_directed(const struct column *col)
 	char in[2][16];
 
 	open_plain(&w, col, FI_MSG | FI_DIRECTED_RECV);
-	/* a receive for another sender stays; that for the sender matches */
+	/* a receive directed at another sender stays; the one for this sender matches */
 	rt_do(&w, fi_recv(w.ep[1], in[0], 16, rt_desc(&w, in[0], 16, FI_RECV), w.addr[1], &ctx[0]));
 	rt_do(&w, fi_recv(w.ep[1], in[1], 16, rt_desc(&w, in[1], 16, FI_RECV), w.addr[0], &ctx[1]));
 	rt_do(&w, fi_inject(w.ep[0], "me", 2, w.addr[1]));
@@ -529,7 +530,7 @@ static void run_shutdown(const struct column *col)
 	rt_close(&w);
 }
 
-/* Devices fill private data up. */
+/* Devices pad private data. */
 static void check_data(const struct column *col, size_t len, size_t sent)
 {
 	if (is_device(col))
@@ -742,7 +743,7 @@ static void open_shared(struct rt_world *w, const struct column *col, unsigned s
 	rt_open(w, info, &setup);
 }
 
-/* Two endpoints with one receive context: each reports what it got. */
+/* Two endpoints with one receive context: the completion goes to the queue of the endpoint. */
 static void shared_receives(const struct column *col, unsigned shared)
 {
 	struct fi_context2 ctx[2];
@@ -821,7 +822,7 @@ static void close_scalable(struct scalable *s)
 	assert_int_equal(fi_close(&s->av->fid), 0);
 }
 
-/* Each transmit context to each receive context, by its name. */
+/* Each transmit context sends to each receive context, by its name. */
 static void run_scalable(const struct column *col)
 {
 	struct fi_info *h = hints_for(col, FI_MSG | FI_NAMED_RX_CTX);
@@ -876,7 +877,7 @@ static void run_scalable(const struct column *col)
 
 /* ---- remote memory ---------------------------------------------------------------------- */
 
-/* Connected devices say when a write has arrived, not when it can be seen. */
+/* Connected devices report when a write has arrived, not when it is visible. */
 static uint64_t delivered(const struct column *col)
 {
 	return col->type == FI_EP_MSG && is_device(col) ? 0 : FI_DELIVERY_COMPLETE;
@@ -886,7 +887,7 @@ static uint64_t delivered(const struct column *col)
 struct window {
 	uint64_t mem[64];
 	struct fid_mr *mr;
-	uint64_t addr;			/* as the other side names it */
+	uint64_t addr;			/* as the peer addresses it */
 	uint64_t key;
 };
 
@@ -933,7 +934,7 @@ static void run_rma(const struct column *col)
 			       0x77, w.addr[1], win.addr, win.key, &ctx));
 	rt_wait(&w, 0);
 	assert_int_equal(rt_wait(&w, 1).data, 0x77);
-	/* past the end of the region: refused, and nothing is touched */
+	/* past the end of the region: refused, and nothing is changed */
 	before = win.mem[1];
 	desc = rt_desc(&w, in, sizeof(in), FI_READ);
 	msg.desc = &desc;
@@ -948,7 +949,7 @@ static void run_rma(const struct column *col)
 	rt_close(&w);
 }
 
-/* A read behind a fence sees what went before; without one a write may pass a read. */
+/* A read behind a fence sees earlier writes; without one it may be overtaken. */
 static void run_fence(const struct column *col)
 {
 	struct fi_context2 ctx[3];
@@ -991,7 +992,7 @@ static struct fid_cntr *open_cntr(struct rt_world *w)
 	return cntr;
 }
 
-/* A send that waits for a receive leaves without a further call. */
+/* A triggered send starts without a further call. */
 static void run_trigger(const struct column *col)
 {
 	static const struct rt_setup setup = {
@@ -1021,7 +1022,7 @@ static void run_trigger(const struct column *col)
 	rt_close(&w);
 }
 
-/* Work on a domain counts when it is done, and says nothing else. */
+/* Deferred work increments a counter on completion, and writes no completion. */
 static void run_work(const struct column *col)
 {
 	struct fi_cq_tagged_entry entry;
@@ -1150,7 +1151,7 @@ static void run_collectives(const struct column *col)
 		assert_memory_equal(all[i], in, sizeof(in));
 		assert_memory_equal(buf[i], buf[1], sizeof(buf[1]));
 	}
-	/* the program's own messages are another matter */
+	/* the program's messages do not match */
 	rt_carry(&w, 1000);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(fi_close(&mc[i]->fid), 0);

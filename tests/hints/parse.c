@@ -11,7 +11,7 @@
 
 enum kind { BITS64, BITS32, ENUM32, SIZE, NUM64, TEXT };
 
-/* Where "key:" below "section:" goes. */
+/* The field of "key:" below "section:". */
 struct field {
 	const char *section;
 	const char *key;
@@ -50,7 +50,7 @@ static const struct field fields[] = {
 	FIELD("fi_fabric_attr", "prov_name", TEXT, 0, fi_fabric_attr, prov_name),
 };
 
-/* The struct of a section, made when its line is met. */
+/* The struct of a section, allocated when its line is read. */
 static void *section_of(struct fi_info *info, const char *name)
 {
 	struct { const char *name; void **slot; size_t size; } part[] = {
@@ -85,7 +85,7 @@ static void bar_list(char *text)
 	*out = 0;
 }
 
-/* resource_mgmt has no fi_tostr() type of its own. */
+/* resource_mgmt has no type in fi_tostr(). */
 static int set_resource_mgmt(struct fi_domain_attr *dom, const char *val)
 {
 	dom->resource_mgmt = !strcmp(val, "FI_RM_ENABLED") ? FI_RM_ENABLED :
@@ -93,7 +93,7 @@ static int set_resource_mgmt(struct fi_domain_attr *dom, const char *val)
 	return 0;
 }
 
-/* Mode bits that programs of the 1.x time still pass, and no header names now. */
+/* Mode bits that programs of 1.x still pass, and that current headers do not name. */
 static uint64_t take_retired(enum fi_type type, char *list)
 {
 	static const struct { const char *name; uint64_t bit; } retired[] = {
@@ -114,7 +114,7 @@ static uint64_t take_retired(enum fi_type type, char *list)
 	return bits;
 }
 
-/* Protocols are numbered with gaps, and not from 0. */
+/* Protocol numbers have gaps and do not start at 0. */
 static int read_enum(enum fi_type type, const char *val, uint32_t *out_p)
 {
 	if (type != FI_TYPE_PROTOCOL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* replay - ask what programs have asked, and look for what they need. */
+/* replay - the fi_getinfo() calls of real programs, and checks of the results that they need. */
 
 #include "../runtimes/rt.h"
 
@@ -37,7 +37,7 @@ static void load(const struct file_case *c, struct hints_call *call)
 	fclose(f);
 }
 
-/* Every entry has what was asked for, so that a program may take the first. */
+/* Every entry has what was requested, so that a program may take the first. */
 static void check_entry(const struct fi_info *info, const struct hints_call *call)
 {
 	const struct fi_info *h = call->hints;
@@ -84,7 +84,7 @@ static void test_whole(void **state)
 	hints_free(&call);
 }
 
-/* The call, put to tcp where its own provider lacks a device. */
+/* The call, with tcp in place of a provider whose device is missing. */
 static void test_now(void **state)
 {
 	struct hints_call call = { 0 };

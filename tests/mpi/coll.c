@@ -75,7 +75,7 @@ static void bcast(int n)
 	free(buf);
 }
 
-/* The v forms: n + rank elements from or for each rank, one behind the other. */
+/* The v forms: n + rank elements from or for each rank, in order. */
 static void growing(int n, int *cnt, int *at)
 {
 	int total = 0;
@@ -153,7 +153,7 @@ static void alltoall(int n)
 	DO(MPI_Alltoall, MPI_Ialltoall, out, n, MPI_INT, in, n, MPI_INT, comm);
 	for (int r = 0; r < size; r++)
 		check_ints(in + r * n, n, r, rank, "alltoall");
-	/* Between a and b: n + (a + b) % size elements, whichever way. */
+	/* Between a and b: n + (a + b) % size elements, in either direction. */
 	for (int r = 0; r < size; r++) {
 		cnt[r] = n + (r + rank) % size;
 		at[r] = r * (n + size);
@@ -255,7 +255,7 @@ static void nonblocking(void)
 	all_on(mt_comm);
 }
 
-/* Several under way at once, finished from the last to the first. */
+/* Several operations in progress, completed from the last to the first. */
 static void overlapping(void)
 {
 	enum { CNT = 12 };
@@ -313,7 +313,7 @@ static void split(void)
 	MPI_Group_free(&all);
 }
 
-/* A message of one communicator is nobody's business in another. */
+/* A message of one communicator does not match in another. */
 static void apart(void)
 {
 	MPI_Comm other;
@@ -338,9 +338,9 @@ static void apart(void)
 /* ---- reductions with each predefined operation ------------------------------------ */
 
 /*
- * Rank r of n brings r + 1 in each element, 0/1 under the logical operations.
- * The answers are computed here in the widest type and compared exactly: all
- * values are small whole numbers.
+ * Rank r of n contributes r + 1 in each element, 0/1 under the logical operations. The expected
+ * results are computed in the widest type and compared exactly: all values are small whole
+ * numbers.
  */
 static long double expected(MPI_Op op, int n)
 {
@@ -449,7 +449,7 @@ static void place_ops(void)
 	mt_check(iin.value == 0 && iin.at == 0, "MPI_MINLOC: %d at %d", iin.value, iin.at);
 }
 
-/* Not commutative: what stands in for a product of matrices. */
+/* Not commutative: an affine map, as a stand-in for a product of matrices. */
 static void affine(void *in, void *inout, int *len, MPI_Datatype *type)
 {
 	long (*a)[2] = in, (*b)[2] = inout;

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * killed - the last rank is killed; the others must notice, say so and end.
+ * killed - the last rank is killed; the others must detect that, report it and end.
  *
- * Run under mpirun --enable-recovery, so that mpirun ends nobody itself.  The
- * argument says what the survivors were waiting for.  A survivor that is told
- * prints "told"; one that is not told within its limit prints "no end".
+ * Run under mpirun --enable-recovery, so that mpirun ends no rank itself.  The argument says
+ * what the survivors were waiting for.  A survivor that gets an error prints "told"; one that
+ * gets none within its limit prints "no end".
  */
 
 #include <signal.h>
@@ -30,7 +30,7 @@ static void too_long(int sig)
 	_exit(3);
 }
 
-/* MPI's errors arrive here; that is where a survivor ends. */
+/* The error handler of MPI; a survivor ends here. */
 static void told(MPI_Comm *comm, int *err, ...)
 {
 	char text[MPI_MAX_ERROR_STRING], line[MPI_MAX_ERROR_STRING + 40];
@@ -49,7 +49,7 @@ static void die(void)
 	kill(getpid(), SIGKILL);
 }
 
-/* A message of 64 MiB that the dead one has taken a part of. */
+/* A message of 64 MiB of which the killed rank has received a part. */
 static void sending(void)
 {
 	char *big = calloc(64, 1 << 20);
@@ -66,8 +66,8 @@ static void sending(void)
 }
 
 /*
- * Messages that the dead one had begun: it dies when each of the others has said that
- * they are announced, and far from all can have arrived.
+ * Messages that the killed rank had begun: it is killed when each of the others has said that
+ * they are announced, when most of them cannot have arrived.
  */
 static void receiving(void)
 {
@@ -92,8 +92,8 @@ static void receiving(void)
 }
 
 /*
- * Messages to and fro.  They are longer than what is injected: Open MPI 4.1 crashes
- * on the failure of an injected message, which has no context (fi_cq(3)).
+ * Messages in both directions.  They are longer than what is injected: Open MPI 4.1 crashes on
+ * the failure of an injected message, which has no context (fi_cq(3)).
  */
 static void talking(void)
 {
@@ -114,7 +114,7 @@ static void talking(void)
 	}
 }
 
-/* A collective operation that can no longer end. */
+/* A collective operation that can no longer complete. */
 static void reducing(void)
 {
 	int *big = calloc(1 << 20, sizeof(*big)), *sum = calloc(1 << 20, sizeof(*sum));

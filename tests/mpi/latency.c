@@ -4,9 +4,9 @@
 /*
  * latency - half the round trip of a message between two ranks, by MPI.
  *
- *   mpirun -n 2 latency [BYTES [ITERATIONS]]	(8 bytes, 100000 times)
+ *   mpirun -n 2 latency [BYTES [ITERATIONS]]      (8 bytes, 100000 times)
  *
- * Prints microseconds, the median of ten slices.  A figure, not a verdict.
+ * Prints microseconds, the median of ten slices.  It has no pass or fail criterion.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -15,11 +15,11 @@
 int mt_rank, mt_size;
 MPI_Comm mt_comm;
 
-static MPI_Comm verdicts;		/* where the ranks add up */
+static MPI_Comm verdicts;		/* for the sum of errors over all ranks */
 static const char *running = "start";
 static int errors;
 
-/* Nothing but write(2): the handler may have interrupted anything. */
+/* Only write(2): the handler may interrupt any call. */
 static void too_long(int sig)
 {
 	char text[160];

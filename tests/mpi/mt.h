@@ -4,12 +4,11 @@
 #define TESTS_MPI_MT_H
 
 /*
- * mt.h - what the MPI programs share.
+ * mt.h - shared by the MPI programs.
  *
- * A program is a table of cases that all ranks run in the same order.  A case
- * counts what is wrong with mt_check(); after it the ranks add up and rank 0
- * prints one line, "ok NAME" or "not ok NAME".  A case that does not end within
- * its limit ends the program, and says on which rank.
+ * A program is a table of cases that all ranks run in the same order.  A case counts errors
+ * with mt_check(); after it the ranks add them up and rank 0 prints one line, "ok NAME" or "not
+ * ok NAME".  A case that exceeds its time limit ends the program, and names the rank.
  */
 
 #include <stdbool.h>
@@ -21,7 +20,7 @@
 struct mt_case {
 	const char *name;
 	void (*run)(void);
-	int ranks;			/* needed at least; fewer: the case is left out */
+	int ranks;			/* minimum; with fewer the case is left out */
 };
 
 extern int mt_rank, mt_size;		/* in MPI_COMM_WORLD */

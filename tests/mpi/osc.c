@@ -4,8 +4,8 @@
 /*
  * osc - one-sided operations under fences, post-start-complete-wait and locks.
  *
- * The windows lie in memory of the program's own (MPI_Win_create), since ranks of
- * one host share the memory of MPI_Win_allocate and would not use the network.
+ * The windows are in memory allocated by the program (MPI_Win_create), since ranks of one host
+ * share the memory of MPI_Win_allocate and would not use the network.
  */
 
 #include "mt.h"
@@ -126,7 +126,7 @@ static void unaligned(void)
 	free(part);
 }
 
-/* A column of the target's matrix from a row of ours, and back. */
+/* A column of the target's matrix from a row of ours, and the reverse. */
 static void strided(void)
 {
 	MPI_Datatype column;
@@ -148,7 +148,7 @@ static void strided(void)
 	free(out);
 }
 
-/* All add to all at once: nothing is lost. */
+/* All ranks add to all concurrently: no update is lost. */
 static void accumulate(void)
 {
 	long ones[100];
@@ -220,7 +220,7 @@ static void get_accumulate(void)
 	window_close();
 }
 
-/* A ticket for each: all numbers are drawn, none twice. */
+/* Each rank draws tickets: all numbers are drawn, none twice. */
 static void fetch_and_op(void)
 {
 	enum { DRAWS = 200 };
@@ -252,9 +252,9 @@ static void fetch_and_op(void)
 }
 
 /*
- * A lock made of compare-and-swap keeps a counter of plain gets and puts whole.
- * The rank that has it does not take it: Open MPI 4.1 crashes when it swaps in its
- * own memory, over any library.
+ * A lock made of compare-and-swap protects a counter of plain gets and puts. The rank that has
+ * the counter does not take the lock: Open MPI 4.1 crashes when it swaps in its own memory,
+ * over any library.
  */
 static void compare_and_swap(void)
 {
@@ -362,7 +362,7 @@ static void pscw(void)
 	free(out);
 }
 
-/* An exclusive lock is what makes a read, a sum and a write one step. */
+/* An exclusive lock makes a read, a sum and a write atomic. */
 static void exclusive_lock(void)
 {
 	long val;
@@ -439,7 +439,7 @@ static void request_based(void)
 	free(out);
 }
 
-/* Memory that MPI brought, and memory attached to a window that was open before. */
+/* Memory allocated by MPI, and memory attached to an open window. */
 static void other_windows(void)
 {
 	long *part, val = mt_rank;
@@ -474,7 +474,7 @@ static void other_windows(void)
 	free(ats);
 }
 
-/* Messages and one-sided operations share the ranks, not the order. */
+/* Messages and one-sided operations between the same ranks; no order between them. */
 static void with_messages(void)
 {
 	long *out = fresh(), in = -1;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Around the limits that a library is likely to have: injected, eager, pulled. */
+/* Sizes around the limits that a library is likely to have: injected, eager, rendezvous. */
 static const int sizes[] = { 0, 1, 8, 63, 64, 65, 255, 1000, 4095, 4096, 4097, 16384, 65535,
 			     65536, 65537, 200000, 1 << 20 };
 
@@ -35,8 +35,9 @@ static int prev_rank(void)
 	return (mt_rank + mt_size - 1) % mt_size;
 }
 
-/* 0 sends to 1 and hears back.  A ready send needs a receive that is posted:
- * the receiver says so first. */
+/* 0 sends to 1 and gets a reply.  A ready send needs a posted receive: the receiver announces
+ * it first.
+ */
 static void one_blocking(send_fn fn, int len, bool ready)
 {
 	char *buf = mt_alloc((size_t) len);
@@ -88,7 +89,7 @@ static void blocking_modes(void)
 	detach_buffer();
 }
 
-/* Everybody to everybody, itself included, all receives posted first. */
+/* All ranks to all, including themselves, with all receives posted first. */
 static void one_nonblocking(isend_fn fn, int len)
 {
 	MPI_Request *req = mt_alloc(sizeof(*req) * 2 * (size_t) mt_size);
@@ -139,7 +140,8 @@ static void persistent_modes(void)
 		modes[m](out, sizeof(out), MPI_BYTE, next_rank(), m, mt_comm, &req[1]);
 		for (unsigned int round = 0; round < 20; round++) {
 			/* Open MPI 4.1 packs a buffered persistent message once, over any
-			 * library: its second round carries what the first did. */
+			 * library: its second round has the data of the first.
+			 */
 			unsigned int seed = modes[m] == MPI_Bsend_init ? 0 : round;
 
 			mt_fill(out, sizeof(out), seed);
@@ -165,7 +167,7 @@ static void persistent_modes(void)
 	detach_buffer();
 }
 
-/* A synchronous send ends no earlier than its receive is there. */
+/* A synchronous send does not complete before its receive is posted. */
 static void synchronous(void)
 {
 	MPI_Request req;
@@ -225,18 +227,18 @@ static void probes(void)
 			mt_verify(big, (size_t) sizes[s], (unsigned int) s, "probed");
 		}
 		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, mt_comm, &flag, &st);
-		mt_check(!flag, "a message that nobody sent");
+		mt_check(!flag, "a message that no rank sent");
 		MPI_Improbe(0, 1, mt_comm, &flag, &msg, &st);
-		mt_check(!flag && msg == MPI_MESSAGE_NULL, "a matched message that nobody sent");
+		mt_check(!flag && msg == MPI_MESSAGE_NULL, "a matched message that no rank sent");
 	}
 	MPI_Mprobe(MPI_PROC_NULL, 0, mt_comm, &msg, &st);
-	mt_check(msg == MPI_MESSAGE_NO_PROC, "a message from nobody");
+	mt_check(msg == MPI_MESSAGE_NO_PROC, "a message from MPI_PROC_NULL");
 	MPI_Mrecv(buf, sizeof(buf), MPI_BYTE, &msg, &st);
 	expect(&st, MPI_PROC_NULL, MPI_ANY_TAG, 0);
 	free(big);
 }
 
-/* Messages that were matched first stay whole while others overtake them. */
+/* Messages that were matched first stay intact while others overtake them. */
 static void mprobe_order(void)
 {
 	char out[4][20000], in[4][20000];
@@ -249,7 +251,9 @@ static void mprobe_order(void)
 			mt_fill(out[i], sizeof(out[i]), (unsigned int) i);
 			MPI_Isend(out[i], sizeof(out[i]), MPI_BYTE, 1, 3, mt_comm, &req[i]);
 		}
-		/* a send of this length may wait for its receive, which comes after all probes */
+		/* a send of this length may wait for its receive, which is posted after all
+		 * probes
+		 */
 		MPI_Waitall(4, req, MPI_STATUSES_IGNORE);
 	} else if (mt_rank == 1) {
 		for (int i = 0; i < 4; i++)
@@ -283,7 +287,7 @@ static void cancel(void)
 	mt_check(!flag && in[0] == 42, "the receive before it");
 	MPI_Wait(&req[2], &st);
 	mt_check(in[2] == 42, "the receive after it");
-	/* What has come is no longer cancelled. */
+	/* A message that has arrived is no longer cancelled. */
 	MPI_Irecv(&in[0], 1, MPI_BYTE, prev_rank(), 30, mt_comm, &req[0]);
 	MPI_Send(&c, 1, MPI_BYTE, next_rank(), 30, mt_comm);
 	MPI_Wait(&req[0], &st);
@@ -316,7 +320,7 @@ static void wildcards(void)
 	mt_check(seen == 100 * (mt_size - 1), "%d messages", seen);
 }
 
-/* Tags pick out of a queue of messages that nobody waited for. */
+/* Receives select by tag from a queue of unexpected messages. */
 static void unexpected(void)
 {
 	int in, cnt = 500;
@@ -335,7 +339,7 @@ static void unexpected(void)
 	}
 }
 
-/* One to one and at the ends of what a tag may be. */
+/* Tags one by one, and the smallest and largest tag. */
 static void tag_limits(void)
 {
 	int *ub, flag, in;
@@ -430,7 +434,7 @@ static void wait_forms(void)
 	}
 }
 
-/* A message that is too long is an error of the receive, and of nothing else. */
+/* A message that is too long is an error of the receive only. */
 static void truncation(void)
 {
 	static const int lens[] = { 9, 5000, 300000 };
@@ -488,7 +492,7 @@ static void large(void)
 	}
 }
 
-/* Many at once in both directions, of all sizes, received in another order. */
+/* Many concurrent messages in both directions, of all sizes, received in another order. */
 static void crowd(void)
 {
 	enum { CNT = 100 };

@@ -4,7 +4,8 @@
 /*
  * stress - all ranks to all, messages of mixed sizes, one thread or several.
  *
- * What each message is, both sides compute from its place: nothing is agreed on.
+ * Both sides compute the content of each message from its position: nothing is exchanged for
+ * that.
  */
 
 #include "mt.h"
@@ -16,7 +17,7 @@
 
 enum { THREADS = 4, BURST = 24 };
 
-/* A thread's own traffic: its communicator keeps it apart from the others'. */
+/* The traffic of a thread: a separate communicator. */
 struct lane {
 	MPI_Comm comm;
 	unsigned int seed;
@@ -24,7 +25,7 @@ struct lane {
 	pthread_t thread;
 };
 
-/* From a number to one that does not show it. */
+/* A hash of a number. */
 static unsigned int mix(unsigned int x)
 {
 	x = (x ^ (x >> 16)) * 0x7feb352d;
@@ -38,7 +39,7 @@ static unsigned int message(const struct lane *lane, int round, int from, int to
 		       (unsigned int) to) + (unsigned int) k);
 }
 
-/* Mostly small, seldom large, as programs are. */
+/* Mostly small, seldom large, as in programs. */
 static int length(unsigned int m)
 {
 	unsigned int class = m % 100, any = m >> 8;
@@ -79,7 +80,7 @@ static void finish(struct batch *b, int received)
 	b->cnt = 0;
 }
 
-/* One round with one partner each way: the receives before or behind the sends. */
+/* One round with one partner in each direction: the receives before or after the sends. */
 static void exchange(const struct lane *lane, int round, int to, int from, bool late)
 {
 	struct batch in = { .cnt = 0 }, out = { .cnt = 0 };
@@ -147,7 +148,7 @@ static void threads(void)
 		MPI_Comm_free(&lanes[t].comm);
 }
 
-/* Threads that share a communicator and pick their messages by tag. */
+/* Threads that share a communicator and select their messages by tag. */
 static void *ping(void *arg)
 {
 	int tag = (int) (intptr_t) arg, next = (mt_rank + 1) % mt_size;
@@ -175,7 +176,7 @@ static void shared_comm(void)
 		pthread_join(thread[t], NULL);
 }
 
-/* All send to one that receives from anybody. */
+/* All send to one that receives from any rank. */
 static void flood(void)
 {
 	enum { CNT = 100 };

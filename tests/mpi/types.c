@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* types - data that lies scattered in memory on one side, or on both. */
+/* types - data that is scattered in memory on one side, or on both. */
 
 #include "mt.h"
 
@@ -52,7 +52,7 @@ static int (*new_matrix(int rank))[COLS]
 	return m;
 }
 
-/* A column leaves as it lies and arrives as a row, and the other way round. */
+/* A column is sent and arrives as a row, and the reverse. */
 static void vector(void)
 {
 	int (*out)[COLS] = new_matrix(mt_rank), (*in)[COLS] = new_matrix(-1);
@@ -171,7 +171,7 @@ static void subarray(void)
 	free(in);
 }
 
-/* Columns that overlap by their extent: the whole matrix, transposed on its way. */
+/* Columns that overlap by their extent: the whole matrix, transposed in transfer. */
 static void resized(void)
 {
 	int (*out)[COLS] = new_matrix(mt_rank), *in = mt_alloc(sizeof(int) * ROWS * COLS);
@@ -190,7 +190,7 @@ static void resized(void)
 	free(in);
 }
 
-/* By address and of another type each: a message whose buffer is MPI_BOTTOM. */
+/* By address, and of different types: a message whose buffer is MPI_BOTTOM. */
 static void hindexed(void)
 {
 	static double a[1000];
@@ -215,7 +215,7 @@ static void hindexed(void)
 	MPI_Type_free(&type);
 }
 
-/* What was packed by hand is a message like any other. */
+/* Packed data is sent like any other. */
 static void packed(void)
 {
 	char buf[1000], in[1000];

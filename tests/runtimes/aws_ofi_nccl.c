@@ -37,7 +37,7 @@ static struct fi_info *rdma_hints(void)
 	return h;
 }
 
-/* The first entry decides; the others must be its like to be used beside it. */
+/* The first entry decides; the others must be similar to be used beside it. */
 static void check_alike(const struct fi_info *first)
 {
 	for (const struct fi_info *i = first->next; i; i = i->next) {
@@ -91,8 +91,9 @@ static void test_rdma(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* "lo" and "docker0" are dropped by name, and so is what is not IPv4: something
- * has to be left, unless this host has no other interface. */
+/* "lo" and "docker0" are dropped by name, and so is what is not IPv4: an interface must be
+ * left, unless this host has no other.
+ */
 static void test_names_to_drop(void **state)
 {
 	struct rt_query q = { .version = FI_VERSION(1, 20), .hints = sendrecv_hints(0) };
@@ -118,7 +119,7 @@ static void test_names_to_drop(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* Options of device memory that nobody here knows must not look as if set. */
+/* Unknown options of device memory must return an error. */
 static void test_unknown_options(void **state)
 {
 	static const struct rt_setup setup = { .av_type = FI_AV_TABLE,

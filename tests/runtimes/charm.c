@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Charm++ OFI: written to 1.0, where memory modes had two names. */
+/* Charm++ OFI: written to 1.0, where registration had two modes. */
 
 #include "rt.h"
 

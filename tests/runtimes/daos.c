@@ -21,7 +21,7 @@ static void test_hints(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* Each stream has a domain, an endpoint and a queue of its own. */
+/* Each stream has a separate domain, endpoint and queue. */
 static void test_streams(void **state)
 {
 	static const struct rt_setup setup = { .av_type = FI_AV_MAP,

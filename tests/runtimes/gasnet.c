@@ -50,7 +50,7 @@ static void test_hints(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* Asked again with provider and domain fixed: one for RMA, two for messages. */
+/* The second query, with provider and domain fixed: one for RMA, two for messages. */
 static struct fi_info *ask_again(const struct fi_info *first, uint64_t caps, uint64_t mode,
 				 struct fi_info *(*how)(const struct rt_query *))
 {
@@ -88,7 +88,7 @@ static void test_message_endpoints(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* fi_addr is NULL for a table: the addresses count up in the order given. */
+/* fi_addr is NULL for a table: the addresses are numbered in the order given. */
 static void test_addresses_of_all_ranks(void **state)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
@@ -112,7 +112,7 @@ static void test_addresses_of_all_ranks(void **state)
 	for (int i = 0; i < EPS; i++) {
 		assert_int_equal(fi_endpoint(domain, info, &ep[i], NULL), 0);
 		assert_int_equal(fi_ep_bind(ep[i], &av->fid, 0), 0);
-		/* a shared queue; a provider may refuse with FI_EINVAL, ours has no need */
+		/* a shared queue; a provider may refuse with FI_EINVAL, ours does not */
 		assert_int_equal(fi_ep_bind(ep[i], &txcq->fid, FI_TRANSMIT), 0);
 		assert_int_equal(fi_cq_open(domain, &cq_attr, &rxcq[i], NULL), 0);
 		assert_int_equal(fi_ep_bind(ep[i], &rxcq[i]->fid, FI_RECV), 0);

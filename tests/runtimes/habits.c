@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * habits - what programs do, of one runtime or another, that has hung them over
- * other libraries.  Two sides with a fabric, a domain and a thread each, on tcp;
- * each side has a queue for what it sends and another for what it receives.
+ * habits - patterns of use that have hung programs over other libraries.  Two sides with a
+ * fabric, a domain and a thread each, on tcp; each side has a queue for sends and another for
+ * receives.
  */
 
 #include "rt.h"
@@ -29,7 +29,7 @@ struct side {
 	struct fid_cq *tx, *rx;
 	struct fid_ep *ep;
 	char *out, *in;
-	bool ok;			/* what its thread found */
+	bool ok;			/* result of its thread */
 };
 
 struct setup {
@@ -86,7 +86,7 @@ static bool side_close(struct side *s)
 	return ok;
 }
 
-/* Address 0 of @s is @to. */
+/* Inserts @to as address 0 of @s. */
 static bool know(struct side *s, struct side *to)
 {
 	char name[128];
@@ -105,7 +105,7 @@ static void open_both(struct side s[2], const struct setup *set)
 		assert_true(know(&s[i], &s[!i]));
 }
 
-/* One completion of one queue, and no look at any other. */
+/* Waits for a completion of one queue, and reads no other. */
 static bool await(struct fid_cq *cq)
 {
 	struct fi_cq_tagged_entry entry;
@@ -133,7 +133,7 @@ static void run_both(struct side s[2], void *(*fn)(void *))
 
 static const struct setup manual = { FI_PROGRESS_MANUAL, FI_WAIT_NONE, 0 };
 
-/* ---- two that wait for each other ---------------------------------------------- */
+/* ---- each side waits for the other --------------------------------------------- */
 
 static void *send_then_receive(void *arg)
 {
@@ -148,7 +148,7 @@ static void *send_then_receive(void *arg)
 	return NULL;
 }
 
-/* Both send, and both look at nothing but the end of their own sending. */
+/* Both send, and both read only the queue of their sends. */
 static void test_both_wait_for_their_send(void **state)
 {
 	struct side s[2];
@@ -165,7 +165,7 @@ static void *never_look_at_sends(void *arg)
 	for (int i = 0; s->ok && i < 20; i++)
 		s->ok = !fi_trecv(s->ep, s->in, BIG, NULL, FI_ADDR_UNSPEC, 1, 0, s) &&
 			!fi_tsend(s->ep, s->out, BIG, NULL, 0, 1, s) && await(s->rx);
-	/* Before it closes it sees to it that the other has everything. */
+	/* Before it closes it makes sure that the peer has received everything. */
 	for (int i = 0; s->ok && i < 20; i++)
 		s->ok = await(s->tx);
 	return NULL;
@@ -179,12 +179,13 @@ static void test_only_the_receive_queue_is_read(void **state)
 	run_both(s, never_look_at_sends);
 }
 
-/* ---- a queue that holds something ------------------------------------------------ */
+/* ---- a queue with unread entries ------------------------------------------------- */
 
 enum { MANY = 20000 };
 
-/* Sends as fast as it may, and turns the crank with reads of nothing while its
- * queue holds completions that it does not take. */
+/* Sends as fast as possible, and makes progress by reading 0 entries while its queue holds
+ * completions that it does not read.
+ */
 static void *zero_reads(void *arg)
 {
 	struct side *s = arg;
@@ -229,7 +230,7 @@ static void test_reads_of_nothing_move_sends(void **state)
 	run_both(s, one_of_each);
 }
 
-/* A queue of one entry: what does not fit is kept, since FI_RM_ENABLED says so. */
+/* A queue of one entry: FI_RM_ENABLED requires that further completions are kept. */
 static void test_no_completion_is_lost(void **state)
 {
 	struct setup set = { FI_PROGRESS_AUTO, FI_WAIT_UNSPEC, 1 };
@@ -246,7 +247,7 @@ static void test_no_completion_is_lost(void **state)
 		else if (await(s[0].tx))
 			got++;
 	assert_int_equal(sent, 200);
-	usleep(50000);			/* everything is there, nothing was read */
+	usleep(50000);			/* everything has arrived, nothing was read */
 	for (int i = 0; i < 200; i++)
 		assert_true(await(s[1].rx));
 	for (; got < 200; got++)
@@ -255,7 +256,7 @@ static void test_no_completion_is_lost(void **state)
 		assert_true(side_close(&s[i]));
 }
 
-/* ---- sleep ------------------------------------------------------------------------ */
+/* ---- blocking ---------------------------------------------------------------------- */
 
 static void one_message(struct side s[2])
 {
@@ -277,7 +278,7 @@ static double cpu_s(void)
 	return (double) ts.tv_sec + 1e-9 * (double) ts.tv_nsec;
 }
 
-/* fi_cq_sread() neither comes back early nor burns the time. */
+/* fi_cq_sread() neither returns early nor uses processor time. */
 static void test_sread_sleeps_its_time(void **state)
 {
 	struct setup set = { FI_PROGRESS_AUTO, FI_WAIT_UNSPEC, 0 };
@@ -301,7 +302,7 @@ static void test_sread_sleeps_its_time(void **state)
 	}
 }
 
-/* After traffic, a descriptor that fi_trywait() lets one wait for stays quiet. */
+/* After traffic, a descriptor for which fi_trywait() returned 0 stays unreadable. */
 static void test_fd_is_quiet_after_traffic(void **state)
 {
 	struct setup set = { FI_PROGRESS_MANUAL, FI_WAIT_FD, 0 };
@@ -318,7 +319,7 @@ static void test_fd_is_quiet_after_traffic(void **state)
 
 			one_message(s);
 			assert_int_equal(fi_control(fid, FI_GETWAIT, &pfd.fd), 0);
-			/* The other side may have a word to add to what was just said. */
+			/* The peer may still send acknowledgements. */
 			while (!quiet && now_ns() < end) {
 				struct fi_cq_tagged_entry entry;
 

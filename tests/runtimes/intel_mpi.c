@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Intel MPI: the questions of MPICH, steered by the documented environment. */
+/* Intel MPI: the queries of MPICH, selected by the documented environment. */
 
 #include "mpich_hints.h"
 
@@ -20,7 +20,7 @@ static void test_interface_of_the_environment(void **state)
 
 	q.hints = mpich_hints(mpich_first(&list), FI_THREAD_SAFE);
 	for (info = list; info; info = info->next) {
-		assert_memory_equal(info->fabric_attr->prov_name, "tcp", 3);	/* or over it */
+		assert_memory_equal(info->fabric_attr->prov_name, "tcp", 3);	/* or layered over it */
 		assert_string_equal(info->domain_attr->name, "lo");
 	}
 	info = rt_all(&q);
@@ -57,7 +57,7 @@ static void test_ports_of_the_environment(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* Each variable that its guide names can be looked up (fi_info -e). */
+/* Each variable in its guide can be looked up (fi_info -e). */
 static void test_variables_are_listed(void **state)
 {
 	static const char *const name[] = { "FI_PROVIDER", "FI_PROVIDER_PATH", "FI_TCP_IFACE",

@@ -64,7 +64,7 @@ static void test_verbs_rxm(void **state)
 	ask_all(&verbs_rxm);
 }
 
-/* Without the protocol number of tcp's own RDM endpoints it is invisible. */
+/* Without the protocol number of tcp's RDM endpoints the runtime does not find them. */
 static void test_protocol_number(void **state)
 {
 	static const uint32_t version[] = { FI_VERSION(1, 9), FI_VERSION(1, 13), FI_VERSION(1, 20) };
@@ -84,7 +84,7 @@ static void test_protocol_number(void **state)
 	}
 }
 
-/* A numeric address of this host picks its interface, by name. */
+/* A numeric address of this host selects its interface, by name. */
 static void test_source_picks_the_domain(void **state)
 {
 	struct rt_query q = { .version = FI_VERSION(1, 20), .node = "127.0.0.1", .service = "0",
@@ -112,7 +112,7 @@ static void open_world(struct rt_world *w, struct rt_query *q)
 	rt_open(w, rt_now(q), &setup);
 }
 
-/* Sleep on the queue's fd as an event loop does: trywait, then poll. */
+/* Block on the queue's fd as an event loop does: trywait, then poll. */
 static int sleep_on(struct rt_world *w, int i, int ms)
 {
 	struct fid *fid = &w->cq[i]->fid;
@@ -135,7 +135,7 @@ static void test_wait_by_fd(void **state)
 
 	open_world(&w, &q);
 	rt_carry_tagged(&w, 100, 1);	/* connected from here on */
-	/* nothing to come: the fd must be quiet, however often it is asked */
+	/* nothing in flight: the fd must stay unreadable, however often trywait is called */
 	for (int i = 0; i < 5 && sleep_on(&w, 1, 50); i++)
 		fi_cq_read(w.cq[1], NULL, 0);
 	assert_int_equal(sleep_on(&w, 1, 100), 0);
@@ -152,7 +152,7 @@ static void test_wait_by_fd(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* What the library does not know it says so; what it knows reads back. */
+/* Unknown options return an error; known ones read back. */
 static void test_options(void **state)
 {
 	size_t val = 4096, len = sizeof(val);

@@ -4,7 +4,7 @@
 #ifndef TESTS_MERCURY_HINTS_H
 #define TESTS_MERCURY_HINTS_H
 
-/* Mercury NA-OFI, and DAOS above it, ask with the same hints. */
+/* Mercury NA-OFI, and DAOS over it, use the same hints. */
 
 #include "rt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* MPICH, ch4:ofi: no hints first, then those made from the best answer. */
+/* MPICH, ch4:ofi: first without hints, then with hints made from the preferred result. */
 
 #include "mpich_hints.h"
 
@@ -38,7 +38,7 @@ static void test_second_answer(void **state)
 	fi_freeinfo(list);
 }
 
-/* The capability sets of the presets, as far as they go. */
+/* The capability sets of the presets, as far as they are supported. */
 static void test_full_set(void **state)
 {
 	const struct fi_info *best;

@@ -75,7 +75,7 @@ struct fi_info *mpich_hints(const struct fi_info *best, enum fi_threading thread
 	return h;
 }
 
-/* The first answer is the provider itself; behind it may come what is layered over it. */
+/* The first result is the provider itself; layers over it may follow. */
 void mpich_check(const struct fi_info *info, const struct fi_info *asked)
 {
 	const char *name = asked->fabric_attr->prov_name;
@@ -89,7 +89,7 @@ void mpich_check(const struct fi_info *info, const struct fi_info *asked)
 		assert_int_equal(info->mode & ~asked->mode, 0);
 		assert_true(info->domain_attr->max_ep_tx_ctx >= 1);
 		assert_true(info->domain_attr->cq_data_size >= 4);
-		/* the launcher's host name is looked for among these */
+		/* the launcher looks for the host name among these */
 		assert_non_null(info->src_addr);
 		assert_true(info->src_addrlen > 0);
 	}

@@ -4,16 +4,17 @@
 #ifndef TESTS_MPICH_HINTS_H
 #define TESTS_MPICH_HINTS_H
 
-/* MPICH ch4:ofi and what is made from it ask in the same two steps. */
+/* MPICH ch4:ofi and its derivatives query in the same two steps. */
 
 #include "rt.h"
 
-/* mpich_first - the answer to no hints, and the entry with the best score; the
- * first of several.   @list_p: [out] for fi_freeinfo()
+/* mpich_first - the result without hints, and the entry with the best score; the first of
+ * several.
+ * @list_p: [out] for fi_freeinfo()
  */
 const struct fi_info *mpich_first(struct fi_info **list_p);
 
-/* mpich_hints - the second question, made from that entry. */
+/* mpich_hints - the hints of the second query, made from that entry. */
 struct fi_info *mpich_hints(const struct fi_info *best, enum fi_threading threading);
 
 /* mpich_check - the checks that end in "provider mismatch". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* NIXL: a tcp rail where there is no better fabric. */
+/* NIXL: a tcp rail on a host without a better fabric. */
 
 #include "rt.h"
 
@@ -20,7 +20,7 @@ static struct fi_info *rail_hints(void)
 	return h;
 }
 
-/* Discovery wants to know which of cxi, efa, tcp and sockets there are. */
+/* Discovery asks which of cxi, efa, tcp and sockets exist. */
 static void test_discovery(void **state)
 {
 	struct rt_query q = { .version = FI_VERSION(1, 18), .hints = rt_hints() };

@@ -32,7 +32,7 @@ static void release(struct fi_info *h)
 	fi_freeinfo(h);
 }
 
-/* No device memory here, so the answer is no, and nothing worse. */
+/* Without device memory the result is -FI_ENODATA. */
 static void test_device_memory(void **state)
 {
 	static const char *const prov[] = { "verbs", "cxi", "efa", NULL };

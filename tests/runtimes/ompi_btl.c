@@ -24,7 +24,7 @@ static struct fi_info *hints(void)
 	return h;
 }
 
-/* The runtime refuses duties that it did not offer, and takes rxm for slow. */
+/* The runtime refuses mode bits that it did not offer, and treats rxm as slow. */
 static void check_answer(const struct fi_info *info, const struct fi_info *asked)
 {
 	int extra = info->domain_attr->mr_mode & ~asked->domain_attr->mr_mode;
@@ -56,7 +56,7 @@ static void test_what_there_is(void **state)
 	fi_freeinfo(q.hints);
 }
 
-/* The hints live on the stack of the runtime, all but zeroed. */
+/* The hints are on the stack of the runtime, mostly zero. */
 static void test_hints_on_the_stack(void **state)
 {
 	struct fi_tx_attr tx = { .op_flags = FI_COMPLETION, .iov_limit = 1 };

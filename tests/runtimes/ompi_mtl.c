@@ -31,7 +31,7 @@ static struct fi_info *hints(uint64_t extra)
 	return h;
 }
 
-/* What the runtime looks at before it takes the first entry. */
+/* What the runtime checks before it uses the first entry. */
 static void check_answer(const struct fi_info *info)
 {
 	int bits = 64 - __builtin_clzll(info->ep_attr->mem_tag_format | 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* oneCCL ATL/OFI: two passes, shared memory opened beside by name. */
+/* oneCCL ATL/OFI: two passes; shared memory is opened separately, by name. */
 
 #include "rt.h"
 
@@ -23,7 +23,7 @@ static struct fi_info *hints(const char *prov)
 	return h;
 }
 
-/* The first pass learns how many contexts an endpoint may have. */
+/* The first pass reads how many contexts an endpoint may have. */
 static void test_two_passes(void **state)
 {
 	struct rt_query q = { .version = FI_VERSION(1, 10), .hints = hints(NULL) };
@@ -47,7 +47,7 @@ static void test_shm_by_name(void **state)
 	struct rt_query q = { .version = FI_VERSION(1, 10), .hints = hints("shm") };
 	struct fi_info *info = rt_all(&q);
 
-	assert_false(info->caps & FI_HMEM);	/* or it would be refused */
+	assert_false(info->caps & FI_HMEM);	/* otherwise it would be refused */
 	fi_freeinfo(info);
 	fi_freeinfo(q.hints);
 }

@@ -11,10 +11,10 @@
 #define PATIENCE_S 10
 #define MESSAGE_MAX 65536
 
-/* ---- what a machine may lack --------------------------------------------------- */
+/* ---- devices that a machine may lack -------------------------------------------- */
 
-/* Providers that need a device, also with anything layered over them.  The others than
- * verbs are for hardware of makers that have libraries of their own.
+/* Providers that need a device, also below a layer.  All but verbs are for hardware whose
+ * makers have separate libraries.
  */
 static const char *const device_provs[] = {
 	"verbs", "cxi", "efa", "opx", "psm2", "psm3", "gni",
@@ -22,7 +22,7 @@ static const char *const device_provs[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Is one of the parts of "udp;ofi_rxd" in the list? */
+/* True when one of the parts of "udp;ofi_rxd" is in the list. */
 static bool names_one(const char *prov, const char *const *list, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
@@ -50,7 +50,7 @@ struct fi_info *rt_lacking(const struct fi_info *hints, char *text, size_t len)
 	return less;
 }
 
-/* ---- asking -------------------------------------------------------------------- */
+/* ---- fi_getinfo ---------------------------------------------------------------- */
 
 struct fi_info *rt_hints(void)
 {
@@ -130,7 +130,7 @@ void rt_skip(const char *why)
 	abort();	/* skip() does not return */
 }
 
-/* ---- using it -------------------------------------------------------------------- */
+/* ---- transfers -------------------------------------------------------------------- */
 
 static void open_ep(struct rt_world *w, int i, struct fi_info *info, const struct rt_setup *s)
 {
@@ -182,7 +182,7 @@ struct fi_info *rt_event(struct rt_world *w, uint32_t want)
 	return ((struct fi_eq_cm_entry *) (void *) buf)->info;
 }
 
-/* Endpoint 0 calls, endpoint 1 answers. */
+/* Endpoint 0 connects, endpoint 1 accepts. */
 static void open_connected(struct rt_world *w, const struct rt_setup *s)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -297,7 +297,7 @@ struct fi_cq_tagged_entry rt_wait(struct rt_world *w, int i)
 	return entry;
 }
 
-/* MSG | TAGGED and the rest of a message, whichever kind it is. */
+/* MSG | TAGGED and the common part of a message. */
 static void carry(struct rt_world *w, size_t len, bool tagged, uint64_t tag)
 {
 	static char out[MESSAGE_MAX], in[MESSAGE_MAX];

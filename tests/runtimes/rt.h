@@ -4,12 +4,12 @@
 #define TESTS_RT_H
 
 /*
- * rt.h - what the tests of the runtimes share.
+ * rt.h - shared by the tests of the runtimes.
  *
- * Each program asks for endpoints as one runtime does and looks at the answer
- * as that runtime does.  Where it names a provider whose device this machine
- * lacks (table in rt.c), the case is skipped with the reason, and the same question,
- * put to tcp, must still be answered.
+ * Each program queries endpoints as one runtime does and checks the result as that runtime
+ * does.  Where it names a provider whose device this machine lacks (table in rt.c), the case is
+ * skipped with the reason, and the same query, with tcp in place of that provider, must still
+ * succeed.
  */
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 
-/* ---- asking ------------------------------------------------------------------ */
+/* ---- fi_getinfo -------------------------------------------------------------- */
 
 struct rt_query {
 	uint32_t version;
@@ -40,29 +40,27 @@ struct rt_query {
 /* rt_hints - empty hints with every sub-structure; free with fi_freeinfo(). */
 struct fi_info *rt_hints(void);
 
-/* rt_all - the answer to the query as it stands; never NULL.
- * Skips the test where a device is all that is missing, and fails it otherwise.
+/* rt_all - the result of the query; never NULL.
+ * Skips the test where only a device is missing, and fails it otherwise.
  */
 struct fi_info *rt_all(const struct rt_query *q);
 
-/* rt_now - the answer to the query, put to tcp where its own provider lacks a device. */
+/* rt_now - the result of the query, with tcp in place of a provider whose device is missing. */
 struct fi_info *rt_now(const struct rt_query *q);
 
 /* rt_lacking - what @hints need that a machine may lack.
- *
- * @text, @len: [out] in words; empty when there is nothing
- *
- * Returns a copy of @hints that ask tcp instead, for fi_freeinfo().
+ * @text, @len: [out] as text; empty when nothing is missing
+ * Returns a copy of @hints for tcp instead, for fi_freeinfo().
  */
 struct fi_info *rt_lacking(const struct fi_info *hints, char *text, size_t len);
 
 /* rt_none - the query must say -FI_ENODATA. */
 void rt_none(const struct rt_query *q);
 
-/* rt_skip - skip the running test, and say why. */
+/* rt_skip - skip the running test with a reason. */
 void rt_skip(const char *why) __attribute__((noreturn));
 
-/* ---- using what was found -------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------- */
 
 #define RT_SHARED_RX 1u
 #define RT_SHARED_TX 2u
@@ -102,20 +100,20 @@ struct rt_world {
 void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s);
 void rt_close(struct rt_world *w);
 
-/* rt_desc - what a data call wants to be told of a buffer: NULL, or the descriptor of a region
- * that rt_close() closes.
+/* rt_desc - the descriptor for a buffer in a data transfer call: NULL, or that of a region that
+ * rt_close() closes.
  */
 void *rt_desc(struct rt_world *w, const void *buf, size_t len, uint64_t access);
 
 /* rt_wait - the next completion of endpoint @i; fails the test after ten seconds.
- * Moves both endpoints along meanwhile.
+ * Makes progress on both endpoints meanwhile.
  */
 struct fi_cq_tagged_entry rt_wait(struct rt_world *w, int i);
 
 /* rt_event - the next connection event, which must be @want; its info. */
 struct fi_info *rt_event(struct rt_world *w, uint32_t want);
 
-/* rt_do - an expression of type ssize_t, again while it says -FI_EAGAIN. */
+/* rt_do - an expression of type ssize_t, repeated while it returns -FI_EAGAIN. */
 #define rt_do(w, call) do { \
 		ssize_t rt_ret_; \
 		int rt_left_ = 10000000; \
@@ -124,7 +122,7 @@ struct fi_info *rt_event(struct rt_world *w, uint32_t want);
 		assert_int_equal(rt_ret_, 0); \
 	} while (0)
 
-/* rt_push - let both endpoints work. */
+/* rt_push - make progress on both endpoints. */
 void rt_push(struct rt_world *w);
 
 /* rt_carry, rt_carry_tagged - a message of @len bytes from 0 to 1, verified. */

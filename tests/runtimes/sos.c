@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Sandia OpenSHMEM: one-sided only, hints without a receive side. */
+/* Sandia OpenSHMEM: one-sided only, hints without receive attributes. */
 
 #include "rt.h"
 

@@ -54,7 +54,7 @@
 
 #define SENDERS 64
 #define RECVS 64
-#define MESSAGES (1u << 26)		/* of a sender in all its lives */
+#define MESSAGES (1u << 26)		/* of a sender over all its processes */
 #define SOCKET "tcp-socket"
 
 /* What each message begins with. */
@@ -66,26 +66,26 @@ struct head {
 	uint64_t sum;
 };
 
-/* Of one sender in all its lives, in memory that all processes share. */
+/* State of one sender over all its processes, in shared memory. */
 struct tally {
 	_Atomic uint64_t next;		/* number of the next message */
-	_Atomic uint64_t life;		/* times that it was started */
+	_Atomic uint64_t life;		/* number of its processes so far */
 	_Atomic uint64_t last_life;	/* of the message that completed last */
 	_Atomic uint64_t last;		/* that completed, + 1 */
-	_Atomic uint64_t last_post;	/* the receive that it met */
+	_Atomic uint64_t last_post;	/* the receive that it matched */
 	_Atomic uint64_t bytes;
-	_Atomic uint64_t failed;	/* sends that ended with an error */
-	_Atomic uint8_t *arrived;	/* a bit each */
-	_Atomic uint8_t *good;		/* sends that completed well */
+	_Atomic uint64_t failed;	/* sends that completed with an error */
+	_Atomic uint8_t *arrived;	/* one bit each */
+	_Atomic uint8_t *good;		/* sends that completed with success */
 };
 
 struct share {
 	_Atomic bool stop, stop_rx, ready;
-	_Atomic uint64_t posts;		/* receives, in all lives of the receiver */
+	_Atomic uint64_t posts;		/* receives posted, by all processes of the receiver */
 	_Atomic uint64_t wrong;
 	char addr[64];
 	size_t addr_len;
-	uint16_t port;			/* of the receiver; kept over its lives */
+	uint16_t port;			/* of the receiver; the same for all its processes */
 	_Atomic long memory_first, memory_last;
 	_Atomic uint64_t forged;
 	struct tally tally[SENDERS];
@@ -153,7 +153,7 @@ static void enter(const char *ns)
 	close(fd);
 }
 
-/* The address of the namespace, or the loopback: what the interface that is not lo has. */
+/* The address of the namespace, or loopback: that of the interface that is not lo. */
 static const char *own_address(const char *ns)
 {
 	static char text[100];
@@ -205,7 +205,7 @@ static void side_open(struct side *s, const char *ns, uint16_t port)
 			if (ret)
 				CHECK(!fi_close(&s->ep->fid));
 		}
-		/* the port of somebody who was killed a moment ago */
+		/* the port of a process that was just killed */
 	} while (ret == -FI_EADDRINUSE && clock_ns() < end && !usleep(10000));
 	CHECK(!ret);
 }
@@ -229,8 +229,8 @@ static void wrong(const struct head *head, const char *what)
 	atomic_fetch_add(&share->wrong, 1);
 }
 
-/* Messages meet receives in order; which completes first is another matter.  What one who
- * was killed had sent may be read after the first words of the next, from another socket.
+/* Messages match receives in order; completions may be in another order.  What a killed sender
+ * had sent may be read after the first messages of its successor, from another socket.
  */
 static bool in_order(struct tally *t, const struct head *head, uint64_t post)
 {
@@ -321,7 +321,7 @@ static void receiver(uint64_t end)
 	while (!share->stop_rx || got > 0) {
 		got = conf.senders > 1 ? fi_cq_sread(s.cq, entry, 16, NULL, 50) :
 					 fi_cq_read(s.cq, entry, 16);
-		if (got == -FI_EAVAIL) {	/* a sender died in the middle of a message */
+		if (got == -FI_EAVAIL) {	/* a sender was killed in the middle of a message */
 			CHECK(fi_cq_readerr(s.cq, &err, 0) == 1);
 			post_recv(&s, err.op_context);
 		}
@@ -367,7 +367,7 @@ static int post(struct side *s, fi_addr_t to, struct slot *slot, struct tally *t
 
 	if (conf.kill_ms || conf.kill_rx_ms)
 		flags |= FI_DELIVERY_COMPLETE;
-	/* who is killed within the call does not send the same number in the next life */
+	/* a process killed within the call does not send the same number again */
 	slot->seq = t->next++;
 	CHECK(slot->seq < MESSAGES);
 	fill(slot->buf, id, t->life, slot->seq);
@@ -382,7 +382,7 @@ static int post(struct side *s, fi_addr_t to, struct slot *slot, struct tally *t
 	return !ret;
 }
 
-/* @full: there is nothing else to do.  Many processes cannot all spin. */
+/* @full: there is nothing else to do.  Many processes cannot all poll. */
 static unsigned complete(struct side *s, struct tally *t, bool full)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -479,7 +479,7 @@ static void socket_sender(void)
 	_exit(0);
 }
 
-/* ---- a forger ------------------------------------------------------------------------- */
+/* ---- forged packets ------------------------------------------------------------------- */
 
 static uint64_t rnd(void)
 {
@@ -490,8 +490,8 @@ static uint64_t rnd(void)
 	return state ^= state << 17;
 }
 
-/* What begins like one of the protocol's datagrams, from any port of our own host, and
- * then is noise: 16 bytes of the udp provider, then 24 of the reliable one.
+/* Begins like one of the protocol's datagrams, from any port of this host, and continues with
+ * random bytes: 16 bytes of the udp provider, then 24 of the reliable one.
  */
 static void forge_one(int fd, const struct sockaddr_in *to)
 {
@@ -600,7 +600,7 @@ static void killing(pid_t *pids, pid_t *rx, struct result *r, uint64_t end)
 {
 	uint64_t next = clock_ns() + conf.kill_ms * CLOCK_NS_PER_MS;
 	uint64_t next_rx = clock_ns() + conf.kill_rx_ms * CLOCK_NS_PER_MS;
-	/* the last lives have time to do something */
+	/* the last processes have time to send something */
 	uint64_t last = end - (end - clock_ns()) / 4;
 	unsigned victim;
 
@@ -668,7 +668,9 @@ static struct result run(unsigned senders, double seconds)
 	return r;
 }
 
-/* Completed well, and never came: more than a dying receiver had at hand? */
+/* Sends that completed with success and never arrived: more than a killed receiver could have
+ * had?
+ */
 static uint64_t missing(unsigned senders, const struct result *r)
 {
 	uint64_t seq, cnt = 0;
@@ -716,7 +718,7 @@ int main(int argc, char **argv)
 
 	setenv("FI_LOG_LEVEL", "none", 0);
 	setenv("FI_OFI_RXD_PEER_TIMEOUT", "5000", 0);
-	/* over the network, even to ourselves */
+	/* over the network, also on this host */
 	setenv("FI_OFI_RXD_LOCAL", "0", 0);
 	setenv("FI_TCP_LOCAL", "0", 0);
 	options(argc, argv);
@@ -749,7 +751,7 @@ int main(int argc, char **argv)
 	printf("; killed %u and %u, %llu sends failed, %llu wrong, %llu lost, receiver %+ld KiB\n",
 	       r.killed, r.killed_rx, (unsigned long long) failed,
 	       (unsigned long long) share->wrong, (unsigned long long) lost, grown);
-	/* what comes before it is asked for is kept, up to a bound; a leak shows in a long run */
+	/* unexpected messages are kept, up to a limit; a leak is visible in a long run */
 	if (share->memory_first && grown > (conf.seconds < 60 ? 98304 : 8192))
 		r.bad = 1;
 	if (failed && !conf.kill_ms && !conf.kill_rx_ms)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * forbid - run a program that may not touch the memory of another process.
+ * forbid - run a program that may not access the memory of another process.
  *
  *   forbid PROGRAM [ARGUMENT]...
  */

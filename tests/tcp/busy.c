@@ -2,15 +2,15 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * busy - a peer that makes no progress for longer than connecting may take is reached
- * nevertheless, once it does.
+ * busy - a peer that makes no progress for longer than the connect timeout is reached once it
+ * does.
  *
  *   busy [STOP_MS]
  *
- * Two processes; the time to connect is TIMEOUT_MS.  The first one speaks to the other
- * while that is stopped, while it computes under manual progress, when it has
- * called the first one itself and computes then, and with more than fits into the
- * buffers of the system, so that nothing moves any more.
+ * Two processes; the connect timeout is TIMEOUT_MS.  The first one sends to the other while
+ * that is stopped, while it computes under manual progress, when it has connected to the first
+ * one and computes then, and with more data than the system's buffers hold, so that nothing can
+ * be sent any more.
  */
 #include <rdma/fi_tagged.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static const char *const names[CASES] = {
 
 static unsigned idle_ms = 1500;
 
-/* An operation of each direction: both must complete, without an error. */
+/* An operation of each direction: both must complete without an error. */
 struct talk {
 	struct fi_context2 ctx[2];
 	char in[64], out[64];
@@ -89,7 +89,7 @@ static void finish(struct talk *talk, struct node *n)
 	CHECK(!strcmp(talk->in, "hello"));
 }
 
-/* The other process: computes until it is told to go on. */
+/* The other process: computes until it gets a command. */
 static int other(int which)
 {
 	struct node_name name;
@@ -138,7 +138,7 @@ static void run(const char *self, int which)
 	node_read(in, &name, sizeof(name));
 	node_write(out, &mine, sizeof(mine));
 	addr = node_insert(&n, &name);
-	if (which == FULL) {		/* buffers are filled over a connection that stands */
+	if (which == FULL) {		/* buffers are filled over an open connection */
 		begin(&talk, &n, addr);
 		finish(&talk, &n);
 	}
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 {
 	int i;
 
-	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless the environment says otherwise */
 	setenv("FI_TCP_CONN_TIMEOUT", TIMEOUT_MS, 0);
 	setenv("FI_TCP_USER_TIMEOUT", UNACKED_MS, 0);
 	if (argc > 2)

@@ -2,15 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * close - objects are closed in any order, in the middle of transfers.
+ * close - objects are closed in any order, during transfers.
  *
  *   close [ROUNDS [SEED]]
  *
- * Each round opens nodes in this process, has them exchange messages, long messages,
- * reads and writes, and closes all that was opened in a random order while these are
- * on their way.  What somebody still needs answers -FI_EBUSY and is closed later;
- * nothing else may be answered, and nobody may wait for long.  Then endpoints come,
- * speak once and go, as fast as they can.
+ * Each round opens nodes in this process, has them exchange messages, long messages, reads and
+ * writes, and closes all objects in a random order while these are in flight.  An object in use
+ * returns -FI_EBUSY and is closed later; no other error is allowed, and no call may block for
+ * long.  Then endpoints are opened, send once and are closed, as fast as possible.
  */
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
@@ -66,7 +65,7 @@ static void post_one(struct op *op, size_t most)
 	struct fid_ep *ep = n->eps[from % EPS];
 
 	switch (rand() % 4) {
-	case 0:		/* or not at all, if there is no room: all the same here */
+	case 0:		/* or refused for want of room: both are allowed here */
 		fi_trecv(ep, op->buf, LONG, NULL, FI_ADDR_UNSPEC, 1, 0, op);
 		break;
 	case 1:
@@ -89,7 +88,7 @@ static void progress_some(unsigned times)
 		node_reap(&nodes[(unsigned) rand() % NODES], &e, &err, 0);
 }
 
-/* A region that a peer reads may be closed: the peer gets an error, not we. */
+/* A region that a peer reads may be closed: the peer gets an error, not this side. */
 static void close_all(void)
 {
 	struct fid *fids[NODES * (EPS + 5)];
@@ -122,9 +121,9 @@ static void close_all(void)
 	}
 }
 
-/* With manual progress nobody answers while this thread closes an endpoint, which
- * waits up to two seconds for what it has sent: so that must have a connection, and
- * fit into the sockets.
+/* With manual progress no thread acknowledges while this one closes an endpoint, which waits up
+ * to two seconds for what it has sent: so there must be a connection, and the data must fit
+ * into the sockets.
  */
 static void rounds(int cnt)
 {
@@ -150,7 +149,7 @@ static void rounds(int cnt)
 	       (double) (node_now_ms() - start) / 1e3, (unsigned long long) worst);
 }
 
-/* Come, say a word, go. */
+/* Open, send once, close. */
 static void come_and_go(void)
 {
 	struct fi_context2 ctx[2];
@@ -187,7 +186,7 @@ int main(int argc, char **argv)
 	int i;
 
 	node_stay_far(0);
-	setenv("FI_LOG_LEVEL", "none", 0);	/* that something is in use is no news here */
+	setenv("FI_LOG_LEVEL", "none", 0);	/* -FI_EBUSY is expected here */
 	printf("seed %u\n", seed);
 	fflush(stdout);
 	srand(seed);

@@ -2,17 +2,16 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * crowd - many endpoints in many processes, all of which speak to all at once.
+ * crowd - many endpoints in many processes, all of which send to all concurrently.
  *
  *   crowd [PROCESSES [ENDPOINTS [DESCRIPTORS]]]
  *
  * (8 processes of 4 endpoints each, and then 4 of 8 with 60 descriptors each)
  *
- * Every endpoint sends one message to every endpoint, itself included, and receives
- * as many; every connection is thus called from both sides at about the same time.
- * Prints how long that took, and what a connection costs a process in descriptors
- * and resident memory.  With a limit on descriptors they talk several times, and idle
- * connections have to make room for others.
+ * Every endpoint sends one message to every endpoint, itself included, and receives as many; so
+ * most connections are simultaneous connects.  Prints how long that took, and what a connection
+ * costs a process in descriptors and resident memory.  With a limit on descriptors there are
+ * several rounds, and idle connections have to be parked.
  */
 #include <fcntl.h>
 #include <rdma/fi_tagged.h>
@@ -41,12 +40,12 @@ struct op {
 
 static struct node node;
 static unsigned procs, per_proc, all;
-static unsigned descriptors;		/* that a process may have; 0: enough for all */
+static unsigned descriptors;		/* limit for a process; 0: enough for all */
 static struct node_name *names;
 static fi_addr_t *addrs;
 static struct op *tx, *rx;		/* [endpoint of ours * all + peer] */
 
-/* By asking for each: where descriptors are short there is none to read a directory with. */
+/* By testing each number: without free descriptors no directory can be read. */
 static long count_fds(void)
 {
 	struct rlimit limit;
@@ -152,9 +151,9 @@ static int member(unsigned rank)
 	unsigned i;
 	char go;
 
-	resident_kib();		/* has its file from here on */
+	resident_kib();		/* opens its file */
 	if (descriptors) {
-		/* on a machine with much else to do a descriptor may be long in coming */
+		/* on a busy machine it may take long until a descriptor is free */
 		setenv("FI_TCP_CONN_TIMEOUT", "60000", 0);
 		set_limit(descriptors);
 	}
@@ -175,7 +174,7 @@ static int member(unsigned rank)
 	cost.fds += count_fds();
 	cost.kib += resident_kib();
 	node_write(1, &cost, sizeof(cost));
-	node_read(0, &go, 1);	/* others may still need us */
+	node_read(0, &go, 1);	/* other processes may still need this one */
 	node_close(&node);
 	return 0;
 }

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * hosts - two hosts with a cable between them: network namespaces and a veth pair,
- * which go with the processes that are in them.
+ * hosts - two hosts with a cable between them: network namespaces and a veth pair, which are
+ * removed with the processes in them.
  *
- * Messages flow both ways all the time.  The cable is pulled for a moment: nothing
- * fails.  It is pulled for longer than FI_TCP_USER_TIMEOUT: every operation ends, once,
- * with an error.  It is plugged in again: the same addresses are reached again.
- * Skipped where namespaces are not permitted or there is no ip(8).
+ * Messages flow in both directions all the time.  The cable is unplugged for a moment: no
+ * error.  It is unplugged for longer than FI_TCP_USER_TIMEOUT: every operation completes, once,
+ * with an error.  It is plugged in again: the same addresses are reached again. Skipped where
+ * namespaces are not permitted or there is no ip(8).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
 #define LEN (200 << 10)
 #define OPS 6			/* in each direction */
 #define UNACKED_MS "1200"
-#define LOST_MS 10000		/* an operation must have ended */
-#define BACK_MS 20000		/* a peer must be reached again */
+#define LOST_MS 10000		/* limit for the completion of an operation */
+#define BACK_MS 20000		/* limit for reaching a peer again */
 
 static const char *const ips[2] = { "10.77.0.1", "10.77.0.2" };
 
@@ -149,7 +149,7 @@ static void tidy(void)
 		free(ops[i].buf);
 }
 
-/* ---- the other host: does as it is told over the pipe ----------------------------------- */
+/* ---- the other host: executes commands from the pipe ------------------------------------ */
 
 static int other_host(void)
 {
@@ -206,7 +206,7 @@ static void traffic(uint64_t ms)
 	}
 }
 
-/* Both hosts receive some messages more. */
+/* Both hosts receive some further messages. */
 static void must_flow(const char *when, uint64_t bound_ms)
 {
 	struct count was = count, other = other_count();
@@ -246,7 +246,7 @@ static void all_end(void)
 	tell('1');
 }
 
-/* map_root - in a user namespace of our own we may do what root may. */
+/* map_root - become root in a new user namespace. */
 static bool map_root(uid_t uid, gid_t gid)
 {
 	const char *const files[] = { "setgroups", "uid_map", "gid_map" };
@@ -306,7 +306,7 @@ int main(int argc, char **argv)
 	must_flow("cable out for a moment", BACK_MS);
 	no_failures("cable out for a moment");
 	run("ip link set cable down");
-	traffic(200);		/* what had arrived before is used up */
+	traffic(200);		/* receive what had arrived before */
 	all_end();
 	run("ip link set cable up");
 	must_flow("cable in again", BACK_MS);

@@ -4,11 +4,11 @@
 /*
  * huge - a message, a write and a read of more than 4 GiB, with little memory.
  *
- *   huge [MIB]			(4097 MiB and some bytes)
+ *   huge [MIB]                    (4097 MiB and some bytes)
  *
- * The buffers are address space: their ends have memory of their own, and all that
- * lies between is one piece of memory many times over.  So a byte that goes astray
- * by anything but whole pieces shows, and so does an end that is not reached.
+ * The buffers are address space: both ends have separate memory, and everything between is one
+ * piece of memory mapped many times.  So a byte that is misplaced by anything but whole pieces
+ * is detected, and so is an end that is not reached.
  */
 #include <errno.h>
 #include <rdma/fi_rma.h>
@@ -20,7 +20,7 @@
 #include "node.h"
 
 #define PIECE ((size_t) 4 << 20)
-#define BOUND_MS 240000		/* for one transfer, on a machine with much else to do */
+#define BOUND_MS 240000		/* for one transfer, on a busy machine */
 #define NEEDED_KIB (512 << 10)
 
 struct buffer {
@@ -164,7 +164,7 @@ static void run(size_t len)
 	start = node_now_ms();
 	CALL(fi_write(a.ep, src.at, len, NULL, to, base, fi_mr_key(mr), &ctx[0]));
 	finish(&a, &b, 1, len);
-	/* the write is complete here; what has arrived there is certain after the read */
+	/* the write is complete here; the read proves that it has arrived there */
 	report("write", len, start);
 	start = node_now_ms();
 	memset(src.at, 0, PIECE);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * idle - a process that waits in fi_cq_sread() uses no processor time, whoever makes
- * the progress, connected or not.
+ * idle - a process that waits in fi_cq_sread() uses no processor time, with manual and
+ * automatic progress, connected or not.
  */
 #include <string.h>
 #include <sys/resource.h>
@@ -61,11 +61,11 @@ static void run(enum fi_progress progress, const char *mode)
 
 	for (i = 0; i < 2; i++)
 		node_open(&n[i], "127.0.0.1", 0, 1, FI_MSG, progress);
-	snprintf(text, sizeof(text), "%s progress, nobody has called:", mode);
+	snprintf(text, sizeof(text), "%s progress, not connected:", mode);
 	wait_in_vain(&n[0], text);
 	name = node_name(&n[1], 0);
 	addr = node_insert(&n[0], &name);
-	/* often enough for the connection to be read directly */
+	/* often enough for the connection to be polled directly */
 	for (i = 0; i < 1000; i++)
 		carry(&n[0], &n[1], addr);
 	snprintf(text, sizeof(text), "%s progress, after 1000 messages:", mode);

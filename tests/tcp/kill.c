@@ -2,16 +2,15 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * kill - a peer that is killed in the middle of a transfer.
+ * kill - a peer that is killed during a transfer.
  *
  *   kill [ROUNDS [KIND [SEED]]]
  *
- * One endpoint lives through all rounds.  In each, another process opens one at
- * an address that never changes, the two of them keep a window of operations of one
- * kind under way in both directions, and after a random while the other process is
- * killed.  Then every operation that is still waiting must complete, once, within
- * BOUND_MS; and the next round reaches the next process by the same fi_addr_t.
- * With AddressSanitizer the end of the program looks for leaks.
+ * One endpoint is used in all rounds.  In each, another process opens one at a constant
+ * address, both keep a window of operations of one kind in flight in both directions, and after
+ * a random time the other process is killed.  Then every operation that is still waiting must
+ * complete, once, within BOUND_MS; and the next round reaches the next process by the same
+ * fi_addr_t. With AddressSanitizer the end of the program looks for leaks.
  */
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_collective.h>
@@ -25,7 +24,7 @@
 #include "node.h"
 
 #define BOUND_MS 60000
-#define OPS 16			/* under way in each direction */
+#define OPS 16			/* in flight in each direction */
 #define SMALL 600
 #define LONG (3 << 20)
 #define MULTI (64 << 10)
@@ -47,7 +46,7 @@ struct op {
 	char *buf;
 };
 
-/* Where the other side may read and write. */
+/* The memory that the peer may read and write. */
 struct window {
 	struct node_name name;
 	uint64_t addr, key;
@@ -60,7 +59,7 @@ static char *memory;
 static struct fid_mr *mr;
 static struct window mine, theirs;
 static fi_addr_t peer, self;
-static struct fid_mc *mc;		/* COLLECTIVE: the two of us */
+static struct fid_mc *mc;		/* COLLECTIVE: the group of both endpoints */
 static unsigned long good, bad;
 
 static size_t op_len(void)
@@ -113,7 +112,7 @@ static ssize_t receive_one(struct op *op)
 	}
 }
 
-/* Post what is not under way.  A call that is refused is not an operation. */
+/* Post all operations that are not in flight.  A call that is refused is not an operation. */
 static void post_all(void)
 {
 	unsigned i, cnt = receives_something() ? 2 * OPS : OPS;
@@ -137,7 +136,7 @@ static bool take_one(int ms)
 	if (!node_reap(&node, &e, &err, ms))
 		return false;
 	op = e.op_context;
-	CHECK(op >= ops && op < ops + 2 * OPS, "a completion of nobody's");
+	CHECK(op >= ops && op < ops + 2 * OPS, "a completion without an operation");
 	CHECK(op->pending, "operation %d (%s) completes twice", (int) (op - ops),
 	      op->receives ? "receive" : "send");
 	if (!err && op->receives)
@@ -198,8 +197,9 @@ static int join_outcome(void)
 	return 0;
 }
 
-/* A group of the two, in the same order on both sides.  Who was idle when the last one
- * died may find out only now, and then this join ends with it, for both.
+/* Joins a group of both endpoints, in the same order on both sides.  A side that was idle when
+ * the previous process was killed may detect that only now; then this join fails, on both
+ * sides.
  */
 static void join(fi_addr_t first, fi_addr_t second)
 {
@@ -241,7 +241,7 @@ static void tear_down(void)
 	free(memory);
 }
 
-/* ---- the one that dies ------------------------------------------------------------ */
+/* ---- the process that is killed ------------------------------------------------------ */
 
 static __attribute__((noreturn)) void victim(const char *kind_name, int port)
 {
@@ -256,7 +256,7 @@ static __attribute__((noreturn)) void victim(const char *kind_name, int port)
 	}
 }
 
-/* ---- the one that lives ------------------------------------------------------------ */
+/* ---- the surviving process -------------------------------------------------------------- */
 
 static uint64_t now_us(void)
 {
@@ -266,7 +266,7 @@ static uint64_t now_us(void)
 	return (uint64_t) ts.tv_sec * 1000000 + (uint64_t) ts.tv_nsec / 1000;
 }
 
-/* Until something came through, so that the two are connected; then a random while. */
+/* Until a message has arrived, so that both are connected; then for a random time. */
 static void run_traffic(unsigned while_us)
 {
 	unsigned long before = good;
@@ -358,7 +358,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	node_stay_far(0);
 	setenv("FI_TCP_CONN_RETRY", "50", 0);
-	setenv("FI_LOG_LEVEL", "none", 0);	/* that peers vanish is no news here */
+	setenv("FI_LOG_LEVEL", "none", 0);	/* lost peers are expected here */
 	printf("seed %u\n", seed);
 	srand(seed);
 	for (i = 0; i < KINDS; i++) {

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * near - two processes of one host, and everything that may keep them from sharing
- * memory.
+ * near - two processes of one host, and everything that may prevent shared memory between them.
  *
  *   near [ROUNDS [CASE]]
  *
- * In each case one side, or both, is put under a restriction; then the two exchange
- * messages of all lengths, with the channel made by the one or by both at once, and
- * read and write each other's memory.  All must arrive, once and in order, and the
- * log of both sides must name the path.
+ * In each case one side, or both, is restricted; then the two exchange messages of all lengths,
+ * with one side connecting or both simultaneously, and read and write each other's memory.  All
+ * must arrive, once and in order, and the log of both sides must name the path.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +38,9 @@ enum side { NEITHER = 0, A = 1, B = 2, BOTH = 3 };
 struct shape {
 	const char *name;
 	void (*apply)(void);
-	unsigned sides[4];	/* of those that are restricted, up to a 0 */
-	bool near;		/* shared memory is used all the same */
-	bool root;		/* takes privileges */
+	unsigned sides[4];	/* numbers of the restricted sides, up to a 0 */
+	bool near;		/* shared memory is used nevertheless */
+	bool root;		/* needs privileges */
 	const char *says;	/* in the log of one side */
 };
 
@@ -67,7 +65,7 @@ static void no_segment(void)
 	node_forbid(SYS_memfd_create, ENOMEM);
 }
 
-/* What the other side sends cannot be taken: its seals are not to be seen. */
+/* The memory of the peer is refused: its seals cannot be read. */
 static void no_seals(void)
 {
 	struct sock_filter code[] = {
@@ -119,7 +117,7 @@ static const struct shape shapes[] = {
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-/* ---- one of the two -------------------------------------------------------------------- */
+/* ---- one of the two processes ------------------------------------------------------------ */
 
 struct window {
 	struct node_name name;
@@ -255,13 +253,13 @@ static int one_side(char **argv)
 	check_all(side);
 	there_and_back(side, peer);
 	node_write(1, "", 1);
-	node_read(0, &go, 1);	/* the other may still need us */
+	node_read(0, &go, 1);	/* the peer may still need this process */
 	_exit(0);
 }
 
 /* ---- the leader ------------------------------------------------------------------------- */
 
-/* Providers, and what their own way to a peer is called. */
+/* Providers, and how their log names their network path. */
 static const struct {
 	const char *name, *far;
 } provs[] = {
@@ -374,7 +372,7 @@ static void run(unsigned i, int rounds)
 	fflush(stdout);
 }
 
-/* Some of these things a container may forbid to its superuser, too. */
+/* A container may forbid some of these to its root user, too. */
 static bool allowed(void (*apply)(void))
 {
 	int status;

@@ -43,13 +43,13 @@ static const char *provider(void)
 	return prov ? prov : "tcp";
 }
 
-/* Do processes, rather than addresses of hosts, have the names? */
+/* True when names are of processes rather than of host addresses. */
 static int by_text(void)
 {
 	return !strcmp(provider(), "shm");
 }
 
-/* Names of shm are for the whole host: ours begin with the test's process group. */
+/* Names of shm are global on a host: ours begin with the test's process group. */
 static void service_of(int port, char *service, size_t size)
 {
 	if (by_text())
@@ -83,7 +83,7 @@ static struct fi_info *ask(const char *ip, int port, uint64_t caps, enum fi_prog
 
 static void add_ep(struct node *n, unsigned i)
 {
-	/* the port is for the first one */
+	/* the port is for the first endpoint */
 	if (i && !by_text())
 		((struct sockaddr_in *) n->info->src_addr)->sin_port = 0;
 	CALL(fi_endpoint(n->domain, n->info, &n->eps[i], NULL));

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * node.h - what the tests of tcp between many processes share: an RDM endpoint
- * with everything it needs, through the public API alone.
+ * node.h - shared by the tests of tcp between many processes: an RDM endpoint with everything
+ * it needs, through the public API.
  *
- * A check that fails prints where and ends the program; children end with their
- * parent.
+ * A check that fails prints its location and ends the program; children end with their parent.
  */
 #ifndef TCP_NODE_H
 #define TCP_NODE_H
@@ -37,13 +36,13 @@
 
 #define SKIPPED 77
 
-/* node_fail - say what went wrong and end. */
+/* node_fail - print the reason and end. */
 void node_fail(const char *file, int line, const char *what, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
-/* node_stay_far - no shared memory between providers that would use it for peers on
- * this host: before the first call of the library.
- * @force: also if the environment wants it otherwise
+/* node_stay_far - disable shared memory between providers that would use it for peers on this
+ * host: before the first call of the library.
+ * @force: also if the environment says otherwise
  */
 void node_stay_far(int force);
 
@@ -79,12 +78,12 @@ void node_close(struct node *n);
 struct node_name node_name(struct node *n, unsigned i);
 fi_addr_t node_insert(struct node *n, const struct node_name *name);
 
-/* node_port - with which an endpoint of this name can be opened again.  Of no name: what
- * the first one has to be opened with for that.
+/* node_port - the port with which an endpoint of this name can be opened again.  NULL: the port
+ * for opening the first one so that this is possible.
  */
 int node_port(const struct node_name *name);
 
-/* node_reap - one completion, or 0 after @ms without.
+/* node_reap - one completion, or 0 if there is none within @ms.
  * Returns 1; *@err_p is 0, or positive FI_E* for an error.
  */
 int node_reap(struct node *n, struct fi_cq_tagged_entry *entry, int *err_p, int ms);
