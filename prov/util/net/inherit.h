@@ -12,9 +12,9 @@
 #ifndef NET_INHERIT_H
 #define NET_INHERIT_H
 
-/* net_inherit_not - children of this process do not keep the socket @fd.  In the child the
- * number leads to /dev/null, so that closing it there hurts nobody.  Nothing is to be done
- * when @fd is closed.  Without memory for it nothing happens.
+/* net_inherit_not - child processes do not inherit the socket @fd.  In the child the
+ * number refers to /dev/null, so that closing it there has no effect.  Nothing has to be undone
+ * when @fd is closed.  No effect when there is no memory for the record.
  * Threading: any.
  */
 void net_inherit_not(int fd);

@@ -191,7 +191,7 @@ static void test_environment_may_change(void **state)
 	assert_null(strstr(out, "other"));
 }
 
-/* ---- output that nobody reads ------------------------------------------------------ */
+/* ---- output into a full pipe -------------------------------------------------------- */
 
 static int quiet_end;
 
@@ -203,7 +203,7 @@ static void many_lines(void)
 
 	alarm(20);
 	for (i = 0; i < 20000; i++)
-		FI_WARN(&tcp, FI_LOG_CORE, "a line of some length that nobody reads, number %d", i);
+		FI_WARN(&tcp, FI_LOG_CORE, "a line of some length that no process reads, number %d", i);
 	fcntl(quiet_end, F_SETFL, O_NONBLOCK);
 	while (read(quiet_end, rest, sizeof(rest)) > 0)
 		;
@@ -234,7 +234,7 @@ static void to_socket(void)
 	many_lines();
 }
 
-static void test_output_that_nobody_reads(void **state)
+static void test_output_into_full_pipe(void **state)
 {
 	char out[512];
 
@@ -383,7 +383,7 @@ int main(void)
 		cmocka_unit_test(test_bad_settings_say_so),
 		cmocka_unit_test(test_control_characters_are_written_out),
 		cmocka_unit_test(test_environment_may_change),
-		cmocka_unit_test(test_output_that_nobody_reads),
+		cmocka_unit_test(test_output_into_full_pipe),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_location),

@@ -77,7 +77,7 @@ bool core_logfile_open(char *why, size_t size)
 	return true;
 }
 
-/* put - what fits at once; what the log goes to may be a pipe that nobody reads, and the
+/* put - write what fits without blocking: the output may be a pipe without a reader, and the
  * caller may be making progress.  Returns bytes, or -1.
  */
 static ssize_t put(const struct stat *st, const char *line, size_t len)
