@@ -38,7 +38,7 @@ static void fake_addr_set(fake_addr *a, const void *b)
 #define FAKE_CHAN struct rxm_conn
 #define FAKE_NAME "ofi_rxm"
 #define FAKE_DATA_MAX MSG_CM_DATA
-#include "engine/sim/fake_engine.h"
+#include "channel/test/fake_engine.h"
 #include "obj/test/log_catch.h"
 
 #define MS CLOCK_NS_PER_MS

@@ -404,7 +404,7 @@ static int connect_once(struct chan *chan)
 	chan->asked = false;
 	timer_off(&chan->link->poller->timers, &chan->timer);
 	ret = chan->link->ops->connect(chan);
-	if (!ret && chan->state != CHAN_READY)
+	if (!ret && chan->state != CHAN_READY && chan->state != CHAN_CONNECTING)
 		enter(chan, CHAN_CONNECTING);	/* with the timer that connect() has set */
 	return ret;
 }
