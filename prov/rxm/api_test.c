@@ -3,7 +3,7 @@
 
 /*
  * RDM over connected endpoints, through the public API, over tcp;ofi_rxm on loopback:
- * calls that cross, buffers that run out, peers that die and come back.
+ * simultaneous connects, exhausted credits, peers that are killed and restarted.
  */
 #include <arpa/inet.h>
 #include <rdma/fi_cm.h>
@@ -89,7 +89,7 @@ static void node_close(struct node *n)
 	assert_int_equal(fi_close(&n->cq->fid), 0);
 }
 
-static void know_each_other(struct node *n, int cnt)
+static void insert_all(struct node *n, int cnt)
 {
 	int i, j;
 
@@ -98,7 +98,7 @@ static void know_each_other(struct node *n, int cnt)
 			assert_int_equal(fi_av_insert(n[i].av, &n[j].name, 1, &n[i].to[j], 0, NULL), 1);
 }
 
-/* How many completions of these there are; a failure fails the test. */
+/* poll_node - Returns how many completions there were; one with an error fails the test. */
 static int poll_node(struct node *n)
 {
 	struct fi_cq_tagged_entry entry[16];
@@ -125,8 +125,8 @@ static void wait_for(struct node *n, int cnt, int completions)
 	assert_int_equal(completions, 0);
 }
 
-/* Everybody sends to everybody, himself too, before anybody has polled. */
-static void calls_that_cross_are_one(void **state)
+/* Each endpoint sends to all, to itself too, before the first poll. */
+static void simultaneous_connects_make_one_connection(void **state)
 {
 	int word[MANY][MANY], got[MANY][MANY];
 	struct node n[MANY];
@@ -135,7 +135,7 @@ static void calls_that_cross_are_one(void **state)
 	for (round = 0; round < 10; round++) {
 		for (i = 0; i < MANY; i++)
 			assert_int_equal(node_open(&n[i]), 0);
-		know_each_other(n, MANY);
+		insert_all(n, MANY);
 		for (i = 0; i < MANY; i++)
 			for (j = 0; j < MANY; j++) {
 				word[i][j] = 100 * i + j;
@@ -151,35 +151,36 @@ static void calls_that_cross_are_one(void **state)
 	}
 }
 
-#define FLOOD 300
+#define MESSAGES 300
 
-static size_t flood_len(int i)
+static size_t message_len(int i)
 {
 	return i % 3 == 0 ? 8 : i % 3 == 1 ? 3000 : 40000;
 }
 
-/* Both send far more than there are buffers, and receive only then. */
-static void floods_both_ways_get_through(void **state)
+/* Both send far more messages than there are credits, and post receives afterwards. */
+static void both_sides_exhaust_the_credits(void **state)
 {
-	static uint8_t out[FLOOD][40000], in[2][40000];
+	static uint8_t out[MESSAGES][40000], in[2][40000];
 	uint64_t end = clock_deadline(LIMIT_MS);
 	struct node n[2];
-	int i, j, k, left = 2 * FLOOD;
+	int i, j, k, left = 2 * MESSAGES;
 	ssize_t ret;
 
 	for (i = 0; i < 2; i++)
 		assert_int_equal(node_open(&n[i]), 0);
-	know_each_other(n, 2);
-	for (i = 0; i < FLOOD; i++) {
-		memset(out[i], i, flood_len(i));
+	insert_all(n, 2);
+	for (i = 0; i < MESSAGES; i++) {
+		memset(out[i], i, message_len(i));
 		for (j = 0; j < 2; j++)
 			do {
-				ret = fi_tsend(n[j].ep, out[i], flood_len(i), NULL, n[j].to[!j], 7, NULL);
+				ret = fi_tsend(n[j].ep, out[i], message_len(i), NULL, n[j].to[!j], 7,
+					       NULL);
 				for (k = 0; k < 2; k++)
 					left -= poll_node(&n[k]);
 			} while (ret == -FI_EAGAIN && clock_ns() < end);
 	}
-	for (i = 0; i < FLOOD; i++) {
+	for (i = 0; i < MESSAGES; i++) {
 		for (j = 0; j < 2; j++)
 			assert_int_equal(fi_trecv(n[j].ep, in[j], sizeof(in[j]), NULL, FI_ADDR_UNSPEC, 7,
 						  0, NULL), 0);
@@ -187,9 +188,9 @@ static void floods_both_ways_get_through(void **state)
 			for (k = 0; k < 2; k++)
 				left -= poll_node(&n[k]);
 		for (j = 0; j < 2; j++)
-			assert_memory_equal(in[j], out[i], flood_len(i));
+			assert_memory_equal(in[j], out[i], message_len(i));
 	}
-	left += 2 * FLOOD;	/* the receives were counted, too */
+	left += 2 * MESSAGES;	/* the receives were counted, too */
 	wait_for(n, 2, left);
 	for (i = 0; i < 2; i++)
 		node_close(&n[i]);
@@ -197,7 +198,7 @@ static void floods_both_ways_get_through(void **state)
 
 /* ---- processes ----------------------------------------------------------------------- */
 
-/* Receives until it is killed; the port it is asked for, or one that it writes. */
+/* serve - receive until killed, at @port (0: any); the address is written to @ready. */
 static void serve(const char *port, int ready)
 {
 	static uint8_t buf[1 << 20];
@@ -240,7 +241,7 @@ static void server_kill(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* One message that is complete when the receiver has it: 0, or the error reported. */
+/* deliver - a message with delivery completion.  Returns 0, or the error reported. */
 static int deliver(struct node *n, fi_addr_t to, void *buf, size_t len)
 {
 	struct iovec iov = { buf, len };
@@ -268,7 +269,7 @@ static int deliver(struct node *n, fi_addr_t to, void *buf, size_t len)
 
 static const char *program;
 
-static void a_peer_comes_back_at_its_address(void **state)
+static void a_peer_is_restarted_at_its_address(void **state)
 {
 	static uint8_t big[1 << 20];
 	struct sockaddr_in name;
@@ -284,7 +285,7 @@ static void a_peer_comes_back_at_its_address(void **state)
 	for (i = 0; i < 5; i++) {
 		server_kill(pid);
 		pid = server_start(program, port, &name);
-		/* what is sent on the old connection fails; or it was seen to be gone */
+		/* sent on the old connection it fails, unless the loss is known already */
 		ret = deliver(&n, n.to[0], big, i % 2 ? sizeof(big) : 100);
 		assert_true(!ret || ret == FI_ECONNRESET);
 		assert_int_equal(deliver(&n, n.to[0], big, sizeof(big)), 0);
@@ -298,8 +299,8 @@ static void a_peer_comes_back_at_its_address(void **state)
 
 #define BURST 24
 
-/* Whatever is under way to a peer that is killed ends, each operation once. */
-static void each_operation_ends_once(void **state)
+/* Each operation in flight to a peer that is killed completes once. */
+static void each_operation_completes_once(void **state)
 {
 	static uint8_t big[1 << 20];
 	struct fi_cq_tagged_entry entry;
@@ -338,13 +339,13 @@ static void each_operation_ends_once(void **state)
 	}
 }
 
-/* The peer computes for many times as long as a connection below is waited for.  Such a
- * short wait is for a process of its own: see main().
+/* The peer makes no progress for much longer than the provider below waits for a connection.
+ * Its timeout is set for a process of its own, see main().
  */
 #define BELOW_MS "300"
 #define COMPUTE_MS 1500
 
-static void a_busy_peer_is_not_dead(void **state)
+static void a_peer_without_progress_is_waited_for(void **state)
 {
 	uint64_t end = clock_deadline(COMPUTE_MS);
 	struct sockaddr_in name;
@@ -364,7 +365,7 @@ static void a_busy_peer_is_not_dead(void **state)
 	node_close(&n);
 }
 
-static void with_impatience_below(void **state)
+static void with_a_short_timeout_below(void **state)
 {
 	pid_t pid = fork();
 	int status;
@@ -391,24 +392,24 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_that_cross_are_one),
-		cmocka_unit_test(floods_both_ways_get_through),
-		cmocka_unit_test(a_peer_comes_back_at_its_address),
-		cmocka_unit_test(each_operation_ends_once),
-		cmocka_unit_test(with_impatience_below),
+		cmocka_unit_test(simultaneous_connects_make_one_connection),
+		cmocka_unit_test(both_sides_exhaust_the_credits),
+		cmocka_unit_test(a_peer_is_restarted_at_its_address),
+		cmocka_unit_test(each_operation_completes_once),
+		cmocka_unit_test(with_a_short_timeout_below),
 	};
 	const struct CMUnitTest busy[] = {
-		cmocka_unit_test(a_busy_peer_is_not_dead),
+		cmocka_unit_test(a_peer_without_progress_is_waited_for),
 	};
 
 	setenv("FI_LOG_LEVEL", "none", 1);
-	setenv("FI_OFI_RXM_LOCAL", "0", 0);	/* it is about connections below */
+	setenv("FI_OFI_RXM_LOCAL", "0", 0);	/* all connections are made below */
 	if (argc == 4)
 		serve(argv[3], atoi(argv[2]));
 	program = argv[0];
 	if (argc == 2 && !strcmp(argv[1], "busy")) {
 		setenv("FI_TCP_CONN_TIMEOUT", BELOW_MS, 1);
-		/* who is late on a busy machine is cut off, too, long after the first call */
+		/* on a loaded machine a connection may be reset below, long after the attempt */
 		setenv("FI_OFI_RXM_CONN_RETRY", "60000", 1);
 		if (!freopen("/dev/null", "w", stdout))	/* the outer test reports */
 			return 1;

@@ -238,7 +238,7 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx);
  */
 void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err);
 
-/* ---- read.c ----------------------------------------------------------------------------------------- */
+/* ---- read.c ------------------------------------------------------------------------------------- */
 
 struct rxm_read;
 

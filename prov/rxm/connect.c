@@ -129,7 +129,6 @@ static int attempt(struct chan *chan)
 		return ret;
 	}
 	chan->asked = true;
-	chan_set_state(chan, CHAN_CONNECTING);
 	set_deadline(chan);
 	return 0;
 }

@@ -341,16 +341,20 @@ static void the_lower_address_counts(void **state)
 static void simultaneous_connects_in_any_order(void **state)
 {
 	struct eng_ep *ep[2];
-	int round, i;
+	int round, i, at[2];
 
 	for (round = 0; round < 64; round++) {
 		ep[0] = rig_ep(1);
 		ep[1] = rig_ep(2);
+		at[0] = round & 7;
+		at[1] = round >> 3;
 		for (i = 0; i < 2; i++)
 			ep[i]->verdict = 1 + ENG_RX_DONE;
 		for (i = 0; i < 12; i++) {
-			if (i == (round & 7) || i == (round >> 3))
-				fake_send(rig_peer(ep[i != (round & 7)], 2 - (i != (round & 7))), 100, 0);
+			if (i == at[0])
+				fake_send(rig_peer(ep[0], 2), 100, 0);
+			if (i == at[1])
+				fake_send(rig_peer(ep[1], 1), 100, 0);
 			rig_polls(1);
 		}
 		for (i = 0; i < 2; i++)
@@ -459,7 +463,7 @@ static void serials_on_the_wire_are_never_0(void **state)
 	fake_close(a, 0);
 }
 
-/* ---- the endpoint itself --------------------------------------------------------------------------- */
+/* ---- the endpoint itself ------------------------------------------------------------------------ */
 
 static void an_endpoint_connects_to_itself(void **state)
 {

@@ -20,6 +20,7 @@
 
 static void ep_free(struct rxm_ep *ep);
 
+/* dom_close - also one that is open in part. */
 static void dom_close(struct rxm_dom *dom)
 {
 	list_del(&dom->node);
@@ -78,7 +79,7 @@ static struct rxm_dom *dom_find(struct rxm_poller *poller, const char *name)
 	return NULL;
 }
 
-/* dom_new - open it, and let the poller wake for it.  Ownership: takes @name. */
+/* dom_new - open it, and have its queues watched by the poller.  Ownership: takes @name. */
 static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *name,
 		   struct rxm_dom **dom_p)
 {
@@ -156,6 +157,7 @@ void rxm_dom_reap(struct rxm_dom *dom)
 
 /* ---- endpoints -------------------------------------------------------------------------- */
 
+/* ep_free - no completion can name it any more. */
 static void ep_free(struct rxm_ep *ep)
 {
 	if (ep->mem_mr)
@@ -231,7 +233,7 @@ int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn
 		ep_free(ep);
 		return ret;
 	}
-	info->handle = NULL;
+	info->handle = NULL;	/* the endpoint has it now */
 	ret = hmap_insert(&dom->fids, (uintptr_t) &ep->fid->fid, ep);
 	if (!ret)
 		ret = ep_bind(ep);

@@ -23,6 +23,7 @@ static struct rxm_link *link_of(struct eng_link *base)
 
 /* ---- opening ------------------------------------------------------------------------- */
 
+/* listen_below - open the passive endpoint; its address is the link's. */
 static int listen_below(struct rxm_link *link)
 {
 	int ret = fi_passive_ep(link->dom->fabric, link->info, &link->pep, link);
@@ -40,6 +41,7 @@ static int listen_below(struct rxm_link *link)
 	return fi_getname(&link->pep->fid, link->addr, &link->chan.addr_len);
 }
 
+/* link_free - also one that is open in part. */
 static void link_free(struct rxm_link *link)
 {
 	if (link->pep) {
@@ -115,6 +117,7 @@ static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt
 	return rxm_tx_send(eng_peer_chan(peer), pkt);
 }
 
+/* flush - send what waits for the next poll, at once. */
 static void flush(struct eng_link *base)
 {
 	struct chan_poller *chan = chan_link_of(base)->poller;

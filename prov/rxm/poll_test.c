@@ -74,13 +74,16 @@ static void an_event_that_woke_us_is_read(void **state)
 /* What the peer sent before it closed is read first, though events come from another queue. */
 static void messages_come_before_the_end(void **state)
 {
-	struct eng_ep *a = rig_ep(1);
-	struct rxm_ep *ep = rig_established(a, PEER);
 	struct rig_msg msg;
+	struct rxm_ep *ep;
+	struct eng_ep *a;
 	uint64_t i;
 
+	rxm_conf.credits = 100;		/* more than a poll reads at a time */
+	a = rig_ep(1);
+	ep = rig_established(a, PEER);
 	a->verdict = 1 + ENG_RX_DONE;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 100; i++) {
 		msg = rig_msg(0, 0);
 		rig_eager(&msg, i, 10);
 		rig_deliver(ep, &msg);
@@ -88,7 +91,7 @@ static void messages_come_before_the_end(void **state)
 	msg_prov_shutdown(ep->fid);
 	msg_prov_sleep(MS);
 	poller()->ops->poll(poller(), 1);
-	assert_int_equal(rig_peer(a, PEER)->rx_cnt, 4);
+	assert_int_equal(rig_peer(a, PEER)->rx_cnt, 100);
 	assert_int_equal(rig_peer(a, PEER)->down, 1);
 	fake_close(a, 0);
 }

@@ -22,7 +22,6 @@ struct rxm_read {
 	void *cookie;			/* for eng_on_placed() */
 	uint64_t id;			/* of the rendezvous */
 	bool in_order;			/* the next frame waits for it */
-	bool reported;			/* its connection is lost; only completions are awaited */
 	unsigned posted;		/* operations in flight below */
 	unsigned segs, seg_at;		/* the peer's pieces, and which is next */
 	size_t seg_off;			/* bytes of it that are posted */
@@ -184,8 +183,8 @@ void rxm_on_read(struct rxm_op *op, int err)
 	struct rxm_read *read = container_of(op, struct rxm_read, op);
 
 	read->posted--;
-	if (!read->op.ep->conn || read->reported)
-		return;		/* freed with its endpoint */
+	if (!read->op.ep->conn)
+		return;		/* reported; freed with its endpoint */
 	if (err)
 		rxm_conn_fail(read->op.ep->conn, err);
 	else
@@ -211,9 +210,6 @@ void rxm_read_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err)
 	list_for_each_safe(pos, next, &ep->reads) {
 		read = container_of(pos, struct rxm_read, node);
 		list_del(&read->work_node);
-		if (read->reported)
-			continue;
-		read->reported = true;
 		release_mr(read);
 		eng_on_placed(&conn->chan.link->base, read->cookie, -err);
 	}

@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/ib_addr.h"
 #include "base/iov.h"
 #include "engine/wire.h"
 
@@ -13,6 +14,7 @@ _Static_assert(RXM_VERSION < 256 && WIRE_VERSION < 256, "each version has a byte
 
 /* ---- private data ----------------------------------------------------------------- */
 
+/* version_word - both versions of this library, as they are on the wire. */
 static uint16_t version_word(void)
 {
 	struct chan_version ours = chan_version_ours(RXM_VERSION);
@@ -25,12 +27,61 @@ static struct chan_version version_of(uint16_t word)
 	return (struct chan_version) { .link = word & 0xff, .engine = word >> 8 };
 }
 
+/* An InfiniBand address (FI_SOCKADDR_IB) has 48 bytes, for which there is no room: of one
+ * that has the usual values elsewhere, these fields are sent.
+ */
+struct ib_short {
+	uint16_t family;	/* an IPv6 address, which has 28 bytes as well, has another */
+	uint16_t pkey;
+	uint8_t gid[16];
+	uint64_t sid;
+} __attribute__((packed));
+_Static_assert(sizeof(struct ib_short) == 28, "no longer than an IPv6 address");
+
+/* put_addr - Returns the length at @out. */
+static size_t put_addr(uint8_t *out, const uint8_t *addr, size_t len)
+{
+	struct ib_short ib;
+	struct ib_sa sa = { 0 };
+
+	if (len == sizeof(sa))
+		memcpy(&sa, addr, len);
+	if (sa.family != IB_SA_FAMILY || sa.flowinfo || sa.sid_mask != UINT64_MAX || sa.scope_id) {
+		memcpy(out, addr, len);
+		return len;
+	}
+	ib = (struct ib_short) { .family = sa.family, .pkey = sa.pkey, .sid = sa.sid };
+	memcpy(ib.gid, sa.gid, sizeof(sa.gid));
+	memcpy(out, &ib, sizeof(ib));
+	return sizeof(ib);
+}
+
+/* get_addr - Returns the length of @addr. */
+static size_t get_addr(uint8_t *addr, const uint8_t *in, size_t len)
+{
+	struct ib_short ib = { 0 };
+	struct ib_sa sa = { .family = IB_SA_FAMILY, .sid_mask = UINT64_MAX };
+
+	if (len == sizeof(ib))
+		memcpy(&ib, in, len);
+	if (ib.family != IB_SA_FAMILY) {
+		memcpy(addr, in, len);
+		return len;
+	}
+	sa.pkey = ib.pkey;
+	sa.sid = ib.sid;
+	memcpy(sa.gid, ib.gid, sizeof(sa.gid));
+	memcpy(addr, &sa, sizeof(sa));
+	return sizeof(sa);
+}
+
 size_t rxm_handshake_put(uint8_t *out, const struct rxm_handshake *hs)
 {
+	size_t addr_len = put_addr(out + sizeof(struct rxm_wire_handshake), hs->addr, hs->addr_len);
 	struct rxm_wire_handshake wire = {
 		.mark = htole16(RXM_MARK),
 		.version = htole16(version_word()),
-		.addr_len = hs->addr_len,
+		.addr_len = (uint8_t) addr_len,
 		.rndvs = hs->rndvs,
 		.credits = htole16(hs->credits),
 		.epoch = htole64(hs->id.epoch),
@@ -40,14 +91,13 @@ size_t rxm_handshake_put(uint8_t *out, const struct rxm_handshake *hs)
 	};
 
 	memcpy(out, &wire, sizeof(wire));
-	memcpy(out + sizeof(wire), hs->addr, hs->addr_len);
-	return sizeof(wire) + hs->addr_len;
+	return sizeof(wire) + addr_len;
 }
 
 /* fields_possible - a message has to fit into the buffers, and nothing that counts is 0. */
 static bool fields_possible(const struct rxm_handshake *hs)
 {
-	return hs->addr_len <= RXM_ADDR_MAX && hs->credits && hs->rndvs && hs->id.epoch &&
+	return hs->credits && hs->rndvs && hs->id.epoch &&
 	       hs->id.serial && hs->buf_size >= RXM_BUF_MIN && hs->buf_size <= RXM_BUF_MAX;
 }
 
@@ -65,9 +115,8 @@ enum chan_reason rxm_handshake_parse(const void *buf, size_t len, struct rxm_han
 	/* the rest of another version's handshake may lie elsewhere */
 	if (!chan_version_same(hs->version, chan_version_ours(RXM_VERSION)))
 		return CHAN_VERSION_BAD;
-	if (len < sizeof(wire) || wire.addr_len > len - sizeof(wire))
+	if (len < sizeof(wire) || wire.addr_len > len - sizeof(wire) || wire.addr_len > RXM_ADDR_MAX)
 		return CHAN_MALFORMED;
-	hs->addr_len = wire.addr_len;
 	hs->rndvs = wire.rndvs;
 	hs->credits = le16toh(wire.credits);
 	hs->id.epoch = le64toh(wire.epoch);
@@ -76,7 +125,8 @@ enum chan_reason rxm_handshake_parse(const void *buf, size_t len, struct rxm_han
 	hs->id.prev = le32toh(wire.prev);
 	if (!fields_possible(hs))
 		return CHAN_MALFORMED;
-	memcpy(hs->addr, (const uint8_t *) buf + sizeof(wire), hs->addr_len);
+	hs->addr_len = (uint8_t) get_addr(hs->addr, (const uint8_t *) buf + sizeof(wire),
+					  wire.addr_len);
 	return CHAN_OK;
 }
 
@@ -97,7 +147,7 @@ enum chan_reason rxm_refusal_parse(const void *buf, size_t len, struct chan_vers
 	struct rxm_wire_refusal wire;
 	uint32_t reason;
 
-	/* the private data may be padded with zeros */
+	/* it may be longer: a connection manager pads private data with zeros */
 	if (len < sizeof(wire))
 		return CHAN_OK;
 	memcpy(&wire, buf, sizeof(wire));
@@ -110,6 +160,7 @@ enum chan_reason rxm_refusal_parse(const void *buf, size_t len, struct chan_vers
 
 /* ---- messages ------------------------------------------------------------------------ */
 
+/* get_frame - the head of the frame at offset @at, in host order. */
 static void get_frame(const uint8_t *buf, size_t at, struct rxm_frame *frame)
 {
 	memcpy(frame, buf + at, sizeof(*frame));
@@ -118,6 +169,7 @@ static void get_frame(const uint8_t *buf, size_t at, struct rxm_frame *frame)
 	frame->len = le64toh(frame->len);
 }
 
+/* get_seg - a segment may lie at any address. */
 static struct rxm_seg get_seg(const uint8_t *at)
 {
 	struct rxm_seg seg;
@@ -158,6 +210,7 @@ static size_t frame_size(const uint8_t *buf, size_t len)
 	get_frame(buf, 0, &frame);
 	if (frame.zero || frame.hdr_len > ENG_HDR_MAX)
 		return 0;
+	/* only RNDV_DONE has no header of the engine */
 	if (frame.kind == RXM_RNDV_DONE)
 		return frame.hdr_len || frame.segs ? 0 : sizeof(frame);
 	if (!frame.hdr_len)
@@ -169,6 +222,7 @@ static size_t frame_size(const uint8_t *buf, size_t len)
 	if (frame.kind != RXM_RNDV || !frame.segs || frame.segs > ENG_IOV_MAX ||
 	    frame.len > SIZE_MAX)
 		return 0;
+	/* the segments are its last part */
 	size = RXM_RNDV_SIZE(frame.hdr_len, frame.segs);
 	if (size > len || !segs_fit(buf + size - frame.segs * sizeof(struct rxm_seg), &frame))
 		return 0;
@@ -233,6 +287,7 @@ void rxm_put_head(uint8_t *out, unsigned flags, unsigned credits)
 	memcpy(out, &head, sizeof(head));
 }
 
+/* put_frame - what EAGER and RNDV have in common: the head and the engine's header. */
 static size_t put_frame(uint8_t *out, size_t at, enum rxm_kind kind, const struct eng_pkt *pkt,
 			unsigned segs)
 {

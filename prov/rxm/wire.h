@@ -34,8 +34,8 @@
 #define RXM_VERSION 2		/* of everything in this file; at most 255 */
 #define RXM_ADDR_MAX 64		/* bytes of an address */
 
-/* The private data of a request or an acceptance.  With an IPv6 address behind it, it just
- * fits into the 56 bytes that an RDMA connection manager carries over IP.
+/* The private data of a request or an acceptance.  With an IPv6 or InfiniBand address behind
+ * it, it just fits into the 56 bytes that an RDMA connection manager carries over IP.
  * The place of mark and version is the same in all versions.
  */
 struct rxm_wire_handshake {

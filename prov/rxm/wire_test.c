@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/ib_addr.h"
 #include "wire.h"
 
 static const struct rxm_handshake good = {
@@ -40,6 +41,31 @@ static void handshake_survives(void **state)
 	assert_int_equal(rxm_handshake_parse(wire, sizeof(wire), &out), CHAN_OK);
 	wire[0] ^= 1;
 	assert_int_equal(rxm_handshake_parse(wire, len, &out), CHAN_MALFORMED);
+}
+
+/* An InfiniBand address is sent shortened, if it can be. */
+static void infiniband_addresses_fit(void **state)
+{
+	struct ib_sa sa = {
+		.family = IB_SA_FAMILY, .pkey = 0xffff, .sid = 0x1234567800010203,
+		.sid_mask = UINT64_MAX,
+	};
+	struct rxm_handshake in = good, out;
+	uint8_t wire[RXM_HANDSHAKE_MAX];
+	unsigned i;
+
+	memset(sa.gid, 0x5a, sizeof(sa.gid));
+	in.addr_len = sizeof(sa);
+	for (i = 0; i < 4; i++) {
+		sa.flowinfo = i == 1;
+		sa.scope_id = i == 2;
+		sa.sid_mask = UINT64_MAX - (i == 3);
+		memcpy(in.addr, &sa, sizeof(sa));
+		assert_int_equal(rxm_handshake_put(wire, &in), i ? 28 + sizeof(sa) : 56);
+		assert_int_equal(rxm_handshake_parse(wire, sizeof(wire), &out), CHAN_OK);
+		assert_int_equal(out.addr_len, sizeof(sa));
+		assert_memory_equal(out.addr, &sa, sizeof(sa));
+	}
 }
 
 static void refused_handshake(const struct rxm_handshake *bad)
@@ -110,14 +136,12 @@ static void refusals_survive(void **state)
 static void serials_survive_their_shortening(void **state)
 {
 	static const uint64_t near[] = { 1, 5, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(7) << 32) - 3 };
-	int64_t diff;
+	uint64_t serial;
 	size_t i;
 
 	for (i = 0; i < sizeof(near) / sizeof(near[0]); i++)
-		for (diff = -5; diff <= 5; diff++)
-			if (diff >= 0 || near[i] > (uint64_t) -diff)
-				assert_int_equal(rxm_serial(near[i], (uint32_t) (near[i] + (uint64_t) diff)),
-						 near[i] + (uint64_t) diff);
+		for (serial = near[i] > 5 ? near[i] - 5 : 1; serial <= near[i] + 5; serial++)
+			assert_int_equal(rxm_serial(near[i], (uint32_t) serial), serial);
 	/* there was no connection yet */
 	assert_int_equal(rxm_serial(0, 0x89abcdef), 0x89abcdef);
 }
@@ -220,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(handshake_survives),
+		cmocka_unit_test(infiniband_addresses_fit),
 		cmocka_unit_test(impossible_handshakes_are_refused),
 		cmocka_unit_test(other_versions_are_named),
 		cmocka_unit_test(refusals_survive),

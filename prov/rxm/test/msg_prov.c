@@ -166,13 +166,14 @@ static ssize_t eq_read(struct fid_eq *eq, uint32_t *event, void *buf, size_t len
 {
 	struct msg_event *ev = container_of(events.next, struct msg_event, node);
 	struct fi_eq_cm_entry *entry = buf;
-	size_t size = sizeof(*entry) + ev->len;
+	size_t size;
 
 	msg_prov.eq_reads++;
 	if (msg_prov.hold_eq || list_empty(&events))
 		return -FI_EAGAIN;
 	if (!ev->event)
 		return -FI_EAVAIL;
+	size = sizeof(*entry) + ev->len;
 	CHECK(len >= size);
 	entry->fid = ev->fid;
 	entry->info = ev->info;
@@ -782,7 +783,7 @@ int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p, void *c
 	return 0;
 }
 
-/* ---- for the test ------------------------------------------------------------------------------------ */
+/* ---- for the test --------------------------------------------------------------------------------- */
 
 struct sockaddr_in msg_prov_addr(uint16_t port)
 {
