@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "link.h"
 #include "reach.h"
 #include "seg.h"
@@ -16,9 +17,9 @@
 #define BIT(state) (1u << (state))
 
 static const unsigned edges[] __attribute__((unused)) = {
-	[SHM_CONN_GREETING] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
-	[SHM_CONN_ASKED] = BIT(SHM_CONN_WELCOMED) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
-	[SHM_CONN_WELCOMED] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_REQUESTING] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_ACCEPTED] = BIT(SHM_CONN_CONFIRMING) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
+	[SHM_CONN_CONFIRMING] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_READY] = BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_FAILED] = BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_CLOSED] = 0,
@@ -28,7 +29,7 @@ void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 {
 	assert(edges[conn->state] & BIT(state) && "a connection goes forward only");
 	if (conn->state < SHM_CONN_READY && state >= SHM_CONN_READY)
-		conn->poller->greeting_cnt--;
+		conn->poller->handshake_cnt--;
 	if (conn->state == SHM_CONN_READY)
 		conn->poller->ready_cnt--;
 	if (state == SHM_CONN_READY)
@@ -82,7 +83,7 @@ void shm_conn_hung_up(struct shm_conn *conn)
 	conn->ended = true;
 	shm_src_ignore(conn->poller, &conn->src);
 	shm_poller_heat(conn->poller, conn);
-	shm_poller_kick(conn->poller);
+	chan_poller_kick(&conn->poller->base);
 }
 
 static void on_event(struct shm_src *src, uint32_t events)
@@ -90,7 +91,7 @@ static void on_event(struct shm_src *src, uint32_t events)
 	struct shm_conn *conn = container_of(src, struct shm_conn, src);
 
 	if (conn->state < SHM_CONN_READY) {
-		shm_wireup_event(conn);
+		shm_connect_event(conn);
 		return;
 	}
 	if (conn->state != SHM_CONN_READY)
@@ -105,7 +106,7 @@ static void on_event(struct shm_src *src, uint32_t events)
 void shm_conn_ring(struct shm_conn *conn)
 {
 	if (conn->src.fd < 0)
-		shm_poller_kick(conn->poller);
+		chan_poller_kick(&conn->poller->base);
 	else if (send(conn->src.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
 		conn->out.rang = 0;	/* the next packet tries again */
 }
@@ -124,24 +125,27 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	conn->src.event = on_event;
 	conn->state = state;
 	conn->pid = pid;
-	conn->poller = link->poller;
+	conn->poller = shm_link_poller(link);
 	conn->link = link;
 	conn->tx.free = UINT64_MAX;
 	list_init(&conn->rx.remote);
 	list_init(&conn->state_node);
 	list_init(&conn->blocked_node);
 	list_init(&conn->help_node);
-	eng_timer_init(&conn->timer, shm_wireup_timeout);
+	conn->timer.fire = shm_connect_timer;
 	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
 		conn->probe = clock_ns();
-	if (fd >= 0) {
-		ret = shm_src_watch(link->poller, &conn->src);
-		if (ret) {
-			free(conn);
-			return ret;
-		}
+	ret = timers_join(&link->base.poller->timers);
+	if (!ret && fd >= 0) {
+		ret = shm_src_watch(conn->poller, &conn->src);
+		if (ret)
+			timers_leave(&link->base.poller->timers);
 	}
-	link->poller->greeting_cnt++;
+	if (ret) {
+		free(conn);
+		return ret;
+	}
+	conn->poller->handshake_cnt++;
 	list_add_tail(&conn->node, &link->conns);
 	*conn_p = conn;
 	return 0;
@@ -149,7 +153,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 
 void shm_conn_start(struct shm_conn *conn)
 {
-	eng_timer_off(&conn->timer);
+	timer_off(&conn->poller->base.timers, &conn->timer);
 	shm_conn_set_state(conn, SHM_CONN_READY);
 	conn->moved = true;
 	shm_poller_heat(conn->poller, conn);
@@ -165,9 +169,21 @@ void shm_conn_fail(struct shm_conn *conn, int err)
 	list_del(&conn->state_node);	/* paused */
 	conn->paused = false;
 	shm_conn_set_state(conn, SHM_CONN_FAILED);
-	list_add_tail(&conn->state_node, &conn->poller->failed);
-	conn->poller->chores = true;
-	shm_poller_kick(conn->poller);
+	if (conn->was == SHM_CONN_READY) {
+		conn->chan->base.failed = true;
+		conn->chan->base.err = err;
+	}
+	list_add_tail(&conn->state_node, &conn->poller->base.failed);
+	chan_poller_kick(&conn->poller->base);
+}
+
+void shm_conn_malformed(struct shm_conn *conn, const char *what)
+{
+	char text[CHAN_TEXT_MAX];
+
+	CHAN_WARN_SPARSE(&conn->link->base, "%s sent %s: the connection is closed, its operations "
+			 "end with an error\n", chan_peer_text(&conn->chan->base, text), what);
+	shm_conn_fail(conn, FI_EPROTO);
 }
 
 void shm_conn_close(struct shm_conn *conn, int err)
@@ -180,7 +196,8 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	list_del(&conn->blocked_node);
 	list_del(&conn->help_node);
 	list_del(&conn->node);
-	eng_timer_off(&conn->timer);
+	timer_off(&conn->poller->base.timers, &conn->timer);
+	timers_leave(&conn->poller->base.timers);
 	if (conn->in.seg)
 		shm_in_hang_up(&conn->in);
 	shm_reach_end(conn);
@@ -193,8 +210,8 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	}
 	conn->src.fd = -1;
 	list_add_tail(&conn->state_node, &conn->poller->dead);
-	conn->poller->chores = true;
-	if (!conn->poller->polling)
+	conn->poller->base.chores = true;
+	if (!conn->poller->base.polling)
 		shm_poller_reap(conn->poller);
 }
 

@@ -2,9 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * conn.h - one connection: its socket, its two segments, what is under way.
+ * conn.h - one connection: its socket, its two segments, what is in flight.
  *
- * Life:  GREETING (ours) or ASKED -> WELCOMED (theirs) -> READY -> FAILED -> CLOSED
+ *	our attempt:	REQUESTING		\
+ *						 READY -> FAILED -> CLOSED
+ *	the peer's:	ACCEPTED -> CONFIRMING	/
  *
  * The socket passes the segments, wakes sleepers, and tells when the peer is gone.
  * Threading: under the lock of the group of conn->poller.
@@ -14,8 +16,8 @@
 
 #include <sys/types.h>
 
+#include "channel/hold.h"
 #include "obj/lease.h"
-#include "door.h"
 #include "poll.h"
 #include "ring.h"
 #include "share.h"
@@ -24,24 +26,18 @@ struct shm_chan;
 struct shm_link;
 
 enum shm_conn_state {
-	SHM_CONN_GREETING,	/* ours: HELLO sent, no answer yet */
-	SHM_CONN_ASKED,		/* theirs: no HELLO yet */
-	SHM_CONN_WELCOMED,	/* theirs: WELCOME sent, not confirmed yet */
+	SHM_CONN_REQUESTING,	/* ours: REQUEST sent, no answer yet */
+	SHM_CONN_ACCEPTED,	/* theirs: the socket is accepted, no REQUEST yet */
+	SHM_CONN_CONFIRMING,	/* theirs: ACCEPT sent, not confirmed yet */
 	SHM_CONN_READY,		/* packets flow */
 	SHM_CONN_FAILED,	/* lost; the next poll reports it */
 	SHM_CONN_CLOSED,	/* memory goes when no event can name it */
 };
 
-/* Payload of an unexpected packet, kept for the engine. */
+/* Payload of an unexpected packet; its source is the connection. */
 struct shm_hold {
-	struct list node;	/* where the sender has the payload: on rx.remote */
-	struct shm_conn *conn;	/* not all here: comes from there; NULL: complete or lost */
-	int err;		/* positive: lost */
-	bool remote;		/* it is still in the sender's memory */
-	struct shm_iovs from;	/* where */
-	size_t len;
-	size_t got;
-	uint8_t *data;		/* behind this struct, or of its own; NULL with @remote */
+	struct chan_hold base;	/* first; in the sender's memory: on rx.remote */
+	struct shm_iovs from;	/* where it is there */
 };
 
 enum shm_body {
@@ -92,13 +88,11 @@ struct shm_conn {
 	int err;			/* FAILED: positive FI_E* */
 	uint64_t seq;			/* the last poll in which something came, or after which we looked */
 	uint64_t looked;		/* tick of the clock in which we did so */
-	bool ours;			/* we called */
 	bool hot;			/* on poller->hot */
 	bool moved;			/* something came since it was last let asleep */
 	bool ended;			/* the peer has hung up; its last packets may be unread */
 	bool paused;			/* on poller->paused */
 	bool plain;			/* READY, and nothing about it is half done: see shm_rx_one() */
-	bool told;			/* FAILED: the log has the cause already */
 	bool flushed;			/* the peer was told that we leave */
 	pid_t pid;			/* of the peer, from the kernel; 0: cannot be seen */
 	bool can_pull;			/* its memory can be read */
@@ -113,13 +107,13 @@ struct shm_conn {
 	struct shm_poller *poller;
 	struct shm_link *link;
 	struct shm_chan *chan;		/* NULL until the peer is known */
-	uint64_t serial;		/* of the call, in the caller's count */
+	struct chan_id id;		/* what the peer's handshake said */
 	uint64_t probe;			/* what the peer looks for in our memory */
 	struct list node;		/* on link->conns */
-	struct list state_node;		/* on poller->failed, paused or dead */
-	struct list blocked_node;	/* on poller->blocked */
+	struct list state_node;		/* on poller->base.failed, base.paused or dead */
+	struct list blocked_node;	/* on poller->base.dirty */
 	struct list help_node;		/* on poller->helping */
-	struct eng_timer timer;		/* the greeting must end */
+	struct timer timer;		/* the handshake must end */
 };
 
 /* shm_conn_new - a connection around a socket.
@@ -138,6 +132,9 @@ void shm_conn_start(struct shm_conn *conn);
 
 /* shm_conn_fail - it is lost; the next poll reports it, so this may be called anywhere. */
 void shm_conn_fail(struct shm_conn *conn, int err);
+
+/* shm_conn_malformed - the peer sent @what, which no correct peer does: logged, FAILED. */
+void shm_conn_malformed(struct shm_conn *conn, const char *what);
 
 /* shm_conn_close - end it without a report.  Payload that was promised to the engine is
  * reported as lost, packets that wait to be read by the peer come back with -@err; what
@@ -175,9 +172,6 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt);
 void *shm_tx_slot(void *chan, size_t len);
 int shm_tx_post(void *chan, size_t hdr_len, size_t len);
 
-/* shm_tx_queue - keep a packet until it can be sent. */
-void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt);
-
 /* shm_tx_pump - send what waits, as far as there is room; calls done().  From poll() only. */
 int shm_tx_pump(struct shm_conn *conn);
 
@@ -214,9 +208,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget);
 /* shm_rx_drop - the rest of a payload will not come. */
 void shm_rx_drop(struct shm_conn *conn, int err);
 
-/* ops->hold, pull, drop */
-void *shm_rx_hold(struct shm_poller *poller, const struct eng_rx *rx);
-int shm_rx_pull(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie);
-void shm_rx_release(struct shm_hold *hold);
+/* shm_rx_hold - eng_link_ops.hold */
+void *shm_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx);
 
 #endif

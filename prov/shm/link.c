@@ -4,15 +4,17 @@
 /*
  * The link: what the engine calls.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
+#include <string.h>
 
+#include "channel/hold.h"
 #include "engine/api.h"
 #include "engine/near.h"
 #include "name.h"
-#include "near.h"
 #include "reach.h"
 
 /* Longest payload that goes before it is asked for, and a piece of a longer one. */
@@ -20,25 +22,10 @@
 #define SEG_SIZE (1u << 20)
 
 /* A write from here on is copied by its caller: shorter ones are cheaper by packet. */
-#define REACH_MIN 4096
+#define RMA_MIN 4096
 
-static struct shm_link *link_of(struct eng_link *base)
-{
-	return container_of(base, struct shm_link, base);
-}
-
-static uint64_t random_epoch(void)
-{
-	uint64_t epoch = 0;
-
-	while (!epoch)
-		if (getrandom(&epoch, sizeof(epoch), 0) != sizeof(epoch))
-			epoch = clock_ns();
-	return epoch;
-}
-
-/* A process with one thread joins at once, any other when all processors have passed a
- * quiet moment: some 10 ms.
+/* A process with one thread joins at once; with more, the kernel waits for a grace period,
+ * some 10 ms.
  */
 static void join_once(void)
 {
@@ -52,8 +39,9 @@ static void prepare(void)
 	pthread_once(&once, join_once);
 }
 
-int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm_place place,
-		  const void *src, size_t src_len, struct shm_link **link_p)
+int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct shm_naming *naming,
+		  struct shm_scope scope, const void *src, size_t src_len,
+		  struct shm_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
 	struct shm_link *link = calloc(1, sizeof(*link));
@@ -62,25 +50,24 @@ int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm
 	if (!link)
 		return -FI_ENOMEM;
 	prepare();
+	chan_link_init(&link->base, ops, &shm_conf.chan, base->prov);
 	link->naming = naming;
-	link->place = place;
-	link->prov = base->prov;
-	link->epoch = random_epoch();
+	link->scope = scope;
+	link->base.addr = link->addr;
 	list_init(&link->conns);
-	list_init(&link->chans);
-	link->base.ops = &shm_link_ops;
-	link->base.ep = ep;
-	link->base.prog = base->prog;
-	link->base.attr = (struct eng_link_attr) {
+	link->base.base.ops = &shm_link_ops;
+	link->base.base.ep = ep;
+	link->base.base.prog = base->prog;
+	link->base.base.attr = (struct eng_link_attr) {
 		.max_payload = SHM_PAYLOAD_MAX,
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
-		.addr_len = SHM_NAME_MAX,
-		.rma_min = REACH_MIN,
+		.addr_len = naming->addr_len,
+		.rma_min = RMA_MIN,
 	};
-	ret = shm_poller_get(base->prog, &link->poller);
+	ret = shm_poller_get(base->prog, &link->base.poller);
 	if (!ret)
-		ret = shm_wireup_open(link, src, src_len);
+		ret = shm_connect_open(link, src, src_len);
 	if (ret) {
 		free(link);
 		return ret;
@@ -89,73 +76,86 @@ int shm_link_make(struct eng_ep *ep, const struct shm_naming *naming, struct shm
 	return 0;
 }
 
+/* finish - have the peer take what is in flight. */
+static bool finish(struct chan *chan)
+{
+	struct shm_conn *conn = chan->conn;
+	bool none = list_empty(&chan->pending);
+
+	if (!conn || !~conn->tx.free)
+		return none;
+	if (none && conn->state == SHM_CONN_READY)
+		shm_tx_flush(conn);
+	return false;
+}
+
+static const char *name_text(const void *addr, size_t len, char buf[CHAN_TEXT_MAX])
+{
+	_Static_assert(CHAN_TEXT_MAX >= SHM_NAME_MAX, "room for a name");
+	snprintf(buf, CHAN_TEXT_MAX, "%.*s", (int) strnlen(addr, len), (const char *) addr);
+	return buf;
+}
+
+/* local_retry_ms - a link beside another one repeats an attempt only for a process that
+ * ended in the middle of it, and whose name is gone: it may be restarted.
+ */
+static int local_retry_ms(const struct chan *chan, int err)
+{
+	return err == FI_ECONNRESET || err == EPIPE || err == FI_ECONNREFUSED ?
+	       chan->link->conf.retry_ms : 0;
+}
+
+#define CHAN_OPS					\
+	.connect = shm_connect,				\
+	.abort = shm_connect_abort,			\
+	.close = shm_connect_close,			\
+	.finish = finish,				\
+	.advice = shm_connect_advice
+
+static const struct chan_ops name_ops = {
+	CHAN_OPS,
+	.text = name_text,
+};
+
+const struct chan_ops shm_local_ops = {
+	CHAN_OPS,
+	.retry_ms = local_retry_ms,
+};
+
 static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 {
 	const struct fi_info *info = eng_ep_base(ep)->info;
-	struct shm_place place = { eng_ep_base(ep)->prov->name, shm_conf.dir };
+	struct shm_scope scope = { eng_ep_base(ep)->prov->name, shm_conf.dir };
 	struct shm_link *link;
 	int ret;
 
-	ret = shm_link_make(ep, &shm_naming, place, info->src_addr, info->src_addrlen, &link);
+	ret = shm_link_make(ep, &name_ops, &shm_naming, scope, info->src_addr, info->src_addrlen,
+			    &link);
 	if (!ret)
-		*link_p = &link->base;
+		*link_p = &link->base.base;
 	return ret;
-}
-
-/* finish - Returns true when all that was sent is where the peers do not need us. */
-static bool finish(void *arg)
-{
-	struct shm_link *link = arg;
-	struct shm_chan *chan;
-	struct list *pos;
-	bool all = true;
-
-	list_for_each(pos, &link->chans) {
-		chan = container_of(pos, struct shm_chan, link_node);
-		all &= list_empty(&chan->txq);
-		if (!chan->conn || !~chan->conn->tx.free)
-			continue;
-		all = false;
-		if (list_empty(&chan->txq) && chan->conn->state == SHM_CONN_READY)
-			shm_tx_flush(chan->conn);
-	}
-	return all;
 }
 
 static void link_close(struct eng_link *base, int linger_ms)
 {
-	struct shm_link *link = link_of(base);
-	struct list *pos, *next;
+	struct shm_link *link = shm_link_of(chan_link_of(base));
+	struct list *pos;
 
-	link->closing = true;
+	/* the fast path does not look at it */
+	link->base.closing = true;
 	list_for_each(pos, &link->conns)
 		container_of(pos, struct shm_conn, node)->plain = false;
-	obj_poller_drain(&link->poller->base, finish, link, linger_ms);
-	list_for_each_safe(pos, next, &link->chans)
-		shm_chan_put(container_of(pos, struct shm_chan, link_node));
+	chan_link_end(&link->base, linger_ms);
 	while (!list_empty(&link->conns))
 		shm_conn_close(container_of(link->conns.next, struct shm_conn, node), FI_ECANCELED);
-	shm_wireup_close(link);
+	shm_connect_end(link);
 	free(link);
-}
-
-/* ---- names --------------------------------------------------------------------------------- */
-
-static int link_getname(struct eng_link *base, void *addr, size_t *len)
-{
-	struct shm_link *link = link_of(base);
-	size_t room = *len;
-
-	*len = link->addr_len;
-	if (room)
-		memcpy(addr, link->addr, room < *len ? room : *len);
-	return room < *len ? -FI_ETOOSMALL : 0;
 }
 
 static int link_setname(struct eng_link *base, const void *addr, size_t len)
 {
-	struct shm_link *link = link_of(base), was = *link;
-	char text[SHM_TEXT_MAX];
+	struct shm_link *link = shm_link_of(chan_link_of(base)), was = *link;
+	char text[CHAN_TEXT_MAX];
 	int ret;
 
 	if (len >= SHM_ADDR_MAX)
@@ -164,86 +164,76 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 		return -FI_EBUSY;
 	memset(link->addr, 0, sizeof(link->addr));
 	memcpy(link->addr, addr, len);
-	link->addr_len = link->naming->len(link->addr);
-	ret = link->naming->key(link->addr, link->addr_len, link->key);
+	link->base.addr_len = link->naming->len(link->addr);
+	ret = link->naming->key(link->addr, link->base.addr_len, link->key);
 	if (!ret)
-		ret = shm_door_open(&link->place, link->key);
+		ret = shm_listen_open(&link->scope, link->key);
 	if (ret < 0) {
-		SHM_WARN(link, "the endpoint cannot be called %s: %s\n",
-			 link->naming->text(link->addr, link->addr_len, text), fi_strerror(-ret));
+		CHAN_WARN(&link->base, "the endpoint cannot be called %s: %s\n",
+			  chan_text(&link->base, link->addr, link->base.addr_len, text),
+			  fi_strerror(-ret));
 		memcpy(link->addr, was.addr, sizeof(was.addr));
 		memcpy(link->key, was.key, sizeof(was.key));
-		link->addr_len = was.addr_len;
+		link->base.addr_len = was.base.addr_len;
 		return ret;
 	}
-	shm_src_ignore(link->poller, &link->door);
-	shm_door_close(link->door.fd, &link->place, was.key);
-	link->door.fd = ret;
-	return shm_src_watch(link->poller, &link->door);
+	shm_src_ignore(shm_link_poller(link), &link->listener);
+	shm_listen_close(link->listener.fd, &link->scope, was.key);
+	link->listener.fd = ret;
+	return shm_src_watch(shm_link_poller(link), &link->listener);
 }
 
 /* ---- peers and packets ----------------------------------------------------------------------- */
 
-static int peer_get(struct eng_link *base, struct eng_peer *peer)
+/* local_get - peer_get of a link beside another one: it fails at once where no process has
+ * a socket with the peer's address.
+ */
+static int local_get(struct eng_link *base, struct eng_peer *peer)
 {
-	struct shm_link *link = link_of(base);
+	struct chan *chan = chan_of(chan_link_of(base), peer);
+	char text[CHAN_TEXT_MAX];
+	const char *advice;
+	int ret;
 
-	return shm_wireup_get(link, shm_chan_of(link, peer));
-}
-
-static void peer_put(struct eng_link *base, struct eng_peer *peer)
-{
-	struct shm_chan *chan = eng_peer_chan(peer);
-
-	if (chan->link)
-		shm_chan_put(chan);
+	if (!chan)
+		return -FI_ENOMEM;
+	if (chan->state != CHAN_IDLE)
+		return 0;
+	ret = chan_try(chan);
+	if (!ret || ret == -FI_ECONNREFUSED)
+		return ret;
+	advice = shm_connect_advice(chan, -ret);
+	CHAN_INFO(chan->link, "%s is on this host, but no shared memory is set up with it: %s%s%s\n",
+		  chan_peer_text(chan, text), fi_strerror(-ret), advice ? "; " : "",
+		  advice ? advice : "");
+	return ret;
 }
 
 static int yield(struct eng_link *base, struct eng_peer *peer, struct list *pkts)
 {
-	struct shm_chan *chan = eng_peer_chan(peer);
+	struct chan *chan = eng_peer_chan(peer);
 
-	if (chan->state == SHM_CHAN_READY)
+	if (chan->state == CHAN_READY)
 		return -FI_EISCONN;
 	if (chan->link) {
-		list_splice_tail(&chan->txq, pkts);
-		shm_chan_put(chan);
+		list_splice_tail(&chan->pending, pkts);
+		chan_put(chan, FI_ECANCELED);
 	}
 	return 0;
 }
 
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
-	struct shm_chan *chan = eng_peer_chan(peer);
+	struct chan *chan = eng_peer_chan(peer);
 
 	if (__builtin_expect(chan->conn != NULL, 1))
 		return shm_tx_send(chan->conn, pkt);
-	if (chan->state == SHM_CHAN_IDLE)
-		return -FI_ENOTCONN;
-	pkt->sent = 0;
-	shm_tx_queue(chan, pkt);
-	return 0;
-}
-
-static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
-{
-	return shm_rx_hold(link_of(base)->poller, rx);
-}
-
-static int pull(struct eng_link *base, void *token, const struct iovec *iov, size_t iov_cnt,
-		void *cookie)
-{
-	return shm_rx_pull(token, iov, iov_cnt, cookie);
-}
-
-static void drop(struct eng_link *base, void *token)
-{
-	shm_rx_release(token);
+	return chan_queue(chan, pkt);
 }
 
 static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 {
-	struct shm_chan *chan = eng_peer_chan(peer);
+	struct chan *chan = eng_peer_chan(peer);
 
 	if (chan->conn)
 		shm_reach_ask(chan->conn, key);
@@ -255,27 +245,28 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 	.chan_size = sizeof(struct shm_chan),			\
 	.prepare = prepare,					\
 	.close = link_close,					\
-	.getname = link_getname,				\
-	.peer_get = peer_get,					\
-	.peer_put = peer_put,					\
+	.getname = chan_getname,				\
+	.peer_put = chan_peer_put,				\
 	.slot = shm_tx_slot,					\
 	.post = shm_tx_post,					\
 	.send = send_pkt,					\
 	.grant = grant,						\
 	.rma = shm_reach,					\
-	.hold = hold,						\
-	.pull = pull,						\
-	.drop = drop
+	.hold = shm_rx_hold,					\
+	.pull = chan_pull,					\
+	.drop = chan_drop
 
 const struct eng_link_ops shm_link_ops = {
 	OPS,
 	.named = shm_name_own,
+	.peer_get = chan_peer_get,
 	.open = link_open,
 	.setname = link_setname,
 };
 
 const struct eng_link_ops shm_near_ops = {
 	OPS,
-	.open = shm_near_open,
+	.open = shm_local_open,
+	.peer_get = local_get,
 	.yield = yield,
 };

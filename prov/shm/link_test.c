@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 
 #include "shm/test/fake.h"
+#include "handshake.h"
 #include "seg.h"
 
 static void pull_both(struct eng_ep *a, struct eng_ep *b)
@@ -121,7 +122,7 @@ static void sixty_four_endpoints_all_to_all(void **state)
 	uint64_t got;
 	int i, k;
 
-	shm_conf.conn_timeout_ms = 60000;	/* one process for all, on a busy machine */
+	shm_conf.chan.conn_timeout_ms = 60000;	/* one process for all, on a busy machine */
 	for (i = 0; i < N; i++)
 		ep[i] = ep_at(NULL);
 	for (i = 0; i < N; i++)
@@ -460,7 +461,10 @@ static void nor_one_of_a_sender_that_waits_for_room(void **state)
 
 static void strangers_get_a_refusal(void **state)
 {
-	struct shm_hello hello = { .magic = SHM_MAGIC, .version = SHM_VERSION + 1 };
+	struct shm_handshake hello = {
+		.magic = SHM_MAGIC,
+		.version = { SHM_VERSION + 1, 0 },
+	};
 	struct eng_ep *a = ep_at(NULL);
 	char key[SHM_KEY_MAX + 1];
 	fake_addr addr = name_of(a);
@@ -468,22 +472,22 @@ static void strangers_get_a_refusal(void **state)
 	pid_t pid;
 
 	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
-	fd = shm_door_knock(&fake_place, key, &pid);
+	fd = shm_listen_connect(&fake_scope, key, &pid);
 	assert_true(fd >= 0);
 	assert_int_equal(pid, getpid());
-	assert_int_equal(shm_hello_send(fd, &hello, -1), 0);
+	assert_int_equal(shm_handshake_send(fd, &hello, -1), 0);
 	for (i = 0; i < 100; i++)
 		fake_poll();
-	assert_int_equal(shm_hello_recv(fd, &hello, &seg_fd), 0);
+	assert_int_equal(shm_handshake_recv(fd, &hello, &seg_fd), 0);
 	assert_int_equal(hello.type, SHM_REFUSE);
-	assert_int_equal(hello.reason, SHM_BAD_VERSION);
+	assert_int_equal(hello.reason, CHAN_VERSION_BAD);
 	close(fd);
 	/* rubbish is hung up on */
-	fd = shm_door_knock(&fake_place, key, &pid);
+	fd = shm_listen_connect(&fake_scope, key, &pid);
 	assert_int_equal(send(fd, "GET / HTTP/1.1", 14, 0), 14);
 	for (i = 0; i < 100 && ret != -FI_ECONNRESET; i++) {
 		fake_poll();
-		ret = shm_hello_recv(fd, &hello, &seg_fd);
+		ret = shm_handshake_recv(fd, &hello, &seg_fd);
 	}
 	assert_int_equal(ret, -FI_ECONNRESET);
 	close(fd);

@@ -4,19 +4,20 @@ EXTRA_DIST += prov/shm/configure.m4 prov/shm/README.md
 
 # The link, which knows the engine's lower edge only; prov.c puts both together.
 shm_link_sources = \
-	prov/shm/chan.c \
 	prov/shm/conf.c \
 	prov/shm/conf.h \
 	prov/shm/conn.c \
 	prov/shm/conn.h \
-	prov/shm/door.c \
-	prov/shm/door.h \
+	prov/shm/connect.c \
+	prov/shm/handshake.c \
+	prov/shm/handshake.h \
 	prov/shm/link.c \
 	prov/shm/link.h \
+	prov/shm/listen.c \
+	prov/shm/listen.h \
+	prov/shm/local.c \
 	prov/shm/name.c \
 	prov/shm/name.h \
-	prov/shm/near.c \
-	prov/shm/near.h \
 	prov/shm/poll.c \
 	prov/shm/poll.h \
 	prov/shm/pull.c \
@@ -31,7 +32,6 @@ shm_link_sources = \
 	prov/shm/share.c \
 	prov/shm/share.h \
 	prov/shm/tx.c \
-	prov/shm/wireup.c \
 	prov/shm/wire.h
 
 if HAVE_SHM
@@ -56,7 +56,7 @@ shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
 	prov/shm/lease_test \
 	prov/shm/link_test \
-	prov/shm/door_test \
+	prov/shm/listen_test \
 	prov/shm/ring_test \
 	prov/shm/share_test \
 	prov/shm/api_test
@@ -69,10 +69,10 @@ prov_shm_link_test_SOURCES = prov/shm/link_test.c prov/shm/test/fake.h \
 prov_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_link_test_LDADD = $(shm_test_libs)
-prov_shm_door_test_SOURCES = prov/shm/door_test.c
-prov_shm_door_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_shm_door_test_LDADD = $(shm_test_libs)
-prov_shm_door_test_LDFLAGS = -Wl,--wrap=listen
+prov_shm_listen_test_SOURCES = prov/shm/listen_test.c
+prov_shm_listen_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_listen_test_LDADD = $(shm_test_libs)
+prov_shm_listen_test_LDFLAGS = -Wl,--wrap=listen
 prov_shm_ring_test_SOURCES = prov/shm/ring_test.c prov/shm/test/ring_check.h
 prov_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_ring_test_LDADD = $(shm_test_libs)

@@ -95,18 +95,12 @@ static bool name_same(const void *a, size_t a_len, const void *b, size_t b_len)
 	return a_len == b_len && !memcmp(a, b, a_len);
 }
 
-static const char *name_text(const void *addr, size_t len, char buf[SHM_TEXT_MAX])
-{
-	snprintf(buf, SHM_TEXT_MAX, "%.*s", (int) strnlen(addr, len), (const char *) addr);
-	return buf;
-}
-
 const struct shm_naming shm_naming = {
+	.addr_len = SHM_NAME_MAX,
 	.len = name_len,
 	.key = name_key,
 	.own = name_own,
 	.same = name_same,
-	.text = name_text,
 };
 
 static bool is_here(const char *node)

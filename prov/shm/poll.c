@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/relax.h"
 #include "link.h"
 
@@ -17,7 +18,7 @@
 #define TICK_EVERY 32		/* polls between two looks at the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets, at most */
 #define WAIT_SELDOM 1024	/* the same rounds when the looks before found nothing */
-#define WAIT_GREETING 8		/* the same while an answer to a greeting is due */
+#define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define NEAR_MAX 32		/* hot connections whose rings are looked at in each poll */
 #define FAR_STEP 16		/* and so many of the others, in turn */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
@@ -43,7 +44,7 @@ int shm_src_watch(struct shm_poller *poller, struct shm_src *src)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = src };
 
-	if (epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, src->fd, &ev))
+	if (epoll_ctl(poller->base.base.fd, EPOLL_CTL_ADD, src->fd, &ev))
 		return -errno;
 	src->watched = true;
 	return 0;
@@ -52,7 +53,7 @@ int shm_src_watch(struct shm_poller *poller, struct shm_src *src)
 void shm_src_ignore(struct shm_poller *poller, struct shm_src *src)
 {
 	if (src->watched)
-		epoll_ctl(poller->base.fd, EPOLL_CTL_DEL, src->fd, NULL);
+		epoll_ctl(poller->base.base.fd, EPOLL_CTL_DEL, src->fd, NULL);
 	src->watched = false;
 }
 
@@ -65,8 +66,8 @@ static void pause_waits(struct shm_poller *poller, int cnt)
 			   gap < WAIT_SELDOM ? gap : WAIT_SELDOM;
 	if (cnt > 0)		/* where there was something, there may be more at once */
 		poller->until_wait = 0;
-	else if (poller->greeting_cnt)
-		poller->until_wait = WAIT_GREETING;
+	else if (poller->handshake_cnt)
+		poller->until_wait = WAIT_HANDSHAKE;
 	else
 		poller->until_wait = poller->hot_cnt < poller->ready_cnt ? WAIT_EVERY : poller->wait_gap;
 }
@@ -78,7 +79,7 @@ static int wait_events(struct shm_poller *poller)
 	int cnt, i;
 
 	poller->tick = clock_coarse_ns();
-	cnt = epoll_wait(poller->base.fd, ev, EVENTS_MAX, 0);
+	cnt = epoll_wait(poller->base.base.fd, ev, EVENTS_MAX, 0);
 	pause_waits(poller, cnt);
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
@@ -108,7 +109,7 @@ void shm_poller_heat(struct shm_poller *poller, struct shm_conn *conn)
 	}
 	conn->hot = true;
 	poller->hot[poller->hot_cnt++] = conn;
-	poller->base.hot = true;
+	poller->base.base.hot = true;
 	/* asleep: the senders of all that are hot have been told */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
@@ -126,7 +127,7 @@ void shm_poller_cool(struct shm_poller *poller, struct shm_conn *conn)
 	for (i = 0; poller->hot[i] != conn; i++)
 		;
 	poller->hot[i] = poller->hot[--poller->hot_cnt];
-	poller->base.hot = poller->hot_cnt;
+	poller->base.base.hot = poller->hot_cnt;
 }
 
 static void wake(struct shm_poller *poller)
@@ -137,7 +138,7 @@ static void wake(struct shm_poller *poller)
 	poller->until_wait = 0;
 	poller->until_tick = 0;
 	poller->asleep = false;
-	obj_prog_disarm(poller->base.prog);
+	obj_prog_disarm(poller->base.base.prog);
 	for (i = 0; i < poller->hot_cnt; i++)
 		shm_in_wake(&poller->hot[i]->in);
 }
@@ -151,7 +152,7 @@ static int doze(struct shm_poller *poller)
 	unsigned i;
 
 	poller->asleep = true;
-	poller->chores = true;
+	poller->base.chores = true;
 	for (i = 0; i < poller->hot_cnt; i++) {
 		shm_in_doze(&poller->hot[i]->in);
 		expedite |= !poller->hot[i]->out.fence;
@@ -246,40 +247,31 @@ static inline int read_hot(struct shm_poller *poller, unsigned budget)
 
 /* ---- work lists ---------------------------------------------------------------------------- */
 
-static int resume_paused(struct shm_poller *poller, unsigned budget)
+/* resume - offer the packet of a connection again that the engine had no memory for. */
+static int resume(struct list *item)
 {
-	struct shm_conn *conn;
-	struct list again, *item;
-	int done = 0;
+	struct shm_conn *conn = container_of(item, struct shm_conn, state_node);
 
-	list_init(&again);
-	list_splice_tail(&poller->paused, &again);
-	while ((item = list_pop(&again))) {
-		conn = container_of(item, struct shm_conn, state_node);
-		conn->paused = false;
-		shm_poller_heat(poller, conn);
-		done += shm_rx_poll(conn, budget);
-	}
-	return done;
+	conn->paused = false;
+	shm_poller_heat(conn->poller, conn);
+	return shm_rx_poll(conn, OBJ_POLL_BUDGET);
 }
 
-static int pump_blocked(struct shm_poller *poller)
+/* pump - send what waits for room; the connection leaves the list when all is sent. */
+static int pump(struct list *item)
 {
-	struct list again, *item;
-	struct shm_conn *conn;
-	int done = 0;
+	struct shm_conn *conn = container_of(item, struct shm_conn, blocked_node);
 
-	list_init(&again);
-	list_splice_tail(&poller->blocked, &again);
-	while ((item = list_pop(&again))) {
-		conn = container_of(item, struct shm_conn, blocked_node);
-		list_add_tail(item, &poller->blocked);
-		if (conn->state == SHM_CONN_READY)
-			done += shm_tx_pump(conn);
-		else
-			list_del(item);
-	}
-	return done;
+	if (conn->state != SHM_CONN_READY)
+		return 0;
+	list_add_tail(item, &conn->poller->base.dirty);
+	return shm_tx_pump(conn);
+}
+
+static int report(struct list *item)
+{
+	shm_connect_failed(container_of(item, struct shm_conn, state_node));
+	return 1;
 }
 
 /* help_all - a piece for each that shares what we send. */
@@ -295,18 +287,6 @@ static int help_all(struct shm_poller *poller)
 			done += shm_share_help(conn);
 		else
 			list_del(pos);
-	}
-	return done;
-}
-
-static int bury_failed(struct shm_poller *poller)
-{
-	struct list *item;
-	int done = 0;
-
-	while ((item = list_pop(&poller->failed))) {
-		shm_wireup_lost(container_of(item, struct shm_conn, state_node));
-		done++;
 	}
 	return done;
 }
@@ -327,9 +307,9 @@ void shm_poller_reap(struct shm_poller *poller)
  */
 static bool sockets_due(struct shm_poller *poller)
 {
-	if (!poller->hot_cnt && !obj_prog_others_hot(&poller->base))
+	if (!poller->hot_cnt && !obj_prog_others_hot(&poller->base.base))
 		return true;
-	if (poller->hot_cnt < poller->ready_cnt || poller->greeting_cnt)
+	if (poller->hot_cnt < poller->ready_cnt || poller->handshake_cnt)
 		return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
 	if (__builtin_expect(poller->until_tick--, 1))
 		return false;
@@ -337,36 +317,33 @@ static bool sockets_due(struct shm_poller *poller)
 	return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
 }
 
-/* poll_first, poll_last - what most polls have nothing of, before and after the rings. */
-static __attribute__((noinline)) int poll_first(struct shm_poller *poller, unsigned budget)
+/* poll_first, poll_last - the work before and after the rings that most polls have none of. */
+static __attribute__((noinline)) int poll_first(struct shm_poller *poller)
 {
 	int done = 0;
 
 	if (poller->asleep)
 		wake(poller);
-	if (!list_empty(&poller->timers))
-		done += eng_timer_run(&poller->timers);
-	if (!list_empty(&poller->paused))
-		done += resume_paused(poller, budget);
-	return done;
+	if (poller->base.timers.cnt)
+		done += timers_fire(&poller->base.timers, clock_ns());
+	return done + chan_poller_drain(&poller->base.paused, resume);
 }
 
 static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 {
+	struct chan_poller *base = &poller->base;
 	int done = 0;
 
 	if (!list_empty(&poller->helping))
 		done += help_all(poller);
-	if (!list_empty(&poller->blocked))
-		done += pump_blocked(poller);
-	while (!list_empty(&poller->failed))
-		done += bury_failed(poller);
-	poller->polling = false;
-	if (!list_empty(&poller->dead))
-		shm_poller_reap(poller);
-	poller->chores = poller->asleep || !list_empty(&poller->timers) ||
-			 !list_empty(&poller->paused) || !list_empty(&poller->blocked) ||
-			 !list_empty(&poller->failed) || !list_empty(&poller->helping);
+	done += chan_poller_drain(&base->dirty, pump);
+	while (!list_empty(&base->failed))
+		done += chan_poller_drain(&base->failed, report);
+	base->polling = false;
+	shm_poller_reap(poller);
+	base->chores = poller->asleep || base->timers.cnt || !list_empty(&base->paused) ||
+		       !list_empty(&base->dirty) || !list_empty(&base->failed) ||
+		       !list_empty(&poller->helping);
 	return done;
 }
 
@@ -377,21 +354,21 @@ static __attribute__((noinline)) int poll_sockets(struct shm_poller *poller, uns
 
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
-	struct shm_poller *poller = container_of(base, struct shm_poller, base);
+	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
 	int done = 0;
 
-	poller->polling = true;
-	poller->seq++;
-	if (__builtin_expect(poller->chores, 0))
-		done += poll_first(poller, budget);
+	poller->base.polling = true;
+	poller->base.seq++;
+	if (__builtin_expect(poller->base.chores, 0))
+		done += poll_first(poller);
 	done += read_hot(poller, budget);
-	if (!done && !poller->chores)
+	if (!done && !poller->base.chores)
 		cpu_relax();
 	if (__builtin_expect(sockets_due(poller), 0))
 		done += poll_sockets(poller, budget);
-	if (__builtin_expect(poller->chores, 0))
+	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_last(poller);
-	poller->polling = false;
+	poller->base.polling = false;
 	return done;
 }
 
@@ -400,7 +377,7 @@ static bool blocked_moves(const struct shm_poller *poller)
 {
 	struct list *pos;
 
-	list_for_each(pos, &poller->blocked)
+	list_for_each(pos, &poller->base.dirty)
 		if (!shm_tx_stuck(container_of(pos, struct shm_conn, blocked_node)))
 			return true;
 	return false;
@@ -408,17 +385,17 @@ static bool blocked_moves(const struct shm_poller *poller)
 
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
-	struct shm_poller *poller = container_of(base, struct shm_poller, base);
-	uint64_t due = eng_timer_next(&poller->timers), soon = clock_ns() + RETRY_PAUSED_NS;
+	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
+	uint64_t due = timers_next(&poller->base.timers), soon = clock_ns() + RETRY_PAUSED_NS;
 
-	if (!list_empty(&poller->failed))
+	if (!list_empty(&poller->base.failed))
 		return -FI_EAGAIN;
 	if (doze(poller) < 0 && soon < due)
 		due = soon;
 	if (anything(poller) || blocked_moves(poller))
 		return -FI_EAGAIN;
 	settle(poller);
-	if (!list_empty(&poller->paused) && soon < due)
+	if (!list_empty(&poller->base.paused) && soon < due)
 		due = soon;
 	if (due < *deadline_ns)
 		*deadline_ns = due;
@@ -427,10 +404,11 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 static void close_poller(struct obj_poller *base)
 {
-	struct shm_poller *poller = container_of(base, struct shm_poller, base);
+	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
 
 	shm_poller_reap(poller);
-	close(poller->base.fd);
+	chan_poller_fini(&poller->base);
+	close(base->fd);
 	free(poller->hot);
 	free(poller);
 }
@@ -441,23 +419,15 @@ static const struct obj_poller_ops poller_ops = {
 	.close = close_poller,
 };
 
-int shm_poller_get(struct obj_prog *prog, struct shm_poller **poller_p)
+int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p)
 {
+	int ret = chan_poller_get(prog, &poller_ops, sizeof(struct shm_poller), shm_conf.prov, base_p);
 	struct shm_poller *poller;
-	struct obj_poller *base;
-	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), shm_conf.prov, &base);
 
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
-	poller = container_of(base, struct shm_poller, base);
-	*poller_p = poller;
-	if (!ret)
-		return 0;
-	list_init(&poller->blocked);
+	poller = container_of(*base_p, struct shm_poller, base);
 	list_init(&poller->helping);
-	list_init(&poller->paused);
-	list_init(&poller->failed);
 	list_init(&poller->dead);
-	list_init(&poller->timers);
 	return 0;
 }

@@ -19,8 +19,7 @@
 #include <stdbool.h>
 #include <sys/epoll.h>
 
-#include "engine/timer.h"
-#include "obj/prog.h"
+#include "channel/poller.h"
 
 struct shm_conn;
 struct shm_hold;
@@ -34,27 +33,20 @@ struct shm_src {
 };
 
 struct shm_poller {
-	struct obj_poller base;
+	struct chan_poller base;	/* first; dirty: packets or answers wait for room */
 	struct shm_conn **hot;		/* hot_cnt of hot_room */
 	unsigned hot_cnt;
 	unsigned hot_room;
 	unsigned near, far;		/* whose turn it is, when there are many; see read_hot() */
 	unsigned ready_cnt;		/* connections with a ring; those not hot are cold */
-	unsigned greeting_cnt;		/* connections without: the sockets matter more */
+	unsigned handshake_cnt;		/* connections without: the sockets matter more */
 	unsigned until_tick;		/* polls until we ask what time it is */
 	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
 	unsigned wait_gap;		/* what that begins at, while everybody is hot */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
-	uint64_t seq;			/* number of this poll */
-	bool chores;			/* we sleep, or one of the lists below may not be empty */
 	bool asleep;			/* senders were told to wake us */
-	bool polling;			/* inside poll() */
-	struct list blocked;		/* connections whose packets or answers wait for room */
 	struct list helping;		/* connections whose long packets we help to copy */
-	struct list paused;		/* connections with a packet that must be offered again */
-	struct list failed;		/* connections whose end must be reported */
 	struct list dead;		/* connections to free when no event can name them */
-	struct list timers;
 	struct shm_conn *offering;	/* connection whose packet the engine is looking at */
 	const struct shm_iovs *remote;	/* where its payload is; NULL: in the ring */
 	struct shm_hold *held;		/* what the engine told us to keep */
@@ -63,7 +55,7 @@ struct shm_poller {
 /* shm_poller_get - the group's poller, made on first use.
  * Ownership: the group's.  Errors: -FI_ENOMEM, -FI_EMFILE.
  */
-int shm_poller_get(struct obj_prog *prog, struct shm_poller **poller_p);
+int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p);
 
 /* shm_src_watch, shm_src_ignore - be told of input and of the end.
  * Errors: the negative errno of epoll_ctl.
@@ -79,20 +71,6 @@ void shm_poller_cool(struct shm_poller *poller, struct shm_conn *conn);
 
 /* shm_poller_reap - free the connections that were closed. */
 void shm_poller_reap(struct shm_poller *poller);
-
-/* shm_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
-static inline void shm_poller_kick(struct shm_poller *poller)
-{
-	if (!poller->polling)
-		obj_prog_moved(poller->base.prog, 0);
-}
-
-static inline void shm_timer_set(struct shm_poller *poller, struct eng_timer *timer,
-				 uint64_t due_ns)
-{
-	poller->chores = true;
-	eng_timer_set(&poller->timers, poller->base.prog, timer, due_ns);
-}
 
 /* shm_barrier_join - this process takes part in the barriers of others; true: it does,
  * and can make its own.

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/api.h"
 #include "link.h"
 #include "pull.h"
@@ -120,7 +121,7 @@ void shm_reach_begin(struct shm_conn *conn)
 		return;
 	conn->tenant.base = (struct obj_tenant) { .let = let, .end = end };
 	list_init(&conn->tenant.base.node);
-	obj_lease_join(&conn->tenant.base, eng_ep_base(conn->link->base.ep));
+	obj_lease_join(&conn->tenant.base, eng_ep_base(conn->link->base.base.ep));
 }
 
 void shm_reach_ask(struct shm_conn *conn, uint64_t key)
@@ -139,7 +140,7 @@ void shm_reach_end(struct shm_conn *conn)
 			if (!give_up)
 				give_up = clock_ns() + PATIENCE_NS;
 			if (clock_ns() > give_up) {
-				SHM_WARN(conn->link, "a peer is in our memory and does not come "
+				CHAN_WARN(&conn->link->base, "a peer is in our memory and does not come "
 					 "out; is its process stopped? It may yet write there\n");
 				break;
 			}
@@ -222,7 +223,7 @@ static int turn(struct shm_conn *conn)
 {
 	struct shm_out *out = &conn->out;
 
-	if (list_empty(&conn->chan->txq) && shm_out_is_clear(out))
+	if (list_empty(&conn->chan->base.pending) && shm_out_is_clear(out))
 		return 1;
 	return out->pos - out->seen_pos > BEHIND_MAX ? -FI_EAGAIN : 0;
 }
@@ -230,7 +231,7 @@ static int turn(struct shm_conn *conn)
 int shm_reach(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 	      const struct fi_rma_iov *remote, bool *told_p)
 {
-	struct shm_conn *conn = ((struct shm_chan *) chan)->conn;
+	struct shm_conn *conn = ((struct chan *) chan)->conn;
 	unsigned i, first = first_way(remote->key);
 	struct target target;
 	int ret;

@@ -13,21 +13,6 @@
 #include "link.h"
 #include "pull.h"
 
-static void refuse_packet(struct shm_conn *conn, const char *what)
-{
-	char text[SHM_TEXT_MAX] = "";
-	const void *addr;
-
-	if (conn->chan) {
-		addr = eng_peer_addr(shm_chan_peer(conn->chan));
-		conn->link->naming->text(addr, conn->link->naming->len(addr), text);
-	}
-	SHM_WARN_SPARSE(conn->link, "%s sent %s: the connection is closed, its operations end "
-			"with an error\n", text, what);
-	conn->told = true;
-	shm_conn_fail(conn, FI_EPROTO);
-}
-
 /* ---- payload that comes in pieces ---------------------------------------------------------- */
 
 static void body_end(struct shm_conn *conn)
@@ -38,10 +23,10 @@ static void body_end(struct shm_conn *conn)
 	rx->body = SHM_BODY_NONE;
 	rx->cookie = NULL;
 	if (rx->hold) {
-		rx->hold->conn = NULL;
+		chan_hold_done(&rx->hold->base);
 		rx->hold = NULL;
 	} else if (cookie) {
-		eng_on_placed(&conn->link->base, cookie, 0);
+		eng_on_placed(&conn->link->base.base, cookie, 0);
 	}
 }
 
@@ -52,8 +37,6 @@ static void body_put(struct shm_conn *conn, const uint8_t *data, size_t len)
 
 	if (rx->body == SHM_BODY_PLACE)
 		rx->off += iov_scatter(rx->iov, rx->iov_cnt, rx->off, data, len);
-	if (rx->hold)
-		rx->hold->got += len;
 	rx->left -= len;
 	if (!rx->left)
 		body_end(conn);
@@ -91,7 +74,7 @@ static int fetched(struct shm_conn *conn, uint32_t id, int ret)
 	if (ret == -ESRCH)
 		ret = -FI_ECONNRESET;
 	if (ret == -FI_EFAULT)
-		refuse_packet(conn, "a message from a buffer that cannot be read");
+		shm_conn_malformed(conn, "a message from a buffer that cannot be read");
 	else if (ret < 0)
 		shm_conn_fail(conn, -ret);
 	owe(conn, id);
@@ -148,7 +131,7 @@ static bool arrive(struct shm_conn *conn)
 	ret = fetched(conn, conn->sharing.from.id, ret);
 	if (conn->state == SHM_CONN_READY)
 		shm_tx_answer(conn);
-	eng_on_placed(&conn->link->base, cookie, ret < 0 ? ret : 0);
+	eng_on_placed(&conn->link->base.base, cookie, ret < 0 ? ret : 0);
 	return conn->state == SHM_CONN_READY;
 }
 
@@ -172,7 +155,7 @@ static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct en
 		if (remote) {
 			ret = fetch_both(conn, remote, rx->len, rx->iov, rx->iov_cnt, rx->cookie);
 			if (ret)
-				eng_on_placed(&conn->link->base, rx->cookie, ret < 0 ? ret : 0);
+				eng_on_placed(&conn->link->base.base, rx->cookie, ret < 0 ? ret : 0);
 			return conn->state == SHM_CONN_READY;
 		}
 		memcpy(conn->rx.iov, rx->iov, rx->iov_cnt * sizeof(*rx->iov));
@@ -183,20 +166,22 @@ static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct en
 	case ENG_RX_HELD:
 		assert(held && "ENG_RX_HELD comes after hold()");
 		if (remote) {
-			list_add_tail(&held->node, &conn->rx.remote);
-			held->conn = conn;
+			list_add_tail(&held->base.node, &conn->rx.remote);
+			held->base.source = conn;
 		} else if (rx->avail < rx->len) {
-			held->conn = conn;
+			held->base.source = conn;
 			conn->rx.hold = held;
-			conn->rx.iov[0] = (struct iovec) { held->data, rx->len };
+			conn->rx.iov[0] = (struct iovec) { held->base.data, rx->len };
 			conn->rx.iov_cnt = 1;
-			body_begin(conn, SHM_BODY_PLACE, rx);
+			conn->rx.body = SHM_BODY_PLACE;
+			conn->rx.off = rx->avail;
+			conn->rx.left = rx->len - rx->avail;
 		}
 		return true;
 	case ENG_RX_LATER:
 		return false;
 	default:
-		refuse_packet(conn, "a packet that makes no sense");
+		shm_conn_malformed(conn, "a packet that makes no sense");
 		return false;
 	}
 }
@@ -205,8 +190,8 @@ static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct en
 static void pause_conn(struct shm_conn *conn)
 {
 	conn->paused = true;
-	list_add_tail(&conn->state_node, &conn->poller->paused);
-	conn->poller->chores = true;
+	list_add_tail(&conn->state_node, &conn->poller->base.paused);
+	conn->poller->base.chores = true;
 }
 
 static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iovs *remote)
@@ -214,11 +199,11 @@ static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iov
 	struct shm_poller *poller = conn->poller;
 	enum eng_rx_verdict verdict = ENG_RX_DONE;
 
-	if (__builtin_expect(!conn->link->closing, 1)) {
+	if (__builtin_expect(!conn->link->base.closing, 1)) {
 		poller->offering = conn;
 		poller->remote = remote;
 		poller->held = NULL;
-		verdict = eng_on_packet(&conn->link->base, shm_chan_peer(conn->chan), rx);
+		verdict = eng_on_packet(&conn->link->base.base, chan_peer(&conn->chan->base), rx);
 		poller->offering = NULL;
 	}
 	if (__builtin_expect(conn->state != SHM_CONN_READY, 0))
@@ -255,7 +240,7 @@ static bool on_data(struct shm_conn *conn, struct shm_item *item)
 	if (item->kind == SHM_FIRST)
 		memcpy(&total, item->body, sizeof(total));
 	if (total < item->len || total > SHM_PAYLOAD_MAX || (total && !item->len)) {
-		refuse_packet(conn, "a packet with impossible lengths");
+		shm_conn_malformed(conn, "a packet with impossible lengths");
 		return false;
 	}
 	rx.hdr = hdr;
@@ -269,7 +254,7 @@ static bool on_data(struct shm_conn *conn, struct shm_item *item)
 static bool on_more(struct shm_conn *conn, struct shm_item *item)
 {
 	if (item->hdr_len || !item->len || item->len > conn->rx.left) {
-		refuse_packet(conn, "more payload than it announced");
+		shm_conn_malformed(conn, "more payload than it announced");
 		return false;
 	}
 	body_put(conn, item->data, item->len);
@@ -299,7 +284,7 @@ static bool on_pull(struct shm_conn *conn, struct shm_item *item)
 		from.iov[i] = (struct iovec) { (void *) (uintptr_t) range.addr, range.len };
 	}
 	if (i < pull.cnt || sum != item->len || !sum || conn->rx.pulls == SHM_PULLS) {
-		refuse_packet(conn, "a list of buffers that cannot be");
+		shm_conn_malformed(conn, "a list of buffers that cannot be");
 		return false;
 	}
 	memcpy(hdr, at, item->hdr_len);
@@ -324,7 +309,7 @@ static bool on_done(struct shm_conn *conn, const struct shm_item *item)
 	for (i = 0; i < item->len; i++) {
 		memcpy(&id, item->body + i * sizeof(id), sizeof(id));
 		if (!shm_tx_on_done(conn, id)) {
-			refuse_packet(conn, "an answer to nothing");
+			shm_conn_malformed(conn, "an answer to nothing");
 			return false;
 		}
 		if (conn->state != SHM_CONN_READY)
@@ -341,19 +326,15 @@ static bool on_flush(struct shm_conn *conn)
 	struct iovec iov;
 
 	list_for_each_safe(pos, next, &conn->rx.remote) {
-		hold = container_of(pos, struct shm_hold, node);
-		iov = (struct iovec) { malloc(hold->len), hold->len };
+		hold = container_of(pos, struct shm_hold, base.node);
+		iov = (struct iovec) { malloc(hold->base.len), hold->base.len };
 		if (!iov.iov_base)
 			continue;
-		if (fetch(conn, &hold->from, hold->len, &iov, 1) < 0) {
+		if (fetch(conn, &hold->from, hold->base.len, &iov, 1) < 0) {
 			free(iov.iov_base);
 			return false;
 		}
-		list_del(&hold->node);
-		hold->data = iov.iov_base;
-		hold->got = hold->len;
-		hold->remote = false;
-		hold->conn = NULL;
+		chan_hold_fetched(&hold->base, iov.iov_base);
 	}
 	return true;
 }
@@ -387,7 +368,7 @@ static bool on_item(struct shm_conn *conn, struct shm_item *item)
 			return on_data(conn, item);
 		break;
 	}
-	refuse_packet(conn, "pieces of packets out of order");
+	shm_conn_malformed(conn, "pieces of packets out of order");
 	return false;
 }
 
@@ -410,7 +391,7 @@ static inline int take_short(struct shm_conn *conn)
 
 	if (ret <= 0)
 		return ret;
-	if (__builtin_expect(conn->rx.body || conn->link->closing ||
+	if (__builtin_expect(conn->rx.body || conn->link->base.closing ||
 			     !eng_on_short(conn->chan, body, hdr_len, len), 0))
 		return -1;
 	conn->in.pos++;
@@ -449,7 +430,7 @@ bool shm_rx_one(struct shm_conn *conn)
 		return false;
 	conn->in.pos++;
 	conn->moved = true;
-	conn->seq = conn->poller->seq;
+	conn->seq = conn->poller->base.seq;
 	tell(conn, false);
 	return true;
 }
@@ -480,18 +461,18 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 		return done + 1;
 	if (done) {
 		conn->moved = true;
-		conn->seq = poller->seq;
+		conn->seq = poller->base.seq;
 		tell(conn, stalled);
 		if (conn->rx.owed_cnt)
 			shm_tx_answer(conn);
 	}
 	if (__builtin_expect(ret < 0, 0))
-		refuse_packet(conn, "what no sender writes");
+		shm_conn_malformed(conn, "what no sender writes");
 	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused &&
 		 !conn->sharing.waiting)
 		shm_conn_fail(conn, FI_ECONNRESET);
 	conn->plain = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
-		      !conn->rx.owed_cnt && !conn->link->closing;
+		      !conn->rx.owed_cnt && !conn->link->base.closing;
 	return done;
 }
 
@@ -499,71 +480,32 @@ void shm_rx_drop(struct shm_conn *conn, int err)
 {
 	struct shm_rx *rx = &conn->rx;
 	void *cookie = rx->cookie;
-	struct shm_hold *hold;
 	struct list *item;
 
-	while ((item = list_pop(&rx->remote))) {
-		hold = container_of(item, struct shm_hold, node);
-		hold->conn = NULL;
-		hold->err = err;
-	}
+	while ((item = list_pop(&rx->remote)))
+		chan_hold_lost(container_of(item, struct chan_hold, node), err);
 	rx->owed_cnt = 0;
 	rx->body = SHM_BODY_NONE;
 	rx->cookie = NULL;
 	if (rx->hold) {
-		rx->hold->conn = NULL;
-		rx->hold->err = err;
+		chan_hold_lost(&rx->hold->base, err);
 		rx->hold = NULL;
 	} else if (cookie) {
-		eng_on_placed(&conn->link->base, cookie, -err);
+		eng_on_placed(&conn->link->base.base, cookie, -err);
 	}
 }
 
 /* ---- payload kept for later ----------------------------------------------------------------------- */
 
-void *shm_rx_hold(struct shm_poller *poller, const struct eng_rx *rx)
+/* take_remote - read the payload from the sender's memory, now that it is wanted. */
+static int take_remote(struct shm_conn *conn, const struct shm_hold *hold, const struct iovec *iov,
+		       size_t iov_cnt, void *cookie)
 {
-	struct shm_hold *hold;
-
-	assert(poller->offering && "hold() is called from eng_on_packet()");
-	hold = malloc(sizeof(*hold) + (poller->remote ? 0 : rx->len));
-	if (!hold)
-		return NULL;
-	list_init(&hold->node);
-	hold->conn = NULL;
-	hold->err = 0;
-	hold->remote = poller->remote != NULL;
-	hold->len = rx->len;
-	hold->got = 0;
-	hold->data = hold->remote ? NULL : (uint8_t *) (hold + 1);
-	if (hold->remote) {
-		hold->from = *poller->remote;
-	} else if (rx->avail == rx->len) {
-		memcpy(hold->data, rx->data, rx->len);
-		hold->got = rx->len;
-	}
-	poller->held = hold;
-	return hold;
-}
-
-static void hold_free(struct shm_hold *hold)
-{
-	if (hold->data != (uint8_t *) (hold + 1))
-		free(hold->data);
-	free(hold);
-}
-
-/* pull_remote - now it is wanted. */
-static int pull_remote(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt,
-		       void *cookie)
-{
-	struct shm_conn *conn = hold->conn;
 	int ret;
 
-	if (!conn || conn->state != SHM_CONN_READY)
-		return -(hold->err ? hold->err : FI_ECONNRESET);
-	list_del(&hold->node);
-	ret = fetch_both(conn, &hold->from, hold->len, iov, iov_cnt, cookie);
+	if (conn->state != SHM_CONN_READY)
+		return -FI_ECONNRESET;
+	ret = fetch_both(conn, &hold->from, hold->base.len, iov, iov_cnt, cookie);
 	if (ret > 0)
 		shm_tx_answer(conn);
 	else if (!ret)
@@ -571,43 +513,54 @@ static int pull_remote(struct shm_hold *hold, const struct iovec *iov, size_t io
 	return ret;
 }
 
-int shm_rx_pull(struct shm_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+static int take_hold(struct chan_hold *base, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
-	struct shm_conn *conn = hold->conn;
-	int ret;
+	struct shm_hold *hold = container_of(base, struct shm_hold, base);
+	struct shm_conn *conn = base->source;
 
-	if (hold->remote) {
-		ret = pull_remote(hold, iov, iov_cnt, cookie);
-		list_del(&hold->node);
-		hold_free(hold);
-		return ret;
+	if (!base->data) {
+		list_del(&base->node);
+		return take_remote(conn, hold, iov, iov_cnt, cookie);
 	}
-	iov_scatter(iov, iov_cnt, 0, hold->data, hold->got);
-	if (conn) {
-		/* the rest arrives where it belongs */
-		conn->rx.hold = NULL;
-		conn->rx.cookie = cookie;
-		memcpy(conn->rx.iov, iov, iov_cnt * sizeof(*iov));
-		conn->rx.iov_cnt = iov_cnt;
-	}
-	ret = hold->err ? -hold->err : !conn;
-	hold_free(hold);
-	return ret;
+	iov_scatter(iov, iov_cnt, 0, base->data, conn->rx.off);
+	/* the rest arrives where it belongs */
+	conn->rx.hold = NULL;
+	conn->rx.cookie = cookie;
+	memcpy(conn->rx.iov, iov, iov_cnt * sizeof(*iov));
+	conn->rx.iov_cnt = iov_cnt;
+	return 0;
 }
 
-void shm_rx_release(struct shm_hold *hold)
+static void release_hold(struct chan_hold *base)
 {
-	struct shm_conn *conn = hold->conn;
+	struct shm_hold *hold = container_of(base, struct shm_hold, base);
+	struct shm_conn *conn = base->source;
 
-	if (conn && hold->remote) {
-		list_del(&hold->node);
-		if (conn->state == SHM_CONN_READY) {
-			owe(conn, hold->from.id);
-			shm_tx_answer(conn);
-		}
-	} else if (conn) {
+	if (base->data) {
 		conn->rx.hold = NULL;
 		conn->rx.body = SHM_BODY_SKIP;
+	} else if (conn->state == SHM_CONN_READY) {
+		owe(conn, hold->from.id);
+		shm_tx_answer(conn);
 	}
-	hold_free(hold);
+}
+
+static const struct chan_hold_ops hold_ops = {
+	.take = take_hold,
+	.release = release_hold,
+};
+
+void *shm_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
+{
+	struct shm_poller *poller = shm_link_poller(shm_link_of(chan_link_of(base)));
+	struct chan_hold *hold;
+
+	assert(poller->offering && "hold() is called from eng_on_packet()");
+	hold = chan_hold_new(sizeof(struct shm_hold), rx, poller->remote != NULL, &hold_ops);
+	if (!hold)
+		return NULL;
+	poller->held = container_of(hold, struct shm_hold, base);
+	if (poller->remote)
+		poller->held->from = *poller->remote;
+	return hold;
 }

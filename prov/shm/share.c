@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <sched.h>
 
+#include "base/clock.h"
 #include "base/iov.h"
 #include "link.h"
 #include "pull.h"
@@ -203,7 +204,7 @@ void shm_share_end(struct shm_conn *conn)
 		if (!give_up)
 			give_up = clock_ns() + PATIENCE_NS;
 		if (clock_ns() > give_up) {
-			SHM_WARN(conn->link, "a peer that copies a message into our memory does not "
+			CHAN_WARN(&conn->link->base, "a peer that copies a message into our memory does not "
 				 "come out; is its process stopped? It may yet write there\n");
 			break;
 		}

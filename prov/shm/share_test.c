@@ -23,7 +23,7 @@
 
 static struct shm_conn *conn_of(struct eng_peer *peer)
 {
-	return ((struct shm_chan *) peer->chan)->conn;
+	return ((struct chan *) peer->chan)->conn;
 }
 
 /* may_help - as the link finds out: may one write another's memory? */

@@ -113,7 +113,7 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 	conn->tx.pulls[place] = pkt;
 	if (pkt->len >= shm_conf.share_size && conn->can_reach && list_empty(&conn->help_node)) {
 		list_add_tail(&conn->help_node, &conn->poller->helping);
-		conn->poller->chores = true;
+		conn->poller->base.chores = true;
 	}
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	return 0;
@@ -149,10 +149,10 @@ static void wait_for_room(struct shm_conn *conn)
 	struct shm_out *out = &conn->out;
 
 	if (list_empty(&conn->blocked_node))
-		list_add_tail(&conn->blocked_node, &conn->poller->blocked);
-	conn->poller->chores = true;
+		list_add_tail(&conn->blocked_node, &conn->poller->base.dirty);
+	conn->poller->base.chores = true;
 	if (out->bad) {
-		shm_conn_fail(conn, FI_EPROTO);
+		shm_conn_malformed(conn, "impossible counters");
 		return;
 	}
 	if (out->stall > out->seen_pos || !shm_out_room(out, 1))
@@ -161,18 +161,13 @@ static void wait_for_room(struct shm_conn *conn)
 	out->stall = out->pos;
 }
 
-void shm_tx_queue(struct shm_chan *chan, struct eng_pkt *pkt)
-{
-	list_add_tail(&pkt->node, &chan->txq);
-}
-
 /* look_out - the first packet after a poll that brought nothing from the peer: has it gone
  * meanwhile?  The ring would take the packet and lose it.
  */
 static void look_out(struct shm_conn *conn)
 {
-	conn->seq = conn->poller->seq;
-	if (!conn->poller->polling)
+	conn->seq = conn->poller->base.seq;
+	if (!conn->poller->base.polling)
 		shm_conn_look(conn);
 }
 
@@ -182,18 +177,18 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	int ret;
 
 	pkt->sent = 0;
-	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
+	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
 		look_out(conn);
 	if (__builtin_expect(shm_out_hung_up(&conn->out) && !conn->ended, 0))
 		shm_conn_hung_up(conn);
 	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0)) {
-		shm_poller_kick(conn->poller);
-		if (!conn->poller->polling)
+		chan_poller_kick(&conn->poller->base);
+		if (!conn->poller->base.polling)
 			return -FI_EAGAIN;
-		shm_tx_queue(conn->chan, pkt);	/* comes back when the loss is reported */
+		list_add_tail(&pkt->node, &conn->chan->base.pending);	/* done() with the loss */
 		return 0;
 	}
-	if (__builtin_expect(list_empty(&conn->chan->txq), 1)) {
+	if (__builtin_expect(list_empty(&conn->chan->base.pending), 1)) {
 		aside = pkt->flags & ENG_PKT_NOTICE && conn->out.clear == conn->out.pos;
 		ret = put(conn, pkt);
 		if (__builtin_expect(aside && ret > 0, 0))
@@ -201,22 +196,22 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 		if (__builtin_expect(ret >= 0, 1))
 			return ret;
 	}
-	shm_tx_queue(conn->chan, pkt);
+	list_add_tail(&pkt->node, &conn->chan->base.pending);
 	wait_for_room(conn);
 	return 0;
 }
 
 void *shm_tx_slot(void *chan, size_t len)
 {
-	struct shm_conn *conn = ((struct shm_chan *) chan)->conn;
+	struct shm_conn *conn = ((struct chan *) chan)->conn;
 
 	if (__builtin_expect(!conn, 0))
 		return NULL;
-	if (__builtin_expect(conn->seq != conn->poller->seq, 0))
+	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
 		look_out(conn);
 	/* what is rare is left to shm_tx_send(), which looks again, one by one */
 	if (__builtin_expect(len > SHM_BODY || conn->ended || conn->state != SHM_CONN_READY ||
-			     !list_empty(&conn->chan->txq) || shm_out_hung_up(&conn->out) ||
+			     !list_empty(&conn->chan->base.pending) || shm_out_hung_up(&conn->out) ||
 			     !shm_out_room(&conn->out, SLOTS_WANTED), 0))
 		return NULL;
 	return shm_out_slot(&conn->out)->body;
@@ -224,13 +219,13 @@ void *shm_tx_slot(void *chan, size_t len)
 
 int shm_tx_post(void *chan, size_t hdr_len, size_t len)
 {
-	publish(((struct shm_chan *) chan)->conn, SHM_SHORT, hdr_len, len);
+	publish(((struct chan *) chan)->conn, SHM_SHORT, hdr_len, len);
 	return 1;
 }
 
 int shm_tx_pump(struct shm_conn *conn)
 {
-	struct list *txq = &conn->chan->txq;
+	struct list *txq = &conn->chan->base.pending;
 	struct eng_pkt *pkt;
 	int ret, done = 0;
 

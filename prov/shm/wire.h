@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wire.h - what two processes share: the greeting, and the layout of a segment.
+ * wire.h - what two processes share: the handshake, and the layout of a segment.
  *
  * Both sides run on one machine, so numbers have its byte order.
  *
@@ -41,6 +41,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "channel/handshake.h"
 #include "engine/link.h"
 
 #define SHM_LINE 64
@@ -167,52 +168,38 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 	return (uint16_t) word == (uint16_t) (pos / SHM_SLOTS + 1);
 }
 
-/* ---- greetings ----------------------------------------------------------------------- */
+/* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 4
+#define SHM_VERSION 5
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
-enum shm_hello_type {
-	SHM_HELLO = 1,		/* the caller's; with its segment */
-	SHM_WELCOME,		/* with the called one's segment */
+enum shm_handshake_type {
+	SHM_REQUEST = 1,	/* the connecting side's; with its segment */
+	SHM_ACCEPT,		/* with the accepting side's segment */
 	SHM_REFUSE,		/* @reason says why; no segment */
 };
 
-enum shm_reason {
-	SHM_OK,
-	SHM_CROSSED,		/* my own call to you counts */
-	SHM_BUSY,		/* out of memory or descriptors for the moment */
-	SHM_BAD_VERSION,	/* another layout */
-	SHM_BAD_NAME,		/* I have another name than you called me by; it is in @addr */
-	SHM_BAD_SEGMENT,	/* what came is not a segment */
-	SHM_REASONS
-};
-
-/* One message on the socket.  The caller confirms a WELCOME by a single byte: until then
- * the called one sends nothing, and either may still hang up without a loss.  Single
- * bytes that follow are wake-ups.
+/* One message on the socket; see handshake.h.  The fields before @type are the same in
+ * all versions.
  */
-struct shm_hello {
+struct shm_handshake {
 	uint32_t magic;
-	uint16_t version;
-	uint16_t engine;	/* WIRE_VERSION of the engine */
+	struct chan_version version;
 	uint32_t type;
-	uint32_t reason;
+	uint32_t reason;	/* REFUSE: enum chan_reason */
 	uint32_t seg_size;	/* sizeof(struct shm_seg) */
 	uint32_t barrier;	/* 1: the sender's process takes part in expedited barriers */
-	uint64_t epoch;		/* see engine/cross.h */
-	uint64_t serial;
-	uint64_t prev;
+	struct chan_id id;
 	uint64_t probe_addr;	/* where the sender has @probe in its memory */
 	uint64_t probe;
 	uint16_t addr_len;	/* the sender's own address */
-	uint16_t to_len;	/* HELLO: whom it calls */
+	uint16_t to_len;	/* REQUEST: the address that is connected to */
 	uint32_t zero;
 	char addr[SHM_ADDR_MAX];
 	char to[SHM_ADDR_MAX];
 };
 
-_Static_assert(sizeof(struct shm_hello) == 72 + 2 * SHM_ADDR_MAX, "no holes");
+_Static_assert(sizeof(struct shm_handshake) == 72 + 2 * SHM_ADDR_MAX, "no holes");
 
 #endif

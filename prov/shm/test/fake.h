@@ -26,7 +26,7 @@ static void fake_addr_set(fake_addr *a, const void *b)
 
 #include "channel/test/fake_engine.h"
 
-static const struct shm_place fake_place = { FAKE_NAME, NULL };
+static const struct shm_scope fake_scope = { FAKE_NAME, NULL };
 
 static void fake_start(void)
 {
@@ -36,7 +36,7 @@ static void fake_start(void)
 		list_splice_tail(&fake_prog.pollers, &parents);
 	list_init(&fake_prog.pollers);
 	shm_conf.prov = &fake_prov;
-	shm_conf.conn_retry_ms = 200;
+	shm_conf.chan.retry_ms = 200;
 }
 
 /* ep_at - an endpoint called @name; NULL: whatever is free. */

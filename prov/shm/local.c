@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "near.h"
-
+/*
+ * The link beside another one, for endpoints with IP addresses: it reaches those of the same
+ * kind on this host.
+ *
+ * An endpoint with the address A listens on a socket with the key A.  Such names belong to a
+ * network namespace, as addresses do; so a process of the same user that listens there is
+ * the one that would be reached at A, and if there is none, A is on another host.
+ */
 #include <rdma/fi_errno.h>
 #include <string.h>
 
-#include "engine/api.h"
 #include "base/net_addr.h"
+#include "engine/api.h"
+#include "link.h"
 
-static size_t near_len(const void *addr)
+static size_t local_len(const void *addr)
 {
 	return net_addr_len(addr);
 }
 
-static int near_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
+static int local_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
 {
 	char text[NET_ADDR_TEXT_MAX];
 	union net_sa sa;
@@ -29,7 +36,7 @@ static int near_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
 }
 
 /* The name is the address, and there is no other. */
-static int near_own(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
+static int local_own(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
 		    size_t *len_p)
 {
 	union net_sa sa;
@@ -44,7 +51,7 @@ static int near_own(const void *src, size_t src_len, unsigned try, char addr[SHM
 	return 0;
 }
 
-static bool near_same(const void *a, size_t a_len, const void *b, size_t b_len)
+static bool local_same(const void *a, size_t a_len, const void *b, size_t b_len)
 {
 	union net_sa x, y;
 
@@ -52,28 +59,18 @@ static bool near_same(const void *a, size_t a_len, const void *b, size_t b_len)
 	       !net_addr_cmp(&x.sa, &y.sa);
 }
 
-static const char *near_text(const void *addr, size_t len, char buf[SHM_TEXT_MAX])
-{
-	union net_sa sa;
-
-	_Static_assert(SHM_TEXT_MAX >= NET_ADDR_TEXT_MAX, "room for an address");
-	if (net_addr_copy(addr, len, &sa))
-		return strcpy(buf, "an address that is none");
-	return net_addr_text(&sa.sa, buf);
-}
-
-static const struct shm_naming near_naming = {
-	.len = near_len,
-	.key = near_key,
-	.own = near_own,
-	.same = near_same,
-	.text = near_text,
+static const struct shm_naming local_naming = {
+	.addr_len = sizeof(union net_sa),
+	.len = local_len,
+	.key = local_key,
+	.own = local_own,
+	.same = local_same,
 };
 
-/* Doors in a directory would be those of several network namespaces, so no files. */
-int shm_near_open(struct eng_ep *ep, struct eng_link **link_p)
+/* Files in a directory could be of several network namespaces, so there are none. */
+int shm_local_open(struct eng_ep *ep, struct eng_link **link_p)
 {
-	struct shm_place place = { eng_ep_base(ep)->prov->name, NULL };
+	struct shm_scope scope = { eng_ep_base(ep)->prov->name, NULL };
 	struct shm_link *link;
 	union net_sa name;
 	size_t len = sizeof(name);
@@ -85,10 +82,10 @@ int shm_near_open(struct eng_ep *ep, struct eng_link **link_p)
 	if (!net_addr_len(&name.sa) || net_addr_is_any(&name.sa))
 		return -FI_EADDRNOTAVAIL;
 	shm_conf_use();
-	ret = shm_link_make(ep, &near_naming, place, &name, len, &link);
+	ret = shm_link_make(ep, &shm_local_ops, &local_naming, scope, &name, len, &link);
 	if (ret)
 		return ret;
-	link->near = true;
-	*link_p = &link->base;
+	link->local = true;
+	*link_p = &link->base.base;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Doors in a directory: one at a time, however many processes open and leave them. */
+/* Sockets with files: one process has a key at a time, however many open and close it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,16 +15,16 @@
 
 #include <rdma/fi_errno.h>
 
-#include "door.h"
+#include "listen.h"
 
 #define PROCS 6
 #define ROUNDS 400
-#define KEY "somebody"
+#define KEY "key"
 
-static char dir[] = "/tmp/ofi-door-XXXXXX";
-static struct shm_place place = { "test", dir };
+static char dir[] = "/tmp/ofi-listen-XXXXXX";
+static struct shm_scope scope = { "test", dir };
 
-/* What the processes have in common. */
+/* Memory that the processes share. */
 static struct shared {
 	_Atomic unsigned holders, opened, wrong;
 } *shared;
@@ -44,10 +44,10 @@ static int tear_down(void **state)
 	return rmdir(dir);	/* nothing else is left in it */
 }
 
-/* open_and_leave - every other time as a process does that is killed. */
-static void open_and_leave(int round)
+/* open_and_close - every other time without unlink, as when a process is killed. */
+static void open_and_close(int round)
 {
-	int fd = shm_door_open(&place, KEY);
+	int fd = shm_listen_open(&scope, KEY);
 
 	if (fd < 0) {
 		if (fd != -FI_EADDRINUSE)
@@ -62,7 +62,7 @@ static void open_and_leave(int round)
 	if (round % 2)
 		close(fd);
 	else
-		shm_door_close(fd, &place, KEY);
+		shm_listen_close(fd, &scope, KEY);
 }
 
 static void one_process_has_it(void **state)
@@ -73,7 +73,7 @@ static void one_process_has_it(void **state)
 		if (fork())
 			continue;
 		for (k = 0; k < ROUNDS; k++)
-			open_and_leave(k);
+			open_and_close(k);
 		_exit(0);
 	}
 	for (i = 0; i < PROCS; i++) {
@@ -84,21 +84,21 @@ static void one_process_has_it(void **state)
 	assert_true(shared->opened > 0);
 }
 
-static void the_next_one_takes_a_dead_ones_place(void **state)
+static void the_file_of_a_dead_process_is_replaced(void **state)
 {
-	int first = shm_door_open(&place, KEY), second;
+	int first = shm_listen_open(&scope, KEY), second;
 	uid_t uid;
 
 	assert_true(first >= 0);
-	assert_int_equal(shm_door_open(&place, KEY), -FI_EADDRINUSE);
-	assert_false(shm_door_foreign(&place, KEY, &uid));
+	assert_int_equal(shm_listen_open(&scope, KEY), -FI_EADDRINUSE);
+	assert_false(shm_listen_user(&scope, KEY, &uid));
 	close(first);
-	second = shm_door_open(&place, KEY);
+	second = shm_listen_open(&scope, KEY);
 	assert_true(second >= 0);
-	shm_door_close(second, &place, KEY);
+	shm_listen_close(second, &scope, KEY);
 }
 
-/* Another process opens the door when this one has bound its socket and does not listen yet. */
+/* Another process opens the key when this one has bound its socket and does not listen yet. */
 static int in_between = -1;
 static bool interrupt;
 int __real_listen(int fd, int backlog);
@@ -108,27 +108,27 @@ int __wrap_listen(int fd, int backlog)
 {
 	if (interrupt) {
 		interrupt = false;
-		in_between = shm_door_open(&place, KEY);
+		in_between = shm_listen_open(&scope, KEY);
 	}
 	return __real_listen(fd, backlog);
 }
 
-static void a_door_that_is_just_being_made(void **state)
+static void a_socket_that_does_not_listen_yet_has_no_name(void **state)
 {
 	int fd;
 
 	interrupt = true;
-	fd = shm_door_open(&place, KEY);
+	fd = shm_listen_open(&scope, KEY);
 	assert_true((fd >= 0) + (in_between >= 0) == 1);
 	assert_int_equal(fd >= 0 ? in_between : fd, -FI_EADDRINUSE);
-	shm_door_close(fd >= 0 ? fd : in_between, &place, KEY);
+	shm_listen_close(fd >= 0 ? fd : in_between, &scope, KEY);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_next_one_takes_a_dead_ones_place),
-		cmocka_unit_test(a_door_that_is_just_being_made),
+		cmocka_unit_test(the_file_of_a_dead_process_is_replaced),
+		cmocka_unit_test(a_socket_that_does_not_listen_yet_has_no_name),
 		cmocka_unit_test(one_process_has_it),
 	};
 

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Connecting: the steps of the handshake (handshake.h) on either side, and the listening
+ * socket.  When to connect, and what to do about an attempt that fails, is decided by
+ * channel/chan.h.
+ */
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "channel/poller.h"
+#include "handshake.h"
+#include "link.h"
+#include "pull.h"
+#include "seg.h"
+
+#define LISTEN_PAUSE_NS (20 * CLOCK_NS_PER_MS)	/* without descriptors */
+#define ACCEPTS_MAX 64				/* connections taken per event */
+#define NAMES_MAX 4096				/* addresses that an endpoint tries */
+
+/* ---- handshakes -------------------------------------------------------------------------- */
+
+static void fill(const struct shm_link *link, struct shm_handshake *shake, uint32_t type)
+{
+	*shake = (struct shm_handshake) {
+		.magic = SHM_MAGIC,
+		.version = chan_version_ours(SHM_VERSION),
+		.type = type,
+		.seg_size = sizeof(struct shm_seg),
+		.barrier = shm_conf.barrier,
+		.id.epoch = link->base.epoch,
+		.addr_len = (uint16_t) link->base.addr_len,
+	};
+	memcpy(shake->addr, link->addr, link->base.addr_len);
+}
+
+/* send_segment - send a REQUEST or ACCEPT with our segment.  Closes @seg_fd. */
+static int send_segment(struct shm_conn *conn, struct shm_handshake *shake, int seg_fd)
+{
+	int ret;
+
+	shake->probe_addr = (uintptr_t) &conn->probe;
+	shake->probe = conn->probe;
+	ret = shm_handshake_send(conn->src.fd, shake, seg_fd);
+	close(seg_fd);
+	return ret;
+}
+
+/* take_segment - map the segment that came with a handshake, to send in.  Closes @fd. */
+static int take_segment(struct shm_conn *conn, int fd)
+{
+	int ret = fd == -FI_EMFILE ? fd : fd < 0 ? -FI_EINVAL : shm_seg_map(fd, &conn->out.seg);
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* probe - can the peer's memory be read and written?  The peer sees the result in the
+ * segments.
+ */
+static void probe(struct shm_conn *conn, uint64_t addr, uint64_t value)
+{
+	conn->can_pull = !shm_conf.disable_cma && shm_pull_try(conn->pid, addr, value);
+	conn->can_reach = conn->can_pull && shm_pull_try_write(conn->pid, addr, value);
+	atomic_store_explicit(&conn->in.seg->rx.can_pull, conn->can_pull, memory_order_relaxed);
+	atomic_store_explicit(&conn->out.seg->tx.can_reach, conn->can_reach, memory_order_relaxed);
+}
+
+/* note_peer - keep what a REQUEST or ACCEPT says about the peer. */
+static void note_peer(struct shm_conn *conn, const struct shm_handshake *shake)
+{
+	char text[CHAN_TEXT_MAX];
+
+	conn->id = shake->id;
+	conn->out.fence = !(shake->barrier && shm_conf.barrier);
+	probe(conn, shake->probe_addr, shake->probe);
+	CHAN_INFO(&conn->link->base, "%s: long messages %s%s\n",
+		  chan_text(&conn->link->base, shake->addr, shake->addr_len, text),
+		  conn->can_pull ? "are read from its memory" :
+		  "come through shared memory, its own cannot be read",
+		  conn->can_reach ? ", which remote writes and reads copy to and from" : "");
+}
+
+static void refuse(struct shm_conn *conn, enum chan_reason reason)
+{
+	struct shm_handshake shake;
+
+	fill(conn->link, &shake, SHM_REFUSE);
+	shake.reason = reason;
+	shm_handshake_send(conn->src.fd, &shake, -1);
+	shm_conn_close(conn, FI_ECONNREFUSED);
+}
+
+/* up - the handshake is complete. */
+static void up(struct shm_conn *conn)
+{
+	bool ours = conn->state == SHM_CONN_REQUESTING;
+	struct shm_chan *chan = conn->chan;
+
+	chan->shaking = NULL;
+	shm_conn_start(conn);
+	chan_up(&chan->base, conn, &conn->id, ours);
+	shm_tx_pump(conn);
+}
+
+/* ---- our attempts ------------------------------------------------------------------------ */
+
+static void set_timeout(struct shm_conn *conn)
+{
+	struct chan_link *link = &conn->link->base;
+
+	chan_poller_timer(link->poller, &conn->timer, chan_now(link) +
+			  (uint64_t) link->conf.conn_timeout_ms * CLOCK_NS_PER_MS);
+}
+
+/* connect_self - one segment, both ends of it ours.  The next poll reports it. */
+static int connect_self(struct shm_link *link, struct shm_conn **conn_p)
+{
+	struct shm_conn *conn;
+	int fd, ret;
+
+	ret = shm_conn_new(link, -1, getpid(), SHM_CONN_REQUESTING, &conn);
+	if (ret)
+		return ret;
+	ret = shm_seg_make(&conn->in.seg, &fd);
+	if (ret) {
+		shm_conn_close(conn, FI_ECANCELED);
+		return ret;
+	}
+	close(fd);
+	conn->out.seg = conn->in.seg;
+	conn->out.fence = true;
+	conn->id.epoch = link->base.epoch;
+	probe(conn, (uintptr_t) &conn->probe, conn->probe);
+	chan_poller_timer(link->base.poller, &conn->timer, 0);
+	*conn_p = conn;
+	return 0;
+}
+
+static int connect_peer(struct shm_link *link, struct chan *chan, const void *to, size_t to_len,
+			struct shm_conn **conn_p)
+{
+	char key[SHM_KEY_MAX + 1];
+	struct shm_handshake shake;
+	struct shm_conn *conn;
+	int fd, seg_fd, ret;
+	pid_t pid = 0;
+
+	ret = link->naming->key(to, to_len, key);
+	if (ret)
+		return ret;
+	fd = shm_listen_connect(&link->scope, key, &pid);
+	if (fd < 0)
+		return fd;
+	ret = shm_conn_new(link, fd, pid, SHM_CONN_REQUESTING, &conn);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	fill(link, &shake, SHM_REQUEST);
+	shake.id.serial = chan->serial;
+	shake.id.prev = chan->peer_serial;
+	shake.to_len = (uint16_t) to_len;
+	memcpy(shake.to, to, to_len);
+	ret = shm_seg_make(&conn->in.seg, &seg_fd);
+	if (!ret)
+		ret = send_segment(conn, &shake, seg_fd);
+	if (ret) {
+		shm_conn_close(conn, FI_ECANCELED);
+		return ret;
+	}
+	chan->asked = true;
+	set_timeout(conn);
+	*conn_p = conn;
+	return 0;
+}
+
+int shm_connect(struct chan *chan)
+{
+	struct shm_link *link = shm_link_of(chan->link);
+	const void *to = eng_peer_addr(chan_peer(chan));
+	size_t to_len = link->naming->len(to);
+	struct shm_conn *conn = NULL;
+	int ret;
+
+	if (link->naming->same(to, to_len, link->addr, link->base.addr_len))
+		ret = connect_self(link, &conn);
+	else
+		ret = connect_peer(link, chan, to, to_len, &conn);
+	if (ret)
+		return ret;
+	conn->chan = shm_chan_of(chan);
+	conn->chan->shaking = conn;
+	return 0;
+}
+
+void shm_connect_timer(struct timer *timer, uint64_t now)
+{
+	struct shm_conn *conn = container_of(timer, struct shm_conn, timer);
+
+	if (conn->src.fd < 0)
+		up(conn);
+	else
+		shm_conn_fail(conn, FI_ETIMEDOUT);
+}
+
+void shm_connect_abort(struct chan *chan)
+{
+	struct shm_conn *conn = shm_chan_of(chan)->shaking;
+
+	shm_chan_of(chan)->shaking = NULL;
+	if (conn)
+		shm_conn_close(conn, FI_ECANCELED);
+}
+
+void shm_connect_close(struct chan *chan, int err, bool orderly)
+{
+	shm_connect_abort(chan);
+	if (chan->conn)
+		shm_conn_close(chan->conn, err);
+}
+
+const char *shm_connect_advice(const struct chan *chan, int err)
+{
+	switch (err) {
+	case FI_ECONNREFUSED:
+		return shm_link_of(chan->link)->local ?
+		       "no endpoint has that address any more; has its process ended?" :
+		       "no endpoint has that name; does its process run, and in this network "
+		       "namespace (FI_SHM_DIR)?";
+	case FI_EACCES:
+		return "it belongs to another user; shm connects the processes of one user";
+	case FI_EAGAIN:
+		return "it accepts no connections at present, or lacks memory or descriptors";
+	case FI_EMFILE:
+		return "raise the limit on open files (ulimit -n)";
+	case FI_ETIMEDOUT:
+		return "its process does not answer; is it stopped, or does it make no progress?";
+	default:
+		return NULL;
+	}
+}
+
+/* ---- a connection ends ---------------------------------------------------------------------- */
+
+void shm_connect_failed(struct shm_conn *conn)
+{
+	struct shm_chan *chan = conn->chan;
+
+	if (conn->was == SHM_CONN_READY) {
+		chan_lost(&chan->base, conn->err, conn->ended);
+		return;
+	}
+	if (chan) {
+		chan->shaking = NULL;
+		chan_connect_failed(&chan->base, conn->err, false);
+	}
+	shm_conn_close(conn, conn->err);
+}
+
+/* ---- answers to our requests ----------------------------------------------------------------- */
+
+static void on_accept(struct shm_conn *conn, const struct shm_handshake *shake, int seg_fd)
+{
+	char text[CHAN_TEXT_MAX];
+	int ret = take_segment(conn, seg_fd);
+
+	if (ret == -FI_EINVAL) {
+		CHAN_WARN_SPARSE(&conn->link->base, "%s accepted the connection without a sealed "
+				 "segment\n", chan_peer_text(&conn->chan->base, text));
+		ret = -FI_EPROTO;
+	}
+	if (!ret) {
+		note_peer(conn, shake);
+		ret = shm_handshake_confirm(conn->src.fd);
+	}
+	if (ret)
+		shm_conn_fail(conn, -ret);
+	else
+		up(conn);
+}
+
+/* on_confirm - input after our ACCEPT: the confirmation, or the end. */
+static void on_confirm(struct shm_conn *conn)
+{
+	int ret = shm_handshake_confirmed(conn->src.fd);
+
+	if (!ret)
+		up(conn);
+	else if (ret != -FI_EAGAIN)
+		shm_conn_fail(conn, -ret);
+}
+
+/* log_name - the endpoint there has another name than the one that was connected to. */
+static void log_name(struct shm_conn *conn, const struct shm_handshake *shake)
+{
+	char text[CHAN_TEXT_MAX], other[CHAN_TEXT_MAX];
+	struct chan *chan = &conn->chan->base;
+
+	CHAN_WARN_SPARSE(&conn->link->base, "%s refused our connection: the endpoint there has "
+			 "another name, use that: %s\n", chan_peer_text(chan, text),
+			 chan_text(&conn->link->base, shake->addr, shake->addr_len, other));
+	chan->logged = true;
+}
+
+static void on_refuse(struct shm_conn *conn, const struct shm_handshake *shake)
+{
+	struct chan *chan = &conn->chan->base;
+	uint32_t reason = shake->reason;
+
+	conn->chan->shaking = NULL;
+	if (reason == CHAN_NO_ENDPOINT && !conn->link->local)
+		log_name(conn, shake);
+	/* the endpoint's own link is tried at once where this one is refused */
+	if (reason != CHAN_SIMULTANEOUS && (conn->link->local || reason == CHAN_NO_ENDPOINT))
+		chan_connect_failed(chan, chan_reason_errno(reason), true);
+	else
+		chan_refused(chan, reason);
+	shm_conn_close(conn, FI_ECONNREFUSED);
+}
+
+/* ---- requests of peers ----------------------------------------------------------------------- */
+
+static int order(const struct shm_link *link, const struct shm_handshake *shake)
+{
+	size_t own_len = link->base.addr_len;
+	size_t len = own_len < shake->addr_len ? own_len : shake->addr_len;
+	int ret = memcmp(link->addr, shake->addr, len);
+
+	return ret ? ret : (int) own_len - (int) shake->addr_len;
+}
+
+/* accept_request - @conn becomes the channel's connection, once the peer confirms. */
+static void accept_request(struct shm_conn *conn, struct chan *chan,
+			   const struct shm_handshake *theirs)
+{
+	struct shm_handshake shake;
+	int seg_fd, ret;
+
+	if (shm_seg_make(&conn->in.seg, &seg_fd)) {
+		refuse(conn, CHAN_BUSY);
+		return;
+	}
+	/* in the segments before the peer uses them */
+	note_peer(conn, theirs);
+	fill(conn->link, &shake, SHM_ACCEPT);
+	shake.id.serial = theirs->id.serial;
+	shake.id.prev = conn->link->base.serial;
+	ret = send_segment(conn, &shake, seg_fd);
+	if (ret) {	/* the peer has left */
+		shm_conn_close(conn, -ret);
+		return;
+	}
+	chan_taken(chan);
+	conn->chan = shm_chan_of(chan);
+	conn->chan->shaking = conn;
+	shm_conn_set_state(conn, SHM_CONN_CONFIRMING);
+	chan_accepting(chan, &conn->id);
+}
+
+/* replace - the peer does not know the connection that stands: it is dead. */
+static struct chan *replace(struct chan *chan, const struct shm_handshake *shake)
+{
+	if (!chan->conn)
+		return chan;	/* it was never confirmed */
+	/* packets that the peer has sent over it come first */
+	shm_rx_poll(chan->conn, SHM_SLOTS);
+	return chan_replace(chan, shake->addr, shake->addr_len);
+}
+
+/* request_reason - may the peer connect?  CHAN_OK, or why not. */
+static enum chan_reason request_reason(struct shm_conn *conn, const struct shm_handshake *shake,
+				       int seg_fd)
+{
+	struct shm_link *link = conn->link;
+	char key[SHM_KEY_MAX + 1];
+	int ret = take_segment(conn, seg_fd);
+
+	if (ret && ret != -FI_EINVAL) {
+		CHAN_WARN_SPARSE(&link->base, "cannot accept a connection: %s\n", fi_strerror(-ret));
+		return CHAN_BUSY;
+	}
+	if (ret || link->naming->key(shake->addr, shake->addr_len, key))
+		return CHAN_MALFORMED;
+	if (!link->naming->same(shake->to, shake->to_len, link->addr, link->base.addr_len))
+		return CHAN_NO_ENDPOINT;
+	return link->base.closing ? CHAN_BUSY : CHAN_OK;
+}
+
+static void on_request(struct shm_conn *conn, const struct shm_handshake *shake, int seg_fd)
+{
+	enum chan_reason reason = request_reason(conn, shake, seg_fd);
+	struct shm_link *link = conn->link;
+	enum chan_verdict verdict;
+	struct chan *chan = NULL;
+
+	if (reason == CHAN_OK)
+		chan = chan_find(&link->base, shake->addr, shake->addr_len);
+	if (!chan) {
+		refuse(conn, reason == CHAN_OK ? CHAN_BUSY : reason);
+		return;
+	}
+	verdict = chan_decide(chan, order(link, shake), &shake->id);
+	/* CHAN_SELF: an endpoint makes no request to itself, so its epoch is forged */
+	if (verdict == CHAN_REFUSE || verdict == CHAN_SELF) {
+		refuse(conn, CHAN_SIMULTANEOUS);
+		return;
+	}
+	if (verdict == CHAN_REPLACE && shm_conn_ended(conn)) {
+		shm_conn_close(conn, FI_ECONNRESET);	/* the peer has left again */
+		return;
+	}
+	if (verdict == CHAN_REPLACE)
+		chan = replace(chan, shake);
+	if (chan)
+		accept_request(conn, chan, shake);
+	else
+		refuse(conn, CHAN_BUSY);
+}
+
+/* on_version - a handshake of another version. */
+static void on_version(struct shm_conn *conn, const struct shm_handshake *shake)
+{
+	struct chan_version ours = chan_version_ours(SHM_VERSION);
+	bool request = conn->state == SHM_CONN_ACCEPTED;
+
+	CHAN_WARN_SPARSE(&conn->link->base, "%s a process that speaks version %u.%u of the "
+			 "protocol, ours is %u.%u; use the same libfabric release for both\n",
+			 request ? "refused a connection of" : "cannot connect to",
+			 shake->version.link, shake->version.engine, ours.link, ours.engine);
+	if (request)
+		refuse(conn, CHAN_VERSION_BAD);
+	else
+		shm_conn_fail(conn, FI_EPROTO);
+}
+
+/* on_malformed - a message that is no handshake, or not the one that is due. */
+static void on_malformed(struct shm_conn *conn)
+{
+	CHAN_WARN_SPARSE(&conn->link->base, "process %ld sent a malformed handshake\n",
+			 (long) conn->pid);
+	shm_conn_fail(conn, FI_EPROTO);
+}
+
+void shm_connect_event(struct shm_conn *conn)
+{
+	struct shm_handshake shake;
+	int ret, seg_fd = -1;
+
+	if (conn->state == SHM_CONN_CONFIRMING) {
+		on_confirm(conn);
+		return;
+	}
+	ret = shm_handshake_recv(conn->src.fd, &shake, &seg_fd);
+	if (ret == -FI_EAGAIN)
+		return;
+	if (!ret && (conn->state == SHM_CONN_ACCEPTED) != (shake.type == SHM_REQUEST))
+		ret = -FI_EPROTO;
+	if (seg_fd >= 0 && (ret || shake.type == SHM_REFUSE))
+		close(seg_fd);
+	if (ret == -FI_ENOPROTOOPT)
+		on_version(conn, &shake);
+	else if (ret == -FI_EPROTO)
+		on_malformed(conn);
+	else if (ret)
+		shm_conn_fail(conn, -ret);
+	else if (shake.type == SHM_REQUEST)
+		on_request(conn, &shake, seg_fd);
+	else if (shake.type == SHM_ACCEPT)
+		on_accept(conn, &shake, seg_fd);
+	else
+		on_refuse(conn, &shake);
+}
+
+/* ---- the listening socket -------------------------------------------------------------------- */
+
+/* take_one - accept one connection.  Returns 0; -FI_EAGAIN: there is none; -FI_E*: no
+ * memory or descriptors.
+ */
+static int take_one(struct shm_link *link)
+{
+	struct shm_conn *conn;
+	pid_t pid = 0;
+	int ret, fd = shm_listen_accept(link->listener.fd, &pid);
+
+	if (fd == -FI_EACCES) {
+		if (!link->local)
+			CHAN_WARN_SPARSE(&link->base, "refused a connection of another user's "
+					 "process: shm connects the processes of one user\n");
+		return 0;
+	}
+	if (fd == -ECONNABORTED)
+		return -FI_EAGAIN;
+	if (fd < 0)
+		return fd;
+	ret = shm_conn_new(link, fd, pid, SHM_CONN_ACCEPTED, &conn);
+	if (ret)
+		close(fd);
+	else
+		set_timeout(conn);
+	return ret;
+}
+
+static void on_listener(struct shm_src *src, uint32_t events)
+{
+	struct shm_link *link = container_of(src, struct shm_link, listener);
+	int i, ret = 0;
+
+	for (i = 0; i < ACCEPTS_MAX && !ret; i++)
+		ret = take_one(link);
+	if (!ret || ret == -FI_EAGAIN)
+		return;
+	CHAN_WARN_SPARSE(&link->base, "cannot accept connections for %u ms: %s; raise the limit "
+			 "on open files (ulimit -n)\n",
+			 (unsigned) (LISTEN_PAUSE_NS / CLOCK_NS_PER_MS), fi_strerror(-ret));
+	shm_src_ignore(shm_link_poller(link), src);
+	chan_poller_timer(link->base.poller, &link->listen_timer,
+			  chan_now(&link->base) + LISTEN_PAUSE_NS);
+}
+
+static void listen_again(struct timer *timer, uint64_t now)
+{
+	struct shm_link *link = container_of(timer, struct shm_link, listen_timer);
+
+	if (shm_src_watch(shm_link_poller(link), &link->listener))
+		chan_poller_timer(link->base.poller, timer, now + LISTEN_PAUSE_NS);
+}
+
+static int listen_at(struct shm_link *link)
+{
+	int fd = link->naming->key(link->addr, link->base.addr_len, link->key);
+
+	if (!fd)
+		fd = shm_listen_open(&link->scope, link->key);
+	if (fd < 0)
+		return fd;
+	link->listener.fd = fd;
+	link->listener.event = on_listener;
+	return 0;
+}
+
+static void log_open(const struct shm_link *link, int err)
+{
+	char text[CHAN_TEXT_MAX];
+	uid_t uid;
+
+	chan_text(&link->base, link->addr, link->base.addr_len, text);
+	if (err == -FI_EADDRINUSE && shm_listen_user(&link->scope, link->key, &uid))
+		CHAN_WARN(&link->base, "cannot open an endpoint called %s: a process of user %u "
+			  "listens under that name; choose another one%s\n", text, (unsigned) uid,
+			  link->scope.dir ? "" : ", or set FI_SHM_DIR to a private directory");
+	else
+		CHAN_WARN(&link->base, "cannot open an endpoint called %s: %s\n", text,
+			  err == -FI_EADDRINUSE ? "an endpoint of that name is open; close it, or "
+						  "choose another name" : fi_strerror(-err));
+}
+
+int shm_connect_open(struct shm_link *link, const void *src, size_t src_len)
+{
+	unsigned try;
+	int ret;
+
+	for (try = 0; try < NAMES_MAX; try++) {
+		ret = link->naming->own(src, src_len, try, link->addr, &link->base.addr_len);
+		if (ret)
+			break;
+		ret = listen_at(link);
+		if (ret != -FI_EADDRINUSE)
+			break;
+	}
+	if (ret == -FI_ENODATA)
+		ret = -FI_EADDRINUSE;
+	if (!ret) {
+		ret = shm_src_watch(shm_link_poller(link), &link->listener);
+		if (!ret)
+			ret = timers_join(&link->base.poller->timers);
+		if (ret)
+			shm_listen_close(link->listener.fd, &link->scope, link->key);
+	}
+	if (ret)
+		log_open(link, ret);
+	link->listen_timer.fire = listen_again;
+	return ret;
+}
+
+void shm_connect_end(struct shm_link *link)
+{
+	timer_off(&link->base.poller->timers, &link->listen_timer);
+	timers_leave(&link->base.poller->timers);
+	shm_src_ignore(shm_link_poller(link), &link->listener);
+	shm_listen_close(link->listener.fd, &link->scope, link->key);
+}

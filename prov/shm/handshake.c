@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "handshake.h"
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union ctl {
+	struct cmsghdr align;
+	char room[CMSG_SPACE(4 * sizeof(int))];
+};
+
+int shm_handshake_send(int fd, const struct shm_handshake *shake, int seg_fd)
+{
+	struct iovec iov = { (void *) shake, sizeof(*shake) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union ctl ctl = { 0 };
+	struct cmsghdr *cmsg;
+
+	if (seg_fd >= 0) {
+		msg.msg_control = &ctl;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int));
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(cmsg), &seg_fd, sizeof(int));
+	}
+	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* take_fds - the only descriptor that came; of several, none is taken. */
+static int take_fds(struct msghdr *msg)
+{
+	int fds[4], fd = -1, cnt = 0;
+	struct cmsghdr *cmsg;
+	size_t i, n;
+
+	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (i = 0; i < n && cnt < 4; i++)
+			memcpy(&fds[cnt++], CMSG_DATA(cmsg) + i * sizeof(int), sizeof(int));
+	}
+	if (cnt == 1)
+		fd = fds[0];
+	else
+		while (cnt)
+			close(fds[--cnt]);
+	return fd;
+}
+
+int shm_handshake_check(const struct shm_handshake *shake, size_t len)
+{
+	if (len < offsetof(struct shm_handshake, type) || shake->magic != SHM_MAGIC)
+		return -FI_EPROTO;
+	if (!chan_version_same(shake->version, chan_version_ours(SHM_VERSION)))
+		return -FI_ENOPROTOOPT;
+	if (len != sizeof(*shake) || shake->type < SHM_REQUEST || shake->type > SHM_REFUSE ||
+	    shake->zero || shake->addr_len > SHM_ADDR_MAX || shake->to_len > SHM_ADDR_MAX)
+		return -FI_EPROTO;
+	if (shake->type == SHM_REFUSE)
+		return shake->reason == CHAN_OK ? -FI_EPROTO : 0;
+	if (shake->seg_size != sizeof(struct shm_seg) || !shake->addr_len)
+		return -FI_EPROTO;
+	return shake->type == SHM_REQUEST && !shake->to_len ? -FI_EPROTO : 0;
+}
+
+int shm_handshake_recv(int fd, struct shm_handshake *shake, int *seg_fd_p)
+{
+	struct iovec iov = { shake, sizeof(*shake) };
+	union ctl ctl;
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl,
+			      .msg_controllen = sizeof(ctl) };
+	ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int ret;
+
+	if (len < 0)
+		return errno == EINTR ? -FI_EAGAIN : -errno;
+	*seg_fd_p = take_fds(&msg);
+	/* the kernel leaves out what the process has no room for */
+	if (*seg_fd_p < 0 && msg.msg_flags & MSG_CTRUNC)
+		*seg_fd_p = -FI_EMFILE;
+	ret = !len ? -FI_ECONNRESET : msg.msg_flags & MSG_TRUNC ? -FI_EPROTO :
+	      shm_handshake_check(shake, (size_t) len);
+	if (ret && *seg_fd_p >= 0) {
+		close(*seg_fd_p);
+		*seg_fd_p = -1;
+	}
+	return ret;
+}
+
+int shm_handshake_confirm(int fd)
+{
+	return send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int shm_handshake_confirmed(int fd)
+{
+	char byte;
+	ssize_t ret = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	return ret < 0 ? errno == EINTR ? -FI_EAGAIN : -errno : ret ? 0 : -FI_ECONNRESET;
+}

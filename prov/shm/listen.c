@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/fi_errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "net/inherit.h"
+
+#define BACKLOG 4096
+
+/* ---- keys --------------------------------------------------------------------------- */
+
+/* make_name - the socket's address: abstract, or a file in scope->dir. */
+static int make_name(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
+		     socklen_t *len_p)
+{
+	size_t len = strlen(key);
+	char *slash;
+	int cnt;
+
+	if (!len || len > SHM_KEY_MAX)
+		return -FI_EINVAL;
+	memset(sun, 0, sizeof(*sun));
+	sun->sun_family = AF_UNIX;
+	if (!scope->dir) {
+		cnt = snprintf(sun->sun_path + 1, sizeof(sun->sun_path) - 1, "ofi-%s/%s",
+			       scope->prov, key);
+		if (cnt >= (int) sizeof(sun->sun_path) - 1)
+			return -FI_EINVAL;
+		*len_p = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) cnt);
+		return 0;
+	}
+	cnt = snprintf(sun->sun_path, sizeof(sun->sun_path), "%s/ofi-%s.%s", scope->dir,
+		       scope->prov, key);
+	if (cnt >= (int) sizeof(sun->sun_path))
+		return -FI_EINVAL;
+	for (slash = sun->sun_path + cnt - len; (slash = strchr(slash, '/')); )
+		*slash = '|';
+	*len_p = sizeof(*sun);
+	return 0;
+}
+
+static int make_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	net_inherit_not(fd);
+	return fd;
+}
+
+/* is_stale - has a dead process left the file behind?  One that lives listens before the
+ * file has its name.
+ */
+static bool is_stale(const struct sockaddr_un *sun, socklen_t len)
+{
+	int fd = make_socket(), ret;
+
+	if (fd < 0)
+		return false;
+	ret = connect(fd, (const void *) sun, len) ? errno : 0;
+	close(fd);
+	return ret == ECONNREFUSED;
+}
+
+/* lock_dir - for replacing a file, which one process at a time may do.  Returns a descriptor
+ * that holds the lock, or -1 where files cannot be locked.
+ */
+static int lock_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+		;
+	return fd;
+}
+
+/* give_name - let @file have the socket's name, too.  Errors: -FI_EADDRINUSE. */
+static int give_name(const struct shm_scope *scope, const char *file,
+		     const struct sockaddr_un *sun, socklen_t len)
+{
+	int lock = lock_dir(scope->dir), ret = link(file, sun->sun_path) ? -errno : 0;
+
+	if (ret == -EEXIST && is_stale(sun, len) && !unlink(sun->sun_path))
+		ret = link(file, sun->sun_path) ? -errno : 0;
+	if (lock >= 0)
+		close(lock);
+	return ret == -EEXIST ? -FI_EADDRINUSE : ret;
+}
+
+/* open_file - listen under a name that only this call uses, then give it that of the key:
+ * a socket that is bound and does not listen yet would look stale.
+ */
+static int open_file(int fd, const struct shm_scope *scope, const struct sockaddr_un *sun,
+		     socklen_t len)
+{
+	static _Atomic unsigned number;
+	struct sockaddr_un own = { .sun_family = AF_UNIX };
+	int cnt = snprintf(own.sun_path, sizeof(own.sun_path), "%s/.ofi-%d.%u", scope->dir,
+			   (int) getpid(), atomic_fetch_add(&number, 1)), ret;
+
+	if (cnt >= (int) sizeof(own.sun_path))
+		return -FI_EINVAL;
+	unlink(own.sun_path);	/* of a dead process with our id */
+	if (bind(fd, (void *) &own, sizeof(own)))
+		return -errno;
+	ret = listen(fd, BACKLOG) ? -errno : give_name(scope, own.sun_path, sun, len);
+	unlink(own.sun_path);
+	return ret;
+}
+
+int shm_listen_open(const struct shm_scope *scope, const char *key)
+{
+	struct sockaddr_un sun;
+	socklen_t len;
+	int fd, ret = make_name(scope, key, &sun, &len);
+
+	if (ret)
+		return ret;
+	fd = make_socket();
+	if (fd < 0)
+		return fd;
+	if (scope->dir)
+		ret = open_file(fd, scope, &sun, len);
+	else
+		ret = bind(fd, (void *) &sun, len) || listen(fd, BACKLOG) ? -errno : 0;
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+void shm_listen_close(int fd, const struct shm_scope *scope, const char *key)
+{
+	struct sockaddr_un sun;
+	socklen_t len;
+
+	if (scope->dir && !make_name(scope, key, &sun, &len))
+		unlink(sun.sun_path);
+	close(fd);
+}
+
+bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_p)
+{
+	struct ucred cred = { .uid = geteuid() };
+	socklen_t len, cred_len = sizeof(cred);
+	struct sockaddr_un sun;
+	int fd;
+
+	if (make_name(scope, key, &sun, &len))
+		return false;
+	fd = make_socket();
+	if (fd < 0)
+		return false;
+	if (!connect(fd, (void *) &sun, len))
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_len);
+	close(fd);
+	*uid_p = cred.uid;
+	return cred.uid != geteuid();
+}
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+/* check_user - the process at the other end, if it is of our user. */
+static int check_user(int fd, pid_t *pid_p)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		return -errno;
+	if (cred.uid != geteuid())
+		return -FI_EACCES;
+	*pid_p = cred.pid;
+	return 0;
+}
+
+int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pid_p)
+{
+	struct sockaddr_un sun;
+	socklen_t len;
+	int fd, ret = make_name(scope, key, &sun, &len);
+
+	if (ret)
+		return ret;
+	fd = make_socket();
+	if (fd < 0)
+		return fd;
+	ret = connect(fd, (void *) &sun, len) ? -errno : check_user(fd, pid_p);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret == -ENOENT ? -FI_ECONNREFUSED : ret;
+}
+
+int shm_listen_accept(int listener, pid_t *pid_p)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	net_inherit_not(fd);
+	ret = check_user(fd, pid_p);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
