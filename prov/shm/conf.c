@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "engine/api.h"
 #include "info/params.h"
-#include "share.h"
+#include "split.h"
 
 /* Below this a copy through the ring is cheaper than a system call. */
 #define PULL_SIZE 8192
@@ -19,7 +19,7 @@
 
 struct shm_conf shm_conf = {
 	.pull_size = PULL_SIZE,
-	.share_size = SHM_SHARE_MIN,
+	.share_size = SHM_SPLIT_MIN,
 	.tx_size = 1024,
 	.rx_size = 1024,
 	.chan = {
@@ -44,7 +44,7 @@ static const struct info_param params[] = {
 	{ "PULL_SIZE", FI_PARAM_SIZE_T, FIELD(pull_size), ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, NULL,
 	  "payload of this many bytes and more is read straight from the sender's memory, "
 	  "where the kernel admits it (default: 8192)" },
-	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SHARE_PAGES, INFO_PARAM_MAX, NULL,
+	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SPLIT_PAGES, INFO_PARAM_MAX, NULL,
 	  "payload of this many bytes and more is copied by both processes, where the sender "
 	  "can write the receiver's memory (default: 65536)" },
 	{ "DISABLE_CMA", FI_PARAM_BOOL, FIELD(disable_cma), 0, 1, NULL,

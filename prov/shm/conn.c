@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "link.h"
-#include "reach.h"
+#include "rma.h"
 #include "seg.h"
 
 #define BIT(state) (1u << (state))
@@ -27,7 +27,7 @@ static const unsigned edges[] __attribute__((unused)) = {
 
 void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 {
-	assert(edges[conn->state] & BIT(state) && "a connection goes forward only");
+	assert(edges[conn->state] & BIT(state) && "the state of a connection only advances");
 	if (conn->state < SHM_CONN_READY && state >= SHM_CONN_READY)
 		conn->poller->handshake_cnt--;
 	if (conn->state == SHM_CONN_READY)
@@ -35,7 +35,7 @@ void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 	if (state == SHM_CONN_READY)
 		conn->poller->ready_cnt++;
 	conn->state = state;
-	conn->plain = false;
+	conn->fast = false;
 }
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -47,27 +47,27 @@ bool shm_conn_ended(const struct shm_conn *conn)
 	return !recv(conn->src.fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
 }
 
-void shm_conn_look(struct shm_conn *conn)
+void shm_conn_check(struct shm_conn *conn)
 {
 	uint64_t tick = clock_coarse_ns();
 
-	if (conn->src.fd < 0 || conn->ended || tick == conn->looked)
+	if (conn->src.fd < 0 || conn->ended || tick == conn->checked)
 		return;
-	conn->looked = tick;
+	conn->checked = tick;
 	if (shm_conn_ended(conn))
-		shm_conn_hung_up(conn);
+		shm_conn_peer_closed(conn);
 }
 
-bool shm_conn_reaches(struct shm_conn *conn)
+bool shm_conn_can_write(struct shm_conn *conn)
 {
-	if (conn->state != SHM_CONN_READY || !conn->can_reach)
+	if (conn->state != SHM_CONN_READY || !conn->can_write)
 		return false;
-	shm_conn_look(conn);
-	return !conn->ended && !shm_out_hung_up(&conn->out);
+	shm_conn_check(conn);
+	return !conn->ended && !shm_out_closed(&conn->out);
 }
 
-/* hear - take the wake-ups away.  False: the other side has hung up. */
-static bool hear(const struct shm_conn *conn)
+/* drain_wakeups - read the bytes that woke us.  False: the peer has closed the socket. */
+static bool drain_wakeups(const struct shm_conn *conn)
 {
 	char bytes[8];
 	ssize_t ret;
@@ -78,11 +78,11 @@ static bool hear(const struct shm_conn *conn)
 	return ret < 0 && errno == EAGAIN;
 }
 
-void shm_conn_hung_up(struct shm_conn *conn)
+void shm_conn_peer_closed(struct shm_conn *conn)
 {
 	conn->ended = true;
 	shm_src_ignore(conn->poller, &conn->src);
-	shm_poller_heat(conn->poller, conn);
+	shm_poller_activate(conn->poller, conn);
 	chan_poller_kick(&conn->poller->base);
 }
 
@@ -96,19 +96,19 @@ static void on_event(struct shm_src *src, uint32_t events)
 	}
 	if (conn->state != SHM_CONN_READY)
 		return;
-	shm_poller_heat(conn->poller, conn);
-	if (!hear(conn))
-		shm_conn_hung_up(conn);
-	if (!conn->hot)
+	shm_poller_activate(conn->poller, conn);
+	if (!drain_wakeups(conn))
+		shm_conn_peer_closed(conn);
+	if (!conn->active)
 		shm_rx_poll(conn, SHM_SLOTS + 1);
 }
 
-void shm_conn_ring(struct shm_conn *conn)
+void shm_conn_wake(struct shm_conn *conn)
 {
 	if (conn->src.fd < 0)
 		chan_poller_kick(&conn->poller->base);
 	else if (send(conn->src.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
-		conn->out.rang = 0;	/* the next packet tries again */
+		conn->out.woken = 0;	/* the next packet tries again */
 }
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -131,7 +131,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	list_init(&conn->rx.remote);
 	list_init(&conn->state_node);
 	list_init(&conn->blocked_node);
-	list_init(&conn->help_node);
+	list_init(&conn->split_node);
 	conn->timer.fire = shm_connect_timer;
 	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
 		conn->probe = clock_ns();
@@ -155,9 +155,9 @@ void shm_conn_start(struct shm_conn *conn)
 {
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	shm_conn_set_state(conn, SHM_CONN_READY);
-	conn->moved = true;
-	shm_poller_heat(conn->poller, conn);
-	shm_reach_begin(conn);
+	conn->received = true;
+	shm_poller_activate(conn->poller, conn);
+	shm_rma_open(conn);
 }
 
 void shm_conn_fail(struct shm_conn *conn, int err)
@@ -190,18 +190,18 @@ void shm_conn_close(struct shm_conn *conn, int err)
 {
 	if (conn->state == SHM_CONN_CLOSED)
 		return;
-	shm_poller_cool(conn->poller, conn);
+	shm_poller_deactivate(conn->poller, conn);
 	shm_conn_set_state(conn, SHM_CONN_CLOSED);
 	list_del(&conn->state_node);
 	list_del(&conn->blocked_node);
-	list_del(&conn->help_node);
+	list_del(&conn->split_node);
 	list_del(&conn->node);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);
 	if (conn->in.seg)
-		shm_in_hang_up(&conn->in);
-	shm_reach_end(conn);
-	shm_share_end(conn);
+		shm_in_close(&conn->in);
+	shm_rma_close(conn);
+	shm_split_end(conn);
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
 	if (conn->src.fd >= 0) {

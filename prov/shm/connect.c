@@ -15,7 +15,7 @@
 #include "channel/poller.h"
 #include "handshake.h"
 #include "link.h"
-#include "pull.h"
+#include "cma.h"
 #include "seg.h"
 
 #define LISTEN_PAUSE_NS (20 * CLOCK_NS_PER_MS)	/* without descriptors */
@@ -65,10 +65,10 @@ static int take_segment(struct shm_conn *conn, int fd)
  */
 static void probe(struct shm_conn *conn, uint64_t addr, uint64_t value)
 {
-	conn->can_pull = !shm_conf.disable_cma && shm_pull_try(conn->pid, addr, value);
-	conn->can_reach = conn->can_pull && shm_pull_try_write(conn->pid, addr, value);
-	atomic_store_explicit(&conn->in.seg->rx.can_pull, conn->can_pull, memory_order_relaxed);
-	atomic_store_explicit(&conn->out.seg->tx.can_reach, conn->can_reach, memory_order_relaxed);
+	conn->can_read = !shm_conf.disable_cma && shm_cma_probe_read(conn->pid, addr, value);
+	conn->can_write = conn->can_read && shm_cma_probe_write(conn->pid, addr, value);
+	atomic_store_explicit(&conn->in.seg->rx.can_read, conn->can_read, memory_order_relaxed);
+	atomic_store_explicit(&conn->out.seg->tx.can_write, conn->can_write, memory_order_relaxed);
 }
 
 /* note_peer - keep what a REQUEST or ACCEPT says about the peer. */
@@ -81,9 +81,9 @@ static void note_peer(struct shm_conn *conn, const struct shm_handshake *shake)
 	probe(conn, shake->probe_addr, shake->probe);
 	CHAN_INFO(&conn->link->base, "%s: long messages %s%s\n",
 		  chan_text(&conn->link->base, shake->addr, shake->addr_len, text),
-		  conn->can_pull ? "are read from its memory" :
+		  conn->can_read ? "are read from its memory" :
 		  "come through shared memory, its own cannot be read",
-		  conn->can_reach ? ", which remote writes and reads copy to and from" : "");
+		  conn->can_write ? ", which remote writes and reads copy to and from" : "");
 }
 
 static void refuse(struct shm_conn *conn, enum chan_reason reason)
@@ -102,7 +102,7 @@ static void up(struct shm_conn *conn)
 	bool ours = conn->state == SHM_CONN_REQUESTING;
 	struct shm_chan *chan = conn->chan;
 
-	chan->shaking = NULL;
+	chan->pending_conn = NULL;
 	shm_conn_start(conn);
 	chan_up(&chan->base, conn, &conn->id, ours);
 	shm_tx_pump(conn);
@@ -195,7 +195,7 @@ int shm_connect(struct chan *chan)
 	if (ret)
 		return ret;
 	conn->chan = shm_chan_of(chan);
-	conn->chan->shaking = conn;
+	conn->chan->pending_conn = conn;
 	return 0;
 }
 
@@ -211,9 +211,9 @@ void shm_connect_timer(struct timer *timer, uint64_t now)
 
 void shm_connect_abort(struct chan *chan)
 {
-	struct shm_conn *conn = shm_chan_of(chan)->shaking;
+	struct shm_conn *conn = shm_chan_of(chan)->pending_conn;
 
-	shm_chan_of(chan)->shaking = NULL;
+	shm_chan_of(chan)->pending_conn = NULL;
 	if (conn)
 		shm_conn_close(conn, FI_ECANCELED);
 }
@@ -257,7 +257,7 @@ void shm_connect_failed(struct shm_conn *conn)
 		return;
 	}
 	if (chan) {
-		chan->shaking = NULL;
+		chan->pending_conn = NULL;
 		chan_connect_failed(&chan->base, conn->err, false);
 	}
 	shm_conn_close(conn, conn->err);
@@ -313,7 +313,7 @@ static void on_refuse(struct shm_conn *conn, const struct shm_handshake *shake)
 	struct chan *chan = &conn->chan->base;
 	uint32_t reason = shake->reason;
 
-	conn->chan->shaking = NULL;
+	conn->chan->pending_conn = NULL;
 	if (reason == CHAN_NO_ENDPOINT && !conn->link->local)
 		log_name(conn, shake);
 	/* the endpoint's own link is tried at once where this one is refused */
@@ -358,7 +358,7 @@ static void accept_request(struct shm_conn *conn, struct chan *chan,
 	}
 	chan_taken(chan);
 	conn->chan = shm_chan_of(chan);
-	conn->chan->shaking = conn;
+	conn->chan->pending_conn = conn;
 	shm_conn_set_state(conn, SHM_CONN_CONFIRMING);
 	chan_accepting(chan, &conn->id);
 }

@@ -15,13 +15,13 @@
 #include "engine/api.h"
 #include "engine/near.h"
 #include "name.h"
-#include "reach.h"
+#include "rma.h"
 
-/* Longest payload that goes before it is asked for, and a piece of a longer one. */
+/* Longest payload of an eager packet, and of a segment of a long message. */
 #define EAGER_LIMIT (64u << 10)
 #define SEG_SIZE (1u << 20)
 
-/* A write from here on is copied by its caller: shorter ones are cheaper by packet. */
+/* Writes from here on are native: shorter ones are cheaper as packets. */
 #define RMA_MIN 4096
 
 /* A process with one thread joins at once; with more, the kernel waits for a grace period,
@@ -76,7 +76,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 	return 0;
 }
 
-/* finish - have the peer take what is in flight. */
+/* finish - have the peer read the payload of PULLs. */
 static bool finish(struct chan *chan)
 {
 	struct shm_conn *conn = chan->conn;
@@ -141,10 +141,10 @@ static void link_close(struct eng_link *base, int linger_ms)
 	struct shm_link *link = shm_link_of(chan_link_of(base));
 	struct list *pos;
 
-	/* the fast path does not look at it */
+	/* shm_rx_one() does not check it */
 	link->base.closing = true;
 	list_for_each(pos, &link->conns)
-		container_of(pos, struct shm_conn, node)->plain = false;
+		container_of(pos, struct shm_conn, node)->fast = false;
 	chan_link_end(&link->base, linger_ms);
 	while (!list_empty(&link->conns))
 		shm_conn_close(container_of(link->conns.next, struct shm_conn, node), FI_ECANCELED);
@@ -236,7 +236,7 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 	struct chan *chan = eng_peer_chan(peer);
 
 	if (chan->conn)
-		shm_reach_ask(chan->conn, key);
+		shm_rma_grant(chan->conn, key);
 }
 
 #define OPS							\
@@ -251,7 +251,7 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 	.post = shm_tx_post,					\
 	.send = send_pkt,					\
 	.grant = grant,						\
-	.rma = shm_reach,					\
+	.rma = shm_rma,					\
 	.hold = shm_rx_hold,					\
 	.pull = chan_pull,					\
 	.drop = chan_drop

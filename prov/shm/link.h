@@ -50,7 +50,7 @@ struct shm_link {
 /* What the link keeps behind each peer. */
 struct shm_chan {
 	struct chan base;		/* first */
-	struct shm_conn *shaking;	/* CONNECTING, ACCEPTING: the connection in handshake */
+	struct shm_conn *pending_conn;	/* CONNECTING, ACCEPTING: the connection in handshake */
 };
 
 static inline struct shm_chan *shm_chan_of(struct chan *chan)

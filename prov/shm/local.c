@@ -35,7 +35,7 @@ static int local_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
 	return 0;
 }
 
-/* The name is the address, and there is no other. */
+/* local_own - the endpoint's address, and no other. */
 static int local_own(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
 		    size_t *len_p)
 {

@@ -4,6 +4,8 @@ EXTRA_DIST += prov/shm/configure.m4 prov/shm/README.md
 
 # The link, which knows the engine's lower edge only; prov.c puts both together.
 shm_link_sources = \
+	prov/shm/cma.c \
+	prov/shm/cma.h \
 	prov/shm/conf.c \
 	prov/shm/conf.h \
 	prov/shm/conn.c \
@@ -20,17 +22,15 @@ shm_link_sources = \
 	prov/shm/name.h \
 	prov/shm/poll.c \
 	prov/shm/poll.h \
-	prov/shm/pull.c \
-	prov/shm/pull.h \
-	prov/shm/reach.c \
-	prov/shm/reach.h \
 	prov/shm/ring.c \
 	prov/shm/ring.h \
+	prov/shm/rma.c \
+	prov/shm/rma.h \
 	prov/shm/rx.c \
 	prov/shm/seg.c \
 	prov/shm/seg.h \
-	prov/shm/share.c \
-	prov/shm/share.h \
+	prov/shm/split.c \
+	prov/shm/split.h \
 	prov/shm/tx.c \
 	prov/shm/wire.h
 
@@ -54,18 +54,28 @@ endif
 
 shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
-	prov/shm/lease_test \
+	prov/shm/connect_test \
+	prov/shm/handshake_test \
 	prov/shm/link_test \
 	prov/shm/listen_test \
+	prov/shm/name_test \
 	prov/shm/ring_test \
-	prov/shm/share_test \
+	prov/shm/rma_test \
+	prov/shm/split_test \
 	prov/shm/api_test
+shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(shm_tests)
 TESTS += $(shm_tests)
-prov_shm_link_test_SOURCES = prov/shm/link_test.c prov/shm/test/fake.h \
-	prov/util/channel/test/fake_engine.h
+prov_shm_connect_test_SOURCES = prov/shm/connect_test.c $(shm_fakes)
+prov_shm_connect_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_connect_test_LDADD = $(shm_test_libs)
+prov_shm_handshake_test_SOURCES = prov/shm/handshake_test.c
+prov_shm_handshake_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_handshake_test_LDADD = $(shm_test_libs)
+prov_shm_link_test_SOURCES = prov/shm/link_test.c $(shm_fakes)
 prov_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_link_test_LDADD = $(shm_test_libs)
@@ -73,17 +83,19 @@ prov_shm_listen_test_SOURCES = prov/shm/listen_test.c
 prov_shm_listen_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_listen_test_LDADD = $(shm_test_libs)
 prov_shm_listen_test_LDFLAGS = -Wl,--wrap=listen
+prov_shm_name_test_SOURCES = prov/shm/name_test.c
+prov_shm_name_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_name_test_LDADD = $(shm_test_libs)
 prov_shm_ring_test_SOURCES = prov/shm/ring_test.c prov/shm/test/ring_check.h
 prov_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_ring_test_LDADD = $(shm_test_libs)
-prov_shm_share_test_SOURCES = prov/shm/share_test.c prov/shm/test/fake.h \
-	prov/util/channel/test/fake_engine.h
-prov_shm_share_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
-prov_shm_share_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_shm_share_test_LDADD = $(shm_test_libs)
-prov_shm_lease_test_SOURCES = prov/shm/lease_test.c prov/shm/test/calls.h
-prov_shm_lease_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_shm_lease_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_shm_rma_test_SOURCES = prov/shm/rma_test.c prov/shm/test/calls.h
+prov_shm_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_rma_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_shm_split_test_SOURCES = prov/shm/split_test.c $(shm_fakes)
+prov_shm_split_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_split_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_split_test_LDADD = $(shm_test_libs)
 prov_shm_api_test_SOURCES = prov/shm/api_test.c prov/shm/test/calls.h
 prov_shm_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)

@@ -66,7 +66,7 @@ bool shm_name_is_any(const char *src)
 	return !strncmp(src, ANY_PREFIX, strlen(ANY_PREFIX)) && !number_of(src);
 }
 
-/* A name that somebody chose is that one or none; a numbered one may get the next number. */
+/* name_own - a name that the program chose is used as it is; a number may be the next one. */
 static int name_own(const void *src, size_t src_len, unsigned try, char addr[SHM_ADDR_MAX],
 		    size_t *len_p)
 {

@@ -4,8 +4,8 @@
 /*
  * name.h - names of endpoints, FI_ADDR_STR.
  *
- * A name is "prefix://rest" or a bare "rest", at most 63 characters; the rest is what
- * leads to the door.  "fi_shm://x" in a fi_info stands for any endpoint of x: one that is
+ * A name is "prefix://rest" or "rest" alone, at most 63 characters; the rest is the key of
+ * the listening socket.  "fi_shm://x" in a fi_info stands for any endpoint of x: one that is
  * opened from it is called "fi_shm://x:user:number".  Any other prefix is a whole
  * name.  fi_getinfo() makes "fi_ns://" names of a service, with or without a node, and
  * "fi_shm://" ones of a node or the process id.

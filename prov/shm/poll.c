@@ -15,12 +15,12 @@
 #include "link.h"
 
 #define EVENTS_MAX 64
-#define TICK_EVERY 32		/* polls between two looks at the clock */
-#define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets, at most */
-#define WAIT_SELDOM 1024	/* the same rounds when the looks before found nothing */
+#define TICK_EVERY 32		/* polls between two reads of the clock */
+#define WAIT_EVERY 32		/* polls, or such rounds, between two epoll_wait() */
+#define WAIT_SELDOM 1024	/* the most, while they return no events */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
-#define NEAR_MAX 32		/* hot connections whose rings are looked at in each poll */
-#define FAR_STEP 16		/* and so many of the others, in turn */
+#define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
+#define REST_STEP 16		/* of the others, so many per poll, in turn */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 /* ---- barriers ------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ bool shm_barrier_join(void)
 	       !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 }
 
-/* ---- the set --------------------------------------------------------------------------- */
+/* ---- sockets --------------------------------------------------------------------------- */
 
 int shm_src_watch(struct shm_poller *poller, struct shm_src *src)
 {
@@ -57,19 +57,20 @@ void shm_src_ignore(struct shm_poller *poller, struct shm_src *src)
 	src->watched = false;
 }
 
-/* pause_waits - how long until the next look, when this one found @cnt things. */
+/* pause_waits - how long until the next epoll_wait(), after one that returned @cnt events. */
 static void pause_waits(struct shm_poller *poller, int cnt)
 {
 	unsigned gap = 2 * poller->wait_gap;
 
 	poller->wait_gap = cnt > 0 || gap < WAIT_EVERY ? WAIT_EVERY :
 			   gap < WAIT_SELDOM ? gap : WAIT_SELDOM;
-	if (cnt > 0)		/* where there was something, there may be more at once */
+	if (cnt > 0)		/* more may follow at once */
 		poller->until_wait = 0;
 	else if (poller->handshake_cnt)
 		poller->until_wait = WAIT_HANDSHAKE;
 	else
-		poller->until_wait = poller->hot_cnt < poller->ready_cnt ? WAIT_EVERY : poller->wait_gap;
+		poller->until_wait = poller->active_cnt < poller->ready_cnt ? WAIT_EVERY :
+				     poller->wait_gap;
 }
 
 static int wait_events(struct shm_poller *poller)
@@ -83,165 +84,165 @@ static int wait_events(struct shm_poller *poller)
 	pause_waits(poller, cnt);
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
-		if (src->watched)	/* else it left while earlier events were handled */
+		if (src->watched)	/* else it was closed by an earlier event */
 			src->event(src, ev[i].events);
 	}
 	return cnt > 0 ? cnt : 0;
 }
 
-/* ---- hot connections ----------------------------------------------------------------------- */
+/* ---- active connections ----------------------------------------------------------------------- */
 
-void shm_poller_heat(struct shm_poller *poller, struct shm_conn *conn)
+void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
 {
-	unsigned room = poller->hot_room ? 2 * poller->hot_room : 16;
-	struct shm_conn **hot;
+	unsigned room = poller->active_room ? 2 * poller->active_room : 16;
+	struct shm_conn **active;
 
-	if (conn->hot)
+	if (conn->active)
 		return;
-	if (poller->hot_cnt == poller->hot_room) {
-		hot = realloc(poller->hot, room * sizeof(*hot));
-		if (!hot) {
-			shm_in_doze(&conn->in);
+	if (poller->active_cnt == poller->active_room) {
+		active = realloc(poller->active, room * sizeof(*active));
+		if (!active) {
+			shm_in_sleep(&conn->in);
 			return;
 		}
-		poller->hot = hot;
-		poller->hot_room = room;
+		poller->active = active;
+		poller->active_room = room;
 	}
-	conn->hot = true;
-	poller->hot[poller->hot_cnt++] = conn;
+	conn->active = true;
+	poller->active[poller->active_cnt++] = conn;
 	poller->base.base.hot = true;
-	/* asleep: the senders of all that are hot have been told */
+	/* while the poller sleeps, all active segments say so */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
 	else
-		shm_in_doze(&conn->in);
+		shm_in_sleep(&conn->in);
 }
 
-void shm_poller_cool(struct shm_poller *poller, struct shm_conn *conn)
+void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
 {
 	unsigned i;
 
-	if (!conn->hot)
+	if (!conn->active)
 		return;
-	conn->hot = false;
-	for (i = 0; poller->hot[i] != conn; i++)
+	conn->active = false;
+	for (i = 0; poller->active[i] != conn; i++)
 		;
-	poller->hot[i] = poller->hot[--poller->hot_cnt];
-	poller->base.base.hot = poller->hot_cnt;
+	poller->active[i] = poller->active[--poller->active_cnt];
+	poller->base.base.hot = poller->active_cnt;
 }
 
 static void wake(struct shm_poller *poller)
 {
 	unsigned i;
 
-	/* what woke us may be a cold one's byte */
+	/* the wake-up may be the byte of an inactive connection */
 	poller->until_wait = 0;
 	poller->until_tick = 0;
 	poller->asleep = false;
 	obj_prog_disarm(poller->base.base.prog);
-	for (i = 0; i < poller->hot_cnt; i++)
-		shm_in_wake(&poller->hot[i]->in);
+	for (i = 0; i < poller->active_cnt; i++)
+		shm_in_wake(&poller->active[i]->in);
 }
 
-/* doze - tell the senders.  Returns what the barrier did: negative where it cannot be
- * made and a sender may have missed it.
+/* go_to_sleep - say so in the active segments.  Returns the result of the barrier: negative
+ * where it cannot be made, so that a sender may have missed it.
  */
-static int doze(struct shm_poller *poller)
+static int go_to_sleep(struct shm_poller *poller)
 {
 	bool expedite = false;
 	unsigned i;
 
 	poller->asleep = true;
 	poller->base.chores = true;
-	for (i = 0; i < poller->hot_cnt; i++) {
-		shm_in_doze(&poller->hot[i]->in);
-		expedite |= !poller->hot[i]->out.fence;
+	for (i = 0; i < poller->active_cnt; i++) {
+		shm_in_sleep(&poller->active[i]->in);
+		expedite |= !poller->active[i]->out.fence;
 	}
 	atomic_thread_fence(memory_order_seq_cst);
 	return expedite ? membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
 }
 
-/* has_any - is there something for shm_rx_poll() to take, or to find out? */
+/* has_any - is there something for shm_rx_poll() to do? */
 static inline bool has_any(const struct shm_conn *conn)
 {
-	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended | conn->sharing.waiting, 0);
+	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended | conn->split.waiting, 0);
 }
 
-/* anything - is there something in a ring after all? */
+/* anything - did a packet arrive before the senders saw that we sleep? */
 static bool anything(const struct shm_poller *poller)
 {
 	const struct shm_conn *conn;
 	unsigned i;
 
-	for (i = 0; i < poller->hot_cnt; i++) {
-		conn = poller->hot[i];
-		/* what waits for the sender's copy lets nothing else in */
-		if (conn->sharing.waiting ? conn->ended || shm_share_ready(conn) :
+	for (i = 0; i < poller->active_cnt; i++) {
+		conn = poller->active[i];
+		/* while a split copy waits for the sender, nothing else is taken */
+		if (conn->split.waiting ? conn->ended || shm_split_ready(conn) :
 		    !conn->paused && has_any(conn))
 			return true;
 	}
 	return false;
 }
 
-/* settle - those that were silent since the last time are left to their senders. */
-static void settle(struct shm_poller *poller)
+/* deactivate_idle - connections that received nothing since the last sleep. */
+static void deactivate_idle(struct shm_poller *poller)
 {
 	struct shm_conn *conn;
 	unsigned i;
 
-	for (i = poller->hot_cnt; i-- > 0;) {
-		conn = poller->hot[i];
-		if (!conn->moved && conn->src.fd >= 0)
-			shm_poller_cool(poller, conn);
-		conn->moved = false;
+	for (i = poller->active_cnt; i-- > 0;) {
+		conn = poller->active[i];
+		if (!conn->received && conn->src.fd >= 0)
+			shm_poller_deactivate(poller, conn);
+		conn->received = false;
 	}
 }
 
-/* read_far - a few of those that are not among the first; one that has something
- * changes places with one that is.
+/* read_rest - a few of the connections behind the first FRONT_MAX; one that has packets
+ * changes places with one of the first.
  */
-static __attribute__((noinline)) int read_far(struct shm_poller *poller, unsigned budget)
+static __attribute__((noinline)) int read_rest(struct shm_poller *poller, unsigned budget)
 {
-	struct shm_conn **hot = poller->hot, *conn;
+	struct shm_conn **active = poller->active, *conn;
 	unsigned i, k, cnt;
 	int done = 0, ret;
 
-	for (k = 0; k < FAR_STEP && poller->hot_cnt > NEAR_MAX; k++) {
-		i = NEAR_MAX + poller->far++ % (poller->hot_cnt - NEAR_MAX);
-		conn = hot[i];
-		cnt = poller->hot_cnt;
+	for (k = 0; k < REST_STEP && poller->active_cnt > FRONT_MAX; k++) {
+		i = FRONT_MAX + poller->rest_next++ % (poller->active_cnt - FRONT_MAX);
+		conn = active[i];
+		cnt = poller->active_cnt;
 		ret = shm_rx_poll(conn, budget);
 		done += ret;
-		if (!ret || poller->hot_cnt != cnt)
+		if (!ret || poller->active_cnt != cnt)
 			continue;
-		hot = poller->hot;
-		hot[i] = hot[poller->near % NEAR_MAX];
-		hot[poller->near++ % NEAR_MAX] = conn;
+		active = poller->active;
+		active[i] = active[poller->front_next % FRONT_MAX];
+		active[poller->front_next++ % FRONT_MAX] = conn;
 	}
 	return done;
 }
 
-static inline int read_hot(struct shm_poller *poller, unsigned budget)
+static inline int read_active(struct shm_poller *poller, unsigned budget)
 {
-	unsigned i = poller->hot_cnt < NEAR_MAX ? poller->hot_cnt : NEAR_MAX;
+	unsigned i = poller->active_cnt < FRONT_MAX ? poller->active_cnt : FRONT_MAX;
 	struct shm_conn *conn;
 	int done = 0;
 	bool one;
 
-	/* backwards: what leaves the list takes the place of one that has been read */
+	/* backwards: a connection that leaves is replaced by one that has been read */
 	while (i > 0) {
-		conn = poller->hot[--i];
+		conn = poller->active[--i];
 		if (!has_any(conn))
 			continue;
 		one = shm_rx_one(conn);
 		done += one;
 		if (!one || has_any(conn))
 			done += shm_rx_poll(conn, budget);
-		if (i > poller->hot_cnt)
-			i = poller->hot_cnt;
+		if (i > poller->active_cnt)
+			i = poller->active_cnt;
 	}
-	if (__builtin_expect(poller->hot_cnt > NEAR_MAX, 0))
-		done += read_far(poller, budget);
+	if (__builtin_expect(poller->active_cnt > FRONT_MAX, 0))
+		done += read_rest(poller, budget);
 	return done;
 }
 
@@ -253,7 +254,7 @@ static int resume(struct list *item)
 	struct shm_conn *conn = container_of(item, struct shm_conn, state_node);
 
 	conn->paused = false;
-	shm_poller_heat(conn->poller, conn);
+	shm_poller_activate(conn->poller, conn);
 	return shm_rx_poll(conn, OBJ_POLL_BUDGET);
 }
 
@@ -274,17 +275,17 @@ static int report(struct list *item)
 	return 1;
 }
 
-/* help_all - a piece for each that shares what we send. */
-static int help_all(struct shm_poller *poller)
+/* write_split - a piece for each receiver that splits what we send. */
+static int write_split(struct shm_poller *poller)
 {
 	struct list *pos, *next;
 	struct shm_conn *conn;
 	int done = 0;
 
-	list_for_each_safe(pos, next, &poller->helping) {
-		conn = container_of(pos, struct shm_conn, help_node);
+	list_for_each_safe(pos, next, &poller->splitting) {
+		conn = container_of(pos, struct shm_conn, split_node);
 		if (~conn->tx.free)
-			done += shm_share_help(conn);
+			done += shm_split_write(conn);
 		else
 			list_del(pos);
 	}
@@ -301,15 +302,15 @@ void shm_poller_reap(struct shm_poller *poller)
 
 /* ---- the poller ops --------------------------------------------------------------------------- */
 
-/* sockets_due - is it time to look at the sockets?  Often while somebody is expected
- * there; else once per tick of the clock, or after a thousand polls, and ever more when
- * the looks find nothing.
+/* sockets_due - is it time for epoll_wait()?  Often while a handshake is in flight or a
+ * connection is inactive; else once per tick of the clock or after WAIT_EVERY rounds, up to
+ * WAIT_SELDOM while there are no events.
  */
 static bool sockets_due(struct shm_poller *poller)
 {
-	if (!poller->hot_cnt && !obj_prog_others_hot(&poller->base.base))
+	if (!poller->active_cnt && !obj_prog_others_hot(&poller->base.base))
 		return true;
-	if (poller->hot_cnt < poller->ready_cnt || poller->handshake_cnt)
+	if (poller->active_cnt < poller->ready_cnt || poller->handshake_cnt)
 		return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
 	if (__builtin_expect(poller->until_tick--, 1))
 		return false;
@@ -334,8 +335,8 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	struct chan_poller *base = &poller->base;
 	int done = 0;
 
-	if (!list_empty(&poller->helping))
-		done += help_all(poller);
+	if (!list_empty(&poller->splitting))
+		done += write_split(poller);
 	done += chan_poller_drain(&base->dirty, pump);
 	while (!list_empty(&base->failed))
 		done += chan_poller_drain(&base->failed, report);
@@ -343,13 +344,13 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	shm_poller_reap(poller);
 	base->chores = poller->asleep || base->timers.cnt || !list_empty(&base->paused) ||
 		       !list_empty(&base->dirty) || !list_empty(&base->failed) ||
-		       !list_empty(&poller->helping);
+		       !list_empty(&poller->splitting);
 	return done;
 }
 
 static __attribute__((noinline)) int poll_sockets(struct shm_poller *poller, unsigned budget)
 {
-	return wait_events(poller) + read_hot(poller, budget);
+	return wait_events(poller) + read_active(poller, budget);
 }
 
 static int poll_all(struct obj_poller *base, unsigned budget)
@@ -361,7 +362,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	poller->base.seq++;
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_first(poller);
-	done += read_hot(poller, budget);
+	done += read_active(poller, budget);
 	if (!done && !poller->base.chores)
 		cpu_relax();
 	if (__builtin_expect(sockets_due(poller), 0))
@@ -372,13 +373,13 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	return done;
 }
 
-/* blocked_moves - something that waits for room could go. */
+/* blocked_moves - has a connection that waits for room got some? */
 static bool blocked_moves(const struct shm_poller *poller)
 {
 	struct list *pos;
 
 	list_for_each(pos, &poller->base.dirty)
-		if (!shm_tx_stuck(container_of(pos, struct shm_conn, blocked_node)))
+		if (!shm_tx_blocked(container_of(pos, struct shm_conn, blocked_node)))
 			return true;
 	return false;
 }
@@ -390,11 +391,11 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 	if (!list_empty(&poller->base.failed))
 		return -FI_EAGAIN;
-	if (doze(poller) < 0 && soon < due)
+	if (go_to_sleep(poller) < 0 && soon < due)
 		due = soon;
 	if (anything(poller) || blocked_moves(poller))
 		return -FI_EAGAIN;
-	settle(poller);
+	deactivate_idle(poller);
 	if (!list_empty(&poller->base.paused) && soon < due)
 		due = soon;
 	if (due < *deadline_ns)
@@ -409,7 +410,7 @@ static void close_poller(struct obj_poller *base)
 	shm_poller_reap(poller);
 	chan_poller_fini(&poller->base);
 	close(base->fd);
-	free(poller->hot);
+	free(poller->active);
 	free(poller);
 }
 
@@ -427,7 +428,7 @@ int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p)
 	if (ret <= 0)
 		return ret;
 	poller = container_of(*base_p, struct shm_poller, base);
-	list_init(&poller->helping);
+	list_init(&poller->splitting);
 	list_init(&poller->dead);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The provider: what it offers, and the few lines between the API and the engine.
+ * The provider: its attributes and names, and its entry points.
  */
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
@@ -38,7 +38,7 @@ static void define_offer(void)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-/* set_name - of an answer.  Errors: -FI_ENOMEM. */
+/* set_name - an address of a fi_info.  Errors: -FI_ENOMEM. */
 static int set_name(const char *name, void **addr, size_t *len)
 {
 	*addr = strdup(name);

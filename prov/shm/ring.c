@@ -5,7 +5,7 @@
 
 #define MASK ((uint64_t) SHM_DATA_SIZE - 1)
 
-/* to_begin - bytes from @bytes to where the ring begins again. */
+/* to_begin - bytes from position @bytes to the end of the ring. */
 static inline uint64_t to_begin(uint64_t bytes)
 {
 	return -bytes & MASK;
@@ -23,7 +23,7 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	len = shm_lines(len);
 	if ((out->bytes & MASK) >= SHM_DATA_NEAR && out->seen_bytes != out->bytes)
 		shm_out_look(out);
-	/* The bytes that are skipped are only free at once if nothing is behind them. */
+	/* only in an empty ring are the skipped bytes free at once */
 	if ((out->bytes & MASK) >= SHM_DATA_NEAR && out->seen_bytes == out->bytes &&
 	    fits(out, to_begin(out->bytes), len))
 		skip = to_begin(out->bytes);
@@ -40,14 +40,14 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	return out->seg->data + ((out->bytes - len) & MASK);
 }
 
-/* data_len - what an item has in the data ring; SIZE_MAX: it cannot be so long. */
+/* data_len - bytes of an item in the data ring; SIZE_MAX: impossible. */
 static size_t data_len(const struct shm_item *item)
 {
 	struct shm_pull_hdr pull;
 	size_t len;
 
 	switch (item->kind) {
-	case SHM_PLAIN:
+	case SHM_DATA:
 	case SHM_FIRST:
 	case SHM_MORE:
 		return item->len <= SHM_PIECE_MAX ? item->hdr_len + item->len : SIZE_MAX;

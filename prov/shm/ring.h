@@ -4,10 +4,10 @@
 /*
  * ring.h - the two ends of a segment: one process writes, one reads.
  *
- * Where things are is counted on both sides; what the other side wrote only ever says
- * how far it has come and how long a thing is.  So there is no index in shared memory
- * that one would have to believe: a peer that writes nonsense gets its own packets
- * wrong, or is found out.
+ * Each side counts positions for itself; from the other side's memory it reads only how
+ * far that has come and how long a packet is, and checks both.  So no index in shared
+ * memory is trusted: a peer that writes wrong values corrupts its own packets, or is
+ * detected.
  *
  * Threading: each end under the lock of its progress group.
  */
@@ -20,9 +20,8 @@
 
 #include "wire.h"
 
-/* The data ring is used from its beginning again, where that is possible, once so much
- * of it has been: a few packets that come and go then stay in a near cache, and
- * most of the ring has no pages.
+/* After so many bytes the data ring restarts at its beginning, if it is empty: a few short
+ * packets then stay in a near cache, and most of the ring has no pages.
  */
 #define SHM_DATA_NEAR (16u << 10)
 
@@ -32,13 +31,13 @@ struct shm_out {
 	struct shm_seg *seg;
 	uint64_t pos;		/* slots written */
 	uint64_t bytes;		/* of the data ring used, skipped ones included */
-	uint64_t seen_pos;	/* of them the receiver is done with, when we last looked */
-	uint64_t seen_bytes;
-	uint64_t clear;		/* if it is pos: nothing on its way that a write may not overtake */
+	uint64_t seen_pos;	/* slots that the receiver has taken, when last read */
+	uint64_t seen_bytes;	/* the same of the data ring */
+	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
-	uint32_t rang;		/* value of asleep for which the receiver was woken */
-	bool fence;		/* a full barrier before each look at asleep */
-	bool bad;		/* the receiver's counters make no sense */
+	uint32_t woken;		/* value of asleep for which the receiver was woken */
+	bool fence;		/* make a full barrier before each read of asleep */
+	bool bad;		/* the receiver's counters are impossible */
 };
 
 static inline size_t shm_lines(size_t len)
@@ -46,13 +45,13 @@ static inline size_t shm_lines(size_t len)
 	return (len + SHM_LINE - 1) & ~(size_t) (SHM_LINE - 1);
 }
 
-/* shm_out_look - how far is the receiver?  Reads each counter once. */
+/* shm_out_look - update seen_pos and seen_bytes, or bad.  Reads each counter once. */
 static inline void shm_out_look(struct shm_out *out)
 {
 	uint64_t pos = atomic_load_explicit(&out->seg->rx.slots_done, memory_order_acquire);
 	uint64_t bytes = atomic_load_explicit(&out->seg->rx.bytes_done, memory_order_acquire);
 
-	/* The two are written one after the other, and bytes first: it may be ahead. */
+	/* bytes is written first, so it may be ahead of pos */
 	if (out->pos - pos > SHM_SLOTS || out->bytes - bytes > SHM_DATA_SIZE ||
 	    pos - out->seen_pos > SHM_SLOTS || bytes - out->seen_bytes > SHM_DATA_SIZE) {
 		out->bad = true;
@@ -91,8 +90,8 @@ static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hd
 	out->pos++;
 }
 
-/* shm_out_publish_aside - the same for a slot that anything may overtake. */
-static inline void shm_out_publish_aside(struct shm_out *out, unsigned kind, size_t hdr_len,
+/* shm_out_publish_unordered - the same for a slot that native writes may overtake. */
+static inline void shm_out_publish_unordered(struct shm_out *out, unsigned kind, size_t hdr_len,
 					 size_t len)
 {
 	bool clear = out->clear == out->pos;
@@ -102,7 +101,7 @@ static inline void shm_out_publish_aside(struct shm_out *out, unsigned kind, siz
 		out->clear = out->pos;
 }
 
-/* shm_out_is_clear - has the receiver taken everything that a write may not overtake? */
+/* shm_out_is_clear - has the receiver taken all that a native write must not overtake? */
 static inline bool shm_out_is_clear(struct shm_out *out)
 {
 	if (out->clear == out->pos)
@@ -117,10 +116,10 @@ static inline bool shm_out_is_clear(struct shm_out *out)
 
 /* shm_out_asleep - must the receiver be woken for what was published?
  *
- * The receiver says that it goes to sleep and then looks once more; we publish and then
- * look whether it said so.  Between the two steps each side needs a full barrier, or
- * both could miss the other.  Ours is made by the receiver for us, by an expedited
- * barrier of the kernel, unless out->fence.
+ * The receiver stores that it sleeps, then reads the ring once more; the sender publishes,
+ * then reads whether the receiver sleeps.  Each side needs a full barrier between the two
+ * steps, or both could miss the other's store.  The receiver makes the sender's, too, by
+ * an expedited barrier of the kernel (membarrier), unless out->fence.
  */
 static inline bool shm_out_asleep(struct shm_out *out)
 {
@@ -131,9 +130,9 @@ static inline bool shm_out_asleep(struct shm_out *out)
 	else
 		atomic_signal_fence(memory_order_seq_cst);
 	asleep = atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed);
-	if (__builtin_expect(!asleep || asleep == out->rang, 1))
+	if (__builtin_expect(!asleep || asleep == out->woken, 1))
 		return false;
-	out->rang = asleep;
+	out->woken = asleep;
 	return true;
 }
 
@@ -143,15 +142,15 @@ struct shm_in {
 	struct shm_seg *seg;
 	uint64_t pos;		/* slots taken */
 	uint64_t bytes;		/* of the data ring, skipped ones included */
-	uint32_t naps;		/* last value of asleep other than 0 */
+	uint32_t sleep_seq;		/* last value of asleep other than 0 */
 };
 
-/* What a slot says, copied out of shared memory and checked. */
+/* The content of a slot, copied out of shared memory and checked. */
 struct shm_item {
 	enum shm_kind kind;
 	size_t hdr_len;
 	size_t len;
-	size_t used;		/* bytes of the data ring, with what is skipped */
+	size_t used;		/* bytes of the data ring, skipped ones included */
 	const uint8_t *data;	/* in the data ring: header, then payload; NULL: all is in @body */
 	uint8_t body[SHM_BODY];
 };
@@ -163,14 +162,14 @@ static inline bool shm_in_ready(const struct shm_in *in)
 						memory_order_acquire), in->pos);
 }
 
-/* shm_in_check - the slow part of shm_in_peek(): everything but SHORT. */
+/* shm_in_check - the slow path of shm_in_peek(): all kinds but SHORT. */
 bool shm_in_check(const struct shm_in *in, uint64_t word, struct shm_item *item);
 
 /* shm_in_peek - look at the next slot.
  *
- * Returns 1: *item has it; 0: there is none; -1: it makes no sense.
- * The slot stays until shm_in_take().  Nothing of the slot is read twice; payload in
- * the data ring is the sender's, and may change while it is looked at.
+ * Returns 1: *item has it; 0: there is none; -1: malformed.
+ * The slot stays until shm_in_take().  Nothing of the slot is read twice; payload in the
+ * data ring may be changed by the sender at any time.
  */
 static inline int shm_in_peek(const struct shm_in *in, struct shm_item *item)
 {
@@ -193,7 +192,7 @@ static inline int shm_in_peek(const struct shm_in *in, struct shm_item *item)
 
 /* shm_in_short - copy the next slot, if that holds a whole packet.
  * @body: SHM_BODY bytes; header, then payload
- * Returns 1; 0: there is no next slot; -1: it is not so simple, shm_in_peek() knows.
+ * Returns 1; 0: there is no next slot; -1: another kind, use shm_in_peek().
  */
 static inline int shm_in_short(const struct shm_in *in, uint8_t *body, size_t *hdr_len,
 			       size_t *len)
@@ -209,40 +208,40 @@ static inline int shm_in_short(const struct shm_in *in, uint8_t *body, size_t *h
 	return (uint8_t) (word >> 16) == SHM_SHORT && *hdr_len + *len <= SHM_BODY ? 1 : -1;
 }
 
-/* shm_in_take - done with what shm_in_peek() showed. */
+/* shm_in_take - the slot of shm_in_peek() has been processed. */
 static inline void shm_in_take(struct shm_in *in, const struct shm_item *item)
 {
 	in->pos++;
 	in->bytes += item->used;
 }
 
-/* shm_in_tell - let the sender use again what was taken. */
+/* shm_in_tell - let the sender reuse what was taken. */
 static inline void shm_in_tell(struct shm_in *in)
 {
-	/* both release: the sender may meet the bytes of one call and the slots of the one before */
+	/* both release: the sender may read bytes of this call and slots of the one before */
 	atomic_store_explicit(&in->seg->rx.bytes_done, in->bytes, memory_order_release);
 	atomic_store_explicit(&in->seg->rx.slots_done, in->pos, memory_order_release);
 }
 
-/* shm_in_doze - say that we go to sleep.  The caller then makes a full barrier, and
+/* shm_in_sleep - the receiver is about to sleep.  The caller then makes a full barrier, and
  * stays awake if shm_in_ready().
  */
-static inline void shm_in_doze(struct shm_in *in)
+static inline void shm_in_sleep(struct shm_in *in)
 {
-	if (++in->naps == SHM_HUNG_UP)
-		in->naps = 1;
-	atomic_store_explicit(&in->seg->rx.asleep, in->naps, memory_order_relaxed);
+	if (++in->sleep_seq == SHM_CLOSED)
+		in->sleep_seq = 1;
+	atomic_store_explicit(&in->seg->rx.asleep, in->sleep_seq, memory_order_relaxed);
 }
 
-/* shm_in_hang_up - nobody will look any more. */
-static inline void shm_in_hang_up(struct shm_in *in)
+/* shm_in_close - the receiver takes no more. */
+static inline void shm_in_close(struct shm_in *in)
 {
-	atomic_store_explicit(&in->seg->rx.asleep, SHM_HUNG_UP, memory_order_release);
+	atomic_store_explicit(&in->seg->rx.asleep, SHM_CLOSED, memory_order_release);
 }
 
-static inline bool shm_out_hung_up(const struct shm_out *out)
+static inline bool shm_out_closed(const struct shm_out *out)
 {
-	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_acquire) == SHM_HUNG_UP;
+	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_acquire) == SHM_CLOSED;
 }
 
 static inline void shm_in_wake(struct shm_in *in)

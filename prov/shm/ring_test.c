@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The two ends of a segment: what goes in comes out, and what nobody put in does no harm.
+ * The two ends of a segment: what is sent is received, and arbitrary bytes do no harm.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static size_t size_of(uint64_t no)
 static bool put_one(struct both *b, uint64_t no)
 {
 	size_t len = size_of(no);
-	unsigned kind = SHM_PLAIN;
+	unsigned kind = SHM_DATA;
 	uint8_t *to;
 
 	if (!shm_out_room(&b->out, 2))
@@ -107,7 +107,7 @@ static bool get_one(struct both *b, uint64_t no)
 	return true;
 }
 
-static void what_goes_in_comes_out(void **state)
+static void what_is_sent_is_received(void **state)
 {
 	struct both *b = *state;
 	uint64_t put = 0, got = 0;
@@ -138,7 +138,7 @@ static void *write_all(void *arg)
 	return NULL;
 }
 
-/* The two ends in two threads; what the sanitizers watch. */
+/* The two ends in two threads, for the thread sanitizer. */
 static void two_threads_agree(void **state)
 {
 	struct both *b = *state;
@@ -154,14 +154,14 @@ static void two_threads_agree(void **state)
 	pthread_join(thread, NULL);
 }
 
-static void a_packet_that_comes_and_goes_stays_near(void **state)
+static void single_packets_reuse_the_beginning(void **state)
 {
 	struct both *b = *state;
 	size_t far = 0, i;
 	struct shm_item item;
 
 	for (i = 0; i < 10000; i++) {
-		unsigned kind = SHM_PLAIN;
+		unsigned kind = SHM_DATA;
 		uint8_t *to = shm_out_data(&b->out, 1000, &kind);
 
 		assert_non_null(to);
@@ -177,7 +177,7 @@ static void a_packet_that_comes_and_goes_stays_near(void **state)
 }
 
 /* The number of a lap has 16 bits. */
-static void laps_go_round(void **state)
+static void lap_numbers_wrap(void **state)
 {
 	struct both *b = *state;
 	struct shm_item item;
@@ -192,7 +192,7 @@ static void laps_go_round(void **state)
 	}
 }
 
-static void a_receiver_that_lies_is_found_out(void **state)
+static void impossible_counters_are_detected(void **state)
 {
 	struct both *b = *state;
 
@@ -203,7 +203,7 @@ static void a_receiver_that_lies_is_found_out(void **state)
 	assert_int_equal(b->out.seen_pos, 0);
 }
 
-static void what_nobody_put_in_does_no_harm(void **state)
+static void arbitrary_slots_are_rejected_or_harmless(void **state)
 {
 	static uint8_t bytes[SHM_LINE * 300];
 	unsigned round;
@@ -226,8 +226,8 @@ static void what_nobody_put_in_does_no_harm(void **state)
 	}
 }
 
-/* Whoever has the descriptor sees where the one who made the segment was. */
-static void it_lies_where_it_was_made(void **state)
+/* Pages are where the maker of the segment ran, whoever writes them first. */
+static void a_segment_is_on_the_node_of_its_receiver(void **state)
 {
 	unsigned long nodes[16] = { 0 };
 	struct shm_seg *mine, *theirs;
@@ -253,13 +253,13 @@ static void it_lies_where_it_was_made(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_goes_in_comes_out, make, unmake),
+		cmocka_unit_test_setup_teardown(what_is_sent_is_received, make, unmake),
 		cmocka_unit_test_setup_teardown(two_threads_agree, make, unmake),
-		cmocka_unit_test_setup_teardown(a_packet_that_comes_and_goes_stays_near, make, unmake),
-		cmocka_unit_test_setup_teardown(laps_go_round, make, unmake),
-		cmocka_unit_test_setup_teardown(a_receiver_that_lies_is_found_out, make, unmake),
-		cmocka_unit_test(what_nobody_put_in_does_no_harm),
-		cmocka_unit_test(it_lies_where_it_was_made),
+		cmocka_unit_test_setup_teardown(single_packets_reuse_the_beginning, make, unmake),
+		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),
+		cmocka_unit_test_setup_teardown(impossible_counters_are_detected, make, unmake),
+		cmocka_unit_test(arbitrary_slots_are_rejected_or_harmless),
+		cmocka_unit_test(a_segment_is_on_the_node_of_its_receiver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

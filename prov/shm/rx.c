@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Receiving.  Packets are offered to the engine where they lie.  What it wants kept is
- * moved out of the ring, or stays with the sender, if it is there anyway.
+ * Receiving.  Packets are offered to the engine in place.  Payload that it holds is moved
+ * out of the ring, or stays in the sender's memory if it is there.
  */
 #include <assert.h>
 #include <rdma/fi_errno.h>
@@ -11,9 +11,9 @@
 
 #include "base/iov.h"
 #include "link.h"
-#include "pull.h"
+#include "cma.h"
 
-/* ---- payload that comes in pieces ---------------------------------------------------------- */
+/* ---- payload in pieces ---------------------------------------------------------- */
 
 static void body_end(struct shm_conn *conn)
 {
@@ -42,8 +42,8 @@ static void body_put(struct shm_conn *conn, const uint8_t *data, size_t len)
 		body_end(conn);
 }
 
-/* body_begin - the engine has said what becomes of a packet of which @avail bytes are
- * here: rx->iov and so on are set.
+/* body_begin - the engine has chosen what to do with a packet, of which @in->avail bytes are
+ * here; rx->iov and so on are set.
  */
 static void body_begin(struct shm_conn *conn, enum shm_body body, const struct eng_rx *in)
 {
@@ -53,21 +53,21 @@ static void body_begin(struct shm_conn *conn, enum shm_body body, const struct e
 	body_put(conn, in->data, in->avail);
 }
 
-/* ---- payload that is read from the sender ---------------------------------------------------- */
+/* ---- payload in the sender's memory ---------------------------------------------------- */
 
-/* owe - the sender may have its buffer back. */
-static void owe(struct shm_conn *conn, uint32_t id)
+/* queue_done - the sender may reuse the buffers of the PULL @id. */
+static void queue_done(struct shm_conn *conn, uint32_t id)
 {
-	conn->rx.owed[conn->rx.owed_cnt++] = id;
-	conn->plain = false;
+	conn->rx.done_ids[conn->rx.done_cnt++] = id;
+	conn->fast = false;
 }
 
-/* fetched - the payload of the PULL @id has been copied, or not: @ret < 0.  On error the
- * connection is at its end.  Returns 1 or < 0.
+/* fetched - the payload of the PULL @id has been copied, or copying failed: @ret < 0, and
+ * the connection fails.  Returns 1 or < 0.
  */
 static int fetched(struct shm_conn *conn, uint32_t id, int ret)
 {
-	/* Unless the sender gave its buffers up meanwhile, this is what it sent. */
+	/* valid unless the sender has given its buffers up meanwhile */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (ret >= 0 && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed))
 		ret = -FI_ECONNRESET;
@@ -77,25 +77,25 @@ static int fetched(struct shm_conn *conn, uint32_t id, int ret)
 		shm_conn_malformed(conn, "a message from a buffer that cannot be read");
 	else if (ret < 0)
 		shm_conn_fail(conn, -ret);
-	owe(conn, id);
+	queue_done(conn, id);
 	return ret < 0 ? ret : 1;
 }
 
-/* fetch - read what fits @iov.  As fetched(). */
+/* fetch - read as much as fits @iov.  Returns as fetched(). */
 static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 		 const struct iovec *iov, size_t iov_cnt)
 {
 	size_t room = iov_total(iov, iov_cnt);
-	int ret = shm_pull_read(conn->pid, iov, iov_cnt, from->iov, from->cnt,
+	int ret = shm_cma_read(conn->pid, iov, iov_cnt, from->iov, from->cnt,
 				len < room ? len : room);
 
 	return fetched(conn, from->id, ret);
 }
 
-/* fetch_both - the same with the sender's help.  Returns 0 if that is still to come: then
- * nothing else is taken from the ring, and eng_on_placed(@cookie) follows.
+/* fetch_split - the same, as a split copy if that is worth it.  Returns 0 if the sender has
+ * pieces left: nothing else is taken from the ring then, and eng_on_placed(@cookie) follows.
  */
-static int fetch_both(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
+static int fetch_split(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 		      const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
 	size_t room = iov_total(iov, iov_cnt);
@@ -103,22 +103,22 @@ static int fetch_both(struct shm_conn *conn, const struct shm_iovs *from, size_t
 
 	if (len > room)
 		len = room;
-	if (conn->rx.body != SHM_BODY_NONE || !shm_share_worth(conn, len, iov_cnt))
+	if (conn->rx.body != SHM_BODY_NONE || !shm_split_wanted(conn, len, iov_cnt))
 		return fetch(conn, from, len, iov, iov_cnt);
-	ret = shm_share_fetch(conn, from, len, iov->iov_base);
+	ret = shm_split_read(conn, from, len, iov->iov_base);
 	if (ret)
 		return fetched(conn, from->id, ret);
-	conn->rx.body = SHM_BODY_SHARED;
-	conn->plain = false;
+	conn->rx.body = SHM_BODY_SPLIT;
+	conn->fast = false;
 	conn->rx.cookie = cookie;
 	return 0;
 }
 
-/* arrive - is what the sender copies there?  False: nothing else is to be taken. */
-static bool arrive(struct shm_conn *conn)
+/* finish_split - has the sender copied its pieces?  False: nothing else is to be taken. */
+static bool finish_split(struct shm_conn *conn)
 {
 	void *cookie = conn->rx.cookie;
-	int ret = shm_share_look(conn);
+	int ret = shm_split_poll(conn);
 
 	if (!ret) {
 		if (conn->ended)
@@ -127,18 +127,18 @@ static bool arrive(struct shm_conn *conn)
 	}
 	conn->rx.body = SHM_BODY_NONE;
 	conn->rx.cookie = NULL;
-	conn->moved = true;
-	ret = fetched(conn, conn->sharing.from.id, ret);
+	conn->received = true;
+	ret = fetched(conn, conn->split.from.id, ret);
 	if (conn->state == SHM_CONN_READY)
-		shm_tx_answer(conn);
+		shm_tx_send_done(conn);
 	eng_on_placed(&conn->link->base.base, cookie, ret < 0 ? ret : 0);
 	return conn->state == SHM_CONN_READY;
 }
 
 /* ---- packets ------------------------------------------------------------------------------------ */
 
-/* settle - do as the engine said.  False: leave the connection alone for now. */
-static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng_rx *rx,
+/* apply - carry out the engine's verdict.  False: take nothing more for now. */
+static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng_rx *rx,
 		   const struct shm_iovs *remote)
 {
 	struct shm_hold *held = conn->poller->held;
@@ -147,13 +147,13 @@ static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct en
 	switch (verdict) {
 	case ENG_RX_DONE:
 		if (remote)
-			owe(conn, remote->id);
+			queue_done(conn, remote->id);
 		else if (rx->avail < rx->len)
 			body_begin(conn, SHM_BODY_SKIP, rx);
 		return true;
 	case ENG_RX_PLACE:
 		if (remote) {
-			ret = fetch_both(conn, remote, rx->len, rx->iov, rx->iov_cnt, rx->cookie);
+			ret = fetch_split(conn, remote, rx->len, rx->iov, rx->iov_cnt, rx->cookie);
 			if (ret)
 				eng_on_placed(&conn->link->base.base, rx->cookie, ret < 0 ? ret : 0);
 			return conn->state == SHM_CONN_READY;
@@ -181,12 +181,12 @@ static bool settle(struct shm_conn *conn, enum eng_rx_verdict verdict, struct en
 	case ENG_RX_LATER:
 		return false;
 	default:
-		shm_conn_malformed(conn, "a packet that makes no sense");
+		shm_conn_malformed(conn, "a malformed packet");
 		return false;
 	}
 }
 
-/* pause - offer the packet again in a later poll, and take nothing else until then. */
+/* pause_conn - offer the packet again in a later poll, and take nothing else until then. */
 static void pause_conn(struct shm_conn *conn)
 {
 	conn->paused = true;
@@ -210,7 +210,7 @@ static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iov
 		return false;
 	if (__builtin_expect(verdict == ENG_RX_DONE && !remote && rx->avail == rx->len, 1))
 		return true;
-	if (settle(conn, verdict, rx, remote))
+	if (apply(conn, verdict, rx, remote))
 		return true;
 	if (verdict == ENG_RX_LATER)
 		pause_conn(conn);
@@ -284,7 +284,7 @@ static bool on_pull(struct shm_conn *conn, struct shm_item *item)
 		from.iov[i] = (struct iovec) { (void *) (uintptr_t) range.addr, range.len };
 	}
 	if (i < pull.cnt || sum != item->len || !sum || conn->rx.pulls == SHM_PULLS) {
-		shm_conn_malformed(conn, "a list of buffers that cannot be");
+		shm_conn_malformed(conn, "an impossible list of buffers");
 		return false;
 	}
 	memcpy(hdr, at, item->hdr_len);
@@ -309,7 +309,7 @@ static bool on_done(struct shm_conn *conn, const struct shm_item *item)
 	for (i = 0; i < item->len; i++) {
 		memcpy(&id, item->body + i * sizeof(id), sizeof(id));
 		if (!shm_tx_on_done(conn, id)) {
-			shm_conn_malformed(conn, "an answer to nothing");
+			shm_conn_malformed(conn, "a DONE without a PULL");
 			return false;
 		}
 		if (conn->state != SHM_CONN_READY)
@@ -318,7 +318,9 @@ static bool on_done(struct shm_conn *conn, const struct shm_item *item)
 	return true;
 }
 
-/* on_flush - what is kept with the sender moves here; what there is no memory for stays. */
+/* on_flush - payload that is held in the sender's memory moves here, as far as there is
+ * memory for it.
+ */
 static bool on_flush(struct shm_conn *conn)
 {
 	struct list *pos, *next;
@@ -339,7 +341,7 @@ static bool on_flush(struct shm_conn *conn)
 	return true;
 }
 
-/* on_item - whatever eng_on_short() does not take.  True: the slot is used up. */
+/* on_item - any slot that eng_on_short() does not take.  True: it has been processed. */
 static bool on_item(struct shm_conn *conn, struct shm_item *item)
 {
 	bool inside = conn->rx.body != SHM_BODY_NONE;
@@ -372,15 +374,15 @@ static bool on_item(struct shm_conn *conn, struct shm_item *item)
 	return false;
 }
 
-/* tell - what was taken may be used again; a sender that is stuck may be asleep. */
+/* tell - the sender may reuse what was taken; one that waits for room may be asleep. */
 static void tell(struct shm_conn *conn, bool stalled)
 {
 	shm_in_tell(&conn->in);
 	if (stalled && shm_out_asleep(&conn->out))
-		shm_conn_ring(conn);
+		shm_conn_wake(conn);
 }
 
-/* take_short - the next slot, if it is a short message that a receive waits for.
+/* take_short - the next slot, if it is a short message that a posted receive matches.
  * Returns 1; 0: there is no slot; -1: nothing has been done.
  */
 static inline int take_short(struct shm_conn *conn)
@@ -398,14 +400,13 @@ static inline int take_short(struct shm_conn *conn)
 	return 1;
 }
 
-/* take_any - whatever the next slot holds.
- * Returns 1, or 2: the sender waited for it; 0: there is none, or it stays for now; -1: it
- * makes no sense.
+/* take_any - the next slot, of any kind.
+ * Returns 1, or 2: a STALL; 0: there is none, or it stays for now; -1: malformed.
  */
 static __attribute__((noinline)) int take_any(struct shm_conn *conn)
 {
 	struct shm_item item;
-	int ret = conn->sharing.waiting ? 0 : shm_in_peek(&conn->in, &item);
+	int ret = conn->split.waiting ? 0 : shm_in_peek(&conn->in, &item);
 
 	if (ret <= 0)
 		return ret;
@@ -415,26 +416,25 @@ static __attribute__((noinline)) int take_any(struct shm_conn *conn)
 	return item.kind == SHM_STALL ? 2 : 1;
 }
 
-/* A message that nobody has asked for is the last one of a poll: what is behind it had
- * better stay in the ring, where it costs nothing and holds a fast sender back, until
- * the program has had a chance to post a receive for it.
- */
 bool shm_rx_one(struct shm_conn *conn)
 {
 	uint8_t body[SHM_BODY];
 	size_t hdr_len, len;
 
-	if (__builtin_expect(!conn->plain ||
+	if (__builtin_expect(!conn->fast ||
 			     shm_in_short(&conn->in, body, &hdr_len, &len) <= 0 ||
 			     !eng_on_short(conn->chan, body, hdr_len, len), 0))
 		return false;
 	conn->in.pos++;
-	conn->moved = true;
+	conn->received = true;
 	conn->seq = conn->poller->base.seq;
 	tell(conn, false);
 	return true;
 }
 
+/* An unexpected message is the last one of a poll: what is behind it stays in the ring, where
+ * it costs no memory and limits a fast sender, until the program could post a receive.
+ */
 int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 {
 	struct shm_poller *poller = conn->poller;
@@ -443,7 +443,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 
 	if (__builtin_expect(conn->paused || conn->state != SHM_CONN_READY, 0))
 		return 0;
-	if (__builtin_expect(conn->sharing.waiting, 0) && !arrive(conn))
+	if (__builtin_expect(conn->split.waiting, 0) && !finish_split(conn))
 		return 0;
 	poller->held = NULL;
 	while (budget--) {
@@ -460,19 +460,19 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	if (__builtin_expect(conn->state != SHM_CONN_READY, 0))
 		return done + 1;
 	if (done) {
-		conn->moved = true;
+		conn->received = true;
 		conn->seq = poller->base.seq;
 		tell(conn, stalled);
-		if (conn->rx.owed_cnt)
-			shm_tx_answer(conn);
+		if (conn->rx.done_cnt)
+			shm_tx_send_done(conn);
 	}
 	if (__builtin_expect(ret < 0, 0))
-		shm_conn_malformed(conn, "what no sender writes");
+		shm_conn_malformed(conn, "an impossible slot");
 	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused &&
-		 !conn->sharing.waiting)
+		 !conn->split.waiting)
 		shm_conn_fail(conn, FI_ECONNRESET);
-	conn->plain = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
-		      !conn->rx.owed_cnt && !conn->link->base.closing;
+	conn->fast = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
+		      !conn->rx.done_cnt && !conn->link->base.closing;
 	return done;
 }
 
@@ -484,7 +484,7 @@ void shm_rx_drop(struct shm_conn *conn, int err)
 
 	while ((item = list_pop(&rx->remote)))
 		chan_hold_lost(container_of(item, struct chan_hold, node), err);
-	rx->owed_cnt = 0;
+	rx->done_cnt = 0;
 	rx->body = SHM_BODY_NONE;
 	rx->cookie = NULL;
 	if (rx->hold) {
@@ -495,7 +495,7 @@ void shm_rx_drop(struct shm_conn *conn, int err)
 	}
 }
 
-/* ---- payload kept for later ----------------------------------------------------------------------- */
+/* ---- unexpected payload ----------------------------------------------------------------------- */
 
 /* take_remote - read the payload from the sender's memory, now that it is wanted. */
 static int take_remote(struct shm_conn *conn, const struct shm_hold *hold, const struct iovec *iov,
@@ -505,11 +505,11 @@ static int take_remote(struct shm_conn *conn, const struct shm_hold *hold, const
 
 	if (conn->state != SHM_CONN_READY)
 		return -FI_ECONNRESET;
-	ret = fetch_both(conn, &hold->from, hold->base.len, iov, iov_cnt, cookie);
+	ret = fetch_split(conn, &hold->from, hold->base.len, iov, iov_cnt, cookie);
 	if (ret > 0)
-		shm_tx_answer(conn);
+		shm_tx_send_done(conn);
 	else if (!ret)
-		shm_poller_heat(conn->poller, conn);
+		shm_poller_activate(conn->poller, conn);
 	return ret;
 }
 
@@ -523,7 +523,7 @@ static int take_hold(struct chan_hold *base, const struct iovec *iov, size_t iov
 		return take_remote(conn, hold, iov, iov_cnt, cookie);
 	}
 	iov_scatter(iov, iov_cnt, 0, base->data, conn->rx.off);
-	/* the rest arrives where it belongs */
+	/* the rest is placed there as it arrives */
 	conn->rx.hold = NULL;
 	conn->rx.cookie = cookie;
 	memcpy(conn->rx.iov, iov, iov_cnt * sizeof(*iov));
@@ -540,8 +540,8 @@ static void release_hold(struct chan_hold *base)
 		conn->rx.hold = NULL;
 		conn->rx.body = SHM_BODY_SKIP;
 	} else if (conn->state == SHM_CONN_READY) {
-		owe(conn, hold->from.id);
-		shm_tx_answer(conn);
+		queue_done(conn, hold->from.id);
+		shm_tx_send_done(conn);
 	}
 }
 

@@ -22,15 +22,14 @@ static int map(int fd, struct shm_seg **seg_p)
 
 	if (seg == MAP_FAILED)
 		return -errno;
-	/* A child must neither keep it alive nor scribble in it. */
+	/* a child process must neither keep it alive nor write to it */
 	madvise(seg, sizeof(struct shm_seg), MADV_DONTFORK);
 	*seg_p = seg;
 	return 0;
 }
 
-/* place - the pages lie near the processor that we run on, whoever touches them first:
- * that would be the sender, and the receiver looks at them far more often.  Where the
- * kernel does not let us say so, they lie where they come to lie.
+/* place - prefer pages on the receiver's NUMA node.  By default the first access decides,
+ * which is the sender's, though the receiver reads far more often.  Errors are ignored.
  */
 static void place(struct shm_seg *seg)
 {
@@ -41,7 +40,7 @@ static void place(struct shm_seg *seg)
 	if (getcpu(&cpu, &node) || node >= CHAR_BIT * sizeof(nodes))
 		return;
 	nodes[node / bits] = 1ul << node % bits;
-	/* the kernel takes one bit less than it is told */
+	/* the kernel uses one bit less than the size that it is given */
 	syscall(SYS_mbind, seg, sizeof(*seg), MPOL_PREFERRED, nodes, CHAR_BIT * sizeof(nodes), 0);
 }
 

@@ -4,9 +4,9 @@
 /*
  * seg.h - the memory behind one direction: anonymous, passed by descriptor.
  *
- * It has no name, so it ends with the last process that maps it, however that dies.
- * It is sealed against a change of size, so that nobody can take pages away under
- * another's feet; a segment that is not sealed is not mapped.
+ * It has no name, so it is freed with the last process that maps it, however that ends.
+ * It is sealed against a change of size, so that a peer cannot take pages away (access
+ * would end in SIGBUS); memory that is not sealed is not mapped.
  */
 #ifndef SHM_SEG_H
 #define SHM_SEG_H
@@ -16,7 +16,7 @@
 /* shm_seg_make - a new segment, all zeroes, and the descriptor to pass on.
  * Ownership: the caller closes *@fd_p and ends with shm_seg_unmap().
  * Errors: -FI_EMFILE, -FI_ENOMEM, -FI_ENOSYS (no memfd or no seals).
- * Cost: pages come as they are touched.
+ * Cost: pages are allocated on first access.
  */
 int shm_seg_make(struct shm_seg **seg_p, int *fd_p);
 
@@ -26,7 +26,7 @@ int shm_seg_make(struct shm_seg **seg_p, int *fd_p);
  */
 int shm_seg_map(int fd, struct shm_seg **seg_p);
 
-/* NULL does nothing. */
+/* shm_seg_unmap - NULL does nothing. */
 void shm_seg_unmap(struct shm_seg *seg);
 
 #endif

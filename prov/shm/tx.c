@@ -2,10 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Sending.  A packet that fits a cache line leaves in one; a longer one goes through the
- * data ring, in pieces if need be; a long one stays where it is and is read by the peer,
- * if that can.  A packet for which there is no room waits in the channel's queue, at no
- * cost in memory.
+ * Sending.  A packet that fits a slot is sent in one; a longer one goes through the data
+ * ring, in pieces if need be; a long one stays in place and is read by the peer, if that
+ * can.  A packet for which there is no room waits in the channel, at no cost in memory.
  */
 #include <assert.h>
 #include <rdma/fi_errno.h>
@@ -13,22 +12,22 @@
 #include "base/iov.h"
 #include "link.h"
 
-/* What a packet needs: one slot, and one more always stays free for a STALL. */
+/* A packet needs one slot, and one more stays free for a STALL. */
 #define SLOTS_WANTED 2
 
 static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
 {
 	shm_out_publish(&conn->out, kind, hdr_len, len);
 	if (__builtin_expect(shm_out_asleep(&conn->out), 0))
-		shm_conn_ring(conn);
+		shm_conn_wake(conn);
 }
 
-/* publish_aside - what only this link knows of. */
-static void publish_aside(struct shm_conn *conn, unsigned kind, size_t len)
+/* publish_unordered - slots that carry nothing of the engine. */
+static void publish_unordered(struct shm_conn *conn, unsigned kind, size_t len)
 {
-	shm_out_publish_aside(&conn->out, kind, 0, len);
+	shm_out_publish_unordered(&conn->out, kind, 0, len);
 	if (shm_out_asleep(&conn->out))
-		shm_conn_ring(conn);
+		shm_conn_wake(conn);
 }
 
 /* ---- one packet ------------------------------------------------------------------------- */
@@ -46,9 +45,9 @@ static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 1;
 }
 
-static int put_plain(struct shm_conn *conn, struct eng_pkt *pkt)
+static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 {
-	unsigned kind = SHM_PLAIN;
+	unsigned kind = SHM_DATA;
 	uint8_t *data = shm_out_data(&conn->out, pkt->hdr_len + pkt->len, &kind);
 
 	if (!data)
@@ -60,7 +59,7 @@ static int put_plain(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 1;
 }
 
-/* put_pieces - as many as there is room for; pkt->sent says how far it is. */
+/* put_pieces - as many as there is room for; pkt->sent bytes are sent. */
 static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	struct shm_out *out = &conn->out;
@@ -87,7 +86,7 @@ static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 1;
 }
 
-/* put_pull - say where the payload is. */
+/* put_pull - send the addresses of the payload. */
 static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	unsigned i, kind = SHM_PULL, place = (unsigned) __builtin_ctzll(conn->tx.free);
@@ -111,22 +110,22 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 	memcpy(at, pkt->hdr, pkt->hdr_len);
 	conn->tx.free &= ~(UINT64_C(1) << place);
 	conn->tx.pulls[place] = pkt;
-	if (pkt->len >= shm_conf.share_size && conn->can_reach && list_empty(&conn->help_node)) {
-		list_add_tail(&conn->help_node, &conn->poller->helping);
+	if (pkt->len >= shm_conf.share_size && conn->can_write && list_empty(&conn->split_node)) {
+		list_add_tail(&conn->split_node, &conn->poller->splitting);
 		conn->poller->base.chores = true;
 	}
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	return 0;
 }
 
-static bool peer_can_pull(const struct shm_conn *conn)
+static bool peer_can_read(const struct shm_conn *conn)
 {
-	return atomic_load_explicit(&conn->out.seg->rx.can_pull, memory_order_relaxed) &&
+	return atomic_load_explicit(&conn->out.seg->rx.can_read, memory_order_relaxed) &&
 	       conn->tx.free;
 }
 
-/* put - Returns 1: all of it is in shared memory; 0: it is on its way and must stay where
- * it is; -FI_EAGAIN: there is no room.
+/* put - send one packet, or the rest of it.  Returns 1: all of it is in shared memory; 0: it
+ * is in flight and its buffers must stay; -FI_EAGAIN: there is no room.
  */
 static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 {
@@ -136,14 +135,14 @@ static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 		return put_short(conn, pkt);
 	if (pkt->sent)
 		return put_pieces(conn, pkt);
-	if (pkt->len >= shm_conf.pull_size && peer_can_pull(conn))
+	if (pkt->len >= shm_conf.pull_size && peer_can_read(conn))
 		return put_pull(conn, pkt);
-	return pkt->len <= SHM_PIECE_MAX ? put_plain(conn, pkt) : put_pieces(conn, pkt);
+	return pkt->len <= SHM_PIECE_MAX ? put_data(conn, pkt) : put_pieces(conn, pkt);
 }
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* wait_for_room - have the peer wake us, should we be asleep when it gets so far. */
+/* wait_for_room - the peer wakes us if we sleep when it has taken what is in the ring. */
 static void wait_for_room(struct shm_conn *conn)
 {
 	struct shm_out *out = &conn->out;
@@ -156,31 +155,31 @@ static void wait_for_room(struct shm_conn *conn)
 		return;
 	}
 	if (out->stall > out->seen_pos || !shm_out_room(out, 1))
-		return;		/* the last one is still on its way */
-	publish_aside(conn, SHM_STALL, 0);
+		return;		/* the last STALL is still in flight */
+	publish_unordered(conn, SHM_STALL, 0);
 	out->stall = out->pos;
 }
 
-/* look_out - the first packet after a poll that brought nothing from the peer: has it gone
- * meanwhile?  The ring would take the packet and lose it.
+/* check_peer - before the first packet after a poll in which nothing arrived: has the peer
+ * closed the socket?  The packet would be lost in the ring.
  */
-static void look_out(struct shm_conn *conn)
+static void check_peer(struct shm_conn *conn)
 {
 	conn->seq = conn->poller->base.seq;
 	if (!conn->poller->base.polling)
-		shm_conn_look(conn);
+		shm_conn_check(conn);
 }
 
 int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 {
-	bool aside;
+	bool unordered;
 	int ret;
 
 	pkt->sent = 0;
 	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
-		look_out(conn);
-	if (__builtin_expect(shm_out_hung_up(&conn->out) && !conn->ended, 0))
-		shm_conn_hung_up(conn);
+		check_peer(conn);
+	if (__builtin_expect(shm_out_closed(&conn->out) && !conn->ended, 0))
+		shm_conn_peer_closed(conn);
 	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0)) {
 		chan_poller_kick(&conn->poller->base);
 		if (!conn->poller->base.polling)
@@ -189,9 +188,9 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 		return 0;
 	}
 	if (__builtin_expect(list_empty(&conn->chan->base.pending), 1)) {
-		aside = pkt->flags & ENG_PKT_NOTICE && conn->out.clear == conn->out.pos;
+		unordered = pkt->flags & ENG_PKT_NOTICE && conn->out.clear == conn->out.pos;
 		ret = put(conn, pkt);
-		if (__builtin_expect(aside && ret > 0, 0))
+		if (__builtin_expect(unordered && ret > 0, 0))
 			conn->out.clear = conn->out.pos;
 		if (__builtin_expect(ret >= 0, 1))
 			return ret;
@@ -208,10 +207,10 @@ void *shm_tx_slot(void *chan, size_t len)
 	if (__builtin_expect(!conn, 0))
 		return NULL;
 	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
-		look_out(conn);
-	/* what is rare is left to shm_tx_send(), which looks again, one by one */
+		check_peer(conn);
+	/* all that is rare is left to shm_tx_send(), which tells the cases apart */
 	if (__builtin_expect(len > SHM_BODY || conn->ended || conn->state != SHM_CONN_READY ||
-			     !list_empty(&conn->chan->base.pending) || shm_out_hung_up(&conn->out) ||
+			     !list_empty(&conn->chan->base.pending) || shm_out_closed(&conn->out) ||
 			     !shm_out_room(&conn->out, SLOTS_WANTED), 0))
 		return NULL;
 	return shm_out_slot(&conn->out)->body;
@@ -229,7 +228,7 @@ int shm_tx_pump(struct shm_conn *conn)
 	struct eng_pkt *pkt;
 	int ret, done = 0;
 
-	shm_tx_answer(conn);
+	shm_tx_send_done(conn);
 	while (!list_empty(txq) && conn->state == SHM_CONN_READY) {
 		pkt = container_of(txq->next, struct eng_pkt, node);
 		ret = put(conn, pkt);
@@ -242,37 +241,38 @@ int shm_tx_pump(struct shm_conn *conn)
 		if (ret)
 			pkt->done(pkt, 0);
 	}
-	if (list_empty(txq) && !conn->rx.owed_cnt)
+	if (list_empty(txq) && !conn->rx.done_cnt)
 		list_del(&conn->blocked_node);
 	return done;
 }
 
-bool shm_tx_stuck(struct shm_conn *conn)
+bool shm_tx_blocked(struct shm_conn *conn)
 {
 	if (conn->out.bad || conn->state != SHM_CONN_READY)
 		return false;
 	shm_out_look(&conn->out);
-	/* Until it has passed the STALL, it has not said that it gets no further. */
+	/* a receiver that has not taken the STALL yet will wake us */
 	return conn->out.stall > conn->out.seen_pos;
 }
 
-/* ---- answers ------------------------------------------------------------------------------ */
+/* ---- payload that the peer reads ---------------------------------------------------------- */
 
-void shm_tx_answer(struct shm_conn *conn)
+void shm_tx_send_done(struct shm_conn *conn)
 {
 	struct shm_rx *rx = &conn->rx;
 	unsigned cnt;
 
-	while (rx->owed_cnt) {
+	while (rx->done_cnt) {
 		if (!shm_out_room(&conn->out, SLOTS_WANTED)) {
 			wait_for_room(conn);
 			return;
 		}
-		cnt = rx->owed_cnt < SHM_DONE_MAX ? rx->owed_cnt : SHM_DONE_MAX;
-		rx->owed_cnt -= cnt;
+		cnt = rx->done_cnt < SHM_DONE_MAX ? rx->done_cnt : SHM_DONE_MAX;
+		rx->done_cnt -= cnt;
 		rx->pulls -= cnt;
-		memcpy(shm_out_slot(&conn->out)->body, rx->owed + rx->owed_cnt, cnt * sizeof(uint32_t));
-		publish_aside(conn, SHM_DONE, cnt);
+		memcpy(shm_out_slot(&conn->out)->body, rx->done_ids + rx->done_cnt,
+		       cnt * sizeof(uint32_t));
+		publish_unordered(conn, SHM_DONE, cnt);
 	}
 }
 
@@ -302,7 +302,7 @@ void shm_tx_flush(struct shm_conn *conn)
 	if (conn->flushed || !~conn->tx.free || !shm_out_room(&conn->out, SLOTS_WANTED))
 		return;
 	conn->flushed = true;
-	publish_aside(conn, SHM_FLUSH, 0);
+	publish_unordered(conn, SHM_FLUSH, 0);
 }
 
 void shm_tx_drop(struct shm_conn *conn, int err)
@@ -310,7 +310,7 @@ void shm_tx_drop(struct shm_conn *conn, int err)
 	struct eng_pkt *pkt;
 	unsigned place;
 
-	/* What is read from now on is not what was sent. */
+	/* the receiver discards what it reads from now on: the buffers are reused */
 	if (conn->out.seg) {
 		atomic_store_explicit(&conn->out.seg->tx.gone, 1, memory_order_relaxed);
 		atomic_thread_fence(memory_order_seq_cst);

@@ -19,7 +19,7 @@
  *
  *   kind    body of the slot              data ring             hdr_len  len
  *   SHORT   header, payload               -                     header   payload
- *   PLAIN   -                             header, payload       header   payload
+ *   DATA    -                             header, payload       header   payload
  *   FIRST   u64 whole payload             header, first piece   header   piece
  *   MORE    -                             next piece            0        piece
  *   PULL    struct shm_pull_hdr, ranges,  the same, if it does  header   payload
@@ -28,12 +28,12 @@
  *   STALL   -                             -                     0        0
  *   FLUSH   -                             -                     0        0
  *
- * What lies in the data ring follows what lay there before, at the next multiple of a
- * line; with SHM_SKIP, at the beginning of the ring.  It never wraps.  PULL leaves
+ * Data follows the data of the slot before, at the next multiple of a line; with SHM_SKIP,
+ * at the beginning of the data ring.  It never wraps.  PULL leaves
  * the payload where it is; the receiver reads it from the sender's memory and answers
- * DONE.  After STALL, the sender wants to be woken when the receiver has come so far.
- * FLUSH asks to read now what PULL named and the receiver keeps for later: the sender
- * is about to leave.
+ * DONE.  STALL: the sender waits for room, and is to be woken when the receiver has
+ * taken this slot.  FLUSH: the sender is about to close, so the receiver is to read now
+ * the payload of PULLs that no receive has matched yet.
  */
 #ifndef SHM_WIRE_H
 #define SHM_WIRE_H
@@ -59,7 +59,7 @@
 enum shm_kind {
 	SHM_NONE,
 	SHM_SHORT,
-	SHM_PLAIN,
+	SHM_DATA,
 	SHM_FIRST,
 	SHM_MORE,
 	SHM_PULL,
@@ -71,7 +71,7 @@ enum shm_kind {
 
 #define SHM_SKIP 0x80		/* in the kind's byte */
 
-#define SHM_HUNG_UP UINT32_MAX	/* shm_ctl_rx.asleep: the receiver has left for good */
+#define SHM_CLOSED UINT32_MAX	/* shm_ctl_rx.asleep: the receiver has closed */
 
 struct shm_slot {
 	_Atomic uint64_t word;
@@ -82,54 +82,54 @@ struct shm_slot {
 struct shm_ctl_rx {
 	_Alignas(SHM_LINE) _Atomic uint64_t slots_done;	/* slots that may be used again */
 	_Atomic uint64_t bytes_done;			/* of the data ring, skipped ones included */
-	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it looks by itself; else wake it, once per value */
-	_Atomic uint32_t can_pull;			/* it can read the sender's memory */
+	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it polls; else wake it, once per value */
+	_Atomic uint32_t can_read;			/* it can read the sender's memory */
 	_Atomic uint32_t leased;			/* there is or was something in leases */
 };
 
 /* Written by the sender, read by the receiver. */
 struct shm_ctl_tx {
 	_Alignas(SHM_LINE) _Atomic uint32_t gone;	/* what PULL named is no longer there */
-	_Atomic uint32_t can_reach;			/* it can write the receiver's memory, and read it */
-	_Alignas(SHM_LINE) _Atomic uint32_t inside;	/* number of the lease that it uses now, plus 1 */
+	_Atomic uint32_t can_write;			/* it can access the receiver's memory */
+	_Alignas(SHM_LINE) _Atomic uint32_t inside;	/* index of the lease in use, plus 1 */
 };
 
 enum {
 	SHM_LEASE_READ = 1 << 0,
 	SHM_LEASE_WRITE = 1 << 1,
-	SHM_LEASE_COUNTED = 1 << 2,	/* writes must be told */
+	SHM_LEASE_COUNTED = 1 << 2,	/* each write needs a notice: it is counted */
 };
 
-/* A region of the receiver's that the sender may touch by itself; see reach.h.
- * Written by the receiver.
+/* A region of the receiver's that the sender may access without the receiver's progress;
+ * see rma.h.  Written by the receiver.
  */
 struct shm_lease {
-	_Alignas(SHM_LINE) _Atomic uint64_t stamp;	/* 0: nothing, or no longer */
+	_Alignas(SHM_LINE) _Atomic uint64_t stamp;	/* 0: no lease */
 	_Atomic uint64_t key;
-	_Atomic uint64_t base;		/* what RMA calls call its first byte */
+	_Atomic uint64_t base;		/* address of its first byte in RMA calls */
 	_Atomic uint64_t len;
 	_Atomic uint64_t addr;		/* of the first byte in the receiver's memory */
 	_Atomic uint32_t rights;	/* SHM_LEASE_* */
 };
 
-/* A copy that both make; see share.h. */
-struct shm_share {
-	/* written by the receiver, but for what the sender takes in word */
-	_Alignas(SHM_LINE) _Atomic uint64_t word;	/* turn; pieces taken: from the front, the back */
+/* A copy that both processes make; see split.h. */
+struct shm_split {
+	/* written by the receiver; the sender takes pieces in word */
+	_Alignas(SHM_LINE) _Atomic uint64_t word;	/* number; pieces taken: front, back */
 	_Atomic uint64_t addr;		/* of the receiver's buffer, in its memory */
 	_Atomic uint64_t len;
 	_Atomic uint32_t id;		/* of the PULL whose payload it is */
 	/* written by the sender */
-	_Atomic uint64_t done;		/* turn, pieces copied from the back */
+	_Atomic uint64_t done;		/* number, pieces copied from the back */
 };
 
 struct shm_seg {
 	struct shm_ctl_rx rx;
 	struct shm_ctl_tx tx;
-	struct shm_share share;
+	struct shm_split split;
 	_Alignas(SHM_LINE) struct shm_slot slots[SHM_SLOTS];
 	_Alignas(SHM_LINE) uint8_t data[SHM_DATA_SIZE];
-	/* on a page that most connections never touch */
+	/* a separate page, which most connections never touch */
 	_Alignas(SHM_PAGE) struct shm_lease leases[SHM_LEASES];
 };
 
@@ -149,7 +149,7 @@ struct shm_range {
 #define SHM_PULL_MAX (SHM_PULL_SIZE(ENG_IOV_MAX) + ENG_HDR_MAX)
 
 _Static_assert(sizeof(struct shm_slot) == SHM_LINE, "a slot is one line");
-_Static_assert(sizeof(struct shm_lease) == SHM_LINE, "looked at one by one");
+_Static_assert(sizeof(struct shm_lease) == SHM_LINE, "a lease is one line");
 _Static_assert(sizeof(struct shm_ctl_rx) == 2 * SHM_LINE, "two lines: counters, and flags");
 _Static_assert(SHM_PULL_MAX <= SHM_PIECE_MAX && ENG_HDR_MAX + SHM_PIECE_MAX <= SHM_DATA_SIZE / 2,
 	       "whatever fits half a ring fits an empty one, wherever it begins");

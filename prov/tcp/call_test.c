@@ -19,7 +19,7 @@ static struct eng_ep *new_ep(union net_sa *name)
 
 static void crossed_calls_end_with_one_connection(void **state)
 {
-	fake_crossed_calls(new_ep, 200);
+	fake_simultaneous(new_ep, 200);
 }
 
 static void two_processes_call_each_other_at_once(void **state)

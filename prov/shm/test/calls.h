@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* calls.h - for tests by the public API: an endpoint with its objects, and what they
- * do all the time.  Included after <cmocka.h>.
+/* calls.h - for tests through the public API: an endpoint with its objects, and common
+ * steps.  Included after <cmocka.h>.
  */
 #ifndef SHM_CALLS_H
 #define SHM_CALLS_H
@@ -27,7 +27,7 @@
 #define BIG (1 << 20)
 #define PATIENCE_MS 30000
 
-/* One of everything. */
+/* One object of each kind. */
 struct node {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
@@ -163,15 +163,15 @@ static inline void say(int fd)
 	CHECK(write(fd, "", 1) == 1);
 }
 
-static inline void hear(int fd)
+static inline void drain_wakeups(int fd)
 {
 	char byte;
 
 	CHECK(read(fd, &byte, 1) == 1);
 }
 
-/* may_reach - is the system call allowed that writes another's memory? */
-static inline bool may_reach(void)
+/* may_write - is the system call allowed that writes another process's memory? */
+static inline bool may_write(void)
 {
 	char bytes[8] = "";
 	struct iovec iov = { bytes, 8 };

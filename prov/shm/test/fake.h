@@ -32,7 +32,7 @@ static void fake_start(void)
 {
 	static struct list parents = { &parents, &parents };
 
-	if (fake_prog.pollers.next)	/* in a child; not lost, for who looks for leaks there */
+	if (fake_prog.pollers.next)	/* in a child: keep them reachable for the leak check */
 		list_splice_tail(&fake_prog.pollers, &parents);
 	list_init(&fake_prog.pollers);
 	shm_conf.prov = &fake_prov;

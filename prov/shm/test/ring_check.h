@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ring_check.h - read a ring that somebody else has filled with whatever; shared by
- * the unit test and the fuzzer.
+ * ring_check.h - read a ring that holds arbitrary bytes; shared by the unit test and the
+ * fuzzer.
  */
 #ifndef SHM_RING_CHECK_H
 #define SHM_RING_CHECK_H
@@ -19,7 +19,7 @@
 			abort();		\
 	} while (0)
 
-/* ring_check_item - what passed is inside the segment, and as long as it may be. */
+/* ring_check_item - an accepted item lies within the segment and its limits. */
 static void ring_check_item(const struct shm_seg *seg, const struct shm_item *item)
 {
 	size_t have = item->hdr_len + item->len;
@@ -47,7 +47,7 @@ static void ring_check_input(const uint8_t *data, size_t size)
 	struct shm_in in = { .seg = &seg };
 	struct shm_out out = { .seg = &seg };
 	struct shm_item item;
-	unsigned kind = SHM_PLAIN;
+	unsigned kind = SHM_DATA;
 	uint64_t word;
 	size_t at;
 
@@ -63,7 +63,7 @@ static void ring_check_input(const uint8_t *data, size_t size)
 		ring_check_item(&seg, &item);
 		shm_in_take(&in, &item);
 	}
-	/* the other end: counters that a receiver made up */
+	/* the other end: arbitrary counters of the receiver */
 	if (size >= 16) {
 		memcpy(&word, data, sizeof(word));
 		atomic_store_explicit(&seg.rx.slots_done, word, memory_order_relaxed);

@@ -559,10 +559,10 @@ static inline void fake_pull_some(struct eng_ep *ep)
 		}								\
 	} while (0)
 
-/* fake_crossed_calls - two new endpoints of @make call each other, @rounds times, the
+/* fake_simultaneous - two new endpoints of @make connect to each other, @rounds times, the
  * second more or less soon after the first; each comes up once, and nothing is lost.
  */
-static inline void fake_crossed_calls(struct eng_ep *(*make)(fake_addr *name), int rounds)
+static inline void fake_simultaneous(struct eng_ep *(*make)(fake_addr *name), int rounds)
 {
 	while (rounds--) {
 		fake_addr a_name = { 0 }, b_name = { 0 };
@@ -612,8 +612,8 @@ static inline void fake_call_rounds(struct eng_ep *(*make)(fake_addr *name), int
 	}
 }
 
-/* fake_two_processes - new endpoints of @make call each other, @rounds times; two
- * processes, so that both calls are really under way at the same time.
+/* fake_two_processes - new endpoints of @make connect to each other, @rounds times; two
+ * processes, so that both connects are in flight at the same time.
  */
 static inline void fake_two_processes(struct eng_ep *(*make)(fake_addr *name), int rounds)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "reach.h"
+#include "rma.h"
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
@@ -11,15 +11,15 @@
 #include "base/clock.h"
 #include "engine/api.h"
 #include "link.h"
-#include "pull.h"
+#include "cma.h"
 
-/* How long a peer that closes waits for one that is inside. */
+/* How long closing waits for a peer that uses a lease. */
 #define PATIENCE_NS (10 * CLOCK_NS_PER_S)
 
-/* Slots that the target has not taken yet, and behind which a packet may still go. */
+/* A packet may still be sent behind so many slots that the target has not taken. */
 #define BEHIND_MAX 16
 
-/* first_way - of SHM_LEASE_WAYS places where the lease of @key may be. */
+/* first_way - the first of SHM_LEASE_WAYS places where the lease of @key may be. */
 static inline unsigned first_way(uint64_t key)
 {
 	return (unsigned) (key * UINT64_C(0x9e3779b97f4a7c15) >> 60) % (SHM_LEASES / SHM_LEASE_WAYS) *
@@ -38,7 +38,7 @@ static struct shm_conn *conn_of(struct obj_tenant *base)
 	return container_of(base, struct shm_conn, tenant.base);
 }
 
-/* take_back - Returns true while the peer is inside. */
+/* take_back - Returns true while the peer uses the lease. */
 static bool take_back(struct shm_conn *conn, unsigned i)
 {
 	atomic_store(&conn->in.seg->leases[i].stamp, 0);
@@ -58,7 +58,7 @@ static bool end(struct obj_tenant *base, uint64_t key)
 	return inside;
 }
 
-/* place - one that nobody uses, or is made to be so; SHM_LEASES: there is none now. */
+/* place - a free place for the lease of @key, or one taken back; SHM_LEASES: none. */
 static unsigned place(struct shm_conn *conn, uint64_t key)
 {
 	unsigned i, first = first_way(key);
@@ -115,21 +115,21 @@ static void let(struct obj_tenant *base, const struct obj_lease *lease)
 	atomic_store_explicit(&conn->in.seg->rx.leased, 1, memory_order_release);
 }
 
-void shm_reach_begin(struct shm_conn *conn)
+void shm_rma_open(struct shm_conn *conn)
 {
-	if (!atomic_load_explicit(&conn->in.seg->tx.can_reach, memory_order_acquire))
+	if (!atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_acquire))
 		return;
 	conn->tenant.base = (struct obj_tenant) { .let = let, .end = end };
 	list_init(&conn->tenant.base.node);
 	obj_lease_join(&conn->tenant.base, eng_ep_base(conn->link->base.base.ep));
 }
 
-void shm_reach_ask(struct shm_conn *conn, uint64_t key)
+void shm_rma_grant(struct shm_conn *conn, uint64_t key)
 {
 	obj_lease_ask(&conn->tenant.base, key);
 }
 
-void shm_reach_end(struct shm_conn *conn)
+void shm_rma_close(struct shm_conn *conn)
 {
 	uint64_t give_up = 0;
 	unsigned i;
@@ -157,7 +157,7 @@ struct target {
 	bool counted;
 };
 
-/* permits - is the access within the lease?  All that the target checks of a packet. */
+/* permits - does the lease permit the access?  The same checks as the target's of a packet. */
 static bool permits(struct shm_lease *lease, bool write, const struct fi_rma_iov *remote,
 		    struct target *target)
 {
@@ -177,7 +177,7 @@ static bool permits(struct shm_lease *lease, bool write, const struct fi_rma_iov
 	return true;
 }
 
-/* enter - Returns true inside a lease that permits it: leave() must follow. */
+/* enter - start to use a lease.  Returns true if it permits the access: leave() must follow. */
 static bool enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rma_iov *remote,
 		  struct target *target)
 {
@@ -198,27 +198,27 @@ static void leave(struct shm_seg *seg)
 	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
 }
 
-/* copy - Returns 1: done; 0: it did not work. */
+/* copy - Returns 1: done; 0: failed. */
 static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size_t iov_cnt,
 		uint64_t addr, size_t len)
 {
 	struct iovec there = { (void *) (uintptr_t) addr, len };
 	int ret;
 
-	ret = write ? shm_pull_write(conn->pid, iov, iov_cnt, &there, 1, len) :
-	      shm_pull_read(conn->pid, iov, iov_cnt, &there, 1, len);
+	ret = write ? shm_cma_write(conn->pid, iov, iov_cnt, &there, 1, len) :
+	      shm_cma_read(conn->pid, iov, iov_cnt, &there, 1, len);
 	if (ret == -FI_EPERM)
-		conn->can_reach = false;	/* no longer */
+		conn->can_write = false;	/* the kernel has revoked it */
 	return !ret;
 }
 
 static bool usable(struct shm_conn *conn)
 {
 	return conn && atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire) &&
-	       shm_conn_reaches(conn);
+	       shm_conn_can_write(conn);
 }
 
-/* turn - Returns 1: nothing is before us; 0: something is; -FI_EAGAIN: too much is. */
+/* turn - Returns 1: nothing must come first; 0: some packets; -FI_EAGAIN: many. */
 static int turn(struct shm_conn *conn)
 {
 	struct shm_out *out = &conn->out;
@@ -228,8 +228,8 @@ static int turn(struct shm_conn *conn)
 	return out->pos - out->seen_pos > BEHIND_MAX ? -FI_EAGAIN : 0;
 }
 
-int shm_reach(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
-	      const struct fi_rma_iov *remote, bool *told_p)
+int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
+	      const struct fi_rma_iov *remote, bool *notify_p)
 {
 	struct shm_conn *conn = ((struct chan *) chan)->conn;
 	unsigned i, first = first_way(remote->key);
@@ -245,7 +245,7 @@ int shm_reach(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 		if (ret > 0)
 			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
 		leave(conn->out.seg);
-		*told_p = target.counted;
+		*notify_p = target.counted;
 		return ret;
 	}
 	return 0;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Regions that a peer touches by itself: when it is killed or stopped in the middle, when
- * there are more of them than it can be told of, and what counters say of it.
+ * Native RMA: a peer that is killed or stopped during an access, more regions than there
+ * are leases, and counters of remote writes.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -17,11 +17,11 @@
 #include "shm/test/calls.h"
 
 #define KEY 0x7005
-#define LARGE (32u << 20)	/* a copy takes some ms: whoever is stopped is in it */
+#define LARGE (32u << 20)	/* a copy takes some ms: a peer is stopped in the middle */
 #define PIECE (128u << 10)	/* more than the ring can take ahead of the target */
-#define MANY 200		/* regions; a peer knows of 64 at most */
+#define MANY 200		/* regions; a peer has 64 leases at most */
 
-/* Two processes; the child reaches for the memory of the parent. */
+/* Two processes; the child accesses the memory of the parent. */
 struct two {
 	struct node n;		/* either's own */
 	fi_addr_t peer;		/* the child's: of the parent */
@@ -46,8 +46,8 @@ static void reg(struct two *t, uint8_t *at, size_t len, uint64_t key, struct fid
 		       NULL));
 }
 
-/* greet - a message, after which the two know each other. */
-static void greet(struct two *t)
+/* meet - a message, after which the two are connected. */
+static void meet(struct two *t)
 {
 	char word;
 
@@ -59,7 +59,7 @@ static void greet(struct two *t)
 	CHECK(!await(&t->n, 1));
 }
 
-/* begin - the parent's end, with @make done before they meet; the child does @child. */
+/* begin - returns in the parent, which does @make before they connect; the child does @child. */
 static void begin(struct two *t, void (*make)(struct two *), void (*child)(struct two *))
 {
 	char name[NAME_MAX_LEN];
@@ -72,13 +72,13 @@ static void begin(struct two *t, void (*make)(struct two *), void (*child)(struc
 	name_of(name, test, 7);
 	if (!t->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(t->to[1]);	/* either hears of the other's end */
+		close(t->to[1]);	/* each sees the other's end */
 		close(t->from[0]);
-		hear(t->to[0]);
+		drain_wakeups(t->to[0]);
 		open_node(&t->n, NULL);
 		t->peer = add(&t->n, name);
-		greet(t);
-		hear(t->to[0]);
+		meet(t);
+		drain_wakeups(t->to[0]);
 		child(t);
 		_exit(0);
 	}
@@ -87,7 +87,7 @@ static void begin(struct two *t, void (*make)(struct two *), void (*child)(struc
 	open_node(&t->n, name);
 	make(t);
 	say(t->to[1]);
-	greet(t);
+	meet(t);
 	say(t->to[1]);	/* from here on it makes no progress */
 }
 
@@ -117,7 +117,7 @@ static void write_for_ever(struct two *t)
 	}
 }
 
-/* untouched - the memory is the program's alone. */
+/* untouched - no peer writes to the memory. */
 static void untouched(struct two *t)
 {
 	uint64_t until = now_ms() + 50;
@@ -135,18 +135,18 @@ static void pause_ms(unsigned ms)
 	usleep(1000 * ms);
 }
 
-static void a_peer_killed_inside_is_out(void **state)
+static void a_peer_killed_in_a_lease_no_longer_writes(void **state)
 {
 	struct two t;
 	uint64_t began;
 	unsigned round;
 	int status;
 
-	if (!may_reach())
+	if (!may_write())
 		skip();
 	for (round = 0; round < 5; round++) {
 		begin(&t, make_large, write_for_ever);
-		hear(t.from[0]);
+		drain_wakeups(t.from[0]);
 		pause_ms(20 + round);
 		if (round % 2) {	/* it cannot leave before it dies */
 			kill(t.pid, SIGSTOP);
@@ -162,8 +162,8 @@ static void a_peer_killed_inside_is_out(void **state)
 	}
 }
 
-/* close_stopped - Returns true if the peer was stopped inside.  Either way it is out when
- * the region is closed.
+/* close_stopped - Returns true if the peer was stopped during an access.  Either way it no
+ * longer writes when the region is closed.
  */
 static bool close_stopped(struct two *t)
 {
@@ -184,17 +184,17 @@ static bool close_stopped(struct two *t)
 	return ret;
 }
 
-static void one_stopped_inside_is_not_waited_for_for_ever(void **state)
+static void closing_waits_for_a_stopped_peer_for_a_bounded_time(void **state)
 {
 	bool inside = false;
 	struct two t;
 	int round, status;
 
-	if (!may_reach())
+	if (!may_write())
 		skip();
 	for (round = 0; round < 20 && !inside; round++) {
 		begin(&t, make_large, write_for_ever);
-		hear(t.from[0]);
+		drain_wakeups(t.from[0]);
 		pause_ms(20);
 		inside = close_stopped(&t);
 		kill(t.pid, SIGKILL);
@@ -221,7 +221,7 @@ static int write_nth(struct two *t, unsigned i)
 	return (int) fi_write(t->n.ep, t->region + i * PIECE, PIECE, NULL, t->peer, 0, KEY + i, NULL);
 }
 
-/* At first the target stands still: what is done then was done without it. */
+/* At first the target makes no progress: what completes then needed none. */
 static void write_many(struct two *t)
 {
 	struct fi_cq_tagged_entry entry;
@@ -240,7 +240,7 @@ static void write_many(struct two *t)
 	CHECK(!await(&t->n, MANY - alone));
 	POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
 	CHECK(!await(&t->n, 1));
-	hear(t->to[0]);
+	drain_wakeups(t->to[0]);
 	close_node(&t->n);
 }
 
@@ -250,8 +250,8 @@ static void regions_beyond_the_table_go_through_the_target(void **state)
 	unsigned i;
 
 	begin(&t, make_many, write_many);
-	hear(t.from[0]);
-	greet(&t);
+	drain_wakeups(t.from[0]);
+	meet(&t);
 	for (i = 0; i < MANY; i++)
 		verify(t.region + i * PIECE, PIECE, i);
 	say(t.to[1]);
@@ -299,8 +299,8 @@ static void write_counted(struct two *t)
 	struct fid_cntr *written = counted(t, NULL, FI_WRITE);
 	uint64_t end = now_ms() + PATIENCE_MS;
 
-	greet(t);
-	hear(t->to[0]);		/* it has been taken: nothing is before the writes */
+	meet(t);
+	drain_wakeups(t->to[0]);		/* it has been taken: nothing is before the writes */
 	POST(&t->n, fi_write(t->n.ep, t->region, LARGE, NULL, t->peer, 0, KEY, NULL));
 	POST(&t->n, fi_write(t->n.ep, t->region, PIECE + 3, NULL, t->peer, 0, KEY, NULL));
 	while (fi_cntr_read(written) < LARGE + PIECE + 3)
@@ -309,22 +309,22 @@ static void write_counted(struct two *t)
 	CHECK(!fi_cntr_readerr(written));
 	CHECK(!await(&t->n, 2));
 	say(t->from[1]);
-	hear(t->to[0]);
+	drain_wakeups(t->to[0]);
 	CALL(fi_close(&t->n.ep->fid));
 	CALL(fi_close(&written->fid));
 }
 
-/* The target need not help, and is told of the bytes, not of the calls. */
+/* The target makes no progress, and counts bytes, not calls. */
 static void long_writes_are_counted_in_bytes(void **state)
 {
 	uint64_t end_ms = now_ms() + PATIENCE_MS;
 	struct two t;
 
 	begin(&t, make_counted, write_counted);
-	greet(&t);
+	meet(&t);
 	say(t.to[1]);
-	if (may_reach())
-		hear(t.from[0]);
+	if (may_write())
+		drain_wakeups(t.from[0]);
 	while (fi_cntr_read(arrived) < LARGE + PIECE + 3)
 		assert_true(now_ms() < end_ms);
 	assert_int_equal(fi_cntr_read(arrived), LARGE + PIECE + 3);
@@ -340,8 +340,8 @@ static void long_writes_are_counted_in_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_peer_killed_inside_is_out),
-		cmocka_unit_test(one_stopped_inside_is_not_waited_for_for_ever),
+		cmocka_unit_test(a_peer_killed_in_a_lease_no_longer_writes),
+		cmocka_unit_test(closing_waits_for_a_stopped_peer_for_a_bounded_time),
 		cmocka_unit_test(regions_beyond_the_table_go_through_the_target),
 		cmocka_unit_test(long_writes_are_counted_in_bytes),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "pull.h"
+#include "cma.h"
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -12,7 +12,7 @@
 typedef ssize_t copy_fn(pid_t pid, const struct iovec *here, unsigned long here_cnt,
 			const struct iovec *there, unsigned long there_cnt, unsigned long flags);
 
-bool shm_pull_try(pid_t pid, uint64_t addr, uint64_t probe)
+bool shm_cma_probe_read(pid_t pid, uint64_t addr, uint64_t probe)
 {
 	uint64_t seen = ~probe;
 	struct iovec here = { &seen, sizeof(seen) };
@@ -22,16 +22,16 @@ bool shm_pull_try(pid_t pid, uint64_t addr, uint64_t probe)
 	       seen == probe;
 }
 
-bool shm_pull_try_write(pid_t pid, uint64_t addr, uint64_t probe)
+bool shm_cma_probe_write(pid_t pid, uint64_t addr, uint64_t probe)
 {
 	struct iovec here = { &probe, sizeof(probe) };
 	struct iovec there = { (void *) (uintptr_t) addr, sizeof(probe) };
 
-	return shm_pull_try(pid, addr, probe) &&
+	return shm_cma_probe_read(pid, addr, probe) &&
 	       process_vm_writev(pid, &here, 1, &there, 1, 0) == sizeof(probe);
 }
 
-/* copy - one way or the other; in one go, unless a signal or an end of memory cuts it. */
+/* copy - by @fn, in one call unless a signal or unmapped memory ends it early. */
 static int copy(copy_fn *fn, pid_t pid, const struct iovec *mine, size_t mine_cnt,
 		const struct iovec *theirs, size_t theirs_cnt, size_t len)
 {
@@ -52,13 +52,13 @@ static int copy(copy_fn *fn, pid_t pid, const struct iovec *mine, size_t mine_cn
 	return 0;
 }
 
-int shm_pull_read(pid_t pid, const struct iovec *to, size_t to_cnt,
+int shm_cma_read(pid_t pid, const struct iovec *to, size_t to_cnt,
 		  const struct iovec *from, size_t from_cnt, size_t len)
 {
 	return copy(process_vm_readv, pid, to, to_cnt, from, from_cnt, len);
 }
 
-int shm_pull_write(pid_t pid, const struct iovec *from, size_t from_cnt,
+int shm_cma_write(pid_t pid, const struct iovec *from, size_t from_cnt,
 		   const struct iovec *to, size_t to_cnt, size_t len)
 {
 	return copy(process_vm_writev, pid, from, from_cnt, to, to_cnt, len);

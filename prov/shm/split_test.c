@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Copies that both processes make, between two of them, and beside a thread that stands
- * for a sender: it takes a piece, and then is late, cannot write, or never comes back.
+ * Split copies, between two processes, and with a thread in place of the sender, which takes
+ * a piece and then is late, cannot write, or never finishes.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 
 #include "shm/test/fake.h"
-#include "pull.h"
+#include "cma.h"
 
 #define LONG (1u << 20)
 
@@ -26,19 +26,19 @@ static struct shm_conn *conn_of(struct eng_peer *peer)
 	return ((struct chan *) peer->chan)->conn;
 }
 
-/* may_help - as the link finds out: may one write another's memory? */
-static bool may_help(void)
+/* may_write - as the link finds out: may one process write another's memory? */
+static bool may_write(void)
 {
 	uint64_t probe = 1;
 
-	return shm_pull_try_write(getpid(), (uintptr_t) &probe, probe);
+	return shm_cma_probe_write(getpid(), (uintptr_t) &probe, probe);
 }
 
 /* ---- the taker ---------------------------------------------------------------------------- */
 
 struct taker {
 	pthread_t thread;
-	struct shm_share *share;
+	struct shm_split *split;
 	_Atomic bool stop;	/* take no more */
 	_Atomic bool took;	/* a piece */
 	_Atomic bool go;	/* say that it is done */
@@ -51,15 +51,15 @@ struct taker {
 static void *take_one(void *arg)
 {
 	struct taker *t = arg;
-	uint64_t word, bad = t->bad ? SHM_SHARE_BAD : 1, begin;
+	uint64_t word, bad = t->bad ? SHM_SPLIT_BAD : 1, begin;
 
 	while (!atomic_load(&t->stop) && !atomic_load(&t->took)) {
-		word = atomic_load(&t->share->word);
-		if (shm_share_front(word) + shm_share_back(word) >=
-		    shm_share_cnt(atomic_load(&t->share->len)))
+		word = atomic_load(&t->split->word);
+		if (shm_split_front(word) + shm_split_back(word) >=
+		    shm_split_cnt(atomic_load(&t->split->len)))
 			continue;
 		t->word = word;
-		if (atomic_compare_exchange_strong(&t->share->word, &word, word + 1))
+		if (atomic_compare_exchange_strong(&t->split->word, &word, word + 1))
 			atomic_store(&t->took, true);
 	}
 	while (atomic_load(&t->took) && !atomic_load(&t->go))
@@ -69,12 +69,12 @@ static void *take_one(void *arg)
 		sched_yield();
 	atomic_store(&t->done, true);
 	if (atomic_load(&t->took) && !atomic_load(&t->stop))
-		atomic_store(&t->share->done, t->word >> 32 << 32 | bad);
+		atomic_store(&t->split->done, t->word >> 32 << 32 | bad);
 	return NULL;
 }
 
-/* Two endpoints that know each other, and a message from one to the other, of which the
- * taker has a piece.
+/* Two connected endpoints, and a message from one to the other, of which the taker has a
+ * piece.
  */
 struct pair {
 	struct eng_ep *a, *b;
@@ -91,17 +91,17 @@ static void begin(struct pair *p, bool bad)
 	p->b->whole = true;
 	fake_send(p->ab, 8, 0);
 	FAKE_UNTIL(5000, p->ba->rx_cnt == 1);
-	p->taker.share = &conn_of(p->ba)->in.seg->share;
+	p->taker.split = &conn_of(p->ba)->in.seg->split;
 	p->taker.bad = bad;
 	CHECK(!pthread_create(&p->taker.thread, NULL, take_one, &p->taker));
 	while (!atomic_load(&p->taker.took)) {
 		p->before = p->ba->rx_cnt;
-		conn_of(p->ba)->sharing.misses = 0;
+		conn_of(p->ba)->split.misses = 0;
 		fake_send(p->ab, LONG, 0);
-		FAKE_UNTIL(5000, p->ba->rx_cnt > p->before || conn_of(p->ba)->sharing.waiting);
+		FAKE_UNTIL(5000, p->ba->rx_cnt > p->before || conn_of(p->ba)->split.waiting);
 	}
-	FAKE_UNTIL(5000, conn_of(p->ba)->sharing.waiting || p->ba->rx_cnt > p->before);
-	assert_true(conn_of(p->ba)->sharing.waiting);
+	FAKE_UNTIL(5000, conn_of(p->ba)->split.waiting || p->ba->rx_cnt > p->before);
+	assert_true(conn_of(p->ba)->split.waiting);
 }
 
 static void end_taker(struct pair *p)
@@ -110,15 +110,15 @@ static void end_taker(struct pair *p)
 	CHECK(!pthread_join(p->taker.thread, NULL));
 }
 
-static void what_the_sender_took_is_waited_for(void **state)
+static void pieces_that_the_sender_took_are_waited_for(void **state)
 {
 	struct pair p;
 	int i;
 
-	if (!may_help())
+	if (!may_write())
 		skip();
 	begin(&p, false);
-	p.b->blind = true;	/* it says so, and has copied nothing */
+	p.b->blind = true;	/* the taker copies nothing */
 	fake_send(p.ab, 8, 0);
 	for (i = 0; i < 1000; i++)
 		fake_poll();
@@ -130,11 +130,11 @@ static void what_the_sender_took_is_waited_for(void **state)
 	fake_close(p.b, 100);
 }
 
-static void what_it_cannot_write_is_read(void **state)
+static void pieces_that_the_sender_cannot_write_are_read(void **state)
 {
 	struct pair p;
 
-	if (!may_help())
+	if (!may_write())
 		skip();
 	begin(&p, true);
 	fake_send(p.ab, LONG + 1, 0);
@@ -144,11 +144,11 @@ static void what_it_cannot_write_is_read(void **state)
 	fake_close(p.b, 100);
 }
 
-static void one_that_leaves_with_a_piece_is_lost(void **state)
+static void a_sender_that_closes_with_a_piece_loses_the_message(void **state)
 {
 	struct pair p;
 
-	if (!may_help())
+	if (!may_write())
 		skip();
 	begin(&p, false);
 	fake_close(p.a, 0);
@@ -164,7 +164,7 @@ static void close_waits_for_a_piece_that_is_taken(void **state)
 {
 	struct pair p;
 
-	if (!may_help())
+	if (!may_write())
 		skip();
 	begin(&p, false);
 	p.b->blind = true;
@@ -178,44 +178,44 @@ static void close_waits_for_a_piece_that_is_taken(void **state)
 
 /* ---- the sender ------------------------------------------------------------------------------- */
 
-/* A share as a receiver opens it; the sender must copy what is not taken, and only that. */
+/* A split copy as a receiver opens it: the sender copies the pieces not taken, only those. */
 static void a_sender_copies_from_the_back(void **state)
 {
 	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	uint8_t *buf = calloc(1, LONG);
-	struct shm_share *share;
+	struct shm_split *split;
 	struct shm_conn *conn;
 	size_t i;
 
-	if (!may_help()) {
+	if (!may_write()) {
 		free(buf);
 		skip();
 	}
 	fake_send(ab, 8, 0);
 	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == 1));
 	conn = conn_of(ab);
-	share = &conn->out.seg->share;
+	split = &conn->out.seg->split;
 	fake_send(ab, LONG - 5, 0);
-	assert_int_equal(shm_share_help(conn), 0);
-	atomic_store(&share->id, conn->tx.turns[__builtin_ctzll(~conn->tx.free)] << 8);
-	atomic_store(&share->addr, (uintptr_t) buf);
-	atomic_store(&share->len, LONG - 5);
-	atomic_store(&share->word, shm_share_word(7, 2, 0));	/* of four pieces */
+	assert_int_equal(shm_split_write(conn), 0);
+	atomic_store(&split->id, conn->tx.turns[__builtin_ctzll(~conn->tx.free)] << 8);
+	atomic_store(&split->addr, (uintptr_t) buf);
+	atomic_store(&split->len, LONG - 5);
+	atomic_store(&split->word, shm_split_word(7, 2, 0));	/* of four pieces */
 	for (i = 1; i <= 2; i++) {
-		assert_int_equal(shm_share_help(conn), 1);
-		assert_int_equal(atomic_load(&share->word), shm_share_word(7, 2, i));
-		assert_int_equal(atomic_load(&share->done), shm_share_word(7, 0, i));
+		assert_int_equal(shm_split_write(conn), 1);
+		assert_int_equal(atomic_load(&split->word), shm_split_word(7, 2, i));
+		assert_int_equal(atomic_load(&split->done), shm_split_word(7, 0, i));
 	}
-	assert_int_equal(shm_share_help(conn), 0);
+	assert_int_equal(shm_split_write(conn), 0);
 	for (i = 0; i < LONG; i++)
 		assert_int_equal(buf[i], i < LONG / 2 || i >= LONG - 5 ? 0 : fake_byte(1, i));
-	/* nonsense is answered, and no memory but the message's is read */
-	atomic_store(&share->len, LONG);
-	atomic_store(&share->word, shm_share_word(8, 1, 0));
-	assert_int_equal(shm_share_help(conn), 1);
-	assert_int_equal(atomic_load(&share->done), shm_share_word(8, 0, 0) | SHM_SHARE_BAD);
-	assert_int_equal(shm_share_help(conn), 0);
+	/* an impossible copy is answered, and no memory but the message's is read */
+	atomic_store(&split->len, LONG);
+	atomic_store(&split->word, shm_split_word(8, 1, 0));
+	assert_int_equal(shm_split_write(conn), 1);
+	assert_int_equal(atomic_load(&split->done), shm_split_word(8, 0, 0) | SHM_SPLIT_BAD);
+	assert_int_equal(shm_split_write(conn), 0);
 	FAKE_UNTIL(5000, (fake_pull_some(b), ab->done_cnt == 2));
 	fake_close(a, 100);
 	fake_close(b, 100);
@@ -229,7 +229,7 @@ static size_t long_size(void)
 	return fake_draw() % 2 ? 65536 + fake_draw() % 3000 : 65536 + fake_draw() % (3 * LONG);
 }
 
-/* send_all - until the parent ends us. */
+/* send_all - until the parent kills the process. */
 static void send_all(const fake_addr *to)
 {
 	struct eng_ep *ep = ep_at(NULL);
@@ -242,8 +242,8 @@ static void send_all(const fake_addr *to)
 	}
 }
 
-/* What comes is right, while the sender is stopped now and then, and in the end killed. */
-static void processes_help_each_other(void **state)
+/* Messages are right while the sender is stopped now and then, and in the end killed. */
+static void processes_split_messages(void **state)
 {
 	struct eng_ep *b = ep_at(NULL);
 	fake_addr to = name_of(b);
@@ -266,7 +266,7 @@ static void processes_help_each_other(void **state)
 
 		FAKE_UNTIL(10000, peer->rx_cnt > from + 5 || peer->down);
 		assert_int_equal(peer->down, 0);
-		conn_of(peer)->sharing.skip = 0;
+		conn_of(peer)->split.skip = 0;
 		until = clock_ns() + fake_draw() % CLOCK_NS_PER_MS;
 		while (clock_ns() < until)
 			fake_poll();
@@ -286,12 +286,12 @@ static void processes_help_each_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_the_sender_took_is_waited_for),
-		TEST(what_it_cannot_write_is_read),
-		TEST(one_that_leaves_with_a_piece_is_lost),
+		TEST(pieces_that_the_sender_took_are_waited_for),
+		TEST(pieces_that_the_sender_cannot_write_are_read),
+		TEST(a_sender_that_closes_with_a_piece_loses_the_message),
 		TEST(close_waits_for_a_piece_that_is_taken),
 		TEST(a_sender_copies_from_the_back),
-		TEST(processes_help_each_other),
+		TEST(processes_split_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

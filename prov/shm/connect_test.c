@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Connecting and closing: endpoints of one process and of several, peers that are killed
+ * or restarted, and handshakes of other versions and of no version at all.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "obj/test/log_catch.h"
+#include "shm/test/fake.h"
+#include "handshake.h"
+
+static size_t some_size(void)
+{
+	switch (fake_draw() % 8) {
+	case 0:
+		return fake_draw() % 400000;
+	case 1:
+		return fake_draw() % 40000;
+	case 2:
+		return fake_draw() % 9000;
+	default:
+		return fake_draw() % 120;
+	}
+}
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
+static struct eng_ep *new_ep(fake_addr *name)
+{
+	struct eng_ep *ep = ep_at(NULL);
+
+	*name = name_of(ep);
+	return ep;
+}
+
+static void simultaneous_connects_end_with_one_connection(void **state)
+{
+	fake_simultaneous(new_ep, 200);
+}
+
+static void two_processes_connect_simultaneously(void **state)
+{
+	fake_two_processes(new_ep, 100);
+}
+
+static void sixty_four_endpoints_all_to_all(void **state)
+{
+	enum { N = 64 };
+	struct eng_ep *ep[N];
+	uint64_t got;
+	int i, k;
+
+	shm_conf.chan.conn_timeout_ms = 60000;	/* one process for all, on a busy machine */
+	for (i = 0; i < N; i++)
+		ep[i] = ep_at(NULL);
+	for (i = 0; i < N; i++)
+		for (k = 0; k < N; k++)
+			fake_send(peer_at(ep[i], ep[k]), 64, 0);
+	do {
+		fake_poll();
+		got = 0;
+		for (i = 0; i < N; i++) {
+			struct list *pos;
+
+			fake_pull_some(ep[i]);
+			list_for_each(pos, &ep[i]->peers) {
+				struct eng_peer *peer = container_of(pos, struct eng_peer, node);
+
+				assert_int_equal(peer->down, 0);
+				got += peer->rx_cnt;
+			}
+		}
+	} while (got < N * N);
+	for (i = 0; i < N; i++)
+		fake_close(ep[i], 100);
+}
+
+static void a_name_without_endpoint_is_reported_once(void **state)
+{
+	struct eng_ep *a = ep_at(NULL);
+	fake_addr addr = { "fi_shm://none" };
+	struct eng_peer *peer = fake_peer(a, &addr);
+	uint64_t began = clock_ns();
+
+	fake_send(peer, 10, 0);
+	fake_send(peer, 10000, 0);
+	FAKE_UNTIL(3000, peer->down);
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	assert_int_equal(peer->lost_cnt, 2);
+	assert_int_equal(fake_done_status, -FI_ECONNREFUSED);
+	assert_true(clock_ns() - began >= 150 * CLOCK_NS_PER_MS);	/* retried */
+	fake_close(a, 100);
+}
+
+static void a_name_in_use_is_refused(void **state)
+{
+	char name[SHM_NAME_MAX];
+	struct eng_ep *a, ep = { .info = { .src_addr = name } };
+	struct eng_link *link;
+
+	snprintf(name, sizeof(name), "test://name-%d", getpid());
+	a = ep_at(name);
+	ep.info.src_addrlen = strlen(name) + 1;
+	ep.base.info = &ep.info;
+	ep.base.prog = &fake_prog;
+	ep.base.prov = &fake_prov;
+	assert_int_equal(shm_link_ops.open(&ep, &link), -FI_EADDRINUSE);
+	fake_close(a, 0);
+	assert_int_equal(shm_link_ops.open(&ep, &link), 0);
+	shm_link_ops.close(link, 0);
+}
+
+static void another_name_with_the_same_key_is_refused(void **state)
+{
+	char name[SHM_NAME_MAX];
+	struct eng_ep *a, *b = ep_at(NULL);
+	struct eng_peer *peer;
+	fake_addr addr;
+
+	snprintf(name, sizeof(name), "test://alias-%d", getpid());
+	a = ep_at(name);
+	snprintf(addr.name, sizeof(addr.name), "other://alias-%d", getpid());
+	peer = fake_peer(b, &addr);
+	fake_send(peer, 10, 0);
+	FAKE_UNTIL(1000, peer->down);
+	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	fake_close(a, 0);
+	fake_close(b, 0);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------- */
+
+static void a_restarted_peer_is_connected_again(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b;
+	char name[SHM_NAME_MAX];
+	struct eng_peer *ab;
+	int round;
+
+	snprintf(name, sizeof(name), "test://again-%d", getpid());
+	b = ep_at(name);
+	ab = peer_at(a, b);
+	for (round = 1; round <= 5; round++) {
+		fake_send(ab, 100, 0);
+		FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+		fake_close(b, 0);
+		FAKE_UNTIL(2000, ab->down == round);
+		b = ep_at(name);
+	}
+	/* it is closed when we connect, and opens again */
+	fake_close(b, 0);
+	fake_send(ab, 100, 0);
+	for (round = 0; round < 100; round++)
+		fake_poll();
+	b = ep_at(name);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	assert_int_equal(ab->down, 5);
+	/* the new one connects before we have seen the end of the old one */
+	fake_close(b, 0);
+	b = ep_at(name);
+	fake_send(peer_at(b, a), 5, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(a), peer_at(a, b)->rx_cnt >= 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void a_send_to_a_closed_peer_fails_at_once(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b;
+	char name[SHM_NAME_MAX];
+	struct eng_peer *ab;
+
+	snprintf(name, sizeof(name), "test://left-%d", getpid());
+	b = ep_at(name);
+	ab = peer_at(a, b);
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	fake_close(b, 0);
+	b = ep_at(name);
+	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
+	assert_int_equal(fake_send(ab, 100, 0), -FI_EAGAIN);
+	FAKE_UNTIL(2000, ab->down == 1);
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void packets_sent_before_close_arrive(void **state)
+{
+	size_t i;
+
+	for (i = 0; i < 10; i++) {
+		struct eng_ep *b = ep_at(NULL);
+		fake_addr to = name_of(b);
+		size_t cnt = i % 2 ? 1 : 200, k;
+		struct eng_peer *ba = NULL;
+		int status;
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct eng_ep *a;
+
+			fake_start();	/* a group of our own */
+			a = ep_at(NULL);
+			for (k = 0; k < cnt; k++)
+				fake_send(fake_peer(a, &to), i < 4 ? 100 : 100000, 0);
+			fake_close(a, 30000);
+			_exit(0);
+		}
+		b->quiet = i > 7;	/* pull nothing before the sender has closed */
+		FAKE_UNTIL(10000, !list_empty(&b->peers));
+		ba = container_of(b->peers.next, struct eng_peer, node);
+		FAKE_UNTIL(10000, (fake_pull_some(b), ba->down));
+		b->quiet = false;
+		fake_pull_some(b);
+		assert_int_equal(ba->rx_cnt, cnt);
+		waitpid(pid, &status, 0);
+		assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+		fake_close(b, 0);
+	}
+}
+
+/* A process is killed while packets of all kinds are in flight: each has one outcome. */
+static void a_killed_peer_is_reported_at_once(void **state)
+{
+	int round, status;
+
+	for (round = 0; round < 10; round++) {
+		struct eng_ep *b = ep_at(NULL);
+		fake_addr to = name_of(b), addr = { "" };
+		struct eng_peer *ba;
+		uint64_t killed;
+		pid_t pid = fork();
+		int i;
+
+		if (!pid) {
+			struct eng_ep *a;
+
+			fake_start();
+			a = ep_at(NULL);
+			for (;;) {
+				fake_send(fake_peer(a, &to), some_size(), 0);
+				fake_poll();
+				fake_pull_some(a);
+			}
+		}
+		FAKE_UNTIL(5000, !list_empty(&b->peers));
+		ba = container_of(b->peers.next, struct eng_peer, node);
+		addr = ba->addr;
+		FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt > 20));
+		for (i = 0; i < 50; i++)
+			fake_send(fake_peer(b, &addr), some_size(), 0);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		killed = clock_ns();
+		FAKE_UNTIL(5000, ba->down);
+		assert_int_equal(ba->err, FI_ECONNRESET);
+		assert_true(clock_ns() - killed < 1000 * CLOCK_NS_PER_MS);
+		assert_true(ba->done_cnt + ba->lost_cnt >= 50);
+		fake_pull_some(b);
+		fake_close(b, 0);
+	}
+}
+
+static void peer_put_completes_what_waits(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b);
+
+	fake_send(ab, 100, 0);
+	fake_send(ab, 1000000, 0);	/* waits for the connection */
+	a->link->ops->peer_put(a->link, ab);
+	assert_int_equal(ab->lost_cnt, 2);
+	assert_int_equal(fake_done_status, -FI_ECANCELED);
+	memset(ab->chan, 0, sizeof(ab->chan));
+	ab->wanted = false;
+	ab->tx_seq = 0;
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt >= 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* ---- versions ---------------------------------------------------------------------- */
+
+/* logged - is there a line with all three texts? */
+static bool logged(const char *a, const char *b, const char *c)
+{
+	size_t i;
+
+	for (i = 0; i < caught.cnt && i < CATCH_LINES; i++)
+		if (strstr(caught.line[i], a) && strstr(caught.line[i], b) &&
+		    strstr(caught.line[i], c))
+			return true;
+	return false;
+}
+
+/* A request of another version, of the link or of the engine. */
+static void refuse_version(struct chan_version theirs)
+{
+	struct chan_version ours = chan_version_ours(SHM_VERSION);
+	struct shm_handshake shake = { .magic = SHM_MAGIC, .version = theirs };
+	char key[SHM_KEY_MAX + 1], text[2][32];
+	struct eng_ep *a = ep_at(NULL);
+	fake_addr addr = name_of(a);
+	int fd, i, seg_fd;
+	pid_t pid;
+
+	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
+	fd = shm_listen_connect(&fake_scope, key, &pid);
+	assert_true(fd >= 0);
+	assert_int_equal(pid, getpid());
+	assert_int_equal(shm_handshake_send(fd, &shake, -1), 0);
+	catch_start();
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	catch_stop();
+	snprintf(text[0], sizeof(text[0]), "version %u.%u ", theirs.link, theirs.engine);
+	snprintf(text[1], sizeof(text[1]), "ours is %u.%u;", ours.link, ours.engine);
+	assert_true(logged("refused a connection", text[0], text[1]));
+	assert_int_equal(shm_handshake_recv(fd, &shake, &seg_fd), 0);
+	assert_int_equal(shake.type, SHM_REFUSE);
+	assert_int_equal(shake.reason, CHAN_VERSION_BAD);
+	close(fd);
+	fake_close(a, 0);
+}
+
+static void a_request_of_another_version_is_refused(void **state)
+{
+	struct chan_version other = chan_version_ours(SHM_VERSION + 1);
+
+	refuse_version(other);
+	other = chan_version_ours(SHM_VERSION);
+	other.engine++;
+	refuse_version(other);
+}
+
+/* The accepting process is of another version: it says so in a REFUSE of that version. */
+static void a_peer_of_another_version_is_reported_once(void **state)
+{
+	struct shm_handshake shake = {
+		.magic = SHM_MAGIC,
+		.version = chan_version_ours(SHM_VERSION),
+		.type = SHM_REFUSE,
+		.reason = CHAN_VERSION_BAD,
+	};
+	fake_addr addr = { "fi_shm://other-version" };
+	struct eng_ep *a = ep_at(NULL);
+	struct eng_peer *peer;
+	int listener, fd = -1;
+	char text[32];
+	pid_t pid;
+
+	shake.version.engine += 3;
+	listener = shm_listen_open(&fake_scope, "other-version");
+	assert_true(listener >= 0);
+	peer = fake_peer(a, &addr);
+	fake_send(peer, 10, 0);
+	FAKE_UNTIL(1000, (fd = shm_listen_accept(listener, &pid)) >= 0);
+	assert_int_equal(shm_handshake_send(fd, &shake, -1), 0);
+	catch_start();
+	FAKE_UNTIL(1000, peer->down);
+	catch_stop();
+	snprintf(text, sizeof(text), "version %u.%u ", shake.version.link, shake.version.engine);
+	assert_true(logged("cannot connect to", text, "ours is"));
+	assert_int_equal(peer->err, FI_EPROTO);
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->lost_cnt, 1);
+	close(fd);
+	shm_listen_close(listener, &fake_scope, "other-version");
+	fake_close(a, 0);
+}
+
+/* Bytes that are no handshake end the connection. */
+static void a_malformed_handshake_closes_the_socket(void **state)
+{
+	struct eng_ep *a = ep_at(NULL);
+	struct shm_handshake shake;
+	char key[SHM_KEY_MAX + 1];
+	fake_addr addr = name_of(a);
+	int fd, seg_fd, ret = 0;
+	pid_t pid;
+
+	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
+	fd = shm_listen_connect(&fake_scope, key, &pid);
+	assert_int_equal(send(fd, "GET / HTTP/1.1", 14, 0), 14);
+	FAKE_UNTIL(1000, (ret = shm_handshake_recv(fd, &shake, &seg_fd)) == -FI_ECONNRESET);
+	assert_int_equal(ret, -FI_ECONNRESET);
+	close(fd);
+	fake_close(a, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(simultaneous_connects_end_with_one_connection),
+		TEST(two_processes_connect_simultaneously),
+		TEST(sixty_four_endpoints_all_to_all),
+		TEST(a_name_without_endpoint_is_reported_once),
+		TEST(a_name_in_use_is_refused),
+		TEST(another_name_with_the_same_key_is_refused),
+		TEST(a_restarted_peer_is_connected_again),
+		TEST(a_send_to_a_closed_peer_fails_at_once),
+		TEST(packets_sent_before_close_arrive),
+		TEST(a_killed_peer_is_reported_at_once),
+		TEST(peer_put_completes_what_waits),
+		TEST(a_request_of_another_version_is_refused),
+		TEST(a_peer_of_another_version_is_reported_once),
+		TEST(a_malformed_handshake_closes_the_socket),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
