@@ -5,6 +5,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "info/params.h"
@@ -78,7 +79,7 @@ static void read_string(struct fi_provider *prov, const struct info_param *param
 	char *text = NULL;
 
 	if (!fi_param_get_str(prov, param->name, &text) && text && *text)
-		*(const char **) field = text;
+		*(const char **) field = strdup(text);	/* the environment may change */
 }
 
 static void read_one(struct fi_provider *prov, const struct info_param *param, void *field)
