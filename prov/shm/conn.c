@@ -28,6 +28,7 @@ static const unsigned edges[] __attribute__((unused)) = {
 void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 {
 	assert(edges[conn->state] & BIT(state) && "the state of a connection only advances");
+	/* the poller waits for sockets more often while handshakes are in flight */
 	if (conn->state < SHM_CONN_READY && state >= SHM_CONN_READY)
 		conn->poller->handshake_cnt--;
 	if (conn->state == SHM_CONN_READY)
@@ -86,6 +87,9 @@ void shm_conn_peer_closed(struct shm_conn *conn)
 	chan_poller_kick(&conn->poller->base);
 }
 
+/* on_event - input on the socket: before READY a handshake, then wake-ups and the end.  The
+ * ring is looked at in this or the next poll.
+ */
 static void on_event(struct shm_src *src, uint32_t events)
 {
 	struct shm_conn *conn = container_of(src, struct shm_conn, src);

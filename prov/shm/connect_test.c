@@ -20,20 +20,6 @@
 #include "shm/test/fake.h"
 #include "handshake.h"
 
-static size_t some_size(void)
-{
-	switch (fake_draw() % 8) {
-	case 0:
-		return fake_draw() % 400000;
-	case 1:
-		return fake_draw() % 40000;
-	case 2:
-		return fake_draw() % 9000;
-	default:
-		return fake_draw() % 120;
-	}
-}
-
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 static struct eng_ep *new_ep(fake_addr *name)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Room for more descriptors than the one that is expected, so that none is lost. */
 union ctl {
 	struct cmsghdr align;
 	char room[CMSG_SPACE(4 * sizeof(int))];
@@ -56,6 +57,7 @@ static int take_fds(struct msghdr *msg)
 	return fd;
 }
 
+/* The versions come first: nothing behind them is known of a handshake of another version. */
 int shm_handshake_check(const struct shm_handshake *shake, size_t len)
 {
 	if (len < offsetof(struct shm_handshake, type) || shake->magic != SHM_MAGIC)
@@ -89,6 +91,7 @@ int shm_handshake_recv(int fd, struct shm_handshake *shake, int *seg_fd_p)
 		*seg_fd_p = -FI_EMFILE;
 	ret = !len ? -FI_ECONNRESET : msg.msg_flags & MSG_TRUNC ? -FI_EPROTO :
 	      shm_handshake_check(shake, (size_t) len);
+	/* the caller gets a descriptor with a valid message only */
 	if (ret && *seg_fd_p >= 0) {
 		close(*seg_fd_p);
 		*seg_fd_p = -1;

@@ -26,20 +26,6 @@ static void pull_both(struct eng_ep *a, struct eng_ep *b)
 
 /* ---- packets --------------------------------------------------------------------------- */
 
-static size_t some_size(void)
-{
-	switch (fake_draw() % 8) {
-	case 0:
-		return fake_draw() % 400000;
-	case 1:
-		return fake_draw() % 40000;
-	case 2:
-		return fake_draw() % 9000;
-	default:
-		return fake_draw() % 120;
-	}
-}
-
 static void exchange(unsigned cnt)
 {
 	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);

@@ -174,18 +174,19 @@ bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_
 
 /* ---- connections -------------------------------------------------------------------------- */
 
-/* check_user - the process at the other end, if it is of our user. */
-static int check_user(int fd, pid_t *pid_p)
+/* admit - Returns @fd if the process at its other end is of our user; else closes it. */
+static int admit(int fd, pid_t *pid_p)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
+	int ret = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ? -errno :
+		  cred.uid != geteuid() ? -FI_EACCES : fd;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
-		return -errno;
-	if (cred.uid != geteuid())
-		return -FI_EACCES;
-	*pid_p = cred.pid;
-	return 0;
+	if (ret < 0)
+		close(fd);
+	else
+		*pid_p = cred.pid;
+	return ret;
 }
 
 int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pid_p)
@@ -199,23 +200,19 @@ int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pi
 	fd = make_socket();
 	if (fd < 0)
 		return fd;
-	ret = connect(fd, (void *) &sun, len) ? -errno : check_user(fd, pid_p);
-	if (!ret)
-		return fd;
+	if (!connect(fd, (void *) &sun, len))
+		return admit(fd, pid_p);
+	ret = errno == ENOENT ? -FI_ECONNREFUSED : -errno;
 	close(fd);
-	return ret == -ENOENT ? -FI_ECONNREFUSED : ret;
+	return ret;
 }
 
 int shm_listen_accept(int listener, pid_t *pid_p)
 {
-	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), ret;
+	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
 	net_inherit_not(fd);
-	ret = check_user(fd, pid_p);
-	if (!ret)
-		return fd;
-	close(fd);
-	return ret;
+	return admit(fd, pid_p);
 }

@@ -13,6 +13,7 @@
 #define ANY_PREFIX "fi_shm://"
 #define SERVICE_PREFIX "fi_ns://"
 
+/* rest_of - what follows the prefix, if there is one. */
 static const char *rest_of(const char *name)
 {
 	const char *at = strstr(name, "://");
@@ -25,6 +26,7 @@ static size_t name_len(const void *addr)
 	return strnlen(addr, SHM_ADDR_MAX - 1) + 1;
 }
 
+/* name_key - the rest of the name, if it is a text of a valid length that ends with it. */
 static int name_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
 {
 	const char *name = addr;
@@ -103,6 +105,7 @@ const struct shm_naming shm_naming = {
 	.same = name_same,
 };
 
+/* is_here - does a node of fi_getinfo() mean this host? */
 static bool is_here(const char *node)
 {
 	static const char *const here[] = { "localhost", "127.0.0.1", "::1" };

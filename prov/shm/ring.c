@@ -11,6 +11,7 @@ static inline uint64_t to_begin(uint64_t bytes)
 	return -bytes & MASK;
 }
 
+/* fits - is there room for @len bytes, as far as is known of the receiver? */
 static bool fits(const struct shm_out *out, uint64_t skip, size_t len)
 {
 	return out->bytes + skip + len - out->seen_bytes <= SHM_DATA_SIZE;

@@ -75,6 +75,21 @@ static struct eng_peer *peer_at(struct eng_ep *ep, struct eng_ep *other)
 	return fake_peer(ep, &addr);
 }
 
+/* some_size - mostly short, some for the data ring, some long. */
+static inline size_t some_size(void)
+{
+	switch (fake_draw() % 8) {
+	case 0:
+		return fake_draw() % 400000;
+	case 1:
+		return fake_draw() % 40000;
+	case 2:
+		return fake_draw() % 9000;
+	default:
+		return fake_draw() % 120;
+	}
+}
+
 static int start(void **state)
 {
 	fake_start();
