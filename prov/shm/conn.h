@@ -100,7 +100,7 @@ struct shm_conn {
 	bool can_read;			/* its memory can be read */
 	bool can_write;			/* its memory can be written, too */
 	struct shm_split_rx split;	/* split copies into our memory */
-	uint32_t split_done;		/* number of the last one into the peer's, once it has no pieces */
+	uint32_t split_done;		/* number of the last one to the peer that has no pieces left */
 	struct shm_tenant tenant;	/* what the peer may access here */
 	struct shm_in in;		/* our segment */
 	struct shm_out out;		/* the peer's */
