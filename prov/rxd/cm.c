@@ -4,9 +4,9 @@
 /*
  * Connected endpoints: fi_connect, fi_listen, fi_accept, fi_reject, fi_shutdown.
  *
- * The caller says HELLO to the listener; the endpoint that accepts answers from its
- * own address.  A request stands on its own: it may be answered by an endpoint of any
- * group, and after its listener is closed.
+ * The connecting peer sends HELLO to the listener; the endpoint that accepts answers from its
+ * own address.  A request that was announced does not depend on its listener: it may be
+ * accepted by an endpoint of any group, and after the listener is closed.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 #include "conn.h"
 
 #define REMEMBER_NS (60 * CLOCK_NS_PER_S)
-#define REFUSALS 3
-#define ASKED_MAX 65536		/* requests that are remembered */
+#define REFUSALS 3			/* REFUSE packets sent for one rejection */
+#define REQUESTS_MAX 65536		/* that a listener remembers */
 
-/* What the listener announced; it belongs to the engine. */
+/* What the engine holds of a request that was announced. */
 struct req {
 	struct rxd_hello hello;
 };
 
-/* What a listener remembers, so that a call that comes again is not announced again. */
-struct rxd_asked {
-	struct list node;		/* on link->asked, oldest first */
-	uint64_t cid, epoch;
+/* A request that the listener has announced: a retransmitted HELLO is not announced again. */
+struct rxd_request {
+	struct list node;		/* on link->requests, oldest first */
+	uint64_t cid, epoch;		/* of the connecting peer; in link->request_by by key_of() */
 	uint64_t since_ns;
 	bool rejected;
 	uint16_t len;
@@ -35,104 +35,104 @@ struct rxd_asked {
 
 /* ---- the listener -------------------------------------------------------------------- */
 
-static void refuse(struct rxd_link *link, const struct rxd_hello *hello, enum rxd_reason reason,
-		   const void *data, size_t len)
-{
-	struct rxd_refuse body = { .reason = htole32(reason), .data_len = htole16((uint16_t) len) };
-	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(body) + RXD_DATA_MAX];
-	size_t at = rxd_put_hdr(buf, RXD_REFUSE, RXD_F_SUM, hello->cid, 0);
-
-	memcpy(buf + at, &body, sizeof(body));
-	at += sizeof(body);
-	if (len)
-		memcpy(buf + at, data, len);
-	rxd_link_answer(link, hello->addr, buf, at + len);
-}
-
-static struct rxd_asked *asked_of(struct list *node)
-{
-	return container_of(node, struct rxd_asked, node);
-}
-
-/* key_of - what a request is found by; two that share one are not both taken. */
+/* key_of - by which a request is found; of two with the same key the first is accepted. */
 static uint64_t key_of(uint64_t cid, uint64_t epoch)
 {
 	return cid ^ hmap_hash(epoch);
 }
 
+static void request_free(struct rxd_link *link, struct rxd_request *request)
+{
+	hmap_remove(&link->request_by, key_of(request->cid, request->epoch));
+	list_del(&request->node);
+	free(request);
+}
+
+/* forget_old - drop requests that no HELLO repeats any more; @now 0: all. */
 static void forget_old(struct rxd_link *link, uint64_t now)
 {
-	while (!list_empty(&link->asked)) {
-		struct rxd_asked *asked = asked_of(link->asked.next);
+	while (!list_empty(&link->requests)) {
+		struct rxd_request *request = container_of(link->requests.next, struct rxd_request,
+							   node);
 
-		if (now && now - asked->since_ns < REMEMBER_NS)
+		if (now && now - request->since_ns < REMEMBER_NS)
 			return;
-		list_del(&asked->node);
-		hmap_remove(&link->asked_by, key_of(asked->cid, asked->epoch));
-		free(asked);
+		request_free(link, request);
 	}
 }
 
 void rxd_cm_forget(struct rxd_link *link)
 {
 	forget_old(link, 0);
-	hmap_destroy(&link->asked_by);
 }
 
-static struct rxd_asked *find(struct rxd_link *link, const struct rxd_hello *hello)
+static struct rxd_request *find(struct rxd_link *link, const struct rxd_hello *hello)
 {
-	struct rxd_asked *asked = hmap_find(&link->asked_by, key_of(hello->cid, hello->epoch));
+	struct rxd_request *request = hmap_find(&link->request_by, key_of(hello->cid, hello->epoch));
 
-	return asked && asked->cid == hello->cid && asked->epoch == hello->epoch ? asked : NULL;
+	return request && request->cid == hello->cid && request->epoch == hello->epoch ? request : NULL;
+}
+
+static int remember(struct rxd_link *link, const struct rxd_hello *hello)
+{
+	struct rxd_request *request = NULL;
+	int ret = -FI_ENOMEM;
+
+	if (link->request_by.used < REQUESTS_MAX)
+		request = calloc(1, sizeof(*request));
+	if (request)
+		ret = hmap_insert(&link->request_by, key_of(hello->cid, hello->epoch), request);
+	if (ret) {
+		free(request);
+		return ret;
+	}
+	request->cid = hello->cid;
+	request->epoch = hello->epoch;
+	request->since_ns = rxd_dg_now();
+	list_add_tail(&request->node, &link->requests);
+	return 0;
 }
 
 void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
 	const struct rxd_hello *hello = &pkt->hello;
-	struct rxd_asked *asked;
+	struct rxd_request *request;
 	struct req *req;
 
 	forget_old(link, rxd_dg_now());
-	asked = find(link, hello);
-	if (asked) {
-		if (asked->rejected)
-			refuse(link, hello, RXD_REJECTED, asked->data, asked->len);
+	request = find(link, hello);
+	if (request) {
+		if (request->rejected)
+			rxd_refuse_send(link, hello, CHAN_REJECTED, request->data, request->len);
 		return;
 	}
-	asked = link->asked_by.used < ASKED_MAX ? calloc(1, sizeof(*asked)) : NULL;
 	req = malloc(sizeof(*req));
-	if (!asked || !req ||
-	    hmap_insert(&link->asked_by, key_of(hello->cid, hello->epoch), asked)) {
-		free(asked);
+	if (!req || remember(link, hello)) {
 		free(req);
-		refuse(link, hello, RXD_BUSY, NULL, 0);
+		rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);
 		return;
 	}
-	asked->cid = hello->cid;
-	asked->epoch = hello->epoch;
-	asked->since_ns = rxd_dg_now();
-	list_add_tail(&asked->node, &link->asked);
 	req->hello = *hello;
-	eng_on_connreq(link->base.pep, req, link->addr, link->addr_len, hello->addr,
+	eng_on_connreq(link->base.base.pep, req, link->addr, link->base.addr_len, hello->addr,
 		       hello->addr_len, pkt->data, pkt->len);
 }
 
 int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t paramlen)
 {
-	struct rxd_link *link = container_of(base, struct rxd_link, base);
+	struct rxd_link *link = rxd_link_of(chan_link_of(base));
 	struct req *req = req_p;
-	struct rxd_asked *asked = find(link, &req->hello);
+	struct rxd_request *request = find(link, &req->hello);
 	int ret = paramlen > RXD_DATA_MAX ? -FI_EINVAL : 0, i;
 
-	if (!ret && asked) {
-		asked->rejected = true;
-		asked->len = (uint16_t) paramlen;
+	if (!ret && request) {
+		request->rejected = true;
+		request->len = (uint16_t) paramlen;
 		if (paramlen)
-			memcpy(asked->data, param, paramlen);
+			memcpy(request->data, param, paramlen);
 	}
-	/* nobody acknowledges it, and a program that said no may not poll its listener again */
+	/* REFUSE is not acknowledged, and the program may never poll its listener again */
 	for (i = 0; !ret && i < REFUSALS; i++)
-		refuse(link, &req->hello, RXD_REJECTED, param, paramlen);
+		rxd_refuse_send(link, &req->hello, CHAN_REJECTED, param, paramlen);
 	free(req);
 	return ret;
 }
@@ -144,57 +144,60 @@ void rxd_cm_req_drop(void *req)
 
 /* ---- endpoints --------------------------------------------------------------------------- */
 
+static struct rxd_conn *conn_of(struct eng_link *base, struct eng_peer *peer)
+{
+	struct chan *chan = chan_of(chan_link_of(base), peer);
+
+	return chan ? rxd_conn_of_chan(chan) : NULL;
+}
+
 int rxd_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *addr,
 		   size_t addrlen, const void *param, size_t paramlen)
 {
-	struct rxd_link *link = container_of(base, struct rxd_link, base);
+	struct rxd_conn *conn;
+	int ret;
 
-	if (paramlen > RXD_DATA_MAX || addrlen < link->addr_len)
+	if (paramlen > RXD_DATA_MAX || addrlen < chan_link_of(base)->addr_len)
 		return -FI_EINVAL;
-	return rxd_call_start(rxd_conn_of(link, peer), addr, param, paramlen);
+	conn = conn_of(base, peer);
+	ret = conn ? rxd_handshake_data(conn, param, paramlen) : -FI_ENOMEM;
+	return ret ? ret : chan_try(&conn->chan);
 }
 
-/* The next poll tells the engine; WELCOME is repeated until the caller has it. */
+/* The engine is told by the next poll.  WELCOME is retransmitted until it is confirmed. */
 int rxd_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req_p,
 		  const void *param, size_t paramlen)
 {
-	struct rxd_link *link = container_of(base, struct rxd_link, base);
-	struct rxd_conn *conn = rxd_conn_of(link, peer);
 	struct rxd_hello hello = ((struct req *) req_p)->hello;
-	struct rxd_call *call = NULL;
+	struct rxd_conn *conn;
 	uint64_t now = rxd_dg_now();
-	int ret = -FI_EINVAL;
+	int ret;
 
 	free(req_p);
-	if (paramlen > RXD_DATA_MAX || hello.addr_len != link->addr_len)
-		return ret;
-	ret = -FI_ENOMEM;
-	call = calloc(1, sizeof(*call));
-	if (!call)
-		return ret;
-	ret = rxd_conn_open(conn, hello.addr);
+	if (paramlen > RXD_DATA_MAX || hello.addr_len != chan_link_of(base)->addr_len)
+		return -FI_EINVAL;
+	conn = conn_of(base, peer);
+	ret = conn ? rxd_conn_accept(conn, hello.addr) : -FI_ENOMEM;
+	if (!ret)
+		ret = rxd_handshake_data(conn, param, paramlen);
 	if (ret) {
-		free(call);
+		if (conn)
+			rxd_chan_ops.abort(&conn->chan);
 		return ret;
 	}
-	call->data_len = (uint16_t) paramlen;
-	if (paramlen)
-		memcpy(call->data, param, paramlen);
-	conn->call = call;
 	rxd_conn_ready(conn, &hello, now);
-	/* until it is confirmed, it owes us a word */
-	conn->owed_ns = now;
-	conn->announce = true;
-	rxd_call_welcome(conn, now);
+	conn->unanswered_ns = now;
+	conn->report_up = true;
+	rxd_welcome_send(conn, now);
 	rxd_conn_rearm(conn, now);
 	return 0;
 }
 
 int rxd_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 {
-	struct rxd_conn *conn = rxd_conn_of(container_of(base, struct rxd_link, base), peer);
+	struct rxd_conn *conn = eng_peer_chan(peer);
 
-	if (conn->state != RXD_READY)
+	if (!rxd_conn_alive(conn))
 		return -FI_ENOTCONN;
 	rxd_tx_shut(conn);
 	return 0;
@@ -202,11 +205,10 @@ int rxd_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 
 int rxd_cm_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
 {
-	struct rxd_link *link = container_of(base, struct rxd_link, base);
-	size_t room = *len;
+	size_t own = chan_link_of(base)->addr_len, room = *len;
 
-	*len = link->addr_len;
+	*len = own;
 	if (room && addr)
-		memcpy(addr, eng_peer_addr(peer), room < link->addr_len ? room : link->addr_len);
-	return room < link->addr_len ? -FI_ETOOSMALL : 0;
+		memcpy(addr, eng_peer_addr(peer), room < own ? room : own);
+	return room < own ? -FI_ETOOSMALL : 0;
 }

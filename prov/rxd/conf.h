@@ -10,7 +10,6 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#include "obj/log.h"
 #include "rxd/recovery/cc.h"
 
 struct rxd_conf {
@@ -25,7 +24,7 @@ struct rxd_conf {
 	size_t eager_size;
 	size_t inject_size;
 	size_t tx_size, rx_size;	/* default queue sizes */
-	enum rxd_cc_kind cc;
+	int cc;				/* enum rxd_cc_kind */
 	int tolerance;			/* percent that a line may lose by itself */
 };
 
@@ -33,9 +32,5 @@ extern struct rxd_conf rxd_conf;
 
 /* rxd_conf_define - make the parameters known (fi_info -e) and read them. */
 void rxd_conf_define(void);
-
-#define RXD_WARN(...)	OBJ_WARN(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define RXD_WARN_SPARSE(...) FI_WARN_SPARSE(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
-#define RXD_INFO(...)	OBJ_INFO(rxd_conf.prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
 #endif

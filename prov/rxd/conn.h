@@ -4,6 +4,10 @@
 /*
  * conn.h - links, connections, and the poller that drives them.
  *
+ * The channel layer (channel/chan.h) decides when to connect, keeps packets that wait for a
+ * connection, and reports what fails.  This directory has the handshake, the stream in both
+ * directions, and the recovery of what the network loses.
+ *
  * Threading: everything under the lock of the progress group.
  */
 #ifndef RXD_H
@@ -16,7 +20,9 @@
 #include "base/hmap.h"
 #include "base/list.h"
 #include "base/pool.h"
-#include "base/timer.h"
+#include "channel/chan.h"
+#include "channel/hold.h"
+#include "channel/poller.h"
 #include "engine/api.h"
 #include "obj/prog.h"
 
@@ -31,49 +37,41 @@
 #include "rxd/recovery/rtt.h"
 #include "wire.h"
 
-struct rxd_conn;
-struct rxd_hold;
-struct rxd_link;
 struct layer;
+struct rxd_conn;
+struct rxd_link;
 
 extern const struct eng_link_ops rxd_link_ops;
 extern const struct layer rxd_layer;	/* how it is offered */
 
 #define RXD_CHUNK 4096			/* bytes of small frames kept together */
-#define RXD_COPY_MAX 2048		/* frames up to this are copied, and done with at once */
+#define RXD_COPY_MAX 2048		/* frames up to this are copied, and complete at once */
 #define RXD_PAYLOAD_MAX (1 << 20)	/* of one engine packet */
-#define RXD_ACK_DELAY_NS CLOCK_NS_PER_MS /* how long an acknowledgement may wait for company */
-#define RXD_ACK_EVERY 8			/* packets that wait for one, at most */
-#define RXD_RETRY_NS CLOCK_NS_PER_MS	/* for memory */
+#define RXD_ACK_DELAY_NS CLOCK_NS_PER_MS /* how long an ACK may wait for data to go with */
+#define RXD_ACK_EVERY 8			/* packets received after which an ACK is sent alone */
+#define RXD_RETRY_NS CLOCK_NS_PER_MS	/* pause after an allocation failed */
 #define RXD_QUANTUM (256u << 10)	/* bytes that a connection sends before others have their turn */
 
 /* ---- the poller --------------------------------------------------------------- */
 
 struct rxd_poller {
-	struct obj_poller base;		/* first; its fd is an epoll set of the queues below */
+	struct chan_poller base;	/* first; its fd is an epoll set of the queues below */
 	struct list doms;		/* struct rxd_dom */
-	struct list links;
-	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
-	uint64_t armed_seq;		/* the last before somebody slept */
+	uint64_t armed_seq;		/* base.seq at the last arm(): a thread slept then */
 	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */
-	uint64_t app_polls;		/* prog->polls at the last poll */
-	bool app_active;		/* the last poll was the application's own */
-	unsigned until_look;		/* polls until the queues are looked at though nothing is expected */
-	bool polling;			/* inside poll(): what is sent leaves at its end */
-	struct list dirty;		/* connections with something to send, in turn */
-	struct list failed;		/* connections whose end must be reported */
-	struct list paused;		/* connections with a packet that must be offered again */
-	struct timers timers;
+	unsigned until_look;		/* polls until the queues are read though nothing is expected */
+	/* The datagrams being sent together, all of one connection. */
+	uint64_t burst_pn;		/* number of the first */
+	bool burst_ect;			/* they are marked ECT(0) */
 	struct pool chunks;		/* struct rxd_item with RXD_CHUNK bytes */
 	struct pool items;		/* struct rxd_item */
 	struct pool bodies;		/* struct rxd_body */
-	/* A packet that went up at once, and is accounted for before the next is looked at. */
-	struct rxd_conn *after;		/* its connection; NULL: there is none */
-	struct rxd_pkt after_pkt;	/* flags, length and acknowledgement, without further ranges */
-	uint64_t after_ns;		/* when it came */
-	uint64_t slot_ns;		/* when memory for a short packet was handed out */
-	struct rxd_conn *offering;	/* connection whose packet the engine is looking at */
-	struct rxd_hold *held;		/* what it told us to keep */
+	/* A packet delivered on the fast path, accounted for before the next is processed. */
+	struct rxd_conn *deferred;	/* its connection; NULL: there is none */
+	struct rxd_pkt deferred_pkt;	/* flags, length and ACK, without further ranges */
+	uint64_t deferred_ns;		/* when it arrived */
+	uint64_t slot_ns;		/* when rxd_tx_slot() handed out memory */
+	struct chan_hold *held;		/* what eng_on_packet() has just told us to hold */
 };
 
 /* rxd_poller_get - the group's, made on first use.  Errors: -FI_ENOMEM, -FI_EMFILE. */
@@ -85,29 +83,36 @@ void rxd_poller_flush(struct rxd_poller *poller, uint64_t now);
 /* ---- links ---------------------------------------------------------------------- */
 
 struct rxd_link {
-	struct eng_link base;		/* first */
-	struct list node;		/* on poller->links */
-	struct rxd_poller *poller;
+	struct chan_link base;		/* first */
 	struct rxd_dg *dg;
-	enum rxd_kind kind;
-	bool listening;			/* a listener takes calls */
-	bool closing;			/* nothing goes up any more but done() and eng_on_placed() */
-	uint8_t addr[RXD_ADDR_MAX];	/* our name */
-	size_t addr_len;
-	uint64_t epoch;			/* random, of this endpoint's life */
-	uint64_t serial;		/* of our last connection id */
+	bool listening;			/* a listener accepts connection requests */
+	uint8_t addr[RXD_ADDR_MAX];	/* our name, base.addr */
 	struct rxd_key key;		/* of our cookies */
 	struct hmap by_cid;		/* our id -> struct rxd_conn */
-	struct list conns;		/* connections that are not idle */
-	struct list moves;		/* struct rxd_move: peers that seem to be elsewhere */
-	size_t mean;			/* length of what arrives */
-	/* who sends to us, counted by the tenth of a second */
+	struct list migrations;		/* struct rxd_migration: path validations in progress */
+	size_t mean;			/* length of the datagrams that arrive */
+	/* peers that send to us, counted by the tenth of a second */
 	uint32_t tick;
 	unsigned active, active_before;
-	struct list asked;		/* a listener's struct rxd_asked, oldest first */
-	struct hmap asked_by;		/* the same, by what names them */
-	struct timer asked_timer;
+	/* a listener's struct rxd_request */
+	struct list requests;		/* oldest first */
+	struct hmap request_by;		/* the same by the ids of the peer */
 };
+
+static inline struct rxd_link *rxd_link_of(struct chan_link *base)
+{
+	return (struct rxd_link *) base;	/* its first member */
+}
+
+static inline enum rxd_kind rxd_link_kind(const struct rxd_link *link)
+{
+	return link->base.msg ? RXD_KIND_MSG : RXD_KIND_RDM;
+}
+
+static inline struct rxd_poller *rxd_link_poller(const struct rxd_link *link)
+{
+	return (struct rxd_poller *) link->base.poller;	/* its first member */
+}
 
 /* rxd_link_make - for an endpoint or a listener, with its datagram endpoint.
  * Errors: those of rxd_dg_open().
@@ -118,230 +123,224 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 /* rxd_link_free - all connections are closed. */
 void rxd_link_free(struct rxd_link *link);
 
-/* rxd_link_input - a datagram is here: the rxd_dg_fn of all links. */
-void rxd_link_input(void *link, const uint8_t *buf, size_t len, struct rxd_came came);
+/* rxd_link_input - a datagram has arrived: the rxd_dg_fn of all links. */
+void rxd_link_input(void *link, const uint8_t *buf, size_t len, struct rxd_meta meta);
 
-/* rxd_link_answer - send a packet without state to an address. */
-void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
+/* rxd_link_reply - send a packet without state to an address. */
+void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
 
 /* ---- connections ------------------------------------------------------------------- */
-
-enum rxd_state {
-	RXD_IDLE,		/* none, and none wanted */
-	RXD_CALLING,		/* HELLO sent */
-	RXD_READY,		/* streams flow */
-	RXD_FAILED,		/* lost; the next poll reports it */
-};
 
 /* A piece of the stream that we send; kept until it is acknowledged. */
 struct rxd_item {
 	struct list node;	/* on conn->items, in order */
 	uint64_t start;		/* in the stream */
 	size_t len;
-	struct eng_pkt *pkt;	/* a packet that lies with the engine; NULL: @data */
+	struct eng_pkt *pkt;	/* a packet that stays with the engine; NULL: @data */
 	uint8_t data[];		/* small frames, copied */
-};
-
-/* Payload of an unexpected packet, kept for the engine. */
-struct rxd_hold {
-	struct rxd_conn *conn;	/* still arriving there; NULL: complete or lost */
-	int err;		/* positive: lost */
-	size_t len;
-	uint8_t data[];
 };
 
 /* The engine packet that is arriving. */
 struct rxd_body {
 	uint64_t start, end;	/* of its payload in the stream */
 	struct iovec iov[ENG_IOV_MAX];
-	size_t iov_cnt;		/* 0: nobody wants it */
+	size_t iov_cnt;		/* 0: the payload is dropped */
 	void *cookie;		/* for eng_on_placed() */
-	struct rxd_hold *hold;	/* where it goes, with iov[0] */
+	struct chan_hold *hold;	/* where it is kept, at iov[0]; its source is the connection */
 	struct rxd_ranges got;	/* pieces beyond conn->rcv_nxt that are in place */
 };
 
-/* A piece of the stream that came too early. */
-struct rxd_early {
-	struct list node;	/* on conn->early, by off */
+/* A piece of the stream that arrived before the bytes in front of it. */
+struct rxd_reordered {
+	struct list node;	/* on conn->reordered, by off */
 	uint64_t off;
 	size_t len;
 	uint8_t data[];
 };
 
-/* A call of ours under way. */
-struct rxd_call {
-	uint64_t since_ns;
-	uint64_t sent_ns;	/* the last HELLO */
+/* A handshake in progress: our attempt to connect, or an accepted one until it is confirmed. */
+struct rxd_handshake {
+	uint64_t sent_ns;	/* the last HELLO or WELCOME */
 	unsigned tries;		/* of them in a row without an answer */
-	bool unclear;		/* which of them an answer answers */
+	bool ambiguous;		/* which HELLO an answer belongs to is not known: no RTT sample */
 	struct rxd_cookie cookie;
-	uint16_t data_len;
+	uint16_t data_len;	/* private data */
 	uint8_t data[RXD_DATA_MAX];
 };
 
-/* Is a peer at another address now? */
-struct rxd_move {
-	struct list node;	/* on link->moves */
+/* Path validation: is a peer at another address now? */
+struct rxd_migration {
+	struct list node;	/* on link->migrations */
 	struct rxd_conn *conn;
-	uint64_t source;
-	uint64_t nonce;		/* who answers with it gets what is sent there */
-	uint64_t asked_ns;
+	uint64_t source;	/* the address */
+	uint64_t challenge;	/* random; a peer that returns it receives what is sent there */
+	uint64_t sent_ns;
 };
 
 /* What a link keeps for each peer; zeroed by the engine. */
 struct rxd_conn {
-	enum rxd_state state : 8;
-	bool clean_end : 1;		/* FAILED: the peer closed in good order */
-	bool was_call : 1;		/* FAILED while it was CALLING */
+	struct chan chan;		/* first; chan.conn is this structure while streams flow */
+	bool clean_end : 1;		/* chan.failed: the peer closed in good order */
 	bool confirmed : 1;		/* the peer has our id */
-	bool want_shut : 1;		/* the end of our stream comes behind what is queued */
-	bool shut : 1;			/* it has its place */
-	bool ended : 1;			/* the end of theirs is here */
-	bool announce : 1;		/* READY, and the engine is still to be told */
-	bool burst_ect : 1;		/* sending: the burst in the making is marked */
-	bool is_paused : 1;		/* the engine has no memory for the next packet */
-	bool ack_now : 1;		/* an acknowledgement should leave */
-	bool was_ce : 1;		/* the last packet came through a long queue */
-	int16_t err;			/* FAILED: positive FI_E* */
-	uint16_t stash_len;
-	uint32_t rcv_renew;		/* until @rcv_nxt, modulo 2^32, is there, no more is to be allowed */
-	unsigned burst_cnt;		/* packets sent since the poll before @burst_seq */
-	struct rxd_link *link;		/* NULL: never used yet */
-	uint64_t cid, peer_cid;
-	uint64_t serial;		/* of @cid */
-	uint64_t peer_epoch, peer_serial; /* of @peer_cid */
+	bool want_shut : 1;		/* the end of our stream follows what is queued */
+	bool shut : 1;			/* it has its place in the stream */
+	bool ended : 1;			/* the end of the peer's stream has arrived */
+	bool report_up : 1;		/* accepted: the engine is to be told by the next poll */
+	bool no_memory : 1;		/* there was none to send: try again after RXD_RETRY_NS */
+	bool is_paused : 1;		/* the engine has no memory for the next packet; on poller->paused */
+	bool ack_now : 1;		/* an ACK should be sent without delay */
+	bool was_ce : 1;		/* the last packet was marked CE */
+	bool burst : 1;			/* in poll @burst_seq more than one packet was sent */
+	uint16_t partial_len;
+	uint32_t rcv_renew;		/* until @rcv_nxt, modulo 2^32, is there, the limit stays */
+	uint32_t burst_seq;		/* poll in which the last packet was sent, modulo 2^32 */
+	uint32_t reordered_bytes;
+	uint64_t cid, peer_cid;		/* 0: none */
 	uint64_t gone_epoch;		/* of an earlier life of the peer */
 	fi_addr_t to;			/* where the peer is, below; FI_ADDR_UNSPEC: not known there */
 	uint64_t source;		/* what it sends comes from there (rxd_dg_source()); 0: not known yet */
-	struct list node;		/* on link->conns */
 	struct list dirty_node;		/* on poller->dirty */
-	struct list state_node;		/* on poller->failed or paused */
-	struct timer timer;
-	uint64_t heard_ns;		/* last word of the peer */
-	uint64_t owed_ns;		/* since when it owes us one; 0: it does not */
-	uint64_t asked_ns;		/* last WELCOME or PROBE */
-	uint64_t later_ns;		/* there was no memory to send: try again; 0: there was */
-	struct rxd_call *call;		/* CALLING; WELCOME's private data until it is confirmed */
+	uint64_t received_ns;		/* the last packet of the peer */
+	uint64_t unanswered_ns;		/* since when an answer of the peer is due; 0: none is */
+	struct rxd_handshake *handshake; /* CONNECTING; of an accepted one until it is confirmed */
 
-	/* sending */
-	struct list pending;		/* struct eng_pkt that have no place in the stream yet */
+	/* sending; packets without a place in the stream are in chan.pending */
 	struct list items;
 	uint64_t una;			/* all before is acknowledged */
-	uint64_t nxt;			/* first byte that never left */
+	uint64_t nxt;			/* first byte that was never sent */
 	uint64_t end;			/* of what has a place in the stream */
-	uint64_t limit;			/* end of what the peer takes */
+	uint64_t limit;			/* end of what the peer accepts: flow control */
 	struct rxd_ranges acked;	/* beyond una */
-	struct rxd_ranges lost;		/* to be sent again */
+	struct rxd_ranges retransmit;	/* bytes declared lost */
 	struct rxd_loss loss;
 	struct rxd_rtt rtt;
 	struct rxd_cc cc;
 	struct rxd_mtu mtu;
 	struct rxd_ecn ecn;
-	uint64_t burst_pn;		/* first number of the burst in the making */
-	uint64_t burst_seq;		/* poll in which the last packet was sent */
 
 	/* receiving */
-	uint64_t rcv_nxt;		/* all before is placed, held or thrown away */
-	uint64_t rcv_limit;		/* what we allowed */
-	struct rxd_ranges pns;		/* numbers that arrived */
-	uint64_t pn_floor;		/* those below are not told apart any more */
+	uint64_t rcv_nxt;		/* all before is placed, held or dropped */
+	uint64_t rcv_limit;		/* end of what we allowed */
+	struct rxd_ranges pns;		/* packet numbers that arrived */
+	uint64_t pn_floor;		/* those below are no longer distinguished */
 	uint64_t largest_ns;		/* when the highest arrived */
 	uint64_t ack_since_ns;		/* when the first of @ack_cnt arrived */
-	uint32_t tick;			/* when it was last counted as active */
-	uint32_t ack_cnt;		/* packets that wait for an acknowledgement */
+	uint16_t tick;			/* when it was last counted as active, modulo 2^16 */
+	uint16_t ack_cnt;		/* packets received since our last ACK; UINT16_MAX: or more */
 	uint16_t ect_cnt, ce_cnt;	/* packets by codepoint, as struct rxd_ack has them */
-	uint32_t early_bytes;
-	uint8_t *stash;			/* beginning of a frame; NULL: none */
+	struct list reordered;
+	uint8_t *partial;		/* the head of a frame that arrived in part; NULL: none */
 	struct rxd_body *body;		/* NULL: between packets */
-	struct list early;
 };
+
+static inline struct rxd_conn *rxd_conn_of_chan(struct chan *chan)
+{
+	return (struct rxd_conn *) chan;	/* its first member */
+}
+
+static inline struct rxd_link *rxd_conn_link(const struct rxd_conn *conn)
+{
+	return rxd_link_of(conn->chan.link);
+}
+
+static inline struct rxd_poller *rxd_conn_poller(const struct rxd_conn *conn)
+{
+	return (struct rxd_poller *) conn->chan.link->poller;	/* its first member */
+}
+
+/* rxd_conn_alive - streams flow in both directions. */
+static inline bool rxd_conn_alive(const struct rxd_conn *conn)
+{
+	return conn->chan.conn != NULL;
+}
 
 /* conn.c ---------------------------------------------------------------------------- */
 
-/* rxd_conn_of - the connection behind @peer, prepared on first use. */
-struct rxd_conn *rxd_conn_of(struct rxd_link *link, struct eng_peer *peer);
+extern const struct chan_ops rxd_chan_ops;
 
-static inline struct eng_peer *rxd_conn_peer(struct rxd_conn *conn)
-{
-	return eng_peer_of(conn);
-}
-
-/* rxd_conn_open - take an id and be CALLING, or READY if the peer's id is known.
- * Errors: -FI_ENOMEM, -FI_EINVAL (address).
+/* rxd_conn_open - take an id, and make @addr known below.
+ * Errors: -FI_ENOMEM, -FI_EINVAL (address); nothing is left then.
  */
 int rxd_conn_open(struct rxd_conn *conn, const void *addr);
 
-/* rxd_conn_ready - the peer is known: @hello is its HELLO or WELCOME. */
+/* rxd_conn_accept - the same for a request of the peer at @addr, unless our own attempt is in
+ * flight.  Errors: as rxd_conn_open().
+ */
+int rxd_conn_accept(struct rxd_conn *conn, const void *addr);
+
+/* rxd_conn_ready - the peer is known: @hello is its HELLO or WELCOME.  Tells the engine of an
+ * RDM endpoint (chan_up()).
+ */
 void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64_t now);
 
-/* rxd_conn_fail - it is lost; reported by the next poll, so that this may be called
- * anywhere.   @err: positive
+/* rxd_conn_fail - it is lost, or our attempt has failed; reported by the next poll, so that
+ * this may be called anywhere.   @err: positive
+ * @clean: the peer closed it in good order
  */
 void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean);
 
-/* rxd_conn_lost - report what rxd_conn_fail() noted.  From poll() only. */
+/* rxd_conn_lost - report what rxd_conn_fail() recorded.  From poll() only. */
 void rxd_conn_lost(struct rxd_conn *conn);
 
-/* rxd_conn_put - the end without a report: everything that waits gets @err.
- * From poll(), close() and peer_put() only.
- */
-void rxd_conn_put(struct rxd_conn *conn, int err);
-
-/* rxd_conn_rearm - the timer follows what the connection waits for. */
+/* rxd_conn_rearm - set the timer to the earliest event that the connection waits for. */
 void rxd_conn_rearm(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_conn_touch - it has something to send: before the poll ends, or at the next. */
-void rxd_conn_touch(struct rxd_conn *conn);
+/* rxd_conn_schedule - it has something to send: before the poll ends, or in the next. */
+void rxd_conn_schedule(struct rxd_conn *conn);
 
-/* rxd_conn_text - the peer's address for the log, in @buf of RXD_TEXT bytes. */
-#define RXD_TEXT 128
-const char *rxd_conn_text(struct rxd_conn *conn, char *buf);
-const char *rxd_addr_text(const void *addr, size_t len, char *buf);
+/* handshake.c ------------------------------------------------------------------------ */
 
-/* call.c ------------------------------------------------------------------------------ */
+/* rxd_handshake_data - private data for the next rxd_hello_start().  Errors: -FI_ENOMEM. */
+int rxd_handshake_data(struct rxd_conn *conn, const void *data, size_t len);
 
-/* rxd_call_start - HELLO to the peer at @addr, with private data. */
-int rxd_call_start(struct rxd_conn *conn, const void *addr, const void *data, size_t len);
+/* rxd_hello_start - chan_ops.connect: the first HELLO to eng_peer_addr(). */
+int rxd_hello_start(struct chan *chan);
 
-/* rxd_call_again - time has passed without an answer. */
-void rxd_call_again(struct rxd_conn *conn, uint64_t now);
-uint64_t rxd_call_due(const struct rxd_conn *conn);
+/* rxd_hello_due - when a HELLO is retransmitted, or the attempt given up. */
+uint64_t rxd_hello_due(const struct rxd_conn *conn);
 
-/* rxd_call_welcome - send WELCOME (again). */
-void rxd_call_welcome(struct rxd_conn *conn, uint64_t now);
+/* rxd_hello_timeout - rxd_hello_due() has passed without an answer. */
+void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_call_probe - ask whether the peer still knows us. */
-void rxd_call_probe(struct rxd_conn *conn, uint64_t now);
+/* rxd_welcome_send - (re)transmit WELCOME. */
+void rxd_welcome_send(struct rxd_conn *conn, uint64_t now);
 
-void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt, size_t size);
+/* rxd_probe_send - ask whether the peer still has this connection. */
+void rxd_probe_send(struct rxd_conn *conn);
+
+/* rxd_refuse_send - refuse the request @hello, with private data. */
+void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
+		     enum chan_reason reason, const void *data, size_t len);
+
+void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
 void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
 void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 
-/* move.c ------------------------------------------------------------------------------ */
+/* migration.c ------------------------------------------------------------------------- */
 
-/* rxd_on_elsewhere - the newest packet so far came from @source, which is not where the
- * peer is known to be.
+/* rxd_on_new_source - the packet with the highest number so far came from @source, which is
+ * not the peer's address.
  */
-void rxd_on_elsewhere(struct rxd_conn *conn, uint64_t source, uint64_t now);
+void rxd_on_new_source(struct rxd_conn *conn, uint64_t source, uint64_t now);
 
-/* rxd_move_of - the question whether the peer has moved; NULL: there is none. */
-struct rxd_move *rxd_move_of(const struct rxd_conn *conn);
+/* rxd_migration_of - the path validation in progress; NULL: there is none. */
+struct rxd_migration *rxd_migration_of(const struct rxd_conn *conn);
 
-/* rxd_move_forget - drop that question, if there is one. */
-void rxd_move_forget(struct rxd_conn *conn);
+/* rxd_migration_drop - end it, if there is one. */
+void rxd_migration_drop(struct rxd_conn *conn);
 
-void rxd_on_where(struct rxd_conn *conn, const struct rxd_pkt *pkt);
-void rxd_on_here(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t source);
+void rxd_on_path_challenge(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_path_response(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t source);
 
 /* cm.c ---------------------------------------------------------------------------------- */
 
-/* rxd_cm_hello - a listener is called; the cookie is good. */
+/* rxd_cm_hello - a request to a listener; its cookie is good. */
 void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
 
-/* rxd_cm_forget - the listener closes: drop what it remembers. */
+/* rxd_cm_forget - the listener closes: drop the requests that it remembers. */
 void rxd_cm_forget(struct rxd_link *link);
 
 int rxd_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *addr,
@@ -355,8 +354,8 @@ int rxd_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, siz
 
 /* stream.c --------------------------------------------------------------------------------- */
 
-/* rxd_stream_copy - put a small packet at the end of the stream, if it may leave before
- * long.   Returns false, and nothing has changed, when it waits where it lies.
+/* rxd_stream_copy - copy a small packet to the end of the stream, if the windows admit it
+ * soon.   Returns false, and nothing has changed, when it stays with the engine.
  */
 bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt);
 
@@ -369,11 +368,11 @@ int rxd_stream_room(struct rxd_conn *conn, size_t size);
 void rxd_stream_add(struct rxd_conn *conn, const uint8_t *from, size_t size);
 
 /* rxd_stream_fill - give packets that wait a place in the stream, a little ahead of what
- * leaves.   Returns false when memory is short.
+ * is sent.   Returns false when memory is short.
  */
 bool rxd_stream_fill(struct rxd_conn *conn);
 
-/* rxd_stream_end - the end comes behind all packets.  Returns false when memory is short. */
+/* rxd_stream_end - the end follows all packets.  Returns false when memory is short. */
 bool rxd_stream_end(struct rxd_conn *conn);
 
 /* rxd_stream_slice - bytes from @off on, as many of @len as fit into @room pieces.
@@ -388,93 +387,92 @@ static inline const struct rxd_item *rxd_stream_last(const struct rxd_conn *conn
 	return container_of(conn->items.prev, struct rxd_item, node);
 }
 
-/* rxd_stream_release - give back what the peer has.  Calls done(), which may send more
- * on this connection.
+/* rxd_stream_release - give back what the peer has acknowledged.  Calls done(), which may
+ * send more on this connection.
  */
 void rxd_stream_release(struct rxd_conn *conn);
 
-/* rxd_stream_drop - all that is queued ends with @err. */
+/* rxd_stream_drop - all that has a place in the stream ends with @err. */
 void rxd_stream_drop(struct rxd_conn *conn, int err);
 
 /* tx.c ------------------------------------------------------------------------------------ */
 
-/* rxd_tx_send - eng_link_ops.send for a connection that is READY. */
+/* rxd_tx_send - eng_link_ops.send for a connection that is alive. */
 int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt);
 
-/* rxd_tx_slot, rxd_tx_post - eng_link_ops.slot and post: the short way of a connection for
- * which all is well.  What there is to note is noted when the packet has left.
+/* rxd_tx_slot, rxd_tx_post - eng_link_ops.slot and post: the fast path of a connection for
+ * which nothing waits and no window is exhausted.  The bookkeeping follows the system call.
  */
 void *rxd_tx_slot(void *chan, size_t len);
 int rxd_tx_post(void *chan, size_t hdr_len, size_t len);
 
-/* rxd_tx_queue - keep a packet until it may leave. */
-void rxd_tx_queue(struct rxd_conn *conn, struct eng_pkt *pkt);
-
 /* rxd_tx_shut - queue the end of the stream. */
 void rxd_tx_shut(struct rxd_conn *conn);
 
-/* rxd_tx_push - send what may leave now, at most about a quantum.
- * Returns true when there is more that may.
+/* rxd_tx_push - send what the windows admit now, at most about a quantum.
+ * Returns true when there is more that may be sent.
  */
 bool rxd_tx_push(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_tx_ping - a numbered packet without bytes: the peer must answer. */
+/* rxd_tx_ping - a numbered packet without bytes: the peer must acknowledge it. */
 void rxd_tx_ping(struct rxd_conn *conn, uint64_t now);
 
 /* rxd_tx_idle - everything is acknowledged. */
 bool rxd_tx_idle(const struct rxd_conn *conn);
 
-/* rxd_tx_probe - a packet past all windows, so that the peer answers. */
+/* rxd_tx_probe - a packet in spite of all windows, so that the peer answers. */
 void rxd_tx_probe(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_tx_new_path - the peer is reached another way: nothing that was learned of the old
- * one counts, and what is out goes again.
- */
-void rxd_tx_new_path(struct rxd_conn *conn);
-
-/* rxd_tx_drop - all that is queued or under way ends with @err. */
+/* rxd_tx_drop - all that is queued or in flight ends with @err. */
 void rxd_tx_drop(struct rxd_conn *conn, int err);
 
-/* ack.c -------------------------------------------------------------------------------------- */
+/* retransmit.c --------------------------------------------------------------------------------- */
 
 /* What the peer says a packet's delay may be, and what timers here are late by. */
 #define RXD_PEER_DELAY_NS (RXD_ACK_DELAY_NS + RXD_RTT_GRAIN_NS)
 
-/* rxd_tx_on_ack - the acknowledgement in @pkt.  Calls done(). */
+/* rxd_tx_on_ack - process the ACK in @pkt.  Calls done(). */
 void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
 
-/* rxd_tx_again - those of the bytes from @lo up to @hi that have not arrived by another
- * packet are to be sent again.
+/* rxd_tx_retransmit - those of the bytes from @lo up to @hi that have not been acknowledged
+ * in another packet are to be sent again.
  */
-void rxd_tx_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi);
+void rxd_tx_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi);
 
-/* rxd_tx_timeout - the loss timer is due. */
+/* rxd_tx_new_path - the peer is reached on another path: nothing that was measured on the old
+ * one counts, and what is in flight is retransmitted.
+ */
+void rxd_tx_new_path(struct rxd_conn *conn);
+
+/* rxd_tx_timeout - the loss detection timer has expired. */
 void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_tx_due - when it is, or the pace allows more; UINT64_MAX: neither. */
+/* rxd_tx_due - when it does, or pacing allows more; UINT64_MAX: neither. */
 uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
 
 /* rx.c -------------------------------------------------------------------------------------- */
 
-/* rxd_on_data - a packet of a connection that is READY. */
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+/* rxd_on_data - a packet of a connection that is alive. */
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 		 uint64_t now);
 
-/* rxd_rx_after - account for the packet that went up at once.  From poll(); calls done(). */
-void rxd_rx_after(struct rxd_poller *poller);
+/* rxd_rx_deferred - account for the packet that was delivered on the fast path.  From poll();
+ * calls done().
+ */
+void rxd_rx_deferred(struct rxd_poller *poller);
 
-/* rxd_rx_resume - offer once more what the engine refused.  Returns how much got on. */
+/* rxd_rx_resume - offer again what the engine had no memory for.  Returns how much advanced. */
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_rx_window - how far the peer may send now. */
+/* rxd_rx_window - how many bytes the peer may send now. */
 uint64_t rxd_rx_window(struct rxd_conn *conn);
 
-/* rxd_rx_put_ack - write an acknowledgement of what arrived at @out.
+/* rxd_rx_put_ack - write an ACK of what has arrived at @out.
  * Returns the length so far, @at itself when nothing has arrived yet.
  */
 size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now);
 
-/* rxd_rx_ack_due - must an acknowledgement leave even alone? */
+/* rxd_rx_ack_due - must an ACK be sent even alone? */
 static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
 {
 	return conn->ack_now || conn->ack_cnt >= RXD_ACK_EVERY ||
@@ -484,8 +482,7 @@ static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
 /* rxd_rx_drop - the stream has ended: report what was promised. */
 void rxd_rx_drop(struct rxd_conn *conn, int err);
 
-void *rxd_rx_hold(struct rxd_poller *poller, const struct eng_rx *rx);
-int rxd_rx_pull(struct rxd_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie);
-void rxd_rx_release(struct rxd_hold *hold);
+/* rxd_rx_hold - eng_link_ops.hold. */
+void *rxd_rx_hold(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
 
 #endif

@@ -470,14 +470,14 @@ static bool take_error(struct rxd_dom *dom)
 static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 {
 	struct rxbuf *buf = entry->op_context;
-	struct rxd_came came = { 0 };
+	struct rxd_meta meta = { 0 };
 
 	if (buf->port->dg.has_ecn)
-		came.ecn = (unsigned) entry->data & NET_ECN_MASK;
+		meta.ecn = (unsigned) entry->data & NET_ECN_MASK;
 	if (buf->port->tells_source)
-		came.source = entry->data >> NET_SOURCE_SHIFT;
+		meta.source = entry->data >> NET_SOURCE_SHIFT;
 	if (fn)
-		fn(buf->port->dg.owner, entry->buf, entry->len, came);
+		fn(buf->port->dg.owner, entry->buf, entry->len, meta);
 	if (!buf->port->trains || entry->flags & FI_MULTI_RECV)
 		post_or_keep(buf);
 }

@@ -34,14 +34,14 @@ struct rxd_dg {
 	bool has_ecn;		/* rxd_dg_mark() works, and what arrives has its codepoint */
 };
 
-/* How a datagram came. */
-struct rxd_came {
+/* What is known of a datagram that arrived, beside its bytes. */
+struct rxd_meta {
 	uint64_t source;	/* number of the address it came from; 0: the provider below does not say */
 	unsigned ecn;		/* NET_ECN_*, its codepoint; NET_ECN_NOT without has_ecn */
 };
 
 /* What becomes of a datagram: @buf is valid during the call. */
-typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len, struct rxd_came came);
+typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta);
 
 /* rxd_dg_now - the time.  Units: ns */
 uint64_t rxd_dg_now(void);

@@ -63,7 +63,7 @@ static int watch(struct rxd_poller *poller, struct rxd_dom *dom)
 
 	if (ret)
 		return ret;
-	return epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return epoll_ctl(poller->base.base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
 static struct rxd_dom *find(struct rxd_poller *poller, const char *name)

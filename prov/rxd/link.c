@@ -15,18 +15,14 @@
 #include "base/net_addr.h"
 #include "conn.h"
 
-static struct rxd_link *link_of(struct eng_link *base)
-{
-	return container_of(base, struct rxd_link, base);
-}
-
 /* ---- input ------------------------------------------------------------------------ */
 
-static void on_call(struct rxd_link *link, struct rxd_conn *conn, const struct rxd_pkt *pkt,
-		    size_t size, uint64_t source)
+/* Every packet but DATA. */
+static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struct rxd_pkt *pkt,
+		       uint64_t source)
 {
 	if (pkt->type == RXD_HELLO)
-		rxd_on_hello(link, pkt, size);
+		rxd_on_hello(link, pkt);
 	else if (pkt->type == RXD_PROBE)
 		rxd_on_probe(link, pkt);
 	else if (!conn)
@@ -39,13 +35,13 @@ static void on_call(struct rxd_link *link, struct rxd_conn *conn, const struct r
 		rxd_on_refuse(conn, pkt);
 	else if (pkt->type == RXD_RESET)
 		rxd_on_reset(conn, pkt);
-	else if (pkt->type == RXD_WHERE)
-		rxd_on_where(conn, pkt);
-	else if (pkt->type == RXD_HERE)
-		rxd_on_here(conn, pkt, source);
+	else if (pkt->type == RXD_PATH_CHALLENGE)
+		rxd_on_path_challenge(conn, pkt);
+	else if (pkt->type == RXD_PATH_RESPONSE)
+		rxd_on_path_response(conn, pkt, source);
 }
 
-/* What is read together has arrived together. */
+/* Datagrams that are read together have arrived together. */
 static uint64_t input_time(struct rxd_poller *poller)
 {
 	if (!poller->input_ns)
@@ -53,34 +49,35 @@ static uint64_t input_time(struct rxd_poller *poller)
 	return poller->input_ns;
 }
 
-void rxd_link_input(void *owner, const uint8_t *buf, size_t len, struct rxd_came came)
+void rxd_link_input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta)
 {
 	struct rxd_link *link = owner;
+	struct rxd_poller *poller = rxd_link_poller(link);
+	_Alignas(8) uint8_t control[RXD_HANDSHAKE_MAX];
 	struct rxd_conn *conn;
 	struct rxd_pkt pkt;
-	_Alignas(8) uint8_t call[RXD_CALL_MAX];
 	const char *why;
 
-	/* calls have addresses within; in a train a datagram begins anywhere */
-	if (__builtin_expect(len >= sizeof(struct rxd_hdr) && len <= sizeof(call) &&
+	/* a handshake has addresses within; in a train a datagram begins at any byte */
+	if (__builtin_expect(len >= sizeof(struct rxd_hdr) && len <= sizeof(control) &&
 			     buf[offsetof(struct rxd_hdr, type)] != RXD_DATA, 0))
-		buf = memcpy(call, buf, len);
+		buf = memcpy(control, buf, len);
 	why = rxd_parse(buf, len, &pkt);
 
-	if (link->poller->after)
-		rxd_rx_after(link->poller);
+	if (poller->deferred)
+		rxd_rx_deferred(poller);
 	if (__builtin_expect(why != NULL, 0)) {
-		RXD_WARN_SPARSE("dropped a datagram of %zu bytes: %s\n", len, why);
+		CHAN_WARN_SPARSE(&link->base, "dropped a datagram of %zu bytes: %s\n", len, why);
 		return;
 	}
 	conn = hmap_find(&link->by_cid, pkt.conn);
 	if (__builtin_expect(pkt.type != RXD_DATA, 0))
-		on_call(link, conn, &pkt, len, came.source);
-	else if (conn && conn->state == RXD_READY)
-		rxd_on_data(conn, &pkt, came, input_time(link->poller));
+		on_control(link, conn, &pkt, meta.source);
+	else if (conn && rxd_conn_alive(conn))
+		rxd_on_data(conn, &pkt, meta, input_time(poller));
 }
 
-void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
+void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
 {
 	struct iovec iov = { buf, len };
 	fi_addr_t to;
@@ -96,51 +93,61 @@ void rxd_link_answer(struct rxd_link *link, const void *addr, uint8_t *buf, size
 
 static int open_dg(struct rxd_link *link, const struct fi_info *info)
 {
-	int ret = rxd_dg_open(link->poller, info, link, &link->dg);
+	int ret = rxd_dg_open(rxd_link_poller(link), info, link, &link->dg);
 
 	if (ret)
 		return ret;
-	link->addr_len = sizeof(link->addr);
-	ret = rxd_dg_name(link->dg, link->addr, &link->addr_len);
+	link->base.addr = link->addr;
+	link->base.addr_len = sizeof(link->addr);
+	ret = rxd_dg_name(link->dg, link->addr, &link->base.addr_len);
 	if (ret)
 		rxd_dg_close(link->dg);
 	return ret;
+}
+
+static void init(struct rxd_link *link, enum rxd_kind kind)
+{
+	struct chan_conf conf = { .conn_timeout_ms = rxd_conf.conn_timeout_ms };
+
+	link->base.msg = kind == RXD_KIND_MSG;
+	while (!link->base.epoch)
+		link->base.epoch = rxd_dg_random();
+	chan_link_init(&link->base, &rxd_chan_ops, &conf, rxd_conf.prov);
+	link->key.k[0] = rxd_dg_random();
+	link->key.k[1] = rxd_dg_random();
+	link->mean = RXD_DGRAM_MIN;
+	hmap_init(&link->by_cid);
+	list_init(&link->migrations);
+	list_init(&link->requests);
+	hmap_init(&link->request_by);
 }
 
 int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_kind kind,
 		  struct rxd_link **link_p)
 {
 	struct rxd_link *link = calloc(1, sizeof(*link));
+	struct rxd_poller *poller;
 	int ret;
 
 	if (!link)
 		return -FI_ENOMEM;
-	link->kind = kind;
-	while (!link->epoch)
-		link->epoch = rxd_dg_random();
-	link->key.k[0] = rxd_dg_random();
-	link->key.k[1] = rxd_dg_random();
-	link->mean = RXD_DGRAM_MIN;
-	hmap_init(&link->by_cid);
-	list_init(&link->conns);
-	list_init(&link->moves);
-	list_init(&link->asked);
-	hmap_init(&link->asked_by);
-	ret = rxd_poller_get(prog, &link->poller);
-	if (!ret)
+	init(link, kind);
+	ret = rxd_poller_get(prog, &poller);
+	if (!ret) {
+		link->base.poller = &poller->base;
 		ret = open_dg(link, info);
+	}
 	if (ret) {
 		free(link);
 		return ret;
 	}
-	list_add_tail(&link->node, &link->poller->links);
-	link->base.ops = &rxd_link_ops;
-	link->base.prog = prog;
-	link->base.attr = (struct eng_link_attr) {
+	link->base.base.ops = &rxd_link_ops;
+	link->base.base.prog = prog;
+	link->base.base.attr = (struct eng_link_attr) {
 		.max_payload = RXD_PAYLOAD_MAX,
 		.eager_limit = rxd_conf.eager_size,
 		.seg_size = RXD_PAYLOAD_MAX,
-		.addr_len = link->addr_len,
+		.addr_len = link->base.addr_len,
 	};
 	*link_p = link;
 	return 0;
@@ -149,8 +156,8 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 void rxd_link_free(struct rxd_link *link)
 {
 	rxd_dg_close(link->dg);
-	list_del(&link->node);
 	hmap_destroy(&link->by_cid);
+	hmap_destroy(&link->request_by);
 	free(link);
 }
 
@@ -189,8 +196,8 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 		ret = rxd_link_make(base->prog, info, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
-	link->base.ep = ep;
-	*link_p = &link->base;
+	link->base.base.ep = ep;
+	*link_p = &link->base.base;
 	return 0;
 }
 
@@ -203,86 +210,24 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	ret = rxd_link_make(base->prog, base->info, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
-	link->base.pep = pep;
-	*link_p = &link->base;
+	link->base.base.pep = pep;
+	*link_p = &link->base.base;
 	return 0;
 }
 
 static int link_listen(struct eng_link *base, int backlog)
 {
-	link_of(base)->listening = true;
+	rxd_link_of(chan_link_of(base))->listening = true;
 	return 0;
 }
 
 /* ---- closing ------------------------------------------------------------------------ */
 
-static struct rxd_conn *conn_at(struct list *node)
-{
-	return container_of(node, struct rxd_conn, node);
-}
-
-/* has_all - the peer has all that was sent.  Of a peer whose own end is here the
- * acknowledgement of ours is not waited for: it may be gone.
- */
-static bool has_all(const struct rxd_conn *conn)
-{
-	return rxd_tx_idle(conn) || (conn->ended && list_empty(&conn->pending) &&
-				     conn->una + RXD_FRAME_SIZE >= conn->end);
-}
-
-/* finish - true when the peer has all that was sent, or will never have it, and
- * knows what has arrived here: it may be waiting to close, too.
- */
-static bool finish(struct rxd_conn *conn)
-{
-	if (conn->state == RXD_CALLING)
-		return list_empty(&conn->pending);
-	if (conn->state != RXD_READY)
-		return true;
-	rxd_tx_shut(conn);
-	if (!conn->shut || !has_all(conn))
-		return false;
-	if (!conn->ack_cnt)
-		return true;
-	conn->ack_now = true;
-	rxd_conn_touch(conn);
-	return false;
-}
-
-static bool finish_all(struct rxd_link *link)
-{
-	struct list *pos, *next;
-	bool all = true;
-
-	list_for_each_safe(pos, next, &link->conns)
-		all &= finish(conn_at(pos));
-	return all;
-}
-
-/* linger - at most @ms, until everything that was sent has been acknowledged. */
-static void linger(struct rxd_link *link, int ms)
-{
-	uint64_t deadline = rxd_dg_now() + (uint64_t) (ms > 0 ? ms : 0) * CLOCK_NS_PER_MS;
-	struct obj_poller *poller = &link->poller->base;
-	uint64_t nap_ns = 20000;
-
-	while (!finish_all(link) && rxd_dg_now() < deadline) {
-		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
-			continue;
-		rxd_dg_nap(nap_ns);
-		if (nap_ns < CLOCK_NS_PER_MS)
-			nap_ns *= 2;
-	}
-}
-
 static void link_close(struct eng_link *base, int linger_ms)
 {
-	struct rxd_link *link = link_of(base);
+	struct rxd_link *link = rxd_link_of(chan_link_of(base));
 
-	link->closing = true;
-	linger(link, linger_ms);
-	while (!list_empty(&link->conns))
-		rxd_conn_put(conn_at(link->conns.next), FI_ECANCELED);
+	chan_link_end(&link->base, linger_ms > 0 ? linger_ms : 0);
 	rxd_cm_forget(link);
 	rxd_link_free(link);
 }
@@ -292,75 +237,24 @@ static void pep_close(struct eng_link *base)
 	link_close(base, 0);
 }
 
-/* ---- names ---------------------------------------------------------------------------- */
-
-static int link_getname(struct eng_link *base, void *addr, size_t *len)
-{
-	struct rxd_link *link = link_of(base);
-	size_t room = *len;
-
-	*len = link->addr_len;
-	if (room && addr)
-		memcpy(addr, link->addr, room < link->addr_len ? room : link->addr_len);
-	return room < link->addr_len ? -FI_ETOOSMALL : 0;
-}
-
-/* ---- peers and packets ------------------------------------------------------------------ */
-
-static int peer_get(struct eng_link *base, struct eng_peer *peer)
-{
-	struct rxd_link *link = link_of(base);
-	struct rxd_conn *conn = rxd_conn_of(link, peer);
-
-	if (link->kind == RXD_KIND_MSG || conn->state != RXD_IDLE)
-		return 0;	/* fi_connect() and fi_accept() do it; or it stands */
-	return rxd_call_start(conn, eng_peer_addr(peer), NULL, 0);
-}
-
-static void peer_put(struct eng_link *base, struct eng_peer *peer)
-{
-	struct rxd_conn *conn = eng_peer_chan(peer);
-
-	if (conn->link)
-		rxd_conn_put(conn, FI_ECANCELED);
-}
+/* ---- packets ------------------------------------------------------------------------------ */
 
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	struct rxd_conn *conn = eng_peer_chan(peer);
 
-	if (__builtin_expect(conn->state == RXD_READY, 1))
+	if (__builtin_expect(rxd_conn_alive(conn), 1))
 		return rxd_tx_send(conn, pkt);
-	if (conn->state == RXD_FAILED)
-		return -conn->err;
-	if (conn->state == RXD_IDLE)
-		return -FI_ENOTCONN;
-	rxd_tx_queue(conn, pkt);
-	return 0;
+	pkt->link_priv = rxd_frame(pkt->hdr_len, pkt->len);
+	return chan_queue(&conn->chan, pkt);
 }
 
 static void flush(struct eng_link *base)
 {
-	struct rxd_poller *poller = link_of(base)->poller;
+	struct rxd_poller *poller = rxd_link_poller(rxd_link_of(chan_link_of(base)));
 
-	if (!list_empty(&poller->dirty))
+	if (!list_empty(&poller->base.dirty))
 		rxd_poller_flush(poller, rxd_dg_now());
-}
-
-static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
-{
-	return rxd_rx_hold(link_of(base)->poller, rx);
-}
-
-static int pull(struct eng_link *base, void *token, const struct iovec *iov, size_t iov_cnt,
-		void *cookie)
-{
-	return rxd_rx_pull(token, iov, iov_cnt, cookie);
-}
-
-static void drop(struct eng_link *base, void *token)
-{
-	rxd_rx_release(token);
 }
 
 static const struct eng_link_ops *near_link(struct eng_ep *ep)
@@ -378,16 +272,16 @@ const struct eng_link_ops rxd_link_ops = {
 	.chan_size = sizeof(struct rxd_conn),
 	.open = link_open,
 	.close = link_close,
-	.getname = link_getname,
-	.peer_get = peer_get,
-	.peer_put = peer_put,
+	.getname = chan_getname,
+	.peer_get = chan_peer_get,
+	.peer_put = chan_peer_put,
 	.send = send_pkt,
 	.slot = rxd_tx_slot,
 	.post = rxd_tx_post,
 	.flush = flush,
-	.hold = hold,
-	.pull = pull,
-	.drop = drop,
+	.hold = rxd_rx_hold,
+	.pull = chan_pull,
+	.drop = chan_drop,
 	.pep_open = pep_open,
 	.pep_close = pep_close,
 	.listen = link_listen,

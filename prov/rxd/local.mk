@@ -26,15 +26,15 @@ rxd_pure_sources = \
 
 # The link; all it knows of the world is dg.h.
 rxd_link_sources = \
-	prov/rxd/ack.c \
-	prov/rxd/call.c \
+	prov/rxd/retransmit.c \
+	prov/rxd/handshake.c \
 	prov/rxd/cm.c \
 	prov/rxd/conf.c \
 	prov/rxd/conf.h \
 	prov/rxd/conn.c \
 	prov/rxd/dg.h \
 	prov/rxd/link.c \
-	prov/rxd/move.c \
+	prov/rxd/migration.c \
 	prov/rxd/poll.c \
 	prov/rxd/rx.c \
 	prov/rxd/conn.h \

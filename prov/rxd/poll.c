@@ -18,31 +18,37 @@
 
 static struct rxd_poller *poller_of(struct obj_poller *base)
 {
-	return container_of(base, struct rxd_poller, base);
+	return container_of(base, struct rxd_poller, base.base);
 }
 
-static struct rxd_conn *conn_at(struct list *node)
+static struct rxd_conn *dirty_at(struct list *node)
 {
 	return container_of(node, struct rxd_conn, dirty_node);
 }
 
-/* Each in its turn a quantum, until all have had what they may send. */
+static struct rxd_conn *conn_at(struct list *node)
+{
+	return container_of(node, struct rxd_conn, chan.node);
+}
+
+/* Each in its turn a quantum, until all have sent what they may. */
 void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
 {
 	struct rxd_conn *conn;
 	struct list again, *node;
 
 	list_init(&again);
-	while ((node = list_pop(&poller->dirty))) {
-		conn = conn_at(node);
-		if (conn->state != RXD_READY)
+	while ((node = list_pop(&poller->base.dirty))) {
+		conn = dirty_at(node);
+		if (!rxd_conn_alive(conn))
 			continue;
-		if (rxd_tx_push(conn, now) && conn->state == RXD_READY)
-			list_add_tail(node, conn->link->dg->blocked ? &again : &poller->dirty);
-		if (conn->state == RXD_READY)
+		if (rxd_tx_push(conn, now) && rxd_conn_alive(conn))
+			list_add_tail(node, rxd_conn_link(conn)->dg->blocked ? &again :
+				      &poller->base.dirty);
+		if (rxd_conn_alive(conn))
 			rxd_conn_rearm(conn, now);
 	}
-	list_splice_tail(&again, &poller->dirty);
+	list_splice_tail(&again, &poller->base.dirty);
 }
 
 static int resume_paused(struct rxd_poller *poller, uint64_t now)
@@ -51,41 +57,24 @@ static int resume_paused(struct rxd_poller *poller, uint64_t now)
 	int done = 0;
 
 	list_init(&again);
-	list_splice_tail(&poller->paused, &again);
+	list_splice_tail(&poller->base.paused, &again);
 	while ((node = list_pop(&again)))
-		done += rxd_rx_resume(container_of(node, struct rxd_conn, state_node), now);
+		done += rxd_rx_resume(conn_at(node), now);
 	return done;
 }
 
-static int bury_failed(struct rxd_poller *poller)
+static int report_failed(struct list *node)
 {
-	struct list *node;
-	int done = 0;
-
-	while ((node = list_pop(&poller->failed))) {
-		rxd_conn_lost(container_of(node, struct rxd_conn, state_node));
-		done++;
-	}
-	return done;
+	rxd_conn_lost(conn_at(node));
+	return 1;
 }
 
-/* note_caller - is it the application that polls?  Then a burst that it sends may
- * wait for its next poll; with nobody but the progress thread, it may not.
- */
-static void note_caller(struct rxd_poller *poller)
-{
-	uint64_t polls = atomic_load_explicit(&poller->base.prog->polls, memory_order_relaxed);
-
-	poller->app_active = polls != poller->app_polls;
-	poller->app_polls = polls;
-}
-
-/* look_due - without a connection there is nothing but callers to be expected, who need
- * not be looked for in each poll where others have their peers in shared memory.
+/* look_due - without a connection only handshakes are expected, for which the queues need not
+ * be read in each poll where other pollers have busy peers.
  */
 static bool look_due(struct rxd_poller *poller)
 {
-	if (!poller->timers.cnt && poller->until_look-- && obj_prog_others_hot(&poller->base))
+	if (!poller->base.timers.cnt && poller->until_look-- && obj_prog_others_hot(&poller->base.base))
 		return false;
 	poller->until_look = LOOK_EVERY;
 	return true;
@@ -94,52 +83,52 @@ static bool look_due(struct rxd_poller *poller)
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxd_poller *poller = poller_of(base);
+	struct chan_poller *chans = &poller->base;
 	uint64_t now;
 	int done = 0;
 
-	poller->seq++;
+	chan_poller_begin(chans);
 	poller->input_ns = 0;
-	note_caller(poller);
-	poller->polling = true;
-	if (poller->after)
-		rxd_rx_after(poller);
-	if (!list_empty(&poller->dirty))
+	if (poller->deferred)
+		rxd_rx_deferred(poller);
+	if (!list_empty(&chans->dirty))
 		rxd_poller_flush(poller, rxd_dg_now());
 	if (look_due(poller))
 		done += rxd_dg_poll(poller, budget, rxd_link_input);
 	now = poller->input_ns;
-	if (poller->timers.cnt) {
+	if (chans->timers.cnt) {
 		now = now ? now : rxd_dg_now();
-		if (timers_next(&poller->timers) <= now)
-			done += timers_fire(&poller->timers, now);
+		if (timers_next(&chans->timers) <= now)
+			done += timers_fire(&chans->timers, now);
 	}
-	if (!list_empty(&poller->paused))
+	if (!list_empty(&chans->paused))
 		done += resume_paused(poller, now);
-	if (!list_empty(&poller->dirty))
+	if (!list_empty(&chans->dirty))
 		rxd_poller_flush(poller, now ? now : rxd_dg_now());
-	if (!list_empty(&poller->failed))
-		done += bury_failed(poller);
-	poller->polling = false;
+	if (!list_empty(&chans->failed))
+		done += chan_poller_drain(&chans->failed, report_failed);
+	chans->polling = false;
 	return done;
 }
 
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxd_poller *poller = poller_of(base);
-	uint64_t due = timers_next(&poller->timers), retry;
+	struct chan_poller *chans = &poller->base;
+	uint64_t due = timers_next(&chans->timers), retry;
 	struct list *pos;
 
 	poller->until_look = 0;
-	poller->armed_seq = poller->seq;
-	if (poller->after || !list_empty(&poller->failed))
+	poller->armed_seq = chans->seq;
+	if (poller->deferred || !list_empty(&chans->failed))
 		return -FI_EAGAIN;
-	list_for_each(pos, &poller->dirty)
-		if (!conn_at(pos)->link->dg->blocked)
+	list_for_each(pos, &chans->dirty)
+		if (!rxd_conn_link(dirty_at(pos))->dg->blocked)
 			return -FI_EAGAIN;
 	if (rxd_dg_arm(poller))
 		return -FI_EAGAIN;
-	if (!list_empty(&poller->dirty) || !list_empty(&poller->paused)) {
-		retry = rxd_dg_now() + (list_empty(&poller->dirty) ? RETRY_PAUSED_NS :
+	if (!list_empty(&chans->dirty) || !list_empty(&chans->paused)) {
+		retry = rxd_dg_now() + (list_empty(&chans->dirty) ? RETRY_PAUSED_NS :
 					RETRY_BLOCKED_NS);
 		due = retry < due ? retry : due;
 	}
@@ -152,12 +141,12 @@ static void close_poller(struct obj_poller *base)
 {
 	struct rxd_poller *poller = poller_of(base);
 
-	timers_fini(&poller->timers);
+	chan_poller_fini(&poller->base);
 	pool_destroy(&poller->chunks);
 	pool_destroy(&poller->items);
 	pool_destroy(&poller->bodies);
-	if (poller->base.fd >= 0)
-		close(poller->base.fd);
+	if (base->fd >= 0)
+		close(base->fd);
 	free(poller);
 }
 
@@ -170,21 +159,16 @@ static const struct obj_poller_ops poller_ops = {
 int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p)
 {
 	struct rxd_poller *poller;
-	struct obj_poller *base;
-	int ret = obj_prog_share(prog, &poller_ops, sizeof(*poller), rxd_conf.prov, &base);
+	struct chan_poller *base;
+	int ret = chan_poller_get(prog, &poller_ops, sizeof(*poller), rxd_conf.prov, &base);
 
 	if (ret < 0)
 		return ret;
-	poller = poller_of(base);
+	poller = container_of(base, struct rxd_poller, base);
 	*poller_p = poller;
 	if (!ret)
 		return 0;
 	list_init(&poller->doms);
-	list_init(&poller->links);
-	list_init(&poller->dirty);
-	list_init(&poller->failed);
-	list_init(&poller->paused);
-	timers_init(&poller->timers);
 	pool_init(&poller->chunks, sizeof(struct rxd_item) + RXD_CHUNK, 8, 0);
 	pool_init(&poller->items, sizeof(struct rxd_item), 64, 0);
 	pool_init(&poller->bodies, sizeof(struct rxd_body), 16, 0);

@@ -7,7 +7,6 @@
  * come too early are kept.  A packet is acknowledged only when its bytes are in one of
  * these places.
  */
-#include <assert.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +24,11 @@
 #define TICK_NS (100 * CLOCK_NS_PER_MS)
 #define PNS_MAX (RXD_RANGES_MAX + 1)
 
-static bool alive(const struct rxd_conn *conn)
-{
-	return conn->state == RXD_READY;
-}
-
 /* ---- how much the peer may send ------------------------------------------------------- */
 
 static void count_active(struct rxd_conn *conn, uint64_t now)
 {
-	struct rxd_link *link = conn->link;
+	struct rxd_link *link = rxd_conn_link(conn);
 	uint32_t tick = (uint32_t) (now / TICK_NS);
 
 	if (link->tick != tick) {
@@ -42,8 +36,8 @@ static void count_active(struct rxd_conn *conn, uint64_t now)
 		link->active = 0;
 		link->tick = tick;
 	}
-	if (conn->tick != tick) {
-		conn->tick = tick;
+	if (conn->tick != (uint16_t) tick) {
+		conn->tick = (uint16_t) tick;
 		link->active++;
 	}
 }
@@ -62,7 +56,7 @@ static void count_length(struct rxd_link *link, size_t len)
 
 uint64_t rxd_rx_window(struct rxd_conn *conn)
 {
-	struct rxd_link *link = conn->link;
+	struct rxd_link *link = rxd_conn_link(conn);
 	uint64_t all = room_of(link), one = link->dg->room / ONE_SHARE, least = 2 * RXD_DGRAM_MIN;
 	unsigned senders = link->active > link->active_before ? link->active : link->active_before;
 
@@ -96,44 +90,45 @@ static void open_window(struct rxd_conn *conn)
 
 /* ---- bytes that came too early ----------------------------------------------------------- */
 
-static struct rxd_early *early_of(struct list *node)
+static struct rxd_reordered *reordered_of(struct list *node)
 {
-	return container_of(node, struct rxd_early, node);
+	return container_of(node, struct rxd_reordered, node);
 }
 
-/* early_cost - memory for @len bytes that came too early, that of the allocator included. */
-static size_t early_cost(size_t len)
+/* reordered_cost - memory for @len bytes, that of the allocator included. */
+static size_t reordered_cost(size_t len)
 {
-	return sizeof(struct rxd_early) + len + 16;
+	return sizeof(struct rxd_reordered) + len + 16;
 }
 
-static void early_free(struct rxd_conn *conn, struct rxd_early *early)
+static void reordered_free(struct rxd_conn *conn, struct rxd_reordered *piece)
 {
-	list_del(&early->node);
-	conn->early_bytes -= (uint32_t) early_cost(early->len);
-	free(early);
+	list_del(&piece->node);
+	conn->reordered_bytes -= (uint32_t) reordered_cost(piece->len);
+	free(piece);
 }
 
 /* keep - store bytes for later.  Errors: -FI_ENOMEM. */
 static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
-	struct rxd_early *early;
+	struct rxd_reordered *piece;
 	struct list *pos;
 
-	for (pos = conn->early.prev; pos != &conn->early && early_of(pos)->off > off; pos = pos->prev)
+	for (pos = conn->reordered.prev; pos != &conn->reordered && reordered_of(pos)->off > off; pos = pos->prev)
 		;
-	if (pos != &conn->early && early_of(pos)->off + early_of(pos)->len >= off + len)
+	if (pos != &conn->reordered && reordered_of(pos)->off + reordered_of(pos)->len >= off + len)
 		return 0;	/* is here already */
-	if (conn->early_bytes + early_cost(len) > 2 * (conn->rcv_limit - conn->rcv_nxt) + RXD_PAYLOAD_MAX)
+	if (conn->reordered_bytes + reordered_cost(len) >
+	    2 * (conn->rcv_limit - conn->rcv_nxt) + RXD_PAYLOAD_MAX)
 		return -FI_ENOMEM;
-	early = malloc(sizeof(*early) + len);
-	if (!early)
+	piece = malloc(sizeof(*piece) + len);
+	if (!piece)
 		return -FI_ENOMEM;
-	early->off = off;
-	early->len = len;
-	memcpy(early->data, data, len);
-	conn->early_bytes += (uint32_t) early_cost(len);
-	list_add(&early->node, pos);
+	piece->off = off;
+	piece->len = len;
+	memcpy(piece->data, data, len);
+	conn->reordered_bytes += (uint32_t) reordered_cost(len);
+	list_add(&piece->node, pos);
 	return 0;
 }
 
@@ -142,7 +137,7 @@ static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t
 static void body_free(struct rxd_conn *conn, struct rxd_body *body)
 {
 	rxd_ranges_fini(&body->got);
-	pool_put(&conn->link->poller->bodies, body);
+	pool_put(&rxd_conn_poller(conn)->bodies, body);
 }
 
 static void body_end(struct rxd_conn *conn)
@@ -152,10 +147,10 @@ static void body_end(struct rxd_conn *conn)
 
 	conn->body = NULL;
 	if (body->hold)
-		body->hold->conn = NULL;
+		chan_hold_done(body->hold);
 	body_free(conn, body);
 	if (cookie)
-		eng_on_placed(&conn->link->base, cookie, 0);
+		eng_on_placed(&conn->chan.link->base, cookie, 0);
 }
 
 static void place(const struct rxd_body *body, uint64_t off, const uint8_t *data, size_t len)
@@ -201,25 +196,25 @@ static ssize_t body_early(struct rxd_conn *conn, uint64_t off, const uint8_t *da
 
 static void bad(struct rxd_conn *conn, const char *what)
 {
-	char text[RXD_TEXT];
+	char text[CHAN_TEXT_MAX];
 
-	RXD_WARN_SPARSE("%s sent %s: the connection is closed, its operations end with an error\n",
-			rxd_conn_text(conn, text), what);
+	CHAN_WARN_SPARSE(conn->chan.link, "%s sent %s: the connection is closed, its operations end with an error\n",
+			chan_peer_text(&conn->chan, text), what);
 	rxd_conn_fail(conn, FI_EPROTO, false);
 }
 
 static void pause(struct rxd_conn *conn)
 {
 	conn->is_paused = true;
-	if (list_empty(&conn->state_node))
-		list_add_tail(&conn->state_node, &conn->link->poller->paused);
+	if (list_empty(&conn->chan.node))
+		list_add_tail(&conn->chan.node, &rxd_conn_poller(conn)->base.paused);
 }
 
 static struct rxd_body *body_new(struct rxd_conn *conn)
 {
 	struct rxd_body *body;
 
-	body = pool_get(&conn->link->poller->bodies);
+	body = pool_get(&rxd_conn_poller(conn)->bodies);
 	if (!body)
 		return NULL;
 	body->iov_cnt = 0;
@@ -232,7 +227,7 @@ static struct rxd_body *body_new(struct rxd_conn *conn)
 static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struct eng_rx *rx,
 		       enum eng_rx_verdict verdict)
 {
-	struct rxd_hold *held = conn->link->poller->held;
+	struct chan_hold *held = rxd_conn_poller(conn)->held;
 
 	body->start = conn->rcv_nxt;
 	body->end = body->start + rx->len;
@@ -242,7 +237,7 @@ static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struc
 		body->cookie = rx->cookie;
 	} else if (verdict == ENG_RX_HELD) {
 		body->hold = held;
-		held->conn = conn;
+		held->source = conn;
 		body->iov[0] = (struct iovec) { held->data, rx->len };
 		body->iov_cnt = 1;
 	}
@@ -252,16 +247,12 @@ static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struc
 
 static enum eng_rx_verdict ask(struct rxd_conn *conn, struct eng_rx *rx)
 {
-	struct rxd_poller *poller = conn->link->poller;
-	enum eng_rx_verdict verdict;
+	struct rxd_poller *poller = rxd_conn_poller(conn);
 
-	if (conn->link->closing)
+	if (rxd_conn_link(conn)->base.closing)
 		return ENG_RX_DONE;
-	poller->offering = conn;
 	poller->held = NULL;
-	verdict = eng_on_packet(&conn->link->base, rxd_conn_peer(conn), rx);
-	poller->offering = NULL;
-	return verdict;
+	return eng_on_packet(&conn->chan.link->base, chan_peer(&conn->chan), rx);
 }
 
 /* offer - show the engine a packet.
@@ -276,7 +267,7 @@ static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 
 	if (whole || body)
 		verdict = ask(conn, rx);
-	if (!alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD) {
+	if (!rxd_conn_alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD) {
 		if (body)
 			body_free(conn, body);
 		if (verdict == ENG_RX_LATER)
@@ -293,7 +284,7 @@ static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 	conn->rcv_nxt += rx->len;
 	if (verdict == ENG_RX_PLACE) {
 		iov_scatter(rx->iov, rx->iov_cnt, 0, rx->data, rx->len);
-		eng_on_placed(&conn->link->base, rx->cookie, 0);
+		eng_on_placed(&conn->chan.link->base, rx->cookie, 0);
 	}
 	return true;
 }
@@ -330,40 +321,40 @@ static void packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *da
 		bad(conn, "a frame with impossible lengths");
 		return;
 	}
-	if (offer(conn, &rx, fresh) && conn->stash_len) {
-		conn->stash_len = 0;
-		free(conn->stash);
-		conn->stash = NULL;
+	if (offer(conn, &rx, fresh) && conn->partial_len) {
+		conn->partial_len = 0;
+		free(conn->partial);
+		conn->partial = NULL;
 	}
 }
 
 /* The head is spread over datagrams: collect it. */
-static void stash(struct rxd_conn *conn, const uint8_t *p, size_t len)
+static void head_part(struct rxd_conn *conn, const uint8_t *p, size_t len)
 {
 	size_t size, part;
 
-	if (!conn->stash)
-		conn->stash = malloc(RXD_FRAME_SIZE + ENG_HDR_MAX);
-	if (!conn->stash) {
+	if (!conn->partial)
+		conn->partial = malloc(RXD_FRAME_SIZE + ENG_HDR_MAX);
+	if (!conn->partial) {
 		pause(conn);		/* as if it had not come */
 		return;
 	}
-	while (alive(conn)) {
-		size = head_size(conn->stash, conn->stash_len);
+	while (rxd_conn_alive(conn)) {
+		size = head_size(conn->partial, conn->partial_len);
 		if (size > RXD_FRAME_SIZE + ENG_HDR_MAX) {
 			bad(conn, "a frame with impossible lengths");
 			return;
 		}
-		part = (size ? size : RXD_FRAME_SIZE) - conn->stash_len;
+		part = (size ? size : RXD_FRAME_SIZE) - conn->partial_len;
 		if (!part) {
-			packet(conn, conn->stash, p, len, 0);
+			packet(conn, conn->partial, p, len, 0);
 			return;
 		}
 		part = part < len ? part : len;
 		if (!part)
 			return;
-		memcpy(conn->stash + conn->stash_len, p, part);
-		conn->stash_len += (uint16_t) part;
+		memcpy(conn->partial + conn->partial_len, p, part);
+		conn->partial_len += (uint16_t) part;
 		conn->rcv_nxt += part;
 		p += part;
 		len -= part;
@@ -374,8 +365,8 @@ static void head(struct rxd_conn *conn, const uint8_t *p, size_t len)
 {
 	size_t size = head_size(p, len);
 
-	if (conn->stash_len || !size || size > len)
-		stash(conn, p, len);
+	if (conn->partial_len || !size || size > len)
+		head_part(conn, p, len);
 	else
 		packet(conn, p, p + size, len - size, size);
 }
@@ -386,7 +377,7 @@ static void consume(struct rxd_conn *conn, uint64_t off, const uint8_t *data, si
 	uint64_t end = off + len;
 	size_t at;
 
-	while (conn->rcv_nxt < end && alive(conn) && !conn->is_paused && !conn->ended) {
+	while (conn->rcv_nxt < end && rxd_conn_alive(conn) && !conn->is_paused && !conn->ended) {
 		at = (size_t) (conn->rcv_nxt - off);
 		if (conn->body)
 			body_fill(conn, data + at, len - at);
@@ -397,16 +388,16 @@ static void consume(struct rxd_conn *conn, uint64_t off, const uint8_t *data, si
 
 static void drain(struct rxd_conn *conn)
 {
-	struct rxd_early *early;
+	struct rxd_reordered *piece;
 
-	while (!list_empty(&conn->early) && alive(conn) && !conn->is_paused) {
-		early = early_of(conn->early.next);
-		if (early->off > conn->rcv_nxt)
+	while (!list_empty(&conn->reordered) && rxd_conn_alive(conn) && !conn->is_paused) {
+		piece = reordered_of(conn->reordered.next);
+		if (piece->off > conn->rcv_nxt)
 			break;
-		consume(conn, early->off, early->data, early->len);
-		if (!alive(conn) || (conn->is_paused && early->off + early->len > conn->rcv_nxt))
+		consume(conn, piece->off, piece->data, piece->len);
+		if (!rxd_conn_alive(conn) || (conn->is_paused && piece->off + piece->len > conn->rcv_nxt))
 			break;
-		early_free(conn, early);
+		reordered_free(conn, piece);
 	}
 }
 
@@ -422,7 +413,7 @@ static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size
 		return 0;
 	if (off <= conn->rcv_nxt && !conn->is_paused) {
 		consume(conn, off, data, len);
-		if (!alive(conn) || conn->rcv_nxt >= end || conn->ended) {
+		if (!rxd_conn_alive(conn) || conn->rcv_nxt >= end || conn->ended) {
 			drain(conn);
 			return 0;
 		}
@@ -455,7 +446,7 @@ static void count_mark(struct rxd_conn *conn, unsigned ecn)
 	conn->was_ce = ecn == NET_ECN_CE;
 }
 
-static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 			uint64_t now)
 {
 	uint32_t was = conn->pns.cnt;
@@ -463,11 +454,11 @@ static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct
 
 	if (rxd_ranges_add(&conn->pns, pkt->pn, pkt->pn + 1))
 		return;		/* comes again, and is told apart by its place in the stream */
-	count_mark(conn, came.ecn);
+	count_mark(conn, meta.ecn);
 	if (pkt->pn >= next) {
 		conn->largest_ns = now;
-		if (__builtin_expect(came.source != conn->source, 0))
-			rxd_on_elsewhere(conn, came.source, now);
+		if (__builtin_expect(meta.source != conn->source, 0))
+			rxd_on_new_source(conn, meta.source, now);
 	}
 	if (conn->pns.cnt > PNS_MAX) {
 		conn->pn_floor = conn->pns.span[1].lo;
@@ -480,8 +471,10 @@ static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct
 
 static void owe_ack(struct rxd_conn *conn, uint64_t now)
 {
-	if (!conn->ack_cnt++)
+	if (!conn->ack_cnt)
 		conn->ack_since_ns = now;
+	if (conn->ack_cnt < UINT16_MAX)
+		conn->ack_cnt++;
 }
 
 /* What is allowed, and when there is more to allow: not with each packet. */
@@ -526,15 +519,15 @@ static void heard(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->confirmed) {
 		conn->confirmed = true;
-		if (conn->call && conn->call->tries == 1 && !conn->rtt.min)
-			rxd_rtt_sample(&conn->rtt, now - conn->asked_ns, 0);
-		free(conn->call);
-		conn->call = NULL;
-		rxd_conn_touch(conn);
+		if (conn->handshake && conn->handshake->tries == 1 && !conn->rtt.min)
+			rxd_rtt_sample(&conn->rtt, now - conn->handshake->sent_ns, 0);
+		free(conn->handshake);
+		conn->handshake = NULL;
+		rxd_conn_schedule(conn);
 	}
-	conn->heard_ns = now;
-	if (conn->owed_ns)
-		conn->owed_ns = now;
+	conn->received_ns = now;
+	if (conn->unanswered_ns)
+		conn->unanswered_ns = now;
 }
 
 /* The end of the peer's stream: say that we have it, then report it. */
@@ -551,13 +544,13 @@ static bool news(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 	heard(conn, now);
 	if (pkt->flags & RXD_F_ACK)
 		rxd_tx_on_ack(conn, pkt, now);
-	return alive(conn);
+	return rxd_conn_alive(conn);
 }
 
 static void count(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
 	count_active(conn, now);
-	count_length(conn->link, pkt->len);
+	count_length(rxd_conn_link(conn), pkt->len);
 }
 
 /* what_follows - the packet has its place: who else has to know? */
@@ -565,18 +558,18 @@ static void what_follows(struct rxd_conn *conn, uint64_t now)
 {
 	open_window(conn);
 	if (rxd_rx_ack_due(conn, now))
-		rxd_conn_touch(conn);
+		rxd_conn_schedule(conn);
 	rxd_conn_rearm(conn, now);
 }
 
-void rxd_rx_after(struct rxd_poller *poller)
+void rxd_rx_deferred(struct rxd_poller *poller)
 {
-	const struct rxd_pkt *pkt = &poller->after_pkt;
-	struct rxd_conn *conn = poller->after;
-	uint64_t now = poller->after_ns;
+	const struct rxd_pkt *pkt = &poller->deferred_pkt;
+	struct rxd_conn *conn = poller->deferred;
+	uint64_t now = poller->deferred_ns;
 
-	poller->after = NULL;
-	if (!alive(conn) || !news(conn, pkt, now))
+	poller->deferred = NULL;
+	if (!rxd_conn_alive(conn) || !news(conn, pkt, now))
 		return;
 	count(conn, pkt, now);
 	what_follows(conn, now);
@@ -584,16 +577,16 @@ void rxd_rx_after(struct rxd_poller *poller)
 
 /* Is it the one that was to come, and nothing else there that has to be looked at? */
 static inline bool is_plain(const struct rxd_conn *conn, const struct rxd_pkt *pkt,
-			    struct rxd_came came)
+			    struct rxd_meta meta)
 {
 	const struct rxd_ranges *pns = &conn->pns;
 
 	return (pkt->flags & (RXD_F_PN | RXD_F_PAD)) == RXD_F_PN && pkt->off == conn->rcv_nxt &&
 	       pkt->len <= conn->rcv_limit - conn->rcv_nxt &&
-	       pns->cnt == 1 && pns->span[0].hi == pkt->pn && came.source == conn->source &&
-	       (!(pkt->flags & RXD_F_ACK) || !pkt->ack.cnt) && !conn->body && !conn->stash_len &&
-	       !conn->is_paused && !conn->ended && list_empty(&conn->early) &&
-	       !conn->link->closing;
+	       pns->cnt == 1 && pns->span[0].hi == pkt->pn && meta.source == conn->source &&
+	       (!(pkt->flags & RXD_F_ACK) || !pkt->ack.cnt) && !conn->body && !conn->partial_len &&
+	       !conn->is_paused && !conn->ended && list_empty(&conn->reordered) &&
+	       !rxd_conn_link(conn)->base.closing;
 }
 
 /* Short messages that somebody waits for.  Returns false when there is anything else in
@@ -623,34 +616,34 @@ static inline bool go_up(struct rxd_conn *conn, const uint8_t *at, size_t left)
 /* on_plain - the commonest packet: the next one, with short messages in it.  They go up; what
  * else there is to do waits until nobody waits for it.   Returns false if it is another.
  */
-static bool on_plain(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+static bool on_plain(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 		     uint64_t now)
 {
-	struct rxd_poller *poller = conn->link->poller;
-	struct rxd_pkt *after = &poller->after_pkt;
+	struct rxd_poller *poller = rxd_conn_poller(conn);
+	struct rxd_pkt *after = &poller->deferred_pkt;
 
-	if (!is_plain(conn, pkt, came) || !go_up(conn, pkt->data, pkt->len))
+	if (!is_plain(conn, pkt, meta) || !go_up(conn, pkt->data, pkt->len))
 		return false;
 	rxd_ranges_next(&conn->pns);
 	conn->largest_ns = now;
-	count_mark(conn, came.ecn);
+	count_mark(conn, meta.ecn);
 	if (pkt->flags & RXD_F_NOW)
 		conn->ack_now = true;
 	owe_ack(conn, now);
 	after->flags = pkt->flags;
 	after->len = pkt->len;
 	after->ack = pkt->ack;
-	poller->after = conn;
-	poller->after_ns = now;
+	poller->deferred = conn;
+	poller->deferred_ns = now;
 	if (rxd_rx_ack_due(conn, now))
-		rxd_rx_after(poller);
+		rxd_rx_deferred(poller);
 	return true;
 }
 
-void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_came came,
+void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 		 uint64_t now)
 {
-	if (on_plain(conn, pkt, came, now) || !news(conn, pkt, now))
+	if (on_plain(conn, pkt, meta, now) || !news(conn, pkt, now))
 		return;
 	if (pkt->flags & RXD_F_PN) {
 		count(conn, pkt, now);
@@ -659,12 +652,12 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_ca
 		} else {
 			if (!(pkt->flags & RXD_F_PAD) && stream(conn, pkt->off, pkt->data, pkt->len))
 				return;
-			if (!alive(conn))
+			if (!rxd_conn_alive(conn))
 				return;
-			note_number(conn, pkt, came, now);
+			note_number(conn, pkt, meta, now);
 		}
 		owe_ack(conn, now);
-		if (conn->ended && !conn->link->closing) {
+		if (conn->ended && !rxd_conn_link(conn)->base.closing) {
 			stream_ended(conn, now);
 			return;
 		}
@@ -677,16 +670,16 @@ int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)
 	uint64_t was = conn->rcv_nxt;
 
 	conn->is_paused = false;
-	if (conn->stash_len)
-		stash(conn, NULL, 0);
-	if (alive(conn) && !conn->is_paused)
+	if (conn->partial_len)
+		head_part(conn, NULL, 0);
+	if (rxd_conn_alive(conn) && !conn->is_paused)
 		drain(conn);
-	if (!alive(conn))
+	if (!rxd_conn_alive(conn))
 		return 1;
 	open_window(conn);
 	if (conn->ack_now)
-		rxd_conn_touch(conn);
-	if (conn->ended && !conn->link->closing)
+		rxd_conn_schedule(conn);
+	if (conn->ended && !rxd_conn_link(conn)->base.closing)
 		stream_ended(conn, now);
 	return conn->rcv_nxt != was || !conn->is_paused;
 }
@@ -696,65 +689,38 @@ void rxd_rx_drop(struct rxd_conn *conn, int err)
 	struct rxd_body *body = conn->body;
 	void *cookie = NULL;
 
-	while (!list_empty(&conn->early))
-		early_free(conn, early_of(conn->early.next));
-	free(conn->stash);
-	conn->stash = NULL;
-	conn->stash_len = 0;
+	while (!list_empty(&conn->reordered))
+		reordered_free(conn, reordered_of(conn->reordered.next));
+	free(conn->partial);
+	conn->partial = NULL;
+	conn->partial_len = 0;
 	rxd_ranges_fini(&conn->pns);
 	conn->body = NULL;
 	if (body) {
 		cookie = body->cookie;
-		if (body->hold) {
-			body->hold->conn = NULL;
-			body->hold->err = err;
-		}
+		if (body->hold)
+			chan_hold_lost(body->hold, err);
 		body_free(conn, body);
 	}
 	if (cookie)
-		eng_on_placed(&conn->link->base, cookie, -err);
+		eng_on_placed(&conn->chan.link->base, cookie, -err);
 }
 
-/* ---- payload kept for later --------------------------------------------------------- */
+/* ---- payload of unexpected packets -------------------------------------------------- */
 
-void *rxd_rx_hold(struct rxd_poller *poller, const struct eng_rx *rx)
-{
-	struct rxd_hold *hold;
-
-	assert(poller->offering && "hold() is called from eng_on_packet()");
-	hold = malloc(sizeof(*hold) + rx->len);
-	if (!hold)
-		return NULL;
-	hold->conn = NULL;
-	hold->err = 0;
-	hold->len = rx->len;
-	if (rx->avail)
-		memcpy(hold->data, rx->data, rx->avail);
-	poller->held = hold;
-	return hold;
-}
-
-static void copy_span(const struct rxd_hold *hold, const struct iovec *iov, size_t cnt,
+static void copy_span(const struct chan_hold *hold, const struct iovec *iov, size_t cnt,
 		      uint64_t start, uint64_t lo, uint64_t hi)
 {
 	iov_scatter(iov, cnt, (size_t) (lo - start), hold->data + (lo - start), (size_t) (hi - lo));
 }
 
-int rxd_rx_pull(struct rxd_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+/* What has arrived is copied, the rest will be placed where it belongs. */
+static int take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
-	struct rxd_conn *conn = hold->conn;
-	int err = hold->err;
-	struct rxd_body *body;
+	struct rxd_conn *conn = hold->source;
+	struct rxd_body *body = conn->body;
 	uint32_t i;
 
-	if (!conn) {
-		if (!err)
-			iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
-		free(hold);
-		return err ? -err : 1;
-	}
-	/* what is here already is copied, the rest arrives where it belongs */
-	body = conn->body;
 	copy_span(hold, iov, iov_cnt, body->start, body->start, conn->rcv_nxt);
 	for (i = 0; i < body->got.cnt; i++)
 		copy_span(hold, iov, iov_cnt, body->start, body->got.span[i].lo,
@@ -763,15 +729,23 @@ int rxd_rx_pull(struct rxd_hold *hold, const struct iovec *iov, size_t iov_cnt, 
 	body->cookie = cookie;
 	memcpy(body->iov, iov, iov_cnt * sizeof(*iov));
 	body->iov_cnt = iov_cnt;
-	free(hold);
 	return 0;
 }
 
-void rxd_rx_release(struct rxd_hold *hold)
+static void dismiss(struct chan_hold *hold)
 {
-	if (hold->conn) {
-		hold->conn->body->hold = NULL;
-		hold->conn->body->iov_cnt = 0;
-	}
-	free(hold);
+	struct rxd_conn *conn = hold->source;
+
+	conn->body->hold = NULL;
+	conn->body->iov_cnt = 0;
+}
+
+static const struct chan_hold_ops hold_ops = { .take = take, .release = dismiss };
+
+void *rxd_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
+{
+	struct rxd_poller *poller = rxd_link_poller(rxd_link_of(chan_link_of(base)));
+
+	poller->held = chan_hold_new(sizeof(struct chan_hold), rx, false, &hold_ops);
+	return poller->held;
 }

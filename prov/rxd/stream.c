@@ -43,7 +43,7 @@ int rxd_stream_room(struct rxd_conn *conn, size_t size)
 	if (!list_empty(&conn->items))
 		item = item_of(conn->items.prev);
 	if (!item || item->pkt || RXD_CHUNK - item->len < size) {
-		item = pool_get(&conn->link->poller->chunks);
+		item = pool_get(&rxd_conn_poller(conn)->chunks);
 		if (!item)
 			return -FI_ENOMEM;
 		append(conn, item, NULL, 0);
@@ -75,7 +75,7 @@ static uint8_t *room_for(struct rxd_conn *conn, size_t size)
 /* May a copy of so many bytes leave before long?  Else it waits where it lies. */
 static bool may_copy(const struct rxd_conn *conn, size_t size)
 {
-	return size <= RXD_COPY_MAX && list_empty(&conn->pending) &&
+	return size <= RXD_COPY_MAX && list_empty(&conn->chan.pending) &&
 	       conn->end + size <= conn->limit &&
 	       conn->loss.out_bytes + (conn->end - conn->nxt) + size <= conn->cc.window;
 }
@@ -109,15 +109,15 @@ bool rxd_stream_fill(struct rxd_conn *conn)
 	struct rxd_item *item;
 	struct eng_pkt *pkt;
 
-	while (!list_empty(&conn->pending) && conn->end - conn->nxt < conn->mtu.now) {
-		pkt = container_of(conn->pending.next, struct eng_pkt, node);
-		item = pool_get(&conn->link->poller->items);
+	while (!list_empty(&conn->chan.pending) && conn->end - conn->nxt < conn->mtu.now) {
+		pkt = container_of(conn->chan.pending.next, struct eng_pkt, node);
+		item = pool_get(&rxd_conn_poller(conn)->items);
 		if (!item)
 			return false;
 		list_del(&pkt->node);
 		append(conn, item, pkt, frame_size(pkt));
 	}
-	return !conn->want_shut || conn->shut || !list_empty(&conn->pending) || rxd_stream_end(conn);
+	return !conn->want_shut || conn->shut || !list_empty(&conn->chan.pending) || rxd_stream_end(conn);
 }
 
 /* Where byte @off of the stream is.  New bytes are near the end, old ones near the front. */
@@ -174,7 +174,7 @@ size_t rxd_stream_slice(struct rxd_conn *conn, uint64_t off, size_t len, struct 
 
 void rxd_stream_release(struct rxd_conn *conn)
 {
-	struct rxd_poller *poller = conn->link->poller;
+	struct rxd_poller *poller = rxd_conn_poller(conn);
 	struct rxd_item *item;
 	struct list done, *node;
 	struct eng_pkt *pkt;
@@ -201,15 +201,14 @@ void rxd_stream_drop(struct rxd_conn *conn, int err)
 	struct rxd_item *item;
 	struct eng_pkt *pkt;
 
-	/* done() may send again: that finds an empty queue */
+	/* what waits in chan.pending is the channel layer's */
 	list_init(&gone);
 	while (!list_empty(&conn->items)) {
 		item = item_of(conn->items.next);
 		if (item->pkt)
 			list_add_tail(&item->pkt->node, &gone);
-		item_free(conn->link->poller, item);
+		item_free(rxd_conn_poller(conn), item);
 	}
-	list_splice_tail(&conn->pending, &gone);
 	while ((node = list_pop(&gone))) {
 		pkt = container_of(node, struct eng_pkt, node);
 		pkt->done(pkt, -err);

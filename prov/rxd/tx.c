@@ -26,8 +26,8 @@ static void sent(struct rxd_conn *conn, const struct rxd_sent *sent)
 	rxd_loss_on_sent(&conn->loss, sent);
 	if (sent->ect)
 		rxd_ecn_sent(&conn->ecn);
-	if (!conn->owed_ns)
-		conn->owed_ns = now;
+	if (!conn->unanswered_ns)
+		conn->unanswered_ns = now;
 	if (!sent->pad)
 		rxd_cc_paced(&conn->cc, now, sent->size, conn->rtt.smooth);
 }
@@ -59,7 +59,7 @@ static int transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
 	int ret;
 
 	rxd_seal(iov[0].iov_base, iov[0].iov_len, iov + 1, sum - 1);
-	ret = rxd_dg_send(conn->link->dg, conn->to, iov, cnt);
+	ret = rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, iov, cnt);
 	return ret == -FI_EAGAIN || ret == -FI_EMSGSIZE ? ret : 0;	/* else: lost, as may happen */
 }
 
@@ -72,9 +72,9 @@ static void too_long(struct rxd_conn *conn, size_t size)
 /* All of a burst is marked, or none. */
 static void begin_burst(struct rxd_conn *conn)
 {
-	conn->burst_pn = conn->loss.next;
-	conn->burst_ect = rxd_ecn_wanted(&conn->ecn);
-	rxd_dg_mark(conn->link->dg, conn->burst_ect);
+	rxd_conn_poller(conn)->burst_pn = conn->loss.next;
+	rxd_conn_poller(conn)->burst_ect = rxd_ecn_wanted(&conn->ecn);
+	rxd_dg_mark(rxd_conn_link(conn)->dg, rxd_conn_poller(conn)->burst_ect);
 }
 
 /* What was put into the burst leaves; what cannot is to be sent again.
@@ -82,13 +82,13 @@ static void begin_burst(struct rxd_conn *conn)
  */
 static int flush(struct rxd_conn *conn)
 {
-	uint64_t pn = conn->burst_pn, end = conn->loss.next;
+	uint64_t pn = rxd_conn_poller(conn)->burst_pn, end = conn->loss.next;
 	const struct rxd_sent *note;
 	unsigned left;
 	size_t size = 0;
-	int ret = rxd_dg_flush(conn->link->dg, &left);
+	int ret = rxd_dg_flush(rxd_conn_link(conn)->dg, &left);
 
-	conn->burst_pn = end;
+	rxd_conn_poller(conn)->burst_pn = end;
 	if (__builtin_expect(!ret, 1))
 		return 0;
 	for (pn += left; pn < end; pn++) {
@@ -96,7 +96,7 @@ static int flush(struct rxd_conn *conn)
 		if (!note)
 			continue;
 		size = size ? size : note->size;
-		rxd_tx_again(conn, note->off, note->off + note->len);
+		rxd_tx_retransmit(conn, note->off, note->off + note->len);
 	}
 	conn->ack_now = conn->pns.cnt != 0;	/* it may have been in one of them */
 	if (ret == -FI_EMSGSIZE && size)
@@ -124,7 +124,7 @@ static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
 		 uint64_t now, size_t *len_p)
 {
-	struct rxd_dg *dg = conn->link->dg;
+	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
 	uint8_t *head = rxd_dg_head(dg);
 	struct iovec iov[PIECES_MAX + 1];
 	size_t at, cnt, pieces = dg->iov_max - 1;
@@ -141,7 +141,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	iov[0] = (struct iovec) { head, at };
 	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
 				   .size = (uint32_t) (at + len), .limited = limited,
-				   .ect = conn->burst_ect, .asked = flags & RXD_F_NOW };
+				   .ect = rxd_conn_poller(conn)->burst_ect, .asked = flags & RXD_F_NOW };
 	if (len <= GATHER_MAX) {
 		iov_gather(iov + 1, cnt, 0, head + at, len);
 		iov[0].iov_len = at + len;
@@ -173,7 +173,7 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	if (size > iov[0].iov_len)
 		iov[1].iov_len = size - iov[0].iov_len;
 	note.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
-	rxd_dg_mark(conn->link->dg, note.ect);
+	rxd_dg_mark(rxd_conn_link(conn)->dg, note.ect);
 	ret = transmit(conn, iov, iov[1].iov_len ? 2 : 1);
 	if (ret == -FI_EMSGSIZE)
 		too_long(conn, note.size);
@@ -210,9 +210,9 @@ static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
 	uint64_t left;
 	bool filled;
 
-	if (conn->lost.cnt) {
-		*off_p = conn->lost.span[0].lo;
-		left = conn->lost.span[0].hi - *off_p;
+	if (conn->retransmit.cnt) {
+		*off_p = conn->retransmit.span[0].lo;
+		left = conn->retransmit.span[0].hi - *off_p;
 		*len_p = left < most ? (size_t) left : most;
 		return 0;
 	}
@@ -241,7 +241,7 @@ static bool is_last(const struct rxd_conn *conn, uint64_t off, size_t len)
 {
 	if (!in_window(conn, 3 * len) || off + 2 * len > conn->limit)
 		return true;
-	return off + len == conn->end && list_empty(&conn->pending) && !conn->lost.cnt &&
+	return off + len == conn->end && list_empty(&conn->chan.pending) && !conn->retransmit.cnt &&
 	       rxd_stream_last(conn)->pkt;
 }
 
@@ -250,7 +250,7 @@ static void used(struct rxd_conn *conn, uint64_t off, size_t len)
 	if (off == conn->nxt)
 		conn->nxt += len;
 	else
-		rxd_ranges_sub(&conn->lost, off, off + len);	/* of the front: cannot fail */
+		rxd_ranges_sub(&conn->retransmit, off, off + len);	/* of the front: cannot fail */
 }
 
 /* Is there more than may leave?  BBR asks whether there was more to send, the others
@@ -259,7 +259,7 @@ static void used(struct rxd_conn *conn, uint64_t off, size_t len)
 static bool is_limited(const struct rxd_conn *conn, uint64_t off, size_t len)
 {
 	if (conn->cc.kind == RXD_CC_BBR)
-		return (off + len < conn->end || !list_empty(&conn->pending)) &&
+		return (off + len < conn->end || !list_empty(&conn->chan.pending)) &&
 		       off + 2 * len <= conn->limit;
 	return conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2;
 }
@@ -293,10 +293,10 @@ static int push_bursts(struct rxd_conn *conn, uint64_t now)
 	uint32_t mtu;
 	int ret = 0, sent;
 
-	while (ret >= 0 && conn->state == RXD_READY && total < RXD_QUANTUM) {
+	while (ret >= 0 && rxd_conn_alive(conn) && total < RXD_QUANTUM) {
 		ret = 0;
 		begin_burst(conn);
-		while (!ret && conn->state == RXD_READY) {
+		while (!ret && rxd_conn_alive(conn)) {
 			len = 0;
 			ret = push_one(conn, now, &len);
 			total += len;
@@ -325,9 +325,9 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 
 	wake(conn, now);
 	ret = push_bursts(conn, now);
-	if (conn->state != RXD_READY)
+	if (!rxd_conn_alive(conn))
 		return false;
-	conn->later_ns = ret == -FI_ENOMEM ? now + RXD_RETRY_NS : 0;
+	conn->no_memory = ret == -FI_ENOMEM;
 	if (ret != -FI_EAGAIN) {
 		probe = rxd_mtu_wanted(&conn->mtu, now);
 		while (probe && conn->confirmed && pad(conn, probe, now) == -FI_EMSGSIZE)
@@ -340,7 +340,7 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 
 bool rxd_tx_idle(const struct rxd_conn *conn)
 {
-	return conn->una == conn->end && list_empty(&conn->pending);
+	return conn->una == conn->end && list_empty(&conn->chan.pending);
 }
 
 /* ---- the link's send ------------------------------------------------------------------- */
@@ -353,16 +353,16 @@ bool rxd_tx_idle(const struct rxd_conn *conn)
  */
 static bool is_one_of_many(struct rxd_conn *conn)
 {
-	const struct rxd_poller *poller = conn->link->poller;
-	uint64_t seq = poller->seq;
-	bool bursty = conn->burst_cnt > 1 && seq - poller->armed_seq <= AWAKE;
+	const struct rxd_poller *poller = rxd_conn_poller(conn);
+	uint32_t seq = (uint32_t) poller->base.seq;
+	bool bursty = conn->burst && poller->base.seq - poller->armed_seq <= AWAKE;
 
 	if (conn->burst_seq == seq) {
-		conn->burst_cnt++;
+		conn->burst = true;
 		return true;
 	}
 	conn->burst_seq = seq;
-	conn->burst_cnt = 1;
+	conn->burst = false;
 	return bursty;
 }
 
@@ -372,10 +372,10 @@ static bool is_one_of_many(struct rxd_conn *conn)
  */
 static bool in_burst(struct rxd_conn *conn, const struct eng_pkt *pkt)
 {
-	const struct rxd_poller *poller = conn->link->poller;
+	const struct rxd_poller *poller = rxd_conn_poller(conn);
 	bool many = is_one_of_many(conn);
 
-	return poller->polling || pkt->flags & ENG_PKT_MORE || (many && poller->app_active);
+	return poller->base.polling || pkt->flags & ENG_PKT_MORE || (many && poller->base.app_active);
 }
 
 int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
@@ -389,14 +389,14 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 	if (rxd_stream_copy(conn, pkt))
 		ret = 1;
 	else
-		list_add_tail(&pkt->node, &conn->pending);
+		list_add_tail(&pkt->node, &conn->chan.pending);
 	/* a burst that fills a datagram need not wait for more */
 	if (wait && conn->end - conn->nxt < conn->mtu.now) {
-		rxd_conn_touch(conn);
+		rxd_conn_schedule(conn);
 		return ret;
 	}
 	if (rxd_tx_push(conn, rxd_dg_now()))
-		rxd_conn_touch(conn);
+		rxd_conn_schedule(conn);
 	rxd_conn_rearm(conn, conn->loss.last_ns);
 	return ret;
 }
@@ -416,13 +416,13 @@ static bool is_calm(const struct rxd_conn *conn, size_t size)
 {
 	const struct rxd_poller *poller;
 
-	if (conn->state != RXD_READY)
+	if (!rxd_conn_alive(conn))
 		return false;
-	poller = conn->link->poller;
-	return conn->nxt == conn->end && list_empty(&conn->pending) && !conn->lost.cnt &&
+	poller = rxd_conn_poller(conn);
+	return conn->nxt == conn->end && list_empty(&conn->chan.pending) && !conn->retransmit.cnt &&
 	       !conn->want_shut && !conn->shut && conn->pns.cnt <= 1 &&
 	       conn->end + 2 * size <= conn->limit && in_window(conn, 3 * size) &&
-	       !poller->polling && conn->burst_seq != poller->seq && conn->burst_cnt <= 1;
+	       !poller->base.polling && conn->burst_seq != (uint32_t) poller->base.seq && !conn->burst;
 }
 
 void *rxd_tx_slot(void *chan, size_t len)
@@ -437,8 +437,8 @@ void *rxd_tx_slot(void *chan, size_t len)
 	now = rxd_dg_now();
 	if (conn->cc.paced_ns > now)
 		return NULL;
-	conn->link->poller->slot_ns = now;
-	return rxd_dg_head(conn->link->dg) + SHORT_PKT;
+	rxd_conn_poller(conn)->slot_ns = now;
+	return rxd_dg_head(rxd_conn_link(conn)->dg) + SHORT_PKT;
 }
 
 /* The @size bytes at @at, a frame, have left, or were refused; the stream has them now. */
@@ -447,10 +447,10 @@ static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *no
 	uint64_t now = note->sent_ns;
 
 	rxd_stream_add(conn, at, note->len);
-	conn->burst_seq = conn->link->poller->seq;
-	conn->burst_cnt = 1;
+	conn->burst_seq = (uint32_t) rxd_conn_poller(conn)->base.seq;
+	conn->burst = false;
 	if (!left) {
-		rxd_conn_touch(conn);
+		rxd_conn_schedule(conn);
 		return;
 	}
 	note->limited = is_limited(conn, note->off, note->len);
@@ -459,16 +459,16 @@ static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *no
 	sent(conn, note);
 	conn->nxt = conn->end;
 	if (rxd_mtu_wanted(&conn->mtu, now))
-		rxd_conn_touch(conn);
+		rxd_conn_schedule(conn);
 	rxd_conn_rearm(conn, now);
 }
 
 int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
 {
 	struct rxd_conn *conn = chan;
-	struct rxd_dg *dg = conn->link->dg;
+	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
 	uint8_t *head = rxd_dg_head(dg), *start = head, flags = RXD_F_PN;
-	uint64_t frame = rxd_frame(hdr_len, len), now = conn->link->poller->slot_ns;
+	uint64_t frame = rxd_frame(hdr_len, len), now = rxd_conn_poller(conn)->slot_ns;
 	struct rxd_sent note = { .off = conn->end, .sent_ns = now, .ect = rxd_ecn_wanted(&conn->ecn) };
 	struct iovec iov;
 	int ret;
@@ -495,20 +495,14 @@ int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
 	return 1;
 }
 
-void rxd_tx_queue(struct rxd_conn *conn, struct eng_pkt *pkt)
-{
-	pkt->link_priv = rxd_frame(pkt->hdr_len, pkt->len);
-	list_add_tail(&pkt->node, &conn->pending);
-}
-
 void rxd_tx_shut(struct rxd_conn *conn)
 {
-	if (conn->shut || conn->state != RXD_READY)
+	if (conn->shut || !rxd_conn_alive(conn))
 		return;
 	conn->want_shut = true;
-	if (list_empty(&conn->pending))
+	if (list_empty(&conn->chan.pending))
 		rxd_stream_end(conn);
-	rxd_conn_touch(conn);
+	rxd_conn_schedule(conn);
 }
 
 void rxd_tx_ping(struct rxd_conn *conn, uint64_t now)
@@ -535,7 +529,7 @@ void rxd_tx_probe(struct rxd_conn *conn, uint64_t now)
 void rxd_tx_drop(struct rxd_conn *conn, int err)
 {
 	rxd_ranges_fini(&conn->acked);
-	rxd_ranges_fini(&conn->lost);
+	rxd_ranges_fini(&conn->retransmit);
 	rxd_loss_fini(&conn->loss);
 	rxd_stream_drop(conn, err);
 }

@@ -50,6 +50,22 @@ size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, con
 	return at + hello->data_len;
 }
 
+size_t rxd_put_refuse(uint8_t *out, size_t at, enum chan_reason reason, const void *data,
+		      size_t len)
+{
+	struct rxd_refuse wire = {
+		.reason = htole16((uint16_t) reason),
+		.data_len = htole16((uint16_t) len),
+		.engine = htole16(WIRE_VERSION),
+	};
+
+	memcpy(out + at, &wire, sizeof(wire));
+	at += sizeof(wire);
+	if (len)
+		memcpy(out + at, data, len);
+	return at + len;
+}
+
 size_t rxd_put_ack(uint8_t *out, size_t at, const struct rxd_ack *ack)
 {
 	struct rxd_ack wire = {
@@ -155,6 +171,7 @@ static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *
 		return "bits that this version does not define";
 	if ((pkt->type == RXD_WELCOME) != (hello->peer_cid != 0))
 		return "a call and an answer at once";
+	pkt->version.engine = hello->engine;
 	pkt->data = buf + sizeof(*hello);
 	pkt->len = hello->data_len;
 	return NULL;
@@ -170,19 +187,32 @@ static const char *parse_retry(const uint8_t *buf, size_t size, struct rxd_pkt *
 	return pkt->cookie.mac ? NULL : "an empty cookie";
 }
 
-static const char *parse_refuse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+static void get_refuse(const uint8_t *buf, struct rxd_pkt *pkt, size_t *data_len_p)
 {
 	struct rxd_refuse refuse;
 
-	if (size < sizeof(refuse))
-		return "a refusal that is cut short";
 	memcpy(&refuse, buf, sizeof(refuse));
-	pkt->reason = le32toh(refuse.reason);
-	pkt->len = le16toh(refuse.data_len);
-	pkt->data = buf + sizeof(refuse);
-	if (pkt->len > RXD_DATA_MAX || size != sizeof(refuse) + pkt->len)
+	pkt->reason = le16toh(refuse.reason);
+	pkt->version.engine = le16toh(refuse.engine);
+	*data_len_p = le16toh(refuse.data_len);
+}
+
+/* known_reason - one for which an endpoint of this provider refuses. */
+static bool known_reason(enum chan_reason reason)
+{
+	return reason == CHAN_REJECTED || reason == CHAN_VERSION_BAD || reason == CHAN_KIND_BAD ||
+	       reason == CHAN_BUSY;
+}
+
+static const char *parse_refuse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	if (size < sizeof(struct rxd_refuse))
+		return "a refusal that is cut short";
+	get_refuse(buf, pkt, &pkt->len);
+	pkt->data = buf + sizeof(struct rxd_refuse);
+	if (pkt->len > RXD_DATA_MAX || size != sizeof(struct rxd_refuse) + pkt->len)
 		return "private data of an impossible length";
-	if (!pkt->reason || pkt->reason >= RXD_REASON_CNT || refuse.zero)
+	if (!known_reason(pkt->reason) || !all_zero(pkt->data - 2, 2))
 		return "a refusal for no known reason";
 	return NULL;
 }
@@ -298,8 +328,8 @@ static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *p
 		return parse_probe(buf, size, pkt);
 	case RXD_RESET:
 		return parse_reset(buf, size, pkt);
-	case RXD_WHERE:
-	case RXD_HERE:
+	case RXD_PATH_CHALLENGE:
+	case RXD_PATH_RESPONSE:
 		return size || !pkt->pn ? "a question of a wrong length" : NULL;
 	default:
 		return "a packet of an unknown type";
@@ -309,19 +339,19 @@ static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *p
 /* Only what all versions have in common is looked at: who calls, or that we are refused. */
 static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
-	struct rxd_refuse refuse;
+	size_t data_len;
 
 	pkt->data = buf;
 	pkt->len = 0;
 	if (pkt->type == RXD_HELLO && !pkt->conn && size >= sizeof(pkt->hello)) {
 		memcpy(&pkt->hello, buf, sizeof(pkt->hello));
 		hello_swap(&pkt->hello);
+		pkt->version.engine = pkt->hello.engine;
 		if (pkt->hello.cid && good_addr(pkt->hello.addr, pkt->hello.addr_len))
 			return NULL;
-	} else if (pkt->type == RXD_REFUSE && pkt->conn && size >= sizeof(refuse)) {
-		memcpy(&refuse, buf, sizeof(refuse));
-		pkt->reason = le32toh(refuse.reason);
-		if (pkt->reason == RXD_VERSION_BAD)
+	} else if (pkt->type == RXD_REFUSE && pkt->conn && size >= sizeof(struct rxd_refuse)) {
+		get_refuse(buf, pkt, &data_len);
+		if (pkt->reason == CHAN_VERSION_BAD)
 			return NULL;
 	}
 	return "of another version of the protocol";
@@ -332,8 +362,8 @@ static unsigned flags_of(uint8_t type)
 	switch (type) {
 	case RXD_DATA:
 		return RXD_F_ALL;
-	case RXD_WHERE:
-	case RXD_HERE:
+	case RXD_PATH_CHALLENGE:
+	case RXD_PATH_RESPONSE:
 		return RXD_F_SUM | RXD_F_PN;
 	default:
 		return RXD_F_SUM;
@@ -342,7 +372,7 @@ static unsigned flags_of(uint8_t type)
 
 static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *pkt, size_t *head_p)
 {
-	if (__builtin_expect(pkt->version != RXD_VERSION, 0))
+	if (__builtin_expect(pkt->version.link != RXD_VERSION, 0))
 		return parse_foreign(buf, size, pkt);
 	if (pkt->flags & ~flags_of(pkt->type))
 		return "bits that this version does not define";
@@ -365,7 +395,7 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	memcpy(&hdr, buf, sizeof(hdr));
 	if (hdr.mark != RXD_MARK)
 		return "no packet of ours";
-	pkt->version = hdr.version;
+	pkt->version = (struct chan_version) { .link = hdr.version };
 	pkt->type = hdr.type;
 	pkt->flags = hdr.flags;
 	pkt->conn = le64toh(hdr.conn);
@@ -375,7 +405,7 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	why = parse_body(buf, size, pkt, &head);
 	if (why)
 		return why;
-	if (pkt->flags & RXD_F_SUM || pkt->version != RXD_VERSION)
+	if (pkt->flags & RXD_F_SUM || pkt->version.link != RXD_VERSION)
 		head = size;
 	if (checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
 		return "damaged on the way";

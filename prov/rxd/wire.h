@@ -44,10 +44,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "channel/handshake.h"
 #include "engine/wire.h"
 
 #define RXD_MARK 0xd7		/* first byte of a datagram of ours */
-#define RXD_VERSION 2
+#define RXD_VERSION 3
 #define RXD_PN_MAX ((UINT64_C(1) << 62) - 1)
 #define RXD_DATA_MAX 512	/* private data with a call */
 #define RXD_ADDR_MAX 64		/* bytes of an address */
@@ -63,8 +64,8 @@ enum rxd_type {
 	RXD_DATA,
 	RXD_PROBE,
 	RXD_RESET,
-	RXD_WHERE,
-	RXD_HERE,
+	RXD_PATH_CHALLENGE,
+	RXD_PATH_RESPONSE,
 	RXD_TYPE_CNT
 };
 
@@ -78,14 +79,6 @@ enum rxd_type {
 enum rxd_kind {
 	RXD_KIND_RDM = 1,
 	RXD_KIND_MSG = 2,
-};
-
-enum rxd_reason {
-	RXD_REJECTED = 1,	/* the application said no; its private data follows */
-	RXD_VERSION_BAD,	/* another version of this or the engine's protocol */
-	RXD_KIND_BAD,		/* RDM called MSG, or the reverse */
-	RXD_BUSY,		/* no memory: call again later */
-	RXD_REASON_CNT
 };
 
 struct rxd_hdr {
@@ -120,8 +113,9 @@ struct rxd_hello {
 };
 
 struct rxd_refuse {
-	uint32_t reason;	/* enum rxd_reason */
-	uint16_t data_len;
+	uint16_t reason;	/* enum chan_reason */
+	uint16_t data_len;	/* private data behind */
+	uint16_t engine;	/* WIRE_VERSION of the sender */
 	uint16_t zero;
 };
 
@@ -163,12 +157,15 @@ _Static_assert(sizeof(struct rxd_range) == 8, "wire layout");
 /* The most that stands before the stream's bytes. */
 #define RXD_HEAD_MAX (sizeof(struct rxd_hdr) + sizeof(struct rxd_ack) + \
 		      RXD_RANGES_MAX * sizeof(struct rxd_range) + sizeof(uint64_t))
-#define RXD_CALL_MAX (sizeof(struct rxd_hdr) + sizeof(struct rxd_hello) + RXD_DATA_MAX)
-_Static_assert(RXD_CALL_MAX <= RXD_DGRAM_MIN && RXD_HEAD_MAX < RXD_DGRAM_MIN / 2, "they fit");
+#define RXD_HANDSHAKE_MAX (sizeof(struct rxd_hdr) + sizeof(struct rxd_hello) + RXD_DATA_MAX)
+_Static_assert(RXD_HANDSHAKE_MAX <= RXD_DGRAM_MIN && RXD_HEAD_MAX < RXD_DGRAM_MIN / 2, "they fit");
 
 /* A datagram that has passed the gate, in host order; pointers lead into it. */
 struct rxd_pkt {
-	uint8_t version;	/* RXD_VERSION; another one: HELLO, or REFUSE for that reason */
+	/* The sender's; of the engine in HELLO, WELCOME and REFUSE alone.  Another one of the
+	 * link: HELLO, or REFUSE for that reason.
+	 */
+	struct chan_version version;
 	uint8_t type;
 	uint8_t flags;
 	uint64_t conn;
@@ -178,7 +175,7 @@ struct rxd_pkt {
 	/* RETRY */
 	struct rxd_cookie cookie;
 	/* REFUSE */
-	uint32_t reason;
+	enum chan_reason reason;
 	/* PROBE: cid and address; RESET: cid */
 	uint64_t cid;
 	const uint8_t *addr;
@@ -216,6 +213,10 @@ size_t rxd_put_hdr(uint8_t *out, enum rxd_type type, uint8_t flags, uint64_t con
 
 /* rxd_put_hello - append; @hello in host order, data behind.  Returns the length so far. */
 size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, const void *data);
+
+/* rxd_put_refuse - append, with private data.  Returns the length so far. */
+size_t rxd_put_refuse(uint8_t *out, size_t at, enum chan_reason reason, const void *data,
+		      size_t len);
 
 /* rxd_put_ack - append; the ranges follow by rxd_put_range(). */
 size_t rxd_put_ack(uint8_t *out, size_t at, const struct rxd_ack *ack);

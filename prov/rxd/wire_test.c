@@ -134,7 +134,7 @@ static void test_calls(void **state)
 {
 	struct rxd_hello hello = a_hello();
 	struct rxd_pkt pkt;
-	uint8_t buf[RXD_CALL_MAX + 1];
+	uint8_t buf[RXD_HANDSHAKE_MAX + 1];
 	size_t len;
 
 	hello.data_len = 5;
@@ -163,10 +163,10 @@ static void test_calls(void **state)
 /* Who speaks another version can be told so, and can tell us; nothing else of his is read. */
 static void test_versions(void **state)
 {
-	struct rxd_refuse refuse = { .reason = htole32(RXD_VERSION_BAD) };
+	struct rxd_refuse refuse = { .reason = htole16(CHAN_VERSION_BAD) };
 	struct rxd_hello hello = a_hello();
 	struct rxd_pkt pkt;
-	uint8_t buf[RXD_CALL_MAX + 100] = { 0 };
+	uint8_t buf[RXD_HANDSHAKE_MAX + 100] = { 0 };
 	size_t len, data;
 
 	hello.kind = 77;	/* unknown here */
@@ -176,7 +176,7 @@ static void test_versions(void **state)
 	buf[offsetof(struct rxd_hdr, version)] = RXD_VERSION + 7;
 	rxd_seal(buf, len, NULL, 0);
 	assert_null(rxd_parse(buf, len, &pkt));
-	assert_int_equal(pkt.version, RXD_VERSION + 7);
+	assert_int_equal(pkt.version.link, RXD_VERSION + 7);
 	assert_int_equal(pkt.hello.cid, hello.cid);
 	assert_int_equal(pkt.hello.addr_len, 16);
 	buf[len - 1] ^= 1;
@@ -192,10 +192,10 @@ static void test_versions(void **state)
 	buf[offsetof(struct rxd_hdr, version)] = RXD_VERSION - 1;
 	rxd_seal(buf, len, NULL, 0);
 	assert_null(rxd_parse(buf, len, &pkt));
-	assert_int_equal(pkt.reason, RXD_VERSION_BAD);
+	assert_int_equal(pkt.reason, CHAN_VERSION_BAD);
 	for (data = sizeof(struct rxd_hdr); data < len; data++)
 		assert_non_null(rxd_parse(buf, data, &pkt));
-	buf[len - sizeof(refuse)] = RXD_REJECTED;
+	buf[len - sizeof(refuse)] = CHAN_REJECTED;
 	rxd_seal(buf, len, NULL, 0);
 	assert_non_null(rxd_parse(buf, len, &pkt));
 

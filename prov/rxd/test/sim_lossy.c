@@ -74,7 +74,7 @@ static void mishap(void)
 
 static void tick(struct rxd_poller *poller)
 {
-	uint64_t next = snet_next(), due = timers_next(&poller->timers);
+	uint64_t next = snet_next(), due = timers_next(&poller->base.timers);
 
 	next = due < next ? due : next;
 	if (next > snet_now && next != UINT64_MAX && snet_rnd(4))
@@ -118,16 +118,16 @@ bool sim_end(void)
 
 /* ---- connections ------------------------------------------------------------------- */
 
-static struct rxd_conn *conn_at(struct list *node)
+static struct rxd_conn *conn_at(struct list *link_node)
 {
-	return container_of(node, struct rxd_conn, node);
+	return container_of(link_node, struct rxd_conn, chan.link_node);
 }
 
 /* Nothing that either end holds will move. */
 static bool is_idle(const struct rxd_conn *conn)
 {
-	return conn->state == RXD_READY && rxd_tx_idle(conn) && !conn->is_paused &&
-	       !conn->announce && list_empty(&conn->early);
+	return rxd_conn_alive(conn) && rxd_tx_idle(conn) && !conn->is_paused &&
+	       !conn->report_up && list_empty(&conn->reordered);
 }
 
 bool sim_idle(void)
@@ -140,9 +140,9 @@ bool sim_idle(void)
 		link = snet_link(no);
 		if (!link)
 			continue;
-		if (!list_empty(&link->poller->failed))
+		if (!list_empty(&link->base.poller->failed))
 			return false;
-		list_for_each(pos, &link->conns)
+		list_for_each(pos, &link->base.chans)
 			if (!is_idle(conn_at(pos)))
 				return false;
 	}
@@ -157,8 +157,8 @@ static struct rxd_conn *find(unsigned a, unsigned b)
 
 	if (!link)
 		return NULL;
-	list_for_each(pos, &link->conns)
-		if (conn_at(pos)->to == b && conn_at(pos)->state == RXD_READY)
+	list_for_each(pos, &link->base.chans)
+		if (conn_at(pos)->to == b && rxd_conn_alive(conn_at(pos)))
 			return conn_at(pos);
 	return NULL;
 }
@@ -183,6 +183,6 @@ void sim_crash(uint16_t port)
 
 	for (no = 1; no <= PORTS; no++)
 		snet_cut(port - BASE, no, UINT64_MAX);
-	list_for_each(pos, &link->conns)
+	list_for_each(pos, &link->base.chans)
 		rxd_conn_fail(conn_at(pos), FI_ECONNRESET, false);
 }

@@ -160,18 +160,18 @@ static void forged(void)
 
 	begin(9, &conf);
 	send_some(1, 0, 5);
-	while (!rxd_move_of(conn(0, 1)))
+	while (!rxd_migration_of(conn(0, 1)))
 		step();
 	snet_conf.stolen = 0;
 	for (n = 0; n < 200; n++) {
-		forge(RXD_HERE, conn(0, 1), 1 + snet_rnd(1 << 30));
+		forge(RXD_PATH_RESPONSE, conn(0, 1), 1 + snet_rnd(1 << 30));
 		step();
 	}
-	CHECK(rxd_move_of(conn(0, 1)) && knows(0, 1));
+	CHECK(rxd_migration_of(conn(0, 1)) && knows(0, 1));
 	settle();
 	before = snet_strange_in;
 	for (n = 0; n < 200; n++) {
-		forge(RXD_WHERE, conn(0, 1), 1 + n);
+		forge(RXD_PATH_CHALLENGE, conn(0, 1), 1 + n);
 		step();
 	}
 	CHECK(snet_strange_in == before && knows(0, 1));
@@ -191,13 +191,13 @@ static void passed_on(void)
 	begin(11, &conf);
 	asker = conn(0, 1);
 	send_some(1, 0, 5);
-	while (!rxd_move_of(asker))
+	while (!rxd_migration_of(asker))
 		step();
 	snet_conf.stolen = 0;
 	{
 		uint8_t buf[sizeof(struct rxd_hdr)];
-		size_t len = rxd_put_hdr(buf, RXD_WHERE, RXD_F_SUM | RXD_F_PN, conn(1, 0)->cid,
-					 rxd_move_of(asker)->nonce);
+		size_t len = rxd_put_hdr(buf, RXD_PATH_CHALLENGE, RXD_F_SUM | RXD_F_PN, conn(1, 0)->cid,
+					 rxd_migration_of(asker)->challenge);
 
 		rxd_seal(buf, len, NULL, 0);
 		snet_forge(SNET_STRANGER, PORT(1), buf, len);
@@ -205,7 +205,7 @@ static void passed_on(void)
 	settle();
 	CHECK(knows(0, 1));
 	/* it would have: the same answer from there */
-	forge(RXD_HERE, asker, rxd_move_of(asker)->nonce);
+	forge(RXD_PATH_RESPONSE, asker, rxd_migration_of(asker)->challenge);
 	step();
 	step();
 	CHECK(asker->to == SNET_STRANGER);

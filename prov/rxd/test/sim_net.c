@@ -393,7 +393,7 @@ int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
 
 int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 {
-	struct rxd_came came;
+	struct rxd_meta meta;
 	struct dgram *d;
 	unsigned i;
 	int done = 0;
@@ -404,8 +404,8 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 		while (ports[i] && ports[i]->poller == poller && (d = wire[i]) &&
 		       d->at <= snet_now && budget) {
 			wire[i] = d->next;
-			came = (struct rxd_came) { d->from, ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT };
-			fn(ports[i]->dg.owner, d->data, d->len, came);
+			meta = (struct rxd_meta) { d->from, ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT };
+			fn(ports[i]->dg.owner, d->data, d->len, meta);
 			free(d);
 			done++;
 			budget--;

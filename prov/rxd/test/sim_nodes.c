@@ -68,6 +68,21 @@ struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t l
 	return &link->ep->peers[ntohs(in->sin_port) - 1];
 }
 
+bool eng_peer_waits(const struct eng_peer *peer)
+{
+	return peer->out != 0;
+}
+
+void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
+{
+	CHECK(link == peer->ep->link);
+}
+
+bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
+{
+	return false;
+}
+
 static void arrived(const struct head *head, const uint8_t *data)
 {
 	size_t i;

@@ -10,7 +10,7 @@
 #define PATH_IS_NEW 3			/* and after which a loss says that the path is new to us */
 #define LOSSY (RXD_CC_ALL / 32)		/* share of packets lost with which a loss may be chance */
 
-void rxd_tx_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
+void rxd_tx_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 {
 	const struct rxd_span *span;
 	uint64_t end;
@@ -21,7 +21,7 @@ void rxd_tx_again(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 		span = rxd_ranges_at(&conn->acked, lo);
 		end = span && span->lo < hi ? span->lo : hi;
 		if (lo < end)
-			rxd_ranges_cover(&conn->lost, lo, end);
+			rxd_ranges_cover(&conn->retransmit, lo, end);
 		lo = end < hi ? span->hi : hi;
 	}
 }
@@ -44,7 +44,7 @@ static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 		return;
 	if (lo > conn->una) {
 		if (rxd_ranges_add(&conn->acked, lo, hi)) {
-			rxd_ranges_cover(&conn->lost, lo, hi);
+			rxd_ranges_cover(&conn->retransmit, lo, hi);
 			return;
 		}
 	} else {
@@ -55,9 +55,9 @@ static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 			rxd_ranges_cut(&conn->acked, conn->una);
 		}
 	}
-	if (conn->lost.cnt) {
-		rxd_ranges_sub(&conn->lost, lo, hi);
-		rxd_ranges_cut(&conn->lost, conn->una);
+	if (conn->retransmit.cnt) {
+		rxd_ranges_sub(&conn->retransmit, lo, hi);
+		rxd_ranges_cut(&conn->retransmit, conn->una);
 	}
 }
 
@@ -95,7 +95,7 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	if (sent->ect)
 		rxd_ecn_lost(&conn->ecn);
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
-	rxd_tx_again(conn, sent->off, sent->off + sent->len);
+	rxd_tx_retransmit(conn, sent->off, sent->off + sent->len);
 }
 
 static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
@@ -157,10 +157,10 @@ static void look_for_hole(struct rxd_conn *conn, struct acking *a)
 
 static void marks_off(struct rxd_conn *conn)
 {
-	char text[RXD_TEXT];
+	char text[CHAN_TEXT_MAX];
 
-	RXD_INFO("no marks for long queues (ECN) to %s: the path does not carry them\n",
-		 rxd_conn_text(conn, text));
+	CHAN_INFO(conn->chan.link, "no marks for long queues (ECN) to %s: the path does not carry them\n",
+		 chan_peer_text(&conn->chan, text));
 }
 
 /* What the peer counts of marks.  Of an acknowledgement that was overtaken it is old. */
@@ -193,13 +193,13 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		rxd_cc_on_silence(&conn->cc, now);
 	if (a.any)
 		conn->loss.probes = 0;
-	conn->owed_ns = conn->loss.out_cnt ? now : 0;
-	if (conn->state == RXD_READY)
+	conn->unanswered_ns = conn->loss.out_cnt ? now : 0;
+	if (rxd_conn_alive(conn))
 		rxd_stream_release(conn);
-	if (conn->state == RXD_READY && (conn->lost.cnt || conn->nxt != conn->end ||
-					 !list_empty(&conn->pending) ||
+	if (rxd_conn_alive(conn) && (conn->retransmit.cnt || conn->nxt != conn->end ||
+					 !list_empty(&conn->chan.pending) ||
 					 rxd_mtu_wanted(&conn->mtu, now)))
-		rxd_conn_touch(conn);
+		rxd_conn_schedule(conn);
 }
 
 /* The window is that of the first packets; what was sent the old way says nothing of it. */
@@ -211,8 +211,8 @@ void rxd_tx_new_path(struct rxd_conn *conn)
 	conn->loss.probes = 0;
 	rxd_rtt_init(&conn->rtt);
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, conn->mtu.most);
-	rxd_cc_init(&conn->cc, rxd_conf.cc, RXD_DGRAM_MIN, (unsigned) rxd_conf.tolerance);
-	rxd_ecn_anew(&conn->ecn, conn->link->dg->has_ecn);
+	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN, (unsigned) rxd_conf.tolerance);
+	rxd_ecn_anew(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
 }
 
 /* ---- timeouts ------------------------------------------------------------------------- */
@@ -220,8 +220,8 @@ void rxd_tx_new_path(struct rxd_conn *conn)
 /* The peer's limit holds us back, and nothing is out that it would answer. */
 static bool is_stuck(const struct rxd_conn *conn)
 {
-	return !conn->loss.out_cnt && !conn->lost.cnt && conn->nxt >= conn->limit &&
-	       (conn->nxt != conn->end || !list_empty(&conn->pending));
+	return !conn->loss.out_cnt && !conn->retransmit.cnt && conn->nxt >= conn->limit &&
+	       (conn->nxt != conn->end || !list_empty(&conn->chan.pending));
 }
 
 uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
@@ -234,7 +234,7 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 		due = when;
 	if (is_stuck(conn))
 		due = conn->loss.last_ns + rxd_loss_wait(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS);
-	if (conn->lost.cnt || conn->nxt != conn->end) {
+	if (conn->retransmit.cnt || conn->nxt != conn->end) {
 		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
 		if (when > now && when < due)
 			due = when;
@@ -253,13 +253,13 @@ static void on_silence(struct rxd_conn *conn, uint64_t now)
 	if (conn->loss.probes == PATH_IS_NEW && rxd_ecn_silence(&conn->ecn))
 		marks_off(conn);
 	rxd_tx_probe(conn, now);
-	if (conn->state != RXD_READY)
+	if (!rxd_conn_alive(conn))
 		return;
 	/* Where much is lost, a second one, which is short, spares most of the next timeouts. */
 	rxd_tx_ping(conn, now);
 	if (conn->loss.probes < ASK_AFTER)
 		return;
-	rxd_call_probe(conn, now);
+	rxd_probe_send(conn);
 }
 
 void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
@@ -278,8 +278,8 @@ void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
 			rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
 		/* what was lost measured the path, and nobody will answer it any more */
 		if (!conn->loss.out_cnt && rxd_tx_idle(conn))
-			conn->owed_ns = 0;
+			conn->unanswered_ns = 0;
 	}
-	if (conn->state == RXD_READY)
-		rxd_conn_touch(conn);
+	if (rxd_conn_alive(conn))
+		rxd_conn_schedule(conn);
 }

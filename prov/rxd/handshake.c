@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The handshake: HELLO, RETRY, WELCOME and REFUSE; and the question whether a silent peer
+ * still has the connection: PROBE and RESET.
+ *
+ *	connecting peer                     accepting peer
+ *	  HELLO, no cookie       ------->
+ *	                         <-------   RETRY: a cookie.  No state is kept
+ *	  HELLO with the cookie  ------->   ready
+ *	  ready                  <-------   WELCOME
+ *	  any packet             ------->   confirmed
+ *
+ * The cookie shows that the connecting peer receives at the address that it claims.  No
+ * reply is longer than the packet that it answers, so that an endpoint cannot be used to
+ * amplify a flood.  The connecting peer retransmits HELLO until an answer arrives.
+ * Source: the idea of RFC 9000 section 8.1.
+ */
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn.h"
+
+#define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
+#define HELLO_MAX_SHIFT 6		/* 1.3 s */
+#define COOKIE_TRIES 8			/* HELLOs without an answer after which a new cookie is asked for */
+
+/* ---- writing ---------------------------------------------------------------------- */
+
+static struct rxd_hello hello_of(struct rxd_conn *conn)
+{
+	struct rxd_link *link = rxd_conn_link(conn);
+	struct rxd_hello hello = {
+		.cid = conn->cid,
+		.epoch = link->base.epoch,
+		.serial = conn->chan.serial,
+		.window = rxd_rx_window(conn),
+		.dgram_max = (uint32_t) link->dg->dgram_max,
+		.engine = WIRE_VERSION,
+		.kind = (uint8_t) rxd_link_kind(link),
+		.addr_len = (uint8_t) link->base.addr_len,
+	};
+
+	memcpy(hello.addr, link->addr, link->base.addr_len);
+	if (conn->handshake) {
+		hello.cookie = conn->handshake->cookie;
+		hello.data_len = conn->handshake->data_len;
+	}
+	return hello;
+}
+
+static void send_packet(struct rxd_conn *conn, uint8_t *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+
+	rxd_seal(buf, len, NULL, 0);
+	rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, &iov, 1);
+}
+
+static void hello_send(struct rxd_conn *conn, uint64_t now)
+{
+	struct rxd_hello hello = hello_of(conn);
+	uint8_t buf[RXD_HANDSHAKE_MAX];
+	size_t len;
+
+	if (hello.window < conn->rcv_limit)
+		hello.window = conn->rcv_limit;
+	conn->rcv_limit = hello.window;
+	/* the first one only asks for a cookie */
+	if (!hello.cookie.mac)
+		hello.data_len = 0;
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	len = rxd_put_hello(buf, len, &hello, conn->handshake->data);
+	conn->handshake->sent_ns = now;
+	send_packet(conn, buf, len);
+}
+
+void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
+{
+	struct rxd_hello hello = hello_of(conn);
+	uint8_t buf[RXD_HANDSHAKE_MAX];
+	size_t len;
+
+	hello.cookie = (struct rxd_cookie) { 0 };
+	hello.peer_cid = conn->peer_cid;
+	hello.window = conn->rcv_limit;
+	len = rxd_put_hdr(buf, RXD_WELCOME, RXD_F_SUM, conn->peer_cid, 0);
+	len = rxd_put_hello(buf, len, &hello, conn->handshake ? conn->handshake->data : NULL);
+	if (conn->handshake) {
+		conn->handshake->sent_ns = now;
+		conn->handshake->tries++;
+	}
+	send_packet(conn, buf, len);
+}
+
+void rxd_probe_send(struct rxd_conn *conn)
+{
+	struct rxd_link *link = rxd_conn_link(conn);
+	struct rxd_probe probe = { .cid = htole64(conn->cid),
+				   .addr_len = (uint8_t) link->base.addr_len };
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(probe)];
+	size_t len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, conn->peer_cid, 0);
+
+	memcpy(probe.addr, link->addr, link->base.addr_len);
+	memcpy(buf + len, &probe, sizeof(probe));
+	send_packet(conn, buf, sizeof(buf));
+}
+
+void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
+		     enum chan_reason reason, const void *data, size_t len)
+{
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_refuse) + RXD_DATA_MAX];
+	size_t at = rxd_put_hdr(buf, RXD_REFUSE, RXD_F_SUM, hello->cid, 0);
+
+	at = rxd_put_refuse(buf, at, reason, data, len);
+	rxd_link_reply(link, hello->addr, buf, at);
+}
+
+static void cookie_send(struct rxd_link *link, const struct rxd_hello *hello)
+{
+	struct rxd_cookie cookie = rxd_cookie_make(&link->key, hello, rxd_dg_now());
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(cookie)];
+	size_t len = rxd_put_hdr(buf, RXD_RETRY, RXD_F_SUM, hello->cid, 0);
+
+	len = rxd_put_u64(buf, len, cookie.mac);
+	rxd_put_u64(buf, len, cookie.stamp);
+	_Static_assert(sizeof(buf) < sizeof(struct rxd_hello), "no amplification");
+	rxd_link_reply(link, hello->addr, buf, sizeof(buf));
+}
+
+/* ---- versions ----------------------------------------------------------------------- */
+
+/* @what: "refused a connection from" or "no connection to" */
+static void log_version(struct rxd_link *link, const char *what, const char *peer,
+			struct chan_version theirs)
+{
+	struct chan_version ours = chan_version_ours(RXD_VERSION);
+
+	CHAN_WARN_SPARSE(&link->base, "%s %s: it speaks version %u of the protocol of ofi_rxd with "
+			 "packets of version %u, this library %u with %u: use the same libfabric release "
+			 "on both sides\n", what, peer, theirs.link, theirs.engine, ours.link, ours.engine);
+}
+
+/* The peer has refused us, or answered, in another version. */
+static void other_version(struct rxd_conn *conn, struct chan_version theirs)
+{
+	char text[CHAN_TEXT_MAX];
+
+	log_version(rxd_conn_link(conn), "no connection to", chan_peer_text(&conn->chan, text), theirs);
+	rxd_conn_fail(conn, chan_reason_errno(CHAN_VERSION_BAD), false);
+}
+
+/* ---- the connecting peer -------------------------------------------------------------- */
+
+int rxd_handshake_data(struct rxd_conn *conn, const void *data, size_t len)
+{
+	free(conn->handshake);
+	conn->handshake = calloc(1, sizeof(*conn->handshake));
+	if (!conn->handshake)
+		return -FI_ENOMEM;
+	conn->handshake->data_len = (uint16_t) len;
+	if (len)
+		memcpy(conn->handshake->data, data, len);
+	return 0;
+}
+
+int rxd_hello_start(struct chan *chan)
+{
+	struct rxd_conn *conn = rxd_conn_of_chan(chan);
+	int ret = 0;
+
+	if (!conn->handshake)
+		ret = rxd_handshake_data(conn, NULL, 0);
+	if (!ret)
+		ret = rxd_conn_open(conn, eng_peer_addr(chan_peer(chan)));
+	if (ret) {
+		free(conn->handshake);
+		conn->handshake = NULL;
+		return ret;
+	}
+	hello_send(conn, rxd_dg_now());
+	chan_timer_set(chan, rxd_hello_due(conn));
+	return 0;
+}
+
+static uint64_t give_up_at(const struct rxd_conn *conn)
+{
+	return conn->chan.first_ns + (uint64_t) rxd_conf.conn_timeout_ms * CLOCK_NS_PER_MS;
+}
+
+uint64_t rxd_hello_due(const struct rxd_conn *conn)
+{
+	unsigned tries = conn->handshake->tries;
+	uint64_t due = conn->handshake->sent_ns +
+		       (HELLO_FIRST_NS << (tries < HELLO_MAX_SHIFT ? tries : HELLO_MAX_SHIFT));
+
+	return due < give_up_at(conn) ? due : give_up_at(conn);
+}
+
+void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
+{
+	if (now >= give_up_at(conn)) {
+		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
+		return;
+	}
+	conn->handshake->tries++;
+	/* a cookie expires, or the peer that made it was restarted */
+	if (conn->handshake->tries % COOKIE_TRIES == 0)
+		conn->handshake->cookie = (struct rxd_cookie) { 0 };
+	hello_send(conn, now);
+}
+
+void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	struct rxd_handshake *handshake = conn->handshake;
+	uint64_t now = rxd_dg_now();
+
+	if (conn->chan.state != CHAN_CONNECTING || handshake->cookie.mac == pkt->cookie.mac)
+		return;
+	handshake->ambiguous |= handshake->cookie.mac != 0;
+	handshake->cookie = pkt->cookie;
+	handshake->tries = 0;
+	hello_send(conn, now);
+	rxd_conn_rearm(conn, now);
+}
+
+/* A listener's answer comes from the endpoint that accepted.  Returns false: no such address. */
+static bool follow_listener(struct rxd_conn *conn, const struct rxd_hello *hello)
+{
+	struct rxd_link *link = rxd_conn_link(conn);
+	fi_addr_t to;
+
+	if (hello->addr_len != link->base.addr_len || rxd_dg_peer(link->dg, hello->addr, &to))
+		return false;
+	rxd_dg_forget(link->dg, conn->to);
+	conn->to = to;
+	return true;
+}
+
+static void connected(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	struct rxd_handshake *handshake = conn->handshake;
+
+	if (!handshake->tries && !handshake->ambiguous)
+		rxd_rtt_sample(&conn->rtt, now - handshake->sent_ns, 0);
+	free(handshake);
+	conn->handshake = NULL;
+	conn->confirmed = true;
+	rxd_conn_ready(conn, &pkt->hello, now);
+	if (!rxd_conn_alive(conn))
+		return;
+	if (conn->mtu.most == conn->mtu.base)
+		rxd_tx_ping(conn, now);		/* else a path MTU probe confirms the connection */
+	if (conn->chan.link->msg)
+		eng_on_connected(&conn->chan.link->base, chan_peer(&conn->chan), pkt->data, pkt->len);
+	rxd_conn_rearm(conn, now);
+}
+
+void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	uint64_t now = rxd_dg_now();
+
+	if (rxd_conn_alive(conn) && conn->peer_cid == pkt->hello.cid) {
+		rxd_tx_ping(conn, now);		/* it does not know yet that its WELCOME has arrived */
+		rxd_conn_rearm(conn, now);
+		return;
+	}
+	if (conn->chan.state != CHAN_CONNECTING || pkt->hello.peer_cid != conn->cid)
+		return;
+	if (!chan_version_same(pkt->version, chan_version_ours(RXD_VERSION)))
+		other_version(conn, pkt->version);
+	else if (pkt->hello.kind != rxd_link_kind(rxd_conn_link(conn)))
+		rxd_conn_fail(conn, FI_EPROTO, false);
+	else if (!conn->chan.link->msg || follow_listener(conn, &pkt->hello))
+		connected(conn, pkt, now);
+}
+
+/* The program at the peer has rejected the request. */
+static void rejected(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	struct eng_peer *peer = chan_peer(&conn->chan);
+	struct chan_link *link = conn->chan.link;
+
+	chan_put(&conn->chan, FI_ECONNREFUSED);
+	if (!link->closing)
+		eng_on_refused(&link->base, peer, FI_ECONNREFUSED, pkt->data, pkt->len);
+}
+
+void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	if (conn->chan.state != CHAN_CONNECTING || pkt->reason == CHAN_BUSY)
+		return;		/* busy: HELLO is retransmitted until the attempt times out */
+	if (pkt->reason == CHAN_VERSION_BAD) {
+		other_version(conn, pkt->version);
+	} else if (pkt->reason != CHAN_REJECTED) {
+		conn->chan.link->ops->abort(&conn->chan);
+		chan_refused(&conn->chan, pkt->reason);
+	} else if (conn->chan.link->msg) {
+		rejected(conn, pkt);
+	}
+}
+
+/* ---- the accepting peer ----------------------------------------------------------------- */
+
+/* is_old - is it the HELLO of an earlier attempt than the one that the connection stands on? */
+static bool is_old(const struct rxd_conn *conn, const struct rxd_hello *hello)
+{
+	return hello->epoch == conn->gone_epoch ||
+	       (hello->epoch == conn->chan.peer_epoch && hello->serial < conn->chan.peer_newest);
+}
+
+static struct rxd_conn *conn_for(struct rxd_link *link, const struct rxd_hello *hello)
+{
+	struct chan *chan = chan_find(&link->base, hello->addr, hello->addr_len);
+
+	return chan ? rxd_conn_of_chan(chan) : NULL;
+}
+
+/* replace - a new request ends the connection that stands: the peer has been restarted, or has
+ * declared it lost.  Returns the connection for the request, NULL as chan_find().
+ */
+static struct rxd_conn *replace(struct rxd_conn *conn, const struct rxd_hello *hello)
+{
+	struct rxd_link *link = rxd_conn_link(conn);
+
+	if (hello->epoch != conn->chan.peer_epoch && conn->chan.peer_epoch)
+		conn->gone_epoch = conn->chan.peer_epoch;
+	if (conn->chan.failed)
+		rxd_conn_lost(conn);
+	else if (rxd_conn_alive(conn))
+		chan_lost(&conn->chan, FI_ECONNRESET, false);
+	else
+		return conn;
+	return conn_for(link, hello);
+}
+
+static void accept_hello(struct rxd_link *link, const struct rxd_hello *hello, uint64_t now)
+{
+	struct rxd_conn *conn = conn_for(link, hello);
+
+	if (conn && rxd_conn_alive(conn) && hello->cid == conn->peer_cid) {
+		rxd_welcome_send(conn, now);
+		return;
+	}
+	if (conn && is_old(conn, hello))
+		return;
+	if (conn)
+		conn = replace(conn, hello);
+	if (!conn || rxd_conn_accept(conn, hello->addr)) {
+		rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);
+		return;
+	}
+	free(conn->handshake);
+	conn->handshake = NULL;
+	rxd_conn_ready(conn, hello, now);
+	if (!rxd_conn_alive(conn))
+		return;
+	rxd_welcome_send(conn, now);
+	rxd_conn_rearm(conn, now);
+}
+
+static void refuse_version(struct rxd_link *link, const struct rxd_pkt *pkt)
+{
+	char text[CHAN_TEXT_MAX];
+
+	log_version(link, "refused a connection from",
+		    chan_text(&link->base, pkt->hello.addr, pkt->hello.addr_len, text), pkt->version);
+	rxd_refuse_send(link, &pkt->hello, CHAN_VERSION_BAD, NULL, 0);
+}
+
+void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
+{
+	const struct rxd_hello *hello = &pkt->hello;
+	uint64_t now = rxd_dg_now();
+
+	/* a reply must not be longer than the HELLO */
+	if (hello->addr_len != link->base.addr_len || link->base.closing)
+		return;
+	if (!chan_version_same(pkt->version, chan_version_ours(RXD_VERSION)))
+		refuse_version(link, pkt);
+	else if (hello->kind != rxd_link_kind(link) || (link->base.msg && !link->base.base.pep))
+		rxd_refuse_send(link, hello, CHAN_KIND_BAD, NULL, 0);
+	else if (!rxd_cookie_good(&link->key, hello, now))
+		cookie_send(link, hello);
+	else if (!link->base.msg)
+		accept_hello(link, hello, now);
+	else if (link->listening)
+		rxd_cm_hello(link, pkt);
+}
+
+/* ---- does the peer still have the connection? --------------------------------------------- */
+
+void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
+{
+	struct rxd_conn *conn = hmap_find(&link->by_cid, pkt->conn);
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_reset)];
+	uint64_t now = rxd_dg_now();
+	size_t len;
+
+	if (conn && rxd_conn_alive(conn) && conn->peer_cid == pkt->cid) {
+		conn->received_ns = now;
+		rxd_tx_ping(conn, now);
+		rxd_conn_rearm(conn, now);
+		return;
+	}
+	if (conn || pkt->addr_len != link->base.addr_len)
+		return;
+	len = rxd_put_hdr(buf, RXD_RESET, RXD_F_SUM, pkt->cid, 0);
+	rxd_put_u64(buf, len, pkt->conn);
+	rxd_link_reply(link, pkt->addr, buf, sizeof(buf));
+}
+
+void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	if (rxd_conn_alive(conn) && conn->peer_cid == pkt->cid)
+		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
+}
