@@ -18,6 +18,7 @@
  * Source: the idea of RFC 9000 section 8.1.
  */
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,23 +133,26 @@ static void cookie_send(struct rxd_link *link, const struct rxd_hello *hello)
 
 /* ---- versions ----------------------------------------------------------------------- */
 
-/* @what: "refused a connection from" or "no connection to" */
-static void log_version(struct rxd_link *link, const char *what, const char *peer,
-			struct chan_version theirs)
+#define VERSION_TEXT 160
+
+/* version_text - the difference as a clause, for the log. */
+static const char *version_text(struct chan_version theirs, char buf[VERSION_TEXT])
 {
 	struct chan_version ours = chan_version_ours(RXD_VERSION);
 
-	CHAN_WARN_SPARSE(&link->base, "%s %s: it speaks version %u of the protocol of ofi_rxd with "
-			 "packets of version %u, this library %u with %u: use the same libfabric release "
-			 "on both sides\n", what, peer, theirs.link, theirs.engine, ours.link, ours.engine);
+	snprintf(buf, VERSION_TEXT, "it speaks version %u of the protocol of ofi_rxd with packets of "
+		 "version %u, this library %u with %u: use the same libfabric release on both sides",
+		 theirs.link, theirs.engine, ours.link, ours.engine);
+	return buf;
 }
 
 /* The peer has refused us, or answered, in another version. */
 static void other_version(struct rxd_conn *conn, struct chan_version theirs)
 {
-	char text[CHAN_TEXT_MAX];
+	char peer[CHAN_TEXT_MAX], text[VERSION_TEXT];
 
-	log_version(rxd_conn_link(conn), "no connection to", chan_peer_text(&conn->chan, text), theirs);
+	CHAN_WARN_SPARSE(conn->chan.link, "no connection to %s: %s\n",
+			 chan_peer_text(&conn->chan, peer), version_text(theirs, text));
 	rxd_conn_fail(conn, chan_reason_errno(CHAN_VERSION_BAD), false);
 }
 
@@ -363,10 +367,11 @@ static void accept_hello(struct rxd_link *link, const struct rxd_hello *hello, u
 
 static void refuse_version(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
-	char text[CHAN_TEXT_MAX];
+	char peer[CHAN_TEXT_MAX], text[VERSION_TEXT];
 
-	log_version(link, "refused a connection from",
-		    chan_text(&link->base, pkt->hello.addr, pkt->hello.addr_len, text), pkt->version);
+	CHAN_WARN_SPARSE(&link->base, "refused a connection from %s: %s\n",
+			 chan_text(&link->base, pkt->hello.addr, pkt->hello.addr_len, peer),
+			 version_text(pkt->version, text));
 	rxd_refuse_send(link, &pkt->hello, CHAN_VERSION_BAD, NULL, 0);
 }
 

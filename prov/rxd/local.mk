@@ -101,14 +101,15 @@ prov_rxd_recovery_ranges_test_SOURCES = prov/rxd/recovery/ranges_test.c
 prov_rxd_recovery_ranges_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_recovery_ranges_test_LDADD = $(rxd_pure_libs)
 prov_rxd_recovery_ranges_test_LDFLAGS = -Wl,--wrap=realloc
-prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c
+prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c prov/rxd/test/foreign.h
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
 prov_rxd_test_move_test_SOURCES = prov/rxd/test/move_test.c prov/rxd/test/side.h
 prov_rxd_test_move_test_LDADD = src/libfabric.la
 prov_rxd_test_restart_test_SOURCES = prov/rxd/test/restart_test.c prov/rxd/test/side.h
 prov_rxd_test_restart_test_LDADD = src/libfabric.la
-rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h
+rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
+	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
 prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
@@ -118,7 +119,7 @@ prov_rxd_test_sim_move_test_LDADD = $(rxd_sim_libs)
 # The engine's tests over simulated datagrams.
 rxd_lossy_sources = \
 	prov/rxd/test/sim_lossy.c \
-	prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
+	prov/rxd/test/foreign.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/util/engine/sim/link.h \
 	prov/util/engine/sim/prov.c \
 	prov/util/engine/sim/world.c prov/util/engine/sim/world.h

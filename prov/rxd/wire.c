@@ -12,8 +12,8 @@
 size_t rxd_put_hdr(uint8_t *out, enum rxd_type type, uint8_t flags, uint64_t conn, uint64_t pn)
 {
 	struct rxd_hdr hdr = {
-		.mark = RXD_MARK,
-		.version = RXD_VERSION,
+		.version = RXD_MARK | RXD_VERSION,
+		.foreign = RXD_FOREIGN_RTS,
 		.type = (uint8_t) type,
 		.flags = flags,
 		.conn = htole64(conn),
@@ -393,9 +393,9 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	if (size < sizeof(hdr))
 		return "no packet of ours";
 	memcpy(&hdr, buf, sizeof(hdr));
-	if (hdr.mark != RXD_MARK)
+	if (!(hdr.version & RXD_MARK) || hdr.foreign != RXD_FOREIGN_RTS)
 		return "no packet of ours";
-	pkt->version = (struct chan_version) { .link = hdr.version };
+	pkt->version = (struct chan_version) { .link = hdr.version & ~RXD_MARK };
 	pkt->type = hdr.type;
 	pkt->flags = hdr.flags;
 	pkt->conn = le64toh(hdr.conn);

@@ -2,26 +2,25 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wire.h - every datagram of this provider, and the one gate they pass.
+ * wire.h - every datagram of this provider, and the validator that they all pass.
  *
  * All numbers are little endian.  A datagram begins with struct rxd_hdr; what
  * follows depends on its type:
  *
- *   HELLO    struct rxd_hello, private data     a caller; twice, the second time with a cookie
- *   RETRY    struct rxd_cookie                  prove that you are where you say
- *   WELCOME  struct rxd_hello, private data     the call is taken
- *   REFUSE   struct rxd_refuse, private data    it is not
+ *   HELLO    struct rxd_hello, private data     a connection request; the first without a cookie
+ *   RETRY    struct rxd_cookie                  send HELLO again, with this cookie
+ *   WELCOME  struct rxd_hello, private data     the request is accepted
+ *   REFUSE   struct rxd_refuse, private data    the request is refused
  *   DATA     [struct rxd_ack, ranges] [off, bytes of the stream]
- *   PROBE    struct rxd_probe                   are you still who I talk to?
- *   RESET    struct rxd_reset                   no, I do not know you
- *   WHERE    nothing                            do you get this, at the address you seem to have now?
- *   HERE     nothing                            yes
+ *   PROBE    struct rxd_probe                   does the receiver still have this connection?
+ *   RESET    struct rxd_reset                   it does not
+ *   PATH_CHALLENGE, PATH_RESPONSE: nothing      path validation (RFC 9000 section 8.2)
  *
  * HELLO has conn 0; every other packet has the connection id that its receiver
- * made up (64 random bits), so that nobody off the path can speak for a peer.
+ * has chosen (64 random bits), so that only a sender on the path can forge one.
  * RETRY, REFUSE and RESET are never longer than what they answer, and need no
- * state.  WHERE goes to an address that nobody has vouched for; it is as short as a packet
- * can be.  In its number is a random one, which comes back in HERE.
+ * state.  PATH_CHALLENGE is sent to an address that is not validated, and is as short as a
+ * packet can be.  Its packet number is random, and is returned in PATH_RESPONSE.
  *
  * DATA carries bytes of a stream from @off on.  The stream is a sequence of
  * frames, 8 bytes each and then the engine's header and payload: 16 bits of
@@ -29,11 +28,16 @@
  * A DATA packet that is to be acknowledged has a number (RXD_F_PN) that is never
  * used again; one without only acknowledges.
  *
- * Of all versions there will ever be: struct rxd_hdr; HELLO as far as its address; and
- * REFUSE.  So who calls with another version is told so.  Those two are covered whole.
+ * All versions have in common: struct rxd_hdr; HELLO as far as its address; and REFUSE.  So a
+ * peer of another version is refused with the reason.  The checksum covers all of those two.
  *
  * The checksum, CRC-32C, covers the header and what stands before the stream's
  * bytes, and with RXD_F_SUM those too.
+ *
+ * Endpoints of other libraries have provider ofi_rxd, too, with another protocol, in which
+ * bytes 0 and 1 are version and type.  They check the version in types 9 and 10 alone, and
+ * take bytes 4 to 7 of all others for an index.  So each datagram of ours begins as their
+ * type 9 of a version that does not exist there, which they discard.
  */
 #ifndef RXD_WIRE_H
 #define RXD_WIRE_H
@@ -47,8 +51,9 @@
 #include "channel/handshake.h"
 #include "engine/wire.h"
 
-#define RXD_MARK 0xd7		/* first byte of a datagram of ours */
-#define RXD_VERSION 3
+#define RXD_VERSION 3		/* up to 127 */
+#define RXD_MARK 0x80		/* in the first byte, with the version */
+#define RXD_FOREIGN_RTS 9	/* the second byte */
 #define RXD_PN_MAX ((UINT64_C(1) << 62) - 1)
 #define RXD_DATA_MAX 512	/* private data with a call */
 #define RXD_ADDR_MAX 64		/* bytes of an address */
@@ -82,8 +87,8 @@ enum rxd_kind {
 };
 
 struct rxd_hdr {
-	uint8_t mark;		/* RXD_MARK */
-	uint8_t version;	/* RXD_VERSION */
+	uint8_t version;	/* RXD_MARK | RXD_VERSION */
+	uint8_t foreign;	/* RXD_FOREIGN_RTS */
 	uint8_t type;		/* enum rxd_type */
 	uint8_t flags;		/* RXD_F_* */
 	uint32_t crc;

@@ -14,6 +14,7 @@
 
 #include "cookie.h"
 #include "crc32c.h"
+#include "test/foreign.h"
 #include "wire.h"
 
 static struct rxd_hello a_hello(void)
@@ -173,7 +174,7 @@ static void test_versions(void **state)
 	len = rxd_put_hdr(buf, RXD_HELLO, 0x80, 0, 0);
 	len = rxd_put_hello(buf, len, &hello, NULL) + 100;
 	memset(buf + len - 100, 5, 100);
-	buf[offsetof(struct rxd_hdr, version)] = RXD_VERSION + 7;
+	buf[offsetof(struct rxd_hdr, version)] = RXD_MARK | (RXD_VERSION + 7);
 	rxd_seal(buf, len, NULL, 0);
 	assert_null(rxd_parse(buf, len, &pkt));
 	assert_int_equal(pkt.version.link, RXD_VERSION + 7);
@@ -189,7 +190,7 @@ static void test_versions(void **state)
 	len = rxd_put_hdr(buf, RXD_REFUSE, 0, 9, 0);
 	memcpy(buf + len, &refuse, sizeof(refuse));
 	len += sizeof(refuse);
-	buf[offsetof(struct rxd_hdr, version)] = RXD_VERSION - 1;
+	buf[offsetof(struct rxd_hdr, version)] = RXD_MARK | (RXD_VERSION - 1);
 	rxd_seal(buf, len, NULL, 0);
 	assert_null(rxd_parse(buf, len, &pkt));
 	assert_int_equal(pkt.reason, CHAN_VERSION_BAD);
@@ -203,6 +204,32 @@ static void test_versions(void **state)
 	buf[offsetof(struct rxd_hdr, version)]++;
 	rxd_seal(buf, len, NULL, 0);
 	assert_non_null(rxd_parse(buf, len, &pkt));
+}
+
+/* An endpoint of another library drops every datagram of ours, whatever its type. */
+static void test_foreign_receiver(void **state)
+{
+	struct rxd_hello hello = a_hello();
+	uint8_t buf[RXD_HANDSHAKE_MAX], theirs[24] = { FOREIGN_VERSION, FOREIGN_RTS };
+	struct rxd_pkt pkt;
+	unsigned type, flags;
+	size_t len;
+
+	for (type = RXD_HELLO; type < RXD_TYPE_CNT; type++) {
+		for (flags = 0; flags <= RXD_F_ALL; flags++) {
+			len = rxd_put_hdr(buf, (enum rxd_type) type, (uint8_t) flags, ~UINT64_C(0), 5);
+			assert_true(foreign_discards(buf, len));
+		}
+	}
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	len = rxd_put_hello(buf, len, &hello, NULL);
+	rxd_seal(buf, len, NULL, 0);
+	assert_true(foreign_discards(buf, len));
+	/* nor is a datagram of theirs taken for one of ours */
+	for (type = 0; type < 256; type++) {
+		theirs[1] = (uint8_t) type;
+		assert_string_equal(rxd_parse(theirs, sizeof(theirs), &pkt), "no packet of ours");
+	}
 }
 
 /* Every truncation and every flipped bit of a covered packet is seen, and nothing is
@@ -254,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_foreign_receiver),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_ranges_do_not_wrap),
 	};

@@ -5,11 +5,13 @@
 
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/iov.h"
 #include "net/opt.h"
+#include "foreign.h"
 
 struct dgram {
 	struct dgram *next;	/* at the port, by time */
@@ -183,11 +185,26 @@ static unsigned carry_mark(unsigned ecn)
 	return ecn && snet_conf.marks == SNET_MARKS_ALL ? NET_ECN_CE : ecn;
 }
 
-/* The version that both ends speak becomes one that only the sender does. */
+/* Where the engine's version is in a packet; 0: nowhere. */
+static size_t engine_at(uint8_t type)
+{
+	if (type == RXD_HELLO || type == RXD_WELCOME)
+		return sizeof(struct rxd_hdr) + offsetof(struct rxd_hello, engine);
+	return type == RXD_REFUSE ? sizeof(struct rxd_hdr) + offsetof(struct rxd_refuse, engine) : 0;
+}
+
+/* A version that both ends have becomes one that only the sender has. */
 static const uint8_t *translate(const uint8_t *data, size_t len, uint8_t *buf)
 {
+	size_t at = engine_at(data[offsetof(struct rxd_hdr, type)]);
+
 	memcpy(buf, data, len);
-	buf[offsetof(struct rxd_hdr, version)] ^= 0x40;
+	if (!snet_conf.foreign_engine)
+		buf[offsetof(struct rxd_hdr, version)] ^= 0x40;
+	else if (at)
+		buf[at] ^= 0x40;
+	else
+		return data;
 	rxd_seal(buf, len, NULL, 0);
 	return buf;
 }
@@ -198,6 +215,10 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 	unsigned copies = snet_chance(snet_conf.dup) ? 2 : 1;
 	uint8_t other[65536];
 
+	if (!foreign_discards(data, len)) {
+		fprintf(stderr, "sim_net: a foreign endpoint would process this datagram\n");
+		abort();
+	}
 	if (snet_conf.foreign && (from == snet_conf.foreign) != (to == snet_conf.foreign))
 		data = translate(data, len, other);
 	snet_sent++;

@@ -40,7 +40,8 @@ struct snet_conf {
 	uint32_t dgram_max;	/* of the interfaces */
 	double stolen;		/* share of datagrams of which a copy arrives from SNET_STRANGER ... */
 	uint64_t stolen_ns;	/* ... so much later; 0: first */
-	unsigned foreign;	/* who is at this port speaks another version; 0: nobody does */
+	unsigned foreign;	/* the endpoint at this port has another version; 0: none has */
+	bool foreign_engine;	/* it is the engine's, not the link's */
 };
 
 extern struct snet_conf snet_conf;

@@ -11,8 +11,11 @@
  */
 #include <malloc.h>
 #include <rdma/fi_errno.h>
+#include <unistd.h>
 
 #include "sim_nodes.h"
+
+#define LOG_MAX 65536
 
 static struct snet_conf some_conf(void)
 {
@@ -161,10 +164,12 @@ static void busy_peer(void)
 	node_close(2);
 }
 
-/* A peer of another release refuses, and is refused, at once and for the right reason. */
-static void foreign_peer(void)
+/* A peer of another release refuses, and is refused, at once and for the right reason.
+ * @engine: it is the engine's version that differs
+ */
+static void foreign_peer(bool engine)
 {
-	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 50000 };
+	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 50000, .foreign_engine = engine };
 	uint64_t end;
 	unsigned i;
 
@@ -186,6 +191,50 @@ static void foreign_peer(void)
 		node_close(1);
 		node_close(2);
 	}
+}
+
+/* log_begin, log_end - what is logged between the two, as text to be freed. */
+static FILE *log_file;
+static int log_stderr;
+
+static void log_begin(void)
+{
+	log_file = tmpfile();
+	CHECK(log_file);
+	log_stderr = dup(2);
+	CHECK(log_stderr >= 0 && dup2(fileno(log_file), 2) == 2);
+}
+
+static char *log_end(void)
+{
+	char *text = calloc(1, LOG_MAX);
+
+	CHECK(dup2(log_stderr, 2) == 2 && text);
+	close(log_stderr);
+	rewind(log_file);
+	CHECK(fread(text, 1, LOG_MAX - 1, log_file) > 0);
+	fclose(log_file);
+	return text;
+}
+
+#define THEIRS(version) ((version) ^ 0x40)
+
+/* Both sides of a connection between two engine versions log both of them. */
+static void foreign_engine(void)
+{
+	char want[128], *text, *line;
+
+	log_begin();
+	foreign_peer(true);
+	text = log_end();
+	snprintf(want, sizeof(want), "it speaks version %u of the protocol of ofi_rxd with packets of "
+		 "version %u, this library %u with %u", RXD_VERSION, THEIRS(WIRE_VERSION), RXD_VERSION,
+		 WIRE_VERSION);
+	line = strstr(text, "refused a connection from");
+	CHECK(line && strstr(line, want));
+	line = strstr(text, "no connection to");
+	CHECK(line && strstr(line, want));
+	free(text);
 }
 
 /* ---- how much, how fair ------------------------------------------------------------------ */
@@ -541,7 +590,8 @@ int main(int argc, char **argv)
 	lossy_answers(1 << 20, 4 * CLOCK_NS_PER_MS);
 	lossy_tails();
 	peer_looks_away();
-	foreign_peer();
+	foreign_engine();
+	foreign_peer(false);
 	marks();
 	soak(150);
 	for (i = first; i < first + cnt; i++)
