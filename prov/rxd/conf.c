@@ -28,27 +28,27 @@ static const char *const congestion[] = {
 
 static const struct info_param params[] = {
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
-	  "milliseconds until an attempt to reach a peer has failed; a program that makes no "
-	  "progress for so long looks dead to who calls it (default: 60000)" },
+	  "milliseconds until an attempt to connect fails; a program that makes no progress for so "
+	  "long is unreachable for peers that connect to it (default: 60000)" },
 	{ "PEER_TIMEOUT", FI_PARAM_INT, FIELD(peer_timeout_ms), 1, INT_MAX, NULL,
-	  "milliseconds that a peer may owe an answer until it is dead; a program that makes no "
-	  "progress for so long looks dead to its peers (default: 60000)" },
+	  "milliseconds without an answer after which a peer is declared lost; a program that makes "
+	  "no progress for so long is lost to its peers (default: 60000)" },
 	{ "KEEPALIVE", FI_PARAM_INT, FIELD(keepalive_ms), 0, INT_MAX, NULL,
-	  "milliseconds of silence before an idle peer is asked whether it is there; 0: never "
+	  "milliseconds without traffic after which an idle peer is probed; 0: never "
 	  "(default: 20000)" },
 	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1, NULL,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: by datagrams, like all others (default: on)" },
 	{ "CHECKSUM", FI_PARAM_BOOL, FIELD(checksum), 0, 1, NULL,
-	  "cover the payload by a CRC-32C of our own, for networks that damage what they carry "
-	  "(default: off; headers always are)" },
+	  "cover the payload by a CRC-32C, for networks that corrupt datagrams "
+	  "(default: off; headers always are covered)" },
 	{ "ECN", FI_PARAM_BOOL, FIELD(ecn), 0, 1, NULL,
-	  "packets say that they can be marked by a long queue instead of dropped (RFC 3168), "
-	  "where the datagrams below can; checked on each path.  It costs short messages some "
-	  "latency (default: off)" },
+	  "use explicit congestion notification (RFC 3168) where the datagram provider can: routers "
+	  "mark packets instead of dropping them; validated on each path.  It costs short messages "
+	  "some latency (default: off)" },
 	{ "WINDOW", FI_PARAM_SIZE_T, FIELD(window), 0, 1u << 30, NULL,
-	  "bytes that all peers together may have under way to an endpoint; 0: as its socket and "
-	  "the path have room (default: 0)" },
+	  "bytes that all peers together may have in flight to an endpoint; 0: as its socket buffer "
+	  "and the path allow (default: 0)" },
 	{ "EAGER_SIZE", FI_PARAM_SIZE_T, FIELD(eager_size), 256, 1 << 20, NULL,
 	  "largest message that is sent before the receiver asks for it, in bytes (default: 65536)" },
 	{ "MAX_INJECT", FI_PARAM_SIZE_T, FIELD(inject_size), 8, 4096, NULL,
@@ -58,9 +58,8 @@ static const struct info_param params[] = {
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,
 	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "LOSS_TOLERANCE", FI_PARAM_INT, FIELD(tolerance), 0, 50, NULL,
-	  "percent of the packets that a path may lose before that is taken for congestion, as "
-	  "long as its round trips do not grow; 0: each loss is congestion, as for TCP "
-	  "(default: 3)" },
+	  "percent of the packets that may be lost before loss counts as congestion, as long as "
+	  "round-trip times do not grow; 0: each loss is congestion, as in TCP (default: 3)" },
 	{ "CONGESTION", FI_PARAM_STRING, FIELD(cc), 0, 0, congestion,
 	  "congestion control: cubic, bbr, newreno (default: cubic)" },
 };

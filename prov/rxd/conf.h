@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * conf.h - what a person set in the environment; read once, then constant.
+ * conf.h - parameters from the environment, FI_OFI_RXD_*; read once, then constant.
  */
 #ifndef RXD_CONF_H
 #define RXD_CONF_H
@@ -14,18 +14,18 @@
 
 struct rxd_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
-	int conn_timeout_ms;		/* until a call has failed */
-	int peer_timeout_ms;		/* without a word from a peer that owes one */
-	int keepalive_ms;		/* silence before an idle peer is asked; 0: never */
-	int local;			/* reach peers on this host through shared memory */
-	int checksum;			/* cover the payload, too */
-	int ecn;			/* hear from long queues before they drop */
-	size_t window;			/* most a peer may send ahead; 0: as the socket and path have it */
+	int conn_timeout_ms;		/* until an attempt to connect fails */
+	int peer_timeout_ms;		/* without an answer that is due: the peer is declared lost */
+	int keepalive_ms;		/* without traffic before an idle peer is probed; 0: never */
+	int local;			/* reach peers on the same host through shared memory */
+	int checksum;			/* of the payload, too */
+	int ecn;			/* explicit congestion notification */
+	size_t window;			/* flow control: bytes of all peers; 0: by the socket buffer */
 	size_t eager_size;
 	size_t inject_size;
 	size_t tx_size, rx_size;	/* default queue sizes */
 	int cc;				/* enum rxd_cc_kind */
-	int tolerance;			/* percent that a line may lose by itself */
+	int tolerance;			/* percent of loss that is no congestion */
 };
 
 extern struct rxd_conf rxd_conf;

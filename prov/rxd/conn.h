@@ -187,7 +187,7 @@ struct rxd_conn {
 	bool ended : 1;			/* the end of the peer's stream has arrived */
 	bool report_up : 1;		/* accepted: the engine is to be told by the next poll */
 	bool no_memory : 1;		/* there was none to send: try again after RXD_RETRY_NS */
-	bool is_paused : 1;		/* the engine has no memory for the next packet; on poller->paused */
+	bool is_paused : 1;		/* the engine has no memory for a packet; on poller->paused */
 	bool ack_now : 1;		/* an ACK should be sent without delay */
 	bool was_ce : 1;		/* the last packet was marked CE */
 	bool burst : 1;			/* in poll @burst_seq more than one packet was sent */
@@ -198,7 +198,7 @@ struct rxd_conn {
 	uint64_t cid, peer_cid;		/* 0: none */
 	uint64_t gone_epoch;		/* of an earlier life of the peer */
 	fi_addr_t to;			/* where the peer is, below; FI_ADDR_UNSPEC: not known there */
-	uint64_t source;		/* what it sends comes from there (rxd_dg_source()); 0: not known yet */
+	uint64_t source;		/* where it sends from (rxd_dg_source()); 0: not known yet */
 	struct list dirty_node;		/* on poller->dirty */
 	uint64_t received_ns;		/* the last packet of the peer */
 	uint64_t unanswered_ns;		/* since when an answer of the peer is due; 0: none is */

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * cookie.h - proof that a caller can be reached where it says, kept by the caller.
+ * cookie.h - proof that a connecting peer receives at the address that it claims.
  *
- * A keyed hash of who calls and when.  Whoever made it needs no state to know it
- * again.  Pure.
+ * A keyed hash of the peer's ids and address, and of the time.  The peer returns it; the
+ * endpoint that made it recognises it without keeping state.  Pure.
  * Source: the idea of RFC 9000 section 8.1; SipHash-2-4.
  */
 #ifndef RXD_COOKIE_H
@@ -24,11 +24,11 @@ struct rxd_key {
 /* rxd_siphash - 64 bits of @buf under @key. */
 uint64_t rxd_siphash(const struct rxd_key *key, const void *buf, size_t len);
 
-/* rxd_cookie_make - for the caller of @hello, at @now. */
+/* rxd_cookie_make - for the sender of @hello, at @now. */
 struct rxd_cookie rxd_cookie_make(const struct rxd_key *key, const struct rxd_hello *hello,
 				  uint64_t now);
 
-/* rxd_cookie_good - is the one in @hello ours, for this caller, and fresh? */
+/* rxd_cookie_good - is the one in @hello ours, for its sender, and not expired? */
 bool rxd_cookie_good(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t now);
 
 #endif

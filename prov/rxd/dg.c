@@ -26,8 +26,8 @@
 #define LONG_DGRAM 16384		/* fewer buffers are posted for such */
 #define POSTED_LONG 32
 #define POSTED 256
-#define PLATFORMS 2			/* multi-receive buffers for trains */
-#define PLATFORM_SIZE (4u * NET_TRAIN_MAX)
+#define TRAIN_BUFS 2			/* multi-receive buffers for trains */
+#define TRAIN_BUF_SIZE (4u * NET_TRAIN_MAX)
 #define ROOM_UNKNOWN (1u << 20)
 
 /* A posted receive: of one datagram, or of many. */
@@ -42,9 +42,9 @@ struct port {
 	struct rxd_dg dg;	/* first */
 	struct fid_ep *ep;
 	size_t inject_max;
-	bool trains;		/* bursts travel as one, and arrive in long buffers */
-	bool ect;		/* what leaves is marked */
-	bool tells_source;	/* completions have it */
+	bool trains;		/* bursts are sent as one (GSO), and arrive in long buffers (GRO) */
+	bool ect;		/* datagrams are sent as ECT(0) */
+	bool tells_source;	/* completions have the source address */
 	struct list unposted;
 	struct rxbuf *bufs;
 	uint8_t *mem;
@@ -104,8 +104,8 @@ static int make_buffers(struct port *port)
 	int ret;
 
 	if (port->trains) {
-		cnt = PLATFORMS;
-		size = PLATFORM_SIZE;
+		cnt = TRAIN_BUFS;
+		size = TRAIN_BUF_SIZE;
 	}
 	port->bufs = calloc(cnt, sizeof(*port->bufs));
 	port->mem = malloc(cnt * size);
@@ -122,7 +122,7 @@ static int make_buffers(struct port *port)
 	return ret;
 }
 
-/* The udp provider can do more than its interface tells; others do without. */
+/* Options of the udp provider alone. */
 static void ask_for_trains(struct port *port)
 {
 	size_t least = NET_TRAIN_MAX;
@@ -271,7 +271,7 @@ int rxd_dg_source(struct rxd_dg *dg, uint64_t number, void *addr, size_t *len)
 
 /* ---- sending ---------------------------------------------------------------------------- */
 
-/* The system takes it now, or a copy. */
+/* send_copy - from a buffer of ours, which the completion releases. */
 static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, size_t cnt,
 		     size_t len)
 {
@@ -332,7 +332,7 @@ bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	return dom->cnt == RXD_DG_BURST;
 }
 
-/* One by one: the system, or we, have a copy of each that has left. */
+/* flush_each - one by one: each that is sent has been copied. */
 static int flush_each(struct rxd_dg *dg, unsigned *sent_p)
 {
 	struct rxd_dom *dom = dg->dom;
@@ -349,16 +349,16 @@ static int flush_each(struct rxd_dg *dg, unsigned *sent_p)
 	return i < dom->cnt ? ret : 0;
 }
 
-/* Where in the burst a completion's datagram stands. */
+/* place_of - the index in the burst of a completion's datagram. */
 static unsigned place_of(struct rxd_dom *dom, const void *context)
 {
 	return (unsigned) ((const struct rxd_queued *) context - dom->queue);
 }
 
-/* What waits in the provider below for room is called back: our buffers may go.
- * Those that were refused count as lost, as the last of them tells more.
+/* cancel_rest - cancel what waits in the provider below for room, so that our buffers are free.
+ * *sent_p is the first that was not sent.
  */
-static int call_back(struct port *port, unsigned from, unsigned *sent_p)
+static int cancel_rest(struct port *port, unsigned from, unsigned *sent_p)
 {
 	struct rxd_dom *dom = port->dg.dom;
 	struct fi_cq_err_entry err = { 0 };
@@ -401,7 +401,7 @@ static int flush_train(struct port *port, unsigned *sent_p)
 		msg.context = &dom->queue[i];
 		ret = (int) fi_sendmsg(port->ep, &msg, i == last ? FI_COMPLETION : FI_MORE);
 	}
-	/* the last completes, and so all have, at once; unless there was trouble */
+	/* when the last completes, all have; otherwise some were refused */
 	if (__builtin_expect(!ret && fi_cq_read(dom->tx_cq, &entry, 1) == 1 &&
 			     entry.op_context == &dom->queue[last], 1)) {
 		*sent_p = dom->cnt;
@@ -409,7 +409,7 @@ static int flush_train(struct port *port, unsigned *sent_p)
 	}
 	refused = ret;
 	dom->cnt = ret ? i - 1 : dom->cnt;
-	ret = call_back(port, 0, sent_p);
+	ret = cancel_rest(port, 0, sent_p);
 	if (!ret && *sent_p <= last)
 		ret = refused == -FI_EMSGSIZE ? refused : -FI_EAGAIN;
 	return ret;
@@ -453,7 +453,7 @@ static void sent(struct rxd_txbuf *buf)
 	layer_buf_put(&buf->dom->mem, &buf->buf);
 }
 
-/* A completion that tells of a failure: the datagram, if any, is as if lost. */
+/* A completion with an error: the datagram, if any, is lost. */
 static bool take_error(struct rxd_dom *dom)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -482,7 +482,7 @@ static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 		post_or_keep(buf);
 }
 
-/* Copies that the provider below is done with. */
+/* reap - release the copies whose sends have completed. */
 static void reap(struct rxd_dom *dom)
 {
 	struct fi_cq_err_entry err = { 0 };
@@ -538,7 +538,7 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 	return (int) done;
 }
 
-/* What has arrived for others meanwhile is as if lost. */
+/* What arrives for other endpoints meanwhile is lost, and retransmitted. */
 void rxd_dg_close(struct rxd_dg *dg)
 {
 	while (dom_poll(dg->dom, UINT32_MAX, NULL))

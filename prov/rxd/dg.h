@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * dg.h - the datagram endpoint below: the only thing here that does I/O or reads
+ * dg.h - the datagram endpoint below: the only unit of this directory that does I/O or reads
  * a clock.  Any provider's FI_EP_DGRAM endpoint, through its public calls.
  *
  * Endpoints of a progress group that belong to the same interface share a domain
@@ -28,28 +28,28 @@ struct rxd_dg {
 	struct rxd_dom *dom;
 	void *owner;
 	size_t dgram_max;	/* longest datagram */
-	size_t room;		/* bytes that may wait in the system for us to read them, by its own count */
+	size_t room;		/* size of the socket buffer, by the system's count */
 	size_t iov_max;		/* pieces of a datagram */
-	bool blocked;		/* the last send found no room */
+	bool blocked;		/* the last send returned -FI_EAGAIN */
 	bool has_ecn;		/* rxd_dg_mark() works, and what arrives has its codepoint */
 };
 
 /* What is known of a datagram that arrived, beside its bytes. */
 struct rxd_meta {
-	uint64_t source;	/* number of the address it came from; 0: the provider below does not say */
+	uint64_t source;	/* number of the address it came from; 0: not known below */
 	unsigned ecn;		/* NET_ECN_*, its codepoint; NET_ECN_NOT without has_ecn */
 };
 
-/* What becomes of a datagram: @buf is valid during the call. */
+/* The receiver of a datagram: @buf is valid during the call. */
 typedef void rxd_dg_fn(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta);
 
 /* rxd_dg_now - the time.  Units: ns */
 uint64_t rxd_dg_now(void);
 
-/* rxd_dg_nap - sleep so long. */
+/* rxd_dg_nap - sleep for @ns. */
 void rxd_dg_nap(uint64_t ns);
 
-/* rxd_dg_random - bits that nobody can guess. */
+/* rxd_dg_random - unpredictable bits. */
 uint64_t rxd_dg_random(void);
 
 /* rxd_dg_open - an endpoint for what @info (the program's) describes.
@@ -67,7 +67,7 @@ void rxd_dg_close(struct rxd_dg *dg);
 /* rxd_dg_name - its address.  @len: [in,out] room, then length. */
 int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len);
 
-/* rxd_dg_peer - make an address known.  rxd_dg_forget - and forget it.
+/* rxd_dg_peer - insert an address.  rxd_dg_forget - remove it.
  * Errors: -FI_EINVAL not an address; -FI_ENOMEM.
  */
 int rxd_dg_peer(struct rxd_dg *dg, const void *addr, fi_addr_t *to_p);
@@ -82,19 +82,19 @@ int rxd_dg_addr(struct rxd_dg *dg, fi_addr_t to, void *addr);
  */
 int rxd_dg_source(struct rxd_dg *dg, uint64_t source, void *addr, size_t *len);
 
-/* rxd_dg_mark - with has_ecn: datagrams leave as NET_ECN_ECT0 from now on, or do not.
+/* rxd_dg_mark - with has_ecn: datagrams are sent as NET_ECN_ECT0 from now on, or are not.
  * Cheap where nothing changes.
  */
 void rxd_dg_mark(struct rxd_dg *dg, bool ect);
 
 /* rxd_dg_send - one datagram; the buffers are the caller's again.
  * Errors: -FI_EAGAIN no room just now; -FI_EMSGSIZE too long for the system;
- *         others: it is lost, as datagrams may be.
+ *         others: the datagram is lost.
  */
 int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt);
 
 /*
- * A burst: datagrams to one peer that leave together.
+ * A burst: datagrams to one peer that are sent together.
  *
  * rxd_dg_head - memory for what goes before the payload of the next datagram, and for
  * short payloads with it: RXD_DG_HEAD bytes that are the caller's until rxd_dg_flush().
@@ -102,24 +102,23 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
  * rxd_dg_add - one more, its head there, its payload where it lies; both stay as they
  * are until rxd_dg_flush().  Returns true when the burst is full.
  *
- * rxd_dg_flush - they leave.
- * @sent_p: [out] so many of the first ones have left, or are lost; of the others
- *          nothing has
- * Errors: those of rxd_dg_send(), about the first that has not left.
+ * rxd_dg_flush - send them.
+ * @sent_p: [out] so many of the first ones are sent, or lost; the others are not sent
+ * Errors: those of rxd_dg_send(), about the first that was not sent.
  */
-#define RXD_DG_BURST 88			/* over Ethernet two messages as long as the system takes them */
+#define RXD_DG_BURST 88			/* over Ethernet two messages of the system's maximum */
 #define RXD_DG_HEAD 1408
 
 uint8_t *rxd_dg_head(struct rxd_dg *dg);
 bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt);
 int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p);
 
-/* rxd_dg_poll - hand on what has arrived, at most about @budget datagrams.
+/* rxd_dg_poll - pass on what has arrived, at most about @budget datagrams.
  * Returns how many.
  */
 int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn);
 
-/* rxd_dg_arm - somebody is about to sleep on the poller's fd.
+/* rxd_dg_arm - a thread is about to sleep on the poller's fd.
  * Returns 0, or -FI_EAGAIN when there is something to read now.
  */
 int rxd_dg_arm(struct rxd_poller *poller);

@@ -28,11 +28,11 @@ struct rxd_dom {
 	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
-	struct fid_cq *tx_cq;	/* nobody sleeps on it */
+	struct fid_cq *tx_cq;	/* has no wait object */
 	unsigned out;		/* struct rxd_txbuf below */
 	struct layer_mem mem;	/* for struct rxd_txbuf */
 	struct list dgs;
-	/* the burst in the making, of one endpoint at a time */
+	/* the burst being collected, of one endpoint at a time */
 	unsigned cnt;
 	fi_addr_t to;
 	struct rxd_queued {
@@ -42,7 +42,7 @@ struct rxd_dom {
 	uint8_t heads[RXD_DG_BURST][RXD_DG_HEAD];
 };
 
-/* A send that the provider below cannot copy. */
+/* A send that the provider below does not copy itself. */
 struct rxd_txbuf {
 	struct layer_buf buf;	/* first */
 	struct rxd_dom *dom;

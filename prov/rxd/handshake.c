@@ -26,7 +26,7 @@
 
 #define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
 #define HELLO_MAX_SHIFT 6		/* 1.3 s */
-#define COOKIE_TRIES 8			/* HELLOs without an answer after which a new cookie is asked for */
+#define COOKIE_TRIES 8			/* HELLOs without an answer before another cookie */
 
 /* ---- writing ---------------------------------------------------------------------- */
 

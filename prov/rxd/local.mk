@@ -70,11 +70,11 @@ rxd_tests = \
 	prov/rxd/recovery/loss_test \
 	prov/rxd/mix_test \
 	prov/rxd/model_test \
-	prov/rxd/test/move_test \
+	prov/rxd/test/migration_test \
 	prov/rxd/recovery/mtu_test \
 	prov/rxd/recovery/ranges_test \
 	prov/rxd/test/restart_test \
-	prov/rxd/test/sim_move_test \
+	prov/rxd/test/sim_migration_test \
 	prov/rxd/test/sim_test \
 	prov/rxd/wire_test
 
@@ -104,8 +104,8 @@ prov_rxd_recovery_ranges_test_LDFLAGS = -Wl,--wrap=realloc
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c prov/rxd/test/foreign.h
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
-prov_rxd_test_move_test_SOURCES = prov/rxd/test/move_test.c prov/rxd/test/side.h
-prov_rxd_test_move_test_LDADD = src/libfabric.la
+prov_rxd_test_migration_test_SOURCES = prov/rxd/test/migration_test.c prov/rxd/test/side.h
+prov_rxd_test_migration_test_LDADD = src/libfabric.la
 prov_rxd_test_restart_test_SOURCES = prov/rxd/test/restart_test.c prov/rxd/test/side.h
 prov_rxd_test_restart_test_LDADD = src/libfabric.la
 rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
@@ -113,8 +113,8 @@ rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/t
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
 prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
-prov_rxd_test_sim_move_test_SOURCES = prov/rxd/test/sim_move_test.c $(rxd_sim_sources)
-prov_rxd_test_sim_move_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_migration_test_SOURCES = prov/rxd/test/sim_migration_test.c $(rxd_sim_sources)
+prov_rxd_test_sim_migration_test_LDADD = $(rxd_sim_libs)
 
 # The engine's tests over simulated datagrams.
 rxd_lossy_sources = \

@@ -2,13 +2,23 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What comes back: acknowledgements, or nothing for too long.
+ * Loss recovery of a connection: what an ACK shows to be delivered or lost, probe timeouts
+ * when none arrives, and which bytes are retransmitted.
+ *
+ *	sent ---> ACK of it            in_place(): una advances, done() is called
+ *	     ---> declared lost        on_lost(): its bytes are added to conn->retransmit, which
+ *	          (recovery/loss.c)    tx.c sends before new ones, in packets of new numbers
+ *	     ---> ACK after all        on_spurious(): the congestion window is restored
+ *	     ---> no ACK at all        on_probe_timeout(): the oldest bytes are sent in a probe;
+ *	                               a timeout alone does not prove loss
+ *
+ * Source: RFC 9002 section 6, RFC 8985.
  */
 #include "conn.h"
 
-#define ASK_AFTER 2			/* silent timeouts after which we ask who is there */
-#define PATH_IS_NEW 3			/* and after which a loss says that the path is new to us */
-#define LOSSY (RXD_CC_ALL / 32)		/* share of packets lost with which a loss may be chance */
+#define PROBE_AFTER 2			/* probe timeouts after which PROBE asks for the connection */
+#define PERSISTENT 3			/* after which a loss is persistent congestion (RFC 9002, 7.6) */
+#define LOSSY (RXD_CC_ALL / 32)		/* share of loss above which a lost MTU probe proves little */
 
 void rxd_tx_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 {
@@ -26,18 +36,20 @@ void rxd_tx_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 	}
 }
 
-/* An acknowledgement being looked at. */
+/* An ACK being processed. */
 struct acking {
 	struct rxd_conn *conn;
 	uint64_t now;
 	bool any;
-	bool lost;		/* something was, of the stream */
-	bool ping;		/* a short packet without bytes got through */
-	unsigned marked;	/* packets acknowledged that had left with a mark */
-	uint64_t sent_ns;	/* when the last of those acknowledged left */
+	bool lost;		/* bytes of the stream were */
+	bool ping;		/* a short packet without bytes was delivered */
+	unsigned marked;	/* packets acknowledged that were sent as ECT(0) */
+	uint64_t sent_ns;	/* when the last of those acknowledged was sent */
 };
 
-/* What there is no memory to note goes once more. */
+/* in_place - the peer has these bytes.  If there is no memory to record that, they are
+ * retransmitted.
+ */
 static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 {
 	if (hi <= conn->una)
@@ -76,7 +88,7 @@ static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 		return;
 	}
 	if (sent->size > conn->mtu.base)
-		rxd_mtu_heard(&conn->mtu);
+		rxd_mtu_acked(&conn->mtu);
 	rxd_cc_on_ack(&conn->cc, a->now, sent->sent_ns, sent->size, conn->rtt.smooth,
 		      sent->limited);
 	in_place(conn, sent->off, sent->off + sent->len);
@@ -146,24 +158,24 @@ static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct ack
 	return true;
 }
 
-/* Long packets were asked about in vain, and a short one gets through behind them. */
-static void look_for_hole(struct rxd_conn *conn, struct acking *a)
+/* check_black_hole - long packets got no ACK, but a short one sent after them did. */
+static void check_black_hole(struct rxd_conn *conn, struct acking *a)
 {
-	if (!rxd_mtu_hole(&conn->mtu, rxd_loss_longest(&conn->loss)))
+	if (!rxd_mtu_black_hole(&conn->mtu, rxd_loss_longest(&conn->loss)))
 		return;
 	rxd_cc_set_seg(&conn->cc, conn->mtu.now);
-	rxd_loss_give_up(&conn->loss, &loss_ops, a);
+	rxd_loss_all(&conn->loss, &loss_ops, a);
 }
 
-static void marks_off(struct rxd_conn *conn)
+static void log_ecn_off(struct rxd_conn *conn)
 {
 	char text[CHAN_TEXT_MAX];
 
-	CHAN_INFO(conn->chan.link, "no marks for long queues (ECN) to %s: the path does not carry them\n",
-		 chan_peer_text(&conn->chan, text));
+	CHAN_INFO(conn->chan.link, "no explicit congestion notification (ECN) to %s: the path "
+		  "does not carry it\n", chan_peer_text(&conn->chan, text));
 }
 
-/* What the peer counts of marks.  Of an acknowledgement that was overtaken it is old. */
+/* on_marks - the peer's ECN counts, in the ACK with the highest number so far. */
 static void on_marks(struct rxd_conn *conn, const struct rxd_pkt *pkt, const struct acking *a)
 {
 	bool off;
@@ -171,7 +183,7 @@ static void on_marks(struct rxd_conn *conn, const struct rxd_pkt *pkt, const str
 	if (rxd_ecn_on_ack(&conn->ecn, a->marked, pkt->ack.ect, pkt->ack.ce, &off))
 		rxd_cc_on_mark(&conn->cc, a->now, a->sent_ns);
 	if (off)
-		marks_off(conn);
+		log_ecn_off(conn);
 }
 
 void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
@@ -183,14 +195,14 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		conn->limit = pkt->ack.limit;
 	sample(conn, pkt, now);
 	if (!ack_all(conn, pkt, &a))
-		return;		/* of what was never sent: a lie, or another life */
+		return;		/* of what was never sent: forged, or of an earlier connection */
 	if (newest)
 		on_marks(conn, pkt, &a);
 	if (a.ping)
-		look_for_hole(conn, &a);
+		check_black_hole(conn, &a);
 	rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
-	if (a.lost && conn->loss.probes >= PATH_IS_NEW)
-		rxd_cc_on_silence(&conn->cc, now);
+	if (a.lost && conn->loss.probes >= PERSISTENT)
+		rxd_cc_on_persistent(&conn->cc, now);
 	if (a.any)
 		conn->loss.probes = 0;
 	conn->unanswered_ns = conn->loss.out_cnt ? now : 0;
@@ -202,23 +214,24 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		rxd_conn_schedule(conn);
 }
 
-/* The window is that of the first packets; what was sent the old way says nothing of it. */
+/* Congestion window, RTT and path MTU begin as on a new connection. */
 void rxd_tx_new_path(struct rxd_conn *conn)
 {
 	struct acking a = { .conn = conn };
 
-	rxd_loss_give_up(&conn->loss, &loss_ops, &a);
+	rxd_loss_all(&conn->loss, &loss_ops, &a);
 	conn->loss.probes = 0;
 	rxd_rtt_init(&conn->rtt);
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, conn->mtu.most);
-	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN, (unsigned) rxd_conf.tolerance);
-	rxd_ecn_anew(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
+	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN,
+		    (unsigned) rxd_conf.tolerance);
+	rxd_ecn_new_path(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
 }
 
 /* ---- timeouts ------------------------------------------------------------------------- */
 
-/* The peer's limit holds us back, and nothing is out that it would answer. */
-static bool is_stuck(const struct rxd_conn *conn)
+/* is_blocked - flow control stops us, and nothing is in flight whose ACK could raise the limit. */
+static bool is_blocked(const struct rxd_conn *conn)
 {
 	return !conn->loss.out_cnt && !conn->retransmit.cnt && conn->nxt >= conn->limit &&
 	       (conn->nxt != conn->end || !list_empty(&conn->chan.pending));
@@ -232,8 +245,9 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 	when = rxd_loss_due(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS, &probe);
 	if (when)
 		due = when;
-	if (is_stuck(conn))
-		due = conn->loss.last_ns + rxd_loss_wait(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS);
+	if (is_blocked(conn))
+		due = conn->loss.last_ns +
+		      rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS);
 	if (conn->retransmit.cnt || conn->nxt != conn->end) {
 		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
 		if (when > now && when < due)
@@ -242,22 +256,21 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 	return due;
 }
 
-/* Silence alone says nothing of the path: the peer may be busy.  What became of all that was
- * sent into it says the first acknowledgement that comes.
+/* A timeout alone does not prove loss: the peer may be busy.  The next ACK shows what was lost.
  */
-static void on_silence(struct rxd_conn *conn, uint64_t now)
+static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	conn->loss.probes++;
-	/* not the oldest: of a short one the answer may be what was lost */
-	rxd_mtu_silence(&conn->mtu, rxd_loss_longest(&conn->loss));
-	if (conn->loss.probes == PATH_IS_NEW && rxd_ecn_silence(&conn->ecn))
-		marks_off(conn);
+	/* not the oldest: for a short packet the ACK may be what was lost */
+	rxd_mtu_timeout(&conn->mtu, rxd_loss_longest(&conn->loss));
+	if (conn->loss.probes == PERSISTENT && rxd_ecn_timeout(&conn->ecn))
+		log_ecn_off(conn);
 	rxd_tx_probe(conn, now);
 	if (!rxd_conn_alive(conn))
 		return;
-	/* Where much is lost, a second one, which is short, spares most of the next timeouts. */
+	/* on a lossy path a second probe, which is short, avoids most further timeouts */
 	rxd_tx_ping(conn, now);
-	if (conn->loss.probes < ASK_AFTER)
+	if (conn->loss.probes < PROBE_AFTER)
 		return;
 	rxd_probe_send(conn);
 }
@@ -268,15 +281,15 @@ void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
 	bool silent;
 	uint64_t due = rxd_loss_due(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS, &silent);
 
-	if (is_stuck(conn)) {
+	if (is_blocked(conn)) {
 		if (rxd_tx_due(conn, now) <= now)
-			on_silence(conn, now);
+			on_probe_timeout(conn, now);
 	} else if (due && due <= now) {
 		if (silent)
-			on_silence(conn, now);
+			on_probe_timeout(conn, now);
 		else
 			rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
-		/* what was lost measured the path, and nobody will answer it any more */
+		/* only path probes were lost: no answer is due any more */
 		if (!conn->loss.out_cnt && rxd_tx_idle(conn))
 			conn->unanswered_ns = 0;
 	}

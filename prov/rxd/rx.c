@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Receiving.  Bytes in order go through the engine's packets as they come; those of
- * the packet that is arriving go to their place even out of order; other bytes that
- * come too early are kept.  A packet is acknowledged only when its bytes are in one of
- * these places.
+ * Receiving.  Bytes of the stream that arrive in order are processed at once.  Bytes out of
+ * order that belong to the engine packet that is arriving are placed where they belong
+ * (conn->body); others are kept until the gap before them is filled (conn->reordered).  A
+ * packet is acknowledged only when its bytes are in one of these places.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -15,16 +15,16 @@
 #include "net/opt.h"
 #include "conn.h"
 
-#define FAR_NS CLOCK_NS_PER_MS		/* a longer path brings its bytes spread over time */
+#define FAR_NS CLOCK_NS_PER_MS		/* on a path with a longer RTT bytes arrive spread over time */
 #define FAR_WINDOW (8u << 20)
-#define OVERHEAD 2048			/* what the system counts with each datagram that waits */
+#define OVERHEAD 2048			/* what the system adds for each datagram in the socket buffer */
 #define MEAN_SHIFT 6
-#define ONE_SHARE 4			/* of the room is for one sender: what lies in a cache is read faster */
-#define RENEW_SHARE 32			/* of the window is used up before more is allowed */
+#define ONE_SHARE 4			/* of the buffer is for one sender: it stays in the cache */
+#define RENEW_SHARE 32			/* of the window is used before the limit is raised */
 #define TICK_NS (100 * CLOCK_NS_PER_MS)
 #define PNS_MAX (RXD_RANGES_MAX + 1)
 
-/* ---- how much the peer may send ------------------------------------------------------- */
+/* ---- flow control ------------------------------------------------------- */
 
 static void count_active(struct rxd_conn *conn, uint64_t now)
 {
@@ -42,7 +42,7 @@ static void count_active(struct rxd_conn *conn, uint64_t now)
 	}
 }
 
-/* Short datagrams fill a socket with much else. */
+/* Short datagrams fill a socket buffer mostly with the overhead. */
 static uint64_t room_of(const struct rxd_link *link)
 {
 	return (uint64_t) link->dg->room * 3 / 4 * link->mean / (link->mean + OVERHEAD);
@@ -69,13 +69,13 @@ uint64_t rxd_rx_window(struct rxd_conn *conn)
 	return all > least ? all : least;
 }
 
-/* Is it worth a look whether there is more to allow? */
+/* may_allow - has enough arrived since the limit was raised last? */
 static bool may_allow(const struct rxd_conn *conn)
 {
 	return (int32_t) ((uint32_t) conn->rcv_nxt - conn->rcv_renew) >= 0;
 }
 
-/* A word to the peer when half of what it may send is used up. */
+/* The peer is told of a higher limit when half of its window is used. */
 static void open_window(struct rxd_conn *conn)
 {
 	uint64_t window;
@@ -88,7 +88,7 @@ static void open_window(struct rxd_conn *conn)
 		conn->ack_now = true;
 }
 
-/* ---- bytes that came too early ----------------------------------------------------------- */
+/* ---- bytes out of order ----------------------------------------------------------- */
 
 static struct rxd_reordered *reordered_of(struct list *node)
 {
@@ -108,16 +108,17 @@ static void reordered_free(struct rxd_conn *conn, struct rxd_reordered *piece)
 	free(piece);
 }
 
-/* keep - store bytes for later.  Errors: -FI_ENOMEM. */
+/* keep - store bytes until those before them are here.  Errors: -FI_ENOMEM. */
 static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
 	struct rxd_reordered *piece;
 	struct list *pos;
 
-	for (pos = conn->reordered.prev; pos != &conn->reordered && reordered_of(pos)->off > off; pos = pos->prev)
-		;
+	pos = conn->reordered.prev;
+	while (pos != &conn->reordered && reordered_of(pos)->off > off)
+		pos = pos->prev;
 	if (pos != &conn->reordered && reordered_of(pos)->off + reordered_of(pos)->len >= off + len)
-		return 0;	/* is here already */
+		return 0;	/* a duplicate */
 	if (conn->reordered_bytes + reordered_cost(len) >
 	    2 * (conn->rcv_limit - conn->rcv_nxt) + RXD_PAYLOAD_MAX)
 		return -FI_ENOMEM;
@@ -159,7 +160,7 @@ static void place(const struct rxd_body *body, uint64_t off, const uint8_t *data
 		iov_scatter(body->iov, body->iov_cnt, (size_t) (off - body->start), data, len);
 }
 
-/* Bytes in order; then over what is in place already. */
+/* body_fill - bytes in order; then skip those that are in place already. */
 static void body_fill(struct rxd_conn *conn, const uint8_t *data, size_t len)
 {
 	struct rxd_body *body = conn->body;
@@ -177,8 +178,8 @@ static void body_fill(struct rxd_conn *conn, const uint8_t *data, size_t len)
 		body_end(conn);
 }
 
-/* Bytes out of order.  Returns how many had their place in the body; negative: no memory. */
-static ssize_t body_early(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+/* body_place - bytes out of order.  Returns how many belong to the body; negative: no memory. */
+static ssize_t body_place(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
 	struct rxd_body *body = conn->body;
 
@@ -198,8 +199,8 @@ static void bad(struct rxd_conn *conn, const char *what)
 {
 	char text[CHAN_TEXT_MAX];
 
-	CHAN_WARN_SPARSE(conn->chan.link, "%s sent %s: the connection is closed, its operations end with an error\n",
-			chan_peer_text(&conn->chan, text), what);
+	CHAN_WARN_SPARSE(conn->chan.link, "%s sent %s: the connection is closed, its operations end "
+			 "with an error\n", chan_peer_text(&conn->chan, text), what);
 	rxd_conn_fail(conn, FI_EPROTO, false);
 }
 
@@ -245,7 +246,7 @@ static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struc
 	body_fill(conn, rx->data, rx->avail);
 }
 
-static enum eng_rx_verdict ask(struct rxd_conn *conn, struct eng_rx *rx)
+static enum eng_rx_verdict deliver(struct rxd_conn *conn, struct eng_rx *rx)
 {
 	struct rxd_poller *poller = rxd_conn_poller(conn);
 
@@ -255,9 +256,9 @@ static enum eng_rx_verdict ask(struct rxd_conn *conn, struct eng_rx *rx)
 	return eng_on_packet(&conn->chan.link->base, chan_peer(&conn->chan), rx);
 }
 
-/* offer - show the engine a packet.
+/* offer - pass a packet to the engine.
  * @fresh: bytes of its frame and header that rcv_nxt has not passed yet
- * Returns false when it must be offered again, or the connection is over.
+ * Returns false when it must be offered again, or the connection has ended.
  */
 static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 {
@@ -266,14 +267,14 @@ static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
 
 	if (whole || body)
-		verdict = ask(conn, rx);
+		verdict = deliver(conn, rx);
 	if (!rxd_conn_alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD) {
 		if (body)
 			body_free(conn, body);
 		if (verdict == ENG_RX_LATER)
 			pause(conn);
 		else if (verdict == ENG_RX_BAD)
-			bad(conn, "a packet that makes no sense");
+			bad(conn, "a malformed packet");
 		return false;
 	}
 	conn->rcv_nxt += fresh;
@@ -289,7 +290,7 @@ static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 	return true;
 }
 
-/* How many bytes the frame and header at @p take; 0: not yet known. */
+/* head_size - bytes of the frame and the engine's header at @p; 0: not known yet. */
 static size_t head_size(const uint8_t *p, size_t len)
 {
 	uint64_t word;
@@ -300,7 +301,7 @@ static size_t head_size(const uint8_t *p, size_t len)
 	return RXD_FRAME_SIZE + (le64toh(word) & 0xffff);
 }
 
-/* A whole head is at @head; of its payload @avail bytes are at @data. */
+/* packet - a whole head is at @head; of its payload @avail bytes are at @data. */
 static void packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *data, size_t avail,
 		   size_t fresh)
 {
@@ -328,7 +329,7 @@ static void packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *da
 	}
 }
 
-/* The head is spread over datagrams: collect it. */
+/* head_part - the head is spread over several datagrams: collect it. */
 static void head_part(struct rxd_conn *conn, const uint8_t *p, size_t len)
 {
 	size_t size, part;
@@ -336,7 +337,7 @@ static void head_part(struct rxd_conn *conn, const uint8_t *p, size_t len)
 	if (!conn->partial)
 		conn->partial = malloc(RXD_FRAME_SIZE + ENG_HDR_MAX);
 	if (!conn->partial) {
-		pause(conn);		/* as if it had not come */
+		pause(conn);		/* as if the bytes had not arrived */
 		return;
 	}
 	while (rxd_conn_alive(conn)) {
@@ -395,13 +396,16 @@ static void drain(struct rxd_conn *conn)
 		if (piece->off > conn->rcv_nxt)
 			break;
 		consume(conn, piece->off, piece->data, piece->len);
-		if (!rxd_conn_alive(conn) || (conn->is_paused && piece->off + piece->len > conn->rcv_nxt))
+		if (!rxd_conn_alive(conn) ||
+		    (conn->is_paused && piece->off + piece->len > conn->rcv_nxt))
 			break;
 		reordered_free(conn, piece);
 	}
 }
 
-/* stream - bytes of the peer's stream.  Errors: they cannot be kept; as if never come. */
+/* stream - bytes of the peer's stream.  Errors: there is no room for them; the packet is not
+ * acknowledged, and the peer retransmits them.
+ */
 static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
 	uint64_t end = off + len;
@@ -421,7 +425,7 @@ static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size
 		data += conn->rcv_nxt - off;
 		off = conn->rcv_nxt;
 	}
-	placed = conn->is_paused && off <= conn->rcv_nxt ? 0 : body_early(conn, off, data, len);
+	placed = conn->is_paused && off <= conn->rcv_nxt ? 0 : body_place(conn, off, data, len);
 	if (placed < 0)
 		return (int) placed;
 	if ((size_t) placed == len)
@@ -440,7 +444,7 @@ static void count_mark(struct rxd_conn *conn, unsigned ecn)
 {
 	conn->ect_cnt += ecn == NET_ECN_ECT0;
 	conn->ce_cnt += ecn == NET_ECN_CE;
-	/* a queue has grown long: the sender should know soon */
+	/* congestion begins: the sender should learn of it soon */
 	if (ecn == NET_ECN_CE && !conn->was_ce)
 		conn->ack_now = true;
 	conn->was_ce = ecn == NET_ECN_CE;
@@ -453,7 +457,7 @@ static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct
 	uint64_t next = was ? conn->pns.span[was - 1].hi : 0;
 
 	if (rxd_ranges_add(&conn->pns, pkt->pn, pkt->pn + 1))
-		return;		/* comes again, and is told apart by its place in the stream */
+		return;		/* a retransmission is recognised by its place in the stream */
 	count_mark(conn, meta.ecn);
 	if (pkt->pn >= next) {
 		conn->largest_ns = now;
@@ -464,12 +468,12 @@ static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct
 		conn->pn_floor = conn->pns.span[1].lo;
 		rxd_ranges_cut(&conn->pns, conn->pn_floor);
 	}
-	/* out of order, or asked for: the sender waits for it */
+	/* out of order, or requested: the sender waits for the ACK */
 	if (pkt->pn != next || conn->pns.cnt > 1 || pkt->flags & RXD_F_NOW)
 		conn->ack_now = true;
 }
 
-static void owe_ack(struct rxd_conn *conn, uint64_t now)
+static void ack_later(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->ack_cnt)
 		conn->ack_since_ns = now;
@@ -477,7 +481,7 @@ static void owe_ack(struct rxd_conn *conn, uint64_t now)
 		conn->ack_cnt++;
 }
 
-/* What is allowed, and when there is more to allow: not with each packet. */
+/* renew_limit - the flow control limit, raised now and then: not for each packet. */
 static uint64_t renew_limit(struct rxd_conn *conn)
 {
 	uint64_t window;
@@ -515,7 +519,7 @@ size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t n
 
 /* ---- a packet of a connection ------------------------------------------------------------------ */
 
-static void heard(struct rxd_conn *conn, uint64_t now)
+static void peer_alive(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->confirmed) {
 		conn->confirmed = true;
@@ -530,7 +534,7 @@ static void heard(struct rxd_conn *conn, uint64_t now)
 		conn->unanswered_ns = now;
 }
 
-/* The end of the peer's stream: say that we have it, then report it. */
+/* stream_ended - the end of the peer's stream: acknowledge it, then report it. */
 static void stream_ended(struct rxd_conn *conn, uint64_t now)
 {
 	conn->ack_now = true;
@@ -538,10 +542,12 @@ static void stream_ended(struct rxd_conn *conn, uint64_t now)
 	rxd_conn_fail(conn, FI_ECONNRESET, true);
 }
 
-/* What a packet says of those that we sent.  Returns false when the connection is over. */
-static bool news(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+/* on_any - what every packet shows: the peer is alive, and may acknowledge ours.  Returns false
+ * when the connection has ended.
+ */
+static bool on_any(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
-	heard(conn, now);
+	peer_alive(conn, now);
 	if (pkt->flags & RXD_F_ACK)
 		rxd_tx_on_ack(conn, pkt, now);
 	return rxd_conn_alive(conn);
@@ -553,8 +559,8 @@ static void count(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now
 	count_length(rxd_conn_link(conn), pkt->len);
 }
 
-/* what_follows - the packet has its place: who else has to know? */
-static void what_follows(struct rxd_conn *conn, uint64_t now)
+/* after_data - the bytes are in place: ACK, flow control, timer. */
+static void after_data(struct rxd_conn *conn, uint64_t now)
 {
 	open_window(conn);
 	if (rxd_rx_ack_due(conn, now))
@@ -569,14 +575,14 @@ void rxd_rx_deferred(struct rxd_poller *poller)
 	uint64_t now = poller->deferred_ns;
 
 	poller->deferred = NULL;
-	if (!rxd_conn_alive(conn) || !news(conn, pkt, now))
+	if (!rxd_conn_alive(conn) || !on_any(conn, pkt, now))
 		return;
 	count(conn, pkt, now);
-	what_follows(conn, now);
+	after_data(conn, now);
 }
 
-/* Is it the one that was to come, and nothing else there that has to be looked at? */
-static inline bool is_plain(const struct rxd_conn *conn, const struct rxd_pkt *pkt,
+/* is_next - is it the next packet in order, and does nothing else need attention? */
+static inline bool is_next(const struct rxd_conn *conn, const struct rxd_pkt *pkt,
 			    struct rxd_meta meta)
 {
 	const struct rxd_ranges *pns = &conn->pns;
@@ -589,10 +595,10 @@ static inline bool is_plain(const struct rxd_conn *conn, const struct rxd_pkt *p
 	       !rxd_conn_link(conn)->base.closing;
 }
 
-/* Short messages that somebody waits for.  Returns false when there is anything else in
- * the packet; what has gone up has been passed by rcv_nxt.
+/* deliver_short - deliver short messages.  Returns false when anything else is in the packet;
+ * rcv_nxt is behind what was delivered.
  */
-static inline bool go_up(struct rxd_conn *conn, const uint8_t *at, size_t left)
+static inline bool deliver_short(struct rxd_conn *conn, const uint8_t *at, size_t left)
 {
 	size_t hdr_len, size;
 	uint64_t word, len;
@@ -613,26 +619,26 @@ static inline bool go_up(struct rxd_conn *conn, const uint8_t *at, size_t left)
 	return !left;
 }
 
-/* on_plain - the commonest packet: the next one, with short messages in it.  They go up; what
- * else there is to do waits until nobody waits for it.   Returns false if it is another.
+/* on_next - fast path: the next packet in order, with short messages in it.  They are delivered
+ * first, and the bookkeeping is deferred (rxd_rx_deferred()).   Returns false for other packets.
  */
-static bool on_plain(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
+static bool on_next(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 		     uint64_t now)
 {
 	struct rxd_poller *poller = rxd_conn_poller(conn);
-	struct rxd_pkt *after = &poller->deferred_pkt;
+	struct rxd_pkt *deferred = &poller->deferred_pkt;
 
-	if (!is_plain(conn, pkt, meta) || !go_up(conn, pkt->data, pkt->len))
+	if (!is_next(conn, pkt, meta) || !deliver_short(conn, pkt->data, pkt->len))
 		return false;
 	rxd_ranges_next(&conn->pns);
 	conn->largest_ns = now;
 	count_mark(conn, meta.ecn);
 	if (pkt->flags & RXD_F_NOW)
 		conn->ack_now = true;
-	owe_ack(conn, now);
-	after->flags = pkt->flags;
-	after->len = pkt->len;
-	after->ack = pkt->ack;
+	ack_later(conn, now);
+	deferred->flags = pkt->flags;
+	deferred->len = pkt->len;
+	deferred->ack = pkt->ack;
 	poller->deferred = conn;
 	poller->deferred_ns = now;
 	if (rxd_rx_ack_due(conn, now))
@@ -643,7 +649,7 @@ static bool on_plain(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rx
 void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 		 uint64_t now)
 {
-	if (on_plain(conn, pkt, meta, now) || !news(conn, pkt, now))
+	if (on_next(conn, pkt, meta, now) || !on_any(conn, pkt, now))
 		return;
 	if (pkt->flags & RXD_F_PN) {
 		count(conn, pkt, now);
@@ -656,13 +662,13 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_me
 				return;
 			note_number(conn, pkt, meta, now);
 		}
-		owe_ack(conn, now);
+		ack_later(conn, now);
 		if (conn->ended && !rxd_conn_link(conn)->base.closing) {
 			stream_ended(conn, now);
 			return;
 		}
 	}
-	what_follows(conn, now);
+	after_data(conn, now);
 }
 
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The stream that we send.  A small frame is copied to its end and is then done with; a
- * large one lies with the engine until all of it is acknowledged.
+ * The stream that we send.  A small frame is copied to its end, and is complete for the engine
+ * then; a large one stays in the engine's memory until all of it is acknowledged.
  */
 #include <rdma/fi_errno.h>
 #include <string.h>
@@ -51,7 +51,7 @@ int rxd_stream_room(struct rxd_conn *conn, size_t size)
 	return 0;
 }
 
-/* The next @size bytes of that room. */
+/* use_room - take the next @size bytes of that room. */
 static uint8_t *use_room(struct rxd_conn *conn, size_t size)
 {
 	struct rxd_item *item = item_of(conn->items.prev);
@@ -72,7 +72,7 @@ static uint8_t *room_for(struct rxd_conn *conn, size_t size)
 	return rxd_stream_room(conn, size) ? NULL : use_room(conn, size);
 }
 
-/* May a copy of so many bytes leave before long?  Else it waits where it lies. */
+/* may_copy - do the windows admit so many bytes soon?  Otherwise they stay with the engine. */
 static bool may_copy(const struct rxd_conn *conn, size_t size)
 {
 	return size <= RXD_COPY_MAX && list_empty(&conn->chan.pending) &&
@@ -117,10 +117,11 @@ bool rxd_stream_fill(struct rxd_conn *conn)
 		list_del(&pkt->node);
 		append(conn, item, pkt, frame_size(pkt));
 	}
-	return !conn->want_shut || conn->shut || !list_empty(&conn->chan.pending) || rxd_stream_end(conn);
+	return !conn->want_shut || conn->shut || !list_empty(&conn->chan.pending) ||
+	       rxd_stream_end(conn);
 }
 
-/* Where byte @off of the stream is.  New bytes are near the end, old ones near the front. */
+/* find - the piece with byte @off.  New bytes are near the end, old ones near the front. */
 static struct rxd_item *find(struct rxd_conn *conn, uint64_t off)
 {
 	struct list *pos;
@@ -184,7 +185,7 @@ void rxd_stream_release(struct rxd_conn *conn)
 		item = item_of(conn->items.next);
 		if (item->start + item->len > conn->una)
 			break;
-		/* a chunk may still grow */
+		/* a chunk that is not full is kept for the next frame */
 		if (item->pkt)
 			list_add_tail(&item->pkt->node, &done);
 		item_free(poller, item);

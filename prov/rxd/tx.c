@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Sending.  Datagrams are cut from the stream as the path, the peer's limit and the
- * congestion window allow, what was lost first.
+ * Sending.  Datagrams are cut from the stream as path MTU, flow control, congestion window and
+ * pacing allow.  Bytes to be retransmitted come first (next_range()); retransmit.c decides
+ * which these are.
  */
 #include <assert.h>
 #include <rdma/fi_errno.h>
@@ -12,10 +13,10 @@
 #include "base/iov.h"
 #include "conn.h"
 
-#define GATHER_MAX 1024			/* payloads up to this go out as one piece with their head */
-#define PIECES_MAX 8			/* that are gathered */
-#define HEAD_SMALL 256			/* a first piece up to this does not travel as one */
-#define IDLE_TRIPS 4			/* round trips without a packet: the window is old news */
+#define GATHER_MAX 1024			/* payloads up to this are copied behind the packet header */
+#define PIECES_MAX 8			/* that are copied together */
+#define HEAD_SMALL 256			/* a first piece up to this is copied, too */
+#define IDLE_TRIPS 4			/* RTTs without traffic that reset the congestion window */
 
 /* ---- one datagram ---------------------------------------------------------------- */
 
@@ -32,7 +33,7 @@ static void sent(struct rxd_conn *conn, const struct rxd_sent *sent)
 		rxd_cc_paced(&conn->cc, now, sent->size, conn->rtt.smooth);
 }
 
-/* An acknowledgement goes along with whatever leaves. */
+/* begin - the packet header, with an ACK if one is pending.  Returns the length so far. */
 static size_t begin(struct rxd_conn *conn, uint8_t *head, uint8_t flags, uint64_t pn, uint64_t now)
 {
 	size_t at = sizeof(struct rxd_hdr), end = at;
@@ -60,7 +61,7 @@ static int transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
 
 	rxd_seal(iov[0].iov_base, iov[0].iov_len, iov + 1, sum - 1);
 	ret = rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, iov, cnt);
-	return ret == -FI_EAGAIN || ret == -FI_EMSGSIZE ? ret : 0;	/* else: lost, as may happen */
+	return ret == -FI_EAGAIN || ret == -FI_EMSGSIZE ? ret : 0;	/* else: a lost datagram */
 }
 
 static void too_long(struct rxd_conn *conn, size_t size)
@@ -69,7 +70,7 @@ static void too_long(struct rxd_conn *conn, size_t size)
 		rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 }
 
-/* All of a burst is marked, or none. */
+/* All packets of a burst are marked ECT(0), or none. */
 static void begin_burst(struct rxd_conn *conn)
 {
 	rxd_conn_poller(conn)->burst_pn = conn->loss.next;
@@ -77,7 +78,7 @@ static void begin_burst(struct rxd_conn *conn)
 	rxd_dg_mark(rxd_conn_link(conn)->dg, rxd_conn_poller(conn)->burst_ect);
 }
 
-/* What was put into the burst leaves; what cannot is to be sent again.
+/* flush - send the burst; bytes of datagrams that were not sent are retransmitted.
  * Errors: -FI_EAGAIN, -FI_EMSGSIZE.
  */
 static int flush(struct rxd_conn *conn)
@@ -98,14 +99,14 @@ static int flush(struct rxd_conn *conn)
 		size = size ? size : note->size;
 		rxd_tx_retransmit(conn, note->off, note->off + note->len);
 	}
-	conn->ack_now = conn->pns.cnt != 0;	/* it may have been in one of them */
+	conn->ack_now = conn->pns.cnt != 0;	/* an ACK may have been in one of them */
 	if (ret == -FI_EMSGSIZE && size)
 		too_long(conn, size);
 	return ret;
 }
 
-/* The first piece, an engine header most times, moves behind our own head; then there is
- * room for another.   Returns how much of that the checksum covers.
+/* join_first - copy the first piece, mostly an engine header, behind the packet header, which
+ * makes room for another piece.   Returns how many bytes of that the checksum covers.
  */
 static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 {
@@ -118,8 +119,8 @@ static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 	return rxd_conf.checksum ? at + len : at;
 }
 
-/* emit - @len bytes of the stream from @off on go into the burst; *len_p: how many
- * there was room for.   Returns true when it must be flushed before the next.
+/* emit - add a packet with @len bytes of the stream from @off on to the burst; *len_p: how
+ * many fitted.   Returns true when the burst must be flushed before the next packet.
  */
 static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
 		 uint64_t now, size_t *len_p)
@@ -141,7 +142,8 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	iov[0] = (struct iovec) { head, at };
 	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
 				   .size = (uint32_t) (at + len), .limited = limited,
-				   .ect = rxd_conn_poller(conn)->burst_ect, .asked = flags & RXD_F_NOW };
+				   .ect = rxd_conn_poller(conn)->burst_ect,
+				   .ack_now = flags & RXD_F_NOW };
 	if (len <= GATHER_MAX) {
 		iov_gather(iov + 1, cnt, 0, head + at, len);
 		iov[0].iov_len = at + len;
@@ -157,13 +159,13 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	return rxd_dg_add(dg, conn->to, iov, cnt + 1);
 }
 
-/* pad - a numbered packet of @size without bytes of the stream. */
+/* pad - a numbered packet of @size without bytes of the stream: a path MTU probe or a PING. */
 static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 {
 	static const uint8_t nothing[65536];
 	uint8_t head[RXD_HEAD_MAX];
 	struct iovec iov[2] = { { head, 0 }, { (void *) nothing, 0 } };
-	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true, .asked = true,
+	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true, .ack_now = true,
 				 .ect = rxd_ecn_wanted(&conn->ecn) };
 	int ret;
 
@@ -199,9 +201,9 @@ static void only_ack(struct rxd_conn *conn, uint64_t now)
 		acknowledged(conn);
 }
 
-/* ---- what may leave ----------------------------------------------------------------- */
+/* ---- what may be sent ----------------------------------------------------------------- */
 
-/* What comes next: a lost range, or new bytes.
+/* next_range - what is sent next: a range to be retransmitted, or new bytes.
  * Errors: -FI_ENODATA nothing; -FI_ENOMEM there might be something.
  */
 static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
@@ -224,7 +226,9 @@ static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
 	*len_p = left < most ? (size_t) left : most;
 	if (conn->nxt + *len_p <= conn->limit)
 		return 0;
-	/* the peer does not take so much: wait until it does, unless nobody would say so */
+	/* the flow control limit: wait until it is raised, unless no packet is in flight whose ACK
+	 * could raise it
+	 */
 	if (conn->loss.out_cnt || conn->limit <= conn->nxt)
 		return -FI_ENODATA;
 	*len_p = (size_t) (conn->limit - conn->nxt);
@@ -236,7 +240,7 @@ static bool in_window(const struct rxd_conn *conn, size_t size)
 	return !conn->loss.out_bytes || conn->loss.out_bytes + size <= conn->cc.window;
 }
 
-/* Should the peer acknowledge this one at once?  Yes if we wait for it. */
+/* is_last - should the peer acknowledge this packet at once?  Yes, if nothing follows it. */
 static bool is_last(const struct rxd_conn *conn, uint64_t off, size_t len)
 {
 	if (!in_window(conn, 3 * len) || off + 2 * len > conn->limit)
@@ -253,8 +257,7 @@ static void used(struct rxd_conn *conn, uint64_t off, size_t len)
 		rxd_ranges_sub(&conn->retransmit, off, off + len);	/* of the front: cannot fail */
 }
 
-/* Is there more than may leave?  BBR asks whether there was more to send, the others
- * whether the window was in the way.
+/* is_limited - BBR: was there more to send?  The others: was the congestion window the limit?
  */
 static bool is_limited(const struct rxd_conn *conn, uint64_t off, size_t len)
 {
@@ -311,7 +314,7 @@ static int push_bursts(struct rxd_conn *conn, uint64_t now)
 	return ret < 0 ? ret : 0;
 }
 
-static void wake(struct rxd_conn *conn, uint64_t now)
+static void check_idle(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->loss.out_cnt && conn->loss.last_ns &&
 	    now - conn->loss.last_ns > IDLE_TRIPS * rxd_rtt_probe_after(&conn->rtt, RXD_PEER_DELAY_NS))
@@ -323,7 +326,7 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 	uint32_t probe;
 	int ret;
 
-	wake(conn, now);
+	check_idle(conn, now);
 	ret = push_bursts(conn, now);
 	if (!rxd_conn_alive(conn))
 		return false;
@@ -345,11 +348,11 @@ bool rxd_tx_idle(const struct rxd_conn *conn)
 
 /* ---- the link's send ------------------------------------------------------------------- */
 
-#define AWAKE 8				/* polls within which somebody has slept of late */
+#define AWAKE 8				/* polls since a thread slept that count as recent */
 
 /* is_one_of_many - has the application sent on this connection since its last poll?  Or,
- * if it sleeps between its polls, did it send more than once before that?  Who spins has
- * a processor, and gains when the first leaves while it makes the second.
+ * if it sleeps between its polls, did it send more than once before that?  A busy-polling
+ * sender benefits from sending the first packet at once.
  */
 static bool is_one_of_many(struct rxd_conn *conn)
 {
@@ -366,9 +369,8 @@ static bool is_one_of_many(struct rxd_conn *conn)
 	return bursty;
 }
 
-/* in_burst - will something else be sent before this has to leave?  Yes in the
- * middle of a poll, or if the caller says so, or if it is one of many of an application
- * that polls by itself.
+/* in_burst - will another packet follow before this one has to be sent?  Yes inside a poll,
+ * with FI_MORE, or in a burst of an application that polls by itself.
  */
 static bool in_burst(struct rxd_conn *conn, const struct eng_pkt *pkt)
 {
@@ -390,7 +392,7 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 		ret = 1;
 	else
 		list_add_tail(&pkt->node, &conn->chan.pending);
-	/* a burst that fills a datagram need not wait for more */
+	/* a burst that fills a datagram does not wait for more */
 	if (wait && conn->end - conn->nxt < conn->mtu.now) {
 		rxd_conn_schedule(conn);
 		return ret;
@@ -401,9 +403,9 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 	return ret;
 }
 
-/* ---- the short way ---------------------------------------------------------------------- */
+/* ---- the fast path ---------------------------------------------------------------------- */
 
-/* What is in such a datagram, and where; without an acknowledgement it begins later. */
+/* The layout of such a datagram; without an ACK it begins later in the same memory. */
 #define SHORT_ACK sizeof(struct rxd_hdr)
 #define SHORT_OFF (SHORT_ACK + sizeof(struct rxd_ack))
 #define SHORT_FRAME (SHORT_OFF + sizeof(uint64_t))
@@ -411,8 +413,8 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 #define SHORT_MAX 512			/* the engine's header and payload */
 _Static_assert(SHORT_PKT + SHORT_MAX <= RXD_DGRAM_MIN && RXD_DGRAM_MIN <= RXD_DG_HEAD, "it fits");
 
-/* Nothing waits, nothing is in the way, and nobody waits to be acknowledged at length. */
-static bool is_calm(const struct rxd_conn *conn, size_t size)
+/* is_fast - nothing is queued, no window is exhausted, and an ACK needs no further ranges. */
+static bool is_fast(const struct rxd_conn *conn, size_t size)
 {
 	const struct rxd_poller *poller;
 
@@ -431,7 +433,7 @@ void *rxd_tx_slot(void *chan, size_t len)
 	size_t size = RXD_FRAME_SIZE + len;
 	uint64_t now;
 
-	if (!is_calm(conn, size) || len > SHORT_MAX || rxd_loss_room(&conn->loss) ||
+	if (!is_fast(conn, size) || len > SHORT_MAX || rxd_loss_room(&conn->loss) ||
 	    rxd_stream_room(conn, size))
 		return NULL;
 	now = rxd_dg_now();
@@ -441,7 +443,7 @@ void *rxd_tx_slot(void *chan, size_t len)
 	return rxd_dg_head(rxd_conn_link(conn)->dg) + SHORT_PKT;
 }
 
-/* The @size bytes at @at, a frame, have left, or were refused; the stream has them now. */
+/* posted - the frame at @at was sent, or could not be; it is in the stream from now on. */
 static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *note, bool left)
 {
 	uint64_t now = note->sent_ns;
@@ -455,7 +457,7 @@ static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *no
 	}
 	note->limited = is_limited(conn, note->off, note->len);
 	acknowledged(conn);
-	wake(conn, now);
+	check_idle(conn, now);
 	sent(conn, note);
 	conn->nxt = conn->end;
 	if (rxd_mtu_wanted(&conn->mtu, now))
@@ -510,7 +512,7 @@ void rxd_tx_ping(struct rxd_conn *conn, uint64_t now)
 	pad(conn, 0, now);
 }
 
-/* The oldest bytes again. */
+/* The oldest bytes that are not acknowledged, since these make the peer advance. */
 void rxd_tx_probe(struct rxd_conn *conn, uint64_t now)
 {
 	const struct rxd_span *span = rxd_ranges_at(&conn->acked, conn->una);

@@ -97,7 +97,7 @@ size_t rxd_put_u64(uint8_t *out, size_t at, uint64_t word)
 	return at + sizeof(word);
 }
 
-/* The field itself counts as zero. */
+/* checksum - the crc field itself counts as zero. */
 static uint32_t checksum(const uint8_t *buf, size_t len)
 {
 	struct rxd_hdr hdr;
@@ -124,13 +124,13 @@ const char *rxd_type_name(uint8_t type)
 {
 	static const char *const names[RXD_TYPE_CNT] = {
 		"?", "HELLO", "RETRY", "WELCOME", "REFUSE", "DATA", "PROBE", "RESET",
-		"WHERE", "HERE",
+		"PATH_CHALLENGE", "PATH_RESPONSE",
 	};
 
 	return names[type < RXD_TYPE_CNT ? type : 0];
 }
 
-/* ---- the gate --------------------------------------------------------------- */
+/* ---- validation --------------------------------------------------------------- */
 
 static bool all_zero(const uint8_t *p, size_t len)
 {
@@ -150,7 +150,7 @@ static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *
 	struct rxd_hello *hello = &pkt->hello;
 
 	if (size < sizeof(*hello))
-		return "a call that is cut short";
+		return "a handshake that is cut short";
 	memcpy(hello, buf, sizeof(*hello));
 	hello_swap(hello);
 	if (hello->data_len > RXD_DATA_MAX || size < sizeof(*hello) + hello->data_len)
@@ -158,19 +158,19 @@ static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *
 	/* a HELLO may be padded, so that an answer is not longer */
 	if (!all_zero(buf + sizeof(*hello) + hello->data_len,
 		      size - sizeof(*hello) - hello->data_len))
-		return "padding that is none";
+		return "padding that is not zero";
 	if (!hello->cid || !hello->epoch || !hello->serial)
-		return "a call without a name";
+		return "a handshake without ids";
 	if (!good_addr(hello->addr, hello->addr_len))
-		return "a call without an address";
+		return "a handshake without an address";
 	if (hello->kind != RXD_KIND_RDM && hello->kind != RXD_KIND_MSG)
-		return "a call of an unknown kind";
+		return "a handshake of an unknown kind of endpoint";
 	if (hello->dgram_max < RXD_DGRAM_MIN)
-		return "a caller who takes only tiny datagrams";
+		return "a handshake with a datagram size below the minimum";
 	if (!all_zero(hello->zero, sizeof(hello->zero)))
 		return "bits that this version does not define";
 	if ((pkt->type == RXD_WELCOME) != (hello->peer_cid != 0))
-		return "a call and an answer at once";
+		return "a request that is an answer, too, or the reverse";
 	pkt->version.engine = hello->engine;
 	pkt->data = buf + sizeof(*hello);
 	pkt->len = hello->data_len;
@@ -226,7 +226,7 @@ static const char *parse_probe(const uint8_t *buf, size_t size, struct rxd_pkt *
 	memcpy(&probe, buf, sizeof(probe));
 	if (!probe.cid || !good_addr(probe.addr, probe.addr_len) ||
 	    !all_zero(probe.zero, sizeof(probe.zero)))
-		return "a probe from nobody";
+		return "a probe without id or address";
 	pkt->cid = le64toh(probe.cid);
 	pkt->addr = buf + offsetof(struct rxd_probe, addr);
 	pkt->addr_len = probe.addr_len;
@@ -242,7 +242,7 @@ static const char *parse_reset(const uint8_t *buf, size_t size, struct rxd_pkt *
 	return pkt->cid ? NULL : "a reset of nothing";
 }
 
-/* Numbers must not run below zero, or a sender would look up what it never sent. */
+/* Ranges must not go below 0, or a sender would look up packets that it never sent. */
 static const char *parse_ranges(struct rxd_pkt *pkt)
 {
 	uint64_t low = pkt->ack.largest;
@@ -250,12 +250,12 @@ static const char *parse_ranges(struct rxd_pkt *pkt)
 	unsigned i;
 
 	if (low > RXD_PN_MAX || pkt->ack.first > low)
-		return "an acknowledgement of what cannot be";
+		return "an ACK of impossible numbers";
 	low -= pkt->ack.first;
 	for (i = 0; i < pkt->ack.cnt; i++) {
 		range = rxd_pkt_range(pkt, i);
 		if (!range.gap || !range.len || (uint64_t) range.gap + range.len > low)
-			return "an acknowledgement of what cannot be";
+			return "an ACK of impossible numbers";
 		low -= (uint64_t) range.gap + range.len;
 	}
 	return NULL;
@@ -266,7 +266,7 @@ static const char *parse_ack(const uint8_t *buf, size_t size, size_t *used_p, st
 	struct rxd_ack *ack = &pkt->ack;
 
 	if (size < sizeof(*ack))
-		return "an acknowledgement that is cut short";
+		return "an ACK that is cut short";
 	memcpy(ack, buf, sizeof(*ack));
 	ack->largest = le64toh(ack->largest);
 	ack->limit = le64toh(ack->limit);
@@ -275,9 +275,9 @@ static const char *parse_ack(const uint8_t *buf, size_t size, size_t *used_p, st
 	ack->ect = le16toh(ack->ect);
 	ack->ce = le16toh(ack->ce);
 	if (ack->cnt > RXD_RANGES_MAX || !all_zero(ack->zero, sizeof(ack->zero)))
-		return "an acknowledgement with too many ranges";
+		return "an ACK with too many ranges";
 	if (size < sizeof(*ack) + ack->cnt * sizeof(struct rxd_range))
-		return "an acknowledgement that is cut short";
+		return "an ACK that is cut short";
 	pkt->ranges = buf + sizeof(*ack);
 	*used_p = sizeof(*ack) + ack->cnt * sizeof(struct rxd_range);
 	return parse_ranges(pkt);
@@ -314,7 +314,7 @@ static const char *parse_data(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	return pkt->off <= RXD_PN_MAX ? NULL : "data beyond the end of all streams";
 }
 
-static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+static const char *parse_control(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	switch (pkt->type) {
 	case RXD_HELLO:
@@ -330,13 +330,13 @@ static const char *parse_call(const uint8_t *buf, size_t size, struct rxd_pkt *p
 		return parse_reset(buf, size, pkt);
 	case RXD_PATH_CHALLENGE:
 	case RXD_PATH_RESPONSE:
-		return size || !pkt->pn ? "a question of a wrong length" : NULL;
+		return size || !pkt->pn ? "a path validation of a wrong length" : NULL;
 	default:
 		return "a packet of an unknown type";
 	}
 }
 
-/* Only what all versions have in common is looked at: who calls, or that we are refused. */
+/* Only what all versions have in common is used: the sender of HELLO, the reason of REFUSE. */
 static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	size_t data_len;
@@ -379,9 +379,9 @@ static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	if (pkt->pn > RXD_PN_MAX || (pkt->pn && !(pkt->flags & RXD_F_PN)))
 		return "a number out of range";
 	if ((pkt->type == RXD_HELLO) == (pkt->conn != 0))
-		return "a packet of no connection";
+		return "a packet without a connection id";
 	return pkt->type == RXD_DATA ? parse_data(buf, size, pkt, head_p) :
-				       parse_call(buf, size, pkt);
+				       parse_control(buf, size, pkt);
 }
 
 const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
@@ -408,6 +408,6 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	if (pkt->flags & RXD_F_SUM || pkt->version.link != RXD_VERSION)
 		head = size;
 	if (checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
-		return "damaged on the way";
+		return "corrupted";
 	return NULL;
 }

@@ -55,7 +55,7 @@
 #define RXD_MARK 0x80		/* in the first byte, with the version */
 #define RXD_FOREIGN_RTS 9	/* the second byte */
 #define RXD_PN_MAX ((UINT64_C(1) << 62) - 1)
-#define RXD_DATA_MAX 512	/* private data with a call */
+#define RXD_DATA_MAX 512	/* private data of a request or its answer */
 #define RXD_ADDR_MAX 64		/* bytes of an address */
 #define RXD_RANGES_MAX 30	/* further ranges in one acknowledgement */
 #define RXD_FRAME_SIZE 8
@@ -75,10 +75,10 @@ enum rxd_type {
 };
 
 #define RXD_F_PN 0x01		/* numbered: acknowledge it */
-#define RXD_F_ACK 0x02		/* an acknowledgement is in it */
-#define RXD_F_NOW 0x04		/* and one is wanted at once */
+#define RXD_F_ACK 0x02		/* contains an ACK */
+#define RXD_F_NOW 0x04		/* requests an ACK without delay */
 #define RXD_F_SUM 0x08		/* the checksum covers everything */
-#define RXD_F_PAD 0x10		/* no stream: the rest is padding, a path is being measured */
+#define RXD_F_PAD 0x10		/* no stream: the rest is padding (PING, path MTU probe) */
 #define RXD_F_ALL 0x1f
 
 enum rxd_kind {
@@ -97,15 +97,15 @@ struct rxd_hdr {
 };
 
 struct rxd_cookie {
-	uint64_t mac;		/* of who calls and when; 0: none yet */
+	uint64_t mac;		/* of the connecting peer and the time; 0: none yet */
 	uint64_t stamp;		/* when, in the maker's own units */
 };
 
 struct rxd_hello {
-	uint64_t cid;		/* what the sender wants to be called by */
+	uint64_t cid;		/* the sender's id of the connection */
 	uint64_t peer_cid;	/* WELCOME: of the HELLO that it answers; else 0 */
-	uint64_t epoch;		/* random, of the sender's life */
-	uint64_t serial;	/* of this call among all by the sender */
+	uint64_t epoch;		/* random, of the sender's endpoint */
+	uint64_t serial;	/* of @cid among all ids of the sender */
 	struct rxd_cookie cookie;
 	uint64_t window;	/* bytes of stream that may be sent before an acknowledgement */
 	uint32_t dgram_max;	/* longest datagram that the sender can take */
@@ -132,17 +132,17 @@ struct rxd_probe {
 };
 
 struct rxd_reset {
-	uint64_t unknown;	/* the id that nobody has here */
+	uint64_t unknown;	/* the id in PROBE, which the sender of this does not have */
 };
 
 struct rxd_ack {
 	uint64_t largest;	/* highest number received */
-	uint64_t limit;		/* end of the stream that the sender of this takes for now */
-	uint32_t delay_us;	/* between its arrival and this */
+	uint64_t limit;		/* end of the stream that the sender of this accepts: flow control */
+	uint32_t delay_us;	/* between the arrival of @largest and this ACK */
 	uint32_t first;		/* so many numbers below it as well */
-	/* numbered packets so far, modulo 2^16, that came with a mark (RFC 3168) */
-	uint16_t ect;		/* of the sender's */
-	uint16_t ce;		/* of a long queue's */
+	/* numbered packets so far, modulo 2^16, by ECN codepoint (RFC 3168) */
+	uint16_t ect;		/* ECT(0) */
+	uint16_t ce;		/* CE: a queue on the path is long */
 	uint8_t cnt;		/* further ranges */
 	uint8_t zero[3];
 };
@@ -165,7 +165,7 @@ _Static_assert(sizeof(struct rxd_range) == 8, "wire layout");
 #define RXD_HANDSHAKE_MAX (sizeof(struct rxd_hdr) + sizeof(struct rxd_hello) + RXD_DATA_MAX)
 _Static_assert(RXD_HANDSHAKE_MAX <= RXD_DGRAM_MIN && RXD_HEAD_MAX < RXD_DGRAM_MIN / 2, "they fit");
 
-/* A datagram that has passed the gate, in host order; pointers lead into it. */
+/* A datagram that is valid, in host order; pointers lead into it. */
 struct rxd_pkt {
 	/* The sender's; of the engine in HELLO, WELCOME and REFUSE alone.  Another one of the
 	 * link: HELLO, or REFUSE for that reason.
@@ -194,7 +194,7 @@ struct rxd_pkt {
 	size_t len;
 };
 
-/* rxd_parse - judge a datagram.
+/* rxd_parse - validate a datagram.
  *
  * @buf, @size: all of it
  * @pkt: [out] what it says; only valid on NULL

@@ -128,10 +128,10 @@ static void test_data(void **state)
 	len = put_data(buf, RXD_F_PN | RXD_F_SUM);
 	assert_null(rxd_parse(buf, len, &pkt));
 	buf[len - 1] ^= 1;
-	assert_string_equal(rxd_parse(buf, len, &pkt), "damaged on the way");
+	assert_string_equal(rxd_parse(buf, len, &pkt), "corrupted");
 }
 
-static void test_calls(void **state)
+static void test_handshake(void **state)
 {
 	struct rxd_hello hello = a_hello();
 	struct rxd_pkt pkt;
@@ -161,7 +161,7 @@ static void test_calls(void **state)
 	assert_int_equal(pkt.cookie.mac, 0xabc);
 }
 
-/* Who speaks another version can be told so, and can tell us; nothing else of his is read. */
+/* HELLO and REFUSE of another version are understood; nothing else of it is read. */
 static void test_versions(void **state)
 {
 	struct rxd_refuse refuse = { .reason = htole16(CHAN_VERSION_BAD) };
@@ -279,7 +279,7 @@ int main(void)
 		cmocka_unit_test(test_siphash),
 		cmocka_unit_test(test_cookie),
 		cmocka_unit_test(test_data),
-		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_handshake),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_foreign_receiver),
 		cmocka_unit_test(test_damage),

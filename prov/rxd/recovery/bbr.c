@@ -8,11 +8,11 @@
 #define ROUNDS 6		/* in each half of the filter */
 #define FULL_ROUNDS 3
 #define DRAIN_TRIPS 8
-#define LOOK_EVERY (5 * SECOND)
-#define LOOK_FOR (SECOND / 5)
+#define PROBE_RTT_EVERY (5 * SECOND)
+#define PROBE_RTT_FOR (SECOND / 5)
 #define ACKED_TOGETHER 8	/* packets, or all of a millisecond */
 
-/* In percent: of the bandwidth, in each phase. */
+/* Pacing rate in each phase, in percent of the bandwidth. */
 static const uint16_t paces[PHASES] = { 125, 75, 100, 100, 100, 100, 100, 100 };
 
 void rxd_bbr_init(struct rxd_bbr *bbr)
@@ -25,7 +25,7 @@ static uint64_t bandwidth(const struct rxd_bbr *bbr)
 	return bbr->bw > bbr->bw_before ? bbr->bw : bbr->bw_before;
 }
 
-/* What the path holds without a queue. */
+/* pipe - bandwidth-delay product. */
 static uint64_t pipe(const struct rxd_bbr *bbr)
 {
 	return (uint64_t) ((double) bandwidth(bbr) * (double) bbr->min_rtt / (double) SECOND);
@@ -33,10 +33,10 @@ static uint64_t pipe(const struct rxd_bbr *bbr)
 
 /* ---- states ----------------------------------------------------------------------- */
 
-static void cruise(struct rxd_bbr *bbr, uint64_t now)
+static void probe_bw(struct rxd_bbr *bbr, uint64_t now)
 {
-	bbr->state = RXD_BBR_CRUISE;
-	/* not all senders are to begin with the same phase, nor any with the one that drains */
+	bbr->state = RXD_BBR_PROBE_BW;
+	/* senders begin with different phases, and none with the one that drains */
 	bbr->phase = (uint8_t) ((now / 1024) % (PHASES - 1));
 	bbr->phase += bbr->phase > 0;
 	bbr->phase_ns = now;
@@ -60,15 +60,15 @@ static void check_full(struct rxd_bbr *bbr, uint64_t now)
 	}
 }
 
-static void look_at_rtt(struct rxd_bbr *bbr, uint64_t now)
+static void check_probe_rtt(struct rxd_bbr *bbr, uint64_t now)
 {
-	if (bbr->state == RXD_BBR_LOOK && now >= bbr->phase_ns) {
+	if (bbr->state == RXD_BBR_PROBE_RTT && now >= bbr->phase_ns) {
 		bbr->min_at_ns = now;
-		cruise(bbr, now);
-	} else if (bbr->state == RXD_BBR_CRUISE && now > bbr->min_at_ns + LOOK_EVERY) {
-		bbr->state = RXD_BBR_LOOK;
+		probe_bw(bbr, now);
+	} else if (bbr->state == RXD_BBR_PROBE_BW && now > bbr->min_at_ns + PROBE_RTT_EVERY) {
+		bbr->state = RXD_BBR_PROBE_RTT;
 		bbr->min_rtt = 0;
-		bbr->phase_ns = now + LOOK_FOR;
+		bbr->phase_ns = now + PROBE_RTT_FOR;
 	}
 }
 
@@ -79,20 +79,20 @@ void rxd_bbr_on_rtt(struct rxd_bbr *bbr, uint64_t now, uint64_t rtt_ns)
 	if (bbr->min_rtt && rtt_ns > bbr->min_rtt)
 		return;
 	bbr->min_rtt = rtt_ns ? rtt_ns : 1;
-	if (bbr->state != RXD_BBR_LOOK)
+	if (bbr->state != RXD_BBR_PROBE_RTT)
 		bbr->min_at_ns = now;
 }
 
 /* ---- rounds ------------------------------------------------------------------------- */
 
-static void note_bandwidth(struct rxd_bbr *bbr, uint64_t took_ns)
+static void add_bandwidth(struct rxd_bbr *bbr, uint64_t took_ns)
 {
 	uint64_t bw = (uint64_t) ((double) bbr->got * (double) SECOND / (double) took_ns);
 
 	if (bw > bbr->bw)
 		bbr->bw = bw;
-	/* what was not tried is not news */
-	if (bbr->idle || bbr->state == RXD_BBR_LOOK)
+	/* a round that did not use the path measures nothing */
+	if (bbr->idle || bbr->state == RXD_BBR_PROBE_RTT)
 		return;
 	if (++bbr->rounds >= ROUNDS) {
 		bbr->rounds = 0;
@@ -101,7 +101,7 @@ static void note_bandwidth(struct rxd_bbr *bbr, uint64_t took_ns)
 	}
 }
 
-/* One of many losses, or a mark: less may be under way.  None: a little more, each round. */
+/* limit - after many losses or a mark fewer bytes may be in flight; else a little more per round. */
 static void limit(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint32_t seg, bool losing)
 {
 	uint64_t least = (uint64_t) RXD_BBR_LEAST * seg;
@@ -119,7 +119,7 @@ static void round_ends(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint3
 		       bool losing)
 {
 	if (bbr->round_ns && now > bbr->round_ns) {
-		note_bandwidth(bbr, now - bbr->round_ns);
+		add_bandwidth(bbr, now - bbr->round_ns);
 		if (bbr->state == RXD_BBR_STARTUP)
 			check_full(bbr, now);
 		limit(bbr, now, window, seg, losing);
@@ -131,7 +131,7 @@ static void round_ends(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint3
 
 static void next_phase(struct rxd_bbr *bbr, uint64_t now)
 {
-	if (bbr->state != RXD_BBR_CRUISE || now < bbr->phase_ns + bbr->min_rtt)
+	if (bbr->state != RXD_BBR_PROBE_BW || now < bbr->phase_ns + bbr->min_rtt)
 		return;
 	bbr->phase = (uint8_t) ((bbr->phase + 1) % PHASES);
 	bbr->phase_ns = now;
@@ -139,7 +139,7 @@ static void next_phase(struct rxd_bbr *bbr, uint64_t now)
 
 /* ---- the window ---------------------------------------------------------------------- */
 
-/* Twice the pipe, and what is acknowledged together. */
+/* wanted - twice the bandwidth-delay product, and what one ACK covers. */
 static uint64_t wanted(const struct rxd_bbr *bbr, uint32_t seg)
 {
 	uint64_t together = bandwidth(bbr) / 1000;
@@ -155,7 +155,7 @@ static uint64_t window_of(const struct rxd_bbr *bbr, uint64_t window, uint64_t b
 
 	if (bbr->state == RXD_BBR_STARTUP)
 		window += bytes;
-	else if (bbr->state == RXD_BBR_LOOK)
+	else if (bbr->state == RXD_BBR_PROBE_RTT)
 		window = pipe(bbr) / 2;
 	else
 		window = window + bytes < want ? window + bytes : want;
@@ -173,10 +173,10 @@ uint64_t rxd_bbr_on_ack(struct rxd_bbr *bbr, uint64_t now, uint64_t sent_ns, uin
 	if (sent_ns >= bbr->round_ns)
 		round_ends(bbr, now, window, seg, losing);
 	next_phase(bbr, now);
-	look_at_rtt(bbr, now);
+	check_probe_rtt(bbr, now);
 	if (bbr->state == RXD_BBR_DRAIN &&
 	    (bbr->clear || now > bbr->phase_ns + DRAIN_TRIPS * bbr->min_rtt))
-		cruise(bbr, now);
+		probe_bw(bbr, now);
 	return window_of(bbr, window, bytes, seg);
 }
 
@@ -204,7 +204,7 @@ uint64_t rxd_bbr_pace(const struct rxd_bbr *bbr)
 		return bw * 277 / 100;
 	case RXD_BBR_DRAIN:
 		return bw / 2;
-	case RXD_BBR_CRUISE:
+	case RXD_BBR_PROBE_BW:
 		return bw * paces[bbr->phase] / 100;
 	default:
 		return bw;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * bbr_test.c - senders that never run dry, before one bottleneck: a queue of bytes that
- * is served at a rate, and a delay.  What comes back comes in order.
+ * bbr_test.c - senders with unlimited data at one bottleneck: a queue of bytes that is served
+ * at a rate, and a delay.  ACKs arrive in order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 static struct {
 	uint64_t rate, delay, queue;	/* bytes a second; a round trip without a queue; bytes */
 	unsigned loss;			/* of 1000 packets */
-	uint64_t mark;			/* bytes that wait, and the next one is marked; 0: never */
+	uint64_t mark;			/* queue length above which packets are marked; 0: never */
 } net;
 
 static struct packet {
@@ -100,7 +100,7 @@ static void back(const struct packet *p)
 		rxd_cc_on_mark(&f->cc, now, p->sent);
 }
 
-/* When something happens next; what may happen now has. */
+/* The time of the next event. */
 static uint64_t turn(void)
 {
 	uint64_t next = UINT64_MAX, when = 0;
@@ -163,7 +163,7 @@ static void test_starts_fast(void **state)
 	assert_true(run(S / 2, 0) > 0.85);
 }
 
-/* Losses by chance are none of its business; CUBIC, for which they are, has less. */
+/* Random loss does not reduce its rate; that of CUBIC it does. */
 static void test_lossy(void **state)
 {
 	double bbr, cubic;
@@ -180,7 +180,7 @@ static void test_lossy(void **state)
 	assert_true(bbr > 3 * cubic);
 }
 
-/* A queue that holds little: what is lost stays a small part. */
+/* A short queue: the share of lost packets stays small. */
 static void test_short_queue(void **state)
 {
 	net.queue = PATH / 5;
@@ -216,7 +216,7 @@ static void test_path_changes(void **state)
 	assert_true(run(5 * S, 0) > 0.8);
 }
 
-/* Who comes later gets a share, too. */
+/* A flow that starts later gets a share, too. */
 static void test_fair(void **state)
 {
 	uint64_t before[FLOWS];
@@ -242,12 +242,12 @@ static void test_fair(void **state)
 	assert_true(all > 0.9);
 }
 
-/* Nothing comes back for long: it begins anew. */
+/* Persistent congestion: the model of the path begins again. */
 static void test_silence(void **state)
 {
 	start(1, RXD_CC_BBR);
 	run(3 * S, 0);
-	rxd_cc_on_silence(&flows[0].cc, now);
+	rxd_cc_on_persistent(&flows[0].cc, now);
 	assert_int_equal(flows[0].cc.window, RXD_CC_LEAST * SEG);
 	tail = head;
 	flows[0].out = 0;

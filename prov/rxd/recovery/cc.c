@@ -19,11 +19,11 @@ static double cube_root(double x)
 #define C 0.4				/* packets per second cubed */
 #define BETA 0.7
 #define ALPHA (3 * (1 - BETA) / (1 + BETA))
-#define BURST_NS 1000000		/* what a timer may be late by leaves at once */
+#define BURST_NS 1000000		/* a timer may be late by this: so much is sent at once */
 #define BURST_SEGS 10
-#define LOSING_SHIFT 8			/* the share of losses is that of some 256 packets */
-#define BBR_LOSING (RXD_CC_ALL / 50)	/* what BBR takes for chance in any case */
-#define QUEUE_NS 1000000		/* round trips differ by so much without a queue */
+#define LOSING_SHIFT 8			/* the share of losses is averaged over some 256 packets */
+#define BBR_LOSING (RXD_CC_ALL / 50)	/* random loss for BBR in any case */
+#define QUEUE_NS 1000000		/* variation of the RTT without a queue */
 
 static uint64_t least(const struct rxd_cc *cc)
 {
@@ -65,7 +65,7 @@ static void epoch_begin(struct rxd_cc *cc, uint64_t now)
 	cc->w_est = window;
 }
 
-/* The window that the cubic has a round trip from now, in packets. */
+/* cubic_at - the window of the cubic function one RTT from now, in packets. */
 static double cubic_at(const struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
 {
 	double t = (double) (now - cc->epoch_ns + rtt_ns) / 1e9 - cc->k;
@@ -80,7 +80,7 @@ static void grow_cubic(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t
 	if (!cc->epoch_ns)
 		epoch_begin(cc, now);
 	packets = (double) bytes / cc->seg;
-	/* once past the old maximum, as fast as NewReno with a step of one */
+	/* above the old maximum: NewReno with a step of one */
 	cc->w_est += (cc->w_est < cc->w_max ? ALPHA : 1) * packets / window;
 	target = cubic_at(cc, now, rtt_ns);
 	if (target > 1.5 * window)
@@ -121,7 +121,7 @@ void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t b
 	if (sent_ns <= cc->recovery_ns && cc->recovery_ns)
 		return;
 	if (!limited) {
-		/* time in which nothing was tried does not count as growth */
+		/* time while the window was not used does not count as growth */
 		cc->epoch_ns = 0;
 		return;
 	}
@@ -144,7 +144,7 @@ static void remember(struct rxd_cc *cc)
 	cc->undo_dead = false;
 }
 
-/* A queue makes all round trips longer before it overflows, or else loses many at once. */
+/* is_congestion - a queue increases the RTT before it overflows, or drops many packets. */
 static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
 {
 	uint64_t more = rtt->min / 4 > QUEUE_NS ? rtt->min / 4 : QUEUE_NS;
@@ -152,13 +152,13 @@ static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
 	return cc->losing > cc->tolerance || !rtt->min || rtt->best > rtt->min + more;
 }
 
-static void slow_down(struct rxd_cc *cc, uint64_t now)
+static void reduce(struct rxd_cc *cc, uint64_t now)
 {
 	double window = (double) cc->window / cc->seg;
 	double factor = cc->kind == RXD_CC_CUBIC ? BETA : 0.5;
 
 	cc->recovery_ns = now;
-	/* a smaller maximum than last time: others want room, too */
+	/* fast convergence: a smaller maximum than last time leaves room for other flows */
 	cc->w_max = window < cc->w_max ? window * (1 + BETA) / 2 : window;
 	cc->window = (uint64_t) ((double) cc->window * factor);
 	if (cc->window < least(cc))
@@ -176,8 +176,8 @@ void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)
 	}
 	if (cc->recovery_ns && sent_ns <= cc->recovery_ns)
 		return;
-	slow_down(cc, now);
-	cc->undo_dead = true;	/* there is no mistake in it */
+	reduce(cc, now);
+	cc->undo_dead = true;	/* a mark is never spurious */
 }
 
 void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
@@ -195,7 +195,7 @@ void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 	if (!is_congestion(cc, rtt))
 		return;
 	remember(cc);
-	slow_down(cc, now);
+	reduce(cc, now);
 }
 
 void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)
@@ -212,10 +212,10 @@ void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)
 	cc->recovery_ns = 0;
 }
 
-void rxd_cc_on_silence(struct rxd_cc *cc, uint64_t now)
+void rxd_cc_on_persistent(struct rxd_cc *cc, uint64_t now)
 {
 	if (cc->kind == RXD_CC_BBR) {
-		rxd_bbr_init(&cc->bbr);		/* the path is new to us */
+		rxd_bbr_init(&cc->bbr);		/* the model of the path is void */
 		cc->window = least(cc);
 		return;
 	}
@@ -234,7 +234,7 @@ void rxd_cc_on_idle(struct rxd_cc *cc)
 	uint64_t first = (uint64_t) RXD_CC_FIRST * cc->seg;
 
 	if (cc->kind == RXD_CC_BBR) {
-		rxd_bbr_on_idle(&cc->bbr);	/* what leaves is paced all the same */
+		rxd_bbr_on_idle(&cc->bbr);	/* pacing continues */
 		return;
 	}
 	cc->epoch_ns = 0;
@@ -244,8 +244,7 @@ void rxd_cc_on_idle(struct rxd_cc *cc)
 
 /* ---- pacing ------------------------------------------------------------------ */
 
-/* Nanoseconds that @bytes take at the pace of a window per round trip, a little
- * faster, and twice as fast in slow start.
+/* time_of - nanoseconds that @bytes take at one window per RTT, times 1.25, or 2 in slow start.
  */
 static uint64_t time_of(const struct rxd_cc *cc, uint64_t bytes, uint64_t rtt_ns)
 {
@@ -253,7 +252,7 @@ static uint64_t time_of(const struct rxd_cc *cc, uint64_t bytes, uint64_t rtt_ns
 	uint64_t rate = cc->kind == RXD_CC_BBR ? rxd_bbr_pace(&cc->bbr) : 0, ns, most;
 
 	if (rate) {
-		/* the path may have been cut: a few packets a round trip are never too many */
+		/* the path may have been interrupted: a few packets per RTT are always allowed */
 		most = rtt_ns / RXD_BBR_LEAST * bytes / cc->seg;
 		ns = (uint64_t) ((double) bytes * 1e9 / (double) rate);
 		return ns < most ? ns : most;

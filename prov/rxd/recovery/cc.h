@@ -2,15 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * cc.h - how much may be under way, and how fast it leaves.  Pure.
+ * cc.h - congestion control: the congestion window, and pacing.  Pure.
  *
  * CUBIC; BBR (bbr.h), which measures what the path delivers; or NewReno for comparison.
- * Bytes and nanoseconds.
+ * Units: bytes and nanoseconds.
  *
- * Lines that lose a few packets by themselves are told from full queues: as long as no
- * more than a share of the packets is lost and round trips are not longer than they
- * were at best, a loss is only a loss.  With a share of 0 each one is congestion, as
- * the standard has it.
+ * Random loss is distinguished from full queues: as long as the share of lost packets is below
+ * a tolerance, and the RTT is not above its minimum, a loss does not reduce the window.  With a
+ * tolerance of 0 each loss is congestion, as in the RFC.
  * Source: RFC 9438; RFC 9002 section 7 for what counts as one event, and for marks.
  */
 #ifndef RXD_CC_H
@@ -29,7 +28,7 @@ enum rxd_cc_kind {
 };
 
 struct rxd_cc {
-	uint64_t window;		/* bytes that may be under way */
+	uint64_t window;		/* congestion window: bytes that may be in flight */
 	uint64_t threshold;		/* slow start ends here */
 	union {
 		struct {		/* CUBIC, NewReno */
@@ -39,20 +38,20 @@ struct rxd_cc {
 			double w_max;		/* window at the last event */
 			double w_est;		/* what NewReno would have */
 			double k;		/* seconds until the cubic is back at w_max */
-			/* what to go back to, if the event was none */
+			/* to be restored if the event was spurious */
 			uint64_t undo_window, undo_threshold;
 			double undo_w_max;
-			uint32_t undo_left;	/* packets of the event not proved spurious; 0: no undo */
-			bool undo_dead;		/* one of them was truly lost */
+			uint32_t undo_left;	/* packets of the event not shown spurious; 0: no undo */
+			bool undo_dead;		/* no undo: the event was an ECN mark */
 		};
 		struct rxd_bbr bbr;
 	};
 	uint32_t seg;			/* bytes of a full packet */
-	uint32_t tolerance;		/* share that may be lost, of RXD_CC_ALL */
-	uint32_t losing;		/* share that was lost lately */
+	uint32_t tolerance;		/* share of random loss, of RXD_CC_ALL */
+	uint32_t losing;		/* recent share of lost packets, of RXD_CC_ALL */
 	enum rxd_cc_kind kind;
 	/* pacing */
-	uint64_t paced_ns;		/* all before it has been used */
+	uint64_t paced_ns;		/* the time up to which packets are scheduled */
 };
 
 #define RXD_CC_FIRST 10			/* packets in the first window */
@@ -60,45 +59,44 @@ struct rxd_cc {
 
 #define RXD_CC_ALL (1u << 24)
 
-/* rxd_cc_init - @tolerance: packets of a hundred that a line may lose by itself. */
+/* rxd_cc_init - @tolerance: percent of random loss. */
 void rxd_cc_init(struct rxd_cc *cc, enum rxd_cc_kind kind, uint32_t seg, unsigned tolerance);
 
-/* rxd_cc_set_seg - a full packet is longer or shorter from now on. */
+/* rxd_cc_set_seg - the path MTU has changed. */
 void rxd_cc_set_seg(struct rxd_cc *cc, uint32_t seg);
 
-/* rxd_cc_on_rtt - a round trip took @rtt_ns; before the acknowledgement that says so. */
+/* rxd_cc_on_rtt - a round trip took @rtt_ns; before rxd_cc_on_ack() of that ACK. */
 void rxd_cc_on_rtt(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns);
 
-/* rxd_cc_on_ack - @bytes arrived, sent at @sent_ns.
- * @limited: the window was what held the sender back; else it does not grow
+/* rxd_cc_on_ack - @bytes, sent at @sent_ns, are acknowledged.
+ * @limited: the window was the limit; otherwise it does not grow
  */
 void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t bytes,
 		   uint64_t rtt_ns, bool limited);
 
-/* rxd_cc_on_loss - a packet that was sent at @sent_ns is taken for lost. */
+/* rxd_cc_on_loss - a packet that was sent at @sent_ns is declared lost. */
 void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 		    const struct rxd_rtt *rtt);
 
-/* rxd_cc_on_mark - a queue on the way is long, say marks (RFC 3168) that were acknowledged
- * together with a packet sent at @sent_ns.
+/* rxd_cc_on_mark - an ACK reports CE marks (RFC 3168) together with a packet sent at @sent_ns.
  */
 void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns);
 
-/* rxd_cc_on_spurious - a packet that was taken for lost has arrived after all.  When
- * that is true of all of an event, the event is taken back.
+/* rxd_cc_on_spurious - a packet that was declared lost is acknowledged.  When all packets of
+ * an event are, the event is undone.
  */
 void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns);
 
-/* rxd_cc_on_silence - nothing came back for so long that the path is new to us. */
-void rxd_cc_on_silence(struct rxd_cc *cc, uint64_t now);
+/* rxd_cc_on_persistent - persistent congestion: no ACK for several probe timeouts. */
+void rxd_cc_on_persistent(struct rxd_cc *cc, uint64_t now);
 
-/* rxd_cc_on_idle - nothing was sent for long: the window is not what the path has. */
+/* rxd_cc_on_idle - no traffic for several RTTs: the window is not that of the path any more. */
 void rxd_cc_on_idle(struct rxd_cc *cc);
 
-/* rxd_cc_pace - when may the next packet leave?  A time up to @now: at once. */
+/* rxd_cc_pace - when may the next packet be sent?  A time up to @now: at once. */
 uint64_t rxd_cc_pace(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns);
 
-/* rxd_cc_paced - @bytes have left. */
+/* rxd_cc_paced - @bytes were sent. */
 void rxd_cc_paced(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns);
 
 #endif

@@ -116,7 +116,7 @@ static void test_newreno(void **state)
 	assert_in_range(cc.window, 58 * SEG, 60 * SEG);
 }
 
-/* @every: so manieth packet is lost, for 2000 packets. */
+/* One packet in @every is lost, for 2000 packets. */
 static void lose(struct rxd_cc *cc, unsigned every, const struct rxd_rtt *rtt)
 {
 	uint64_t now = 100 * MS;
@@ -130,7 +130,7 @@ static void lose(struct rxd_cc *cc, unsigned every, const struct rxd_rtt *rtt)
 	}
 }
 
-/* A line that loses by itself is not a queue that is full. */
+/* Random loss is no congestion. */
 static void test_tolerance(void **state)
 {
 	struct rxd_cc cc;
@@ -139,7 +139,7 @@ static void test_tolerance(void **state)
 	cc.window = 1000 * SEG;
 	lose(&cc, 70, &short_trip);
 	assert_int_equal(cc.window, 1000 * SEG);
-	/* but this many are, and so is one when round trips grow */
+	/* but so much loss is, and so is one when the RTT grows */
 	lose(&cc, 15, &short_trip);
 	assert_true(cc.window < 800 * SEG);
 	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 3);
@@ -153,7 +153,7 @@ static void test_tolerance(void **state)
 	assert_in_range(cc.window, 699 * SEG, 701 * SEG);
 }
 
-/* Marks are congestion where losses are not yet, one event a round trip. */
+/* Marks are congestion where losses are not, one event per RTT. */
 static void test_marks(void **state)
 {
 	uint64_t now = 100 * MS, once;
@@ -170,7 +170,7 @@ static void test_marks(void **state)
 	rxd_cc_on_mark(&cc, now + 5, now - 8);
 	rxd_cc_on_loss(&cc, now + 5, now - 8, &long_trip);
 	assert_int_equal(cc.window, once);
-	/* and are not taken back with losses that were none */
+	/* and are not undone with spurious losses */
 	rxd_cc_on_spurious(&cc, now - 8);
 	assert_int_equal(cc.window, once);
 	rxd_cc_on_mark(&cc, now + RTT, now + 1);
@@ -183,12 +183,12 @@ static void test_silence(void **state)
 
 	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	cc.window = 100 * SEG;
-	rxd_cc_on_silence(&cc, MS);
+	rxd_cc_on_persistent(&cc, MS);
 	assert_int_equal(cc.window, RXD_CC_LEAST * SEG);
 	assert_int_equal(cc.threshold, 70 * SEG);
 }
 
-/* A window leaves in less than a round trip, spread over it. */
+/* A window is sent in less than an RTT, spread over it. */
 static void test_pace(void **state)
 {
 	uint64_t now = MS, sent = 0, end = now + RTT;

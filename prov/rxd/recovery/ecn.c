@@ -8,7 +8,7 @@ void rxd_ecn_init(struct rxd_ecn *ecn, bool on)
 	*ecn = (struct rxd_ecn) { .state = on ? RXD_ECN_TRY : RXD_ECN_OFF };
 }
 
-void rxd_ecn_anew(struct rxd_ecn *ecn, bool on)
+void rxd_ecn_new_path(struct rxd_ecn *ecn, bool on)
 {
 	struct rxd_ecn was = *ecn;
 
@@ -37,7 +37,7 @@ void rxd_ecn_lost(struct rxd_ecn *ecn)
 		ecn->state = RXD_ECN_OFF;
 }
 
-bool rxd_ecn_silence(struct rxd_ecn *ecn)
+bool rxd_ecn_timeout(struct rxd_ecn *ecn)
 {
 	if (!on_trial(ecn))
 		return false;
@@ -45,13 +45,13 @@ bool rxd_ecn_silence(struct rxd_ecn *ecn)
 	return true;
 }
 
-/* Fewer than were acknowledged: cleared on the way.  More than there were: set there.
- * All of those on trial: by something that is no queue.
+/* is_wrong - fewer marks counted than acknowledged: the path clears them.  More than were sent:
+ * the path sets them.  CE on all packets of the trial: not set by a queue.
  */
 static bool is_wrong(const struct rxd_ecn *ecn, unsigned marked, unsigned counted)
 {
 	return counted < marked || (int32_t) (ecn->seen - ecn->marked) > 0 ||
-	       (!ecn->calm && ecn->seen >= RXD_ECN_TRIES);
+	       (!ecn->ect_seen && ecn->seen >= RXD_ECN_TRIES);
 }
 
 bool rxd_ecn_on_ack(struct rxd_ecn *ecn, unsigned marked, uint16_t ect, uint16_t ce,
@@ -65,13 +65,13 @@ bool rxd_ecn_on_ack(struct rxd_ecn *ecn, unsigned marked, uint16_t ect, uint16_t
 	ecn->ect = ect;
 	ecn->ce = ce;
 	ecn->seen += more_ect + more_ce;
-	ecn->calm |= more_ect > 0;
+	ecn->ect_seen |= more_ect > 0;
 	if (is_wrong(ecn, marked, more_ect + more_ce)) {
 		ecn->state = RXD_ECN_OFF;
 		*off_p = true;
 		return false;
 	}
-	if (on_trial(ecn) && ecn->calm)
+	if (on_trial(ecn) && ecn->ect_seen)
 		ecn->state = RXD_ECN_GOOD;
 	return more_ce > 0;
 }

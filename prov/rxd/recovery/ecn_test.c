@@ -18,7 +18,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* As a sender does: marked while that is wanted.  Returns how many were. */
+/* Send packets, marked while rxd_ecn_wanted().  Returns how many were. */
 static unsigned send(unsigned cnt)
 {
 	unsigned marked = 0;
@@ -83,7 +83,7 @@ static void test_invented(void **state)
 static void test_all_marked(void **state)
 {
 	send(20);
-	/* it may be true of the first few */
+	/* of the first few that may be true */
 	assert_true(rxd_ecn_on_ack(&ecn, 4, 0, 4, &off));
 	assert_false(off);
 	assert_int_equal(ecn.state, RXD_ECN_WAIT);
@@ -102,16 +102,16 @@ static void test_swallowed(void **state)
 	/* or before so many could be sent */
 	rxd_ecn_init(&ecn, true);
 	send(1);
-	assert_true(rxd_ecn_silence(&ecn));
+	assert_true(rxd_ecn_timeout(&ecn));
 	assert_int_equal(send(1), 0);
-	/* but not of a path that is known to be good */
+	/* but not on a path that is validated */
 	rxd_ecn_init(&ecn, true);
 	send(1);
 	rxd_ecn_on_ack(&ecn, 1, 1, 0, &off);
 	send(20);
 	for (i = 0; i < 20; i++)
 		rxd_ecn_lost(&ecn);
-	assert_false(rxd_ecn_silence(&ecn));
+	assert_false(rxd_ecn_timeout(&ecn));
 	assert_int_equal(ecn.state, RXD_ECN_GOOD);
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #define FIRST_ROOM 16
-#define THREE 3			/* later packets that make a loss where order holds */
-#define REO_MOST 64		/* quarters of a round trip */
+#define PKT_THRESHOLD 3		/* later packets that arrived, on a path without reordering */
+#define REO_MOST 64		/* quarters of the minimal RTT */
 #define PROBES_SHIFT_MAX 10
 #define WAIT_MAX_NS UINT64_C(1000000000)
 
@@ -63,7 +63,7 @@ void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent)
 	at(loss, loss->next)->state = RXD_SENT_OUT;
 	account(loss, sent, 1);
 	loss->last_ns = sent->sent_ns;
-	loss->asked = sent->asked;
+	loss->ack_now = sent->ack_now;
 	loss->next++;
 }
 
@@ -119,8 +119,8 @@ bool rxd_loss_on_ack(struct rxd_loss *loss, uint64_t lo, uint64_t hi,
 	return true;
 }
 
-/* How long a packet may be overdue before it is lost. */
-static uint64_t patience(const struct rxd_loss *loss, const struct rxd_rtt *rtt)
+/* loss_delay - the age at which a packet is declared lost when a later one has arrived. */
+static uint64_t loss_delay(const struct rxd_loss *loss, const struct rxd_rtt *rtt)
 {
 	uint64_t trip = rtt->smooth > rtt->latest ? rtt->smooth : rtt->latest;
 	uint64_t more = rtt->min / 4 * loss->reo_steps;
@@ -132,7 +132,7 @@ static uint64_t patience(const struct rxd_loss *loss, const struct rxd_rtt *rtt)
 	return trip + more;
 }
 
-static void lose(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
+static void declare_lost(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
 {
 	struct rxd_sent *sent = at(loss, pn);
 
@@ -141,7 +141,7 @@ static void lose(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *
 	ops->lost(arg, sent, pn);
 }
 
-/* What was lost long ago will not be acknowledged any more. */
+/* forget - packets declared lost long ago are not acknowledged any more. */
 static void forget(struct rxd_loss *loss, uint64_t now, uint64_t age)
 {
 	struct rxd_sent *sent;
@@ -158,7 +158,7 @@ static void forget(struct rxd_loss *loss, uint64_t now, uint64_t age)
 void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *rtt,
 		     const struct rxd_loss_ops *ops, void *arg)
 {
-	uint64_t wait = patience(loss, rtt), pn;
+	uint64_t wait = loss_delay(loss, rtt), pn;
 	struct rxd_sent *sent;
 
 	loss->lost_at_ns = 0;
@@ -167,10 +167,10 @@ void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *
 		if (sent->state != RXD_SENT_OUT)
 			continue;
 		if (now >= sent->sent_ns + wait ||
-		    (!loss->reordered && pn + THREE < loss->largest)) {
-			lose(loss, pn, ops, arg);
+		    (!loss->reordered && pn + PKT_THRESHOLD < loss->largest)) {
+			declare_lost(loss, pn, ops, arg);
 		} else {
-			/* those behind it were sent later */
+			/* those after it were sent later */
 			loss->lost_at_ns = sent->sent_ns + wait;
 			break;
 		}
@@ -178,14 +178,14 @@ void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *
 	forget(loss, now, 4 * wait + 4 * RXD_RTT_GRAIN_NS);
 }
 
-void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg)
+void rxd_loss_all(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg)
 {
 	uint64_t pn;
 
 	loss->lost_at_ns = 0;
 	for (pn = loss->base; pn < loss->next; pn++)
 		if (at(loss, pn)->state == RXD_SENT_OUT)
-			lose(loss, pn, ops, arg);
+			declare_lost(loss, pn, ops, arg);
 }
 
 const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn)
@@ -200,12 +200,12 @@ const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn)
 	return sent;
 }
 
-uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
+uint64_t rxd_loss_probe_timeout(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		       uint64_t peer_delay_ns)
 {
-	unsigned asked = loss->probes ? loss->probes - 1u : 0;	/* the first says little: as long again */
-	unsigned shift = asked < PROBES_SHIFT_MAX ? asked : PROBES_SHIFT_MAX;
-	uint64_t once = rxd_rtt_probe_after(rtt, loss->asked ? 0 : peer_delay_ns);
+	unsigned probes = loss->probes ? loss->probes - 1u : 0;	/* no backoff before the second */
+	unsigned shift = probes < PROBES_SHIFT_MAX ? probes : PROBES_SHIFT_MAX;
+	uint64_t once = rxd_rtt_probe_after(rtt, loss->ack_now ? 0 : peer_delay_ns);
 	uint64_t most = once > WAIT_MAX_NS ? once : WAIT_MAX_NS;
 
 	return once << shift < most ? once << shift : most;
@@ -220,7 +220,7 @@ uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 	if (loss->lost_at_ns)
 		return loss->lost_at_ns;
 	*probe_p = true;
-	return loss->last_ns + rxd_loss_wait(loss, rtt, peer_delay_ns);
+	return loss->last_ns + rxd_loss_probe_timeout(loss, rtt, peer_delay_ns);
 }
 
 uint32_t rxd_loss_longest(const struct rxd_loss *loss)

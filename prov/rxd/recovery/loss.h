@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * loss.h - what was sent and has not come back, and which of it is lost.  Pure.
+ * loss.h - loss detection: the packets in flight, and which of them are lost.  Pure.
  *
- * A packet is taken for lost when one that was sent later is here and either so
- * much time has passed that reordering is not the reason, or, as long as this
- * path has never reordered, three later ones are.  A packet that was taken for lost
- * is remembered for a while: if it is acknowledged after all, the waiting time
- * grows.
+ * A packet is declared lost when a later one is acknowledged and either so much time has
+ * passed that reordering cannot be the cause, or, as long as this path has never reordered,
+ * three later ones are acknowledged.  It is remembered for a while: if its ACK arrives after
+ * all, the loss was spurious, and the time threshold grows.
+ * What is retransmitted, and when, is in ../retransmit.c.
  * Source: RFC 8985, RFC 9002 section 6.
  */
 #ifndef RXD_LOSS_H
@@ -22,40 +22,40 @@
 
 enum rxd_sent_state {
 	RXD_SENT_GONE,		/* acknowledged, or forgotten */
-	RXD_SENT_OUT,
-	RXD_SENT_LOST,		/* taken for lost, still remembered */
+	RXD_SENT_OUT,		/* in flight */
+	RXD_SENT_LOST,		/* declared lost, still remembered */
 };
 
-/* A packet under way. */
+/* A packet in flight. */
 struct rxd_sent {
 	uint64_t off;		/* of its bytes in the stream */
 	uint64_t sent_ns;
 	uint32_t len;		/* of them; 0: none */
 	uint32_t size;		/* of the datagram */
 	uint8_t state;		/* enum rxd_sent_state */
-	bool pad;		/* measures the path: its loss is no congestion */
-	bool limited;		/* nothing but the window held the sender back */
-	bool ect;		/* left with a mark */
-	bool asked;		/* for an acknowledgement at once */
+	bool pad;		/* without bytes, a probe: its loss is no congestion */
+	bool limited;		/* the congestion window was the limit */
+	bool ect;		/* sent as ECT(0) */
+	bool ack_now;		/* requests an ACK without delay */
 };
 
 struct rxd_loss {
-	struct rxd_sent *ring;	/* packet n at ring[n & mask]; NULL: nothing is under way */
+	struct rxd_sent *ring;	/* packet n at ring[n & mask]; NULL: nothing is in flight */
 	uint64_t base;		/* oldest number remembered */
 	uint64_t next;		/* number of the next packet */
 	uint64_t largest;	/* highest acknowledged, + 1; 0: none */
-	uint64_t out_bytes;	/* datagrams in RXD_SENT_OUT, without path probes */
+	uint64_t out_bytes;	/* in flight, without probes */
 	uint32_t mask;
-	uint32_t out_cnt;
-	uint32_t reo_steps;	/* quarters of a round trip that reordering may take */
+	uint32_t out_cnt;	/* packets in flight */
+	uint32_t reo_steps;	/* time threshold, in quarters of the minimal RTT */
 	bool reordered;		/* seen on this path */
-	bool asked;		/* for an acknowledgement at once: the last packet */
+	bool ack_now;		/* the last packet requests an ACK without delay */
 	uint8_t probes;		/* probe timeouts since something was acknowledged */
-	uint64_t last_ns;	/* when the last packet left */
-	uint64_t lost_at_ns;	/* when the oldest suspect is lost; 0: there is none */
+	uint64_t last_ns;	/* when the last packet was sent */
+	uint64_t lost_at_ns;	/* when the next packet is declared lost; 0: none is near */
 };
 
-/* What the owner does about it; called from the functions below. */
+/* The owner's callbacks. */
 struct rxd_loss_ops {
 	void (*acked)(void *arg, const struct rxd_sent *sent, uint64_t pn);
 	void (*lost)(void *arg, const struct rxd_sent *sent, uint64_t pn);
@@ -65,48 +65,48 @@ struct rxd_loss_ops {
 void rxd_loss_init(struct rxd_loss *loss);
 void rxd_loss_fini(struct rxd_loss *loss);
 
-/* rxd_loss_room - make room to remember one more packet.  Errors: -FI_ENOMEM. */
+/* rxd_loss_room - make room for one more packet.  Errors: -FI_ENOMEM. */
 int rxd_loss_room(struct rxd_loss *loss);
 
-/* rxd_loss_on_sent - packet number loss->next left.  Room was made. */
+/* rxd_loss_on_sent - packet number loss->next was sent.  Room was made. */
 void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent);
 
 /* rxd_loss_on_ack - numbers @lo .. @hi-1 are acknowledged.
- * Returns false when one of them was never sent: the peer lies.
+ * Returns false when one of them was never sent: the ACK is not valid.
  */
 bool rxd_loss_on_ack(struct rxd_loss *loss, uint64_t lo, uint64_t hi,
 		     const struct rxd_loss_ops *ops, void *arg);
 
-/* rxd_loss_sent_ns - when packet @pn left, while it is out; else 0. */
+/* rxd_loss_sent_ns - when packet @pn was sent, while it is in flight; else 0. */
 uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn);
 
-/* rxd_loss_detect - after acknowledgements, or at lost_at_ns: name what is lost. */
+/* rxd_loss_detect - after an ACK, or at lost_at_ns: declare packets lost. */
 void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *rtt,
 		     const struct rxd_loss_ops *ops, void *arg);
 
-/* rxd_loss_give_up - everything out is lost (a black hole). */
-void rxd_loss_give_up(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg);
+/* rxd_loss_all - everything in flight is declared lost (a black hole, another path). */
+void rxd_loss_all(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg);
 
-/* rxd_loss_unsent - packet @pn did not leave after all.  Its number is used up all the
- * same: what we take for unsent may have left.   Returns what it had, or NULL.
+/* rxd_loss_unsent - packet @pn could not be sent.  Its number is used nevertheless, since it
+ * may have been sent.   Returns what it had, or NULL.
  */
 const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn);
 
-/* rxd_loss_wait - how long to be silent before a probe: twice as long after each but the
- * first, up to a second or so, because a peer that is there should be found before it is given up.
+/* rxd_loss_probe_timeout - time without an ACK after which a probe is sent: doubled by each but
+ * the first, up to about a second, so that a slow peer is reached before it is declared lost.
  * @peer_delay_ns: how long it may keep an acknowledgement that it is not asked for
  */
-uint64_t rxd_loss_wait(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
+uint64_t rxd_loss_probe_timeout(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		       uint64_t peer_delay_ns);
 
-/* rxd_loss_due - when something must happen: detect, or (*@probe_p) a probe.  0: never. */
+/* rxd_loss_due - when rxd_loss_detect(), or (*@probe_p) a probe, is due.  0: never. */
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p);
 
-/* rxd_loss_longest - bytes of the longest datagram out, without path probes; 0: none is. */
+/* rxd_loss_longest - bytes of the longest datagram in flight, without probes; 0: none is. */
 uint32_t rxd_loss_longest(const struct rxd_loss *loss);
 
-/* rxd_loss_idle - nothing is out: give memory back. */
+/* rxd_loss_idle - release memory if nothing is in flight. */
 void rxd_loss_idle(struct rxd_loss *loss);
 
 #endif

@@ -166,7 +166,7 @@ static void test_give_up(void **state)
 {
 	send(5, MS);
 	ack(1, 2, 2 * MS);
-	rxd_loss_give_up(&loss, &ops, NULL);
+	rxd_loss_all(&loss, &ops, NULL);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(told.lost[i], i != 1);
 	assert_int_equal(loss.out_bytes, 0);

@@ -10,12 +10,12 @@ void rxd_mtu_init(struct rxd_mtu *mtu, uint32_t base, uint32_t most)
 	*mtu = (struct rxd_mtu) { .now = base, .base = base, .most = most };
 }
 
-/* What paths usually carry, less the headers of UDP and of the provider below, over
- * IPv4 and IPv6: jumbo frames, Ethernet, a tunnel within it, the least of IPv6.
+/* Common path MTUs, less the headers of UDP and of the provider below, over IPv4 and IPv6:
+ * jumbo frames, Ethernet, a tunnel within it, the minimum of IPv6.
  */
-static const uint16_t usual[] = { 8956, 8936, 1456, 1436, 1376, 1212 };
+static const uint16_t common[] = { 8956, 8936, 1456, 1436, 1376, 1212 };
 
-/* What to try next; 0 when the search is over. */
+/* candidate - the size to probe next; 0 when the search is complete. */
 static uint32_t candidate(const struct rxd_mtu *mtu)
 {
 	size_t i;
@@ -24,9 +24,9 @@ static uint32_t candidate(const struct rxd_mtu *mtu)
 		return 0;
 	if (!mtu->bad)
 		return mtu->most;
-	for (i = 0; i < sizeof(usual) / sizeof(*usual) && usual[i] > mtu->now; i++)
-		if (usual[i] < mtu->bad)
-			return usual[i];
+	for (i = 0; i < sizeof(common) / sizeof(*common) && common[i] > mtu->now; i++)
+		if (common[i] < mtu->bad)
+			return common[i];
 	return mtu->bad > mtu->now + RXD_MTU_STEP ? mtu->now + (mtu->bad - mtu->now) / 2 : 0;
 }
 
@@ -62,7 +62,7 @@ bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size)
 		return false;
 	mtu->now = size;
 	mtu->fails = 0;
-	mtu->silent = 0;
+	mtu->timeouts = 0;
 	return true;
 }
 
@@ -75,25 +75,25 @@ void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy)
 		note_bad(mtu, size);
 }
 
-/* @bad: does not pass for sure; 0: whether one does is to be found out */
+/* fall_back - begin the search again.  @bad: a size that surely does not pass, or 0 */
 static void fall_back(struct rxd_mtu *mtu, uint32_t bad)
 {
 	mtu->now = mtu->base;
-	mtu->silent = 0;
+	mtu->timeouts = 0;
 	mtu->probe = 0;
 	mtu->again_ns = 0;
 	note_bad(mtu, bad);
 }
 
-void rxd_mtu_silence(struct rxd_mtu *mtu, uint32_t size)
+void rxd_mtu_timeout(struct rxd_mtu *mtu, uint32_t size)
 {
-	if (size > mtu->base && mtu->now > mtu->base && mtu->silent < RXD_MTU_SILENT)
-		mtu->silent++;
+	if (size > mtu->base && mtu->now > mtu->base && mtu->timeouts < RXD_MTU_TIMEOUTS)
+		mtu->timeouts++;
 }
 
-bool rxd_mtu_hole(struct rxd_mtu *mtu, uint32_t size)
+bool rxd_mtu_black_hole(struct rxd_mtu *mtu, uint32_t size)
 {
-	if (size <= mtu->base || mtu->silent < RXD_MTU_SILENT)
+	if (size <= mtu->base || mtu->timeouts < RXD_MTU_TIMEOUTS)
 		return false;
 	fall_back(mtu, 0);
 	return true;

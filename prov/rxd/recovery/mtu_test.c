@@ -66,30 +66,30 @@ static void test_black_hole(void **state)
 
 	rxd_mtu_init(&mtu, 1024, 9000);
 	search(&mtu, 9000);
-	for (i = 1; i < RXD_MTU_SILENT; i++)
-		rxd_mtu_silence(&mtu, 9000);
-	assert_false(rxd_mtu_hole(&mtu, 9000));
-	rxd_mtu_heard(&mtu);
-	for (i = 0; i < RXD_MTU_SILENT; i++) {
-		assert_false(rxd_mtu_hole(&mtu, 9000));
-		rxd_mtu_silence(&mtu, 9000);
+	for (i = 1; i < RXD_MTU_TIMEOUTS; i++)
+		rxd_mtu_timeout(&mtu, 9000);
+	assert_false(rxd_mtu_black_hole(&mtu, 9000));
+	rxd_mtu_acked(&mtu);
+	for (i = 0; i < RXD_MTU_TIMEOUTS; i++) {
+		assert_false(rxd_mtu_black_hole(&mtu, 9000));
+		rxd_mtu_timeout(&mtu, 9000);
 	}
-	/* silence alone is none: short ones have to get through */
+	/* timeouts alone show no black hole: short packets must pass */
 	for (i = 0; i < 300; i++)
-		rxd_mtu_silence(&mtu, 9000);
+		rxd_mtu_timeout(&mtu, 9000);
 	assert_int_equal(mtu.now, 9000);
-	assert_false(rxd_mtu_hole(&mtu, 1000));
-	assert_true(rxd_mtu_hole(&mtu, 9000));
+	assert_false(rxd_mtu_black_hole(&mtu, 1000));
+	assert_true(rxd_mtu_black_hole(&mtu, 9000));
 	assert_int_equal(mtu.now, 1024);
 	search(&mtu, 4000);
 	assert_true(mtu.now > 3900 && mtu.now <= 4000);
-	/* small packets say nothing about the length */
+	/* small packets show nothing about the size */
 	for (i = 0; i < 10; i++)
-		rxd_mtu_silence(&mtu, 1024);
-	assert_false(rxd_mtu_hole(&mtu, mtu.now));
+		rxd_mtu_timeout(&mtu, 1024);
+	assert_false(rxd_mtu_black_hole(&mtu, mtu.now));
 }
 
-/* It was none: the first probe tells. */
+/* It was none: the first probe passes. */
 static void test_no_black_hole(void **state)
 {
 	struct rxd_mtu mtu;
@@ -97,11 +97,11 @@ static void test_no_black_hole(void **state)
 
 	rxd_mtu_init(&mtu, 1024, 65491);
 	search(&mtu, 65491);
-	for (i = 0; i < RXD_MTU_SILENT; i++)
-		rxd_mtu_silence(&mtu, 65491);
-	assert_true(rxd_mtu_hole(&mtu, 65491));
+	for (i = 0; i < RXD_MTU_TIMEOUTS; i++)
+		rxd_mtu_timeout(&mtu, 65491);
+	assert_true(rxd_mtu_black_hole(&mtu, 65491));
 	assert_int_equal(rxd_mtu_wanted(&mtu, NOW), 65491);
-	/* on a path that loses much, one that is lost says little */
+	/* on a lossy path one lost probe shows little */
 	for (i = 1; i < RXD_MTU_TRIES_LOSSY; i++) {
 		rxd_mtu_sent(&mtu, 65491);
 		rxd_mtu_lost(&mtu, 65491, true);

@@ -21,17 +21,17 @@ void rxd_ranges_fini(struct rxd_ranges *set)
 	rxd_ranges_init(set);
 }
 
-/* Index of the first range that ends above @number (with @touch: at it). */
-static uint32_t find(const struct rxd_ranges *set, uint64_t number, bool touch)
+/* Index of the first range that ends above @number (with @adjacent: at it). */
+static uint32_t find(const struct rxd_ranges *set, uint64_t number, bool adjacent)
 {
 	uint32_t lo = 0, hi = set->cnt, mid;
 
-	/* What comes is most often behind everything. */
-	if (hi && set->span[hi - 1].hi < number + !touch)
+	/* most numbers are added behind all others */
+	if (hi && set->span[hi - 1].hi < number + !adjacent)
 		return hi;
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (set->span[mid].hi < number + !touch)
+		if (set->span[mid].hi < number + !adjacent)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -96,7 +96,7 @@ void rxd_ranges_cover(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 
 	if (!rxd_ranges_add(set, lo, hi))
 		return;
-	/* it touches none, and there are some: else there had been room */
+	/* it is adjacent to none, and there are some: otherwise there was room */
 	i = find(set, lo, true);
 	if (i < set->cnt)
 		set->span[i].lo = lo;

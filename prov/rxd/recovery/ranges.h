@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ranges.h - a set of numbers, as ranges that neither touch nor overlap.
+ * ranges.h - a set of numbers, as ranges that are neither adjacent nor overlapping.
  *
  * Sorted, ascending.  Few ranges is the common case: up to RXD_RANGES_OWN of them
  * cost no memory of their own.  Pure.
@@ -40,15 +40,15 @@ static inline void rxd_ranges_next(struct rxd_ranges *set)
 	set->span[set->cnt - 1].hi++;
 }
 
-/* rxd_ranges_cover - they are, and where memory is short others between them and the
- * next range may be, too.  Cannot fail.
+/* rxd_ranges_cover - the same; where memory is short, numbers between them and the next range may be
+ * added, too.  Cannot fail.
  */
 void rxd_ranges_cover(struct rxd_ranges *set, uint64_t lo, uint64_t hi);
 
-/* rxd_ranges_sub - they are not.  Errors: -FI_ENOMEM when a range would fall in two. */
+/* rxd_ranges_sub - remove @lo .. @hi-1.  Errors: -FI_ENOMEM when a range would be split. */
 int rxd_ranges_sub(struct rxd_ranges *set, uint64_t lo, uint64_t hi);
 
-/* rxd_ranges_cut - all below @lo goes.  Cannot fail. */
+/* rxd_ranges_cut - remove all below @lo.  Cannot fail. */
 void rxd_ranges_cut(struct rxd_ranges *set, uint64_t lo);
 
 /* rxd_ranges_has - Cost: O(log n). */

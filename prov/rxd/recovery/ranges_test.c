@@ -55,7 +55,7 @@ static void expect(const struct rxd_ranges *set, const bool *has)
 	}
 }
 
-/* Against the simplest thing that could be right. */
+/* Against a naive model. */
 static void test_model(void **state)
 {
 	bool has[SPACE];

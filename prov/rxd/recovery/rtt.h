@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * rtt.h - how long a round trip takes.  Pure; nanoseconds.
+ * rtt.h - RTT estimation.  Pure.  Units: nanoseconds.
  *
  * Source: RFC 9002 section 5.
  */
@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RXD_RTT_FIRST_NS UINT64_C(50000000)	/* before anything is known */
+#define RXD_RTT_FIRST_NS UINT64_C(50000000)	/* before the first sample */
 #define RXD_RTT_SAMPLES 4096
 #define RXD_RTT_FEW 16
-#define RXD_RTT_GRAIN_NS UINT64_C(1000000)	/* what timers here can be late by */
+#define RXD_RTT_GRAIN_NS UINT64_C(1000000)	/* by which timers may be late */
 
 struct rxd_rtt {
 	uint64_t smooth;
@@ -23,10 +23,10 @@ struct rxd_rtt {
 	uint64_t min;		/* of the last samples; 0: nothing measured yet */
 	uint64_t latest;
 	uint64_t min_next;	/* of those since @left was full */
-	uint64_t best;		/* of the last few samples: what is above is not chance */
+	uint64_t best;		/* minimum of the last few samples: above @min, a queue has grown */
 	uint64_t best_next;	/* of those since */
-	uint32_t few;		/* until @best is made anew */
-	uint32_t left;		/* samples until @min is made anew: paths change */
+	uint32_t few;		/* samples until @best starts again */
+	uint32_t left;		/* samples until @min starts again: paths change */
 };
 
 static inline void rxd_rtt_init(struct rxd_rtt *rtt)
@@ -60,8 +60,8 @@ static inline void rxd_rtt_minima(struct rxd_rtt *rtt, uint64_t sample)
 	}
 }
 
-/* rxd_rtt_sample - a packet came back after @sample, of which the receiver kept it
- * for @delay by its own account.
+/* rxd_rtt_sample - the ACK of a packet came after @sample, of which the receiver delayed it
+ * by @delay, as it says.
  */
 static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t delay)
 {
@@ -76,7 +76,7 @@ static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t
 		return;
 	}
 	rxd_rtt_minima(rtt, sample);
-	/* a delay that cannot be true is not believed */
+	/* an impossible delay is ignored */
 	if (sample >= rtt->min + delay)
 		sample -= delay;
 	diff = sample > rtt->smooth ? sample - rtt->smooth : rtt->smooth - sample;
@@ -84,7 +84,7 @@ static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t
 	rtt->smooth = (7 * rtt->smooth + sample) / 8;
 }
 
-/* rxd_rtt_probe_after - without a word for so long, ask. */
+/* rxd_rtt_probe_after - the probe timeout (PTO) without backoff. */
 static inline uint64_t rxd_rtt_probe_after(const struct rxd_rtt *rtt, uint64_t peer_delay)
 {
 	uint64_t var = 4 * rtt->var;

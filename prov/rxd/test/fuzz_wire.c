@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Any bytes may come in: nothing is read beyond them, and what passes makes sense.
- * The checksum is put right, so that the rest of the gate is reached.
+ * rxd_parse() with arbitrary bytes: it reads nothing beyond them, and what it accepts is valid.
+ * The checksum is corrected, so that the checks behind it are reached.
  */
 #include <stdlib.h>
 #include <sys/uio.h>

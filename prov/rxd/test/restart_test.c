@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * A peer is killed and comes back at its address, then is killed for good: what was
- * sent to it ends with an error each time, within bounds, and the next send to the
- * new one arrives.  Through the public API, over udp;ofi_rxd on loopback.
+ * A peer is killed and restarted at its address, then killed and not restarted: each time what
+ * was sent to it ends with an error in bounded time, and the next send to the restarted one
+ * arrives.  Through the public API, over udp;ofi_rxd on loopback.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -104,7 +104,7 @@ int main(void)
 	pid_t pid;
 	int i;
 
-	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* it is about datagrams */
+	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* datagrams, not shared memory */
 	setenv("FI_OFI_RXD_PEER_TIMEOUT", "2000", 1);
 	setenv("FI_OFI_RXD_CONN_TIMEOUT", "4000", 1);
 	setenv("FI_LOG_LEVEL", "none", 1);
@@ -118,7 +118,7 @@ int main(void)
 	for (i = 0; i < 3; i++) {
 		server_kill(pid);
 		pid = server_start(port);
-		/* the new one does not know us: not a silence, an answer */
+		/* the restarted peer answers with RESET: no timeout */
 		CHECK(deliver(&s, to, 20000) == FI_ECONNRESET);
 		CHECK(deliver(&s, to, 20000) == 0);
 		CHECK(deliver(&s, to, 20000) == 0);
@@ -127,7 +127,7 @@ int main(void)
 	began = clock_ns();
 	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);
 	CHECK(clock_ns() - began < 10 * CLOCK_NS_PER_S);
-	/* nobody there: the call itself ends */
+	/* no process there: the attempt to connect times out */
 	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);
 	side_close(&s);
 	return 0;

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The engine's simulated network (engine/sim_link.h) by this provider's link over
- * simulated datagrams: the same tests of the same promises, where packets are lost,
- * doubled, damaged and late, paths become narrow, and one way may be cut for seconds.
+ * The engine's simulated network (engine/sim/link.h) by this provider's link over simulated
+ * datagrams: the same tests, where datagrams are lost, duplicated, reordered and corrupted, the
+ * path MTU becomes smaller, and one direction may be interrupted for seconds.
  *
- * Time goes on with each look for datagrams, most often to the next thing that happens.
+ * Simulated time advances with each rxd_dg_poll(), mostly to the next event.
  */
 #include <netinet/in.h>
 #include <rdma/fi_errno.h>
@@ -18,7 +18,7 @@
 
 #define PORTS 24		/* that the tests use, from 1 */
 #define BASE 999		/* their first is 1000 */
-#define PATIENCE_MS 3600000	/* nobody is given up for silence alone */
+#define PATIENCE_MS 3600000	/* no peer is declared lost by a timeout alone */
 #define CUT_MAX_NS (8 * CLOCK_NS_PER_S)
 
 /* What fi_rxd(7) says of a peer that is idle. */
@@ -29,7 +29,7 @@ static struct fi_provider fake_prov = { .name = "ofi_rxd" };
 static uint64_t state;
 static bool rough;
 
-/* One link is enough here. */
+/* There is no second link. */
 const struct eng_link_ops shm_near_ops;
 
 const struct eng_link_ops *const sim_transport = &rxd_link_ops;
@@ -87,11 +87,11 @@ static void tick(struct rxd_poller *poller)
 
 void sim_start(uint64_t seed, const struct sim_conf *conf)
 {
-	struct snet_conf calm = { .dgram_max = 1456, .delay_ns = 10000 };
+	struct snet_conf good = { .dgram_max = 1456, .delay_ns = 10000 };
 
 	state = seed * 2654435761u + 12345;
 	rough = conf->queue_pct > 0;
-	snet_start(seed, &calm);
+	snet_start(seed, &good);
 	if (rough)
 		some_trouble(&snet_conf);
 	snet_base = BASE;
@@ -123,7 +123,7 @@ static struct rxd_conn *conn_at(struct list *link_node)
 	return container_of(link_node, struct rxd_conn, chan.link_node);
 }
 
-/* Nothing that either end holds will move. */
+/* is_idle - no packet or timer will change anything at this end. */
 static bool is_idle(const struct rxd_conn *conn)
 {
 	return rxd_conn_alive(conn) && rxd_tx_idle(conn) && !conn->is_paused &&
@@ -163,7 +163,7 @@ static struct rxd_conn *find(unsigned a, unsigned b)
 	return NULL;
 }
 
-/* One end learns of it now, the other when it asks. */
+/* One end knows it now, the other after its next probe. */
 bool sim_break(uint16_t a, uint16_t b)
 {
 	struct rxd_conn *conn = find(a - BASE, b - BASE);
@@ -174,7 +174,7 @@ bool sim_break(uint16_t a, uint16_t b)
 	return true;
 }
 
-/* What it says from now on gets nowhere; rxd_dg_open() at the port ends that. */
+/* No datagram from it arrives from now on, until rxd_dg_open() at the port. */
 void sim_crash(uint16_t port)
 {
 	struct rxd_link *link = snet_link(port - BASE);

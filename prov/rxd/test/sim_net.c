@@ -30,7 +30,7 @@ struct port {
 	struct dgram *in;
 	uint64_t free_ns;	/* the bottleneck before it is busy until then */
 	bool bad;		/* in a run of losses */
-	bool ect;		/* what leaves is marked */
+	bool ect;		/* datagrams are sent as ECT(0) */
 };
 
 struct snet_conf snet_conf;
@@ -39,11 +39,11 @@ unsigned snet_base;
 void (*snet_before_look)(struct rxd_poller *poller);
 static uint64_t state, order;
 static struct port *ports[SNET_PORTS];	/* live ones */
-static struct dgram *wire[SNET_PORTS];	/* under way to each */
+static struct dgram *wire[SNET_PORTS];	/* in flight to each */
 static uint64_t busy[SNET_PORTS];
 static bool bad_run[SNET_PORTS][SNET_PORTS];
 static uint64_t cut[SNET_PORTS][SNET_PORTS];
-/* Who moves is seen elsewhere: ports have outer numbers, at first their own. */
+/* The address of a port, as others see it, is its outer number; at first its own. */
 static unsigned outer[SNET_PORTS], inner[SNET_OUTER], moves;
 uint64_t snet_strange_out, snet_strange_in;
 
@@ -145,7 +145,7 @@ static void deliver(unsigned from, unsigned to, const uint8_t *data, size_t len,
 	*pos = d;
 }
 
-/* Single losses, or runs of them with the same share in all. */
+/* is_lost - single losses, or runs of them with the same share. */
 static bool is_lost(unsigned from, unsigned to)
 {
 	bool *bad = &bad_run[from][to];
@@ -159,7 +159,7 @@ static bool is_lost(unsigned from, unsigned to)
 	return *bad;
 }
 
-/* When a datagram is through the bottleneck; 0: its queue is full. */
+/* through - when a datagram has passed the bottleneck; 0: its queue is full. */
 static uint64_t through(unsigned to, size_t len, unsigned *ecn)
 {
 	uint64_t start = busy[to] > snet_now ? busy[to] : snet_now, waits;
@@ -177,7 +177,7 @@ static uint64_t through(unsigned to, size_t len, unsigned *ecn)
 	return busy[to];
 }
 
-/* What the path makes of a codepoint. */
+/* carry_mark - what the path does to an ECN codepoint. */
 static unsigned carry_mark(unsigned ecn)
 {
 	if (snet_conf.marks == SNET_MARKS_CLEARED)
@@ -378,7 +378,7 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	return 0;
 }
 
-/* One burst at a time, whoever makes it. */
+/* One burst at a time, of any port. */
 static struct {
 	uint8_t heads[RXD_DG_BURST][RXD_DG_HEAD];
 	struct iovec iov[RXD_DG_BURST][4];
@@ -425,7 +425,8 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 		while (ports[i] && ports[i]->poller == poller && (d = wire[i]) &&
 		       d->at <= snet_now && budget) {
 			wire[i] = d->next;
-			meta = (struct rxd_meta) { d->from, ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT };
+			meta.source = d->from;
+			meta.ecn = ports[i]->dg.has_ecn ? d->ecn : NET_ECN_NOT;
 			fn(ports[i]->dg.owner, d->data, d->len, meta);
 			free(d);
 			done++;

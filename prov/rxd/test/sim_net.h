@@ -4,7 +4,8 @@
 /*
  * sim_net.h - a network in simulated time, in place of dg.c.
  *
- * Chance comes from one seed, time is a number.  Addresses are 10.0.0.1 and a port.
+ * One seed determines all random choices, and time is a variable.  Addresses are 10.0.0.1 and a
+ * port.
  */
 #ifndef RXD_SIM_NET_H
 #define RXD_SIM_NET_H
@@ -14,15 +15,15 @@
 #include "rxd/conn.h"
 
 #define SNET_PORTS 80
-#define SNET_OUTER 256			/* numbers that ports may be seen by */
-#define SNET_STRANGER (SNET_OUTER - 1)	/* nobody is there, but packets may seem to come from it */
+#define SNET_OUTER 256			/* outer numbers of ports */
+#define SNET_STRANGER (SNET_OUTER - 1)	/* no endpoint has it; forged packets come from it */
 
 enum snet_marks {
-	SNET_MARKS_NONE,	/* the sockets know of none */
+	SNET_MARKS_NONE,	/* the sockets do not support ECN */
 	SNET_MARKS_KEPT,
 	SNET_MARKS_CLEARED,
-	SNET_MARKS_ALL,		/* every packet seems to come through a long queue */
-	SNET_MARKS_LOST,	/* who has a mark does not get through */
+	SNET_MARKS_ALL,		/* every packet is marked CE */
+	SNET_MARKS_LOST,	/* marked packets are dropped */
 	SNET_MARKS_CNT
 };
 
@@ -34,9 +35,9 @@ struct snet_conf {
 	uint64_t jitter_ns;	/* on top, at random: reorders */
 	uint64_t rate;		/* bytes per second into each port; 0: no limit */
 	uint64_t queue;		/* bytes that wait at the bottleneck */
-	uint64_t mark;		/* with more than this waiting, what can be is marked; 0: nothing is */
+	uint64_t mark;		/* queued bytes above which ECT packets are marked CE; 0: none are */
 	enum snet_marks marks;	/* what the path does to marks */
-	uint32_t mtu;		/* longer ones vanish; 0: none do */
+	uint32_t mtu;		/* longer ones are dropped; 0: none are */
 	uint32_t dgram_max;	/* of the interfaces */
 	double stolen;		/* share of datagrams of which a copy arrives from SNET_STRANGER ... */
 	uint64_t stolen_ns;	/* ... so much later; 0: first */
@@ -49,18 +50,17 @@ extern unsigned snet_base;	/* address of port 0 */
 extern uint64_t snet_now;
 extern uint64_t snet_sent, snet_dropped, snet_marked;
 
-/* snet_start - an empty network.  Frees what the last one held. */
+/* snet_start - an empty network.  Frees the datagrams of the last one. */
 void snet_start(uint64_t seed, const struct snet_conf *conf);
 uint64_t snet_rnd(uint64_t n);
 bool snet_chance(double p);
 
-/* snet_cut - nothing gets from port @from to port @to until @until_ns, or until @from is
- * opened anew.
+/* snet_cut - no datagram arrives from port @from at port @to until @until_ns, or until @from is
+ * opened again.
  */
 void snet_cut(unsigned from, unsigned to, uint64_t until_ns);
 
-/* snet_move - from now on what port @no sends comes from another address, where it is
- * reached too.  @gone: and is not at the one it had.
+/* snet_move - port @no has another address from now on.  @gone: and is not reached at the old one.
  */
 void snet_move(unsigned no, bool gone);
 
@@ -70,13 +70,13 @@ unsigned snet_seen_as(unsigned no);
 /* Bytes that came from SNET_STRANGER, and that went there. */
 extern uint64_t snet_strange_out, snet_strange_in;
 
-/* snet_next - when the next datagram arrives at any port; UINT64_MAX: none is under way. */
+/* snet_next - when the next datagram arrives at any port; UINT64_MAX: none is in flight. */
 uint64_t snet_next(void);
 
 /* snet_link - the link at port @no, or NULL. */
 struct rxd_link *snet_link(unsigned no);
 
-/* Called when @poller looks for datagrams: time may go on.  NULL: it does not. */
+/* Called when @poller polls for datagrams, to advance the time.  May be NULL. */
 extern void (*snet_before_look)(struct rxd_poller *poller);
 
 /* snet_forge - a datagram of the test's making to port @to, as if @from had sent it. */

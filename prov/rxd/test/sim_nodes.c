@@ -152,7 +152,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	return ENG_RX_PLACE;
 }
 
-/* Some of those that are whole go up at once. */
+/* Some of those that have arrived in whole are delivered at once. */
 bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = eng_peer_of(chan);
@@ -247,7 +247,7 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 {
 }
 
-/* One link is enough here. */
+/* There is no second link. */
 const struct eng_link_ops shm_near_ops;
 
 bool obj_prog_others_hot(const struct obj_poller *poller)
@@ -327,7 +327,7 @@ static uint64_t node_due(struct eng_ep *ep)
 	return poller->ops->arm(poller, &due) ? snet_now : due;
 }
 
-/* Like a process that is killed: nothing is said. */
+/* As if its process was killed: no packet is sent. */
 void node_close(unsigned no)
 {
 	struct eng_ep *ep = nodes[no];
@@ -357,8 +357,8 @@ static void on_done(struct eng_pkt *pkt, int status)
 	free(msg);
 }
 
-/* As the engine does with most messages that are short enough.  Returns false when the
- * link does not take it this way.
+/* send_short - the engine's fast path for short messages.  Returns false when the link does not
+ * accept the message there.
  */
 static bool send_short(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 {
@@ -465,7 +465,7 @@ bool nodes_got_all(unsigned i, unsigned j)
 			     from->next == to->sent);
 }
 
-/* Is anything on its way to a peer that has not been reported lost? */
+/* Is anything in flight to a peer that has not been reported lost? */
 bool nodes_all_there(void)
 {
 	unsigned i, j;

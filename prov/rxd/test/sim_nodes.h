@@ -5,8 +5,8 @@
  * sim_nodes.h - endpoints of this provider in simulated time (sim_net.h), under an engine
  * that checks what it is given: every message once, whole and in order.
  *
- * Its messages say who sent them.  They are received at random as an engine may: looked
- * at where they are, placed, held and pulled, dropped, or refused for a while.
+ * Its messages contain their sender.  They are received at random in each way that an engine
+ * may choose: in place, placed, held and pulled, dropped, or refused for a while.
  */
 #ifndef RXD_SIM_NODES_H
 #define RXD_SIM_NODES_H
@@ -55,7 +55,7 @@ struct eng_ep {
 	uint64_t later;		/* percent of packets refused for now */
 };
 
-extern uint64_t nodes_seed;		/* for what CHECK says */
+extern uint64_t nodes_seed;		/* printed by CHECK */
 extern uint64_t nodes_downs;		/* peers that were reported lost */
 extern int nodes_last_err;		/* why the last of them was */
 extern uint64_t nodes_delivered;	/* messages */
@@ -63,7 +63,7 @@ extern unsigned node_cnt;		/* NODES_FEW at first */
 extern struct eng_ep *nodes[NODES];
 extern struct fi_provider nodes_prov;
 
-/* node_open - at PORT(no).  node_close - like a process that is killed: nothing is said. */
+/* node_open - at PORT(no).  node_close - as if its process was killed: no packet is sent. */
 void node_open(unsigned no);
 void node_close(unsigned no);
 
@@ -73,10 +73,10 @@ int node_poll(struct eng_ep *ep);
 /* node_send - one message of @len bytes. */
 void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len);
 
-/* nodes_turn - poll all of them, and take some of what they hold. */
+/* nodes_turn - poll all of them, and pull some of the held messages. */
 void nodes_turn(void);
 
-/* nodes_soonest - when something happens next. */
+/* nodes_soonest - the time of the next event. */
 uint64_t nodes_soonest(void);
 
 /* nodes_length - of a message, at random: most are short. */
@@ -85,7 +85,7 @@ size_t nodes_length(void);
 /* nodes_got_all - has @j all that @i sent to it? */
 bool nodes_got_all(unsigned i, unsigned j);
 
-/* nodes_all_there - has everybody, and is nothing left on the way? */
+/* nodes_all_there - has every node received everything? */
 bool nodes_all_there(void);
 
 #endif

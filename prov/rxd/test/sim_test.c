@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The whole protocol in simulated time, over networks that do everything wrong:
+ * The whole protocol in simulated time, over networks with every kind of fault:
  * every message arrives once, whole and in order, or its connection is reported lost.
  *
  *	sim_test [first seed [how many]]
  *	sim_test rates			goodput on a lossy path, and of many senders to one
- *	sim_test soak [seconds]		one world for so long (3600), whose network keeps changing
+ *	sim_test soak [seconds]		one run of so many seconds (3600), with a network that changes
  */
 #include <malloc.h>
 #include <rdma/fi_errno.h>
@@ -64,7 +64,7 @@ static void mishap(uint64_t kind)
 	}
 }
 
-/* Who sent to a peer that died afterwards does not know it before it sends again. */
+/* A node that sent to a peer that ended afterwards notices it when it sends again. */
 static void poke(void)
 {
 	unsigned i, j;
@@ -75,7 +75,7 @@ static void poke(void)
 				node_send(nodes[i], &nodes[i]->peers[j], 10);
 }
 
-/* The network heals; all that was not reported lost must get there. */
+/* heal - the network is good again; all that was not reported lost must arrive. */
 static void heal(void)
 {
 	uint64_t poked = snet_now, end = snet_now + 6000 * CLOCK_NS_PER_S;
@@ -102,12 +102,12 @@ static void heal(void)
 
 static void run(uint64_t number)
 {
-	struct snet_conf calm = { .dgram_max = 1456 }, conf;
+	struct snet_conf good = { .dgram_max = 1456 }, conf;
 	unsigned steps = 20 + (unsigned) (number % 60), i;
 	bool trouble;
 
 	nodes_seed = number;
-	snet_start(number, &calm);
+	snet_start(number, &good);
 	for (i = 0; i < 10; i++)
 		snet_rnd(2);
 	conf = some_conf();
@@ -130,7 +130,7 @@ static void run(uint64_t number)
 			mishap(snet_rnd(4));
 	}
 	heal();
-	/* a run of losses may last as long as a call is tried */
+	/* a run of losses may last longer than an attempt to connect */
 	if (!trouble && conf.loss < (conf.burst > 1 ? 0.1 : 0.4))
 		CHECK(!nodes_downs);
 	nodes_downs = 0;
@@ -138,14 +138,14 @@ static void run(uint64_t number)
 		node_close(i);
 }
 
-/* Somebody who computes for long is called, and takes the call when he is done. */
+/* A peer that makes no progress for long accepts the connection afterwards. */
 static void busy_peer(void)
 {
-	struct snet_conf calm = { .dgram_max = 1456, .delay_ns = 50000 };
+	struct snet_conf good = { .dgram_max = 1456, .delay_ns = 50000 };
 	uint64_t end;
 
 	nodes_seed = 0;
-	snet_start(1, &calm);
+	snet_start(1, &good);
 	nodes_downs = 0;
 	node_open(0);
 	node_open(1);
@@ -251,7 +251,7 @@ static void refill(unsigned from, unsigned to, uint64_t window)
 		node_send(nodes[from], peer, 32768);
 }
 
-/* @senders to one, for @ns after a while to get going. */
+/* measure - @senders to one node, for @ns after @warm_ns. */
 static struct goodput measure(const struct snet_conf *conf, unsigned senders, int tolerance,
 			      uint64_t warm_ns, uint64_t ns)
 {
@@ -307,7 +307,7 @@ static void rates(void)
 	};
 	struct goodput ours, tcp, one, many;
 
-	/* each loss is congestion: what TCP CUBIC does, with the best of its loss recovery */
+	/* each loss is congestion, as in TCP with CUBIC */
 	tcp = measure(&lossy, 1, 0, 2 * CLOCK_NS_PER_S, 4 * CLOCK_NS_PER_S);
 	ours = measure(&lossy, 1, 3, 2 * CLOCK_NS_PER_S, 4 * CLOCK_NS_PER_S);
 	printf("1 %% loss, 20 ms: %.2f MB/s, CUBIC %.2f MB/s: %.1f times\n", ours.all / 1e6,
@@ -321,27 +321,27 @@ static void rates(void)
 	CHECK(many.least >= many.all / 64 / 4);
 }
 
-/* A queue that marks before it is full: little is dropped, and no speed is lost. */
+/* A queue that marks before it is full: little is dropped, and goodput stays. */
 static void marks(void)
 {
 	struct snet_conf conf = {
 		.delay_ns = 5 * CLOCK_NS_PER_MS, .rate = 30000000, .queue = 200000,
 		.dgram_max = 1456,
 	};
-	struct goodput deaf, heard;
+	struct goodput dropping, marking;
 	uint64_t dropped;
 
-	deaf = measure(&conf, 4, 3, CLOCK_NS_PER_S / 2, CLOCK_NS_PER_S);
+	dropping = measure(&conf, 4, 3, CLOCK_NS_PER_S / 2, CLOCK_NS_PER_S);
 	dropped = snet_dropped;
 	CHECK(dropped && !snet_marked);
 	conf.marks = SNET_MARKS_KEPT;
 	conf.mark = 60000;
-	heard = measure(&conf, 4, 3, CLOCK_NS_PER_S / 2, CLOCK_NS_PER_S);
+	marking = measure(&conf, 4, 3, CLOCK_NS_PER_S / 2, CLOCK_NS_PER_S);
 	printf("a queue that drops: %.1f MB/s, %llu dropped; one that marks: %.1f MB/s, %llu dropped, "
-	       "%llu marked\n", deaf.all / 1e6, (unsigned long long) dropped, heard.all / 1e6,
+	       "%llu marked\n", dropping.all / 1e6, (unsigned long long) dropped, marking.all / 1e6,
 	       (unsigned long long) snet_dropped, (unsigned long long) snet_marked);
 	CHECK(snet_marked && snet_dropped * 4 <= dropped);
-	CHECK(heard.all >= 0.9 * deaf.all);
+	CHECK(marking.all >= 0.9 * dropping.all);
 }
 
 /* ---- one world for long --------------------------------------------------------------------- */
@@ -350,7 +350,7 @@ static void marks(void)
 #define STEP_NS (CLOCK_NS_PER_S / 50)
 #define MOST_OUT 20			/* packets that wait for one peer */
 
-/* Some messages, and what comes of them within a step. */
+/* soak_step - send some messages, and run for one step. */
 static void soak_step(bool trouble)
 {
 	unsigned from = (unsigned) snet_rnd(node_cnt), to = (unsigned) snet_rnd(node_cnt);
@@ -368,24 +368,24 @@ static void soak_step(bool trouble)
 	}
 }
 
-/* Between two phases everything has arrived; then memory is looked at. */
+/* Between two phases everything has arrived; then the memory in use is compared. */
 static void soak(uint64_t seconds)
 {
-	struct snet_conf calm = { .dgram_max = 8956 }, conf;
+	struct snet_conf good = { .dgram_max = 8956 }, conf;
 	uint64_t start, end, phase_end, phases = 0, downs = 0;
 	size_t used, early = 0, late = 0;
 	bool trouble;
 	unsigned i;
 
 	nodes_seed = 4711;
-	snet_start(nodes_seed, &calm);
+	snet_start(nodes_seed, &good);
 	for (i = 0; i < node_cnt; i++)
 		node_open(i);
 	start = snet_now;
 	end = start + seconds * CLOCK_NS_PER_S;
 	for (; snet_now < end; phases++) {
 		conf = some_conf();
-		conf.dgram_max = calm.dgram_max;
+		conf.dgram_max = good.dgram_max;
 		snet_conf = conf;
 		trouble = !snet_rnd(3);
 		rxd_conf.checksum = conf.corrupt > 0 || snet_rnd(2);
@@ -393,7 +393,7 @@ static void soak(uint64_t seconds)
 			nodes[i]->later = snet_rnd(4) ? 0 : 10;
 		for (phase_end = snet_now + PHASE_NS; snet_now < phase_end;)
 			soak_step(trouble);
-		snet_conf = calm;
+		snet_conf = good;
 		heal();
 		downs += nodes_downs;
 		if (!trouble && conf.loss < (conf.burst > 1 ? 0.1 : 0.4))
@@ -408,16 +408,17 @@ static void soak(uint64_t seconds)
 	printf("%llu s, %llu networks one after the other: %llu messages, %llu peers reported lost; "
 	       "memory at most %zu KiB in the first third, %zu KiB in the last\n",
 	       (unsigned long long) ((snet_now - start) / CLOCK_NS_PER_S), (unsigned long long) phases,
-	       (unsigned long long) nodes_delivered, (unsigned long long) downs, early >> 10, late >> 10);
+	       (unsigned long long) nodes_delivered, (unsigned long long) downs, early >> 10,
+	       late >> 10);
 	/* with a sanitizer both are 0; what a network leaves in use varies by some connections */
 	CHECK(late <= early + early / 4 + (256 << 10));
 	for (i = 0; i < node_cnt; i++)
 		node_close(i);
 }
 
-static unsigned busy;	/* one step in so many finds the machine busy for some ms; 0: none does */
+static unsigned busy;	/* one step in so many is delayed by some ms; 0: none is */
 
-static void pass_ball(unsigned from, unsigned to, size_t len)
+static void deliver(unsigned from, unsigned to, size_t len)
 {
 	uint64_t was = nodes[from]->peers[to].sent;
 
@@ -433,28 +434,28 @@ static void pass_ball(unsigned from, unsigned to, size_t len)
 	}
 }
 
-/* A question and its answer are a datagram each: what there is to acknowledge rides on them. */
+/* A request and its answer are a datagram each: ACKs are in the same datagrams. */
 static void answers(void)
 {
-	struct snet_conf calm = { .dgram_max = 1456, .delay_ns = 20000 };
+	struct snet_conf good = { .dgram_max = 1456, .delay_ns = 20000 };
 	struct rxd_conn *conn;
 	uint64_t sent = 0, end;
 	unsigned i;
 
 	nodes_seed = 0;
-	snet_start(2, &calm);
+	snet_start(2, &good);
 	nodes_downs = 0;
 	for (i = 0; i < node_cnt; i++)
 		node_open(i);
 	for (i = 0; i < 300; i++) {
 		if (i == 100)	/* the path is known by then */
 			sent = snet_sent;
-		pass_ball(0, 1, 8);
-		pass_ball(1, 0, 8);
+		deliver(0, 1, 8);
+		deliver(1, 0, 8);
 	}
 	CHECK(snet_sent - sent == 2 * 200);
 	conn = (struct rxd_conn *) nodes[0]->peers[1].chan;
-	CHECK(conn->rtt.smooth < 3 * calm.delay_ns);
+	CHECK(conn->rtt.smooth < 3 * good.delay_ns);
 	for (end = snet_now + CLOCK_NS_PER_S; snet_now < end && conn->una != conn->end;
 	     snet_now += CLOCK_NS_PER_MS / 10)
 		nodes_turn();
@@ -475,7 +476,7 @@ static void open_fast(uint64_t seed)
 	for (i = 0; i < node_cnt; i++)
 		node_open(i);
 	for (i = 0; i < 80; i++)
-		pass_ball(i & 1, !(i & 1), 65536);
+		deliver(i & 1, !(i & 1), 65536);
 }
 
 static void close_all(void)
@@ -487,7 +488,7 @@ static void close_all(void)
 		node_close(i);
 }
 
-/* Where a fifth is lost, a message costs a timeout now and then, and that is all.
+/* With 20 % loss a message costs a probe timeout now and then, and no more.
  * @mean_ns: of the time that messages of @len bytes may take
  */
 static void lossy_answers(size_t len, uint64_t mean_ns)
@@ -501,7 +502,7 @@ static void lossy_answers(size_t len, uint64_t mean_ns)
 	snet_conf.loss = 0.2;
 	start = snet_now;
 	for (i = 0; i < 300; i++)
-		pass_ball(i & 1, !(i & 1), len);
+		deliver(i & 1, !(i & 1), len);
 	CHECK(snet_now - start < 300 * mean_ns);
 	CHECK(conn->mtu.now == snet_conf.dgram_max);
 	close_all();
@@ -514,7 +515,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Nor do timeouts pile up: one message in a hundred takes longer than the result, ns. */
+/* lossy_tail - the 99th percentile of the time that a message takes, ns. */
 static uint64_t lossy_tail(uint64_t seed)
 {
 	uint64_t took[1000];
@@ -524,7 +525,7 @@ static uint64_t lossy_tail(uint64_t seed)
 	snet_conf.loss = 0.2;
 	for (i = 0; i < 1000; i++) {
 		took[i] = snet_now;
-		pass_ball(i & 1, !(i & 1), 65536);
+		deliver(i & 1, !(i & 1), 65536);
 		took[i] = snet_now - took[i];
 	}
 	qsort(took, 1000, sizeof(*took), by_value);
@@ -543,8 +544,8 @@ static void lossy_tails(void)
 	CHECK(sum < 20 * 30 * CLOCK_NS_PER_MS);
 }
 
-/* A peer that does not look for a while says nothing of the path. */
-static void peer_looks_away(void)
+/* A peer that does not poll for a while does not change the path MTU or the window. */
+static void peer_pauses(void)
 {
 	const struct rxd_conn *conn;
 	uint64_t end, window;
@@ -558,7 +559,7 @@ static void peer_looks_away(void)
 		for (end = snet_now + 60 * CLOCK_NS_PER_MS; snet_now < end;
 		     snet_now += CLOCK_NS_PER_MS / 10)
 			node_poll(nodes[0]);
-		pass_ball(0, 1, 65536);
+		deliver(0, 1, 65536);
 		CHECK(conn->mtu.now == snet_conf.dgram_max && conn->cc.window >= window);
 	}
 	close_all();
@@ -589,7 +590,7 @@ int main(int argc, char **argv)
 	lossy_answers(65536, 600000);
 	lossy_answers(1 << 20, 4 * CLOCK_NS_PER_MS);
 	lossy_tails();
-	peer_looks_away();
+	peer_pauses();
 	foreign_engine();
 	foreign_peer(false);
 	marks();

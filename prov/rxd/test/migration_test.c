@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * A peer gets another address in the middle of transfers: messages go on both ways, by the
- * same fi_addr_t, and the log says from where to where.  Through the public API, over
- * udp;ofi_rxd on loopback.  The peer's sockets are exchanged for others under its feet, as
- * a translator does that forgets a port, or a host that moves.
+ * The address of a peer changes during transfers: messages arrive in both directions, by the
+ * same fi_addr_t, and the log has the old and the new address.  Through the public API, over
+ * udp;ofi_rxd on loopback.  The test replaces the sockets of the peer by others, which has the
+ * effect of an address translator that assigns another port, or of a host that moves.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -104,7 +104,7 @@ static unsigned move_sockets(const struct sockaddr_in *from, const struct sockad
 	return cnt;
 }
 
-/* A port that nobody has, at another address of this host. */
+/* A free port at another address of this host. */
 static struct sockaddr_in elsewhere(unsigned n)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
@@ -147,7 +147,7 @@ static bool log_has(const struct sockaddr_in *from, const struct sockaddr_in *to
 	return found;
 }
 
-/* A message each way, during which side 1 may move. */
+/* A message in each direction, during which the address of side 1 may change. */
 static void exchange(struct peer *p, unsigned number, size_t len,
 		     const struct sockaddr_in *from, const struct sockaddr_in *to)
 {
@@ -163,7 +163,7 @@ static void exchange(struct peer *p, unsigned number, size_t len,
 			CHECK(move_sockets(from, to));
 		CHECK(clock_ns() <= end && "the connection goes on");
 	}
-	if (to && polls < 10)	/* all was through sooner: the next messages meet it */
+	if (to && polls < 10)	/* complete before the change: it affects the next messages */
 		CHECK(move_sockets(from, to));
 	for (i = 0; i < 2; i++) {
 		CHECK(is_whole(p[i].in, number + !i, len));
@@ -178,7 +178,7 @@ int main(void)
 	unsigned i, n;
 
 	memset(p, 0, sizeof(p));
-	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* it is about datagrams */
+	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* datagrams, not shared memory */
 	setenv("FI_OFI_RXD_KEEPALIVE", "100", 1);
 	setenv("FI_LOG_LEVEL", "info", 1);
 	setenv("FI_LOG_PROV", "ofi_rxd", 1);
@@ -187,7 +187,7 @@ int main(void)
 	peer_open(&p[1]);
 	for (i = 0; i < 2; i++)
 		CHECK(fi_av_insert(p[i].side.av, &p[!i].name, 1, &p[i].to, 0, NULL) == 1);
-	/* after so many short ones each has all the sockets that it will have (udp, hot.c) */
+	/* after so many short messages each side has all its sockets (udp, hot.c) */
 	for (i = 0; i < WARM; i++)
 		exchange(p, i, 1, NULL, NULL);
 	at = p[1].name;

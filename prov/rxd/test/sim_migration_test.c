@@ -2,23 +2,23 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Peers whose address changes, in simulated time: connections go on, whatever is under
- * way, over paths that lose; and nobody is sent away by a packet that only seems to come
- * from elsewhere, nor made to send there more than came.
+ * Connection migration in simulated time: connections continue when a peer's address changes,
+ * whatever is in flight, over lossy paths.  A forged source address redirects no connection, and
+ * makes no endpoint send more to it than it sent.
  *
- *	sim_move_test [first seed [how many]]
+ *	sim_migration_test [first seed [how many]]
  */
 #include "sim_nodes.h"
 
 #define MOVES 8
-#define LEARN_NS (30 * CLOCK_NS_PER_S)	/* who only listens is heard when it asks, FI_OFI_RXD_KEEPALIVE */
+#define LEARN_NS (30 * CLOCK_NS_PER_S)	/* an idle peer sends by FI_OFI_RXD_KEEPALIVE */
 
 static struct rxd_conn *conn(unsigned i, unsigned j)
 {
 	return (struct rxd_conn *) nodes[i]->peers[j].chan;
 }
 
-/* Does @i send where @j is? */
+/* knows - does @i send to the current address of @j? */
 static bool knows(unsigned i, unsigned j)
 {
 	return conn(i, j)->to == snet_seen_as(PORT(j));
@@ -45,15 +45,15 @@ static void send_some(unsigned from, unsigned to, unsigned cnt)
 		node_send(nodes[from], &nodes[from]->peers[to], nodes_length());
 }
 
-/* Two that know each other. */
+/* Two nodes with a connection. */
 static void begin(uint64_t number, const struct snet_conf *conf)
 {
-	struct snet_conf calm = { .dgram_max = conf->dgram_max, .delay_ns = conf->delay_ns };
+	struct snet_conf good = { .dgram_max = conf->dgram_max, .delay_ns = conf->delay_ns };
 
 	nodes_seed = number;
 	nodes_downs = 0;
 	node_cnt = 2;
-	snet_start(number, &calm);
+	snet_start(number, &good);
 	node_open(0);
 	node_open(1);
 	send_some(0, 1, 1);
@@ -85,14 +85,14 @@ static struct snet_conf some_path(void)
 	return conf;
 }
 
-/* In the middle of transfers one of them moves; and again when the other has learned of it. */
+/* An address changes during transfers, and again when the peer has migrated. */
 static void moving(uint64_t number)
 {
-	struct snet_conf calm = { .dgram_max = 1456 }, conf;
+	struct snet_conf good = { .dgram_max = 1456 }, conf;
 	unsigned i, n, who;
 	uint64_t until;
 
-	snet_start(number, &calm);
+	snet_start(number, &good);
 	for (i = 0; i < 10; i++)
 		snet_rnd(2);
 	conf = some_path();
@@ -115,8 +115,8 @@ static void moving(uint64_t number)
 	end();
 }
 
-/* Copies from elsewhere, first or late: what is asked there is not more than came, and
- * nobody follows.
+/* Copies from another source, before or after the original: not more is sent there than came
+ * from there, and no connection migrates.
  */
 static void stolen(uint64_t late_ns)
 {
@@ -135,7 +135,7 @@ static void stolen(uint64_t late_ns)
 	settle();
 	CHECK(knows(0, 1) && knows(1, 0));
 	CHECK(snet_strange_out && snet_strange_in <= snet_strange_out);
-	/* what is late is old, and makes nobody ask */
+	/* a late copy has an old number, and starts no path validation */
 	CHECK(late_ns ? !snet_strange_in : snet_strange_in > 0);
 	end();
 }
@@ -149,8 +149,8 @@ static void forge(enum rxd_type type, const struct rxd_conn *to, uint64_t nonce)
 	snet_forge(SNET_STRANGER, PORT(0), buf, len);
 }
 
-/* Whoever knows the connection, but not what was asked, cannot answer; and who asks from
- * elsewhere gets nothing there.
+/* An attacker that knows the connection id, but not the challenge, cannot answer; a challenge
+ * from another source gets no response there.
  */
 static void forged(void)
 {
@@ -180,8 +180,8 @@ static void forged(void)
 	end();
 }
 
-/* The answer counts only where it was asked for: a stranger who sends the question on to
- * the peer has won nothing, for the peer's answer comes from where the peer is.
+/* A response counts only from the address that was challenged: an attacker that forwards the
+ * challenge to the peer gains nothing, since the peer responds from its own address.
  */
 static void passed_on(void)
 {
@@ -204,7 +204,7 @@ static void passed_on(void)
 	}
 	settle();
 	CHECK(knows(0, 1));
-	/* it would have: the same answer from there */
+	/* the same response from the challenged address counts */
 	forge(RXD_PATH_RESPONSE, asker, rxd_migration_of(asker)->challenge);
 	step();
 	step();
