@@ -74,6 +74,7 @@ rxd_tests = \
 	prov/rxd/recovery/mtu_test \
 	prov/rxd/recovery/ranges_test \
 	prov/rxd/test/restart_test \
+	prov/rxd/test/sim_cm_test \
 	prov/rxd/test/sim_migration_test \
 	prov/rxd/test/sim_test \
 	prov/rxd/wire_test
@@ -113,6 +114,8 @@ rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/t
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
 prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_cm_test_SOURCES = prov/rxd/test/sim_cm_test.c $(rxd_sim_sources)
+prov_rxd_test_sim_cm_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_migration_test_SOURCES = prov/rxd/test/sim_migration_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_migration_test_LDADD = $(rxd_sim_libs)
 

@@ -231,20 +231,43 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srclen,
 		    const void *dest, size_t destlen, const void *param, size_t paramlen)
 {
+	CHECK(srclen == sizeof(struct sockaddr_in) && destlen == srclen);
+	pep->req = req;
+	pep->req_cnt++;
+	pep->cm_len = paramlen;
+	memcpy(pep->cm_data, param, paramlen);
+}
+
+static void keep_data(struct eng_ep *ep, const void *param, size_t paramlen)
+{
+	ep->cm_len = paramlen;
+	if (paramlen)
+		memcpy(ep->cm_data, param, paramlen);
 }
 
 void eng_on_connected(struct eng_link *link, struct eng_peer *peer, const void *param,
 		      size_t paramlen)
 {
+	CHECK(!peer->started);
+	peer->started = true;
+	link->ep->connected++;
+	keep_data(link->ep, param, paramlen);
 }
 
 void eng_on_refused(struct eng_link *link, struct eng_peer *peer, int err, const void *param,
 		    size_t paramlen)
 {
+	CHECK(!peer->started && !peer->out);
+	link->ep->refused++;
+	link->ep->refused_err = err;
+	keep_data(link->ep, param, paramlen);
 }
 
 void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 {
+	CHECK(!peer->out);
+	peer->started = false;
+	link->ep->shut++;
 }
 
 /* There is no second link. */
@@ -287,7 +310,7 @@ static struct sockaddr_in address(unsigned i)
 	return in;
 }
 
-void node_open(unsigned no)
+static void open_node(unsigned no, enum fi_ep_type type)
 {
 	struct eng_ep *ep = calloc(1, sizeof(*ep));
 	unsigned i;
@@ -298,30 +321,74 @@ void node_open(unsigned no)
 	ep->info.src_addr = &ep->addr;
 	ep->info.src_addrlen = sizeof(ep->addr);
 	ep->base.info = &ep->info;
-	ep->base.type = FI_EP_RDM;
+	ep->base.type = type;
 	ep->base.prog = &ep->prog;
 	ep->base.prov = &nodes_prov;
 	ep->later = snet_rnd(4) ? 0 : 10;
 	list_init(&ep->prog.pollers);
 	list_init(&ep->held);
-	for (i = 0; i < node_cnt; i++) {
+	for (i = 0; i < NODES; i++) {
 		ep->peers[i].ep = ep;
 		ep->peers[i].addr = address(i);
 	}
 	CHECK(!rxd_link_ops.open(ep, &ep->link));
 }
 
+void node_open(unsigned no)
+{
+	open_node(no, FI_EP_RDM);
+}
+
+void node_open_msg(unsigned no)
+{
+	open_node(no, FI_EP_MSG);
+}
+
+struct eng_pep *node_listen(unsigned no)
+{
+	struct eng_pep *pep = calloc(1, sizeof(*pep));
+
+	pep->addr = address(no);
+	pep->info.src_addr = &pep->addr;
+	pep->info.src_addrlen = sizeof(pep->addr);
+	pep->base.info = &pep->info;
+	pep->base.prog = &pep->prog;
+	list_init(&pep->prog.pollers);
+	CHECK(!rxd_link_ops.pep_open(pep, &pep->link));
+	CHECK(!rxd_link_ops.listen(pep->link, 1));
+	return pep;
+}
+
+static struct obj_poller *poller_of(struct obj_prog *prog)
+{
+	return container_of(prog->pollers.next, struct obj_poller, node);
+}
+
+void node_unlisten(struct eng_pep *pep)
+{
+	struct obj_poller *poller = poller_of(&pep->prog);
+
+	rxd_link_ops.pep_close(pep->link);
+	poller->ops->close(poller);
+	free(pep);
+}
+
+int nodes_poll_group(struct obj_prog *prog)
+{
+	struct obj_poller *poller = poller_of(prog);
+
+	atomic_fetch_add(&prog->polls, 1);
+	return poller->ops->poll(poller, OBJ_POLL_BUDGET);
+}
+
 int node_poll(struct eng_ep *ep)
 {
-	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
-
-	atomic_fetch_add(&ep->prog.polls, 1);
-	return poller->ops->poll(poller, OBJ_POLL_BUDGET);
+	return nodes_poll_group(&ep->prog);
 }
 
 static uint64_t node_due(struct eng_ep *ep)
 {
-	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
+	struct obj_poller *poller = poller_of(&ep->prog);
 	uint64_t due = UINT64_MAX;
 
 	return poller->ops->arm(poller, &due) ? snet_now : due;
@@ -331,7 +398,7 @@ static uint64_t node_due(struct eng_ep *ep)
 void node_close(unsigned no)
 {
 	struct eng_ep *ep = nodes[no];
-	struct obj_poller *poller = container_of(ep->prog.pollers.next, struct obj_poller, node);
+	struct obj_poller *poller = poller_of(&ep->prog);
 	struct list *node;
 	struct in *in;
 

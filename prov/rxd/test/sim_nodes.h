@@ -53,6 +53,24 @@ struct eng_ep {
 	struct list held;
 	unsigned placing;
 	uint64_t later;		/* percent of packets refused for now */
+	/* of a MSG endpoint */
+	unsigned connected, refused, shut;	/* how often each was reported */
+	int refused_err;
+	uint8_t cm_data[RXD_DATA_MAX];		/* private data of the last report */
+	size_t cm_len;
+};
+
+/* A listener. */
+struct eng_pep {
+	struct obj_pep base;	/* first */
+	struct fi_info info;
+	struct sockaddr_in addr;
+	struct obj_prog prog;
+	struct eng_link *link;
+	void *req;		/* the last request */
+	unsigned req_cnt;
+	uint8_t cm_data[RXD_DATA_MAX];
+	size_t cm_len;
 };
 
 extern uint64_t nodes_seed;		/* printed by CHECK */
@@ -66,6 +84,16 @@ extern struct fi_provider nodes_prov;
 /* node_open - at PORT(no).  node_close - as if its process was killed: no packet is sent. */
 void node_open(unsigned no);
 void node_close(unsigned no);
+
+/* node_open_msg - the same with a MSG endpoint.  node_listen - a listener at PORT(no); it is no
+ * node.  node_unlisten - close it.
+ */
+void node_open_msg(unsigned no);
+struct eng_pep *node_listen(unsigned no);
+void node_unlisten(struct eng_pep *pep);
+
+/* nodes_poll_group - one poll of the endpoints of @prog.  Returns what it did. */
+int nodes_poll_group(struct obj_prog *prog);
 
 /* node_poll - one poll.  Returns what it did. */
 int node_poll(struct eng_ep *ep);
