@@ -68,6 +68,7 @@ rxd_tests = \
 	prov/rxd/recovery/cc_test \
 	prov/rxd/recovery/ecn_test \
 	prov/rxd/recovery/loss_test \
+	prov/rxd/test/foreign_test \
 	prov/rxd/mix_test \
 	prov/rxd/model_test \
 	prov/rxd/test/migration_test \
@@ -105,6 +106,9 @@ prov_rxd_recovery_ranges_test_LDFLAGS = -Wl,--wrap=realloc
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c prov/rxd/test/foreign.h
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)
+prov_rxd_test_foreign_test_SOURCES = prov/rxd/test/foreign_test.c prov/rxd/test/foreign.h \
+	prov/rxd/test/side.h
+prov_rxd_test_foreign_test_LDADD = src/libfabric.la
 prov_rxd_test_migration_test_SOURCES = prov/rxd/test/migration_test.c prov/rxd/test/side.h
 prov_rxd_test_migration_test_LDADD = src/libfabric.la
 prov_rxd_test_restart_test_SOURCES = prov/rxd/test/restart_test.c prov/rxd/test/side.h

@@ -20,7 +20,7 @@ static void good(unsigned char *b, size_t len, int flags, uint64_t data)
 static void layout(void **state)
 {
 	static const unsigned char want[16] = {
-		0x0f, 0x1d, 0x67, 0x72, 1, 1, 0x12, 0x34, 1, 2, 3, 4, 5, 6, 7, 8,
+		0x0f, 0x09, 0x67, 0x72, 1, 1, 0x12, 0x34, 1, 2, 3, 4, 5, 6, 7, 8,
 	};
 	unsigned char b[16];
 

@@ -16,7 +16,7 @@
 /* True when @b, a datagram of @len bytes, begins with a valid header. */
 static inline int oracle_accepts(const unsigned char *b, size_t len)
 {
-	static const unsigned char start[] = { 0x0f, 0x1d, 0x67, 0x72, 1 };
+	static const unsigned char start[] = { 0x0f, 0x09, 0x67, 0x72, 1 };
 	size_t i;
 
 	if (len < 16 || memcmp(b, start, sizeof(start)) || b[5] > 1)
