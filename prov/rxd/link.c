@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/near.h"
+#include "channel/select.h"
 #include "base/net_addr.h"
 #include "conn.h"
 
@@ -197,6 +197,8 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	if (ret)
 		return ret;
 	link->base.base.ep = ep;
+	if (!link->base.msg && rxd_conf.local)
+		chan_select_open(ep, &link->base);
 	*link_p = &link->base.base;
 	return 0;
 }
@@ -257,15 +259,6 @@ static void flush(struct eng_link *base)
 		rxd_poller_flush(poller, rxd_dg_now());
 }
 
-static const struct eng_link_ops *near_link(struct eng_ep *ep)
-{
-#if HAVE_SHM
-	if (rxd_conf.local)
-		return &shm_near_ops;
-#endif
-	return NULL;
-}
-
 const struct eng_link_ops rxd_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "ofi_rxd",
@@ -292,5 +285,4 @@ const struct eng_link_ops rxd_link_ops = {
 	.shutdown = rxd_cm_shutdown,
 	.getpeer = rxd_cm_getpeer,
 	.cm_data_size = RXD_DATA_MAX,
-	.near = near_link,
 };

@@ -5,6 +5,7 @@
  * The provider ofi_rxd: what it offers over each datagram provider.
  */
 #include "base/provider.h"
+#include "channel/select.h"
 #include "coll/register.h"
 #include "layer/getinfo.h"
 #include "conn.h"
@@ -13,6 +14,8 @@ static struct fi_provider rxd_prov;
 
 static int rxd_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
+	if (rxd_conf.local)
+		chan_local_prepare();
 	return eng_fabric_open(&rxd_prov, &rxd_link_ops, attr, fabric, context);
 }
 

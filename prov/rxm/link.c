@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/near.h"
+#include "channel/select.h"
 #include "conn.h"
 
 #define PAYLOAD_MAX (UINT64_C(1) << 30)	/* of one packet; it stays with the sender until it is read */
@@ -100,6 +100,8 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 		.seg_size = PAYLOAD_MAX,
 		.addr_len = link->chan.addr_len,
 	};
+	if (rxm_conf.local)
+		chan_select_open(ep, &link->chan);
 	*link_p = &link->chan.base;
 	return 0;
 }
@@ -131,15 +133,6 @@ static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng
 	return rxm_rx_hold(link_of(base), rx);
 }
 
-static const struct eng_link_ops *near_link(struct eng_ep *ep)
-{
-#if HAVE_SHM
-	if (rxm_conf.local)
-		return &shm_near_ops;
-#endif
-	return NULL;
-}
-
 const struct eng_link_ops rxm_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "ofi_rxm",
@@ -154,5 +147,4 @@ const struct eng_link_ops rxm_link_ops = {
 	.hold = hold,
 	.pull = chan_pull,
 	.drop = chan_drop,
-	.near = near_link,
 };

@@ -5,6 +5,7 @@
  * The provider ofi_rxm: RDM endpoints over each provider's connected ones.
  */
 #include "base/provider.h"
+#include "channel/select.h"
 #include "coll/register.h"
 #include "conn.h"
 
@@ -12,6 +13,8 @@ static struct fi_provider rxm_prov;
 
 static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
+	if (rxm_conf.local)
+		chan_local_prepare();
 	return eng_fabric_open(&rxm_prov, &rxm_link_ops, attr, fabric, context);
 }
 

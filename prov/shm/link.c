@@ -13,7 +13,7 @@
 
 #include "channel/hold.h"
 #include "engine/api.h"
-#include "engine/near.h"
+#include "channel/select.h"
 #include "name.h"
 #include "rma.h"
 
@@ -209,19 +209,6 @@ static int local_get(struct eng_link *base, struct eng_peer *peer)
 	return ret;
 }
 
-static int yield(struct eng_link *base, struct eng_peer *peer, struct list *pkts)
-{
-	struct chan *chan = eng_peer_chan(peer);
-
-	if (chan->state == CHAN_READY)
-		return -FI_EISCONN;
-	if (chan->link) {
-		list_splice_tail(&chan->pending, pkts);
-		chan_put(chan, FI_ECANCELED);
-	}
-	return 0;
-}
-
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	struct chan *chan = eng_peer_chan(peer);
@@ -243,7 +230,6 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 	.size = sizeof(struct eng_link_ops),			\
 	.name = "shm",						\
 	.chan_size = sizeof(struct shm_chan),			\
-	.prepare = prepare,					\
 	.close = link_close,					\
 	.getname = chan_getname,				\
 	.peer_put = chan_peer_put,				\
@@ -264,9 +250,32 @@ const struct eng_link_ops shm_link_ops = {
 	.setname = link_setname,
 };
 
-const struct eng_link_ops shm_near_ops = {
+static const struct eng_link_ops local_link_ops = {
 	OPS,
-	.open = shm_local_open,
+	.open = link_open,
 	.peer_get = local_get,
-	.yield = yield,
 };
+
+static int local_open(struct eng_ep *ep, struct chan_link *main, struct chan_link **link_p)
+{
+	struct shm_link *link;
+	int ret = shm_local_open(ep, main, &link);
+
+	if (ret)
+		return ret;
+	link->base.base.ops = &local_link_ops;
+	*link_p = &link->base;
+	return 0;
+}
+
+/* Endpoints of other providers reach peers on this host by such a link. */
+static __attribute__((constructor)) void register_local(void)
+{
+	static struct chan_local local = {
+		.name = "shm",
+		.prepare = prepare,
+		.open = local_open,
+	};
+
+	chan_local_register(&local);
+}

@@ -39,7 +39,7 @@ struct shm_link {
 	struct chan_link base;		/* first */
 	const struct shm_naming *naming;
 	struct shm_scope scope;		/* of our key and our peers' */
-	bool local;			/* beside the endpoint's own link: engine/near.h */
+	bool local;			/* beside the endpoint's own link: channel/select.h */
 	struct shm_src listener;
 	struct timer listen_timer;	/* no requests are taken until then: out of descriptors */
 	char key[SHM_KEY_MAX + 1];	/* our listening socket's */
@@ -79,11 +79,10 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 /* shm_local_ops - channel operations of a link beside another one (local.c). */
 extern const struct chan_ops shm_local_ops;
 
-/* shm_local_open - eng_link_ops.open of shm_near_ops (local.c).
- * Errors: -FI_EADDRNOTAVAIL: the endpoint has no address of its own; see also
- * shm_connect_open().
+/* shm_local_open - a link of @ep beside @main, with the address of that (local.c).
+ * Errors: -FI_EADDRNOTAVAIL: @main has no address of its own; see also shm_connect_open().
  */
-int shm_local_open(struct eng_ep *ep, struct eng_link **link_p);
+int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct shm_link **link_p);
 
 /* ---- connecting (connect.c) -------------------------------------------------------- */
 

@@ -68,24 +68,21 @@ static const struct shm_naming local_naming = {
 };
 
 /* Files in a directory could be of several network namespaces, so there are none. */
-int shm_local_open(struct eng_ep *ep, struct eng_link **link_p)
+int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct shm_link **link_p)
 {
 	struct shm_scope scope = { eng_ep_base(ep)->prov->name, NULL };
-	struct shm_link *link;
 	union net_sa name;
 	size_t len = sizeof(name);
 	int ret;
 
-	ret = eng_ep_name(ep, &name, &len);
+	ret = main->base.ops->getname(&main->base, &name, &len);
 	if (ret)
 		return ret;
 	if (!net_addr_len(&name.sa) || net_addr_is_any(&name.sa))
 		return -FI_EADDRNOTAVAIL;
 	shm_conf_use();
-	ret = shm_link_make(ep, &shm_local_ops, &local_naming, scope, &name, len, &link);
-	if (ret)
-		return ret;
-	link->local = true;
-	*link_p = &link->base.base;
-	return 0;
+	ret = shm_link_make(ep, &shm_local_ops, &local_naming, scope, &name, len, link_p);
+	if (!ret)
+		(*link_p)->local = true;
+	return ret;
 }

@@ -35,9 +35,9 @@ shm_link_sources = \
 	prov/shm/wire.h
 
 if HAVE_SHM
-# The link serves other providers, too: engine/near.h.
+# The link serves other providers, too: channel/select.h.
 noinst_LTLIBRARIES += prov/shm/libshmlink.la
-near_libs += prov/shm/libshmlink.la
+local_link_libs += prov/shm/libshmlink.la
 prov_shm_libshmlink_la_SOURCES = $(shm_link_sources)
 
 if HAVE_SHM_DL

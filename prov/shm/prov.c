@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/provider.h"
+#include "channel/select.h"
 #include "coll/register.h"
 #include "engine/api.h"
 #include "engine/offer.h"
@@ -115,6 +116,7 @@ static int shm_getinfo(uint32_t version, const char *node, const char *service, 
 
 static int shm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
+	chan_local_prepare();
 	return eng_fabric_open(&shm_prov, &shm_link_ops, attr, fabric, context);
 }
 

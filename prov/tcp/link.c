@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "engine/api.h"
-#include "engine/near.h"
+#include "channel/select.h"
 #include "info/getinfo.h"
 #include "frame.h"
 #include "link.h"
@@ -104,6 +104,8 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 		free(link);
 		return ret;
 	}
+	if (kind == TCP_WIRE_RDM && link->conf->local)
+		chan_select_open(ep, &link->base);
 	*link_p = &link->base.base;
 	return 0;
 }
@@ -215,15 +217,6 @@ static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng
 	return tcp_rx_hold(link_of(base)->poller, rx);
 }
 
-static const struct eng_link_ops *near_link(struct eng_ep *ep)
-{
-#if HAVE_SHM
-	if (tcp_conf_of(eng_ep_base(ep)->prov)->local)
-		return &shm_near_ops;
-#endif
-	return NULL;
-}
-
 const struct eng_link_ops tcp_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "tcp",
@@ -251,5 +244,4 @@ const struct eng_link_ops tcp_link_ops = {
 	.shutdown = tcp_cm_shutdown,
 	.getpeer = tcp_cm_getpeer,
 	.cm_data_size = TCP_WIRE_DATA_MAX,
-	.near = near_link,
 };

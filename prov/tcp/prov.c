@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 
 #include "base/provider.h"
+#include "channel/select.h"
 #include "coll/register.h"
 #include "engine/api.h"
 #include "engine/offer.h"
@@ -74,6 +75,8 @@ static int tcp_getinfo(uint32_t version, const char *node, const char *service, 
 
 static int tcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
+	if (tcp_conf.local)
+		chan_local_prepare();
 	return eng_fabric_open(&tcp.prov, &tcp_link_ops, attr, fabric, context);
 }
 

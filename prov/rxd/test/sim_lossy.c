@@ -29,9 +29,6 @@ static struct fi_provider fake_prov = { .name = "ofi_rxd" };
 static uint64_t state;
 static bool rough;
 
-/* There is no second link. */
-const struct eng_link_ops shm_near_ops;
-
 const struct eng_link_ops *const sim_transport = &rxd_link_ops;
 
 uint64_t sim_rnd(uint64_t n)

@@ -78,11 +78,6 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 	CHECK(link == peer->ep->link);
 }
 
-bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
-{
-	return false;
-}
-
 static void arrived(const struct head *head, const uint8_t *data)
 {
 	size_t i;
@@ -269,9 +264,6 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 	peer->started = false;
 	link->ep->shut++;
 }
-
-/* There is no second link. */
-const struct eng_link_ops shm_near_ops;
 
 bool obj_prog_others_hot(const struct obj_poller *poller)
 {

@@ -18,7 +18,6 @@
 #include <arpa/inet.h>
 
 #include "base/net_addr.h"
-#include "engine/near.h"
 #include "rxm/conn.h"
 #include "rxm/test/msg_prov.h"
 
@@ -45,7 +44,6 @@ static void fake_addr_set(fake_addr *a, const void *b)
 
 /* ---- what link.c wants of its surroundings ---------------------------------------------- */
 
-const struct eng_link_ops shm_near_ops;
 const struct layer rxm_layer;
 
 int layer_lower_info(const struct layer *layer, const struct fi_info *info, struct fi_info **lower_p)

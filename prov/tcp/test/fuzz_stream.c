@@ -4,9 +4,6 @@
 /* fuzz_stream - libFuzzer target: the bytes after the greetings, on any number of lanes. */
 #include "stream_check.h"
 
-/* The other way to peers on this host is not a matter of streams. */
-const struct eng_link_ops shm_near_ops;
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

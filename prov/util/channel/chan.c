@@ -481,8 +481,6 @@ static void report_unreachable(struct chan *chan)
 
 	if (link->main && chan_select_elsewhere(chan, err))
 		return;
-	if (eng_on_unreachable(&link->base, peer, err))
-		return;
 	log_unreachable(chan);
 	chan_set_state(chan, CHAN_IDLE);
 	chan_drain(chan, err);

@@ -146,9 +146,6 @@ static inline struct obj_ep *eng_ep_base(struct eng_ep *ep)
 	return (struct obj_ep *) ep;	/* its first member */
 }
 
-/* eng_ep_name - where the endpoint's main link is reached; see link->getname. */
-int eng_ep_name(struct eng_ep *ep, void *addr, size_t *len);
-
 static inline struct obj_pep *eng_pep_base(struct eng_pep *pep)
 {
 	return (struct obj_pep *) pep;	/* its first member */

@@ -74,7 +74,6 @@ struct eng_ep {
 	int tx_ret, rx_ret;		/* why nothing can be sent, or received, by it; 0: it can */
 	const struct eng_link_ops *link_ops;
 	struct eng_link *link;		/* from enable on */
-	struct eng_link *near;		/* to peers on this host, or NULL; see near.h */
 	enum eng_ep_state state;
 
 	/* sending */

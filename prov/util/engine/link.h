@@ -18,8 +18,9 @@
  *
  * Two decisions of the design meet here:
  *  - the link holds unexpected payload, the engine holds headers only;
- *  - an endpoint may own two links, and each peer is bound to one of them
- *    (peer->link) when it is first spoken to; see near.h.
+ *  - an endpoint may have several links, and each peer is bound to one of them
+ *    (peer->link) when it is first sent to; which one, the channel layer decides
+ *    (channel/select.h).  The engine calls peer_get() of the endpoint's own link.
  */
 #ifndef ENG_LINK_H
 #define ENG_LINK_H
@@ -118,11 +119,6 @@ struct eng_link_ops {
 	size_t size;
 	const char *name;	/* for log lines and fi_info: "tcp", "shm", ... */
 	size_t chan_size;
-
-	/* prepare - an endpoint that will use this link has been made.  May be NULL.
-	 * For what the process does once, and cheaper before a progress thread runs.
-	 */
-	void (*prepare)(void);
 
 	/* named - a copy of @info, of which an endpoint is about to be made, with the
 	 * address that it may be asked for before it is enabled.  May be NULL: there is
@@ -262,25 +258,6 @@ struct eng_link_ops {
 	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
 	int (*getpeer)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 	size_t cm_data_size;	/* private data that fits, bytes */
-
-	/* ---- two links of one endpoint (near.h); NULL where there are none ---- */
-
-	/* near - ops of the link that reaches peers on this host, or NULL: this one does.
-	 * Asked when a connectionless endpoint is made, and when it is enabled.
-	 */
-	const struct eng_link_ops *(*near)(struct eng_ep *ep);
-
-	/* yield - of a near link: give up a channel to @peer that does not stand yet,
-	 * and append to @pkts what waits for it, in order; none of it has been sent.
-	 * Errors: -FI_EISCONN: it stands, and nothing has changed.
-	 *
-	 * A near link's open() comes after that of the main one, whose name
-	 * (eng_ep_name) it gives to its own callers; it has no flush().  Its peer_get()
-	 * fails at once where nobody with the peer's address is on this host.  When it
-	 * learns later that it cannot make the channel, though the peer is there, it
-	 * calls eng_on_unreachable().
-	 */
-	int (*yield)(struct eng_link *link, struct eng_peer *peer, struct list *pkts);
 };
 
 /* What every link begins with. */
@@ -320,10 +297,8 @@ const void *eng_peer_addr(const struct eng_peer *peer);
  */
 bool eng_peer_waits(const struct eng_peer *peer);
 
-/* eng_peer_find - the peer at @addr, made if there is none.
- * For a link that is called by somebody (an incoming connection, a first
- * datagram).  Connectionless endpoints only.  NULL: no memory, or it is reached over
- * another link: turn the caller down, for now.
+/* eng_peer_find - the peer at @addr, made if there is none: for a request of a peer to
+ * connect, or its first datagram.  Connectionless endpoints only.   Errors: NULL, no memory.
  */
 struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len);
 
@@ -360,13 +335,6 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer);
  * everything that waits for the peer.  The channel is as before its first peer_get.
  */
 void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err);
-
-/* eng_on_unreachable - the channel to @peer cannot be made, for the reason @err.
- * From poll() and close().  Returns true if the engine has taken the peer over to
- * another link, by ops->yield(); the channel is as before its first peer_get.
- * False: the link goes on to fail the packets, and to eng_on_down().
- */
-bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err);
 
 /* eng_on_connreq - somebody wants to connect to a listener.
  * @req:  link's handle for accept() or reject(); the engine owns it now

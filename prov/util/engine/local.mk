@@ -8,7 +8,6 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/rma/atomic.c \
 	prov/util/engine/atomic.h \
 	prov/util/engine/conn/cm.c \
-	prov/util/engine/cross.h \
 	prov/util/engine/api.h \
 	prov/util/engine/conn/ep.c \
 	prov/util/engine/ep.h \
@@ -28,8 +27,6 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/match.h \
 	prov/util/engine/minifloat.h \
 	prov/util/engine/msg/mrecv.c \
-	prov/util/engine/conn/near.c \
-	prov/util/engine/near.h \
 	prov/util/engine/msg/note.c \
 	prov/util/engine/note.h \
 	prov/util/engine/conn/offer.c \
@@ -54,7 +51,6 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/rma/sink.c \
 	prov/util/engine/msg/srx.c \
 	prov/util/engine/sink.h \
-	prov/util/engine/timer.h \
 	prov/util/engine/msg/trig.c \
 	prov/util/engine/trig.h \
 	prov/util/engine/msg/tx.c \

@@ -30,7 +30,7 @@ enum {
 struct eng_peer {
 	struct eng_ep *ep;		/* hub, or a shared receive context */
 	struct eng_peer *key;		/* who the matcher knows it as: itself, or @src */
-	struct eng_link *link;		/* the one it is bound to (near.h); NULL: none (shared context) */
+	struct eng_link *link;		/* the one it is bound to (eng_peer_bind()); NULL: none (shared context) */
 	uint16_t slow;			/* ENG_PEER_* */
 	bool releasing;			/* @fenced is being emptied */
 	bool told_xoff;			/* we asked it for announcements only */

@@ -119,18 +119,8 @@ static inline uint8_t fake_byte(uint64_t seq, size_t i)
 
 /* ---- upcalls ------------------------------------------------------------------- */
 
-int eng_ep_name(struct eng_ep *ep, void *addr, size_t *len)
-{
-	return ep->link->ops->getname(ep->link, addr, len);
-}
-
 void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 {
-}
-
-bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
-{
-	return false;
 }
 
 void *eng_peer_chan(struct eng_peer *peer)

@@ -53,7 +53,7 @@ struct eng_peer {
 	struct eng_link *link;
 	char addr[ADDR_LEN];
 	bool waits;
-	unsigned ups, downs, unreachables, refused, shutdowns;
+	unsigned ups, downs, refused, shutdowns;
 	int err;
 	struct fake_chan chan;
 };
@@ -74,7 +74,6 @@ static struct chan_poller *fake_poller;
 static struct eng_peer *fake_found;	/* by eng_peer_find() */
 static uint64_t fake_now;
 static bool fake_may_call;		/* inside of poll() or close() */
-static bool fake_taken_over;		/* eng_on_unreachable() */
 static unsigned fake_turn;
 static struct fi_provider fake_prov = { .name = "fake" };
 
@@ -147,13 +146,6 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 	assert_true(fake_may_call);
 	assert_true(chan_link_of(link)->msg);
 	peer->shutdowns++;
-}
-
-bool eng_on_unreachable(struct eng_link *link, struct eng_peer *peer, int err)
-{
-	assert_true(fake_may_call);
-	peer->unreachables++;
-	return fake_taken_over;
 }
 
 /* ---- the link --------------------------------------------------------------------------- */
@@ -370,7 +362,6 @@ static int fake_setup(void **state)
 {
 	fake_now = 1000000 * MS;
 	fake_found = NULL;
-	fake_taken_over = false;
 	fake_turn = 0;
 	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &fake_prog), 0);
 	assert_int_equal(chan_poller_get(fake_prog, &fake_poller_ops, sizeof(*fake_poller), &fake_prov,

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "engine/aside.h"
 #include "engine/flow.h"
-#include "engine/near.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
@@ -92,7 +91,7 @@ int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
 void eng_ep_set_short(struct eng_ep *ep)
 {
 	struct eng_ep *hub = ep->hub;
-	size_t eager = (hub->near ? hub->near : hub->link)->attr.eager_limit;
+	size_t eager = hub->link->attr.eager_limit;
 	size_t most = eager < ep->inject_size ? eager : ep->inject_size;
 
 	if (most > ep->max_msg_size)
@@ -110,12 +109,6 @@ static void adopt_links(struct eng_ep *ep)
 	link->prog = ep->base.prog;
 	eng_link_limit(&link->attr, &link->attr);
 	assert(link->attr.seg_size && "a link carries some payload");
-	eng_near_open(ep);
-	if (ep->near) {
-		eng_link_limit(&ep->near->attr, &ep->near->attr);
-		/* what waits for it may have to go over the other one */
-		eng_link_limit(&ep->near->attr, &link->attr);
-	}
 	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
 }
 
@@ -221,10 +214,6 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 		ep->aside_user->stop(ep->aside);
 	list_for_each(pos, &ep->peers)
 		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
-	/* the near one first: what it cannot deliver goes to the other */
-	if (ep->near)
-		ep->near->ops->close(ep->near, ENG_LINGER_MS);
-	ep->near = NULL;
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
 	ep->link = NULL;
 	list_for_each(pos, &ep->peers) {
@@ -372,7 +361,6 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	list_init(&ep->srx_node);
 	list_init(&ep->users);
 	list_init(&ep->lent);
-	eng_near_prepare(ep);
 }
 
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)

@@ -11,7 +11,6 @@
 
 #include "engine/aside.h"
 #include "engine/flow.h"
-#include "engine/near.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
 #include "engine/tx.h"
@@ -155,9 +154,27 @@ static bool set_key(struct eng_peer *peer)
 	return true;
 }
 
+/* chan_size - link memory behind a peer, whichever link it is bound to. */
+static size_t chan_size(const struct eng_ep *ep)
+{
+	if (!ep->link)
+		return 0;	/* a shared context */
+	return ep->link->attr.chan_size > ep->link->ops->chan_size ? ep->link->attr.chan_size :
+								     ep->link->ops->chan_size;
+}
+
+void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
+{
+	if (peer->link == link)
+		return;
+	peer->link->ops->peer_put(peer->link, peer);
+	memset(peer->chan, 0, chan_size(peer->ep));
+	peer->link = link;
+}
+
 struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 {
-	size_t chan = (eng_near_chan_size(ep) + 15) & ~(size_t) 15;
+	size_t chan = (chan_size(ep) + 15) & ~(size_t) 15;
 	struct eng_peer *peer = calloc(1, sizeof(*peer) + chan + len);
 
 	if (!peer)
@@ -204,9 +221,7 @@ static struct eng_peer *find_or_make(struct eng_ep *ep, const void *addr, size_t
 
 struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len)
 {
-	struct eng_peer *peer = find_or_make(link->ep, addr, len);
-
-	return peer && peer->link != link && !eng_near_claim(peer, link) ? NULL : peer;
+	return find_or_make(link->ep, addr, len);
 }
 
 static struct eng_peer **table_slot(struct eng_ep *ep, uint32_t i, bool make)
@@ -265,7 +280,7 @@ int eng_peer_start(struct eng_peer *peer)
 
 	if (!(peer->slow & ENG_PEER_IDLE))
 		return 0;
-	ret = eng_near_start(peer);
+	ret = peer->ep->link->ops->peer_get(peer->ep->link, peer);
 	if (!ret)
 		peer->slow &= ~GONE;
 	return ret;
