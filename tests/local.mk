@@ -145,3 +145,19 @@ tests_cost_empty_LDADD = src/libfabric.la
 tests_cost_getinfo_LDADD = src/libfabric.la
 tests_cost_pingpong_LDADD = src/libfabric.la
 EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tests/cost/report
+
+# Peers that do what they should not.
+hostile_programs = tests/hostile/flood tests/hostile/forked tests/hostile/noisy tests/hostile/stopped
+hostile_common = tests/hostile/peer.h tests/tcp/node.c tests/tcp/node.h
+check_PROGRAMS += $(hostile_programs)
+dist_check_SCRIPTS += tests/hostile/all_test
+TESTS += tests/hostile/all_test
+tests_hostile_flood_SOURCES = tests/hostile/flood.c $(hostile_common)
+tests_hostile_flood_LDADD = src/libfabric.la
+tests_hostile_forked_SOURCES = tests/hostile/forked.c $(hostile_common)
+tests_hostile_forked_LDADD = src/libfabric.la
+tests_hostile_noisy_SOURCES = tests/hostile/noisy.c $(hostile_common)
+tests_hostile_noisy_LDADD = src/libfabric.la
+tests_hostile_stopped_SOURCES = tests/hostile/stopped.c $(hostile_common)
+tests_hostile_stopped_LDADD = src/libfabric.la
+EXTRA_DIST += tests/hostile/README.md
