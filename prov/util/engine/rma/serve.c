@@ -9,6 +9,9 @@
 #include "base/iov.h"
 #include "engine/flow.h"
 
+/* Memory for a request, and for its answer. */
+#define SERVE_COST (sizeof(struct eng_serve) + sizeof(struct eng_out))
+
 /* ---- common ----------------------------------------------------------------- */
 
 struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *msg)
@@ -27,7 +30,7 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 	sv->sink.name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SINK };
 	list_init(&sv->node);
 	eng_peer_ref(peer);
-	eng_flow_charge(peer, sizeof(*sv));
+	eng_flow_charge(peer, SERVE_COST);
 	return sv;
 }
 
@@ -59,7 +62,7 @@ void eng_serve_put(struct eng_serve *sv)
 	untouch(sv);
 	list_del(&sv->node);
 	pool_put(&grp->serves, sv);
-	eng_flow_release(peer, sizeof(*sv));
+	eng_flow_release(peer, SERVE_COST);
 	eng_peer_unref(peer);
 }
 
