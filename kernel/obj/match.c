@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * match.c - receives and messages find each other, oldest first.
+ */
+#include "obj.h"
+
+static bool fits(const struct kofi_ep *ep, const struct kofi_op *op, fi_addr_t src, uint64_t tag)
+{
+	if (op->addr != FI_ADDR_UNSPEC && ep->type != FI_EP_MSG &&
+	    ep->caps & FI_DIRECTED_RECV && op->addr != src)
+		return false;
+	return op->type != KOFI_TRECV || !((op->tag ^ tag) & ~op->ignore);
+}
+
+static struct kofi_op *take(struct kofi_ep *ep, bool tagged, fi_addr_t src, uint64_t tag)
+{
+	struct kofi_op *op;
+
+	list_for_each_entry(op, &ep->posted[tagged], node) {
+		if (fits(ep, op, src, tag)) {
+			list_del_init(&op->node);
+			return op;
+		}
+	}
+	return NULL;
+}
+
+struct kofi_op *kofi_rx_match(struct kofi_ep *ep, bool tagged, fi_addr_t src, uint64_t tag)
+{
+	struct kofi_op *op;
+
+	spin_lock_bh(&ep->lock);
+	op = take(ep, tagged, src, tag);
+	spin_unlock_bh(&ep->lock);
+	return op;
+}
+EXPORT_SYMBOL_GPL(kofi_rx_match);
+
+struct kofi_op *kofi_rx_arrive(struct kofi_ep *ep, struct kofi_arrival *arrival)
+{
+	struct kofi_op *op;
+
+	spin_lock_bh(&ep->lock);
+	op = ep->closing || ep->down ? ERR_PTR(-FI_ESHUTDOWN) :
+	     take(ep, arrival->tagged, arrival->src, arrival->tag);
+	if (!op)
+		list_add_tail(&arrival->node, &ep->arrivals[arrival->tagged]);
+	spin_unlock_bh(&ep->lock);
+	return op;
+}
+EXPORT_SYMBOL_GPL(kofi_rx_arrive);
+
+bool kofi_arrival_cancel(struct kofi_ep *ep, struct kofi_arrival *arrival)
+{
+	struct kofi_arrival *have;
+	bool found = false;
+
+	spin_lock_bh(&ep->lock);
+	list_for_each_entry(have, &ep->arrivals[arrival->tagged], node) {
+		if (have == arrival) {
+			list_del_init(&arrival->node);
+			found = true;
+			break;
+		}
+	}
+	spin_unlock_bh(&ep->lock);
+	return found;
+}
+EXPORT_SYMBOL_GPL(kofi_arrival_cancel);
+
+void kofi_rx_repost(struct kofi_ep *ep, struct kofi_op *op)
+{
+	spin_lock_bh(&ep->lock);
+	list_add(&op->node, &ep->posted[op->type == KOFI_TRECV]);
+	spin_unlock_bh(&ep->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_repost);
+
+int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op)
+{
+	bool tagged = op->type == KOFI_TRECV;
+	struct kofi_arrival *arrival, *hit = NULL;
+
+	if (ep->ops->rx)
+		return ep->ops->rx(ep, op);
+	spin_lock_bh(&ep->lock);
+	if (ep->closing || ep->down) {
+		spin_unlock_bh(&ep->lock);
+		return -FI_ESHUTDOWN;
+	}
+	list_for_each_entry(arrival, &ep->arrivals[tagged], node) {
+		if (fits(ep, op, arrival->src, arrival->tag)) {
+			hit = arrival;
+			break;
+		}
+	}
+	if (hit)
+		list_del_init(&hit->node);
+	else
+		list_add_tail(&op->node, &ep->posted[tagged]);
+	spin_unlock_bh(&ep->lock);
+	if (hit)
+		ep->ops->rx_match(ep, op, hit);
+	return 0;
+}
+
+static struct kofi_op *pop(struct kofi_ep *ep)
+{
+	struct kofi_op *op;
+	int i;
+
+	spin_lock_bh(&ep->lock);
+	for (i = 0, op = NULL; i < 2 && !op; i++) {
+		op = list_first_entry_or_null(&ep->posted[i], struct kofi_op, node);
+		if (op)
+			list_del_init(&op->node);
+	}
+	spin_unlock_bh(&ep->lock);
+	return op;
+}
+
+void kofi_ep_down(struct kofi_ep *ep, int err)
+{
+	struct kofi_op *op;
+
+	spin_lock_bh(&ep->lock);
+	ep->down = true;
+	spin_unlock_bh(&ep->lock);
+	while ((op = pop(ep)))
+		kofi_rx_done(op, err, NULL);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_down);
