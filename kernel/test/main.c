@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * main.c - reading /sys/kernel/debug/kofi_test/run runs the tests and gives their results
+ * as TAP. What is tested say the parameters in /sys/module/kofi_test/parameters.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+
+#include "test.h"
+
+static char *provider = "loop";
+module_param(provider, charp, 0644);
+MODULE_PARM_DESC(provider, "provider that is tested");
+
+static char *server;
+module_param(server, charp, 0644);
+MODULE_PARM_DESC(server, "address that the listening side uses");
+
+static char *client;
+module_param(client, charp, 0644);
+MODULE_PARM_DESC(client, "address that the connecting side uses");
+
+static struct dentry *dir;
+static DEFINE_MUTEX(running);
+
+void test_case(struct test *t, const char *name, test_fn fn)
+{
+	t->line = 0;
+	t->cnt++;
+	fn(t);
+	if (!t->line) {
+		seq_printf(t->out, "ok %u - %s: %s\n", t->cnt, t->args.prov, name);
+	} else {
+		t->failed++;
+		seq_printf(t->out, "not ok %u - %s: %s\n# line %d, value %ld\n", t->cnt,
+			   t->args.prov, name, t->line, t->value);
+		pr_err("kofi_test: %s: %s failed, line %d, value %ld\n", t->args.prov, name,
+		       t->line, t->value);
+	}
+	cond_resched();
+}
+
+void test_skip(struct test *t, const char *name, const char *why)
+{
+	t->cnt++;
+	seq_printf(t->out, "ok %u # SKIP %s: %s: %s\n", t->cnt, t->args.prov, name, why);
+}
+
+/* The text of a parameter without the newline of echo; NULL when empty. */
+static const char *text(char *param)
+{
+	char *start = param ? strim(param) : NULL;
+
+	return start && *start ? start : NULL;
+}
+
+static bool offers(struct test *t, enum fi_ep_type type)
+{
+	struct fi_info *info;
+
+	if (info_get(t, type, 0, true, &info))
+		return false;
+	fi_freeinfo(info);
+	return true;
+}
+
+static int run_show(struct seq_file *seq, void *unused)
+{
+	struct test t = {
+		.args = { .prov = text(provider), .server = text(server),
+			  .client = text(client) },
+		.out = seq,
+	};
+
+	if (!t.args.prov)
+		return -EINVAL;
+	if (!strcmp(t.args.prov, "core")) {
+		test_registry(&t);
+	} else {
+		test_info(&t);
+		test_objects(&t);
+		if (offers(&t, FI_EP_MSG)) {
+			test_connect(&t);
+			test_transfer(&t, FI_EP_MSG);
+		}
+		if (offers(&t, FI_EP_RDM)) {
+			test_rdm(&t);
+			test_transfer(&t, FI_EP_RDM);
+		}
+	}
+	seq_printf(seq, "1..%u\n", t.cnt);
+	return 0;
+}
+
+/* The output must not be made twice when the first buffer is too small. */
+static int run_open(struct inode *inode, struct file *file)
+{
+	return single_open_size(file, run_show, NULL, 64 * 1024);
+}
+
+static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	ssize_t ret;
+
+	mutex_lock(&running);
+	ret = seq_read(file, buf, len, pos);
+	mutex_unlock(&running);
+	return ret;
+}
+
+static const struct file_operations run_fops = {
+	.owner = THIS_MODULE,
+	.open = run_open,
+	.read = run_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int __init test_init(void)
+{
+	dir = debugfs_create_dir("kofi_test", NULL);
+	debugfs_create_file("run", 0400, dir, NULL, &run_fops);
+	return 0;
+}
+
+static void __exit test_exit(void)
+{
+	debugfs_remove_recursive(dir);
+}
+
+module_init(test_init);
+module_exit(test_exit);
+MODULE_DESCRIPTION("kOFI: self tests");
+MODULE_AUTHOR("the libfabric authors");
+MODULE_LICENSE("Dual BSD/GPL");
