@@ -64,4 +64,7 @@ static inline void kofi_ubuf_init_(struct ubuf_info *ubuf, kofi_ubuf_fn fn)
 #define kofi_ubuf_init(ubuf, name) kofi_ubuf_init_(ubuf, *(name))
 #endif
 
+/* kofi_ubuf_put - drop the reference of kofi_ubuf_init(). */
+#define kofi_ubuf_put(ubuf, name) name##_complete(NULL, ubuf, true)
+
 #endif /* KOFI_COMPAT_H */

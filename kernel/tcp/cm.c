@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * cm.c - connected endpoints and what listens for them.
+ */
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "tcp.h"
+
+static struct tcp_ep *ep_of(struct fid_ep *ep)
+{
+	return container_of(ep, struct tcp_ep, ep.ep);
+}
+
+static struct tcp_pep *pep_of(struct fid_pep *pep)
+{
+	return container_of(pep, struct tcp_pep, pep);
+}
+
+/* ---- events ---- */
+
+static int events_alloc(struct tcp_ep *ep)
+{
+	if (!ep->connected)
+		ep->connected = kofi_event_alloc(WIRE_CM_DATA_MAX, GFP_KERNEL);
+	if (!ep->ended)
+		ep->ended = kofi_event_alloc(0, GFP_KERNEL);
+	return ep->connected && ep->ended ? 0 : -FI_ENOMEM;
+}
+
+static void post(struct tcp_ep *ep, struct kofi_event **event_p, uint32_t number, int err)
+{
+	struct kofi_event *event = *event_p;
+
+	if (!event)
+		return;
+	*event_p = NULL;
+	event->event = number;
+	event->err = err;
+	event->prov_errno = err;
+	event->fid = &ep->ep.ep.fid;
+	kofi_eq_post(ep->ep.eq, event);
+}
+
+void tcp_msg_up(struct tcp_conn *conn, const void *data, size_t len)
+{
+	struct tcp_ep *ep = conn->ep;
+
+	if (ep->connected)
+		kofi_event_data(ep->connected, data, len);
+	post(ep, &ep->connected, FI_CONNECTED, 0);
+}
+
+void tcp_msg_ended(struct tcp_conn *conn, bool was_up, int err, const void *data, size_t len)
+{
+	struct tcp_ep *ep = conn->ep;
+
+	kofi_ep_down(&ep->ep, FI_ECANCELED);
+	if (READ_ONCE(ep->ep.closing))
+		return;
+	if (was_up) {
+		post(ep, &ep->ended, FI_SHUTDOWN, 0);
+	} else if (ep->connected) {
+		if (data)
+			kofi_event_data(ep->connected, data, len);
+		post(ep, &ep->connected, FI_CONNECTED, err);
+	}
+}
+
+/* ---- connecting ---- */
+
+static int adopt(struct tcp_ep *ep, struct tcp_conn *conn)
+{
+	int ret = 0;
+
+	spin_lock_bh(&ep->lock);
+	if (ep->conn) {
+		ret = -FI_EOPBADSTATE;
+	} else {
+		ep->conn = conn;
+		conn->ep = ep;
+		list_add_tail(&conn->node, &ep->conns);
+	}
+	spin_unlock_bh(&ep->lock);
+	return ret;
+}
+
+static int msg_connect(struct fid_ep *fid, const void *addr, const void *param, size_t paramlen)
+{
+	struct tcp_ep *ep = ep_of(fid);
+	struct sockaddr_storage to = {};
+	struct tcp_conn *conn;
+	int ret;
+
+	if (ep->ep.type != FI_EP_MSG || !ep->ep.enabled)
+		return -FI_EOPBADSTATE;
+	if (!addr || !kofi_ip_len(addr) || paramlen > WIRE_CM_DATA_MAX)
+		return -FI_EINVAL;
+	memcpy(&to, addr, kofi_ip_len(addr));
+	ret = events_alloc(ep);
+	if (ret)
+		return ret;
+	conn = tcp_conn_new(CONN_CONNECTING, GFP_KERNEL);
+	if (!conn)
+		return -FI_ENOMEM;
+	conn->cm_len = paramlen;
+	memcpy(conn->cm, param, paramlen);
+	ret = adopt(ep, conn);
+	if (ret) {
+		tcp_conn_put(conn);
+		return ret;
+	}
+	ret = tcp_conn_connect(conn, kofi_domain_net(ep->ep.domain), &ep->name, &to);
+	/* The outcome is an event, and an early one is no exception. */
+	if (ret)
+		tcp_conn_end(conn, -ret);
+	return 0;
+}
+
+int tcp_msg_claim(struct tcp_ep *ep, const struct fi_info *info)
+{
+	struct fid *handle = kofi_info_handle(info, FI_CLASS_CONNREQ);
+	struct tcp_conn *conn;
+
+	if (!handle)
+		return 0;
+	conn = container_of(handle, struct tcp_conn, fid);
+	if (!conn->listener || !tcp_listener_take(conn->listener, conn))
+		return -FI_EINVAL;
+	return adopt(ep, conn);
+}
+
+static bool set_up(struct tcp_conn *conn)
+{
+	bool ok;
+
+	spin_lock_bh(&conn->lock);
+	ok = conn->state == CONN_REQUESTED;
+	if (ok)
+		conn->state = CONN_UP;
+	spin_unlock_bh(&conn->lock);
+	return ok;
+}
+
+static bool is_requested(struct tcp_conn *conn)
+{
+	return conn && READ_ONCE(conn->state) == CONN_REQUESTED;
+}
+
+static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
+{
+	struct tcp_ep *ep = ep_of(fid);
+	struct tcp_conn *conn = READ_ONCE(ep->conn);
+	int ret;
+
+	if (ep->ep.type != FI_EP_MSG || !ep->ep.enabled)
+		return -FI_EOPBADSTATE;
+	if (paramlen > WIRE_CM_DATA_MAX)
+		return -FI_EINVAL;
+	if (!conn || (conn->state != CONN_REQUESTED && conn->state != CONN_DEAD))
+		return -FI_EOPBADSTATE;
+	ret = events_alloc(ep);
+	if (ret)
+		return ret;
+	/* The work item sends nothing before the state is CONN_UP. */
+	ret = is_requested(conn) ? tcp_cm_write(conn, WIRE_CM_RESPONSE, param, paramlen) :
+	      -FI_ECONNABORTED;
+	if (ret || !set_up(conn)) {
+		tcp_conn_end(conn, FI_ECONNABORTED);
+		return -FI_ECONNABORTED;
+	}
+	tcp_msg_up(conn, NULL, 0);
+	tcp_conn_kick(conn);
+	return 0;
+}
+
+static int msg_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t paramlen)
+{
+	struct tcp_pep *pep = pep_of(fid);
+	struct tcp_conn *conn;
+
+	if (!handle || handle->fclass != FI_CLASS_CONNREQ || paramlen > WIRE_CM_DATA_MAX)
+		return -FI_EINVAL;
+	conn = container_of(handle, struct tcp_conn, fid);
+	if (!pep->listening || !tcp_listener_take(&pep->listener, conn))
+		return -FI_EINVAL;
+	if (is_requested(conn))
+		tcp_cm_write(conn, WIRE_CM_REFUSAL, param, paramlen);
+	tcp_conn_stop(conn, FI_ESHUTDOWN);
+	tcp_conn_put(conn);
+	return 0;
+}
+
+static int msg_shutdown(struct fid_ep *fid, uint64_t flags)
+{
+	struct tcp_ep *ep = ep_of(fid);
+	struct tcp_conn *conn = READ_ONCE(ep->conn);
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (!conn || READ_ONCE(conn->state) != CONN_UP)
+		return -FI_ENOTCONN;
+	tcp_conn_end(conn, FI_ESHUTDOWN);
+	flush_work(&conn->io);
+	return 0;
+}
+
+/* ---- names ---- */
+
+static struct sockaddr_storage *name_of(fid_t fid)
+{
+	return fid->fclass == FI_CLASS_PEP ? &container_of(fid, struct tcp_pep, pep.fid)->name :
+					     &container_of(fid, struct tcp_ep, ep.ep.fid)->name;
+}
+
+static int msg_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	struct sockaddr_storage *name = name_of(fid);
+
+	if (addrlen < sizeof(sa_family_t) || !kofi_ip_len(addr) || addrlen < kofi_ip_len(addr))
+		return -FI_EINVAL;
+	memset(name, 0, sizeof(*name));
+	memcpy(name, addr, kofi_ip_len(addr));
+	return 0;
+}
+
+static int msg_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	const struct sockaddr_storage *name = name_of(fid);
+
+	return name->ss_family ? kofi_name_copy(addr, addrlen, name, kofi_ip_len(name)) :
+				 -FI_EADDRNOTAVAIL;
+}
+
+static int msg_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
+{
+	struct tcp_conn *conn = READ_ONCE(ep_of(fid)->conn);
+
+	if (!conn || READ_ONCE(conn->state) != CONN_UP)
+		return -FI_ENOTCONN;
+	return kofi_name_copy(addr, addrlen, &conn->addr, kofi_ip_len(&conn->addr));
+}
+
+/* ---- listening ---- */
+
+/* The request becomes an event; its info is the listener's, with the peer's address. */
+static int on_request(struct tcp_listener *listener, struct tcp_conn *conn)
+{
+	struct tcp_pep *pep = container_of(listener, struct tcp_pep, listener);
+	struct kofi_event *event;
+	struct fi_info *info;
+
+	event = kofi_event_alloc(WIRE_CM_DATA_MAX, GFP_KERNEL);
+	info = fi_dupinfo(pep->info);
+	if (!event || !info)
+		goto drop;
+	info->dest_addr = kmemdup(&conn->addr, kofi_ip_len(&conn->addr), GFP_KERNEL);
+	if (!info->dest_addr)
+		goto drop;
+	info->dest_addrlen = kofi_ip_len(&conn->addr);
+	info->handle = &conn->fid;
+	event->event = FI_CONNREQ;
+	event->fid = &pep->pep.fid;
+	event->info = info;
+	kofi_event_data(event, conn->cm + sizeof(struct wire_cm),
+			be16_to_cpu(((struct wire_cm *)conn->cm)->len));
+	conn->announced = true;
+	kofi_eq_post(pep->eq, event);
+	return 0;
+drop:
+	fi_freeinfo(info);
+	kfree(event);
+	return -FI_ENOMEM;
+}
+
+static int msg_listen(struct fid_pep *fid)
+{
+	struct tcp_pep *pep = pep_of(fid);
+	int ret;
+
+	if (!pep->eq)
+		return -FI_ENOEQ;
+	if (pep->listening)
+		return -FI_EOPBADSTATE;
+	ret = tcp_listen(&pep->listener, pep->fabric->fabric.net, &pep->name, on_request);
+	pep->listening = !ret;
+	return ret;
+}
+
+static int pep_close(struct fid *fid)
+{
+	struct tcp_pep *pep = container_of(fid, struct tcp_pep, pep.fid);
+
+	tcp_listen_stop(&pep->listener);
+	if (pep->eq) {
+		kofi_eq_purge(pep->eq, fid);
+		atomic_dec(&pep->eq->refs);
+	}
+	atomic_dec(&pep->fabric->refs);
+	fi_freeinfo(pep->info);
+	kfree(pep);
+	return 0;
+}
+
+static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct tcp_pep *pep = container_of(fid, struct tcp_pep, pep.fid);
+
+	if (bfid->fclass != FI_CLASS_EQ || flags || pep->eq)
+		return -FI_EINVAL;
+	pep->eq = container_of(bfid, struct kofi_eq, eq.fid);
+	if (pep->eq->fabric != pep->fabric) {
+		pep->eq = NULL;
+		return -FI_EDOMAIN;
+	}
+	atomic_inc(&pep->eq->refs);
+	return 0;
+}
+
+static struct fi_ops pep_ops = {
+	.size = offsetofend(struct fi_ops, bind),
+	.close = pep_close,
+	.bind = pep_bind,
+};
+
+struct fi_ops_cm tcp_cm = {
+	.size = offsetofend(struct fi_ops_cm, shutdown),
+	.setname = msg_setname,
+	.getname = msg_getname,
+	.getpeer = msg_getpeer,
+	.connect = msg_connect,
+	.listen = msg_listen,
+	.accept = msg_accept,
+	.reject = msg_reject,
+	.shutdown = msg_shutdown,
+};
+
+int tcp_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info, struct fid_pep **pep_p,
+		   void *context)
+{
+	struct tcp_pep *pep = kzalloc(sizeof(*pep), GFP_KERNEL);
+
+	if (!pep)
+		return -FI_ENOMEM;
+	pep->info = fi_dupinfo(info);
+	if (!pep->info) {
+		kfree(pep);
+		return -FI_ENOMEM;
+	}
+	pep->info->handle = NULL;
+	if (info->src_addr)
+		memcpy(&pep->name, info->src_addr, min(info->src_addrlen, sizeof(pep->name)));
+	kfree(pep->info->dest_addr);
+	pep->info->dest_addr = NULL;
+	pep->info->dest_addrlen = 0;
+	pep->pep.fid.fclass = FI_CLASS_PEP;
+	pep->pep.fid.context = context;
+	pep->pep.fid.ops = &pep_ops;
+	pep->pep.cm = &tcp_cm;
+	pep->fabric = fabric;
+	atomic_inc(&fabric->refs);
+	*pep_p = &pep->pep;
+	return 0;
+}
