@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * kofi_pingpong.c - the call flow of a kernel client, from discovery to shutdown, as a program
+ * that can be run: messages of 1 B to 8 MiB there and back, then reads and writes both ways,
+ * all verified, against this module or the user-space program test/peer.c.
+ *
+ *   echo "server PROVIDER ADDRESS PORT [MODE]" > /sys/kernel/debug/kofi_pingpong/run
+ *   echo "client PROVIDER ADDRESS PORT [MODE [SOURCE]]" > /sys/kernel/debug/kofi_pingpong/run
+ *
+ * The write returns when the conversation is over; its error is the write's.  MODE: pingpong;
+ * reject (the server refuses, the client expects that); flood (the client sends until the
+ * connection ends, and each operation must end once).
+ *
+ * The conversation: both send a struct hello that describes the region that the other one may
+ * access.  For each length the client sends a message that the server sends back.  The client
+ * writes the server's region, reads it again and says so with an empty message; the server
+ * does the same with the client's.
+ */
+#define pr_fmt(fmt) "kofi_pingpong: " fmt
+
+#include <linux/debugfs.h>
+#include <linux/inet.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <kofi/fi_cm.h>
+#include <kofi/fi_rma.h>
+
+#define LEN_MAX		(8UL << 20)
+#define REGION		(1UL << 20)
+#define ORDER		get_order(REGION)
+#define WAIT_MS		60000
+
+/* Region of the sender, in little endian. */
+struct hello {
+	__le64	addr;
+	__le64	key;
+	__le64	len;
+};
+
+struct args {
+	bool	server;
+	char	prov[16];
+	char	addr[48];
+	char	port[8];
+	char	source[48];
+	char	mode[16];
+};
+
+/* One side. */
+struct side {
+	struct fi_info		*info;
+	struct fid_fabric	*fabric;
+	struct fid_eq		*eq;
+	struct fid_domain	*domain;
+	struct fid_cq		*cq;
+	struct fid_pep		*pep;
+	struct fid_ep		*ep;
+	struct fid_mr		*mr;
+	void			*region;	/* for the peer */
+	void			*buf;		/* messages, LEN_MAX */
+	struct hello		*hello;		/* ours, and behind it the peer's */
+	u64			addr, key;	/* of the peer's region */
+};
+
+/* ---- data ---- */
+
+static void fill(void *buf, size_t len, u8 seed)
+{
+	u8 *byte = buf;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		byte[i] = seed + i * 7 + (i >> 8);
+}
+
+static bool verify(const void *buf, size_t len, u8 seed)
+{
+	const u8 *byte = buf;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (byte[i] != (u8)(seed + i * 7 + (i >> 8)))
+			return false;
+	return true;
+}
+
+/* ---- waiting ---- */
+
+/* The next completion is of @flags; returns its length. */
+static ssize_t completed(struct side *s, uint64_t flags)
+{
+	struct fi_cq_err_entry err = {};
+	struct fi_cq_data_entry e;
+	ssize_t ret;
+
+	ret = fi_cq_sread(s->cq, &e, 1, NULL, WAIT_MS);
+	if (ret == -FI_EAVAIL) {
+		fi_cq_readerr(s->cq, &err, 0);
+		pr_info("an operation failed: %d\n", err.err);
+		return -err.err;
+	}
+	if (ret != 1)
+		return ret == -FI_EAGAIN ? -FI_ETIMEDOUT : ret;
+	return e.flags & flags ? e.len : -FI_EPROTO;
+}
+
+struct event {
+	struct fi_eq_cm_entry	entry;
+	char			data[64];
+};
+
+static int event_is(struct side *s, uint32_t want, struct event *event)
+{
+	struct fi_eq_err_entry err = {};
+	uint32_t number;
+	ssize_t ret;
+
+	ret = fi_eq_sread(s->eq, &number, event, sizeof(*event), WAIT_MS, 0);
+	if (ret == -FI_EAVAIL) {
+		fi_eq_readerr(s->eq, &err, 0);
+		return -err.err;
+	}
+	if (ret < 0)
+		return ret == -FI_EAGAIN ? -FI_ETIMEDOUT : ret;
+	return number == want ? 0 : -FI_EPROTO;
+}
+
+/* ---- initialise ---- */
+
+static int discover(const struct args *args, struct fi_info **info_p)
+{
+	struct fi_info *hints = fi_allocinfo();
+	struct sockaddr_storage src;
+	int ret = -FI_ENOMEM;
+
+	if (!hints)
+		return ret;
+	hints->caps = FI_MSG | FI_RMA;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
+	hints->fabric_attr->prov_name = kstrdup(args->prov, GFP_KERNEL);
+	if (*args->source && inet_pton_with_scope(&init_net, AF_UNSPEC, args->source, NULL, &src))
+		ret = -FI_EINVAL;
+	else if (*args->source)
+		hints->src_addr = kmemdup(&src, sizeof(struct sockaddr_in6), GFP_KERNEL);
+	hints->src_addrlen = hints->src_addr ? sizeof(struct sockaddr_in6) : 0;
+	if (hints->fabric_attr->prov_name && ret != -FI_EINVAL)
+		ret = fi_getinfo(FI_VERSION(2, 6), args->addr, args->port,
+				 args->server ? FI_SOURCE : 0, hints, info_p);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static int open(struct side *s)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
+	int ret;
+
+	ret = fi_fabric(s->info->fabric_attr, &s->fabric, NULL);
+	if (!ret)
+		ret = fi_eq_open(s->fabric, NULL, &s->eq, NULL);
+	if (!ret)
+		ret = fi_domain(s->fabric, s->info, &s->domain, NULL);
+	if (!ret)
+		ret = fi_cq_open(s->domain, &cq_attr, &s->cq, NULL);
+	s->buf = kvzalloc(LEN_MAX, GFP_KERNEL);
+	s->hello = kcalloc(2, sizeof(*s->hello), GFP_KERNEL);
+	s->region = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, ORDER);
+	return ret ? ret : s->buf && s->hello && s->region ? 0 : -FI_ENOMEM;
+}
+
+static int endpoint(struct side *s, struct fi_info *info)
+{
+	bool virt = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+	int ret;
+
+	ret = fi_endpoint(s->domain, info, &s->ep, NULL);
+	if (!ret)
+		ret = fi_ep_bind(s->ep, &s->cq->fid, FI_TRANSMIT | FI_RECV);
+	if (!ret)
+		ret = fi_ep_bind(s->ep, &s->eq->fid, 0);
+	if (!ret)
+		ret = fi_enable(s->ep);
+	if (!ret)
+		ret = fi_mr_reg(s->domain, s->region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE,
+				virt ? (uintptr_t)s->region : 0, 1, 0, &s->mr, NULL);
+	if (!ret && info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+		ret = fi_mr_bind(s->mr, &s->ep->fid, 0);
+		if (!ret)
+			ret = fi_mr_enable(s->mr);
+	}
+	/* the peer may send as soon as there is a connection */
+	if (!ret)
+		ret = fi_recv(s->ep, s->hello + 1, sizeof(*s->hello), NULL, 0, NULL);
+	s->hello[0].addr = cpu_to_le64(virt ? (uintptr_t)s->region : 0);
+	return ret;
+}
+
+/* ---- connect ---- */
+
+static int serve(struct side *s, bool reject)
+{
+	struct event event;
+	int ret;
+
+	ret = fi_passive_ep(s->fabric, s->info, &s->pep, NULL);
+	if (!ret)
+		ret = fi_pep_bind(s->pep, &s->eq->fid, 0);
+	if (!ret)
+		ret = fi_listen(s->pep);
+	if (ret)
+		return ret;
+	pr_info("listening\n");
+	ret = event_is(s, FI_CONNREQ, &event);
+	if (ret)
+		return ret;
+	if (reject)
+		ret = fi_reject(s->pep, event.entry.info->handle, "no", 2);
+	else
+		ret = endpoint(s, event.entry.info);
+	fi_freeinfo(event.entry.info);
+	if (ret || reject)
+		return ret;
+	ret = fi_accept(s->ep, NULL, 0);
+	return ret ? ret : event_is(s, FI_CONNECTED, &event);
+}
+
+static int connect(struct side *s)
+{
+	struct event event;
+	int ret;
+
+	ret = endpoint(s, s->info);
+	if (!ret)
+		ret = fi_connect(s->ep, s->info->dest_addr, NULL, 0);
+	return ret ? ret : event_is(s, FI_CONNECTED, &event);
+}
+
+/* ---- transfer ---- */
+
+static int send(struct side *s, const void *buf, size_t len)
+{
+	ssize_t ret = fi_send(s->ep, buf, len, NULL, 0, NULL);
+
+	return ret ? ret : min_t(ssize_t, completed(s, FI_SEND), 0);
+}
+
+static int greet(struct side *s)
+{
+	ssize_t ret;
+	int i;
+
+	s->hello->key = cpu_to_le64(fi_mr_key(s->mr));
+	s->hello->len = cpu_to_le64(REGION);
+	ret = fi_send(s->ep, s->hello, sizeof(*s->hello), NULL, 0, NULL);
+	for (i = 0; i < 2 && ret >= 0; i++)
+		ret = completed(s, FI_SEND | FI_RECV);
+	s->addr = le64_to_cpu(s->hello[1].addr);
+	s->key = le64_to_cpu(s->hello[1].key);
+	return min_t(ssize_t, ret, 0);
+}
+
+static int there_and_back(struct side *s, size_t len)
+{
+	ssize_t n;
+	int ret;
+
+	fill(s->buf, len, len);
+	ret = send(s, s->buf, len);
+	memset(s->buf, 0, len);
+	if (!ret)
+		ret = fi_recv(s->ep, s->buf, len, NULL, 0, NULL);
+	n = ret ? ret : completed(s, FI_RECV);
+	if (n < 0)
+		return n;
+	return n == len && verify(s->buf, len, len) ? 0 : -FI_EIO;
+}
+
+static int back(struct side *s, size_t len)
+{
+	ssize_t n;
+	int ret;
+
+	ret = fi_recv(s->ep, s->buf, len, NULL, 0, NULL);
+	n = ret ? ret : completed(s, FI_RECV);
+	if (n < 0)
+		return n;
+	if (n != len || !verify(s->buf, len, len))
+		return -FI_EIO;
+	return send(s, s->buf, len);
+}
+
+static int messages(struct side *s, bool server)
+{
+	size_t len;
+	int ret = 0;
+
+	for (len = 1; len <= LEN_MAX && !ret; len *= 2)
+		ret = server ? back(s, len) : there_and_back(s, len);
+	return ret;
+}
+
+static int access(struct side *s)
+{
+	ssize_t ret;
+
+	fill(s->buf, REGION, 9);
+	ret = fi_write(s->ep, s->buf, REGION, NULL, 0, s->addr, s->key, NULL);
+	if (!ret)
+		ret = completed(s, FI_WRITE);
+	memset(s->buf, 0, REGION);
+	if (ret >= 0)
+		ret = fi_read(s->ep, s->buf, REGION, NULL, 0, s->addr, s->key, NULL);
+	if (!ret)
+		ret = completed(s, FI_READ);
+	if (ret >= 0 && !verify(s->buf, REGION, 9))
+		ret = -FI_EIO;
+	return ret < 0 ? ret : send(s, s->hello, 0);
+}
+
+static int be_accessed(struct side *s)
+{
+	ssize_t ret;
+
+	ret = fi_recv(s->ep, s->buf, 8, NULL, 0, NULL);
+	if (!ret)
+		ret = completed(s, FI_RECV);
+	if (ret >= 0 && !verify(s->region, REGION, 9))
+		ret = -FI_EIO;
+	return min_t(ssize_t, ret, 0);
+}
+
+static int remote(struct side *s, bool server)
+{
+	int ret;
+
+	ret = server ? be_accessed(s) : access(s);
+	if (!ret)
+		ret = server ? access(s) : be_accessed(s);
+	return ret;
+}
+
+/* ---- until the connection ends ---- */
+
+static int flood(struct side *s)
+{
+	struct fi_cq_data_entry e[8];
+	struct fi_cq_err_entry err;
+	unsigned long posted = 0, ended = 0;
+	ssize_t n, ret = 0;
+
+	while (!ret || ended < posted) {
+		if (!ret) {
+			ret = fi_send(s->ep, s->buf, 65536, NULL, 0, s);
+			posted += !ret;
+			if (!ret)
+				continue;
+		}
+		n = fi_cq_sread(s->cq, e, 8, NULL, WAIT_MS);
+		if (n == -FI_EAVAIL)
+			n = fi_cq_readerr(s->cq, &err, 0);
+		if (n <= 0)
+			break;
+		ended += n;
+		ret = ret == -FI_EAGAIN ? 0 : ret;
+	}
+	n = fi_cq_read(s->cq, e, 1);
+	pr_info("flood: %lu posted, %lu ended, then %zd\n", posted, ended, ret);
+	return ended == posted && n == -FI_EAGAIN ? 0 : -FI_EIO;
+}
+
+/* ---- shut down ---- */
+
+static void close(struct side *s)
+{
+	if (s->ep)
+		fi_close(&s->ep->fid);
+	if (s->mr)
+		fi_close(&s->mr->fid);
+	if (s->pep)
+		fi_close(&s->pep->fid);
+	if (s->cq)
+		fi_close(&s->cq->fid);
+	if (s->domain)
+		fi_close(&s->domain->fid);
+	if (s->eq)
+		fi_close(&s->eq->fid);
+	if (s->fabric)
+		fi_close(&s->fabric->fid);
+	fi_freeinfo(s->info);
+	kvfree(s->buf);
+	kfree(s->hello);
+	free_pages((unsigned long)s->region, ORDER);
+}
+
+static int talk(struct side *s, const struct args *args)
+{
+	bool reject = !strcmp(args->mode, "reject");
+	int ret;
+
+	ret = args->server ? serve(s, reject) : connect(s);
+	if (reject)
+		return args->server ? ret : ret == -FI_ECONNREFUSED ? 0 : -FI_EPROTO;
+	if (!ret && !strcmp(args->mode, "flood"))
+		return flood(s);
+	if (!ret)
+		ret = greet(s);
+	if (!ret)
+		ret = messages(s, args->server);
+	if (!ret)
+		ret = remote(s, args->server);
+	if (!ret && args->server)
+		ret = event_is(s, FI_SHUTDOWN, &(struct event){});
+	else if (!ret)
+		ret = fi_shutdown(s->ep, 0);
+	return ret;
+}
+
+static int run(const struct args *args)
+{
+	struct side s = {};
+	int ret;
+
+	ret = discover(args, &s.info);
+	if (!ret)
+		ret = open(&s);
+	if (!ret)
+		ret = talk(&s, args);
+	close(&s);
+	pr_info("%s %s: %d\n", args->server ? "server" : "client", args->mode, ret);
+	return ret;
+}
+
+static ssize_t run_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
+{
+	struct args args = { .mode = "pingpong" };
+	char text[192] = "", role[8];
+	int n, ret;
+
+	if (len >= sizeof(text) || copy_from_user(text, buf, len))
+		return -EINVAL;
+	n = sscanf(text, "%7s %15s %47s %7s %15s %47s", role, args.prov, args.addr, args.port,
+		   args.mode, args.source);
+	if (n < 4)
+		return -EINVAL;
+	args.server = !strcmp(role, "server");
+	ret = run(&args);
+	return ret ? (ret > -MAX_ERRNO ? -EIO : ret) : len;
+}
+
+static const struct file_operations run_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = run_write,
+	.llseek = noop_llseek,
+};
+
+static struct dentry *dir;
+
+static int __init pingpong_init(void)
+{
+	dir = debugfs_create_dir("kofi_pingpong", NULL);
+	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
+	return 0;
+}
+
+static void __exit pingpong_exit(void)
+{
+	debugfs_remove_recursive(dir);
+}
+
+module_init(pingpong_init);
+module_exit(pingpong_exit);
+MODULE_DESCRIPTION("kOFI: ping-pong, an example of a kernel client");
+MODULE_AUTHOR("the libfabric authors");
+MODULE_LICENSE("Dual BSD/GPL");

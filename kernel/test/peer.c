@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * peer.c - the user-space side of the conversations of kofi_pingpong.ko, by any libfabric.
+ *
+ *   peer server|client PROVIDER ADDRESS PORT [pingpong|reject|sink]
+ *
+ * sink: a server that receives until the connection ends, or until it is killed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#define LEN_MAX	((size_t) 8 << 20)
+#define REGION	((size_t) 1 << 20)
+
+struct hello {
+	uint64_t	addr, key, len;	/* little endian, as every host that this runs on */
+};
+
+static struct fi_info *info;
+static struct fid_fabric *fabric;
+static struct fid_domain *domain;
+static struct fid_eq *eq;
+static struct fid_cq *cq;
+static struct fid_pep *pep;
+static struct fid_ep *ep;
+static struct fid_mr *mr, *mr_buf, *mr_hello;
+static char *region, *buf;
+static struct hello *hello;
+static int is_sink;
+
+static void need(const char *what, long ret)
+{
+	if (ret >= 0)
+		return;
+	fprintf(stderr, "peer: %s: %s\n", what, fi_strerror((int) -ret));
+	exit(1);
+}
+
+static void must(const char *what, int ok)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "peer: %s\n", what);
+	exit(1);
+}
+
+static void fill(char *p, size_t len, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		p[i] = (char) (seed + i * 7 + (i >> 8));
+}
+
+static int verify(const char *p, size_t len, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (p[i] != (char) (seed + i * 7 + (i >> 8)))
+			return 0;
+	return 1;
+}
+
+static ssize_t completed(uint64_t flags)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_data_entry e;
+	ssize_t ret;
+
+	do {
+		ret = fi_cq_read(cq, &e, 1);
+	} while (ret == -FI_EAGAIN);
+	if (ret == -FI_EAVAIL) {
+		fi_cq_readerr(cq, &err, 0);
+		return -err.err;
+	}
+	if (ret == 1 && !(e.flags & flags))
+		fprintf(stderr, "peer: completion of another kind: %llx\n",
+			(unsigned long long) e.flags);
+	return ret < 0 ? ret : e.flags & flags ? (ssize_t) e.len : -FI_EOTHER;
+}
+
+static uint32_t event(struct fi_eq_cm_entry *entry, size_t len)
+{
+	struct fi_eq_err_entry err = { 0 };
+	uint32_t number;
+	ssize_t ret;
+
+	/* where progress is manual, reading the completion queue drives connections, too */
+	do {
+		if (ep)
+			fi_cq_read(cq, NULL, 0);
+		ret = fi_eq_sread(eq, &number, entry, len, 10, 0);
+	} while (ret == -FI_EAGAIN);
+	if (ret == -FI_EAVAIL) {
+		fi_eq_readerr(eq, &err, 0);
+		return 1000 + (uint32_t) err.err;
+	}
+	need("fi_eq_sread", ret);
+	return number;
+}
+
+static void *desc(struct fid_mr *m)
+{
+	return m ? fi_mr_desc(m) : NULL;
+}
+
+static void discover(int server, char **argv)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	hints->caps = FI_MSG | FI_RMA;
+	hints->mode = FI_RX_CQ_DATA;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->fabric_attr->prov_name = strdup(argv[2]);
+	need("fi_getinfo", fi_getinfo(FI_VERSION(1, 17), argv[3], argv[4], server ? FI_SOURCE : 0,
+				      hints, &info));
+	fi_freeinfo(hints);
+}
+
+static void open_all(void)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_NONE };
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
+
+	need("fi_fabric", fi_fabric(info->fabric_attr, &fabric, NULL));
+	need("fi_eq_open", fi_eq_open(fabric, &eq_attr, &eq, NULL));
+	need("fi_domain", fi_domain(fabric, info, &domain, NULL));
+	need("fi_cq_open", fi_cq_open(domain, &cq_attr, &cq, NULL));
+	buf = calloc(1, LEN_MAX);
+	region = calloc(1, REGION);
+	hello = calloc(2, sizeof(*hello));
+	need("fi_mr_reg", fi_mr_reg(domain, region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1,
+				    0, &mr, NULL));
+	need("fi_mr_reg", fi_mr_reg(domain, buf, LEN_MAX, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
+				    2, 0, &mr_buf, NULL));
+	need("fi_mr_reg", fi_mr_reg(domain, hello, 2 * sizeof(*hello), FI_SEND | FI_RECV, 0, 3, 0,
+				    &mr_hello, NULL));
+}
+
+static void endpoint(struct fi_info *from)
+{
+	need("fi_endpoint", fi_endpoint(domain, from, &ep, NULL));
+	need("fi_ep_bind", fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
+	need("fi_ep_bind", fi_ep_bind(ep, &eq->fid, 0));
+	need("fi_enable", fi_enable(ep));
+	if (is_sink)
+		need("fi_recv", fi_recv(ep, buf, LEN_MAX, desc(mr_buf), 0, NULL));
+	else
+		need("fi_recv", fi_recv(ep, hello + 1, sizeof(*hello), desc(mr_hello), 0, NULL));
+}
+
+static int serve(int reject)
+{
+	char room[512];
+	struct fi_eq_cm_entry *entry = (void *) room;
+
+	need("fi_passive_ep", fi_passive_ep(fabric, info, &pep, NULL));
+	need("fi_pep_bind", fi_pep_bind(pep, &eq->fid, 0));
+	need("fi_listen", fi_listen(pep));
+	printf("listening\n");
+	fflush(stdout);
+	must("no FI_CONNREQ", event(entry, sizeof(room)) == FI_CONNREQ);
+	if (reject) {
+		need("fi_reject", fi_reject(pep, entry->info->handle, "no", 2));
+		sleep(1);
+		return 0;
+	}
+	endpoint(entry->info);
+	fi_freeinfo(entry->info);
+	need("fi_accept", fi_accept(ep, NULL, 0));
+	must("no FI_CONNECTED", event(entry, sizeof(room)) == FI_CONNECTED);
+	return 1;
+}
+
+static int connect_to(int reject)
+{
+	char room[512];
+	struct fi_eq_cm_entry *entry = (void *) room;
+	uint32_t number;
+
+	endpoint(info);
+	need("fi_connect", fi_connect(ep, info->dest_addr, NULL, 0));
+	number = event(entry, sizeof(room));
+	if (reject) {
+		must("not refused", number == 1000 + FI_ECONNREFUSED);
+		return 0;
+	}
+	must("no FI_CONNECTED", number == FI_CONNECTED);
+	return 1;
+}
+
+static void send_buf(const void *p, size_t len, void *d)
+{
+	need("fi_send", fi_send(ep, p, len, d, 0, NULL));
+	need("send", completed(FI_SEND));
+}
+
+static void greet(void)
+{
+	int i;
+
+	hello->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) region : 0;
+	hello->key = fi_mr_key(mr);
+	hello->len = REGION;
+	need("fi_send", fi_send(ep, hello, sizeof(*hello), desc(mr_hello), 0, NULL));
+	for (i = 0; i < 2; i++)
+		need("hello", completed(FI_SEND | FI_RECV));
+}
+
+static void messages(int server)
+{
+	size_t len;
+
+	for (len = 1; len <= LEN_MAX; len *= 2) {
+		if (!server) {
+			fill(buf, len, (unsigned) len);
+			send_buf(buf, len, desc(mr_buf));
+			memset(buf, 0, len);
+		}
+		need("fi_recv", fi_recv(ep, buf, len, desc(mr_buf), 0, NULL));
+		must("length of a message", completed(FI_RECV) == (ssize_t) len);
+		must("content of a message", verify(buf, len, (unsigned) len));
+		if (server)
+			send_buf(buf, len, desc(mr_buf));
+	}
+}
+
+static void access_peer(void)
+{
+	fill(buf, REGION, 9);
+	need("fi_write", fi_write(ep, buf, REGION, desc(mr_buf), 0, hello[1].addr, hello[1].key,
+				  NULL));
+	need("write", completed(FI_WRITE));
+	memset(buf, 0, REGION);
+	need("fi_read", fi_read(ep, buf, REGION, desc(mr_buf), 0, hello[1].addr, hello[1].key, NULL));
+	need("read", completed(FI_READ));
+	must("content read", verify(buf, REGION, 9));
+	send_buf(buf, 0, desc(mr_buf));
+}
+
+static void be_accessed(void)
+{
+	need("fi_recv", fi_recv(ep, buf, 8, desc(mr_buf), 0, NULL));
+	need("recv", completed(FI_RECV));
+	must("content written", verify(region, REGION, 9));
+}
+
+static void sink(void)
+{
+	for (;;) {
+		if (completed(FI_RECV) < 0)
+			return;
+		if (fi_recv(ep, buf, LEN_MAX, desc(mr_buf), 0, NULL))
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int server, reject;
+	char room[512];
+
+	if (argc < 5) {
+		fprintf(stderr, "usage: peer server|client PROVIDER ADDRESS PORT [MODE]\n");
+		return 2;
+	}
+	server = !strcmp(argv[1], "server");
+	reject = argc > 5 && !strcmp(argv[5], "reject");
+	is_sink = argc > 5 && !strcmp(argv[5], "sink");
+	discover(server, argv);
+	open_all();
+	if (!(server ? serve(reject) : connect_to(reject)))
+		return 0;
+	if (is_sink) {
+		sink();
+		return 0;
+	}
+	greet();
+	messages(server);
+	if (server) {
+		be_accessed();
+		access_peer();
+	} else {
+		access_peer();
+		be_accessed();
+	}
+	if (server)
+		must("no FI_SHUTDOWN", event((void *) room, sizeof(room)) == FI_SHUTDOWN);
+	fi_close(&ep->fid);
+	printf("ok\n");
+	return 0;
+}
