@@ -23,6 +23,7 @@
 #include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <kofi/fi_cm.h>
 #include <kofi/fi_rma.h>
@@ -30,6 +31,7 @@
 #define LEN_MAX		(8UL << 20)
 #define REGION		(1UL << 20)
 #define ORDER		get_order(REGION)
+#define HALF		(LEN_MAX / 2)
 #define WAIT_MS		60000
 
 /* Region of the sender, in little endian. */
@@ -59,7 +61,8 @@ struct side {
 	struct fid_ep		*ep;
 	struct fid_mr		*mr;
 	void			*region;	/* for the peer */
-	void			*buf;		/* messages, LEN_MAX */
+	struct page		*half[2];	/* memory of messages: LEN_MAX in two parts */
+	void			*buf;		/* and as one */
 	struct hello		*hello;		/* ours, and behind it the peer's */
 	u64			addr, key;	/* of the peer's region */
 };
@@ -138,6 +141,7 @@ static int discover(const struct args *args, struct fi_info **info_p)
 	if (!hints)
 		return ret;
 	hints->caps = FI_MSG | FI_RMA;
+	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
 	hints->fabric_attr->prov_name = kstrdup(args->prov, GFP_KERNEL);
@@ -153,6 +157,24 @@ static int discover(const struct args *args, struct fi_info **info_p)
 	return ret;
 }
 
+/* Devices want memory that is contiguous, the processor a range of addresses. */
+static void *map_halves(struct side *s)
+{
+	struct page **pages = kvmalloc_array(LEN_MAX / PAGE_SIZE, sizeof(*pages), GFP_KERNEL);
+	void *buf = NULL;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		s->half[i] = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(HALF));
+	if (pages && s->half[0] && s->half[1]) {
+		for (i = 0; i < LEN_MAX / PAGE_SIZE; i++)
+			pages[i] = s->half[i / (HALF / PAGE_SIZE)] + i % (HALF / PAGE_SIZE);
+		buf = vmap(pages, LEN_MAX / PAGE_SIZE, VM_MAP, PAGE_KERNEL);
+	}
+	kvfree(pages);
+	return buf;
+}
+
 static int open(struct side *s)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
@@ -165,7 +187,7 @@ static int open(struct side *s)
 		ret = fi_domain(s->fabric, s->info, &s->domain, NULL);
 	if (!ret)
 		ret = fi_cq_open(s->domain, &cq_attr, &s->cq, NULL);
-	s->buf = kvzalloc(LEN_MAX, GFP_KERNEL);
+	s->buf = map_halves(s);
 	s->hello = kcalloc(2, sizeof(*s->hello), GFP_KERNEL);
 	s->region = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, ORDER);
 	return ret ? ret : s->buf && s->hello && s->region ? 0 : -FI_ENOMEM;
@@ -240,11 +262,51 @@ static int connect(struct side *s)
 
 /* ---- transfer ---- */
 
-static int send(struct side *s, const void *buf, size_t len)
+/* The first @len bytes of the buffer as a list. */
+static void list(struct side *s, size_t len, struct bio_vec *bvec, size_t *cnt_p)
 {
-	ssize_t ret = fi_send(s->ep, buf, len, NULL, 0, NULL);
+	size_t i;
 
+	for (i = 0; i < 2; i++) {
+		bvec[i].bv_page = s->half[i];
+		bvec[i].bv_offset = 0;
+		bvec[i].bv_len = min(len - i * min(len, HALF), HALF);
+	}
+	*cnt_p = len > HALF ? 2 : 1;
+}
+
+static int send(struct side *s, size_t len)
+{
+	struct bio_vec bvec[2];
+	struct fi_msg msg = { .msg_bvec = bvec };
+	ssize_t ret;
+
+	list(s, len, bvec, &msg.iov_count);
+	ret = fi_sendmsg(s->ep, &msg, FI_BVEC);
 	return ret ? ret : min_t(ssize_t, completed(s, FI_SEND), 0);
+}
+
+static ssize_t receive(struct side *s, size_t len)
+{
+	struct bio_vec bvec[2];
+	struct fi_msg msg = { .msg_bvec = bvec };
+	ssize_t ret;
+
+	list(s, len, bvec, &msg.iov_count);
+	ret = fi_recvmsg(s->ep, &msg, FI_BVEC);
+	return ret ? ret : completed(s, FI_RECV);
+}
+
+static int access_one(struct side *s, bool write)
+{
+	struct fi_rma_iov range = { .addr = s->addr, .len = REGION, .key = s->key };
+	struct bio_vec bvec[2];
+	struct fi_msg_rma msg = { .msg_bvec = bvec, .rma_iov = &range, .rma_iov_count = 1 };
+	ssize_t ret;
+
+	list(s, REGION, bvec, &msg.iov_count);
+	ret = write ? fi_writemsg(s->ep, &msg, FI_BVEC) : fi_readmsg(s->ep, &msg, FI_BVEC);
+	return ret ? ret : min_t(ssize_t, completed(s, write ? FI_WRITE : FI_READ), 0);
 }
 
 static int greet(struct side *s)
@@ -268,11 +330,9 @@ static int there_and_back(struct side *s, size_t len)
 	int ret;
 
 	fill(s->buf, len, len);
-	ret = send(s, s->buf, len);
+	ret = send(s, len);
 	memset(s->buf, 0, len);
-	if (!ret)
-		ret = fi_recv(s->ep, s->buf, len, NULL, 0, NULL);
-	n = ret ? ret : completed(s, FI_RECV);
+	n = ret ? ret : receive(s, len);
 	if (n < 0)
 		return n;
 	return n == len && verify(s->buf, len, len) ? 0 : -FI_EIO;
@@ -280,16 +340,13 @@ static int there_and_back(struct side *s, size_t len)
 
 static int back(struct side *s, size_t len)
 {
-	ssize_t n;
-	int ret;
+	ssize_t n = receive(s, len);
 
-	ret = fi_recv(s->ep, s->buf, len, NULL, 0, NULL);
-	n = ret ? ret : completed(s, FI_RECV);
 	if (n < 0)
 		return n;
 	if (n != len || !verify(s->buf, len, len))
 		return -FI_EIO;
-	return send(s, s->buf, len);
+	return send(s, len);
 }
 
 static int messages(struct side *s, bool server)
@@ -304,29 +361,23 @@ static int messages(struct side *s, bool server)
 
 static int access(struct side *s)
 {
-	ssize_t ret;
+	int ret;
 
 	fill(s->buf, REGION, 9);
-	ret = fi_write(s->ep, s->buf, REGION, NULL, 0, s->addr, s->key, NULL);
-	if (!ret)
-		ret = completed(s, FI_WRITE);
+	ret = access_one(s, true);
 	memset(s->buf, 0, REGION);
-	if (ret >= 0)
-		ret = fi_read(s->ep, s->buf, REGION, NULL, 0, s->addr, s->key, NULL);
 	if (!ret)
-		ret = completed(s, FI_READ);
-	if (ret >= 0 && !verify(s->buf, REGION, 9))
+		ret = access_one(s, false);
+	if (!ret && !verify(s->buf, REGION, 9))
 		ret = -FI_EIO;
-	return ret < 0 ? ret : send(s, s->hello, 0);
+	return ret ? ret : send(s, 0);
 }
 
 static int be_accessed(struct side *s)
 {
 	ssize_t ret;
 
-	ret = fi_recv(s->ep, s->buf, 8, NULL, 0, NULL);
-	if (!ret)
-		ret = completed(s, FI_RECV);
+	ret = receive(s, 8);
 	if (ret >= 0 && !verify(s->region, REGION, 9))
 		ret = -FI_EIO;
 	return min_t(ssize_t, ret, 0);
@@ -348,12 +399,12 @@ static int flood(struct side *s)
 {
 	struct fi_cq_data_entry e[8];
 	struct fi_cq_err_entry err;
-	unsigned long posted = 0, ended = 0;
+	unsigned long posted = 1, ended = 0;	/* the first receive is one, too */
 	ssize_t n, ret = 0;
 
 	while (!ret || ended < posted) {
 		if (!ret) {
-			ret = fi_send(s->ep, s->buf, 65536, NULL, 0, s);
+			ret = fi_send(s->ep, page_address(s->half[0]), 65536, NULL, 0, s);
 			posted += !ret;
 			if (!ret)
 				continue;
@@ -375,6 +426,8 @@ static int flood(struct side *s)
 
 static void close(struct side *s)
 {
+	int i;
+
 	if (s->ep)
 		fi_close(&s->ep->fid);
 	if (s->mr)
@@ -390,7 +443,10 @@ static void close(struct side *s)
 	if (s->fabric)
 		fi_close(&s->fabric->fid);
 	fi_freeinfo(s->info);
-	kvfree(s->buf);
+	vunmap(s->buf);
+	for (i = 0; i < 2; i++)
+		if (s->half[i])
+			__free_pages(s->half[i], get_order(HALF));
 	kfree(s->hello);
 	free_pages((unsigned long)s->region, ORDER);
 }

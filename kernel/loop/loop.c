@@ -41,8 +41,6 @@ struct loop_ep {
 	int			users;
 	bool			gone;
 	wait_queue_head_t	unused;		/* users has become 0 */
-	struct kofi_event	*connected;	/* events to come, or NULL */
-	struct kofi_event	*ended;
 	spinlock_t		pending_lock;
 	struct list_head	pending;	/* sends that wait at a peer */
 };
@@ -317,18 +315,6 @@ static void refuse_arrivals(struct loop_ep *ep)
 	}
 }
 
-static void post(struct loop_ep *ep, struct kofi_event **event_p, uint32_t number)
-{
-	struct kofi_event *event = *event_p;
-
-	if (!event)
-		return;
-	*event_p = NULL;
-	event->event = number;
-	event->fid = &ep->ep.ep.fid;
-	kofi_eq_post(ep->ep.eq, event);
-}
-
 static void end_one(struct loop_ep *ep)
 {
 	cancel_pending(ep);
@@ -348,8 +334,8 @@ static void disconnect(struct loop_ep *ep)
 		peer->peer = NULL;
 		ep->peer = NULL;
 		peer->state = LOOP_ENDED;
-		post(peer, &peer->ended, FI_SHUTDOWN);
-		post(ep, &ep->ended, FI_SHUTDOWN);
+		kofi_ep_ended(&peer->ep);
+		kofi_ep_ended(&ep->ep);
 	}
 	ep->state = LOOP_ENDED;
 	if (ep->req && ep->req->from == ep)
@@ -381,11 +367,7 @@ static void loop_stop(struct kofi_ep *kep)
 
 static void loop_free(struct kofi_ep *kep)
 {
-	struct loop_ep *ep = loop_of(kep);
-
-	kfree(ep->connected);
-	kfree(ep->ended);
-	kfree(ep);
+	kfree(loop_of(kep));
 }
 
 /* RDM endpoints are found by name from now on. */
@@ -407,15 +389,6 @@ static const struct kofi_ep_ops loop_ep_ops = {
 };
 
 /* ---- connections ---- */
-
-static int events_alloc(struct loop_ep *ep)
-{
-	if (!ep->connected)
-		ep->connected = kofi_event_alloc(CM_DATA_MAX, GFP_KERNEL);
-	if (!ep->ended)
-		ep->ended = kofi_event_alloc(0, GFP_KERNEL);
-	return ep->connected && ep->ended ? 0 : -FI_ENOMEM;
-}
 
 static struct loop_req *req_make(struct loop_ep *ep, struct loop_pep *pep,
 				 struct kofi_event **event_p)
@@ -473,7 +446,7 @@ static int loop_connect(struct fid_ep *fid, const void *addr, const void *param,
 		return -FI_EOPBADSTATE;
 	if (!addr || paramlen > CM_DATA_MAX)
 		return -FI_EINVAL;
-	ret = events_alloc(ep);
+	ret = kofi_ep_events(&ep->ep, CM_DATA_MAX);
 	if (ret)
 		return ret;
 	info = fi_allocinfo();
@@ -507,7 +480,7 @@ static int loop_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 
 	if (!ep->ep.enabled || paramlen > CM_DATA_MAX)
 		return ep->ep.enabled ? -FI_EINVAL : -FI_EOPBADSTATE;
-	ret = events_alloc(ep);
+	ret = kofi_ep_events(&ep->ep, CM_DATA_MAX);
 	if (ret)
 		return ret;
 	spin_lock_bh(&lock);
@@ -523,9 +496,8 @@ static int loop_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 		ep->peer = from;
 		from->req = NULL;
 		from->state = ep->state = LOOP_CONNECTED;
-		kofi_event_data(from->connected, param, paramlen);
-		post(from, &from->connected, FI_CONNECTED);
-		post(ep, &ep->connected, FI_CONNECTED);
+		kofi_ep_connected(&from->ep, 0, param, paramlen);
+		kofi_ep_connected(&ep->ep, 0, NULL, 0);
 	} else {
 		ep->state = LOOP_ENDED;
 		ret = -FI_ECONNABORTED;
@@ -544,9 +516,7 @@ static void req_refuse(struct loop_req *req, const void *param, size_t paramlen)
 	if (from) {
 		from->state = LOOP_ENDED;
 		from->req = NULL;
-		from->connected->err = FI_ECONNREFUSED;
-		kofi_event_data(from->connected, param, paramlen);
-		post(from, &from->connected, FI_CONNECTED);
+		kofi_ep_connected(&from->ep, FI_ECONNREFUSED, param, paramlen);
 	}
 	kfree(req);
 }

@@ -127,6 +127,48 @@ static void unbind_all(struct kofi_ep *ep)
 			atomic_dec(&ep->cntr[i]->refs);
 }
 
+/* ---- events of a connection ---- */
+
+int kofi_ep_events(struct kofi_ep *ep, size_t room)
+{
+	if (!ep->connected)
+		ep->connected = kofi_event_alloc(room, GFP_KERNEL);
+	if (!ep->ended)
+		ep->ended = kofi_event_alloc(0, GFP_KERNEL);
+	return ep->connected && ep->ended ? 0 : -FI_ENOMEM;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_events);
+
+static void post(struct kofi_ep *ep, struct kofi_event *event, uint32_t number, int err)
+{
+	event->event = number;
+	event->err = err;
+	event->prov_errno = err;
+	event->fid = &ep->ep.fid;
+	kofi_eq_post(ep->eq, event);
+}
+
+void kofi_ep_connected(struct kofi_ep *ep, int err, const void *data, size_t len)
+{
+	struct kofi_event *event = xchg(&ep->connected, NULL);
+
+	if (!event)
+		return;
+	if (len)
+		kofi_event_data(event, data, len);
+	post(ep, event, FI_CONNECTED, err);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_connected);
+
+void kofi_ep_ended(struct kofi_ep *ep)
+{
+	struct kofi_event *event = xchg(&ep->ended, NULL);
+
+	if (event)
+		post(ep, event, FI_SHUTDOWN, 0);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_ended);
+
 /* ---- enable, close ---- */
 
 static int ep_enable(struct kofi_ep *ep)
@@ -170,6 +212,8 @@ void kofi_ep_fini(struct kofi_ep *ep)
 	mutex_unlock(&ep->domain->ep_lock);
 	obj_pool_free(&ep->tx_pool);
 	obj_pool_free(&ep->rx_pool);
+	kfree(ep->connected);
+	kfree(ep->ended);
 	unbind_all(ep);
 	atomic_dec(&ep->domain->refs);
 }

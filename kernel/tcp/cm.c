@@ -18,40 +18,6 @@ static struct tcp_pep *pep_of(struct fid_pep *pep)
 	return container_of(pep, struct tcp_pep, pep);
 }
 
-/* ---- events ---- */
-
-static int events_alloc(struct tcp_ep *ep)
-{
-	if (!ep->connected)
-		ep->connected = kofi_event_alloc(WIRE_CM_DATA_MAX, GFP_KERNEL);
-	if (!ep->ended)
-		ep->ended = kofi_event_alloc(0, GFP_KERNEL);
-	return ep->connected && ep->ended ? 0 : -FI_ENOMEM;
-}
-
-static void post(struct tcp_ep *ep, struct kofi_event **event_p, uint32_t number, int err)
-{
-	struct kofi_event *event = *event_p;
-
-	if (!event)
-		return;
-	*event_p = NULL;
-	event->event = number;
-	event->err = err;
-	event->prov_errno = err;
-	event->fid = &ep->ep.ep.fid;
-	kofi_eq_post(ep->ep.eq, event);
-}
-
-void tcp_msg_up(struct tcp_conn *conn, const void *data, size_t len)
-{
-	struct tcp_ep *ep = conn->ep;
-
-	if (ep->connected)
-		kofi_event_data(ep->connected, data, len);
-	post(ep, &ep->connected, FI_CONNECTED, 0);
-}
-
 void tcp_msg_ended(struct tcp_conn *conn, bool was_up, int err, const void *data, size_t len)
 {
 	struct tcp_ep *ep = conn->ep;
@@ -59,13 +25,10 @@ void tcp_msg_ended(struct tcp_conn *conn, bool was_up, int err, const void *data
 	kofi_ep_down(&ep->ep, FI_ECANCELED);
 	if (READ_ONCE(ep->ep.closing))
 		return;
-	if (was_up) {
-		post(ep, &ep->ended, FI_SHUTDOWN, 0);
-	} else if (ep->connected) {
-		if (data)
-			kofi_event_data(ep->connected, data, len);
-		post(ep, &ep->connected, FI_CONNECTED, err);
-	}
+	if (was_up)
+		kofi_ep_ended(&ep->ep);
+	else
+		kofi_ep_connected(&ep->ep, err, data, len);
 }
 
 /* ---- connecting ---- */
@@ -98,7 +61,7 @@ static int msg_connect(struct fid_ep *fid, const void *addr, const void *param, 
 	if (!addr || !kofi_ip_len(addr) || paramlen > WIRE_CM_DATA_MAX)
 		return -FI_EINVAL;
 	memcpy(&to, addr, kofi_ip_len(addr));
-	ret = events_alloc(ep);
+	ret = kofi_ep_events(&ep->ep, WIRE_CM_DATA_MAX);
 	if (ret)
 		return ret;
 	conn = tcp_conn_new(CONN_CONNECTING, GFP_KERNEL);
@@ -160,7 +123,7 @@ static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 		return -FI_EINVAL;
 	if (!conn || (conn->state != CONN_REQUESTED && conn->state != CONN_DEAD))
 		return -FI_EOPBADSTATE;
-	ret = events_alloc(ep);
+	ret = kofi_ep_events(&ep->ep, WIRE_CM_DATA_MAX);
 	if (ret)
 		return ret;
 	/* The work item sends nothing before the state is CONN_UP. */
@@ -170,7 +133,7 @@ static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 		tcp_conn_end(conn, FI_ECONNABORTED);
 		return -FI_ECONNABORTED;
 	}
-	tcp_msg_up(conn, NULL, 0);
+	kofi_ep_connected(&ep->ep, 0, NULL, 0);
 	tcp_conn_kick(conn);
 	return 0;
 }

@@ -336,7 +336,7 @@ static int on_response(struct tcp_conn *conn)
 		conn->pid = be32_to_cpu(((const struct wire_rdm *)cm_data(conn))->pid);
 	set_state(conn, CONN_UP);
 	if (!is_rdm(conn))
-		tcp_msg_up(conn, cm_data(conn), cm_data_len(conn));
+		kofi_ep_connected(&conn->ep->ep, 0, cm_data(conn), cm_data_len(conn));
 	return 0;
 }
 

@@ -62,8 +62,6 @@ static void ep_free(struct kofi_ep *kep)
 		tcp_conn_put(conn);
 	}
 	xa_destroy(&ep->peers);
-	kfree(ep->connected);
-	kfree(ep->ended);
 	kfree(ep);
 }
 

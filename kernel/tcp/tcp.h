@@ -189,8 +189,6 @@ struct tcp_ep {
 	struct tcp_listener	listener;	/* RDM */
 	u32			pid;		/* RDM: our number */
 	bool			stopped;
-	struct kofi_event	*connected;	/* MSG: events to come, or NULL */
-	struct kofi_event	*ended;
 };
 
 extern struct workqueue_struct *tcp_wq;
@@ -266,7 +264,6 @@ bool tcp_listener_take(struct tcp_listener *listener, struct tcp_conn *conn);
 
 /* ---- cm.c, rdm.c: what the work item tells an endpoint; process context ---- */
 
-void tcp_msg_up(struct tcp_conn *conn, const void *data, size_t len);
 void tcp_msg_ended(struct tcp_conn *conn, bool was_up, int err, const void *data, size_t len);
 int tcp_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info, struct fid_pep **pep_p,
 		   void *context);

@@ -31,6 +31,7 @@ void test_case(struct test *t, const char *name, test_fn fn)
 	fn(t);
 	if (!t->line) {
 		seq_printf(t->out, "ok %u - %s: %s\n", t->cnt, t->args.prov, name);
+		pr_info("kofi_test: ok %u - %s: %s\n", t->cnt, t->args.prov, name);
 	} else {
 		t->failed++;
 		seq_printf(t->out, "not ok %u - %s: %s\n# line %d, value %ld\n", t->cnt,

@@ -85,6 +85,53 @@ out:
 	free_pages((unsigned long)dst, order);
 }
 
+/* The same in two pieces of 4 MiB: what every device takes. */
+static void sizes_pages(struct test *t)
+{
+	const size_t half = BIG / 2;
+	struct bio_vec src[2] = {}, dst[2] = {};
+	struct fi_msg msg = {};
+	struct fi_cq_tagged_entry e;
+	struct pair p;
+	size_t len;
+	int i;
+
+	IS(t, pair_open(t, &p, type, CAPS), 0);
+	for (i = 0; i < 2; i++) {
+		src[i].bv_page = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(half));
+		dst[i].bv_page = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(half));
+		NEED(t, src[i].bv_page && dst[i].bv_page, i);
+	}
+	for (len = 1; len <= BIG; len *= 2) {
+		for (i = 0; i < 2; i++) {
+			src[i].bv_len = dst[i].bv_len = len <= half ? (i ? 0 : len) : half;
+			fill(page_address(src[i].bv_page), src[i].bv_len, len + i);
+			memset(page_address(dst[i].bv_page), 0, dst[i].bv_len);
+		}
+		msg.iov_count = len <= half ? 1 : 2;
+		msg.msg_bvec = dst;
+		msg.addr = FI_ADDR_UNSPEC;
+		IS(t, fi_recvmsg(p.b.ep, &msg, FI_BVEC), 0);
+		msg.msg_bvec = src;
+		msg.addr = p.a.peer;
+		IS(t, fi_sendmsg(p.a.ep, &msg, FI_BVEC), 0);
+		IS(t, wait_comp(p.b.rx, &e), 0);
+		IS(t, e.len, len);
+		IS(t, wait_comp(p.a.tx, &e), 0);
+		for (i = 0; i < 2; i++)
+			NEED(t, check_fill(page_address(dst[i].bv_page), dst[i].bv_len, len + i),
+			     len);
+	}
+out:
+	pair_close(&p);
+	for (i = 0; i < 2; i++) {
+		if (src[i].bv_page)
+			__free_pages(src[i].bv_page, get_order(half));
+		if (dst[i].bv_page)
+			__free_pages(dst[i].bv_page, get_order(half));
+	}
+}
+
 /* A page list of odd pieces, for FI_BVEC forms. */
 static int pages(struct bio_vec *bvec, int cnt, u32 seed, size_t *len_p)
 {
@@ -430,7 +477,8 @@ free:
 
 static void rma(struct test *t)
 {
-	void *far = vmalloc(REGION), *near = vmalloc(REGION);
+	void *far = (void *)__get_free_pages(GFP_KERNEL | __GFP_COMP, get_order(REGION));
+	void *near = (void *)__get_free_pages(GFP_KERNEL | __GFP_COMP, get_order(REGION));
 	struct fi_cq_tagged_entry e;
 	struct region r = {};
 	struct pair p;
@@ -466,8 +514,8 @@ out:
 	if (r.mr)
 		fi_close(&r.mr->fid);
 	pair_close(&p);
-	vfree(far);
-	vfree(near);
+	free_pages((unsigned long)far, get_order(REGION));
+	free_pages((unsigned long)near, get_order(REGION));
 }
 
 static void rma_forms(struct test *t)
@@ -688,9 +736,11 @@ void test_transfer(struct test *t, enum fi_ep_type of)
 {
 	type = of;
 #define CASE(text, fn) test_case(t, of == FI_EP_MSG ? "MSG: " text : "RDM: " text, fn)
-	CASE("messages of 0 B to 8 MiB", sizes);
+	if (!is_verbs(t))
+		CASE("messages of vmalloc memory, 0 B to 8 MiB", sizes);
+	CASE("messages of page lists, 1 B to 8 MiB", sizes_pages);
 	CASE("messages of linear memory, to 1 MiB", sizes_linear);
-	CASE("messages in page lists", bvec);
+	CASE("messages of odd page lists", bvec);
 	CASE("forms of send and receive", forms);
 	if (!is_verbs(t))
 		CASE("delivery complete", delivery);

@@ -362,6 +362,8 @@ struct kofi_ep {
 	spinlock_t			lock;		/* guards posted, arrivals, closing */
 	struct list_head		posted[2];	/* receives: untagged, tagged */
 	struct list_head		arrivals[2];	/* kofi_arrival, likewise */
+	struct kofi_event		*connected;	/* MSG: events to come, or NULL */
+	struct kofi_event		*ended;
 };
 
 /* kofi_ep_init - fill in an endpoint that the provider has allocated, zeroed. May sleep.
@@ -372,6 +374,16 @@ struct kofi_ep {
  */
 int kofi_ep_init(struct kofi_ep *ep, struct kofi_domain *domain, const struct fi_info *info,
 		 const struct kofi_ep_ops *ops, struct fi_ops_cm *cm, void *context);
+
+/* kofi_ep_events - set aside the events of a connection that begins, the first one with room
+ * for @room bytes of private data. May sleep. */
+int kofi_ep_events(struct kofi_ep *ep, size_t room);
+
+/* kofi_ep_connected - the connection is there, or with @err not: tell the application, once. */
+void kofi_ep_connected(struct kofi_ep *ep, int err, const void *data, size_t len);
+
+/* kofi_ep_ended - a connection that was there has ended: tell the application, once. */
+void kofi_ep_ended(struct kofi_ep *ep);
 
 /* kofi_info_handle - the object of a class that info->handle names, or NULL. */
 static inline struct fid *kofi_info_handle(const struct fi_info *info, size_t fclass)

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * cm.c - connections: what rdma_cm tells, and the calls.
+ */
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+
+#include "vrb.h"
+
+#define RESOLVE_MS	5000
+#define BACKLOG		128
+
+static struct vrb_ep *ep_of(struct fid_ep *ep)
+{
+	return container_of(ep, struct vrb_ep, ep.ep);
+}
+
+/* ---- states ---- */
+
+static bool set_state(struct vrb_ep *ep, enum vrb_state from, enum vrb_state to)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->ep.lock);
+	ok = ep->state == from;
+	if (ok)
+		ep->state = to;
+	spin_unlock_bh(&ep->ep.lock);
+	return ok;
+}
+
+void vrb_end(struct vrb_ep *ep, int err, const void *data, size_t len)
+{
+	enum vrb_state was;
+
+	spin_lock_bh(&ep->ep.lock);
+	was = ep->state;
+	ep->state = VRB_ENDED;
+	spin_unlock_bh(&ep->ep.lock);
+	if (was == VRB_ENDED)
+		return;
+	/* The queue pair flushes what is posted. */
+	if (was != VRB_IDLE && ep->cm.id)
+		rdma_disconnect(ep->cm.id);
+	if (ep->qp)
+		ib_modify_qp(ep->qp, &(struct ib_qp_attr){ .qp_state = IB_QPS_ERR },
+			     IB_QP_STATE);
+	if (READ_ONCE(ep->ep.closing))
+		return;
+	if (was == VRB_UP)
+		kofi_ep_ended(&ep->ep);
+	else
+		kofi_ep_connected(&ep->ep, err, data, len);
+}
+
+/* The application's part of private data: a length, and so many bytes. */
+static const void *private_data(const void *data, size_t room, size_t *len_p)
+{
+	const u8 *byte = data;
+
+	*len_p = data && room ? min_t(size_t, byte[0], room - 1) : 0;
+	return byte + 1;
+}
+
+static void fill_param(struct rdma_conn_param *param, const struct vrb_ep *ep, const u8 *data,
+		       size_t len)
+{
+	const struct ib_device_attr *attrs = &ep->domain->device->attrs;
+
+	memset(param, 0, sizeof(*param));
+	param->private_data = data;
+	param->private_data_len = len;
+	param->responder_resources = min(attrs->max_qp_rd_atom, 16);
+	param->initiator_depth = min(attrs->max_qp_init_rd_atom, 16);
+	param->flow_control = 1;
+	param->retry_count = 7;
+	param->rnr_retry_count = 7;
+}
+
+/* ---- events of an endpoint ---- */
+
+static int connect_now(struct vrb_ep *ep, struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param;
+
+	fill_param(&param, ep, ep->data, ep->data_len);
+	return rdma_connect_locked(id, &param);
+}
+
+static void established(struct vrb_ep *ep, struct rdma_cm_event *event)
+{
+	const void *data;
+	size_t len;
+
+	data = private_data(event->param.conn.private_data, event->param.conn.private_data_len,
+			    &len);
+	if (set_state(ep, VRB_CONNECTING, VRB_UP)) {
+		vrb_mr_connected(ep);
+		kofi_ep_connected(&ep->ep, 0, data, len);
+	} else if (set_state(ep, VRB_ACCEPTING, VRB_UP)) {
+		vrb_mr_connected(ep);
+		kofi_ep_connected(&ep->ep, 0, NULL, 0);
+	}
+}
+
+static void rejected(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	const void *data;
+	u8 room = 0;
+	size_t len;
+
+	data = rdma_consumer_reject_data(id, event, &room);
+	data = private_data(data, room, &len);
+	vrb_end(ep, FI_ECONNREFUSED, data, len);
+}
+
+static void ep_event(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	int ret = 0;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		ret = rdma_resolve_route(id, RESOLVE_MS);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		ret = connect_now(ep, id);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		established(ep, event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rejected(ep, id, event);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		vrb_end(ep, FI_EHOSTUNREACH, NULL, 0);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		vrb_end(ep, event->status == -ECONNREFUSED ? FI_ECONNREFUSED : FI_ECONNABORTED,
+			NULL, 0);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		vrb_end(ep, FI_ECONNRESET, NULL, 0);
+		break;
+	default:
+		break;
+	}
+	if (ret)
+		vrb_end(ep, -ret, NULL, 0);
+}
+
+/* ---- requests ---- */
+
+static int announce(struct vrb_pep *pep, struct vrb_req *req, struct rdma_cm_event *event)
+{
+	const void *peer = &req->cm.id->route.addr.dst_addr;
+	struct kofi_event *entry;
+	struct fi_info *info;
+	const void *data;
+	size_t len;
+
+	entry = kofi_event_alloc(256, GFP_KERNEL);
+	info = fi_dupinfo(pep->info);
+	if (!entry || !info)
+		goto drop;
+	info->dest_addr = kmemdup(peer, kofi_ip_len(peer), GFP_KERNEL);
+	if (!info->dest_addr)
+		goto drop;
+	info->dest_addrlen = kofi_ip_len(peer);
+	info->handle = &req->fid;
+	entry->event = FI_CONNREQ;
+	entry->fid = &pep->pep.fid;
+	entry->info = info;
+	data = private_data(event->param.conn.private_data, event->param.conn.private_data_len,
+			    &len);
+	kofi_event_data(entry, data, len);
+	spin_lock_bh(&pep->lock);
+	list_add_tail(&req->node, &pep->reqs);
+	spin_unlock_bh(&pep->lock);
+	kofi_eq_post(pep->eq, entry);
+	return 0;
+drop:
+	fi_freeinfo(info);
+	kfree(entry);
+	return -FI_ENOMEM;
+}
+
+/* Not 0: rdma_cm refuses the request and destroys its id. */
+static int pep_event(struct vrb_pep *pep, struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct vrb_req *req;
+	int ret;
+
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	if (!req)
+		return -FI_ENOMEM;
+	req->fid.fclass = FI_CLASS_CONNREQ;
+	req->cm.kind = VRB_REQ;
+	req->cm.id = id;
+	req->pep = pep;
+	id->context = &req->cm;
+	ret = announce(pep, req, event);
+	if (ret)
+		kfree(req);
+	return ret;
+}
+
+int vrb_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct vrb_cm *cm = id->context;
+
+	switch (cm->kind) {
+	case VRB_PEP:
+		return pep_event(container_of(cm, struct vrb_pep, cm), id, event);
+	case VRB_REQ:
+		if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+			container_of(cm, struct vrb_req, cm)->gone = true;
+		return 0;
+	case VRB_EP:
+		ep_event(container_of(cm, struct vrb_ep, cm), id, event);
+		return 0;
+	}
+	return 0;
+}
+
+static bool take(struct vrb_pep *pep, struct vrb_req *req)
+{
+	struct vrb_req *have;
+	bool found = false;
+
+	spin_lock_bh(&pep->lock);
+	list_for_each_entry(have, &pep->reqs, node) {
+		if (have == req) {
+			list_del_init(&req->node);
+			found = true;
+			break;
+		}
+	}
+	spin_unlock_bh(&pep->lock);
+	return found;
+}
+
+int vrb_claim(struct vrb_ep *ep, const struct fi_info *info)
+{
+	struct fid *handle = kofi_info_handle(info, FI_CLASS_CONNREQ);
+	struct vrb_req *req;
+
+	if (!handle)
+		return 0;
+	req = container_of(handle, struct vrb_req, fid);
+	if (!take(req->pep, req))
+		return -FI_EINVAL;
+	rdma_lock_handler(req->cm.id);
+	ep->cm.id = req->cm.id;
+	ep->cm.id->context = &ep->cm;
+	ep->state = req->gone ? VRB_ENDED : VRB_ACCEPTING;
+	rdma_unlock_handler(ep->cm.id);
+	kfree(req);
+	return 0;
+}
+
+/* ---- calls ---- */
+
+static int vrb_connect(struct fid_ep *fid, const void *addr, const void *param, size_t paramlen)
+{
+	struct vrb_ep *ep = ep_of(fid);
+	struct sockaddr_storage to = {};
+	int ret;
+
+	if (!ep->ep.enabled)
+		return -FI_EOPBADSTATE;
+	if (!addr || !kofi_ip_len(addr) || paramlen > VRB_CM_DATA_MAX)
+		return -FI_EINVAL;
+	memcpy(&to, addr, kofi_ip_len(addr));
+	ret = kofi_ep_events(&ep->ep, 256);
+	if (ret)
+		return ret;
+	if (!set_state(ep, VRB_IDLE, VRB_CONNECTING))
+		return -FI_EOPBADSTATE;
+	ep->data[0] = paramlen;
+	memcpy(ep->data + 1, param, paramlen);
+	ep->data_len = paramlen + 1;
+	ret = rdma_resolve_addr(ep->cm.id, NULL, (struct sockaddr *)&to, RESOLVE_MS);
+	if (ret)
+		vrb_end(ep, -ret, NULL, 0);
+	return 0;
+}
+
+static int vrb_accept(struct fid_ep *fid, const void *data, size_t len)
+{
+	struct vrb_ep *ep = ep_of(fid);
+	u8 buf[VRB_CM_DATA_MAX + 1];
+	struct rdma_conn_param param;
+	int ret;
+
+	if (!ep->ep.enabled)
+		return -FI_EOPBADSTATE;
+	if (len > VRB_CM_DATA_MAX)
+		return -FI_EINVAL;
+	ret = kofi_ep_events(&ep->ep, 256);
+	if (ret)
+		return ret;
+	if (READ_ONCE(ep->state) != VRB_ACCEPTING)
+		return ep->state == VRB_ENDED ? -FI_ECONNABORTED : -FI_EOPBADSTATE;
+	buf[0] = len;
+	memcpy(buf + 1, data, len);
+	fill_param(&param, ep, buf, len + 1);
+	rdma_lock_handler(ep->cm.id);
+	ret = rdma_accept(ep->cm.id, &param);
+	rdma_unlock_handler(ep->cm.id);
+	return ret;
+}
+
+static int vrb_reject(struct fid_pep *fid, fid_t handle, const void *data, size_t len)
+{
+	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep);
+	u8 buf[VRB_CM_DATA_MAX + 1];
+	struct vrb_req *req;
+
+	if (!handle || handle->fclass != FI_CLASS_CONNREQ || len > VRB_CM_DATA_MAX)
+		return -FI_EINVAL;
+	req = container_of(handle, struct vrb_req, fid);
+	if (!take(pep, req))
+		return -FI_EINVAL;
+	buf[0] = len;
+	memcpy(buf + 1, data, len);
+	rdma_reject(req->cm.id, buf, len + 1, IB_CM_REJ_CONSUMER_DEFINED);
+	rdma_destroy_id(req->cm.id);
+	kfree(req);
+	return 0;
+}
+
+static int vrb_shutdown(struct fid_ep *fid, uint64_t flags)
+{
+	struct vrb_ep *ep = ep_of(fid);
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (READ_ONCE(ep->state) != VRB_UP)
+		return -FI_ENOTCONN;
+	vrb_end(ep, FI_ECANCELED, NULL, 0);
+	return 0;
+}
+
+static int vrb_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	struct sockaddr_storage *name = fid->fclass == FI_CLASS_PEP ?
+		&container_of(fid, struct vrb_pep, pep.fid)->name :
+		&container_of(fid, struct vrb_ep, ep.ep.fid)->src;
+
+	if (addrlen < sizeof(sa_family_t) || !kofi_ip_len(addr) || addrlen < kofi_ip_len(addr))
+		return -FI_EINVAL;
+	memset(name, 0, sizeof(*name));
+	memcpy(name, addr, kofi_ip_len(addr));
+	return 0;
+}
+
+static int vrb_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct rdma_cm_id *id;
+	const void *name;
+
+	if (fid->fclass == FI_CLASS_PEP) {
+		id = container_of(fid, struct vrb_pep, pep.fid)->cm.id;
+		name = &container_of(fid, struct vrb_pep, pep.fid)->name;
+	} else {
+		id = container_of(fid, struct vrb_ep, ep.ep.fid)->cm.id;
+		name = &container_of(fid, struct vrb_ep, ep.ep.fid)->src;
+	}
+	if (id)
+		name = &id->route.addr.src_addr;
+	return kofi_ip_len(name) ? kofi_name_copy(addr, addrlen, name, kofi_ip_len(name)) :
+				   -FI_EADDRNOTAVAIL;
+}
+
+static int vrb_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
+{
+	struct vrb_ep *ep = ep_of(fid);
+	const void *name;
+
+	if (READ_ONCE(ep->state) != VRB_UP)
+		return -FI_ENOTCONN;
+	name = &ep->cm.id->route.addr.dst_addr;
+	return kofi_name_copy(addr, addrlen, name, kofi_ip_len(name));
+}
+
+static int vrb_listen(struct fid_pep *fid)
+{
+	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep);
+	int ret;
+
+	if (!pep->eq)
+		return -FI_ENOEQ;
+	if (pep->listening)
+		return -FI_EOPBADSTATE;
+	ret = rdma_bind_addr(pep->cm.id, (struct sockaddr *)&pep->name);
+	if (!ret)
+		ret = rdma_listen(pep->cm.id, BACKLOG);
+	pep->listening = !ret;
+	return ret;
+}
+
+struct fi_ops_cm vrb_cm_ops = {
+	.size = offsetofend(struct fi_ops_cm, shutdown),
+	.setname = vrb_setname,
+	.getname = vrb_getname,
+	.getpeer = vrb_getpeer,
+	.connect = vrb_connect,
+	.listen = vrb_listen,
+	.accept = vrb_accept,
+	.reject = vrb_reject,
+	.shutdown = vrb_shutdown,
+};
+
+/* ---- listening ---- */
+
+static int pep_close(struct fid *fid)
+{
+	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep.fid);
+	struct vrb_req *req, *next;
+
+	rdma_destroy_id(pep->cm.id);
+	/* Destroying their ids refuses them. */
+	list_for_each_entry_safe(req, next, &pep->reqs, node) {
+		rdma_destroy_id(req->cm.id);
+		kfree(req);
+	}
+	if (pep->eq) {
+		kofi_eq_purge(pep->eq, fid);
+		atomic_dec(&pep->eq->refs);
+	}
+	atomic_dec(&pep->fabric->refs);
+	fi_freeinfo(pep->info);
+	kfree(pep);
+	return 0;
+}
+
+static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep.fid);
+
+	if (bfid->fclass != FI_CLASS_EQ || flags || pep->eq)
+		return -FI_EINVAL;
+	pep->eq = container_of(bfid, struct kofi_eq, eq.fid);
+	atomic_inc(&pep->eq->refs);
+	return 0;
+}
+
+static struct fi_ops pep_ops = {
+	.size = offsetofend(struct fi_ops, bind),
+	.close = pep_close,
+	.bind = pep_bind,
+};
+
+int vrb_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info, struct fid_pep **pep_p,
+		   void *context)
+{
+	struct vrb_pep *pep;
+	int ret = -FI_ENOMEM;
+
+	if (!info->src_addr)
+		return -FI_EINVAL;
+	pep = kzalloc(sizeof(*pep), GFP_KERNEL);
+	if (!pep)
+		return -FI_ENOMEM;
+	pep->info = fi_dupinfo(info);
+	if (!pep->info)
+		goto free;
+	pep->info->handle = NULL;
+	kfree(pep->info->dest_addr);
+	pep->info->dest_addr = NULL;
+	pep->info->dest_addrlen = 0;
+	pep->cm.kind = VRB_PEP;
+	pep->cm.id = rdma_create_id(fabric->fabric.net, vrb_handler, &pep->cm, RDMA_PS_TCP,
+				    IB_QPT_RC);
+	if (IS_ERR(pep->cm.id)) {
+		ret = PTR_ERR(pep->cm.id);
+		goto free;
+	}
+	memcpy(&pep->name, info->src_addr, min(info->src_addrlen, sizeof(pep->name)));
+	pep->pep.fid.fclass = FI_CLASS_PEP;
+	pep->pep.fid.context = context;
+	pep->pep.fid.ops = &pep_ops;
+	pep->pep.cm = &vrb_cm_ops;
+	pep->fabric = fabric;
+	spin_lock_init(&pep->lock);
+	INIT_LIST_HEAD(&pep->reqs);
+	atomic_inc(&fabric->refs);
+	*pep_p = &pep->pep;
+	return 0;
+free:
+	fi_freeinfo(pep->info);
+	kfree(pep);
+	return ret;
+}
