@@ -10,7 +10,8 @@
  *
  * The write returns when the conversation is over; its error is the write's.  MODE: pingpong;
  * reject (the server refuses, the client expects that); flood (the client sends until the
- * connection ends, and each operation must end once).
+ * connection ends, and each operation must end once); victim (the server accepts one connection
+ * after the other and waits for its end, until a request says "quit").
  *
  * The conversation: both send a struct hello that describes the region that the other one may
  * access.  For each length the client sends a message that the server sends back.  The client
@@ -54,7 +55,8 @@ struct args {
 struct side {
 	struct fi_info		*info;
 	struct fid_fabric	*fabric;
-	struct fid_eq		*eq;
+	struct fid_eq		*eq;		/* of the endpoint */
+	struct fid_eq		*requests;	/* of the listener */
 	struct fid_domain	*domain;
 	struct fid_cq		*cq;
 	struct fid_pep		*pep;
@@ -114,15 +116,15 @@ struct event {
 	char			data[64];
 };
 
-static int event_is(struct side *s, uint32_t want, struct event *event)
+static int event_is(struct fid_eq *eq, uint32_t want, struct event *event)
 {
 	struct fi_eq_err_entry err = {};
 	uint32_t number;
 	ssize_t ret;
 
-	ret = fi_eq_sread(s->eq, &number, event, sizeof(*event), WAIT_MS, 0);
+	ret = fi_eq_sread(eq, &number, event, sizeof(*event), WAIT_MS, 0);
 	if (ret == -FI_EAVAIL) {
-		fi_eq_readerr(s->eq, &err, 0);
+		fi_eq_readerr(eq, &err, 0);
 		return -err.err;
 	}
 	if (ret < 0)
@@ -184,6 +186,8 @@ static int open(struct side *s)
 	if (!ret)
 		ret = fi_eq_open(s->fabric, NULL, &s->eq, NULL);
 	if (!ret)
+		ret = fi_eq_open(s->fabric, NULL, &s->requests, NULL);
+	if (!ret)
 		ret = fi_domain(s->fabric, s->info, &s->domain, NULL);
 	if (!ret)
 		ret = fi_cq_open(s->domain, &cq_attr, &s->cq, NULL);
@@ -222,20 +226,29 @@ static int endpoint(struct side *s, struct fi_info *info)
 
 /* ---- connect ---- */
 
+static int listen(struct side *s)
+{
+	int ret;
+
+	ret = fi_passive_ep(s->fabric, s->info, &s->pep, NULL);
+	if (!ret)
+		ret = fi_pep_bind(s->pep, &s->requests->fid, 0);
+	if (!ret)
+		ret = fi_listen(s->pep);
+	if (!ret)
+		pr_info("listening\n");
+	return ret;
+}
+
 static int serve(struct side *s, bool reject)
 {
 	struct event event;
 	int ret;
 
-	ret = fi_passive_ep(s->fabric, s->info, &s->pep, NULL);
-	if (!ret)
-		ret = fi_pep_bind(s->pep, &s->eq->fid, 0);
-	if (!ret)
-		ret = fi_listen(s->pep);
+	ret = listen(s);
 	if (ret)
 		return ret;
-	pr_info("listening\n");
-	ret = event_is(s, FI_CONNREQ, &event);
+	ret = event_is(s->requests, FI_CONNREQ, &event);
 	if (ret)
 		return ret;
 	if (reject)
@@ -246,7 +259,7 @@ static int serve(struct side *s, bool reject)
 	if (ret || reject)
 		return ret;
 	ret = fi_accept(s->ep, NULL, 0);
-	return ret ? ret : event_is(s, FI_CONNECTED, &event);
+	return ret ? ret : event_is(s->eq, FI_CONNECTED, &event);
 }
 
 static int connect(struct side *s)
@@ -257,7 +270,7 @@ static int connect(struct side *s)
 	ret = endpoint(s, s->info);
 	if (!ret)
 		ret = fi_connect(s->ep, s->info->dest_addr, NULL, 0);
-	return ret ? ret : event_is(s, FI_CONNECTED, &event);
+	return ret ? ret : event_is(s->eq, FI_CONNECTED, &event);
 }
 
 /* ---- transfer ---- */
@@ -422,6 +435,66 @@ static int flood(struct side *s)
 	return ended == posted && n == -FI_EAGAIN ? 0 : -FI_EIO;
 }
 
+/* ---- connections of peers that misbehave ---- */
+
+static void victim_one(struct side *s, struct fi_info *info)
+{
+	struct fi_cq_data_entry e;
+	struct fi_cq_err_entry err;
+	struct event event;
+	ssize_t n;
+	int i, ret;
+
+	ret = endpoint(s, info);
+	for (i = 0; i < 4 && !ret; i++)
+		ret = fi_recv(s->ep, page_address(s->half[0]), 4096, NULL, 0, NULL);
+	if (!ret)
+		ret = fi_accept(s->ep, NULL, 0);
+	if (!ret)
+		ret = event_is(s->eq, FI_CONNECTED, &event);
+	if (!ret)
+		ret = event_is(s->eq, FI_SHUTDOWN, &event);
+	if (ret)
+		pr_info("victim: %d\n", ret);
+	if (s->ep)
+		fi_close(&s->ep->fid);
+	if (s->mr)
+		fi_close(&s->mr->fid);
+	s->ep = NULL;
+	s->mr = NULL;
+	do {
+		n = fi_cq_read(s->cq, &e, 1);
+		if (n == -FI_EAVAIL)
+			n = fi_cq_readerr(s->cq, &err, 0);
+	} while (n > 0);
+}
+
+static int victim(struct side *s)
+{
+	struct event event = {};
+	int ret, cnt = 0;
+	bool quit;
+
+	ret = listen(s);
+	while (!ret) {
+		ret = event_is(s->requests, FI_CONNREQ, &event);
+		if (ret)
+			break;
+		quit = !memcmp(event.data, "quit", 4);
+		if (quit)
+			fi_reject(s->pep, event.entry.info->handle, NULL, 0);
+		else
+			victim_one(s, event.entry.info);
+		fi_freeinfo(event.entry.info);
+		if (quit)
+			break;
+		memset(&event, 0, sizeof(event));
+		cnt++;
+	}
+	pr_info("victim: %d connections\n", cnt);
+	return ret;
+}
+
 /* ---- shut down ---- */
 
 static void close(struct side *s)
@@ -440,6 +513,8 @@ static void close(struct side *s)
 		fi_close(&s->domain->fid);
 	if (s->eq)
 		fi_close(&s->eq->fid);
+	if (s->requests)
+		fi_close(&s->requests->fid);
 	if (s->fabric)
 		fi_close(&s->fabric->fid);
 	fi_freeinfo(s->info);
@@ -456,6 +531,8 @@ static int talk(struct side *s, const struct args *args)
 	bool reject = !strcmp(args->mode, "reject");
 	int ret;
 
+	if (args->server && !strcmp(args->mode, "victim"))
+		return victim(s);
 	ret = args->server ? serve(s, reject) : connect(s);
 	if (reject)
 		return args->server ? ret : ret == -FI_ECONNREFUSED ? 0 : -FI_EPROTO;
@@ -468,7 +545,7 @@ static int talk(struct side *s, const struct args *args)
 	if (!ret)
 		ret = remote(s, args->server);
 	if (!ret && args->server)
-		ret = event_is(s, FI_SHUTDOWN, &(struct event){});
+		ret = event_is(s->eq, FI_SHUTDOWN, &(struct event){});
 	else if (!ret)
 		ret = fi_shutdown(s->ep, 0);
 	return ret;

@@ -94,14 +94,17 @@ int tcp_msg_claim(struct tcp_ep *ep, const struct fi_info *info)
 	return adopt(ep, conn);
 }
 
+/* The event is posted before the connection can end, and after it can send. */
 static bool set_up(struct tcp_conn *conn)
 {
 	bool ok;
 
 	spin_lock_bh(&conn->lock);
 	ok = conn->state == CONN_REQUESTED;
-	if (ok)
+	if (ok) {
 		conn->state = CONN_UP;
+		kofi_ep_connected(&conn->ep->ep, 0, NULL, 0);
+	}
 	spin_unlock_bh(&conn->lock);
 	return ok;
 }
@@ -133,7 +136,6 @@ static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 		tcp_conn_end(conn, FI_ECONNABORTED);
 		return -FI_ECONNABORTED;
 	}
-	kofi_ep_connected(&ep->ep, 0, NULL, 0);
 	tcp_conn_kick(conn);
 	return 0;
 }

@@ -61,6 +61,15 @@ static void drop_dead(struct tcp_listener *listener, bool all)
 	}
 }
 
+/* A new socket has the callbacks of the one that listens. */
+static void reset_callbacks(struct tcp_listener *listener, struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = listener->old_data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
 static int accept_one(struct tcp_listener *listener)
 {
 	struct tcp_conn *conn;
@@ -70,6 +79,7 @@ static int accept_one(struct tcp_listener *listener)
 	ret = kernel_accept(listener->sock, &sock, O_NONBLOCK);
 	if (ret < 0)
 		return ret;
+	reset_callbacks(listener, sock->sk);
 	conn = listener->pending_cnt < BACKLOG ? tcp_conn_new(CONN_WAIT_REQUEST, GFP_KERNEL) :
 						 NULL;
 	if (!conn) {

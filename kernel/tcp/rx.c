@@ -553,16 +553,28 @@ static bool receive_came(struct tcp_conn *conn)
 	return came;
 }
 
+/* Nothing is read, but a reset is noticed, and that the peer has closed: the application of a
+ * connection is told, and may still receive what the peer had sent. */
+static int waiting(struct tcp_conn *conn)
+{
+	struct sock *sk = conn->sock->sk;
+
+	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
+		if (conn->ep->ep.type == FI_EP_MSG)
+			kofi_ep_ended(&conn->ep->ep);
+		else if (conn->peer == FI_ADDR_NOTAVAIL)
+			return -FI_ECONNRESET;
+	}
+	return sock_error(sk);
+}
+
 int tcp_rx_run(struct tcp_conn *conn, bool *more_p)
 {
 	int ret;
 
 	if (conn->rx.phase == RX_WAIT) {
-		if (!receive_came(conn)) {
-			/* nothing is read, but a reset is noticed */
-			ret = sock_error(conn->sock->sk);
-			return ret;
-		}
+		if (!receive_came(conn))
+			return waiting(conn);
 		conn->rx.phase = RX_PAYLOAD;
 	}
 	ret = conn->rx.phase == RX_PAYLOAD ? recv_payload(conn) : recv_hdr(conn);

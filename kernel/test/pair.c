@@ -24,6 +24,10 @@ int info_get(struct test *t, enum fi_ep_type type, uint64_t caps, bool server,
 	hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
 	hints->fabric_attr->prov_name = kstrdup(t->args.prov, GFP_KERNEL);
 	ret = fi_getinfo(VERSION, node, NULL, node ? FI_SOURCE : 0, hints, info_p);
+	if (ret == -FI_ENODATA) {	/* a device may have less */
+		hints->tx_attr->iov_limit = hints->rx_attr->iov_limit = 0;
+		ret = fi_getinfo(VERSION, node, NULL, node ? FI_SOURCE : 0, hints, info_p);
+	}
 	fi_freeinfo(hints);
 	return ret;
 }

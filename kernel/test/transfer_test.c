@@ -175,18 +175,21 @@ static void bvec(struct test *t)
 	size_t len = 0, dlen = 0;
 	struct fi_msg msg = {};
 	struct pair p;
+	int n;
 
 	IS(t, pair_open(t, &p, type, CAPS), 0);
-	IS(t, pages(src, 16, 100, &len), 0);
-	IS(t, pages(dst, 16, 0, &dlen), 0);
+	n = min_t(size_t, 16, p.a.info->tx_attr->iov_limit);
+	IS(t, pages(src, n, 100, &len), 0);
+	IS(t, pages(dst, n, 0, &dlen), 0);
 	msg.msg_bvec = dst;
-	msg.iov_count = 16;
+	msg.iov_count = n;
 	msg.addr = FI_ADDR_UNSPEC;
 	IS(t, fi_recvmsg(p.b.ep, &msg, FI_BVEC), 0);
 	msg.msg_bvec = src;
 	msg.addr = p.a.peer;
 	msg.data = 0x55;
-	IS(t, fi_sendmsg(p.a.ep, &msg, FI_BVEC | FI_REMOTE_CQ_DATA), 0);
+	IS(t, fi_sendmsg(p.a.ep, &msg, FI_BVEC | (p.a.info->domain_attr->cq_data_size ?
+						       FI_REMOTE_CQ_DATA : 0)), 0);
 	if (p.a.info->domain_attr->cq_data_size) {
 		IS(t, wait_comp(p.b.rx, &e), 0);
 		IS(t, e.data, 0x55);
@@ -195,7 +198,7 @@ static void bvec(struct test *t)
 		IS(t, wait_comp(p.b.rx, &e), 0);
 	}
 	IS(t, e.len, len);
-	NEED(t, pages_check(dst, 16, 100), 0);
+	NEED(t, pages_check(dst, n, 100), 0);
 	IS(t, wait_comp(p.a.tx, &e), 0);
 out:
 	pair_close(&p);
@@ -596,22 +599,24 @@ static void rma_pages(struct test *t)
 	struct scatterlist sgl[16];
 	struct fi_cq_tagged_entry e;
 	struct pair p;
-	int i, pass;
+	int i, pass, n;
 
 	IS(t, pair_open(t, &p, type, CAPS), 0);
-	IS(t, pages(far, 16, 0, &flen), 0);
-	IS(t, pages(near, 16, 40, &nlen), 0);
+	n = min_t(size_t, 16, p.a.info->tx_attr->iov_limit);
+	attr.iov_count = msg.iov_count = n;
+	IS(t, pages(far, n, 0, &flen), 0);
+	IS(t, pages(near, n, 40, &nlen), 0);
 	if (p.b.info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
 		/* hardware wants whole pages in between */
-		for (i = 0, flen = nlen = 0; i < 16; i++) {
+		for (i = 0, flen = nlen = 0; i < n; i++) {
 			far[i].bv_offset = near[i].bv_offset = 0;
 			far[i].bv_len = near[i].bv_len = PAGE_SIZE;
 			fill(page_address(near[i].bv_page), PAGE_SIZE, 40 + i);
 			flen += PAGE_SIZE;
 		}
 	}
-	sg_init_table(sgl, 16);
-	for (i = 0; i < 16; i++)
+	sg_init_table(sgl, n);
+	for (i = 0; i < n; i++)
 		sg_set_page(&sgl[i], far[i].bv_page, far[i].bv_len, far[i].bv_offset);
 	for (pass = 0; pass < 2; pass++) {
 		if (pass)
@@ -623,16 +628,16 @@ static void rma_pages(struct test *t)
 		}
 		range = (struct fi_rma_iov){ .len = flen, .key = fi_mr_key(mr) };
 		msg.addr = p.a.peer;
-		for (i = 0; i < 16; i++)
+		for (i = 0; i < n; i++)
 			memset(page_address(far[i].bv_page), 0, PAGE_SIZE);
 		IS(t, fi_writemsg(p.a.ep, &msg, FI_BVEC | FI_DELIVERY_COMPLETE), 0);
 		IS(t, wait_comp(p.a.tx, &e), 0);
-		NEED(t, pages_check(far, 16, 40), pass);
-		for (i = 0; i < 16; i++)
+		NEED(t, pages_check(far, n, 40), pass);
+		for (i = 0; i < n; i++)
 			memset(page_address(near[i].bv_page), 0, PAGE_SIZE);
 		IS(t, fi_readmsg(p.a.ep, &msg, FI_BVEC), 0);
 		IS(t, wait_comp(p.a.tx, &e), 0);
-		NEED(t, pages_check(near, 16, 40), pass);
+		NEED(t, pages_check(near, n, 40), pass);
 		IS(t, fi_close(&mr->fid), 0);
 		mr = NULL;
 	}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+/*
+ * hostile.c - a peer that breaks the tcp wire protocol in every way that its validator knows,
+ * and in some thousand random ones, against "server tcp ADDRESS PORT victim" of
+ * kofi_pingpong.ko.
+ *
+ *   hostile ADDRESS PORT [ROUNDS [SEED]]
+ *
+ * Exit status 0: after each breach the connection was ended by the other side, or the stream
+ * was harmless, and at the end a correct peer is still served.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct sockaddr_in addr;
+
+static int dial(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct timeval tv = { .tv_sec = 10 };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	if (connect(fd, (struct sockaddr *) &addr, sizeof(addr))) {
+		perror("hostile: connect");
+		exit(1);
+	}
+	return fd;
+}
+
+static void cm(uint8_t *msg, int type, int len, const void *data, int data_len)
+{
+	uint64_t mark = 1;
+
+	memset(msg, 0, 32);
+	msg[0] = 3;
+	msg[1] = (uint8_t) type;
+	msg[2] = (uint8_t) (len >> 8);
+	msg[3] = (uint8_t) len;
+	memcpy(msg + 24, &mark, 8);
+	memcpy(msg + 32, data, (size_t) data_len);
+}
+
+static int recv_all(int fd, void *buf, size_t len)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	while (got < len) {
+		n = recv(fd, (char *) buf + got, len - got, 0);
+		if (n <= 0)
+			return -1;
+		got += (size_t) n;
+	}
+	return 0;
+}
+
+/* Reads until the other side ends the connection; -1: it does not. */
+static int drain(int fd)
+{
+	char buf[65536];
+	ssize_t n;
+
+	do {
+		n = recv(fd, buf, sizeof(buf), 0);
+	} while (n > 0);
+	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? -1 : 0;
+}
+
+/* A connection that is accepted; -1: it is not. */
+static int shake(const char *data)
+{
+	uint8_t msg[64];
+	int fd = dial();
+
+	cm(msg, 0, (int) strlen(data), data, (int) strlen(data));
+	if (send(fd, msg, 32 + strlen(data), MSG_NOSIGNAL) < 0 || recv_all(fd, msg, 32) ||
+	    msg[1] != 1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void put(uint8_t *frame, int op, int flags, int op_data, int ranges, int hdr_len, uint64_t len)
+{
+	memset(frame, 0, 16);
+	frame[0] = 3;
+	frame[1] = (uint8_t) op;
+	frame[2] = (uint8_t) flags;
+	frame[4] = (uint8_t) op_data;
+	frame[5] = (uint8_t) ranges;
+	frame[6] = (uint8_t) hdr_len;
+	memcpy(frame + 8, &len, 8);
+}
+
+static void range(uint8_t *frame, int i, uint64_t at, uint64_t len, uint64_t key)
+{
+	memcpy(frame + 16 + 24 * i, &at, 8);
+	memcpy(frame + 24 + 24 * i, &len, 8);
+	memcpy(frame + 32 + 24 * i, &key, 8);
+}
+
+static int bad;
+
+/* After these bytes the connection must be ended. */
+static void breach(const char *what, const uint8_t *bytes, size_t len)
+{
+	int fd = shake("x");
+
+	if (fd < 0) {
+		fprintf(stderr, "hostile: %s: not accepted\n", what);
+		exit(1);
+	}
+	send(fd, bytes, len, MSG_NOSIGNAL);
+	if (drain(fd)) {
+		fprintf(stderr, "hostile: %s: the connection goes on\n", what);
+		bad++;
+	}
+	close(fd);
+}
+
+static void handshakes(void)
+{
+	static const struct { int version, type, len, sent; const char *what; } cases[] = {
+		{ 2, 0, 0, 32, "version 2" }, { 255, 0, 0, 32, "version 255" },
+		{ 3, 1, 0, 32, "a response instead of a request" }, { 3, 6, 0, 32, "a refusal" },
+		{ 3, 77, 0, 32, "type 77" }, { 3, 0, 257, 32, "257 bytes" },
+		{ 3, 0, 65535, 32, "65535 bytes" },
+	};
+	uint8_t msg[4096];
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fd = dial();
+		cm(msg, cases[i].type, cases[i].len, "", 0);
+		msg[0] = (uint8_t) cases[i].version;
+		send(fd, msg, (size_t) cases[i].sent, MSG_NOSIGNAL);
+		if (drain(fd)) {
+			fprintf(stderr, "hostile: request with %s: not ended\n", cases[i].what);
+			bad++;
+		}
+		close(fd);
+	}
+	/* cut anywhere, and left */
+	for (i = 0; i < 36; i++) {
+		fd = dial();
+		cm(msg, 0, 4, "ping", 4);
+		send(fd, msg, i, MSG_NOSIGNAL);
+		close(fd);
+	}
+}
+
+static void frames(void)
+{
+	uint8_t f[8192] = { 0 };
+	int i;
+
+	for (i = 5; i < 256; i += i < 10 ? 1 : 41) {
+		put(f, i, 0, 0, 0, 16, 16);
+		breach("unknown op", f, 16);
+	}
+	for (i = 0; i < 16; i += 5) {
+		put(f, 0, 0, 0, 0, i, 20);
+		breach("header that is too short", f, 20);
+	}
+	put(f, 0, 0, 0, 0, 121, 121);
+	breach("header of 121", f, 121);
+	put(f, 0, 0, 0, 0, 255, 255);
+	breach("header of 255", f, 255);
+	put(f, 0, 0, 0, 0, 24, 28);
+	breach("header with a word too many", f, 28);
+	put(f, 0, 1, 0, 0, 16, 20);
+	breach("header with a word too few", f, 20);
+	put(f, 0, 0x80, 0, 0, 24, 28);
+	breach("a tag of rxm", f, 28);
+	put(f, 0, 0, 0, 0, 16, 15);
+	breach("length below the header's", f, 16);
+	put(f, 0, 0, 0, 0, 16, 1ULL << 63);
+	breach("length 2^63", f, 16);
+	put(f, 0, 0, 0, 0, 16, ~0ULL);
+	breach("length 2^64 - 1", f, 16);
+	put(f, 1, 0, 0, 0, 24, 28);
+	breach("tagged message", f, 28);
+	put(f, 0, 0, 2, 0, 16, 16);
+	breach("acknowledgement of nothing", f, 16);
+	put(f, 0, 0, 2, 0, 16, 20);
+	breach("acknowledgement with payload", f, 20);
+	put(f, 3, 0, 0, 1, 16, 20);
+	breach("read response without a request", f, 20);
+	for (i = 0; i < 256; i += i < 6 ? 5 : 83) {
+		put(f, 2, 0, 0, i, 16 + 24 * (i & 7), 16 + 24 * (i & 7));
+		breach("read of 0 or too many ranges", f, 200);
+	}
+	put(f, 2, 0, 0, 1, 40, 40);
+	range(f, 0, 0, 16, 99);
+	breach("read by a key of nothing", f, 40);
+	range(f, 0, 1 << 20, 1, 1);
+	breach("read behind the end", f, 40);
+	range(f, 0, ~0ULL, 2, 1);
+	breach("read that wraps", f, 40);
+	range(f, 0, 0, ~0ULL, 1);
+	breach("read of 2^64 - 1", f, 40);
+	put(f, 2, 0, 0, 4, 112, 112);
+	for (i = 0; i < 4; i++)
+		range(f, i, 0, 1ULL << 62, 1);
+	breach("read whose sum wraps", f, 112);
+	put(f, 4, 0, 0, 1, 40, 44);
+	range(f, 0, 0, 5, 1);
+	breach("write of another length than its payload", f, 44);
+	range(f, 0, 0, 4, 99);
+	breach("write by a key of nothing", f, 44);
+	range(f, 0, (1 << 20) - 1, 4, 1);
+	breach("write over the end", f, 44);
+	put(f, 4, 0, 0, 4, 112, 112);
+	for (i = 0; i < 4; i++)
+		range(f, i, 0, 1ULL << 62, 1);
+	breach("write whose sum wraps", f, 112);
+}
+
+/* What is correct, but for its abundance or its end. */
+static void excess(void)
+{
+	uint8_t f[65536];
+	int fd, i;
+
+	/* reads whose answers are not taken */
+	fd = shake("x");
+	put(f, 2, 0, 0, 1, 40, 40);
+	range(f, 0, 0, 1 << 20, 1);
+	for (i = 0; i < 6000; i++)
+		if (send(fd, f, 40, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			break;
+	close(fd);
+	/* a message cut in its payload */
+	fd = shake("x");
+	put(f, 0, 0, 0, 0, 16, 1 << 20);
+	send(fd, f, 3000, MSG_NOSIGNAL);
+	close(fd);
+	/* a write cut in its payload */
+	fd = shake("x");
+	put(f, 4, 0, 0, 1, 40, 40 + (1 << 20));
+	range(f, 0, 0, 1 << 20, 1);
+	send(fd, f, 30000, MSG_NOSIGNAL);
+	close(fd);
+	/* messages byte by byte */
+	fd = shake("x");
+	put(f, 0, 0, 0, 0, 16, 40);
+	for (i = 0; i < 80; i++)
+		send(fd, f + i % 40, 1, MSG_NOSIGNAL);
+	close(fd);
+}
+
+static uint32_t state;
+
+static uint32_t rnd(void)
+{
+	state = state * 1664525 + 1013904223;
+	return state >> 8;
+}
+
+/* Frames that are nearly good. */
+static void mutations(int rounds)
+{
+	uint8_t f[4096];
+	size_t len, at;
+	int fd, n;
+
+	while (rounds--) {
+		fd = rnd() % 16 ? shake("x") : dial();
+		if (fd < 0) {
+			fprintf(stderr, "hostile: not accepted any more\n");
+			exit(1);
+		}
+		for (len = 0, n = 1 + (int) (rnd() % 6); n && len < 3000; n--) {
+			int op = (int) (rnd() % 5), ranges = op == 2 || op == 4 ? 1 + (int) (rnd() % 4) : 0;
+			int hdr = 16 + 24 * ranges + (op == 1 ? 8 : 0), pay = op == 2 ? 0 : (int) (rnd() % 300);
+			int i;
+
+			put(f + len, op, rnd() % 4 ? 0 : 4, rnd() % 4 ? 0 : 2, ranges, hdr,
+			    (uint64_t) (hdr + pay));
+			for (i = 0; i < ranges; i++)
+				range(f + len, i, rnd() % 4096, (uint64_t) (pay / ranges), rnd() % 2);
+			len += (size_t) (hdr + pay);
+		}
+		for (n = (int) (rnd() % 4); n; n--) {
+			at = rnd() % len;
+			f[at] = (uint8_t) (rnd() % 3 ? f[at] ^ (1U << (rnd() % 8)) : rnd());
+		}
+		send(fd, f, len, MSG_NOSIGNAL);
+		if (rnd() % 2)
+			shutdown(fd, SHUT_WR);
+		close(fd);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t msg[64], f[64];
+	int fd;
+
+	if (argc < 3)
+		return 2;
+	state = argc > 4 ? (uint32_t) atoi(argv[4]) : 1;
+	addr.sin_family = AF_INET;
+	addr.sin_port = htons((uint16_t) atoi(argv[2]));
+	inet_pton(AF_INET, argv[1], &addr.sin_addr);
+	handshakes();
+	frames();
+	excess();
+	mutations(argc > 3 ? atoi(argv[3]) : 300);
+	/* a correct peer: a message that is acknowledged */
+	fd = shake("x");
+	put(f, 0, 4, 0, 0, 16, 20);
+	if (fd < 0 || send(fd, f, 20, MSG_NOSIGNAL) != 20 || recv_all(fd, msg, 16) || msg[4] != 2) {
+		fprintf(stderr, "hostile: a correct peer is not served\n");
+		bad++;
+	}
+	close(fd);
+	fd = dial();
+	cm(msg, 0, 4, "quit", 4);
+	send(fd, msg, 36, MSG_NOSIGNAL);
+	drain(fd);
+	close(fd);
+	printf("%d breaches went unnoticed\n", bad);
+	return bad > 0;
+}
