@@ -3,9 +3,10 @@
 /*
  * peer.c - the user-space side of the conversations of kofi_pingpong.ko, by any libfabric.
  *
- *   peer server|client PROVIDER ADDRESS PORT [pingpong|reject|sink]
+ *   peer server|client PROVIDER ADDRESS PORT [pingpong|reject|sink|blk]
  *
  * sink: a server that receives until the connection ends, or until it is killed.
+ * blk: the server of kofi_blk.ko, with 320 MiB of memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 #define LEN_MAX	((size_t) 8 << 20)
 #define REGION	((size_t) 1 << 20)
+#define DISK	((size_t) 320 << 20)
 
 struct hello {
 	uint64_t	addr, key, len;	/* little endian, as every host that this runs on */
@@ -37,6 +39,7 @@ static struct fid_mr *mr, *mr_buf, *mr_hello;
 static char *region, *buf;
 static struct hello *hello;
 static int is_sink;
+static size_t region_len = REGION;
 
 static void need(const char *what, long ret)
 {
@@ -140,9 +143,9 @@ static void open_all(void)
 	need("fi_domain", fi_domain(fabric, info, &domain, NULL));
 	need("fi_cq_open", fi_cq_open(domain, &cq_attr, &cq, NULL));
 	buf = calloc(1, LEN_MAX);
-	region = calloc(1, REGION);
+	region = calloc(1, region_len);
 	hello = calloc(2, sizeof(*hello));
-	need("fi_mr_reg", fi_mr_reg(domain, region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1,
+	need("fi_mr_reg", fi_mr_reg(domain, region, region_len, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1,
 				    0, &mr, NULL));
 	need("fi_mr_reg", fi_mr_reg(domain, buf, LEN_MAX, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
 				    2, 0, &mr_buf, NULL));
@@ -214,7 +217,7 @@ static void greet(void)
 
 	hello->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) region : 0;
 	hello->key = fi_mr_key(mr);
-	hello->len = REGION;
+	hello->len = region_len;
 	need("fi_send", fi_send(ep, hello, sizeof(*hello), desc(mr_hello), 0, NULL));
 	for (i = 0; i < 2; i++)
 		need("hello", completed(FI_SEND | FI_RECV));
@@ -258,6 +261,18 @@ static void be_accessed(void)
 	must("content written", verify(region, REGION, 9));
 }
 
+/* The disk of kofi_blk: a hello, and then memory that the other side reads and writes. */
+static void disk(void)
+{
+	char room[512];
+
+	hello->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) region : 0;
+	hello->key = fi_mr_key(mr);
+	hello->len = region_len;
+	send_buf(hello, sizeof(*hello), desc(mr_hello));
+	must("no FI_SHUTDOWN", event((void *) room, sizeof(room)) == FI_SHUTDOWN);
+}
+
 static void sink(void)
 {
 	for (;;) {
@@ -280,12 +295,18 @@ int main(int argc, char **argv)
 	server = !strcmp(argv[1], "server");
 	reject = argc > 5 && !strcmp(argv[5], "reject");
 	is_sink = argc > 5 && !strcmp(argv[5], "sink");
+	if (argc > 5 && !strcmp(argv[5], "blk"))
+		region_len = DISK;
 	discover(server, argv);
 	open_all();
 	if (!(server ? serve(reject) : connect_to(reject)))
 		return 0;
 	if (is_sink) {
 		sink();
+		return 0;
+	}
+	if (region_len == DISK) {
+		disk();
 		return 0;
 	}
 	greet();
