@@ -34,6 +34,7 @@
 #define ORDER		get_order(REGION)
 #define HALF		(LEN_MAX / 2)
 #define WAIT_MS		60000
+#define FLOOD_MS	25000
 
 /* Region of the sender, in little endian. */
 struct hello {
@@ -422,9 +423,15 @@ static int flood(struct side *s)
 			if (!ret)
 				continue;
 		}
-		n = fi_cq_sread(s->cq, e, 8, NULL, WAIT_MS);
+		n = fi_cq_sread(s->cq, e, 8, NULL, FLOOD_MS);
 		if (n == -FI_EAVAIL)
 			n = fi_cq_readerr(s->cq, &err, 0);
+		/* a device may try for long to reach its peer: give it up */
+		if (n == -FI_EAGAIN && !fi_shutdown(s->ep, 0)) {
+			pr_info("flood: nothing ends, shut down\n");
+			ret = -FI_ESHUTDOWN;
+			continue;
+		}
 		if (n <= 0)
 			break;
 		ended += n;

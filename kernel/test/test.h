@@ -107,6 +107,13 @@ struct region {
 
 int region_open(struct side *s, void *buf, size_t len, uint64_t access, struct region *r);
 
+/* is_iwarp - the devices are of iWARP, which has less: no receiver that is not ready, reads of
+ * one piece. */
+static inline bool is_iwarp(const struct fi_info *info)
+{
+	return info->ep_attr->protocol == FI_PROTO_IWARP;
+}
+
 void fill(void *buf, size_t len, u32 seed);
 bool check_fill(const void *buf, size_t len, u32 seed);
 

@@ -111,6 +111,11 @@ static void rejected(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_ev
 	size_t len;
 
 	data = rdma_consumer_reject_data(id, event, &room);
+	/* iWARP has it with another status, too */
+	if (!data && ep->domain->iwarp) {
+		data = event->param.conn.private_data;
+		room = event->param.conn.private_data_len;
+	}
 	data = private_data(data, room, &len);
 	vrb_end(ep, FI_ECONNREFUSED, data, len);
 }

@@ -181,6 +181,8 @@ static int vrb_tx(struct kofi_ep *kep, struct kofi_op *op)
 		op->rma[0].key = U32_MAX;	/* not a key of a device: it will be denied */
 	if (op->flags & FI_INJECT)
 		use_bounce(vop);
+	if (op->type == KOFI_READ && op->segs.cnt > 1 && ep->domain->iwarp)
+		return -FI_EINVAL;	/* a read of iWARP has one sink */
 	ret = map(vop, tx_dir(op));
 	if (ret)
 		return ret;

@@ -49,7 +49,7 @@ static int domain_open(struct kofi_domain *domain, struct fi_info *info)
 		kfree(dom);
 		return -FI_ENODEV;
 	}
-	dom->port = id->port_num;
+	dom->iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	dom->device = ib_device_get_by_name(dev_name(&id->device->dev), RDMA_DRIVER_UNKNOWN);
 	rdma_destroy_id(id);
 	if (!dom->device) {

@@ -43,7 +43,7 @@ enum vrb_state {
 struct vrb_domain {
 	struct ib_device	*device;	/* referenced: it stays until the close */
 	struct ib_pd		*pd;
-	u32			port;
+	bool			iwarp;
 };
 
 /* An operation and what it takes to post it. */
