@@ -440,7 +440,7 @@ static void fail(struct tcp_conn *conn, int ret)
 	/* One that belongs to a listener only is freed there. */
 	listener = READ_ONCE(conn->listener);
 	if (listener)
-		queue_work(tcp_wq, &listener->work);
+		queue_work(tcp_ctl_wq, &listener->work);
 }
 
 static void io_work(struct work_struct *work)

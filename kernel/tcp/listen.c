@@ -18,7 +18,7 @@ static void on_data_ready(struct sock *sk)
 	listener = sk->sk_user_data;
 	/* A new connection has these callbacks, too, until it is accepted. */
 	if (listener && sk->sk_state == TCP_LISTEN)
-		queue_work(tcp_wq, &listener->work);
+		queue_work(tcp_ctl_wq, &listener->work);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 

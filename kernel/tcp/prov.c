@@ -8,7 +8,7 @@
 
 #include "tcp.h"
 
-struct workqueue_struct *tcp_wq;
+struct workqueue_struct *tcp_wq, *tcp_ctl_wq;
 
 /* ---- endpoints ---- */
 
@@ -219,15 +219,21 @@ static int __init tcp_init(void)
 	tcp_wq = alloc_workqueue("kofi_tcp", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	if (!tcp_wq)
 		return -ENOMEM;
-	ret = kofi_provider_register(FI_VERSION(2, 6), &provider);
-	if (ret)
-		destroy_workqueue(tcp_wq);
+	/* One worker may have to serve a queue: a work item never waits for its own. */
+	tcp_ctl_wq = alloc_workqueue("kofi_tcp_ctl", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	ret = tcp_ctl_wq ? kofi_provider_register(FI_VERSION(2, 6), &provider) : -ENOMEM;
+	if (!ret)
+		return 0;
+	if (tcp_ctl_wq)
+		destroy_workqueue(tcp_ctl_wq);
+	destroy_workqueue(tcp_wq);
 	return ret;
 }
 
 static void __exit tcp_exit(void)
 {
 	WARN_ON(kofi_provider_deregister(&provider));
+	destroy_workqueue(tcp_ctl_wq);
 	destroy_workqueue(tcp_wq);
 	/* The network stack may be in the last lines of a function that told it has dropped
 	 * pages: it runs in a softirq or with them disabled. */

@@ -244,7 +244,7 @@ void tcp_rdm_ended(struct tcp_conn *conn, int err)
 	if (conn->peer != FI_ADDR_NOTAVAIL && xa_load(&ep->peers, conn->peer) == conn)
 		xa_erase(&ep->peers, conn->peer);
 	if (!ep->stopped)
-		queue_work(tcp_wq, &ep->reap);
+		queue_work(tcp_ctl_wq, &ep->reap);
 	spin_unlock_bh(&ep->lock);
 }
 

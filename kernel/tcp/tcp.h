@@ -191,7 +191,8 @@ struct tcp_ep {
 	bool			stopped;
 };
 
-extern struct workqueue_struct *tcp_wq;
+extern struct workqueue_struct *tcp_wq;		/* connections */
+extern struct workqueue_struct *tcp_ctl_wq;	/* what waits for work of connections */
 extern const struct kofi_obj_ops tcp_obj_ops;
 extern struct fi_ops_cm tcp_cm;
 
