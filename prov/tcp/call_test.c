@@ -38,6 +38,7 @@ static void crossed_calls_are_decided_by_address(void **state)
 		struct eng_peer *peer = fake_peer(a, &script.addr);
 		union net_sa name = fake_name(a->link);
 		struct tcp_hello hello;
+		uint64_t serial;	/* of the attempt of @a */
 		int theirs, ours;
 
 		assert_true(rounds++ < 200);
@@ -45,6 +46,7 @@ static void crossed_calls_are_decided_by_address(void **state)
 		ours = script_accept(&script);
 		assert_true(script_hear(ours, &hello));
 		assert_int_equal(hello.type, TCP_WIRE_HELLO);
+		serial = hello.serial;
 		first = net_addr_cmp(&name.sa, &script.addr.sa) < 0;
 		seen[first]++;
 		theirs = script_call(a);
@@ -55,9 +57,11 @@ static void crossed_calls_are_decided_by_address(void **state)
 			assert_int_equal(hello.reason, CHAN_SIMULTANEOUS);
 			/* welcomed now; a crossed HELLO that is read later is still refused */
 			script.hello.type = TCP_WIRE_WELCOME;
+			script.hello.serial = serial;
 			script_say(&script, ours);
 			FAKE_UNTIL(2000, peer->up);
 			script.hello.type = TCP_WIRE_HELLO;
+			script.hello.serial = 1;
 			close(theirs);
 			theirs = script_call(a);
 			script_say(&script, theirs);
@@ -73,7 +77,7 @@ static void crossed_calls_are_decided_by_address(void **state)
 		close(theirs);
 		theirs = script_call(a);
 		script.hello.serial = 2;
-		script.hello.prev = 1;
+		script.hello.prev = serial;
 		script_say(&script, theirs);
 		FAKE_UNTIL(2000, peer->up == 2);
 		assert_int_equal(peer->down, 1);
