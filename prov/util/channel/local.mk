@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
+EXTRA_DIST += prov/util/channel/README.md
 prov_util_libutil_la_SOURCES += \
 	prov/util/channel/chan.c \
 	prov/util/channel/chan.h \
