@@ -29,6 +29,7 @@ struct info_param {
 /* info_params_read - define @cnt parameters of @prov, and read those that are set into
  * @conf, which has the defaults.  A value that is not possible is logged as a warning with
  * what would be, and the default stays.
+ * Ownership: a STRING that was set is a copy from malloc(), which the provider keeps.
  */
 void info_params_read(struct fi_provider *prov, const struct info_param *params, size_t cnt,
 		      void *conf);

@@ -108,9 +108,13 @@ static void numbers_are_read_within_their_limits(void **state)
 
 static void words_are_read_as_their_index(void **state)
 {
+	const char *text;
+
 	assert_int_equal(good("MODE", "none", AT(mode)).mode, 0);
 	assert_int_equal(good("MODE", "All", AT(mode)).mode, 2);
-	assert_string_equal(good("DIR", "/tmp", AT(dir)).dir, "/tmp");
+	text = good("DIR", "/tmp", AT(dir)).dir;
+	assert_string_equal(text, "/tmp");
+	free((char *) text);
 }
 
 static void what_is_impossible_is_logged_with_what_would_be(void **state)

@@ -68,7 +68,8 @@ static int dev_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 		return dev.post_ret;
 	assert_true(dev.posted_cnt < DEV_POSTED && wr->num_sge <= VRB_IOV_MAX);
 	p->wr = *wr;
-	memcpy(p->sge, wr->sg_list, (size_t) wr->num_sge * sizeof(p->sge[0]));
+	if (wr->num_sge)
+		memcpy(p->sge, wr->sg_list, (size_t) wr->num_sge * sizeof(p->sge[0]));
 	dev.posted_cnt++;
 	return 0;
 }
