@@ -41,6 +41,9 @@ static struct fi_info *find(const char *prov)
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;	/* no locks but the inbox's */
+	/* no thread of the library: one of the tests forks */
+	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	hints->fabric_attr->prov_name = prov ? strdup(prov) : NULL;
 	fi_getinfo(FI_VERSION(2, 6), NULL, NULL, 0, hints, &info);
 	fi_freeinfo(hints);

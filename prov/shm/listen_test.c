@@ -102,7 +102,8 @@ static void the_file_of_a_dead_process_is_replaced(void **state)
 static int in_between = -1;
 static bool interrupt;
 int __real_listen(int fd, int backlog);
-int __wrap_listen(int fd, int backlog);
+/* Visible, since the runtimes of sanitizers call the function, too. */
+__attribute__((visibility("default"))) int __wrap_listen(int fd, int backlog);
 
 int __wrap_listen(int fd, int backlog)
 {

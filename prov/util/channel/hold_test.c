@@ -153,7 +153,8 @@ static void what_is_lost_with_its_source_is_an_error(void **state)
 static bool no_memory;
 
 void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
+/* Visible, since the runtimes of sanitizers call the function, too. */
+__attribute__((visibility("default"))) void *__wrap_malloc(size_t size);
 
 void *__wrap_malloc(size_t size)
 {
