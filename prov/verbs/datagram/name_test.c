@@ -29,6 +29,18 @@ static void push(struct rdma_cm_id *id, enum rdma_cm_event_type what)
 	eventfd_write(id->channel->fd, 1);
 }
 
+/* next - what the script has next; the resolver's thread asks, too. */
+static enum rdma_cm_event_type next(const enum rdma_cm_event_type *script, unsigned *at)
+{
+	enum rdma_cm_event_type what;
+
+	pthread_mutex_lock(&lock);
+	what = script[*at];
+	*at += *at < 7;
+	pthread_mutex_unlock(&lock);
+	return what;
+}
+
 static struct rdma_event_channel *event_channel(void)
 {
 	channels++;
@@ -65,15 +77,13 @@ static int destroy_id(struct rdma_cm_id *id)
 static int resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms)
 {
 	assert_int_equal(net_addr_port(from), 0);	/* the port is the system's choice */
-	push(id, addr_script[addr_at]);
-	addr_at += addr_at < 7;
+	push(id, next(addr_script, &addr_at));
 	return 0;
 }
 
 static int resolve_route(struct rdma_cm_id *id, int ms)
 {
-	push(id, route_script[route_at]);
-	route_at += route_at < 7;
+	push(id, next(route_script, &route_at));
 	return 0;
 }
 
