@@ -161,6 +161,20 @@ static inline void eng_recv_plain_put(struct eng_grp *grp, struct eng_recv *recv
 	grp->plain = item;
 }
 
+/* eng_recv_get - one with undefined content, or NULL: no memory.  Those that the fast path has
+ * given back come first: it cannot give them to the pool, which does not know them as cleared,
+ * and what is posted by the slow path may end in the fast one.
+ */
+static inline struct eng_recv *eng_recv_get(struct eng_grp *grp)
+{
+	struct pool_item *item = grp->plain;
+
+	if (!item)
+		return pool_get(&grp->recvs);
+	grp->plain = item->next;
+	return (struct eng_recv *) item;
+}
+
 /* eng_recv_notes - take the packets that answering @env will need.
  * Returns false, with none taken, when memory is short.
  */

@@ -145,7 +145,7 @@ int eng_aside_recv(struct eng_aside *aside, struct eng_aside_req *req, uint64_t 
 		   uint64_t key, void *buf, size_t len)
 {
 	struct match *m = &aside->rxc.tagged;
-	struct eng_recv *recv = pool_get(&aside->ep->grp->recvs);
+	struct eng_recv *recv = eng_recv_get(aside->ep->grp);
 	struct match_msg *found;
 	int ret = 0;
 

@@ -108,7 +108,7 @@ enum eng_rx_verdict eng_lent_message(struct eng_peer *peer, struct eng_rxc *rxc,
 				     const struct eng_envelope *env, struct eng_rx *rx)
 {
 	struct eng_grp *grp = peer->ep->grp;
-	struct eng_recv *recv = pool_get(&grp->recvs);
+	struct eng_recv *recv = eng_recv_get(grp);
 	struct eng_lent *lent = calloc(1, sizeof(*lent));
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
 	struct eng_out *notes[3] = { NULL, NULL, NULL };
@@ -166,7 +166,7 @@ static int run_start(struct eng_work *work)
 		report_lost(lent);
 		return 0;
 	}
-	recv = pool_get(&lent->srx->grp->recvs);
+	recv = eng_recv_get(lent->srx->grp);
 	if (!recv)
 		return -FI_EAGAIN;
 	if (!eng_recv_notes(lent->srx->grp, &msg->env, notes)) {

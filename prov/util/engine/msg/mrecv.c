@@ -17,7 +17,7 @@
 
 struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 {
-	struct eng_recv *part = pool_get(&buffer->ep->grp->recvs);
+	struct eng_recv *part = eng_recv_get(buffer->ep->grp);
 	size_t used = len < buffer->room ? len : buffer->room;
 
 	if (!part)

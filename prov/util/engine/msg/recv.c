@@ -170,7 +170,7 @@ static void as_work(struct eng_recv *recv, uint64_t flags)
 static __attribute__((noinline)) int post_locked(struct eng_ep *ep, const struct call *c)
 {
 	struct match *m = eng_rxc_match(ep->rxc, c->tagged);
-	struct eng_recv *recv = pool_get(&ep->grp->recvs);
+	struct eng_recv *recv = eng_recv_get(ep->grp);
 	int ret = 0;
 
 	if (!recv)

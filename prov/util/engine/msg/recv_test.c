@@ -4,6 +4,31 @@
 /* Which messages a receive takes: by source, after a look, or none any more. */
 #include "engine/sim/case.h"
 
+/* ---- memory ----------------------------------------------------------------- */
+
+/* Receives that are posted beside an unexpected message take the slow path, and messages that
+ * match them at once the fast one: what that gives back must serve the next receive.
+ */
+static void test_receives_beside_an_unexpected_message_reuse_memory(void **arg)
+{
+	struct comp comp;
+	size_t used = 0;
+	int i;
+
+	assert_int_equal(fi_tinject(a->ep, "unexpected", 10, 1, 99), 0);
+	for (i = 0; i < 1000; i++) {
+		assert_int_equal(fi_trecv(b->ep, in[0], 8, NULL, FI_ADDR_UNSPEC, 1, 0, &ctx[0]), 0);
+		assert_int_equal(fi_tinject(a->ep, "x", 1, 1, 1), 0);
+		node_wait(&w, b, &comp);
+		assert_int_equal(comp.e.tag, 1);
+		if (i == 100)
+			used = eng_of(b)->grp->recvs.used;
+	}
+	assert_int_equal(eng_of(b)->grp->recvs.used, used);
+	assert_int_equal(fi_trecv(b->ep, in[0], 10, NULL, FI_ADDR_UNSPEC, 99, 0, &ctx[1]), 0);
+	expect(b, &ctx[1], FI_RECV | FI_TAGGED, 10);
+}
+
 /* ---- sources ---------------------------------------------------------------- */
 
 static void test_directed_receives(void **arg)
@@ -183,6 +208,7 @@ static void test_cancel(void **arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(test_receives_beside_an_unexpected_message_reuse_memory),
 		T(test_directed_receives),
 		T(test_source_follows_the_address_vector),
 		T(test_unknown_source_is_an_error_if_asked_for),
