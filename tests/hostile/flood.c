@@ -65,12 +65,17 @@ static void run_hostile(const char *kind)
 			usleep(200);
 		else
 			sent++;
-		if (!(sent % 64))
-			while (fi_cq_read(node.cq, entry, 16) > 0)
-				;
+		if (sent % 64)
+			continue;
+		while (fi_cq_read(node.cq, entry, 16) > 0)
+			;
+		/* it stands for a peer on another host: it leaves the processors to the others */
+		usleep(100);
 	}
-	for (;;)
+	for (;;) {
 		fi_cq_read(node.cq, entry, 16);
+		usleep(1000);
+	}
 }
 
 /* ---- the honest one -------------------------------------------------------------------- */
