@@ -14,8 +14,9 @@
 #include "obj/domain.h"
 #include "obj/prog.h"
 
-/* How often a group is looked at while the program drives it. */
-#define TICK_MS 1
+/* How often a group is looked at while the program drives it: at first, and after a while. */
+#define TICK_MIN_MS 1
+#define TICK_MAX_MS 16
 #define EVENTS 16
 
 /* What a look at a group asks of the next sleep, the most pressing highest. */
@@ -32,6 +33,8 @@ struct obj_auto_watch {
 	int fd;				/* the group's, one-shot in auto->epfd */
 	bool watching;			/* armed in auto->epfd and not fired since */
 	uint64_t polls;			/* prog->polls when last looked at */
+	unsigned tick_ms;		/* how long the program may stay away before the thread polls */
+	bool drove;			/* the thread has polled since the program last did */
 };
 
 struct obj_auto {
@@ -45,6 +48,29 @@ struct obj_auto {
 	bool stop;
 };
 
+/* learn - the program has polled again.  The longer it goes on, the more seldom the thread
+ * looks: with more processes than processors a program that polls all the time is away for
+ * several milliseconds while others run, and a thread that takes its place then makes senders
+ * wake it by system calls and takes the processor from the program.
+ */
+static void learn(struct obj_auto_watch *w)
+{
+	w->tick_ms *= 2;
+	if (w->tick_ms > TICK_MAX_MS)
+		w->tick_ms = TICK_MAX_MS;
+	w->drove = false;
+}
+
+/* forget - the thread finds work although the program had a tick to do it: it is busy elsewhere,
+ * and when it is back the thread has to be there soon for its next absence.
+ */
+static void forget(struct obj_auto_watch *w)
+{
+	if (w->drove)
+		w->tick_ms = TICK_MIN_MS;
+	w->drove = true;
+}
+
 /* The program polls or sleeps on the group itself: do not get in its way. */
 static bool program_active(struct obj_auto_watch *w, enum next *next)
 {
@@ -53,6 +79,7 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 
 	if (polls != w->polls) {
 		w->polls = polls;
+		learn(w);
 		*next = NEXT_TICK;
 		return true;
 	}
@@ -97,20 +124,32 @@ static enum next look(struct obj_auto_watch *w)
 	lock_get(&w->prog->lock);
 	done = obj_prog_poll_locked(w->prog);
 	lock_put(&w->prog->lock);
+	forget(w);
 	return done ? NEXT_NOW : watch_again(w);
 }
 
-static enum next look_at_all(struct obj_auto *autop)
+/* look_at_all - Returns how long to sleep: milliseconds, or -1 until there is an event. */
+static int look_at_all(struct obj_auto *autop)
 {
-	enum next next = NEXT_EVENT, one;
+	struct obj_auto_watch *w;
 	struct list *pos;
+	int timeout = -1;
 
 	list_for_each(pos, &autop->watches) {
-		one = look(container_of(pos, struct obj_auto_watch, node));
-		if (one > next)
-			next = one;
+		w = container_of(pos, struct obj_auto_watch, node);
+		switch (look(w)) {
+		case NEXT_NOW:
+			timeout = 0;
+			break;
+		case NEXT_TICK:
+			if (timeout < 0 || (unsigned) timeout > w->tick_ms)
+				timeout = (int) w->tick_ms;
+			break;
+		default:
+			break;
+		}
 	}
-	return next;
+	return timeout;
 }
 
 static bool is_watched(struct obj_auto *autop, const void *ptr)
@@ -147,16 +186,7 @@ static void *run(void *arg)
 
 	pthread_mutex_lock(&autop->lock);
 	while (!autop->stop) {
-		switch (look_at_all(autop)) {
-		case NEXT_NOW:
-			timeout = 0;
-			break;
-		case NEXT_TICK:
-			timeout = TICK_MS;
-			break;
-		default:
-			timeout = -1;
-		}
+		timeout = look_at_all(autop);
 		pthread_mutex_unlock(&autop->lock);
 		cnt = epoll_wait(autop->epfd, ev, EVENTS, timeout);
 		pthread_mutex_lock(&autop->lock);
@@ -264,6 +294,7 @@ int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 	w->autop = autop;
 	w->prog = prog;
 	w->polls = atomic_load(&prog->polls);
+	w->tick_ms = TICK_MIN_MS;
 	w->fd = obj_prog_fd(prog);
 	ev.data.ptr = w;
 	ret = w->fd;

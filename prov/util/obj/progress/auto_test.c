@@ -133,6 +133,40 @@ static void test_gives_way(void **state)
 	down();
 }
 
+/* A program that polls all the time, and is away for some milliseconds now and then because
+ * other processes run meanwhile, is left alone: what it does itself wakes nobody.
+ */
+static unsigned polls_beside(struct obj_prog *prog, unsigned rounds)
+{
+	unsigned before = fake_polls;
+	uint64_t mine = prog->polls;
+	struct fi_cq_entry e;
+
+	while (rounds--) {
+		fake_deliver(ep, 1);
+		while (fi_cq_read(cq, &e, 1) == -FI_EAGAIN)
+			;
+		usleep(4000);
+	}
+	return fake_polls - before - (unsigned) (prog->polls - mine);
+}
+
+static void test_patience(void **state)
+{
+	int tries = 5;
+
+	up();
+	polls_beside(fake_ep_of(ep)->base.prog, 20);	/* it learns */
+	while (polls_beside(fake_ep_of(ep)->base.prog, 50) > 8)
+		assert_true(--tries);
+	/* one that stays away is replaced all the same */
+	fake_deliver(ep, 1);
+	assert_true(comes(1, 10000));
+	fake_deliver(ep, 1);
+	assert_true(comes(2, 10000));
+	down();
+}
+
 /* A blocked read drives by itself; the thread sleeps without a timer meanwhile, and
  * comes back when the program has gone.
  */
@@ -248,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_drives),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_gives_way),
+		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_restart),
