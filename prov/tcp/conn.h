@@ -108,7 +108,6 @@ struct tcp_conn {
 	bool clean_end;			/* FAILED: the peer closed between two packets */
 	bool hot;			/* on poller->hot: read directly */
 	bool detached;			/* hot for long: not in the set, until somebody sleeps */
-	uint16_t misses;		/* hot: reads in a row that found nothing */
 	uint16_t streak;		/* hot: polls since somebody slept */
 	const struct tcp_wireup *wireup;
 	struct tcp_poller *poller;
@@ -123,7 +122,7 @@ struct tcp_conn {
 	struct tcp_greet *greet;
 	uint64_t serial;		/* of the call, in the caller's count */
 	uint64_t max_payload;		/* that the peer may send us */
-	uint64_t used_seq;		/* poll in which the set last showed input; see park.c */
+	uint64_t used_seq;		/* poll that last found input; see park.c */
 	uint64_t asked_ns;		/* when the peer last said STAY */
 	struct list guard_node;		/* on poller->guarded, or on none */
 	uint64_t mute_ns;		/* guarded: since when the other side answers nothing; 0: it does */

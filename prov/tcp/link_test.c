@@ -565,6 +565,58 @@ static void an_idle_group_sleeps(void **state)
 	fake_close(b, 100);
 }
 
+/* polls_until - how many polls it takes until @ep has @cnt packets of @peer. */
+static unsigned polls_until(struct eng_ep *ep, struct eng_peer *peer, uint64_t cnt, unsigned pause_us)
+{
+	uint64_t end = clock_ns() + 10 * CLOCK_NS_PER_S;
+	unsigned polls = 0;
+
+	for (; peer->rx_cnt < cnt && clock_ns() < end; polls++) {
+		if (pause_us)
+			usleep(pause_us);
+		fake_poll();
+		fake_pull_some(ep);
+	}
+	assert_true(peer->rx_cnt == cnt);
+	return polls;
+}
+
+/* A poll sees what has arrived, whoever it is from: neither many peers that take turns, nor a
+ * program that is away between polls, wait for the turn of a connection that was quiet.
+ */
+static void a_poll_finds_any_of_many_peers(void **state)
+{
+	enum { PEERS = 12, TURNS = 20 };
+	struct eng_ep *hub = fake_ep(FI_EP_RDM, 0), *ep[PEERS];
+	struct eng_peer *to[PEERS], *from[PEERS];
+	unsigned i, k, polls = 0;
+
+	for (i = 0; i < PEERS; i++) {
+		ep[i] = fake_ep(FI_EP_RDM, 0);
+		to[i] = peer_at(ep[i], hub);
+		from[i] = peer_at(hub, ep[i]);
+		fake_send(to[i], 8, 0);
+		polls_until(hub, from[i], 1, 0);
+	}
+	for (k = 0; k < TURNS; k++) {
+		for (i = 0; i < PEERS; i++) {
+			fake_send(to[i], 8, 0);
+			polls += polls_until(hub, from[i], 2 + k, 0);
+		}
+	}
+	assert_true(polls <= 3 * PEERS * TURNS);
+	for (k = 0; k < 300; k++)	/* two are hot now, and nothing has come for long */
+		fake_poll();
+	for (k = polls = 0; k < TURNS; k++) {
+		fake_send(to[k % PEERS], 8, 0);
+		polls += polls_until(hub, from[k % PEERS], to[k % PEERS]->tx_seq, 300);
+	}
+	assert_true(polls <= 3 * TURNS);
+	for (i = 0; i < PEERS; i++)
+		fake_close(ep[i], 100);
+	fake_close(hub, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -584,6 +636,7 @@ int main(void)
 		TEST(a_listener_that_never_answers_times_out),
 		TEST(a_busy_caller_connects),
 		TEST(an_idle_group_sleeps),
+		TEST(a_poll_finds_any_of_many_peers),
 	};
 
 	return cmocka_run_group_tests_name("tcp_link", tests, NULL, NULL);

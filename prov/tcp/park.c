@@ -172,7 +172,7 @@ static void ask(struct tcp_conn *conn)
 
 static uint64_t last_use(const struct tcp_conn *conn)
 {
-	uint64_t in = conn->hot ? conn->poller->base.seq - conn->misses : conn->used_seq;
+	uint64_t in = conn->used_seq;
 
 	return in > conn->tx.seq ? in : conn->tx.seq;
 }

@@ -18,6 +18,8 @@
 #define WAIT_MAX 64
 #define MISSES_MAX 200		/* fruitless reads until a connection makes room for others */
 #define DETACH_AFTER 300	/* polls for which it must have been hot to leave the set */
+#define CROWD_STEP 16		/* polls that look at the set for each event of a cold connection */
+#define CROWD_MAX 64
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 /* ---- the set --------------------------------------------------------------- */
@@ -66,7 +68,6 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	if (!conn->hot)
 		return;
 	conn->hot = false;
-	conn->used_seq = poller->base.seq - conn->misses;
 	conn->streak = 0;
 	if (conn->detached) {
 		conn->detached = false;
@@ -79,23 +80,28 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	poller->base.base.hot = poller->hot_cnt;
 }
 
-void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
+/* coldest - the hot connection that was announced or read longest ago. */
+static struct tcp_conn *coldest(const struct tcp_poller *poller)
 {
-	struct tcp_conn *coldest = poller->hot[0];
+	struct tcp_conn *conn = poller->hot[0];
 	unsigned i;
 
-	conn->misses = 0;
+	for (i = 1; i < TCP_HOT_MAX; i++)
+		if (poller->hot[i]->used_seq < conn->used_seq)
+			conn = poller->hot[i];
+	return conn;
+}
+
+void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
+{
 	conn->used_seq = poller->base.seq;
 	if (conn->hot)
 		return;
-	if (poller->hot_cnt == TCP_HOT_MAX) {
-		for (i = 1; i < TCP_HOT_MAX; i++)
-			if (poller->hot[i]->misses > coldest->misses)
-				coldest = poller->hot[i];
-		if (!coldest->misses)
-			return;		/* all are busy; the set serves this one */
-		tcp_poller_cool(poller, coldest);
-	}
+	poller->crowd += CROWD_STEP;
+	if (poller->crowd > CROWD_MAX)
+		poller->crowd = CROWD_MAX;
+	if (poller->hot_cnt == TCP_HOT_MAX)
+		tcp_poller_cool(poller, coldest(poller));
 	conn->hot = true;
 	poller->hot[poller->hot_cnt++] = conn;
 	poller->base.base.hot = true;
@@ -129,10 +135,10 @@ static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, uns
 	int got = tcp_rx_read(conn, budget);
 
 	if (got) {
-		conn->misses = 0;
-	} else if (conn->misses < MISSES_MAX) {
-		conn->misses++;
-	} else if (__builtin_expect(poller->hot_cnt > 1, 0)) {
+		conn->used_seq = poller->base.seq;
+	} else if (__builtin_expect(poller->base.seq - conn->used_seq > MISSES_MAX &&
+				    (poller->hot_cnt > 1 ||
+				     obj_prog_others_hot(&poller->base.base)), 0)) {
 		tcp_poller_cool(poller, conn);
 		return got;
 	}
@@ -220,6 +226,59 @@ static inline bool set_due(struct tcp_poller *poller)
 	return !poller->hot_cnt && !obj_prog_others_hot(&poller->base.base);
 }
 
+/* rushed - does the caller do little else than poll?  If it is away for longer than a poll takes
+ * (it computes, or yields the processor), a look at the whole set is worth its time.
+ */
+static inline bool rushed(struct tcp_poller *poller)
+{
+	if (!poller->ended)
+		return true;
+	poller->began = clock_cycles();
+	return poller->began - poller->ended <= 2 * poller->cost;
+}
+
+/* found_nothing - note when the poll ended, and how long it took. */
+static inline void found_nothing(struct tcp_poller *poller)
+{
+	poller->ended = clock_cycles();
+	if (poller->began)
+		poller->cost = poller->ended - poller->began;
+	poller->began = 0;
+}
+
+/* read_set - what the set announces, and nothing else. */
+static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
+{
+	int done;
+
+	if (poller->crowd)
+		poller->crowd--;
+	if (attach(poller))
+		return 0;	/* no memory: the next poll tries again */
+	done = wait_events(poller);
+	if (done)
+		poller->ended = 0;
+	else
+		found_nothing(poller);
+	return done;
+}
+
+static inline int read_any(struct tcp_poller *poller, unsigned budget)
+{
+	int done;
+
+	if (__builtin_expect(poller->crowd || (poller->hot_cnt && !rushed(poller)), 0))
+		return read_set(poller);
+	done = read_hot(poller, budget);
+	if (__builtin_expect(set_due(poller), 0))
+		done += wait_events(poller);
+	if (done)
+		poller->ended = 0;
+	else if (poller->hot_cnt)
+		found_nothing(poller);
+	return done;
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
@@ -231,9 +290,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (__builtin_expect(poller->base.timers.cnt || !list_empty(&poller->base.paused) ||
 			     !list_empty(&poller->base.queued), 0))
 		done += poll_rare(poller);
-	done += read_hot(poller, budget);
-	if (__builtin_expect(set_due(poller), 0))
-		done += wait_events(poller);
+	done += read_any(poller, budget);
 	if (__builtin_expect(!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) ||
 			     !list_empty(&poller->dead), 0))
 		done += poll_end(poller);

@@ -53,6 +53,9 @@ struct tcp_poller {
 	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last looked at */
 	unsigned until_wait;		/* polls until it is looked at again */
 	unsigned wait_every;		/* how many that are between two looks */
+	unsigned crowd;			/* polls that look at the set alone; see tcp_poller_heat() */
+	uint64_t began, ended;		/* clock_cycles() of polls that find nothing; else 0 */
+	uint64_t cost;			/* what the last of them took */
 	unsigned hot_cnt;
 	struct tcp_conn *hot[TCP_HOT_MAX];
 	unsigned blocked;		/* sockets that wait for EPOLLOUT */
@@ -93,7 +96,13 @@ void tcp_poller_flush(struct tcp_poller *poller);
  */
 int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events);
 
-/* tcp_poller_heat - @conn carried data: read it directly for a while. */
+/* tcp_poller_heat - @conn is announced to have data: read it directly for a while.
+ *
+ * A direct read of a connection that has nothing costs as much as a look at the whole set, so it
+ * pays only while the next message comes from one of the last TCP_HOT_MAX.  If others are
+ * announced, the next polls look at the set and read what it announces, and nothing else: their
+ * cost follows what has arrived, not who might send.
+ */
 void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn);
 void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn);
 

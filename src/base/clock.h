@@ -35,6 +35,23 @@ static inline uint64_t clock_coarse_ns(void)
 	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
+/* clock_cycles - a counter of the processor: the cheapest way to compare two short durations.
+ * Its unit is unknown, and it may differ a little between processors.
+ */
+static inline uint64_t clock_cycles(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t cycles;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+	return cycles;
+#else
+	return clock_ns();
+#endif
+}
+
 /* clock_ms_left - milliseconds left of a poll(2)-style timeout at @now.
  * @deadline_ns: absolute; 0 means no timeout
  * Returns -1 for no timeout, 0 when the deadline has passed, else milliseconds rounded up.
