@@ -74,7 +74,7 @@ static int report_failed(struct list *node)
  */
 static bool look_due(struct rxd_poller *poller)
 {
-	if (!poller->base.timers.cnt && poller->until_look-- && obj_prog_others_hot(&poller->base.base))
+	if (!poller->base.timers.cnt && poller->until_look-- && obj_prog_others_active(&poller->base.base))
 		return false;
 	poller->until_look = LOOK_EVERY;
 	return true;

@@ -110,7 +110,7 @@ void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
 	}
 	conn->active = true;
 	poller->active[poller->active_cnt++] = conn;
-	poller->base.base.hot = true;
+	poller->base.base.active = true;
 	/* while the poller sleeps, all active segments say so */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
@@ -128,7 +128,7 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
 	for (i = 0; poller->active[i] != conn; i++)
 		;
 	poller->active[i] = poller->active[--poller->active_cnt];
-	poller->base.base.hot = poller->active_cnt;
+	poller->base.base.active = poller->active_cnt;
 }
 
 static void wake(struct shm_poller *poller)
@@ -308,7 +308,7 @@ void shm_poller_reap(struct shm_poller *poller)
  */
 static bool sockets_due(struct shm_poller *poller)
 {
-	if (!poller->active_cnt && !obj_prog_others_hot(&poller->base.base))
+	if (!poller->active_cnt && !obj_prog_others_active(&poller->base.base))
 		return true;
 	if (poller->active_cnt < poller->ready_cnt || poller->handshake_cnt)
 		return !poller->until_wait-- || clock_coarse_ns() != poller->tick;

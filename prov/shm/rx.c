@@ -341,7 +341,7 @@ static bool on_flush(struct shm_conn *conn)
 	return true;
 }
 
-/* on_item - any slot that eng_on_short() does not take.  True: it has been processed. */
+/* on_item - any slot that eng_on_fast() does not take.  True: it has been processed. */
 static bool on_item(struct shm_conn *conn, struct shm_item *item)
 {
 	bool inside = conn->rx.body != SHM_BODY_NONE;
@@ -394,7 +394,7 @@ static inline int take_short(struct shm_conn *conn)
 	if (ret <= 0)
 		return ret;
 	if (__builtin_expect(conn->rx.body || conn->link->base.closing ||
-			     !eng_on_short(conn->chan, body, hdr_len, len), 0))
+			     !eng_on_fast(conn->chan, body, hdr_len, len), 0))
 		return -1;
 	conn->in.pos++;
 	return 1;
@@ -423,7 +423,7 @@ bool shm_rx_one(struct shm_conn *conn)
 
 	if (__builtin_expect(!conn->fast ||
 			     shm_in_short(&conn->in, body, &hdr_len, &len) <= 0 ||
-			     !eng_on_short(conn->chan, body, hdr_len, len), 0))
+			     !eng_on_fast(conn->chan, body, hdr_len, len), 0))
 		return false;
 	conn->in.pos++;
 	conn->received = true;

@@ -40,7 +40,7 @@ enum tcp_frame_verdict {
  * @shared_p:  [out] on TCP_FRAME_OK: each lane has a part of the payload
  *
  * The lengths are judged as soon as the 8 bytes are there, so that no peer can
- * make us wait for, or set aside memory for, what would be refused anyway.
+ * make us wait for, or set oob memory for, what would be refused anyway.
  */
 static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t have,
 						   uint64_t max, size_t *hdr_len_p,

@@ -77,7 +77,7 @@ void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
 	for (i = 0; poller->hot[i] != conn; i++)
 		;
 	poller->hot[i] = poller->hot[--poller->hot_cnt];
-	poller->base.base.hot = poller->hot_cnt;
+	poller->base.base.active = poller->hot_cnt;
 }
 
 /* coldest - the hot connection that was announced or read longest ago. */
@@ -104,7 +104,7 @@ void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
 		tcp_poller_cool(poller, coldest(poller));
 	conn->hot = true;
 	poller->hot[poller->hot_cnt++] = conn;
-	poller->base.base.hot = true;
+	poller->base.base.active = true;
 }
 
 /* attach - everybody back into the set: somebody is going to sleep. */
@@ -138,7 +138,7 @@ static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, uns
 		conn->used_seq = poller->base.seq;
 	} else if (__builtin_expect(poller->base.seq - conn->used_seq > MISSES_MAX &&
 				    (poller->hot_cnt > 1 ||
-				     obj_prog_others_hot(&poller->base.base)), 0)) {
+				     obj_prog_others_active(&poller->base.base)), 0)) {
 		tcp_poller_cool(poller, conn);
 		return got;
 	}
@@ -223,7 +223,7 @@ static inline bool set_due(struct tcp_poller *poller)
 {
 	if (poller->blocked || !poller->until_wait--)
 		return true;
-	return !poller->hot_cnt && !obj_prog_others_hot(&poller->base.base);
+	return !poller->hot_cnt && !obj_prog_others_active(&poller->base.base);
 }
 
 /* rushed - does the caller do little else than poll?  If it is away for longer than a poll takes

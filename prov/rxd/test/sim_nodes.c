@@ -148,7 +148,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 }
 
 /* Some of those that have arrived in whole are delivered at once. */
-bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
+bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = eng_peer_of(chan);
 	struct head head;
@@ -265,7 +265,7 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 	link->ep->shut++;
 }
 
-bool obj_prog_others_hot(const struct obj_poller *poller)
+bool obj_prog_others_active(const struct obj_poller *poller)
 {
 	return false;
 }

@@ -219,7 +219,7 @@ static ssize_t post(struct fid_ep *fid, const struct call *c)
 	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	lock_get(&ep->base.prog->lock);
-	group = ep->aside ? hmap_find(&coll_of(ep)->by_addr, c->coll_addr) : NULL;
+	group = ep->oob ? hmap_find(&coll_of(ep)->by_addr, c->coll_addr) : NULL;
 	if (!group)
 		ret = -FI_EINVAL;
 	else if (group->state != COLL_JOINED)
@@ -369,7 +369,7 @@ static size_t members(struct eng_ep *ep, fi_addr_t coll_addr)
 	struct coll_group *group;
 
 	lock_get(&ep->base.prog->lock);
-	group = ep->aside ? hmap_find(&coll_of(ep)->by_addr, coll_addr) : NULL;
+	group = ep->oob ? hmap_find(&coll_of(ep)->by_addr, coll_addr) : NULL;
 	lock_put(&ep->base.prog->lock);
 	return group ? group->n : 0;
 }

@@ -255,7 +255,7 @@ static void test_results(void **state)
 	int n;
 
 	for (n = 1; n <= 17; n += n < 9 ? 1 : 4) {
-		cworld_open(&cw, n, (uint64_t) n, n & 1 ? &sim_rough : &sim_calm);
+		cworld_open(&cw, n, (uint64_t) n, n & 1 ? &sim_rough : &sim_ideal);
 		join_all(&cw, NULL, n, NULL, mc);
 		for (size_t i = 0; i < (n < 10 ? 4 : 3); i++)
 			check_all(&(struct call) { .cw = &cw, .mc = mc, .n = n, .root = n / 2,
@@ -302,7 +302,7 @@ static void test_types(void **state)
 	char v[320] = "";
 	int tried = 0;
 
-	cworld_open(&cw, 3, 3, &sim_calm);
+	cworld_open(&cw, 3, 3, &sim_ideal);
 	join_all(&cw, NULL, 3, NULL, mc);
 	for (int type = 0; type < 24; type++)
 		for (int op = 0; op <= FI_DIFF; op++) {
@@ -335,7 +335,7 @@ static void test_query(void **state)
 	struct fi_collective_attr attr = { .op = FI_SUM, .datatype = FI_UINT64 };
 	struct cworld cw;
 
-	cworld_open(&cw, 1, 1, &sim_calm);
+	cworld_open(&cw, 1, 1, &sim_ideal);
 	for (int c = FI_BARRIER; c <= FI_GATHER; c++) {
 		memset(&attr, 0, sizeof(attr));
 		attr.op = c == FI_BARRIER ? FI_NOOP : FI_MAX;
@@ -415,7 +415,7 @@ static void test_call_errors(void **state)
 	uint32_t v[4] = { 0 };
 	fi_addr_t g;
 
-	cworld_open(&cw, 3, 1, &sim_calm);
+	cworld_open(&cw, 3, 1, &sim_ideal);
 	join_all(&cw, NULL, 2, NULL, mc);
 	g = fi_mc_addr(mc[0]);
 	assert_int_equal(fi_barrier(ep_of(&cw, 0), g + 1, NULL), -FI_EINVAL);

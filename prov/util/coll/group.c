@@ -63,7 +63,7 @@ static int mc_close(struct fid *fid)
 {
 	struct coll_group *group = container_of(fid, struct coll_group, mc.fid);
 	struct coll *coll = group->coll;
-	struct eng_ep *ep = coll->aside.ep;
+	struct eng_ep *ep = coll->oob.ep;
 	struct list *pos;
 
 	lock_get(&ep->base.prog->lock);
@@ -128,7 +128,7 @@ struct found {
 static int look(struct coll_group *group, const void *name, size_t name_len, struct found *found)
 {
 	_Alignas(16) char addr[OBJ_ADDR_MAX];
-	struct obj_av *av = group->coll->aside.ep->base.av;
+	struct obj_av *av = group->coll->oob.ep->base.av;
 	size_t len;
 	uint32_t i;
 
@@ -173,7 +173,7 @@ static int complain(struct eng_ep *ep, const char *why)
 static int find_us(struct coll_group *group, struct obj_av_set *set)
 {
 	_Alignas(16) char name[OBJ_ADDR_MAX];
-	struct eng_ep *ep = group->coll->aside.ep;
+	struct eng_ep *ep = group->coll->oob.ep;
 	struct found found = { 0 };
 	size_t len = sizeof(name);
 	int ret = ep->link_ops->getname(ep->link, name, &len);
@@ -212,7 +212,7 @@ static int find_in_parent(struct coll_group *group, const struct coll_group *par
 		uintptr_t rank = (uintptr_t) hmap_find(&ranks, group->addrs[i]);
 
 		if (!rank)
-			ret = complain(group->coll->aside.ep,
+			ret = complain(group->coll->oob.ep,
 				       "a member of the set is not in the parent group");
 		key = mix(key, rank);
 	}
@@ -295,7 +295,7 @@ static void begin_next(struct coll *coll, uint64_t join_key)
 /* Write FI_JOIN_COMPLETE, or an error entry that names the member that caused it. */
 static void report(struct coll_group *group, int err, uint32_t culprit)
 {
-	struct obj_eq *eq = group->coll->aside.ep->base.eq;
+	struct obj_eq *eq = group->coll->oob.ep->base.eq;
 	struct fi_eq_entry entry = {
 		.fid = &group->mc.fid, .context = group->mc.fid.context,
 		.data = group->mc.fi_addr,
@@ -358,7 +358,7 @@ static int find_place(struct coll_group *group, struct obj_av_set *set, fi_addr_
 		return find_us(group, set);
 	parent = hmap_find(&group->coll->by_addr, coll_addr);
 	if (!parent || parent->state != COLL_JOINED)
-		return complain(group->coll->aside.ep, "coll_addr is neither that of a set nor of a "
+		return complain(group->coll->oob.ep, "coll_addr is neither that of a set nor of a "
 				"group that has been joined");
 	return find_us(group, set) ? -FI_EINVAL : find_in_parent(group, parent);
 }
@@ -401,7 +401,7 @@ static int enter(struct coll_group *group)
 	if (ret)
 		return ret;
 	list_add_tail(&group->node, &coll->groups);
-	obj_ref_get(&coll->aside.ep->base.refs, &group->ep_ref, &group->mc.fid);
+	obj_ref_get(&coll->oob.ep->base.refs, &group->ep_ref, &group->mc.fid);
 	return 0;
 }
 
@@ -411,7 +411,7 @@ static int join_locked(struct eng_ep *ep, struct obj_av_set *set, fi_addr_t coll
 	struct coll_group *group;
 	int ret;
 
-	if (!eng_aside_get(ep))
+	if (!eng_oob_get(ep))
 		return -FI_ENOMEM;
 	group = new_group(ep, set, context);
 	if (!group)
@@ -468,7 +468,7 @@ int coll_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid_m
  * -----------------------------------------------------------------
  */
 
-static struct eng_aside *coll_open(struct eng_ep *ep)
+static struct eng_oob *coll_open(struct eng_ep *ep)
 {
 	struct coll *coll = calloc(1, sizeof(*coll));
 
@@ -478,12 +478,12 @@ static struct eng_aside *coll_open(struct eng_ep *ep)
 	hmap_init(&coll->by_addr);
 	list_init(&coll->groups);
 	list_init(&coll->ops);
-	return &coll->aside;
+	return &coll->oob;
 }
 
-static void coll_close(struct eng_aside *aside)
+static void coll_close(struct eng_oob *oob)
 {
-	struct coll *coll = (struct coll *) aside;
+	struct coll *coll = (struct coll *) oob;
 
 	assert(list_empty(&coll->groups) && list_empty(&coll->ops) &&
 	       "open groups hold their endpoint, and operations end with the link");
@@ -493,9 +493,9 @@ static void coll_close(struct eng_aside *aside)
 }
 
 /* The link is about to close: no message can be sent any more. */
-static void coll_stop(struct eng_aside *aside)
+static void coll_stop(struct eng_oob *oob)
 {
-	struct coll *coll = (struct coll *) aside;
+	struct coll *coll = (struct coll *) oob;
 	struct list *pos;
 
 	coll->stopped = true;
@@ -508,7 +508,7 @@ static void coll_stop(struct eng_aside *aside)
 	coll_op_progress_due(coll);
 }
 
-static const struct eng_aside_user user = {
+static const struct eng_oob_user user = {
 	.open = coll_open,
 	.close = coll_close,
 	.arrived = coll_unexp_arrived,
@@ -531,7 +531,7 @@ static void fill_tables(void)
 static void attach(struct eng_ep *ep)
 {
 	pthread_once(&tables_once, fill_tables);
-	ep->aside_user = &user;
+	ep->oob_user = &user;
 	ep->base.h.fid.cm = &cm_ops;
 	ep->base.h.fid.collective = &coll_ops;
 }

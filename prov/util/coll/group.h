@@ -15,7 +15,7 @@
 
 #include "base/hmap.h"
 #include "coll/plan.h"
-#include "engine/aside.h"
+#include "engine/oob.h"
 #include "obj/av.h"
 
 struct coll_group;
@@ -26,7 +26,7 @@ struct coll_op;
 #define COLL_NO_RANK ((1u << 18) - 1)	/* not a member's rank */
 
 struct coll {
-	struct eng_aside aside;		/* first */
+	struct eng_oob oob;		/* first */
 	struct hmap by_id;		/* group id -> group, once joined */
 	struct hmap by_addr;		/* fi_addr_t of the group -> group */
 	struct list groups;		/* struct coll_group by node: all but closed ones */
@@ -74,7 +74,7 @@ enum coll_xfer_state {
 
 /* The state of a send or receive of an operation. */
 struct coll_xfer {
-	struct eng_aside_req req;	/* first */
+	struct eng_oob_req req;	/* first */
 	struct coll_op *op;
 	struct eng_peer *peer;		/* receive: the sending peer, referenced */
 	enum coll_xfer_state state;
@@ -193,7 +193,7 @@ void coll_group_joined(struct coll_group *group, int err, uint32_t culprit);
 
 static inline struct coll *coll_of(struct eng_ep *ep)
 {
-	return (struct coll *) ep->aside;
+	return (struct coll *) ep->oob;
 }
 
 /* ---- operations (op.c) ------------------------------------------------------------------ */
@@ -232,10 +232,10 @@ void coll_op_progress_due(struct coll *coll);
 
 /* ---- unexpected messages (unexpected.c) ------------------------------------------------ */
 
-/* coll_unexp_arrived, coll_unexp_lost - functions of struct eng_aside_user. */
-enum eng_aside_fate coll_unexp_arrived(struct eng_aside *aside, struct eng_peer *peer,
+/* coll_unexp_arrived, coll_unexp_lost - functions of struct eng_oob_user. */
+enum eng_oob_action coll_unexp_arrived(struct eng_oob *oob, struct eng_peer *peer,
 				       uint64_t space, uint64_t key, bool bare);
-void coll_unexp_lost(struct eng_aside *aside, struct eng_peer *peer, int err);
+void coll_unexp_lost(struct eng_oob *oob, struct eng_peer *peer, int err);
 
 /* coll_unexp_apply - apply an ABORT that arrived before @op started. */
 void coll_unexp_apply(struct coll_op *op);

@@ -120,7 +120,7 @@ static void test_join_errors(void **state)
 	struct cworld cw;
 	fi_addr_t twin;
 
-	cworld_open(&cw, 3, 1, &sim_calm);
+	cworld_open(&cw, 3, 1, &sim_ideal);
 	set = make_set(&cw, 0, without_us, 2);
 	assert_int_equal(fi_join_collective(ep_of(&cw, 0), FI_ADDR_NOTAVAIL, set, 0, &bad, NULL),
 			 -FI_EINVAL);
@@ -169,20 +169,20 @@ static void test_not_equipped(void **state)
 	struct cworld cw;
 
 	memset(&cw, 0, sizeof(cw));
-	world_open_domain(&cw.w, 1, &sim_calm);
+	world_open_domain(&cw.w, 1, &sim_ideal);
 	cw.w.node[1].caps = COLL_CAPS;
 	world_open_nodes(&cw.w, 2);
 	set = make_set(&cw, 0, NULL, 2);
 	assert_int_equal(fi_join_collective(ep_of(&cw, 0), FI_ADDR_NOTAVAIL, set, 0, &mc, NULL),
 			 -FI_ENOSYS);
 	assert_int_equal(fi_barrier(ep_of(&cw, 0), 0, NULL), -FI_ENOSYS);
-	assert_null(eng_of(&cw.w.node[0])->aside);
+	assert_null(eng_of(&cw.w.node[0])->oob);
 	assert_int_equal(fi_close(&set->fid), 0);
 	set = make_set(&cw, 1, NULL, 2);
 	assert_int_equal(fi_join_collective(ep_of(&cw, 1), FI_ADDR_NOTAVAIL, set, 0, &mc, NULL),
 			 -FI_ENOEQ);
 	assert_int_equal(fi_barrier(ep_of(&cw, 1), 0, NULL), -FI_EINVAL);
-	assert_null(eng_of(&cw.w.node[1])->aside);
+	assert_null(eng_of(&cw.w.node[1])->oob);
 	assert_int_equal(fi_close(&set->fid), 0);
 	world_close(&cw.w);
 }
@@ -215,7 +215,7 @@ static void test_close_order(void **state)
 	struct cworld cw;
 	int i;
 
-	cworld_open(&cw, 2, 8, &sim_calm);
+	cworld_open(&cw, 2, 8, &sim_ideal);
 	join_all(&cw, NULL, 2, NULL, mc);
 	assert_int_equal(fi_close(&ep_of(&cw, 0)->fid), -FI_EBUSY);
 	/* Close a group that other members still use, then the endpoint. */

@@ -147,7 +147,7 @@ static void report_error(struct coll_op *op, struct eng_ep *ep)
 static void complete(struct coll_op *op)
 {
 	struct coll_group *group = op->group;
-	struct eng_ep *ep = group->coll->aside.ep;
+	struct eng_ep *ep = group->coll->oob.ep;
 
 	list_del(&op->node);
 	list_del(&op->work.node);
@@ -177,7 +177,7 @@ static void xfer_end(struct coll_xfer *x, enum coll_xfer_state state)
 }
 
 /* A send or receive has completed.  Members that disagree about the length fail with FI_ETRUNC. */
-static void on_done(struct eng_aside_req *req, int status, size_t len)
+static void on_done(struct eng_oob_req *req, int status, size_t len)
 {
 	struct coll_xfer *x = (struct coll_xfer *) req;
 	struct coll_op *op = x->op;
@@ -209,7 +209,7 @@ static char *place(const struct coll_op *op, struct coll_at at)
 static struct eng_peer *member(struct coll_op *op, uint32_t rank, int *ret_p)
 {
 	*ret_p = 0;
-	return eng_peer_get(op->group->coll->aside.ep->hub, op->group->addrs[rank], ret_p);
+	return eng_peer_get(op->group->coll->oob.ep->hub, op->group->addrs[rank], ret_p);
 }
 
 static int start_send(struct coll_op *op, struct coll_xfer *x, const struct coll_step *step)
@@ -225,9 +225,9 @@ static int start_send(struct coll_op *op, struct coll_xfer *x, const struct coll
 	if (ret)
 		return ret;
 	begin(op, x);
-	ret = eng_aside_send(&group->coll->aside, peer, &x->req, op->space,
-			     coll_key(op->seq, op->join, COLL_MSG_DATA, group->rank),
-			     place(op, step->src), step->len);
+	ret = eng_oob_send(&group->coll->oob, peer, &x->req, op->space,
+			   coll_key(op->seq, op->join, COLL_MSG_DATA, group->rank),
+			   place(op, step->src), step->len);
 	if (ret)
 		xfer_end(x, COLL_XFER_NONE);
 	return ret;
@@ -245,7 +245,7 @@ static int probe_sender(struct coll_op *op, struct coll_xfer *x, const struct co
 
 	if (ret || !(idle || group->verify))
 		return ret;
-	return eng_aside_note(x->peer, op->space,
+	return eng_oob_notify(x->peer, op->space,
 			      coll_key(op->seq, op->join, COLL_MSG_PROBE,
 				       (uint32_t) op->join_no << 18 | group->rank));
 }
@@ -262,12 +262,12 @@ static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll
 	begin(op, x);
 	x->peer = peer;
 	eng_peer_ref(peer);
-	ret = eng_aside_recv(&group->coll->aside, &x->req, op->space,
-			     coll_key(op->seq, op->join, COLL_MSG_DATA, step->peer),
-			     place(op, step->dst), step->len);
+	ret = eng_oob_recv(&group->coll->oob, &x->req, op->space,
+			   coll_key(op->seq, op->join, COLL_MSG_DATA, step->peer),
+			   place(op, step->dst), step->len);
 	if (!ret && x->state == COLL_XFER_ACTIVE) {
 		ret = probe_sender(op, x, step);
-		if (ret && !eng_aside_cancel(&x->req))
+		if (ret && !eng_oob_cancel(&x->req))
 			ret = 0;	/* the message is being received */
 	}
 	if (ret)
@@ -330,7 +330,7 @@ static bool cancel_active(struct coll_op *op)
 
 		if (x->state != COLL_XFER_ACTIVE)
 			continue;
-		if (eng_aside_cancel(&x->req))
+		if (eng_oob_cancel(&x->req))
 			xfer_end(x, COLL_XFER_CUT);
 		else if (x->req.tx && x->req.tx->state == ENG_TX_RTS)
 			waits = true;
@@ -358,7 +358,7 @@ static bool notify_receivers(struct coll_op *op)
 			continue;
 		last = step->peer;
 		peer = member(op, step->peer, &ret);
-		if (peer ? eng_aside_note(peer, op->space, key) : ret == -FI_EAGAIN)
+		if (peer ? eng_oob_notify(peer, op->space, key) : ret == -FI_EAGAIN)
 			return true;
 	}
 	return false;
@@ -387,7 +387,7 @@ bool coll_op_run(struct coll_op *op)
 
 void coll_op_progress(struct coll_op *op)
 {
-	struct eng_grp *grp = op->group->coll->aside.ep->grp;
+	struct eng_grp *grp = op->group->coll->oob.ep->grp;
 
 	if (coll_op_run(op))
 		eng_grp_defer(grp, &op->work);

@@ -103,7 +103,7 @@ static void test_completions(void **state)
 	cw.w.node[0].bind_flags = cw.w.node[1].bind_flags = FI_SELECTIVE_COMPLETION;
 	cw.w.node[0].caps = cw.w.node[1].caps = COLL_CAPS;
 	cw.w.before_enable = bind_eq;
-	world_open_domain(&cw.w, 4, &sim_calm);
+	world_open_domain(&cw.w, 4, &sim_ideal);
 	for (i = 0; i < 2; i++) {
 		struct fi_eq_attr attr = { .wait_obj = FI_WAIT_NONE };
 
@@ -283,7 +283,7 @@ static void test_strangers(void **state)
 	struct cworld cw;
 	size_t i, len;
 
-	cworld_open(&cw, 3, 8, &sim_calm);
+	cworld_open(&cw, 3, 8, &sim_ideal);
 	join_all(&cw, NULL, 2, NULL, mc);
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		char data[20] = "stranger";
@@ -295,7 +295,7 @@ static void test_strangers(void **state)
 		world_settle(&cw.w);
 		for (int rts = 0; rts < 2; rts++) {
 			len = wire_put_base(hdr, rts ? WIRE_RTS : WIRE_EAGER,
-					    WIRE_F_TAG | WIRE_F_DATA, WIRE_CTX_ASIDE, 0, 20);
+					    WIRE_F_TAG | WIRE_F_DATA, WIRE_CTX_OOB, 0, 20);
 			len = wire_put_word(hdr, len, space);
 			len = wire_put_word(hdr, len, keys[i]);
 			sim_inject_packet(PORT(2), PORT(0), hdr, len, data, rts ? 0 : 20);

@@ -72,11 +72,11 @@ static void on_abort(struct coll_op *op, struct eng_peer *peer, uint64_t key)
 	coll_op_progress(op);
 }
 
-static enum eng_aside_fate keep(struct coll *coll, uint64_t key)
+static enum eng_oob_action keep(struct coll *coll, uint64_t key)
 {
 	if (coll_key_kind(key) != COLL_MSG_DATA)
 		coll->early = true;
-	return ENG_ASIDE_KEEP;
+	return ENG_OOB_KEEP;
 }
 
 /* True when an unknown group, from which @peer sends a PROBE, may be one whose join is in
@@ -106,17 +106,17 @@ static bool may_be_joining(struct coll *coll, const struct eng_peer *peer)
 /* A message of a group that is not known here.  While a join is in progress it may be of that
  * group.
  */
-static enum eng_aside_fate unknown_group(struct coll *coll, struct eng_peer *peer, uint64_t space,
+static enum eng_oob_action unknown_group(struct coll *coll, struct eng_peer *peer, uint64_t space,
 					 uint64_t key)
 {
 	if (coll->joining && (coll_key_kind(key) != COLL_MSG_PROBE || may_be_joining(coll, peer)))
 		return keep(coll, key);
 	coll->may_have_dropped |= coll->failed;
 	if (coll_key_kind(key) == COLL_MSG_ABORT)
-		return ENG_ASIDE_DROP;
-	return eng_aside_note(peer, space, coll_key_abort(coll_key_seq(key), false, FI_ENOTCONN,
+		return ENG_OOB_DROP;
+	return eng_oob_notify(peer, space, coll_key_abort(coll_key_seq(key), false, FI_ENOTCONN,
 							  COLL_NO_RANK)) ?
-	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
+	       ENG_OOB_LATER : ENG_OOB_DROP;
 }
 
 /* True when @op has sent everything that member @rank receives. */
@@ -131,14 +131,14 @@ static bool sent_all(const struct coll_op *op, uint32_t rank)
 	return true;
 }
 
-static enum eng_aside_fate on_probe(struct coll *coll, struct eng_peer *peer, struct coll_op *op,
+static enum eng_oob_action on_probe(struct coll *coll, struct eng_peer *peer, struct coll_op *op,
 				    uint64_t space, uint64_t key)
 {
 	uint32_t seq = coll_key_seq(key);
 	struct coll_group *group = op ? op->group : hmap_find(&coll->by_id, space);
 
 	if (op ? !sent_all(op, coll_key_culprit(key)) : coll_key_join(key))
-		return ENG_ASIDE_DROP;
+		return ENG_OOB_DROP;
 	if (!group)
 		return unknown_group(coll, peer, space, key);
 	/* not started here: the data that it sends answers the probe, or the close of the group
@@ -146,9 +146,9 @@ static enum eng_aside_fate on_probe(struct coll *coll, struct eng_peer *peer, st
 	 */
 	if (!op && (int32_t) (seq - group->next_seq) >= 0)
 		return keep(coll, key);
-	return eng_aside_note(peer, space, coll_key(seq, coll_key_join(key), COLL_MSG_GONE,
+	return eng_oob_notify(peer, space, coll_key(seq, coll_key_join(key), COLL_MSG_GONE,
 						    coll_key_join_no(key) << 18 | group->rank)) ?
-	       ENG_ASIDE_LATER : ENG_ASIDE_DROP;
+	       ENG_OOB_LATER : ENG_OOB_DROP;
 }
 
 /* The member has sent everything: a receive that still waits for it will never complete. */
@@ -159,7 +159,7 @@ static void on_gone(struct coll_op *op, uint64_t key)
 
 	for (i = 0; i < op->plan.cnt; i++)
 		if (op->plan.steps[i].kind == COLL_RECV && op->plan.steps[i].peer == rank &&
-		    op->xfers[i].state == COLL_XFER_ACTIVE && eng_aside_waits(&op->xfers[i].req)) {
+		    op->xfers[i].state == COLL_XFER_ACTIVE && eng_oob_posted(&op->xfers[i].req)) {
 			coll_op_fail(op, FI_ECONNRESET, rank);
 			coll_op_progress(op);
 			return;
@@ -167,17 +167,17 @@ static void on_gone(struct coll_op *op, uint64_t key)
 }
 
 /* Dispatches an unexpected message; ABORT, PROBE and GONE have no payload. */
-enum eng_aside_fate coll_unexp_arrived(struct eng_aside *aside, struct eng_peer *peer,
+enum eng_oob_action coll_unexp_arrived(struct eng_oob *oob, struct eng_peer *peer,
 				       uint64_t space, uint64_t key, bool bare)
 {
-	struct coll *coll = (struct coll *) aside;
+	struct coll *coll = (struct coll *) oob;
 	enum coll_msg kind = coll_key_kind(key);
 	struct coll_op *op = find_op(coll, space, key);
 	struct coll_group *group;
 
 	if (kind < COLL_MSG_DATA || kind > COLL_MSG_GONE || (kind != COLL_MSG_DATA && !bare) ||
 	    coll->stopped)
-		return ENG_ASIDE_DROP;
+		return ENG_OOB_DROP;
 	if (kind == COLL_MSG_PROBE)
 		return on_probe(coll, peer, op, space, key);
 	if (kind == COLL_MSG_GONE || (op && kind == COLL_MSG_ABORT)) {
@@ -185,20 +185,20 @@ enum eng_aside_fate coll_unexp_arrived(struct eng_aside *aside, struct eng_peer 
 			on_abort(op, peer, key);
 		else if (op && !op->err && coll_key_join_no(key) == op->join_no)
 			on_gone(op, key);
-		return ENG_ASIDE_DROP;
+		return ENG_OOB_DROP;
 	}
 	if (op || coll_key_join(key))
-		return op && op->err ? ENG_ASIDE_DROP : keep(coll, key);
+		return op && op->err ? ENG_OOB_DROP : keep(coll, key);
 	group = hmap_find(&coll->by_id, space);
 	if (!group)
 		return unknown_group(coll, peer, space, key);
-	return (int32_t) (coll_key_seq(key) - group->next_seq) < 0 ? ENG_ASIDE_DROP :
+	return (int32_t) (coll_key_seq(key) - group->next_seq) < 0 ? ENG_OOB_DROP :
 	       keep(coll, key);
 }
 
 /* ---- kept messages ------------------------------------------------------------------------ */
 
-static void apply_abort(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+static void apply_abort(struct eng_oob *oob, struct eng_peer *peer, uint64_t space,
 			uint64_t key, void *msg, void *arg)
 {
 	struct coll_op *op = arg;
@@ -209,49 +209,49 @@ static void apply_abort(struct eng_aside *aside, struct eng_peer *peer, uint64_t
 		return;
 	if (!op->err && coll_key_kind(key) == COLL_MSG_ABORT)
 		record_abort(op, peer, key);
-	eng_aside_drop(msg);
+	eng_oob_drop(msg);
 }
 
 void coll_unexp_apply(struct coll_op *op)
 {
 	struct coll *coll = op->group->coll;
 
-	if (!coll->aside.rxc.tagged.msg_cnt)
+	if (!coll->oob.rxc.tagged.msg_cnt)
 		coll->early = false;
 	else
-		eng_aside_each(&coll->aside, apply_abort, op);
+		eng_oob_each(&coll->oob, apply_abort, op);
 }
 
-static void drop_of_op(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+static void drop_of_op(struct eng_oob *oob, struct eng_peer *peer, uint64_t space,
 		       uint64_t key, void *msg, void *arg)
 {
 	struct coll_op *op = arg;
 
 	if (space == op->space && coll_key_seq(key) == op->seq && coll_key_join(key) == op->join)
-		eng_aside_drop(msg);
+		eng_oob_drop(msg);
 }
 
 void coll_unexp_purge(struct coll_op *op)
 {
-	eng_aside_each(&op->group->coll->aside, drop_of_op, op);
+	eng_oob_each(&op->group->coll->oob, drop_of_op, op);
 }
 
-static void drop_unknown(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+static void drop_unknown(struct eng_oob *oob, struct eng_peer *peer, uint64_t space,
 			 uint64_t key, void *msg, void *arg)
 {
-	struct coll *coll = (struct coll *) aside;
+	struct coll *coll = (struct coll *) oob;
 
 	if (coll_key_join(key))
 		return;
 	if (hmap_find(&coll->by_id, space))
 		return;		/* a known group: its operation has not started */
-	if (unknown_group(coll, peer, space, key) == ENG_ASIDE_DROP)
-		eng_aside_drop(msg);
+	if (unknown_group(coll, peer, space, key) == ENG_OOB_DROP)
+		eng_oob_drop(msg);
 }
 
 void coll_unexp_recheck(struct coll *coll)
 {
-	eng_aside_each(&coll->aside, drop_unknown, NULL);
+	eng_oob_each(&coll->oob, drop_unknown, NULL);
 }
 
 /* ---- a member is lost ---------------------------------------------------------------------- */
@@ -283,17 +283,17 @@ static bool is_affected(struct coll_op *op, const struct eng_peer *peer, uint32_
 }
 
 /* Drops what @peer sent for joins that it will not continue. */
-static void drop_joins(struct eng_aside *aside, struct eng_peer *peer, uint64_t space,
+static void drop_joins(struct eng_oob *oob, struct eng_peer *peer, uint64_t space,
 		       uint64_t key, void *msg, void *arg)
 {
 	if (peer == arg && coll_key_join(key))
-		eng_aside_drop(msg);
+		eng_oob_drop(msg);
 }
 
 /* All groups probe from now on, because messages of any operation may have been lost. */
-void coll_unexp_lost(struct eng_aside *aside, struct eng_peer *peer, int err)
+void coll_unexp_lost(struct eng_oob *oob, struct eng_peer *peer, int err)
 {
-	struct coll *coll = (struct coll *) aside;
+	struct coll *coll = (struct coll *) oob;
 	struct list *pos;
 	uint32_t rank;
 
@@ -307,6 +307,6 @@ void coll_unexp_lost(struct eng_aside *aside, struct eng_peer *peer, int err)
 		coll_op_fail(op, err, rank);
 		op->due = true;
 	}
-	eng_aside_each(aside, drop_joins, peer);
+	eng_oob_each(oob, drop_joins, peer);
 	coll_op_progress_due(coll);
 }

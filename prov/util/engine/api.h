@@ -100,7 +100,7 @@ int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr,
 		 struct fid_ep **rx_ep_p, void *context);
 
 /* eng_pep_open - fi_passive_ep() of a provider with a connected link.
- * Binds at once, so that fi_getname() tells the address before fi_listen().
+ * Binds at once, so that fi_getname() gives the address before fi_listen().
  * Errors: -FI_EINVAL, -FI_ENOMEM, those of link->pep_open.
  */
 int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,

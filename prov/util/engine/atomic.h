@@ -39,7 +39,7 @@ int eng_atomic_valid(enum eng_atomic_form form, enum fi_datatype datatype, enum 
  * @dst:     target, changed in place
  * @operand: @count elements; may be NULL for FI_ATOMIC_READ
  * @compare: @count elements; only read by the compare form
- * @result:  @count old values, or NULL when nobody wants them
+ * @result:  @count old values, or NULL: not wanted
  *
  * operand, compare and result may be misaligned; result may not overlap dst.
  * Threading: any; takes a short spin lock for elements the CPU cannot update.

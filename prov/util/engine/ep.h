@@ -16,13 +16,13 @@
 #include "obj/log.h"
 #include "obj/pep.h"
 
-struct eng_aside;
-struct eng_aside_user;
+struct eng_oob;
+struct eng_oob_user;
 struct eng_inbox;
 struct eng_peer;
 struct eng_recv;
 
-/* How long fi_close() pushes out what the program was told is sent. */
+/* How long fi_close() sends what is already reported complete. */
 #define ENG_LINGER_MS 2000
 
 /* How long a message may stand still that arrives in a receive the program has tried to cancel. */
@@ -52,10 +52,10 @@ struct eng_rxc {
 	struct match msgs;		/* untagged */
 	struct match tagged;
 	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
-	struct fid_peer_srx *owner;	/* FI_PEER: another provider matches, see lent.h; or NULL */
+	struct fid_peer_srx *owner;	/* FI_PEER: another provider matches, see imported.h; or NULL */
 	size_t posted;			/* receives in the two matchers */
 	size_t size;			/* most of them */
-	bool by_data;			/* messages are told apart by their data word, not their source */
+	bool by_data;			/* messages are distinguished by their data word, not their source */
 };
 
 /* A standard endpoint, a scalable one, a context of it, or a shared receive context:
@@ -81,7 +81,7 @@ struct eng_ep {
 	size_t tx_size;			/* most of them */
 	size_t inject_size;
 	size_t max_msg_size;
-	size_t short_end;		/* messages shorter than this may take the short way; 0: none */
+	size_t fast_end;		/* messages shorter than this may take the fast path; 0: none */
 	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */
 	size_t inject_out;		/* hub: injected messages that only we have a copy of */
 
@@ -89,14 +89,14 @@ struct eng_ep {
 	struct eng_rxc *rxc;		/* @rxc_cnt receive contexts, by their number on the wire */
 	unsigned rxc_cnt;
 	struct eng_rxc *own;		/* to be freed with us, or NULL */
-	bool plain_rx;			/* messages may take the short way in */
+	bool fast_rx;			/* received messages may take the fast path */
 	bool source;			/* FI_SOURCE */
 	bool source_err;		/* FI_SOURCE_ERR */
 	bool directed;			/* FI_DIRECTED_RECV */
 
-	/* the library's own messages (aside.h) */
-	const struct eng_aside_user *aside_user;	/* NULL: there are none */
-	struct eng_aside *aside;	/* NULL until the first */
+	/* the library's own messages (oob.h) */
+	const struct eng_oob_user *oob_user;	/* NULL: there are none */
+	struct eng_oob *oob;	/* NULL until the first */
 
 	/* peers */
 	struct eng_peer *only;		/* FI_EP_MSG: the one there is, once enabled */
@@ -115,7 +115,7 @@ struct eng_ep {
 	struct list srx_node;		/* on its @users */
 	struct list users;		/* SRX: enabled endpoints that use it */
 	struct eng_inbox *inbox;	/* SRX with FI_PEER: where its owner calls */
-	struct list lent;		/* SRX with FI_PEER: struct eng_lent, at the owner's */
+	struct list imported;		/* SRX with FI_PEER: struct eng_imported, at the owner's */
 
 	/* scalable endpoints */
 	struct eng_ep **tx_ctx, **rx_ctx;	/* SEP: by index; NULL: not open */
@@ -150,8 +150,8 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link);
 /* eng_ep_set_tables - the calls that base.caps allow.  fid->fid.ops is the caller's. */
 void eng_ep_set_tables(struct eng_ep *ep);
 
-/* eng_ep_set_short - the hub has its link: which messages of @ep may take the short way? */
-void eng_ep_set_short(struct eng_ep *ep);
+/* eng_ep_set_fast - the hub has its link: which messages of @ep may take the fast path? */
+void eng_ep_set_fast(struct eng_ep *ep);
 
 /* eng_ep_start_hub, eng_ep_stop_hub - open the link; close it, with everything that
  * waits for a peer.  Caller does not hold the lock.  Errors: the link's, -FI_ENOMEM.
@@ -186,10 +186,10 @@ static inline struct eng_ep *eng_ep_rx(struct eng_ep *hub, unsigned ctx)
 int eng_srx_join(struct eng_ep *ep);
 void eng_srx_leave(struct eng_ep *ep);
 
-/* eng_srx_voice - whose queue reports what no endpoint in particular received:
+/* eng_srx_reporter - whose queue reports what no endpoint in particular received:
  * @ep itself, for a shared context that has no queue one of its endpoints.
  */
-struct eng_ep *eng_srx_voice(struct eng_ep *ep);
+struct eng_ep *eng_srx_reporter(struct eng_ep *ep);
 
 /* The tables of an endpoint; each in the file of its noun. */
 extern struct fi_ops_msg eng_send_msg_ops;

@@ -36,13 +36,13 @@ static inline void eng_flow_release(struct eng_peer *peer, uint64_t bytes)
 	peer->ep->held -= bytes;
 }
 
-/* eng_flow_refuse - would @more bytes for @peer be beyond a hard limit?  Says so in the log;
+/* eng_flow_refuse - would @more bytes for @peer be beyond a hard limit?  Logged once;
  * the packet is then ENG_RX_LATER.
  */
 bool eng_flow_refuse(struct eng_peer *peer, uint64_t more);
 
-/* eng_flow_cq_refuse - does @base have so many completions that nobody reads that another
- * one, which @peer causes without a receive of its own, has to wait?
+/* eng_flow_cq_refuse - does @base have so many unread completions that another one, which
+ * @peer causes without a receive, has to wait?
  */
 bool eng_flow_cq_refuse(struct eng_peer *peer, struct obj_ep *base);
 
@@ -52,7 +52,7 @@ void eng_flow_held(struct eng_peer *peer, uint64_t bytes);
 /* eng_flow_freed - it has been received or dropped. */
 void eng_flow_freed(struct eng_peer *peer, uint64_t bytes);
 
-/* eng_flow_reset - the channel is down: both sides forget what was said. */
+/* eng_flow_reset - the channel is down: XOFF and XON no longer hold. */
 void eng_flow_reset(struct eng_peer *peer);
 
 #endif

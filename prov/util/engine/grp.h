@@ -32,7 +32,7 @@ struct eng_out {
 	struct eng_pkt pkt;	/* first */
 	struct eng_grp *grp;
 	void *owner;		/* of a piece: the request; else NULL */
-	struct eng_peer *peer;	/* of a note that the link holds: whose; it is counted there */
+	struct eng_peer *peer;	/* control packet in the link: it is charged to this peer */
 };
 
 /* How a peer refers to a request: embedded in it. */
@@ -52,7 +52,7 @@ struct eng_grp {
 	struct ids ids;		/* struct eng_name of requests that peers refer to */
 	struct pool txs;	/* struct eng_tx */
 	struct pool recvs;	/* struct eng_recv */
-	struct pool_item *plain;/* of these, some that are done with: see eng_recv_plain_get() */
+	struct pool_item *fast;	/* of these, some that are done with: see eng_recv_fast_get() */
 	struct pool msgs;	/* struct eng_msg */
 	struct pool outs;	/* struct eng_out */
 	struct pool bounces;	/* ENG_INJECT_MAX bytes each */

@@ -43,7 +43,7 @@ uint32_t ids_get(struct ids *ids, void *obj);
 /* ids_put - the name is no longer valid.  @id must be one that ids_get() gave. */
 void ids_put(struct ids *ids, uint32_t id);
 
-/* ids_find - what @id names, or NULL; @id may come from anybody. */
+/* ids_find - what @id names, or NULL; @id may be any number that a peer sent. */
 static inline void *ids_find(const struct ids *ids, uint32_t id)
 {
 	uint32_t slot = id & (IDS_MAX - 1);

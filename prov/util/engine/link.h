@@ -51,7 +51,7 @@ enum {
 	ENG_PKT_NOTICE = 1 << 2,	/* reports a write that ops->rma made: later RMA may overtake it */
 };
 
-/* One packet on its way out.  The engine owns the memory and embeds this in
+/* One packet to send.  The engine owns the memory and embeds this in
  * its own request; between send() returning 0 and done() the link owns @node
  * and may read header and payload.
  */
@@ -68,7 +68,7 @@ struct eng_pkt {
 	 * -FI_E* and the peer will not get them: it is lost.
 	 */
 	void (*done)(struct eng_pkt *pkt, int status);
-	uint64_t link_priv;		/* link's own, e.g. an end offset in the stream */
+	uint64_t link_priv;		/* for the link, e.g. an end offset in the stream */
 	uint8_t hdr[ENG_HDR_MAX];
 };
 
@@ -83,7 +83,7 @@ enum eng_rx_verdict {
 };
 
 /* One packet as it arrives.  The header is complete; of the payload @avail
- * bytes are at @data and the rest may still be on the way.
+ * bytes are at @data and the rest may still be in flight.
  */
 struct eng_rx {
 	const uint8_t *hdr;
@@ -148,7 +148,7 @@ struct eng_link_ops {
 	int (*getname)(struct eng_link *link, void *addr, size_t *len);
 	int (*setname)(struct eng_link *link, const void *addr, size_t len);
 
-	/* peer_get - the engine wants to talk to @peer.
+	/* peer_get - the engine is about to send to @peer.
 	 * Starts whatever it takes to reach eng_peer_addr(peer); send() works
 	 * at once, packets wait.  Called again after eng_on_down().  Also called
 	 * for a channel that the peer opened, unless eng_on_up() came first:
@@ -178,7 +178,7 @@ struct eng_link_ops {
 	 * For the commonest packets, which then need no struct eng_pkt.
 	 * @chan: eng_peer_chan(peer)
 	 * slot() hands out the memory that the peer will read, for @len bytes of header and
-	 * payload together, or NULL: nothing has changed, send() knows what to do.  Unless
+	 * payload together, or NULL: nothing has changed, use send().  Unless
 	 * post() follows at once, nothing is sent.  post() returns 1, or < 0 as send() does.
 	 */
 	void *(*slot)(void *chan, size_t len);
@@ -204,7 +204,7 @@ struct eng_link_ops {
 	void (*grant)(struct eng_link *link, struct eng_peer *peer, uint64_t key);
 
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
-	 * burst was on its way leaves now.  May be NULL.
+	 * burst was being posted is sent now.  May be NULL.
 	 */
 	void (*flush)(struct eng_link *link);
 
@@ -254,7 +254,7 @@ struct eng_link_ops {
 	 * a request that was announced stands on its own.
 	 */
 	void (*req_drop)(void *req);
-	/* shutdown - no more sends; the peer hears of it after what was sent. */
+	/* shutdown - no more sends; the peer is notified behind what was sent. */
 	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
 	int (*getpeer)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 	size_t cm_data_size;	/* private data that fits, bytes */
@@ -284,7 +284,7 @@ static inline void eng_link_limit(struct eng_link_attr *attr, const struct eng_l
 		attr->eager_limit = most->max_payload;
 }
 
-/* ---- upcalls: what a link tells the engine ------------------------------ */
+/* ---- upcalls: what a link reports to the engine ------------------------------ */
 
 /* eng_peer_chan - the link's memory behind @peer. */
 void *eng_peer_chan(struct eng_peer *peer);
@@ -293,7 +293,7 @@ struct eng_peer *eng_peer_of(void *chan);
 /* eng_peer_addr - where @peer is, link->attr.addr_len bytes. */
 const void *eng_peer_addr(const struct eng_peer *peer);
 /* eng_peer_waits - would the loss of @peer end an operation with an error?
- * Messages that it sent and nobody has taken yet do not count.
+ * Unexpected messages that it sent do not count.
  */
 bool eng_peer_waits(const struct eng_peer *peer);
 
@@ -315,17 +315,17 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link);
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx);
 
-/* eng_on_short - the same for a packet that is a few bytes, header and payload in one
- * piece.  False: nothing has been done, eng_on_packet() knows what to do.  Optional.
+/* eng_on_fast - the same for a packet that is a few bytes, header and payload in one
+* piece.  False: nothing has been done, use eng_on_packet().  Optional.
  */
-bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
+bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
 
 /* eng_on_placed - the payload that was promised to @cookie is in place, or
  * will never be (@status -FI_E*): its sender is lost.
  */
 void eng_on_placed(struct eng_link *link, void *cookie, int status);
 
-/* eng_on_up - the channel works (connectionless endpoints; optional news). */
+/* eng_on_up - the channel works (connectionless endpoints; optional). */
 void eng_on_up(struct eng_link *link, struct eng_peer *peer);
 
 /* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
@@ -336,9 +336,9 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer);
  */
 void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err);
 
-/* eng_on_connreq - somebody wants to connect to a listener.
+/* eng_on_connreq - a connection request for a listener.
  * @req:  link's handle for accept() or reject(); the engine owns it now
- * @dest: address of the caller, @src: our address it called
+ * @dest: address of the connecting peer, @src: our address that it connects to
  */
 void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srclen,
 		    const void *dest, size_t destlen, const void *param, size_t paramlen);

@@ -2,9 +2,9 @@
 
 prov_util_libutil_la_SOURCES += \
 	prov/util/engine/rma/amo.c \
-	prov/util/engine/msg/aside.c \
+	prov/util/engine/msg/oob.c \
 	prov/util/engine/msg/cancel.c \
-	prov/util/engine/aside.h \
+	prov/util/engine/oob.h \
 	prov/util/engine/rma/atomic.c \
 	prov/util/engine/atomic.h \
 	prov/util/engine/conn/cm.c \
@@ -20,15 +20,15 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/ids.h \
 	prov/util/engine/conn/inbox.c \
 	prov/util/engine/inbox.h \
-	prov/util/engine/msg/lent.c \
-	prov/util/engine/lent.h \
+	prov/util/engine/msg/imported.c \
+	prov/util/engine/imported.h \
 	prov/util/engine/link.h \
 	prov/util/engine/msg/match.c \
 	prov/util/engine/match.h \
 	prov/util/engine/minifloat.h \
 	prov/util/engine/msg/mrecv.c \
-	prov/util/engine/msg/note.c \
-	prov/util/engine/note.h \
+	prov/util/engine/msg/ctl.c \
+	prov/util/engine/ctl.h \
 	prov/util/engine/conn/offer.c \
 	prov/util/engine/offer.h \
 	prov/util/engine/msg/packet.c \

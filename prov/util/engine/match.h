@@ -99,7 +99,7 @@ static inline struct match_recv *match_find_exact(struct match *m, uint64_t tag,
 	return NULL;
 }
 
-void match_post_rare(struct match *m, struct match_recv *recv);
+void match_post_slow(struct match *m, struct match_recv *recv);
 struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src);
 
 /* ---- receives --------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static inline void match_post(struct match *m, struct match_recv *recv)
 {
 	recv->seq = m->seq++;
 	if (__builtin_expect(recv->ignore || m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask, 0))
-		match_post_rare(m, recv);
+		match_post_slow(m, recv);
 	else
 		match_add_exact(m, recv);
 }

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * peer.h - another endpoint that this one has spoken to.
+ * peer.h - another endpoint that this one exchanges packets with.
  *
  * Peers are made by the first send to an address, by a receive directed at it,
- * or by somebody who calls us.  They are found by fi_addr_t through a two-level
+or by one that connects to us.  They are found by fi_addr_t through a two-level
  * table, and by address through a hash; so an address vector entry that is
  * never used costs nothing here, and two entries with one address share a peer.
  *
@@ -24,12 +24,12 @@ enum {
 	ENG_PEER_FENCED = 1 << 2,	/* sends wait in @fenced */
 	ENG_PEER_CLOSED = 1 << 3,	/* MSG: not connected */
 	ENG_PEER_LOST = 1 << 4,		/* idle because its channel was lost */
-	ENG_PEER_LOSING = 1 << 5,	/* the link tells of its loss: nothing is sent to it */
+	ENG_PEER_LOSING = 1 << 5,	/* the link reports its loss: nothing is sent to it */
 };
 
 struct eng_peer {
 	struct eng_ep *ep;		/* hub, or a shared receive context */
-	struct eng_peer *key;		/* who the matcher knows it as: itself, or @src */
+	struct eng_peer *key;		/* the matcher's key for it: itself, or @src */
 	struct eng_link *link;		/* the one it is bound to (eng_peer_bind()); NULL: none (shared context) */
 	uint16_t slow;			/* ENG_PEER_* */
 	bool releasing;			/* @fenced is being emptied */
@@ -70,7 +70,7 @@ struct eng_peer *eng_peer_resolve(struct eng_ep *ep, fi_addr_t fi_addr, int *ret
  * @ep:    the hub
  * @ret_p: [out] why NULL: -FI_EINVAL no such address, -FI_EAGAIN no memory
  *
- * Cost: three loads for a peer that was spoken to before.
+ * Cost: three loads for a peer that exists already.
  */
 static inline struct eng_peer *eng_peer_get(struct eng_ep *ep, fi_addr_t fi_addr, int *ret_p)
 {
@@ -90,11 +90,11 @@ static inline struct eng_peer *eng_peer_get(struct eng_ep *ep, fi_addr_t fi_addr
 /* eng_peer_start - open the channel if it is not open.  Errors: those of link->peer_get. */
 int eng_peer_start(struct eng_peer *peer);
 
-/* eng_peer_look - a receive waits for @peer alone: find out whether a peer that was
+/* eng_peer_probe - a receive waits for @peer alone: find out whether a peer that was
  * lost is back.  If it is not, eng_on_down() ends the receive.  A peer that was never
- * spoken to is left in peace: it may not have started yet.
+ * connected is not tried: it may not have started yet.
  */
-static inline void eng_peer_look(struct eng_peer *peer)
+static inline void eng_peer_probe(struct eng_peer *peer)
 {
 	if (__builtin_expect(peer->slow & ENG_PEER_LOST, 0))
 		eng_peer_start(peer);
@@ -129,9 +129,9 @@ static inline void eng_peer_ref(struct eng_peer *peer)
  */
 void eng_peer_cut(struct eng_peer *peer, int err);
 
-/* eng_peer_losing - a packet or a placement came to nothing, so eng_on_down() is about
- * to follow.  Until then the link may have the channel half undone, and whatever the
- * news sets off, such as the next write behind a fence, is not for it.
+/* eng_peer_losing - a packet or a placement failed, so eng_on_down() is about to follow.
+ * Until then the channel may be half undone, and what the failure starts, such as the
+ * next write behind a fence, is not sent to it.
  */
 static inline void eng_peer_losing(struct eng_peer *peer)
 {
@@ -155,10 +155,10 @@ void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr);
 /* eng_peer_forget_table - no fi_addr_t leads to any of @ep's peers any more. */
 void eng_peer_forget_table(struct eng_ep *ep);
 
-/* eng_peer_lonely - no other endpoint of a shared receive context has a channel to
+/* eng_peer_last_channel - no other endpoint of a shared receive context has a channel to
  * where @peer was.
  */
-bool eng_peer_lonely(struct eng_peer *peer);
+bool eng_peer_last_channel(struct eng_peer *peer);
 
 /* eng_peer_free_all - the endpoint closes; the link is gone already. */
 void eng_peer_free_all(struct eng_ep *ep);

@@ -15,7 +15,7 @@
 #include <rdma/fi_tagged.h>
 
 #include "engine/ep.h"
-#include "engine/note.h"
+#include "engine/ctl.h"
 #include "engine/peer.h"
 #include "engine/sink.h"
 #include "engine/wire.h"
@@ -24,7 +24,7 @@ enum eng_recv_state {
 	ENG_RECV_NEW,		/* being filled in */
 	ENG_RECV_POSTED,	/* in a matcher */
 	ENG_RECV_MATCHED,	/* has its message */
-	ENG_RECV_PLACING,	/* eager payload is on its way to the buffer */
+	ENG_RECV_PLACING,	/* eager payload is being moved to the buffer */
 	ENG_RECV_PULL,		/* CTS is sent; DATA comes */
 	ENG_RECV_CLOSING,	/* multi-receive: takes no more, parts are not complete */
 };
@@ -39,7 +39,7 @@ struct eng_envelope {
 	bool rts;		/* announced only */
 };
 
-/* A message that nobody has asked for. */
+/* An unexpected message. */
 struct eng_msg {
 	struct match_msg m;		/* first; claimed: m.all is on rxc->claimed */
 	struct list peer_node;		/* on peer->msgs */
@@ -47,14 +47,14 @@ struct eng_msg {
 	struct eng_rxc *rxc;
 	struct eng_envelope env;
 	struct eng_link *link;		/* that has @token */
-	void *token;			/* the link's hold; NULL: announced, or no payload */
+	void *token;			/* the link's hold; NULL: RTS, or no payload */
 	void *claimer;			/* context of the peek that claimed it */
 	bool claimed;
 	bool lost;			/* claimed, and its sender is gone */
-	struct eng_lent *lent;		/* waits at another provider's, as if claimed; or NULL */
+	struct eng_imported *imported;	/* waits at another provider's, as if claimed; or NULL */
 };
 
-struct eng_lent;
+struct eng_imported;
 struct eng_watch;
 struct fi_peer_rx_entry;
 
@@ -81,8 +81,8 @@ struct eng_recv {
 	bool want_comp;
 	bool asked;			/* FI_COMPLETION was given; says what an SRX cannot know yet */
 	bool multi;
-	bool slow;			/* not for the short way in: @multi or @trig */
-	bool quiet;			/* work that reports to nobody but its counter */
+	bool slow;			/* not for the fast path: @multi, @trig or @entry */
+	bool quiet;			/* deferred work that reports to its counter only */
 	struct list node;		/* PLACING, PULL: on peer->rxs */
 	struct iovec iov[ENG_IOV_MAX];
 };
@@ -133,17 +133,17 @@ static inline void eng_recv_clear(struct eng_recv *recv)
 	recv->iov_cnt = 1;
 }
 
-/* eng_recv_plain_get - a cleared one, or NULL: no memory.  eng_recv_plain_put - give back
+/* eng_recv_fast_get - a cleared one, or NULL: no memory.  eng_recv_fast_put - give back
  * one that was cleared, posted and matched, and is otherwise as it was: it is not cleared
  * again when it is used again, at once in most programs.
  */
-static inline struct eng_recv *eng_recv_plain_get(struct eng_grp *grp)
+static inline struct eng_recv *eng_recv_fast_get(struct eng_grp *grp)
 {
-	struct pool_item *item = grp->plain;
+	struct pool_item *item = grp->fast;
 	struct eng_recv *recv = (struct eng_recv *) item;
 
 	if (__builtin_expect(item != NULL, 1)) {
-		grp->plain = item->next;
+		grp->fast = item->next;
 		return recv;
 	}
 	recv = pool_get(&grp->recvs);
@@ -152,13 +152,13 @@ static inline struct eng_recv *eng_recv_plain_get(struct eng_grp *grp)
 	return recv;
 }
 
-static inline void eng_recv_plain_put(struct eng_grp *grp, struct eng_recv *recv)
+static inline void eng_recv_fast_put(struct eng_grp *grp, struct eng_recv *recv)
 {
 	struct pool_item *item = (struct pool_item *) recv;
 
 	recv->state = ENG_RECV_NEW;
-	item->next = grp->plain;
-	grp->plain = item;
+	item->next = grp->fast;
+	grp->fast = item;
 }
 
 /* eng_recv_get - one with undefined content, or NULL: no memory.  Those that the fast path has
@@ -167,26 +167,26 @@ static inline void eng_recv_plain_put(struct eng_grp *grp, struct eng_recv *recv
  */
 static inline struct eng_recv *eng_recv_get(struct eng_grp *grp)
 {
-	struct pool_item *item = grp->plain;
+	struct pool_item *item = grp->fast;
 
 	if (!item)
 		return pool_get(&grp->recvs);
-	grp->plain = item->next;
+	grp->fast = item->next;
 	return (struct eng_recv *) item;
 }
 
-/* eng_recv_notes - take the packets that answering @env will need.
+/* eng_recv_ctl_get - take the control packets that answering @env will need.
  * Returns false, with none taken, when memory is short.
  */
-bool eng_recv_notes(struct eng_grp *grp, const struct eng_envelope *env,
-		    struct eng_out *notes[3]);
-void eng_recv_notes_put(struct eng_out *notes[3]);
+bool eng_recv_ctl_get(struct eng_grp *grp, const struct eng_envelope *env,
+		      struct eng_out *ctls[3]);
+void eng_recv_ctl_put(struct eng_out *ctls[3]);
 
 /* eng_recv_begin - @recv, no longer posted, has met the message @env of @peer.
- * Uses @notes: acknowledges the match, asks for what was announced.
+ * Uses @ctls: acknowledges the match, asks for what was announced.
  */
 void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
-		    const struct eng_envelope *env, struct eng_out *notes[3]);
+		    const struct eng_envelope *env, struct eng_out *ctls[3]);
 
 /* eng_recv_placing - the link is about to place an eager payload; cookie is
  * &recv->sink.
@@ -200,7 +200,7 @@ void eng_recv_finish(struct eng_recv *recv, int status);
 
 /* eng_recv_refused - @peer takes back what it announced and was asked for with @id,
  * for the reason @err.  Returns false if there is no such receive, or if it is the
- * program's: those nobody may refuse.
+ * program's: no peer may refuse those.
  */
 bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err);
 
@@ -260,21 +260,21 @@ void eng_mrecv_abort(struct eng_recv *buffer, int err);
 enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 				   const struct eng_envelope *env, struct eng_rx *rx);
 
-/* eng_unexp_keep_lent - the same for a message that another provider matches. */
-enum eng_rx_verdict eng_unexp_keep_lent(struct eng_peer *peer, struct eng_rxc *rxc,
-					const struct eng_envelope *env, struct eng_rx *rx,
-					struct eng_lent *lent, struct eng_msg **msg_p);
+/* eng_unexp_keep_imported - the same for a message that another provider matches. */
+enum eng_rx_verdict eng_unexp_keep_imported(struct eng_peer *peer, struct eng_rxc *rxc,
+					    const struct eng_envelope *env, struct eng_rx *rx,
+					    struct eng_imported *imp, struct eng_msg **msg_p);
 
-/* eng_unexp_drop - throw @msg away without a word to its sender. */
+/* eng_unexp_drop - throw @msg away; its sender gets no answer. */
 void eng_unexp_drop(struct eng_msg *msg);
 
 /* eng_unexp_take - receive @msg, which is gone afterwards, with @recv.
  *
- * @notes: what eng_recv_notes() gave for it; used up
- * Returns 0, and @recv is complete or on its way; -FI_ENOMSG: the payload was lost
+ * @ctls: what eng_recv_ctl_get() gave for it; used up
+ * Returns 0, and @recv is complete or in progress; -FI_ENOMSG: the payload was lost
  * with its sender and @recv is as before (never for a claimed message or a part).
  */
-int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *notes[3]);
+int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *ctls[3]);
 
 /* eng_unexp_discard - drop @msg; its sender completes as if it were received.
  * Returns 0 or -FI_EAGAIN, nothing has changed.

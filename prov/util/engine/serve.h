@@ -15,7 +15,7 @@
 #define ENG_SERVE_H
 
 #include "engine/api.h"
-#include "engine/note.h"
+#include "engine/ctl.h"
 #include "engine/peer.h"
 #include "engine/pump.h"
 #include "engine/sink.h"
@@ -40,7 +40,7 @@ struct eng_serve {
 	size_t mark;			/* how far it was when a region was about to close */
 	struct eng_sink sink;		/* write, atomic: payload comes in */
 	struct eng_pump pump;		/* read: payload goes out */
-	struct eng_out *note;		/* ACK or DATA, kept for when it is done */
+	struct eng_out *ctl;		/* ACK or DATA, kept for when it is done */
 	void *amo;			/* atomic: operands, from grp->amos */
 	void *bounce;			/* write over more ranges than a list holds: malloc */
 	size_t done;			/* read: bytes of the ranges that are out */
@@ -94,10 +94,10 @@ static inline void eng_uses_leave(struct eng_uses *uses)
 enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err);
 
 /* eng_serve_failed - the same when the payload is here already.
- * @note: to write the NACK in, used up; NULL: it is got here, if there is memory
+ * @ctl: to write the NACK in, used up; NULL: it is got here, if there is memory
  */
 void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err,
-		      struct eng_out *note);
+		      struct eng_out *ctl);
 
 /* eng_serve_events - an operation on all ranges of @msg is done: counters of the
  * regions and of the endpoint, completion data.

@@ -6,7 +6,7 @@
  *
  * A sink is part of a request that waits for bytes: a receive, a read, the
  * result of an atomic.  DATA pieces name it by its id and fill it from front to
- * back; when the last byte is in place, or none will come, it tells its owner.
+ * back; when the last byte is in place, or none will come, its owner is notified.
  * The cookie of every ENG_RX_PLACE is a sink.
  */
 #ifndef ENG_SINK_H

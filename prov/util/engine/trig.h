@@ -6,10 +6,10 @@
  *
  * Two ways in: a call with FI_TRIGGER, whose lists are copied, and FI_QUEUE_WORK,
  * whose structures stay the program's to keep.  Either waits as a threshold of the
- * counter and on its domain's list; whoever moves the counter hands it to its
+ * counter and on its domain's list; the thread that moves the counter posts it to its
  * group's inbox, and the poll starts it like a call that was just made.
  *
- * Work has a counter of its own for its end and reports nothing else unless it is
+ * Work has a separate counter for its end and reports nothing else unless it is
  * asked to; so the request carries it until then.
  */
 #ifndef ENG_TRIG_H
@@ -63,7 +63,7 @@ void eng_trig_done(struct eng_trig *trig, int err);
 
 /* eng_trig_work - what a request that is just being started is part of: work, or NULL.
  * @flags: of the operation
- * @quiet_p: [out] it reports successes to nobody else
+ * @quiet_p: [out] it reports successes to no queue
  */
 struct eng_trig *eng_trig_work(struct eng_grp *grp, uint64_t flags, bool *quiet_p);
 

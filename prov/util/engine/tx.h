@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * tx.h - one operation on its way out.
+ * tx.h - one operation of the initiator.
  *
  * A short message leaves as one EAGER packet; a long one, or any while the peer
  * is short of memory, is announced (RTS) and pumped out when the peer asks.  A
@@ -57,7 +57,7 @@ struct eng_tx {
 	void *bounce;			/* from grp->bounces, or NULL */
 	void *amo;			/* from grp->amos, or NULL */
 	struct eng_trig *trig;		/* deferred work that ends with it, or NULL */
-	struct eng_out *refusal;	/* RTS: nobody waits for it; the answer to a CTS */
+	struct eng_out *refusal;	/* RTS that was abandoned: the answer to a CTS */
 	struct list node;		/* on peer->txs or peer->fenced */
 	struct list outs;		/* struct eng_out by pkt.node, to go before @pkt */
 	struct eng_pump pump;		/* DATA */
@@ -118,9 +118,9 @@ void eng_tx_adopt(struct eng_tx *tx);
  */
 void eng_tx_announce(struct eng_tx *tx);
 
-/* eng_tx_abandon - nobody waits for @tx any more, a request of aside.h.
+/* eng_tx_abandon - the result of @tx, a request of oob.h, is no longer wanted.
  *
- * Returns true: its payload will not be touched again and its end not be told.  If
+ * Returns true: its payload will not be touched again and its end is not reported.  If
  * the peer asks for it, it is refused.  False, and nothing has changed: the payload
  * is with the link, or memory is short.
  */
@@ -149,7 +149,7 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg);
 const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg);
 
 /* eng_tx_on_nack - the peer refuses.  An operation that has completed already, as
- * its level allows, cannot be told any more: the log is.
+ * its level allows, cannot be reported any more: it is logged.
  */
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
 

@@ -53,8 +53,8 @@ enum wire_op {
 	WIRE_OP_CNT
 };
 
-/* base.ctx: the library's own receive context (aside.h); messages for it carry both words */
-#define WIRE_CTX_ASIDE 0xffff
+/* base.ctx: the library's own receive context (oob.h); messages for it carry both words */
+#define WIRE_CTX_OOB 0xffff
 
 /* base.flags */
 #define WIRE_F_TAG 0x01		/* a tag word follows; a message without is untagged */
@@ -151,38 +151,38 @@ struct wire_msg {
  * Returns NULL when the packet is well formed, else what is wrong with it, for
  * the log.  What it checks is form: lengths that agree, flags and words that
  * belong to the operation, sums that do not overflow.  Whether an id or key
- * exists is the business of whoever looks it up.
+ * exists is checked where it is looked up.
  * Ownership: reads @hdr only.  Threading: any.  Errors: none.
  */
 const char *wire_parse(const uint8_t *hdr, size_t hdr_len, size_t payload,
 		       struct wire_msg *out);
 
-static inline unsigned wire_plain_words(unsigned flags)
+static inline unsigned wire_fast_words(unsigned flags)
 {
 	return (flags & 1u) + (flags >> 1 & 1u);	/* WIRE_F_TAG, WIRE_F_DATA */
 }
 
-/* wire_plain_len - length of an EAGER's header, by WIRE_F_TAG and WIRE_F_DATA of @flags. */
-static inline size_t wire_plain_len(unsigned flags)
+/* wire_fast_len - length of an EAGER's header, by WIRE_F_TAG and WIRE_F_DATA of @flags. */
+static inline size_t wire_fast_len(unsigned flags)
 {
-	return sizeof(struct wire_base) + 8 * wire_plain_words(flags);
+	return sizeof(struct wire_base) + 8 * wire_fast_words(flags);
 }
 
-/* wire_parse_plain - the same for the commonest packet alone: an EAGER message of
+/* wire_parse_fast - the same for the commonest packet alone: an EAGER message of
  * receive context 0 that wants no answer.
  *
  * Returns true if it is one and well formed; then op is not set in @out, the rest
  * is as wire_parse() has it.  False says nothing: ask wire_parse().
  */
-static inline bool wire_parse_plain(const uint8_t *hdr, size_t hdr_len, size_t payload,
-				    struct wire_msg *out)
+static inline bool wire_parse_fast(const uint8_t *hdr, size_t hdr_len, size_t payload,
+				   struct wire_msg *out)
 {
 	const struct wire_base *base = (const struct wire_base *) hdr;
 	uint64_t word[2] = { 0, 0 };
 	unsigned words;		/* tag, data */
 	uint32_t what;
 
-	if (hdr_len == wire_plain_len(WIRE_F_TAG)) {	/* with a tag alone, as most are */
+	if (hdr_len == wire_fast_len(WIRE_F_TAG)) {	/* with a tag alone, as most are */
 		__builtin_memcpy(&what, hdr, sizeof(what));
 		if (what == htole32(WIRE_EAGER | WIRE_F_TAG << 8) &&
 		    le64toh(base->len) == payload && payload <= WIRE_LEN_MAX) {
@@ -197,8 +197,8 @@ static inline bool wire_parse_plain(const uint8_t *hdr, size_t hdr_len, size_t p
 	if (hdr_len < sizeof(*base) || base->op != WIRE_EAGER ||
 	    (base->flags & ~(WIRE_F_TAG | WIRE_F_DATA)) || base->ctx)
 		return false;
-	words = wire_plain_words(base->flags);
-	if (hdr_len != wire_plain_len(base->flags) ||
+	words = wire_fast_words(base->flags);
+	if (hdr_len != wire_fast_len(base->flags) ||
 	    le64toh(base->len) != payload || payload > WIRE_LEN_MAX)
 		return false;
 	if (words)

@@ -7,8 +7,8 @@
  * FI_AV_MAP and FI_AV_TABLE are one and the same here.  The table is a fixed
  * directory of chunks that never move, so that a reader needs no lock for IPv4.
  *
- * Memory: an IPv4 address takes 8 bytes, and another 4 to 7 once somebody asks
- * for an address's fi_addr_t (FI_SOURCE), which builds the reverse index.
+ * Memory: an IPv4 address takes 8 bytes, and another 4 to 7 once an address's
+ * fi_addr_t is asked for (FI_SOURCE), which builds the reverse index.
  */
 #ifndef OBJ_AV_H
 #define OBJ_AV_H

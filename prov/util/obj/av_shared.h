@@ -6,9 +6,9 @@
  *
  * The table lies in a file of the shared memory file system, named for the user
  * and the vector.  Each process that has it open holds a shared lock on the
- * file, which the kernel drops when the process dies: whoever gets the file to
- * itself on closing removes it, and whoever gets it to itself on opening starts
- * it afresh, so that a killed program leaves nothing that a later one trips over.
+ * file, which the kernel drops when the process dies: the last process to
+ * close the file removes it, and the first to open it initialises it, so that what a
+ * killed program left does not disturb a later one.
  */
 #ifndef OBJ_AV_SHARED_H
 #define OBJ_AV_SHARED_H
@@ -22,7 +22,7 @@
  *
  * @av: addr_format, slot_size and rx_ctx_bits are set, its lock works
  *
- * Errors: -FI_ENOENT read-only and nobody has it open; -FI_EINVAL the name is no
+ * Errors: -FI_ENOENT read-only and no process has it open; -FI_EINVAL the name is no
  * file name, or the vector there holds another address format; -FI_EACCES,
  * -FI_ENOMEM, -FI_EMFILE.  All are logged.
  */

@@ -27,9 +27,9 @@ struct obj_cntr_thr {
 	uint64_t value;
 	bool waiting;			/* on the list; guarded by cntr->lock */
 	bool with_err;			/* failures count, too */
-	/* fire - called once, by whoever moved the counter, with no lock of the
-	 * counter's and possibly with a prog->lock held: it must only note the work
-	 * and leave it to a poll.
+	/* fire - called once, by the thread that moved the counter, with no lock of
+	 * the counter's and possibly with a prog->lock held: it must only record the
+	 * work and leave it to a poll.
 	 */
 	void (*fire)(struct obj_cntr_thr *thr);
 };

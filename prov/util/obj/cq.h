@@ -52,11 +52,11 @@ struct obj_cq {
 	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
 	size_t room;			/* slots that may be used before it grows; 0: overrun,
 					 * or each entry goes the slow way, because of @times */
-	struct fi_cq_time *times;	/* of the entries in the ring; NULL: nobody asked */
+	struct fi_cq_time *times;	/* of the entries in the ring; NULL: not asked for */
 	size_t timed_room;		/* what @room would be */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
-	bool alone;			/* one thread at most uses it, and it has not overrun */
+	bool unlocked;			/* one thread at most uses it, and it has not overrun */
 	uint8_t reads;			/* that found an entry and made no progress */
 	size_t sink_asked;		/* entries that a fi_cq_read() asked for, less what an error has closed */
 	char *sink;			/* of the fi_cq_read() that is making progress: see obj_cq_give() */
@@ -72,7 +72,7 @@ struct obj_cq {
 	struct obj_refs refs;		/* endpoints bound to it, poll sets */
 };
 
-/* obj_cq_used - entries that nobody has read yet.  Threading: takes the queue's lock. */
+/* obj_cq_used - entries that have not been read.  Threading: takes the queue's lock. */
 size_t obj_cq_used(struct obj_cq *cq);
 
 /* obj_cq_open - fi_cq_open().
@@ -144,7 +144,7 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 		obj_cq_give(cq, context, flags, len, buf, data, tag, src);
 		return;
 	}
-	/* Calls are the last thing on their way: nothing has to be kept for afterwards. */
+	/* Calls come last: no register has to be saved across them. */
 	if (__builtin_expect(cq->peer || !lock_try(&cq->lock), 0)) {
 		obj_cq_write_slow(cq, context, flags, len, buf, data, tag, src);
 		return;

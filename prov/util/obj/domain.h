@@ -112,7 +112,7 @@ int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog);
 
 /* obj_domain_may_share - may contexts with several queues share their receives or
  * their address?  Not where the domain was opened without locks on the promise of
- * FI_THREAD_COMPLETION and without a word of such contexts.
+ * FI_THREAD_COMPLETION and without hints that name such contexts.
  *
  * @what: "a shared receive context", for the log
  * Errors: -FI_EINVAL (logged).

@@ -53,7 +53,7 @@ struct obj_ep_ops {
 	 */
 	void (*av_inserted)(struct obj_ep *ep);
 
-	/* bind - somebody binds an object that obj does not know (class), or FI_CLASS_STX_CTX
+	/* bind - fi_ep_bind() of an object that obj does not know (class), or FI_CLASS_STX_CTX
 	 * and FI_CLASS_SRX_CTX, which have been checked.  May be NULL: -FI_EINVAL.
 	 */
 	int (*bind)(struct obj_ep *ep, struct fid *fid, uint64_t flags);

@@ -50,7 +50,7 @@ int obj_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
  * @buf: struct fi_eq_entry or fi_eq_cm_entry with its private data, @len bytes; copied
  *
  * Ownership: for FI_CONNREQ the info in the entry is the reader's once read, and
- *            freed by us if nobody ever reads it.
+ *            freed by us if it is never read.
  * Threading: takes eq->lock; the caller may hold prog->lock.
  * Errors:    -FI_ENOMEM, and then nothing was written or taken.
  */

@@ -91,7 +91,7 @@ void obj_lease_leave(struct obj_tenant *tenant)
 	lock_put(&domain->mr_lock);
 }
 
-/* end_once - Returns true while somebody is inside. */
+/* end_once - Returns true while a peer accesses the region. */
 static bool end_once(struct obj_mr *mr)
 {
 	struct obj_domain *domain = mr->domain;

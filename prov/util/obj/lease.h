@@ -30,7 +30,7 @@ struct obj_lease {
 	uint64_t len;		/* bytes */
 	uint64_t access;	/* FI_REMOTE_READ, FI_REMOTE_WRITE */
 	uintptr_t addr;		/* of the first byte in this process */
-	bool counted;		/* each write must be told: it is counted */
+	bool counted;		/* each write must be reported: it is counted */
 };
 
 /* Who holds leases: a connection. */
@@ -47,7 +47,7 @@ struct obj_tenant {
 
 /* obj_lease_join - the peer of @tenant reaches our memory: it gets a lease of each region
  * that it may access through @ep, now and when there are more, as far as nothing at
- * this end has to be told of its accesses.  Regions of several pieces are left out.
+ * this end needs a notification of its accesses.  Regions of several pieces are left out.
  *
  * Ownership: @tenant stays where it is until obj_lease_leave().
  */
@@ -63,7 +63,7 @@ void obj_lease_offer(struct obj_mr *mr);
 void obj_lease_leave(struct obj_tenant *tenant);
 
 /* obj_lease_end - call back all leases of @mr, which no peer can ask for any more.
- * Blocks for as long as an access lasts that is under way.
+ * Blocks for as long as an access in progress lasts.
  * Errors: -FI_EBUSY: a peer does not come out; it may be stopped.
  */
 int obj_lease_end(struct obj_mr *mr);

@@ -25,7 +25,7 @@
 
 /* ---- keys ---------------------------------------------------------------- */
 
-/* Caller holds mr_lock.  A key of ours is one that nobody can guess. */
+/* Caller holds mr_lock.  A key of ours cannot be guessed. */
 static int choose_key(struct obj_domain *domain, uint64_t *key_p)
 {
 	do {
@@ -148,8 +148,8 @@ static int mr_close(struct fid *fid)
 	return 0;
 }
 
-/* offer_anew - what a lease of @mr says has changed. */
-static int offer_anew(struct obj_mr *mr)
+/* offer_again - what a lease of @mr says has changed. */
+static int offer_again(struct obj_mr *mr)
 {
 	int ret = obj_lease_end(mr);
 
@@ -178,7 +178,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		lock_get(&domain->mr_lock);
 		mr->ep = ep;
 		lock_put(&domain->mr_lock);
-		return offer_anew(mr);	/* others lose theirs */
+		return offer_again(mr);	/* others lose theirs */
 	case FI_CLASS_CNTR:
 		cntr = container_of(bfid, struct obj_cntr, fid.fid);
 		if (flags != FI_REMOTE_WRITE || mr->cntr || cntr->domain != domain)
@@ -187,7 +187,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		lock_get(&domain->mr_lock);
 		mr->cntr = cntr;
 		lock_put(&domain->mr_lock);
-		return offer_anew(mr);	/* who has a lease is to know that writes are counted */
+		return offer_again(mr);	/* who has a lease is to know that writes are counted */
 	}
 	FI_WARN(domain->prov, FI_LOG_MR,
 		"a region takes one endpoint (flags 0) and one counter (flags FI_REMOTE_WRITE), "
@@ -227,7 +227,7 @@ static bool inside(const struct iovec *part, const struct iovec *whole)
 static int renew(struct obj_mr *mr)
 {
 	unsigned was;
-	int ret = offer_anew(mr);
+	int ret = offer_again(mr);
 
 	if (ret || mr->hw)
 		return ret;
@@ -328,7 +328,7 @@ static bool waits_for_bind(const struct obj_domain *domain, uint64_t flags)
 	       ((domain->mr_mode & FI_MR_RMA_EVENT) && (flags & FI_RMA_EVENT));
 }
 
-static void tell_eq(struct obj_mr *mr)
+static void report_to_eq(struct obj_mr *mr)
 {
 	struct fi_eq_entry entry = { .fid = &mr->fid.fid, .context = mr->fid.fid.context };
 	struct obj_domain *domain = mr->domain;
@@ -396,7 +396,7 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	}
 	obj_ref_get(&domain->refs, &mr->domain_ref, &mr->fid.fid);
 	*mr_p = &mr->fid;
-	tell_eq(mr);
+	report_to_eq(mr);
 	return 0;
 }
 

@@ -471,7 +471,7 @@ void obj_ops_fill(void *table, size_t size, const void *defaults)
 		*(size_t *) table = size;
 }
 
-/* A table of defaults may stand for itself: nobody writes to a full table. */
+/* A table of defaults may stand for itself: a full table is not written to. */
 #define FILL_OR_DEFAULT(ptr, member)						\
 	do {									\
 		if (!(ptr))							\

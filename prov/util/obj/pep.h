@@ -5,7 +5,7 @@
  * pep.h - passive endpoints, and the connection requests that they announce.
  *
  * A provider's passive endpoint begins with struct obj_pep and is bound to its address when
- * it is opened, so that fi_getname() tells it before fi_listen().  All its calls are here;
+ * it is opened, so that fi_getname() gives it before fi_listen().  All its calls are here;
  * the provider fills in struct obj_pep_ops.
  */
 #ifndef OBJ_PEP_H

@@ -38,10 +38,10 @@ struct obj_prog;
 /* What one poll may do at most, so that one busy transport starves no other. */
 #define OBJ_POLL_BUDGET 64
 
-/* What becomes of accesses to a region. */
+/* What to do about accesses to a region. */
 enum obj_revoke {
-	OBJ_REVOKE_WAIT,	/* nothing; pollers are not told */
-	OBJ_REVOKE_MARK,	/* note how far they are */
+	OBJ_REVOKE_WAIT,	/* nothing; pollers are not called */
+	OBJ_REVOKE_MARK,	/* record how far they are */
 	OBJ_REVOKE_STOP,	/* the same, and begin nothing more: the peer gets an error */
 	OBJ_REVOKE_CUT,		/* end the connections of those that are where they were */
 };
@@ -54,14 +54,14 @@ struct obj_poller_ops {
 	 */
 	int (*poll)(struct obj_poller *poller, unsigned budget);
 
-	/* arm - somebody is about to sleep.
+	/* arm - a thread is about to sleep.
 	 *
 	 * Return 0 if poller->fd is readable, or becomes readable, exactly when
 	 * poll() would find something; lower *@deadline_ns (clock_ns(); UINT64_MAX
 	 * is never) to the next timer.  Return -FI_EAGAIN if poll() has work now.
 	 *
 	 * The fd must not be readable for something that poll() cannot take away
-	 * (a socket that is held back for want of receive buffers leaves the
+	 * (a socket that is not read because receive buffers are missing leaves the
 	 * interest set), or a sleeper would spin.
 	 * Caller holds prog->lock.  May be called again without a poll between.
 	 */
@@ -75,7 +75,7 @@ struct obj_poller_ops {
 		       enum obj_revoke how);
 
 	/* close - the group ends; no endpoint is left in it.  Free the poller and
-	 * close its fd.  Nobody else uses the group any more.
+	 * close its fd.  No other thread uses the group any more.
 	 */
 	void (*close)(struct obj_poller *poller);
 };
@@ -86,7 +86,7 @@ struct obj_poller {
 	const void *key;		/* whose: an address that only that transport uses */
 	struct obj_prog *prog;		/* set by obj_prog_add() */
 	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
-	bool hot;			/* it finds its work without asking the kernel */
+	bool active;			/* it finds its work without a system call */
 	bool idle;			/* poll() would find nothing; set by obj_poller_rest() alone */
 };
 
@@ -102,7 +102,7 @@ struct obj_prog {
 	int epfd;			/* what obj_prog_fd() gives; -1 until needed */
 	unsigned seen;			/* pollers that are in epfd */
 	int timerfd;			/* fires at @timer_ns; readable until the next arm; -1 */
-	uint64_t timer_ns;		/* 0: nobody ever slept; UINT64_MAX: no timer */
+	uint64_t timer_ns;		/* 0: no thread ever slept; UINT64_MAX: no timer */
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
@@ -163,12 +163,12 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
 
 /* obj_poller_drain - something closes: poll until @done says that all is where it
  * cannot be lost, at most @ms (< 0: however long it takes).  What is waited for need
- * not wake anybody: it is looked at every now and then.
+ * not wake the thread: it is looked at every now and then.
  * Threading: caller holds prog->lock.
  */
 void obj_poller_drain(struct obj_poller *poller, bool (*done)(void *arg), void *arg, int ms);
 
-/* obj_poller_rest - @poller has nothing to do until told otherwise, or (false) has.
+/* obj_poller_rest - @poller has nothing to do until the next call, or (false) has.
  * For pollers whose work comes by calls alone.  Threading: caller holds prog->lock.
  */
 void obj_poller_rest(struct obj_poller *poller, bool idle);
@@ -188,14 +188,14 @@ static inline int obj_prog_poll_locked(struct obj_prog *prog)
 
 /* obj_prog_poll - the same for an application thread that does not hold the
  * lock.  Does nothing when another thread is at it.
- * @alone: the group's lock is LOCK_NONE; known where it is called
+ * @unlocked: the group's lock is LOCK_NONE; known where it is called
  */
 static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_prog *prog,
-								  const bool alone)
+								  const bool unlocked)
 {
 	int ret;
 
-	if (alone)
+	if (unlocked)
 		lock_is_none(&prog->lock);
 	atomic_store_explicit(&prog->polls,
 		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
@@ -204,7 +204,7 @@ static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_pro
 	if (!lock_try(&prog->lock))
 		return 0;
 	ret = obj_prog_poll_locked(prog);
-	if (alone)
+	if (unlocked)
 		lock_is_none(&prog->lock);
 	lock_put(&prog->lock);
 	return ret;
@@ -215,11 +215,11 @@ static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *
 	return obj_prog_poll_as(prog, false);
 }
 
-/* obj_prog_others_hot - does another poller of the group find work without asking the
+/* obj_prog_others_active - does another poller of the group find work without asking the
  * kernel?  Then one that has to ask need not do so in each poll: @poller shares the
  * application's time with something fast.  Caller holds prog->lock.
  */
-bool obj_prog_others_hot(const struct obj_poller *poller);
+bool obj_prog_others_active(const struct obj_poller *poller);
 
 /* obj_prog_watch - put what shows that the group has work into an epoll set:
  * its pollers' fds and its timer.  Directly, not as one nested epoll fd, because
@@ -256,7 +256,7 @@ void obj_prog_leave_sleep(struct obj_prog *prog);
 
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns);
 
-/* obj_prog_sleeps - may somebody be asleep on the fds?  Says so before it arms. */
+/* obj_prog_sleeps - may a thread be asleep on the fds?  Set before it arms. */
 static inline bool obj_prog_sleeps(struct obj_prog *prog)
 {
 	return atomic_load_explicit(&prog->sleepers, memory_order_relaxed) ||
@@ -295,7 +295,7 @@ static inline void obj_prog_unstaged(struct obj_prog *prog)
 }
 
 /* obj_prog_disarm - a poll undoes what arm() did, so that the fds no longer show all
- * work: whoever else sleeps on them must wake, look, and arm again.  For pollers whose
+ * work: other threads that sleep on them must wake, look, and arm again.  For pollers whose
  * peers do not wake those that are awake.  Caller holds prog->lock.
  */
 static inline void obj_prog_disarm(struct obj_prog *prog)
@@ -313,7 +313,7 @@ static inline void obj_prog_disarm(struct obj_prog *prog)
 #define OBJ_FEED_INLINE 2
 
 struct obj_feed {
-	_Atomic(struct obj_prog *) sole;	/* the only one, the usual case; else NULL */
+	_Atomic(struct obj_prog *) single;	/* the only one, the common case; else NULL */
 	_Atomic unsigned cnt;
 	_Atomic(struct obj_prog **) progs;	/* @first, or the newest of the arrays */
 	struct obj_prog *first[OBJ_FEED_INLINE];
@@ -342,28 +342,28 @@ static inline struct obj_prog *obj_feed_home(struct obj_feed *feed)
 void obj_feed_unstage(struct obj_feed *feed);
 
 /* obj_feed_may_stage - false when there is nothing for obj_feed_unstage() to do.
- * Cost: for a single group, the usual case, two loads.
+ * Cost: for a single group, the common case, two loads.
  */
 static inline bool obj_feed_may_stage(struct obj_feed *feed)
 {
-	struct obj_prog *sole = atomic_load_explicit(&feed->sole, memory_order_acquire);
+	struct obj_prog *single = atomic_load_explicit(&feed->single, memory_order_acquire);
 
-	if (__builtin_expect(sole != NULL, 1))
-		return atomic_load_explicit(&sole->staged, memory_order_relaxed);
+	if (__builtin_expect(single != NULL, 1))
+		return atomic_load_explicit(&single->staged, memory_order_relaxed);
 	return atomic_load_explicit(&feed->cnt, memory_order_relaxed) > 0;
 }
 
 /* obj_feed_poll - drive all groups.  Returns how many things were done.
- * @alone: as for obj_prog_poll_as()
+ * @unlocked: as for obj_prog_poll_as()
  */
 int obj_feed_poll_all(struct obj_feed *feed);
 
 static inline __attribute__((always_inline)) int obj_feed_poll_as(struct obj_feed *feed,
-								  const bool alone)
+								  const bool unlocked)
 {
-	struct obj_prog *sole = atomic_load_explicit(&feed->sole, memory_order_acquire);
+	struct obj_prog *single = atomic_load_explicit(&feed->single, memory_order_acquire);
 
-	return __builtin_expect(sole != NULL, 1) ? obj_prog_poll_as(sole, alone) :
+	return __builtin_expect(single != NULL, 1) ? obj_prog_poll_as(single, unlocked) :
 						   obj_feed_poll_all(feed);
 }
 

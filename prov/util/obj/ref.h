@@ -41,7 +41,7 @@ void obj_ref_put(struct obj_ref *ref);
  *
  * @self: the object, for the log
  *
- * Returns 0 when nobody uses it, else -FI_EBUSY after a warning that names the
+ * Returns 0 when it is unused, else -FI_EBUSY after a warning that names the
  * holders ("cq 0x.. (context 0x..) is still used by endpoint 0x.. (context ..)").
  */
 int obj_refs_busy(struct obj_refs *refs, const struct fid *self,

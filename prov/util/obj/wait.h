@@ -38,7 +38,7 @@ typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
 	pthread_mutex_t lock;		/* guards the next five; innermost lock */
-	_Atomic bool armed;		/* the next signal must wake somebody; or evfd is readable */
+	_Atomic bool armed;		/* the next signal must wake a thread; or evfd is readable */
 	bool signalled;			/* evfd is readable */
 	_Atomic bool outside;		/* the program, or a set, has slept on it without our knowing when */
 	unsigned inside;		/* threads in obj_wait_sleep() that rely on @armed */
@@ -49,7 +49,7 @@ struct obj_wait {
 	unsigned seen_cnt;
 	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
 	pthread_cond_t cond;
-	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is told */
+	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is signalled */
 	struct list set_node;		/* on set->members */
 	struct obj_ref set_ref;
 	struct obj_feed feed;		/* groups to drive while waiting */
@@ -83,7 +83,7 @@ static inline bool obj_wait_can_block(const struct obj_wait *wait)
 	return wait->type != FI_WAIT_NONE && wait->type != FI_WAIT_SET;
 }
 
-/* obj_wait_sleep - block until @ready says so, somebody wakes us, or time is up;
+/* obj_wait_sleep - block until @ready says so, obj_wait_wake() is called, or time is up;
  * drives the feeding groups meanwhile.
  *
  * @deadline_ns: clock_ns() time; 0 is for ever
@@ -123,7 +123,7 @@ void obj_wait_arm(struct obj_wait *wait);
 /* obj_wait_arm_groups - true if a group has work that wants polling, not sleep. */
 bool obj_wait_arm_groups(struct obj_wait *wait);
 
-/* obj_wait_force - wake whoever sleeps, now, armed or not. */
+/* obj_wait_force - wake all that sleep, now, armed or not. */
 void obj_wait_force(struct obj_wait *wait);
 
 /* obj_wait_get - FI_GETWAIT: fill @arg as @type wants it. */

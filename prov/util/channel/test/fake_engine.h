@@ -257,7 +257,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	}
 }
 
-bool eng_on_short(void *chan, const uint8_t *hdr_p, size_t hdr_len, size_t len)
+bool eng_on_fast(void *chan, const uint8_t *hdr_p, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = eng_peer_of(chan);
 	struct fake_hdr hdr;
@@ -340,7 +340,7 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 /* ---- the group ------------------------------------------------------------------- */
 
 #ifndef FAKE_WITH_OBJ
-bool obj_prog_others_hot(const struct obj_poller *poller)
+bool obj_prog_others_active(const struct obj_poller *poller)
 {
 	return false;
 }

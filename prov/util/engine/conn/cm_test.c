@@ -31,7 +31,7 @@ static int set_up(void **arg)
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_NONE };
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE };
 
-	sim_start(3, &sim_calm);
+	sim_start(3, &sim_ideal);
 	assert_int_equal(sim_fabric_open(&fabric), 0);
 	assert_int_equal(fi_domain(fabric, info, &domain, NULL), 0);
 	assert_int_equal(fi_eq_open(fabric, &eq_attr, &eq, NULL), 0);
@@ -199,7 +199,7 @@ static void test_connect_talk_and_part(void **arg)
 	}
 	assert_true(pattern_ok(in[0], 5000, 1));
 
-	/* One hangs up: what it had said still arrives, what waits is flushed. */
+	/* One shuts down: what it had sent still arrives, what waits is flushed. */
 	assert_int_equal(fi_recv(ep[0], in[1], 10, NULL, 0, &ctx[5]), 0);
 	assert_int_equal(fi_inject(ep[0], "bye", 3, 0), 0);
 	assert_int_equal(fi_shutdown(ep[0], 0), 0);
@@ -302,7 +302,7 @@ static void test_reject(void **arg)
 	fi_freeinfo(ev.cm.info);
 }
 
-static void test_nobody_listens(void **arg)
+static void test_no_listener(void **arg)
 {
 	struct sockaddr_in to = dest(LISTEN_PORT);
 	struct fid_ep *ep = new_ep(NULL, &ctx[1]);
@@ -345,7 +345,7 @@ static void test_states_and_limits(void **arg)
 	assert_int_equal(addr.sin_port, htons(LISTEN_PORT));
 	assert_int_equal(fi_close(&ep->fid), 0);
 
-	/* Without an event queue there is nobody to tell. */
+	/* Without an event queue there is no event. */
 	assert_int_equal(fi_endpoint(domain, info, &bare, NULL), 0);
 	assert_int_equal(fi_ep_bind(bare, &cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	assert_int_equal(fi_connect(bare, &to, NULL, 0), -FI_ENOEQ);
@@ -394,7 +394,7 @@ static void test_endpoint_that_never_answers(void **arg)
 	assert_int_equal(fi_close(&ep->fid), 0);
 }
 
-static void test_request_that_nobody_reads(void **arg)
+static void test_request_that_is_not_read(void **arg)
 {
 	struct sockaddr_in to = dest(LISTEN_PORT);
 	struct fid_ep *ep = new_ep(NULL, &ctx[1]);
@@ -435,11 +435,11 @@ int main(void)
 		T(test_shutdown_in_the_middle_of_a_message),
 		T(test_death_of_the_other_end),
 		T(test_reject),
-		T(test_nobody_listens),
+		T(test_no_listener),
 		T(test_states_and_limits),
 		T(test_requests_outlive_their_listener),
 		T(test_endpoint_that_never_answers),
-		T(test_request_that_nobody_reads),
+		T(test_request_that_is_not_read),
 		T(test_endpoint_takes_over_a_listeners_address),
 	};
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "engine/aside.h"
+#include "engine/oob.h"
 #include "engine/flow.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
@@ -88,7 +88,7 @@ int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
 
 /* ---- enable ----------------------------------------------------------------- */
 
-void eng_ep_set_short(struct eng_ep *ep)
+void eng_ep_set_fast(struct eng_ep *ep)
 {
 	struct eng_ep *hub = ep->hub;
 	size_t eager = hub->link->attr.eager_limit;
@@ -97,7 +97,7 @@ void eng_ep_set_short(struct eng_ep *ep)
 	if (most > ep->max_msg_size)
 		most = ep->max_msg_size;
 	/* A peer's contexts are named on the long way only. */
-	ep->short_end = hub->rx_bits ? 0 : most + 1;
+	ep->fast_end = hub->rx_bits ? 0 : most + 1;
 }
 
 static void adopt_links(struct eng_ep *ep)
@@ -163,8 +163,8 @@ static int ep_enable(struct obj_ep *base)
 			eng_srx_leave(ep);
 		return ret;
 	}
-	eng_ep_set_short(ep);
-	ep->plain_rx = !ep->srx && !ep->source_err;
+	eng_ep_set_fast(ep);
+	ep->fast_rx = !ep->srx && !ep->source_err;
 	ep->rx_ret = ep->srx ? -FI_ENOSYS : 0;
 	ep->tx_ret = 0;
 	return 0;
@@ -172,7 +172,7 @@ static int ep_enable(struct obj_ep *base)
 
 /* ---- close ------------------------------------------------------------------ */
 
-/* The program was told that injected messages are gone; those that the receiver
+/* Injected messages are complete for the program; those that the receiver
  * has not asked for yet must still go, if it does so soon.
  */
 static void linger(struct eng_ep *ep)
@@ -210,8 +210,8 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 	obj_cm_shut(&ep->base);		/* no events any more */
 	for (i = 0; ep->own && i < ep->rxc_cnt; i++)
 		eng_recv_flush(&ep->own[i], FI_ECANCELED);
-	if (ep->aside)
-		ep->aside_user->stop(ep->aside);
+	if (ep->oob)
+		ep->oob_user->stop(ep->oob);
 	list_for_each(pos, &ep->peers)
 		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
@@ -223,7 +223,7 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 		eng_peer_fail(peer, FI_ECANCELED);
 	}
 	assert(!ep->tx_out && "every request has come back");
-	eng_aside_free(ep);
+	eng_oob_free(ep);
 	eng_peer_free_all(ep);
 	lock_put(&ep->base.prog->lock);
 }
@@ -360,7 +360,7 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	list_init(&ep->idle);
 	list_init(&ep->srx_node);
 	list_init(&ep->users);
-	list_init(&ep->lent);
+	list_init(&ep->imported);
 }
 
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)

@@ -22,7 +22,7 @@ struct eng_inbox {
 	pthread_mutex_t lock;		/* guards @posted */
 	struct list posted;		/* struct eng_work, oldest first */
 	struct list todo;		/* being run, or to be tried again; under prog->lock */
-	_Atomic bool signaled;		/* something is in @posted, and the fd says so */
+	_Atomic bool signaled;		/* something is in @posted, and the fd is readable */
 	bool running;			/* a run() has called poll() */
 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/aside.h"
+#include "engine/oob.h"
 #include "engine/flow.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
@@ -118,7 +118,7 @@ static void peer_free(struct eng_peer *peer)
 }
 
 /* Free what became idle since the last time; not at once, because the link may
- * still be working on the channel when it tells us that it is down.
+ * still be working on the channel when it reports it down.
  */
 static void reap(struct eng_ep *ep)
 {
@@ -337,8 +337,8 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 	eng_serve_fail_all(peer);
 	eng_tx_fail_all(peer, err);
 	eng_recv_fail_all(peer, err);
-	if (peer->ep->aside)
-		peer->ep->aside_user->lost(peer->ep->aside, peer, err);
+	if (peer->ep->oob)
+		peer->ep->oob_user->lost(peer->ep->oob, peer, err);
 	eng_peer_unref(peer);
 }
 
@@ -382,7 +382,7 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->slow &= ~GONE;
 }
 
-bool eng_peer_lonely(struct eng_peer *peer)
+bool eng_peer_last_channel(struct eng_peer *peer)
 {
 	struct eng_ep *srx = peer->ep->srx;
 	struct eng_peer *other;

@@ -43,7 +43,7 @@ static int ctx_enable(struct obj_ep *base)
 	if (ret)
 		return ret;
 	if (base->h.fid.fid.fclass == FI_CLASS_TX_CTX) {
-		eng_ep_set_short(ctx);
+		eng_ep_set_fast(ctx);
 		ctx->tx_ret = 0;
 	} else {
 		ctx->rx_ret = 0;
@@ -55,13 +55,13 @@ static int ctx_enable(struct obj_ep *base)
 	return 0;
 }
 
-/* Memory of the program's is in use by the link until nothing is under way. */
-static bool under_way(const struct eng_ep *ctx)
+/* The link uses the program's memory until nothing is in flight. */
+static bool in_flight(const struct eng_ep *ctx)
 {
 	return ctx->tx_out || ctx->rx_busy;
 }
 
-/* A peer that does not take or give what is under way: the connection goes. */
+/* A peer that does not take or give what is in flight: its connection is closed. */
 static void cut_off(struct eng_ep *ctx)
 {
 	struct eng_ep *sep = ctx->hub;
@@ -90,16 +90,16 @@ static void ctx_stop(struct eng_ep *ctx)
 	eng_ep_set_state(ctx, ENG_EP_CLOSED);
 	if (ctx->rxc)
 		eng_recv_flush(ctx->rxc, FI_ECANCELED);
-	left = under_way(ctx);
+	left = in_flight(ctx);
 	lock_put(&prog->lock);
 	while (left) {
 		if (!busy)
 			poll(NULL, 0, 1);
 		lock_get(&prog->lock);
 		busy = obj_prog_poll_locked(prog) > 0;
-		if (under_way(ctx) && clock_ns() >= end)
+		if (in_flight(ctx) && clock_ns() >= end)
 			cut_off(ctx);
-		left = under_way(ctx);
+		left = in_flight(ctx);
 		lock_put(&prog->lock);
 	}
 }
@@ -247,7 +247,7 @@ static int sep_enable(struct obj_ep *base)
 	struct eng_ep *sep = (struct eng_ep *) base;
 	int ret = eng_ep_start_hub(sep);
 
-	sep->plain_rx = !ret && !sep->source_err;
+	sep->fast_rx = !ret && !sep->source_err;
 	return ret;
 }
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Scalable endpoints and named receive contexts: two scalable endpoints, and a plain
+ * Scalable endpoints and named receive contexts: two scalable endpoints, and a standard
  * one (node 0) whose address vector knows both.
  */
 #include <setjmp.h>
@@ -104,7 +104,7 @@ static void open_all(uint64_t seed, const struct sim_conf *conf)
 
 static int set_up(void **arg)
 {
-	open_all(1, &sim_calm);
+	open_all(1, &sim_ideal);
 	return 0;
 }
 
@@ -215,8 +215,8 @@ static void test_named(void **arg)
 		assert_int_equal(fi_cntr_read(s[1].cntr[r]), TX);
 }
 
-/* A plain endpoint talks to contexts, and contexts to it. */
-static void test_plain_peer(void **arg)
+/* A standard endpoint talks to contexts, and contexts to it. */
+static void test_standard_endpoint(void **arg)
 {
 	struct comp comp;
 
@@ -275,7 +275,7 @@ static void test_unexpected(void **arg)
 	expect(s[0].txcq[0], &ctx[8], 0);
 }
 
-/* A name that nobody has: the message is refused, the connection stays. */
+/* A context that does not exist: the message is refused, the connection stays. */
 static void test_no_such_context(void **arg)
 {
 	struct comp comp;
@@ -370,7 +370,7 @@ static void test_close_midway(void **arg)
 	assert_true(pattern_ok(in[1], 20000, 9));
 }
 
-/* Nobody takes the message: the context gives up the connection, not its memory. */
+/* The peer does not take the message: the context closes the connection, not its memory. */
 static void test_close_stuck(void **arg)
 {
 	struct comp comp;
@@ -452,7 +452,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_named),
-		CASE(test_plain_peer),
+		CASE(test_standard_endpoint),
 		CASE(test_unexpected),
 		CASE(test_no_such_context),
 		CASE(test_remote_memory),

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <rdma/providers/fi_prov.h>
 
-#include "engine/note.h"
+#include "engine/ctl.h"
 #include "obj/cq.h"
 
 /* What a peer may always use, however much the others do. */
@@ -83,15 +83,15 @@ static uint64_t share(const struct eng_ep *ep)
 	return bytes < floor ? floor : bytes;
 }
 
-/* Without memory for the note the next packet of the peer tries again. */
-static void tell(struct eng_peer *peer, enum wire_op op)
+/* Without memory for the control packet the next packet of the peer tries again. */
+static void send_flow(struct eng_peer *peer, enum wire_op op)
 {
-	struct eng_out *note = eng_note_get(peer->ep->grp);
+	struct eng_out *ctl = eng_ctl_get(peer->ep->grp);
 
-	if (!note)
+	if (!ctl)
 		return;
 	peer->told_xoff = op == WIRE_XOFF;
-	eng_note_send(note, peer, op, 0, 0, 0, 0);
+	eng_ctl_send(ctl, peer, op, 0, 0, 0, 0);
 }
 
 void eng_flow_held(struct eng_peer *peer, uint64_t bytes)
@@ -103,7 +103,7 @@ void eng_flow_held(struct eng_peer *peer, uint64_t bytes)
 		ep->unexp_peers++;
 	peer->unexp_bytes += bytes;
 	if (!peer->told_xoff && peer->unexp_bytes > share(ep))
-		tell(peer, WIRE_XOFF);
+		send_flow(peer, WIRE_XOFF);
 }
 
 void eng_flow_freed(struct eng_peer *peer, uint64_t bytes)
@@ -113,7 +113,7 @@ void eng_flow_freed(struct eng_peer *peer, uint64_t bytes)
 	eng_flow_release(peer, bytes);
 	peer->unexp_bytes -= bytes;
 	if (peer->told_xoff && peer->unexp_bytes <= share(ep) / 4)
-		tell(peer, WIRE_XON);
+		send_flow(peer, WIRE_XON);
 	if (!peer->unexp_bytes)
 		ep->unexp_peers--;
 }

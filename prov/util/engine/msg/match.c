@@ -83,7 +83,7 @@ void match_fini(struct match *m)
 	m->by_src.heads = NULL;
 }
 
-void match_post_rare(struct match *m, struct match_recv *recv)
+void match_post_slow(struct match *m, struct match_recv *recv)
 {
 	if (recv->ignore) {
 		list_add_tail(&recv->link, &m->wild);

@@ -60,7 +60,7 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 /* The error that says that @buffer is the program's again. */
 static void release_aborted(struct eng_recv *buffer)
 {
-	struct eng_ep *ep = eng_srx_voice(buffer->ep);
+	struct eng_ep *ep = eng_srx_reporter(buffer->ep);
 	struct fi_cq_err_entry entry = {
 		.op_context = buffer->context,
 		.flags = buffer->cq_flags | FI_MULTI_RECV,
@@ -85,7 +85,7 @@ uint64_t eng_mrecv_part_done(struct eng_recv *buffer)
 
 void eng_mrecv_close(struct eng_recv *buffer)
 {
-	struct eng_ep *ep = eng_srx_voice(buffer->ep);
+	struct eng_ep *ep = eng_srx_reporter(buffer->ep);
 
 	eng_recv_set_state(buffer, ENG_RECV_CLOSING);
 	if (buffer->parts)

@@ -9,9 +9,9 @@
 
 #include "base/copy.h"
 #include "base/iov.h"
-#include "engine/aside.h"
+#include "engine/oob.h"
 #include "engine/flow.h"
-#include "engine/lent.h"
+#include "engine/imported.h"
 #include "engine/packet.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
@@ -63,20 +63,20 @@ static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct mat
 				struct eng_rx *rx)
 {
 	struct eng_recv *recv = container_of(hit, struct eng_recv, m), *part;
-	struct eng_out *notes[3] = { NULL, NULL, NULL };
+	struct eng_out *ctls[3] = { NULL, NULL, NULL };
 
 	if (__builtin_expect(env->rts || (env->flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)), 0) &&
-	    !eng_recv_notes(peer->ep->grp, env, notes))
+	    !eng_recv_ctl_get(peer->ep->grp, env, ctls))
 		return ENG_RX_LATER;
 	if (recv->multi) {
 		/* a buffer for many messages holds any number of empty ones */
 		if (__builtin_expect(eng_flow_cq_refuse(peer, &recv->ep->base), 0)) {
-			eng_recv_notes_put(notes);
+			eng_recv_ctl_put(ctls);
 			return ENG_RX_LATER;
 		}
 		part = eng_mrecv_part(recv, env->len);
 		if (!part) {
-			eng_recv_notes_put(notes);
+			eng_recv_ctl_put(ctls);
 			return ENG_RX_LATER;
 		}
 		recv = part;
@@ -84,7 +84,7 @@ static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct mat
 		match_unpost(m, hit);
 		rxc->posted--;
 	}
-	eng_recv_begin(recv, peer, env, notes);
+	eng_recv_begin(recv, peer, env, ctls);
 	return env->rts ? ENG_RX_DONE : eng_packet_take(recv, rx);
 }
 
@@ -98,46 +98,46 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 	struct match_recv *hit;
 
 	if (__builtin_expect(rxc->owner != NULL, 0))
-		return eng_lent_message(peer, rxc, &env, rx);
+		return eng_imported_message(peer, rxc, &env, rx);
 	hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
 	return hit ? meet(rxc, m, hit, peer, &env, rx) : eng_unexp_keep(peer, rxc, &env, rx);
 }
 
-/* The same for the library's own. */
-static enum eng_rx_verdict on_aside(struct eng_peer *peer, struct eng_rx *rx,
-				    const struct wire_msg *msg)
+/* The same for an out-of-band message. */
+static enum eng_rx_verdict on_oob(struct eng_peer *peer, struct eng_rx *rx,
+				  const struct wire_msg *msg)
 {
-	struct eng_aside *aside = eng_aside_get(peer->ep);
+	struct eng_oob *oob = eng_oob_get(peer->ep);
 	struct eng_envelope env = envelope(msg);
 	struct match_recv *hit;
 
-	if (!peer->ep->aside_user)
+	if (!peer->ep->oob_user)
 		return bad(peer, rx, "a message of a collective group, but this endpoint was "
 			   "opened without FI_COLLECTIVE");
 	if (msg->flags != (WIRE_F_TAG | WIRE_F_DATA))
 		return bad(peer, rx, "a message of a collective group without its name");
-	if (!aside)
+	if (!oob)
 		return ENG_RX_LATER;
-	hit = match_find_recv(&aside->rxc.tagged, msg->tag, msg->data);
-	return hit ? meet(&aside->rxc, &aside->rxc.tagged, hit, peer, &env, rx) :
-	       eng_aside_unasked(peer, msg, rx);
+	hit = match_find_recv(&oob->rxc.tagged, msg->tag, msg->data);
+	return hit ? meet(&oob->rxc, &oob->rxc.tagged, hit, peer, &env, rx) :
+	       eng_oob_unexpected(peer, msg, rx);
 }
 
-/* A message to a receive context that we do not have.  Its sender is told, if it waits
- * for an answer; either way nobody else has to suffer for it.
+/* A message to a receive context that we do not have.  Its sender gets a NACK, if it
+ * waits for an answer; either way the connection stays.
  */
 static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_msg *msg)
 {
-	struct eng_out *note = NULL;
+	struct eng_out *ctl = NULL;
 	char text[ENG_PEER_TEXT];
 
 	if (msg->id) {
-		if (eng_flow_refuse(peer, sizeof(*note)))
+		if (eng_flow_refuse(peer, sizeof(*ctl)))
 			return ENG_RX_LATER;
-		note = eng_note_get(peer->ep->grp);
-		if (!note)
+		ctl = eng_ctl_get(peer->ep->grp);
+		if (!ctl)
 			return ENG_RX_LATER;
-		eng_note_send(note, peer, WIRE_NACK, 0, msg->id, 0, FI_EADDRNOTAVAIL);
+		eng_ctl_send(ctl, peer, WIRE_NACK, 0, msg->id, 0, FI_EADDRNOTAVAIL);
 	}
 	ENG_WARN(peer->ep, "%s: a message for receive context %u is dropped: this endpoint has %u "
 		 "(the sender's fi_rx_addr() asks for more than rx_ctx_cnt)\n",
@@ -146,7 +146,7 @@ static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_
 }
 
 /* The common packet is a short message that is here in whole, wants no answer and
- * has a plain receive waiting for it.  Returns false, with nothing done, if any of
+ * has a simple receive waiting for it.  Returns false, with nothing done, if any of
  * that is not so.
  */
 static inline __attribute__((always_inline)) bool
@@ -154,13 +154,13 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 	 size_t len)
 {
 	struct eng_ep *ep = peer->ep;
-	struct eng_rxc *rxc = ep->rxc;	/* context 0 is all that a plain message names */
+	struct eng_rxc *rxc = ep->rxc;	/* a message on the fast path names context 0 */
 	struct match_recv *hit;
 	struct eng_recv *recv;
 	struct wire_msg msg;
 	struct match *m;
 
-	if (!wire_parse_plain(hdr, hdr_len, len, &msg))
+	if (!wire_parse_fast(hdr, hdr_len, len, &msg))
 		return false;
 	m = eng_rxc_match(rxc, msg.flags & WIRE_F_TAG);
 	hit = match_find_recv(m, msg.tag, eng_peer_key(peer));
@@ -168,7 +168,7 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 		return false;
 	recv = container_of(hit, struct eng_recv, m);
 	if (__builtin_expect(recv->iov_cnt != 1 || recv->slow || msg.len > recv->room ||
-			     !ep->plain_rx, 0))
+			     !ep->fast_rx, 0))
 		return false;
 	match_unpost(m, hit);
 	rxc->posted--;
@@ -181,7 +181,7 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 	if (__builtin_expect(recv->sink.name.peer != NULL, 0))	/* directed: it has a reference */
 		eng_recv_free(recv);
 	else
-		eng_recv_plain_put(recv->ep->grp, recv);
+		eng_recv_fast_put(recv->ep->grp, recv);
 	return true;
 }
 
@@ -200,7 +200,7 @@ static enum eng_rx_verdict on_request(struct eng_peer *peer, struct eng_rx *rx,
 				       eng_serve_atomic(peer, rx, msg, why_p);
 }
 
-bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
+bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = container_of(chan, struct eng_peer, chan);
 
@@ -208,7 +208,7 @@ bool eng_on_short(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 	return on_short(peer, hdr, hdr_len, hdr + hdr_len, len);
 }
 
-static __attribute__((noinline)) bool on_short_rx(struct eng_peer *peer, const struct eng_rx *rx)
+static __attribute__((noinline)) bool on_fast_rx(struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return on_short(peer, rx->hdr, rx->hdr_len, rx->data, rx->len);
 }
@@ -221,14 +221,14 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	const char *why;
 
 	peer->slow &= ~(ENG_PEER_IDLE | ENG_PEER_LOST | ENG_PEER_LOSING);
-	if (__builtin_expect(rx->avail == rx->len && on_short_rx(peer, rx), 1))
+	if (__builtin_expect(rx->avail == rx->len && on_fast_rx(peer, rx), 1))
 		return ENG_RX_DONE;
 	why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);
 	if (__builtin_expect(why != NULL, 0))
 		return bad(peer, rx, why);
 	if (msg.op == WIRE_EAGER || msg.op == WIRE_RTS) {
 		if (__builtin_expect(msg.ctx >= peer->ep->rxc_cnt, 0))
-			return msg.ctx == WIRE_CTX_ASIDE ? on_aside(peer, rx, &msg) :
+			return msg.ctx == WIRE_CTX_OOB ? on_oob(peer, rx, &msg) :
 			       no_such_ctx(peer, &msg);
 		return on_message(peer, rx, &msg);
 	}

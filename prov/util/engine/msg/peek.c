@@ -32,7 +32,7 @@ static void report_none(const struct eng_recv *model)
 		.src_addr = FI_ADDR_NOTAVAIL,
 	};
 
-	obj_ep_err_rx(&eng_srx_voice(model->ep)->base, &entry, NULL, 0, OBJ_CNTR_NONE);
+	obj_ep_err_rx(&eng_srx_reporter(model->ep)->base, &entry, NULL, 0, OBJ_CNTR_NONE);
 }
 
 static struct match_msg *find(struct eng_recv *model, struct match *m)

@@ -90,7 +90,7 @@ static int keep(struct eng_recv *recv, struct match *m)
 	match_post(m, &recv->m);
 	rxc->posted++;
 	if (__builtin_expect(recv->sink.name.peer != NULL, 0))
-		eng_peer_look(recv->sink.name.peer);
+		eng_peer_probe(recv->sink.name.peer);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int keep(struct eng_recv *recv, struct match *m)
  */
 static int serve_multi(struct eng_recv *recv, struct match *m)
 {
-	struct eng_out *notes[3];
+	struct eng_out *ctls[3];
 	struct eng_recv *part;
 	struct match_msg *found;
 	struct eng_msg *msg;
@@ -108,16 +108,16 @@ static int serve_multi(struct eng_recv *recv, struct match *m)
 
 	while ((found = match_find_msg(m, recv->m.tag, recv->m.ignore, recv->m.src))) {
 		msg = container_of(found, struct eng_msg, m);
-		if (!eng_recv_notes(recv->ep->grp, &msg->env, notes))
+		if (!eng_recv_ctl_get(recv->ep->grp, &msg->env, ctls))
 			break;
 		part = eng_mrecv_part(recv, msg->env.len);
 		if (!part) {
-			eng_recv_notes_put(notes);
+			eng_recv_ctl_put(ctls);
 			break;
 		}
 		any = true;
 		last = recv->state == ENG_RECV_CLOSING;
-		eng_unexp_take(part, msg, notes);
+		eng_unexp_take(part, msg, ctls);
 		if (last)
 			return 0;
 	}
@@ -134,15 +134,15 @@ static int serve_multi(struct eng_recv *recv, struct match *m)
 /* Take the oldest message that fits, or wait for one. */
 static int serve(struct eng_recv *recv, struct match *m)
 {
-	struct eng_out *notes[3];
+	struct eng_out *ctls[3];
 	struct match_msg *found;
 	struct eng_msg *msg;
 
 	while ((found = match_find_msg(m, recv->m.tag, recv->m.ignore, recv->m.src))) {
 		msg = container_of(found, struct eng_msg, m);
-		if (!eng_recv_notes(recv->ep->grp, &msg->env, notes))
+		if (!eng_recv_ctl_get(recv->ep->grp, &msg->env, ctls))
 			return -FI_EAGAIN;
-		if (!eng_unexp_take(recv, msg, notes))
+		if (!eng_unexp_take(recv, msg, ctls))
 			return 0;
 	}
 	return keep(recv, m);
@@ -152,13 +152,13 @@ static int serve(struct eng_recv *recv, struct match *m)
 static int serve_claim(struct eng_recv *recv)
 {
 	struct eng_msg *msg = eng_unexp_claimed(recv->rxc, recv->context);
-	struct eng_out *notes[3];
+	struct eng_out *ctls[3];
 
 	if (!msg)
 		return -FI_EINVAL;
-	if (!eng_recv_notes(recv->ep->grp, &msg->env, notes))
+	if (!eng_recv_ctl_get(recv->ep->grp, &msg->env, ctls))
 		return -FI_EAGAIN;
-	return eng_unexp_take(recv, msg, notes);
+	return eng_unexp_take(recv, msg, ctls);
 }
 
 static void as_work(struct eng_recv *recv, uint64_t flags)
@@ -230,11 +230,11 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct ca
 	return ret;
 }
 
-/* post_plain - one buffer that waits for one message, which has not come yet: most
+/* post_fast - one buffer that waits for one message, which has not come yet: most
  * receives.  Returns false if it is not so simple; then nothing has been done.
  */
 static inline __attribute__((always_inline)) bool
-post_plain(struct eng_ep *ep, const struct call *c)
+post_fast(struct eng_ep *ep, const struct call *c)
 {
 	struct eng_rxc *rxc = ep->rxc;
 	struct match *m;
@@ -247,7 +247,7 @@ post_plain(struct eng_ep *ep, const struct call *c)
 	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->size &&
 			     obj_cm_state(&ep->base) != OBJ_CM_SHUT &&
 			     (!ep->directed || c->src == FI_ADDR_UNSPEC), 1))
-		recv = eng_recv_plain_get(ep->grp);
+		recv = eng_recv_fast_get(ep->grp);
 	if (__builtin_expect(recv != NULL, 1)) {
 		name_call(recv, ep, c);
 		recv->iov[0] = *c->iov;
@@ -294,7 +294,7 @@ ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_a
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, 0, 0, msg_flags(ep), context, false };
 
-	if (__builtin_expect(post_plain(eng_ep_of(ep), &c), 1))
+	if (__builtin_expect(post_fast(eng_ep_of(ep), &c), 1))
 		return 0;
 	return post_buf(eng_ep_of(ep), buf, len, src, 0, 0, c.flags, context, false);
 }
@@ -323,7 +323,7 @@ ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, tagged_flags(ep), context, true };
 
-	if (__builtin_expect(post_plain(eng_ep_of(ep), &c), 1))
+	if (__builtin_expect(post_fast(eng_ep_of(ep), &c), 1))
 		return 0;
 	return post_buf(eng_ep_of(ep), buf, len, src, tag, ignore, c.flags, context, true);
 }

@@ -5,8 +5,8 @@
 
 #include <assert.h>
 
-#include "engine/aside.h"
-#include "engine/lent.h"
+#include "engine/oob.h"
+#include "engine/imported.h"
 #include "engine/trig.h"
 
 /* To where each state may go. */
@@ -24,28 +24,28 @@ bool eng_recv_may_become(enum eng_recv_state from, enum eng_recv_state to)
 	return edges[from] & 1u << to;
 }
 
-void eng_recv_notes_put(struct eng_out *notes[3])
+void eng_recv_ctl_put(struct eng_out *ctls[3])
 {
 	int i;
 
 	for (i = 0; i < 3; i++)
-		if (notes[i])
-			eng_note_put(notes[i]);
+		if (ctls[i])
+			eng_ctl_put(ctls[i]);
 }
 
-bool eng_recv_notes(struct eng_grp *grp, const struct eng_envelope *env,
-		    struct eng_out *notes[3])
+bool eng_recv_ctl_get(struct eng_grp *grp, const struct eng_envelope *env,
+		      struct eng_out *ctls[3])
 {
 	bool want[3] = { env->rts, env->flags & WIRE_F_MATCHED, env->flags & WIRE_F_DELIVERED };
 	int i;
 
-	notes[0] = notes[1] = notes[2] = NULL;
+	ctls[0] = ctls[1] = ctls[2] = NULL;
 	for (i = 0; i < 3; i++) {
 		if (!want[i])
 			continue;
-		notes[i] = eng_note_get(grp);
-		if (!notes[i]) {
-			eng_recv_notes_put(notes);
+		ctls[i] = eng_ctl_get(grp);
+		if (!ctls[i]) {
+			eng_recv_ctl_put(ctls);
 			return false;
 		}
 	}
@@ -74,7 +74,7 @@ void eng_recv_placing(struct eng_recv *recv)
 }
 
 /* Ask for as much as there is room for. */
-static void pull(struct eng_recv *recv, struct eng_out *note)
+static void pull(struct eng_recv *recv, struct eng_out *ctl)
 {
 	struct eng_peer *peer = recv->sink.name.peer;
 	size_t want = recv->env.len < recv->room ? recv->env.len : recv->room;
@@ -82,11 +82,11 @@ static void pull(struct eng_recv *recv, struct eng_out *note)
 	set_sink(recv);
 	if (want && eng_sink_open(&recv->sink, recv->ep->grp, want)) {
 		/* No id, no data: the sender goes on, the receive says why it has none. */
-		eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, 0, 0);
+		eng_ctl_send(ctl, peer, WIRE_CTS, 0, recv->env.tx_id, 0, 0);
 		eng_recv_finish(recv, -FI_ENOMEM);
 		return;
 	}
-	eng_note_send(note, peer, WIRE_CTS, 0, recv->env.tx_id, want, recv->sink.name.id);
+	eng_ctl_send(ctl, peer, WIRE_CTS, 0, recv->env.tx_id, want, recv->sink.name.id);
 	if (!want) {
 		eng_recv_finish(recv, 0);
 		return;
@@ -97,7 +97,7 @@ static void pull(struct eng_recv *recv, struct eng_out *note)
 }
 
 void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
-		    const struct eng_envelope *env, struct eng_out *notes[3])
+		    const struct eng_envelope *env, struct eng_out *ctls[3])
 {
 	struct eng_peer *from = recv->sink.name.peer;
 
@@ -114,11 +114,11 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 	recv->env = *env;
 	if (env->flags & WIRE_F_DATA)
 		recv->cq_flags |= FI_REMOTE_CQ_DATA;
-	recv->ack = notes[2];
-	if (notes[1])
-		eng_note_send(notes[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
+	recv->ack = ctls[2];
+	if (ctls[1])
+		eng_ctl_send(ctls[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
 	if (env->rts)
-		pull(recv, notes[0]);
+		pull(recv, ctls[0]);
 }
 
 void eng_recv_adopt(struct eng_recv *recv, struct eng_ep *ep)
@@ -147,7 +147,7 @@ void eng_recv_free(struct eng_recv *recv)
 static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t len,
 			 fi_addr_t src)
 {
-	struct eng_ep *ep = eng_srx_voice(recv->ep);
+	struct eng_ep *ep = eng_srx_reporter(recv->ep);
 	struct eng_peer *peer = recv->sink.name.peer;
 	enum obj_ep_cntr cntr = recv->quiet ? OBJ_CNTR_NONE : OBJ_CNTR_RECV;
 	struct fi_cq_err_entry entry = {
@@ -163,7 +163,7 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 		.src_addr = src,
 	};
 
-	/* FI_SOURCE_ERR: the message is here, but nobody knows its sender's number. */
+	/* FI_SOURCE_ERR: the message is here, but its sender has no fi_addr_t. */
 	if (err == FI_EADDRNOTAVAIL) {
 		entry.olen = 0;
 		obj_ep_err_rx(&ep->base, &entry, peer->addr, peer->addr_len, OBJ_CNTR_NONE);
@@ -180,7 +180,7 @@ static void report(struct eng_recv *recv, int status, uint64_t flags)
 	size_t len = recv->env.len;
 
 	if (__builtin_expect(flags & FI_COLLECTIVE, 0))
-		eng_aside_got(recv, status);
+		eng_oob_recv_done(recv, status);
 	else if (__builtin_expect(status != 0, 0))
 		report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->sink.name.peer));
 	else if (__builtin_expect(len > recv->room, 0))
@@ -216,8 +216,8 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 		recv->ep->rx_busy--;
 	}
 	if (__builtin_expect(recv->ack != NULL, 0))
-		eng_note_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
-			      recv->env.tx_id, 0, 0);
+		eng_ctl_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
+			     recv->env.tx_id, 0, 0);
 	if (__builtin_expect(buffer != NULL, 0)) {
 		flags |= eng_mrecv_part_done(buffer);
 		if (flags & FI_MULTI_RECV)
@@ -229,7 +229,7 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 	if (__builtin_expect(recv->trig != NULL, 0))
 		work_done(recv, -status);
 	if (__builtin_expect(recv->entry != NULL, 0))
-		eng_lent_return(recv->entry);
+		eng_imported_free_entry(recv->entry);
 	eng_recv_free(recv);
 	if (buffer && buffer->abort && !buffer->parts)
 		eng_mrecv_abort(buffer, buffer->abort);
@@ -298,12 +298,12 @@ static bool abort_directed(struct match_recv *m, void *arg)
 	return false;
 }
 
-/* May a receive be directed at @peer that nobody else can satisfy? */
+/* May a receive be directed at @peer that no other endpoint can satisfy? */
 static bool awaited(struct eng_peer *peer)
 {
 	if (!peer->src)
 		return peer->refs != 0;
-	return peer->ep->state != ENG_EP_CLOSED && eng_peer_lonely(peer);
+	return peer->ep->state != ENG_EP_CLOSED && eng_peer_last_channel(peer);
 }
 
 static void fail_one(struct eng_recv *recv, int status)

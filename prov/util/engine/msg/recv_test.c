@@ -132,7 +132,7 @@ static void peek_all_ways(size_t len)
 	assert_int_equal(comp.e.data, 6);
 	assert_int_equal(comp.src, 0);
 
-	/* Claimed: nobody else gets it. */
+	/* Claimed: no other receive gets it. */
 	assert_int_equal(fi_trecvmsg(b->ep, &msg, FI_PEEK | FI_CLAIM), 0);
 	node_wait(&w, b, &comp);
 	assert_int_equal(comp.e.data, 6);

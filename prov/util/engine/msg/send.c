@@ -46,14 +46,14 @@ static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 {
 	if (__builtin_expect(!(s->flags & ENG_TX_ACK_FLAGS), 1))
 		return 0;
-	/* Nobody can see when an inject is done, unless it is counted. */
+	/* The end of an inject is invisible, unless it is counted. */
 	if ((s->flags & ENG_TX_QUIET) && !ep->base.cntrs[OBJ_CNTR_SEND])
 		return 0;
 	return s->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE) ?
 	       WIRE_F_DELIVERED : WIRE_F_MATCHED;
 }
 
-/* write_header - Returns its length, wire_plain_len(). */
+/* write_header - Returns its length, wire_fast_len(). */
 static inline size_t write_header(uint8_t *hdr, const struct send *s, uint8_t flags,
 				  uint16_t ctx, uint32_t id)
 {
@@ -224,7 +224,7 @@ put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, ui
 	    uint8_t wire)
 {
 	const struct eng_link_ops *ops = peer->link->ops;
-	size_t hdr_len = wire_plain_len(wire);
+	size_t hdr_len = wire_fast_len(wire);
 	struct send s = { .len = len, .tag = tag, .data = data };
 	uint8_t *slot;
 
@@ -253,7 +253,7 @@ post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64
 	flags |= h->tx_op_flags;
 	/* Before fi_enable() nothing is short enough. */
 	if (__builtin_expect(len > ENG_TX_INLINE || (flags & LONG_WAY) ||
-			     len >= ep->short_end, 0))
+			     len >= ep->fast_end, 0))
 		return post_long(ep, buf, len, dest, tag, data, context, flags, wire);
 	lock_get(&ep->base.prog->lock);
 	peer = eng_peer_get(ep->hub, dest, &ret);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "engine/peer.h"
-#include "engine/lent.h"
+#include "engine/imported.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
 #include "obj/ops.h"
@@ -62,7 +62,7 @@ void eng_srx_leave(struct eng_ep *ep)
 		obj_ep_return_av(&srx->base);
 }
 
-struct eng_ep *eng_srx_voice(struct eng_ep *ep)
+struct eng_ep *eng_srx_reporter(struct eng_ep *ep)
 {
 	struct list *pos;
 
@@ -91,7 +91,7 @@ static int srx_close(struct fid *fid)
 	eng_trig_drop(srx);
 	eng_ep_set_state(srx, ENG_EP_CLOSED);
 	eng_recv_flush(srx->rxc, FI_ECANCELED);
-	eng_lent_end(srx);
+	eng_imported_close(srx);
 	eng_peer_free_all(srx);
 	lock_put(&srx->base.prog->lock);
 	eng_ep_fini_rxc(srx);
@@ -108,7 +108,7 @@ static void av_inserted(struct obj_ep *base)
 	struct eng_ep *srx = (struct eng_ep *) base;
 
 	if (srx->rxc->owner)
-		eng_lent_sources(srx);
+		eng_imported_sources(srx);
 }
 
 static const struct obj_ep_ops base_ops = {
@@ -171,7 +171,7 @@ int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 		goto fini_base;
 	ret = start(srx);
 	if (!ret && attr && (attr->op_flags & FI_PEER))
-		ret = eng_lent_import(srx, context);
+		ret = eng_imported_open(srx, context);
 	if (ret)
 		goto fini_rxc;
 	srx->base.h.fid.fid.ops = &fid_ops;

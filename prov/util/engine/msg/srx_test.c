@@ -52,7 +52,7 @@ static void open_with(uint64_t seed, const struct sim_conf *conf)
 
 static int set_up(void **arg)
 {
-	open_with(1, &sim_calm);
+	open_with(1, &sim_ideal);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static int tear_down(void **arg)
 #define expect(...)	node_expect(&w, __VA_ARGS__)
 #define expect_err(...)	node_expect_err(&w, __VA_ARGS__)
 
-/* The oldest receive goes to whoever is called first, and completes on its queue. */
+/* The oldest receive goes to the endpoint that a message reaches first, and completes on its queue. */
 static void test_any_endpoint_takes_the_oldest(void **arg)
 {
 	assert_int_equal(fi_recv(srx, in[0], 100, NULL, FI_ADDR_UNSPEC, &ctx[0]), 0);

@@ -160,7 +160,7 @@ static void report(struct eng_trig *trig, int err)
 	};
 
 	if (is_recv(&trig->op))
-		obj_ep_err_rx(&eng_srx_voice(trig->ep)->base, &entry, NULL, 0, cntr);
+		obj_ep_err_rx(&eng_srx_reporter(trig->ep)->base, &entry, NULL, 0, cntr);
 	else
 		obj_ep_err_tx(&trig->ep->base, &entry, NULL, 0, cntr);
 }
@@ -225,8 +225,8 @@ static void apply(const struct fi_deferred_work *work)
 		fi_cntr_set(op->cntr, op->value);
 }
 
-/* Changing one counter may fire the next: whoever is at it does them all, one after
- * another, however long the chain.
+/* Changing one counter may fire the next: the thread that changed the first does
+ * them all, one after another, however long the chain.
  */
 static void fire_cntr(struct obj_cntr_thr *thr)
 {
@@ -281,7 +281,7 @@ static int find_inbox(struct eng_ep *ep, struct eng_inbox **inbox_p)
 static void take_back(struct eng_trig *trig)
 {
 	if (!obj_cntr_forget(trig->cntr, &trig->thr)) {
-		/* Somebody is just handing it over, under no lock that we hold. */
+		/* Another thread is just posting it, under no lock that we hold. */
 		while (!atomic_load(&trig->posted))
 			sched_yield();
 		eng_inbox_take(trig->inbox, &trig->work);

@@ -47,7 +47,7 @@ static void open_with(uint64_t seed, const struct sim_conf *conf)
 
 static int set_up(void **arg)
 {
-	open_with(1, &sim_calm);
+	open_with(1, &sim_ideal);
 	return 0;
 }
 
@@ -495,7 +495,7 @@ static void test_close(void **arg)
 	struct fi_deferred_work work[5];
 	int i;
 
-	assert_int_equal(queue(&work[0], FI_OP_SEND, &send, 1), 0);	/* on its way */
+	assert_int_equal(queue(&work[0], FI_OP_SEND, &send, 1), 0);	/* in flight */
 	assert_int_equal(queue(&work[1], FI_OP_RECV, &recv, 1), 0);	/* posted */
 	fi_cntr_add(start, 1);
 	for (i = 0; i < 5; i++)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "engine/aside.h"
-#include "engine/note.h"
+#include "engine/oob.h"
+#include "engine/ctl.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
 
@@ -158,7 +158,7 @@ void eng_tx_free(struct eng_tx *tx)
 	if (tx->amo)
 		pool_put(&grp->amos, tx->amo);
 	if (tx->refusal)
-		eng_note_put(tx->refusal);
+		eng_ctl_put(tx->refusal);
 	drop_outs(tx);
 	if (tx->listed)
 		list_del(&tx->node);
@@ -190,7 +190,7 @@ static void finish(struct eng_tx *tx)
 	ep->hub->inject_out -= tx->copied;
 	peer->tx_cnt--;
 	if (__builtin_expect(tx->cq_flags & FI_COLLECTIVE, 0))
-		eng_aside_sent(tx);
+		eng_oob_send_done(tx);
 	else if (ep->state == ENG_EP_CLOSED)
 		;
 	else if (tx->state == ENG_TX_FAILED)
@@ -256,7 +256,7 @@ bool eng_tx_abandon(struct eng_tx *tx)
 	}
 	if (tx->state != ENG_TX_RTS)
 		return false;
-	tx->refusal = eng_note_get(tx->ep->grp);
+	tx->refusal = eng_ctl_get(tx->ep->grp);
 	if (!tx->refusal)
 		return false;
 	tx->context = NULL;
@@ -494,7 +494,7 @@ static struct eng_tx *find_asked(struct eng_peer *peer, uint32_t id)
 
 	if (!name)
 		return NULL;
-	/* Receives have sinks, too; those nobody may refuse. */
+	/* Receives have sinks, too; no peer may refuse those. */
 	sink = container_of(name, struct eng_sink, name);
 	return sink->done == on_sunk ? container_of(sink, struct eng_tx, sink) : NULL;
 }
@@ -509,7 +509,7 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 		return "clear-to-send for more than was announced";
 	set_state(tx, ENG_TX_DATA);
 	if (__builtin_expect(tx->refusal && msg->len, 0)) {
-		eng_note_send(tx->refusal, peer, WIRE_NACK, 0, msg->rx_id, 0, FI_ECANCELED);
+		eng_ctl_send(tx->refusal, peer, WIRE_NACK, 0, msg->rx_id, 0, FI_ECANCELED);
 		tx->refusal = NULL;
 		check(tx);
 		return NULL;
@@ -536,7 +536,7 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	struct eng_tx *tx = find(peer, msg->id);
 
 	if (!tx || !tx->want_ack)
-		return "acknowledgement that nobody waits for";
+		return "acknowledgement that no operation waits for";
 	tx->want_ack = false;
 	check(tx);
 	return NULL;

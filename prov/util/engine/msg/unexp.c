@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * unexp.c - messages that nobody has asked for.  Their payload stays with the
- * link; here is an envelope each.
+ * unexp.c - unexpected messages.  Their payload stays with the link; here is an
+ * envelope each.
  */
 #include "engine/flow.h"
-#include "engine/lent.h"
+#include "engine/imported.h"
 #include "engine/recv.h"
 
 #define LINK_COST 64
@@ -51,7 +51,7 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 	msg->env = *env;
 	msg->claimed = false;
 	msg->lost = false;
-	msg->lent = NULL;
+	msg->imported = NULL;
 	list_add_tail(&msg->peer_node, &peer->msgs);
 	eng_peer_ref(peer);
 	eng_flow_held(peer, cost(env));
@@ -70,9 +70,9 @@ enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 	return verdict;
 }
 
-enum eng_rx_verdict eng_unexp_keep_lent(struct eng_peer *peer, struct eng_rxc *rxc,
-					const struct eng_envelope *env, struct eng_rx *rx,
-					struct eng_lent *lent, struct eng_msg **msg_p)
+enum eng_rx_verdict eng_unexp_keep_imported(struct eng_peer *peer, struct eng_rxc *rxc,
+					    const struct eng_envelope *env, struct eng_rx *rx,
+					    struct eng_imported *imp, struct eng_msg **msg_p)
 {
 	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, msg_p);
 
@@ -80,7 +80,7 @@ enum eng_rx_verdict eng_unexp_keep_lent(struct eng_peer *peer, struct eng_rxc *r
 		return verdict;
 	(*msg_p)->claimed = true;
 	(*msg_p)->claimer = NULL;
-	(*msg_p)->lent = lent;
+	(*msg_p)->imported = imp;
 	list_add_tail(&(*msg_p)->m.all, &rxc->claimed);
 	return verdict;
 }
@@ -114,7 +114,7 @@ static int take_lost(struct eng_recv *recv, struct eng_peer *peer, struct eng_en
 	return 0;
 }
 
-int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *notes[3])
+int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *ctls[3])
 {
 	struct eng_peer *peer = msg->peer;
 	struct eng_envelope env = msg->env;
@@ -127,11 +127,11 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *n
 	eng_peer_ref(peer);
 	forget(msg);
 	if (placed < 0) {
-		eng_recv_notes_put(notes);
+		eng_recv_ctl_put(ctls);
 		ret = take_lost(recv, peer, &env, claimed);
 		goto out;
 	}
-	eng_recv_begin(recv, peer, &env, notes);
+	eng_recv_begin(recv, peer, &env, ctls);
 	if (env.rts)
 		goto out;
 	if (placed)
@@ -147,16 +147,16 @@ int eng_unexp_discard(struct eng_msg *msg)
 {
 	struct eng_peer *peer = msg->peer;
 	struct eng_envelope *env = &msg->env;
-	struct eng_out *notes[3];
+	struct eng_out *ctls[3];
 
-	if (!eng_recv_notes(peer->ep->grp, env, notes))
+	if (!eng_recv_ctl_get(peer->ep->grp, env, ctls))
 		return -FI_EAGAIN;
-	if (notes[0])
-		eng_note_send(notes[0], peer, WIRE_CTS, 0, env->tx_id, 0, 0);
-	if (notes[1])
-		eng_note_send(notes[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
-	if (notes[2])
-		eng_note_send(notes[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
+	if (ctls[0])
+		eng_ctl_send(ctls[0], peer, WIRE_CTS, 0, env->tx_id, 0, 0);
+	if (ctls[1])
+		eng_ctl_send(ctls[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
+	if (ctls[2])
+		eng_ctl_send(ctls[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
 	if (msg->token)
 		msg->link->ops->drop(msg->link, msg->token);
 	forget(msg);
@@ -189,7 +189,7 @@ void eng_unexp_peer_lost(struct eng_peer *peer)
 	list_for_each_safe(pos, tmp, &peer->msgs) {
 		msg = container_of(pos, struct eng_msg, peer_node);
 		if (!msg->env.rts) {
-			/* Nobody is there to be answered. */
+			/* The peer is gone: no answer. */
 			msg->env.flags &= (uint8_t) ~(WIRE_F_MATCHED | WIRE_F_DELIVERED);
 			continue;
 		}
@@ -213,8 +213,8 @@ void eng_unexp_drop_peer(struct eng_peer *peer)
 
 	while (!list_empty(&peer->msgs)) {
 		msg = container_of(peer->msgs.next, struct eng_msg, peer_node);
-		if (msg->lent)
-			eng_lent_forget(msg->lent);
+		if (msg->imported)
+			eng_imported_forget(msg->imported);
 		eng_unexp_drop(msg);
 	}
 }

@@ -196,7 +196,7 @@ static int attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *of
 	return eng_tx_attach(tx, last, cnt, r->len - *off_p, false);
 }
 
-/* send_write - by packets; @placed: the bytes are there, the peer is to hear of them. */
+/* send_write - by packets; @placed: the bytes are there, the peer is to be notified. */
 static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool placed)
 {
 	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
@@ -291,7 +291,7 @@ static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
 }
 
 #define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_RMA | FI_READ | FI_WRITE)
-/* A read brings its bytes into memory of the program's, and no news to the peer. */
+/* A read fills memory of the program's; its peer needs no notification. */
 #define NOT_READ (FI_INJECT | FI_REMOTE_CQ_DATA)
 
 static struct rma of_msg(const struct fi_msg_rma *msg, uint64_t flags)

@@ -79,7 +79,7 @@ static void open_all(uint64_t seed, const struct sim_conf *conf)
 
 static int set_up(void **arg)
 {
-	open_all(1, &sim_calm);
+	open_all(1, &sim_ideal);
 	return 0;
 }
 
@@ -365,13 +365,13 @@ static void test_keys_bounds_and_rights(void **arg)
 	refused(MEM - 4000, 5000, KEY, FI_EINVAL);
 	for (i = 0; i < MEM - 4000; i++)
 		assert_int_equal(mem[i], 0);
-	/* It hurts nobody. */
+	/* The other connections live on. */
 	assert_int_equal(fi_write(a->ep, out, 5000, NULL, 1, 0, KEY, &ctx[0]), 0);
 	expect(a, &ctx[0], W);
 	assert_int_equal(fi_read(a->ep, in, 5000, NULL, 1, 0, KEY_RO, &ctx[1]), 0);
 	expect(a, &ctx[1], R);
 	assert_memory_equal(in, out, 5000);
-	/* Too late to be told: the log is. */
+	/* Too late to be reported: it is logged. */
 	assert_int_equal(fi_inject_write(a->ep, out, 8, 1, 0, 1234), 0);
 	assert_int_equal(fi_write(a->ep, out, 8, NULL, 1, 0, KEY, &ctx[0]), 0);
 	expect(a, &ctx[0], W);
@@ -630,7 +630,7 @@ static void random_run(uint64_t seed, bool starve)
 {
 	int i;
 
-	open_all(seed, seed % 2 ? &sim_rough : &sim_calm);
+	open_all(seed, seed % 2 ? &sim_rough : &sim_ideal);
 	memset(model, 0, MEM);
 	pending = 0;
 	for (i = 0; i < 150; i++) {

@@ -22,7 +22,7 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 		return NULL;
 	sv->peer = peer;
 	sv->msg = *msg;
-	sv->note = NULL;
+	sv->ctl = NULL;
 	sv->amo = NULL;
 	sv->bounce = NULL;
 	sv->uses.cnt = 0;
@@ -54,8 +54,8 @@ void eng_serve_put(struct eng_serve *sv)
 	struct eng_peer *peer = sv->peer;
 	struct eng_grp *grp = peer->ep->grp;
 
-	if (sv->note)
-		eng_note_put(sv->note);
+	if (sv->ctl)
+		eng_ctl_put(sv->ctl);
 	if (sv->amo)
 		pool_put(&grp->amos, sv->amo);
 	free(sv->bounce);
@@ -78,22 +78,22 @@ static void log_refusal(struct eng_peer *peer, const struct wire_msg *msg, int e
 
 enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err)
 {
-	struct eng_out *note = eng_note_get(peer->ep->grp);
+	struct eng_out *ctl = eng_ctl_get(peer->ep->grp);
 
-	if (!note)
+	if (!ctl)
 		return ENG_RX_LATER;
-	eng_serve_failed(peer, msg, err, note);
+	eng_serve_failed(peer, msg, err, ctl);
 	return ENG_RX_DONE;
 }
 
 void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err,
-		      struct eng_out *note)
+		      struct eng_out *ctl)
 {
-	if (!note)
-		note = eng_note_get(peer->ep->grp);
+	if (!ctl)
+		ctl = eng_ctl_get(peer->ep->grp);
 	log_refusal(peer, msg, err);
-	if (note)
-		eng_note_send(note, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -err);
+	if (ctl)
+		eng_ctl_send(ctl, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -err);
 }
 
 static int enter(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
@@ -174,14 +174,14 @@ static void written(struct eng_peer *peer, const struct wire_msg *msg, struct en
 		return;
 	eng_serve_events(peer, msg, FI_REMOTE_WRITE, FI_RMA, msg->total);
 	if (ack)
-		eng_note_send(ack, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
+		eng_ctl_send(ack, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
 }
 
 /* A piece is here, but its region has gone: the others are passed over. */
 static void give_up(struct eng_peer *peer, const struct wire_msg *msg, int err,
-		    struct eng_out *note)
+		    struct eng_out *ctl)
 {
-	eng_serve_failed(peer, msg, err, note);
+	eng_serve_failed(peer, msg, err, ctl);
 	if (!(msg->flags & WIRE_F_LAST))
 		peer->refused = msg->id;
 }
@@ -217,15 +217,15 @@ static void on_write_sunk(struct eng_sink *sink, int status)
 			ret = scatter(sv->peer, &sv->msg, sv->bounce);
 		untouch(sv);
 		if (ret)
-			give_up(sv->peer, &sv->msg, ret, sv->note);
+			give_up(sv->peer, &sv->msg, ret, sv->ctl);
 		else
-			written(sv->peer, &sv->msg, sv->note);
-		sv->note = NULL;
+			written(sv->peer, &sv->msg, sv->ctl);
+		sv->ctl = NULL;
 	}
 	eng_serve_put(sv);
 }
 
-/* The rest of the payload is still on its way. */
+/* The rest of the payload is still in flight. */
 static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 				       const struct wire_msg *msg, size_t cnt,
 				       struct eng_uses *uses, struct eng_out *ack)
@@ -247,7 +247,7 @@ static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 		touch(sv, uses);
 		uses->cnt = 0;
 	}
-	sv->note = ack;
+	sv->ctl = ack;
 	sv->sink.done = on_write_sunk;
 	eng_sink_expect(&sv->sink);
 	rx->cookie = &sv->sink;
@@ -274,14 +274,14 @@ static enum eng_rx_verdict take_write(struct eng_peer *peer, struct eng_rx *rx,
 	int ret = 0;
 
 	if (msg->flags & WIRE_F_DELIVERED) {
-		ack = eng_note_get(peer->ep->grp);
+		ack = eng_ctl_get(peer->ep->grp);
 		if (!ack)
 			return ENG_RX_LATER;
 	}
 	if (rx->avail < rx->len) {
 		verdict = place_write(peer, rx, msg, cnt, uses, ack);
 		if (verdict == ENG_RX_LATER && ack)
-			eng_note_put(ack);
+			eng_ctl_put(ack);
 		return verdict;
 	}
 	if (cnt <= ENG_IOV_MAX)
@@ -327,10 +327,10 @@ static void read_end(struct eng_serve *sv)
 
 	if (!sv->err)
 		eng_serve_events(peer, &sv->msg, FI_REMOTE_READ, FI_RMA, sv->msg.len);
-	else if (sv->note)
-		eng_note_send(sv->note, peer, WIRE_NACK, 0, sv->msg.id, 0, (uint32_t) -sv->err);
+	else if (sv->ctl)
+		eng_ctl_send(sv->ctl, peer, WIRE_NACK, 0, sv->msg.id, 0, (uint32_t) -sv->err);
 	if (sv->err)
-		sv->note = NULL;
+		sv->ctl = NULL;
 	eng_serve_put(sv);
 }
 
@@ -344,11 +344,11 @@ static void on_pumped(struct eng_pump *pump, int status)
 	sv->done += pump->want;
 	sv->range++;
 	if (status && !sv->err) {
-		/* The peer is gone; nobody is there to be told. */
+		/* The peer is gone: no answer. */
 		sv->err = status;
-		if (sv->note)
-			eng_note_put(sv->note);
-		sv->note = NULL;
+		if (sv->ctl)
+			eng_ctl_put(sv->ctl);
+		sv->ctl = NULL;
 	}
 	if (!sv->running)
 		eng_serve_next(peer);
@@ -402,7 +402,7 @@ void eng_serve_next(struct eng_peer *peer)
 enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg *msg,
 				   const char **why_p)
 {
-	struct eng_out *note;
+	struct eng_out *ctl;
 	struct eng_serve *sv;
 	bool first = list_empty(&peer->serves);
 	struct eng_uses uses;
@@ -415,20 +415,20 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 		return eng_serve_refuse(peer, msg, ret);
 	eng_uses_leave(&uses);	/* until it is its turn */
 	grant(peer, msg);
-	note = eng_note_get(peer->ep->grp);
-	if (!note)
+	ctl = eng_ctl_get(peer->ep->grp);
+	if (!ctl)
 		return ENG_RX_LATER;
 	if (!msg->len) {
 		eng_serve_events(peer, msg, FI_REMOTE_READ, FI_RMA, 0);
-		eng_note_send(note, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
+		eng_ctl_send(ctl, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
 		return ENG_RX_DONE;
 	}
 	sv = eng_serve_get(peer, msg);
 	if (!sv) {
-		eng_note_put(note);
+		eng_ctl_put(ctl);
 		return ENG_RX_LATER;
 	}
-	sv->note = note;
+	sv->ctl = ctl;
 	sv->done = 0;
 	sv->range = 0;
 	sv->err = 0;

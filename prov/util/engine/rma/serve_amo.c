@@ -14,7 +14,7 @@
 #include "engine/flow.h"
 #include "engine/serve.h"
 
-/* Memory for a result that is on its way. */
+/* Memory for a result in flight. */
 #define RESULT_COST (sizeof(struct eng_out) + ENG_AMO_ROOM)
 
 /* One atomic, taken apart. */
@@ -146,9 +146,9 @@ static void send_result(struct eng_peer *peer, struct eng_out *out, uint32_t id,
 		on_result_sent(pkt, 0);
 }
 
-/* All operands are here.  @note and @result are used up. */
+/* All operands are here.  @ctl and @result are used up. */
 static void perform(struct eng_peer *peer, const struct wire_msg *msg, const char *operand,
-		    struct eng_out *note, char *result)
+		    struct eng_out *ctl, char *result)
 {
 	struct targets t;
 	struct amo a;
@@ -159,7 +159,7 @@ static void perform(struct eng_peer *peer, const struct wire_msg *msg, const cha
 	if (ret) {
 		if (result)
 			pool_put(&peer->ep->grp->amos, result);
-		eng_serve_failed(peer, msg, ret, note);
+		eng_serve_failed(peer, msg, ret, ctl);
 		return;
 	}
 	apply(&a, &t, operand, result);
@@ -167,9 +167,9 @@ static void perform(struct eng_peer *peer, const struct wire_msg *msg, const cha
 	eng_serve_events(peer, msg, a.form == ENG_ATOMIC_BASE ? FI_REMOTE_WRITE : FI_REMOTE_READ,
 			 FI_ATOMIC, a.len);
 	if (result)
-		send_result(peer, note, msg->id, result, a.len);
-	else if (note)
-		eng_note_send(note, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
+		send_result(peer, ctl, msg->id, result, a.len);
+	else if (ctl)
+		eng_ctl_send(ctl, peer, WIRE_ACK, WIRE_F_DELIVERED, msg->id, 0, 0);
 }
 
 static void on_operands(struct eng_sink *sink, int status)
@@ -177,8 +177,8 @@ static void on_operands(struct eng_sink *sink, int status)
 	struct eng_serve *sv = container_of(sink, struct eng_serve, sink);
 
 	if (!status) {
-		perform(sv->peer, &sv->msg, sv->amo, sv->note, sv->bounce);
-		sv->note = NULL;
+		perform(sv->peer, &sv->msg, sv->amo, sv->ctl, sv->bounce);
+		sv->ctl = NULL;
 		sv->bounce = NULL;
 	}
 	if (sv->bounce)
@@ -188,7 +188,7 @@ static void on_operands(struct eng_sink *sink, int status)
 }
 
 static enum eng_rx_verdict wait_for_operands(struct eng_peer *peer, struct eng_rx *rx,
-					     const struct wire_msg *msg, struct eng_out *note,
+					     const struct wire_msg *msg, struct eng_out *ctl,
 					     char *result)
 {
 	struct eng_serve *sv = eng_serve_get(peer, msg);
@@ -200,7 +200,7 @@ static enum eng_rx_verdict wait_for_operands(struct eng_peer *peer, struct eng_r
 		eng_serve_put(sv);
 		return ENG_RX_LATER;
 	}
-	sv->note = note;
+	sv->ctl = ctl;
 	sv->bounce = result;
 	sv->sink.done = on_operands;
 	eng_sink_expect(&sv->sink);
@@ -215,7 +215,7 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 {
 	struct eng_grp *grp = peer->ep->grp;
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
-	struct eng_out *note = NULL;
+	struct eng_out *ctl = NULL;
 	struct targets t;
 	char *result = NULL;
 	struct amo a;
@@ -229,8 +229,8 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 		return eng_serve_refuse(peer, msg, ret);
 	eng_uses_leave(&t.uses);	/* until the operands are here */
 	if (a.form != ENG_ATOMIC_BASE || (msg->flags & WIRE_F_DELIVERED)) {
-		note = eng_note_get(grp);
-		if (!note)
+		ctl = eng_ctl_get(grp);
+		if (!ctl)
 			goto later;
 	}
 	if (a.form != ENG_ATOMIC_BASE) {
@@ -239,15 +239,15 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 			goto later;
 	}
 	if (rx->avail == rx->len) {
-		perform(peer, msg, (const char *) rx->data, note, result);
+		perform(peer, msg, (const char *) rx->data, ctl, result);
 		return ENG_RX_DONE;
 	}
-	verdict = wait_for_operands(peer, rx, msg, note, result);
+	verdict = wait_for_operands(peer, rx, msg, ctl, result);
 	if (verdict == ENG_RX_PLACE)
 		return verdict;
 later:
-	if (note)
-		eng_note_put(note);
+	if (ctl)
+		eng_ctl_put(ctl);
 	if (result)
 		pool_put(&grp->amos, result);
 	return verdict;

@@ -31,7 +31,7 @@ enum eng_rx_verdict eng_sink_on_data(struct eng_peer *peer, struct eng_rx *rx,
 
 	*why_p = NULL;
 	if (!name) {
-		*why_p = "data that nobody asked for";
+		*why_p = "data that was not asked for";
 		return ENG_RX_BAD;
 	}
 	sink = container_of(name, struct eng_sink, name);

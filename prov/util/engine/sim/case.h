@@ -26,7 +26,7 @@ static struct node *const a = &w.node[0], *const b = &w.node[1], *const c = &w.n
 static inline int set_up(void **arg)
 {
 	memset(&w, 0, sizeof(w));
-	world_open(&w, 3, 1, &sim_calm);
+	world_open(&w, 3, 1, &sim_ideal);
 	memset(in, 0, sizeof(in));
 	return 0;
 }
@@ -59,7 +59,7 @@ static inline struct fi_msg_tagged tagged_in(struct iovec *iov, int i, uint64_t 
 					.addr = FI_ADDR_UNSPEC, .context = &ctx[i] };
 }
 
-/* connected - the first two have spoken. */
+/* connected - the first two are connected. */
 static inline void connected(void)
 {
 	assert_int_equal(fi_inject(a->ep, "x", 1, 1), 0);

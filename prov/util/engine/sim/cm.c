@@ -4,13 +4,13 @@
 /* Connecting, accepting and refusing on the simulated network. */
 #include "engine/sim/conn.h"
 
-static void cm_tell(struct sim_link *sl, struct chan *chan)
+static void report_connected(struct sim_link *sl, struct chan *chan)
 {
 	struct conn *c = chan->conn;
 
-	if (c->told[chan->side])
+	if (c->reported[chan->side])
 		return;
-	c->told[chan->side] = true;
+	c->reported[chan->side] = true;
 	eng_on_connected(&sl->link, eng_peer_of(chan), c->param[1],
 			 chan->side ? 0 : c->param_len[1]);
 }
@@ -42,7 +42,7 @@ bool sim_cm_poll(struct sim_link *sl, struct chan *chan)
 		return cm_refused(sl, chan);
 	case ACCEPTED:
 	case UP:
-		cm_tell(sl, chan);
+		report_connected(sl, chan);
 		c->cm = UP;
 		return false;
 	default:

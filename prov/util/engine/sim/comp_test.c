@@ -16,7 +16,7 @@ static void level(uint64_t flag, size_t len)
 
 	assert_int_equal(fi_tsendmsg(a->ep, &msg, flag), 0);
 	world_settle(&w);
-	if (acked || len > sim_calm.eager_limit)
+	if (acked || len > sim_ideal.eager_limit)
 		node_none(&w, a);
 	assert_int_equal(fi_trecv(b->ep, in[0], len, NULL, 0, 1, 0, &ctx[1]), 0);
 	expect(a, &ctx[0], FI_SEND | FI_TAGGED, 0);

@@ -175,7 +175,7 @@ void sim_inject_packet(uint16_t from, uint16_t to, const void *hdr, size_t hdr_l
 
 /* ---- endings ---------------------------------------------------------------- */
 
-/* Lose what is under way from a random point on. */
+/* Lose what is in flight from a random point on. */
 void sim_truncate(struct list *to)
 {
 	struct list *pos, *tmp;

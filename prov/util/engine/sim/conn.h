@@ -13,7 +13,7 @@
 
 #include "engine/sim/link.h"
 
-/* One packet under way, or held, or being placed. */
+/* One packet in flight, or held, or being placed. */
 struct frame {
 	struct list node;		/* on conn->to[], or alone */
 	uint64_t at;			/* when its header arrives */
@@ -35,7 +35,7 @@ struct chan {
 	int side;
 	struct list out;		/* eng_pkt by node */
 	bool shut;			/* nothing follows what is in @out */
-	bool losing;			/* its end is being told, or is about to be */
+	bool losing;			/* its end is being reported, or is about to be */
 	struct list node;		/* on link->chans */
 };
 
@@ -45,14 +45,14 @@ struct conn {
 	struct chan *end[2];
 	struct sockaddr_in addr[2];
 	bool gone[2];			/* the end was there and left */
-	bool fin;			/* ends once what is under way has arrived */
+	bool fin;			/* ends once what is in flight has arrived */
 	int err;			/* broken */
 	struct list to[2];		/* frames */
 	uint64_t last[2];		/* arrival of the newest */
 	/* connection management */
 	bool msg;
 	enum { ASKED, SHOWN, ACCEPTED, UP, REFUSED } cm;
-	bool told[2];			/* the end has had on_connected */
+	bool reported[2];		/* the end has had on_connected */
 	uint8_t param[2][256];
 	size_t param_len[2];
 };
@@ -113,15 +113,15 @@ void sim_conn_free(struct conn *c);
 /* sim_join - @chan of @link is an end of @c from now on. */
 void sim_join(struct conn *c, int side, struct sim_link *link, struct chan *chan);
 
-/* sim_transmit - put a packet under way to the end @to. */
+/* sim_transmit - put a packet in flight to the end @to. */
 void sim_transmit(struct conn *c, int to, const void *hdr, size_t hdr_len,
 		  const struct iovec *iov, size_t cnt, size_t len);
 void sim_frame_free(struct frame *f);
 
-/* sim_truncate - lose what is under way from a random point on. */
+/* sim_truncate - lose what is in flight from a random point on. */
 void sim_truncate(struct list *to);
 
-/* sim_chan_fail - an end goes: tell what becomes of its packets and placements. */
+/* sim_chan_fail - an end closes: its packets and placements fail. */
 void sim_chan_fail(struct sim_link *sl, struct chan *chan, int status);
 
 /* ---- connected endpoints (cm.c) ---------------------------------------------- */

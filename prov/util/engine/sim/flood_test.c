@@ -19,7 +19,7 @@
 static char mem[64];
 static struct fid_mr *mr;
 
-/* b's limits are low; a and c have spoken to it. */
+/* b's limits are low; a and c are connected to it. */
 static int set_up_limits(void **arg)
 {
 	set_up(arg);

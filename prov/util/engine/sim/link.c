@@ -47,7 +47,7 @@ static int sim_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt
 	struct chan *chan = sim_chan_of(peer);
 
 	if (chan->losing) {
-		fprintf(stderr, "sim: a packet for a peer whose loss is being told\n");
+		fprintf(stderr, "sim: a packet for a peer whose loss is being reported\n");
 		abort();
 	}
 	if (!chan->conn || chan->conn->err)
@@ -209,7 +209,7 @@ static bool show_short(struct chan *chan, const struct frame *f)
 		return false;
 	memcpy(body, f->hdr, f->hdr_len);
 	memcpy(body + f->hdr_len, f->data, f->len);
-	return eng_on_short(chan, body, f->hdr_len, f->len);
+	return eng_on_fast(chan, body, f->hdr_len, f->len);
 }
 
 /* Show a header to the engine.  Returns false when the queue has to wait. */
@@ -317,8 +317,8 @@ static int poll_chan(struct sim_link *sl, struct chan *chan)
 	return done + 1;
 }
 
-/* Somebody has begun a connection to us. */
-static void greet(struct sim_link *sl)
+/* A peer has begun a connection to us. */
+static void accept_new(struct sim_link *sl)
 {
 	struct list *pos, *tmp;
 
@@ -356,7 +356,7 @@ static int poller_poll(struct obj_poller *poller, unsigned budget)
 		struct sim_link *sl = container_of(pos, struct sim_link, poll_node);
 		struct list todo;
 
-		greet(sl);
+		accept_new(sl);
 		list_init(&todo);
 		list_splice_tail(&sl->chans, &todo);
 		while ((cpos = list_pop(&todo))) {

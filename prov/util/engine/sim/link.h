@@ -21,7 +21,7 @@
 #define SIM_HOST 0x0a000001	/* 10.0.0.1: where every endpoint is */
 
 struct sim_conf {
-	unsigned delay;		/* most ticks that a packet is under way */
+	unsigned delay;		/* most ticks that a packet is in flight */
 	unsigned queue_pct;	/* chance that send() keeps the packet */
 	unsigned partial_pct;	/* chance that payload arrives in pieces */
 	unsigned nohold_pct;	/* chance that hold() is refused */
@@ -41,7 +41,7 @@ bool sim_end(void);
 /* sim_rnd - a number below @n out of the same seed. */
 uint64_t sim_rnd(uint64_t n);
 
-/* sim_break - the connection between two ports breaks: what is under way is
+/* sim_break - the connection between two ports breaks: what is in flight is
  * lost, beyond a random point.  Returns false if there is none.
  */
 bool sim_break(uint16_t a, uint16_t b);
@@ -63,7 +63,7 @@ void sim_crash(uint16_t port);
 void sim_inject_packet(uint16_t from, uint16_t to, const void *hdr, size_t hdr_len,
 		       const void *data, size_t len);
 
-/* sim_idle - nothing is under way or waiting in a link. */
+/* sim_idle - nothing is in flight or waiting in a link. */
 bool sim_idle(void);
 
 /* Packets by engine operation (enum wire_op) since sim_start(). */

@@ -17,7 +17,7 @@ static void test_death_of_a_peer(void **arg)
 	assert_int_equal(fi_trecv(a->ep, in[0], 10, NULL, 1, 7, 0, &ctx[2]), 0);
 	assert_int_equal(fi_trecv(a->ep, in[1], 10, NULL, FI_ADDR_UNSPEC, 7, 0, &ctx[3]), 0);
 	assert_int_equal(fi_trecv(a->ep, in[2], 10, NULL, 2, 7, 0, &ctx[4]), 0);
-	assert_int_equal(fi_tinject(b->ep, "last words", 10, 0, 9), 0);
+	assert_int_equal(fi_tinject(b->ep, "to the end", 10, 0, 9), 0);
 	world_settle(&w);
 	sim_crash(PORT(1));
 	node_close(&w, 1);
@@ -32,12 +32,11 @@ static void test_death_of_a_peer(void **arg)
 	/* What had come before is still there. */
 	assert_int_equal(fi_trecv(a->ep, in[3], 10, NULL, 1, 9, 0, &ctx[5]), 0);
 	expect(a, &ctx[5], FI_RECV | FI_TAGGED, 10);
-	assert_memory_equal(in[3], "last words", 10);
-	/* Nobody there: an error, not silence. */
+	assert_memory_equal(in[3], "to the end", 10);
+	/* No peer there: an error, not silence. */
 	assert_int_equal(fi_tsend(a->ep, out[0], 3000, NULL, 1, 1, &ctx[6]), 0);
 	expect_err(a, &ctx[6], FI_ECONNREFUSED);
-	/* So for who only listens: a receive that nobody else can end asks whether the
-	 * lost peer is there. */
+	/* A receive that only the lost peer can end asks whether it is there. */
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(fi_trecv(a->ep, in[4], 10, NULL, 1, 8, 0, &ctx[9]), 0);
 		expect_err(a, &ctx[9], FI_ECONNREFUSED);
@@ -45,7 +44,7 @@ static void test_death_of_a_peer(void **arg)
 	/* The others are not hurt. */
 	assert_int_equal(fi_tinject(c->ep, "hi", 2, 0, 7), 0);
 	expect(a, &ctx[3], FI_RECV | FI_TAGGED, 2);
-	/* It comes back, and nobody has to do anything about it. */
+	/* It comes back, and the program need not do anything. */
 	node_open(&w, 1);
 	assert_int_equal(fi_tsend(a->ep, out[0], 3000, NULL, 1, 1, &ctx[7]), 0);
 	assert_int_equal(fi_trecv(b->ep, in[4], 3000, NULL, 0, 1, 0, &ctx[8]), 0);
@@ -80,7 +79,7 @@ static void test_idle_peers_are_let_go(void **arg)
 	fi_addr_t gone[3] = { 0, 1, 2 };
 	int i;
 
-	/* c knows nobody; a and b call and die, again and again. */
+	/* c has no addresses; a and b connect and die, again and again. */
 	assert_int_equal(fi_av_remove(c->av, gone, 3, 0), 0);
 	for (i = 0; i < 20; i++) {
 		assert_int_equal(fi_inject(a->ep, "x", 1, 2), 0);

@@ -360,7 +360,7 @@ static void kill_node(int i)
 
 		if (o->from != i || o->done)
 			continue;
-		o->done = o->err = true;	/* it is gone without a word */
+		o->done = o->err = true;	/* it is gone without a completion */
 		if (o->kind == READ)
 			reads_out[o->to][i]--;
 		if (o->kind == ADD || o->kind == FETCH)
@@ -406,7 +406,7 @@ static void start(uint64_t seed)
 	memset(rma_issued, 0, sizeof(rma_issued));
 	ops = 0;
 	w.before_enable = bind_cntr;
-	world_open_domain(&w, seed, seed % 2 ? &sim_rough : &sim_calm);
+	world_open_domain(&w, seed, seed % 2 ? &sim_rough : &sim_ideal);
 	for (i = 0; i < NODES; i++) {
 		assert_int_equal(fi_cntr_open(w.domain, &attr, &rma_cntr[i], NULL), 0);
 		assert_int_equal(fi_mr_reg(w.domain, mem[i], sizeof(mem[i]), all, 0, KEY(i), 0,

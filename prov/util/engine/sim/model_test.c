@@ -474,7 +474,7 @@ static void test_traffic(void **arg)
 	int i;
 
 	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++) {
-		start(seed, seed % 2 ? &sim_rough : &sim_calm, 2 + (int) (seed % 3));
+		start(seed, seed % 2 ? &sim_rough : &sim_ideal, 2 + (int) (seed % 3));
 		for (i = 0; i < 350; i++)
 			step();
 		drain();
@@ -525,7 +525,7 @@ static void death(void)
 		sim_crash(PORT(i));
 	node_close(&t.w, i);
 	t.epoch[i]++;
-	/* What it had outstanding is gone without a word. */
+	/* What it had outstanding is gone without a completion. */
 	for (k = 0; k < t.sends; k++)
 		if (t.send[k].from == i)
 			t.send[k].done = true;
@@ -541,7 +541,7 @@ static void test_traffic_with_deaths(void **arg)
 	int i;
 
 	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++) {
-		start(seed * 7 + 1, seed % 2 ? &sim_rough : &sim_calm, 3);
+		start(seed * 7 + 1, seed % 2 ? &sim_rough : &sim_ideal, 3);
 		t.deaths = true;
 		for (i = 0; i < 350; i++) {
 			step();

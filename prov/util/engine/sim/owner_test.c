@@ -271,7 +271,7 @@ static void open_with(uint64_t seed, const struct sim_conf *conf)
 
 static int set_up(void **arg)
 {
-	open_with(1, &sim_calm);
+	open_with(1, &sim_ideal);
 	return 0;
 }
 
@@ -429,7 +429,7 @@ static void test_close(void **arg)
 	assert_int_equal(fi_close(&ep->fid), 0);
 	ep = NULL;
 	assert_int_equal(own.comps, 0);
-	/* with another endpoint there is somebody to say so */
+	/* another endpoint can report it */
 	open_ep();
 	turn(20);
 	assert_int_equal(own.errs, 1);

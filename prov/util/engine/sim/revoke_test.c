@@ -48,7 +48,7 @@ static void turns(int cnt)
 		world_poll(&w);
 }
 
-/* close_region - it does so in time, and then the memory is somebody else's. */
+/* close_region - it does so in time, and then the memory is reused. */
 static void close_region(void)
 {
 	uint64_t since = clock_ns();
@@ -100,7 +100,7 @@ static void a_write_that_goes_on(void **arg)
 	connected();
 }
 
-static void a_read_that_nobody_takes(void **arg)
+static void a_read_that_is_not_taken(void **arg)
 {
 	struct comp comp;
 	int i;
@@ -286,7 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		R(a_write_that_stops_half_way),
 		R(a_write_that_goes_on),
-		R(a_read_that_nobody_takes),
+		R(a_read_that_is_not_taken),
 		R(a_read_that_goes_on),
 		R(a_write_of_many_ranges),
 		R(an_atomic_that_stops_half_way),

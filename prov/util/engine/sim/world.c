@@ -12,7 +12,7 @@
 
 #define TURNS 100000
 
-const struct sim_conf sim_calm = {
+const struct sim_conf sim_ideal = {
 	.eager_limit = 500, .seg_size = 1000,
 };
 

@@ -53,7 +53,7 @@ struct comp {
 	size_t olen;
 };
 
-extern const struct sim_conf sim_calm;	/* no delay, nothing in pieces */
+extern const struct sim_conf sim_ideal;	/* no delay, nothing in pieces */
 extern const struct sim_conf sim_rough;
 
 /* world_open - @cnt RDM endpoints that know each other: fi_addr_t is the number. */
@@ -88,7 +88,7 @@ void node_expect_err(struct world *w, struct node *n, void *context, int err);
 /* node_none - turns go by and nothing completes. */
 void node_none(struct world *w, struct node *n);
 
-/* world_settle - until nothing is under way any more. */
+/* world_settle - until nothing is in flight any more. */
 void world_settle(struct world *w);
 
 /* pattern - fill or check message bytes by a seed. */
@@ -96,7 +96,7 @@ void pattern_fill(void *buf, size_t len, uint64_t seed);
 bool pattern_ok(const void *buf, size_t len, uint64_t seed);
 
 /* world_seeds - the seeds of a run: arguments [first [how many]], or ENGINE_SEEDS, how many.
- * Both are left alone where nothing is said.
+ * Both stay as they are where nothing is given.
  */
 void world_seeds(int argc, char **argv, uint64_t *from, uint64_t *cnt);
 

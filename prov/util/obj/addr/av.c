@@ -23,7 +23,7 @@
 /* ---- formats ------------------------------------------------------------- */
 
 /* Bytes of an address in the arrays that programs pass; 0: unknown format.
- * Formats whose addresses tell their own length give the largest.
+ * Formats whose addresses have a length field give the largest.
  */
 static size_t format_len(uint32_t format)
 {
@@ -75,7 +75,7 @@ static int check_addr(const struct obj_av *av, const void *addr, size_t *len_p)
 	family = net_addr_family(av->addr_format);
 	if (!*len_p || (family != AF_UNSPEC && sa->sa_family != family))
 		return -FI_EINVAL;
-	/* Nobody can be reached at port 0, nor at "any address". */
+	/* Port 0 and "any address" are no addresses of a peer. */
 	return !net_addr_port(sa) || net_addr_is_any(sa) ? -FI_EINVAL : 0;
 }
 
@@ -187,7 +187,7 @@ static int check_insert(struct obj_av *av, size_t count, fi_addr_t *fi_addr, uin
 	return 0;
 }
 
-/* What became of address @at of a call, for those who want to know. */
+/* The outcome for address @at of a call, where the program asked for it. */
 static void report_failure(struct obj_av *av, size_t at, int err, fi_addr_t *fi_addr,
 			   void *context)
 {
@@ -201,7 +201,7 @@ static void report_failure(struct obj_av *av, size_t at, int err, fi_addr_t *fi_
 		obj_eq_write_err(av->eq, &entry, NULL, 0);
 }
 
-static void tell_of_new(struct obj_av *av)
+static void report_new(struct obj_av *av)
 {
 	struct obj_ep *ep;
 	struct list *pos;
@@ -255,7 +255,7 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 out:
 	lock_put(&av->lock);
 	if (ok)
-		tell_of_new(av);
+		report_new(av);
 	return ret;
 }
 
@@ -309,7 +309,7 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr
 /* ---- removing, looking up ------------------------------------------------ */
 
 /* Endpoints forget the peer while the entry can still be read. */
-static void tell_endpoints(struct obj_av *av, fi_addr_t fi_addr)
+static void notify_endpoints(struct obj_av *av, fi_addr_t fi_addr)
 {
 	struct obj_ep *ep;
 	struct list *pos;
@@ -339,7 +339,7 @@ static int remove_one(struct obj_av *av, fi_addr_t fi_addr)
 	lock_put(&av->lock);
 	if (ret || !live)
 		return ret ? ret : -FI_EINVAL;
-	tell_endpoints(av, fi_addr);
+	notify_endpoints(av, fi_addr);
 	lock_get(&av->lock);
 	ret = av_shared_enter(av, true);
 	if (!ret && av_table_live(av, i))

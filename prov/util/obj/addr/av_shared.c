@@ -67,7 +67,7 @@ static int init_head(struct obj_av *av, struct obj_av_shared *sh)
 	pthread_mutexattr_t attr;
 	struct head *head = sh->head;
 
-	/* Nobody else has the file: what a killed program left is thrown away. */
+	/* No other process has the file: what a killed program left is removed. */
 	if (ftruncate(sh->fd, 0) || ftruncate(sh->fd, (off_t) file_bytes(av, GROW_ENTRIES)))
 		return -errno;
 	pthread_mutexattr_init(&attr);
@@ -100,7 +100,7 @@ static int check_head(struct obj_av *av, struct obj_av_shared *sh)
 }
 
 /* Two bytes of the file stand for two locks, which the kernel drops with the
- * process: GATE is held while somebody opens or closes, USER (shared) for as long
+ * process: GATE is held while a process opens or closes, USER (shared) for as long
  * as the table is in use.
  */
 enum { GATE, USER };
@@ -116,15 +116,15 @@ static int range_lock(int fd, int cmd, short type, int byte)
 	return ret ? -errno : 0;
 }
 
-/* Does nobody else hold USER?  Asked with GATE held, so the answer stays true. */
-static bool nobody_uses(int fd)
+/* Does no other process hold USER?  Asked with GATE held, so the answer stays true. */
+static bool unused_by_others(int fd)
 {
 	struct flock fl = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = USER, .l_len = 1 };
 
 	return !fcntl(fd, F_OFD_GETLK, &fl) && fl.l_type == F_UNLCK;
 }
 
-/* Open the file and pass the gate; *@alone_p if nobody else uses it. */
+/* Open the file and pass the gate; *@alone_p if no other process uses it. */
 static int enter_file(struct obj_av_shared *sh, bool *alone_p)
 {
 	struct stat st;
@@ -140,7 +140,7 @@ static int enter_file(struct obj_av_shared *sh, bool *alone_p)
 			break;
 		/* The last user may have removed it while we waited at the gate. */
 		if (!fstat(sh->fd, &st) && st.st_nlink) {
-			*alone_p = nobody_uses(sh->fd);
+			*alone_p = unused_by_others(sh->fd);
 			return 0;
 		}
 		close(sh->fd);
@@ -221,7 +221,7 @@ void av_shared_close(struct obj_av *av)
 	munmap(sh->head, sh->mapped);
 	range_lock(sh->fd, F_OFD_SETLKW, F_WRLCK, GATE);
 	range_lock(sh->fd, F_OFD_SETLK, F_UNLCK, USER);
-	if (nobody_uses(sh->fd))
+	if (unused_by_others(sh->fd))
 		shm_unlink(sh->path);
 	close(sh->fd);
 	free(sh);

@@ -104,7 +104,7 @@ static uint64_t hash_bytes(const unsigned char *p, size_t len)
 	return hmap_hash(h ^ w);
 }
 
-/* What tells two addresses apart: never the padding of a sockaddr. */
+/* What is compared of two addresses: never the padding of a sockaddr. */
 static size_t key_len(const struct obj_av *av, const void *addr, size_t len)
 {
 	(void) addr;

@@ -429,7 +429,7 @@ static void user_ids_replace_the_index(void **state)
 
 static fi_addr_t told;
 
-static void note_removal(struct obj_ep *ep, fi_addr_t fi_addr)
+static void record_removal(struct obj_ep *ep, fi_addr_t fi_addr)
 {
 	struct sockaddr_in sin;
 	size_t len;
@@ -441,7 +441,7 @@ static void note_removal(struct obj_ep *ep, fi_addr_t fi_addr)
 
 static void endpoints_hear_of_removals(void **state)
 {
-	static const struct obj_ep_ops ops = { .av_removed = note_removal };
+	static const struct obj_ep_ops ops = { .av_removed = record_removal };
 	struct sockaddr_in a = in4(1, 1);
 	struct obj_prog prog = { 0 };
 	struct obj_domain domain;

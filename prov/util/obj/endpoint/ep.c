@@ -172,7 +172,7 @@ int obj_ep_prog(struct obj_ep *ep)
 	return 0;
 }
 
-/* Whoever reads these drives the endpoint. */
+/* A thread that reads these drives the endpoint. */
 static int feed_all(struct obj_ep *ep)
 {
 	int i, ret = 0;

@@ -127,7 +127,7 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 	return value;
 }
 
-/* The program has changed the counter: whoever waits for a value looks again. */
+/* The program has changed the counter: threads that wait for a value look again. */
 static void changed(struct obj_cntr *cntr, uint64_t value)
 {
 	atomic_store(&cntr->seen, value);

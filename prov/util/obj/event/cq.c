@@ -47,7 +47,7 @@ static void cq_overrun(struct obj_cq *cq, const char *cause)
 	if (cq->overrun)
 		return;
 	__atomic_store_n(&cq->overrun, true, __ATOMIC_RELAXED);
-	cq->alone = false;
+	cq->unlocked = false;
 	cq->room = 0;
 	FI_WARN(cq->domain->prov, FI_LOG_CQ,
 		"completion queue %p (context %p) lost a completion: %s; it reports no more. "
@@ -273,8 +273,8 @@ static inline __attribute__((always_inline)) ssize_t read_ring(struct obj_cq *cq
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* Unlocked: whoever may touch an unlocked ring is alone, and the others look
- * again under the lock.
+/* Unlocked: an unlocked ring has one thread that may touch it; other rings are looked
+ * at again under the lock.
  */
 static inline bool looks_empty(struct obj_cq *cq)
 {
@@ -336,8 +336,8 @@ static inline ssize_t nothing(const struct obj_cq *cq)
 	return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ? -FI_EAVAIL : -FI_EAGAIN;
 }
 
-/* read_rare - make progress first, whatever lies in the queue. */
-static __attribute__((noinline)) ssize_t read_rare(struct obj_cq *cq, void *buf, size_t count,
+/* read_slow - make progress first, whatever lies in the queue. */
+static __attribute__((noinline)) ssize_t read_slow(struct obj_cq *cq, void *buf, size_t count,
 						   fi_addr_t *src)
 {
 	obj_cq_progress(cq);
@@ -372,12 +372,12 @@ static inline __attribute__((always_inline)) ssize_t read_any(struct obj_cq *cq,
 							      size_t count, fi_addr_t *src)
 {
 	if (looks_empty(cq))
-		return count && cq->alone ? read_empty(cq, buf, count, src) :
-					    read_rare(cq, buf, count, src);
+		return count && cq->unlocked ? read_empty(cq, buf, count, src) :
+					    read_slow(cq, buf, count, src);
 	/* A count of 0 asks for progress, whatever lies in the queue. */
 	if (__builtin_expect(!count || is_due(cq), 0))
-		return read_rare(cq, buf, count, src);
-	if (count == 1 && !src && cq->alone && show_one(cq, buf))
+		return read_slow(cq, buf, count, src);
+	if (count == 1 && !src && cq->unlocked && show_one(cq, buf))
 		return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, 1) : 1;
 	return read_and_push(cq, buf, count, src);
 }
@@ -392,7 +392,7 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 	return read_any(obj_cq_of(fid), buf, count, NULL);
 }
 
-/* As cq_read(), with times.  The ring is never bypassed: a queue with them is not alone. */
+/* As cq_read(), with times.  The ring is never bypassed: a queue with them is not unlocked. */
 static ssize_t cq_readtime(struct fid_cq *fid, void *buf, size_t count, struct fi_cq_time *time)
 {
 	struct obj_cq *cq = obj_cq_of(fid);
@@ -432,7 +432,7 @@ static int keep_times(struct obj_cq *cq)
 		cq->times[i & cq->mask] = time_now();
 	cq->timed_room = cq->room;
 	cq->room = 0;
-	cq->alone = false;
+	cq->unlocked = false;
 	return 0;
 }
 
@@ -733,7 +733,7 @@ static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
 	cq->entry_size = format_size(attr->format);
 	cq->wait_cond = attr->wait_cond;
 	obj_refs_init(&cq->refs);
-	cq->alone = domain->obj_lock_kind == LOCK_NONE;
+	cq->unlocked = domain->obj_lock_kind == LOCK_NONE;
 	ret = lock_init(&cq->lock, domain->obj_lock_kind);
 	if (ret)
 		goto err_lock;

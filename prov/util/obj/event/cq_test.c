@@ -680,7 +680,7 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-/* Two blocking readers, two writers: every entry is read once, nobody sleeps on. */
+/* Two blocking readers, two writers: every entry is read once, no reader sleeps on. */
 static void test_threads(void **state)
 {
 	_Atomic unsigned left = WRITERS * EACH;

@@ -23,7 +23,7 @@ static struct obj_eq_event *eq_head(struct obj_eq *eq)
 static void event_free(struct obj_eq_event *event)
 {
 	if (event && event->info) {
-		/* Nobody read the request, so nobody can answer it: end it. */
+		/* The request was not read, so it cannot be answered: end it. */
 		if (event->info->handle && event->info->handle->fclass == FI_CLASS_CONNREQ)
 			fi_close(event->info->handle);
 		fi_freeinfo(event->info);

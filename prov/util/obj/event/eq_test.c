@@ -103,7 +103,7 @@ static void test_errors(void **state)
 	fake_close(&f);
 }
 
-/* Private data is cut to the buffer; the info is the reader's; what nobody reads is
+/* Private data is cut to the buffer; the info is the reader's; what is not read is
  * freed (the leak checker sees to that).
  */
 static void test_connreq(void **state)

@@ -32,7 +32,7 @@ void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond)
 	pthread_cond_init(cond, NULL);
 }
 
-/* A waiter that has looked and is on its way into pthread_cond_wait() holds the
+/* A waiter that has looked and is about to enter pthread_cond_wait() holds the
  * mutex and will let go of it at once.  One that holds it and is inside a call of
  * ours may wait for a lock that our caller has; it looks again before it sleeps,
  * so giving up after a moment loses nothing.
@@ -170,7 +170,7 @@ void obj_wait_arm(struct obj_wait *wait)
 }
 
 /* A thread that is about to sleep here says when it is awake again.  If it was the only
- * one, what it finds then by its own polling need not be signalled to anybody.
+ * one, what it finds then by its own polling need not be signalled.
  */
 static void enter(struct obj_wait *wait)
 {

@@ -248,7 +248,7 @@ static void *deliver_many(void *arg)
 	return NULL;
 }
 
-/* The loop of fi_poll(3): all messages arrive, nobody sleeps through one, and the
+/* The loop of fi_poll(3): all messages arrive, no thread sleeps through one, and the
  * wakes are no more than the messages and a few.
  */
 static void epoll_loop(const struct fake_want *want)

@@ -21,7 +21,7 @@
 
 /* What a look at a group asks of the next sleep, the most pressing highest. */
 enum next {
-	NEXT_EVENT,			/* its fds will tell */
+	NEXT_EVENT,			/* its fds will be readable */
 	NEXT_TICK,			/* the program is at it: look again soon */
 	NEXT_NOW,			/* there is more to do */
 };

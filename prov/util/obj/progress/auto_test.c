@@ -134,7 +134,7 @@ static void test_gives_way(void **state)
 }
 
 /* A program that polls all the time, and is away for some milliseconds now and then because
- * other processes run meanwhile, is left alone: what it does itself wakes nobody.
+ * other processes run meanwhile, is not disturbed: what it does itself wakes no thread.
  */
 static unsigned polls_beside(struct obj_prog *prog, unsigned rounds)
 {

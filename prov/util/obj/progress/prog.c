@@ -126,7 +126,7 @@ void obj_prog_put(struct obj_prog *prog)
 	free(prog);
 }
 
-/* try_get - false when the last reference is gone: somebody is about to forget it. */
+/* try_get - false when the last reference is gone: another thread is about to forget it. */
 static bool try_get(struct obj_prog *prog)
 {
 	unsigned refs = atomic_load(&prog->refs);
@@ -275,12 +275,12 @@ int obj_prog_poll_each(struct obj_prog *prog)
 	return done;
 }
 
-bool obj_prog_others_hot(const struct obj_poller *poller)
+bool obj_prog_others_active(const struct obj_poller *poller)
 {
 	struct list *pos;
 
 	list_for_each(pos, &poller->prog->pollers)
-		if (container_of(pos, struct obj_poller, node)->hot && pos != &poller->node)
+		if (container_of(pos, struct obj_poller, node)->active && pos != &poller->node)
 			return true;
 	return false;
 }
@@ -423,7 +423,7 @@ struct grown {
 
 void obj_feed_init(struct obj_feed *feed)
 {
-	atomic_init(&feed->sole, NULL);
+	atomic_init(&feed->single, NULL);
 	atomic_init(&feed->cnt, 0);
 	atomic_init(&feed->progs, feed->first);
 	feed->grown = NULL;
@@ -484,7 +484,7 @@ int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
 	progs[cnt] = prog;
 	/* A reader loads the count first, then an array at least that long. */
 	atomic_store_explicit(&feed->cnt, cnt + 1, memory_order_release);
-	atomic_store_explicit(&feed->sole, cnt ? NULL : prog, memory_order_release);
+	atomic_store_explicit(&feed->single, cnt ? NULL : prog, memory_order_release);
 out:
 	pthread_mutex_unlock(&feed->lock);
 	return ret;
@@ -511,7 +511,7 @@ void obj_feed_unstage(struct obj_feed *feed)
 	for (i = 0; i < cnt; i++) {
 		if (!atomic_load_explicit(&progs[i]->staged, memory_order_relaxed))
 			continue;
-		/* whoever has the lock may be about to stage, not to poll: wait for it */
+		/* the lock's holder may be about to stage, not to poll: wait for it */
 		atomic_fetch_add_explicit(&progs[i]->polls, 1, memory_order_relaxed);
 		lock_get(&progs[i]->lock);
 		obj_prog_unstaged(progs[i]);

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 
-/* A poller that does as it is told. */
-struct told {
+/* A poller with scripted answers. */
+struct scripted {
 	struct obj_poller base;
 	int polled, armed, closed;
 	int poll_ret, arm_ret;
@@ -20,7 +20,7 @@ struct told {
 
 static int told_poll(struct obj_poller *base, unsigned budget)
 {
-	struct told *t = container_of(base, struct told, base);
+	struct scripted *t = container_of(base, struct scripted, base);
 
 	assert_true(budget > 0);
 	t->polled++;
@@ -29,7 +29,7 @@ static int told_poll(struct obj_poller *base, unsigned budget)
 
 static int told_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
-	struct told *t = container_of(base, struct told, base);
+	struct scripted *t = container_of(base, struct scripted, base);
 
 	t->armed++;
 	if (t->deadline < *deadline_ns)
@@ -39,22 +39,22 @@ static int told_arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 static void told_close(struct obj_poller *base)
 {
-	container_of(base, struct told, base)->closed++;
+	container_of(base, struct scripted, base)->closed++;
 }
 
 static const struct obj_poller_ops told_ops = {
 	.poll = told_poll, .arm = told_arm, .close = told_close,
 };
 
-static void make(struct told *t, int fd)
+static void make(struct scripted *t, int fd)
 {
-	*t = (struct told) {
+	*t = (struct scripted) {
 		.base = { .ops = &told_ops, .key = t, .fd = fd },
 		.deadline = UINT64_MAX,
 	};
 }
 
-static void add(struct obj_prog *prog, struct told *t)
+static void add(struct obj_prog *prog, struct scripted *t)
 {
 	lock_get(&prog->lock);
 	assert_null(obj_prog_find(prog, t));
@@ -73,7 +73,7 @@ static bool readable(int fd, int ms)
 static void test_pollers(void **state)
 {
 	struct obj_prog *prog;
-	struct told a, b;
+	struct scripted a, b;
 
 	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
 	assert_int_equal(obj_prog_poll(prog), 0);
@@ -84,7 +84,7 @@ static void test_pollers(void **state)
 	a.poll_ret = 3;
 	b.poll_ret = 4;
 	assert_int_equal(obj_prog_poll(prog), 7);
-	/* Somebody else is at it: nothing to do for us. */
+	/* Another thread polls: nothing to do for us. */
 	lock_get(&prog->lock);
 	assert_int_equal(obj_prog_poll(prog), 0);
 	lock_put(&prog->lock);
@@ -100,7 +100,7 @@ static void test_pollers(void **state)
 static void test_arm(void **state)
 {
 	struct obj_prog *prog;
-	struct told a, b;
+	struct scripted a, b;
 
 	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
 	make(&a, -1);
@@ -123,7 +123,7 @@ static void test_fd(void **state)
 {
 	int first = eventfd(0, EFD_NONBLOCK), second = eventfd(0, EFD_NONBLOCK), fd;
 	struct obj_prog *prog;
-	struct told a, b, c;
+	struct scripted a, b, c;
 	uint64_t start;
 	eventfd_t cnt;
 
@@ -159,7 +159,7 @@ static void test_fd(void **state)
 	assert_int_equal(obj_prog_arm(prog), 0);
 	assert_true(readable(fd, 5000));
 	assert_true(clock_ns() >= c.deadline);
-	/* It stays readable until it is armed anew: nobody sleeps over it. */
+	/* It stays readable until it is armed again: no thread sleeps over it. */
 	assert_true(readable(fd, 0));
 	c.deadline = UINT64_MAX;
 	assert_int_equal(obj_prog_arm(prog), 0);
@@ -178,7 +178,7 @@ static void test_fd(void **state)
 	obj_prog_moved(prog, c.deadline);	/* later than what is armed: nothing */
 	assert_true(prog->timer_ns < c.deadline);
 	obj_prog_leave_sleep(prog);
-	obj_prog_moved(prog, 0);	/* nobody sleeps: nothing */
+	obj_prog_moved(prog, 0);	/* no thread sleeps: nothing */
 	assert_false(readable(fd, 0));
 	obj_prog_enter_sleep(prog);
 	obj_prog_moved(prog, 0);
@@ -190,11 +190,11 @@ static void test_fd(void **state)
 	close(second);
 }
 
-/* Before anybody has slept there is no timer to move, and no system call. */
+/* Before a thread has slept there is no timer to move, and no system call. */
 static void test_never_slept(void **state)
 {
 	struct obj_prog *prog;
-	struct told a;
+	struct scripted a;
 
 	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
 	make(&a, -1);
@@ -211,7 +211,7 @@ static void test_feed(void **state)
 	enum { CNT = 37 };
 	struct obj_prog *progs[CNT];
 	struct obj_feed feed;
-	struct told told[CNT];
+	struct scripted told[CNT];
 	int i;
 
 	obj_feed_init(&feed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "engine/lent.h"
+#include "engine/imported.h"
 
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -11,30 +11,30 @@
 #include "engine/inbox.h"
 #include "engine/packet.h"
 
-/* A message that waits at the owner's; entry->peer_context. */
-struct eng_lent {
+/* A message whose entry the owner keeps; entry->peer_context. */
+struct eng_imported {
 	struct eng_work work;		/* in the inbox, once the owner has called */
 	_Atomic bool posted;
-	struct list node;		/* on srx->lent */
+	struct list node;		/* on srx->imported */
 	struct eng_ep *srx;
 	struct eng_msg *msg;		/* NULL: lost with its endpoint */
 	struct fi_peer_rx_entry *entry;
 };
 
-void eng_lent_return(struct fi_peer_rx_entry *entry)
+void eng_imported_free_entry(struct fi_peer_rx_entry *entry)
 {
 	entry->srx->owner_ops->free_entry(entry);
 }
 
-void eng_lent_forget(struct eng_lent *lent)
+void eng_imported_forget(struct eng_imported *imp)
 {
-	lent->msg = NULL;
+	imp->msg = NULL;
 }
 
-static void lent_free(struct eng_lent *lent)
+static void imported_free(struct eng_imported *imp)
 {
-	list_del(&lent->node);
-	free(lent);
+	list_del(&imp->node);
+	free(imp);
 }
 
 /* The owner's entry as a receive of @ep's. */
@@ -82,120 +82,120 @@ static int run_discard(struct eng_work *work);
 /* No receive yet: the payload stays with the link, the entry goes back to the owner. */
 static enum eng_rx_verdict keep(struct eng_peer *peer, struct eng_rxc *rxc,
 				const struct eng_envelope *env, struct eng_rx *rx,
-				struct eng_lent *lent)
+				struct eng_imported *imp)
 {
 	struct fid_peer_srx *owner = rxc->owner;
-	enum eng_rx_verdict verdict = eng_unexp_keep_lent(peer, rxc, env, rx, lent, &lent->msg);
+	enum eng_rx_verdict verdict = eng_unexp_keep_imported(peer, rxc, env, rx, imp, &imp->msg);
 	int ret;
 
 	if (verdict == ENG_RX_LATER)
 		return verdict;
-	list_add_tail(&lent->node, &lent->srx->lent);
-	lent->entry->peer_context = lent;
-	ret = env->flags & WIRE_F_TAG ? owner->owner_ops->queue_tag(lent->entry) :
-	      owner->owner_ops->queue_msg(lent->entry);
+	list_add_tail(&imp->node, &imp->srx->imported);
+	imp->entry->peer_context = imp;
+	ret = env->flags & WIRE_F_TAG ? owner->owner_ops->queue_tag(imp->entry) :
+	      owner->owner_ops->queue_msg(imp->entry);
 	if (ret) {
 		ENG_WARN(peer->ep, "a message is lost: the owner of the shared receive context "
 			 "does not keep it: %s\n", fi_strerror(-ret));
 		/* The link is still looking at it. */
-		lent->work.run = run_discard;
-		eng_inbox_post(lent->srx->inbox, &lent->work, &lent->posted);
+		imp->work.run = run_discard;
+		eng_inbox_post(imp->srx->inbox, &imp->work, &imp->posted);
 	}
 	return verdict;
 }
 
-enum eng_rx_verdict eng_lent_message(struct eng_peer *peer, struct eng_rxc *rxc,
-				     const struct eng_envelope *env, struct eng_rx *rx)
+enum eng_rx_verdict eng_imported_message(struct eng_peer *peer, struct eng_rxc *rxc,
+					 const struct eng_envelope *env, struct eng_rx *rx)
 {
 	struct eng_grp *grp = peer->ep->grp;
 	struct eng_recv *recv = eng_recv_get(grp);
-	struct eng_lent *lent = calloc(1, sizeof(*lent));
+	struct eng_imported *imp = calloc(1, sizeof(*imp));
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
-	struct eng_out *notes[3] = { NULL, NULL, NULL };
+	struct eng_out *ctls[3] = { NULL, NULL, NULL };
 	int ret = -FI_ENOMEM;
 
 	/* Once the owner has been asked there is no way back. */
-	if (recv && lent && eng_recv_notes(grp, env, notes))
-		ret = ask_owner(rxc->owner, peer, env, &lent->entry);
+	if (recv && imp && eng_recv_ctl_get(grp, env, ctls))
+		ret = ask_owner(rxc->owner, peer, env, &imp->entry);
 	if (!ret) {
-		take_entry(recv, peer->ep, rxc, lent->entry, env->flags & WIRE_F_TAG);
-		free(lent);
-		eng_recv_begin(recv, peer, env, notes);
+		take_entry(recv, peer->ep, rxc, imp->entry, env->flags & WIRE_F_TAG);
+		free(imp);
+		eng_recv_begin(recv, peer, env, ctls);
 		return env->rts ? ENG_RX_DONE : eng_packet_take(recv, rx);
 	}
 	if (ret == -FI_ENOENT) {
-		list_init(&lent->work.node);
-		lent->srx = peer->ep->srx;
-		verdict = keep(peer, rxc, env, rx, lent);
+		list_init(&imp->work.node);
+		imp->srx = peer->ep->srx;
+		verdict = keep(peer, rxc, env, rx, imp);
 		if (verdict == ENG_RX_LATER)
-			eng_lent_return(lent->entry);
+			eng_imported_free_entry(imp->entry);
 		else
-			lent = NULL;
+			imp = NULL;
 	}
-	eng_recv_notes_put(notes);
+	eng_recv_ctl_put(ctls);
 	if (recv)
 		pool_put(&grp->recvs, recv);
-	free(lent);
+	free(imp);
 	return verdict;
 }
 
 /* ---- the owner's calls ------------------------------------------------------ */
 
-/* The endpoint that had the message is closed; somebody still waits for its entry. */
-static void report_lost(struct eng_lent *lent)
+/* The endpoint that had the message is closed; the program still waits for its entry. */
+static void report_lost(struct eng_imported *imp)
 {
-	struct fi_peer_rx_entry *entry = lent->entry;
+	struct fi_peer_rx_entry *entry = imp->entry;
 	struct fi_cq_err_entry err = {
 		.op_context = entry->context, .flags = FI_RECV, .tag = entry->tag,
 		.err = FI_ECONNRESET, .prov_errno = FI_ECONNRESET, .src_addr = entry->addr,
 	};
 
-	obj_ep_err_rx(&eng_srx_voice(lent->srx)->base, &err, NULL, 0, OBJ_CNTR_NONE);
-	eng_lent_return(entry);
-	lent_free(lent);
+	obj_ep_err_rx(&eng_srx_reporter(imp->srx)->base, &err, NULL, 0, OBJ_CNTR_NONE);
+	eng_imported_free_entry(entry);
+	imported_free(imp);
 }
 
 static int run_start(struct eng_work *work)
 {
-	struct eng_lent *lent = container_of(work, struct eng_lent, work);
-	struct eng_msg *msg = lent->msg;
-	struct eng_out *notes[3];
+	struct eng_imported *imp = container_of(work, struct eng_imported, work);
+	struct eng_msg *msg = imp->msg;
+	struct eng_out *ctls[3];
 	struct eng_recv *recv;
 
 	if (!msg) {
-		report_lost(lent);
+		report_lost(imp);
 		return 0;
 	}
-	recv = eng_recv_get(lent->srx->grp);
+	recv = eng_recv_get(imp->srx->grp);
 	if (!recv)
 		return -FI_EAGAIN;
-	if (!eng_recv_notes(lent->srx->grp, &msg->env, notes)) {
-		pool_put(&lent->srx->grp->recvs, recv);
+	if (!eng_recv_ctl_get(imp->srx->grp, &msg->env, ctls)) {
+		pool_put(&imp->srx->grp->recvs, recv);
 		return -FI_EAGAIN;
 	}
-	take_entry(recv, msg->peer->ep, msg->rxc, lent->entry, msg->env.flags & WIRE_F_TAG);
-	lent_free(lent);
-	eng_unexp_take(recv, msg, notes);
+	take_entry(recv, msg->peer->ep, msg->rxc, imp->entry, msg->env.flags & WIRE_F_TAG);
+	imported_free(imp);
+	eng_unexp_take(recv, msg, ctls);
 	return 0;
 }
 
 static int run_discard(struct eng_work *work)
 {
-	struct eng_lent *lent = container_of(work, struct eng_lent, work);
+	struct eng_imported *imp = container_of(work, struct eng_imported, work);
 
-	if (lent->msg && eng_unexp_discard(lent->msg))
+	if (imp->msg && eng_unexp_discard(imp->msg))
 		return -FI_EAGAIN;
-	eng_lent_return(lent->entry);
-	lent_free(lent);
+	eng_imported_free_entry(imp->entry);
+	imported_free(imp);
 	return 0;
 }
 
 static int post(struct fi_peer_rx_entry *entry, int (*run)(struct eng_work *))
 {
-	struct eng_lent *lent = entry->peer_context;
+	struct eng_imported *imp = entry->peer_context;
 
-	lent->work.run = run;
-	eng_inbox_post(lent->srx->inbox, &lent->work, &lent->posted);
+	imp->work.run = run;
+	eng_inbox_post(imp->srx->inbox, &imp->work, &imp->posted);
 	return 0;
 }
 
@@ -211,17 +211,17 @@ static int discard(struct fi_peer_rx_entry *entry)
 
 static fi_addr_t source_of(struct fi_peer_rx_entry *entry)
 {
-	struct eng_lent *lent = entry->peer_context;
-	fi_addr_t addr = lent->msg ? eng_peer_fi_addr(lent->msg->peer) : FI_ADDR_NOTAVAIL;
+	struct eng_imported *imp = entry->peer_context;
+	fi_addr_t addr = imp->msg ? eng_peer_fi_addr(imp->msg->peer) : FI_ADDR_NOTAVAIL;
 
 	return addr == FI_ADDR_NOTAVAIL ? FI_ADDR_UNSPEC : addr;
 }
 
-void eng_lent_sources(struct eng_ep *srx)
+void eng_imported_sources(struct eng_ep *srx)
 {
 	struct fid_peer_srx *owner = srx->rxc->owner;
 
-	if (!list_empty(&srx->lent) && owner->owner_ops->foreach_unspec_addr)
+	if (!list_empty(&srx->imported) && owner->owner_ops->foreach_unspec_addr)
 		owner->owner_ops->foreach_unspec_addr(owner, source_of);
 }
 
@@ -233,7 +233,7 @@ static struct fi_ops_srx_peer peer_ops = {
 	.discard_tag = discard,
 };
 
-int eng_lent_import(struct eng_ep *srx, const struct fi_peer_srx_context *context)
+int eng_imported_open(struct eng_ep *srx, const struct fi_peer_srx_context *context)
 {
 	struct fid_peer_srx *owner;
 	int ret;
@@ -257,13 +257,13 @@ int eng_lent_import(struct eng_ep *srx, const struct fi_peer_srx_context *contex
 	return 0;
 }
 
-void eng_lent_end(struct eng_ep *srx)
+void eng_imported_close(struct eng_ep *srx)
 {
-	struct eng_lent *lent;
+	struct eng_imported *imp;
 
-	while (!list_empty(&srx->lent)) {
-		lent = container_of(srx->lent.next, struct eng_lent, node);
-		eng_inbox_take(srx->inbox, &lent->work);
-		lent_free(lent);
+	while (!list_empty(&srx->imported)) {
+		imp = container_of(srx->imported.next, struct eng_imported, node);
+		eng_inbox_take(srx->inbox, &imp->work);
+		imported_free(imp);
 	}
 }
