@@ -278,11 +278,7 @@ static struct fi_ops mr_fid_ops = {
 	.bind = mr_bind,
 	.control = mr_control,
 };
-
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&mr_fid_ops, fid);
-}
+OBJ_OPS_TABLE(mr_fid_ops, fid)
 
 /* ---- registering --------------------------------------------------------- */
 
@@ -340,7 +336,6 @@ static void report_to_eq(struct obj_mr *mr)
 int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
 		   struct fid_mr **mr_p)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
 	struct fi_mr_attr pieces;
 	struct iovec iov;
@@ -363,7 +358,6 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	ret = check_attr(domain, &pieces, flags, &len);
 	if (ret)
 		return ret;
-	pthread_once(&once, fill_ops);
 	mr = calloc(1, sizeof(*mr) + pieces.iov_count * sizeof(mr->iov[0]));
 	if (!mr)
 		return -FI_ENOMEM;

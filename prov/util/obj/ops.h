@@ -5,9 +5,9 @@
  * ops.h - the one place that says "not supported".
  *
  * A provider writes an ops table by named member and leaves out what it does
- * not do.  obj_ops_fill() then puts our answer into every empty slot and sets
- * the size.  Fill a static table once, when the provider starts; never a table
- * that an open object already uses.
+ * not do.  OBJ_OPS_TABLE() behind a static table, or OBJ_OPS_FILL() for one that
+ * is made at run time, puts our answer into every empty slot and sets the size;
+ * never in a table that an open object already uses.
  */
 #ifndef OBJ_OPS_H
 #define OBJ_OPS_H
@@ -66,6 +66,15 @@ void obj_ops_fill(void *table, size_t size, const void *defaults);
 			       "table and defaults are of one type");		\
 		obj_ops_fill((table), sizeof(*(table)), &obj_ops_defaults.member); \
 	} while (0)
+
+/* OBJ_OPS_TABLE(tcp_msg_ops, msg) - at file scope, behind the table: complete it when the library
+ * is loaded, before any thread can use it.  No semicolon follows.
+ */
+#define OBJ_OPS_TABLE(table, member)						\
+	__attribute__((constructor)) static void fill_##table(void)		\
+	{									\
+		OBJ_OPS_FILL(&table, member);					\
+	}
 
 /* obj_ops_fill_ep - complete the seven tables that @ep points to, with a table
  * of defaults for each pointer that is NULL.

@@ -292,6 +292,7 @@ static struct fi_ops fid_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(fid_ops, fid)
 
 struct fi_ops_ep eng_ep_ops = {
 	.cancel = eng_recv_cancel,
@@ -300,24 +301,12 @@ struct fi_ops_ep eng_ep_ops = {
 	.rx_size_left = rx_size_left,
 	.tx_size_left = tx_size_left,
 };
-
-static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
-
-static void fill_tables(void)
-{
-	OBJ_OPS_FILL(&fid_ops, fid);
-	OBJ_OPS_FILL(&eng_ep_ops, ep);
-	OBJ_OPS_FILL(&eng_send_msg_ops, msg);
-	OBJ_OPS_FILL(&eng_send_tagged_ops, tagged);
-	OBJ_OPS_FILL(&eng_rma_ops, rma);
-	OBJ_OPS_FILL(&eng_amo_ops, atomic);
-}
+OBJ_OPS_TABLE(eng_ep_ops, ep)
 
 void eng_ep_set_tables(struct eng_ep *ep)
 {
 	struct fid_ep *fid = &ep->base.h.fid;
 
-	pthread_once(&tables_once, fill_tables);
 	fid->ops = &eng_ep_ops;
 	/* Contexts have no name of their own. */
 	if (fid->fid.fclass == FI_CLASS_EP || fid->fid.fclass == FI_CLASS_SEP)

@@ -131,6 +131,7 @@ static struct fi_ops ctx_fid_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(ctx_fid_ops, fid)
 
 /* ---- opening contexts ------------------------------------------------------- */
 
@@ -284,6 +285,7 @@ static struct fi_ops sep_fid_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(sep_fid_ops, fid)
 
 static struct fi_ops_ep sep_ops = {
 	.getopt = obj_ep_getopt,
@@ -291,14 +293,7 @@ static struct fi_ops_ep sep_ops = {
 	.tx_ctx = sep_tx_ctx,
 	.rx_ctx = sep_rx_ctx,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&ctx_fid_ops, fid);
-	OBJ_OPS_FILL(&sep_fid_ops, fid);
-	OBJ_OPS_FILL(&sep_ops, ep);
-}
+OBJ_OPS_TABLE(sep_ops, ep)
 
 static int check_counts(struct eng_ep *sep)
 {

@@ -14,6 +14,7 @@
 #include "engine/recv.h"
 #include "engine/trig.h"
 #include "engine/tx.h"
+#include "obj/ops.h"
 
 #define SEND_FLAGS (ENG_TX_CALL_FLAGS | FI_MSG | FI_TAGGED | FI_SEND)
 
@@ -411,6 +412,7 @@ struct fi_ops_msg eng_send_msg_ops = {
 	.senddata = msg_senddata,
 	.injectdata = msg_injectdata,
 };
+OBJ_OPS_TABLE(eng_send_msg_ops, msg)
 
 struct fi_ops_tagged eng_send_tagged_ops = {
 	.recv = eng_recv_trecv,
@@ -423,3 +425,4 @@ struct fi_ops_tagged eng_send_tagged_ops = {
 	.senddata = tagged_senddata,
 	.injectdata = tagged_injectdata,
 };
+OBJ_OPS_TABLE(eng_send_tagged_ops, tagged)

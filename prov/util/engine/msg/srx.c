@@ -121,12 +121,7 @@ static struct fi_ops fid_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&fid_ops, fid);
-}
+OBJ_OPS_TABLE(fid_ops, fid)
 
 /* The context lives in a group of its own making, which its endpoints join. */
 static int start(struct eng_ep *srx)

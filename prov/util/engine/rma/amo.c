@@ -14,6 +14,7 @@
 #include "engine/serve.h"
 #include "engine/trig.h"
 #include "engine/tx.h"
+#include "obj/ops.h"
 
 /* One call.  Lists are in elements until check() has looked at them. */
 struct amo {
@@ -445,3 +446,4 @@ struct fi_ops_atomic eng_amo_ops = {
 	.readwritevalid = amo_readwritevalid,
 	.compwritevalid = amo_compwritevalid,
 };
+OBJ_OPS_TABLE(eng_amo_ops, atomic)

@@ -10,6 +10,7 @@
 #include "base/iov.h"
 #include "engine/trig.h"
 #include "engine/tx.h"
+#include "obj/ops.h"
 
 /* One call. */
 struct rma {
@@ -398,3 +399,4 @@ struct fi_ops_rma eng_rma_ops = {
 	.writedata = rma_writedata,
 	.injectdata = rma_injectdata,
 };
+OBJ_OPS_TABLE(eng_rma_ops, rma)

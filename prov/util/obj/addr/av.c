@@ -517,6 +517,7 @@ static struct fi_ops av_fid_ops = {
 	.close = av_close,
 	.bind = av_bind,
 };
+OBJ_OPS_TABLE(av_fid_ops, fid)
 
 static struct fi_ops_av av_ops = {
 	.insert = av_insert,
@@ -528,12 +529,7 @@ static struct fi_ops_av av_ops = {
 	.av_set = obj_av_set_open,
 	.set_user_id = obj_av_set_user_id,
 };
-
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&av_fid_ops, fid);
-	OBJ_OPS_FILL(&av_ops, av);
-}
+OBJ_OPS_TABLE(av_ops, av)
 
 static void set_layout(struct obj_av *av, const struct obj_domain *domain)
 {
@@ -568,7 +564,6 @@ static int ask_owner(struct obj_domain *domain, struct fi_av_attr *attr,
 int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av **av_p,
 		void *context)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct obj_domain *domain = obj_domain_of(fid);
 	struct obj_av *av;
 	int ret;
@@ -580,7 +575,6 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 		ret = check_attr(domain, attr);
 	if (ret)
 		return ret;
-	pthread_once(&once, fill_ops);
 	av = calloc(1, sizeof(*av));
 	if (!av)
 		return -FI_ENOMEM;

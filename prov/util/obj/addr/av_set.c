@@ -198,6 +198,7 @@ static int set_close(struct fid *fid)
 static struct fi_ops set_fid_ops = {
 	.close = set_close,
 };
+OBJ_OPS_TABLE(set_fid_ops, fid)
 
 static struct fi_ops_av_set set_ops = {
 	.set_union = set_union,
@@ -207,12 +208,7 @@ static struct fi_ops_av_set set_ops = {
 	.remove = set_remove,
 	.addr = set_addr,
 };
-
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&set_fid_ops, fid);
-	OBJ_OPS_FILL(&set_ops, av_set);
-}
+OBJ_OPS_TABLE(set_ops, av_set)
 
 static int check_attr(const struct obj_av *av, const struct fi_av_set_attr *attr)
 {
@@ -261,7 +257,6 @@ static int add_members(struct obj_av_set *set, const struct fi_av_set_attr *attr
 int obj_av_set_open(struct fid_av *av_fid, struct fi_av_set_attr *attr,
 		    struct fid_av_set **set_p, void *context)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct obj_av *av = obj_av_of(av_fid);
 	struct obj_av_set *set;
 	int ret;
@@ -271,7 +266,6 @@ int obj_av_set_open(struct fid_av *av_fid, struct fi_av_set_attr *attr,
 	ret = check_attr(av, attr);
 	if (ret)
 		return ret;
-	pthread_once(&once, fill_ops);
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return -FI_ENOMEM;

@@ -382,16 +382,12 @@ struct fi_ops_cm obj_cm_msg_ops = {
 	.accept = cm_accept,
 	.shutdown = cm_shutdown,
 };
+OBJ_OPS_TABLE(obj_cm_msg_ops, cm)
 
 struct fi_ops_cm obj_cm_rdm_ops = {
 	.setname = cm_setname,
 	.getname = cm_getname,
 	.getpeer = no_peer,
 };
+OBJ_OPS_TABLE(obj_cm_rdm_ops, cm)
 
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&obj_cm_msg_ops, cm);
-	OBJ_OPS_FILL(&obj_cm_rdm_ops, cm);
-}

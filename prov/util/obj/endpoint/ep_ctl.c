@@ -89,12 +89,7 @@ static struct fi_ops alias_fi_ops = {
 	.bind = alias_bind,
 	.control = alias_control,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&alias_fi_ops, fid);
-}
+OBJ_OPS_TABLE(alias_fi_ops, fid)
 
 static int make_alias(struct obj_ep_handle *h, struct fi_alias *arg)
 {

@@ -44,6 +44,7 @@ static int connreq_close(struct fid *fid)
 static struct fi_ops connreq_fid_ops = {
 	.close = connreq_close,
 };
+OBJ_OPS_TABLE(connreq_fid_ops, fid)
 
 bool obj_connreq_is(const struct fid *handle)
 {
@@ -254,10 +255,12 @@ static struct fi_ops pep_fid_ops = {
 	.bind = pep_bind,
 	.control = pep_control,
 };
+OBJ_OPS_TABLE(pep_fid_ops, fid)
 
 static struct fi_ops_ep pep_ep_ops = {
 	.getopt = pep_getopt,
 };
+OBJ_OPS_TABLE(pep_ep_ops, ep)
 
 static struct fi_ops_cm pep_cm_ops = {
 	.setname = pep_setname,
@@ -265,15 +268,7 @@ static struct fi_ops_cm pep_cm_ops = {
 	.listen = pep_listen,
 	.reject = pep_reject,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&connreq_fid_ops, fid);
-	OBJ_OPS_FILL(&pep_fid_ops, fid);
-	OBJ_OPS_FILL(&pep_ep_ops, ep);
-	OBJ_OPS_FILL(&pep_cm_ops, cm);
-}
+OBJ_OPS_TABLE(pep_cm_ops, cm)
 
 bool obj_pep_is(const struct fid *handle)
 {

@@ -23,12 +23,7 @@ static int stx_close(struct fid *fid)
 static struct fi_ops stx_fi_ops = {
 	.close = stx_close,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&stx_fi_ops, fid);
-}
+OBJ_OPS_TABLE(stx_fi_ops, fid)
 
 int obj_stx_open(struct fid_domain *domain_fid, struct fi_tx_attr *attr,
 		 struct fid_stx **stx_p, void *context)

@@ -260,6 +260,7 @@ static struct fi_ops cntr_fi_ops = {
 	.close = cntr_close,
 	.control = cntr_control,
 };
+OBJ_OPS_TABLE(cntr_fi_ops, fid)
 
 static struct fi_ops_cntr cntr_ops = {
 	.read = cntr_read,
@@ -270,19 +271,13 @@ static struct fi_ops_cntr cntr_ops = {
 	.adderr = cntr_adderr,
 	.seterr = cntr_seterr,
 };
+OBJ_OPS_TABLE(cntr_ops, cntr)
 
 /* A peer's counter has no value: its owner only drives it. */
 static struct fi_ops_cntr cntr_peer_ops = {
 	.read = cntr_read,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&cntr_fi_ops, fid);
-	OBJ_OPS_FILL(&cntr_ops, cntr);
-	OBJ_OPS_FILL(&cntr_peer_ops, cntr);
-}
+OBJ_OPS_TABLE(cntr_peer_ops, cntr)
 
 static int check_attr(struct obj_domain *domain, const struct fi_cntr_attr *attr)
 {

@@ -636,6 +636,7 @@ static struct fi_ops cq_fi_ops = {
 	.control = cq_control,
 	.ops_open = cq_ops_open,
 };
+OBJ_OPS_TABLE(cq_fi_ops, fid)
 
 static struct fi_ops_cq cq_ops = {
 	.read = cq_read,
@@ -646,19 +647,13 @@ static struct fi_ops_cq cq_ops = {
 	.signal = cq_signal,
 	.strerror = cq_strerror,
 };
+OBJ_OPS_TABLE(cq_ops, cq)
 
 static struct fi_ops_cq cq_peer_ops = {
 	.read = cq_peer_read,
 	.strerror = cq_strerror,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&cq_fi_ops, fid);
-	OBJ_OPS_FILL(&cq_ops, cq);
-	OBJ_OPS_FILL(&cq_peer_ops, cq);
-}
+OBJ_OPS_TABLE(cq_peer_ops, cq)
 
 static size_t format_size(enum fi_cq_format format)
 {

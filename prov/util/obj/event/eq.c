@@ -302,6 +302,7 @@ static struct fi_ops eq_fi_ops = {
 	.close = eq_close,
 	.control = eq_control,
 };
+OBJ_OPS_TABLE(eq_fi_ops, fid)
 
 static struct fi_ops_eq eq_ops = {
 	.read = eq_read,
@@ -310,13 +311,7 @@ static struct fi_ops_eq eq_ops = {
 	.sread = eq_sread,
 	.strerror = eq_strerror,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&eq_fi_ops, fid);
-	OBJ_OPS_FILL(&eq_ops, eq);
-}
+OBJ_OPS_TABLE(eq_ops, eq)
 
 static int check_attr(struct obj_fabric *fabric, const struct fi_eq_attr *attr)
 {

@@ -153,19 +153,14 @@ static int poll_close(struct fid *fid)
 static struct fi_ops poll_fi_ops = {
 	.close = poll_close,
 };
+OBJ_OPS_TABLE(poll_fi_ops, fid)
 
 static struct fi_ops_poll poll_ops = {
 	.poll = poll_poll,
 	.poll_add = poll_add,
 	.poll_del = poll_del,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&poll_fi_ops, fid);
-	OBJ_OPS_FILL(&poll_ops, poll);
-}
+OBJ_OPS_TABLE(poll_ops, poll)
 
 int obj_poll_open(struct fid_domain *domain_fid, struct fi_poll_attr *attr,
 		  struct fid_poll **pollset)

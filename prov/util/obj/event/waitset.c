@@ -160,10 +160,12 @@ static struct fi_ops set_fi_ops = {
 	.close = set_close,
 	.control = set_control,
 };
+OBJ_OPS_TABLE(set_fi_ops, fid)
 
 static struct fi_ops_wait set_ops = {
 	.wait = set_wait,
 };
+OBJ_OPS_TABLE(set_ops, wait)
 
 int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 		     struct fid_wait **set_p)
@@ -223,9 +225,3 @@ int obj_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 	return 0;
 }
 
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&set_fi_ops, fid);
-	OBJ_OPS_FILL(&set_ops, wait);
-}

@@ -182,18 +182,13 @@ static struct fi_ops ep_fi_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(ep_fi_ops, fid)
 
 static struct fi_ops_ep ep_ops = {
 	.getopt = obj_ep_getopt,
 	.setopt = obj_ep_setopt,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&ep_fi_ops, fid);
-	OBJ_OPS_FILL(&ep_ops, ep);
-}
+OBJ_OPS_TABLE(ep_ops, ep)
 
 static int open_ep(size_t fclass, struct fid_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep_p, void *context)
