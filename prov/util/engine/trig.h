@@ -24,16 +24,24 @@ struct eng_trig;
 /* An operation as its message call has it; lists are pointed to. */
 struct eng_op {
 	enum fi_op_type type;
-	uint64_t flags;
+	uint64_t flags;			/* of the operation, ENG_OP_WORK */
 	union {
-		struct fi_msg msg;
-		struct fi_msg_tagged tagged;
+		struct fi_msg_tagged msg;	/* send and receive, tagged or not */
 		struct fi_msg_rma rma;
 		struct fi_msg_atomic atomic;
 	};
-	struct fi_msg_fetch fetch;
+	struct fi_msg_fetch fetch;	/* atomics: no list for the forms without */
 	struct fi_msg_compare compare;
 };
+
+/* eng_op_msg - an untagged message as a tagged one with tag 0. */
+static inline struct fi_msg_tagged eng_op_msg(const struct fi_msg *msg)
+{
+	return (struct fi_msg_tagged) {
+		.msg_iov = msg->msg_iov, .desc = msg->desc, .iov_count = msg->iov_count,
+		.addr = msg->addr, .context = msg->context, .data = msg->data,
+	};
+}
 
 /* eng_trig_call - a message call with FI_TRIGGER: @op waits, or starts at once.
  *
@@ -42,12 +50,8 @@ struct eng_op {
  */
 ssize_t eng_trig_call(struct eng_ep *ep, const struct eng_op *op);
 
-/* The same for each kind of call, out of its arguments. */
-ssize_t eng_trig_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg *msg,
-		     uint64_t flags);
-ssize_t eng_trig_tagged(struct fid_ep *ep, enum fi_op_type type,
-			const struct fi_msg_tagged *msg, uint64_t flags);
-ssize_t eng_trig_rma(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_rma *msg,
+/* eng_trig_msg - the same for a send or receive. */
+ssize_t eng_trig_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_tagged *msg,
 		     uint64_t flags);
 
 /* eng_trig_cancel - take back a call with @context that has not started; reported as
@@ -70,15 +74,10 @@ struct eng_trig *eng_trig_work(struct eng_grp *grp, uint64_t flags, bool *quiet_
 /* ---- starting (each in the file of its calls); caller holds prog->lock -------- */
 
 /* Return as the call does; -FI_EAGAIN: nothing has changed. */
-int eng_send_start(struct eng_ep *ep, const struct fi_msg *msg, uint64_t flags);
-int eng_send_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags);
-int eng_recv_start(struct eng_ep *ep, const struct fi_msg *msg, uint64_t flags);
-int eng_recv_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags);
-int eng_rma_start(struct eng_ep *ep, bool write, const struct fi_msg_rma *msg, uint64_t flags);
-/* @fetch, @compare: NULL for the forms without */
-int eng_amo_start(struct eng_ep *ep, const struct fi_msg_atomic *msg,
-		  const struct fi_msg_fetch *fetch, const struct fi_msg_compare *compare,
-		  uint64_t flags);
+int eng_send_start(struct eng_ep *ep, const struct eng_op *op);
+int eng_recv_start(struct eng_ep *ep, const struct eng_op *op);
+int eng_rma_start(struct eng_ep *ep, const struct eng_op *op);
+int eng_amo_start(struct eng_ep *ep, const struct eng_op *op);
 
 /* In the flags of an operation that is started as work. */
 #define ENG_OP_WORK (1ULL << 62)

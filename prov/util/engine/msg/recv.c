@@ -288,6 +288,22 @@ static inline uint64_t tagged_flags(struct fid_ep *fid)
 	       h->rx_op_flags & ~FI_MULTI_RECV;
 }
 
+static inline struct call of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
+{
+	return (struct call) { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
+			       flags, msg->context, tagged };
+}
+
+static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+			       uint64_t flags, bool tagged)
+{
+	struct call c = of_msg(msg, flags, tagged);
+
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_msg(fid, tagged ? FI_OP_TRECV : FI_OP_RECV, msg, flags);
+	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &c);
+}
+
 ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
 		      void *context)
 {
@@ -309,12 +325,9 @@ ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, 
 
 ssize_t eng_recv_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, 0, 0, flags,
-			  msg->context, false };
+	struct fi_msg_tagged tagged = eng_op_msg(msg);
 
-	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return eng_trig_msg(ep, FI_OP_RECV, msg, flags);
-	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(ep), &c);
+	return post_msg(ep, &tagged, flags, false);
 }
 
 ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -338,28 +351,13 @@ ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc,
 
 ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
-			  flags, msg->context, true };
-
-	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return eng_trig_tagged(ep, FI_OP_TRECV, msg, flags);
-	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(ep), &c);
+	return post_msg(ep, msg, flags, true);
 }
 
-int eng_recv_start(struct eng_ep *ep, const struct fi_msg *msg, uint64_t flags)
+int eng_recv_start(struct eng_ep *ep, const struct eng_op *op)
 {
-	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, 0, 0, flags,
-			  msg->context, false };
-	int ret = flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
-
-	return ret ? ret : post_locked(ep, &c);
-}
-
-int eng_recv_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
-{
-	struct call c = { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
-			  flags, msg->context, true };
-	int ret = flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
+	struct call c = of_msg(&op->msg, op->flags, op->type == FI_OP_TRECV);
+	int ret = op->flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
 
 	return ret ? ret : post_locked(ep, &c);
 }

@@ -98,16 +98,6 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	return eng_tx_launch(tx, s->flags);
 }
 
-static int start(struct eng_ep *ep, const struct send *s)
-{
-	struct eng_peer *peer;
-	int ret = refuse(ep, s);
-
-	if (!ret)
-		ret = eng_tx_find(ep, s->dest, &peer);
-	return ret ? ret : send_one(ep, peer, s);
-}
-
 static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s)
 {
 	struct eng_peer *peer;
@@ -303,20 +293,34 @@ static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size
 	return post(eng_ep_of(fid), &s);
 }
 
-int eng_send_start(struct eng_ep *ep, const struct fi_msg *msg, uint64_t flags)
+static inline struct send of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
 {
-	struct send s = of_iov(msg->msg_iov, msg->iov_count, msg->addr, 0, msg->data,
-			       msg->context, flags, 0);
-
-	return flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : start(ep, &s);
+	return of_iov(msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->data, msg->context,
+		      flags, tagged ? WIRE_F_TAG : 0);
 }
 
-int eng_send_start_tagged(struct eng_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
+static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+			       uint64_t flags, bool tagged)
 {
-	struct send s = of_iov(msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->data,
-			       msg->context, flags, WIRE_F_TAG);
+	struct send s;
 
-	return flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : start(ep, &s);
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
+		return eng_trig_msg(fid, tagged ? FI_OP_TSEND : FI_OP_SEND, msg, flags);
+	if (flags & ~SEND_FLAGS)
+		return -FI_EBADFLAGS;
+	s = of_msg(msg, flags, tagged);
+	return post(eng_ep_of(fid), &s);
+}
+
+int eng_send_start(struct eng_ep *ep, const struct eng_op *op)
+{
+	struct send s = of_msg(&op->msg, op->flags, op->type == FI_OP_TSEND);
+	struct eng_peer *peer;
+	int ret = op->flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &s);
+
+	if (!ret)
+		ret = eng_tx_find(ep, s.dest, &peer);
+	return ret ? ret : send_one(ep, peer, &s);
 }
 
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -334,12 +338,9 @@ static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return eng_trig_msg(ep, FI_OP_SEND, msg, flags);
-	if (flags & ~SEND_FLAGS)
-		return -FI_EBADFLAGS;
-	return post_iov(ep, msg->msg_iov, msg->iov_count, msg->addr, 0, msg->data,
-			msg->context, flags, 0);
+	struct fi_msg_tagged tagged = eng_op_msg(msg);
+
+	return post_msg(ep, &tagged, flags, false);
 }
 
 static ssize_t msg_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest)
@@ -374,12 +375,7 @@ static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov, void **d
 
 static ssize_t tagged_sendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return eng_trig_tagged(ep, FI_OP_TSEND, msg, flags);
-	if (flags & ~SEND_FLAGS)
-		return -FI_EBADFLAGS;
-	return post_iov(ep, msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->data,
-			msg->context, flags, WIRE_F_TAG);
+	return post_msg(ep, msg, flags, true);
 }
 
 static ssize_t tagged_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,

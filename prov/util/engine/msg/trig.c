@@ -85,28 +85,18 @@ void eng_trig_done(struct eng_trig *trig, int err)
 
 static int start(struct eng_trig *trig)
 {
-	struct eng_op *op = &trig->op;
-	struct eng_ep *ep = trig->ep;
-	uint64_t flags = op->flags | (trig->queued ? ENG_OP_WORK : 0);
-
-	switch (op->type) {
+	switch (trig->op.type) {
 	case FI_OP_SEND:
-		return eng_send_start(ep, &op->msg, flags);
 	case FI_OP_TSEND:
-		return eng_send_start_tagged(ep, &op->tagged, flags);
+		return eng_send_start(trig->ep, &trig->op);
 	case FI_OP_RECV:
-		return eng_recv_start(ep, &op->msg, flags);
 	case FI_OP_TRECV:
-		return eng_recv_start_tagged(ep, &op->tagged, flags);
+		return eng_recv_start(trig->ep, &trig->op);
 	case FI_OP_READ:
 	case FI_OP_WRITE:
-		return eng_rma_start(ep, op->type == FI_OP_WRITE, &op->rma, flags);
-	case FI_OP_ATOMIC:
-		return eng_amo_start(ep, &op->atomic, NULL, NULL, flags);
-	case FI_OP_FETCH_ATOMIC:
-		return eng_amo_start(ep, &op->atomic, &op->fetch, NULL, flags);
+		return eng_rma_start(trig->ep, &trig->op);
 	default:
-		return eng_amo_start(ep, &op->atomic, &op->fetch, &op->compare, flags);
+		return eng_amo_start(trig->ep, &trig->op);
 	}
 }
 
@@ -120,10 +110,9 @@ static void *context_of(const struct eng_op *op)
 	switch (op->type) {
 	case FI_OP_SEND:
 	case FI_OP_RECV:
-		return op->msg.context;
 	case FI_OP_TSEND:
 	case FI_OP_TRECV:
-		return op->tagged.context;
+		return op->msg.context;
 	case FI_OP_READ:
 	case FI_OP_WRITE:
 		return op->rma.context;
@@ -346,11 +335,9 @@ static int copy_lists(struct eng_op *op, struct copies *c)
 	switch (op->type) {
 	case FI_OP_SEND:
 	case FI_OP_RECV:
-		COPY(c->iov, op->msg.msg_iov, op->msg.iov_count);
-		return 0;
 	case FI_OP_TSEND:
 	case FI_OP_TRECV:
-		COPY(c->iov, op->tagged.msg_iov, op->tagged.iov_count);
+		COPY(c->iov, op->msg.msg_iov, op->msg.iov_count);
 		return 0;
 	case FI_OP_READ:
 	case FI_OP_WRITE:
@@ -407,26 +394,10 @@ ssize_t eng_trig_call(struct eng_ep *ep, const struct eng_op *op)
 	return 0;
 }
 
-ssize_t eng_trig_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg *msg,
+ssize_t eng_trig_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_tagged *msg,
 		     uint64_t flags)
 {
 	struct eng_op op = { .type = type, .flags = flags, .msg = *msg };
-
-	return eng_trig_call(eng_ep_of(ep), &op);
-}
-
-ssize_t eng_trig_tagged(struct fid_ep *ep, enum fi_op_type type,
-			const struct fi_msg_tagged *msg, uint64_t flags)
-{
-	struct eng_op op = { .type = type, .flags = flags, .tagged = *msg };
-
-	return eng_trig_call(eng_ep_of(ep), &op);
-}
-
-ssize_t eng_trig_rma(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_rma *msg,
-		     uint64_t flags)
-{
-	struct eng_op op = { .type = type, .flags = flags, .rma = *msg };
 
 	return eng_trig_call(eng_ep_of(ep), &op);
 }
@@ -443,13 +414,13 @@ static int unpack(const struct fi_deferred_work *work, struct eng_op *op, struct
 	switch (work->op_type) {
 	case FI_OP_SEND:
 	case FI_OP_RECV:
-		op->msg = work->op.msg->msg;
+		op->msg = eng_op_msg(&work->op.msg->msg);
 		op->flags = work->op.msg->flags;
 		*ep_p = work->op.msg->ep;
 		return 0;
 	case FI_OP_TSEND:
 	case FI_OP_TRECV:
-		op->tagged = work->op.tagged->msg;
+		op->msg = work->op.tagged->msg;
 		op->flags = work->op.tagged->flags;
 		*ep_p = work->op.tagged->ep;
 		return 0;
@@ -528,6 +499,7 @@ static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 	if (!trig)
 		return -FI_ENOMEM;
 	trig->op = op;
+	trig->op.flags |= ENG_OP_WORK;
 	trig->queued = work;
 	if (trig->ep) {
 		ret = find_inbox(trig->ep, &trig->inbox);

@@ -16,28 +16,21 @@
 #include "engine/tx.h"
 #include "obj/ops.h"
 
-/* One call.  Lists are in elements until check() has looked at them. */
+/* One call. */
 struct amo {
-	enum wire_atomic_kind kind;
-	enum fi_datatype type;
-	enum fi_op op;
-	const struct fi_ioc *operand, *compare;
-	size_t operand_cnt, compare_cnt, result_cnt;
-	const struct fi_ioc *result;
-	const struct fi_rma_ioc *rma;
-	size_t rma_cnt;
+	struct eng_op op;
 	size_t size;		/* bytes of an element; set by check() */
 	size_t len;		/* bytes of all elements; set by check() */
-	fi_addr_t dest;
-	uint64_t data;
-	uint64_t flags;
-	void *context;
 };
 
-static enum eng_atomic_form form_of(enum wire_atomic_kind kind)
+static bool is_base(const struct amo *a)
 {
-	return kind == WIRE_AMO_BASE ? ENG_ATOMIC_BASE :
-	       kind == WIRE_AMO_FETCH ? ENG_ATOMIC_FETCH : ENG_ATOMIC_COMPARE;
+	return a->op.type == FI_OP_ATOMIC;
+}
+
+static bool is_compare(const struct amo *a)
+{
+	return a->op.type == FI_OP_COMPARE_ATOMIC;
 }
 
 static size_t elements(const struct fi_ioc *list, size_t cnt)
@@ -51,33 +44,37 @@ static size_t elements(const struct fi_ioc *list, size_t cnt)
 
 static bool reads_only(const struct amo *a)
 {
-	return a->kind == WIRE_AMO_FETCH && a->op == FI_ATOMIC_READ;
+	return a->op.type == FI_OP_FETCH_ATOMIC && a->op.atomic.op == FI_ATOMIC_READ;
 }
 
 static int check(struct eng_ep *ep, struct amo *a)
 {
+	const struct fi_msg_compare *compare = &a->op.compare;
+	const struct fi_msg_atomic *msg = &a->op.atomic;
+	const struct fi_msg_fetch *fetch = &a->op.fetch;
+	enum eng_atomic_form form = is_base(a) ? ENG_ATOMIC_BASE :
+				    is_compare(a) ? ENG_ATOMIC_COMPARE : ENG_ATOMIC_FETCH;
 	size_t i, cnt = 0;
-	int ret = eng_atomic_valid(form_of(a->kind), a->type, a->op);
+	int ret = eng_atomic_valid(form, msg->datatype, msg->op);
 
 	if (ret)
 		return ret;
-	a->size = eng_atomic_size(a->type);
-	if (!a->rma_cnt || a->rma_cnt > WIRE_RMA_MAX || a->operand_cnt > ENG_IOV_MAX ||
-	    a->compare_cnt > ENG_IOV_MAX || a->result_cnt > ENG_IOV_MAX)
+	a->size = eng_atomic_size(msg->datatype);
+	if (!msg->rma_iov_count || msg->rma_iov_count > WIRE_RMA_MAX ||
+	    msg->iov_count > ENG_IOV_MAX || compare->iov_count > ENG_IOV_MAX ||
+	    fetch->iov_count > ENG_IOV_MAX)
 		return -FI_EINVAL;
-	for (i = 0; i < a->rma_cnt; i++) {
-		if (a->rma[i].count > ENG_ATOMIC_MAX / a->size - cnt)
+	for (i = 0; i < msg->rma_iov_count; i++) {
+		if (msg->rma_iov[i].count > ENG_ATOMIC_MAX / a->size - cnt)
 			return -FI_EMSGSIZE;
-		cnt += a->rma[i].count;
+		cnt += msg->rma_iov[i].count;
 	}
-	if (!cnt || (!reads_only(a) && elements(a->operand, a->operand_cnt) != cnt))
-		return -FI_EINVAL;
-	if (a->kind == WIRE_AMO_COMPARE && elements(a->compare, a->compare_cnt) != cnt)
-		return -FI_EINVAL;
-	if (a->kind != WIRE_AMO_BASE && elements(a->result, a->result_cnt) != cnt)
+	if (!cnt || (!reads_only(a) && elements(msg->msg_iov, msg->iov_count) != cnt) ||
+	    (is_compare(a) && elements(compare->msg_iov, compare->iov_count) != cnt) ||
+	    (!is_base(a) && elements(fetch->msg_iov, fetch->iov_count) != cnt))
 		return -FI_EINVAL;
 	a->len = cnt * a->size;
-	return (a->flags & FI_INJECT) && a->len > ep->inject_size ? -FI_EMSGSIZE : 0;
+	return (a->op.flags & FI_INJECT) && a->len > ep->inject_size ? -FI_EMSGSIZE : 0;
 }
 
 static size_t to_iov(struct iovec *iov, const struct fi_ioc *list, size_t cnt, size_t size)
@@ -92,19 +89,21 @@ static size_t to_iov(struct iovec *iov, const struct fi_ioc *list, size_t cnt, s
 /* Operands, then comparands, in memory of the request's own. */
 static int attach(struct eng_tx *tx, const struct amo *a)
 {
-	size_t len = reads_only(a) ? 0 : a->kind == WIRE_AMO_COMPARE ? 2 * a->len : a->len;
+	size_t len = reads_only(a) ? 0 : is_compare(a) ? 2 * a->len : a->len;
+	const struct fi_msg_compare *compare = &a->op.compare;
+	const struct fi_msg_atomic *msg = &a->op.atomic;
 	struct iovec iov[ENG_IOV_MAX];
 	char *copy = (char *) tx->data;
 
-	if (len > ENG_TX_INLINE || a->result_cnt >= ENG_IOV_MAX) {
+	if (len > ENG_TX_INLINE || a->op.fetch.iov_count >= ENG_IOV_MAX) {
 		copy = tx->amo = pool_get(&tx->ep->grp->amos);
 		if (!copy)
 			return -FI_EAGAIN;
 	}
 	if (len)
-		iov_gather(iov, to_iov(iov, a->operand, a->operand_cnt, a->size), 0, copy, a->len);
-	if (a->kind == WIRE_AMO_COMPARE)
-		iov_gather(iov, to_iov(iov, a->compare, a->compare_cnt, a->size), 0,
+		iov_gather(iov, to_iov(iov, msg->msg_iov, msg->iov_count, a->size), 0, copy, a->len);
+	if (is_compare(a))
+		iov_gather(iov, to_iov(iov, compare->msg_iov, compare->iov_count, a->size), 0,
 			   copy + a->len, a->len);
 	tx->pkt.flags |= len <= ENG_TX_INLINE ? ENG_PKT_INLINE : 0;
 	tx->pkt.iov[0] = (struct iovec) { copy, len };
@@ -119,50 +118,56 @@ static int ask(struct eng_tx *tx, const struct amo *a)
 	struct iovec *iov = tx->amo ? (void *) ((char *) tx->amo + ENG_AMO_RESULTS) :
 			    &tx->pkt.iov[1];
 
-	return eng_tx_ask(tx, iov, to_iov(iov, a->result, a->result_cnt, a->size), a->len);
+	return eng_tx_ask(tx, iov, to_iov(iov, a->op.fetch.msg_iov, a->op.fetch.iov_count, a->size),
+			  a->len);
 }
 
 static void write_header(struct eng_tx *tx, const struct amo *a, uint8_t flags, uint32_t id)
 {
-	struct wire_atomic head = { .kind = (uint8_t) a->kind, .op = (uint8_t) a->op,
-				    .type = (uint8_t) a->type };
-	size_t i, at = wire_put_base(tx->pkt.hdr, WIRE_ATOMIC, flags, eng_ep_ctx(tx->ep, a->dest),
+	const struct fi_msg_atomic *msg = &a->op.atomic;
+	struct wire_atomic head = {
+		.kind = is_base(a) ? WIRE_AMO_BASE : is_compare(a) ? WIRE_AMO_COMPARE : WIRE_AMO_FETCH,
+		.op = (uint8_t) msg->op,
+		.type = (uint8_t) msg->datatype,
+	};
+	size_t i, at = wire_put_base(tx->pkt.hdr, WIRE_ATOMIC, flags, eng_ep_ctx(tx->ep, msg->addr),
 				     id, tx->pkt.len);
 
 	if (flags & WIRE_F_DATA)
-		at = wire_put_word(tx->pkt.hdr, at, a->data);
+		at = wire_put_word(tx->pkt.hdr, at, msg->data);
 	__builtin_memcpy(tx->pkt.hdr + at, &head, sizeof(head));
 	at += sizeof(head);
-	for (i = 0; i < a->rma_cnt; i++)
-		at = wire_put_rma(tx->pkt.hdr, at, a->rma[i].addr, a->rma[i].count, a->rma[i].key);
+	for (i = 0; i < msg->rma_iov_count; i++)
+		at = wire_put_rma(tx->pkt.hdr, at, msg->rma_iov[i].addr, msg->rma_iov[i].count,
+				  msg->rma_iov[i].key);
 	tx->pkt.hdr_len = (uint16_t) at;
 }
 
 static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
 {
-	if (a->kind != WIRE_AMO_BASE ||
-	    !(a->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE | FI_MATCH_COMPLETE)))
+	if (!is_base(a) || !(a->op.flags & ENG_TX_ACK_FLAGS))
 		return false;
-	return !(a->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
+	return !(a->op.flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
 static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 {
-	bool base = a->kind == WIRE_AMO_BASE;
+	uint64_t op_flags = a->op.flags;
 	struct eng_tx *tx = pool_get(&ep->grp->txs);
-	uint8_t flags = a->flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0;
+	uint8_t flags = op_flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0;
+	bool base = is_base(a);
 	int ret;
 
 	if (!tx)
 		return -FI_EAGAIN;
-	eng_tx_describe(tx, ep, peer, a->context, FI_ATOMIC | (base ? FI_WRITE : FI_READ),
+	eng_tx_describe(tx, ep, peer, a->op.atomic.context, FI_ATOMIC | (base ? FI_WRITE : FI_READ),
 			base ? OBJ_CNTR_WRITE : OBJ_CNTR_READ, a->len);
-	tx->want_comp = eng_tx_wants_comp(ep, a->flags);
-	eng_tx_as_work(tx, a->flags);
+	tx->want_comp = eng_tx_wants_comp(ep, op_flags);
+	eng_tx_as_work(tx, op_flags);
 	tx->want_ack = ack_wanted(ep, a);
 	if (tx->want_ack)
 		flags |= WIRE_F_DELIVERED;
-	tx->pkt.flags = a->flags & FI_MORE ? ENG_PKT_MORE : 0;
+	tx->pkt.flags = op_flags & FI_MORE ? ENG_PKT_MORE : 0;
 	ret = attach(tx, a);
 	if (!ret)
 		ret = !base ? ask(tx, a) : eng_name_make(ep->grp, &tx->name) ? 0 : -FI_ENOMEM;
@@ -171,7 +176,7 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 		return -FI_EAGAIN;
 	}
 	write_header(tx, a, flags, base ? tx->name.id : tx->sink.name.id);
-	return eng_tx_launch(tx, a->flags);
+	return eng_tx_launch(tx, op_flags);
 }
 
 static ssize_t post(struct fid_ep *fid, struct amo *a)
@@ -181,7 +186,7 @@ static ssize_t post(struct fid_ep *fid, struct amo *a)
 	int ret = check(ep, a);
 
 	if (!ret)
-		ret = eng_tx_enter(ep, a->dest, &peer);
+		ret = eng_tx_enter(ep, a->op.atomic.addr, &peer);
 	if (ret)
 		return ret;
 	ret = post_locked(ep, peer, a);
@@ -201,87 +206,52 @@ static ssize_t post_lists(struct fid_ep *fid, struct amo *a, uint64_t addr, uint
 {
 	struct fi_rma_ioc remote = { .addr = addr, .key = key };
 
-	remote.count = reads_only(a) ? elements(a->result, a->result_cnt) :
-		       elements(a->operand, a->operand_cnt);
-	a->rma = &remote;
-	a->rma_cnt = 1;
-	a->flags |= default_flags(fid);
+	remote.count = reads_only(a) ? elements(a->op.fetch.msg_iov, a->op.fetch.iov_count) :
+		       elements(a->op.atomic.msg_iov, a->op.atomic.iov_count);
+	a->op.atomic.rma_iov = &remote;
+	a->op.atomic.rma_iov_count = 1;
+	a->op.flags |= default_flags(fid);
 	return post(fid, a);
 }
 
 #define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_ATOMIC | FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC)
 
-static void of_msg(struct amo *a, const struct fi_msg_atomic *msg, uint64_t flags)
-{
-	a->type = msg->datatype;
-	a->op = msg->op;
-	a->operand = msg->msg_iov;
-	a->operand_cnt = msg->iov_count;
-	a->rma = msg->rma_iov;
-	a->rma_cnt = msg->rma_iov_count;
-	a->dest = msg->addr;
-	a->data = msg->data;
-	a->context = msg->context;
-	a->flags = flags;
-}
-
-static ssize_t trigger(struct fid_ep *fid, const struct amo *a, const struct fi_msg_atomic *msg,
-		       uint64_t flags)
-{
-	struct eng_op op = {
-		.type = a->kind == WIRE_AMO_BASE ? FI_OP_ATOMIC :
-			a->kind == WIRE_AMO_FETCH ? FI_OP_FETCH_ATOMIC : FI_OP_COMPARE_ATOMIC,
-		.flags = flags, .atomic = *msg,
-		.fetch = { .msg_iov = (struct fi_ioc *) a->result, .iov_count = a->result_cnt },
-		.compare = { .msg_iov = a->compare, .iov_count = a->compare_cnt },
-	};
-
-	return eng_trig_call(eng_ep_of(fid), &op);
-}
-
 static ssize_t post_msg(struct fid_ep *fid, struct amo *a, const struct fi_msg_atomic *msg,
 			uint64_t flags)
 {
+	a->op.atomic = *msg;
+	a->op.flags = flags;
 	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return trigger(fid, a, msg, flags);
-	if (flags & ~MSG_FLAGS)
-		return -FI_EBADFLAGS;
-	of_msg(a, msg, flags);
-	return post(fid, a);
+		return eng_trig_call(eng_ep_of(fid), &a->op);
+	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, a);
 }
 
-int eng_amo_start(struct eng_ep *ep, const struct fi_msg_atomic *msg,
-		  const struct fi_msg_fetch *fetch, const struct fi_msg_compare *compare,
-		  uint64_t flags)
+int eng_amo_start(struct eng_ep *ep, const struct eng_op *op)
 {
-	struct amo a = { .kind = compare ? WIRE_AMO_COMPARE : fetch ? WIRE_AMO_FETCH :
-				 WIRE_AMO_BASE };
+	struct amo a = { .op = *op };
 	struct eng_peer *peer;
-	int ret;
+	int ret = op->flags & ~(MSG_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : check(ep, &a);
 
-	if (flags & ~(MSG_FLAGS | ENG_OP_WORK))
-		return -FI_EBADFLAGS;
-	of_msg(&a, msg, flags);
-	if (fetch) {
-		a.result = fetch->msg_iov;
-		a.result_cnt = fetch->iov_count;
-	}
-	if (compare) {
-		a.compare = compare->msg_iov;
-		a.compare_cnt = compare->iov_count;
-	}
-	ret = check(ep, &a);
 	if (!ret)
-		ret = eng_tx_find(ep, a.dest, &peer);
+		ret = eng_tx_find(ep, op->atomic.addr, &peer);
 	return ret ? ret : post_locked(ep, peer, &a);
+}
+
+static struct amo of_call(enum fi_op_type kind, const struct fi_ioc *iov, size_t cnt, fi_addr_t dest,
+			  enum fi_datatype type, enum fi_op op, void *context)
+{
+	return (struct amo) { .op = {
+		.type = kind,
+		.atomic = { .msg_iov = iov, .iov_count = cnt, .addr = dest, .datatype = type,
+			    .op = op, .context = context },
+	} };
 }
 
 static ssize_t amo_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t cnt,
 			  fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype type,
 			  enum fi_op op, void *context)
 {
-	struct amo a = { .kind = WIRE_AMO_BASE, .type = type, .op = op, .operand = iov,
-			 .operand_cnt = cnt, .dest = dest, .context = context };
+	struct amo a = of_call(FI_OP_ATOMIC, iov, cnt, dest, type, op, context);
 
 	return post_lists(ep, &a, addr, key);
 }
@@ -299,15 +269,16 @@ static ssize_t amo_inject(struct fid_ep *ep, const void *buf, size_t cnt, fi_add
 			  uint64_t addr, uint64_t key, enum fi_datatype type, enum fi_op op)
 {
 	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
-	struct amo a = { .kind = WIRE_AMO_BASE, .type = type, .op = op, .operand = &ioc,
-			 .operand_cnt = 1, .dest = dest, .flags = FI_INJECT | ENG_TX_QUIET };
+	struct amo a = of_call(FI_OP_ATOMIC, &ioc, 1, dest, type, op, NULL);
+
+	a.op.flags = FI_INJECT | ENG_TX_QUIET;
 
 	return post_lists(ep, &a, addr, key);
 }
 
 static ssize_t amo_writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, uint64_t flags)
 {
-	struct amo a = { .kind = WIRE_AMO_BASE };
+	struct amo a = { .op.type = FI_OP_ATOMIC };
 
 	return post_msg(ep, &a, msg, flags);
 }
@@ -317,9 +288,9 @@ static ssize_t amo_readwritev(struct fid_ep *ep, const struct fi_ioc *iov, void 
 			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
 			      enum fi_datatype type, enum fi_op op, void *context)
 {
-	struct amo a = { .kind = WIRE_AMO_FETCH, .type = type, .op = op, .operand = iov,
-			 .operand_cnt = cnt, .result = resultv, .result_cnt = result_cnt,
-			 .dest = dest, .context = context };
+	struct amo a = of_call(FI_OP_FETCH_ATOMIC, iov, cnt, dest, type, op, context);
+
+	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .iov_count = result_cnt };
 
 	return post_lists(ep, &a, addr, key);
 }
@@ -339,7 +310,8 @@ static ssize_t amo_readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 				struct fi_ioc *resultv, void **result_desc, size_t result_cnt,
 				uint64_t flags)
 {
-	struct amo a = { .kind = WIRE_AMO_FETCH, .result = resultv, .result_cnt = result_cnt };
+	struct amo a = { .op = { .type = FI_OP_FETCH_ATOMIC,
+				 .fetch = { .msg_iov = resultv, .iov_count = result_cnt } } };
 
 	return post_msg(ep, &a, msg, flags);
 }
@@ -350,10 +322,10 @@ static ssize_t amo_compwritev(struct fid_ep *ep, const struct fi_ioc *iov, void 
 			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
 			      enum fi_datatype type, enum fi_op op, void *context)
 {
-	struct amo a = { .kind = WIRE_AMO_COMPARE, .type = type, .op = op, .operand = iov,
-			 .operand_cnt = cnt, .compare = comparev, .compare_cnt = compare_cnt,
-			 .result = resultv, .result_cnt = result_cnt, .dest = dest,
-			 .context = context };
+	struct amo a = of_call(FI_OP_COMPARE_ATOMIC, iov, cnt, dest, type, op, context);
+
+	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .iov_count = result_cnt };
+	a.op.compare = (struct fi_msg_compare) { .msg_iov = comparev, .iov_count = compare_cnt };
 
 	return post_lists(ep, &a, addr, key);
 }
@@ -376,9 +348,9 @@ static ssize_t amo_compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 				size_t compare_cnt, struct fi_ioc *resultv, void **result_desc,
 				size_t result_cnt, uint64_t flags)
 {
-	struct amo a = { .kind = WIRE_AMO_COMPARE, .compare = comparev,
-			 .compare_cnt = compare_cnt, .result = resultv,
-			 .result_cnt = result_cnt };
+	struct amo a = { .op = { .type = FI_OP_COMPARE_ATOMIC,
+				 .fetch = { .msg_iov = resultv, .iov_count = result_cnt },
+				 .compare = { .msg_iov = comparev, .iov_count = compare_cnt } } };
 
 	return post_msg(ep, &a, msg, flags);
 }

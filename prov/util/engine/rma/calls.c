@@ -14,15 +14,9 @@
 
 /* One call. */
 struct rma {
-	const struct iovec *iov;
-	size_t cnt;
-	const struct fi_rma_iov *rma;
-	size_t rma_cnt;
+	struct fi_msg_rma msg;
 	size_t len;		/* of either list; set by check() */
-	fi_addr_t dest;
-	uint64_t data;
 	uint64_t flags;		/* of the operation, ENG_TX_QUIET */
-	void *context;
 };
 
 static int check(struct eng_ep *ep, struct rma *r)
@@ -30,14 +24,15 @@ static int check(struct eng_ep *ep, struct rma *r)
 	uint64_t sum = 0;
 	size_t i;
 
-	if (r->cnt > ENG_IOV_MAX || !r->rma_cnt || r->rma_cnt > WIRE_RMA_MAX)
+	if (r->msg.iov_count > ENG_IOV_MAX || !r->msg.rma_iov_count ||
+	    r->msg.rma_iov_count > WIRE_RMA_MAX)
 		return -FI_EINVAL;
-	for (i = 0; i < r->rma_cnt; i++) {
-		if (r->rma[i].len > WIRE_LEN_MAX - sum)
+	for (i = 0; i < r->msg.rma_iov_count; i++) {
+		if (r->msg.rma_iov[i].len > WIRE_LEN_MAX - sum)
 			return -FI_EMSGSIZE;
-		sum += r->rma[i].len;
+		sum += r->msg.rma_iov[i].len;
 	}
-	r->len = iov_total(r->iov, r->cnt);
+	r->len = iov_total(r->msg.msg_iov, r->msg.iov_count);
 	if (r->len != sum)
 		return -FI_EINVAL;
 	if (r->len > ep->max_msg_size || ((r->flags & FI_INJECT) && r->len > ep->inject_size))
@@ -53,7 +48,7 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 
 	if (!tx)
 		return NULL;
-	eng_tx_describe(tx, ep, peer, r->context, FI_RMA | cq_flag, cntr, r->len);
+	eng_tx_describe(tx, ep, peer, r->msg.context, FI_RMA | cq_flag, cntr, r->len);
 	tx->want_comp = eng_tx_wants_comp(ep, r->flags);
 	eng_tx_as_work(tx, r->flags);
 	tx->pkt.flags = r->flags & FI_MORE ? ENG_PKT_MORE : 0;
@@ -72,11 +67,11 @@ static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r,
 	int ret;
 
 	*notify_p = false;
-	if (!ops->rma || r->rma_cnt != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
+	if (!ops->rma || r->msg.rma_iov_count != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
 	    ((r->flags & FI_FENCE) && peer->tx_cnt) || (r->flags & ENG_OP_WORK) ||
-	    eng_ep_ctx(ep, r->dest))
+	    eng_ep_ctx(ep, r->msg.addr))
 		return 0;
-	ret = ops->rma(peer->chan, write, r->iov, r->cnt, r->rma, notify_p);
+	ret = ops->rma(peer->chan, write, r->msg.msg_iov, r->msg.iov_count, r->msg.rma_iov, notify_p);
 	if (__builtin_expect(ret < 0, 0))
 		obj_prog_poll_locked(ep->base.prog);
 	return ret;
@@ -86,9 +81,31 @@ static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r,
 static int done_at_once(struct eng_ep *ep, const struct rma *r, uint64_t cq_flag,
 			enum obj_ep_cntr cntr)
 {
-	obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, r->flags), r->context, FI_RMA | cq_flag,
+	obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, r->flags), r->msg.context, FI_RMA | cq_flag,
 		       r->len, cntr);
 	return 0;
+}
+
+/* put_ranges - where bytes @off .. @off + @len of the request are; with @all also the ranges
+ * without any of them.  Returns the header's length.
+ */
+static size_t put_ranges(uint8_t *hdr, size_t at, const struct rma *r, size_t off, size_t len,
+			 bool all)
+{
+	const struct fi_rma_iov *rma = r->msg.rma_iov;
+	size_t i, skip, part;
+
+	for (i = 0; i < r->msg.rma_iov_count; i++) {
+		skip = off < rma[i].len ? off : rma[i].len;
+		part = rma[i].len - skip;
+		if (part > len)
+			part = len;
+		off -= skip;
+		len -= part;
+		if (part || all)
+			at = wire_put_rma(hdr, at, rma[i].addr + skip, part, rma[i].key);
+	}
+	return at;
 }
 
 /* ---- reads ------------------------------------------------------------------ */
@@ -96,7 +113,7 @@ static int done_at_once(struct eng_ep *ep, const struct rma *r, uint64_t cq_flag
 static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
 	struct eng_tx *tx;
-	size_t at, i;
+	size_t at;
 	bool notify;
 	int ret;
 
@@ -107,8 +124,8 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	if (!tx)
 		return -FI_EAGAIN;
 	if (r->len) {
-		memcpy(tx->pkt.iov, r->iov, r->cnt * sizeof(*r->iov));
-		ret = eng_tx_ask(tx, tx->pkt.iov, r->cnt, r->len);
+		memcpy(tx->pkt.iov, r->msg.msg_iov, r->msg.iov_count * sizeof(*r->msg.msg_iov));
+		ret = eng_tx_ask(tx, tx->pkt.iov, r->msg.iov_count, r->len);
 	} else {
 		tx->want_ack = true;
 		ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_ENOMEM;
@@ -120,10 +137,8 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	tx->pkt.iov_cnt = 0;
 	tx->pkt.len = 0;
 	at = wire_put_base(tx->pkt.hdr, WIRE_READ, r->len ? 0 : WIRE_F_DELIVERED,
-			   eng_ep_ctx(ep, r->dest), r->len ? tx->sink.name.id : tx->name.id, r->len);
-	for (i = 0; i < r->rma_cnt; i++)
-		at = wire_put_rma(tx->pkt.hdr, at, r->rma[i].addr, r->rma[i].len, r->rma[i].key);
-	tx->pkt.hdr_len = (uint16_t) at;
+			   eng_ep_ctx(ep, r->msg.addr), r->len ? tx->sink.name.id : tx->name.id, r->len);
+	tx->pkt.hdr_len = (uint16_t) put_ranges(tx->pkt.hdr, at, r, 0, r->len, true);
 	return eng_tx_launch(tx, r->flags);
 }
 
@@ -135,24 +150,13 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 static void write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id,
 			 uint8_t flags, size_t off, size_t len)
 {
-	size_t i, skip, part, left = len;
 	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, ctx, id, len);
 
 	if (flags & WIRE_F_DATA)
-		at = wire_put_word(pkt->hdr, at, r->data);
+		at = wire_put_word(pkt->hdr, at, r->msg.data);
 	if (flags & WIRE_F_TOTAL)
 		at = wire_put_word(pkt->hdr, at, r->len);
-	for (i = 0; i < r->rma_cnt; i++) {
-		skip = off < r->rma[i].len ? off : r->rma[i].len;
-		part = r->rma[i].len - skip;
-		if (part > left)
-			part = left;
-		off -= skip;
-		left -= part;
-		if (part || (flags & WIRE_F_LAST))
-			at = wire_put_rma(pkt->hdr, at, r->rma[i].addr + skip, part, r->rma[i].key);
-	}
-	pkt->hdr_len = (uint16_t) at;
+	pkt->hdr_len = (uint16_t) put_ranges(pkt->hdr, at, r, off, len, flags & WIRE_F_LAST);
 }
 
 /* All pieces but the last, each with its slice of the payload. */
@@ -165,9 +169,9 @@ static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p
 		pkt = eng_tx_piece(tx);
 		if (!pkt)
 			return -FI_EAGAIN;
-		write_header(pkt, r, eng_ep_ctx(tx->ep, r->dest), tx->name.id, 0, off, seg);
+		write_header(pkt, r, eng_ep_ctx(tx->ep, r->msg.addr), tx->name.id, 0, off, seg);
 		pkt->flags = ENG_PKT_MORE;
-		pkt->iov_cnt = (uint16_t) iov_slice(r->iov, r->cnt, off, seg, pkt->iov);
+		pkt->iov_cnt = (uint16_t) iov_slice(r->msg.msg_iov, r->msg.iov_count, off, seg, pkt->iov);
 		pkt->len = seg;
 	}
 	*off_p = off;
@@ -190,10 +194,10 @@ static int attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *of
 	size_t cnt;
 
 	if ((r->flags & FI_INJECT) || r->len <= seg)
-		return eng_tx_attach(tx, r->iov, r->cnt, r->len, r->flags & FI_INJECT);
+		return eng_tx_attach(tx, r->msg.msg_iov, r->msg.iov_count, r->len, r->flags & FI_INJECT);
 	if (cut(tx, r, seg, off_p))
 		return -FI_EAGAIN;
-	cnt = iov_slice(r->iov, r->cnt, *off_p, r->len - *off_p, last);
+	cnt = iov_slice(r->msg.msg_iov, r->msg.iov_count, *off_p, r->len - *off_p, last);
 	return eng_tx_attach(tx, last, cnt, r->len - *off_p, false);
 }
 
@@ -224,7 +228,7 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 		flags |= WIRE_F_TOTAL;
 	if (placed)
 		tx->pkt.flags |= ENG_PKT_NOTICE;
-	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->dest), tx->name.id, flags, off,
+	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->msg.addr), tx->name.id, flags, off,
 		     r->len - off);
 	return eng_tx_launch(tx, r->flags);
 }
@@ -253,7 +257,7 @@ static ssize_t post(struct fid_ep *fid, struct rma *r,
 	int ret = check(ep, r);
 
 	if (!ret)
-		ret = eng_tx_enter(ep, r->dest, &peer);
+		ret = eng_tx_enter(ep, r->msg.addr, &peer);
 	if (ret)
 		return ret;
 	ret = op(ep, peer, r);
@@ -274,8 +278,10 @@ static ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr
 {
 	struct iovec iov = { (void *) buf, len };
 	struct fi_rma_iov remote = { .addr = addr, .len = len, .key = key };
-	struct rma r = { .iov = &iov, .cnt = 1, .rma = &remote, .rma_cnt = 1, .dest = dest,
-			 .data = data, .context = context, .flags = flags | default_flags(fid) };
+	struct rma r = { .msg = { .msg_iov = &iov, .iov_count = 1, .addr = dest,
+				  .rma_iov = &remote, .rma_iov_count = 1,
+				  .context = context, .data = data },
+			 .flags = flags | default_flags(fid) };
 
 	return post(fid, &r, op);
 }
@@ -285,8 +291,9 @@ static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
 			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
 	struct fi_rma_iov remote = { .addr = addr, .len = iov_total(iov, cnt), .key = key };
-	struct rma r = { .iov = iov, .cnt = cnt, .rma = &remote, .rma_cnt = 1, .dest = dest,
-			 .context = context, .flags = default_flags(fid) };
+	struct rma r = { .msg = { .msg_iov = iov, .iov_count = cnt, .addr = dest,
+				  .rma_iov = &remote, .rma_iov_count = 1, .context = context },
+			 .flags = default_flags(fid) };
 
 	return post(fid, &r, op);
 }
@@ -295,36 +302,32 @@ static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
 /* A read fills memory of the program's; its peer needs no notification. */
 #define NOT_READ (FI_INJECT | FI_REMOTE_CQ_DATA)
 
-static struct rma of_msg(const struct fi_msg_rma *msg, uint64_t flags)
-{
-	return (struct rma) {
-		.iov = msg->msg_iov, .cnt = msg->iov_count, .rma = msg->rma_iov,
-		.rma_cnt = msg->rma_iov_count, .dest = msg->addr, .data = msg->data,
-		.context = msg->context, .flags = flags
-	};
-}
-
 static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags,
 			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
-	struct rma r = of_msg(msg, flags);
+	struct rma r = { .msg = *msg, .flags = flags };
 
-	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return eng_trig_rma(fid, op == read_one ? FI_OP_READ : FI_OP_WRITE, msg, flags);
+	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0)) {
+		struct eng_op later = { .type = op == read_one ? FI_OP_READ : FI_OP_WRITE,
+					.flags = flags, .rma = *msg };
+
+		return eng_trig_call(eng_ep_of(fid), &later);
+	}
 	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, &r, op);
 }
 
-int eng_rma_start(struct eng_ep *ep, bool write, const struct fi_msg_rma *msg, uint64_t flags)
+int eng_rma_start(struct eng_ep *ep, const struct eng_op *op)
 {
-	struct rma r = of_msg(msg, flags);
+	struct rma r = { .msg = op->rma, .flags = op->flags };
+	bool write = op->type == FI_OP_WRITE;
 	struct eng_peer *peer;
 	int ret;
 
-	if ((flags & ~(MSG_FLAGS | ENG_OP_WORK)) || (!write && (flags & NOT_READ)))
+	if ((r.flags & ~(MSG_FLAGS | ENG_OP_WORK)) || (!write && (r.flags & NOT_READ)))
 		return -FI_EBADFLAGS;
 	ret = check(ep, &r);
 	if (!ret)
-		ret = eng_tx_find(ep, r.dest, &peer);
+		ret = eng_tx_find(ep, r.msg.addr, &peer);
 	if (ret)
 		return ret;
 	return write ? write_one(ep, peer, &r) : read_one(ep, peer, &r);
