@@ -207,14 +207,10 @@ static int poller_new(struct obj_prog *prog, struct udp_poller **poller_p)
 			net_sock_advice(ret));
 		goto err_free;
 	}
-	ret = obj_prog_add(prog, &p->base);
-	if (ret)
-		goto err_close;
+	obj_prog_add(prog, &p->base);
 	*poller_p = p;
 	return 0;
 
-err_close:
-	close(p->base.fd);
 err_free:
 	free(p);
 	return ret;

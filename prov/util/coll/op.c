@@ -133,13 +133,10 @@ static void copy_back(struct coll_op *op)
 static void report_error(struct coll_op *op, struct eng_ep *ep)
 {
 	struct coll_group *group = op->group;
-	struct fi_cq_err_entry entry = {
-		.op_context = op->context,
-		.flags = FI_COLLECTIVE,
-		.err = op->err,
-		.prov_errno = op->err,
-		.src_addr = op->culprit < group->n ? group->addrs[op->culprit] : FI_ADDR_NOTAVAIL,
-	};
+	struct fi_cq_err_entry entry = obj_cq_err(op->context, FI_COLLECTIVE, op->err);
+
+	if (op->culprit < group->n)
+		entry.src_addr = group->addrs[op->culprit];
 
 	obj_ep_err_tx(&ep->base, &entry, NULL, 0, OBJ_CNTR_WRITE);
 }

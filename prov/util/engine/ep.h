@@ -127,6 +127,11 @@ static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)
 	return (struct eng_ep *) obj_ep_of(fid);
 }
 
+static inline struct eng_ep *eng_ep_of_fid(struct fid *fid)
+{
+	return eng_ep_of(container_of(fid, struct fid_ep, fid));
+}
+
 /* eng_ep_enabled - has it been?  Threading: any; ep->state needs the lock. */
 static inline bool eng_ep_enabled(const struct eng_ep *ep)
 {
@@ -144,8 +149,17 @@ void eng_rxc_fini(struct eng_rxc *rxc);
 int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size);
 void eng_ep_fini_rxc(struct eng_ep *ep);
 
-/* eng_ep_set_up - what all classes of endpoint have; base is initialised. */
-void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link);
+/* eng_ep_new - what all classes of endpoint have.
+ * @ops:  stays the caller's
+ * @link: NULL for a shared receive context
+ * Errors: those of obj_ep_init().
+ */
+int eng_ep_new(size_t fclass, struct fid_domain *domain, const struct fi_info *info,
+	       const struct obj_ep_ops *ops, const struct eng_link_ops *link, void *context,
+	       struct eng_ep **ep_p);
+
+/* eng_ep_free - undo eng_ep_new() and what came after it; the link is closed. */
+void eng_ep_free(struct eng_ep *ep);
 
 /* eng_ep_set_tables - the calls that base.caps allow.  fid->fid.ops is the caller's. */
 void eng_ep_set_tables(struct eng_ep *ep);
@@ -153,13 +167,13 @@ void eng_ep_set_tables(struct eng_ep *ep);
 /* eng_ep_set_fast - the hub has its link: which messages of @ep may take the fast path? */
 void eng_ep_set_fast(struct eng_ep *ep);
 
-/* eng_ep_start_hub, eng_ep_stop_hub - open the link; close it, with everything that
- * waits for a peer.  Caller does not hold the lock.  Errors: the link's, -FI_ENOMEM.
+/* eng_ep_start_hub - open the link.  Caller does not hold the lock.
+ * Errors: the link's, -FI_ENOMEM.
  */
 int eng_ep_start_hub(struct eng_ep *ep);
-void eng_ep_stop_hub(struct eng_ep *ep);
 
-/* What the endpoint layer calls for each class. */
+/* Of an endpoint with a link, standard or scalable; of a standard one or a context. */
+extern struct fi_ops eng_ep_fid_ops;
 extern struct fi_ops_ep eng_ep_ops;
 
 /* eng_ep_ctx - the receive context that @dest names; 0 without such names. */

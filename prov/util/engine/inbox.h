@@ -18,7 +18,7 @@
 struct eng_inbox;
 
 /* eng_inbox_get - the inbox of @grp, made on first use.
- * Threading: caller holds prog->lock.  Errors: -FI_ENOMEM, -FI_EMFILE.
+ * Threading: takes prog->lock.  Errors: -FI_ENOMEM, -FI_EMFILE.
  */
 int eng_inbox_get(struct eng_grp *grp, struct eng_inbox **inbox_p);
 

@@ -20,6 +20,7 @@
 #include "engine/ep.h"
 #include "engine/wire.h"
 
+struct eng_envelope;
 struct eng_oob;
 struct eng_recv;
 struct eng_tx;
@@ -121,7 +122,7 @@ bool eng_oob_drop(void *msg);
 /* ---- for the engine ------------------------------------------------------------- */
 
 /* eng_oob_unexpected - a message for the context matches no receive. */
-enum eng_rx_verdict eng_oob_unexpected(struct eng_peer *peer, const struct wire_msg *msg,
+enum eng_rx_verdict eng_oob_unexpected(struct eng_peer *peer, const struct eng_envelope *env,
 				       struct eng_rx *rx);
 
 /* eng_oob_send_done, eng_oob_recv_done - a request with FI_COLLECTIVE among its cq_flags is over. */

@@ -170,6 +170,15 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 		lock_put(&cq->lock);
 }
 
+/* obj_cq_err - an entry for an operation that failed with @err (positive), of no known source. */
+static inline struct fi_cq_err_entry obj_cq_err(void *context, uint64_t flags, int err)
+{
+	return (struct fi_cq_err_entry) {
+		.op_context = context, .flags = flags, .err = err, .prov_errno = err,
+		.src_addr = FI_ADDR_NOTAVAIL,
+	};
+}
+
 /* obj_cq_write_err - add an error, behind what is there.
  *
  * @entry:    its err_data fields are ignored

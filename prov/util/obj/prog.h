@@ -142,10 +142,9 @@ struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key);
 
 /* obj_prog_add - register @poller, with ops, key and fd set.
  *
- * Ownership: on 0 the group has it until ops->close(); on error the caller keeps it.
- * Threading: caller holds prog->lock.
+ * Ownership: the group has it until ops->close().  Threading: caller holds prog->lock.
  */
-int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
+void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
 
 /* obj_prog_share - the poller that a transport has in @prog, made on first use.
  *

@@ -338,10 +338,8 @@ static int cm_poller_new(struct obj_prog *prog)
 	}
 	p->base.fd = p->channel->fd;
 	fcntl(p->base.fd, F_SETFL, fcntl(p->base.fd, F_GETFL) | O_NONBLOCK);
-	ret = obj_prog_add(prog, &p->base);
-	if (ret)
-		cm_close(&p->base);
-	return ret;
+	obj_prog_add(prog, &p->base);
+	return 0;
 }
 
 int vrb_cm_open(struct obj_fabric *fabric, struct obj_prog **prog_p)

@@ -525,14 +525,9 @@ static int poller_new(struct vrb_domain *domain, struct obj_prog *prog, struct v
 	}
 	p->base.fd = p->channel->fd;
 	fcntl(p->base.fd, F_SETFL, fcntl(p->base.fd, F_GETFL) | O_NONBLOCK);
-	ret = obj_prog_add(prog, &p->base);
-	if (ret)
-		goto err_channel;
+	obj_prog_add(prog, &p->base);
 	*p_p = p;
 	return 0;
-
-err_channel:
-	vrb_ibv.destroy_comp_channel(p->channel);
 err_free:
 	free(p);
 	return ret;

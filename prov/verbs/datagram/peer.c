@@ -620,15 +620,14 @@ static int resolver_new(struct obj_prog *prog, struct vrb_resolver **asker_p)
 	resolver->base.idle = true;
 	list_init(&resolver->dgrams);
 	resolver->base.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = resolver->base.fd < 0 ? -errno : obj_prog_add(prog, &resolver->base);
-	if (!ret) {
-		*asker_p = resolver;
-		return 0;
+	if (resolver->base.fd < 0) {
+		ret = -errno;
+		free(resolver);
+		return ret;
 	}
-	if (resolver->base.fd >= 0)
-		close(resolver->base.fd);
-	free(resolver);
-	return ret;
+	obj_prog_add(prog, &resolver->base);
+	*asker_p = resolver;
+	return 0;
 }
 
 int vrb_peers_open(struct vrb_dgram *dg)

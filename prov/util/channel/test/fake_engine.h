@@ -355,11 +355,10 @@ struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 	return NULL;
 }
 
-int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
+void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
 {
 	poller->prog = prog;
 	list_add_tail(&poller->node, &prog->pollers);
-	return 0;
 }
 
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)

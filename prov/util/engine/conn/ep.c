@@ -193,7 +193,8 @@ static void linger(struct eng_ep *ep)
 	}
 }
 
-void eng_ep_stop_hub(struct eng_ep *ep)
+/* Close the link, with everything that waits for a peer. */
+static void stop_hub(struct eng_ep *ep)
 {
 	struct list *pos;
 	unsigned i;
@@ -228,27 +229,29 @@ void eng_ep_stop_hub(struct eng_ep *ep)
 	lock_put(&ep->base.prog->lock);
 }
 
-static void ep_free(struct eng_ep *ep)
+void eng_ep_free(struct eng_ep *ep)
 {
 	if (ep->srx)
 		eng_srx_leave(ep);
 	obj_cm_drop(&ep->base);
 	eng_ep_fini_rxc(ep);
+	free(ep->tx_ctx);
+	free(ep->rx_ctx);
 	obj_ep_fini(&ep->base);
 	free(ep);
 }
 
 static int ep_close(struct fid *fid)
 {
-	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
+	struct eng_ep *ep = eng_ep_of_fid(fid);
 	int ret = obj_ep_busy(&ep->base);
 
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&ep->base);
 	if (eng_ep_enabled(ep))
-		eng_ep_stop_hub(ep);
-	ep_free(ep);
+		stop_hub(ep);
+	eng_ep_free(ep);
 	return 0;
 }
 
@@ -287,12 +290,12 @@ static const struct obj_ep_ops base_ops = {
 	.av_removed = eng_peer_removed,
 };
 
-static struct fi_ops fid_ops = {
+struct fi_ops eng_ep_fid_ops = {
 	.close = ep_close,
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
-OBJ_OPS_TABLE(fid_ops, fid)
+OBJ_OPS_TABLE(eng_ep_fid_ops, fid)
 
 struct fi_ops_ep eng_ep_ops = {
 	.cancel = eng_recv_cancel,
@@ -325,7 +328,7 @@ void eng_ep_set_tables(struct eng_ep *ep)
 	obj_ops_fill_ep(fid);
 }
 
-void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
+static void set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 {
 	const struct fi_info *info = ep->base.info;
 
@@ -352,6 +355,24 @@ void eng_ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 	list_init(&ep->imported);
 }
 
+int eng_ep_new(size_t fclass, struct fid_domain *domain, const struct fi_info *info,
+	       const struct obj_ep_ops *ops, const struct eng_link_ops *link, void *context,
+	       struct eng_ep **ep_p)
+{
+	struct eng_ep *ep = calloc(1, sizeof(*ep));
+	int ret = -FI_ENOMEM;
+
+	if (ep)
+		ret = obj_ep_init(&ep->base, fclass, domain, info, ops, context);
+	if (ret) {
+		free(ep);
+		return ret;
+	}
+	set_up(ep, link);
+	*ep_p = ep;
+	return 0;
+}
+
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)
 {
 	if (ep->base.type == FI_EP_RDM || (ep->base.type == FI_EP_MSG && link->connect))
@@ -365,36 +386,23 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 		const struct eng_link_ops *link, uint64_t flags,
 		struct fid_ep **ep_p, void *context)
 {
-	struct eng_ep *ep = calloc(1, sizeof(*ep));
-	int ret;
+	struct eng_ep *ep;
+	int ret = eng_ep_new(FI_CLASS_EP, domain, info, &base_ops, link, context, &ep);
 
-	if (!ep)
-		return -FI_ENOMEM;
-	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &base_ops, context);
 	if (ret)
-		goto free_ep;
-	ret = check_type(ep, link);
-	if (ret)
-		goto fini_base;
-	eng_ep_set_up(ep, link);
-	ret = eng_ep_own_rxc(ep, 1, ep->base.info->rx_attr->size);
-	if (ret)
-		goto fini_base;
+		return ret;
 	ep->base.cm.data_size = link->connect ? link->cm_data_size : 0;
-	if (info->handle)
+	ret = check_type(ep, link);
+	if (!ret)
+		ret = eng_ep_own_rxc(ep, 1, ep->base.info->rx_attr->size);
+	if (!ret && info->handle)
 		ret = obj_cm_take(&ep->base, info->handle);
-	if (ret)
-		goto fini_rxc;
-	ep->base.h.fid.fid.ops = &fid_ops;
+	if (ret) {
+		eng_ep_free(ep);
+		return ret;
+	}
+	ep->base.h.fid.fid.ops = &eng_ep_fid_ops;
 	eng_ep_set_tables(ep);
 	*ep_p = &ep->base.h.fid;
 	return 0;
-
-fini_rxc:
-	eng_ep_fini_rxc(ep);
-fini_base:
-	obj_ep_fini(&ep->base);
-free_ep:
-	free(ep);
-	return ret;
 }

@@ -93,9 +93,7 @@ static int domain_init(struct obj_domain *domain)
 static int passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep,
 		      void *context)
 {
-	const struct eng_link_ops *link = link_below(obj_fabric_of(fabric));
-
-	return link->pep_open ? eng_pep_open(fabric, info, link, pep, context) : -FI_ENOSYS;
+	return eng_pep_open(fabric, info, link_below(obj_fabric_of(fabric)), pep, context);
 }
 
 static const struct obj_fabric_ops fabric_ops = {

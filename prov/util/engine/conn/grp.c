@@ -87,7 +87,6 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 {
 	struct obj_poller *poller = obj_prog_find(prog, &grp_key);
 	struct eng_grp *grp;
-	int ret;
 
 	if (poller) {
 		*grp_p = grp_of(poller);
@@ -109,11 +108,7 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 	pool_init(&grp->amos, ENG_AMO_ROOM, 4, 0);
 	list_init(&grp->work);
 	list_init(&grp->serving);
-	ret = obj_prog_add(prog, &grp->poller);
-	if (ret) {
-		free(grp);
-		return ret;
-	}
+	obj_prog_add(prog, &grp->poller);
 	obj_poller_rest(&grp->poller, true);
 	*grp_p = grp;
 	return 0;

@@ -99,18 +99,12 @@ static const struct obj_poller_ops inbox_ops = {
 	.close = inbox_close,
 };
 
-int eng_inbox_get(struct eng_grp *grp, struct eng_inbox **inbox_p)
+/* Caller holds prog->lock. */
+static int make(struct obj_prog *prog, struct eng_inbox **inbox_p)
 {
-	struct obj_prog *prog = grp->poller.prog;
-	struct obj_poller *poller = obj_prog_find(prog, &inbox_key);
-	struct eng_inbox *inbox;
+	struct eng_inbox *inbox = calloc(1, sizeof(*inbox));
 	int ret;
 
-	if (poller) {
-		*inbox_p = inbox_of(poller);
-		return 0;
-	}
-	inbox = calloc(1, sizeof(*inbox));
 	if (!inbox)
 		return -FI_ENOMEM;
 	inbox->poller.ops = &inbox_ops;
@@ -124,13 +118,25 @@ int eng_inbox_get(struct eng_grp *grp, struct eng_inbox **inbox_p)
 	pthread_mutex_init(&inbox->lock, NULL);
 	list_init(&inbox->posted);
 	list_init(&inbox->todo);
-	ret = obj_prog_add(prog, &inbox->poller);
-	if (ret) {
-		inbox_close(&inbox->poller);
-		return ret;
-	}
+	obj_prog_add(prog, &inbox->poller);
 	*inbox_p = inbox;
 	return 0;
+}
+
+int eng_inbox_get(struct eng_grp *grp, struct eng_inbox **inbox_p)
+{
+	struct obj_prog *prog = grp->poller.prog;
+	struct obj_poller *poller;
+	int ret = 0;
+
+	lock_get(&prog->lock);
+	poller = obj_prog_find(prog, &inbox_key);
+	if (poller)
+		*inbox_p = inbox_of(poller);
+	else
+		ret = make(prog, inbox_p);
+	lock_put(&prog->lock);
+	return ret;
 }
 
 void eng_inbox_post(struct eng_inbox *inbox, struct eng_work *work, _Atomic bool *posted_p)

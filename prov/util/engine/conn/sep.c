@@ -20,11 +20,6 @@
 #include "engine/trig.h"
 #include "obj/ops.h"
 
-static struct eng_ep *ep_of(struct fid *fid)
-{
-	return eng_ep_of(container_of(fid, struct fid_ep, fid));
-}
-
 /* ---- contexts --------------------------------------------------------------- */
 
 static struct eng_ep **slot_of(struct eng_ep *ctx)
@@ -106,7 +101,7 @@ static void ctx_stop(struct eng_ep *ctx)
 
 static int ctx_close(struct fid *fid)
 {
-	struct eng_ep *ctx = ep_of(fid);
+	struct eng_ep *ctx = eng_ep_of_fid(fid);
 	int ret = obj_ep_busy(&ctx->base);
 
 	if (ret)
@@ -117,8 +112,7 @@ static int ctx_close(struct fid *fid)
 	lock_get(&ctx->hub->base.prog->lock);
 	*slot_of(ctx) = NULL;
 	lock_put(&ctx->hub->base.prog->lock);
-	obj_ep_fini(&ctx->base);
-	free(ctx);
+	eng_ep_free(ctx);
 	return 0;
 }
 
@@ -154,19 +148,13 @@ static int check_index(struct eng_ep *sep, const char *kind, int index, size_t c
 static int open_ctx(struct eng_ep *sep, size_t fclass, int index, const struct fi_info *info,
 		    struct eng_ep **ctx_p, void *context)
 {
-	struct eng_ep *ctx = calloc(1, sizeof(*ctx));
-	int ret;
+	struct eng_ep *ctx;
+	int ret = eng_ep_new(fclass, &sep->base.domain->fid, info, &ctx_base_ops, sep->link_ops,
+			     context, &ctx);
 
-	if (!ctx)
-		return -FI_ENOMEM;
-	ret = obj_ep_init(&ctx->base, fclass, &sep->base.domain->fid, info, &ctx_base_ops,
-			  context);
-	if (ret) {
-		free(ctx);
+	if (ret)
 		return ret;
-	}
 	obj_ep_set_context(&ctx->base, &sep->base, (unsigned) index);
-	eng_ep_set_up(ctx, sep->link_ops);
 	ctx->hub = sep;
 	ctx->base.h.fid.fid.ops = &ctx_fid_ops;
 	eng_ep_set_tables(ctx);
@@ -252,40 +240,10 @@ static int sep_enable(struct obj_ep *base)
 	return ret;
 }
 
-static void sep_free(struct eng_ep *sep)
-{
-	eng_ep_fini_rxc(sep);
-	free(sep->tx_ctx);
-	free(sep->rx_ctx);
-	obj_ep_fini(&sep->base);
-	free(sep);
-}
-
-static int sep_close(struct fid *fid)
-{
-	struct eng_ep *sep = ep_of(fid);
-	int ret = obj_ep_busy(&sep->base);
-
-	if (ret)
-		return ret;
-	obj_ep_quiesce(&sep->base);
-	if (sep->state != ENG_EP_OPEN)
-		eng_ep_stop_hub(sep);
-	sep_free(sep);
-	return 0;
-}
-
 static const struct obj_ep_ops sep_base_ops = {
 	.enable = sep_enable,
 	.av_removed = eng_peer_removed,
 };
-
-static struct fi_ops sep_fid_ops = {
-	.close = sep_close,
-	.bind = obj_ep_bind,
-	.control = obj_ep_control,
-};
-OBJ_OPS_TABLE(sep_fid_ops, fid)
 
 static struct fi_ops_ep sep_ops = {
 	.getopt = obj_ep_getopt,
@@ -314,12 +272,11 @@ static int check_counts(struct eng_ep *sep)
 	return -FI_EINVAL;
 }
 
-static int set_up(struct eng_ep *sep, const struct eng_link_ops *link)
+static int set_up(struct eng_ep *sep)
 {
 	const struct fi_info *info = sep->base.info;
 	int ret = check_counts(sep);
 
-	eng_ep_set_up(sep, link);
 	if (ret)
 		return ret;
 	sep->tx_ret = sep->rx_ret = -FI_ENOSYS;	/* its contexts do that */
@@ -337,22 +294,16 @@ int eng_sep_open(struct fid_domain *domain, struct fi_info *info, const struct e
 	struct eng_ep *sep;
 	int ret = obj_domain_may_share(obj_domain_of(domain), "a scalable endpoint");
 
+	if (!ret)
+		ret = eng_ep_new(FI_CLASS_SEP, domain, info, &sep_base_ops, link, context, &sep);
 	if (ret)
 		return ret;
-	sep = calloc(1, sizeof(*sep));
-	if (!sep)
-		return -FI_ENOMEM;
-	ret = obj_ep_init(&sep->base, FI_CLASS_SEP, domain, info, &sep_base_ops, context);
+	ret = set_up(sep);
 	if (ret) {
-		free(sep);
+		eng_ep_free(sep);
 		return ret;
 	}
-	ret = set_up(sep, link);
-	if (ret) {
-		sep_free(sep);
-		return ret;
-	}
-	sep->base.h.fid.fid.ops = &sep_fid_ops;
+	sep->base.h.fid.fid.ops = &eng_ep_fid_ops;
 	eng_ep_set_tables(sep);
 	sep->base.h.fid.ops = &sep_ops;
 	*sep_p = &sep->base.h.fid;

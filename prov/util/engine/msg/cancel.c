@@ -78,25 +78,18 @@ void eng_recv_unwatch(struct eng_recv *recv)
 	recv->watch = NULL;
 }
 
-/* Messages of @peer that arrive in receives with @context. */
-static void watch_peer(struct eng_peer *peer, const struct eng_rxc *rxc, const void *context)
-{
-	struct eng_recv *recv;
-	struct list *pos;
-
-	list_for_each(pos, &peer->rxs) {
-		recv = container_of(pos, struct eng_recv, node);
-		if (recv->rxc == rxc && recv->context == context)
-			watch_start(recv);
-	}
-}
-
+/* Messages of peers of @hub that arrive in receives with @context. */
 static void watch_hub(struct eng_ep *hub, const struct eng_rxc *rxc, const void *context)
 {
-	struct list *pos;
+	struct list *at, *pos;
+	struct eng_recv *recv;
 
-	list_for_each(pos, &hub->peers)
-		watch_peer(container_of(pos, struct eng_peer, node), rxc, context);
+	list_for_each(at, &hub->peers)
+		list_for_each(pos, &container_of(at, struct eng_peer, node)->rxs) {
+			recv = container_of(pos, struct eng_recv, node);
+			if (recv->rxc == rxc && recv->context == context)
+				watch_start(recv);
+		}
 }
 
 static void watch_all(struct eng_ep *ep, const void *context)
@@ -127,7 +120,7 @@ static bool look(struct match_recv *m, void *arg)
 
 ssize_t eng_recv_cancel(fid_t fid, void *context)
 {
-	struct eng_ep *ep = eng_ep_of(container_of(fid, struct fid_ep, fid));
+	struct eng_ep *ep = eng_ep_of_fid(fid);
 	struct wanted w = { context, ep, NULL };
 	bool found;
 

@@ -43,9 +43,8 @@ static struct eng_recv *take_entry(struct eng_recv *recv, struct eng_ep *ep,
 {
 	size_t cnt = entry->count < ENG_IOV_MAX ? entry->count : ENG_IOV_MAX;
 
-	memset(recv, 0, offsetof(struct eng_recv, iov));
+	eng_recv_clear(recv);
 	recv->m.tag = entry->tag;
-	recv->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
 	recv->ep = ep;
 	recv->rxc = rxc;
 	recv->context = entry->context;
@@ -145,10 +144,10 @@ enum eng_rx_verdict eng_imported_message(struct eng_peer *peer, struct eng_rxc *
 static void report_lost(struct eng_imported *imp)
 {
 	struct fi_peer_rx_entry *entry = imp->entry;
-	struct fi_cq_err_entry err = {
-		.op_context = entry->context, .flags = FI_RECV, .tag = entry->tag,
-		.err = FI_ECONNRESET, .prov_errno = FI_ECONNRESET, .src_addr = entry->addr,
-	};
+	struct fi_cq_err_entry err = obj_cq_err(entry->context, FI_RECV, FI_ECONNRESET);
+
+	err.tag = entry->tag;
+	err.src_addr = entry->addr;
 
 	obj_ep_err_rx(&eng_srx_reporter(imp->srx)->base, &err, NULL, 0, OBJ_CNTR_NONE);
 	eng_imported_free_entry(entry);
@@ -245,9 +244,7 @@ int eng_imported_open(struct eng_ep *srx, const struct fi_peer_srx_context *cont
 		return -FI_EINVAL;
 	}
 	owner = context->srx;
-	lock_get(&srx->base.prog->lock);
 	ret = eng_inbox_get(srx->grp, &srx->inbox);
-	lock_put(&srx->base.prog->lock);
 	if (ret)
 		return ret;
 	owner->peer_ops = &peer_ops;

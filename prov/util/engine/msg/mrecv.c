@@ -22,27 +22,17 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 
 	if (!part)
 		return NULL;
+	eng_recv_clear(part);
 	part->m.tag = buffer->m.tag;
-	part->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
 	part->ep = buffer->ep;
 	part->rxc = buffer->rxc;
 	part->context = buffer->context;
 	part->cq_flags = buffer->cq_flags;
 	part->room = buffer->room;
-	part->ack = NULL;
 	part->buffer = buffer;
-	part->iov_cnt = 1;
 	part->iov[0] = (struct iovec) { buffer->iov[0].iov_base, used };
-	part->state = ENG_RECV_NEW;
 	part->want_comp = buffer->want_comp;
 	part->asked = buffer->asked;
-	part->multi = false;
-	part->slow = false;
-	part->quiet = false;
-	part->trig = NULL;
-	part->entry = NULL;
-	part->watch = NULL;
-	part->abort = 0;
 
 	buffer->parts++;
 	buffer->iov[0].iov_base = iov_at(&buffer->iov[0], used);
@@ -61,13 +51,8 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 static void release_aborted(struct eng_recv *buffer)
 {
 	struct eng_ep *ep = eng_srx_reporter(buffer->ep);
-	struct fi_cq_err_entry entry = {
-		.op_context = buffer->context,
-		.flags = buffer->cq_flags | FI_MULTI_RECV,
-		.err = buffer->abort,
-		.prov_errno = buffer->abort,
-		.src_addr = FI_ADDR_NOTAVAIL,
-	};
+	struct fi_cq_err_entry entry = obj_cq_err(buffer->context, buffer->cq_flags | FI_MULTI_RECV,
+						  buffer->abort);
 
 	/* Even fi_close() gives the buffer back; what else it drops says nothing. */
 	if (ep->base.rx_cq || ep->state != ENG_EP_CLOSED)

@@ -204,33 +204,23 @@ bool eng_oob_cancel(struct eng_oob_req *req)
 
 /* ---- what came unasked -------------------------------------------------------------- */
 
-enum eng_rx_verdict eng_oob_unexpected(struct eng_peer *peer, const struct wire_msg *msg,
+enum eng_rx_verdict eng_oob_unexpected(struct eng_peer *peer, const struct eng_envelope *env,
 				       struct eng_rx *rx)
 {
 	struct eng_oob *oob = peer->ep->oob;
-	struct eng_envelope env = {
-		.tag = msg->tag, .data = msg->data, .len = msg->len, .tx_id = msg->id,
-		.flags = msg->flags, .rts = msg->op == WIRE_RTS,
-	};
+	struct eng_out *ctl = env->rts ? eng_ctl_get(peer->ep->grp) : NULL;
 	enum eng_oob_action action;
-	struct eng_out *ctl;
 
-	if (!env.rts) {
-		action = peer->ep->oob_user->arrived(oob, peer, msg->tag, msg->data, !env.len);
-		if (action == ENG_OOB_KEEP)
-			return eng_unexp_keep(peer, &oob->rxc, &env, rx);
-		return action == ENG_OOB_DROP ? ENG_RX_DONE : ENG_RX_LATER;
-	}
-	ctl = eng_ctl_get(peer->ep->grp);
-	if (!ctl)
+	if (env->rts && !ctl)
 		return ENG_RX_LATER;
-	action = peer->ep->oob_user->arrived(oob, peer, msg->tag, msg->data, false);
-	if (action == ENG_OOB_DROP) {
-		eng_ctl_send(ctl, peer, WIRE_CTS, 0, env.tx_id, 0, 0);
-		return ENG_RX_DONE;
-	}
-	eng_ctl_put(ctl);
-	return action == ENG_OOB_KEEP ? eng_unexp_keep(peer, &oob->rxc, &env, rx) : ENG_RX_LATER;
+	action = peer->ep->oob_user->arrived(oob, peer, env->tag, env->data, !env->len && !env->rts);
+	if (ctl && action == ENG_OOB_DROP)
+		eng_ctl_send(ctl, peer, WIRE_CTS, 0, env->tx_id, 0, 0);
+	else if (ctl)
+		eng_ctl_put(ctl);
+	if (action == ENG_OOB_KEEP)
+		return eng_unexp_keep(peer, &oob->rxc, env, rx);
+	return action == ENG_OOB_DROP ? ENG_RX_DONE : ENG_RX_LATER;
 }
 
 void eng_oob_each(struct eng_oob *oob,

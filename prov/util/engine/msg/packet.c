@@ -120,7 +120,7 @@ static enum eng_rx_verdict on_oob(struct eng_peer *peer, struct eng_rx *rx,
 		return ENG_RX_LATER;
 	hit = match_find_recv(&oob->rxc.tagged, msg->tag, msg->data);
 	return hit ? meet(&oob->rxc, &oob->rxc.tagged, hit, peer, &env, rx) :
-	       eng_oob_unexpected(peer, msg, rx);
+	       eng_oob_unexpected(peer, &env, rx);
 }
 
 /* A message to a receive context that we do not have.  Its sender gets a NACK, if it

@@ -23,14 +23,9 @@ static void report(const struct eng_recv *model, const struct eng_msg *msg)
 
 static void report_none(const struct eng_recv *model)
 {
-	struct fi_cq_err_entry entry = {
-		.op_context = model->context,
-		.flags = model->cq_flags,
-		.tag = model->m.tag,
-		.err = FI_ENOMSG,
-		.prov_errno = FI_ENOMSG,
-		.src_addr = FI_ADDR_NOTAVAIL,
-	};
+	struct fi_cq_err_entry entry = obj_cq_err(model->context, model->cq_flags, FI_ENOMSG);
+
+	entry.tag = model->m.tag;
 
 	obj_ep_err_rx(&eng_srx_reporter(model->ep)->base, &entry, NULL, 0, OBJ_CNTR_NONE);
 }

@@ -22,11 +22,6 @@
 #include "engine/trig.h"
 #include "obj/ops.h"
 
-static struct eng_ep *srx_of(struct fid *fid)
-{
-	return eng_ep_of(container_of(fid, struct fid_ep, fid));
-}
-
 /* ---- users ------------------------------------------------------------------ */
 
 int eng_srx_join(struct eng_ep *ep)
@@ -81,7 +76,7 @@ struct eng_ep *eng_srx_reporter(struct eng_ep *ep)
 
 static int srx_close(struct fid *fid)
 {
-	struct eng_ep *srx = srx_of(fid);
+	struct eng_ep *srx = eng_ep_of_fid(fid);
 	int ret = obj_ep_busy(&srx->base);
 
 	if (ret)
@@ -94,9 +89,7 @@ static int srx_close(struct fid *fid)
 	eng_imported_close(srx);
 	eng_peer_free_all(srx);
 	lock_put(&srx->base.prog->lock);
-	eng_ep_fini_rxc(srx);
-	obj_ep_fini(&srx->base);
-	free(srx);
+	eng_ep_free(srx);
 	return 0;
 }
 
@@ -150,35 +143,23 @@ int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 	struct eng_ep *srx;
 	int ret = obj_domain_may_share(obj_domain_of(domain), "a shared receive context");
 
-	if (ret)
-		return ret;
-	srx = calloc(1, sizeof(*srx));
-	if (!srx)
-		return -FI_ENOMEM;
 	if (attr)
 		info.rx_attr = attr;
-	ret = obj_ep_init(&srx->base, FI_CLASS_SRX_CTX, domain, &info, &base_ops, context);
+	if (!ret)
+		ret = eng_ep_new(FI_CLASS_SRX_CTX, domain, &info, &base_ops, NULL, context, &srx);
 	if (ret)
-		goto free_srx;
-	eng_ep_set_up(srx, NULL);
+		return ret;
 	ret = eng_ep_own_rxc(srx, 1, srx->base.info->rx_attr->size);
-	if (ret)
-		goto fini_base;
-	ret = start(srx);
+	if (!ret)
+		ret = start(srx);
 	if (!ret && attr && (attr->op_flags & FI_PEER))
 		ret = eng_imported_open(srx, context);
-	if (ret)
-		goto fini_rxc;
+	if (ret) {
+		eng_ep_free(srx);
+		return ret;
+	}
 	srx->base.h.fid.fid.ops = &fid_ops;
 	eng_ep_set_tables(srx);
 	*rx_ep_p = &srx->base.h.fid;
 	return 0;
-
-fini_rxc:
-	eng_ep_fini_rxc(srx);
-fini_base:
-	obj_ep_fini(&srx->base);
-free_srx:
-	free(srx);
-	return ret;
 }

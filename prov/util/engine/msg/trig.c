@@ -140,18 +140,20 @@ static void report(struct eng_trig *trig, int err)
 	};
 	bool silent = trig->queued && !(trig->op.flags & FI_COMPLETION);
 	enum obj_ep_cntr cntr = silent ? OBJ_CNTR_NONE : as[trig->op.type].cntr;
-	struct fi_cq_err_entry entry = {
-		.op_context = context_of(&trig->op),
-		.flags = as[trig->op.type].flags,
-		.err = err,
-		.prov_errno = err,
-		.src_addr = FI_ADDR_NOTAVAIL,
-	};
+	struct fi_cq_err_entry entry = obj_cq_err(context_of(&trig->op), as[trig->op.type].flags,
+						  err);
 
 	if (is_recv(&trig->op))
 		obj_ep_err_rx(&eng_srx_reporter(trig->ep)->base, &entry, NULL, 0, cntr);
 	else
 		obj_ep_err_tx(&trig->ep->base, &entry, NULL, 0, cntr);
+}
+
+static void enter_list(struct eng_trig *trig)
+{
+	pthread_mutex_lock(&trig->domain->works_lock);
+	list_add_tail(&trig->node, &trig->domain->works);
+	pthread_mutex_unlock(&trig->domain->works_lock);
 }
 
 static void leave_list(struct eng_trig *trig)
@@ -175,9 +177,7 @@ static int run(struct eng_work *work)
 	ret = start(trig);
 	grp->starting = NULL;
 	if (ret == -FI_EAGAIN) {
-		pthread_mutex_lock(&trig->domain->works_lock);
-		list_add_tail(&trig->node, &trig->domain->works);
-		pthread_mutex_unlock(&trig->domain->works_lock);
+		enter_list(trig);
 		return ret;
 	}
 	if (ret) {
@@ -250,20 +250,8 @@ static void wait_for(struct eng_trig *trig, uint64_t threshold, bool with_err)
 	trig->thr.with_err = with_err;
 	trig->thr.fire = trig->ep ? fire : fire_cntr;
 	trig->work.run = run;
-	pthread_mutex_lock(&trig->domain->works_lock);
-	list_add_tail(&trig->node, &trig->domain->works);
-	pthread_mutex_unlock(&trig->domain->works_lock);
+	enter_list(trig);
 	obj_cntr_on_threshold(trig->cntr, &trig->thr);
-}
-
-static int find_inbox(struct eng_ep *ep, struct eng_inbox **inbox_p)
-{
-	int ret;
-
-	lock_get(&ep->base.prog->lock);
-	ret = eng_inbox_get(ep->grp, inbox_p);
-	lock_put(&ep->base.prog->lock);
-	return ret;
 }
 
 /* Take @trig back if it has not started.  Caller holds prog->lock and works_lock. */
@@ -384,7 +372,7 @@ ssize_t eng_trig_call(struct eng_ep *ep, const struct eng_op *op)
 	trig->op = *op;
 	trig->op.flags &= ~FI_TRIGGER;
 	ret = copy_lists(&trig->op, trig->copies);
-	if (!ret && find_inbox(ep, &trig->inbox))
+	if (!ret && eng_inbox_get(ep->grp, &trig->inbox))
 		ret = -FI_EAGAIN;
 	if (ret) {
 		trig_free(trig);
@@ -502,7 +490,7 @@ static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 	trig->op.flags |= ENG_OP_WORK;
 	trig->queued = work;
 	if (trig->ep) {
-		ret = find_inbox(trig->ep, &trig->inbox);
+		ret = eng_inbox_get(trig->ep->grp, &trig->inbox);
 		if (ret) {
 			trig_free(trig);
 			return ret;

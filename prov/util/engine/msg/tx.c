@@ -167,14 +167,9 @@ void eng_tx_free(struct eng_tx *tx)
 
 static void report_error(struct eng_tx *tx, int err)
 {
-	struct fi_cq_err_entry entry = {
-		.op_context = tx->context,
-		.flags = tx->cq_flags,
-		.len = 0,
-		.err = err,
-		.prov_errno = err,
-		.src_addr = eng_peer_fi_addr(tx->name.peer),
-	};
+	struct fi_cq_err_entry entry = obj_cq_err(tx->context, tx->cq_flags, err);
+
+	entry.src_addr = eng_peer_fi_addr(tx->name.peer);
 
 	obj_ep_err_tx(&tx->ep->base, &entry, NULL, 0, tx->cntr);
 }

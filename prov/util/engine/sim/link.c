@@ -397,10 +397,7 @@ static int join_poller(struct obj_prog *prog, struct sim_link *sl)
 		sp->poller.key = &key;
 		sp->poller.fd = -1;
 		list_init(&sp->links);
-		if (obj_prog_add(prog, &sp->poller)) {
-			free(sp);
-			return -FI_ENOMEM;
-		}
+		obj_prog_add(prog, &sp->poller);
 		poller = &sp->poller;
 	}
 	sl->poller = container_of(poller, struct sim_poller, poller);

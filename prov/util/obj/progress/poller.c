@@ -42,12 +42,7 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
 		free(poller);
 		return ret;
 	}
-	ret = obj_prog_add(prog, poller);
-	if (ret) {
-		close(poller->fd);
-		free(poller);
-		return ret;
-	}
+	obj_prog_add(prog, poller);
 	*poller_p = poller;
 	return 1;
 }

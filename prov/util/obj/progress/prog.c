@@ -250,7 +250,7 @@ void obj_poller_rest(struct obj_poller *poller, bool idle)
 	find_solo(poller->prog);
 }
 
-int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
+void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
 {
 	poller->prog = prog;
 	list_add_tail(&poller->node, &prog->pollers);
@@ -258,7 +258,6 @@ int obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
 	find_solo(prog);
 	/* Those who sleep do not have its fd yet. */
 	obj_prog_moved(prog, 0);
-	return 0;
 }
 
 int obj_prog_poll_each(struct obj_prog *prog)
