@@ -202,7 +202,7 @@ static int mc_report(struct udp_mc *mc, void *context)
 
 	if (!mc->ep->base.eq)
 		return 0;
-	return obj_eq_write(mc->ep->base.eq, FI_JOIN_COMPLETE, &entry, sizeof(entry), 0);
+	return obj_eq_write(mc->ep->base.eq, FI_JOIN_COMPLETE, &entry, sizeof(entry));
 }
 
 int udp_mc_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid_mc **mc_p,

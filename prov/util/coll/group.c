@@ -309,7 +309,7 @@ static void report(struct coll_group *group, int err, uint32_t culprit)
 	if (err)
 		obj_eq_write_err(eq, &bad, NULL, 0);
 	else
-		obj_eq_write(eq, FI_JOIN_COMPLETE, &entry, sizeof(entry), 0);
+		obj_eq_write(eq, FI_JOIN_COMPLETE, &entry, sizeof(entry));
 }
 
 /* A failed join may have dropped messages of a group that other members have joined, so groups

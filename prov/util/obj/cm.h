@@ -155,6 +155,9 @@ int obj_cm_copy_name(const void *name, size_t name_len, void *addr, size_t *len_
 /* obj_cm_info_name - the same of info->src_addr.  Errors: -FI_EOPBADSTATE: there is none. */
 int obj_cm_info_name(const struct fi_info *info, void *addr, size_t *len_p);
 
+/* obj_cm_set_addr - replace an address of an fi_info by a copy of @addr.  Errors: -FI_ENOMEM. */
+int obj_cm_set_addr(void **addr_p, size_t *len_p, const void *addr, size_t len);
+
 /* obj_cm_rename - replace info->src_addr by a copy of @addr.  Errors: -FI_ENOMEM, -FI_EINVAL. */
 int obj_cm_rename(struct fi_info *info, const void *addr, size_t len);
 

@@ -206,8 +206,14 @@ int obj_ep_control(struct fid *fid, int command, void *arg);
  */
 int obj_ep_enable(struct obj_ep *ep);
 
+/* obj_ep_show_size - the answer of fi_getopt() for an option that is a size_t.
+ * Errors: -FI_EINVAL no @optlen, -FI_ETOOSMALL.
+ */
+int obj_ep_show_size(size_t size, void *optval, size_t *optlen);
+
 /* fi_getopt() and fi_setopt(): FI_OPT_MIN_MULTI_RECV, sizes out of ep->info, and
- * FI_OPT_CM_DATA_SIZE where ep->cm has one; the rest goes to ops.  Unknown: -FI_ENOPROTOOPT.  Short buffer: -FI_ETOOSMALL.
+ * FI_OPT_CM_DATA_SIZE where ep->cm has one; the rest goes to ops.  Unknown:
+ * -FI_ENOPROTOOPT.  Short buffer: -FI_ETOOSMALL.
  */
 int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen);
 int obj_ep_setopt(struct fid *fid, int level, int optname, const void *optval, size_t optlen);

@@ -47,15 +47,24 @@ int obj_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 
 /* obj_eq_write - add an event.
  *
- * @buf: struct fi_eq_entry or fi_eq_cm_entry with its private data, @len bytes; copied
+ * @buf: struct fi_eq_entry or the like, which begins with its fid; @len bytes, copied
  *
- * Ownership: for FI_CONNREQ the info in the entry is the reader's once read, and
- *            freed by us if it is never read.
  * Threading: takes eq->lock; the caller may hold prog->lock.
  * Errors:    -FI_ENOMEM, and then nothing was written or taken.
  */
-int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len,
-		 uint64_t flags);
+int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len);
+
+/* obj_eq_write_cm - add an event of a connection.
+ *
+ * @info: of FI_CONNREQ, else NULL
+ * @data: private data, @len bytes; copied
+ *
+ * Ownership: @info is the reader's once read, and freed by us, its handle closed, if it is
+ *            never read.
+ * Threading, Errors: as obj_eq_write().
+ */
+int obj_eq_write_cm(struct obj_eq *eq, uint32_t event, struct fid *fid, struct fi_info *info,
+		    const void *data, size_t len);
 
 /* obj_eq_write_err - add an error.
  *

@@ -330,7 +330,7 @@ static void report_to_eq(struct obj_mr *mr)
 	struct obj_domain *domain = mr->domain;
 
 	if (domain->eq && (domain->eq_flags & FI_REG_MR))
-		obj_eq_write(domain->eq, FI_MR_COMPLETE, &entry, sizeof(entry), 0);
+		obj_eq_write(domain->eq, FI_MR_COMPLETE, &entry, sizeof(entry));
 }
 
 int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
@@ -374,19 +374,13 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	memcpy(mr->iov, pieces.mr_iov, pieces.iov_count * sizeof(mr->iov[0]));
 	if (domain->mr_mode & FI_MR_VIRT_ADDR)
 		mr->base = (uintptr_t) pieces.mr_iov[0].iov_base;
-	if (domain->ops && domain->ops->mr_open) {
+	if (domain->ops && domain->ops->mr_open)
 		ret = domain->ops->mr_open(mr, attr, flags);
-		if (ret) {
-			free(mr);
-			return ret;
-		}
-	}
-	if (!waits_for_bind(domain, flags)) {
+	if (!ret && !waits_for_bind(domain, flags))
 		ret = map_region(mr);
-		if (ret) {
-			free(mr);
-			return ret;
-		}
+	if (ret) {
+		free(mr);
+		return ret;
 	}
 	obj_ref_get(&domain->refs, &mr->domain_ref, &mr->fid.fid);
 	*mr_p = &mr->fid;

@@ -201,21 +201,46 @@ static void report_failure(struct obj_av *av, size_t at, int err, fi_addr_t *fi_
 		obj_eq_write_err(av->eq, &entry, NULL, 0);
 }
 
-static void report_new(struct obj_av *av)
+/* Endpoints learn of new entries (FI_ADDR_UNSPEC), or forget the peer of @removed while the
+ * entry can still be read.
+ */
+static void notify_endpoints(struct obj_av *av, fi_addr_t removed)
 {
+	bool added = removed == FI_ADDR_UNSPEC;
 	struct obj_ep *ep;
 	struct list *pos;
 
 	pthread_mutex_lock(&av->eps_lock);
 	list_for_each(pos, &av->eps) {
 		ep = container_of(pos, struct obj_ep, av_node);
-		if (!ep->enabled || !ep->ops->av_inserted)
+		if (!ep->enabled || !(added ? ep->ops->av_inserted != NULL : ep->ops->av_removed != NULL))
 			continue;
 		lock_get(&ep->prog->lock);
-		ep->ops->av_inserted(ep);
+		if (added)
+			ep->ops->av_inserted(ep);
+		else
+			ep->ops->av_removed(ep, removed);
 		lock_put(&ep->prog->lock);
 	}
 	pthread_mutex_unlock(&av->eps_lock);
+}
+
+/* The lock, and that of the file of a shared vector.  Errors: as av_shared_enter(). */
+static int enter(struct obj_av *av, bool change)
+{
+	int ret;
+
+	lock_get(&av->lock);
+	ret = av_shared_enter(av, change);
+	if (ret)
+		lock_put(&av->lock);
+	return ret;
+}
+
+static void leave(struct obj_av *av, bool change)
+{
+	av_shared_leave(av, change);
+	lock_put(&av->lock);
 }
 
 int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, size_t count,
@@ -227,12 +252,10 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 	int ret;
 
 	ret = check_insert(av, count, fi_addr, flags, context);
+	if (!ret)
+		ret = enter(av, true);
 	if (ret)
 		return ret;
-	lock_get(&av->lock);
-	ret = av_shared_enter(av, true);
-	if (ret)
-		goto out;
 	for (i = 0; i < count; i++) {
 		addr = next(av, source, i);
 		ret = insert_one(av, addr, flags, fi_addr ? &fi_addr[i] : NULL);
@@ -246,16 +269,14 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 			warn_bad_addr(av, i, addr);
 		report_failure(av, i, -ret, fi_addr, context);
 	}
-	av_shared_leave(av, true);
+	leave(av, true);
 	ret = (int) ok;
 	if (av->flags & FI_EVENT) {
 		done.data = ok;
-		ret = obj_eq_write(av->eq, FI_AV_COMPLETE, &done, sizeof(done), 0);
+		ret = obj_eq_write(av->eq, FI_AV_COMPLETE, &done, sizeof(done));
 	}
-out:
-	lock_put(&av->lock);
 	if (ok)
-		report_new(av);
+		notify_endpoints(av, FI_ADDR_UNSPEC);
 	return ret;
 }
 
@@ -308,47 +329,29 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr
 
 /* ---- removing, looking up ------------------------------------------------ */
 
-/* Endpoints forget the peer while the entry can still be read. */
-static void notify_endpoints(struct obj_av *av, fi_addr_t fi_addr)
-{
-	struct obj_ep *ep;
-	struct list *pos;
 
-	pthread_mutex_lock(&av->eps_lock);
-	list_for_each(pos, &av->eps) {
-		ep = container_of(pos, struct obj_ep, av_node);
-		if (!ep->enabled || !ep->ops->av_removed)
-			continue;
-		lock_get(&ep->prog->lock);
-		ep->ops->av_removed(ep, fi_addr);
-		lock_put(&ep->prog->lock);
-	}
-	pthread_mutex_unlock(&av->eps_lock);
-}
 
 static int remove_one(struct obj_av *av, fi_addr_t fi_addr)
 {
 	uint32_t i = (uint32_t) fi_addr;
 	bool live;
-	int ret;
+	int ret = enter(av, false);
 
-	lock_get(&av->lock);
-	ret = av_shared_enter(av, false);
+	if (ret)
+		return ret;
 	live = fi_addr == i && av_table_live(av, i);
-	av_shared_leave(av, false);
-	lock_put(&av->lock);
-	if (ret || !live)
-		return ret ? ret : -FI_EINVAL;
+	leave(av, false);
+	if (!live)
+		return -FI_EINVAL;
 	notify_endpoints(av, fi_addr);
-	lock_get(&av->lock);
-	ret = av_shared_enter(av, true);
-	if (!ret && av_table_live(av, i))
+	ret = enter(av, true);
+	if (ret)
+		return ret;
+	live = av_table_live(av, i);	/* or another thread was quicker */
+	if (live)
 		av_table_del(av, i);
-	else if (!ret)
-		ret = -FI_EINVAL;	/* another thread was quicker */
-	av_shared_leave(av, true);
-	lock_put(&av->lock);
-	return ret;
+	leave(av, true);
+	return live ? 0 : -FI_EINVAL;
 }
 
 static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint64_t flags)
@@ -379,15 +382,12 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint6
 
 int obj_av_addr_slow(struct obj_av *av, uint32_t i, void *addr, size_t *len)
 {
-	int ret;
+	int ret = enter(av, false);
 
-	lock_get(&av->lock);
-	ret = av_shared_enter(av, false);
-	if (!ret) {
-		ret = av_table_get(av, i, addr, len);
-		av_shared_leave(av, false);
-	}
-	lock_put(&av->lock);
+	if (ret)
+		return ret;
+	ret = av_table_get(av, i, addr, len);
+	leave(av, false);
 	return ret;
 }
 
@@ -431,12 +431,10 @@ fi_addr_t obj_av_find(struct obj_av *av, const void *addr, size_t len)
 
 	if (av->addr_format == FI_SOCKADDR_IN && len < sizeof(struct sockaddr_in))
 		return FI_ADDR_NOTAVAIL;
-	lock_get(&av->lock);
-	if (!av_shared_enter(av, false)) {
+	if (!enter(av, false)) {
 		i = av_table_find(av, addr, len);
-		av_shared_leave(av, false);
+		leave(av, false);
 	}
-	lock_put(&av->lock);
 	return i == UINT32_MAX ? FI_ADDR_NOTAVAIL : obj_av_user_id(av, i);
 }
 
@@ -444,16 +442,22 @@ size_t obj_av_count(struct obj_av *av)
 {
 	size_t live = 0;
 
-	lock_get(&av->lock);
-	if (!av_shared_enter(av, false)) {
+	if (!enter(av, false)) {
 		live = av->live;
-		av_shared_leave(av, false);
+		leave(av, false);
 	}
-	lock_put(&av->lock);
 	return live;
 }
 
 /* ---- opening and closing ------------------------------------------------- */
+
+static void av_free(struct obj_av *av)
+{
+	obj_refs_fini(&av->refs);
+	lock_destroy(&av->lock);
+	pthread_mutex_destroy(&av->eps_lock);
+	free(av);
+}
 
 static int av_close(struct fid *fid)
 {
@@ -467,10 +471,7 @@ static int av_close(struct fid *fid)
 	obj_av_user_free(av);
 	obj_ref_put(&av->eq_ref);
 	obj_ref_put(&av->domain_ref);
-	obj_refs_fini(&av->refs);
-	lock_destroy(&av->lock);
-	pthread_mutex_destroy(&av->eps_lock);
-	free(av);
+	av_free(av);
 	return 0;
 }
 
@@ -606,9 +607,6 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 	return 0;
 
 free_av:
-	obj_refs_fini(&av->refs);
-	lock_destroy(&av->lock);
-	pthread_mutex_destroy(&av->eps_lock);
-	free(av);
+	av_free(av);
 	return ret;
 }

@@ -104,12 +104,7 @@ static uint64_t hash_bytes(const unsigned char *p, size_t len)
 	return hmap_hash(h ^ w);
 }
 
-/* What is compared of two addresses: never the padding of a sockaddr. */
-static size_t key_len(const struct obj_av *av, const void *addr, size_t len)
-{
-	(void) addr;
-	return av->ip4 ? offsetof(struct sockaddr_in, sin_zero) : len;
-}
+
 
 static bool same(const struct obj_av *av, uint32_t i, const void *addr, size_t len)
 {
@@ -127,7 +122,9 @@ static bool same(const struct obj_av *av, uint32_t i, const void *addr, size_t l
 
 static uint32_t hash_home(const struct obj_av *av, const void *addr, size_t len)
 {
-	uint32_t h = (uint32_t) hash_bytes(addr, key_len(av, addr, len));
+	/* never the padding of a sockaddr */
+	size_t key_len = av->ip4 ? offsetof(struct sockaddr_in, sin_zero) : len;
+	uint32_t h = (uint32_t) hash_bytes(addr, key_len);
 
 	return (uint32_t) ((uint64_t) h * av->index_size >> 32);
 }

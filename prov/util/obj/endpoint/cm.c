@@ -79,20 +79,24 @@ int obj_cm_info_name(const struct fi_info *info, void *addr, size_t *len_p)
 				-FI_EOPBADSTATE;
 }
 
-int obj_cm_rename(struct fi_info *info, const void *addr, size_t len)
+int obj_cm_set_addr(void **addr_p, size_t *len_p, const void *addr, size_t len)
 {
-	void *copy;
+	void *copy = malloc(len ? len : 1);
 
-	if (!addr || !len)
-		return -FI_EINVAL;
-	copy = malloc(len);
 	if (!copy)
 		return -FI_ENOMEM;
-	memcpy(copy, addr, len);
-	free(info->src_addr);
-	info->src_addr = copy;
-	info->src_addrlen = len;
+	if (len)
+		memcpy(copy, addr, len);
+	free(*addr_p);
+	*addr_p = copy;
+	*len_p = len;
 	return 0;
+}
+
+int obj_cm_rename(struct fi_info *info, const void *addr, size_t len)
+{
+	return addr && len ? obj_cm_set_addr(&info->src_addr, &info->src_addrlen, addr, len) :
+			     -FI_EINVAL;
 }
 
 static struct obj_ep *ep_of(fid_t fid)
@@ -152,20 +156,11 @@ static int no_peer(struct fid_ep *fid, void *addr, size_t *len_p)
 
 static void event(struct obj_ep *ep, uint32_t what, const void *data, size_t len)
 {
-	size_t size = sizeof(struct fi_eq_cm_entry) + len;
-	struct fi_eq_cm_entry *entry = calloc(1, size);
-	int ret = -FI_ENOMEM;
+	int ret = obj_eq_write_cm(ep->eq, what, &ep->h.fid.fid, NULL, data, len);
 
-	if (entry) {
-		entry->fid = &ep->h.fid.fid;
-		if (len)
-			memcpy(entry->data, data, len);
-		ret = obj_eq_write(ep->eq, what, entry, size, 0);
-	}
 	if (ret)
 		FI_WARN(ep->prov, FI_LOG_EP_CTRL, "connection event %u of the endpoint %p is lost: "
 			"%s\n", what, (void *) ep, fi_strerror(-ret));
-	free(entry);
 }
 
 void obj_cm_connected(struct obj_ep *ep, const void *data, size_t len)

@@ -153,6 +153,20 @@ static size_t *size_opt(struct obj_ep *ep, int optname)
 	}
 }
 
+int obj_ep_show_size(size_t size, void *optval, size_t *optlen)
+{
+	size_t room;
+
+	if (!optlen)
+		return -FI_EINVAL;
+	room = *optlen;
+	*optlen = sizeof(size);
+	if (room < sizeof(size))
+		return -FI_ETOOSMALL;
+	memcpy(optval, &size, sizeof(size));
+	return 0;
+}
+
 int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
 {
 	struct obj_ep *ep = obj_ep_of(container_of(fid, struct fid_ep, fid));
@@ -167,13 +181,7 @@ int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t 
 	if (!size)
 		return ep->ops->getopt ? ep->ops->getopt(ep, optname, optval, optlen) :
 					 -FI_ENOPROTOOPT;
-	if (*optlen < sizeof(*size)) {
-		*optlen = sizeof(*size);
-		return -FI_ETOOSMALL;
-	}
-	*optlen = sizeof(*size);
-	memcpy(optval, size, sizeof(*size));
-	return 0;
+	return obj_ep_show_size(*size, optval, optlen);
 }
 
 /* Only down: the attributes that the endpoint was opened with are the limit. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj/ep.h"
 #include "obj/log.h"
 #include "obj/ops.h"
 
@@ -51,18 +52,7 @@ bool obj_connreq_is(const struct fid *handle)
 	return handle && handle->fclass == FI_CLASS_CONNREQ && handle->ops == &connreq_fid_ops;
 }
 
-static bool set_addr(void **addr_p, size_t *len_p, const void *addr, size_t len)
-{
-	void *copy = malloc(len ? len : 1);
 
-	if (!copy)
-		return false;
-	memcpy(copy, addr, len);
-	free(*addr_p);
-	*addr_p = copy;
-	*len_p = len;
-	return true;
-}
 
 /* The info of the event: what the endpoint that answers is opened with. */
 static struct fi_info *request_info(struct obj_pep *pep, struct obj_connreq *cr, const void *src,
@@ -73,29 +63,14 @@ static struct fi_info *request_info(struct obj_pep *pep, struct obj_connreq *cr,
 	if (!info)
 		return NULL;
 	info->handle = &cr->fid;
-	if (set_addr(&info->src_addr, &info->src_addrlen, src, srclen) &&
-	    set_addr(&info->dest_addr, &info->dest_addrlen, dest, destlen))
+	if (!obj_cm_set_addr(&info->src_addr, &info->src_addrlen, src, srclen) &&
+	    !obj_cm_set_addr(&info->dest_addr, &info->dest_addrlen, dest, destlen))
 		return info;
 	fi_freeinfo(info);
 	return NULL;
 }
 
-static int announce(struct obj_pep *pep, struct fi_info *info, const void *data, size_t len)
-{
-	size_t size = sizeof(struct fi_eq_cm_entry) + len;
-	struct fi_eq_cm_entry *entry = calloc(1, size);
-	int ret;
 
-	if (!entry)
-		return -FI_ENOMEM;
-	entry->fid = &pep->fid.fid;
-	entry->info = info;
-	if (len)
-		memcpy(entry->data, data, len);
-	ret = obj_eq_write(pep->eq, FI_CONNREQ, entry, size, 0);
-	free(entry);
-	return ret;
-}
 
 int obj_pep_request(struct obj_pep *pep, void *req, const void *src, size_t srclen,
 		    const void *dest, size_t destlen, const void *data, size_t len)
@@ -111,7 +86,7 @@ int obj_pep_request(struct obj_pep *pep, void *req, const void *src, size_t srcl
 		cr->req = req;
 		info = request_info(pep, cr, src, srclen, dest, destlen);
 	}
-	if (info && !announce(pep, info, data, len))
+	if (info && !obj_eq_write_cm(pep->eq, FI_CONNREQ, &pep->fid.fid, info, data, len))
 		return 0;
 	fi_freeinfo(info);
 	free(cr);
@@ -219,18 +194,9 @@ static int pep_control(struct fid *fid, int command, void *arg)
 
 static int pep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
 {
-	size_t room;
-
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
 		return -FI_ENOPROTOOPT;
-	if (!optlen)
-		return -FI_EINVAL;
-	room = *optlen;
-	*optlen = sizeof(size_t);
-	if (room < sizeof(size_t))
-		return -FI_ETOOSMALL;
-	memcpy(optval, &pep_of(fid)->data_size, sizeof(size_t));
-	return 0;
+	return obj_ep_show_size(pep_of(fid)->data_size, optval, optlen);
 }
 
 static int pep_close(struct fid *fid)

@@ -105,53 +105,57 @@ void obj_cntr_inc_peer(struct obj_cntr *cntr, bool err)
 
 /* ---- the program's calls ------------------------------------------------- */
 
-static uint64_t cntr_read(struct fid_cntr *fid)
+static inline uint64_t read_one(struct obj_cntr *cntr, _Atomic uint64_t *from,
+				_Atomic uint64_t *seen)
 {
-	struct obj_cntr *cntr = obj_cntr_of(fid);
 	uint64_t value;
 
 	obj_feed_poll(&cntr->wait.feed);
-	value = atomic_load(&cntr->value);
-	atomic_store_explicit(&cntr->seen, value, memory_order_relaxed);
+	value = atomic_load(from);
+	atomic_store_explicit(seen, value, memory_order_relaxed);
 	return value;
+}
+
+static uint64_t cntr_read(struct fid_cntr *fid)
+{
+	struct obj_cntr *cntr = obj_cntr_of(fid);
+
+	return read_one(cntr, &cntr->value, &cntr->seen);
 }
 
 static uint64_t cntr_readerr(struct fid_cntr *fid)
 {
 	struct obj_cntr *cntr = obj_cntr_of(fid);
-	uint64_t value;
 
-	obj_feed_poll(&cntr->wait.feed);
-	value = atomic_load(&cntr->err);
-	atomic_store_explicit(&cntr->seen_err, value, memory_order_relaxed);
-	return value;
+	return read_one(cntr, &cntr->err, &cntr->seen_err);
 }
 
 /* The program has changed the counter: threads that wait for a value look again. */
-static void changed(struct obj_cntr *cntr, uint64_t value)
+static int changed(struct obj_cntr *cntr, uint64_t value)
 {
 	atomic_store(&cntr->seen, value);
 	atomic_store(&cntr->polled, value);
 	if (value >= atomic_load(&cntr->next))
 		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
+	return 0;
 }
 
-static void changed_err(struct obj_cntr *cntr, uint64_t value)
+static int changed_err(struct obj_cntr *cntr, uint64_t value)
 {
 	atomic_store(&cntr->seen_err, value);
 	atomic_store(&cntr->polled_err, value);
 	if (atomic_load(&cntr->next) != UINT64_MAX)
 		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
+	return 0;
 }
 
 static int cntr_add(struct fid_cntr *fid, uint64_t value)
 {
 	struct obj_cntr *cntr = obj_cntr_of(fid);
 
-	changed(cntr, atomic_fetch_add(&cntr->value, value) + value);
-	return 0;
+	return changed(cntr, atomic_fetch_add(&cntr->value, value) + value);
 }
 
 static int cntr_set(struct fid_cntr *fid, uint64_t value)
@@ -159,16 +163,14 @@ static int cntr_set(struct fid_cntr *fid, uint64_t value)
 	struct obj_cntr *cntr = obj_cntr_of(fid);
 
 	atomic_store(&cntr->value, value);
-	changed(cntr, value);
-	return 0;
+	return changed(cntr, value);
 }
 
 static int cntr_adderr(struct fid_cntr *fid, uint64_t value)
 {
 	struct obj_cntr *cntr = obj_cntr_of(fid);
 
-	changed_err(cntr, atomic_fetch_add(&cntr->err, value) + value);
-	return 0;
+	return changed_err(cntr, atomic_fetch_add(&cntr->err, value) + value);
 }
 
 static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
@@ -176,8 +178,7 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 	struct obj_cntr *cntr = obj_cntr_of(fid);
 
 	atomic_store(&cntr->err, value);
-	changed_err(cntr, value);
-	return 0;
+	return changed_err(cntr, value);
 }
 
 struct want {
@@ -227,14 +228,13 @@ static int cntr_control(struct fid *fid, int cmd, void *arg)
 
 	switch (cmd) {
 	case FI_GETOPSFLAG:
-		if (!arg)
-			return -FI_EINVAL;
-		*(uint64_t *) arg = cntr->op_flags;
-		return 0;
 	case FI_SETOPSFLAG:
 		if (!arg)
 			return -FI_EINVAL;
-		cntr->op_flags = *(uint64_t *) arg;
+		if (cmd == FI_GETOPSFLAG)
+			*(uint64_t *) arg = cntr->op_flags;
+		else
+			cntr->op_flags = *(uint64_t *) arg;
 		return 0;
 	default:
 		return obj_wait_control(&cntr->wait, cmd, arg);

@@ -40,21 +40,44 @@ static void eq_push(struct obj_eq *eq, struct obj_eq_event *event)
 	lock_put(&eq->lock);
 }
 
-int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len,
-		 uint64_t flags)
+/* An event with @len bytes, and @more behind them; NULL: no memory. */
+static struct obj_eq_event *new_event(uint32_t event, const void *buf, size_t len,
+				      const void *more, size_t more_len)
 {
-	struct obj_eq_event *e = malloc(sizeof(*e) + len);
+	struct obj_eq_event *e = malloc(sizeof(*e) + len + more_len);
 
 	if (!e)
-		return -FI_ENOMEM;
+		return NULL;
 	e->event = event;
 	e->err = 0;
 	e->info = NULL;
-	e->size = (uint32_t) len;
+	e->size = (uint32_t) (len + more_len);
 	if (len)
 		memcpy(e->data, buf, len);
-	if (event == FI_CONNREQ && len >= sizeof(struct fi_eq_cm_entry))
-		e->info = ((struct fi_eq_cm_entry *) (void *) e->data)->info;
+	if (more_len)
+		memcpy(e->data + len, more, more_len);
+	return e;
+}
+
+int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len)
+{
+	struct obj_eq_event *e = new_event(event, buf, len, NULL, 0);
+
+	if (!e)
+		return -FI_ENOMEM;
+	eq_push(eq, e);
+	return 0;
+}
+
+int obj_eq_write_cm(struct obj_eq *eq, uint32_t event, struct fid *fid, struct fi_info *info,
+		    const void *data, size_t len)
+{
+	struct fi_eq_cm_entry entry = { .fid = fid, .info = info };
+	struct obj_eq_event *e = new_event(event, &entry, sizeof(entry), data, len);
+
+	if (!e)
+		return -FI_ENOMEM;
+	e->info = info;
 	eq_push(eq, e);
 	return 0;
 }
@@ -62,21 +85,16 @@ int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len,
 int obj_eq_write_err(struct obj_eq *eq, const struct fi_eq_err_entry *entry,
 		     const void *err_data, size_t size)
 {
-	struct obj_eq_event *e = malloc(sizeof(*e) + sizeof(*entry) + size);
+	struct obj_eq_event *e = new_event(0, entry, sizeof(*entry), err_data, size);
 	struct fi_eq_err_entry *out;
 
 	if (!e)
 		return -FI_ENOMEM;
-	e->event = 0;
 	e->err = entry->err;
-	e->info = NULL;
 	e->size = sizeof(*entry);
 	out = (void *) e->data;
-	*out = *entry;
 	out->err_data = size ? out + 1 : NULL;
 	out->err_data_size = size;
-	if (size)
-		memcpy(out + 1, err_data, size);
 	eq_push(eq, e);
 	return 0;
 }
@@ -238,7 +256,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf, siz
 			uint64_t flags)
 {
 	struct obj_eq *eq = obj_eq_of(fid);
-	struct obj_eq_event *e;
+	int ret;
 
 	if (!(eq->flags & FI_WRITE)) {
 		FI_WARN(eq->fabric->prov, FI_LOG_EQ,
@@ -248,17 +266,8 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf, siz
 	if ((len && !buf) || len > UINT32_MAX)
 		return -FI_EINVAL;
 	/* Whatever the program calls it: what it wrote is data, and owns nothing. */
-	e = malloc(sizeof(*e) + len);
-	if (!e)
-		return -FI_ENOMEM;
-	e->event = event;
-	e->err = 0;
-	e->info = NULL;
-	e->size = (uint32_t) len;
-	if (len)
-		memcpy(e->data, buf, len);
-	eq_push(eq, e);
-	return (ssize_t) len;
+	ret = obj_eq_write(eq, event, buf, len);
+	return ret ? ret : (ssize_t) len;
 }
 
 static const char *eq_strerror(struct fid_eq *fid, int prov_errno, const void *err_data,

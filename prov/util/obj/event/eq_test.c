@@ -75,10 +75,10 @@ static void test_errors(void **state)
 	fake_open(&f, NULL);
 	fid = fake_eq(&f, FI_WAIT_NONE);
 	eq = obj_eq_of(fid);
-	assert_int_equal(obj_eq_write(eq, FI_AV_COMPLETE, &entry, sizeof(entry), 0), 0);
+	assert_int_equal(obj_eq_write(eq, FI_AV_COMPLETE, &entry, sizeof(entry)), 0);
 	assert_int_equal(obj_eq_write_err(eq, &err, "reason", 6), 0);
 	assert_int_equal(obj_eq_write_err(eq, &err, "reason", 6), 0);
-	assert_int_equal(obj_eq_write(eq, FI_AV_COMPLETE, &entry, sizeof(entry), 0), 0);
+	assert_int_equal(obj_eq_write(eq, FI_AV_COMPLETE, &entry, sizeof(entry)), 0);
 
 	assert_int_equal(fi_eq_readerr(fid, &got, 0), -FI_EAGAIN);
 	assert_int_equal(fi_eq_read(fid, &event, &entry, sizeof(entry), 0), sizeof(entry));
@@ -111,8 +111,10 @@ static void test_connreq(void **state)
 	union {
 		struct fi_eq_cm_entry e;
 		char bytes[sizeof(struct fi_eq_cm_entry) + 16];
-	} in, out;
+	} out;
+	static const char data[16] = "private data";
 	struct fid_pep pep = { .fid.fclass = FI_CLASS_PEP };
+	struct fi_info *info;
 	struct fid_eq *fid;
 	struct obj_eq *eq;
 	uint32_t event;
@@ -120,26 +122,26 @@ static void test_connreq(void **state)
 	fake_open(&f, NULL);
 	fid = fake_eq(&f, FI_WAIT_NONE);
 	eq = obj_eq_of(fid);
-	memset(&in, 'x', sizeof(in));
-	in.e.fid = &pep.fid;
-	in.e.info = fi_allocinfo();
-	assert_int_equal(obj_eq_write(eq, FI_CONNREQ, &in, sizeof(in), 0), 0);
+	info = fi_allocinfo();
+	assert_int_equal(obj_eq_write_cm(eq, FI_CONNREQ, &pep.fid, info, data, sizeof(data)), 0);
 	assert_int_equal(fi_eq_read(fid, &event, &out, 8, 0), -FI_ETOOSMALL);
-	assert_int_equal(fi_eq_read(fid, &event, &out, sizeof(in.e) + 4, FI_PEEK),
-			 sizeof(in.e) + 4);
-	assert_int_equal(fi_eq_read(fid, &event, &out, sizeof(in.e) + 4, 0), sizeof(in.e) + 4);
-	assert_ptr_equal(out.e.info, in.e.info);
+	assert_int_equal(fi_eq_read(fid, &event, &out, sizeof(out.e) + 4, FI_PEEK),
+			 sizeof(out.e) + 4);
+	assert_int_equal(fi_eq_read(fid, &event, &out, sizeof(out.e) + 4, 0), sizeof(out.e) + 4);
+	assert_int_equal(event, FI_CONNREQ);
+	assert_ptr_equal(out.e.fid, &pep.fid);
+	assert_ptr_equal(out.e.info, info);
+	assert_memory_equal(out.e.data, data, 4);
 	fi_freeinfo(out.e.info);
 
-	in.e.info = fi_allocinfo();
-	assert_int_equal(obj_eq_write(eq, FI_CONNREQ, &in, sizeof(in), 0), 0);
-	in.e.fid = &f.fabric->fid;
-	assert_int_equal(obj_eq_write(eq, FI_SHUTDOWN, &in, sizeof(in.e), 0), 0);
+	info = fi_allocinfo();
+	assert_int_equal(obj_eq_write_cm(eq, FI_CONNREQ, &pep.fid, info, data, sizeof(data)), 0);
+	assert_int_equal(obj_eq_write_cm(eq, FI_SHUTDOWN, &f.fabric->fid, NULL, NULL, 0), 0);
 	obj_eq_purge(eq, &pep.fid);
-	assert_int_equal(fi_eq_read(fid, &event, &out, sizeof(out), 0), sizeof(in.e));
+	assert_int_equal(fi_eq_read(fid, &event, &out, sizeof(out), 0), sizeof(out.e));
 	assert_int_equal(event, FI_SHUTDOWN);
-	in.e.info = fi_allocinfo();
-	assert_int_equal(obj_eq_write(eq, FI_CONNREQ, &in, sizeof(in), 0), 0);
+	info = fi_allocinfo();
+	assert_int_equal(obj_eq_write_cm(eq, FI_CONNREQ, &pep.fid, info, data, sizeof(data)), 0);
 	CLOSE(fid);
 	fake_close(&f);
 }
