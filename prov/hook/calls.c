@@ -128,7 +128,7 @@ static type table##_##slot params						\
 static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t flags)	\
 {										\
 	BEGIN(ssize_t, table, readerr, at, 0,					\
-	      (#table " %p" HOOK_FLAGS, (void *) queue, flags))			\
+	      (#table " %p" CALLS_FLAGS, (void *) queue, flags))			\
 	ret = real->readerr(queue, buf, flags);					\
 	if (ret > 0 && hook_wants_text(&call))					\
 		hook_add_text(&call, ": " CONTEXT_##table ", err %d (%s), provider's %d",	\
@@ -142,9 +142,9 @@ static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t f
 #define CONTEXT_eq "object %p"
 #define WHICH_eq (void *) buf->fid
 
-#define FID(kind, slot, name)
+#define FID(kind, slot, name, params)
 
-#include "calls.def"
+#include "base/calls.def"
 
 #undef CALL
 #undef OPEN
@@ -181,7 +181,7 @@ static int fid_bind(struct fid *fid, struct fid *other, uint64_t flags)
 
 	hook_enter(&call, t->obj, HOOK_FN_fid_bind, 0);
 	if (hook_wants_text(&call))
-		hook_text(&call, "object %p, to %p" HOOK_FLAGS, (void *) fid, (void *) other,
+		hook_text(&call, "object %p, to %p" CALLS_FLAGS, (void *) fid, (void *) other,
 			  flags);
 	hook_started(&call);
 	ret = real->bind(fid, other, flags);
@@ -231,8 +231,8 @@ void hook_fill_tables(void)
 #define CALL(kind, type, table, slot, ...) table##_hooks.slot = table##_##slot;
 #define OPEN(kind, type, table, slot, ...) table##_hooks.slot = table##_##slot;
 #define READERR(table, name, at, entry) table##_hooks.readerr = table##_readerr;
-#define FID(kind, slot, name)
-#include "calls.def"
+#define FID(kind, slot, name, params)
+#include "base/calls.def"
 #undef CALL
 #undef OPEN
 #undef READERR

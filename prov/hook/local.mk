@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-EXTRA_DIST += prov/hook/README.md prov/hook/calls.def
+EXTRA_DIST += prov/hook/README.md
 
 # Always built in: a hook is asked for when a program misbehaves, not when it is built.
 noinst_LTLIBRARIES += prov/hook/libhook.la

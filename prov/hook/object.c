@@ -335,8 +335,8 @@ static const struct {
 #define CALL(kind, type, table, slot, name, ...) { name, HOOK_##kind },
 #define OPEN(kind, type, table, slot, name, ...) { name, HOOK_##kind },
 #define READERR(table, name, at, entry) { name, HOOK_POLL },
-#define FID(kind, slot, name) { name, HOOK_##kind },
-#include "calls.def"
+#define FID(kind, slot, name, params) { name, HOOK_##kind },
+#include "base/calls.def"
 #undef CALL
 #undef OPEN
 #undef READERR

@@ -34,8 +34,8 @@ enum hook_fn {
 #define CALL(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
 #define OPEN(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
 #define READERR(table, name, at, entry) HOOK_FN_##table##_readerr,
-#define FID(kind, slot, name) HOOK_FN_fid_##slot,
-#include "calls.def"
+#define FID(kind, slot, name, params) HOOK_FN_fid_##slot,
+#include "base/calls.def"
 #undef CALL
 #undef OPEN
 #undef READERR

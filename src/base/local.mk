@@ -24,7 +24,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/provider.h \
 	src/base/timer.c \
 	src/base/timer.h
-EXTRA_DIST += src/base/README.md
+EXTRA_DIST += src/base/README.md src/base/calls.def
 
 base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
 base_tests = \

@@ -66,8 +66,29 @@ static void test_fill(void **state)
 	assert_int_equal(fi_cancel(&ep.fid, NULL), -FI_ENOSYS);
 	assert_int_equal(fi_setopt(&ep.fid, FI_OPT_ENDPOINT, 12345, &len, sizeof(len)),
 			 -FI_ENOPROTOOPT);
+	assert_int_equal(fi_getopt(&ep.fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &count, &len),
+			 -FI_ENOPROTOOPT);
 	assert_int_equal(fi_close(&ep.fid), -FI_ENOSYS);
 	assert_int_equal(cm.size, sizeof(cm));
+}
+
+/* An error would look like a value, and a text is always there. */
+static void test_other_answers(void **state)
+{
+	struct fid_cntr cntr = { .ops = (struct fi_ops_cntr *) &obj_ops_defaults.cntr };
+	struct fid_cq cq = { .ops = (struct fi_ops_cq *) &obj_ops_defaults.cq };
+	char text[8] = "x";
+	size_t len = sizeof(text);
+
+	assert_int_equal(fi_cntr_read(&cntr), 0);
+	assert_int_equal(fi_cntr_readerr(&cntr), 0);
+	assert_int_equal(fi_cntr_add(&cntr, 1), -FI_ENOSYS);
+	assert_int_equal(fi_cq_read(&cq, NULL, 1), -FI_ENOSYS);
+	assert_int_equal(fi_cq_readerr(&cq, NULL, 0), -FI_ENOSYS);
+	assert_string_equal(fi_cq_strerror(&cq, 1, NULL, NULL, 0), "unknown error");
+	assert_ptr_equal(obj_ops_defaults.av.straddr(NULL, NULL, text, &len), text);
+	assert_string_equal(text, "");
+	assert_int_equal(len, 1);
 }
 
 /* Filling again changes nothing: the table may lie in memory that is only read. */
@@ -86,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_other_answers),
 		cmocka_unit_test(test_fill_twice),
 	};
 
