@@ -41,7 +41,11 @@ static inline float mini_to_float(uint32_t v, int exp_bits, int man_bits, int ie
 	return (v >> (exp_bits + man_bits)) & 1 ? -f : f;
 }
 
-/* mini_from_float - encode with round to nearest even. */
+/* mini_from_float - encode with round to nearest even.
+ *
+ * Beyond the largest finite value: infinity with @ieee, else NaN.  A NaN keeps its sign and is
+ * quiet; its payload is lost.  What is smaller than half the smallest subnormal becomes zero.
+ */
 static inline uint32_t mini_from_float(float f, int exp_bits, int man_bits, int ieee)
 {
 	uint32_t sign = (uint32_t) !!signbit(f) << (exp_bits + man_bits);
@@ -70,6 +74,12 @@ static inline uint32_t mini_from_float(float f, int exp_bits, int man_bits, int 
 	return sign | (v > largest ? over : v);
 }
 
+/* ---- the four formats ----------------------------------------------------------
+ *
+ * from_float(to_float(v)) is v again for all v but NaNs, of which only the sign is kept.
+ */
+
+/* f16: largest 65504, smallest normal 2^-14, smallest subnormal 2^-24. */
 static inline float f16_to_float(uint16_t v)
 {
 	return mini_to_float(v, 5, 10, 1);
@@ -80,6 +90,7 @@ static inline uint16_t f16_from_float(float f)
 	return (uint16_t) mini_from_float(f, 5, 10, 1);
 }
 
+/* e5m2: largest 57344, smallest normal 2^-14, smallest subnormal 2^-16. */
 static inline float e5m2_to_float(uint8_t v)
 {
 	return mini_to_float(v, 5, 2, 1);
@@ -90,6 +101,7 @@ static inline uint8_t e5m2_from_float(float f)
 	return (uint8_t) mini_from_float(f, 5, 2, 1);
 }
 
+/* e4m3: largest 448, smallest normal 2^-6, smallest subnormal 2^-9. */
 static inline float e4m3_to_float(uint8_t v)
 {
 	return mini_to_float(v, 4, 3, 0);
@@ -100,6 +112,7 @@ static inline uint8_t e4m3_from_float(float f)
 	return (uint8_t) mini_from_float(f, 4, 3, 0);
 }
 
+/* bf16: the range of float, so bits are enough. */
 static inline float bf16_to_float(uint16_t v)
 {
 	uint32_t bits = (uint32_t) v << 16;
@@ -109,6 +122,9 @@ static inline float bf16_to_float(uint16_t v)
 	return f;
 }
 
+/* Adding just less than half a unit, plus the last bit that stays, rounds ties to even; a
+ * carry runs into the exponent.  A NaN is made quiet, lest its bits round to infinity.
+ */
 static inline uint16_t bf16_from_float(float f)
 {
 	uint32_t bits;

@@ -16,6 +16,7 @@
 
 struct obj_domain;
 
+/* Members come and go by fi_poll_add() and fi_poll_del(); each holds a reference. */
 struct obj_poll {
 	struct fid_poll fid;
 	struct obj_domain *domain;

@@ -33,6 +33,7 @@ void eng_ep_set_state(struct eng_ep *ep, enum eng_ep_state state)
 
 /* ---- receive contexts --------------------------------------------------------- */
 
+/* Messages with and without a tag never match each other: a matcher for each. */
 int eng_rxc_init(struct eng_rxc *rxc, size_t size)
 {
 	int ret = match_init(&rxc->msgs);
@@ -100,6 +101,7 @@ void eng_ep_set_fast(struct eng_ep *ep)
 	ep->fast_end = hub->rx_bits ? 0 : most + 1;
 }
 
+/* The link is the endpoint's: what open() left to us, and limits that agree with each other. */
 static void adopt_links(struct eng_ep *ep)
 {
 	struct eng_link *link = ep->link;
@@ -112,6 +114,9 @@ static void adopt_links(struct eng_ep *ep)
 	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
 }
 
+/* READY is set last: until then a failure leaves the endpoint as it was, and it can be enabled
+ * again.
+ */
 static int start_locked(struct eng_ep *ep)
 {
 	char none[OBJ_ADDR_MAX] = "";
@@ -148,6 +153,7 @@ int eng_ep_start_hub(struct eng_ep *ep)
 	return ret;
 }
 
+/* A shared context is joined first: messages for it may come as soon as the link is open. */
 static int ep_enable(struct obj_ep *base)
 {
 	struct eng_ep *ep = (struct eng_ep *) base;
@@ -194,6 +200,10 @@ static void linger(struct eng_ep *ep)
 }
 
 /* Close the link, with everything that waits for a peer. */
+/* In this order: deferred work, so that nothing starts any more; injected messages, which are
+ * still sent; posted receives; unexpected messages; the link, after which no buffer is in use;
+ * what is left of requests; the peers.
+ */
 static void stop_hub(struct eng_ep *ep)
 {
 	struct list *pos;

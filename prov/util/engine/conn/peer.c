@@ -16,8 +16,10 @@
 #include "engine/tx.h"
 #include "base/net_addr.h"
 
+/* What the first packet or event of a channel that works ends. */
 #define GONE (ENG_PEER_IDLE | ENG_PEER_LOST | ENG_PEER_LOSING)
 
+/* ---- what a link asks ------------------------------------------------------- */
 void *eng_peer_chan(struct eng_peer *peer)
 {
 	return peer->chan;
@@ -43,6 +45,9 @@ bool eng_peer_waits(const struct eng_peer *peer)
 	return peer->refs > msgs;
 }
 
+/* ---- finding ---------------------------------------------------------------- */
+
+/* An address that is no sockaddr is text. */
 const char *eng_peer_text(const struct eng_peer *peer, char *buf)
 {
 	const struct sockaddr *sa = (const void *) peer->addr;
@@ -106,6 +111,9 @@ static void unlink_hash(struct eng_peer *peer)
 		hmap_insert(&peer->ep->by_addr, peer->hash, peer->hash_next);
 }
 
+/* Requests hold references (refs), and so do entries of the table by fi_addr_t (table_refs);
+ * without either and without a channel a peer goes to ep->idle, from which reap() frees it.
+ */
 static void peer_free(struct eng_peer *peer)
 {
 	if (peer->src)
@@ -172,6 +180,7 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 	peer->link = link;
 }
 
+/* One allocation: the peer, the link's channel, the address. */
 struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 {
 	size_t chan = (chan_size(ep) + 15) & ~(size_t) 15;
@@ -224,6 +233,9 @@ struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t l
 	return find_or_make(link->ep, addr, len);
 }
 
+/* Pages are made where an entry is used, so an entry of the address vector costs nothing here
+ * before.
+ */
 static struct eng_peer **table_slot(struct eng_ep *ep, uint32_t i, bool make)
 {
 	size_t page = i / ENG_PEER_PAGE, cnt;
@@ -274,6 +286,9 @@ struct eng_peer *eng_peer_resolve(struct eng_ep *ep, fi_addr_t fi_addr, int *ret
 	return *slot;
 }
 
+/* ---- channels --------------------------------------------------------------- */
+
+/* The link connects; packets may be sent at once and wait there. */
 int eng_peer_start(struct eng_peer *peer)
 {
 	int ret;
@@ -307,6 +322,9 @@ void eng_peer_unref(struct eng_peer *peer)
 		may_go(peer);
 }
 
+/* fi_av_remove(): the entry can still be read.  An open channel stays; the
+ * fi_addr_t of its messages is looked up again.
+ */
 void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr)
 {
 	struct eng_ep *ep = (struct eng_ep *) base;
@@ -330,6 +348,9 @@ void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr)
 	may_go(peer);
 }
 
+/* Everything that waits for the peer ends with @err: what it asked us for, our requests,
+ * receives.
+ */
 void eng_peer_fail(struct eng_peer *peer, int err)
 {
 	eng_peer_ref(peer);
@@ -342,6 +363,9 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 	eng_peer_unref(peer);
 }
 
+/* We end the connection: the link forgets the channel before anything completes, so that it
+ * touches no buffer of the program's any more.
+ */
 void eng_peer_cut(struct eng_peer *peer, int err)
 {
 	eng_peer_ref(peer);
@@ -358,6 +382,9 @@ void eng_peer_cut(struct eng_peer *peer, int err)
 	eng_peer_unref(peer);
 }
 
+/* The link has ended the connection.  A later send connects again; an FI_EP_MSG endpoint shuts
+ * down.
+ */
 void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 {
 	struct eng_ep *ep = peer->ep;

@@ -60,6 +60,7 @@ static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t 
 	return pep_of(base)->link_ops->reject(pep_of(base)->link, req, data, len);
 }
 
+/* Without the listener, which may be closed by now. */
 static void pep_drop(const void *transport, void *req)
 {
 	((const struct eng_link_ops *) transport)->req_drop(req);

@@ -22,6 +22,7 @@
 
 /* ---- contexts --------------------------------------------------------------- */
 
+/* Where the scalable endpoint has the context; NULL there means that it is not open. */
 static struct eng_ep **slot_of(struct eng_ep *ctx)
 {
 	struct eng_ep *sep = ctx->hub;
@@ -30,6 +31,7 @@ static struct eng_ep **slot_of(struct eng_ep *ctx)
 	       &sep->tx_ctx[ctx->base.index] : &sep->rx_ctx[ctx->base.index];
 }
 
+/* The first context that is enabled enables the scalable endpoint, which opens the link. */
 static int ctx_enable(struct obj_ep *base)
 {
 	struct eng_ep *ctx = (struct eng_ep *) base;
@@ -74,6 +76,7 @@ static void cut_off(struct eng_ep *ctx)
 	}
 }
 
+/* The others go on: only what this context has in flight must end. */
 static void ctx_stop(struct eng_ep *ctx)
 {
 	uint64_t end = clock_deadline(ENG_LINGER_MS);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * imported.c - the peer's side of fi_peer(3) for shared receive contexts.
+ *
+ * A message asks the owner for an entry (get_msg, get_tag).  With one it is received like any
+ * other.  Without one the owner queues the entry, the payload stays with the link, and the owner
+ * calls start or discard later, from any thread: that runs in our next poll.
+ */
 #include "engine/imported.h"
 
 #include <rdma/fi_errno.h>

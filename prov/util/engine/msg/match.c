@@ -83,6 +83,7 @@ void match_fini(struct match *m)
 	m->by_src.heads = NULL;
 }
 
+/* With a mask, or into a table that has to grow first. */
 void match_post_slow(struct match *m, struct match_recv *recv)
 {
 	if (recv->ignore) {
@@ -113,6 +114,9 @@ static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
 	return than;
 }
 
+/* Up to three candidates: exact for any source, exact for this source, masked.  The oldest of
+ * them is the one that was posted first.
+ */
 struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src)
 {
 	struct match_recv *best = NULL, *directed;
@@ -127,6 +131,9 @@ struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src)
 	return m->wild_cnt ? find_wild(m, tag, src, best) : best;
 }
 
+/* A message is on three lists: all, for masks and peeks; by tag, for receives from any source;
+ * by tag and source, for directed ones.  Each is in the order of arrival.
+ */
 void match_keep(struct match *m, struct match_msg *msg)
 {
 	if (m->msg_cnt > MATCH_CHAIN_MAX * m->by_tag.mask) {
@@ -139,6 +146,7 @@ void match_keep(struct match *m, struct match_msg *msg)
 	m->msg_cnt++;
 }
 
+/* list_del() finds the neighbours by itself, so this is O(1) on all three lists. */
 void match_take(struct match *m, struct match_msg *msg)
 {
 	list_del(&msg->all);
@@ -147,6 +155,7 @@ void match_take(struct match *m, struct match_msg *msg)
 	m->msg_cnt--;
 }
 
+/* No table helps where some bits of the tag are ignored. */
 static struct match_msg *find_masked(struct match *m, uint64_t tag, uint64_t ignore,
 				     uint64_t src)
 {
@@ -163,6 +172,7 @@ static struct match_msg *find_masked(struct match *m, uint64_t tag, uint64_t ign
 	return NULL;
 }
 
+/* The chains hold other tags and sources with the same hash, too: each entry is compared. */
 struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
 				 uint64_t src)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * oob.c - out-of-band messages: the requests of msg/ with another matcher and another end.
+ *
+ * FI_COLLECTIVE among a request's cq_flags marks it: eng_tx and eng_recv then call
+ * eng_oob_send_done() and eng_oob_recv_done() where they would write a completion.
+ */
 #include "engine/oob.h"
 
 #include <rdma/fi_errno.h>
@@ -84,6 +90,7 @@ static void ctl_done(struct eng_pkt *pkt, int status)
 	eng_ctl_put(container_of(pkt, struct eng_out, pkt));
 }
 
+/* An EAGER packet without a payload needs no request: a control packet carries it. */
 int eng_oob_notify(struct eng_peer *peer, uint64_t space, uint64_t key)
 {
 	struct eng_out *ctl = eng_ctl_get(peer->ep->grp);
@@ -130,6 +137,7 @@ static void fill(struct eng_recv *recv, struct eng_oob *oob, struct eng_oob_req 
 	};
 }
 
+/* The message came first. */
 static int take(struct eng_recv *recv, struct match_msg *found)
 {
 	struct eng_msg *msg = container_of(found, struct eng_msg, m);
@@ -204,6 +212,9 @@ bool eng_oob_cancel(struct eng_oob_req *req)
 
 /* ---- what came unasked -------------------------------------------------------------- */
 
+/* The user decides: keep it, drop it, or ask again.  A dropped RTS is answered with a CTS for 0
+ * bytes, which completes its send; the packet for that is taken before the user is asked.
+ */
 enum eng_rx_verdict eng_oob_unexpected(struct eng_peer *peer, const struct eng_envelope *env,
 				       struct eng_rx *rx)
 {

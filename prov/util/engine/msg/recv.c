@@ -77,6 +77,7 @@ static int direct(struct eng_recv *recv, fi_addr_t src)
 	return 0;
 }
 
+/* No message yet: into the matcher.  -FI_EAGAIN: the queue is full. */
 static int keep(struct eng_recv *recv, struct match *m)
 {
 	struct eng_ep *ep = recv->ep;
@@ -148,6 +149,7 @@ static int serve(struct eng_recv *recv, struct match *m)
 	return keep(recv, m);
 }
 
+/* A claimed message is out of the matcher: it is found by the context of the peek. */
 /* Receive what an earlier peek has claimed. */
 static int serve_claim(struct eng_recv *recv)
 {
@@ -200,6 +202,7 @@ out:
 	return ret;
 }
 
+/* A peek posts nothing: the receive is a model of what to look for, on the stack. */
 static int peek_locked(struct eng_ep *ep, const struct call *c)
 {
 	struct eng_recv model;

@@ -9,6 +9,15 @@
 #include "engine/imported.h"
 #include "engine/trig.h"
 
+/*
+ * A receive that has met its message completes by one of three ways:
+ *
+ *   at once    the payload is here in whole: matched and finished in one call
+ *   PLACING    the link moves an eager payload into the buffer; eng_on_placed() ends it
+ *   PULL       RTS: a CTS asks for the payload; the last byte of DATA ends it
+ *
+ * In the latter two it is on peer->rxs, so that it fails if the peer is lost.
+ */
 /* To where each state may go. */
 static const unsigned edges[] = {
 	[ENG_RECV_NEW] = 1u << ENG_RECV_POSTED | 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
@@ -57,6 +66,7 @@ static void on_sunk(struct eng_sink *sink, int status)
 	eng_recv_finish(container_of(sink, struct eng_recv, sink), status);
 }
 
+/* Where DATA with the sink's id, or a placement with it as cookie, goes. */
 static void set_sink(struct eng_recv *recv)
 {
 	recv->sink.iov = recv->iov;
@@ -121,6 +131,9 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 		pull(recv, ctls[0]);
 }
 
+/* Whether a success is reported depends on the endpoint's binding, which the shared context
+ * did not know.
+ */
 void eng_recv_adopt(struct eng_recv *recv, struct eng_ep *ep)
 {
 	recv->ep = ep;
@@ -206,6 +219,9 @@ static void work_done(struct eng_recv *recv, int err)
 	eng_trig_done(recv->trig, err);
 }
 
+/* In this order: the ACK; the buffer of a part, whose release the completion carries; the
+ * completion; deferred work; the owner of an imported entry.  Then the receive is free.
+ */
 void eng_recv_finish(struct eng_recv *recv, int status)
 {
 	struct eng_recv *buffer = recv->buffer;
@@ -306,6 +322,7 @@ static bool awaited(struct eng_peer *peer)
 	return peer->ep->state != ENG_EP_CLOSED && eng_peer_last_channel(peer);
 }
 
+/* One that the link is just moving a piece into fails when that is over. */
 static void fail_one(struct eng_recv *recv, int status)
 {
 	if (!recv->sink.pieces) {

@@ -33,6 +33,18 @@ static inline void set_state(struct eng_tx *tx, enum eng_tx_state state)
 
 static void release_fence(struct eng_peer *peer);
 
+/*
+ * What a request waits for before it completes, by state:
+ *
+ *   EAGER    its packets are back from the link (pkt_out, pieces), and its ACK if want_ack
+ *   RTS      CTS, then DATA; a NACK refuses it
+ *   DATA     the pump: all DATA packets are back from the link
+ *   ASKED    DATA of the peer, which the sink counts
+ *   SENT     an ACK that is still to come
+ *   FAILED   what the link still has of it: buffers are the program's only after that
+ *
+ * check() looks at that after each event; finish() runs once.
+ */
 /* ---- making ------------------------------------------------------------------ */
 
 void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer,
@@ -165,6 +177,7 @@ void eng_tx_free(struct eng_tx *tx)
 	pool_put(&grp->txs, tx);
 }
 
+/* An error is reported whatever the flags of the call: the buffer is the program's again. */
 static void report_error(struct eng_tx *tx, int err)
 {
 	struct fi_cq_err_entry entry = obj_cq_err(tx->context, tx->cq_flags, err);
@@ -224,6 +237,9 @@ static void check(struct eng_tx *tx)
 	}
 }
 
+/* The request fails, and completes when the link has given back its packets.  A further
+ * failure of one that has failed changes nothing: the first cause is reported.
+ */
 static void fail(struct eng_tx *tx, int err)
 {
 	if (tx->state != ENG_TX_FAILED) {
@@ -240,6 +256,10 @@ static void fail(struct eng_tx *tx, int err)
 		check(tx);
 }
 
+/* Only before the payload is with the link: behind a fence, or announced.  An announced
+ * request keeps its id until the peer asks for the payload; the answer is a NACK, whose
+ * packet is taken now.
+ */
 bool eng_tx_abandon(struct eng_tx *tx)
 {
 	if (tx->state == ENG_TX_FENCED) {
@@ -276,6 +296,7 @@ void eng_tx_done(struct eng_pkt *pkt, int status)
 		check(tx);
 }
 
+/* A WRITE packet before the last is back from the link. */
 static void on_piece(struct eng_pkt *pkt, int status)
 {
 	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
@@ -289,6 +310,7 @@ static void on_piece(struct eng_pkt *pkt, int status)
 		check(tx);
 }
 
+/* The payload that a CTS asked for is with the peer, or cannot be. */
 static void on_pumped(struct eng_pump *pump, int status)
 {
 	struct eng_tx *tx = container_of(pump, struct eng_tx, pump);
@@ -300,6 +322,7 @@ static void on_pumped(struct eng_pump *pump, int status)
 		check(tx);
 }
 
+/* The data of a read, or the result of an atomic, is in place; or the peer is lost. */
 static void on_sunk(struct eng_sink *sink, int status)
 {
 	struct eng_tx *tx = container_of(sink, struct eng_tx, sink);
@@ -397,6 +420,7 @@ static int start(struct eng_tx *tx)
 	return 0;
 }
 
+/* From here to finish() the request holds a reference to its peer and a place in the queue. */
 static void count(struct eng_tx *tx)
 {
 	eng_peer_ref(tx->name.peer);
@@ -411,6 +435,7 @@ void eng_tx_adopt(struct eng_tx *tx)
 	count(tx);
 }
 
+/* Behind a fence: sent by release_fence(), in the order of the calls. */
 static void hold(struct eng_tx *tx)
 {
 	struct eng_peer *peer = tx->name.peer;
@@ -475,6 +500,9 @@ static void release_fence(struct eng_peer *peer)
 
 /* ---- answers ---------------------------------------------------------------- */
 
+/* The ids in answers are numbers that a peer sent: each is looked up and must be of a request
+ * to that peer.
+ */
 static struct eng_tx *find(struct eng_peer *peer, uint32_t id)
 {
 	struct eng_name *name = eng_name_find(peer->ep->grp, id, ENG_NAME_TX, peer);
@@ -494,6 +522,9 @@ static struct eng_tx *find_asked(struct eng_peer *peer, uint32_t id)
 	return sink->done == on_sunk ? container_of(sink, struct eng_tx, sink) : NULL;
 }
 
+/* The receiver has matched the message and has room for @msg->len of it: less where its buffer
+ * is shorter, 0 where it drops the message.
+ */
 const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);

@@ -22,6 +22,9 @@ static uint64_t cost(const struct eng_envelope *env)
 	return sizeof(struct eng_msg) + LINK_COST + (env->rts ? 0 : env->len);
 }
 
+/* All or nothing: without memory, or beyond the peer's limit, the packet stays with the link.
+ * @msg_p: [out] charged to the peer (flow.h), in no matcher yet
+ */
 static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 				 const struct eng_envelope *env, struct eng_rx *rx,
 				 struct eng_msg **msg_p)
@@ -114,6 +117,9 @@ static int take_lost(struct eng_recv *recv, struct eng_peer *peer, struct eng_en
 	return 0;
 }
 
+/* The link's hold ends here in any case: pull() has moved the payload, or moves the rest as it
+ * arrives, or it was lost with its sender.
+ */
 int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *ctls[3])
 {
 	struct eng_peer *peer = msg->peer;
@@ -163,6 +169,7 @@ int eng_unexp_discard(struct eng_msg *msg)
 	return 0;
 }
 
+/* A claimed message is out of the matcher, so no other receive meets it. */
 void eng_unexp_claim(struct eng_msg *msg, void *context)
 {
 	match_take(match_of(msg), &msg->m);
@@ -181,6 +188,9 @@ struct eng_msg *eng_unexp_claimed(struct eng_rxc *rxc, void *context)
 	return NULL;
 }
 
+/* Payload that has arrived can still be received; it wants no answer any more.  An announced
+ * message is gone, and one that was claimed completes its receive with an error.
+ */
 void eng_unexp_peer_lost(struct eng_peer *peer)
 {
 	struct list *pos, *tmp;

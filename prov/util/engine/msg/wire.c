@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * wire.c - the one validator of what peers send.  Each check_x() sees the header behind its
+ * base, sets the fields of its operation and returns NULL, or says what is wrong.  It checks
+ * that lengths agree before it reads a field, and that sums do not wrap.
+ */
 #include "engine/wire.h"
 
 #include <rdma/fi_atomic.h>
@@ -74,6 +79,7 @@ static const char *check_rts(struct cursor *cur, struct wire_msg *out)
 	return message_words(cur, out);
 }
 
+/* The receiver's sink and how much it takes; 0 where it drops the message. */
 static const char *check_cts(struct cursor *cur, struct wire_msg *out)
 {
 	uint64_t word;
@@ -89,6 +95,7 @@ static const char *check_cts(struct cursor *cur, struct wire_msg *out)
 	return NULL;
 }
 
+/* A piece of a payload that was asked for.  Whether it lies within that is the sink's check. */
 static const char *check_data(struct cursor *cur, struct wire_msg *out)
 {
 	if (cur->left != sizeof(struct wire_data))
@@ -110,6 +117,7 @@ static const char *check_ack(struct cursor *cur, struct wire_msg *out)
 	return NULL;
 }
 
+/* The number becomes the err of a completion. */
 static const char *check_nack(struct cursor *cur, struct wire_msg *out)
 {
 	uint64_t word;

@@ -23,6 +23,9 @@ struct amo {
 	size_t len;		/* bytes of all elements; set by check() */
 };
 
+/* Three kinds: without a result, with the old values, and with operands to compare.  Lists are
+ * in elements; their sums must agree.
+ */
 static bool is_base(const struct amo *a)
 {
 	return a->op.type == FI_OP_ATOMIC;
@@ -47,6 +50,7 @@ static bool reads_only(const struct amo *a)
 	return a->op.type == FI_OP_FETCH_ATOMIC && a->op.atomic.op == FI_ATOMIC_READ;
 }
 
+/* All that can be wrong with a call, before the lock is taken.  Sets size and len. */
 static int check(struct eng_ep *ep, struct amo *a)
 {
 	const struct fi_msg_compare *compare = &a->op.compare;
@@ -122,6 +126,7 @@ static int ask(struct eng_tx *tx, const struct amo *a)
 			  a->len);
 }
 
+/* @id: the request's for an ACK, or its sink's for the old values; 0: no answer is wanted */
 static void write_header(struct eng_tx *tx, const struct amo *a, uint8_t flags, uint32_t id)
 {
 	const struct fi_msg_atomic *msg = &a->op.atomic;
@@ -150,6 +155,10 @@ static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
 	return !(a->op.flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
+/* One packet, whatever the length: ENG_ATOMIC_MAX bounds it, and the target does it at once or
+ * not at all.  A fetching atomic is complete when the old values are in place, the others when
+ * their packet is back or acknowledged.
+ */
 static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 {
 	uint64_t op_flags = a->op.flags;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/* pump.c - a payload out as DATA pieces, a few of them with the link at a time. */
 #include "engine/pump.h"
 
 #include <rdma/fi_errno.h>
@@ -34,6 +35,7 @@ static struct eng_out *make_piece(struct eng_pump *pump)
 	return out;
 }
 
+/* The owner's buffer is free only when the link has given back every piece. */
 static void finish(struct eng_pump *pump)
 {
 	if (pump->pieces)
@@ -42,6 +44,7 @@ static void finish(struct eng_pump *pump)
 	pump->done(pump, pump->err);
 }
 
+/* The first cause counts; also the normal end, with 0. */
 void eng_pump_stop(struct eng_pump *pump, int err)
 {
 	if (pump->stopped)
@@ -86,6 +89,7 @@ static int push_again(struct eng_work *work)
 	return push(container_of(work, struct eng_pump, work));
 }
 
+/* Usually a piece that comes back pushes the next one; without any, the group's poll does. */
 static void push_or_defer(struct eng_pump *pump)
 {
 	struct eng_grp *grp = pump->grp;

@@ -12,6 +12,15 @@
 /* Memory for a request, and for its answer. */
 #define SERVE_COST (sizeof(struct eng_serve) + sizeof(struct eng_out))
 
+/*
+ * A request of a peer is checked in whole before a byte of it is moved: all ranges are entered
+ * (obj_mr_enter), which pins the regions.  What completes at once needs no struct eng_serve;
+ * one is made for payload that is still in flight and for reads.  A pinned region cannot be
+ * closed: eng_serve_revoke() stops what pins it, and cuts a peer off that does not move.
+ *
+ * All memory for the answer is taken first, too.  Without it the packet stays with the link
+ * (ENG_RX_LATER) and is offered again, unchanged.
+ */
 /* ---- common ----------------------------------------------------------------- */
 
 struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *msg)
@@ -76,6 +85,7 @@ static void log_refusal(struct eng_peer *peer, const struct wire_msg *msg, int e
 		 (unsigned long long) msg->len, fi_strerror(-err));
 }
 
+/* The peer gets a NACK with the cause; its connection lives on. */
 enum eng_rx_verdict eng_serve_refuse(struct eng_peer *peer, const struct wire_msg *msg, int err)
 {
 	struct eng_out *ctl = eng_ctl_get(peer->ep->grp);
@@ -207,6 +217,9 @@ static int scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint
 	return 0;
 }
 
+/* The link has placed the payload.  One that went to a bounce buffer, because its ranges have
+ * too many pieces, is copied now; its regions were not pinned meanwhile and may have gone.
+ */
 static void on_write_sunk(struct eng_sink *sink, int status)
 {
 	struct eng_serve *sv = container_of(sink, struct eng_serve, sink);
@@ -321,6 +334,7 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 
 /* ---- reads ------------------------------------------------------------------ */
 
+/* All ranges are sent (err 0), or one is refused: the peer gets a NACK instead of the rest. */
 static void read_end(struct eng_serve *sv)
 {
 	struct eng_peer *peer = sv->peer;
@@ -334,6 +348,7 @@ static void read_end(struct eng_serve *sv)
 	eng_serve_put(sv);
 }
 
+/* A range is with the peer, or its connection is lost, or its region closes. */
 static void on_pumped(struct eng_pump *pump, int status)
 {
 	struct eng_serve *sv = container_of(pump, struct eng_serve, pump);
@@ -399,6 +414,9 @@ void eng_serve_next(struct eng_peer *peer)
 	}
 }
 
+/* Reads of a peer are served one after another, in the order of their arrival; one that waits
+ * pins no region and is checked again when it begins.
+ */
 enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg *msg,
 				   const char **why_p)
 {

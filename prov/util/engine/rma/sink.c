@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/* sink.c - DATA pieces into the buffers of a receive, a read or a fetching atomic. */
 #include "engine/sink.h"
 
 #include <rdma/fi_errno.h>
@@ -17,6 +18,7 @@ int eng_sink_open(struct eng_sink *sink, struct eng_grp *grp, size_t want)
 	return eng_name_make(grp, &sink->name) ? 0 : -FI_ENOMEM;
 }
 
+/* Also after an error done() waits until the link moves no piece into the buffers. */
 static void check(struct eng_sink *sink)
 {
 	if (!sink->pieces && (sink->err || sink->got == sink->want))

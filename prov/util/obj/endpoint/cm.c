@@ -240,6 +240,7 @@ static int connect_locked(struct obj_ep *ep, const void *addr, const void *data,
 	return ret;
 }
 
+/* Enables the endpoint, if the program has not; the outcome is an event. */
 static int cm_connect(struct fid_ep *fid, const void *addr, const void *data, size_t len)
 {
 	struct obj_ep *ep = obj_ep_of(fid);
@@ -296,6 +297,7 @@ static int cm_accept(struct fid_ep *fid, const void *data, size_t len)
 	return ret;
 }
 
+/* The program ends the connection; the transport changes the state. */
 static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 {
 	struct obj_ep *ep = obj_ep_of(fid);
@@ -315,6 +317,7 @@ static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 
 /* ---- what an endpoint is opened for ------------------------------------------ */
 
+/* The endpoint gets the address of a passive endpoint that does not listen. */
 static int take_pep(struct obj_ep *ep, struct obj_pep *pep)
 {
 	struct obj_prog *prog = pep->prog;
@@ -329,6 +332,7 @@ static int take_pep(struct obj_ep *ep, struct obj_pep *pep)
 	return ret;
 }
 
+/* One endpoint per request; it accepts it, or drops it when it closes. */
 static int take_req(struct obj_ep *ep, struct obj_connreq *cr)
 {
 	struct obj_prog *prog;
@@ -347,6 +351,7 @@ static int take_req(struct obj_ep *ep, struct obj_connreq *cr)
 	return ret;
 }
 
+/* info->handle: a passive endpoint or a connection request, of the same transport. */
 int obj_cm_take(struct obj_ep *ep, struct fid *handle)
 {
 	struct obj_connreq *cr = container_of(handle, struct obj_connreq, fid);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * pep.c - fi_cm(3) of passive endpoints, and connection requests.
+ *
+ * A request is the transport's (req) and ours (struct obj_connreq, whose fid is info->handle).
+ * It ends once: accepted by the endpoint that is opened with its info (cm.c), rejected here, or
+ * dropped when its event or the handle is closed unanswered.
+ */
 #include "obj/pep.h"
 
 #include <assert.h>
@@ -145,6 +152,7 @@ static int pep_listen(struct fid_pep *fid)
 	return ret;
 }
 
+/* The handle is used up, whatever the transport returns. */
 static int pep_reject(struct fid_pep *fid, fid_t handle, const void *data, size_t len)
 {
 	struct obj_connreq *cr = container_of(handle, struct obj_connreq, fid);
@@ -199,6 +207,9 @@ static int pep_getopt(struct fid *fid, int level, int optname, void *optval, siz
 	return obj_ep_show_size(pep_of(fid)->data_size, optval, optlen);
 }
 
+/* A passive endpoint whose address an active one took over (fi_endpoint with its handle) has no
+ * transport any more.
+ */
 static int pep_close(struct fid *fid)
 {
 	struct obj_pep *pep = pep_of(fid);
