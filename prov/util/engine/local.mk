@@ -66,6 +66,7 @@ engine_tests = \
 	prov/util/engine/sim/comp_test \
 	prov/util/engine/sim/flood_test \
 	prov/util/engine/conn/ids_test \
+	prov/util/engine/conn/inbox_test \
 	prov/util/engine/sim/loss_test \
 	prov/util/engine/msg/match_test \
 	prov/util/engine/sim/mix_test \
@@ -109,6 +110,9 @@ prov_util_engine_sim_libsim_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 engine_sim_libs = $(engine_test_libs) src/libfabric.la
 engine_sim_ldflags = -Wl,--wrap=posix_memalign
 engine_world_libs = prov/util/engine/sim/libsim.la $(engine_sim_libs)
+prov_util_engine_conn_inbox_test_SOURCES = prov/util/engine/conn/inbox_test.c
+prov_util_engine_conn_inbox_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_conn_inbox_test_LDADD = $(engine_sim_libs)
 prov_util_engine_conn_cm_test_SOURCES = prov/util/engine/conn/cm_test.c
 prov_util_engine_conn_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_conn_cm_test_LDADD = $(engine_world_libs)

@@ -72,6 +72,7 @@ obj_tests = \
 	prov/util/obj/ops_test \
 	prov/util/obj/event/poll_test \
 	prov/util/obj/progress/prog_test \
+	prov/util/obj/ref_test \
 	prov/util/obj/event/wait_test
 
 if HAVE_CMOCKA
@@ -113,6 +114,9 @@ prov_util_obj_event_poll_test_LDADD = $(obj_test_libs)
 prov_util_obj_progress_prog_test_SOURCES = prov/util/obj/progress/prog_test.c $(obj_fake)
 prov_util_obj_progress_prog_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_progress_prog_test_LDADD = $(obj_test_libs)
+prov_util_obj_ref_test_SOURCES = prov/util/obj/ref_test.c prov/util/obj/ref.c
+prov_util_obj_ref_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_obj_ref_test_LDADD = $(CMOCKA_LIBS)
 prov_util_obj_event_wait_test_SOURCES = prov/util/obj/event/wait_test.c $(obj_fake)
 prov_util_obj_event_wait_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)
