@@ -46,6 +46,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
+	prov/util/obj/progress/spin.c \
+	prov/util/obj/spin.h \
 	prov/util/obj/endpoint/stx.c \
 	prov/util/obj/event/wait.c \
 	prov/util/obj/wait.h \
@@ -73,6 +75,7 @@ obj_tests = \
 	prov/util/obj/event/poll_test \
 	prov/util/obj/progress/prog_test \
 	prov/util/obj/ref_test \
+	prov/util/obj/progress/spin_test \
 	prov/util/obj/event/wait_test
 
 if HAVE_CMOCKA
@@ -117,6 +120,8 @@ prov_util_obj_progress_prog_test_LDADD = $(obj_test_libs)
 prov_util_obj_ref_test_SOURCES = prov/util/obj/ref_test.c prov/util/obj/ref.c
 prov_util_obj_ref_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_obj_ref_test_LDADD = $(CMOCKA_LIBS)
+prov_util_obj_progress_spin_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_progress_spin_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_wait_test_SOURCES = prov/util/obj/event/wait_test.c $(obj_fake)
 prov_util_obj_event_wait_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)

@@ -27,6 +27,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "spin.h"
 
 struct fi_provider;
 struct obj_domain;
@@ -103,6 +104,7 @@ struct obj_prog {
 	unsigned seen;			/* pollers that are in epfd */
 	int timerfd;			/* fires at @timer_ns; readable until the next arm; -1 */
 	uint64_t timer_ns;		/* 0: no thread ever slept; UINT64_MAX: no timer */
+	struct obj_idle idle;		/* polls by application threads that found nothing */
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
@@ -185,6 +187,9 @@ static inline int obj_prog_poll_locked(struct obj_prog *prog)
 						   obj_prog_poll_each(prog);
 }
 
+/* obj_prog_rest - polls of @prog are in vain: yield if it is time.  Releases prog->lock. */
+void obj_prog_rest(struct obj_prog *prog);
+
 /* obj_prog_poll - the same for an application thread that does not hold the
  * lock.  Does nothing when another thread is at it.
  * @unlocked: the group's lock is LOCK_NONE; known where it is called
@@ -203,6 +208,10 @@ static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_pro
 	if (!lock_try(&prog->lock))
 		return 0;
 	ret = obj_prog_poll_locked(prog);
+	if (obj_idle_polled(&prog->idle, ret)) {
+		obj_prog_rest(prog);
+		return 0;
+	}
 	if (unlocked)
 		lock_is_none(&prog->lock);
 	lock_put(&prog->lock);

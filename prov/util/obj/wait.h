@@ -52,6 +52,7 @@ struct obj_wait {
 	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is signalled */
 	struct list set_node;		/* on set->members */
 	struct obj_ref set_ref;
+	struct obj_spin spin;		/* how long to poll before sleeping */
 	struct obj_feed feed;		/* groups to drive while waiting */
 	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
 };

@@ -51,6 +51,9 @@ static const struct {
 	{ "unexp_max", FI_PARAM_SIZE_T,
 	  "The same for all peers of an endpoint together; 65536 bytes of each are read "
 	  "whatever the others use (default: 1073741824)" },
+	{ "spin_us", FI_PARAM_SIZE_T,
+	  "Microseconds that a blocking call polls before it sleeps, at most, and that a thread "
+	  "polls in vain before each few polls yield the processor; 0: at once (default: 50)" },
 	{ "prefer_sysconfig", FI_PARAM_BOOL,
 	  "Let " SYSCONFDIR "/libfabric/libfabric.conf win over the environment "
 	  "(default: no)" },

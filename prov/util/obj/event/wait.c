@@ -88,6 +88,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 	pthread_mutex_init(&wait->lock, NULL);
 	pthread_mutex_init(&wait->fd_lock, NULL);
 	obj_wait_cond_init(&wait->mutex, &wait->cond);
+	obj_spin_init(&wait->spin);
 	obj_feed_init(&wait->feed);
 	if (type == FI_WAIT_SET) {
 		ret = obj_waitset_join(obj_waitset_of(set), wait, owner);
@@ -282,6 +283,8 @@ static void leave_sleep(struct obj_prog **progs, unsigned cnt)
 		obj_prog_leave_sleep(progs[cnt]);
 }
 
+#define SPIN_POLLS 8		/* between two reads of the clock */
+
 /* Nothing to be woken by: look, let others run, look again. */
 static int yield(struct obj_wait *wait)
 {
@@ -290,19 +293,30 @@ static int yield(struct obj_wait *wait)
 	return 0;
 }
 
-int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
-		   const void *arg)
+/* spin_until - poll until @ready or @end_ns.  Returns whether it is ready. */
+static bool spin_until(struct obj_wait *wait, uint64_t end_ns, obj_wait_ready_fn ready,
+		       const void *arg)
 {
-	uint64_t now = deadline_ns ? clock_ns() : 0;
+	unsigned i;
+
+	do {
+		for (i = 0; i < SPIN_POLLS; i++) {
+			obj_feed_poll(&wait->feed);
+			if (ready(wait, arg))
+				return true;
+		}
+	} while (clock_ns() < end_ns);
+	return false;
+}
+
+static int sleep_until(struct obj_wait *wait, uint64_t now, uint64_t deadline_ns,
+		       obj_wait_ready_fn ready, const void *arg)
+{
 	struct obj_prog **progs;
 	struct epoll_event ev;
 	unsigned cnt;
 	int fd, ret;
 
-	if (deadline_ns && now >= deadline_ns)
-		return -FI_ETIMEDOUT;
-	if (wait->type == FI_WAIT_YIELD)
-		return yield(wait);
 	fd = obj_wait_fd(wait);
 	if (fd < 0)
 		return fd;
@@ -326,6 +340,28 @@ int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_f
 		return ret;
 	obj_feed_poll(&wait->feed);
 	return 0;
+}
+
+int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
+		   const void *arg)
+{
+	uint64_t begin = clock_ns(), budget = 0, end;
+	bool hit = false;
+	int ret = 0;
+
+	if (deadline_ns && begin >= deadline_ns)
+		return -FI_ETIMEDOUT;
+	if (wait->type == FI_WAIT_YIELD)
+		return yield(wait);
+	if (atomic_load(&wait->feed.cnt))
+		budget = obj_spin_budget(&wait->spin);
+	end = begin + budget;
+	if (budget)
+		hit = spin_until(wait, deadline_ns && deadline_ns < end ? deadline_ns : end, ready, arg);
+	if (!hit)
+		ret = sleep_until(wait, clock_ns(), deadline_ns, ready, arg);
+	obj_spin_learn(&wait->spin, budget, hit, clock_ns() - begin);
+	return ret;
 }
 
 int obj_wait_try(struct obj_wait *wait)

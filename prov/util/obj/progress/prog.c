@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -487,6 +488,20 @@ int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
 out:
 	pthread_mutex_unlock(&feed->lock);
 	return ret;
+}
+
+void obj_prog_rest(struct obj_prog *prog)
+{
+	bool due = obj_idle_due(&prog->idle, clock_ns(), obj_spin_limit_ns());
+
+	lock_put(&prog->lock);
+	if (!due)
+		return;
+	sched_yield();
+	if (!lock_try(&prog->lock))
+		return;		/* another thread polls: it has its own view of the time */
+	obj_idle_back(&prog->idle, clock_ns());
+	lock_put(&prog->lock);
 }
 
 int obj_feed_poll_all(struct obj_feed *feed)

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/spin.h"
+
+#include <pthread.h>
+#include <rdma/providers/fi_prov.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define NS_PER_US 1000
+#define SPIN_US 50		/* FI_SPIN_US, if it is not set */
+#define SPIN_US_MAX 1000000
+#define SPIN_MIN_NS 5000	/* a wait that polls at all does so for this long */
+#define OTHERS_NS 3000		/* a yield that takes longer has let somebody else run */
+#define AWAY_SOON_NS 300000	/* peers that poll and yield need no longer for a turn */
+#define YIELD_MAX_NS (10 * CLOCK_NS_PER_MS)
+#define PROBE_ROWS 32		/* one of so many does not yield early */
+#define GAP_MAX_NS (20 * NS_PER_US)	/* between two yields while nobody else wants to run */
+#define VAIN_MAX 4
+#define SKIP 64
+/* Polls of a block that take longer than this are not all that the thread does. */
+#define BLOCK_MAX_NS (OBJ_IDLE_BLOCK * 2 * NS_PER_US)
+
+static struct {
+	uint64_t limit_ns;	/* FI_SPIN_US */
+	bool alone;		/* there is one processor only: whoever polls is in the way */
+} conf;
+
+static void read_conf(void)
+{
+	size_t us = SPIN_US;
+
+	fi_param_get_size_t(NULL, "spin_us", &us);
+	conf.limit_ns = (uint64_t) (us < SPIN_US_MAX ? us : SPIN_US_MAX) * NS_PER_US;
+	conf.alone = sysconf(_SC_NPROCESSORS_ONLN) == 1;
+}
+
+uint64_t obj_spin_limit_ns(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_conf);
+	return conf.limit_ns;
+}
+
+/* ---- polls in vain ----------------------------------------------------------------- */
+
+/* learn - what the last yield has shown: @found something when the thread was back.
+ * What is found without one, or after one in which nobody else ran, needs none.
+ */
+static void learn(struct obj_idle *idle, bool found, uint64_t limit_ns)
+{
+	if (!idle->yielded)
+		idle->spin_ns += found && idle->spin_ns < limit_ns ? limit_ns / 4 : 0;
+	else if (found && idle->away_ns < AWAY_SOON_NS)
+		idle->spin_ns = idle->spin_ns / 2 > limit_ns / 4 ? idle->spin_ns / 2 : limit_ns / 4;
+	else
+		idle->spin_ns = 2 * idle->spin_ns + NS_PER_US;
+	if (idle->spin_ns > YIELD_MAX_NS)
+		idle->spin_ns = YIELD_MAX_NS;
+	idle->yielded = false;
+}
+
+bool obj_idle_due(struct obj_idle *idle, uint64_t now, uint64_t limit_ns)
+{
+	bool found = idle->polls == OBJ_IDLE_BLOCK;	/* since the last time */
+	uint64_t spin;
+
+	if (!idle->known) {
+		idle->known = true;
+		idle->spin_ns = limit_ns;
+	}
+	learn(idle, found, limit_ns);
+	idle->rows += found;
+	if (found || now - idle->last_ns > BLOCK_MAX_NS)
+		idle->since_ns = now;
+	idle->last_ns = now;
+	spin = idle->rows % PROBE_ROWS || idle->spin_ns > limit_ns ? idle->spin_ns : limit_ns;
+	return now - idle->since_ns >= spin && now - idle->yield_ns >= idle->gap_ns;
+}
+
+void obj_idle_back(struct obj_idle *idle, uint64_t now)
+{
+	idle->away_ns = now - idle->last_ns;
+	idle->yielded = idle->away_ns > OTHERS_NS;
+	idle->gap_ns = idle->yielded ? 0 : 2 * idle->gap_ns + NS_PER_US;
+	if (idle->gap_ns > GAP_MAX_NS)
+		idle->gap_ns = GAP_MAX_NS;
+	idle->last_ns = idle->yield_ns = now;
+}
+
+/* ---- blocking waits ------------------------------------------------------------------ */
+
+void obj_spin_init(struct obj_spin *spin)
+{
+	atomic_store_explicit(&spin->ns, SPIN_MIN_NS, memory_order_relaxed);
+	atomic_store_explicit(&spin->vain, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->skip, 0, memory_order_relaxed);
+}
+
+uint64_t obj_spin_budget(struct obj_spin *spin)
+{
+	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
+	uint64_t limit = obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
+
+	if (conf.alone)
+		return 0;
+	if (skip) {
+		atomic_store_explicit(&spin->skip, skip - 1, memory_order_relaxed);
+		return 0;
+	}
+	return ns < limit ? ns : limit;
+}
+
+void obj_spin_learn(struct obj_spin *spin, uint64_t budget_ns, bool hit, uint64_t took_ns)
+{
+	uint64_t limit = obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
+	uint8_t vain = atomic_load_explicit(&spin->vain, memory_order_relaxed);
+
+	if (hit) {
+		vain = 0;
+		ns = ns / 2 + took_ns;		/* settles at twice what waits take */
+	} else {
+		ns = took_ns < limit ? 2 * took_ns : SPIN_MIN_NS;
+		vain += budget_ns != 0;
+	}
+	if (vain == VAIN_MAX) {
+		vain--;				/* the next one decides again */
+		atomic_store_explicit(&spin->skip, SKIP, memory_order_relaxed);
+	}
+	if (ns < SPIN_MIN_NS)
+		ns = SPIN_MIN_NS;
+	atomic_store_explicit(&spin->vain, vain, memory_order_relaxed);
+	atomic_store_explicit(&spin->ns, (uint32_t) (ns < limit ? ns : limit), memory_order_relaxed);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * spin.h - how long a thread that finds nothing keeps the processor.
+ *
+ * An answer of a peer on the same host takes less than a microsecond, waking a thread takes
+ * several: so a thread that waits polls first.  Where the peer needs the same processor, polling
+ * only delays it.  Two rules follow.
+ *
+ * A group that is polled in vain for FI_SPIN_US, by a thread that does nothing else, yields the
+ * processor now and then.  A yield costs little where nobody else wants to run.  Where somebody
+ * does, the group learns: if the thread is back soon and finds something, the peer may have run,
+ * and the next yield comes earlier; else it was a program that computes, and it comes later.
+ * Now and then it does not yield early: what is found then shows that the peer has a processor.
+ *
+ * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
+ * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, after polling
+ * was in vain several times in a row.
+ */
+#ifndef OBJ_SPIN_H
+#define OBJ_SPIN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- polls in vain ----------------------------------------------------------------- */
+
+#define OBJ_IDLE_BLOCK 16	/* polls in vain between two reads of the clock */
+
+/* What a group has learnt.  Not in thread-local storage: a library that many programs load at
+ * run time has no room in the static block, and the other kind costs a call in each poll.
+ */
+struct obj_idle {
+	unsigned polls;		/* in vain, in a row */
+	unsigned rows;		/* how many there were, but for short ones */
+	bool known;		/* spin_ns is set */
+	bool yielded;		/* somebody else has run, for away_ns */
+	uint64_t since_ns;	/* when the row began, about */
+	uint64_t last_ns;	/* the clock when last read */
+	uint64_t spin_ns;	/* yield after polling in vain for so long */
+	uint64_t gap_ns;	/* between two yields */
+	uint64_t yield_ns;	/* end of the last one */
+	uint64_t away_ns;	/* how long that took */
+};
+
+/* obj_idle_polled - a poll has found @done things.  Returns true if obj_idle_due() is to be
+ * asked.
+ */
+static inline bool obj_idle_polled(struct obj_idle *idle, int done)
+{
+	idle->polls = done ? 0 : idle->polls + 1;
+	return __builtin_expect(idle->polls && !(idle->polls % OBJ_IDLE_BLOCK), 0);
+}
+
+/* obj_idle_due - a block of polls has found nothing.  Is it time to yield?
+ * @now:      nanoseconds
+ * @limit_ns: FI_SPIN_US, where the group begins
+ */
+bool obj_idle_due(struct obj_idle *idle, uint64_t now, uint64_t limit_ns);
+
+/* obj_idle_back - the thread has yielded, and is back at @now. */
+void obj_idle_back(struct obj_idle *idle, uint64_t now);
+
+/* obj_spin_limit_ns - FI_SPIN_US. */
+uint64_t obj_spin_limit_ns(void);
+
+/* ---- blocking waits ------------------------------------------------------------------ */
+
+/* What a queue has learnt.  Any number of threads may use it at once: values are hints. */
+struct obj_spin {
+	_Atomic uint32_t ns;	/* poll for this long before the next sleep */
+	_Atomic uint8_t vain;	/* waits in a row in which polling was in vain */
+	_Atomic uint8_t skip;	/* waits that sleep at once */
+};
+
+void obj_spin_init(struct obj_spin *spin);
+
+/* obj_spin_budget - how long to poll in the wait that begins, in nanoseconds; 0: not at all. */
+uint64_t obj_spin_budget(struct obj_spin *spin);
+
+/* obj_spin_learn - a wait with @budget_ns ended after @took_ns; @hit: while it polled. */
+void obj_spin_learn(struct obj_spin *spin, uint64_t budget_ns, bool hit, uint64_t took_ns);
+
+#endif
