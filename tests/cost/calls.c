@@ -3,13 +3,14 @@
 
 /*
  * calls - the calls of the data path, each in a separate function, so that callgrind can count
- * the instructions of one kind (--toggle-collect).
+ * the calls of one kind and their instructions.
  *
- *   calls PROVIDER dgram|rdm|msg COUNT
+ *   calls PROVIDER dgram|rdm|msg COUNT [tagged]
  *
  * Two endpoints of one process, manual progress, FI_THREAD_DOMAIN.  Each round sends one 8-byte
- * message and reads both completions; the progress in between is not part of the functions that
- * are counted.
+ * message, tagged if requested, and reads both completions; the progress in between is not part
+ * of the functions that are counted.  Prints the messages per second, which mean something when
+ * nothing counts.
  */
 
 #include <stdint.h>
@@ -24,6 +25,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
 
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
@@ -31,12 +33,21 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #endif
 #define LEN 8
+#define TAG 0x5117
 #define BATCH 16
 
 struct side {
 	struct fid_ep *ep;
 	struct fid_cq *txcq, *rxcq;
 	fi_addr_t peer;
+};
+
+/* The calls of one kind of message. */
+struct kind {
+	uint64_t caps;
+	ssize_t (*send)(struct fid_ep *ep, const void *data, fi_addr_t to, void *context);
+	ssize_t (*inject)(struct fid_ep *ep, const void *data, fi_addr_t to);
+	ssize_t (*recv)(struct fid_ep *ep, void *data, void *context);
 };
 
 static struct fi_info *info;
@@ -83,6 +94,24 @@ ssize_t count_recv(struct fid_ep *ep, void *data, void *context)
 	return fi_recv(ep, data, 64, NULL, FI_ADDR_UNSPEC, context);
 }
 
+NOINLINE ssize_t count_tsend(struct fid_ep *ep, const void *data, fi_addr_t to, void *context);
+ssize_t count_tsend(struct fid_ep *ep, const void *data, fi_addr_t to, void *context)
+{
+	return fi_tsend(ep, data, LEN, NULL, to, TAG, context);
+}
+
+NOINLINE ssize_t count_tinject(struct fid_ep *ep, const void *data, fi_addr_t to);
+ssize_t count_tinject(struct fid_ep *ep, const void *data, fi_addr_t to)
+{
+	return fi_tinject(ep, data, LEN, to, TAG);
+}
+
+NOINLINE ssize_t count_trecv(struct fid_ep *ep, void *data, void *context);
+ssize_t count_trecv(struct fid_ep *ep, void *data, void *context)
+{
+	return fi_trecv(ep, data, 64, NULL, FI_ADDR_UNSPEC, TAG, 0, context);
+}
+
 /* A queue that has an entry, which needs no progress. */
 NOINLINE ssize_t count_cq_read(struct fid_cq *cq, struct fi_cq_msg_entry *entry);
 ssize_t count_cq_read(struct fid_cq *cq, struct fi_cq_msg_entry *entry)
@@ -96,13 +125,17 @@ ssize_t count_cq_batch(struct fid_cq *cq, struct fi_cq_msg_entry *entry, size_t 
 	return fi_cq_read(cq, entry, cnt);
 }
 
+static const struct kind untagged = { FI_MSG, count_send, count_inject, count_recv };
+static const struct kind tagged = { FI_TAGGED, count_tsend, count_tinject, count_trecv };
+static const struct kind *kind = &untagged;
+
 /* ---- setting up ---------------------------------------------------------------- */
 
 static void find(const char *prov, enum fi_ep_type type)
 {
 	struct fi_info *hints = fi_allocinfo();
 
-	hints->caps = FI_MSG;
+	hints->caps = kind->caps;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = type;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -169,13 +202,13 @@ static void connect_sides(void)
 	fi_close(&pep->fid);
 }
 
-static void open_all(const char *prov, const char *kind)
+static void open_all(const char *prov, const char *ep_type)
 {
 	struct fi_av_attr av_attr = { .type = FI_AV_TABLE, .count = 2 };
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
-	int msg = !strcmp(kind, "msg");
+	int msg = !strcmp(ep_type, "msg");
 
-	find(prov, msg ? FI_EP_MSG : !strcmp(kind, "dgram") ? FI_EP_DGRAM : FI_EP_RDM);
+	find(prov, msg ? FI_EP_MSG : !strcmp(ep_type, "dgram") ? FI_EP_DGRAM : FI_EP_RDM);
 	must("fi_fabric", fi_fabric(info->fabric_attr, &fabric, NULL));
 	must("fi_domain", fi_domain(fabric, info, &domain, NULL));
 	if (msg) {
@@ -202,7 +235,18 @@ static void progress(int cnt)
 	}
 }
 
-static void take(struct fid_cq *cq, int cnt, int batch)
+static ssize_t read_uncounted(struct fid_cq *cq, struct fi_cq_msg_entry *entry)
+{
+	return fi_cq_read(cq, entry, 1);
+}
+
+static ssize_t read_batch(struct fid_cq *cq, struct fi_cq_msg_entry *entry)
+{
+	return count_cq_batch(cq, entry, BATCH);
+}
+
+static void take(struct fid_cq *cq, int cnt,
+		 ssize_t (*read)(struct fid_cq *cq, struct fi_cq_msg_entry *entry))
 {
 	struct fi_cq_msg_entry entry[BATCH];
 	time_t start = time(NULL);
@@ -210,7 +254,7 @@ static void take(struct fid_cq *cq, int cnt, int batch)
 
 	while (cnt) {
 		progress(1);
-		n = batch ? count_cq_batch(cq, entry, BATCH) : count_cq_read(cq, entry);
+		n = read(cq, entry);
 		if (n > 0)
 			cnt -= (int) n;
 		else if (n != -FI_EAGAIN || time(NULL) - start > 20)
@@ -218,13 +262,30 @@ static void take(struct fid_cq *cq, int cnt, int batch)
 	}
 }
 
+/* The first message waits for a connection, for a time that differs from run to run. */
+static void first_round(void)
+{
+	ssize_t ret;
+
+	must("fi_recv", kind->recv(side[1].ep, buf[1][0], &ctx[1][0]));
+	while ((ret = kind == &tagged ?
+		fi_tsend(side[0].ep, buf[0][0], LEN, NULL, side[0].peer, TAG, &ctx[0][0]) :
+		fi_send(side[0].ep, buf[0][0], LEN, NULL, side[0].peer, &ctx[0][0]))) {
+		if (ret != -FI_EAGAIN)
+			must("fi_send", ret);
+		progress(1);
+	}
+	take(side[0].txcq, 1, read_uncounted);
+	take(side[1].rxcq, 1, read_uncounted);
+}
+
 static void one_send(int i, int inject)
 {
 	ssize_t ret;
 
 	count_nothing(side[0].ep, buf[0][i], side[0].peer, &ctx[0][i]);
-	while ((ret = inject ? count_inject(side[0].ep, buf[0][i], side[0].peer) :
-		       count_send(side[0].ep, buf[0][i], side[0].peer, &ctx[0][i]))) {
+	while ((ret = inject ? kind->inject(side[0].ep, buf[0][i], side[0].peer) :
+		       kind->send(side[0].ep, buf[0][i], side[0].peer, &ctx[0][i]))) {
 		if (ret != -FI_EAGAIN)
 			must("fi_send", ret);
 		progress(1);
@@ -233,25 +294,38 @@ static void one_send(int i, int inject)
 
 static void one_round(int i, int inject, int batch)
 {
-	must("fi_recv", count_recv(side[1].ep, buf[1][i], &ctx[1][i]));
+	must("fi_recv", kind->recv(side[1].ep, buf[1][i], &ctx[1][i]));
 	one_send(i, inject);
 	if (batch)
 		return;
 	progress(8);
 	if (!inject)
-		take(side[0].txcq, 1, 0);
-	take(side[1].rxcq, 1, 0);
+		take(side[0].txcq, 1, count_cq_read);
+	take(side[1].rxcq, 1, count_cq_read);
+}
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
 int main(int argc, char **argv)
 {
 	int cnt = argc > 3 ? atoi(argv[3]) : 0;
+	double start;
 
-	if (cnt < 1) {
-		fprintf(stderr, "usage: calls PROVIDER dgram|rdm|msg COUNT\n");
+	if (cnt < 1 || (argc > 4 && strcmp(argv[4], "tagged"))) {
+		fprintf(stderr, "usage: calls PROVIDER dgram|rdm|msg COUNT [tagged]\n");
 		return 2;
 	}
+	if (argc > 4)
+		kind = &tagged;
 	open_all(argv[1], argv[2]);
+	first_round();
+	start = now_s();
 	for (int i = 0; i < cnt; i++)
 		one_round(0, 0, 0);
 	for (int i = 0; i < cnt; i++)
@@ -260,8 +334,9 @@ int main(int argc, char **argv)
 		for (int k = 0; k < BATCH; k++)
 			one_round(k, 0, 1);
 		progress(64);
-		take(side[0].txcq, BATCH, 1);
-		take(side[1].rxcq, BATCH, 1);
+		take(side[0].txcq, BATCH, read_batch);
+		take(side[1].rxcq, BATCH, read_batch);
 	}
+	printf("%.0f messages/s\n", (BATCH + 2) * cnt / (now_s() - start));
 	return 0;
 }
