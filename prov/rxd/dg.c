@@ -17,7 +17,6 @@
 #include "base/iov.h"
 #include "base/provider.h"
 #include "layer/getinfo.h"
-#include "layer/mem.h"
 #include "dom.h"
 #include "conn.h"
 #include "net/opt.h"
@@ -111,7 +110,7 @@ static int make_buffers(struct port *port)
 	port->mem = malloc(cnt * size);
 	if (!port->bufs || !port->mem)
 		return -FI_ENOMEM;
-	ret = layer_mr_local(&port->dg.dom->mem, port->mem, cnt * size, &port->mem_mr);
+	ret = layer_mr_local(&port->dg.dom->base.mem, port->mem, cnt * size, &port->mem_mr);
 	for (i = 0; i < cnt && !ret; i++) {
 		port->bufs[i].port = port;
 		port->bufs[i].data = port->mem + i * size;
@@ -165,7 +164,7 @@ static int port_open(struct port *port, struct fi_info *info)
 	struct rxd_dom *dom = port->dg.dom;
 	int ret;
 
-	ret = fi_endpoint(dom->domain, info, &port->ep, NULL);
+	ret = fi_endpoint(dom->base.domain, info, &port->ep, NULL);
 	if (!ret)
 		ret = fi_ep_bind(port->ep, &dom->av->fid, 0);
 	if (!ret)
@@ -197,7 +196,7 @@ static void port_free(struct port *port)
 	if (port->mem_mr)
 		fi_close(&port->mem_mr->fid);
 	if (dom)
-		rxd_dom_put(dom);
+		layer_dom_put(&dom->base);
 	free(port->bufs);
 	free(port->mem);
 	free(port);
@@ -276,7 +275,7 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 		     size_t len)
 {
 	struct rxd_dom *dom = port->dg.dom;
-	struct layer_buf *free_buf = layer_buf_get(&dom->mem);
+	struct layer_buf *free_buf = layer_buf_get(&dom->base.mem);
 	struct rxd_txbuf *buf = container_of(free_buf, struct rxd_txbuf, buf);
 	struct iovec one;
 	struct fi_msg msg = { .msg_iov = &one, .iov_count = 1, .addr = to, .context = buf };
@@ -290,7 +289,7 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 	one = (struct iovec) { buf->data, len };
 	ret = (int) fi_sendmsg(port->ep, &msg, FI_COMPLETION);
 	if (ret)
-		layer_buf_put(&dom->mem, &buf->buf);
+		layer_buf_put(&dom->base.mem, &buf->buf);
 	else
 		dom->out++;
 	return ret;
@@ -450,7 +449,7 @@ static void repost_all(struct port *port)
 static void sent(struct rxd_txbuf *buf)
 {
 	buf->dom->out--;
-	layer_buf_put(&buf->dom->mem, &buf->buf);
+	layer_buf_put(&buf->dom->base.mem, &buf->buf);
 }
 
 /* A completion with an error: the datagram, if any, is lost. */
@@ -534,7 +533,7 @@ int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 	unsigned done = 0;
 
 	list_for_each(pos, &poller->doms)
-		done += dom_poll(container_of(pos, struct rxd_dom, node), budget, fn);
+		done += dom_poll(container_of(pos, struct rxd_dom, base.node), budget, fn);
 	return (int) done;
 }
 
@@ -554,10 +553,10 @@ int rxd_dg_arm(struct rxd_poller *poller)
 	int ret = 0;
 
 	list_for_each(pos, &poller->doms) {
-		dom = container_of(pos, struct rxd_dom, node);
+		dom = container_of(pos, struct rxd_dom, base.node);
 		fid = &dom->cq->fid;
 		if (!ret)
-			ret = fi_trywait(dom->fabric, &fid, 1);
+			ret = fi_trywait(dom->base.fabric, &fid, 1);
 	}
 	return ret;
 }

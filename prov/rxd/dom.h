@@ -11,7 +11,7 @@
 
 #include "base/list.h"
 #include "dg.h"
-#include "layer/mem.h"
+#include "layer/dom.h"
 
 #define RXD_DOM_PIECES 4		/* of a datagram in a burst */
 
@@ -19,18 +19,12 @@ struct rxd_poller;
 
 /* A domain below, with what its endpoints share. */
 struct rxd_dom {
-	struct list node;	/* on poller->doms */
+	struct layer_dom base;	/* first; on poller->doms; its buffers are struct rxd_txbuf */
 	struct rxd_poller *poller;
-	char *name;		/* of provider and domain */
-	unsigned users;
-	struct fi_info *info;	/* of the first endpoint */
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
 	struct fid_av *av;
 	struct fid_cq *cq;
 	struct fid_cq *tx_cq;	/* has no wait object */
 	unsigned out;		/* struct rxd_txbuf below */
-	struct layer_mem mem;	/* for struct rxd_txbuf */
 	struct list dgs;
 	/* the burst being collected, of one endpoint at a time */
 	unsigned cnt;
@@ -52,10 +46,9 @@ struct rxd_txbuf {
 /* rxd_dom_get - the poller's domain of that name, opened on first use.
  *
  * @info: of the endpoint that is to be in it
- * @dom_p: [out] rxd_dom_put() gives it back
+ * @dom_p: [out] layer_dom_put() gives it back
  * Errors: those of the calls below.
  */
-int rxd_dom_get(struct rxd_poller *poller, struct fi_info *info, struct rxd_dom **dom_p);
-void rxd_dom_put(struct rxd_dom *dom);
+int rxd_dom_get(struct rxd_poller *poller, const struct fi_info *info, struct rxd_dom **dom_p);
 
 #endif

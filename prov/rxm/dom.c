@@ -5,12 +5,8 @@
  * The provider below: a domain with its queues, shared by the links of a group, and
  * connected endpoints with their receive buffers.
  */
-#include <errno.h>
 #include <rdma/fi_errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 
 #include "conn.h"
 
@@ -20,118 +16,61 @@
 
 static void ep_free(struct rxm_ep *ep);
 
-/* dom_close - also one that is open in part. */
-static void dom_close(struct rxm_dom *dom)
+static struct rxm_dom *dom_of(struct layer_dom *base)
 {
-	list_del(&dom->node);
-	if (dom->cq)
-		fi_close(&dom->cq->fid);
-	/* without a queue there are no completions */
-	rxm_dom_reap(dom);
-	if (dom->mem.domain)
-		layer_mem_fini(&dom->mem);
-	if (dom->eq)
-		fi_close(&dom->eq->fid);
-	if (dom->domain)
-		fi_close(&dom->domain->fid);
-	if (dom->fabric)
-		fi_close(&dom->fabric->fid);
-	hmap_destroy(&dom->fids);
-	fi_freeinfo(dom->info);
-	free(dom->name);
-	free(dom);
+	return container_of(base, struct rxm_dom, base);
 }
 
-static int dom_open_all(struct rxm_dom *dom)
+/* Without a completion queue there are no completions: what endpoints left is freed. */
+static void close_queues(struct layer_dom *base)
+{
+	struct rxm_dom *dom = dom_of(base);
+
+	if (dom->cq)
+		fi_close(&dom->cq->fid);
+	rxm_dom_reap(dom);
+	if (dom->eq)
+		fi_close(&dom->eq->fid);
+	hmap_destroy(&dom->fids);
+}
+
+static int open_queues(struct layer_dom *base, void *owner, size_t *size_p)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_FD };
+	struct rxm_poller *poller = owner;
+	struct rxm_dom *dom = dom_of(base);
 	int ret;
 
-	ret = fi_fabric(dom->info->fabric_attr, &dom->fabric, NULL);
-	if (!ret)
-		ret = fi_domain(dom->fabric, dom->info, &dom->domain, NULL);
-	if (!ret)
-		ret = fi_eq_open(dom->fabric, &eq_attr, &dom->eq, NULL);
-	if (!ret)
-		ret = fi_cq_open(dom->domain, &cq_attr, &dom->cq, NULL);
-	return ret;
-}
-
-/* watch - a queue below wakes those that sleep on the poller. */
-static int watch(struct rxm_poller *poller, struct fid *fid)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
-	int fd, ret = fi_control(fid, FI_GETWAIT, &fd);
-
-	if (ret)
-		return ret;
-	return epoll_ctl(poller->chan.base.fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
-static struct rxm_dom *dom_find(struct rxm_poller *poller, const char *name)
-{
-	struct list *pos;
-
-	list_for_each(pos, &poller->doms)
-		if (!strcmp(container_of(pos, struct rxm_dom, node)->name, name))
-			return container_of(pos, struct rxm_dom, node);
-	return NULL;
-}
-
-/* dom_new - open it, and have its queues watched by the poller.  Ownership: takes @name. */
-static int dom_new(struct rxm_poller *poller, const struct fi_info *info, char *name,
-		   struct rxm_dom **dom_p)
-{
-	struct rxm_dom *dom = calloc(1, sizeof(*dom));
-	int ret;
-
-	if (!dom) {
-		free(name);
-		return -FI_ENOMEM;
-	}
-	dom->name = name;
-	dom->users = 1;
-	list_init(&dom->node);
 	list_init(&dom->closed);
 	hmap_init(&dom->fids);
-	dom->info = fi_dupinfo(info);
-	ret = dom->info ? dom_open_all(dom) : -FI_ENOMEM;
+	*size_p = sizeof(struct rxm_tx_buf) + rxm_conf.buf_size;
+	dom->inject_max = base->info->tx_attr->inject_size;
+	ret = fi_eq_open(base->fabric, &eq_attr, &dom->eq, NULL);
 	if (!ret)
-		ret = watch(poller, &dom->cq->fid);
+		ret = fi_cq_open(base->domain, &cq_attr, &dom->cq, NULL);
 	if (!ret)
-		ret = watch(poller, &dom->eq->fid);
-	if (ret) {
-		dom_close(dom);
-		return ret;
-	}
-	layer_mem_init(&dom->mem, dom->domain, dom->info,
-		       sizeof(struct rxm_tx_buf) + rxm_conf.buf_size);
-	layer_mem_keep(&dom->mem, rxm_conf.prov);
-	dom->inject_max = dom->info->tx_attr->inject_size;
-	list_add_tail(&dom->node, &poller->doms);
-	*dom_p = dom;
-	return 0;
+		ret = layer_dom_watch(poller->chan.base.fd, &dom->cq->fid);
+	return ret ? ret : layer_dom_watch(poller->chan.base.fd, &dom->eq->fid);
 }
+
+static const struct layer_dom_ops dom_ops = {
+	.size = sizeof(struct rxm_dom),
+	.open = open_queues,
+	.close = close_queues,
+};
 
 int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct rxm_dom **dom_p)
 {
-	char *name = NULL;
+	struct layer_dom *base;
+	int ret = layer_dom_get(&poller->doms, info, &dom_ops, poller, &base);
 
-	if (asprintf(&name, "%s %s", info->fabric_attr->prov_name, info->domain_attr->name) < 0)
-		return -FI_ENOMEM;
-	*dom_p = dom_find(poller, name);
-	if (!*dom_p)
-		return dom_new(poller, info, name, dom_p);
-	free(name);
-	(*dom_p)->users++;
+	if (ret)
+		return ret;
+	*dom_p = dom_of(base);
+	if (base->users == 1)
+		layer_mem_keep(&base->mem, rxm_conf.prov);
 	return 0;
-}
-
-void rxm_dom_put(struct rxm_dom *dom)
-{
-	if (!--dom->users)
-		dom_close(dom);
 }
 
 int rxm_dom_arm(struct rxm_dom *dom)
@@ -141,7 +80,7 @@ int rxm_dom_arm(struct rxm_dom *dom)
 	/* what closed endpoints left is freed by the next poll */
 	if (!list_empty(&dom->closed))
 		return -FI_EAGAIN;
-	if (!fi_trywait(dom->fabric, fids, 2))
+	if (!fi_trywait(dom->base.fabric, fids, 2))
 		return 0;
 	dom->eq_polls = EQ_POLLS_DUE;
 	return -FI_EAGAIN;
@@ -163,7 +102,7 @@ static void ep_free(struct rxm_ep *ep)
 	if (ep->mem_mr)
 		fi_close(&ep->mem_mr->fid);
 	while (!list_empty(&ep->sends))
-		layer_buf_put(&ep->dom->mem, container_of(ep->sends.next, struct layer_buf, node));
+		layer_buf_put(&ep->dom->base.mem, container_of(ep->sends.next, struct layer_buf, node));
 	rxm_read_free(ep);
 	free(ep->bufs);
 	free(ep->mem);
@@ -192,7 +131,7 @@ static int ep_fill(struct rxm_ep *ep)
 	ep->bufs = calloc(cnt, sizeof(*ep->bufs));
 	if (!ep->mem || !ep->bufs)
 		return -FI_ENOMEM;
-	ret = layer_mr_local(&ep->dom->mem, ep->mem, cnt * rxm_conf.buf_size, &ep->mem_mr);
+	ret = layer_mr_local(&ep->dom->base.mem, ep->mem, cnt * rxm_conf.buf_size, &ep->mem_mr);
 	for (i = 0; i < cnt && !ret; i++) {
 		ep->bufs[i].op = (struct rxm_op) { RXM_OP_RECV, ep };
 		ep->bufs[i].data = ep->mem + i * rxm_conf.buf_size;
@@ -228,7 +167,7 @@ int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn
 	list_init(&ep->reads);
 	ep->dom = dom;
 	ep->conn = conn;
-	ret = fi_endpoint(dom->domain, info, &ep->fid, ep);
+	ret = fi_endpoint(dom->base.domain, info, &ep->fid, ep);
 	if (ret) {
 		ep_free(ep);
 		return ret;
@@ -249,7 +188,7 @@ int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn
 
 void rxm_ep_sent(struct rxm_tx_buf *buf)
 {
-	layer_buf_put(&buf->op.ep->dom->mem, &buf->buf);
+	layer_buf_put(&buf->op.ep->dom->base.mem, &buf->buf);
 }
 
 void rxm_ep_close(struct rxm_ep *ep)

@@ -24,22 +24,16 @@
 
 #include "base/hmap.h"
 #include "base/list.h"
-#include "layer/mem.h"
+#include "layer/dom.h"
 
 struct rxm_conn;
 struct rxm_poller;
 
 /* A domain below, with what its endpoints share. */
 struct rxm_dom {
-	struct list node;		/* on poller->doms */
-	char *name;			/* of provider and domain: what links share it by */
-	unsigned users;			/* links */
-	struct fi_info *info;		/* of the first link */
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
+	struct layer_dom base;		/* first; on poller->doms; its buffers are struct rxm_tx_buf */
 	struct fid_cq *cq;
 	struct fid_eq *eq;
-	struct layer_mem mem;		/* its buffers are struct rxm_tx_buf */
 	size_t inject_max;		/* bytes that fi_inject() takes below */
 	unsigned eq_polls;		/* polls since the event queue was read */
 	uint64_t eq_due_ns;		/* when it is read in any case */
@@ -92,12 +86,10 @@ struct rxm_ep {
 };
 
 /* rxm_dom_get - the domain of @info below; links of one group share it.
- * Ownership: one rxm_dom_put() each.   Errors: those of the provider below, -FI_ENOMEM.
+ * Ownership: one layer_dom_put() each; the last one frees what its endpoints left.
+ * Errors:    those of the provider below, -FI_ENOMEM.
  */
 int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct rxm_dom **dom_p);
-
-/* rxm_dom_put - the last user closes it and frees what its endpoints left. */
-void rxm_dom_put(struct rxm_dom *dom);
 
 /* rxm_dom_arm - prepare to sleep on the descriptors of its queues.
  * Returns 0; -FI_EAGAIN: there is work, poll instead.

@@ -15,9 +15,9 @@ static void links_of_a_group_share_a_domain(void **state)
 	struct rxm_dom *dom = rig_link(a)->dom;
 
 	assert_ptr_equal(dom, rig_link(b)->dom);
-	assert_int_equal(dom->users, 2);
+	assert_int_equal(dom->base.users, 2);
 	fake_close(a, 0);
-	assert_int_equal(dom->users, 1);
+	assert_int_equal(dom->base.users, 1);
 	fake_close(b, 0);
 }
 
@@ -32,7 +32,7 @@ static void each_name_has_its_domain(void **state)
 	info->domain_attr->name = strdup("another");
 	assert_int_equal(rxm_dom_get(poller, info, &other), 0);
 	assert_ptr_not_equal(dom, other);
-	rxm_dom_put(other);
+	layer_dom_put(&other->base);
 	fi_freeinfo(info);
 	fake_close(a, 0);
 }

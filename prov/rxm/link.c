@@ -26,7 +26,7 @@ static struct rxm_link *link_of(struct eng_link *base)
 /* listen_below - open the passive endpoint; its address is the link's. */
 static int listen_below(struct rxm_link *link)
 {
-	int ret = fi_passive_ep(link->dom->fabric, link->info, &link->pep, link);
+	int ret = fi_passive_ep(link->dom->base.fabric, link->info, &link->pep, link);
 
 	if (!ret)
 		ret = hmap_insert(&link->dom->fids, (uintptr_t) &link->pep->fid, link);
@@ -49,7 +49,7 @@ static void link_free(struct rxm_link *link)
 		fi_close(&link->pep->fid);
 	}
 	if (link->dom)
-		rxm_dom_put(link->dom);
+		layer_dom_put(&link->dom->base);
 	fi_freeinfo(link->info);
 	free(link);
 }

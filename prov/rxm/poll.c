@@ -165,7 +165,7 @@ static int read_queues(struct rxm_poller *poller, unsigned budget)
 	unsigned done = 0;
 
 	list_for_each(pos, &poller->doms) {
-		dom = container_of(pos, struct rxm_dom, node);
+		dom = container_of(pos, struct rxm_dom, base.node);
 		done += read_cq(dom, budget);
 		if (eq_is_due(poller, dom))
 			done += read_eq(dom);
@@ -256,7 +256,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	if (!list_empty(&poller->chan.failed) || (dirty && !poller->blocked))
 		return -FI_EAGAIN;
 	list_for_each(pos, &poller->doms)
-		if (rxm_dom_arm(container_of(pos, struct rxm_dom, node)))
+		if (rxm_dom_arm(container_of(pos, struct rxm_dom, base.node)))
 			return -FI_EAGAIN;
 	if (dirty || paused || !list_empty(&poller->reads)) {
 		retry = clock_ns() + (paused ? RETRY_PAUSED_NS : RETRY_NS);

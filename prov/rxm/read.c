@@ -73,7 +73,7 @@ static void advance(struct rxm_read *read, size_t len)
  */
 static size_t piece_len(const struct rxm_read *read)
 {
-	size_t most = read->op.ep->dom->info->ep_attr->max_msg_size;
+	size_t most = read->op.ep->dom->base.info->ep_attr->max_msg_size;
 	size_t ours = read->iov[read->iov_at].iov_len - read->iov_off;
 	uint64_t theirs = read->seg[read->seg_at].len - read->seg_off;
 	size_t len = ours < theirs ? ours : (size_t) theirs;
@@ -94,7 +94,7 @@ static int post_piece(struct rxm_read *read)
 		return 0;
 	}
 	if (!*mr_p)
-		ret = layer_mr_into(&read->op.ep->dom->mem, iov->iov_base, iov->iov_len, mr_p);
+		ret = layer_mr_into(&read->op.ep->dom->base.mem, iov->iov_base, iov->iov_len, mr_p);
 	if (!ret)
 		ret = (int) fi_read(read->op.ep->fid, iov_at(iov, read->iov_off), len,
 				    layer_desc(*mr_p), FI_ADDR_UNSPEC, seg->addr + read->seg_off,

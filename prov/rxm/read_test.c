@@ -65,7 +65,7 @@ static void it_is_complete_with_the_last_piece(void **state)
 	uint8_t *data;
 	unsigned before;
 
-	ep->dom->info->ep_attr->max_msg_size = 6000;
+	ep->dom->base.info->ep_attr->max_msg_size = 6000;
 	msg_prov.hold_reads = true;
 	msg_prov.tx_room = 2;
 	data = offer(a, ep, &mr);
@@ -100,7 +100,7 @@ static void a_read_that_fails_ends_the_connection(void **state)
 	struct fid_mr *mr;
 	uint8_t *data;
 
-	ep->dom->info->ep_attr->max_msg_size = 6000;
+	ep->dom->base.info->ep_attr->max_msg_size = 6000;
 	msg_prov.hold_reads = true;
 	data = offer(a, ep, &mr);
 	rig_polls(2);
@@ -125,7 +125,7 @@ static void reads_end_with_their_connection(void **state)
 	struct fid_mr *mr;
 	uint8_t *data;
 
-	ep->dom->info->ep_attr->max_msg_size = 6000;
+	ep->dom->base.info->ep_attr->max_msg_size = 6000;
 	msg_prov.hold_reads = true;
 	msg_prov.tx_room = 3;		/* and one that is not posted */
 	data = offer(a, ep, &mr);

@@ -28,7 +28,7 @@ static struct rxm_tx_buf *prepare(struct rxm_conn *conn, struct rxm_tx_buf **msg
 
 	if (*msg_p)
 		return *msg_p;
-	buf = layer_buf_get(&rxm_conn_link(conn)->dom->mem);
+	buf = layer_buf_get(&rxm_conn_link(conn)->dom->base.mem);
 	if (!buf)
 		return NULL;
 	*msg_p = container_of(buf, struct rxm_tx_buf, buf);
@@ -39,7 +39,7 @@ static struct rxm_tx_buf *prepare(struct rxm_conn *conn, struct rxm_tx_buf **msg
 static void discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 {
 	if (*msg_p)
-		layer_buf_put(&rxm_conn_link(conn)->dom->mem, &(*msg_p)->buf);
+		layer_buf_put(&rxm_conn_link(conn)->dom->base.mem, &(*msg_p)->buf);
 	*msg_p = NULL;
 }
 
@@ -176,7 +176,7 @@ static int rndv_open(struct rxm_conn *conn, struct rxm_rndv *rndv, struct eng_pk
 	conn->rndv_cnt++;
 	for (i = 0; i < pkt->iov_cnt && !ret; i++)
 		if (pkt->iov[i].iov_len) {
-			ret = layer_mr_remote(&rxm_conn_link(conn)->dom->mem, pkt->iov[i].iov_base,
+			ret = layer_mr_remote(&rxm_conn_link(conn)->dom->base.mem, pkt->iov[i].iov_base,
 					      pkt->iov[i].iov_len, &rndv->mr[cnt],
 					      &seg[cnt].addr, &seg[cnt].key);
 			seg[cnt].len = pkt->iov[i].iov_len;

@@ -252,7 +252,7 @@ static inline uint8_t *rig_memory(struct rxm_ep *ep, uint64_t seq, size_t len, s
 
 	for (i = 0; i < len; i++)
 		data[i] = fake_byte(seq, i);
-	assert_int_equal(fi_mr_reg(ep->dom->domain, data, len, FI_REMOTE_READ, 0, 0, 0, mr_p, NULL), 0);
+	assert_int_equal(fi_mr_reg(ep->dom->base.domain, data, len, FI_REMOTE_READ, 0, 0, 0, mr_p, NULL), 0);
 	return data;
 }
 
