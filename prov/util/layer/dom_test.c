@@ -149,6 +149,7 @@ static void queue_wakes(void **state)
 	assert_int_equal(layer_dom_get(&doms, info, &ops, NULL, &dom), 0);
 	eq = ((struct dom *) dom)->eq;
 	assert_int_equal(layer_dom_watch(pfd.fd, &eq->fid), 0);
+	assert_int_equal(fi_trywait(dom->fabric, (struct fid *[]) { &eq->fid }, 1), 0);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
 	assert_int_equal(fi_eq_write(eq, FI_NOTIFY, &event, sizeof(event), 0), sizeof(event));
 	assert_int_equal(poll(&pfd, 1, 10000), 1);
