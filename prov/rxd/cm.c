@@ -202,13 +202,3 @@ int rxd_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 	rxd_tx_shut(conn);
 	return 0;
 }
-
-int rxd_cm_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
-{
-	size_t own = chan_link_of(base)->addr_len, room = *len;
-
-	*len = own;
-	if (room && addr)
-		memcpy(addr, eng_peer_addr(peer), room < own ? room : own);
-	return room < own ? -FI_ETOOSMALL : 0;
-}

@@ -15,12 +15,6 @@ _Static_assert(sizeof(struct rxd_conn) <= 768, "an idle peer stays below 1 KiB")
 
 /* ---- timer: one for all that a connection waits for ---------------------------------- */
 
-static void earlier(uint64_t *due, uint64_t when)
-{
-	if (when < *due)
-		*due = when;
-}
-
 static uint64_t keepalive_due(const struct rxd_conn *conn)
 {
 	uint64_t gap = (uint64_t) rxd_conf.keepalive_ms * CLOCK_NS_PER_MS;
@@ -57,14 +51,14 @@ static uint64_t due_of(struct rxd_conn *conn, uint64_t now)
 		return due;
 	if (conn->report_up)
 		return 0;
-	earlier(&due, rxd_tx_due(conn, now));
+	clock_earlier(&due, rxd_tx_due(conn, now));
 	if (conn->ack_cnt)
-		earlier(&due, conn->ack_since_ns + RXD_ACK_DELAY_NS);
+		clock_earlier(&due, conn->ack_since_ns + RXD_ACK_DELAY_NS);
 	if (conn->no_memory)
-		earlier(&due, now + RXD_RETRY_NS);
-	earlier(&due, keepalive_due(conn));
-	earlier(&due, dead_due(conn));
-	earlier(&due, welcome_due(conn));
+		clock_earlier(&due, now + RXD_RETRY_NS);
+	clock_earlier(&due, keepalive_due(conn));
+	clock_earlier(&due, dead_due(conn));
+	clock_earlier(&due, welcome_due(conn));
 	return due;
 }
 

@@ -350,7 +350,6 @@ int rxd_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
 int rxd_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
 void rxd_cm_req_drop(void *req);
 int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
-int rxd_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 
 /* stream.c --------------------------------------------------------------------------------- */
 

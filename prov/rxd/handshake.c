@@ -200,7 +200,8 @@ uint64_t rxd_hello_due(const struct rxd_conn *conn)
 	uint64_t due = conn->handshake->sent_ns +
 		       (HELLO_FIRST_NS << (tries < HELLO_MAX_SHIFT ? tries : HELLO_MAX_SHIFT));
 
-	return due < give_up_at(conn) ? due : give_up_at(conn);
+	clock_earlier(&due, give_up_at(conn));
+	return due;
 }
 
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)

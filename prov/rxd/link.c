@@ -283,6 +283,6 @@ const struct eng_link_ops rxd_link_ops = {
 	.reject = rxd_cm_reject,
 	.req_drop = rxd_cm_req_drop,
 	.shutdown = rxd_cm_shutdown,
-	.getpeer = rxd_cm_getpeer,
+	.getpeer = chan_getpeer,
 	.cm_data_size = RXD_DATA_MAX,
 };

@@ -115,7 +115,6 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxd_poller *poller = poller_of(base);
 	struct chan_poller *chans = &poller->base;
-	uint64_t due = timers_next(&chans->timers), retry;
 	struct list *pos;
 
 	poller->until_look = 0;
@@ -127,13 +126,11 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 			return -FI_EAGAIN;
 	if (rxd_dg_arm(poller))
 		return -FI_EAGAIN;
-	if (!list_empty(&chans->dirty) || !list_empty(&chans->paused)) {
-		retry = rxd_dg_now() + (list_empty(&chans->dirty) ? RETRY_PAUSED_NS :
-					RETRY_BLOCKED_NS);
-		due = retry < due ? retry : due;
-	}
-	if (due < *deadline_ns)
-		*deadline_ns = due;
+	clock_earlier(deadline_ns, timers_next(&chans->timers));
+	if (!list_empty(&chans->dirty))
+		clock_earlier(deadline_ns, rxd_dg_now() + RETRY_BLOCKED_NS);
+	else if (!list_empty(&chans->paused))
+		clock_earlier(deadline_ns, rxd_dg_now() + RETRY_PAUSED_NS);
 	return 0;
 }
 

@@ -250,8 +250,8 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 		      rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS);
 	if (conn->retransmit.cnt || conn->nxt != conn->end) {
 		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
-		if (when > now && when < due)
-			due = when;
+		if (when > now)
+			clock_earlier(&due, when);
 	}
 	return due;
 }

@@ -249,7 +249,6 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxm_poller *poller = poller_of(base);
-	uint64_t due = timers_next(&poller->chan.timers), retry;
 	bool dirty = !list_empty(&poller->chan.dirty), paused = !list_empty(&poller->chan.paused);
 	struct list *pos;
 
@@ -258,12 +257,9 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	list_for_each(pos, &poller->doms)
 		if (rxm_dom_arm(container_of(pos, struct rxm_dom, base.node)))
 			return -FI_EAGAIN;
-	if (dirty || paused || !list_empty(&poller->reads)) {
-		retry = clock_ns() + (paused ? RETRY_PAUSED_NS : RETRY_NS);
-		due = retry < due ? retry : due;
-	}
-	if (due < *deadline_ns)
-		*deadline_ns = due;
+	clock_earlier(deadline_ns, timers_next(&poller->chan.timers));
+	if (dirty || paused || !list_empty(&poller->reads))
+		clock_earlier(deadline_ns, clock_ns() + (paused ? RETRY_PAUSED_NS : RETRY_NS));
 	return 0;
 }
 

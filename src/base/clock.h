@@ -75,4 +75,11 @@ static inline uint64_t clock_deadline(int timeout_ms)
 	return timeout_ms < 0 ? 0 : clock_ns() + (uint64_t) timeout_ms * CLOCK_NS_PER_MS;
 }
 
+/* clock_earlier - lower *@due_ns to @when_ns. */
+static inline void clock_earlier(uint64_t *due_ns, uint64_t when_ns)
+{
+	if (when_ns < *due_ns)
+		*due_ns = when_ns;
+}
+
 #endif

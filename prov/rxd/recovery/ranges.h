@@ -57,9 +57,4 @@ bool rxd_ranges_has(const struct rxd_ranges *set, uint64_t number);
 /* rxd_ranges_at - the first range that ends above @number, or NULL. */
 const struct rxd_span *rxd_ranges_at(const struct rxd_ranges *set, uint64_t number);
 
-static inline bool rxd_ranges_empty(const struct rxd_ranges *set)
-{
-	return !set->cnt;
-}
-
 #endif

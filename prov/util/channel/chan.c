@@ -113,15 +113,24 @@ void chan_link_end(struct chan_link *link, int linger_ms)
 		timers_leave(&link->poller->timers);
 }
 
-int chan_getname(struct eng_link *base, void *addr, size_t *len)
+static int addr_out(const struct chan_link *link, const void *from, void *addr, size_t *len)
 {
-	struct chan_link *link = chan_link_of(base);
 	size_t room = *len;
 
 	*len = link->addr_len;
 	if (room && addr)
-		memcpy(addr, link->addr, room < link->addr_len ? room : link->addr_len);
+		memcpy(addr, from, room < link->addr_len ? room : link->addr_len);
 	return room < link->addr_len ? -FI_ETOOSMALL : 0;
+}
+
+int chan_getname(struct eng_link *base, void *addr, size_t *len)
+{
+	return addr_out(chan_link_of(base), chan_link_of(base)->addr, addr, len);
+}
+
+int chan_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
+{
+	return addr_out(chan_link_of(base), eng_peer_addr(peer), addr, len);
 }
 
 uint64_t chan_now(const struct chan_link *link)

@@ -190,8 +190,11 @@ void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
  */
 void chan_link_end(struct chan_link *link, int linger_ms);
 
-/* chan_getname - eng_link_ops.getname: link->addr. */
+/* chan_getname - eng_link_ops.getname: link->addr.
+ * chan_getpeer - eng_link_ops.getpeer: the address by which the engine knows the peer.
+ */
 int chan_getname(struct eng_link *base, void *addr, size_t *len);
+int chan_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len);
 
 static inline struct chan_link *chan_link_of(struct eng_link *base)
 {

@@ -566,11 +566,6 @@ static int resolver_poll(struct obj_poller *base, unsigned budget)
 	return done;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Both lists are in the order of their deadlines. */
 static int resolver_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
@@ -587,11 +582,11 @@ static int resolver_arm(struct obj_poller *base, uint64_t *deadline_ns)
 			peer = container_of(at, struct vrb_peer, node);
 			if (vrb_name_answered(peer->q))
 				return -FI_EAGAIN;
-			*deadline_ns = earlier(*deadline_ns, vrb_name_deadline(peer->q));
+			clock_earlier(deadline_ns, vrb_name_deadline(peer->q));
 		}
 		if (!list_empty(&dg->deferred))
-			*deadline_ns = earlier(*deadline_ns, container_of(dg->deferred.next,
-							struct deferred, node)->deadline_ns);
+			clock_earlier(deadline_ns, container_of(dg->deferred.next, struct deferred,
+								node)->deadline_ns);
 	}
 	return 0;
 }
