@@ -91,7 +91,7 @@ struct vrb_sq {
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx;	/* extended only */
 	bool single_sge;	/* soft-RoCE: requests of several entries go by ibv_post_send() */
-	bool dgram;
+	enum ibv_qp_type type;	/* RC, UD or XRC_SEND: what a request has as destination */
 };
 
 struct vrb_cq_ops {
@@ -118,6 +118,9 @@ struct vrb_cq {
 	unsigned events_all;	/* since it was made */
 	struct vrb_cq *next;	/* of the same poller */
 };
+
+/* vrb_ring_none - vrb_sq_ops.ring where libibverbs has rung with each request. */
+void vrb_ring_none(struct vrb_sq *sq);
 
 /* vrb_sq_init - choose the interface for requests of @qp.
  * @extended:   it was created with the operations of the extended interface

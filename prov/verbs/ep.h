@@ -198,6 +198,22 @@ int vrb_ep_make_rings(struct vrb_ep *ep);
 int vrb_ep_make_scratch(struct vrb_ep *ep);
 void vrb_ep_free_rings(struct vrb_ep *ep);
 
+/* ---- data/qp.c ------------------------------------------------------------------ */
+
+/* vrb_qp_make - make a queue pair that sends, and choose its interface: the extended one, else the
+ * older one; then with less inline data, until the device accepts.
+ *
+ * @attr: [in] what @ep needs, without comp_mask; [out] cap has what the device gives
+ * @sq:   [out] of @ep, or of an initiator that @ep shares
+ * Errors: the device's; @attr has not changed.
+ */
+int vrb_qp_make(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct vrb_sq *sq);
+
+/* vrb_qp_create - create a queue pair of exactly these attributes, without librdmacm.
+ * Errors: positive errno.
+ */
+int vrb_qp_create(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ibv_qp **qp_p);
+
 /* ---- data/post.c ---------------------------------------------------------------- */
 
 /* vrb_post_marker - post an empty signalled write: its completion retires all requests before it.
@@ -242,6 +258,9 @@ int vrb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum 
 		     struct fi_atomic_attr *attr, uint64_t flags);
 
 /* ---- data/poll.c ---------------------------------------------------------------- */
+
+/* vrb_wc_warn - log a completion with an error, and its outcome for the endpoint. */
+void vrb_wc_warn(const struct vrb_ep *ep, const struct vrb_wc *wc, const char *outcome);
 
 /* vrb_poller_times - do completions of @ep have the device's timestamp? */
 bool vrb_poller_times(const struct vrb_ep *ep);

@@ -37,6 +37,7 @@ verbs_sources = \
 	prov/verbs/conn/pep.c \
 	prov/verbs/data/poll.c \
 	prov/verbs/data/post.c \
+	prov/verbs/data/qp.c \
 	prov/verbs/device/prov.c \
 	prov/verbs/data/rma.c \
 	prov/verbs/sa.h \

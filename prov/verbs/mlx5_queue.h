@@ -249,14 +249,6 @@ MLX5_INLINE bool mlx5_is_ours(uint8_t op_own, uint8_t owner)
 	return op_own >> 4 != MLX5_CQE_NONE && (op_own & 1) == owner;
 }
 
-/* mlx5_take - the next entry, or NULL: its owner bit says that the device has written it. */
-MLX5_INLINE struct mlx5_cqe *mlx5_take(const struct mlx5_cq *cq)
-{
-	struct mlx5_cqe *cqe = mlx5_at(cq);
-
-	return mlx5_is_ours(mlx5_op_own(cqe), mlx5_owner(cq)) ? cqe : NULL;
-}
-
 /* mlx5_give_back - @cqe is decoded: mark it as not written and go to the next one. */
 MLX5_INLINE void mlx5_give_back(struct mlx5_cq *cq, struct mlx5_cqe *cqe)
 {

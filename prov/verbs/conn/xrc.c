@@ -39,25 +39,15 @@ static int xrc_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 	return ret;
 }
 
-/* libibverbs rings with each request. */
-static void xrc_ring(struct vrb_sq *sq)
-{
-}
-
 static const struct vrb_sq_ops sq_xrc = {
 	.name = "XRC",
 	.build = xrc_build,
-	.ring = xrc_ring,
+	.ring = vrb_ring_none,
 };
 
 void vrb_xrc_sent(const struct vrb_tx *tx)
 {
 	tx->ep->xrc->ini->used--;
-}
-
-static const char *why(const struct vrb_wc *wc)
-{
-	return vrb_ibv.wc_status_str(wc->status);
 }
 
 void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
@@ -67,59 +57,36 @@ void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
 	vrb_xrc_sent(tx);
 	if (ini->state == VRB_INI_SHUT)
 		return;
-	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
-		 "vendor code 0x%x); all connections to that host over this queue pair end\n",
-		 (void *) tx->ep, tx->ep->base.h.fid.fid.context, why(wc), wc->status,
-		 wc->vendor_err);
+	vrb_wc_warn(tx->ep, wc, "all connections to that host over this queue pair end");
 	vrb_ini_fail(ini);
 }
 
 /* ---- queue pairs ---------------------------------------------------------------- */
 
-static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				 IBV_QP_EX_WITH_RDMA_READ;
-static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-
-/* Try the older interface, then less inline data, until the device accepts. */
-static struct ibv_qp *make_qp(const struct vrb_ep *ep, const struct vrb_cq *cq, unsigned depth,
-			      bool *extended_p, unsigned *inline_p)
-{
-	const unsigned cut[] = { (unsigned) vrb_conf.inline_size, 64, 0 };
-	struct vrb_domain *domain = ep->domain;
-	struct ibv_qp *qp = NULL;
-	unsigned i;
-	int ext;
-
-	for (i = 0; !qp && i < 3; i++)
-		for (ext = !vrb_conf_doorbell("post"); !qp && ext >= 0; ext--) {
-			struct ibv_qp_init_attr_ex attr = {
-				.send_cq = cq->cq,
-				.cap.max_send_wr = depth,
-				.cap.max_send_sge = (uint32_t) domain->base.info->tx_attr->iov_limit,
-				.cap.max_inline_data = cut[i],
-				.qp_type = IBV_QPT_XRC_SEND,
-				.comp_mask = IBV_QP_INIT_ATTR_PD |
-					     (ext ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
-				.pd = domain->pd,
-				.send_ops_flags = send_ops |
-					(domain->attr.atomic_cap != IBV_ATOMIC_NONE ? amo_ops : 0),
-			};
-
-			qp = verbs_get_ctx(domain->ctx)->create_qp_ex(domain->ctx, &attr);
-			*extended_p = ext;
-			*inline_p = attr.cap.max_inline_data;
-		}
-	if (!qp)
-		VRB_WARN(FI_LOG_EP_CTRL, "the device has no XRC queue pair for %u sends: %s. Lower "
-			 "FI_VERBS_TX_SIZE\n", depth, fi_strerror(errno));
-	return qp;
-}
-
 static unsigned depth_of(const struct vrb_domain *domain)
 {
 	return (unsigned) domain->base.info->tx_attr->size;
+}
+
+/* Make an initiator's queue pair; *inline_p: bytes of inline data that it takes. */
+static int make_qp(struct vrb_ep *ep, const struct vrb_cq *cq, struct vrb_sq *sq, unsigned *inline_p)
+{
+	struct vrb_domain *domain = ep->domain;
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = cq->cq,
+		.cap.max_send_wr = depth_of(domain),
+		.cap.max_send_sge = (uint32_t) domain->base.info->tx_attr->iov_limit,
+		.cap.max_inline_data = (uint32_t) vrb_conf.inline_size,
+		.qp_type = IBV_QPT_XRC_SEND,
+		.pd = domain->pd,
+	};
+	int ret = vrb_qp_make(ep, &attr, sq);
+
+	*inline_p = attr.cap.max_inline_data;
+	if (ret)
+		VRB_WARN(FI_LOG_EP_CTRL, "the device has no XRC queue pair for %u sends: %s. Lower "
+			 "FI_VERBS_TX_SIZE\n", depth_of(domain), fi_strerror(-ret));
+	return ret;
 }
 
 /* Endpoints must know the inline size of initiators before there is one: make a queue pair and
@@ -128,15 +95,15 @@ static unsigned depth_of(const struct vrb_domain *domain)
 static int probe(struct vrb_ep *ep)
 {
 	struct vrb_domain *domain = ep->domain;
-	struct ibv_qp *qp;
+	struct vrb_sq sq;
 	unsigned room;
-	bool extended;
+	int ret;
 
 	if (!domain->xrc_probed) {
-		qp = make_qp(ep, ep->cq, depth_of(domain), &extended, &room);
-		if (!qp)
-			return errno ? -errno : -FI_EIO;
-		vrb_ibv.destroy_qp(qp);
+		ret = make_qp(ep, ep->cq, &sq, &room);
+		if (ret)
+			return ret;
+		vrb_ibv.destroy_qp(sq.qp);
 		domain->xrc_inline = room;
 		domain->xrc_probed = true;
 	}
@@ -373,9 +340,7 @@ int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct soc
 		struct vrb_ini **ini_p)
 {
 	struct vrb_ini *ini = calloc(1, sizeof(*ini));
-	struct ibv_qp *qp;
 	unsigned room;
-	bool extended;
 	int ret;
 
 	if (!ini)
@@ -393,10 +358,9 @@ int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct soc
 		free(ini);
 		return ret;
 	}
-	qp = make_qp(ep, ini->cq, ini->depth, &extended, &room);
-	ret = !qp ? (errno ? -errno : -FI_EIO) : room < ep->domain->xrc_inline ? -FI_ENOMEM : 0;
-	if (qp)
-		vrb_sq_init(&ini->sq, qp, extended, false);
+	ret = make_qp(ep, ini->cq, &ini->sq, &room);
+	if (!ret && room < ep->domain->xrc_inline)
+		ret = -FI_ENOMEM;
 	if (!ret)
 		ret = share(ini);
 	if (ret)

@@ -33,9 +33,7 @@ static const enum ibv_wr_opcode post_opcode[VRB_OP_CNT] = {
 	[VRB_OP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 };
 
-/* @xrc: a constant of the caller */
-static inline __attribute__((always_inline)) int post_wr(struct vrb_sq *sq,
-							   const struct vrb_wr *wr, const bool xrc)
+static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 {
 	struct ibv_send_wr ibv = {
 		.wr_id = wr->wr_id,
@@ -52,7 +50,7 @@ static inline __attribute__((always_inline)) int post_wr(struct vrb_sq *sq,
 		ibv.wr.atomic.rkey = wr->rkey;
 		ibv.wr.atomic.compare_add = wr->op == VRB_OP_ADD ? wr->operand : wr->compare;
 		ibv.wr.atomic.swap = wr->operand;
-	} else if (sq->dgram) {
+	} else if (sq->type == IBV_QPT_UD) {
 		ibv.wr.ud.ah = wr->ah;
 		ibv.wr.ud.remote_qpn = wr->qpn;
 		ibv.wr.ud.remote_qkey = wr->qkey;
@@ -60,23 +58,13 @@ static inline __attribute__((always_inline)) int post_wr(struct vrb_sq *sq,
 		ibv.wr.rdma.remote_addr = wr->addr;
 		ibv.wr.rdma.rkey = wr->rkey;
 	}
-	if (xrc)
+	if (sq->type == IBV_QPT_XRC_SEND)
 		ibv.qp_type.xrc.remote_srqn = wr->srqn;
 	ret = ibv_post_send(sq->qp, &ibv, &bad);
 	return ret ? no_room(ret) : 0;
 }
 
-static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
-{
-	return post_wr(sq, wr, false);
-}
-
-static int post_build_xrc(struct vrb_sq *sq, const struct vrb_wr *wr)
-{
-	return post_wr(sq, wr, true);
-}
-
-static void rung(struct vrb_sq *sq)
+void vrb_ring_none(struct vrb_sq *sq)
 {
 }
 
@@ -88,14 +76,8 @@ static int post_recv(struct vrb_sq *sq, uint64_t wr_id, const struct ibv_sge *sg
 static const struct vrb_sq_ops sq_post = {
 	.name = "post",
 	.build = post_build,
-	.ring = rung,
+	.ring = vrb_ring_none,
 	.recv = post_recv,
-};
-
-static const struct vrb_sq_ops sq_post_xrc = {
-	.name = "post",
-	.build = post_build_xrc,
-	.ring = rung,
 };
 
 /* ---- ibv_wr_start --------------------------------------------------------------- */
@@ -125,15 +107,14 @@ static void ext_data(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->sge_cnt, buf);
 }
 
-static inline __attribute__((always_inline)) int ext_wr(struct vrb_sq *sq,
-							  const struct vrb_wr *wr, const bool xrc)
+static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 {
 	struct ibv_qp_ex *qpx = sq->qpx;
 	int ret;
 
 	/* soft-RoCE computes a wrong length from several entries; ibv_post_send() does not. */
 	if (sq->single_sge && wr->sge_cnt > 1 && !(wr->flags & IBV_SEND_INLINE))
-		return post_wr(sq, wr, xrc);
+		return post_build(sq, wr);
 	ibv_wr_start(qpx);
 	qpx->wr_id = wr->wr_id;
 	qpx->wr_flags = wr->flags;
@@ -160,47 +141,29 @@ static inline __attribute__((always_inline)) int ext_wr(struct vrb_sq *sq,
 		ibv_wr_atomic_cmp_swp(qpx, wr->rkey, wr->addr, wr->compare, wr->operand);
 		break;
 	}
-	if (sq->dgram)
+	if (sq->type == IBV_QPT_UD)
 		ibv_wr_set_ud_addr(qpx, wr->ah, wr->qpn, wr->qkey);
-	if (xrc)
+	else if (sq->type == IBV_QPT_XRC_SEND)
 		ibv_wr_set_xrc_srqn(qpx, wr->srqn);
 	ext_data(qpx, wr);
 	ret = ibv_wr_complete(qpx);
 	return ret ? no_room(ret) : 0;
 }
 
-static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
-{
-	return ext_wr(sq, wr, false);
-}
-
-static int ext_build_xrc(struct vrb_sq *sq, const struct vrb_wr *wr)
-{
-	return ext_wr(sq, wr, true);
-}
-
 static const struct vrb_sq_ops sq_extended = {
 	.name = "extended",
 	.build = ext_build,
-	.ring = rung,
+	.ring = vrb_ring_none,
 	.recv = post_recv,
-};
-
-static const struct vrb_sq_ops sq_extended_xrc = {
-	.name = "extended",
-	.build = ext_build_xrc,
-	.ring = rung,
 };
 
 void vrb_sq_init(struct vrb_sq *sq, struct ibv_qp *qp, bool extended, bool single_sge)
 {
-	bool xrc = qp->qp_type == IBV_QPT_XRC_SEND;
-
 	sq->qp = qp;
 	sq->single_sge = single_sge;
-	sq->dgram = qp->qp_type == IBV_QPT_UD;
+	sq->type = qp->qp_type;
 	sq->qpx = extended ? vrb_ibv.qp_to_qp_ex(qp) : NULL;
-	sq->ops = sq->qpx ? (xrc ? &sq_extended_xrc : &sq_extended) : xrc ? &sq_post_xrc : &sq_post;
+	sq->ops = sq->qpx ? &sq_extended : &sq_post;
 }
 
 int vrb_recv_post(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t wr_id,

@@ -33,47 +33,6 @@ static unsigned ring_size(unsigned depth)
 
 /* ---- the queue pair ------------------------------------------------------------- */
 
-static const uint64_t send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-				 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				 IBV_QP_EX_WITH_RDMA_READ;
-static const uint64_t dgram_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
-static const uint64_t amo_ops = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-
-/* The extended interface must be asked for when the queue pair is created. */
-static bool may_extend(const struct vrb_ep *ep)
-{
-	return !ep->direct && !vrb_conf_doorbell("post");
-}
-
-/* Create the queue pair with exactly these attributes: on the cm id, which names the device and
- * will connect it, or for an endpoint that is named by its queue pair without librdmacm.
- * Errors: those of the device; nothing has changed.
- */
-static int try_qp(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, bool extended)
-{
-	struct ibv_qp *qp = NULL;
-	int ret = 0;
-
-	attr->comp_mask = IBV_QP_INIT_ATTR_PD;
-	if (extended) {
-		attr->comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		attr->send_ops_flags = ep->dgram ? dgram_ops : send_ops |
-			(ep->domain->attr.atomic_cap != IBV_ATOMIC_NONE ? amo_ops : 0);
-	}
-	if (ep->dgram && ep->dgram->ud)
-		ret = vrb_ud_qp(ep, ep->dgram->ud, attr, &qp);
-	else if (vrb_cm.create_qp_ex(ep->cm.id, attr))
-		ret = errno ? errno : EIO;
-	else
-		qp = ep->cm.id->qp;
-	if (ret)
-		return -ret;
-	vrb_sq_init(&ep->sq, qp, extended,
-		    ep->domain->attr.vendor_id == VRB_VENDOR_RXE);
-	return 0;
-}
-
 void vrb_ep_destroy_qp(struct vrb_ep *ep)
 {
 	if (ep->dgram && ep->dgram->ud)
@@ -127,11 +86,9 @@ static void qp_tear_down(struct vrb_ep *ep)
 	ep->direct = false;
 }
 
-/* Try the older interface, then less inline data, until the device accepts. */
 static int make_qp(struct vrb_ep *ep)
 {
-	static const unsigned cut[] = { ~0u, 64, 0 };
-	struct ibv_qp_init_attr_ex attr, base = {
+	struct ibv_qp_init_attr_ex attr = {
 		.qp_context = ep,
 		.send_cq = ep->cq->cq,
 		.recv_cq = ep->cq->cq,
@@ -142,29 +99,21 @@ static int make_qp(struct vrb_ep *ep)
 			.max_send_sge = (uint32_t) ep->base.info->tx_attr->iov_limit,
 			.max_recv_sge = (uint32_t) ep->base.info->rx_attr->iov_limit +
 					(ep->dgram ? VRB_DGRAM_SGE : 0),
+			.max_inline_data = ep->inject_size,
 		},
 		.qp_type = ep->dgram ? IBV_QPT_UD : IBV_QPT_RC,
 		.pd = ep->direct ? vrb_mlx5_pd(&ep->poller->mlx5, ep->domain->pd) : ep->domain->pd,
 	};
-	unsigned i;
-	int ret = 0, extended;
+	int ret = vrb_qp_make(ep, &attr, &ep->sq);
 
-	for (i = 0; i < 3; i++) {
-		for (extended = may_extend(ep); extended >= 0; extended--) {
-			attr = base;
-			attr.cap.max_inline_data = ep->inject_size < cut[i] ? ep->inject_size :
-									      cut[i];
-			ret = try_qp(ep, &attr, extended);
-			if (!ret) {
-				ep->qp = ep->sq.qp;
-				ep->max_inline = attr.cap.max_inline_data;
-				return qp_set_up(ep);
-			}
-		}
+	if (!ret) {
+		ep->qp = ep->sq.qp;
+		ep->max_inline = attr.cap.max_inline_data;
+		return qp_set_up(ep);
 	}
 	VRB_WARN(FI_LOG_EP_CTRL, "the device has no queue pair with %u sends and %u receives with "
 		 "%u and %u entries: %s. Ask for less in tx_attr and rx_attr\n", ep->tx_depth,
-		 ep->rx_depth, base.cap.max_send_sge, base.cap.max_recv_sge, fi_strerror(-ret));
+		 ep->rx_depth, attr.cap.max_send_sge, attr.cap.max_recv_sge, fi_strerror(-ret));
 	return ret;
 }
 
@@ -329,14 +278,10 @@ static void stop(struct vrb_ep *ep)
 /* Order: drain requests, disconnect and destroy the queue pair, drop its last completions, free the
  * rings that completions point into.
  */
-static int ep_close(struct fid *fid)
+static void close_connected(struct vrb_ep *ep)
 {
-	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
 	struct obj_prog *prog = ep->base.prog;
-	int ret = obj_ep_busy(&ep->base);
 
-	if (ret)
-		return ret;
 	lock_get(&ep->base.cm.prog->lock);
 	if (ep->xrc)
 		vrb_xrc_close(ep);
@@ -352,25 +297,11 @@ static int ep_close(struct fid *fid)
 	vrb_xrc_free(ep);
 	vrb_ep_free_rings(ep);
 	obj_prog_put(ep->base.cm.prog);
-	obj_ep_fini(&ep->base);
-	free(ep);
-	return 0;
 }
 
-/* ---- opening -------------------------------------------------------------------- */
-
-static const struct obj_ep_ops ep_obj_ops = {
-	.enable = ep_enable,
-};
-
 /* The name is closed without connection lock: librdmacm waits for queries that are being answered. */
-static int dgram_close(struct fid *fid)
+static void close_dgram(struct vrb_ep *ep)
 {
-	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
-	int ret = obj_ep_busy(&ep->base);
-
-	if (ret)
-		return ret;
 	obj_ep_quiesce(&ep->base);
 	if (ep->base.prog) {
 		lock_get(&ep->base.prog->lock);
@@ -382,10 +313,35 @@ static int dgram_close(struct fid *fid)
 	}
 	vrb_ep_free_rings(ep);
 	vrb_dgram_free(ep);
+}
+
+static int ep_close(struct fid *fid)
+{
+	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
+	int ret = obj_ep_busy(&ep->base);
+
+	if (ret)
+		return ret;
+	if (ep->dgram)
+		close_dgram(ep);
+	else
+		close_connected(ep);
 	obj_ep_fini(&ep->base);
 	free(ep);
 	return 0;
 }
+
+/* ---- opening -------------------------------------------------------------------- */
+
+static const struct obj_ep_ops ep_obj_ops = {
+	.enable = ep_enable,
+};
+
+static const struct obj_ep_ops dgram_obj_ops = {
+	.enable = vrb_dgram_enable,
+	.av_removed = vrb_dgram_removed,
+	.av_inserted = vrb_dgram_inserted,
+};
 
 static struct fi_ops ep_fi_ops = {
 	.close = ep_close,
@@ -398,40 +354,14 @@ static struct fi_ops_ep ep_ops = {
 	.setopt = obj_ep_setopt,
 };
 
-static const struct obj_ep_ops dgram_obj_ops = {
-	.enable = vrb_dgram_enable,
-	.av_removed = vrb_dgram_removed,
-	.av_inserted = vrb_dgram_inserted,
-};
-
-static struct fi_ops dgram_fi_ops = {
-	.close = dgram_close,
-	.bind = obj_ep_bind,
-	.control = obj_ep_control,
-};
-
-static int dgram_open(struct fid_domain *domain, struct fi_info *info, struct vrb_ep *ep,
-		      void *context)
+static int open_dgram(struct vrb_ep *ep)
 {
 	struct fid_ep *fid = &ep->base.h.fid;
-	int ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &dgram_obj_ops, context);
 
-	if (ret)
-		return ret;
-	ep->domain = vrb_domain_of(ep->base.domain);
-	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
 	ep->base.cm.ops = &vrb_dgram_cm_ops;
-	ret = vrb_dgram_init(ep);
-	if (ret) {
-		obj_ep_fini(&ep->base);
-		return ret;
-	}
-	fid->fid.ops = &dgram_fi_ops;
-	fid->ops = &ep_ops;
 	fid->cm = &obj_cm_rdm_ops;
 	fid->msg = &vrb_dgram_msg_ops;
-	obj_ops_fill_ep(fid);
-	return 0;
+	return vrb_dgram_init(ep);
 }
 
 /* The tables are final at open, see vrb_fast_tables. */
@@ -441,20 +371,50 @@ static void set_ops(struct vrb_ep *ep)
 		(ep->base.domain->prog_lock_kind == LOCK_NONE ? VRB_NO_LOCK : 0)];
 	struct fid_ep *fid = &ep->base.h.fid;
 
-	fid->fid.ops = &ep_fi_ops;
-	fid->ops = &ep_ops;
 	fid->cm = &obj_cm_msg_ops;
 	fid->msg = &table->msg;
 	if (ep->base.caps & FI_RMA)
 		fid->rma = &table->rma;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &vrb_atomic_ops;
-	obj_ops_fill_ep(fid);
+}
+
+/* @handle: of fi_info: a connection request or passive endpoint whose id the endpoint takes over */
+static int open_connected(struct vrb_ep *ep, struct fid *handle)
+{
+	struct obj_domain *domain = ep->base.domain;
+	int ret = 0;
+
+	ep->cm.kind = VRB_ID_EP;
+	ep->base.cm.ops = &vrb_cm_ops;
+	ep->base.cm.transport = domain->fabric;
+	ep->base.cm.data_size = vrb_cm_room(ep->domain->xrcd);
+	set_ops(ep);
+	if (ep->domain->xrcd)
+		ret = vrb_xrc_new(ep);
+	if (!ret)
+		ret = vrb_cm_open(domain->fabric, &ep->base.cm.prog);
+	if (ret)
+		goto err_xrc;
+	lock_get(&ep->base.cm.prog->lock);
+	ret = vrb_async_watch(ep->base.cm.prog, ep->domain->ctx);
+	lock_put(&ep->base.cm.prog->lock);
+	if (!ret)
+		ret = vrb_cm_auto(domain, ep->base.cm.prog);
+	if (!ret && handle)
+		ret = obj_cm_take(&ep->base, handle);
+	if (!ret)
+		return 0;
+	obj_prog_put(ep->base.cm.prog);
+err_xrc:
+	vrb_xrc_free(ep);
+	return ret;
 }
 
 int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
 		uint64_t flags, void *context)
 {
+	bool dgram = info->ep_attr && info->ep_attr->type == FI_EP_DGRAM;
 	struct vrb_ep *ep;
 	int ret;
 
@@ -463,45 +423,22 @@ int vrb_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
-	if (info->ep_attr && info->ep_attr->type == FI_EP_DGRAM) {
-		ret = dgram_open(domain, info, ep, context);
-		if (ret)
-			goto err_free;
-		*ep_p = &ep->base.h.fid;
-		return 0;
-	}
-	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, &ep_obj_ops, context);
+	ret = obj_ep_init(&ep->base, FI_CLASS_EP, domain, info, dgram ? &dgram_obj_ops : &ep_obj_ops,
+			  context);
 	if (ret)
 		goto err_free;
 	ep->domain = vrb_domain_of(ep->base.domain);
 	ep->inject_size = (unsigned) ep->base.info->tx_attr->inject_size;
-	ep->cm.kind = VRB_ID_EP;
-	ep->base.cm.ops = &vrb_cm_ops;
-	ep->base.cm.transport = ep->base.domain->fabric;
-	ep->base.cm.data_size = vrb_cm_room(ep->domain->xrcd);
-	if (ep->domain->xrcd)
-		ret = vrb_xrc_new(ep);
-	if (!ret)
-		ret = vrb_cm_open(ep->base.domain->fabric, &ep->base.cm.prog);
+	ret = dgram ? open_dgram(ep) : open_connected(ep, info->handle);
 	if (ret)
 		goto err_fini;
-	lock_get(&ep->base.cm.prog->lock);
-	ret = vrb_async_watch(ep->base.cm.prog, ep->domain->ctx);
-	lock_put(&ep->base.cm.prog->lock);
-	if (!ret)
-		ret = vrb_cm_auto(ep->base.domain, ep->base.cm.prog);
-	if (!ret && info->handle)
-		ret = obj_cm_take(&ep->base, info->handle);
-	if (ret)
-		goto err_cm;
-	set_ops(ep);
+	ep->base.h.fid.fid.ops = &ep_fi_ops;
+	ep->base.h.fid.ops = &ep_ops;
+	obj_ops_fill_ep(&ep->base.h.fid);
 	*ep_p = &ep->base.h.fid;
 	return 0;
 
-err_cm:
-	obj_prog_put(ep->base.cm.prog);
 err_fini:
-	vrb_xrc_free(ep);
 	obj_ep_fini(&ep->base);
 err_free:
 	free(ep);
@@ -603,6 +540,5 @@ static void fill_ops(void)
 {
 	OBJ_OPS_FILL(&ep_fi_ops, fid);
 	OBJ_OPS_FILL(&ep_ops, ep);
-	OBJ_OPS_FILL(&dgram_fi_ops, fid);
 	OBJ_OPS_FILL(&srx_fi_ops, fid);
 }

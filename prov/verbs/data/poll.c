@@ -44,7 +44,6 @@ static int error_of(enum ibv_wc_status status, bool recv)
 	case IBV_WC_REM_ACCESS_ERR:
 		return FI_EACCES;
 	case IBV_WC_REM_INV_REQ_ERR:
-		return FI_EREMOTEIO;
 	case IBV_WC_REM_OP_ERR:
 		return FI_EREMOTEIO;
 	case IBV_WC_RETRY_EXC_ERR:
@@ -70,6 +69,13 @@ static struct fi_cq_err_entry err_entry(const struct vrb_wc *wc, void *context, 
 	};
 }
 
+void vrb_wc_warn(const struct vrb_ep *ep, const struct vrb_wc *wc, const char *outcome)
+{
+	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
+		 "vendor code 0x%x); %s\n", (void *) ep, ep->base.h.fid.fid.context,
+		 vrb_ibv.wc_status_str(wc->status), wc->status, wc->vendor_err, outcome);
+}
+
 /* The first failure ends the connection on both sides: the queue pair is in the error state.  It is
  * logged; requests that are flushed after it are not.
  */
@@ -84,10 +90,7 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 	ep->failed = true;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
-	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p (context %p): the device reports: %s (status %d, "
-		 "vendor code 0x%x); the connection ends\n", (void *) ep,
-		 ep->base.h.fid.fid.context, vrb_ibv.wc_status_str(wc->status), wc->status,
-		 wc->vendor_err);
+	vrb_wc_warn(ep, wc, "the connection ends");
 	vrb_cm.disconnect(ep->cm.id);
 }
 

@@ -49,9 +49,7 @@ void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
-	VRB_WARN(FI_LOG_EP_DATA, "endpoint %p: the device reports: %s (status %d, vendor code 0x%x); "
-		 "a datagram is dropped\n", (void *) ep, vrb_ibv.wc_status_str(wc->status), wc->status,
-		 wc->vendor_err);
+	vrb_wc_warn(ep, wc, "a datagram is dropped");
 	if (!(wc->wr_id & VRB_WR_RECV))
 		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
 }

@@ -179,20 +179,6 @@ int vrb_ud_open(struct vrb_ep *ep, struct vrb_ud **ud_p)
 	return 0;
 }
 
-static int make(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ibv_qp **qp_p)
-{
-	struct verbs_context *verbs = verbs_get_ctx_op(ep->domain->ctx, create_qp_ex);
-
-	errno = 0;
-	if (verbs)
-		*qp_p = verbs->create_qp_ex(ep->domain->ctx, attr);
-	else if (attr->comp_mask & ~(uint32_t) IBV_QP_INIT_ATTR_PD)
-		return EOPNOTSUPP;
-	else	/* struct ibv_qp_init_attr is the beginning of the extended one */
-		*qp_p = vrb_ibv.create_qp(attr->pd, (struct ibv_qp_init_attr *) attr);
-	return *qp_p ? 0 : errno ? errno : EIO;
-}
-
 /* INIT, RTR, RTS: the order of the InfiniBand specification (10.3.1). */
 static int modify_to_rts(struct vrb_ep *ep, const struct vrb_ud *ud, struct ibv_qp *qp)
 {
@@ -217,7 +203,7 @@ int vrb_ud_qp(struct vrb_ep *ep, struct vrb_ud *ud, struct ibv_qp_init_attr_ex *
 {
 	struct ibv_port_attr port = { .lid = 0 };
 	struct ibv_qp *qp;
-	int ret = make(ep, attr, &qp);
+	int ret = vrb_qp_create(ep, attr, &qp);
 
 	if (ret)
 		return ret;

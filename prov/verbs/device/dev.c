@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,21 @@
 
 /* ---- sysfs ---------------------------------------------------------------------- */
 
-static bool read_text(const char *path, char *buf, size_t len)
-{
-	FILE *f = fopen(path, "re");
-	bool ok;
+#define PATH_LEN (sizeof(CLASS) + 3 * VRB_NAME_MAX)
 
+/* The first line of the file with this path.  Returns whether there is one. */
+__attribute__((format(printf, 3, 4)))
+static bool read_text(char *buf, size_t len, const char *format, ...)
+{
+	char path[PATH_LEN];
+	va_list args;
+	bool ok;
+	FILE *f;
+
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	f = fopen(path, "re");
 	if (!f)
 		return false;
 	ok = fgets(buf, (int) len, f) != NULL;
@@ -32,6 +43,11 @@ static bool read_text(const char *path, char *buf, size_t len)
 	if (ok)
 		buf[strcspn(buf, "\n")] = 0;
 	return ok;
+}
+
+bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size_t len)
+{
+	return read_text(buf, len, CLASS "/%s/ports/%u/%s", port->dev, port->num, what);
 }
 
 /* Call @look for each entry of @path that is not hidden, until it returns true. */
@@ -92,13 +108,12 @@ static void add_iface(const struct vrb_port *port, const char *iface)
 /* RoCE: the interface of each GID of the port. */
 static void add_by_gid(const struct vrb_port *port)
 {
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], iface[IF_NAMESIZE + 1];
+	char iface[IF_NAMESIZE + 1];
 	unsigned i, gap = 0;
 
 	for (i = 0; gap < GID_GAP; i++) {
-		snprintf(path, sizeof(path), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u", port->dev,
-			 port->num, i);
-		if (read_text(path, iface, sizeof(iface))) {
+		if (read_text(iface, sizeof(iface), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u", port->dev,
+			      port->num, i)) {
 			add_iface(port, iface);
 			gap = 0;
 		} else {
@@ -116,10 +131,9 @@ struct at_mac {
 static bool look_mac(const char *name, void *arg)
 {
 	const struct at_mac *at = arg;
-	char path[sizeof(NET_CLASS) + IF_NAMESIZE + 16], text[32];
+	char text[32];
 
-	snprintf(path, sizeof(path), NET_CLASS "/%.15s/address", name);
-	if (read_text(path, text, sizeof(text)) && !strcmp(text, at->mac))
+	if (read_text(text, sizeof(text), NET_CLASS "/%.15s/address", name) && !strcmp(text, at->mac))
 		add_iface(at->port, name);
 	return false;
 }
@@ -129,12 +143,11 @@ static bool look_mac(const char *name, void *arg)
  */
 static void add_by_mac(const struct vrb_port *port)
 {
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], gid[64];
+	char gid[64];
 	struct at_mac at = { port, "" };
 	unsigned a, b, c;
 
-	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/gids/0", port->dev, port->num);
-	if (!read_text(path, gid, sizeof(gid)) || sscanf(gid, "%4x:%4x:%4x", &a, &b, &c) != 3 ||
+	if (!vrb_dev_text(port, "gids/0", gid, sizeof(gid)) || sscanf(gid, "%4x:%4x:%4x", &a, &b, &c) != 3 ||
 	    !(a | b | c))
 		return;
 	snprintf(at.mac, sizeof(at.mac), "%02x:%02x:%02x:%02x:%02x:%02x", a >> 8 & 0xff, a & 0xff,
@@ -144,20 +157,19 @@ static void add_by_mac(const struct vrb_port *port)
 
 static bool is_iwarp(const char *dev)
 {
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[32];
+	char text[32];
 
-	snprintf(path, sizeof(path), CLASS "/%s/node_type", dev);
-	return read_text(path, text, sizeof(text)) && !strncmp(text, "4:", 2);
+	return read_text(text, sizeof(text), CLASS "/%s/node_type", dev) && !strncmp(text, "4:", 2);
 }
 
 /* IPoIB: interfaces under the device, with the port's number less one. */
 static bool look_ipoib(const char *name, void *arg)
 {
 	const struct vrb_port *port = arg;
-	char path[sizeof(CLASS) + 3 * VRB_NAME_MAX], text[32];
+	char text[32];
 
-	snprintf(path, sizeof(path), CLASS "/%s/device/net/%.15s/dev_port", port->dev, name);
-	if (read_text(path, text, sizeof(text)) && strtoul(text, NULL, 0) + 1 == port->num)
+	if (read_text(text, sizeof(text), CLASS "/%s/device/net/%.15s/dev_port", port->dev, name) &&
+	    strtoul(text, NULL, 0) + 1 == port->num)
 		add_iface(port, name);
 	return false;
 }
@@ -165,11 +177,10 @@ static bool look_ipoib(const char *name, void *arg)
 static bool look_port(const char *name, void *arg)
 {
 	struct vrb_port *port = arg;
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[32] = "";
+	char path[PATH_LEN], text[32] = "";
 
 	port->num = (unsigned) strtoul(name, NULL, 10);
-	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/link_layer", port->dev, port->num);
-	read_text(path, text, sizeof(text));
+	vrb_dev_text(port, "link_layer", text, sizeof(text));
 	port->infiniband = !strcmp(text, "InfiniBand");
 	if (all_cnt < VRB_PORT_MAX)
 		all[all_cnt++] = *port;
@@ -187,7 +198,7 @@ static bool look_port(const char *name, void *arg)
 static bool look_dev(const char *name, void *arg)
 {
 	struct vrb_port port = { 0 };
-	char path[sizeof(CLASS) + VRB_NAME_MAX + 16];
+	char path[PATH_LEN];
 
 	if (vrb_conf.device && strcmp(vrb_conf.device, name))
 		return false;
@@ -250,14 +261,6 @@ unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max)
 	}
 	pthread_mutex_unlock(&map_lock);
 	return cnt;
-}
-
-bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size_t len)
-{
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX];
-
-	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/%s", port->dev, port->num, what);
-	return read_text(path, buf, len);
 }
 
 /* ---- open devices --------------------------------------------------------------- */
@@ -338,24 +341,20 @@ int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
 
 static void set_text(char **text_p, const char *dev, const char *what)
 {
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[VRB_NAME_MAX];
+	char text[VRB_NAME_MAX];
 
-	snprintf(path, sizeof(path), CLASS "/%s/%s", dev, what);
-	if (*text_p || !read_text(path, text, sizeof(text)))
-		return;
-	*text_p = strdup(text);
+	if (!*text_p && read_text(text, sizeof(text), CLASS "/%s/%s", dev, what))
+		*text_p = strdup(text);
 }
 
 /* Link speed: "100 Gb/sec (4X EDR)". */
 static void set_link(const struct vrb_port *port, struct fi_link_attr *link)
 {
-	char path[sizeof(CLASS) + 2 * VRB_NAME_MAX], text[VRB_NAME_MAX];
+	char text[VRB_NAME_MAX];
 
-	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/rate", port->dev, port->num);
-	if (read_text(path, text, sizeof(text)))
+	if (vrb_dev_text(port, "rate", text, sizeof(text)))
 		link->speed = (size_t) (strtod(text, NULL) * 1e9);
-	snprintf(path, sizeof(path), CLASS "/%s/ports/%u/state", port->dev, port->num);
-	if (read_text(path, text, sizeof(text)))
+	if (vrb_dev_text(port, "state", text, sizeof(text)))
 		link->state = strstr(text, "ACTIVE") ? FI_LINK_UP : FI_LINK_DOWN;
 }
 

@@ -140,12 +140,6 @@ static const struct fi_info send_only_xrc = OFFER(CAPS_SEND, 0, tx_attr_send, rx
 const struct fi_info vrb_offer_dgram = OFFER(FI_MSG | FI_SEND | FI_RECV | FI_SOURCE, 0, dgram_tx_attr,
 					     dgram_rx_attr, dgram_ep_attr);
 
-static const struct fi_info *const dgram_offers[] = { &vrb_offer_dgram };
-static const struct fi_info *const full_offers[] = { &vrb_offer_msg };
-static const struct fi_info *const send_offers[] = { &vrb_offer_send };
-static const struct fi_info *const full_xrc_offers[] = { &full_xrc };
-static const struct fi_info *const send_xrc_offers[] = { &send_only_xrc };
-
 struct info_limits vrb_limits = { 0 };
 
 static bool has_device(const struct net_iface *iface)
@@ -235,10 +229,10 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 }
 
 /* One set of offers: @has_ says at which interfaces. */
-#define OFFERS(name_, offers, type, has_)					\
+#define OFFERS(name_, offer, type, has_)					\
 static const struct info_prov name_ = {						\
 	.prov = &vrb_prov,							\
-	.tmpl = offers,								\
+	.tmpl = (const struct fi_info *const[]) { &(offer) },			\
 	.tmpl_cnt = 1,								\
 	.limits = &vrb_limits,							\
 	.socktype = type,							\
@@ -248,11 +242,11 @@ static const struct info_prov name_ = {						\
 	.concrete = true,							\
 }
 
-OFFERS(full_prov, full_offers, SOCK_STREAM, has_device);
-OFFERS(send_prov, send_offers, SOCK_STREAM, has_device);
-OFFERS(full_xrc_prov, full_xrc_offers, SOCK_STREAM, has_xrc);
-OFFERS(send_xrc_prov, send_xrc_offers, SOCK_STREAM, has_xrc);
-OFFERS(dgram_prov, dgram_offers, SOCK_DGRAM, has_datagrams);
+OFFERS(full_prov, vrb_offer_msg, SOCK_STREAM, has_device);
+OFFERS(send_prov, vrb_offer_send, SOCK_STREAM, has_device);
+OFFERS(full_xrc_prov, full_xrc, SOCK_STREAM, has_xrc);
+OFFERS(send_xrc_prov, send_only_xrc, SOCK_STREAM, has_xrc);
+OFFERS(dgram_prov, vrb_offer_dgram, SOCK_DGRAM, has_datagrams);
 
 /* In the order of results.  @send: offered when @full is refused for want of FI_RX_CQ_DATA. */
 static const struct {

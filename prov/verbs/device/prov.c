@@ -3,6 +3,7 @@
 
 #include "base/provider.h"
 #include "info/getinfo.h"
+#include "info/params.h"
 #include "verbs/ep.h"
 
 struct vrb_conf vrb_conf = {
@@ -30,34 +31,53 @@ struct fi_provider vrb_prov = {
 	.cleanup = verbs_cleanup,
 };
 
-static void number(const char *name, const char *help, int *value, int low, int high)
+#define FIELD(member) offsetof(struct vrb_conf, member)
+
+static const struct info_param params[] = {
+	{ "tx_size", FI_PARAM_INT, FIELD(tx_size), 2, 16384, NULL,
+	  "Transmit queue entries (2 to 16384; default: 384)" },
+	{ "rx_size", FI_PARAM_INT, FIELD(rx_size), 2, 16384, NULL,
+	  "Receive queue entries (2 to 16384; default: 384)" },
+	{ "tx_iov_limit", FI_PARAM_INT, FIELD(tx_iov), 1, VRB_IOV_MAX, NULL,
+	  "Entries of the iov of a send (1 to 16; default: 4)" },
+	{ "rx_iov_limit", FI_PARAM_INT, FIELD(rx_iov), 1, VRB_IOV_MAX, NULL,
+	  "Entries of the iov of a receive (1 to 16; default: 4)" },
+	{ "use_odp", FI_PARAM_BOOL, FIELD(odp), 0, 1, NULL,
+	  "Register regions with on-demand paging instead of pinning them, where the device "
+	  "supports it (default: no)" },
+	{ "inline_size", FI_PARAM_INT, FIELD(inline_size), 8, 1024, NULL,
+	  "Longest message that is copied into the request (8 to 1024; default: 256)" },
+	{ "min_rnr_timer", FI_PARAM_INT, FIELD(min_rnr_timer), 0, 31, NULL,
+	  "Delay before a sender retries at a peer without a posted receive, as code of the "
+	  "InfiniBand specification (0 to 31; default: 12)" },
+	{ "cqread_bunch_size", FI_PARAM_INT, FIELD(bunch), 1, VRB_BUNCH_MAX, NULL,
+	  "Completions polled from the device at a time (1 to 64; default: 8)" },
+	{ "prefer_xrc", FI_PARAM_BOOL, FIELD(prefer_xrc), 0, 1, NULL,
+	  "Offer XRC endpoints, which share queue pairs, before RC ones, where the device has them "
+	  "(default: no)" },
+	{ "xrcd_filename", FI_PARAM_STRING, FIELD(xrcd_file), 0, 0, NULL,
+	  "File that identifies the XRC domain that processes share; created if it does not exist "
+	  "(default: /tmp/verbs_xrcd)" },
+	{ "device_name", FI_PARAM_STRING, FIELD(device), 0, 0, NULL, "Use this RDMA device only" },
+	{ "doorbell", FI_PARAM_STRING, FIELD(doorbell), 0, 0, NULL,
+	  "How requests reach the device: extended or post (default: the first that the device "
+	  "supports); direct: written into the queues of an mlx5 device" },
+};
+
+/* It may be negative, which a table does not have. */
+static void read_gid_idx(void)
 {
 	int given;
 
-	fi_param_define(&vrb_prov, name, FI_PARAM_INT, "%s (%d to %d; default %d)", help, low, high,
-			*value);
-	if (fi_param_get_int(&vrb_prov, name, &given))
+	fi_param_define(&vrb_prov, "gid_idx", FI_PARAM_INT, "Index in the GID table of a port for "
+			"datagram endpoints that are named by their queue pair (FI_ADDR_IB_UD), -1 to "
+			"255; -1: the best (default: -1)");
+	if (fi_param_get_int(&vrb_prov, "gid_idx", &given))
 		return;
-	if (given >= low && given <= high)
-		*value = given;
+	if (given >= -1 && given <= 255)
+		vrb_conf.gid_idx = given;
 	else
-		VRB_WARN(FI_LOG_CORE, "FI_VERBS variable %s is %d: it must lie between %d and %d; "
-			 "%d is used\n", name, given, low, high, *value);
-}
-
-static void text(const char *name, const char *help, char **value)
-{
-	char *given = NULL;
-
-	fi_param_define(&vrb_prov, name, FI_PARAM_STRING, "%s", help);
-	if (!fi_param_get_str(&vrb_prov, name, &given) && given)
-		*value = strdup(given);	/* the program may change its environment */
-}
-
-static void yes_no(const char *name, const char *help, int *value)
-{
-	fi_param_define(&vrb_prov, name, FI_PARAM_BOOL, "%s", help);
-	fi_param_get_bool(&vrb_prov, name, value);
+		VRB_WARN(FI_LOG_CORE, "FI_VERBS_GID_IDX is ignored, it must be a number from -1 to 255\n");
 }
 
 static void read_conf(void)
@@ -66,29 +86,8 @@ static void read_conf(void)
 			"protect registered memory from copy-on-write, which saves a system call for "
 			"each region where the kernel does not do it by itself (default: no)");
 	fi_param_get_bool(NULL, "fork_unsafe", &vrb_conf.fork_unsafe);
-	number("tx_size", "Transmit queue entries", &vrb_conf.tx_size, 2, 16384);
-	number("rx_size", "Receive queue entries", &vrb_conf.rx_size, 2, 16384);
-	number("tx_iov_limit", "Entries of the iov of a send", &vrb_conf.tx_iov, 1,
-	       VRB_IOV_MAX);
-	number("rx_iov_limit", "Entries of the iov of a receive", &vrb_conf.rx_iov, 1, VRB_IOV_MAX);
-	yes_no("use_odp", "Register regions with on-demand paging instead of pinning them, where "
-	       "the device supports it (default: no)", &vrb_conf.odp);
-	number("inline_size", "Longest message that is copied into the request",
-	       &vrb_conf.inline_size, 8, 1024);
-	number("min_rnr_timer", "Delay before a sender retries at a peer without a posted receive, "
-	       "as code of the InfiniBand specification", &vrb_conf.min_rnr_timer, 0, 31);
-	number("gid_idx", "Index in the GID table of a port for datagram endpoints that are named by "
-	       "their queue pair (FI_ADDR_IB_UD); -1: the best",
-	       &vrb_conf.gid_idx, -1, 255);
-	number("cqread_bunch_size", "Completions polled from the device at a time",
-	       &vrb_conf.bunch, 1, VRB_BUNCH_MAX);
-	yes_no("prefer_xrc", "Offer XRC endpoints, which share queue pairs, before RC ones, where the "
-	       "device has them (default: no)", &vrb_conf.prefer_xrc);
-	text("xrcd_filename", "File that identifies the XRC domain that processes share; created if it "
-	     "does not exist (default: /tmp/verbs_xrcd)", &vrb_conf.xrcd_file);
-	text("device_name", "Use this RDMA device only", &vrb_conf.device);
-	text("doorbell", "How requests reach the device: extended or post (default: the first that the "
-	     "device supports); direct: written into the queues of an mlx5 device", &vrb_conf.doorbell);
+	info_params_read(&vrb_prov, params, sizeof(params) / sizeof(params[0]), &vrb_conf);
+	read_gid_idx();
 }
 
 OFI_PROVIDER_INI(verbs)

@@ -98,11 +98,11 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 	bool amo = wr->op == VRB_OP_ADD || wr->op == VRB_OP_SWAP;
 	uint32_t first = sq->next * 4, seg = first + 1, len = 0, most, blocks;
 
-	if (__builtin_expect(!base->dgram && is_short(wr), 1))
+	if (__builtin_expect(base->type != IBV_QPT_UD && is_short(wr), 1))
 		return mlx5_build_fast(sq, wr);
 	/* Check for room for the longest form before anything is written. */
 	most = 1 + (wr->op > VRB_OP_SEND_IMM) + amo;
-	if (base->dgram)
+	if (base->type == IBV_QPT_UD)
 		most += sizeof(struct mlx5_av) / MLX5_SEG;
 	if (wr->flags & IBV_SEND_INLINE) {
 		len = inline_len(wr);
@@ -119,7 +119,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 		mlx5_put_raddr(mlx5_seg_at(sq, seg++), wr);
 	if (amo)
 		put_amo(sq, seg++, wr);
-	if (base->dgram)
+	if (base->type == IBV_QPT_UD)
 		seg = put_av(sq, seg, wr);
 	if (!(wr->flags & IBV_SEND_INLINE)) {
 		seg = put_data(sq, seg, wr);

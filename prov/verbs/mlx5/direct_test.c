@@ -262,12 +262,20 @@ static void ring(void)
 	run(&side[0], &side[1]);
 }
 
+/* The next entry, or NULL: its owner bit says that the device has written it. */
+static struct mlx5_cqe *take(const struct mlx5_cq *cq)
+{
+	struct mlx5_cqe *cqe = mlx5_at(cq);
+
+	return mlx5_is_ours(mlx5_op_own(cqe), mlx5_owner(cq)) ? cqe : NULL;
+}
+
 static int take_one(struct side *s, struct vrb_wc *wc)
 {
 	struct mlx5_cqe *cqe;
 	int cnt = 0;
 
-	while (!cnt && (cqe = mlx5_take(&s->cq))) {
+	while (!cnt && (cqe = take(&s->cq))) {
 		cnt = vrb_mlx5_read(&s->cq, cqe, wc);
 		mlx5_give_back(&s->cq, cqe);
 		mlx5_tell_read(&s->cq);

@@ -10,6 +10,62 @@
 #include "base/hmap.h"
 #include "verbs/provider.h"
 
+/* ---- what needs no library ------------------------------------------------------ */
+
+struct cq {
+	struct mlx5_cq mlx5;		/* first */
+	struct hmap qps;		/* by number */
+};
+
+struct ibv_pd *vrb_mlx5_pd(struct vrb_mlx5_group *group, struct ibv_pd *pd)
+{
+	struct ibv_td_init_attr td = { 0 };
+	struct ibv_parent_domain_init_attr attr = { .pd = pd };
+
+	if (group->pd)
+		return group->pd;
+	group->td = ibv_alloc_td(pd->context, &td);
+	if (!group->td)
+		return pd;
+	attr.td = group->td;
+	group->pd = ibv_alloc_parent_domain(pd->context, &attr);
+	if (group->pd)
+		return group->pd;
+	ibv_dealloc_td(group->td);
+	group->td = NULL;
+	return pd;
+}
+
+void vrb_mlx5_group_fini(struct vrb_mlx5_group *group)
+{
+	if (group->pd)
+		vrb_ibv.dealloc_pd(group->pd);
+	if (group->td)
+		ibv_dealloc_td(group->td);
+}
+
+void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
+{
+	free(srq->wr_id);
+	srq->wr_id = NULL;
+}
+
+void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
+{
+	struct cq *mine = (struct cq *) cq;
+
+	if (qp->sq.base.ops == &vrb_sq_direct && hmap_find(&mine->qps, qp->sq.qpn) == qp)
+		hmap_remove(&mine->qps, qp->sq.qpn);
+	mine->mlx5.last = &vrb_mlx5_nobody;
+	free(qp->sq.wr_id);
+	free(qp->sq.blocks);
+	free(qp->rq.wr_id);
+	qp->sq.wr_id = qp->rq.wr_id = NULL;
+	qp->sq.blocks = NULL;
+}
+
+/* ---- the library --------------------------------------------------------------- */
+
 #ifdef HAVE_INFINIBAND_MLX5DV_H
 
 #include <dlfcn.h>
@@ -50,11 +106,6 @@ bool vrb_mlx5_may(struct ibv_context *ctx)
 }
 
 /* ---- completion queues ---------------------------------------------------------- */
-
-struct cq {
-	struct mlx5_cq mlx5;		/* first */
-	struct hmap qps;		/* by number */
-};
 
 static struct mlx5_qp *find_qp(struct mlx5_cq *cq, uint32_t qpn)
 {
@@ -105,35 +156,6 @@ err:
 	return ret ? -ret : -FI_EIO;
 }
 
-/* ---- groups --------------------------------------------------------------------- */
-
-struct ibv_pd *vrb_mlx5_pd(struct vrb_mlx5_group *group, struct ibv_pd *pd)
-{
-	struct ibv_td_init_attr td = { 0 };
-	struct ibv_parent_domain_init_attr attr = { .pd = pd };
-
-	if (group->pd)
-		return group->pd;
-	group->td = ibv_alloc_td(pd->context, &td);
-	if (!group->td)
-		return pd;
-	attr.td = group->td;
-	group->pd = ibv_alloc_parent_domain(pd->context, &attr);
-	if (group->pd)
-		return group->pd;
-	ibv_dealloc_td(group->td);
-	group->td = NULL;
-	return pd;
-}
-
-void vrb_mlx5_group_fini(struct vrb_mlx5_group *group)
-{
-	if (group->pd)
-		vrb_ibv.dealloc_pd(group->pd);
-	if (group->td)
-		ibv_dealloc_td(group->td);
-}
-
 /* ---- shared receive queues ------------------------------------------------------ */
 
 static void cannot(int ret)
@@ -161,12 +183,6 @@ int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
 	if (ret)
 		cannot(ret);
 	return ret;
-}
-
-void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
-{
-	free(srq->wr_id);
-	srq->wr_id = NULL;
 }
 
 /* ---- queue pairs ---------------------------------------------------------------- */
@@ -246,20 +262,6 @@ int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *
 	return 0;
 }
 
-void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
-{
-	struct cq *mine = (struct cq *) cq;
-
-	if (qp->sq.base.ops == &vrb_sq_direct && hmap_find(&mine->qps, qp->sq.qpn) == qp)
-		hmap_remove(&mine->qps, qp->sq.qpn);
-	mine->mlx5.last = &vrb_mlx5_nobody;
-	free(qp->sq.wr_id);
-	free(qp->sq.blocks);
-	free(qp->rq.wr_id);
-	qp->sq.wr_id = qp->rq.wr_id = NULL;
-	qp->sq.blocks = NULL;
-}
-
 #else
 
 bool vrb_mlx5_may(struct ibv_context *ctx)
@@ -275,32 +277,15 @@ int vrb_mlx5_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, u
 	return -FI_ENOSYS;
 }
 
-struct ibv_pd *vrb_mlx5_pd(struct vrb_mlx5_group *group, struct ibv_pd *pd)
-{
-	return pd;
-}
-
-void vrb_mlx5_group_fini(struct vrb_mlx5_group *group)
-{
-}
-
 int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
 {
 	return -FI_ENOSYS;
-}
-
-void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
-{
 }
 
 int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
 		     struct mlx5_srq *srq, struct vrb_mlx5_group *group)
 {
 	return -FI_ENOSYS;
-}
-
-void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
-{
 }
 
 int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *av_p)
