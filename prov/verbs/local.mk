@@ -86,8 +86,11 @@ verbs_unit_tests = \
 	prov/verbs/data/doorbell_test \
 	prov/verbs/data/ep_test \
 	prov/verbs/data/poll_test \
+	prov/verbs/data/rma_test \
 	prov/verbs/datagram/name_test \
 	prov/verbs/datagram/ud_test \
+	prov/verbs/device/dev_test \
+	prov/verbs/device/gid_info_test \
 	prov/verbs/device/info_test
 check_PROGRAMS += $(verbs_unit_tests)
 TESTS += $(verbs_unit_tests)
@@ -111,6 +114,9 @@ prov_verbs_data_ep_test_LDADD = $(verbs_unit_libs)
 prov_verbs_data_poll_test_SOURCES = prov/verbs/data/poll_test.c $(verbs_fake)
 prov_verbs_data_poll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_data_poll_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_rma_test_SOURCES = prov/verbs/data/rma_test.c $(verbs_fake)
+prov_verbs_data_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_rma_test_LDADD = $(verbs_unit_libs)
 prov_verbs_datagram_name_test_SOURCES = prov/verbs/datagram/name_test.c $(verbs_fake)
 prov_verbs_datagram_name_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_datagram_name_test_LDADD = $(verbs_unit_libs)
@@ -118,6 +124,14 @@ prov_verbs_datagram_ud_test_SOURCES = prov/verbs/datagram/ud_test.c $(verbs_fake
 prov_verbs_datagram_ud_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_datagram_ud_test_LDADD = $(verbs_unit_libs)
 prov_verbs_datagram_ud_test_LDFLAGS = -Wl,--wrap=vrb_dev_text
+prov_verbs_device_dev_test_SOURCES = prov/verbs/device/dev_test.c
+prov_verbs_device_dev_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_device_dev_test_LDADD = $(verbs_unit_libs)
+prov_verbs_device_gid_info_test_SOURCES = prov/verbs/device/gid_info_test.c $(verbs_fake)
+prov_verbs_device_gid_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_device_gid_info_test_LDADD = $(verbs_unit_libs)
+prov_verbs_device_gid_info_test_LDFLAGS = -Wl,--wrap=vrb_dev_ports -Wl,--wrap=vrb_dev_port \
+	-Wl,--wrap=vrb_dev_text -Wl,--wrap=vrb_dev_context -Wl,--wrap=vrb_dev_port_nic
 prov_verbs_device_info_test_SOURCES = prov/verbs/device/info_test.c $(verbs_fake)
 prov_verbs_device_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_info_test_LDADD = $(verbs_unit_libs)
