@@ -15,6 +15,7 @@ _Static_assert(sizeof(struct rxd_conn) <= 768, "an idle peer stays below 1 KiB")
 
 /* ---- timer: one for all that a connection waits for ---------------------------------- */
 
+/* Only while no packet is unanswered; otherwise dead_due() watches the peer. */
 static uint64_t keepalive_due(const struct rxd_conn *conn)
 {
 	uint64_t gap = (uint64_t) rxd_conf.keepalive_ms * CLOCK_NS_PER_MS;
@@ -41,6 +42,7 @@ static uint64_t welcome_due(const struct rxd_conn *conn)
 	       conn->handshake->sent_ns + (RXD_RTT_FIRST_NS << (tries < 5 ? tries : 5));
 }
 
+/* The earliest of all events of the connection; UINT64_MAX: it waits for packets only. */
 static uint64_t due_of(struct rxd_conn *conn, uint64_t now)
 {
 	uint64_t due = UINT64_MAX;
@@ -133,6 +135,7 @@ static void init(struct chan *chan)
 	rxd_loss_init(&conn->loss);
 }
 
+/* Ids are random, so that a packet of another peer or of an earlier connection matches none. */
 static int take_id(struct rxd_conn *conn)
 {
 	struct rxd_link *link = rxd_conn_link(conn);
@@ -252,6 +255,7 @@ static void on_abort(struct chan *chan)
 	release(rxd_conn_of_chan(chan), FI_ECANCELED);
 }
 
+/* An attempt fails at once; what is established is reported by the next poll. */
 void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean)
 {
 	struct chan_poller *poller = conn->chan.link->poller;

@@ -59,7 +59,7 @@ struct rxd_poller {
 	struct list doms;		/* struct rxd_dom */
 	uint64_t armed_seq;		/* base.seq at the last arm(): a thread slept then */
 	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */
-	unsigned until_look;		/* polls until the queues are read though nothing is expected */
+	unsigned until_read;		/* polls until the queues are read though nothing is expected */
 	/* The datagrams being sent together, all of one connection. */
 	uint64_t burst_pn;		/* number of the first */
 	bool burst_ect;			/* they are marked ECT(0) */

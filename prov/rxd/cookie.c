@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * cookie.c - SipHash-2-4 over all that a HELLO claims, and the time.  The key is an endpoint's,
+ * random, and never leaves it: a peer can only return a cookie that was sent to its address.
+ */
 #include "cookie.h"
 
 struct sip {
@@ -55,6 +59,7 @@ uint64_t rxd_siphash(const struct rxd_key *key, const void *buf, size_t len)
 	return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
 }
 
+/* 0 stands for no cookie.  The structure has no padding, so that all of it is defined. */
 static uint64_t mac(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t stamp)
 {
 	struct {
@@ -78,6 +83,7 @@ struct rxd_cookie rxd_cookie_make(const struct rxd_key *key, const struct rxd_he
 	return (struct rxd_cookie) { .mac = mac(key, hello, now), .stamp = now };
 }
 
+/* A time in the future is of another key: the clock of an endpoint does not go back. */
 bool rxd_cookie_good(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t now)
 {
 	const struct rxd_cookie *cookie = &hello->cookie;

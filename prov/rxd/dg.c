@@ -43,7 +43,7 @@ struct port {
 	size_t inject_max;
 	bool trains;		/* bursts are sent as one (GSO), and arrive in long buffers (GRO) */
 	bool ect;		/* datagrams are sent as ECT(0) */
-	bool tells_source;	/* completions have the source address */
+	bool reports_source;	/* completions have the source address */
 	struct list unposted;
 	struct rxbuf *bufs;
 	uint8_t *mem;
@@ -130,7 +130,7 @@ static void ask_for_trains(struct port *port)
 	if (!fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, NET_OPT_TRAINS, &on, sizeof(on)))
 		port->trains = !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV,
 					  &least, sizeof(least));
-	port->tells_source = port->trains && !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT,
+	port->reports_source = port->trains && !fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT,
 							NET_OPT_SOURCE, &on, sizeof(on));
 }
 
@@ -473,7 +473,7 @@ static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 
 	if (buf->port->dg.has_ecn)
 		meta.ecn = (unsigned) entry->data & NET_ECN_MASK;
-	if (buf->port->tells_source)
+	if (buf->port->reports_source)
 		meta.source = entry->data >> NET_SOURCE_SHIFT;
 	if (fn)
 		fn(buf->port->dg.owner, entry->buf, entry->len, meta);

@@ -14,7 +14,7 @@
 
 #define RETRY_PAUSED_NS RXD_RETRY_NS
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
-#define LOOK_EVERY 64
+#define READ_EVERY 64
 
 static struct rxd_poller *poller_of(struct obj_poller *base)
 {
@@ -69,14 +69,14 @@ static int report_failed(struct list *node)
 	return 1;
 }
 
-/* look_due - without a connection only handshakes are expected, for which the queues need not
+/* read_due - without a connection only handshakes are expected, for which the queues need not
  * be read in each poll where other pollers have busy peers.
  */
-static bool look_due(struct rxd_poller *poller)
+static bool read_due(struct rxd_poller *poller)
 {
-	if (!poller->base.timers.cnt && poller->until_look-- && obj_prog_others_active(&poller->base.base))
+	if (!poller->base.timers.cnt && poller->until_read-- && obj_prog_others_active(&poller->base.base))
 		return false;
-	poller->until_look = LOOK_EVERY;
+	poller->until_read = READ_EVERY;
 	return true;
 }
 
@@ -93,7 +93,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 		rxd_rx_deferred(poller);
 	if (!list_empty(&chans->dirty))
 		rxd_poller_flush(poller, rxd_dg_now());
-	if (look_due(poller))
+	if (read_due(poller))
 		done += rxd_dg_poll(poller, budget, rxd_link_input);
 	now = poller->input_ns;
 	if (chans->timers.cnt) {
@@ -117,7 +117,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct chan_poller *chans = &poller->base;
 	struct list *pos;
 
-	poller->until_look = 0;
+	poller->until_read = 0;
 	poller->armed_seq = chans->seq;
 	if (poller->deferred || !list_empty(&chans->failed))
 		return -FI_EAGAIN;

@@ -450,7 +450,7 @@ static void count_mark(struct rxd_conn *conn, unsigned ecn)
 	conn->was_ce = ecn == NET_ECN_CE;
 }
 
-static void note_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
+static void record_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 			uint64_t now)
 {
 	uint32_t was = conn->pns.cnt;
@@ -660,7 +660,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_me
 				return;
 			if (!rxd_conn_alive(conn))
 				return;
-			note_number(conn, pkt, meta, now);
+			record_number(conn, pkt, meta, now);
 		}
 		ack_later(conn, now);
 		if (conn->ended && !rxd_conn_link(conn)->base.closing) {

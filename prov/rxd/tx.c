@@ -84,7 +84,7 @@ static void begin_burst(struct rxd_conn *conn)
 static int flush(struct rxd_conn *conn)
 {
 	uint64_t pn = rxd_conn_poller(conn)->burst_pn, end = conn->loss.next;
-	const struct rxd_sent *note;
+	const struct rxd_sent *record;
 	unsigned left;
 	size_t size = 0;
 	int ret = rxd_dg_flush(rxd_conn_link(conn)->dg, &left);
@@ -93,11 +93,11 @@ static int flush(struct rxd_conn *conn)
 	if (__builtin_expect(!ret, 1))
 		return 0;
 	for (pn += left; pn < end; pn++) {
-		note = rxd_loss_unsent(&conn->loss, pn);
-		if (!note)
+		record = rxd_loss_unsent(&conn->loss, pn);
+		if (!record)
 			continue;
-		size = size ? size : note->size;
-		rxd_tx_retransmit(conn, note->off, note->off + note->len);
+		size = size ? size : record->size;
+		rxd_tx_retransmit(conn, record->off, record->off + record->len);
 	}
 	conn->ack_now = conn->pns.cnt != 0;	/* an ACK may have been in one of them */
 	if (ret == -FI_EMSGSIZE && size)
@@ -129,7 +129,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	uint8_t *head = rxd_dg_head(dg);
 	struct iovec iov[PIECES_MAX + 1];
 	size_t at, cnt, pieces = dg->iov_max - 1;
-	struct rxd_sent note;
+	struct rxd_sent record;
 
 	at = begin(conn, head, RXD_F_PN | flags, conn->loss.next, now);
 	at = rxd_put_u64(head, at, off);
@@ -140,7 +140,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 		cnt = pieces;
 	len = iov_total(iov + 1, cnt);
 	iov[0] = (struct iovec) { head, at };
-	note = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
+	record = (struct rxd_sent) { .off = off, .len = (uint32_t) len, .sent_ns = now,
 				   .size = (uint32_t) (at + len), .limited = limited,
 				   .ect = rxd_conn_poller(conn)->burst_ect,
 				   .ack_now = flags & RXD_F_NOW };
@@ -154,7 +154,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	}
 	rxd_seal(head, at, iov + 1, rxd_conf.checksum ? cnt : 0);
 	acknowledged(conn);
-	sent(conn, &note);
+	sent(conn, &record);
 	*len_p = len;
 	return rxd_dg_add(dg, conn->to, iov, cnt + 1);
 }
@@ -165,7 +165,7 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	static const uint8_t nothing[65536];
 	uint8_t head[RXD_HEAD_MAX];
 	struct iovec iov[2] = { { head, 0 }, { (void *) nothing, 0 } };
-	struct rxd_sent note = { .off = conn->nxt, .sent_ns = now, .pad = true, .ack_now = true,
+	struct rxd_sent record = { .off = conn->nxt, .sent_ns = now, .pad = true, .ack_now = true,
 				 .ect = rxd_ecn_wanted(&conn->ecn) };
 	int ret;
 
@@ -174,15 +174,15 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	iov[0].iov_len = begin(conn, head, RXD_F_PN | RXD_F_PAD | RXD_F_NOW, conn->loss.next, now);
 	if (size > iov[0].iov_len)
 		iov[1].iov_len = size - iov[0].iov_len;
-	note.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
-	rxd_dg_mark(rxd_conn_link(conn)->dg, note.ect);
+	record.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
+	rxd_dg_mark(rxd_conn_link(conn)->dg, record.ect);
 	ret = transmit(conn, iov, iov[1].iov_len ? 2 : 1);
 	if (ret == -FI_EMSGSIZE)
-		too_long(conn, note.size);
+		too_long(conn, record.size);
 	if (ret)
 		return ret;
 	acknowledged(conn);
-	sent(conn, &note);
+	sent(conn, &record);
 	if (size)
 		rxd_mtu_sent(&conn->mtu, (uint32_t) size);
 	return 0;
@@ -444,21 +444,21 @@ void *rxd_tx_slot(void *chan, size_t len)
 }
 
 /* posted - the frame at @at was sent, or could not be; it is in the stream from now on. */
-static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *note, bool left)
+static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *record, bool left)
 {
-	uint64_t now = note->sent_ns;
+	uint64_t now = record->sent_ns;
 
-	rxd_stream_add(conn, at, note->len);
+	rxd_stream_add(conn, at, record->len);
 	conn->burst_seq = (uint32_t) rxd_conn_poller(conn)->base.seq;
 	conn->burst = false;
 	if (!left) {
 		rxd_conn_schedule(conn);
 		return;
 	}
-	note->limited = is_limited(conn, note->off, note->len);
+	record->limited = is_limited(conn, record->off, record->len);
 	acknowledged(conn);
 	check_idle(conn, now);
-	sent(conn, note);
+	sent(conn, record);
 	conn->nxt = conn->end;
 	if (rxd_mtu_wanted(&conn->mtu, now))
 		rxd_conn_schedule(conn);
@@ -471,11 +471,11 @@ int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
 	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
 	uint8_t *head = rxd_dg_head(dg), *start = head, flags = RXD_F_PN;
 	uint64_t frame = rxd_frame(hdr_len, len), now = rxd_conn_poller(conn)->slot_ns;
-	struct rxd_sent note = { .off = conn->end, .sent_ns = now, .ect = rxd_ecn_wanted(&conn->ecn) };
+	struct rxd_sent record = { .off = conn->end, .sent_ns = now, .ect = rxd_ecn_wanted(&conn->ecn) };
 	struct iovec iov;
 	int ret;
 
-	note.len = (uint32_t) (RXD_FRAME_SIZE + hdr_len + len);
+	record.len = (uint32_t) (RXD_FRAME_SIZE + hdr_len + len);
 	if (rxd_conf.checksum)
 		flags |= RXD_F_SUM;
 	if (conn->pns.cnt && (conn->ack_cnt || conn->ack_now)) {
@@ -488,12 +488,12 @@ int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
 	rxd_put_u64(head, SHORT_OFF, conn->end);
 	memcpy(head + SHORT_FRAME, &frame, sizeof(frame));
 	iov.iov_base = start;
-	iov.iov_len = (size_t) (head + SHORT_FRAME + note.len - start);
-	note.size = (uint32_t) iov.iov_len;
-	rxd_seal(start, flags & RXD_F_SUM ? iov.iov_len : iov.iov_len - note.len, NULL, 0);
-	rxd_dg_mark(dg, note.ect);
+	iov.iov_len = (size_t) (head + SHORT_FRAME + record.len - start);
+	record.size = (uint32_t) iov.iov_len;
+	rxd_seal(start, flags & RXD_F_SUM ? iov.iov_len : iov.iov_len - record.len, NULL, 0);
+	rxd_dg_mark(dg, record.ect);
 	ret = rxd_dg_send(dg, conn->to, &iov, 1);
-	posted(conn, head + SHORT_FRAME, &note, ret != -FI_EAGAIN && ret != -FI_EMSGSIZE);
+	posted(conn, head + SHORT_FRAME, &record, ret != -FI_EAGAIN && ret != -FI_EMSGSIZE);
 	return 1;
 }
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * wire.c - datagrams as bytes.  Fields are copied in and out, since a datagram may begin at any
+ * address, and are little-endian.  rxd_parse() is the one validator: a field of a peer is used
+ * only after it has accepted the whole datagram.
+ */
 #include "wire.h"
 
 #include <sys/uio.h>
@@ -97,7 +102,7 @@ size_t rxd_put_u64(uint8_t *out, size_t at, uint64_t word)
 	return at + sizeof(word);
 }
 
-/* checksum - the crc field itself counts as zero. */
+/* checksum - of a header and what follows it.  The crc field itself counts as zero. */
 static uint32_t checksum(const uint8_t *buf, size_t len)
 {
 	struct rxd_hdr hdr;
@@ -140,6 +145,7 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return true;
 }
 
+/* Unused bytes of an address are zero, so that equal addresses are equal bytes. */
 static bool good_addr(const uint8_t *addr, size_t len)
 {
 	return len && len <= RXD_ADDR_MAX && all_zero(addr + len, RXD_ADDR_MAX - len);
@@ -187,6 +193,7 @@ static const char *parse_retry(const uint8_t *buf, size_t size, struct rxd_pkt *
 	return pkt->cookie.mac ? NULL : "an empty cookie";
 }
 
+/* Shared with parse_foreign(): reason and version are where every version has them. */
 static void get_refuse(const uint8_t *buf, struct rxd_pkt *pkt, size_t *data_len_p)
 {
 	struct rxd_refuse refuse;
@@ -357,6 +364,7 @@ static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt
 	return "of another version of the protocol";
 }
 
+/* The flags that a packet may have; control packets always have a checksum over all of it. */
 static unsigned flags_of(uint8_t type)
 {
 	switch (type) {
@@ -384,6 +392,7 @@ static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *p
 				       parse_control(buf, size, pkt);
 }
 
+/* The checksum comes last, as the body says how much of the packet it covers. */
 const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	size_t head = size - sizeof(struct rxd_hdr);

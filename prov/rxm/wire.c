@@ -28,7 +28,7 @@ static struct chan_version version_of(uint16_t word)
 }
 
 /* An InfiniBand address (FI_SOCKADDR_IB) has 48 bytes, for which there is no room: of one
- * that has the usual values elsewhere, these fields are sent.
+ * that has the default values elsewhere, these fields are sent.
  */
 struct ib_short {
 	uint16_t family;	/* an IPv6 address, which has 28 bytes as well, has another */

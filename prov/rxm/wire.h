@@ -83,14 +83,14 @@ size_t rxm_handshake_put(uint8_t *out, const struct rxm_handshake *hs);
  */
 enum chan_reason rxm_handshake_parse(const void *buf, size_t len, struct rxm_handshake *hs);
 
-/* rxm_serial - the serial number whose lower 32 bits are @low: the one nearest to @near.
+/* rxm_serial - the serial number whose lower 32 bits are @low: the one nearest to @known.
  * Serials of one endpoint never differ by 2^31.
  */
-static inline uint64_t rxm_serial(uint64_t near, uint32_t low)
+static inline uint64_t rxm_serial(uint64_t known, uint32_t low)
 {
-	int64_t diff = (int32_t) (low - (uint32_t) near);
+	int64_t diff = (int32_t) (low - (uint32_t) known);
 
-	return diff < 0 && (uint64_t) -diff > near ? low : near + (uint64_t) diff;
+	return diff < 0 && (uint64_t) -diff > known ? low : known + (uint64_t) diff;
 }
 
 /* rxm_refusal_put - encode a refusal.  Returns the length. */

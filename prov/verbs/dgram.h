@@ -60,7 +60,7 @@ struct vrb_dgram {
 	struct ibv_mr *discard_mr;
 
 	struct vrb_resolver *resolver;	/* of its group; NULL before enable, or with @ud */
-	struct list node;		/* on asker->dgrams */
+	struct list node;		/* on resolver->dgrams */
 	struct list queries;		/* struct vrb_peer with a query in flight, oldest first */
 	struct hmap sources;		/* FI_SOURCE: hash of a queue pair address -> struct vrb_peer */
 	struct list deferred;		/* struct deferred, oldest first */

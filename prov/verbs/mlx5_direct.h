@@ -84,7 +84,7 @@ struct mlx5_cq {
 	volatile uint32_t *dbrec;
 	char *uar;			/* its page of registers */
 	uint32_t cqn;
-	struct mlx5_qp *last;		/* of the last completion, or vrb_mlx5_nobody */
+	struct mlx5_qp *last;		/* of the last completion, or vrb_mlx5_no_qp */
 	/* The queue pair with this number, or NULL: its completions are dropped. */
 	struct mlx5_qp *(*find)(struct mlx5_cq *cq, uint32_t qpn);
 	void (*close)(struct vrb_cq *base);	/* as vrb_cq_ops.close */
@@ -92,7 +92,7 @@ struct mlx5_cq {
 
 extern const struct vrb_sq_ops vrb_sq_direct;
 extern const struct vrb_cq_ops vrb_cq_direct;
-extern struct mlx5_qp vrb_mlx5_nobody;	/* a queue pair without completions */
+extern struct mlx5_qp vrb_mlx5_no_qp;	/* a queue pair without completions */
 
 /* vrb_mlx5_recv, vrb_mlx5_srq_recv - write a receive into the queue and update its doorbell record.
  * Errors: -FI_EAGAIN: full.  -FI_EINVAL: more entries than a request holds.
@@ -102,10 +102,10 @@ int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge,
 int vrb_mlx5_srq_recv(struct mlx5_srq *srq, uint64_t wr_id, const struct ibv_sge *sge,
 		      unsigned cnt);
 
-/* vrb_mlx5_put_back - copy data that came in a completion into the buffers that the segments
+/* vrb_mlx5_copy_data - copy data that came in a completion into the buffers that the segments
  * from @seg on name, in a queue of @mask + 1 segments.
  */
-void vrb_mlx5_put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe);
+void vrb_mlx5_copy_data(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe);
 
 /* vrb_mlx5_read - decode @cqe and retire its request.
  * Returns false for an entry of a queue pair that was destroyed.

@@ -256,8 +256,8 @@ MLX5_INLINE void mlx5_give_back(struct mlx5_cq *cq, struct mlx5_cqe *cqe)
 	cq->at = ++cq->next & cq->mask ? cq->at + cq->stride : mlx5_first(cq);
 }
 
-/* mlx5_tell_read - let the device reuse the entries that were given back. */
-MLX5_INLINE void mlx5_tell_read(struct mlx5_cq *cq)
+/* mlx5_update_cq_dbrec - let the device reuse the entries that were given back. */
+MLX5_INLINE void mlx5_update_cq_dbrec(struct mlx5_cq *cq)
 {
 	device_barrier();
 	__atomic_store_n(&cq->dbrec[MLX5_DB_CI], htobe32(cq->next & 0xffffff), __ATOMIC_RELEASE);
@@ -287,7 +287,7 @@ MLX5_INLINE uint64_t mlx5_received_wr(struct mlx5_rq *rq, const struct mlx5_cqe 
 	if (cqe->op_own & MLX5_CQE_DATA_HERE && __builtin_expect(len <= be32toh(data->len), 1))
 		copy_short((char *) (uintptr_t) be64toh(data->addr), (const char *) cqe->data, len);
 	else if (cqe->op_own & (MLX5_CQE_DATA_HERE | MLX5_CQE_DATA_BEFORE))
-		vrb_mlx5_put_back(rq->buf, (rq->mask + 1) * segs - 1, at * segs, cqe);
+		vrb_mlx5_copy_data(rq->buf, (rq->mask + 1) * segs - 1, at * segs, cqe);
 	return rq->wr_id[at];
 }
 

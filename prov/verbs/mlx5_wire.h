@@ -69,21 +69,24 @@ struct mlx5_av {
 
 #define MLX5_AV_LONG 0x80000000u	/* it has all three segments */
 
+/* The remote memory of a write, read or atomic. */
 struct mlx5_raddr {
-	uint64_t addr;
-	uint32_t rkey;
+	uint64_t addr;			/* virtual address at the peer */
+	uint32_t rkey;			/* of the peer's region */
 	uint32_t reserved;
 };
 
+/* The operands of an atomic, behind struct mlx5_raddr. */
 struct mlx5_amo {
 	uint64_t operand;		/* addend, or the new value */
-	uint64_t compare;
+	uint64_t compare;		/* compare and swap only */
 };
 
+/* A buffer that the device reads or writes. */
 struct mlx5_data {
-	uint32_t len;
-	uint32_t lkey;
-	uint64_t addr;
+	uint32_t len;			/* 0 means 2 GiB */
+	uint32_t lkey;			/* of its region; MLX5_NO_LKEY ends a list */
+	uint64_t addr;			/* virtual address in this process */
 };
 
 /* First segment of a receive of a shared queue, a list: receives complete in any order. */
@@ -102,12 +105,12 @@ static_assert(sizeof(struct mlx5_av) == 3 * MLX5_SEG, "segments");
 static_assert(sizeof(struct mlx5_data) == MLX5_SEG, "a segment");
 
 enum mlx5_cqe_op {
-	MLX5_CQE_SENT = 0,
-	MLX5_CQE_WRITTEN_IMM = 1,
-	MLX5_CQE_RECEIVED = 2,
-	MLX5_CQE_RECEIVED_IMM = 3,
-	MLX5_CQE_SEND_ERROR = 13,
-	MLX5_CQE_RECV_ERROR = 14,
+	MLX5_CQE_SENT = 0,		/* a request is complete, and all before it */
+	MLX5_CQE_WRITTEN_IMM = 1,	/* a write with data has consumed a receive */
+	MLX5_CQE_RECEIVED = 2,		/* a message */
+	MLX5_CQE_RECEIVED_IMM = 3,	/* a message with remote CQ data */
+	MLX5_CQE_SEND_ERROR = 13,	/* a request failed; @syndrome says why */
+	MLX5_CQE_RECV_ERROR = 14,	/* the same of a receive */
 	MLX5_CQE_NONE = 15,		/* not yet written */
 };
 

@@ -30,7 +30,7 @@ void vrb_name_close(struct rdma_cm_id *id);
 /* A query in flight; the thread handles its events. */
 struct vrb_query;
 
-/* vrb_name_query - query the queue pair at @to.  Does not wait; the caller has a name of its own.
+/* vrb_name_query - query the queue pair at @to.  Does not wait; the caller has bound a name.
  *
  * @from: local address, which names the device
  * @pd:   protection domain for the address handle of the peer; NULL: none is made

@@ -69,7 +69,9 @@ static inline char *scratch_of(const struct vrb_ep *ep)
 	return ep->scratch + (size_t) (ep->tx_tail & ep->tx_mask) * ep->stride;
 }
 
-/* Data that does not fit inline is copied to registered memory of the endpoint. */
+/* use_scratch - data that does not fit inline is copied to registered memory of the endpoint, so
+ * that the buffers are free on return.  The slot keeps it until the request completes.
+ */
 static inline void use_scratch(struct vrb_ep *ep, struct request *c)
 {
 	char *copy = scratch_of(ep);
@@ -90,7 +92,7 @@ static inline bool carries_data(enum vrb_op op)
 	return op <= VRB_OP_WRITE_IMM;
 }
 
-/* A completion retires all requests before it.  Of those that are not reported, one in
+/* must_signal - a completion retires all requests before it.  Of those that are not reported, one in
  * tx_unsignalled_max is signalled, so that the ring does not fill up.
  */
 static inline bool must_signal(const struct vrb_ep *ep, bool want, enum obj_ep_cntr cntr)
@@ -99,7 +101,9 @@ static inline bool must_signal(const struct vrb_ep *ep, bool want, enum obj_ep_c
 	       ep->tx_unsignalled >= ep->tx_unsignalled_max;
 }
 
-/* The request has its slot in the ring, and the device has it, or gets it with the next ring. */
+/* advance_tail - the request has its slot in the ring, and the device has it, or gets it with the
+ * next ring of the doorbell.   @signalled: a completion will retire it and all before it
+ */
 static inline void advance_tail(struct vrb_ep *ep, bool signalled)
 {
 	ep->tx_tail++;
@@ -191,7 +195,9 @@ static inline ssize_t post(struct vrb_ep *ep, struct request *c)
 	return post_any(ep, c, FI_ADDR_UNSPEC, false);
 }
 
-/* A call without a flags parameter: the defaults of the handle. */
+/* with_defaults - a call without a flags parameter: the defaults of the handle.
+ * FI_REMOTE_CQ_DATA is not one of them: the call has data, or not.
+ */
 static inline void with_defaults(struct request *c, struct fid_ep *fid, void *context)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
@@ -222,7 +228,9 @@ static inline void with_cq_data(struct request *c, uint64_t data)
 	c->wr.imm = (uint32_t) data;
 }
 
-/* Members that every request sets are left out: the array of entries is not cleared. */
+/* REQUEST - declare a request.  Members that every call sets are left out, and the array of entries
+ * is not cleared, which would cost more than posting it.
+ */
 #define REQUEST(name, op_, comp_, cntr_)						\
 	struct request name;							\
 	name.wr.op = (op_);							\
@@ -231,7 +239,7 @@ static inline void with_cq_data(struct request *c, uint64_t data)
 	name.comp = (comp_);							\
 	name.cntr = (cntr_)
 
-/* An injected message is counted, but has no completion. */
+/* as_inject - fi_inject() and the like: the message is counted, but has no completion. */
 static inline void as_inject(struct request *c, const void *buf, size_t len)
 {
 	set_buf(c, buf, len, NULL);

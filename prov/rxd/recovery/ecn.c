@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * ecn.c - validation of a path in three steps: the first packets are marked, then none until their
+ * ACKs have arrived, then all, as long as the peer's counts agree with what was sent.
+ * Source: RFC 9000 section 13.4.2 and appendix A.4.
+ */
 #include "ecn.h"
 
 void rxd_ecn_init(struct rxd_ecn *ecn, bool on)
@@ -8,6 +13,7 @@ void rxd_ecn_init(struct rxd_ecn *ecn, bool on)
 	*ecn = (struct rxd_ecn) { .state = on ? RXD_ECN_TRY : RXD_ECN_OFF };
 }
 
+/* Counts are of the connection, and continue; what is tried anew is the path. */
 void rxd_ecn_new_path(struct rxd_ecn *ecn, bool on)
 {
 	struct rxd_ecn was = *ecn;
@@ -31,6 +37,7 @@ static bool on_trial(const struct rxd_ecn *ecn)
 	return ecn->state == RXD_ECN_TRY || ecn->state == RXD_ECN_WAIT;
 }
 
+/* All packets of the trial were lost: the path drops what is marked. */
 void rxd_ecn_lost(struct rxd_ecn *ecn)
 {
 	if (on_trial(ecn) && ++ecn->lost == RXD_ECN_TRIES)

@@ -29,6 +29,7 @@ void rxd_loss_fini(struct rxd_loss *loss)
 	rxd_loss_init(loss);
 }
 
+/* Numbers are masked to places, so a bigger ring has each packet in another place. */
 int rxd_loss_room(struct rxd_loss *loss)
 {
 	uint32_t size = loss->ring ? loss->mask + 1 : 0, bigger;
@@ -49,6 +50,7 @@ int rxd_loss_room(struct rxd_loss *loss)
 	return 0;
 }
 
+/* Padded packets are not congestion controlled: that a path MTU probe is lost is expected. */
 static void account(struct rxd_loss *loss, const struct rxd_sent *sent, int sign)
 {
 	loss->out_cnt += (uint32_t) sign;
@@ -67,6 +69,7 @@ void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent)
 	loss->next++;
 }
 
+/* The ring begins with the oldest packet that an ACK can still name. */
 static void trim(struct rxd_loss *loss)
 {
 	while (loss->base < loss->next && at(loss, loss->base)->state == RXD_SENT_GONE)
@@ -80,6 +83,9 @@ uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn)
 	return at(loss, pn)->sent_ns;
 }
 
+/* A packet that is acknowledged after later ones was reordered; one that had been declared lost
+ * shows that the time threshold was too short (RFC 8985, section 6.2: reo_wnd_mult).
+ */
 static void on_one(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
 {
 	struct rxd_sent *sent = at(loss, pn);
@@ -100,7 +106,7 @@ static void on_one(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops
 		ops->spurious(arg, sent, pn);
 		break;
 	default:
-		break;
+		break;		/* acknowledged before: ACKs repeat their ranges */
 	}
 }
 
@@ -119,7 +125,10 @@ bool rxd_loss_on_ack(struct rxd_loss *loss, uint64_t lo, uint64_t hi,
 	return true;
 }
 
-/* loss_delay - the age at which a packet is declared lost when a later one has arrived. */
+/* loss_delay - the age at which a packet is declared lost when a later one has arrived: an RTT
+ * and a reordering window, which is a quarter of the minimal RTT for each step, at least an
+ * eighth of the RTT (RFC 9002, section 6.1.2), and never longer than the smoothed RTT.
+ */
 static uint64_t loss_delay(const struct rxd_loss *loss, const struct rxd_rtt *rtt)
 {
 	uint64_t trip = rtt->smooth > rtt->latest ? rtt->smooth : rtt->latest;
@@ -132,6 +141,7 @@ static uint64_t loss_delay(const struct rxd_loss *loss, const struct rxd_rtt *rt
 	return trip + more;
 }
 
+/* The packet is remembered, since its ACK may arrive after all. */
 static void declare_lost(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
 {
 	struct rxd_sent *sent = at(loss, pn);
@@ -155,6 +165,7 @@ static void forget(struct rxd_loss *loss, uint64_t now, uint64_t age)
 	}
 }
 
+/* Only packets before the highest one acknowledged are looked at: later ones may be in flight. */
 void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *rtt,
 		     const struct rxd_loss_ops *ops, void *arg)
 {
@@ -211,6 +222,7 @@ uint64_t rxd_loss_probe_timeout(const struct rxd_loss *loss, const struct rxd_rt
 	return once << shift < most ? once << shift : most;
 }
 
+/* A probe is due only if no packet can be declared lost by its age. */
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p)
 {
@@ -235,6 +247,7 @@ uint32_t rxd_loss_longest(const struct rxd_loss *loss)
 	return size;
 }
 
+/* Packet numbers continue: they are never used again. */
 void rxd_loss_idle(struct rxd_loss *loss)
 {
 	if (loss->out_cnt)

@@ -52,7 +52,7 @@ struct rxd_loss {
 	bool ack_now;		/* the last packet requests an ACK without delay */
 	uint8_t probes;		/* probe timeouts since something was acknowledged */
 	uint64_t last_ns;	/* when the last packet was sent */
-	uint64_t lost_at_ns;	/* when the next packet is declared lost; 0: none is near */
+	uint64_t lost_at_ns;	/* when the next packet is declared lost; 0: none is due */
 };
 
 /* The owner's callbacks. */

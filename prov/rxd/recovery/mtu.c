@@ -15,7 +15,9 @@ void rxd_mtu_init(struct rxd_mtu *mtu, uint32_t base, uint32_t most)
  */
 static const uint16_t common[] = { 8956, 8936, 1456, 1436, 1376, 1212 };
 
-/* candidate - the size to probe next; 0 when the search is complete. */
+/* candidate - the size to probe next: the largest, then common sizes that are not excluded yet,
+ * then the middle of what is left; 0 when the search is complete.
+ */
 static uint32_t candidate(const struct rxd_mtu *mtu)
 {
 	size_t i;
@@ -30,12 +32,13 @@ static uint32_t candidate(const struct rxd_mtu *mtu)
 	return mtu->bad > mtu->now + RXD_MTU_STEP ? mtu->now + (mtu->bad - mtu->now) / 2 : 0;
 }
 
-static void note_bad(struct rxd_mtu *mtu, uint32_t size)
+static void exclude(struct rxd_mtu *mtu, uint32_t size)
 {
 	mtu->bad = size;
 	mtu->fails = 0;
 }
 
+/* One probe at a time.  A search that is complete is repeated later: the path may have changed. */
 uint32_t rxd_mtu_wanted(struct rxd_mtu *mtu, uint64_t now)
 {
 	if (mtu->now >= mtu->most || mtu->probe)
@@ -66,13 +69,14 @@ bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size)
 	return true;
 }
 
+/* A single loss proves nothing: the probe may have been lost to congestion. */
 void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy)
 {
 	if (size != mtu->probe)
 		return;
 	mtu->probe = 0;
 	if (++mtu->fails >= (lossy ? RXD_MTU_TRIES_LOSSY : RXD_MTU_TRIES))
-		note_bad(mtu, size);
+		exclude(mtu, size);
 }
 
 /* fall_back - begin the search again.  @bad: a size that surely does not pass, or 0 */
@@ -82,9 +86,10 @@ static void fall_back(struct rxd_mtu *mtu, uint32_t bad)
 	mtu->timeouts = 0;
 	mtu->probe = 0;
 	mtu->again_ns = 0;
-	note_bad(mtu, bad);
+	exclude(mtu, bad);
 }
 
+/* Timeouts with short packets in flight alone have another cause. */
 void rxd_mtu_timeout(struct rxd_mtu *mtu, uint32_t size)
 {
 	if (size > mtu->base && mtu->now > mtu->base && mtu->timeouts < RXD_MTU_TIMEOUTS)
@@ -99,6 +104,7 @@ bool rxd_mtu_black_hole(struct rxd_mtu *mtu, uint32_t size)
 	return true;
 }
 
+/* The system knows the MTU of the interface or of the route: no probe above it can pass. */
 bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size)
 {
 	bool falls = mtu->now >= size;
@@ -110,6 +116,6 @@ bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size)
 	if (falls)
 		fall_back(mtu, size);
 	else
-		note_bad(mtu, size);
+		exclude(mtu, size);
 	return falls;
 }

@@ -13,15 +13,15 @@
 #include <stdint.h>
 
 #define RXD_RTT_FIRST_NS UINT64_C(50000000)	/* before the first sample */
-#define RXD_RTT_SAMPLES 4096
-#define RXD_RTT_FEW 16
+#define RXD_RTT_SAMPLES 4096			/* of which @min is the minimum, at least */
+#define RXD_RTT_FEW 16				/* and @best */
 #define RXD_RTT_GRAIN_NS UINT64_C(1000000)	/* by which timers may be late */
 
 struct rxd_rtt {
-	uint64_t smooth;
-	uint64_t var;
+	uint64_t smooth;	/* smoothed RTT, an eighth of it the latest sample */
+	uint64_t var;		/* mean deviation from it */
 	uint64_t min;		/* of the last samples; 0: nothing measured yet */
-	uint64_t latest;
+	uint64_t latest;	/* the last sample, with the receiver's delay */
 	uint64_t min_next;	/* of those since @left was full */
 	uint64_t best;		/* minimum of the last few samples: above @min, a queue has grown */
 	uint64_t best_next;	/* of those since */
@@ -29,6 +29,7 @@ struct rxd_rtt {
 	uint32_t left;		/* samples until @min starts again: paths change */
 };
 
+/* rxd_rtt_init - nothing is measured yet: a guess, for the first probe timeout. */
 static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 {
 	rtt->smooth = RXD_RTT_FIRST_NS;
@@ -41,7 +42,9 @@ static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 	rtt->few = RXD_RTT_FEW;
 }
 
-/* Minima over the last samples: the finished window's, or less if there is less. */
+/* rxd_rtt_minima - minima over the last samples: the finished window's, or less if there is less.
+ * A minimum is never forgotten at once, so that a queue that grows is not taken for the path.
+ */
 static inline void rxd_rtt_minima(struct rxd_rtt *rtt, uint64_t sample)
 {
 	rtt->min_next = sample < rtt->min_next ? sample : rtt->min_next;
@@ -61,7 +64,7 @@ static inline void rxd_rtt_minima(struct rxd_rtt *rtt, uint64_t sample)
 }
 
 /* rxd_rtt_sample - the ACK of a packet came after @sample, of which the receiver delayed it
- * by @delay, as it says.
+ * by @delay, as it says.  The first sample replaces the guess.
  */
 static inline void rxd_rtt_sample(struct rxd_rtt *rtt, uint64_t sample, uint64_t delay)
 {

@@ -24,7 +24,7 @@ void vrb_connreq_free(struct vrb_connreq *cr)
 	free(cr);
 }
 
-/* XRC endpoints have their handshake in front of the program's data (hello.h). */
+/* XRC endpoints have their handshake in front of the program's data (handshake.h). */
 int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
@@ -58,6 +58,7 @@ int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 
 /* ---- calls ---------------------------------------------------------------------- */
 
+/* Requests that were announced have ids and references of their own, and survive the listener. */
 static void pep_close(struct obj_pep *base)
 {
 	vrb_cm.destroy_id(pep_of(base)->cm.id);
@@ -73,6 +74,7 @@ static int pep_listen(struct obj_pep *base, int backlog)
 	return vrb_cm.listen(pep_of(base)->cm.id, backlog) ? cm_errno() : 0;
 }
 
+/* The id is destroyed here: after a reject librdmacm has no further event for it. */
 static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t len)
 {
 	struct vrb_handshake no = { .kind = VRB_HANDSHAKE_REJECT };

@@ -117,6 +117,7 @@ int vrb_xrcd_get(const struct obj_fabric *fabric, struct ibv_context *ctx,
 	return ret;
 }
 
+/* The last reference closes it.  The file stays, for other processes. */
 static void put_locked(struct vrb_xrcd *xrcd)
 {
 	if (--xrcd->refs)
@@ -137,6 +138,7 @@ void vrb_xrcd_put(struct vrb_xrcd *xrcd)
 
 /* ---- targets -------------------------------------------------------------------- */
 
+/* A target has no completion queue: receives complete in that of the shared receive queue. */
 static struct ibv_qp *make_qp(struct vrb_xrcd *xrcd)
 {
 	struct ibv_qp_init_attr_ex attr = {

@@ -414,7 +414,7 @@ static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget
 		mlx5_give_back(cq, cqe);
 	} while (++done < budget);
 	if (done)
-		mlx5_tell_read(cq);
+		mlx5_update_cq_dbrec(cq);
 	return (int) done;
 }
 

@@ -43,6 +43,9 @@ unsigned vrb_dgram_recv_sge(struct vrb_ep *ep, struct vrb_rx *rx, struct ibv_sge
 
 /* ---- failures ------------------------------------------------------------------- */
 
+/* A send that fails moves the queue pair to the state SQE, in which it sends no more and still
+ * receives; from there it may return to RTS (InfiniBand specification, 10.3.1).
+ */
 void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE };

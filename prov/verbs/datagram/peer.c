@@ -603,7 +603,7 @@ static const struct obj_poller_ops resolver_ops = {
 	.close = resolver_close,
 };
 
-static int resolver_new(struct obj_prog *prog, struct vrb_resolver **asker_p)
+static int resolver_new(struct obj_prog *prog, struct vrb_resolver **resolver_p)
 {
 	struct vrb_resolver *resolver = calloc(1, sizeof(*resolver));
 	int ret;
@@ -621,7 +621,7 @@ static int resolver_new(struct obj_prog *prog, struct vrb_resolver **asker_p)
 		return ret;
 	}
 	obj_prog_add(prog, &resolver->base);
-	*asker_p = resolver;
+	*resolver_p = resolver;
 	return 0;
 }
 

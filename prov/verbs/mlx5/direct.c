@@ -158,7 +158,7 @@ static void put_room(struct mlx5_data *data, unsigned max, const struct ibv_sge 
 		data[used] = (struct mlx5_data) { .lkey = htobe32(MLX5_NO_LKEY) };
 }
 
-static void tell_posted(volatile uint32_t *dbrec, uint32_t posted)
+static void update_recv_dbrec(volatile uint32_t *dbrec, uint32_t posted)
 {
 	device_barrier();
 	__atomic_store_n(dbrec, htobe32(posted & MLX5_COUNTER_MASK), __ATOMIC_RELEASE);
@@ -175,7 +175,7 @@ int vrb_mlx5_recv(struct mlx5_rq *rq, uint64_t wr_id, const struct ibv_sge *sge,
 		return -FI_EAGAIN;
 	put_room((struct mlx5_data *) at, max, sge, cnt);
 	rq->wr_id[rq->next & rq->mask] = wr_id;
-	tell_posted(&rq->dbrec[MLX5_DB_RECV], ++rq->next);
+	update_recv_dbrec(&rq->dbrec[MLX5_DB_RECV], ++rq->next);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ int vrb_mlx5_srq_recv(struct mlx5_srq *srq, uint64_t wr_id, const struct ibv_sge
 	put_room((struct mlx5_data *) (at + 1), max, sge, cnt);
 	srq->wr_id[srq->head] = wr_id;
 	srq->head = be16toh(at->index);
-	tell_posted(srq->dbrec, ++srq->posted);
+	update_recv_dbrec(srq->dbrec, ++srq->posted);
 	return 0;
 }
 
@@ -234,7 +234,7 @@ static enum ibv_wc_status status_of(uint8_t syndrome)
 	return IBV_WC_GENERAL_ERR;
 }
 
-struct mlx5_qp vrb_mlx5_nobody = { .sq.qpn = ~0u };
+struct mlx5_qp vrb_mlx5_no_qp = { .sq.qpn = ~0u };
 
 void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 {
@@ -244,10 +244,10 @@ void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 		cq->buf[(size_t) (i + 1) * cq->stride - 1] = (char) (MLX5_CQE_NONE << 4 | 1);
 	cq->next = 0;
 	cq->at = mlx5_first(cq);
-	cq->last = &vrb_mlx5_nobody;
+	cq->last = &vrb_mlx5_no_qp;
 }
 
-void vrb_mlx5_put_back(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe)
+void vrb_mlx5_copy_data(char *buf, uint32_t mask, uint32_t seg, const struct mlx5_cqe *cqe)
 {
 	const char *from = (const char *) cqe - (cqe->op_own & MLX5_CQE_DATA_BEFORE ? 64 : 0);
 	uint32_t left = be32toh(cqe->len), len;
@@ -272,12 +272,12 @@ static inline bool has_data(const struct mlx5_cqe *cqe)
 }
 
 /* Data of a read or atomic belongs to the segments behind the request's fixed ones. */
-static void put_back_sent(struct mlx5_sq *sq, uint32_t counter, const struct mlx5_cqe *cqe)
+static void copy_sent_data(struct mlx5_sq *sq, uint32_t counter, const struct mlx5_cqe *cqe)
 {
 	uint32_t seg = (counter & sq->mask) * 4;
 	uint8_t op = (uint8_t) be32toh(((struct mlx5_ctrl *) mlx5_seg_at(sq, seg))->index_op);
 
-	vrb_mlx5_put_back(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
+	vrb_mlx5_copy_data(sq->buf, sq->mask * 4 + 3, seg + (op == MLX5_WQE_READ ? 2 : 3), cqe);
 }
 
 /* A receive of a shared queue is complete and goes back to the end of the list. */
@@ -287,7 +287,7 @@ static uint64_t shared_wr(struct mlx5_srq *srq, const struct mlx5_cqe *cqe)
 	char *at = (char *) shared_at(srq, index);
 
 	if (has_data(cqe))
-		vrb_mlx5_put_back(at, srq->stride / MLX5_SEG - 1, 1, cqe);
+		vrb_mlx5_copy_data(at, srq->stride / MLX5_SEG - 1, 1, cqe);
 	shared_at(srq, srq->tail)->index = htobe16((uint16_t) index);
 	srq->tail = index;
 	return srq->wr_id[index];
@@ -309,7 +309,7 @@ bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc
 	wc->qp_num = qpn;
 	if (op == MLX5_CQE_SENT) {
 		if (has_data(cqe))
-			put_back_sent(&qp->sq, be16toh(cqe->counter), cqe);
+			copy_sent_data(&qp->sq, be16toh(cqe->counter), cqe);
 		wc->wr_id = mlx5_sent_wr(&qp->sq, cqe);
 		return true;
 	}

@@ -278,7 +278,7 @@ static int take_one(struct side *s, struct vrb_wc *wc)
 	while (!cnt && (cqe = take(&s->cq))) {
 		cnt = vrb_mlx5_read(&s->cq, cqe, wc);
 		mlx5_give_back(&s->cq, cqe);
-		mlx5_tell_read(&s->cq);
+		mlx5_update_cq_dbrec(&s->cq);
 	}
 	return cnt;
 }

@@ -52,11 +52,11 @@ void vrb_mlx5_srq_fini(struct mlx5_srq *srq)
 
 void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
 {
-	struct cq *mine = (struct cq *) cq;
+	struct cq *own = (struct cq *) cq;
 
-	if (qp->sq.base.ops == &vrb_sq_direct && hmap_find(&mine->qps, qp->sq.qpn) == qp)
-		hmap_remove(&mine->qps, qp->sq.qpn);
-	mine->mlx5.last = &vrb_mlx5_nobody;
+	if (qp->sq.base.ops == &vrb_sq_direct && hmap_find(&own->qps, qp->sq.qpn) == qp)
+		hmap_remove(&own->qps, qp->sq.qpn);
+	own->mlx5.last = &vrb_mlx5_no_qp;
 	free(qp->sq.wr_id);
 	free(qp->sq.blocks);
 	free(qp->rq.wr_id);
