@@ -111,12 +111,7 @@ static void on_timer(struct chan *chan, uint64_t now)
 
 void rxd_conn_schedule(struct rxd_conn *conn)
 {
-	struct chan_poller *poller = conn->chan.link->poller;
-
-	if (!list_empty(&conn->dirty_node))
-		return;
-	list_add_tail(&conn->dirty_node, &poller->dirty);
-	chan_poller_kick(poller);
+	chan_poller_dirty(conn->chan.link->poller, &conn->dirty_node);
 }
 
 /* ---- beginning -------------------------------------------------------------------- */

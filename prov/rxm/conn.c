@@ -10,12 +10,7 @@
 
 void rxm_conn_dirty(struct rxm_conn *conn)
 {
-	struct chan_poller *poller = conn->chan.link->poller;
-
-	if (!list_empty(&conn->dirty_node))
-		return;
-	list_add_tail(&conn->dirty_node, &poller->dirty);
-	chan_poller_kick(poller);
+	chan_poller_dirty(conn->chan.link->poller, &conn->dirty_node);
 }
 
 /* ---- failure ------------------------------------------------------------------------------ */

@@ -67,6 +67,15 @@ static inline void chan_poller_kick(struct chan_poller *poller)
 		obj_prog_moved(poller->base.prog, 0);
 }
 
+/* chan_poller_dirty - a connection, by its @node, has something to send. */
+static inline void chan_poller_dirty(struct chan_poller *poller, struct list *node)
+{
+	if (!list_empty(node))
+		return;
+	list_add_tail(node, &poller->dirty);
+	chan_poller_kick(poller);
+}
+
 /* chan_poller_timer - timer->fire is called in the first poll at or after @due_ns (0: the
  * next one); a sleeper wakes by then.  The owner has joined poller->timers.
  */

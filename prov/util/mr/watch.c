@@ -10,13 +10,13 @@
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "mr/imported.h"
 
 #ifndef UFFD_USER_MODE_ONLY
@@ -174,19 +174,6 @@ static int open_uffd(void)
 	return -FI_ENOSYS;
 }
 
-/* The thread blocks all signals, so that none of the program's is delivered to it. */
-static int start_thread(void)
-{
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&w.thread, NULL, listen_for, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -ret;
-}
-
 static int start(void)
 {
 	int ret = open_uffd();
@@ -195,7 +182,7 @@ static int start(void)
 		return ret;
 	w.fd = ret;
 	w.stop = eventfd(0, EFD_CLOEXEC);
-	ret = w.stop < 0 ? -errno : start_thread();
+	ret = w.stop < 0 ? -errno : thread_start(&w.thread, listen_for, NULL);
 	if (!ret)
 		return 0;
 	if (w.stop >= 0)

@@ -272,25 +272,34 @@ static ssize_t amo_writev(struct fid_ep *fid, const struct fi_ioc *iov, void **d
 	return amo_write(fid, iov->addr, iov->count, NULL, dest, addr, key, datatype, op, context);
 }
 
-static struct amo amo_of_msg(const struct fi_msg_atomic *msg)
+/* The three msg forms; the caller has checked the counts that only its form has.
+ * @compare, @result: NULL where the form has none
+ */
+static ssize_t amo_msg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
+		       const struct fi_ioc *compare, const struct fi_ioc *result, void **result_desc,
+		       uint64_t flags)
 {
-	return (struct amo) {
+	struct amo a = {
 		.datatype = msg->datatype,
 		.op = msg->op,
 		.operand = msg->iov_count ? msg->msg_iov[0].addr : NULL,
-		.addr = msg->rma_iov[0].addr,
-		.key = msg->rma_iov[0].key,
+		.compare = compare ? compare->addr : NULL,
+		.result = result ? result->addr : NULL,
+		.desc = result_desc ? result_desc[0] : NULL,
 	};
+
+	if (msg->rma_iov_count != 1 || (!result && msg->iov_count != 1))
+		return -FI_EINVAL;
+	a.addr = msg->rma_iov[0].addr;
+	a.key = msg->rma_iov[0].key;
+	/* a fetch may have no operand */
+	return amo_post(fid, &a, (result && !compare ? result : msg->msg_iov)->count, msg->context,
+			&flags);
 }
 
 static ssize_t amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg, uint64_t flags)
 {
-	struct amo a;
-
-	if (msg->rma_iov_count != 1 || msg->iov_count != 1)
-		return -FI_EINVAL;
-	a = amo_of_msg(msg);
-	return amo_post(fid, &a, msg->msg_iov[0].count, msg->context, &flags);
+	return amo_msg(fid, msg, NULL, NULL, NULL, flags);
 }
 
 static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_addr_t dest,
@@ -334,14 +343,7 @@ static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 				struct fi_ioc *result, void **result_desc, size_t result_cnt,
 				uint64_t flags)
 {
-	struct amo a;
-
-	if (msg->rma_iov_count != 1 || result_cnt != 1)
-		return -FI_EINVAL;
-	a = amo_of_msg(msg);
-	a.result = result[0].addr;
-	a.desc = result_desc ? result_desc[0] : NULL;
-	return amo_post(fid, &a, result[0].count, msg->context, &flags);
+	return result_cnt == 1 ? amo_msg(fid, msg, NULL, result, result_desc, flags) : -FI_EINVAL;
 }
 
 static ssize_t amo_compwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
@@ -372,15 +374,9 @@ static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 				size_t compare_cnt, struct fi_ioc *result, void **result_desc,
 				size_t result_cnt, uint64_t flags)
 {
-	struct amo a;
-
-	if (msg->rma_iov_count != 1 || msg->iov_count != 1 || compare_cnt != 1 || result_cnt != 1)
+	if (msg->iov_count != 1 || compare_cnt != 1 || result_cnt != 1)
 		return -FI_EINVAL;
-	a = amo_of_msg(msg);
-	a.compare = compare[0].addr;
-	a.result = result[0].addr;
-	a.desc = result_desc ? result_desc[0] : NULL;
-	return amo_post(fid, &a, msg->msg_iov[0].count, msg->context, &flags);
+	return amo_msg(fid, msg, compare, result, result_desc, flags);
 }
 
 struct fi_ops_atomic vrb_atomic_ops = {

@@ -169,6 +169,40 @@ static void swaps(void **state)
 	posted(IBV_WR_RDMA_WRITE);
 }
 
+/* fi_atomicmsg() and the like, which name one operand, one result and one remote range. */
+static void messages(void **state)
+{
+	struct fi_ioc op = { &operand, 1 }, cmp = { &compare, 1 }, res = { &result, 1 };
+	struct fi_rma_ioc remote = { ADDR, 1, KEY };
+	struct fi_msg_atomic msg = {
+		.msg_iov = &op, .iov_count = 1, .rma_iov = &remote, .rma_iov_count = 1,
+		.datatype = FI_UINT64, .op = FI_SUM, .context = &f,
+	};
+	void *desc = &mr;
+	const struct dev_post *p;
+
+	assert_int_equal(fi_atomicmsg(fid, &msg, FI_COMPLETION), 0);
+	assert_int_equal(posted(IBV_WR_ATOMIC_FETCH_AND_ADD)->wr.wr.atomic.compare_add, 5);
+	assert_ptr_equal(completed().op_context, &f);
+	assert_int_equal(fi_fetch_atomicmsg(fid, &msg, &res, &desc, 1, 0), 0);
+	p = posted(IBV_WR_ATOMIC_FETCH_AND_ADD);
+	assert_ptr_equal((void *) (uintptr_t) p->sge[0].addr, &result);
+	assert_int_equal(p->sge[0].lkey, mr.lkey);
+	msg.op = FI_CSWAP;
+	assert_int_equal(fi_compare_atomicmsg(fid, &msg, &cmp, NULL, 1, &res, &desc, 1, 0), 0);
+	p = posted(IBV_WR_ATOMIC_CMP_AND_SWP);
+	assert_int_equal(p->wr.wr.atomic.compare_add, 6);
+	assert_int_equal(p->wr.wr.atomic.swap, 5);
+	assert_int_equal(fi_compare_atomicmsg(fid, &msg, &cmp, NULL, 2, &res, &desc, 1, 0), -FI_EINVAL);
+	msg.op = FI_ATOMIC_READ;
+	msg.iov_count = 0;
+	assert_int_equal(fi_fetch_atomicmsg(fid, &msg, &res, &desc, 1, 0), 0);
+	assert_int_equal(fi_fetch_atomicmsg(fid, &msg, &res, &desc, 2, 0), -FI_EINVAL);
+	assert_int_equal(fi_atomicmsg(fid, &msg, 0), -FI_EINVAL);
+	msg.rma_iov_count = 2;
+	assert_int_equal(fi_fetch_atomicmsg(fid, &msg, &res, &desc, 1, 0), -FI_EINVAL);
+}
+
 static void refused(void **state)
 {
 	struct fi_atomic_attr attr;
@@ -216,6 +250,7 @@ int main(void)
 		T(reads),
 		T(sums),
 		T(swaps),
+		T(messages),
 		T(refused),
 		T(not_connected),
 	};

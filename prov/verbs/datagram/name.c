@@ -11,9 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <rdma/fi_errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "verbs/cm.h"
 
 #define STEP_MS 2000		/* timeout of one lookup of address or route */
@@ -119,19 +118,6 @@ static struct rdma_event_channel *channel_new(void)
 	return channel;
 }
 
-/* All signals are blocked in the thread: they are the program's. */
-static int thread_new(void)
-{
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&names.thread, NULL, name_thread, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -ret;
-}
-
 static void names_end(void)
 {
 	if (names.stop >= 0)
@@ -150,7 +136,8 @@ static int names_start(void)
 		return cm_errno();
 	names.queries = channel_new();
 	names.stop = eventfd(0, EFD_CLOEXEC);
-	ret = names.stop < 0 || !names.queries ? cm_errno() : thread_new();
+	ret = names.stop < 0 || !names.queries ? cm_errno() :
+	      thread_start(&names.thread, name_thread, NULL);
 	if (ret)
 		names_end();
 	return ret;

@@ -5,12 +5,12 @@
 
 #include <pthread.h>
 #include <rdma/fi_errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "obj/domain.h"
 #include "obj/prog.h"
 
@@ -206,19 +206,13 @@ static void kick(struct obj_auto *autop)
 		return;
 }
 
-/* No signal of the program's may land in a thread that it does not know. */
 static int start_thread(struct obj_auto *autop)
 {
-	sigset_t all, old;
-	int ret;
+	int ret = thread_start(&autop->thread, run, autop);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&autop->thread, NULL, run, autop);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!ret)
 		pthread_setname_np(autop->thread, "ofi-progress");
-	return -ret;
+	return ret;
 }
 
 int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
