@@ -50,8 +50,11 @@ struct obj_idle {
  */
 static inline bool obj_idle_polled(struct obj_idle *idle, int done)
 {
-	idle->polls = done ? 0 : idle->polls + 1;
-	return __builtin_expect(idle->polls && !(idle->polls % OBJ_IDLE_BLOCK), 0);
+	if (done) {
+		idle->polls = 0;
+		return false;
+	}
+	return __builtin_expect(!(++idle->polls % OBJ_IDLE_BLOCK), 0);
 }
 
 /* obj_idle_due - a block of polls has found nothing.  Is it time to yield?
