@@ -161,3 +161,6 @@ tests_hostile_noisy_LDADD = src/libfabric.la
 tests_hostile_stopped_SOURCES = tests/hostile/stopped.c $(hostile_common)
 tests_hostile_stopped_LDADD = src/libfabric.la
 EXTRA_DIST += tests/hostile/README.md
+
+# Jobs of many ranks: a benchmark.
+EXTRA_DIST += tests/scale/jobs tests/scale/jobs.c tests/scale/README.md
