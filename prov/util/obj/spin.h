@@ -9,7 +9,7 @@
  * only delays it.  Two rules follow.
  *
  * A group that is polled in vain for FI_SPIN_US, by a thread that does nothing else, yields the
- * processor now and then.  A yield costs little where nobody else wants to run.  Where somebody
+ * processor now and then.  A yield costs little where no other thread wants to run.  Where one
  * does, the group learns: if the thread is back soon and finds something, the peer may have run,
  * and the next yield comes earlier; else it was a program that computes, and it comes later.
  * Now and then it does not yield early: what is found then shows that the peer has a processor.
@@ -36,7 +36,7 @@ struct obj_idle {
 	unsigned polls;		/* in vain, in a row */
 	unsigned rows;		/* how many there were, but for short ones */
 	bool known;		/* spin_ns is set */
-	bool yielded;		/* somebody else has run, for away_ns */
+	bool yielded;		/* another thread has run, for away_ns */
 	uint64_t since_ns;	/* when the row began, about */
 	uint64_t last_ns;	/* the clock when last read */
 	uint64_t spin_ns;	/* yield after polling in vain for so long */

@@ -13,11 +13,11 @@
 #define SPIN_US 50		/* FI_SPIN_US, if it is not set */
 #define SPIN_US_MAX 1000000
 #define SPIN_MIN_NS 5000	/* a wait that polls at all does so for this long */
-#define OTHERS_NS 3000		/* a yield that takes longer has let somebody else run */
+#define OTHERS_NS 3000		/* a yield that takes longer has let another thread run */
 #define AWAY_SOON_NS 300000	/* peers that poll and yield need no longer for a turn */
 #define YIELD_MAX_NS (10 * CLOCK_NS_PER_MS)
 #define PROBE_ROWS 32		/* one of so many does not yield early */
-#define GAP_MAX_NS (20 * NS_PER_US)	/* between two yields while nobody else wants to run */
+#define GAP_MAX_NS (20 * NS_PER_US)	/* between two yields while no other thread wants to run */
 #define VAIN_MAX 4
 #define SKIP 64
 /* Polls of a block that take longer than this are not all that the thread does. */
@@ -25,7 +25,7 @@
 
 static struct {
 	uint64_t limit_ns;	/* FI_SPIN_US */
-	bool alone;		/* there is one processor only: whoever polls is in the way */
+	bool alone;		/* there is one processor only: a thread that polls is in the way of the others */
 } conf;
 
 static void read_conf(void)
@@ -48,7 +48,7 @@ uint64_t obj_spin_limit_ns(void)
 /* ---- polls in vain ----------------------------------------------------------------- */
 
 /* learn - what the last yield has shown: @found something when the thread was back.
- * What is found without one, or after one in which nobody else ran, needs none.
+ * What is found without one, or after one in which no other thread ran, needs none.
  */
 static void learn(struct obj_idle *idle, bool found, uint64_t limit_ns)
 {

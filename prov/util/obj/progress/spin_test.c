@@ -49,7 +49,7 @@ static void test_long_waits_yield_often(void **state)
 {
 	struct obj_idle idle = { 0 };
 
-	/* nobody else wants to run */
+	/* no other thread wants to run */
 	assert_in_range(idle_for(&idle, 1 * MS, 300), 30, 60);
 }
 
