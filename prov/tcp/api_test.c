@@ -225,7 +225,7 @@ static void swap(struct node *n, fi_addr_t to, unsigned mine, unsigned theirs)
 
 static const char *program;	/* this one, to run it again */
 
-/* A child is this program run anew, so that it has no thread of ours, nor half of one. */
+/* A child is a new run of this program, so that it has none of its threads. */
 struct child {
 	const char *name;
 	void (*run)(int in, int out);
@@ -476,7 +476,7 @@ static void a_killed_peer_ends_what_waits_for_it(void **state)
 	AGAIN(&n, fi_send(n.ep, big, 1, NULL, to, big));
 	CHECK(!reap(&n, &entry, 10000));
 	sync_up(in, out);
-	/* nobody receives these: they wait for the peer */
+	/* no receive is posted for these: they wait for the peer */
 	for (i = 0; i < 3; i++)
 		AGAIN(&n, fi_tsend(n.ep, big, BIG, NULL, to, 5, big));
 	assert_int_equal(reap(&n, &entry, 50), FI_EAGAIN);
@@ -489,7 +489,7 @@ static void a_killed_peer_ends_what_waits_for_it(void **state)
 	}
 	assert_true(now_ms() - began < 2000);
 	waitpid(pid, NULL, 0);
-	/* and later ones end, too: nobody listens there any more */
+	/* and later ones end, too: no endpoint listens there any more */
 	AGAIN(&n, fi_send(n.ep, big, 1, NULL, to, big));
 	assert_int_equal(reap(&n, &entry, 10000), FI_ECONNREFUSED);
 	close(in);
@@ -498,7 +498,7 @@ static void a_killed_peer_ends_what_waits_for_it(void **state)
 	node_close(&n);
 }
 
-/* An end between two packets is no news, unless something still waits for the peer. */
+/* An orderly close is reported only to operations that still wait for the peer. */
 static void the_log_says_who_was_lost(void **state)
 {
 	struct fi_cq_tagged_entry entry;
@@ -748,7 +748,7 @@ int main(int argc, char **argv)
 		AUTO(offers_have_the_names_that_programs_ask_for),
 	};
 
-	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless somebody wants it otherwise */
+	setenv("FI_TCP_LOCAL", "0", 0);	/* over TCP, unless the environment says otherwise */
 	signal(SIGPIPE, SIG_IGN);
 	program = argv[0];
 	if (argc > 1)

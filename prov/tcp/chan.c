@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What a channel does with the connections of this link: struct chan_ops.
+ * struct chan_ops: what the channel layer asks of this link's connections.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -11,18 +11,18 @@
 
 #include "link.h"
 
-/* hang_up - our attempt is given up. */
-static void hang_up(struct chan *base)
+/* abort_connect - end our attempt without a report. */
+static void abort_connect(struct chan *base)
 {
 	struct tcp_chan *chan = tcp_chan_of(base);
-	struct tcp_conn *dial = chan->dial;
+	struct tcp_conn *attempt = chan->attempt;
 
-	chan->dial = NULL;
-	if (dial)
-		tcp_conn_close(dial);
+	chan->attempt = NULL;
+	if (attempt)
+		tcp_conn_close(attempt);
 }
 
-/* close_conn - @orderly: what is staged leaves, and the stream ends behind it. */
+/* close_conn - @orderly: what is staged is sent before the stream ends. */
 static void close_conn(struct chan *base, int err, bool orderly)
 {
 	struct tcp_chan *chan = tcp_chan_of(base);
@@ -35,7 +35,7 @@ static void close_conn(struct chan *base, int err, bool orderly)
 		if (!conn[i])
 			continue;
 		if (orderly) {
-			tcp_conn_part(conn[i]);
+			tcp_conn_close_orderly(conn[i]);
 			continue;
 		}
 		conn[i]->err = err;
@@ -43,30 +43,28 @@ static void close_conn(struct chan *base, int err, bool orderly)
 	}
 }
 
-/* unsent - are there bytes that the other host has not acknowledged?  Closing a socket that
- * has unread input would throw them away.
+/* unacked - are there bytes that the peer's host has not acknowledged?  Closing a socket that
+ * has unread input would discard them.
  */
-static bool unsent(const struct tcp_conn *conn)
+static bool unacked(const struct tcp_conn *conn)
 {
 	int bytes = 0;
 
 	return !ioctl(conn->src.fd, SIOCOUTQ, &bytes) && bytes > 0;
 }
 
-static bool any_unsent(const struct tcp_conn *conn)
+static bool any_unacked(const struct tcp_conn *conn)
 {
 	const struct tcp_lanes *lanes = conn->lanes;
 	unsigned i;
 
 	for (i = 1; lanes && i < lanes->cnt; i++)
-		if (lanes->conn[i] && unsent(lanes->conn[i]))
+		if (lanes->conn[i] && unacked(lanes->conn[i]))
 			return true;
-	return unsent(conn);
+	return unacked(conn);
 }
 
-/* finish - what comes in meanwhile is read and dropped by poll(), so that closing provokes
- * no reset.
- */
+/* finish - poll() reads and drops input meanwhile, so that closing causes no reset. */
 static bool finish(struct chan *base)
 {
 	struct tcp_conn *conn = base->conn;
@@ -77,7 +75,7 @@ static bool finish(struct chan *base)
 		return true;
 	conn->tx.shut = true;
 	tcp_tx_pump(conn);
-	return tcp_tx_idle(conn) && !any_unsent(conn);
+	return tcp_tx_idle(conn) && !any_unacked(conn);
 }
 
 /* hold_back - without a descriptor an attempt waits until idle connections are parked. */
@@ -94,7 +92,7 @@ static bool hold_back(struct chan *base, int err)
 	return true;
 }
 
-/* timer - a PARKED channel for which nothing waits is looked after again later. */
+/* timer - no operation waits for a PARKED peer: check that again later. */
 static void timer(struct chan *base, uint64_t now)
 {
 	uint64_t check_ns = tcp_park_check_ns(tcp_link_of(base->link));
@@ -110,7 +108,7 @@ static const char *advice(const struct chan *base, int err)
 
 const struct chan_ops tcp_chan_ops = {
 	.connect = tcp_connect,
-	.abort = hang_up,
+	.abort = abort_connect,
 	.close = close_conn,
 	.finish = finish,
 	.hold_back = hold_back,

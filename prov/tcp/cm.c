@@ -4,9 +4,9 @@
 /*
  * Connected endpoints: fi_connect, fi_listen, fi_accept, fi_reject, fi_shutdown.
  *
- * A request that was announced (HELD) belongs to no link and no poller: the
- * program may answer it at any time, with an endpoint of any group, and after
- * the listener has closed.
+ * A connection in REQUESTED belongs to no link and no poller: the program may accept or reject
+ * it at any time, with an endpoint of any progress group, and after the passive endpoint has
+ * closed.
  */
 #include <rdma/fi_errno.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void log_connect(const struct tcp_conn *conn, const char *why)
 		 net_addr_text(&conn->peer.sa, text), why);
 }
 
-/* ---- the calling endpoint ----------------------------------------------------------- */
+/* ---- the connecting endpoint -------------------------------------------------------- */
 
 int tcp_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *addr,
 		   size_t addrlen, const void *param, size_t paramlen)
@@ -54,7 +54,7 @@ int tcp_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *add
 	if (ret)
 		return ret;
 	hello.serial = ++link->base.serial;
-	ret = tcp_conn_dial(link, &tcp_msg_wireup, chan, &to.sa, &hello, param, &chan->dial);
+	ret = tcp_conn_connect(link, &tcp_msg_wireup, chan, &to.sa, &hello, param, &chan->attempt);
 	if (!ret)
 		chan_set_state(&chan->base, CHAN_CONNECTING);
 	return ret;
@@ -65,7 +65,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	struct tcp_chan *chan = conn->chan;
 
 	conn->chan = chan;
-	chan->dial = NULL;
+	chan->attempt = NULL;
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello->epoch }, true);
 	eng_on_connected(&conn->link->base.base, chan_peer(&chan->base), data, hello->data_len);
 	if (conn->state == TCP_CONN_READY)
@@ -76,14 +76,14 @@ static void not_connected(struct tcp_conn *conn, int err, const void *data, size
 {
 	struct tcp_chan *chan = conn->chan;
 
-	chan->dial = NULL;
+	chan->attempt = NULL;
 	chan_set_state(&chan->base, CHAN_IDLE);
 	chan_drain(&chan->base, err);
 	if (!conn->link->base.closing)
 		eng_on_refused(&conn->link->base.base, chan_peer(&chan->base), err, data, len);
 }
 
-/* Only an application's own words are passed up; the library's are for the log. */
+/* Private data of a fi_reject() is passed up; the library's text is for the log only. */
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	bool rejected = hello->reason == CHAN_REJECTED;
@@ -122,8 +122,8 @@ static void on_msg_lost(struct tcp_conn *conn)
 	case TCP_CONN_READY:
 		lost_connection(conn);
 		break;
-	case TCP_CONN_DIALING:
-	case TCP_CONN_GREETING:
+	case TCP_CONN_CONNECTING:
+	case TCP_CONN_HELLO_SENT:
 		not_connected(conn, conn->err, NULL, 0);
 		break;
 	default:
@@ -139,19 +139,19 @@ const struct tcp_wireup tcp_msg_wireup = {
 	.lost = on_msg_lost,
 };
 
-/* ---- the listener -------------------------------------------------------------------- */
+/* ---- the passive endpoint -------------------------------------------------------------------- */
 
 static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_link *link = conn->link;
-	union net_sa called;
+	union net_sa dest;
 
-	if (net_sock_name(conn->src.fd, &called))
-		called = link->name;
+	if (net_sock_name(conn->src.fd, &dest))
+		dest = link->name;
 	conn->serial = hello->serial;
-	tcp_conn_set_state(conn, TCP_CONN_HELD);
+	tcp_conn_set_state(conn, TCP_CONN_REQUESTED);
 	tcp_conn_detach(conn);
-	eng_on_connreq(link->base.base.pep, conn, &called, net_addr_len(&called.sa), &conn->peer,
+	eng_on_connreq(link->base.base.pep, conn, &dest, net_addr_len(&dest.sa), &conn->peer,
 		       net_addr_len(&conn->peer.sa), data, hello->data_len);
 }
 
@@ -166,9 +166,9 @@ const struct tcp_wireup tcp_pep_wireup = {
 	.lost = on_pep_lost,
 };
 
-/* ---- answering a request ----------------------------------------------------------------- */
+/* ---- accept and reject ------------------------------------------------------------------- */
 
-/* accepted - the poll after fi_accept(): tell the engine, and begin to listen. */
+/* accepted - the poll after fi_accept(): report FI_CONNECTED, and wait for input. */
 static void accepted(struct timer *timer, uint64_t now)
 {
 	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
@@ -200,7 +200,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 	if (ret)
 		return ret;
 	conn->wireup = &tcp_msg_wireup;
-	ret = tcp_conn_ended(conn) ? -FI_ECONNABORTED :
+	ret = tcp_conn_peer_closed(conn) ? -FI_ECONNABORTED :
 	      tcp_conn_welcome(conn, conn->serial, 0, param, paramlen);
 	if (ret) {
 		tcp_conn_close(conn);
@@ -237,7 +237,7 @@ void tcp_cm_req_drop(void *req)
 	tcp_conn_free(conn);
 }
 
-/* ---- a connection that stands --------------------------------------------------------- */
+/* ---- an established connection --------------------------------------------------------- */
 
 int tcp_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 {

@@ -9,7 +9,7 @@
 #include "conf.h"
 #include "wire.h"
 
-/* 10 + 4 * 5 s of silence, or 30 s without an acknowledgement: then a peer is dead. */
+/* A peer is declared lost after 10 + 4 * 5 s of silence, or 30 s without acknowledgement. */
 #define DEFAULTS				\
 	.keepalive = { .idle_s = 10, .intvl_s = 5, .probes = 4, .unacked_ms = 30000 }, \
 	.keepalive_on = 1,			\
@@ -34,7 +34,7 @@ const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
 
 #define FIELD(member) offsetof(struct tcp_conf, member)
 
-/* What both names have comes last. */
+/* Those of both providers come last. */
 static const struct info_param params[] = {
 	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
 	  "transmit queue entries of an endpoint that asks for no number (default: 256)" },
@@ -55,10 +55,10 @@ static const struct info_param params[] = {
 	{ "TRACE_MSG", FI_PARAM_BOOL, FIELD(trace), 0, 1, NULL,
 	  "log the size of every frame sent and received, at log level trace (default: off)" },
 	{ "FIREWALL_ADDR", FI_PARAM_BOOL, FIELD(firewall_addr), 0, 1, NULL,
-	  "accept callers whose endpoint address is not the one they call from, as happens behind "
-	  "address translation; without it they are refused (default: off)" },
+	  "accept connecting peers whose endpoint address is not the one they connect from, as "
+	  "happens behind address translation; without it they are refused (default: off)" },
 	{ "CONN_RETRY", FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX, NULL,
-	  "milliseconds for which an RDM endpoint repeats a call that was refused, so that a peer "
+	  "milliseconds for which an RDM endpoint retries a connect that was refused, so that a peer "
 	  "that is just being restarted is reached; 0: report the refusal at once (default: 1000)" },
 	{ "MAX_CONNS", FI_PARAM_INT, FIELD(max_conns), 0, INT_MAX, NULL,
 	  "connections that the RDM endpoints of a process keep: beyond, the one that was idle "
@@ -72,24 +72,24 @@ static const struct info_param params[] = {
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over TCP, like all others (default: on)" },
 	{ "USER_TIMEOUT", FI_PARAM_INT, FIELD(keepalive.unacked_ms), 0, INT_MAX, NULL,
-	  "milliseconds that sent data may stay unacknowledged until the peer is dead; 0: as the "
-	  "system has it, some 15 minutes (default: 30000)" },
+	  "milliseconds that sent data may stay unacknowledged until the peer is declared lost; "
+	  "0: the limit of the system, some 15 minutes (default: 30000)" },
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
 	  "milliseconds until an attempt to connect has failed (default: 15000); an RDM endpoint "
 	  "that is there and makes no progress is waited for longer" },
 	{ "KEEPALIVE_ENABLE", FI_PARAM_BOOL, FIELD(keepalive_on), 0, 1, NULL,
-	  "look after silent peers, so that operations of a dead one end with an error "
+	  "probe silent peers, so that operations with a dead one end with an error "
 	  "(default: on)" },
 	{ "KEEPALIVE_TIME", FI_PARAM_INT, FIELD(keepalive.idle_s), 1, 32767, NULL,
 	  "seconds of silence before a peer is probed (default: 10)" },
 	{ "KEEPALIVE_INTVL", FI_PARAM_INT, FIELD(keepalive.intvl_s), 1, 32767, NULL,
 	  "seconds between two probes (default: 5)" },
 	{ "KEEPALIVE_PROBES", FI_PARAM_INT, FIELD(keepalive.probes), 1, 127, NULL,
-	  "unanswered probes after which a peer is dead (default: 4)" },
+	  "unanswered probes after which a peer is declared lost (default: 4)" },
 };
 
 #define PARAMS (sizeof(params) / sizeof(params[0]))
-#define PARAMS_TCP_ONLY 14	/* the first ones; the rest FI_SOCKETS_ has, too */
+#define PARAMS_TCP_ONLY 14	/* the first ones; provider sockets has the rest, too */
 
 void tcp_conf_define(struct tcp_conf *conf)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * conf.h - what a person set in the environment, one per provider name.
+ * conf.h - the settings from the environment, one structure per provider name.
  *
  * Read once, when the provider is initialised; constant from then on.
  */
@@ -24,14 +24,14 @@ struct tcp_conf {
 	int nodelay;
 	int trace;			/* log every frame */
 	int local;			/* reach peers on this host through shared memory */
-	int firewall_addr;		/* callers may be behind address translation */
-	int conn_timeout_ms;		/* TCP handshake, and the greeting except an RDM answer */
+	int firewall_addr;		/* connecting peers may be behind address translation */
+	int conn_timeout_ms;		/* TCP connect, and the handshake except the answer of an RDM peer */
 	int max_conns;			/* idle connections of a process are parked beyond; 0: never */
 	int lanes;			/* connections that share long payload to one RDM peer */
-	int conn_retry_ms;		/* how long a refused RDM call is repeated */
-	int stage_size;			/* bytes that a burst may collect, 0: bursts are not collected */
+	int conn_retry_ms;		/* how long a refused RDM connect is retried */
+	int stage_size;			/* bytes that a burst may stage; 0: every packet is sent at once */
 	int rbuf_size;			/* bytes that one read may fetch ahead */
-	size_t eager_size;		/* largest message sent before it is asked for */
+	size_t eager_size;		/* largest eager message */
 	size_t inject_size;		/* tx_attr->inject_size */
 	size_t tx_size;			/* default queue sizes */
 	size_t rx_size;
@@ -50,7 +50,7 @@ const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov);
  */
 void tcp_conf_define(struct tcp_conf *conf);
 
-/* TCP_WHY - three arguments for "%s%s%s": what an errno means and what can be done. */
+/* TCP_WHY - three arguments for "%s%s%s": the text of an errno, and the advice on it. */
 #define TCP_WHY(err) \
 	fi_strerror(err), *net_sock_advice(err) ? "; " : "", net_sock_advice(err)
 

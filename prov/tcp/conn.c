@@ -10,22 +10,22 @@
 
 #define BIT(state) (1u << (state))
 
-/* Where each state may lead; anything may be closed. */
+/* The legal edges; CLOSED may follow any state. */
 static const unsigned edges[] __attribute__((unused)) = {
-	[TCP_CONN_DIALING] = BIT(TCP_CONN_GREETING) | BIT(TCP_CONN_FAILED),
-	[TCP_CONN_GREETING] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_FAILED),
-	[TCP_CONN_ASKED] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_HELD) | BIT(TCP_CONN_LEAVING) |
+	[TCP_CONN_CONNECTING] = BIT(TCP_CONN_HELLO_SENT) | BIT(TCP_CONN_FAILED),
+	[TCP_CONN_HELLO_SENT] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_FAILED),
+	[TCP_CONN_HALF_OPEN] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_REQUESTED) | BIT(TCP_CONN_CLOSING) |
 			   BIT(TCP_CONN_FAILED),
-	[TCP_CONN_HELD] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_LEAVING),
-	[TCP_CONN_READY] = BIT(TCP_CONN_FAILED) | BIT(TCP_CONN_LEAVING),
-	[TCP_CONN_LEAVING] = BIT(TCP_CONN_FAILED),
+	[TCP_CONN_REQUESTED] = BIT(TCP_CONN_READY) | BIT(TCP_CONN_CLOSING),
+	[TCP_CONN_READY] = BIT(TCP_CONN_FAILED) | BIT(TCP_CONN_CLOSING),
+	[TCP_CONN_CLOSING] = BIT(TCP_CONN_FAILED),
 	[TCP_CONN_FAILED] = 0,
 	[TCP_CONN_CLOSED] = 0,
 };
 
-static bool is_call(enum tcp_conn_state state)
+static bool is_connecting(enum tcp_conn_state state)
 {
-	return state == TCP_CONN_DIALING || state == TCP_CONN_GREETING;
+	return state == TCP_CONN_CONNECTING || state == TCP_CONN_HELLO_SENT;
 }
 
 void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
@@ -33,15 +33,15 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	enum tcp_conn_state was = conn->state;
 
 	assert((state == TCP_CONN_CLOSED || edges[was] & BIT(state)) &&
-	       "a connection takes no shortcuts");
+	       "a connection changes along its edges");
 	conn->state = state;
-	if (was == TCP_CONN_ASKED)
-		tcp_listener_left(conn->link);
+	if (was == TCP_CONN_HALF_OPEN)
+		tcp_listener_settled(conn->link);
 	if (was == TCP_CONN_READY)
 		list_del(&conn->park_node);
 	if (state == TCP_CONN_READY || state == TCP_CONN_CLOSED) {
-		free(conn->greet);
-		conn->greet = NULL;
+		free(conn->handshake);
+		conn->handshake = NULL;
 	}
 }
 
@@ -49,7 +49,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 {
 	uint32_t events = 0;
 
-	if (!conn->rx.kept && !conn->rx.quiet && !conn->detached)
+	if (!conn->rx.kept && !conn->rx.masked && !conn->detached)
 		events |= EPOLLIN;
 	if (conn->tx.blocked)
 		events |= EPOLLOUT;
@@ -58,7 +58,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 
 static void timed_out(struct timer *timer, uint64_t now)
 {
-	tcp_conn_greet_late(container_of(timer, struct tcp_conn, timer));
+	tcp_conn_handshake_timeout(container_of(timer, struct tcp_conn, timer));
 }
 
 static void on_ready_event(struct tcp_conn *conn, uint32_t events)
@@ -66,15 +66,15 @@ static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 	if (events & EPOLLOUT)
 		tcp_tx_pump(conn);
 	if (conn->state == TCP_CONN_READY && !conn->rx.kept && events & ~(uint32_t) EPOLLOUT) {
-		tcp_poller_heat(conn->poller, conn);
+		tcp_poller_activate(conn->poller, conn);
 		tcp_rx_read(conn, OBJ_POLL_BUDGET);
 	}
-	if (conn->state == TCP_CONN_READY && conn->rx.body == TCP_BODY_OTHERS && !conn->rx.quiet) {
-		conn->rx.quiet = true;
+	if (conn->state == TCP_CONN_READY && conn->rx.body == TCP_BODY_OTHERS && !conn->rx.masked) {
+		conn->rx.masked = true;
 		tcp_conn_watch(conn);
 	}
-	/* paused, so that the read which would show the end has to wait: be quiet until then */
-	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.quiet) &&
+	/* nothing is read now, so the end of the stream is found later: ask for no event until then */
+	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.masked) &&
 	    events & (EPOLLHUP | EPOLLERR))
 		tcp_src_want(conn->poller, &conn->src, 0);
 }
@@ -88,7 +88,7 @@ static void on_event(struct tcp_src *src, uint32_t events)
 	else if (conn->state == TCP_CONN_READY)
 		on_ready_event(conn, events);
 	else
-		tcp_conn_greet_event(conn, events);
+		tcp_conn_handshake_event(conn, events);
 }
 
 int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
@@ -97,19 +97,19 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	struct tcp_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn)
-		conn->greet = malloc(sizeof(*conn->greet));
-	if (!conn || !conn->greet || timers_join(&link->poller->base.timers)) {
+		conn->handshake = malloc(sizeof(*conn->handshake));
+	if (!conn || !conn->handshake || timers_join(&link->poller->base.timers)) {
 		if (conn)
-			free(conn->greet);
+			free(conn->handshake);
 		free(conn);
 		return -FI_ENOMEM;
 	}
-	conn->greet->have = 0;
-	conn->greet->out_len = 0;
+	conn->handshake->have = 0;
+	conn->handshake->out_len = 0;
 	conn->src.fd = fd;
 	conn->src.event = on_event;
 	conn->state = state;
-	conn->ours = is_call(state);
+	conn->ours = is_connecting(state);
 	conn->wireup = wireup;
 	conn->poller = link->poller;
 	conn->link = link;
@@ -117,11 +117,11 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	list_init(&conn->state_node);
 	list_init(&conn->tx.dirty_node);
 	list_init(&conn->park_node);
-	list_init(&conn->guard_node);
+	list_init(&conn->unacked_node);
 	list_add_tail(&conn->node, &link->conns);
 	conn->timer.fire = timed_out;
 	if (!conn->ours)
-		link->listener.asked++;
+		link->listener.half_open++;
 	tcp_park_opened(conn);
 	*conn_p = conn;
 	return 0;
@@ -140,8 +140,8 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 	}
 	tcp_conn_set_state(conn, TCP_CONN_FAILED);
 	timer_off(&conn->poller->base.timers, &conn->timer);
-	list_del(&conn->guard_node);
-	tcp_poller_cool(conn->poller, conn);
+	list_del(&conn->unacked_node);
+	tcp_poller_deactivate(conn->poller, conn);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	list_del(&conn->state_node);
 	list_add_tail(&conn->state_node, &conn->poller->base.failed);
@@ -156,8 +156,8 @@ void tcp_conn_close(struct tcp_conn *conn)
 	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
 	timers_leave(&conn->poller->base.timers);
 	timer_off(&conn->poller->base.timers, &conn->timer);
-	list_del(&conn->guard_node);
-	tcp_poller_cool(conn->poller, conn);
+	list_del(&conn->unacked_node);
+	tcp_poller_deactivate(conn->poller, conn);
 	tcp_tx_drop(conn);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	tcp_park_closed(conn);
@@ -169,7 +169,7 @@ void tcp_conn_close(struct tcp_conn *conn)
 	tcp_rx_drop(conn, conn->err ? conn->err : FI_ECANCELED);
 }
 
-void tcp_conn_part(struct tcp_conn *conn)
+void tcp_conn_close_orderly(struct tcp_conn *conn)
 {
 	if (conn->state == TCP_CONN_READY)
 		tcp_tx_flush(conn);
@@ -177,17 +177,17 @@ void tcp_conn_part(struct tcp_conn *conn)
 		tcp_conn_close(conn);
 		return;
 	}
-	tcp_lane_end(conn, tcp_conn_part);
+	tcp_lane_end(conn, tcp_conn_close_orderly);
 	tcp_tx_drop(conn);
 	list_del(&conn->state_node);
-	tcp_poller_cool(conn->poller, conn);
-	tcp_conn_leave(conn);
+	tcp_poller_deactivate(conn->poller, conn);
+	tcp_conn_half_close(conn);
 	tcp_rx_drop(conn, FI_ECANCELED);
 }
 
 void tcp_conn_free(struct tcp_conn *conn)
 {
-	free(conn->greet);
+	free(conn->handshake);
 	free(conn->lanes);
 	free(conn);
 }
@@ -209,7 +209,7 @@ void tcp_conn_detach(struct tcp_conn *conn)
 {
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);
-	list_del(&conn->guard_node);
+	list_del(&conn->unacked_node);
 	tcp_src_want(conn->poller, &conn->src, 0);
 	list_del(&conn->node);
 	conn->link = NULL;

@@ -4,11 +4,9 @@
 /*
  * RDM endpoints: the handshakes of a channel.
  *
- * When to connect, again, and which of two simultaneous connects counts is decided by the
- * channel layer (channel/chan.h); here its decisions become HELLO, WELCOME and REFUSE, and a
- * connection that is READY becomes the channel's.  A host that does not answer at all has
- * conn_timeout_ms, once; a program that does not, as long as the connection lives
- * (greet.c).
+ * The channel layer (channel/chan.h) decides when to connect, when to retry, and which of two
+ * simultaneous connects counts.  Here its decisions become HELLO, WELCOME and REFUSE, and a
+ * READY connection is given to its channel.  Timeouts: handshake.c.
  */
 #include <rdma/fi_errno.h>
 
@@ -29,26 +27,26 @@ int tcp_connect(struct chan *base)
 		.features = base->resumes ? TCP_WIRE_RESUMES : 0,
 	};
 
-	return tcp_conn_dial(tcp_link_of(base->link), &tcp_rdm_wireup, chan,
-			     eng_peer_addr(chan_peer(base)), &hello, NULL, &chan->dial);
+	return tcp_conn_connect(tcp_link_of(base->link), &tcp_rdm_wireup, chan,
+			     eng_peer_addr(chan_peer(base)), &hello, NULL, &chan->attempt);
 }
 
 /* ---- the answer to our request ------------------------------------------------------ */
 
-/* take_up - @conn is READY: it carries @chan from now on. */
-static void take_up(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+/* use_conn - @conn is READY: it carries the packets of @chan from now on. */
+static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	struct chan_id id = id_of(hello);
 
 	conn->chan = chan;
-	chan->dial = NULL;
+	chan->attempt = NULL;
 	chan_up(&chan->base, conn, &id, conn->ours);
 	tcp_park_ready(conn, hello->features);
 	tcp_lane_agree(conn, hello->lanes);
 	tcp_tx_pump(conn);
 }
 
-/* continues - does the sender of @hello go on where the parked connection ended? */
+/* continues - does the sender of @hello continue where the parked connection ended? */
 static bool continues(const struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	struct chan_id id = id_of(hello);
@@ -63,14 +61,14 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	if (chan->base.resumes && !continues(chan, hello))
 		chan_forget(&chan->base);
 	else
-		take_up(conn, chan, hello);
+		use_conn(conn, chan, hello);
 }
 
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 
-	chan->dial = NULL;
+	chan->attempt = NULL;
 	chan->base.busy = hello->features & TCP_WIRE_CAN_PARK;
 	chan_refused(&chan->base, hello->reason);
 	tcp_conn_close(conn);
@@ -78,9 +76,9 @@ static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, con
 
 /* ---- requests of peers ----------------------------------------------------------------- */
 
-/* settle_addr - the address under which a connecting peer is known.  One that gave a
- * wildcard is known by where it connects from; anything else must match that, or an
- * endpoint could pass itself off as another.
+/* settle_addr - the address under which the connecting peer is known.  In the place of a
+ * wildcard it is the address that it connects from; any other must equal that, or an endpoint
+ * could claim to be another.
  */
 static bool settle_addr(const struct tcp_conn *conn, union net_sa *addr)
 {
@@ -97,7 +95,7 @@ static bool settle_addr(const struct tcp_conn *conn, union net_sa *addr)
 	return conn->link->conf->firewall_addr || net_addr_same_host(&addr->sa, &conn->peer.sa);
 }
 
-/* welcome - accept: @conn becomes the channel's connection. */
+/* welcome - accept the request: @conn becomes the channel's connection. */
 static void welcome(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	int ret = tcp_conn_welcome(conn, hello->serial,
@@ -108,10 +106,10 @@ static void welcome(struct tcp_conn *conn, struct tcp_chan *chan, const struct t
 		return;
 	}
 	chan_taken(&chan->base);
-	take_up(conn, chan, hello);
+	use_conn(conn, chan, hello);
 }
 
-/* welcome_self - the other end of a connection of the endpoint to itself. */
+/* welcome_self - accept the request of this very endpoint. */
 static void welcome_self(struct tcp_conn *conn, struct tcp_chan *chan,
 			 const struct tcp_hello *hello)
 {
@@ -143,8 +141,8 @@ static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
 		welcome_self(conn, chan, hello);
 		return NULL;
 	case CHAN_REPLACE:
-		if (tcp_conn_ended(conn)) {
-			tcp_conn_close(conn);	/* the peer has given the request up again */
+		if (tcp_conn_peer_closed(conn)) {
+			tcp_conn_close(conn);	/* the peer has aborted the request */
 			return NULL;
 		}
 		base = chan_replace(base, addr, len);
@@ -171,7 +169,7 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 
 	if (!settle_addr(conn, &addr)) {
 		TCP_WARN_SPARSE(link->conf, "refused a connection from %s: its endpoint claims "
-				"another host's address (FI_TCP_FIREWALL_ADDR=1 admits that)\n",
+				"another host's address (FI_TCP_FIREWALL_ADDR=1 permits that)\n",
 				net_addr_text(&conn->peer.sa, text));
 		tcp_conn_refuse(conn, CHAN_ADDR_BAD, NULL, 0);
 		return;
@@ -193,11 +191,11 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 	chan = decide(conn, chan, hello, &addr);
 	if (!chan)
 		return;
-	conn->peer = addr;	/* from now on it goes by its endpoint's name in the log */
+	conn->peer = addr;	/* log lines name its endpoint's address from now on */
 	welcome(conn, chan, hello);
 }
 
-/* ---- a connection ends -------------------------------------------------------------------- */
+/* ---- a connection is lost ------------------------------------------------------------------ */
 
 static void on_lost(struct tcp_conn *conn)
 {
@@ -210,9 +208,9 @@ static void on_lost(struct tcp_conn *conn)
 		else
 			chan->loop = NULL;	/* our own request is still in flight */
 		break;
-	case TCP_CONN_DIALING:
-	case TCP_CONN_GREETING:
-		chan->dial = NULL;
+	case TCP_CONN_CONNECTING:
+	case TCP_CONN_HELLO_SENT:
+		chan->attempt = NULL;
 		chan_connect_failed(&chan->base, conn->err, false);
 		break;
 	default:

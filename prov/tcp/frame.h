@@ -16,7 +16,7 @@
 #include "wire.h"
 
 /* tcp_frame_put - write the frame header for a packet at @out (unaligned).
- * @hdr_len: with TCP_FRAME_SHARED if its payload is
+ * @hdr_len: with TCP_FRAME_STRIPED set where the payload is striped over lanes
  */
 static inline void tcp_frame_put(void *out, size_t hdr_len, uint64_t len)
 {
@@ -31,20 +31,20 @@ enum tcp_frame_verdict {
 	TCP_FRAME_BAD,		/* impossible lengths */
 };
 
-/* tcp_frame_get - judge what begins at @buf.
+/* tcp_frame_get - validate the frame header at @buf.
  *
  * @have:      bytes that may be read at @buf
  * @max:       largest payload that was agreed
  * @hdr_len_p, @len_p: [out] on TCP_FRAME_OK: engine header and payload; the
  *             whole header is then at @buf + TCP_FRAME_SIZE
- * @shared_p:  [out] on TCP_FRAME_OK: each lane has a part of the payload
+ * @striped_p: [out] on TCP_FRAME_OK: each lane carries a part of the payload
  *
- * The lengths are judged as soon as the 8 bytes are there, so that no peer can
- * make us wait for, or set oob memory for, what would be refused anyway.
+ * The lengths are checked as soon as the 8 bytes have arrived, so that no peer can make
+ * this process wait for, or allocate, what it would refuse anyway.
  */
 static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t have,
 						   uint64_t max, size_t *hdr_len_p,
-						   uint64_t *len_p, bool *shared_p)
+						   uint64_t *len_p, bool *striped_p)
 {
 	uint64_t word;
 	size_t hdr_len;
@@ -53,10 +53,10 @@ static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t ha
 		return TCP_FRAME_MORE;
 	memcpy(&word, buf, sizeof(word));
 	word = le64toh(word);
-	hdr_len = word & (TCP_FRAME_SHARED - 1);
-	*shared_p = word & TCP_FRAME_SHARED;
+	hdr_len = word & (TCP_FRAME_STRIPED - 1);
+	*striped_p = word & TCP_FRAME_STRIPED;
 	if (hdr_len - 1 >= ENG_HDR_MAX || word >> 16 > max ||
-	    (*shared_p && word >> 16 < TCP_SHARED_MIN))
+	    (*striped_p && word >> 16 < TCP_STRIPE_MIN))
 		return TCP_FRAME_BAD;
 	if (have - TCP_FRAME_SIZE < hdr_len)
 		return TCP_FRAME_MORE;
@@ -66,21 +66,21 @@ static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t ha
 }
 
 /* tcp_frame_part - where the part of lane @lane begins in a payload of @len bytes that
- * @cnt lanes share; it ends where the next one begins, the last one with the payload.
+ * is striped over @cnt lanes; it ends where the next one begins, the last with the payload.
  */
 static inline uint64_t tcp_frame_part(uint64_t len, unsigned cnt, unsigned lane)
 {
 	return lane == cnt ? len : len / cnt / 64 * 64 * lane;
 }
 
-/* tcp_frame_put_word - write a word between links at @out. */
-static inline void tcp_frame_put_word(void *out, enum tcp_wire_word word)
+/* tcp_frame_put_ctl - write a control frame at @out. */
+static inline void tcp_frame_put_ctl(void *out, enum tcp_wire_ctl ctl)
 {
-	tcp_frame_put(out, 0, word);
+	tcp_frame_put(out, 0, ctl);
 }
 
-/* tcp_frame_word - the word at @buf, of which @have bytes may be read; 0: it is none. */
-static inline unsigned tcp_frame_word(const uint8_t *buf, size_t have)
+/* tcp_frame_ctl - the control frame at @buf, of which @have bytes may be read; 0: none. */
+static inline unsigned tcp_frame_ctl(const uint8_t *buf, size_t have)
 {
 	uint64_t word;
 
@@ -88,7 +88,7 @@ static inline unsigned tcp_frame_word(const uint8_t *buf, size_t have)
 		return 0;
 	memcpy(&word, buf, sizeof(word));
 	word = le64toh(word);
-	return !(word & 0xffff) && word >> 16 <= TCP_WIRE_STAY ? (unsigned) (word >> 16) : 0;
+	return !(word & 0xffff) && word >> 16 <= TCP_WIRE_PARK_NACK ? (unsigned) (word >> 16) : 0;
 }
 
 #endif

@@ -69,7 +69,7 @@ static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
 	}
 }
 
-/* The scope is an interface number of the sender: it means nothing here. */
+/* The scope is an interface number of the sender's host, of no use on this one. */
 static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
 {
 	memset(sa, 0, sizeof(*sa));
@@ -147,7 +147,7 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	struct tcp_hello h = { .type = 0 };
 
 	if (memcmp(buf, TCP_WIRE_MAGIC, known))
-		return TCP_HELLO_STRANGER;
+		return TCP_HELLO_FOREIGN;
 	if (have < TCP_WIRE_STABLE)
 		return TCP_HELLO_MORE;
 	memcpy(&w, buf, have < sizeof(w) ? have : sizeof(w));
@@ -177,22 +177,22 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	return TCP_HELLO_OK;
 }
 
-static bool begins(const uint8_t *buf, size_t have, const char *word)
+static bool begins(const uint8_t *buf, size_t have, const char *text)
 {
-	size_t len = strlen(word);
+	size_t len = strlen(text);
 
-	return have >= len && !memcmp(buf, word, len);
+	return have >= len && !memcmp(buf, text, len);
 }
 
 static bool is_http(const uint8_t *buf, size_t have)
 {
-	static const char *const words[] = {
+	static const char *const methods[] = {
 		"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "CONNECT ", "PRI * HTTP",
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (begins(buf, have, words[i]))
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (begins(buf, have, methods[i]))
 			return true;
 	return false;
 }
@@ -208,10 +208,10 @@ static bool is_text(const uint8_t *buf, size_t have)
 	return true;
 }
 
-const char *tcp_hello_stranger(const uint8_t *buf, size_t have)
+const char *tcp_hello_identify(const uint8_t *buf, size_t have)
 {
 	if (!have)
-		return "somebody who said nothing";
+		return "a program that sent nothing";
 	if (is_http(buf, have))
 		return "an HTTP client";
 	if (begins(buf, have, "SSH-"))
@@ -223,7 +223,7 @@ const char *tcp_hello_stranger(const uint8_t *buf, size_t have)
 	return "a program with another binary protocol (another fabric library, perhaps)";
 }
 
-const char *tcp_hello_rebuff(const uint8_t *buf, size_t have, size_t *len_p)
+const char *tcp_hello_http_answer(const uint8_t *buf, size_t have, size_t *len_p)
 {
 	static const char http[] =
 		"HTTP/1.1 400 Bad Request\r\n"

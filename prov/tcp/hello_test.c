@@ -54,7 +54,7 @@ static size_t write_sample(uint8_t *buf, uint16_t data_len)
 	return TCP_WIRE_HELLO_SIZE + data_len;
 }
 
-static void a_greeting_survives_every_split(void **state)
+static void a_handshake_survives_every_split(void **state)
 {
 	static const uint16_t sizes[] = { 0, 1, 100, TCP_WIRE_DATA_MAX };
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX + 1];
@@ -149,9 +149,9 @@ static void another_engine_version_is_no_match(void **state)
 	assert_int_equal(got.version.engine, (uint8_t) (chan_version_ours(0).engine + 1));
 }
 
-static void strangers_are_named(void **state)
+static void other_protocols_are_identified(void **state)
 {
-	static const struct { const char *text; const char *name; bool rebuff; } said[] = {
+	static const struct { const char *text; const char *name; bool answer; } said[] = {
 		{ "GET / HTTP/1.1\r\n", "an HTTP client", true },
 		{ "PRI * HTTP/2.0\r\n", "an HTTP client", true },
 		{ "SSH-2.0-OpenSSH", "an SSH client", false },
@@ -166,10 +166,10 @@ static void strangers_are_named(void **state)
 		const uint8_t *bytes = (const uint8_t *) said[i].text;
 		size_t have = strlen(said[i].text);
 
-		assert_int_equal(tcp_hello_parse(bytes, 1, &got), TCP_HELLO_STRANGER);
-		assert_string_equal(tcp_hello_stranger(bytes, have), said[i].name);
-		answer = tcp_hello_rebuff(bytes, have, &len);
-		assert_int_equal(answer != NULL, said[i].rebuff);
+		assert_int_equal(tcp_hello_parse(bytes, 1, &got), TCP_HELLO_FOREIGN);
+		assert_string_equal(tcp_hello_identify(bytes, have), said[i].name);
+		answer = tcp_hello_http_answer(bytes, have, &len);
+		assert_int_equal(answer != NULL, said[i].answer);
 		if (answer)
 			assert_memory_equal(answer, "HTTP/1.1 400 ", 13);
 	}
@@ -187,7 +187,7 @@ static void no_bytes_do_harm(void **state)
 				buf[k] = (uint8_t) draw();
 		for (k = draw() % 4; k; k--)	/* or a few bytes changed */
 			buf[draw() % TCP_WIRE_HELLO_SIZE] = (uint8_t) draw();
-		check_greeting(buf, draw() % 4 ? len : draw() % len);
+		check_handshake(buf, draw() % 4 ? len : draw() % len);
 	}
 }
 
@@ -198,18 +198,18 @@ static void a_frame_header_survives_every_split(void **state)
 	uint8_t buf[TCP_FRAME_SIZE + ENG_HDR_MAX] = { 0 };
 	size_t hdr, have, hdr_len;
 	uint64_t len;
-	bool shared;
+	bool striped;
 
 	for (hdr = 1; hdr <= ENG_HDR_MAX; hdr++) {
 		tcp_frame_put(buf, hdr, 123456);
 		for (have = 0; have < TCP_FRAME_SIZE + hdr; have++)
-			assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len, &shared),
+			assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len, &striped),
 					 TCP_FRAME_MORE);
-		assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len, &shared),
+		assert_int_equal(tcp_frame_get(buf, have, 1 << 20, &hdr_len, &len, &striped),
 				 TCP_FRAME_OK);
 		assert_int_equal(hdr_len, hdr);
 		assert_int_equal(len, 123456);
-		assert_false(shared);
+		assert_false(striped);
 	}
 }
 
@@ -218,34 +218,34 @@ static void frames_with_impossible_lengths_are_found(void **state)
 	uint8_t buf[TCP_FRAME_SIZE];
 	size_t hdr_len;
 	uint64_t len;
-	bool shared;
+	bool striped;
 
 	tcp_frame_put(buf, 0, 0);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &striped), TCP_FRAME_BAD);
 	tcp_frame_put(buf, ENG_HDR_MAX + 1, 0);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &striped), TCP_FRAME_BAD);
 	tcp_frame_put(buf, 16, 101);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &striped), TCP_FRAME_BAD);
 	tcp_frame_put(buf, 16, (UINT64_C(1) << 48) - 1);
-	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &shared), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &striped), TCP_FRAME_BAD);
 	tcp_frame_put(buf, 16, 100);
-	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &shared), TCP_FRAME_MORE);
-	tcp_frame_put(buf, 16 | TCP_FRAME_SHARED, TCP_SHARED_MIN - 1);
-	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &shared), TCP_FRAME_BAD);
+	assert_int_equal(tcp_frame_get(buf, 8, 100, &hdr_len, &len, &striped), TCP_FRAME_MORE);
+	tcp_frame_put(buf, 16 | TCP_FRAME_STRIPED, TCP_STRIPE_MIN - 1);
+	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &striped), TCP_FRAME_BAD);
 }
 
-static void a_shared_payload_has_a_part_for_each_lane(void **state)
+static void a_striped_payload_has_a_part_for_each_lane(void **state)
 {
 	uint8_t buf[TCP_FRAME_SIZE + 16] = { 0 };
 	size_t hdr_len;
 	uint64_t len;
-	bool shared;
+	bool striped;
 	unsigned i, cnt;
 
-	tcp_frame_put(buf, 16 | TCP_FRAME_SHARED, TCP_SHARED_MIN + 1);
-	assert_int_equal(tcp_frame_get(buf, sizeof(buf), 1 << 20, &hdr_len, &len, &shared),
+	tcp_frame_put(buf, 16 | TCP_FRAME_STRIPED, TCP_STRIPE_MIN + 1);
+	assert_int_equal(tcp_frame_get(buf, sizeof(buf), 1 << 20, &hdr_len, &len, &striped),
 			 TCP_FRAME_OK);
-	assert_true(shared);
+	assert_true(striped);
 	assert_int_equal(hdr_len, 16);
 	for (cnt = 2; cnt <= TCP_LANES_MAX; cnt++) {
 		assert_int_equal(tcp_frame_part(len, cnt, 0), 0);
@@ -259,16 +259,16 @@ static void a_shared_payload_has_a_part_for_each_lane(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_greeting_survives_every_split),
+		cmocka_unit_test(a_handshake_survives_every_split),
 		cmocka_unit_test(addresses_of_both_families_and_none),
 		cmocka_unit_test(impossible_fields_are_found),
 		cmocka_unit_test(another_version_can_still_be_told_why),
 		cmocka_unit_test(another_engine_version_is_no_match),
-		cmocka_unit_test(strangers_are_named),
+		cmocka_unit_test(other_protocols_are_identified),
 		cmocka_unit_test(no_bytes_do_harm),
 		cmocka_unit_test(a_frame_header_survives_every_split),
 		cmocka_unit_test(frames_with_impossible_lengths_are_found),
-		cmocka_unit_test(a_shared_payload_has_a_part_for_each_lane),
+		cmocka_unit_test(a_striped_payload_has_a_part_for_each_lane),
 	};
 
 	return cmocka_run_group_tests_name("tcp_hello", tests, NULL, NULL);

@@ -4,9 +4,8 @@
 /*
  * io.h - the system calls of the data path, without the C library's wrappers.
  *
- * The wrappers are cancellation points: a thread that somebody cancels would end
- * inside of one, with the group's lock held.  And in a program with threads they
- * pay for that with two locked instructions a call.
+ * The wrappers are cancellation points: a cancelled thread would end inside of one with the
+ * group's lock held.  In a program with threads they also cost two locked instructions.
  *
  * They return what the wrappers return and set errno.
  */
@@ -44,7 +43,7 @@ static inline ssize_t tcp_io_recvv(int fd, struct iovec *iov, size_t cnt)
 	return syscall(SYS_recvmsg, fd, &msg, MSG_DONTWAIT);
 }
 
-/* tcp_io_look - epoll_wait() that does not wait. */
+/* tcp_io_look - epoll_wait() with a timeout of 0. */
 static inline int tcp_io_look(int epfd, struct epoll_event *ev, int max)
 {
 	return (int) syscall(SYS_epoll_pwait, epfd, ev, max, 0, NULL, 0);

@@ -2,18 +2,17 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Lanes: several connections to one peer, among which long payload is shared.
+ * Lanes: several connections to one peer, over which long payload is striped.
  *
- * A network may give each connection no more than a part of its bandwidth.  The first
- * one carries every frame, and with it the order; the others carry nothing but their
- * parts of what a frame on the first announces, so they need no headers, and nobody can
- * overtake (wire.h).  A packet that is shared is complete when all parts are.
+ * A network may give each connection only a part of its bandwidth.  The first lane carries
+ * every frame, and with it the order; the further lanes carry only their parts of the payload
+ * that a frame on the first announces, so they need no headers and nothing is reordered
+ * (wire.h).  A striped packet is complete when all parts are.
  *
- * The caller of the first connection calls for the others when the first long packet
- * goes one way or the other.  If any of them cannot be had, all stays on the first.
- * Once they stand they live and die together: the loss of one is the loss of the peer.
- * Only the good end of one is none; the first will show it, when it has been read to its
- * own end.
+ * The side that made the first connection makes the others when the first long packet is sent
+ * or received.  If any of them fails, all payload stays on the first.  Once all are READY,
+ * the loss of one is the loss of the peer.  An orderly close of a further lane is not a loss:
+ * the first lane reports it when it has been read to its end.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -31,10 +30,10 @@ void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
 	if (cnt > theirs)
 		cnt = theirs;
 	if (cnt < 2 || conn->chan->base.peer_epoch == conn->link->base.epoch)
-		return;			/* the old way, or an endpoint that talks to itself */
+		return;			/* one connection, or an endpoint connected to itself */
 	conn->lanes = calloc(1, sizeof(*conn->lanes));
 	if (!conn->lanes)
-		return;			/* nobody can join then */
+		return;			/* further lanes are refused */
 	conn->lanes->cnt = cnt;
 	conn->lanes->conn[0] = conn;
 }
@@ -46,14 +45,14 @@ static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lan
 	first->lanes->conn[lane] = conn;
 }
 
-static bool may_call(const struct tcp_conn *conn)
+static bool may_connect(const struct tcp_conn *conn)
 {
-	return conn->lanes && !conn->lanes->called && conn->ours &&
+	return conn->lanes && !conn->lanes->tried && conn->ours &&
 	       conn->state == TCP_CONN_READY && !conn->link->base.closing &&
 	       !conn->poller->base.hold_connects;
 }
 
-void tcp_lane_call(struct tcp_conn *conn)
+void tcp_lane_connect(struct tcp_conn *conn)
 {
 	const struct sockaddr *addr;
 	struct tcp_link *link = conn->link;
@@ -61,18 +60,18 @@ void tcp_lane_call(struct tcp_conn *conn)
 	struct tcp_conn *lane;
 	int ret = 0;
 
-	if (!may_call(conn))
+	if (!may_connect(conn))
 		return;
-	conn->lanes->called = true;
+	conn->lanes->tried = true;
 	addr = eng_peer_addr(chan_peer(&conn->chan->base));
 	for (hello.lane = 1; !ret && hello.lane < conn->lanes->cnt; hello.lane++) {
 		ret = tcp_park_full(link->conf) ? -FI_EMFILE :
-		      tcp_conn_dial(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
+		      tcp_conn_connect(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
 		if (!ret)
 			add_lane(conn, lane, hello.lane);
 	}
 	if (ret)
-		TCP_INFO(link->conf, "no further connection to a peer: %s%s%s\n", TCP_WHY(-ret));
+		TCP_INFO(link->conf, "no further lane to a peer: %s%s%s\n", TCP_WHY(-ret));
 }
 
 bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state)
@@ -89,7 +88,7 @@ bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state)
 	return lanes != NULL;
 }
 
-static bool belongs(const struct tcp_conn *first, const struct tcp_chan *chan,
+static bool may_join(const struct tcp_conn *first, const struct tcp_chan *chan,
 		    const struct tcp_hello *hello)
 {
 	const struct tcp_lanes *lanes = first ? first->lanes : NULL;
@@ -103,7 +102,7 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 {
 	int ret;
 
-	if (!belongs(tcp_chan_conn(chan), chan, hello) || tcp_park_full(conn->link->conf)) {
+	if (!may_join(tcp_chan_conn(chan), chan, hello) || tcp_park_full(conn->link->conf)) {
 		tcp_conn_refuse(conn, CHAN_NO_USE, NULL, 0);
 		return;
 	}
@@ -116,7 +115,7 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 	add_lane(chan->base.conn, conn, hello->lane);
 }
 
-static void leave(struct tcp_conn *conn)
+static void remove_lane(struct tcp_conn *conn)
 {
 	unsigned i;
 
@@ -132,18 +131,20 @@ void tcp_lane_end(struct tcp_conn *conn, void (*end)(struct tcp_conn *))
 	unsigned i;
 
 	if (conn->first)
-		leave(conn);
+		remove_lane(conn);
 	for (i = 1; conn->lanes && i < conn->lanes->cnt; i++) {
 		lane = conn->lanes->conn[i];
 		if (!lane)
 			continue;
-		leave(lane);
+		remove_lane(lane);
 		end(lane);
 	}
 }
 
-/* look - something came that no frame has announced yet, or the end did: it can wait. */
-static void look(struct tcp_conn *conn)
+/* check_early - input that no frame has announced yet, or the end of the stream, can wait; an error
+ * cannot.
+ */
+static void check_early(struct tcp_conn *conn)
 {
 	char byte;
 	ssize_t ret = recv(conn->src.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -151,7 +152,7 @@ static void look(struct tcp_conn *conn)
 	if (ret < 0 && errno != EAGAIN && errno != EINTR) {
 		tcp_conn_fail(conn, errno, false);
 	} else if (ret >= 0) {
-		conn->rx.quiet = true;
+		conn->rx.masked = true;
 		tcp_conn_watch(conn);
 	}
 }
@@ -161,7 +162,7 @@ void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
 	struct tcp_conn *first = conn->first;
 
 	if (first->state != TCP_CONN_READY)
-		return;			/* it is about to end, and this one with it */
+		return;			/* the next poll closes it, and this one with it */
 	if (events & EPOLLOUT)
 		tcp_tx_pump(first);
 	if (conn->state != TCP_CONN_READY || conn->first != first ||
@@ -170,24 +171,24 @@ void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
 	if (conn->rx.body != TCP_BODY_NONE)
 		tcp_rx_read(conn, OBJ_POLL_BUDGET);
 	else
-		look(conn);
+		check_early(conn);
 }
 
-/* ---- wire-up ------------------------------------------------------------------------ */
+/* ---- handshakes --------------------------------------------------------------------- */
 
 static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	/* what it is to carry comes by itself */
+	/* a frame on the first lane says what this one carries */
 }
 
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	TCP_INFO(conn->link->conf, "a peer refused a further connection: %s\n",
+	TCP_INFO(conn->link->conf, "a peer refused a further lane: %s\n",
 		 chan_reason_text(hello->reason));
 	tcp_conn_close(conn);
 }
 
-/* A call that fails only means that there are no lanes. */
+/* A connect that fails only means that there are no further lanes. */
 static void on_lost(struct tcp_conn *conn)
 {
 	if (conn->first && conn->was == TCP_CONN_READY)

@@ -8,7 +8,7 @@
 #include "tcp/test/script.h"
 #include "tcp/test/stream_check.h"
 
-#define LONG (TCP_SHARED_MIN + 100000)
+#define LONG (TCP_STRIPE_MIN + 100000)
 
 static int start_lanes(void **state)
 {
@@ -80,7 +80,7 @@ static void packets_of_every_size_arrive_in_order(void **state)
 	fake_close(b, 100);
 }
 
-/* send_long - @cnt packets: all shared, or as it comes. */
+/* send_long - @cnt packets: all long enough to be striped, or of any length. */
 static void send_long(struct eng_peer *peer, size_t cnt)
 {
 	fake_send(peer, LONG, 0);
@@ -173,22 +173,22 @@ static void parts_come_in_any_order(void **state)
 	struct tcp_hello hello;
 	int fd[3], k, lane;
 
-	/* the script calls, so it is the one to make the lanes */
+	/* the script made the first connection, so it makes the lanes */
 	script.hello.max_payload = TCP_PAYLOAD_MAX;
 	script.hello.lanes = 3;
 	for (k = 0; k < 3; k++) {
 		script.hello.type = TCP_WIRE_HELLO;
 		script.hello.lane = (uint8_t) k;
-		fd[k] = script_call(a);
-		script_say(&script, fd[k]);
-		assert_true(script_hear(fd[k], &hello));
+		fd[k] = script_connect(a);
+		script_send(&script, fd[k]);
+		assert_true(script_recv(fd[k], &hello));
 		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
 		assert_int_equal(hello.lanes, 3);
 	}
 	assert_true(has_lanes(peer));
 	for (; hdr.seq < 60; hdr.seq++) {
-		hdr.len = len = TCP_SHARED_MIN + fake_draw() % 100000;
-		tcp_frame_put(frame, sizeof(hdr) | TCP_FRAME_SHARED, len);
+		hdr.len = len = TCP_STRIPE_MIN + fake_draw() % 100000;
+		tcp_frame_put(frame, sizeof(hdr) | TCP_FRAME_STRIPED, len);
 		memcpy(frame + TCP_FRAME_SIZE, &hdr, sizeof(hdr));
 		for (i = 0; i < len; i++)
 			frame[TCP_FRAME_SIZE + sizeof(hdr) + i] = fake_byte(hdr.seq, i);
@@ -228,7 +228,7 @@ static void who_wants_fewer_decides(void **state)
 	for (lanes = 0; lanes < 3; lanes++) {
 		fake_send(peer, 10, 0);
 		fd = script_accept(&script);
-		assert_true(script_hear(fd, &hello));
+		assert_true(script_recv(fd, &hello));
 		assert_int_equal(hello.lanes, 3);
 		assert_int_equal(hello.lane, 0);
 		script.hello.lanes = (uint8_t) lanes;
@@ -237,7 +237,7 @@ static void who_wants_fewer_decides(void **state)
 		fake_send(peer, LONG, 0);
 		if (lanes == 2) {
 			extra = script_accept(&script);
-			assert_true(script_hear(extra, &lane));
+			assert_true(script_recv(extra, &lane));
 			assert_int_equal(lane.lane, 1);
 			assert_int_equal(lane.serial, hello.serial);
 			assert_int_equal(lane.epoch, hello.epoch);
@@ -275,22 +275,22 @@ static void lanes_of_nothing_are_refused(void **state)
 		script.hello.serial = i == 1 ? 7 : 1;
 		script.hello.epoch = i == 2 ? 9 : 1;
 		script.hello.lane = i == 3 ? 2 : 1;
-		extra = script_call(a);
-		script_say(&script, extra);
-		assert_true(script_hear(extra, &hello));
+		extra = script_connect(a);
+		script_send(&script, extra);
+		assert_true(script_recv(extra, &hello));
 		assert_int_equal(hello.type, TCP_WIRE_REFUSE);
 		assert_int_equal(hello.reason, CHAN_NO_USE);
 		close(extra);
 		if (i)
 			continue;
 		script.hello.lane = 0;
-		fd = script_call(a);
-		script_say(&script, fd);
-		assert_true(script_hear(fd, &hello));
+		fd = script_connect(a);
+		script_send(&script, fd);
+		assert_true(script_recv(fd, &hello));
 		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
 	}
 	/* a frame for lanes that were never made */
-	tcp_frame_put(frame, sizeof(struct fake_hdr) | TCP_FRAME_SHARED, LONG);
+	tcp_frame_put(frame, sizeof(struct fake_hdr) | TCP_FRAME_STRIPED, LONG);
 	assert_int_equal(send(fd, frame, sizeof(frame), MSG_NOSIGNAL), sizeof(frame));
 	FAKE_UNTIL(15000, peer->down == 1);
 	assert_int_equal(peer->err, FI_EPROTO);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The link: what the engine calls, for an endpoint and for a listener.
+ * struct eng_link_ops: what the engine asks of this link, for endpoints and passive endpoints.
  */
 #include "config.h"
 
@@ -164,7 +164,7 @@ static int link_getname(struct eng_link *base, void *addr, size_t *len)
 	struct tcp_conn *conn;
 	union net_sa name;
 
-	/* a connected endpoint has the address of its socket */
+	/* a MSG endpoint has the address of its socket */
 	if (link->listener.src.fd < 0 && !list_empty(&link->conns)) {
 		conn = container_of(link->conns.next, struct tcp_conn, node);
 		if (!net_sock_name(conn->src.fd, &name))

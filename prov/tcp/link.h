@@ -13,12 +13,12 @@
 
 extern const struct eng_link_ops tcp_link_ops;
 
-/* Where callers knock. */
+/* The listening socket of an RDM endpoint or of a passive endpoint. */
 struct tcp_listener {
 	struct tcp_src src;		/* first; fd -1: not listening */
-	struct timer timer;		/* take a break from accepting until then */
-	unsigned asked;			/* callers whose HELLO is not complete */
-	uint64_t short_ns;		/* since when there is no descriptor for any; 0: there is */
+	struct timer timer;		/* accepting is paused until then */
+	unsigned half_open;			/* connections in TCP_CONN_HALF_OPEN */
+	uint64_t no_fd_ns;		/* since when no descriptor is free for them; 0: one is */
 };
 
 struct tcp_link {
@@ -27,16 +27,16 @@ struct tcp_link {
 	struct tcp_poller *poller;
 	enum tcp_wire_kind kind;
 	union net_sa addr;		/* bound address; family AF_UNSPEC: none */
-	union net_sa name;		/* the same as peers are told, not the wildcard */
-	struct list conns;		/* every connection, in whatever state */
+	union net_sa name;		/* the same as peers know it: never the wildcard */
+	struct list conns;		/* struct tcp_conn by node: all, in any state */
 	struct tcp_listener listener;
 };
 
 /* What a link keeps for each peer; zeroed by the engine. */
 struct tcp_chan {
 	struct chan base;	/* first; its conn is a struct tcp_conn */
-	struct tcp_conn *dial;	/* CONNECTING: our attempt */
-	struct tcp_conn *loop;	/* the other end, where an endpoint connects to itself */
+	struct tcp_conn *attempt;	/* CONNECTING: the connection being made */
+	struct tcp_conn *loop;	/* the accepting end, where an endpoint connects to itself */
 };
 
 static inline struct tcp_chan *tcp_chan_of(struct chan *chan)
@@ -58,16 +58,22 @@ extern const struct chan_ops tcp_chan_ops;
 
 /* ---- listener (listen.c) ----------------------------------------------- */
 
-/* tcp_listener_open - bind link->addr (port 0: one is chosen) and listen; link->addr
- * is the bound address afterwards.  Callers get @wireup.
+/* tcp_listener_bind - bind a socket to link->addr (port 0: one is chosen), which is the
+ * bound address afterwards; link->name is what peers are told.
  * Errors: -FI_EADDRINUSE, -FI_EADDRNOTAVAIL, -FI_EMFILE, ...; logged.
  */
 int tcp_listener_bind(struct tcp_link *link);
+
+/* tcp_listener_start - listen, and accept from poll().
+ * Errors: -FI_ENOMEM, of listen() or epoll_ctl(); logged.
+ */
 int tcp_listener_start(struct tcp_link *link, int backlog);
+
+/* tcp_listener_close - stop to listen.  Accepted connections stay. */
 void tcp_listener_close(struct tcp_link *link);
 
-/* tcp_listener_left - a caller of @link is no longer without a HELLO. */
-void tcp_listener_left(struct tcp_link *link);
+/* tcp_listener_settled - a connection has left TCP_CONN_HALF_OPEN. */
+void tcp_listener_settled(struct tcp_link *link);
 
 /* ---- RDM endpoints (connect.c) --------------------------------------------- */
 
@@ -80,8 +86,8 @@ int tcp_connect(struct chan *chan);
 
 void tcp_park_init(struct tcp_poller *poller);
 
-/* tcp_park_opened, tcp_park_closed - there is one socket more, or one less; makes room
- * where few are left.
+/* tcp_park_opened, tcp_park_closed - count the open connections of the process; parks some
+ * where few descriptors are left.
  */
 void tcp_park_opened(struct tcp_conn *conn);
 void tcp_park_closed(struct tcp_conn *conn);
@@ -89,32 +95,36 @@ void tcp_park_closed(struct tcp_conn *conn);
 /* tcp_park_ready - @conn carries a channel; @features: what its peer can do. */
 void tcp_park_ready(struct tcp_conn *conn, uint8_t features);
 
-/* tcp_park_want - no descriptor is left, or few.  Have @cnt idle connections closed,
- * which takes a while; true if there are any at all that may be.
+/* tcp_park_want - few or no descriptors are left: park @cnt idle connections.  Asynchronous.
+ * Returns whether there are any that may be parked.
  */
 bool tcp_park_want(struct tcp_poller *poller, unsigned cnt);
 
-/* tcp_park_must - the same where somebody waits for a descriptor. */
+/* tcp_park_must - the same where a connection waits for a descriptor: connections that an
+ * operation waits on are parked too.
+ */
 bool tcp_park_must(struct tcp_poller *poller);
 
-/* tcp_park_check_ns - how often a PARKED channel is looked after; 0: never. */
+/* tcp_park_check_ns - after how long a parked peer that an operation waits for is connected to
+ * again, to notice its death; 0: never.
+ */
 uint64_t tcp_park_check_ns(const struct tcp_link *link);
 
-/* tcp_park_any - does the process have connections that may become idle? */
+/* tcp_park_any - does the process have RDM connections at all? */
 bool tcp_park_any(void);
 
-/* tcp_park_reserved - is @fd one of the last ones, which are for callers?  Its number
- * tells: the system gives the lowest that is free.
+/* tcp_park_reserved - is @fd one of the last descriptors, which are reserved for connecting
+ * peers?  The system assigns the lowest free number, so the number tells how many are left.
  */
 bool tcp_park_reserved(int fd);
 
 /* tcp_park_full - does the process have as many connections as it may? */
 bool tcp_park_full(const struct tcp_conf *conf);
 
-/* tcp_park_word - @word has come between two frames of @conn; the connection may be
- * no longer READY.  Returns false if it makes no sense.
+/* tcp_park_ctl - the control frame @ctl (enum tcp_wire_ctl) has arrived on @conn, which may be
+ * no longer READY on return.  Returns false if it is not valid in this state.
  */
-bool tcp_park_word(struct tcp_conn *conn, unsigned word);
+bool tcp_park_ctl(struct tcp_conn *conn, unsigned ctl);
 
 /* ---- connected endpoints (cm.c) ----------------------------------------- */
 
@@ -130,7 +140,9 @@ void tcp_cm_req_drop(void *req);
 int tcp_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 int tcp_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 
-/* tcp_addr_out - copy an address out as getname does: -FI_ETOOSMALL when cut. */
+/* tcp_addr_out - copy an address out as getname does.
+ * Errors: -FI_ETOOSMALL: truncated; -FI_EADDRNOTAVAIL: there is none.
+ */
 int tcp_addr_out(const union net_sa *sa, void *addr, size_t *len);
 
 #endif

@@ -158,9 +158,9 @@ static void a_forgotten_peer_costs_nothing(void **state)
 	fake_close(b, 100);
 }
 
-/* ---- strangers ------------------------------------------------------------------------ */
+/* ---- half-open ------------------------------------------------------------------------ */
 
-static int knock(const union net_sa *to)
+static int open_socket(const union net_sa *to)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -169,12 +169,12 @@ static int knock(const union net_sa *to)
 	return fd;
 }
 
-/* say - send some bytes, poll until the other side has answered and hung up. */
+/* say - send some bytes, poll until the other side has answered and closed. */
 static size_t say(const union net_sa *to, const void *bytes, size_t len, char *answer,
 		  size_t room)
 {
 	uint64_t deadline = clock_deadline(3000);
-	int fd = knock(to);
+	int fd = open_socket(to);
 	size_t have = 0;
 	ssize_t ret;
 
@@ -204,7 +204,7 @@ static void assert_refusal(const char *answer, size_t len, uint32_t reason)
 	assert_true(hello.data_len > 10);
 }
 
-static void strangers_get_a_refusal(void **state)
+static void other_protocols_are_refused(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	union net_sa to = fake_name(a->link);
@@ -215,7 +215,7 @@ static void strangers_get_a_refusal(void **state)
 		.addr = fake_loopback(5),
 	};
 	char answer[2048];
-	uint8_t greeting[TCP_WIRE_HELLO_SIZE];
+	uint8_t handshake[TCP_WIRE_HELLO_SIZE];
 	size_t len;
 
 	len = say(&to, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 27, answer, sizeof(answer));
@@ -225,26 +225,26 @@ static void strangers_get_a_refusal(void **state)
 	len = say(&to, "\x16\x03\x01\x02\x00\x01", 6, answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_MALFORMED);
 
-	tcp_hello_pack(&hello, greeting);
-	greeting[offsetof(struct tcp_wire_hello, version) + 1] = 77;
-	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	tcp_hello_pack(&hello, handshake);
+	handshake[offsetof(struct tcp_wire_hello, version) + 1] = 77;
+	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_VERSION_BAD);
 
-	/* the same link, but another engine, whose packets nobody here could read */
-	tcp_hello_pack(&hello, greeting);
-	greeting[offsetof(struct tcp_wire_hello, engine)]++;
-	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	/* the same link version, but another version of the engine's packets */
+	tcp_hello_pack(&hello, handshake);
+	handshake[offsetof(struct tcp_wire_hello, engine)]++;
+	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_VERSION_BAD);
 
 	hello.kind = TCP_WIRE_MSG;
-	tcp_hello_pack(&hello, greeting);
-	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	tcp_hello_pack(&hello, handshake);
+	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_KIND_BAD);
 
 	hello.kind = TCP_WIRE_RDM;
-	hello.addr.in.sin_addr.s_addr = htonl(0x7f000002);	/* not where it calls from */
-	tcp_hello_pack(&hello, greeting);
-	len = say(&to, greeting, sizeof(greeting), answer, sizeof(answer));
+	hello.addr.in.sin_addr.s_addr = htonl(0x7f000002);	/* not where it connects from */
+	tcp_hello_pack(&hello, handshake);
+	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_ADDR_BAD);
 
 	assert_true(list_empty(&a->peers));
@@ -278,7 +278,7 @@ static void a_peer_that_sends_garbage_hurts_itself_only(void **state)
 		if (round % 2)	/* plausible lengths, nonsense in the header */
 			tcp_frame_put(bytes + TCP_WIRE_HELLO_SIZE, 1 + fake_draw() % ENG_HDR_MAX,
 				      fake_draw() % 4000);
-		fd = knock(&to);
+		fd = open_socket(&to);
 		send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
 		FAKE_UNTIL(2000, peer->down > down);
 		close(fd);
@@ -310,7 +310,7 @@ static void no_stream_does_harm(void **state)
 	fake_close(a, 0);
 }
 
-static void callers_that_say_nothing_make_room(void **state)
+static void half_open_connections_make_room(void **state)
 {
 	struct rlimit limit;
 	int status;
@@ -329,7 +329,7 @@ static void callers_that_say_nothing_make_room(void **state)
 		b = fake_ep(FI_EP_RDM, 0);
 		to = fake_name(a->link);
 		for (i = 0; i < N; i++) {
-			knock(&to);
+			open_socket(&to);
 			fake_poll();
 		}
 		fake_send(peer_at(b, a), 10, 0);
@@ -438,7 +438,7 @@ static void connect_accept_talk_shutdown(void **state)
 	fake_close(a, 100);
 }
 
-static void rejection_carries_its_words(void **state)
+static void a_rejection_carries_private_data(void **state)
 {
 	struct eng_pep *pep = open_pep();
 	union net_sa to = fake_name(pep->link);
@@ -464,7 +464,7 @@ static void rejection_carries_its_words(void **state)
 	assert_int_equal(pa->err, FI_ECONNRESET);
 	assert_int_equal(pa->data_len, 0);
 
-	/* nobody listens any more: refused at once, once */
+	/* no endpoint listens any more: refused at once, once */
 	close_pep(pep);
 	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pa->refused == 3);
@@ -488,7 +488,7 @@ static void a_listener_that_never_answers_times_out(void **state)
 	FAKE_UNTIL(2000, pa->refused);
 	assert_int_equal(pa->err, FI_ETIMEDOUT);
 	tcp_conf.conn_timeout_ms = 2000;
-	/* the request outlives its caller and its listener */
+	/* the request outlives the connecting peer and the listener */
 	assert_non_null(pep->req);
 	tcp_link_ops.pep_close(pep->link);
 	{
@@ -503,7 +503,7 @@ static void a_listener_that_never_answers_times_out(void **state)
 	fake_close(a, 100);
 }
 
-static void a_busy_caller_connects(void **state)
+static void a_busy_connecting_endpoint_connects(void **state)
 {
 	struct eng_pep *pep = open_pep();
 	union net_sa to = fake_name(pep->link);
@@ -542,7 +542,7 @@ static void an_idle_group_sleeps(void **state)
 	/* in some seconds: is all acknowledged? */
 	assert_true(deadline > clock_ns() + CLOCK_NS_PER_S);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
-	/* a burst: what is held back is work, and a lone message wakes the other side */
+	/* a burst: what is held back is work, and a single message wakes the other side */
 	fake_send(ab, 10, 0);
 	fake_send(ab, 10, 0);
 	assert_int_equal(poller->ops->arm(poller, &deadline), -FI_EAGAIN);
@@ -581,8 +581,8 @@ static unsigned polls_until(struct eng_ep *ep, struct eng_peer *peer, uint64_t c
 	return polls;
 }
 
-/* A poll sees what has arrived, whoever it is from: neither many peers that take turns, nor a
- * program that is away between polls, wait for the turn of a connection that was quiet.
+/* A poll finds what has arrived from any peer, at once: where many peers take turns, and where the
+ * program computes between polls.
  */
 static void a_poll_finds_any_of_many_peers(void **state)
 {
@@ -605,7 +605,7 @@ static void a_poll_finds_any_of_many_peers(void **state)
 		}
 	}
 	assert_true(polls <= 3 * PEERS * TURNS);
-	for (k = 0; k < 300; k++)	/* two are hot now, and nothing has come for long */
+	for (k = 0; k < 300; k++)	/* two are active now, and nothing has come for long */
 		fake_poll();
 	for (k = polls = 0; k < TURNS; k++) {
 		fake_send(to[k % PEERS], 8, 0);
@@ -626,15 +626,15 @@ int main(void)
 		TEST(what_was_sent_before_close_arrives),
 		TEST(sixty_four_endpoints_all_to_all),
 		TEST(a_forgotten_peer_costs_nothing),
-		TEST(strangers_get_a_refusal),
+		TEST(other_protocols_are_refused),
 		TEST(a_peer_that_sends_garbage_hurts_itself_only),
 		TEST(no_stream_does_harm),
-		TEST(callers_that_say_nothing_make_room),
+		TEST(half_open_connections_make_room),
 		TEST(running_out_of_descriptors_is_survived),
 		TEST(connect_accept_talk_shutdown),
-		TEST(rejection_carries_its_words),
+		TEST(a_rejection_carries_private_data),
 		TEST(a_listener_that_never_answers_times_out),
-		TEST(a_busy_caller_connects),
+		TEST(a_busy_connecting_endpoint_connects),
 		TEST(an_idle_group_sleeps),
 		TEST(a_poll_finds_any_of_many_peers),
 	};

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The listener of an RDM endpoint or of a passive one.  Callers that have not
- * said HELLO yet are few (ASKED_MAX) and have little time; one that hesitates
- * makes room for the next.
+ * The listener of an RDM endpoint or of a passive one.  The number of half-open connections is
+ * bounded (HALF_OPEN_MAX); one that stays half-open for HALF_OPEN_NS is closed when another
+ * peer needs its place.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,57 +16,57 @@
 #include "net/name.h"
 #include "link.h"
 
-#define ASKED_MAX 1024
+#define HALF_OPEN_MAX 1024
 #define ACCEPT_MAX 64			/* per event */
-#define HESITANT_NS (1 * CLOCK_NS_PER_S)
-#define BREAK_NS (20 * CLOCK_NS_PER_MS)
-#define WAIT_ROOM_NS (500 * CLOCK_NS_PER_MS)	/* callers wait for idle connections to be parked */
+#define HALF_OPEN_NS (1 * CLOCK_NS_PER_S)
+#define PAUSE_NS (20 * CLOCK_NS_PER_MS)
+#define FD_WAIT_NS (500 * CLOCK_NS_PER_MS)	/* time for idle connections to be parked */
 
 static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 {
 	return link->kind == TCP_WIRE_RDM ? &tcp_rdm_wireup : &tcp_pep_wireup;
 }
 
-/* take_break - nobody can be taken in just now; the callers wait in the backlog. */
-static void take_break(struct tcp_link *link)
+/* pause_accept - no connection can be accepted; peers wait in the backlog. */
+static void pause_accept(struct tcp_link *link)
 {
 	tcp_src_want(link->poller, &link->listener.src, 0);
-	chan_poller_timer(&link->poller->base, &link->listener.timer, clock_ns() + BREAK_NS);
+	chan_poller_timer(&link->poller->base, &link->listener.timer, clock_ns() + PAUSE_NS);
 }
 
-static void break_over(struct timer *timer, uint64_t now)
+static void resume_accept(struct timer *timer, uint64_t now)
 {
 	struct tcp_listener *listener = container_of(timer, struct tcp_listener, timer);
 	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
 
 	if (tcp_src_want(link->poller, &listener->src, EPOLLIN))
-		take_break(link);
+		pause_accept(link);
 }
 
-/* make_room - false when every caller that we know is still within its time. */
+/* make_room - close the oldest half-open connection.  False when it is not old enough. */
 static bool make_room(struct tcp_link *link)
 {
 	struct tcp_conn *conn;
 	struct list *pos;
 
-	if (link->listener.asked < ASKED_MAX)
+	if (link->listener.half_open < HALF_OPEN_MAX)
 		return true;
 	list_for_each(pos, &link->conns) {
 		conn = container_of(pos, struct tcp_conn, node);
-		if (conn->state != TCP_CONN_ASKED)
+		if (conn->state != TCP_CONN_HALF_OPEN)
 			continue;
-		if (clock_ns() - conn->since_ns < HESITANT_NS)
-			return false;	/* this is the oldest */
+		if (clock_ns() - conn->since_ns < HALF_OPEN_NS)
+			return false;	/* link->conns is in order of age */
 		tcp_conn_close(conn);
 		return true;
 	}
 	return false;
 }
 
-/* turn_away - no descriptor is left: use the spare one to tell the caller so, or
- * it would stay in the backlog and the listener would be readable for ever.
+/* refuse_without_fd - no descriptor is left: accept with the spare one and refuse, or the
+ * connection would stay in the backlog and the listener readable for ever.
  */
-static void turn_away(struct tcp_link *link)
+static void refuse_without_fd(struct tcp_link *link)
 {
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_REFUSE,
@@ -81,7 +81,7 @@ static void turn_away(struct tcp_link *link)
 	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n",
 			TCP_WHY(FI_EMFILE));
 	if (poller->spare_fd < 0) {
-		take_break(link);
+		pause_accept(link);
 		return;
 	}
 	close(poller->spare_fd);
@@ -96,19 +96,19 @@ static void turn_away(struct tcp_link *link)
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* room_comes - no descriptor is left, but idle connections may be parked: the callers
- * can wait, for a while.
+/* fd_expected - no descriptor is left, but idle connections are being parked: peers may wait in
+ * the backlog, for FD_WAIT_NS.
  */
-static bool room_comes(struct tcp_link *link)
+static bool fd_expected(struct tcp_link *link)
 {
 	struct tcp_listener *listener = &link->listener;
 	uint64_t now = clock_ns();
 
 	if (!tcp_park_must(link->poller))
 		return false;
-	if (!listener->short_ns)
-		listener->short_ns = now;
-	return now - listener->short_ns < WAIT_ROOM_NS;
+	if (!listener->no_fd_ns)
+		listener->no_fd_ns = now;
+	return now - listener->no_fd_ns < FD_WAIT_NS;
 }
 
 static bool accept_one(struct tcp_link *link)
@@ -118,37 +118,37 @@ static bool accept_one(struct tcp_link *link)
 	int fd;
 
 	if (!make_room(link)) {
-		take_break(link);
+		pause_accept(link);
 		return false;
 	}
 	fd = accept4(link->listener.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		net_inherit_not(fd);
-		link->listener.short_ns = 0;
-		tcp_conn_answer(link, wireup_of(link), fd, &from.sa);
+		link->listener.no_fd_ns = 0;
+		tcp_conn_accept(link, wireup_of(link), fd, &from.sa);
 		return true;
 	}
 	switch (errno) {
 	case EMFILE:
 	case ENFILE:
-		if (room_comes(link)) {
-			take_break(link);
+		if (fd_expected(link)) {
+			pause_accept(link);
 			return false;
 		}
-		turn_away(link);
+		refuse_without_fd(link);
 		return link->listener.src.events != 0;
 	case ENOBUFS:
 	case ENOMEM:
-		take_break(link);
+		pause_accept(link);
 		return false;
 	case EAGAIN:
 		return false;
 	default:
-		return true;		/* this caller is gone already */
+		return true;		/* that peer has closed already */
 	}
 }
 
-static void on_callers(struct tcp_src *src, uint32_t events)
+static void on_connections(struct tcp_src *src, uint32_t events)
 {
 	struct tcp_listener *listener = container_of(src, struct tcp_listener, src);
 	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
@@ -183,7 +183,7 @@ int tcp_listener_bind(struct tcp_link *link)
 		return log_failure(link, "bind to", ret);
 	}
 	listener->src.fd = fd;
-	/* peers know us by one address, whichever of ours they call */
+	/* peers know the endpoint by one address, whichever of the host's they connect to */
 	if (net_name(&link->addr.sa, NULL, &link->name))
 		link->name = link->addr;
 	return 0;
@@ -197,8 +197,8 @@ int tcp_listener_start(struct tcp_link *link, int backlog)
 	ret = timers_join(&link->poller->base.timers);
 	if (ret)
 		return ret;
-	listener->src.event = on_callers;
-	listener->timer.fire = break_over;
+	listener->src.event = on_connections;
+	listener->timer.fire = resume_accept;
 	ret = net_sock_listen(listener->src.fd, backlog);
 	if (!ret)
 		ret = tcp_src_want(link->poller, &listener->src, EPOLLIN);
@@ -220,7 +220,7 @@ void tcp_listener_close(struct tcp_link *link)
 	listener->src.fd = -1;
 }
 
-void tcp_listener_left(struct tcp_link *link)
+void tcp_listener_settled(struct tcp_link *link)
 {
-	link->listener.asked--;
+	link->listener.half_open--;
 }

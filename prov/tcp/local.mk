@@ -9,10 +9,10 @@ tcp_link_sources = \
 	prov/tcp/conf.c \
 	prov/tcp/conf.h \
 	prov/tcp/conn.c \
-	prov/tcp/connect.c \
 	prov/tcp/conn.h \
+	prov/tcp/connect.c \
 	prov/tcp/frame.h \
-	prov/tcp/greet.c \
+	prov/tcp/handshake.c \
 	prov/tcp/hello.c \
 	prov/tcp/hello.h \
 	prov/tcp/io.h \
@@ -21,11 +21,11 @@ tcp_link_sources = \
 	prov/tcp/link.h \
 	prov/tcp/listen.c \
 	prov/tcp/park.c \
-	prov/tcp/guard.c \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \
 	prov/tcp/rx.c \
 	prov/tcp/tx.c \
+	prov/tcp/unacked.c \
 	prov/tcp/wire.h
 
 if HAVE_TCP
@@ -47,7 +47,7 @@ endif
 
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
-	prov/tcp/call_test \
+	prov/tcp/connect_test \
 	prov/tcp/hello_test \
 	prov/tcp/lane_test \
 	prov/tcp/link_test \
@@ -59,9 +59,9 @@ tcp_fakes = prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h prov/tcp/t
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
 TESTS += $(tcp_tests)
-prov_tcp_call_test_SOURCES = prov/tcp/call_test.c $(tcp_fakes)
-prov_tcp_call_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_call_test_LDADD = $(tcp_test_libs)
+prov_tcp_connect_test_SOURCES = prov/tcp/connect_test.c $(tcp_fakes)
+prov_tcp_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_connect_test_LDADD = $(tcp_test_libs)
 prov_tcp_hello_test_SOURCES = prov/tcp/hello_test.c prov/tcp/test/hello_check.h
 prov_tcp_hello_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_hello_test_LDADD = $(tcp_test_libs)

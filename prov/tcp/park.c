@@ -2,17 +2,17 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Parking: where descriptors run short, the connection that was idle longest is closed
- * until somebody needs it again.
+ * Parking: where descriptors run short, the connection that was idle longest is closed until
+ * a packet needs it again.
  *
- * Both sides agree on it (wire.h), so that nothing is in flight when a descriptor
- * closes, and both then know that the peer lives.  The next packet, from either side,
- * makes another connection, whose greeting says that it goes on where the last one
- * ended; if only one side thinks so, that one has lost its peer.
+ * Both peers consent (wire.h), so that nothing is in flight when a descriptor is closed, and
+ * both know that the other lives.  The next packet, from either peer, makes another
+ * connection, whose handshake says that it continues the parked one; where only one side says
+ * so, the other has been restarted, and its peer is declared lost.
  *
- * The end of a connection is how a peer's death is noticed.  So those that an operation
- * waits on are the last to go, when nobody could be reached otherwise; and while one
- * waits for a peer that is parked, the peer is called now and then.
+ * The death of a peer is noticed by the end of its connection.  So a connection that an
+ * operation waits on is parked only where a connection waits for a descriptor; and while an
+ * operation waits for a parked peer, the peer is connected to from time to time.
  */
 #include <rdma/fi_errno.h>
 #include <sys/ioctl.h>
@@ -21,10 +21,10 @@
 
 #include "link.h"
 
-#define MUST 2				/* connections to park where somebody waits for a descriptor */
-#define WANT_MAX 8			/* connections that are asked for at a time */
-#define PAUSE_NS (2 * CLOCK_NS_PER_MS)	/* between two looks whether there is room */
-#define STAY_NS (100 * CLOCK_NS_PER_MS)	/* a peer that said STAY is left alone for so long */
+#define MUST 2				/* connections to park where one waits for a descriptor */
+#define WANT_MAX 8			/* connections to park at a time */
+#define PAUSE_NS (2 * CLOCK_NS_PER_MS)	/* between two checks whether there is room */
+#define NACK_NS (100 * CLOCK_NS_PER_MS)	/* after PARK_NACK a peer is not asked again for so long */
 #define RESERVE_MIN 2
 #define RESERVE_MAX 64
 
@@ -121,7 +121,7 @@ static bool rx_idle(const struct tcp_rx *rx)
 	return rx->body == TCP_BODY_NONE && !rx->stash_len && !rx->kept;
 }
 
-/* may_park - nothing is on its way from here, as far as we know. */
+/* may_park - has @conn nothing to send and nothing half received? */
 static bool may_park(const struct tcp_conn *conn)
 {
 	struct tcp_chan *chan = conn->chan;
@@ -136,7 +136,7 @@ uint64_t tcp_park_check_ns(const struct tcp_link *link)
 	return link->conf->keepalive_on ? link->conf->keepalive.idle_s * CLOCK_NS_PER_S : 0;
 }
 
-/* parked - both sides are done with the channel's connection, which @end closes. */
+/* parked - both peers have consented: close the channel's connection by @end. */
 static void parked(struct tcp_chan *chan, void (*end)(struct tcp_conn *conn))
 {
 	struct tcp_conn *conn = chan->base.conn, *loop = chan->loop;
@@ -149,7 +149,7 @@ static void parked(struct tcp_chan *chan, void (*end)(struct tcp_conn *conn))
 	chan_parked(&chan->base, tcp_park_check_ns(tcp_link_of(chan->base.link)));
 }
 
-/* park_loop - both ends are ours: no need to ask, if nothing is between them. */
+/* park_loop - an endpoint connected to itself: park if nothing is in flight between its ends. */
 static void park_loop(struct tcp_chan *chan)
 {
 	struct tcp_conn *conn = chan->base.conn, *loop = chan->loop;
@@ -161,12 +161,12 @@ static void park_loop(struct tcp_chan *chan)
 	parked(chan, tcp_conn_close);
 }
 
-static void ask(struct tcp_conn *conn)
+static void request_park(struct tcp_conn *conn)
 {
-	conn->asked_ns = clock_ns();
+	conn->nack_ns = clock_ns();
 	if (conn->chan->loop)
 		park_loop(conn->chan);
-	else if (tcp_tx_word(conn, TCP_WIRE_PARK) && conn->state == TCP_CONN_READY)
+	else if (tcp_tx_ctl(conn, TCP_WIRE_PARK) && conn->state == TCP_CONN_READY)
 		chan_set_state(&conn->chan->base, CHAN_PARKING);
 }
 
@@ -185,7 +185,7 @@ static struct tcp_conn *least_used(struct tcp_poller *poller, uint64_t now, bool
 	list_for_each(pos, &poller->parkable) {
 		conn = container_of(pos, struct tcp_conn, park_node);
 		if ((!best || last_use(conn) < last_use(best)) && may_park(conn) &&
-		    now - conn->asked_ns > STAY_NS &&
+		    now - conn->nack_ns > NACK_NS &&
 		    eng_peer_waits(chan_peer(&conn->chan->base)) == waits)
 			best = conn;
 	}
@@ -198,14 +198,14 @@ static void make_room(struct timer *timer, uint64_t now)
 	struct tcp_conn *conn;
 	unsigned left;
 
-	poller->base.hold_connects = false;	/* calls that wait are tried again after this */
+	poller->base.hold_connects = false;	/* connects that wait are tried again after this */
 	for (left = poller->park_want; left; left--) {
 		conn = least_used(poller, now, false);
 		if (!conn && poller->park_must)
 			conn = least_used(poller, now, true);
 		if (!conn)
 			break;
-		ask(conn);
+		request_park(conn);
 	}
 	poller->park_want = 0;
 	poller->park_must = false;
@@ -218,54 +218,55 @@ void tcp_park_init(struct tcp_poller *poller)
 	list_init(&poller->parkable);
 	poller->park_timer.fire = make_room;
 	poller->can_park = !timers_join(&poller->base.timers);
-	/* calls must leave descriptors for callers */
-	poller->base.connecting_max = limit / 4 < TCP_DIAL_MAX ? (unsigned) (limit / 4) : TCP_DIAL_MAX;
+	/* connects must leave descriptors for connecting peers */
+	poller->base.connecting_max = limit / 4 < TCP_CONNECTING_MAX ? (unsigned) (limit / 4) :
+				      TCP_CONNECTING_MAX;
 	if (!poller->base.connecting_max)
 		poller->base.connecting_max = 1;
 }
 
-/* ---- what the peer says ---------------------------------------------------------------- */
+/* ---- control frames -------------------------------------------------------------------- */
 
 static void on_park(struct tcp_conn *conn)
 {
 	struct tcp_chan *chan = conn->chan;
 
 	if (conn->link->base.closing)
-		return;			/* the end of the stream is the answer */
-	if (chan->base.state == CHAN_PARKING) {	/* both asked at once */
+		return;			/* the end of the stream answers it */
+	if (chan->base.state == CHAN_PARKING) {	/* simultaneous requests */
 		parked(chan, tcp_conn_close);
-	} else if (may_park(conn) && tcp_tx_word(conn, TCP_WIRE_PARKED)) {
-		parked(chan, tcp_conn_part);
-	} else if (!tcp_tx_word(conn, TCP_WIRE_STAY)) {
+	} else if (may_park(conn) && tcp_tx_ctl(conn, TCP_WIRE_PARK_ACK)) {
+		parked(chan, tcp_conn_close_orderly);
+	} else if (!tcp_tx_ctl(conn, TCP_WIRE_PARK_NACK)) {
 		tcp_conn_fail(conn, FI_ENOMEM, false);
 	}
 }
 
-static void on_parked(struct tcp_conn *conn)
+static void on_park_ack(struct tcp_conn *conn)
 {
 	parked(conn->chan, tcp_conn_close);
 }
 
-static void on_stay(struct tcp_conn *conn)
+static void on_park_nack(struct tcp_conn *conn)
 {
 	chan_set_state(&conn->chan->base, CHAN_READY);
-	conn->asked_ns = clock_ns();
+	conn->nack_ns = clock_ns();
 	tcp_tx_pump(conn);
 }
 
-bool tcp_park_word(struct tcp_conn *conn, unsigned word)
+bool tcp_park_ctl(struct tcp_conn *conn, unsigned ctl)
 {
-	if (list_empty(&conn->park_node) || !word)
+	if (list_empty(&conn->park_node) || !ctl)
 		return false;
-	if (word == TCP_WIRE_PARK) {
+	if (ctl == TCP_WIRE_PARK) {
 		on_park(conn);
 		return true;
 	}
 	if (conn->chan->base.state != CHAN_PARKING)
 		return false;
-	if (word == TCP_WIRE_PARKED)
-		on_parked(conn);
+	if (ctl == TCP_WIRE_PARK_ACK)
+		on_park_ack(conn);
 	else
-		on_stay(conn);
+		on_park_nack(conn);
 	return true;
 }

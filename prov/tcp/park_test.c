@@ -21,8 +21,8 @@ static bool is_parked(struct eng_peer *peer)
 	return chan_at(peer)->base.state == CHAN_PARKED;
 }
 
-/* talk - one packet in each direction. */
-static void talk(struct eng_ep *a, struct eng_ep *b)
+/* send_all - one packet in each direction. */
+static void send_all(struct eng_ep *a, struct eng_ep *b)
 {
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	uint64_t at_b = ba->rx_cnt + 1, at_a = ab->rx_cnt + 1;
@@ -46,16 +46,16 @@ static void an_idle_connection_ends_and_comes_back(void **state)
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	int round;
 
-	talk(a, b);
+	send_all(a, b);
 	for (round = 0; round < 40; round++) {
 		/* one asks, or both do at the same time */
 		park(a, ab, 1 + (unsigned) round % 2);
 		FAKE_UNTIL(15000, is_parked(ba));
 		assert_null(chan_at(ab)->base.conn);
 		if (round % 4 < 2)
-			talk(a, b);
+			send_all(a, b);
 		else
-			talk(b, a);
+			send_all(b, a);
 		assert_false(is_parked(ab) || is_parked(ba));
 	}
 	assert_int_equal(ab->down + ba->down, 0);
@@ -70,7 +70,7 @@ static void what_is_sent_meanwhile_waits(void **state)
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	int round, i;
 
-	talk(a, b);
+	send_all(a, b);
 	for (round = 0; round < 100; round++) {
 		tcp_park_want(poller_of(a), 1 + fake_draw() % 2);
 		for (i = (int) (fake_draw() % 40); i; i--) {
@@ -127,7 +127,7 @@ static void few_connections_serve_many_peers(void **state)
 			assert_int_equal(peer_at(b[i], b[i])->down, 0);
 		}
 	} while (got < sent);
-	/* idle now: as soon as somebody wants another connection, there are few */
+	/* idle now: they are parked when another connection needs a descriptor */
 	for (ready = N; ready > MAX / 2;) {
 		assert_true(clock_ns() < until);
 		tcp_park_want(poller_of(a), 8);
@@ -154,8 +154,8 @@ static void who_waits_goes_last(void **state)
 	c = fake_ep(FI_EP_RDM, 0);
 	ab = peer_at(a, b);
 	ac = peer_at(a, c);
-	talk(a, b);
-	talk(a, c);
+	send_all(a, b);
+	send_all(a, c);
 	ab->done_cnt--;			/* an operation that the loss of the peer would end */
 	peer_at(b, a)->done_cnt--;
 	park(a, ac, 8);
@@ -183,7 +183,7 @@ static void a_peer_that_restarts_meanwhile_is_lost(void **state)
 	struct eng_peer *ab = peer_at(a, b);
 	uint16_t port = net_addr_port(&ab->addr.sa);
 
-	talk(a, b);
+	send_all(a, b);
 	park(a, ab, 1);
 	FAKE_UNTIL(15000, is_parked(peer_at(b, a)));
 	fake_close(b, 0);
@@ -196,8 +196,8 @@ static void a_peer_that_restarts_meanwhile_is_lost(void **state)
 	FAKE_UNTIL(15000, peer_at(b, a)->down);
 	memset(peer_at(b, a)->chan, 0, sizeof(ab->chan));
 	peer_at(b, a)->rx_cnt = 0;
-	talk(a, b);
-	/* the other way round: it calls */
+	send_all(a, b);
+	/* the other direction: it connects */
 	park(a, ab, 1);
 	FAKE_UNTIL(15000, is_parked(peer_at(b, a)));
 	fake_close(b, 0);
@@ -209,15 +209,15 @@ static void a_peer_that_restarts_meanwhile_is_lost(void **state)
 	fake_close(b, 100);
 }
 
-static void script_word(int fd, enum tcp_wire_word word)
+static void script_ctl(int fd, enum tcp_wire_ctl ctl)
 {
 	uint8_t buf[TCP_FRAME_SIZE];
 
-	tcp_frame_put_word(buf, word);
+	tcp_frame_put_ctl(buf, ctl);
 	assert_int_equal(send(fd, buf, sizeof(buf), MSG_NOSIGNAL), sizeof(buf));
 }
 
-/* script_meet - @peer, which is @script, is called and answers. */
+/* script_meet - connect to @peer, which is @script, and let it answer. */
 static int script_meet(struct script *script, struct eng_peer *peer, uint8_t features)
 {
 	struct tcp_hello hello;
@@ -225,7 +225,7 @@ static int script_meet(struct script *script, struct eng_peer *peer, uint8_t fea
 
 	fake_send(peer, 10, 0);
 	fd = script_accept(script);
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	assert_true(hello.features & TCP_WIRE_CAN_PARK);
 	script->hello.features = features;
 	script_answer(script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
@@ -242,7 +242,7 @@ static void who_does_not_know_how_is_not_asked(void **state)
 
 	assert_false(tcp_park_want(poller_of(a), 1));
 	/* nor does it make sense from it */
-	script_word(fd, TCP_WIRE_PARK);
+	script_ctl(fd, TCP_WIRE_PARK);
 	FAKE_UNTIL(15000, peer->down == 1);
 	assert_int_equal(peer->err, FI_EPROTO);
 	close(fd);
@@ -252,18 +252,18 @@ static void who_does_not_know_how_is_not_asked(void **state)
 
 static void an_answer_that_was_not_asked_for_ends_it(void **state)
 {
-	static const enum tcp_wire_word words[] = { TCP_WIRE_PARKED, TCP_WIRE_STAY, 0, 4 };
+	static const enum tcp_wire_ctl ctl[] = { TCP_WIRE_PARK_ACK, TCP_WIRE_PARK_NACK, 0, 4 };
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	struct script script = script_open();
 	struct eng_peer *peer = fake_peer(a, &script.addr);
 	size_t i;
 	int fd;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (i = 0; i < sizeof(ctl) / sizeof(ctl[0]); i++) {
 		peer->up = peer->down = 0;
 		peer->done_cnt = peer->lost_cnt = 0;
 		fd = script_meet(&script, peer, TCP_WIRE_CAN_PARK);
-		script_word(fd, words[i]);
+		script_ctl(fd, ctl[i]);
 		FAKE_UNTIL(15000, peer->down);
 		assert_int_equal(peer->err, FI_EPROTO);
 		close(fd);
@@ -272,7 +272,7 @@ static void an_answer_that_was_not_asked_for_ends_it(void **state)
 	fake_close(a, 0);
 }
 
-/* The peer has something under way and says so. */
+/* The peer does not consent, because it has packets in flight. */
 static void a_peer_may_want_to_stay(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
@@ -287,7 +287,7 @@ static void a_peer_may_want_to_stay(void **state)
 	FAKE_UNTIL(15000, chan_at(peer)->base.state == CHAN_PARKING);
 	fake_send(peer, 20, 0);
 	fake_send(peer, 30, 0);
-	script_word(fd, TCP_WIRE_STAY);
+	script_ctl(fd, TCP_WIRE_PARK_NACK);
 	FAKE_UNTIL(15000, peer->done_cnt == 3);
 	/* the packet before, the question, and what had to wait */
 	while (got < 3 * head + 60 + TCP_FRAME_SIZE) {
@@ -295,7 +295,7 @@ static void a_peer_may_want_to_stay(void **state)
 		ret = recv(fd, buf + got, sizeof(buf) - got, 0);
 		got += ret > 0 ? (size_t) ret : 0;
 	}
-	assert_int_equal(tcp_frame_word(buf + head + 10, got - head - 10), TCP_WIRE_PARK);
+	assert_int_equal(tcp_frame_ctl(buf + head + 10, got - head - 10), TCP_WIRE_PARK);
 	assert_int_equal(chan_at(peer)->base.state, CHAN_READY);
 	close(fd);
 	close(script.listener);
@@ -310,42 +310,42 @@ struct script_in {
 };
 
 /* next_frame - go over one frame of what has been read; false: it is not all there.
- * @word_p: [out] the word, or 0
+ * @ctl_p: [out] the control frame, or 0
  */
-static bool next_frame(struct script_in *in, size_t *at_p, unsigned *word_p)
+static bool next_frame(struct script_in *in, size_t *at_p, unsigned *ctl_p)
 {
 	size_t part = in->have - *at_p, hdr_len = 0;
 	uint64_t len = 0;
-	bool shared;
+	bool striped;
 
 	if (part > in->skip)
 		part = in->skip;
 	in->skip -= part;
 	*at_p += part;
-	if (tcp_frame_get(in->buf + *at_p, in->have - *at_p, TCP_PAYLOAD_MAX, &hdr_len, &len, &shared) ==
+	if (tcp_frame_get(in->buf + *at_p, in->have - *at_p, TCP_PAYLOAD_MAX, &hdr_len, &len, &striped) ==
 	    TCP_FRAME_MORE)
 		return false;
-	*word_p = tcp_frame_word(in->buf + *at_p, in->have - *at_p);
-	assert_true(hdr_len || *word_p);
+	*ctl_p = tcp_frame_ctl(in->buf + *at_p, in->have - *at_p);
+	assert_true(hdr_len || *ctl_p);
 	*at_p += TCP_FRAME_SIZE + hdr_len;
 	in->skip = len;
 	return true;
 }
 
-/* script_await - read frames until @word has come. */
-static void script_await(int fd, struct script_in *in, unsigned word)
+/* script_await - read frames until @ctl has arrived. */
+static void script_await(int fd, struct script_in *in, unsigned ctl)
 {
 	uint64_t until = clock_deadline(60000);
 	unsigned got = 0;
 	ssize_t ret;
 	size_t at;
 
-	while (got != word) {
+	while (got != ctl) {
 		assert_true(clock_ns() < until);
 		fake_poll();
 		ret = recv(fd, in->buf + in->have, sizeof(in->buf) - in->have, 0);
 		in->have += ret > 0 ? (size_t) ret : 0;
-		for (at = 0; got != word && next_frame(in, &at, &got);)
+		for (at = 0; got != ctl && next_frame(in, &at, &got);)
 			;
 		in->have -= at;
 		memmove(in->buf, in->buf + at, in->have);
@@ -367,18 +367,18 @@ static void an_answer_does_not_cut_a_packet(void **state)
 		for (k = 0; k < 8; k++)
 			fake_send(peer, TCP_PAYLOAD_MAX - (fake_draw() % 5000), 0);
 		assert_false(list_empty(&chan_at(peer)->base.pending));
-		script_word(fd, TCP_WIRE_PARK);
+		script_ctl(fd, TCP_WIRE_PARK);
 		for (k = 0; k < 20; k++)
 			fake_poll();
-		script_await(fd, &in, TCP_WIRE_STAY);
+		script_await(fd, &in, TCP_WIRE_PARK_NACK);
 	}
 	close(fd);
 	close(script.listener);
 	fake_close(a, 0);
 }
 
-/* The peer has agreed and calls again before we have read that it has. */
-static void a_new_call_does_not_overtake_the_answer(void **state)
+/* The peer has consented and connects again before its consent has been read. */
+static void a_new_connect_does_not_overtake_the_answer(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	struct script script = script_open();
@@ -390,16 +390,16 @@ static void a_new_call_does_not_overtake_the_answer(void **state)
 	FAKE_UNTIL(15000, chan_at(peer)->base.state == CHAN_PARKING);
 	script.hello.type = TCP_WIRE_HELLO;
 	script.hello.features = TCP_WIRE_CAN_PARK | TCP_WIRE_RESUMES;
-	call = script_call(a);
-	script_say(&script, call);
-	assert_true(script_hear(call, &hello));
+	call = script_connect(a);
+	script_send(&script, call);
+	assert_true(script_recv(call, &hello));
 	assert_int_equal(hello.reason, CHAN_NOT_YET);
 	close(call);
-	script_word(fd, TCP_WIRE_PARKED);
+	script_ctl(fd, TCP_WIRE_PARK_ACK);
 	FAKE_UNTIL(15000, is_parked(peer));
-	call = script_call(a);
-	script_say(&script, call);
-	assert_true(script_hear(call, &hello));
+	call = script_connect(a);
+	script_send(&script, call);
+	assert_true(script_recv(call, &hello));
 	assert_int_equal(hello.type, TCP_WIRE_WELCOME);
 	assert_true(hello.features & TCP_WIRE_RESUMES);
 	assert_int_equal(peer->down, 0);
@@ -421,7 +421,7 @@ int main(void)
 		TEST(an_answer_that_was_not_asked_for_ends_it),
 		TEST(a_peer_may_want_to_stay),
 		TEST(an_answer_does_not_cut_a_packet),
-		TEST(a_new_call_does_not_overtake_the_answer),
+		TEST(a_new_connect_does_not_overtake_the_answer),
 	};
 
 	return cmocka_run_group_tests_name("tcp_park", tests, NULL, NULL);

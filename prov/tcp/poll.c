@@ -11,15 +11,15 @@
 #include "link.h"
 
 #define EVENTS_MAX 32
-/* Polls between two looks at the whole set, while something is hot: few while a look
- * finds something, then more.
+/* Polls between two times that the whole set is asked, while a connection is active: few while
+ * it reports events, then more.
  */
 #define WAIT_MIN 16
 #define WAIT_MAX 64
-#define MISSES_MAX 200		/* fruitless reads until a connection makes room for others */
-#define DETACH_AFTER 300	/* polls for which it must have been hot to leave the set */
-#define CROWD_STEP 16		/* polls that look at the set for each event of a cold connection */
-#define CROWD_MAX 64
+#define MISSES_MAX 200		/* fruitless reads after which a connection makes room for others */
+#define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
+#define SET_ONLY_STEP 16		/* polls that ask the set alone, per event of an inactive connection */
+#define SET_ONLY_MAX 64
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 /* ---- the set --------------------------------------------------------------- */
@@ -44,8 +44,8 @@ static __attribute__((noinline)) int wait_events(struct tcp_poller *poller)
 	int cnt, i;
 
 	poller->polled_ns = clock_coarse_ns();
-	if (poller->polled_ns >= poller->guard_due_ns)
-		tcp_guard_look(poller, poller->polled_ns);
+	if (poller->polled_ns >= poller->unacked_due_ns)
+		tcp_unacked_check(poller, poller->polled_ns);
 	cnt = tcp_io_look(poller->base.base.fd, ev, EVENTS_MAX);
 	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
 	if (poller->wait_every > WAIT_MAX)
@@ -53,71 +53,71 @@ static __attribute__((noinline)) int wait_events(struct tcp_poller *poller)
 	poller->until_wait = poller->wait_every;
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
-		if (src->events)	/* else it left the set while earlier events were handled */
+		if (src->events)	/* else an earlier handler took it out of the set */
 			src->event(src, ev[i].events);
 	}
 	return cnt > 0 ? cnt : 0;
 }
 
-/* ---- hot connections -------------------------------------------------------- */
+/* ---- active connections ----------------------------------------------------- */
 
-void tcp_poller_cool(struct tcp_poller *poller, struct tcp_conn *conn)
+void tcp_poller_deactivate(struct tcp_poller *poller, struct tcp_conn *conn)
 {
 	unsigned i;
 
-	if (!conn->hot)
+	if (!conn->active)
 		return;
-	conn->hot = false;
+	conn->active = false;
 	conn->streak = 0;
 	if (conn->detached) {
 		conn->detached = false;
 		if (conn->state == TCP_CONN_READY && tcp_conn_watch(conn))
 			tcp_conn_fail(conn, FI_ENOMEM, false);
 	}
-	for (i = 0; poller->hot[i] != conn; i++)
+	for (i = 0; poller->active[i] != conn; i++)
 		;
-	poller->hot[i] = poller->hot[--poller->hot_cnt];
-	poller->base.base.active = poller->hot_cnt;
+	poller->active[i] = poller->active[--poller->active_cnt];
+	poller->base.base.active = poller->active_cnt;
 }
 
-/* coldest - the hot connection that was announced or read longest ago. */
-static struct tcp_conn *coldest(const struct tcp_poller *poller)
+/* least_recent - the active connection whose input was found longest ago. */
+static struct tcp_conn *least_recent(const struct tcp_poller *poller)
 {
-	struct tcp_conn *conn = poller->hot[0];
+	struct tcp_conn *conn = poller->active[0];
 	unsigned i;
 
-	for (i = 1; i < TCP_HOT_MAX; i++)
-		if (poller->hot[i]->used_seq < conn->used_seq)
-			conn = poller->hot[i];
+	for (i = 1; i < TCP_ACTIVE_MAX; i++)
+		if (poller->active[i]->used_seq < conn->used_seq)
+			conn = poller->active[i];
 	return conn;
 }
 
-void tcp_poller_heat(struct tcp_poller *poller, struct tcp_conn *conn)
+void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn)
 {
 	conn->used_seq = poller->base.seq;
-	if (conn->hot)
+	if (conn->active)
 		return;
-	poller->crowd += CROWD_STEP;
-	if (poller->crowd > CROWD_MAX)
-		poller->crowd = CROWD_MAX;
-	if (poller->hot_cnt == TCP_HOT_MAX)
-		tcp_poller_cool(poller, coldest(poller));
-	conn->hot = true;
-	poller->hot[poller->hot_cnt++] = conn;
+	poller->set_only += SET_ONLY_STEP;
+	if (poller->set_only > SET_ONLY_MAX)
+		poller->set_only = SET_ONLY_MAX;
+	if (poller->active_cnt == TCP_ACTIVE_MAX)
+		tcp_poller_deactivate(poller, least_recent(poller));
+	conn->active = true;
+	poller->active[poller->active_cnt++] = conn;
 	poller->base.base.active = true;
 }
 
-/* attach - everybody back into the set: somebody is going to sleep. */
+/* attach - a thread is about to block: put detached connections back into the set. */
 static int attach(struct tcp_poller *poller)
 {
 	unsigned i;
 	int ret = 0;
 
-	for (i = 0; i < poller->hot_cnt && !ret; i++) {
-		poller->hot[i]->streak = 0;
-		if (poller->hot[i]->detached) {
-			poller->hot[i]->detached = false;
-			ret = tcp_conn_watch(poller->hot[i]);
+	for (i = 0; i < poller->active_cnt && !ret; i++) {
+		poller->active[i]->streak = 0;
+		if (poller->active[i]->detached) {
+			poller->active[i]->detached = false;
+			ret = tcp_conn_watch(poller->active[i]);
 		}
 	}
 	return ret;
@@ -137,25 +137,25 @@ static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, uns
 	if (got) {
 		conn->used_seq = poller->base.seq;
 	} else if (__builtin_expect(poller->base.seq - conn->used_seq > MISSES_MAX &&
-				    (poller->hot_cnt > 1 ||
+				    (poller->active_cnt > 1 ||
 				     obj_prog_others_active(&poller->base.base)), 0)) {
-		tcp_poller_cool(poller, conn);
+		tcp_poller_deactivate(poller, conn);
 		return got;
 	}
-	if (__builtin_expect(!conn->detached, 0) && conn->hot && ++conn->streak >= DETACH_AFTER)
+	if (__builtin_expect(!conn->detached, 0) && conn->active && ++conn->streak >= DETACH_AFTER)
 		detach(poller, conn);
 	return got;
 }
 
-static inline int read_hot(struct tcp_poller *poller, unsigned budget)
+static inline int read_active(struct tcp_poller *poller, unsigned budget)
 {
 	int done = 0;
 	unsigned i;
 
-	/* backwards: what leaves the list takes the place of one that has been read */
-	for (i = poller->hot_cnt; i-- > 0;)
-		if (i < poller->hot_cnt)
-			done += read_one(poller, poller->hot[i], budget);
+	/* backwards: the last one replaces one that is removed, and has been read already */
+	for (i = poller->active_cnt; i-- > 0;)
+		if (i < poller->active_cnt)
+			done += read_one(poller, poller->active[i], budget);
 	return done;
 }
 
@@ -193,7 +193,7 @@ void tcp_poller_reap(struct tcp_poller *poller)
 
 /* ---- the poller ops ------------------------------------------------------------ */
 
-/* poll_rare - what most polls have nothing of. */
+/* poll_rare - timers, paused connections and queued connects: most polls have none. */
 static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 {
 	int done = 0;
@@ -206,7 +206,7 @@ static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 	return done;
 }
 
-/* poll_end - what the poll, or a failure since the last one, has left to be done. */
+/* poll_end - send what was staged, report what has failed, free what was closed. */
 static __attribute__((noinline)) int poll_end(struct tcp_poller *poller)
 {
 	int done = 0;
@@ -223,13 +223,13 @@ static inline bool set_due(struct tcp_poller *poller)
 {
 	if (poller->blocked || !poller->until_wait--)
 		return true;
-	return !poller->hot_cnt && !obj_prog_others_active(&poller->base.base);
+	return !poller->active_cnt && !obj_prog_others_active(&poller->base.base);
 }
 
-/* rushed - does the caller do little else than poll?  If it is away for longer than a poll takes
- * (it computes, or yields the processor), a look at the whole set is worth its time.
+/* polls_often - does the program do little else than poll?  If more time than a poll takes passes
+ * between two polls (it computes, or yields the processor), asking the whole set pays.
  */
-static inline bool rushed(struct tcp_poller *poller)
+static inline bool polls_often(struct tcp_poller *poller)
 {
 	if (!poller->ended)
 		return true;
@@ -237,7 +237,7 @@ static inline bool rushed(struct tcp_poller *poller)
 	return poller->began - poller->ended <= 2 * poller->cost;
 }
 
-/* found_nothing - note when the poll ended, and how long it took. */
+/* found_nothing - record when the fruitless poll ended, and how long it took. */
 static inline void found_nothing(struct tcp_poller *poller)
 {
 	poller->ended = clock_cycles();
@@ -246,13 +246,13 @@ static inline void found_nothing(struct tcp_poller *poller)
 	poller->began = 0;
 }
 
-/* read_set - what the set announces, and nothing else. */
+/* read_set - read what the set reports, and nothing else. */
 static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
 {
 	int done;
 
-	if (poller->crowd)
-		poller->crowd--;
+	if (poller->set_only)
+		poller->set_only--;
 	if (attach(poller))
 		return 0;	/* no memory: the next poll tries again */
 	done = wait_events(poller);
@@ -267,14 +267,14 @@ static inline int read_any(struct tcp_poller *poller, unsigned budget)
 {
 	int done;
 
-	if (__builtin_expect(poller->crowd || (poller->hot_cnt && !rushed(poller)), 0))
+	if (__builtin_expect(poller->set_only || (poller->active_cnt && !polls_often(poller)), 0))
 		return read_set(poller);
-	done = read_hot(poller, budget);
+	done = read_active(poller, budget);
 	if (__builtin_expect(set_due(poller), 0))
 		done += wait_events(poller);
 	if (done)
 		poller->ended = 0;
-	else if (poller->hot_cnt)
+	else if (poller->active_cnt)
 		found_nothing(poller);
 	return done;
 }
@@ -303,15 +303,16 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 	uint64_t due = timers_next(&poller->base.timers);
 
-	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) || chan_poller_connects(&poller->base))
+	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) ||
+	    chan_poller_connects(&poller->base))
 		return -FI_EAGAIN;
 	if (attach(poller))
 		return -FI_EAGAIN;
-	poller->until_wait = 0;	/* whatever wakes the sleeper, the next poll finds it */
+	poller->until_wait = 0;	/* the next poll asks the set: it finds what woke the thread */
 	if (!list_empty(&poller->base.paused) && clock_ns() + RETRY_PAUSED_NS < due)
 		due = clock_ns() + RETRY_PAUSED_NS;
-	if (poller->guard_due_ns < due)
-		due = poller->guard_due_ns;
+	if (poller->unacked_due_ns < due)
+		due = poller->unacked_due_ns;
 	if (due < *deadline_ns)
 		*deadline_ns = due;
 	return 0;
@@ -355,8 +356,8 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
 	list_init(&poller->dead);
-	list_init(&poller->guarded);
-	poller->guard_due_ns = UINT64_MAX;
+	list_init(&poller->unacked);
+	poller->unacked_due_ns = UINT64_MAX;
 	tcp_park_init(poller);
 	return 0;
 }

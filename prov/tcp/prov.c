@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The two providers of this module, tcp and sockets: what they offer, and the
- * few lines between the API and the engine.
+ * The two providers of this module, tcp and sockets: the attributes that they offer, and
+ * their entries for fi_getinfo() and fi_fabric().
  */
 #include <rdma/fi_errno.h>
 

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Receiving.  One read into the poller's buffer fetches as many packets as have
- * arrived; they are offered to the engine where they lie.  Once the engine has
- * said where a long payload goes, the rest of it is read straight to that place,
- * with a little room behind for the headers that follow.  Between reads a
- * connection keeps at most the beginning of a header, and no buffer.
+ * Receiving.  One read into the poller's buffer fetches as many packets as have arrived; they
+ * are offered to the engine in that buffer.  Once the engine has named the destination of a
+ * long payload, the rest of it is read straight into the destination, with a little room
+ * behind for the headers that follow.  Between reads a connection keeps at most the beginning
+ * of a header, and no buffer.
  *
- * A payload that several lanes share is read by each into its part of the place.  Until
- * all parts are there, the first lane reads on no further.
+ * A striped payload is read by each lane into its part of the destination.  Until all parts
+ * are complete, the first lane reads nothing else.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include "io.h"
 #include "link.h"
 
-#define LONG_PAYLOAD 16384	/* from here on we read little ahead: it would be copied */
-#define AHEAD 4096		/* how much that is */
+#define LONG_PAYLOAD 16384	/* above, little is read ahead, because it would be copied */
+#define AHEAD 4096		/* then so much is read ahead */
 #define TAIL 1024		/* room behind a payload that is read into place */
 
 /* ---- payload of one packet --------------------------------------------------- */
@@ -33,27 +33,27 @@ static struct tcp_conn *first_of(struct tcp_conn *conn)
 	return conn->first ? conn->first : conn;
 }
 
-/* shared - is what @conn, a first one or another, reads a part of a payload? */
-static bool shared(struct tcp_conn *conn)
+/* striped - does @conn, whichever lane, read a part of a striped payload? */
+static bool striped(struct tcp_conn *conn)
 {
 	const struct tcp_lanes *lanes = first_of(conn)->lanes;
 
 	return __builtin_expect(lanes != NULL, 0) && lanes->rx_parts;
 }
 
-/* go_on - the first lane has waited for the others, and must no longer. */
-static void go_on(struct tcp_conn *conn)
+/* resume_first - all parts are complete: the first lane reads on. */
+static void resume_first(struct tcp_conn *conn)
 {
 	if (conn->rx.kept) {
 		list_add_tail(&conn->state_node, &conn->poller->base.paused);
 		chan_poller_kick(&conn->poller->base);
-	} else if (conn->rx.quiet) {
-		conn->rx.quiet = false;
+	} else if (conn->rx.masked) {
+		conn->rx.masked = false;
 		tcp_conn_watch(conn);
 	}
 }
 
-/* body_end - all of it has arrived. */
+/* body_end - the payload is complete. */
 static void body_end(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -69,22 +69,22 @@ static void body_end(struct tcp_conn *conn)
 	}
 }
 
-/* part_end - all has arrived that comes over @conn. */
+/* part_end - the part of the payload that arrives over @conn is complete. */
 static void part_end(struct tcp_conn *conn)
 {
 	struct tcp_conn *first = first_of(conn);
 
-	if (shared(conn)) {
+	if (striped(conn)) {
 		conn->rx.body = conn == first ? TCP_BODY_OTHERS : TCP_BODY_NONE;
 		if (--first->lanes->rx_parts)
 			return;
 	}
 	body_end(first);
 	if (conn != first && first->state == TCP_CONN_READY)
-		go_on(first);
+		resume_first(first);
 }
 
-/* body_advance - @len bytes more are in place. */
+/* body_advance - @len further bytes are in place. */
 static void body_advance(struct tcp_rx *rx, size_t len)
 {
 	struct iovec *iov;
@@ -103,10 +103,10 @@ static void body_advance(struct tcp_rx *rx, size_t len)
 	while (rx->iov_cur < rx->iov_cnt && !rx->iov[rx->iov_cur].iov_len)
 		rx->iov_cur++;
 	if (rx->iov_cur == rx->iov_cnt)
-		rx->body = TCP_BODY_SKIP;	/* what is left, if anything, has no place */
+		rx->body = TCP_BODY_SKIP;	/* the rest, if any, has no destination */
 }
 
-/* set_place - the next @left bytes go to @iov, from @off on. */
+/* set_place - the destination of the next @left bytes is @iov from @off on. */
 static void set_place(struct tcp_rx *rx, const struct iovec *iov, size_t iov_cnt, size_t off,
 		      size_t left)
 {
@@ -116,8 +116,8 @@ static void set_place(struct tcp_rx *rx, const struct iovec *iov, size_t iov_cnt
 	rx->body = rx->iov_cnt ? TCP_BODY_PLACE : TCP_BODY_SKIP;
 }
 
-/* share - each lane but the first has a part of the payload to come. */
-static void share(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
+/* set_parts - set the destinations of the further lanes' parts of a striped payload. */
+static void set_parts(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
 {
 	size_t off = tcp_frame_part(len, lanes->cnt, 1), end;
 	struct tcp_conn *lane;
@@ -128,16 +128,16 @@ static void share(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, 
 		lane = lanes->conn[i];
 		end = tcp_frame_part(len, lanes->cnt, i + 1);
 		set_place(&lane->rx, iov, iov_cnt, off, end - off);
-		if (lane->rx.quiet) {
-			lane->rx.quiet = false;
+		if (lane->rx.masked) {
+			lane->rx.masked = false;
 			tcp_conn_watch(lane);
 		}
 	}
 }
 
-/* body_begin - the engine has said where the payload goes, of which @in has the
- * beginning; nowhere: without @iov.  Returns with body NONE if that was all.
- * @mine: how much of it comes over @conn: all, unless it is shared
+/* body_begin - the engine has named the destination of a payload whose beginning is in @in;
+ * without @iov it is dropped.  Returns with body NONE if the payload is complete.
+ * @mine: bytes of it that arrive over @conn: all, unless it is striped
  */
 static void body_begin(struct tcp_conn *conn, const struct eng_rx *in, size_t mine,
 		       const struct iovec *iov, size_t iov_cnt)
@@ -146,7 +146,7 @@ static void body_begin(struct tcp_conn *conn, const struct eng_rx *in, size_t mi
 	size_t copied;
 
 	if (mine < in->len)
-		share(conn->lanes, in->len, iov, iov_cnt);
+		set_parts(conn->lanes, in->len, iov, iov_cnt);
 	set_place(rx, iov, iov_cnt, 0, mine);
 	copied = iov_scatter(rx->iov, rx->iov_cnt, 0, in->data, in->avail);
 	body_advance(rx, copied);
@@ -157,9 +157,9 @@ static void body_begin(struct tcp_conn *conn, const struct eng_rx *in, size_t mi
 
 /* ---- packets --------------------------------------------------------------- */
 
-/* keep_buffer - the engine has no memory for the packet at @pos: it will be offered
- * again, and meanwhile nothing is read, so that the sender is held back.  Or the one
- * before is not complete yet, because lanes share it.
+/* keep_buffer - the engine has no memory for the packet at @pos: it is offered again later, and
+ * meanwhile nothing is read, which closes the sender's window.  Or the packet before is striped
+ * and incomplete.
  */
 static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 {
@@ -168,7 +168,7 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 	if (!conn->rx.kept) {
 		conn->rx.kept = buf;
 		poller->rx = malloc((size_t) poller->conf->rbuf_size);
-		tcp_poller_cool(poller, conn);
+		tcp_poller_deactivate(poller, conn);
 		tcp_conn_watch(conn);
 	}
 	conn->rx.kept_pos = pos;
@@ -187,8 +187,9 @@ static void refuse_packet(struct tcp_conn *conn, const char *what)
 	tcp_conn_fail(conn, FI_EPROTO, false);
 }
 
-/* offer - show the engine one packet, with @mine bytes of payload over this connection.
- * Returns false when it is to be left alone for now.
+/* offer - offer one packet to the engine; @mine bytes of its payload arrive over this
+ * connection.  Returns false when it stays where it is: try again later, or the connection is
+ * lost.
  */
 static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 {
@@ -231,14 +232,13 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 	case ENG_RX_LATER:
 		return false;
 	default:
-		refuse_packet(conn, "a packet that makes no sense");
+		refuse_packet(conn, "a malformed packet");
 		return false;
 	}
 }
 
-/* packet - offer the one at @at, with @len bytes of payload, of which some may still be on
- * the way.  Returns how many of the @have bytes there it took up, or 0: it is to be left
- * alone, or the connection has ended.
+/* packet - offer the packet at @at, with @len bytes of payload, of which some may not have
+ * arrived.  Returns how many of the @have bytes there it used, or 0, see offer().
  */
 static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint8_t *at,
 					       size_t have, size_t hdr_len, uint64_t len,
@@ -248,13 +248,13 @@ static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint
 	struct eng_rx rx;
 	uint64_t mine = len;
 
-	if (__builtin_expect(len >= TCP_SHARED_MIN && conn->lanes, 0)) {
-		tcp_lane_call(conn);
+	if (__builtin_expect(len >= TCP_STRIPE_MIN && conn->lanes, 0)) {
+		tcp_lane_connect(conn);
 		if (parts)
 			mine = tcp_frame_part(len, conn->lanes->cnt, 1);
 	}
-	if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_GREETING), 0)) {
-		refuse_packet(conn, "a frame for connections that it does not have");
+	if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_HELLO_SENT), 0)) {
+		refuse_packet(conn, "a striped frame without the lanes for it");
 		return 0;
 	}
 	rx.hdr = at + TCP_FRAME_SIZE;
@@ -268,8 +268,8 @@ static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint
 	return offer(conn, &rx, mine) ? head + rx.avail : 0;
 }
 
-/* short_packet - the same for one that is short and here in whole, as most are.  Returns 0
- * if the engine or this link has to look closer.
+/* short_packet - the fast path of packet(), for a short packet that is complete.  Returns 0 if
+ * packet() has to handle it.
  */
 static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size_t have,
 				  size_t hdr_len, uint64_t len)
@@ -284,10 +284,10 @@ static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size
 	return head + len;
 }
 
-/* odd_bytes - what is at @at, @have bytes, is no frame of a packet, or not yet.  Returns
- * how many are done with, or 0 if parse() is.
+/* no_packet - the @have bytes at @at are an incomplete header, a control frame, or invalid.
+ * Returns how many bytes were used, or 0 if parse() has to end.
  */
-static __attribute__((noinline)) size_t odd_bytes(struct tcp_conn *conn, const uint8_t *at,
+static __attribute__((noinline)) size_t no_packet(struct tcp_conn *conn, const uint8_t *at,
 						  size_t have, enum tcp_frame_verdict verdict)
 {
 	if (verdict == TCP_FRAME_MORE) {
@@ -295,14 +295,12 @@ static __attribute__((noinline)) size_t odd_bytes(struct tcp_conn *conn, const u
 		memcpy(conn->rx.stash, at, have);
 		return 0;
 	}
-	if (!tcp_park_word(conn, tcp_frame_word(at, have)))
+	if (!tcp_park_ctl(conn, tcp_frame_ctl(at, have)))
 		refuse_packet(conn, "a frame with impossible lengths");
 	return conn->state == TCP_CONN_READY ? TCP_FRAME_SIZE : 0;
 }
 
-/* parse - offer the packets at @buf, which is the poller's buffer or the one that
- * the connection kept.
- */
+/* parse - offer the packets in @buf, the poller's buffer or the one that the connection kept. */
 static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 {
 	enum tcp_frame_verdict verdict;
@@ -318,7 +316,7 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 		verdict = tcp_frame_get(buf + pos, end - pos, conn->max_payload, &hdr_len, &len,
 					&parts);
 		if (__builtin_expect(verdict != TCP_FRAME_OK, 0)) {
-			used = odd_bytes(conn, buf + pos, end - pos, verdict);
+			used = no_packet(conn, buf + pos, end - pos, verdict);
 			if (!used)
 				return;
 			continue;
@@ -344,7 +342,7 @@ static void stream_ended(struct tcp_conn *conn)
 	tcp_conn_fail(conn, FI_ECONNRESET, clean);
 }
 
-/* read_nothing - the end of the stream, or of the connection. */
+/* read_nothing - the end of the stream, or an error of the socket. */
 static __attribute__((noinline)) void read_nothing(struct tcp_conn *conn, ssize_t ret)
 {
 	if (!ret)
@@ -362,7 +360,7 @@ static inline ssize_t read_result(struct tcp_conn *conn, ssize_t ret)
 	return 0;
 }
 
-/* read_place - payload into place, and what follows into the buffer. */
+/* read_place - read payload into its destination, and what follows into the buffer. */
 static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_t *asked_p)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -373,7 +371,7 @@ static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_
 	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, iov);
 	room = iov_total(iov, cnt);
 	*asked_p = room;
-	if (room == rx->left && !shared(conn)) {
+	if (room == rx->left && !striped(conn)) {
 		iov[cnt++] = (struct iovec) { conn->poller->rx, TAIL };
 		*asked_p += TAIL;
 	}
@@ -388,7 +386,7 @@ static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_
 	return ret;
 }
 
-/* read_ahead - headers, short payload, and payload that nobody wants. */
+/* read_ahead - read headers, short payload, and payload to be dropped. */
 static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -401,7 +399,7 @@ static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	if (rx->big && rx->body == TCP_BODY_NONE)
 		room = AHEAD;
 	*asked_p = room - rx->stash_len;
-	if (shared(conn) && *asked_p > rx->left)
+	if (striped(conn) && *asked_p > rx->left)
 		*asked_p = rx->left;
 	ret = read_result(conn, tcp_io_recv(conn->src.fd, buf + rx->stash_len, *asked_p));
 	if (ret <= 0)
@@ -421,8 +419,8 @@ static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	return ret;
 }
 
-/* wanted - does what comes next over @conn have its place? */
-static bool wanted(const struct tcp_conn *conn)
+/* has_place - does the next input of @conn have a destination? */
+static bool has_place(const struct tcp_conn *conn)
 {
 	return conn->first ? conn->rx.body != TCP_BODY_NONE : conn->rx.body != TCP_BODY_OTHERS;
 }
@@ -434,7 +432,7 @@ static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn
 	ssize_t ret;
 	int done = 0;
 
-	while (wanted(conn)) {
+	while (has_place(conn)) {
 		if (!poller->rx)
 			poller->rx = malloc((size_t) poller->conf->rbuf_size);
 		if (!poller->rx)
@@ -451,7 +449,7 @@ static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn
 	return done;
 }
 
-/* read_lanes - those beyond the first. */
+/* read_lanes - read the further lanes. */
 static __attribute__((noinline)) int read_lanes(struct tcp_conn *conn, unsigned budget)
 {
 	struct tcp_conn *lane;
@@ -502,7 +500,7 @@ void tcp_rx_drop(struct tcp_conn *conn, int err)
 	free(rx->kept);
 	rx->kept = NULL;
 	rx->body = TCP_BODY_NONE;
-	rx->quiet = false;
+	rx->masked = false;
 	rx->cookie = NULL;
 	if (rx->hold) {
 		chan_hold_lost(rx->hold, err);
@@ -520,7 +518,7 @@ void tcp_rx_drop(struct tcp_conn *conn, int err)
 static void move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt)
 {
 	struct tcp_conn *conn = hold->source, *lane;
-	unsigned cnt = shared(conn) ? conn->lanes->cnt : 1, i;
+	unsigned cnt = striped(conn) ? conn->lanes->cnt : 1, i;
 	size_t off, end = 0, got;
 
 	for (i = 0; i < cnt; i++) {

@@ -2,14 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Sending.  A small packet is copied behind its frame header into a staging
- * buffer; alone, it is sent from there at once, in a burst it waits for the
- * others.  A large one is sent from where it lies, together with what is
- * staged.  What the socket does not take stays in the channel's queue, and from
- * then on everything queues, so that nothing overtakes.
+ * Sending.  A small packet is copied behind its frame header into a staging buffer; a single
+ * one is sent from there at once, in a burst it waits for the others.  A large packet is sent
+ * from the buffers of its iov, together with what is staged.  What the socket does not take
+ * stays in the channel's queue, and from then on every packet is queued, so that order is kept.
  *
- * A packet that lanes share leaves in parts, one over each, at the same time; the next
- * one follows when all have left.
+ * A striped packet is sent in parts, one over each lane, at the same time; the next packet
+ * follows when all parts are sent.
  */
 #include <assert.h>
 #include <errno.h>
@@ -23,23 +22,23 @@
 #include "link.h"
 
 #define BATCH_MAX 64		/* entries in one gathering send */
-#define STALE_NS (10 * CLOCK_NS_PER_MS)	/* without a poll for so long, a peer may have gone */
+#define STALE_NS (10 * CLOCK_NS_PER_MS)	/* after so long without a poll, a peer may have closed */
 
 /* The frame header is written right before the engine's: one entry for both. */
 _Static_assert(offsetof(struct eng_pkt, hdr) ==
 	       offsetof(struct eng_pkt, link_priv) + TCP_FRAME_SIZE, "frame header precedes hdr");
 
-static bool is_shared(const struct eng_pkt *pkt)
+static bool is_striped(const struct eng_pkt *pkt)
 {
-	return __builtin_expect(le64toh(pkt->link_priv) & TCP_FRAME_SHARED, 0);
+	return __builtin_expect(le64toh(pkt->link_priv) & TCP_FRAME_STRIPED, 0);
 }
 
-/* frame_size - of what leaves over @conn, the first lane. */
+/* frame_size - bytes of @pkt that are sent over @conn, the first lane. */
 static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 {
 	size_t len = pkt->len;
 
-	if (is_shared(pkt))
+	if (is_striped(pkt))
 		len = tcp_frame_part(len, conn->lanes->cnt, 1);
 	return TCP_FRAME_SIZE + pkt->hdr_len + len;
 }
@@ -49,7 +48,7 @@ static size_t staged(const struct tcp_tx *tx)
 	return tx->stage_end - tx->stage_pos;
 }
 
-/* set_blocked - while the socket is full we are told when it no longer is. */
+/* set_blocked - while the socket is full, wait for EPOLLOUT. */
 static void set_blocked(struct tcp_conn *conn, bool blocked)
 {
 	if (conn->tx.blocked == blocked)
@@ -74,11 +73,11 @@ static void staged_sent(struct tcp_conn *conn, size_t len)
 		stage_release(conn);
 }
 
-/* send_result - 0 for "full", and the end of the connection for real errors. */
+/* send_result - 0: the socket is full; < 0: an error, the connection is declared lost. */
 static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
 {
 	if (ret >= 0) {
-		tcp_guard_sent(conn);
+		tcp_unacked_sent(conn);
 		return ret;
 	}
 	if (errno == EAGAIN || errno == EINTR)
@@ -121,7 +120,7 @@ void tcp_tx_flush(struct tcp_conn *conn)
 		shut_if_done(conn);
 }
 
-/* copy_pkt - frame header, engine's header and payload in one piece. */
+/* copy_pkt - copy frame header, engine's header and payload to @out. */
 static void copy_pkt(uint8_t *out, const struct eng_pkt *pkt)
 {
 	size_t head = TCP_FRAME_SIZE + pkt->hdr_len;
@@ -133,9 +132,8 @@ static void copy_pkt(uint8_t *out, const struct eng_pkt *pkt)
 		iov_gather(pkt->iov, pkt->iov_cnt, 0, out + head, pkt->len);
 }
 
-/* in_burst - will something else be sent before this has to leave?  Yes in the
- * middle of a poll, or if the caller says so, or if the application, which polls
- * by itself, has sent on this connection since its last poll.
+/* in_burst - may a packet wait for others?  Yes inside poll(), with ENG_PKT_MORE, and where the
+ * program, which polls by itself, has sent on this connection since its last poll.
  */
 static bool in_burst(const struct tcp_conn *conn, uint32_t pkt_flags)
 {
@@ -147,11 +145,11 @@ static bool in_burst(const struct tcp_conn *conn, uint32_t pkt_flags)
 	       (conn->tx.seq == poller->base.seq && poller->base.app_active);
 }
 
-/* keep_staged - @conn has something to send, by the end of this or the next poll. */
+/* keep_staged - @conn has staged bytes to send, by the end of this or the next poll. */
 static void keep_staged(struct tcp_conn *conn)
 {
 	if (conn->tx.blocked || !list_empty(&conn->tx.dirty_node))
-		return;		/* EPOLLOUT takes it along */
+		return;		/* sent by the pump on EPOLLOUT */
 	list_add_tail(&conn->tx.dirty_node, &conn->poller->base.dirty);
 	if (!conn->poller->base.polling)
 		obj_prog_staged(conn->poller->base.base.prog);
@@ -166,7 +164,7 @@ static size_t gather_stage(const struct tcp_tx *tx, struct iovec *iov, size_t *t
 	return 1;
 }
 
-/* gather_pkt - what has not left of @pkt, as far as it goes over this connection. */
+/* gather_pkt - the unsent bytes of @pkt that are sent over this connection. */
 static size_t gather_pkt(const struct tcp_conn *conn, const struct eng_pkt *pkt,
 			 struct iovec *iov, size_t *total_p)
 {
@@ -193,7 +191,7 @@ static size_t consume_stage(struct tcp_conn *conn, size_t len)
 	return part;
 }
 
-/* stage_room - room for @size bytes behind what is staged, or NULL just now. */
+/* stage_room - room for @size bytes behind what is staged; NULL: none now. */
 static uint8_t *stage_room(struct tcp_conn *conn, size_t size)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -206,8 +204,8 @@ static uint8_t *stage_room(struct tcp_conn *conn, size_t size)
 	return tx->stage && room - tx->stage_end >= size ? tx->stage + tx->stage_end : NULL;
 }
 
-/* small_room - where a packet of @size bytes, a small one, is put together for
- * small_send(), which follows at once; NULL when there is no room just now.
+/* small_room - the memory in which a small packet of @size bytes is built for small_send(),
+ * which follows at once; NULL: none now.
  */
 static inline uint8_t *small_room(struct tcp_conn *conn, size_t size, bool burst)
 {
@@ -215,33 +213,33 @@ static inline uint8_t *small_room(struct tcp_conn *conn, size_t size, bool burst
 
 	if (burst || conn->tx.stage || conn->tx.blocked)
 		return stage_room(conn, size);
-	if (__builtin_expect(!poller->lone, 0))
-		poller->lone = pool_get(&poller->stages);
-	return poller->lone;
+	if (__builtin_expect(!poller->direct, 0))
+		poller->direct = pool_get(&poller->stages);
+	return poller->direct;
 }
 
-/* send_lone - the packet that stands alone.  What the socket does not take is staged
- * where it is.
+/* send_direct - send the packet in poller->direct.  What the socket does not take becomes
+ * the connection's staging buffer.
  */
-static inline int send_lone(struct tcp_conn *conn, size_t size)
+static inline int send_direct(struct tcp_conn *conn, size_t size)
 {
 	struct tcp_poller *poller = conn->poller;
 	ssize_t ret;
 
-	ret = send_result(conn, tcp_io_send(conn->src.fd, poller->lone, size));
+	ret = send_result(conn, tcp_io_send(conn->src.fd, poller->direct, size));
 	if (__builtin_expect(ret < 0, 0))
 		return (int) ret;
 	if (__builtin_expect((size_t) ret < size, 0)) {
-		conn->tx.stage = poller->lone;
+		conn->tx.stage = poller->direct;
 		conn->tx.stage_pos = (size_t) ret;
 		conn->tx.stage_end = size;
-		poller->lone = NULL;
+		poller->direct = NULL;
 		set_blocked(conn, true);
 	}
 	return 1;
 }
 
-/* small_send - what stands in small_room() leaves, now or with the rest of a burst.
+/* small_send - send the packet in small_room(), now or with the rest of a burst.
  * Returns 1, or the error that ends the connection.
  */
 static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
@@ -250,7 +248,7 @@ static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
 
 	tx->seq = conn->poller->base.seq;
 	if (!tx->stage)
-		return send_lone(conn, size);
+		return send_direct(conn, size);
 	tx->stage_end += size;
 	keep_staged(conn);
 	if (!burst)
@@ -258,8 +256,8 @@ static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
 	return conn->state == TCP_CONN_READY ? 1 : -conn->err;
 }
 
-/* send_large - from where it lies, behind what is staged.  Returns how much of the
- * packet itself has left.
+/* send_large - send what is staged, then @pkt from the buffers of its iov.  Returns how many
+ * bytes of the packet itself were sent.
  */
 static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
@@ -275,24 +273,24 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
-/* was_polled - then we would know it if the peer had hung up. */
+/* was_polled - a recent poll would have reported that the peer has closed. */
 static inline bool was_polled(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
 	return conn->tx.seq == poller->base.seq || poller->base.polling ||
-	       (conn->hot && clock_coarse_ns() - poller->polled_ns < STALE_NS);
+	       (conn->active && clock_coarse_ns() - poller->polled_ns < STALE_NS);
 }
 
-/* found_dead - the first packet after a silence: has the peer hung up meanwhile,
- * without our having polled?  The system would take the packet and lose it.  What
- * the peer sent before is for the next poll to read, as is the end.
+/* check_peer_closed - before the first packet after a time without polls: has the peer closed
+ * meanwhile?  The system would take the packet and lose it.  The next poll reads what the peer
+ * sent before it closed, and reports the loss.
  */
-static int found_dead(struct tcp_conn *conn)
+static int check_peer_closed(struct tcp_conn *conn)
 {
 	int ret;
 
-	if (was_polled(conn) || !tcp_conn_ended(conn))
+	if (was_polled(conn) || !tcp_conn_peer_closed(conn))
 		return 0;
 	ret = net_sock_error(conn->src.fd);
 	if (ret)
@@ -300,7 +298,7 @@ static int found_dead(struct tcp_conn *conn)
 	return ret ? ret : -FI_EAGAIN;
 }
 
-/* try_now - as much as can be done at once: 1 for all, 0 for a part or nothing. */
+/* try_now - send or stage @pkt.  1: all of it; 0: a part or nothing, see pkt->sent. */
 static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -325,8 +323,8 @@ static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return pkt->sent == size;
 }
 
-/* send_parts - over the lanes beyond the first, as much as they take of theirs.  True when
- * all has left.  One that is lost takes the first with it, at the end of the poll.
+/* send_parts - send over the further lanes as much of their parts as they take.  True when all
+ * is sent.  The loss of one is reported as the loss of the first, at the end of the poll.
  */
 static bool send_parts(struct tcp_lanes *lanes, const struct eng_pkt *pkt)
 {
@@ -359,7 +357,7 @@ static bool send_parts(struct tcp_lanes *lanes, const struct eng_pkt *pkt)
 	return all;
 }
 
-/* others_send - @conn has sent its part of a packet, and waits for the other lanes. */
+/* others_send - @conn has sent its part of a striped packet, the further lanes have not. */
 static bool others_send(const struct tcp_conn *conn)
 {
 	const struct tcp_lanes *lanes = conn->lanes;
@@ -368,8 +366,8 @@ static bool others_send(const struct tcp_conn *conn)
 	       lanes->tx_pkt->sent == frame_size(conn, lanes->tx_pkt);
 }
 
-/* try_shared - try_now() for a packet that the lanes share. */
-static int try_shared(struct tcp_conn *conn, struct eng_pkt *pkt)
+/* try_striped - try_now() for a striped packet. */
+static int try_striped(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	int ret = try_now(conn, pkt);
 
@@ -379,14 +377,14 @@ static int try_shared(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return 1;
 }
 
-/* may_share - messages as short as eager ones may have to be kept for long by the other
- * side, so that they would not profit.
+/* may_stripe - is @pkt long enough, and are all lanes READY?  Eager messages are not striped:
+ * the peer may have to hold them, so striping would not make them faster.
  */
-static bool may_share(struct tcp_conn *conn, const struct eng_pkt *pkt)
+static bool may_stripe(struct tcp_conn *conn, const struct eng_pkt *pkt)
 {
-	if (pkt->len < TCP_SHARED_MIN || pkt->len <= conn->poller->conf->eager_size)
+	if (pkt->len < TCP_STRIPE_MIN || pkt->len <= conn->poller->conf->eager_size)
 		return false;
-	tcp_lane_call(conn);
+	tcp_lane_connect(conn);
 	return tcp_lane_all(conn, TCP_CONN_READY);
 }
 
@@ -397,14 +395,14 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 
 	if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
 		return -conn->err;
-	ret = found_dead(conn);
+	ret = check_peer_closed(conn);
 	if (__builtin_expect(ret, 0))
 		return ret;
-	share = __builtin_expect(conn->lanes != NULL, 0) && may_share(conn, pkt);
-	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_SHARED : 0), pkt->len);
+	share = __builtin_expect(conn->lanes != NULL, 0) && may_stripe(conn, pkt);
+	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_STRIPED : 0), pkt->len);
 	pkt->sent = 0;
 	if (list_empty(&conn->chan->base.pending))
-		ret = share ? try_shared(conn, pkt) : try_now(conn, pkt);
+		ret = share ? try_striped(conn, pkt) : try_now(conn, pkt);
 	if (__builtin_expect(ret, 1))
 		return ret;
 	list_add_tail(&pkt->node, &conn->chan->base.pending);
@@ -434,11 +432,11 @@ int tcp_tx_post(void *chan_p, size_t hdr_len, size_t len)
 	struct tcp_conn *conn = ((struct chan *) chan_p)->conn;
 	struct tcp_tx *tx = &conn->tx;
 
-	tcp_frame_put(tx->stage ? tx->stage + tx->stage_end : conn->poller->lone, hdr_len, len);
+	tcp_frame_put(tx->stage ? tx->stage + tx->stage_end : conn->poller->direct, hdr_len, len);
 	return small_send(conn, TCP_FRAME_SIZE + hdr_len + len, conn->poller->burst);
 }
 
-bool tcp_tx_word(struct tcp_conn *conn, enum tcp_wire_word word)
+bool tcp_tx_ctl(struct tcp_conn *conn, enum tcp_wire_ctl ctl)
 {
 	struct tcp_tx *tx = &conn->tx;
 
@@ -446,7 +444,7 @@ bool tcp_tx_word(struct tcp_conn *conn, enum tcp_wire_word word)
 		tx->stage = pool_get(&conn->poller->stages);
 	if (!tx->stage || TCP_STAGE_SIZE(conn->poller->conf) - tx->stage_end < TCP_FRAME_SIZE)
 		return false;
-	tcp_frame_put_word(tx->stage + tx->stage_end, word);
+	tcp_frame_put_ctl(tx->stage + tx->stage_end, ctl);
 	tx->stage_end += TCP_FRAME_SIZE;
 	tcp_tx_flush(conn);
 	return true;
@@ -458,8 +456,8 @@ int tcp_tx_queue(struct tcp_chan *chan, struct eng_pkt *pkt)
 	return chan_queue(&chan->base, pkt);
 }
 
-/* in_packet - a part of the first packet that waits has left, so that whatever is
- * staged, a word, is to follow the rest.
+/* in_packet - a part of the first queued packet is sent, so what is staged, a control frame,
+ * must follow the rest of it.
  */
 static bool in_packet(const struct tcp_conn *conn)
 {
@@ -468,7 +466,7 @@ static bool in_packet(const struct tcp_conn *conn)
 	return !list_empty(txq) && container_of(txq->next, struct eng_pkt, node)->sent;
 }
 
-/* gather - what one sendmsg may carry: staged bytes, then queued packets. */
+/* gather - the iov of one sendmsg: staged bytes, then queued packets. */
 static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 {
 	bool stage_next = in_packet(conn);
@@ -480,7 +478,7 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 	if (!stage_next)
 		cnt = gather_stage(&conn->tx, iov, total_p);
 	if (conn->chan->base.state != CHAN_READY)
-		return cnt;	/* parking: what is queued is for after the answer */
+		return cnt;	/* PARKING: queued packets wait for the answer */
 	list_for_each(pos, &conn->chan->base.pending) {
 		pkt = container_of(pos, struct eng_pkt, node);
 		if (cnt + pkt->iov_cnt + 1 > BATCH_MAX)
@@ -489,13 +487,13 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 		if (stage_next)
 			cnt += gather_stage(&conn->tx, iov + cnt, total_p);
 		stage_next = false;
-		if (is_shared(pkt))
+		if (is_striped(pkt))
 			break;
 	}
 	return cnt;
 }
 
-/* consume - note that @len bytes have left; whole packets go to @done. */
+/* consume - @len bytes were sent; packets that are complete go to @done. */
 static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 {
 	struct list *txq = &conn->chan->base.pending;
@@ -512,9 +510,9 @@ static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 		len -= part;
 		if (part == left)
 			len -= consume_stage(conn, len);
-		if ((is_shared(pkt) && !send_parts(conn->lanes, pkt)) || part < left)
+		if ((is_striped(pkt) && !send_parts(conn->lanes, pkt)) || part < left)
 			break;
-		if (is_shared(pkt))
+		if (is_striped(pkt))
 			conn->lanes->tx_pkt = NULL;
 		list_del(&pkt->node);
 		list_add_tail(&pkt->node, done);

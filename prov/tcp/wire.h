@@ -2,29 +2,29 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wire.h - every byte that goes over a tcp connection, and every limit.
+ * wire.h - the native wire format of a tcp connection, every byte and every limit.
  *
- * A connection begins with a greeting: the caller says HELLO, the called one
+ * A connection begins with a handshake: the connecting peer sends HELLO, the accepting peer
  * answers WELCOME or REFUSE.  Then both send frames until one closes.
  *
- * A greeting is a struct tcp_wire_hello, big-endian, followed by data_len bytes
- * of private data (HELLO, WELCOME, and REFUSE by an application) or of text for
- * a person (REFUSE by the library).  The first 24 bytes keep their place and
- * meaning in every version of this protocol, so that a refusal can always be
- * read; where they end up at size and data_len is all that a stranger's
- * version needs.
+ * A handshake packet is a struct tcp_wire_hello, big-endian, followed by data_len bytes of
+ * private data (HELLO, WELCOME, and REFUSE by a program) or of text for the log (REFUSE by
+ * the library).  The first 24 bytes keep their place and meaning in every version of this
+ * protocol, so that a refusal can always be read; size and data_len tell where the packet
+ * ends, whatever its version.
  *
- * A frame is 8 bytes, little-endian: header length (16 bits), payload length
- * (48 bits); then the engine's header and the payload.  A header length of 0 marks a
- * word between the links themselves: enum tcp_wire_word in the place of the payload
- * length, and nothing behind.  Only those who said so in their greeting know it.
+ * A frame is 8 bytes, little-endian: header length (16 bits), payload length (48 bits); then
+ * the engine's header and the payload.  A header length of 0 marks a control frame between
+ * the links themselves: enum tcp_wire_ctl in the place of the payload length, and no payload.
+ * It is sent only to peers whose handshake announced it.
  *
- * Two RDM endpoints may have several connections, or lanes: as many as the lower of the
- * two numbers in their greetings, where 0 stands for 1.  The first carries the frames, in
- * order.  The caller makes the others when there is use for them; their HELLO has the
- * epoch and serial of the first, and a lane of 1 or more.  From then on nothing is on them
- * but payload: in a frame whose header length has TCP_FRAME_SHARED set, each lane has a
- * part, the first one's right behind the engine's header; see tcp_frame_part().
+ * Two RDM endpoints may have several connections, called lanes: as many as the lower of the
+ * two numbers in their handshakes, where 0 stands for 1.  The first lane carries the frames,
+ * in order.  The connecting peer makes the others when a payload is long enough for them;
+ * their HELLO has the epoch and serial of the first, and a lane of 1 or more.  They carry
+ * nothing but payload: where the header length of a frame has TCP_FRAME_STRIPED set, each
+ * lane has a part of its payload, the first lane's right behind the engine's header; see
+ * tcp_frame_part().
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H
@@ -35,12 +35,12 @@
 #include "channel/handshake.h"
 #include "engine/link.h"
 
-/* The first byte is no text, no TLS record and no version number. */
+/* The first byte begins no text, no TLS record and no version number. */
 #define TCP_WIRE_MAGIC		"\xfa" "bric" "\x00\r\n"
 #define TCP_WIRE_MAGIC_LEN	8
 #define TCP_WIRE_VERSION	3
 
-#define TCP_WIRE_DATA_MAX	512	/* private data or text behind a greeting */
+#define TCP_WIRE_DATA_MAX	512	/* private data or text behind a handshake packet */
 #define TCP_WIRE_STABLE		24	/* bytes at the front that never change */
 
 enum tcp_wire_type {
@@ -54,23 +54,23 @@ enum tcp_wire_kind {
 	TCP_WIRE_MSG = 2,
 };
 
-/* What the sender of a greeting can do, or says about this call. */
+/* What the sender of a handshake packet supports, or says about this connection. */
 enum tcp_wire_feature {
-	TCP_WIRE_CAN_PARK = 1 << 0,	/* knows TCP_WIRE_PARK and its answers */
-	TCP_WIRE_RESUMES = 1 << 1,	/* goes on where a parked connection ended */
+	TCP_WIRE_CAN_PARK = 1 << 0,	/* supports TCP_WIRE_PARK and its answers */
+	TCP_WIRE_RESUMES = 1 << 1,	/* continues where a parked connection ended */
 };
 
-/* An idle connection is closed by agreement: whoever wants that sends PARK, and
- * nothing more until the answer is here; who agrees sends PARKED, and nothing more at
- * all.  A PARK that meets a PARK is an agreement, too.
+/* Control frames.  An idle connection is closed by consent of both peers: one sends PARK, and
+ * nothing more until the answer has arrived; the other answers PARK_ACK, and sends nothing
+ * more at all, or PARK_NACK.  Two simultaneous PARK are consent, too.
  */
-enum tcp_wire_word {
+enum tcp_wire_ctl {
 	TCP_WIRE_PARK = 1,
-	TCP_WIRE_PARKED = 2,
-	TCP_WIRE_STAY = 3,	/* no: go on */
+	TCP_WIRE_PARK_ACK = 2,
+	TCP_WIRE_PARK_NACK = 3,	/* no consent: the connection stays */
 };
 
-/* An IP address and port as they stand in a greeting; 24 bytes. */
+/* An IP address and port in a handshake packet; 24 bytes. */
 struct tcp_wire_addr {
 	uint8_t family;		/* 4 or 6; 0: none */
 	uint8_t zero;
@@ -87,17 +87,17 @@ struct tcp_wire_hello {
 	uint8_t kind;		/* enum tcp_wire_kind */
 	uint8_t data_len[2];	/* bytes behind this structure */
 	uint8_t reason[4];	/* enum chan_reason; CHAN_OK unless REFUSE */
-	uint8_t features;	/* enum tcp_wire_feature; what is not known is not used */
-	uint8_t lanes;		/* RDM: most connections that the sender would share payload among */
-	uint8_t lane;		/* HELLO: which of them this one is; 0: the first */
+	uint8_t features;	/* enum tcp_wire_feature; unknown bits are ignored */
+	uint8_t lanes;		/* RDM: most connections over which the sender would stripe payload */
+	uint8_t lane;		/* HELLO: number of this connection among them; 0: the first */
 	uint8_t engine;		/* version of the engine's packets (engine/wire.h) */
-	/* ---- what stands above is the stable part ---- */
-	uint8_t epoch[8];	/* random, of the endpoint's life: a restarted one has another */
-	uint8_t serial[8];	/* HELLO: number of this call among all by the caller; else echoed */
-	uint8_t prev[8];	/* HELLO: serial of the last call from you that I welcomed; 0 none;
-				 * WELCOME: of my own newest call to anybody */
+	/* ---- the fields above keep their place in every version ---- */
+	uint8_t epoch[8];	/* random, for the lifetime of the endpoint: a restarted one has another */
+	uint8_t serial[8];	/* HELLO: number of this attempt, counted by the connecting peer; else echoed */
+	uint8_t prev[8];	/* HELLO: serial of the receiver's last attempt that the sender accepted, 0:
+				 * none; WELCOME: serial of the sender's newest attempt to any peer */
 	uint8_t max_payload[8];	/* largest payload in a frame that the sender takes */
-	struct tcp_wire_addr addr; /* where the sender can be called */
+	struct tcp_wire_addr addr; /* where the sender listens */
 };
 
 #define TCP_WIRE_HELLO_SIZE	80
@@ -106,11 +106,11 @@ _Static_assert(offsetof(struct tcp_wire_hello, epoch) == TCP_WIRE_STABLE, "stabl
 _Static_assert(sizeof(struct tcp_wire_addr) == 24, "no padding");
 
 #define TCP_FRAME_SIZE		8	/* of a frame's own header */
-#define TCP_PAYLOAD_MAX		(1 << 20) /* that we take in one frame; the engine cuts to it */
-#define TCP_FRAME_SHARED	0x8000	/* in a header length: each lane has a part of the payload */
-_Static_assert(ENG_HDR_MAX < TCP_FRAME_SHARED, "header length has 15 bits");
+#define TCP_PAYLOAD_MAX		(1 << 20) /* largest payload of one frame; the engine segments to it */
+#define TCP_FRAME_STRIPED	0x8000	/* in a header length: the payload is striped over the lanes */
+_Static_assert(ENG_HDR_MAX < TCP_FRAME_STRIPED, "header length has 15 bits");
 
 #define TCP_LANES_MAX		8
-#define TCP_SHARED_MIN		(128 << 10) /* least payload that is shared */
+#define TCP_STRIPE_MIN		(128 << 10) /* least payload that is striped */
 
 #endif

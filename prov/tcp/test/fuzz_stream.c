@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* fuzz_stream - libFuzzer target: the bytes after the greetings, on any number of lanes. */
+/* fuzz_stream - libFuzzer target: the bytes after the handshakes, on any number of lanes. */
 #include "stream_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -16,7 +16,7 @@
 #define CHECK(cond) do { if (!(cond)) abort(); } while (0)
 
 /* read_like_a_socket - feed @len bytes in pieces, never more than is asked for, as
- * the greeting's reader does.  Returns the verdict; MORE: the bytes ran out.
+ * the handshake's reader does.  Returns the verdict; MORE: the bytes ran out.
  */
 static enum tcp_hello_verdict read_like_a_socket(const uint8_t *data, size_t len, size_t piece,
 						 struct tcp_hello *hello, size_t *used_p)
@@ -43,14 +43,14 @@ static enum tcp_hello_verdict read_like_a_socket(const uint8_t *data, size_t len
 		buf = malloc(have);
 		memcpy(buf, data, have);
 		verdict = tcp_hello_parse(buf, have, hello);
-		CHECK(tcp_hello_stranger(buf, have) != NULL);
+		CHECK(tcp_hello_identify(buf, have) != NULL);
 		free(buf);
 	}
 	*used_p = have;
 	return verdict;
 }
 
-static inline void check_greeting(const uint8_t *data, size_t len)
+static inline void check_handshake(const uint8_t *data, size_t len)
 {
 	uint8_t again[TCP_WIRE_HELLO_SIZE];
 	struct tcp_hello one = { 0 }, all = { 0 };

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * script.h - what the tests of the link share: two endpoints of one process under
- * the fake engine, and an endpoint against a socket that says what the test wants.
+ * script.h - helpers of the link's tests: two endpoints of one process under the fake engine,
+ * and an endpoint against a socket that sends what the test wants.
  *
- * For cmocka: includes it, and the fake engine.
+ * Includes cmocka and the fake engine.
  */
 #ifndef TCP_SCRIPT_H
 #define TCP_SCRIPT_H
@@ -36,14 +36,13 @@ static inline void pull_both(struct eng_ep *a, struct eng_ep *b)
 	fake_pull_some(b);
 }
 
-/* sent_before_close - how many packets arrive from an endpoint of another process, which
- * closes right after @talk has sent them; another one, because close does not poll for
- * anybody else's good.
+/* sent_before_close - how many packets arrive from an endpoint that closes right after @send_all
+ * has sent them.  It is in another process, because close() does not poll other endpoints.
  */
-static inline uint64_t sent_before_close(void (*talk)(struct eng_peer *peer, size_t arg),
+static inline uint64_t sent_before_close(void (*send_all)(struct eng_peer *peer, size_t arg),
 					 size_t arg)
 {
-	/* static: not lost in the other process, for who looks for leaks there */
+	/* static: not a leak in the child */
 	static struct eng_ep *b;
 	struct eng_peer *ba;
 	union net_sa to;
@@ -57,9 +56,9 @@ static inline uint64_t sent_before_close(void (*talk)(struct eng_peer *peer, siz
 	if (!pid) {
 		struct eng_ep *a;
 
-		fake_start();	/* a group of our own */
+		fake_start();	/* a separate progress group */
 		a = fake_ep(FI_EP_RDM, 0);
-		talk(fake_peer(a, &to), arg);
+		send_all(fake_peer(a, &to), arg);
 		fake_close(a, 20000);
 		_exit(0);
 	}
@@ -78,7 +77,7 @@ static inline uint64_t sent_before_close(void (*talk)(struct eng_peer *peer, siz
 struct script {
 	union net_sa addr;		/* of our listener */
 	int listener;
-	struct tcp_hello hello;		/* what we say */
+	struct tcp_hello hello;		/* what we send */
 };
 
 static inline struct script script_open(void)
@@ -114,7 +113,7 @@ static inline int script_accept(struct script *script)
 	return fd;
 }
 
-static inline int script_call(struct eng_ep *ep)
+static inline int script_connect(struct eng_ep *ep)
 {
 	union net_sa to = fake_name(ep->link);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -124,7 +123,7 @@ static inline int script_call(struct eng_ep *ep)
 	return fd;
 }
 
-static inline void script_say(struct script *script, int fd)
+static inline void script_send(struct script *script, int fd)
 {
 	uint8_t buf[TCP_WIRE_HELLO_SIZE];
 
@@ -132,18 +131,18 @@ static inline void script_say(struct script *script, int fd)
 	assert_int_equal(send(fd, buf, sizeof(buf), MSG_NOSIGNAL), sizeof(buf));
 }
 
-/* script_answer - say @type to the call at @fd. */
-static inline void script_answer(struct script *script, int fd, const struct tcp_hello *call,
+/* script_answer - answer the HELLO @request at @fd with @type. */
+static inline void script_answer(struct script *script, int fd, const struct tcp_hello *request,
 				 enum tcp_wire_type type, uint32_t reason)
 {
 	script->hello.type = type;
 	script->hello.reason = reason;
-	script->hello.serial = call->serial;
-	script_say(script, fd);
+	script->hello.serial = request->serial;
+	script_send(script, fd);
 }
 
-/* script_hear - the greeting that comes; false: the connection ends instead. */
-static inline bool script_hear(int fd, struct tcp_hello *hello)
+/* script_recv - receive a handshake packet; false: the connection ends instead. */
+static inline bool script_recv(int fd, struct tcp_hello *hello)
 {
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 	uint64_t until = clock_deadline(60000);

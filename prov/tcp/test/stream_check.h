@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * stream_check.h - what must hold for any bytes on a connection that stands, and on
+ * stream_check.h - what must hold for any bytes on a READY connection, and on
  * the lanes beside it.  Shared by the unit tests and the fuzzer.  Needs tcp/test/fake.h.
  *
  * Input: a script of frames, each either well formed (its length from the script)
  * or raw bytes, cut into pieces of any size; where there are lanes, some frames are
- * shared, and the lanes run ahead or behind as the script says.  The fake engine answers
+ * striped, and the lanes run ahead or behind as the script says.  The fake engine answers
  * each packet by its dice.  Every promise must be kept or broken once, whatever comes.
  */
 #ifndef TCP_STREAM_CHECK_H
@@ -20,8 +20,8 @@
 #include "tcp/test/fake.h"
 
 #define STREAM_LANES 4
-#define STREAM_SHORT 12000		/* payloads are shorter; of shared ones, what is beyond the least */
-#define STREAM_ROOM (4 * TCP_SHARED_MIN)
+#define STREAM_SHORT 12000		/* payloads are shorter; of striped ones, what is beyond the least */
+#define STREAM_ROOM (4 * TCP_STRIPE_MIN)
 
 /* What the other side has to say over one connection. */
 struct stream_lane {
@@ -57,19 +57,19 @@ static inline void say_raw(struct stream_script *s, unsigned lane, size_t len)
 		say_byte(lane, script_byte(s));
 }
 
-static inline void say_frame(struct stream_script *s, size_t len, bool shared)
+static inline void say_frame(struct stream_script *s, size_t len, bool striped)
 {
 	struct fake_hdr hdr = { .seq = s->seq, .len = len };
 	struct stream_lane *first = &stream_lane[0];
 	unsigned lane = 0;
 	size_t i;
 
-	tcp_frame_put(first->out + first->len, sizeof(hdr) | (shared ? TCP_FRAME_SHARED : 0), len);
+	tcp_frame_put(first->out + first->len, sizeof(hdr) | (striped ? TCP_FRAME_STRIPED : 0), len);
 	first->len += TCP_FRAME_SIZE;
 	memcpy(first->out + first->len, &hdr, sizeof(hdr));
 	first->len += sizeof(hdr);
 	for (i = 0; i < len; i++) {
-		while (shared && s->lanes > 1 && i == tcp_frame_part(len, s->lanes, lane + 1))
+		while (striped && s->lanes > 1 && i == tcp_frame_part(len, s->lanes, lane + 1))
 			lane++;
 		say_byte(lane, fake_byte(s->seq, i));
 	}
@@ -93,7 +93,7 @@ static inline bool next_frame(struct stream_script *s)
 	if ((kind & 0xf) == 0xf)
 		shutdown(stream_lane[lane].fd, SHUT_WR);
 	else if ((kind & 0x7) == 0x7)
-		say_frame(s, TCP_SHARED_MIN + len, true);
+		say_frame(s, TCP_STRIPE_MIN + len, true);
 	else
 		say_frame(s, len, false);
 	return true;
@@ -149,7 +149,7 @@ static inline struct tcp_conn *stream_conn(struct tcp_link *link, struct stream_
 	int pair[2];
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair));
-	CHECK(!tcp_conn_new(link, &tcp_rdm_wireup, pair[0], TCP_CONN_ASKED, &conn));
+	CHECK(!tcp_conn_new(link, &tcp_rdm_wireup, pair[0], TCP_CONN_HALF_OPEN, &conn));
 	lane->fd = pair[1];
 	lane->at = lane->len = 0;
 	return conn;
@@ -171,7 +171,7 @@ static inline unsigned stream_open(struct tcp_link *link, struct tcp_chan *chan,
 	tcp_lane_agree(conn, lanes);
 	if (!conn->lanes)
 		return 1;
-	conn->max_payload += TCP_SHARED_MIN;
+	conn->max_payload += TCP_STRIPE_MIN;
 	for (hello.lane = 1; hello.lane < conn->lanes->cnt; hello.lane++) {
 		lane = stream_conn(link, &stream_lane[hello.lane]);
 		CHECK(!tcp_src_want(lane->poller, &lane->src, EPOLLIN));

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Calls between RDM endpoints: at once, refused, unanswered, lost; by two endpoints,
- * and by one and a socket that follows a script.
+ * Connects between RDM endpoints: simultaneous, refused, unanswered, lost; between two
+ * endpoints, and between one and a socket that follows a script.
  */
 #include "tcp/test/script.h"
 
-/* ---- both at once -------------------------------------------------------------------- */
+/* ---- simultaneous -------------------------------------------------------------------- */
 
 static struct eng_ep *new_ep(union net_sa *name)
 {
@@ -17,17 +17,17 @@ static struct eng_ep *new_ep(union net_sa *name)
 	return ep;
 }
 
-static void crossed_calls_end_with_one_connection(void **state)
+static void simultaneous_connects_end_with_one_connection(void **state)
 {
 	fake_simultaneous(new_ep, 200);
 }
 
-static void two_processes_call_each_other_at_once(void **state)
+static void two_processes_connect_at_once(void **state)
 {
 	fake_two_processes(new_ep, 100);
 }
 
-static void crossed_calls_are_decided_by_address(void **state)
+static void simultaneous_connects_are_decided_by_address(void **state)
 {
 	int first, rounds = 0, seen[2] = { 0, 0 };
 
@@ -44,50 +44,50 @@ static void crossed_calls_are_decided_by_address(void **state)
 		assert_true(rounds++ < 200);
 		fake_send(peer, 10, 0);
 		ours = script_accept(&script);
-		assert_true(script_hear(ours, &hello));
+		assert_true(script_recv(ours, &hello));
 		assert_int_equal(hello.type, TCP_WIRE_HELLO);
 		serial = hello.serial;
 		first = net_addr_cmp(&name.sa, &script.addr.sa) < 0;
 		seen[first]++;
-		theirs = script_call(a);
-		script_say(&script, theirs);
-		assert_true(script_hear(theirs, &hello));
+		theirs = script_connect(a);
+		script_send(&script, theirs);
+		assert_true(script_recv(theirs, &hello));
 		if (first) {
 			assert_int_equal(hello.type, TCP_WIRE_REFUSE);
 			assert_int_equal(hello.reason, CHAN_SIMULTANEOUS);
-			/* welcomed now; a crossed HELLO that is read later is still refused */
+			/* accepted now; a simultaneous HELLO that is read later is still refused */
 			script.hello.type = TCP_WIRE_WELCOME;
 			script.hello.serial = serial;
-			script_say(&script, ours);
+			script_send(&script, ours);
 			FAKE_UNTIL(2000, peer->up);
 			script.hello.type = TCP_WIRE_HELLO;
 			script.hello.serial = 1;
 			close(theirs);
-			theirs = script_call(a);
-			script_say(&script, theirs);
-			assert_true(script_hear(theirs, &hello));
+			theirs = script_connect(a);
+			script_send(&script, theirs);
+			assert_true(script_recv(theirs, &hello));
 			assert_int_equal(hello.reason, CHAN_SIMULTANEOUS);
 		} else {
 			assert_int_equal(hello.type, TCP_WIRE_WELCOME);
-			assert_false(script_hear(ours, &hello));	/* given up */
+			assert_false(script_recv(ours, &hello));	/* aborted */
 		}
 		assert_int_equal(peer->up, 1);
 		assert_int_equal(peer->down, 0);
-		/* it has lost the connection, and calls again: with the knowledge of it ... */
+		/* it has lost the connection and connects again: it names the old connection ... */
 		close(theirs);
-		theirs = script_call(a);
+		theirs = script_connect(a);
 		script.hello.serial = 2;
 		script.hello.prev = serial;
-		script_say(&script, theirs);
+		script_send(&script, theirs);
 		FAKE_UNTIL(2000, peer->up == 2);
 		assert_int_equal(peer->down, 1);
-		/* ... or without any, because it is another process now */
+		/* ... or none, because it is another process now */
 		close(ours);
-		ours = script_call(a);
+		ours = script_connect(a);
 		script.hello.epoch = 2;
 		script.hello.serial = 1;
 		script.hello.prev = 0;
-		script_say(&script, ours);
+		script_send(&script, ours);
 		FAKE_UNTIL(2000, peer->up == 3);
 		assert_int_equal(peer->down, 2);
 		close(ours);
@@ -97,11 +97,11 @@ static void crossed_calls_are_decided_by_address(void **state)
 	}
 }
 
-/* ---- not answered as wished ------------------------------------------------------------ */
+/* ---- refused, or not answered ---------------------------------------------------------- */
 
 static void refusals_are_reported_or_repeated(void **state)
 {
-	static const struct { uint32_t reason; int err; int calls; } cases[] = {
+	static const struct { uint32_t reason; int err; int attempts; } cases[] = {
 		{ CHAN_VERSION_BAD, FI_EPROTO, 1 },
 		{ CHAN_KIND_BAD, FI_ECONNREFUSED, 1 },
 		{ CHAN_ADDR_BAD, FI_EADDRNOTAVAIL, 1 },
@@ -118,13 +118,13 @@ static void refusals_are_reported_or_repeated(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(fake_send(peer, 10, 0), 0);
 		peer->down = 0;
-		for (k = 0; k < cases[i].calls; k++) {
+		for (k = 0; k < cases[i].attempts; k++) {
 			fd = script_accept(&script);
-			assert_true(script_hear(fd, &hello));
+			assert_true(script_recv(fd, &hello));
 			script.hello.type = TCP_WIRE_REFUSE;
 			script.hello.reason = cases[i].reason;
-			script_say(&script, fd);
-			assert_false(script_hear(fd, &hello));
+			script_send(&script, fd);
+			assert_false(script_recv(fd, &hello));
 			close(fd);
 		}
 		if (cases[i].err) {
@@ -133,11 +133,11 @@ static void refusals_are_reported_or_repeated(void **state)
 		}
 	}
 	fd = script_accept(&script);	/* busy no more */
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	script.hello.type = TCP_WIRE_WELCOME;
 	script.hello.reason = CHAN_OK;
 	script.hello.serial = hello.serial;
-	script_say(&script, fd);
+	script_send(&script, fd);
 	FAKE_UNTIL(2000, peer->up);
 	assert_int_equal(peer->down, 0);
 	close(fd);
@@ -145,7 +145,7 @@ static void refusals_are_reported_or_repeated(void **state)
 	fake_close(a, 0);
 }
 
-/* wait_out - several times as long as connecting may take; nothing must fail. */
+/* wait_out - poll for several times the connect timeout; nothing may fail. */
 static void wait_out(const struct eng_peer *peer)
 {
 	uint64_t until = clock_deadline(6 * tcp_conf.conn_timeout_ms);
@@ -167,16 +167,16 @@ static void a_busy_program_is_waited_for(void **state)
 	tcp_conf.conn_timeout_ms = 50;
 	fake_send(peer, 10, 0);
 	fake_send(peer, 100000, 0);
-	wait_out(peer);			/* the system there has accepted the call, nobody else */
-	/* and others may be called meanwhile */
+	wait_out(peer);			/* the system has accepted it, the program has not answered */
+	/* and others may be connected meanwhile */
 	FAKE_UNTIL(15000, !container_of(a->link, struct tcp_link, base.base)->poller->base.connecting);
 	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	wait_out(peer);
-	/* it dies before it has answered: that is a refusal like any other, now */
+	/* it dies before it has answered: a refusal, which is retried */
 	close(fd);
 	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	wait_out(peer);
 	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	FAKE_UNTIL(15000, peer->up && peer->done_cnt == 2);
@@ -185,8 +185,8 @@ static void a_busy_program_is_waited_for(void **state)
 	fake_close(a, 0);
 }
 
-/* The caller itself does not poll for long: what happened meanwhile was in time. */
-static void a_busy_caller_is_not_late(void **state)
+/* The connecting program does not poll for long: what happened meanwhile was in time. */
+static void a_busy_connecting_program_is_not_late(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	struct script script = script_open();
@@ -198,7 +198,7 @@ static void a_busy_caller_is_not_late(void **state)
 	fake_send(peer, 10, 0);
 	usleep(100000);
 	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	usleep(100000);
 	FAKE_UNTIL(15000, peer->up && peer->done_cnt == 1);
@@ -208,7 +208,7 @@ static void a_busy_caller_is_not_late(void **state)
 	fake_close(a, 0);
 }
 
-static void a_promised_call_that_does_not_come_is_asked_after(void **state)
+static void a_yielded_connect_is_retried(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	struct script script = script_open();
@@ -220,23 +220,23 @@ static void a_promised_call_that_does_not_come_is_asked_after(void **state)
 	fake_send(peer, 10, 0);
 	for (i = 0; i < 3; i++) {
 		fd = script_accept(&script);
-		assert_true(script_hear(fd, &hello));
+		assert_true(script_recv(fd, &hello));
 		script_answer(&script, fd, &hello, TCP_WIRE_REFUSE, CHAN_SIMULTANEOUS);
 		wait_out(peer);
 		close(fd);
 	}
 	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	script_answer(&script, fd, &hello, TCP_WIRE_WELCOME, CHAN_OK);
 	FAKE_UNTIL(15000, peer->up);
 	assert_int_equal(peer->down, 0);
 	close(fd);
 
-	/* one that answers nonsense is told apart at once */
+	/* another protocol's answer is an error at once */
 	FAKE_UNTIL(15000, peer->down == 1);
 	fake_send(peer, 10, 0);
 	fd = script_accept(&script);
-	assert_true(script_hear(fd, &hello));
+	assert_true(script_recv(fd, &hello));
 	assert_int_equal(send(fd, "220 mail.example ESMTP\r\n", 24, MSG_NOSIGNAL), 24);
 	FAKE_UNTIL(15000, peer->down == 2);
 	assert_int_equal(peer->err, FI_EPROTO);
@@ -269,10 +269,10 @@ static void a_torn_packet_is_reported(void **state)
 		size_t cut = round % 3 ? sizeof(frame) : fake_draw() % sizeof(frame);
 
 		a->quiet = round % 2;
-		fd = script_call(a);
+		fd = script_connect(a);
 		script.hello.epoch++;
-		script_say(&script, fd);
-		assert_true(script_hear(fd, &hello));
+		script_send(&script, fd);
+		assert_true(script_recv(fd, &hello));
 		assert_int_equal(hello.type, TCP_WIRE_WELCOME);
 		assert_int_equal(send(fd, frame, cut, MSG_NOSIGNAL), cut);
 		for (i = 0; i < 20; i++) {
@@ -296,7 +296,7 @@ static void a_torn_packet_is_reported(void **state)
 	fake_close(a, 0);
 }
 
-static void nobody_there_is_reported_once(void **state)
+static void an_unreachable_peer_is_reported_once(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
 	union net_sa nowhere = fake_loopback(1);
@@ -328,7 +328,7 @@ static void a_restarted_peer_is_reached_again(void **state)
 		FAKE_UNTIL(2000, ab->down == round);
 		b = fake_ep(FI_EP_RDM, port);
 	}
-	/* it is away when we call, and comes back */
+	/* it is closed when we connect, and opened again */
 	fake_close(b, 0);
 	fake_send(ab, 100, 0);
 	for (round = 0; round < 100; round++)
@@ -336,7 +336,7 @@ static void a_restarted_peer_is_reached_again(void **state)
 	b = fake_ep(FI_EP_RDM, port);
 	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt == 1));
 	assert_int_equal(ab->down, 5);
-	/* and the new one may call us while we still think of the old one */
+	/* and the new one connects before the loss of the old one is noticed */
 	fake_close(b, 0);
 	b = fake_ep(FI_EP_RDM, port);
 	fake_send(peer_at(b, a), 5, 0);
@@ -368,18 +368,18 @@ static void a_send_into_a_dead_connection_is_noticed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(crossed_calls_end_with_one_connection),
-		TEST(two_processes_call_each_other_at_once),
-		TEST(crossed_calls_are_decided_by_address),
+		TEST(simultaneous_connects_end_with_one_connection),
+		TEST(two_processes_connect_at_once),
+		TEST(simultaneous_connects_are_decided_by_address),
 		TEST(refusals_are_reported_or_repeated),
 		TEST(a_busy_program_is_waited_for),
-		TEST(a_busy_caller_is_not_late),
-		TEST(a_promised_call_that_does_not_come_is_asked_after),
+		TEST(a_busy_connecting_program_is_not_late),
+		TEST(a_yielded_connect_is_retried),
 		TEST(a_torn_packet_is_reported),
-		TEST(nobody_there_is_reported_once),
+		TEST(an_unreachable_peer_is_reported_once),
 		TEST(a_restarted_peer_is_reached_again),
 		TEST(a_send_into_a_dead_connection_is_noticed),
 	};
 
-	return cmocka_run_group_tests_name("tcp_call", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("tcp_connect", tests, NULL, NULL);
 }

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The handshake, from both sides.  Each side reads exactly one handshake packet and no byte
+ * of the frames behind it; a packet is shorter than any socket buffer.
+ *
+ * Timeouts: TCP has conn_timeout_ms to connect, and the connecting peer as long again to send
+ * HELLO.  The answer of an RDM endpoint has no timeout: the system there accepts the
+ * connection, but the answer comes from the program's progress, and it may compute for
+ * minutes or be stopped.  Keepalive finds out whether that host lives.  A MSG endpoint's
+ * answer must arrive within conn_timeout_ms: its program waits in fi_connect().
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "link.h"
+
+#define CLOSING_NS (1 * CLOCK_NS_PER_S)	/* a refused peer has this long to close */
+#define ANSWER_OVERDUE_NS (1 * CLOCK_NS_PER_S)	/* then a connect no longer counts as one in flight */
+
+static int send_handshake(struct tcp_conn *conn)
+{
+	struct tcp_handshake *handshake = conn->handshake;
+	ssize_t ret = send(conn->src.fd, handshake->out, handshake->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (ret < 0)
+		return -errno;
+	tcp_unacked_sent(conn);
+	return (size_t) ret == handshake->out_len ? 0 : -FI_ENOBUFS;
+}
+
+bool tcp_conn_peer_closed(const struct tcp_conn *conn)
+{
+	struct pollfd pfd = { .fd = conn->src.fd, .events = POLLRDHUP };
+
+	return poll(&pfd, 1, 0) > 0;
+}
+
+static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, const void *data)
+{
+	struct tcp_link *link = conn->link;
+
+	hello->kind = link->kind;
+	if (link->kind == TCP_WIRE_RDM) {
+		hello->features |= TCP_WIRE_CAN_PARK;
+		hello->lanes = (uint8_t) link->conf->lanes;
+	}
+	hello->epoch = link->base.epoch;
+	hello->max_payload = TCP_PAYLOAD_MAX;
+	hello->addr = link->name;
+	conn->max_payload = TCP_PAYLOAD_MAX;
+	tcp_hello_pack(hello, conn->handshake->out);
+	if (hello->data_len)
+		memcpy(conn->handshake->out + TCP_WIRE_HELLO_SIZE, data, hello->data_len);
+	conn->handshake->out_len = TCP_WIRE_HELLO_SIZE + hello->data_len;
+}
+
+static uint64_t connect_timeout_ns(const struct tcp_conn *conn)
+{
+	return (uint64_t) conn->link->conf->conn_timeout_ms * CLOCK_NS_PER_MS;
+}
+
+static void log_handshake(struct tcp_conn *conn, const char *what)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "%s %s\n", net_addr_text(&conn->peer.sa, text), what);
+}
+
+static void log_version(struct tcp_conn *conn, struct chan_version theirs, const char *what)
+{
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION);
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "%s %suses version %u.%u of the libfabric tcp protocol, "
+			"ours is %u.%u: use the same libfabric release on both sides\n",
+			net_addr_text(&conn->peer.sa, text), what, theirs.link, theirs.engine,
+			ours.link, ours.engine);
+}
+
+/* ---- connecting ---------------------------------------------------------------- */
+
+/* bind_source - connect from the endpoint's address: the accepting peer compares it with the
+ * address in HELLO.
+ */
+static int bind_source(struct tcp_link *link, int fd)
+{
+	union net_sa from = link->name;
+
+	if (!net_addr_len(&from.sa) || net_addr_is_any(&from.sa))
+		return 0;
+#ifdef IP_BIND_ADDRESS_NO_PORT
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &(int) { 1 }, sizeof(int));
+#endif
+	if (link->kind == TCP_WIRE_RDM)
+		net_addr_set_port(&from.sa, 0);	/* the port is the listener's */
+	return net_sock_bind(fd, &from.sa, NULL, NULL);
+}
+
+static int set_options(const struct tcp_link *link, int fd)
+{
+	struct net_keepalive keepalive = link->conf->keepalive;
+	int ret = net_sock_nodelay(fd, link->conf->nodelay);
+
+	keepalive.unacked_ms = 0;	/* unacked.c keeps that limit */
+	if (!ret && link->conf->keepalive_on)
+		ret = net_sock_keepalive(fd, &keepalive);
+	return ret;
+}
+
+/* tune_same_host - a connection within one host meets no congestion.  The system's default
+ * congestion control may pace every packet or model the path on every acknowledgement; Reno
+ * does the least work.
+ */
+static void tune_same_host(int fd, const union net_sa *local, const union net_sa *peer)
+{
+	if (net_addr_same_host(&local->sa, &peer->sa))
+		net_sock_congestion(fd, "reno");	/* on an error the default stays */
+}
+
+int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
+		  struct tcp_chan *chan, const struct sockaddr *addr,
+		  const struct tcp_hello *hello, const void *data, struct tcp_conn **conn_p)
+{
+	struct tcp_hello out = *hello;
+	struct tcp_conn *conn;
+	int fd, ret;
+
+	ret = net_sock_open(addr->sa_family, SOCK_STREAM, &fd);
+	if (ret)
+		return ret;
+	if (link->kind == TCP_WIRE_RDM && tcp_park_reserved(fd) &&
+	    (hello->lane || tcp_park_want(link->poller, 1)))
+		ret = -FI_EMFILE;	/* the last descriptors are for connecting peers */
+	if (!ret)
+		ret = set_options(link, fd);
+	if (!ret)
+		ret = bind_source(link, fd);
+	if (!ret && connect(fd, addr, (socklen_t) net_addr_len(addr)) && errno != EINPROGRESS)
+		ret = -errno;
+	if (!ret)
+		ret = tcp_conn_new(link, wireup, fd, TCP_CONN_CONNECTING, &conn);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	net_addr_copy(addr, net_addr_len(addr), &conn->peer);
+	conn->chan = chan;
+	conn->serial = out.serial;
+	write_handshake(conn, &out, data);
+	ret = tcp_src_want(conn->poller, &conn->src, EPOLLOUT);
+	if (ret) {
+		tcp_conn_close(conn);
+		return ret;
+	}
+	chan_poller_timer(&conn->poller->base, &conn->timer, conn->since_ns + connect_timeout_ns(conn));
+	*conn_p = conn;
+	return 0;
+}
+
+/* is_self_connect - where no socket listens at a port of the ephemeral range, the system may
+ * choose that port as the source port, and TCP then connects the socket to itself.
+ */
+static bool is_self_connect(const struct tcp_conn *conn, const union net_sa *local)
+{
+	return !net_addr_cmp(&local->sa, &conn->peer.sa);
+}
+
+/* start_answer_timer - for a MSG endpoint the rest of conn_timeout_ms, or all of it where this
+ * process polls only now; for an RDM endpoint the time until the answer is overdue.
+ */
+static void start_answer_timer(struct tcp_conn *conn)
+{
+	uint64_t limit = connect_timeout_ns(conn), now = clock_ns(), due = conn->since_ns + limit;
+
+	if (conn->wireup->kind == TCP_WIRE_RDM)
+		due = now + (ANSWER_OVERDUE_NS < limit ? ANSWER_OVERDUE_NS : limit);
+	else if (due <= now)
+		due = now + limit;
+	chan_poller_timer(&conn->poller->base, &conn->timer, due);
+}
+
+/* on_answer_overdue - an RDM peer has not answered for long.  Its connection lives, so it is
+ * waited for; it no longer counts as a connect in flight, so that others can be started.
+ */
+static void on_answer_overdue(struct tcp_conn *conn)
+{
+	if (!conn->overdue) {
+		conn->overdue = true;
+		if (conn->chan)
+			chan_patient(&conn->chan->base);
+		chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + connect_timeout_ns(conn));
+	} else {
+		log_handshake(conn, "has accepted the connection but does not answer: its "
+			      "program makes no progress (it computes, or is stopped); "
+			      "waiting for it");
+	}
+}
+
+/* on_connected - the TCP connection is established: send HELLO. */
+static void on_connected(struct tcp_conn *conn)
+{
+	int ret = net_sock_error(conn->src.fd);
+	union net_sa local;
+
+	if (!ret)
+		ret = net_sock_name(conn->src.fd, &local);
+	if (!ret && is_self_connect(conn, &local))
+		ret = -FI_ECONNREFUSED;
+	if (!ret) {
+		tune_same_host(conn->src.fd, &local, &conn->peer);
+		tcp_conn_set_state(conn, TCP_CONN_HELLO_SENT);
+		if (conn->chan)
+			conn->chan->base.asked = true;
+		start_answer_timer(conn);
+		ret = send_handshake(conn);
+	}
+	if (!ret)
+		ret = tcp_src_want(conn->poller, &conn->src, EPOLLIN);
+	if (ret)
+		tcp_conn_fail(conn, -ret, false);
+}
+
+static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
+{
+	struct tcp_handshake *handshake = conn->handshake;
+
+	conn->handshake = NULL;		/* the callback still reads its data */
+	timer_off(&conn->poller->base.timers, &conn->timer);
+	tcp_conn_set_state(conn, TCP_CONN_READY);
+	conn->wireup->welcome(conn, hello, handshake->in + TCP_WIRE_HELLO_SIZE);
+	free(handshake);
+}
+
+static void on_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
+		      const struct tcp_hello *hello)
+{
+	const void *data = conn->handshake->in + TCP_WIRE_HELLO_SIZE;
+
+	if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_WELCOME &&
+	    hello->kind == conn->wireup->kind && hello->serial == conn->serial) {
+		on_welcome(conn, hello);
+	} else if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_REFUSE) {
+		conn->wireup->refused(conn, hello, data);
+	} else if (verdict == TCP_HELLO_VERSION) {
+		log_version(conn, hello->version, "");
+		tcp_conn_fail(conn, FI_EPROTO, false);
+	} else {
+		log_handshake(conn, "did not answer as a libfabric tcp endpoint does: is it "
+			      "the right address?");
+		tcp_conn_fail(conn, FI_EPROTO, false);
+	}
+}
+
+/* ---- accepting ------------------------------------------------------------------ */
+
+int tcp_conn_accept(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
+		    const struct sockaddr *from)
+{
+	struct tcp_conn *conn;
+	union net_sa local;
+	int ret;
+
+	ret = set_options(link, fd);
+	if (!ret)
+		ret = net_sock_name(fd, &local);
+	if (!ret)
+		ret = tcp_conn_new(link, wireup, fd, TCP_CONN_HALF_OPEN, &conn);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	net_addr_copy(from, net_addr_len(from), &conn->peer);
+	tune_same_host(fd, &local, &conn->peer);
+	ret = tcp_src_want(conn->poller, &conn->src, EPOLLIN);
+	if (ret) {
+		tcp_conn_close(conn);
+		return ret;
+	}
+	chan_poller_timer(&conn->poller->base, &conn->timer, conn->since_ns + connect_timeout_ns(conn));
+	return 0;
+}
+
+int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, const void *data,
+		     size_t len)
+{
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_WELCOME,
+		.serial = serial,
+		.prev = conn->link->base.serial,
+		.features = features,
+		.data_len = (uint16_t) len,
+	};
+	int ret;
+
+	write_handshake(conn, &hello, data);
+	ret = send_handshake(conn);
+	if (ret)
+		return ret;
+	conn->serial = serial;
+	timer_off(&conn->poller->base.timers, &conn->timer);
+	tcp_conn_set_state(conn, TCP_CONN_READY);
+	return 0;
+}
+
+void tcp_conn_half_close(struct tcp_conn *conn)
+{
+	tcp_conn_set_state(conn, TCP_CONN_CLOSING);
+	conn->chan = NULL;
+	shutdown(conn->src.fd, SHUT_WR);
+	tcp_src_want(conn->poller, &conn->src, EPOLLIN);
+	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + CLOSING_NS);
+}
+
+void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, size_t len)
+{
+	struct tcp_hello hello = { .type = TCP_WIRE_REFUSE, .reason = reason };
+
+	if (!data) {
+		data = chan_reason_text(reason);
+		len = strlen(data);
+	}
+	hello.data_len = (uint16_t) (len < TCP_WIRE_DATA_MAX ? len : TCP_WIRE_DATA_MAX);
+	write_handshake(conn, &hello, data);
+	send_handshake(conn);
+	tcp_conn_half_close(conn);
+}
+
+/* on_foreign - a program with another protocol: refuse it and log it, once. */
+static void on_foreign(struct tcp_conn *conn)
+{
+	const struct tcp_handshake *handshake = conn->handshake;
+	char text[NET_ADDR_TEXT_MAX];
+	const char *answer;
+	size_t len;
+
+	TCP_WARN_SPARSE(conn->link->conf,
+			"refused a connection from %s: it is %s, not a libfabric tcp endpoint\n",
+			net_addr_text(&conn->peer.sa, text),
+			tcp_hello_identify(handshake->in, handshake->have));
+	answer = tcp_hello_http_answer(handshake->in, handshake->have, &len);
+	if (!answer) {
+		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
+		return;
+	}
+	send(conn->src.fd, answer, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	tcp_conn_half_close(conn);
+}
+
+static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
+		    const struct tcp_hello *hello)
+{
+	if (verdict == TCP_HELLO_FOREIGN) {
+		on_foreign(conn);
+	} else if (verdict == TCP_HELLO_VERSION) {
+		log_version(conn, hello->version, "was refused: it ");
+		tcp_conn_refuse(conn, CHAN_VERSION_BAD, NULL, 0);
+	} else if (verdict == TCP_HELLO_BAD || hello->type != TCP_WIRE_HELLO) {
+		log_handshake(conn, "was refused: its handshake has impossible fields");
+		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
+	} else if (hello->kind != conn->wireup->kind) {
+		log_handshake(conn, "was refused: its endpoint is of another type (RDM, MSG) than this one");
+		tcp_conn_refuse(conn, CHAN_KIND_BAD, NULL, 0);
+	} else {
+		conn->wireup->hello(conn, hello, conn->handshake->in + TCP_WIRE_HELLO_SIZE);
+	}
+}
+
+/* ---- both ------------------------------------------------------------------------- */
+
+static void read_handshake(struct tcp_conn *conn)
+{
+	struct tcp_handshake *handshake = conn->handshake;
+	enum tcp_hello_verdict verdict;
+	struct tcp_hello hello = { 0 };
+	ssize_t ret;
+
+	do {
+		ret = recv(conn->src.fd, handshake->in + handshake->have,
+			   tcp_hello_need(handshake->in, handshake->have) - handshake->have, MSG_DONTWAIT);
+		if (ret < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (ret <= 0) {
+			tcp_conn_fail(conn, ret ? errno : FI_ECONNRESET, false);
+			return;
+		}
+		handshake->have += (size_t) ret;
+		verdict = tcp_hello_parse(handshake->in, handshake->have, &hello);
+	} while (verdict == TCP_HELLO_MORE);
+	if (conn->ours)
+		on_answer(conn, verdict, &hello);
+	else
+		on_request(conn, verdict, &hello);
+}
+
+/* wait_peer_close - discard input until the peer has ended its stream. */
+static void wait_peer_close(struct tcp_conn *conn)
+{
+	uint8_t discarded[4096];
+	ssize_t ret = recv(conn->src.fd, discarded, sizeof(discarded), MSG_DONTWAIT);
+
+	if (!ret || (ret < 0 && errno != EAGAIN && errno != EINTR))
+		tcp_conn_close(conn);
+}
+
+/* check_socket - handle what arrived in time, although this process polls only now. */
+static void check_socket(struct tcp_conn *conn)
+{
+	struct pollfd pfd = {
+		.fd = conn->src.fd,
+		.events = conn->state == TCP_CONN_CONNECTING ? POLLOUT : POLLIN,
+	};
+
+	if (poll(&pfd, 1, 0) > 0)
+		tcp_conn_handshake_event(conn, (uint32_t) pfd.revents);
+}
+
+void tcp_conn_handshake_timeout(struct tcp_conn *conn)
+{
+	enum tcp_conn_state state = conn->state;
+
+	check_socket(conn);
+	if (conn->state != state)
+		return;
+	if (state == TCP_CONN_HELLO_SENT && conn->wireup->kind == TCP_WIRE_RDM)
+		on_answer_overdue(conn);
+	else
+		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
+}
+
+void tcp_conn_handshake_event(struct tcp_conn *conn, uint32_t events)
+{
+	switch (conn->state) {
+	case TCP_CONN_CONNECTING:
+		on_connected(conn);
+		break;
+	case TCP_CONN_HELLO_SENT:
+	case TCP_CONN_HALF_OPEN:
+		read_handshake(conn);
+		break;
+	case TCP_CONN_CLOSING:
+		wait_peer_close(conn);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Peers that do not acknowledge what was sent are declared lost; peers with a closed receive
+ * window are busy, not lost.
+ *
+ * TCP_USER_TIMEOUT does not tell a host that does not answer from one whose program leaves its
+ * receive buffer full because it computes for a minute or is stopped: the latter acknowledges
+ * every probe of the closed window.  So the limit is kept here.  Connections on which bytes
+ * were sent are checked at intervals until all is acknowledged.  A peer counts as silent since
+ * its last acknowledgement, but not since before the system began to retransmit or to probe:
+ * until then there may have been nothing to acknowledge.
+ *
+ * A window that has been closed for long is probed every two minutes at most; a lost peer is
+ * found there when two probes in a row were not answered.
+ */
+#include <errno.h>
+#include <linux/tcp.h>		/* has more of struct tcp_info than netinet/tcp.h */
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
+#undef TCP_INFO
+
+#include "link.h"
+
+#define CHECKS 8			/* checks within the time that a peer may be silent */
+#define INTERVAL_MIN_MS 10u
+#define PROBES_LOST 2		/* a single probe may be lost, and systems do not answer each */
+
+static uint64_t limit_ns(const struct tcp_poller *poller)
+{
+	return poller->conf->keepalive.unacked_ms * CLOCK_NS_PER_MS;
+}
+
+static uint64_t interval_ns(const struct tcp_poller *poller)
+{
+	uint64_t least = INTERVAL_MIN_MS * CLOCK_NS_PER_MS, ns = limit_ns(poller) / CHECKS;
+
+	return ns > least ? ns : least;
+}
+
+/* bound_ns - the limit less two intervals, by which a loss may be found late. */
+static uint64_t bound_ns(const struct tcp_poller *poller)
+{
+	uint64_t limit = limit_ns(poller), late = 2 * interval_ns(poller);
+
+	return limit > 2 * late ? limit - late : limit / 2;
+}
+
+void tcp_unacked_add(struct tcp_conn *conn)
+{
+	struct tcp_poller *poller = conn->poller;
+
+	if (!poller->conf->keepalive_on || !poller->conf->keepalive.unacked_ms)
+		return;
+	conn->silent_ns = 0;
+	list_add_tail(&conn->unacked_node, &poller->unacked);
+	if (poller->unacked_due_ns != UINT64_MAX)
+		return;
+	poller->unacked_due_ns = clock_coarse_ns() + interval_ns(poller);
+	obj_prog_moved(poller->base.base.prog, poller->unacked_due_ns);
+}
+
+/* unacknowledged - are there bytes that the peer has not acknowledged?  Not asked in CLOSING. */
+static bool unacknowledged(struct tcp_conn *conn, struct tcp_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return conn->state != TCP_CONN_CLOSING &&
+	       !getsockopt(conn->src.fd, IPPROTO_TCP, SOCKET_INFO, info, &len) &&
+	       (info->tcpi_unacked || info->tcpi_notsent_bytes);
+}
+
+/* silent_for - since when the peer has acknowledged nothing, in ns before @now. */
+static uint64_t silent_for(struct tcp_conn *conn, const struct tcp_info *info, uint64_t now)
+{
+	uint64_t silence = info->tcpi_last_ack_recv * CLOCK_NS_PER_MS;
+	uint64_t heard = silence < now ? now - silence : 0;
+	uint64_t known = now - interval_ns(conn->poller);
+
+	if (!info->tcpi_retransmits && info->tcpi_probes < PROBES_LOST) {
+		conn->silent_ns = 0;
+		return 0;
+	}
+	if (!conn->silent_ns)
+		conn->silent_ns = known;
+	if (conn->silent_ns < heard)
+		conn->silent_ns = heard;
+	return now - conn->silent_ns;
+}
+
+void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
+{
+	uint64_t limit = bound_ns(poller);
+	struct list again;
+	struct tcp_conn *conn;
+	struct tcp_info info;
+	struct list *item;
+
+	list_init(&again);
+	list_splice_tail(&poller->unacked, &again);
+	while ((item = list_pop(&again))) {
+		conn = container_of(item, struct tcp_conn, unacked_node);
+		if (!unacknowledged(conn, &info))
+			continue;
+		list_add_tail(&conn->unacked_node, &poller->unacked);
+		if (silent_for(conn, &info, now) >= limit)
+			tcp_conn_fail(conn, FI_ETIMEDOUT, false);
+	}
+	poller->unacked_due_ns = list_empty(&poller->unacked) ? UINT64_MAX :
+			       now + interval_ns(poller);
+}
