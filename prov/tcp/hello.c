@@ -1,68 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * The codec of handshake packets.  Every field of a received packet is checked here, once,
+ * before any other function uses it.
+ */
 #include <endian.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
 
 #include "hello.h"
 
-static void put16(uint8_t *out, uint16_t v)
-{
-	v = htobe16(v);
-	memcpy(out, &v, sizeof(v));
-}
-
-static void put32(uint8_t *out, uint32_t v)
-{
-	v = htobe32(v);
-	memcpy(out, &v, sizeof(v));
-}
-
-static void put64(uint8_t *out, uint64_t v)
-{
-	v = htobe64(v);
-	memcpy(out, &v, sizeof(v));
-}
-
-static uint16_t get16(const uint8_t *in)
-{
-	uint16_t v;
-
-	memcpy(&v, in, sizeof(v));
-	return be16toh(v);
-}
-
-static uint32_t get32(const uint8_t *in)
-{
-	uint32_t v;
-
-	memcpy(&v, in, sizeof(v));
-	return be32toh(v);
-}
-
-static uint64_t get64(const uint8_t *in)
-{
-	uint64_t v;
-
-	memcpy(&v, in, sizeof(v));
-	return be64toh(v);
-}
-
 static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
 {
-	put16(out->port, 0);
 	switch (sa->sa.sa_family) {
 	case AF_INET:
 		out->family = 4;
-		memcpy(out->port, &sa->in.sin_port, 2);
+		out->port = sa->in.sin_port;
 		memcpy(out->ip, &sa->in.sin_addr, 4);
 		break;
 	case AF_INET6:
 		out->family = 6;
-		memcpy(out->port, &sa->in6.sin6_port, 2);
+		out->port = sa->in6.sin6_port;
 		memcpy(out->ip, &sa->in6.sin6_addr, 16);
-		put32(out->scope, sa->in6.sin6_scope_id);
+		out->scope = htobe32(sa->in6.sin6_scope_id);
 		break;
 	default:
 		break;
@@ -78,12 +39,12 @@ static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
 		return 0;
 	case 4:
 		sa->in.sin_family = AF_INET;
-		memcpy(&sa->in.sin_port, in->port, 2);
+		sa->in.sin_port = in->port;
 		memcpy(&sa->in.sin_addr, in->ip, 4);
 		return 0;
 	case 6:
 		sa->in6.sin6_family = AF_INET6;
-		memcpy(&sa->in6.sin6_port, in->port, 2);
+		sa->in6.sin6_port = in->port;
 		memcpy(&sa->in6.sin6_addr, in->ip, 16);
 		return 0;
 	default:
@@ -102,39 +63,40 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 		.lanes = hello->lanes,
 		.lane = hello->lane,
 		.engine = (uint8_t) ours.engine,
+		.version = htobe16(ours.link),
+		.size = htobe16(TCP_WIRE_HELLO_SIZE),
+		.data_len = htobe16(hello->data_len),
+		.reason = htobe32(hello->reason),
+		.epoch = htobe64(hello->epoch),
+		.serial = htobe64(hello->serial),
+		.prev = htobe64(hello->prev),
+		.max_payload = htobe64(hello->max_payload),
 	};
 
-	put16(w.version, ours.link);
-	put16(w.size, TCP_WIRE_HELLO_SIZE);
-	put16(w.data_len, hello->data_len);
-	put32(w.reason, hello->reason);
-	put64(w.epoch, hello->epoch);
-	put64(w.serial, hello->serial);
-	put64(w.prev, hello->prev);
-	put64(w.max_payload, hello->max_payload);
 	addr_pack(&hello->addr, &w.addr);
 	memcpy(out, &w, sizeof(w));
 }
 
 size_t tcp_hello_need(const uint8_t *buf, size_t have)
 {
-	size_t data_len;
+	uint16_t data_len;
 
 	if (have < TCP_WIRE_STABLE)
 		return TCP_WIRE_HELLO_SIZE;
-	data_len = get16(buf + offsetof(struct tcp_wire_hello, data_len));
+	memcpy(&data_len, buf + offsetof(struct tcp_wire_hello, data_len), sizeof(data_len));
+	data_len = be16toh(data_len);
 	return TCP_WIRE_HELLO_SIZE + (data_len < TCP_WIRE_DATA_MAX ? data_len : TCP_WIRE_DATA_MAX);
 }
 
 static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
 {
-	if (get16(w->size) != TCP_WIRE_HELLO_SIZE ||
-	    get16(w->data_len) > TCP_WIRE_DATA_MAX ||
+	if (be16toh(w->size) != TCP_WIRE_HELLO_SIZE ||
+	    be16toh(w->data_len) > TCP_WIRE_DATA_MAX ||
 	    w->type < TCP_WIRE_HELLO || w->type > TCP_WIRE_REFUSE ||
-	    (w->type == TCP_WIRE_REFUSE) != (get32(w->reason) != CHAN_OK))
+	    (w->type == TCP_WIRE_REFUSE) != (be32toh(w->reason) != CHAN_OK))
 		return TCP_HELLO_BAD;
 	if (w->type != TCP_WIRE_REFUSE &&
-	    ((w->kind != TCP_WIRE_RDM && w->kind != TCP_WIRE_MSG) || !get64(w->max_payload)))
+	    ((w->kind != TCP_WIRE_RDM && w->kind != TCP_WIRE_MSG) || !be64toh(w->max_payload)))
 		return TCP_HELLO_BAD;
 	return TCP_HELLO_OK;
 }
@@ -153,8 +115,8 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	memcpy(&w, buf, have < sizeof(w) ? have : sizeof(w));
 	h.type = w.type;
 	h.kind = w.kind;
-	h.reason = get32(w.reason);
-	h.version = (struct chan_version) { get16(w.version), w.engine };
+	h.reason = be32toh(w.reason);
+	h.version = (struct chan_version) { be16toh(w.version), w.engine };
 	if (!chan_version_same(h.version, chan_version_ours(TCP_WIRE_VERSION))) {
 		*hello_p = h;
 		return TCP_HELLO_VERSION;
@@ -163,16 +125,16 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 		return TCP_HELLO_MORE;
 	if (check_fields(&w) != TCP_HELLO_OK || addr_unpack(&w.addr, &h.addr))
 		return TCP_HELLO_BAD;
-	h.data_len = get16(w.data_len);
+	h.data_len = be16toh(w.data_len);
 	h.features = w.features;
 	h.lanes = w.lanes;
 	h.lane = w.lane;
 	if (have < sizeof(w) + h.data_len)
 		return TCP_HELLO_MORE;
-	h.epoch = get64(w.epoch);
-	h.serial = get64(w.serial);
-	h.prev = get64(w.prev);
-	h.max_payload = get64(w.max_payload);
+	h.epoch = be64toh(w.epoch);
+	h.serial = be64toh(w.serial);
+	h.prev = be64toh(w.prev);
+	h.max_payload = be64toh(w.max_payload);
 	*hello_p = h;
 	return TCP_HELLO_OK;
 }

@@ -70,33 +70,34 @@ enum tcp_wire_ctl {
 	TCP_WIRE_PARK_NACK = 3,	/* no consent: the connection stays */
 };
 
-/* An IP address and port in a handshake packet; 24 bytes. */
+/* An IP address and port in a handshake packet; port and ip in network byte order. */
 struct tcp_wire_addr {
 	uint8_t family;		/* 4 or 6; 0: none */
 	uint8_t zero;
-	uint8_t port[2];
-	uint8_t scope[4];	/* of the sender; not used by the receiver */
+	uint16_t port;
+	uint32_t scope;		/* of the sender; not used by the receiver */
 	uint8_t ip[16];		/* 4 or 16 bytes used, the rest 0 */
 };
 
+/* Big-endian. */
 struct tcp_wire_hello {
 	uint8_t magic[TCP_WIRE_MAGIC_LEN];
-	uint8_t version[2];
-	uint8_t size[2];	/* of this structure */
+	uint16_t version;
+	uint16_t size;		/* of this structure */
 	uint8_t type;		/* enum tcp_wire_type */
 	uint8_t kind;		/* enum tcp_wire_kind */
-	uint8_t data_len[2];	/* bytes behind this structure */
-	uint8_t reason[4];	/* enum chan_reason; CHAN_OK unless REFUSE */
+	uint16_t data_len;	/* bytes behind this structure */
+	uint32_t reason;	/* enum chan_reason; CHAN_OK unless REFUSE */
 	uint8_t features;	/* enum tcp_wire_feature; unknown bits are ignored */
 	uint8_t lanes;		/* RDM: most connections over which the sender would stripe payload */
 	uint8_t lane;		/* HELLO: number of this connection among them; 0: the first */
 	uint8_t engine;		/* version of the engine's packets (engine/wire.h) */
 	/* ---- the fields above keep their place in every version ---- */
-	uint8_t epoch[8];	/* random, for the lifetime of the endpoint: a restarted one has another */
-	uint8_t serial[8];	/* HELLO: number of this attempt, counted by the connecting peer; else echoed */
-	uint8_t prev[8];	/* HELLO: serial of the receiver's last attempt that the sender accepted, 0:
+	uint64_t epoch;		/* random, for the lifetime of the endpoint: a restarted one has another */
+	uint64_t serial;	/* HELLO: number of this attempt, counted by the connecting peer; else echoed */
+	uint64_t prev;		/* HELLO: serial of the receiver's last attempt that the sender accepted, 0:
 				 * none; WELCOME: serial of the sender's newest attempt to any peer */
-	uint8_t max_payload[8];	/* largest payload in a frame that the sender takes */
+	uint64_t max_payload;	/* largest payload in a frame that the sender takes */
 	struct tcp_wire_addr addr; /* where the sender listens */
 };
 
