@@ -82,7 +82,7 @@ static bool drain_wakeups(const struct shm_conn *conn)
 void shm_conn_peer_closed(struct shm_conn *conn)
 {
 	conn->ended = true;
-	shm_src_ignore(conn->poller, &conn->src);
+	chan_src_want(&conn->poller->base, &conn->src, 0);
 	shm_poller_activate(conn->poller, conn);
 	chan_poller_kick(&conn->poller->base);
 }
@@ -90,7 +90,7 @@ void shm_conn_peer_closed(struct shm_conn *conn)
 /* on_event - input on the socket: before READY a handshake, then wake-ups and the end.  The
  * ring is looked at in this or the next poll.
  */
-static void on_event(struct shm_src *src, uint32_t events)
+static void on_event(struct chan_src *src, uint32_t events)
 {
 	struct shm_conn *conn = container_of(src, struct shm_conn, src);
 
@@ -141,7 +141,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 		conn->probe = clock_ns();
 	ret = timers_join(&link->base.poller->timers);
 	if (!ret && fd >= 0) {
-		ret = shm_src_watch(conn->poller, &conn->src);
+		ret = chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
 		if (ret)
 			timers_leave(&link->base.poller->timers);
 	}
@@ -209,7 +209,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
 	if (conn->src.fd >= 0) {
-		shm_src_ignore(conn->poller, &conn->src);
+		chan_src_want(&conn->poller->base, &conn->src, 0);
 		close(conn->src.fd);
 	}
 	conn->src.fd = -1;

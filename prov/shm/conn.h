@@ -54,8 +54,7 @@ struct shm_rx {
 	size_t off;			/* where in iov the next piece goes */
 	struct iovec iov[ENG_IOV_MAX];
 	size_t iov_cnt;
-	void *cookie;			/* for eng_on_placed(); NULL: none, or @hold is set */
-	struct shm_hold *hold;		/* filled by this payload */
+	struct chan_sink sink;		/* what the payload is for */
 	struct list remote;		/* struct shm_hold: payload in the sender's memory */
 	unsigned pulls;			/* PULLs without a DONE, those in done_ids[] included */
 	unsigned done_cnt;
@@ -84,7 +83,7 @@ struct shm_tenant {
 };
 
 struct shm_conn {
-	struct shm_src src;		/* first; fd -1: a connection to the endpoint itself */
+	struct chan_src src;		/* first; fd -1: a connection to the endpoint itself */
 	enum shm_conn_state state;
 	enum shm_conn_state was;	/* FAILED: state before */
 	int err;			/* FAILED: positive FI_E* */

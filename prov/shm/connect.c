@@ -506,7 +506,7 @@ static int take_one(struct shm_link *link)
 	return ret;
 }
 
-static void on_listener(struct shm_src *src, uint32_t events)
+static void on_listener(struct chan_src *src, uint32_t events)
 {
 	struct shm_link *link = container_of(src, struct shm_link, listener);
 	int i, ret = 0;
@@ -518,7 +518,7 @@ static void on_listener(struct shm_src *src, uint32_t events)
 	CHAN_WARN_SPARSE(&link->base, "cannot accept connections for %u ms: %s; raise the limit "
 			 "on open files (ulimit -n)\n",
 			 (unsigned) (LISTEN_PAUSE_NS / CLOCK_NS_PER_MS), fi_strerror(-ret));
-	shm_src_ignore(shm_link_poller(link), src);
+	chan_src_want(link->base.poller, src, 0);
 	chan_poller_timer(link->base.poller, &link->listen_timer,
 			  chan_now(&link->base) + LISTEN_PAUSE_NS);
 }
@@ -527,7 +527,7 @@ static void listen_again(struct timer *timer, uint64_t now)
 {
 	struct shm_link *link = container_of(timer, struct shm_link, listen_timer);
 
-	if (shm_src_watch(shm_link_poller(link), &link->listener))
+	if (chan_src_want(link->base.poller, &link->listener, EPOLLIN))
 		chan_poller_timer(link->base.poller, timer, now + LISTEN_PAUSE_NS);
 }
 
@@ -576,7 +576,7 @@ int shm_connect_open(struct shm_link *link, const void *src, size_t src_len)
 	if (ret == -FI_ENODATA)
 		ret = -FI_EADDRINUSE;
 	if (!ret) {
-		ret = shm_src_watch(shm_link_poller(link), &link->listener);
+		ret = chan_src_want(link->base.poller, &link->listener, EPOLLIN);
 		if (!ret)
 			ret = timers_join(&link->base.poller->timers);
 		if (ret)
@@ -592,6 +592,6 @@ void shm_connect_end(struct shm_link *link)
 {
 	timer_off(&link->base.poller->timers, &link->listen_timer);
 	timers_leave(&link->base.poller->timers);
-	shm_src_ignore(shm_link_poller(link), &link->listener);
+	chan_src_want(link->base.poller, &link->listener, 0);
 	shm_listen_close(link->listener.fd, &link->scope, link->key);
 }

@@ -177,10 +177,10 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 		link->base.addr_len = was.base.addr_len;
 		return ret;
 	}
-	shm_src_ignore(shm_link_poller(link), &link->listener);
+	chan_src_want(link->base.poller, &link->listener, 0);
 	shm_listen_close(link->listener.fd, &link->scope, was.key);
 	link->listener.fd = ret;
-	return shm_src_watch(shm_link_poller(link), &link->listener);
+	return chan_src_want(link->base.poller, &link->listener, EPOLLIN);
 }
 
 /* ---- peers and packets ----------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ struct shm_link {
 	const struct shm_naming *naming;
 	struct shm_scope scope;		/* of our key and our peers' */
 	bool local;			/* beside the endpoint's own link: channel/select.h */
-	struct shm_src listener;
+	struct chan_src listener;
 	struct timer listen_timer;	/* no requests are taken until then: out of descriptors */
 	char key[SHM_KEY_MAX + 1];	/* our listening socket's */
 	char addr[SHM_ADDR_MAX];	/* ours; base.addr_len bytes */

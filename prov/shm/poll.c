@@ -3,7 +3,6 @@
 
 #include "poll.h"
 
-#include <errno.h>
 #include <linux/membarrier.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 #include "base/relax.h"
 #include "link.h"
 
-#define EVENTS_MAX 64
 #define TICK_EVERY 32		/* polls between two reads of the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two epoll_wait() */
 #define WAIT_SELDOM 1024	/* the most, while they return no events */
@@ -40,31 +38,14 @@ bool shm_barrier_join(void)
 
 /* ---- sockets --------------------------------------------------------------------------- */
 
-int shm_src_watch(struct shm_poller *poller, struct shm_src *src)
-{
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = src };
-
-	if (epoll_ctl(poller->base.base.fd, EPOLL_CTL_ADD, src->fd, &ev))
-		return -errno;
-	src->watched = true;
-	return 0;
-}
-
-void shm_src_ignore(struct shm_poller *poller, struct shm_src *src)
-{
-	if (src->watched)
-		epoll_ctl(poller->base.base.fd, EPOLL_CTL_DEL, src->fd, NULL);
-	src->watched = false;
-}
-
 /* pause_waits - how long until the next epoll_wait(), after one that returned @cnt events. */
 static void pause_waits(struct shm_poller *poller, int cnt)
 {
 	unsigned gap = 2 * poller->wait_gap;
 
-	poller->wait_gap = cnt > 0 || gap < WAIT_EVERY ? WAIT_EVERY :
+	poller->wait_gap = cnt || gap < WAIT_EVERY ? WAIT_EVERY :
 			   gap < WAIT_SELDOM ? gap : WAIT_SELDOM;
-	if (cnt > 0)		/* more may follow at once */
+	if (cnt)		/* more may follow at once */
 		poller->until_wait = 0;
 	else if (poller->handshake_cnt)
 		poller->until_wait = WAIT_HANDSHAKE;
@@ -73,21 +54,14 @@ static void pause_waits(struct shm_poller *poller, int cnt)
 				     poller->wait_gap;
 }
 
-static int wait_events(struct shm_poller *poller)
+static int ask_sockets(struct shm_poller *poller)
 {
-	struct epoll_event ev[EVENTS_MAX];
-	struct shm_src *src;
-	int cnt, i;
+	int cnt;
 
 	poller->tick = clock_coarse_ns();
-	cnt = epoll_wait(poller->base.base.fd, ev, EVENTS_MAX, 0);
+	cnt = chan_poller_events(&poller->base);
 	pause_waits(poller, cnt);
-	for (i = 0; i < cnt; i++) {
-		src = ev[i].data.ptr;
-		if (src->watched)	/* else it was closed by an earlier event */
-			src->event(src, ev[i].events);
-	}
-	return cnt > 0 ? cnt : 0;
+	return cnt;
 }
 
 /* ---- active connections ----------------------------------------------------------------------- */
@@ -350,7 +324,7 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 
 static __attribute__((noinline)) int poll_sockets(struct shm_poller *poller, unsigned budget)
 {
-	return wait_events(poller) + read_active(poller, budget);
+	return ask_sockets(poller) + read_active(poller, budget);
 }
 
 static int poll_all(struct obj_poller *base, unsigned budget)

@@ -25,13 +25,6 @@ struct shm_conn;
 struct shm_hold;
 struct shm_iovs;
 
-/* A descriptor in the epoll set. */
-struct shm_src {
-	int fd;			/* -1: none */
-	bool watched;		/* in the set */
-	void (*event)(struct shm_src *src, uint32_t events);
-};
-
 struct shm_poller {
 	struct chan_poller base;	/* first; dirty: packets or answers wait for room */
 	struct shm_conn **active;	/* active_cnt of active_room */
@@ -56,12 +49,6 @@ struct shm_poller {
  * Ownership: the group's.  Errors: -FI_ENOMEM, -FI_EMFILE.
  */
 int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p);
-
-/* shm_src_watch, shm_src_ignore - call event() for input, and for the end of it.
- * Errors: the negative errno of epoll_ctl.
- */
-int shm_src_watch(struct shm_poller *poller, struct shm_src *src);
-void shm_src_ignore(struct shm_poller *poller, struct shm_src *src);
 
 /* shm_poller_activate, shm_poller_deactivate - look at the ring of @conn, or rely on its
  * sender's byte on the socket.  No memory: it stays inactive.

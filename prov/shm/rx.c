@@ -17,17 +17,8 @@
 
 static void body_end(struct shm_conn *conn)
 {
-	struct shm_rx *rx = &conn->rx;
-	void *cookie = rx->cookie;
-
-	rx->body = SHM_BODY_NONE;
-	rx->cookie = NULL;
-	if (rx->hold) {
-		chan_hold_done(&rx->hold->base);
-		rx->hold = NULL;
-	} else if (cookie) {
-		eng_on_placed(&conn->link->base.base, cookie, 0);
-	}
+	conn->rx.body = SHM_BODY_NONE;
+	chan_sink_end(&conn->rx.sink, &conn->link->base.base, 0);
 }
 
 /* body_put - one more piece. */
@@ -110,14 +101,13 @@ static int fetch_split(struct shm_conn *conn, const struct shm_iovs *from, size_
 		return fetched(conn, from->id, ret);
 	conn->rx.body = SHM_BODY_SPLIT;
 	conn->fast = false;
-	conn->rx.cookie = cookie;
+	conn->rx.sink.cookie = cookie;
 	return 0;
 }
 
 /* finish_split - has the sender copied its pieces?  False: nothing else is to be taken. */
 static bool finish_split(struct shm_conn *conn)
 {
-	void *cookie = conn->rx.cookie;
 	int ret = shm_split_poll(conn);
 
 	if (!ret) {
@@ -126,12 +116,11 @@ static bool finish_split(struct shm_conn *conn)
 		return false;
 	}
 	conn->rx.body = SHM_BODY_NONE;
-	conn->rx.cookie = NULL;
 	conn->received = true;
 	ret = fetched(conn, conn->split.from.id, ret);
 	if (conn->state == SHM_CONN_READY)
 		shm_tx_send_done(conn);
-	eng_on_placed(&conn->link->base.base, cookie, ret < 0 ? ret : 0);
+	chan_sink_end(&conn->rx.sink, &conn->link->base.base, ret < 0 ? -ret : 0);
 	return conn->state == SHM_CONN_READY;
 }
 
@@ -160,7 +149,7 @@ static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng
 		}
 		memcpy(conn->rx.iov, rx->iov, rx->iov_cnt * sizeof(*rx->iov));
 		conn->rx.iov_cnt = rx->iov_cnt;
-		conn->rx.cookie = rx->cookie;
+		conn->rx.sink.cookie = rx->cookie;
 		body_begin(conn, SHM_BODY_PLACE, rx);
 		return conn->state == SHM_CONN_READY;
 	case ENG_RX_HELD:
@@ -170,7 +159,7 @@ static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng
 			held->base.source = conn;
 		} else if (rx->avail < rx->len) {
 			held->base.source = conn;
-			conn->rx.hold = held;
+			conn->rx.sink.hold = &held->base;
 			conn->rx.iov[0] = (struct iovec) { held->base.data, rx->len };
 			conn->rx.iov_cnt = 1;
 			conn->rx.body = SHM_BODY_PLACE;
@@ -479,20 +468,13 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 void shm_rx_drop(struct shm_conn *conn, int err)
 {
 	struct shm_rx *rx = &conn->rx;
-	void *cookie = rx->cookie;
 	struct list *item;
 
 	while ((item = list_pop(&rx->remote)))
 		chan_hold_lost(container_of(item, struct chan_hold, node), err);
 	rx->done_cnt = 0;
 	rx->body = SHM_BODY_NONE;
-	rx->cookie = NULL;
-	if (rx->hold) {
-		chan_hold_lost(&rx->hold->base, err);
-		rx->hold = NULL;
-	} else if (cookie) {
-		eng_on_placed(&conn->link->base.base, cookie, -err);
-	}
+	chan_sink_end(&rx->sink, &conn->link->base.base, err);
 }
 
 /* ---- unexpected payload ----------------------------------------------------------------------- */
@@ -524,8 +506,8 @@ static int take_hold(struct chan_hold *base, const struct iovec *iov, size_t iov
 	}
 	iov_scatter(iov, iov_cnt, 0, base->data, conn->rx.off);
 	/* the rest is placed there as it arrives */
-	conn->rx.hold = NULL;
-	conn->rx.cookie = cookie;
+	conn->rx.sink.hold = NULL;
+	conn->rx.sink.cookie = cookie;
 	memcpy(conn->rx.iov, iov, iov_cnt * sizeof(*iov));
 	conn->rx.iov_cnt = iov_cnt;
 	return 0;
@@ -537,7 +519,7 @@ static void release_hold(struct chan_hold *base)
 	struct shm_conn *conn = base->source;
 
 	if (base->data) {
-		conn->rx.hold = NULL;
+		conn->rx.sink.hold = NULL;
 		conn->rx.body = SHM_BODY_SKIP;
 	} else if (conn->state == SHM_CONN_READY) {
 		queue_done(conn, hold->from.id);

@@ -13,27 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "obj/cm.h"
 #include "link.h"
-
-int tcp_addr_out(const union net_sa *sa, void *addr, size_t *len)
-{
-	size_t room = *len, need = net_addr_len(&sa->sa);
-
-	if (!need)
-		return -FI_EADDRNOTAVAIL;
-	if (room)
-		memcpy(addr, sa, room < need ? room : need);
-	*len = need;
-	return room < need ? -FI_ETOOSMALL : 0;
-}
-
-static void log_connect(const struct tcp_conn *conn, const char *why)
-{
-	char text[NET_ADDR_TEXT_MAX];
-
-	TCP_INFO(conn->link->conf, "connection to %s: %s\n",
-		 net_addr_text(&conn->peer.sa, text), why);
-}
 
 /* ---- the connecting endpoint -------------------------------------------------------- */
 
@@ -64,7 +45,6 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 {
 	struct tcp_chan *chan = conn->chan;
 
-	conn->chan = chan;
 	chan->attempt = NULL;
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello->epoch }, true);
 	eng_on_connected(&conn->link->base.base, chan_peer(&chan->base), data, hello->data_len);
@@ -72,63 +52,19 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 		tcp_tx_pump(conn);
 }
 
-static void not_connected(struct tcp_conn *conn, int err, const void *data, size_t len)
-{
-	struct tcp_chan *chan = conn->chan;
-
-	chan->attempt = NULL;
-	chan_set_state(&chan->base, CHAN_IDLE);
-	chan_drain(&chan->base, err);
-	if (!conn->link->base.closing)
-		eng_on_refused(&conn->link->base.base, chan_peer(&chan->base), err, data, len);
-}
-
 /* Private data of a fi_reject() is passed up; the library's text is for the log only. */
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	bool rejected = hello->reason == CHAN_REJECTED;
-
-	log_connect(conn, chan_reason_text(hello->reason));
-	not_connected(conn, chan_reason_errno(hello->reason), rejected ? data : NULL,
-		      rejected ? hello->data_len : 0);
-	tcp_conn_close(conn);
-}
-
-static void lost_connection(struct tcp_conn *conn)
-{
-	struct eng_link *link = &conn->link->base.base;
 	struct tcp_chan *chan = conn->chan;
-	struct eng_peer *peer = chan_peer(&chan->base);
-	bool clean = conn->clean_end;
-	int err = conn->err;
+	char text[CHAN_TEXT_MAX];
 
-	chan->base.conn = NULL;
-	chan->base.failed = false;
-	chan_set_state(&chan->base, CHAN_IDLE);
-	tcp_conn_close(conn);
-	chan_drain(&chan->base, err);
-	if (chan->base.link->closing)
-		return;
-	if (clean)
-		eng_on_shutdown(link, peer);
+	CHAN_INFO(&conn->link->base, "%s refused our connection: %s\n",
+		  chan_peer_text(&chan->base, text), chan_reason_text(hello->reason));
+	chan->attempt = NULL;
+	if (hello->reason == CHAN_REJECTED)
+		chan_rejected(&chan->base, data, hello->data_len);
 	else
-		eng_on_down(link, peer, err);
-}
-
-static void on_msg_lost(struct tcp_conn *conn)
-{
-	log_connect(conn, conn->clean_end ? "closed by the peer" : fi_strerror(conn->err));
-	switch (conn->was) {
-	case TCP_CONN_READY:
-		lost_connection(conn);
-		break;
-	case TCP_CONN_CONNECTING:
-	case TCP_CONN_HELLO_SENT:
-		not_connected(conn, conn->err, NULL, 0);
-		break;
-	default:
-		break;
-	}
+		chan_connect_failed(&chan->base, chan_reason_errno(hello->reason), true);
 	tcp_conn_close(conn);
 }
 
@@ -136,7 +72,7 @@ const struct tcp_wireup tcp_msg_wireup = {
 	.kind = TCP_WIRE_MSG,
 	.welcome = on_welcome,
 	.refused = on_refused,
-	.lost = on_msg_lost,
+	.lost = tcp_connect_lost,
 };
 
 /* ---- the passive endpoint -------------------------------------------------------------------- */
@@ -155,15 +91,10 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 		       net_addr_len(&conn->peer.sa), data, hello->data_len);
 }
 
-static void on_pep_lost(struct tcp_conn *conn)
-{
-	tcp_conn_close(conn);
-}
-
 const struct tcp_wireup tcp_pep_wireup = {
 	.kind = TCP_WIRE_MSG,
 	.hello = on_hello,
-	.lost = on_pep_lost,
+	.lost = tcp_conn_close,
 };
 
 /* ---- accept and reject ------------------------------------------------------------------- */
@@ -254,5 +185,6 @@ int tcp_cm_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, siz
 {
 	struct tcp_conn *conn = ((struct chan *) eng_peer_chan(peer))->conn;
 
-	return conn ? tcp_addr_out(&conn->peer, addr, len) : -FI_ENOTCONN;
+	return conn ? obj_cm_copy_name(&conn->peer, net_addr_len(&conn->peer.sa), addr, len) :
+		      -FI_ENOTCONN;
 }

@@ -36,7 +36,7 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	       "a connection changes along its edges");
 	conn->state = state;
 	if (was == TCP_CONN_HALF_OPEN)
-		tcp_listener_settled(conn->link);
+		conn->link->listener.half_open--;
 	if (was == TCP_CONN_READY)
 		list_del(&conn->park_node);
 	if (state == TCP_CONN_READY || state == TCP_CONN_CLOSED) {
@@ -53,7 +53,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 		events |= EPOLLIN;
 	if (conn->tx.blocked)
 		events |= EPOLLOUT;
-	return tcp_src_want(conn->poller, &conn->src, events);
+	return chan_src_want(&conn->poller->base, &conn->src, events);
 }
 
 static void timed_out(struct timer *timer, uint64_t now)
@@ -76,10 +76,10 @@ static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 	/* nothing is read now, so the end of the stream is found later: ask for no event until then */
 	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.masked) &&
 	    events & (EPOLLHUP | EPOLLERR))
-		tcp_src_want(conn->poller, &conn->src, 0);
+		chan_src_want(&conn->poller->base, &conn->src, 0);
 }
 
-static void on_event(struct tcp_src *src, uint32_t events)
+static void on_event(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
 
@@ -142,7 +142,7 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	list_del(&conn->unacked_node);
 	tcp_poller_deactivate(conn->poller, conn);
-	tcp_src_want(conn->poller, &conn->src, 0);
+	chan_src_want(&conn->poller->base, &conn->src, 0);
 	list_del(&conn->state_node);
 	list_add_tail(&conn->state_node, &conn->poller->base.failed);
 	chan_poller_kick(&conn->poller->base);
@@ -159,7 +159,7 @@ void tcp_conn_close(struct tcp_conn *conn)
 	list_del(&conn->unacked_node);
 	tcp_poller_deactivate(conn->poller, conn);
 	tcp_tx_drop(conn);
-	tcp_src_want(conn->poller, &conn->src, 0);
+	chan_src_want(&conn->poller->base, &conn->src, 0);
 	tcp_park_closed(conn);
 	close(conn->src.fd);
 	conn->src.fd = -1;
@@ -210,7 +210,7 @@ void tcp_conn_detach(struct tcp_conn *conn)
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);
 	list_del(&conn->unacked_node);
-	tcp_src_want(conn->poller, &conn->src, 0);
+	chan_src_want(&conn->poller->base, &conn->src, 0);
 	list_del(&conn->node);
 	conn->link = NULL;
 	conn->poller = NULL;

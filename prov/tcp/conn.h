@@ -19,6 +19,7 @@
 #define TCP_CONN_H
 
 #include "base/net_addr.h"
+#include "channel/hold.h"
 #include "hello.h"
 #include "poll.h"
 
@@ -41,7 +42,9 @@ struct tcp_wireup {
 	enum tcp_wire_kind kind;
 	/* The peer's HELLO is complete: answer with tcp_conn_welcome() or tcp_conn_refuse(). */
 	void (*hello)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
-	/* The peer has answered our HELLO with WELCOME; the connection is READY. */
+	/* The peer has answered our HELLO with WELCOME; the connection is READY.  NULL: a lane,
+	 * whose payload frames on the first lane announce.
+	 */
 	void (*welcome)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
 	/* The peer has answered our HELLO with REFUSE; must close @conn. */
 	void (*refused)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
@@ -69,8 +72,7 @@ struct tcp_rx {
 	uint64_t left;			/* payload bytes not received yet */
 	struct iovec iov[ENG_IOV_MAX];	/* their destination: entries cur..cnt, trimmed as they fill */
 	size_t iov_cur, iov_cnt;
-	void *cookie;			/* for eng_on_placed(); NULL: no placement was promised */
-	struct chan_hold *hold;		/* filled by this payload */
+	struct chan_sink sink;		/* what the payload is for */
 	bool big;			/* the last packet was long: read little ahead */
 	bool masked;			/* input has no destination yet: EPOLLIN is not asked for */
 	uint8_t *kept;			/* buffer with packets that the engine answered with ENG_RX_LATER */
@@ -99,7 +101,7 @@ struct tcp_lanes {
 };
 
 struct tcp_conn {
-	struct tcp_src src;		/* first */
+	struct chan_src src;		/* first */
 	enum tcp_conn_state state;
 	enum tcp_conn_state was;	/* FAILED: state before */
 	int err;			/* FAILED: positive FI_E* */

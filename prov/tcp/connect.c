@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * RDM endpoints: the handshakes of a channel.
+ * RDM endpoints: the handshakes of a channel; and for MSG endpoints too, its losses.
  *
  * The channel layer (channel/chan.h) decides when to connect, when to retry, and which of two
  * simultaneous connects counts.  Here its decisions become HELLO, WELCOME and REFUSE, and a
@@ -197,7 +197,7 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 
 /* ---- a connection is lost ------------------------------------------------------------------ */
 
-static void on_lost(struct tcp_conn *conn)
+void tcp_connect_lost(struct tcp_conn *conn)
 {
 	struct tcp_chan *chan = conn->chan;
 
@@ -224,5 +224,5 @@ const struct tcp_wireup tcp_rdm_wireup = {
 	.hello = on_hello,
 	.welcome = on_welcome,
 	.refused = on_refused,
-	.lost = on_lost,
+	.lost = tcp_connect_lost,
 };

@@ -16,7 +16,8 @@
 #include "wire.h"
 
 /* tcp_frame_put - write the frame header for a packet at @out (unaligned).
- * @hdr_len: with TCP_FRAME_STRIPED set where the payload is striped over lanes
+ * @hdr_len: with TCP_FRAME_STRIPED set where the payload is striped over lanes; 0: a control
+ *           frame, @len is its enum tcp_wire_ctl
  */
 static inline void tcp_frame_put(void *out, size_t hdr_len, uint64_t len)
 {
@@ -71,12 +72,6 @@ static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t ha
 static inline uint64_t tcp_frame_part(uint64_t len, unsigned cnt, unsigned lane)
 {
 	return lane == cnt ? len : len / cnt / 64 * 64 * lane;
-}
-
-/* tcp_frame_put_ctl - write a control frame at @out. */
-static inline void tcp_frame_put_ctl(void *out, enum tcp_wire_ctl ctl)
-{
-	tcp_frame_put(out, 0, ctl);
 }
 
 /* tcp_frame_ctl - the control frame at @buf, of which @have bytes may be read; 0: none. */

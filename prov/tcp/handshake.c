@@ -85,6 +85,19 @@ static void log_version(struct tcp_conn *conn, struct chan_version theirs, const
 			ours.link, ours.engine);
 }
 
+/* start_waiting - wait for the connection, or for HELLO.  On an error @conn is closed. */
+static int start_waiting(struct tcp_conn *conn, uint32_t events)
+{
+	int ret = chan_src_want(&conn->poller->base, &conn->src, events);
+
+	if (ret)
+		tcp_conn_close(conn);
+	else
+		chan_poller_timer(&conn->poller->base, &conn->timer,
+				  conn->since_ns + connect_timeout_ns(conn));
+	return ret;
+}
+
 /* ---- connecting ---------------------------------------------------------------- */
 
 /* bind_source - connect from the endpoint's address: the accepting peer compares it with the
@@ -155,14 +168,10 @@ int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
 	conn->chan = chan;
 	conn->serial = out.serial;
 	write_handshake(conn, &out, data);
-	ret = tcp_src_want(conn->poller, &conn->src, EPOLLOUT);
-	if (ret) {
-		tcp_conn_close(conn);
-		return ret;
-	}
-	chan_poller_timer(&conn->poller->base, &conn->timer, conn->since_ns + connect_timeout_ns(conn));
-	*conn_p = conn;
-	return 0;
+	ret = start_waiting(conn, EPOLLOUT);
+	if (!ret)
+		*conn_p = conn;
+	return ret;
 }
 
 /* is_self_connect - where no socket listens at a port of the ephemeral range, the system may
@@ -195,7 +204,7 @@ static void on_answer_overdue(struct tcp_conn *conn)
 	if (!conn->overdue) {
 		conn->overdue = true;
 		if (conn->chan)
-			chan_patient(&conn->chan->base);
+			chan_overdue(&conn->chan->base);
 		chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + connect_timeout_ns(conn));
 	} else {
 		log_handshake(conn, "has accepted the connection but does not answer: its "
@@ -223,7 +232,7 @@ static void on_connected(struct tcp_conn *conn)
 		ret = send_handshake(conn);
 	}
 	if (!ret)
-		ret = tcp_src_want(conn->poller, &conn->src, EPOLLIN);
+		ret = chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
 	if (ret)
 		tcp_conn_fail(conn, -ret, false);
 }
@@ -235,7 +244,8 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
 	conn->handshake = NULL;		/* the callback still reads its data */
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	tcp_conn_set_state(conn, TCP_CONN_READY);
-	conn->wireup->welcome(conn, hello, handshake->in + TCP_WIRE_HELLO_SIZE);
+	if (conn->wireup->welcome)
+		conn->wireup->welcome(conn, hello, handshake->in + TCP_WIRE_HELLO_SIZE);
 	free(handshake);
 }
 
@@ -279,13 +289,7 @@ int tcp_conn_accept(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 	}
 	net_addr_copy(from, net_addr_len(from), &conn->peer);
 	tune_same_host(fd, &local, &conn->peer);
-	ret = tcp_src_want(conn->poller, &conn->src, EPOLLIN);
-	if (ret) {
-		tcp_conn_close(conn);
-		return ret;
-	}
-	chan_poller_timer(&conn->poller->base, &conn->timer, conn->since_ns + connect_timeout_ns(conn));
-	return 0;
+	return start_waiting(conn, EPOLLIN);
 }
 
 int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, const void *data,
@@ -315,7 +319,7 @@ void tcp_conn_half_close(struct tcp_conn *conn)
 	tcp_conn_set_state(conn, TCP_CONN_CLOSING);
 	conn->chan = NULL;
 	shutdown(conn->src.fd, SHUT_WR);
-	tcp_src_want(conn->poller, &conn->src, EPOLLIN);
+	chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
 	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + CLOSING_NS);
 }
 

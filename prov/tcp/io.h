@@ -13,7 +13,6 @@
 #define TCP_IO_H
 
 #include <stddef.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -41,12 +40,6 @@ static inline ssize_t tcp_io_recvv(int fd, struct iovec *iov, size_t cnt)
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = cnt };
 
 	return syscall(SYS_recvmsg, fd, &msg, MSG_DONTWAIT);
-}
-
-/* tcp_io_look - epoll_wait() with a timeout of 0. */
-static inline int tcp_io_look(int epfd, struct epoll_event *ev, int max)
-{
-	return (int) syscall(SYS_epoll_pwait, epfd, ev, max, 0, NULL, 0);
 }
 
 #endif

@@ -176,11 +176,6 @@ void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
 
 /* ---- handshakes --------------------------------------------------------------------- */
 
-static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
-{
-	/* a frame on the first lane says what this one carries */
-}
-
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	TCP_INFO(conn->link->conf, "a peer refused a further lane: %s\n",
@@ -198,7 +193,6 @@ static void on_lost(struct tcp_conn *conn)
 
 static const struct tcp_wireup lane_wireup = {
 	.kind = TCP_WIRE_RDM,
-	.welcome = on_welcome,
 	.refused = on_refused,
 	.lost = on_lost,
 };

@@ -11,7 +11,7 @@
 
 #include "engine/api.h"
 #include "channel/select.h"
-#include "info/getinfo.h"
+#include "obj/cm.h"
 #include "frame.h"
 #include "link.h"
 
@@ -25,8 +25,23 @@ static struct tcp_link *link_of(struct eng_link *base)
 
 /* ---- opening ------------------------------------------------------------------------ */
 
+/* set_addr - the address to bind: that of @info; where a listener has none, the wildcard. */
+static int set_addr(struct tcp_link *link, const struct fi_info *info, bool listens)
+{
+	if (info->src_addr && net_addr_copy(info->src_addr, info->src_addrlen, &link->addr)) {
+		TCP_WARN(link->conf, "src_addr of the endpoint's fi_info is no IP address\n");
+		return -FI_EINVAL;
+	}
+	if (listens && !net_addr_len(&link->addr.sa))
+		net_addr_any(info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET, &link->addr);
+	link->name = link->addr;
+	return listens ? tcp_listener_bind(link) : 0;
+}
+
+/* link_new - @listens: a passive endpoint or an RDM endpoint, which binds its socket here. */
 static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
-		    const struct fi_info *info, enum tcp_wire_kind kind, struct tcp_link **link_p)
+		    const struct fi_info *info, enum tcp_wire_kind kind, bool listens,
+		    struct tcp_link **link_p)
 {
 	const struct tcp_conf *env = tcp_conf_of(prov);
 	struct chan_conf conf = {
@@ -46,13 +61,9 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 	chan_link_init(&link->base, &tcp_chan_ops, &conf, prov);
 	link->listener.src.fd = -1;
 	list_init(&link->conns);
-	if (info->src_addr && net_addr_copy(info->src_addr, info->src_addrlen, &link->addr)) {
-		TCP_WARN(link->conf, "src_addr of the endpoint's fi_info is no IP address\n");
-		free(link);
-		return -FI_EINVAL;
-	}
-	link->name = link->addr;
 	ret = tcp_poller_get(prog, link->conf, &link->poller);
+	if (!ret)
+		ret = set_addr(link, info, listens);
 	if (ret) {
 		free(link);
 		return ret;
@@ -64,47 +75,32 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		.max_payload = TCP_PAYLOAD_MAX,
 		.eager_limit = link->conf->eager_size,
 		.seg_size = TCP_PAYLOAD_MAX,
-		.addr_len = net_addr_len(&link->addr.sa),
+		.addr_len = listens ? net_addr_len(&link->addr.sa) : sizeof(union net_sa),
 	};
 	*link_p = link;
 	return 0;
 }
 
-static int open_rdm(struct tcp_link *link, const struct fi_info *info)
-{
-	int ret;
-
-	if (!link->base.base.attr.addr_len) {
-		net_addr_any(info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET,
-			     &link->addr);
-		link->base.base.attr.addr_len = net_addr_len(&link->addr.sa);
-	}
-	ret = tcp_listener_bind(link);
-	if (!ret)
-		ret = tcp_listener_start(link, 0);
-	if (ret)
-		tcp_listener_close(link);
-	return ret;
-}
-
 static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
-	enum tcp_wire_kind kind = base->type == FI_EP_MSG ? TCP_WIRE_MSG : TCP_WIRE_RDM;
+	bool rdm = base->type != FI_EP_MSG;
 	struct tcp_link *link;
 	int ret;
 
-	ret = link_new(base->prog, base->prov, base->info, kind, &link);
+	ret = link_new(base->prog, base->prov, base->info, rdm ? TCP_WIRE_RDM : TCP_WIRE_MSG, rdm,
+		       &link);
 	if (ret)
 		return ret;
 	link->base.base.ep = ep;
-	if (kind == TCP_WIRE_RDM)
-		ret = open_rdm(link, base->info);
+	if (rdm)
+		ret = tcp_listener_start(link, 0);
 	if (ret) {
+		tcp_listener_close(link);
 		free(link);
 		return ret;
 	}
-	if (kind == TCP_WIRE_RDM && link->conf->local)
+	if (rdm && link->conf->local)
 		chan_select_open(ep, &link->base);
 	*link_p = &link->base.base;
 	return 0;
@@ -116,18 +112,10 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	struct tcp_link *link;
 	int ret;
 
-	ret = link_new(base->prog, base->fabric->prov, base->info, TCP_WIRE_MSG, &link);
+	ret = link_new(base->prog, base->fabric->prov, base->info, TCP_WIRE_MSG, true, &link);
 	if (ret)
 		return ret;
 	link->base.base.pep = pep;
-	if (!link->base.base.attr.addr_len)
-		net_addr_any(base->info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET,
-			     &link->addr);
-	ret = tcp_listener_bind(link);
-	if (ret) {
-		free(link);
-		return ret;
-	}
 	*link_p = &link->base.base;
 	return 0;
 }
@@ -161,16 +149,17 @@ static void pep_close(struct eng_link *base)
 static int link_getname(struct eng_link *base, void *addr, size_t *len)
 {
 	struct tcp_link *link = link_of(base);
+	union net_sa name = link->name;
 	struct tcp_conn *conn;
-	union net_sa name;
 
 	/* a MSG endpoint has the address of its socket */
 	if (link->listener.src.fd < 0 && !list_empty(&link->conns)) {
 		conn = container_of(link->conns.next, struct tcp_conn, node);
-		if (!net_sock_name(conn->src.fd, &name))
-			return tcp_addr_out(&name, addr, len);
+		if (net_sock_name(conn->src.fd, &name))
+			name = link->name;
 	}
-	return tcp_addr_out(&link->name, addr, len);
+	return net_addr_len(&name.sa) ? obj_cm_copy_name(&name, net_addr_len(&name.sa), addr, len) :
+					-FI_EADDRNOTAVAIL;
 }
 
 static int link_setname(struct eng_link *base, const void *addr, size_t len)

@@ -15,7 +15,7 @@ extern const struct eng_link_ops tcp_link_ops;
 
 /* The listening socket of an RDM endpoint or of a passive endpoint. */
 struct tcp_listener {
-	struct tcp_src src;		/* first; fd -1: not listening */
+	struct chan_src src;		/* first; fd -1: not listening */
 	struct timer timer;		/* accepting is paused until then */
 	unsigned half_open;			/* connections in TCP_CONN_HALF_OPEN */
 	uint64_t no_fd_ns;		/* since when no descriptor is free for them; 0: one is */
@@ -72,15 +72,15 @@ int tcp_listener_start(struct tcp_link *link, int backlog);
 /* tcp_listener_close - stop to listen.  Accepted connections stay. */
 void tcp_listener_close(struct tcp_link *link);
 
-/* tcp_listener_settled - a connection has left TCP_CONN_HALF_OPEN. */
-void tcp_listener_settled(struct tcp_link *link);
-
 /* ---- RDM endpoints (connect.c) --------------------------------------------- */
 
 extern const struct tcp_wireup tcp_rdm_wireup;
 
 /* tcp_connect - chan_ops.connect. */
 int tcp_connect(struct chan *chan);
+
+/* tcp_connect_lost - tcp_wireup.lost of a connection with a channel, RDM or MSG. */
+void tcp_connect_lost(struct tcp_conn *conn);
 
 /* ---- too many connections (park.c) --------------------------------------- */
 
@@ -139,10 +139,5 @@ int tcp_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_
 void tcp_cm_req_drop(void *req);
 int tcp_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 int tcp_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
-
-/* tcp_addr_out - copy an address out as getname does.
- * Errors: -FI_ETOOSMALL: truncated; -FI_EADDRNOTAVAIL: there is none.
- */
-int tcp_addr_out(const union net_sa *sa, void *addr, size_t *len);
 
 #endif

@@ -30,7 +30,7 @@ static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 /* pause_accept - no connection can be accepted; peers wait in the backlog. */
 static void pause_accept(struct tcp_link *link)
 {
-	tcp_src_want(link->poller, &link->listener.src, 0);
+	chan_src_want(&link->poller->base, &link->listener.src, 0);
 	chan_poller_timer(&link->poller->base, &link->listener.timer, clock_ns() + PAUSE_NS);
 }
 
@@ -39,7 +39,7 @@ static void resume_accept(struct timer *timer, uint64_t now)
 	struct tcp_listener *listener = container_of(timer, struct tcp_listener, timer);
 	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
 
-	if (tcp_src_want(link->poller, &listener->src, EPOLLIN))
+	if (chan_src_want(&link->poller->base, &listener->src, EPOLLIN))
 		pause_accept(link);
 }
 
@@ -148,7 +148,7 @@ static bool accept_one(struct tcp_link *link)
 	}
 }
 
-static void on_connections(struct tcp_src *src, uint32_t events)
+static void on_connections(struct chan_src *src, uint32_t events)
 {
 	struct tcp_listener *listener = container_of(src, struct tcp_listener, src);
 	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
@@ -201,7 +201,7 @@ int tcp_listener_start(struct tcp_link *link, int backlog)
 	listener->timer.fire = resume_accept;
 	ret = net_sock_listen(listener->src.fd, backlog);
 	if (!ret)
-		ret = tcp_src_want(link->poller, &listener->src, EPOLLIN);
+		ret = chan_src_want(&link->poller->base, &listener->src, EPOLLIN);
 	return ret ? log_failure(link, "listen at", ret) : 0;
 }
 
@@ -214,13 +214,8 @@ void tcp_listener_close(struct tcp_link *link)
 	if (listener->src.event) {
 		timer_off(&link->poller->base.timers, &listener->timer);
 		timers_leave(&link->poller->base.timers);
-		tcp_src_want(link->poller, &listener->src, 0);
+		chan_src_want(&link->poller->base, &listener->src, 0);
 	}
 	close(listener->src.fd);
 	listener->src.fd = -1;
-}
-
-void tcp_listener_settled(struct tcp_link *link)
-{
-	link->listener.half_open--;
 }

@@ -213,7 +213,7 @@ static void script_ctl(int fd, enum tcp_wire_ctl ctl)
 {
 	uint8_t buf[TCP_FRAME_SIZE];
 
-	tcp_frame_put_ctl(buf, ctl);
+	tcp_frame_put(buf, 0, ctl);
 	assert_int_equal(send(fd, buf, sizeof(buf), MSG_NOSIGNAL), sizeof(buf));
 }
 

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "io.h"
 #include "link.h"
 
-#define EVENTS_MAX 32
 /* Polls between two times that the whole set is asked, while a connection is active: few while
  * it reports events, then more.
  */
@@ -24,39 +22,19 @@
 
 /* ---- the set --------------------------------------------------------------- */
 
-int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events)
+static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 {
-	struct epoll_event ev = { .events = events, .data.ptr = src };
-	int op = !events ? EPOLL_CTL_DEL : src->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-
-	if (events == src->events)
-		return 0;
-	if (epoll_ctl(poller->base.base.fd, op, src->fd, &ev))
-		return -errno;
-	src->events = events;
-	return 0;
-}
-
-static __attribute__((noinline)) int wait_events(struct tcp_poller *poller)
-{
-	struct epoll_event ev[EVENTS_MAX];
-	struct tcp_src *src;
-	int cnt, i;
+	int cnt;
 
 	poller->polled_ns = clock_coarse_ns();
 	if (poller->polled_ns >= poller->unacked_due_ns)
 		tcp_unacked_check(poller, poller->polled_ns);
-	cnt = tcp_io_look(poller->base.base.fd, ev, EVENTS_MAX);
+	cnt = chan_poller_events(&poller->base);
 	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
 	if (poller->wait_every > WAIT_MAX)
 		poller->wait_every = WAIT_MAX;
 	poller->until_wait = poller->wait_every;
-	for (i = 0; i < cnt; i++) {
-		src = ev[i].data.ptr;
-		if (src->events)	/* else an earlier handler took it out of the set */
-			src->event(src, ev[i].events);
-	}
-	return cnt > 0 ? cnt : 0;
+	return cnt;
 }
 
 /* ---- active connections ----------------------------------------------------- */
@@ -255,7 +233,7 @@ static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
 		poller->set_only--;
 	if (attach(poller))
 		return 0;	/* no memory: the next poll tries again */
-	done = wait_events(poller);
+	done = ask_set(poller);
 	if (done)
 		poller->ended = 0;
 	else
@@ -271,7 +249,7 @@ static inline int read_any(struct tcp_poller *poller, unsigned budget)
 		return read_set(poller);
 	done = read_active(poller, budget);
 	if (__builtin_expect(set_due(poller), 0))
-		done += wait_events(poller);
+		done += ask_set(poller);
 	if (done)
 		poller->ended = 0;
 	else if (poller->active_cnt)

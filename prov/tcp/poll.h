@@ -38,13 +38,6 @@ struct chan_hold;
 #define TCP_STAGE_SIZE(conf) \
 	((size_t) ((conf)->stage_size > TCP_STAGE_MIN ? (conf)->stage_size : TCP_STAGE_MIN))
 
-/* A descriptor in the epoll set, and its handler. */
-struct tcp_src {
-	int fd;			/* -1: closed */
-	uint32_t events;	/* EPOLL* that are asked for; 0: not in the set */
-	void (*event)(struct tcp_src *src, uint32_t events);
-};
-
 struct tcp_poller {
 	struct chan_poller base;	/* first */
 	const struct tcp_conf *conf;
@@ -87,11 +80,6 @@ void tcp_poller_reap(struct tcp_poller *poller);
 
 /* tcp_poller_flush - send what is staged.  Never calls up. */
 void tcp_poller_flush(struct tcp_poller *poller);
-
-/* tcp_src_want - wait for @events (EPOLLIN, EPOLLOUT); 0: for none, not even errors.
- * Errors: the negative errno of epoll_ctl().   Cost: a system call where @events change.
- */
-int tcp_src_want(struct tcp_poller *poller, struct tcp_src *src, uint32_t events);
 
 /* tcp_poller_activate - the set has reported input of @conn: read it directly from now on.
  *

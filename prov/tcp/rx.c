@@ -56,17 +56,8 @@ static void resume_first(struct tcp_conn *conn)
 /* body_end - the payload is complete. */
 static void body_end(struct tcp_conn *conn)
 {
-	struct tcp_rx *rx = &conn->rx;
-	void *cookie = rx->cookie;
-
-	rx->body = TCP_BODY_NONE;
-	rx->cookie = NULL;
-	if (rx->hold) {
-		chan_hold_done(rx->hold);
-		rx->hold = NULL;
-	} else if (cookie) {
-		eng_on_placed(&conn->link->base.base, cookie, 0);
-	}
+	conn->rx.body = TCP_BODY_NONE;
+	chan_sink_end(&conn->rx.sink, &conn->link->base.base, 0);
 }
 
 /* part_end - the part of the payload that arrives over @conn is complete. */
@@ -216,7 +207,7 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 			body_begin(conn, rx, mine, NULL, 0);
 		return true;
 	case ENG_RX_PLACE:
-		conn->rx.cookie = rx->cookie;
+		conn->rx.sink.cookie = rx->cookie;
 		body_begin(conn, rx, mine, rx->iov, rx->iov_cnt);
 		return conn->state == TCP_CONN_READY;
 	case ENG_RX_HELD:
@@ -224,7 +215,7 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 		if (rx->avail < rx->len) {
 			struct iovec iov = { poller->held->data, rx->len };
 
-			conn->rx.hold = poller->held;
+			conn->rx.sink.hold = poller->held;
 			poller->held->source = conn;
 			body_begin(conn, rx, mine, &iov, 1);
 		}
@@ -495,19 +486,12 @@ int tcp_rx_resume(struct tcp_conn *conn)
 void tcp_rx_drop(struct tcp_conn *conn, int err)
 {
 	struct tcp_rx *rx = &conn->rx;
-	void *cookie = rx->cookie;
 
 	free(rx->kept);
 	rx->kept = NULL;
 	rx->body = TCP_BODY_NONE;
 	rx->masked = false;
-	rx->cookie = NULL;
-	if (rx->hold) {
-		chan_hold_lost(rx->hold, err);
-		rx->hold = NULL;
-	} else if (cookie) {
-		eng_on_placed(&conn->link->base.base, cookie, -err);
-	}
+	chan_sink_end(&rx->sink, &conn->link->base.base, err);
 }
 
 /* ---- payload kept for later ----------------------------------------------------- */
@@ -530,7 +514,7 @@ static void move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt
 		if (lane->rx.left)
 			set_place(&lane->rx, iov, iov_cnt, off + got, lane->rx.left);
 	}
-	conn->rx.hold = NULL;
+	conn->rx.sink.hold = NULL;
 }
 
 static int hold_take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
@@ -538,7 +522,7 @@ static int hold_take(struct chan_hold *hold, const struct iovec *iov, size_t iov
 	struct tcp_conn *conn = hold->source;
 
 	move(hold, iov, iov_cnt);
-	conn->rx.cookie = cookie;
+	conn->rx.sink.cookie = cookie;
 	return 0;
 }
 

@@ -444,7 +444,7 @@ bool tcp_tx_ctl(struct tcp_conn *conn, enum tcp_wire_ctl ctl)
 		tx->stage = pool_get(&conn->poller->stages);
 	if (!tx->stage || TCP_STAGE_SIZE(conn->poller->conf) - tx->stage_end < TCP_FRAME_SIZE)
 		return false;
-	tcp_frame_put_ctl(tx->stage + tx->stage_end, ctl);
+	tcp_frame_put(tx->stage + tx->stage_end, 0, ctl);
 	tx->stage_end += TCP_FRAME_SIZE;
 	tcp_tx_flush(conn);
 	return true;

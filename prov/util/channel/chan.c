@@ -19,6 +19,7 @@
 #include "base/net_addr.h"
 #include "channel/poller.h"
 #include "channel/select.h"
+#include "obj/cm.h"
 
 #define BACKOFF_MAX_SHIFT 5	/* 32 times the first pause */
 #define NAP_FIRST_NS 20000	/* while a close waits; doubled up to 1 ms */
@@ -113,24 +114,16 @@ void chan_link_end(struct chan_link *link, int linger_ms)
 		timers_leave(&link->poller->timers);
 }
 
-static int addr_out(const struct chan_link *link, const void *from, void *addr, size_t *len)
-{
-	size_t room = *len;
-
-	*len = link->addr_len;
-	if (room && addr)
-		memcpy(addr, from, room < link->addr_len ? room : link->addr_len);
-	return room < link->addr_len ? -FI_ETOOSMALL : 0;
-}
-
 int chan_getname(struct eng_link *base, void *addr, size_t *len)
 {
-	return addr_out(chan_link_of(base), chan_link_of(base)->addr, addr, len);
+	struct chan_link *link = chan_link_of(base);
+
+	return obj_cm_copy_name(link->addr, link->addr_len, addr, len);
 }
 
 int chan_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
 {
-	return addr_out(chan_link_of(base), eng_peer_addr(peer), addr, len);
+	return obj_cm_copy_name(eng_peer_addr(peer), chan_link_of(base)->addr_len, addr, len);
 }
 
 uint64_t chan_now(const struct chan_link *link)
@@ -175,8 +168,13 @@ static void log_unreachable(struct chan *chan)
 
 	if (chan->logged || link->closing)
 		return;
-	CHAN_WARN_SPARSE(link, "cannot connect to %s: %s%s%s\n", chan_peer_text(chan, text),
-			 fi_strerror(chan->err), *help ? "; " : "", help);
+	chan_peer_text(chan, text);
+	if (link->msg)		/* the program gets an event with the error */
+		CHAN_INFO(link, "cannot connect to %s: %s%s%s\n", text, fi_strerror(chan->err),
+			  *help ? "; " : "", help);
+	else
+		CHAN_WARN_SPARSE(link, "cannot connect to %s: %s%s%s\n", text,
+				 fi_strerror(chan->err), *help ? "; " : "", help);
 }
 
 static void log_loss(struct chan *chan, int err, bool clean)
@@ -456,7 +454,7 @@ void chan_start(struct chan *chan)
 	attempt(chan);
 }
 
-void chan_patient(struct chan *chan)
+void chan_overdue(struct chan *chan)
 {
 	count(chan, false);
 }
@@ -482,23 +480,33 @@ void chan_refused(struct chan *chan, enum chan_reason reason)
 	}
 }
 
-static void report_unreachable(struct chan *chan)
+/* unreachable - the last attempt has failed: what waits for the peer ends with @err. */
+static void unreachable(struct chan *chan, int err, const void *data, size_t len)
 {
 	struct chan_link *link = chan->link;
 	struct eng_peer *peer = chan_peer(chan);
-	int err = chan->err;
 
-	if (link->main && chan_select_elsewhere(chan, err))
-		return;
-	log_unreachable(chan);
 	chan_set_state(chan, CHAN_IDLE);
 	chan_drain(chan, err);
 	if (link->closing)
 		return;
 	if (link->msg)
-		eng_on_refused(&link->base, peer, err, NULL, 0);
+		eng_on_refused(&link->base, peer, err, data, len);
 	else
 		eng_on_down(&link->base, peer, err);
+}
+
+static void report_unreachable(struct chan *chan)
+{
+	if (chan->link->main && chan_select_elsewhere(chan, chan->err))
+		return;
+	log_unreachable(chan);
+	unreachable(chan, chan->err, NULL, 0);
+}
+
+void chan_rejected(struct chan *chan, const void *data, size_t len)
+{
+	unreachable(chan, FI_ECONNREFUSED, data, len);
 }
 
 /* yielded - the peer's own attempt, which was to replace ours, did not arrive.  Its process

@@ -265,13 +265,18 @@ void chan_put(struct chan *chan, int err);
  */
 void chan_connect_failed(struct chan *chan, int err, bool final);
 
-/* chan_patient - the peer takes its time to answer, and has it: our attempt is no longer one
- * of the few that may be in flight at a time.
+/* chan_overdue - the peer's answer is late, and has no timeout: our attempt no longer counts as
+ * one of those that may be in flight at a time.
  */
-void chan_patient(struct chan *chan);
+void chan_overdue(struct chan *chan);
 
 /* chan_refused - the peer refused our attempt, which the link has ended. */
 void chan_refused(struct chan *chan, enum chan_reason reason);
+
+/* chan_rejected - the program there has rejected the attempt of this MSG endpoint, which the
+ * link has ended; @data is its private data.
+ */
+void chan_rejected(struct chan *chan, const void *data, size_t len);
 
 /* chan_accepting - the link has answered the peer's request, which the peer must confirm
  * before there is a connection.  @id: what the request said.

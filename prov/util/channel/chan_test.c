@@ -324,7 +324,7 @@ static void a_few_attempts_are_made_at_a_time(void **state)
 	fake_poll();
 	assert_int_equal(peers[2]->chan.base.state, CHAN_CONNECTING);	/* in their order */
 	assert_int_equal(peers[3]->chan.base.state, CHAN_QUEUED);
-	chan_patient(&peers[1]->chan.base);	/* does not count any more */
+	chan_overdue(&peers[1]->chan.base);	/* does not count any more */
 	fake_poll();
 	assert_int_equal(peers[3]->chan.base.state, CHAN_CONNECTING);
 	IN_POLL(chan_connect_failed(&peers[1]->chan.base, FI_EIO, true));

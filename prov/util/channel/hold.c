@@ -26,6 +26,19 @@ struct chan_hold *chan_hold_new(size_t size, const struct eng_rx *rx, bool remot
 	return hold;
 }
 
+void chan_sink_end(struct chan_sink *sink, struct eng_link *link, int err)
+{
+	struct chan_sink was = *sink;
+
+	*sink = (struct chan_sink) { 0 };
+	if (was.hold && err)
+		chan_hold_lost(was.hold, err);
+	else if (was.hold)
+		chan_hold_done(was.hold);
+	else if (was.cookie)
+		eng_on_placed(link, was.cookie, -err);
+}
+
 static void hold_free(struct chan_hold *hold)
 {
 	list_del(&hold->node);

@@ -75,6 +75,17 @@ static inline void chan_hold_lost(struct chan_hold *hold, int err)
 	hold->err = err;
 }
 
+/* What a link does with the payload that is arriving: at most one of the two is set. */
+struct chan_sink {
+	struct chan_hold *hold;		/* it fills this hold */
+	void *cookie;			/* it is placed: eng_on_placed() at its end */
+};
+
+/* chan_sink_end - the payload is complete, or lost for the reason @err (positive).  Tells the
+ * hold or the engine, and resets @sink before that.
+ */
+void chan_sink_end(struct chan_sink *sink, struct eng_link *link, int err);
+
 /* chan_pull, chan_drop - eng_link_ops.pull and drop. */
 int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt,
 	      void *cookie);

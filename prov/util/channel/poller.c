@@ -3,6 +3,13 @@
 
 #include "channel/poller.h"
 
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 64
+
 int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		    const struct fi_provider *prov, struct chan_poller **poller_p)
 {
@@ -27,4 +34,35 @@ int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, siz
 void chan_poller_fini(struct chan_poller *poller)
 {
 	timers_fini(&poller->timers);
+}
+
+int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = src };
+	int op = !events ? EPOLL_CTL_DEL : src->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	if (events == src->events)
+		return 0;
+	if (epoll_ctl(poller->base.fd, op, src->fd, &ev))
+		return -errno;
+	src->events = events;
+	return 0;
+}
+
+/* The system call itself: epoll_wait() is a cancellation point, and a cancelled thread would end
+ * with the group's lock held.
+ */
+int chan_poller_events(struct chan_poller *poller)
+{
+	struct epoll_event ev[EVENTS_MAX];
+	struct chan_src *src;
+	int cnt, i;
+
+	cnt = (int) syscall(SYS_epoll_pwait, poller->base.fd, ev, EVENTS_MAX, 0, NULL, 0);
+	for (i = 0; i < cnt; i++) {
+		src = ev[i].data.ptr;
+		if (src->events)	/* else an earlier handler took it out of the set */
+			src->event(src, ev[i].events);
+	}
+	return cnt > 0 ? cnt : 0;
 }

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * poller.h - what the pollers of all links have in common: timers, work lists, and whose
- * poll it is.  A link's poller begins with struct chan_poller.
+ * poller.h - what the pollers of all links have in common: timers, work lists, descriptors in
+ * the epoll set of the group, and whose poll it is.  A link's poller begins with struct
+ * chan_poller.
  *
  * Threading: under the lock of the progress group.
  */
@@ -34,6 +35,23 @@ struct chan_poller {
 	struct list failed;		/* the link's: connections whose end must be reported */
 	struct list paused;		/* the link's: connections with a packet to be offered again */
 };
+
+/* A descriptor in the group's epoll set, and its handler. */
+struct chan_src {
+	int fd;			/* -1: none */
+	uint32_t events;	/* EPOLL* that are asked for; 0: not in the set */
+	void (*event)(struct chan_src *src, uint32_t events);
+};
+
+/* chan_src_want - wait for @events (EPOLLIN, EPOLLOUT); 0: for none, not even errors.
+ * Errors: the negative errno of epoll_ctl().   Cost: a system call where @events change.
+ */
+int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events);
+
+/* chan_poller_events - ask the set, without blocking, and call event() of each source that has
+ * events.  Returns how many had.
+ */
+int chan_poller_events(struct chan_poller *poller);
 
 /* chan_poller_get - the group's poller of @size bytes, made on first use.
  * Returns 1: it is new, its lists and timers are initialised, the rest is zero; 0: it was

@@ -20,8 +20,10 @@
 
 #include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 
 struct fi_provider;
 struct obj_ep;
@@ -150,7 +152,15 @@ void obj_cm_ended(struct obj_ep *ep);
 /* obj_cm_copy_name - hand out an address as fi_getname(3) does.
  * @len_p: [in, out] room, then the true length.  Errors: -FI_ETOOSMALL.
  */
-int obj_cm_copy_name(const void *name, size_t name_len, void *addr, size_t *len_p);
+static inline int obj_cm_copy_name(const void *name, size_t name_len, void *addr, size_t *len_p)
+{
+	size_t room = *len_p;
+
+	*len_p = name_len;
+	if (addr && room)
+		memcpy(addr, name, room < name_len ? room : name_len);
+	return room < name_len ? -FI_ETOOSMALL : 0;
+}
 
 /* obj_cm_info_name - the same of info->src_addr.  Errors: -FI_EOPBADSTATE: there is none. */
 int obj_cm_info_name(const struct fi_info *info, void *addr, size_t *len_p);

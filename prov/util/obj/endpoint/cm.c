@@ -63,16 +63,6 @@ static void unlock(struct obj_prog *prog)
 
 /* ---- names ------------------------------------------------------------------ */
 
-int obj_cm_copy_name(const void *name, size_t name_len, void *addr, size_t *len_p)
-{
-	size_t room = *len_p;
-
-	*len_p = name_len;
-	if (addr && room)
-		memcpy(addr, name, room < name_len ? room : name_len);
-	return room < name_len ? -FI_ETOOSMALL : 0;
-}
-
 int obj_cm_info_name(const struct fi_info *info, void *addr, size_t *len_p)
 {
 	return info->src_addr ? obj_cm_copy_name(info->src_addr, info->src_addrlen, addr, len_p) :
