@@ -44,7 +44,7 @@ uint64_t info_caps_tx(uint64_t caps)
 	uint64_t tx = caps & INFO_CAPS_TX;
 
 	if (!(caps & FI_SEND))
-		tx &= ~(MSG_OPS | FI_NAMED_RX_CTX);
+		tx &= ~MSG_OPS;
 	if (!(caps & (FI_READ | FI_WRITE)))
 		tx &= ~RMA_OPS;
 	return tx;
@@ -55,10 +55,9 @@ uint64_t info_caps_rx(uint64_t caps)
 	uint64_t rx = caps & INFO_CAPS_RX;
 
 	if (!(caps & FI_RECV))
-		rx &= ~(MSG_OPS | FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | FI_DIRECTED_RECV |
-			FI_TAGGED_DIRECTED_RECV | FI_EXACT_DIRECTED_RECV | FI_VARIABLE_MSG);
+		rx &= ~MSG_OPS;
 	if (!(caps & (FI_REMOTE_READ | FI_REMOTE_WRITE)))
-		rx &= ~(RMA_OPS | FI_RMA_EVENT);
+		rx &= ~RMA_OPS;
 	return rx;
 }
 

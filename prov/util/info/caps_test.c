@@ -4,6 +4,7 @@
 #include <rdma/fi_errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,6 +72,50 @@ static void test_sides(void **state)
 	caps = get(ALL, FI_RMA | FI_WRITE);
 	assert_int_equal(info_caps_tx(caps), FI_RMA | FI_WRITE);
 	assert_int_equal(info_caps_rx(caps), 0);
+}
+
+/* check_sides - an answer's three sets of capabilities agree. */
+static void check_sides(uint64_t wanted, uint64_t caps)
+{
+	const uint64_t ops = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_MULTICAST;
+	uint64_t tx = info_caps_tx(caps), rx = info_caps_rx(caps);
+	uint64_t sides = caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM);
+	bool msg_way = caps & (FI_SEND | FI_RECV), rma_way = caps & RMA_WAYS;
+
+	if ((wanted & ~caps) || ((tx | rx) & ~caps) ||
+	    (tx & ~ops) != (caps & INFO_CAPS_TX & ~ops) ||
+	    (rx & ~ops) != (caps & INFO_CAPS_RX & ~ops))
+		fail_msg("caps 0x%llx give 0x%llx, tx 0x%llx, rx 0x%llx",
+			 (unsigned long long) wanted, (unsigned long long) caps,
+			 (unsigned long long) tx, (unsigned long long) rx);
+	/* a multicast is sent, so an endpoint that only receives has no context with it */
+	if (!(caps & FI_SEND))
+		sides &= ~FI_MULTICAST;
+	if (msg_way && rma_way && (tx | rx) != sides)
+		fail_msg("caps 0x%llx are on neither side",
+			 (unsigned long long) (sides & ~(tx | rx)));
+}
+
+/* Programs that name no FI_MSG and no FI_TAGGED may name FI_DIRECTED_RECV and FI_NAMED_RX_CTX:
+ * every subset of the capabilities is in the caps of its side.
+ */
+static void test_sides_of_all_subsets(void **state)
+{
+	static const uint64_t bits[] = {
+		FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC, FI_MULTICAST, FI_COLLECTIVE, FI_READ,
+		FI_WRITE, FI_RECV, FI_SEND, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_MULTI_RECV,
+		FI_TRIGGER, FI_FENCE, FI_SOURCE, FI_RMA_EVENT, FI_NAMED_RX_CTX,
+		FI_DIRECTED_RECV, FI_HMEM,
+	};
+	const uint32_t end = 1u << (sizeof(bits) / sizeof(bits[0]));
+	uint64_t wanted = 0;
+	uint32_t set;
+
+	/* each set differs in one bit from the one before (a Gray code) */
+	for (set = 1; set < end; set++) {
+		wanted ^= bits[__builtin_ctz(set)];
+		check_sides(wanted, get(ALL, wanted));
+	}
 }
 
 static void test_mr_bits(void **state)
@@ -145,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_expand),
 		cmocka_unit_test(test_get),
 		cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_sides_of_all_subsets),
 		cmocka_unit_test(test_mr_bits),
 		cmocka_unit_test(test_mr_need),
 		cmocka_unit_test(test_mr_get),

@@ -113,7 +113,9 @@ uint64_t info_caps_expand(uint64_t caps);
 int info_caps_get(uint64_t offered, uint64_t wanted, uint64_t *caps_p);
 
 /* info_caps_tx, info_caps_rx - the part of an endpoint's caps that concerns one side;
- * @caps expanded.  An endpoint that only receives has no FI_MSG in its tx caps.
+ * @caps expanded.  An endpoint that only receives has no FI_MSG in its tx caps.  Every other
+ * capability of the endpoint is in the caps of its side, also one that has no effect without
+ * a direction: programs compare the caps of the sides with those of the endpoint.
  */
 uint64_t info_caps_tx(uint64_t caps);
 uint64_t info_caps_rx(uint64_t caps);
