@@ -25,6 +25,7 @@ static int csock_open(struct udp_ep *ep, const union net_sa *to)
 	if (ret)
 		return ret;
 	net_sock_buffers(fd, &sndbuf, &rcvbuf);
+	udp_sock_class(ep, fd);
 	udp_mc_only_joined(fd, to->sa.sa_family);
 	ep->csock.fd = fd;
 	if (ep->trains)

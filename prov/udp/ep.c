@@ -12,11 +12,22 @@
 #include "info/getinfo.h"
 
 #include "net/opt.h"
+#include "net/tclass.h"
 #include "ep.h"
 
 #define NAME_LEN(ep) net_addr_len(&(ep)->name.sa)
 
 /* ---- the socket ------------------------------------------------------------ */
+
+void udp_sock_class(const struct udp_ep *ep, int fd)
+{
+	uint32_t tclass = ep->base.info->tx_attr->tclass;
+	int ret = net_tclass_set(fd, ep->name.sa.sa_family, tclass);
+
+	if (ret)
+		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "traffic class 0x%x is not set: %s\n", tclass,
+			fi_strerror(-ret));
+}
 
 static void sock_setup(struct udp_ep *ep, int fd)
 {
@@ -24,6 +35,7 @@ static void sock_setup(struct udp_ep *ep, int fd)
 	int family = ep->name.sa.sa_family;
 
 	net_sock_buffers(fd, &sndbuf, &rcvbuf);
+	udp_sock_class(ep, fd);
 	udp_mc_only_joined(fd, family);
 	if (ep->trains)
 		udp_train_setup(&ep->sock);

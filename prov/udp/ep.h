@@ -215,6 +215,11 @@ void udp_ep_drop(struct udp_ep *ep, enum udp_wire verdict, const union net_sa *f
  */
 int udp_sock_bind_shared(struct udp_ep *ep, int fd, const union net_sa *name);
 
+/* udp_sock_class - give a socket of @ep its traffic class; before udp_train_setup(), which adds
+ * the ECN codepoint.
+ */
+void udp_sock_class(const struct udp_ep *ep, int fd);
+
 /* ---- poll.c ---------------------------------------------------------------- */
 
 /* udp_poller_join - find or make the group's poller and add @ep's socket.

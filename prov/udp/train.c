@@ -15,6 +15,7 @@
 #include <rdma/providers/fi_log.h>
 
 #include "net/opt.h"
+#include "net/tclass.h"
 #include "ep.h"
 
 #ifndef UDP_SEGMENT
@@ -39,7 +40,8 @@ static int ecn_setup(const struct udp_ep *ep, int fd)
 	int level = six ? IPPROTO_IPV6 : IPPROTO_IP;
 	int ret = set_int(fd, level, six ? IPV6_RECVTCLASS : IP_RECVTOS, ep->report_ecn);
 
-	return ret ? ret : set_int(fd, level, six ? IPV6_TCLASS : IP_TOS, ep->ecn);
+	return ret ? ret : set_int(fd, level, six ? IPV6_TCLASS : IP_TOS,
+				   net_tclass_octet(ep->base.info->tx_attr->tclass) | ep->ecn);
 }
 
 void udp_train_gro(struct udp_sock *sock, bool gro)

@@ -37,6 +37,11 @@ int vrb_cm_reconnect(struct vrb_ep *ep);
  */
 int vrb_cm_bind_in(struct obj_prog *prog, struct vrb_id *cm, const struct fi_info *info);
 
+/* vrb_cm_set_class - the traffic class of @info for a connection, before its route is resolved;
+ * or for a listener, from which connections inherit it.  A failure is logged, and changes nothing.
+ */
+void vrb_cm_set_class(struct rdma_cm_id *id, const struct fi_info *info);
+
 /* vrb_pep_on_request - a connection request has arrived.
  * Errors: the caller destroys the id, once the event is acknowledged.  -FI_ENOMEM: it rejects the
  *         request before; after other errors that was done.

@@ -49,9 +49,10 @@ struct vrb_ibv {
 #define VRB_MEMBER(name) __typeof__(&rdma_##name) name;
 struct vrb_cm_lib {
 	VRB_CM_CALLS(VRB_MEMBER)
-	/* Not in every version; for queue pairs that do not belong to an id. */
+	/* Not in every version.  The first two are for queue pairs that do not belong to an id. */
 	int (*init_qp_attr)(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask);
 	int (*establish)(struct rdma_cm_id *id);
+	int (*set_option)(struct rdma_cm_id *id, int level, int name, void *value, size_t len);
 };
 #undef VRB_MEMBER
 

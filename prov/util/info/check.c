@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "info/check.h"
+#include "net/tclass.h"
 
 /* State of one comparison. */
 struct check {
@@ -165,14 +166,16 @@ static int check_key(const struct check *ck, const char *attr, size_t wanted)
 	return check_number(ck, attr, wanted, ck->lim->auth_key_size);
 }
 
+/* check_tclass - a class is a wish: it is accepted also where the network has none. */
 static int check_tclass(const struct check *ck, const char *attr, uint32_t wanted)
 {
 	char text[16];
 
-	if (ck->lim->tclass || wanted == FI_TC_UNSPEC || wanted == FI_TC_BEST_EFFORT)
+	if (net_tclass_valid(wanted))
 		return 0;
 	snprintf(text, sizeof(text), "0x%x", wanted);
-	return refuse(ck, attr, text, "FI_TC_BEST_EFFORT");
+	return refuse(ck, attr, text, "FI_TC_BEST_EFFORT and the other labels, or FI_TC_DSCP "
+		      "with a number up to 63");
 }
 
 /* ---- attribute structures -------------------------------------------- */

@@ -23,13 +23,14 @@
  *  type, protocol, addr_format                          exactly this
  *  protocol_version                                     the highest
  *  fabric and domain name                               exactly this; NULL: not compared
+ *  tclass                                               any that is documented
  *
  * and an answer (fi_getinfo(3): "greater than or equal to the requested"):
  *
  *  caps          what was asked for, expanded, with what comes free (below);
  *                everything offered if nothing was asked for
  *  op_flags      what was asked for: nothing is switched on unasked
- *  threading, progress, resource_mgmt, av_type, queue sizes, context counts:
+ *  threading, progress, resource_mgmt, av_type, tclass, queue sizes, context counts:
  *                echoed; the offer's where nothing was asked for.  Programs
  *                compare them for equality (MPICH with threading)
  *  msg_order     what was asked for; all that is offered if nothing was
@@ -55,7 +56,6 @@ struct info_limits {
 	size_t inject_size;		/* largest that may be requested */
 	size_t auth_key_size;		/* largest; 0: no authorization keys */
 	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
-	bool tclass;			/* traffic classes are supported */
 };
 
 /* info_check - compare an offer with hints and narrow it.

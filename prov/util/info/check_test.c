@@ -389,7 +389,7 @@ static void test_maxima(void **state)
 	TOO_MUCH(f, "domain_attr->max_group_id", domain_attr->max_group_id, 1);
 	TOO_MUCH(f, "domain_attr->auth_key_size", domain_attr->auth_key_size, 4);
 	TOO_MUCH(f, "domain_attr->caps", domain_attr->caps, FI_SHARED_AV);
-	TOO_MUCH(f, "domain_attr->tclass", domain_attr->tclass, FI_TC_LOW_LATENCY);
+	TOO_MUCH(f, "domain_attr->tclass", domain_attr->tclass, FI_TC_NETWORK_CTRL + 1);
 	TOO_MUCH(f, "ep_attr->protocol_version", ep_attr->protocol_version, 2);
 	TOO_MUCH(f, "ep_attr->max_order_war_size", ep_attr->max_order_war_size, 1);
 	TOO_MUCH(f, "ep_attr->tx_ctx_cnt", ep_attr->tx_ctx_cnt, 2);
@@ -403,7 +403,7 @@ static void test_maxima(void **state)
 	TOO_MUCH(f, "tx_attr->size", tx_attr->size, 65537);
 	TOO_MUCH(f, "tx_attr->iov_limit", tx_attr->iov_limit, 5);
 	TOO_MUCH(f, "tx_attr->rma_iov_limit", tx_attr->rma_iov_limit, 5);
-	TOO_MUCH(f, "tx_attr->tclass", tx_attr->tclass, FI_TC_BULK_DATA);
+	TOO_MUCH(f, "tx_attr->tclass", tx_attr->tclass, FI_TC_DSCP | 64);
 	TOO_MUCH(f, "rx_attr->op_flags", rx_attr->op_flags, FI_INJECT);
 	TOO_MUCH(f, "rx_attr->msg_order", rx_attr->msg_order, FI_ORDER_SAR);
 	TOO_MUCH(f, "rx_attr->size", rx_attr->size, 65537);
@@ -412,6 +412,25 @@ static void test_maxima(void **state)
 	TOO_MUCH(f, "ep_attr->max_msg_size", ep_attr->max_msg_size, 1473);
 	ep.max_msg_size = SIZE_MAX;
 	assert_yes(f);	/* each was restored */
+}
+
+/* A traffic class is a wish, so none that is documented is refused; the result has it. */
+static void test_traffic_classes(void **state)
+{
+	static const uint32_t classes[] = {
+		FI_TC_BEST_EFFORT, FI_TC_LOW_LATENCY, FI_TC_DEDICATED_ACCESS, FI_TC_BULK_DATA,
+		FI_TC_SCAVENGER, FI_TC_NETWORK_CTRL, FI_TC_DSCP, FI_TC_DSCP | 46, FI_TC_DSCP | 63,
+	};
+	struct fixture *f = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		f->hints->tx_attr->tclass = classes[i];
+		f->hints->domain_attr->tclass = FI_TC_SCAVENGER;
+		assert_yes(f);
+		assert_int_equal(f->info->tx_attr->tclass, classes[i]);
+		assert_int_equal(f->info->domain_attr->tclass, FI_TC_SCAVENGER);
+	}
 }
 
 static void test_sizes_of_the_answer(void **state)
@@ -671,7 +690,8 @@ int main(void)
 		T(test_no_hints), T(test_zeroed_and_sparse_hints), T(test_caps),
 		T(test_context_caps), T(test_mode), T(test_required_mode_without_hints),
 		T(test_addr_format), T(test_names), T(test_nic), T(test_models_are_echoed),
-		T(test_manual_only), T(test_maxima), T(test_sizes_of_the_answer),
+		T(test_manual_only), T(test_maxima), T(test_traffic_classes),
+		T(test_sizes_of_the_answer),
 		T(test_shared_contexts), T(test_tag_format), T(test_auth_keys),
 		T(test_handle), T(test_mr_mode), T(test_check_only),
 		T(test_answer_passes_as_hints), T(test_mpich), T(test_open_mpi),

@@ -188,6 +188,7 @@ int layer_lower_info(const struct layer *layer, const struct fi_info *info,
 		asked->domain_attr->threading = FI_THREAD_DOMAIN;
 		asked->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 		asked->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+		asked->tx_attr->tclass = info->tx_attr->tclass;
 		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL,
 				 OFI_CORE_PROV_ONLY, asked, lower_p);
 	}

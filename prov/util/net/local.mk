@@ -18,14 +18,16 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/inherit.h \
 	prov/util/net/sock.c \
 	prov/util/net/sock.h \
-	prov/util/net/sysfs.c
+	prov/util/net/sysfs.c \
+	prov/util/net/tclass.c \
+	prov/util/net/tclass.h
 
 # They link the library itself: the answers are fi_info that it copies and prints.
 net_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 net_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 net_tests = prov/util/net/iface_test prov/util/net/inherit_test prov/util/net/name_test \
 	prov/util/net/nic_test prov/util/net/resolve_test \
-	prov/util/net/sock_test
+	prov/util/net/sock_test prov/util/net/tclass_test
 noinst_HEADERS += prov/util/net/test/list_make.h
 EXTRA_DIST += prov/util/net/README.md
 
@@ -50,4 +52,7 @@ prov_util_net_resolve_test_LDADD = $(net_test_libs)
 prov_util_net_sock_test_SOURCES = prov/util/net/sock_test.c
 prov_util_net_sock_test_CFLAGS = $(net_test_cflags)
 prov_util_net_sock_test_LDADD = $(net_test_libs)
+prov_util_net_tclass_test_SOURCES = prov/util/net/tclass_test.c
+prov_util_net_tclass_test_CFLAGS = $(net_test_cflags)
+prov_util_net_tclass_test_LDADD = $(net_test_libs)
 endif

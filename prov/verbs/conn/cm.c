@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/tclass.h"
 #include "obj/auto.h"
 #include "verbs/cm.h"
 
@@ -371,6 +372,18 @@ int vrb_cm_auto(struct obj_domain *domain, struct obj_prog *prog)
 	return ret ? ret : obj_auto_watch(fabric->autop, prog);
 }
 
+void vrb_cm_set_class(struct rdma_cm_id *id, const struct fi_info *info)
+{
+	uint32_t tclass = net_tclass_of(info);
+	uint8_t octet = net_tclass_octet(tclass);
+
+	if (tclass == FI_TC_UNSPEC || !vrb_cm.set_option)
+		return;
+	if (vrb_cm.set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &octet, sizeof(octet)))
+		VRB_INFO(FI_LOG_EP_CTRL, "traffic class 0x%x is not set: %s\n", tclass,
+			 fi_strerror(errno));
+}
+
 int vrb_cm_bind_id(struct rdma_event_channel *channel, const struct fi_info *info, void *context,
 		   enum rdma_port_space ps, struct rdma_cm_id **id_p)
 {
@@ -409,7 +422,12 @@ int vrb_cm_bind(struct vrb_ep *ep)
 {
 	const struct fi_info *info = ep->base.info;
 
-	return vrb_cm_bind_in(ep->base.cm.prog, &ep->cm, info->src_addr ? info : ep->base.domain->info);
+	int ret = vrb_cm_bind_in(ep->base.cm.prog, &ep->cm,
+				 info->src_addr ? info : ep->base.domain->info);
+
+	if (!ret)
+		vrb_cm_set_class(ep->cm.id, info);
+	return ret;
 }
 
 /* ---- names ---------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 /* Connections over librdmacm: events of the connection manager, private data, requests. */
 #include <arpa/inet.h>
 
+#include "verbs/cm.h"
 #include "verbs/test/fake_device.h"
 
 static struct fake f;
@@ -304,6 +305,39 @@ static void reject_of_xrc(void **state)
 	fi_freeinfo(asked);
 }
 
+static uint8_t octet;
+static int octets;
+
+static int set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t len)
+{
+	assert_ptr_equal(id, &dev.id);
+	assert_int_equal(level, RDMA_OPTION_ID);
+	assert_int_equal(name, RDMA_OPTION_ID_TOS);
+	assert_int_equal(len, 1);
+	octet = *(uint8_t *) value;
+	octets++;
+	return 0;
+}
+
+/* The traffic class of the info, or of its domain, is the connection's. */
+static void traffic_class(void **state)
+{
+	vrb_cm.set_option = set_option;
+	vrb_cm_set_class(&dev.id, info);
+	assert_int_equal(octets, 0);
+	info->domain_attr->tclass = FI_TC_BULK_DATA;
+	vrb_cm_set_class(&dev.id, info);
+	assert_int_equal(octets, 1);
+	assert_int_equal(octet, 10 << 2);
+	info->tx_attr->tclass = FI_TC_DSCP | 46;
+	vrb_cm_set_class(&dev.id, info);
+	assert_int_equal(octets, 2);
+	assert_int_equal(octet, 46 << 2);
+	vrb_cm.set_option = NULL;
+	vrb_cm_set_class(&dev.id, info);
+	assert_int_equal(octets, 2);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -316,6 +350,7 @@ int main(void)
 		T(requests),
 		T(accepts),
 		T(reject_of_xrc),
+		T(traffic_class),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,8 @@ static int pep_bind_id(struct vrb_pep *pep, const struct fi_info *info)
 		return ret;
 	lock_get(&prog->lock);
 	ret = vrb_cm_bind_in(prog, &pep->cm, info);
+	if (!ret)
+		vrb_cm_set_class(pep->cm.id, info);
 	lock_put(&prog->lock);
 	obj_prog_put(prog);
 	return ret;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/tclass.h"
 #include "verbs/dgram.h"
 
 #define HOPS 64
@@ -264,6 +265,7 @@ int vrb_ud_ah(struct vrb_ep *ep, const struct vrb_ud *ud, const struct ib_ud *to
 		memcpy(&attr.grh.dgid, to->gid, sizeof(attr.grh.dgid));
 		attr.grh.sgid_index = (uint8_t) index;
 		attr.grh.hop_limit = HOPS;
+		attr.grh.traffic_class = net_tclass_octet(net_tclass_of(ep->base.info));
 	}
 	errno = 0;
 	*ah_p = vrb_ibv.create_ah(ep->domain->pd, &attr);

@@ -141,7 +141,9 @@ static struct vrb_ud ud_of(bool infiniband, const char *own)
 
 static void ways(void **state)
 {
-	struct vrb_ep ep = { .domain = &dev.domain };
+	struct fi_tx_attr tx = { .tclass = FI_TC_LOW_LATENCY };
+	struct fi_info info = { .tx_attr = &tx };
+	struct vrb_ep ep = { .domain = &dev.domain, .base.info = &info };
 	struct vrb_ud ud = ud_of(true, GID_LOCAL);
 	struct ib_ud to = { .qpn = htonl(9), .lid = htons(7), .pkey = htons(0x7fff), .sl = 2 };
 	struct ibv_ah *ah;
@@ -161,6 +163,7 @@ static void ways(void **state)
 	assert_int_equal(asked.is_global, 1);
 	assert_int_equal(asked.grh.sgid_index, 4);
 	assert_memory_equal(&asked.grh.dgid, to.gid, 16);
+	assert_int_equal(asked.grh.traffic_class, 18 << 2);	/* AF21 */
 	to.pkey = htons(0x8002);
 	assert_int_equal(vrb_ud_ah(&ep, &ud, &to, &ah), -FI_EHOSTUNREACH);
 	/* RoCE: another kind of address, of which the port has none. */

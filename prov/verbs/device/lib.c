@@ -74,6 +74,7 @@ static void open_all(void)
 #undef FIND
 	*(void **) &vrb_cm.init_qp_attr = dlsym(cm, "rdma_init_qp_attr");
 	*(void **) &vrb_cm.establish = dlsym(cm, "rdma_establish");
+	*(void **) &vrb_cm.set_option = dlsym(cm, "rdma_set_option");
 	if (!result)
 		vrb_lib_fork_safe();
 }

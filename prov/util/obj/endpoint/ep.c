@@ -77,6 +77,8 @@ int obj_ep_init(struct obj_ep *ep, size_t fclass, struct fid_domain *domain_fid,
 	ep->caps = ep->info->caps;
 	ep->min_multi_recv = MIN_MULTI_RECV;
 	init_limits(ep);
+	if (ep->info->tx_attr->tclass == FI_TC_UNSPEC)
+		ep->info->tx_attr->tclass = domain->attr->tclass;
 	list_init(&ep->av_node);
 	obj_refs_init(&ep->refs);
 	obj_ref_get(&domain->refs, &ep->domain_ref, &ep->h.fid.fid);
