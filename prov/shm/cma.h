@@ -16,25 +16,21 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* shm_cma_probe_read - is @probe what process @pid has at @addr? */
-bool shm_cma_probe_read(pid_t pid, uint64_t addr, uint64_t probe);
+/* shm_cma_probe - can the 8 bytes at @addr of process @pid be read, and are they @probe?
+ * @write: can they be written?  Writes @probe, which is there already.
+ */
+bool shm_cma_probe(pid_t pid, bool write, uint64_t addr, uint64_t probe);
 
-/* shm_cma_probe_write - can it be written, too?  Writes what is there. */
-bool shm_cma_probe_write(pid_t pid, uint64_t addr, uint64_t probe);
-
-/* shm_cma_read - read @len bytes of @from in process @pid into @to.
+/* shm_cma_copy - copy @len bytes from @theirs in process @pid to @mine.
  *
- * @to, @from: both lists are at least @len bytes long
+ * @write: from @mine to @theirs
+ * Both lists are at least @len bytes long.
  *
  * Threading: any; blocks for as long as the copy takes.
- * Errors:    -FI_EFAULT: not readable there or not writable here; -FI_ESRCH: the process
- *            has ended; -FI_EPERM.  Part of @to may have been written.
+ * Errors:    -FI_EFAULT: one list cannot be read, or the other not written; -FI_ESRCH: the
+ *            process has ended; -FI_EPERM.  Part of the destination may have been written.
  */
-int shm_cma_read(pid_t pid, const struct iovec *to, size_t to_cnt,
-		  const struct iovec *from, size_t from_cnt, size_t len);
-
-/* shm_cma_write - write @len bytes of @from to @to in process @pid; otherwise the same. */
-int shm_cma_write(pid_t pid, const struct iovec *from, size_t from_cnt,
-		   const struct iovec *to, size_t to_cnt, size_t len);
+int shm_cma_copy(pid_t pid, bool write, const struct iovec *mine, size_t mine_cnt,
+		 const struct iovec *theirs, size_t theirs_cnt, size_t len);
 
 #endif

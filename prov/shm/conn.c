@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 #include "rma.h"
 #include "seg.h"
 
+#define CLOSE_WAIT_NS (10 * CLOCK_NS_PER_S)
 #define BIT(state) (1u << (state))
 
 static const unsigned edges[] __attribute__((unused)) = {
@@ -105,6 +107,21 @@ static void on_event(struct chan_src *src, uint32_t events)
 		shm_conn_peer_closed(conn);
 	if (!conn->active)
 		shm_rx_poll(conn, SHM_SLOTS + 1);
+}
+
+bool shm_conn_wait(struct shm_conn *conn, uint64_t *until)
+{
+	uint64_t now = clock_ns();
+
+	if (!*until)
+		*until = now + CLOSE_WAIT_NS;
+	if (now > *until) {
+		CHAN_WARN(&conn->link->base, "process %ld is copying from or to our memory and does not "
+			  "finish; is it stopped? It may still write there\n", (long) conn->pid);
+		return false;
+	}
+	sched_yield();
+	return true;
 }
 
 void shm_conn_wake(struct shm_conn *conn)

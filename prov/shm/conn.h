@@ -163,6 +163,13 @@ bool shm_conn_can_write(struct shm_conn *conn);
 /* shm_conn_ended - has the peer closed the socket?  A system call. */
 bool shm_conn_ended(const struct shm_conn *conn);
 
+/* shm_conn_wait - the connection closes, and the peer still accesses this process's memory: let
+ * others run, then return true, so that the caller looks again.  False: for 10 s it has not
+ * ended, which is logged.
+ * @until: [in,out] 0 before the first call
+ */
+bool shm_conn_wait(struct shm_conn *conn, uint64_t *until);
+
 /* shm_conn_wake - wake the peer, which sleeps. */
 void shm_conn_wake(struct shm_conn *conn);
 

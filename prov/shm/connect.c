@@ -18,7 +18,6 @@
 #include "cma.h"
 #include "seg.h"
 
-#define LISTEN_PAUSE_NS (20 * CLOCK_NS_PER_MS)	/* without descriptors */
 #define ACCEPTS_MAX 64				/* connections taken per event */
 #define NAMES_MAX 4096				/* addresses that an endpoint tries */
 
@@ -65,8 +64,8 @@ static int take_segment(struct shm_conn *conn, int fd)
  */
 static void probe(struct shm_conn *conn, uint64_t addr, uint64_t value)
 {
-	conn->can_read = !shm_conf.disable_cma && shm_cma_probe_read(conn->pid, addr, value);
-	conn->can_write = conn->can_read && shm_cma_probe_write(conn->pid, addr, value);
+	conn->can_read = !shm_conf.disable_cma && shm_cma_probe(conn->pid, false, addr, value);
+	conn->can_write = conn->can_read && shm_cma_probe(conn->pid, true, addr, value);
 	atomic_store_explicit(&conn->in.seg->rx.can_read, conn->can_read, memory_order_relaxed);
 	atomic_store_explicit(&conn->out.seg->tx.can_write, conn->can_write, memory_order_relaxed);
 }
@@ -486,7 +485,7 @@ static int take_one(struct shm_link *link)
 {
 	struct shm_conn *conn;
 	pid_t pid = 0;
-	int ret, fd = shm_listen_accept(link->listener.fd, &pid);
+	int ret, fd = shm_listen_accept(link->listener.src.fd, &pid);
 
 	if (fd == -FI_EACCES) {
 		if (!link->local)
@@ -508,27 +507,17 @@ static int take_one(struct shm_link *link)
 
 static void on_listener(struct chan_src *src, uint32_t events)
 {
-	struct shm_link *link = container_of(src, struct shm_link, listener);
+	struct shm_link *link = container_of(src, struct shm_link, listener.src);
 	int i, ret = 0;
 
 	for (i = 0; i < ACCEPTS_MAX && !ret; i++)
 		ret = take_one(link);
 	if (!ret || ret == -FI_EAGAIN)
 		return;
-	CHAN_WARN_SPARSE(&link->base, "cannot accept connections for %u ms: %s; raise the limit "
+	CHAN_WARN_SPARSE(&link->base, "cannot accept connections for %d ms: %s; raise the limit "
 			 "on open files (ulimit -n)\n",
-			 (unsigned) (LISTEN_PAUSE_NS / CLOCK_NS_PER_MS), fi_strerror(-ret));
-	chan_src_want(link->base.poller, src, 0);
-	chan_poller_timer(link->base.poller, &link->listen_timer,
-			  chan_now(&link->base) + LISTEN_PAUSE_NS);
-}
-
-static void listen_again(struct timer *timer, uint64_t now)
-{
-	struct shm_link *link = container_of(timer, struct shm_link, listen_timer);
-
-	if (chan_src_want(link->base.poller, &link->listener, EPOLLIN))
-		chan_poller_timer(link->base.poller, timer, now + LISTEN_PAUSE_NS);
+			 CHAN_LISTEN_PAUSE_MS, fi_strerror(-ret));
+	chan_listener_pause(&link->listener);
 }
 
 static int listen_at(struct shm_link *link)
@@ -539,8 +528,7 @@ static int listen_at(struct shm_link *link)
 		fd = shm_listen_open(&link->scope, link->key);
 	if (fd < 0)
 		return fd;
-	link->listener.fd = fd;
-	link->listener.event = on_listener;
+	link->listener.src.fd = fd;
 	return 0;
 }
 
@@ -576,22 +564,17 @@ int shm_connect_open(struct shm_link *link, const void *src, size_t src_len)
 	if (ret == -FI_ENODATA)
 		ret = -FI_EADDRINUSE;
 	if (!ret) {
-		ret = chan_src_want(link->base.poller, &link->listener, EPOLLIN);
-		if (!ret)
-			ret = timers_join(&link->base.poller->timers);
+		ret = chan_listener_start(&link->listener, link->base.poller, on_listener);
 		if (ret)
-			shm_listen_close(link->listener.fd, &link->scope, link->key);
+			shm_listen_close(link->listener.src.fd, &link->scope, link->key);
 	}
 	if (ret)
 		log_open(link, ret);
-	link->listen_timer.fire = listen_again;
 	return ret;
 }
 
 void shm_connect_end(struct shm_link *link)
 {
-	timer_off(&link->base.poller->timers, &link->listen_timer);
-	timers_leave(&link->base.poller->timers);
-	chan_src_want(link->base.poller, &link->listener, 0);
-	shm_listen_close(link->listener.fd, &link->scope, link->key);
+	chan_listener_stop(&link->listener);
+	shm_listen_close(link->listener.src.fd, &link->scope, link->key);
 }

@@ -177,24 +177,28 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 		link->base.addr_len = was.base.addr_len;
 		return ret;
 	}
-	chan_src_want(link->base.poller, &link->listener, 0);
-	shm_listen_close(link->listener.fd, &link->scope, was.key);
-	link->listener.fd = ret;
-	return chan_src_want(link->base.poller, &link->listener, EPOLLIN);
+	chan_src_want(link->base.poller, &link->listener.src, 0);
+	shm_listen_close(link->listener.src.fd, &link->scope, was.key);
+	link->listener.src.fd = ret;
+	return chan_src_want(link->base.poller, &link->listener.src, EPOLLIN);
 }
 
 /* ---- peers and packets ----------------------------------------------------------------------- */
 
-/* local_get - peer_get of a link beside another one: it fails at once where no process has
- * a socket with the peer's address.
+/* peer_get - a link beside another one fails at once where no process has a socket with the
+ * peer's address; the endpoint's own link is tried next.
  */
-static int local_get(struct eng_link *base, struct eng_peer *peer)
+static int peer_get(struct eng_link *base, struct eng_peer *peer)
 {
-	struct chan *chan = chan_of(chan_link_of(base), peer);
+	struct shm_link *link = shm_link_of(chan_link_of(base));
+	struct chan *chan;
 	char text[CHAN_TEXT_MAX];
 	const char *advice;
 	int ret;
 
+	if (!link->local)
+		return chan_peer_get(base, peer);
+	chan = chan_of(&link->base, peer);
 	if (!chan)
 		return -FI_ENOMEM;
 	if (chan->state != CHAN_IDLE)
@@ -226,47 +230,26 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 		shm_rma_grant(chan->conn, key);
 }
 
-#define OPS							\
-	.size = sizeof(struct eng_link_ops),			\
-	.name = "shm",						\
-	.chan_size = sizeof(struct shm_chan),			\
-	.close = link_close,					\
-	.getname = chan_getname,				\
-	.peer_put = chan_peer_put,				\
-	.slot = shm_tx_slot,					\
-	.post = shm_tx_post,					\
-	.send = send_pkt,					\
-	.grant = grant,						\
-	.rma = shm_rma,					\
-	.hold = shm_rx_hold,					\
-	.pull = chan_pull,					\
-	.drop = chan_drop
-
 const struct eng_link_ops shm_link_ops = {
-	OPS,
+	.size = sizeof(struct eng_link_ops),
+	.name = "shm",
+	.chan_size = sizeof(struct shm_chan),
 	.named = shm_name_own,
-	.peer_get = chan_peer_get,
 	.open = link_open,
+	.close = link_close,
+	.getname = chan_getname,
 	.setname = link_setname,
+	.peer_get = peer_get,
+	.peer_put = chan_peer_put,
+	.slot = shm_tx_slot,
+	.post = shm_tx_post,
+	.send = send_pkt,
+	.grant = grant,
+	.rma = shm_rma,
+	.hold = shm_rx_hold,
+	.pull = chan_pull,
+	.drop = chan_drop,
 };
-
-static const struct eng_link_ops local_link_ops = {
-	OPS,
-	.open = link_open,
-	.peer_get = local_get,
-};
-
-static int local_open(struct eng_ep *ep, struct chan_link *main, struct chan_link **link_p)
-{
-	struct shm_link *link;
-	int ret = shm_local_open(ep, main, &link);
-
-	if (ret)
-		return ret;
-	link->base.base.ops = &local_link_ops;
-	*link_p = &link->base;
-	return 0;
-}
 
 /* Endpoints of other providers reach peers on this host by such a link. */
 static __attribute__((constructor)) void register_local(void)
@@ -274,7 +257,7 @@ static __attribute__((constructor)) void register_local(void)
 	static struct chan_local local = {
 		.name = "shm",
 		.prepare = prepare,
-		.open = local_open,
+		.open = shm_local_open,
 	};
 
 	chan_local_register(&local);

@@ -40,8 +40,7 @@ struct shm_link {
 	const struct shm_naming *naming;
 	struct shm_scope scope;		/* of our key and our peers' */
 	bool local;			/* beside the endpoint's own link: channel/select.h */
-	struct chan_src listener;
-	struct timer listen_timer;	/* no requests are taken until then: out of descriptors */
+	struct chan_listener listener;
 	char key[SHM_KEY_MAX + 1];	/* our listening socket's */
 	char addr[SHM_ADDR_MAX];	/* ours; base.addr_len bytes */
 	struct list conns;		/* every connection */
@@ -80,9 +79,12 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 extern const struct chan_ops shm_local_ops;
 
 /* shm_local_open - a link of @ep beside @main, with the address of that (local.c).
- * Errors: -FI_EADDRNOTAVAIL: @main has no address of its own; see also shm_connect_open().
+ * Errors: -FI_EADDRNOTAVAIL: @main has no address; see also shm_connect_open().
  */
-int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct shm_link **link_p);
+int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct chan_link **link_p);
+
+/* shm_local_naming - addresses are struct sockaddr_in and sockaddr_in6 (local.c). */
+extern const struct shm_naming shm_local_naming;
 
 /* ---- connecting (connect.c) -------------------------------------------------------- */
 

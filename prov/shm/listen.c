@@ -62,6 +62,15 @@ static int make_socket(void)
 	return fd;
 }
 
+/* open_key - a socket, and in @sun the address that belongs to @key.  Returns the descriptor. */
+static int open_key(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
+		    socklen_t *len_p)
+{
+	int ret = make_name(scope, key, sun, len_p);
+
+	return ret ? ret : make_socket();
+}
+
 /* is_stale - has a dead process left the file behind?  One that lives listens before the
  * file has its name.
  */
@@ -114,7 +123,7 @@ static int open_file(int fd, const struct shm_scope *scope, const struct sockadd
 
 	if (cnt >= (int) sizeof(own.sun_path))
 		return -FI_EINVAL;
-	unlink(own.sun_path);	/* of a dead process with our id */
+	unlink(own.sun_path);	/* left by a dead process with this id */
 	if (bind(fd, (void *) &own, sizeof(own)))
 		return -errno;
 	ret = listen(fd, BACKLOG) ? -errno : give_name(scope, own.sun_path, sun, len);
@@ -126,11 +135,8 @@ int shm_listen_open(const struct shm_scope *scope, const char *key)
 {
 	struct sockaddr_un sun;
 	socklen_t len;
-	int fd, ret = make_name(scope, key, &sun, &len);
+	int fd = open_key(scope, key, &sun, &len), ret;
 
-	if (ret)
-		return ret;
-	fd = make_socket();
 	if (fd < 0)
 		return fd;
 	if (scope->dir)
@@ -158,11 +164,8 @@ bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_
 	struct ucred cred = { .uid = geteuid() };
 	socklen_t len, cred_len = sizeof(cred);
 	struct sockaddr_un sun;
-	int fd;
+	int fd = open_key(scope, key, &sun, &len);
 
-	if (make_name(scope, key, &sun, &len))
-		return false;
-	fd = make_socket();
 	if (fd < 0)
 		return false;
 	if (!connect(fd, (void *) &sun, len))
@@ -193,11 +196,8 @@ int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pi
 {
 	struct sockaddr_un sun;
 	socklen_t len;
-	int fd, ret = make_name(scope, key, &sun, &len);
+	int fd = open_key(scope, key, &sun, &len), ret;
 
-	if (ret)
-		return ret;
-	fd = make_socket();
 	if (fd < 0)
 		return fd;
 	if (!connect(fd, (void *) &sun, len))

@@ -59,7 +59,7 @@ static bool local_same(const void *a, size_t a_len, const void *b, size_t b_len)
 	       !net_addr_cmp(&x.sa, &y.sa);
 }
 
-static const struct shm_naming local_naming = {
+const struct shm_naming shm_local_naming = {
 	.addr_len = sizeof(union net_sa),
 	.len = local_len,
 	.key = local_key,
@@ -68,9 +68,10 @@ static const struct shm_naming local_naming = {
 };
 
 /* Files in a directory could be of several network namespaces, so there are none. */
-int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct shm_link **link_p)
+int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct chan_link **link_p)
 {
 	struct shm_scope scope = { eng_ep_base(ep)->prov->name, NULL };
+	struct shm_link *link;
 	union net_sa name;
 	size_t len = sizeof(name);
 	int ret;
@@ -81,8 +82,10 @@ int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct shm_link **
 	if (!net_addr_len(&name.sa) || net_addr_is_any(&name.sa))
 		return -FI_EADDRNOTAVAIL;
 	shm_conf_use();
-	ret = shm_link_make(ep, &shm_local_ops, &local_naming, scope, &name, len, link_p);
-	if (!ret)
-		(*link_p)->local = true;
-	return ret;
+	ret = shm_link_make(ep, &shm_local_ops, &shm_local_naming, scope, &name, len, &link);
+	if (ret)
+		return ret;
+	link->local = true;
+	*link_p = &link->base;
+	return 0;
 }

@@ -90,17 +90,6 @@ static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hd
 	out->pos++;
 }
 
-/* shm_out_publish_unordered - the same for a slot that native writes may overtake. */
-static inline void shm_out_publish_unordered(struct shm_out *out, unsigned kind, size_t hdr_len,
-					 size_t len)
-{
-	bool clear = out->clear == out->pos;
-
-	shm_out_publish(out, kind, hdr_len, len);
-	if (clear)
-		out->clear = out->pos;
-}
-
 /* shm_out_is_clear - has the receiver taken all that a native write must not overtake? */
 static inline bool shm_out_is_clear(struct shm_out *out)
 {

@@ -5,16 +5,11 @@
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
-#include <sched.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "engine/api.h"
 #include "link.h"
 #include "cma.h"
-
-/* How long closing waits for a peer that uses a lease. */
-#define PATIENCE_NS (10 * CLOCK_NS_PER_S)
 
 /* A packet may still be sent behind so many slots that the target has not taken. */
 #define BEHIND_MAX 16
@@ -131,21 +126,13 @@ void shm_rma_grant(struct shm_conn *conn, uint64_t key)
 
 void shm_rma_close(struct shm_conn *conn)
 {
-	uint64_t give_up = 0;
+	uint64_t until = 0;
 	unsigned i;
 
 	obj_lease_leave(&conn->tenant.base);
 	for (i = 0; conn->tenant.leases && i < SHM_LEASES; i++)
-		while (take_back(conn, i)) {
-			if (!give_up)
-				give_up = clock_ns() + PATIENCE_NS;
-			if (clock_ns() > give_up) {
-				CHAN_WARN(&conn->link->base, "a peer is in our memory and does not come "
-					 "out; is its process stopped? It may yet write there\n");
-				break;
-			}
-			sched_yield();
-		}
+		while (take_back(conn, i) && shm_conn_wait(conn, &until))
+			;
 	free(conn->tenant.leases);
 	conn->tenant.leases = NULL;
 }
@@ -205,8 +192,7 @@ static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size
 	struct iovec there = { (void *) (uintptr_t) addr, len };
 	int ret;
 
-	ret = write ? shm_cma_write(conn->pid, iov, iov_cnt, &there, 1, len) :
-	      shm_cma_read(conn->pid, iov, iov_cnt, &there, 1, len);
+	ret = shm_cma_copy(conn->pid, write, iov, iov_cnt, &there, 1, len);
 	if (ret == -FI_EPERM)
 		conn->can_write = false;	/* the kernel has revoked it */
 	return !ret;

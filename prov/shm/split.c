@@ -4,15 +4,11 @@
 #include "split.h"
 
 #include <rdma/fi_errno.h>
-#include <sched.h>
 
 #include "base/clock.h"
 #include "base/iov.h"
 #include "link.h"
 #include "cma.h"
-
-/* How long closing waits for a sender that has taken a piece. */
-#define PATIENCE_NS (10 * CLOCK_NS_PER_S)
 
 /* A piece takes some 0.02 ms; a sender that needs so long was not running. */
 #define LATE_NS (CLOCK_NS_PER_MS / 5)
@@ -103,7 +99,7 @@ static int read_part(struct shm_conn *conn, const struct shm_iovs *from, size_t 
 	struct iovec to = { s->to + off, end - off }, part[ENG_IOV_MAX];
 	size_t cnt = iov_slice(from->iov, from->cnt, off, end - off, part);
 
-	return shm_cma_read(conn->pid, &to, 1, part, cnt, end - off);
+	return shm_cma_copy(conn->pid, false, &to, 1, part, cnt, end - off);
 }
 
 /* read_front - read all pieces that the sender does not take. */
@@ -197,21 +193,12 @@ bool shm_split_ready(const struct shm_conn *conn)
 
 void shm_split_end(struct shm_conn *conn)
 {
-	uint64_t give_up = 0;
+	uint64_t until = 0;
 
 	if (!conn->split.open)
 		return;
-	while (!state(conn) && !shm_conn_ended(conn)) {
-		if (!give_up)
-			give_up = clock_ns() + PATIENCE_NS;
-		if (clock_ns() > give_up) {
-			CHAN_WARN(&conn->link->base, "a peer that copies a message into our memory "
-				  "does not finish; is its process stopped? It may still write "
-				  "there\n");
-			break;
-		}
-		sched_yield();
-	}
+	while (!state(conn) && !shm_conn_ended(conn) && shm_conn_wait(conn, &until))
+		;
 	close_split(conn, true, 0);
 }
 
@@ -228,7 +215,7 @@ static bool write_piece(struct shm_conn *conn, uint32_t id, uint64_t addr, size_
 	if (!pkt || off + len > pkt->len)
 		return false;
 	cnt = iov_slice(pkt->iov, pkt->iov_cnt, off, len, from);
-	ret = shm_cma_write(conn->pid, from, cnt, &to, 1, len);
+	ret = shm_cma_copy(conn->pid, true, from, cnt, &to, 1, len);
 	if (ret == -FI_EPERM)
 		conn->can_write = false;	/* the kernel has revoked it */
 	return !ret;

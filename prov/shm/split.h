@@ -105,7 +105,7 @@ bool shm_split_wanted(struct shm_conn *conn, size_t len, size_t cnt);
 
 /* shm_split_read - read @len bytes of @from into @to, shared with the sender.
  * Returns 1: done; 0: all is copied but what the sender has taken: call shm_split_poll()
- * in later polls; < 0: an error of shm_cma_read(), and the sender no longer writes to @to.
+ * in later polls; < 0: an error of shm_cma_copy(), and the sender no longer writes to @to.
  */
 int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t len, uint8_t *to);
 

@@ -31,7 +31,7 @@ static bool may_write(void)
 {
 	uint64_t probe = 1;
 
-	return shm_cma_probe_write(getpid(), (uintptr_t) &probe, probe);
+	return shm_cma_probe(getpid(), true, (uintptr_t) &probe, probe);
 }
 
 /* ---- the taker ---------------------------------------------------------------------------- */

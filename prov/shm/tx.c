@@ -22,12 +22,14 @@ static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len,
 		shm_conn_wake(conn);
 }
 
-/* publish_unordered - slots that carry nothing of the engine. */
+/* publish_unordered - a slot that carries nothing of the engine, so native writes may overtake it. */
 static void publish_unordered(struct shm_conn *conn, unsigned kind, size_t len)
 {
-	shm_out_publish_unordered(&conn->out, kind, 0, len);
-	if (shm_out_asleep(&conn->out))
-		shm_conn_wake(conn);
+	bool clear = conn->out.clear == conn->out.pos;
+
+	publish(conn, kind, 0, len);
+	if (clear)
+		conn->out.clear = conn->out.pos;
 }
 
 /* ---- one packet ------------------------------------------------------------------------- */

@@ -69,7 +69,6 @@ static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, con
 }
 
 const struct tcp_wireup tcp_msg_wireup = {
-	.kind = TCP_WIRE_MSG,
 	.welcome = on_welcome,
 	.refused = on_refused,
 	.lost = tcp_connect_lost,
@@ -92,7 +91,6 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 }
 
 const struct tcp_wireup tcp_pep_wireup = {
-	.kind = TCP_WIRE_MSG,
 	.hello = on_hello,
 	.lost = tcp_conn_close,
 };

@@ -39,7 +39,6 @@ enum tcp_conn_state {
 
 /* The outcomes of a handshake and of a connection.  Called from poll(); may close @conn. */
 struct tcp_wireup {
-	enum tcp_wire_kind kind;
 	/* The peer's HELLO is complete: answer with tcp_conn_welcome() or tcp_conn_refuse(). */
 	void (*hello)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
 	/* The peer has answered our HELLO with WELCOME; the connection is READY.  NULL: a lane,

@@ -220,7 +220,6 @@ void tcp_connect_lost(struct tcp_conn *conn)
 }
 
 const struct tcp_wireup tcp_rdm_wireup = {
-	.kind = TCP_WIRE_RDM,
 	.hello = on_hello,
 	.welcome = on_welcome,
 	.refused = on_refused,

@@ -189,7 +189,7 @@ static void start_answer_timer(struct tcp_conn *conn)
 {
 	uint64_t limit = connect_timeout_ns(conn), now = clock_ns(), due = conn->since_ns + limit;
 
-	if (conn->wireup->kind == TCP_WIRE_RDM)
+	if (conn->link->kind == TCP_WIRE_RDM)
 		due = now + (ANSWER_OVERDUE_NS < limit ? ANSWER_OVERDUE_NS : limit);
 	else if (due <= now)
 		due = now + limit;
@@ -255,7 +255,7 @@ static void on_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	const void *data = conn->handshake->in + TCP_WIRE_HELLO_SIZE;
 
 	if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_WELCOME &&
-	    hello->kind == conn->wireup->kind && hello->serial == conn->serial) {
+	    hello->kind == conn->link->kind && hello->serial == conn->serial) {
 		on_welcome(conn, hello);
 	} else if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_REFUSE) {
 		conn->wireup->refused(conn, hello, data);
@@ -369,7 +369,7 @@ static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	} else if (verdict == TCP_HELLO_BAD || hello->type != TCP_WIRE_HELLO) {
 		log_handshake(conn, "was refused: its handshake has impossible fields");
 		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
-	} else if (hello->kind != conn->wireup->kind) {
+	} else if (hello->kind != conn->link->kind) {
 		log_handshake(conn, "was refused: its endpoint is of another type (RDM, MSG) than this one");
 		tcp_conn_refuse(conn, CHAN_KIND_BAD, NULL, 0);
 	} else {
@@ -433,7 +433,7 @@ void tcp_conn_handshake_timeout(struct tcp_conn *conn)
 	check_socket(conn);
 	if (conn->state != state)
 		return;
-	if (state == TCP_CONN_HELLO_SENT && conn->wireup->kind == TCP_WIRE_RDM)
+	if (state == TCP_CONN_HELLO_SENT && conn->link->kind == TCP_WIRE_RDM)
 		on_answer_overdue(conn);
 	else
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);

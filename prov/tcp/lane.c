@@ -192,7 +192,6 @@ static void on_lost(struct tcp_conn *conn)
 }
 
 static const struct tcp_wireup lane_wireup = {
-	.kind = TCP_WIRE_RDM,
 	.refused = on_refused,
 	.lost = on_lost,
 };

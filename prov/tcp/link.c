@@ -59,7 +59,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 	link->kind = kind;
 	link->base.msg = kind == TCP_WIRE_MSG;
 	chan_link_init(&link->base, &tcp_chan_ops, &conf, prov);
-	link->listener.src.fd = -1;
+	link->listener.base.src.fd = -1;
 	list_init(&link->conns);
 	ret = tcp_poller_get(prog, link->conf, &link->poller);
 	if (!ret)
@@ -153,7 +153,7 @@ static int link_getname(struct eng_link *base, void *addr, size_t *len)
 	struct tcp_conn *conn;
 
 	/* a MSG endpoint has the address of its socket */
-	if (link->listener.src.fd < 0 && !list_empty(&link->conns)) {
+	if (link->listener.base.src.fd < 0 && !list_empty(&link->conns)) {
 		conn = container_of(link->conns.next, struct tcp_conn, node);
 		if (net_sock_name(conn->src.fd, &name))
 			name = link->name;
@@ -171,10 +171,10 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 	ret = net_addr_copy(addr, len, &name);
 	if (ret)
 		return ret;
-	if (!list_empty(&link->conns) || link->listener.src.event)
+	if (!list_empty(&link->conns) || link->listener.base.poller)
 		return -FI_EOPBADSTATE;
 	link->addr = name;
-	if (link->listener.src.fd < 0)
+	if (link->listener.base.src.fd < 0)
 		return 0;
 	tcp_listener_close(link);
 	ret = tcp_listener_bind(link);

@@ -15,8 +15,7 @@ extern const struct eng_link_ops tcp_link_ops;
 
 /* The listening socket of an RDM endpoint or of a passive endpoint. */
 struct tcp_listener {
-	struct chan_src src;		/* first; fd -1: not listening */
-	struct timer timer;		/* accepting is paused until then */
+	struct chan_listener base;	/* src.fd -1: no socket */
 	unsigned half_open;			/* connections in TCP_CONN_HALF_OPEN */
 	uint64_t no_fd_ns;		/* since when no descriptor is free for them; 0: one is */
 };

@@ -19,28 +19,11 @@
 #define HALF_OPEN_MAX 1024
 #define ACCEPT_MAX 64			/* per event */
 #define HALF_OPEN_NS (1 * CLOCK_NS_PER_S)
-#define PAUSE_NS (20 * CLOCK_NS_PER_MS)
 #define FD_WAIT_NS (500 * CLOCK_NS_PER_MS)	/* time for idle connections to be parked */
 
 static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 {
 	return link->kind == TCP_WIRE_RDM ? &tcp_rdm_wireup : &tcp_pep_wireup;
-}
-
-/* pause_accept - no connection can be accepted; peers wait in the backlog. */
-static void pause_accept(struct tcp_link *link)
-{
-	chan_src_want(&link->poller->base, &link->listener.src, 0);
-	chan_poller_timer(&link->poller->base, &link->listener.timer, clock_ns() + PAUSE_NS);
-}
-
-static void resume_accept(struct timer *timer, uint64_t now)
-{
-	struct tcp_listener *listener = container_of(timer, struct tcp_listener, timer);
-	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
-
-	if (chan_src_want(&link->poller->base, &listener->src, EPOLLIN))
-		pause_accept(link);
 }
 
 /* make_room - close the oldest half-open connection.  False when it is not old enough. */
@@ -81,11 +64,11 @@ static void refuse_without_fd(struct tcp_link *link)
 	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n",
 			TCP_WHY(FI_EMFILE));
 	if (poller->spare_fd < 0) {
-		pause_accept(link);
+		chan_listener_pause(&link->listener.base);
 		return;
 	}
 	close(poller->spare_fd);
-	fd = accept4(link->listener.src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(link->listener.base.src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 			;
@@ -118,10 +101,10 @@ static bool accept_one(struct tcp_link *link)
 	int fd;
 
 	if (!make_room(link)) {
-		pause_accept(link);
+		chan_listener_pause(&link->listener.base);
 		return false;
 	}
-	fd = accept4(link->listener.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(link->listener.base.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		net_inherit_not(fd);
 		link->listener.no_fd_ns = 0;
@@ -132,14 +115,14 @@ static bool accept_one(struct tcp_link *link)
 	case EMFILE:
 	case ENFILE:
 		if (fd_expected(link)) {
-			pause_accept(link);
+			chan_listener_pause(&link->listener.base);
 			return false;
 		}
 		refuse_without_fd(link);
-		return link->listener.src.events != 0;
+		return link->listener.base.src.events != 0;
 	case ENOBUFS:
 	case ENOMEM:
-		pause_accept(link);
+		chan_listener_pause(&link->listener.base);
 		return false;
 	case EAGAIN:
 		return false;
@@ -150,8 +133,7 @@ static bool accept_one(struct tcp_link *link)
 
 static void on_connections(struct chan_src *src, uint32_t events)
 {
-	struct tcp_listener *listener = container_of(src, struct tcp_listener, src);
-	struct tcp_link *link = container_of(listener, struct tcp_link, listener);
+	struct tcp_link *link = container_of(src, struct tcp_link, listener.base.src);
 	int i;
 
 	for (i = 0; i < ACCEPT_MAX && accept_one(link); i++)
@@ -169,7 +151,6 @@ static int log_failure(const struct tcp_link *link, const char *what, int ret)
 
 int tcp_listener_bind(struct tcp_link *link)
 {
-	struct tcp_listener *listener = &link->listener;
 	int fd, ret;
 
 	ret = net_sock_open(link->addr.sa.sa_family, SOCK_STREAM, &fd);
@@ -182,7 +163,7 @@ int tcp_listener_bind(struct tcp_link *link)
 		close(fd);
 		return log_failure(link, "bind to", ret);
 	}
-	listener->src.fd = fd;
+	link->listener.base.src.fd = fd;
 	/* peers know the endpoint by one address, whichever of the host's they connect to */
 	if (net_name(&link->addr.sa, NULL, &link->name))
 		link->name = link->addr;
@@ -191,31 +172,21 @@ int tcp_listener_bind(struct tcp_link *link)
 
 int tcp_listener_start(struct tcp_link *link, int backlog)
 {
-	struct tcp_listener *listener = &link->listener;
-	int ret;
+	struct chan_listener *listener = &link->listener.base;
+	int ret = net_sock_listen(listener->src.fd, backlog);
 
-	ret = timers_join(&link->poller->base.timers);
-	if (ret)
-		return ret;
-	listener->src.event = on_connections;
-	listener->timer.fire = resume_accept;
-	ret = net_sock_listen(listener->src.fd, backlog);
 	if (!ret)
-		ret = chan_src_want(&link->poller->base, &listener->src, EPOLLIN);
+		ret = chan_listener_start(listener, &link->poller->base, on_connections);
 	return ret ? log_failure(link, "listen at", ret) : 0;
 }
 
 void tcp_listener_close(struct tcp_link *link)
 {
-	struct tcp_listener *listener = &link->listener;
+	struct chan_listener *listener = &link->listener.base;
 
 	if (listener->src.fd < 0)
 		return;
-	if (listener->src.event) {
-		timer_off(&link->poller->base.timers, &listener->timer);
-		timers_leave(&link->poller->base.timers);
-		chan_src_want(&link->poller->base, &listener->src, 0);
-	}
+	chan_listener_stop(listener);
 	close(listener->src.fd);
 	listener->src.fd = -1;
 }

@@ -85,7 +85,7 @@ void tcp_park_opened(struct tcp_conn *conn)
 {
 	int max = conn->link->conf->max_conns, cnt, want = 0;
 
-	if (conn->wireup->kind != TCP_WIRE_RDM)
+	if (conn->link->kind != TCP_WIRE_RDM)
 		return;
 	cnt = atomic_fetch_add(&open_conns, 1) + 1;
 	if (max && cnt > max)
@@ -100,7 +100,7 @@ void tcp_park_closed(struct tcp_conn *conn)
 {
 	struct tcp_poller *poller = conn->poller;
 
-	if (conn->wireup->kind != TCP_WIRE_RDM)
+	if (conn->link->kind != TCP_WIRE_RDM)
 		return;
 	atomic_fetch_sub(&open_conns, 1);
 	if (poller->base.hold_connects)
@@ -242,11 +242,6 @@ static void on_park(struct tcp_conn *conn)
 	}
 }
 
-static void on_park_ack(struct tcp_conn *conn)
-{
-	parked(conn->chan, tcp_conn_close);
-}
-
 static void on_park_nack(struct tcp_conn *conn)
 {
 	chan_set_state(&conn->chan->base, CHAN_READY);
@@ -265,7 +260,7 @@ bool tcp_park_ctl(struct tcp_conn *conn, unsigned ctl)
 	if (conn->chan->base.state != CHAN_PARKING)
 		return false;
 	if (ctl == TCP_WIRE_PARK_ACK)
-		on_park_ack(conn);
+		parked(conn->chan, tcp_conn_close);
 	else
 		on_park_nack(conn);
 	return true;

@@ -326,18 +326,12 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 
 /* ---- reads ------------------------------------------------------------------ */
 
-static void stream_ended(struct tcp_conn *conn)
-{
-	bool clean = conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len;
-
-	tcp_conn_fail(conn, FI_ECONNRESET, clean);
-}
-
 /* read_nothing - the end of the stream, or an error of the socket. */
 static __attribute__((noinline)) void read_nothing(struct tcp_conn *conn, ssize_t ret)
 {
 	if (!ret)
-		stream_ended(conn);
+		tcp_conn_fail(conn, FI_ECONNRESET,
+			      conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len);
 	else if (errno != EINTR)
 		tcp_conn_fail(conn, errno, false);
 }

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define EVENTS_MAX 64
 
 int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
@@ -65,4 +67,47 @@ int chan_poller_events(struct chan_poller *poller)
 			src->event(src, ev[i].events);
 	}
 	return cnt > 0 ? cnt : 0;
+}
+
+/* ---- listening sockets --------------------------------------------------------------- */
+
+static void resume(struct timer *timer, uint64_t now)
+{
+	struct chan_listener *listener = container_of(timer, struct chan_listener, timer);
+
+	if (chan_src_want(listener->poller, &listener->src, EPOLLIN))
+		chan_listener_pause(listener);
+}
+
+int chan_listener_start(struct chan_listener *listener, struct chan_poller *poller,
+			void (*event)(struct chan_src *src, uint32_t events))
+{
+	int ret = timers_join(&poller->timers);
+
+	if (ret)
+		return ret;
+	listener->poller = poller;
+	listener->src.event = event;
+	listener->timer.fire = resume;
+	ret = chan_src_want(poller, &listener->src, EPOLLIN);
+	if (ret)
+		chan_listener_stop(listener);
+	return ret;
+}
+
+void chan_listener_pause(struct chan_listener *listener)
+{
+	chan_src_want(listener->poller, &listener->src, 0);
+	chan_poller_timer(listener->poller, &listener->timer,
+			  clock_ns() + CHAN_LISTEN_PAUSE_MS * CLOCK_NS_PER_MS);
+}
+
+void chan_listener_stop(struct chan_listener *listener)
+{
+	if (!listener->poller)
+		return;
+	timer_off(&listener->poller->timers, &listener->timer);
+	timers_leave(&listener->poller->timers);
+	chan_src_want(listener->poller, &listener->src, 0);
+	listener->poller = NULL;
 }

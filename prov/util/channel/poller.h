@@ -53,6 +53,28 @@ int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t eve
  */
 int chan_poller_events(struct chan_poller *poller);
 
+/* A listening socket, which can be paused while no descriptor or memory is left: connecting
+ * peers wait in its backlog.
+ */
+struct chan_listener {
+	struct chan_src src;		/* its socket, the link's */
+	struct timer timer;		/* paused: until then */
+	struct chan_poller *poller;	/* NULL: not started */
+};
+
+/* chan_listener_start - call @event for connections that can be accepted.
+ * Errors: -FI_ENOMEM, of epoll_ctl(): it is not started.
+ */
+int chan_listener_start(struct chan_listener *listener, struct chan_poller *poller,
+			void (*event)(struct chan_src *src, uint32_t events));
+
+/* chan_listener_pause - no events for CHAN_LISTEN_PAUSE_MS. */
+#define CHAN_LISTEN_PAUSE_MS 20
+void chan_listener_pause(struct chan_listener *listener);
+
+/* chan_listener_stop - no more events.  Nothing if it is not started. */
+void chan_listener_stop(struct chan_listener *listener);
+
 /* chan_poller_get - the group's poller of @size bytes, made on first use.
  * Returns 1: it is new, its lists and timers are initialised, the rest is zero; 0: it was
  * there; -FI_ENOMEM, -FI_EMFILE (logged).
