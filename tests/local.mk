@@ -20,6 +20,7 @@ list-fuzzers:
 # Scripts that report case by case.
 script_tests = \
 	tests/compat/compat_test \
+	tests/compat/udp_test \
 	tests/features/readme_test \
 	tests/layers/layers_test \
 	tests/layers/terms_test \
@@ -37,8 +38,9 @@ EXTRA_DIST += tests/tap.sh tests/valgrind.supp
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \
 	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c tests/mpi/latency.c
 
-# The compatibility test compiles this against other headers than ours.
-EXTRA_DIST += tests/compat/program.c
+# The compatibility tests compile these against other headers than ours.
+EXTRA_DIST += tests/compat/program.c tests/compat/datagrams.c
+EXTRA_DIST += tests/compat/datagrams.py tests/compat/mixed.sh
 
 # What each runtime asks for, and what a set of programs was seen to ask for.
 runtimes_common = tests/runtimes/rt.c tests/runtimes/rt.h

@@ -133,7 +133,7 @@ static void reordered(void **state)
 
 static void damaged(void **state)
 {
-	struct conf c = { .caps = FI_SOURCE };
+	struct conf c = { .caps = FI_SOURCE, .framed = true };
 	struct fi_cq_data_entry entry;
 	char was[SIZE], *is;
 	unsigned bits, i;

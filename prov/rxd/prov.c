@@ -4,10 +4,13 @@
 /*
  * The provider ofi_rxd: what it offers over each datagram provider.
  */
+#include <string.h>
+
 #include "base/provider.h"
 #include "channel/select.h"
 #include "coll/register.h"
 #include "layer/getinfo.h"
+#include "net/opt.h"
 #include "conn.h"
 
 static struct fi_provider rxd_prov;
@@ -23,6 +26,13 @@ static int rxd_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 
 static const enum fi_ep_type types[] = { FI_EP_RDM, FI_EP_MSG };
 
+/* Over udp: endpoints that drop datagrams of other programs, and have trains. */
+static void ask(struct fi_info *hints)
+{
+	if (!strcmp(hints->fabric_attr->prov_name, "udp"))
+		hints->ep_attr->protocol = NET_PROTO_UDP_FRAMED;
+}
+
 const struct layer rxd_layer = {
 	.prov = &rxd_prov,
 	.below = FI_EP_DGRAM,
@@ -33,6 +43,7 @@ const struct layer rxd_layer = {
 	.protocol_version = RXD_VERSION,
 	.min_msg_size = RXD_DGRAM_MIN,
 	.addr_max = RXD_ADDR_MAX,
+	.ask = ask,
 	.inject_size = &rxd_conf.inject_size,
 	.tx_size = &rxd_conf.tx_size,
 	.rx_size = &rxd_conf.rx_size,

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 static struct conf v4 = { .family = AF_INET }, v6 = { .family = AF_INET6 };
+static struct conf framed_v4 = { .family = AF_INET, .framed = true };
+static struct conf framed_v6 = { .family = AF_INET6, .framed = true };
 
 static int open_state(void **state, const struct conf *c)
 {
@@ -32,6 +34,21 @@ static int setup_v4(void **state)
 static int setup_v6(void **state)
 {
 	return open_state(state, &v6);
+}
+
+static int setup_framed_v4(void **state)
+{
+	return open_state(state, &framed_v4);
+}
+
+static int setup_framed_v6(void **state)
+{
+	return open_state(state, &framed_v6);
+}
+
+static bool is_framed(const struct world *w)
+{
+	return w->info->ep_attr->protocol == NET_PROTO_UDP_FRAMED;
 }
 
 static int teardown(void **state)
@@ -116,6 +133,8 @@ static void one_message(struct world *w, enum send_by sb, enum recv_by rb, size_
 	struct end *a = &w->end[0], *b = &w->end[1];
 	struct fi_cq_data_entry e;
 
+	if (has_data(sb) && !is_framed(w))
+		sb = SENDV;
 	pattern(out, len, sb * 3 + rb);
 	OK(do_recv(b, rb, in, len + 100));
 	OK(do_send(a, sb, out, len, a->to[1]));
@@ -166,7 +185,9 @@ static void oversize(void **state)
 	int sb;
 
 	for (sb = 0; sb < SEND_CNT; sb++)
-		assert_int_equal(do_send(&w->end[0], sb, buf, len, w->end[0].to[1]), -FI_EMSGSIZE);
+		if (is_framed(w) || !has_data(sb))
+			assert_int_equal(do_send(&w->end[0], sb, buf, len, w->end[0].to[1]),
+					 -FI_EMSGSIZE);
 	wait_none(w->end[0].cq);
 	free(buf);
 }
@@ -197,14 +218,17 @@ static void truncated(void **state)
 	pattern(out, sizeof(out), 1);
 	OK(fi_recv(w->end[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
 	OK(fi_recv(w->end[1].ep, next, sizeof(next), NULL, FI_ADDR_UNSPEC, next));
-	OK(fi_senddata(w->end[0].ep, out, sizeof(out), NULL, 77, w->end[0].to[1], NULL));
+	if (is_framed(w))
+		OK(fi_senddata(w->end[0].ep, out, sizeof(out), NULL, 77, w->end[0].to[1], NULL));
+	else
+		OK(fi_send(w->end[0].ep, out, sizeof(out), NULL, w->end[0].to[1], NULL));
 	wait_err(w->end[1].cq, &err);
 	assert_int_equal(err.err, FI_ETRUNC);
 	assert_ptr_equal(err.op_context, in);
 	assert_int_equal(err.len, 100);
 	assert_int_equal(err.olen, 200);
-	assert_int_equal(err.data, 77);
-	assert_int_equal(err.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+	assert_int_equal(err.data, is_framed(w) ? 77 : 0);
+	assert_int_equal(err.flags, FI_RECV | FI_MSG | (is_framed(w) ? FI_REMOTE_CQ_DATA : 0));
 	check_pattern(in, sizeof(in), 1);
 	OK(fi_send(w->end[0].ep, out, sizeof(out), NULL, w->end[0].to[1], NULL));
 	wait_one(w->end[1].cq, &e);
@@ -232,6 +256,20 @@ static void bad_arguments(void **state)
 	assert_int_equal(fi_tsend(a->ep, "", 1, NULL, a->to[1], 1, NULL), -FI_ENOSYS);
 	assert_int_equal(fi_write(a->ep, "", 1, NULL, a->to[1], 0, 0, NULL), -FI_ENOSYS);
 	assert_int_equal(fi_connect(a->ep, &a->name, NULL, 0), -FI_ENOSYS);
+	wait_none(a->cq);
+}
+
+/* A plain datagram has no place for data: no call drops it without an error. */
+static void no_data(void **state)
+{
+	struct world *w = *state;
+	struct end *a = &w->end[0];
+	struct fi_msg msg = { .addr = a->to[1], .data = 1 };
+
+	assert_int_equal(w->info->domain_attr->cq_data_size, 0);
+	assert_int_equal(fi_senddata(a->ep, "", 1, NULL, 1, a->to[1], NULL), -FI_ENOSYS);
+	assert_int_equal(fi_injectdata(a->ep, "", 1, 1, a->to[1]), -FI_ENOSYS);
+	assert_int_equal(fi_sendmsg(a->ep, &msg, FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
 	wait_none(a->cq);
 }
 
@@ -309,6 +347,74 @@ static void nobody_there(void **state)
 	assert_string_equal(in, "self");
 }
 
+/* ---- programs with a socket ------------------------------------------------- */
+
+static int socket_of(const struct end *e, struct sockaddr_in6 *name)
+{
+	struct timeval patience = { .tv_sec = 5 };
+	socklen_t len = (socklen_t) e->name_len;
+	int fd = socket(((const struct sockaddr *) &e->name)->sa_family, SOCK_DGRAM, 0);
+
+	assert_true(fd >= 0);
+	*name = e->name;	/* another port of the same address */
+	((struct sockaddr_in *) name)->sin_port = 0;
+	assert_int_equal(bind(fd, (void *) name, len), 0);
+	assert_int_equal(getsockname(fd, (void *) name, &len), 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	return fd;
+}
+
+/* What the endpoint sends by @sb, a socket receives: the payload alone, from the endpoint's name. */
+static void to_socket(struct end *e, enum send_by sb, size_t size, int fd, fi_addr_t to)
+{
+	char *out = malloc(size + 1), *in = malloc(size + 100);
+	struct sockaddr_in6 from;
+	struct fi_cq_data_entry entry;
+	socklen_t len = sizeof(from);
+
+	pattern(out, size, sb);
+	OK(do_send(e, sb, out, size, to));
+	assert_int_equal(recvfrom(fd, in, size + 100, 0, (void *) &from, &len), size);
+	check_pattern(in, size, sb);
+	assert_int_equal(len, e->name_len);
+	assert_int_equal(from.sin6_port, e->name.sin6_port);
+	if (!is_inject(sb))
+		wait_one(e->cq, &entry);
+	free(out);
+	free(in);
+}
+
+static void with_socket(void **state)
+{
+	struct world *w = *state;
+	struct end *e = &w->end[0];
+	struct fi_cq_data_entry entry;
+	struct sockaddr_in6 name;
+	char out[2000], in[2000];
+	int fd = socket_of(e, &name), sb, rb;
+	fi_addr_t to;
+	size_t len;
+
+	assert_int_equal(fi_av_insert(e->av, &name, 1, &to, 0, NULL), 1);
+	for (len = 0; len <= 1472; len += 1 + len / 3)
+		for (sb = 0; sb < SEND_CNT; sb++)
+			if (!has_data(sb))
+				to_socket(e, sb, len, fd, to);
+	for (len = 0; len < sizeof(in); len += 1 + len / 3) {
+		for (rb = 0; rb < RECV_CNT; rb++) {
+			OK(do_recv(e, rb, in, sizeof(in)));
+			pattern(out, len, rb);
+			assert_int_equal(sendto(fd, out, len, 0, (void *) &e->name, e->name_len), len);
+			wait_one(e->cq, &entry);
+			assert_int_equal(entry.len, len);
+			assert_int_equal(entry.flags, FI_RECV | FI_MSG);
+			check_pattern(in, len, rb);
+		}
+	}
+	close(fd);
+}
+
+/* Datagrams of another program are dropped by a framed endpoint alone. */
 static void foreign_datagrams(void **state)
 {
 	struct world *w = *state;
@@ -333,9 +439,11 @@ static void foreign_datagrams(void **state)
 
 /* ---- source addresses ------------------------------------------------------ */
 
-static void source(int family, uint64_t caps, bool strangers)
+static void source(int family, uint64_t caps, bool strangers, bool framed)
 {
-	struct conf c = { .family = family, .caps = caps, .strangers = strangers, .ends = 3 };
+	struct conf c = {
+		.family = family, .caps = caps, .strangers = strangers, .ends = 3, .framed = framed,
+	};
 	struct fi_cq_err_entry err;
 	struct fi_cq_data_entry e;
 	fi_addr_t to[3], src;
@@ -349,7 +457,10 @@ static void source(int family, uint64_t caps, bool strangers)
 			assert_int_equal(fi_av_insert(w.end[i].av, &w.end[0].name, 1,
 						      &w.end[i].to[0], 0, NULL), 1);
 		OK(fi_recv(w.end[0].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
-		OK(fi_injectdata(w.end[i].ep, "hello", 6, i, w.end[i].to[0]));
+		if (framed)
+			OK(fi_injectdata(w.end[i].ep, "hello", 6, i, w.end[i].to[0]));
+		else
+			OK(fi_inject(w.end[i].ep, "hello", 6, w.end[i].to[0]));
 		src = 12345;
 		if (caps & FI_SOURCE_ERR && strangers) {
 			wait_err(w.end[0].cq, &err);
@@ -357,9 +468,10 @@ static void source(int family, uint64_t caps, bool strangers)
 			assert_int_equal(err.err_data_size, w.end[i].name_len);
 			assert_memory_equal(err.err_data, &w.end[i].name, w.end[i].name_len);
 			assert_int_equal(err.len, 6);
-			assert_int_equal(err.data, i);
+			assert_int_equal(err.data, framed ? i : 0);
 			assert_ptr_equal(err.op_context, in);
-			assert_int_equal(err.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+			assert_int_equal(err.flags,
+					 FI_RECV | FI_MSG | (framed ? FI_REMOTE_CQ_DATA : 0));
 			/* the address in the error entry can be inserted, and the source is
 			 * known then
 			 */
@@ -380,12 +492,12 @@ static void source(int family, uint64_t caps, bool strangers)
 
 static void sources(void **state)
 {
-	int family, strangers;
+	int family, i;
 
-	for (strangers = 0; strangers < 2; strangers++)
+	for (i = 0; i < 4; i++)
 		for (family = AF_INET; family; family = family == AF_INET ? AF_INET6 : 0) {
-			source(family, FI_SOURCE, strangers);
-			source(family, FI_SOURCE | FI_SOURCE_ERR, strangers);
+			source(family, FI_SOURCE, i & 1, i & 2);
+			source(family, FI_SOURCE | FI_SOURCE_ERR, i & 1, i & 2);
 		}
 }
 
@@ -569,9 +681,43 @@ static void options(void **state)
 	assert_int_equal(fi_setopt(fid, FI_OPT_ENDPOINT, 999, &got, len), -FI_ENOPROTOOPT);
 }
 
-#define BOTH(name) \
+/* Longer messages than other implementations offer: for a program that asks for them. */
+static void long_messages(void **state)
+{
+	struct conf c = { .max_msg = 8000 };
+	struct world w;
+
+	world_open(&w, &c);
+	assert_true(w.info->ep_attr->max_msg_size >= 8000);
+	assert_int_equal(w.info->tx_attr->inject_size, w.info->ep_attr->max_msg_size);
+	one_message(&w, SEND, RECV, 8000);
+	one_message(&w, INJECT, RECV, w.info->ep_attr->max_msg_size);
+	world_close(&w);
+}
+
+/* NET_OPT_TRAINS needs the header. */
+static void no_trains(void **state)
+{
+	struct conf c = { .ends = 1 };
+	struct world w;
+	struct fid_ep *ep;
+	int on = 1;
+
+	world_open(&w, &c);
+	OK(fi_endpoint(w.domain, w.info, &ep, NULL));
+	assert_int_equal(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_TRAINS, &on, sizeof(on)),
+			 -FI_EOPBADSTATE);
+	OK(fi_close(&ep->fid));
+	world_close(&w);
+}
+
+#define PLAIN(name) \
 	cmocka_unit_test_setup_teardown(name, setup_v4, teardown), \
 	cmocka_unit_test_setup_teardown(name, setup_v6, teardown)
+#define FRAMED(name) \
+	cmocka_unit_test_setup_teardown(name, setup_framed_v4, teardown), \
+	cmocka_unit_test_setup_teardown(name, setup_framed_v6, teardown)
+#define BOTH(name) PLAIN(name), FRAMED(name)
 
 int main(void)
 {
@@ -582,18 +728,22 @@ int main(void)
 		BOTH(without_buffer),
 		BOTH(truncated),
 		BOTH(bad_arguments),
-		BOTH(not_enabled),
-		BOTH(full_queue),
+		PLAIN(no_data),
+		PLAIN(not_enabled),
+		PLAIN(full_queue),
 		BOTH(cancel),
 		BOTH(nobody_there),
-		BOTH(foreign_datagrams),
+		PLAIN(with_socket),
+		FRAMED(foreign_datagrams),
+		cmocka_unit_test(long_messages),
+		cmocka_unit_test(no_trains),
 		cmocka_unit_test(sources),
 		cmocka_unit_test(source_err_is_asked_for),
 		cmocka_unit_test(multi_recv),
 		cmocka_unit_test(selective),
 		cmocka_unit_test(close_with_posted),
-		BOTH(names),
-		BOTH(options),
+		PLAIN(names),
+		PLAIN(options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

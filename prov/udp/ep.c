@@ -168,7 +168,8 @@ static int set_trains(struct udp_ep *ep, const void *val, size_t len)
 	if (len != sizeof(on))
 		return -FI_EINVAL;
 	memcpy(&on, val, sizeof(on));
-	if (ep->base.enabled || !on)
+	/* the header of the first datagram gives the length of all in a received train */
+	if (ep->base.enabled || !on || !ep->framed)
 		return -FI_EOPBADSTATE;
 	ep->trains = true;
 	udp_train_setup(&ep->sock);
@@ -336,16 +337,12 @@ static struct fi_ops_cm ep_cm_ops = {
 	.join = udp_mc_join,
 };
 
-static struct fi_ops_msg ep_msg_ops = {
-	.recv = udp_recv,
-	.recvv = udp_recvv,
-	.recvmsg = udp_recvmsg,
-	.send = udp_send,
-	.sendv = udp_sendv,
-	.sendmsg = udp_sendmsg,
-	.inject = udp_inject,
-	.senddata = udp_senddata,
-	.injectdata = udp_injectdata,
+#define MSG_OPS .recv = udp_recv, .recvv = udp_recvv, .recvmsg = udp_recvmsg, .send = udp_send, \
+	.sendv = udp_sendv, .sendmsg = udp_sendmsg, .inject = udp_inject
+
+static struct fi_ops_msg plain_msg_ops = { MSG_OPS };
+static struct fi_ops_msg framed_msg_ops = {
+	MSG_OPS, .senddata = udp_senddata, .injectdata = udp_injectdata,
 };
 
 void udp_ep_init_ops(void)
@@ -353,7 +350,8 @@ void udp_ep_init_ops(void)
 	OBJ_OPS_FILL(&ep_fi_ops, fid);
 	OBJ_OPS_FILL(&ep_ops, ep);
 	OBJ_OPS_FILL(&ep_cm_ops, cm);
-	OBJ_OPS_FILL(&ep_msg_ops, msg);
+	OBJ_OPS_FILL(&plain_msg_ops, msg);
+	OBJ_OPS_FILL(&framed_msg_ops, msg);
 }
 
 static void ep_set_limits(struct udp_ep *ep)
@@ -362,6 +360,10 @@ static void ep_set_limits(struct udp_ep *ep)
 	size_t max = ep->name.sa.sa_family == AF_INET ? UDP_WIRE_MAX4 : UDP_WIRE_MAX6;
 	size_t size = info->ep_attr->max_msg_size;
 
+	if (ep->framed) {
+		max -= sizeof(struct udp_hdr);
+		ep->copy_below = UDP_COPY_MAX + 1;
+	}
 	ep->max_msg = size && size < max ? size : max;
 	size = info->tx_attr->inject_size;
 	ep->max_inject = size < ep->max_msg ? size : ep->max_msg;
@@ -378,7 +380,7 @@ static void ep_set_ops(struct udp_ep *ep)
 	fid->fid.ops = &ep_fi_ops;
 	fid->ops = &ep_ops;
 	fid->cm = &ep_cm_ops;
-	fid->msg = &ep_msg_ops;
+	fid->msg = ep->framed ? &framed_msg_ops : &plain_msg_ops;
 	obj_ops_fill_ep(fid);
 }
 
@@ -398,6 +400,7 @@ int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	if (ret)
 		goto err_free;
 	ep->sock.ep = ep->csock.ep = ep;
+	ep->framed = ep->base.info->ep_attr->protocol == NET_PROTO_UDP_FRAMED;
 	ep->sock.fd = ep->csock.fd = -1;
 	ep->csock_dest = ep->last_dest = FI_ADDR_UNSPEC;
 	list_init(&ep->posted);

@@ -69,7 +69,9 @@ struct udp_sock {
 	bool gro;		/* UDP_GRO is on: a train is received by one call */
 };
 
-/* A posted receive.  The program's scatter list starts at iov[1]. */
+/* A posted receive.  The program's scatter list starts at iov[1]; iov[0] is for the header, and not
+ * in use on a plain endpoint.
+ */
 struct udp_rx {
 	struct list node;	/* on ep->posted, oldest first */
 	void *context;
@@ -86,9 +88,9 @@ struct udp_tx {
 	size_t len;		/* of the payload */
 	bool want;		/* write a completion on success */
 	socklen_t to_len;
-	unsigned iov_cnt;	/* iov[0], the header, included */
+	unsigned iov_cnt;
 	union net_sa to;	/* copied: the peer may be removed from the AV before the send leaves */
-	struct udp_hdr hdr;
+	struct udp_hdr hdr;	/* framed: iov[0] */
 	struct iovec iov[1 + UDP_IOV_MAX];
 	char copy[UDP_COPY_MAX];/* payload of an injected message */
 };
@@ -112,6 +114,8 @@ struct udp_ep {
 	unsigned ifindex;	/* interface for multicast; 0: chosen by the system */
 	size_t max_msg;		/* longest payload */
 	size_t max_inject;
+	size_t copy_below;	/* shorter payloads are copied behind the header; 0: no header */
+	bool framed;		/* datagrams have a header: NET_PROTO_UDP_FRAMED */
 	bool source;		/* FI_SOURCE */
 	bool source_err;	/* FI_SOURCE_ERR */
 	bool trains;		/* NET_OPT_TRAINS */
@@ -143,10 +147,11 @@ struct udp_ep {
 	unsigned group_cnt;	/* slots */
 	uint32_t group_seq;	/* so that the address of a new group differs from that of an old one */
 
-	uint64_t dropped[UDP_WIRE_CNT];	/* received datagrams that were not messages, by reason */
+	uint64_t dropped[UDP_WIRE_CNT];	/* framed: received datagrams that were not messages, by
+					 * reason */
 };
 
-/* Where a receive puts the header and the source address. */
+/* Where a receive puts the source address, and the header of a framed datagram. */
 struct udp_slot {
 	struct udp_hdr hdr;
 	union net_sa from;
@@ -177,14 +182,15 @@ struct udp_poller {
 	union udp_ctl ctl;	/* for the first message, of an endpoint with trains */
 };
 
-/* Copy the program's list behind the entry of the header; @src may be NULL if @cnt is 0. */
-static inline unsigned udp_iov_behind(struct iovec *dst, const struct iovec *src, size_t cnt)
+/* Copy the program's list to @dst[@at]; @src may be NULL if @cnt is 0.  Returns the entries in use. */
+static inline unsigned udp_iov_put(struct iovec *dst, unsigned at, const struct iovec *src,
+				   size_t cnt)
 {
 	size_t i;
 
 	for (i = 0; i < cnt; i++)
-		dst[1 + i] = src[i];
-	return 1 + (unsigned) cnt;
+		dst[at + i] = src[i];
+	return at + (unsigned) cnt;
 }
 
 static inline struct udp_ep *udp_ep_of(struct obj_ep *ep)

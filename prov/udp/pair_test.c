@@ -114,7 +114,7 @@ static unsigned ask(struct pair *p, char *out, char *in, size_t len, uint64_t no
 
 static void pingpong(int family)
 {
-	struct conf c = { .family = family, .ends = 1, .wait = FI_WAIT_FD };
+	struct conf c = { .family = family, .framed = true, .ends = 1, .wait = FI_WAIT_FD };
 	char *out, *in;
 	struct pair p;
 	unsigned i, lost = 0;
@@ -149,7 +149,7 @@ static void pingpong_v6(void **state)
 /* The other process is killed; this one continues with a new process at its address. */
 static void peer_killed(void **state)
 {
-	struct conf c = { .ends = 1, .wait = FI_WAIT_FD };
+	struct conf c = { .framed = true, .ends = 1, .wait = FI_WAIT_FD };
 	struct pair p, q;
 	char out[8] = "x", *in;
 	int i;

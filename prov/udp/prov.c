@@ -6,6 +6,7 @@
 #include "obj/domain.h"
 #include "obj/fabric.h"
 
+#include "net/opt.h"
 #include "ep.h"
 
 #define CAPS_TX (FI_MSG | FI_MULTICAST | FI_SEND)
@@ -13,8 +14,8 @@
 #define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM)
 #define QUEUE_SIZE 1024
 #define QUEUE_MAX 65536
-#define MTU_PAYLOAD 1472	/* of an Ethernet frame without IPv4 and UDP headers: the minimum
-				 * offered */
+#define MTU_PAYLOAD 1472	/* of an Ethernet frame without IPv4 and UDP headers: what every
+				 * implementation of FI_PROTO_UDP offers */
 
 static const struct fi_info offer = {
 	.caps = CAPS_TX | CAPS_RX | CAPS_DOMAIN,
@@ -47,7 +48,6 @@ static const struct fi_info offer = {
 		.resource_mgmt = FI_RM_ENABLED,
 		.av_type = FI_AV_UNSPEC,
 		.mr_key_size = sizeof(uint64_t),
-		.cq_data_size = sizeof(uint64_t),
 		.cq_cnt = 256,
 		.ep_cnt = 256,
 		.tx_ctx_cnt = 256,
@@ -76,30 +76,58 @@ static const struct info_limits limits = {
 /* Sets the largest payload of one unfragmented packet.  The system would fragment a longer one,
  * which is lost when any fragment is lost.
  */
-static void adjust(struct fi_info *info, const struct net_iface *iface)
+static void set_size(struct fi_info *info, const struct net_iface *iface, size_t hdr)
 {
 	bool v4 = info->addr_format == FI_SOCKADDR_IN;
-	size_t hdrs = (v4 ? 20 : 40) + 8 + sizeof(struct udp_hdr);
-	size_t max = v4 ? UDP_WIRE_MAX4 : UDP_WIRE_MAX6;
+	size_t hdrs = (v4 ? 20 : 40) + 8 + hdr;
+	size_t max = (v4 ? UDP_WIRE_MAX4 : UDP_WIRE_MAX6) - hdr;
 	size_t size = iface->mtu > hdrs + MTU_PAYLOAD ? iface->mtu - hdrs : MTU_PAYLOAD;
 
 	info->ep_attr->max_msg_size = size < max ? size : max;
 	info->tx_attr->inject_size = info->ep_attr->max_msg_size;
 }
 
-static const struct info_prov info_prov = {
-	.prov = &udp_prov,
-	.tmpl = offers,
-	.tmpl_cnt = 1,
-	.limits = &limits,
-	.socktype = SOCK_DGRAM,
-	.adjust = adjust,
-};
+static void adjust_long(struct fi_info *info, const struct net_iface *iface)
+{
+	set_size(info, iface, 0);
+}
+
+static void adjust_framed(struct fi_info *info, const struct net_iface *iface)
+{
+	set_size(info, iface, sizeof(struct udp_hdr));
+	info->ep_attr->protocol = NET_PROTO_UDP_FRAMED;
+	info->ep_attr->protocol_version = UDP_WIRE_VERSION;
+	info->domain_attr->cq_data_size = sizeof(uint64_t);
+}
+
+#define INFO_PROV \
+	.prov = &udp_prov, .tmpl = offers, .tmpl_cnt = 1, .limits = &limits, .socktype = SOCK_DGRAM
+
+static const struct info_prov plain = { INFO_PROV };
+static const struct info_prov plain_long = { INFO_PROV, .adjust = adjust_long };
+static const struct info_prov framed = { INFO_PROV, .adjust = adjust_framed };
+
+/* A header costs interworking, so only a program that asks for it gets it: by its protocol, or by
+ * remote CQ data, which plain datagrams do not carry.  Messages are longer than those of other
+ * implementations on request, too.
+ */
+static const struct info_prov *wanted(const struct fi_info *hints)
+{
+	uint32_t protocol = hints && hints->ep_attr ? hints->ep_attr->protocol : FI_PROTO_UNSPEC;
+
+	if (protocol == NET_PROTO_UDP_FRAMED ||
+	    (!protocol && hints && hints->domain_attr && hints->domain_attr->cq_data_size))
+		return &framed;
+	if ((hints && hints->ep_attr && hints->ep_attr->max_msg_size > MTU_PAYLOAD) ||
+	    (hints && hints->tx_attr && hints->tx_attr->inject_size > MTU_PAYLOAD))
+		return &plain_long;
+	return &plain;
+}
 
 static int udp_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info)
 {
-	return info_getinfo(&info_prov, version, node, service, flags, hints, info);
+	return info_getinfo(wanted(hints), version, node, service, flags, hints, info);
 }
 
 static const struct obj_domain_ops domain_ops = {

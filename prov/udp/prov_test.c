@@ -11,6 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct fi_info *ask_for(const struct fi_info *hints)
+{
+	struct fi_info *info = NULL;
+
+	return fi_getinfo(FI_VERSION(2, 6), NULL, NULL, 0, hints, &info) ? NULL : info;
+}
+
 static struct fi_info *ask(const char *node, uint64_t caps, int format)
 {
 	struct fi_info *hints = fi_allocinfo(), *info = NULL;
@@ -45,21 +52,57 @@ static void offers(void **state)
 				 FI_MSG | FI_RECV | FI_SOURCE);
 		assert_int_equal(i->mode, 0);
 		assert_int_equal(i->domain_attr->mr_mode, 0);
-		assert_int_equal(i->domain_attr->cq_data_size, 8);
+		assert_int_equal(i->domain_attr->cq_data_size, 0);
 		assert_int_equal(i->domain_attr->resource_mgmt, FI_RM_ENABLED);
-		assert_true(i->ep_attr->max_msg_size >= 1472);
+		assert_int_equal(i->ep_attr->max_msg_size, 1472);
 		assert_int_equal(i->tx_attr->inject_size, i->ep_attr->max_msg_size);
 		assert_true(i->tx_attr->size >= 1024 && i->rx_attr->size >= 1024);
 		assert_true(i->tx_attr->iov_limit >= 4 && i->rx_attr->iov_limit >= 4);
 		assert_non_null(i->src_addr);
-		if (!strcmp(i->domain_attr->name, "lo")) {
+		if (!strcmp(i->domain_attr->name, "lo"))
 			lo = true;
-			assert_int_equal(i->ep_attr->max_msg_size,
-					 i->addr_format == FI_SOCKADDR_IN ? 65491 : 65472);
-		}
 	}
 	assert_true(lo);
 	fi_freeinfo(list);
+}
+
+/* The header is for those who ask for it, and has a protocol of its own. */
+static void framed_on_request(void **state)
+{
+	struct fi_info *hints = fi_allocinfo(), *list, *i;
+	int by;
+
+	hints->fabric_attr->prov_name = strdup("udp");
+	hints->domain_attr->name = strdup("lo");
+	hints->ep_attr->type = FI_EP_DGRAM;
+	for (by = 0; by < 2; by++) {
+		hints->ep_attr->protocol = by ? NET_PROTO_UDP_FRAMED : FI_PROTO_UNSPEC;
+		hints->domain_attr->cq_data_size = by ? 0 : 4;
+		list = ask_for(hints);
+		assert_non_null(list);
+		for (i = list; i; i = i->next) {
+			assert_int_equal(i->ep_attr->protocol, NET_PROTO_UDP_FRAMED);
+			assert_int_equal(i->ep_attr->protocol_version, 1);
+			assert_int_equal(i->domain_attr->cq_data_size, 8);
+			assert_int_equal(i->ep_attr->max_msg_size,
+					 i->addr_format == FI_SOCKADDR_IN ? 65491 : 65472);
+		}
+		fi_freeinfo(list);
+	}
+	hints->ep_attr->protocol = FI_PROTO_UDP;
+	hints->domain_attr->cq_data_size = 1;
+	assert_null(ask_for(hints));	/* plain datagrams carry no data */
+	hints->domain_attr->cq_data_size = 0;
+	hints->ep_attr->max_msg_size = 1473;
+	list = ask_for(hints);
+	assert_non_null(list);
+	for (i = list; i; i = i->next) {
+		assert_int_equal(i->ep_attr->protocol, FI_PROTO_UDP);
+		assert_int_equal(i->ep_attr->max_msg_size,
+				 i->addr_format == FI_SOCKADDR_IN ? 65507 : 65488);
+	}
+	fi_freeinfo(list);
+	fi_freeinfo(hints);
 }
 
 /* Run @body in a process with @env=@value; it must exit with 0. */
@@ -147,6 +190,7 @@ int main(void)
 		cmocka_unit_test(interface),
 		cmocka_unit_test(ports),
 		cmocka_unit_test(offers),
+		cmocka_unit_test(framed_on_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static ssize_t rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, v
 	rx->want = obj_ep_want_rx_comp(&ep->base, flags);
 	rx->multi = flags & FI_MULTI_RECV;
 	rx->iov[0].iov_len = sizeof(struct udp_hdr);
-	rx->iov_cnt = udp_iov_behind(rx->iov, iov, cnt);
+	rx->iov_cnt = udp_iov_put(rx->iov, 1, iov, cnt);
 	list_add_tail(&rx->node, &ep->posted);
 	/* While the epoll set is in use, a socket without posted receives is not in it. */
 	if (__builtin_expect(ep->poller->armed, 0) && !(ep->sock.interest & EPOLLIN))
@@ -163,27 +163,30 @@ static inline uint64_t rx_data(const struct udp_ep *ep, const struct udp_hdr *hd
 	return hdr->flags & UDP_WIRE_DATA ? be64toh(hdr->data) : ep->rx_meta;
 }
 
-/* Completes @rx with a datagram of @len bytes whose header is in @hdr; it may be truncated. An
- * invalid datagram is dropped, and @rx stays posted.
+/* Completes @rx with a datagram of @len bytes; it may be truncated.  On a framed endpoint its header
+ * is in @hdr; an invalid datagram is dropped then, and @rx stays posted.
  */
 static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct udp_hdr *hdr,
 		       const struct msghdr *msg, size_t len)
 {
 	const union net_sa *from = msg->msg_name;
-	enum udp_wire verdict = udp_wire_check(hdr, len);
 	struct fi_cq_err_entry e = { 0 };
-	uint64_t data, flags;
+	uint64_t data = 0, flags = 0;
+	enum udp_wire verdict;
 	void *buf, *context;
 	fi_addr_t src;
 	bool want;
 
-	if (__builtin_expect(verdict != UDP_WIRE_OK, 0)) {
-		udp_ep_drop(ep, verdict, from);
-		return;
+	if (ep->framed) {
+		verdict = udp_wire_check(hdr, len);
+		if (__builtin_expect(verdict != UDP_WIRE_OK, 0)) {
+			udp_ep_drop(ep, verdict, from);
+			return;
+		}
+		len -= sizeof(*hdr);
+		data = rx_data(ep, hdr);
+		flags = hdr->flags & UDP_WIRE_DATA ? FI_REMOTE_CQ_DATA : 0;
 	}
-	len -= sizeof(*hdr);
-	data = rx_data(ep, hdr);
-	flags = hdr->flags & UDP_WIRE_DATA ? FI_REMOTE_CQ_DATA : 0;
 	src = rx_source(ep, from);
 	if (__builtin_expect(msg->msg_flags & MSG_TRUNC, 0)) {
 		e.err = e.prov_errno = FI_ETRUNC;
@@ -231,14 +234,14 @@ static int rx_error(struct udp_ep *ep, int err)
 	}
 }
 
-static inline void rx_prepare(struct udp_poller *p, unsigned i, struct udp_rx *rx)
+static inline void rx_prepare(struct udp_poller *p, unsigned i, struct udp_rx *rx, bool framed)
 {
 	struct msghdr *msg = &p->msg[i].msg_hdr;
 
 	rx->iov[0].iov_base = &p->slot[i].hdr;
 	msg->msg_namelen = sizeof(p->slot[i].from);
-	msg->msg_iov = rx->iov;
-	msg->msg_iovlen = rx->iov_cnt;
+	msg->msg_iov = rx->iov + !framed;
+	msg->msg_iovlen = rx->iov_cnt - !framed;
 }
 
 /* A position in a received train.  The datagrams follow each other in the buffer, each behind
@@ -428,7 +431,7 @@ static inline int rx_one(struct udp_sock *sock)
 
 	if (ep->trains && rx->multi && !ep->report_ecn && rx->iov[1].iov_len >= NET_TRAIN_MAX)
 		return rx_in_place(sock, rx);
-	rx_prepare(p, 0, rx);
+	rx_prepare(p, 0, rx, ep->framed);
 	if (ep->trains) {
 		msg->msg_control = &p->ctl;
 		msg->msg_controllen = sizeof(p->ctl);
@@ -465,7 +468,7 @@ static int rx_many(struct udp_sock *sock, unsigned want)
 		rx[i] = container_of(pos, struct udp_rx, node);
 		if (rx[i]->multi)
 			break;
-		rx_prepare(p, i, rx[i]);
+		rx_prepare(p, i, rx[i], ep->framed);
 	}
 	got = recvmmsg(sock->fd, p->msg, i, MSG_TRUNC, NULL);
 	if (got < 0)

@@ -96,6 +96,7 @@ static struct udp_tx *tx_at(struct list *pos)
 	return container_of(pos, struct udp_tx, node);
 }
 
+/* Endpoints with trains are framed. */
 static size_t size_of(const struct udp_tx *tx)
 {
 	return sizeof(tx->hdr) + tx->len;

@@ -66,6 +66,21 @@ static inline void tx_hdr(const struct op *op, struct udp_hdr *hdr)
 	udp_wire_fill(hdr, op->len, op->flags & FI_REMOTE_CQ_DATA ? UDP_WIRE_DATA : 0, op->data);
 }
 
+/* The payload alone. */
+static ssize_t send_plain(int fd, const struct op *op, const union net_sa *to, socklen_t to_len)
+{
+	struct msghdr msg = {
+		.msg_name = (void *) to,
+		.msg_namelen = to_len,
+		.msg_iov = (struct iovec *) op->iov,
+		.msg_iovlen = op->cnt,
+	};
+
+	if (__builtin_expect(op->cnt == 1, 1))
+		return sendto(fd, op->iov->iov_base, op->len, 0, (const struct sockaddr *) to, to_len);
+	return sendmsg(fd, &msg, 0);
+}
+
 /* A short message is copied behind its header: cheaper than passing the kernel a scatter list. */
 static inline ssize_t send_short(int fd, const struct op *op, const union net_sa *to,
 				 socklen_t to_len)
@@ -93,7 +108,7 @@ static ssize_t send_long(int fd, const struct op *op, const union net_sa *to, so
 		.msg_name = (void *) to,
 		.msg_namelen = to_len,
 		.msg_iov = iov,
-		.msg_iovlen = udp_iov_behind(iov, op->iov, op->cnt),
+		.msg_iovlen = udp_iov_put(iov, 1, op->iov, op->cnt),
 	};
 
 	tx_hdr(op, &hdr);
@@ -104,8 +119,8 @@ static ssize_t send_long(int fd, const struct op *op, const union net_sa *to, so
 static inline int send_by(struct udp_ep *ep, int fd, const struct op *op,
 			  const union net_sa *to, socklen_t to_len)
 {
-	ssize_t ret = op->len <= UDP_COPY_MAX ? send_short(fd, op, to, to_len) :
-						send_long(fd, op, to, to_len);
+	ssize_t ret = op->len < ep->copy_below ? send_short(fd, op, to, to_len) :
+		      ep->framed ? send_long(fd, op, to, to_len) : send_plain(fd, op, to, to_len);
 
 	if (__builtin_expect(ret < 0, 0))
 		return -errno;
@@ -140,6 +155,7 @@ static int tx_keep(struct udp_ep *ep, const struct op *op, const union net_sa *t
 		   socklen_t to_len)
 {
 	struct udp_tx *tx = pool_get(&ep->tx_pool);
+	unsigned at = 0;
 
 	if (!tx)
 		return -FI_EAGAIN;
@@ -148,14 +164,16 @@ static int tx_keep(struct udp_ep *ep, const struct op *op, const union net_sa *t
 	tx->want = op->want;
 	tx->to_len = to_len;
 	tx->to = *to;
-	tx_hdr(op, &tx->hdr);
-	tx->iov[0] = (struct iovec) { &tx->hdr, sizeof(tx->hdr) };
+	if (ep->framed) {
+		tx_hdr(op, &tx->hdr);
+		tx->iov[at++] = (struct iovec) { &tx->hdr, sizeof(tx->hdr) };
+	}
 	if (op->flags & FI_INJECT) {
 		iov_gather(op->iov, op->cnt, 0, tx->copy, op->len);
-		tx->iov[1] = (struct iovec) { tx->copy, op->len };
-		tx->iov_cnt = 2;
+		tx->iov[at++] = (struct iovec) { tx->copy, op->len };
+		tx->iov_cnt = at;
 	} else {
-		tx->iov_cnt = udp_iov_behind(tx->iov, op->iov, op->cnt);
+		tx->iov_cnt = udp_iov_put(tx->iov, at, op->iov, op->cnt);
 	}
 	list_add_tail(&tx->node, &ep->waiting);
 	if (list_empty(&ep->tx_node))
@@ -445,7 +463,7 @@ ssize_t udp_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags
 		.want = obj_ep_want_tx_comp(ep, flags),
 	};
 
-	if (flags & ~TX_FLAGS)
+	if (flags & ~TX_FLAGS || (flags & FI_REMOTE_CQ_DATA && !udp_ep_of(ep)->framed))
 		return -FI_EBADFLAGS;
 	if (op.cnt > UDP_IOV_MAX)
 		return -FI_EINVAL;

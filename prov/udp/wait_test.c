@@ -211,7 +211,7 @@ static void *send_many(void *arg)
 			sched_yield();
 		}
 		do {
-			ret = fi_injectdata(e->ep, &i, sizeof(i), i, e->to[1]);
+			ret = fi_inject(e->ep, &i, sizeof(i), e->to[1]);
 		} while (ret == -FI_EAGAIN);
 		OK(ret);
 	}
@@ -235,8 +235,7 @@ static void crowd(enum fi_progress progress)
 		assert_int_equal(pthread_create(&thread[i], NULL, send_many, &c), 0);
 	for (i = 0; i < SENDERS * EACH; i++) {
 		wait_one(c.w.end[1].cq, &e);
-		assert_int_equal(*(unsigned *) e.op_context, e.data);
-		sum += e.data;
+		sum += *(unsigned *) e.op_context;
 		OK(fi_recv(c.w.end[1].ep, e.op_context, sizeof(i), NULL, FI_ADDR_UNSPEC,
 			   e.op_context));
 		atomic_fetch_add(&c.taken, 1);

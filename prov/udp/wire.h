@@ -2,12 +2,16 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wire.h - the wire format of a datagram.
+ * wire.h - the wire formats of a datagram.
+ *
+ * FI_PROTO_UDP: the payload is the message, nothing else.
+ *
+ * NET_PROTO_UDP_FRAMED, on request: a header before the payload.
  *
  *   0      4       5       6        8              16
  *   | mark | vers. | flags | length | CQ data       | payload ...
  *
- * One message is one datagram.  All fields are in network byte order.  The header has one fixed
+ * One message is one datagram in both.  All fields of the header are in network byte order.  The header has one fixed
  * size, with or without CQ data, because a receive scatters header and payload before the
  * header has been read.
  */
@@ -40,9 +44,9 @@ struct udp_hdr {
 _Static_assert(sizeof(struct udp_hdr) == 16, "no holes on the wire");
 _Static_assert(offsetof(struct udp_hdr, data) == 8, "no holes on the wire");
 
-/* Largest payloads: the longest IP packet, less the headers of IPv4 or IPv6, of UDP, and ours. */
-#define UDP_WIRE_MAX4 (65535 - 20 - 8 - sizeof(struct udp_hdr))
-#define UDP_WIRE_MAX6 (65535 - 8 - sizeof(struct udp_hdr))
+/* Largest datagrams: the longest IP packet, less the headers of IPv4 or IPv6 and of UDP. */
+#define UDP_WIRE_MAX4 ((size_t) 65535 - 20 - 8)
+#define UDP_WIRE_MAX6 ((size_t) 65535 - 8)
 
 /* Why a datagram is not a valid message.  UDP_WIRE_OK is 0. */
 enum udp_wire {
@@ -58,7 +62,7 @@ enum udp_wire {
 
 /* udp_wire_fill - write the header of a message.
  *
- * @len:   payload bytes, at most UDP_WIRE_MAX6
+ * @len:   payload bytes, at most UDP_WIRE_MAX6 less the header
  * @flags: UDP_WIRE_*
  * @data:  CQ data, host order; 0 without UDP_WIRE_DATA
  */
@@ -76,8 +80,8 @@ static inline void udp_wire_fill(struct udp_hdr *hdr, size_t len, uint8_t flags,
  */
 enum udp_wire udp_wire_fault(const struct udp_hdr *hdr, size_t len);
 
-/* udp_wire_check - the validator for received datagrams: no code reads a header that has not
- * passed it.
+/* udp_wire_check - the validator for datagrams received by a framed endpoint: no code reads a
+ * header that has not passed it.
  *
  * @hdr: the first bytes of the datagram, as many as there are
  * @len: length of the whole datagram, header included, also when it did not fit into the

@@ -46,7 +46,10 @@ struct conf {
 	bool counters;
 	bool eq;
 	bool strangers;			/* the endpoints' AVs are empty */
-	bool trains;			/* as prov/rxd sets them: NET_OPT_TRAINS, NET_OPT_ECN */
+	bool framed;			/* NET_PROTO_UDP_FRAMED */
+	size_t max_msg;			/* ask for messages so long; 0: do not ask */
+	bool trains;			/* as prov/rxd sets them: NET_OPT_TRAINS, NET_OPT_ECN; implies
+					 * framed */
 	bool sources;			/* with trains: NET_OPT_SOURCE */
 	bool no_ecn;			/* with trains: without NET_OPT_ECN */
 	const char *iface;		/* NULL: lo */
@@ -87,6 +90,8 @@ static inline struct fi_info *world_info(const struct conf *c)
 	hints->caps = FI_MSG | c->caps;
 	hints->addr_format = c->family == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
 	hints->ep_attr->type = FI_EP_DGRAM;
+	hints->ep_attr->protocol = c->framed || c->trains ? NET_PROTO_UDP_FRAMED : FI_PROTO_UDP;
+	hints->ep_attr->max_msg_size = c->max_msg;
 	hints->fabric_attr->prov_name = strdup("udp");
 	hints->domain_attr->name = strdup(c->iface ? c->iface : "lo");
 	hints->domain_attr->threading = c->threading;

@@ -84,6 +84,8 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 		fi_freeinfo(lower);
 		return NULL;
 	}
+	if (layer->ask)
+		layer->ask(lower);
 	return lower;
 }
 

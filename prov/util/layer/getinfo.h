@@ -21,6 +21,8 @@ struct layer {
 	uint32_t protocol_version;
 	size_t min_msg_size;		/* required of an endpoint below */
 	size_t addr_max;		/* maximum length of its address */
+	/* Optional: adds to the hints for the provider below, whose name is in @hints. */
+	void (*ask)(struct fi_info *hints);
 	/* defaults that users may have set */
 	const size_t *inject_size, *tx_size, *rx_size;
 };

@@ -12,7 +12,14 @@
 #include <stdint.h>
 
 /*
- * NET_OPT_TRAINS - udp: an int, before fi_enable(); 1: bursts are sent as trains.
+ * NET_PROTO_UDP_FRAMED - udp: ep_attr->protocol of endpoints whose datagrams have a header (udp/wire.h).
+ * In hints it asks for such an endpoint.  Bit 31: a protocol of one provider, which has no name.
+ * Source: fi_endpoint(3)
+ */
+#define NET_PROTO_UDP_FRAMED UINT32_C(0x800000d9)
+
+/*
+ * NET_OPT_TRAINS - udp, framed: an int, before fi_enable(); 1: bursts are sent as trains.
  *
  * Datagrams of one length in a burst (FI_MORE) pass the system as one message (UDP_SEGMENT).
  * Datagrams of one length that arrive together are received by one call (UDP_GRO), into a
