@@ -4,6 +4,7 @@
 #include "wire.h"
 
 #include <endian.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/ib_addr.h"
@@ -27,52 +28,100 @@ static struct chan_version version_of(uint16_t word)
 	return (struct chan_version) { .link = word & 0xff, .engine = word >> 8 };
 }
 
-/* An InfiniBand address (FI_SOCKADDR_IB) has 48 bytes, for which there is no room: of one
- * that has the default values elsewhere, these fields are sent.
+/* There is no room for an IPv6 address (28 bytes) or an InfiniBand one (FI_SOCKADDR_IB, 48).  Of one
+ * that has the usual values elsewhere, these fields are sent, and the length tells which it is.
  */
+struct in6_short {
+	uint16_t family;
+	uint16_t port;
+	uint8_t addr[16];
+	uint32_t scope_id;
+} __attribute__((packed));
+_Static_assert(sizeof(struct in6_short) == 24, "no other address has this length");
+
 struct ib_short {
-	uint16_t family;	/* an IPv6 address, which has 28 bytes as well, has another */
 	uint16_t pkey;
 	uint8_t gid[16];
 	uint64_t sid;
 } __attribute__((packed));
-_Static_assert(sizeof(struct ib_short) == 28, "no longer than an IPv6 address");
+_Static_assert(sizeof(struct ib_short) == 26, "no other address has this length");
 
-/* put_addr - Returns the length at @out. */
-static size_t put_addr(uint8_t *out, const uint8_t *addr, size_t len)
+static size_t put_in6(uint8_t *out, const uint8_t *addr)
+{
+	struct in6_short in6;
+	struct sockaddr_in6 sa;
+
+	memcpy(&sa, addr, sizeof(sa));
+	if (sa.sin6_family != AF_INET6 || sa.sin6_flowinfo)
+		return 0;
+	in6 = (struct in6_short) { sa.sin6_family, sa.sin6_port, .scope_id = sa.sin6_scope_id };
+	memcpy(in6.addr, &sa.sin6_addr, sizeof(in6.addr));
+	memcpy(out, &in6, sizeof(in6));
+	return sizeof(in6);
+}
+
+static size_t put_ib(uint8_t *out, const uint8_t *addr)
 {
 	struct ib_short ib;
-	struct ib_sa sa = { 0 };
+	struct ib_sa sa;
 
-	if (len == sizeof(sa))
-		memcpy(&sa, addr, len);
-	if (sa.family != IB_SA_FAMILY || sa.flowinfo || sa.sid_mask != UINT64_MAX || sa.scope_id) {
-		memcpy(out, addr, len);
-		return len;
-	}
-	ib = (struct ib_short) { .family = sa.family, .pkey = sa.pkey, .sid = sa.sid };
+	memcpy(&sa, addr, sizeof(sa));
+	if (sa.family != IB_SA_FAMILY || sa.flowinfo || sa.sid_mask != UINT64_MAX || sa.scope_id)
+		return 0;
+	ib = (struct ib_short) { .pkey = sa.pkey, .sid = sa.sid };
 	memcpy(ib.gid, sa.gid, sizeof(sa.gid));
 	memcpy(out, &ib, sizeof(ib));
 	return sizeof(ib);
 }
 
-/* get_addr - Returns the length of @addr. */
-static size_t get_addr(uint8_t *addr, const uint8_t *in, size_t len)
+/* put_addr - Returns the length at @out. */
+static size_t put_addr(uint8_t *out, const uint8_t *addr, size_t len)
 {
-	struct ib_short ib = { 0 };
-	struct ib_sa sa = { .family = IB_SA_FAMILY, .sid_mask = UINT64_MAX };
+	size_t size = len == sizeof(struct sockaddr_in6) ? put_in6(out, addr) :
+		      len == sizeof(struct ib_sa) ? put_ib(out, addr) : 0;
 
-	if (len == sizeof(ib))
-		memcpy(&ib, in, len);
-	if (ib.family != IB_SA_FAMILY) {
-		memcpy(addr, in, len);
-		return len;
-	}
+	if (size)
+		return size;
+	memcpy(out, addr, len);
+	return len;
+}
+
+static size_t get_in6(uint8_t *addr, const uint8_t *in)
+{
+	struct sockaddr_in6 sa = { 0 };
+	struct in6_short in6;
+
+	memcpy(&in6, in, sizeof(in6));
+	sa.sin6_family = in6.family;
+	sa.sin6_port = in6.port;
+	sa.sin6_scope_id = in6.scope_id;
+	memcpy(&sa.sin6_addr, in6.addr, sizeof(in6.addr));
+	memcpy(addr, &sa, sizeof(sa));
+	return sizeof(sa);
+}
+
+static size_t get_ib(uint8_t *addr, const uint8_t *in)
+{
+	struct ib_sa sa = { .family = IB_SA_FAMILY, .sid_mask = UINT64_MAX };
+	struct ib_short ib;
+
+	memcpy(&ib, in, sizeof(ib));
 	sa.pkey = ib.pkey;
 	sa.sid = ib.sid;
 	memcpy(sa.gid, ib.gid, sizeof(sa.gid));
 	memcpy(addr, &sa, sizeof(sa));
 	return sizeof(sa);
+}
+
+/* get_addr - Returns the length of @addr. */
+static size_t get_addr(uint8_t *addr, const uint8_t *in, size_t len)
+{
+	if (len == sizeof(struct in6_short))
+		return get_in6(addr, in);
+	if (len == sizeof(struct ib_short))
+		return get_ib(addr, in);
+	memcpy(addr, in, len);
+	return len;
 }
 
 size_t rxm_handshake_put(uint8_t *out, const struct rxm_handshake *hs)

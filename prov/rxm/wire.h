@@ -31,11 +31,11 @@
 /* ---- handshakes ----------------------------------------------------------------------- */
 
 #define RXM_MARK 0x7872u	/* "rx" */
-#define RXM_VERSION 2		/* of everything in this file; at most 255 */
+#define RXM_VERSION 3		/* of everything in this file; at most 255 */
 #define RXM_ADDR_MAX 64		/* bytes of an address */
 
-/* The private data of a request or an acceptance.  With an IPv6 or InfiniBand address behind
- * it, it just fits into the 56 bytes that an RDMA connection manager carries over IP.
+/* The private data of a request or an acceptance.  With an IPv6 or InfiniBand address behind it,
+ * shortened, it fits into the 55 bytes that provider verbs carries over IP.
  * The place of mark and version is the same in all versions.
  */
 struct rxm_wire_handshake {
@@ -49,7 +49,7 @@ struct rxm_wire_handshake {
 	uint32_t serial;
 	uint32_t prev;
 } __attribute__((packed));
-_Static_assert(sizeof(struct rxm_wire_handshake) == 28, "room for an IPv6 address in 56 bytes");
+_Static_assert(sizeof(struct rxm_wire_handshake) == 28, "room for an InfiniBand address in 55 bytes");
 
 /* The private data of a rejection. */
 struct rxm_wire_refusal {

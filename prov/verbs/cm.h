@@ -29,6 +29,14 @@ struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t 
 /* vrb_cm_refused - there will be no connection: obj_cm_refused(), and the end of the XRC part. */
 void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len);
 
+/* vrb_cm_reject - reject a request without data of the program. */
+static inline void vrb_cm_reject(struct rdma_cm_id *id)
+{
+	static const uint8_t none = 0;	/* its length */
+
+	vrb_cm.reject(id, &none, VRB_PRIVATE_HEAD);
+}
+
 /* vrb_cm_reconnect - connect again, with a new id.  All events of the old id are acknowledged. */
 int vrb_cm_reconnect(struct vrb_ep *ep);
 

@@ -27,6 +27,7 @@ verbs_sources = \
 	prov/verbs/ep.h \
 	prov/verbs/conn/handshake.c \
 	prov/verbs/handshake.h \
+	prov/verbs/private.h \
 	prov/verbs/device/info.c \
 	prov/verbs/info.h \
 	prov/verbs/device/lib.c \
@@ -82,6 +83,7 @@ prov_verbs_device_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/
 verbs_unit_tests = \
 	prov/verbs/conn/cm_test \
 	prov/verbs/conn/handshake_test \
+	prov/verbs/conn/private_test \
 	prov/verbs/conn/xrc_test \
 	prov/verbs/data/doorbell_test \
 	prov/verbs/data/ep_test \
@@ -102,6 +104,9 @@ prov_verbs_conn_cm_test_LDADD = $(verbs_unit_libs)
 prov_verbs_conn_handshake_test_SOURCES = prov/verbs/conn/handshake_test.c
 prov_verbs_conn_handshake_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_handshake_test_LDADD = $(verbs_unit_libs)
+prov_verbs_conn_private_test_SOURCES = prov/verbs/conn/private_test.c
+prov_verbs_conn_private_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_conn_private_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_conn_xrc_test_SOURCES = prov/verbs/conn/xrc_test.c $(verbs_fake)
 prov_verbs_conn_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_xrc_test_LDADD = $(verbs_unit_libs)

@@ -41,6 +41,7 @@
 
 #include "ep.h"
 #include "handshake.h"
+#include "private.h"
 
 #define VRB_XRC_SUFFIX "-xrc"		/* of the names of XRC domains */
 #define VRB_XRC_CM_DATA (VRB_CM_DATA - VRB_HANDSHAKE_SIZE)
@@ -48,7 +49,7 @@
 /* vrb_cm_room - bytes of private data that are left for the program. */
 static inline size_t vrb_cm_room(bool xrc)
 {
-	return xrc ? VRB_XRC_CM_DATA : VRB_CM_DATA;
+	return xrc ? VRB_XRC_CM_DATA : VRB_CM_DATA - VRB_PRIVATE_HEAD;
 }
 
 /* The XRC domain of a device, shared by all domains of a fabric on that device. */

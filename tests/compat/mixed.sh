@@ -6,6 +6,9 @@
 # Sourced after tests/tap.sh.
 
 mixed_pp=/usr/bin/fi_pingpong
+mixed_address=127.0.0.1	# of the server
+mixed_device=()		# options of fi_pingpong's server
+mixed_options=()	# of runfabtests
 
 # Ends the test where a part is missing.  Sets mixed_old_so and mixed_include.
 mixed_need() {
@@ -42,11 +45,12 @@ mixed_pingpong_one() {	# argument... server-library client-library
 	local server=${*: -2:1} client=${*: -1} port pid rc
 	set -- "${@:1:$(($# - 2))}"
 	port=$(tap_free_port)
-	LD_LIBRARY_PATH=$server timeout 60 "$mixed_pp" -B "$port" "$@" > "$tap_dir/server" 2>&1 &
+	LD_LIBRARY_PATH=$server timeout 60 "$mixed_pp" -B "$port" "${mixed_device[@]}" "$@" \
+		> "$tap_dir/server" 2>&1 &
 	pid=$!
 	tap_pids+=("$pid")
 	tap_wait_port "$port" || echo "the server does not listen"
-	LD_LIBRARY_PATH=$client timeout 60 "$mixed_pp" -P "$port" "$@" 127.0.0.1
+	LD_LIBRARY_PATH=$client timeout 60 "$mixed_pp" -P "$port" "$@" "$mixed_address"
 	rc=$?
 	wait "$pid" || rc=1
 	cat "$tap_dir/server"
@@ -72,12 +76,12 @@ mixed_build() {
 # old library fails with itself.  Ports are free ones, chosen by the programs.
 mixed_suite_one() {	# provider set exclude-file... server-library client-library
 	local libs=${*: -2:1},${*: -1} prov=$1 file
-	local options=(-p "$mixed_programs" -t "$2" -T 30 -v --again)
+	local options=(-p "$mixed_programs" -t "$2" -T 30 -v --again "${mixed_options[@]}")
 	shift 2
 	for file in "${@:1:$(($# - 2))}"; do
 		options+=(-f "$file")
 	done
-	"$PYTHON" "$top_srcdir/fabtests/runfabtests" "${options[@]}" --libs "$libs" "$prov"
+	"${PYTHON:-python3}" "$top_srcdir/fabtests/runfabtests" "${options[@]}" --libs "$libs" "$prov"
 }
 
 mixed_suite() {	# name provider set exclude-file...

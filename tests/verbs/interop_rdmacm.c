@@ -42,6 +42,12 @@ static int event(enum rdma_cm_event_type want, struct rdma_cm_id **id_p)
 	if (poll(&pfd, 1, WAIT_S * 1000) != 1 || rdma_get_cm_event(channel, &ev))
 		return wrong(rdma_event_str(want));
 	got = ev->event;
+	/* Of our end, behind a length; the accepting end gets none with the last event. */
+	if (ev->param.conn.private_data_len && memcmp(ev->param.conn.private_data, "\4ours", 5)) {
+		fprintf(stderr, "rdmacm: %s has other private data\n", rdma_event_str(got));
+		rdma_ack_cm_event(ev);
+		return -1;
+	}
 	if (id_p)
 		*id_p = ev->id;
 	rdma_ack_cm_event(ev);
@@ -87,7 +93,7 @@ static struct rdma_conn_param param(void)
 {
 	return (struct rdma_conn_param) {
 		.responder_resources = 4, .initiator_depth = 4, .retry_count = 7,
-		.rnr_retry_count = 7, .private_data = "plain", .private_data_len = 6,
+		.rnr_retry_count = 7, .private_data = "\5plain", .private_data_len = 6,
 	};
 }
 

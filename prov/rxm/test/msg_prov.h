@@ -6,7 +6,7 @@
  * process, without sockets, and with a virtual clock.
  *
  * It is as strict as the rules of such a provider allow: a message for which no receive
- * buffer is posted aborts the test, and so do private data of more than 56 bytes, and a
+ * buffer is posted aborts the test, and so do private data of more than 55 bytes, and a
  * read outside of what is registered.  A closed endpoint's receives complete with
  * FI_ECANCELED after it is closed, and completions that name it may follow.
  *
@@ -26,7 +26,7 @@
 
 #include "base/list.h"
 
-#define MSG_CM_DATA 56		/* private data, as an RDMA connection manager over IP has */
+#define MSG_CM_DATA 55		/* private data, as provider verbs has over IP */
 #define MSG_INJECT 32		/* bytes that fi_inject() takes */
 
 /* What the test controls; msg_prov_reset() sets the defaults. */

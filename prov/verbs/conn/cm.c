@@ -112,13 +112,17 @@ static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *even
 		len = vrb_handshake_parse(data, len, &hs) ? len - VRB_HANDSHAKE_SIZE : 0;
 	if (ep->xrc && data)
 		data += VRB_HANDSHAKE_SIZE;
+	if (!ep->xrc && rejected)
+		data = vrb_private_get(data, &len);
 	vrb_cm_refused(ep, err, event->status, rejected ? data : NULL, rejected ? len : 0);
 }
 
 /* The request itself, of an endpoint that has a queue pair of its own. */
 static int connect_rc(struct vrb_ep *ep)
 {
-	struct rdma_conn_param param = vrb_cm_param(ep, ep->param, ep->param_len);
+	uint8_t data[VRB_CM_DATA];
+	struct rdma_conn_param param = vrb_cm_param(ep, data, vrb_private_put(data, ep->param,
+									      ep->param_len));
 
 	return vrb_cm.connect(ep->cm.id, &param) ? cm_errno() : 0;
 }
@@ -172,7 +176,8 @@ static void set_rnr_timer(struct vrb_ep *ep)
 
 static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
-	const struct rdma_conn_param *conn = &event->param.conn;
+	size_t len = event->param.conn.private_data_len;
+	const void *data;
 
 	if (ep->xrc) {
 		vrb_xrc_on_established(ep);
@@ -181,8 +186,8 @@ static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	if (obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
 		return;
 	set_rnr_timer(ep);
-	obj_cm_connected(&ep->base, conn->private_data,
-			 conn->private_data ? conn->private_data_len : 0);
+	data = vrb_private_get(event->param.conn.private_data, &len);
+	obj_cm_connected(&ep->base, data, len);
 }
 
 /* The peer has disconnected, or the connection is lost.  An XRC endpoint whose initiator was not up
@@ -280,7 +285,7 @@ static void on_event(struct rdma_cm_event *event)
 		on_ep_event(ep = container_of(cm, struct vrb_ep, cm), event);
 	vrb_cm.ack_cm_event(event);
 	if (ret == -FI_ENOMEM)
-		vrb_cm.reject(id, NULL, 0);
+		vrb_cm_reject(id);
 	if (ret)
 		vrb_cm.destroy_id(id);
 	if (ep)
@@ -507,10 +512,16 @@ static int cm_connect(struct obj_ep *base, const void *addr, const void *param, 
 static int cm_accept(struct obj_ep *base, void *req, const void *data, size_t len)
 {
 	struct vrb_ep *ep = ep_of(base);
-	struct rdma_conn_param param = vrb_cm_param(ep, data, len);
 	struct vrb_connreq *cr = req;
+	struct rdma_conn_param param;
+	uint8_t buf[VRB_CM_DATA];
 	int ret;
 
+	if (!ep->xrc) {
+		len = vrb_private_put(buf, data, len);
+		data = buf;
+	}
+	param = vrb_cm_param(ep, data, len);
 	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
 	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
 	ret = ep->xrc ? vrb_xrc_accept(ep, cr, &param) :
@@ -573,7 +584,7 @@ static void cm_changed(struct obj_ep *base, enum obj_cm_state state)
 void vrb_cm_close(struct vrb_ep *ep)
 {
 	if (ep->base.cm.req) {
-		vrb_cm.reject(ep->cm.id, NULL, 0);
+		vrb_cm_reject(ep->cm.id);
 		obj_cm_drop(&ep->base);
 	}
 	if (!ep->cm.id)

@@ -127,13 +127,13 @@ static void connects(void **state)
 
 	connect_now();
 	assert_int_equal(dev.connects, 1);	/* without a read of the event queue */
-	assert_memory_equal(dev.data, "knock", 5);
-	assert_int_equal(dev.data_len, 5);
+	assert_memory_equal(dev.data, "\5knock", 6);
+	assert_int_equal(dev.data_len, 6);
 	assert_int_equal(state_now(), OBJ_CM_CONNECTING);
 	assert_int_equal(fi_connect(&ep->base.h.fid, &there, NULL, 0), -FI_EALREADY);
 	event = says(RDMA_CM_EVENT_ESTABLISHED);
-	event->param.conn.private_data = "yes";
-	event->param.conn.private_data_len = 3;
+	event->param.conn.private_data = "\3yes\0\0";
+	event->param.conn.private_data_len = 6;
 	handle();
 	assert_int_equal(next_event(FI_CONNECTED, &ev), 3);
 	assert_memory_equal(ev.cm.data, "yes", 3);
@@ -161,8 +161,8 @@ static void refusals(void **state)
 	connect_now();
 	event = says(RDMA_CM_EVENT_REJECTED);
 	event->status = 28;
-	event->param.conn.private_data = "busy";
-	event->param.conn.private_data_len = 4;
+	event->param.conn.private_data = "\4busy\0";
+	event->param.conn.private_data_len = 6;
 	handle();
 	err = next_error();
 	assert_int_equal(err.err, FI_ECONNREFUSED);
@@ -196,12 +196,12 @@ static void private_data_limits(void **state)
 	uint8_t data[VRB_CM_DATA + 1] = { 1 };
 	size_t size = 0, len = sizeof(size);
 
-	assert_int_equal(vrb_cm_room(false), 56);
+	assert_int_equal(vrb_cm_room(false), 55);
 	assert_int_equal(vrb_cm_room(true), 56 - VRB_HANDSHAKE_SIZE);
 	assert_int_equal(obj_ep_getopt(&ep->base.h.fid.fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &size,
 				       &len), 0);
-	assert_int_equal(size, 56);
-	assert_int_equal(fi_connect(&ep->base.h.fid, &there, data, 57), -FI_EINVAL);
+	assert_int_equal(size, 55);
+	assert_int_equal(fi_connect(&ep->base.h.fid, &there, data, 56), -FI_EINVAL);
 	assert_int_equal(dev.resolves, 0);
 }
 
@@ -215,13 +215,15 @@ static void listen_now(void)
 static struct fi_info *request(const char *data)
 {
 	struct rdma_cm_event event = { .id = &caller, .event = RDMA_CM_EVENT_CONNECT_REQUEST };
+	uint8_t sent[VRB_CM_DATA] = { 0 };
 	union event ev;
 
 	memcpy(&caller.route.addr.src_addr, &here, sizeof(here));
 	memcpy(&caller.route.addr.dst_addr, &there, sizeof(there));
 	caller.verbs = &dev.verbs.context;
-	event.param.conn.private_data = data;
-	event.param.conn.private_data_len = (uint8_t) strlen(data);
+	vrb_private_put(sent, data, strlen(data));
+	event.param.conn.private_data = sent;
+	event.param.conn.private_data_len = sizeof(sent);
 	event.param.conn.responder_resources = 3;
 	event.param.conn.initiator_depth = 200;
 	lock_get(&prog->lock);
@@ -241,8 +243,8 @@ static void requests(void **state)
 	listen_now();
 	asked = request("hi");
 	assert_int_equal(fi_reject(pep, asked->handle, "no", 2), 0);
-	assert_int_equal(dev.data_len, 2);
-	assert_memory_equal(dev.data, "no", 2);
+	assert_int_equal(dev.data_len, 3);
+	assert_memory_equal(dev.data, "\2no", 3);
 	assert_int_equal(dev.destroyed_ids, 1);
 	fi_freeinfo(asked);
 	asked = request("hi");
@@ -274,7 +276,8 @@ static void accepts(void **state)
 	fi_freeinfo(asked);
 	assert_int_equal(fi_accept(&ep->base.h.fid, "come in", 7), 0);
 	assert_int_equal(dev.accepts, 1);
-	assert_memory_equal(dev.data, "come in", 7);
+	assert_int_equal(dev.data_len, 8);
+	assert_memory_equal(dev.data, "\7come in", 8);
 	assert_int_equal(state_now(), OBJ_CM_CONNECTING);
 	says(RDMA_CM_EVENT_ESTABLISHED);
 	handle();

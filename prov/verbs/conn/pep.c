@@ -30,8 +30,8 @@ int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 	const struct rdma_conn_param *conn = &event->param.conn;
 	const struct sockaddr *src = rdma_get_local_addr(event->id);
 	const struct sockaddr *dest = rdma_get_peer_addr(event->id);
-	size_t skip = pep->xrc ? VRB_HANDSHAKE_SIZE : 0;
-	size_t len = conn->private_data ? conn->private_data_len - skip : 0;
+	const char *data = conn->private_data;
+	size_t len = conn->private_data_len;
 	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
 	int ret = cr ? 0 : -FI_ENOMEM;
 
@@ -47,10 +47,16 @@ int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 	cr->id->context = NULL;
 	cr->prog = pep->base.prog;
 	obj_prog_get(cr->prog);
+	if (pep->xrc) {
+		data += VRB_HANDSHAKE_SIZE;
+		len -= VRB_HANDSHAKE_SIZE;
+	} else {
+		data = vrb_private_get(data, &len);
+	}
 	cr->responder = conn->responder_resources;
 	cr->initiator = conn->initiator_depth;
 	ret = obj_pep_request(&pep->base, cr, src, vrb_sa_len(src), dest, vrb_sa_len(dest),
-			      (const char *) conn->private_data + skip, len);
+			      data, len);
 	if (ret)
 		vrb_connreq_free(cr);
 	return ret;
@@ -82,11 +88,11 @@ static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t 
 	uint8_t buf[VRB_CM_DATA];
 	int ret;
 
-	if (cr->xrc) {
+	if (cr->xrc)
 		len = vrb_handshake_put(buf, &no, data, len);
-		data = buf;
-	}
-	ret = vrb_cm.reject(cr->id, data, (uint8_t) len) ? cm_errno() : 0;
+	else
+		len = vrb_private_put(buf, data, len);
+	ret = vrb_cm.reject(cr->id, buf, (uint8_t) len) ? cm_errno() : 0;
 	vrb_cm.destroy_id(cr->id);
 	vrb_connreq_free(cr);
 	return ret;
@@ -99,7 +105,7 @@ static void pep_drop(const void *transport, void *req)
 
 	if (cr->id) {
 		lock_get(&cr->prog->lock);
-		vrb_cm.reject(cr->id, NULL, 0);
+		vrb_cm_reject(cr->id);
 		vrb_cm.destroy_id(cr->id);
 		lock_put(&cr->prog->lock);
 	}

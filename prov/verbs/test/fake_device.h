@@ -375,7 +375,7 @@ static inline struct vrb_ep *dev_ep(struct fake *f, const struct fi_info *info, 
 	ep->cm.kind = VRB_ID_EP;
 	ep->cm.id = &dev.id;
 	ep->base.cm.ops = &vrb_cm_ops;
-	ep->base.cm.data_size = VRB_CM_DATA;
+	ep->base.cm.data_size = vrb_cm_room(false);
 	ep->base.cm.transport = obj_fabric_of(f->fabric);
 	ep->base.h.fid.cm = &obj_cm_msg_ops;
 	ep->base.h.fid.msg = &vrb_msg_ops;
