@@ -887,6 +887,7 @@ static void a_shortage_of_memory_changes_nothing(void **state)
 
 /* ---- edges ------------------------------------------------------------------------------------------- */
 
+#ifndef NDEBUG
 /* From each state (row) the states that may follow: q, c, y, b, a, r, p, d for QUEUED, CONNECTING,
  * YIELDED, BACKOFF, ACCEPTING, READY, PARKING, PARKED; IDLE always.
  */
@@ -923,6 +924,7 @@ static bool aborts(struct chan *chan, enum chan_state from, enum chan_state to)
 		assert_int_equal(WEXITSTATUS(status), 0);
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
+#endif
 
 static void other_edges_assert(void **state)
 {
