@@ -54,10 +54,12 @@ endif
 
 shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
+	prov/shm/cma_test \
 	prov/shm/connect_test \
 	prov/shm/handshake_test \
 	prov/shm/link_test \
 	prov/shm/listen_test \
+	prov/shm/local_test \
 	prov/shm/name_test \
 	prov/shm/ring_test \
 	prov/shm/rma_test \
@@ -68,6 +70,9 @@ shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h
 if HAVE_CMOCKA
 check_PROGRAMS += $(shm_tests)
 TESTS += $(shm_tests)
+prov_shm_cma_test_SOURCES = prov/shm/cma_test.c
+prov_shm_cma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_cma_test_LDADD = $(shm_test_libs)
 prov_shm_connect_test_SOURCES = prov/shm/connect_test.c $(shm_fakes)
 prov_shm_connect_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -83,6 +88,9 @@ prov_shm_listen_test_SOURCES = prov/shm/listen_test.c
 prov_shm_listen_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_listen_test_LDADD = $(shm_test_libs)
 prov_shm_listen_test_LDFLAGS = -Wl,--wrap=listen
+prov_shm_local_test_SOURCES = prov/shm/local_test.c
+prov_shm_local_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_local_test_LDADD = $(shm_test_libs)
 prov_shm_name_test_SOURCES = prov/shm/name_test.c
 prov_shm_name_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_name_test_LDADD = $(shm_test_libs)

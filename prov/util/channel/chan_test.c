@@ -815,8 +815,15 @@ static void a_connected_endpoint_is_left_to_the_program(void **state)
 	fake_poll();
 	assert_int_equal(peer->refused, 1);
 	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	/* the program there has rejected it */
 	assert_int_equal(chan_try(chan), 0);
-	fake_up(chan, true, EPOCH, 3, 0);
+	IN_POLL(chan_rejected(chan, "no", 2));
+	assert_int_equal(peer->refused, 2);
+	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	assert_int_equal(peer->data_len, 2);
+	assert_memory_equal(peer->data, "no", 2);
+	assert_int_equal(chan_try(chan), 0);
+	fake_up(chan, true, EPOCH, 4, 0);
 	IN_POLL(chan_lost(chan, FI_EIO, false));
 	assert_int_equal(peer->downs, 1);
 	fake_link_end(link);

@@ -40,6 +40,13 @@ static void release(struct chan_hold *hold)
 	list_del(&hold->node);
 }
 
+static struct {
+	unsigned calls;
+	void *cookie;
+	int status;
+	const struct chan_sink *sink;
+} placed;
+
 static const struct chan_hold_ops ops = { .take = take, .release = release };
 
 static const char payload[] = "payload of a packet";
@@ -172,6 +179,49 @@ static void without_memory_there_is_no_hold(void **state)
 	no_memory = false;
 }
 
+void eng_on_placed(struct eng_link *link, void *cookie, int status)
+{
+	placed.calls++;
+	placed.cookie = cookie;
+	placed.status = status;
+	/* the sink may be used again by the upcall */
+	assert_null(placed.sink->cookie);
+}
+
+static void a_sink_tells_the_hold_or_the_engine_once(void **state)
+{
+	struct list source = { &source, &source };
+	struct chan_hold *hold;
+	struct chan_sink sink = { .cookie = &seen };
+	char out[32];
+
+	memset(&placed, 0, sizeof(placed));
+	placed.sink = &sink;
+	chan_sink_end(&sink, NULL, 0);
+	assert_int_equal(placed.calls, 1);
+	assert_ptr_equal(placed.cookie, &seen);
+	assert_int_equal(placed.status, 0);
+	sink.cookie = &seen;
+	chan_sink_end(&sink, NULL, FI_ECONNRESET);
+	assert_int_equal(placed.status, -FI_ECONNRESET);
+	chan_sink_end(&sink, NULL, 0);		/* there is nothing to tell */
+	assert_int_equal(placed.calls, 2);
+
+	hold = make(sizeof(payload), false);
+	list_add_tail(&hold->node, &source);
+	hold->source = &source;
+	sink.hold = hold;
+	chan_sink_end(&sink, NULL, 0);
+	assert_null(sink.hold);
+	assert_int_equal(pull(hold, out, 20), 1);
+	hold = make(4, false);
+	hold->source = &source;
+	sink.hold = hold;
+	chan_sink_end(&sink, NULL, FI_ECONNRESET);
+	assert_int_equal(pull(hold, out, 20), -FI_ECONNRESET);
+	assert_int_equal(placed.calls, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_payload_in_the_peers_memory_has_no_room_here),
 		cmocka_unit_test(what_is_lost_with_its_source_is_an_error),
 		cmocka_unit_test(without_memory_there_is_no_hold),
+		cmocka_unit_test(a_sink_tells_the_hold_or_the_engine_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,11 @@
  */
 #include "channel/test/fake_link.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 struct item {
 	struct list node;
@@ -156,6 +160,89 @@ static void what_is_added_to_a_list_meanwhile_waits(void **state)
 	assert_true(list_empty(&list));
 }
 
+struct fake_src {
+	struct chan_src src;
+	struct chan_src *other;		/* taken out of the set by the handler */
+	uint32_t events;
+	unsigned seen;
+};
+
+static void on_event(struct chan_src *src, uint32_t events)
+{
+	struct fake_src *fake = container_of(src, struct fake_src, src);
+
+	fake->seen++;
+	fake->events = events;
+	if (fake->other)
+		assert_int_equal(chan_src_want(fake_poller, fake->other, 0), 0);
+}
+
+static void sources_have_the_events_that_they_want(void **state)
+{
+	struct fake_src a = { .src.event = on_event }, b = a;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	a.src.fd = pair[0];
+	b.src.fd = pair[1];
+	assert_int_equal(chan_poller_events(fake_poller), 0);
+	assert_int_equal(chan_src_want(fake_poller, &a.src, EPOLLIN), 0);
+	assert_int_equal(chan_poller_events(fake_poller), 0);
+	assert_int_equal(chan_src_want(fake_poller, &a.src, EPOLLIN | EPOLLOUT), 0);
+	assert_int_equal(chan_poller_events(fake_poller), 1);
+	assert_int_equal(a.events, EPOLLOUT);
+	assert_int_equal(chan_src_want(fake_poller, &b.src, EPOLLOUT), 0);
+
+	/* one handler takes the other source out of the set: its event is not delivered any more */
+	a.other = &b.src;
+	b.other = &a.src;
+	a.seen = b.seen = 0;
+	assert_int_equal(chan_poller_events(fake_poller), 2);
+	assert_int_equal(a.seen + b.seen, 1);
+	assert_int_equal(chan_src_want(fake_poller, &a.src, 0), 0);
+	assert_int_equal(chan_src_want(fake_poller, &b.src, 0), 0);
+	assert_int_equal(chan_poller_events(fake_poller), 0);
+	close(pair[0]);
+	close(pair[1]);
+	assert_int_equal(chan_src_want(fake_poller, &a.src, EPOLLIN), -EBADF);
+	assert_int_equal(a.src.events, 0);
+}
+
+static void on_connection(struct chan_src *src, uint32_t events)
+{
+}
+
+/* A connection waits in the backlog, so the set would report it in each poll. */
+static void a_paused_listener_waits(void **state)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), peer = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct chan_listener listener = { .src.fd = fd };
+	socklen_t len = sizeof(name);
+	uint64_t now = clock_ns();
+
+	chan_listener_stop(&listener);		/* not started */
+	assert_int_equal(bind(fd, (void *) &name, sizeof(sa_family_t)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (void *) &name, &len), 0);
+	assert_int_equal(chan_listener_start(&listener, fake_poller, on_connection), 0);
+	assert_int_equal(chan_poller_events(fake_poller), 0);
+	assert_int_equal(connect(peer, (void *) &name, len), 0);
+	assert_int_equal(chan_poller_events(fake_poller), 1);
+	chan_listener_pause(&listener);
+	assert_int_equal(chan_poller_events(fake_poller), 0);
+	assert_int_equal(timers_fire(&fake_poller->timers, now), 0);
+	assert_int_equal(chan_poller_events(fake_poller), 0);
+	assert_int_equal(timers_fire(&fake_poller->timers, clock_ns() + CLOCK_NS_PER_S), 1);
+	assert_int_equal(chan_poller_events(fake_poller), 1);
+	chan_listener_pause(&listener);
+	chan_listener_stop(&listener);		/* paused */
+	assert_int_equal(timers_next(&fake_poller->timers), UINT64_MAX);
+	assert_int_equal(listener.src.events, 0);
+	close(peer);
+	close(fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 int main(void)
@@ -166,6 +253,8 @@ int main(void)
 		TEST(a_sleeper_wakes_for_work_that_no_descriptor_shows),
 		TEST(a_poll_is_the_applications_or_the_progress_threads),
 		TEST(what_is_added_to_a_list_meanwhile_waits),
+		TEST(sources_have_the_events_that_they_want),
+		TEST(a_paused_listener_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

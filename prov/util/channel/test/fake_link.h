@@ -54,6 +54,8 @@ struct eng_peer {
 	char addr[ADDR_LEN];
 	bool waits;
 	unsigned ups, downs, refused, shutdowns;
+	const void *data;	/* of the last refusal */
+	size_t data_len;
 	int err;
 	struct fake_chan chan;
 };
@@ -139,6 +141,8 @@ void eng_on_refused(struct eng_link *link, struct eng_peer *peer, int err, const
 	assert_true(chan_link_of(link)->msg);
 	peer->refused++;
 	peer->err = err;
+	peer->data = param;
+	peer->data_len = paramlen;
 }
 
 void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
