@@ -18,6 +18,7 @@
 #define CLOSE_WAIT_NS (10 * CLOCK_NS_PER_S)
 #define BIT(state) (1u << (state))
 
+/* The legal edges. */
 static const unsigned edges[] __attribute__((unused)) = {
 	[SHM_CONN_REQUESTING] = BIT(SHM_CONN_READY) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
 	[SHM_CONN_ACCEPTED] = BIT(SHM_CONN_CONFIRMING) | BIT(SHM_CONN_FAILED) | BIT(SHM_CONN_CLOSED),
@@ -132,7 +133,7 @@ void shm_conn_wake(struct shm_conn *conn)
 		conn->out.woken = 0;	/* the next packet tries again */
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- states --------------------------------------------------------------------------- */
 
 int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state state,
 		 struct shm_conn **conn_p)
@@ -172,6 +173,9 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	return 0;
 }
 
+/* Both segments are mapped.  The first poll reads the ring even without a wake-up, because the peer
+ * may have sent before this side became active.
+ */
 void shm_conn_start(struct shm_conn *conn)
 {
 	timer_off(&conn->poller->base.timers, &conn->timer);
@@ -181,6 +185,7 @@ void shm_conn_start(struct shm_conn *conn)
 	shm_rma_open(conn);
 }
 
+/* May be called from send(), where no upcall is allowed: the next poll reports the failure. */
 void shm_conn_fail(struct shm_conn *conn, int err)
 {
 	if (conn->state >= SHM_CONN_FAILED)
@@ -219,6 +224,9 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	list_del(&conn->node);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);
+	/* first stop the peer from sending and from accessing this process's memory, then give the
+	 * buffers back to the engine
+	 */
 	if (conn->in.seg)
 		shm_in_close(&conn->in);
 	shm_rma_close(conn);

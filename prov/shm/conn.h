@@ -26,12 +26,12 @@ struct shm_chan;
 struct shm_link;
 
 enum shm_conn_state {
-	SHM_CONN_REQUESTING,	/* ours: REQUEST sent, no answer yet */
-	SHM_CONN_ACCEPTED,	/* theirs: the socket is accepted, no REQUEST yet */
-	SHM_CONN_CONFIRMING,	/* theirs: ACCEPT sent, not confirmed yet */
-	SHM_CONN_READY,		/* packets flow */
+	SHM_CONN_REQUESTING,	/* we connect: REQUEST is sent, no answer yet */
+	SHM_CONN_ACCEPTED,	/* accepted: no REQUEST yet */
+	SHM_CONN_CONFIRMING,	/* accepted: ACCEPT is sent, not confirmed yet */
+	SHM_CONN_READY,		/* packets are sent and received */
 	SHM_CONN_FAILED,	/* lost; the next poll reports it */
-	SHM_CONN_CLOSED,	/* memory goes when no event can name it */
+	SHM_CONN_CLOSED,	/* freed once no fetched event can name it */
 };
 
 /* Payload of an unexpected packet; chan_hold.source is the connection. */
@@ -70,8 +70,8 @@ struct shm_tx {
 
 /* What we remember of a lease in our segment. */
 struct shm_lease_slot {
-	bool live;			/* given to the peer, and not taken back */
-	uint64_t key;			/* valid after it was taken back: the peer may still use it */
+	bool live;			/* granted to the peer, and not revoked */
+	uint64_t key;			/* valid after it was revoked, too: the peer may still use it */
 };
 
 /* The leases of a peer; see rma.h; guarded by domain->mr_lock. */

@@ -70,8 +70,8 @@ static void probe(struct shm_conn *conn, uint64_t addr, uint64_t value)
 	atomic_store_explicit(&conn->out.seg->tx.can_write, conn->can_write, memory_order_relaxed);
 }
 
-/* note_peer - keep what a REQUEST or ACCEPT says about the peer. */
-static void note_peer(struct shm_conn *conn, const struct shm_handshake *shake)
+/* record_peer - keep what a REQUEST or ACCEPT says about the peer. */
+static void record_peer(struct shm_conn *conn, const struct shm_handshake *shake)
 {
 	char text[CHAN_TEXT_MAX];
 
@@ -275,7 +275,7 @@ static void on_accept(struct shm_conn *conn, const struct shm_handshake *shake, 
 		ret = -FI_EPROTO;
 	}
 	if (!ret) {
-		note_peer(conn, shake);
+		record_peer(conn, shake);
 		ret = shm_handshake_confirm(conn->src.fd);
 	}
 	if (ret)
@@ -346,7 +346,7 @@ static void accept_request(struct shm_conn *conn, struct chan *chan,
 		return;
 	}
 	/* in the segments before the peer uses them */
-	note_peer(conn, theirs);
+	record_peer(conn, theirs);
 	fill(conn->link, &shake, SHM_ACCEPT);
 	shake.id.serial = theirs->id.serial;
 	shake.id.prev = conn->link->base.serial;

@@ -16,6 +16,7 @@ union ctl {
 	char room[CMSG_SPACE(4 * sizeof(int))];
 };
 
+/* Descriptors of a SOCK_SEQPACKET message travel with its bytes: both arrive, or neither. */
 int shm_handshake_send(int fd, const struct shm_handshake *shake, int seg_fd)
 {
 	struct iovec iov = { (void *) shake, sizeof(*shake) };

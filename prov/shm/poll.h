@@ -39,7 +39,7 @@ struct shm_poller {
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	bool asleep;			/* the segments say that we sleep */
 	struct list splitting;		/* connections whose long packets may be copied by both sides */
-	struct list dead;		/* connections to free when no event can name them */
+	struct list dead;		/* connections to free once no fetched event can name them */
 	struct shm_conn *offering;	/* connection whose packet eng_on_packet() looks at */
 	const struct shm_iovs *remote;	/* where its payload is; NULL: in the ring */
 	struct shm_hold *held;		/* what the engine has held of it */

@@ -21,7 +21,7 @@
 #include "wire.h"
 
 /* After so many bytes the data ring restarts at its beginning, if it is empty: a few short
- * packets then stay in a near cache, and most of the ring has no pages.
+ * packets then stay in the cache, and most of the ring has no pages.
  */
 #define SHM_DATA_NEAR (16u << 10)
 
@@ -204,8 +204,8 @@ static inline void shm_in_take(struct shm_in *in, const struct shm_item *item)
 	in->bytes += item->used;
 }
 
-/* shm_in_tell - let the sender reuse what was taken. */
-static inline void shm_in_tell(struct shm_in *in)
+/* shm_in_release - let the sender reuse the slots and data that were taken. */
+static inline void shm_in_release(struct shm_in *in)
 {
 	/* both release: the sender may read bytes of this call and slots of the one before */
 	atomic_store_explicit(&in->seg->rx.bytes_done, in->bytes, memory_order_release);

@@ -103,7 +103,7 @@ static bool get_one(struct both *b, uint64_t no)
 		RING_CHECK(from[8 + i] == (uint8_t) no);
 	shm_in_take(&b->in, &item);
 	if (no % 3 == 0)
-		shm_in_tell(&b->in);
+		shm_in_release(&b->in);
 	return true;
 }
 
@@ -118,7 +118,7 @@ static void what_is_sent_is_received(void **state)
 		while (draw() % 4 && get_one(b, got))
 			got++;
 		if (put == got)
-			shm_in_tell(&b->in);
+			shm_in_release(&b->in);
 		/* empty means that everything fits */
 		if (put == got && !put_one(b, put))
 			fail();
@@ -148,7 +148,7 @@ static void two_threads_agree(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, write_all, b), 0);
 	for (no = 0; no < 50000; no++)
 		while (!get_one(b, no)) {
-			shm_in_tell(&b->in);
+			shm_in_release(&b->in);
 			sched_yield();
 		}
 	pthread_join(thread, NULL);
@@ -170,7 +170,7 @@ static void single_packets_reuse_the_beginning(void **state)
 		shm_out_publish(&b->out, kind, 8, 992);
 		assert_int_equal(shm_in_peek(&b->in, &item), 1);
 		shm_in_take(&b->in, &item);
-		shm_in_tell(&b->in);
+		shm_in_release(&b->in);
 		assert_true(shm_out_room(&b->out, 2));
 	}
 	assert_true(far < SHM_DATA_NEAR + 1024);
@@ -226,7 +226,7 @@ static void arbitrary_slots_are_rejected_or_harmless(void **state)
 	}
 }
 
-/* Pages are where the maker of the segment ran, whoever writes them first. */
+/* Pages are on the NUMA node of the process that made the segment, whichever writes them first. */
 static void a_segment_is_on_the_node_of_its_receiver(void **state)
 {
 	unsigned long nodes[16] = { 0 };

@@ -33,15 +33,15 @@ static struct shm_conn *conn_of(struct obj_tenant *base)
 	return container_of(base, struct shm_conn, tenant.base);
 }
 
-/* take_back - Returns true while the peer uses the lease. */
-static bool take_back(struct shm_conn *conn, unsigned i)
+/* revoke_place - Returns true while the peer uses the lease. */
+static bool revoke_place(struct shm_conn *conn, unsigned i)
 {
 	atomic_store(&conn->in.seg->leases[i].stamp, 0);
 	conn->tenant.leases[i].live = false;
 	return is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn));
 }
 
-static bool end(struct obj_tenant *base, uint64_t key)
+static bool revoke(struct obj_tenant *base, uint64_t key)
 {
 	struct shm_conn *conn = conn_of(base);
 	unsigned i, first = first_way(key);
@@ -49,12 +49,12 @@ static bool end(struct obj_tenant *base, uint64_t key)
 
 	for (i = first; conn->tenant.leases && i < first + SHM_LEASE_WAYS; i++)
 		if (conn->tenant.leases[i].key == key)
-			inside |= take_back(conn, i);
+			inside |= revoke_place(conn, i);
 	return inside;
 }
 
-/* place - a free place for the lease of @key, or one taken back; SHM_LEASES: none. */
-static unsigned place(struct shm_conn *conn, uint64_t key)
+/* find_place - a free place for the lease of @key, or one taken back; SHM_LEASES: none. */
+static unsigned find_place(struct shm_conn *conn, uint64_t key)
 {
 	unsigned i, first = first_way(key);
 
@@ -62,7 +62,7 @@ static unsigned place(struct shm_conn *conn, uint64_t key)
 		if (!conn->tenant.leases[i].live && !is_inside(conn, i))
 			return i;
 	i = first + conn->tenant.turn++ % SHM_LEASE_WAYS;
-	return take_back(conn, i) ? SHM_LEASES : i;
+	return revoke_place(conn, i) ? SHM_LEASES : i;
 }
 
 static void write_lease(struct shm_lease *at, const struct obj_lease *lease, uint64_t stamp)
@@ -81,7 +81,7 @@ static void write_lease(struct shm_lease *at, const struct obj_lease *lease, uin
 	atomic_store(&at->stamp, stamp);
 }
 
-static bool has(const struct shm_tenant *tenant, uint64_t key)
+static bool has_lease(const struct shm_tenant *tenant, uint64_t key)
 {
 	unsigned i, first = first_way(key);
 
@@ -91,7 +91,7 @@ static bool has(const struct shm_tenant *tenant, uint64_t key)
 	return false;
 }
 
-static void let(struct obj_tenant *base, const struct obj_lease *lease)
+static void grant(struct obj_tenant *base, const struct obj_lease *lease)
 {
 	struct shm_conn *conn = conn_of(base);
 	struct shm_tenant *tenant = &conn->tenant;
@@ -99,9 +99,9 @@ static void let(struct obj_tenant *base, const struct obj_lease *lease)
 
 	if (!tenant->leases)
 		tenant->leases = calloc(SHM_LEASES, sizeof(*tenant->leases));
-	if (!tenant->leases || has(tenant, lease->key))
+	if (!tenant->leases || has_lease(tenant, lease->key))
 		return;
-	i = place(conn, lease->key);
+	i = find_place(conn, lease->key);
 	if (i == SHM_LEASES)
 		return;
 	tenant->leases[i].key = lease->key;
@@ -114,7 +114,7 @@ void shm_rma_open(struct shm_conn *conn)
 {
 	if (!atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_acquire))
 		return;
-	conn->tenant.base = (struct obj_tenant) { .let = let, .end = end };
+	conn->tenant.base = (struct obj_tenant) { .let = grant, .end = revoke };
 	list_init(&conn->tenant.base.node);
 	obj_lease_join(&conn->tenant.base, eng_ep_base(conn->link->base.base.ep));
 }
@@ -131,7 +131,7 @@ void shm_rma_close(struct shm_conn *conn)
 
 	obj_lease_leave(&conn->tenant.base);
 	for (i = 0; conn->tenant.leases && i < SHM_LEASES; i++)
-		while (take_back(conn, i) && shm_conn_wait(conn, &until))
+		while (revoke_place(conn, i) && shm_conn_wait(conn, &until))
 			;
 	free(conn->tenant.leases);
 	conn->tenant.leases = NULL;
@@ -204,8 +204,8 @@ static bool usable(struct shm_conn *conn)
 	       shm_conn_can_write(conn);
 }
 
-/* turn - Returns 1: nothing must come first; 0: some packets; -FI_EAGAIN: many. */
-static int turn(struct shm_conn *conn)
+/* may_access - Returns 1: no packet must be taken by the target before; 0: a few; -FI_EAGAIN: many. */
+static int may_access(struct shm_conn *conn)
 {
 	struct shm_out *out = &conn->out;
 
@@ -227,7 +227,7 @@ int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 	for (i = first; i < first + SHM_LEASE_WAYS; i++) {
 		if (!enter(conn->out.seg, i, write, remote, &target))
 			continue;
-		ret = turn(conn);
+		ret = may_access(conn);
 		if (ret > 0)
 			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
 		leave(conn->out.seg);

@@ -363,10 +363,10 @@ static bool on_item(struct shm_conn *conn, struct shm_item *item)
 	return false;
 }
 
-/* tell - the sender may reuse what was taken; one that waits for room may be asleep. */
-static void tell(struct shm_conn *conn, bool stalled)
+/* release_slots - the sender may reuse what was taken; one that waits for room may be asleep. */
+static void release_slots(struct shm_conn *conn, bool stalled)
 {
-	shm_in_tell(&conn->in);
+	shm_in_release(&conn->in);
 	if (stalled && shm_out_asleep(&conn->out))
 		shm_conn_wake(conn);
 }
@@ -417,7 +417,7 @@ bool shm_rx_one(struct shm_conn *conn)
 	conn->in.pos++;
 	conn->received = true;
 	conn->seq = conn->poller->base.seq;
-	tell(conn, false);
+	release_slots(conn, false);
 	return true;
 }
 
@@ -451,7 +451,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	if (done) {
 		conn->received = true;
 		conn->seq = poller->base.seq;
-		tell(conn, stalled);
+		release_slots(conn, stalled);
 		if (conn->rx.done_cnt)
 			shm_tx_send_done(conn);
 	}

@@ -89,7 +89,7 @@ struct shm_ctl_rx {
 
 /* Written by the sender, read by the receiver. */
 struct shm_ctl_tx {
-	_Alignas(SHM_LINE) _Atomic uint32_t gone;	/* what PULL named is no longer there */
+	_Alignas(SHM_LINE) _Atomic uint32_t gone;	/* the buffers that PULLs named are no longer valid */
 	_Atomic uint32_t can_write;			/* it can access the receiver's memory */
 	_Alignas(SHM_LINE) _Atomic uint32_t inside;	/* index of the lease in use, plus 1 */
 };
@@ -135,7 +135,7 @@ struct shm_seg {
 
 /* Before the ranges of a PULL. */
 struct shm_pull_hdr {
-	uint32_t id;		/* DONE brings it back */
+	uint32_t id;		/* returned in DONE */
 	uint32_t cnt;		/* ranges, 1 .. ENG_IOV_MAX; their lengths add up to len */
 };
 

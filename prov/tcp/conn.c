@@ -28,6 +28,9 @@ static bool is_connecting(enum tcp_conn_state state)
 	return state == TCP_CONN_CONNECTING || state == TCP_CONN_HELLO_SENT;
 }
 
+/* What belongs to a state is undone when the connection leaves it: the place among the half-open
+ * ones, the candidacy for parking, the buffers of the handshake.
+ */
 void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 {
 	enum tcp_conn_state was = conn->state;
@@ -61,6 +64,7 @@ static void timed_out(struct timer *timer, uint64_t now)
 	tcp_conn_handshake_timeout(container_of(timer, struct tcp_conn, timer));
 }
 
+/* Output first: it may end the connection, and input is then read no more. */
 static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 {
 	if (events & EPOLLOUT)
@@ -91,6 +95,7 @@ static void on_event(struct chan_src *src, uint32_t events)
 		tcp_conn_handshake_event(conn, events);
 }
 
+/* The state begins in CONNECTING (we connect) or HALF_OPEN (accepted). */
 int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 		 enum tcp_conn_state state, struct tcp_conn **conn_p)
 {
@@ -127,6 +132,7 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	return 0;
 }
 
+/* The channel is marked at once, so that a packet sent before the next poll gets the error. */
 void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 {
 	if (conn->state == TCP_CONN_FAILED || conn->state == TCP_CONN_CLOSED)
@@ -148,6 +154,7 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 	chan_poller_kick(&conn->poller->base);
 }
 
+/* The payload being received is reported last: that upcall may open another connection. */
 void tcp_conn_close(struct tcp_conn *conn)
 {
 	if (conn->state == TCP_CONN_CLOSED)
@@ -169,6 +176,7 @@ void tcp_conn_close(struct tcp_conn *conn)
 	tcp_rx_drop(conn, conn->err ? conn->err : FI_ECANCELED);
 }
 
+/* What the socket does not take now is lost with the peer, which the engine has forgotten. */
 void tcp_conn_close_orderly(struct tcp_conn *conn)
 {
 	if (conn->state == TCP_CONN_READY)

@@ -77,6 +77,7 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 	memcpy(out, &w, sizeof(w));
 }
 
+/* Until the stable part has arrived, the length of the data behind is unknown. */
 size_t tcp_hello_need(const uint8_t *buf, size_t have)
 {
 	uint16_t data_len;
@@ -88,6 +89,7 @@ size_t tcp_hello_need(const uint8_t *buf, size_t have)
 	return TCP_WIRE_HELLO_SIZE + (data_len < TCP_WIRE_DATA_MAX ? data_len : TCP_WIRE_DATA_MAX);
 }
 
+/* check_fields - a REFUSE has a reason and nothing else does; a REFUSE need not know our kind. */
 static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
 {
 	if (be16toh(w->size) != TCP_WIRE_HELLO_SIZE ||
@@ -101,6 +103,9 @@ static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
 	return TCP_HELLO_OK;
 }
 
+/* In the order in which fields can be trusted: the magic number byte by byte, so that another
+ * protocol is found out with its first byte; the versions, which keep their place; then the rest.
+ */
 enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 				       struct tcp_hello *hello_p)
 {

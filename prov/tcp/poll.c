@@ -16,7 +16,7 @@
 #define WAIT_MAX 64
 #define MISSES_MAX 200		/* fruitless reads after which a connection makes room for others */
 #define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
-#define SET_ONLY_STEP 16		/* polls that ask the set alone, per event of an inactive connection */
+#define SET_ONLY_STEP 16		/* polls that ask the set alone, per event of an inactive one */
 #define SET_ONLY_MAX 64
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 

@@ -94,7 +94,7 @@ struct tcp_wire_hello {
 	uint8_t engine;		/* version of the engine's packets (engine/wire.h) */
 	/* ---- the fields above keep their place in every version ---- */
 	uint64_t epoch;		/* random, for the lifetime of the endpoint: a restarted one has another */
-	uint64_t serial;	/* HELLO: number of this attempt, counted by the connecting peer; else echoed */
+	uint64_t serial;	/* HELLO: number of this attempt, counted by its sender; else echoed */
 	uint64_t prev;		/* HELLO: serial of the receiver's last attempt that the sender accepted, 0:
 				 * none; WELCOME: serial of the sender's newest attempt to any peer */
 	uint64_t max_payload;	/* largest payload in a frame that the sender takes */

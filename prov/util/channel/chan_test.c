@@ -78,7 +78,7 @@ static void attempts_are_repeated_after_doubled_pauses(void **state)
 	fake_failed(pkts, 2, FI_ECONNREFUSED);
 	fake_poll_at(10000 * MS);
 	assert_int_equal(link->connects, i);
-	/* the next row begins anew */
+	/* the next row begins again */
 	fake_get(peer);
 	assert_int_equal(chan->tries, 1);
 	assert_false(chan->give_up);

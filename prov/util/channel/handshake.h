@@ -40,7 +40,7 @@ enum chan_reason {
 	CHAN_ADDR_BAD = 7,	/* the sender claims an address that is not its own */
 	CHAN_NOT_YET = 8,	/* the connection that was parked has not ended here: try again */
 	CHAN_NO_USE = 9,	/* this would be a further connection, which is not wanted */
-	CHAN_NO_ENDPOINT = 10,	/* nobody here has the address that was connected to */
+	CHAN_NO_ENDPOINT = 10,	/* no endpoint here has the address that was connected to */
 	CHAN_REASONS
 };
 

@@ -26,6 +26,7 @@ struct chan_hold *chan_hold_new(size_t size, const struct eng_rx *rx, bool remot
 	return hold;
 }
 
+/* Reset before the upcall, which may end the connection, and with it this sink again. */
 void chan_sink_end(struct chan_sink *sink, struct eng_link *link, int err)
 {
 	struct chan_sink was = *sink;
@@ -46,6 +47,7 @@ static void hold_free(struct chan_hold *hold)
 	free(hold);
 }
 
+/* The token is used up in every case: take() has made the source forget the hold. */
 int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt,
 	      void *cookie)
 {

@@ -82,7 +82,7 @@ static void timers_fire_when_they_are_due(void **state)
 		timers_leave(&fake_poller->timers);
 }
 
-/* sleeper - somebody has armed the group and sleeps; is there a wake-up for it? */
+/* sleeper - a thread has armed the group and sleeps; is there a wake-up for it? */
 static bool woken(void)
 {
 	struct pollfd fd = { .fd = obj_prog_fd(fake_prog), .events = POLLIN };

@@ -12,7 +12,7 @@
  * What must hold:
  *  - a connection is replaced only if it is dead at its other end;
  *  - when nothing is in flight, both ends have the same connection, or neither has one;
- *  - then nobody waits for an answer; without losses, forgetting and restarts nobody waits
+ *  - then no end waits for an answer; without losses, forgetting and restarts none waits
  *    for the other's attempt either, and if there was an attempt there is a connection;
  *  - from there, one more attempt of either end makes a connection.
  *
@@ -199,7 +199,7 @@ static void restart(struct world *w, unsigned end)
 		wire = &w->wire[i];
 		if (wire->phase == UNUSED)
 			continue;
-		wire->closed[end] = 0;		/* nobody is left to see it */
+		wire->closed[end] = 0;		/* no end is left to see it */
 		if (wire->caller == end) {
 			wire->closed[!end] |= wire->phase == REQUEST;
 			if (wire->phase != REQUEST)

@@ -36,14 +36,14 @@ struct fake_hdr {
 	uint64_t len;
 };
 
-/* A packet on its way out. */
+/* A packet being sent. */
 struct fake_msg {
 	struct eng_pkt pkt;
 	struct eng_peer *peer;
 	uint8_t data[];
 };
 
-/* A packet on its way in. */
+/* A packet being received. */
 struct fake_rx {
 	struct list node;	/* held: on ep->held */
 	struct eng_peer *peer;
@@ -96,8 +96,8 @@ struct eng_pep {
 };
 
 static struct obj_prog fake_prog;
-/* All that are open: in a child of the test, which is searched for leaks, too, nobody
- * else may know the parent's.
+/* All that are open.  In a child of the test, which is searched for leaks too, this list keeps
+ * those of its parent reachable.
  */
 static struct list fake_eps = { &fake_eps, &fake_eps };
 static struct fi_provider fake_prov = { .name = FAKE_NAME };
