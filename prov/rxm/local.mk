@@ -3,6 +3,10 @@
 EXTRA_DIST += prov/rxm/configure.m4 prov/rxm/README.md
 
 rxm_link_sources = \
+	prov/rxm/compat/cm.c \
+	prov/rxm/compat/cm.h \
+	prov/rxm/compat/packet.c \
+	prov/rxm/compat/packet.h \
 	prov/rxm/conf.c \
 	prov/rxm/conf.h \
 	prov/rxm/conn.c \
@@ -41,6 +45,8 @@ rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h 
 rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 rxm_tests = \
 	prov/rxm/api_test \
+	prov/rxm/compat/cm_test \
+	prov/rxm/compat/packet_test \
 	prov/rxm/conn_test \
 	prov/rxm/connect_test \
 	prov/rxm/dom_test \
@@ -56,6 +62,14 @@ TESTS += $(rxm_tests)
 prov_rxm_api_test_SOURCES = prov/rxm/api_test.c
 prov_rxm_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_compat_cm_test_SOURCES = prov/rxm/compat/cm_test.c prov/rxm/compat/cm.c prov/rxm/compat/cm.h \
+	prov/rxm/compat/test/hex.h
+prov_rxm_compat_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_cm_test_LDADD = $(CMOCKA_LIBS)
+prov_rxm_compat_packet_test_SOURCES = prov/rxm/compat/packet_test.c prov/rxm/compat/packet.c \
+	prov/rxm/compat/packet.h prov/rxm/compat/test/captured.h prov/rxm/compat/test/hex.h
+prov_rxm_compat_packet_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_packet_test_LDADD = $(CMOCKA_LIBS)
 prov_rxm_conn_test_SOURCES = prov/rxm/conn_test.c $(rxm_rig)
 prov_rxm_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_conn_test_LDADD = $(rxm_rig_libs)
@@ -87,4 +101,8 @@ EXTRA_PROGRAMS += prov/rxm/test/fuzz_wire
 prov_rxm_test_fuzz_wire_SOURCES = prov/rxm/test/fuzz_wire.c prov/rxm/wire.c prov/rxm/wire.h \
 	prov/util/channel/handshake.c src/base/iov.c
 prov_rxm_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+EXTRA_PROGRAMS += prov/rxm/compat/test/fuzz_packet
+prov_rxm_compat_test_fuzz_packet_SOURCES = prov/rxm/compat/test/fuzz_packet.c \
+	prov/rxm/compat/cm.c prov/rxm/compat/cm.h prov/rxm/compat/packet.c prov/rxm/compat/packet.h
+prov_rxm_compat_test_fuzz_packet_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * packet.h - the compatible wire format: packets of FI_PROTO_RXM, version 1.
+ *
+ * One packet is one message of the endpoint below.  Numbers are in host order, which both hosts
+ * share (cm.h), except for two of an atomic response.
+ *
+ *   0   control version   1  type           2  bytes in this packet (SEG)
+ *   4   number (SEG)      8  connection     16 message
+ *   24  place (SEG), count (CREDIT)
+ *   32  operation version 34 operation      36 flags
+ *   40  length of the message, or of what is behind the header (ATOMIC, ATOMIC_RESPONSE)
+ *   48  completion data   56 tag; or datatype, operation, number of ranges
+ *   64  by type:
+ *
+ *   EAGER          the message
+ *   SEG            a piece of it
+ *   RNDV           list of the sender's memory
+ *   ATOMIC         list of ranges, operands
+ *   ATOMIC_RESPONSE  status, bytes of the result, the result
+ *   WRITE_OFFER    list of the receiver's memory
+ *   others         nothing
+ *
+ * Fields that a type does not use have any value when they come, and are 0 when they go.
+ */
+#ifndef RXM_PACKET_H
+#define RXM_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rxm/wire.h"
+
+#define RXM_PACKET_HDR 64
+#define RXM_PACKET_SEGS 4	/* entries of a list */
+#define RXM_PACKET_LIST 96	/* bytes of a list of ranges; one of memory has 8 more */
+
+enum rxm_packet_type {
+	RXM_PACKET_EAGER,		/* a whole message */
+	RXM_PACKET_SEG,			/* a piece of one; pieces come in order, other packets between */
+	RXM_PACKET_RNDV,		/* a message is announced */
+	RXM_PACKET_READ_DONE,		/* the receiver has read it */
+	RXM_PACKET_ATOMIC,
+	RXM_PACKET_ATOMIC_RESPONSE,
+	RXM_PACKET_CREDIT,
+	RXM_PACKET_WRITE_OFFER,		/* the sender of RNDV shall write it */
+	RXM_PACKET_WRITE_DONE,		/* it has */
+	RXM_PACKET_TYPES
+};
+
+enum rxm_packet_op {
+	RXM_OP_MSG = 0,
+	RXM_OP_TAGGED = 1,
+	RXM_OP_ATOMIC = 6,		/* nothing comes back but a status */
+	RXM_OP_ATOMIC_FETCH = 7,
+	RXM_OP_ATOMIC_COMPARE = 8,	/* comparands are behind the operands */
+};
+
+/* SEG: which piece. */
+enum rxm_packet_place {
+	RXM_PLACE_FIRST = 1,
+	RXM_PLACE_MIDDLE,
+	RXM_PLACE_LAST,
+};
+
+struct rxm_packet {
+	enum rxm_packet_type type;
+	enum rxm_packet_op op;		/* EAGER, SEG, RNDV, ATOMIC, ATOMIC_RESPONSE */
+	uint32_t conn_id;		/* that the receiver gave */
+	uint64_t msg_id;		/* of the exchange, by the side that began it; EAGER, CREDIT: 0 */
+	uint64_t len;			/* EAGER, SEG, RNDV: of the whole message */
+	bool has_data;			/* the same types: @data is in use */
+	uint64_t data, tag;
+	uint32_t seg_no;		/* SEG, from 0 */
+	enum rxm_packet_place place;	/* SEG */
+	uint64_t credits;		/* CREDIT */
+	uint8_t datatype, amo;		/* ATOMIC, ATOMIC_RESPONSE: enum fi_datatype, enum fi_op */
+	unsigned segs;			/* RNDV, WRITE_OFFER: entries; ATOMIC: ranges */
+	struct rxm_seg seg[RXM_PACKET_SEGS];	/* ATOMIC: len is a number of elements */
+	uint32_t err;			/* ATOMIC_RESPONSE: positive FI_E*, or 0 */
+	/* Behind the header and list: EAGER, SEG: of the message; ATOMIC: operands;
+	 * ATOMIC_RESPONSE: the result.
+	 */
+	const uint8_t *payload;
+	size_t payload_len;
+};
+
+/* rxm_packet_parse - the validator of a packet: decode it.
+ *
+ * @limit: eager limit of the connection
+ * @out:   [out] valid on NULL only; fields of other types are 0; payload points into @buf
+ *
+ * Returns NULL, or what is wrong.  Whether a connection, message or key exists is checked where it is
+ * looked up, and the length of operands by rxm_packet_operands().
+ */
+const char *rxm_packet_parse(const uint8_t *buf, size_t len, size_t limit, struct rxm_packet *out);
+
+/* rxm_packet_put - encode the header of @pkt, and its list; payload is not copied.
+ * @out: RXM_PACKET_HDR + RXM_PACKET_LIST + 8 bytes.   Returns the bytes before the payload.
+ */
+size_t rxm_packet_put(uint8_t *out, const struct rxm_packet *pkt);
+
+/* rxm_packet_room - the longest packet, for receive buffers. */
+static inline size_t rxm_packet_room(size_t limit)
+{
+	return RXM_PACKET_HDR + limit;
+}
+
+/* rxm_packet_operands - do the operands of the ATOMIC @pkt have the right length?
+ * @size: of its datatype
+ */
+bool rxm_packet_operands(const struct rxm_packet *pkt, size_t size);
+
+#endif

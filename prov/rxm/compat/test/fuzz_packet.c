@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Any bytes may come from a peer: what is accepted lies within them, has possible fields only, and
+ * encoded and decoded again is the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rxm/compat/cm.h"
+#include "rxm/compat/packet.h"
+
+#define LIMIT 16384
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct rxm_packet *pkt, const uint8_t *buf, size_t size)
+{
+	uint8_t *again = malloc(RXM_PACKET_HDR + RXM_PACKET_LIST + 8 + pkt->payload_len);
+	size_t head = rxm_packet_put(again, pkt);
+	struct rxm_packet back;
+
+	if (pkt->payload_len && (pkt->payload < buf || pkt->payload + pkt->payload_len != buf + size))
+		abort();
+	if (pkt->segs > RXM_PACKET_SEGS || head + pkt->payload_len != size)
+		abort();
+	memcpy(again + head, pkt->payload, pkt->payload_len);
+	if (rxm_packet_parse(again, size, LIMIT, &back))
+		abort();
+	back.payload = pkt->payload;
+	if (memcmp(&back, pkt, sizeof(back)))
+		abort();
+	rxm_packet_operands(pkt, 16);
+	free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	struct rxm_cm_request request;
+	struct rxm_cm_accept accept;
+	struct rxm_packet pkt;
+
+	memcpy(copy, data, size);
+	if (!rxm_packet_parse(copy, size, LIMIT, &pkt))
+		check(&pkt, copy, size);
+	if (!rxm_cm_get_request(copy, size, &request) && (!request.process || !request.port))
+		abort();
+	if (!rxm_cm_get_accept(copy, size, &accept) && !accept.process)
+		abort();
+	if (rxm_cm_get_reject(copy, size) > RXM_CM_EXISTS)
+		abort();
+	free(copy);
+	return 0;
+}
