@@ -168,22 +168,54 @@ static void config_warn(const char *fmt, ...)
 	line_write("core", FI_LOG_WARN, FI_LOG_CORE, "fi_log", __LINE__, buf);
 }
 
+/* Words that other versions of the library take.  Errors are warnings here. */
+static const struct {
+	const char *word;
+	int level;
+} level_words[] = {
+	{ "none", -1 }, { "off", -1 },
+	{ "error", FI_LOG_WARN }, { "warning", FI_LOG_WARN },
+};
+
+/* level_number - a level by its number: of enum fi_log_level, all lines above the last, none
+ * below the first.
+ */
+static bool level_number(const char *word, int *level_p)
+{
+	char *end;
+	long n = strtol(word, &end, 10);
+
+	if (end == word || *end)
+		return false;
+	*level_p = n < 0 ? -1 : n >= LEVELS ? LEVELS - 1 : (int) n;
+	return true;
+}
+
+static bool level_parse(const char *word, int *level_p)
+{
+	size_t len = strlen(word);
+	int i;
+
+	for (i = 0; i < LEVELS; i++) {
+		if (core_word_is(word, len, level_names[i])) {
+			*level_p = i;
+			return true;
+		}
+	}
+	for (i = 0; i < (int) (sizeof(level_words) / sizeof(level_words[0])); i++) {
+		if (core_word_is(word, len, level_words[i].word)) {
+			*level_p = level_words[i].level;
+			return true;
+		}
+	}
+	return level_number(word, level_p);
+}
+
 static void config_level(void)
 {
 	const char *word = core_env_get("FI_LOG_LEVEL");
-	int i;
 
-	if (!word || !*word)
-		return;
-	for (i = 0; i < LEVELS; i++) {
-		if (core_word_is(word, strlen(word), level_names[i])) {
-			level_max = i;
-			return;
-		}
-	}
-	if (core_word_is(word, strlen(word), "none"))
-		level_max = -1;
-	else
+	if (word && *word && !level_parse(word, &level_max))
 		config_warn("FI_LOG_LEVEL=%s is not a level: use none, warn, trace, "
 			    "info or debug; warn is used", word);
 }

@@ -62,6 +62,33 @@ static void test_level(void **state)
 	shows("FI_LOG_LEVEL", "debug", "111111");
 	shows("FI_LOG_LEVEL", "none", "000000");
 	shows("FI_LOG_LEVEL", "loud", "100011");
+	/* as other versions of the library take it */
+	shows("FI_LOG_LEVEL", "error", "100011");
+	shows("FI_LOG_LEVEL", "WARNING", "100011");
+	shows("FI_LOG_LEVEL", "off", "000000");
+	shows("FI_LOG_LEVEL", "-1", "000000");
+	shows("FI_LOG_LEVEL", "0", "100011");
+	shows("FI_LOG_LEVEL", "1", "110011");
+	shows("FI_LOG_LEVEL", "2", "111011");
+	shows("FI_LOG_LEVEL", "3", "111111");
+	shows("FI_LOG_LEVEL", "99999999999999999999", "111111");
+	shows("FI_LOG_LEVEL", "1x", "100011");
+}
+
+/* The words of other versions are accepted without a warning. */
+static void test_level_of_others(void **state)
+{
+	static const char *const words[] = { "error", "warning", "off", "-1", "0", "3", "4" };
+	char out[4096];
+	size_t i;
+
+	set_name = "FI_LOG_LEVEL";
+	set_name2 = NULL;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		set_value = words[i];
+		assert_int_equal(child_run(chatter, out, sizeof(out)), 0);
+		assert_null(strstr(out, "not a level"));
+	}
 }
 
 static void test_prov(void **state)
@@ -376,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_level_of_others),
 		cmocka_unit_test(test_prov),
 		cmocka_unit_test(test_subsys),
 		cmocka_unit_test(test_form),
