@@ -59,8 +59,8 @@ struct info_refusal {
  * @want_p: [out] for info_want_free()
  * @why_p:  [out] set on -FI_ENODATA
  *
- * Errors: -FI_ENODATA: not an IP address; -FI_EINVAL: @service is malformed; -FI_EAGAIN: the
- *         name server did not answer; -FI_ENOMEM.
+ * Errors: -FI_ENODATA: not an IP address, or a name that is not resolved for any reason;
+ *         -FI_EINVAL: @service is malformed; -FI_ENOMEM.
  */
 int info_want_read(const char *node, const char *service, uint64_t flags,
 		  const struct fi_info *hints, int type, struct info_want *want_p,

@@ -210,8 +210,8 @@ static int choose(struct query *q)
 	return ret;
 }
 
-/* read_want - malformed arguments and an unreachable name server are errors; an address that is
- * not available gives an empty result with a reason.
+/* read_want - malformed arguments are errors; a name that is not resolved and an address that is
+ * not available give an empty result with a reason.
  */
 static int read_want(struct query *q, const char *node, const char *service, uint64_t flags)
 {
@@ -230,11 +230,6 @@ static int read_want(struct query *q, const char *node, const char *service, uin
 			"port from 0 to 65535 or a name in /etc/services, and none where the "
 			"node is an address in string form (fi_sockaddr_in://192.0.2.1:5000)\n",
 			node ? node : "", service ? service : "");
-		break;
-	case -FI_EAGAIN:
-		FI_WARN(np->prov, FI_LOG_CORE,
-			"no name server answered for '%s': see /etc/resolv.conf, or give the "
-			"address\n", node ? node : "");
 		break;
 	}
 	return ret;

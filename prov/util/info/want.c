@@ -90,13 +90,13 @@ static void set_src(struct info_want *want, struct net_addrs *list)
 
 /* src_from_node - FI_SOURCE: node and service are local. */
 static int src_from_node(const char *node, const char *service, int flags, int family,
-			 int type, struct info_want *want)
+			 int type, struct info_want *want, const char **reason_p)
 {
 	struct net_addrs list;
 	int ret;
 
 	if (node && !is_literal(node) && !(flags & NET_RESOLVE_NUMERIC)) {
-		ret = net_addr_resolve(node, service, flags, family, type, &list);
+		ret = net_addr_resolve_why(node, service, flags, family, type, &list, reason_p);
 		if (!ret && !is_hosts_alias(node, &list)) {
 			set_src(want, &list);
 			want->own_name = is_own_name(node);
@@ -108,7 +108,7 @@ static int src_from_node(const char *node, const char *service, int flags, int f
 			net_addrs_free(&list);
 		node = NULL;	/* this host, by any of its addresses */
 	}
-	ret = net_addr_resolve(node, service, flags, family, type, &list);
+	ret = net_addr_resolve_why(node, service, flags, family, type, &list, reason_p);
 	if (!ret)
 		set_src(want, &list);
 	return ret;
@@ -164,12 +164,13 @@ static int read_dest_hint(const struct fi_info *hints, struct info_want *want,
 }
 
 /* loopback_dest - a service without a node is on this host. */
-static int loopback_dest(const char *service, int family, int type, struct net_addrs *list)
+static int loopback_dest(const char *service, int family, int type, struct net_addrs *list,
+			 const char **reason_p)
 {
 	size_t i;
 	int ret;
 
-	ret = net_addr_resolve(NULL, service, 0, family, type, list);
+	ret = net_addr_resolve_why(NULL, service, 0, family, type, list, reason_p);
 	for (i = 0; !ret && i < list->cnt; i++) {
 		union net_sa *sa = &list->addr[i];
 
@@ -185,19 +186,20 @@ static int read_node(const char *node, const char *service, uint64_t flags, int 
 		     int type, struct info_want *want, struct info_refusal *why)
 {
 	int numeric = flags & FI_NUMERICHOST ? NET_RESOLVE_NUMERIC : 0;
+	const char *reason = "";
 	int ret;
 
 	if (flags & FI_SOURCE) {
-		ret = src_from_node(node, service, numeric, family, type, want);
+		ret = src_from_node(node, service, numeric, family, type, want, &reason);
 	} else {
-		ret = node ? net_addr_resolve(node, service, numeric, family, type, &want->dest) :
-			     loopback_dest(service, family, type, &want->dest);
+		ret = node ? net_addr_resolve_why(node, service, numeric, family, type,
+						  &want->dest, &reason) :
+			     loopback_dest(service, family, type, &want->dest, &reason);
 		want->has_dest = !ret;
 	}
 	if (ret == -FI_ENODATA)
-		refuse(why, flags & FI_SOURCE ? "src_addr" : "dest_addr", node ? node : "-",
-		       numeric ? "no such address (FI_NUMERICHOST: names are not looked up)" :
-		       "the name service knows no IP address for this name");
+		refuse(why, flags & FI_SOURCE ? "src_addr" : "dest_addr",
+		       node ? node : service ? service : "-", reason);
 	return ret;
 }
 

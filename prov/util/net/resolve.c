@@ -7,6 +7,7 @@
  * Numeric addresses are parsed here; the C library's resolver, which may load name service
  * modules and query servers, is called only for names.
  */
+#include <errno.h>
 #include <netdb.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
@@ -16,16 +17,24 @@
 
 #include "net/resolve.h"
 
-static int lookup_error(int err)
+static int lookup_error(int err, const char **why_p)
 {
 	switch (err) {
-	case EAI_AGAIN:
-		return -FI_EAGAIN;
 	case EAI_MEMORY:
 		return -FI_ENOMEM;
+	case EAI_NONAME:
+		*why_p = "the name service knows no IP address for this name";
+		break;
+	case EAI_AGAIN:
+		*why_p = "no name server answered: see /etc/resolv.conf, or give the address";
+		break;
+	case EAI_SYSTEM:
+		*why_p = fi_strerror(errno);
+		break;
 	default:
-		return -FI_ENODATA;
+		*why_p = gai_strerror(err);
 	}
+	return -FI_ENODATA;
 }
 
 /* add - append an address unless it is in the list: getaddrinfo() repeats an address that the
@@ -47,7 +56,7 @@ static int add(struct net_addrs *list, const union net_sa *sa)
 	return 0;
 }
 
-static int service_port(const char *service, int type, uint16_t *port_p)
+static int service_port(const char *service, int type, uint16_t *port_p, const char **why_p)
 {
 	struct addrinfo want = { .ai_family = AF_INET, .ai_socktype = type,
 				 .ai_flags = AI_PASSIVE };
@@ -60,8 +69,12 @@ static int service_port(const char *service, int type, uint16_t *port_p)
 	if (!*service || (*service >= '0' && *service <= '9') || *service == '-')
 		return -FI_EINVAL;
 	ret = getaddrinfo(NULL, service, &want, &found);
+	if (ret == EAI_SERVICE || ret == EAI_NONAME) {
+		*why_p = "/etc/services has no port for the service of this name";
+		return -FI_ENODATA;
+	}
 	if (ret)
-		return ret == EAI_MEMORY ? -FI_ENOMEM : -FI_EINVAL;
+		return lookup_error(ret, why_p);
 	*port_p = net_addr_port(found->ai_addr);
 	freeaddrinfo(found);
 	return 0;
@@ -86,7 +99,7 @@ static int add_any(int family, uint16_t port, struct net_addrs *list)
 }
 
 static int add_name(const char *node, int flags, int family, int type, uint16_t port,
-		    struct net_addrs *list)
+		    struct net_addrs *list, const char **why_p)
 {
 	struct addrinfo want = {
 		.ai_family = family,
@@ -97,8 +110,10 @@ static int add_name(const char *node, int flags, int family, int type, uint16_t 
 	int ret;
 
 	ret = getaddrinfo(node, NULL, &want, &found);
+	if (ret == EAI_NONAME && want.ai_flags & AI_NUMERICHOST)
+		return -FI_ENODATA;
 	if (ret)
-		return lookup_error(ret);
+		return lookup_error(ret, why_p);
 	for (ai = found; ai && !ret; ai = ai->ai_next) {
 		union net_sa sa;
 
@@ -125,12 +140,12 @@ static int literal(const char *node, int family, uint16_t port, struct net_addrs
 }
 
 static int resolve(const char *node, const char *service, int flags, int family, int type,
-		   struct net_addrs *list)
+		   struct net_addrs *list, const char **why_p)
 {
 	uint16_t port;
 	int ret;
 
-	ret = service_port(service, type, &port);
+	ret = service_port(service, type, &port, why_p);
 	if (ret)
 		return ret;
 	if (!node)
@@ -138,16 +153,19 @@ static int resolve(const char *node, const char *service, int flags, int family,
 	ret = literal(node, family, port, list);
 	if (ret != -FI_EINVAL)
 		return ret;
-	return add_name(node, flags, family, type, port, list);
+	return add_name(node, flags, family, type, port, list, why_p);
 }
 
-int net_addr_resolve(const char *node, const char *service, int flags, int family,
-		     int type, struct net_addrs *out_p)
+int net_addr_resolve_why(const char *node, const char *service, int flags, int family,
+			 int type, struct net_addrs *out_p, const char **why_p)
 {
 	struct net_addrs list = { 0 };
 	struct net_uri uri;
 	int ret;
 
+	*why_p = flags & NET_RESOLVE_NUMERIC ?
+		 "no such address (FI_NUMERICHOST: names are not looked up)" :
+		 "no IP address of the wanted family has this name";
 	if (node && strstr(node, "://")) {
 		ret = net_uri_split(node, &uri);
 		if (ret)
@@ -161,7 +179,7 @@ int net_addr_resolve(const char *node, const char *service, int flags, int famil
 		if (uri.family != AF_UNSPEC)
 			family = uri.family;
 	}
-	ret = resolve(node, service, flags, family, type, &list);
+	ret = resolve(node, service, flags, family, type, &list, why_p);
 	if (!ret && !list.cnt)
 		ret = -FI_ENODATA;
 	if (ret) {
@@ -170,6 +188,14 @@ int net_addr_resolve(const char *node, const char *service, int flags, int famil
 	}
 	*out_p = list;
 	return 0;
+}
+
+int net_addr_resolve(const char *node, const char *service, int flags, int family,
+		     int type, struct net_addrs *out_p)
+{
+	const char *why;
+
+	return net_addr_resolve_why(node, service, flags, family, type, out_p, &why);
 }
 
 void net_addrs_free(struct net_addrs *list)

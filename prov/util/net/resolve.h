@@ -26,13 +26,21 @@ struct net_addrs {
  *
  * Ownership: the caller frees with net_addrs_free().
  * Threading: any; may block in the name service unless NET_RESOLVE_NUMERIC.
- * Errors:    -FI_ENODATA: no address of @family under this name, or not an IP address;
- *            -FI_EINVAL: @service is neither a port nor a service name, or @node a malformed
- *            string form; -FI_EAGAIN: the name server did not answer; -FI_ENOMEM.
+ * Errors:    -FI_ENODATA: no address of @family under this name, whatever the resolver's reason
+ *            (also a name server that does not answer: a program that repeats the call would
+ *            repeat it for ever), no such service name, or not an IP address;
+ *            -FI_EINVAL: @service is not a possible port number, or @node a malformed string
+ *            form; -FI_ENOMEM.
  * Cost:      numeric addresses never reach the C library's resolver.
  */
 int net_addr_resolve(const char *node, const char *service, int flags, int family,
 		     int type, struct net_addrs *out_p);
+
+/* net_addr_resolve_why - the same; @why_p: [out] set on -FI_ENODATA: the reason, for a log line;
+ * constant text.
+ */
+int net_addr_resolve_why(const char *node, const char *service, int flags, int family,
+			 int type, struct net_addrs *out_p, const char **why_p);
 void net_addrs_free(struct net_addrs *list);
 
 #endif

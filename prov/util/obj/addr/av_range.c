@@ -34,13 +34,15 @@ static int resolve(struct obj_av *av, const char *node, const char *service, int
 		   union net_sa *out)
 {
 	struct net_addrs list;
-	int ret = net_addr_resolve(node, service, 0, family, SOCK_DGRAM, &list);
+	const char *why;
+	int ret = net_addr_resolve_why(node, service, 0, family, SOCK_DGRAM, &list, &why);
 
 	if (ret) {
 		FI_WARN(av->domain->prov, FI_LOG_AV,
 			"cannot find the address of node \"%s\", service \"%s\": %s\n",
 			node ? node : "(none)", service ? service : "(none)",
-			ret == -FI_EINVAL ? "this is no port or service" : "no such host, or of another family");
+			ret == -FI_ENODATA ? why : ret == -FI_EINVAL ? "this is no port or service" :
+			fi_strerror(-ret));
 		return ret;
 	}
 	*out = list.addr[0];
