@@ -9,7 +9,9 @@
 #define POLYNOMIAL 0x82f63b78u	/* reflected */
 
 static uint32_t table[256];
+#ifdef __x86_64__
 static bool by_processor;
+#endif
 
 __attribute__((constructor))
 static void prepare(void)

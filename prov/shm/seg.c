@@ -35,9 +35,10 @@ static void place(struct shm_seg *seg)
 {
 	unsigned long nodes[1024 / (CHAR_BIT * sizeof(unsigned long))] = { 0 };
 	const unsigned bits = CHAR_BIT * sizeof(*nodes);
-	unsigned cpu, node;
+	unsigned node;
 
-	if (getcpu(&cpu, &node) || node >= CHAR_BIT * sizeof(nodes))
+	/* the system call: the C library's getcpu() is not in every one */
+	if (syscall(SYS_getcpu, NULL, &node, NULL) || node >= CHAR_BIT * sizeof(nodes))
 		return;
 	nodes[node / bits] = 1ul << node % bits;
 	/* the kernel uses one bit less than the size that it is given */

@@ -68,6 +68,39 @@ def check_soname(lib, want):
     return 1
 
 
+# The number of the file that a release of the field installs: ldconfig lets the soname point
+# to the file with the greatest number, so ours must be above it.
+FIELD = (1, 32, 0)
+
+
+def check_number(lib):
+    name = os.path.basename(os.path.realpath(lib))
+    number = tuple(int(n) for n in re.findall(r'\d+', name.split('.so.')[1]))
+    if number > FIELD:
+        return 0
+    print('%s is not above %s: ldconfig would prefer the other library'
+          % (name, '.'.join(map(str, FIELD))))
+    return 1
+
+
+# Versions at which glibc moved functions of other libraries, or of inline headers, into libc.
+MOVED = {'2.32', '2.33', '2.34'}
+# What configure looks for, with a replacement where it is missing.
+CHECKED = {'strerrordesc_np'}
+
+
+def check_imports(lib):
+    """What glibc has only since 2.29, and musl often not at all, is not linked."""
+    bad = 0
+    for line in readelf('--dyn-syms', '-W', lib).splitlines():
+        m = re.search(r'UND (\w+)@GLIBC_(2\.(\d+))', line)
+        if not m or int(m.group(3)) < 29 or m.group(2) in MOVED or m.group(1) in CHECKED:
+            continue
+        print('%s: %s needs glibc %s' % (lib, m.group(1), m.group(2)))
+        bad += 1
+    return bad
+
+
 def check(lib, want, want_soname):
     """Number of differences of one library."""
     have = exported(lib)
@@ -96,6 +129,7 @@ def main():
     with open(os.path.join(HERE, 'soname.tsv')) as f:
         name = f.read().split('\t')[1].strip()
     bad = check(args[0], {tuple(r) for r in rows('exported-symbols')}, name)
+    bad += check_number(args[0]) + check_imports(args[0])
     if len(args) > 1:
         node = 'FABRIC_FFI_1.0'
         want = {(r[0], node, 'FUNC', 'yes(@@)') for r in rows('inlines')}

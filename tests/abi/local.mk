@@ -64,5 +64,6 @@ $(abi_incs): tests/abi/gen_abi.py $(abi_tables)
 	$(AM_V_GEN)mode=`basename $@ .inc | sed s/abi_//`; \
 	$(PYTHON) $(abi_dir)/gen_abi.py $$mode $(abi_dir) >$@.tmp && mv -f $@.tmp $@
 
-dist_check_SCRIPTS += tests/abi/abi_symbols_test.py tests/abi/headers_alone_test.py
-TESTS += tests/abi/abi_symbols_test.py tests/abi/headers_alone_test.py
+abi_scripts = tests/abi/abi_symbols_test.py tests/abi/headers_alone_test.py tests/abi/processor_test
+dist_check_SCRIPTS += $(abi_scripts)
+TESTS += $(abi_scripts)
