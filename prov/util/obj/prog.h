@@ -104,7 +104,6 @@ struct obj_prog {
 	unsigned seen;			/* pollers that are in epfd */
 	int timerfd;			/* fires at @timer_ns; readable until the next arm; -1 */
 	uint64_t timer_ns;		/* 0: no thread ever slept; UINT64_MAX: no timer */
-	struct obj_idle idle;		/* polls by application threads that found nothing */
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
@@ -113,6 +112,7 @@ struct obj_prog {
 	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
+	struct obj_idle idle;		/* polls by application threads that found nothing; last, as most is cold */
 };
 
 /* obj_prog_new - make an empty group with one reference.
