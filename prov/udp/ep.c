@@ -314,6 +314,7 @@ static void ep_av_removed(struct obj_ep *base, fi_addr_t fi_addr)
 
 static const struct obj_ep_ops ep_obj_ops = {
 	.enable = ep_enable,
+	.late = OBJ_LATE_CNTR | OBJ_LATE_CQ,
 	.av_removed = ep_av_removed,
 	.getopt = ep_getopt,
 	.setopt = ep_setopt,

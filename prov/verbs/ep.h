@@ -243,9 +243,11 @@ extern struct vrb_fast_table {
 
 /* vrb_fast_enable - the queue pair is made: decide which calls and completions may take the fast
  * path once it is connected.   vrb_fast_disable - none any more.
+ * vrb_fast_rebound - a counter was bound: completions with counters are no fast ones.
  * Threading: locked.
  */
 void vrb_fast_enable(struct vrb_ep *ep);
+void vrb_fast_rebound(struct obj_ep *base);
 void vrb_fast_disable(struct vrb_ep *ep);
 
 /* ---- data/rma.c ----------------------------------------------------------------- */

@@ -102,7 +102,7 @@ void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err
 /* eng_serve_events - an operation on all ranges of @msg is done: counters of the
  * regions and of the endpoint, completion data.
  *
- * @access: FI_REMOTE_WRITE or FI_REMOTE_READ
+ * @access: FI_REMOTE_WRITE, FI_REMOTE_READ, or both: an atomic that fetches and changes
  */
 void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
 		      uint64_t op_flag, uint64_t len);

@@ -16,6 +16,16 @@
 #include "obj/ops.h"
 #include "obj/poll.h"
 
+bool obj_domain_has_regions(struct obj_domain *domain)
+{
+	bool has;
+
+	lock_get(&domain->mr_lock);
+	has = domain->mr_map.used != 0;
+	lock_put(&domain->mr_lock);
+	return has;
+}
+
 int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog)
 {
 	int ret = 0;

@@ -104,6 +104,9 @@ struct obj_domain {
 int obj_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_domain **domain, uint64_t flags, void *context);
 
+/* obj_domain_has_regions - is there a region that peers may access?  Threading: any. */
+bool obj_domain_has_regions(struct obj_domain *domain);
+
 /* obj_domain_started - an endpoint of @prog is about to be enabled: start the progress
  * thread if this domain has one and it does not run.  Errors: -FI_ENOMEM,
  * -FI_EAGAIN (no more threads).

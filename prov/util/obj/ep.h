@@ -35,6 +35,12 @@
 
 struct obj_ep;
 
+/* What may be bound to an endpoint that is enabled. */
+enum obj_late {
+	OBJ_LATE_CNTR = 1,	/* counters and a shared transmit context */
+	OBJ_LATE_CQ = 2,	/* a queue for a direction that has none */
+};
+
 /* What obj calls in a provider's (or the engine's) endpoint. */
 struct obj_ep_ops {
 	/* enable - all that is needed is bound and ep->prog is set: start.
@@ -57,6 +63,12 @@ struct obj_ep_ops {
 	 * and FI_CLASS_SRX_CTX, which have been checked.  May be NULL: -FI_EINVAL.
 	 */
 	int (*bind)(struct obj_ep *ep, struct fid *fid, uint64_t flags);
+
+	/* rebound - a counter, a queue or a shared transmit context was bound after enable().
+	 * Called with prog->lock held.  May be NULL.
+	 */
+	void (*rebound)(struct obj_ep *ep);
+	unsigned late;			/* enum obj_late; the rest is refused once enabled */
 
 	/* Options that obj does not answer by itself; -FI_ENOPROTOOPT if unknown.
 	 * May be NULL.  Called without prog->lock.
@@ -190,8 +202,9 @@ void obj_ep_quiesce(struct obj_ep *ep);
 void obj_ep_fini(struct obj_ep *ep);
 
 /* obj_ep_bind - fi_ep_bind() with every check of fi_endpoint(3).
+ * An enabled endpoint takes what ops->late allows, for slots that are empty.
  * Errors: -FI_EOPBADSTATE enabled already; -FI_EINVAL wrong flags, another
- * domain's object, bound twice; -FI_EBADFLAGS.
+ * domain's object, bound twice; -FI_EBADFLAGS; -FI_ENOMEM.
  */
 int obj_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 

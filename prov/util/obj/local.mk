@@ -13,6 +13,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/av_table.h \
 	prov/util/obj/addr/av_user.c \
 	prov/util/obj/av_user.h \
+	prov/util/obj/endpoint/by_msg.c \
+	prov/util/obj/endpoint/by_msg.h \
 	prov/util/obj/endpoint/cm.c \
 	prov/util/obj/cm.h \
 	prov/util/obj/event/cntr.c \

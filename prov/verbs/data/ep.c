@@ -335,10 +335,13 @@ static int ep_close(struct fid *fid)
 
 static const struct obj_ep_ops ep_obj_ops = {
 	.enable = ep_enable,
+	.late = OBJ_LATE_CNTR,
+	.rebound = vrb_fast_rebound,
 };
 
 static const struct obj_ep_ops dgram_obj_ops = {
 	.enable = vrb_dgram_enable,
+	.late = OBJ_LATE_CNTR,
 	.av_removed = vrb_dgram_removed,
 	.av_inserted = vrb_dgram_inserted,
 };

@@ -377,14 +377,21 @@ static uint32_t fast_inline(const struct vrb_ep *ep, enum vrb_op op)
 	return max > ep->inject_size ? ep->inject_size : max;
 }
 
-void vrb_fast_enable(struct vrb_ep *ep)
+void vrb_fast_rebound(struct obj_ep *base)
 {
-	const struct obj_ep *base = &ep->base;
+	struct vrb_ep *ep = (struct vrb_ep *) base;
 	unsigned i;
 
 	ep->fast_comp = !ep->dgram;
 	for (i = 0; i < OBJ_CNTR_CNT; i++)
 		ep->fast_comp = ep->fast_comp && !base->cntrs[i];
+}
+
+void vrb_fast_enable(struct vrb_ep *ep)
+{
+	struct obj_ep *base = &ep->base;
+
+	vrb_fast_rebound(base);
 	if (ep->dgram || (ep->domain->direct ? !ep->direct : !ep->sq.qpx))
 		return;
 	if (base->tx_cq)	/* without one no call has a completion, whatever its flags */

@@ -297,6 +297,7 @@ static ssize_t tx_size_left(struct fid_ep *fid)
 
 static const struct obj_ep_ops base_ops = {
 	.enable = ep_enable,
+	.late = OBJ_LATE_CNTR | OBJ_LATE_CQ,
 	.av_removed = eng_peer_removed,
 };
 

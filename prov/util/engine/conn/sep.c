@@ -121,6 +121,7 @@ static int ctx_close(struct fid *fid)
 
 static const struct obj_ep_ops ctx_base_ops = {
 	.enable = ctx_enable,
+	.late = OBJ_LATE_CNTR | OBJ_LATE_CQ,
 };
 
 static struct fi_ops ctx_fid_ops = {
@@ -172,6 +173,24 @@ static int open_ctx(struct eng_ep *sep, size_t fclass, int index, const struct f
 #define INHERIT(attr, from, field) \
 	do { if (!(attr)->field) (attr)->field = (from)->field; } while (0)
 
+/* side_caps - the capabilities of a context.  Programs pass what stands in info->caps: what is of
+ * the other side is left out, what the endpoint was not opened with is refused.
+ * @asked: 0: those of the endpoint on this side, @side
+ */
+static int side_caps(const struct eng_ep *sep, uint64_t asked, uint64_t side, uint64_t *caps_p)
+{
+	uint64_t more = asked & ~(sep->base.caps | side);
+
+	*caps_p = asked ? asked & side : side;
+	if (!more && (*caps_p || !side))
+		return 0;
+	ENG_WARN(sep, "no context of the scalable endpoint %p with the capabilities %#llx: %s %#llx\n",
+		 (void *) sep, (unsigned long long) asked,
+		 more ? "it was opened without" : "this side has only",
+		 (unsigned long long) (more ? more : side));
+	return -FI_EINVAL;
+}
+
 static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
 		      struct fid_ep **tx_ep, void *context)
 {
@@ -182,9 +201,9 @@ static int sep_tx_ctx(struct fid_ep *fid, int index, struct fi_tx_attr *attr,
 
 	if (ret)
 		return ret;
-	if (tx.caps & ~info.tx_attr->caps)
-		return -FI_EINVAL;
-	INHERIT(&tx, info.tx_attr, caps);
+	ret = side_caps(sep, tx.caps, info.tx_attr->caps, &tx.caps);
+	if (ret)
+		return ret;
 	INHERIT(&tx, info.tx_attr, inject_size);
 	INHERIT(&tx, info.tx_attr, size);
 	INHERIT(&tx, info.tx_attr, iov_limit);
@@ -211,9 +230,9 @@ static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
 
 	if (ret)
 		return ret;
-	if (rx.caps & ~info.rx_attr->caps)
-		return -FI_EINVAL;
-	INHERIT(&rx, info.rx_attr, caps);
+	ret = side_caps(sep, rx.caps, info.rx_attr->caps, &rx.caps);
+	if (ret)
+		return ret;
 	INHERIT(&rx, info.rx_attr, size);
 	INHERIT(&rx, info.rx_attr, iov_limit);
 	INHERIT(&rx, info.rx_attr, msg_order);

@@ -317,6 +317,30 @@ static void test_remote_memory(void **arg)
 	assert_int_equal(fi_close(&mr->fid), 0);
 }
 
+/* MPICH passes info->caps, with FI_NAMED_RX_CTX, as the capabilities of each context. */
+static void test_caps_of_info(void **arg)
+{
+	struct fi_info *info = sep_info(6);
+	struct fi_rx_attr rx = { .caps = info->caps | info->tx_attr->caps | info->rx_attr->caps };
+	struct fi_tx_attr tx = { .caps = rx.caps };
+	struct fid_ep *sep, *ep;
+
+	assert_true(rx.caps & FI_NAMED_RX_CTX);
+	info->caps = rx.caps;
+	info->tx_attr->caps &= ~FI_RECV;
+	assert_int_equal(fi_scalable_ep(w.domain, info, &sep, NULL), 0);
+	assert_int_equal(fi_tx_context(sep, 0, &tx, &ep, NULL), 0);
+	assert_true(tx.caps == info->tx_attr->caps);
+	assert_int_equal(fi_close(&ep->fid), 0);
+	tx.caps = FI_RECV;	/* nothing that a transmit context does */
+	assert_int_equal(fi_tx_context(sep, 0, &tx, &ep, NULL), -FI_EINVAL);
+	assert_int_equal(fi_rx_context(sep, 0, &rx, &ep, NULL), 0);
+	assert_true(rx.caps == info->rx_attr->caps);
+	assert_int_equal(fi_close(&ep->fid), 0);
+	assert_int_equal(fi_close(&sep->fid), 0);
+	fi_freeinfo(info);
+}
+
 static void test_refusals(void **arg)
 {
 	struct fi_info *info = sep_info(5);
@@ -456,6 +480,7 @@ int main(void)
 		CASE(test_unexpected),
 		CASE(test_no_such_context),
 		CASE(test_remote_memory),
+		CASE(test_caps_of_info),
 		CASE(test_refusals),
 		CASE(test_close_midway),
 		CASE(test_close_stuck),

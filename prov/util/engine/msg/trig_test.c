@@ -171,6 +171,77 @@ static void test_each_call(void **arg)
 	assert_true(pattern_ok(in[0], 100, 1));
 }
 
+/* An alias with FI_TRIGGER: each call without flags waits like its form with flags. */
+static void test_each_call_of_alias(void **arg)
+{
+	struct fi_triggered_context2 tc[16];
+	uint64_t val = 5, old = 1, cmp = 5, swap = 9, flags;
+	struct iovec iov = { out[0], 100 };
+	struct fi_ioc ioc = { &val, 1 }, res = { &old, 1 }, cmpc = { &cmp, 1 };
+	struct fid_ep *tx = NULL, *rx = NULL;
+	int i = 0, began;
+
+	assert_int_equal(fi_ep_alias(a->ep, &tx, FI_TRANSMIT | FI_TRIGGER | FI_COMPLETION), 0);
+	assert_int_equal(fi_ep_alias(b->ep, &rx, FI_RECV | FI_TRIGGER), 0);
+	pattern_fill(out[0], 100, 1);
+#define TX(call) assert_int_equal((call), 0)
+	TX(fi_send(tx, out[0], 100, NULL, 1, when(&tc[i++], 1)));
+	TX(fi_sendv(tx, &iov, NULL, 1, 1, when(&tc[i++], 1)));
+	TX(fi_senddata(tx, out[0], 100, NULL, 1, 1, when(&tc[i++], 1)));
+	TX(fi_tsend(tx, out[0], 100, NULL, 1, 3, when(&tc[i++], 1)));
+	TX(fi_tsendv(tx, &iov, NULL, 1, 1, 3, when(&tc[i++], 1)));
+	TX(fi_tsenddata(tx, out[0], 100, NULL, 1, 1, 3, when(&tc[i++], 1)));
+	TX(fi_write(tx, out[0], 100, NULL, 1, 64, 5, when(&tc[i++], 1)));
+	TX(fi_writev(tx, &iov, NULL, 1, 1, 64, 5, when(&tc[i++], 1)));
+	TX(fi_read(tx, in[4], 100, NULL, 1, 64, 5, when(&tc[i++], 1)));
+	TX(fi_atomic(tx, &val, 1, NULL, 1, 0, 5, FI_UINT64, FI_SUM, when(&tc[i++], 1)));
+	TX(fi_atomicv(tx, &ioc, NULL, 1, 1, 0, 5, FI_UINT64, FI_SUM, when(&tc[i++], 2)));
+	TX(fi_fetch_atomic(tx, NULL, 1, NULL, &old, NULL, 1, 0, 5, FI_UINT64, FI_ATOMIC_READ,
+			   when(&tc[i++], 3)));
+	TX(fi_compare_atomicv(tx, &(struct fi_ioc) { &swap, 1 }, NULL, 1, &cmpc, NULL, 1, &res, NULL, 1,
+			      1, 8, 5, FI_UINT64, FI_CSWAP_NE, when(&tc[i++], 3)));
+	TX(fi_trecv(rx, in[5], 100, NULL, FI_ADDR_UNSPEC, 3, 0, when(&tc[i++], 1)));
+	node_none(&w, a);
+	node_none(&w, b);
+	began = i - 1;
+	/* by value: the calls of the inject kind have no context to wait with */
+	assert_int_equal(fi_inject(tx, out[0], 1, 1), 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(fi_recv(b->ep, in[i], 100, NULL, FI_ADDR_UNSPEC, &ctx[i]), 0);
+	expect(b, &ctx[0], FI_RECV | FI_MSG);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(fi_trecv(b->ep, in[6 + i], 100, NULL, FI_ADDR_UNSPEC, 3, 0, &ctx[4 + i]), 0);
+	fi_cntr_add(start, 3);
+	world_settle(&w);
+	assert_true(pattern_ok(in[1], 100, 1) && pattern_ok(in[3], 100, 1));
+	assert_true(pattern_ok(in[4], 100, 1) && pattern_ok(in[5], 100, 1));
+	assert_int_equal(mem[0], 10);
+	assert_int_equal(mem[1], 9);
+	for (i = 0; i < began; i++) {
+		struct comp comp;
+
+		node_wait(&w, a, &comp);
+		assert_int_equal(comp.err, 0);
+	}
+	node_none(&w, a);
+	for (i = 0; i < 6; i++) {
+		struct comp comp;
+
+		node_wait(&w, b, &comp);
+		assert_int_equal(comp.err, 0);
+	}
+	/* the endpoint itself, and the alias once it has no such flag, start at once */
+	assert_int_equal(fi_send(a->ep, out[0], 1, NULL, 1, &ctx[8]), 0);
+	expect(a, &ctx[8], FI_SEND | FI_MSG);
+	flags = FI_TRANSMIT;
+	assert_int_equal(fi_control(&tx->fid, FI_SETOPSFLAG, &flags), 0);
+	assert_ptr_equal(tx->msg, a->ep->msg);
+	assert_int_equal(fi_send(tx, out[0], 1, NULL, 1, &ctx[9]), 0);
+	expect(a, &ctx[9], FI_SEND | FI_MSG);
+	assert_int_equal(fi_close(&tx->fid), 0);
+	assert_int_equal(fi_close(&rx->fid), 0);
+}
+
 /* By value, and those of one value in the order of their calls. */
 static void test_order(void **arg)
 {
@@ -546,7 +617,7 @@ static void test_many(void **arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_each_call),
+		CASE(test_each_call), CASE(test_each_call_of_alias),
 		CASE(test_order),
 		CASE(test_chain),
 		CASE(test_refusals),

@@ -150,6 +150,18 @@ static void grant(struct eng_peer *peer, const struct wire_msg *msg)
 		ops->grant(peer->link, peer, msg->rma[0].key);
 }
 
+/* count_remote - one operation moves a counter once, even if it is bound for both. */
+static void count_remote(struct obj_ep *ep, uint64_t access, uint64_t len)
+{
+	struct obj_cntr *write = access & FI_REMOTE_WRITE ? ep->cntrs[OBJ_CNTR_REMOTE_WRITE] : NULL;
+	struct obj_cntr *read = access & FI_REMOTE_READ ? ep->cntrs[OBJ_CNTR_REMOTE_READ] : NULL;
+
+	if (write)
+		obj_cntr_inc(write, len);
+	if (read && read != write)
+		obj_cntr_inc(read, len);
+}
+
 void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
 		      uint64_t op_flag, uint64_t len)
 {
@@ -159,8 +171,8 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 	size_t i, cnt;
 
 	/* A counter is looked up when it is bumped: its region may have gone. */
-	for (i = 0; i < msg->rma_cnt && access == FI_REMOTE_WRITE; i++) {
-		if (enter(peer, msg, &msg->rma[i], 0, access, iov, &cnt, &use))
+	for (i = 0; i < msg->rma_cnt && (access & FI_REMOTE_WRITE); i++) {
+		if (enter(peer, msg, &msg->rma[i], 0, FI_REMOTE_WRITE, iov, &cnt, &use))
 			continue;
 		if (use.mr->cntr)
 			obj_cntr_inc(use.mr->cntr, len);
@@ -171,8 +183,7 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 			       op_flag | access | FI_REMOTE_CQ_DATA, len, NULL, msg->data, 0,
 			       peer->ep->source ? eng_peer_fi_addr(peer) : FI_ADDR_NOTAVAIL,
 			       OBJ_CNTR_NONE);
-	obj_ep_count(base, access == FI_REMOTE_WRITE ? OBJ_CNTR_REMOTE_WRITE :
-		     OBJ_CNTR_REMOTE_READ, len);
+	count_remote(base, access, len);
 }
 
 /* ---- writes ----------------------------------------------------------------- */

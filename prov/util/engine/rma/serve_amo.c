@@ -164,8 +164,7 @@ static void perform(struct eng_peer *peer, const struct wire_msg *msg, const cha
 	}
 	apply(&a, &t, operand, result);
 	eng_uses_leave(&t.uses);
-	eng_serve_events(peer, msg, a.form == ENG_ATOMIC_BASE ? FI_REMOTE_WRITE : FI_REMOTE_READ,
-			 FI_ATOMIC, a.len);
+	eng_serve_events(peer, msg, access_of(&a), FI_ATOMIC, a.len);
 	if (result)
 		send_result(peer, ctl, msg->id, result, a.len);
 	else if (ctl)

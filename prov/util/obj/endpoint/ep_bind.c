@@ -5,8 +5,10 @@
 
 #include "obj/ep.h"
 
-/* fi_ep_bind(): what goes with what.  Everything is bound before the endpoint is
- * enabled, by one thread, so nothing here locks.
+/* fi_ep_bind(): what goes with what.  Before the endpoint is enabled one thread binds, without
+ * a lock.  An enabled endpoint takes counters and shared transmit contexts late, since
+ * OpenSHMEM enables an endpoint as a target first and binds what it needs as an initiator
+ * afterwards.
  */
 
 #define CQ_FLAGS (FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)
@@ -44,8 +46,31 @@ static uint64_t directions(const struct obj_ep *ep, uint64_t flags)
 	}
 }
 
+/* Before and after a slot is filled: an enabled endpoint may use it from other threads. */
+static void enter(struct obj_ep *ep)
+{
+	if (ep->enabled)
+		lock_get(&ep->prog->lock);
+}
+
+static void leave(struct obj_ep *ep)
+{
+	if (!ep->enabled)
+		return;
+	if (ep->ops->rebound)
+		ep->ops->rebound(ep);
+	lock_put(&ep->prog->lock);
+}
+
+/* feed - the group of an enabled endpoint drives what is bound late. */
+static int feed(struct obj_ep *ep, struct obj_wait *wait)
+{
+	return ep->enabled ? obj_wait_feed(wait, ep->prog) : 0;
+}
+
 static int bind_cq(struct obj_ep *ep, struct obj_cq *cq, uint64_t flags)
 {
+	int ret;
 	struct fid *self = &ep->h.fid.fid;
 	uint64_t dir = directions(ep, flags);
 
@@ -60,6 +85,10 @@ static int bind_cq(struct obj_ep *ep, struct obj_cq *cq, uint64_t flags)
 		return refuse(ep, &cq->fid.fid, -FI_EINVAL, "bind it to the contexts instead");
 	if (((dir & FI_TRANSMIT) && ep->tx_cq) || ((dir & FI_RECV) && ep->rx_cq))
 		return refuse(ep, &cq->fid.fid, -FI_EINVAL, "one is bound already");
+	ret = feed(ep, &cq->wait);
+	if (ret)
+		return ret;
+	enter(ep);
 	if (dir & FI_TRANSMIT) {
 		ep->tx_cq = cq;
 		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
@@ -70,13 +99,14 @@ static int bind_cq(struct obj_ep *ep, struct obj_cq *cq, uint64_t flags)
 		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
 		obj_ref_get(&cq->refs, &ep->rx_cq_ref, self);
 	}
+	leave(ep);
 	return 0;
 }
 
 static int bind_cntr(struct obj_ep *ep, struct obj_cntr *cntr, uint64_t flags)
 {
 	uint64_t known = 0;
-	int i;
+	int i, ret;
 
 	for (i = 0; i < OBJ_CNTR_CNT; i++)
 		known |= cntr_flags[i];
@@ -88,18 +118,24 @@ static int bind_cntr(struct obj_ep *ep, struct obj_cntr *cntr, uint64_t flags)
 		return refuse(ep, &cntr->fid.fid, -FI_EINVAL, "it is of another domain");
 	if (ep->h.fid.fid.fclass == FI_CLASS_SEP)
 		return refuse(ep, &cntr->fid.fid, -FI_EINVAL, "bind it to the contexts instead");
-	if ((flags & CNTR_REMOTE) && !(ep->caps & FI_RMA_EVENT))
-		return refuse(ep, &cntr->fid.fid, -FI_EINVAL,
-			      "counting remote operations takes the FI_RMA_EVENT capability");
+	if (ep->enabled && (flags & CNTR_REMOTE) && obj_domain_has_regions(ep->domain))
+		return refuse(ep, &cntr->fid.fid, -FI_EOPBADSTATE,
+			      "the endpoint is enabled, and its domain has regions that peers may "
+			      "have used already");
 	for (i = 0; i < OBJ_CNTR_CNT; i++)
 		if ((flags & cntr_flags[i]) && ep->cntrs[i])
 			return refuse(ep, &cntr->fid.fid, -FI_EINVAL, "one is bound already");
+	ret = feed(ep, &cntr->wait);
+	if (ret)
+		return ret;
+	enter(ep);
 	for (i = 0; i < OBJ_CNTR_CNT; i++) {
 		if (!(flags & cntr_flags[i]))
 			continue;
 		ep->cntrs[i] = cntr;
 		obj_ref_get(&cntr->refs, &ep->cntr_refs[i], &ep->h.fid.fid);
 	}
+	leave(ep);
 	return 0;
 }
 
@@ -176,9 +212,20 @@ static int bind_stx(struct obj_ep *ep, struct obj_stx *stx, uint64_t flags)
 		if (ret)
 			return ret;
 	}
+	enter(ep);
 	ep->stx = &stx->fid;
 	obj_ref_get(&stx->refs, &ep->stx_ref, &ep->h.fid.fid);
+	leave(ep);
 	return 0;
+}
+
+/* too_late - may an object of this class no longer be bound? */
+static bool too_late(const struct obj_ep *ep, size_t fclass)
+{
+	unsigned need = fclass == FI_CLASS_CNTR || fclass == FI_CLASS_STX_CTX ? OBJ_LATE_CNTR :
+			fclass == FI_CLASS_CQ ? OBJ_LATE_CQ : 0;
+
+	return ep->enabled && !(need & ep->ops->late);
 }
 
 int obj_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
@@ -187,7 +234,7 @@ int obj_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 
 	if (!bfid)
 		return -FI_EINVAL;
-	if (ep->enabled)
+	if (too_late(ep, bfid->fclass))
 		return refuse(ep, bfid, -FI_EOPBADSTATE, "it is enabled already");
 	switch (bfid->fclass) {
 	case FI_CLASS_CQ:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj/endpoint/by_msg.h"
 #include "obj/ep.h"
 #include "obj/ops.h"
 
@@ -15,6 +16,9 @@
 #define OP_FLAGS (FI_COMPLETION | FI_COMMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_INJECT | \
 		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MATCH_COMPLETE | \
 		  FI_MULTICAST | FI_MULTI_RECV)
+/* Those that an alias may have besides; its calls are then made as calls with flags. */
+#define ALIAS_FLAGS (FI_TRIGGER | FI_FENCE | FI_MORE | FI_REMOTE_CQ_DATA | FI_PEEK | FI_CLAIM | \
+		     FI_DISCARD)
 
 /* ---- operation flags and aliases ----------------------------------------- */
 
@@ -31,16 +35,26 @@ static uint64_t *flags_of(struct obj_ep_handle *h, uint64_t which)
 	}
 }
 
-static int set_op_flags(struct obj_ep_handle *h, uint64_t flags)
+/* set_op_flags - @may: more than the flags that every handle may have */
+static int set_op_flags(struct obj_ep_handle *h, uint64_t flags, uint64_t may)
 {
 	uint64_t *to = flags_of(h, flags), set = flags & ~(FI_TRANSMIT | FI_RECV);
 
 	if (!to)
 		return -FI_EINVAL;
-	if (set & ~OP_FLAGS)
+	if (set & ~(OP_FLAGS | may))
 		return -FI_EBADFLAGS;
 	*to = set;
 	return 0;
+}
+
+static int set_alias_flags(struct obj_ep_handle *alias, uint64_t flags)
+{
+	int ret = set_op_flags(alias, flags, ALIAS_FLAGS);
+
+	if (!ret)
+		obj_by_msg(&alias->fid, (alias->tx_op_flags | alias->rx_op_flags) & ALIAS_FLAGS);
+	return ret;
 }
 
 static int get_op_flags(struct obj_ep_handle *h, uint64_t *flags)
@@ -75,8 +89,10 @@ static int alias_control(struct fid *fid, int command, void *arg)
 	struct fid *self = &container_of(fid, struct obj_ep_handle, fid.fid)->ep->h.fid.fid;
 
 	switch (command) {
-	case FI_GETOPSFLAG:
 	case FI_SETOPSFLAG:
+		return arg ? set_alias_flags(container_of(fid, struct obj_ep_handle, fid.fid),
+					     *(uint64_t *) arg) : -FI_EINVAL;
+	case FI_GETOPSFLAG:
 	case FI_ALIAS:
 		return obj_ep_control(fid, command, arg);
 	default:
@@ -105,7 +121,7 @@ static int make_alias(struct obj_ep_handle *h, struct fi_alias *arg)
 	*alias = *h;
 	alias->fid.fid.ops = &alias_fi_ops;
 	alias->alias_ref.refs = NULL;
-	ret = set_op_flags(alias, arg->flags);
+	ret = set_alias_flags(alias, arg->flags);
 	if (ret) {
 		free(alias);
 		return ret;
@@ -127,7 +143,7 @@ int obj_ep_control(struct fid *fid, int command, void *arg)
 	case FI_GETOPSFLAG:
 		return arg ? get_op_flags(h, arg) : -FI_EINVAL;
 	case FI_SETOPSFLAG:
-		return arg ? set_op_flags(h, *(uint64_t *) arg) : -FI_EINVAL;
+		return arg ? set_op_flags(h, *(uint64_t *) arg, 0) : -FI_EINVAL;
 	default:
 		return h->ep->ops->control ? h->ep->ops->control(h->ep, command, arg) :
 					     -FI_ENOSYS;

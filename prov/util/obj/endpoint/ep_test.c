@@ -44,6 +44,59 @@ static void test_enable(void **state)
 	fake_close(&f);
 }
 
+/* Sandia OpenSHMEM enables an endpoint as a target, binds what it needs to begin operations
+ * afterwards, and enables it again.
+ */
+static void test_bind_late(void **state)
+{
+	struct fid_cntr *cntr, *other;
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_stx *stx;
+	struct fid_mr *mr;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	struct fid_ep *ep;
+	char buf[64];
+
+	fake_open(&f, NULL);
+	fake_log_start();
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_open(&f);
+	assert_int_equal(fi_cntr_open(f.domain, &attr, &cntr, NULL), 0);
+	assert_int_equal(fi_cntr_open(f.domain, &attr, &other, NULL), 0);
+	assert_int_equal(obj_stx_open(f.domain, NULL, &stx, NULL), 0);
+	assert_int_equal(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	assert_int_equal(fi_ep_bind(ep, &av->fid, 0), 0);
+	assert_int_equal(fi_enable(ep), 0);
+	assert_int_equal(fi_ep_bind(ep, &stx->fid, 0), 0);
+	assert_int_equal(fi_ep_bind(ep, &stx->fid, 0), -FI_EINVAL);
+	assert_int_equal(fi_ep_bind(ep, &cntr->fid, FI_WRITE | FI_SEND), 0);
+	assert_int_equal(fi_ep_bind(ep, &other->fid, FI_WRITE), -FI_EINVAL);
+	assert_int_equal(fi_ep_bind(ep, &other->fid, FI_READ | FI_REMOTE_READ), 0);
+	assert_int_equal(fi_enable(ep), 0);
+	assert_int_equal(fake_ep_of(ep)->enabled, 1);
+	assert_int_equal(fake_ep_of(ep)->rebound, 3);
+	obj_ep_comp_tx(obj_ep_of(ep), false, NULL, FI_SEND, 10, OBJ_CNTR_SEND);
+	assert_int_equal(fi_cntr_read(cntr), 1);
+	/* the counter's reader drives the endpoint */
+	assert_ptr_equal(obj_feed_home(&obj_cntr_of(cntr)->wait.feed), obj_ep_of(ep)->prog);
+	/* what changes more than that is refused, and so is a count that has begun already */
+	assert_int_equal(fi_ep_bind(ep, &av->fid, 0), -FI_EOPBADSTATE);
+	assert_int_equal(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT), -FI_EOPBADSTATE);
+	assert_int_equal(fi_mr_reg(f.domain, buf, sizeof(buf), FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL), 0);
+	assert_int_equal(fi_ep_bind(ep, &other->fid, FI_REMOTE_WRITE), -FI_EOPBADSTATE);
+	assert_non_null(strstr(fake_log_last(), "regions"));
+	CLOSE(mr);
+	CLOSE(ep);
+	CLOSE(stx);
+	CLOSE(other);
+	CLOSE(cntr);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
 static void test_enable_msg(void **state)
 {
 	struct fake_want want = { .type = FI_EP_MSG };
@@ -137,6 +190,8 @@ static void test_bind_errors(void **state)
 	assert_false(fake_ep_of(ep)->base.rx_selective);
 	assert_int_equal(fi_ep_bind(ep, &cntr->fid, 0), -FI_EINVAL);
 	assert_int_equal(fi_ep_bind(ep, &cntr->fid, FI_MORE), -FI_EBADFLAGS);
+	/* without FI_RMA_EVENT too: then it may count nothing */
+	assert_int_equal(fi_ep_bind(ep, &cntr->fid, FI_REMOTE_WRITE), 0);
 	assert_int_equal(fi_ep_bind(ep, &cntr->fid, FI_REMOTE_WRITE), -FI_EINVAL);
 	assert_int_equal(fi_ep_bind(ep, &cntr->fid, FI_SEND | FI_WRITE), 0);
 	assert_int_equal(fi_ep_bind(ep, &cntr->fid, FI_READ | FI_WRITE), -FI_EINVAL);
@@ -334,7 +389,9 @@ static void test_alias(void **state)
 	ep = fake_ep_open(&f);
 	assert_int_equal(fi_ep_alias(ep, &alias, FI_INJECT), -FI_EINVAL);
 	assert_int_equal(fi_ep_alias(ep, &alias, FI_TRANSMIT | FI_RECV), -FI_EINVAL);
-	assert_int_equal(fi_ep_alias(ep, &alias, FI_TRANSMIT | FI_PEEK), -FI_EBADFLAGS);
+	assert_int_equal(fi_ep_alias(ep, &alias, FI_TRANSMIT | FI_RMA), -FI_EBADFLAGS);
+	flags = FI_TRANSMIT | FI_TRIGGER;	/* of an alias alone: an endpoint's calls look for none */
+	assert_int_equal(fi_control(&ep->fid, FI_SETOPSFLAG, &flags), -FI_EBADFLAGS);
 	assert_int_equal(fi_ep_alias(ep, &alias, FI_TRANSMIT | FI_DELIVERY_COMPLETE), 0);
 	assert_ptr_equal(obj_ep_of(alias), obj_ep_of(ep));
 	flags = FI_TRANSMIT;
@@ -545,6 +602,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enable),
+		cmocka_unit_test(test_bind_late),
 		cmocka_unit_test(test_enable_msg),
 		cmocka_unit_test(test_enable_caps),
 		cmocka_unit_test(test_bind_errors),

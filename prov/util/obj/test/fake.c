@@ -172,8 +172,15 @@ static int ep_close(struct fid *fid)
 	return 0;
 }
 
+static void ep_rebound(struct obj_ep *base)
+{
+	((struct fake_ep *) base)->rebound++;
+}
+
 static const struct obj_ep_ops ep_obj_ops = {
 	.enable = ep_enable,
+	.late = OBJ_LATE_CNTR,
+	.rebound = ep_rebound,
 	.av_removed = ep_av_removed,
 };
 

@@ -29,6 +29,7 @@ struct fake_ep {
 	uint64_t fails;			/* number of one that is an error; 0: none */
 	uint64_t timer_ns;		/* a message comes by itself then; UINT64_MAX: none */
 	unsigned enabled;		/* calls of enable */
+	unsigned rebound;		/* calls of rebound */
 	fi_addr_t removed;		/* last av_removed() */
 	int enable_ret;			/* what enable answers */
 };
