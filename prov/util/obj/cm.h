@@ -79,7 +79,7 @@ struct obj_cm_ops {
 	int (*accept)(struct obj_ep *ep, void *req, const void *param, size_t len);
 
 	/* shutdown - end the connection: the transport sets OBJ_CM_SHUT once nothing more
-	 * may be posted, and raises no event for it.
+	 * may be posted; obj raises the event.
 	 */
 	int (*shutdown)(struct obj_ep *ep);
 
@@ -146,7 +146,9 @@ void obj_cm_connected(struct obj_ep *ep, const void *data, size_t len);
 void obj_cm_refused(struct obj_ep *ep, enum obj_cm_state state, int err, int prov_errno,
 		    const void *data, size_t len);
 
-/* obj_cm_ended - the peer has closed, or is lost: FI_SHUTDOWN.  In OBJ_CM_SHUT. */
+/* obj_cm_ended - the peer has closed or is lost, or the program has called fi_shutdown():
+ * FI_SHUTDOWN, once for each connection.  In OBJ_CM_SHUT.
+ */
 void obj_cm_ended(struct obj_ep *ep);
 
 /* obj_cm_copy_name - hand out an address as fi_getname(3) does.

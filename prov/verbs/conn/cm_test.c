@@ -212,6 +212,27 @@ static void listen_now(void)
 	assert_int_equal(fi_listen(pep), 0);
 }
 
+/* Another address before fi_listen(): a new id, since an id is bound once. */
+static void renames_a_listener(void **state)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	unsigned created, destroyed;
+
+	assert_int_equal(vrb_pep_open(f.fabric, info, &pep, NULL), 0);
+	created = dev.created_ids;
+	destroyed = dev.destroyed_ids;
+	assert_int_equal(fi_setname(&pep->fid, &name, 3), -FI_EINVAL);
+	assert_int_equal(dev.created_ids, created);
+	name.sin_port = htons(4711);
+	assert_int_equal(fi_setname(&pep->fid, &name, sizeof(name)), 0);
+	assert_int_equal(dev.created_ids, created + 1);
+	assert_int_equal(dev.destroyed_ids, destroyed + 1);
+	assert_memory_equal(obj_pep_of(pep)->info->src_addr, &name, sizeof(name));
+	assert_int_equal(fi_pep_bind(pep, &eq->fid, 0), 0);
+	assert_int_equal(fi_listen(pep), 0);
+	assert_int_equal(fi_setname(&pep->fid, &name, sizeof(name)), -FI_EOPBADSTATE);
+}
+
 static struct fi_info *request(const char *data)
 {
 	struct rdma_cm_event event = { .id = &caller, .event = RDMA_CM_EVENT_CONNECT_REQUEST };
@@ -286,6 +307,9 @@ static void accepts(void **state)
 	assert_int_equal(fi_shutdown(&ep->base.h.fid, 0), 0);
 	assert_int_equal(dev.disconnects, 1);
 	assert_int_equal(state_now(), OBJ_CM_SHUT);
+	assert_int_equal(next_event(FI_SHUTDOWN, &ev), 0);
+	says(RDMA_CM_EVENT_DISCONNECTED);	/* the peer's answer is no second end */
+	handle();
 	no_event();
 }
 
@@ -353,6 +377,7 @@ int main(void)
 		T(requests),
 		T(accepts),
 		T(reject_of_xrc),
+		T(renames_a_listener),
 		T(traffic_class),
 	};
 

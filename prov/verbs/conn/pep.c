@@ -75,6 +75,28 @@ static int pep_getname(struct obj_pep *base, void *addr, size_t *len_p)
 	return vrb_cm_name(pep_of(base)->cm.id, base->info, addr, len_p);
 }
 
+/* An id is bound once: the new address takes a new id. */
+static int pep_setname(struct obj_pep *base, const void *addr, size_t len)
+{
+	struct vrb_pep *pep = pep_of(base);
+	struct rdma_cm_id *old = pep->cm.id;
+	struct fi_info *info = fi_dupinfo(base->info);
+	int ret = info ? obj_cm_rename(info, addr, len) : -FI_ENOMEM;
+
+	if (!ret)
+		ret = vrb_cm_bind_in(base->prog, &pep->cm, info);
+	if (ret) {
+		pep->cm.id = old;
+		fi_freeinfo(info);
+		return ret;
+	}
+	vrb_cm_set_class(pep->cm.id, info);
+	vrb_cm.destroy_id(old);
+	fi_freeinfo(base->info);
+	base->info = info;
+	return 0;
+}
+
 static int pep_listen(struct obj_pep *base, int backlog)
 {
 	return vrb_cm.listen(pep_of(base)->cm.id, backlog) ? cm_errno() : 0;
@@ -115,6 +137,7 @@ static void pep_drop(const void *transport, void *req)
 static const struct obj_pep_ops pep_ops = {
 	.close = pep_close,
 	.getname = pep_getname,
+	.setname = pep_setname,
 	.listen = pep_listen,
 	.reject = pep_reject,
 	.drop = pep_drop,

@@ -52,7 +52,7 @@ static struct {
 	unsigned qp_states;		/* bits: 1 << state that a queue pair was moved to */
 	uint8_t data[256];		/* private data of the last connect, accept or reject */
 	size_t data_len;
-	unsigned rejects, accepts, connects, destroyed_ids, resolves, routes;
+	unsigned rejects, accepts, connects, created_ids, destroyed_ids, resolves, routes;
 	struct rdma_cm_event events[16];	/* to be read from the event channel */
 	unsigned event_cnt, event_at;
 	int channel_fd;
@@ -239,6 +239,7 @@ static int dev_destroy_id(struct rdma_cm_id *id)
 static int dev_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id_p, void *context,
 			 enum rdma_port_space ps)
 {
+	dev.created_ids++;
 	dev.id.context = context;
 	*id_p = &dev.id;
 	return 0;

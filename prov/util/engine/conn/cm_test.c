@@ -207,6 +207,8 @@ static void test_connect_talk_and_part(void **arg)
 	assert_int_equal(c.err, FI_ECANCELED);
 	assert_ptr_equal(c.e.op_context, &ctx[5]);
 	next_event(FI_SHUTDOWN, &ev);
+	assert_ptr_equal(ev.cm.fid, &ep[0]->fid);
+	next_event(FI_SHUTDOWN, &ev);
 	assert_ptr_equal(ev.cm.fid, &ep[1]->fid);
 	assert_int_equal(fi_recv(ep[1], in[2], 10, NULL, 0, &ctx[6]), 0);
 	next_comp(&c);
@@ -251,7 +253,9 @@ static void test_shutdown_in_the_middle_of_a_message(void **arg)
 	assert_ptr_equal(c.e.op_context, &ctx[3]);
 	assert_int_not_equal(c.err, 0);
 	memset(in[0], 9, sizeof(in[0]));
-	next_event(FI_SHUTDOWN, &ev);
+	for (i = 0; i < 2; i++)
+		next_event(FI_SHUTDOWN, &ev);
+	no_event();
 	assert_int_equal(fi_close(&ep[0]->fid), 0);
 	assert_int_equal(fi_close(&ep[1]->fid), 0);
 	for (i = 0; i < (int) sizeof(in[0]); i++)
@@ -338,7 +342,17 @@ static void test_states_and_limits(void **arg)
 	assert_int_equal(fi_getname(&ep->fid, NULL, &len), -FI_ETOOSMALL);
 	assert_int_equal(len, sizeof(addr));
 	assert_int_equal(fi_shutdown(ep, 0), -FI_ENOTCONN);
+	addr = dest(LISTEN_PORT + 7);
+	assert_int_equal(fi_setname(&pep->fid, &addr, 3), -FI_EINVAL);
+	assert_int_equal(fi_setname(&pep->fid, &addr, sizeof(addr)), 0);
+	len = sizeof(addr);
+	memset(&addr, 0, sizeof(addr));
+	assert_int_equal(fi_getname(&pep->fid, &addr, &len), 0);
+	assert_int_equal(addr.sin_port, htons(LISTEN_PORT + 7));
+	addr = dest(LISTEN_PORT);
+	assert_int_equal(fi_setname(&pep->fid, &addr, sizeof(addr)), 0);
 	listen_now();
+	assert_int_equal(fi_setname(&pep->fid, &addr, sizeof(addr)), -FI_EOPBADSTATE);
 	assert_int_equal(fi_listen(pep), -FI_EOPBADSTATE);
 	len = sizeof(addr);
 	assert_int_equal(fi_getname(&pep->fid, &addr, &len), 0);

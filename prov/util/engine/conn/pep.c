@@ -7,6 +7,7 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
+#include "base/net_addr.h"
 #include "engine/ep.h"
 
 struct eng_pep {
@@ -42,12 +43,56 @@ static int pep_getname(struct obj_pep *base, void *addr, size_t *len_p)
 	return pep->link ? pep->link_ops->getname(pep->link, addr, len_p) : -FI_EOPBADSTATE;
 }
 
+/* Caller holds the lock of the listeners' group. */
+static int open_link(struct eng_pep *pep)
+{
+	int ret = pep->link_ops->pep_open(pep, &pep->link);
+
+	if (ret)
+		return ret;
+	pep->link->ops = pep->link_ops;
+	pep->link->pep = pep;
+	pep->link->prog = pep->base.prog;
+	return 0;
+}
+
+/* reopen - a link that cannot change its name: open another under the new name, then close
+ * this one.  On an error nothing has changed.
+ */
+static int reopen(struct eng_pep *pep, const void *addr, size_t len)
+{
+	struct fi_info *old = pep->base.info, *info = fi_dupinfo(old);
+	struct eng_link *link = pep->link;
+	union net_sa name;
+	int ret = info ? 0 : -FI_ENOMEM;
+
+	if (!ret && info->addr_format != FI_ADDR_STR)
+		ret = net_addr_copy(addr, len, &name);
+	if (!ret)
+		ret = obj_cm_rename(info, addr, len);
+	if (!ret) {
+		pep->base.info = info;
+		ret = open_link(pep);
+	}
+	if (ret) {
+		pep->base.info = old;
+		pep->link = link;
+		fi_freeinfo(info);
+		return ret;
+	}
+	pep->link_ops->pep_close(link);
+	fi_freeinfo(old);
+	return 0;
+}
+
 static int pep_setname(struct obj_pep *base, const void *addr, size_t len)
 {
 	struct eng_pep *pep = pep_of(base);
 
+	if (!pep->link)
+		return -FI_EOPBADSTATE;
 	return pep->link_ops->setname ? pep->link_ops->setname(pep->link, addr, len) :
-					-FI_EOPBADSTATE;
+					reopen(pep, addr, len);
 }
 
 static int pep_listen(struct obj_pep *base, int backlog)
@@ -104,12 +149,7 @@ int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,
 	if (ret)
 		goto free_pep;
 	lock_get(&pep->base.prog->lock);
-	ret = link->pep_open(pep, &pep->link);
-	if (!ret) {
-		pep->link->ops = link;
-		pep->link->pep = pep;
-		pep->link->prog = pep->base.prog;
-	}
+	ret = open_link(pep);
 	lock_put(&pep->base.prog->lock);
 	if (ret)
 		goto fini_base;

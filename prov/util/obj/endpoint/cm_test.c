@@ -331,6 +331,8 @@ static void accepts(void **state)
 /* Each call in each state. */
 static void states(void **state)
 {
+	union event ev;
+
 	assert_int_equal(fi_shutdown(ep, 0), -FI_ENOTCONN);
 	assert_int_equal(fi_shutdown(ep, 1), -FI_EINVAL);
 	assert_int_equal(fi_connect(ep, PEER, NULL, 0), 0);
@@ -342,6 +344,9 @@ static void states(void **state)
 	assert_int_equal(fi_accept(ep, NULL, 0), -FI_EISCONN);
 	assert_int_equal(fi_shutdown(ep, 0), 0);
 	assert_int_equal(net.shutdowns, 1);
+	assert_int_equal(next_event(FI_CONNECTED, &ev), 0);
+	assert_int_equal(next_event(FI_SHUTDOWN, &ev), 0);
+	assert_ptr_equal(ev.cm.fid, &ep->fid);
 	assert_int_equal(fi_shutdown(ep, 0), -FI_ENOTCONN);
 	assert_int_equal(fi_connect(ep, PEER, NULL, 0), -FI_EOPBADSTATE);
 	assert_int_equal(fi_accept(ep, NULL, 0), -FI_EOPBADSTATE);

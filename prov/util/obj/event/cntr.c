@@ -4,6 +4,7 @@
 #include "obj/cntr.h"
 
 #include <rdma/fi_errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -198,6 +199,24 @@ static bool cntr_ready(struct obj_wait *wait, const void *arg)
 	       atomic_load(&cntr->err) != atomic_load(&cntr->seen_err);
 }
 
+#define YIELD_EVERY 64		/* polls in vain; the groups yield earlier where they learn to */
+
+/* poll_until - the wait on a counter that has no wait object: poll until @want or the deadline. */
+static int poll_until(struct obj_cntr *cntr, const struct want *want, uint64_t deadline_ns)
+{
+	unsigned polls = 0;
+
+	while (!cntr_ready(&cntr->wait, want)) {
+		if (obj_feed_poll(&cntr->wait.feed))
+			continue;
+		if (deadline_ns && clock_ns() >= deadline_ns)
+			return cntr_ready(&cntr->wait, want) ? 0 : -FI_ETIMEDOUT;
+		if (!(++polls % YIELD_EVERY))
+			sched_yield();
+	}
+	return 0;
+}
+
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 {
 	struct obj_cntr *cntr = obj_cntr_of(fid);
@@ -205,8 +224,6 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	uint64_t deadline;
 	int ret = 0;
 
-	if (!obj_wait_can_block(&cntr->wait))
-		return -FI_ENOSYS;
 	deadline = clock_deadline(timeout);
 	obj_feed_poll(&cntr->wait.feed);
 	for (;;) {
@@ -216,7 +233,9 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 			return -FI_EAVAIL;
 		if (ret)
 			return ret;
-		ret = obj_wait_sleep(&cntr->wait, deadline, cntr_ready, &want);
+		ret = obj_wait_can_block(&cntr->wait) ?
+		      obj_wait_sleep(&cntr->wait, deadline, cntr_ready, &want) :
+		      poll_until(cntr, &want, deadline);
 	}
 }
 

@@ -27,7 +27,37 @@ static void test_values(void **state)
 	assert_int_equal(fi_cntr_readerr(cntr), 3);
 	assert_int_equal(fi_cntr_seterr(cntr, 0), 0);
 	assert_int_equal(fi_cntr_readerr(cntr), 0);
-	assert_int_equal(fi_cntr_wait(cntr, 1, 0), -FI_ENOSYS);
+	CLOSE(cntr);
+	fake_close(&f);
+}
+
+static void *add_later(void *arg)
+{
+	usleep(20000);
+	fi_cntr_add(arg, 2);
+	return NULL;
+}
+
+/* Without a wait object the call polls: until the value, an error, or the deadline. */
+static void test_wait_without_object(void **state)
+{
+	struct fid_cntr *cntr;
+	pthread_t thread;
+	uint64_t began;
+
+	fake_open(&f, NULL);
+	cntr = fake_cntr(&f, FI_WAIT_NONE);
+	assert_int_equal(fi_cntr_wait(cntr, 0, -1), 0);
+	assert_int_equal(fi_cntr_wait(cntr, 1, 0), -FI_ETIMEDOUT);
+	began = clock_ns();
+	assert_int_equal(fi_cntr_wait(cntr, 1, 30), -FI_ETIMEDOUT);
+	assert_true(clock_ns() - began >= 30 * CLOCK_NS_PER_MS);
+	assert_int_equal(pthread_create(&thread, NULL, add_later, cntr), 0);
+	assert_int_equal(fi_cntr_wait(cntr, 2, -1), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(fi_cntr_adderr(cntr, 1), 0);
+	assert_int_equal(fi_cntr_wait(cntr, 2, 0), 0);
+	assert_int_equal(fi_cntr_wait(cntr, 3, 0), -FI_ETIMEDOUT);	/* the error is an old one */
 	CLOSE(cntr);
 	fake_close(&f);
 }
@@ -298,6 +328,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_wait_without_object),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_attr),
 		cmocka_unit_test(test_wait),
