@@ -11,7 +11,7 @@
 
 #define CAPS_TX (FI_MSG | FI_MULTICAST | FI_SEND)
 #define CAPS_RX (FI_MSG | FI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_MULTI_RECV)
-#define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SHARED_AV)
 #define QUEUE_SIZE 1024
 #define QUEUE_MAX 65536
 #define MTU_PAYLOAD 1472	/* of an Ethernet frame without IPv4 and UDP headers: what every

@@ -140,7 +140,7 @@ bool core_ask_pair(const struct core_ask *ask, const char *core, const char *lay
 	if (ask->core_only || (*ask->core && !part_is(ask->core, core)) ||
 	    (*ask->layer && !part_is(ask->layer, layer)))
 		return false;
-	if (core_builtin_find(core)->by_name && !(*ask->core && *ask->layer))
+	if (core_builtin_find(core)->pairs_by_name && !(*ask->core && *ask->layer))
 		return false;
 	return filter_allows(ask, core, layer);
 }

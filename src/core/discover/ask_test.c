@@ -47,12 +47,13 @@ static void expect(const char *filter, const char *name, uint64_t flags,
 	assert_string_equal(have, want);
 }
 
+/* No pair over sockets unless both are named. */
 #define ALL_PAIRS "verbs+rxm verbs+rxd tcp+rxm tcp+rxd udp+rxm udp+rxd psm3+rxm psm3+rxd "
 
 static void test_names(void **state)
 {
-	expect(NULL, NULL, 0, "verbs tcp udp psm3 " ALL_PAIRS);
-	expect(NULL, "", 0, "verbs tcp udp psm3 " ALL_PAIRS);
+	expect(NULL, NULL, 0, "verbs tcp udp sockets psm3 " ALL_PAIRS);
+	expect(NULL, "", 0, "verbs tcp udp sockets psm3 " ALL_PAIRS);
 	expect(NULL, "tcp", 0, "tcp tcp+rxm tcp+rxd ");
 	expect(NULL, "TCP", 0, "tcp tcp+rxm tcp+rxd ");
 	expect(NULL, "tcp;ofi_rxm", 0, "tcp+rxm ");
@@ -78,12 +79,12 @@ static void test_include(void **state)
 
 static void test_exclude(void **state)
 {
-	expect("^tcp", NULL, 0, "verbs udp psm3 verbs+rxm verbs+rxd udp+rxm udp+rxd psm3+rxm psm3+rxd ");
-	expect("^ofi_rxm,ofi_rxd", NULL, 0, "verbs tcp udp psm3 ");
+	expect("^tcp", NULL, 0, "verbs udp sockets psm3 verbs+rxm verbs+rxd udp+rxm udp+rxd psm3+rxm psm3+rxd ");
+	expect("^ofi_rxm,ofi_rxd", NULL, 0, "verbs tcp udp sockets psm3 ");
 	expect("^udp;ofi_rxd", NULL, 0,
-	       "verbs tcp udp psm3 verbs+rxm verbs+rxd tcp+rxm tcp+rxd udp+rxm psm3+rxm psm3+rxd ");
-	/* An excluding filter does not include a provider that must be named explicitly. */
-	expect("^verbs,psm3,tcp,udp", NULL, 0, "");
+	       "verbs tcp udp sockets psm3 verbs+rxm verbs+rxd tcp+rxm tcp+rxd udp+rxm psm3+rxm psm3+rxd ");
+	/* what is left is sockets, of which no pair is offered unless it is named */
+	expect("^verbs,psm3,tcp,udp", NULL, 0, "sockets ");
 }
 
 static void test_both(void **state)
@@ -101,7 +102,7 @@ static void test_core_only(void **state)
 {
 	expect("udp;ofi_rxd", "udp", OFI_CORE_PROV_ONLY, "udp ");
 	expect("^udp", "udp", OFI_CORE_PROV_ONLY, "udp ");
-	expect(NULL, NULL, OFI_CORE_PROV_ONLY, "verbs tcp udp psm3 ");
+	expect(NULL, NULL, OFI_CORE_PROV_ONLY, "verbs tcp udp sockets psm3 ");
 }
 
 static void test_wrong(void **state)

@@ -53,10 +53,10 @@ static void fill_ep(struct eng_offer *offer, const struct eng_offer_of *of)
 	};
 }
 
-static void fill_domain(struct eng_offer *offer, const struct eng_offer_of *of, size_t ctx_max)
+static void fill_domain(struct eng_offer *offer, uint64_t caps, size_t ctx_max)
 {
 	offer->domain = (struct fi_domain_attr) {
-		.caps = of->reach,
+		.caps = caps,
 		.threading = FI_THREAD_SAFE,
 		.control_progress = FI_PROGRESS_AUTO,
 		.data_progress = FI_PROGRESS_AUTO,
@@ -85,13 +85,15 @@ void eng_offer_fill(struct eng_offer *offer, const struct eng_offer_of *of)
 	bool rdm = of->type == FI_EP_RDM;
 	uint64_t tx_caps = ENG_TX_CAPS | (rdm ? FI_NAMED_RX_CTX | FI_COLLECTIVE : 0);
 	uint64_t rx_caps = ENG_RX_CAPS | (rdm ? FI_COLLECTIVE : 0);
+	/* Only endpoints with an address vector can share one. */
+	uint64_t domain_caps = of->reach | (rdm ? FI_SHARED_AV : 0);
 
 	fill_queues(offer, of, tx_caps, rx_caps);
 	fill_ep(offer, of);
-	fill_domain(offer, of, rdm ? ENG_CTX_MAX : 1);
+	fill_domain(offer, domain_caps, rdm ? ENG_CTX_MAX : 1);
 	offer->fabric = (struct fi_fabric_attr) { .prov_version = OFI_PROV_VERSION };
 	offer->info = (struct fi_info) {
-		.caps = tx_caps | rx_caps | of->reach,
+		.caps = tx_caps | rx_caps | domain_caps,
 		.tx_attr = &offer->tx,
 		.rx_attr = &offer->rx,
 		.ep_attr = &offer->ep,

@@ -186,9 +186,10 @@ int av_shared_open(struct obj_av *av, const char *name, uint64_t flags)
 		ret = -FI_ENOENT;
 	}
 	if (ret) {
-		FI_WARN(av->domain->prov, FI_LOG_AV,
-			"cannot open the shared address vector \"%s\": %s%s\n", name, strerror(-ret),
-			sh->readonly ? "; a process that may write it must have it open first" : "");
+		/* No failure of the program: MPICH looks for a shared vector at every start. */
+		FI_LOG(av->domain->prov, ret == -FI_ENOENT ? FI_LOG_INFO : FI_LOG_WARN, FI_LOG_AV,
+		       "cannot open the shared address vector \"%s\": %s%s\n", name, strerror(-ret),
+		       sh->readonly ? "; a process that may write it must have it open first" : "");
 		goto free_sh;
 	}
 	ret = map_file(av, sh);
