@@ -16,7 +16,7 @@
 
 #include "base/hmap.h"
 #include "base/pool.h"
-#include "doorbell.h"
+#include "queue_ops.h"
 #include "mlx5_dv.h"
 #include "base/net_addr.h"
 #include "obj/domain.h"

@@ -3,12 +3,13 @@
 EXTRA_DIST += prov/verbs/configure.m4 prov/verbs/README.md
 dist_check_SCRIPTS += prov/verbs/test/cost_test
 verbs_sources = \
-	prov/verbs/data/doorbell.c \
-	prov/verbs/doorbell.h \
+	prov/verbs/data/libibverbs.c \
+	prov/verbs/queue_ops.h \
 	prov/verbs/mlx5/direct.c \
 	prov/verbs/mlx5_direct.h \
 	prov/verbs/mlx5/dv.c \
 	prov/verbs/mlx5_dv.h \
+	prov/verbs/mlx5_doorbell.h \
 	prov/verbs/mlx5_queue.h \
 	prov/verbs/mlx5_wire.h \
 	prov/verbs/provider.h \
@@ -85,7 +86,7 @@ verbs_unit_tests = \
 	prov/verbs/conn/handshake_test \
 	prov/verbs/conn/private_test \
 	prov/verbs/conn/xrc_test \
-	prov/verbs/data/doorbell_test \
+	prov/verbs/data/libibverbs_test \
 	prov/verbs/data/ep_test \
 	prov/verbs/data/poll_test \
 	prov/verbs/data/rma_test \
@@ -110,9 +111,9 @@ prov_verbs_conn_private_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_conn_xrc_test_SOURCES = prov/verbs/conn/xrc_test.c $(verbs_fake)
 prov_verbs_conn_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_xrc_test_LDADD = $(verbs_unit_libs)
-prov_verbs_data_doorbell_test_SOURCES = prov/verbs/data/doorbell_test.c $(verbs_fake)
-prov_verbs_data_doorbell_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_data_doorbell_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_libibverbs_test_SOURCES = prov/verbs/data/libibverbs_test.c $(verbs_fake)
+prov_verbs_data_libibverbs_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_libibverbs_test_LDADD = $(verbs_unit_libs)
 prov_verbs_data_ep_test_SOURCES = prov/verbs/data/ep_test.c $(verbs_fake)
 prov_verbs_data_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_data_ep_test_LDADD = $(verbs_unit_libs)

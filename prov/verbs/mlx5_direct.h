@@ -24,7 +24,7 @@
 #ifndef VRB_MLX5_DIRECT_H
 #define VRB_MLX5_DIRECT_H
 
-#include "doorbell.h"
+#include "queue_ops.h"
 #include "mlx5_wire.h"
 
 /* The register; shared by queues that one lock guards. */

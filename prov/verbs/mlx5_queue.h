@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mlx5_queue.h - the fast path on mlx5 queues, inlined: building one request, ringing the
- * doorbell, reading one completion.  mlx5_direct.h explains the order of the stores.
+ * mlx5_queue.h - the fast path on mlx5 queues, inlined: building one request and reading
+ * one completion.  mlx5_doorbell.h rings; mlx5_direct.h explains the order of the stores.
  */
 #ifndef VRB_MLX5_QUEUE_H
 #define VRB_MLX5_QUEUE_H
@@ -16,11 +16,6 @@
 #include "mlx5_direct.h"
 
 #define MLX5_INLINE __attribute__((always_inline)) static inline
-
-/* A test replaces the store, to look at memory at that moment. */
-#ifndef MLX5_STORE64
-#define MLX5_STORE64(reg, val) (*(volatile uint64_t *) (reg) = (val))
-#endif
 
 /* Orders stores to memory for the device.  x86 keeps them in order; on other processors the order
  * that other processors see is not enough.
@@ -168,53 +163,6 @@ MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 	}
 	mlx5_put_ctrl(sq, wr, segs);
 	return 0;
-}
-
-/* ---- the doorbell --------------------------------------------------------------- */
-
-static inline uint64_t block_word(const char *block, unsigned i)
-{
-	uint64_t v;
-
-	memcpy(&v, block + i * sizeof(v), sizeof(v));
-	return v;
-}
-
-MLX5_INLINE void ring_block(char *reg, const char *block)
-{
-	unsigned i;
-
-#pragma GCC unroll 8
-	for (i = 0; i < MLX5_BB / sizeof(uint64_t); i++)
-		MLX5_STORE64(reg + i * sizeof(uint64_t), block_word(block, i));
-}
-
-/* mlx5_ring_queue - ring the doorbell: the device executes what was built.
- *
- * A single short request is written into the register as a whole, so that the device need not
- * fetch it; of several, only the first 8 bytes of the last one.
- */
-MLX5_INLINE void mlx5_ring_queue(struct mlx5_sq *sq)
-{
-	const uint32_t blocks = sq->next - sq->last;
-	struct mlx5_reg *share = sq->reg;
-	char *reg = sq->doorbell + share->at;
-	uint32_t i;
-
-	device_barrier();
-	__atomic_store_n(&sq->dbrec[MLX5_DB_SEND], htobe32(sq->next & MLX5_COUNTER_MASK),
-			 __ATOMIC_RELEASE);
-	store_fence();
-	if (sq->rung == sq->last && blocks * MLX5_BB <= share->size) {
-		ring_block(reg, mlx5_seg_at(sq, sq->last * 4));
-		for (i = 1; i < blocks; i++)
-			ring_block(reg + i * MLX5_BB, mlx5_seg_at(sq, (sq->last + i) * 4));
-	} else {
-		MLX5_STORE64(reg, block_word(mlx5_seg_at(sq, sq->last * 4), 0));
-	}
-	store_fence();
-	share->at ^= share->size;
-	sq->rung = sq->next;
 }
 
 /* ---- completions ---------------------------------------------------------------- */

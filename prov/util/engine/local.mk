@@ -26,7 +26,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/msg/match.c \
 	prov/util/engine/match.h \
 	prov/util/engine/minifloat.h \
-	prov/util/engine/msg/mrecv.c \
+	prov/util/engine/msg/multi_recv.c \
 	prov/util/engine/msg/ctl.c \
 	prov/util/engine/ctl.h \
 	prov/util/engine/conn/offer.c \
@@ -71,7 +71,7 @@ engine_tests = \
 	prov/util/engine/msg/match_test \
 	prov/util/engine/sim/mix_test \
 	prov/util/engine/sim/model_test \
-	prov/util/engine/msg/mrecv_test \
+	prov/util/engine/msg/multi_recv_test \
 	prov/util/engine/sim/owner_test \
 	prov/util/engine/sim/revoke_test \
 	prov/util/engine/msg/recv_test \
@@ -137,10 +137,10 @@ prov_util_engine_sim_model_test_SOURCES = prov/util/engine/sim/model_test.c
 prov_util_engine_sim_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_model_test_LDADD = $(engine_world_libs)
 prov_util_engine_sim_model_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_msg_mrecv_test_SOURCES = prov/util/engine/msg/mrecv_test.c prov/util/engine/sim/case.h
-prov_util_engine_msg_mrecv_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_util_engine_msg_mrecv_test_LDADD = $(engine_world_libs)
-prov_util_engine_msg_mrecv_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_multi_recv_test_SOURCES = prov/util/engine/msg/multi_recv_test.c prov/util/engine/sim/case.h
+prov_util_engine_msg_multi_recv_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_multi_recv_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_multi_recv_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_sim_owner_test_SOURCES = prov/util/engine/sim/owner_test.c
 prov_util_engine_sim_owner_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_owner_test_LDADD = $(engine_world_libs)

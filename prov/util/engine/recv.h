@@ -227,7 +227,7 @@ void eng_recv_flush(struct eng_rxc *rxc, int err);
  */
 void eng_recv_fail_all(struct eng_peer *peer, int err);
 
-/* ---- multi-receive (mrecv.c) ------------------------------------------------ */
+/* ---- multi-receive (multi_recv.c) ------------------------------------------------ */
 
 /* eng_mrecv_part - cut room for a message of @len out of a posted buffer.
  *

@@ -5,7 +5,7 @@
  * direct.c - requests, receives and completions in the queues of an mlx5 device, in the general
  * form.  mlx5_direct.h has the order of the stores, mlx5_queue.h the fast path.
  */
-#include "verbs/mlx5_queue.h"
+#include "verbs/mlx5_doorbell.h"
 
 /* ---- building ------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * doorbell.h - how requests reach a device and how its completions are read.
+ * queue_ops.h - how requests reach a device and how its completions are read.
  *
  * One small interface, chosen when a queue pair is made:
  *
@@ -12,12 +12,12 @@
  *  run    handles completions
  *
  * Implementations: the extended interface of libibverbs (ibv_wr_start and ibv_start_poll);
- * ibv_post_send and ibv_poll_cq for old libraries and devices, both in data/doorbell.c, where
+ * ibv_post_send and ibv_poll_cq for old libraries and devices, both in data/libibverbs.c, where
  * libibverbs rings the doorbell with each request; and for mlx5 the queues themselves
- * (mlx5_direct.h), where mlx5_ring_queue() is the store that rings.
+ * (mlx5_direct.h), whose doorbell is rung in mlx5_doorbell.h.
  */
-#ifndef VRB_DOORBELL_H
-#define VRB_DOORBELL_H
+#ifndef VRB_QUEUE_OPS_H
+#define VRB_QUEUE_OPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * doorbell.c - requests and completions by libibverbs, in both interfaces.  The library rings the
+ * libibverbs.c - requests and completions by libibverbs, in both interfaces.  The library rings the
  * doorbell with each request, so that ring() has nothing left to do.
  */
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/doorbell.h"
+#include "verbs/queue_ops.h"
 #include "verbs/provider.h"
 
 /* A full send queue is ENOMEM in libibverbs; nothing was posted then. */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * mrecv.c - buffers that take many messages.
+ * multi_recv.c - buffers that take many messages.
  *
  * A buffer stays in the matcher while at least its minimum is free; each message
  * gets a part, a receive of its own that lies in the buffer.  When the buffer
