@@ -48,7 +48,7 @@ runtimes_libs = src/libfabric.la $(CMOCKA_LIBS)
 runtime_tests = \
 	tests/hints/replay \
 	tests/runtimes/aws_ofi_nccl tests/runtimes/chapel tests/runtimes/charm \
-	tests/runtimes/daos tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi \
+	tests/runtimes/daos tests/runtimes/deep tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi \
 	tests/runtimes/mercury tests/runtimes/mpich tests/runtimes/nixl \
 	tests/runtimes/nvshmem tests/runtimes/ompi_btl tests/runtimes/ompi_mtl \
 	tests/runtimes/oneccl tests/runtimes/sos
@@ -65,6 +65,8 @@ tests_runtimes_charm_LDADD = $(runtimes_libs)
 tests_runtimes_daos_SOURCES = tests/runtimes/daos.c \
 	tests/runtimes/mercury_hints.c tests/runtimes/mercury_hints.h $(runtimes_common)
 tests_runtimes_daos_LDADD = $(runtimes_libs)
+tests_runtimes_deep_SOURCES = tests/runtimes/deep.c $(runtimes_common)
+tests_runtimes_deep_LDADD = $(runtimes_libs)
 tests_runtimes_gasnet_SOURCES = tests/runtimes/gasnet.c $(runtimes_common)
 tests_runtimes_gasnet_LDADD = $(runtimes_libs)
 tests_runtimes_habits_SOURCES = tests/runtimes/habits.c

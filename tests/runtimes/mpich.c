@@ -169,7 +169,7 @@ static void mpi_open(struct mpi *m, const struct fi_info *info)
 
 	assert_int_equal(fi_fabric(info->fabric_attr, &m->fabric, NULL), 0);
 	assert_int_equal(fi_domain(m->fabric, (struct fi_info *) info, &m->domain, NULL), 0);
-	/* first a shared vector, which nobody has made */
+	/* first a shared vector, which does not exist */
 	assert_int_not_equal(fi_av_open(m->domain, &named, &m->av, NULL), 0);
 	assert_int_equal(fi_av_open(m->domain, &av_attr, &m->av, NULL), 0);
 	assert_int_equal(fi_scalable_ep(m->domain, (struct fi_info *) info, &m->sep, NULL), 0);

@@ -38,6 +38,13 @@ struct eng_recv;
 #define ENG_HELD_PEER (UINT64_C(256) << 20)
 #define ENG_HELD_ALL (UINT64_C(1) << 30)
 
+/* Defaults of FI_TX_QUEUE_MAX and FI_RX_QUEUE_MAX.  Programs post more than tx_attr->size and
+ * rx_attr->size before they let anything complete, and then wait for a peer that does the same:
+ * the sizes are a guarantee, and -FI_EAGAIN means that memory is short.
+ */
+#define ENG_TX_QUEUE_MAX ((size_t) 1 << 20)
+#define ENG_RX_QUEUE_MAX ((size_t) 4 << 20)
+
 #define ENG_PEER_PAGE 512
 
 /* The connection of an FI_EP_MSG endpoint has a state of its own: obj_cm_state(). */
@@ -54,7 +61,8 @@ struct eng_rxc {
 	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
 	struct fid_peer_srx *owner;	/* FI_PEER: another provider matches, see imported.h; or NULL */
 	size_t posted;			/* receives in the two matchers */
-	size_t size;			/* most of them */
+	size_t size;			/* so many are guaranteed */
+	size_t max;			/* most of them */
 	bool by_data;			/* messages are distinguished by their data word, not their source */
 };
 
@@ -78,7 +86,8 @@ struct eng_ep {
 
 	/* sending */
 	size_t tx_out;			/* requests that are not complete */
-	size_t tx_size;			/* most of them */
+	size_t tx_size;			/* so many are guaranteed; beyond, each makes progress first */
+	size_t tx_max;			/* most of them */
 	size_t inject_size;
 	size_t max_msg_size;
 	size_t fast_end;		/* messages shorter than this may take the fast path; 0: none */

@@ -23,6 +23,9 @@
 /* eng_flow_limits - set the limits of @ep from the environment. */
 void eng_flow_limits(struct eng_ep *ep);
 
+/* eng_flow_rx_max - how many receives a context takes whose attributes say @size. */
+size_t eng_flow_rx_max(size_t size);
+
 /* eng_flow_charge, eng_flow_release - memory is used for @peer, or no longer. */
 static inline void eng_flow_charge(struct eng_peer *peer, uint64_t bytes)
 {

@@ -51,6 +51,13 @@ static const struct {
 	{ "unexp_max", FI_PARAM_SIZE_T,
 	  "The same for all peers of an endpoint together; 65536 bytes of each are read "
 	  "whatever the others use (default: 1073741824)" },
+	{ "tx_queue_max", FI_PARAM_SIZE_T,
+	  "Transmits, reads, writes and atomics that an endpoint of a software provider takes "
+	  "before one completes; its attribute size is what it takes at least "
+	  "(default: 1048576)" },
+	{ "rx_queue_max", FI_PARAM_SIZE_T,
+	  "Receives that an endpoint or receive context of a software provider takes before one "
+	  "completes; its attribute size is what it takes at least (default: 4194304)" },
 	{ "spin_us", FI_PARAM_SIZE_T,
 	  "Microseconds that a blocking call polls before it sleeps, at most, and that a thread "
 	  "polls in vain before each few polls yield the processor; 0: at once (default: 50)" },

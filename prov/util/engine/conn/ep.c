@@ -49,6 +49,7 @@ int eng_rxc_init(struct eng_rxc *rxc, size_t size)
 	rxc->owner = NULL;
 	rxc->posted = 0;
 	rxc->size = size;
+	rxc->max = eng_flow_rx_max(size);
 	rxc->by_data = false;
 	return 0;
 }
@@ -267,6 +268,12 @@ static int ep_close(struct fid *fid)
 
 /* ---- options ---------------------------------------------------------------- */
 
+/* Of what is guaranteed: more may be taken. */
+static ssize_t room_left(size_t size, size_t used)
+{
+	return used < size ? (ssize_t) (size - used) : 0;
+}
+
 static ssize_t rx_size_left(struct fid_ep *fid)
 {
 	struct eng_ep *ep = eng_ep_of(fid);
@@ -275,7 +282,7 @@ static ssize_t rx_size_left(struct fid_ep *fid)
 	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	lock_get(&ep->base.prog->lock);
-	left = (ssize_t) (ep->rxc->size - ep->rxc->posted);
+	left = room_left(ep->rxc->size, ep->rxc->posted);
 	lock_put(&ep->base.prog->lock);
 	return left;
 }
@@ -288,7 +295,7 @@ static ssize_t tx_size_left(struct fid_ep *fid)
 	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	lock_get(&ep->base.prog->lock);
-	left = (ssize_t) (ep->tx_size - ep->tx_out);
+	left = room_left(ep->tx_size, ep->tx_out);
 	lock_put(&ep->base.prog->lock);
 	return left;
 }

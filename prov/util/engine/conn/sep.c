@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/flow.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
@@ -243,8 +244,10 @@ static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
 	ctx->tx_ret = -FI_ENOSYS;
 	ctx->rxc = &sep->rxc[index];
 	ctx->rxc_cnt = 1;
-	if (rx.size)
+	if (rx.size) {
 		ctx->rxc->size = rx.size;
+		ctx->rxc->max = eng_flow_rx_max(rx.size);
+	}
 	if (attr)
 		*attr = rx;
 	*rx_ep = &ctx->base.h.fid;

@@ -369,7 +369,9 @@ static void test_refusals(void **arg)
 	info->ep_attr->type = FI_EP_MSG;
 	assert_int_equal(fi_scalable_ep(w.domain, info, &ep, NULL), -FI_ENOSYS);
 	fi_freeinfo(info);
-	/* a context's queue has the size that was asked for */
+	/* a context's queue has the size that was asked for, and takes more up to the limit */
+	assert_int_equal(((struct eng_ep *) obj_ep_of(s[1].tx[1]))->tx_size, 8);
+	((struct eng_ep *) obj_ep_of(s[1].tx[1]))->tx_max = 8;
 	for (i = 0; i < 8; i++)
 		assert_int_equal(fi_send(s[1].tx[1], out[0], 3000, NULL, at(0, 0), &ctx[i]), 0);
 	assert_int_equal(fi_send(s[1].tx[1], out[0], 3000, NULL, at(0, 0), &ctx[i]), -FI_EAGAIN);

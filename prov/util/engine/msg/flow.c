@@ -19,13 +19,16 @@
 
 static struct limits {
 	size_t soft, peer, all;
-} limits = { ENG_UNEXP_BUDGET, ENG_HELD_PEER, ENG_HELD_ALL };
+	size_t tx, rx;
+} limits = { ENG_UNEXP_BUDGET, ENG_HELD_PEER, ENG_HELD_ALL, ENG_TX_QUEUE_MAX, ENG_RX_QUEUE_MAX };
 
 static void read_limits(void)
 {
 	fi_param_get_size_t(NULL, "unexp_size", &limits.soft);
 	fi_param_get_size_t(NULL, "unexp_peer_max", &limits.peer);
 	fi_param_get_size_t(NULL, "unexp_max", &limits.all);
+	fi_param_get_size_t(NULL, "tx_queue_max", &limits.tx);
+	fi_param_get_size_t(NULL, "rx_queue_max", &limits.rx);
 	/* one message at least */
 	if (limits.peer < 4 * SURE)
 		limits.peer = 4 * SURE;
@@ -35,14 +38,21 @@ static void read_limits(void)
 		limits.soft = limits.peer / 4;
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 void eng_flow_limits(struct eng_ep *ep)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 	pthread_once(&once, read_limits);
 	ep->unexp_budget = limits.soft;
 	ep->held_peer_max = limits.peer;
 	ep->held_max = limits.all;
+	ep->tx_max = limits.tx < ep->tx_size ? ep->tx_size : limits.tx;
+}
+
+size_t eng_flow_rx_max(size_t size)
+{
+	pthread_once(&once, read_limits);
+	return limits.rx < size ? size : limits.rx;
 }
 
 bool eng_flow_refuse(struct eng_peer *peer, uint64_t more)

@@ -85,7 +85,7 @@ static int keep(struct eng_recv *recv, struct match *m)
 
 	if (__builtin_expect(obj_cm_state(&ep->base) == OBJ_CM_SHUT, 0))
 		return -FI_ENOTCONN;
-	if (__builtin_expect(rxc->posted >= rxc->size, 0))
+	if (__builtin_expect(rxc->posted >= rxc->max, 0))
 		return -FI_EAGAIN;
 	eng_recv_set_state(recv, ENG_RECV_POSTED);
 	match_post(m, &recv->m);
@@ -247,7 +247,7 @@ post_fast(struct eng_ep *ep, const struct call *c)
 		return false;
 	lock_get(&ep->base.prog->lock);
 	m = eng_rxc_match(rxc, c->tagged);
-	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->size &&
+	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->max &&
 			     obj_cm_state(&ep->base) != OBJ_CM_SHUT &&
 			     (!ep->directed || c->src == FI_ADDR_UNSPEC), 1))
 		recv = eng_recv_fast_get(ep->grp);

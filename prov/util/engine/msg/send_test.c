@@ -192,6 +192,11 @@ static void test_full_queues_say_later(void **arg)
 {
 	int i;
 
+	/* more than the sizes of the attributes, if memory allows: the limits proper are made small */
+	assert_int_equal(eng_of(a)->tx_max, ENG_TX_QUEUE_MAX);
+	assert_int_equal(eng_of(b)->rxc->max, ENG_RX_QUEUE_MAX);
+	eng_of(a)->tx_max = 64;
+	eng_of(b)->rxc->max = 256;
 	for (i = 0; i < 64; i++)
 		assert_int_equal(fi_tsend(a->ep, out[0], 3000, NULL, 1, 1, &ctx[0]), 0);
 	assert_int_equal(fi_tsend(a->ep, out[0], 1, NULL, 1, 1, &ctx[0]), -FI_EAGAIN);

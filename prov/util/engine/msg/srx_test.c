@@ -264,6 +264,8 @@ static void test_size(void **arg)
 {
 	int i;
 
+	assert_int_equal(((struct eng_ep *) obj_ep_of(srx))->rxc->size, 64);
+	((struct eng_ep *) obj_ep_of(srx))->rxc->max = 64;
 	for (i = 0; i < 64; i++)
 		assert_int_equal(fi_recv(srx, in[0], 1, NULL, FI_ADDR_UNSPEC, &ctx[i]), 0);
 	assert_int_equal(fi_recv(srx, in[0], 1, NULL, FI_ADDR_UNSPEC, NULL), -FI_EAGAIN);

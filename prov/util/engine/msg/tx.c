@@ -338,13 +338,15 @@ static void on_sunk(struct eng_sink *sink, int status)
 
 /* ---- beginning -------------------------------------------------------------- */
 
-/* The queue is full: see whether something has finished. */
+/* More than the guaranteed size: see first whether something has finished, so that a program
+ * which only posts leaves room to the peer and does not fill the memory.
+ */
 static bool make_room(struct eng_ep *ep)
 {
 	if (ep->hub->link && ep->link_ops->flush)
 		ep->link_ops->flush(ep->hub->link);
 	obj_prog_poll_locked(ep->base.prog);
-	return ep->tx_out < ep->tx_size;
+	return ep->tx_out < ep->tx_max;
 }
 
 int eng_tx_find(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
