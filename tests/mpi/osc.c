@@ -104,6 +104,33 @@ static void get_fence(void)
 	free(in);
 }
 
+enum { DEEP = 20000, WIDE = 320, WIDE_WORDS = 128 << 10 >> 3 };
+
+/* More operations in one epoch than a queue's size, each way: none may wait for another. */
+static void deep_epoch(void)
+{
+	long *out = fresh(), *in = mt_alloc(sizeof(*in) * DEEP);
+
+	window_open();
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < DEEP; i++)
+		MPI_Put(out + i, 1, MPI_LONG, next_rank(), i, 1, MPI_LONG, win);
+	MPI_Win_fence(0, win);
+	check_words(mem, DEEP, prev_rank(), 0, "put");
+	for (int i = 0; i < DEEP; i++)
+		MPI_Get(in + i, 1, MPI_LONG, next_rank(), i, 1, MPI_LONG, win);
+	MPI_Win_fence(0, win);
+	check_words(in, DEEP, mt_rank, 0, "get");
+	for (int i = 0; i < WIDE; i++)
+		MPI_Put(out + WIDE_WORDS, WIDE_WORDS, MPI_LONG, next_rank(), WIDE_WORDS, WIDE_WORDS,
+			MPI_LONG, win);
+	MPI_Win_fence(0, win);
+	check_words(mem + WIDE_WORDS, WIDE_WORDS, prev_rank(), WIDE_WORDS, "long put");
+	window_close();
+	free(out);
+	free(in);
+}
+
 /* Odd lengths at odd addresses, of bytes. */
 static void unaligned(void)
 {
@@ -498,6 +525,7 @@ static void with_messages(void)
 static const struct mt_case cases[] = {
 	{ "put, 8 bytes to 2 MiB, fences", put_fence, 2 },
 	{ "get, 8 bytes to 2 MiB, fences", get_fence, 2 },
+	{ "20000 puts, gets and 320 of 128 KiB in an epoch", deep_epoch, 2 },
 	{ "bytes at odd addresses", unaligned, 2 },
 	{ "put and get of a column", strided, 2 },
 	{ "accumulate by all to all", accumulate, 2 },
