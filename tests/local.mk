@@ -98,8 +98,11 @@ tests_hints_replay_LDADD = $(runtimes_libs)
 
 # The program is run by readme_test.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/features/features
+check_PROGRAMS += tests/features/features tests/features/attributes
+TESTS += tests/features/attributes
 endif
+tests_features_attributes_SOURCES = tests/features/attributes.c $(runtimes_common)
+tests_features_attributes_LDADD = $(runtimes_libs)
 tests_features_features_SOURCES = tests/features/features.c $(runtimes_common)
 tests_features_features_LDADD = $(runtimes_libs)
 EXTRA_DIST += tests/features/cells tests/features/on_devices tests/features/table

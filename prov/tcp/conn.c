@@ -4,8 +4,10 @@
 #include <assert.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/tclass.h"
 #include "link.h"
 
 #define BIT(state) (1u << (state))
@@ -200,6 +202,21 @@ void tcp_conn_free(struct tcp_conn *conn)
 	free(conn);
 }
 
+/* The class is a wish: a connection without it is no failure. */
+void tcp_conn_set_class(const struct tcp_link *link, int fd)
+{
+	int family = AF_INET, ret;
+	socklen_t len = sizeof(family);
+
+	if (link->tclass == FI_TC_UNSPEC)
+		return;
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
+	ret = net_tclass_set(fd, family, link->tclass);
+	if (ret)
+		FI_INFO(link->base.prov, FI_LOG_EP_CTRL, "traffic class 0x%x is not set: %s\n",
+			link->tclass, fi_strerror(-ret));
+}
+
 int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
 {
 	if (timers_join(&link->poller->base.timers)) {
@@ -210,6 +227,7 @@ int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
 	conn->link = link;
 	conn->poller = link->poller;
 	list_add_tail(&conn->node, &link->conns);
+	tcp_conn_set_class(link, conn->src.fd);
 	return 0;
 }
 

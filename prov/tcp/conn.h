@@ -166,6 +166,9 @@ void tcp_conn_free(struct tcp_conn *conn);
  * Errors: -FI_ENOMEM, the connection is closed then.
  */
 int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link);
+
+/* tcp_conn_set_class - the traffic class of the link's endpoint, on a socket of its own. */
+void tcp_conn_set_class(const struct tcp_link *link, int fd);
 void tcp_conn_detach(struct tcp_conn *conn);
 
 /* tcp_conn_watch - ask the epoll set for what a READY connection waits for: input unless

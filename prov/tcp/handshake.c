@@ -125,6 +125,7 @@ static int set_options(const struct tcp_link *link, int fd)
 	keepalive.unacked_ms = 0;	/* unacked.c keeps that limit */
 	if (!ret && link->conf->keepalive_on)
 		ret = net_sock_keepalive(fd, &keepalive);
+	tcp_conn_set_class(link, fd);
 	return ret;
 }
 

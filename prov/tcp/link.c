@@ -11,6 +11,7 @@
 
 #include "engine/api.h"
 #include "channel/select.h"
+#include "net/tclass.h"
 #include "obj/cm.h"
 #include "frame.h"
 #include "link.h"
@@ -60,6 +61,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 	link->base.msg = kind == TCP_WIRE_MSG;
 	chan_link_init(&link->base, &tcp_chan_ops, &conf, prov);
 	link->listener.base.src.fd = -1;
+	link->tclass = net_tclass_of(info);
 	list_init(&link->conns);
 	ret = tcp_poller_get(prog, link->conf, &link->poller);
 	if (!ret)
