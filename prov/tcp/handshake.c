@@ -183,22 +183,19 @@ static bool is_self_connect(const struct tcp_conn *conn, const union net_sa *loc
 	return !net_addr_cmp(&local->sa, &conn->peer.sa);
 }
 
-/* start_answer_timer - for a MSG endpoint the rest of conn_timeout_ms, or all of it where this
- * process polls only now; for an RDM endpoint the time until the answer is overdue.
- */
+/* start_answer_timer - the time until the answer is overdue. */
 static void start_answer_timer(struct tcp_conn *conn)
 {
-	uint64_t limit = connect_timeout_ns(conn), now = clock_ns(), due = conn->since_ns + limit;
+	uint64_t limit = connect_timeout_ns(conn);
 
-	if (conn->link->kind == TCP_WIRE_RDM)
-		due = now + (ANSWER_OVERDUE_NS < limit ? ANSWER_OVERDUE_NS : limit);
-	else if (due <= now)
-		due = now + limit;
-	chan_poller_timer(&conn->poller->base, &conn->timer, due);
+	chan_poller_timer(&conn->poller->base, &conn->timer,
+			  clock_ns() + (ANSWER_OVERDUE_NS < limit ? ANSWER_OVERDUE_NS : limit));
 }
 
-/* on_answer_overdue - an RDM peer has not answered for long.  Its connection lives, so it is
- * waited for; it no longer counts as a connect in flight, so that others can be started.
+/* on_answer_overdue - a peer has not answered for long: it makes no progress, or a program has not
+ * decided about a connection request.  Its connection lives, so it is waited for, as long as the
+ * program here is willing to.  It no longer counts as a connect in flight, so that others can be
+ * started.
  */
 static void on_answer_overdue(struct tcp_conn *conn)
 {
@@ -208,9 +205,12 @@ static void on_answer_overdue(struct tcp_conn *conn)
 			chan_overdue(&conn->chan->base);
 		chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + connect_timeout_ns(conn));
 	} else {
-		log_handshake(conn, "has accepted the connection but does not answer: its "
+		log_handshake(conn, conn->link->kind == TCP_WIRE_RDM ?
+			      "has accepted the connection but does not answer: its "
 			      "program makes no progress (it computes, or is stopped); "
-			      "waiting for it");
+			      "waiting for it" :
+			      "has the connection request, and its program has neither accepted nor "
+			      "rejected it; waiting for it");
 	}
 }
 
@@ -434,7 +434,7 @@ void tcp_conn_handshake_timeout(struct tcp_conn *conn)
 	check_socket(conn);
 	if (conn->state != state)
 		return;
-	if (state == TCP_CONN_HELLO_SENT && conn->link->kind == TCP_WIRE_RDM)
+	if (state == TCP_CONN_HELLO_SENT)
 		on_answer_overdue(conn);
 	else
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
