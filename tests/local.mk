@@ -20,6 +20,7 @@ list-fuzzers:
 # Scripts that report case by case.
 script_tests = \
 	tests/compat/compat_test \
+	tests/compat/rxd_test \
 	tests/compat/udp_test \
 	tests/features/readme_test \
 	tests/layers/layers_test \
