@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <rdma/fi_errno.h>
 
@@ -15,19 +16,53 @@ static int usage(FILE *out)
 	fprintf(out,
 		"Usage: fi_strerror FI_ERROR_CODE\n\n"
 		"Prints the text of an error number as the fi_* calls return it.\n"
-		"The number may be decimal, octal (011) or hexadecimal (0xb); its sign does\n"
-		"not matter, so that a return value can be pasted as it is.\n");
+		"The number may be decimal, octal (011) or hexadecimal (0xb), or a name such as\n"
+		"FI_EAGAIN; its sign does not matter, so that a return value can be pasted as it is.\n");
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* parse - parse an error number; the sign is dropped.
- * Returns 0, or -FI_EINVAL when @text is not a number or does not fit an int.
+/* The names of fi_errno(3). */
+#define E(name) { #name, FI_##name }
+static const struct {
+	const char *name;
+	int err;
+} names[] = {
+	E(EAGAIN), E(EPERM), E(ENOENT), E(EINTR), E(EIO), E(E2BIG), E(EBADF), E(EWOULDBLOCK),
+	E(ENOMEM), E(EACCES), E(EFAULT), E(EBUSY), E(ENODEV), E(EINVAL), E(EMFILE), E(ENOSPC),
+	E(ENOSYS), E(ENOMSG), E(ENODATA), E(EPROTO), E(EOVERFLOW), E(EMSGSIZE), E(ENOPROTOOPT),
+	E(EOPNOTSUPP), E(EADDRINUSE), E(EADDRNOTAVAIL), E(ENETDOWN), E(ENETUNREACH),
+	E(ECONNABORTED), E(ECONNRESET), E(ENOBUFS), E(EISCONN), E(ENOTCONN), E(ESHUTDOWN),
+	E(ETIMEDOUT), E(ECONNREFUSED), E(EHOSTDOWN), E(EHOSTUNREACH), E(EALREADY),
+	E(EINPROGRESS), E(EREMOTEIO), E(ECANCELED), E(EKEYREJECTED), E(EOTHER), E(ETOOSMALL),
+	E(EOPBADSTATE), E(EAVAIL), E(EBADFLAGS), E(ENOEQ), E(EDOMAIN), E(ENOCQ), E(ECRC),
+	E(ETRUNC), E(ENOKEY), E(ENOAV), E(EOVERRUN), E(ENORX), E(ENOMR), E(EFIREWALLADDR),
+};
+
+/* by_name - the number of FI_EAGAIN, EAGAIN or -FI_EAGAIN, in either case; 0: no such name. */
+static int by_name(const char *text)
+{
+	size_t i;
+
+	text += *text == '-';
+	if (!strncasecmp(text, "FI_", 3))
+		text += 3;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcasecmp(names[i].name, text))
+			return names[i].err;
+	return 0;
+}
+
+/* parse - parse an error number or its name; the sign is dropped.
+ * Returns 0, or -FI_EINVAL when @text is neither, or does not fit an int.
  */
 static int parse(const char *text, int *err_p)
 {
 	char *end;
 	long val;
 
+	*err_p = by_name(text);
+	if (*err_p)
+		return 0;
 	errno = 0;
 	val = strtol(text, &end, 0);
 	if (end == text || *end || errno || val > 0x7fffffffL || val < -0x7fffffffL)
@@ -46,7 +81,7 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	if (parse(argv[1], &err)) {
 		fprintf(stderr, "ERROR: unable to parse '%s': expected an error number, "
-			"such as 11, -11 or 0xb\n\n", argv[1]);
+			"such as 11, -11 or 0xb, or its name, such as FI_EAGAIN\n\n", argv[1]);
 		return usage(stderr);
 	}
 	puts(fi_strerror(err));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* The table of results: as text, as key=value, or as JSON. */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,16 +41,25 @@ static void pairs(const struct ft_col *cols, size_t cnt, const char *label, cons
 			printf(" %s=%.*f", cols[i].key, cols[i].digits ? 3 : 0, values[i - 1]);
 }
 
-/* A name of a provider or of a row needs no escapes. */
+/* The library that the calls go to: a measurement of the wrong one looks like any other. */
+static const char *library(void)
+{
+	Dl_info info;
+
+	return dladdr((void *) (uintptr_t) fi_fabric, &info) && info.dli_fname ? info.dli_fname : "?";
+}
+
+/* A name of a provider or of a row needs no escapes, and a path with a quote is not expected. */
 static void json(const struct ft *ft, const struct ft_col *cols, size_t cnt, const char *label,
 		 const double *values)
 {
 	bool number = strspn(label, "0123456789") == strlen(label);
 	const char *quote = number ? "" : "\"";
 
-	printf("{\"program\": \"%s\", \"provider\": \"%s\", \"type\": \"%s\", \"%s\": %s%s%s", ft->name,
-	       ft->info->fabric_attr->prov_name, fi_tostr(&ft->info->ep_attr->type, FI_TYPE_EP_TYPE),
-	       cols[0].key, quote, label, quote);
+	printf("{\"program\": \"%s\", \"library\": \"%s\", \"version\": \"%u.%u\", "
+	       "\"provider\": \"%s\", \"type\": \"%s\", \"%s\": %s%s%s", ft->name, library(),
+	       FI_MAJOR(fi_version()), FI_MINOR(fi_version()), ft->info->fabric_attr->prov_name,
+	       fi_tostr(&ft->info->ep_attr->type, FI_TYPE_EP_TYPE), cols[0].key, quote, label, quote);
 	for (size_t i = 1; i < cnt; i++)
 		if (isnan(values[i - 1]))
 			printf(", \"%s\": null", cols[i].key);
