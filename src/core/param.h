@@ -21,6 +21,11 @@ void core_param_define_own(void);
 const char *core_param_str(const char *name, const char *unset);
 int core_param_bool(const char *name, int unset);
 
+/* core_param_check_env - warn of variables of the environment that look like one of the defined
+ * parameters and are none: FI_TCP_IFAC.  Once for each process; call it when providers are loaded.
+ */
+void core_param_check_env(void);
+
 extern pthread_mutex_t core_param_lock;
 
 #endif

@@ -19,6 +19,7 @@ struct query {
 	struct info_want want;
 	struct info_cand *cand;
 	size_t cand_cnt;
+	char iface_var[64];		/* FI_<PROV>_IFACE */
 	struct fid_nic **nic;		/* per interface; read on first use */
 	struct fi_info *head, **tail;
 };
@@ -154,11 +155,13 @@ static int restrict_list(struct query *q, const char *name)
 {
 	char names[512];
 
-	if (!name || !net_list_restrict(&q->list, name))
+	if (!name)
+		return 0;
+	info_params_iface_var(q->np->prov, q->iface_var, sizeof(q->iface_var));
+	if (!net_list_restrict(&q->list, name, q->iface_var))
 		return 0;
 	FI_WARN(q->np->prov, FI_LOG_CORE,
-		"no usable interface is called '%s' (the IFACE variable of provider %s): "
-		"this host has %s\n", name, q->np->prov->name,
+		"no usable interface is called '%s' (%s): this host has %s\n", name, q->iface_var,
 		net_list_names(&q->list, names, sizeof(names)));
 	return -FI_ENODATA;
 }

@@ -142,6 +142,14 @@ const char *info_params_iface(struct fi_provider *prov)
 	return fi_param_get_str(prov, "iface", &name) || !name || !*name ? NULL : name;
 }
 
+void info_params_iface_var(const struct fi_provider *prov, char *buf, size_t size)
+{
+	char env[64];
+
+	env_name(prov, env, sizeof(env));
+	snprintf(buf, size, "%s_IFACE", env);
+}
+
 int info_params_ports(struct fi_provider *prov, struct net_ports *ports_p)
 {
 	int low = 0, high = 0;

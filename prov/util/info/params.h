@@ -48,6 +48,9 @@ int info_params_define(const struct fi_provider *prov, int which);
 /* info_params_iface - the interface named by FI_<PROV>_IFACE, or NULL. */
 const char *info_params_iface(struct fi_provider *prov);
 
+/* info_params_iface_var - the name of that variable, for texts. */
+void info_params_iface_var(const struct fi_provider *prov, char *buf, size_t size);
+
 /* info_params_ports - the port range of the environment, checked.  A bad range is
  * logged as a warning, with what would be right, and gives -FI_EINVAL and no range.
  */

@@ -209,7 +209,7 @@ void net_list_rank(struct net_list *list)
 
 /* ---- selection ------------------------------------------------------- */
 
-int net_list_restrict(struct net_list *list, const char *name)
+int net_list_restrict(struct net_list *list, const char *name, const char *by)
 {
 	size_t i, cnt = 0, hits = 0;
 
@@ -217,6 +217,10 @@ int net_list_restrict(struct net_list *list, const char *name)
 		hits += !strcmp(net_list_iface(list, &list->addr[i])->name, name);
 	if (!hits)
 		return -FI_ENODEV;
+	for (i = 0; i < list->addr_cnt; i++)
+		list->iface[list->addr[i].iface].left_out =
+			strcmp(net_list_iface(list, &list->addr[i])->name, name) != 0;
+	list->left_out_by = by;
 	for (i = 0; i < list->addr_cnt; i++)
 		if (!strcmp(net_list_iface(list, &list->addr[i])->name, name))
 			list->addr[cnt++] = list->addr[i];
@@ -247,12 +251,15 @@ static const char *first_addr(const struct net_list *list, size_t iface, char *b
 				 (const void *) &sa->in.sin_addr :
 				 (const void *) &sa->in6.sin6_addr, buf, (socklen_t) len);
 	}
-	return "no address";
+	if (!list->iface[iface].left_out)
+		return "no address";
+	snprintf(buf, len, "left out by %s", list->left_out_by);
+	return buf;
 }
 
 char *net_list_names(const struct net_list *list, char *buf, size_t len)
 {
-	char host[INET6_ADDRSTRLEN];
+	char host[2 * INET6_ADDRSTRLEN];
 	size_t i, used = 0;
 	int n;
 

@@ -35,6 +35,7 @@ struct net_iface {
 	enum net_kind kind;
 	bool up;		/* administratively up and carrier present */
 	bool uplink;		/* the default route uses it */
+	bool left_out;		/* net_list_restrict() has removed its addresses */
 	uint32_t master;	/* index of the bridge or bond that this is a port of, or 0 */
 	uint64_t speed;		/* bits per second, 0 when unknown */
 	uint32_t mtu;
@@ -58,6 +59,7 @@ struct net_list {
 	size_t addr_cnt;
 	struct net_iface *iface;
 	struct net_ifaddr *addr;
+	const char *left_out_by;	/* who called net_list_restrict(), for texts; NULL: not called */
 };
 
 static inline const struct net_iface *net_list_iface(const struct net_list *list,
@@ -111,10 +113,12 @@ void net_list_rank(struct net_list *list);
 
 /* net_list_restrict - keep the addresses of the interface called @name.
  *
+ * @by: the variable that says so, for net_list_names(); it must outlive the list
+ *
  * Errors: -FI_ENODEV when no interface has that name, or it has no address;
  *         the list is then unchanged.
  */
-int net_list_restrict(struct net_list *list, const char *name);
+int net_list_restrict(struct net_list *list, const char *name, const char *by);
 
 /* net_list_names - "eth0 (up, 192.0.2.2), lo (up, 127.0.0.1)": the available interfaces, for a
  * log text.  Always terminated; cut with "..." when it does not fit.

@@ -192,9 +192,9 @@ static void test_restrict(void **state)
 	struct net_list list;
 
 	make_laptop(&list);
-	assert_int_equal(net_list_restrict(&list, "eth9"), -FI_ENODEV);
+	assert_int_equal(net_list_restrict(&list, "eth9", "FI_X_IFACE"), -FI_ENODEV);
 	assert_int_equal(list.addr_cnt, 9);
-	assert_int_equal(net_list_restrict(&list, "wlan0"), 0);
+	assert_int_equal(net_list_restrict(&list, "wlan0", "FI_X_IFACE"), 0);
 	assert_string_equal(order_of(&list), "wlan0=192.168.1.5 wlan0=2001:db8::5 wlan0=fe80::5");
 	net_list_free(&list);
 }
@@ -211,6 +211,10 @@ static void test_names(void **state)
 			    "lo (up, 127.0.0.1), eth0 (down, no address)");
 	net_list_names(&list, small, sizeof(small));
 	assert_string_equal(small, "lo (up, 127.0.0.1)...");
+	make_addr(&list, "192.0.2.1", 24);
+	assert_int_equal(net_list_restrict(&list, "lo", "FI_TCP_IFACE"), 0);
+	assert_string_equal(net_list_names(&list, text, sizeof(text)),
+			    "lo (up, 127.0.0.1), eth0 (down, left out by FI_TCP_IFACE)");
 	net_list_free(&list);
 }
 
@@ -235,7 +239,7 @@ static void test_empty_list(void **state)
 
 	net_list_judge(&list);
 	net_list_rank(&list);
-	assert_int_equal(net_list_restrict(&list, "lo"), -FI_ENODEV);
+	assert_int_equal(net_list_restrict(&list, "lo", "FI_X_IFACE"), -FI_ENODEV);
 	assert_string_equal(net_list_names(&list, text, sizeof(text)), "");
 	net_list_free(&list);
 }

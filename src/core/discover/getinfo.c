@@ -17,6 +17,7 @@
 #include "core/init.h"
 #include "core/log.h"
 #include "core/mrmode.h"
+#include "core/param.h"
 #include "core/registry.h"
 #include "core/why.h"
 
@@ -264,6 +265,7 @@ static void list_all(struct query *query)
 static int query_run(struct query *query)
 {
 	core_registry_hold(&query->ask, !!(query->flags & FI_RESCAN), &query->provs);
+	core_param_check_env();
 	if (query->ask.attr_only)
 		list_all(query);
 	else

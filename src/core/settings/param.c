@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rdma/fi_errno.h>
 
@@ -291,6 +293,91 @@ static int params_export(struct fi_param **params_p, int *count)
 	*params_p = vec;
 	*count = (int) n;
 	return 0;
+}
+
+/* ---- misspelt names -------------------------------------------------------- */
+
+#define TYPOS_MAX 2	/* letters that differ, are missing or too many */
+
+/* distance - how many letters have to be changed, inserted or left out between @a and @b; more
+ * than TYPOS_MAX counts as one more.
+ */
+static int distance(const char *a, const char *b, int budget)
+{
+	int best, other;
+
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (!*a && !*b)
+		return 0;
+	if (!budget)
+		return 1;
+	best = *a && *b ? distance(a + 1, b + 1, budget - 1) : budget;
+	other = *a ? distance(a + 1, b, budget - 1) : budget;
+	best = other < best ? other : best;
+	other = *b ? distance(a, b + 1, budget - 1) : budget;
+	return 1 + (other < best ? other : best);
+}
+
+/* Up to the second underscore: the provider, or the group.  Variables of one provider often
+ * differ from those of another in no more than its name.
+ */
+static size_t prefix_len(const char *name)
+{
+	const char *end = strchr(name + 3, '_');
+
+	return end ? (size_t) (end - name) + 1 : 3;
+}
+
+/* similar - if @name is no parameter but close to one, copy the closest one's name to @buf. */
+static bool similar(const char *name, char *buf)
+{
+	int best = TYPOS_MAX + 1, typos;
+	size_t len = prefix_len(name);
+	struct list *item;
+
+	pthread_mutex_lock(&core_param_lock);
+	item = param_find(name) ? &params : params.next;
+	for (; item != &params; item = item->next) {
+		const struct param *param = container_of(item, struct param, entry);
+
+		if (strncmp(param->name, name, len))
+			continue;
+		typos = distance(param->name + len, name + len, TYPOS_MAX);
+		if (typos >= best)
+			continue;
+		best = typos;
+		snprintf(buf, ENV_NAME_MAX, "%s", param->name);
+	}
+	pthread_mutex_unlock(&core_param_lock);
+	return best <= TYPOS_MAX;
+}
+
+static void check_env(void)
+{
+	char name[ENV_NAME_MAX], known[ENV_NAME_MAX];
+	char **var;
+
+	for (var = environ; var && *var; var++) {
+		size_t len = strcspn(*var, "=");
+
+		if (strncmp(*var, "FI_", 3) || len >= sizeof(name))
+			continue;
+		memcpy(name, *var, len);
+		name[len] = '\0';
+		if (similar(name, known))
+			CORE_WARN("%s is not a variable of this library and has no effect: did you mean "
+				  "%s?\n", name, known);
+	}
+}
+
+void core_param_check_env(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, check_env);
 }
 
 CORE_EXPORT
