@@ -21,12 +21,17 @@ struct rxm_conf rxm_conf = {
 	.rx_size = 2048,
 };
 
+static const char *const wire_words[] = {
+	[RXM_WIRE_AUTO] = "auto", [RXM_WIRE_NATIVE] = "native",
+	[RXM_WIRE_COMPATIBLE] = "compatible", NULL
+};
+
 #define FIELD(member) offsetof(struct rxm_conf, member)
 
 static const struct info_param params[] = {
 	{ "BUFFER_SIZE", FI_PARAM_SIZE_T, FIELD(buf_size), RXM_BUF_MIN, RXM_BUF_MAX, NULL,
-	  "bytes of a receive buffer; a longer message is read from the sender's memory "
-	  "(default: 16384)" },
+	  "bytes of a receive buffer; a longer message is read from the sender's memory; peers of "
+	  "other implementations must have the same (default: 16384)" },
 	{ "MSG_RX_SIZE", FI_PARAM_SIZE_T, FIELD(credits), 2, 4096, NULL,
 	  "receive buffers posted for each connected peer (default: 16)" },
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
@@ -38,6 +43,9 @@ static const struct info_param params[] = {
 	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1, NULL,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over connections below, like all others (default: on)" },
+	{ "WIRE", FI_PARAM_STRING, FIELD(wire), 0, 0, wire_words,
+	  "wire format of connections: native, for peers that run this library; compatible, for those "
+	  "of other implementations; auto: the one that the peer has (default: auto)" },
 	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
 	  "transmit queue entries of an endpoint that asks for no number (default: 2048)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,

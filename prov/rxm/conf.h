@@ -10,9 +10,18 @@
 #include <stddef.h>
 #include <rdma/providers/fi_prov.h>
 
+/* Which wire formats connections may have. */
+enum rxm_conf_wire {
+	RXM_WIRE_AUTO,		/* native with this library, compatible with others */
+	RXM_WIRE_NATIVE,
+	RXM_WIRE_COMPATIBLE,
+};
+
 struct rxm_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
-	size_t buf_size;		/* bytes of a receive buffer */
+	size_t buf_size;		/* bytes of a message of the native format; the eager limit of the
+					 * compatible one */
+	int wire;			/* enum rxm_conf_wire */
 	size_t credits;			/* receive buffers for messages of each connected peer */
 	int conn_timeout_ms;		/* until an attempt has failed */
 	int conn_retry_ms;		/* how long a refused attempt is repeated */

@@ -38,7 +38,11 @@
 
 #include "conf.h"
 #include "dom.h"
+#include "rxm/compat/packet.h"
 #include "wire.h"
+
+/* Bytes of a receive buffer: a message of the native format, or an eager one of the compatible. */
+#define RXM_ROOM (rxm_conf.buf_size + RXM_PACKET_HDR)
 
 #define RXM_RNDVS 8		/* rendezvous of each side that may be open on a connection */
 #define RXM_CTRL_BUFS (RXM_RNDVS + 4) /* receive buffers for control messages */
@@ -87,8 +91,11 @@ static inline struct rxm_link *rxm_link_of(struct chan_link *link)
 
 /* A rendezvous of ours: a packet whose payload the peer reads from our memory. */
 struct rxm_rndv {
-	uint64_t id;		/* 0: free */
+	struct list node;	/* on conn->rndvs */
+	uint64_t id;		/* not 0 */
 	struct eng_pkt *pkt;
+	unsigned ack;		/* compatible format: the end is also this WIRE_ACK, or 0 ... */
+	uint32_t ack_id;	/* ... of this request of the engine */
 	struct fid_mr *mr[ENG_IOV_MAX];
 };
 
@@ -106,6 +113,7 @@ struct rxm_hold {
 struct rxm_conn {
 	struct chan chan;		/* first; chan.conn is @ep, once it is connected */
 	struct rxm_ep *ep;		/* of the attempt, the accepted request or the connection */
+	struct rxm_compat *compat;	/* the connection is in the compatible format; else NULL */
 	struct rxm_ep *self;		/* the accepting end, if the peer is this endpoint itself */
 	bool peer_closed;		/* the peer has sent RXM_F_CLOSE */
 	bool close_sent;		/* so have we */
@@ -125,12 +133,15 @@ struct rxm_conn {
 	unsigned rndv_cnt;		/* of ours that are open */
 	uint64_t burst_seq;		/* poll in which the last message was sent */
 	uint64_t last_id;		/* of our last rendezvous */
-	struct rxm_rndv *rndvs;		/* RXM_RNDVS of them, made by the first */
+	struct list rndvs;		/* struct rxm_rndv */
+	struct hmap rndv_ids;		/* the same by their id */
 	unsigned done_cnt;
 	uint64_t done[RXM_RNDVS];	/* rendezvous of the peer of which it has to be told the end */
 
 	/* receiving */
 	unsigned peer_rndvs;		/* rendezvous of the peer that are open */
+	struct list early;		/* struct rxm_rx_buf that cannot be processed yet: the format is not
+					 * known, or the memory for segments is used up */
 	struct list rxq;		/* struct rxm_rx_buf, full, in order */
 	struct list holds;		/* struct chan_hold: rendezvous that nothing has read */
 };
@@ -200,6 +211,18 @@ void rxm_on_ended(struct rxm_ep *ep);
 /* rxm_tx_send - eng_link_ops.send. */
 int rxm_tx_send(struct rxm_conn *conn, struct eng_pkt *pkt);
 
+/* rxm_tx_post - post a message below.
+ * Returns 1: copied, the buffer is the caller's; 0: in flight; < 0: not sent, -FI_EAGAIN: now.
+ */
+int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg);
+
+/* rxm_tx_rndv - announce @pkt in the compatible format: its memory is registered, and done() follows
+ * when the peer has read it, and for @ack the WIRE_ACK of @id.
+ * Returns 0; -FI_EAGAIN: not now.
+ */
+int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_packet *head,
+		unsigned ack, uint32_t id);
+
 /* rxm_tx_push - send what may leave; packets that wait only in poll(), where it makes
  * upcalls.  Returns true if a queue below is full.
  */
@@ -227,7 +250,7 @@ void rxm_tx_reset(struct rxm_conn *conn, int err);
 /* rxm_on_message - a message of @len bytes has arrived in @buf.  Makes upcalls. */
 void rxm_on_message(struct rxm_rx_buf *buf, size_t len);
 
-/* rxm_rx_run - offer the frames that are here to the engine.  Makes upcalls. */
+/* rxm_rx_run - process what is here: frames are offered to the engine.  Makes upcalls. */
 void rxm_rx_run(struct rxm_conn *conn);
 
 /* rxm_rx_hold - eng_link_ops.hold. */

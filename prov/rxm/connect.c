@@ -12,6 +12,11 @@
  *	FI_CONNECTED: READY             <------
  *	                                         FI_CONNECTED: READY
  *	error event: chan_refused()     <------  or fi_reject(refusal)
+ *
+ * Over IP, unless FI_OFI_RXM_WIRE says otherwise, the request is that of the compatible format, and
+ * our handshake is behind it, where other implementations ignore it.  The answer tells which the peer
+ * is.  There is no room for an address then: the peer knows where the request comes from, and the
+ * request has the port.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
@@ -19,7 +24,9 @@
 
 #include "base/ib_addr.h"
 #include "base/net_addr.h"
+#include "compat.h"
 #include "conn.h"
+#include "rxm/compat/cm.h"
 
 /* ---- handshakes ------------------------------------------------------------------------ */
 
@@ -40,6 +47,53 @@ static size_t put_handshake(struct rxm_link *link, const struct chan_id *id, boo
 
 	memcpy(hs.addr, link->addr, hs.addr_len);
 	return rxm_handshake_put(out, &hs);
+}
+
+static bool is_ip(const struct rxm_link *link)
+{
+	return net_addr_len((const struct sockaddr *) (const void *) link->addr) == link->chan.addr_len;
+}
+
+static uint32_t process_id(const struct rxm_link *link)
+{
+	uint32_t id = (uint32_t) link->chan.epoch;	/* random, of this endpoint's life */
+
+	return id ? id : 1;
+}
+
+/* put_request - Returns the length. */
+static size_t put_request(struct rxm_link *link, const struct chan_id *id, uint8_t *out)
+{
+	struct rxm_cm_request request = {
+		.credits = RXM_CM_CREDITS_OFF,
+		.eager_limit = (uint32_t) rxm_conf.buf_size,
+		.rx_size = (uint32_t) rxm_conf.rx_size,
+		.process = process_id(link),
+		.conn_id = RXM_COMPAT_ID,
+	};
+	size_t len;
+
+	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(link))
+		return put_handshake(link, id, true, out);
+	request.port = net_addr_port((const struct sockaddr *) (const void *) link->addr);
+	len = rxm_cm_put_request(out, &request);
+	if (rxm_conf.wire != RXM_WIRE_COMPATIBLE)
+		len += put_handshake(link, id, false, out + len);
+	return len;
+}
+
+/* put_acceptance - in the format of the connection. */
+static size_t put_acceptance(struct rxm_conn *conn, const struct chan_id *id, uint8_t *out)
+{
+	struct rxm_link *link = rxm_conn_link(conn);
+	struct rxm_cm_accept accept = {
+		.credits = RXM_CM_CREDITS_OFF,
+		.rx_size = (uint32_t) rxm_conf.rx_size,
+		.process = process_id(link),
+		.conn_id = RXM_COMPAT_ID,
+	};
+
+	return conn->compat ? rxm_cm_put_accept(out, &accept) : put_handshake(link, id, false, out);
 }
 
 /* apply_limits - what the peer's handshake says about its buffers.  Messages that overtook
@@ -103,7 +157,7 @@ static int connect_ep(struct rxm_conn *conn)
 	struct rxm_link *link = rxm_conn_link(conn);
 	struct fi_info *info = info_to(link, addr);
 	struct chan_id id = { .serial = conn->chan.serial, .prev = conn->chan.peer_serial };
-	uint8_t data[RXM_HANDSHAKE_MAX];
+	uint8_t data[RXM_CM_REQUEST + RXM_HANDSHAKE_MAX];
 	int ret;
 
 	if (!info)
@@ -111,7 +165,7 @@ static int connect_ep(struct rxm_conn *conn)
 	ret = rxm_ep_open(link->dom, info, conn, &conn->ep);
 	fi_freeinfo(info);
 	if (!ret)
-		ret = fi_connect(conn->ep->fid, addr, data, put_handshake(link, &id, true, data));
+		ret = fi_connect(conn->ep->fid, addr, data, put_request(link, &id, data));
 	return ret;
 }
 
@@ -189,6 +243,9 @@ static void init(struct chan *chan)
 
 	list_init(&conn->work_node);
 	list_init(&conn->dirty_node);
+	list_init(&conn->rndvs);
+	hmap_init(&conn->rndv_ids);
+	list_init(&conn->early);
 	list_init(&conn->rxq);
 	list_init(&conn->holds);
 }
@@ -215,6 +272,35 @@ static void established(struct rxm_conn *conn, const struct chan_id *id, bool ou
 	rxm_rx_run(conn);
 }
 
+static void log_compat(struct rxm_conn *conn)
+{
+	char text[CHAN_TEXT_MAX];
+
+	FI_INFO(conn->chan.link->prov, FI_LOG_EP_CTRL, "the connection with %s is in the compatible "
+		"format\n", chan_peer_text(&conn->chan, text));
+}
+
+/* accepted_compat - the peer's answer is of another implementation.
+ * Returns false if it is not.
+ */
+static bool accepted_compat(struct rxm_conn *conn, const void *data, size_t len)
+{
+	struct rxm_cm_accept accept;
+	struct chan_id id = { .serial = conn->chan.serial };
+
+	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(rxm_conn_link(conn)) ||
+	    rxm_cm_get_accept(data, len, &accept))
+		return false;
+	if (rxm_compat_start(conn, accept.conn_id, accept.process, rxm_conf.buf_size)) {
+		rxm_attempt_failed(conn, FI_ENOMEM, false);
+		return true;
+	}
+	log_compat(conn);
+	id.epoch = accept.process;
+	established(conn, &id, true);
+	return true;
+}
+
 /* accepted - the peer's answer to our request. */
 static void accepted(struct rxm_conn *conn, const void *data, size_t len)
 {
@@ -223,6 +309,8 @@ static void accepted(struct rxm_conn *conn, const void *data, size_t len)
 	struct rxm_handshake hs;
 	enum chan_reason reason = rxm_handshake_parse(data, len, &hs);
 
+	if (reason == CHAN_MALFORMED && accepted_compat(conn, data, len))
+		return;
 	if (reason) {
 		chan_peer_text(&conn->chan, text);
 		if (reason == CHAN_VERSION_BAD)
@@ -263,6 +351,8 @@ void rxm_on_refused(struct rxm_ep *ep, int err, const void *data, size_t len)
 		return;
 	}
 	reason = rxm_refusal_parse(data, len, &theirs);
+	if (reason == CHAN_OK && rxm_cm_get_reject(data, len) == RXM_CM_EXISTS)
+		reason = CHAN_SIMULTANEOUS;
 	if (reason == CHAN_OK) {
 		rxm_attempt_failed(conn, err ? err : FI_ECONNREFUSED, false);
 	} else if (reason == CHAN_VERSION_BAD) {
@@ -288,15 +378,48 @@ void rxm_on_ended(struct rxm_ep *ep)
 
 /* ---- requests of peers -------------------------------------------------------------------------- */
 
+/* A request, decoded. */
+struct asked {
+	struct rxm_handshake hs;	/* of the compatible format: addr alone */
+	struct rxm_cm_request compat;	/* process 0: the native format */
+	int order;			/* our address against the peer's, as both sides compare them */
+};
+
 /* refuse - if the handle of the request was not used up by an endpoint that failed: then
  * the provider below has refused it, without a reason.
  */
-static void refuse(struct rxm_link *link, struct fi_info *info, enum chan_reason reason)
+static void refuse(struct rxm_link *link, struct fi_info *info, const struct asked *asked,
+		   enum chan_reason reason)
 {
 	uint8_t data[sizeof(struct rxm_wire_refusal)];
+	size_t len = asked->compat.process ?
+		     rxm_cm_put_reject(data, reason == CHAN_SIMULTANEOUS ? RXM_CM_EXISTS : RXM_CM_REFUSED) :
+		     rxm_refusal_put(data, reason);
 
 	if (info->handle)
-		fi_reject(link->pep, info->handle, data, rxm_refusal_put(data, reason));
+		fi_reject(link->pep, info->handle, data, len);
+}
+
+/* addr_of_port - the address of the connecting peer, which listens at @port of the host from which it
+ * connects.  Sets asked->order as well: both sides know both ends of the connection.
+ */
+static enum chan_reason addr_of_port(struct rxm_link *link, const struct fi_info *info, uint16_t port,
+				     struct asked *asked)
+{
+	const struct sockaddr *own = (const struct sockaddr *) (const void *) link->addr;
+	union net_sa peer, self;
+
+	if (!is_ip(link) || !info->dest_addr ||
+	    net_addr_copy(info->dest_addr, info->dest_addrlen, &peer) ||
+	    net_addr_len(&peer.sa) != link->chan.addr_len ||
+	    !info->src_addr || net_addr_copy(info->src_addr, info->src_addrlen, &self))
+		return CHAN_ADDR_BAD;
+	net_addr_set_port(&peer.sa, port);
+	net_addr_set_port(&self.sa, net_addr_port(own));
+	asked->order = net_addr_cmp(&self.sa, &peer.sa);
+	asked->hs.addr_len = (uint8_t) link->chan.addr_len;
+	memcpy(asked->hs.addr, &peer, link->chan.addr_len);
+	return CHAN_OK;
 }
 
 /* settle_addr - the address by which the connecting peer is known.  One that listens at a
@@ -335,7 +458,7 @@ static int answer(struct rxm_conn *conn, struct fi_info *info, const struct chan
 	struct chan_id ours = { .serial = id->serial, .prev = conn->chan.link->serial };
 	struct rxm_link *link = rxm_conn_link(conn);
 	uint8_t data[RXM_HANDSHAKE_MAX];
-	size_t len = put_handshake(link, &ours, false, data);
+	size_t len = put_acceptance(conn, &ours, data);
 	struct rxm_ep *ep;
 	int ret = rxm_ep_open(link->dom, info, conn, &ep);
 
@@ -361,40 +484,88 @@ static enum chan_reason accept_self(struct rxm_conn *conn, struct fi_info *info,
 	return answer(conn, info, id, &conn->self) ? CHAN_BUSY : CHAN_OK;
 }
 
-static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
-				    const struct rxm_handshake *hs)
+/* start_compat - in the format of the request, before it is answered: the peer may send at once. */
+static int start_compat(struct rxm_conn *conn, const struct rxm_cm_request *request)
 {
+	if (!request->process)
+		return 0;
+	log_compat(conn);
+	return rxm_compat_start(conn, request->conn_id, request->process, request->eager_limit);
+}
+
+static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
+				    const struct asked *asked)
+{
+	const struct rxm_handshake *hs = &asked->hs;
 	struct chan *chan = &conn->chan;
 	int ret;
 
 	chan_taken(chan);
-	ret = answer(conn, info, &hs->id, &conn->ep);
+	ret = start_compat(conn, &asked->compat);
+	if (!ret)
+		ret = answer(conn, info, &hs->id, &conn->ep);
 	if (ret) {
+		rxm_compat_end(conn, -ret);
 		/* the attempt that gave way has to be made again */
 		if (chan->state == CHAN_CONNECTING || chan->state == CHAN_ACCEPTING)
 			chan_connect_failed(chan, -ret, false);
 		return CHAN_BUSY;
 	}
-	apply_limits(conn, hs);
+	if (!conn->compat)
+		apply_limits(conn, hs);
 	chan_accepting(chan, &hs->id);
 	if (chan->state == CHAN_ACCEPTING)
 		set_deadline(chan);
 	return CHAN_OK;
 }
 
-/* decide - accept the request, or say why not. */
-static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, int order,
-			       struct rxm_handshake *hs)
+/* judge_compat - what to do about a request in the compatible format.  Of two simultaneous attempts
+ * that of the higher address counts.  It has no serial number: a second request of one process is a
+ * mistake, one of another process says that the peer was restarted.
+ */
+static enum chan_verdict judge_compat(const struct rxm_conn *conn, const struct asked *asked)
 {
+	switch (conn->chan.state) {
+	case CHAN_CONNECTING:
+		if (!conn->chan.asked)
+			return CHAN_ACCEPT;
+		return !asked->order ? CHAN_SELF : asked->order > 0 ? CHAN_REFUSE : CHAN_ACCEPT;
+	case CHAN_ACCEPTING:
+	case CHAN_READY:
+		return conn->compat && conn->compat->process == asked->compat.process ?
+		       CHAN_REFUSE : CHAN_REPLACE;
+	default:
+		return CHAN_ACCEPT;
+	}
+}
+
+/* number_compat - the channel layer counts the attempts of peers. */
+static void number_compat(const struct chan *chan, struct asked *asked)
+{
+	asked->hs.id = (struct chan_id) {
+		.epoch = asked->compat.process, .serial = chan->peer_serial + 1,
+	};
+	if (!asked->order)	/* of this endpoint itself */
+		asked->hs.id.serial = chan->serial;
+}
+
+/* decide - accept the request, or say why not. */
+static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, struct asked *asked)
+{
+	struct rxm_handshake *hs = &asked->hs;
 	struct chan *chan = chan_find(&link->chan, hs->addr, hs->addr_len);
+	bool compat = asked->compat.process;
 
 	if (!chan)
 		return CHAN_BUSY;
-	if (hs->id.epoch == chan->peer_epoch)
+	if (compat)
+		number_compat(chan, asked);
+	if (!compat && hs->id.epoch == chan->peer_epoch)
 		hs->id.serial = rxm_serial(chan->peer_serial, (uint32_t) hs->id.serial);
 	if (hs->id.prev)
 		hs->id.prev = rxm_serial(link->chan.serial, (uint32_t) hs->id.prev);
-	switch (chan_decide(chan, order, &hs->id)) {
+	switch (compat ? judge_compat(rxm_conn_of(chan), asked) :
+		chan_decide(chan, asked->order, &hs->id)) {
 	case CHAN_SELF:
 		return accept_self(rxm_conn_of(chan), info, &hs->id);
 	case CHAN_REFUSE:
@@ -405,47 +576,86 @@ static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, int 
 	case CHAN_ACCEPT:
 		break;
 	}
-	return chan ? accept_peer(rxm_conn_of(chan), info, hs) : CHAN_BUSY;
+	return chan ? accept_peer(rxm_conn_of(chan), info, asked) : CHAN_BUSY;
 }
 
-/* check_request - decode and check the private data; logs why the peer is refused.
- * @order_p: [out] our address against the peer's.  Both sides compare the same bytes: those
- *           of the handshakes, before a wildcard address is settled.
+/* read_native - the request is our handshake alone.  Both sides compare the same bytes: those of the
+ * handshakes, before a wildcard address is settled.
  */
-static enum chan_reason check_request(struct rxm_link *link, const struct fi_info *info,
-				      const void *data, size_t len, struct rxm_handshake *hs,
-				      int *order_p)
+static enum chan_reason read_native(struct rxm_link *link, const struct fi_info *info,
+				    const void *data, size_t len, struct asked *asked)
+{
+	enum chan_reason reason = rxm_handshake_parse(data, len, &asked->hs);
+
+	if (reason)
+		return reason;
+	asked->order = memcmp(link->addr, asked->hs.addr, link->chan.addr_len);
+	return settle_addr(link, info, &asked->hs);
+}
+
+/* read_common - the request is in the compatible format; our handshake is behind it if the peer runs
+ * this library, in the same version.
+ */
+static enum chan_reason read_common(struct rxm_link *link, const struct fi_info *info,
+				    const uint8_t *data, size_t len, struct asked *asked)
+{
+	enum chan_reason reason = addr_of_port(link, info, asked->compat.port, asked);
+	struct rxm_handshake hs;
+
+	if (reason)
+		return reason;
+	if (rxm_conf.wire == RXM_WIRE_COMPATIBLE ||
+	    rxm_handshake_parse(data + RXM_CM_REQUEST, len - RXM_CM_REQUEST, &hs))
+		return asked->compat.eager_limit <= rxm_conf.buf_size ? CHAN_OK : CHAN_KIND_BAD;
+	hs.addr_len = asked->hs.addr_len;
+	memcpy(hs.addr, asked->hs.addr, hs.addr_len);
+	asked->hs = hs;
+	asked->compat.process = 0;
+	return CHAN_OK;
+}
+
+static void log_refusal(struct rxm_link *link, const struct fi_info *info, const struct asked *asked,
+			enum chan_reason reason)
 {
 	char text[CHAN_TEXT_MAX] = "an unknown address";
-	enum chan_reason reason = rxm_handshake_parse(data, len, hs);
 
-	if (reason == CHAN_OK) {
-		*order_p = memcmp(link->addr, hs->addr, link->chan.addr_len);
-		reason = settle_addr(link, info, hs);
-	}
-	if (reason == CHAN_OK)
-		return reason;
 	if (info->dest_addr)
 		chan_text(&link->chan, info->dest_addr, info->dest_addrlen, text);
 	if (reason == CHAN_VERSION_BAD)
-		log_version(link, text, hs->version);
+		log_version(link, text, asked->hs.version);
 	else
 		CHAN_WARN_SPARSE(&link->chan, "refused a connection from %s: %s\n", text,
 				 reason == CHAN_ADDR_BAD ? "it claims the address of another host" :
+				 reason == CHAN_KIND_BAD ? "its FI_OFI_RXM_BUFFER_SIZE is longer than "
+				 "ours: set the same on both sides" :
+				 rxm_conf.wire == RXM_WIRE_NATIVE ? "its handshake is malformed, or in "
+				 "the compatible format, which FI_OFI_RXM_WIRE excludes" :
 				 "its handshake is malformed");
+}
+
+/* read_request - decode and check the private data; logs why the peer is refused. */
+static enum chan_reason read_request(struct rxm_link *link, const struct fi_info *info,
+				     const void *data, size_t len, struct asked *asked)
+{
+	bool common = rxm_conf.wire != RXM_WIRE_NATIVE &&
+		      !rxm_cm_get_request(data, len, &asked->compat);
+	enum chan_reason reason = common ? read_common(link, info, data, len, asked) :
+					   read_native(link, info, data, len, asked);
+
+	if (reason)
+		log_refusal(link, info, asked, reason);
 	return reason;
 }
 
 void rxm_on_connreq(struct rxm_link *link, struct fi_info *info, const void *data, size_t len)
 {
 	enum chan_reason reason = CHAN_BUSY;
-	struct rxm_handshake hs;
-	int order = 0;
+	struct asked asked = { .order = 0 };
 
 	if (!link->chan.closing)
-		reason = check_request(link, info, data, len, &hs, &order);
+		reason = read_request(link, info, data, len, &asked);
 	if (!reason)
-		reason = decide(link, info, order, &hs);
+		reason = decide(link, info, &asked);
 	if (reason)
-		refuse(link, info, reason);
+		refuse(link, info, &asked, reason);
 }

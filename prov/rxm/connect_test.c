@@ -180,13 +180,20 @@ static void a_malformed_acceptance_ends_the_attempt(void **state)
 	fake_close(a, 0);
 }
 
-/* A message may overtake the event of the acceptance, also a malformed one. */
-static void garbage_before_the_acceptance_ends_the_attempt(void **state)
+/* A message may overtake the event of the acceptance, also a malformed one: it is looked at when the
+ * format of the connection is known.
+ */
+static void garbage_before_the_acceptance_ends_the_connection(void **state)
 {
 	struct eng_ep *a = rig_ep(1);
 	struct eng_peer *peer = connecting(a);
+	uint8_t data[RXM_HANDSHAKE_MAX];
 
 	msg_prov_deliver(rig_conn(peer)->ep->fid, "garbage of some bytes", 21);
+	rig_polls(3);
+	assert_int_equal(peer->down, 0);
+	assert_true(msg_prov_answer(true, data, rig_handshake(data, 7, 77,
+							      (uint32_t) rig_conn(peer)->chan.serial, 0)));
 	rig_polls(3);
 	assert_int_equal(peer->down, 1);
 	assert_int_equal(peer->err, FI_EPROTO);
@@ -499,7 +506,7 @@ int main(void)
 		RIG_TEST(a_version_that_differs_ends_the_attempt),
 		RIG_TEST(busy_is_repeated_and_rejection_is_not),
 		RIG_TEST(a_malformed_acceptance_ends_the_attempt),
-		RIG_TEST(garbage_before_the_acceptance_ends_the_attempt),
+		RIG_TEST(garbage_before_the_acceptance_ends_the_connection),
 		RIG_TEST(requests_are_accepted_with_a_handshake),
 		RIG_TEST(an_unconfirmed_request_is_reported),
 		RIG_TEST(bad_requests_are_refused),

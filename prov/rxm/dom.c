@@ -44,7 +44,7 @@ static int open_queues(struct layer_dom *base, void *owner, size_t *size_p)
 
 	list_init(&dom->closed);
 	hmap_init(&dom->fids);
-	*size_p = sizeof(struct rxm_tx_buf) + rxm_conf.buf_size;
+	*size_p = sizeof(struct rxm_tx_buf) + RXM_ROOM;
 	dom->inject_max = base->info->tx_attr->inject_size;
 	ret = fi_eq_open(base->fabric, &eq_attr, &dom->eq, NULL);
 	if (!ret)
@@ -112,7 +112,7 @@ static void ep_free(struct rxm_ep *ep)
 bool rxm_ep_post(struct rxm_ep *ep, struct rxm_rx_buf *buf)
 {
 	list_del(&buf->node);
-	if (!fi_recv(ep->fid, buf->data, rxm_conf.buf_size, layer_desc(ep->mem_mr),
+	if (!fi_recv(ep->fid, buf->data, RXM_ROOM, layer_desc(ep->mem_mr),
 		     FI_ADDR_UNSPEC, &buf->op))
 		return true;
 	list_add_tail(&buf->node, &ep->idle);
@@ -127,14 +127,14 @@ static int ep_fill(struct rxm_ep *ep)
 	size_t cnt = rxm_conf.credits + RXM_CTRL_BUFS, i;
 	int ret;
 
-	ep->mem = malloc(cnt * rxm_conf.buf_size);
+	ep->mem = malloc(cnt * RXM_ROOM);
 	ep->bufs = calloc(cnt, sizeof(*ep->bufs));
 	if (!ep->mem || !ep->bufs)
 		return -FI_ENOMEM;
-	ret = layer_mr_local(&ep->dom->base.mem, ep->mem, cnt * rxm_conf.buf_size, &ep->mem_mr);
+	ret = layer_mr_local(&ep->dom->base.mem, ep->mem, cnt * RXM_ROOM, &ep->mem_mr);
 	for (i = 0; i < cnt && !ret; i++) {
 		ep->bufs[i].op = (struct rxm_op) { RXM_OP_RECV, ep };
-		ep->bufs[i].data = ep->mem + i * rxm_conf.buf_size;
+		ep->bufs[i].data = ep->mem + i * RXM_ROOM;
 		list_init(&ep->bufs[i].node);
 		if (!rxm_ep_post(ep, &ep->bufs[i]))
 			ret = -FI_EAGAIN;

@@ -60,7 +60,7 @@ struct rxm_rx_buf {
 	size_t len;			/* of the message in it */
 	size_t at;			/* offset of the next frame */
 	bool ctrl;			/* a control message: it consumed no credit */
-	uint8_t *data;			/* rxm_conf.buf_size bytes */
+	uint8_t *data;			/* RXM_ROOM bytes */
 };
 
 /* A message to be sent, or in flight. */

@@ -7,6 +7,12 @@ rxm_link_sources = \
 	prov/rxm/compat/cm.h \
 	prov/rxm/compat/packet.c \
 	prov/rxm/compat/packet.h \
+	prov/rxm/compat/seg.h \
+	prov/rxm/compat/translate.c \
+	prov/rxm/compat/translate.h \
+	prov/rxm/compat.h \
+	prov/rxm/compat_rx.c \
+	prov/rxm/compat_tx.c \
 	prov/rxm/conf.c \
 	prov/rxm/conf.h \
 	prov/rxm/conn.c \
@@ -47,6 +53,7 @@ rxm_tests = \
 	prov/rxm/api_test \
 	prov/rxm/compat/cm_test \
 	prov/rxm/compat/packet_test \
+	prov/rxm/compat/peer_test \
 	prov/rxm/conn_test \
 	prov/rxm/connect_test \
 	prov/rxm/dom_test \
@@ -67,9 +74,12 @@ prov_rxm_compat_cm_test_SOURCES = prov/rxm/compat/cm_test.c prov/rxm/compat/cm.c
 prov_rxm_compat_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_compat_cm_test_LDADD = $(CMOCKA_LIBS)
 prov_rxm_compat_packet_test_SOURCES = prov/rxm/compat/packet_test.c prov/rxm/compat/packet.c \
-	prov/rxm/compat/packet.h prov/rxm/compat/test/captured.h prov/rxm/compat/test/hex.h
+	prov/rxm/compat/packet.h prov/rxm/compat/seg.h prov/rxm/compat/test/captured.h prov/rxm/compat/test/hex.h
 prov_rxm_compat_packet_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_compat_packet_test_LDADD = $(CMOCKA_LIBS)
+prov_rxm_compat_peer_test_SOURCES = prov/rxm/compat/peer_test.c prov/rxm/compat/test/hex.h
+prov_rxm_compat_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_peer_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 prov_rxm_conn_test_SOURCES = prov/rxm/conn_test.c $(rxm_rig)
 prov_rxm_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_conn_test_LDADD = $(rxm_rig_libs)
@@ -82,7 +92,7 @@ prov_rxm_dom_test_LDADD = $(rxm_rig_libs)
 prov_rxm_poll_test_SOURCES = prov/rxm/poll_test.c $(rxm_rig)
 prov_rxm_poll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_poll_test_LDADD = $(rxm_rig_libs)
-prov_rxm_read_test_SOURCES = prov/rxm/read_test.c $(rxm_rig)
+prov_rxm_read_test_SOURCES = prov/rxm/rma_test.c $(rxm_rig)
 prov_rxm_read_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_read_test_LDADD = $(rxm_rig_libs)
 prov_rxm_rx_test_SOURCES = prov/rxm/rx_test.c $(rxm_rig)

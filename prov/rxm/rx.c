@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "compat.h"
 #include "conn.h"
 
 /* ---- frames ------------------------------------------------------------------------------ */
@@ -98,7 +99,10 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 	size_t next;
 
 	while (buf->at < buf->len && conn->chan.conn && !conn->reading) {
-		next = rxm_next(buf->data, buf->at, &item);
+		next = conn->compat ? rxm_compat_item(conn, buf, &item) :
+				      rxm_next(buf->data, buf->at, &item);
+		if (!next)
+			return false;	/* segments are missing */
 		if (item.kind != RXM_RNDV_DONE && !offer(conn, &item)) {
 			if (conn->chan.conn)
 				pause_conn(conn);
@@ -114,31 +118,31 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
  */
 static void recycle(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 {
+	if (rxm_compat_is_part(buf)) {
+		rxm_compat_free_part(conn, buf);
+		return;
+	}
 	if (rxm_ep_post(buf->op.ep, buf))
 		conn->returns += !buf->ctrl;
 	else
 		rxm_conn_dirty(conn);
+	if (conn->compat)
+		conn->returns = 0;	/* credits are not counted */
 	if (conn->returns >= rxm_conf.credits / 2)
 		rxm_conn_dirty(conn);
 }
 
-void rxm_rx_run(struct rxm_conn *conn)
+/* run_queue - offer the frames that wait, in order. */
+static void run_queue(struct rxm_conn *conn)
 {
 	struct rxm_rx_buf *buf;
 
-	if (conn->paused) {
-		conn->paused = false;
-		list_del(&conn->work_node);
-	}
 	while (conn->chan.conn && !conn->reading && !list_empty(&conn->rxq)) {
 		buf = container_of(conn->rxq.next, struct rxm_rx_buf, node);
 		if (!run_buf(conn, buf))
 			break;
 		recycle(conn, buf);
 	}
-	/* what is left cannot be read any more, or is nothing */
-	if (conn->ended && (list_empty(&conn->rxq) || conn->reading || !conn->chan.conn))
-		rxm_conn_fail(conn, FI_ECONNRESET);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -185,6 +189,27 @@ static int check_message(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 	return -FI_EPROTO;
 }
 
+/* process - what arrived in @buf. */
+static void process(struct rxm_conn *conn, struct rxm_rx_buf *buf)
+{
+	int ret = conn->compat ? rxm_compat_arrived(conn, buf) : check_message(conn, buf);
+
+	if (ret < 0)
+		rxm_conn_fail(conn, FI_EPROTO);
+	else if (ret || !conn->compat)
+		list_add_tail(&buf->node, &conn->rxq);
+	else
+		recycle(conn, buf);
+}
+
+/* has_to_wait - the format is not known before the answer to our request; and segments are put
+ * together only while there is room.
+ */
+static bool has_to_wait(const struct rxm_conn *conn)
+{
+	return conn->chan.state == CHAN_CONNECTING || (conn->compat && rxm_compat_is_full(conn));
+}
+
 void rxm_on_message(struct rxm_rx_buf *buf, size_t len)
 {
 	struct rxm_conn *conn = buf->op.ep->conn;
@@ -192,17 +217,38 @@ void rxm_on_message(struct rxm_rx_buf *buf, size_t len)
 	if (!conn || conn->chan.failed)
 		return;
 	buf->len = len;
-	if (check_message(conn, buf)) {
-		if (conn->chan.state == CHAN_CONNECTING)
-			rxm_attempt_failed(conn, FI_EPROTO, true);
-		else
-			rxm_conn_fail(conn, FI_EPROTO);
+	if (list_empty(&conn->early) && !has_to_wait(conn)) {
+		process(conn, buf);
+	} else if (!conn->compat || !rxm_compat_is_end(buf)) {
+		list_add_tail(&buf->node, &conn->early);
 		return;
+	} else {	/* it frees memory here or there, so it must not wait */
+		process(conn, buf);
 	}
 	/* before the event that says that the connection is established it has to wait */
-	list_add_tail(&buf->node, &conn->rxq);
 	if (!conn->paused)
 		rxm_rx_run(conn);
+}
+
+void rxm_rx_run(struct rxm_conn *conn)
+{
+	struct rxm_rx_buf *buf;
+
+	if (conn->paused) {
+		conn->paused = false;
+		list_del(&conn->work_node);
+	}
+	run_queue(conn);
+	while (!list_empty(&conn->early) && conn->chan.conn && !has_to_wait(conn)) {
+		buf = container_of(list_pop(&conn->early), struct rxm_rx_buf, node);
+		process(conn, buf);
+		if (!conn->paused)
+			run_queue(conn);
+	}
+	/* what is left cannot be read any more, or is nothing */
+	if (conn->ended && (list_empty(&conn->rxq) || conn->reading || !conn->chan.conn ||
+			    (conn->compat && !list_empty(&conn->compat->parts))))
+		rxm_conn_fail(conn, FI_ECONNRESET);
 }
 
 /* ---- payload that the engine keeps ------------------------------------------------------------ */
@@ -257,10 +303,14 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 
 void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err)
 {
+	struct list *node;
 	unsigned i;
 
-	while (list_pop(&conn->rxq))
+	while (list_pop(&conn->early))
 		;
+	while ((node = list_pop(&conn->rxq)))
+		if (rxm_compat_is_part(container_of(node, struct rxm_rx_buf, node)))
+			rxm_compat_free_part(conn, container_of(node, struct rxm_rx_buf, node));
 	while (!list_empty(&conn->holds))
 		chan_hold_lost(container_of(conn->holds.next, struct chan_hold, node), err);
 	for (i = 0; i < 2; i++)

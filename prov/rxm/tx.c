@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compat.h"
 #include "conn.h"
+#include "rxm/compat/translate.h"
 
 #define HEAD sizeof(struct rxm_head)
 
@@ -43,32 +45,40 @@ static void discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 	*msg_p = NULL;
 }
 
+int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
+{
+	struct rxm_ep *ep = conn->ep;
+	int ret;
+
+	if (msg->len <= ep->dom->inject_max) {
+		ret = (int) fi_inject(ep->fid, msg->data, msg->len, FI_ADDR_UNSPEC);
+		return ret ? ret : 1;
+	}
+	msg->op = (struct rxm_op) { RXM_OP_SEND, ep };
+	ret = (int) fi_send(ep->fid, msg->data, msg->len, msg->buf.desc, FI_ADDR_UNSPEC, &msg->op);
+	if (!ret)
+		list_add_tail(&msg->buf.node, &ep->sends);
+	return ret;
+}
+
 /* transmit - send *@msg_p; afterwards it can be filled again, or is NULL.
  * Errors: -FI_EAGAIN: the queue below is full; others: the connection is lost.
  */
 static int transmit(struct rxm_conn *conn, struct rxm_tx_buf **msg_p, unsigned flags)
 {
-	struct rxm_ep *ep = conn->ep;
 	struct rxm_tx_buf *msg = *msg_p;
 	int ret;
 
 	rxm_put_head(msg->data, flags, conn->returns);
-	if (msg->len <= ep->dom->inject_max) {
-		ret = (int) fi_inject(ep->fid, msg->data, msg->len, FI_ADDR_UNSPEC);
-		if (!ret)
-			msg->len = HEAD;
-	} else {
-		msg->op = (struct rxm_op) { RXM_OP_SEND, ep };
-		ret = (int) fi_send(ep->fid, msg->data, msg->len, msg->buf.desc, FI_ADDR_UNSPEC,
-				    &msg->op);
-		if (!ret) {
-			list_add_tail(&msg->buf.node, &ep->sends);
-			*msg_p = NULL;
-		}
-	}
-	if (!ret)
-		conn->returns = 0;
-	return ret;
+	ret = rxm_tx_post(conn, msg);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		msg->len = HEAD;
+	else
+		*msg_p = NULL;
+	conn->returns = 0;
+	return 0;
 }
 
 /* returns_due - are so many credits to be returned that they are worth a control message? */
@@ -109,6 +119,8 @@ static int submit(struct rxm_conn *conn)
 	struct rxm_tx_buf *out = conn->out;
 	int ret = 0;
 
+	if (conn->compat)
+		return rxm_compat_push(conn);
 	if (out && out->len > HEAD && conn->credits) {
 		add_done(conn, out, conn->buf_size);
 		ret = transmit(conn, &conn->out, 0);
@@ -142,38 +154,47 @@ static struct rxm_tx_buf *room(struct rxm_conn *conn, size_t size)
 
 /* ---- packets -------------------------------------------------------------------------- */
 
-static struct rxm_rndv *rndv_find(struct rxm_conn *conn, uint64_t id)
-{
-	unsigned i;
-
-	for (i = 0; conn->rndvs && i < RXM_RNDVS; i++)
-		if (conn->rndvs[i].id == id)
-			return &conn->rndvs[i];
-	return NULL;
-}
-
 static void rndv_close(struct rxm_conn *conn, struct rxm_rndv *rndv)
 {
 	unsigned i;
 
 	for (i = 0; i < ENG_IOV_MAX && rndv->mr[i]; i++)
 		layer_mr_done(rndv->mr[i]);
-	memset(rndv, 0, sizeof(*rndv));
+	list_del(&rndv->node);
+	hmap_remove(&conn->rndv_ids, rndv->id);
+	free(rndv);
 	conn->rndv_cnt--;
 }
 
-/* rndv_open - let the peer read the payload of @pkt.  Returns how many segments, or an error
- * of the registration.
+static struct rxm_rndv *rndv_new(struct rxm_conn *conn, struct eng_pkt *pkt)
+{
+	struct rxm_rndv *rndv = calloc(1, sizeof(*rndv));
+
+	if (!rndv || hmap_insert(&conn->rndv_ids, conn->last_id + 1, rndv)) {
+		free(rndv);
+		return NULL;
+	}
+	rndv->id = ++conn->last_id;
+	rndv->pkt = pkt;
+	list_add_tail(&rndv->node, &conn->rndvs);
+	conn->rndv_cnt++;
+	return rndv;
+}
+
+/* rndv_open - let the peer read the payload of @pkt.
+ *
+ * @seg: [out] where it is
+ * Returns how many segments, or -FI_ENOMEM or an error of the registration.
  */
-static int rndv_open(struct rxm_conn *conn, struct rxm_rndv *rndv, struct eng_pkt *pkt,
+static int rndv_open(struct rxm_conn *conn, struct eng_pkt *pkt, struct rxm_rndv **rndv_p,
 		     struct rxm_seg *seg)
 {
+	struct rxm_rndv *rndv = rndv_new(conn, pkt);
 	unsigned i, cnt = 0;
 	int ret = 0;
 
-	rndv->id = ++conn->last_id;
-	rndv->pkt = pkt;
-	conn->rndv_cnt++;
+	if (!rndv)
+		return -FI_ENOMEM;
 	for (i = 0; i < pkt->iov_cnt && !ret; i++)
 		if (pkt->iov[i].iov_len) {
 			ret = layer_mr_remote(&rxm_conn_link(conn)->dom->base.mem, pkt->iov[i].iov_base,
@@ -182,28 +203,45 @@ static int rndv_open(struct rxm_conn *conn, struct rxm_rndv *rndv, struct eng_pk
 			seg[cnt].len = pkt->iov[i].iov_len;
 			cnt += !ret;
 		}
+	if (ret) {
+		rndv_close(conn, rndv);
+		return ret;
+	}
+	*rndv_p = rndv;
+	return (int) cnt;
+}
+
+int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_packet *head,
+		unsigned ack, uint32_t id)
+{
+	struct rxm_seg seg[ENG_IOV_MAX];
+	struct rxm_rndv *rndv;
+	int cnt = rndv_open(conn, pkt, &rndv, seg), ret;
+
+	if (cnt < 0)
+		return -FI_EAGAIN;
+	rndv->ack = ack;
+	rndv->ack_id = id;
+	ret = rxm_compat_rndv(conn, head, rndv->id, seg, (unsigned) cnt);
 	if (ret)
 		rndv_close(conn, rndv);
-	return ret ? ret : (int) cnt;
+	return ret;
 }
 
 /* put_rndv - Returns 0: done() follows when the peer has read it; -FI_EAGAIN: not now. */
 static int put_rndv(struct rxm_conn *conn, struct eng_pkt *pkt)
 {
 	struct rxm_seg seg[ENG_IOV_MAX];
-	struct rxm_rndv *rndv;
 	struct rxm_tx_buf *out;
+	struct rxm_rndv *rndv;
 	int cnt;
 
-	if (!conn->rndvs)
-		conn->rndvs = calloc(RXM_RNDVS, sizeof(*conn->rndvs));
-	if (!conn->rndvs || conn->rndv_cnt >= conn->rndv_max)
+	if (conn->rndv_cnt >= conn->rndv_max)
 		return -FI_EAGAIN;
 	out = room(conn, RXM_RNDV_SIZE(pkt->hdr_len, pkt->iov_cnt));
-	rndv = rndv_find(conn, 0);
-	if (!out || !rndv)
+	if (!out)
 		return -FI_EAGAIN;
-	cnt = rndv_open(conn, rndv, pkt, seg);
+	cnt = rndv_open(conn, pkt, &rndv, seg);
 	if (cnt < 0)
 		return -FI_EAGAIN;
 	out->len = rxm_put_rndv(out->data, out->len, pkt, rndv->id, seg, (unsigned) cnt);
@@ -216,6 +254,8 @@ static int put(struct rxm_conn *conn, struct eng_pkt *pkt)
 	size_t size = sizeof(struct rxm_frame) + pkt->hdr_len + pkt->len;
 	struct rxm_tx_buf *out;
 
+	if (conn->compat)
+		return rxm_compat_put(conn, pkt);
 	if (size > conn->buf_size - HEAD)
 		return put_rndv(conn, pkt);
 	out = room(conn, size);
@@ -277,11 +317,12 @@ static void put_pending(struct rxm_conn *conn)
 	int ret;
 
 	while (conn->chan.conn && !list_empty(pending)) {
-		pkt = container_of(pending->next, struct eng_pkt, node);
+		pkt = container_of(list_pop(pending), struct eng_pkt, node);
 		ret = put(conn, pkt);
-		if (ret < 0)
+		if (ret < 0) {
+			list_add_head(&pkt->node, pending);
 			return;
-		list_del(&pkt->node);
+		}
 		if (ret)
 			pkt->done(pkt, 0);
 	}
@@ -298,22 +339,36 @@ bool rxm_tx_push(struct rxm_conn *conn)
 
 void rxm_tx_done(struct rxm_conn *conn, uint64_t id)
 {
+	if (conn->compat) {
+		rxm_compat_done(conn, id);
+		return;
+	}
 	conn->done[conn->done_cnt++] = id;
 	rxm_conn_dirty(conn);
 }
 
+/* report_ack - what the engine waits for, in place of a packet of the peer's. */
+static void report_ack(struct rxm_conn *conn, unsigned ack, uint32_t id)
+{
+	uint8_t hdr[ENG_HDR_MAX];
+	struct eng_rx rx = { .hdr = hdr, .hdr_len = rxm_translate_ack(ack, id, hdr) };
+
+	eng_on_packet(&conn->chan.link->base, chan_peer(&conn->chan), &rx);
+}
+
 int rxm_tx_returned(struct rxm_conn *conn, uint64_t id)
 {
-	struct rxm_rndv *rndv = id ? rndv_find(conn, id) : NULL;
-	struct eng_pkt *pkt;
+	struct rxm_rndv *rndv = hmap_find(&conn->rndv_ids, id), was;
 
 	if (!rndv)
 		return -FI_EPROTO;
-	pkt = rndv->pkt;
+	was = *rndv;
 	rndv_close(conn, rndv);
 	if (!list_empty(&conn->chan.pending))
 		rxm_conn_dirty(conn);
-	pkt->done(pkt, 0);
+	was.pkt->done(was.pkt, 0);
+	if (was.ack && conn->chan.conn)
+		report_ack(conn, was.ack, was.ack_id);
 	return 0;
 }
 
@@ -321,6 +376,8 @@ int rxm_tx_returned(struct rxm_conn *conn, uint64_t id)
 
 void rxm_tx_close(struct rxm_conn *conn)
 {
+	if (conn->compat)	/* the provider below says it */
+		conn->close_sent = true;
 	if (!conn->close_sent)
 		conn->close_sent = transmit_ctrl(conn, RXM_F_CLOSE) != -FI_EAGAIN;
 }
@@ -328,25 +385,26 @@ void rxm_tx_close(struct rxm_conn *conn)
 bool rxm_tx_idle(const struct rxm_conn *conn)
 {
 	return list_empty(&conn->chan.pending) && !conn->rndv_cnt &&
+	       (!conn->compat || (list_empty(&conn->compat->dones) &&
+				  list_empty(&conn->compat->refused))) &&
 	       (!conn->out || conn->out->len == HEAD);
 }
 
 void rxm_tx_reset(struct rxm_conn *conn, int err)
 {
-	struct rxm_rndv *rndvs = conn->rndvs;
+	struct rxm_rndv *rndv;
 	struct eng_pkt *pkt;
-	unsigned i;
 
-	conn->rndvs = NULL;
-	for (i = 0; rndvs && i < RXM_RNDVS; i++)
-		if (rndvs[i].id) {
-			pkt = rndvs[i].pkt;
-			rndv_close(conn, &rndvs[i]);
-			pkt->done(pkt, -err);
-		}
-	free(rndvs);
+	while (!list_empty(&conn->rndvs)) {
+		rndv = container_of(conn->rndvs.next, struct rxm_rndv, node);
+		pkt = rndv->pkt;
+		rndv_close(conn, rndv);
+		pkt->done(pkt, -err);
+	}
+	hmap_destroy(&conn->rndv_ids);
 	discard(conn, &conn->out);
 	discard(conn, &conn->ctrl);
+	rxm_compat_end(conn, err);
 	conn->credits = conn->returns = conn->done_cnt = conn->peer_rndvs = 0;
 	conn->last_id = conn->burst_seq = 0;
 }

@@ -27,6 +27,7 @@
 
 #include "channel/handshake.h"
 #include "engine/link.h"
+#include "rxm/compat/seg.h"
 
 /* ---- handshakes ----------------------------------------------------------------------- */
 
@@ -134,13 +135,7 @@ struct rxm_frame {
 };
 _Static_assert(sizeof(struct rxm_frame) == 16, "no padding");
 
-/* A piece of payload in the sender's memory. */
-struct rxm_seg {
-	uint64_t addr;
-	uint64_t len;		/* not 0 */
-	uint64_t key;
-};
-_Static_assert(sizeof(struct rxm_seg) == 24, "no padding");
+/* A piece of payload is struct rxm_seg; its length is not 0. */
 
 #define RXM_RNDV_SIZE(hdr_len, segs) (sizeof(struct rxm_frame) + (hdr_len) + \
 				      sizeof(uint64_t) + (segs) * sizeof(struct rxm_seg))

@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rxm/wire.h"
+#include "rxm/compat/seg.h"
 
 #define RXM_PACKET_HDR 64
 #define RXM_PACKET_SEGS 4	/* entries of a list */

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * peer_test.c - an endpoint of tcp;ofi_rxm, and the test as its peer: a connected endpoint of tcp that
+ * sends and expects the bytes of the protocol's description.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <cmocka.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+#include "rxm/compat/test/hex.h"
+
+#define LIMIT 16384
+#define ROOM (64 + LIMIT)
+#define BUFS 8
+#define BIG (1 << 20)
+#define PATIENCE_S 20
+
+#define OK(call)								\
+	do {									\
+		long ok_ret_ = (call);						\
+		if (ok_ret_)							\
+			fail_msg("%s: %ld (%s)", #call, ok_ret_,		\
+				 fi_strerror((int) -ok_ret_));			\
+	} while (0)
+
+/* The endpoint under test, ... */
+static struct {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct sockaddr_in name;
+	fi_addr_t peer;
+} us;
+
+/* ... and its peer. */
+static struct {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_eq *eq;
+	struct fid_cq *cq;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+	struct sockaddr_in name;
+	struct fid_mr *mr;		/* of @memory */
+	uint8_t memory[BIG];
+	uint8_t in[BUFS][ROOM];
+	uint32_t index;			/* what our packets carry: the endpoint gave it */
+	unsigned conn_id;		/* what we gave it */
+} peer;
+
+static struct fi_context2 ctx[64];
+
+/* ---- both ends -------------------------------------------------------------------------------- */
+
+static struct fi_info *find(const char *prov, enum fi_ep_type type, uint64_t caps)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+
+	hints->caps = caps;
+	hints->ep_attr->type = type;
+	hints->fabric_attr->prov_name = strdup(prov);
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	OK(fi_getinfo(FI_VERSION(2, 6), "127.0.0.1", NULL, FI_SOURCE | FI_NUMERICHOST, hints, &info));
+	fi_freeinfo(hints);
+	return info;
+}
+
+static void open_us(void)
+{
+	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED };
+	struct fi_av_attr av = { .type = FI_AV_TABLE };
+	size_t len = sizeof(us.name);
+
+	us.info = find("tcp;ofi_rxm", FI_EP_RDM, FI_MSG | FI_TAGGED);
+	OK(fi_fabric(us.info->fabric_attr, &us.fabric, NULL));
+	OK(fi_domain(us.fabric, us.info, &us.domain, NULL));
+	OK(fi_av_open(us.domain, &av, &us.av, NULL));
+	OK(fi_cq_open(us.domain, &cq, &us.cq, NULL));
+	OK(fi_endpoint(us.domain, us.info, &us.ep, NULL));
+	OK(fi_ep_bind(us.ep, &us.av->fid, 0));
+	OK(fi_ep_bind(us.ep, &us.cq->fid, FI_TRANSMIT | FI_RECV));
+	OK(fi_enable(us.ep));
+	OK(fi_getname(&us.ep->fid, &us.name, &len));
+}
+
+static void open_peer(void)
+{
+	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_MSG };
+	struct fi_eq_attr eq = { .wait_obj = FI_WAIT_NONE };
+	size_t len = sizeof(peer.name);
+
+	peer.info = find("tcp", FI_EP_MSG, FI_MSG | FI_RMA);
+	OK(fi_fabric(peer.info->fabric_attr, &peer.fabric, NULL));
+	OK(fi_domain(peer.fabric, peer.info, &peer.domain, NULL));
+	OK(fi_eq_open(peer.fabric, &eq, &peer.eq, NULL));
+	OK(fi_cq_open(peer.domain, &cq, &peer.cq, NULL));
+	OK(fi_passive_ep(peer.fabric, peer.info, &peer.pep, NULL));
+	OK(fi_pep_bind(peer.pep, &peer.eq->fid, 0));
+	OK(fi_listen(peer.pep));
+	OK(fi_getname(&peer.pep->fid, &peer.name, &len));
+	OK(fi_mr_reg(peer.domain, peer.memory, BIG, FI_REMOTE_READ | FI_READ, 0, 0x42, 0, &peer.mr, NULL));
+	assert_int_equal(fi_av_insert(us.av, &peer.name, 1, &us.peer, 0, NULL), 1);
+}
+
+static int setup(void **state)
+{
+	memset(&us, 0, sizeof(us));
+	memset(&peer, 0, sizeof(peer));
+	open_us();
+	open_peer();
+	return 0;
+}
+
+static void hang_up(void)
+{
+	if (peer.ep)
+		OK(fi_close(&peer.ep->fid));
+	peer.ep = NULL;
+}
+
+static int teardown(void **state)
+{
+	hang_up();
+	OK(fi_close(&peer.mr->fid));
+	OK(fi_close(&peer.pep->fid));
+	OK(fi_close(&peer.cq->fid));
+	OK(fi_close(&peer.domain->fid));
+	OK(fi_close(&peer.eq->fid));
+	OK(fi_close(&peer.fabric->fid));
+	fi_freeinfo(peer.info);
+	OK(fi_close(&us.ep->fid));
+	OK(fi_close(&us.cq->fid));
+	OK(fi_close(&us.av->fid));
+	OK(fi_close(&us.domain->fid));
+	OK(fi_close(&us.fabric->fid));
+	fi_freeinfo(us.info);
+	return 0;
+}
+
+static time_t deadline(void)
+{
+	return time(NULL) + PATIENCE_S;
+}
+
+static void progress(time_t until)
+{
+	fi_cq_read(us.cq, NULL, 0);
+	fi_cq_read(peer.cq, NULL, 0);
+	assert_true(time(NULL) < until);
+}
+
+/* ---- the endpoint's completions ------------------------------------------------------------------ */
+
+static struct fi_cq_tagged_entry completion(void)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry err = { 0 };
+	time_t until = deadline();
+	ssize_t n;
+
+	while ((n = fi_cq_read(us.cq, &entry, 1)) == -FI_EAGAIN)
+		progress(until);
+	if (n == -FI_EAVAIL && fi_cq_readerr(us.cq, &err, 0) == 1)
+		fail_msg("completed in error: %s", fi_strerror(err.err));
+	assert_int_equal(n, 1);
+	return entry;
+}
+
+static int failed_completion(void)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry err = { 0 };
+	time_t until = deadline();
+	ssize_t n;
+
+	while ((n = fi_cq_read(us.cq, &entry, 1)) == -FI_EAGAIN)
+		progress(until);
+	assert_int_equal(n, -FI_EAVAIL);
+	assert_int_equal(fi_cq_readerr(us.cq, &err, 0), 1);
+	return err.err;
+}
+
+static void none(void)
+{
+	struct fi_cq_tagged_entry entry;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		assert_int_equal(fi_cq_read(us.cq, &entry, 1), -FI_EAGAIN);
+		fi_cq_read(peer.cq, NULL, 0);
+	}
+}
+
+static uint8_t byte_at(size_t i, unsigned seed)
+{
+	return (uint8_t) (i * 7 + i / 251 + seed);
+}
+
+static void fill(uint8_t *buf, size_t len, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = byte_at(i, seed);
+}
+
+static void check(const uint8_t *buf, size_t from, size_t len, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (buf[i] != byte_at(from + i, seed))
+			fail_msg("byte %zu is wrong", from + i);
+}
+
+/* ---- the peer's side ----------------------------------------------------------------------------- */
+
+struct event {
+	struct fi_eq_cm_entry cm;
+	uint8_t data[256];
+};
+
+/* Returns the bytes of private data. */
+static size_t event_of(uint32_t want, struct event *ev)
+{
+	time_t until = deadline();
+	uint32_t event = 0;
+	ssize_t n;
+
+	while ((n = fi_eq_read(peer.eq, &event, ev, sizeof(*ev), 0)) == -FI_EAGAIN)
+		progress(until);
+	assert_true(n >= (ssize_t) sizeof(ev->cm));
+	assert_int_equal(event, want);
+	return (size_t) n - sizeof(ev->cm);
+}
+
+static void post(unsigned i)
+{
+	OK(fi_recv(peer.ep, peer.in[i], ROOM, NULL, 0, &ctx[i]));
+}
+
+static void make_endpoint(struct fi_info *info)
+{
+	unsigned i;
+
+	OK(fi_endpoint(peer.domain, info, &peer.ep, NULL));
+	OK(fi_ep_bind(peer.ep, &peer.eq->fid, 0));
+	OK(fi_ep_bind(peer.ep, &peer.cq->fid, FI_TRANSMIT | FI_RECV));
+	OK(fi_enable(peer.ep));
+	for (i = 0; i < BUFS; i++)
+		post(i);
+}
+
+#define REQUEST "01020403 0000 0200 00400000 00100000 03000000 92100000"
+#define ACCEPT "09000000 1f140000 00100000 02000000"
+
+static size_t request(uint8_t *out)
+{
+	uint16_t port = ntohs(peer.name.sin_port);
+	size_t len = hex_bytes(REQUEST, out);
+
+	memcpy(out + 4, &port, sizeof(port));
+	return len;
+}
+
+/* The peer connects with connection id 3, as a process 4242. */
+static void they_connect(void)
+{
+	uint8_t data[64];
+	struct event ev;
+
+	make_endpoint(peer.info);
+	peer.conn_id = 3;
+	OK(fi_connect(peer.ep, &us.name, data, request(data)));
+	assert_int_equal(event_of(FI_CONNECTED, &ev), 16);
+	memcpy(&peer.index, ev.cm.data, sizeof(peer.index));
+	memcpy(data, ev.cm.data + 4, 4);
+	assert_memory_not_equal(data, "\0\0\0\0", 4);	/* process */
+	assert_memory_equal(ev.cm.data + 12, "\2\0\0\0", 4);	/* no credits */
+}
+
+/* The endpoint connects; the peer accepts with connection id 9. */
+static void they_accept(void)
+{
+	uint8_t data[64], want[24];
+	uint16_t port = ntohs(us.name.sin_port);
+	struct event ev;
+	size_t len = event_of(FI_CONNREQ, &ev);
+
+	assert_true(len >= 24);
+	hex_bytes(REQUEST, want);
+	memcpy(want + 4, &port, sizeof(port));
+	assert_memory_equal(ev.cm.data, want, 12);
+	assert_memory_not_equal(ev.cm.data + 20, "\0\0\0\0", 4);
+	memcpy(&peer.index, ev.cm.data + 16, sizeof(peer.index));
+	make_endpoint(ev.cm.info);
+	fi_freeinfo(ev.cm.info);
+	peer.conn_id = 9;
+	OK(fi_accept(peer.ep, data, hex_bytes(ACCEPT, data)));
+	event_of(FI_CONNECTED, &ev);
+}
+
+/* The next completion of the peer, but for receives of an endpoint that is gone. */
+static struct fi_cq_msg_entry their_completion(void)
+{
+	struct fi_cq_msg_entry entry;
+	struct fi_cq_err_entry err = { 0 };
+	time_t until = deadline();
+	ssize_t n;
+
+	while ((n = fi_cq_read(peer.cq, &entry, 1)) != 1) {
+		if (n == -FI_EAVAIL)
+			fi_cq_readerr(peer.cq, &err, 0);
+		progress(until);
+	}
+	return entry;
+}
+
+/* A header as text, for the connection; then @len bytes. */
+static void they_send(const char *hex, const uint8_t *payload, size_t len)
+{
+	static uint8_t out[ROOM];
+	time_t until = deadline();
+	size_t head = hex_bytes(hex, out);
+	ssize_t ret;
+
+	memcpy(out + 8, &peer.index, sizeof(peer.index));
+	if (len)
+		memcpy(out + head, payload, len);
+	while ((ret = fi_inject(peer.ep, out, head + len, 0)) == -FI_EAGAIN)
+		progress(until);
+	if (ret == -FI_EMSGSIZE) {
+		OK(fi_send(peer.ep, out, head + len, NULL, 0, &ctx[BUFS]));
+		their_completion();
+		return;
+	}
+	OK(ret);
+}
+
+/* The next packet for the peer: the header is @hex but for the connection id.  The bytes behind it
+ * stay until the next call.
+ */
+static const uint8_t *they_get(const char *hex, size_t payload)
+{
+	static uint8_t got[ROOM];
+	uint8_t want[256];
+	struct fi_cq_msg_entry entry = their_completion();
+	size_t head = hex_bytes(hex, want), i;
+
+	assert_true(entry.flags & FI_RECV);
+	i = (size_t) ((struct fi_context2 *) entry.op_context - ctx);
+	memcpy(want + 8, &peer.conn_id, sizeof(peer.conn_id));
+	assert_int_equal(entry.len, head + payload);
+	memcpy(got, peer.in[i], entry.len);
+	post((unsigned) i);
+	assert_memory_equal(got, want, head);
+	return got + head;
+}
+
+#define NONE " 0000000000000000 "
+#define FIVE " 0500000000000000 "
+#define ONE " 0100000000000000 "
+#define TAG " bbaa000000000000 "
+#define EAGER "0400000000000000" NONE NONE NONE "0200000000000000 0400000000000000" NONE NONE
+#define TAGGED "0400000000000000" NONE NONE NONE "0200010000000200 0400000000000000" \
+	"8877665544332211" TAG
+#define SEG(head, id, place) head NONE id place "0200010000000000 409c000000000000" NONE TAG
+#define FIRST(id) SEG("0401004000000000", id, ONE)
+#define SECOND(id) SEG("0401004001000000", id, "0200000000000000")
+#define THIRD(id) SEG("0401401c02000000", id, "0300000000000000")
+
+/* ---- the tests ------------------------------------------------------------------------------------ */
+
+static void eager_in(void **state)
+{
+	struct fi_cq_tagged_entry entry;
+	char in[2][8] = { "" };
+
+	they_connect();
+	OK(fi_recv(us.ep, in[0], 8, NULL, FI_ADDR_UNSPEC, in[0]));
+	OK(fi_trecv(us.ep, in[1], 8, NULL, us.peer, 0xaabb, 0, in[1]));
+	they_send(TAGGED, (const uint8_t *) "efgh", 4);
+	entry = completion();
+	assert_ptr_equal(entry.op_context, in[1]);
+	assert_int_equal(entry.flags & (FI_TAGGED | FI_REMOTE_CQ_DATA), FI_TAGGED | FI_REMOTE_CQ_DATA);
+	assert_int_equal(entry.tag, 0xaabb);
+	assert_int_equal(entry.data, 0x1122334455667788);
+	they_send(EAGER, (const uint8_t *) "abcd", 4);
+	entry = completion();
+	assert_ptr_equal(entry.op_context, in[0]);
+	assert_int_equal(entry.flags & (FI_MSG | FI_REMOTE_CQ_DATA), FI_MSG);
+	assert_memory_equal(in[0], "abcd", 4);
+	assert_memory_equal(in[1], "efgh", 4);
+}
+
+/* Pieces of two messages and a whole one between them: received in the order in which they began,
+ * expected or not.
+ */
+static void segments_in(void **state)
+{
+	uint8_t *a = malloc(40000), *b = malloc(40000), in[8];
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 c[3];
+
+	they_connect();
+	fill(peer.memory, 80000, 0);
+	OK(fi_trecv(us.ep, a, 40000, NULL, FI_ADDR_UNSPEC, 0xaabb, 0, &c[0]));
+	they_send(FIRST(FIVE), peer.memory, 16384);
+	they_send(FIRST(ONE), peer.memory + 40000, 16384);
+	they_send(TAGGED, (const uint8_t *) "late", 4);
+	they_send(SECOND(ONE), peer.memory + 56384, 16384);
+	they_send(SECOND(FIVE), peer.memory + 16384, 16384);
+	they_send(THIRD(ONE), peer.memory + 72768, 7232);
+	none();
+	they_send(THIRD(FIVE), peer.memory + 32768, 7232);
+	entry = completion();
+	assert_ptr_equal(entry.op_context, &c[0]);
+	assert_int_equal(entry.len, 40000);
+	check(a, 0, 40000, 0);
+	OK(fi_trecv(us.ep, b, 40000, NULL, FI_ADDR_UNSPEC, 0xaabb, 0, &c[1]));
+	entry = completion();
+	assert_ptr_equal(entry.op_context, &c[1]);
+	check(b, 40000, 40000, 0);
+	OK(fi_trecv(us.ep, in, 8, NULL, FI_ADDR_UNSPEC, 0xaabb, 0, &c[2]));
+	entry = completion();
+	assert_memory_equal(in, "late", 4);
+	free(a);
+	free(b);
+}
+
+#define RNDV "0402000000000000" NONE FIVE NONE "0200010000000000 0000100000000000" NONE TAG
+#define UNUSED NONE NONE NONE NONE NONE NONE NONE NONE NONE
+#define READ_DONE "0403000000000000" NONE FIVE NONE "0200000000000000" NONE NONE NONE
+
+static void hex_word(char *out, uint64_t word)
+{
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		sprintf(out + 2 * i, "%02x", (unsigned) (word >> 8 * i & 0xff));
+}
+
+static void announce(void)
+{
+	char text[1024] = RNDV, word[20];
+
+	hex_word(word, peer.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ?
+		 (uintptr_t) peer.memory : 0);
+	strcat(text, word);
+	hex_word(word, BIG);
+	strcat(text, word);
+	hex_word(word, fi_mr_key(peer.mr));
+	strcat(text, word);
+	they_send(strcat(text, UNUSED "0100000000000000"), NULL, 0);
+}
+
+/* Read from the peer's memory when it is wanted; the peer is told once. */
+static void rendezvous_in(void **state)
+{
+	struct fi_cq_tagged_entry entry;
+	uint8_t *in = malloc(BIG);
+	unsigned expected;
+
+	they_connect();
+	fill(peer.memory, BIG, 1);
+	for (expected = 0; expected < 2; expected++) {
+		memset(in, 0, BIG);
+		if (expected)
+			OK(fi_trecv(us.ep, in, BIG, NULL, FI_ADDR_UNSPEC, 0xaabb, 0, in));
+		announce();
+		if (!expected) {
+			none();
+			OK(fi_trecv(us.ep, in, BIG, NULL, FI_ADDR_UNSPEC, 0xaabb, 0, in));
+		}
+		they_get(READ_DONE, 0);
+		entry = completion();
+		assert_int_equal(entry.len, BIG);
+		check(in, 0, BIG, 1);
+	}
+	/* too long for the receive: cut, reported, and the peer is told all the same */
+	OK(fi_trecv(us.ep, in, 1000, NULL, FI_ADDR_UNSPEC, 0xaabb, 0, in));
+	announce();
+	they_get(READ_DONE, 0);
+	assert_int_equal(failed_completion(), FI_ETRUNC);
+	free(in);
+}
+
+static void eager_out(void **state)
+{
+	const uint8_t *got;
+
+	they_connect();
+	OK(fi_send(us.ep, "abcd", 4, NULL, us.peer, NULL));
+	got = they_get(EAGER, 4);
+	assert_memory_equal(got, "abcd", 4);
+	completion();
+	OK(fi_tsenddata(us.ep, "efgh", 4, NULL, 0x1122334455667788, us.peer, 0xaabb, NULL));
+	got = they_get(TAGGED, 4);
+	assert_memory_equal(got, "efgh", 4);
+	completion();
+	OK(fi_inject(us.ep, "ijkl", 4, us.peer));
+	got = they_get(EAGER, 4);
+	assert_memory_equal(got, "ijkl", 4);
+}
+
+static void segments_out(void **state)
+{
+	uint8_t *out = malloc(40000);
+
+	they_connect();
+	fill(out, 40000, 2);
+	OK(fi_tsend(us.ep, out, 40000, NULL, us.peer, 0xaabb, NULL));
+	check(they_get(FIRST(ONE), 16384), 0, 16384, 2);
+	check(they_get(SECOND(ONE), 16384), 16384, 16384, 2);
+	check(they_get(THIRD(ONE), 7232), 32768, 7232, 2);
+	completion();
+	free(out);
+}
+
+/* The peer reads @len bytes as the announcement says, and says that it has. */
+static void they_read(const uint8_t *list, size_t len, unsigned seed)
+{
+	uint64_t addr, size, key;
+
+	memcpy(&addr, list, 8);
+	memcpy(&size, list + 8, 8);
+	memcpy(&key, list + 16, 8);
+	assert_int_equal(size, len);
+	assert_int_equal(list[96], 1);
+	memset(peer.memory, 0, len);
+	OK(fi_read(peer.ep, peer.memory, len, fi_mr_desc(peer.mr), 0, addr, key, &ctx[BUFS]));
+	their_completion();
+	check(peer.memory, 0, len, seed);
+}
+
+static void rendezvous_out(void **state)
+{
+	uint8_t *out = malloc(BIG);
+	struct iovec iov = { out, 100 };
+	struct fi_msg_tagged msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = us.peer, .tag = 0xaabb,
+	};
+
+	they_connect();
+	fill(out, BIG, 3);
+	OK(fi_tsend(us.ep, out, BIG, NULL, us.peer, 0xaabb, NULL));
+	they_read(they_get("0402000000000000" NONE ONE NONE "0200010000000000 0000100000000000" NONE TAG, 104),
+		  BIG, 3);
+	none();
+	they_send("0403000000000000" NONE ONE NONE NONE NONE NONE NONE, NULL, 0);
+	completion();
+	/* a short one whose end has to be known */
+	OK(fi_tsendmsg(us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	they_read(they_get("0402000000000000" NONE "0200000000000000" NONE "0200010000000000"
+			   "6400000000000000" NONE TAG, 104), 100, 3);
+	none();
+	they_send("0403000000000000" NONE "0200000000000000" NONE NONE NONE NONE NONE, NULL, 0);
+	completion();
+	/* nothing tells that it was matched */
+	OK(fi_tsendmsg(us.ep, &msg, FI_COMPLETION | FI_MATCH_COMPLETE));
+	assert_int_equal(failed_completion(), FI_EOPNOTSUPP);
+	/* and the connection lives on */
+	OK(fi_send(us.ep, "abcd", 4, NULL, us.peer, NULL));
+	they_get(EAGER, 4);
+	completion();
+	free(out);
+}
+
+/* The endpoint connects, with a request that another implementation understands. */
+static void we_connect(void **state)
+{
+	char in[8];
+
+	OK(fi_send(us.ep, "abcd", 4, NULL, us.peer, NULL));
+	they_accept();
+	they_get(EAGER, 4);
+	completion();
+	OK(fi_recv(us.ep, in, 8, NULL, FI_ADDR_UNSPEC, in));
+	they_send(EAGER, (const uint8_t *) "efgh", 4);
+	completion();
+	assert_memory_equal(in, "efgh", 4);
+}
+
+/* A peer that connects itself rejects ours with the reason 2; what waits goes the other way. */
+static void both_connect(void **state)
+{
+	struct event ev;
+
+	OK(fi_send(us.ep, "abcd", 4, NULL, us.peer, NULL));
+	event_of(FI_CONNREQ, &ev);
+	OK(fi_reject(peer.pep, ev.cm.info->handle, "\1\2", 2));
+	fi_freeinfo(ev.cm.info);
+	they_connect();
+	they_get(EAGER, 4);
+	completion();
+}
+
+/* A second request of the same process is refused, with the reason 2; one of another process replaces
+ * the connection.
+ */
+static void second_request(void **state)
+{
+	struct fi_eq_err_entry err = { 0 };
+	struct fid_ep *first;
+	uint8_t data[64];
+	time_t until = deadline();
+	struct event ev;
+	uint32_t event;
+	char why[8];
+
+	they_connect();
+	first = peer.ep;
+	make_endpoint(peer.info);
+	OK(fi_connect(peer.ep, &us.name, data, request(data)));
+	while (fi_eq_read(peer.eq, &event, &ev, sizeof(ev), 0) != -FI_EAVAIL)
+		progress(until);
+	err.err_data = why;
+	err.err_data_size = sizeof(why);
+	assert_true(fi_eq_readerr(peer.eq, &err, 0) > 0);
+	assert_int_equal(err.err_data_size, 2);
+	assert_memory_equal(why, "\1\2", 2);
+	OK(fi_close(&peer.ep->fid));
+
+	make_endpoint(peer.info);
+	request(data);
+	data[20]++;
+	OK(fi_connect(peer.ep, &us.name, data, 24));
+	event_of(FI_CONNECTED, &ev);
+	OK(fi_close(&first->fid));
+	OK(fi_send(us.ep, "abcd", 4, NULL, us.peer, NULL));
+	they_get(EAGER, 4);
+	completion();
+}
+
+/* What no peer may send ends its connection alone; the next one works. */
+static void bad_packets(void **state)
+{
+	static const char *const bad[] = {
+		"05",								/* no header */
+		"0500000000000000" NONE NONE NONE "0200000000000000" NONE NONE NONE,	/* version */
+		"0409000000000000" NONE NONE NONE "0200000000000000" NONE NONE NONE,	/* type */
+		EAGER,								/* without its payload */
+		READ_DONE,							/* of nothing */
+		SECOND(FIVE),							/* of nothing */
+		"0408000000000000" NONE FIVE NONE "0200000000000000" NONE NONE NONE,	/* write done */
+		"0405000000000000" NONE FIVE NONE "0200060000000000 0800000000000000" NONE
+		"0702000000000000 0000000000000000",				/* response to nothing */
+	};
+	struct event ev;
+	char in[8];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		they_connect();
+		they_send(bad[i], NULL, 0);
+		event_of(FI_SHUTDOWN, &ev);
+		hang_up();
+	}
+	they_connect();
+	OK(fi_recv(us.ep, in, 8, NULL, FI_ADDR_UNSPEC, in));
+	they_send(EAGER, (const uint8_t *) "efgh", 4);
+	completion();
+}
+
+/* The peer ends in the middle of everything: each operation ends once. */
+static void peer_gone(void **state)
+{
+	uint8_t *in = malloc(BIG), *out = malloc(BIG);
+
+	they_connect();
+	fill(out, BIG, 4);
+	OK(fi_trecv(us.ep, in, 40000, NULL, us.peer, 0xaabb, 0, in));
+	OK(fi_tsend(us.ep, out, BIG, NULL, us.peer, 0xaabb, NULL));
+	they_get("0402000000000000" NONE ONE NONE "0200010000000000 0000100000000000" NONE TAG, 104);
+	they_send(FIRST(FIVE), out, 16384);
+	announce();
+	hang_up();
+	assert_int_equal(failed_completion(), FI_ECONNRESET);	/* the send */
+	none();
+	/* a message that did not arrive in whole is none */
+	OK(fi_cancel(&us.ep->fid, in));
+	assert_int_equal(failed_completion(), FI_ECANCELED);
+	free(in);
+	free(out);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(eager_in), T(segments_in), T(rendezvous_in), T(eager_out), T(segments_out),
+		T(rendezvous_out), T(we_connect), T(both_connect), T(second_request), T(bad_packets),
+		T(peer_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

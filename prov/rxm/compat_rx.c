@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Receiving in the compatible format.  Messages wait on conn->rxq, as those of the native format do;
+ * ends of rendezvous and segments are processed when they arrive.  A message in segments is put
+ * together in memory of its own, so that no receive buffer waits for another.
+ */
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat.h"
+#include "rxm/compat/translate.h"
+
+#define PART_MAX (UINT64_C(1) << 30)	/* bytes of a segmented message */
+
+struct rxm_part {
+	struct rxm_rx_buf buf;		/* first; its op has no endpoint */
+	struct list node;		/* on compat->parts while it is incomplete */
+	struct rxm_packet head;		/* of the first segment */
+	size_t got;
+	uint32_t next_no;
+	uint8_t data[];
+};
+
+static struct rxm_part *part_of(struct rxm_rx_buf *buf)
+{
+	return container_of(buf, struct rxm_part, buf);
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+static struct rxm_part *part_find(struct rxm_compat *compat, uint64_t id)
+{
+	struct rxm_part *part;
+	struct list *pos;
+
+	list_for_each(pos, &compat->parts) {
+		part = container_of(pos, struct rxm_part, node);
+		if (part->head.msg_id == id)
+			return part;
+	}
+	return NULL;
+}
+
+static struct rxm_part *part_new(struct rxm_conn *conn, const struct rxm_packet *pkt)
+{
+	struct rxm_compat *compat = conn->compat;
+	struct rxm_part *part = NULL;
+
+	if (pkt->len <= PART_MAX && compat->part_bytes < RXM_PARTS_MAX &&
+	    !part_find(compat, pkt->msg_id))
+		part = malloc(sizeof(*part) + (size_t) pkt->len);
+	if (!part)
+		return NULL;
+	compat->part_bytes += pkt->len;
+	memset(part, 0, sizeof(*part));
+	part->head = *pkt;
+	part->buf.data = part->data;
+	part->buf.len = (size_t) pkt->len;
+	list_init(&part->buf.node);
+	list_add_tail(&part->node, &compat->parts);
+	list_add_tail(&part->buf.node, &conn->rxq);
+	return part;
+}
+
+/* on_segment - Returns NULL, or what is wrong. */
+static const char *on_segment(struct rxm_conn *conn, const struct rxm_packet *pkt)
+{
+	struct rxm_part *part = pkt->place == RXM_PLACE_FIRST ? part_new(conn, pkt) :
+								part_find(conn->compat, pkt->msg_id);
+
+	if (!part)
+		return "a segment of an unknown message, or of one too many or too long";
+	if (pkt->seg_no != part->next_no || pkt->len != part->head.len ||
+	    pkt->payload_len > part->head.len - part->got ||
+	    (pkt->place == RXM_PLACE_LAST) != (part->got + pkt->payload_len == part->head.len))
+		return "a segment that does not fit its message";
+	memcpy(part->data + part->got, pkt->payload, pkt->payload_len);
+	part->got += pkt->payload_len;
+	part->next_no++;
+	if (part->got == part->head.len)
+		list_del(&part->node);
+	return NULL;
+}
+
+void rxm_compat_free_part(struct rxm_conn *conn, struct rxm_rx_buf *buf)
+{
+	struct rxm_part *part = part_of(buf);
+
+	conn->compat->part_bytes -= part->head.len;
+	list_del(&part->node);
+	list_del(&buf->node);
+	free(part);
+}
+
+/* ---- packets -------------------------------------------------------------------------------- */
+
+bool rxm_compat_is_end(const struct rxm_rx_buf *buf)
+{
+	return buf->len > 1 && (buf->data[1] == RXM_PACKET_READ_DONE || buf->data[1] == RXM_PACKET_CREDIT);
+}
+
+int rxm_compat_arrived(struct rxm_conn *conn, struct rxm_rx_buf *buf)
+{
+	char text[CHAN_TEXT_MAX];
+	struct rxm_packet pkt;
+	const char *why = rxm_packet_parse(buf->data, buf->len, conn->compat->limit, &pkt);
+
+	buf->at = 0;
+	if (!why)
+		switch (pkt.type) {
+		case RXM_PACKET_EAGER:
+		case RXM_PACKET_RNDV:
+			return 1;
+		case RXM_PACKET_SEG:
+			why = on_segment(conn, &pkt);
+			break;
+		case RXM_PACKET_READ_DONE:
+			if (rxm_tx_returned(conn, pkt.msg_id))
+				why = "the end of an unknown rendezvous";
+			break;
+		case RXM_PACKET_CREDIT:
+			break;		/* they are not counted */
+		case RXM_PACKET_WRITE_OFFER:
+			why = "it writes rendezvous (FI_OFI_RXM_USE_RNDV_WRITE), which has to be off";
+			break;
+		default:
+			why = "a packet that was not asked for, or an atomic, which is not supported";
+		}
+	if (!why)
+		return 0;
+	CHAN_WARN_SPARSE(conn->chan.link, "%s sent a packet that is refused: %s\n",
+			 chan_peer_text(&conn->chan, text), why);
+	return -FI_EPROTO;
+}
+
+size_t rxm_compat_item(struct rxm_conn *conn, struct rxm_rx_buf *buf, struct rxm_item *item_p)
+{
+	struct rxm_compat *compat = conn->compat;
+	struct rxm_part *part = part_of(buf);
+	struct rxm_packet pkt;
+
+	if (rxm_compat_is_part(buf)) {
+		if (part->got < part->head.len)
+			return 0;
+		pkt = part->head;
+		pkt.payload = part->data;
+	} else {
+		/* it has passed when it arrived */
+		rxm_packet_parse(buf->data, buf->len, compat->limit, &pkt);
+	}
+	*item_p = (struct rxm_item) {
+		.kind = pkt.type == RXM_PACKET_RNDV ? RXM_RNDV : RXM_EAGER,
+		.hdr = compat->hdr,
+		.hdr_len = rxm_translate_in(&pkt, compat->hdr),
+		.data = pkt.payload,
+		.len = (size_t) pkt.len,
+		.id = pkt.msg_id,
+		.segs = pkt.segs,
+	};
+	memcpy(item_p->seg, pkt.seg, sizeof(pkt.seg));
+	return buf->len;
+}
