@@ -99,7 +99,58 @@ void rxm_compat_free_part(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 
 bool rxm_compat_is_end(const struct rxm_rx_buf *buf)
 {
-	return buf->len > 1 && (buf->data[1] == RXM_PACKET_READ_DONE || buf->data[1] == RXM_PACKET_CREDIT);
+	switch (buf->len > 1 ? buf->data[1] : RXM_PACKET_TYPES) {
+	case RXM_PACKET_READ_DONE:
+	case RXM_PACKET_ATOMIC_RESPONSE:
+	case RXM_PACKET_CREDIT:
+	case RXM_PACKET_WRITE_OFFER:
+	case RXM_PACKET_WRITE_DONE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *on_read_done(struct rxm_conn *conn, const struct rxm_packet *pkt)
+{
+	struct rxm_rndv *rndv = hmap_find(&conn->rndv_ids, pkt->msg_id);
+
+	if (!rndv || rndv->written || rxm_tx_returned(conn, pkt->msg_id))
+		return "the end of an unknown rendezvous";
+	return NULL;
+}
+
+/* on_packet - one that passed the validator.
+ * @queue_p: [out] it belongs on conn->rxq
+ * Returns NULL, or what is wrong.
+ */
+static const char *on_packet(struct rxm_conn *conn, struct rxm_rx_buf *buf,
+			     const struct rxm_packet *pkt, bool *queue_p)
+{
+	const char *why;
+
+	switch (pkt->type) {
+	case RXM_PACKET_EAGER:
+	case RXM_PACKET_RNDV:
+		*queue_p = true;
+		return NULL;
+	case RXM_PACKET_SEG:
+		return on_segment(conn, pkt);
+	case RXM_PACKET_READ_DONE:
+		return on_read_done(conn, pkt);
+	case RXM_PACKET_ATOMIC:
+		why = rxm_compat_on_atomic(conn, pkt, &buf->id);
+		*queue_p = buf->id != 0;
+		return why;
+	case RXM_PACKET_ATOMIC_RESPONSE:
+		return rxm_compat_on_response(conn, pkt);
+	case RXM_PACKET_WRITE_OFFER:
+		return rxm_compat_on_offer(conn, pkt);
+	case RXM_PACKET_WRITE_DONE:
+		return rxm_compat_on_written(conn, pkt);
+	default:
+		return NULL;		/* credits are not counted */
+	}
 }
 
 int rxm_compat_arrived(struct rxm_conn *conn, struct rxm_rx_buf *buf)
@@ -107,30 +158,13 @@ int rxm_compat_arrived(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 	char text[CHAN_TEXT_MAX];
 	struct rxm_packet pkt;
 	const char *why = rxm_packet_parse(buf->data, buf->len, conn->compat->limit, &pkt);
+	bool queue = false;
 
 	buf->at = 0;
 	if (!why)
-		switch (pkt.type) {
-		case RXM_PACKET_EAGER:
-		case RXM_PACKET_RNDV:
-			return 1;
-		case RXM_PACKET_SEG:
-			why = on_segment(conn, &pkt);
-			break;
-		case RXM_PACKET_READ_DONE:
-			if (rxm_tx_returned(conn, pkt.msg_id))
-				why = "the end of an unknown rendezvous";
-			break;
-		case RXM_PACKET_CREDIT:
-			break;		/* they are not counted */
-		case RXM_PACKET_WRITE_OFFER:
-			why = "it writes rendezvous (FI_OFI_RXM_USE_RNDV_WRITE), which has to be off";
-			break;
-		default:
-			why = "a packet that was not asked for, or an atomic, which is not supported";
-		}
+		why = on_packet(conn, buf, &pkt, &queue);
 	if (!why)
-		return 0;
+		return queue;
 	CHAN_WARN_SPARSE(conn->chan.link, "%s sent a packet that is refused: %s\n",
 			 chan_peer_text(&conn->chan, text), why);
 	return -FI_EPROTO;
@@ -154,9 +188,9 @@ size_t rxm_compat_item(struct rxm_conn *conn, struct rxm_rx_buf *buf, struct rxm
 	*item_p = (struct rxm_item) {
 		.kind = pkt.type == RXM_PACKET_RNDV ? RXM_RNDV : RXM_EAGER,
 		.hdr = compat->hdr,
-		.hdr_len = rxm_translate_in(&pkt, compat->hdr),
+		.hdr_len = rxm_translate_in(&pkt, buf->id, compat->hdr),
 		.data = pkt.payload,
-		.len = (size_t) pkt.len,
+		.len = (size_t) (pkt.type == RXM_PACKET_ATOMIC ? pkt.payload_len : pkt.len),
 		.id = pkt.msg_id,
 		.segs = pkt.segs,
 	};

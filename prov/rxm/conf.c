@@ -46,6 +46,9 @@ static const struct info_param params[] = {
 	{ "WIRE", FI_PARAM_STRING, FIELD(wire), 0, 0, wire_words,
 	  "wire format of connections: native, for peers that run this library; compatible, for those "
 	  "of other implementations; auto: the one that the peer has (default: auto)" },
+	{ "USE_RNDV_WRITE", FI_PARAM_BOOL, FIELD(rndv_write), 0, 1, NULL,
+	  "in the compatible format, long messages are written by the sender, and not read by the "
+	  "receiver; must be the same on both sides (default: off)" },
 	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
 	  "transmit queue entries of an endpoint that asks for no number (default: 2048)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,

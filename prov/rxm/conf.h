@@ -22,6 +22,7 @@ struct rxm_conf {
 	size_t buf_size;		/* bytes of a message of the native format; the eager limit of the
 					 * compatible one */
 	int wire;			/* enum rxm_conf_wire */
+	int rndv_write;			/* peers in the compatible format write rendezvous */
 	size_t credits;			/* receive buffers for messages of each connected peer */
 	int conn_timeout_ms;		/* until an attempt has failed */
 	int conn_retry_ms;		/* how long a refused attempt is repeated */

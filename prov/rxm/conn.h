@@ -11,7 +11,7 @@
  *   conn.c     the end of a connection
  *   tx.c       credits, messages, rendezvous of ours
  *   rx.c       frames of received messages, in order
- *   read.c     rendezvous of the peer: RDMA reads
+ *   rma.c      RDMA: rendezvous of the peer, and more in the compatible format
  *
  * A connection of which the end is known, but not reported yet, has chan.failed set and
  * chan.conn cleared: nothing more is sent or received on it.
@@ -60,7 +60,7 @@ extern const struct layer rxm_layer;
 struct rxm_poller {
 	struct chan_poller chan;	/* first */
 	struct list doms;		/* struct rxm_dom */
-	struct list reads;		/* struct rxm_read that have to be continued */
+	struct list rmas;		/* struct rxm_rma that have to be continued */
 	bool blocked;			/* a send queue below was full at the last flush */
 };
 
@@ -94,6 +94,7 @@ struct rxm_rndv {
 	struct list node;	/* on conn->rndvs */
 	uint64_t id;		/* not 0 */
 	struct eng_pkt *pkt;
+	bool written;		/* compatible format: the peer has it written, instead of reading it */
 	unsigned ack;		/* compatible format: the end is also this WIRE_ACK, or 0 ... */
 	uint32_t ack_id;	/* ... of this request of the engine */
 	struct fid_mr *mr[ENG_IOV_MAX];
@@ -228,6 +229,9 @@ int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_pac
  */
 bool rxm_tx_push(struct rxm_conn *conn);
 
+/* rxm_tx_waits - is there something that poll() alone may do? */
+bool rxm_tx_waits(const struct rxm_conn *conn);
+
 /* rxm_tx_returned - the peer has done with our rendezvous @id.  Makes an upcall.
  * Errors: -FI_EPROTO, there is none.
  */
@@ -261,9 +265,9 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx);
  */
 void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err);
 
-/* ---- read.c ------------------------------------------------------------------------------------- */
+/* ---- rma.c -------------------------------------------------------------------------------------- */
 
-struct rxm_read;
+struct rxm_rma;
 
 /* rxm_read_start - read the payload of rendezvous @id of the peer from @seg into @iov.
  * The end is reported by eng_on_placed(@cookie), from poll().
@@ -273,16 +277,45 @@ struct rxm_read;
 int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg, unsigned segs,
 		   const struct iovec *iov, size_t iov_cnt, void *cookie, bool in_order);
 
-/* rxm_on_read - a read below is complete, or has failed with @err.  Makes upcalls. */
-void rxm_on_read(struct rxm_op *op, int err);
+/* rxm_read_memory - read @seg, of memory that the peer has registered, into rx->iov.
+ * The end is reported by eng_on_placed(rx->cookie), from poll().
+ * Errors: -FI_ENOMEM.
+ */
+int rxm_read_memory(struct rxm_conn *conn, const struct rxm_seg *seg, unsigned segs,
+		    const struct eng_rx *rx);
 
-/* rxm_read_continue - for chan_poller_drain() on poller->reads.  Makes upcalls. */
-int rxm_read_continue(struct list *node);
+/* What a write of the program is, besides its memory. */
+struct rxm_write {
+	bool has_data;		/* the peer gets @data with the last piece */
+	uint64_t data;
+	unsigned ack;		/* WIRE_ACK that the engine waits for, or 0 ... */
+	uint32_t ack_id;	/* ... of this request */
+};
 
-/* rxm_read_lost - the reads of @ep, which is closed, end with @err.  Makes upcalls. */
-void rxm_read_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err);
+/* rxm_write_start - write the payload of @pkt to @seg, which has the same length.  Compatible format
+ * only.  done(), and what @write says, follow when it is complete.
+ * Returns 0; -FI_EAGAIN: no memory.
+ */
+int rxm_write_start(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_write *write,
+		    const struct rxm_seg *seg, unsigned segs);
 
-/* rxm_read_free - free what a closed endpoint left on ep->reads. */
-void rxm_read_free(struct rxm_ep *ep);
+/* rxm_write_rndv - write the payload of our rendezvous @id to @seg, as far as there is room.
+ * rxm_compat_written() follows.
+ * Errors: -FI_ENOMEM.
+ */
+int rxm_write_rndv(struct rxm_conn *conn, uint64_t id, const struct eng_pkt *pkt,
+		   const struct rxm_seg *seg, unsigned segs);
+
+/* rxm_on_rma - an operation below is complete, or has failed with @err.  Makes upcalls. */
+void rxm_on_rma(struct rxm_op *op, int err);
+
+/* rxm_rma_continue - for chan_poller_drain() on poller->rmas.  Makes upcalls. */
+int rxm_rma_continue(struct list *node);
+
+/* rxm_rma_lost - the transfers of @ep, which is closed, end with @err.  Makes upcalls. */
+void rxm_rma_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err);
+
+/* rxm_rma_free - free what a closed endpoint left on ep->rmas. */
+void rxm_rma_free(struct rxm_ep *ep);
 
 #endif

@@ -46,6 +46,7 @@ static int open_queues(struct layer_dom *base, void *owner, size_t *size_p)
 	hmap_init(&dom->fids);
 	*size_p = sizeof(struct rxm_tx_buf) + RXM_ROOM;
 	dom->inject_max = base->info->tx_attr->inject_size;
+	dom->delivered = FI_DELIVERY_COMPLETE;
 	ret = fi_eq_open(base->fabric, &eq_attr, &dom->eq, NULL);
 	if (!ret)
 		ret = fi_cq_open(base->domain, &cq_attr, &dom->cq, NULL);
@@ -103,7 +104,7 @@ static void ep_free(struct rxm_ep *ep)
 		fi_close(&ep->mem_mr->fid);
 	while (!list_empty(&ep->sends))
 		layer_buf_put(&ep->dom->base.mem, container_of(ep->sends.next, struct layer_buf, node));
-	rxm_read_free(ep);
+	rxm_rma_free(ep);
 	free(ep->bufs);
 	free(ep->mem);
 	free(ep);
@@ -164,7 +165,7 @@ int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn
 	list_init(&ep->node);
 	list_init(&ep->idle);
 	list_init(&ep->sends);
-	list_init(&ep->reads);
+	list_init(&ep->rmas);
 	ep->dom = dom;
 	ep->conn = conn;
 	ret = fi_endpoint(dom->base.domain, info, &ep->fid, ep);

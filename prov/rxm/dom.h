@@ -7,7 +7,7 @@
  *
  * The provider below may name the context of an operation until its completion has been
  * read, after the endpoint is closed as well.  So the memory of a closed endpoint (receive
- * buffers, messages in flight, reads) is kept on dom->closed, and is freed when the
+ * buffers, messages in flight, RDMA) is kept on dom->closed, and is freed when the
  * completion queue was found empty once since: no completion can name it then.
  *
  * Threading: everything under the lock of the progress group.
@@ -35,6 +35,7 @@ struct rxm_dom {
 	struct fid_cq *cq;
 	struct fid_eq *eq;
 	size_t inject_max;		/* bytes that fi_inject() takes below */
+	uint64_t delivered;		/* FI_DELIVERY_COMPLETE, unless writes below do not take it */
 	unsigned eq_polls;		/* polls since the event queue was read */
 	uint64_t eq_due_ns;		/* when it is read in any case */
 	struct hmap fids;		/* struct fid of open endpoints and listeners -> owner */
@@ -44,7 +45,7 @@ struct rxm_dom {
 enum rxm_op_kind {
 	RXM_OP_RECV,			/* in a struct rxm_rx_buf */
 	RXM_OP_SEND,			/* in a struct rxm_tx_buf */
-	RXM_OP_READ,			/* in a struct rxm_read */
+	RXM_OP_RMA,			/* in a struct rxm_rma */
 };
 
 /* What the context of every operation below points to. */
@@ -59,6 +60,7 @@ struct rxm_rx_buf {
 	struct list node;		/* full: on conn->rxq; not posted: on ep->idle */
 	size_t len;			/* of the message in it */
 	size_t at;			/* offset of the next frame */
+	uint32_t id;			/* of an atomic in it (compatible format) */
 	bool ctrl;			/* a control message: it consumed no credit */
 	uint8_t *data;			/* RXM_ROOM bytes */
 };
@@ -82,7 +84,7 @@ struct rxm_ep {
 	struct rxm_rx_buf *bufs;
 	struct list idle;		/* struct rxm_rx_buf that could not be posted */
 	struct list sends;		/* struct rxm_tx_buf in flight */
-	struct list reads;		/* struct rxm_read that are not complete */
+	struct list rmas;		/* struct rxm_rma that are not complete */
 };
 
 /* rxm_dom_get - the domain of @info below; links of one group share it.

@@ -10,7 +10,10 @@ rxm_link_sources = \
 	prov/rxm/compat/seg.h \
 	prov/rxm/compat/translate.c \
 	prov/rxm/compat/translate.h \
+	prov/rxm/compat.c \
 	prov/rxm/compat.h \
+	prov/rxm/compat_amo.c \
+	prov/rxm/compat_rma.c \
 	prov/rxm/compat_rx.c \
 	prov/rxm/compat_tx.c \
 	prov/rxm/conf.c \
@@ -22,7 +25,7 @@ rxm_link_sources = \
 	prov/rxm/dom.h \
 	prov/rxm/link.c \
 	prov/rxm/poll.c \
-	prov/rxm/read.c \
+	prov/rxm/rma.c \
 	prov/rxm/rx.c \
 	prov/rxm/tx.c \
 	prov/rxm/wire.c \
@@ -54,11 +57,12 @@ rxm_tests = \
 	prov/rxm/compat/cm_test \
 	prov/rxm/compat/packet_test \
 	prov/rxm/compat/peer_test \
+	prov/rxm/compat/translate_test \
 	prov/rxm/conn_test \
 	prov/rxm/connect_test \
 	prov/rxm/dom_test \
 	prov/rxm/poll_test \
-	prov/rxm/read_test \
+	prov/rxm/rma_test \
 	prov/rxm/rx_test \
 	prov/rxm/tx_test \
 	prov/rxm/wire_test
@@ -80,6 +84,10 @@ prov_rxm_compat_packet_test_LDADD = $(CMOCKA_LIBS)
 prov_rxm_compat_peer_test_SOURCES = prov/rxm/compat/peer_test.c prov/rxm/compat/test/hex.h
 prov_rxm_compat_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_compat_peer_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_compat_translate_test_SOURCES = prov/rxm/compat/translate_test.c prov/rxm/compat/translate.c \
+	prov/rxm/compat/translate.h prov/rxm/compat/packet.h prov/rxm/compat/seg.h
+prov_rxm_compat_translate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_translate_test_LDADD = $(prov_util_libs) $(CMOCKA_LIBS)
 prov_rxm_conn_test_SOURCES = prov/rxm/conn_test.c $(rxm_rig)
 prov_rxm_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_conn_test_LDADD = $(rxm_rig_libs)
@@ -92,9 +100,9 @@ prov_rxm_dom_test_LDADD = $(rxm_rig_libs)
 prov_rxm_poll_test_SOURCES = prov/rxm/poll_test.c $(rxm_rig)
 prov_rxm_poll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_poll_test_LDADD = $(rxm_rig_libs)
-prov_rxm_read_test_SOURCES = prov/rxm/rma_test.c $(rxm_rig)
-prov_rxm_read_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxm_read_test_LDADD = $(rxm_rig_libs)
+prov_rxm_rma_test_SOURCES = prov/rxm/rma_test.c $(rxm_rig)
+prov_rxm_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_rma_test_LDADD = $(rxm_rig_libs)
 prov_rxm_rx_test_SOURCES = prov/rxm/rx_test.c $(rxm_rig)
 prov_rxm_rx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_rx_test_LDADD = $(rxm_rig_libs)

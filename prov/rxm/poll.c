@@ -4,7 +4,7 @@
 /*
  * The poller: one per progress group, for all its links.  Each poll reads the completion
  * queues below and now and then the event queues, then continues what waits: messages to
- * be sent, reads, frames that the engine had no memory for, failures to be reported.
+ * be sent, RDMA, frames that the engine had no memory for, failures to be reported.
  */
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -41,8 +41,8 @@ static void complete(struct rxm_op *op, size_t len, int err)
 	case RXM_OP_SEND:
 		rxm_ep_sent(container_of(op, struct rxm_tx_buf, op));
 		break;
-	case RXM_OP_READ:
-		rxm_on_read(op, err);
+	case RXM_OP_RMA:
+		rxm_on_rma(op, err);
 		return;
 	}
 	if (err && ep->conn && err != FI_ECANCELED)
@@ -185,7 +185,7 @@ static int push(struct list *item)
 	if (rxm_tx_push(conn)) {
 		poller->blocked = true;
 		rxm_conn_dirty(conn);
-	} else if (!poller->chan.polling && !list_empty(&conn->chan.pending)) {
+	} else if (!poller->chan.polling && rxm_tx_waits(conn)) {
 		rxm_conn_dirty(conn);	/* packets that wait are sent by poll() */
 	}
 	return 0;
@@ -212,7 +212,7 @@ static int report(struct list *item)
 static bool has_chores(const struct rxm_poller *poller)
 {
 	return poller->chan.timers.cnt || !list_empty(&poller->chan.dirty) ||
-	       !list_empty(&poller->reads) || !list_empty(&poller->chan.paused) ||
+	       !list_empty(&poller->rmas) || !list_empty(&poller->chan.paused) ||
 	       !list_empty(&poller->chan.failed);
 }
 
@@ -223,7 +223,7 @@ static int do_chores(struct rxm_poller *poller)
 
 	if (poller->chan.timers.cnt)
 		done += timers_fire(&poller->chan.timers, clock_ns());
-	done += chan_poller_drain(&poller->reads, rxm_read_continue);
+	done += chan_poller_drain(&poller->rmas, rxm_rma_continue);
 	done += chan_poller_drain(&poller->chan.paused, resume);
 	done += chan_poller_drain(&poller->chan.failed, report);
 	rxm_poller_flush(poller);
@@ -258,7 +258,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 		if (rxm_dom_arm(container_of(pos, struct rxm_dom, base.node)))
 			return -FI_EAGAIN;
 	clock_earlier(deadline_ns, timers_next(&poller->chan.timers));
-	if (dirty || paused || !list_empty(&poller->reads))
+	if (dirty || paused || !list_empty(&poller->rmas))
 		clock_earlier(deadline_ns, clock_ns() + (paused ? RETRY_PAUSED_NS : RETRY_NS));
 	return 0;
 }
@@ -289,7 +289,7 @@ int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p)
 	*poller_p = container_of(chan, struct rxm_poller, chan);
 	if (ret) {
 		list_init(&(*poller_p)->doms);
-		list_init(&(*poller_p)->reads);
+		list_init(&(*poller_p)->rmas);
 	}
 	return 0;
 }

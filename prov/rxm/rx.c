@@ -25,10 +25,18 @@ static void place_eager(struct rxm_conn *conn, const struct rxm_item *item, cons
 	eng_on_placed(&conn->chan.link->base, rx->cookie, 0);
 }
 
+/* take_rndv - as rxm_read_start(). */
+static int take_rndv(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg, unsigned segs,
+		     const struct iovec *iov, size_t iov_cnt, void *cookie, bool in_order)
+{
+	return conn->compat ?
+	       rxm_compat_take(conn, id, seg, segs, iov, iov_cnt, cookie, in_order) :
+	       rxm_read_start(conn, id, seg, segs, iov, iov_cnt, cookie, in_order);
+}
+
 static void place_rndv(struct rxm_conn *conn, const struct rxm_item *item, const struct eng_rx *rx)
 {
-	if (!rxm_read_start(conn, item->id, item->seg, item->segs, rx->iov, rx->iov_cnt, rx->cookie,
-			    true))
+	if (!take_rndv(conn, item->id, item->seg, item->segs, rx->iov, rx->iov_cnt, rx->cookie, true))
 		return;
 	rxm_conn_fail(conn, FI_ENOMEM);
 	eng_on_placed(&conn->chan.link->base, rx->cookie, -FI_ENOMEM);
@@ -261,7 +269,7 @@ static int take(struct chan_hold *base, const struct iovec *iov, size_t iov_cnt,
 
 	if (!conn->chan.conn)
 		return -FI_ECONNRESET;
-	ret = rxm_read_start(conn, hold->id, hold->seg, hold->segs, iov, iov_cnt, cookie, false);
+	ret = take_rndv(conn, hold->id, hold->seg, hold->segs, iov, iov_cnt, cookie, false);
 	if (ret)
 		rxm_tx_done(conn, hold->id);
 	return ret;
@@ -315,5 +323,5 @@ void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err)
 		chan_hold_lost(container_of(conn->holds.next, struct chan_hold, node), err);
 	for (i = 0; i < 2; i++)
 		if (eps[i])
-			rxm_read_lost(conn, eps[i], err);
+			rxm_rma_lost(conn, eps[i], err);
 }

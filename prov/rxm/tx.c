@@ -17,7 +17,6 @@
 
 #include "compat.h"
 #include "conn.h"
-#include "rxm/compat/translate.h"
 
 #define HEAD sizeof(struct rxm_head)
 
@@ -332,9 +331,17 @@ bool rxm_tx_push(struct rxm_conn *conn)
 {
 	bool posted = repost(conn, conn->ep) && repost(conn, conn->self);
 
-	if (conn->chan.link->poller->polling)
+	if (conn->chan.link->poller->polling) {
 		put_pending(conn);
+		if (conn->compat)
+			rxm_compat_report(conn);
+	}
 	return conn->chan.conn && (submit(conn) == -FI_EAGAIN || !posted);
+}
+
+bool rxm_tx_waits(const struct rxm_conn *conn)
+{
+	return !list_empty(&conn->chan.pending) || (conn->compat && !list_empty(&conn->compat->reports));
 }
 
 void rxm_tx_done(struct rxm_conn *conn, uint64_t id)
@@ -345,15 +352,6 @@ void rxm_tx_done(struct rxm_conn *conn, uint64_t id)
 	}
 	conn->done[conn->done_cnt++] = id;
 	rxm_conn_dirty(conn);
-}
-
-/* report_ack - what the engine waits for, in place of a packet of the peer's. */
-static void report_ack(struct rxm_conn *conn, unsigned ack, uint32_t id)
-{
-	uint8_t hdr[ENG_HDR_MAX];
-	struct eng_rx rx = { .hdr = hdr, .hdr_len = rxm_translate_ack(ack, id, hdr) };
-
-	eng_on_packet(&conn->chan.link->base, chan_peer(&conn->chan), &rx);
 }
 
 int rxm_tx_returned(struct rxm_conn *conn, uint64_t id)
@@ -368,7 +366,7 @@ int rxm_tx_returned(struct rxm_conn *conn, uint64_t id)
 		rxm_conn_dirty(conn);
 	was.pkt->done(was.pkt, 0);
 	if (was.ack && conn->chan.conn)
-		report_ack(conn, was.ack, was.ack_id);
+		rxm_compat_ack(conn, was.ack, was.ack_id);
 	return 0;
 }
 
@@ -385,8 +383,7 @@ void rxm_tx_close(struct rxm_conn *conn)
 bool rxm_tx_idle(const struct rxm_conn *conn)
 {
 	return list_empty(&conn->chan.pending) && !conn->rndv_cnt &&
-	       (!conn->compat || (list_empty(&conn->compat->dones) &&
-				  list_empty(&conn->compat->refused))) &&
+	       (!conn->compat || (rxm_compat_idle(conn->compat) && list_empty(&conn->ep->rmas))) &&
 	       (!conn->out || conn->out->len == HEAD);
 }
 

@@ -12,38 +12,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/link.h"
 #include "engine/wire.h"
 #include "rxm/compat/packet.h"
 
-/* What becomes of a packet of the engine. */
-enum rxm_translation {
-	RXM_TRANSLATED,		/* send the message */
-	RXM_NOT_NEEDED,		/* the format has no such packet, and the engine can do without */
-	RXM_NOT_POSSIBLE,	/* the format cannot express it: the operation fails */
-};
+/* ---- packets of the engine ----------------------------------------------------------------- */
 
-/* rxm_translate_out - a packet of ours.
- *
- * @out:   [out] a message: op, len, data, tag; the rest is 0
- * @ack_p: [out] the WIRE_ACK that the engine waits for: WIRE_F_DELIVERED, or 0.  The format has none;
- *         the nearest to it is that the peer has received the packets.
- * @id_p:  [out] of the operation, for an answer; 0: the engine expects none
- * @why_p: [out] RXM_NOT_POSSIBLE: what the peer cannot do, for the log
+/* rxm_translate_message - an EAGER as a message: op, len, data, tag; the rest of @out is 0.
+ * Returns NULL, or what the peer cannot do, for the log.
  */
-enum rxm_translation rxm_translate_out(const struct eng_pkt *pkt, struct rxm_packet *out,
-				       unsigned *ack_p, uint32_t *id_p, const char **why_p);
+const char *rxm_translate_message(const struct wire_msg *msg, struct rxm_packet *out);
 
-/* rxm_translate_in - the engine's header of a message of the peer: EAGER, SEG, RNDV.
- *
- * @hdr: [out] ENG_HDR_MAX bytes.   Returns the length.
+/* rxm_translate_atomic - an ATOMIC whose operands are @operands bytes, as RXM_PACKET_ATOMIC.
+ * @limit: eager limit of the connection
+ * Returns NULL, or what the peer cannot do.
  */
-size_t rxm_translate_in(const struct rxm_packet *pkt, uint8_t *hdr);
+const char *rxm_translate_atomic(const struct wire_msg *msg, size_t operands, size_t limit,
+				 struct rxm_packet *out);
 
-/* rxm_translate_nack - the header that reports that the operation of @id fails with @err (positive). */
+/* rxm_translate_ranges - the ranges of a READ or WRITE that are not empty; if all are, the first.
+ * @seg:    [out] room for WIRE_RMA_MAX
+ * @segs_p: [out]
+ * Returns NULL, or what the peer cannot do.
+ */
+const char *rxm_translate_ranges(const struct wire_msg *msg, struct rxm_seg *seg, unsigned *segs_p);
+
+/* rxm_translate_id - of the operation, for an answer; 0: the engine expects none. */
+uint32_t rxm_translate_id(const struct wire_msg *msg);
+
+/* ---- packets for the engine ---------------------------------------------------------------- */
+
+/* Each writes a header, of at most ENG_HDR_MAX bytes, and returns its length. */
+
+/* rxm_translate_in - of a packet of the peer: EAGER, SEG, RNDV; ATOMIC.
+ * @id: ATOMIC: of our own, for the engine's answer
+ */
+size_t rxm_translate_in(const struct rxm_packet *pkt, uint32_t id, uint8_t *hdr);
+
+/* rxm_translate_nack - the operation of @id fails with @err (positive). */
 size_t rxm_translate_nack(int err, uint32_t id, uint8_t *hdr);
 
-/* rxm_translate_ack - the header that reports @ack of @id to the engine.  Returns the length. */
+/* rxm_translate_ack - WIRE_ACK @ack of @id. */
 size_t rxm_translate_ack(unsigned ack, uint32_t id, uint8_t *hdr);
+
+/* rxm_translate_data - @len bytes that the operation of @id waits for. */
+size_t rxm_translate_data(uint32_t id, uint64_t len, uint8_t *hdr);
+
+/* rxm_translate_kind - the engine's word for an atomic operation of a packet. */
+enum wire_atomic_kind rxm_translate_kind(enum rxm_packet_op op);
 
 #endif

@@ -11,7 +11,7 @@
 #define SLAB_CNT 16		/* buffers per slab */
 #define KEY_TRIES 8		/* attempts to find an unused key */
 #define ALIGN 64u
-#define LOCAL (FI_SEND | FI_RECV | FI_READ)
+#define LOCAL (FI_SEND | FI_RECV | FI_READ | FI_WRITE)
 
 struct slab {
 	struct list node;
@@ -138,17 +138,32 @@ int layer_mr_into(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **
 	return mem->keeps ? kept(&mem->locals, buf, len, mr_p) : layer_mr_local(mem, buf, len, mr_p);
 }
 
+/* name - by what peers know @mr, unless @ret says that there is none.  Returns @ret. */
+static int name(const struct layer_mem *mem, const void *buf, struct fid_mr *mr, int ret,
+		uint64_t *addr_p, uint64_t *key_p)
+{
+	if (ret)
+		return ret;
+	*addr_p = mem->virt ? (uintptr_t) buf : 0;
+	*key_p = fi_mr_key(mr);
+	return 0;
+}
+
 int layer_mr_remote(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
 		    uint64_t *addr_p, uint64_t *key_p)
 {
 	int ret = mem->keeps ? kept(&mem->remotes, buf, len, mr_p) :
 			       reg(mem, buf, len, FI_REMOTE_READ, NULL, mr_p);
 
-	if (ret)
-		return ret;
-	*addr_p = mem->virt ? (uintptr_t) buf : 0;
-	*key_p = fi_mr_key(*mr_p);
-	return 0;
+	return name(mem, buf, *mr_p, ret, addr_p, key_p);
+}
+
+int layer_mr_target(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
+		    uint64_t *addr_p, uint64_t *key_p)
+{
+	int ret = reg(mem, buf, len, FI_REMOTE_WRITE, NULL, mr_p);
+
+	return name(mem, buf, *mr_p, ret, addr_p, key_p);
 }
 
 void layer_mr_done(struct fid_mr *mr)

@@ -75,6 +75,10 @@ int layer_mr_into(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **
 int layer_mr_remote(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
 		    uint64_t *addr_p, uint64_t *key_p);
 
+/* layer_mr_target - let a peer write to @buf, likewise. */
+int layer_mr_target(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
+		    uint64_t *addr_p, uint64_t *key_p);
+
 void layer_mr_done(struct fid_mr *mr);
 
 static inline void *layer_desc(struct fid_mr *mr)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * A connection in the compatible format: its begin and end, packets that wait for room, and upcalls that
+ * wait for a poll, since the engine may be in the middle of something when it sends.
+ */
+#include "compat.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "rxm/compat/translate.h"
+
+/* ---- packets ------------------------------------------------------------------------------- */
+
+struct rxm_owed {
+	struct list node;
+	struct rxm_packet pkt;
+};
+
+int rxm_compat_send(struct rxm_conn *conn, struct rxm_packet *pkt, const struct iovec *iov,
+		    size_t iov_cnt, size_t off)
+{
+	struct layer_mem *mem = &rxm_conn_link(conn)->dom->base.mem;
+	struct layer_buf *buf = layer_buf_get(mem);
+	struct rxm_tx_buf *msg = container_of(buf, struct rxm_tx_buf, buf);
+	int ret;
+
+	if (!buf)
+		return -FI_EAGAIN;
+	pkt->conn_id = conn->compat->conn_id;
+	msg->len = rxm_packet_put(msg->data, pkt);
+	if (pkt->payload_len)
+		iov_gather(iov, iov_cnt, off, msg->data + msg->len, pkt->payload_len);
+	msg->len += pkt->payload_len;
+	ret = rxm_tx_post(conn, msg);
+	if (ret)	/* copied, or not sent */
+		layer_buf_put(mem, buf);
+	if (ret < 0 && ret != -FI_EAGAIN)
+		rxm_conn_fail(conn, -ret);
+	return ret > 0 ? 0 : ret;
+}
+
+void rxm_compat_owe(struct rxm_conn *conn, const struct rxm_packet *pkt)
+{
+	struct rxm_packet now = *pkt;
+	struct rxm_owed *owed;
+
+	if (!conn->chan.conn)
+		return;
+	if (list_empty(&conn->compat->owed) && !rxm_compat_send(conn, &now, NULL, 0, 0))
+		return;
+	owed = malloc(sizeof(*owed));
+	if (!owed) {
+		rxm_conn_fail(conn, FI_ENOMEM);
+		return;
+	}
+	owed->pkt = *pkt;
+	list_add_tail(&owed->node, &conn->compat->owed);
+	rxm_conn_dirty(conn);
+}
+
+int rxm_compat_push(struct rxm_conn *conn)
+{
+	struct rxm_compat *compat = conn->compat;
+	struct rxm_owed *owed;
+	int ret;
+
+	while (conn->chan.conn && !list_empty(&compat->owed)) {
+		owed = container_of(compat->owed.next, struct rxm_owed, node);
+		ret = rxm_compat_send(conn, &owed->pkt, NULL, 0, 0);
+		if (ret)
+			return ret;
+		list_del(&owed->node);
+		free(owed);
+	}
+	return 0;
+}
+
+/* ---- in place of the peer -------------------------------------------------------------------- */
+
+/* An upcall for the next poll. */
+struct rxm_report {
+	struct list node;
+	struct eng_pkt *refused;	/* it fails; or NULL: a read begins */
+	uint32_t id;			/* of the operation */
+	uint64_t len;			/* of the read; 0: it is complete */
+	unsigned segs;
+	struct rxm_seg seg[WIRE_RMA_MAX];
+};
+
+static struct rxm_report *report_new(struct rxm_conn *conn, uint32_t id)
+{
+	struct rxm_report *report = calloc(1, sizeof(*report));
+
+	if (!report)
+		return NULL;
+	report->id = id;
+	list_add_tail(&report->node, &conn->compat->reports);
+	rxm_conn_dirty(conn);
+	return report;
+}
+
+int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, const char *why)
+{
+	struct rxm_compat *compat = conn->compat;
+	struct rxm_report *report;
+	char text[CHAN_TEXT_MAX];
+
+	if (!compat->logged)
+		CHAN_WARN_SPARSE(conn->chan.link, "%s speaks the compatible format, which does not "
+				 "have %s: such operations fail\n",
+				 chan_peer_text(&conn->chan, text), why);
+	compat->logged = true;
+	if (!id) {
+		rxm_conn_fail(conn, FI_EOPNOTSUPP);
+		return -FI_EOPNOTSUPP;
+	}
+	report = report_new(conn, id);
+	if (!report)
+		return -FI_EAGAIN;
+	report->refused = pkt;
+	return 0;
+}
+
+int rxm_compat_ask(struct rxm_conn *conn, uint32_t id, const struct rxm_seg *seg, unsigned segs,
+		   uint64_t len)
+{
+	struct rxm_report *report = report_new(conn, id);
+
+	if (!report)
+		return -FI_EAGAIN;
+	report->len = len;
+	report->segs = segs;
+	memcpy(report->seg, seg, segs * sizeof(*seg));
+	return 1;
+}
+
+enum eng_rx_verdict rxm_compat_tell(struct rxm_conn *conn, struct eng_rx *rx)
+{
+	enum eng_rx_verdict verdict = eng_on_packet(&conn->chan.link->base, chan_peer(&conn->chan), rx);
+
+	if (verdict == ENG_RX_BAD)
+		rxm_conn_fail(conn, FI_EPROTO);
+	return verdict;
+}
+
+void rxm_compat_ack(struct rxm_conn *conn, unsigned ack, uint32_t id)
+{
+	uint8_t hdr[ENG_HDR_MAX];
+	struct eng_rx rx = { .hdr = hdr, .hdr_len = rxm_translate_ack(ack, id, hdr) };
+
+	rxm_compat_tell(conn, &rx);
+}
+
+void rxm_compat_nack(struct rxm_conn *conn, int err, uint32_t id)
+{
+	uint8_t hdr[ENG_HDR_MAX];
+	struct eng_rx rx = { .hdr = hdr, .hdr_len = rxm_translate_nack(err, id, hdr) };
+
+	rxm_compat_tell(conn, &rx);
+}
+
+/* begin_read - the engine says where the bytes belong. */
+static void begin_read(struct rxm_conn *conn, const struct rxm_report *report)
+{
+	uint8_t hdr[ENG_HDR_MAX];
+	struct eng_rx rx = {
+		.hdr = hdr, .hdr_len = rxm_translate_data(report->id, report->len, hdr),
+		.len = (size_t) report->len,
+	};
+
+	if (rxm_compat_tell(conn, &rx) != ENG_RX_PLACE ||
+	    !rxm_read_memory(conn, report->seg, report->segs, &rx))
+		return;
+	rxm_conn_fail(conn, FI_ENOMEM);
+	eng_on_placed(&conn->chan.link->base, rx.cookie, -FI_ENOMEM);
+}
+
+static void report_one(struct rxm_conn *conn, const struct rxm_report *report)
+{
+	if (report->refused) {
+		/* first: what wants no acknowledgement is complete with done() */
+		rxm_compat_nack(conn, FI_EOPNOTSUPP, report->id);
+		report->refused->done(report->refused, 0);
+	} else if (report->len) {
+		begin_read(conn, report);
+	} else {
+		rxm_compat_ack(conn, WIRE_F_DELIVERED, report->id);
+	}
+}
+
+void rxm_compat_report(struct rxm_conn *conn)
+{
+	struct list *node;
+
+	while (conn->chan.conn && (node = list_pop(&conn->compat->reports))) {
+		struct rxm_report *report = container_of(node, struct rxm_report, node);
+
+		report_one(conn, report);
+		free(report);
+	}
+}
+
+/* ---- the connection -------------------------------------------------------------------------- */
+
+int rxm_compat_start(struct rxm_conn *conn, uint32_t conn_id, uint32_t process, size_t limit)
+{
+	struct rxm_compat *compat = calloc(1, sizeof(*compat));
+
+	if (!compat)
+		return -FI_ENOMEM;
+	compat->conn_id = conn_id;
+	compat->process = process;
+	compat->limit = limit;
+	list_init(&compat->owed);
+	list_init(&compat->reports);
+	list_init(&compat->amos);
+	list_init(&compat->serves);
+	list_init(&compat->offers);
+	list_init(&compat->parts);
+	conn->compat = compat;
+	return 0;
+}
+
+void rxm_compat_end(struct rxm_conn *conn, int err)
+{
+	struct rxm_compat *compat = conn->compat;
+	struct rxm_report *report;
+	struct eng_pkt *pkt;
+	struct list *node;
+
+	if (!compat)
+		return;
+	conn->compat = NULL;
+	rxm_compat_drop_offers(conn, compat, err);
+	while ((node = list_pop(&compat->owed)))
+		free(container_of(node, struct rxm_owed, node));
+	while ((node = list_pop(&compat->reports))) {
+		report = container_of(node, struct rxm_report, node);
+		if (report->refused)
+			report->refused->done(report->refused, -err);
+		free(report);
+	}
+	while ((node = list_pop(&compat->amos))) {
+		pkt = container_of(node, struct eng_pkt, node);
+		pkt->done(pkt, -err);
+	}
+	rxm_compat_drop_serves(compat);
+	free(compat);
+}
+
+bool rxm_compat_idle(const struct rxm_compat *compat)
+{
+	return list_empty(&compat->owed) && list_empty(&compat->reports) && list_empty(&compat->amos);
+}
