@@ -52,7 +52,7 @@ static const struct layer_dom_ops dom_ops = {
 int rxd_dom_get(struct rxd_poller *poller, const struct fi_info *info, struct rxd_dom **dom_p)
 {
 	struct layer_dom *base;
-	int ret = layer_dom_get(&poller->doms, info, &dom_ops, poller, &base);
+	int ret = layer_dom_get(&poller->doms, info, NULL, &dom_ops, poller, &base);
 
 	if (!ret)
 		*dom_p = dom_of(base);

@@ -70,11 +70,27 @@ int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p);
 /* rxm_poller_flush - send what waits. */
 void rxm_poller_flush(struct rxm_poller *poller);
 
+/* ---- home.c ------------------------------------------------------------------------------- */
+
+struct obj_domain;
+struct obj_mr;
+
+/* rxm_home_get - the domain below of @domain, opened on first use.  Threading: any.
+ * Errors: those of the provider below.
+ */
+int rxm_home_get(struct obj_domain *domain, struct layer_home **home_p);
+
+/* rxm_mr_expose, rxm_mr_conceal, rxm_domain_fini - eng_link_ops. */
+int rxm_mr_expose(struct obj_mr *mr, uint64_t *key_p);
+void rxm_mr_conceal(struct obj_mr *mr);
+void rxm_domain_fini(struct obj_domain *domain);
+
 /* ---- links ------------------------------------------------------------------------------- */
 
 struct rxm_link {
 	struct chan_link chan;		/* first */
 	struct rxm_dom *dom;
+	struct list dom_node;		/* on dom->links */
 	struct fi_info *info;		/* of the listener below */
 	struct fid_pep *pep;		/* the listener; its address is ours */
 	uint8_t addr[RXM_ADDR_MAX];	/* chan.addr points here */
@@ -253,6 +269,9 @@ void rxm_tx_reset(struct rxm_conn *conn, int err);
 
 /* rxm_on_message - a message of @len bytes has arrived in @buf.  Makes upcalls. */
 void rxm_on_message(struct rxm_rx_buf *buf, size_t len);
+
+/* rxm_on_written - the peer has written @len bytes with @data, which took @buf.  Makes upcalls. */
+void rxm_on_written(struct rxm_rx_buf *buf, size_t len, uint64_t data);
 
 /* rxm_rx_run - process what is here: frames are offered to the engine.  Makes upcalls. */
 void rxm_rx_run(struct rxm_conn *conn);

@@ -36,13 +36,14 @@ static void close_queues(struct layer_dom *base)
 
 static int open_queues(struct layer_dom *base, void *owner, size_t *size_p)
 {
-	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD };
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_FD };
 	struct rxm_poller *poller = owner;
 	struct rxm_dom *dom = dom_of(base);
 	int ret;
 
 	list_init(&dom->closed);
+	list_init(&dom->links);
 	hmap_init(&dom->fids);
 	*size_p = sizeof(struct rxm_tx_buf) + RXM_ROOM;
 	dom->inject_max = base->info->tx_attr->inject_size;
@@ -61,10 +62,11 @@ static const struct layer_dom_ops dom_ops = {
 	.close = close_queues,
 };
 
-int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct rxm_dom **dom_p)
+int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct layer_home *home,
+		struct rxm_dom **dom_p)
 {
 	struct layer_dom *base;
-	int ret = layer_dom_get(&poller->doms, info, &dom_ops, poller, &base);
+	int ret = layer_dom_get(&poller->doms, info, home, &dom_ops, poller, &base);
 
 	if (ret)
 		return ret;

@@ -40,6 +40,7 @@ struct rxm_dom {
 	uint64_t eq_due_ns;		/* when it is read in any case */
 	struct hmap fids;		/* struct fid of open endpoints and listeners -> owner */
 	struct list closed;		/* struct rxm_ep that a completion may still name */
+	struct list links;		/* struct rxm_link */
 };
 
 enum rxm_op_kind {
@@ -87,11 +88,13 @@ struct rxm_ep {
 	struct list rmas;		/* struct rxm_rma that are not complete */
 };
 
-/* rxm_dom_get - the domain of @info below; links of one group share it.
+/* rxm_dom_get - the domain of @info below; links of one group share it, and with @home those of
+ * several groups.
  * Ownership: one layer_dom_put() each; the last one frees what its endpoints left.
  * Errors:    those of the provider below, -FI_ENOMEM.
  */
-int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct rxm_dom **dom_p);
+int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct layer_home *home,
+		struct rxm_dom **dom_p);
 
 /* rxm_dom_arm - prepare to sleep on the descriptors of its queues.
  * Returns 0; -FI_EAGAIN: there is work, poll instead.

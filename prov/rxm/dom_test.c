@@ -30,7 +30,7 @@ static void each_name_has_its_domain(void **state)
 
 	free(info->domain_attr->name);
 	info->domain_attr->name = strdup("another");
-	assert_int_equal(rxm_dom_get(poller, info, &other), 0);
+	assert_int_equal(rxm_dom_get(poller, info, NULL, &other), 0);
 	assert_ptr_not_equal(dom, other);
 	layer_dom_put(&other->base);
 	fi_freeinfo(info);

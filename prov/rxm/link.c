@@ -48,26 +48,31 @@ static void link_free(struct rxm_link *link)
 		hmap_remove(&link->dom->fids, (uintptr_t) &link->pep->fid);
 		fi_close(&link->pep->fid);
 	}
+	list_del(&link->dom_node);
 	if (link->dom)
 		layer_dom_put(&link->dom->base);
 	fi_freeinfo(link->info);
 	free(link);
 }
 
-static int link_setup(struct rxm_link *link, struct obj_prog *prog, const struct fi_info *info)
+static int link_setup(struct rxm_link *link, const struct obj_ep *ep)
 {
+	struct layer_home *home = NULL;
 	struct rxm_poller *poller;
-	int ret = rxm_poller_get(prog, &poller);
+	int ret = rxm_poller_get(ep->prog, &poller);
 
 	if (ret)
 		return ret;
 	link->chan.poller = &poller->chan;
-	ret = layer_lower_info(&rxm_layer, info, &link->info);
+	ret = layer_lower_info(&rxm_layer, ep->info, &link->info);
+	if (!ret && ep->domain)
+		ret = rxm_home_get(ep->domain, &home);
 	if (!ret)
-		ret = rxm_dom_get(poller, link->info, &link->dom);
-	if (!ret)
-		ret = listen_below(link);
-	return ret;
+		ret = rxm_dom_get(poller, link->info, home, &link->dom);
+	if (ret)
+		return ret;
+	list_add_tail(&link->dom_node, &link->dom->links);
+	return listen_below(link);
 }
 
 static int link_open(struct eng_ep *ep, struct eng_link **link_p)
@@ -86,7 +91,8 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	if (!link)
 		return -FI_ENOMEM;
 	chan_link_init(&link->chan, &rxm_chan_ops, &conf, rxm_conf.prov);
-	ret = link_setup(link, base->prog, base->info);
+	list_init(&link->dom_node);
+	ret = link_setup(link, base);
 	if (ret) {
 		link_free(link);
 		return ret;
@@ -147,4 +153,7 @@ const struct eng_link_ops rxm_link_ops = {
 	.hold = hold,
 	.pull = chan_pull,
 	.drop = chan_drop,
+	.mr_expose = rxm_mr_expose,
+	.mr_conceal = rxm_mr_conceal,
+	.domain_fini = rxm_domain_fini,
 };

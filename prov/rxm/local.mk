@@ -23,6 +23,7 @@ rxm_link_sources = \
 	prov/rxm/connect.c \
 	prov/rxm/dom.c \
 	prov/rxm/dom.h \
+	prov/rxm/home.c \
 	prov/rxm/link.c \
 	prov/rxm/poll.c \
 	prov/rxm/rma.c \

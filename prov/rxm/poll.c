@@ -49,6 +49,23 @@ static void complete(struct rxm_op *op, size_t len, int err)
 		rxm_conn_fail(ep->conn, err);
 }
 
+/* written - a peer has written to a region of the program, with data.  Where that takes a receive buffer
+ * the buffer says who it is.
+ */
+static void written(struct rxm_dom *dom, const struct fi_cq_data_entry *entry)
+{
+	struct rxm_op *op = entry->op_context;
+	struct rxm_conn *conn = op ? op->ep->conn : NULL;
+	struct rxm_link *link;
+
+	if (conn && !conn->chan.failed)
+		rxm_on_written(container_of(op, struct rxm_rx_buf, op), entry->len, entry->data);
+	if (op || list_empty(&dom->links))
+		return;
+	link = container_of(dom->links.next, struct rxm_link, dom_node);
+	eng_on_written(&link->chan.base, NULL, entry->len, entry->data);
+}
+
 /* complete_error - read one error entry.  Returns false if there is none. */
 static bool complete_error(struct rxm_dom *dom)
 {
@@ -63,7 +80,7 @@ static bool complete_error(struct rxm_dom *dom)
 
 static unsigned read_cq(struct rxm_dom *dom, unsigned budget)
 {
-	struct fi_cq_msg_entry entry[BURST];
+	struct fi_cq_data_entry entry[BURST];
 	unsigned done = 0;
 	ssize_t got, i;
 
@@ -72,7 +89,10 @@ static unsigned read_cq(struct rxm_dom *dom, unsigned budget)
 		if (got == -FI_EAVAIL)
 			got = complete_error(dom) ? 0 : -FI_EAGAIN;
 		for (i = 0; i < got; i++)
-			complete(entry[i].op_context, entry[i].len, 0);
+			if (__builtin_expect(entry[i].flags & FI_REMOTE_WRITE, 0))
+				written(dom, &entry[i]);
+			else
+				complete(entry[i].op_context, entry[i].len, 0);
 		done += got > 0 ? (unsigned) got : !got;
 	} while (got >= 0 && done < budget);
 	if (got < 0)

@@ -30,6 +30,7 @@ const struct layer rxm_layer = {
 	.protocol_version = 1,		/* of the compatible format */
 	.min_msg_size = RXM_BUF_MIN,
 	.addr_max = RXM_ADDR_MAX,
+	.regions = true,
 	.inject_size = &rxm_conf.inject_size,
 	.tx_size = &rxm_conf.tx_size,
 	.rx_size = &rxm_conf.rx_size,

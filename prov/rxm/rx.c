@@ -238,6 +238,18 @@ void rxm_on_message(struct rxm_rx_buf *buf, size_t len)
 		rxm_rx_run(conn);
 }
 
+void rxm_on_written(struct rxm_rx_buf *buf, size_t len, uint64_t data)
+{
+	struct rxm_conn *conn = buf->op.ep->conn;
+
+	if (!conn->compat) {	/* this library does not do so */
+		rxm_conn_fail(conn, FI_EPROTO);
+		return;
+	}
+	eng_on_written(&conn->chan.link->base, chan_peer(&conn->chan), len, data);
+	recycle(conn, buf);
+}
+
 void rxm_rx_run(struct rxm_conn *conn)
 {
 	struct rxm_rx_buf *buf;

@@ -794,6 +794,31 @@ static void write_with_data_out(void **state)
 	assert_int_equal(peer.memory[0], 'x');
 }
 
+/* The peer reads and writes our memory by the key that the program has, without the engine. */
+static void rma_in(void **state)
+{
+	uint64_t at = us.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) us.memory : 0;
+	struct fi_cq_tagged_entry entry;
+
+	they_connect();
+	assert_int_equal(fi_mr_key(us.mr), 7);
+	fill(peer.memory, sizeof(us.memory), 11);
+	OK(fi_write(peer.ep, peer.memory, sizeof(us.memory), fi_mr_desc(peer.mr), 0, at, 7, &ctx[BUFS]));
+	their_completion();
+	OK(fi_read(peer.ep, peer.memory + 8192, sizeof(us.memory), fi_mr_desc(peer.mr), 0, at, 7, &ctx[BUFS]));
+	their_completion();
+	check((uint8_t *) us.memory, 0, sizeof(us.memory), 11);
+	check(peer.memory + 8192, 0, sizeof(us.memory), 11);
+	OK(fi_writedata(peer.ep, peer.memory + 1, 100, fi_mr_desc(peer.mr), 0x11223344, 0, at, 7,
+			&ctx[BUFS]));
+	entry = completion();
+	assert_int_equal(entry.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+	assert_int_equal(entry.data, 0x11223344);
+	assert_int_equal(entry.len, 100);
+	check((uint8_t *) us.memory, 1, 100, 11);
+	their_completion();
+}
+
 #define ATOMIC_HEAD(op, len, what) "0404000000000000" NONE FIVE NONE "0200" op "0000000000" len NONE what
 #define RESPONSE(op, len, what) "0405000000000000" NONE FIVE NONE "0200" op "0000000000" len NONE what
 #define LEN(n) n "00000000000000"
@@ -1120,7 +1145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(eager_in), T(segments_in), T(rendezvous_in), T(eager_out), T(segments_out),
 		T(rendezvous_out), T(many_rendezvous_out), T(rendezvous_out_written), T(rma_out),
-		T(write_with_data_out), T(atomics_in), T(atomics_out), T(we_connect), T(both_connect),
+		T(write_with_data_out), T(rma_in), T(atomics_in), T(atomics_out), T(we_connect), T(both_connect),
 		T(second_request), T(bad_packets), T(any_bytes), T(peer_gone),
 	};
 	int status = 1;

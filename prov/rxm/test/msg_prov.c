@@ -115,7 +115,7 @@ static void complete(struct msg_op *op, int err)
 
 static ssize_t cq_read(struct fid_cq *cq, void *buf, size_t count)
 {
-	struct fi_cq_msg_entry *entry = buf;
+	struct fi_cq_data_entry *entry = buf;
 	struct msg_op *op;
 	size_t i;
 
@@ -125,7 +125,7 @@ static ssize_t cq_read(struct fid_cq *cq, void *buf, size_t count)
 		op = container_of(completions.next, struct msg_op, node);
 		if (op->err)
 			break;
-		entry[i] = (struct fi_cq_msg_entry) { .op_context = op->context, .len = op->len };
+		entry[i] = (struct fi_cq_data_entry) { .op_context = op->context, .len = op->len };
 		list_del(&op->node);
 		free(op);
 	}

@@ -54,6 +54,11 @@ int layer_lower_info(const struct layer *layer, const struct fi_info *info, stru
 	return 0;
 }
 
+int layer_region_mode(const struct fi_info *lower)
+{
+	return 0;
+}
+
 /* ---- endpoints ---------------------------------------------------------------------------- */
 
 static void fake_start(void)

@@ -38,6 +38,8 @@ struct eng_peer;
 struct eng_pep;
 struct fi_info;
 struct fi_rma_iov;
+struct obj_domain;
+struct obj_mr;
 struct obj_prog;
 
 #define ENG_HDR_MAX 240		/* bytes of engine header in a packet */
@@ -227,6 +229,14 @@ struct eng_link_ops {
 	/* drop - throw a held payload away and give up the token. */
 	void (*drop)(struct eng_link *link, void *token);
 
+	/* mr_expose, mr_conceal - let peers reach a region of the program through what is below
+	 * this link, too; as obj_domain_ops has them.  domain_fini - the domain closes.  May be
+	 * NULL, all.
+	 */
+	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
+	void (*mr_conceal)(struct obj_mr *mr);
+	void (*domain_fini)(struct obj_domain *domain);
+
 	/* ---- connected endpoints (FI_EP_MSG); NULL where there are none ---- */
 
 	/* pep_open / pep_close - a listener's transport half.  pep_open binds.
@@ -319,6 +329,12 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 * piece.  False: nothing has been done, use eng_on_packet().  Optional.
  */
 bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
+
+/* eng_on_written - a peer has written @len bytes to a region, natively and with completion data,
+ * which the program is to see.
+ * @peer: NULL: not known which
+ */
+void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, uint64_t data);
 
 /* eng_on_placed - the payload that was promised to @cookie is in place, or
  * will never be (@status -FI_E*): its sender is lost.

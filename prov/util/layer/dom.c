@@ -30,24 +30,36 @@ static void dom_close(struct layer_dom *dom)
 		dom->ops->close(dom);
 	if (dom->mem.domain)
 		layer_mem_fini(&dom->mem);
-	if (dom->domain)
+	if (dom->domain && !dom->at_home)
 		fi_close(&dom->domain->fid);
-	if (dom->fabric)
+	if (dom->fabric && !dom->at_home)
 		fi_close(&dom->fabric->fid);
 	fi_freeinfo(dom->info);
 	free(dom->name);
 	free(dom);
 }
 
-static int dom_open(struct layer_dom *dom, const struct fi_info *info, void *owner)
+static int open_below(struct fi_info *info, struct fid_fabric **fabric_p, struct fid_domain **domain_p)
+{
+	int ret = info ? fi_fabric(info->fabric_attr, fabric_p, NULL) : -FI_ENOMEM;
+
+	return ret ? ret : fi_domain(*fabric_p, info, domain_p, NULL);
+}
+
+static int dom_open(struct layer_dom *dom, const struct fi_info *info, struct layer_home *home,
+		    void *owner)
 {
 	size_t buf_size = 0;
-	int ret;
+	int ret = 0;
 
 	dom->info = fi_dupinfo(info);
-	ret = dom->info ? fi_fabric(dom->info->fabric_attr, &dom->fabric, NULL) : -FI_ENOMEM;
-	if (!ret)
-		ret = fi_domain(dom->fabric, dom->info, &dom->domain, NULL);
+	dom->at_home = home && !strcmp(home->name, dom->name) && dom->info;
+	if (dom->at_home) {
+		dom->fabric = home->fabric;
+		dom->domain = home->domain;
+	} else {
+		ret = open_below(dom->info, &dom->fabric, &dom->domain);
+	}
 	if (!ret)
 		ret = dom->ops->open(dom, owner, &buf_size);
 	if (!ret)
@@ -56,8 +68,8 @@ static int dom_open(struct layer_dom *dom, const struct fi_info *info, void *own
 }
 
 /* dom_new - Ownership: takes @name. */
-static int dom_new(struct list *doms, const struct fi_info *info, const struct layer_dom_ops *ops,
-		   void *owner, char *name, struct layer_dom **dom_p)
+static int dom_new(struct list *doms, const struct fi_info *info, struct layer_home *home,
+		   const struct layer_dom_ops *ops, void *owner, char *name, struct layer_dom **dom_p)
 {
 	struct layer_dom *dom = calloc(1, ops->size);
 	int ret;
@@ -70,7 +82,7 @@ static int dom_new(struct list *doms, const struct fi_info *info, const struct l
 	dom->ops = ops;
 	dom->name = name;
 	dom->users = 1;
-	ret = dom_open(dom, info, owner);
+	ret = dom_open(dom, info, home, owner);
 	if (ret) {
 		dom_close(dom);
 		return ret;
@@ -80,16 +92,24 @@ static int dom_new(struct list *doms, const struct fi_info *info, const struct l
 	return 0;
 }
 
-int layer_dom_get(struct list *doms, const struct fi_info *info, const struct layer_dom_ops *ops,
-		  void *owner, struct layer_dom **dom_p)
+static char *name_of(const struct fi_info *info)
 {
 	char *name;
 
-	if (asprintf(&name, "%s %s", info->fabric_attr->prov_name, info->domain_attr->name) < 0)
+	return asprintf(&name, "%s %s", info->fabric_attr->prov_name, info->domain_attr->name) < 0 ?
+	       NULL : name;
+}
+
+int layer_dom_get(struct list *doms, const struct fi_info *info, struct layer_home *home,
+		  const struct layer_dom_ops *ops, void *owner, struct layer_dom **dom_p)
+{
+	char *name = name_of(info);
+
+	if (!name)
 		return -FI_ENOMEM;
 	*dom_p = find(doms, name);
 	if (!*dom_p)
-		return dom_new(doms, info, ops, owner, name, dom_p);
+		return dom_new(doms, info, home, ops, owner, name, dom_p);
 	free(name);
 	(*dom_p)->users++;
 	return 0;
@@ -99,6 +119,35 @@ void layer_dom_put(struct layer_dom *dom)
 {
 	if (!--dom->users)
 		dom_close(dom);
+}
+
+int layer_home_open(const struct fi_info *info, struct layer_home **home_p)
+{
+	struct layer_home *home = calloc(1, sizeof(*home));
+	int ret = -FI_ENOMEM;
+
+	if (!home)
+		return ret;
+	home->name = name_of(info);
+	home->info = fi_dupinfo(info);
+	if (home->name && home->info)
+		ret = open_below(home->info, &home->fabric, &home->domain);
+	if (ret)
+		layer_home_close(home);
+	else
+		*home_p = home;
+	return ret;
+}
+
+void layer_home_close(struct layer_home *home)
+{
+	if (home->domain)
+		fi_close(&home->domain->fid);
+	if (home->fabric)
+		fi_close(&home->fabric->fid);
+	fi_freeinfo(home->info);
+	free(home->name);
+	free(home);
 }
 
 int layer_dom_watch(int epoll_fd, struct fid *queue)

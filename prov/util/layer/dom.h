@@ -5,6 +5,9 @@
  * dom.h - the domains below that the links of a progress group share: one for each provider
  * and domain name, opened with the first link and closed with the last.
  *
+ * Where regions of the program are registered below, too, the groups of its domain share the
+ * domain below, a home, since keys are valid in one domain only.
+ *
  * A layer's domain begins with struct layer_dom and has its queues behind it.
  *
  * Threading: caller holds the lock of the progress group.
@@ -15,6 +18,20 @@
 #include "layer/mem.h"
 
 struct layer_dom;
+
+/* A domain below, for regions and the groups of a domain of the program. */
+struct layer_home {
+	char *name;			/* of provider and domain */
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+};
+
+/* layer_home_open - Errors: those of the provider below, -FI_ENOMEM. */
+int layer_home_open(const struct fi_info *info, struct layer_home **home_p);
+
+/* layer_home_close - what was opened in it is closed. */
+void layer_home_close(struct layer_home *home);
 
 struct layer_dom_ops {
 	size_t size;			/* bytes of the layer's structure */
@@ -34,19 +51,21 @@ struct layer_dom {
 	char *name;			/* of provider and domain: what links share it by */
 	unsigned users;			/* links */
 	struct fi_info *info;		/* of the first link */
-	struct fid_fabric *fabric;
+	struct fid_fabric *fabric;	/* its own, unless they are a home's */
 	struct fid_domain *domain;
+	bool at_home;
 	struct layer_mem mem;		/* send buffers, and registration */
 };
 
 /* layer_dom_get - the domain of @info in @doms, opened if it is not there.
  *
+ * @home:  whose domain it is, if it has the same name; NULL: one of its own
  * @owner: of the list, for ops->open()
  * Ownership: one layer_dom_put() each.
  * Errors:    those of the provider below and of open(); -FI_ENOMEM.
  */
-int layer_dom_get(struct list *doms, const struct fi_info *info, const struct layer_dom_ops *ops,
-		  void *owner, struct layer_dom **dom_p);
+int layer_dom_get(struct list *doms, const struct fi_info *info, struct layer_home *home,
+		  const struct layer_dom_ops *ops, void *owner, struct layer_dom **dom_p);
 
 /* layer_dom_put - the last user closes it. */
 void layer_dom_put(struct layer_dom *dom);

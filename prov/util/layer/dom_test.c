@@ -82,10 +82,10 @@ static void links_share_it(void **state)
 	struct layer_buf *buf;
 	int owner;
 
-	assert_int_equal(layer_dom_get(&doms, info, &ops, &owner, &first), 0);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, &owner, &first), 0);
 	assert_ptr_equal(opened_for, &owner);
 	assert_non_null(first->domain);
-	assert_int_equal(layer_dom_get(&doms, info, &ops, &owner, &second), 0);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, &owner, &second), 0);
 	assert_ptr_equal(first, second);
 	assert_int_equal(opened, 1);
 	/* the size that open() has set */
@@ -99,15 +99,35 @@ static void links_share_it(void **state)
 	assert_int_equal(closed, 1);
 }
 
+/* A home outlives the groups that share it; one of another name is not theirs. */
+static void groups_share_a_home(void **state)
+{
+	struct layer_home *home;
+	struct layer_dom *dom;
+
+	assert_int_equal(layer_home_open(info, &home), 0);
+	assert_int_equal(layer_dom_get(&doms, info, home, &ops, NULL, &dom), 0);
+	assert_ptr_equal(dom->domain, home->domain);
+	layer_dom_put(dom);
+	assert_int_equal(layer_dom_get(&doms, info, home, &ops, NULL, &dom), 0);
+	assert_ptr_equal(dom->domain, home->domain);
+	layer_dom_put(dom);
+	home->name[0] = '!';
+	assert_int_equal(layer_dom_get(&doms, info, home, &ops, NULL, &dom), 0);
+	assert_ptr_not_equal(dom->domain, home->domain);
+	layer_dom_put(dom);
+	layer_home_close(home);
+}
+
 /* The name has both the provider and its domain. */
 static void names_differ(void **state)
 {
 	struct layer_dom *first, *second;
 
-	assert_int_equal(layer_dom_get(&doms, info, &ops, NULL, &first), 0);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, NULL, &first), 0);
 	free(first->name);
 	first->name = strdup("udp lo");
-	assert_int_equal(layer_dom_get(&doms, info, &ops, NULL, &second), 0);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, NULL, &second), 0);
 	assert_ptr_not_equal(first, second);
 	layer_dom_put(first);
 	layer_dom_put(second);
@@ -119,11 +139,11 @@ static void open_fails(void **state)
 	struct layer_dom *dom;
 
 	open_ret = -FI_EMFILE;
-	assert_int_equal(layer_dom_get(&doms, info, &ops, NULL, &dom), -FI_EMFILE);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, NULL, &dom), -FI_EMFILE);
 	assert_int_equal(closed, 1);
 	assert_true(list_empty(&doms));
 	open_ret = 0;
-	assert_int_equal(layer_dom_get(&doms, info, &ops, NULL, &dom), 0);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, NULL, &dom), 0);
 	layer_dom_put(dom);
 }
 
@@ -134,7 +154,7 @@ static void no_domain(void **state)
 
 	free(info->fabric_attr->prov_name);
 	info->fabric_attr->prov_name = strdup("none");
-	assert_int_not_equal(layer_dom_get(&doms, info, &ops, NULL, &dom), 0);
+	assert_int_not_equal(layer_dom_get(&doms, info, NULL, &ops, NULL, &dom), 0);
 	assert_int_equal(opened, 0);
 	assert_int_equal(closed, 0);
 }
@@ -146,7 +166,7 @@ static void queue_wakes(void **state)
 	struct layer_dom *dom;
 	struct fid_eq *eq;
 
-	assert_int_equal(layer_dom_get(&doms, info, &ops, NULL, &dom), 0);
+	assert_int_equal(layer_dom_get(&doms, info, NULL, &ops, NULL, &dom), 0);
 	eq = ((struct dom *) dom)->eq;
 	assert_int_equal(layer_dom_watch(pfd.fd, &eq->fid), 0);
 	assert_int_equal(fi_trywait(dom->fabric, (struct fid *[]) { &eq->fid }, 1), 0);
@@ -164,7 +184,7 @@ static void queue_wakes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(links_share_it),
+		T(links_share_it), T(groups_share_a_home),
 		T(names_differ),
 		T(open_fails),
 		T(no_domain),

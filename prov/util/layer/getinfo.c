@@ -70,7 +70,7 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	if (!lower)
 		return NULL;
 	lower->caps = layer->below_caps;
-	lower->mode = FI_RX_CQ_DATA;	/* the layer posts no writes with data below */
+	lower->mode = FI_RX_CQ_DATA;	/* writes with data find receives posted */
 	lower->ep_attr->type = layer->below;
 	lower->addr_format = hints->addr_format;
 	lower->domain_attr->mr_mode = LAYER_MR_MODE;
@@ -99,6 +99,35 @@ static bool is_wanted(const struct fi_info *hints, const struct fi_info *lower)
 	       (hints->domain_attr && hints->domain_attr->name);
 }
 
+#define REGION_MODE (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+
+int layer_region_mode(const struct fi_info *lower)
+{
+	return lower->domain_attr->mr_mode & REGION_MODE;
+}
+
+/* meet - @offer against @hints.  Regions that are registered below are as they are there, or, for a
+ * program that cannot have them so, not registered below.
+ */
+static int meet(const struct layer *layer, uint32_t version, const struct fi_info *hints,
+		const struct fi_info *lower, struct eng_offer *offer, const struct explain_label *label,
+		struct fi_info **info_p)
+{
+	int mode = layer->regions ? layer_region_mode(lower) : 0, ret = -FI_ENODATA;
+	size_t key_size = offer->domain.mr_key_size;
+
+	if (mode) {
+		offer->domain.mr_mode = mode;
+		offer->domain.mr_key_size = lower->domain_attr->mr_key_size;
+		ret = info_check(layer->prov, &offer->info, &eng_offer_limits, hints, version, label,
+				 info_p);
+		offer->domain.mr_mode = 0;
+		offer->domain.mr_key_size = key_size;
+	}
+	return ret != -FI_ENODATA ? ret :
+	       info_check(layer->prov, &offer->info, &eng_offer_limits, hints, version, label, info_p);
+}
+
 /* Offer @type over @lower, if that meets @hints. */
 static int try_one(const struct layer *layer, uint32_t version, const struct fi_info *hints,
 		   const struct fi_info *lower, enum fi_ep_type type, struct fi_info ***tail_p)
@@ -119,8 +148,7 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	if (explain_on(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
 		net_addr_text(lower->src_addr, text);
 	offer_fill(&offer, layer, lower, type, hints->fabric_attr->prov_name);
-	ret = info_check(layer->prov, &offer.info, &eng_offer_limits, hints, version, &label,
-			     &info);
+	ret = meet(layer, version, hints, lower, &offer, &label, &info);
 	if (ret)
 		return ret == -FI_ENODATA ? 0 : ret;
 	if (lower->nic)

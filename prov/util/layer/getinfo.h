@@ -21,6 +21,8 @@ struct layer {
 	uint32_t protocol_version;
 	size_t min_msg_size;		/* required of an endpoint below */
 	size_t addr_max;		/* maximum length of its address */
+	bool regions;			/* regions are registered below, too: with its keys and addresses,
+					 * for programs that can have those */
 	/* Optional: adds to the hints for the provider below, whose name is in @hints. */
 	void (*ask)(struct fi_info *hints);
 	/* defaults that users may have set */
@@ -38,6 +40,9 @@ struct layer {
 int layer_getinfo(const struct layer *layer, uint32_t version, const char *node,
 		  const char *service, uint64_t flags, const struct fi_info *hints,
 		  struct fi_info **info_p);
+
+/* layer_region_mode - the bits of mr_mode that keys and addresses of @lower's regions depend on. */
+int layer_region_mode(const struct fi_info *lower);
 
 /* layer_lower_info - ask the provider below for the endpoint for @info: at its address or on
  * its interface, for one thread at a time and manual progress.

@@ -51,6 +51,14 @@ struct obj_domain_ops {
 	int (*mr_close)(struct obj_mr *mr);	/* an error leaves the region open */
 	bool mr_dmabuf;			/* it takes FI_MR_DMABUF; mr->iov is then where peers see it */
 
+	/* mr_expose - software reads the memory, and a layer below may let peers reach it, too.
+	 * Called before peers learn of the region.
+	 * @key_p: [in, out] the requested key, or with FI_MR_PROV_KEY the one that it gets
+	 * Errors: those of fi_mr_reg().  NULL: nothing is below.
+	 */
+	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
+	void (*mr_conceal)(struct obj_mr *mr);	/* on return no peer reaches it from below */
+
 	/* cq_strerror - words for fi_cq_err_entry.prov_errno; NULL: it is a FI_E*. */
 	const char *(*cq_strerror)(int prov_errno);
 
@@ -67,6 +75,7 @@ struct obj_domain {
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
 	const struct obj_domain_ops *ops;
+	void *below;			/* a layer's; see ops->mr_expose */
 	struct fi_info *info;		/* our copy of what it was opened with */
 	struct fi_domain_attr *attr;	/* info->domain_attr */
 	uint32_t api_version;

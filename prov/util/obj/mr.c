@@ -28,9 +28,13 @@
 /* Caller holds mr_lock.  A key of ours cannot be guessed. */
 static int choose_key(struct obj_domain *domain, uint64_t *key_p)
 {
+	size_t size = domain->attr->mr_key_size;
+
 	do {
 		if (getrandom(key_p, sizeof(*key_p), 0) != sizeof(*key_p))
 			return -FI_EIO;
+		if (size && size < sizeof(*key_p))
+			*key_p &= (UINT64_C(1) << 8 * size) - 1;
 	} while (*key_p == FI_KEY_NOTAVAIL || hmap_find(&domain->mr_map, *key_p));
 	return 0;
 }
@@ -46,8 +50,12 @@ static int map_region(struct obj_mr *mr)
 		mr->state = OBJ_MR_ENABLED;
 		return 0;
 	}
+	if (domain->ops && domain->ops->mr_expose && (mr->access & REMOTE))
+		ret = domain->ops->mr_expose(mr, &key);
+	if (ret)
+		return ret;
 	lock_get(&domain->mr_lock);
-	if (domain->mr_mode & FI_MR_PROV_KEY)
+	if ((domain->mr_mode & FI_MR_PROV_KEY) && !mr->below)
 		ret = choose_key(domain, &key);
 	if (!ret && (mr->access & REMOTE)) {
 		ret = hmap_insert(&domain->mr_map, key, mr);
@@ -60,6 +68,8 @@ static int map_region(struct obj_mr *mr)
 			obj_lease_offer(mr);
 	}
 	lock_put(&domain->mr_lock);
+	if (ret && mr->below)
+		domain->ops->mr_conceal(mr);
 	if (ret != -FI_EALREADY)
 		return ret;
 	FI_WARN(domain->prov, FI_LOG_MR,
@@ -128,6 +138,8 @@ static int mr_close(struct fid *fid)
 		if (ret)
 			return ret;
 	}
+	if (mr->below)
+		domain->ops->mr_conceal(mr);
 	if (mr->mapped) {
 		lock_get(&domain->mr_lock);
 		hmap_remove(&domain->mr_map, mr->fid.key);

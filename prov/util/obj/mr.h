@@ -44,6 +44,7 @@ struct obj_mr {
 	struct obj_cntr *cntr;		/* FI_RMA_EVENT: remote writes count here; or NULL */
 	struct obj_ref cntr_ref;
 	void *hw;			/* the provider's, from mr_open on; or NULL */
+	void *below;			/* a layer's, from mr_expose on; or NULL */
 	/* Accesses of peers that have begun and not ended; those of a new phase are counted
 	 * apart, so that fi_mr_refresh() waits for earlier ones alone.
 	 */

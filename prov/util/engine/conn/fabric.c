@@ -8,6 +8,7 @@
 #include "engine/api.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
+#include "obj/mr.h"
 
 struct eng_fabric {
 	struct obj_fabric base;		/* first */
@@ -72,6 +73,28 @@ static int query_collective(struct fid_domain *domain, enum fi_collective_op col
 	return coll_ops ? coll_ops->query(domain, coll, attr, flags) : -FI_ENOSYS;
 }
 
+/* ---- regions ----------------------------------------------------------------------- */
+
+static int mr_expose(struct obj_mr *mr, uint64_t *key_p)
+{
+	const struct eng_link_ops *link = link_below(mr->domain->fabric);
+
+	return link->mr_expose ? link->mr_expose(mr, key_p) : 0;
+}
+
+static void mr_conceal(struct obj_mr *mr)
+{
+	link_below(mr->domain->fabric)->mr_conceal(mr);
+}
+
+static void domain_fini(struct obj_domain *domain)
+{
+	const struct eng_link_ops *link = link_below(domain->fabric);
+
+	if (link->domain_fini)
+		link->domain_fini(domain);
+}
+
 /* ---- opening ----------------------------------------------------------------------- */
 
 static const struct obj_domain_ops domain_ops = {
@@ -82,6 +105,9 @@ static const struct obj_domain_ops domain_ops = {
 	.control = eng_domain_control,
 	.query_atomic = eng_query_atomic,
 	.query_collective = query_collective,
+	.mr_expose = mr_expose,
+	.mr_conceal = mr_conceal,
+	.fini = domain_fini,
 };
 
 static int domain_init(struct obj_domain *domain)

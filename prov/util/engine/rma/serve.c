@@ -186,6 +186,17 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 	count_remote(base, access, len);
 }
 
+void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, uint64_t data)
+{
+	struct obj_ep *base = &eng_ep_rx(link->ep, 0)->base;
+	bool source = peer && peer->ep->source;
+
+	obj_ep_comp_rx(base, base->rx_cq != NULL, NULL,
+		       FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, len, NULL, data, 0,
+		       source ? eng_peer_fi_addr(peer) : FI_ADDR_NOTAVAIL, OBJ_CNTR_NONE);
+	obj_ep_count(base, OBJ_CNTR_REMOTE_WRITE, len);
+}
+
 /* ---- writes ----------------------------------------------------------------- */
 
 /* The payload of a piece is in place. */
