@@ -196,6 +196,49 @@ static void both_sides_exhaust_the_credits(void **state)
 		node_close(&n[i]);
 }
 
+#define LARGE 30
+#define LARGE_LEN 100000
+
+/* Messages that are not received do not keep back one that is, whatever their number and length; they are
+ * received as they were sent afterwards.
+ */
+static void unwanted_messages_let_others_pass(void **state)
+{
+	static uint8_t out[LARGE][LARGE_LEN], in[LARGE_LEN];
+	uint64_t end = clock_deadline(LIMIT_MS);
+	struct node n[2];
+	char word[8] = "";
+	int i, sent = 0;
+
+	for (i = 0; i < 2; i++)
+		assert_int_equal(node_open(&n[i]), 0);
+	insert_all(n, 2);
+	for (i = 0; i < LARGE; i++) {
+		memset(out[i], 1 + i, LARGE_LEN);
+		assert_int_equal(fi_tsend(n[0].ep, out[i], LARGE_LEN, NULL, n[0].to[1], (uint64_t) i, NULL), 0);
+	}
+	assert_int_equal(fi_tsend(n[0].ep, "word", 5, NULL, n[0].to[1], 1000, NULL), 0);
+	assert_int_equal(fi_trecv(n[1].ep, word, sizeof(word), NULL, FI_ADDR_UNSPEC, 1000, 0, NULL), 0);
+	while (!n[1].received && clock_ns() < end) {
+		sent += poll_node(&n[0]);
+		poll_node(&n[1]);
+	}
+	assert_string_equal(word, "word");
+	for (i = LARGE - 1; i >= 0; i--) {
+		memset(in, 0, sizeof(in));
+		assert_int_equal(fi_trecv(n[1].ep, in, LARGE_LEN, NULL, FI_ADDR_UNSPEC, (uint64_t) i, 0, NULL),
+				 0);
+		while (n[1].received <= LARGE - i && clock_ns() < end) {
+			sent += poll_node(&n[0]);
+			poll_node(&n[1]);
+		}
+		assert_memory_equal(in, out[i], LARGE_LEN);
+	}
+	wait_for(n, 1, LARGE + 1 - sent);
+	for (i = 0; i < 2; i++)
+		node_close(&n[i]);
+}
+
 /* ---- processes ----------------------------------------------------------------------- */
 
 /* serve - receive until killed, at @port (0: any); the address is written to @ready. */
@@ -394,6 +437,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(simultaneous_connects_make_one_connection),
 		cmocka_unit_test(both_sides_exhaust_the_credits),
+		cmocka_unit_test(unwanted_messages_let_others_pass),
 		cmocka_unit_test(a_peer_is_restarted_at_its_address),
 		cmocka_unit_test(each_operation_completes_once),
 		cmocka_unit_test(with_a_short_timeout_below),

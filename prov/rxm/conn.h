@@ -116,12 +116,15 @@ struct rxm_rndv {
 	struct fid_mr *mr[ENG_IOV_MAX];
 };
 
+struct rxm_rma;
+
 /* Payload that the engine keeps.  That of a rendezvous stays with the peer: its source is
  * the connection, and it is on conn->holds.
  */
 struct rxm_hold {
 	struct chan_hold hold;	/* first */
 	uint64_t id;		/* of the rendezvous */
+	struct rxm_rma *fetch;	/* it is being read into memory of ours; or NULL */
 	unsigned segs;
 	struct rxm_seg seg[ENG_IOV_MAX];
 };
@@ -286,8 +289,6 @@ void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err);
 
 /* ---- rma.c -------------------------------------------------------------------------------------- */
 
-struct rxm_rma;
-
 /* rxm_read_start - read the payload of rendezvous @id of the peer from @seg into @iov.
  * The end is reported by eng_on_placed(@cookie), from poll().
  * @in_order: the frames behind it wait until it is complete
@@ -302,6 +303,17 @@ int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg
  */
 int rxm_read_memory(struct rxm_conn *conn, const struct rxm_seg *seg, unsigned segs,
 		    const struct eng_rx *rx);
+
+/* rxm_fetch_start - read the payload of @hold into memory of our own: the peer's rendezvous ends.
+ * hold->fetch is set, unless there is no memory for it.
+ */
+void rxm_fetch_start(struct rxm_conn *conn, struct rxm_hold *hold);
+
+/* rxm_fetch_take - it goes to @iov instead, and eng_on_placed(@cookie) follows.
+ * rxm_fetch_drop - it goes nowhere.  Both: the hold is the caller's.
+ */
+void rxm_fetch_take(struct rxm_rma *rma, const struct iovec *iov, size_t iov_cnt, void *cookie);
+void rxm_fetch_drop(struct rxm_rma *rma);
 
 /* What a write of the program is, besides its memory. */
 struct rxm_write {

@@ -5,7 +5,8 @@
  * RDMA: reads and writes between a list of our buffers and a list of segments in the peer's memory,
  * piece by piece where the two are cut differently, or where the provider below limits a transfer.
  *
- *   rendezvous of the peer    read into the buffers that the engine gave
+ *   rendezvous of the peer    read into the buffers that the engine gave, or into memory of ours,
+ *                             if too many of them wait to be received
  *   reads of the program      the same, in the compatible format
  *   writes of the program     from a packet of the engine, in the compatible format
  *   rendezvous of ours        written, where the peer wants that (compatible format)
@@ -23,6 +24,7 @@
 /* What is done at the end. */
 enum use {
 	USE_PLACE,			/* eng_on_placed(), and the peer's rendezvous is read */
+	USE_FETCH,			/* the same, from memory of ours, once it is known where to */
 	USE_READ,			/* eng_on_placed() */
 	USE_WRITE,			/* the packet is done */
 	USE_RNDV,			/* our rendezvous is written */
@@ -33,11 +35,14 @@ struct rxm_rma {
 	enum use use;
 	struct list node;		/* on ep->rmas */
 	struct list work_node;		/* on poller->rmas: to be continued */
-	void *cookie;			/* PLACE, READ: for eng_on_placed() */
+	void *cookie;			/* PLACE, FETCH, READ: for eng_on_placed() */
+	struct rxm_hold *hold;		/* FETCH: gets the bytes; NULL: they are for the cookie, or nobody */
+	size_t to_cnt;			/* FETCH, with a cookie: where they go */
+	struct iovec to[ENG_IOV_MAX];
 	struct eng_pkt *pkt;		/* WRITE */
 	struct rxm_write write;		/* WRITE */
 	struct layer_buf *copy;		/* WRITE: of a short payload, or NULL */
-	uint64_t id;			/* PLACE, RNDV: of the rendezvous */
+	uint64_t id;			/* PLACE, FETCH, RNDV: of the rendezvous */
 	bool in_order;			/* PLACE: the next frame waits for it */
 	unsigned posted;		/* operations in flight below */
 	unsigned segs, seg_at;		/* the peer's pieces, and which is next */
@@ -249,6 +254,36 @@ int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg
 	return 0;
 }
 
+void rxm_fetch_start(struct rxm_conn *conn, struct rxm_hold *hold)
+{
+	struct iovec iov = { malloc(hold->hold.len), hold->hold.len };
+	struct rxm_rma *rma = NULL;
+
+	if (iov.iov_base)
+		rma = rma_new(conn, USE_FETCH, hold->seg, hold->segs, &iov, 1);
+	if (!rma) {
+		free(iov.iov_base);
+		return;
+	}
+	rma->id = hold->id;
+	rma->hold = hold;
+	hold->fetch = rma;
+	start(rma);
+}
+
+void rxm_fetch_take(struct rxm_rma *rma, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	rma->hold = NULL;
+	rma->cookie = cookie;
+	rma->to_cnt = iov_cnt;
+	memcpy(rma->to, iov, iov_cnt * sizeof(*iov));
+}
+
+void rxm_fetch_drop(struct rxm_rma *rma)
+{
+	rma->hold = NULL;
+}
+
 int rxm_read_memory(struct rxm_conn *conn, const struct rxm_seg *seg, unsigned segs,
 		    const struct eng_rx *rx)
 {
@@ -318,6 +353,23 @@ static void placed(struct rxm_conn *conn, const struct rxm_rma *rma)
 	rxm_rx_run(conn);
 }
 
+static void fetched(struct rxm_conn *conn, const struct rxm_rma *rma)
+{
+	uint8_t *data = rma->iov[0].iov_base;
+
+	rxm_tx_done(conn, rma->id);
+	if (rma->hold) {
+		rma->hold->fetch = NULL;
+		chan_hold_fetched(&rma->hold->hold, data);
+		return;
+	}
+	if (rma->cookie)
+		iov_scatter(rma->to, rma->to_cnt, 0, data, rma->iov[0].iov_len);
+	free(data);
+	if (rma->cookie)
+		eng_on_placed(&conn->chan.link->base, rma->cookie, 0);
+}
+
 static void complete(struct rxm_rma *rma)
 {
 	struct rxm_conn *conn = rma->op.ep->conn;
@@ -331,6 +383,9 @@ static void complete(struct rxm_rma *rma)
 	case USE_PLACE:
 	case USE_READ:
 		placed(conn, &was);
+		break;
+	case USE_FETCH:
+		fetched(conn, &was);
 		break;
 	case USE_WRITE:
 		was.pkt->done(was.pkt, 0);
@@ -385,7 +440,9 @@ void rxm_rma_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err)
 		rma = container_of(pos, struct rxm_rma, node);
 		list_del(&rma->work_node);
 		release_mr(rma);
-		if (!writes(rma))
+		if (rma->use == USE_FETCH)
+			free(rma->iov[0].iov_base);
+		if (rma->cookie)
 			eng_on_placed(&conn->chan.link->base, rma->cookie, -err);
 		else if (rma->use == USE_WRITE)
 			rma->pkt->done(rma->pkt, -err);

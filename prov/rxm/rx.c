@@ -279,6 +279,12 @@ static int take(struct chan_hold *base, const struct iovec *iov, size_t iov_cnt,
 	struct rxm_conn *conn = base->source;
 	int ret;
 
+	if (hold->fetch && conn->chan.conn) {
+		rxm_fetch_take(hold->fetch, iov, iov_cnt, cookie);
+		return 0;
+	}
+	if (hold->fetch)
+		rxm_fetch_drop(hold->fetch);
 	if (!conn->chan.conn)
 		return -FI_ECONNRESET;
 	ret = take_rndv(conn, hold->id, hold->seg, hold->segs, iov, iov_cnt, cookie, false);
@@ -292,7 +298,9 @@ static void release(struct chan_hold *base)
 	struct rxm_hold *hold = container_of(base, struct rxm_hold, hold);
 	struct rxm_conn *conn = base->source;
 
-	if (conn->chan.conn)
+	if (hold->fetch)
+		rxm_fetch_drop(hold->fetch);
+	else if (conn->chan.conn)
 		rxm_tx_done(conn, hold->id);
 }
 
@@ -300,6 +308,28 @@ static const struct chan_hold_ops hold_ops = {
 	.take = take,
 	.release = release,
 };
+
+/* make_way - the peer may have RXM_RNDVS rendezvous open, and sends no other before one of them ends.
+ * So where half of that many wait to be received, the shortest is fetched: what follows them may be
+ * what the program waits for.
+ */
+static void make_way(struct rxm_conn *conn)
+{
+	struct rxm_hold *hold, *shortest = NULL;
+	struct list *pos;
+	unsigned cnt = 0;
+
+	list_for_each(pos, &conn->holds) {
+		hold = container_of(pos, struct rxm_hold, hold.node);
+		if (hold->fetch)
+			continue;
+		cnt++;
+		if (!shortest || hold->hold.len < shortest->hold.len)
+			shortest = hold;
+	}
+	if (cnt > RXM_RNDVS / 2)
+		rxm_fetch_start(conn, shortest);
+}
 
 void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 {
@@ -316,6 +346,8 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 	hold->segs = item->segs;
 	memcpy(hold->seg, item->seg, item->segs * sizeof(item->seg[0]));
 	list_add_tail(&hold->hold.node, &conn->holds);
+	if (!conn->compat)
+		make_way(conn);
 	return hold;
 }
 
