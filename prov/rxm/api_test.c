@@ -215,7 +215,8 @@ static void unwanted_messages_let_others_pass(void **state)
 	insert_all(n, 2);
 	for (i = 0; i < LARGE; i++) {
 		memset(out[i], 1 + i, LARGE_LEN);
-		assert_int_equal(fi_tsend(n[0].ep, out[i], LARGE_LEN, NULL, n[0].to[1], (uint64_t) i, NULL), 0);
+		assert_int_equal(fi_tsend(n[0].ep, out[i], LARGE_LEN, NULL, n[0].to[1], (uint64_t) i,
+					  NULL), 0);
 	}
 	assert_int_equal(fi_tsend(n[0].ep, "word", 5, NULL, n[0].to[1], 1000, NULL), 0);
 	assert_int_equal(fi_trecv(n[1].ep, word, sizeof(word), NULL, FI_ADDR_UNSPEC, 1000, 0, NULL), 0);
@@ -226,8 +227,8 @@ static void unwanted_messages_let_others_pass(void **state)
 	assert_string_equal(word, "word");
 	for (i = LARGE - 1; i >= 0; i--) {
 		memset(in, 0, sizeof(in));
-		assert_int_equal(fi_trecv(n[1].ep, in, LARGE_LEN, NULL, FI_ADDR_UNSPEC, (uint64_t) i, 0, NULL),
-				 0);
+		assert_int_equal(fi_trecv(n[1].ep, in, LARGE_LEN, NULL, FI_ADDR_UNSPEC, (uint64_t) i, 0,
+					  NULL), 0);
 		while (n[1].received <= LARGE - i && clock_ns() < end) {
 			sent += poll_node(&n[0]);
 			poll_node(&n[1]);

@@ -135,7 +135,8 @@ static void ranges(void **state)
 {
 	struct rxm_seg seg[WIRE_RMA_MAX];
 	struct wire_msg msg = {
-		.op = WIRE_WRITE, .rma_cnt = 3, .rma = { { 0x1000, 0, 1 }, { 0x2000, 10, 2 }, { 0x3000, 0, 3 } },
+		.op = WIRE_WRITE, .rma_cnt = 3,
+		.rma = { { 0x1000, 0, 1 }, { 0x2000, 10, 2 }, { 0x3000, 0, 3 } },
 	};
 	unsigned segs;
 
