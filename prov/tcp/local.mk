@@ -6,6 +6,10 @@ EXTRA_DIST += prov/tcp/configure.m4 prov/tcp/README.md
 tcp_link_sources = \
 	prov/tcp/chan.c \
 	prov/tcp/cm.c \
+	prov/tcp/compat/cm.c \
+	prov/tcp/compat/cm.h \
+	prov/tcp/compat/frame.c \
+	prov/tcp/compat/frame.h \
 	prov/tcp/conf.c \
 	prov/tcp/conf.h \
 	prov/tcp/conn.c \
@@ -47,6 +51,7 @@ endif
 
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
+	prov/tcp/compat/codec_test \
 	prov/tcp/connect_test \
 	prov/tcp/hello_test \
 	prov/tcp/lane_test \
@@ -59,6 +64,11 @@ tcp_fakes = prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h prov/tcp/t
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
 TESTS += $(tcp_tests)
+prov_tcp_compat_codec_test_SOURCES = prov/tcp/compat/codec_test.c prov/tcp/compat/cm.c \
+	prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h \
+	prov/tcp/compat/test/captured.h prov/rxm/compat/test/hex.h
+prov_tcp_compat_codec_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_compat_codec_test_LDADD = $(CMOCKA_LIBS)
 prov_tcp_connect_test_SOURCES = prov/tcp/connect_test.c $(tcp_fakes)
 prov_tcp_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_connect_test_LDADD = $(tcp_test_libs)
@@ -124,4 +134,8 @@ prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c \
 	prov/tcp/test/stream_check.h $(tcp_link_sources)
 prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)
+EXTRA_PROGRAMS += prov/tcp/compat/test/fuzz_codec
+prov_tcp_compat_test_fuzz_codec_SOURCES = prov/tcp/compat/test/fuzz_codec.c \
+	prov/tcp/compat/cm.c prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h
+prov_tcp_compat_test_fuzz_codec_CFLAGS = $(tcp_fuzz_flags)
 endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "tcp/compat/cm.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define MAGIC "\xfa" "bri"
+
+/* As on the wire. */
+struct head {
+	uint8_t version;
+	uint8_t type;
+	uint16_t data_len;
+	struct {
+		uint8_t magic[4];
+		uint16_t link;
+		uint16_t engine;
+		uint32_t zero;
+		uint64_t serial;
+	} __attribute__((packed)) mark;
+	uint64_t order;
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct head) == TCP_CM_SIZE, "wire layout");
+_Static_assert(offsetof(struct head, mark) == 4 && offsetof(struct head, order) == 24, "wire layout");
+
+void tcp_cm_put(const struct tcp_cm_msg *msg, uint8_t out[TCP_CM_SIZE])
+{
+	struct head head = {
+		.version = TCP_CM_VERSION,
+		.type = (uint8_t) msg->type,
+		.data_len = htobe16(msg->data_len),
+		.order = msg->type != TCP_CM_REFUSAL,
+	};
+
+	if (msg->marked) {
+		memcpy(head.mark.magic, MAGIC, sizeof(head.mark.magic));
+		head.mark.link = htobe16(msg->version.link);
+		head.mark.engine = htobe16(msg->version.engine);
+		head.mark.serial = htobe64(msg->serial);
+	}
+	memcpy(out, &head, sizeof(head));
+}
+
+size_t tcp_cm_need(const uint8_t *buf, size_t have)
+{
+	size_t len;
+
+	if (have < TCP_CM_SIZE)
+		return TCP_CM_SIZE;
+	len = (size_t) buf[2] << 8 | buf[3];
+	return TCP_CM_SIZE + (len < TCP_CM_DATA_MAX ? len : TCP_CM_DATA_MAX);
+}
+
+static bool known_type(uint8_t type)
+{
+	return type == TCP_CM_REQUEST || type == TCP_CM_RESPONSE || type == TCP_CM_REFUSAL;
+}
+
+enum tcp_cm_verdict tcp_cm_get(const uint8_t *buf, size_t have, struct tcp_cm_msg *msg_p)
+{
+	struct head head;
+
+	if (have && buf[0] != TCP_CM_VERSION)
+		return TCP_CM_BAD;
+	if (have < sizeof(head))
+		return TCP_CM_MORE;
+	memcpy(&head, buf, sizeof(head));
+	if (!known_type(head.type) || be16toh(head.data_len) > TCP_CM_DATA_MAX)
+		return TCP_CM_BAD;
+	if (have < tcp_cm_need(buf, have))
+		return TCP_CM_MORE;
+	*msg_p = (struct tcp_cm_msg) {
+		.type = head.type,
+		.data_len = be16toh(head.data_len),
+		.swapped = head.type != TCP_CM_REFUSAL && head.order != 1,
+		.marked = head.type == TCP_CM_REQUEST &&
+			  !memcmp(head.mark.magic, MAGIC, sizeof(head.mark.magic)),
+	};
+	if (msg_p->marked) {
+		msg_p->version.link = be16toh(head.mark.link);
+		msg_p->version.engine = be16toh(head.mark.engine);
+		msg_p->serial = be64toh(head.mark.serial);
+	}
+	return TCP_CM_OK;
+}

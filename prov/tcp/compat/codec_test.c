@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * codec_test.c - connection messages and frame headers: bytes of the protocol's description and
+ * captured ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rxm/compat/test/hex.h"
+#include "tcp/compat/cm.h"
+#include "tcp/compat/frame.h"
+#include "tcp/compat/test/captured.h"
+
+#define CNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- connection messages ---------------------------------------------------------- */
+
+#define ZEROES "00000000 0000000000000000 0000000000000000"
+
+static void messages(void **state)
+{
+	static const struct {
+		const char *hex;
+		struct tcp_cm_msg want;
+	} known[] = {
+		{ "03000004" ZEROES "0100000000000000 70696e67", { .type = TCP_CM_REQUEST, .data_len = 4 } },
+		{ "03010004" ZEROES "0100000000000000 706f6e67", { .type = TCP_CM_RESPONSE, .data_len = 4 } },
+		{ "03060002" ZEROES "0000000000000000 6e6f", { .type = TCP_CM_REFUSAL, .data_len = 2 } },
+	};
+	struct tcp_cm_msg got;
+	uint8_t wire[64], back[TCP_CM_SIZE];
+	size_t i, len;
+
+	for (i = 0; i < CNT(known); i++) {
+		len = hex_bytes(known[i].hex, wire);
+		assert_int_equal(tcp_cm_get(wire, len, &got), TCP_CM_OK);
+		assert_memory_equal(&got, &known[i].want, sizeof(got));
+		tcp_cm_put(&known[i].want, back);
+		assert_memory_equal(back, wire, sizeof(back));
+	}
+}
+
+/* The other byte order: the mark is a large number. */
+static void other_order(void **state)
+{
+	struct tcp_cm_msg got;
+	uint8_t wire[TCP_CM_SIZE];
+
+	hex_bytes("03000000" ZEROES "0000000000000001", wire);
+	assert_int_equal(tcp_cm_get(wire, sizeof(wire), &got), TCP_CM_OK);
+	assert_true(got.swapped);
+	hex_bytes("03060000" ZEROES "0000000000000000", wire);
+	assert_int_equal(tcp_cm_get(wire, sizeof(wire), &got), TCP_CM_OK);
+	assert_false(got.swapped);
+}
+
+/* The mark is ours alone; a request with it is one that other implementations take. */
+static void mark(void **state)
+{
+	struct tcp_cm_msg msg = { .type = TCP_CM_REQUEST, .data_len = 3, .marked = true,
+				  .version = { 3, 2 }, .serial = 0x0102030405060708 }, got;
+	uint8_t wire[TCP_CM_SIZE + 3] = { 0 };
+	size_t i;
+
+	tcp_cm_put(&msg, wire);
+	assert_int_equal(tcp_cm_get(wire, sizeof(wire), &got), TCP_CM_OK);
+	assert_true(got.marked);
+	assert_int_equal(got.version.link, 3);
+	assert_int_equal(got.version.engine, 2);
+	assert_int_equal(got.serial, msg.serial);
+	/* what they look at is as without it */
+	assert_int_equal(wire[0] << 24 | wire[1] << 16 | wire[2] << 8 | wire[3], 0x03000003);
+	for (i = 24; i < TCP_CM_SIZE; i++)
+		assert_int_equal(wire[i], i == 24);
+	wire[4] ^= 1;
+	assert_int_equal(tcp_cm_get(wire, sizeof(wire), &got), TCP_CM_OK);
+	assert_false(got.marked);
+}
+
+static void bad_messages(void **state)
+{
+	static const struct {
+		size_t at;
+		uint8_t is;
+	} bad[] = { { 0, 2 }, { 0, 4 }, { 0, 0xfa }, { 1, 2 }, { 1, 7 }, { 2, 2 } };
+	uint8_t wire[TCP_CM_SIZE + TCP_CM_DATA_MAX + 1];
+	struct tcp_cm_msg got;
+	size_t i;
+
+	for (i = 0; i < CNT(bad); i++) {
+		hex_bytes("03000000" ZEROES "0100000000000000", wire);
+		wire[bad[i].at] = bad[i].is;
+		assert_int_equal(tcp_cm_get(wire, sizeof(wire), &got), TCP_CM_BAD);
+		assert_true(tcp_cm_need(wire, sizeof(wire)) <= TCP_CM_SIZE + TCP_CM_DATA_MAX);
+	}
+}
+
+/* A reader that asks for what is missing takes the message and nothing behind it. */
+static void pieces(void **state)
+{
+	struct tcp_cm_msg msg = { .type = TCP_CM_RESPONSE, .data_len = TCP_CM_DATA_MAX }, got;
+	uint8_t wire[TCP_CM_SIZE + TCP_CM_DATA_MAX] = { 0 };
+	size_t have;
+
+	tcp_cm_put(&msg, wire);
+	for (have = 0; have < sizeof(wire); have++) {
+		assert_int_equal(tcp_cm_get(wire, have, &got), TCP_CM_MORE);
+		assert_int_equal(tcp_cm_need(wire, have), have < TCP_CM_SIZE ? TCP_CM_SIZE : sizeof(wire));
+	}
+	assert_int_equal(tcp_cm_get(wire, have, &got), TCP_CM_OK);
+}
+
+static void captured_messages(void **state)
+{
+	uint8_t wire[256], back[TCP_CM_SIZE];
+	struct tcp_cm_msg got;
+	size_t i, len;
+
+	for (i = 0; i < CNT(captured_cm); i++) {
+		len = hex_bytes(captured_cm[i], wire);
+		assert_int_equal(tcp_cm_get(wire, len, &got), TCP_CM_OK);
+		assert_int_equal(len, TCP_CM_SIZE + got.data_len);
+		assert_false(got.marked || got.swapped);
+		tcp_cm_put(&got, back);
+		assert_memory_equal(back, wire, sizeof(back));
+	}
+}
+
+/* ---- frames ---------------------------------------------------------------------- */
+
+#define DATA 0x1122334455667788
+#define TAG 0xaabb
+#define RANGE { { 0x1000, 4, 7 } }
+#define RANGE_HEX "0010000000000000 0400000000000000 0700000000000000"
+
+/* The examples of the description. */
+static const struct {
+	const char *hex;	/* of the header */
+	struct tcp_cframe frame;
+	bool swapped;
+} examples[] = {
+	{ .hex = "0300000000001000 1400000000000000", .frame = { .op = TCP_CFRAME_MSG, .len = 4 } },
+	{ .hex = "0300000000001000 0000000000000014", .frame = { .op = TCP_CFRAME_MSG, .len = 4 }, .swapped = true },
+	{ .hex = "0300010000001800 1c00000000000000 8877665544332211",
+	  .frame = { .op = TCP_CFRAME_MSG, .flags = TCP_CFRAME_F_DATA, .len = 4, .data = DATA } },
+	{ .hex = "0300000100001800 000000000000001c 1122334455667788",
+	  .frame = { .op = TCP_CFRAME_MSG, .flags = TCP_CFRAME_F_DATA, .len = 4, .data = DATA }, .swapped = true },
+	{ .hex = "0301000000001800 1c00000000000000 bbaa000000000000",
+	  .frame = { .op = TCP_CFRAME_TAGGED, .len = 4, .tag = TAG } },
+	{ .hex = "0301010000002000 2400000000000000 8877665544332211 bbaa000000000000",
+	  .frame = { .op = TCP_CFRAME_TAGGED, .flags = TCP_CFRAME_F_DATA, .len = 4, .data = DATA, .tag = TAG } },
+	{ .hex = "0304010000013000 3400000000000000 8877665544332211" RANGE_HEX,
+	  .frame = { .op = TCP_CFRAME_WRITE, .flags = TCP_CFRAME_F_DATA, .len = 4, .data = DATA, .ranges = 1,
+	    .range = RANGE } },
+	{ .hex = "0302000000012800 2800000000000000" RANGE_HEX,
+	  .frame = { .op = TCP_CFRAME_READ, .asked = 4, .ranges = 1, .range = RANGE } },
+	{ .hex = "0303000000001000 1400000000000000", .frame = { .op = TCP_CFRAME_READ_DATA, .len = 4 } },
+	{ .hex = "0300040000001000 1400000000000000",
+	  .frame = { .op = TCP_CFRAME_MSG, .flags = TCP_CFRAME_F_ACK, .len = 4 } },
+	{ .hex = "0300000002001000 1000000000000000", .frame = { .op = TCP_CFRAME_ACK } },
+};
+
+static void frames(void **state)
+{
+	uint8_t wire[TCP_CFRAME_MAX], back[TCP_CFRAME_MAX];
+	struct tcp_cframe got;
+	const char *why;
+	size_t i, len, have;
+
+	for (i = 0; i < CNT(examples); i++) {
+		len = hex_bytes(examples[i].hex, wire);
+		assert_int_equal(tcp_cframe_get(wire, len, examples[i].swapped, &got, &why), len);
+		assert_null(why);
+		assert_memory_equal(&got, &examples[i].frame, sizeof(got));
+		assert_int_equal(tcp_cframe_put(&got, examples[i].swapped, back), len);
+		assert_memory_equal(back, wire, len);
+		for (have = 0; have < len; have++) {
+			assert_int_equal(tcp_cframe_get(wire, have, examples[i].swapped, &got, &why), 0);
+			assert_null(why);
+		}
+	}
+}
+
+static void captured_headers(void **state)
+{
+	uint8_t wire[TCP_CFRAME_MAX], back[TCP_CFRAME_MAX];
+	struct tcp_cframe got;
+	const char *why;
+	size_t i, len;
+
+	for (i = 0; i < CNT(captured_frames); i++) {
+		len = hex_bytes(captured_frames[i].hex, wire);
+		assert_int_equal(tcp_cframe_get(wire, len, false, &got, &why), len);
+		assert_int_equal(len + got.len, captured_frames[i].size);
+		assert_int_equal(tcp_cframe_put(&got, false, back), len);
+		wire[5] = got.ranges;	/* not in use, so it may have had any value */
+		assert_memory_equal(back, wire, len);
+	}
+}
+
+static void bad_frames(void **state)
+{
+	static const char *const bad[] = {
+		"0305000001002000 2000000000000000",	/* an announcement, which is not agreed */
+		"03ff000000001000 1000000000000000",
+		"0300000000000f00 1400000000000000",	/* header too short */
+		"0300000000007900 9900000000000000",	/* too long */
+		"0300000000001800 1c00000000000000",	/* longer than its operation's */
+		"0300010000001000 1400000000000000",	/* completion data without the word */
+		"0300000000001000 0f00000000000000",	/* frame shorter than its header */
+		"0300000000001000 ffffffffffffffff",
+		"0300000002001000 1100000000000000",	/* acknowledgement with a payload */
+		"0302000000001000 1000000000000000",	/* no range */
+		"0302000000058800 8800000000000000",	/* five */
+		"0302000000012800 2900000000000000" RANGE_HEX,
+		"0304000000012800 2d00000000000000" RANGE_HEX,	/* five bytes for four */
+		"0304000000012800 2800000000000000 0010000000000000 ffffffffffffffff 0700000000000000",
+	};
+	uint8_t wire[TCP_CFRAME_MAX] = { 0 };
+	struct tcp_cframe got;
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < CNT(bad); i++) {
+		memset(wire, 0, sizeof(wire));
+		hex_bytes(bad[i], wire);
+		assert_int_equal(tcp_cframe_get(wire, sizeof(wire), false, &got, &why), 0);
+		assert_non_null(why);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(messages),
+		cmocka_unit_test(other_order),
+		cmocka_unit_test(mark),
+		cmocka_unit_test(bad_messages),
+		cmocka_unit_test(pieces),
+		cmocka_unit_test(captured_messages),
+		cmocka_unit_test(frames),
+		cmocka_unit_test(captured_headers),
+		cmocka_unit_test(bad_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

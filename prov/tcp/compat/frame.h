@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * frame.h - the frames of the compatible wire format, their codec and one validator.
+ *
+ *   0  version 3     1  operation       2  flags (2 bytes)
+ *   4  2: an acknowledgement            5  number of ranges
+ *   6  length of the header             7  counts the frames of this direction
+ *   8  length of header and payload (8 bytes)
+ *   16 words of 8 bytes: [completion data] [tag] [address, length, key of each range]
+ *
+ * Numbers are in the byte order that both hosts have, else big-endian.  Fields that a frame does
+ * not use are 0 when it goes, and have any value when it comes; byte 7 is not looked at.
+ *
+ * Pure.  Units: bytes.
+ */
+#ifndef TCP_COMPAT_FRAME_H
+#define TCP_COMPAT_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TCP_CFRAME_MIN 16	/* a header */
+#define TCP_CFRAME_MAX 120
+#define TCP_CFRAME_RANGES 4
+
+enum tcp_cframe_op {
+	TCP_CFRAME_MSG,
+	TCP_CFRAME_TAGGED,
+	TCP_CFRAME_READ,	/* request */
+	TCP_CFRAME_READ_DATA,	/* its answer; these come in the order of the requests */
+	TCP_CFRAME_WRITE,
+	TCP_CFRAME_ACK,		/* on the wire a MSG with a mark; they answer in order, too */
+};
+
+#define TCP_CFRAME_F_DATA 0x1	/* MSG, TAGGED, WRITE: completion data */
+#define TCP_CFRAME_F_ACK 0x4	/* the same: acknowledge when the payload is in place */
+#define TCP_CFRAME_F_COMMIT 0x8	/* WRITE: acknowledge when it is persistent */
+
+struct tcp_crange {
+	uint64_t addr, len, key;
+};
+
+struct tcp_cframe {
+	enum tcp_cframe_op op;
+	uint8_t count;			/* byte 7; not set by tcp_cframe_get() */
+	uint16_t flags;			/* TCP_CFRAME_F_* that belong to @op; READ_DATA: as requested */
+	uint8_t ranges;			/* READ, WRITE: 1 .. TCP_CFRAME_RANGES; READ_DATA: as requested */
+	uint64_t len;			/* payload; READ: none, whatever is asked for */
+	uint64_t asked;			/* READ: sum of the ranges */
+	uint64_t data, tag;
+	struct tcp_crange range[TCP_CFRAME_RANGES];
+};
+
+/* tcp_cframe_put - write the header of @frame at @out (TCP_CFRAME_MAX bytes, unaligned).
+ * @swapped: the peer has the other byte order
+ * Returns its length.
+ */
+size_t tcp_cframe_put(const struct tcp_cframe *frame, bool swapped, uint8_t *out);
+
+/* tcp_cframe_get - decode the header at @buf, of which @have bytes may be read.
+ *
+ * @frame_p: [out] valid if a length is returned
+ * @why_p:   [out] NULL, or what is wrong with it
+ *
+ * Returns the length of the header; 0 if it is not complete yet, or bad.  Lengths are checked as
+ * soon as the first 16 bytes are here.
+ */
+size_t tcp_cframe_get(const uint8_t *buf, size_t have, bool swapped, struct tcp_cframe *frame_p,
+		      const char **why_p);
+
+#endif
