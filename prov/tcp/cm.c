@@ -46,6 +46,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	struct tcp_chan *chan = conn->chan;
 
 	chan->attempt = NULL;
+	tcp_stream_up(conn);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello->epoch }, true);
 	eng_on_connected(&conn->link->base.base, chan_peer(&chan->base), data, hello->data_len);
 	if (conn->state == TCP_CONN_READY)
@@ -121,7 +122,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 	struct tcp_conn *conn = req;
 	int ret;
 
-	if (!chan || paramlen > TCP_WIRE_DATA_MAX) {
+	if (!chan || paramlen > tcp_conn_data_max(req)) {
 		tcp_cm_req_drop(req);
 		return chan ? -FI_EINVAL : -FI_ENOMEM;
 	}
@@ -136,6 +137,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 		return ret;
 	}
 	conn->chan = chan;
+	tcp_stream_up(conn);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = 0 }, false);
 	conn->timer.fire = accepted;
 	chan_poller_timer(&conn->poller->base, &conn->timer, 0);
@@ -148,7 +150,7 @@ int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t pa
 	struct tcp_conn *conn = req;
 	int ret;
 
-	if (paramlen > TCP_WIRE_DATA_MAX) {
+	if (paramlen > tcp_conn_data_max(conn)) {
 		tcp_cm_req_drop(req);
 		return -FI_EINVAL;
 	}

@@ -25,7 +25,7 @@
 	.rx_size = 256
 
 struct tcp_conf tcp_conf = { DEFAULTS, .local = 1 };
-struct tcp_conf tcp_conf_sockets = { DEFAULTS };
+struct tcp_conf tcp_conf_sockets = { DEFAULTS, .wire = TCP_FORMAT_NATIVE };
 
 const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
 {
@@ -33,6 +33,8 @@ const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
 }
 
 #define FIELD(member) offsetof(struct tcp_conf, member)
+
+static const char *const formats[] = { "auto", "native", "compatible", NULL };
 
 /* Those of both providers come last. */
 static const struct info_param params[] = {
@@ -52,6 +54,10 @@ static const struct info_param params[] = {
 	  "0: one call for each message (default: 65536)" },
 	{ "PREFETCH_RBUF_SIZE", FI_PARAM_INT, FIELD(rbuf_size), 4096, 1 << 24, NULL,
 	  "bytes that one system call may receive ahead (default: 65536)" },
+	{ "WIRE", FI_PARAM_STRING, FIELD(wire), 0, 0, formats,
+	  "wire format of the connections of MSG endpoints: native, compatible (that of other "
+	  "implementations of this provider), or auto: native where the other side is this library, "
+	  "else compatible (default: auto)" },
 	{ "TRACE_MSG", FI_PARAM_BOOL, FIELD(trace), 0, 1, NULL,
 	  "log the size of every frame sent and received, at log level trace (default: off)" },
 	{ "FIREWALL_ADDR", FI_PARAM_BOOL, FIELD(firewall_addr), 0, 1, NULL,
@@ -89,7 +95,7 @@ static const struct info_param params[] = {
 };
 
 #define PARAMS (sizeof(params) / sizeof(params[0]))
-#define PARAMS_TCP_ONLY 14	/* the first ones; provider sockets has the rest, too */
+#define PARAMS_TCP_ONLY 15	/* the first ones; provider sockets has the rest, too */
 
 void tcp_conf_define(struct tcp_conf *conf)
 {

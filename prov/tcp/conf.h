@@ -16,12 +16,19 @@
 #include "net/sock.h"
 #include "obj/log.h"
 
+enum tcp_format {
+	TCP_FORMAT_AUTO,	/* native to this library, compatible to others */
+	TCP_FORMAT_NATIVE,
+	TCP_FORMAT_COMPATIBLE,
+};
+
 struct tcp_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
 	struct net_ports ports;		/* listeners bind in this range */
 	struct net_keepalive keepalive;	/* bound on finding a dead peer */
 	int keepalive_on;
 	int nodelay;
+	int wire;			/* enum tcp_format: what is spoken to other endpoints */
 	int trace;			/* log every frame */
 	int local;			/* reach peers on this host through shared memory */
 	int firewall_addr;		/* connecting peers may be behind address translation */

@@ -79,6 +79,9 @@ static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 		conn->rx.masked = true;
 		tcp_conn_watch(conn);
 	}
+	/* the peer has reset the connection, and what it announced is not wanted yet */
+	if (conn->stream && conn->rx.masked && events & EPOLLERR)
+		tcp_conn_fail(conn, FI_ECONNRESET, false);
 	/* nothing is read now, so the end of the stream is found later: ask for no event until then */
 	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.masked) &&
 	    events & (EPOLLHUP | EPOLLERR))
@@ -199,6 +202,7 @@ void tcp_conn_free(struct tcp_conn *conn)
 {
 	free(conn->handshake);
 	free(conn->lanes);
+	tcp_stream_free(conn->stream);
 	free(conn);
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/net_addr.h"
 #include "channel/hold.h"
+#include "compat/stream.h"
 #include "hello.h"
 #include "poll.h"
 
@@ -121,6 +122,7 @@ struct tcp_conn {
 	struct timer timer;		/* limit of the handshake, or of CLOSING */
 	uint64_t since_ns;		/* when the connection was opened */
 	struct tcp_handshake *handshake;
+	struct tcp_stream *stream;	/* of the compatible wire format; NULL: the native one */
 	uint64_t serial;		/* of the attempt, counted by the connecting peer */
 	uint64_t max_payload;		/* largest payload that the peer may send */
 	uint64_t used_seq;		/* poller->base.seq when input was last found; see park.c */
@@ -208,6 +210,11 @@ int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, c
  */
 void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, size_t len);
 
+/* tcp_conn_data_max - the most private data that an answer on @conn may have; logged where it is
+ * less than fi_getopt() says.
+ */
+size_t tcp_conn_data_max(const struct tcp_conn *conn);
+
 /* tcp_conn_half_close - end our stream and wait for the peer to end its own, so that no
  * reset overtakes the last bytes that were sent.  The connection then closes by itself.
  */
@@ -233,6 +240,11 @@ void tcp_conn_handshake_timeout(struct tcp_conn *conn);
  * Never calls up.  Returns as ops->send does.
  */
 int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
+
+/* tcp_tx_framed - the same for a packet of which hdr_len bytes of frame header lie from
+ * link_priv + TCP_FRAME_SIZE on, and TCP_FRAME_SIZE before them.
+ */
+int tcp_tx_framed(struct tcp_conn *conn, struct eng_pkt *pkt);
 
 /* tcp_tx_slot, tcp_tx_post - the slot and post of eng_link_ops.  A slot lies behind what is
  * staged, or in the buffer of a packet that is sent at once.
@@ -324,6 +336,31 @@ int tcp_rx_resume(struct tcp_conn *conn);
 
 /* tcp_rx_drop - the connection ends: report every promised placement with -@err. */
 void tcp_rx_drop(struct tcp_conn *conn, int err);
+
+/* ---- for the compatible format */
+
+#define TCP_RX_LONG 16384	/* payload above: little is read ahead, because it would be copied */
+
+/* tcp_rx_offer - offer @rx to the engine, and begin with its payload, of which rx->avail bytes are
+ * here.  False: conn->state is READY and it is to be offered again, or the connection is lost.
+ */
+bool tcp_rx_offer(struct tcp_conn *conn, struct eng_rx *rx);
+
+/* tcp_rx_keep - offer what lies in @buf from @pos to @end again in a later poll. */
+void tcp_rx_keep(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end);
+
+/* tcp_rx_wait - read nothing, and keep what is in @buf, until tcp_rx_go_on(). */
+void tcp_rx_wait(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end);
+void tcp_rx_go_on(struct tcp_conn *conn);
+
+/* tcp_rx_skip - the next @len bytes are dropped.
+ * tcp_rx_skipped - as many of them as are among the next @have bytes.
+ */
+void tcp_rx_skip(struct tcp_conn *conn, uint64_t len);
+size_t tcp_rx_skipped(struct tcp_conn *conn, size_t have);
+
+/* tcp_rx_refuse - the peer has sent @what: close the connection. */
+void tcp_rx_refuse(struct tcp_conn *conn, const char *what);
 
 /* tcp_rx_hold - eng_link_ops.hold. */
 void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx);

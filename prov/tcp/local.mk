@@ -10,6 +10,8 @@ tcp_link_sources = \
 	prov/tcp/compat/cm.h \
 	prov/tcp/compat/frame.c \
 	prov/tcp/compat/frame.h \
+	prov/tcp/compat/stream.c \
+	prov/tcp/compat/stream.h \
 	prov/tcp/conf.c \
 	prov/tcp/conf.h \
 	prov/tcp/conn.c \

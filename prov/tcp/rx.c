@@ -22,7 +22,6 @@
 #include "io.h"
 #include "link.h"
 
-#define LONG_PAYLOAD 16384	/* above, little is read ahead, because it would be copied */
 #define AHEAD 4096		/* then so much is read ahead */
 #define TAIL 1024		/* room behind a payload that is read into place */
 
@@ -255,7 +254,7 @@ static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint
 	rx.avail = have - head;
 	if (rx.avail > mine)
 		rx.avail = mine;
-	conn->rx.big = len >= LONG_PAYLOAD;
+	conn->rx.big = len >= TCP_RX_LONG;
 	return offer(conn, &rx, mine) ? head + rx.avail : 0;
 }
 
@@ -268,7 +267,7 @@ static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size
 	const uint8_t *hdr = at + TCP_FRAME_SIZE;
 	size_t head = TCP_FRAME_SIZE + hdr_len;
 
-	if (len > have - head || len >= LONG_PAYLOAD || conn->link->base.closing ||
+	if (len > have - head || len >= TCP_RX_LONG || conn->link->base.closing ||
 	    conn->link->conf->trace || !eng_on_fast(conn->chan, hdr, hdr_len, len))
 		return 0;
 	conn->rx.big = false;
@@ -299,6 +298,10 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 	uint64_t len = 0;
 	bool parts = false;
 
+	if (__builtin_expect(conn->stream != NULL, 0)) {
+		tcp_stream_parse(conn, buf, pos, end);
+		return;
+	}
 	for (; pos < end; pos += used) {
 		if (__builtin_expect(conn->rx.body == TCP_BODY_OTHERS, 0)) {
 			keep_buffer(conn, buf, pos, end);
@@ -322,6 +325,56 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 			return;
 		}
 	}
+}
+
+/* ---- for the compatible format -------------------------------------------------- */
+
+bool tcp_rx_offer(struct tcp_conn *conn, struct eng_rx *rx)
+{
+	return offer(conn, rx, rx->len);
+}
+
+void tcp_rx_keep(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	keep_buffer(conn, buf, pos, end);
+}
+
+void tcp_rx_wait(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	conn->rx.body = TCP_BODY_OTHERS;
+	if (pos < end)
+		keep_buffer(conn, buf, pos, end);
+}
+
+void tcp_rx_go_on(struct tcp_conn *conn)
+{
+	if (conn->rx.body != TCP_BODY_OTHERS)
+		return;
+	conn->rx.body = TCP_BODY_NONE;
+	resume_first(conn);
+}
+
+void tcp_rx_skip(struct tcp_conn *conn, uint64_t len)
+{
+	set_place(&conn->rx, NULL, 0, 0, len);
+}
+
+size_t tcp_rx_skipped(struct tcp_conn *conn, size_t have)
+{
+	struct tcp_rx *rx = &conn->rx;
+	size_t len = have < rx->left ? have : rx->left;
+
+	if (rx->body != TCP_BODY_SKIP)
+		return 0;
+	rx->left -= len;
+	if (!rx->left)
+		body_end(conn);
+	return len;
+}
+
+void tcp_rx_refuse(struct tcp_conn *conn, const char *what)
+{
+	refuse_packet(conn, what);
 }
 
 /* ---- reads ------------------------------------------------------------------ */

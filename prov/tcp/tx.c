@@ -388,18 +388,10 @@ static bool may_stripe(struct tcp_conn *conn, const struct eng_pkt *pkt)
 	return tcp_lane_all(conn, TCP_CONN_READY);
 }
 
-int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
+static inline int send_framed(struct tcp_conn *conn, struct eng_pkt *pkt, bool share)
 {
-	bool share;
 	int ret = 0;
 
-	if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
-		return -conn->err;
-	ret = check_peer_closed(conn);
-	if (__builtin_expect(ret, 0))
-		return ret;
-	share = __builtin_expect(conn->lanes != NULL, 0) && may_stripe(conn, pkt);
-	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_STRIPED : 0), pkt->len);
 	pkt->sent = 0;
 	if (list_empty(&conn->chan->base.pending))
 		ret = share ? try_striped(conn, pkt) : try_now(conn, pkt);
@@ -411,6 +403,28 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return 0;
 }
 
+int tcp_tx_framed(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	return conn->state == TCP_CONN_READY ? send_framed(conn, pkt, false) : -conn->err;
+}
+
+int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	bool share;
+	int ret;
+
+	if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
+		return -conn->err;
+	ret = check_peer_closed(conn);
+	if (__builtin_expect(ret, 0))
+		return ret;
+	if (__builtin_expect(conn->stream != NULL, 0))
+		return tcp_stream_send(conn, pkt);
+	share = __builtin_expect(conn->lanes != NULL, 0) && may_stripe(conn, pkt);
+	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_STRIPED : 0), pkt->len);
+	return send_framed(conn, pkt, share);
+}
+
 void *tcp_tx_slot(void *chan_p, size_t len)
 {
 	struct tcp_chan *chan = chan_p;
@@ -419,7 +433,7 @@ void *tcp_tx_slot(void *chan_p, size_t len)
 	bool burst;
 
 	if (__builtin_expect(chan->base.state != CHAN_READY || conn->state != TCP_CONN_READY ||
-			     !list_empty(&chan->base.pending) || !was_polled(conn), 0))
+			     !list_empty(&chan->base.pending) || !was_polled(conn) || conn->stream, 0))
 		return NULL;
 	burst = in_burst(conn, 0);
 	conn->poller->burst = burst;
