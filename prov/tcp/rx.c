@@ -43,11 +43,13 @@ static bool striped(struct tcp_conn *conn)
 /* resume_first - all parts are complete: the first lane reads on. */
 static void resume_first(struct tcp_conn *conn)
 {
+	bool masked = conn->rx.masked;
+
+	conn->rx.masked = false;	/* may be set beside @kept */
 	if (conn->rx.kept) {
 		list_add_tail(&conn->state_node, &conn->poller->base.paused);
 		chan_poller_kick(&conn->poller->base);
-	} else if (conn->rx.masked) {
-		conn->rx.masked = false;
+	} else if (masked) {
 		tcp_conn_watch(conn);
 	}
 }
