@@ -101,10 +101,11 @@ EXTRA_DIST += \
 	fabtests/test_configs/ofi_rxd/all.test fabtests/test_configs/ofi_rxd/quick.test \
 	fabtests/test_configs/ofi_rxm/all.test fabtests/test_configs/ofi_rxm/quick.test \
 	fabtests/test_configs/shm/all.test fabtests/test_configs/shm/quick.test \
-	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/quick.test \
+	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/msg.test \
+	fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
 EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/compare.png fabtests/plot.py \
 	fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
 	fabtests/exclude/libfabric-1.17-rxd.txt fabtests/exclude/libfabric-1.17-rxm.txt \
-	fabtests/exclude/libfabric-1.17-udp.txt
+	fabtests/exclude/libfabric-1.17-tcp.txt fabtests/exclude/libfabric-1.17-udp.txt

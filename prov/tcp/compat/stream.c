@@ -254,7 +254,8 @@ static bool read_part(struct tcp_conn *conn, const struct wire_msg *msg, unsigne
 	frame->op = TCP_CFRAME_READ;
 	note->len = put_ranges(msg, from, cnt, frame);
 	note->off = off;
-	note->quiet = !note->len && msg->len;
+	/* a read of nothing is over with the answer of its last part */
+	note->quiet = !note->len && (msg->len || from + cnt < msg->rma_cnt);
 	return true;
 }
 
