@@ -20,7 +20,7 @@
 
 #include "base/net_addr.h"
 #include "channel/hold.h"
-#include "compat/stream.h"
+#include "stream.h"
 #include "hello.h"
 #include "poll.h"
 

@@ -10,8 +10,8 @@ tcp_link_sources = \
 	prov/tcp/compat/cm.h \
 	prov/tcp/compat/frame.c \
 	prov/tcp/compat/frame.h \
-	prov/tcp/compat/stream.c \
-	prov/tcp/compat/stream.h \
+	prov/tcp/stream.c \
+	prov/tcp/stream.h \
 	prov/tcp/conf.c \
 	prov/tcp/conf.h \
 	prov/tcp/conn.c \
@@ -54,7 +54,7 @@ endif
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
 	prov/tcp/compat/codec_test \
-	prov/tcp/compat/stream_test \
+	prov/tcp/stream_test \
 	prov/tcp/connect_test \
 	prov/tcp/hello_test \
 	prov/tcp/lane_test \
@@ -72,9 +72,9 @@ prov_tcp_compat_codec_test_SOURCES = prov/tcp/compat/codec_test.c prov/tcp/compa
 	prov/tcp/compat/test/captured.h prov/rxm/compat/test/hex.h
 prov_tcp_compat_codec_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_compat_codec_test_LDADD = $(CMOCKA_LIBS)
-prov_tcp_compat_stream_test_SOURCES = prov/tcp/compat/stream_test.c prov/rxm/compat/test/hex.h
-prov_tcp_compat_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_compat_stream_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+prov_tcp_stream_test_SOURCES = prov/tcp/stream_test.c prov/rxm/compat/test/hex.h
+prov_tcp_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_stream_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 prov_tcp_connect_test_SOURCES = prov/tcp/connect_test.c $(tcp_fakes)
 prov_tcp_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_connect_test_LDADD = $(tcp_test_libs)

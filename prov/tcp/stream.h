@@ -18,8 +18,8 @@
  * A message that is longer than FI_TCP_MAX_RX_SIZE is announced to the engine, and until the
  * engine asks for it nothing more is read from the connection, as the protocol has it.
  */
-#ifndef TCP_COMPAT_STREAM_H
-#define TCP_COMPAT_STREAM_H
+#ifndef TCP_STREAM_H
+#define TCP_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  *
  * A frame is written over the engine's header, in the packet's own memory.
  */
-#include "tcp/compat/stream.h"
+#include "stream.h"
 
 #include <assert.h>
 #include <rdma/fi_errno.h>
@@ -17,9 +17,9 @@
 
 #include "base/iov.h"
 #include "engine/wire.h"
-#include "tcp/compat/frame.h"
-#include "tcp/frame.h"
-#include "tcp/link.h"
+#include "compat/frame.h"
+#include "frame.h"
+#include "link.h"
 
 /* What waits for an answer. */
 struct note {
