@@ -122,7 +122,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 	struct tcp_conn *conn = req;
 	int ret;
 
-	if (!chan || paramlen > tcp_conn_data_max(req)) {
+	if (!chan || !tcp_conn_data_fits(req, paramlen)) {
 		tcp_cm_req_drop(req);
 		return chan ? -FI_EINVAL : -FI_ENOMEM;
 	}
@@ -150,7 +150,7 @@ int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t pa
 	struct tcp_conn *conn = req;
 	int ret;
 
-	if (paramlen > tcp_conn_data_max(conn)) {
+	if (!tcp_conn_data_fits(conn, paramlen)) {
 		tcp_cm_req_drop(req);
 		return -FI_EINVAL;
 	}

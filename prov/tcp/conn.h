@@ -210,10 +210,10 @@ int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, c
  */
 void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, size_t len);
 
-/* tcp_conn_data_max - the most private data that an answer on @conn may have; logged where it is
- * less than fi_getopt() says.
+/* tcp_conn_data_fits - may an answer on @conn have @len bytes of private data?  Logged where that is
+ * less than FI_OPT_CM_DATA_SIZE says.
  */
-size_t tcp_conn_data_max(const struct tcp_conn *conn);
+bool tcp_conn_data_fits(const struct tcp_conn *conn, size_t len);
 
 /* tcp_conn_half_close - end our stream and wait for the peer to end its own, so that no
  * reset overtakes the last bytes that were sent.  The connection then closes by itself.

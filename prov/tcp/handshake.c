@@ -139,11 +139,15 @@ static enum tcp_hello_verdict parse_common(struct tcp_conn *conn, struct tcp_hel
 	return tcp_stream_new(conn, msg.swapped) ? TCP_HELLO_BAD : TCP_HELLO_OK;
 }
 
-size_t tcp_conn_data_max(const struct tcp_conn *conn)
+bool tcp_conn_data_fits(const struct tcp_conn *conn, size_t len)
 {
-	if (!conn->stream)
-		return TCP_WIRE_DATA_MAX;
-	return TCP_CM_DATA_MAX;
+	char text[NET_ADDR_TEXT_MAX];
+
+	if (!conn->stream || len <= TCP_CM_DATA_MAX)
+		return len <= TCP_WIRE_DATA_MAX;
+	TCP_WARN(&tcp_conf, "%s has another implementation, which takes %d bytes of private data: "
+		 "%zu are too many\n", net_addr_text(&conn->peer.sa, text), TCP_CM_DATA_MAX, len);
+	return false;
 }
 
 /* ---- handshake packets ------------------------------------------------------------ */

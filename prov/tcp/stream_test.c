@@ -389,6 +389,38 @@ static void rejected(void **state)
 	close_side(&one);
 }
 
+/* More private data than the protocol has: a request is native then, and an answer is refused. */
+static void long_data(void **state)
+{
+	uint8_t data[512] = { 0 }, got[512];
+	struct fi_eq_cm_entry entry;
+	struct fi_eq_err_entry err = { 0 };
+	struct fi_info *req;
+	uint32_t type;
+
+	memset(data, 3, sizeof(data));
+	open_side(&one, info);
+	CALL(fi_connect(one.ep, &listener, data, sizeof(data)));
+	assert_int_equal(event(FI_CONNREQ, NULL, &req, got), sizeof(got));
+	assert_memory_equal(got, data, sizeof(got));
+	CALL(fi_reject(pep, req->handle, NULL, 0));
+	fi_freeinfo(req);
+	assert_int_equal(fi_eq_sread(eq, &type, &entry, sizeof(entry), WAIT_MS, 0), -FI_EAVAIL);
+	assert_true(fi_eq_readerr(eq, &err, 0) > 0);
+	close_side(&one);
+
+	open_side(&one, info);
+	CALL(fi_connect(one.ep, &listener, NULL, 0));
+	event(FI_CONNREQ, NULL, &req, NULL);
+	open_side(&two, req);
+	fi_freeinfo(req);
+	assert_int_equal(fi_accept(two.ep, data, 257), -FI_EINVAL);
+	assert_int_equal(fi_eq_sread(eq, &type, &entry, sizeof(entry), WAIT_MS, 0), -FI_EAVAIL);
+	assert_true(fi_eq_readerr(eq, &err, 0) > 0);
+	close_side(&two);
+	close_side(&one);
+}
+
 /* ---- a socket as the other side ------------------------------------------------------- */
 
 #define REQUEST "03000000 00000000 0000000000000000 0000000000000000 0100000000000000"
@@ -578,6 +610,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(wrong_key),
 		cmocka_unit_test(rejected),
+		cmocka_unit_test(long_data),
 		cmocka_unit_test(conversation),
 		cmocka_unit_test(unlike_hosts),
 		cmocka_unit_test(hostile),
