@@ -5,6 +5,7 @@ prov_util_libutil_la_SOURCES =
 prov_util_libutil_la_CFLAGS = $(AM_CFLAGS) $(LIBNL_CFLAGS)
 prov_util_libutil_la_LIBADD = $(LIBNL_LIBS)
 
+include prov/util/hmem/local.mk
 include prov/util/net/local.mk
 include prov/util/obj/local.mk
 include prov/util/info/local.mk

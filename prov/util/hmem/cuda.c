@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * cuda.c - memory of CUDA devices, by the driver (libcuda.so.1).  The runtime (libcudart) is
+ * not used: it needs the driver anyway, and wheels and containers have the driver only.
+ *
+ * Every function here works in the context that the memory belongs to: pushed before a call and
+ * popped after it, so that any thread may copy and the program's own context stays current.
+ * Memory that has no context (virtual memory management) uses its device's primary context.  A
+ * context is retained only for memory that a program registers, so no other device gets one.
+ */
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hmem/kind.h"
+
+/* Facts of the driver's interface. */
+typedef int cu_result;
+typedef uint64_t cu_ptr;
+struct cu_ipc {
+	char reserved[64];
+};
+
+enum {
+	CU_OK = 0,
+	CU_NO_DEVICE = 100,
+	CU_NOT_READY = 600,
+	CU_HOST_ALREADY_REGISTERED = 712,
+
+	CU_POINTER_CONTEXT = 1,
+	CU_POINTER_MEMORY_TYPE = 2,
+	CU_POINTER_IS_MANAGED = 8,
+	CU_POINTER_DEVICE_ORDINAL = 9,
+
+	CU_MEMORY_DEVICE = 2,
+
+	CU_STREAM_NON_BLOCKING = 1,
+	CU_EVENT_DISABLE_TIMING = 2,
+	CU_HOST_PORTABLE = 1,
+	CU_IPC_LAZY_PEER_ACCESS = 1,
+	CU_RANGE_DMA_BUF = 1,
+};
+
+static struct {
+	cu_result (*Init)(unsigned flags);
+	cu_result (*DeviceGetCount)(int *cnt);
+	cu_result (*DeviceGet)(int *dev, int ordinal);
+	cu_result (*PrimaryRetain)(void **ctx, int dev);
+	cu_result (*CtxPush)(void *ctx);
+	cu_result (*CtxPop)(void **ctx);
+	cu_result (*MemcpyHtoDAsync)(cu_ptr dst, const void *src, size_t len, void *stream);
+	cu_result (*MemcpyDtoHAsync)(void *dst, cu_ptr src, size_t len, void *stream);
+	cu_result (*StreamCreate)(void **stream, unsigned flags);
+	cu_result (*EventCreate)(void **event, unsigned flags);
+	cu_result (*EventRecord)(void *event, void *stream);
+	cu_result (*EventQuery)(void *event);
+	cu_result (*EventDestroy)(void *event);
+	cu_result (*StreamSynchronize)(void *stream);
+	cu_result (*MemHostRegister)(void *buf, size_t len, unsigned flags);
+	cu_result (*MemHostUnregister)(void *buf);
+	cu_result (*PointerGetAttribute)(void *val, int attr, cu_ptr ptr);
+	cu_result (*MemGetAddressRange)(cu_ptr *base, size_t *len, cu_ptr ptr);
+	cu_result (*IpcGetMemHandle)(struct cu_ipc *handle, cu_ptr base);
+	cu_result (*IpcOpenMemHandle)(cu_ptr *base, struct cu_ipc handle, unsigned flags);
+	cu_result (*IpcCloseMemHandle)(cu_ptr base);
+	cu_result (*GetErrorName)(cu_result code, const char **text);
+	cu_result (*MemGetHandleForAddressRange)(void *handle, cu_ptr addr, size_t len, int type,
+						 unsigned long long flags);
+} cu;
+
+#define FUNC(slot, name) { "cu" name, &cu.slot, false }
+static const struct hmem_func funcs[] = {
+	FUNC(Init, "Init"), FUNC(DeviceGetCount, "DeviceGetCount"), FUNC(DeviceGet, "DeviceGet"),
+	FUNC(PrimaryRetain, "DevicePrimaryCtxRetain"), FUNC(CtxPush, "CtxPushCurrent_v2"),
+	FUNC(CtxPop, "CtxPopCurrent_v2"), 
+	FUNC(MemcpyHtoDAsync, "MemcpyHtoDAsync_v2"),
+	FUNC(MemcpyDtoHAsync, "MemcpyDtoHAsync_v2"), FUNC(StreamCreate, "StreamCreate"),
+	FUNC(EventCreate, "EventCreate"), FUNC(EventRecord, "EventRecord"),
+	FUNC(EventQuery, "EventQuery"), FUNC(EventDestroy, "EventDestroy_v2"),
+	FUNC(StreamSynchronize, "StreamSynchronize"),
+	FUNC(MemHostRegister, "MemHostRegister_v2"), FUNC(MemHostUnregister, "MemHostUnregister"),
+	FUNC(PointerGetAttribute, "PointerGetAttribute"),
+	FUNC(MemGetAddressRange, "MemGetAddressRange_v2"),
+	FUNC(IpcGetMemHandle, "IpcGetMemHandle"), FUNC(IpcOpenMemHandle, "IpcOpenMemHandle_v2"),
+	FUNC(IpcCloseMemHandle, "IpcCloseMemHandle"), FUNC(GetErrorName, "GetErrorName"),
+	{ "cuMemGetHandleForAddressRange", &cu.MemGetHandleForAddressRange, true },	/* 11.7 */
+	{ NULL, NULL, false },
+};
+
+/* A context that has memory of ours, with a stream for each direction.  They stay until the
+ * process ends: a thread may use one while another region closes.
+ */
+struct place {
+	struct place *next;
+	void *ctx;
+	uint64_t device;
+	void *stream[2];
+	pthread_mutex_t lock;		/* guards @events */
+	void *events[64];		/* that are not in use */
+	unsigned event_cnt;
+};
+
+static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct place *places;
+static int device_cnt;
+static bool async_copy, use_dmabuf;
+static void *any_ctx;			/* for pinning, which needs one: the first that is known */
+
+static int fail(const char *func, uint64_t device, cu_result code)
+{
+	const char *text = NULL;
+
+	cu.GetErrorName(code, &text);
+	return hmem_fail(&hmem_cuda, func, device, text, code);
+}
+
+static int enter(void *ctx, uint64_t device)
+{
+	cu_result ret = cu.CtxPush(ctx);
+
+	return ret ? fail("cuCtxPushCurrent", device, ret) : 0;
+}
+
+static void leave(void)
+{
+	void *ctx;
+
+	cu.CtxPop(&ctx);
+}
+
+/* ---- start ---------------------------------------------------------------------- */
+
+static int start(char *why, size_t room)
+{
+	static const char *const names[] = { "libcuda.so.1", "libcuda.so", NULL };
+	void *lib = hmem_dlopen(names, why, room);
+	const char *text = NULL;
+	cu_result ret;
+
+	if (!lib)
+		return -FI_ENOSYS;
+	if (hmem_dlsym(lib, funcs, why, room))
+		return -FI_ENOSYS;
+	ret = cu.Init(0);
+	if (!ret)
+		ret = cu.DeviceGetCount(&device_cnt);
+	if (!ret && !device_cnt)
+		ret = CU_NO_DEVICE;
+	if (ret) {
+		cu.GetErrorName(ret, &text);
+		snprintf(why, room, "the driver does not start: cuInit or cuDeviceGetCount: %s (%d)",
+			 text ? text : "?", ret);
+		return -FI_ENODEV;
+	}
+	async_copy = hmem_param_bool("hmem_cuda_enable_async_copy", true);
+	use_dmabuf = hmem_param_bool("hmem_cuda_use_dmabuf", true);
+	return 0;
+}
+
+/* ---- where memory is --------------------------------------------------------------- */
+
+/* Caller holds places_lock and has entered the context. */
+static struct place *new_place(void *ctx, uint64_t device, int *ret_p)
+{
+	struct place *place = calloc(1, sizeof(*place));
+	cu_result ret;
+
+	*ret_p = -FI_ENOMEM;
+	if (!place)
+		return NULL;
+	ret = cu.StreamCreate(&place->stream[0], CU_STREAM_NON_BLOCKING);
+	if (!ret)
+		ret = cu.StreamCreate(&place->stream[1], CU_STREAM_NON_BLOCKING);
+	if (ret) {
+		*ret_p = fail("cuStreamCreate", device, ret);
+		free(place);
+		return NULL;
+	}
+	place->ctx = ctx;
+	place->device = device;
+	pthread_mutex_init(&place->lock, NULL);
+	place->next = places;
+	places = place;
+	*ret_p = 0;
+	return place;
+}
+
+static int get_place(void *ctx, uint64_t device, struct place **place_p)
+{
+	struct place *place;
+	int ret = 0;
+
+	pthread_mutex_lock(&places_lock);
+	for (place = places; place && place->ctx != ctx; place = place->next)
+		;
+	if (!place) {
+		ret = enter(ctx, device);
+		if (!ret) {
+			place = new_place(ctx, device, &ret);
+			leave();
+		}
+		if (!any_ctx && place)
+			any_ctx = ctx;
+	}
+	pthread_mutex_unlock(&places_lock);
+	*place_p = place;
+	return ret;
+}
+
+/* attrs - what the driver says of @addr.  False: it is not its memory. */
+static bool attrs(const void *addr, unsigned *type, int *device, unsigned *managed, void **ctx)
+{
+	cu_ptr ptr = (uintptr_t) addr;
+
+	*ctx = NULL;
+	*managed = 0;
+	*device = 0;
+	if (cu.PointerGetAttribute(type, CU_POINTER_MEMORY_TYPE, ptr))
+		return false;
+	cu.PointerGetAttribute(managed, CU_POINTER_IS_MANAGED, ptr);
+	cu.PointerGetAttribute(device, CU_POINTER_DEVICE_ORDINAL, ptr);
+	cu.PointerGetAttribute(ctx, CU_POINTER_CONTEXT, ptr);
+	return true;
+}
+
+static bool detect(const void *addr, uint64_t *device_p)
+{
+	unsigned type, managed;
+	int device;
+	void *ctx;
+
+	if (!attrs(addr, &type, &device, &managed, &ctx) || type != CU_MEMORY_DEVICE)
+		return false;
+	*device_p = (uint64_t) device;
+	return true;
+}
+
+static int primary(int device, void **ctx_p)
+{
+	int handle;
+	cu_result ret = cu.DeviceGet(&handle, device);
+
+	if (!ret)
+		ret = cu.PrimaryRetain(ctx_p, handle);
+	return ret ? fail("cuDevicePrimaryCtxRetain", (uint64_t) device, ret) : 0;
+}
+
+/* Both ends are looked at: a buffer may lie in several mappings, all of one device. */
+static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+{
+	const char *last = (const char *) addr + (len ? len - 1 : 0);
+	unsigned type, type_end, managed, managed_end;
+	int device, device_end, ret = 0;
+	struct place *place = NULL;
+	void *ctx, *ctx_end;
+
+	if (!attrs(addr, &type, &device, &managed, &ctx) ||
+	    !attrs(last, &type_end, &device_end, &managed_end, &ctx_end)) {
+		*why_p = "the CUDA driver does not know this memory: it was freed, or is the host's";
+		return -FI_EINVAL;
+	}
+	if (type != type_end || device != device_end || managed != managed_end) {
+		*why_p = "it lies in memory of several kinds or devices: register each apart";
+		return -FI_EINVAL;
+	}
+	/* Host memory of the driver, and managed memory, which migrates when the CPU touches it. */
+	loc->host = managed || type != CU_MEMORY_DEVICE;
+	if (loc->host)
+		return 0;
+	if (loc->device != (uint64_t) device) {
+		*why_p = "it is memory of another CUDA device than device.cuda says";
+		return -FI_EINVAL;
+	}
+	if (!ctx)
+		ret = primary(device, &ctx);
+	if (!ret)
+		ret = get_place(ctx, (uint64_t) device, &place);
+	if (ret)
+		*why_p = "its context cannot be used";
+	loc->ctx = place;
+	return ret;
+}
+
+/* ---- copies ------------------------------------------------------------------------ */
+
+static int copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
+{
+	struct place *place = loc->ctx;
+	void *stream = place->stream[dir];
+	const char *func;
+	cu_result ret;
+	int err = enter(place->ctx, place->device);
+
+	if (err)
+		return err;
+	/* A stream of ours: the default one would wait for the program's kernels. */
+	if (dir == HMEM_TO_HOST) {
+		func = "cuMemcpyDtoHAsync";
+		ret = cu.MemcpyDtoHAsync(buf, (uintptr_t) dev, len, stream);
+	} else {
+		func = "cuMemcpyHtoDAsync";
+		ret = cu.MemcpyHtoDAsync((uintptr_t) dev, buf, len, stream);
+	}
+	if (!ret) {
+		func = "cuStreamSynchronize";
+		ret = cu.StreamSynchronize(stream);
+	}
+	leave();
+	return ret ? fail(func, place->device, ret) : 0;
+}
+
+static cu_result get_event(struct place *place, void **event_p)
+{
+	*event_p = NULL;
+	pthread_mutex_lock(&place->lock);
+	if (place->event_cnt)
+		*event_p = place->events[--place->event_cnt];
+	pthread_mutex_unlock(&place->lock);
+	return *event_p ? CU_OK : cu.EventCreate(event_p, CU_EVENT_DISABLE_TIMING);
+}
+
+static void put_event(struct place *place, void *event)
+{
+	pthread_mutex_lock(&place->lock);
+	if (place->event_cnt < sizeof(place->events) / sizeof(place->events[0])) {
+		place->events[place->event_cnt++] = event;
+		event = NULL;
+	}
+	pthread_mutex_unlock(&place->lock);
+	if (event)
+		cu.EventDestroy(event);
+}
+
+/* enqueue - copy and event into the stream.  After a failure nothing of it is in flight. */
+static cu_result enqueue(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
+			 void *event, const char **func_p)
+{
+	void *stream = place->stream[dir];
+	cu_result ret;
+
+	*func_p = dir == HMEM_TO_HOST ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync";
+	ret = dir == HMEM_TO_HOST ? cu.MemcpyDtoHAsync(buf, (uintptr_t) dev, len, stream) :
+				    cu.MemcpyHtoDAsync((uintptr_t) dev, buf, len, stream);
+	if (ret)
+		return ret;
+	*func_p = "cuEventRecord";
+	ret = cu.EventRecord(event, stream);
+	if (ret)
+		cu.StreamSynchronize(stream);
+	return ret;
+}
+
+static int copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
+		      size_t len, struct hmem_event *event)
+{
+	struct place *place = loc->ctx;
+	const char *func = "cuEventCreate";
+	cu_result ret;
+	void *ev;
+	int err;
+
+	if (!async_copy) {
+		event->kind = NULL;
+		return copy(dir, loc, dev, buf, len);
+	}
+	err = enter(place->ctx, place->device);
+	if (err)
+		return err;
+	ret = get_event(place, &ev);
+	if (!ret) {
+		ret = enqueue(dir, place, dev, buf, len, ev, &func);
+		if (ret)
+			put_event(place, ev);
+	}
+	leave();
+	if (ret)
+		return fail(func, place->device, ret);
+	event->handle = ev;
+	return 0;
+}
+
+static int copy_done(struct hmem_event *event)
+{
+	struct place *place = event->ctx;
+	cu_result ret = cu.EventQuery(event->handle);
+
+	if (ret == CU_NOT_READY)
+		return 0;
+	put_event(place, event->handle);
+	return ret ? fail("cuEventQuery", place->device, ret) : 1;
+}
+
+static int pin(void *buf, size_t len)
+{
+	cu_result ret;
+	int err;
+
+	if (!any_ctx)
+		return 0;
+	err = enter(any_ctx, 0);
+	if (err)
+		return err;
+	ret = cu.MemHostRegister(buf, len, CU_HOST_PORTABLE);
+	leave();
+	return ret && ret != CU_HOST_ALREADY_REGISTERED ? fail("cuMemHostRegister", 0, ret) : 0;
+}
+
+static void unpin(void *buf)
+{
+	if (!any_ctx || enter(any_ctx, 0))
+		return;
+	cu.MemHostUnregister(buf);
+	leave();
+}
+
+/* ---- sharing ------------------------------------------------------------------------- */
+
+static int range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
+{
+	cu_ptr base;
+	cu_result ret = cu.MemGetAddressRange(&base, len_p, (uintptr_t) addr);
+
+	if (ret)
+		return fail("cuMemGetAddressRange", loc->device, ret);
+	*base_p = (void *) (uintptr_t) base;
+	return 0;
+}
+
+static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
+{
+	struct place *place = loc->ctx;
+	struct cu_ipc ipc;
+	cu_result ret;
+	int err = enter(place->ctx, place->device);
+
+	if (err)
+		return err;
+	ret = cu.IpcGetMemHandle(&ipc, (uintptr_t) base);
+	leave();
+	if (ret)
+		return fail("cuIpcGetMemHandle", loc->device, ret);
+	memcpy(handle, &ipc, sizeof(ipc));
+	return 0;
+}
+
+static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
+		    void **base_p)
+{
+	struct place *place = loc->ctx;
+	struct cu_ipc ipc;
+	cu_result ret;
+	cu_ptr base;
+	int err = enter(place->ctx, place->device);
+
+	if (err)
+		return err;
+	memcpy(&ipc, handle, sizeof(ipc));
+	ret = cu.IpcOpenMemHandle(&base, ipc, CU_IPC_LAZY_PEER_ACCESS);
+	leave();
+	if (ret)
+		return fail("cuIpcOpenMemHandle", loc->device, ret);
+	*base_p = (void *) (uintptr_t) base;
+	return 0;
+}
+
+static int ipc_close(const struct hmem_loc *loc, void *base)
+{
+	struct place *place = loc->ctx;
+	cu_result ret;
+	int err = enter(place->ctx, place->device);
+
+	if (err)
+		return err;
+	ret = cu.IpcCloseMemHandle((uintptr_t) base);
+	leave();
+	return ret ? fail("cuIpcCloseMemHandle", loc->device, ret) : 0;
+}
+
+/* The driver exports whole pages of the host; the buffer begins somewhere in the first. */
+static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
+{
+	const uintptr_t page = 65536;
+	struct place *place = loc->ctx;
+	uintptr_t start = (uintptr_t) addr & ~(page - 1);
+	uintptr_t end = ((uintptr_t) addr + len + page - 1) & ~(page - 1);
+	cu_result ret;
+	int err;
+
+	if (!use_dmabuf || !cu.MemGetHandleForAddressRange)
+		return -FI_EOPNOTSUPP;
+	err = enter(place->ctx, place->device);
+	if (err)
+		return err;
+	ret = cu.MemGetHandleForAddressRange(fd_p, start, end - start, CU_RANGE_DMA_BUF, 0);
+	leave();
+	*off_p = (uintptr_t) addr - start;
+	return ret ? fail("cuMemGetHandleForAddressRange", loc->device, ret) : 0;
+}
+
+const struct hmem_kind hmem_cuda = {
+	.iface = FI_HMEM_CUDA, .name = "CUDA", .word = "cuda",
+	.start = start, .find = find, .detect = detect,
+	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
+	.pin = pin, .unpin = unpin, .range = range,
+	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close, .dmabuf = dmabuf,
+};

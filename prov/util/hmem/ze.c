@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * ze.c - memory of Level Zero devices (libze_loader.so.1).
+ *
+ * One context per driver, one immediate command list per device, made when memory of the device
+ * is registered first.  A command list may be used by one thread at a time: each has a lock.
+ * The device of a region is its driver's number << 16 | its own (fi_hmem_ze_device()).
+ */
+#include <pthread.h>
+#include <rdma/fi_errno.h>
+#include <rdma/providers/fi_prov.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hmem/kind.h"
+
+/* Facts of the loader's interface. */
+typedef unsigned ze_result;
+struct ze_desc {			/* what every descriptor begins with */
+	unsigned type;
+	const void *next;
+};
+struct ze_context_desc {
+	struct ze_desc head;
+	unsigned flags;
+};
+struct ze_queue_desc {
+	struct ze_desc head;
+	uint32_t ordinal, index;
+	unsigned flags, mode, priority;
+};
+struct ze_pool_desc {
+	struct ze_desc head;
+	unsigned flags;
+	uint32_t count;
+};
+struct ze_event_desc {
+	struct ze_desc head;
+	uint32_t index;
+	unsigned signal, wait;
+};
+struct ze_alloc_props {
+	unsigned stype;
+	void *next;
+	unsigned type;			/* ZE_MEMORY_* */
+	uint64_t id, page_size;
+};
+struct ze_export_fd {
+	unsigned stype;
+	const void *next;
+	unsigned flags;
+	int fd;
+};
+struct ze_ipc {
+	char data[64];
+};
+
+enum {
+	ZE_OK = 0,
+	ZE_NOT_READY = 1,
+	ZE_TYPE_CONTEXT = 0x0d,
+	ZE_TYPE_QUEUE = 0x0e,
+	ZE_TYPE_EVENT_POOL = 0x10,
+	ZE_TYPE_EVENT = 0x11,
+	ZE_TYPE_ALLOC_PROPS = 0x17,
+	ZE_TYPE_EXPORT_FD = 0x1a,
+	ZE_EXPORT_DMABUF = 2,
+	ZE_MEMORY_UNKNOWN = 0,
+	ZE_MEMORY_HOST = 1,
+	ZE_MEMORY_SHARED = 3,
+	ZE_QUEUE_ASYNC = 2,
+	ZE_POOL_HOST_VISIBLE = 1,
+	ZE_SCOPE_HOST = 4,
+};
+
+static struct {
+	ze_result (*Init)(unsigned flags);
+	ze_result (*DriverGet)(uint32_t *cnt, void **drivers);
+	ze_result (*DeviceGet)(void *driver, uint32_t *cnt, void **devices);
+	ze_result (*ContextCreate)(void *driver, const struct ze_context_desc *desc, void **ctx);
+	ze_result (*ListCreateImmediate)(void *ctx, void *dev, const struct ze_queue_desc *desc,
+					 void **list);
+	ze_result (*AppendMemoryCopy)(void *list, void *dst, const void *src, size_t len, void *event,
+				      uint32_t wait_cnt, void **waits);
+	ze_result (*PoolCreate)(void *ctx, const struct ze_pool_desc *desc, uint32_t cnt, void **devs,
+				void **pool);
+	ze_result (*EventCreate)(void *pool, const struct ze_event_desc *desc, void **event);
+	ze_result (*EventQueryStatus)(void *event);
+	ze_result (*EventHostSynchronize)(void *event, uint64_t timeout);
+	ze_result (*EventHostReset)(void *event);
+	ze_result (*GetAllocProperties)(void *ctx, const void *addr, struct ze_alloc_props *props,
+					void **dev);
+	ze_result (*GetAddressRange)(void *ctx, const void *addr, void **base, size_t *len);
+	ze_result (*GetIpcHandle)(void *ctx, const void *base, struct ze_ipc *handle);
+	ze_result (*OpenIpcHandle)(void *ctx, void *dev, struct ze_ipc handle, unsigned flags,
+				   void **base);
+	ze_result (*CloseIpcHandle)(void *ctx, const void *base);
+} ze;
+
+static const struct hmem_func funcs[] = {
+	{ "zeInit", &ze.Init, false },
+	{ "zeDriverGet", &ze.DriverGet, false },
+	{ "zeDeviceGet", &ze.DeviceGet, false },
+	{ "zeContextCreate", &ze.ContextCreate, false },
+	{ "zeCommandListCreateImmediate", &ze.ListCreateImmediate, false },
+	{ "zeCommandListAppendMemoryCopy", &ze.AppendMemoryCopy, false },
+	{ "zeEventPoolCreate", &ze.PoolCreate, false },
+	{ "zeEventCreate", &ze.EventCreate, false },
+	{ "zeEventQueryStatus", &ze.EventQueryStatus, false },
+	{ "zeEventHostSynchronize", &ze.EventHostSynchronize, false },
+	{ "zeEventHostReset", &ze.EventHostReset, false },
+	{ "zeMemGetAllocProperties", &ze.GetAllocProperties, false },
+	{ "zeMemGetAddressRange", &ze.GetAddressRange, false },
+	{ "zeMemGetIpcHandle", &ze.GetIpcHandle, false },
+	{ "zeMemOpenIpcHandle", &ze.OpenIpcHandle, false },
+	{ "zeMemCloseIpcHandle", &ze.CloseIpcHandle, false },
+	{ NULL, NULL, false },
+};
+
+#define DRIVER_MAX 8
+#define DEVICE_MAX 32
+#define EVENT_CNT 64
+
+struct place {
+	void *dev;
+	void *ctx;			/* its driver's */
+	uint64_t number;		/* fi_hmem_ze_device() */
+	pthread_mutex_t lock;		/* guards what follows */
+	void *list;			/* NULL: no memory of it was registered yet */
+	void *pool;
+	void *spare[EVENT_CNT];		/* events that are not in use */
+	unsigned spare_cnt, made;
+};
+
+static struct place places[DEVICE_MAX];
+static unsigned place_cnt;
+static void *ctxs[DRIVER_MAX];
+static unsigned ctx_cnt;
+static int ordinal;
+static bool use_dmabuf;
+
+static int fail(const char *func, uint64_t device, ze_result ret)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "ze_result 0x%x", ret);
+	return hmem_fail(&hmem_ze, func, device, text, (long) ret);
+}
+
+/* ---- start ---------------------------------------------------------------------- */
+
+static ze_result add_driver(void *driver, unsigned number)
+{
+	struct ze_context_desc desc = { .head.type = ZE_TYPE_CONTEXT };
+	void *devs[DEVICE_MAX];
+	uint32_t i, cnt = DEVICE_MAX;
+	ze_result ret = ze.DeviceGet(driver, &cnt, devs);
+
+	if (ret || !cnt)
+		return ret;
+	ret = ze.ContextCreate(driver, &desc, &ctxs[ctx_cnt]);
+	if (ret)
+		return ret;
+	for (i = 0; i < cnt && place_cnt < DEVICE_MAX; i++) {
+		struct place *place = &places[place_cnt++];
+
+		place->dev = devs[i];
+		place->ctx = ctxs[ctx_cnt];
+		place->number = (uint64_t) number << 16 | i;
+		pthread_mutex_init(&place->lock, NULL);
+	}
+	ctx_cnt++;
+	return ZE_OK;
+}
+
+static int start(char *why, size_t room)
+{
+	static const char *const names[] = { "libze_loader.so.1", "libze_loader.so", NULL };
+	void *lib = hmem_dlopen(names, why, room), *drivers[DRIVER_MAX];
+	uint32_t i, cnt = DRIVER_MAX;
+	ze_result ret;
+
+	if (!lib)
+		return -FI_ENOSYS;
+	if (hmem_dlsym(lib, funcs, why, room))
+		return -FI_ENOSYS;
+	ret = ze.Init(0);
+	if (!ret)
+		ret = ze.DriverGet(&cnt, drivers);
+	for (i = 0; !ret && i < cnt; i++)
+		ret = add_driver(drivers[i], i);
+	if (ret || !place_cnt) {
+		snprintf(why, room, ret ? "the loader does not start: zeInit, zeDriverGet, zeDeviceGet or "
+			 "zeContextCreate: ze_result 0x%x" : "the loader has started and knows no device",
+			 ret);
+		return -FI_ENODEV;
+	}
+	fi_param_get_int(NULL, "hmem_ze_copy_engine", &ordinal);
+	use_dmabuf = hmem_param_bool("hmem_ze_use_dmabuf", true);
+	return 0;
+}
+
+/* Caller holds place->lock. */
+static int open_place(struct place *place)
+{
+	struct ze_queue_desc queue = { .head.type = ZE_TYPE_QUEUE, .ordinal = (uint32_t) ordinal,
+				       .mode = ZE_QUEUE_ASYNC };
+	struct ze_pool_desc pool = { .head.type = ZE_TYPE_EVENT_POOL,
+				     .flags = ZE_POOL_HOST_VISIBLE, .count = EVENT_CNT };
+	ze_result ret;
+
+	if (place->list)
+		return 0;
+	if (!place->pool) {
+		ret = ze.PoolCreate(place->ctx, &pool, 1, &place->dev, &place->pool);
+		if (ret) {
+			place->pool = NULL;
+			return fail("zeEventPoolCreate", place->number, ret);
+		}
+	}
+	ret = ze.ListCreateImmediate(place->ctx, place->dev, &queue, &place->list);
+	if (!ret)
+		return 0;
+	place->list = NULL;
+	return fail("zeCommandListCreateImmediate", place->number, ret);
+}
+
+/* ---- where memory is --------------------------------------------------------------- */
+
+/* memory - the device of @addr and its type; NULL for host memory and what no driver knows. */
+static struct place *memory(const void *addr, unsigned *type_p)
+{
+	struct ze_alloc_props props;
+	unsigned i, k;
+	void *dev;
+
+	*type_p = ZE_MEMORY_UNKNOWN;
+	for (i = 0; i < ctx_cnt; i++) {
+		props = (struct ze_alloc_props) { .stype = ZE_TYPE_ALLOC_PROPS };
+		dev = NULL;
+		if (ze.GetAllocProperties(ctxs[i], addr, &props, &dev) ||
+		    props.type == ZE_MEMORY_UNKNOWN)
+			continue;
+		*type_p = props.type;
+		for (k = 0; k < place_cnt; k++)
+			if (places[k].dev == dev)
+				return &places[k];
+		return NULL;
+	}
+	return NULL;
+}
+
+static bool detect(const void *addr, uint64_t *device_p)
+{
+	unsigned type;
+	struct place *place = memory(addr, &type);
+
+	if (!place || type == ZE_MEMORY_HOST)
+		return false;
+	*device_p = place->number;
+	return true;
+}
+
+static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+{
+	const char *last = (const char *) addr + (len ? len - 1 : 0);
+	unsigned type, type_end;
+	struct place *place = memory(addr, &type);
+	int ret;
+
+	if (type == ZE_MEMORY_UNKNOWN || memory(last, &type_end) != place || type != type_end) {
+		*why_p = "Level Zero does not know this memory as one allocation: it was freed, or is "
+			 "the host's";
+		return -FI_EINVAL;
+	}
+	loc->host = type == ZE_MEMORY_HOST || type == ZE_MEMORY_SHARED;
+	if (loc->host)
+		return 0;
+	if (!place || loc->device != place->number) {
+		*why_p = "it is memory of another device than device.ze says (fi_hmem_ze_device())";
+		return -FI_EINVAL;
+	}
+	pthread_mutex_lock(&place->lock);
+	ret = open_place(place);
+	pthread_mutex_unlock(&place->lock);
+	if (ret)
+		*why_p = "its command list cannot be made";
+	loc->ctx = place;
+	return ret;
+}
+
+/* ---- copies ------------------------------------------------------------------------ */
+
+/* Caller holds place->lock.  -FI_EAGAIN: all events are in use. */
+static int get_event(struct place *place, void **event_p)
+{
+	struct ze_event_desc desc = { .head.type = ZE_TYPE_EVENT, .index = place->made,
+				      .signal = ZE_SCOPE_HOST, .wait = ZE_SCOPE_HOST };
+	ze_result ret;
+
+	if (place->spare_cnt) {
+		*event_p = place->spare[--place->spare_cnt];
+		return 0;
+	}
+	if (place->made == EVENT_CNT)
+		return -FI_EAGAIN;
+	ret = ze.EventCreate(place->pool, &desc, event_p);
+	if (ret)
+		return fail("zeEventCreate", place->number, ret);
+	place->made++;
+	return 0;
+}
+
+static void put_event(struct place *place, void *event)
+{
+	pthread_mutex_lock(&place->lock);
+	ze.EventHostReset(event);
+	place->spare[place->spare_cnt++] = event;
+	pthread_mutex_unlock(&place->lock);
+}
+
+static int begin(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
+		 void **event_p)
+{
+	ze_result res;
+	int ret;
+
+	pthread_mutex_lock(&place->lock);
+	ret = get_event(place, event_p);
+	if (ret)
+		goto out;
+	res = dir == HMEM_TO_HOST ?
+	      ze.AppendMemoryCopy(place->list, buf, dev, len, *event_p, 0, NULL) :
+	      ze.AppendMemoryCopy(place->list, dev, buf, len, *event_p, 0, NULL);
+	if (res) {
+		place->spare[place->spare_cnt++] = *event_p;
+		ret = fail("zeCommandListAppendMemoryCopy", place->number, res);
+	}
+out:
+	pthread_mutex_unlock(&place->lock);
+	return ret;
+}
+
+static int copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
+{
+	struct place *place = loc->ctx;
+	ze_result res;
+	void *event;
+	int ret = begin(dir, place, dev, buf, len, &event);
+
+	if (ret)
+		return ret;
+	res = ze.EventHostSynchronize(event, UINT64_MAX);
+	put_event(place, event);
+	return res ? fail("zeEventHostSynchronize", place->number, res) : 0;
+}
+
+static int copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
+		      size_t len, struct hmem_event *event)
+{
+	return begin(dir, loc->ctx, dev, buf, len, &event->handle);
+}
+
+static int copy_done(struct hmem_event *event)
+{
+	struct place *place = event->ctx;
+	ze_result res = ze.EventQueryStatus(event->handle);
+
+	if (res == ZE_NOT_READY)
+		return 0;
+	put_event(place, event->handle);
+	return res ? fail("zeEventQueryStatus", place->number, res) : 1;
+}
+
+/* ---- sharing ------------------------------------------------------------------------- */
+
+static int range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
+{
+	struct place *place = loc->ctx;
+	ze_result ret = ze.GetAddressRange(place->ctx, addr, base_p, len_p);
+
+	return ret ? fail("zeMemGetAddressRange", loc->device, ret) : 0;
+}
+
+static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
+{
+	struct place *place = loc->ctx;
+	struct ze_ipc ipc;
+	ze_result ret = ze.GetIpcHandle(place->ctx, base, &ipc);
+
+	if (ret)
+		return fail("zeMemGetIpcHandle", loc->device, ret);
+	memcpy(handle, &ipc, sizeof(ipc));
+	return 0;
+}
+
+static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
+		    void **base_p)
+{
+	struct place *place = loc->ctx;
+	struct ze_ipc ipc;
+	ze_result ret;
+
+	memcpy(&ipc, handle, sizeof(ipc));
+	ret = ze.OpenIpcHandle(place->ctx, place->dev, ipc, 0, base_p);
+	return ret ? fail("zeMemOpenIpcHandle", loc->device, ret) : 0;
+}
+
+static int ipc_close(const struct hmem_loc *loc, void *base)
+{
+	struct place *place = loc->ctx;
+	ze_result ret = ze.CloseIpcHandle(place->ctx, base);
+
+	return ret ? fail("zeMemCloseIpcHandle", loc->device, ret) : 0;
+}
+
+static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
+{
+	struct ze_export_fd fd = { .stype = ZE_TYPE_EXPORT_FD, .flags = ZE_EXPORT_DMABUF, .fd = -1 };
+	struct ze_alloc_props props = { .stype = ZE_TYPE_ALLOC_PROPS, .next = &fd };
+	struct place *place = loc->ctx;
+	void *base, *dev;
+	size_t total;
+	ze_result ret;
+
+	if (!use_dmabuf)
+		return -FI_EOPNOTSUPP;
+	ret = ze.GetAddressRange(place->ctx, addr, &base, &total);
+	if (!ret)
+		ret = ze.GetAllocProperties(place->ctx, base, &props, &dev);
+	if (ret)
+		return fail("zeMemGetAllocProperties (dma-buf)", loc->device, ret);
+	if (fd.fd < 0)
+		return -FI_EOPNOTSUPP;
+	*fd_p = fd.fd;
+	*off_p = (uint64_t) ((char *) addr - (char *) base);
+	return 0;
+}
+
+const struct hmem_kind hmem_ze = {
+	.iface = FI_HMEM_ZE, .name = "Level Zero", .word = "ze",
+	.start = start, .find = find, .detect = detect,
+	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
+	.range = range,
+	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close, .dmabuf = dmabuf,
+};
