@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hmem/mem.h"
 #include "info/check.h"
 #include "net/tclass.h"
 
@@ -18,6 +19,7 @@ struct check {
 	uint32_t version;
 	const struct explain_label *label;
 	bool hinted;			/* the program passed hints */
+	uint64_t hmem;			/* FI_HMEM, if it was asked for and can be had */
 	/* results that differ from the hints */
 	uint64_t caps;
 	uint64_t tx_caps;
@@ -225,10 +227,27 @@ static int check_identity(const struct check *ck)
 	return ret;
 }
 
+/* check_hmem - device memory is offered to a program that names it, so the others start no
+ * interface.
+ */
+static void check_hmem(struct check *ck)
+{
+	if (!(ck->hints->caps & FI_HMEM) || !ck->lim->hmem)
+		return;
+	if (hmem_start())
+		ck->hmem = FI_HMEM;
+	else
+		hmem_explain(ck->prov);
+}
+
 static int check_caps(struct check *ck)
 {
-	if (info_caps_get(ck->offer->caps, ck->hints->caps, &ck->caps))
-		return check_bits(ck, "caps", FI_TYPE_CAPS, ck->hints->caps, ck->offer->caps);
+	uint64_t offered = ck->offer->caps;
+
+	check_hmem(ck);
+	offered |= ck->hmem;
+	if (info_caps_get(offered, ck->hints->caps, &ck->caps))
+		return check_bits(ck, "caps", FI_TYPE_CAPS, ck->hints->caps, offered);
 	return check_mode(ck, "mode", ck->hints->mode, ck->offer->mode);
 }
 
@@ -236,7 +255,8 @@ static int check_caps(struct check *ck)
 static int check_mr(struct check *ck)
 {
 	const struct fi_domain_attr *want = ck->hints->domain_attr;
-	int need = info_mr_mode_need(ck->offer->domain_attr->mr_mode, ck->caps);
+	int need = info_mr_mode_need(ck->offer->domain_attr->mr_mode |
+				     (ck->hmem ? FI_MR_HMEM : 0), ck->caps);
 
 	ck->mr_mode = need;
 	if (!want || !info_mr_mode_get(need, want->mr_mode, &ck->mr_mode))
@@ -402,7 +422,7 @@ static const struct max tx_max[] = {
 static int check_tx(struct check *ck)
 {
 	const struct fi_tx_attr *want = ck->hints->tx_attr, *have = ck->offer->tx_attr;
-	uint64_t share = info_caps_tx(ck->caps) & have->caps;
+	uint64_t share = info_caps_tx(ck->caps) & (have->caps | ck->hmem);
 	int ret;
 
 	ck->tx_caps = share;
@@ -434,7 +454,7 @@ static int check_tx(struct check *ck)
 static int check_rx(struct check *ck)
 {
 	const struct fi_rx_attr *want = ck->hints->rx_attr, *have = ck->offer->rx_attr;
-	uint64_t share = info_caps_rx(ck->caps) & have->caps;
+	uint64_t share = info_caps_rx(ck->caps) & (have->caps | ck->hmem);
 	int ret;
 
 	ck->rx_caps = share;

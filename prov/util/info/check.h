@@ -56,6 +56,7 @@ struct info_limits {
 	size_t inject_size;		/* largest that may be requested */
 	size_t auth_key_size;		/* largest; 0: no authorization keys */
 	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
+	bool hmem;			/* FI_HMEM, with FI_MR_HMEM, once a device interface has started */
 };
 
 /* info_check - compare an offer with hints and narrow it.

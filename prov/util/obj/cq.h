@@ -23,6 +23,7 @@
 #include <rdma/providers/fi_peer.h>
 
 #include "base/lock.h"
+#include "hmem/mem.h"
 #include "obj/ref.h"
 #include "obj/wait.h"
 
@@ -174,7 +175,8 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 static inline struct fi_cq_err_entry obj_cq_err(void *context, uint64_t flags, int err)
 {
 	return (struct fi_cq_err_entry) {
-		.op_context = context, .flags = flags, .err = err, .prov_errno = err,
+		.op_context = context, .flags = flags, .err = hmem_errno(err),
+		.prov_errno = err,
 		.src_addr = FI_ADDR_NOTAVAIL,
 	};
 }

@@ -102,6 +102,27 @@ static int domain_control(struct fid *fid, int cmd, void *arg)
 	}
 }
 
+static int set_hmem_ops(struct obj_domain *domain, const struct fi_hmem_override_ops *ops)
+{
+	if (!(domain->info->caps & FI_HMEM))
+		return -FI_EOPNOTSUPP;
+	if (!ops || ops->size < sizeof(*ops) || !ops->copy_from_hmem_iov || !ops->copy_to_hmem_iov)
+		return -FI_EINVAL;
+	domain->hmem_ops = ops;
+	return 0;
+}
+
+/* The program keeps the table while the domain is open. */
+static int domain_ops_set(struct fid *fid, const char *name, uint64_t flags, void *ops,
+			  void *context)
+{
+	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
+
+	if (!name || flags)
+		return -FI_EINVAL;
+	return strcmp(name, FI_SET_OPS_HMEM_OVERRIDE) ? -FI_ENOSYS : set_hmem_ops(domain, ops);
+}
+
 static int domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
@@ -160,6 +181,7 @@ static void set_ops(struct obj_domain *domain)
 	domain->fi_ops.close = domain_close;
 	domain->fi_ops.bind = domain_bind;
 	domain->fi_ops.control = domain_control;
+	domain->fi_ops.ops_set = domain_ops_set;
 	OBJ_OPS_FILL(&domain->fi_ops, fid);
 	out->av_open = obj_av_open;
 	out->cq_open = obj_cq_open;

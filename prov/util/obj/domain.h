@@ -97,6 +97,8 @@ struct obj_domain {
 	struct hmap mr_map;		/* remote key -> struct obj_mr, remotely accessible only */
 	struct list tenants;		/* peers that touch regions by themselves; lease.h */
 	uint32_t mr_mode;		/* info's, legacy values translated to bits */
+	/* FI_SET_OPS_HMEM_OVERRIDE: copies of the program's, or NULL; set before there are regions */
+	const struct fi_hmem_override_ops *hmem_ops;
 
 	/* Triggered operations and deferred work: an engine's, guarded by @works_lock. */
 	pthread_mutex_t works_lock;	/* taken after a prog->lock */

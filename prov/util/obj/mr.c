@@ -156,6 +156,7 @@ static int mr_close(struct fid *fid)
 	obj_ref_put(&mr->ep_ref);
 	obj_ref_put(&mr->cntr_ref);
 	obj_ref_put(&mr->domain_ref);
+	hmem_forget(&mr->loc);
 	free(mr);
 	return 0;
 }
@@ -307,9 +308,13 @@ static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *
 
 	if (flags & ~(uint64_t) (FLAGS | FI_MR_DMABUF))
 		return refuse(domain, -FI_EBADFLAGS, "unknown flags");
-	if (attr->iface != FI_HMEM_SYSTEM)
-		return refuse(domain, -FI_EOPNOTSUPP,
-			      "this provider moves host memory only: copy device memory to the host first");
+	if (attr->iface != FI_HMEM_SYSTEM && !(domain->info->caps & FI_HMEM))
+		return refuse(domain, -FI_EOPNOTSUPP, "it is memory of a device, and the domain was "
+			      "opened without FI_HMEM: ask for that, and FI_MR_HMEM, in the hints");
+	if ((flags & (FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC)) ==
+	    (FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC))
+		return refuse(domain, -FI_EINVAL,
+			      "FI_HMEM_DEVICE_ONLY and FI_HMEM_HOST_ALLOC exclude each other");
 	if (attr->access & ~(uint64_t) ACCESS)
 		return refuse(domain, -FI_EINVAL, "unknown access flags");
 	if (attr->offset)
@@ -336,6 +341,61 @@ static bool waits_for_bind(const struct obj_domain *domain, uint64_t flags)
 	       ((domain->mr_mode & FI_MR_RMA_EVENT) && (flags & FI_RMA_EVENT));
 }
 
+/* The number of a device of @attr, whose union depends on the interface. */
+static uint64_t device_of(const struct fi_mr_attr *attr)
+{
+	switch (attr->iface) {
+	case FI_HMEM_CUDA:
+		return (unsigned) attr->device.cuda;
+	case FI_HMEM_ROCR:
+		return (unsigned) attr->device.rocr;
+	case FI_HMEM_ZE:
+		return (unsigned) attr->device.ze;
+	case FI_HMEM_NEURON:
+		return (unsigned) attr->device.neuron;
+	case FI_HMEM_SYNAPSEAI:
+		return (unsigned) attr->device.synapseai;
+	default:
+		return 0;
+	}
+}
+
+/* locate - fill in mr->loc; all pieces must be of one device.  There is never a fallback: what
+ * cannot be located is refused with its reason.
+ */
+static int locate(struct obj_mr *mr, const struct fi_mr_attr *attr)
+{
+	const struct obj_domain *domain = mr->domain;
+	uint64_t device = device_of(attr);
+	struct hmem_loc other;
+	const char *why = "";
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < mr->iov_cnt && !ret; i++) {
+		ret = hmem_find(attr->iface, device, mr->iov[i].iov_base, mr->iov[i].iov_len,
+				mr->flags, i ? &other : &mr->loc, &why);
+		if (i && !ret) {
+			hmem_forget(&other);
+			hmem_forget(&mr->loc);	/* its mapping is of one piece only */
+		}
+		if (!ret && i && other.host != mr->loc.host) {
+			why = "its pieces are memory of several kinds: register each apart";
+			ret = -FI_EINVAL;
+		}
+	}
+	if (!ret && mr->loc.dmabuf_only && !(domain->ops && domain->ops->mr_open)) {
+		why = "it can be reached by RDMA devices only";
+		ret = -FI_EOPNOTSUPP;
+	}
+	if (!ret)
+		return 0;
+	hmem_forget(&mr->loc);
+	FI_WARN(domain->prov, FI_LOG_MR, "cannot register memory at %p of %s device %llu: %s\n",
+		mr->iov[0].iov_base, hmem_name(attr->iface), (unsigned long long) device, why);
+	return hmem_errno(ret);
+}
+
 static void report_to_eq(struct obj_mr *mr)
 {
 	struct fi_eq_entry entry = { .fid = &mr->fid.fid, .context = mr->fid.fid.context };
@@ -358,8 +418,10 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	if (fid->fclass != FI_CLASS_DOMAIN || !attr || !mr_p)
 		return -FI_EINVAL;
 	/* Only then it is one: other providers may be given anything there. */
-	if ((flags & FI_MR_DMABUF) && !(domain->ops && domain->ops->mr_dmabuf))
-		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider");
+	if ((flags & FI_MR_DMABUF) && !(domain->ops && domain->ops->mr_dmabuf) &&
+	    attr->iface == FI_HMEM_SYSTEM)
+		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider, or "
+			      "the interface of a device that copies them");
 	pieces = *attr;
 	if ((flags & FI_MR_DMABUF) && attr->dmabuf) {
 		iov.iov_base = (char *) attr->dmabuf->base_addr + attr->dmabuf->offset;
@@ -386,11 +448,14 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	memcpy(mr->iov, pieces.mr_iov, pieces.iov_count * sizeof(mr->iov[0]));
 	if (domain->mr_mode & FI_MR_VIRT_ADDR)
 		mr->base = (uintptr_t) pieces.mr_iov[0].iov_base;
-	if (domain->ops && domain->ops->mr_open)
+	if (attr->iface != FI_HMEM_SYSTEM)
+		ret = locate(mr, attr);
+	if (!ret && domain->ops && domain->ops->mr_open)
 		ret = domain->ops->mr_open(mr, attr, flags);
 	if (!ret && !waits_for_bind(domain, flags))
 		ret = map_region(mr);
 	if (ret) {
+		hmem_forget(&mr->loc);
 		free(mr);
 		return ret;
 	}

@@ -15,6 +15,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_rma.h>
 
+#include "hmem/mem.h"
 #include "obj/ref.h"
 
 struct obj_cntr;
@@ -39,6 +40,7 @@ struct obj_mr {
 	uint64_t base;			/* address that stands for its first byte in RMA calls */
 	uint64_t len;			/* bytes in all */
 	uint64_t flags;
+	struct hmem_loc loc;		/* where it is: in system memory, or a device's */
 	struct obj_ep *ep;		/* FI_MR_ENDPOINT: only through this endpoint; or NULL */
 	struct obj_ref ep_ref;
 	struct obj_cntr *cntr;		/* FI_RMA_EVENT: remote writes count here; or NULL */
@@ -102,6 +104,56 @@ static inline void obj_mr_leave(const struct obj_mr_use *use)
 {
 	atomic_fetch_sub_explicit(&use->mr->uses[use->phase], 1, memory_order_release);
 }
+
+/* obj_mr_device - the region behind @desc of a data call, if it is memory of a device, else
+ * NULL.  Only in domains with FI_HMEM, whose programs pass fi_mr_desc() or NULL.
+ */
+static inline struct obj_mr *obj_mr_device(void *desc)
+{
+	struct obj_mr *mr = desc;
+
+	return mr && mr->loc.iface != FI_HMEM_SYSTEM ? mr : NULL;
+}
+
+/* obj_mr_device_any - is an entry of a call's list memory of a device?  @desc may be NULL. */
+static inline bool obj_mr_device_any(void *const *desc, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; desc && i < cnt; i++)
+		if (obj_mr_device(desc[i]))
+			return true;
+	return false;
+}
+
+/* obj_mr_name - of each of @cnt entries the region, if it is a device's, else NULL. */
+static inline void obj_mr_name(struct obj_mr **mrs, void *const *desc, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		mrs[i] = desc ? obj_mr_device(desc[i]) : NULL;
+}
+
+/* A list of which some entries are memory of a device. */
+struct obj_mr_list {
+	const struct iovec *iov;
+	struct obj_mr *const *mrs;	/* of each entry; NULL: the host's */
+	size_t cnt;
+};
+
+/* obj_mr_gather, obj_mr_scatter - copy @len bytes, from byte @off of the list on, now.
+ * Errors: the device's, or those of the program's function (FI_SET_OPS_HMEM_OVERRIDE).
+ */
+int obj_mr_gather(const struct obj_mr_list *list, size_t off, void *buf, size_t len);
+int obj_mr_scatter(const struct obj_mr_list *list, size_t off, const void *buf, size_t len);
+
+/* obj_mr_copy_start - begin such a copy.
+ * @event:  room for list->cnt
+ * @busy_p: [out] how many of them are in flight, also after an error
+ */
+int obj_mr_copy_start(enum hmem_dir dir, const struct obj_mr_list *list, size_t off, void *buf,
+		      size_t len, struct hmem_event *event, unsigned *busy_p);
 
 static inline struct obj_mr *obj_mr_of(struct fid_mr *fid)
 {

@@ -20,6 +20,7 @@
 
 static struct fi_provider prov = { .name = "test" };
 static struct fi_domain_attr attr;
+static struct fi_info info;	/* without FI_HMEM */
 static struct obj_domain domain;
 static char mem[4096];
 
@@ -32,6 +33,7 @@ static void make_domain(uint32_t mr_mode)
 	domain.fid.fid.fclass = FI_CLASS_DOMAIN;
 	domain.prov = &prov;
 	domain.attr = &attr;
+	domain.info = &info;
 	domain.mr_mode = mr_mode;
 	obj_refs_init(&domain.refs);
 	lock_init(&domain.mr_lock, LOCK_MUTEX);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hmem/mem.h"
 #include "obj/endpoint/by_msg.h"
 #include "obj/ep.h"
 #include "obj/ops.h"
@@ -169,18 +170,69 @@ static size_t *size_opt(struct obj_ep *ep, int optname)
 	}
 }
 
+static int show(const void *val, size_t size, void *optval, size_t *optlen)
+{
+	size_t room = *optlen;
+
+	*optlen = size;
+	if (room < size)
+		return -FI_ETOOSMALL;
+	memcpy(optval, val, size);
+	return 0;
+}
+
 int obj_ep_show_size(size_t size, void *optval, size_t *optlen)
 {
-	size_t room;
+	return optlen ? show(&size, sizeof(size), optval, optlen) : -FI_EINVAL;
+}
 
-	if (!optlen)
+/* Without an RDMA device every transfer of device memory is copied through the host. */
+static int set_p2p(struct obj_ep *ep, int p2p)
+{
+	bool direct = ep->domain->ops->mr_open && !hmem_p2p_disabled();
+
+	if (p2p == FI_HMEM_P2P_REQUIRED && !direct)
+		return -FI_EOPNOTSUPP;
+	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
 		return -FI_EINVAL;
-	room = *optlen;
-	*optlen = sizeof(size);
-	if (room < sizeof(size))
-		return -FI_ETOOSMALL;
-	memcpy(optval, &size, sizeof(size));
+	ep->hmem_p2p = p2p;
 	return 0;
+}
+
+/* A staged copy is a call of CUDA; only where the device is reached directly there is none. */
+static int set_cuda_api(const struct obj_ep *ep, bool permitted)
+{
+	if (!hmem_has(FI_HMEM_CUDA))
+		return -FI_EINVAL;
+	if (permitted || ep->domain->ops->mr_open)
+		return 0;
+	FI_WARN(ep->prov, FI_LOG_EP_CTRL, "FI_OPT_CUDA_API_PERMITTED cannot be false: this provider "
+		"copies device memory by calls of CUDA\n");
+	return -FI_EOPNOTSUPP;
+}
+
+/* setopt_hmem - Returns -FI_ENOPROTOOPT for other options, and without FI_HMEM. */
+static int setopt_hmem(struct obj_ep *ep, int optname, const void *optval, size_t optlen)
+{
+	bool permitted;
+	int p2p;
+
+	if (!(ep->caps & FI_HMEM))
+		return -FI_ENOPROTOOPT;
+	switch (optname) {
+	case FI_OPT_FI_HMEM_P2P:
+		if (optlen != sizeof(p2p))
+			return -FI_EINVAL;
+		memcpy(&p2p, optval, sizeof(p2p));
+		return set_p2p(ep, p2p);
+	case FI_OPT_CUDA_API_PERMITTED:
+		if (optlen != sizeof(permitted))
+			return -FI_EINVAL;
+		memcpy(&permitted, optval, sizeof(permitted));
+		return set_cuda_api(ep, permitted);
+	default:
+		return -FI_ENOPROTOOPT;
+	}
 }
 
 int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
@@ -192,6 +244,8 @@ int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t 
 		return -FI_ENOPROTOOPT;
 	if (!optlen)
 		return -FI_EINVAL;
+	if (optname == FI_OPT_FI_HMEM_P2P && (ep->caps & FI_HMEM))
+		return show(&ep->hmem_p2p, sizeof(ep->hmem_p2p), optval, optlen);
 	size = optname == FI_OPT_CM_DATA_SIZE && ep->cm.data_size ? &ep->cm.data_size :
 								    size_opt(ep, optname);
 	if (!size)
@@ -216,12 +270,16 @@ int obj_ep_setopt(struct fid *fid, int level, int optname, const void *optval, s
 {
 	struct obj_ep *ep = obj_ep_of(container_of(fid, struct fid_ep, fid));
 	size_t *size, val;
+	int ret;
 
 	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
 	if (!optval)
 		return -FI_EINVAL;
 	size = size_opt(ep, optname);
+	ret = size ? 0 : setopt_hmem(ep, optname, optval, optlen);
+	if (!size && ret != -FI_ENOPROTOOPT)
+		return ret;
 	if (!size)
 		return ep->ops->setopt ? ep->ops->setopt(ep, optname, optval, optlen) :
 					 -FI_ENOPROTOOPT;

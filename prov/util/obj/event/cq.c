@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "hmem/mem.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
 #include "obj/ops.h"
@@ -581,8 +582,10 @@ static const char *cq_strerror(struct fid_cq *fid, int prov_errno, const void *e
 			       char *buf, size_t len)
 {
 	const struct obj_domain_ops *ops = obj_cq_of(fid)->domain->ops;
-	const char *text = ops && ops->cq_strerror ? ops->cq_strerror(prov_errno) :
-						     fi_strerror(prov_errno);
+	const char *text = hmem_strerror(prov_errno);
+
+	if (!text)
+		text = ops && ops->cq_strerror ? ops->cq_strerror(prov_errno) : fi_strerror(prov_errno);
 
 	if (!buf || !len)
 		return text;
