@@ -24,6 +24,7 @@ man_pages = \
 	man/fi_fabric.3 \
 	man/fi_getinfo.3 \
 	man/fi_guide.7 \
+	man/fi_hmem.7 \
 	man/fi_hook.7 \
 	man/fi_info.1 \
 	man/fi_log.3 \

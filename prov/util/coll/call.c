@@ -12,6 +12,7 @@
 #include "base/iov.h"
 #include "coll/group.h"
 #include "engine/atomic.h"
+#include "obj/mr.h"
 
 #define CALL_FLAGS (FI_COMPLETION | FI_MORE | FI_COLLECTIVE)
 #define LEN_MAX ((size_t) INT64_MAX)
@@ -230,9 +231,23 @@ static ssize_t post(struct fid_ep *fid, const struct call *c)
 	return ret;
 }
 
+/* Results are computed where the CPU reads and writes. */
+static bool on_device(struct fid_ep *fid, void **desc, size_t cnt, void **result_desc,
+		      size_t result_cnt)
+{
+	struct eng_ep *ep = eng_ep_of(fid);
+
+	if (!(ep->base.caps & FI_HMEM) ||
+	    (!obj_mr_device_any(desc, cnt) && !obj_mr_device_any(result_desc, result_cnt)))
+		return false;
+	ENG_WARN(ep, "collectives work in system memory only: copy the buffers of the device to "
+		 "the host\n");
+	return true;
+}
+
 /* A call with one contiguous buffer on each side. */
 static ssize_t post_bufs(struct fid_ep *ep, enum fi_collective_op coll, const void *buf,
-			 void *result, size_t count, fi_addr_t coll_addr, fi_addr_t root_addr,
+			 void *desc, void *result, void *result_desc, size_t count, fi_addr_t coll_addr, fi_addr_t root_addr,
 			 enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
 {
 	struct call c = {
@@ -244,6 +259,8 @@ static ssize_t post_bufs(struct fid_ep *ep, enum fi_collective_op coll, const vo
 	/* Only whether the length is 0 matters here. */
 	c.in[0] = (struct iovec) { (void *) buf, count };
 	c.out[0] = (struct iovec) { result, count };
+	if (on_device(ep, &desc, 1, &result_desc, 1))
+		return -FI_EOPNOTSUPP;
 	return post(ep, &c);
 }
 
@@ -251,7 +268,7 @@ static ssize_t post_bufs(struct fid_ep *ep, enum fi_collective_op coll, const vo
 
 static ssize_t barrier2(struct fid_ep *ep, fi_addr_t coll_addr, uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_BARRIER, NULL, NULL, 0, coll_addr, FI_ADDR_NOTAVAIL, FI_VOID,
+	return post_bufs(ep, FI_BARRIER, NULL, NULL, NULL, NULL, 0, coll_addr, FI_ADDR_NOTAVAIL, FI_VOID,
 			 FI_NOOP, flags, context);
 }
 
@@ -264,7 +281,7 @@ static ssize_t broadcast(struct fid_ep *ep, void *buf, size_t count, void *desc,
 			 fi_addr_t coll_addr, fi_addr_t root_addr, enum fi_datatype datatype,
 			 uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_BROADCAST, buf, NULL, count, coll_addr, root_addr, datatype,
+	return post_bufs(ep, FI_BROADCAST, buf, desc, NULL, NULL, count, coll_addr, root_addr, datatype,
 			 FI_NOOP, flags, context);
 }
 
@@ -272,7 +289,7 @@ static ssize_t alltoall(struct fid_ep *ep, const void *buf, size_t count, void *
 			void *result, void *result_desc, fi_addr_t coll_addr,
 			enum fi_datatype datatype, uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_ALLTOALL, buf, result, count, coll_addr, FI_ADDR_NOTAVAIL,
+	return post_bufs(ep, FI_ALLTOALL, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, FI_NOOP, flags, context);
 }
 
@@ -280,7 +297,7 @@ static ssize_t allreduce(struct fid_ep *ep, const void *buf, size_t count, void 
 			 void *result, void *result_desc, fi_addr_t coll_addr,
 			 enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_ALLREDUCE, buf, result, count, coll_addr, FI_ADDR_NOTAVAIL,
+	return post_bufs(ep, FI_ALLREDUCE, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, op, flags, context);
 }
 
@@ -288,7 +305,7 @@ static ssize_t allgather(struct fid_ep *ep, const void *buf, size_t count, void 
 			 void *result, void *result_desc, fi_addr_t coll_addr,
 			 enum fi_datatype datatype, uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_ALLGATHER, buf, result, count, coll_addr, FI_ADDR_NOTAVAIL,
+	return post_bufs(ep, FI_ALLGATHER, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, FI_NOOP, flags, context);
 }
 
@@ -297,7 +314,7 @@ static ssize_t reduce_scatter(struct fid_ep *ep, const void *buf, size_t count, 
 			      enum fi_datatype datatype, enum fi_op op, uint64_t flags,
 			      void *context)
 {
-	return post_bufs(ep, FI_REDUCE_SCATTER, buf, result, count, coll_addr, FI_ADDR_NOTAVAIL,
+	return post_bufs(ep, FI_REDUCE_SCATTER, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, op, flags, context);
 }
 
@@ -305,7 +322,7 @@ static ssize_t reduce(struct fid_ep *ep, const void *buf, size_t count, void *de
 		      void *result_desc, fi_addr_t coll_addr, fi_addr_t root_addr,
 		      enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_REDUCE, buf, result, count, coll_addr, root_addr, datatype, op,
+	return post_bufs(ep, FI_REDUCE, buf, desc, result, result_desc, count, coll_addr, root_addr, datatype, op,
 			 flags, context);
 }
 
@@ -314,7 +331,7 @@ static ssize_t scatter(struct fid_ep *ep, const void *buf, size_t count, void *d
 		       fi_addr_t root_addr, enum fi_datatype datatype, uint64_t flags,
 		       void *context)
 {
-	return post_bufs(ep, FI_SCATTER, buf, result, count, coll_addr, root_addr, datatype,
+	return post_bufs(ep, FI_SCATTER, buf, desc, result, result_desc, count, coll_addr, root_addr, datatype,
 			 FI_NOOP, flags, context);
 }
 
@@ -322,7 +339,7 @@ static ssize_t gather(struct fid_ep *ep, const void *buf, size_t count, void *de
 		      void *result_desc, fi_addr_t coll_addr, fi_addr_t root_addr,
 		      enum fi_datatype datatype, uint64_t flags, void *context)
 {
-	return post_bufs(ep, FI_GATHER, buf, result, count, coll_addr, root_addr, datatype,
+	return post_bufs(ep, FI_GATHER, buf, desc, result, result_desc, count, coll_addr, root_addr, datatype,
 			 FI_NOOP, flags, context);
 }
 
@@ -392,6 +409,8 @@ static ssize_t msg(struct fid_ep *fid, const struct fi_msg_collective *msg,
 		return -FI_EOPNOTSUPP;
 	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
+	if (on_device(fid, msg->desc, msg->iov_count, result_desc, result_count))
+		return -FI_EOPNOTSUPP;
 	n = members(ep, msg->coll_addr);
 	if (!n)
 		return -FI_EINVAL;

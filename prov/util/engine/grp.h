@@ -17,6 +17,7 @@
 #include "engine/link.h"
 #include "obj/prog.h"
 
+struct eng_dev_grp;
 struct eng_trig;
 
 /* Something to try again in a later poll.  run() returns 0 when it is settled,
@@ -59,6 +60,7 @@ struct eng_grp {
 	struct pool serves;	/* struct eng_serve */
 	struct pool amos;	/* ENG_AMO_ROOM bytes each: operands, results */
 	struct list work;	/* struct eng_work */
+	struct eng_dev_grp *dev;	/* of requests with memory of devices; NULL before the first */
 	struct list serving;	/* struct eng_serve whose memory is a region's */
 	struct eng_trig *starting;	/* work whose operation is just being started, see trig.h */
 };

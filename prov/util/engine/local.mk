@@ -7,6 +7,11 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/oob.h \
 	prov/util/engine/rma/atomic.c \
 	prov/util/engine/atomic.h \
+	prov/util/engine/dev.h \
+	prov/util/engine/hmem/calls.c \
+	prov/util/engine/hmem/chunk.c \
+	prov/util/engine/hmem/in.c \
+	prov/util/engine/hmem/out.c \
 	prov/util/engine/conn/cm.c \
 	prov/util/engine/api.h \
 	prov/util/engine/conn/ep.c \
@@ -65,6 +70,7 @@ engine_tests = \
 	prov/util/engine/conn/cm_test \
 	prov/util/engine/sim/comp_test \
 	prov/util/engine/sim/flood_test \
+	prov/util/engine/hmem/dev_test \
 	prov/util/engine/conn/ids_test \
 	prov/util/engine/conn/inbox_test \
 	prov/util/engine/sim/loss_test \
@@ -121,6 +127,13 @@ prov_util_engine_sim_comp_test_SOURCES = prov/util/engine/sim/comp_test.c prov/u
 prov_util_engine_sim_comp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_comp_test_LDADD = $(engine_world_libs)
 prov_util_engine_sim_comp_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_hmem_dev_test_SOURCES = prov/util/engine/hmem/dev_test.c tests/fakegpu/use.h \
+	fabtests/common/device.c fabtests/common/device.h
+prov_util_engine_hmem_dev_test_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
+prov_util_engine_hmem_dev_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_hmem_dev_test_LDADD = $(engine_world_libs)
+prov_util_engine_hmem_dev_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_hmem_dev_test_DEPENDENCIES = $(engine_world_libs) $(fakegpu_libs)
 prov_util_engine_sim_flood_test_SOURCES = prov/util/engine/sim/flood_test.c prov/util/engine/sim/case.h
 prov_util_engine_sim_flood_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_flood_test_LDADD = $(engine_world_libs)

@@ -81,7 +81,7 @@ struct eng_recv {
 	bool want_comp;
 	bool asked;			/* FI_COMPLETION was given; says what an SRX cannot know yet */
 	bool multi;
-	bool slow;			/* not for the fast path: @multi, @trig or @entry */
+	bool slow;			/* not for the fast path: @multi, @trig, @entry or sink.dev */
 	bool quiet;			/* deferred work that reports to its counter only */
 	struct list node;		/* PLACING, PULL: on peer->rxs */
 	struct iovec iov[ENG_IOV_MAX];
@@ -119,6 +119,7 @@ static inline void eng_recv_clear(struct eng_recv *recv)
 {
 	recv->m.src = MATCH_ANY;
 	recv->sink.name = (struct eng_name) { .kind = ENG_NAME_SINK };
+	recv->sink.dev = NULL;
 	recv->ack = NULL;
 	recv->buffer = NULL;
 	recv->parts = 0;
@@ -199,8 +200,8 @@ void eng_recv_placing(struct eng_recv *recv);
 void eng_recv_finish(struct eng_recv *recv, int status);
 
 /* eng_recv_refused - @peer takes back what it announced and was asked for with @id,
- * for the reason @err.  Returns false if there is no such receive, or if it is the
- * program's: no peer may refuse those.
+ * for the reason @err: FI_EIO, its device has failed; else a receive of oob.h only.
+ * Returns false if there is no such receive.
  */
 bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err);
 

@@ -42,7 +42,8 @@ struct eng_serve {
 	struct eng_pump pump;		/* read: payload goes out */
 	struct eng_out *ctl;		/* ACK or DATA, kept for when it is done */
 	void *amo;			/* atomic: operands, from grp->amos */
-	void *bounce;			/* write over more ranges than a list holds: malloc */
+	void *bounce;			/* write to memory of a device, or over more ranges than a
+					 * list holds: malloc */
 	size_t done;			/* read: bytes of the ranges that are out */
 	uint16_t range;			/* read: the one that is going out */
 	bool running;			/* read: pump is working */
@@ -50,6 +51,7 @@ struct eng_serve {
 	int err;
 	struct wire_msg msg;		/* the request */
 	struct iovec iov[OBJ_MR_IOV_MAX];
+	struct obj_mr *mrs[OBJ_MR_IOV_MAX];	/* read of memory of a device: of each of @iov */
 };
 
 /* eng_serve_read, _write, _atomic - a request has passed wire_parse().

@@ -16,6 +16,8 @@
 #include "engine/link.h"
 #include "engine/wire.h"
 
+struct eng_dev;
+
 struct eng_sink {
 	struct eng_name name;		/* kind ENG_NAME_SINK; peer: who may fill it */
 	struct iovec *iov;		/* the owner's */
@@ -26,6 +28,7 @@ struct eng_sink {
 	size_t want;
 	/* Called once: all is in place (0) or the link lost a piece (negative). */
 	void (*done)(struct eng_sink *sink, int status);
+	struct eng_dev *dev;		/* memory of a device is among @iov (dev.h); or NULL */
 };
 
 /* eng_sink_open - give @sink a name and expect @want bytes, not 0.
@@ -42,6 +45,9 @@ static inline void eng_sink_expect(struct eng_sink *sink)
 	sink->pieces = 1;
 	sink->err = 0;
 }
+
+/* eng_sink_check - a piece is in place, or lost: call done(), if that was the last. */
+void eng_sink_check(struct eng_sink *sink);
 
 /* eng_sink_on_data - a DATA packet has passed wire_parse().
  * @why_p: [out] what is wrong with it, or NULL

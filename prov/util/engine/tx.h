@@ -61,7 +61,7 @@ struct eng_tx {
 	struct list node;		/* on peer->txs or peer->fenced */
 	struct list outs;		/* struct eng_out by pkt.node, to go before @pkt */
 	struct eng_pump pump;		/* DATA */
-	struct eng_sink sink;		/* ASKED */
+	struct eng_sink sink;		/* ASKED; its @dev also of what is sent */
 	uint8_t data[ENG_TX_INLINE];
 };
 

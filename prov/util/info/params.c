@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hmem/mem.h"
 #include "info/params.h"
 
 /* env_name - FI_TCP for a provider named tcp; for log texts. */
@@ -121,6 +122,7 @@ int info_params_define(const struct fi_provider *prov, int which)
 {
 	int ret = 0;
 
+	hmem_params();
 	if (which & INFO_PARAM_IFACE)
 		ret = fi_param_define(prov, "iface", FI_PARAM_STRING,
 				      "Use this network interface only, for example eth0 "

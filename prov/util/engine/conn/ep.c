@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "engine/dev.h"
 #include "engine/oob.h"
 #include "engine/flow.h"
 #include "engine/peer.h"
@@ -111,6 +112,8 @@ static void adopt_links(struct eng_ep *ep)
 	link->ep = ep;
 	link->prog = ep->base.prog;
 	eng_link_limit(&link->attr, &link->attr);
+	if (ep->base.caps & FI_HMEM)
+		eng_dev_limit(&link->attr);
 	assert(link->attr.seg_size && "a link carries some payload");
 	ep->rx_bits = ep->base.av ? (unsigned) ep->base.av->rx_ctx_bits : 0;
 }
@@ -202,7 +205,8 @@ static void linger(struct eng_ep *ep)
 
 /* Close the link, with everything that waits for a peer. */
 /* In this order: deferred work, so that nothing starts any more; injected messages, which are
- * still sent; posted receives; unexpected messages; the link, after which no buffer is in use;
+ * still sent; posted receives; unexpected messages; the link and copies to devices, after which
+ * no buffer is in use;
  * what is left of requests; the peers.
  */
 static void stop_hub(struct eng_ep *ep)
@@ -226,14 +230,14 @@ static void stop_hub(struct eng_ep *ep)
 		ep->oob_user->stop(ep->oob);
 	list_for_each(pos, &ep->peers)
 		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
+	eng_dev_settle(ep->grp);
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
 	ep->link = NULL;
-	list_for_each(pos, &ep->peers) {
-		struct eng_peer *peer = container_of(pos, struct eng_peer, node);
-
-		peer->slow |= ENG_PEER_CLOSED;
-		eng_peer_fail(peer, FI_ECANCELED);
-	}
+	list_for_each(pos, &ep->peers)
+		container_of(pos, struct eng_peer, node)->slow |= ENG_PEER_CLOSED;
+	eng_dev_settle(ep->grp);
+	list_for_each(pos, &ep->peers)
+		eng_peer_fail(container_of(pos, struct eng_peer, node), FI_ECANCELED);
 	assert(!ep->tx_out && "every request has come back");
 	eng_oob_free(ep);
 	eng_peer_free_all(ep);
@@ -340,6 +344,8 @@ void eng_ep_set_tables(struct eng_ep *ep)
 		fid->rma = &eng_rma_ops;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &eng_amo_ops;
+	if (ep->base.caps & FI_HMEM)
+		eng_dev_set_tables(fid);
 	if ((ep->base.caps & FI_COLLECTIVE) && ep->base.type == FI_EP_RDM &&
 	    fid->fid.fclass == FI_CLASS_EP)
 		eng_coll_attach(ep);

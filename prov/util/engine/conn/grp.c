@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "engine/api.h"
+#include "engine/dev.h"
 #include "engine/recv.h"
 #include "engine/serve.h"
 #include "engine/tx.h"
@@ -59,6 +60,7 @@ static void grp_close(struct obj_poller *poller)
 {
 	struct eng_grp *grp = grp_of(poller);
 
+	eng_dev_grp_fini(grp);
 	ids_fini(&grp->ids);
 	pool_destroy(&grp->txs);
 	pool_destroy(&grp->recvs);

@@ -14,6 +14,7 @@ const struct info_limits eng_offer_limits = {
 	.tx_size = QUEUE_MAX,
 	.rx_size = QUEUE_MAX,
 	.inject_size = ENG_INJECT_MAX,
+	.hmem = true,
 };
 
 static void fill_queues(struct eng_offer *offer, const struct eng_offer_of *of, uint64_t tx_caps,

@@ -11,6 +11,7 @@
  * last part.  So the program learns once, and last of all, that it is free.
  */
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/recv.h"
 
 #include <assert.h>
@@ -23,6 +24,10 @@ struct eng_recv *eng_mrecv_part(struct eng_recv *buffer, size_t len)
 	if (!part)
 		return NULL;
 	eng_recv_clear(part);
+	if (__builtin_expect(buffer->sink.dev != NULL, 0) && !eng_dev_part(part, buffer)) {
+		pool_put(&buffer->ep->grp->recvs, part);
+		return NULL;
+	}
 	part->m.tag = buffer->m.tag;
 	part->ep = buffer->ep;
 	part->rxc = buffer->rxc;

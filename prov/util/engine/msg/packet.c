@@ -9,6 +9,7 @@
 
 #include "base/copy.h"
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/oob.h"
 #include "engine/flow.h"
 #include "engine/imported.h"
@@ -34,6 +35,8 @@ enum eng_rx_verdict eng_packet_take(struct eng_recv *recv, struct eng_rx *rx)
 {
 	size_t len = rx->len < recv->room ? rx->len : recv->room;
 
+	if (__builtin_expect(recv->sink.dev != NULL, 0))
+		return eng_dev_take(recv, rx);
 	if (__builtin_expect(rx->avail == rx->len, 1)) {
 		if (__builtin_expect(recv->iov_cnt == 1 && len, 1))
 			memcpy(recv->iov[0].iov_base, rx->data, len);

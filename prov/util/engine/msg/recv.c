@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/trig.h"
 
 #define RECV_FLAGS (FI_COMPLETION | FI_MORE | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | \
@@ -24,6 +25,7 @@ struct call {
 	uint64_t flags;
 	void *context;
 	bool tagged;
+	void *const *desc;	/* memory of a device is among @iov; or NULL */
 };
 
 /* name_call - what every call says, of a receive that is cleared. */
@@ -180,7 +182,9 @@ static __attribute__((noinline)) int post_locked(struct eng_ep *ep, const struct
 	fill(recv, ep, c);
 	if (__builtin_expect(c->flags & ENG_OP_WORK, 0))
 		as_work(recv, c->flags);
-	if (__builtin_expect(ep->directed && c->src != FI_ADDR_UNSPEC, 0))
+	if (__builtin_expect(c->desc != NULL, 0) && !eng_dev_describe(recv, c->desc, c->cnt))
+		ret = -FI_EAGAIN;
+	if (__builtin_expect(ep->directed && c->src != FI_ADDR_UNSPEC, 0) && !ret)
 		ret = direct(recv, c->src);
 	if (__builtin_expect(ret, 0))
 		goto out;
@@ -268,7 +272,7 @@ post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 	 uint64_t flags, void *context, bool tagged)
 {
 	struct iovec iov = { buf, len };
-	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged };
+	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
 
 	return post(ep, &c);
 }
@@ -294,7 +298,7 @@ static inline uint64_t tagged_flags(struct fid_ep *fid)
 static inline struct call of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
 {
 	return (struct call) { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
-			       flags, msg->context, tagged };
+			       flags, msg->context, tagged, NULL };
 }
 
 static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
@@ -311,7 +315,7 @@ ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_a
 		      void *context)
 {
 	struct iovec iov = { buf, len };
-	struct call c = { &iov, 1, src, 0, 0, msg_flags(ep), context, false };
+	struct call c = { &iov, 1, src, 0, 0, msg_flags(ep), context, false, NULL };
 
 	if (__builtin_expect(post_fast(eng_ep_of(ep), &c), 1))
 		return 0;
@@ -321,7 +325,7 @@ ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_a
 ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 		       fi_addr_t src, void *context)
 {
-	struct call c = { iov, cnt, src, 0, 0, msg_flags(ep), context, false };
+	struct call c = { iov, cnt, src, 0, 0, msg_flags(ep), context, false, NULL };
 
 	return post(eng_ep_of(ep), &c);
 }
@@ -337,7 +341,7 @@ ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_
 		       uint64_t tag, uint64_t ignore, void *context)
 {
 	struct iovec iov = { buf, len };
-	struct call c = { &iov, 1, src, tag, ignore, tagged_flags(ep), context, true };
+	struct call c = { &iov, 1, src, tag, ignore, tagged_flags(ep), context, true, NULL };
 
 	if (__builtin_expect(post_fast(eng_ep_of(ep), &c), 1))
 		return 0;
@@ -347,7 +351,7 @@ ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_
 ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			fi_addr_t src, uint64_t tag, uint64_t ignore, void *context)
 {
-	struct call c = { iov, cnt, src, tag, ignore, tagged_flags(ep), context, true };
+	struct call c = { iov, cnt, src, tag, ignore, tagged_flags(ep), context, true, NULL };
 
 	return post(eng_ep_of(ep), &c);
 }
@@ -357,10 +361,23 @@ ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, ui
 	return post_msg(ep, msg, flags, true);
 }
 
+ssize_t eng_dev_recv(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags,
+		     bool tagged)
+{
+	struct call c = of_msg(msg, flags, tagged);
+
+	c.desc = msg->desc;
+	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &c);
+}
+
 int eng_recv_start(struct eng_ep *ep, const struct eng_op *op)
 {
 	struct call c = of_msg(&op->msg, op->flags, op->type == FI_OP_TRECV);
-	int ret = op->flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
+	int ret;
+
+	if (obj_mr_device_any(op->msg.desc, op->msg.iov_count))
+		c.desc = op->msg.desc;
+	ret = op->flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
 
 	return ret ? ret : post_locked(ep, &c);
 }

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "engine/dev.h"
 #include "engine/oob.h"
 #include "engine/imported.h"
 #include "engine/trig.h"
@@ -63,7 +64,11 @@ bool eng_recv_ctl_get(struct eng_grp *grp, const struct eng_envelope *env,
 
 static void on_sunk(struct eng_sink *sink, int status)
 {
-	eng_recv_finish(container_of(sink, struct eng_recv, sink), status);
+	struct eng_recv *recv = container_of(sink, struct eng_recv, sink);
+
+	if (__builtin_expect(sink->dev != NULL, 0))
+		status = eng_dev_arrived(recv, status);
+	eng_recv_finish(recv, status);
 }
 
 /* Where DATA with the sink's id, or a placement with it as cookie, goes. */
@@ -152,6 +157,8 @@ void eng_recv_free(struct eng_recv *recv)
 		eng_name_drop(grp, &recv->sink.name);
 	if (__builtin_expect(recv->watch != NULL, 0))
 		eng_recv_unwatch(recv);
+	if (__builtin_expect(recv->sink.dev != NULL, 0))
+		eng_dev_put(recv->sink.dev);
 	pool_put(&grp->recvs, recv);
 	if (peer)
 		eng_peer_unref(peer);
@@ -171,7 +178,7 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 		.data = recv->env.data,
 		.tag = recv->env.tag,
 		.olen = recv->env.len - len,
-		.err = err,
+		.err = hmem_errno(err),
 		.prov_errno = err,
 		.src_addr = src,
 	};
@@ -251,18 +258,31 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 		eng_mrecv_abort(buffer, buffer->abort);
 }
 
+/* One that the link is just moving a piece into fails when that is over. */
+static void fail_one(struct eng_recv *recv, int status)
+{
+	if (!recv->sink.pieces) {
+		eng_recv_finish(recv, status);
+		return;
+	}
+	list_add_tail(&recv->node, &recv->sink.name.peer->rxs);
+	recv->sink.err = status;
+	eng_name_drop(recv->ep->grp, &recv->sink.name);	/* no more pieces */
+}
+
 bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err)
 {
 	struct eng_name *name = eng_name_find(peer->ep->grp, id, ENG_NAME_SINK, peer);
 	struct eng_sink *sink = name ? container_of(name, struct eng_sink, name) : NULL;
 	struct eng_recv *recv;
 
-	if (!sink || sink->done != on_sunk || sink->pieces)
+	if (!sink || sink->done != on_sunk)
 		return false;
 	recv = container_of(sink, struct eng_recv, sink);
-	if (!(recv->cq_flags & FI_COLLECTIVE))
+	if (!(recv->cq_flags & FI_COLLECTIVE) && err != FI_EIO)
 		return false;
-	eng_recv_finish(recv, -err);
+	list_del(&recv->node);
+	fail_one(recv, -err);
 	return true;
 }
 
@@ -320,18 +340,6 @@ static bool awaited(struct eng_peer *peer)
 	if (!peer->src)
 		return peer->refs != 0;
 	return peer->ep->state != ENG_EP_CLOSED && eng_peer_last_channel(peer);
-}
-
-/* One that the link is just moving a piece into fails when that is over. */
-static void fail_one(struct eng_recv *recv, int status)
-{
-	if (!recv->sink.pieces) {
-		eng_recv_finish(recv, status);
-		return;
-	}
-	list_add_tail(&recv->node, &recv->sink.name.peer->rxs);
-	recv->sink.err = status;
-	eng_name_drop(recv->ep->grp, &recv->sink.name);	/* no more pieces */
 }
 
 void eng_recv_fail_all(struct eng_peer *peer, int err)

@@ -11,6 +11,7 @@
 
 #include "base/copy.h"
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
 #include "engine/tx.h"
@@ -72,12 +73,17 @@ static inline uint64_t comp_flags(const struct send *s)
 	return FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
 }
 
-/* Make the request and send it.  Caller holds the lock; there is room for it. */
-static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
+/* Make the request and send it.  Caller holds the lock; there is room for it.
+ * @desc: memory of a device is among s->iov; or NULL
+ */
+static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
+		    void *const *desc)
 {
-	bool rts = s->len > peer->link->attr.eager_limit || (peer->slow & ENG_PEER_XOFF);
+	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
+	bool rts = s->len > peer->link->attr.eager_limit || (peer->slow & ENG_PEER_XOFF) || in_place;
 	struct eng_tx *tx = pool_get(&ep->grp->txs);
 	uint8_t ack = ack_wanted(ep, s);
+	int ret;
 
 	if (!tx)
 		return -FI_EAGAIN;
@@ -86,10 +92,14 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	tx->want_comp = eng_tx_wants_comp(ep, s->flags);
 	eng_tx_as_work(tx, s->flags);
 	tx->pkt.flags = s->flags & FI_MORE ? ENG_PKT_MORE : 0;
-	if (eng_tx_attach(tx, s->iov, s->cnt, s->len, s->flags & FI_INJECT) ||
-	    ((rts || ack) && !eng_name_make(ep->grp, &tx->name))) {
+	ret = __builtin_expect(desc != NULL, 0) ?
+	      eng_dev_attach(tx, s->iov, desc, s->cnt, s->len, s->flags & FI_INJECT, in_place) :
+	      eng_tx_attach(tx, s->iov, s->cnt, s->len, s->flags & FI_INJECT);
+	if (!ret && (rts || ack) && !eng_name_make(ep->grp, &tx->name))
+		ret = -FI_EAGAIN;
+	if (__builtin_expect(ret, 0)) {
 		eng_tx_free(tx);
-		return -FI_EAGAIN;
+		return ret;
 	}
 	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire | ack,
 						  eng_ep_ctx(ep, s->dest), tx->name.id);
@@ -98,7 +108,8 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	return eng_tx_launch(tx, s->flags);
 }
 
-static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s)
+static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s,
+					      void *const *desc)
 {
 	struct eng_peer *peer;
 	int ret = refuse(ep, s);
@@ -107,7 +118,7 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct se
 		ret = eng_tx_enter(ep, s->dest, &peer);
 	if (ret)
 		return ret;
-	ret = send_one(ep, peer, s);
+	ret = send_one(ep, peer, s, desc);
 	lock_put(&ep->base.prog->lock);
 	return ret;
 }
@@ -193,7 +204,7 @@ post_long(struct eng_ep *ep, const void *buf, size_t len, fi_addr_t dest, uint64
 	struct iovec iov = { (void *) buf, len };
 	struct send s = of_buf(&iov, dest, tag, data, context, flags, wire);
 
-	return post(ep, &s);
+	return post(ep, &s, NULL);
 }
 
 /* The link has no slot for it just now, or never. */
@@ -290,7 +301,7 @@ static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size
 {
 	struct send s = of_iov(iov, cnt, dest, tag, data, context, flags, wire);
 
-	return post(eng_ep_of(fid), &s);
+	return post(eng_ep_of(fid), &s, NULL);
 }
 
 static inline struct send of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
@@ -309,7 +320,15 @@ static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *m
 	if (flags & ~SEND_FLAGS)
 		return -FI_EBADFLAGS;
 	s = of_msg(msg, flags, tagged);
-	return post(eng_ep_of(fid), &s);
+	return post(eng_ep_of(fid), &s, NULL);
+}
+
+ssize_t eng_dev_send(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags,
+		     bool tagged)
+{
+	struct send s = of_msg(msg, flags, tagged);
+
+	return flags & ~SEND_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &s, msg->desc);
 }
 
 int eng_send_start(struct eng_ep *ep, const struct eng_op *op)
@@ -320,7 +339,10 @@ int eng_send_start(struct eng_ep *ep, const struct eng_op *op)
 
 	if (!ret)
 		ret = eng_tx_find(ep, s.dest, &peer);
-	return ret ? ret : send_one(ep, peer, &s);
+	if (ret)
+		return ret;
+	return send_one(ep, peer, &s, obj_mr_device_any(op->msg.desc, op->msg.iov_count) ? op->msg.desc :
+			NULL);
 }
 
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,

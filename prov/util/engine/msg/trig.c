@@ -18,6 +18,7 @@ struct copies {
 	struct fi_rma_iov rma[WIRE_RMA_MAX];
 	struct fi_ioc operand[ENG_IOV_MAX], result[ENG_IOV_MAX], compare[ENG_IOV_MAX];
 	struct fi_rma_ioc rma_ioc[WIRE_RMA_MAX];
+	void *desc[ENG_IOV_MAX], *result_desc[ENG_IOV_MAX], *compare_desc[ENG_IOV_MAX];
 };
 
 /* While it waits it is on domain->works, as a threshold on its counter until that
@@ -318,7 +319,15 @@ void eng_trig_drop(struct eng_ep *ep)
 		field = array; \
 	} while (0)
 
-static int copy_lists(struct eng_op *op, struct copies *c)
+/* Behind its list, so @cnt is in range.  Without FI_HMEM a desc says nothing. */
+#define COPY_DESC(array, field, cnt) \
+	do { \
+		if (hmem && field) \
+			memcpy(array, field, (cnt) * sizeof(*(array))); \
+		field = hmem && field ? array : NULL; \
+	} while (0)
+
+static int copy_lists(struct eng_op *op, struct copies *c, bool hmem)
 {
 	switch (op->type) {
 	case FI_OP_SEND:
@@ -326,17 +335,22 @@ static int copy_lists(struct eng_op *op, struct copies *c)
 	case FI_OP_TSEND:
 	case FI_OP_TRECV:
 		COPY(c->iov, op->msg.msg_iov, op->msg.iov_count);
+		COPY_DESC(c->desc, op->msg.desc, op->msg.iov_count);
 		return 0;
 	case FI_OP_READ:
 	case FI_OP_WRITE:
 		COPY(c->iov, op->rma.msg_iov, op->rma.iov_count);
+		COPY_DESC(c->desc, op->rma.desc, op->rma.iov_count);
 		COPY(c->rma, op->rma.rma_iov, op->rma.rma_iov_count);
 		return 0;
 	default:
 		COPY(c->operand, op->atomic.msg_iov, op->atomic.iov_count);
+		COPY_DESC(c->desc, op->atomic.desc, op->atomic.iov_count);
 		COPY(c->rma_ioc, op->atomic.rma_iov, op->atomic.rma_iov_count);
 		COPY(c->result, op->fetch.msg_iov, op->fetch.iov_count);
+		COPY_DESC(c->result_desc, op->fetch.desc, op->fetch.iov_count);
 		COPY(c->compare, op->compare.msg_iov, op->compare.iov_count);
+		COPY_DESC(c->compare_desc, op->compare.desc, op->compare.iov_count);
 		return 0;
 	}
 }
@@ -371,7 +385,7 @@ ssize_t eng_trig_call(struct eng_ep *ep, const struct eng_op *op)
 		return -FI_EAGAIN;
 	trig->op = *op;
 	trig->op.flags &= ~FI_TRIGGER;
-	ret = copy_lists(&trig->op, trig->copies);
+	ret = copy_lists(&trig->op, trig->copies, (ep->base.caps & FI_HMEM) != 0);
 	if (!ret && eng_inbox_get(ep->grp, &trig->inbox))
 		ret = -FI_EAGAIN;
 	if (ret) {
@@ -444,6 +458,14 @@ static int unpack(const struct fi_deferred_work *work, struct eng_op *op, struct
 	}
 }
 
+/* Without FI_HMEM a desc says nothing.  All kinds of message have theirs at the same place. */
+static void drop_descs(struct eng_op *op)
+{
+	op->msg.desc = NULL;
+	op->fetch.desc = NULL;
+	op->compare.desc = NULL;
+}
+
 static bool is_cntr_op(const struct fi_deferred_work *work)
 {
 	return work->op_type == FI_OP_CNTR_SET || work->op_type == FI_OP_CNTR_ADD;
@@ -487,6 +509,8 @@ static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 	if (!trig)
 		return -FI_ENOMEM;
 	trig->op = op;
+	if (trig->ep && !(trig->ep->base.caps & FI_HMEM))
+		drop_descs(&trig->op);
 	trig->op.flags |= ENG_OP_WORK;
 	trig->queued = work;
 	if (trig->ep) {

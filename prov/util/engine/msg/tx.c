@@ -9,6 +9,7 @@
 #include "base/iov.h"
 #include "engine/oob.h"
 #include "engine/ctl.h"
+#include "engine/dev.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
 
@@ -68,6 +69,7 @@ void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer
 	tx->pumping = false;
 	tx->pieces = 0;
 	tx->sink.pieces = 0;
+	tx->sink.dev = NULL;
 	tx->bounce = NULL;
 	tx->amo = NULL;
 	tx->trig = NULL;
@@ -169,6 +171,8 @@ void eng_tx_free(struct eng_tx *tx)
 		pool_put(&grp->bounces, tx->bounce);
 	if (tx->amo)
 		pool_put(&grp->amos, tx->amo);
+	if (__builtin_expect(tx->sink.dev != NULL, 0))
+		eng_dev_put(tx->sink.dev);
 	if (tx->refusal)
 		eng_ctl_put(tx->refusal);
 	drop_outs(tx);
@@ -316,6 +320,8 @@ static void on_pumped(struct eng_pump *pump, int status)
 	struct eng_tx *tx = container_of(pump, struct eng_tx, pump);
 
 	tx->pumping = false;
+	if (__builtin_expect(status <= -HMEM_ERR_BASE, 0))
+		eng_dev_tell(tx, pump->rx_id);
 	if (status)
 		fail(tx, status);
 	else
@@ -553,6 +559,7 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 	tx->pump.rx_id = msg->rx_id;
 	tx->pump.base = 0;
 	tx->pump.want = msg->len;
+	tx->pump.mrs = tx->sink.dev ? eng_dev_mrs(tx->sink.dev) : NULL;
 	tx->pump.done = on_pumped;
 	tx->pumping = true;
 	eng_pump_start(&tx->pump);

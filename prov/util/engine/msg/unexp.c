@@ -5,6 +5,7 @@
  * unexp.c - unexpected messages.  Their payload stays with the link; here is an
  * envelope each.
  */
+#include "engine/dev.h"
 #include "engine/flow.h"
 #include "engine/imported.h"
 #include "engine/recv.h"
@@ -127,7 +128,9 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *c
 	bool claimed = msg->claimed;
 	int ret = 0, placed = msg->lost ? -FI_ECONNRESET : 1;
 
-	if (msg->token)
+	if (msg->token && __builtin_expect(recv->sink.dev != NULL, 0))
+		placed = eng_dev_pull(recv, msg);
+	else if (msg->token)
 		placed = msg->link->ops->pull(msg->link, msg->token, recv->iov, recv->iov_cnt,
 					      &recv->sink);
 	eng_peer_ref(peer);
@@ -141,7 +144,7 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *c
 	if (env.rts)
 		goto out;
 	if (placed)
-		eng_recv_finish(recv, 0);
+		eng_recv_finish(recv, recv->sink.dev ? eng_dev_arrived(recv, 0) : 0);
 	else
 		eng_recv_placing(recv);
 out:

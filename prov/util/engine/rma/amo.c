@@ -10,6 +10,7 @@
 #include <rdma/fi_atomic.h>
 
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/atomic.h"
 #include "engine/serve.h"
 #include "engine/trig.h"
@@ -19,6 +20,7 @@
 /* One call. */
 struct amo {
 	struct eng_op op;
+	bool dev;		/* memory of a device is in its lists: op's descs say where */
 	size_t size;		/* bytes of an element; set by check() */
 	size_t len;		/* bytes of all elements; set by check() */
 };
@@ -90,14 +92,31 @@ static size_t to_iov(struct iovec *iov, const struct fi_ioc *list, size_t cnt, s
 	return cnt;
 }
 
+/* gather - the elements of a list, of which some may be memory of a device. */
+static int gather(const struct amo *a, const struct fi_ioc *list, void *const *desc, size_t cnt,
+		  char *copy)
+{
+	struct obj_mr *mrs[ENG_IOV_MAX];
+	struct iovec iov[ENG_IOV_MAX];
+	struct obj_mr_list all = { iov, mrs, cnt };
+
+	to_iov(iov, list, cnt, a->size);
+	if (__builtin_expect(a->dev, 0)) {
+		obj_mr_name(mrs, desc, cnt);
+		return hmem_errno(obj_mr_gather(&all, 0, copy, a->len));
+	}
+	iov_gather(iov, cnt, 0, copy, a->len);
+	return 0;
+}
+
 /* Operands, then comparands, in memory of the request's own. */
 static int attach(struct eng_tx *tx, const struct amo *a)
 {
 	size_t len = reads_only(a) ? 0 : is_compare(a) ? 2 * a->len : a->len;
 	const struct fi_msg_compare *compare = &a->op.compare;
 	const struct fi_msg_atomic *msg = &a->op.atomic;
-	struct iovec iov[ENG_IOV_MAX];
 	char *copy = (char *) tx->data;
+	int ret = 0;
 
 	if (len > ENG_TX_INLINE || a->op.fetch.iov_count >= ENG_IOV_MAX) {
 		copy = tx->amo = pool_get(&tx->ep->grp->amos);
@@ -105,15 +124,14 @@ static int attach(struct eng_tx *tx, const struct amo *a)
 			return -FI_EAGAIN;
 	}
 	if (len)
-		iov_gather(iov, to_iov(iov, msg->msg_iov, msg->iov_count, a->size), 0, copy, a->len);
-	if (is_compare(a))
-		iov_gather(iov, to_iov(iov, compare->msg_iov, compare->iov_count, a->size), 0,
-			   copy + a->len, a->len);
+		ret = gather(a, msg->msg_iov, msg->desc, msg->iov_count, copy);
+	if (!ret && is_compare(a))
+		ret = gather(a, compare->msg_iov, compare->desc, compare->iov_count, copy + a->len);
 	tx->pkt.flags |= len <= ENG_TX_INLINE ? ENG_PKT_INLINE : 0;
 	tx->pkt.iov[0] = (struct iovec) { copy, len };
 	tx->pkt.iov_cnt = len != 0;
 	tx->pkt.len = len;
-	return 0;
+	return ret;
 }
 
 /* Old values will come: where to?  The packet needs one entry of its list. */
@@ -122,6 +140,8 @@ static int ask(struct eng_tx *tx, const struct amo *a)
 	struct iovec *iov = tx->amo ? (void *) ((char *) tx->amo + ENG_AMO_RESULTS) :
 			    &tx->pkt.iov[1];
 
+	if (a->dev && !eng_dev_of_tx(tx, a->op.fetch.desc, a->op.fetch.iov_count))
+		return -FI_EAGAIN;
 	return eng_tx_ask(tx, iov, to_iov(iov, a->op.fetch.msg_iov, a->op.fetch.iov_count, a->size),
 			  a->len);
 }
@@ -179,13 +199,21 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 	tx->pkt.flags = op_flags & FI_MORE ? ENG_PKT_MORE : 0;
 	ret = attach(tx, a);
 	if (!ret)
-		ret = !base ? ask(tx, a) : eng_name_make(ep->grp, &tx->name) ? 0 : -FI_ENOMEM;
+		ret = !base ? ask(tx, a) : eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
 	if (ret) {
 		eng_tx_free(tx);
-		return -FI_EAGAIN;
+		return ret == -FI_ENOMEM ? -FI_EAGAIN : ret;
 	}
 	write_header(tx, a, flags, base ? tx->name.id : tx->sink.name.id);
 	return eng_tx_launch(tx, op_flags);
+}
+
+/* Does a list of the call have memory of a device?  Only with FI_HMEM a desc tells. */
+static bool on_device(const struct eng_op *op)
+{
+	return obj_mr_device_any(op->atomic.desc, op->atomic.iov_count) ||
+	       obj_mr_device_any(op->fetch.desc, op->fetch.iov_count) ||
+	       obj_mr_device_any(op->compare.desc, op->compare.iov_count);
 }
 
 static ssize_t post(struct fid_ep *fid, struct amo *a)
@@ -193,6 +221,8 @@ static ssize_t post(struct fid_ep *fid, struct amo *a)
 	struct eng_ep *ep = eng_ep_of(fid);
 	struct eng_peer *peer;
 	int ret = check(ep, a);
+
+	a->dev = !ret && __builtin_expect((ep->base.caps & FI_HMEM) != 0, 0) && on_device(&a->op);
 
 	if (!ret)
 		ret = eng_tx_enter(ep, a->op.atomic.addr, &peer);
@@ -241,18 +271,19 @@ int eng_amo_start(struct eng_ep *ep, const struct eng_op *op)
 	struct eng_peer *peer;
 	int ret = op->flags & ~(MSG_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : check(ep, &a);
 
+	a.dev = !ret && on_device(op);
 	if (!ret)
 		ret = eng_tx_find(ep, op->atomic.addr, &peer);
 	return ret ? ret : post_locked(ep, peer, &a);
 }
 
-static struct amo of_call(enum fi_op_type kind, const struct fi_ioc *iov, size_t cnt, fi_addr_t dest,
-			  enum fi_datatype type, enum fi_op op, void *context)
+static struct amo of_call(enum fi_op_type kind, const struct fi_ioc *iov, void **desc, size_t cnt,
+			  fi_addr_t dest, enum fi_datatype type, enum fi_op op, void *context)
 {
 	return (struct amo) { .op = {
 		.type = kind,
-		.atomic = { .msg_iov = iov, .iov_count = cnt, .addr = dest, .datatype = type,
-			    .op = op, .context = context },
+		.atomic = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
+			    .datatype = type, .op = op, .context = context },
 	} };
 }
 
@@ -260,7 +291,7 @@ static ssize_t amo_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **de
 			  fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype type,
 			  enum fi_op op, void *context)
 {
-	struct amo a = of_call(FI_OP_ATOMIC, iov, cnt, dest, type, op, context);
+	struct amo a = of_call(FI_OP_ATOMIC, iov, desc, cnt, dest, type, op, context);
 
 	return post_lists(ep, &a, addr, key);
 }
@@ -271,14 +302,14 @@ static ssize_t amo_write(struct fid_ep *ep, const void *buf, size_t cnt, void *d
 {
 	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
 
-	return amo_writev(ep, &ioc, NULL, 1, dest, addr, key, type, op, context);
+	return amo_writev(ep, &ioc, &desc, 1, dest, addr, key, type, op, context);
 }
 
 static ssize_t amo_inject(struct fid_ep *ep, const void *buf, size_t cnt, fi_addr_t dest,
 			  uint64_t addr, uint64_t key, enum fi_datatype type, enum fi_op op)
 {
 	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
-	struct amo a = of_call(FI_OP_ATOMIC, &ioc, 1, dest, type, op, NULL);
+	struct amo a = of_call(FI_OP_ATOMIC, &ioc, NULL, 1, dest, type, op, NULL);
 
 	a.op.flags = FI_INJECT | ENG_TX_QUIET;
 
@@ -297,9 +328,10 @@ static ssize_t amo_readwritev(struct fid_ep *ep, const struct fi_ioc *iov, void 
 			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
 			      enum fi_datatype type, enum fi_op op, void *context)
 {
-	struct amo a = of_call(FI_OP_FETCH_ATOMIC, iov, cnt, dest, type, op, context);
+	struct amo a = of_call(FI_OP_FETCH_ATOMIC, iov, desc, cnt, dest, type, op, context);
 
-	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .iov_count = result_cnt };
+	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .desc = result_desc,
+					     .iov_count = result_cnt };
 
 	return post_lists(ep, &a, addr, key);
 }
@@ -311,7 +343,7 @@ static ssize_t amo_readwrite(struct fid_ep *ep, const void *buf, size_t cnt, voi
 	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
 	struct fi_ioc old = { .addr = result, .count = cnt };
 
-	return amo_readwritev(ep, &ioc, NULL, 1, &old, NULL, 1, dest, addr, key, type, op,
+	return amo_readwritev(ep, &ioc, &desc, 1, &old, &result_desc, 1, dest, addr, key, type, op,
 			      context);
 }
 
@@ -320,7 +352,8 @@ static ssize_t amo_readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 				uint64_t flags)
 {
 	struct amo a = { .op = { .type = FI_OP_FETCH_ATOMIC,
-				 .fetch = { .msg_iov = resultv, .iov_count = result_cnt } } };
+				 .fetch = { .msg_iov = resultv, .desc = result_desc,
+					     .iov_count = result_cnt } } };
 
 	return post_msg(ep, &a, msg, flags);
 }
@@ -331,10 +364,12 @@ static ssize_t amo_compwritev(struct fid_ep *ep, const struct fi_ioc *iov, void 
 			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
 			      enum fi_datatype type, enum fi_op op, void *context)
 {
-	struct amo a = of_call(FI_OP_COMPARE_ATOMIC, iov, cnt, dest, type, op, context);
+	struct amo a = of_call(FI_OP_COMPARE_ATOMIC, iov, desc, cnt, dest, type, op, context);
 
-	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .iov_count = result_cnt };
-	a.op.compare = (struct fi_msg_compare) { .msg_iov = comparev, .iov_count = compare_cnt };
+	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .desc = result_desc,
+					     .iov_count = result_cnt };
+	a.op.compare = (struct fi_msg_compare) { .msg_iov = comparev, .desc = compare_desc,
+						 .iov_count = compare_cnt };
 
 	return post_lists(ep, &a, addr, key);
 }
@@ -348,7 +383,7 @@ static ssize_t amo_compwrite(struct fid_ep *ep, const void *buf, size_t cnt, voi
 	struct fi_ioc cmp = { .addr = (void *) compare, .count = cnt };
 	struct fi_ioc old = { .addr = result, .count = cnt };
 
-	return amo_compwritev(ep, &ioc, NULL, 1, &cmp, NULL, 1, &old, NULL, 1, dest, addr, key,
+	return amo_compwritev(ep, &ioc, &desc, 1, &cmp, &compare_desc, 1, &old, &result_desc, 1, dest, addr, key,
 			      type, op, context);
 }
 
@@ -358,8 +393,10 @@ static ssize_t amo_compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 				size_t result_cnt, uint64_t flags)
 {
 	struct amo a = { .op = { .type = FI_OP_COMPARE_ATOMIC,
-				 .fetch = { .msg_iov = resultv, .iov_count = result_cnt },
-				 .compare = { .msg_iov = comparev, .iov_count = compare_cnt } } };
+				 .fetch = { .msg_iov = resultv, .desc = result_desc,
+					     .iov_count = result_cnt },
+				 .compare = { .msg_iov = comparev, .desc = compare_desc,
+						 .iov_count = compare_cnt } } };
 
 	return post_msg(ep, &a, msg, flags);
 }

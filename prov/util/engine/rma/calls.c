@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/trig.h"
 #include "engine/tx.h"
 #include "obj/ops.h"
@@ -17,6 +18,7 @@ struct rma {
 	struct fi_msg_rma msg;
 	size_t len;		/* of either list; set by check() */
 	uint64_t flags;		/* of the operation, ENG_TX_QUIET */
+	void *const *desc;	/* memory of a device is in the local list; or NULL */
 };
 
 static int check(struct eng_ep *ep, struct rma *r)
@@ -67,7 +69,7 @@ static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r,
 	int ret;
 
 	*notify_p = false;
-	if (!ops->rma || r->msg.rma_iov_count != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
+	if (!ops->rma || r->desc || r->msg.rma_iov_count != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
 	    ((r->flags & FI_FENCE) && peer->tx_cnt) || (r->flags & ENG_OP_WORK) ||
 	    eng_ep_ctx(ep, r->msg.addr))
 		return 0;
@@ -125,7 +127,8 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 		return -FI_EAGAIN;
 	if (r->len) {
 		memcpy(tx->pkt.iov, r->msg.msg_iov, r->msg.iov_count * sizeof(*r->msg.msg_iov));
-		ret = eng_tx_ask(tx, tx->pkt.iov, r->msg.iov_count, r->len);
+		ret = r->desc && !eng_dev_of_tx(tx, r->desc, r->msg.iov_count) ? -FI_ENOMEM :
+		      eng_tx_ask(tx, tx->pkt.iov, r->msg.iov_count, r->len);
 	} else {
 		tx->want_ack = true;
 		ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_ENOMEM;
@@ -201,23 +204,40 @@ static int attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *of
 	return eng_tx_attach(tx, last, cnt, r->len - *off_p, false);
 }
 
+/* fetch - the payload of a write from a device, in the host's memory.  At once: what follows
+ * must stay behind the write.
+ */
+static int fetch(struct eng_tx *tx, const struct rma *r, struct rma *host, struct iovec *iov)
+{
+	*host = *r;
+	host->msg.msg_iov = iov;
+	host->msg.iov_count = 1;
+	return eng_dev_stage(tx, r->msg.msg_iov, r->desc, r->msg.iov_count, r->len, iov);
+}
+
 /* send_write - by packets; @placed: the bytes are there, the peer is to be notified. */
 static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool placed)
 {
 	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
 	size_t off = placed ? r->len : 0;
 	uint8_t flags = WIRE_F_LAST;
+	struct iovec staged;
+	struct rma host;
 	int ret;
 
 	if (!tx)
 		return -FI_EAGAIN;
 	ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
+	if (__builtin_expect(r->desc != NULL, 0) && !ret) {
+		ret = fetch(tx, r, &host, &staged);
+		r = &host;
+	}
 	if (!ret)
 		ret = placed ? eng_tx_attach(tx, NULL, 0, 0, false) :
 		      attach(tx, r, peer->link->attr.seg_size, &off);
 	if (ret) {
 		eng_tx_free(tx);
-		return -FI_EAGAIN;
+		return ret;
 	}
 	tx->want_ack = ack_wanted(ep, r);
 	if (tx->want_ack)
@@ -316,9 +336,20 @@ static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64
 	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, &r, op);
 }
 
+/* Of the tables of endpoints with FI_HMEM: msg->desc names memory of a device. */
+ssize_t eng_dev_rma(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags, bool write)
+{
+	struct rma r = { .msg = *msg, .flags = flags, .desc = msg->desc };
+
+	if ((flags & ~MSG_FLAGS) || (!write && (flags & NOT_READ)))
+		return -FI_EBADFLAGS;
+	return post(fid, &r, write ? write_one : read_one);
+}
+
 int eng_rma_start(struct eng_ep *ep, const struct eng_op *op)
 {
-	struct rma r = { .msg = op->rma, .flags = op->flags };
+	struct rma r = { .msg = op->rma, .flags = op->flags,
+			 .desc = obj_mr_device_any(op->rma.desc, op->rma.iov_count) ? op->rma.desc : NULL };
 	bool write = op->type == FI_OP_WRITE;
 	struct eng_peer *peer;
 	int ret;

@@ -7,10 +7,18 @@
 #include <rdma/fi_errno.h>
 
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/peer.h"
 #include "engine/wire.h"
 
 static void on_piece_done(struct eng_pkt *pkt, int status);
+
+void eng_pump_header(const struct eng_pump *pump, struct eng_pkt *pkt, size_t off, size_t len)
+{
+	pkt->flags = off + len < pump->want ? ENG_PKT_MORE : 0;
+	pkt->hdr_len = (uint16_t) wire_put_word(pkt->hdr,
+		wire_put_base(pkt->hdr, WIRE_DATA, 0, 0, pump->rx_id, len), pump->base + off);
+}
 
 static struct eng_out *make_piece(struct eng_pump *pump)
 {
@@ -25,10 +33,7 @@ static struct eng_out *make_piece(struct eng_pump *pump)
 	out->grp = pump->grp;
 	out->owner = pump;
 	pkt = &out->pkt;
-	pkt->flags = pump->off + len < pump->want ? ENG_PKT_MORE : 0;
-	pkt->hdr_len = (uint16_t) wire_put_word(pkt->hdr,
-		wire_put_base(pkt->hdr, WIRE_DATA, 0, 0, pump->rx_id, len),
-		pump->base + pump->off);
+	eng_pump_header(pump, pkt, pump->off, len);
 	pkt->iov_cnt = (uint16_t) iov_slice(pump->iov, pump->iov_cnt, pump->off, len, pkt->iov);
 	pkt->len = len;
 	pkt->done = on_piece_done;
@@ -51,11 +56,13 @@ void eng_pump_stop(struct eng_pump *pump, int err)
 		return;
 	pump->stopped = true;
 	pump->err = err;
+	if (__builtin_expect(pump->mrs != NULL, 0))
+		eng_dev_stop(pump);
 	finish(pump);
 }
 
-/* Keep the link busy.  Returns -FI_EAGAIN if memory is short and nothing that
- * comes back would call again.
+/* Keep the link busy.  Returns -FI_EAGAIN if memory is short, or a copy in flight, and nothing
+ * that comes back would call again.
  */
 static int push(struct eng_pump *pump)
 {
@@ -63,6 +70,8 @@ static int push(struct eng_pump *pump)
 	struct eng_out *out;
 	int ret;
 
+	if (__builtin_expect(pump->mrs != NULL, 0))
+		return eng_dev_push(pump);
 	while (pump->off < pump->want && pump->pieces < ENG_PUMP_PIECES) {
 		out = make_piece(pump);
 		if (!out)
@@ -105,6 +114,11 @@ static void on_piece_done(struct eng_pkt *pkt, int status)
 
 	pool_put(&out->grp->outs, out);
 	pump->pieces--;
+	eng_pump_piece_done(pump, status);
+}
+
+void eng_pump_piece_done(struct eng_pump *pump, int status)
+{
 	if (__builtin_expect(status, 0))
 		eng_peer_losing(pump->peer);
 	if (pump->stopped)
@@ -121,6 +135,8 @@ void eng_pump_start(struct eng_pump *pump)
 	pump->stopped = false;
 	pump->err = 0;
 	pump->off = 0;
+	if (__builtin_expect(pump->mrs != NULL, 0))
+		eng_dev_begin(pump);
 	list_init(&pump->work.node);
 	pump->work.run = push_again;
 	push_or_defer(pump);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/flow.h"
 
 /* Memory for a request, and for its answer. */
@@ -35,6 +36,7 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 	sv->amo = NULL;
 	sv->bounce = NULL;
 	sv->uses.cnt = 0;
+	sv->sink.dev = NULL;
 	list_init(&sv->live);
 	sv->sink.name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SINK };
 	list_init(&sv->node);
@@ -82,7 +84,8 @@ static void log_refusal(struct eng_peer *peer, const struct wire_msg *msg, int e
 	ENG_WARN(peer->ep, "%s: %s of remote key 0x%llx at 0x%llx, %llu bytes, is refused: %s\n",
 		 eng_peer_text(peer, text), wire_op_name(msg->op),
 		 (unsigned long long) msg->rma[0].key, (unsigned long long) msg->rma[0].addr,
-		 (unsigned long long) msg->len, fi_strerror(-err));
+		 (unsigned long long) msg->len, hmem_strerror(err) ? hmem_strerror(err) :
+		 fi_strerror(-err));
 }
 
 /* The peer gets a NACK with the cause; its connection lives on. */
@@ -103,7 +106,7 @@ void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err
 		ctl = eng_ctl_get(peer->ep->grp);
 	log_refusal(peer, msg, err);
 	if (ctl)
-		eng_ctl_send(ctl, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -err);
+		eng_ctl_send(ctl, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -hmem_errno(err));
 }
 
 static int enter(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
@@ -218,7 +221,33 @@ static void give_up(struct eng_peer *peer, const struct wire_msg *msg, int err,
 		peer->refused = msg->id;
 }
 
-/* Copy a payload that is here in whole, range by range.  Errors: a region has gone. */
+/* Does any of the regions lie in memory of a device? */
+static bool on_device(const struct eng_uses *uses)
+{
+	unsigned i;
+
+	for (i = 0; i < uses->cnt; i++)
+		if (uses->use[i].mr->loc.iface != FI_HMEM_SYSTEM)
+			return true;
+	return false;
+}
+
+static int put(struct obj_mr *mr, const struct iovec *iov, size_t cnt, const uint8_t *data,
+	       size_t len)
+{
+	struct obj_mr *mrs[OBJ_MR_IOV_MAX];
+
+	if (mr->loc.iface == FI_HMEM_SYSTEM) {
+		iov_scatter(iov, cnt, 0, data, len);
+		return 0;
+	}
+	eng_dev_name_all(mrs, mr, cnt);
+	return obj_mr_scatter(&(struct obj_mr_list) { iov, mrs, cnt }, 0, data, len);
+}
+
+/* Copy a payload that is here in whole, range by range.  Errors: a region has gone, the
+ * device's.
+ */
 static int scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint8_t *data)
 {
 	struct iovec iov[OBJ_MR_IOV_MAX];
@@ -232,8 +261,10 @@ static int scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint
 		ret = enter(peer, msg, r, r->len, FI_REMOTE_WRITE, iov, &cnt, &use);
 		if (ret)
 			return ret;
-		iov_scatter(iov, cnt, 0, data, r->len);
+		ret = put(use.mr, iov, cnt, data, r->len);
 		obj_mr_leave(&use);
+		if (ret)
+			return ret;
 		data += r->len;
 	}
 	return 0;
@@ -270,7 +301,7 @@ static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 	if (!sv)
 		return ENG_RX_LATER;
 	rx->iov_cnt = cnt;
-	if (cnt > ENG_IOV_MAX) {
+	if (cnt > ENG_IOV_MAX || on_device(uses)) {
 		sv->bounce = malloc(rx->len);
 		if (!sv->bounce) {
 			eng_serve_put(sv);
@@ -319,7 +350,7 @@ static enum eng_rx_verdict take_write(struct eng_peer *peer, struct eng_rx *rx,
 			eng_ctl_put(ack);
 		return verdict;
 	}
-	if (cnt <= ENG_IOV_MAX)
+	if (cnt <= ENG_IOV_MAX && !on_device(uses))
 		iov_scatter(rx->iov, cnt, 0, rx->data, rx->len);
 	else
 		ret = scatter(peer, msg, rx->data);
@@ -364,7 +395,8 @@ static void read_end(struct eng_serve *sv)
 	if (!sv->err)
 		eng_serve_events(peer, &sv->msg, FI_REMOTE_READ, FI_RMA, sv->msg.len);
 	else if (sv->ctl)
-		eng_ctl_send(sv->ctl, peer, WIRE_NACK, 0, sv->msg.id, 0, (uint32_t) -sv->err);
+		eng_ctl_send(sv->ctl, peer, WIRE_NACK, 0, sv->msg.id, 0,
+			     (uint32_t) -hmem_errno(sv->err));
 	if (sv->err)
 		sv->ctl = NULL;
 	eng_serve_put(sv);
@@ -380,7 +412,10 @@ static void on_pumped(struct eng_pump *pump, int status)
 	sv->ended = true;
 	sv->done += pump->want;
 	sv->range++;
-	if (status && !sv->err) {
+	if (status <= -HMEM_ERR_BASE && !sv->err) {
+		sv->err = status;
+		log_refusal(peer, &sv->msg, status);
+	} else if (status && !sv->err) {
 		/* The peer is gone: no answer. */
 		sv->err = status;
 		if (sv->ctl)
@@ -415,6 +450,11 @@ static bool next_range(struct eng_serve *sv)
 	sv->pump.rx_id = sv->msg.id;
 	sv->pump.base = sv->done;
 	sv->pump.want = r->len;
+	sv->pump.mrs = NULL;
+	if (__builtin_expect(on_device(&uses), 0)) {
+		eng_dev_name_all(sv->mrs, uses.use[0].mr, cnt);
+		sv->pump.mrs = sv->mrs;
+	}
 	sv->pump.done = on_pumped;
 	sv->ended = false;
 	sv->running = true;

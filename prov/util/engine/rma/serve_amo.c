@@ -7,10 +7,12 @@
  * All memory that an atomic needs, its answer's included, is taken before the
  * first element changes: it is done once or not at all.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/iov.h"
 #include "engine/atomic.h"
+#include "engine/dev.h"
 #include "engine/flow.h"
 #include "engine/serve.h"
 
@@ -103,19 +105,57 @@ static int enter_all(struct eng_peer *peer, const struct amo *a, const struct wi
 	return 0;
 }
 
-/* Do it; @result may be NULL. */
-static void apply(const struct amo *a, const struct targets *t, const char *operand, char *result)
+/* Do it to @target, which the operands and results from byte @at on belong to. */
+static void apply_to(const struct amo *a, void *target, size_t len, const char *operand, size_t at,
+		     char *result)
+{
+	eng_atomic_apply(a->type, a->op, target, a->op == FI_ATOMIC_READ ? NULL : operand + at,
+			 a->form == ENG_ATOMIC_COMPARE ? operand + a->len + at : NULL,
+			 result ? result + at : NULL, len / a->size);
+}
+
+/* Memory of a device comes to the host, is changed, and goes back; one after another in the
+ * whole process, for another group may serve the same region.
+ */
+static int apply_on_device(const struct amo *a, struct obj_mr *mr, const struct iovec *part,
+			   const char *operand, size_t at, char *result)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	uint64_t copy[ENG_ATOMIC_MAX / sizeof(uint64_t)] __attribute__((aligned(16)));
+	struct obj_mr_list list = { part, &mr, 1 };
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = obj_mr_gather(&list, 0, copy, part->iov_len);
+	if (!ret) {
+		apply_to(a, copy, part->iov_len, operand, at, result);
+		if (a->op != FI_ATOMIC_READ)
+			ret = obj_mr_scatter(&list, 0, copy, part->iov_len);
+	}
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+/* Do it; @result may be NULL.  Errors: the device's. */
+static int apply(const struct amo *a, const struct targets *t, const char *operand, char *result)
 {
 	size_t i, j, at = 0;
+	struct obj_mr *mr;
+	int ret = 0;
 
-	for (i = 0; i < t->uses.cnt; i++)
-		for (j = 0; j < t->cnt[i]; j++) {
-			eng_atomic_apply(a->type, a->op, t->iov[i][j].iov_base,
-					 a->op == FI_ATOMIC_READ ? NULL : operand + at,
-					 a->form == ENG_ATOMIC_COMPARE ? operand + a->len + at : NULL,
-					 result ? result + at : NULL, t->iov[i][j].iov_len / a->size);
-			at += t->iov[i][j].iov_len;
+	for (i = 0; i < t->uses.cnt && !ret; i++) {
+		mr = t->uses.use[i].mr;
+		for (j = 0; j < t->cnt[i] && !ret; j++) {
+			const struct iovec *part = &t->iov[i][j];
+
+			if (__builtin_expect(mr->loc.iface != FI_HMEM_SYSTEM, 0))
+				ret = apply_on_device(a, mr, part, operand, at, result);
+			else
+				apply_to(a, part->iov_base, part->iov_len, operand, at, result);
+			at += part->iov_len;
 		}
+	}
+	return ret;
 }
 
 static void on_result_sent(struct eng_pkt *pkt, int status)
@@ -156,14 +196,16 @@ static void perform(struct eng_peer *peer, const struct wire_msg *msg, const cha
 
 	parse(msg, &a);
 	ret = enter_all(peer, &a, msg, &t);
+	if (!ret) {
+		ret = apply(&a, &t, operand, result);
+		eng_uses_leave(&t.uses);
+	}
 	if (ret) {
 		if (result)
 			pool_put(&peer->ep->grp->amos, result);
 		eng_serve_failed(peer, msg, ret, ctl);
 		return;
 	}
-	apply(&a, &t, operand, result);
-	eng_uses_leave(&t.uses);
 	eng_serve_events(peer, msg, access_of(&a), FI_ATOMIC, a.len);
 	if (result)
 		send_result(peer, ctl, msg->id, result, a.len);

@@ -7,6 +7,7 @@
 #include <rdma/fi_errno.h>
 
 #include "base/iov.h"
+#include "engine/dev.h"
 #include "engine/peer.h"
 
 int eng_sink_open(struct eng_sink *sink, struct eng_grp *grp, size_t want)
@@ -19,10 +20,15 @@ int eng_sink_open(struct eng_sink *sink, struct eng_grp *grp, size_t want)
 }
 
 /* Also after an error done() waits until the link moves no piece into the buffers. */
-static void check(struct eng_sink *sink)
+void eng_sink_check(struct eng_sink *sink)
 {
-	if (!sink->pieces && (sink->err || sink->got == sink->want))
-		sink->done(sink, sink->err);
+	int err = sink->err;
+
+	if (sink->pieces || (!err && sink->got != sink->want))
+		return;
+	if (__builtin_expect(sink->dev != NULL, 0) && !err)
+		err = sink->dev->err;
+	sink->done(sink, err);
 }
 
 enum eng_rx_verdict eng_sink_on_data(struct eng_peer *peer, struct eng_rx *rx,
@@ -42,10 +48,12 @@ enum eng_rx_verdict eng_sink_on_data(struct eng_peer *peer, struct eng_rx *rx,
 		*why_p = "data outside of what was asked for";
 		return ENG_RX_BAD;
 	}
+	if (__builtin_expect(sink->dev != NULL, 0))
+		return eng_dev_on_data(sink, peer, rx, msg);
 	sink->got += msg->len;
 	if (rx->avail == rx->len) {
 		iov_scatter(sink->iov, sink->iov_cnt, msg->off, rx->data, rx->len);
-		check(sink);
+		eng_sink_check(sink);
 		return ENG_RX_DONE;
 	}
 	rx->iov_cnt = iov_slice(sink->iov, sink->iov_cnt, msg->off, msg->len, rx->iov);
@@ -63,5 +71,5 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 		sink->err = status;
 		eng_peer_losing(sink->name.peer);
 	}
-	check(sink);
+	eng_sink_check(sink);
 }

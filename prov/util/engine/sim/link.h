@@ -75,4 +75,7 @@ extern unsigned sim_ops[256];
 int sim_fabric_open(struct fid_fabric **fabric_p);
 struct fi_info *sim_info(enum fi_ep_type type, uint16_t port);
 
+/* Further capabilities in sim_info(); with FI_HMEM, FI_MR_HMEM too. */
+extern uint64_t sim_caps;
+
 #endif

@@ -47,6 +47,8 @@ static void fill_attrs(struct fi_info *info)
 	info->domain_attr->cq_data_size = ENG_CQ_DATA_SIZE;
 }
 
+uint64_t sim_caps;
+
 struct fi_info *sim_info(enum fi_ep_type type, uint16_t port)
 {
 	struct fi_info *info = fi_allocinfo();
@@ -55,7 +57,8 @@ struct fi_info *sim_info(enum fi_ep_type type, uint16_t port)
 	sin->sin_family = AF_INET;
 	sin->sin_addr.s_addr = htonl(SIM_HOST);
 	sin->sin_port = htons(port);
-	info->caps = ENG_TX_CAPS | ENG_RX_CAPS;
+	info->caps = ENG_TX_CAPS | ENG_RX_CAPS | sim_caps;
+	info->domain_attr->mr_mode = sim_caps & FI_HMEM ? FI_MR_HMEM : 0;
 	info->addr_format = FI_SOCKADDR_IN;
 	info->src_addr = sin;
 	info->src_addrlen = sizeof(*sin);
