@@ -293,6 +293,7 @@ static int ep_close(struct fid *fid)
 		udp_tx_flush(ep);
 		udp_csock_close(ep);
 		udp_poller_leave(ep);
+		udp_rx_drop(ep);
 		lock_put(&ep->base.prog->lock);
 	}
 	close(ep->sock.fd);
@@ -382,6 +383,8 @@ static void ep_set_ops(struct udp_ep *ep)
 	fid->ops = &ep_ops;
 	fid->cm = &ep_cm_ops;
 	fid->msg = ep->framed ? &framed_msg_ops : &plain_msg_ops;
+	if (ep->base.caps & FI_HMEM)
+		udp_dev_set_ops(ep);
 	obj_ops_fill_ep(fid);
 }
 

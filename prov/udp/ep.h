@@ -69,6 +69,13 @@ struct udp_sock {
 	bool gro;		/* UDP_GRO is on: a train is received by one call */
 };
 
+enum {
+	UDP_RX_MULTI = 1 << 0,	/* FI_MULTI_RECV: iov[1] is the free rest of the buffer */
+	UDP_RX_DEVICE = 1 << 1,	/* iov[1] is the host's, instead of memory of a device */
+};
+
+struct udp_dev;
+
 /* A posted receive.  The program's scatter list starts at iov[1]; iov[0] is for the header, and not
  * in use on a plain endpoint.
  */
@@ -76,9 +83,10 @@ struct udp_rx {
 	struct list node;	/* on ep->posted, oldest first */
 	void *context;
 	bool want;		/* write a completion on success */
-	bool multi;		/* FI_MULTI_RECV: iov[1] is the free rest of the buffer */
+	uint8_t kind;		/* UDP_RX_* */
 	unsigned iov_cnt;	/* iov[0] included */
 	struct iovec iov[1 + UDP_IOV_MAX];
+	struct udp_dev *dev;	/* UDP_RX_DEVICE */
 };
 
 /* A queued send: waits for the end of a burst, or until the socket has room. */
@@ -276,6 +284,15 @@ ssize_t udp_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 ssize_t udp_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
 		  fi_addr_t dest, void *context);
 ssize_t udp_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags);
+
+/* udp_dev_send, udp_dev_recv - the same with memory of a device in the list; data as FI_MSG's. */
+ssize_t udp_dev_send(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags);
+ssize_t udp_dev_recv(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags);
+/* udp_dev_set_ops - the calls of an endpoint with FI_HMEM (dev.c). */
+void udp_dev_set_ops(struct udp_ep *ep);
+
+/* udp_rx_drop - the endpoint closes: forget what is posted.  Locked. */
+void udp_rx_drop(struct udp_ep *ep);
 ssize_t udp_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest);
 ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 		     uint64_t data, fi_addr_t dest, void *context);

@@ -71,6 +71,7 @@ static const struct fi_info *const offers[] = { &offer };
 static const struct info_limits limits = {
 	.tx_size = QUEUE_MAX,
 	.rx_size = QUEUE_MAX,
+	.hmem = true,
 };
 
 /* Sets the largest payload of one unfragmented packet.  The system would fragment a longer one,

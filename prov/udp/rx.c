@@ -2,12 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
 #include "net/opt.h"
+#include "obj/mr.h"
 
 #include "ep.h"
 
@@ -16,8 +18,10 @@
 
 /* ---- posting --------------------------------------------------------------- */
 
-static ssize_t rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context,
-		       uint64_t flags)
+/* @dev: @iov is its buffer; NULL: the program's */
+static inline __attribute__((always_inline)) ssize_t
+rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context, uint64_t flags,
+	struct udp_dev *dev)
 {
 	struct obj_prog *prog = ep->base.prog;
 	struct udp_rx *rx;
@@ -32,7 +36,11 @@ static ssize_t rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, v
 	}
 	rx->context = context;
 	rx->want = obj_ep_want_rx_comp(&ep->base, flags);
-	rx->multi = flags & FI_MULTI_RECV;
+	rx->kind = flags & FI_MULTI_RECV ? UDP_RX_MULTI : 0;
+	if (dev) {
+		rx->kind |= UDP_RX_DEVICE;
+		rx->dev = dev;
+	}
 	rx->iov[0].iov_len = sizeof(struct udp_hdr);
 	rx->iov_cnt = udp_iov_put(rx->iov, 1, iov, cnt);
 	list_add_tail(&rx->node, &ep->posted);
@@ -49,7 +57,7 @@ ssize_t udp_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 	struct iovec iov = { buf, len };
 
-	return rx_post(udp_ep_of(h->ep), &iov, 1, context, h->rx_op_flags);
+	return rx_post(udp_ep_of(h->ep), &iov, 1, context, h->rx_op_flags, NULL);
 }
 
 ssize_t udp_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
@@ -59,7 +67,7 @@ ssize_t udp_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size
 
 	if (cnt > UDP_IOV_MAX || ((h->rx_op_flags & FI_MULTI_RECV) && cnt != 1))
 		return -FI_EINVAL;
-	return rx_post(udp_ep_of(h->ep), iov, cnt, context, h->rx_op_flags);
+	return rx_post(udp_ep_of(h->ep), iov, cnt, context, h->rx_op_flags, NULL);
 }
 
 ssize_t udp_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
@@ -69,7 +77,69 @@ ssize_t udp_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags
 	if (msg->iov_count > UDP_IOV_MAX || ((flags & FI_MULTI_RECV) && msg->iov_count != 1))
 		return -FI_EINVAL;
 	return rx_post(udp_ep_of(obj_ep_of(fid)), msg->msg_iov, msg->iov_count, msg->context,
-		       flags);
+		       flags, NULL);
+}
+
+/* ---- memory of devices -------------------------------------------------------
+ *
+ * The CPU may not touch it, so a datagram goes to a buffer of the host, and from there to the
+ * device.
+ */
+
+struct udp_dev {
+	struct iovec iov[UDP_IOV_MAX];	/* the program's */
+	struct obj_mr *mrs[UDP_IOV_MAX];
+	size_t cnt;
+	char buf[];
+};
+
+ssize_t udp_dev_recv(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	struct iovec host = { NULL, 0 };
+	struct udp_dev *dev;
+	ssize_t ret;
+
+	if (flags & ~RX_FLAGS)
+		return -FI_EBADFLAGS;
+	if (msg->iov_count > UDP_IOV_MAX || ((flags & FI_MULTI_RECV) && msg->iov_count != 1))
+		return -FI_EINVAL;
+	host.iov_len = iov_total(msg->msg_iov, msg->iov_count);
+	dev = malloc(sizeof(*dev) + host.iov_len);
+	if (!dev)
+		return -FI_EAGAIN;
+	memcpy(dev->iov, msg->msg_iov, msg->iov_count * sizeof(*msg->msg_iov));
+	obj_mr_name(dev->mrs, msg->desc, msg->iov_count);
+	dev->cnt = msg->iov_count;
+	host.iov_base = dev->buf;
+	ret = rx_post(udp_ep_of(obj_ep_of(fid)), &host, 1, msg->context, flags, dev);
+	if (ret)
+		free(dev);
+	return ret;
+}
+
+/* Where in the program's buffer the next datagram of @rx goes. */
+static void *dev_at(const struct udp_rx *rx)
+{
+	const struct udp_dev *dev = rx->dev;
+
+	return iov_at(&dev->iov[0], (size_t) ((char *) rx->iov[1].iov_base - dev->buf));
+}
+
+/* dev_take - @len bytes have arrived for @rx.  Errors: the device's. */
+static int dev_take(const struct udp_rx *rx, size_t len)
+{
+	const struct udp_dev *dev = rx->dev;
+	struct obj_mr_list list = { dev->iov, dev->mrs, dev->cnt };
+	const char *from = rx->iov[1].iov_base;
+
+	return obj_mr_scatter(&list, (size_t) (from - dev->buf), from, len);
+}
+
+static inline void *rx_buf(const struct udp_rx *rx)
+{
+	if (rx->iov_cnt <= 1)
+		return NULL;
+	return __builtin_expect(rx->kind & UDP_RX_DEVICE, 0) ? dev_at(rx) : rx->iov[1].iov_base;
 }
 
 /* ---- completing ------------------------------------------------------------ */
@@ -77,6 +147,8 @@ ssize_t udp_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags
 static void rx_free(struct udp_ep *ep, struct udp_rx *rx)
 {
 	list_del(&rx->node);
+	if (__builtin_expect(rx->kind & UDP_RX_DEVICE, 0))
+		free(rx->dev);
 	pool_put(&ep->rx_pool, rx);
 }
 
@@ -88,7 +160,7 @@ static inline uint64_t rx_consume(struct udp_ep *ep, struct udp_rx *rx, size_t l
 {
 	uint64_t flags = FI_RECV | FI_MSG;
 
-	if (rx->multi) {
+	if (rx->kind & UDP_RX_MULTI) {
 		rx->iov[1].iov_base = (char *) rx->iov[1].iov_base + len;
 		rx->iov[1].iov_len -= len;
 		if (rx->iov[1].iov_len && rx->iov[1].iov_len >= ep->base.min_multi_recv)
@@ -104,7 +176,7 @@ static void rx_fail(struct udp_ep *ep, struct udp_rx *rx, struct fi_cq_err_entry
 		    const void *err_data, size_t size)
 {
 	e->op_context = rx->context;
-	e->buf = rx->iov_cnt > 1 ? rx->iov[1].iov_base : NULL;
+	e->buf = rx_buf(rx);
 	e->flags |= rx_consume(ep, rx, e->len);
 	e->src_addr = FI_ADDR_NOTAVAIL;
 	obj_ep_err_rx(&ep->base, e, err_data, size, OBJ_CNTR_RECV);
@@ -120,12 +192,18 @@ int udp_rx_cancel(struct udp_ep *ep, void *context)
 		rx = container_of(pos, struct udp_rx, node);
 		if (rx->context != context)
 			continue;
-		if (rx->multi)	/* release the whole buffer */
+		if (rx->kind & UDP_RX_MULTI)	/* release the whole buffer */
 			rx->iov[1].iov_len = 0;
 		rx_fail(ep, rx, &e, NULL, 0);
 		return 0;
 	}
 	return -FI_ENOENT;
+}
+
+void udp_rx_drop(struct udp_ep *ep)
+{
+	while (!list_empty(&ep->posted))
+		rx_free(ep, container_of(ep->posted.next, struct udp_rx, node));
 }
 
 /* ---- receiving ------------------------------------------------------------- */
@@ -176,6 +254,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 	void *buf, *context;
 	fi_addr_t src;
 	bool want;
+	int ret;
 
 	if (ep->framed) {
 		verdict = udp_wire_check(hdr, len);
@@ -188,6 +267,15 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 		flags = hdr->flags & UDP_WIRE_DATA ? FI_REMOTE_CQ_DATA : 0;
 	}
 	src = rx_source(ep, from);
+	if (__builtin_expect(rx->kind & UDP_RX_DEVICE, 0)) {
+		ret = dev_take(rx, msg->msg_flags & MSG_TRUNC ? rx_room(rx) : len);
+		if (ret) {
+			e.err = -hmem_errno(ret);
+			e.prov_errno = -ret;
+			rx_fail(ep, rx, &e, NULL, 0);
+			return;
+		}
+	}
 	if (__builtin_expect(msg->msg_flags & MSG_TRUNC, 0)) {
 		e.err = e.prov_errno = FI_ETRUNC;
 		e.flags = flags;
@@ -205,7 +293,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 		rx_fail(ep, rx, &e, from, net_addr_len(&from->sa));
 		return;
 	}
-	buf = rx->iov_cnt > 1 ? rx->iov[1].iov_base : NULL;
+	buf = rx_buf(rx);
 	context = rx->context;
 	want = rx->want;
 	flags |= rx_consume(ep, rx, len);
@@ -429,7 +517,7 @@ static inline int rx_one(struct udp_sock *sock)
 	ssize_t len;
 	size_t seg;
 
-	if (ep->trains && rx->multi && !ep->report_ecn && rx->iov[1].iov_len >= NET_TRAIN_MAX)
+	if (ep->trains && (rx->kind & UDP_RX_MULTI) && !ep->report_ecn && rx->iov[1].iov_len >= NET_TRAIN_MAX)
 		return rx_in_place(sock, rx);
 	rx_prepare(p, 0, rx, ep->framed);
 	if (ep->trains) {
@@ -447,7 +535,7 @@ static inline int rx_one(struct udp_sock *sock)
 		rx_set_meta(ep, msg->msg_name, 0, ecn);
 		msg->msg_control = NULL;
 		msg->msg_controllen = 0;
-		if (seg < (size_t) len && rx->multi)
+		if (seg < (size_t) len && (rx->kind & UDP_RX_MULTI))
 			return (int) rx_train(ep, rx, msg, (size_t) len, seg);
 	}
 	rx_arrived(ep, rx, &p->slot[0].hdr, &p->msg[0].msg_hdr, (size_t) len);
@@ -466,7 +554,7 @@ static int rx_many(struct udp_sock *sock, unsigned want)
 
 	for (pos = ep->posted.next; pos != &ep->posted && i < want; pos = pos->next, i++) {
 		rx[i] = container_of(pos, struct udp_rx, node);
-		if (rx[i]->multi)
+		if (rx[i]->kind & UDP_RX_MULTI)
 			break;
 		rx_prepare(p, i, rx[i], ep->framed);
 	}
@@ -520,7 +608,7 @@ int udp_rx_poll(struct udp_sock *sock, unsigned budget)
 
 	if (list_empty(posted))
 		return 0;
-	if (container_of(posted->next, struct udp_rx, node)->multi)
+	if (container_of(posted->next, struct udp_rx, node)->kind & UDP_RX_MULTI)
 		got = rx_multi(sock, want);
 	else if (want == 1 || posted->next == posted->prev)
 		got = rx_one(sock);

@@ -8,10 +8,12 @@
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
+#include "obj/mr.h"
 
 #include "ep.h"
 
@@ -448,6 +450,46 @@ ssize_t udp_injectdata(struct fid_ep *fid, const void *buf, size_t len, uint64_t
 		       fi_addr_t dest)
 {
 	return tx_inject(fid, buf, len, data, dest, FI_REMOTE_CQ_DATA);
+}
+
+/* It is copied to the host, and then is what an inject is. */
+ssize_t udp_dev_send(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	struct udp_ep *ep = udp_ep_of(obj_ep_of(fid));
+	struct obj_mr *mrs[UDP_IOV_MAX];
+	struct obj_mr_list list = { msg->msg_iov, mrs, msg->iov_count };
+	struct iovec host;
+	struct op op = {
+		.iov = &host, .cnt = 1,
+		.data = flags & FI_REMOTE_CQ_DATA ? msg->data : 0,
+		.dest = msg->addr,
+		.context = msg->context,
+		.flags = flags | FI_INJECT,
+		.want = obj_ep_want_tx_comp(&ep->base, flags),
+	};
+	int ret;
+
+	if (flags & ~TX_FLAGS || (flags & FI_REMOTE_CQ_DATA && !ep->framed))
+		return -FI_EBADFLAGS;
+	if (msg->iov_count > UDP_IOV_MAX)
+		return -FI_EINVAL;
+	if (!ep->poller)
+		return -FI_EOPBADSTATE;
+	op.len = iov_total(msg->msg_iov, msg->iov_count);
+	if (op.len > ep->max_msg)
+		return -FI_EMSGSIZE;
+	host = (struct iovec) { malloc(op.len + !op.len), op.len };
+	if (!host.iov_base)
+		return -FI_EAGAIN;
+	obj_mr_name(mrs, msg->desc, msg->iov_count);
+	ret = hmem_errno(obj_mr_gather(&list, 0, host.iov_base, op.len));
+	if (!ret) {
+		lock_get(&ep->base.prog->lock);
+		ret = tx_start(ep, &op);
+		lock_put(&ep->base.prog->lock);
+	}
+	free(host.iov_base);
+	return ret;
 }
 
 ssize_t udp_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
