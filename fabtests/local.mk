@@ -9,6 +9,8 @@ fabtests_libft_la_SOURCES = \
 	fabtests/common/bench.c \
 	fabtests/common/control.c \
 	fabtests/common/crowd.c \
+	fabtests/common/device.c \
+	fabtests/common/device.h \
 	fabtests/common/fabric.c \
 	fabtests/common/floor.c \
 	fabtests/common/ft.h \
@@ -93,7 +95,7 @@ fabtests_ubertest_fi_ubertest_SOURCES = \
 check_PROGRAMS += $(fabtests_programs)
 
 fabtests_tests = fabtests/all_loop_test fabtests/all_rxd_test fabtests/all_rxm_test fabtests/all_shm_test \
-	fabtests/all_tcp_test fabtests/all_udp_test fabtests/compare_test \
+	fabtests/all_tcp_test fabtests/all_udp_test fabtests/compare_test fabtests/device_test \
 	fabtests/hooks_test fabtests/hosts_test fabtests/runner_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)
 TESTS += $(fabtests_tests)

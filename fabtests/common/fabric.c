@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "ft.h"
 
 #define MR_MODES (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
@@ -35,6 +36,10 @@ struct fi_info *ft_hints(struct ft *ft)
 	h->ep_attr->type = o->ep_type;
 	h->addr_format = o->addr_format;
 	h->domain_attr->mr_mode = MR_MODES;
+	if (o->device) {
+		h->caps |= FI_HMEM;
+		h->domain_attr->mr_mode |= FI_MR_HMEM;
+	}
 	h->domain_attr->av_type = o->av_type;
 	h->domain_attr->threading = o->threading;
 	h->domain_attr->data_progress = o->data_progress;
@@ -189,25 +194,59 @@ static void keep(void *mem)
 	kept = one;
 }
 
+static char *alloc(struct ft *ft, size_t align, size_t len)
+{
+	void *mem, *zeros;
+
+	if (ft->opt.device) {
+		mem = device_alloc(len);
+		zeros = calloc(1, len);
+		if (!mem || !zeros || !device_put(mem, zeros, len))
+			ft_fail("%s device %d has no buffer of %zu bytes", ft->opt.device,
+				ft->opt.device_no, len);
+		free(zeros);
+		return mem;
+	}
+	if (posix_memalign(&mem, align, len))
+		ft_fail("out of memory for a buffer of %zu bytes", len);
+	keep(memset(mem, 0, len));
+	return mem;
+}
+
+void *ft_host(void *p, size_t len)
+{
+	if (!device_holds(p))
+		return p;
+	p = calloc(1, len ? len : 1);
+	if (!p)
+		ft_fail("out of memory");
+	keep(p);
+	return p;
+}
+
 void ft_buf_open(struct ft *ft, struct ft_buf *buf, size_t len, uint64_t access)
 {
 	uint64_t mode = (uint64_t) ft->info->domain_attr->mr_mode;
 	bool prov_key = mode & (FI_MR_PROV_KEY | FI_MR_BASIC);
 	size_t align = ft->opt.align ? (size_t) sysconf(_SC_PAGESIZE) : 64, head = 0;
+	struct fi_mr_attr attr;
+	struct iovec iov;
 
 	if (ft->prefix_len)
 		head = (ft->prefix_len + align - 1) / align * align;
 	buf->len = len;
-	if (posix_memalign((void **) &buf->p, align, len + head + 64))
-		ft_fail("out of memory for a buffer of %zu bytes", len);
-	memset(buf->p, 0, len + head + 64);
-	keep(buf->p);
+	buf->p = alloc(ft, align, len + head + 64);
 	buf->p += head;
-	if (!access && !(mode & FI_MR_LOCAL))
+	if (!access && !(mode & FI_MR_LOCAL) && !ft->opt.device)
 		return;
-	FT_MAY(fi_mr_reg(ft->domain, buf->p - ft->prefix_len, len + ft->prefix_len,
-			 access ? access | FI_SEND | FI_RECV : FI_SEND | FI_RECV,
-			 0, prov_key ? 0 : next_key++, 0, &buf->mr, NULL));
+	iov = (struct iovec) { buf->p - ft->prefix_len, len + ft->prefix_len };
+	attr = (struct fi_mr_attr) {
+		.mr_iov = &iov, .iov_count = 1, .access = access | FI_SEND | FI_RECV,
+		.requested_key = prov_key ? 0 : next_key++,
+	};
+	if (ft->opt.device)
+		device_attr(&attr);
+	FT_MAY(fi_mr_regattr(ft->domain, &attr, 0, &buf->mr));
 	if (mode & FI_MR_ENDPOINT && access && ft->ep.ep) {
 		FT_TRY(fi_mr_bind(buf->mr, &ft->ep.ep->fid, 0));
 		FT_TRY(fi_mr_enable(buf->mr));
@@ -252,6 +291,8 @@ static void open_bufs(struct ft *ft)
 
 void ft_meet(struct ft *ft, const struct ft_test *test, int argc, char **argv)
 {
+	const char *why;
+
 	memset(ft, 0, sizeof(*ft));
 	ft->test = test;
 	ft->ctl = -1;
@@ -261,6 +302,9 @@ void ft_meet(struct ft *ft, const struct ft_test *test, int argc, char **argv)
 		know_provider(ft);
 		ft_ctl_open(ft);
 	}
+	why = ft->opt.device ? device_open(ft->opt.device, ft->opt.device_no) : NULL;
+	if (why)
+		ft_skip("-D %s -i %d: %s", ft->opt.device, ft->opt.device_no, why);
 }
 
 void ft_open(struct ft *ft)

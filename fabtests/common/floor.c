@@ -205,6 +205,7 @@ static bool take(int fd, char *p, size_t len)
 
 double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 {
+	char *out = ft_host(ft->tx.p, len), *in = ft_host(ft->rx.p, len);
 	uint32_t *ns = calloc((size_t) iters, sizeof(*ns));
 	double us;
 	int i;
@@ -217,11 +218,11 @@ double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 		uint64_t start = ft_now_ns();
 
 		if (!ft->server)
-			give(sock, ft->tx.p, len);
-		if (!take(sock, ft->rx.p, len))
+			give(sock, out, len);
+		if (!take(sock, in, len))
 			break;
 		if (ft->server)
-			give(sock, ft->rx.p, len);
+			give(sock, in, len);
 		ns[i] = (uint32_t) (ft_now_ns() - start);
 	}
 	us = ft_spread(ns, i).p50_us / 2;
@@ -233,17 +234,17 @@ double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 /* @iters messages one way over @cnt sockets in turn, and a reply; returns microseconds. */
 static double one_way(struct ft *ft, const int *fds, int cnt, size_t len, int iters)
 {
+	char *out = ft_host(ft->tx.p, len), *in = ft_host(ft->rx.p, len), ack = 0;
 	uint64_t start;
-	char ack = 0;
 
 	ft_at("in the bare-socket stream");
 	ft_sync(ft);
 	start = ft_now_ns();
 	for (int i = 0; i < iters; i++) {
 		if (ft->server)
-			take(fds[i % cnt], ft->rx.p, len);
+			take(fds[i % cnt], in, len);
 		else
-			give(fds[i % cnt], ft->tx.p, len);
+			give(fds[i % cnt], out, len);
 	}
 	if (ft->server)
 		give(fds[0], &ack, 1);
@@ -306,10 +307,10 @@ void ft_floor_hold(struct ft *ft, int cnt, void (*look)(void *arg), void *arg)
 	fds = join_many(ft, cnt);
 	for (int i = 0; i < cnt; i++) {
 		if (!ft->server)
-			give(fds[i], ft->tx.p, 8);
+			give(fds[i], pages, 8);
 		take(fds[i], memset(pages + (size_t) i * PAGE, 1, PAGE), 8);
 		if (ft->server)
-			give(fds[i], ft->rx.p, 8);
+			give(fds[i], pages, 8);
 	}
 	look(arg);
 	part_many(fds, cnt);

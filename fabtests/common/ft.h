@@ -71,6 +71,8 @@ struct ft_opts {
 	int window;				/* -W */
 	int count;				/* -C: clients, endpoints, threads */
 	int limit_s;				/* -T */
+	const char *device;			/* -D; NULL: the host's memory */
+	int device_no;				/* -i */
 	int first, last;			/* -y -z: combinations of fi_ubertest; 0: all */
 };
 
@@ -290,6 +292,13 @@ void ft_rx(struct ft_ep *e, void *p, size_t len, void *desc, void *ctx);
 /* ft_send, ft_recv - the same with the test's buffers, and wait for completion. */
 void ft_send(struct ft_ep *e, size_t len);
 void ft_recv(struct ft_ep *e, size_t len);
+/* ft_host - where the CPU may use a buffer of @len bytes instead of @p: @p itself, unless it is
+ * memory of a device; then memory of the host that is kept to the end, and is not its copy.
+ */
+void *ft_host(void *p, size_t len);
+/* ft_put, ft_get - memcpy() to and from the test's buffers, which may be a device's. */
+void ft_put(void *to, const void *from, size_t len);
+void ft_get(void *to, const void *from, size_t len);
 /* ft_fill, ft_verify - bytes that @seed, a message's number, makes unlike others'. */
 void ft_fill(void *p, size_t len, uint64_t seed);
 void ft_verify(const void *p, size_t len, uint64_t seed, const char *what);

@@ -56,6 +56,7 @@ static void usage(const struct ft *ft, FILE *to)
 		"                                      of one thread asks for domain, all else for any\n"
 		"  --data-progress --control-progress auto|manual|unspec    who makes progress; a benchmark\n"
 		"                                      of one thread asks for manual, all else for any\n"
+		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
@@ -223,8 +224,10 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'T': o->limit_s = number(ft, optarg, 1); break;
 	case 'U': o->delivery = true; break;
 	case 'h': usage(ft, stdout); exit(0);
-	case 'D': case 'i': case 'H': case 'K':
-		ft_skip("-%c is about accelerator memory or fork support, which these tests lack", c);
+	case 'D': o->device = strcmp(optarg, "system") ? optarg : NULL; break;
+	case 'i': o->device_no = number(ft, optarg, 0); break;
+	case 'H': case 'K':
+		ft_skip("-%c is about fork support, which these tests lack", c);
 	case 'F': o->addr_format = format(ft, optarg); break;
 	case 'M': case 'O': case 'Q': case 'x': break;	/* accepted and ignored */
 	default:

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 /* Messages, and the bytes in them. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "ft.h"
 
 bool ft_size_ok(const struct ft *ft, size_t len)
@@ -13,10 +15,9 @@ bool ft_size_ok(const struct ft *ft, size_t len)
 /* Every byte depends on its position and on the message's number, so that a shifted, old or
  * foreign message is detected.
  */
-void ft_fill(void *p, size_t len, uint64_t seed)
+static void fill(uint8_t *b, size_t len, uint64_t seed)
 {
 	uint32_t x = (uint32_t) seed * 2654435761u + 97;
-	uint8_t *b = p;
 
 	for (size_t i = 0; i < len; i++) {
 		x = x * 1664525u + 1013904223u;
@@ -24,10 +25,9 @@ void ft_fill(void *p, size_t len, uint64_t seed)
 	}
 }
 
-void ft_verify(const void *p, size_t len, uint64_t seed, const char *what)
+static void verify(const uint8_t *b, size_t len, uint64_t seed, const char *what)
 {
 	uint32_t x = (uint32_t) seed * 2654435761u + 97;
-	const uint8_t *b = p;
 
 	for (size_t i = 0; i < len; i++) {
 		x = x * 1664525u + 1013904223u;
@@ -35,6 +35,59 @@ void ft_verify(const void *p, size_t len, uint64_t seed, const char *what)
 			ft_fail("%s %llu of %zu bytes: byte %zu is %#x, not %#x", what,
 				(unsigned long long) seed, len, i, b[i], (uint8_t) (x >> 24));
 	}
+}
+
+static void *temporary(size_t len)
+{
+	void *p = malloc(len ? len : 1);
+
+	if (!p)
+		ft_fail("out of memory");
+	return p;
+}
+
+void ft_put(void *to, const void *from, size_t len)
+{
+	if (!device_holds(to))
+		memcpy(to, from, len);
+	else if (!device_put(to, from, len))
+		ft_fail("the device does not take %zu bytes", len);
+}
+
+void ft_get(void *to, const void *from, size_t len)
+{
+	if (!device_holds(from))
+		memcpy(to, from, len);
+	else if (!device_get(to, from, len))
+		ft_fail("the device does not give %zu bytes", len);
+}
+
+void ft_fill(void *p, size_t len, uint64_t seed)
+{
+	uint8_t *copy;
+
+	if (!device_holds(p)) {
+		fill(p, len, seed);
+		return;
+	}
+	copy = temporary(len);
+	fill(copy, len, seed);
+	ft_put(p, copy, len);
+	free(copy);
+}
+
+void ft_verify(const void *p, size_t len, uint64_t seed, const char *what)
+{
+	uint8_t *copy;
+
+	if (!device_holds(p)) {
+		verify(p, len, seed, what);
+		return;
+	}
+	copy = temporary(len);
+	ft_get(copy, p, len);
+	verify(copy, len, seed, what);
+	free(copy);
 }
 
 void ft_tx(struct ft_ep *e, const void *p, size_t len, void *desc, void *ctx)
@@ -65,7 +118,7 @@ static bool injects(const struct ft_ep *e, size_t len)
 {
 	const struct ft *ft = e->ft;
 
-	return ft->test->bench && !ft->opt.counter && !ft->opt.delivery && !ft->prefix_len &&
+	return ft->test->bench && !ft->opt.device && !ft->opt.counter && !ft->opt.delivery && !ft->prefix_len &&
 	       len <= ft->info->tx_attr->inject_size && len <= ft->opt.max_inject;
 }
 

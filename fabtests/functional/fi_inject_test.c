@@ -7,9 +7,12 @@
 /* An injected buffer can be reused at once, and an inject generates no completion but is
  * counted.  -A has no effect: both calls and both their data forms run.
  */
+/* An inject has no desc: its data are the host's. */
+static char *data;
+
 static void inject(struct ft *ft, struct ft_ep *e, int i, size_t len)
 {
-	char *p = ft->tx.p;
+	char *p = data ? data : (data = ft_host(ft->tx.p, ft->tx.len));
 
 	ft_fill(p, len, (uint64_t) i);
 	if (ft->opt.tagged)

@@ -40,19 +40,20 @@ static void get(struct ft *ft, struct ft_ep *e, uint64_t *cells)
 	FT_POST(e, fi_read(e->ep, ft->rx.p, CNT * 8, ft->rx.desc, e->peer, ft->remote.addr,
 			   ft->remote.key, &e->rx_ctx));
 	ft_wait_tx(e, ++e->tx_posted);
-	memcpy(cells, ft->rx.p, CNT * 8);
+	ft_get(cells, ft->rx.p, CNT * 8);
 }
 
 static void base(struct ft *ft, struct ft_ep *e, const struct op *o, uint64_t *cells)
 {
-	uint64_t *arg = (uint64_t *) ft->tx.p, now[CNT];
+	uint64_t *p = (uint64_t *) ft->tx.p, arg[CNT], now[CNT];
 	size_t most;
 
 	if (fi_atomicvalid(e->ep, FI_UINT64, o->op, &most))
 		return;
 	for (int i = 0; i < CNT; i++)
 		arg[i] = (uint64_t) i * 0x10001 + (i % 3 ? 3 : 0);
-	FT_POST(e, fi_atomic(e->ep, arg, CNT, ft->tx.desc, e->peer, ft->remote.addr, ft->remote.key,
+	ft_put(p, arg, sizeof(arg));
+	FT_POST(e, fi_atomic(e->ep, p, CNT, ft->tx.desc, e->peer, ft->remote.addr, ft->remote.key,
 			     FI_UINT64, o->op, &e->tx_ctx));
 	ft_wait_tx(e, ++e->tx_posted);
 	get(ft, e, now);
@@ -65,16 +66,18 @@ static void base(struct ft *ft, struct ft_ep *e, const struct op *o, uint64_t *c
 
 static void fetch(struct ft *ft, struct ft_ep *e, const struct op *o, uint64_t *cells)
 {
-	uint64_t *arg = (uint64_t *) ft->tx.p, *was = (uint64_t *) (ft->tx.p + 1024);
+	uint64_t *p = (uint64_t *) ft->tx.p, *q = (uint64_t *) (ft->tx.p + 1024), arg[CNT], was[CNT];
 	size_t most;
 
 	if (fi_fetch_atomicvalid(e->ep, FI_UINT64, o->op, &most))
 		return;
 	for (int i = 0; i < CNT; i++)
 		arg[i] = (uint64_t) (CNT - i) * 7;
-	FT_POST(e, fi_fetch_atomic(e->ep, arg, CNT, ft->tx.desc, was, ft->tx.desc, e->peer,
+	ft_put(p, arg, sizeof(arg));
+	FT_POST(e, fi_fetch_atomic(e->ep, p, CNT, ft->tx.desc, q, ft->tx.desc, e->peer,
 				   ft->remote.addr, ft->remote.key, FI_UINT64, o->op, &e->tx_ctx));
 	ft_wait_tx(e, ++e->tx_posted);
+	ft_get(was, q, sizeof(was));
 	for (int i = 0; i < CNT; i++) {
 		FT_WANT(was[i] == cells[i], "fetch %s: cell %d was %#llx, not %#llx", o->name, i,
 			(unsigned long long) was[i], (unsigned long long) cells[i]);
@@ -84,7 +87,7 @@ static void fetch(struct ft *ft, struct ft_ep *e, const struct op *o, uint64_t *
 
 static void swap(struct ft *ft, struct ft_ep *e, uint64_t *cells)
 {
-	uint64_t *arg = (uint64_t *) ft->tx.p, *cmp = arg + CNT, *was = cmp + CNT;
+	uint64_t *p = (uint64_t *) ft->tx.p, arg[3 * CNT], *cmp = arg + CNT, *was = cmp + CNT;
 	size_t most;
 
 	if (fi_compare_atomicvalid(e->ep, FI_UINT64, FI_CSWAP, &most))
@@ -93,10 +96,12 @@ static void swap(struct ft *ft, struct ft_ep *e, uint64_t *cells)
 		arg[i] = (uint64_t) i + 900;
 		cmp[i] = cells[i] + (uint64_t) (i % 2);	/* every second one matches */
 	}
-	FT_POST(e, fi_compare_atomic(e->ep, arg, CNT, ft->tx.desc, cmp, ft->tx.desc, was, ft->tx.desc,
-				     e->peer, ft->remote.addr, ft->remote.key, FI_UINT64, FI_CSWAP,
-				     &e->tx_ctx));
+	ft_put(p, arg, 2 * CNT * sizeof(*arg));
+	FT_POST(e, fi_compare_atomic(e->ep, p, CNT, ft->tx.desc, p + CNT, ft->tx.desc, p + 2 * CNT,
+				     ft->tx.desc, e->peer, ft->remote.addr, ft->remote.key, FI_UINT64,
+				     FI_CSWAP, &e->tx_ctx));
 	ft_wait_tx(e, ++e->tx_posted);
+	ft_get(was, p + 2 * CNT, CNT * sizeof(*was));
 	for (int i = 0; i < CNT; i++) {
 		FT_WANT(was[i] == cells[i], "cswap: cell %d was %#llx", i, (unsigned long long) was[i]);
 		cells[i] = i % 2 ? cells[i] : arg[i];

@@ -28,6 +28,7 @@ int main(int argc, char **argv)
 		.ep_type = FI_EP_RDM, .fixed_type = true, .caps = FI_MSG | FI_RMA | FI_TRIGGER,
 	};
 	static const char none[256];
+	char now[256];
 	struct fi_triggered_context ctx;
 	struct fid_cntr *cntr;
 	struct ft ft;
@@ -39,7 +40,8 @@ int main(int argc, char **argv)
 	if (!ft.server)
 		armed_write(&ft, &ft.ep, cntr, &ctx);
 	ft_cq_quiet(&ft.ep, ft.ep.txcq, 100);
-	FT_WANT(!memcmp(ft.rx.p, none, sizeof(none)), "a triggered write did not wait");
+	ft_get(now, ft.rx.p, sizeof(now));
+	FT_WANT(!memcmp(now, none, sizeof(none)), "a triggered write did not wait");
 	ft_sync(&ft);
 	if (!ft.server) {
 		FT_TRY(fi_cntr_add(cntr, 2));

@@ -233,6 +233,8 @@ int main(int argc, char **argv)
 	struct ft ft;
 
 	ft_meet(&ft, &test, argc, argv);
+	if (ft.opt.device)
+		ft_skip("-D %s: this test uses the host's memory only", ft.opt.device);
 	if (ft.server) {
 		serve(&ft);
 	} else {
