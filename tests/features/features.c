@@ -13,6 +13,8 @@
  *   features [device] names        the names of the cases; nothing is run
  */
 
+#include "../../fabtests/common/device.h"
+#include "../fakegpu/use.h"
 #include "../runtimes/rt.h"
 
 #include <rdma/fi_atomic.h>
@@ -82,7 +84,8 @@ static struct fi_info *hints_for(const struct column *col, uint64_t caps)
 	h->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
 	h->ep_attr->type = col->type;
 	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
-	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
+				  (caps & FI_HMEM ? FI_MR_HMEM : 0);
 	h->fabric_attr->prov_name = strdup(col->prov);
 	return h;
 }
@@ -1161,6 +1164,171 @@ static void run_collectives(const struct column *col)
 	rt_close(&w);
 }
 
+/* ---- memory of devices --------------------------------------------------------------------
+ *
+ * Each case runs with all three kinds, over tests/fakegpu, whose memory faults when the CPU
+ * touches it.
+ */
+
+static const char *const kinds[] = { "cuda", "rocr", "ze" };
+
+/* Memory of the device at both ends. */
+struct gpu {
+	struct rt_world w;
+	size_t len;
+	char *buf[2];
+	struct fid_mr *mr[2];
+	void *desc[2];
+	struct fi_context2 ctx[2];
+	char host[2][300000];
+};
+
+static struct gpu *gpu_open(const struct column *col, const char *kind, uint64_t caps)
+{
+	static struct gpu g;
+	struct iovec iov;
+	struct fi_mr_attr attr = {
+		.mr_iov = &iov, .iov_count = 1,
+		.access = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE,
+	};
+
+	memset(&g, 0, sizeof(g));
+	assert_null(device_open(kind, 1));
+	open_plain(&g.w, col, caps | FI_HMEM);
+	g.len = g.w.info->ep_attr->max_msg_size < sizeof(g.host[0]) ?
+		g.w.info->ep_attr->max_msg_size : sizeof(g.host[0]);
+	device_attr(&attr);
+	for (int i = 0; i < 2; i++) {
+		g.buf[i] = device_alloc(g.len);
+		assert_non_null(g.buf[i]);
+		iov = (struct iovec) { g.buf[i], g.len };
+		attr.requested_key = 0x40 + (uint64_t) i;
+		assert_int_equal(fi_mr_regattr(g.w.domain, &attr, 0, &g.mr[i]), 0);
+		g.desc[i] = fi_mr_desc(g.mr[i]);
+	}
+	return &g;
+}
+
+static void gpu_close(struct gpu *g)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fi_close(&g->mr[i]->fid), 0);
+		device_free(g->buf[i]);
+	}
+	rt_close(&g->w);
+}
+
+/* gpu_put - a pattern into the buffer of @i; gpu_check - what that of @i has at @at. */
+static void gpu_put(struct gpu *g, int i, size_t len, int seed)
+{
+	assert_true(device_put(g->buf[i], pattern(g->host[0], len, seed), len));
+}
+
+static void gpu_check(struct gpu *g, int i, size_t at, size_t len, int seed)
+{
+	assert_true(device_get(g->host[1], g->buf[i] + at, len));
+	assert_memory_equal(g->host[1], pattern(g->host[0], len, seed), len);
+}
+
+static void gpu_message(struct gpu *g, size_t len)
+{
+	struct rt_world *w = &g->w;
+
+	gpu_put(g, 0, len, (int) len);
+	rt_do(w, fi_recv(w->ep[1], g->buf[1], g->len, g->desc[1], FI_ADDR_UNSPEC, &g->ctx[1]));
+	rt_do(w, fi_send(w->ep[0], g->buf[0], len, g->desc[0], w->addr[1], &g->ctx[0]));
+	assert_ptr_equal(rt_wait(w, 0).op_context, &g->ctx[0]);
+	assert_int_equal(rt_wait(w, 1).len, len);
+	gpu_check(g, 1, 0, len, (int) len);
+}
+
+static void run_gpu_messages(const struct column *col)
+{
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		struct gpu *g = gpu_open(col, kinds[k], FI_MSG);
+
+		gpu_message(g, 100);
+		gpu_message(g, 1400);
+		gpu_message(g, g->len);
+		gpu_close(g);
+	}
+}
+
+static void run_gpu_multi_recv(const struct column *col)
+{
+	const size_t part = 400;
+	size_t min = part;
+
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		struct gpu *g = gpu_open(col, kinds[k], FI_MSG | FI_MULTI_RECV);
+		struct iovec iov = { g->buf[1], 3 * part };
+		struct fi_msg msg = { .msg_iov = &iov, .desc = &g->desc[1], .iov_count = 1,
+				      .addr = FI_ADDR_UNSPEC, .context = &g->ctx[1] };
+		struct rt_world *w = &g->w;
+
+		assert_int_equal(fi_setopt(&w->ep[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV,
+					   &min, sizeof(min)), 0);
+		rt_do(w, fi_recvmsg(w->ep[1], &msg, FI_MULTI_RECV | FI_COMPLETION));
+		for (int i = 0; i < 3; i++) {
+			struct fi_cq_tagged_entry entry;
+
+			gpu_put(g, 0, part, i);
+			rt_do(w, fi_send(w->ep[0], g->buf[0], part, g->desc[0], w->addr[1], &g->ctx[0]));
+			rt_wait(w, 0);
+			entry = rt_wait(w, 1);
+			assert_ptr_equal(entry.buf, g->buf[1] + (size_t) i * part);
+			assert_int_equal((entry.flags & FI_MULTI_RECV) != 0, i == 2);
+			gpu_check(g, 1, (size_t) i * part, part, i);
+		}
+		gpu_close(g);
+	}
+}
+
+static uint64_t gpu_addr(const struct gpu *g)
+{
+	return g->w.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) g->buf[1] : 0;
+}
+
+static void run_gpu_rma(const struct column *col)
+{
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		struct gpu *g = gpu_open(col, kinds[k], FI_MSG | FI_RMA);
+		uint64_t key = fi_mr_key(g->mr[1]);
+		struct rt_world *w = &g->w;
+
+		gpu_put(g, 0, g->len, 3);
+		rt_do(w, fi_write(w->ep[0], g->buf[0], g->len, g->desc[0], w->addr[1], gpu_addr(g), key,
+				  &g->ctx[0]));
+		rt_wait(w, 0);
+		gpu_put(g, 0, g->len, 4);
+		/* the read is behind the write */
+		rt_do(w, fi_read(w->ep[0], g->buf[0], g->len, g->desc[0], w->addr[1], gpu_addr(g), key,
+				 &g->ctx[0]));
+		rt_wait(w, 0);
+		gpu_check(g, 0, 0, g->len, 3);
+		gpu_check(g, 1, 0, g->len, 3);
+		gpu_close(g);
+	}
+}
+
+static void run_gpu_atomics(const struct column *col)
+{
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		struct gpu *g = gpu_open(col, kinds[k], FI_MSG | FI_ATOMIC);
+		uint64_t add = 5, cell = 7, was = 0, key = fi_mr_key(g->mr[1]);
+		struct rt_world *w = &g->w;
+
+		assert_true(device_put(g->buf[1], &cell, 8) && device_put(g->buf[0], &add, 8));
+		rt_do(w, fi_fetch_atomic(w->ep[0], g->buf[0], 1, g->desc[0], g->buf[0] + 64, g->desc[0],
+					 w->addr[1], gpu_addr(g), key, FI_UINT64, FI_SUM, &g->ctx[0]));
+		rt_wait(w, 0);
+		assert_true(device_get(&was, g->buf[0] + 64, 8) && device_get(&cell, g->buf[1], 8));
+		assert_int_equal(was, 7);
+		assert_int_equal(cell, 12);
+		gpu_close(g);
+	}
+}
+
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ON(type) (1u << (type))
@@ -1202,6 +1370,12 @@ static const struct feature features[] = {
 	{ "triggered operations", FI_MSG | FI_TRIGGER, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_trigger },
 	{ "deferred work queue", FI_MSG | FI_TRIGGER, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_work },
 	{ "collectives", FI_MSG | FI_COLLECTIVE, ON(FI_EP_RDM), run_collectives },
+	{ "device memory: messages", FI_MSG | FI_HMEM, 0, run_gpu_messages },
+	{ "device memory: multi-receive buffers", FI_MSG | FI_MULTI_RECV | FI_HMEM, 0,
+	  run_gpu_multi_recv },
+	{ "device memory: RMA", FI_MSG | FI_RMA | FI_HMEM, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_gpu_rma },
+	{ "device memory: atomics", FI_MSG | FI_ATOMIC | FI_HMEM, ON(FI_EP_MSG) | ON(FI_EP_RDM),
+	  run_gpu_atomics },
 };
 
 static void test_cell(void **state)
@@ -1240,6 +1414,8 @@ static size_t list_cases(const struct column *cols, size_t col_cnt, struct CMUni
 				continue;
 			if (features[f].run == run_ipv6 && has_names(&cols[c]))
 				continue;
+			if ((features[f].caps & FI_HMEM) && is_device(&cols[c]))
+				continue;	/* nothing was measured */
 			cells[cnt] = (struct cell) { &features[f], &cols[c] };
 			snprintf(names[cnt], sizeof(names[cnt]), "%s | %s", features[f].name,
 				 cols[c].name);
@@ -1258,6 +1434,7 @@ int main(int argc, char **argv)
 	const char *last = argc > 1 ? argv[argc - 1] : "";
 	size_t cnt;
 
+	fakegpu_use(argv);
 	if (argc > 1 && !strcmp(argv[1], "device")) {
 		cnt = list_cases(device_columns, COUNT(device_columns), tests);
 		here = argc > 2 ? argv[2] : here;
