@@ -62,7 +62,9 @@ static bool same_names(const struct obj_domain *domain, const struct layer_home 
 	return (domain->mr_mode & bits) == ((uint32_t) layer_region_mode(home->info) & bits);
 }
 
-/* A region that the domain below does not take is reached through the engine alone. */
+/* A region that the domain below does not take is reached through the engine alone, and so is
+ * one of a device: the domain below is opened without FI_HMEM.
+ */
 int rxm_mr_expose(struct obj_mr *mr, uint64_t *key_p)
 {
 	struct fi_mr_attr attr = {
@@ -71,8 +73,11 @@ int rxm_mr_expose(struct obj_mr *mr, uint64_t *key_p)
 	};
 	struct layer_home *home;
 	struct fid_mr *below;
-	int ret = rxm_home_get(mr->domain, &home);
+	int ret;
 
+	if (mr->loc.iface != FI_HMEM_SYSTEM)
+		return 0;
+	ret = rxm_home_get(mr->domain, &home);
 	if (ret)
 		return ret;
 	if (!mr->len || !same_names(mr->domain, home))
