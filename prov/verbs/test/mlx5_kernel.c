@@ -339,8 +339,10 @@ unsigned kernel_alive(unsigned kind)
 {
 	unsigned i, cnt = 0;
 
+	pthread_mutex_lock(&lock);
 	for (i = 0; i < kernel_qp_cnt; i++)
 		cnt += kernel_qps[i].kind == kind && kernel_qps[i].users;
+	pthread_mutex_unlock(&lock);
 	return cnt;
 }
 

@@ -156,12 +156,16 @@ static void refusal(void **state)
 	struct sockaddr_in nobody;
 	union told told;
 	struct link l;
+	int tries;
 
 	call(&l, &p[0], &p[2]);
 	wait_for(&p[2], FI_CONNREQ, &told);
 	assert_int_equal(fi_reject(p[2].pep, told.entry.info->handle, "no", 2), 0);
 	fi_freeinfo(told.entry.info);
 	rejected(&l, FI_ECONNREFUSED, "no");
+	/* the automatic thread destroys the queue pair after it has reported the refusal */
+	for (tries = 0; kernel_alive(IBV_QPT_XRC_SEND) && tries < 5000; tries++)
+		usleep(1000);
 	assert_int_equal(kernel_alive(IBV_QPT_XRC_SEND), 0);
 	close_ep(l.a);
 
