@@ -254,6 +254,8 @@ void ft_ctl_send(struct ft *ft, const void *buf, size_t len);
 size_t ft_ctl_recv(struct ft *ft, void *buf, size_t len);
 /* ft_ctl_swap - send @mine and receive as much into @theirs. */
 void ft_ctl_swap(struct ft *ft, const void *mine, void *theirs, size_t len);
+/* ft_agree - the smaller of the two sides' limits, which may be of two libraries. */
+size_t ft_agree(struct ft *ft, size_t mine);
 /* ft_sync - returns when both sides have called it. */
 void ft_sync(struct ft *ft);
 /* ft_serve - make progress until a message of the peer arrives. */

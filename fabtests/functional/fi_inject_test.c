@@ -50,7 +50,9 @@ int main(int argc, char **argv)
 	size_t max;
 
 	ft_begin(&ft, &test, argc, argv);
-	max = ft.info->tx_attr->inject_size < ft.tx.len ? ft.info->tx_attr->inject_size : ft.tx.len;
+	max = ft_agree(&ft, ft.info->tx_attr->inject_size);
+	if (max > ft.tx.len)
+		max = ft.tx.len;
 	if (!max)
 		ft_skip("this endpoint injects nothing (inject_size is 0)");
 	for (size_t len = 1; len <= max; len = len < max && len * 4 > max ? max : len * 4) {

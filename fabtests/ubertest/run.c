@@ -393,7 +393,7 @@ static void bandwidth_step(struct uber *u, size_t len)
 
 /* ---- sizes ---- */
 
-/* What the call can move of @want bytes; 0: nothing. */
+/* What the call can move of @want bytes at both sides; 0: nothing. */
 static size_t possible(struct uber *u, size_t want)
 {
 	struct fi_info *info = u->ft.info;
@@ -417,7 +417,7 @@ static size_t possible(struct uber *u, size_t want)
 		most = most / size * size;
 		want = want < size ? size : want / size * size;
 	}
-	return want <= most ? want : 0;
+	return ft_agree(&u->ft, want <= most ? want : 0);
 }
 
 void uber_run(struct uber *u)
