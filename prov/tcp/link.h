@@ -26,6 +26,7 @@ struct tcp_link {
 	struct tcp_poller *poller;
 	enum tcp_wire_kind kind;
 	uint32_t tclass;		/* of what its sockets send */
+	bool tags;			/* NET_PROTO_TCP_TAGS (net/opt.h) */
 	union net_sa addr;		/* bound address; family AF_UNSPEC: none */
 	union net_sa name;		/* the same as peers know it: never the wildcard */
 	struct list conns;		/* struct tcp_conn by node: all, in any state */

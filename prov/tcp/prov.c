@@ -17,11 +17,12 @@
 #include "obj/fabric.h"
 #include "conf.h"
 #include "link.h"
+#include "net/opt.h"
 
 struct provider {
 	struct fi_provider prov;
 	struct tcp_conf *conf;
-	struct info_prov net;
+	struct info_prov net, below;		/* @below: for ofi_rxm */
 	struct eng_offer offers[2];		/* RDM, MSG */
 	const struct fi_info *list[2];
 };
@@ -40,6 +41,12 @@ static void offer_fill(struct eng_offer *offer, const struct tcp_conf *conf,
 		.tx_size = conf->tx_size,
 		.rx_size = conf->rx_size,
 	});
+}
+
+static void adjust_tags(struct fi_info *info, const struct net_iface *iface)
+{
+	if (info->ep_attr->type == FI_EP_MSG)
+		info->ep_attr->protocol = NET_PROTO_TCP_TAGS;
 }
 
 static void define(struct provider *p)
@@ -61,6 +68,8 @@ static void define(struct provider *p)
 		.limits = &eng_offer_limits,
 		.socktype = SOCK_STREAM,
 	};
+	p->below = p->net;
+	p->below.adjust = adjust_tags;
 }
 
 /* ---- the providers ------------------------------------------------------------------- */
@@ -70,7 +79,9 @@ static struct provider tcp, sockets;
 static int tcp_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info)
 {
-	return info_getinfo(&tcp.net, version, node, service, flags, hints, info);
+	bool tags = hints && hints->ep_attr && hints->ep_attr->protocol == NET_PROTO_TCP_TAGS;
+
+	return info_getinfo(tags ? &tcp.below : &tcp.net, version, node, service, flags, hints, info);
 }
 
 static int tcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)

@@ -20,6 +20,7 @@
 #include "compat/frame.h"
 #include "frame.h"
 #include "link.h"
+#include "net/opt.h"
 
 /* What waits for an answer. */
 struct note {
@@ -511,7 +512,7 @@ static uint32_t new_id(struct tcp_stream *s)
 
 /* What lies behind the header of a frame, or of an announced message. */
 struct body {
-	const uint8_t *at;
+	uint8_t *at;
 	size_t have;
 };
 
@@ -616,6 +617,33 @@ static bool on_message(struct tcp_conn *conn, const struct tcp_cframe *frame, st
 	return taken;
 }
 
+/* on_short - a tagged message of rxm as it knows it: struct net_tagged is written over the end of the
+ * header, so that it and the payload are one.
+ */
+static bool on_short(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct net_tagged front = {
+		.has_data = frame->flags & TCP_CFRAME_F_DATA, .data = frame->data, .tag = frame->tag,
+	};
+	struct body whole = { body->at - sizeof(front), body->have + sizeof(front) };
+	struct tcp_cframe msg = {
+		.op = TCP_CFRAME_MSG, .flags = frame->flags & TCP_CFRAME_F_ACK,
+		.len = frame->len + sizeof(front),
+	};
+	uint8_t was[sizeof(front)], *at = whole.at;
+
+	if (!conn->link->tags)
+		return bad(conn, "a tagged message of ofi_rxm to an endpoint that is not below ofi_rxm");
+	memcpy(was, at, sizeof(was));
+	memcpy(at, &front, sizeof(front));
+	if (on_message(conn, &msg, &whole)) {
+		*body = whole;
+		return true;
+	}
+	memcpy(at, was, sizeof(was));	/* it is decoded again */
+	return false;
+}
+
 static size_t put_wire_ranges(uint8_t *hdr, size_t at, const struct tcp_cframe *frame)
 {
 	unsigned i;
@@ -707,6 +735,8 @@ static bool on_frame(struct tcp_conn *conn, const struct tcp_cframe *frame, stru
 	case TCP_CFRAME_MSG:
 	case TCP_CFRAME_TAGGED:
 		return on_message(conn, frame, body);
+	case TCP_CFRAME_SHORT:
+		return on_short(conn, frame, body);
 	case TCP_CFRAME_READ:
 		return on_read(conn, frame, body);
 	case TCP_CFRAME_READ_DATA:

@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/opt.h"
 #include "obj/test/calls.h"
 #include "rxm/compat/test/hex.h"
 
@@ -103,9 +104,9 @@ static void close_side(struct side *s)
 /* An event of @type, of @ep if that is not NULL.  Returns the bytes of private data at @data. */
 static size_t event(uint32_t type, struct fid_ep *ep, struct fi_info **info_p, void *data)
 {
-	struct {
+	union {
 		struct fi_eq_cm_entry entry;
-		uint8_t data[512];
+		uint8_t bytes[sizeof(struct fi_eq_cm_entry) + 512];
 	} got;
 	uint32_t event;
 	ssize_t ret = fi_eq_sread(eq, &event, &got, sizeof(got), WAIT_MS, 0);
@@ -118,7 +119,7 @@ static size_t event(uint32_t type, struct fid_ep *ep, struct fi_info **info_p, v
 	else
 		fi_freeinfo(got.entry.info);
 	if (data)
-		memcpy(data, got.data, (size_t) ret - sizeof(got.entry));
+		memcpy(data, got.bytes + sizeof(got.entry), (size_t) ret - sizeof(got.entry));
 	return (size_t) ret - sizeof(got.entry);
 }
 
@@ -458,6 +459,7 @@ static int foreign_connect(void)
 	assert_int_equal(connect(fd, (struct sockaddr *) &listener, sizeof(listener)), 0);
 	say(fd, REQUEST);
 	event(FI_CONNREQ, NULL, &req, NULL);
+	req->ep_attr->protocol = info->ep_attr->protocol;
 	open_side(&two, req);
 	fi_freeinfo(req);
 	CALL(fi_accept(two.ep, "pong", 4));
@@ -512,6 +514,57 @@ static void conversation(void **state)
 	close_side(&two);
 }
 
+/* What other implementations of ofi_rxm send without its header: with struct net_tagged in front, whole
+ * or in pieces, announced (the second is longer than FI_TCP_MAX_RX_SIZE), matched late.
+ */
+static void tags_for_rxm(void **state)
+{
+	static uint8_t frame[24 + 100000];
+	struct net_tagged front;
+	int fd, late;
+
+	info->ep_attr->protocol = NET_PROTO_TCP_TAGS;
+	for (late = 0; late < 2; late++) {
+		fd = foreign_connect();
+		if (!late)
+			CALL(fi_recv(two.ep, two.buf, 100, NULL, 0, NULL));
+		say(fd, "0300810000002000 2400000000000000 8877665544332211 bbaa00");
+		fi_cq_read(two.cq, NULL, 0);
+		say(fd, "0000000000 6162");
+		fi_cq_read(two.cq, NULL, 0);
+		say(fd, "6364");
+		if (late) {
+			usleep(1000);
+			fi_cq_read(two.cq, NULL, 0);
+			CALL(fi_recv(two.ep, two.buf, 100, NULL, 0, NULL));
+		}
+		assert_int_equal(done(&two).len, sizeof(front) + 4);
+		memcpy(&front, two.buf, sizeof(front));
+		assert_true(!front.zero && front.has_data == 1 && front.data == 0x1122334455667788 &&
+			    front.tag == 0xaabb);
+		assert_memory_equal(two.buf + sizeof(front), "abcd", 4);
+
+		fill(frame, sizeof(frame), 9);
+		hex_bytes("0300800000001800 b886010000000000 cc00000000000000", frame);
+		if (!late)
+			CALL(fi_recv(two.ep, two.buf, BIG, NULL, 0, NULL));
+		assert_int_equal(send(fd, frame, sizeof(frame), MSG_NOSIGNAL), sizeof(frame));
+		if (late) {
+			fi_cq_read(two.cq, NULL, 0);
+			fi_cq_read(two.cq, NULL, 0);
+			CALL(fi_recv(two.ep, two.buf, BIG, NULL, 0, NULL));
+		}
+		assert_int_equal(done(&two).len, sizeof(front) + 100000);
+		memcpy(&front, two.buf, sizeof(front));
+		assert_true(!front.zero && !front.has_data && !front.data && front.tag == 0xcc);
+		assert_memory_equal(two.buf + sizeof(front), frame + 24, 100000);
+		close(fd);
+		event(FI_SHUTDOWN, two.ep, NULL, NULL);
+		close_side(&two);
+	}
+	info->ep_attr->protocol = FI_PROTO_SOCK_TCP;
+}
+
 /* The other byte order: frames are big-endian. */
 static void unlike_hosts(void **state)
 {
@@ -543,6 +596,7 @@ static void hostile(void **state)
 		"0305000001002000 2000000000000000 bbaa000000000000 0080000000000000",
 		"03ff000000001000 1000000000000000",
 		"0301000000001800 1c00000000000000 bbaa000000000000 61626364",	/* tagged */
+		"0300800000001800 1c00000000000000 bbaa000000000000 61626364",	/* of ofi_rxm */
 		"0300000002001000 1000000000000000",	/* an acknowledgement of nothing */
 		"0303000000011000 1400000000000000 61626364",	/* a response to nothing */
 		"0300000000001000 0f00000000000000",
@@ -612,6 +666,7 @@ int main(void)
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(long_data),
 		cmocka_unit_test(conversation),
+		cmocka_unit_test(tags_for_rxm),
 		cmocka_unit_test(unlike_hosts),
 		cmocka_unit_test(hostile),
 		cmocka_unit_test(noise),

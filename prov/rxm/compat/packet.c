@@ -7,6 +7,8 @@
 #include <rdma/fi_atomic.h>
 #include <string.h>
 
+#include "net/opt.h"
+
 #define CTRL_VERSION 4
 #define OP_VERSION 2
 #define F_DATA 0x00020000u
@@ -192,11 +194,30 @@ static bool op_fits(unsigned type, unsigned op)
 	return op <= RXM_OP_TAGGED;
 }
 
+/* parse_tagged - a message whose header the provider below has taken off. */
+static const char *parse_tagged(const uint8_t *buf, size_t len, size_t limit, struct rxm_packet *out)
+{
+	struct net_tagged front;
+
+	if (len < sizeof(front))
+		return "it is too short to be a packet";
+	memcpy(&front, buf, sizeof(front));
+	*out = (struct rxm_packet) {
+		.type = RXM_PACKET_EAGER, .op = RXM_OP_TAGGED, .tag = front.tag,
+		.has_data = front.has_data, .data = front.has_data ? front.data : 0,
+		.payload = buf + sizeof(front), .payload_len = len - sizeof(front),
+		.len = len - sizeof(front),
+	};
+	return out->len > limit ? "it is longer than the eager limit" : NULL;
+}
+
 const char *rxm_packet_parse(const uint8_t *buf, size_t len, size_t limit, struct rxm_packet *out)
 {
 	struct header hdr;
 
 	memset(out, 0, sizeof(*out));
+	if (len && !buf[0])
+		return parse_tagged(buf, len, limit, out);
 	if (len < sizeof(hdr))
 		return "it is too short to be a packet";
 	memcpy(&hdr, buf, sizeof(hdr));

@@ -24,6 +24,10 @@
  *   others         nothing
  *
  * Fields that a type does not use have any value when they come, and are 0 when they go.
+ *
+ * Over tcp, releases 1.13 to 1.17 of other implementations send tagged messages without this header.
+ * The provider tcp delivers them with a struct net_tagged in front (net/opt.h): EAGER without a
+ * connection.  They are never sent.
  */
 #ifndef RXM_PACKET_H
 #define RXM_PACKET_H

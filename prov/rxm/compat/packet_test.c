@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <rdma/fi_atomic.h>
 
+#include "net/opt.h"
 #include "rxm/compat/packet.h"
 #include "rxm/compat/test/captured.h"
 #include "rxm/compat/test/hex.h"
@@ -167,6 +168,33 @@ static void unused_fields_are_ignored(void **state)
 	free(wire);
 }
 
+/* Messages without a header, as the provider below delivers them (net/opt.h). */
+static void tagged_without_header(void **state)
+{
+	uint8_t *wire = calloc(1, ROOM);
+	struct net_tagged front = { .has_data = 1, .unused = { 9 }, .data = 0x1122334455667788, .tag = 0xaabb };
+	struct rxm_packet got, want = {
+		.type = RXM_PACKET_EAGER, .op = RXM_OP_TAGGED, .len = 4, .has_data = true,
+		.data = front.data, .tag = front.tag, .payload = wire + 24, .payload_len = 4,
+	};
+
+	memcpy(wire, &front, sizeof(front));
+	assert_null(rxm_packet_parse(wire, 28, LIMIT, &got));
+	assert_memory_equal(&got, &want, sizeof(got));
+	wire[1] = 0;	/* then there are no data, whatever is in their place */
+	want.has_data = false;
+	want.data = 0;
+	assert_null(rxm_packet_parse(wire, 28, LIMIT, &got));
+	assert_memory_equal(&got, &want, sizeof(got));
+	assert_null(rxm_packet_parse(wire, 24, LIMIT, &got));
+	assert_null(rxm_packet_parse(wire, 24 + LIMIT, LIMIT, &got));
+	assert_non_null(rxm_packet_parse(wire, 25 + LIMIT, LIMIT, &got));
+	assert_non_null(rxm_packet_parse(wire, 23, LIMIT, &got));
+	assert_non_null(rxm_packet_parse(wire, 1, LIMIT, &got));
+	assert_non_null(rxm_packet_parse(wire, 0, LIMIT, &got));
+	free(wire);
+}
+
 /* A packet that is cut or has bytes behind it is refused. */
 static void lengths_are_checked(void **state)
 {
@@ -290,6 +318,7 @@ int main(void)
 		cmocka_unit_test(examples_are_decoded),
 		cmocka_unit_test(examples_are_encoded),
 		cmocka_unit_test(unused_fields_are_ignored),
+		cmocka_unit_test(tagged_without_header),
 		cmocka_unit_test(lengths_are_checked),
 		cmocka_unit_test(impossible_fields),
 		cmocka_unit_test(operands),

@@ -164,6 +164,10 @@ static const struct {
 	{ .hex = "0300040000001000 1400000000000000",
 	  .frame = { .op = TCP_CFRAME_MSG, .flags = TCP_CFRAME_F_ACK, .len = 4 } },
 	{ .hex = "0300000002001000 1000000000000000", .frame = { .op = TCP_CFRAME_ACK } },
+	{ .hex = "0300800000001800 1c00000000000000 bbaa000000000000",
+	  .frame = { .op = TCP_CFRAME_SHORT, .len = 4, .tag = TAG } },
+	{ .hex = "0300810000002000 2400000000000000 8877665544332211 bbaa000000000000",
+	  .frame = { .op = TCP_CFRAME_SHORT, .flags = TCP_CFRAME_F_DATA, .len = 4, .data = DATA, .tag = TAG } },
 };
 
 static void frames(void **state)
@@ -213,6 +217,7 @@ static void bad_frames(void **state)
 		"0300000000007900 9900000000000000",	/* too long */
 		"0300000000001800 1c00000000000000",	/* longer than its operation's */
 		"0300010000001000 1400000000000000",	/* completion data without the word */
+		"0300800000001000 1400000000000000",	/* a tag without the word */
 		"0300000000001000 0f00000000000000",	/* frame shorter than its header */
 		"0300000000001000 ffffffffffffffff",
 		"0300000002001000 1100000000000000",	/* acknowledgement with a payload */

@@ -8,6 +8,7 @@
 
 #define FRAME_VERSION 3
 #define ACK_MARK 2	/* byte 4 */
+#define SHORT_MARK 0x80	/* flags */
 #define LEN_MAX INT64_MAX
 
 /* As on the wire. */
@@ -36,6 +37,7 @@ static const struct shape {
 	[TCP_CFRAME_WRITE] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK | TCP_CFRAME_F_COMMIT,
 			       .ranges = true, .payload = true },
 	[TCP_CFRAME_ACK] = { 0 },
+	[TCP_CFRAME_SHORT] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK, .tag = true, .payload = true },
 };
 
 /* Big-endian between unlike hosts, which is the order of one of them. */
@@ -78,12 +80,12 @@ static size_t put_words(const struct tcp_cframe *frame, bool swapped, uint8_t *o
 
 size_t tcp_cframe_put(const struct tcp_cframe *frame, bool swapped, uint8_t *out)
 {
-	bool ack = frame->op == TCP_CFRAME_ACK;
+	bool ack = frame->op == TCP_CFRAME_ACK, tags = frame->op == TCP_CFRAME_SHORT;
 	size_t len = put_words(frame, swapped, out);
 	struct head head = {
 		.version = FRAME_VERSION,
-		.op = (uint8_t) (ack ? TCP_CFRAME_MSG : frame->op),
-		.flags = turn16(frame->flags, swapped),
+		.op = (uint8_t) (ack || tags ? TCP_CFRAME_MSG : frame->op),
+		.flags = turn16(frame->flags | (tags ? SHORT_MARK : 0), swapped),
 		.op_data = ack ? ACK_MARK : 0,
 		.ranges = frame->ranges,
 		.hdr_len = (uint8_t) len,
@@ -133,6 +135,13 @@ static size_t words_len(const struct shape *shape, const struct tcp_cframe *fram
 	       (shape->ranges ? frame->ranges * sizeof(struct tcp_crange) : 0);
 }
 
+static enum tcp_cframe_op op_of(const struct head *head, uint16_t flags)
+{
+	if (head->op == TCP_CFRAME_MSG && head->op_data == ACK_MARK)
+		return TCP_CFRAME_ACK;
+	return head->op == TCP_CFRAME_MSG && (flags & SHORT_MARK) ? TCP_CFRAME_SHORT : head->op;
+}
+
 /* check_head - the fields of the first 16 bytes, which tell how long all is. */
 static const char *check_head(const struct head *head, bool swapped, struct tcp_cframe *frame)
 {
@@ -144,7 +153,7 @@ static const char *check_head(const struct head *head, bool swapped, struct tcp_
 		return "a frame of an operation that is not known";
 	if (size < head->hdr_len || size > LEN_MAX)
 		return "a frame with impossible lengths";
-	frame->op = head->op == TCP_CFRAME_MSG && head->op_data == ACK_MARK ? TCP_CFRAME_ACK : head->op;
+	frame->op = op_of(head, flags);
 	shape = &shapes[frame->op];
 	frame->flags = flags & shape->flags;
 	frame->ranges = shape->ranges ? head->ranges : 0;

@@ -33,9 +33,10 @@ enum tcp_cframe_op {
 	TCP_CFRAME_READ_DATA,	/* its answer; these come in the order of the requests */
 	TCP_CFRAME_WRITE,
 	TCP_CFRAME_ACK,		/* on the wire a MSG with a mark; they answer in order, too */
+	TCP_CFRAME_SHORT,	/* the same: a tagged message of rxm without a header of its own */
 };
 
-#define TCP_CFRAME_F_DATA 0x1	/* MSG, TAGGED, WRITE: completion data */
+#define TCP_CFRAME_F_DATA 0x1	/* MSG, TAGGED, SHORT, WRITE: completion data */
 #define TCP_CFRAME_F_ACK 0x4	/* the same: acknowledge when the payload is in place */
 #define TCP_CFRAME_F_COMMIT 0x8	/* WRITE: acknowledge when it is persistent */
 

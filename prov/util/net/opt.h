@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * opt.h - options of udp endpoints for the provider above them, set by fi_setopt() with
- * FI_OPT_ENDPOINT.
+ * opt.h - what endpoints do for the provider above them: protocols that it asks for in hints, and
+ * options, set by fi_setopt() with FI_OPT_ENDPOINT.
  */
 #ifndef NET_OPT_H
 #define NET_OPT_H
@@ -17,6 +17,23 @@
  * Source: fi_endpoint(3)
  */
 #define NET_PROTO_UDP_FRAMED UINT32_C(0x800000d9)
+
+/*
+ * NET_PROTO_TCP_TAGS - tcp: the same for connected endpoints that rxm speaks FI_PROTO_RXM over.
+ *
+ * Releases 1.13 to 1.17 of other implementations leave rxm's header out of most tagged messages; the
+ * header of tcp has the tag and the completion data.  Such a message arrives as one that begins with
+ * a struct net_tagged, whose first byte is none of rxm's header.
+ */
+#define NET_PROTO_TCP_TAGS UINT32_C(0x800000da)
+
+struct net_tagged {
+	uint8_t zero;
+	uint8_t has_data;
+	uint8_t unused[6];
+	uint64_t data, tag;
+};
+_Static_assert(sizeof(struct net_tagged) == 24, "no longer than the header whose place it takes");
 
 /*
  * NET_OPT_TRAINS - udp, framed: an int, before fi_enable(); 1: bursts are sent as trains.
