@@ -250,13 +250,13 @@ static void check(const uint8_t *buf, size_t from, size_t len, unsigned seed)
 
 /* ---- the peer's side ----------------------------------------------------------------------------- */
 
-struct event {
+union event {
 	struct fi_eq_cm_entry cm;
-	uint8_t data[256];
+	uint8_t bytes[sizeof(struct fi_eq_cm_entry) + 256];
 };
 
 /* Returns the bytes of private data. */
-static size_t event_of(uint32_t want, struct event *ev)
+static size_t event_of(uint32_t want, union event *ev)
 {
 	time_t until = deadline();
 	uint32_t event = 0;
@@ -303,7 +303,7 @@ static size_t request(uint8_t *out)
 static void they_connect(void)
 {
 	uint8_t data[64];
-	struct event ev;
+	union event ev;
 
 	make_endpoint(peer.info);
 	peer.conn_id = 3;
@@ -320,7 +320,7 @@ static void they_accept(void)
 {
 	uint8_t data[64], want[24];
 	uint16_t port = ntohs(us.name.sin_port);
-	struct event ev;
+	union event ev;
 	size_t len = event_of(FI_CONNREQ, &ev);
 
 	assert_true(len >= 24);
@@ -961,7 +961,7 @@ static void we_connect(void **state)
 /* A peer that connects itself rejects ours with the reason 2; what waits goes the other way. */
 static void both_connect(void **state)
 {
-	struct event ev;
+	union event ev;
 
 	OK(fi_send(us.ep, "abcd", 4, NULL, us.peer, NULL));
 	event_of(FI_CONNREQ, &ev);
@@ -981,7 +981,7 @@ static void second_request(void **state)
 	struct fid_ep *first;
 	uint8_t data[64];
 	time_t until = deadline();
-	struct event ev;
+	union event ev;
 	uint32_t event;
 	char why[8];
 
@@ -1023,7 +1023,7 @@ static void bad_packets(void **state)
 		"0405000000000000" NONE FIVE NONE "0200060000000000 0800000000000000" NONE
 		"0702000000000000 0000000000000000",				/* response to nothing */
 	};
-	struct event ev;
+	union event ev;
 	char in[8];
 	size_t i;
 
@@ -1064,7 +1064,7 @@ static void peer_gone(void **state)
 static void forget_events(void)
 {
 	struct fi_eq_err_entry err;
-	struct event ev;
+	union event ev;
 	uint32_t event;
 	ssize_t n;
 
@@ -1091,7 +1091,7 @@ static void any_bytes(void **state)
 	static uint8_t out[ROOM];
 	unsigned seed = 18, round, i, flips, ended = 0;
 	uint32_t event;
-	struct event ev;
+	union event ev;
 	char in[8];
 	time_t until = time(NULL) + 2 * PATIENCE_S;
 
