@@ -202,12 +202,14 @@ static const char *parse_tagged(const uint8_t *buf, size_t len, size_t limit, st
 	if (len < sizeof(front))
 		return "it is too short to be a packet";
 	memcpy(&front, buf, sizeof(front));
-	*out = (struct rxm_packet) {
-		.type = RXM_PACKET_EAGER, .op = RXM_OP_TAGGED, .tag = front.tag,
-		.has_data = front.has_data, .data = front.has_data ? front.data : 0,
-		.payload = buf + sizeof(front), .payload_len = len - sizeof(front),
-		.len = len - sizeof(front),
-	};
+	out->type = RXM_PACKET_EAGER;
+	out->op = RXM_OP_TAGGED;
+	out->tag = front.tag;
+	out->has_data = front.has_data;
+	out->data = front.has_data ? front.data : 0;
+	out->payload = buf + sizeof(front);
+	out->payload_len = len - sizeof(front);
+	out->len = out->payload_len;
 	return out->len > limit ? "it is longer than the eager limit" : NULL;
 }
 

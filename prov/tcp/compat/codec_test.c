@@ -40,7 +40,9 @@ static void messages(void **state)
 	for (i = 0; i < CNT(known); i++) {
 		len = hex_bytes(known[i].hex, wire);
 		assert_int_equal(tcp_cm_get(wire, len, &got), TCP_CM_OK);
-		assert_memory_equal(&got, &known[i].want, sizeof(got));
+		assert_int_equal(got.type, known[i].want.type);
+		assert_int_equal(got.data_len, known[i].want.data_len);
+		assert_true(!got.swapped && !got.marked && !got.serial && !got.version.link);
 		tcp_cm_put(&known[i].want, back);
 		assert_memory_equal(back, wire, sizeof(back));
 	}
