@@ -10,6 +10,7 @@
 
 #include "base/iov.h"
 #include "compat.h"
+#include "net/opt.h"
 #include "rxm/compat/translate.h"
 
 #define SEG_LIMITS 8u			/* messages of up to so many eager limits are cut */
@@ -79,6 +80,22 @@ static unsigned pieces(const struct eng_pkt *pkt)
 	return cnt;
 }
 
+/* in_segments - for messages that are not much longer than an eager one; or that have so many pieces
+ * that a rendezvous cannot list them.
+ *
+ * Over tcp the peer may be one of the releases 1.13 to 1.17, which send no segments there and do not
+ * find a segmented message that nobody has received yet: a program that peeks waits for ever.
+ */
+static bool in_segments(const struct rxm_conn *conn, const struct eng_pkt *pkt)
+{
+	const struct fi_info *below = rxm_conn_link(conn)->info;
+
+	if (pieces(pkt) > RXM_PACKET_SEGS)
+		return true;
+	return pkt->len <= SEG_LIMITS * conn->compat->limit &&
+	       below->ep_attr->protocol != NET_PROTO_TCP_TAGS;
+}
+
 /* A message that the engine wants an acknowledgement for is a rendezvous: the peer says when it has
  * read it.
  */
@@ -96,7 +113,7 @@ static int put_message(struct rxm_conn *conn, struct eng_pkt *pkt, const struct 
 		return rxm_compat_refuse(conn, pkt, id, why);
 	if (!ack && pkt->len <= limit)
 		return send_eager(conn, pkt, &head);
-	if (!ack && (pkt->len <= SEG_LIMITS * limit || pieces(pkt) > RXM_PACKET_SEGS))
+	if (!ack && in_segments(conn, pkt))
 		return send_segments(conn, pkt, &head);
 	return rxm_tx_rndv(conn, pkt, &head, ack, id);
 }

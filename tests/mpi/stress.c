@@ -127,7 +127,8 @@ static void *run_lane(void *arg)
 
 static void one_thread(void)
 {
-	struct lane lane = { .comm = mt_comm, .seed = 5, .rounds = 25 };
+	const char *seed = getenv("MT_SEED");
+	struct lane lane = { .comm = mt_comm, .seed = seed ? (unsigned int) atoi(seed) * 31 : 5, .rounds = 25 };
 
 	run_lane(&lane);
 }
