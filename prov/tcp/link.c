@@ -63,7 +63,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 	chan_link_init(&link->base, &tcp_chan_ops, &conf, prov);
 	link->listener.base.src.fd = -1;
 	link->tclass = net_tclass_of(info);
-	link->tags = info->ep_attr->protocol == NET_PROTO_TCP_TAGS;
+	link->tags = info->ep_attr && info->ep_attr->protocol == NET_PROTO_TCP_TAGS;
 	list_init(&link->conns);
 	ret = tcp_poller_get(prog, link->conf, &link->poller);
 	if (!ret)
