@@ -66,6 +66,7 @@ fabtests_programs = \
 	fabtests/functional/fi_unexpected_msg \
 	fabtests/benchmarks/fi_bench_atomic \
 	fabtests/benchmarks/fi_bench_connect \
+	fabtests/benchmarks/fi_bench_matrix \
 	fabtests/benchmarks/fi_bench_memory \
 	fabtests/benchmarks/fi_bench_peers \
 	fabtests/benchmarks/fi_bench_rate \
@@ -106,7 +107,8 @@ EXTRA_DIST += \
 	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/msg.test \
 	fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
-EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/compare.png fabtests/plot.py \
+EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/compare.png fabtests/matrix.py \
+	fabtests/plot.py \
 	fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
 	fabtests/exclude/libfabric-1.17-rxd.txt fabtests/exclude/libfabric-1.17-rxm.txt \

@@ -69,6 +69,9 @@ struct ft_opts {
 	size_t max_inject;			/* -j */
 	int iters, warmup;			/* -I -w; -1: the test's own */
 	int window;				/* -W */
+	int batch;				/* --batch: entries of a read of a queue */
+	bool selective;				/* --selective: few operations ask for an entry */
+	int cell_ms;				/* --cell-ms: time of a cell of fi_bench_matrix */
 	int count;				/* -C: clients, endpoints, threads */
 	int limit_s;				/* -T */
 	const char *device;			/* -D; NULL: the host's memory */

@@ -35,8 +35,8 @@ static void bind_cqs(struct ft *ft, struct ft_ep *e)
 		e->txcq = ft_cq_open(ft);
 		e->rxcq = ft->test->one_cq ? e->txcq : ft_cq_open(ft);
 	}
-	if (e->txcq == e->rxcq) {
-		FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | FI_RECV | t->tx_bind | t->rx_bind | more));
+	if (e->txcq == e->rxcq && t->tx_bind == t->rx_bind) {
+		FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | FI_RECV | t->tx_bind | more));
 		return;
 	}
 	FT_TRY(fi_ep_bind(e->ep, &e->txcq->fid, FI_TRANSMIT | t->tx_bind | more));

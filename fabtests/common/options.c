@@ -12,12 +12,16 @@
 static const char letters[] =
 	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kxq:y:z:h";
 
-enum { OPT_JSON = 256, OPT_THREADING, OPT_DATA_PROGRESS, OPT_CONTROL_PROGRESS };
+enum { OPT_JSON = 256, OPT_THREADING, OPT_DATA_PROGRESS, OPT_CONTROL_PROGRESS, OPT_BATCH,
+       OPT_SELECTIVE, OPT_CELL_MS };
 static const struct option long_letters[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "threading", required_argument, NULL, OPT_THREADING },
 	{ "data-progress", required_argument, NULL, OPT_DATA_PROGRESS },
 	{ "control-progress", required_argument, NULL, OPT_CONTROL_PROGRESS },
+	{ "batch", required_argument, NULL, OPT_BATCH },
+	{ "selective", no_argument, NULL, OPT_SELECTIVE },
+	{ "cell-ms", required_argument, NULL, OPT_CELL_MS },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -56,6 +60,8 @@ static void usage(const struct ft *ft, FILE *to)
 		"                                      of one thread asks for domain, all else for any\n"
 		"  --data-progress --control-progress auto|manual|unspec    who makes progress; a benchmark\n"
 		"                                      of one thread asks for manual, all else for any\n"
+		"  --batch N  --selective  --cell-ms N fi_bench_matrix: entries of a read, few operations with\n"
+		"                                      an entry, time of a cell [10]\n"
 		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
@@ -199,6 +205,9 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case OPT_THREADING: o->threading = threading(ft, optarg); break;
 	case OPT_DATA_PROGRESS: o->data_progress = progress(ft, optarg); break;
 	case OPT_CONTROL_PROGRESS: o->control_progress = progress(ft, optarg); break;
+	case OPT_BATCH: o->batch = number(ft, optarg, 1); break;
+	case OPT_SELECTIVE: o->selective = true; break;
+	case OPT_CELL_MS: o->cell_ms = number(ft, optarg, 1); break;
 	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
 	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
 	case 'v': o->verify = o->verbose = true; break;
@@ -245,7 +254,7 @@ void ft_parse(struct ft *ft, int argc, char **argv)
 	if (!strncmp(ft->name, "lt-", 3))
 		ft->name += 3;		/* libtool gives programs of the build tree this prefix */
 	*o = (struct ft_opts) { .iters = -1, .warmup = -1, .window = 64, .limit_s = 60,
-				.max_inject = SIZE_MAX, .count = 0 };
+				.max_inject = SIZE_MAX, .batch = 1, .cell_ms = 10 };
 	if (ft->test->bench && !ft->test->threads) {
 		o->threading = FI_THREAD_DOMAIN;
 		o->data_progress = o->control_progress = FI_PROGRESS_MANUAL;

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Copyright (c) 2026 the libfabric authors.
+"""matrix - every call by pattern, size and way of taking completions: a ratio for each cell.
+
+fi_bench_matrix measures all calls, patterns and sizes in one run; a run differs from the next in
+how completions are taken, in the threading level and in who makes progress.
+"""
+import html
+import math
+import statistics
+
+SIZES = [8, 64, 512, 4096, 16384, 65536, 262144, 1048576, 4194304]
+SHORT_SIZES = [8, 4096, 65536, 1048576]
+COMPLETIONS = {
+    "queue, 1 entry": [],
+    "queue, 64 entries": ["--batch", "64"],
+    "counter": ["-t", "counter"],
+    "selective": ["--selective"],
+    "sread": ["-c", "sread"],
+    "file descriptor": ["-c", "fd"],
+}
+PATTERNS = ["latency", "one-way", "both-ways"]
+
+
+class Mode:
+    """How a run takes completions, and what it asks of the domain."""
+
+    def __init__(self, completion, threading, progress):
+        self.completion, self.threading, self.progress = completion, threading, progress
+        self.argv = COMPLETIONS[completion] + ["--threading", threading, "--data-progress", progress]
+        if progress == "auto":
+            self.argv += ["--control-progress", "unspec"]
+
+    def name(self):
+        return "%s, FI_THREAD_%s, %s progress" % (self.completion, self.threading.upper(), self.progress)
+
+
+def modes(short):
+    """The short form changes one thing at a time."""
+    if short:
+        return [Mode(c, "domain", "manual") for c in COMPLETIONS] + \
+               [Mode("queue, 1 entry", "safe", "manual"), Mode("queue, 1 entry", "domain", "auto")]
+    return [Mode(c, t, p) for t in ("domain", "safe") for p in ("manual", "auto") for c in COMPLETIONS]
+
+
+def argv(mode, sizes, cell_ms):
+    return ["fi_bench_matrix", "-S", ",".join(map(str, sizes)), "--cell-ms", str(cell_ms)] + mode.argv
+
+
+def rounds(sides, run, count):
+    """Every side in turn, @count times: {side: {cell: [usec]}} and {side: reason} of those that end early."""
+    values, why = {s: {} for s in sides}, {}
+    for _ in range(count):
+        for side in sides:
+            if side in why:
+                continue
+            rows, reason = run(side)
+            if reason:
+                why[side] = reason
+            for cell, row in rows.items():
+                values[side].setdefault(cell, []).append(row["usec"])
+    return values, why
+
+
+def one_table(provider, mode, ours, theirs, values, why):
+    """The ratios of one side of ours to the best of the others, cell by cell."""
+    medians = {s: {c: statistics.median(v) for c, v in values[s].items()} for s in [ours] + theirs}
+    cells = {}
+    for cell, mine in medians[ours].items():
+        others = [(medians[s][cell], s.name()) for s in theirs if medians[s].get(cell)]
+        row = {"ours": mine}
+        if others and mine:
+            best, by = min(others)
+            row.update(theirs=best, by=by, ratio=round(best / mine, 3))
+        cells[cell] = row
+    return {"provider": provider, "ours": ours.name(), "completion": mode.completion,
+            "threading": mode.threading, "progress": mode.progress, "cells": cells,
+            "failed": {s.name(): r for s, r in why.items() if s is ours or s in theirs}}
+
+
+def compared(tables):
+    """(ratio, table, cell) of all cells that both have, the worst first."""
+    return sorted(((row["ratio"], i, cell) for i, t in enumerate(tables)
+                   for cell, row in t["cells"].items() if "ratio" in row))
+
+
+def summary(tables):
+    rows = compared(tables)
+    if not rows:
+        return "no pair of figures"
+    all_of = [r for r, _, _ in rows]
+    return "%d cells; median %.2f; below 1: %d (%.1f %%), below 0.95: %d (%.1f %%)" % (
+        len(all_of), statistics.median(all_of), sum(r < 1 for r in all_of),
+        100 * sum(r < 1 for r in all_of) / len(all_of), sum(r < 0.95 for r in all_of),
+        100 * sum(r < 0.95 for r in all_of) / len(all_of))
+
+
+def title(table):
+    return "%s: %s, FI_THREAD_%s, %s progress" % (table["ours"], table["completion"],
+                                                  table["threading"].upper(), table["progress"])
+
+
+def worst(tables, count=20):
+    return ["%.2f  %s  %s: %.3f against %.3f us (%s)" % (
+        r, title(tables[i]), cell, tables[i]["cells"][cell]["ours"], tables[i]["cells"][cell]["theirs"],
+        tables[i]["cells"][cell]["by"]) for r, i, cell in compared(tables)[:count] if r < 1]
+
+
+def colour(ratio):
+    """Red below 1, green above, white at 1; full at a factor of 4."""
+    depth = max(-1.0, min(1.0, math.log(ratio, 4))) if ratio > 0 else -1.0
+    pale = round(255 - 150 * abs(depth))
+    return "rgb(255,%d,%d)" % (pale, pale) if depth < 0 else "rgb(%d,255,%d)" % (pale, pale)
+
+
+def heat_map(table, size_text):
+    cells = [(name.split(), row) for name, row in table["cells"].items()]
+    sizes = sorted({int(words[2]) for words, _ in cells})
+    by = {(w[0], w[1], int(w[2])): row for w, row in cells}
+    calls = list(dict.fromkeys(w[0] for w, _ in cells))
+    out = ["<h3>%s</h3>" % html.escape(title(table))]
+    out += ["<p>%s: %s</p>" % (html.escape(k), html.escape(v)) for k, v in table["failed"].items()]
+    out.append("<table class='heat'><tr><th></th>" + "".join(
+        "<th colspan='%d'>%s</th>" % (len(sizes), p) for p in PATTERNS) + "</tr><tr><th></th>" + "".join(
+            "<th>%s</th>" % html.escape(size_text(s)) for _ in PATTERNS for s in sizes) + "</tr>")
+    for call in calls:
+        row = "<td>%s</td>" % html.escape(call)
+        for key in [(call, p, s) for p in PATTERNS for s in sizes]:
+            cell = by.get(key, {})
+            tip = "%s us" % ("%.3f" % cell["ours"] if cell else "-")
+            if "ratio" in cell:
+                tip += ", %s %.3f us" % (cell["by"], cell["theirs"])
+            row += "<td title='%s'%s>%s</td>" % (
+                html.escape(tip, quote=True),
+                " style='background:%s'" % colour(cell["ratio"]) if "ratio" in cell else "",
+                "%.2f" % cell["ratio"] if "ratio" in cell else "")
+        out.append("<tr>%s</tr>" % row)
+    return "".join(out) + "</table>"
+
+
+def page(tables, size_text):
+    """The part of the report that shows the matrix; empty without one."""
+    if not tables:
+        return ""
+    lines = "".join("<li>%s</li>" % html.escape(w) for w in worst(tables))
+    return "<h2>Matrix: time of theirs to time of ours; above 1 ours is better</h2><p>%s</p>%s%s" % (
+        html.escape(summary(tables)), "<p>The lowest:</p><ol>%s</ol>" % lines if lines else "",
+        "".join(heat_map(t, size_text) for t in tables))
