@@ -176,5 +176,9 @@ tests_hostile_stopped_SOURCES = tests/hostile/stopped.c $(hostile_common)
 tests_hostile_stopped_LDADD = src/libfabric.la
 EXTRA_DIST += tests/hostile/README.md
 
-# Jobs of many ranks: a benchmark.
+# Jobs of many ranks: a benchmark. An endpoint of many peers: the same, and a test, since each
+# message has to come back.
+check_PROGRAMS += tests/scale/peers
+TESTS += tests/scale/peers
+tests_scale_peers_LDADD = $(prov_util_libs) src/libfabric.la -lpthread
 EXTRA_DIST += tests/scale/jobs tests/scale/jobs.c tests/scale/README.md
