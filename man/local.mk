@@ -46,6 +46,7 @@ man_pages = \
 	man/fi_shm.7 \
 	man/fi_tcp.7 \
 	man/fi_trigger.3 \
+	man/fi_tuning.7 \
 	man/fi_ubertest.1 \
 	man/fi_udp.7 \
 	man/fi_verbs.7 \

@@ -37,7 +37,7 @@
 
 /* ---- the link ------------------------------------------------------------------------- */
 
-struct echo {			/* a packet on its way back */
+struct echo {			/* a packet in flight back to the endpoint */
 	struct list node;
 	struct chan *chan;
 	size_t hdr_len, len;
