@@ -326,7 +326,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx);
 
 /* eng_on_fast - the same for a packet that is a few bytes, header and payload in one
-* piece.  False: nothing has been done, use eng_on_packet().  Optional.
+ * piece.  False: nothing has been done, use eng_on_packet().  Optional.
  */
 bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
 

@@ -73,6 +73,8 @@ engine_tests = \
 	prov/util/engine/hmem/dev_test \
 	prov/util/engine/conn/ids_test \
 	prov/util/engine/conn/inbox_test \
+	prov/util/engine/conn/peer_test \
+	prov/util/engine/msg/flow_test \
 	prov/util/engine/sim/loss_test \
 	prov/util/engine/msg/match_test \
 	prov/util/engine/sim/mix_test \
@@ -80,13 +82,18 @@ engine_tests = \
 	prov/util/engine/msg/multi_recv_test \
 	prov/util/engine/sim/owner_test \
 	prov/util/engine/sim/revoke_test \
+	prov/util/engine/msg/packet_test \
 	prov/util/engine/msg/recv_test \
 	prov/util/engine/rma/calls_test \
 	prov/util/engine/msg/send_test \
 	prov/util/engine/conn/sep_test \
 	prov/util/engine/msg/srx_test \
 	prov/util/engine/msg/trig_test \
-	prov/util/engine/msg/wire_test
+	prov/util/engine/msg/unexp_test \
+	prov/util/engine/msg/wire_test \
+	prov/util/engine/rma/pump_test \
+	prov/util/engine/rma/serve_test \
+	prov/util/engine/rma/sink_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(engine_tests)
@@ -186,6 +193,34 @@ prov_util_engine_msg_trig_test_SOURCES = prov/util/engine/msg/trig_test.c
 prov_util_engine_msg_trig_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_trig_test_LDADD = $(engine_world_libs)
 prov_util_engine_msg_trig_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_conn_peer_test_SOURCES = prov/util/engine/conn/peer_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_conn_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_conn_peer_test_LDADD = $(engine_world_libs)
+prov_util_engine_conn_peer_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_flow_test_SOURCES = prov/util/engine/msg/flow_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_flow_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_flow_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_flow_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_packet_test_SOURCES = prov/util/engine/msg/packet_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_packet_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_packet_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_packet_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_unexp_test_SOURCES = prov/util/engine/msg/unexp_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_unexp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_unexp_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_unexp_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_rma_pump_test_SOURCES = prov/util/engine/rma/pump_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_rma_pump_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_rma_pump_test_LDADD = $(engine_world_libs)
+prov_util_engine_rma_pump_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_rma_serve_test_SOURCES = prov/util/engine/rma/serve_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_rma_serve_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_rma_serve_test_LDADD = $(engine_world_libs)
+prov_util_engine_rma_serve_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_rma_sink_test_SOURCES = prov/util/engine/rma/sink_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_rma_sink_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_rma_sink_test_LDADD = $(engine_world_libs)
+prov_util_engine_rma_sink_test_LDFLAGS = $(engine_sim_ldflags)
 endif
 
 # The fuzzer needs clang; build it with "make fuzz_wire CC=clang".

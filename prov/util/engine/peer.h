@@ -5,7 +5,7 @@
  * peer.h - another endpoint that this one exchanges packets with.
  *
  * Peers are made by the first send to an address, by a receive directed at it,
-or by one that connects to us.  They are found by fi_addr_t through a two-level
+ * or by one that connects to us.  They are found by fi_addr_t through a two-level
  * table, and by address through a hash; so an address vector entry that is
  * never used costs nothing here, and two entries with one address share a peer.
  *
