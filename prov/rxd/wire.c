@@ -125,16 +125,6 @@ void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt)
 	memcpy(out + offsetof(struct rxd_hdr, crc), &crc, sizeof(crc));
 }
 
-const char *rxd_type_name(uint8_t type)
-{
-	static const char *const names[RXD_TYPE_CNT] = {
-		"?", "HELLO", "RETRY", "WELCOME", "REFUSE", "DATA", "PROBE", "RESET",
-		"PATH_CHALLENGE", "PATH_RESPONSE",
-	};
-
-	return names[type < RXD_TYPE_CNT ? type : 0];
-}
-
 /* ---- validation --------------------------------------------------------------- */
 
 static bool all_zero(const uint8_t *p, size_t len)

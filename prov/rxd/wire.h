@@ -242,7 +242,4 @@ static inline uint64_t rxd_frame(size_t hdr_len, uint64_t len)
 	return htole64(len << 16 | hdr_len);
 }
 
-/* rxd_type_name - for the log. */
-const char *rxd_type_name(uint8_t type);
-
 #endif

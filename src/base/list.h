@@ -5,8 +5,7 @@
  * list.h - intrusive lists.
  *
  * struct list is a ring with a head; an element that is on no list points to itself, so
- * list_del() may be called on it again.  struct queue is a singly linked FIFO for elements that
- * are only removed from the front.
+ * list_del() may be called on it again.
  *
  * Threading: no locking here; the owner of the list provides the lock.
  */
@@ -92,44 +91,5 @@ static inline void list_splice_tail(struct list *from, struct list *head)
 #define list_for_each_safe(pos, tmp, head) \
 	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head); \
 	     (pos) = (tmp), (tmp) = (pos)->next)
-
-struct qnode {
-	struct qnode *next;
-};
-
-struct queue {
-	struct qnode *head;
-	struct qnode **tail;
-};
-
-static inline void queue_init(struct queue *q)
-{
-	q->head = NULL;
-	q->tail = &q->head;
-}
-
-static inline bool queue_empty(const struct queue *q)
-{
-	return !q->head;
-}
-
-static inline void queue_push(struct queue *q, struct qnode *node)
-{
-	node->next = NULL;
-	*q->tail = node;
-	q->tail = &node->next;
-}
-
-static inline struct qnode *queue_pop(struct queue *q)
-{
-	struct qnode *node = q->head;
-
-	if (node) {
-		q->head = node->next;
-		if (!q->head)
-			q->tail = &q->head;
-	}
-	return node;
-}
 
 #endif

@@ -13,7 +13,6 @@
 
 struct item {
 	struct list node;
-	struct qnode qnode;
 	int n;
 };
 
@@ -130,31 +129,11 @@ static void test_splice(void **state)
 	assert_int_equal(nth(&a, 2), 4);
 }
 
-static void test_queue(void **state)
-{
-	struct item items[10];
-	struct queue q;
-	int i, round;
-
-	queue_init(&q);
-	for (round = 0; round < 3; round++) {
-		assert_true(queue_empty(&q));
-		assert_null(queue_pop(&q));
-		for (i = 0; i < 10; i++)
-			queue_push(&q, &items[i].qnode);
-		for (i = 0; i < 10; i++) {
-			assert_false(queue_empty(&q));
-			assert_ptr_equal(queue_pop(&q), &items[i].qnode);
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_splice),
-		cmocka_unit_test(test_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,6 @@
 
 /* Log lines of the core itself, as provider "core". */
 #define CORE_WARN(...)	FI_WARN(&core_prov, FI_LOG_CORE, __VA_ARGS__)
-#define CORE_TRACE(...)	FI_TRACE(&core_prov, FI_LOG_CORE, __VA_ARGS__)
 #define CORE_INFO(...)	FI_INFO(&core_prov, FI_LOG_CORE, __VA_ARGS__)
 
 /* The provider under whose name the core logs and defines its parameters. */

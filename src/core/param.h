@@ -17,10 +17,6 @@
 /* core_param_define_own - define the parameters of the library itself. */
 void core_param_define_own(void);
 
-/* core_param_str, _bool - value of one of them; @unset when it is not set. */
-const char *core_param_str(const char *name, const char *unset);
-int core_param_bool(const char *name, int unset);
-
 /* core_param_check_env - warn of variables of the environment that look like one of the defined
  * parameters and are none: FI_TCP_IFAC.  Once for each process; call it when providers are loaded.
  */

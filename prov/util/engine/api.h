@@ -33,8 +33,6 @@
 #define ENG_RX_CAPS (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV |	\
 		     FI_SOURCE | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC |	\
 		     FI_RMA_EVENT | FI_TRIGGER)
-/* There for those who ask: they change what a completion means. */
-#define ENG_RX_CAPS_ASKED (FI_SOURCE_ERR | FI_TAGGED_MULTI_RECV)
 #define ENG_CTX_MAX 1024	/* contexts of a scalable endpoint, each way */
 #define ENG_TX_OP_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)

@@ -110,16 +110,6 @@ int net_sock_name(int fd, union net_sa *out_p)
 	return net_addr_copy(&ss, len, out_p);
 }
 
-int net_sock_peer(int fd, union net_sa *out_p)
-{
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-
-	if (getpeername(fd, (struct sockaddr *) &ss, &len))
-		return -errno;
-	return net_addr_copy(&ss, len, out_p);
-}
-
 int net_sock_error(int fd)
 {
 	int err = 0;

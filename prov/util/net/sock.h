@@ -56,9 +56,8 @@ int net_sock_bind(int fd, const struct sockaddr *addr, const struct net_ports *p
 /* net_sock_listen - listen; @backlog <= 0: as long as the system allows (net.core.somaxconn). */
 int net_sock_listen(int fd, int backlog);
 
-/* net_sock_name - the local address; net_sock_peer - the remote one. */
+/* net_sock_name - the local address. */
 int net_sock_name(int fd, union net_sa *out_p);
-int net_sock_peer(int fd, union net_sa *out_p);
 
 /* net_sock_error - read and clear the pending error, for example the result of a connect: 0 or
  * negative.

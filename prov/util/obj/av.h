@@ -169,9 +169,6 @@ fi_addr_t obj_av_find(struct obj_av *av, const void *addr, size_t len);
  */
 fi_addr_t obj_av_user_id(struct obj_av *av, fi_addr_t fi_addr);
 
-/* obj_av_count - entries in use. */
-size_t obj_av_count(struct obj_av *av);
-
 static inline struct obj_av *obj_av_of(struct fid_av *fid)
 {
 	return container_of(fid, struct obj_av, fid);

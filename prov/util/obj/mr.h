@@ -155,9 +155,4 @@ int obj_mr_scatter(const struct obj_mr_list *list, size_t off, const void *buf, 
 int obj_mr_copy_start(enum hmem_dir dir, const struct obj_mr_list *list, size_t off, void *buf,
 		      size_t len, struct hmem_event *event, unsigned *busy_p);
 
-static inline struct obj_mr *obj_mr_of(struct fid_mr *fid)
-{
-	return container_of(fid, struct obj_mr, fid);
-}
-
 #endif

@@ -162,13 +162,6 @@ void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
 int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		   const struct fi_provider *prov, struct obj_poller **poller_p);
 
-/* obj_poller_drain - something closes: poll until @done says that all is where it
- * cannot be lost, at most @ms (< 0: however long it takes).  What is waited for need
- * not wake the thread: it is looked at every now and then.
- * Threading: caller holds prog->lock.
- */
-void obj_poller_drain(struct obj_poller *poller, bool (*done)(void *arg), void *arg, int ms);
-
 /* obj_poller_rest - @poller has nothing to do until the next call, or (false) has.
  * For pollers whose work comes by calls alone.  Threading: caller holds prog->lock.
  */

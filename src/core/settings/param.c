@@ -234,20 +234,6 @@ int fi_param_get(struct fi_provider *provider, const char *param_name, void *val
 	return ret;
 }
 
-const char *core_param_str(const char *name, const char *unset)
-{
-	char *value;
-
-	return fi_param_get(NULL, name, &value) ? unset : value;
-}
-
-int core_param_bool(const char *name, int unset)
-{
-	int value;
-
-	return fi_param_get(NULL, name, &value) ? unset : value;
-}
-
 /* ---- listing ------------------------------------------------------------- */
 
 /* The name is written last: an entry without a name ends the vector. */

@@ -438,17 +438,6 @@ fi_addr_t obj_av_find(struct obj_av *av, const void *addr, size_t len)
 	return i == UINT32_MAX ? FI_ADDR_NOTAVAIL : obj_av_user_id(av, i);
 }
 
-size_t obj_av_count(struct obj_av *av)
-{
-	size_t live = 0;
-
-	if (!enter(av, false)) {
-		live = av->live;
-		leave(av, false);
-	}
-	return live;
-}
-
 /* ---- opening and closing ------------------------------------------------- */
 
 static void av_free(struct obj_av *av)

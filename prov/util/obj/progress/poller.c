@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/*
- * What the pollers of all transports do alike: they are made when the first endpoint
- * of a group comes, and polled a little longer when the last one leaves.
- */
+/* What the pollers of all transports do alike: made when the first endpoint of a group comes. */
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "obj/prog.h"
-
-#define NAP_NS 20000
 
 int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		   const struct fi_provider *prov, struct obj_poller **poller_p)
@@ -45,17 +38,4 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
 	obj_prog_add(prog, poller);
 	*poller_p = poller;
 	return 1;
-}
-
-void obj_poller_drain(struct obj_poller *poller, bool (*done)(void *arg), void *arg, int ms)
-{
-	uint64_t deadline = clock_deadline(ms), nap_ns = NAP_NS;
-
-	while (!done(arg) && (ms < 0 || clock_ns() < deadline)) {
-		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
-			continue;
-		nanosleep(&(struct timespec) { .tv_nsec = (long) nap_ns }, NULL);
-		if (nap_ns < CLOCK_NS_PER_MS)
-			nap_ns *= 2;
-	}
 }
