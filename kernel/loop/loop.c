@@ -110,7 +110,7 @@ static int name_set(struct loop_name *name, const void *text, size_t len)
 	return 0;
 }
 
-/* Names that nobody chose, and "loop:0", get a number that is free. */
+/* Names that the caller did not choose, and "loop:0", get a number that is free. */
 static int name_add(struct list_head *names, struct loop_name *name)
 {
 	int ret = 0;

@@ -19,7 +19,7 @@ static unsigned int saved_size_max = 65536;
 module_param(saved_size_max, uint, 0644);
 MODULE_PARM_DESC(saved_size_max, "longest message that is kept when it finds no receive");
 
-static u8 junk[PAGE_SIZE];	/* takes what nobody wants */
+static u8 junk[PAGE_SIZE];	/* takes payload that is not wanted */
 
 /* ---- validation ---- */
 

@@ -108,7 +108,7 @@ out:
 	pair_close(&p);
 }
 
-/* A request that nobody answers: its listener goes. */
+/* A request that is not answered: its listener goes. */
 static void abandoned(struct test *t)
 {
 	struct big_entry e = {};
@@ -189,7 +189,7 @@ out:
 	kfree(buf);
 }
 
-/* An endpoint that closes takes its operations back without a word. */
+/* An endpoint that closes ends its operations without completions. */
 static void close_busy(struct test *t)
 {
 	struct fi_cq_tagged_entry e;
@@ -215,7 +215,7 @@ void test_connect(struct test *t)
 {
 	test_case(t, "MSG: connect, accept, private data, shutdown", private_data);
 	test_case(t, "MSG: reject", reject);
-	test_case(t, "MSG: connect to nobody", refused);
+	test_case(t, "MSG: connect without a listener", refused);
 	test_case(t, "MSG: a listener goes with a request", abandoned);
 	test_case(t, "MSG: misuse of connection calls", misuse);
 	test_case(t, "MSG: operations end once with the connection", flush);

@@ -104,7 +104,7 @@ static void sources(struct test *t)
 	char c[2];
 
 	IS(t, pair_open(t, &p, FI_EP_RDM, CAPS), 0);
-	/* an address of nobody, by which a directed receive must not be found */
+	/* an address without an endpoint, by which a directed receive must not be found */
 	IS(t, fi_getname(&p.b.ep->fid, name, &size), 0);
 	IS(t, fi_av_insert(p.b.av, name, 1, &stranger, 0, NULL), 1);
 	IS(t, fi_recvfrom(p.b.ep, &c[0], 1, NULL, stranger, &c[0]), 0);

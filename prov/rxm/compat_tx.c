@@ -80,11 +80,11 @@ static unsigned pieces(const struct eng_pkt *pkt)
 	return cnt;
 }
 
-/* in_segments - for messages that are not much longer than an eager one; or that have so many pieces
- * that a rendezvous cannot list them.
+/* in_segments - for messages that are not much longer than an eager one; or that have more pieces
+ * than a rendezvous can list.
  *
  * Over tcp the peer may be one of the releases 1.13 to 1.17, which send no segments there and do not
- * find a segmented message that nobody has received yet: a program that peeks waits for ever.
+ * find a segmented message that no receive has taken yet: a program that peeks waits for ever.
  */
 static bool in_segments(const struct rxm_conn *conn, const struct eng_pkt *pkt)
 {

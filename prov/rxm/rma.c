@@ -36,7 +36,7 @@ struct rxm_rma {
 	struct list node;		/* on ep->rmas */
 	struct list work_node;		/* on poller->rmas: to be continued */
 	void *cookie;			/* PLACE, FETCH, READ: for eng_on_placed() */
-	struct rxm_hold *hold;		/* FETCH: gets the bytes; NULL: they are for the cookie, or nobody */
+	struct rxm_hold *hold;		/* FETCH: gets the bytes; NULL: they are for the cookie, or unwanted */
 	size_t to_cnt;			/* FETCH, with a cookie: where they go */
 	struct iovec to[ENG_IOV_MAX];
 	struct eng_pkt *pkt;		/* WRITE */

@@ -89,7 +89,7 @@ struct fid_wait;
 #define FI_EPERM		EPERM		/* not permitted */
 #define FI_ENOENT		ENOENT		/* no such name */
 #define FI_EINTR		EINTR		/* a signal cut the call short */
-#define FI_EIO			EIO		/* the transfer failed below us */
+#define FI_EIO			EIO		/* the transfer failed in the system or the device */
 #define FI_E2BIG		E2BIG		/* argument list too long */
 #define FI_EBADF		EBADF		/* bad descriptor */
 #define FI_EAGAIN		EAGAIN		/* not now: make progress, then retry */
@@ -102,7 +102,7 @@ struct fid_wait;
 #define FI_EINVAL		EINVAL		/* an argument makes no sense */
 #define FI_EMFILE		EMFILE		/* out of descriptors */
 #define FI_ENOSPC		ENOSPC		/* out of room on the device */
-#define FI_ENOSYS		ENOSYS		/* this object does not do that */
+#define FI_ENOSYS		ENOSYS		/* not implemented by this object */
 #define FI_ENOMSG		ENOMSG		/* no message matches */
 #define FI_ENODATA		ENODATA		/* nothing fits the hints */
 #define FI_EPROTO		EPROTO		/* the peer broke the protocol */
@@ -114,23 +114,23 @@ struct fid_wait;
 #define FI_EADDRNOTAVAIL	EADDRNOTAVAIL	/* the address cannot be used here */
 #define FI_ENETDOWN		ENETDOWN	/* network is down */
 #define FI_ENETUNREACH		ENETUNREACH	/* no route to that network */
-#define FI_ECONNABORTED		ECONNABORTED	/* connection given up locally */
-#define FI_ECONNRESET		ECONNRESET	/* peer tore the connection down */
+#define FI_ECONNABORTED		ECONNABORTED	/* connection aborted locally */
+#define FI_ECONNRESET		ECONNRESET	/* connection was lost */
 #define FI_ENOBUFS		ENOBUFS		/* out of buffers */
 #define FI_EISCONN		EISCONN		/* already connected */
 #define FI_ENOTCONN		ENOTCONN	/* not connected */
 #define FI_ESHUTDOWN		ESHUTDOWN	/* endpoint was shut down */
-#define FI_ETIMEDOUT		ETIMEDOUT	/* time ran out */
+#define FI_ETIMEDOUT		ETIMEDOUT	/* timeout */
 #define FI_ECONNREFUSED		ECONNREFUSED	/* peer refused the connection */
 #define FI_EHOSTDOWN		EHOSTDOWN	/* peer host is down */
 #define FI_EHOSTUNREACH		EHOSTUNREACH	/* no route to that host */
-#define FI_EALREADY		EALREADY	/* already under way */
+#define FI_EALREADY		EALREADY	/* already in progress */
 #define FI_EINPROGRESS		EINPROGRESS	/* started, not done yet */
 #define FI_EREMOTEIO		EREMOTEIO	/* failed at the peer */
-#define FI_ECANCELED		ECANCELED	/* fi_cancel or a close took it back */
+#define FI_ECANCELED		ECANCELED	/* cancelled by fi_cancel or a close */
 #define FI_EKEYREJECTED		EKEYREJECTED	/* authorization key refused */
 enum {
-	FI_EOTHER = FI_ERRNO_OFFSET,	/* no better number */
+	FI_EOTHER = FI_ERRNO_OFFSET,	/* unspecified error */
 	FI_ETOOSMALL,			/* caller's buffer too small; the size needed is stored */
 	FI_EOPBADSTATE,			/* not in the state the call needs */
 	FI_EAVAIL,			/* an error entry waits: call the readerr of the queue */
@@ -166,14 +166,14 @@ enum {
 #define FI_ATOMIC		(1ULL << 4)	/* atomic updates of remote memory */
 #define FI_ATOMICS		FI_ATOMIC
 #define FI_MULTICAST		(1ULL << 5)	/* datagrams to a group */
-#define FI_COLLECTIVE		(1ULL << 6)	/* group operations */
-#define FI_READ			(1ULL << 8)	/* we read remote memory */
-#define FI_WRITE		(1ULL << 9)	/* we write remote memory */
+#define FI_COLLECTIVE		(1ULL << 6)	/* collective operations */
+#define FI_READ			(1ULL << 8)	/* this side reads remote memory */
+#define FI_WRITE		(1ULL << 9)	/* this side writes remote memory */
 #define FI_RECV			(1ULL << 10)
 #define FI_SEND			(1ULL << 11)
 #define FI_TRANSMIT		FI_SEND
-#define FI_REMOTE_READ		(1ULL << 12)	/* peers read ours */
-#define FI_REMOTE_WRITE		(1ULL << 13)	/* peers write ours */
+#define FI_REMOTE_READ		(1ULL << 12)	/* peers read local memory */
+#define FI_REMOTE_WRITE		(1ULL << 13)	/* peers write local memory */
 #define FI_MULTI_RECV		(1ULL << 16)	/* one buffer takes many messages */
 #define FI_REMOTE_CQ_DATA	(1ULL << 17)	/* data for the peer's completion */
 #define FI_MORE			(1ULL << 18)	/* another call follows at once: may be batched */
@@ -187,12 +187,12 @@ enum {
 #define FI_TRANSMIT_COMPLETE	(1ULL << 27)	/* done: no longer depends on this side */
 #define FI_DELIVERY_COMPLETE	(1ULL << 28)	/* done: the peer's memory has it */
 #define FI_AFFINITY		(1ULL << 29)	/* signaling_vector: processor */
-#define FI_COMMIT_COMPLETE	(1ULL << 30)	/* done: durable at the peer */
+#define FI_COMMIT_COMPLETE	(1ULL << 30)	/* done: persistent at the peer */
 #define FI_MATCH_COMPLETE	(1ULL << 31)	/* done: matched a posted receive */
-#define FI_RESCAN		(1ULL << 35)	/* fi_getinfo: look at the system again */
+#define FI_RESCAN		(1ULL << 35)	/* fi_getinfo: read the system's state again */
 #define FI_PEER_TRANSFER	(1ULL << 36)	/* endpoint is opened as another provider's peer */
 #define FI_AV_USER_ID		(1ULL << 41)	/* caller names the sources itself */
-#define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be dialled: it dials us */
+#define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be connected to: it connects to us */
 #define FI_PEER			(1ULL << 43)	/* object is opened as another provider's peer */
 #define FI_TAGGED_DIRECTED_RECV	(1ULL << 45)	/* FI_DIRECTED_RECV, tagged only */
 #define FI_TAGGED_MULTI_RECV	(1ULL << 46)	/* FI_MULTI_RECV for tagged receives */
@@ -296,14 +296,14 @@ enum fi_av_type {
 
 enum fi_progress {
 	FI_PROGRESS_UNSPEC,
-	FI_PROGRESS_AUTO,		/* the provider, on its own */
-	FI_PROGRESS_MANUAL,		/* the caller, by reading queues and counters */
+	FI_PROGRESS_AUTO,		/* a thread of the provider */
+	FI_PROGRESS_MANUAL,		/* the program's, by reading queues and counters */
 	FI_PROGRESS_CONTROL_UNIFIED	/* manual; data progress drives control too */
 };
 
 enum fi_threading {
 	FI_THREAD_UNSPEC,
-	FI_THREAD_SAFE,			/* promises nothing */
+	FI_THREAD_SAFE,			/* no promise */
 	FI_THREAD_FID,			/* one thread per object; older programs only */
 	FI_THREAD_DOMAIN,		/* one thread per domain */
 	FI_THREAD_COMPLETION,		/* one thread per queue and what is bound to it */
@@ -557,7 +557,7 @@ struct fi_ops {
 	size_t	size;
 	/* releases the object; -FI_EBUSY while others depend on it */
 	int (*close)(struct fid *fid);
-	/* ties another object to this one */
+	/* binds another object to this one */
 	int (*bind)(struct fid *fid, struct fid *bfid, uint64_t flags);
 	int (*control)(struct fid *fid, int command, void *arg);
 	/* finds provider-specific calls by name */
@@ -565,7 +565,7 @@ struct fi_ops {
 			void **ops, void *context);
 	/* prints the object, at most len bytes with the NUL */
 	int (*tostr)(const struct fid *fid, char *buf, size_t len);
-	/* hands calls of the caller's to the object */
+	/* passes operations of the caller to the object */
 	int (*ops_set)(struct fid *fid, const char *name, uint64_t flags,
 			void *ops, void *context);
 };
@@ -700,7 +700,7 @@ struct fi_eq_err_entry {
 struct fi_eq_cm_entry {
 	fid_t		fid;
 	struct fi_info	*info;	/* FI_CONNREQ: to open the endpoint with; reader frees it */
-	__extension__ uint8_t data[];	/* what the peer passed along */
+	__extension__ uint8_t data[];	/* private data of the peer */
 };
 
 struct fi_ops_eq {
@@ -878,9 +878,9 @@ struct fid_av {
 };
 
 #define FI_MR_DMABUF		(1ULL << 40)	/* attr names a dmabuf, not addresses */
-#define FI_MR_SINGLE_USE	(1ULL << 41)	/* one remote access, then it is void */
-#define FI_HMEM_HOST_ALLOC	(1ULL << 45)	/* device memory that the host can touch */
-#define FI_HMEM_DEVICE_ONLY	(1ULL << 46)	/* device memory that it cannot */
+#define FI_MR_SINGLE_USE	(1ULL << 41)	/* valid for one remote access */
+#define FI_HMEM_HOST_ALLOC	(1ULL << 45)	/* device memory that the host can access */
+#define FI_HMEM_DEVICE_ONLY	(1ULL << 46)	/* device memory that it cannot access */
 struct fid_mr {
 	struct fid	fid;
 	void		*mem_desc;	/* local descriptor, for the desc arguments */
@@ -996,7 +996,8 @@ enum {
 };
 
 enum {
-	FI_OPT_MIN_MULTI_RECV,		/* size_t: a buffer with less room left is given back */
+	FI_OPT_MIN_MULTI_RECV,		/* size_t: a multi-receive buffer with less room left is
+					 * released */
 	FI_OPT_CM_DATA_SIZE,		/* size_t: longest data of fi_connect(), read only */
 	FI_OPT_BUFFERED_MIN,		/* size_t: not used */
 	FI_OPT_BUFFERED_LIMIT,		/* size_t: not used */
@@ -1006,8 +1007,8 @@ enum {
 	FI_OPT_RX_SIZE,			/* size_t: receives in the receive queue */
 	FI_OPT_FI_HMEM_P2P,		/* int: FI_HMEM_P2P_ */
 	FI_OPT_XPU_TRIGGER,		/* struct fi_trigger_xpu, read only */
-	FI_OPT_CUDA_API_PERMITTED,	/* bool: may the provider call CUDA */
-	FI_OPT_SHARED_MEMORY_PERMITTED,	/* bool: may peers here be reached by shared memory */
+	FI_OPT_CUDA_API_PERMITTED,	/* bool: the provider may call CUDA */
+	FI_OPT_SHARED_MEMORY_PERMITTED,	/* bool: peers on this host may be reached by shared memory */
 	FI_OPT_MAX_MSG_SIZE,		/* size_t: longest message */
 	FI_OPT_MAX_TAGGED_SIZE,		/* size_t: longest tagged message */
 	FI_OPT_MAX_RMA_SIZE,		/* size_t: longest read or write */
@@ -1016,7 +1017,8 @@ enum {
 	FI_OPT_INJECT_TAGGED_SIZE,	/* size_t: longest fi_tinject() */
 	FI_OPT_INJECT_RMA_SIZE,		/* size_t: longest fi_inject_write() */
 	FI_OPT_INJECT_ATOMIC_SIZE,	/* size_t: longest fi_inject_atomic() */
-	FI_OPT_FIREWALL_ADDR		/* bool: nobody can dial us: always dial out */
+	FI_OPT_FIREWALL_ADDR		/* bool: peers cannot connect to this endpoint: it connects
+					 * to them */
 };
 
 enum {

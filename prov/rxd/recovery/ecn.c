@@ -13,7 +13,7 @@ void rxd_ecn_init(struct rxd_ecn *ecn, bool on)
 	*ecn = (struct rxd_ecn) { .state = on ? RXD_ECN_TRY : RXD_ECN_OFF };
 }
 
-/* Counts are of the connection, and continue; what is tried anew is the path. */
+/* Counts are of the connection, and continue; only the path is tried again. */
 void rxd_ecn_new_path(struct rxd_ecn *ecn, bool on)
 {
 	struct rxd_ecn was = *ecn;

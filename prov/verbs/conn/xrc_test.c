@@ -102,7 +102,7 @@ static void choice(void **state)
 	assert_null(vrb_ini_find(ep, &a.sa, &c.sa, false));
 	assert_null(vrb_ini_find(ep, &c.sa, &b.sa, false));
 	assert_null(vrb_ini_find(ep, &b.sa, &a.sa, false));
-	/* Whoever accepts cannot wait for one whose target is not known. */
+	/* The accepting peer cannot wait for one whose target is not known. */
 	assert_null(vrb_ini_find(ep, &a.sa, &b.sa, true));
 	second = new_ini(&a, &b);
 	vrb_ini_set_state(second, VRB_INI_ANSWERED);

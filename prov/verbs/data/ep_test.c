@@ -116,7 +116,7 @@ static void signalling(void **state)
 	assert_true(signalled(9) && signalled(18));	/* after eight that were not */
 	assert_int_equal(cnt, 2);
 	assert_int_equal(ep->tx_unsignalled, 0);
-	/* A wanted one begins the count anew. */
+	/* A wanted one begins the count again. */
 	assert_int_equal(send_one(0), 0);
 	assert_int_equal(ep->tx_unsignalled, 1);
 	assert_int_equal(send_one(FI_COMPLETION), 0);

@@ -389,11 +389,11 @@ static void shutdown_gives_back(void **state)
 	join();
 	for (i = 0; i < 10; i++)
 		assert_int_equal(fi_recv(b.ep, b.buf, 100, b.desc, 0, &b), 0);
-	assert_int_equal(fi_inject(a.ep, "last words", 11, 0), 0);
+	assert_int_equal(fi_inject(a.ep, "in flight!", 11, 0), 0);
 	close_ep(&a);
 	event(&b, FI_SHUTDOWN, NULL);
 	assert_int_equal(comp(&b, &entry), 1);
-	assert_string_equal(b.buf, "last words");
+	assert_string_equal(b.buf, "in flight!");
 	for (i = 1; i < 10; i++) {
 		assert_int_equal(comp(&b, &entry), -FI_EAVAIL);
 		assert_int_equal(fi_cq_readerr(b.cq, &err, 0), 1);
