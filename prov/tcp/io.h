@@ -18,6 +18,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* A peer that has closed is an error here (EPIPE), never a signal. */
 static inline ssize_t tcp_io_send(int fd, const void *buf, size_t len)
 {
 	return syscall(SYS_sendto, fd, buf, len, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);

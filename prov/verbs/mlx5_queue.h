@@ -4,6 +4,13 @@
 /*
  * mlx5_queue.h - the fast path on mlx5 queues, inlined: building one request and reading
  * one completion.  mlx5_doorbell.h rings; mlx5_direct.h explains the order of the stores.
+ *
+ * Ownership: a slot of the send or receive queue is ours until the doorbell record covers it, and
+ *            again when a completion retires it; an entry of the completion queue is the device's
+ *            until its owner bit says that it is ours, and again with mlx5_update_cq_dbrec().
+ * Threading: the caller has the lock of the progress group, or the program's threading level
+ *            rules out another thread.
+ * Nothing here makes a system call, allocates or calls a function of libibverbs.
  */
 #ifndef VRB_MLX5_QUEUE_H
 #define VRB_MLX5_QUEUE_H
@@ -31,7 +38,9 @@ static inline void device_barrier(void)
 #endif
 }
 
-/* Orders the load of the owner bit before those of the rest. */
+/* Orders the load of the owner bit before those of the rest, which the device has written before
+ * it: without it an entry could be read that is half old.
+ */
 static inline void device_load_barrier(void)
 {
 #if defined(__x86_64__)
@@ -43,7 +52,9 @@ static inline void device_load_barrier(void)
 #endif
 }
 
-/* Orders stores to memory before the register, and two stores to the register. */
+/* Orders stores to memory before the register, and two stores to the register.  The register is
+ * write-combining: a store to it may wait in the processor until a fence.
+ */
 static inline void store_fence(void)
 {
 #if defined(__x86_64__)
@@ -67,12 +78,15 @@ static const uint8_t wqe_op[VRB_OP_CNT] = {
 	[VRB_OP_SWAP] = MLX5_WQE_CMP_SWAP,
 };
 
-/* The queue wraps between any two segments. */
+/* mlx5_seg_at - segment @seg of the send queue; numbers go on beyond its end, where it wraps.  A
+ * request may wrap between any two of its segments.
+ */
 static inline char *mlx5_seg_at(const struct mlx5_sq *sq, uint32_t seg)
 {
 	return sq->buf + (size_t) (seg & (sq->mask * 4 + 3)) * MLX5_SEG;
 }
 
+/* mlx5_put_raddr - write the segment that names the peer's memory. */
 static inline void mlx5_put_raddr(char *seg, const struct vrb_wr *wr)
 {
 	struct mlx5_raddr *raddr = (struct mlx5_raddr *) seg;
@@ -95,15 +109,23 @@ static const uint8_t ctrl_flags[8] = {
 
 static_assert((IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED) == 7, "a table of them");
 
-/* Write struct mlx5_ctrl in two stores, and count the request. */
+/* mlx5_put_ctrl - write struct mlx5_ctrl in two stores, and count the request.
+ *
+ * @segs: segments of the request, this one included
+ *
+ * It comes last of a request: the doorbell may be rung any time after it.  The slot remembers
+ * wr_id and length, by which a completion retires it.
+ */
 static inline void mlx5_put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, uint32_t segs)
 {
 	uint32_t at = sq->next & sq->mask, blocks = (segs + 3) / 4;
 	uint64_t *ctrl = (uint64_t *) (sq->buf + (size_t) at * MLX5_BB);
 	bool imm = wr->op == VRB_OP_SEND_IMM || wr->op == VRB_OP_WRITE_IMM;
 
+	/* which request it is, its operation, the queue pair, its length */
 	ctrl[0] = htobe64((uint64_t) (sq->next & MLX5_COUNTER_MASK) << 40 |
 			  (uint64_t) wqe_op[wr->op] << 32 | sq->qpn << 8 | segs);
+	/* flags, and immediate data */
 	ctrl[1] = htobe64((uint64_t) ctrl_flags[wr->flags & 7] << 32 | (imm ? wr->imm : 0));
 	sq->wr_id[at] = wr->wr_id;
 	sq->blocks[at] = (uint16_t) blocks;
@@ -111,13 +133,17 @@ static inline void mlx5_put_ctrl(struct mlx5_sq *sq, const struct vrb_wr *wr, ui
 	sq->next += blocks;
 }
 
-/* Bytes of inline data that fit into one block behind the fixed segments. */
+/* mlx5_fast_max - bytes of inline data that fit into one block behind the fixed segments: the
+ * control segment, the peer's address for remote memory, and four bytes of length.
+ */
 static inline uint32_t mlx5_fast_max(enum vrb_op op)
 {
 	return MLX5_BB - (MLX5_SEG << (op > VRB_OP_SEND_IMM)) - 4;
 }
 
-/* Copies without a call of memcpy(), which costs more than these few bytes. */
+/* copy_short - without a call of memcpy(), which costs more than these few bytes.  The last eight
+ * may overlap those before, so that no length needs a loop of single bytes.
+ */
 MLX5_INLINE void copy_short(char *to, const char *from, uint32_t len)
 {
 	uint32_t i;
@@ -144,6 +170,7 @@ MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 	uint32_t segs = 2, len = wr->sge->length;
 	struct mlx5_data *data;
 
+	/* blocks in use; both counters run on, so the difference is right when they wrap */
 	if (__builtin_expect(sq->next - sq->done > sq->mask, 0))
 		return -FI_EAGAIN;
 	if (wr->op > VRB_OP_SEND_IMM) {
@@ -151,6 +178,7 @@ MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 		at += MLX5_SEG;
 		segs++;
 	}
+	/* the data itself, or where the device fetches it */
 	if (wr->flags & IBV_SEND_INLINE) {
 		*(uint32_t *) at = htobe32(len | MLX5_INLINE_BIT);
 		copy_short(at + 4, (const char *) (uintptr_t) wr->sge->addr, len);
@@ -167,23 +195,29 @@ MLX5_INLINE int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 
 /* ---- completions ---------------------------------------------------------------- */
 
+/* mlx5_at - the next entry, whether or not the device has written it. */
 MLX5_INLINE struct mlx5_cqe *mlx5_at(const struct mlx5_cq *cq)
 {
 	return (struct mlx5_cqe *) cq->at;
 }
 
+/* mlx5_first - the first entry: the last 64 bytes of a stride, which may be 64 or 128. */
 static inline char *mlx5_first(const struct mlx5_cq *cq)
 {
 	return cq->buf + cq->stride - sizeof(struct mlx5_cqe);
 }
 
-/* The owner bit of new entries; it changes each time the index wraps. */
+/* mlx5_owner - the owner bit of entries that are new in this round; it changes each time the index
+ * wraps.
+ */
 MLX5_INLINE uint8_t mlx5_owner(const struct mlx5_cq *cq)
 {
 	return (cq->next & (cq->mask + 1)) != 0;
 }
 
-/* The byte that the device writes last.  Later loads are ordered after it. */
+/* mlx5_op_own - the byte of an entry that the device writes last: operation, and owner bit.  Later
+ * loads are ordered after it.
+ */
 MLX5_INLINE uint8_t mlx5_op_own(const struct mlx5_cqe *cqe)
 {
 	uint8_t op_own = __atomic_load_n(&cqe->op_own, __ATOMIC_ACQUIRE);
@@ -192,12 +226,15 @@ MLX5_INLINE uint8_t mlx5_op_own(const struct mlx5_cqe *cqe)
 	return op_own;
 }
 
+/* mlx5_is_ours - has the device written the entry in this round of the queue? */
 MLX5_INLINE bool mlx5_is_ours(uint8_t op_own, uint8_t owner)
 {
 	return op_own >> 4 != MLX5_CQE_NONE && (op_own & 1) == owner;
 }
 
-/* mlx5_give_back - @cqe is decoded: mark it as not written and go to the next one. */
+/* mlx5_give_back - @cqe is decoded: mark it as not written and go to the next one.  The device may
+ * not reuse it before mlx5_update_cq_dbrec().
+ */
 MLX5_INLINE void mlx5_give_back(struct mlx5_cq *cq, struct mlx5_cqe *cqe)
 {
 	cqe->op_own = MLX5_CQE_NONE << 4;
@@ -211,7 +248,8 @@ MLX5_INLINE void mlx5_update_cq_dbrec(struct mlx5_cq *cq)
 	__atomic_store_n(&cq->dbrec[MLX5_DB_CI], htobe32(cq->next & 0xffffff), __ATOMIC_RELEASE);
 }
 
-/* mlx5_sent_wr - retire the request that @cqe completes, and unsignalled ones before it.
+/* mlx5_sent_wr - retire the request that @cqe completes, and unsignalled ones before it: the
+ * device completes requests in order.  The counter has 16 bits, the queue is shorter.
  * Returns its wr_id.
  */
 MLX5_INLINE uint64_t mlx5_sent_wr(struct mlx5_sq *sq, const struct mlx5_cqe *cqe)
@@ -231,6 +269,7 @@ MLX5_INLINE uint64_t mlx5_received_wr(struct mlx5_rq *rq, const struct mlx5_cqe 
 	const struct mlx5_data *data = (const struct mlx5_data *) (rq->buf + (size_t) at * rq->stride);
 	uint32_t segs = rq->stride / MLX5_SEG;
 
+	/* a short message may be in the entry instead of the buffer (scatter to CQE) */
 	rq->done++;
 	if (cqe->op_own & MLX5_CQE_DATA_HERE && __builtin_expect(len <= be32toh(data->len), 1))
 		copy_short((char *) (uintptr_t) be64toh(data->addr), (const char *) cqe->data, len);

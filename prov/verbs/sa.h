@@ -4,6 +4,9 @@
 /*
  * sa.h - the addresses by which connections are made: those of IP, and of an InfiniBand
  * port by itself (struct sockaddr_ib, FI_SOCKADDR_IB).
+ *
+ * librdmacm takes both.  All functions are pure; an address that was not made here passes
+ * vrb_sa_copy() first, the others do not check the length of what they are given.
  */
 #ifndef VRB_SA_H
 #define VRB_SA_H
@@ -38,7 +41,9 @@ static inline size_t vrb_sa_len(const struct sockaddr *sa)
 	return sa->sa_family == AF_IB ? sizeof(struct ib_sa) : net_addr_len(sa);
 }
 
-/* vrb_sa_copy - validate and copy an address of @len bytes.  Errors: -FI_EINVAL. */
+/* vrb_sa_copy - validate and copy an address of @len bytes, which may be unaligned.
+ * Errors: -FI_EINVAL: too short, or of another family; *out is as before.
+ */
 static inline int vrb_sa_copy(const void *addr, size_t len, union vrb_sa *out)
 {
 	sa_family_t family = AF_UNSPEC;
@@ -53,7 +58,7 @@ static inline int vrb_sa_copy(const void *addr, size_t len, union vrb_sa *out)
 	return 0;
 }
 
-/* vrb_sa_port - the port number, host byte order. */
+/* vrb_sa_port - the port number, host byte order; on InfiniBand the end of the service number. */
 static inline uint16_t vrb_sa_port(const struct sockaddr *sa)
 {
 	return sa->sa_family == AF_IB ? (uint16_t) be64toh(((const struct ib_sa *) sa)->sid) :
@@ -69,7 +74,10 @@ static inline void vrb_sa_set_port(struct sockaddr *sa, uint16_t port)
 		net_addr_set_port(sa, port);
 }
 
-/* vrb_sa_text - @buf: VRB_SA_TEXT_MAX bytes.  Returns @buf. */
+/* vrb_sa_text - an address for the log.
+ * @buf: VRB_SA_TEXT_MAX bytes
+ * Returns @buf.
+ */
 static inline char *vrb_sa_text(const struct sockaddr *sa, char *buf)
 {
 	return sa->sa_family == AF_IB ? ib_sa_text(sa, buf) : net_addr_text(sa, buf);

@@ -15,26 +15,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A head, or an element within what it links. */
 struct list {
-	struct list *next;
-	struct list *prev;
+	struct list *next;	/* of a head: the first */
+	struct list *prev;	/* of a head: the last */
 };
 
+/* container_of - the structure of @type whose @member is at @ptr. */
 #define container_of(ptr, type, member) \
 	((type *) ((char *) (ptr) - offsetof(type, member)))
 
+/* list_init - an empty list, or an element that is on none. */
 static inline void list_init(struct list *head)
 {
 	head->next = head;
 	head->prev = head;
 }
 
+/* list_empty - of a head: is the list empty?  Of an element: is it on no list? */
 static inline bool list_empty(const struct list *head)
 {
 	return head->next == head;
 }
 
-/* list_add - put @item behind @after. */
+/* list_add - put @item, which is on no list, behind @after. */
 static inline void list_add(struct list *item, struct list *after)
 {
 	item->next = after->next;
@@ -43,6 +47,7 @@ static inline void list_add(struct list *item, struct list *after)
 	after->next = item;
 }
 
+/* list_add_head, list_add_tail - put @item before or behind all others. */
 static inline void list_add_head(struct list *item, struct list *head)
 {
 	list_add(item, head);
@@ -72,7 +77,9 @@ static inline struct list *list_pop(struct list *head)
 	return item;
 }
 
-/* list_splice_tail - move all items of @from behind the last item of @head. */
+/* list_splice_tail - move all items of @from behind the last item of @head.
+ * Cost: none of the items is touched but the first and the last.
+ */
 static inline void list_splice_tail(struct list *from, struct list *head)
 {
 	if (list_empty(from))
@@ -84,10 +91,11 @@ static inline void list_splice_tail(struct list *from, struct list *head)
 	list_init(from);
 }
 
+/* @pos runs over the elements; the body may add behind it, and delete none. */
 #define list_for_each(pos, head) \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 
-/* The body may delete @pos, and no other item of the list. */
+/* list_for_each_safe - the same; the body may delete @pos, and no other item of the list. */
 #define list_for_each_safe(pos, tmp, head) \
 	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head); \
 	     (pos) = (tmp), (tmp) = (pos)->next)

@@ -27,6 +27,7 @@ enum lock_kind {
 	LOCK_MUTEX,
 };
 
+/* Its kind never changes, so that the branch on it is predicted. */
 struct lock {
 	enum lock_kind kind;
 #ifndef NDEBUG
@@ -41,6 +42,7 @@ struct lock {
 void lock_wait(struct lock *l);
 void lock_wake(struct lock *l);
 
+/* lock_init - a free lock.  Returns 0. */
 static inline int lock_init(struct lock *l, enum lock_kind kind)
 {
 	l->kind = kind;
@@ -51,6 +53,7 @@ static inline int lock_init(struct lock *l, enum lock_kind kind)
 	return 0;
 }
 
+/* lock_destroy - no thread holds it or waits for it. */
 static inline void lock_destroy(struct lock *l)
 {
 	assert(!l->word && "a lock is free when it is destroyed");
@@ -64,6 +67,7 @@ static inline void lock_is_none(const struct lock *l)
 		__builtin_unreachable();
 }
 
+/* lock_take - from free to held in one step; false: it is held. */
 static inline bool lock_take(struct lock *l)
 {
 	unsigned free = 0;
@@ -72,6 +76,9 @@ static inline bool lock_take(struct lock *l)
 					   __ATOMIC_RELAXED);
 }
 
+/* lock_get - take the lock.  It is not recursive.
+ * Threading: LOCK_MUTEX may sleep, so not in a signal handler.
+ */
 static inline void lock_get(struct lock *l)
 {
 	if (l->kind == LOCK_MUTEX) {
@@ -97,6 +104,7 @@ static inline bool lock_try(struct lock *l)
 	return true;
 }
 
+/* lock_put - the holder releases it, and wakes a waiter if there may be one. */
 static inline void lock_put(struct lock *l)
 {
 	if (l->kind == LOCK_MUTEX) {

@@ -3,7 +3,8 @@
 
 /* tostr.h - the text forms of structs, indented by four blanks for each level.
  *
- * A NULL struct prints as "name: (null)".
+ * A NULL struct prints as "name: (null)".  What does not fit is cut, see text.h.  The layout is
+ * part of the interface: programs and tests read what fi_tostr() prints.
  */
 #ifndef CORE_TOSTR_H
 #define CORE_TOSTR_H
@@ -15,9 +16,9 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 
-#include "core/text.h"
+#include "core/text.h"	/* where the text goes */
 
-/* tostr_info.c: what fi_getinfo() returns */
+/* tostr_info.c: what fi_getinfo() returns.  @depth: levels of indentation */
 void core_tostr_info(struct core_text *text, const struct fi_info *info);
 void core_tostr_tx(struct core_text *text, int depth, const struct fi_tx_attr *attr);
 void core_tostr_rx(struct core_text *text, int depth, const struct fi_rx_attr *attr);
@@ -32,7 +33,7 @@ void core_tostr_nic(struct core_text *text, int depth, const struct fid_nic *nic
 void core_tostr_addr(struct core_text *text, uint32_t format, const void *addr,
 		     size_t len);
 
-/* tostr_obj.c: the attributes of objects */
+/* tostr_obj.c: the attributes of objects; @fid may be of any class */
 void core_tostr_fid(struct core_text *text, const struct fid *fid);
 void core_tostr_av(struct core_text *text, const struct fi_av_attr *attr);
 void core_tostr_cq(struct core_text *text, const struct fi_cq_attr *attr);
