@@ -33,6 +33,7 @@ static void survive_fork(void)
 	pthread_atfork(hold_all, drop_all, drop_all);
 }
 
+/* With all_lock. */
 static struct loop_inbox *lookup(const char *name)
 {
 	struct loop_inbox *inbox;
@@ -46,6 +47,7 @@ static struct loop_inbox *lookup(const char *name)
 	return NULL;
 }
 
+/* The name is taken last: once it can be found, other threads post to it. */
 int loop_inbox_new(const char *name, struct loop_inbox **inbox_p)
 {
 	struct loop_inbox *inbox;
@@ -100,6 +102,7 @@ int loop_inbox_find(const char *name, struct loop_inbox **inbox_p)
 	return 0;
 }
 
+/* Each message and each connection holds a reference: memory outlives the endpoint that closes. */
 struct loop_inbox *loop_inbox_get(struct loop_inbox *inbox)
 {
 	atomic_fetch_add_explicit(&inbox->refs, 1, memory_order_relaxed);
@@ -132,6 +135,7 @@ int loop_inbox_post(struct loop_inbox *inbox, struct loop_msg *msg)
 	return open ? 0 : -FI_ECONNRESET;
 }
 
+/* All at once, so that the lock is not held while they are processed. */
 void loop_inbox_take(struct loop_inbox *inbox, struct list *msgs)
 {
 	uint64_t value;
@@ -143,6 +147,9 @@ void loop_inbox_take(struct loop_inbox *inbox, struct list *msgs)
 	pthread_mutex_unlock(&inbox->lock);
 }
 
+/* First no connection can be found any more, then no message can be posted: what is in the list
+ * after that is all there will be.
+ */
 void loop_inbox_close(struct loop_inbox *inbox, struct list *msgs)
 {
 	hold_all();

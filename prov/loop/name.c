@@ -42,6 +42,7 @@ int loop_name_make(const char *node, const char *service, char name[LOOP_NAME_MA
 	return cnt < LOOP_NAME_MAX ? 0 : -FI_EINVAL;
 }
 
+/* The process number is in the name, so a name of another process is known as such. */
 bool loop_name_here(const char *name)
 {
 	char here[LOOP_NAME_MAX];

@@ -90,12 +90,14 @@ static int post(struct rxbuf *buf)
 				FI_COMPLETION | (port->trains ? FI_MULTI_RECV : 0));
 }
 
+/* A provider below that has no room is asked again by the next poll, see repost_all(). */
 static void post_or_keep(struct rxbuf *buf)
 {
 	if (post(buf))
 		list_add_tail(&buf->node, &buf->port->unposted);
 }
 
+/* One allocation and one registration for all buffers of an endpoint. */
 static int make_buffers(struct port *port)
 {
 	unsigned cnt = port->dg.dgram_max > LONG_DGRAM ? POSTED_LONG : POSTED, i;
@@ -150,6 +152,7 @@ void rxd_dg_mark(struct rxd_dg *dg, bool ect)
 		port->ect = ect;
 }
 
+/* How much the socket below can take in: the window that peers are told depends on it. */
 static size_t room_of(struct fid_ep *ep)
 {
 	size_t size = 0, len = sizeof(size);
@@ -186,6 +189,7 @@ static int port_open(struct port *port, struct fi_info *info)
 	return make_buffers(port);
 }
 
+/* The endpoint first: it may write into the buffers until it is closed. */
 static void port_free(struct port *port)
 {
 	struct rxd_dom *dom = port->dg.dom;
@@ -295,6 +299,9 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 	return ret;
 }
 
+/* What the provider below can inject is free on return; longer datagrams are copied, so that the
+ * stream may release the memory while a copy of it is still queued.
+ */
 int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	struct port *port = port_of(dg);
@@ -319,6 +326,7 @@ uint8_t *rxd_dg_head(struct rxd_dg *dg)
 	return dg->dom->heads[dg->dom->cnt];
 }
 
+/* The memory of @iov is only borrowed: rxd_dg_flush() comes before it can change. */
 bool rxd_dg_add(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	struct rxd_dom *dom = dg->dom;
@@ -386,6 +394,9 @@ static int cancel_rest(struct port *port, unsigned from, unsigned *sent_p)
 	return ret;
 }
 
+/* The provider below makes one system call of all that came with FI_MORE.  They complete in order,
+ * so one completion tells of all.
+ */
 static int flush_train(struct port *port, unsigned *sent_p)
 {
 	struct rxd_dom *dom = port->dg.dom;
@@ -414,6 +425,7 @@ static int flush_train(struct port *port, unsigned *sent_p)
 	return ret;
 }
 
+/* What was not sent is the caller's again: the congestion window counts what has left alone. */
 int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
 {
 	struct port *port = port_of(dg);
@@ -434,6 +446,7 @@ int rxd_dg_flush(struct rxd_dg *dg, unsigned *sent_p)
 
 /* ---- receiving ----------------------------------------------------------------------------- */
 
+/* In order, and not beyond the first that is refused: the next poll goes on. */
 static void repost_all(struct port *port)
 {
 	struct list *node;
@@ -499,6 +512,7 @@ static void reap(struct rxd_dom *dom)
 	}
 }
 
+/* Each datagram is processed before its buffer is posted again: what is kept of it is copied. */
 static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 {
 	struct fi_cq_data_entry entry[BURST];
@@ -545,6 +559,7 @@ void rxd_dg_close(struct rxd_dg *dg)
 	port_free(port_of(dg));
 }
 
+/* The queue of receives alone: a send that completes wakes no one, its buffer is reaped by a poll. */
 int rxd_dg_arm(struct rxd_poller *poller)
 {
 	struct rxd_dom *dom;

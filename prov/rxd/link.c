@@ -25,6 +25,9 @@ static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struc
 		rxd_on_hello(link, pkt);
 	else if (pkt->type == RXD_PROBE)
 		rxd_on_probe(link, pkt);
+	/* the others are about a connection; one that is not known gets no answer, which could be
+	 * misused
+	 */
 	else if (!conn)
 		return;
 	else if (pkt->type == RXD_RETRY)
@@ -77,6 +80,7 @@ void rxd_link_input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta
 		rxd_on_data(conn, &pkt, meta, input_time(poller));
 }
 
+/* To an address that need not be a peer's, so nothing of it is kept. */
 void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
 {
 	struct iovec iov = { buf, len };
@@ -91,6 +95,7 @@ void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_
 
 /* ---- opening ---------------------------------------------------------------------- */
 
+/* The name is known from here on: port 0 has become a number. */
 static int open_dg(struct rxd_link *link, const struct fi_info *info)
 {
 	int ret = rxd_dg_open(rxd_link_poller(link), info, link, &link->dg);
@@ -105,6 +110,9 @@ static int open_dg(struct rxd_link *link, const struct fi_info *info)
 	return ret;
 }
 
+/* An epoch and the key of cookies are of this life of the endpoint: a restarted one at the same
+ * address has others, by which peers notice.
+ */
 static void init(struct rxd_link *link, enum rxd_kind kind)
 {
 	struct chan_conf conf = { .conn_timeout_ms = rxd_conf.conn_timeout_ms };
@@ -241,6 +249,7 @@ static void pep_close(struct eng_link *base)
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
+/* While the connection is made, or after it was lost, packets wait with the channel. */
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	struct rxd_conn *conn = eng_peer_chan(peer);

@@ -51,6 +51,7 @@ void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
 	list_splice_tail(&again, &poller->base.dirty);
 }
 
+/* Those that still have no memory put themselves on the list again, behind all others. */
 static int resume_paused(struct rxd_poller *poller, uint64_t now)
 {
 	struct list again, *node;
@@ -80,6 +81,10 @@ static bool read_due(struct rxd_poller *poller)
 	return true;
 }
 
+/* In this order: ACKs that arrive make room in the windows, timers may retransmit, and both send
+ * with the flush behind them.  Losses come last, since their upcalls may open and close
+ * connections.
+ */
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxd_poller *poller = poller_of(base);
@@ -111,6 +116,9 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	return done;
 }
 
+/* Sleep only if nothing can be done now; what waits for memory or for room below has no descriptor,
+ * so it is tried again by the clock.
+ */
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxd_poller *poller = poller_of(base);

@@ -36,6 +36,7 @@ static void append(struct rxd_conn *conn, struct rxd_item *item, struct eng_pkt 
 	list_add_tail(&item->node, &conn->items);
 }
 
+/* Only the last item may grow, and only one that is memory of ours. */
 int rxd_stream_room(struct rxd_conn *conn, size_t size)
 {
 	struct rxd_item *item = NULL;
@@ -104,6 +105,9 @@ bool rxd_stream_end(struct rxd_conn *conn)
 	return true;
 }
 
+/* Packets that wait with the channel enter the stream only as far as the next datagram needs them:
+ * until then their order among others can be changed, and they cost no item.
+ */
 bool rxd_stream_fill(struct rxd_conn *conn)
 {
 	struct rxd_item *item;
@@ -156,6 +160,9 @@ static size_t slice_item(const struct rxd_item *item, size_t at, size_t len, str
 	return cnt;
 }
 
+/* Nothing is copied: a retransmission reads the same memory again, which stays until it is
+ * acknowledged.
+ */
 size_t rxd_stream_slice(struct rxd_conn *conn, uint64_t off, size_t len, struct iovec *iov,
 			size_t room)
 {
@@ -173,6 +180,7 @@ size_t rxd_stream_slice(struct rxd_conn *conn, uint64_t off, size_t len, struct 
 	return cnt;
 }
 
+/* done() comes after the items are freed: it may send, and so append to this stream. */
 void rxd_stream_release(struct rxd_conn *conn)
 {
 	struct rxd_poller *poller = rxd_conn_poller(conn);

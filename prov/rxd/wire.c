@@ -14,6 +14,7 @@
 
 /* ---- writing --------------------------------------------------------------- */
 
+/* The crc field stays zero until rxd_seal(), which is last: it covers what is put in meanwhile. */
 size_t rxd_put_hdr(uint8_t *out, enum rxd_type type, uint8_t flags, uint64_t conn, uint64_t pn)
 {
 	struct rxd_hdr hdr = {
@@ -29,6 +30,7 @@ size_t rxd_put_hdr(uint8_t *out, enum rxd_type type, uint8_t flags, uint64_t con
 	return sizeof(hdr);
 }
 
+/* Both ways: swapping the bytes of a field twice restores it. */
 static void hello_swap(struct rxd_hello *hello)
 {
 	hello->cid = le64toh(hello->cid);
@@ -55,6 +57,7 @@ size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, con
 	return at + hello->data_len;
 }
 
+/* The versions are in it, so that the log of the peer that is refused can name both. */
 size_t rxd_put_refuse(uint8_t *out, size_t at, enum chan_reason reason, const void *data,
 		      size_t len)
 {
@@ -87,6 +90,7 @@ size_t rxd_put_ack(uint8_t *out, size_t at, const struct rxd_ack *ack)
 	return at + sizeof(wire);
 }
 
+/* Behind the fixed part of an ACK, from the largest number down. */
 size_t rxd_put_range(uint8_t *out, size_t at, uint32_t gap, uint32_t len)
 {
 	struct rxd_range wire = { htole32(gap), htole32(len) };
@@ -119,6 +123,7 @@ void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt)
 	uint32_t crc = checksum(out, len);
 	size_t i;
 
+	/* payload is summed where it lies; the caller leaves it out where a header's sum is enough */
 	for (i = 0; i < cnt; i++)
 		crc = rxd_crc(crc, iov[i].iov_base, iov[i].iov_len);
 	crc = htole32(crc);
@@ -173,6 +178,7 @@ static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *
 	return NULL;
 }
 
+/* The cookie is not interpreted here: its maker alone can check it (cookie.h). */
 static const char *parse_retry(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	if (size != sizeof(pkt->cookie))
@@ -214,6 +220,7 @@ static const char *parse_refuse(const uint8_t *buf, size_t size, struct rxd_pkt 
 	return NULL;
 }
 
+/* It carries its sender's address: the connection that would have it may be gone here. */
 static const char *parse_probe(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	struct rxd_probe probe;
@@ -230,6 +237,7 @@ static const char *parse_probe(const uint8_t *buf, size_t size, struct rxd_pkt *
 	return NULL;
 }
 
+/* It names a connection of the receiver; whether it may end it is decided in handshake.c. */
 static const char *parse_reset(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	if (size != sizeof(struct rxd_reset))
@@ -258,6 +266,7 @@ static const char *parse_ranges(struct rxd_pkt *pkt)
 	return NULL;
 }
 
+/* The counts of ECN marks are not checked here: a peer that lies slows only itself. */
 static const char *parse_ack(const uint8_t *buf, size_t size, size_t *used_p, struct rxd_pkt *pkt)
 {
 	struct rxd_ack *ack = &pkt->ack;
@@ -295,6 +304,7 @@ static const char *parse_data(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	*head_p = at;
 	pkt->data = buf + at;
 	pkt->len = 0;
+	/* an ACK alone has no number: it is neither acknowledged nor retransmitted */
 	if (!(pkt->flags & RXD_F_PN))
 		return at && at == size && !(pkt->flags & (RXD_F_PAD | RXD_F_NOW)) ? NULL :
 		       "data without a number";
@@ -311,6 +321,7 @@ static const char *parse_data(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	return pkt->off <= RXD_PN_MAX ? NULL : "data beyond the end of all streams";
 }
 
+/* All but DATA: rare, so their checks may cost what they like. */
 static const char *parse_control(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	switch (pkt->type) {

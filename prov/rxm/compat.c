@@ -180,6 +180,7 @@ static void begin_read(struct rxm_conn *conn, const struct rxm_report *report)
 	eng_on_placed(&conn->chan.link->base, rx.cookie, -FI_ENOMEM);
 }
 
+/* With no call of the engine on the stack: it may send from within any of these. */
 static void report_one(struct rxm_conn *conn, const struct rxm_report *report)
 {
 	if (report->refused) {

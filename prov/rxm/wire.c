@@ -23,6 +23,7 @@ static uint16_t version_word(void)
 	return (uint16_t) (ours.link | ours.engine << 8);
 }
 
+/* An old or new version has its two bytes at the same place, so that a refusal can name it. */
 static struct chan_version version_of(uint16_t word)
 {
 	return (struct chan_version) { .link = word & 0xff, .engine = word >> 8 };
@@ -46,6 +47,7 @@ struct ib_short {
 } __attribute__((packed));
 _Static_assert(sizeof(struct ib_short) == 26, "no other address has this length");
 
+/* 0: the short form does not hold it, so it is sent as it is, if there is room. */
 static size_t put_in6(uint8_t *out, const uint8_t *addr)
 {
 	struct in6_short in6;
@@ -113,7 +115,9 @@ static size_t get_ib(uint8_t *addr, const uint8_t *in)
 	return sizeof(sa);
 }
 
-/* get_addr - Returns the length of @addr. */
+/* get_addr - Returns the length of @addr.  The bytes come from a peer: they are copied, and whether
+ * they are an address is checked where they are used.
+ */
 static size_t get_addr(uint8_t *addr, const uint8_t *in, size_t len)
 {
 	if (len == sizeof(struct in6_short))

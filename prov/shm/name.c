@@ -21,6 +21,7 @@ static const char *rest_of(const char *name)
 	return at ? at + 3 : name;
 }
 
+/* A name is a text that ends within SHM_ADDR_MAX bytes, whatever the program says its length is. */
 static size_t name_len(const void *addr)
 {
 	return strnlen(addr, SHM_ADDR_MAX - 1) + 1;
@@ -52,6 +53,7 @@ static const char *number_of(const char *name)
 	return user > rest_of(name) && !strncmp(user, mine, strlen(mine)) ? number + 1 : NULL;
 }
 
+/* The user is in it, so that endpoints of two users do not get one name. */
 int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX])
 {
 	char all[SHM_NAME_MAX + 32];
@@ -63,6 +65,7 @@ int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX])
 	return 0;
 }
 
+/* One that fi_getinfo() gave and no program chose: each endpoint of it gets a name of its own. */
 bool shm_name_is_any(const char *src)
 {
 	return !strncmp(src, ANY_PREFIX, strlen(ANY_PREFIX)) && !number_of(src);
@@ -135,6 +138,7 @@ int shm_name_make(const char *node, const char *service, char name[SHM_NAME_MAX]
 	return cnt < SHM_NAME_MAX ? 0 : -FI_EINVAL;
 }
 
+/* Before the endpoint is enabled: a program may ask for the address and send it to peers. */
 struct fi_info *shm_name_own(const struct fi_info *info)
 {
 	static _Atomic unsigned number;

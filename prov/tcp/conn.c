@@ -50,6 +50,9 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	}
 }
 
+/* Input is not watched while what has arrived cannot be taken, nor output while nothing waits:
+ * otherwise each poll would return at once with an event without effect.
+ */
 int tcp_conn_watch(struct tcp_conn *conn)
 {
 	uint32_t events = 0;
@@ -235,6 +238,9 @@ int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link)
 	return 0;
 }
 
+/* Between detach and attach a connection belongs to no group: no poll sees it, and it needs no
+ * lock.
+ */
 void tcp_conn_detach(struct tcp_conn *conn)
 {
 	timer_off(&conn->poller->base.timers, &conn->timer);

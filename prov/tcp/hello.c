@@ -11,6 +11,7 @@
 
 #include "hello.h"
 
+/* Ports and addresses are in network order in both forms. */
 static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
 {
 	switch (sa->sa.sa_family) {
@@ -175,6 +176,7 @@ static bool is_text(const uint8_t *buf, size_t have)
 	return true;
 }
 
+/* For the log alone: nothing is decided by it. */
 const char *tcp_hello_identify(const uint8_t *buf, size_t have)
 {
 	if (!have)

@@ -135,6 +135,7 @@ static void link_close(struct eng_link *base, int linger_ms)
 {
 	struct tcp_link *link = link_of(base);
 
+	/* no new connections first; then the old ones send what they have, in @linger_ms at most */
 	tcp_listener_close(link);
 	chan_link_end(&link->base, linger_ms);
 	while (!list_empty(&link->conns))
@@ -166,6 +167,9 @@ static int link_getname(struct eng_link *base, void *addr, size_t *len)
 					-FI_EADDRNOTAVAIL;
 }
 
+/* The old socket is closed first, since both may want one port; if the new address cannot be bound,
+ * the endpoint has its old one again.
+ */
 static int link_setname(struct eng_link *base, const void *addr, size_t len)
 {
 	struct tcp_link *link = link_of(base);
@@ -191,6 +195,7 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 
 /* ---- peers and packets ---------------------------------------------------------------------- */
 
+/* A channel that is not connected keeps packets, and sends them when the handshake is done. */
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	struct tcp_chan *chan = eng_peer_chan(peer);

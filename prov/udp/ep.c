@@ -29,6 +29,7 @@ void udp_sock_class(const struct udp_ep *ep, int fd)
 			fi_strerror(-ret));
 }
 
+/* Wishes, all of them: a socket without one works, too. */
 static void sock_setup(struct udp_ep *ep, int fd)
 {
 	size_t sndbuf = UDP_SNDBUF, rcvbuf = UDP_RCVBUF;
@@ -110,6 +111,7 @@ static int ep_getname(fid_t fid, void *addr, size_t *addrlen)
 	return room < len ? -FI_ETOOSMALL : 0;
 }
 
+/* Only before the endpoint is enabled: a poller waits for the socket afterwards. */
 static int ep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
@@ -128,6 +130,7 @@ static int ep_setname(fid_t fid, void *addr, size_t addrlen)
 
 /* ---- options --------------------------------------------------------------- */
 
+/* The poller numbers the senders of datagrams; under its lock a number is not given to another. */
 static int get_source(struct udp_ep *ep, void *val, size_t *len)
 {
 	int ret;
@@ -161,6 +164,7 @@ static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
 	return 0;
 }
 
+/* This option and the next two are of layers in this library (net/opt.h), not of programs. */
 static int set_trains(struct udp_ep *ep, const void *val, size_t len)
 {
 	int on;
@@ -189,6 +193,7 @@ static int set_source(struct udp_ep *ep, const void *val, size_t len)
 	return 0;
 }
 
+/* It is changed from burst to burst, in the middle of traffic; so it needs the lock then. */
 static int set_ecn(struct udp_ep *ep, const void *val, size_t len)
 {
 	struct obj_prog *prog = ep->base.prog;
@@ -230,6 +235,7 @@ static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t l
 						 net_sock_buffers(ep->sock.fd, &none, &size);
 }
 
+/* A receive and a queued send may have one context: the receive is cancelled first. */
 static ssize_t ep_cancel(fid_t fid, void *context)
 {
 	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
@@ -356,6 +362,7 @@ void udp_ep_init_ops(void)
 	OBJ_OPS_FILL(&framed_msg_ops, msg);
 }
 
+/* Once the address is known: the longest datagram is a matter of the family. */
 static void ep_set_limits(struct udp_ep *ep)
 {
 	const struct fi_info *info = ep->base.info;

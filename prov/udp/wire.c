@@ -3,6 +3,7 @@
 
 #include "wire.h"
 
+/* Nothing of a datagram is used before all of this holds. */
 enum udp_wire udp_wire_fault(const struct udp_hdr *hdr, size_t len)
 {
 	if (len < sizeof(*hdr))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Most sets have few ranges: those are in the set itself, and allocate nothing. */
 void rxd_ranges_init(struct rxd_ranges *set)
 {
 	set->span = set->own;
@@ -39,6 +40,7 @@ static uint32_t find(const struct rxd_ranges *set, uint64_t number, bool adjacen
 	return lo;
 }
 
+/* Before anything is moved, so that a set is whole after -FI_ENOMEM. */
 static int grow(struct rxd_ranges *set)
 {
 	uint32_t room = set->room < 4 ? 8 : set->room * 2;
@@ -56,6 +58,7 @@ static int grow(struct rxd_ranges *set)
 	return 0;
 }
 
+/* move - the ranges from @from on to @to: opens a gap, or closes one. */
 static void move(struct rxd_ranges *set, uint32_t to, uint32_t from)
 {
 	memmove(&set->span[to], &set->span[from], (set->cnt - from) * sizeof(*set->span));
@@ -69,6 +72,7 @@ int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 
 	if (lo >= hi)
 		return 0;
+	/* adjacent to none: a range of its own */
 	if (i == set->cnt || set->span[i].lo > hi) {
 		if (grow(set))
 			return -FI_ENOMEM;
@@ -81,6 +85,7 @@ int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 		span->lo = lo;
 	if (hi <= span->hi)
 		return 0;
+	/* it may reach the ranges behind it, which become part of this one */
 	for (end = i + 1; end < set->cnt && set->span[end].lo <= hi; end++)
 		;
 	if (set->span[end - 1].hi > hi)
@@ -110,6 +115,7 @@ int rxd_ranges_sub(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 
 	if (lo >= hi || i == set->cnt || set->span[i].lo >= hi)
 		return 0;
+	/* a hole in the middle: the one case that needs room */
 	if (set->span[i].lo < lo && set->span[i].hi > hi) {
 		if (grow(set))
 			return -FI_ENOMEM;

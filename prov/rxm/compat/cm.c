@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
+/* Each packet has versions of its own: that of the handshake, and those of what follows it. */
 #define CM_VERSION 1
 #define CM_CTRL_VERSION 4
 #define CM_OP_VERSION 3
@@ -26,6 +27,7 @@ struct request {
 };
 _Static_assert(sizeof(struct request) == RXM_CM_REQUEST, "wire layout");
 
+/* It has no versions: a peer that does not speak ours rejects instead. */
 struct accept {
 	uint64_t id;
 	uint32_t rx_size;
@@ -46,6 +48,7 @@ static enum rxm_cm_credits credits_of(uint8_t byte)
 	return byte <= RXM_CM_CREDITS_OFF ? byte : RXM_CM_CREDITS_UNSAID;
 }
 
+/* The process number tells the lives of an endpoint at one address apart. */
 size_t rxm_cm_put_request(uint8_t *out, const struct rxm_cm_request *request)
 {
 	struct request wire = {
@@ -84,6 +87,7 @@ size_t rxm_cm_put_reject(uint8_t *out, enum rxm_cm_reason reason)
 	return sizeof(wire);
 }
 
+/* What may follow the request is not looked at here: it is of our own handshake. */
 const char *rxm_cm_get_request(const void *buf, size_t len, struct rxm_cm_request *out)
 {
 	struct request wire;
@@ -131,6 +135,7 @@ const char *rxm_cm_get_accept(const void *buf, size_t len, struct rxm_cm_accept 
 	return NULL;
 }
 
+/* A reject of another protocol, or without data, is one for no stated reason. */
 enum rxm_cm_reason rxm_cm_get_reject(const void *buf, size_t len)
 {
 	struct reject wire;

@@ -9,12 +9,16 @@
 
 #include "net/opt.h"
 
+/* Versions of the control header and of the operation header, which begins at op_version. */
 #define CTRL_VERSION 4
 #define OP_VERSION 2
 #define F_DATA 0x00020000u
 #define PLACE_MASK 3u		/* the other bits are of no meaning */
 #define ERR_MAX 4096u
 
+/* As on the wire, in host order: a peer of the other byte order was refused by the handshake
+ * (cm.h).
+ */
 struct header {
 	uint8_t ctrl_version;
 	uint8_t type;
@@ -57,12 +61,16 @@ struct response {
 
 /* ---- decoding -------------------------------------------------------------------------- */
 
+/* The other types have a control header alone; what is in its place for the operation means
+ * nothing.
+ */
 static bool has_op(unsigned type)
 {
 	return type <= RXM_PACKET_RNDV || type == RXM_PACKET_ATOMIC ||
 	       type == RXM_PACKET_ATOMIC_RESPONSE;
 }
 
+/* A sender need not clear fields that its flags rule out, so they are cleared here. */
 static void get_message(const struct header *hdr, struct rxm_packet *out)
 {
 	out->len = hdr->len;
@@ -94,6 +102,7 @@ static bool get_memory(const uint8_t *at, size_t len, struct rxm_packet *out, ui
 	       get_segs(at, at[RXM_PACKET_LIST], out, sum_p);
 }
 
+/* The length is stated twice, by the provider below and in the header: they have to agree. */
 static const char *get_eager(const struct header *hdr, size_t limit, struct rxm_packet *out)
 {
 	get_message(hdr, out);
@@ -102,6 +111,9 @@ static const char *get_eager(const struct header *hdr, size_t limit, struct rxm_
 	return out->len > limit ? "it is longer than the eager limit" : NULL;
 }
 
+/* Order and sum of the segments are checked where they are put together (compat_rx.c); here each
+ * alone.
+ */
 static const char *get_piece(const struct header *hdr, size_t limit, struct rxm_packet *out)
 {
 	get_message(hdr, out);
@@ -116,6 +128,7 @@ static const char *get_piece(const struct header *hdr, size_t limit, struct rxm_
 	return NULL;
 }
 
+/* The list has to cover the message exactly: the receiver reads no more than it was told. */
 static const char *get_rndv(const struct header *hdr, struct rxm_packet *out)
 {
 	uint64_t sum;
@@ -141,6 +154,7 @@ static const char *get_atomic(const struct header *hdr, struct rxm_packet *out)
 	return NULL;
 }
 
+/* The status is a negative error, as a 32-bit number; what is left of the packet is the result. */
 static const char *get_response(const struct header *hdr, struct rxm_packet *out)
 {
 	struct response response;
@@ -187,6 +201,7 @@ static const char *get_by_type(const struct header *hdr, size_t limit, struct rx
 	}
 }
 
+/* Atomics of all three kinds share two types of packet. */
 static bool op_fits(unsigned type, unsigned op)
 {
 	if (type == RXM_PACKET_ATOMIC || type == RXM_PACKET_ATOMIC_RESPONSE)
@@ -227,6 +242,7 @@ const char *rxm_packet_parse(const uint8_t *buf, size_t len, size_t limit, struc
 		return "it has an unknown version or type";
 	if (has_op(hdr.type) && (hdr.op_version != OP_VERSION || !op_fits(hdr.type, hdr.op)))
 		return "it has an unknown operation";
+	/* a list of memory may be longer than an eager limit that is very low */
 	if (len > rxm_packet_room(limit) && len > RXM_PACKET_HDR + RXM_PACKET_LIST +
 						  sizeof(struct list_end))
 		return "it is longer than a packet";
@@ -274,6 +290,7 @@ static size_t put_memory(uint8_t *out, const struct rxm_packet *pkt)
 	return at + sizeof(end);
 }
 
+/* A failed atomic has no result: its payload_len is 0. */
 static size_t put_response(uint8_t *out, const struct rxm_packet *pkt)
 {
 	struct response response = {

@@ -10,6 +10,9 @@ static const char no_contexts[] = "named receive contexts and collectives of thi
 
 /* ---- packets of the engine ----------------------------------------------------------------- */
 
+/* Each function returns what the format does not have, as text for the log; the operation then
+ * fails.
+ */
 const char *rxm_translate_message(const struct wire_msg *msg, struct rxm_packet *out)
 {
 	if (msg->ctx)
@@ -64,6 +67,9 @@ const char *rxm_translate_atomic(const struct wire_msg *msg, size_t operands, si
 	return NULL;
 }
 
+/* Empty ranges are left out; an operation on nothing but empty ones keeps one, so that its key is
+ * checked.
+ */
 const char *rxm_translate_ranges(const struct wire_msg *msg, struct rxm_seg *seg, unsigned *segs_p)
 {
 	unsigned i, cnt = 0;
@@ -110,6 +116,7 @@ static size_t atomic_in(const struct rxm_packet *pkt, uint32_t id, uint8_t *hdr)
 	return at;
 }
 
+/* Without an id: the format has no acknowledgement that the engine could be asked for. */
 static size_t message_in(const struct rxm_packet *pkt, uint8_t *hdr)
 {
 	unsigned flags = (pkt->op == RXM_OP_TAGGED ? WIRE_F_TAG : 0) |
@@ -133,6 +140,7 @@ size_t rxm_translate_ack(unsigned ack, uint32_t id, uint8_t *hdr)
 	return wire_put_base(hdr, WIRE_ACK, (uint8_t) ack, 0, id, 0);
 }
 
+/* An error that the engine's format has no number for becomes FI_EOTHER. */
 size_t rxm_translate_nack(int err, uint32_t id, uint8_t *hdr)
 {
 	uint32_t word = err > 0 && err < WIRE_ERR_MAX ? (uint32_t) err : FI_EOTHER;

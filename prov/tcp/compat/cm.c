@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
+/* Bytes that other implementations ignore in a request, by which two of ours recognize each other. */
 #define MAGIC "\xfa" "bri"
 
 /* As on the wire. */
@@ -44,6 +45,7 @@ void tcp_cm_put(const struct tcp_cm_msg *msg, uint8_t out[TCP_CM_SIZE])
 	memcpy(out, &head, sizeof(head));
 }
 
+/* A length beyond the maximum is refused when the packet is read: until then it is cut. */
 size_t tcp_cm_need(const uint8_t *buf, size_t have)
 {
 	size_t len;
@@ -59,6 +61,9 @@ static bool known_type(uint8_t type)
 	return type == TCP_CM_REQUEST || type == TCP_CM_RESPONSE || type == TCP_CM_REFUSAL;
 }
 
+/* The first byte alone decides whether it can be this protocol: so it is checked first.  The mark
+ * counts in a request alone, whose sender does not know yet what the peer speaks.
+ */
 enum tcp_cm_verdict tcp_cm_get(const uint8_t *buf, size_t have, struct tcp_cm_msg *msg_p)
 {
 	struct head head;

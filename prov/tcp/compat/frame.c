@@ -6,6 +6,9 @@
 #include <endian.h>
 #include <string.h>
 
+/* Marks that take the place of an operation: an acknowledgement is a message of no payload with
+ * op_data 2, the short form of a tagged message has a flag.
+ */
 #define FRAME_VERSION 3
 #define ACK_MARK 2	/* byte 4 */
 #define SHORT_MARK 0x80	/* flags */
@@ -60,6 +63,7 @@ static size_t put_word(uint8_t *out, size_t at, uint64_t word, bool swapped)
 	return at + sizeof(word);
 }
 
+/* In this order behind the first 16 bytes: data, tag, ranges. */
 static size_t put_words(const struct tcp_cframe *frame, bool swapped, uint8_t *out)
 {
 	const struct shape *shape = &shapes[frame->op];
@@ -167,6 +171,9 @@ static const char *check_head(const struct head *head, bool swapped, struct tcp_
 	return NULL;
 }
 
+/* 0 with *why_p NULL: more bytes are needed.  Nothing of a frame is used before all of its header
+ * is here.
+ */
 size_t tcp_cframe_get(const uint8_t *buf, size_t have, bool swapped, struct tcp_cframe *frame_p,
 		      const char **why_p)
 {

@@ -7,6 +7,9 @@
 
 #include "engine/wire.h"
 
+/* For each reason the error that fi_connect() or an operation reports, and the words for the log of
+ * the side that was refused: so a text speaks of the other side, and says what to change there.
+ */
 static const struct {
 	int err;
 	const char *text;
@@ -43,6 +46,7 @@ const char *chan_reason_text(uint32_t reason)
 	       "for a reason that this version does not know";
 }
 
+/* A number that a later version made up is a refusal, whatever it means. */
 int chan_reason_errno(uint32_t reason)
 {
 	return reason < CHAN_REASONS ? reasons[reason].err : FI_ECONNREFUSED;

@@ -62,6 +62,7 @@ int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_
 	return ret;
 }
 
+/* The source stops filling it first: what is still in flight is then skipped. */
 void chan_drop(struct eng_link *link, void *token)
 {
 	struct chan_hold *hold = token;

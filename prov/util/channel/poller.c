@@ -95,6 +95,7 @@ int chan_listener_start(struct chan_listener *listener, struct chan_poller *poll
 	return ret;
 }
 
+/* Out of descriptors or memory: the socket stays readable, and would wake each poll in vain. */
 void chan_listener_pause(struct chan_listener *listener)
 {
 	chan_src_want(listener->poller, &listener->src, 0);

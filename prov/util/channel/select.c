@@ -7,6 +7,7 @@
 
 static struct chan_local *locals;
 
+/* In the order of rank.  Providers register before any endpoint is opened, so no lock is needed. */
 void chan_local_register(struct chan_local *local)
 {
 	struct chan_local **pos = &locals;

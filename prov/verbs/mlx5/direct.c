@@ -133,6 +133,7 @@ static int direct_build(struct vrb_sq *base, const struct vrb_wr *wr)
 
 /* ---- ringing -------------------------------------------------------------------- */
 
+/* Only if something was built since: a doorbell costs a store to the device. */
 static void direct_ring(struct vrb_sq *base)
 {
 	struct mlx5_sq *sq = (struct mlx5_sq *) base;
@@ -215,6 +216,7 @@ const struct vrb_sq_ops vrb_sq_direct = {
 
 /* ---- completions ---------------------------------------------------------------- */
 
+/* The device's syndrome as libibverbs reports it. */
 static enum ibv_wc_status status_of(uint8_t syndrome)
 {
 	static const uint8_t table[][2] = {
@@ -236,6 +238,7 @@ static enum ibv_wc_status status_of(uint8_t syndrome)
 
 struct mlx5_qp vrb_mlx5_no_qp = { .sq.qpn = ~0u };
 
+/* No entry may look as if the device had written it: the owner bit of the first round is 0. */
 void vrb_mlx5_cq_init(struct mlx5_cq *cq)
 {
 	uint32_t i;

@@ -256,6 +256,7 @@ void eng_ep_free(struct eng_ep *ep)
 	free(ep);
 }
 
+/* First no call and no poll is in the endpoint any more, then the link ends, then its memory goes. */
 static int ep_close(struct fid *fid)
 {
 	struct eng_ep *ep = eng_ep_of_fid(fid);
@@ -278,6 +279,7 @@ static ssize_t room_left(size_t size, size_t used)
 	return used < size ? (ssize_t) (size - used) : 0;
 }
 
+/* Under the lock: the progress thread may match a receive meanwhile. */
 static ssize_t rx_size_left(struct fid_ep *fid)
 {
 	struct eng_ep *ep = eng_ep_of(fid);

@@ -18,11 +18,13 @@
 
 static const char grp_key;
 
+/* The engine's poller is the group's memory, too: it is freed with the last endpoint. */
 static struct eng_grp *grp_of(struct obj_poller *poller)
 {
 	return container_of(poller, struct eng_grp, poller);
 }
 
+/* One turn for each: what cannot be done yet goes behind what is added meanwhile, so a poll ends. */
 static int grp_poll(struct obj_poller *poller, unsigned budget)
 {
 	struct eng_grp *grp = grp_of(poller);
@@ -44,6 +46,7 @@ static int grp_poll(struct obj_poller *poller, unsigned budget)
 	return done;
 }
 
+/* Work that was refused memory has no descriptor that could wake its thread: a timer does. */
 static int grp_arm(struct obj_poller *poller, uint64_t *deadline_ns)
 {
 	uint64_t then;
@@ -56,6 +59,7 @@ static int grp_arm(struct obj_poller *poller, uint64_t *deadline_ns)
 	return 0;
 }
 
+/* Requests in the pools end with their endpoints, which are closed before the group. */
 static void grp_close(struct obj_poller *poller)
 {
 	struct eng_grp *grp = grp_of(poller);
@@ -85,6 +89,7 @@ static const struct obj_poller_ops grp_ops = {
 	.close = grp_close,
 };
 
+/* Found by the address of a static object: one for each group, made by the first endpoint that asks. */
 int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 {
 	struct obj_poller *poller = obj_prog_find(prog, &grp_key);
@@ -116,6 +121,7 @@ int eng_grp_get(struct obj_prog *prog, struct eng_grp **grp_p)
 	return 0;
 }
 
+/* The group may be asleep: it is told when to wake. */
 void eng_grp_defer(struct eng_grp *grp, struct eng_work *work)
 {
 	if (!list_empty(&work->node))

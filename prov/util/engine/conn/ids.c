@@ -7,6 +7,9 @@
 #include <stdlib.h>
 
 #define FIRST_SLOTS 64
+/* A slot that is used again has another generation, so that an id of an ended request finds
+ * nothing. Generation 0 is left out: no id is 0.
+ */
 #define GEN_MAX ((1u << (32 - IDS_SLOT_BITS)) - 1)
 
 void ids_init(struct ids *ids)
@@ -23,6 +26,7 @@ void ids_fini(struct ids *ids)
 	ids_init(ids);
 }
 
+/* Slots may move, objects do not: an id is an index, never an address. */
 static int grow(struct ids *ids)
 {
 	uint32_t i, cap = ids->cap ? ids->cap * 2 : FIRST_SLOTS;

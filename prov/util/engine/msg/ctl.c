@@ -5,6 +5,7 @@
 
 #include "engine/flow.h"
 
+/* The peer pays for answers that it does not take (flow.h), until the link gives them back. */
 static void on_done(struct eng_pkt *pkt, int status)
 {
 	struct eng_out *ctl = container_of(pkt, struct eng_out, pkt);

@@ -85,6 +85,7 @@ bool eng_flow_cq_refuse(struct eng_peer *peer, struct obj_ep *base)
 
 /* ---- XOFF and XON ------------------------------------------------------------ */
 
+/* Peers that hold nothing have no share: a lone sender may use the whole budget. */
 static uint64_t share(const struct eng_ep *ep)
 {
 	uint64_t bytes = ep->unexp_budget / (ep->unexp_peers ? ep->unexp_peers : 1);

@@ -95,7 +95,9 @@ void match_post_slow(struct match *m, struct match_recv *recv)
 	match_add_exact(m, recv);
 }
 
-/* A masked receive that accepts the message and is older than @than. */
+/* A masked receive that accepts the message and is older than @than.  The list is in the order of
+ * posting, so the first that accepts is the oldest of the masked ones.
+ */
 static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
 				    struct match_recv *than)
 {

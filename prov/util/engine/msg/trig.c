@@ -45,6 +45,7 @@ static struct eng_trig *trig_of(struct list *node)
 	return container_of(node, struct eng_trig, node);
 }
 
+/* References keep both counters from being closed while the work waits. */
 static struct eng_trig *new_trig(struct obj_domain *domain, struct eng_ep *ep,
 				 struct obj_cntr *cntr, struct obj_cntr *done, size_t copies)
 {
@@ -84,6 +85,7 @@ void eng_trig_done(struct eng_trig *trig, int err)
 
 /* ---- starting --------------------------------------------------------------- */
 
+/* Errors: -FI_EAGAIN, memory is short; others are reported to the program. */
 static int start(struct eng_trig *trig)
 {
 	switch (trig->op.type) {
@@ -150,6 +152,7 @@ static void report(struct eng_trig *trig, int err)
 		obj_ep_err_tx(&trig->ep->base, &entry, NULL, 0, cntr);
 }
 
+/* domain->works has a lock of its own: a counter fires without the lock of this work's group. */
 static void enter_list(struct eng_trig *trig)
 {
 	pthread_mutex_lock(&trig->domain->works_lock);
@@ -196,6 +199,9 @@ struct eng_trig *eng_trig_work(struct eng_grp *grp, uint64_t flags, bool *quiet_
 	return grp->starting;
 }
 
+/* In the thread that changed the counter, perhaps under the lock of another group: nothing is
+ * started here.
+ */
 static void fire(struct obj_cntr_thr *thr)
 {
 	struct eng_trig *trig = container_of(thr, struct eng_trig, thr);
@@ -245,6 +251,7 @@ static void fire_cntr(struct obj_cntr_thr *thr)
 
 /* ---- waiting ------------------------------------------------------------------ */
 
+/* On the list first: the counter may be beyond the threshold already, and fire at once. */
 static void wait_for(struct eng_trig *trig, uint64_t threshold, bool with_err)
 {
 	trig->thr.value = threshold;
@@ -290,6 +297,7 @@ bool eng_trig_cancel(struct eng_ep *ep, void *context)
 	return true;
 }
 
+/* The endpoint closes: work that has not started reports nothing, as fi_endpoint(3) has it. */
 void eng_trig_drop(struct eng_ep *ep)
 {
 	struct obj_domain *domain = ep->base.domain;
@@ -327,6 +335,7 @@ void eng_trig_drop(struct eng_ep *ep)
 		field = hmem && field ? array : NULL; \
 	} while (0)
 
+/* The program's lists are its own again when the call returns; the buffers they name are not. */
 static int copy_lists(struct eng_op *op, struct copies *c, bool hmem)
 {
 	switch (op->type) {
@@ -372,6 +381,7 @@ static int check_call(struct eng_ep *ep, const struct eng_op *op,
 	return 0;
 }
 
+/* All memory is taken here, so that starting needs no more than the operation does. */
 ssize_t eng_trig_call(struct eng_ep *ep, const struct eng_op *op)
 {
 	struct fi_triggered_context *tc = context_of(op);
@@ -490,6 +500,7 @@ static int check_work(struct obj_domain *domain, const struct fi_deferred_work *
 	return is_recv(op) ? ep->rx_ret : ep->tx_ret;
 }
 
+/* Lists and work are the program's, and stay until the completion counter has counted the end. */
 static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 {
 	struct eng_op op = { .type = FI_OP_SEND };
@@ -549,6 +560,7 @@ static int forget(struct obj_domain *domain, const struct fi_deferred_work *work
 	return ret;
 }
 
+/* FI_FLUSH_WORK with a counter cancels what waits for that one; without, all. */
 int eng_domain_control(struct obj_domain *domain, int command, void *arg)
 {
 	switch (command) {

@@ -83,6 +83,7 @@ static int check(struct eng_ep *ep, struct amo *a)
 	return (a->op.flags & FI_INJECT) && a->len > ep->inject_size ? -FI_EMSGSIZE : 0;
 }
 
+/* Lists of elements become lists of bytes, as the payload of the packet is. */
 static size_t to_iov(struct iovec *iov, const struct fi_ioc *list, size_t cnt, size_t size)
 {
 	size_t i;
@@ -92,7 +93,9 @@ static size_t to_iov(struct iovec *iov, const struct fi_ioc *list, size_t cnt, s
 	return cnt;
 }
 
-/* gather - the elements of a list, of which some may be memory of a device. */
+/* gather - the elements of a list, of which some may be memory of a device.  Operands are copied at
+ * the call, since atomics are short.
+ */
 static int gather(const struct amo *a, const struct fi_ioc *list, void *const *desc, size_t cnt,
 		  char *copy)
 {

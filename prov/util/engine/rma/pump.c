@@ -93,6 +93,7 @@ static int push(struct eng_pump *pump)
 	return 0;
 }
 
+/* A poll of the group calls it, until it returns 0. */
 static int push_again(struct eng_work *work)
 {
 	return push(container_of(work, struct eng_pump, work));
