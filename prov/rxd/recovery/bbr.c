@@ -3,6 +3,8 @@
 
 #include "bbr.h"
 
+#include <assert.h>
+
 #define SECOND UINT64_C(1000000000)
 #define PHASES 8
 #define ROUNDS 6		/* in each half of the filter */
@@ -33,9 +35,23 @@ static uint64_t pipe(const struct rxd_bbr *bbr)
 
 /* ---- states ----------------------------------------------------------------------- */
 
+/* STARTUP and DRAIN are passed once; then PROBE_BW, with PROBE_RTT now and then. */
+static void set_state(struct rxd_bbr *bbr, enum rxd_bbr_state state)
+{
+	static const enum rxd_bbr_state next[] __attribute__((unused)) = {
+		[RXD_BBR_STARTUP] = RXD_BBR_DRAIN,
+		[RXD_BBR_DRAIN] = RXD_BBR_PROBE_BW,
+		[RXD_BBR_PROBE_BW] = RXD_BBR_PROBE_RTT,
+		[RXD_BBR_PROBE_RTT] = RXD_BBR_PROBE_BW,
+	};
+
+	assert(next[bbr->state] == state && "each state has one that follows");
+	bbr->state = state;
+}
+
 static void probe_bw(struct rxd_bbr *bbr, uint64_t now)
 {
-	bbr->state = RXD_BBR_PROBE_BW;
+	set_state(bbr, RXD_BBR_PROBE_BW);
 	/* senders begin with different phases, and none with the one that drains */
 	bbr->phase = (uint8_t) ((now / 1024) % (PHASES - 1));
 	bbr->phase += bbr->phase > 0;
@@ -44,7 +60,7 @@ static void probe_bw(struct rxd_bbr *bbr, uint64_t now)
 
 static void drain(struct rxd_bbr *bbr, uint64_t now)
 {
-	bbr->state = RXD_BBR_DRAIN;
+	set_state(bbr, RXD_BBR_DRAIN);
 	bbr->phase_ns = now;
 	bbr->clear = false;
 }
@@ -66,7 +82,7 @@ static void check_probe_rtt(struct rxd_bbr *bbr, uint64_t now)
 		bbr->min_at_ns = now;
 		probe_bw(bbr, now);
 	} else if (bbr->state == RXD_BBR_PROBE_BW && now > bbr->min_at_ns + PROBE_RTT_EVERY) {
-		bbr->state = RXD_BBR_PROBE_RTT;
+		set_state(bbr, RXD_BBR_PROBE_RTT);
 		bbr->min_rtt = 0;
 		bbr->phase_ns = now + PROBE_RTT_FOR;
 	}

@@ -58,6 +58,14 @@ static void account(struct rxd_loss *loss, const struct rxd_sent *sent, int sign
 		loss->out_bytes += (uint64_t) sign * sent->size;
 }
 
+/* A packet is declared lost once; an ACK may come for it all the same, and ends either state. */
+static void set_state(struct rxd_sent *sent, enum rxd_sent_state state)
+{
+	assert((sent->state == RXD_SENT_OUT || (sent->state == RXD_SENT_LOST && state == RXD_SENT_GONE)) &&
+	       state != RXD_SENT_OUT && "a packet is acknowledged once");
+	sent->state = state;
+}
+
 void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent)
 {
 	assert(loss->ring && loss->next - loss->base <= loss->mask && "room was made");
@@ -94,12 +102,12 @@ static void on_one(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops
 	case RXD_SENT_OUT:
 		if (pn + 1 < loss->largest)
 			loss->reordered = true;
-		sent->state = RXD_SENT_GONE;
+		set_state(sent, RXD_SENT_GONE);
 		account(loss, sent, -1);
 		ops->acked(arg, sent, pn);
 		break;
 	case RXD_SENT_LOST:
-		sent->state = RXD_SENT_GONE;
+		set_state(sent, RXD_SENT_GONE);
 		loss->reordered = true;
 		if (loss->reo_steps < REO_MOST)
 			loss->reo_steps++;
@@ -146,7 +154,7 @@ static void declare_lost(struct rxd_loss *loss, uint64_t pn, const struct rxd_lo
 {
 	struct rxd_sent *sent = at(loss, pn);
 
-	sent->state = RXD_SENT_LOST;
+	set_state(sent, RXD_SENT_LOST);
 	account(loss, sent, -1);
 	ops->lost(arg, sent, pn);
 }
@@ -206,7 +214,7 @@ const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn)
 	if (pn < loss->base || pn >= loss->next || at(loss, pn)->state != RXD_SENT_OUT)
 		return NULL;
 	sent = at(loss, pn);
-	sent->state = RXD_SENT_LOST;
+	set_state(sent, RXD_SENT_LOST);
 	account(loss, sent, -1);
 	return sent;
 }

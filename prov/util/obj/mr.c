@@ -3,6 +3,7 @@
 
 #include "obj/mr.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
@@ -39,6 +40,12 @@ static int choose_key(struct obj_domain *domain, uint64_t *key_p)
 	return 0;
 }
 
+static void set_enabled(struct obj_mr *mr)
+{
+	assert(mr->state == OBJ_MR_BOUND && "a region is enabled once");
+	mr->state = OBJ_MR_ENABLED;
+}
+
 /* Put the region where peers find it. */
 static int map_region(struct obj_mr *mr)
 {
@@ -47,7 +54,7 @@ static int map_region(struct obj_mr *mr)
 	int ret = 0;
 
 	if (domain->ops && domain->ops->mr_open) {
-		mr->state = OBJ_MR_ENABLED;
+		set_enabled(mr);
 		return 0;
 	}
 	if (domain->ops && domain->ops->mr_expose && (mr->access & REMOTE))
@@ -63,7 +70,7 @@ static int map_region(struct obj_mr *mr)
 	}
 	if (!ret) {
 		mr->fid.key = key;
-		mr->state = OBJ_MR_ENABLED;
+		set_enabled(mr);
 		if (mr->mapped)
 			obj_lease_offer(mr);
 	}
