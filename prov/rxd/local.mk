@@ -66,6 +66,8 @@ TESTS += prov/rxd/test/lossy_test
 rxd_tests = \
 	prov/rxd/recovery/bbr_test \
 	prov/rxd/recovery/cc_test \
+	prov/rxd/cookie_test \
+	prov/rxd/crc32c_test \
 	prov/rxd/recovery/ecn_test \
 	prov/rxd/recovery/loss_test \
 	prov/rxd/test/foreign_test \
@@ -78,6 +80,7 @@ rxd_tests = \
 	prov/rxd/test/sim_cm_test \
 	prov/rxd/test/sim_migration_test \
 	prov/rxd/test/sim_test \
+	prov/rxd/stream_test \
 	prov/rxd/wire_test
 
 if HAVE_CMOCKA
@@ -103,6 +106,15 @@ prov_rxd_recovery_ranges_test_SOURCES = prov/rxd/recovery/ranges_test.c
 prov_rxd_recovery_ranges_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_recovery_ranges_test_LDADD = $(rxd_pure_libs)
 prov_rxd_recovery_ranges_test_LDFLAGS = -Wl,--wrap=realloc
+prov_rxd_cookie_test_SOURCES = prov/rxd/cookie_test.c
+prov_rxd_cookie_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_cookie_test_LDADD = $(rxd_pure_libs)
+prov_rxd_crc32c_test_SOURCES = prov/rxd/crc32c_test.c
+prov_rxd_crc32c_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_crc32c_test_LDADD = $(rxd_pure_libs)
+prov_rxd_stream_test_SOURCES = prov/rxd/stream_test.c
+prov_rxd_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_stream_test_LDADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_rxd_wire_test_SOURCES = prov/rxd/wire_test.c prov/rxd/test/foreign.h
 prov_rxd_wire_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_wire_test_LDADD = $(rxd_pure_libs)

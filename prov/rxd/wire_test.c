@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "cookie.h"
-#include "crc32c.h"
 #include "test/foreign.h"
 #include "wire.h"
 
@@ -26,62 +24,6 @@ static struct rxd_hello a_hello(void)
 
 	memset(hello.addr, 7, 16);
 	return hello;
-}
-
-static void test_crc(void **state)
-{
-	uint8_t buf[999];
-	size_t i;
-
-	/* RFC 3720 B.4 */
-	memset(buf, 0, 32);
-	assert_int_equal(rxd_crc(0, buf, 32), 0x8a9136aa);
-	memset(buf, 0xff, 32);
-	assert_int_equal(rxd_crc(0, buf, 32), 0x62a8ab43);
-	assert_int_equal(rxd_crc(0, "123456789", 9), 0xe3069283);
-	for (i = 0; i < sizeof(buf); i++)
-		buf[i] = (uint8_t) (i * 31);
-	for (i = 0; i < sizeof(buf); i++) {
-		assert_int_equal(rxd_crc(0, buf, i), rxd_crc_table(0, buf, i));
-		assert_int_equal(rxd_crc(rxd_crc(0, buf, i), buf + i, sizeof(buf) - i),
-				 rxd_crc(0, buf, sizeof(buf)));
-	}
-}
-
-/* The vectors of the paper that describes it. */
-static void test_siphash(void **state)
-{
-	struct rxd_key key = { { 0x0706050403020100, 0x0f0e0d0c0b0a0908 } };
-	uint8_t in[15];
-	size_t i;
-
-	for (i = 0; i < sizeof(in); i++)
-		in[i] = (uint8_t) i;
-	assert_true(rxd_siphash(&key, in, 15) == UINT64_C(0xa129ca6149be45e5));
-	assert_true(rxd_siphash(&key, in, 0) == UINT64_C(0x726fdb47dd0e0e31));
-}
-
-static void test_cookie(void **state)
-{
-	struct rxd_key key = { { 1, 2 } }, other = { { 1, 3 } };
-	struct rxd_hello hello = a_hello(), forged;
-
-	assert_false(rxd_cookie_good(&key, &hello, 50));
-	hello.cookie = rxd_cookie_make(&key, &hello, 50);
-	assert_true(rxd_cookie_good(&key, &hello, 50));
-	assert_true(rxd_cookie_good(&key, &hello, 49 + RXD_COOKIE_LIFE_NS));
-	assert_false(rxd_cookie_good(&key, &hello, 50 + RXD_COOKIE_LIFE_NS));
-	assert_false(rxd_cookie_good(&key, &hello, 49));
-	assert_false(rxd_cookie_good(&other, &hello, 50));
-	forged = hello;
-	forged.addr[3] ^= 1;
-	assert_false(rxd_cookie_good(&key, &forged, 50));
-	forged = hello;
-	forged.cid++;
-	assert_false(rxd_cookie_good(&key, &forged, 50));
-	forged = hello;
-	forged.cookie.stamp++;
-	assert_false(rxd_cookie_good(&key, &forged, 60));
 }
 
 static size_t put_data(uint8_t *buf, uint8_t flags)
@@ -275,9 +217,6 @@ static void test_ranges_do_not_wrap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crc),
-		cmocka_unit_test(test_siphash),
-		cmocka_unit_test(test_cookie),
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_handshake),
 		cmocka_unit_test(test_versions),
