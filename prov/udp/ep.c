@@ -180,6 +180,7 @@ static int set_trains(struct udp_ep *ep, const void *val, size_t len)
 	return 0;
 }
 
+/* Sources are numbers in the completion data, next to the ECN codepoint (net/opt.h). */
 static int set_source(struct udp_ep *ep, const void *val, size_t len)
 {
 	int on;
@@ -293,6 +294,7 @@ static int ep_close(struct fid *fid)
 
 	if (ret)
 		return ret;
+	/* from here on no call and no poll of another thread is in the endpoint */
 	obj_ep_quiesce(&ep->base);
 	if (ep->poller) {
 		lock_get(&ep->base.prog->lock);

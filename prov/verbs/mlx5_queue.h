@@ -68,6 +68,7 @@ static inline void store_fence(void)
 
 /* ---- requests ------------------------------------------------------------------- */
 
+/* The device's number of each operation. */
 static const uint8_t wqe_op[VRB_OP_CNT] = {
 	[VRB_OP_SEND] = MLX5_WQE_SEND,
 	[VRB_OP_SEND_IMM] = MLX5_WQE_SEND_IMM,

@@ -66,7 +66,9 @@ static inline void list_del(struct list *item)
 	list_init(item);
 }
 
-/* list_pop - unlink and return the first item, or NULL. */
+/* list_pop - unlink and return the first item, which is then on no list; NULL when the list is
+ * empty.
+ */
 static inline struct list *list_pop(struct list *head)
 {
 	struct list *item = head->next;
