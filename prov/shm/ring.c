@@ -3,6 +3,9 @@
 
 #include "ring.h"
 
+#include "base/clock.h"
+#include "base/copy.h"
+
 #define MASK ((uint64_t) SHM_DATA_SIZE - 1)
 
 /* to_begin - bytes from position @bytes to the end of the ring. */
@@ -17,21 +20,46 @@ static bool fits(const struct shm_out *out, uint64_t skip, size_t len)
 	return out->bytes + skip + len - out->seen_bytes <= SHM_DATA_SIZE;
 }
 
+/* to_skip - bytes to skip before a packet of @len bytes. */
+static uint64_t to_skip(const struct shm_out *out, size_t len)
+{
+	uint64_t at = out->bytes & MASK, skip = to_begin(out->bytes);
+
+	if (at + len > SHM_DATA_SIZE)
+		return skip;
+	/* lines that bypass the caches gain nothing there */
+	return at >= SHM_DATA_NEAR && !out->stream && fits(out, skip, len) ? skip : 0;
+}
+
+/* look - shm_out_look(), which is timed now and then. */
+static void look(struct shm_out *out)
+{
+	uint64_t start, took, was = out->seen_bytes;
+
+	if (out->copy.looks++ % SHM_FETCH_EVERY) {
+		shm_out_look(out);
+		return;
+	}
+	start = clock_ns();
+	shm_out_look(out);
+	took = clock_ns() - start;
+	/* unchanged, it may not have left this processor's cache */
+	if (out->seen_bytes != was)
+		shm_copy_learn(&out->copy, took);
+}
+
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 {
-	uint64_t skip = 0;
+	uint64_t skip;
 
+	if (out->seen_bytes != out->bytes &&
+	    (len >= SHM_STREAM_FAR_MIN || (out->bytes & MASK) >= SHM_DATA_NEAR))
+		look(out);
+	out->stream = shm_copy_streams(&out->copy, len, out->bytes - out->seen_bytes);
 	len = shm_lines(len);
-	if ((out->bytes & MASK) >= SHM_DATA_NEAR && out->seen_bytes != out->bytes)
-		shm_out_look(out);
-	/* only in an empty ring are the skipped bytes free at once */
-	if ((out->bytes & MASK) >= SHM_DATA_NEAR && out->seen_bytes == out->bytes &&
-	    fits(out, to_begin(out->bytes), len))
-		skip = to_begin(out->bytes);
-	else if ((out->bytes & MASK) + len > SHM_DATA_SIZE)
-		skip = to_begin(out->bytes);
+	skip = to_skip(out, len);
 	if (!fits(out, skip, len)) {
-		shm_out_look(out);
+		look(out);
 		if (!fits(out, skip, len))
 			return NULL;
 	}
@@ -41,8 +69,16 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	return out->seg->data + ((out->bytes - len) & MASK);
 }
 
+void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len)
+{
+	if (out->stream)
+		copy_stream(to, from, len);
+	else
+		memcpy(to, from, len);
+}
+
 /* data_len - bytes of an item in the data ring; SIZE_MAX: impossible. */
-static size_t data_len(const struct shm_item *item)
+static size_t data_len(struct shm_item *item)
 {
 	struct shm_pull_hdr pull;
 	size_t len;
@@ -51,7 +87,9 @@ static size_t data_len(const struct shm_item *item)
 	case SHM_DATA:
 	case SHM_FIRST:
 	case SHM_MORE:
-		return item->len <= SHM_PIECE_MAX ? item->hdr_len + item->len : SIZE_MAX;
+		item->data_hdr = shm_data_hdr(item->kind, item->hdr_len);
+		len = item->data_hdr + item->len;
+		return len && item->len <= SHM_PIECE_MAX ? len : SIZE_MAX;
 	case SHM_PULL:
 		memcpy(&pull, item->body, sizeof(pull));
 		if (!pull.cnt || pull.cnt > ENG_IOV_MAX || item->len > SHM_PAYLOAD_MAX)

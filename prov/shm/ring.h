@@ -20,10 +20,51 @@
 
 #include "wire.h"
 
-/* After so many bytes the data ring restarts at its beginning, if it is empty: a few short
- * packets then stay in the cache, and most of the ring has no pages.
+/* After so many bytes the data ring restarts at its beginning, if that is free: a few short
+ * packets then stay in the caches, and most of the ring has no pages.
  */
 #define SHM_DATA_NEAR (16u << 10)
+
+/* ---- how payload is copied into the data ring -------------------------------------------- */
+
+/*
+ * A plain copy fetches each line from the receiver's cache first, and leaves it in the sender's.
+ * That is the shortest way for a single packet between processors that share a cache.  A copy that
+ * bypasses the caches (copy_stream()) fetches nothing: it is several times faster where the
+ * processors share no cache, and everywhere when the receiver is behind, since the lines have left
+ * its first cache by then.  Short payload is always copied plainly.
+ *
+ * Which processors the two run on changes at any time, so that it is measured all the time: by how
+ * long it takes to read a counter that the receiver has changed.
+ */
+#define SHM_STREAM_MIN 2048		/* bytes, for a receiver that is behind */
+#define SHM_STREAM_BACKLOG (8u << 10)	/* by so many bytes */
+#define SHM_STREAM_FAR_MIN 1024		/* bytes, for one that shares no cache */
+#define SHM_FAR_NS 70			/* to fetch a line from such a receiver, more than this */
+#define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
+
+struct shm_copy {
+	unsigned looks;
+	unsigned fetch_ns;	/* to fetch a line from the receiver, an average */
+};
+
+/* shm_copy_streams - is a payload of @len bytes to bypass the caches, with @backlog? */
+static inline bool shm_copy_streams(const struct shm_copy *copy, size_t len, uint64_t backlog)
+{
+	if (copy->fetch_ns > SHM_FAR_NS)
+		return len >= SHM_STREAM_FAR_MIN;
+	return len >= SHM_STREAM_MIN && backlog >= SHM_STREAM_BACKLOG;
+}
+
+/* shm_copy_learn - fetching a line took @ns: more than usual if the receiver was writing it just
+ * then or the thread was interrupted, so that the shorter times count more.
+ */
+static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
+{
+	unsigned was = copy->fetch_ns, most = 4 * SHM_FAR_NS, now = ns < most ? (unsigned) ns : most;
+
+	copy->fetch_ns = now < was ? (was + now) / 2 : was + (now - was + 7) / 8;
+}
 
 /* ---- the sender's end ------------------------------------------------------------------ */
 
@@ -36,6 +77,8 @@ struct shm_out {
 	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint32_t woken;		/* value of asleep for which the receiver was woken */
+	struct shm_copy copy;
+	bool stream;		/* what shm_out_data() gave last is to be filled past the caches */
 	bool fence;		/* make a full barrier before each read of asleep */
 	bool bad;		/* the receiver's counters are impossible */
 };
@@ -81,6 +124,9 @@ static inline struct shm_slot *shm_out_slot(const struct shm_out *out)
  * @kind_p: [in,out] SHM_SKIP is added if it begins at the beginning
  */
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p);
+
+/* shm_out_copy - fill what shm_out_data() gave, or a part of it, with @len bytes. */
+void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len);
 
 /* shm_out_publish - the slot and its data are complete: let the receiver see them. */
 static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hdr_len, size_t len)
@@ -140,9 +186,22 @@ struct shm_item {
 	size_t hdr_len;
 	size_t len;
 	size_t used;		/* bytes of the data ring, skipped ones included */
-	const uint8_t *data;	/* in the data ring: header, then payload; NULL: all is in @body */
+	const uint8_t *data;	/* what is in the data ring; NULL: all is in @body */
+	size_t data_hdr;	/* bytes of the header at @data, before the payload; 0: it is in @body */
 	uint8_t body[SHM_BODY];
 };
+
+/* shm_body_hdr - where in the body of a DATA or FIRST the header begins. */
+static inline size_t shm_body_hdr(unsigned kind)
+{
+	return kind == SHM_FIRST ? sizeof(uint64_t) : 0;
+}
+
+/* shm_data_hdr - how many bytes of the header of such a slot are in the data ring. */
+static inline size_t shm_data_hdr(unsigned kind, size_t hdr_len)
+{
+	return shm_body_hdr(kind) + hdr_len <= SHM_BODY ? 0 : hdr_len;
+}
 
 /* shm_in_ready - is there a slot to take? */
 static inline bool shm_in_ready(const struct shm_in *in)
@@ -171,6 +230,7 @@ static inline int shm_in_peek(const struct shm_in *in, struct shm_item *item)
 	item->hdr_len = (uint8_t) (word >> 24);
 	item->len = word >> 32;
 	item->data = NULL;
+	item->data_hdr = 0;
 	item->used = 0;
 	if (__builtin_expect((uint8_t) (word >> 16) == SHM_SHORT, 1)) {
 		item->kind = SHM_SHORT;

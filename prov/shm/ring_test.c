@@ -63,31 +63,54 @@ static size_t size_of(uint64_t no)
 	return x >> 62 ? x % 100 : x % SHM_PIECE_MAX;
 }
 
+/* hdr_of - bytes of the header of message number @no: some do not fit a slot. */
+static size_t hdr_of(uint64_t no)
+{
+	return no % 5 ? 8 : SHM_BODY + 1 + no % 100;
+}
+
+/* place - where a packet's header and payload go.  False: no room. */
+static bool place(struct both *b, size_t hdr_len, size_t len, unsigned *kind, uint8_t **hdr,
+		  uint8_t **payload)
+{
+	size_t in_data = shm_data_hdr(SHM_DATA, hdr_len);
+	uint8_t *body = shm_out_slot(&b->out)->body, *data;
+
+	*hdr = body;
+	*payload = body + hdr_len;
+	*kind = SHM_SHORT;
+	if (hdr_len + len <= SHM_BODY)
+		return true;
+	*kind = SHM_DATA;
+	data = shm_out_data(&b->out, in_data + len, kind);
+	*hdr = in_data ? data : body;
+	*payload = data + in_data;
+	return data != NULL;
+}
+
 static bool put_one(struct both *b, uint64_t no)
 {
+	static uint8_t bytes[SHM_PIECE_MAX];
 	size_t len = size_of(no);
-	unsigned kind = SHM_DATA;
-	uint8_t *to;
+	uint8_t *hdr, *payload;
+	unsigned kind;
 
-	if (!shm_out_room(&b->out, 2))
+	if (!shm_out_room(&b->out, 2) || !place(b, hdr_of(no), len, &kind, &hdr, &payload))
 		return false;
-	if (len + 8 <= SHM_BODY) {
-		to = shm_out_slot(&b->out)->body;
-		kind = SHM_SHORT;
-	} else {
-		to = shm_out_data(&b->out, len + 8, &kind);
-	}
-	if (!to)
-		return false;
-	memcpy(to, &no, sizeof(no));
-	memset(to + 8, (int) no, len);
-	shm_out_publish(&b->out, kind, 8, len);
+	memset(hdr, (int) no, hdr_of(no));
+	memcpy(hdr, &no, sizeof(no));
+	memset(bytes, (int) no, len);
+	if (kind == SHM_SHORT)
+		memcpy(payload, bytes, len);
+	else
+		shm_out_copy(&b->out, payload, bytes, len);
+	shm_out_publish(&b->out, kind, hdr_of(no), len);
 	return true;
 }
 
 static bool get_one(struct both *b, uint64_t no)
 {
-	const uint8_t *from;
+	const uint8_t *hdr, *payload;
 	struct shm_item item;
 	uint64_t got;
 	size_t i;
@@ -96,11 +119,14 @@ static bool get_one(struct both *b, uint64_t no)
 	if (!ret)
 		return false;
 	RING_CHECK(ret > 0);
-	from = item.data ? item.data : item.body;
-	memcpy(&got, from, sizeof(got));
-	RING_CHECK(got == no && item.hdr_len == 8 && item.len == size_of(no));
+	hdr = item.data_hdr ? item.data : item.body;
+	payload = item.data ? item.data + item.data_hdr : item.body + item.hdr_len;
+	memcpy(&got, hdr, sizeof(got));
+	RING_CHECK(got == no && item.hdr_len == hdr_of(no) && item.len == size_of(no));
+	for (i = sizeof(got); i < item.hdr_len; i++)
+		RING_CHECK(hdr[i] == (uint8_t) no);
 	for (i = 0; i < item.len; i++)
-		RING_CHECK(from[8 + i] == (uint8_t) no);
+		RING_CHECK(payload[i] == (uint8_t) no);
 	shm_in_take(&b->in, &item);
 	if (no % 3 == 0)
 		shm_in_release(&b->in);
@@ -174,6 +200,64 @@ static void single_packets_reuse_the_beginning(void **state)
 		assert_true(shm_out_room(&b->out, 2));
 	}
 	assert_true(far < SHM_DATA_NEAR + 1024);
+}
+
+/* The receiver is always some packets behind, and yet the sender stays at the beginning. */
+static void a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning(void **state)
+{
+	struct both *b = *state;
+	size_t far = 0, i;
+	struct shm_item item;
+	uint8_t *to;
+
+	for (i = 0; i < 10000; i++) {
+		unsigned kind = SHM_DATA;
+
+		to = shm_out_data(&b->out, 512, &kind);
+		assert_non_null(to);
+		if ((size_t) (to - b->seg->data) > far)
+			far = (size_t) (to - b->seg->data);
+		shm_out_publish(&b->out, kind, 8, 512);
+		if (i < 4)
+			continue;
+		assert_int_equal(shm_in_peek(&b->in, &item), 1);
+		shm_in_take(&b->in, &item);
+		shm_in_release(&b->in);
+		assert_true(shm_out_room(&b->out, 2));
+	}
+	assert_true(far < SHM_DATA_NEAR + 1024);
+	assert_false(b->out.bad);
+}
+
+/* ---- how payload is copied: rules alone, with made-up times --------------------------------- */
+
+static void lone_packets_between_near_processors_are_copied_plainly(void **state)
+{
+	struct shm_copy copy = { 0 };
+	unsigned i;
+
+	for (i = 0; i < 1000; i++) {
+		shm_copy_learn(&copy, i % 10 ? 30 : 900);	/* now and then it is interrupted */
+		assert_false(shm_copy_streams(&copy, SHM_PIECE_MAX, 0));
+		assert_true(shm_copy_streams(&copy, SHM_STREAM_MIN, SHM_STREAM_BACKLOG));
+		assert_false(shm_copy_streams(&copy, SHM_STREAM_MIN - 1, SHM_STREAM_BACKLOG));
+	}
+}
+
+static void a_far_processor_is_noticed_and_a_near_one_again(void **state)
+{
+	struct shm_copy copy = { 0 };
+	unsigned i;
+
+	for (i = 0; i < 20; i++)
+		shm_copy_learn(&copy, 2 * SHM_FAR_NS);
+	assert_true(shm_copy_streams(&copy, SHM_STREAM_FAR_MIN, 0));
+	assert_false(shm_copy_streams(&copy, SHM_STREAM_FAR_MIN - 1, SHM_STREAM_BACKLOG));
+	for (i = 0; i < 5; i++)
+		shm_copy_learn(&copy, SHM_FAR_NS / 2);
+	assert_false(shm_copy_streams(&copy, SHM_STREAM_FAR_MIN, 0));
+	shm_copy_learn(&copy, UINT64_MAX);	/* a time without bound */
+	assert_true(copy.fetch_ns <= 4 * SHM_FAR_NS);
 }
 
 /* The number of a lap has 16 bits. */
@@ -256,6 +340,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_sent_is_received, make, unmake),
 		cmocka_unit_test_setup_teardown(two_threads_agree, make, unmake),
 		cmocka_unit_test_setup_teardown(single_packets_reuse_the_beginning, make, unmake),
+		cmocka_unit_test_setup_teardown(
+			a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning, make, unmake),
+		cmocka_unit_test(lone_packets_between_near_processors_are_copied_plainly),
+		cmocka_unit_test(a_far_processor_is_noticed_and_a_near_one_again),
 		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),
 		cmocka_unit_test_setup_teardown(impossible_counters_are_detected, make, unmake),
 		cmocka_unit_test(arbitrary_slots_are_rejected_or_harmless),

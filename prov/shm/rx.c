@@ -221,20 +221,23 @@ static bool on_short(struct shm_conn *conn, struct shm_item *item)
 
 static bool on_data(struct shm_conn *conn, struct shm_item *item)
 {
-	uint8_t hdr[ENG_HDR_MAX];
+	uint8_t hdr[ENG_HDR_MAX];	/* a copy: the sender could change what is in the data ring */
 	struct eng_rx rx;
 	uint64_t total = item->len;
 
-	memcpy(hdr, item->data, item->hdr_len);
+	rx.hdr = item->body + shm_body_hdr(item->kind);
+	if (__builtin_expect(item->data_hdr, 0)) {
+		memcpy(hdr, item->data, item->hdr_len);
+		rx.hdr = hdr;
+	}
 	if (item->kind == SHM_FIRST)
 		memcpy(&total, item->body, sizeof(total));
 	if (total < item->len || total > SHM_PAYLOAD_MAX || (total && !item->len)) {
 		shm_conn_malformed(conn, "a packet with impossible lengths");
 		return false;
 	}
-	rx.hdr = hdr;
 	rx.hdr_len = item->hdr_len;
-	rx.data = item->data + item->hdr_len;
+	rx.data = item->data + item->data_hdr;
 	rx.avail = item->len;
 	rx.len = total;
 	return offer(conn, &rx, NULL);

@@ -47,44 +47,73 @@ static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 1;
 }
 
+/* put_payload - bytes @off .. @off + @len of the payload go to the data ring. */
+static void put_payload(struct shm_conn *conn, const struct eng_pkt *pkt, size_t off, uint8_t *to,
+			size_t len)
+{
+	if (__builtin_expect(pkt->iov_cnt == 1, 1))
+		shm_out_copy(&conn->out, to, (const char *) pkt->iov[0].iov_base + off, len);
+	else if (len)
+		iov_gather(pkt->iov, pkt->iov_cnt, off, to, len);
+}
+
+/* put_hdr - the header of a DATA or FIRST.  @data: what shm_out_data() has given for the slot.
+ * Returns where the payload goes.
+ */
+static inline uint8_t *put_hdr(struct shm_conn *conn, const struct eng_pkt *pkt, unsigned kind,
+			       uint8_t *data)
+{
+	size_t in_data = shm_data_hdr(kind, pkt->hdr_len);
+
+	memcpy(in_data ? data : shm_out_slot(&conn->out)->body + shm_body_hdr(kind), pkt->hdr,
+	       pkt->hdr_len);
+	return data + in_data;
+}
+
 static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	unsigned kind = SHM_DATA;
-	uint8_t *data = shm_out_data(&conn->out, pkt->hdr_len + pkt->len, &kind);
+	uint8_t *data = shm_out_data(&conn->out, shm_data_hdr(kind, pkt->hdr_len) + pkt->len, &kind);
 
 	if (!data)
 		return -FI_EAGAIN;
-	memcpy(data, pkt->hdr, pkt->hdr_len);
-	if (pkt->len)
-		iov_gather(pkt->iov, pkt->iov_cnt, 0, data + pkt->hdr_len, pkt->len);
+	data = put_hdr(conn, pkt, SHM_DATA, data);
+	put_payload(conn, pkt, 0, data, pkt->len);
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	return 1;
+}
+
+/* put_piece - Returns false: no room. */
+static bool put_piece(struct shm_conn *conn, struct eng_pkt *pkt, size_t len)
+{
+	struct shm_out *out = &conn->out;
+	unsigned what = pkt->sent ? SHM_MORE : SHM_FIRST, kind = what;
+	size_t hdr_len = pkt->sent ? 0 : pkt->hdr_len;
+	uint64_t total = pkt->len;
+	uint8_t *data;
+
+	data = shm_out_room(out, SLOTS_WANTED) ?
+	       shm_out_data(out, shm_data_hdr(what, hdr_len) + len, &kind) : NULL;
+	if (!data)
+		return false;
+	if (hdr_len) {
+		memcpy(shm_out_slot(out)->body, &total, sizeof(total));
+		data = put_hdr(conn, pkt, what, data);
+	}
+	put_payload(conn, pkt, pkt->sent, data, len);
+	publish(conn, kind, hdr_len, len);
+	pkt->sent += len;
+	return true;
 }
 
 /* put_pieces - as many as there is room for; pkt->sent bytes are sent. */
 static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
 {
-	struct shm_out *out = &conn->out;
-	size_t len, hdr_len;
-	uint64_t total = pkt->len;
-	unsigned kind;
-	uint8_t *data;
+	size_t left;
 
-	while (pkt->sent < pkt->len) {
-		len = pkt->len - pkt->sent < SHM_PIECE_MAX ? pkt->len - pkt->sent : SHM_PIECE_MAX;
-		kind = pkt->sent ? SHM_MORE : SHM_FIRST;
-		hdr_len = pkt->sent ? 0 : pkt->hdr_len;
-		data = shm_out_room(out, SLOTS_WANTED) ?
-		       shm_out_data(out, hdr_len + len, &kind) : NULL;
-		if (!data)
+	while ((left = pkt->len - pkt->sent))
+		if (!put_piece(conn, pkt, left < SHM_PIECE_MAX ? left : SHM_PIECE_MAX))
 			return -FI_EAGAIN;
-		memcpy(data, pkt->hdr, hdr_len);
-		if (hdr_len)
-			memcpy(shm_out_slot(out)->body, &total, sizeof(total));
-		iov_gather(pkt->iov, pkt->iov_cnt, pkt->sent, data + hdr_len, len);
-		publish(conn, kind, hdr_len, len);
-		pkt->sent += len;
-	}
 	return 1;
 }
 

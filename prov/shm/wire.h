@@ -19,14 +19,16 @@
  *
  *   kind    body of the slot              data ring             hdr_len  len
  *   SHORT   header, payload               -                     header   payload
- *   DATA    -                             header, payload       header   payload
- *   FIRST   u64 whole payload             header, first piece   header   piece
+ *   DATA    header                        payload               header   payload
+ *   FIRST   u64 whole payload, header     first piece           header   piece
  *   MORE    -                             next piece            0        piece
  *   PULL    struct shm_pull_hdr, ranges,  the same, if it does  header   payload
  *           header, if that fits          not fit the slot
  *   DONE    up to SHM_DONE_MAX ids        -                     0        how many
  *   STALL   -                             -                     0        0
  *   FLUSH   -                             -                     0        0
+ *
+ * The header of a DATA or FIRST that does not fit the body is in the data ring, before the payload.
  *
  * Data follows the data of the slot before, at the next multiple of a line; with SHM_SKIP,
  * at the beginning of the data ring.  It never wraps.  PULL leaves
@@ -171,7 +173,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 5
+#define SHM_VERSION 6
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_handshake_type {

@@ -29,10 +29,29 @@ static void copies(void **state)
 			}
 }
 
+static void streams(void **state)
+{
+	static _Alignas(64) char from[600], to[600], want[600];
+	size_t len, a, b, i;
+
+	for (i = 0; i < sizeof(from); i++)
+		from[i] = (char) (i * 7 + i / 64);
+	for (len = 0; len <= 400; len += len < 140 ? 1 : 13)
+		for (a = 0; a < 20; a += 3)
+			for (b = 0; b < 68; b += 4) {
+				memset(to, 0x55, sizeof(to));
+				memset(want, 0x55, sizeof(want));
+				memcpy(want + b, from + a, len);
+				copy_stream(to + b, from + a, len);
+				assert_memory_equal(to, want, sizeof(to));
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies),
+		cmocka_unit_test(streams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

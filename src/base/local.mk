@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
 	src/base/clock.h \
+	src/base/copy.c \
 	src/base/copy.h \
 	src/base/explain.c \
 	src/base/explain.h \

@@ -22,7 +22,7 @@
 /* ring_check_item - an accepted item lies within the segment and its limits. */
 static void ring_check_item(const struct shm_seg *seg, const struct shm_item *item)
 {
-	size_t have = item->hdr_len + item->len;
+	size_t have = item->kind == SHM_SHORT ? item->hdr_len + item->len : item->data_hdr + item->len;
 
 	RING_CHECK(item->kind > SHM_NONE && item->kind < SHM_KINDS);
 	RING_CHECK(item->used % SHM_LINE == 0 && item->used <= 2 * SHM_DATA_SIZE);
@@ -31,6 +31,9 @@ static void ring_check_item(const struct shm_seg *seg, const struct shm_item *it
 	if (!item->data)
 		return;
 	RING_CHECK(item->hdr_len <= ENG_HDR_MAX);
+	RING_CHECK(!item->data_hdr || item->data_hdr == item->hdr_len);
+	RING_CHECK(item->kind == SHM_PULL || item->data_hdr ||
+		   shm_body_hdr(item->kind) + item->hdr_len <= SHM_BODY);
 	RING_CHECK(item->data >= seg->data && item->data < seg->data + SHM_DATA_SIZE);
 	if (item->kind == SHM_PULL)
 		have = SHM_PULL_MAX - sizeof(struct shm_pull_hdr);
