@@ -13,7 +13,7 @@
 #include "split.h"
 
 /* Below this a copy through the ring is cheaper than a system call. */
-#define PULL_SIZE 8192
+#define PULL_SIZE 32768
 
 #define CONN_TIMEOUT_MS 15000
 
@@ -43,7 +43,7 @@ static const struct info_param params[] = {
 	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "PULL_SIZE", FI_PARAM_SIZE_T, FIELD(pull_size), ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, NULL,
 	  "payload of this many bytes and more is read straight from the sender's memory, "
-	  "where the kernel admits it (default: 8192)" },
+	  "where the kernel admits it (default: 32768)" },
 	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SPLIT_PAGES, INFO_PARAM_MAX, NULL,
 	  "payload of this many bytes and more is copied by both processes, where the sender "
 	  "can write the receiver's memory (default: 65536)" },

@@ -21,9 +21,6 @@
 #define EAGER_LIMIT (64u << 10)
 #define SEG_SIZE (1u << 20)
 
-/* Writes from here on are native: shorter ones are cheaper as packets. */
-#define RMA_MIN 4096
-
 /* A process with one thread joins at once; with more, the kernel waits for a grace period,
  * some 10 ms.
  */
@@ -63,7 +60,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
 		.addr_len = naming->addr_len,
-		.rma_min = RMA_MIN,
+		.rma_min = shm_conf.pull_size,	/* shorter ones are cheaper as packets */
 	};
 	ret = shm_poller_get(base->prog, &link->base.poller);
 	if (!ret)
@@ -243,9 +240,11 @@ const struct eng_link_ops shm_link_ops = {
 	.peer_put = chan_peer_put,
 	.slot = shm_tx_slot,
 	.post = shm_tx_post,
+	.put = shm_tx_put,
 	.send = send_pkt,
 	.grant = grant,
 	.rma = shm_rma,
+	.rma_wanted = shm_rma_wanted,
 	.hold = shm_rx_hold,
 	.pull = chan_pull,
 	.drop = chan_drop,

@@ -78,6 +78,10 @@ struct shm_out {
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint32_t woken;		/* value of asleep for which the receiver was woken */
 	struct shm_copy copy;
+	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
+	uint64_t slow_until;	/* the receiver is taken for slow until then */
+	unsigned slow_ms;	/* for how long it was last; 0: it takes packets soon */
+	bool draining;		/* native writes wait until it has taken all packets */
 	bool stream;		/* what shm_out_data() gave last is to be filled past the caches */
 	bool fence;		/* make a full barrier before each read of asleep */
 	bool bad;		/* the receiver's counters are impossible */
@@ -134,6 +138,33 @@ static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hd
 	atomic_store_explicit(&shm_out_slot(out)->word, shm_word(out->pos, kind, hdr_len, len),
 			      memory_order_release);
 	out->pos++;
+}
+
+/* A receiver that leaves packets in the ring for longer than this computes, or sleeps outside of
+ * the library: it is taken for slow for a while, which is longer each time.
+ */
+#define SHM_SLOW_NS 100000
+#define SHM_SLOW_MS 4
+#define SHM_SLOW_MS_MAX 64
+
+/* shm_out_waits - a packet waits from @now on for the receiver to take others. */
+static inline void shm_out_waits(struct shm_out *out, uint64_t now)
+{
+	if (!out->wait_ns)
+		out->wait_ns = now;
+}
+
+/* shm_out_moves - it has taken some: how soon that was says whether it is slow. */
+static inline void shm_out_moves(struct shm_out *out, uint64_t now)
+{
+	if (!out->wait_ns)
+		return;
+	if (now - out->wait_ns < SHM_SLOW_NS)
+		out->slow_ms = 0;
+	else if (4 * out->slow_ms <= SHM_SLOW_MS_MAX)
+		out->slow_ms = out->slow_ms ? 4 * out->slow_ms : SHM_SLOW_MS;
+	out->slow_until = now + out->slow_ms * UINT64_C(1000000);
+	out->wait_ns = 0;
 }
 
 /* shm_out_is_clear - has the receiver taken all that a native write must not overtake? */

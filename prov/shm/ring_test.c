@@ -260,6 +260,39 @@ static void a_far_processor_is_noticed_and_a_near_one_again(void **state)
 	assert_true(copy.fetch_ns <= 4 * SHM_FAR_NS);
 }
 
+/* ---- receivers that take packets late: rules alone, with made-up times -------------------------- */
+
+static void a_receiver_is_slow_when_packets_waited_long(void **state)
+{
+	struct shm_out out = { 0 };
+
+	shm_out_moves(&out, 1000);	/* nothing waited */
+	assert_int_equal(out.slow_ms, 0);
+	shm_out_waits(&out, 1000);
+	shm_out_waits(&out, 5000);	/* the first one counts */
+	shm_out_moves(&out, 1000 + SHM_SLOW_NS);
+	assert_int_equal(out.slow_ms, SHM_SLOW_MS);
+	assert_int_equal(out.slow_until, 1000 + SHM_SLOW_NS + SHM_SLOW_MS * 1000000);
+	assert_int_equal(out.wait_ns, 0);
+}
+
+static void a_receiver_stays_slow_for_longer_each_time_up_to_a_limit(void **state)
+{
+	struct shm_out out = { 0 };
+	unsigned i, was;
+
+	for (i = 0; i < 10; i++) {
+		was = out.slow_ms;
+		shm_out_waits(&out, 1);
+		shm_out_moves(&out, 1 + 2 * SHM_SLOW_NS);
+		assert_true(out.slow_ms > was || out.slow_ms == SHM_SLOW_MS_MAX);
+	}
+	assert_int_equal(out.slow_ms, SHM_SLOW_MS_MAX);
+	shm_out_waits(&out, 1);
+	shm_out_moves(&out, SHM_SLOW_NS);	/* it takes them soon */
+	assert_int_equal(out.slow_ms, 0);
+}
+
 /* The number of a lap has 16 bits. */
 static void lap_numbers_wrap(void **state)
 {
@@ -344,6 +377,8 @@ int main(void)
 			a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning, make, unmake),
 		cmocka_unit_test(lone_packets_between_near_processors_are_copied_plainly),
 		cmocka_unit_test(a_far_processor_is_noticed_and_a_near_one_again),
+		cmocka_unit_test(a_receiver_is_slow_when_packets_waited_long),
+		cmocka_unit_test(a_receiver_stays_slow_for_longer_each_time_up_to_a_limit),
 		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),
 		cmocka_unit_test_setup_teardown(impossible_counters_are_detected, make, unmake),
 		cmocka_unit_test(arbitrary_slots_are_rejected_or_harmless),

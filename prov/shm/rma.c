@@ -7,12 +7,16 @@
 #include <rdma/fi_rma.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/api.h"
 #include "link.h"
 #include "cma.h"
 
-/* A packet may still be sent behind so many slots that the target has not taken. */
+/* A packet may still be sent behind so many slots that the target has not taken, and a packet to a
+ * target that was slow behind so many bytes.
+ */
 #define BEHIND_MAX 16
+#define BEHIND_BYTES (16u << 10)
 
 /* first_way - the first of SHM_LEASE_WAYS places where the lease of @key may be. */
 static inline unsigned first_way(uint64_t key)
@@ -204,14 +208,56 @@ static bool usable(struct shm_conn *conn)
 	       shm_conn_can_write(conn);
 }
 
-/* may_access - Returns 1: no packet must be taken by the target before; 0: a few; -FI_EAGAIN: many. */
-static int may_access(struct shm_conn *conn)
+static bool is_slow(const struct shm_out *out)
+{
+	return out->slow_ms && clock_coarse_ns() < out->slow_until;
+}
+
+/* wants_packets - a receiver that was slow gets a few packets: if it takes them soon, it gets more.
+ * A program whose write is refused meanwhile (-FI_EAGAIN) repeats it.
+ */
+static bool wants_packets(struct shm_conn *conn)
 {
 	struct shm_out *out = &conn->out;
 
-	if (list_empty(&conn->chan->base.pending) && shm_out_is_clear(out))
+	if (out->pos != out->seen_pos)
+		shm_out_look(out);
+	if (out->pos - out->seen_pos > BEHIND_MAX || out->bytes - out->seen_bytes > BEHIND_BYTES ||
+	    !list_empty(&conn->chan->base.pending)) {
+		shm_out_waits(out, clock_ns());
+		return false;
+	}
+	shm_out_moves(out, clock_ns());
+	return !is_slow(out);
+}
+
+/* may_access - Returns 1: no packet must be taken by the target before; 0: a few; -FI_EAGAIN: many, or
+ * a slow target has had no room for more and not taken all of them yet.
+ */
+static int may_access(struct shm_conn *conn)
+{
+	bool pending = !list_empty(&conn->chan->base.pending);
+	struct shm_out *out = &conn->out;
+
+	if (!pending && shm_out_is_clear(out)) {
+		out->draining = false;
 		return 1;
-	return out->pos - out->seen_pos > BEHIND_MAX ? -FI_EAGAIN : 0;
+	}
+	if ((pending || out->draining || out->bytes - out->seen_bytes > BEHIND_BYTES) && out->slow_ms &&
+	    (is_slow(out) || !wants_packets(conn)))
+		out->draining = true;
+	else if (out->pos - out->seen_pos <= BEHIND_MAX)
+		return 0;
+	return -FI_EAGAIN;
+}
+
+bool shm_rma_wanted(void *chan)
+{
+	struct shm_conn *conn = ((struct chan *) chan)->conn;
+
+	if (__builtin_expect(!conn || !conn->out.slow_ms, 1))
+		return false;
+	return is_slow(&conn->out) || !wants_packets(conn);
 }
 
 int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,

@@ -42,4 +42,7 @@ void shm_rma_close(struct shm_conn *conn);
 int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 	    const struct fi_rma_iov *remote, bool *notify_p);
 
+/* shm_rma_wanted - eng_link_ops.rma_wanted: is the receiver slow? */
+bool shm_rma_wanted(void *chan);
+
 #endif

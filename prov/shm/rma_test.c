@@ -261,6 +261,98 @@ static void regions_beyond_the_table_go_through_the_target(void **state)
 	end(&t);
 }
 
+/* ---- short writes to a target that makes progress now and then ------------------------------- */
+
+#define SHORTS 4000
+#define PLACES 7
+
+/* short_of - length of write number @i: in slots, through the data ring, and native. */
+static size_t short_of(unsigned i)
+{
+	static const size_t sizes[] = { 8, 16, 17, 64, 3000, 20000, 40000 };
+
+	return sizes[i % PLACES];
+}
+
+static void make_places(struct two *t)
+{
+	reg(t, t->region, PLACES * PIECE, KEY, &t->mr);
+}
+
+/* Each write begins with its number; its place has those of the same length. */
+static void write_shorts(struct two *t)
+{
+	unsigned i;
+
+	for (i = 0; i < SHORTS; i++) {
+		memset(t->region, (int) i, short_of(i));
+		memcpy(t->region, &i, sizeof(i));
+		POST(&t->n, fi_write(t->n.ep, t->region, short_of(i), NULL, t->peer, i % PLACES * PIECE,
+				     KEY, NULL));
+		CHECK(!await(&t->n, 1));	/* the buffer is ours again */
+	}
+	POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
+	CHECK(!await(&t->n, 1));
+	drain_wakeups(t->to[0]);
+	close_node(&t->n);
+}
+
+/* The last write to each place is what stays, whichever way each of them went. */
+static void short_writes_to_a_slow_target_keep_their_order(void **state)
+{
+	struct fi_cq_tagged_entry entry;
+	char word;
+	struct two t;
+	unsigned i, no;
+
+	begin(&t, make_places, write_shorts);
+	POST(&t.n, fi_recv(t.n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	while (fi_cq_read(t.n.cq, &entry, 1) != 1)
+		pause_ms(1);
+	for (i = SHORTS - PLACES; i < SHORTS; i++) {
+		memcpy(&no, t.region + i % PLACES * PIECE, sizeof(no));
+		assert_int_equal(no, i);
+		assert_int_equal(t.region[i % PLACES * PIECE + short_of(i) - 1], i % 256);
+	}
+	say(t.to[1]);
+	reap(t.pid);
+	CALL(fi_close(&t.mr->fid));
+	end(&t);
+}
+
+static void write_shorts_for_ever(struct two *t)
+{
+	unsigned i;
+
+	memset(t->region, 2, PLACES * PIECE);
+	say(t->from[1]);
+	for (i = 0;; i++)
+		POST(&t->n, fi_inject_write(t->n.ep, t->region, short_of(i % 4), t->peer,
+					    i % PLACES * PIECE, KEY));
+}
+
+static void a_peer_killed_in_short_writes_no_longer_writes(void **state)
+{
+	struct two t;
+	unsigned i;
+	int status;
+
+	begin(&t, make_places, write_shorts_for_ever);
+	drain_wakeups(t.from[0]);
+	for (i = 0; i < 20; i++) {
+		fi_cq_read(t.n.cq, NULL, 0);
+		pause_ms(1);
+	}
+	kill(t.pid, SIGKILL);
+	assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+	for (i = 0; i < 1000; i++)	/* what is in the ring comes first */
+		fi_cq_read(t.n.cq, NULL, 0);
+	assert_int_equal(t.region[0], 2);
+	untouched(&t);
+	CALL(fi_close(&t.mr->fid));
+	end(&t);
+}
+
 /* ---- counters -------------------------------------------------------------------------------- */
 
 /* counted - an endpoint with a counter of bytes for @flags, instead of the node's own. */
@@ -343,6 +435,8 @@ int main(void)
 		cmocka_unit_test(a_peer_killed_in_a_lease_no_longer_writes),
 		cmocka_unit_test(closing_waits_for_a_stopped_peer_for_a_bounded_time),
 		cmocka_unit_test(regions_beyond_the_table_go_through_the_target),
+		cmocka_unit_test(short_writes_to_a_slow_target_keep_their_order),
+		cmocka_unit_test(a_peer_killed_in_short_writes_no_longer_writes),
 		cmocka_unit_test(long_writes_are_counted_in_bytes),
 	};
 

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <rdma/fi_errno.h>
 
+#include "base/clock.h"
 #include "base/iov.h"
 #include "link.h"
 
@@ -181,6 +182,7 @@ static void wait_for_room(struct shm_conn *conn)
 	if (list_empty(&conn->blocked_node))
 		list_add_tail(&conn->blocked_node, &conn->poller->base.dirty);
 	conn->poller->base.chores = true;
+	shm_out_waits(out, clock_ns());
 	if (out->bad) {
 		shm_conn_malformed(conn, "impossible counters");
 		return;
@@ -231,18 +233,24 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	return 0;
 }
 
+/* room_now - may a packet be put into the ring of @conn without any further question? */
+static inline bool room_now(struct shm_conn *conn)
+{
+	if (__builtin_expect(!conn, 0))
+		return false;
+	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
+		check_peer(conn);
+	/* all that is rare is left to shm_tx_send(), which tells the cases apart */
+	return !conn->ended && conn->state == SHM_CONN_READY &&
+	       list_empty(&conn->chan->base.pending) && !shm_out_closed(&conn->out) &&
+	       shm_out_room(&conn->out, SLOTS_WANTED);
+}
+
 void *shm_tx_slot(void *chan, size_t len)
 {
 	struct shm_conn *conn = ((struct chan *) chan)->conn;
 
-	if (__builtin_expect(!conn, 0))
-		return NULL;
-	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
-		check_peer(conn);
-	/* all that is rare is left to shm_tx_send(), which tells the cases apart */
-	if (__builtin_expect(len > SHM_BODY || conn->ended || conn->state != SHM_CONN_READY ||
-			     !list_empty(&conn->chan->base.pending) || shm_out_closed(&conn->out) ||
-			     !shm_out_room(&conn->out, SLOTS_WANTED), 0))
+	if (__builtin_expect(len > SHM_BODY || !room_now(conn), 0))
 		return NULL;
 	return shm_out_slot(&conn->out)->body;
 }
@@ -250,6 +258,29 @@ void *shm_tx_slot(void *chan, size_t len)
 int shm_tx_post(void *chan, size_t hdr_len, size_t len)
 {
 	publish(((struct chan *) chan)->conn, SHM_SHORT, hdr_len, len);
+	return 1;
+}
+
+int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, size_t len)
+{
+	struct shm_conn *conn = ((struct chan *) chan)->conn;
+	unsigned kind = SHM_DATA;
+	uint8_t *body, *data;
+
+	if (len >= shm_conf.pull_size || hdr_len > SHM_BODY || __builtin_expect(!room_now(conn), 0))
+		return 0;
+	body = shm_out_slot(&conn->out)->body;
+	if (hdr_len + len <= SHM_BODY) {
+		kind = SHM_SHORT;
+		memcpy(body + hdr_len, buf, len);
+	} else {
+		data = len <= SHM_PIECE_MAX ? shm_out_data(&conn->out, len, &kind) : NULL;
+		if (!data)
+			return 0;
+		shm_out_copy(&conn->out, data, buf, len);
+	}
+	memcpy(body, hdr, hdr_len);
+	publish(conn, kind, hdr_len, len);
 	return 1;
 }
 
@@ -268,7 +299,8 @@ int shm_tx_pump(struct shm_conn *conn)
 			return done;
 		}
 		list_del(&pkt->node);
-		done++;
+		if (!done++)
+			shm_out_moves(&conn->out, clock_ns());
 		if (ret)
 			pkt->done(pkt, 0);
 	}

@@ -110,7 +110,7 @@ struct eng_link_attr {
 	size_t seg_size;	/* the engine cuts long messages into packets of this size */
 	size_t addr_len;	/* of a peer's address */
 	size_t chan_size;	/* link memory behind a peer, if more than ops->chan_size */
-	size_t rma_min;		/* ops->rma is faster than packets from this size on, even if
+	size_t rma_min;		/* ops->rma is better than packets from this size on, even if
 				 * the peer makes progress */
 };
 
@@ -186,6 +186,14 @@ struct eng_link_ops {
 	void *(*slot)(void *chan, size_t len);
 	int (*post)(void *chan, size_t hdr_len, size_t len);
 
+	/* put - send one packet whose payload is in one buffer at once, or not at all.  May be
+	 * NULL.  For packets that slot() is too short for, which then need no struct eng_pkt.
+	 * @chan: eng_peer_chan(peer)
+	 * Returns 1: sent, and @buf may be reused; 0: nothing has changed, use send(); < 0: as
+	 * send() does.
+	 */
+	int (*put)(void *chan, const void *hdr, size_t hdr_len, const void *buf, size_t len);
+
 	/* rma - read or write the peer's memory natively: complete on return, ordered behind
 	 * what was sent to the peer, without its progress.  May be NULL.
 	 * @chan:     eng_peer_chan(peer)
@@ -198,6 +206,11 @@ struct eng_link_ops {
 	 */
 	int (*rma)(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 		   const struct fi_rma_iov *remote, bool *notify_p);
+
+	/* rma_wanted - is rma() better for a write to this peer that is shorter than
+	 * attr.rma_min, since the peer takes no packets for long times?  May be NULL: no.
+	 */
+	bool (*rma_wanted)(void *chan);
 
 	/* grant - the target's side of rma: @peer has accessed the region @key by a packet, so
 	 * it may have no lease of it (obj/lease.h); give it one, if it could use that.  May be

@@ -56,8 +56,8 @@ static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 }
 
 /* write_header - Returns its length, wire_fast_len(). */
-static inline size_t write_header(uint8_t *hdr, const struct send *s, uint8_t flags,
-				  uint16_t ctx, uint32_t id)
+static inline __attribute__((always_inline)) size_t
+write_header(uint8_t *hdr, const struct send *s, uint8_t flags, uint16_t ctx, uint32_t id)
 {
 	size_t len = wire_put_base(hdr, WIRE_EAGER, flags, ctx, id, s->len);
 
@@ -73,6 +73,38 @@ static inline uint64_t comp_flags(const struct send *s)
 	return FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
 }
 
+/* Flags with which a send needs a request. */
+#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
+
+/* not_sent - what the call returns when the link says @ret: the channel is gone, and a
+ * connectionless endpoint may have another one after the next poll.
+ */
+static inline int not_sent(const struct eng_ep *ep, int ret)
+{
+	return ep->hub->only ? ret : -FI_EAGAIN;
+}
+
+/* put - send a message from one buffer without a request, where the link can.  Returns as its
+ * put().
+ */
+static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *peer,
+					 const struct send *s)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	uint8_t hdr[sizeof(struct wire_base) + 2 * sizeof(uint64_t)];
+	size_t hdr_len;
+	int ret;
+
+	if (s->cnt != 1 || (s->flags & LONG_WAY) || peer->slow)
+		return 0;
+	hdr_len = write_header(hdr, s, s->wire, eng_ep_ctx(ep, s->dest), 0);
+	ret = ops->put(peer->chan, hdr, hdr_len, s->iov->iov_base, s->len);
+	if (__builtin_expect(ret > 0, 1))
+		obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, s->flags), s->context, comp_flags(s),
+			       s->len, OBJ_CNTR_SEND);
+	return ret;
+}
+
 /* Make the request and send it.  Caller holds the lock; there is room for it.
  * @desc: memory of a device is among s->iov; or NULL
  */
@@ -81,10 +113,14 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 {
 	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
 	bool rts = s->len > peer->link->attr.eager_limit || (peer->slow & ENG_PEER_XOFF) || in_place;
-	struct eng_tx *tx = pool_get(&ep->grp->txs);
 	uint8_t ack = ack_wanted(ep, s);
+	struct eng_tx *tx;
 	int ret;
 
+	ret = rts || desc || !peer->link->ops->put ? 0 : put(ep, peer, s);
+	if (ret)
+		return ret > 0 ? 0 : not_sent(ep, ret);
+	tx = pool_get(&ep->grp->txs);
 	if (!tx)
 		return -FI_EAGAIN;
 	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
@@ -131,9 +167,6 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct se
  * packet.
  */
 
-/* Flags with which a send takes the long way. */
-#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE)
-
 static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
 					  struct eng_peer *peer, const struct send *s, bool want)
 {
@@ -143,21 +176,17 @@ static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
 	return 0;
 }
 
-/* not_sent - what the call returns when the link says @ret: the channel is gone, and a
- * connectionless endpoint may have another one after the next poll.
- */
-static inline int not_sent(const struct eng_ep *ep, int ret)
-{
-	return ep->hub->only ? ret : -FI_EAGAIN;
-}
-
 static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
 {
 	struct pool *pool = &ep->grp->txs;
 	bool want = eng_tx_wants_comp(ep, s->flags);
-	struct eng_tx *tx = pool_get(pool);
+	struct eng_tx *tx;
 	int ret;
 
+	ret = peer->link->ops->put ? put(ep, peer, s) : 0;
+	if (ret)
+		return ret > 0 ? 0 : not_sent(ep, ret);
+	tx = pool_get(pool);
 	if (__builtin_expect(!tx, 0))
 		return -FI_EAGAIN;
 	tx->pkt.flags = ENG_PKT_INLINE;

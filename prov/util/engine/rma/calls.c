@@ -57,6 +57,9 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 	return tx;
 }
 
+/* Flags with which a write needs a request. */
+#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
+
 /* ---- native RMA of the link ----------------------------------------------------- */
 
 /* native - by ops->rma, if the link has it and no earlier operation must complete first.
@@ -253,15 +256,53 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	return eng_tx_launch(tx, r->flags);
 }
 
+/* put_write - send a write from one buffer into one range without a request, where the link can.
+ * What such a write has lost when the peer refuses it, after its completion, is its name: the
+ * refusal is logged in either case.
+ * Returns as ops->put.
+ */
+static int put_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	struct eng_pkt pkt;
+	uint8_t flags = WIRE_F_LAST | (r->flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0);
+	int ret;
+
+	if (!ops->put || r->desc || r->msg.iov_count != 1 || r->msg.rma_iov_count != 1 ||
+	    r->len > peer->link->attr.seg_size || (r->flags & LONG_WAY) || peer->slow)
+		return 0;
+	write_header(&pkt, r, eng_ep_ctx(ep, r->msg.addr), 0, flags, 0, r->len);
+	ret = ops->put(peer->chan, pkt.hdr, pkt.hdr_len, r->msg.msg_iov->iov_base, r->len);
+	return ret > 0 ? 1 + done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) : ret;
+}
+
+/* is_worth - is ops->rma better for a write than packets?  A short one completes earlier as a
+ * packet, unless the target must acknowledge it or takes no packets.
+ */
+static bool is_worth(const struct eng_ep *ep, const struct eng_peer *peer, const struct rma *r)
+{
+	const struct eng_link *link = peer->link;
+
+	if (r->len >= link->attr.rma_min)
+		return true;
+	if (r->flags & FI_REMOTE_CQ_DATA)
+		return false;
+	return ack_wanted(ep, r) || (link->ops->rma_wanted && link->ops->rma_wanted((void *) peer->chan));
+}
+
 static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
 	bool data = r->flags & FI_REMOTE_CQ_DATA, notify;
-	/* a short one completes earlier as a packet, unless the target must acknowledge it */
-	bool worth = r->len >= peer->link->attr.rma_min || (ack_wanted(ep, r) && !data);
-	int ret = worth ? native(ep, peer, r, true, &notify) : 0;
+	int ret = is_worth(ep, peer, r) ? native(ep, peer, r, true, &notify) : 0;
 
-	if (ret <= 0)
-		return ret ? ret : send_write(ep, peer, r, false);
+	if (!ret) {
+		ret = put_write(ep, peer, r);
+		if (ret)
+			return ret > 0 ? 0 : ep->hub->only ? ret : -FI_EAGAIN;
+		return send_write(ep, peer, r, false);
+	}
+	if (ret < 0)
+		return ret;
 	if (data || notify)
 		return send_write(ep, peer, r, true);
 	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);

@@ -97,6 +97,23 @@ static int sim_post(void *chan_p, size_t hdr_len, size_t len)
 	return 1;
 }
 
+static int sim_put(void *chan_p, const void *hdr, size_t hdr_len, const void *buf, size_t len)
+{
+	struct iovec iov = { (void *) buf, len };
+	struct chan *chan = chan_p;
+
+	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled ||
+	    sim_chance(sim.conf.queue_pct) || sim_chance(sim.conf.put_not_pct))
+		return 0;
+	if (sim.post_fails) {
+		sim.post_fails = false;
+		chan->conn->err = FI_ECONNRESET;
+		return -FI_ECONNRESET;
+	}
+	sim_transmit(chan->conn, !chan->side, hdr, hdr_len, &iov, 1, len);
+	return 1;
+}
+
 /* ---- endings ---------------------------------------------------------------- */
 
 static void sim_peer_put(struct eng_link *link, struct eng_peer *peer)
@@ -474,6 +491,7 @@ static const struct eng_link_ops link_ops = {
 	.peer_put = sim_peer_put,
 	.slot = sim_slot,
 	.post = sim_post,
+	.put = sim_put,
 	.send = sim_send,
 	.hold = sim_hold,
 	.pull = sim_pull,
