@@ -161,7 +161,8 @@ tests_cost_pingpong_LDADD = src/libfabric.la
 EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tests/cost/report
 
 # Peers that do what they should not.
-hostile_programs = tests/hostile/flood tests/hostile/forked tests/hostile/noisy tests/hostile/stopped
+hostile_programs = tests/hostile/flood tests/hostile/forked tests/hostile/impostor tests/hostile/noisy \
+	tests/hostile/stopped
 hostile_common = tests/hostile/peer.h tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(hostile_programs)
 dist_check_SCRIPTS += tests/hostile/all_test
@@ -170,6 +171,10 @@ tests_hostile_flood_SOURCES = tests/hostile/flood.c $(hostile_common)
 tests_hostile_flood_LDADD = src/libfabric.la
 tests_hostile_forked_SOURCES = tests/hostile/forked.c $(hostile_common)
 tests_hostile_forked_LDADD = src/libfabric.la
+tests_hostile_impostor_SOURCES = tests/hostile/impostor.c prov/tcp/hello.c prov/tcp/hello.h \
+	prov/util/channel/handshake.c prov/util/channel/handshake.h $(hostile_common)
+tests_hostile_impostor_CFLAGS = $(AM_CFLAGS)
+tests_hostile_impostor_LDADD = src/base/libbase.la src/libfabric.la
 tests_hostile_noisy_SOURCES = tests/hostile/noisy.c $(hostile_common)
 tests_hostile_noisy_LDADD = src/libfabric.la
 tests_hostile_stopped_SOURCES = tests/hostile/stopped.c $(hostile_common)

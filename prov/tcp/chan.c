@@ -31,6 +31,9 @@ static void close_conn(struct chan *base, int err, bool orderly)
 
 	base->conn = NULL;
 	chan->loop = NULL;
+	if (chan->check)
+		tcp_conn_close(chan->check);
+	chan->check = NULL;
 	for (i = 0; i < sizeof(conn) / sizeof(conn[0]); i++) {
 		if (!conn[i])
 			continue;

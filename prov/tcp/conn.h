@@ -50,6 +50,7 @@ struct tcp_wireup {
 	void (*refused)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
 	/* Lost in state conn->was for the reason conn->err; must close @conn. */
 	void (*lost)(struct tcp_conn *conn);
+	bool impatient;		/* the answer to our packet has a timeout, too */
 };
 
 /* The handshake packets of both directions; allocated until the connection is READY. */

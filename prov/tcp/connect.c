@@ -40,6 +40,7 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 
 	conn->chan = chan;
 	chan->attempt = NULL;
+	chan->check = NULL;
 	chan_up(&chan->base, conn, &id, conn->ours);
 	tcp_park_ready(conn, hello->features);
 	tcp_lane_agree(conn, hello->lanes);
@@ -145,6 +146,11 @@ static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
 			tcp_conn_close(conn);	/* the peer has aborted the request */
 			return NULL;
 		}
+		if (!tcp_check_ended(chan)) {
+			tcp_check_start(chan);
+			tcp_conn_refuse(conn, CHAN_NOT_YET, NULL, 0);
+			return NULL;
+		}
 		base = chan_replace(base, addr, len);
 		break;
 	default:
@@ -180,6 +186,10 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 		return;
 	}
 	chan = tcp_chan_of(base);
+	if (hello->type == TCP_WIRE_CHECK) {
+		tcp_check_answer(conn, chan, hello);
+		return;
+	}
 	if (hello->lane) {
 		tcp_lane_join(conn, chan, hello);
 		return;

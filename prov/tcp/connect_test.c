@@ -75,6 +75,7 @@ static void simultaneous_connects_are_decided_by_address(void **state)
 		assert_int_equal(peer->down, 0);
 		/* it has lost the connection and connects again: it names the old connection ... */
 		close(theirs);
+		close(ours);
 		theirs = script_connect(a);
 		script.hello.serial = 2;
 		script.hello.prev = serial;
@@ -82,7 +83,7 @@ static void simultaneous_connects_are_decided_by_address(void **state)
 		FAKE_UNTIL(2000, peer->up == 2);
 		assert_int_equal(peer->down, 1);
 		/* ... or none, because it is another process now */
-		close(ours);
+		close(theirs);
 		ours = script_connect(a);
 		script.hello.epoch = 2;
 		script.hello.serial = 1;
@@ -91,10 +92,146 @@ static void simultaneous_connects_are_decided_by_address(void **state)
 		FAKE_UNTIL(2000, peer->up == 3);
 		assert_int_equal(peer->down, 2);
 		close(ours);
-		close(theirs);
 		close(script.listener);
 		fake_close(a, 0);
 	}
+}
+
+/* ---- another process claims the address of a connected peer ------------------------------ */
+
+/* claim - request a connection as the endpoint of @script.  Returns the answer's reason; CHAN_OK: it
+ * was accepted, and @fd_p is the connection.
+ */
+static uint32_t claim(struct eng_ep *ep, struct script *script, int *fd_p)
+{
+	struct tcp_hello hello;
+	int fd = script_connect(ep);
+
+	script->hello.type = TCP_WIRE_HELLO;
+	script->hello.reason = CHAN_OK;
+	script_send(script, fd);
+	assert_true(script_recv(fd, &hello));
+	if (hello.type == TCP_WIRE_WELCOME)
+		*fd_p = fd;
+	else
+		close(fd);
+	return hello.reason;
+}
+
+static void the_place_of_a_live_peer_is_not_taken(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba;
+	struct script script = script_open();
+	uint64_t until = clock_deadline(2500), sent = 0;
+	int fd, refused = 0;
+
+	assert_int_equal(fake_send(ab, 10, 0), 0);
+	FAKE_UNTIL(2000, ab->up && !list_empty(&b->peers));
+	ba = container_of(b->peers.next, struct eng_peer, node);
+	FAKE_UNTIL(2000, (pull_both(a, b), ba->rx_cnt == 1));
+	/* in other lives, which know nothing, and in the life of @b itself */
+	script.hello.addr = fake_name(b->link);
+	while (clock_ns() < until) {
+		script.hello.epoch = refused % 2 ? (uint64_t) refused + 2 : chan_link_of(b->link)->epoch;
+		script.hello.serial = refused % 3 ? 1 : UINT64_MAX;
+		script.hello.prev = refused % 3 == 1 ? 0 : UINT64_MAX;
+		assert_int_not_equal(claim(a, &script, &fd), CHAN_OK);
+		refused++;
+		assert_true(fake_send(ab, 10, 0) >= 0);
+		sent++;
+		FAKE_UNTIL(2000, (pull_both(a, b), ba->rx_cnt == sent + 1));
+	}
+	assert_true(refused > 3);
+	assert_int_equal(ab->up, 1);
+	assert_int_equal(ab->down, 0);
+	assert_int_equal(ba->down, 0);
+	close(script.listener);
+	fake_close(a, 0);
+	fake_close(b, 0);
+}
+
+/* The end of its connection is not known: its host has crashed, say. */
+static void check_and_succeed(uint64_t epoch, uint32_t reason, bool known)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct eng_peer *peer = fake_peer(a, &script.addr);
+	struct tcp_hello hello;
+	int old, fd, check;
+
+	assert_int_equal(claim(a, &script, &old), CHAN_OK);
+	FAKE_UNTIL(2000, peer->up == 1);
+	script.hello.epoch = epoch;
+	script.hello.serial = 2;
+	script.hello.prev = UINT64_MAX;
+	if (known)
+		close(old);
+	else
+		assert_int_equal(claim(a, &script, &fd), CHAN_NOT_YET);
+	check = known ? -1 : script_accept(&script);
+	if (!known) {
+		assert_true(script_recv(check, &hello));
+		assert_int_equal(hello.type, TCP_WIRE_CHECK);
+		assert_int_equal(hello.serial, 1);
+		script_answer(&script, check, &hello, TCP_WIRE_REFUSE, reason);
+		FAKE_UNTIL(2000, peer->down || recv(check, &hello, 1, MSG_DONTWAIT) == 0);
+	}
+	script.hello.serial = 2;
+	if (known || epoch != 1 || reason == CHAN_ENDED) {
+		assert_int_equal(claim(a, &script, &fd), CHAN_OK);
+		FAKE_UNTIL(2000, peer->up == 2);
+		assert_int_equal(peer->down, 1);
+		close(fd);
+	} else {
+		assert_int_equal(claim(a, &script, &fd), CHAN_NOT_YET);
+		assert_int_equal(peer->down, 0);
+	}
+	close(check);
+	close(script.listener);
+	fake_close(a, 0);
+	if (!known)
+		close(old);
+}
+
+static void a_successor_is_accepted_once_the_end_is_known(void **state)
+{
+	check_and_succeed(2, CHAN_OK, true);		/* the system has closed the connection */
+	check_and_succeed(1, CHAN_ENDED, false);	/* the same endpoint has lost it */
+	check_and_succeed(2, CHAN_MALFORMED, false);	/* another life listens there */
+	check_and_succeed(1, CHAN_HELD, false);		/* it stands */
+}
+
+static void a_check_without_an_answer_changes_nothing(void **state)
+{
+	struct script script = script_open();
+	struct tcp_hello hello;
+	struct eng_peer *peer;
+	struct eng_ep *a;
+	int old, fd, check;
+	uint64_t until;
+
+	tcp_conf.conn_timeout_ms = 200;
+	a = fake_ep(FI_EP_RDM, 0);
+	peer = fake_peer(a, &script.addr);
+	assert_int_equal(claim(a, &script, &old), CHAN_OK);
+	FAKE_UNTIL(2000, peer->up == 1);
+	script.hello.epoch = 2;
+	until = clock_deadline(900);
+	assert_int_equal(claim(a, &script, &fd), CHAN_NOT_YET);
+	check = script_accept(&script);
+	assert_true(script_recv(check, &hello));
+	assert_int_equal(hello.type, TCP_WIRE_CHECK);
+	assert_false(script_recv(check, &hello));	/* given up */
+	close(check);
+	/* one a second, however many claim */
+	while (clock_ns() < until)
+		assert_int_equal(claim(a, &script, &fd), CHAN_NOT_YET);
+	assert_true(accept(script.listener, NULL, NULL) < 0);
+	assert_int_equal(peer->down, 0);
+	close(old);
+	close(script.listener);
+	fake_close(a, 0);
 }
 
 /* ---- refused, or not answered ---------------------------------------------------------- */
@@ -371,6 +508,9 @@ int main(void)
 		TEST(simultaneous_connects_end_with_one_connection),
 		TEST(two_processes_connect_at_once),
 		TEST(simultaneous_connects_are_decided_by_address),
+		TEST(the_place_of_a_live_peer_is_not_taken),
+		TEST(a_successor_is_accepted_once_the_end_is_known),
+		TEST(a_check_without_an_answer_changes_nothing),
 		TEST(refusals_are_reported_or_repeated),
 		TEST(a_busy_program_is_waited_for),
 		TEST(a_busy_connecting_program_is_not_late),

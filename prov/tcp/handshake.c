@@ -317,6 +317,8 @@ static void on_answer_overdue(struct tcp_conn *conn)
 		if (conn->chan)
 			chan_overdue(&conn->chan->base);
 		chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + connect_timeout_ns(conn));
+	} else if (conn->wireup->impatient) {
+		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 	} else {
 		log_handshake(conn, conn->link->kind == TCP_WIRE_RDM ?
 			      "has accepted the connection but does not answer: its "
@@ -473,6 +475,12 @@ static void on_foreign(struct tcp_conn *conn)
 	tcp_conn_half_close(conn);
 }
 
+static bool is_request(const struct tcp_conn *conn, const struct tcp_hello *hello)
+{
+	return hello->type == TCP_WIRE_HELLO ||
+	       (hello->type == TCP_WIRE_CHECK && conn->link->kind == TCP_WIRE_RDM);
+}
+
 static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 		    const struct tcp_hello *hello)
 {
@@ -481,7 +489,7 @@ static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	} else if (verdict == TCP_HELLO_VERSION) {
 		log_version(conn, hello->version, "was refused: it ");
 		tcp_conn_refuse(conn, CHAN_VERSION_BAD, NULL, 0);
-	} else if (verdict == TCP_HELLO_BAD || hello->type != TCP_WIRE_HELLO) {
+	} else if (verdict == TCP_HELLO_BAD || !is_request(conn, hello)) {
 		log_handshake(conn, "was refused: its handshake has impossible fields");
 		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
 	} else if (hello->kind != conn->link->kind) {

@@ -95,7 +95,7 @@ static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
 {
 	if (be16toh(w->size) != TCP_WIRE_HELLO_SIZE ||
 	    be16toh(w->data_len) > TCP_WIRE_DATA_MAX ||
-	    w->type < TCP_WIRE_HELLO || w->type > TCP_WIRE_REFUSE ||
+	    w->type < TCP_WIRE_HELLO || w->type > TCP_WIRE_CHECK ||
 	    (w->type == TCP_WIRE_REFUSE) != (be32toh(w->reason) != CHAN_OK))
 		return TCP_HELLO_BAD;
 	if (w->type != TCP_WIRE_REFUSE &&

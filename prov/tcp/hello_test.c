@@ -100,7 +100,7 @@ static void impossible_fields_are_found(void **state)
 	static const struct { size_t at; uint8_t value; } bad[] = {
 		{ offsetof(struct tcp_wire_hello, size) + 1, 81 },
 		{ offsetof(struct tcp_wire_hello, type), 0 },
-		{ offsetof(struct tcp_wire_hello, type), 4 },
+		{ offsetof(struct tcp_wire_hello, type), 5 },
 		{ offsetof(struct tcp_wire_hello, type), TCP_WIRE_REFUSE },	/* without a reason */
 		{ offsetof(struct tcp_wire_hello, reason) + 3, 1 },		/* but no refusal */
 		{ offsetof(struct tcp_wire_hello, kind), 0 },

@@ -38,6 +38,8 @@ struct tcp_chan {
 	struct chan base;	/* first; its conn is a struct tcp_conn */
 	struct tcp_conn *attempt;	/* CONNECTING: the connection being made */
 	struct tcp_conn *loop;	/* the accepting end, where an endpoint connects to itself */
+	struct tcp_conn *check;	/* READY: asks the peer whether the connection stands; see check.c */
+	uint64_t check_ns;	/* when the next check may begin */
 };
 
 static inline struct tcp_chan *tcp_chan_of(struct chan *chan)
@@ -82,6 +84,20 @@ int tcp_connect(struct chan *chan);
 
 /* tcp_connect_lost - tcp_wireup.lost of a connection with a channel, RDM or MSG. */
 void tcp_connect_lost(struct tcp_conn *conn);
+
+/* ---- requests of an endpoint that has a connection (check.c) --------------------- */
+
+/* tcp_check_ended - may the connection of @chan be replaced: is its end known? */
+bool tcp_check_ended(const struct tcp_chan *chan);
+
+/* tcp_check_start - ask the peer of @chan whether its connection stands.  If the answer is no,
+ * the connection is lost, in a later poll.
+ */
+void tcp_check_start(struct tcp_chan *chan);
+
+/* tcp_check_answer - answer the CHECK @hello of @chan's peer. */
+void tcp_check_answer(struct tcp_conn *conn, const struct tcp_chan *chan,
+		      const struct tcp_hello *hello);
 
 /* ---- too many connections (park.c) --------------------------------------- */
 

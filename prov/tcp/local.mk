@@ -5,6 +5,7 @@ EXTRA_DIST += prov/tcp/configure.m4 prov/tcp/README.md
 # The link, which knows the engine's lower edge only; prov.c puts both together.
 tcp_link_sources = \
 	prov/tcp/chan.c \
+	prov/tcp/check.c \
 	prov/tcp/cm.c \
 	prov/tcp/compat/cm.c \
 	prov/tcp/compat/cm.h \

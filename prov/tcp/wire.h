@@ -5,7 +5,8 @@
  * wire.h - the native wire format of a tcp connection, every byte and every limit.
  *
  * A connection begins with a handshake: the connecting peer sends HELLO, the accepting peer
- * answers WELCOME or REFUSE.  Then both send frames until one closes.
+ * answers WELCOME or REFUSE.  Then both send frames until one closes.  In the place of HELLO
+ * it may send CHECK, which is answered by REFUSE.
  *
  * A handshake packet is a struct tcp_wire_hello, big-endian, followed by data_len bytes of
  * private data (HELLO, WELCOME, and REFUSE by a program) or of text for the log (REFUSE by
@@ -47,6 +48,8 @@ enum tcp_wire_type {
 	TCP_WIRE_HELLO = 1,
 	TCP_WIRE_WELCOME = 2,
 	TCP_WIRE_REFUSE = 3,
+	TCP_WIRE_CHECK = 4,	/* RDM: does the connection with this serial stand?  The answer is a
+				 * REFUSE: CHAN_HELD or CHAN_ENDED */
 };
 
 enum tcp_wire_kind {
@@ -94,7 +97,8 @@ struct tcp_wire_hello {
 	uint8_t engine;		/* version of the engine's packets (engine/wire.h) */
 	/* ---- the fields above keep their place in every version ---- */
 	uint64_t epoch;		/* random, for the lifetime of the endpoint: a restarted one has another */
-	uint64_t serial;	/* HELLO: number of this attempt, counted by its sender; else echoed */
+	uint64_t serial;	/* HELLO: number of this attempt, counted by its sender; CHECK: of the
+				 * attempt that made the connection; else echoed */
 	uint64_t prev;		/* HELLO: serial of the receiver's last attempt that the sender accepted, 0:
 				 * none; WELCOME: serial of the sender's newest attempt to any peer */
 	uint64_t max_payload;	/* largest payload in a frame that the sender takes */

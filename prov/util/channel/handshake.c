@@ -33,6 +33,8 @@ static const struct {
 	[CHAN_NOT_YET] = { FI_ECONNREFUSED, "its end of the connection before is not closed yet" },
 	[CHAN_NO_USE] = { FI_ECONNREFUSED, "it has no use for another connection just now" },
 	[CHAN_NO_ENDPOINT] = { FI_ECONNREFUSED, "no endpoint there has the address" },
+	[CHAN_HELD] = { FI_ECONNREFUSED, "the connection stands there, too" },
+	[CHAN_ENDED] = { FI_ECONNRESET, "the connection has ended there" },
 };
 
 struct chan_version chan_version_ours(uint16_t link)

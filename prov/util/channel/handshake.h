@@ -38,9 +38,11 @@ enum chan_reason {
 	CHAN_BUSY = 5,		/* out of descriptors or memory: try again later */
 	CHAN_MALFORMED = 6,	/* no handshake, or one with impossible fields */
 	CHAN_ADDR_BAD = 7,	/* the sender claims an address that is not its own */
-	CHAN_NOT_YET = 8,	/* the connection that was parked has not ended here: try again */
+	CHAN_NOT_YET = 8,	/* the connection before has not ended here: try again */
 	CHAN_NO_USE = 9,	/* this would be a further connection, which is not wanted */
 	CHAN_NO_ENDPOINT = 10,	/* no endpoint here has the address that was connected to */
+	CHAN_HELD = 11,		/* answer to a check: the connection stands here, too */
+	CHAN_ENDED = 12,	/* answer to a check: it does not */
 	CHAN_REASONS
 };
 

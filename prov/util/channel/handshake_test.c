@@ -45,6 +45,8 @@ static void the_numbers_of_reasons_do_not_change(void **state)
 		{ CHAN_NOT_YET, 8, FI_ECONNREFUSED },
 		{ CHAN_NO_USE, 9, FI_ECONNREFUSED },
 		{ CHAN_NO_ENDPOINT, 10, FI_ECONNREFUSED },
+		{ CHAN_HELD, 11, FI_ECONNREFUSED },
+		{ CHAN_ENDED, 12, FI_ECONNRESET },
 	};
 	unsigned i, k;
 
