@@ -158,6 +158,16 @@ static void test_multi_recv_close(void **arg)
 	assert_false(node_read(b, &comp));
 }
 
+static void test_multi_recv_of_one_piece_only(void **arg)
+{
+	struct iovec iov[3] = { { in[0], 100 }, { in[1], 100 }, { in[2], 100 } };
+	struct fi_msg msg = { .msg_iov = iov, .addr = FI_ADDR_UNSPEC, .context = &ctx[1] };
+
+	for (msg.iov_count = 0; msg.iov_count < 4; msg.iov_count++)
+		if (msg.iov_count != 1)
+			assert_int_equal(fi_recvmsg(b->ep, &msg, FI_MULTI_RECV), -FI_EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +178,7 @@ int main(void)
 		T(test_multi_recv_truncates),
 		T(test_multi_recv_cancel),
 		T(test_multi_recv_close),
+		T(test_multi_recv_of_one_piece_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

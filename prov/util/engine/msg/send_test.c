@@ -150,6 +150,7 @@ static void test_every_length(void **arg)
 
 static void truncated(size_t sent, size_t room, bool late)
 {
+	unsigned pieces = sim_ops[WIRE_DATA];
 	struct comp comp;
 
 	pattern_fill(out[0], sent, sent);
@@ -171,6 +172,9 @@ static void truncated(size_t sent, size_t room, bool late)
 	assert_true(pattern_ok(in[0], room, sent));
 	assert_int_equal(in[0][room], 0);
 	expect(a, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	/* of an announced message no more is sent than there is room for */
+	pieces = sim_ops[WIRE_DATA] - pieces;
+	assert_true(pieces * sim_rough.seg_size < room + sim_rough.seg_size);
 }
 
 static void test_truncation(void **arg)

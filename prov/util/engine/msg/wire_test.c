@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/wire.h"
 #include "engine/sim/wire_check.h"
@@ -125,6 +127,19 @@ static void test_remote_ranges(void **arg)
 	assert_non_null(wire_parse(hdr, len, 0, &msg));
 	assert_non_null(wire_parse(hdr, len + 24, 0, &msg));
 
+	/* more than there is room for, though lengths and sum agree */
+	len = wire_put_base(hdr, WIRE_READ, 0, 0, 5, (WIRE_RMA_MAX + 1) * 100);
+	for (i = 0; i <= WIRE_RMA_MAX; i++)
+		len = wire_put_rma(hdr, len, i << 12, 100, i);
+	assert_true(len <= ENG_HDR_MAX);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	/* a sum that wraps around to the length */
+	len = wire_put_base(hdr, WIRE_WRITE, WIRE_F_LAST, 0, 5, 100);
+	for (i = 0; i < 2; i++)
+		len = wire_put_rma(hdr, len, 0, WIRE_LEN_MAX, 1);
+	len = wire_put_rma(hdr, len, 0, 102, 1);
+	assert_non_null(wire_parse(hdr, len, 100, &msg));
+
 	len = wire_put_base(hdr, WIRE_WRITE, WIRE_F_DATA, 0, 5, 100);
 	len = wire_put_rma(hdr, wire_put_word(hdr, wire_put_word(hdr, len, 42), 5000), 0, 100, 1);
 	assert_non_null(wire_parse(hdr, len, 100, &msg));
@@ -196,6 +211,29 @@ static void test_mutations(void **arg)
 	assert_true(good > runs / 20 && good < runs);
 }
 
+/* A header of any length, at the end of memory: what lies behind it is not read. */
+static void test_nothing_behind_a_header_is_read(void **arg)
+{
+	size_t page = (size_t) sysconf(_SC_PAGESIZE), payload, len, cut;
+	uint8_t *mem = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned op, flags;
+
+	(void) arg;
+	assert_true(mem != MAP_FAILED);
+	assert_int_equal(mprotect(mem + page, page, PROT_NONE), 0);
+	for (op = 1; op < WIRE_OP_CNT; op++)
+		for (flags = 0; flags < 256; flags++) {
+			payload = 100;
+			len = sample((enum wire_op) op, &payload);
+			hdr[1] = (uint8_t) flags;
+			for (cut = 0; cut <= len; cut++) {
+				memcpy(mem + page - cut, hdr, cut);
+				wire_parse(mem + page - cut, cut, payload, &msg);
+			}
+		}
+	munmap(mem, 2 * page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_data_does_not_wrap),
 		cmocka_unit_test(test_remote_ranges),
 		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_nothing_behind_a_header_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

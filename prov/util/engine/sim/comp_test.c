@@ -57,6 +57,24 @@ static void test_delivery_complete_by_default(void **arg)
 	assert_int_equal(fi_cntr_read(a->tx_cntr), 2);
 }
 
+/* Not earlier: at the completion the message is in the receiver's buffer. */
+static void test_delivery_complete_is_the_delivery(void **arg)
+{
+	struct iovec iov = { out[0], 0 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .addr = 1, .context = &ctx[0] };
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		iov.iov_len = i % 2 ? 3000 : 400;
+		pattern_fill(out[0], iov.iov_len, (uint64_t) i);
+		assert_int_equal(fi_recv(b->ep, in[0], 3000, NULL, 0, &ctx[1]), 0);
+		assert_int_equal(fi_sendmsg(a->ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION), 0);
+		expect(a, &ctx[0], FI_SEND | FI_MSG, 0);
+		assert_true(pattern_ok(in[0], iov.iov_len, (uint64_t) i));
+		expect(b, &ctx[1], FI_RECV | FI_MSG, iov.iov_len);
+	}
+}
+
 static void test_selective_completion(void **arg)
 {
 	struct iovec iov = { out[0], 5 };
@@ -120,6 +138,7 @@ int main(void)
 		T(test_completion_levels),
 		ROUGH(test_completion_levels),
 		T(test_delivery_complete_by_default),
+		ROUGH(test_delivery_complete_is_the_delivery),
 		T(test_selective_completion),
 		T(test_fence),
 		ROUGH(test_fence),

@@ -174,6 +174,64 @@ static void test_stolen_ids(void **arg)
 	expect(a, &ctx[5], FI_SEND | FI_TAGGED, 0);
 }
 
+/* id_of - the number of the operation in flight that has one of @kind. */
+static uint32_t id_of(struct node *n, enum eng_name_kind kind)
+{
+	struct ids *ids = &eng_of(n)->grp->ids;
+	struct eng_name *name;
+	uint32_t i;
+
+	for (i = 0; i < ids->cap; i++) {
+		name = ids->slots[i].obj;
+		if (name && name->kind == kind)
+			return name->id;
+	}
+	fail_msg("no operation in flight has a number");
+	return 0;
+}
+
+/* The peer of an operation answers with what it was not asked for. */
+static void test_answers_that_lie(void **arg)
+{
+	static char guarded[2000];
+	uint8_t hdr[ENG_HDR_MAX];
+	struct comp comp;
+	int i, polls;
+	size_t len;
+
+	/* more than was announced; an acknowledgement that was not asked for */
+	for (i = 0; i < 2; i++) {
+		connected();
+		assert_int_equal(fi_tsend(a->ep, out[0], 3000, NULL, 1, 1, &ctx[5]), 0);
+		len = i ? wire_put_base(hdr, WIRE_ACK, WIRE_F_DELIVERED, 0, id_of(a, ENG_NAME_TX), 0) :
+			  wire_put_pair(hdr, wire_put_base(hdr, WIRE_CTS, 0, 0, id_of(a, ENG_NAME_TX), 3001), 1);
+		sim_inject_packet(PORT(1), PORT(0), hdr, len, NULL, 0);
+		expect_err(a, &ctx[5], FI_EIO);
+		world_settle(&w);
+	}
+	/* more data than the receive has asked for, at once and behind the rest */
+	for (i = 0; i < 2; i++) {
+		connected();
+		assert_int_equal(fi_tsend(a->ep, out[0], 3000, NULL, 1, 1, &ctx[5]), 0);
+		while (!sim_idle())
+			world_poll(&w);
+		assert_int_equal(fi_trecv(b->ep, guarded, 1000, NULL, 0, 1, 0, &ctx[6]), 0);
+		len = wire_put_word(hdr, wire_put_base(hdr, WIRE_DATA, 0, 0, id_of(b, ENG_NAME_SINK),
+						       i ? 500 : 1001), 0);
+		sim_inject_packet(PORT(0), PORT(1), hdr, len, out[7], i ? 500 : 1001);
+		/* too much is found by itself, without what the peer sends later */
+		for (polls = 0; !i && polls < 100 && !node_read(b, &comp); polls++)
+			;
+		if (i)
+			expect_err(b, &ctx[6], FI_EIO);
+		else
+			assert_true(polls < 100 && comp.err == FI_EIO && comp.e.op_context == &ctx[6]);
+		node_wait(&w, a, &comp);	/* sent, or lost */
+		assert_int_equal(guarded[1000], 0);
+		world_settle(&w);
+	}
+}
+
 /* ---- closing ---------------------------------------------------------------- */
 
 static void test_close_delivers_what_was_sent(void **arg)
@@ -223,6 +281,7 @@ int main(void)
 		T(test_short_send_finds_the_loss),
 		T(test_bad_packets),
 		T(test_stolen_ids),
+		T(test_answers_that_lie),
 		T(test_close_delivers_what_was_sent),
 		ROUGH(test_close_delivers_what_was_sent),
 		T(test_close_with_everything_outstanding),
