@@ -7,6 +7,8 @@
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
 
+#include <sys/resource.h>
+
 #include "channel/chan.h"
 #include "channel/hold.h"
 #include "conn.h"
@@ -134,6 +136,14 @@ bool tcp_park_any(void);
  * peers?  The system assigns the lowest free number, so the number tells how many are left.
  */
 bool tcp_park_reserved(int fd);
+
+/* tcp_park_last - is @fd one of the very last descriptors, which no connection takes: the program
+ * needs some, too?
+ */
+bool tcp_park_last(int fd);
+
+/* tcp_park_fd_limit - RLIMIT_NOFILE, or RLIM_INFINITY. */
+rlim_t tcp_park_fd_limit(void);
 
 /* tcp_park_full - does the process have as many connections as it may? */
 bool tcp_park_full(const struct tcp_conf *conf);

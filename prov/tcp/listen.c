@@ -3,8 +3,9 @@
 
 /*
  * The listener of an RDM endpoint or of a passive one.  The number of half-open connections is
- * bounded (HALF_OPEN_MAX); one that stays half-open for HALF_OPEN_NS is closed when another
- * peer needs its place.
+ * bounded, in proportion to the descriptors of the process (half_open_max()).  Where another peer
+ * needs a place or a descriptor, the oldest one that has sent nothing for SILENT_NS is closed, or
+ * one that stays half-open for HALF_OPEN_NS.  The last descriptors are the program's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,10 @@
 #include "link.h"
 
 #define HALF_OPEN_MAX 1024
+#define HALF_OPEN_MIN 4
 #define ACCEPT_MAX 64			/* per event */
 #define HALF_OPEN_NS (1 * CLOCK_NS_PER_S)
+#define SILENT_NS (100 * CLOCK_NS_PER_MS)
 #define FD_WAIT_NS (500 * CLOCK_NS_PER_MS)	/* time for idle connections to be parked */
 
 static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
@@ -26,30 +29,16 @@ static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 	return link->kind == TCP_WIRE_RDM ? &tcp_rdm_wireup : &tcp_pep_wireup;
 }
 
-/* make_room - close the oldest half-open connection.  False when it is not old enough. */
-static bool make_room(struct tcp_link *link)
+/* half_open_max - a quarter of the descriptors of the process, HALF_OPEN_MAX at most. */
+static unsigned half_open_max(void)
 {
-	struct tcp_conn *conn;
-	struct list *pos;
+	rlim_t most = tcp_park_fd_limit() / 4;
 
-	if (link->listener.half_open < HALF_OPEN_MAX)
-		return true;
-	list_for_each(pos, &link->conns) {
-		conn = container_of(pos, struct tcp_conn, node);
-		if (conn->state != TCP_CONN_HALF_OPEN)
-			continue;
-		if (clock_ns() - conn->since_ns < HALF_OPEN_NS)
-			return false;	/* link->conns is in order of age */
-		tcp_conn_close(conn);
-		return true;
-	}
-	return false;
+	return most > HALF_OPEN_MAX ? HALF_OPEN_MAX : most < HALF_OPEN_MIN ? HALF_OPEN_MIN : (unsigned) most;
 }
 
-/* refuse_without_fd - no descriptor is left: accept with the spare one and refuse, or the
- * connection would stay in the backlog and the listener readable for ever.
- */
-static void refuse_without_fd(struct tcp_link *link)
+/* say_busy - tell the peer at @fd that there is no place for its connection. */
+static void say_busy(struct tcp_link *link, int fd)
 {
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_REFUSE,
@@ -58,24 +47,79 @@ static void refuse_without_fd(struct tcp_link *link)
 		.features = link->kind == TCP_WIRE_RDM ? TCP_WIRE_CAN_PARK : 0,
 	};
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
+
+	while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		;
+	tcp_hello_pack(&hello, buf);
+	send(fd, buf, TCP_WIRE_HELLO_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* refuse - there is no descriptor for the connection @fd, which is closed. */
+static void refuse(struct tcp_link *link, int fd)
+{
+	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n", TCP_WHY(FI_EMFILE));
+	say_busy(link, fd);
+	close(fd);
+}
+
+/* is_silent - has the peer sent nothing at all? */
+static bool is_silent(const struct tcp_conn *conn)
+{
+	char byte;
+
+	return !conn->handshake->have && recv(conn->src.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+/* evict - close the oldest half-open connection that is @age_ns old.
+ * @silent: only one that has sent nothing
+ * @young_p: [out] on false: one is not old enough
+ */
+static bool evict(struct tcp_link *link, bool silent, uint64_t age_ns, bool *young_p)
+{
+	uint64_t now = clock_ns();
+	struct tcp_conn *conn;
+	struct list *pos;
+
+	*young_p = false;
+	list_for_each(pos, &link->conns) {	/* in order of age */
+		conn = container_of(pos, struct tcp_conn, node);
+		if (conn->state != TCP_CONN_HALF_OPEN || (silent && !is_silent(conn)))
+			continue;
+		*young_p = now - conn->since_ns < age_ns;
+		if (*young_p)
+			return false;
+		say_busy(link, conn->src.fd);
+		tcp_conn_close(conn);
+		return true;
+	}
+	return false;
+}
+
+/* make_room - among the half-open connections. */
+static bool make_room(struct tcp_link *link)
+{
+	bool young;
+
+	return link->listener.half_open < half_open_max() || evict(link, true, SILENT_NS, &young) ||
+	       evict(link, false, HALF_OPEN_NS, &young);
+}
+
+/* refuse_without_fd - no descriptor is left: accept with the spare one and refuse, or the
+ * connection would stay in the backlog and the listener readable for ever.
+ */
+static void refuse_without_fd(struct tcp_link *link)
+{
 	struct tcp_poller *poller = link->poller;
 	int fd;
 
-	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n",
-			TCP_WHY(FI_EMFILE));
 	if (poller->spare_fd < 0) {
 		chan_listener_pause(&link->listener.base);
 		return;
 	}
 	close(poller->spare_fd);
 	fd = accept4(link->listener.base.src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd >= 0) {
-		while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
-			;
-		tcp_hello_pack(&hello, buf);
-		send(fd, buf, TCP_WIRE_HELLO_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT);
-		close(fd);
-	}
+	if (fd >= 0)
+		refuse(link, fd);
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -94,6 +138,37 @@ static bool fd_expected(struct tcp_link *link)
 	return now - listener->no_fd_ns < FD_WAIT_NS;
 }
 
+/* without_fd - the process has no descriptor for the connection that waits.  Returns whether to
+ * accept again.
+ */
+static bool without_fd(struct tcp_link *link)
+{
+	bool young;
+
+	if (evict(link, true, SILENT_NS, &young))
+		return true;
+	if (young || fd_expected(link)) {
+		chan_listener_pause(&link->listener.base);
+		return false;
+	}
+	refuse_without_fd(link);
+	return link->listener.base.src.events != 0;
+}
+
+/* leave_for_program - @fd is one of the last descriptors: close a silent connection instead, or
+ * refuse this one.  Returns false if @fd has been closed.
+ */
+static bool leave_for_program(struct tcp_link *link, int fd)
+{
+	bool young;
+
+	if (!tcp_park_last(fd) || evict(link, true, SILENT_NS, &young))
+		return true;
+	tcp_park_must(link->poller);
+	refuse(link, fd);
+	return false;
+}
+
 static bool accept_one(struct tcp_link *link)
 {
 	union net_sa from = { 0 };
@@ -106,6 +181,8 @@ static bool accept_one(struct tcp_link *link)
 	}
 	fd = accept4(link->listener.base.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
+		if (!leave_for_program(link, fd))
+			return true;
 		net_inherit_not(fd);
 		link->listener.no_fd_ns = 0;
 		tcp_conn_accept(link, wireup_of(link), fd, &from.sa);
@@ -114,12 +191,7 @@ static bool accept_one(struct tcp_link *link)
 	switch (errno) {
 	case EMFILE:
 	case ENFILE:
-		if (fd_expected(link)) {
-			chan_listener_pause(&link->listener.base);
-			return false;
-		}
-		refuse_without_fd(link);
-		return link->listener.base.src.events != 0;
+		return without_fd(link);
 	case ENOBUFS:
 	case ENOMEM:
 		chan_listener_pause(&link->listener.base);

@@ -27,12 +27,14 @@
 #define NACK_NS (100 * CLOCK_NS_PER_MS)	/* after PARK_NACK a peer is not asked again for so long */
 #define RESERVE_MIN 2
 #define RESERVE_MAX 64
+#define PROGRAM_SHARE 128		/* of the descriptors are left to the program */
+#define PROGRAM_MAX 16
 
 static _Atomic int open_conns;		/* of all RDM endpoints of the process */
 
 /* ---- how many there are ------------------------------------------------------------ */
 
-static rlim_t fd_limit(void)
+rlim_t tcp_park_fd_limit(void)
 {
 	struct rlimit limit;
 
@@ -41,7 +43,7 @@ static rlim_t fd_limit(void)
 
 bool tcp_park_reserved(int fd)
 {
-	rlim_t limit = fd_limit(), reserve = limit / 8;
+	rlim_t limit = tcp_park_fd_limit(), reserve = limit / 8;
 
 	if (limit == RLIM_INFINITY)
 		return false;
@@ -50,6 +52,13 @@ bool tcp_park_reserved(int fd)
 	if (reserve > RESERVE_MAX)
 		reserve = RESERVE_MAX;
 	return (rlim_t) fd + reserve >= limit;
+}
+
+bool tcp_park_last(int fd)
+{
+	rlim_t limit = tcp_park_fd_limit(), rest = limit / PROGRAM_SHARE;
+
+	return limit != RLIM_INFINITY && (rlim_t) fd + (rest < PROGRAM_MAX ? rest : PROGRAM_MAX) >= limit;
 }
 
 bool tcp_park_must(struct tcp_poller *poller)
@@ -213,7 +222,7 @@ static void make_room(struct timer *timer, uint64_t now)
 
 void tcp_park_init(struct tcp_poller *poller)
 {
-	rlim_t limit = fd_limit();
+	rlim_t limit = tcp_park_fd_limit();
 
 	list_init(&poller->parkable);
 	poller->park_timer.fire = make_room;
