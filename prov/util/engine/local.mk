@@ -85,6 +85,7 @@ engine_tests = \
 	prov/util/engine/msg/packet_test \
 	prov/util/engine/msg/recv_test \
 	prov/util/engine/rma/calls_test \
+	prov/util/engine/rma/refuse_test \
 	prov/util/engine/msg/send_test \
 	prov/util/engine/conn/sep_test \
 	prov/util/engine/msg/srx_test \
@@ -173,6 +174,10 @@ prov_util_engine_rma_calls_test_SOURCES = prov/util/engine/rma/calls_test.c
 prov_util_engine_rma_calls_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_rma_calls_test_LDADD = $(engine_world_libs)
 prov_util_engine_rma_calls_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_rma_refuse_test_SOURCES = prov/util/engine/rma/refuse_test.c prov/util/engine/sim/case.h
+prov_util_engine_rma_refuse_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_rma_refuse_test_LDADD = $(engine_world_libs)
+prov_util_engine_rma_refuse_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_sim_revoke_test_SOURCES = prov/util/engine/sim/revoke_test.c prov/util/engine/sim/case.h
 prov_util_engine_sim_revoke_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_revoke_test_LDADD = $(engine_world_libs)
