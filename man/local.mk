@@ -84,9 +84,12 @@ man_examples = \
 	man/examples/fi_version \
 	man/examples/guide_av \
 	man/examples/guide_msg \
+	man/examples/guide_multi \
+	man/examples/guide_order \
 	man/examples/guide_peers \
 	man/examples/guide_pool \
 	man/examples/guide_rdm \
+	man/examples/guide_rma \
 	man/examples/guide_sets \
 	man/examples/guide_threads \
 	man/examples/guide_wait
@@ -136,9 +139,12 @@ man_examples_fi_udp_LDADD = src/libfabric.la
 man_examples_fi_version_LDADD = src/libfabric.la
 man_examples_guide_av_LDADD = src/libfabric.la
 man_examples_guide_msg_LDADD = src/libfabric.la
+man_examples_guide_multi_LDADD = src/libfabric.la
+man_examples_guide_order_LDADD = src/libfabric.la
 man_examples_guide_peers_LDADD = src/libfabric.la -lpthread
 man_examples_guide_pool_LDADD = src/libfabric.la
 man_examples_guide_rdm_LDADD = src/libfabric.la
+man_examples_guide_rma_LDADD = src/libfabric.la
 man_examples_guide_sets_LDADD = src/libfabric.la
 man_examples_guide_threads_LDADD = src/libfabric.la -lpthread
 man_examples_guide_wait_LDADD = src/libfabric.la

@@ -43,7 +43,7 @@ static struct fi_info *ask(void)
 	int ret;
 
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->caps = FI_TAGGED;
+	hints->caps = FI_TAGGED | FI_DIRECTED_RECV;	/* a receive may name its source */
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;	/* what this program can live with */
 	hints->fabric_attr->prov_name = strdup("tcp");
 	ret = fi_getinfo(FI_VERSION(2, 0), "127.0.0.1", NULL, FI_SOURCE, hints, &info);
