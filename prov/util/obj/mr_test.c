@@ -182,6 +182,10 @@ static void several_pieces(void **state)
 	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), 0);
 	iov[1].iov_len = 21;
 	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), -FI_EINVAL);
+	iov[1] = (struct iovec) { mem + 115, 10 };	/* begins in a piece, and ends behind it */
+	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), -FI_EINVAL);
+	iov[1] = (struct iovec) { mem + 99, 2 };
+	assert_int_equal(fi_mr_refresh(mr, &iov[1], 1, 0), -FI_EINVAL);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	iov[0].iov_len = SIZE_MAX;
 	assert_int_equal(obj_mr_regv(&domain.fid.fid, iov, 3, RW, 0, 9, 0, &mr, NULL), -FI_EINVAL);
@@ -238,6 +242,7 @@ static void leases(void **state)
 {
 	struct obj_tenant tenant = { .let = on_let, .end = on_end };
 	struct obj_ep ep = { .domain = &domain, .caps = FI_RMA };
+	struct obj_ep other = { .h = { .ep = &other, .fid.fid.fclass = FI_CLASS_EP }, .domain = &domain };
 	struct obj_cntr cntr = { .domain = &domain };
 	struct fid_mr *mr;
 
@@ -272,6 +277,19 @@ static void leases(void **state)
 	obj_lease_leave(&tenant);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	assert_int_equal(ends, 5);
+	/* the endpoint counts reads, so that only writes can be native */
+	ep.cntrs[OBJ_CNTR_REMOTE_READ] = &cntr;
+	mr = reg(mem, 100, RW, 5);
+	obj_lease_join(&tenant, &ep);
+	assert_true(lets == 4 && seen.access == FI_REMOTE_WRITE);
+	/* the region becomes that of another endpoint */
+	obj_refs_init(&other.refs);
+	assert_int_equal(fi_mr_bind(mr, &other.h.fid.fid, 0), 0);
+	obj_lease_ask(&tenant, 5);
+	assert_int_equal(lets, 4);
+	obj_lease_leave(&tenant);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	obj_refs_fini(&other.refs);
 	obj_refs_fini(&cntr.refs);
 	end_domain();
 }

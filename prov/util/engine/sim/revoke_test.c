@@ -201,6 +201,25 @@ static void a_region_that_is_refreshed(void **arg)
 	close_region();
 }
 
+/* Accesses are counted by phases, between which a refresh alternates. */
+static void a_region_that_closes_after_a_refresh(void **arg)
+{
+	struct iovec iov = { mem, LEN };
+	struct comp comp;
+
+	assert_int_equal(fi_mr_refresh(mr, &iov, 1, 0), 0);
+	start_write();
+	sim_stall(true);
+	turns(20);
+	assert_int_equal(mem[0], 2);
+	close_region();
+	sim_stall(false);
+	node_wait(&w, a, &comp);
+	assert_ptr_equal(comp.e.op_context, &ctx[1]);
+	assert_int_not_equal(comp.err, 0);
+	nothing_was_written();
+}
+
 static void an_endpoint_that_closes(void **arg)
 {
 	start_write();
@@ -291,6 +310,7 @@ int main(void)
 		R(a_write_of_many_ranges),
 		R(an_atomic_that_stops_half_way),
 		R(a_region_that_is_refreshed),
+		R(a_region_that_closes_after_a_refresh),
 		R(an_endpoint_that_closes),
 		R(an_eager_message_into_a_cancelled_receive),
 		R(a_long_message_into_a_cancelled_receive),

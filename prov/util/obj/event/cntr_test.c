@@ -254,6 +254,13 @@ static void test_thresholds(void **state)
 	assert_false(obj_cntr_forget(cntr, &shots[0].thr));
 	fi_cntr_add(fid, 1000);
 	assert_int_equal(order, 4);
+	/* by one step of the program, over the threshold and exactly to it */
+	for (i = 0; i < 2; i++) {
+		shots[i] = (struct shot) { { .value = fi_cntr_read(fid) + 5, .fire = fire }, &order, 0 };
+		obj_cntr_on_threshold(cntr, &shots[i].thr);
+		fi_cntr_add(fid, i ? 5 : 7);
+		assert_int_equal(shots[i].fired, 5 + i);
+	}
 	CLOSE(fid);
 	fake_close(&f);
 }
