@@ -320,6 +320,34 @@ static void impossible_counters_are_detected(void **state)
 	assert_int_equal(b->out.seen_pos, 0);
 }
 
+/* Lengths at their bounds, and one beyond. */
+static void lengths_have_bounds(void **state)
+{
+	static const struct {
+		unsigned kind;
+		size_t hdr_len, len, cnt;	/* @cnt: ranges of a PULL */
+		int ret;
+	} cases[] = {
+		{ SHM_SHORT, 16, SHM_BODY - 16, 0, 1 }, { SHM_SHORT, 16, SHM_BODY - 15, 0, -1 },
+		{ SHM_DATA, 16, SHM_PIECE_MAX, 0, 1 }, { SHM_DATA, 16, SHM_PIECE_MAX + 1, 0, -1 },
+		{ SHM_MORE, 0, SHM_PIECE_MAX, 0, 1 }, { SHM_MORE, 0, SHM_PIECE_MAX + 1, 0, -1 },
+		{ SHM_PULL, 16, 100, ENG_IOV_MAX, 1 }, { SHM_PULL, 16, 100, ENG_IOV_MAX + 1, -1 },
+		{ SHM_PULL, 16, 100, 0, -1 },
+	};
+	struct both *b = *state;
+	struct shm_item item;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct shm_pull_hdr pull = { .cnt = (uint32_t) cases[i].cnt };
+
+		memcpy(shm_out_slot(&b->out)->body, &pull, sizeof(pull));
+		shm_out_publish(&b->out, cases[i].kind, cases[i].hdr_len, cases[i].len);
+		assert_int_equal(shm_in_peek(&b->in, &item), cases[i].ret);
+		b->in.pos++;
+	}
+}
+
 static void arbitrary_slots_are_rejected_or_harmless(void **state)
 {
 	static uint8_t bytes[SHM_LINE * 300];
@@ -381,6 +409,7 @@ int main(void)
 		cmocka_unit_test(a_receiver_stays_slow_for_longer_each_time_up_to_a_limit),
 		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),
 		cmocka_unit_test_setup_teardown(impossible_counters_are_detected, make, unmake),
+		cmocka_unit_test_setup_teardown(lengths_have_bounds, make, unmake),
 		cmocka_unit_test(arbitrary_slots_are_rejected_or_harmless),
 		cmocka_unit_test(a_segment_is_on_the_node_of_its_receiver),
 	};

@@ -118,6 +118,12 @@ static void impossible_fields_are_found(void **state)
 		buf[bad[i].at] = bad[i].value;
 		assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_BAD);
 	}
+	/* one byte more of private data than there may be */
+	write_sample(buf, 0);
+	buf[offsetof(struct tcp_wire_hello, data_len)] = TCP_WIRE_DATA_MAX >> 8;
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_OK);
+	buf[offsetof(struct tcp_wire_hello, data_len) + 1] = 1;
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_BAD);
 }
 
 static void another_version_can_still_be_told_why(void **state)

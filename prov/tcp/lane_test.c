@@ -186,6 +186,16 @@ static void parts_come_in_any_order(void **state)
 		assert_int_equal(hello.lanes, 3);
 	}
 	assert_true(has_lanes(peer));
+	/* a lane that there is, or that was not agreed */
+	for (k = 1; k < 5; k++) {
+		script.hello.lane = (uint8_t) k;
+		lane = script_connect(a);
+		script_send(&script, lane);
+		assert_true(script_recv(lane, &hello));
+		assert_int_equal(hello.type, TCP_WIRE_REFUSE);
+		assert_int_equal(hello.reason, CHAN_NO_USE);
+		close(lane);
+	}
 	for (; hdr.seq < 60; hdr.seq++) {
 		hdr.len = len = TCP_STRIPE_MIN + fake_draw() % 100000;
 		tcp_frame_put(frame, sizeof(hdr) | TCP_FRAME_STRIPED, len);
