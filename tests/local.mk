@@ -130,6 +130,9 @@ hints_files = \
 	tests/hints/sos-scalable-mr.txt
 EXTRA_DIST += tests/hints/README.md $(hints_files)
 
+# Do the suites notice an error?  Run by hand, or by ./check --mutants.
+EXTRA_DIST += tests/mutants/README.md tests/mutants/run tests/mutants/list.txt tests/mutants/suites.tsv
+
 # Many processes that send to one, run by hand.
 check_PROGRAMS += tests/rxd/stream
 tests_rxd_stream_SOURCES = tests/rxd/stream.c
