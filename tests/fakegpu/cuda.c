@@ -229,6 +229,9 @@ API cuPointerGetAttribute(void *val, int attr, ptr at)
 	case 2:
 		*(unsigned *) val = mem->type == DEV_HOST ? 1 : 2;
 		return OK;
+	case 7:
+		*(unsigned long long *) val = mem->id;
+		return OK;
 	case 8:
 		*(unsigned *) val = mem->type == DEV_MANAGED;
 		return OK;
@@ -519,6 +522,14 @@ API cuMemcpyDtoHAsync_v2(void *dst, ptr src, size_t len, void *stream)
 	(void) stream;
 	PLAN("cuMemcpyDtoHAsync");
 	return mem_of(src) ? start(dst, host_of(src), len) : INVALID;
+}
+
+API cuMemcpyAsync(ptr dst, ptr src, size_t len, void *stream);
+API cuMemcpyAsync(ptr dst, ptr src, size_t len, void *stream)
+{
+	(void) stream;
+	PLAN("cuMemcpyAsync");
+	return mem_of(dst) && mem_of(src) ? start(host_of(dst), host_of(src), len) : INVALID;
 }
 
 API cuStreamSynchronize(void *stream);

@@ -17,6 +17,7 @@
 
 static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dev_mem *mems;
+static unsigned long long last_id;
 
 static long env(const char *name, long def)
 {
@@ -104,6 +105,7 @@ bool dev_fails(const char *call)
 static void add(struct dev_mem *mem)
 {
 	pthread_mutex_lock(&mem_lock);
+	mem->id = ++last_id;
 	mem->next = mems;
 	mems = mem;
 	pthread_mutex_unlock(&mem_lock);

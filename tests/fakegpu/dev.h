@@ -38,6 +38,7 @@ struct dev_mem {
 	size_t len;
 	int fd;
 	int device;
+	unsigned long long id;	/* of no other allocation */
 	enum dev_type type;
 	bool imported;		/* an opened IPC handle */
 	bool vmm;		/* mapped by cuMemMap: no IPC */

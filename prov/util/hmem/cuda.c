@@ -33,6 +33,7 @@ enum {
 
 	CU_POINTER_CONTEXT = 1,
 	CU_POINTER_MEMORY_TYPE = 2,
+	CU_POINTER_BUFFER_ID = 7,
 	CU_POINTER_IS_MANAGED = 8,
 	CU_POINTER_DEVICE_ORDINAL = 9,
 
@@ -54,6 +55,7 @@ static struct {
 	cu_result (*CtxPop)(void **ctx);
 	cu_result (*MemcpyHtoDAsync)(cu_ptr dst, const void *src, size_t len, void *stream);
 	cu_result (*MemcpyDtoHAsync)(void *dst, cu_ptr src, size_t len, void *stream);
+	cu_result (*MemcpyAsync)(cu_ptr dst, cu_ptr src, size_t len, void *stream);
 	cu_result (*StreamCreate)(void **stream, unsigned flags);
 	cu_result (*EventCreate)(void **event, unsigned flags);
 	cu_result (*EventRecord)(void *event, void *stream);
@@ -76,7 +78,7 @@ static struct {
 static const struct hmem_func funcs[] = {
 	FUNC(Init, "Init"), FUNC(DeviceGetCount, "DeviceGetCount"), FUNC(DeviceGet, "DeviceGet"),
 	FUNC(PrimaryRetain, "DevicePrimaryCtxRetain"), FUNC(CtxPush, "CtxPushCurrent_v2"),
-	FUNC(CtxPop, "CtxPopCurrent_v2"), 
+	FUNC(CtxPop, "CtxPopCurrent_v2"), FUNC(MemcpyAsync, "MemcpyAsync"),
 	FUNC(MemcpyHtoDAsync, "MemcpyHtoDAsync_v2"),
 	FUNC(MemcpyDtoHAsync, "MemcpyDtoHAsync_v2"), FUNC(StreamCreate, "StreamCreate"),
 	FUNC(EventCreate, "EventCreate"), FUNC(EventRecord, "EventRecord"),
@@ -275,6 +277,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 		*why_p = "it is memory of another CUDA device than device.cuda says";
 		return -FI_EINVAL;
 	}
+	loc->unshared = !ctx;		/* cuIpcGetMemHandle() refuses mappings of cuMemMap() */
 	if (!ctx)
 		ret = primary(device, &ctx);
 	if (!ret)
@@ -287,24 +290,41 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 
 /* ---- copies ------------------------------------------------------------------------ */
 
+/* A stream of ours: the default one would wait for the program's kernels. */
+static void *stream_of(const struct place *place, enum hmem_dir dir)
+{
+	return place->stream[dir == HMEM_TO_HOST ? HMEM_TO_HOST : HMEM_TO_DEVICE];
+}
+
+static cu_result launch(enum hmem_dir dir, void *dev, void *buf, size_t len, void *stream,
+			const char **func_p)
+{
+	cu_ptr at = (uintptr_t) dev;
+
+	switch (dir) {
+	case HMEM_TO_HOST:
+		*func_p = "cuMemcpyDtoHAsync";
+		return cu.MemcpyDtoHAsync(buf, at, len, stream);
+	case HMEM_TO_DEVICE:
+		*func_p = "cuMemcpyHtoDAsync";
+		return cu.MemcpyHtoDAsync(at, buf, len, stream);
+	default:	/* the devices may differ: the addresses say which they are */
+		*func_p = "cuMemcpyAsync";
+		return cu.MemcpyAsync(at, (uintptr_t) buf, len, stream);
+	}
+}
+
 static int copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
 	struct place *place = loc->ctx;
-	void *stream = place->stream[dir];
+	void *stream = stream_of(place, dir);
 	const char *func;
 	cu_result ret;
 	int err = enter(place->ctx, place->device);
 
 	if (err)
 		return err;
-	/* A stream of ours: the default one would wait for the program's kernels. */
-	if (dir == HMEM_TO_HOST) {
-		func = "cuMemcpyDtoHAsync";
-		ret = cu.MemcpyDtoHAsync(buf, (uintptr_t) dev, len, stream);
-	} else {
-		func = "cuMemcpyHtoDAsync";
-		ret = cu.MemcpyHtoDAsync((uintptr_t) dev, buf, len, stream);
-	}
+	ret = launch(dir, dev, buf, len, stream, &func);
 	if (!ret) {
 		func = "cuStreamSynchronize";
 		ret = cu.StreamSynchronize(stream);
@@ -339,12 +359,9 @@ static void put_event(struct place *place, void *event)
 static cu_result enqueue(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
 			 void *event, const char **func_p)
 {
-	void *stream = place->stream[dir];
-	cu_result ret;
+	void *stream = stream_of(place, dir);
+	cu_result ret = launch(dir, dev, buf, len, stream, func_p);
 
-	*func_p = dir == HMEM_TO_HOST ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync";
-	ret = dir == HMEM_TO_HOST ? cu.MemcpyDtoHAsync(buf, (uintptr_t) dev, len, stream) :
-				    cu.MemcpyHtoDAsync((uintptr_t) dev, buf, len, stream);
 	if (ret)
 		return ret;
 	*func_p = "cuEventRecord";
@@ -430,6 +447,15 @@ static int range(const struct hmem_loc *loc, const void *addr, void **base_p, si
 	return 0;
 }
 
+static int ident(const struct hmem_loc *loc, const void *base, uint64_t *id_p)
+{
+	unsigned long long id = 0;
+	cu_result ret = cu.PointerGetAttribute(&id, CU_POINTER_BUFFER_ID, (uintptr_t) base);
+
+	*id_p = id;
+	return ret ? fail("cuPointerGetAttribute", loc->device, ret) : 0;
+}
+
 static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	struct place *place = loc->ctx;
@@ -505,6 +531,6 @@ const struct hmem_kind hmem_cuda = {
 	.iface = FI_HMEM_CUDA, .name = "CUDA", .word = "cuda",
 	.start = start, .find = find, .detect = detect,
 	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
-	.pin = pin, .unpin = unpin, .range = range,
+	.pin = pin, .unpin = unpin, .range = range, .ident = ident,
 	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close, .dmabuf = dmabuf,
 };

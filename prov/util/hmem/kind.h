@@ -33,6 +33,8 @@ struct hmem_kind {
 	int (*pin)(void *buf, size_t len);
 	void (*unpin)(void *buf);
 	int (*range)(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p);
+	/* ident - a number of the allocation that no other one of the process has or had. */
+	int (*ident)(const struct hmem_loc *loc, const void *base, uint64_t *id_p);
 	int (*ipc_get)(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE]);
 	int (*ipc_open)(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
 			void **base_p);

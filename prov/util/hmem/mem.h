@@ -30,6 +30,7 @@ struct hmem_loc {
 	uint8_t iface;			/* enum fi_hmem_iface */
 	bool host;			/* the CPU may access it; copies need no device */
 	bool dmabuf_only;		/* neither the CPU nor we can copy it */
+	bool unshared;			/* no handle of it opens in another process */
 	uint64_t device;		/* of that interface: number, or fi_hmem_ze_device() */
 	void *ctx;			/* of the kind: what a copy needs; lives as long as the process */
 	void *map;			/* mapping for short copies (gdrcopy), or NULL */
@@ -45,6 +46,7 @@ struct hmem_event {
 enum hmem_dir {
 	HMEM_TO_HOST,
 	HMEM_TO_DEVICE,
+	HMEM_ON_DEVICE,			/* @buf is memory of that interface, too: from there */
 };
 
 /* hmem_params - define the environment variables, if that has not been done.  Called while a
@@ -85,6 +87,7 @@ void hmem_forget(struct hmem_loc *loc);
 enum fi_hmem_iface hmem_detect(const void *addr, uint64_t *device_p);
 
 /* hmem_copy - copy now, between @dev and the host's @buf.  Blocks as long as the copy takes.
+ * HMEM_ON_DEVICE is for hmem_copy_start() alone, where @loc is the device's, not the host's.
  * hmem_copy_start - begin to copy; both ends stay until hmem_copy_done() is not 0.
  * Errors: of the device.
  */
@@ -111,6 +114,11 @@ int hmem_ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SI
 int hmem_ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
 		  void **base_p);
 int hmem_ipc_close(const struct hmem_loc *loc, void *base);
+
+/* hmem_ident - a number of the allocation at @base that no other one of this process has or had;
+ * 0: the interface has none, and handles differ instead.  Errors: the device's.
+ */
+int hmem_ident(const struct hmem_loc *loc, const void *base, uint64_t *id_p);
 
 /* hmem_dmabuf - [@addr, @addr + @len) as a dma-buf: @fd_p is the caller's, the memory begins at
  * @off_p in it.  Errors: -FI_EOPNOTSUPP, the device's.

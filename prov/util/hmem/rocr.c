@@ -257,7 +257,8 @@ static int begin(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void 
 		return err;
 	ret = dir == HMEM_TO_HOST ?
 	      hsa.async_copy(buf, cpu, dev, gpu, len, 0, NULL, *signal_p) :
-	      hsa.async_copy(dev, gpu, buf, cpu, len, 0, NULL, *signal_p);
+	      hsa.async_copy(dev, gpu, buf, dir == HMEM_ON_DEVICE ? gpu : cpu, len, 0, NULL,
+			     *signal_p);
 	if (!ret)
 		return 0;
 	put_signal(*signal_p);

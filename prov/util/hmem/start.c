@@ -360,7 +360,7 @@ int hmem_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, vo
 	if (!kind->copy)
 		return -FI_EOPNOTSUPP;
 	if (!kind->copy_start)
-		return hmem_copy(dir, loc, dev, buf, len);
+		return dir == HMEM_ON_DEVICE ? -FI_EOPNOTSUPP : hmem_copy(dir, loc, dev, buf, len);
 	event->kind = kind;
 	event->ctx = loc->ctx;
 	ret = kind->copy_start(dir, loc, dev, buf, len, event);
@@ -436,6 +436,14 @@ int hmem_ipc_close(const struct hmem_loc *loc, void *base)
 	const struct hmem_kind *kind = device_kind(loc);
 
 	return kind && kind->ipc_close ? kind->ipc_close(loc, base) : -FI_EOPNOTSUPP;
+}
+
+int hmem_ident(const struct hmem_loc *loc, const void *base, uint64_t *id_p)
+{
+	const struct hmem_kind *kind = device_kind(loc);
+
+	*id_p = 0;
+	return kind && kind->ident ? kind->ident(loc, base, id_p) : 0;
 }
 
 int hmem_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)

@@ -37,6 +37,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/log.h \
 	prov/util/obj/mr.c \
 	prov/util/obj/memory/copy.c \
+	prov/util/obj/memory/share.c \
 	prov/util/obj/mr.h \
 	prov/util/obj/ops.c \
 	prov/util/obj/ops.h \

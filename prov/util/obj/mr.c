@@ -164,6 +164,7 @@ static int mr_close(struct fid *fid)
 	obj_ref_put(&mr->cntr_ref);
 	obj_ref_put(&mr->domain_ref);
 	hmem_forget(&mr->loc);
+	obj_mr_share_fini(mr);
 	free(mr);
 	return 0;
 }

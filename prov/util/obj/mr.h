@@ -15,7 +15,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_rma.h>
 
-#include "hmem/mem.h"
+#include "hmem/share.h"
 #include "obj/ref.h"
 
 struct obj_cntr;
@@ -41,6 +41,7 @@ struct obj_mr {
 	uint64_t len;			/* bytes in all */
 	uint64_t flags;
 	struct hmem_loc loc;		/* where it is: in system memory, or a device's */
+	_Atomic(struct hmem_share *) share;	/* of obj_mr_share(); NULL: not asked for yet */
 	struct obj_ep *ep;		/* FI_MR_ENDPOINT: only through this endpoint; or NULL */
 	struct obj_ref ep_ref;
 	struct obj_cntr *cntr;		/* FI_RMA_EVENT: remote writes count here; or NULL */
@@ -154,5 +155,13 @@ int obj_mr_scatter(const struct obj_mr_list *list, size_t off, const void *buf, 
  */
 int obj_mr_copy_start(enum hmem_dir dir, const struct obj_mr_list *list, size_t off, void *buf,
 		      size_t len, struct hmem_event *event, unsigned *busy_p);
+
+/* obj_mr_share - how another process of the host opens the allocation of @mr, memory of a device;
+ * found once, and valid while the region lives.  NULL: no process may, or the device failed.
+ */
+const struct hmem_share *obj_mr_share(struct obj_mr *mr);
+
+/* obj_mr_share_fini - the region closes. */
+void obj_mr_share_fini(struct obj_mr *mr);
 
 #endif
