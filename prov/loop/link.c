@@ -531,6 +531,7 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
 		.addr_len = LOOP_NAME_MAX,
+		.same_host = true,
 	};
 	ret = loop_inbox_new(base->info->src_addr, &link->inbox);
 	if (ret) {

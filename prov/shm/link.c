@@ -61,6 +61,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.seg_size = SEG_SIZE,
 		.addr_len = naming->addr_len,
 		.rma_min = shm_conf.pull_size,	/* shorter ones are cheaper as packets */
+		.same_host = true,
 	};
 	ret = shm_poller_get(base->prog, &link->base.poller);
 	if (!ret)

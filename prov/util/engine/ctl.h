@@ -32,7 +32,8 @@ static inline void eng_ctl_put(struct eng_out *ctl)
 /* eng_ctl_send - write @ctl and send it; it is used up.
  *
  * @op, @flags, @id, @len: of the header
- * @word: what follows it for CTS (rx_id) and NACK (err)
+ * @word: what follows it for CTS (rx_id) and NACK (err); what follows it for SHARE the caller
+ *        has written behind the base of ctl->pkt.hdr
  *
  * A channel that is down is not reopened for a control packet: the operation that it
  * is about has ended with the channel.

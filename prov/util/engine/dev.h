@@ -22,6 +22,7 @@
 
 struct eng_pump;
 struct eng_tx;
+struct wire_msg;
 
 /* Payload up to this is copied while the caller waits. */
 #define ENG_DEV_SHORT (64u << 10)
@@ -43,6 +44,9 @@ struct eng_chunk {
 	size_t off;			/* where it goes in the owner's list */
 	bool pooled;			/* ENG_DEV_CHUNK bytes, pinned; else malloc */
 	bool out;			/* counts among those that go out */
+	struct hmem_opened *opened;	/* memory of another process that is copied from; or NULL */
+	struct eng_out *answer;		/* to its owner; or NULL: no memory is shared */
+	uint32_t tx_id;			/* its name for the request */
 	void *owner;			/* struct eng_pump or struct eng_sink */
 	struct eng_sink sink;		/* the link fills it */
 	struct hmem_event event[ENG_IOV_MAX];
@@ -67,6 +71,7 @@ struct eng_dev {
 	struct eng_chunk *chunk;	/* payload in the host's memory, or NULL */
 	struct eng_out *nack;		/* @in_place: for the receiver, if a copy fails */
 	bool in_place;			/* payload to send stays where it is until the pump fetches it */
+	bool shared;			/* tx: the receiver may open the payload; rx: will, if it can */
 	int err;			/* a copy failed: the rest of the payload is passed over */
 };
 
@@ -161,6 +166,35 @@ int eng_dev_pull(struct eng_recv *recv, struct eng_msg *msg);
 int eng_dev_arrived(struct eng_recv *recv, int status);
 /* eng_dev_settle - wait for all copies to devices that are in flight. */
 void eng_dev_settle(struct eng_grp *grp);
+
+/* eng_chunk_end - @chunk, of a sink, is done with: the sink may be complete, and gone. */
+void eng_chunk_end(struct eng_chunk *chunk);
+/* eng_chunk_to_sink - the copy of @chunk to its sink's device has begun. */
+void eng_chunk_to_sink(struct eng_chunk *chunk);
+
+/* ---- between processes (share.c) ------------------------------------------------------
+ *
+ * Where the link says that the peer is a process of this host, a long payload in memory of a
+ * device is offered (RTS) to be copied by the receiver, from device to device.  A receiver whose
+ * buffer is memory of a device, too, asks for it (CTS), opens what it is told (SHARE) and says
+ * when it is copied (ACK).  If it cannot open it, it asks for the payload (CTS), and that goes
+ * through buffers of the host.
+ */
+
+/* eng_dev_offer - of @tx, with a payload in place: WIRE_F_SHARE if it may be opened, else 0.
+ * eng_dev_offered - was that so?
+ */
+uint8_t eng_dev_offer(struct eng_tx *tx);
+bool eng_dev_offered(const struct eng_tx *tx);
+/* eng_dev_share - answer the CTS @msg.  False: it cannot be, send DATA. */
+bool eng_dev_share(struct eng_tx *tx, const struct wire_msg *msg);
+/* eng_dev_accept - WIRE_F_SHARE if @recv, matched, can be filled by such a copy, else 0. */
+uint8_t eng_dev_accept(struct eng_recv *recv);
+/* eng_dev_on_share - SHARE has passed wire_parse().  @why_p: as of eng_sink_on_data() */
+enum eng_rx_verdict eng_dev_on_share(struct eng_peer *peer, const struct wire_msg *msg,
+				     const char **why_p);
+/* eng_dev_answer - the copy of @chunk has ended, and chunk->err says how. */
+void eng_dev_answer(struct eng_chunk *chunk);
 
 /* ---- calls --------------------------------------------------------------------------- */
 

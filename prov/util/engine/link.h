@@ -110,6 +110,7 @@ struct eng_link_attr {
 	size_t seg_size;	/* the engine cuts long messages into packets of this size */
 	size_t addr_len;	/* of a peer's address */
 	size_t chan_size;	/* link memory behind a peer, if more than ops->chan_size */
+	bool same_host;		/* peers are processes of this host */
 	size_t rma_min;		/* ops->rma is better than packets from this size on, even if
 				 * the peer makes progress */
 };

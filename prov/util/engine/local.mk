@@ -12,6 +12,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/hmem/chunk.c \
 	prov/util/engine/hmem/in.c \
 	prov/util/engine/hmem/out.c \
+	prov/util/engine/hmem/share.c \
 	prov/util/engine/conn/cm.c \
 	prov/util/engine/api.h \
 	prov/util/engine/conn/ep.c \

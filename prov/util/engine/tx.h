@@ -28,6 +28,7 @@ enum eng_tx_state {
 	ENG_TX_FENCED,		/* waits for earlier operations to its peer */
 	ENG_TX_EAGER,		/* payload went with the header, or there is none */
 	ENG_TX_RTS,		/* announced; waits for CTS */
+	ENG_TX_SHARED,		/* the receiver copies it from its device; waits for the ACK of that */
 	ENG_TX_DATA,		/* being pumped out */
 	ENG_TX_ASKED,		/* waits for DATA */
 	ENG_TX_SENT,		/* all is done but packets or an ACK to come */

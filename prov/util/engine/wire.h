@@ -16,6 +16,7 @@
  *   DATA    -               struct wire_data    base.len bytes
  *   ACK     -               -                   none
  *   NACK    -               struct wire_nack    none
+ *   SHARE   -               struct wire_share   none; base.len is what is to be copied
  *   XOFF    -               -                   none
  *   XON     -               -                   none
  *   READ    -               n wire_rma          none; base.len bytes are asked for
@@ -35,7 +36,7 @@
 
 #include "engine/link.h"
 
-#define WIRE_VERSION 2		/* links exchange it when they connect; unequal: refuse */
+#define WIRE_VERSION 3		/* links exchange it when they connect; unequal: refuse */
 
 enum wire_op {
 	WIRE_NONE,
@@ -50,6 +51,7 @@ enum wire_op {
 	WIRE_READ,	/* id: initiator's, names where DATA goes; of 0 bytes: wants an ACK */
 	WIRE_WRITE,	/* a piece of a write; id: initiator's, for ACK and NACK */
 	WIRE_ATOMIC,	/* id: initiator's, for DATA, ACK and NACK */
+	WIRE_SHARE,	/* the payload, memory of a device; id: of the request that waits for it */
 	WIRE_OP_CNT
 };
 
@@ -62,6 +64,8 @@ enum wire_op {
 #define WIRE_F_MATCHED 0x04	/* EAGER, RTS: ACK wanted when matched; ACK: it is */
 #define WIRE_F_DELIVERED 0x08	/* EAGER, RTS, WRITE, ATOMIC: ACK wanted when in place; ACK: it is */
 #define WIRE_F_LAST 0x10	/* WRITE: last piece; lists all ranges, those done with length 0 */
+#define WIRE_F_SHARE 0x40	/* RTS: the payload is memory of a device that the receiver may open;
+				 * CTS: it will; ACK: it has copied it */
 #define WIRE_F_TOTAL 0x20	/* WRITE: last piece, which is not all; a word with the whole length follows */
 
 struct wire_base {
@@ -99,6 +103,18 @@ struct wire_atomic {
 	uint8_t zero[5];
 } __attribute__((packed));
 
+/* An allocation of a device and the payload in it (hmem/share.h). */
+struct wire_share {
+	uint32_t tx_id;		/* for the answer: ACK, NACK, or CTS: send it as DATA */
+	uint32_t iface;		/* enum fi_hmem_iface */
+	uint64_t proc;
+	uint64_t id;
+	uint64_t base;
+	uint64_t alloc;		/* bytes of the allocation */
+	uint64_t off;		/* of the payload in it */
+	char handle[64];
+} __attribute__((packed));
+
 enum wire_atomic_kind {
 	WIRE_AMO_BASE,		/* payload: operands; nothing comes back */
 	WIRE_AMO_FETCH,		/* payload: operands; the old values come back as DATA */
@@ -112,6 +128,7 @@ _Static_assert(sizeof(struct wire_base) == 16, "wire layout");
 _Static_assert(sizeof(struct wire_cts) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_data) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_nack) == 8, "wire layout");
+_Static_assert(sizeof(struct wire_share) == 112, "wire layout");
 _Static_assert(sizeof(struct wire_rma) == 24, "wire layout");
 _Static_assert(sizeof(struct wire_atomic) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_base) + 16 + sizeof(struct wire_atomic) +
@@ -138,6 +155,7 @@ struct wire_msg {
 	uint32_t rx_id;		/* CTS */
 	uint32_t err;		/* NACK */
 	struct wire_atomic amo;	/* ATOMIC */
+	struct wire_share share;	/* SHARE: host order */
 	uint16_t rma_cnt;	/* READ, WRITE, ATOMIC: 1 .. WIRE_RMA_MAX */
 	struct wire_rma rma[WIRE_RMA_MAX];	/* host order; not filled for other ops */
 };
@@ -243,6 +261,21 @@ static inline size_t wire_put_word(uint8_t *hdr, size_t at, uint64_t word)
 static inline size_t wire_put_pair(uint8_t *hdr, size_t at, uint32_t first)
 {
 	return wire_put_word(hdr, at, first);
+}
+
+/* wire_put_share - append an allocation. */
+static inline size_t wire_put_share(uint8_t *hdr, size_t at, const struct wire_share *share)
+{
+	struct wire_share wire = {
+		.tx_id = htole32(share->tx_id), .iface = htole32(share->iface),
+		.proc = htole64(share->proc), .id = htole64(share->id),
+		.base = htole64(share->base), .alloc = htole64(share->alloc),
+		.off = htole64(share->off),
+	};
+
+	__builtin_memcpy(wire.handle, share->handle, sizeof(wire.handle));
+	__builtin_memcpy(hdr + at, &wire, sizeof(wire));
+	return at + sizeof(wire);
 }
 
 /* wire_put_rma - append one remote range. */

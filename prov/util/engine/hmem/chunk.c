@@ -45,6 +45,7 @@ void eng_dev_grp_fini(struct eng_grp *grp)
 		free(chunk);
 	}
 	pool_destroy(&dg->devs);
+	hmem_share_trim();
 	free(dg);
 	grp->dev = NULL;
 }
@@ -60,6 +61,7 @@ struct eng_dev *eng_dev_get(struct eng_grp *grp, void *const *desc, size_t cnt)
 	dev->chunk = NULL;
 	dev->nack = NULL;
 	dev->in_place = false;
+	dev->shared = false;
 	dev->err = 0;
 	obj_mr_name(dev->mrs, desc, cnt);
 	return dev;
@@ -145,6 +147,8 @@ struct eng_chunk *eng_chunk_get(struct eng_grp *grp, size_t len, bool out, bool 
 	chunk->len = len;
 	chunk->off = 0;
 	chunk->event_cnt = 0;
+	chunk->opened = NULL;
+	chunk->answer = NULL;
 	chunk->err = 0;
 	return chunk;
 }

@@ -18,6 +18,7 @@
 #include "../../../../tests/fakegpu/use.h"
 #include "base/clock.h"
 #include "engine/sim/world.h"
+#include "engine/wire.h"
 #include "hmem/mem.h"
 
 #define LEN 700000
@@ -31,6 +32,12 @@ static const struct sim_conf conf = { .eager_limit = 9000, .seg_size = 100000 };
 static const struct sim_conf rough = {
 	.delay = 12, .queue_pct = 40, .put_not_pct = 50, .partial_pct = 50, .nohold_pct = 10,
 	.eager_limit = 9000, .seg_size = 70000,
+};
+
+static const struct sim_conf near = { .eager_limit = 9000, .seg_size = 100000, .same_host = true };
+static const struct sim_conf near_rough = {
+	.delay = 12, .queue_pct = 40, .partial_pct = 50, .nohold_pct = 10,
+	.eager_limit = 9000, .seg_size = 70000, .same_host = true,
 };
 
 static struct world w;
@@ -321,6 +328,61 @@ static void test_operations_rough(void **state)
 	all_operations(&rough);
 }
 
+static void test_operations_same_host(void **state)
+{
+	all_operations(&near);
+	all_operations(&near_rough);
+}
+
+/* Long messages between devices of one host are no DATA; all others are what they were. */
+static void test_shared(void **state)
+{
+	int k;
+
+	for (k = 0; k < 3; k++) {
+		open_kind(k, &near);
+		message(LEN, false, 0);
+		message(LEN, true, FI_DELIVERY_COMPLETE);
+		assert_int_equal(sim_ops[WIRE_SHARE], 2);
+		assert_int_equal(sim_ops[WIRE_DATA], 0);
+		message(5000, false, 0);
+		assert_int_equal(sim_ops[WIRE_SHARE], 2);
+		close_kind();
+		open_kind(k, &conf);
+		message(LEN, false, 0);
+		assert_int_equal(sim_ops[WIRE_SHARE], 0);
+		close_kind();
+	}
+}
+
+/* Each side may forbid it: FI_HMEM_P2P_DISABLED. */
+static void test_not_shared(void **state)
+{
+	int p2p = FI_HMEM_P2P_DISABLED, side;
+
+	for (side = 0; side < 2; side++) {
+		open_kind(0, &near);
+		assert_int_equal(fi_setopt(&w.node[side].ep->fid, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P,
+					   &p2p, sizeof(p2p)), 0);
+		message(LEN, false, 0);
+		assert_int_equal(sim_ops[WIRE_SHARE], 0);
+		assert_true(sim_ops[WIRE_DATA] > 1);
+		close_kind();
+	}
+}
+
+/* A sender whose memory cannot be opened is asked for DATA. */
+static void test_no_handle(void **state)
+{
+	open_kind(0, &near);
+	fakegpu_plan(libs[0], "cuIpcGetMemHandle", 1);
+	message(LEN, false, 0);
+	fakegpu_plan(libs[0], "", 0);
+	assert_int_equal(sim_ops[WIRE_SHARE], 0);
+	message(LEN, true, 0);
+	close_kind();
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* An endpoint closes while copies are in flight; the other one learns it. */
@@ -332,7 +394,7 @@ static void test_close_in_the_middle(void **state)
 		for (turns = 0; turns < 12; turns++) {
 			int i;
 
-			open_kind(k, &conf);
+			open_kind(k, turns % 2 ? &near : &conf);
 			assert_int_equal(fi_recv(b->ep, to, LEN, fi_mr_desc(mr_to), FI_ADDR_UNSPEC,
 						 &ctx[1]), 0);
 			assert_int_equal(fi_send(a->ep, from, LEN, fi_mr_desc(mr_from), 1, &ctx[0]), 0);
@@ -340,8 +402,8 @@ static void test_close_in_the_middle(void **state)
 						 &ctx[2]), 0);
 			for (i = 0; i < turns * 5; i++)
 				world_poll(&w);
-			node_close(&w, turns % 2);
-			node_open(&w, turns % 2);
+			node_close(&w, turns / 2 % 2);
+			node_open(&w, turns / 2 % 2);
 			world_settle(&w);
 			close_kind();
 		}
@@ -418,13 +480,13 @@ static void failing_rma(size_t len)
 }
 
 /* Each n-th call fails.  Every operation ends once, and afterwards all is as before. */
-static void test_failing_calls(void **state)
+static void failing_calls(const struct sim_conf *how)
 {
 	unsigned long n;
 	int k;
 
 	for (k = 0; k < 3; k++) {
-		open_kind(k, &conf);
+		open_kind(k, how);
 		for (n = 1; n < 24; n++) {
 			fakegpu_plan(libs[k], "*", n);
 			failing_message(50, false);
@@ -441,6 +503,12 @@ static void test_failing_calls(void **state)
 		}
 		close_kind();
 	}
+}
+
+static void test_failing_calls(void **state)
+{
+	failing_calls(&conf);
+	failing_calls(&near);
 }
 
 /* The error entry's text names the call and the device. */
@@ -525,6 +593,10 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_operations_rough),
+		cmocka_unit_test(test_operations_same_host),
+		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_not_shared),
+		cmocka_unit_test(test_no_handle),
 		cmocka_unit_test(test_close_in_the_middle),
 		cmocka_unit_test(test_region_closes),
 		cmocka_unit_test(test_failing_calls),

@@ -18,11 +18,12 @@
 
 #define PIECES_MAX 8		/* of one sink, in chunks */
 
-/* A chunk is done with: its owner may be complete, and gone. */
-static void end(struct eng_chunk *chunk)
+void eng_chunk_end(struct eng_chunk *chunk)
 {
 	struct eng_sink *sink = chunk->owner;
 
+	if (chunk->answer)
+		eng_dev_answer(chunk);
 	if (chunk->err && !sink->dev->err)
 		sink->dev->err = chunk->err;
 	eng_chunk_put(chunk);
@@ -41,25 +42,31 @@ static int look(struct eng_work *work)
 		if (!eng_chunk_done(chunk))
 			return -FI_EAGAIN;
 		list_del(&chunk->node);
-		end(chunk);
+		eng_chunk_end(chunk);
 	}
 	return 0;
 }
 
-static void to_device(struct eng_chunk *chunk)
+void eng_chunk_to_sink(struct eng_chunk *chunk)
 {
 	struct eng_dev_grp *dg = chunk->grp->dev;
-	struct eng_sink *sink = chunk->owner;
 
-	eng_chunk_copy(chunk, HMEM_TO_DEVICE,
-		       &(struct obj_mr_list) { sink->iov, sink->dev->mrs, sink->iov_cnt });
 	if (eng_chunk_done(chunk)) {
-		end(chunk);
+		eng_chunk_end(chunk);
 		return;
 	}
 	list_add_tail(&chunk->node, &dg->busy);
 	dg->work.run = look;
 	eng_grp_defer(dg->grp, &dg->work);
+}
+
+static void to_device(struct eng_chunk *chunk)
+{
+	struct eng_sink *sink = chunk->owner;
+
+	eng_chunk_copy(chunk, HMEM_TO_DEVICE,
+		       &(struct obj_mr_list) { sink->iov, sink->dev->mrs, sink->iov_cnt });
+	eng_chunk_to_sink(chunk);
 }
 
 static void on_placed(struct eng_sink *part, int status)
@@ -73,7 +80,7 @@ static void on_placed(struct eng_sink *part, int status)
 	}
 	if (!sink->err)
 		sink->err = status;
-	end(chunk);
+	eng_chunk_end(chunk);
 }
 
 enum eng_rx_verdict eng_dev_on_data(struct eng_sink *sink, struct eng_peer *peer,
@@ -118,7 +125,7 @@ void eng_dev_settle(struct eng_grp *grp)
 	while (grp->dev && (item = list_pop(&grp->dev->busy))) {
 		chunk = container_of(item, struct eng_chunk, node);
 		eng_chunk_wait(chunk);
-		end(chunk);
+		eng_chunk_end(chunk);
 	}
 }
 

@@ -22,6 +22,8 @@ void eng_ctl_send(struct eng_out *ctl, struct eng_peer *peer, enum wire_op op,
 
 	if (op == WIRE_CTS || op == WIRE_NACK)
 		hdr = wire_put_pair(pkt->hdr, hdr, word);
+	else if (op == WIRE_SHARE)
+		hdr += sizeof(struct wire_share);	/* the caller has written it */
 	pkt->hdr_len = (uint16_t) hdr;
 	pkt->flags = 0;
 	pkt->iov_cnt = 0;

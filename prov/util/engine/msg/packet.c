@@ -244,6 +244,9 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	case WIRE_ATOMIC:
 		verdict = on_request(peer, rx, &msg, &why);
 		break;
+	case WIRE_SHARE:
+		verdict = eng_dev_on_share(peer, &msg, &why);
+		break;
 	case WIRE_CTS:
 		why = eng_tx_on_cts(peer, &msg);
 		break;

@@ -93,6 +93,7 @@ static void pull(struct eng_recv *recv, struct eng_out *ctl)
 {
 	struct eng_peer *peer = recv->sink.name.peer;
 	size_t want = recv->env.len < recv->room ? recv->env.len : recv->room;
+	uint8_t flags = 0;
 
 	set_sink(recv);
 	if (want && eng_sink_open(&recv->sink, recv->ep->grp, want)) {
@@ -101,7 +102,9 @@ static void pull(struct eng_recv *recv, struct eng_out *ctl)
 		eng_recv_finish(recv, -FI_ENOMEM);
 		return;
 	}
-	eng_ctl_send(ctl, peer, WIRE_CTS, 0, recv->env.tx_id, want, recv->sink.name.id);
+	if (__builtin_expect(want && recv->sink.dev, 0))
+		flags = eng_dev_accept(recv);
+	eng_ctl_send(ctl, peer, WIRE_CTS, flags, recv->env.tx_id, want, recv->sink.name.id);
 	if (!want) {
 		eng_recv_finish(recv, 0);
 		return;

@@ -137,6 +137,8 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		eng_tx_free(tx);
 		return ret;
 	}
+	if (__builtin_expect(in_place, 0))
+		ack |= eng_dev_offer(tx);
 	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire | ack,
 						  eng_ep_ctx(ep, s->dest), tx->name.id);
 	if (rts)

@@ -19,7 +19,8 @@ __attribute__((unused)) static const unsigned edges[] = {
 	[ENG_TX_NEW] = STARTS | 1u << ENG_TX_FENCED,
 	[ENG_TX_FENCED] = STARTS | 1u << ENG_TX_FAILED,
 	[ENG_TX_EAGER] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
-	[ENG_TX_RTS] = 1u << ENG_TX_DATA | 1u << ENG_TX_FAILED,
+	[ENG_TX_SHARED] = 1u << ENG_TX_DATA | 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
+	[ENG_TX_RTS] = 1u << ENG_TX_SHARED | 1u << ENG_TX_DATA | 1u << ENG_TX_FAILED,
 	[ENG_TX_DATA] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_ASKED] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_SENT] = 1u << ENG_TX_FAILED,
@@ -39,6 +40,7 @@ static void release_fence(struct eng_peer *peer);
  *
  *   EAGER    its packets are back from the link (pkt_out, pieces), and its ACK if want_ack
  *   RTS      CTS, then DATA; a NACK refuses it
+ *   SHARED   an ACK: the receiver has copied it; a CTS: it cannot
  *   DATA     the pump: all DATA packets are back from the link
  *   ASKED    DATA of the peer, which the sink counts
  *   SENT     an ACK that is still to come
@@ -537,10 +539,18 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);
 
-	if (!tx || tx->state != ENG_TX_RTS)
+	if (!tx || (tx->state != ENG_TX_RTS && tx->state != ENG_TX_SHARED))
 		return "clear-to-send for a message that was not announced";
 	if (msg->len > tx->len)
 		return "clear-to-send for more than was announced";
+	if (__builtin_expect(msg->flags & WIRE_F_SHARE, 0)) {
+		if (tx->state != ENG_TX_RTS || !eng_dev_offered(tx))
+			return "clear-to-send for shared memory that was not announced";
+		if (msg->len && !tx->refusal && eng_dev_share(tx, msg)) {
+			set_state(tx, ENG_TX_SHARED);
+			return NULL;
+		}
+	}
 	set_state(tx, ENG_TX_DATA);
 	if (__builtin_expect(tx->refusal && msg->len, 0)) {
 		eng_ctl_send(tx->refusal, peer, WIRE_NACK, 0, msg->rx_id, 0, FI_ECANCELED);
@@ -570,6 +580,13 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);
 
+	if (__builtin_expect(msg->flags & WIRE_F_SHARE, 0)) {
+		if (!tx || tx->state != ENG_TX_SHARED)
+			return "acknowledgement of a copy that was not asked for";
+		set_state(tx, ENG_TX_SENT);
+		check(tx);
+		return NULL;
+	}
 	if (!tx || !tx->want_ack)
 		return "acknowledgement that no operation waits for";
 	tx->want_ack = false;

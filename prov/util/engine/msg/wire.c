@@ -112,8 +112,29 @@ static const char *check_ack(struct cursor *cur, struct wire_msg *out)
 {
 	if (cur->payload || cur->left || out->len)
 		return "acknowledgement with a payload or a length";
-	if (out->flags != WIRE_F_MATCHED && out->flags != WIRE_F_DELIVERED)
+	if (out->flags != WIRE_F_MATCHED && out->flags != WIRE_F_DELIVERED &&
+	    out->flags != WIRE_F_SHARE)
 		return "acknowledgement of an unknown kind";
+	return NULL;
+}
+
+/* Whether the allocation is that long is checked when it is open. */
+static const char *check_share(struct cursor *cur, struct wire_msg *out)
+{
+	struct wire_share *s = &out->share;
+
+	if (cur->payload || cur->left != sizeof(*s))
+		return "shared memory of a wrong length";
+	memcpy(s, cur->at, sizeof(*s));
+	s->tx_id = le32toh(s->tx_id);
+	s->iface = le32toh(s->iface);
+	s->proc = le64toh(s->proc);
+	s->id = le64toh(s->id);
+	s->base = le64toh(s->base);
+	s->alloc = le64toh(s->alloc);
+	s->off = le64toh(s->off);
+	if (!out->len || s->off > s->alloc || out->len > s->alloc - s->off)
+		return "shared memory outside of its allocation";
 	return NULL;
 }
 
@@ -230,10 +251,10 @@ static const struct {
 } ops[WIRE_OP_CNT] = {
 	[WIRE_NONE] = { "NONE", 0, NULL },
 	[WIRE_EAGER] = { "EAGER", MESSAGE_FLAGS, check_eager },
-	[WIRE_RTS] = { "RTS", MESSAGE_FLAGS, check_rts },
-	[WIRE_CTS] = { "CTS", 0, check_cts },
+	[WIRE_RTS] = { "RTS", MESSAGE_FLAGS | WIRE_F_SHARE, check_rts },
+	[WIRE_CTS] = { "CTS", WIRE_F_SHARE, check_cts },
 	[WIRE_DATA] = { "DATA", 0, check_data },
-	[WIRE_ACK] = { "ACK", WIRE_F_MATCHED | WIRE_F_DELIVERED, check_ack },
+	[WIRE_ACK] = { "ACK", WIRE_F_MATCHED | WIRE_F_DELIVERED | WIRE_F_SHARE, check_ack },
 	[WIRE_NACK] = { "NACK", 0, check_nack },
 	[WIRE_XOFF] = { "XOFF", 0, check_bare },
 	[WIRE_XON] = { "XON", 0, check_bare },
@@ -241,6 +262,7 @@ static const struct {
 	[WIRE_WRITE] = { "WRITE", WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_LAST | WIRE_F_TOTAL,
 			 check_write },
 	[WIRE_ATOMIC] = { "ATOMIC", WIRE_F_DATA | WIRE_F_DELIVERED, check_atomic },
+	[WIRE_SHARE] = { "SHARE", 0, check_share },
 };
 
 const char *wire_parse(const uint8_t *hdr, size_t hdr_len, size_t payload,

@@ -95,6 +95,27 @@ static void test_control(void **arg)
 	assert_non_null(wire_parse(hdr, len, 8, &msg));
 }
 
+static void test_share(void **arg)
+{
+	struct wire_share share = { .tx_id = 3, .iface = 1, .proc = 4, .id = 5, .base = 1 << 20,
+				    .alloc = 1000, .off = 900, .handle = "handle" };
+	size_t len = wire_put_share(hdr, wire_put_base(hdr, WIRE_SHARE, 0, 0, 9, 100), &share);
+
+	(void) arg;
+	assert_null(wire_parse(hdr, len, 0, &msg));
+	assert_int_equal(msg.id, 9);
+	assert_memory_equal(&msg.share, &share, sizeof(share));
+	assert_non_null(wire_parse(hdr, len, 1, &msg));
+	assert_non_null(wire_parse(hdr, len - 1, 0, &msg));
+	wire_put_base(hdr, WIRE_SHARE, 0, 0, 9, 101);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	wire_put_base(hdr, WIRE_SHARE, 0, 0, 9, 0);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	share.off = UINT64_MAX;
+	wire_put_share(hdr, wire_put_base(hdr, WIRE_SHARE, 0, 0, 9, 100), &share);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+}
+
 static void test_data_does_not_wrap(void **arg)
 {
 	size_t len = wire_put_word(hdr, wire_put_base(hdr, WIRE_DATA, 0, 0, 5, 10), 1 << 20);
@@ -177,6 +198,10 @@ static size_t sample(enum wire_op op, size_t *payload)
 		return len;
 	case WIRE_ATOMIC:
 		return wire_put_rma(hdr, wire_put_word(hdr, len, 0), 64, 1, 5);
+	case WIRE_SHARE:
+		*payload = 0;
+		wire_put_base(hdr, op, 0, 0, 1, 50);
+		return wire_put_share(hdr, len, &(struct wire_share) { .tx_id = 7, .alloc = 60 });
 	case WIRE_CTS:
 	case WIRE_NACK:
 		wire_put_base(hdr, op, 0, 0, 1, 0);
@@ -240,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_headers_of_impossible_length),
 		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_data_does_not_wrap),
 		cmocka_unit_test(test_remote_ranges),
 		cmocka_unit_test(test_mutations),

@@ -444,6 +444,7 @@ static int open_any(struct obj_prog *prog, const struct fi_info *info, bool bind
 		.eager_limit = sim.conf.eager_limit,
 		.seg_size = sim.conf.seg_size,
 		.addr_len = sizeof(struct sockaddr_in),
+		.same_host = sim.conf.same_host,
 	};
 	if (join_poller(prog, sl)) {
 		free(sl);

@@ -28,6 +28,7 @@ struct sim_conf {
 	unsigned nohold_pct;	/* chance that hold() is refused */
 	size_t eager_limit;
 	size_t seg_size;
+	bool same_host;
 };
 
 /* The link: link.c, or what another directory has in its place. */

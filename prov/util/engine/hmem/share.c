@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * share.c - a long payload from a device to a device of another process of the host, copied by
+ * the receiver.
+ */
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#include "engine/ctl.h"
+#include "engine/dev.h"
+#include "engine/flow.h"
+#include "engine/tx.h"
+#include "engine/wire.h"
+
+/* May the memory of @mr be copied by, or from, another process? */
+static bool permitted(const struct eng_ep *ep, const struct obj_mr *mr)
+{
+	return mr && !mr->loc.host && ep->base.hmem_p2p != FI_HMEM_P2P_DISABLED &&
+	       !hmem_p2p_disabled() && !mr->domain->hmem_ops;
+}
+
+/* ---- the sender ------------------------------------------------------------------------- */
+
+uint8_t eng_dev_offer(struct eng_tx *tx)
+{
+	struct eng_dev *dev = tx->sink.dev;
+
+	if (tx->name.peer->link->attr.same_host && tx->pkt.iov_cnt == 1 &&
+	    permitted(tx->ep, dev->mrs[0]) && !dev->mrs[0]->loc.unshared)
+		dev->shared = true;
+	return dev->shared ? WIRE_F_SHARE : 0;
+}
+
+bool eng_dev_offered(const struct eng_tx *tx)
+{
+	return tx->sink.dev && tx->sink.dev->shared;
+}
+
+static void write_share(uint8_t *hdr, size_t at, const struct hmem_share *share, const void *buf,
+			uint32_t tx_id)
+{
+	struct wire_share wire = {
+		.tx_id = tx_id, .iface = share->iface, .proc = share->proc, .id = share->id,
+		.base = share->base, .alloc = share->len, .off = (uintptr_t) buf - share->base,
+	};
+
+	memcpy(wire.handle, share->handle, sizeof(wire.handle));
+	wire_put_share(hdr, at, &wire);
+}
+
+bool eng_dev_share(struct eng_tx *tx, const struct wire_msg *msg)
+{
+	const struct hmem_share *share = obj_mr_share(tx->sink.dev->mrs[0]);
+	struct eng_out *ctl = share ? eng_ctl_get(tx->ep->grp) : NULL;
+
+	if (!ctl)
+		return false;
+	write_share(ctl->pkt.hdr, sizeof(struct wire_base), share, tx->pkt.iov[0].iov_base,
+		    tx->name.id);
+	eng_ctl_send(ctl, tx->name.peer, WIRE_SHARE, 0, msg->rx_id, msg->len, 0);
+	return true;
+}
+
+/* ---- the receiver ----------------------------------------------------------------------- */
+
+uint8_t eng_dev_accept(struct eng_recv *recv)
+{
+	struct eng_dev *dev = recv->sink.dev;
+
+	dev->shared = (recv->env.flags & WIRE_F_SHARE) && recv->iov_cnt == 1 &&
+		      permitted(recv->ep, dev->mrs[0]);
+	return dev->shared ? WIRE_F_SHARE : 0;
+}
+
+/* find - the sink that waits for the memory that @msg tells of. */
+static struct eng_sink *find(struct eng_peer *peer, const struct wire_msg *msg)
+{
+	struct eng_name *name = eng_name_find(peer->ep->grp, msg->id, ENG_NAME_SINK, peer);
+	struct eng_sink *sink = name ? container_of(name, struct eng_sink, name) : NULL;
+
+	return sink && sink->dev && sink->dev->shared && msg->len == sink->want ? sink : NULL;
+}
+
+/* begin - open the memory and begin to copy.  Errors: it cannot be opened. */
+static int begin(struct eng_chunk *chunk, struct eng_sink *sink, const struct wire_msg *msg)
+{
+	const struct wire_share *wire = &msg->share;
+	const struct hmem_loc *loc = &sink->dev->mrs[0]->loc;
+	struct hmem_share share = { .proc = wire->proc, .id = wire->id, .base = wire->base,
+				    .len = wire->alloc, .iface = wire->iface };
+	char *base;
+	int ret;
+
+	memcpy(share.handle, wire->handle, sizeof(share.handle));
+	ret = hmem_share_open(loc, &share, &chunk->opened, &base);
+	if (ret)
+		return ret;
+	chunk->owner = sink;
+	chunk->tx_id = wire->tx_id;
+	chunk->err = hmem_copy_start(HMEM_ON_DEVICE, loc, sink->iov[0].iov_base, base + wire->off,
+				     msg->len, &chunk->event[0]);
+	chunk->event_cnt = !chunk->err && chunk->event[0].kind;
+	return 0;
+}
+
+enum eng_rx_verdict eng_dev_on_share(struct eng_peer *peer, const struct wire_msg *msg,
+				     const char **why_p)
+{
+	struct eng_sink *sink = find(peer, msg);
+	struct eng_grp *grp = peer->ep->grp;
+	struct eng_chunk *chunk;
+	struct eng_out *ctl;
+
+	*why_p = sink ? NULL : "shared memory that was not asked for";
+	if (!sink)
+		return ENG_RX_BAD;
+	ctl = eng_flow_refuse(peer, sizeof(*ctl)) ? NULL : eng_ctl_get(grp);
+	chunk = ctl ? eng_chunk_get(grp, 0, false, true) : NULL;
+	if (!chunk) {
+		if (ctl)
+			eng_ctl_put(ctl);
+		return ENG_RX_LATER;
+	}
+	sink->dev->shared = false;
+	if (begin(chunk, sink, msg)) {
+		eng_chunk_put(chunk);
+		eng_ctl_send(ctl, peer, WIRE_CTS, 0, msg->share.tx_id, msg->len, msg->id);
+		return ENG_RX_DONE;
+	}
+	chunk->answer = ctl;
+	sink->got = sink->want;
+	sink->pieces++;
+	eng_chunk_to_sink(chunk);
+	return ENG_RX_DONE;
+}
+
+/* A sender that was lost meanwhile may be back, with other requests: it gets no answer. */
+void eng_dev_answer(struct eng_chunk *chunk)
+{
+	struct eng_sink *sink = chunk->owner;
+
+	hmem_share_close(chunk->opened);
+	if (sink->err)
+		eng_ctl_put(chunk->answer);
+	else if (chunk->err)
+		eng_ctl_send(chunk->answer, sink->name.peer, WIRE_NACK, 0, chunk->tx_id, 0, FI_EIO);
+	else
+		eng_ctl_send(chunk->answer, sink->name.peer, WIRE_ACK, WIRE_F_SHARE, chunk->tx_id, 0,
+			     0);
+}
