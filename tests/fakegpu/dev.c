@@ -36,7 +36,13 @@ int dev_count(void)
 static pthread_mutex_t plan_lock = PTHREAD_MUTEX_INITIALIZER;
 static char plan_call[64];
 static unsigned long plan_n, plan_at, plan_hits, calls;
-static bool plan_read;
+static bool plan_read, plan_once, paused;
+
+/* How often each call was made. */
+static struct {
+	const char *name;
+	unsigned long cnt;
+} counts[96];
 
 /* fakegpu_plan - from now on each @n-th @call fails, "*": any; 0: none does. */
 DEV_API void fakegpu_plan(const char *call, unsigned long n);
@@ -46,8 +52,54 @@ DEV_API void fakegpu_plan(const char *call, unsigned long n)
 	snprintf(plan_call, sizeof(plan_call), "%s", call);
 	plan_n = n;
 	plan_at = plan_hits = 0;
+	plan_once = false;
 	plan_read = true;
 	pthread_mutex_unlock(&plan_lock);
+}
+
+/* fakegpu_once - the @n-th call from now on fails, and no other. */
+DEV_API void fakegpu_once(unsigned long n);
+DEV_API void fakegpu_once(unsigned long n)
+{
+	fakegpu_plan("*", n);
+	plan_once = true;
+}
+
+/* fakegpu_pause - for a while no call fails, nor counts. */
+DEV_API void fakegpu_pause(int on);
+DEV_API void fakegpu_pause(int on)
+{
+	pthread_mutex_lock(&plan_lock);
+	paused = on;
+	pthread_mutex_unlock(&plan_lock);
+}
+
+/* fakegpu_count - how often @call was made. */
+DEV_API unsigned long fakegpu_count(const char *call);
+DEV_API unsigned long fakegpu_count(const char *call)
+{
+	unsigned long cnt = 0;
+	size_t i;
+
+	pthread_mutex_lock(&plan_lock);
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]) && counts[i].name; i++)
+		if (!strcmp(counts[i].name, call))
+			cnt = counts[i].cnt;
+	pthread_mutex_unlock(&plan_lock);
+	return cnt;
+}
+
+/* Caller holds plan_lock. */
+static void count(const char *call)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (!counts[i].name || !strcmp(counts[i].name, call)) {
+			counts[i].name = call;
+			counts[i].cnt++;
+			return;
+		}
 }
 
 /* fakegpu_hits - calls that have failed by plan.  fakegpu_calls - calls in all. */
@@ -92,10 +144,14 @@ bool dev_fails(const char *call)
 	pthread_mutex_lock(&plan_lock);
 	if (!plan_read)
 		read_plan();
+	if (paused)
+		goto out;
 	calls++;
+	count(call);
 	if (plan_n && (!strcmp(plan_call, "*") || !strcmp(plan_call, call)))
-		fails = ++plan_at % plan_n == 0;
+		fails = ++plan_at % plan_n == 0 && !(plan_once && plan_hits);
 	plan_hits += fails;
+out:
 	pthread_mutex_unlock(&plan_lock);
 	return fails;
 }

@@ -46,6 +46,27 @@ static inline void fakegpu_plan(const char *lib, const char *call, unsigned long
 		plan(call, n);
 }
 
+/* fakegpu_tell - the function @name of the fake @lib, which takes a number. */
+static inline void fakegpu_tell(const char *lib, const char *name, unsigned long n)
+{
+	void *sym = fakegpu_call(lib, name);
+	void (*tell)(unsigned long n);
+
+	memcpy(&tell, &sym, sizeof(sym));
+	if (tell)
+		tell(n);
+}
+
+/* fakegpu_times - how often @call of @lib was made. */
+static inline long fakegpu_times(const char *lib, const char *call)
+{
+	void *sym = fakegpu_call(lib, "fakegpu_count");
+	unsigned long (*count)(const char *call);
+
+	memcpy(&count, &sym, sizeof(sym));
+	return count ? (long) count(call) : -1;
+}
+
 /* fakegpu_number - what the fake @lib says by @name: a count. */
 static inline long fakegpu_number(const char *lib, const char *name)
 {

@@ -27,6 +27,7 @@ struct cu_ipc {
 
 enum {
 	CU_OK = 0,
+	CU_INVALID_VALUE = 1,
 	CU_NO_DEVICE = 100,
 	CU_NOT_READY = 600,
 	CU_HOST_ALREADY_REGISTERED = 712,
@@ -213,31 +214,41 @@ static int get_place(void *ctx, uint64_t device, struct place **place_p)
 	return ret;
 }
 
-/* attrs - what the driver says of @addr.  False: it is not its memory. */
-static bool attrs(const void *addr, unsigned *type, int *device, unsigned *managed, void **ctx)
-{
-	cu_ptr ptr = (uintptr_t) addr;
+/* What the driver says of an address. */
+struct attrs {
+	unsigned type, managed;
+	int device;
+	void *ctx;			/* NULL: of virtual memory management */
+};
 
-	*ctx = NULL;
-	*managed = 0;
-	*device = 0;
-	if (cu.PointerGetAttribute(type, CU_POINTER_MEMORY_TYPE, ptr))
-		return false;
-	cu.PointerGetAttribute(managed, CU_POINTER_IS_MANAGED, ptr);
-	cu.PointerGetAttribute(device, CU_POINTER_DEVICE_ORDINAL, ptr);
-	cu.PointerGetAttribute(ctx, CU_POINTER_CONTEXT, ptr);
-	return true;
+/* get_attrs - Returns CU_INVALID_VALUE for memory that the driver does not know.  Of what it
+ * knows an attribute may be undefined.
+ */
+static cu_result get_attrs(const void *addr, struct attrs *at)
+{
+	const struct { int attr; void *val; } wanted[] = {
+		{ CU_POINTER_MEMORY_TYPE, &at->type }, { CU_POINTER_IS_MANAGED, &at->managed },
+		{ CU_POINTER_DEVICE_ORDINAL, &at->device }, { CU_POINTER_CONTEXT, &at->ctx },
+	};
+	cu_result ret;
+	size_t i;
+
+	memset(at, 0, sizeof(*at));
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		ret = cu.PointerGetAttribute(wanted[i].val, wanted[i].attr, (uintptr_t) addr);
+		if (ret && (!i || ret != CU_INVALID_VALUE))
+			return ret;
+	}
+	return CU_OK;
 }
 
 static bool detect(const void *addr, uint64_t *device_p)
 {
-	unsigned type, managed;
-	int device;
-	void *ctx;
+	struct attrs at;
 
-	if (!attrs(addr, &type, &device, &managed, &ctx) || type != CU_MEMORY_DEVICE)
+	if (get_attrs(addr, &at) || at.type != CU_MEMORY_DEVICE)
 		return false;
-	*device_p = (uint64_t) device;
+	*device_p = (uint64_t) at.device;
 	return true;
 }
 
@@ -255,33 +266,38 @@ static int primary(int device, void **ctx_p)
 static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	const char *last = (const char *) addr + (len ? len - 1 : 0);
-	unsigned type, type_end, managed, managed_end;
-	int device, device_end, ret = 0;
 	struct place *place = NULL;
-	void *ctx, *ctx_end;
+	struct attrs at, end;
+	cu_result res = get_attrs(addr, &at);
+	int ret = 0;
 
-	if (!attrs(addr, &type, &device, &managed, &ctx) ||
-	    !attrs(last, &type_end, &device_end, &managed_end, &ctx_end)) {
+	if (!res)
+		res = get_attrs(last, &end);
+	if (res == CU_INVALID_VALUE) {
 		*why_p = "the CUDA driver does not know this memory: it was freed, or is the host's";
 		return -FI_EINVAL;
 	}
-	if (type != type_end || device != device_end || managed != managed_end) {
+	if (res) {
+		*why_p = "the CUDA driver fails";
+		return fail("cuPointerGetAttribute", loc->device, res);
+	}
+	if (at.type != end.type || at.device != end.device || at.managed != end.managed) {
 		*why_p = "it lies in memory of several kinds or devices: register each apart";
 		return -FI_EINVAL;
 	}
 	/* Host memory of the driver, and managed memory, which migrates when the CPU touches it. */
-	loc->host = managed || type != CU_MEMORY_DEVICE;
+	loc->host = at.managed || at.type != CU_MEMORY_DEVICE;
 	if (loc->host)
 		return 0;
-	if (loc->device != (uint64_t) device) {
+	if (loc->device != (uint64_t) at.device) {
 		*why_p = "it is memory of another CUDA device than device.cuda says";
 		return -FI_EINVAL;
 	}
-	loc->unshared = !ctx;		/* cuIpcGetMemHandle() refuses mappings of cuMemMap() */
-	if (!ctx)
-		ret = primary(device, &ctx);
+	loc->unshared = !at.ctx;	/* cuIpcGetMemHandle() refuses mappings of cuMemMap() */
+	if (!at.ctx)
+		ret = primary(at.device, &at.ctx);
 	if (!ret)
-		ret = get_place(ctx, (uint64_t) device, &place);
+		ret = get_place(at.ctx, (uint64_t) at.device, &place);
 	if (ret)
 		*why_p = "its context cannot be used";
 	loc->ctx = place;

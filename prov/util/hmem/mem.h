@@ -49,8 +49,8 @@ enum hmem_dir {
 	HMEM_ON_DEVICE,			/* @buf is memory of that interface, too: from there */
 };
 
-/* hmem_params - define the environment variables, if that has not been done.  Called while a
- * provider is initialised, which the core serialises.
+/* hmem_params - define the environment variables, if that has not been done: where a provider
+ * is initialised, so that they are listed, and by hmem_start().
  */
 void hmem_params(void);
 

@@ -115,7 +115,7 @@ int hmem_dlsym(void *lib, const struct hmem_func *funcs, char *text, size_t room
 
 /* ---- start ---------------------------------------------------------------------- */
 
-void hmem_params(void)
+static void define(void)
 {
 	static const struct {
 		const char *name;
@@ -145,14 +145,17 @@ void hmem_params(void)
 		{ "hmem_synapseai_use_dmabuf", FI_PARAM_BOOL,
 		  "Register SynapseAI memory with RDMA devices as dma-bufs (default: yes)" },
 	};
-	static bool done;
 	size_t i;
 
-	if (done)
-		return;
-	done = true;
 	for (i = 0; i < sizeof(p) / sizeof(p[0]); i++)
 		fi_param_define(NULL, p[i].name, p[i].type, "%s", p[i].help);
+}
+
+void hmem_params(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, define);
 }
 
 bool hmem_param_bool(const char *name, bool def)
@@ -198,6 +201,7 @@ static void start_all(void)
 	char *list = NULL, text[WHY_MAX] = "";
 	int i;
 
+	hmem_params();		/* no provider that is in use may have done it */
 	fi_param_get_str(NULL, "hmem", &list);
 	p2p_off = hmem_param_bool("hmem_disable_p2p", false);
 	for (i = 0; i < HMEM_KINDS; i++)

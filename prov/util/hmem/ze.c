@@ -61,6 +61,7 @@ struct ze_ipc {
 enum {
 	ZE_OK = 0,
 	ZE_NOT_READY = 1,
+	ZE_INVALID_ARGUMENT = 0x78000004,
 	ZE_TYPE_CONTEXT = 0x0d,
 	ZE_TYPE_QUEUE = 0x0e,
 	ZE_TYPE_EVENT_POOL = 0x10,
@@ -230,35 +231,41 @@ static int open_place(struct place *place)
 
 /* ---- where memory is --------------------------------------------------------------- */
 
-/* memory - the device of @addr and its type; NULL for host memory and what no driver knows. */
-static struct place *memory(const void *addr, unsigned *type_p)
+/* memory - the device of @addr and its type; NULL for host memory and what no driver knows.
+ * Returns the result of a driver that fails.
+ */
+static ze_result memory(const void *addr, unsigned *type_p, struct place **place_p)
 {
 	struct ze_alloc_props props;
+	ze_result res, bad = 0;
 	unsigned i, k;
 	void *dev;
 
 	*type_p = ZE_MEMORY_UNKNOWN;
+	*place_p = NULL;
 	for (i = 0; i < ctx_cnt; i++) {
 		props = (struct ze_alloc_props) { .stype = ZE_TYPE_ALLOC_PROPS };
 		dev = NULL;
-		if (ze.GetAllocProperties(ctxs[i], addr, &props, &dev) ||
-		    props.type == ZE_MEMORY_UNKNOWN)
+		res = ze.GetAllocProperties(ctxs[i], addr, &props, &dev);
+		if (res && res != ZE_INVALID_ARGUMENT)
+			bad = res;
+		if (res || props.type == ZE_MEMORY_UNKNOWN)
 			continue;
 		*type_p = props.type;
 		for (k = 0; k < place_cnt; k++)
 			if (places[k].dev == dev)
-				return &places[k];
-		return NULL;
+				*place_p = &places[k];
+		return 0;
 	}
-	return NULL;
+	return bad;
 }
 
 static bool detect(const void *addr, uint64_t *device_p)
 {
+	struct place *place;
 	unsigned type;
-	struct place *place = memory(addr, &type);
 
-	if (!place || type == ZE_MEMORY_HOST)
+	if (memory(addr, &type, &place) || !place || type == ZE_MEMORY_HOST)
 		return false;
 	*device_p = place->number;
 	return true;
@@ -267,11 +274,18 @@ static bool detect(const void *addr, uint64_t *device_p)
 static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	const char *last = (const char *) addr + (len ? len - 1 : 0);
+	struct place *place, *place_end;
 	unsigned type, type_end;
-	struct place *place = memory(addr, &type);
+	ze_result res = memory(addr, &type, &place);
 	int ret;
 
-	if (type == ZE_MEMORY_UNKNOWN || memory(last, &type_end) != place || type != type_end) {
+	if (!res)
+		res = memory(last, &type_end, &place_end);
+	if (res) {
+		*why_p = "the Level Zero driver fails";
+		return fail("zeMemGetAllocProperties", loc->device, res);
+	}
+	if (type == ZE_MEMORY_UNKNOWN || place_end != place || type != type_end) {
 		*why_p = "Level Zero does not know this memory as one allocation: it was freed, or is "
 			 "the host's";
 		return -FI_EINVAL;

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+# Two processes with memory of devices, over tests/fakegpu.
+check_PROGRAMS += tests/devices/faults
+devices_pair = tests/devices/pair.c tests/devices/pair.h tests/fakegpu/use.h \
+	fabtests/common/device.c fabtests/common/device.h
+devices_libs = src/libfabric.la
+tests_devices_faults_SOURCES = tests/devices/faults.c $(devices_pair)
+tests_devices_faults_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
+tests_devices_faults_LDADD = $(devices_libs)
+tests_devices_faults_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
+TESTS += tests/devices/faults_test
+dist_check_SCRIPTS += tests/devices/faults_test
+EXTRA_DIST += tests/devices/README.md
