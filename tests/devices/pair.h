@@ -67,7 +67,7 @@ void pair_unreg(struct pair *p);
 void pair_put(struct pair *p, const void *buf, size_t len);
 void pair_get(struct pair *p, void *buf, size_t len);
 
-/* pair_wait - the next completion, whose context is @context. */
+/* pair_wait - the next completion, whose context is @context; NULL: any. */
 void pair_wait(struct pair *p, const void *context, struct pair_end *end);
 /* pair_idle - there is no completion. */
 void pair_idle(struct pair *p);

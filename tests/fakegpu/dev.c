@@ -429,10 +429,49 @@ static void start_engine(void)
 	pthread_detach(thread);
 }
 
+/* ---- an engine that takes no processor (FAKEGPU_DMA) ----------------------------------------- */
+
+static uint64_t free_at;	/* when it has done all that it was given */
+
+static long dma_rate(void)
+{
+	static long rate = -1;
+
+	if (rate < 0)
+		rate = env("FAKEGPU_DMA", 0) ? env("FAKEGPU_RATE", 0) : 0;
+	return rate;
+}
+
+static void dma_start(size_t len, struct dev_event *event)
+{
+	uint64_t now = now_ns();
+
+	pthread_mutex_lock(&job_lock);
+	if (free_at < now)
+		free_at = now;
+	free_at += len * 1000 / (uint64_t) dma_rate();
+	event->due = free_at;
+	event->state = 0;
+	pthread_mutex_unlock(&job_lock);
+}
+
+static void dma_wait(uint64_t due)
+{
+	uint64_t now;
+
+	while ((now = now_ns()) < due)
+		pause_ns(due - now);
+}
+
 void dev_copy_start(void *dst, const void *src, size_t len, struct dev_event *event)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct job *job;
 
+	if (dma_rate()) {
+		dma_start(len, event);
+		return;
+	}
+	job = calloc(1, sizeof(*job));
 	if (!job)
 		abort();
 	*job = (struct job) { .dst = dst, .src = src, .len = len, .event = event,
@@ -440,6 +479,7 @@ void dev_copy_start(void *dst, const void *src, size_t len, struct dev_event *ev
 	pthread_mutex_lock(&job_lock);
 	start_engine();
 	event->state = 0;
+	event->due = 0;
 	*last = job;
 	last = &job->next;
 	in_flight++;
@@ -452,6 +492,8 @@ int dev_event_state(struct dev_event *event)
 	int state;
 
 	pthread_mutex_lock(&job_lock);
+	if (event->due && !event->state && now_ns() >= event->due)
+		event->state = 1;
 	state = event->state;
 	pthread_mutex_unlock(&job_lock);
 	return state;
@@ -459,6 +501,11 @@ int dev_event_state(struct dev_event *event)
 
 void dev_event_wait(struct dev_event *event)
 {
+	if (event->due) {
+		dma_wait(event->due);
+		event->state = 1;
+		return;
+	}
 	pthread_mutex_lock(&job_lock);
 	while (!event->state)
 		pthread_cond_wait(&done_cond, &job_lock);
@@ -467,6 +514,7 @@ void dev_event_wait(struct dev_event *event)
 
 void dev_drain(void)
 {
+	dma_wait(free_at);
 	pthread_mutex_lock(&job_lock);
 	while (in_flight)
 		pthread_cond_wait(&done_cond, &job_lock);

@@ -13,6 +13,8 @@
  *	FAKEGPU_SEED=n		of the delays (1)
  *	FAKEGPU_DELAY_US=n	an asynchronous copy ends up to so much later (200)
  *	FAKEGPU_RATE=n		speed of the copy engine, MB/s; 0: as fast as memcpy (0)
+ *	FAKEGPU_DMA=1		copies take the time that FAKEGPU_RATE says and no processor, for
+ *				measurements: their bytes are not moved
  *	FAKEGPU_FAIL=call:n	each n-th call of that name fails; "*:n" counts all
  */
 #ifndef FAKEGPU_DEV_H
@@ -54,6 +56,7 @@ struct dev_ipc {
 /* An asynchronous copy or a mark in a stream. */
 struct dev_event {
 	int state;		/* 0 in flight, 1 complete, < 0 failed */
+	uint64_t due;		/* FAKEGPU_DMA: when it completes, in ns; else 0 */
 };
 
 /* dev_count - devices that there are. */
