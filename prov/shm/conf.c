@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/api.h"
+#include "hmem/mem.h"
 #include "info/params.h"
 #include "split.h"
 
@@ -20,6 +21,7 @@
 struct shm_conf shm_conf = {
 	.pull_size = PULL_SIZE,
 	.share_size = SHM_SPLIT_MIN,
+	.gdr_size = SIZE_MAX,
 	.tx_size = 1024,
 	.rx_size = 1024,
 	.chan = {
@@ -49,6 +51,9 @@ static const struct info_param params[] = {
 	  "can write the receiver's memory (default: 65536)" },
 	{ "DISABLE_CMA", FI_PARAM_BOOL, FIELD(disable_cma), 0, 1, NULL,
 	  "never read a peer's memory, copy everything through shared memory (default: off)" },
+	{ "MAX_GDRCOPY_SIZE", FI_PARAM_SIZE_T, FIELD(gdr_size), 0, INFO_PARAM_MAX, NULL,
+	  "longest copy of CUDA memory by a mapping of libgdrapi, over any provider "
+	  "(default: 3072 to the host, 16384 to a device)" },
 	{ "DIR", FI_PARAM_STRING, FIELD(dir), 0, 0, NULL,
 	  "directory for the sockets over which endpoints connect, for processes that share a "
 	  "directory but no network namespace (default: none, sockets have no files)" },
@@ -58,6 +63,8 @@ void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
 {
 	conf->prov = prov;
 	info_params_read(prov, params, sizeof(params) / sizeof(params[0]), conf);
+	if (conf->gdr_size != SIZE_MAX)
+		hmem_gdr_limit(conf->gdr_size);
 }
 
 static struct fi_provider unregistered = { .name = "shm" };

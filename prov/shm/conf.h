@@ -20,6 +20,7 @@ struct shm_conf {
 	const char *dir;		/* where the sockets are; NULL: names without files */
 	size_t pull_size;		/* payload from here on is read from the sender's memory */
 	size_t share_size;		/* payload from here on is copied by both sides */
+	size_t gdr_size;		/* longest copy by a mapping of device memory; SIZE_MAX: not set */
 	size_t tx_size;			/* default queue sizes */
 	size_t rx_size;
 	struct chan_conf chan;		/* retries and timeouts of connections */

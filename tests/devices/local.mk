@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 # Two processes with memory of devices, over tests/fakegpu.
-check_PROGRAMS += tests/devices/faults tests/devices/pipeline
+check_PROGRAMS += tests/devices/calls tests/devices/faults tests/devices/pipeline
 devices_pair = tests/devices/pair.c tests/devices/pair.h tests/fakegpu/use.h \
 	fabtests/common/device.c fabtests/common/device.h
 devices_libs = src/libfabric.la
@@ -13,6 +13,10 @@ tests_devices_pipeline_SOURCES = tests/devices/pipeline.c $(devices_pair)
 tests_devices_pipeline_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
 tests_devices_pipeline_LDADD = $(devices_libs)
 tests_devices_pipeline_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
-TESTS += tests/devices/faults_test
-dist_check_SCRIPTS += tests/devices/faults_test
+tests_devices_calls_SOURCES = tests/devices/calls.c $(devices_pair)
+tests_devices_calls_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
+tests_devices_calls_LDADD = $(devices_libs)
+tests_devices_calls_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
+TESTS += tests/devices/faults_test tests/devices/options_test
+dist_check_SCRIPTS += tests/devices/faults_test tests/devices/options_test
 EXTRA_DIST += tests/devices/README.md

@@ -91,6 +91,8 @@ static void get_info(struct pair *p)
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->mr_mode = FI_MR_HMEM | FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
+	if (getenv("PAIR_AUTO"))
+		hints->domain_attr->progress = FI_PROGRESS_AUTO;
 	hints->fabric_attr->prov_name = strdup(p->prov);
 	if (strcmp(p->prov, "shm"))
 		node = "127.0.0.1";

@@ -53,7 +53,9 @@ void pair_die(const char *what, long ret);
 void pair_start(struct pair *p, const char *prov, const char *kind, size_t len);
 /* pair_join - in the second process, of main()'s arguments. */
 void pair_join(struct pair *p, char **argv);
-/* pair_open - device, endpoint and the peer's address; in both processes. */
+/* pair_open - device, endpoint and the peer's address; in both processes.  With PAIR_AUTO in the
+ * environment progress is automatic.
+ */
 void pair_open(struct pair *p);
 void pair_close(struct pair *p);
 /* pair_end - the first process waits for the second's success. */

@@ -65,6 +65,9 @@ int dev_count(void);
 /* dev_fails - is it the turn of @call to fail?  Counts it. */
 bool dev_fails(const char *call);
 
+/* dev_note - count @call, which cannot fail. */
+void dev_note(const char *call);
+
 struct dev_mem *dev_alloc(size_t len, int device, enum dev_type type);
 /* dev_map - the same at @va, of the memory @fd. */
 struct dev_mem *dev_map(char *va, size_t len, int fd, int device);

@@ -224,6 +224,7 @@ DEV_API int64_t hsa_signal_wait_scacquire(sig s, int cond, int64_t val, uint64_t
 	(void) val;
 	(void) timeout;
 	(void) how;
+	dev_note("hsa_signal_wait_scacquire");
 	if (of(s)->copying)
 		dev_event_wait(&of(s)->ev);
 	return load(of(s));

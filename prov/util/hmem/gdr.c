@@ -17,7 +17,7 @@
 /* What a GPU pins at a time. */
 #define GPU_PAGE UINT64_C(65536)
 #define MAP_MAX (UINT64_C(64) << 20)	/* of one region: the aperture is short */
-#define TO_HOST_MAX 3072
+#define TO_HOST_MAX 3072	/* longest copies */
 #define TO_DEVICE_MAX 16384
 
 struct gdr_handle {
@@ -43,7 +43,13 @@ struct map {
 };
 
 static void *g;
+static size_t longest[2] = { [HMEM_TO_HOST] = TO_HOST_MAX, [HMEM_TO_DEVICE] = TO_DEVICE_MAX };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* the library has none for these */
+
+void hmem_gdr_limit(size_t most)
+{
+	longest[HMEM_TO_HOST] = longest[HMEM_TO_DEVICE] = most;
+}
 
 int hmem_gdr_start(char *why, size_t room)
 {
@@ -115,7 +121,7 @@ int hmem_gdr_copy(enum hmem_dir dir, void *arg, void *dev, void *buf, size_t len
 	struct map *map = arg;
 	uintptr_t off = (uintptr_t) dev - map->start;
 
-	if (len > (dir == HMEM_TO_HOST ? TO_HOST_MAX : TO_DEVICE_MAX) || off > map->len ||
+	if (len > longest[dir] || off > map->len ||
 	    len > map->len - off)
 		return 0;
 	return dir == HMEM_TO_HOST ? !gdr.from(map->handle, buf, map->va + off, len) :

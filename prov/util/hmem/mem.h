@@ -129,6 +129,11 @@ int hmem_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, u
 bool hmem_p2p_disabled(void);
 bool hmem_gdrcopy(void);
 
+/* hmem_gdr_limit - the longest copy by a mapping, in either direction.  Called before the first
+ * copy.
+ */
+void hmem_gdr_limit(size_t most);
+
 /* hmem_strerror - an error of a device as text: "cuMemcpyDtoH_v2 on CUDA device 0: ...".
  * @err: positive or negative; NULL: it is none of ours
  */
