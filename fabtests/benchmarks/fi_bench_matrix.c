@@ -411,7 +411,8 @@ static bool has_cell(const struct ft *ft, const struct call *c, enum pattern pat
 
 	if (!(ft->info->caps & caps[c->family]) || !len || len > ft->info->ep_attr->max_msg_size)
 		return false;
-	if (c->injects && len > ft->info->tx_attr->inject_size)
+	/* an inject has no desc: its payload is the host's */
+	if (c->injects && (ft->opt.device || len > ft->info->tx_attr->inject_size))
 		return false;
 	if (strstr(c->name, "data") && !ft->info->domain_attr->cq_data_size)
 		return false;
