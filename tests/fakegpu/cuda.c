@@ -243,6 +243,15 @@ API cuPointerGetAttribute(void *val, int attr, ptr at)
 	}
 }
 
+/* The one attribute that a program may set: synchronous copies. */
+API cuPointerSetAttribute(const void *val, int attr, ptr at);
+API cuPointerSetAttribute(const void *val, int attr, ptr at)
+{
+	struct dev_mem *mem = mem_of(at);
+
+	return mem && !mem->vmm && attr == 6 && *(const unsigned *) val == 1 ? OK : INVALID;
+}
+
 API cuMemGetAddressRange_v2(ptr *base, size_t *len, ptr at);
 API cuMemGetAddressRange_v2(ptr *base, size_t *len, ptr at)
 {

@@ -168,6 +168,8 @@ out:
 
 static void add(struct dev_mem *mem)
 {
+	static uint64_t last_id;
+
 	pthread_mutex_lock(&mem_lock);
 	mem->id = ++last_id;
 	mem->next = mems;

@@ -39,6 +39,7 @@ struct dev_mem {
 	char *alias;		/* that may be accessed */
 	size_t len;
 	int fd;
+	uint64_t id;		/* of this allocation and no other */
 	int device;
 	unsigned long long id;	/* of no other allocation */
 	enum dev_type type;

@@ -112,6 +112,44 @@ API hsa_amd_memory_pool_allocate(agent pool, size_t len, uint32_t flags, void **
 	return mem ? OK : NO_MEMORY;
 }
 
+/* Who wants to know that memory is freed. */
+static struct on_free {
+	struct on_free *next;
+	void *at;
+	void (*fn)(void *at, void *arg);
+	void *arg;
+} *on_frees;
+
+API hsa_amd_register_deallocation_callback(void *at, void (*fn)(void *at, void *arg), void *arg);
+API hsa_amd_register_deallocation_callback(void *at, void (*fn)(void *at, void *arg), void *arg)
+{
+	struct dev_mem *mem = dev_find(at);
+	struct on_free *f;
+
+	PLAN("hsa_amd_register_deallocation_callback");
+	if (!mem || mem->va != at)
+		return INVALID;
+	f = malloc(sizeof(*f));
+	*f = (struct on_free) { on_frees, at, fn, arg };
+	on_frees = f;
+	return OK;
+}
+
+static void tell_freed(void *at)
+{
+	struct on_free **f = &on_frees, *gone;
+
+	while ((gone = *f)) {
+		if (gone->at != at) {
+			f = &gone->next;
+			continue;
+		}
+		*f = gone->next;
+		gone->fn(at, gone->arg);
+		free(gone);
+	}
+}
+
 API hsa_amd_memory_pool_free(void *at);
 API hsa_amd_memory_pool_free(void *at)
 {
@@ -120,6 +158,7 @@ API hsa_amd_memory_pool_free(void *at)
 	if (!mem || mem->va != at || mem->imported)
 		return INVALID;
 	dev_drain();
+	tell_freed(mem->va);
 	dev_free(mem);
 	return OK;
 }

@@ -152,6 +152,7 @@ API zeMemGetAllocProperties(void *c, const void *at, struct props *props, void *
 	if (c != &ctx_mem || props->stype != 0x17)
 		return INVALID;
 	props->type = !mem ? 0 : mem->type == DEV_HOST ? 1 : mem->type == DEV_DEVICE ? 2 : 3;
+	props->id = mem ? mem->id : 0;
 	if (dev)
 		*dev = mem && mem->device >= 0 ? &devices[mem->device] : NULL;
 	if (fd && fd->stype == 0x1a && fd->flags == 2 && mem)

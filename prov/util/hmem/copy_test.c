@@ -222,6 +222,8 @@ static void test_cuda_other_memory(void **state)
 	assert_memory_equal(in, out, sizeof(out));
 	/* what has no handle of either sort is refused with the call's name */
 	assert_true(hmem_dmabuf(&loc, (void *) at, sizeof(out), &fd, &off) <= -HMEM_ERR_BASE);
+	/* its number does not change when other handles are mapped there, so it has none */
+	assert_int_equal(hmem_id(&loc, (void *) at, &off), -FI_EOPNOTSUPP);
 	hmem_forget(&loc);
 	assert_int_equal(unmap(at, sizeof(out)), 0);
 	for (i = 0; i < 2; i++)
@@ -250,6 +252,34 @@ static void test_dmabuf_and_range(void **state)
 		close(fd);
 		close_one(&f);
 	}
+}
+
+/* The number is the allocation's, wherever in it one asks, and of no other at the same address. */
+static void test_number(void **state)
+{
+	static struct fix f;
+	uint64_t first, second;
+	char *was;
+	int k;
+
+	for (k = 0; k < 3; k++) {
+		open_one(&f, k, 0);
+		was = f.dev;
+		assert_true(hmem_exports(f.iface));
+		assert_int_equal(hmem_id(&f.loc, f.dev, &first), 0);
+		assert_int_equal(hmem_id(&f.loc, f.dev + LEN - 1, &second), 0);
+		assert_int_equal(first, second);
+		close_one(&f);
+		assert_int_not_equal(hmem_id(&f.loc, was, &second), 0);
+		open_one(&f, k, 0);
+		assert_ptr_equal(f.dev, was);
+		assert_int_equal(hmem_id(&f.loc, f.dev, &second), 0);
+		assert_int_not_equal(first, second);
+		close_one(&f);
+	}
+	assert_false(hmem_exports(FI_HMEM_NEURON));
+	assert_int_equal(hmem_id(&(struct hmem_loc) { .iface = FI_HMEM_NEURON }, f.out, &first),
+			 -FI_EOPNOTSUPP);
 }
 
 /* In a process of its own: open the handle that comes, read, write, close. */
@@ -384,6 +414,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_detect),
 		cmocka_unit_test(test_cuda_other_memory),
 		cmocka_unit_test(test_dmabuf_and_range),
+		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_ipc),
 		cmocka_unit_test(test_failing_calls),
 		cmocka_unit_test(test_contexts),

@@ -34,6 +34,7 @@ enum {
 
 	CU_POINTER_CONTEXT = 1,
 	CU_POINTER_MEMORY_TYPE = 2,
+	CU_POINTER_SYNC_MEMOPS = 6,
 	CU_POINTER_BUFFER_ID = 7,
 	CU_POINTER_IS_MANAGED = 8,
 	CU_POINTER_DEVICE_ORDINAL = 9,
@@ -66,6 +67,7 @@ static struct {
 	cu_result (*MemHostRegister)(void *buf, size_t len, unsigned flags);
 	cu_result (*MemHostUnregister)(void *buf);
 	cu_result (*PointerGetAttribute)(void *val, int attr, cu_ptr ptr);
+	cu_result (*PointerSetAttribute)(const void *val, int attr, cu_ptr ptr);
 	cu_result (*MemGetAddressRange)(cu_ptr *base, size_t *len, cu_ptr ptr);
 	cu_result (*IpcGetMemHandle)(struct cu_ipc *handle, cu_ptr base);
 	cu_result (*IpcOpenMemHandle)(cu_ptr *base, struct cu_ipc handle, unsigned flags);
@@ -87,6 +89,7 @@ static const struct hmem_func funcs[] = {
 	FUNC(StreamSynchronize, "StreamSynchronize"),
 	FUNC(MemHostRegister, "MemHostRegister_v2"), FUNC(MemHostUnregister, "MemHostUnregister"),
 	FUNC(PointerGetAttribute, "PointerGetAttribute"),
+	FUNC(PointerSetAttribute, "PointerSetAttribute"),
 	FUNC(MemGetAddressRange, "MemGetAddressRange_v2"),
 	FUNC(IpcGetMemHandle, "IpcGetMemHandle"), FUNC(IpcOpenMemHandle, "IpcOpenMemHandle_v2"),
 	FUNC(IpcCloseMemHandle, "IpcCloseMemHandle"), FUNC(GetErrorName, "GetErrorName"),
@@ -262,6 +265,16 @@ static int primary(int device, void **ctx_p)
 	return ret ? fail("cuDevicePrimaryCtxRetain", (uint64_t) device, ret) : 0;
 }
 
+/* The program's own copies to and from the buffer are over when their calls return; else what we
+ * read, or an RDMA device, may be older.  Memory of cuMemMap has no such attribute.
+ */
+static void sync_memops(const void *addr)
+{
+	unsigned on = 1;
+
+	cu.PointerSetAttribute(&on, CU_POINTER_SYNC_MEMOPS, (uintptr_t) addr);
+}
+
 /* Both ends are looked at: a buffer may lie in several mappings, all of one device. */
 static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
@@ -286,6 +299,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 		return -FI_EINVAL;
 	}
 	/* Host memory of the driver, and managed memory, which migrates when the CPU touches it. */
+	loc->managed = at.managed;
 	loc->host = at.managed || at.type != CU_MEMORY_DEVICE;
 	if (loc->host)
 		return 0;
@@ -301,6 +315,8 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 	if (ret)
 		*why_p = "its context cannot be used";
 	loc->ctx = place;
+	if (!ret)
+		sync_memops(addr);
 	return ret;
 }
 
@@ -463,12 +479,17 @@ static int range(const struct hmem_loc *loc, const void *addr, void **base_p, si
 	return 0;
 }
 
-static int ident(const struct hmem_loc *loc, const void *base, uint64_t *id_p)
+/* Memory of cuMemMap, which has no context, may be mapped again without another number. */
+static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 {
-	unsigned long long id = 0;
-	cu_result ret = cu.PointerGetAttribute(&id, CU_POINTER_BUFFER_ID, (uintptr_t) base);
+	cu_ptr ptr = (uintptr_t) addr;
+	void *ctx = NULL;
+	cu_result ret = cu.PointerGetAttribute(&ctx, CU_POINTER_CONTEXT, ptr);
 
-	*id_p = id;
+	if (!ret && !ctx)
+		return -FI_EOPNOTSUPP;
+	if (!ret)
+		ret = cu.PointerGetAttribute(id_p, CU_POINTER_BUFFER_ID, ptr);
 	return ret ? fail("cuPointerGetAttribute", loc->device, ret) : 0;
 }
 
@@ -522,6 +543,11 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 	return ret ? fail("cuIpcCloseMemHandle", loc->device, ret) : 0;
 }
 
+static bool exports(void)
+{
+	return use_dmabuf && cu.MemGetHandleForAddressRange;
+}
+
 /* The driver exports whole pages of the host; the buffer begins somewhere in the first. */
 static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
 {
@@ -532,7 +558,7 @@ static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 	cu_result ret;
 	int err;
 
-	if (!use_dmabuf || !cu.MemGetHandleForAddressRange)
+	if (!exports())
 		return -FI_EOPNOTSUPP;
 	err = enter(place->ctx, place->device);
 	if (err)
@@ -547,6 +573,7 @@ const struct hmem_kind hmem_cuda = {
 	.iface = FI_HMEM_CUDA, .name = "CUDA", .word = "cuda",
 	.start = start, .find = find, .detect = detect,
 	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
-	.pin = pin, .unpin = unpin, .range = range, .ident = ident,
-	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close, .dmabuf = dmabuf,
+	.pin = pin, .unpin = unpin, .range = range, .id = id,
+	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close,
+	.dmabuf = dmabuf, .exports = exports,
 };

@@ -13,7 +13,7 @@
 #include "hmem/kind.h"
 
 static int (*nrt_get_dmabuf_fd)(uint64_t addr, uint64_t len, int *fd);
-static bool use_neuron;
+static bool use_neuron, use_synapse;
 
 static int neuron_start(char *why, size_t room)
 {
@@ -34,6 +34,7 @@ static int synapse_start(char *why, size_t room)
 {
 	static const char *const names[] = { "libSynapse.so", NULL };
 
+	use_synapse = hmem_param_bool("hmem_synapseai_use_dmabuf", true);
 	return hmem_dlopen(names, why, room) ? 0 : -FI_ENOSYS;
 }
 
@@ -55,12 +56,22 @@ static int neuron_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int
 	return ret ? hmem_fail(&hmem_neuron, "nrt_get_dmabuf_fd", loc->device, NULL, ret) : 0;
 }
 
+static bool neuron_exports(void)
+{
+	return use_neuron;
+}
+
+static bool synapse_exports(void)
+{
+	return use_synapse;
+}
+
 const struct hmem_kind hmem_neuron = {
 	.iface = FI_HMEM_NEURON, .name = "Neuron", .word = "neuron",
-	.start = neuron_start, .find = find, .dmabuf = neuron_dmabuf,
+	.start = neuron_start, .find = find, .dmabuf = neuron_dmabuf, .exports = neuron_exports,
 };
 
 const struct hmem_kind hmem_synapse = {
 	.iface = FI_HMEM_SYNAPSEAI, .name = "SynapseAI", .word = "synapseai",
-	.start = synapse_start, .find = find,
+	.start = synapse_start, .find = find, .exports = synapse_exports,
 };

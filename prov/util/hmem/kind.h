@@ -33,14 +33,14 @@ struct hmem_kind {
 	int (*pin)(void *buf, size_t len);
 	void (*unpin)(void *buf);
 	int (*range)(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p);
-	/* ident - a number of the allocation that no other one of the process has or had. */
-	int (*ident)(const struct hmem_loc *loc, const void *base, uint64_t *id_p);
+	int (*id)(const struct hmem_loc *loc, const void *addr, uint64_t *id_p);
 	int (*ipc_get)(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE]);
 	int (*ipc_open)(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
 			void **base_p);
 	int (*ipc_close)(const struct hmem_loc *loc, void *base);
 	int (*dmabuf)(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 		      uint64_t *off_p);
+	bool (*exports)(void);		/* may dma-bufs of it be used? */
 };
 
 extern const struct hmem_kind hmem_cuda, hmem_rocr, hmem_ze, hmem_neuron, hmem_synapse;

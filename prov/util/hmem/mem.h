@@ -29,6 +29,7 @@ struct fi_provider;
 struct hmem_loc {
 	uint8_t iface;			/* enum fi_hmem_iface */
 	bool host;			/* the CPU may access it; copies need no device */
+	bool managed;			/* @host, and it moves to the device and back */
 	bool dmabuf_only;		/* neither the CPU nor we can copy it */
 	bool unshared;			/* no handle of it opens in another process */
 	uint64_t device;		/* of that interface: number, or fi_hmem_ze_device() */
@@ -105,6 +106,12 @@ void hmem_unpin(void *buf);
 /* hmem_range - the allocation in which @addr lies.  Errors: -FI_EOPNOTSUPP, the device's. */
 int hmem_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p);
 
+/* hmem_id - a number of the allocation in which @addr lies: no other one of this process has had
+ * it or will have it, also not a later one at the same address.
+ * Errors: -FI_EOPNOTSUPP: it has none; the device's.
+ */
+int hmem_id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p);
+
 #define HMEM_IPC_SIZE 64
 
 /* hmem_ipc_get - a handle by which another process of the host maps the allocation of @base.
@@ -115,15 +122,15 @@ int hmem_ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], 
 		  void **base_p);
 int hmem_ipc_close(const struct hmem_loc *loc, void *base);
 
-/* hmem_ident - a number of the allocation at @base that no other one of this process has or had;
- * 0: the interface has none, and handles differ instead.  Errors: the device's.
- */
-int hmem_ident(const struct hmem_loc *loc, const void *base, uint64_t *id_p);
-
 /* hmem_dmabuf - [@addr, @addr + @len) as a dma-buf: @fd_p is the caller's, the memory begins at
  * @off_p in it.  Errors: -FI_EOPNOTSUPP, the device's.
  */
 int hmem_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p);
+
+/* hmem_exports - may memory of @iface, which has started, be registered as a dma-buf?  False if its
+ * library has no call for that, or the environment says so.
+ */
+bool hmem_exports(enum fi_hmem_iface iface);
 
 /* hmem_p2p_disabled - FI_HMEM_DISABLE_P2P.  hmem_gdrcopy - are copies by mapping in use? */
 bool hmem_p2p_disabled(void);

@@ -64,6 +64,7 @@ static struct {
 	hsa_status (*ipc_attach)(const void *handle, size_t len, uint32_t cnt, const hsa_agent *agents,
 				 void **base);
 	hsa_status (*ipc_detach)(void *base);
+	hsa_status (*on_free)(void *base, void (*fn)(void *base, void *arg), void *arg);
 	hsa_status (*export_dmabuf)(const void *addr, size_t len, int *fd, uint64_t *off);
 } hsa;
 
@@ -84,6 +85,7 @@ static const struct hmem_func funcs[] = {
 	{ "hsa_amd_ipc_memory_create", &hsa.ipc_create, false },
 	{ "hsa_amd_ipc_memory_attach", &hsa.ipc_attach, false },
 	{ "hsa_amd_ipc_memory_detach", &hsa.ipc_detach, false },
+	{ "hsa_amd_register_deallocation_callback", &hsa.on_free, true },
 	{ "hsa_amd_portable_export_dmabuf", &hsa.export_dmabuf, true },	/* ROCm 5.3 */
 	{ NULL, NULL, false },
 };
@@ -342,6 +344,76 @@ static int range(const struct hmem_loc *loc, const void *addr, void **base_p, si
 	return 0;
 }
 
+/* Allocations with a number, from the first query until the runtime says that they are freed. */
+struct numbered {
+	struct numbered *next;
+	void *base;
+	uint64_t id;
+};
+static struct numbered *numbered;	/* guarded by @lock */
+static uint64_t last_id;
+
+static void freed(void *base, void *arg)
+{
+	struct numbered **at, *n = arg;
+
+	pthread_mutex_lock(&lock);
+	for (at = &numbered; *at && *at != n; at = &(*at)->next)
+		;
+	if (*at)
+		*at = n->next;
+	pthread_mutex_unlock(&lock);
+	free(n);
+}
+
+/* The number of @base, or 0. */
+static uint64_t number_of(const void *base)
+{
+	struct numbered *n;
+	uint64_t id;
+
+	pthread_mutex_lock(&lock);
+	for (n = numbered; n && n->base != base; n = n->next)
+		;
+	id = n ? n->id : 0;
+	pthread_mutex_unlock(&lock);
+	return id;
+}
+
+static int give_number(const struct hmem_loc *loc, void *base, uint64_t *id_p)
+{
+	struct numbered *n = calloc(1, sizeof(*n));
+	hsa_status ret;
+
+	if (!n)
+		return -FI_ENOMEM;
+	ret = hsa.on_free(base, freed, n);
+	if (ret) {
+		free(n);
+		return fail("hsa_amd_register_deallocation_callback", loc->device, ret);
+	}
+	n->base = base;
+	pthread_mutex_lock(&lock);
+	*id_p = n->id = ++last_id;
+	n->next = numbered;
+	numbered = n;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+/* The runtime numbers nothing by itself; it tells when an allocation is freed. */
+static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
+{
+	size_t len;
+	void *base = NULL;
+	int ret = hsa.on_free ? range(loc, addr, &base, &len) : -FI_EOPNOTSUPP;
+
+	if (ret)
+		return ret;
+	*id_p = number_of(base);
+	return *id_p ? 0 : give_number(loc, base, id_p);
+}
+
 static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	struct hsa_ptr_info info;
@@ -367,11 +439,16 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 	return ret ? fail("hsa_amd_ipc_memory_detach", loc->device, ret) : 0;
 }
 
+static bool exports(void)
+{
+	return use_dmabuf && hsa.export_dmabuf;
+}
+
 static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
 {
 	hsa_status ret;
 
-	if (!use_dmabuf || !hsa.export_dmabuf)
+	if (!exports())
 		return -FI_EOPNOTSUPP;
 	ret = hsa.export_dmabuf(addr, len, fd_p, off_p);
 	return ret ? fail("hsa_amd_portable_export_dmabuf", loc->device, ret) : 0;
@@ -381,6 +458,7 @@ const struct hmem_kind hmem_rocr = {
 	.iface = FI_HMEM_ROCR, .name = "ROCr", .word = "rocr",
 	.start = start, .find = find, .detect = detect,
 	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
-	.pin = pin, .unpin = unpin, .range = range,
-	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close, .dmabuf = dmabuf,
+	.pin = pin, .unpin = unpin, .range = range, .id = id,
+	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close,
+	.dmabuf = dmabuf, .exports = exports,
 };

@@ -47,7 +47,9 @@ int hmem_share_of(const struct hmem_loc *loc, const void *addr, size_t len,
 	off = (size_t) ((const char *) addr - (char *) base);
 	if (off > total || len > total - off)
 		return -FI_EOPNOTSUPP;
-	ret = hmem_ident(loc, base, &share->id);
+	ret = hmem_id(loc, base, &share->id);
+	if (ret == -FI_EOPNOTSUPP)	/* handles differ instead */
+		ret = 0;
 	if (!ret)
 		ret = hmem_ipc_get(loc, base, share->handle);
 	share->proc = hmem_share_proc();

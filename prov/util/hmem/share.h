@@ -17,7 +17,7 @@
 /* An allocation, as it is described to another process. */
 struct hmem_share {
 	uint64_t proc;			/* the owner: hmem_share_proc() there */
-	uint64_t id;			/* hmem_ident() */
+	uint64_t id;			/* hmem_id(); 0: the interface has none, and handles differ instead */
 	uint64_t base;			/* its address, with the owner */
 	uint64_t len;
 	uint32_t iface;			/* enum fi_hmem_iface */

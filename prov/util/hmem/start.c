@@ -419,6 +419,13 @@ int hmem_range(const struct hmem_loc *loc, const void *addr, void **base_p, size
 	return kind && kind->range ? kind->range(loc, addr, base_p, len_p) : -FI_EOPNOTSUPP;
 }
 
+int hmem_id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
+{
+	const struct hmem_kind *kind = device_kind(loc);
+
+	return kind && kind->id ? kind->id(loc, addr, id_p) : -FI_EOPNOTSUPP;
+}
+
 int hmem_ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	const struct hmem_kind *kind = device_kind(loc);
@@ -442,12 +449,10 @@ int hmem_ipc_close(const struct hmem_loc *loc, void *base)
 	return kind && kind->ipc_close ? kind->ipc_close(loc, base) : -FI_EOPNOTSUPP;
 }
 
-int hmem_ident(const struct hmem_loc *loc, const void *base, uint64_t *id_p)
+bool hmem_exports(enum fi_hmem_iface iface)
 {
-	const struct hmem_kind *kind = device_kind(loc);
-
-	*id_p = 0;
-	return kind && kind->ident ? kind->ident(loc, base, id_p) : 0;
+	return !p2p_off && (unsigned) iface < HMEM_KINDS && started[iface] && kinds[iface]->exports &&
+	       kinds[iface]->exports();
 }
 
 int hmem_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)

@@ -290,7 +290,8 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 			 "the host's";
 		return -FI_EINVAL;
 	}
-	loc->host = type == ZE_MEMORY_HOST || type == ZE_MEMORY_SHARED;
+	loc->managed = type == ZE_MEMORY_SHARED;
+	loc->host = loc->managed || type == ZE_MEMORY_HOST;
 	if (loc->host)
 		return 0;
 	if (!place || loc->device != place->number) {
@@ -399,6 +400,19 @@ static int range(const struct hmem_loc *loc, const void *addr, void **base_p, si
 	return ret ? fail("zeMemGetAddressRange", loc->device, ret) : 0;
 }
 
+static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
+{
+	struct ze_alloc_props props = { .stype = ZE_TYPE_ALLOC_PROPS };
+	struct place *place = loc->ctx;
+	void *dev;
+	ze_result ret = ze.GetAllocProperties(place->ctx, addr, &props, &dev);
+
+	if (ret || props.type == ZE_MEMORY_UNKNOWN)
+		return fail("zeMemGetAllocProperties", loc->device, ret);
+	*id_p = props.id;
+	return 0;
+}
+
 static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	struct place *place = loc->ctx;
@@ -431,6 +445,11 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 	return ret ? fail("zeMemCloseIpcHandle", loc->device, ret) : 0;
 }
 
+static bool exports(void)
+{
+	return use_dmabuf;
+}
+
 static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
 {
 	struct ze_export_fd fd = { .stype = ZE_TYPE_EXPORT_FD, .flags = ZE_EXPORT_DMABUF, .fd = -1 };
@@ -458,6 +477,7 @@ const struct hmem_kind hmem_ze = {
 	.iface = FI_HMEM_ZE, .name = "Level Zero", .word = "ze",
 	.start = start, .find = find, .detect = detect,
 	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
-	.range = range,
-	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close, .dmabuf = dmabuf,
+	.range = range, .id = id,
+	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close,
+	.dmabuf = dmabuf, .exports = exports,
 };
