@@ -105,8 +105,8 @@ static void close_kept(void *arg, void *mr)
 	fi_close(&((struct fid_mr *) mr)->fid);
 }
 
-static const struct mr_cache_ops local_ops = { open_local, close_kept };
-static const struct mr_cache_ops remote_ops = { open_remote, close_kept };
+static const struct mr_cache_ops local_ops = { .open = open_local, .close = close_kept };
+static const struct mr_cache_ops remote_ops = { .open = open_remote, .close = close_kept };
 
 void layer_mem_keep(struct layer_mem *mem, const struct fi_provider *prov)
 {

@@ -12,8 +12,25 @@
 
 #define DEFAULT_CNT 1024
 
+/* The variables of interfaces whose registrations may be cached. */
+static const struct {
+	enum fi_hmem_iface iface;
+	const char *name;
+} monitors[] = {
+	{ FI_HMEM_CUDA, "mr_cuda_cache_monitor_enabled" },
+	{ FI_HMEM_ROCR, "mr_rocr_cache_monitor_enabled" },
+	{ FI_HMEM_ZE, "mr_ze_cache_monitor_enabled" },
+};
+#define MONITORS (sizeof(monitors) / sizeof(monitors[0]))
+
 void mr_cache_params(void)
 {
+	static bool done;
+	size_t i;
+
+	if (done)
+		return;
+	done = true;
 	fi_param_define(NULL, "mr_cache_monitor", FI_PARAM_STRING,
 			"how the memory of cached registrations is watched: userfaultfd; or "
 			"disabled: none is cached (default: the monitor that the program imported; "
@@ -23,6 +40,23 @@ void mr_cache_params(void)
 			"(default: %d)", DEFAULT_CNT);
 	fi_param_define(NULL, "mr_cache_max_size", FI_PARAM_SIZE_T,
 			"their total number of bytes (default: half of the memory)");
+	for (i = 0; i < MONITORS; i++)
+		fi_param_define(NULL, monitors[i].name, FI_PARAM_BOOL, "RDMA devices keep the "
+				"registrations of an allocation of such a device, for local use, until "
+				"it is freed (default: yes)");
+}
+
+bool mr_cache_hmem(enum fi_hmem_iface iface)
+{
+	int on = 1;
+	size_t i;
+
+	for (i = 0; i < MONITORS && monitors[i].iface != iface; i++)
+		;
+	if (i == MONITORS)
+		return false;
+	fi_param_get_bool(NULL, monitors[i].name, &on);
+	return on;
 }
 
 static enum mr_watch_by watch_by(const struct fi_provider *prov)
@@ -54,8 +88,15 @@ void mr_cache_init(struct mr_cache *cache, const struct mr_cache_ops *ops, void 
 	fi_param_get(NULL, "mr_cache_max_count", &cache->max_cnt);
 	fi_param_get(NULL, "mr_cache_max_size", &cache->max_size);
 	if (cache->max_cnt && cache->max_size)
-		cache->by = watch_by(prov);
+		cache->by = ops->gone ? MR_BY_OWNER : watch_by(prov);
 	cache->changes = mr_watch_changes();
+}
+
+/* is_gone - is the memory of @entry another by now? */
+static bool is_gone(struct mr_cache *cache, struct mr_entry *entry)
+{
+	return cache->by == MR_BY_OWNER ? cache->ops->gone(cache->arg, entry) :
+					  mr_watch_gone(&entry->range);
 }
 
 /* ---- freeing entries ------------------------------------------------------------------- */
@@ -74,7 +115,7 @@ static void entry_free(struct mr_cache *cache, struct mr_entry *entry)
 	unlist(cache, entry);
 	if (entry->mr)
 		cache->ops->close(cache->arg, entry->mr);
-	if (entry->watched)
+	if (entry->watched && cache->by != MR_BY_OWNER)
 		mr_watch_del(&entry->range);
 	free(entry);
 }
@@ -99,24 +140,31 @@ static bool drop_oldest(struct mr_cache *cache)
 	return true;
 }
 
-/* Some memory has changed: free the idle entries whose range is gone, which unpins their pages. */
-static void sweep(struct mr_cache *cache)
+/* Free the idle entries whose range is gone, which unpins their pages. */
+static void free_gone(struct mr_cache *cache)
 {
-	unsigned changes = mr_watch_changes();
 	struct list *pos, *next;
 	struct mr_entry *entry;
 
-	if (changes == cache->changes)
-		return;
-	cache->changes = changes;
 	for (pos = cache->idle.next; pos != &cache->idle; pos = next) {
 		next = pos->next;
 		entry = container_of(pos, struct mr_entry, node);
-		if (mr_watch_gone(&entry->range)) {
+		if (is_gone(cache, entry)) {
 			leave_idle(cache, entry);
 			entry_free(cache, entry);
 		}
 	}
+}
+
+/* Where memory is watched: some has changed. */
+static void sweep(struct mr_cache *cache)
+{
+	unsigned changes = mr_watch_changes();
+
+	if (cache->by == MR_BY_OWNER || changes == cache->changes)
+		return;
+	cache->changes = changes;
+	free_gone(cache);
 }
 
 void mr_cache_fini(struct mr_cache *cache)
@@ -124,7 +172,7 @@ void mr_cache_fini(struct mr_cache *cache)
 	while (drop_oldest(cache))
 		;
 	hmap_destroy(&cache->table);
-	if (cache->by)
+	if (cache->by && cache->by != MR_BY_OWNER)
 		mr_watch_put(cache->by);
 	cache->by = MR_BY_NONE;
 }
@@ -144,7 +192,10 @@ static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_e
 	entry->cache = cache;
 	entry->addr = (uintptr_t) addr;
 	entry->len = len;
-	entry->watched = cache->by && !mr_watch_add(&entry->range, cache->by, addr, len);
+	if (cache->by == MR_BY_OWNER)
+		free_gone(cache);	/* the owner is asked only when a registration is made */
+	entry->watched = cache->by == MR_BY_OWNER ||
+			 (cache->by && !mr_watch_add(&entry->range, cache->by, addr, len));
 	do {
 		ret = cache->ops->open(cache->arg, entry, &entry->mr);
 	} while (ret == -FI_ENOMEM && drop_oldest(cache));
@@ -161,7 +212,7 @@ static struct mr_entry *find(struct mr_cache *cache, void *addr, size_t len)
 {
 	struct mr_entry *entry = hmap_find(&cache->table, (uintptr_t) addr);
 
-	if (!entry || (entry->len >= len && !mr_watch_gone(&entry->range)))
+	if (!entry || (entry->len >= len && !is_gone(cache, entry)))
 		return entry;
 	unlist(cache, entry);
 	if (!entry->users) {
@@ -197,7 +248,7 @@ void mr_cache_put(struct mr_entry *entry)
 
 	if (--entry->users)
 		return;
-	if (!entry->listed || mr_watch_gone(&entry->range)) {
+	if (!entry->listed || is_gone(cache, entry)) {
 		entry_free(cache, entry);
 		return;
 	}

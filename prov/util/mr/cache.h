@@ -10,12 +10,16 @@
  * for the mapping that exists at the time of the call; a registration in use stays until it is
  * released.
  *
+ * Memory of devices is not watched.  There the owner of the cache says by a function whether an
+ * entry still is of the allocation that it was made for.
+ *
  * FI_MR_CACHE_MAX_COUNT and FI_MR_CACHE_MAX_SIZE limit the unused registrations; a count of 0,
  * or FI_MR_CACHE_MONITOR=disabled, switches the cache off.
  */
 #ifndef MR_CACHE_H
 #define MR_CACHE_H
 
+#include <rdma/fi_domain.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +48,10 @@ struct mr_cache_ops {
 	 */
 	int (*open)(void *arg, struct mr_entry *entry, void **mr_p);
 	void (*close)(void *arg, void *mr);
+	/* gone - is the memory of @entry another allocation by now, or none?  NULL: it is memory of
+	 * the host, which is watched.
+	 */
+	bool (*gone)(void *arg, const struct mr_entry *entry);
 };
 
 struct mr_cache {
@@ -57,8 +65,15 @@ struct mr_cache {
 	enum mr_watch_by by;		/* MR_BY_NONE: nothing is watched, so nothing is cached */
 };
 
-/* mr_cache_params - define the environment variables; once, when a provider is initialised. */
+/* mr_cache_params - define the environment variables, if that has not been done.  Called while a
+ * provider is initialised, which the core serialises.
+ */
 void mr_cache_params(void);
+
+/* mr_cache_hmem - may registrations in memory of @iface be cached?  FI_MR_CUDA_CACHE_MONITOR_ENABLED
+ * and its like; true by default, false for interfaces that have none.
+ */
+bool mr_cache_hmem(enum fi_hmem_iface iface);
 
 /* mr_cache_init - an empty cache, with the limits of the environment.  Where memory cannot be
  * watched it works too, without caching.

@@ -71,7 +71,7 @@ static void reg_close(void *arg, void *mr)
 	closed++;
 }
 
-static const struct mr_cache_ops ops = { reg_open, reg_close };
+static const struct mr_cache_ops ops = { .open = reg_open, .close = reg_close };
 
 /* ---- an imported monitor ----------------------------------------------------------------- */
 
@@ -666,6 +666,60 @@ static void child(void **state)
 #define IMPORTED(name)									\
 	{ #name " (imported)", name, set_up_imported, tear_down_imported, NULL }
 
+/* ---- memory that is not watched ------------------------------------------------------------- */
+
+/* The allocation at each of two addresses, as a device numbers them; 0: freed. */
+static uint64_t alloc_ids[2];
+
+static int owned_open(void *arg, struct mr_entry *entry, void **mr_p)
+{
+	struct reg *reg = malloc(sizeof(*reg));
+
+	reg->number = alloc_ids[entry->addr - 1];
+	*mr_p = reg;
+	opened++;
+	return 0;
+}
+
+static bool owned_gone(void *arg, const struct mr_entry *entry)
+{
+	return ((struct reg *) entry->mr)->number != alloc_ids[entry->addr - 1];
+}
+
+/* A registration of another allocation at the same address is never returned, and is closed at the
+ * next registration, or when its last user has gone.
+ */
+static void owned(void **state)
+{
+	static const struct mr_cache_ops owned_ops = { owned_open, reg_close, owned_gone };
+	struct mr_entry *one, *two;
+
+	opened = closed = 0;
+	alloc_ids[0] = 10;
+	alloc_ids[1] = 20;
+	mr_cache_init(&cache, &owned_ops, NULL, NULL);
+	assert_int_equal(mr_cache_get(&cache, (void *) 1, 64, &one), 0);
+	mr_cache_put(one);
+	assert_int_equal(mr_cache_get(&cache, (void *) 1, 64, &two), 0);
+	assert_ptr_equal(one, two);
+	assert_int_equal(opened, 1);
+	alloc_ids[0] = 11;	/* freed and allocated again while it is in use */
+	assert_int_equal(mr_cache_get(&cache, (void *) 1, 64, &one), 0);
+	assert_ptr_not_equal(one, two);
+	assert_int_equal(opened, 2);
+	mr_cache_put(two);
+	assert_int_equal(closed, 1);
+	mr_cache_put(one);
+	assert_int_equal(closed, 1);
+	alloc_ids[0] = 0;
+	assert_int_equal(mr_cache_get(&cache, (void *) 2, 64, &two), 0);
+	assert_int_equal(closed, 2);
+	mr_cache_put(two);
+	mr_cache_fini(&cache);
+	assert_int_equal(opened, 3);
+	assert_int_equal(closed, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -677,6 +731,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(disabled, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(beside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(child, set_up, tear_down),
+		cmocka_unit_test(owned),
 		IMPORTED(kept), IMPORTED(longer), IMPORTED(never_stale), IMPORTED(let_go),
 		IMPORTED(limits), IMPORTED(beside), IMPORTED(child), IMPORTED(told_of_bytes),
 		IMPORTED(asked_when_used), IMPORTED(not_taken), IMPORTED(monitor_goes),

@@ -26,6 +26,7 @@ enum mr_watch_by {
 	MR_BY_NONE,
 	MR_BY_KERNEL,
 	MR_BY_PROGRAM,
+	MR_BY_OWNER,		/* not watched: the cache's owner knows (struct mr_cache_ops) */
 };
 
 struct mr_range {
