@@ -12,7 +12,7 @@
 #define VRB_DEV_H
 
 #include <net/if.h>
-#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
 #include <stdbool.h>
 
 #include "net/iface.h"
@@ -57,6 +57,11 @@ bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size
  * Errors: -FI_ENODEV; -FI_ENOSYS and those of opening a device, logged.
  */
 int vrb_dev_context(const char *dev, struct ibv_context **ctx_p);
+
+/* vrb_dev_peer_memory - does a module of the kernel translate addresses of memory of @iface for RDMA
+ * devices?
+ */
+bool vrb_dev_peer_memory(enum fi_hmem_iface iface);
 
 /* vrb_dev_nic - describe the port behind an interface: an fi_nic that fi_close() frees.
  * vrb_dev_port_nic - describe a port; @iface: its interface, or NULL

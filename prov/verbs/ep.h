@@ -26,6 +26,7 @@
 #include "obj/ops.h"
 #include "obj/pep.h"
 #include "provider.h"
+#include "region.h"
 #include "sa.h"
 
 struct vrb_fabric {
@@ -41,6 +42,7 @@ struct vrb_domain {
 	struct ibv_device_attr attr;	/* limits of the device */
 	bool direct;			/* requests are written into the device's queues (mlx5) */
 	bool odp;			/* regions use on-demand paging */
+	struct vrb_hmem hmem;		/* memory of devices */
 	uint64_t clock_khz;		/* of timestamps of completions; 0: the device has none */
 	struct vrb_xrcd *xrcd;		/* NULL: connected endpoints have queue pairs of their own */
 	unsigned xrc_inline;		/* XRC: inline data of an initiator, */
@@ -112,6 +114,9 @@ struct vrb_ep {
 		struct mlx5_qp mlx5;	/* begins with @sq */
 	};
 	bool direct;			/* the queue pair is @mlx5 */
+	/* In a domain with FI_HMEM: the calls for buffers of the host (data/device_memory.c) */
+	const struct fi_ops_msg *host_msg;
+	const struct fi_ops_rma *host_rma;
 	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
 	struct vrb_dgram *dgram;	/* NULL: a connected endpoint */
 	struct vrb_xrc *xrc;		/* NULL: it has a queue pair of its own; else @qp is NULL */
@@ -249,6 +254,15 @@ extern struct vrb_fast_table {
 void vrb_fast_enable(struct vrb_ep *ep);
 void vrb_fast_rebound(struct obj_ep *base);
 void vrb_fast_disable(struct vrb_ep *ep);
+
+/* ---- data/device_memory.c ------------------------------------------------------- */
+
+/* The calls of endpoints in a domain with FI_HMEM, whose descs are regions.  Calls with buffers of
+ * the host go on to ep->host_msg and host_rma.
+ */
+extern struct fi_ops_msg vrb_device_msg_ops, vrb_device_srx_ops;
+extern struct fi_ops_rma vrb_device_rma_ops;
+extern struct fi_ops_atomic vrb_device_atomic_ops;
 
 /* ---- data/rma.c ----------------------------------------------------------------- */
 

@@ -24,6 +24,10 @@ verbs_sources = \
 	prov/verbs/datagram/dgram.c \
 	prov/verbs/dgram.h \
 	prov/verbs/device/domain.c \
+	prov/verbs/device/hmem.c \
+	prov/verbs/device/region.c \
+	prov/verbs/region.h \
+	prov/verbs/data/device_memory.c \
 	prov/verbs/data/ep.c \
 	prov/verbs/ep.h \
 	prov/verbs/conn/handshake.c \
@@ -93,6 +97,7 @@ verbs_unit_tests = \
 	prov/verbs/datagram/name_test \
 	prov/verbs/datagram/ud_test \
 	prov/verbs/device/dev_test \
+	prov/verbs/device/hmem_test \
 	prov/verbs/device/gid_info_test \
 	prov/verbs/device/info_test
 check_PROGRAMS += $(verbs_unit_tests)
@@ -138,6 +143,13 @@ prov_verbs_device_gid_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_gid_info_test_LDADD = $(verbs_unit_libs)
 prov_verbs_device_gid_info_test_LDFLAGS = -Wl,--wrap=vrb_dev_ports -Wl,--wrap=vrb_dev_port \
 	-Wl,--wrap=vrb_dev_text -Wl,--wrap=vrb_dev_context -Wl,--wrap=vrb_dev_port_nic
+prov_verbs_device_hmem_test_SOURCES = prov/verbs/device/hmem_test.c $(verbs_fake) tests/fakegpu/use.h \
+	fabtests/common/device.c fabtests/common/device.h
+prov_verbs_device_hmem_test_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags) -D_GNU_SOURCE
+prov_verbs_device_hmem_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_device_hmem_test_LDADD = $(verbs_unit_libs)
+prov_verbs_device_hmem_test_DEPENDENCIES = $(prov_verbs_device_hmem_test_LDADD) $(fakegpu_libs)
+prov_verbs_device_hmem_test_LDFLAGS = -Wl,--wrap=vrb_dev_peer_memory -Wl,--wrap=vrb_dev_context
 prov_verbs_device_info_test_SOURCES = prov/verbs/device/info_test.c $(verbs_fake)
 prov_verbs_device_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_info_test_LDADD = $(verbs_unit_libs)

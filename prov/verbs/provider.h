@@ -32,6 +32,7 @@ struct vrb_conf {
 	int gid_idx;		/* -1: the best */
 	int bunch;		/* completions polled at a time */
 	int odp;		/* FI_VERBS_USE_ODP */
+	int dmabuf;		/* FI_VERBS_USE_DMABUF */
 	int prefer_xrc;
 	char *xrcd_file;	/* FI_VERBS_XRCD_FILENAME */
 	int fork_unsafe;	/* FI_FORK_UNSAFE */

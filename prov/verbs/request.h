@@ -28,7 +28,15 @@ struct request {
 	uint64_t comp;			/* flags of the completion */
 	enum obj_ep_cntr cntr;		/* counter of successes */
 	bool want;			/* a success is reported in the completion queue */
+	/* Only of requests with memory of a device: their buffers, with the regions. */
+	const struct obj_mr_list *list;
 };
+
+/* vrb_stage - copy a request's memory of a device to the scratch of its slot, as use_scratch() does
+ * for memory of the host.  Errors: -FI_EOPNOTSUPP it cannot be copied, or CUDA may not be called;
+ * the device's.   Threading: locked.
+ */
+int vrb_stage(struct vrb_ep *ep, struct request *c);
 
 /* lkey_of - of the region whose fi_mr_desc() is @desc; data that is inline needs none. */
 static inline uint32_t lkey_of(const void *desc)
@@ -111,18 +119,27 @@ static inline void advance_tail(struct vrb_ep *ep, bool signalled)
 }
 
 /* prepare - check that the request can be posted, and set its flags.
- * Errors: -FI_ENOTCONN, -FI_EOPBADSTATE: not enabled; -FI_EAGAIN: the ring is full.
+ * @device: a constant of the caller: c->list has memory of a device, which is never inline
+ * Errors: -FI_ENOTCONN, -FI_EOPBADSTATE: not enabled; -FI_EAGAIN: the ring is full; with @device
+ *         those of vrb_stage().
  */
-static inline int prepare(struct vrb_ep *ep, struct request *c)
+static inline int prepare(struct vrb_ep *ep, struct request *c, const bool device)
 {
+	int ret;
+
 	if (__builtin_expect(!vrb_connected(ep), 0))
 		return ep->tx ? -FI_ENOTCONN : -FI_EOPBADSTATE;
 	if (ep->tx_tail - ep->tx_head >= ep->tx_depth)
 		return -FI_EAGAIN;
-	if (carries_data(c->wr.op) && c->len <= ep->max_inline)
+	if (device) {
+		ret = c->flags & FI_INJECT ? vrb_stage(ep, c) : 0;
+		if (ret)
+			return ret;
+	} else if (carries_data(c->wr.op) && c->len <= ep->max_inline) {
 		c->wr.flags |= IBV_SEND_INLINE;
-	else if (c->flags & FI_INJECT)
+	} else if (c->flags & FI_INJECT) {
 		use_scratch(ep, c);
+	}
 	if (c->flags & FI_FENCE)
 		c->wr.flags |= IBV_SEND_FENCE;
 	if (must_signal(ep, c->want, c->cntr))
@@ -133,10 +150,10 @@ static inline int prepare(struct vrb_ep *ep, struct request *c)
 /* post_locked - take a slot, build the request, ring the doorbell unless more follow (FI_MORE).
  * Errors: those of prepare() and of the device; nothing has changed then.
  */
-static inline int post_locked(struct vrb_ep *ep, struct request *c)
+static inline int post_locked(struct vrb_ep *ep, struct request *c, const bool device)
 {
 	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
-	int ret = prepare(ep, c);
+	int ret = prepare(ep, c, device);
 
 	if (__builtin_expect(ret, 0))
 		return ret;
@@ -157,11 +174,11 @@ static inline int post_locked(struct vrb_ep *ep, struct request *c)
 }
 
 /* post_any - post a request; when there is no room, poll and try once more.
- * @dgram: a constant of the caller; @dest is used for datagrams only
+ * @dgram, @device: constants of the caller; @dest is used for datagrams only
  * Errors: -FI_EMSGSIZE, those of post_locked() and of resolving @dest.
  */
-static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t dest,
-			       const bool dgram)
+static inline ssize_t post_memory(struct vrb_ep *ep, struct request *c, fi_addr_t dest,
+				  const bool dgram, const bool device)
 {
 	struct obj_prog *prog = ep->base.prog;
 	size_t max = c->flags & FI_INJECT ? ep->inject_size : ep->base.info->ep_attr->max_msg_size;
@@ -175,7 +192,7 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t d
 	else if (dgram)
 		ret = to = vrb_dgram_to(ep, dest, &c->wr);
 	if (__builtin_expect(!ret, 1))
-		ret = post_locked(ep, c);
+		ret = post_locked(ep, c, device);
 	if (__builtin_expect(ret, 0)) {
 		/* Requests with FI_MORE wait for this one: ring the doorbell for them.  Completions
 		 * make room for one more try.
@@ -183,10 +200,17 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t d
 		if (ep->qp)
 			ep->sq.ops->ring(&ep->sq);
 		if (ret == -FI_EAGAIN && vrb_poller_run(ep->poller, OBJ_POLL_BUDGET) && !to)
-			ret = post_locked(ep, c);
+			ret = post_locked(ep, c, device);
 	}
 	lock_put(&prog->lock);
 	return ret;
+}
+
+/* post_any - the same of a request with memory of the host. */
+static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t dest,
+			       const bool dgram)
+{
+	return post_memory(ep, c, dest, dgram, false);
 }
 
 /* post - the same of a connected endpoint. */

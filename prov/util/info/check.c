@@ -232,10 +232,14 @@ static int check_identity(const struct check *ck)
  */
 static void check_hmem(struct check *ck)
 {
+	const char *why = NULL;
+
 	if (!(ck->hints->caps & FI_HMEM) || !ck->lim->hmem)
 		return;
-	if (hmem_start())
+	if (ck->lim->hmem_at ? ck->lim->hmem_at(ck->offer, &why) : hmem_start())
 		ck->hmem = FI_HMEM;
+	else if (why)
+		refuse(ck, "caps", "FI_HMEM", why);
 	else
 		hmem_explain(ck->prov);
 }

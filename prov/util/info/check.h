@@ -57,6 +57,10 @@ struct info_limits {
 	size_t auth_key_size;		/* largest; 0: no authorization keys */
 	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
 	bool hmem;			/* FI_HMEM, with FI_MR_HMEM, once a device interface has started */
+	/* hmem_at - may @offer have it?  Called for hints that ask for it; it starts the interfaces.
+	 * NULL: any that copies suffices.   @why_p: [out] the reason; unchanged: none has started
+	 */
+	bool (*hmem_at)(const struct fi_info *offer, const char **why_p);
 };
 
 /* info_check - compare an offer with hints and narrow it.

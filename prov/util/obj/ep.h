@@ -123,6 +123,7 @@ struct obj_ep {
 	uint64_t eq_flags;
 	size_t min_multi_recv;		/* FI_OPT_MIN_MULTI_RECV */
 	int hmem_p2p;			/* FI_OPT_FI_HMEM_P2P */
+	bool no_cuda;			/* FI_OPT_CUDA_API_PERMITTED is false */
 	size_t opt_max[OBJ_OPT_MAX_CNT];/* FI_OPT_MAX_MSG_SIZE ... FI_OPT_INJECT_ATOMIC_SIZE as set */
 	struct fi_info *info;		/* our copy; its attribute structs are never NULL */
 	const struct fi_provider *prov;

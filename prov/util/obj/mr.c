@@ -404,6 +404,22 @@ static int locate(struct obj_mr *mr, const struct fi_mr_attr *attr)
 	return hmem_errno(ret);
 }
 
+/* locate_dmabuf - of a dma-buf that hardware takes.  It needs no library of the device; where there is
+ * one that knows the memory, it can be copied, too.
+ */
+static void locate_dmabuf(struct obj_mr *mr, const struct fi_mr_attr *attr)
+{
+	uint64_t device = device_of(attr);
+	const char *why;
+
+	if (attr->iface != FI_HMEM_SYSTEM && attr->dmabuf->base_addr &&
+	    !hmem_find(attr->iface, device, mr->iov[0].iov_base, mr->iov[0].iov_len, mr->flags, &mr->loc,
+		       &why))
+		return;
+	mr->loc = (struct hmem_loc) { .iface = (uint8_t) attr->iface, .device = device,
+				      .dmabuf_only = true };
+}
+
 static void report_to_eq(struct obj_mr *mr)
 {
 	struct fi_eq_entry entry = { .fid = &mr->fid.fid, .context = mr->fid.fid.context };
@@ -456,7 +472,9 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	memcpy(mr->iov, pieces.mr_iov, pieces.iov_count * sizeof(mr->iov[0]));
 	if (domain->mr_mode & FI_MR_VIRT_ADDR)
 		mr->base = (uintptr_t) pieces.mr_iov[0].iov_base;
-	if (attr->iface != FI_HMEM_SYSTEM)
+	if ((flags & FI_MR_DMABUF) && attr->dmabuf && domain->ops && domain->ops->mr_dmabuf)
+		locate_dmabuf(mr, attr);
+	else if (attr->iface != FI_HMEM_SYSTEM)
 		ret = locate(mr, attr);
 	if (!ret && domain->ops && domain->ops->mr_open)
 		ret = domain->ops->mr_open(mr, attr, flags);

@@ -122,7 +122,7 @@ int vrb_ep_make_scratch(struct vrb_ep *ep)
 {
 	size_t size;
 
-	if (ep->max_inline < ep->inject_size || ep->max_inline < sizeof(uint64_t))
+	if (ep->max_inline < ep->inject_size || ep->max_inline < sizeof(uint64_t) || ep->domain->hmem.on)
 		ep->stride = ep->inject_size;
 	else if (ep->base.caps & FI_ATOMIC)
 		ep->stride = sizeof(uint64_t);
@@ -363,8 +363,23 @@ static int open_dgram(struct vrb_ep *ep)
 
 	ep->base.cm.ops = &vrb_dgram_cm_ops;
 	fid->cm = &obj_cm_rdm_ops;
-	fid->msg = &vrb_dgram_msg_ops;
+	ep->host_msg = &vrb_dgram_msg_ops;
+	fid->msg = ep->domain->hmem.on ? &vrb_device_msg_ops : &vrb_dgram_msg_ops;
 	return vrb_dgram_init(ep);
+}
+
+/* In a domain with FI_HMEM each call looks at its descs first. */
+static void set_device_ops(struct vrb_ep *ep)
+{
+	struct fid_ep *fid = &ep->base.h.fid;
+
+	ep->host_msg = fid->msg;
+	ep->host_rma = fid->rma;
+	fid->msg = &vrb_device_msg_ops;
+	if (fid->rma)
+		fid->rma = &vrb_device_rma_ops;
+	if (fid->atomic)
+		fid->atomic = &vrb_device_atomic_ops;
 }
 
 /* The tables are final at open, see vrb_fast_tables. */
@@ -380,6 +395,8 @@ static void set_ops(struct vrb_ep *ep)
 		fid->rma = &table->rma;
 	if (ep->base.caps & FI_ATOMIC)
 		fid->atomic = &vrb_atomic_ops;
+	if (ep->domain->hmem.on)
+		set_device_ops(ep);
 }
 
 /* @handle: of fi_info: a connection request or passive endpoint whose id the endpoint takes over */
@@ -526,7 +543,8 @@ int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 		goto err_fini;
 	srx->base.h.fid.fid.ops = &srx_fi_ops;
 	srx->base.h.fid.ops = &ep_ops;
-	srx->base.h.fid.msg = &vrb_srx_msg_ops;
+	srx->host_msg = &vrb_srx_msg_ops;
+	srx->base.h.fid.msg = srx->domain->hmem.on ? &vrb_device_srx_ops : &vrb_srx_msg_ops;
 	obj_ops_fill_ep(&srx->base.h.fid);
 	*ep_p = &srx->base.h.fid;
 	return 0;

@@ -23,7 +23,7 @@ int vrb_post_marker(struct vrb_ep *ep)
 	c.comp = 0;
 	c.cntr = OBJ_CNTR_NONE;
 	c.want = false;
-	return post_locked(ep, &c);
+	return post_locked(ep, &c, false);
 }
 
 /* ---- messages ------------------------------------------------------------------- */

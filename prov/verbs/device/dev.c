@@ -339,6 +339,26 @@ int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
 	return 0;
 }
 
+/* ---- memory of other devices ----------------------------------------------------- */
+
+bool vrb_dev_peer_memory(enum fi_hmem_iface iface)
+{
+	static const struct {
+		enum fi_hmem_iface iface;
+		const char *path;
+	} modules[] = {
+		{ FI_HMEM_CUDA, "/sys/module/nvidia_peermem" },
+		{ FI_HMEM_CUDA, "/sys/module/nv_peer_mem" },
+		{ FI_HMEM_ROCR, "/sys/kernel/mm/memory_peers/amdkfd" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (modules[i].iface == iface && !access(modules[i].path, F_OK))
+			return true;
+	return false;
+}
+
 /* ---- the nic -------------------------------------------------------------------- */
 
 static void set_text(char **text_p, const char *dev, const char *what)

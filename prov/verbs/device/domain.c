@@ -10,81 +10,12 @@
 #include "verbs/ep.h"
 #include "verbs/xrc.h"
 
-/* ---- memory --------------------------------------------------------------------- */
-
-static int access_of(uint64_t access)
-{
-	int ibv = 0;
-
-	/* The target of a read is written; on iWARP by the peer. */
-	if (access & (FI_RECV | FI_READ | FI_REMOTE_WRITE))
-		ibv |= IBV_ACCESS_LOCAL_WRITE;
-	if (access & FI_REMOTE_READ)
-		ibv |= IBV_ACCESS_REMOTE_READ;
-	if (access & FI_REMOTE_WRITE)
-		ibv |= IBV_ACCESS_REMOTE_WRITE;
-	return ibv;
-}
-
-/* @dmabuf: the buffer behind the remote address @iov, or NULL */
-static struct ibv_mr *reg(struct vrb_domain *domain, const struct iovec *iov, uint64_t access,
-			  const struct fi_mr_dmabuf *dmabuf)
-{
-	int ibv = access_of(access);
-
-	if (domain->ctx->device->transport_type == IBV_TRANSPORT_IWARP && (access & FI_READ))
-		ibv |= IBV_ACCESS_REMOTE_WRITE;
-	if ((ibv & IBV_ACCESS_REMOTE_WRITE) && domain->attr.atomic_cap != IBV_ATOMIC_NONE)
-		ibv |= IBV_ACCESS_REMOTE_ATOMIC;
-	if (dmabuf && vrb_ibv.reg_dmabuf_mr)
-		return vrb_ibv.reg_dmabuf_mr(domain->pd, dmabuf->offset, dmabuf->len,
-					     (uintptr_t) iov->iov_base, dmabuf->fd, ibv);
-	if (dmabuf) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	if (domain->odp)
-		ibv |= IBV_ACCESS_ON_DEMAND;
-	return vrb_ibv.reg_mr(domain->pd, iov->iov_base, iov->iov_len, (unsigned) ibv);
-}
-
-static int mr_open(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t flags)
-{
-	struct vrb_domain *domain = vrb_domain_of(mr->domain);
-	struct ibv_mr *ibv;
-
-	if (mr->iov_cnt != 1) {
-		VRB_WARN(FI_LOG_MR, "a region of an RDMA device is one buffer; register %zu regions\n",
-			 mr->iov_cnt);
-		return -FI_EINVAL;
-	}
-	ibv = reg(domain, mr->iov, attr->access, flags & FI_MR_DMABUF ? attr->dmabuf : NULL);
-	if (!ibv) {
-		int err = errno;
-
-		VRB_WARN(FI_LOG_MR, "the device cannot register %zu bytes%s at %p: %s%s\n",
-			 mr->iov->iov_len, flags & FI_MR_DMABUF ? " of a dma-buf" : "",
-			 mr->iov->iov_base, fi_strerror(err),
-			 err == ENOMEM ? ". Locked memory may be limited: see ulimit -l" : "");
-		return err ? -err : -FI_ENOMEM;
-	}
-	mr->hw = ibv;
-	mr->fid.mem_desc = ibv;
-	mr->fid.key = ibv->rkey;
-	return 0;
-}
-
-static int mr_close(struct obj_mr *mr)
-{
-	return -vrb_ibv.dereg_mr(mr->hw);
-}
+/* ---- the domain ----------------------------------------------------------------- */
 
 static const char *wc_text(int status)
 {
 	return vrb_ibv.wc_status_str((enum ibv_wc_status) status);
 }
-
-/* ---- the domain ----------------------------------------------------------------- */
 
 static void domain_fini(struct obj_domain *base)
 {
@@ -92,6 +23,7 @@ static void domain_fini(struct obj_domain *base)
 
 	if (domain->xrcd)
 		vrb_xrcd_put(domain->xrcd);
+	vrb_hmem_fini(domain);
 	vrb_ibv.dealloc_pd(domain->pd);
 }
 
@@ -99,8 +31,8 @@ static const struct obj_domain_ops domain_ops = {
 	.endpoint = vrb_ep_open,
 	.srx_ctx = vrb_srx_open,
 	.query_atomic = vrb_query_atomic,
-	.mr_open = mr_open,
-	.mr_close = mr_close,
+	.mr_open = vrb_mr_open,
+	.mr_close = vrb_mr_close,
 	.mr_dmabuf = true,
 	.cq_strerror = wc_text,
 	.fini = domain_fini,
@@ -201,7 +133,9 @@ static int domain_init(struct obj_domain *base)
 			return ret;
 		}
 	}
-	domain->direct = vrb_conf_doorbell("direct") && !xrc && vrb_mlx5_may(domain->ctx);
+	vrb_hmem_init(domain);
+	domain->direct = vrb_conf_doorbell("direct") && !xrc && !domain->hmem.on &&
+			 vrb_mlx5_may(domain->ctx);
 	domain->odp = may_page(domain);
 	domain->clock_khz = clock_khz(domain);
 	choose_locks(base);

@@ -15,6 +15,7 @@
 #include "verbs/dev.h"
 #include "verbs/dgram.h"
 #include "verbs/info.h"
+#include "verbs/region.h"
 #include "verbs/xrc.h"
 
 #define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -140,7 +141,7 @@ static const struct fi_info send_only_xrc = OFFER(CAPS_SEND, 0, tx_attr_send, rx
 const struct fi_info vrb_offer_dgram = OFFER(FI_MSG | FI_SEND | FI_RECV | FI_SOURCE, 0, dgram_tx_attr,
 					     dgram_rx_attr, dgram_ep_attr);
 
-struct info_limits vrb_limits = { 0 };
+struct info_limits vrb_limits = { .hmem = true, .hmem_at = vrb_hmem_at };
 
 static bool has_device(const struct net_iface *iface)
 {

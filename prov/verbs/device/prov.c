@@ -4,6 +4,7 @@
 #include "base/provider.h"
 #include "info/getinfo.h"
 #include "info/params.h"
+#include "mr/cache.h"
 #include "verbs/ep.h"
 
 struct vrb_conf vrb_conf = {
@@ -15,6 +16,7 @@ struct vrb_conf vrb_conf = {
 	.min_rnr_timer = 12,
 	.gid_idx = -1,
 	.bunch = 8,
+	.dmabuf = 1,
 	.xrcd_file = (char *) "/tmp/verbs_xrcd",
 };
 
@@ -45,6 +47,9 @@ static const struct info_param params[] = {
 	{ "use_odp", FI_PARAM_BOOL, FIELD(odp), 0, 1, NULL,
 	  "Register regions with on-demand paging instead of pinning them, where the device "
 	  "supports it (default: no)" },
+	{ "use_dmabuf", FI_PARAM_BOOL, FIELD(dmabuf), 0, 1, NULL,
+	  "Register memory of devices (FI_HMEM) as dma-bufs, where the RDMA device takes them "
+	  "(default: yes)" },
 	{ "inline_size", FI_PARAM_INT, FIELD(inline_size), 8, 1024, NULL,
 	  "Longest message that is copied into the request (8 to 1024; default: 256)" },
 	{ "min_rnr_timer", FI_PARAM_INT, FIELD(min_rnr_timer), 0, 31, NULL,
@@ -93,6 +98,7 @@ static void read_conf(void)
 OFI_PROVIDER_INI(verbs)
 {
 	info_params_define(&vrb_prov, INFO_PARAM_IFACE);
+	mr_cache_params();
 	read_conf();
 	vrb_info_init();
 	return &vrb_prov;

@@ -186,12 +186,16 @@ int obj_ep_show_size(size_t size, void *optval, size_t *optlen)
 	return optlen ? show(&size, sizeof(size), optval, optlen) : -FI_EINVAL;
 }
 
-/* Without an RDMA device every transfer of device memory is copied through the host. */
+/* Without an RDMA device every transfer of device memory is copied through the host; with one, none
+ * is.
+ */
 static int set_p2p(struct obj_ep *ep, int p2p)
 {
-	bool direct = ep->domain->ops->mr_open && !hmem_p2p_disabled();
+	bool direct = ep->domain->ops->mr_open;
 
 	if (p2p == FI_HMEM_P2P_REQUIRED && !direct)
+		return -FI_EOPNOTSUPP;
+	if (p2p == FI_HMEM_P2P_DISABLED && direct)
 		return -FI_EOPNOTSUPP;
 	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
 		return -FI_EINVAL;
@@ -200,12 +204,14 @@ static int set_p2p(struct obj_ep *ep, int p2p)
 }
 
 /* A staged copy is a call of CUDA; only where the device is reached directly there is none. */
-static int set_cuda_api(const struct obj_ep *ep, bool permitted)
+static int set_cuda_api(struct obj_ep *ep, bool permitted)
 {
 	if (!hmem_has(FI_HMEM_CUDA))
 		return -FI_EINVAL;
-	if (permitted || ep->domain->ops->mr_open)
+	if (permitted || ep->domain->ops->mr_open) {
+		ep->no_cuda = !permitted;
 		return 0;
+	}
 	FI_WARN(ep->prov, FI_LOG_EP_CTRL, "FI_OPT_CUDA_API_PERMITTED cannot be false: this provider "
 		"copies device memory by calls of CUDA\n");
 	return -FI_EOPNOTSUPP;
