@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <rdma/fi_rma.h>
+#include <rdma/fi_trigger.h>
 
 #include "../../fabtests/common/device.h"
 #include "../fakegpu/use.h"
@@ -123,6 +124,38 @@ static struct fi_info *hints_of(const struct query *q, bool hmem)
 	return h;
 }
 
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+static int real_err = -1, caught;
+
+/* hush - what goes to stderr from now on, for said(). */
+static void hush(void)
+{
+	char path[] = "/tmp/devices_XXXXXX";
+
+	fflush(stderr);
+	caught = mkstemp(path);
+	assert_true(caught >= 0);
+	unlink(path);
+	real_err = dup(2);
+	dup2(caught, 2);
+}
+
+static void said(const char *text)
+{
+	static char line[8192];
+	ssize_t n;
+
+	fflush(stderr);
+	dup2(real_err, 2);
+	close(real_err);
+	n = pread(caught, line, sizeof(line) - 1, 0);
+	line[n > 0 ? n : 0] = 0;
+	close(caught);
+	if (!strstr(line, text))
+		fail_msg("not said: %s\nbut: %s", text, line);
+}
+
 /* ---- without devices -------------------------------------------------------------------------- */
 
 static void test_absent(void **state)
@@ -157,8 +190,11 @@ static void test_absent_region(void **state)
 	struct rt_world w;
 
 	rt_open(&w, rt_all(&q), &setup);
-	for (attr.iface = FI_HMEM_CUDA; attr.iface <= FI_HMEM_SYNAPSEAI; attr.iface++)
+	for (attr.iface = FI_HMEM_CUDA; attr.iface <= FI_HMEM_SYNAPSEAI; attr.iface++) {
+		hush();
 		assert_int_equal(fi_mr_regattr(w.domain, &attr, 0, &mr), -FI_EOPNOTSUPP);
+		said("the domain was opened without FI_HMEM");
+	}
 	rt_close(&w);
 	fi_freeinfo(q.hints);
 }
@@ -326,10 +362,121 @@ static void test_cuda_calls(void **state)
 	struct rt_world w;
 
 	rt_open(&w, rt_all(&q), &setup);
+	hush();
 	assert_int_equal(fi_setopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_CUDA_API_PERMITTED, &no,
 				   sizeof(no)), -FI_EOPNOTSUPP);
+	said("copies device memory by calls of CUDA");
 	assert_int_equal(fi_setopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_CUDA_API_PERMITTED, &yes,
 				   sizeof(yes)), 0);
+	rt_close(&w);
+	fi_freeinfo(q.hints);
+}
+
+/* Each registration that is refused, with its reason.  None becomes one of memory of the host. */
+static void test_refusals(void **state)
+{
+	static const struct rt_setup setup = { .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct rt_query q = { .version = FI_VERSION(1, 20), .hints = hints_of(&queries[0], true) };
+	static char stack[64];
+	char *buf;
+	const struct {
+		enum fi_hmem_iface iface;
+		int device;
+		void *at;		/* NULL: memory of the device that is open */
+		uint64_t flags;
+		int ret;
+		const char *text;
+	} t[] = {
+		{ FI_HMEM_CUDA, 0, NULL, 0, -FI_EINVAL, "memory of another CUDA device" },
+		{ FI_HMEM_CUDA, 1, stack, 0, -FI_EINVAL, "the CUDA driver does not know this memory" },
+		{ FI_HMEM_ROCR, 1, stack, 0, -FI_EINVAL, "the HSA runtime does not know this memory" },
+		{ FI_HMEM_ZE, 1, stack, 0, -FI_EINVAL, "Level Zero does not know this memory" },
+		{ FI_HMEM_NEURON, 0, stack, 0, -FI_EOPNOTSUPP, "libnrt.so.1: cannot open" },
+		{ FI_HMEM_SYNAPSEAI, 0, stack, 0, -FI_EOPNOTSUPP, "libSynapse.so: cannot open" },
+		{ FI_HMEM_CUDA, 1, NULL, FI_HMEM_HOST_ALLOC, -FI_EINVAL, "the CPU cannot access" },
+		{ FI_HMEM_CUDA, 1, NULL, FI_HMEM_HOST_ALLOC | FI_HMEM_DEVICE_ONLY, -FI_EINVAL,
+		  "exclude each other" },
+		{ FI_HMEM_CUDA, 1, NULL, FI_HMEM_DEVICE_ONLY, 0, "" },
+	};
+	struct fid_mr *mr;
+	struct rt_world w;
+
+	rt_open(&w, rt_all(&q), &setup);
+	assert_null(device_open("cuda", 1));
+	buf = device_alloc(LEN);
+	for (size_t i = 0; i < COUNT(t); i++) {
+		struct iovec iov = { t[i].at ? t[i].at : buf, 64 };
+		struct fi_mr_attr attr = { .mr_iov = &iov, .iov_count = 1, .access = FI_SEND,
+					   .iface = t[i].iface, .device.cuda = t[i].device };
+
+		mr = NULL;
+		hush();
+		assert_int_equal(fi_mr_regattr(w.domain, &attr, t[i].flags, &mr), t[i].ret);
+		said(t[i].text);
+		if (mr)
+			assert_int_equal(fi_close(&mr->fid), 0);
+	}
+	device_free(buf);
+	rt_close(&w);
+	fi_freeinfo(q.hints);
+}
+
+/* ---- copies of the program (FI_SET_OPS_HMEM_OVERRIDE) ------------------------------------------------ */
+
+static unsigned copies_out, copies_in;
+
+static ssize_t copy_from(void *dest, size_t size, enum fi_hmem_iface iface, uint64_t device,
+			 const struct iovec *iov, size_t cnt, uint64_t off)
+{
+	assert_int_equal(iface, FI_HMEM_CUDA);
+	assert_int_equal(device, 1);
+	assert_int_equal(cnt, 1);
+	__atomic_add_fetch(&copies_out, 1, __ATOMIC_RELAXED);
+	return device_get(dest, (char *) iov[0].iov_base + off, size) ? (ssize_t) size : -FI_EIO;
+}
+
+static ssize_t copy_to(enum fi_hmem_iface iface, uint64_t device, const struct iovec *iov, size_t cnt,
+		       uint64_t off, const void *src, size_t size)
+{
+	assert_int_equal(cnt, 1);
+	__atomic_add_fetch(&copies_in, 1, __ATOMIC_RELAXED);
+	return device_put((char *) iov[0].iov_base + off, src, size) ? (ssize_t) size : -FI_EIO;
+}
+
+static void test_own_copies(void **state)
+{
+	static const struct rt_setup setup = { .av_type = FI_AV_MAP, .cq_format = FI_CQ_FORMAT_TAGGED };
+	static struct fi_hmem_override_ops ops = { sizeof(ops), copy_from, copy_to };
+	struct rt_query q = { .version = FI_VERSION(1, 20), .hints = hints_of(&queries[0], true) };
+	static struct bufs b;
+	struct rt_world w;
+
+	rt_open(&w, rt_all(&q), &setup);
+	assert_int_equal(fi_set_ops(&w.domain->fid, FI_SET_OPS_HMEM_OVERRIDE, 0, &ops, NULL), 0);
+	bufs_open(&b, &w, "cuda");
+	message(&b, true);
+	assert_true(copies_out > 0);
+	assert_true(copies_in > 0);
+	bufs_close(&b);
+	ops.size = 8;	/* of an older program, without the functions */
+	assert_int_equal(fi_set_ops(&w.domain->fid, FI_SET_OPS_HMEM_OVERRIDE, 0, &ops, NULL),
+			 -FI_EINVAL);
+	rt_close(&w);
+	fi_freeinfo(q.hints);
+}
+
+/* No operation is triggered by a device. */
+static void test_no_xpu(void **state)
+{
+	static const struct rt_setup setup = { .cq_format = FI_CQ_FORMAT_TAGGED };
+	struct rt_query q = { .version = FI_VERSION(1, 20), .hints = hints_of(&queries[0], true) };
+	struct fi_trigger_xpu xpu = { .iface = FI_HMEM_CUDA };
+	size_t len = sizeof(xpu);
+	struct rt_world w;
+
+	rt_open(&w, rt_all(&q), &setup);
+	assert_int_equal(fi_getopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_XPU_TRIGGER, &xpu, &len),
+			 -FI_ENOPROTOOPT);
 	rt_close(&w);
 	fi_freeinfo(q.hints);
 }
@@ -400,6 +547,9 @@ static int with(void)
 		cmocka_unit_test(test_present),
 		cmocka_unit_test(test_dmabuf_region),
 		cmocka_unit_test(test_cuda_calls),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_own_copies),
+		cmocka_unit_test(test_no_xpu),
 		cmocka_unit_test(test_not_asked),
 		cmocka_unit_test(test_oneccl_verbs),
 	};
