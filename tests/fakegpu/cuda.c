@@ -329,11 +329,11 @@ API cuMemRelease(unsigned long long handle)
 API cuMemAddressReserve(ptr *at, size_t len, size_t align, ptr hint, unsigned long long flags);
 API cuMemAddressReserve(ptr *at, size_t len, size_t align, ptr hint, unsigned long long flags)
 {
-	void *va = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *va = dev_reserve(len);
 
 	(void) align;
 	(void) hint;
-	if (flags || va == MAP_FAILED)
+	if (flags || !va)
 		return NO_MEMORY;
 	*at = (uintptr_t) va;
 	return OK;

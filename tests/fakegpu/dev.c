@@ -178,7 +178,7 @@ static void add(struct dev_mem *mem)
 }
 
 /* A page more than needed, so that the start can be put on a page of the device. */
-static char *reserve(size_t len)
+char *dev_reserve(size_t len)
 {
 	char *at = mmap(NULL, len + DEV_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uintptr_t start;
@@ -219,7 +219,7 @@ struct dev_mem *dev_alloc(size_t len, int device, enum dev_type type)
 
 	if (fd < 0)
 		return NULL;
-	va = !len || ftruncate(fd, (off_t) whole) ? NULL : reserve(whole);
+	va = !len || ftruncate(fd, (off_t) whole) ? NULL : dev_reserve(whole);
 	if (va)
 		mem = map(va, whole, fd, device, type);
 	if (!mem)
@@ -563,7 +563,7 @@ struct dev_mem *dev_ipc_open(const struct dev_ipc *ipc)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	va = ino_of(fd) == ipc->ino ? reserve(ipc->len) : NULL;
+	va = ino_of(fd) == ipc->ino ? dev_reserve(ipc->len) : NULL;
 	if (va)
 		mem = map(va, ipc->len, fd, ipc->device, DEV_DEVICE);
 	if (!mem) {

@@ -69,6 +69,8 @@ bool dev_fails(const char *call);
 /* dev_note - count @call, which cannot fail. */
 void dev_note(const char *call);
 
+/* dev_reserve - addresses, on a page of the device.  NULL: none. */
+char *dev_reserve(size_t len);
 struct dev_mem *dev_alloc(size_t len, int device, enum dev_type type);
 /* dev_map - the same at @va, of the memory @fd. */
 struct dev_mem *dev_map(char *va, size_t len, int fd, int device);

@@ -285,30 +285,97 @@ static void refusals(void **state)
 	assert_int_equal(rnic.addrs, 0);
 }
 
+/* ---- memory of CUDA of other sorts ------------------------------------------------------------ */
+
+static struct {
+	int (*managed)(uint64_t *at, size_t len, unsigned flags);
+	int (*drop)(uint64_t at);
+	int (*push)(void *ctx);
+	int (*pop)(void **ctx);
+	int (*retain)(void **ctx, int dev);
+	int (*reserve)(uint64_t *at, size_t len, size_t align, uint64_t hint, unsigned long long flags);
+	int (*create)(unsigned long long *handle, size_t len, const int *prop, unsigned long long flags);
+	int (*map)(uint64_t at, size_t len, size_t off, unsigned long long handle,
+		   unsigned long long flags);
+	int (*unmap)(uint64_t at, size_t len);
+	int (*release)(unsigned long long handle);
+} cu;
+
+static void look_up(void *fn, const char *name)
+{
+	void *sym = fakegpu_call("libcuda.so.1", name);
+
+	assert_non_null(sym);
+	memcpy(fn, &sym, sizeof(sym));
+}
+
+static void load_cuda(void)
+{
+	assert_null(device_open("cuda", 0));
+	look_up(&cu.managed, "cuMemAllocManaged");
+	look_up(&cu.drop, "cuMemFree_v2");
+	look_up(&cu.push, "cuCtxPushCurrent_v2");
+	look_up(&cu.pop, "cuCtxPopCurrent_v2");
+	look_up(&cu.retain, "cuDevicePrimaryCtxRetain");
+	look_up(&cu.reserve, "cuMemAddressReserve");
+	look_up(&cu.create, "cuMemCreate");
+	look_up(&cu.map, "cuMemMap");
+	look_up(&cu.unmap, "cuMemUnmap");
+	look_up(&cu.release, "cuMemRelease");
+}
+
 static void managed_memory(void **state)
 {
-	int (*alloc)(uint64_t *, size_t, unsigned), (*push)(void *), (*pop)(void **), (*drop)(uint64_t);
-	int (*retain)(void **, int);
-	void *sym, *ctx;
 	struct fid_mr *mr;
 	uint64_t at;
+	void *ctx;
 
-#define GET(fn, name) do { sym = fakegpu_call("libcuda.so.1", name); memcpy(&(fn), &sym, sizeof(sym)); } while (0)
-	assert_null(device_open("cuda", 0));
-	GET(alloc, "cuMemAllocManaged");
-	GET(push, "cuCtxPushCurrent_v2");
-	GET(pop, "cuCtxPopCurrent_v2");
-	GET(retain, "cuDevicePrimaryCtxRetain");
-	GET(drop, "cuMemFree_v2");
-#undef GET
-	assert_int_equal(retain(&ctx, 0), 0);
-	push(ctx);
-	assert_int_equal(alloc(&at, 4096, 1), 0);
-	pop(&ctx);
+	load_cuda();
+	assert_int_equal(cu.retain(&ctx, 0), 0);
+	cu.push(ctx);
+	assert_int_equal(cu.managed(&at, 4096, 1), 0);
+	cu.pop(&ctx);
 	assert_int_equal(try_reg((void *) (uintptr_t) at, 4096, LOCAL, &mr), -FI_EOPNOTSUPP);
 	assert_non_null(strstr(fake_log_last(), "managed memory"));
-	drop(at);
+	cu.drop(at);
 }
+
+/* Memory that is mapped by cuMemMap: registered where the driver exports it, and never kept, as other
+ * memory may be mapped there; several mappings that are no dma-buf together are refused.
+ */
+static void mapped_memory(void **state)
+{
+	int prop[8] = { 1, 0, 1, 0 };
+	unsigned long long handle[2];
+	struct fid_mr *mr;
+	uint64_t at;
+	int i;
+
+	load_cuda();
+	assert_int_equal(cu.reserve(&at, 131072, 0, 0, 0), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(cu.create(&handle[i], 65536, prop, 0), 0);
+		assert_int_equal(cu.map(at + (uint64_t) i * 65536, 65536, 0, handle[i], 0), 0);
+	}
+	for (i = 0; i < 2; i++) {
+		mr = reg((void *) (uintptr_t) at, 65536, LOCAL);
+		CLOSE(mr);
+		assert_int_equal(rnic.open, 0);
+	}
+	assert_int_equal(rnic.dmabufs, 2);
+	assert_int_equal(try_reg((void *) (uintptr_t) at, 131072, LOCAL, &mr), -FI_EIO);
+	assert_non_null(strstr(fake_log_last(), "cuMemGetHandleForAddressRange on CUDA device 0: "
+			       "CUDA_ERROR_NOT_SUPPORTED"));
+	rnic.peer = true;
+	mr = reg((void *) (uintptr_t) at, 131072, LOCAL);
+	assert_int_equal(rnic.addrs, 1);
+	CLOSE(mr);
+	assert_int_equal(cu.unmap(at, 131072), 0);
+	for (i = 0; i < 2; i++)
+		cu.release(handle[i]);
+}
+
+/* ---- dma-bufs of programs ------------------------------------------------------------------------ */
 
 /* A dma-buf of the program needs no library; what cannot be copied is not injected. */
 static void own_dmabuf(void **state)
@@ -715,6 +782,7 @@ int main(int argc, char **argv)
 		T(as_peer_memory),
 		T(refusals),
 		T(managed_memory),
+		T(mapped_memory),
 		T(own_dmabuf),
 		T(kept),
 		T(kept_by_environment),
