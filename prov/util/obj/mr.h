@@ -164,4 +164,9 @@ const struct hmem_share *obj_mr_share(struct obj_mr *mr);
 /* obj_mr_share_fini - the region closes. */
 void obj_mr_share_fini(struct obj_mr *mr);
 
+static inline struct obj_mr *obj_mr_of(struct fid_mr *fid)
+{
+	return container_of(fid, struct obj_mr, fid);
+}
+
 #endif
