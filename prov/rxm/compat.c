@@ -208,14 +208,13 @@ void rxm_compat_report(struct rxm_conn *conn)
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
-int rxm_compat_start(struct rxm_conn *conn, uint32_t conn_id, uint32_t process, size_t limit)
+int rxm_compat_start(struct rxm_conn *conn, uint32_t conn_id, size_t limit)
 {
 	struct rxm_compat *compat = calloc(1, sizeof(*compat));
 
 	if (!compat)
 		return -FI_ENOMEM;
 	compat->conn_id = conn_id;
-	compat->process = process;
 	compat->limit = limit;
 	list_init(&compat->owed);
 	list_init(&compat->reports);

@@ -27,7 +27,6 @@
 
 struct rxm_compat {
 	uint32_t conn_id;		/* that the peer gave */
-	uint32_t process;		/* the peer's life */
 	size_t limit;			/* longest eager message */
 	uint64_t last_id;		/* of our segmented messages */
 	struct eng_pkt *cutting;	/* our segmented message that is being sent, ... */
@@ -51,7 +50,7 @@ struct rxm_compat {
 /* rxm_compat_start - conn->compat, with the connection id that the peer gave.
  * Errors: -FI_ENOMEM.
  */
-int rxm_compat_start(struct rxm_conn *conn, uint32_t conn_id, uint32_t process, size_t limit);
+int rxm_compat_start(struct rxm_conn *conn, uint32_t conn_id, size_t limit);
 
 /* rxm_compat_end - the connection ends with @err (positive): done() for packets that are held, memory is
  * freed.  After this conn->compat is NULL.  Makes upcalls.

@@ -291,7 +291,7 @@ static bool accepted_compat(struct rxm_conn *conn, const void *data, size_t len)
 	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(rxm_conn_link(conn)) ||
 	    rxm_cm_get_accept(data, len, &accept))
 		return false;
-	if (rxm_compat_start(conn, accept.conn_id, accept.process, rxm_conf.buf_size)) {
+	if (rxm_compat_start(conn, accept.conn_id, rxm_conf.buf_size)) {
 		rxm_attempt_failed(conn, FI_ENOMEM, false);
 		return true;
 	}
@@ -490,7 +490,7 @@ static int start_compat(struct rxm_conn *conn, const struct rxm_cm_request *requ
 	if (!request->process)
 		return 0;
 	log_compat(conn);
-	return rxm_compat_start(conn, request->conn_id, request->process, request->eager_limit);
+	return rxm_compat_start(conn, request->conn_id, request->eager_limit);
 }
 
 static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
@@ -519,53 +519,23 @@ static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
 	return CHAN_OK;
 }
 
-/* judge_compat - what to do about a request in the compatible format.  Of two simultaneous attempts
- * that of the higher address counts.  It has no serial number: a second request of one process is a
- * mistake, one of another process says that the peer was restarted.
- */
-static enum chan_verdict judge_compat(const struct rxm_conn *conn, const struct asked *asked)
-{
-	switch (conn->chan.state) {
-	case CHAN_CONNECTING:
-		if (!conn->chan.asked)
-			return CHAN_ACCEPT;
-		return !asked->order ? CHAN_SELF : asked->order > 0 ? CHAN_REFUSE : CHAN_ACCEPT;
-	case CHAN_ACCEPTING:
-	case CHAN_READY:
-		return conn->compat && conn->compat->process == asked->compat.process ?
-		       CHAN_REFUSE : CHAN_REPLACE;
-	default:
-		return CHAN_ACCEPT;
-	}
-}
-
-/* number_compat - the channel layer counts the attempts of peers. */
-static void number_compat(const struct chan *chan, struct asked *asked)
-{
-	asked->hs.id = (struct chan_id) {
-		.epoch = asked->compat.process, .serial = chan->peer_serial + 1,
-	};
-	if (!asked->order)	/* of this endpoint itself */
-		asked->hs.id.serial = chan->serial;
-}
-
 /* decide - accept the request, or say why not. */
 static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, struct asked *asked)
 {
 	struct rxm_handshake *hs = &asked->hs;
 	struct chan *chan = chan_find(&link->chan, hs->addr, hs->addr_len);
 	bool compat = asked->compat.process;
+	enum chan_verdict verdict;
 
 	if (!chan)
 		return CHAN_BUSY;
-	if (compat)
-		number_compat(chan, asked);
 	if (!compat && hs->id.epoch == chan->peer_epoch)
 		hs->id.serial = rxm_serial(chan->peer_serial, (uint32_t) hs->id.serial);
 	if (hs->id.prev)
 		hs->id.prev = rxm_serial(link->chan.serial, (uint32_t) hs->id.prev);
-	switch (compat ? judge_compat(rxm_conn_of(chan), asked) :
-		chan_decide(chan, asked->order, &hs->id)) {
+	verdict = compat ? chan_decide_published(chan, asked->order, asked->compat.process, &hs->id) :
+			   chan_decide(chan, asked->order, &hs->id);
+	switch (verdict) {
 	case CHAN_SELF:
 		return accept_self(rxm_conn_of(chan), info, &hs->id);
 	case CHAN_REFUSE:

@@ -617,7 +617,7 @@ struct chan *chan_find(struct chan_link *link, const void *addr, size_t len)
 	return peer && chan_select_claim(link, peer) ? chan_of(link, peer) : NULL;
 }
 
-enum chan_verdict chan_decide(const struct chan *chan, int order, const struct chan_id *id)
+static struct chan_standing standing_of(const struct chan *chan, int order)
 {
 	struct chan_standing standing = {
 		.have = CHAN_HAVE_NOTHING,
@@ -626,20 +626,42 @@ enum chan_verdict chan_decide(const struct chan *chan, int order, const struct c
 		.peer_epoch = chan->peer_epoch,
 		.serial = chan->serial,
 	};
-	enum chan_verdict verdict;
 
-	if (chan->failed)
-		return CHAN_REPLACE;
 	if (chan->state == CHAN_READY || chan->state == CHAN_PARKING ||
 	    chan->state == CHAN_ACCEPTING)
 		standing.have = chan->ours ? CHAN_HAVE_OURS : CHAN_HAVE_THEIRS;
 	else if (chan->state == CHAN_CONNECTING && chan->asked)
 		standing.have = CHAN_HAVE_ATTEMPT;
+	return standing;
+}
+
+enum chan_verdict chan_decide(const struct chan *chan, int order, const struct chan_id *id)
+{
+	struct chan_standing standing = standing_of(chan, order);
+	enum chan_verdict verdict;
+
+	if (chan->failed)
+		return CHAN_REPLACE;
 	verdict = chan_judge(&standing, id);
 	/* a request that was simultaneous with the connection that is parked by now */
 	if (verdict == CHAN_ACCEPT && chan->resumes && id->epoch == chan->peer_epoch &&
 	    id->serial <= chan->peer_newest)
 		return CHAN_REFUSE;
+	return verdict;
+}
+
+enum chan_verdict chan_decide_published(const struct chan *chan, int order, uint32_t process,
+					struct chan_id *id)
+{
+	struct chan_standing standing = standing_of(chan, order);
+	enum chan_verdict verdict = chan->failed ? CHAN_REPLACE :
+				    chan_judge_published(&standing, process);
+
+	*id = (struct chan_id) {
+		.epoch = process,
+		/* of this endpoint itself: its own */
+		.serial = verdict == CHAN_SELF ? chan->serial : chan->peer_serial + 1,
+	};
 	return verdict;
 }
 

@@ -308,6 +308,13 @@ struct chan *chan_find(struct chan_link *link, const void *addr, size_t len);
  */
 enum chan_verdict chan_decide(const struct chan *chan, int order, const struct chan_id *id);
 
+/* chan_decide_published - the same for a request in a published protocol (chan_judge_published()).
+ * @id: [out] what it stands for: chan_accepting(), chan_up() take it; epoch is @process, and
+ *      the serials of the peer's requests are counted here
+ */
+enum chan_verdict chan_decide_published(const struct chan *chan, int order, uint32_t process,
+					struct chan_id *id);
+
 /* chan_replace - CHAN_REPLACE: the connection that stands is dead.  Returns the channel for
  * the request, since the engine may have dropped the peer; NULL as chan_find().
  */

@@ -460,6 +460,35 @@ static void the_standing_of_a_channel_decides(void **state)
 	free(peer);
 }
 
+/* The same for requests of a published protocol: a process in place of epoch and serials. */
+static void the_standing_decides_about_published_requests(void **state)
+{
+	struct fake_link *link = fake_link("fake");
+	struct eng_peer *peer = fake_peer(link, "p");
+	struct chan *chan = chan_of(&link->base, peer);
+	struct chan_id id;
+
+	link->asks = false;
+	fake_get(peer);
+	assert_int_equal(chan_decide_published(chan, 1, 77, &id), CHAN_ACCEPT);
+	chan->asked = true;
+	assert_int_equal(chan_decide_published(chan, 1, 77, &id), CHAN_REFUSE);
+	assert_int_equal(chan_decide_published(chan, 0, 77, &id), CHAN_SELF);
+	assert_int_equal(id.serial, chan->serial);
+	assert_int_equal(chan_decide_published(chan, -1, 77, &id), CHAN_ACCEPT);
+	assert_int_equal(id.epoch, 77);
+	assert_int_equal(id.serial, chan->peer_serial + 1);
+	chan_taken(chan);
+	fake_up(chan, false, id.epoch, id.serial, 0);
+	assert_int_equal(chan_decide_published(chan, -1, 77, &id), CHAN_REFUSE);
+	assert_int_equal(chan_decide_published(chan, -1, 78, &id), CHAN_REPLACE);
+	chan->failed = true;
+	assert_int_equal(chan_decide_published(chan, -1, 77, &id), CHAN_REPLACE);
+	chan->failed = false;
+	fake_link_end(link);
+	free(peer);
+}
+
 static void a_dead_connection_is_replaced(void **state)
 {
 	struct fake_link *link = fake_link("fake");
@@ -970,6 +999,7 @@ int main(void)
 		TEST(attempts_wait_for_what_is_missing),
 		TEST(one_poll_tries_each_attempt_once),
 		TEST(the_standing_of_a_channel_decides),
+		TEST(the_standing_decides_about_published_requests),
 		TEST(a_dead_connection_is_replaced),
 		TEST(a_request_that_is_answered_waits_to_be_confirmed),
 		TEST(a_lost_connection_fails_what_waits_once),

@@ -77,4 +77,25 @@ static inline enum chan_verdict chan_judge(const struct chan_standing *standing,
 	}
 }
 
+/* chan_judge_published - the same for a request in a published protocol, whose handshakes have no
+ * serials: of two simultaneous attempts that of the higher address counts.
+ *
+ * @process: of the peer; it takes the place of the epoch.  A second request of one process is a
+ *           mistake, or late; one of another process says that the peer was restarted.
+ */
+static inline enum chan_verdict chan_judge_published(const struct chan_standing *standing,
+						     uint64_t process)
+{
+	switch (standing->have) {
+	case CHAN_HAVE_ATTEMPT:
+		return !standing->order ? CHAN_SELF :
+		       standing->order > 0 ? CHAN_REFUSE : CHAN_ACCEPT;
+	case CHAN_HAVE_OURS:
+	case CHAN_HAVE_THEIRS:
+		return standing->peer_epoch == process ? CHAN_REFUSE : CHAN_REPLACE;
+	default:
+		return CHAN_ACCEPT;
+	}
+}
+
 #endif

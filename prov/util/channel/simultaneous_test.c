@@ -495,6 +495,28 @@ static void a_connection_that_is_lost_at_the_other_end_is_replaced(void **state)
 	assert_int_equal(chan_judge(&standing, &id), CHAN_REPLACE);
 }
 
+/* Both ends of two simultaneous attempts come to the same decision, and a peer that was restarted is
+ * told from one that repeats itself.
+ */
+static void in_a_published_protocol_the_higher_address_counts(void **state)
+{
+	struct chan_standing standing = { .have = CHAN_HAVE_ATTEMPT, .order = -1, .peer_epoch = 8 };
+	enum chan_have have;
+
+	assert_int_equal(chan_judge_published(&standing, 8), CHAN_ACCEPT);
+	standing.order = 1;
+	assert_int_equal(chan_judge_published(&standing, 8), CHAN_REFUSE);
+	standing.order = 0;
+	assert_int_equal(chan_judge_published(&standing, 8), CHAN_SELF);
+	for (have = CHAN_HAVE_OURS; have <= CHAN_HAVE_THEIRS; have++) {
+		standing.have = have;
+		assert_int_equal(chan_judge_published(&standing, 8), CHAN_REFUSE);
+		assert_int_equal(chan_judge_published(&standing, 9), CHAN_REPLACE);
+	}
+	standing.have = CHAN_HAVE_NOTHING;
+	assert_int_equal(chan_judge_published(&standing, 8), CHAN_ACCEPT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +526,7 @@ int main(void)
 		cmocka_unit_test(both_connect_and_restart),
 		cmocka_unit_test(an_endpoint_that_connects_to_itself_keeps_both_ends),
 		cmocka_unit_test(a_connection_that_is_lost_at_the_other_end_is_replaced),
+		cmocka_unit_test(in_a_published_protocol_the_higher_address_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
