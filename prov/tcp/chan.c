@@ -78,7 +78,7 @@ static bool finish(struct chan *base)
 		return true;
 	conn->tx.shut = true;
 	tcp_tx_pump(conn);
-	return tcp_tx_idle(conn) && !any_unacked(conn);
+	return tcp_stream_idle(conn) && tcp_tx_idle(conn) && !any_unacked(conn);
 }
 
 /* hold_back - without a descriptor an attempt waits until idle connections are parked. */

@@ -10,6 +10,7 @@
  * endpoint that listens at the peer's address is asked (CHECK), and the request is refused with
  * CHAN_NOT_YET, so that its sender repeats it.  What listens there is the endpoint: the
  * connection has ended if it says so, or if it has another epoch.  No answer changes nothing.
+ * A peer of another implementation cannot be asked: the end of its connection must be known.
  *
  * With FI_TCP_FIREWALL_ADDR peers may be behind address translation, where they cannot be
  * connected to: each request is believed.
@@ -41,7 +42,7 @@ void tcp_check_start(struct tcp_chan *chan)
 	char text[NET_ADDR_TEXT_MAX];
 	int ret;
 
-	if (chan->check || now < chan->check_ns)
+	if (conn->stream || chan->check || now < chan->check_ns)
 		return;
 	chan->check_ns = now + PAUSE_NS;
 	ret = tcp_conn_connect(conn->link, &check_wireup, NULL, eng_peer_addr(chan_peer(&chan->base)),

@@ -55,7 +55,7 @@ static const struct info_param params[] = {
 	{ "PREFETCH_RBUF_SIZE", FI_PARAM_INT, FIELD(rbuf_size), 4096, 1 << 24, NULL,
 	  "bytes that one system call may receive ahead (default: 65536)" },
 	{ "WIRE", FI_PARAM_STRING, FIELD(wire), 0, 0, formats,
-	  "wire format of the connections of MSG endpoints: native, compatible (that of other "
+	  "wire format of connections: native, compatible (that of other "
 	  "implementations of this provider), or auto: native where the other side is this library, "
 	  "else compatible (default: auto)" },
 	{ "TRACE_MSG", FI_PARAM_BOOL, FIELD(trace), 0, 1, NULL,

@@ -28,7 +28,7 @@ struct tcp_conf {
 	struct net_keepalive keepalive;	/* bound on finding a dead peer */
 	int keepalive_on;
 	int nodelay;
-	int wire;			/* enum tcp_format: that of MSG endpoints */
+	int wire;			/* enum tcp_format */
 	int trace;			/* log every frame */
 	int local;			/* reach peers on this host through shared memory */
 	int firewall_addr;		/* connecting peers may be behind address translation */

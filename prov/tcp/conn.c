@@ -64,7 +64,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 	return chan_src_want(&conn->poller->base, &conn->src, events);
 }
 
-static void timed_out(struct timer *timer, uint64_t now)
+void tcp_conn_timed_out(struct timer *timer, uint64_t now)
 {
 	tcp_conn_handshake_timeout(container_of(timer, struct tcp_conn, timer));
 }
@@ -117,6 +117,7 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 		free(conn);
 		return -FI_ENOMEM;
 	}
+	conn->handshake->rdm = (struct tcp_rdm) { 0 };
 	conn->handshake->have = 0;
 	conn->handshake->out_len = 0;
 	conn->src.fd = fd;
@@ -132,7 +133,7 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	list_init(&conn->park_node);
 	list_init(&conn->unacked_node);
 	list_add_tail(&conn->node, &link->conns);
-	conn->timer.fire = timed_out;
+	conn->timer.fire = tcp_conn_timed_out;
 	if (!conn->ours)
 		link->listener.half_open++;
 	tcp_park_opened(conn);
@@ -168,6 +169,7 @@ void tcp_conn_close(struct tcp_conn *conn)
 	if (conn->state == TCP_CONN_CLOSED)
 		return;
 	tcp_lane_end(conn, tcp_conn_close);
+	tcp_stream_end(conn);
 	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
 	timers_leave(&conn->poller->base.timers);
 	timer_off(&conn->poller->base.timers, &conn->timer);
@@ -194,6 +196,7 @@ void tcp_conn_close_orderly(struct tcp_conn *conn)
 		return;
 	}
 	tcp_lane_end(conn, tcp_conn_close_orderly);
+	tcp_stream_end(conn);
 	tcp_tx_drop(conn);
 	list_del(&conn->state_node);
 	tcp_poller_deactivate(conn->poller, conn);

@@ -20,6 +20,7 @@
 
 #include "base/net_addr.h"
 #include "channel/hold.h"
+#include "compat/rdm.h"
 #include "stream.h"
 #include "hello.h"
 #include "poll.h"
@@ -55,6 +56,7 @@ struct tcp_wireup {
 
 /* The handshake packets of both directions; allocated until the connection is READY. */
 struct tcp_handshake {
+	struct tcp_rdm rdm;			/* of the peer, in the common form */
 	size_t have;				/* bytes in @in */
 	uint8_t in[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 	size_t out_len;
@@ -170,6 +172,9 @@ void tcp_conn_free(struct tcp_conn *conn);
  */
 int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link);
 
+/* tcp_conn_timed_out - conn->timer is due before READY or in CLOSING. */
+void tcp_conn_timed_out(struct timer *timer, uint64_t now);
+
 /* tcp_conn_set_class - the traffic class of the link's endpoint, on a socket of its own. */
 void tcp_conn_set_class(const struct tcp_link *link, int fd);
 void tcp_conn_detach(struct tcp_conn *conn);
@@ -246,6 +251,9 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
  * link_priv + TCP_FRAME_SIZE on, and TCP_FRAME_SIZE before them.
  */
 int tcp_tx_framed(struct tcp_conn *conn, struct eng_pkt *pkt);
+
+/* hdr_len of a packet whose payload continues the frame before it; link_priv is 0. */
+#define TCP_TX_NO_HEADER ((uint16_t) -TCP_FRAME_SIZE)
 
 /* tcp_tx_slot, tcp_tx_post - the slot and post of eng_link_ops.  A slot lies behind what is
  * staged, or in the buffer of a packet that is sent at once.

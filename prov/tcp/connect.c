@@ -41,7 +41,9 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	conn->chan = chan;
 	chan->attempt = NULL;
 	chan->check = NULL;
+	tcp_stream_begin(conn);
 	chan_up(&chan->base, conn, &id, conn->ours);
+	tcp_stream_up(conn);
 	tcp_park_ready(conn, hello->features);
 	tcp_lane_agree(conn, hello->lanes);
 	tcp_tx_pump(conn);
@@ -65,13 +67,26 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 		use_conn(conn, chan, hello);
 }
 
+/* refuses_always - another implementation gives no reason.  It refuses where its own request counts,
+ * which then arrives; one that keeps refusing has another reason.
+ */
+static bool refuses_always(const struct tcp_conn *conn, const struct tcp_hello *hello)
+{
+	uint64_t limit = (uint64_t) conn->link->conf->conn_timeout_ms * CLOCK_NS_PER_MS;
+
+	return !hello->epoch && clock_ns() > conn->chan->base.first_ns + limit;
+}
+
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 
 	chan->attempt = NULL;
 	chan->base.busy = hello->features & TCP_WIRE_CAN_PARK;
-	chan_refused(&chan->base, hello->reason);
+	if (refuses_always(conn, hello))
+		chan_connect_failed(&chan->base, FI_ECONNREFUSED, true);
+	else
+		chan_refused(&chan->base, hello->reason);
 	tcp_conn_close(conn);
 }
 
@@ -125,16 +140,42 @@ static void welcome_self(struct tcp_conn *conn, struct tcp_chan *chan,
 	chan->loop = conn;
 }
 
+/* order - our address against that of a peer of another implementation, which sees the address that it
+ * connects to.
+ */
+static int order(const struct tcp_conn *conn, const union net_sa *addr)
+{
+	union net_sa own;
+
+	if (net_sock_name(conn->src.fd, &own))
+		own = conn->link->name;
+	net_addr_set_port(&own.sa, net_addr_port(&conn->link->name.sa));
+	return net_addr_cmp(&own.sa, &addr->sa);
+}
+
+/* judge - @hello: the serial of a peer of another implementation is filled in */
+static enum chan_verdict judge(const struct tcp_conn *conn, const struct chan *base,
+			       struct tcp_hello *hello, const union net_sa *addr)
+{
+	struct chan_id id = id_of(hello);
+	enum chan_verdict verdict;
+
+	if (!conn->stream)
+		return chan_decide(base, net_addr_cmp(&conn->link->name.sa, &addr->sa), &id);
+	verdict = chan_decide_published(base, order(conn, addr), (uint32_t) hello->epoch, &id);
+	hello->serial = id.serial;
+	return verdict == CHAN_SELF ? CHAN_REFUSE : verdict;
+}
+
 /* decide - NULL: the request has been answered. */
 static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
-			       const struct tcp_hello *hello, const union net_sa *addr)
+			       struct tcp_hello *hello, const union net_sa *addr)
 {
 	struct tcp_link *link = conn->link;
 	size_t len = net_addr_len(&addr->sa);
-	struct chan_id id = id_of(hello);
 	struct chan *base = &chan->base;
 
-	switch (chan_decide(base, net_addr_cmp(&link->name.sa, &addr->sa), &id)) {
+	switch (judge(conn, base, hello, addr)) {
 	case CHAN_REFUSE:
 		tcp_conn_refuse(conn, CHAN_SIMULTANEOUS, NULL, 0);
 		return NULL;
@@ -165,19 +206,29 @@ static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
 	return base ? tcp_chan_of(base) : NULL;
 }
 
-static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void refuse_addr(struct tcp_conn *conn, const char *why)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "refused a connection from %s: its endpoint claims %s\n",
+			net_addr_text(&conn->peer.sa, text), why);
+	tcp_conn_refuse(conn, CHAN_ADDR_BAD, NULL, 0);
+}
+
+static void on_hello(struct tcp_conn *conn, const struct tcp_hello *request, const void *data)
 {
 	struct tcp_link *link = conn->link;
+	struct tcp_hello copy = *request, *hello = &copy;
 	union net_sa addr = hello->addr;
-	char text[NET_ADDR_TEXT_MAX];
 	struct tcp_chan *chan;
 	struct chan *base;
 
 	if (!settle_addr(conn, &addr)) {
-		TCP_WARN_SPARSE(link->conf, "refused a connection from %s: its endpoint claims "
-				"another host's address (FI_TCP_FIREWALL_ADDR=1 permits that)\n",
-				net_addr_text(&conn->peer.sa, text));
-		tcp_conn_refuse(conn, CHAN_ADDR_BAD, NULL, 0);
+		refuse_addr(conn, "another host's address (FI_TCP_FIREWALL_ADDR=1 permits that)");
+		return;
+	}
+	if (conn->stream && !net_addr_cmp(&addr.sa, &link->name.sa)) {
+		refuse_addr(conn, "the address of this endpoint");
 		return;
 	}
 	base = chan_find(&link->base, &addr, net_addr_len(&addr.sa));

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common.h"
 #include "compat/cm.h"
 #include "link.h"
 
@@ -44,53 +45,6 @@ bool tcp_conn_peer_closed(const struct tcp_conn *conn)
 	return poll(&pfd, 1, 0) > 0;
 }
 
-/* ---- the compatible format ------------------------------------------------------- */
-
-/* A request of a MSG endpoint is in the form of other implementations, unless its private data are
- * too long for them.  An answer is in the form of the connection.
- */
-static bool in_common_form(const struct tcp_conn *conn, const struct tcp_hello *hello)
-{
-	if (hello->type != TCP_WIRE_HELLO)
-		return conn->stream != NULL;
-	return conn->link->kind == TCP_WIRE_MSG && conn->link->conf->wire != TCP_FORMAT_NATIVE &&
-	       hello->data_len <= TCP_CM_DATA_MAX;
-}
-
-/* Only a program's private data are sent: they have no place for the library's reasons. */
-static void write_common(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
-{
-	struct tcp_handshake *handshake = conn->handshake;
-	struct tcp_cm_msg msg = {
-		.type = hello->type == TCP_WIRE_HELLO ? TCP_CM_REQUEST :
-			hello->type == TCP_WIRE_WELCOME ? TCP_CM_RESPONSE : TCP_CM_REFUSAL,
-		.data_len = hello->reason == CHAN_OK || hello->reason == CHAN_REJECTED ?
-			    hello->data_len : 0,
-		.marked = hello->type == TCP_WIRE_HELLO && conn->link->conf->wire == TCP_FORMAT_AUTO,
-		.version = chan_version_ours(TCP_WIRE_VERSION),
-		.serial = hello->serial,
-	};
-
-	tcp_cm_put(&msg, handshake->out);
-	if (msg.data_len)
-		memcpy(handshake->out + TCP_CM_SIZE, data, msg.data_len);
-	handshake->out_len = TCP_CM_SIZE + msg.data_len;
-}
-
-/* came_common - is what has arrived in that form? */
-static bool came_common(const struct tcp_conn *conn)
-{
-	const struct tcp_handshake *handshake = conn->handshake;
-
-	return handshake->have && handshake->in[0] == TCP_CM_VERSION &&
-	       conn->link->conf->wire != TCP_FORMAT_NATIVE;
-}
-
-static const void *private_data(const struct tcp_conn *conn)
-{
-	return conn->handshake->in + (came_common(conn) ? TCP_CM_SIZE : TCP_WIRE_HELLO_SIZE);
-}
-
 /* in_length - of the message that is arriving, as far as is known.  Frames may be right behind an
  * answer, and no byte of them is read.
  */
@@ -98,45 +52,15 @@ static size_t in_length(const struct tcp_conn *conn)
 {
 	const struct tcp_handshake *handshake = conn->handshake;
 
-	if (came_common(conn))
-		return tcp_cm_need(handshake->in, handshake->have);
-	return conn->ours && !handshake->have ? TCP_CM_SIZE :
-						tcp_hello_need(handshake->in, handshake->have);
+	if (!handshake->have && conn->ours)
+		return TCP_CM_SIZE;
+	return tcp_common_came(conn) ? tcp_cm_need(handshake->in, handshake->have) :
+				       tcp_hello_need(handshake->in, handshake->have);
 }
 
-/* is_native - is @msg a request of this library, which has our version? */
-static bool is_native(const struct tcp_conn *conn, const struct tcp_cm_msg *msg)
+static const void *private_data(const struct tcp_conn *conn)
 {
-	return msg->marked && conn->link->conf->wire == TCP_FORMAT_AUTO &&
-	       chan_version_same(msg->version, chan_version_ours(TCP_WIRE_VERSION));
-}
-
-/* parse_common - as a handshake packet.  From here on @conn is in the compatible format, unless
- * the mark says that the peer knows ours.
- */
-static enum tcp_hello_verdict parse_common(struct tcp_conn *conn, struct tcp_hello *hello)
-{
-	struct tcp_handshake *handshake = conn->handshake;
-	enum tcp_cm_verdict verdict;
-	struct tcp_cm_msg msg;
-
-	verdict = tcp_cm_get(handshake->in, handshake->have, &msg);
-	if (verdict == TCP_CM_MORE)
-		return TCP_HELLO_MORE;
-	if (verdict != TCP_CM_OK || handshake->have > TCP_CM_SIZE + (size_t) msg.data_len)
-		return TCP_HELLO_BAD;
-	*hello = (struct tcp_hello) {
-		.type = msg.type == TCP_CM_REQUEST ? TCP_WIRE_HELLO :
-			msg.type == TCP_CM_RESPONSE ? TCP_WIRE_WELCOME : TCP_WIRE_REFUSE,
-		.kind = TCP_WIRE_MSG,
-		.reason = msg.type == TCP_CM_REFUSAL ? CHAN_REJECTED : CHAN_OK,
-		.data_len = msg.data_len,
-		.serial = msg.marked ? msg.serial : conn->serial,
-		.max_payload = TCP_PAYLOAD_MAX,
-	};
-	if (msg.type == TCP_CM_REFUSAL || is_native(conn, &msg))
-		return TCP_HELLO_OK;
-	return tcp_stream_new(conn, msg.swapped) ? TCP_HELLO_BAD : TCP_HELLO_OK;
+	return conn->handshake->in + (tcp_common_came(conn) ? TCP_CM_SIZE : TCP_WIRE_HELLO_SIZE);
 }
 
 bool tcp_conn_data_fits(const struct tcp_conn *conn, size_t len)
@@ -157,10 +81,6 @@ static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, cons
 	struct tcp_link *link = conn->link;
 
 	conn->max_payload = TCP_PAYLOAD_MAX;
-	if (in_common_form(conn, hello)) {
-		write_common(conn, hello, data);
-		return;
-	}
 	hello->kind = link->kind;
 	if (link->kind == TCP_WIRE_RDM) {
 		hello->features |= TCP_WIRE_CAN_PARK;
@@ -169,6 +89,10 @@ static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, cons
 	hello->epoch = link->base.epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
 	hello->addr = link->name;
+	if (tcp_common_wanted(conn, hello)) {
+		tcp_common_write(conn, hello, data);
+		return;
+	}
 	tcp_hello_pack(hello, conn->handshake->out);
 	if (hello->data_len)
 		memcpy(conn->handshake->out + TCP_WIRE_HELLO_SIZE, data, hello->data_len);
@@ -435,6 +359,7 @@ void tcp_conn_half_close(struct tcp_conn *conn)
 {
 	tcp_conn_set_state(conn, TCP_CONN_CLOSING);
 	conn->chan = NULL;
+	conn->timer.fire = tcp_conn_timed_out;	/* fi_accept() has had another use for it */
 	shutdown(conn->src.fd, SHUT_WR);
 	chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
 	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + CLOSING_NS);
@@ -463,7 +388,7 @@ static void on_foreign(struct tcp_conn *conn)
 	size_t len;
 
 	TCP_WARN_SPARSE(conn->link->conf,
-			"refused a connection from %s: it is %s, not a libfabric tcp endpoint\n",
+			"refused a connection from %s: it is %s, not a native libfabric tcp endpoint\n",
 			net_addr_text(&conn->peer.sa, text),
 			tcp_hello_identify(handshake->in, handshake->have));
 	answer = tcp_hello_http_answer(handshake->in, handshake->have, &len);
@@ -519,7 +444,7 @@ static void read_handshake(struct tcp_conn *conn)
 			return;
 		}
 		handshake->have += (size_t) ret;
-		verdict = came_common(conn) ? parse_common(conn, &hello) :
+		verdict = tcp_common_came(conn) ? tcp_common_parse(conn, &hello) :
 			  tcp_hello_parse(handshake->in, handshake->have, &hello);
 	} while (verdict == TCP_HELLO_MORE);
 	if (conn->ours)

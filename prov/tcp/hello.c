@@ -187,6 +187,8 @@ const char *tcp_hello_identify(const uint8_t *buf, size_t have)
 		return "an SSH client";
 	if (have >= 2 && buf[0] == 0x16 && buf[1] == 0x03)
 		return "a TLS client";
+	if (have >= 2 && buf[0] == 3 && !buf[1])
+		return "another implementation of this provider, which FI_TCP_WIRE excludes";
 	if (is_text(buf, have))
 		return "a program that sends text";
 	return "a program with another binary protocol (another fabric library, perhaps)";

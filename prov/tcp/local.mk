@@ -7,12 +7,19 @@ tcp_link_sources = \
 	prov/tcp/chan.c \
 	prov/tcp/check.c \
 	prov/tcp/cm.c \
+	prov/tcp/common.c \
+	prov/tcp/common.h \
 	prov/tcp/compat/cm.c \
 	prov/tcp/compat/cm.h \
 	prov/tcp/compat/frame.c \
 	prov/tcp/compat/frame.h \
-	prov/tcp/stream.c \
+	prov/tcp/compat/rdm.c \
+	prov/tcp/compat/rdm.h \
 	prov/tcp/stream.h \
+	prov/tcp/stream/life.c \
+	prov/tcp/stream/rx.c \
+	prov/tcp/stream/state.h \
+	prov/tcp/stream/tx.c \
 	prov/tcp/conf.c \
 	prov/tcp/conf.h \
 	prov/tcp/conn.c \
@@ -56,6 +63,7 @@ tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOC
 tcp_tests = \
 	prov/tcp/compat/codec_test \
 	prov/tcp/stream_test \
+	prov/tcp/stream_rdm_test \
 	prov/tcp/connect_test \
 	prov/tcp/hello_test \
 	prov/tcp/lane_test \
@@ -70,12 +78,17 @@ check_PROGRAMS += $(tcp_tests)
 TESTS += $(tcp_tests)
 prov_tcp_compat_codec_test_SOURCES = prov/tcp/compat/codec_test.c prov/tcp/compat/cm.c \
 	prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h \
+	prov/tcp/compat/rdm.c prov/tcp/compat/rdm.h \
 	prov/tcp/compat/test/captured.h prov/rxm/compat/test/hex.h
 prov_tcp_compat_codec_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_compat_codec_test_LDADD = $(CMOCKA_LIBS)
 prov_tcp_stream_test_SOURCES = prov/tcp/stream_test.c prov/rxm/compat/test/hex.h
 prov_tcp_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_stream_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+prov_tcp_stream_rdm_test_SOURCES = prov/tcp/stream_rdm_test.c prov/rxm/compat/test/hex.h \
+	prov/tcp/compat/test/captured_rdm.h
+prov_tcp_stream_rdm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_stream_rdm_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 prov_tcp_connect_test_SOURCES = prov/tcp/connect_test.c $(tcp_fakes)
 prov_tcp_connect_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_connect_test_LDADD = $(tcp_test_libs)
@@ -143,6 +156,7 @@ prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)
 EXTRA_PROGRAMS += prov/tcp/compat/test/fuzz_codec
 prov_tcp_compat_test_fuzz_codec_SOURCES = prov/tcp/compat/test/fuzz_codec.c \
-	prov/tcp/compat/cm.c prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h
+	prov/tcp/compat/cm.c prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h \
+	prov/tcp/compat/rdm.c prov/tcp/compat/rdm.h
 prov_tcp_compat_test_fuzz_codec_CFLAGS = $(tcp_fuzz_flags)
 endif

@@ -59,6 +59,8 @@ static void body_end(struct tcp_conn *conn)
 {
 	conn->rx.body = TCP_BODY_NONE;
 	chan_sink_end(&conn->rx.sink, &conn->link->base.base, 0);
+	if (__builtin_expect(conn->stream != NULL, 0))
+		tcp_stream_taken(conn);
 }
 
 /* part_end - the part of the payload that arrives over @conn is complete. */

@@ -7,16 +7,25 @@
  *
  *   engine           frame                 engine at the other side
  *   EAGER            message, tagged       EAGER; or RTS if it is long, then CTS and DATA
+ *   RTS, then DATA   the same              the same
  *   READ             read request          READ
  *   DATA (of a read) read response         DATA
  *   WRITE            write                 WRITE
  *   ACK              acknowledgement       ACK
  *
- * The engine must not announce its own messages, nor cut them: tcp_stream_up() sets the link's
- * limits so.  Packets of the engine that no frame can carry are refused with -FI_EOPNOTSUPP.
+ *   RTS, DATA        announcement, data    another implementation alone sends these
+ *   CTS              clear to send
  *
- * A message that is longer than FI_TCP_MAX_RX_SIZE is announced to the engine, and until the
- * engine asks for it nothing more is read from the connection, as the protocol has it.
+ * A frame is a whole message.  A MSG endpoint has one peer, so tcp_stream_up() raises the limits of
+ * its link, and the engine neither announces nor cuts.  An RDM endpoint has peers of either format:
+ * a message that the engine announces is asked for here, in place of the peer, and the pieces that it
+ * cuts become one frame.  While a frame is sent in pieces, other packets wait.
+ *
+ * What no frame can carry is refused with -FI_EOPNOTSUPP; an RDM endpoint reports that by the next
+ * poll.
+ *
+ * A message that is longer than is kept without a receive for it is announced to the engine, and until
+ * the engine asks for it nothing more is read from the connection, as the protocol has it.
  */
 #ifndef TCP_STREAM_H
 #define TCP_STREAM_H
@@ -30,19 +39,38 @@ struct tcp_conn;
 struct tcp_stream;
 
 /* tcp_stream_new - @conn is in the compatible format from now on.
- * @swapped: its peer has the other byte order
+ * @swapped:   its peer has the other byte order
+ * @announces: its peer may announce tagged messages
  * Errors: -FI_ENOMEM.
  */
-int tcp_stream_new(struct tcp_conn *conn, bool swapped);
+int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces);
 void tcp_stream_free(struct tcp_stream *stream);
 
-/* tcp_stream_up - @conn, in either format, is READY: set the limits of its link, and log the format. */
+/* tcp_stream_begin - @conn, in either format, is about to become READY for its channel: packets that
+ * wait there are not in a format yet.
+ */
+void tcp_stream_begin(struct tcp_conn *conn);
+
+/* tcp_stream_up - it is: log the format; send those packets.  From poll() or, on MSG endpoints,
+ * fi_accept().
+ */
 void tcp_stream_up(struct tcp_conn *conn);
+
+/* tcp_stream_end - @conn is about to end: packets that it holds go back to those that wait in the
+ * channel.
+ */
+void tcp_stream_end(struct tcp_conn *conn);
+
+/* tcp_stream_idle - no packet waits.  True in the native format. */
+bool tcp_stream_idle(const struct tcp_conn *conn);
 
 /* tcp_stream_send - tcp_tx_send() for such a connection. */
 int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt);
 
 /* tcp_stream_parse - offer the frames in @buf, from @pos to @end, to the engine. */
 void tcp_stream_parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end);
+
+/* tcp_stream_taken - the payload that was being received is complete. */
+void tcp_stream_taken(struct tcp_conn *conn);
 
 #endif

@@ -33,6 +33,12 @@ static bool is_striped(const struct eng_pkt *pkt)
 	return __builtin_expect(le64toh(pkt->link_priv) & TCP_FRAME_STRIPED, 0);
 }
 
+/* head_size - bytes in front of the payload: none with TCP_TX_NO_HEADER. */
+static inline size_t head_size(const struct eng_pkt *pkt)
+{
+	return (uint16_t) (TCP_FRAME_SIZE + pkt->hdr_len);
+}
+
 /* frame_size - bytes of @pkt that are sent over @conn, the first lane. */
 static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 {
@@ -40,7 +46,7 @@ static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 
 	if (is_striped(pkt))
 		len = tcp_frame_part(len, conn->lanes->cnt, 1);
-	return TCP_FRAME_SIZE + pkt->hdr_len + len;
+	return head_size(pkt) + len;
 }
 
 static size_t staged(const struct tcp_tx *tx)
@@ -123,7 +129,7 @@ void tcp_tx_flush(struct tcp_conn *conn)
 /* copy_pkt - copy frame header, engine's header and payload to @out. */
 static void copy_pkt(uint8_t *out, const struct eng_pkt *pkt)
 {
-	size_t head = TCP_FRAME_SIZE + pkt->hdr_len;
+	size_t head = head_size(pkt);
 
 	memcpy(out, &pkt->link_priv, head);
 	if (pkt->iov_cnt == 1)
@@ -168,7 +174,7 @@ static size_t gather_stage(const struct tcp_tx *tx, struct iovec *iov, size_t *t
 static size_t gather_pkt(const struct tcp_conn *conn, const struct eng_pkt *pkt,
 			 struct iovec *iov, size_t *total_p)
 {
-	size_t head = TCP_FRAME_SIZE + pkt->hdr_len, cnt = 0, skip = pkt->sent, left;
+	size_t head = head_size(pkt), cnt = 0, skip = pkt->sent, left;
 
 	left = frame_size(conn, pkt) - skip;
 	*total_p += left;

@@ -15,6 +15,7 @@
 #include "rxm/compat/test/hex.h"
 #include "tcp/compat/cm.h"
 #include "tcp/compat/frame.h"
+#include "tcp/compat/rdm.h"
 #include "tcp/compat/test/captured.h"
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -118,6 +119,56 @@ static void pieces(void **state)
 	assert_int_equal(tcp_cm_get(wire, have, &got), TCP_CM_OK);
 }
 
+/* ---- private data of RDM endpoints -------------------------------------------------- */
+
+static void rdm(void **state)
+{
+	static const char *const known[] = { "0100c00100001092", "8100c0010000141f" };
+	static const struct tcp_rdm want[] = {
+		{ .version = 1, .port = 49153, .process = 4242 },
+		{ .version = 0x81, .port = 49153, .process = 5151 },
+	};
+	uint8_t wire[64], back[TCP_RDM_SIZE];
+	struct tcp_rdm got;
+	size_t i;
+
+	for (i = 0; i < CNT(known); i++) {
+		hex_bytes(known[i], wire);
+		assert_true(tcp_rdm_get(wire, TCP_RDM_SIZE, &got));
+		assert_int_equal(got.version, want[i].version);
+		assert_int_equal(got.features, 0);
+		assert_int_equal(got.port, want[i].port);
+		assert_int_equal(got.process, want[i].process);
+		tcp_rdm_put(&want[i], back);
+		assert_memory_equal(back, wire, sizeof(back));
+		/* what follows is not looked at, but must not be that of ofi_rxm */
+		memset(wire + TCP_RDM_SIZE, 0xee, 24);
+		assert_true(tcp_rdm_get(wire, TCP_RDM_SIZE + 24, &got));
+	}
+	assert_true(tcp_rdm_agrees(&want[1]));
+	assert_false(tcp_rdm_agrees(&want[0]));		/* it has repeated the number */
+}
+
+static void bad_rdm(void **state)
+{
+	static const char *const bad[] = {
+		"0100c00100000000",	/* process 0 */
+		"0100000000001092",	/* port 0 */
+		"0101040300000010 0000000000000000 0000000000000000",	/* ofi_rxm */
+		"0102040300000010 0000000000000000 0000000000000000",
+		"0100c001000010",
+		"",
+	};
+	struct tcp_rdm got;
+	uint8_t wire[64];
+	size_t i, len;
+
+	for (i = 0; i < CNT(bad); i++) {
+		len = hex_bytes(bad[i], wire);
+		assert_false(tcp_rdm_get(wire, len, &got));
+	}
+}
+
 static void captured_messages(void **state)
 {
 	uint8_t wire[256], back[TCP_CM_SIZE];
@@ -166,6 +217,14 @@ static const struct {
 	{ .hex = "0300040000001000 1400000000000000",
 	  .frame = { .op = TCP_CFRAME_MSG, .flags = TCP_CFRAME_F_ACK, .len = 4 } },
 	{ .hex = "0300000002001000 1000000000000000", .frame = { .op = TCP_CFRAME_ACK } },
+	{ .hex = "0305000001002000 2000000000000000 bbaa000000000000 0080000000000000",
+	  .frame = { .op = TCP_CFRAME_RTS, .number = 1, .tag = TAG, .asked = 32768 } },
+	{ .hex = "03050500fe002800 2800000000000000 8877665544332211 bbaa000000000000 0080000000000000",
+	  .frame = { .op = TCP_CFRAME_RTS, .flags = TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK, .number = 254,
+	    .data = DATA, .tag = TAG, .asked = 32768 } },
+	{ .hex = "0306000001001000 1000000000000000", .frame = { .op = TCP_CFRAME_CTS, .number = 1 } },
+	{ .hex = "0307000001001000 1080000000000000",
+	  .frame = { .op = TCP_CFRAME_RTS_DATA, .number = 1, .len = 32768 } },
 	{ .hex = "0300800000001800 1c00000000000000 bbaa000000000000",
 	  .frame = { .op = TCP_CFRAME_SHORT, .len = 4, .tag = TAG } },
 	{ .hex = "0300810000002000 2400000000000000 8877665544332211 bbaa000000000000",
@@ -213,7 +272,14 @@ static void captured_headers(void **state)
 static void bad_frames(void **state)
 {
 	static const char *const bad[] = {
-		"0305000001002000 2000000000000000",	/* an announcement, which is not agreed */
+		"0305000000002000 2000000000000000",	/* an announcement without a number */
+		"03050000ff002000 2000000000000000",
+		"0305000001001800 1800000000000000",	/* without its length */
+		"0305000001002000 2400000000000000",	/* with a payload */
+		"0306000001001000 1400000000000000",
+		"0307000000001000 1400000000000000",
+		"0305000001002000 2000000000000000 bbaa000000000000 ffffffffffffffff",
+		"0308000001001000 1000000000000000",
 		"03ff000000001000 1000000000000000",
 		"0300000000000f00 1400000000000000",	/* header too short */
 		"0300000000007900 9900000000000000",	/* too long */
@@ -250,6 +316,8 @@ int main(void)
 		cmocka_unit_test(mark),
 		cmocka_unit_test(bad_messages),
 		cmocka_unit_test(pieces),
+		cmocka_unit_test(rdm),
+		cmocka_unit_test(bad_rdm),
 		cmocka_unit_test(captured_messages),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(captured_headers),

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct head) == TCP_CFRAME_MIN, "wire layout");
 /* What a frame of each operation may have. */
 static const struct shape {
 	uint16_t flags;
-	bool tag, ranges, payload;
+	bool tag, ranges, payload, number;
 } shapes[] = {
 	[TCP_CFRAME_MSG] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK, .payload = true },
 	[TCP_CFRAME_TAGGED] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK, .tag = true, .payload = true },
@@ -39,6 +39,9 @@ static const struct shape {
 	[TCP_CFRAME_READ_DATA] = { .payload = true },
 	[TCP_CFRAME_WRITE] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK | TCP_CFRAME_F_COMMIT,
 			       .ranges = true, .payload = true },
+	[TCP_CFRAME_RTS] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK, .tag = true, .number = true },
+	[TCP_CFRAME_CTS] = { .number = true },
+	[TCP_CFRAME_RTS_DATA] = { .number = true, .payload = true },
 	[TCP_CFRAME_ACK] = { 0 },
 	[TCP_CFRAME_SHORT] = { TCP_CFRAME_F_DATA | TCP_CFRAME_F_ACK, .tag = true, .payload = true },
 };
@@ -74,6 +77,8 @@ static size_t put_words(const struct tcp_cframe *frame, bool swapped, uint8_t *o
 		at = put_word(out, at, frame->data, swapped);
 	if (shape->tag)
 		at = put_word(out, at, frame->tag, swapped);
+	if (frame->op == TCP_CFRAME_RTS)
+		at = put_word(out, at, frame->asked, swapped);
 	for (i = 0; shape->ranges && i < frame->ranges; i++) {
 		at = put_word(out, at, frame->range[i].addr, swapped);
 		at = put_word(out, at, frame->range[i].len, swapped);
@@ -90,7 +95,7 @@ size_t tcp_cframe_put(const struct tcp_cframe *frame, bool swapped, uint8_t *out
 		.version = FRAME_VERSION,
 		.op = (uint8_t) (ack || tags ? TCP_CFRAME_MSG : frame->op),
 		.flags = turn16(frame->flags | (tags ? SHORT_MARK : 0), swapped),
-		.op_data = ack ? ACK_MARK : 0,
+		.op_data = ack ? ACK_MARK : frame->number,
 		.ranges = frame->ranges,
 		.hdr_len = (uint8_t) len,
 		.count = frame->count,
@@ -136,6 +141,7 @@ static const char *get_ranges(const uint8_t *buf, size_t at, bool swapped, struc
 static size_t words_len(const struct shape *shape, const struct tcp_cframe *frame)
 {
 	return 8u * (frame->flags & TCP_CFRAME_F_DATA) + 8u * shape->tag +
+	       8u * (frame->op == TCP_CFRAME_RTS) +
 	       (shape->ranges ? frame->ranges * sizeof(struct tcp_crange) : 0);
 }
 
@@ -153,7 +159,7 @@ static const char *check_head(const struct head *head, bool swapped, struct tcp_
 	uint16_t flags = swapped ? be16toh(head->flags) : head->flags;
 	const struct shape *shape;
 
-	if (head->op > TCP_CFRAME_WRITE)
+	if (head->op > TCP_CFRAME_RTS_DATA)
 		return "a frame of an operation that is not known";
 	if (size < head->hdr_len || size > LEN_MAX)
 		return "a frame with impossible lengths";
@@ -161,9 +167,12 @@ static const char *check_head(const struct head *head, bool swapped, struct tcp_
 	shape = &shapes[frame->op];
 	frame->flags = flags & shape->flags;
 	frame->ranges = shape->ranges ? head->ranges : 0;
+	frame->number = shape->number ? head->op_data : 0;
 	frame->len = size - head->hdr_len;
 	if (shape->ranges && (!frame->ranges || frame->ranges > TCP_CFRAME_RANGES))
 		return "a frame without ranges, or with too many";
+	if (shape->number && (!frame->number || frame->number > TCP_CFRAME_NUMBERS))
+		return "an announcement with an impossible number";
 	if (head->hdr_len != TCP_CFRAME_MIN + words_len(shape, frame))
 		return "a frame whose header does not have the length of its operation";
 	if (frame->len && !shape->payload)
@@ -192,6 +201,10 @@ size_t tcp_cframe_get(const uint8_t *buf, size_t have, bool swapped, struct tcp_
 		frame_p->data = get_word(buf, &at, swapped);
 	if (shapes[frame_p->op].tag)
 		frame_p->tag = get_word(buf, &at, swapped);
+	if (frame_p->op == TCP_CFRAME_RTS)
+		frame_p->asked = get_word(buf, &at, swapped);
+	if (frame_p->asked > LEN_MAX)
+		*why_p = "an announcement of an impossible length";
 	if (shapes[frame_p->op].ranges)
 		*why_p = get_ranges(buf, at, swapped, frame_p);
 	return *why_p ? 0 : head.hdr_len;

@@ -5,10 +5,12 @@
  * frame.h - the frames of the compatible wire format, their codec and one validator.
  *
  *   0  version 3     1  operation       2  flags (2 bytes)
- *   4  2: an acknowledgement            5  number of ranges
+ *   4  2: an acknowledgement; the number of an announcement
+ *   5  number of ranges
  *   6  length of the header             7  counts the frames of this direction
  *   8  length of header and payload (8 bytes)
- *   16 words of 8 bytes: [completion data] [tag] [address, length, key of each range]
+ *   16 words of 8 bytes: [completion data] [tag] [length of an announced message]
+ *      [address, length, key of each range]
  *
  * Numbers are in the byte order that both hosts have, else big-endian.  Fields that a frame does
  * not use are 0 when it goes, and have any value when it comes; byte 7 is not looked at.
@@ -25,6 +27,7 @@
 #define TCP_CFRAME_MIN 16	/* a header */
 #define TCP_CFRAME_MAX 120
 #define TCP_CFRAME_RANGES 4
+#define TCP_CFRAME_NUMBERS 254	/* of announcements: 1 .. 254 */
 
 enum tcp_cframe_op {
 	TCP_CFRAME_MSG,
@@ -32,11 +35,14 @@ enum tcp_cframe_op {
 	TCP_CFRAME_READ,	/* request */
 	TCP_CFRAME_READ_DATA,	/* its answer; these come in the order of the requests */
 	TCP_CFRAME_WRITE,
+	TCP_CFRAME_RTS,		/* a tagged message is announced; version 1 of RDM endpoints, and so are */
+	TCP_CFRAME_CTS,		/* ... its receiver has matched it */
+	TCP_CFRAME_RTS_DATA,	/* ... its payload */
 	TCP_CFRAME_ACK,		/* on the wire a MSG with a mark; they answer in order, too */
 	TCP_CFRAME_SHORT,	/* the same: a tagged message of rxm without a header of its own */
 };
 
-#define TCP_CFRAME_F_DATA 0x1	/* MSG, TAGGED, SHORT, WRITE: completion data */
+#define TCP_CFRAME_F_DATA 0x1	/* MSG, TAGGED, SHORT, WRITE, RTS: completion data */
 #define TCP_CFRAME_F_ACK 0x4	/* the same: acknowledge when the payload is in place */
 #define TCP_CFRAME_F_COMMIT 0x8	/* WRITE: acknowledge when it is persistent */
 
@@ -49,8 +55,9 @@ struct tcp_cframe {
 	uint8_t count;			/* byte 7; not set by tcp_cframe_get() */
 	uint16_t flags;			/* TCP_CFRAME_F_* that belong to @op; READ_DATA: as requested */
 	uint8_t ranges;			/* READ, WRITE: 1 .. TCP_CFRAME_RANGES; READ_DATA: as requested */
+	uint8_t number;			/* RTS, CTS, RTS_DATA: the sender's, of the announcement */
 	uint64_t len;			/* payload; READ: none, whatever is asked for */
-	uint64_t asked;			/* READ: sum of the ranges */
+	uint64_t asked;			/* READ: sum of the ranges; RTS: length of the message */
 	uint64_t data, tag;
 	struct tcp_crange range[TCP_CFRAME_RANGES];
 };

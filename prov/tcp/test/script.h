@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include "tcp/common.h"
 #include "tcp/frame.h"
 #include "tcp/test/fake.h"
 
@@ -141,22 +142,28 @@ static inline void script_answer(struct script *script, int fd, const struct tcp
 	script_send(script, fd);
 }
 
-/* script_recv - receive a handshake packet; false: the connection ends instead. */
+/* script_recv - receive a handshake packet, or the one that is in a request in the common form; false:
+ * the connection ends instead.
+ */
 static inline bool script_recv(int fd, struct tcp_hello *hello)
 {
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 	uint64_t until = clock_deadline(60000);
-	size_t have = 0;
+	size_t have = 0, need;
 	ssize_t ret;
 
 	for (;;) {
 		fake_poll();
-		ret = recv(fd, buf + have, tcp_hello_need(buf, have) - have, 0);
+		need = have && buf[0] == TCP_CM_VERSION ? tcp_cm_need(buf, have) : tcp_hello_need(buf, have);
+		ret = recv(fd, buf + have, need - have, 0);
 		if (!ret)
 			return false;
 		if (ret > 0) {
 			have += (size_t) ret;
-			if (tcp_hello_parse(buf, have, hello) == TCP_HELLO_OK)
+			if (tcp_hello_parse(buf, have, hello) == TCP_HELLO_OK ||
+			    (buf[0] == TCP_CM_VERSION && have == TCP_COMMON_RDM_SIZE &&
+			     tcp_hello_parse(buf + TCP_COMMON_RDM_SIZE - TCP_WIRE_HELLO_SIZE,
+					     TCP_WIRE_HELLO_SIZE, hello) == TCP_HELLO_OK))
 				return true;
 		}
 		assert_true(clock_ns() < until);

@@ -10,6 +10,7 @@
 
 #include "tcp/compat/cm.h"
 #include "tcp/compat/frame.h"
+#include "tcp/compat/rdm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,7 +23,8 @@ static void check_frame(const uint8_t *buf, size_t size, bool swapped)
 
 	if (!len)
 		return;
-	if (why || len > size || len > TCP_CFRAME_MAX || frame.ranges > TCP_CFRAME_RANGES)
+	if (why || len > size || len > TCP_CFRAME_MAX || frame.ranges > TCP_CFRAME_RANGES ||
+	    frame.number > TCP_CFRAME_NUMBERS)
 		abort();
 	if (tcp_cframe_put(&frame, swapped, again) != len ||
 	    tcp_cframe_get(again, len, swapped, &back, &why) != len || memcmp(&frame, &back, sizeof(frame)))
@@ -46,6 +48,18 @@ static void check_message(const uint8_t *buf, size_t size)
 		abort();
 }
 
+static void check_rdm(const uint8_t *buf, size_t size)
+{
+	uint8_t again[TCP_RDM_SIZE];
+	struct tcp_rdm rdm;
+
+	if (!tcp_rdm_get(buf, size, &rdm))
+		return;
+	tcp_rdm_put(&rdm, again);
+	if (!rdm.port || !rdm.process || memcmp(again, buf, sizeof(again)))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -54,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_frame(copy, size, false);
 	check_frame(copy, size, true);
 	check_message(copy, size);
+	check_rdm(copy, size);
 	free(copy);
 	return 0;
 }

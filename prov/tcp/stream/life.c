@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * The life of a connection in the compatible format, and the upcalls that have to wait for a poll.
+ */
+#include "tcp/stream/state.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+#include "engine/api.h"
+
+/* ---- what waits for answers ---------------------------------------------------------- */
+
+struct note *tcp_stream_note(struct list *notes, uint32_t id, uint64_t len)
+{
+	struct note *note = calloc(1, sizeof(*note));
+
+	if (!note)
+		return NULL;
+	note->id = id;
+	note->len = len;
+	list_add_tail(&note->node, notes);
+	return note;
+}
+
+void tcp_stream_note_free(struct note *note)
+{
+	list_del(&note->node);
+	free(note->buf);
+	free(note);
+}
+
+struct note *tcp_stream_find(const struct list *notes, uint32_t id)
+{
+	const struct list *pos;
+
+	list_for_each(pos, notes)
+		if (container_of(pos, struct note, node)->id == id)
+			return container_of(pos, struct note, node);
+	return NULL;
+}
+
+struct rts *tcp_stream_rts(const struct tcp_stream *s, uint32_t id)
+{
+	const struct list *pos;
+
+	list_for_each(pos, &s->rts)
+		if (container_of(pos, struct rts, node)->id == id)
+			return container_of(pos, struct rts, node);
+	return NULL;
+}
+
+uint32_t tcp_stream_new_id(struct tcp_stream *s)
+{
+	if (!s->next_id)
+		s->next_id++;
+	return s->next_id++;
+}
+
+int tcp_stream_broken(struct tcp_conn *conn, const char *why)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "%s: %s; the connection is closed, since the protocol has no "
+			"answer for it\n", net_addr_text(&conn->peer.sa, text), why);
+	tcp_conn_fail(conn, FI_EPROTO, false);
+	return 1;
+}
+
+/* ---- the next poll ------------------------------------------------------------------- */
+
+/* tell_refusals - what such an operation waits for does not come. */
+static void tell_refusals(struct tcp_conn *conn)
+{
+	struct tcp_stream *s = conn->stream;
+	uint8_t hdr[ENG_HDR_MAX];
+	struct wire_msg msg;
+	struct eng_pkt *pkt;
+	struct list *item;
+
+	while (conn->state == TCP_CONN_READY && (item = list_pop(&s->refused))) {
+		pkt = container_of(item, struct eng_pkt, node);
+		list_add_tail(&pkt->node, &s->sent);	/* first: an upcall may end the connection */
+		if (!wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
+			tcp_stream_tell(conn, hdr, wire_put_pair(hdr, wire_put_base(hdr, WIRE_NACK, 0, 0,
+				    msg.id, 0), FI_EOPNOTSUPP));
+	}
+}
+
+static void ask_for_open(struct tcp_conn *conn)
+{
+	struct open_frame *open = &conn->stream->open;
+	uint8_t hdr[ENG_HDR_MAX];
+
+	if (!open->on || !open->cts)
+		return;
+	open->cts = false;
+	tcp_stream_tell(conn, hdr, wire_put_pair(hdr, wire_put_base(hdr, WIRE_CTS, 0, 0, open->tx_id,
+		    open->len), open->id));
+}
+
+static void work(struct timer *timer, uint64_t now)
+{
+	struct tcp_stream *s = container_of(timer, struct tcp_stream, timer);
+	struct tcp_conn *conn = s->conn;
+	struct eng_pkt *pkt;
+	struct list *item;
+
+	tell_refusals(conn);
+	while (conn->state == TCP_CONN_READY && (item = list_pop(&s->sent))) {
+		pkt = container_of(item, struct eng_pkt, node);
+		pkt->done(pkt, 0);
+	}
+	if (conn->state == TCP_CONN_READY)
+		ask_for_open(conn);
+	if (conn->state == TCP_CONN_READY)
+		tcp_stream_send_waiting(conn);
+}
+
+void tcp_stream_kick(struct tcp_conn *conn)
+{
+	if (conn->stream->joined)
+		chan_poller_timer(&conn->poller->base, &conn->stream->timer, 0);
+}
+
+/* ---- the stream ------------------------------------------------------------------ */
+
+static void free_notes(struct list *notes)
+{
+	while (!list_empty(notes))
+		tcp_stream_note_free(tcp_stream_first(notes));
+}
+
+int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
+{
+	struct tcp_stream *s = calloc(1, sizeof(*s));
+	struct list *lists[9];
+	size_t i;
+
+	if (!s)
+		return -FI_ENOMEM;
+	s->swapped = swapped;
+	s->announces = announces;
+	s->next_id = 1;
+	s->conn = conn;
+	s->timer.fire = work;
+	lists[0] = &s->acks;
+	lists[1] = &s->reads;
+	lists[2] = &s->owed;
+	lists[3] = &s->served;
+	lists[4] = &s->waiting;
+	lists[5] = &s->pieces;
+	lists[6] = &s->sent;
+	lists[7] = &s->refused;
+	lists[8] = &s->rts;
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		list_init(lists[i]);
+	conn->stream = s;
+	return 0;
+}
+
+void tcp_stream_free(struct tcp_stream *s)
+{
+	struct list *item;
+
+	if (!s)
+		return;
+	free_notes(&s->acks);
+	free_notes(&s->reads);
+	free_notes(&s->owed);
+	free_notes(&s->served);
+	while ((item = list_pop(&s->rts)))
+		free(container_of(item, struct rts, node));
+	free(s);
+}
+
+void tcp_stream_begin(struct tcp_conn *conn)
+{
+	if (conn->stream)
+		list_splice_tail(&conn->chan->base.pending, &conn->stream->waiting);
+}
+
+/* raise_limits - no packet of a MSG endpoint is cut or announced, unless it is staged in chunks, from
+ * the memory of a device.
+ */
+static void raise_limits(struct tcp_link *link)
+{
+	struct eng_link_attr *attr = &link->base.base.attr;
+
+	if (link->kind != TCP_WIRE_MSG || eng_ep_base(link->base.base.ep)->caps & FI_HMEM)
+		return;
+	attr->eager_limit = WIRE_LEN_MAX;
+	attr->seg_size = WIRE_LEN_MAX;
+	attr->max_payload = WIRE_LEN_MAX;
+}
+
+void tcp_stream_up(struct tcp_conn *conn)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_INFO(conn->link->conf, "connected with %s, in the %s wire format\n",
+		 net_addr_text(&conn->peer.sa, text), conn->stream ? "compatible" : "native");
+	if (!conn->stream)
+		return;
+	raise_limits(conn->link);
+	if (timers_join(&conn->poller->base.timers)) {
+		tcp_conn_fail(conn, FI_ENOMEM, false);
+		return;
+	}
+	conn->stream->joined = true;
+	if (conn->link->kind == TCP_WIRE_RDM)
+		tcp_stream_send_waiting(conn);
+}
+
+void tcp_stream_end(struct tcp_conn *conn)
+{
+	struct tcp_stream *s = conn->stream;
+	struct list *pending;
+
+	if (s && s->joined) {
+		s->joined = false;
+		timer_off(&conn->poller->base.timers, &s->timer);
+		timers_leave(&conn->poller->base.timers);
+	}
+	if (!s || !conn->chan)
+		return;
+	pending = &conn->chan->base.pending;
+	list_splice_tail(&s->sent, pending);
+	list_splice_tail(&s->refused, pending);
+	list_splice_tail(&s->pieces, pending);
+	list_splice_tail(&s->waiting, pending);
+}
+
+bool tcp_stream_idle(const struct tcp_conn *conn)
+{
+	const struct tcp_stream *s = conn->stream;
+
+	return !s || (list_empty(&s->waiting) && list_empty(&s->sent) && list_empty(&s->refused) &&
+		      list_empty(&s->pieces));
+}

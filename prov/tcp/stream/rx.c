@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Frames of the peer become packets for the engine. */
+#include "tcp/stream/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tcp/frame.h"
+#include "net/opt.h"
+
+#define KEPT_MAX (UINT64_C(64) << 20)	/* longest message that an RDM endpoint keeps without a receive */
+
+/* What lies behind the header of a frame, or of an announced message. */
+struct body {
+	uint8_t *at;
+	size_t have;
+};
+
+/* offer - a packet of @hdr_len bytes at @hdr with @len of payload.  Returns as tcp_rx_offer(). */
+static bool offer(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len, struct body *body,
+		  uint64_t len)
+{
+	struct eng_rx rx = {
+		.hdr = hdr,
+		.hdr_len = hdr_len,
+		.data = body->at,
+		.len = len,
+		.avail = body->have < len ? body->have : len,
+	};
+
+	conn->rx.big = len >= TCP_RX_LONG;
+	if (!tcp_rx_offer(conn, &rx))
+		return false;
+	body->at += rx.avail;
+	body->have -= rx.avail;
+	return true;
+}
+
+/* offer_word - a packet of the base and at most one word. */
+static bool offer_word(struct tcp_conn *conn, enum wire_op op, uint8_t flags, uint32_t id,
+		       struct body *body, uint64_t len, const uint64_t *word)
+{
+	uint8_t hdr[ENG_HDR_MAX];
+	size_t at = wire_put_base(hdr, op, flags, 0, id, len);
+
+	if (word)
+		at = wire_put_word(hdr, at, *word);
+	return offer(conn, hdr, at, body, len);
+}
+
+static bool bad(struct tcp_conn *conn, const char *what)
+{
+	tcp_rx_refuse(conn, what);
+	return false;
+}
+
+/* owe - the peer waits for an answer.  Returns NULL without memory: try again later. */
+static struct note *owe(struct tcp_stream *s, struct list *notes, uint64_t len)
+{
+	return tcp_stream_note(notes, tcp_stream_new_id(s), len);
+}
+
+/* disown - the engine has not taken the packet. */
+static void disown(struct tcp_conn *conn, struct list *notes)
+{
+	if (conn->state == TCP_CONN_READY)
+		tcp_stream_note_free(container_of(notes->prev, struct note, node));
+}
+
+void tcp_stream_tell(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len)
+{
+	struct body none = { NULL, 0 };
+
+	if (!offer(conn, hdr, hdr_len, &none, 0) && conn->state == TCP_CONN_READY)
+		tcp_stream_broken(conn, "no memory for an event");
+}
+
+/* announce - tell the engine of a message instead of handing it over?  A long one would be copied
+ * while there is no receive for it, and the peer chooses its length.  An RDM endpoint keeps more: other
+ * implementations do so, and programs rely on it.
+ */
+static bool announce(const struct tcp_conn *conn, uint64_t len)
+{
+	uint64_t most = conn->link->kind == TCP_WIRE_RDM ? KEPT_MAX : conn->link->conf->eager_size;
+
+	if (conn->link->base.closing || !len)
+		return false;
+	return conn->stream->xoff || len > most;
+}
+
+/* A message to a MSG endpoint is acknowledged when the engine has received it: nothing is read before.
+ * One to an RDM endpoint when it is here, with or without a receive; programs of other implementations
+ * may wait for that before they send what the program here receives first.
+ */
+static bool on_message(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct tcp_stream *s = conn->stream;
+	bool tagged = frame->op == TCP_CFRAME_TAGGED, rdm = conn->link->kind == TCP_WIRE_RDM;
+	bool ack = frame->flags & TCP_CFRAME_F_ACK, rts = announce(conn, frame->len), taken;
+	struct note *note = ack ? owe(s, &s->owed, 0) : NULL;
+	uint8_t hdr[ENG_HDR_MAX], flags = 0;
+	uint32_t id = 0;
+	size_t at;
+
+	if (tagged && !rdm)
+		return bad(conn, "a tagged message to a MSG endpoint");
+	if (ack && !note)
+		return false;
+	if (ack && !rdm)
+		id = note->id;
+	else if (rts)
+		id = tcp_stream_new_id(s);
+	if (ack && rdm)
+		s->taking = note;
+	flags |= (uint8_t) ((ack && !rdm ? WIRE_F_DELIVERED : 0) | (tagged ? WIRE_F_TAG : 0) |
+			    (frame->flags & TCP_CFRAME_F_DATA ? WIRE_F_DATA : 0));
+	at = wire_put_base(hdr, rts ? WIRE_RTS : WIRE_EAGER, flags, 0, id, frame->len);
+	if (tagged)
+		at = wire_put_word(hdr, at, frame->tag);
+	if (flags & WIRE_F_DATA)
+		at = wire_put_word(hdr, at, frame->data);
+	if (rts) {
+		s->announced = ANNOUNCED;
+		s->rts_id = id;
+		s->len = frame->len;
+	}
+	taken = offer(conn, hdr, at, body, rts ? 0 : frame->len);
+	if (!taken && rts)
+		s->announced = NOT_ANNOUNCED;
+	if (!taken && ack)
+		disown(conn, &s->owed);
+	if (!taken)
+		s->taking = NULL;
+	return taken;
+}
+
+/* on_short - a tagged message of rxm as it knows it: struct net_tagged is written over the end of the
+ * header, so that it and the payload are one.
+ */
+static bool on_short(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct net_tagged front = {
+		.has_data = frame->flags & TCP_CFRAME_F_DATA, .data = frame->data, .tag = frame->tag,
+	};
+	struct body whole = { body->at - sizeof(front), body->have + sizeof(front) };
+	struct tcp_cframe msg = {
+		.op = TCP_CFRAME_MSG, .flags = frame->flags & TCP_CFRAME_F_ACK,
+		.len = frame->len + sizeof(front),
+	};
+	uint8_t was[sizeof(front)], *at = whole.at;
+
+	if (!conn->link->tags)
+		return bad(conn, "a tagged message of ofi_rxm to an endpoint that is not below ofi_rxm");
+	memcpy(was, at, sizeof(was));
+	memcpy(at, &front, sizeof(front));
+	if (on_message(conn, &msg, &whole)) {
+		*body = whole;
+		return true;
+	}
+	memcpy(at, was, sizeof(was));	/* it is decoded again */
+	return false;
+}
+
+static size_t put_wire_ranges(uint8_t *hdr, size_t at, const struct tcp_cframe *frame)
+{
+	unsigned i;
+
+	for (i = 0; i < frame->ranges; i++)
+		at = wire_put_rma(hdr, at, frame->range[i].addr, frame->range[i].len, frame->range[i].key);
+	return at;
+}
+
+static bool on_read(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct tcp_stream *s = conn->stream;
+	struct note *note = owe(s, &s->served, frame->asked);
+	uint8_t hdr[ENG_HDR_MAX];
+	size_t at;
+
+	if (!note)
+		return false;
+	note->ranges = frame->ranges;
+	at = wire_put_base(hdr, WIRE_READ, frame->asked ? 0 : WIRE_F_DELIVERED, 0, note->id,
+			   frame->asked);
+	at = put_wire_ranges(hdr, at, frame);
+	if (offer(conn, hdr, at, body, 0))
+		return true;
+	disown(conn, &s->served);
+	return false;
+}
+
+static bool on_write(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct tcp_stream *s = conn->stream;
+	bool ack = frame->flags & (TCP_CFRAME_F_ACK | TCP_CFRAME_F_COMMIT);
+	uint8_t hdr[ENG_HDR_MAX], flags = WIRE_F_LAST;
+	struct note *note = ack ? owe(s, &s->owed, 0) : NULL;
+	size_t at;
+
+	if (ack && !note)
+		return false;
+	flags |= (uint8_t) ((ack ? WIRE_F_DELIVERED : 0) |
+			    (frame->flags & TCP_CFRAME_F_DATA ? WIRE_F_DATA : 0));
+	at = wire_put_base(hdr, WIRE_WRITE, flags, 0, note ? note->id : 0, frame->len);
+	if (flags & WIRE_F_DATA)
+		at = wire_put_word(hdr, at, frame->data);
+	at = put_wire_ranges(hdr, at, frame);
+	if (offer(conn, hdr, at, body, frame->len))
+		return true;
+	if (ack)
+		disown(conn, &s->owed);
+	return false;
+}
+
+static bool on_ack(struct tcp_conn *conn, struct body *body)
+{
+	struct note *note = tcp_stream_first(&conn->stream->acks);
+	uint32_t id;
+
+	if (!note)
+		return bad(conn, "an acknowledgement of nothing");
+	id = note->id;
+	if (!offer_word(conn, WIRE_ACK, WIRE_F_DELIVERED, id, body, 0, NULL))
+		return false;
+	tcp_stream_note_free(note);
+	return true;
+}
+
+/* The note is taken off first: the packet may be the last that the operation waits for. */
+static bool on_read_data(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct note *note = tcp_stream_first(&conn->stream->reads);
+	bool taken = true;
+
+	if (!note || note->len != frame->len)
+		return bad(conn, "a read response that was not asked for");
+	list_del(&note->node);
+	if (note->len)
+		taken = offer_word(conn, WIRE_DATA, 0, note->id, body, note->len, &note->off);
+	else if (!note->quiet)
+		taken = offer_word(conn, WIRE_ACK, WIRE_F_DELIVERED, note->id, body, 0, NULL);
+	if (taken || conn->state != TCP_CONN_READY)
+		tcp_stream_note_free(note);
+	else
+		list_add_head(&note->node, &conn->stream->reads);
+	return taken;
+}
+
+/* ---- messages that the peer announces ------------------------------------------------- */
+
+static struct rts *numbered(const struct tcp_stream *s, uint8_t number)
+{
+	const struct list *pos;
+
+	list_for_each(pos, &s->rts)
+		if (container_of(pos, struct rts, node)->number == number)
+			return container_of(pos, struct rts, node);
+	return NULL;
+}
+
+static void rts_free(struct rts *rts)
+{
+	list_del(&rts->node);
+	free(rts);
+}
+
+static bool on_rts(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct tcp_stream *s = conn->stream;
+	uint8_t hdr[ENG_HDR_MAX], flags = WIRE_F_TAG;
+	struct rts *rts;
+	size_t at;
+
+	if (!s->announces)
+		return bad(conn, "an announcement, which was not agreed on");
+	if (numbered(s, frame->number))
+		return bad(conn, "two announcements of one number");
+	rts = calloc(1, sizeof(*rts));
+	if (!rts)
+		return false;
+	*rts = (struct rts) {
+		.number = frame->number, .id = tcp_stream_new_id(s), .len = frame->asked,
+		.ack = frame->flags & TCP_CFRAME_F_ACK,
+	};
+	list_add_tail(&rts->node, &s->rts);
+	flags |= (uint8_t) (frame->flags & TCP_CFRAME_F_DATA ? WIRE_F_DATA : 0);
+	at = wire_put_base(hdr, WIRE_RTS, flags, 0, rts->id, rts->len);
+	at = wire_put_word(hdr, at, frame->tag);
+	if (flags & WIRE_F_DATA)
+		at = wire_put_word(hdr, at, frame->data);
+	if (offer(conn, hdr, at, body, 0))
+		return true;
+	if (conn->state == TCP_CONN_READY)
+		rts_free(rts);
+	return false;
+}
+
+/* The acknowledgement's place in the order is that of the payload. */
+static bool on_rts_data(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	struct tcp_stream *s = conn->stream;
+	struct rts *rts = numbered(s, frame->number);
+	uint64_t zero = 0;
+
+	if (!rts || !rts->told || rts->len != frame->len)
+		return bad(conn, "the payload of a message that was not asked for");
+	if (rts->ack)
+		s->taking = owe(s, &s->owed, 0);
+	if (rts->ack && !s->taking)
+		return false;
+	s->surplus = rts->len - rts->want;
+	if (rts->want && !offer_word(conn, WIRE_DATA, 0, rts->rx_id, body, rts->want, &zero)) {
+		if (rts->ack)
+			disown(conn, &s->owed);
+		s->taking = NULL;
+		s->surplus = 0;
+		return false;
+	}
+	rts_free(rts);
+	return true;
+}
+
+/* ---- frames ---------------------------------------------------------------------------- */
+
+static bool on_frame(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+{
+	switch (frame->op) {
+	case TCP_CFRAME_MSG:
+	case TCP_CFRAME_TAGGED:
+		return on_message(conn, frame, body);
+	case TCP_CFRAME_SHORT:
+		return on_short(conn, frame, body);
+	case TCP_CFRAME_READ:
+		return on_read(conn, frame, body);
+	case TCP_CFRAME_READ_DATA:
+		return on_read_data(conn, frame, body);
+	case TCP_CFRAME_WRITE:
+		return on_write(conn, frame, body);
+	case TCP_CFRAME_RTS:
+		return on_rts(conn, frame, body);
+	case TCP_CFRAME_RTS_DATA:
+		return on_rts_data(conn, frame, body);
+	case TCP_CFRAME_CTS:
+		return bad(conn, "a message of ours is asked for that was not announced");
+	default:
+		return on_ack(conn, body);
+	}
+}
+
+/* take_announced - the payload of a message that the engine has asked for. */
+static bool take_announced(struct tcp_conn *conn, struct body *body)
+{
+	struct tcp_stream *s = conn->stream;
+	uint64_t zero = 0;
+
+	s->announced = NOT_ANNOUNCED;
+	s->surplus = s->len - s->want;
+	if (!s->want || offer_word(conn, WIRE_DATA, 0, s->rx_id, body, s->want, &zero))
+		return true;
+	s->announced = ASKED_FOR;
+	s->surplus = 0;
+	return false;
+}
+
+void tcp_stream_taken(struct tcp_conn *conn)
+{
+	struct tcp_stream *s = conn->stream;
+
+	if (!s->taking || s->surplus || s->announced != NOT_ANNOUNCED || conn->state != TCP_CONN_READY)
+		return;
+	s->taking->done = true;
+	s->taking = NULL;
+	tcp_stream_send_answers(conn);
+}
+
+/* stash - an incomplete header is kept until the rest arrives. */
+static void stash(struct tcp_conn *conn, const uint8_t *at, size_t have)
+{
+	memcpy(conn->rx.stash, at, have);
+	conn->rx.stash_len = have;
+}
+
+/* one - take the next frame, or a piece of payload.  False: that is all for now. */
+static bool one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
+{
+	struct tcp_stream *s = conn->stream;
+	struct body body = { buf + *pos_p, end - *pos_p };
+	struct tcp_cframe frame;
+	const char *why;
+	size_t len;
+	bool taken;
+
+	if (s->surplus && conn->rx.body == TCP_BODY_NONE) {
+		tcp_rx_skip(conn, s->surplus);
+		s->surplus = 0;
+	}
+	if (conn->rx.body != TCP_BODY_NONE) {
+		*pos_p += tcp_rx_skipped(conn, body.have);
+		return *pos_p < end;
+	}
+	if (s->announced == ANNOUNCED) {
+		tcp_rx_wait(conn, buf, *pos_p, end);
+		return false;
+	}
+	if (s->announced == ASKED_FOR) {
+		taken = take_announced(conn, &body);
+	} else {
+		len = tcp_cframe_get(body.at, body.have, s->swapped, &frame, &why);
+		if (why)
+			return bad(conn, why);
+		if (!len && body.have)
+			stash(conn, body.at, body.have);
+		if (!len)
+			return false;
+		body.at += len;
+		body.have -= len;
+		taken = on_frame(conn, &frame, &body);
+	}
+	if (taken && conn->rx.body == TCP_BODY_NONE)
+		tcp_stream_taken(conn);
+	if (taken)
+		*pos_p = (size_t) (body.at - buf);
+	else if (conn->state == TCP_CONN_READY)
+		tcp_rx_keep(conn, buf, *pos_p, end);
+	return taken;
+}
+
+void tcp_stream_parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+{
+	struct tcp_stream *s = conn->stream;
+
+	s->parsing = true;
+	while (conn->state == TCP_CONN_READY && one(conn, buf, &pos, end))
+		;
+	s->parsing = false;
+}

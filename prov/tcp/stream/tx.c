@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Packets of the engine become frames.  A frame's header is written over the engine's, in the packet's
+ * own memory.
+ */
+#include "tcp/stream/state.h"
+
+#include <assert.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iov.h"
+#include "tcp/frame.h"
+
+/* A frame of our own: an answer, or the first part of an operation with too many ranges. */
+struct own {
+	struct eng_pkt pkt;
+	uint8_t *buf;
+};
+
+/* put - write the header of @frame, which has @len bytes of payload, in front of the payload of @pkt. */
+static void put(struct tcp_stream *s, struct eng_pkt *pkt, struct tcp_cframe *frame, uint64_t len)
+{
+	uint8_t *out = (uint8_t *) pkt + offsetof(struct eng_pkt, link_priv);
+
+	frame->count = s->count++;
+	frame->len = len;
+	pkt->hdr_len = (uint16_t) (tcp_cframe_put(frame, s->swapped, out) - TCP_FRAME_SIZE);
+}
+
+/* put_nothing - the payload of @pkt continues a frame. */
+static void put_nothing(struct eng_pkt *pkt)
+{
+	pkt->link_priv = 0;
+	pkt->hdr_len = TCP_TX_NO_HEADER;
+}
+
+static void own_done(struct eng_pkt *pkt, int status)
+{
+	struct own *own = container_of(pkt, struct own, pkt);
+
+	free(own->buf);
+	free(own);
+}
+
+static int send_own(struct tcp_conn *conn, struct own *own, struct tcp_cframe *frame)
+{
+	int ret;
+
+	own->pkt.done = own_done;
+	put(conn->stream, &own->pkt, frame, own->pkt.len);
+	ret = tcp_tx_framed(conn, &own->pkt);
+	if (ret)
+		own_done(&own->pkt, ret);
+	return ret < 0 ? ret : 1;
+}
+
+/* log_refusal - once for a connection. */
+static void log_refusal(struct tcp_conn *conn, const char *what)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	if (!conn->stream->logged)
+		TCP_WARN_SPARSE(conn->link->conf, "%s has another implementation, whose protocol has "
+				"no %s: such operations fail\n",
+				net_addr_text(&conn->peer.sa, text), what);
+	conn->stream->logged = true;
+}
+
+/* refuse - the operation of @pkt fails.  To a connectionless endpoint an error of the call means that
+ * the peer is gone, so the next poll reports it; where the engine waits for no answer, the connection
+ * ends.
+ */
+static int refuse(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg,
+		  const char *what)
+{
+	log_refusal(conn, what);
+	if (conn->link->kind == TCP_WIRE_MSG && !conn->stream->draining)
+		return -FI_EOPNOTSUPP;
+	if (!msg->id) {
+		tcp_conn_fail(conn, FI_EOPNOTSUPP, false);
+		return -FI_EOPNOTSUPP;
+	}
+	list_add_tail(&pkt->node, &conn->stream->refused);
+	tcp_stream_kick(conn);
+	return 0;
+}
+
+/* ---- operations ------------------------------------------------------------------- */
+
+/* Each turns a packet of the engine into @frame, and returns SEND; 1: nothing is to be sent; 0: the
+ * packet is held; or an error of the operation.
+ */
+#define SEND 2
+
+static const char *not_in_message(const struct tcp_conn *conn, const struct wire_msg *msg)
+{
+	if (msg->ctx)
+		return "receive contexts and no collective groups";
+	if (msg->flags & WIRE_F_MATCHED)
+		return "FI_MATCH_COMPLETE";
+	if ((msg->flags & WIRE_F_TAG) && conn->link->kind == TCP_WIRE_MSG)
+		return "tagged messages between MSG endpoints";
+	return NULL;
+}
+
+static int put_message(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg,
+		       struct tcp_cframe *frame)
+{
+	const char *why = not_in_message(conn, msg);
+
+	if (why)
+		return refuse(conn, pkt, msg, why);
+	if ((msg->flags & WIRE_F_DELIVERED) && !tcp_stream_note(&conn->stream->acks, msg->id, 0))
+		return -FI_EAGAIN;
+	frame->op = msg->flags & WIRE_F_TAG ? TCP_CFRAME_TAGGED : TCP_CFRAME_MSG;
+	frame->flags = (uint16_t) ((msg->flags & WIRE_F_DATA ? TCP_CFRAME_F_DATA : 0) |
+				   (msg->flags & WIRE_F_DELIVERED ? TCP_CFRAME_F_ACK : 0));
+	frame->data = msg->data;
+	frame->tag = msg->tag;
+	return SEND;
+}
+
+/* open_frame - of @len bytes, which come in pieces with the id that this returns. */
+static uint32_t open_frame(struct tcp_stream *s, const struct tcp_cframe *head, uint64_t len)
+{
+	s->open = (struct open_frame) { .on = true, .id = tcp_stream_new_id(s), .len = len, .head = *head };
+	return s->open.id;
+}
+
+/* announced - the engine would send a long message when it is asked for: the next poll does that. */
+static int announced(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg)
+{
+	struct tcp_stream *s = conn->stream;
+	struct tcp_cframe frame = { 0 };
+	int ret = put_message(conn, pkt, msg, &frame);
+
+	if (ret != SEND)
+		return ret;
+	open_frame(s, &frame, msg->len);
+	s->open.cts = true;
+	s->open.tx_id = msg->id;
+	tcp_stream_kick(conn);
+	return 1;
+}
+
+/* put_ranges - @cnt ranges of @msg from @from on.  Returns the sum of their lengths. */
+static uint64_t put_ranges(const struct wire_msg *msg, unsigned from, unsigned cnt,
+			   struct tcp_cframe *frame)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < cnt; i++) {
+		const struct wire_rma *rma = &msg->rma[from + i];
+
+		frame->range[i] = (struct tcp_crange) { rma->addr, rma->len, rma->key };
+		sum += rma->len;
+	}
+	frame->ranges = (uint8_t) cnt;
+	return sum;
+}
+
+/* read_part - request @cnt ranges; nothing is noted unless this returns true. */
+static bool read_part(struct tcp_conn *conn, const struct wire_msg *msg, unsigned from, unsigned cnt,
+		      uint64_t off, struct tcp_cframe *frame)
+{
+	struct note *note = tcp_stream_note(&conn->stream->reads, msg->id, 0);
+
+	if (!note)
+		return false;
+	frame->op = TCP_CFRAME_READ;
+	note->len = put_ranges(msg, from, cnt, frame);
+	note->off = off;
+	/* a read of nothing is over with the answer of its last part */
+	note->quiet = !note->len && (msg->len || from + cnt < msg->rma_cnt);
+	return true;
+}
+
+/* send_first - the first ranges of an operation that has more than a frame takes, with their part
+ * of the payload, which @pkt loses.
+ */
+static int send_first(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
+{
+	struct own *own = calloc(1, sizeof(*own));
+	struct tcp_cframe frame = { .op = TCP_CFRAME_WRITE };
+	struct iovec rest[ENG_IOV_MAX];
+	uint64_t len;
+
+	if (!own)
+		return -FI_EAGAIN;
+	if (msg->op == WIRE_READ) {
+		if (read_part(conn, msg, 0, TCP_CFRAME_RANGES, 0, &frame))
+			return send_own(conn, own, &frame);
+		free(own);
+		return -FI_EAGAIN;
+	}
+	len = put_ranges(msg, 0, TCP_CFRAME_RANGES, &frame);
+	own->pkt.flags = ENG_PKT_MORE;
+	own->pkt.len = len;
+	own->pkt.iov_cnt = (uint16_t) iov_slice(pkt->iov, pkt->iov_cnt, 0, len, own->pkt.iov);
+	pkt->iov_cnt = (uint16_t) iov_slice(pkt->iov, pkt->iov_cnt, len, pkt->len - len, rest);
+	memcpy(pkt->iov, rest, pkt->iov_cnt * sizeof(*rest));
+	pkt->len -= len;
+	return send_own(conn, own, &frame);
+}
+
+static int put_read(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt,
+		    struct tcp_cframe *frame)
+{
+	unsigned from = msg->rma_cnt > TCP_CFRAME_RANGES ? TCP_CFRAME_RANGES : 0, i;
+	uint64_t off = 0;
+	int ret;
+
+	if (msg->ctx)
+		return refuse(conn, pkt, msg, "receive contexts");
+	if (from) {
+		ret = send_first(conn, msg, pkt);
+		if (ret < 0)
+			return ret;
+	}
+	for (i = 0; i < from; i++)
+		off += msg->rma[i].len;
+	if (read_part(conn, msg, from, msg->rma_cnt - from, off, frame))
+		return SEND;
+	return from ? tcp_stream_broken(conn, "no memory for the second half of a read") : -FI_EAGAIN;
+}
+
+static int put_write(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt,
+		     struct tcp_cframe *frame)
+{
+	unsigned from = msg->rma_cnt > TCP_CFRAME_RANGES ? TCP_CFRAME_RANGES : 0;
+	struct note *note = NULL;
+	int ret;
+
+	if (msg->ctx)
+		return refuse(conn, pkt, msg, "receive contexts");
+	if (from && msg->flags & WIRE_F_DATA)
+		return refuse(conn, pkt, msg, "writes of more than 4 ranges with completion data");
+	if (msg->flags & WIRE_F_DELIVERED) {
+		note = tcp_stream_note(&conn->stream->acks, msg->id, 0);
+		if (!note)
+			return -FI_EAGAIN;
+	}
+	if (from) {
+		ret = send_first(conn, msg, pkt);
+		if (ret < 0) {
+			if (note)
+				tcp_stream_note_free(note);
+			return ret;
+		}
+	}
+	frame->op = TCP_CFRAME_WRITE;
+	frame->flags = (uint16_t) ((msg->flags & WIRE_F_DATA ? TCP_CFRAME_F_DATA : 0) |
+				   (note ? TCP_CFRAME_F_ACK : 0));
+	frame->data = msg->data;
+	put_ranges(msg, from, msg->rma_cnt - from, frame);
+	return SEND;
+}
+
+/* ---- a write in pieces ----------------------------------------------------------------- */
+
+static void drop_empty(struct wire_msg *msg)
+{
+	unsigned i, cnt = 0;
+
+	for (i = 0; i < msg->rma_cnt; i++)
+		if (msg->rma[i].len)
+			msg->rma[cnt++] = msg->rma[i];
+	msg->rma_cnt = (uint16_t) (cnt ? cnt : 1);
+}
+
+/* append - the ranges of @from behind those of @msg.  False: they are too many for a frame. */
+static bool append(struct wire_msg *msg, const struct wire_msg *from)
+{
+	struct wire_rma *last;
+	unsigned i;
+
+	for (i = 0; i < from->rma_cnt; i++) {
+		last = &msg->rma[msg->rma_cnt - 1];
+		if (!from->rma[i].len)
+			continue;
+		if (msg->rma_cnt && last->key == from->rma[i].key &&
+		    last->addr + last->len == from->rma[i].addr)
+			last->len += from->rma[i].len;
+		else if (msg->rma_cnt == TCP_CFRAME_RANGES)
+			return false;
+		else
+			msg->rma[msg->rma_cnt++] = from->rma[i];
+	}
+	return true;
+}
+
+/* give - hand a converted packet to the socket; its done() is due in the next poll if it was sent. */
+static void give(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	if (tcp_tx_framed(conn, pkt)) {
+		list_add_tail(&pkt->node, &conn->stream->sent);
+		tcp_stream_kick(conn);
+	}
+}
+
+/* as_one - a write with completion data is one frame, since the peer reports it as one: @msg gets the
+ * ranges of all pieces.  False: they are too many.
+ */
+static bool as_one(const struct list *pieces, const struct wire_msg *last, struct wire_msg *msg)
+{
+	const struct list *pos;
+	struct wire_msg piece;
+	struct eng_pkt *pkt;
+
+	*msg = *last;
+	msg->rma_cnt = 0;
+	list_for_each(pos, pieces) {
+		pkt = container_of(pos, struct eng_pkt, node);
+		if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &piece) || !append(msg, &piece))
+			return false;
+	}
+	return append(msg, last);
+}
+
+/* forget_pieces - their write is refused, and that is reported with its last piece. */
+static void forget_pieces(struct tcp_conn *conn)
+{
+	list_splice_tail(&conn->stream->pieces, &conn->stream->sent);
+	tcp_stream_kick(conn);
+}
+
+/* send_one - the pieces continue the frame of the first; @pkt is the last of them. */
+static int send_one(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg)
+{
+	struct tcp_cframe frame = { 0 };
+	struct tcp_stream *s = conn->stream;
+	struct eng_pkt *piece;
+	bool first = true;
+	int ret;
+
+	ret = put_write(conn, msg, pkt, &frame);
+	if (ret != SEND) {
+		forget_pieces(conn);
+		return ret;
+	}
+	while (!list_empty(&s->pieces)) {
+		piece = container_of(list_pop(&s->pieces), struct eng_pkt, node);
+		if (first)
+			put(s, piece, &frame, msg->total);
+		else
+			put_nothing(piece);
+		first = false;
+		give(conn, piece);
+	}
+	put_nothing(pkt);
+	return tcp_tx_framed(conn, pkt);
+}
+
+/* send_each - without completion data each piece is a write. */
+static void send_each(struct tcp_conn *conn)
+{
+	struct tcp_stream *s = conn->stream;
+	struct tcp_cframe frame;
+	struct wire_msg msg;
+	struct eng_pkt *piece;
+
+	while (!list_empty(&s->pieces)) {
+		piece = container_of(list_pop(&s->pieces), struct eng_pkt, node);
+		memset(&frame, 0, sizeof(frame));
+		if (wire_parse(piece->hdr, piece->hdr_len, piece->len, &msg) ||
+		    put_write(conn, &msg, piece, &frame) != SEND)
+			tcp_stream_broken(conn, "a piece of a write cannot be sent");
+		else
+			put(s, piece, &frame, piece->len);
+		give(conn, piece);
+	}
+}
+
+/* put_piece - a piece of a write; with the last one all are sent, or refused. */
+static int put_piece(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg *last,
+		    struct tcp_cframe *frame)
+{
+	struct tcp_stream *s = conn->stream;
+	struct wire_msg all;
+
+	if (!(last->flags & WIRE_F_LAST)) {
+		list_add_tail(&pkt->node, &s->pieces);
+		return 0;
+	}
+	if (last->ctx)
+		forget_pieces(conn);
+	if (list_empty(&s->pieces))
+		return put_write(conn, last, pkt, frame);
+	if (!(last->flags & WIRE_F_DATA)) {
+		send_each(conn);
+		drop_empty(last);
+		return put_write(conn, last, pkt, frame);
+	}
+	if (as_one(&s->pieces, last, &all))
+		return send_one(conn, pkt, &all);
+	forget_pieces(conn);
+	return refuse(conn, pkt, last, "writes of more than 4 ranges with completion data");
+}
+
+
+/* ---- answers to the peer ------------------------------------------------------------ */
+
+static void response(const struct note *note, struct tcp_cframe *frame)
+{
+	frame->op = TCP_CFRAME_READ_DATA;
+	frame->flags = note->flags;
+	frame->ranges = note->ranges;
+}
+
+/* send_finished - answer what is finished and no longer behind something that is not. */
+static void send_finished(struct tcp_conn *conn, struct list *notes)
+{
+	struct tcp_cframe frame;
+	struct note *note;
+	struct own *own;
+
+	while ((note = tcp_stream_first(notes)) && note->done && conn->state == TCP_CONN_READY &&
+	       !conn->stream->open.on) {
+		own = calloc(1, sizeof(*own));
+		if (!own) {
+			tcp_stream_broken(conn, "no memory for an answer");
+			return;
+		}
+		memset(&frame, 0, sizeof(frame));
+		if (notes == &conn->stream->owed)
+			frame.op = TCP_CFRAME_ACK;
+		else
+			response(note, &frame);
+		own->buf = note->buf;
+		note->buf = NULL;
+		own->pkt.len = note->len;
+		own->pkt.iov[0] = (struct iovec) { own->buf, note->len };
+		own->pkt.iov_cnt = note->len != 0;
+		tcp_stream_note_free(note);
+		send_own(conn, own, &frame);
+	}
+}
+
+/* send_cts - the engine has matched messages that the peer has announced. */
+static void send_cts(struct tcp_conn *conn)
+{
+	struct tcp_stream *s = conn->stream;
+	struct list *pos;
+
+	list_for_each(pos, &s->rts) {
+		struct rts *rts = container_of(pos, struct rts, node);
+		struct tcp_cframe frame = { .op = TCP_CFRAME_CTS, .number = rts->number };
+		struct own *own;
+
+		if (!rts->asked || rts->told)
+			continue;
+		if (s->open.on || conn->state != TCP_CONN_READY)
+			return;
+		own = calloc(1, sizeof(*own));
+		if (!own) {
+			tcp_stream_broken(conn, "no memory for an answer");
+			return;
+		}
+		rts->told = true;
+		send_own(conn, own, &frame);
+	}
+}
+
+void tcp_stream_send_answers(struct tcp_conn *conn)
+{
+	send_finished(conn, &conn->stream->owed);
+	send_finished(conn, &conn->stream->served);
+	send_cts(conn);
+}
+
+/* finished - the engine has acknowledged a message or write of the peer, or its read of nothing. */
+static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct tcp_cframe *frame)
+{
+	struct tcp_stream *s = conn->stream;
+	struct note *note = tcp_stream_find(&s->owed, msg->id);
+
+	frame->op = TCP_CFRAME_ACK;
+	if (!note) {
+		note = tcp_stream_find(&s->served, msg->id);
+		if (note)
+			response(note, frame);
+	}
+	if (!note)
+		return 1;	/* the peer has asked for none */
+	if (note == tcp_stream_first(&s->owed) || note == tcp_stream_first(&s->served)) {
+		tcp_stream_note_free(note);
+		return SEND;
+	}
+	note->done = true;
+	return 1;
+}
+
+/* gather - the answer of a read comes in several packets: collect them for one frame. */
+static int gather(struct tcp_conn *conn, struct note *note, const struct wire_msg *msg,
+		  const struct eng_pkt *pkt)
+{
+	if (!note->buf)
+		note->buf = malloc(note->len);
+	if (!note->buf)
+		return tcp_stream_broken(conn, "no memory for the answer of a read of several ranges");
+	iov_gather(pkt->iov, pkt->iov_cnt, 0, note->buf + msg->off, pkt->len);
+	note->off += pkt->len;
+	note->done = note->off == note->len;
+	send_finished(conn, &conn->stream->served);
+	return conn->state == TCP_CONN_READY ? 1 : -conn->err;
+}
+
+/* continue_frame - the next piece of the open frame. */
+static int continue_frame(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
+{
+	struct open_frame *open = &conn->stream->open;
+
+	if (msg->off != open->off || pkt->len > open->len - open->off)
+		return tcp_stream_broken(conn, "pieces of a message are not in order");
+	if (open->off)
+		put_nothing(pkt);
+	else
+		put(conn->stream, pkt, &open->head, open->len);
+	open->off += pkt->len;
+	if (open->off == open->len) {
+		open->on = false;
+		tcp_stream_kick(conn);
+	}
+	return tcp_tx_framed(conn, pkt);
+}
+
+static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
+{
+	struct tcp_stream *s = conn->stream;
+	struct note *note = tcp_stream_find(&s->served, msg->id);
+	struct tcp_cframe frame = { 0 };
+	int ret;
+
+	if (!note || msg->off + pkt->len > note->len)
+		return tcp_stream_broken(conn, "data that were not asked for");
+	if (note->buf || note != tcp_stream_first(&s->served))
+		return gather(conn, note, msg, pkt);
+	response(note, &frame);
+	if (pkt->len < note->len) {
+		open_frame(s, &frame, note->len);
+		s->open.id = note->id;
+		tcp_stream_note_free(note);
+		return continue_frame(conn, msg, pkt);
+	}
+	tcp_stream_note_free(note);
+	put(s, pkt, &frame, pkt->len);
+	ret = tcp_tx_framed(conn, pkt);
+	send_finished(conn, &s->served);
+	return ret;
+}
+
+/* ---- packets of the engine ----------------------------------------------------------- */
+
+/* asked_for - the engine has matched a message that it was told of. */
+static int asked_for(struct tcp_conn *conn, const struct wire_msg *msg)
+{
+	struct tcp_stream *s = conn->stream;
+	struct rts *rts = tcp_stream_rts(s, msg->id);
+
+	if (rts && !rts->asked) {
+		rts->asked = true;
+		rts->rx_id = msg->rx_id;
+		rts->want = msg->len < rts->len ? msg->len : rts->len;
+		send_cts(conn);
+		return 1;
+	}
+	if (s->announced != ANNOUNCED || msg->id != s->rts_id)
+		return tcp_stream_broken(conn, "a message that was not announced is asked for");
+	s->announced = ASKED_FOR;
+	s->rx_id = msg->rx_id;
+	s->want = msg->len < s->len ? msg->len : s->len;
+	if (!s->parsing)
+		tcp_rx_go_on(conn);
+	return 1;
+}
+
+/* refused - the engine does not send what it was asked for, since that was cancelled; or it refuses an
+ * access of the peer.
+ */
+static int refused(struct tcp_conn *conn, const struct wire_msg *msg)
+{
+	struct tcp_stream *s = conn->stream;
+	struct note *note;
+
+	if (!s->open.on || s->open.id != msg->id || s->open.off)
+		return tcp_stream_broken(conn, "an access to memory is refused, or a message ends early");
+	note = tcp_stream_find(&s->acks, s->open.tx_id);
+	if (note)
+		tcp_stream_note_free(note);
+	s->open.on = false;
+	tcp_stream_kick(conn);
+	return 1;
+}
+
+/* translate - SEND: @frame is to be sent with the payload of @pkt; else the outcome. */
+static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt *pkt,
+		     struct tcp_cframe *frame)
+{
+	switch (msg->op) {
+	case WIRE_EAGER:
+		return put_message(conn, pkt, msg, frame);
+	case WIRE_RTS:
+		return announced(conn, pkt, msg);
+	case WIRE_READ:
+		return put_read(conn, msg, pkt, frame);
+	case WIRE_WRITE:
+		return put_piece(conn, pkt, msg, frame);
+	case WIRE_ACK:
+		return finished(conn, msg, frame);
+	case WIRE_DATA:
+		return send_read_data(conn, msg, pkt);
+	case WIRE_ATOMIC:
+		return refuse(conn, pkt, msg, "atomic operations");
+	default:
+		return refuse(conn, pkt, msg, "such packets");
+	}
+}
+
+/* send_now - there is no open frame. */
+static int send_now(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg *msg)
+{
+	struct tcp_cframe frame = { 0 };
+	int ret = translate(conn, msg, pkt, &frame);
+
+	if (ret != SEND)
+		return ret;
+	put(conn->stream, pkt, &frame, pkt->len);
+	ret = tcp_tx_framed(conn, pkt);
+	if (msg->op == WIRE_ACK)
+		tcp_stream_send_answers(conn);
+	return ret;
+}
+
+/* control - what does not go to the peer, or not as a packet.  Returns 1 if it was that. */
+static int control(struct tcp_conn *conn, const struct wire_msg *msg)
+{
+	switch (msg->op) {
+	case WIRE_CTS:
+		return asked_for(conn, msg);
+	case WIRE_NACK:
+		return refused(conn, msg);
+	case WIRE_XOFF:
+	case WIRE_XON:
+		conn->stream->xoff = msg->op == WIRE_XOFF;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	struct tcp_stream *s = conn->stream;
+	struct wire_msg msg;
+
+	if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg)) {
+		assert(!"the engine's packets are well formed");
+		return -FI_EINVAL;
+	}
+	if (control(conn, &msg))
+		return 1;
+	if (s->open.on && msg.op == WIRE_DATA && msg.id == s->open.id)
+		return continue_frame(conn, &msg, pkt);
+	if (s->open.on || !list_empty(&s->waiting)) {
+		list_add_tail(&pkt->node, &s->waiting);
+		return 0;
+	}
+	return send_now(conn, pkt, &msg);
+}
+
+void tcp_stream_send_waiting(struct tcp_conn *conn)
+{
+	struct tcp_stream *s = conn->stream;
+	struct wire_msg msg;
+	struct eng_pkt *pkt;
+	int ret;
+
+	tcp_stream_send_answers(conn);
+	while (conn->state == TCP_CONN_READY && !s->open.on && !list_empty(&s->waiting)) {
+		pkt = container_of(list_pop(&s->waiting), struct eng_pkt, node);
+		s->draining = true;
+		ret = wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg) ? -FI_EINVAL :
+		      send_now(conn, pkt, &msg);
+		s->draining = false;
+		if (ret == -FI_EAGAIN)
+			tcp_stream_broken(conn, "no memory for an operation");
+		if (ret < 0)
+			list_add_head(&pkt->node, &s->waiting);	/* it ends with the connection */
+		else if (ret)
+			pkt->done(pkt, 0);
+	}
+}
