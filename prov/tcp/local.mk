@@ -154,6 +154,11 @@ prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c \
 	prov/tcp/test/stream_check.h $(tcp_link_sources)
 prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)
+EXTRA_PROGRAMS += prov/tcp/compat/test/fuzz_rdm
+prov_tcp_compat_test_fuzz_rdm_SOURCES = prov/tcp/compat/test/fuzz_rdm.c prov/tcp/prov.c \
+	$(tcp_link_sources)
+prov_tcp_compat_test_fuzz_rdm_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_compat_test_fuzz_rdm_LDADD = $(tcp_fuzz_libs)
 EXTRA_PROGRAMS += prov/tcp/compat/test/fuzz_codec
 prov_tcp_compat_test_fuzz_codec_SOURCES = prov/tcp/compat/test/fuzz_codec.c \
 	prov/tcp/compat/cm.c prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h \
