@@ -112,4 +112,4 @@ EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabte
 	fabtests/runfabtests \
 	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
 	fabtests/exclude/libfabric-1.17-rxd.txt fabtests/exclude/libfabric-1.17-rxm.txt \
-	fabtests/exclude/libfabric-1.17-tcp.txt fabtests/exclude/libfabric-1.17-udp.txt
+	fabtests/exclude/libfabric-1.17-net.txt fabtests/exclude/libfabric-1.17-tcp.txt fabtests/exclude/libfabric-1.17-udp.txt

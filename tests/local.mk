@@ -22,6 +22,7 @@ script_tests = \
 	tests/compat/compat_test \
 	tests/compat/rxd_test \
 	tests/compat/rxm_test \
+	tests/compat/tcp_rdm_test \
 	tests/compat/tcp_test \
 	tests/compat/udp_test \
 	tests/features/readme_test \

@@ -9,6 +9,7 @@ mixed_pp=/usr/bin/fi_pingpong
 mixed_address=127.0.0.1	# of the server
 mixed_device=()		# options of fi_pingpong's server
 mixed_options=()	# of runfabtests
+mixed_theirs=		# what Debian's library calls the provider, where the names differ
 
 # Ends the test where a part is missing.  Sets mixed_old_so and mixed_include.
 mixed_need() {
@@ -40,17 +41,25 @@ mixed_both() {
 	tail -n 1 "$tap_dir/both" | sed 's/^/# /'
 }
 
-# One fi_pingpong between two libraries.  It fails unless both sides succeed.
+# mixed_name LIBRARY PROVIDER - what this library calls the provider.
+mixed_name() {
+	if [ -z "$1" ] && [ -n "$mixed_theirs" ]; then echo "$mixed_theirs"; else echo "$2"; fi
+}
+
+# One fi_pingpong between two libraries: the first arguments are "-p PROVIDER".  It fails unless both sides succeed.
 mixed_pingpong_one() {	# argument... server-library client-library
 	local server=${*: -2:1} client=${*: -1} port pid rc
-	set -- "${@:1:$(($# - 2))}"
+	local prov=$2
+	set -- "${@:3:$(($# - 4))}"
 	port=$(tap_free_port)
-	LD_LIBRARY_PATH=$server timeout 60 "$mixed_pp" -B "$port" "${mixed_device[@]}" "$@" \
+	LD_LIBRARY_PATH=$server timeout 60 "$mixed_pp" -B "$port" "${mixed_device[@]}" \
+		-p "$(mixed_name "$server" "$prov")" "$@" \
 		> "$tap_dir/server" 2>&1 &
 	pid=$!
 	tap_pids+=("$pid")
 	tap_wait_port "$port" || echo "the server does not listen"
-	LD_LIBRARY_PATH=$client timeout 60 "$mixed_pp" -P "$port" "$@" "$mixed_address"
+	LD_LIBRARY_PATH=$client timeout 60 "$mixed_pp" -P "$port" \
+		-p "$(mixed_name "$client" "$prov")" "$@" "$mixed_address"
 	rc=$?
 	wait "$pid" || rc=1
 	cat "$tap_dir/server"
@@ -76,7 +85,8 @@ mixed_build() {
 # old library fails with itself.  Ports are free ones, chosen by the programs.
 mixed_suite_one() {	# provider set exclude-file... server-library client-library
 	local libs=${*: -2:1},${*: -1} prov=$1 file
-	local options=(-p "$mixed_programs" -t "$2" -T 30 -v --again "${mixed_options[@]}")
+	local options=(-p "$mixed_programs" -t "$2" -T 30 -v --again "${mixed_options[@]}"
+		--providers "$(mixed_name "${*: -2:1}" "$1"),$(mixed_name "${*: -1}" "$1")")
 	shift 2
 	for file in "${@:1:$(($# - 2))}"; do
 		options+=(-f "$file")
