@@ -21,11 +21,17 @@ static char *client;
 module_param(client, charp, 0644);
 MODULE_PARM_DESC(client, "address that the connecting side uses");
 
+static char *only;
+module_param(only, charp, 0644);
+MODULE_PARM_DESC(only, "run the cases whose name contains this");
+
 static struct dentry *dir;
 static DEFINE_MUTEX(running);
 
 void test_case(struct test *t, const char *name, test_fn fn)
 {
+	if (t->args.only && !strstr(name, t->args.only))
+		return;
 	t->line = 0;
 	t->cnt++;
 	fn(t);
@@ -70,7 +76,7 @@ static int run_show(struct seq_file *seq, void *unused)
 {
 	struct test t = {
 		.args = { .prov = text(provider), .server = text(server),
-			  .client = text(client) },
+			  .client = text(client), .only = text(only) },
 		.out = seq,
 	};
 

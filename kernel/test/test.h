@@ -21,6 +21,7 @@ struct test_args {
 	const char	*prov;		/* provider */
 	const char	*server;	/* address of the side that listens, or NULL */
 	const char	*client;	/* address of the other one, or NULL */
+	const char	*only;		/* part of the names of the cases to run, or NULL: all */
 };
 
 /* A run. */

@@ -28,7 +28,12 @@ static inline struct class *kofi_class_create(const char *name)
 /*
  * A zero-copy buffer: KOFI_UBUF_RELEASE(name, fn) defines what kofi_ubuf_init(&ubuf, name)
  * needs for fn(ubuf) to be called when the network stack has dropped its last reference.
+ *
+ * SKBFL_DONT_ORPHAN: without it the stack copies the pages whenever it clones a packet, TCP
+ * with each transmission, and then uncharges the socket for memory that was never charged.
  */
+#define KOFI_UBUF_FLAGS (SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN)
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #define KOFI_UBUF_RELEASE(name, fn)						\
 static void name##_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool zc)	\
@@ -41,7 +46,7 @@ static const struct ubuf_info_ops name = { .complete = name##_complete }
 static inline void kofi_ubuf_init(struct ubuf_info *ubuf, const struct ubuf_info_ops *ops)
 {
 	ubuf->ops = ops;
-	ubuf->flags = SKBFL_ZEROCOPY_FRAG;
+	ubuf->flags = KOFI_UBUF_FLAGS;
 	refcount_set(&ubuf->refcnt, 1);
 }
 #else
@@ -58,7 +63,7 @@ static const kofi_ubuf_fn name = name##_complete
 static inline void kofi_ubuf_init_(struct ubuf_info *ubuf, kofi_ubuf_fn fn)
 {
 	ubuf->callback = fn;
-	ubuf->flags = SKBFL_ZEROCOPY_FRAG;
+	ubuf->flags = KOFI_UBUF_FLAGS;
 	refcount_set(&ubuf->refcnt, 1);
 }
 #define kofi_ubuf_init(ubuf, name) kofi_ubuf_init_(ubuf, *(name))
