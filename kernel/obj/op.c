@@ -11,20 +11,20 @@
 int obj_pool_init(struct kofi_pool *pool, struct kofi_ep *ep, size_t cnt, size_t op_size,
 		  size_t store_size)
 {
-	size_t stride, i;
 	struct kofi_op *op;
+	size_t i;
 
 	op_size = ALIGN(op_size, sizeof(u64));
-	stride = op_size + ALIGN(store_size, sizeof(u64));
 	spin_lock_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->free);
 	init_waitqueue_head(&pool->idle);
+	pool->cnt = cnt;
+	pool->stride = op_size + ALIGN(store_size, sizeof(u64));
 	pool->store_size = store_size;
-	pool->mem = kvcalloc(cnt, stride, GFP_KERNEL);
+	pool->mem = kvcalloc(cnt, pool->stride, GFP_KERNEL);
 	if (!pool->mem)
 		return -FI_ENOMEM;
-	for (i = 0; i < cnt; i++) {
-		op = pool->mem + i * stride;
+	for (i = 0; (op = kofi_pool_op(pool, i)); i++) {
 		op->ep = ep;
 		op->store = (void *)op + op_size;
 		list_add_tail(&op->node, &pool->free);

@@ -236,6 +236,5 @@ void test_connect(struct test *t)
 	test_case(t, "MSG: misuse of connection calls", misuse);
 	test_case(t, "MSG: operations end once with the connection", flush);
 	test_case(t, "MSG: close with operations outstanding", close_busy);
-	if (strcmp(t->args.prov, "verbs"))
-		test_case(t, "MSG: 100 closes with operations outstanding", close_busy_often);
+	test_case(t, "MSG: 100 closes with operations outstanding", close_busy_often);
 }

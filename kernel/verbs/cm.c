@@ -30,7 +30,7 @@ static bool set_state(struct vrb_ep *ep, enum vrb_state from, enum vrb_state to)
 	return ok;
 }
 
-void vrb_end(struct vrb_ep *ep, int err, const void *data, size_t len)
+static enum vrb_state set_ended(struct vrb_ep *ep)
 {
 	enum vrb_state was;
 
@@ -38,15 +38,30 @@ void vrb_end(struct vrb_ep *ep, int err, const void *data, size_t len)
 	was = ep->state;
 	ep->state = VRB_ENDED;
 	spin_unlock_bh(&ep->ep.lock);
-	if (was == VRB_ENDED)
-		return;
-	/* The queue pair flushes what is posted. */
+	return was;
+}
+
+/* The queue pair flushes what is posted. */
+static void take_down(struct vrb_ep *ep, enum vrb_state was)
+{
 	if (was != VRB_IDLE && ep->cm.id)
 		rdma_disconnect(ep->cm.id);
-	if (ep->qp)
-		ib_modify_qp(ep->qp, &(struct ib_qp_attr){ .qp_state = IB_QPS_ERR },
-			     IB_QP_STATE);
-	if (READ_ONCE(ep->ep.closing))
+	if (!ep->qp)
+		return;
+	ib_modify_qp(ep->qp, &(struct ib_qp_attr){ .qp_state = IB_QPS_ERR }, IB_QP_STATE);
+	queue_work(vrb_wq, &ep->flush);
+}
+
+void vrb_end(struct vrb_ep *ep, int err, const void *data, size_t len)
+{
+	enum vrb_state was;
+
+	mutex_lock(&ep->end_lock);
+	was = set_ended(ep);
+	if (was != VRB_ENDED)
+		take_down(ep, was);
+	mutex_unlock(&ep->end_lock);
+	if (was == VRB_ENDED || READ_ONCE(ep->ep.closing))
 		return;
 	if (was == VRB_UP)
 		kofi_ep_ended(&ep->ep);

@@ -95,12 +95,31 @@ static enum dma_data_direction tx_dir(const struct kofi_op *op)
 	return op->type == KOFI_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
+/* A device may lose a completion when its queue pair fails, or give it when flush() has taken
+ * it for lost. */
+static bool take(struct vrb_op *vop)
+{
+	return xchg(&vop->posted, 0);
+}
+
+static void tx_end(struct vrb_op *vop, int err)
+{
+	unmap(vop, tx_dir(&vop->op));
+	kofi_tx_done(&vop->op, err);
+}
+
+static void rx_fail(struct vrb_op *vop, int err)
+{
+	unmap(vop, DMA_FROM_DEVICE);
+	kofi_rx_done(&vop->op, err, NULL);
+}
+
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct vrb_op *vop = container_of(wc->wr_cqe, struct vrb_op, cqe);
 
-	unmap(vop, tx_dir(&vop->op));
-	kofi_tx_done(&vop->op, error_of(wc->status));
+	if (take(vop))
+		tx_end(vop, error_of(wc->status));
 }
 
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -108,11 +127,13 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vrb_op *vop = container_of(wc->wr_cqe, struct vrb_op, cqe);
 	struct kofi_recvd recvd = { .src = FI_ADDR_NOTAVAIL };
 
-	unmap(vop, DMA_FROM_DEVICE);
+	if (!take(vop))
+		return;
 	if (wc->status != IB_WC_SUCCESS) {
-		kofi_rx_done(&vop->op, error_of(wc->status), NULL);
+		rx_fail(vop, error_of(wc->status));
 		return;
 	}
+	unmap(vop, DMA_FROM_DEVICE);
 	recvd.len = wc->byte_len;
 	if (wc->wc_flags & IB_WC_WITH_IMM) {
 		recvd.flags = FI_REMOTE_CQ_DATA;
@@ -166,6 +187,15 @@ static void fill_wr(struct ib_rdma_wr *wr, struct vrb_op *vop)
 	wr->rkey = op->rma[0].key;
 }
 
+/* The device has not taken an operation. When flush() has completed it meanwhile, it is over. */
+static int refused(struct vrb_op *vop, int ret, enum dma_data_direction dir)
+{
+	if (!take(vop))
+		return 0;
+	unmap(vop, dir);
+	return ret == -ENOMEM ? -FI_EAGAIN : ret;
+}
+
 static int vrb_tx(struct kofi_ep *kep, struct kofi_op *op)
 {
 	struct vrb_op *vop = container_of(op, struct vrb_op, op);
@@ -188,10 +218,9 @@ static int vrb_tx(struct kofi_ep *kep, struct kofi_op *op)
 		return ret;
 	vop->cqe.done = tx_done;
 	fill_wr(&wr, vop);
+	WRITE_ONCE(vop->posted, 1);
 	ret = ib_post_send(ep->qp, &wr.wr, NULL);
-	if (ret)
-		unmap(vop, tx_dir(op));
-	return ret == -ENOMEM ? -FI_EAGAIN : ret;
+	return ret ? refused(vop, ret, tx_dir(op)) : 0;
 }
 
 static int vrb_rx(struct kofi_ep *kep, struct kofi_op *op)
@@ -210,10 +239,9 @@ static int vrb_rx(struct kofi_ep *kep, struct kofi_op *op)
 	wr.wr_cqe = &vop->cqe;
 	wr.sg_list = vop->sge;
 	wr.num_sge = vop->sge_cnt;
+	WRITE_ONCE(vop->posted, 1);
 	ret = ib_post_recv(ep->qp, &wr, NULL);
-	if (ret)
-		unmap(vop, DMA_FROM_DEVICE);
-	return ret == -ENOMEM ? -FI_EAGAIN : ret;
+	return ret ? refused(vop, ret, DMA_FROM_DEVICE) : 0;
 }
 
 /* ---- enable, close ---- */
@@ -272,14 +300,37 @@ static int vrb_enable(struct kofi_ep *kep)
 	return qp_create(ep);
 }
 
+/* The queue pair has failed: when it is drained, what it has not completed it never will. Soft
+ * iWARP loses work requests that are queued when the peer closes. */
+static void flush(struct vrb_ep *ep)
+{
+	struct kofi_op *op;
+	size_t i;
+
+	ib_drain_qp(ep->qp);
+	for (i = 0; (op = kofi_pool_op(&ep->ep.tx_pool, i)); i++)
+		if (take(container_of(op, struct vrb_op, op)))
+			tx_end(container_of(op, struct vrb_op, op), FI_ECANCELED);
+	for (i = 0; (op = kofi_pool_op(&ep->ep.rx_pool, i)); i++)
+		if (take(container_of(op, struct vrb_op, op)))
+			rx_fail(container_of(op, struct vrb_op, op), FI_ECANCELED);
+	vrb_mr_flush(ep);
+}
+
+static void flush_work_fn(struct work_struct *work)
+{
+	flush(container_of(work, struct vrb_ep, flush));
+}
+
 static void vrb_stop(struct kofi_ep *kep)
 {
 	struct vrb_ep *ep = vrb_ep_of(kep);
 	struct vrb_mr *vmr, *next;
 
 	vrb_end(ep, FI_ECANCELED, NULL, 0);
+	cancel_work_sync(&ep->flush);
 	if (ep->qp) {
-		ib_drain_qp(ep->qp);
+		flush(ep);
 		rdma_destroy_qp(ep->cm.id);
 	}
 	if (ep->cm.id)
@@ -349,6 +400,8 @@ int vrb_endpoint(struct kofi_domain *domain, struct fi_info *info, struct fid_ep
 	memcpy(&ep->src, info->src_addr, min(info->src_addrlen, sizeof(ep->src)));
 	mutex_init(&ep->mr_lock);
 	INIT_LIST_HEAD(&ep->mrs);
+	mutex_init(&ep->end_lock);
+	INIT_WORK(&ep->flush, flush_work_fn);
 	ret = kofi_ep_init(&ep->ep, domain, info, &vrb_ep_ops, &vrb_cm_ops, context);
 	if (ret)
 		goto free;

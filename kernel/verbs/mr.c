@@ -187,7 +187,21 @@ void vrb_mr_connected(struct vrb_ep *ep)
 	mutex_unlock(&ep->mr_lock);
 }
 
-/* The queue pair of an endpoint that is open completes what was posted, if only by a flush. */
+void vrb_mr_flush(struct vrb_ep *ep)
+{
+	struct vrb_mr *vmr;
+
+	mutex_lock(&ep->mr_lock);
+	list_for_each_entry(vmr, &ep->mrs, node) {
+		if (vmr->wr.wr.wr_cqe && !completion_done(&vmr->done)) {
+			vmr->status = -FI_EIO;
+			complete_all(&vmr->done);
+		}
+	}
+	mutex_unlock(&ep->mr_lock);
+}
+
+/* What was posted is completed by the queue pair, or by vrb_mr_flush(). */
 void vrb_mr_close(struct kofi_mr *mr)
 {
 	struct vrb_mr *vmr = mr->priv;
@@ -197,10 +211,12 @@ void vrb_mr_close(struct kofi_mr *mr)
 	if (ep) {
 		mutex_lock(&ep->mr_lock);
 		posted = vmr->ep && vmr->wr.wr.wr_cqe;
-		list_del_init(&vmr->node);
 		mutex_unlock(&ep->mr_lock);
 		if (posted)
 			wait_for_completion(&vmr->done);
+		mutex_lock(&ep->mr_lock);
+		list_del_init(&vmr->node);
+		mutex_unlock(&ep->mr_lock);
 	}
 	ib_dereg_mr(vmr->mr);
 	ib_dma_unmap_sg(vmr->device, vmr->sgt.sgl, vmr->sgt.orig_nents, DMA_BIDIRECTIONAL);

@@ -8,6 +8,12 @@
 
 #include "vrb.h"
 
+static unsigned int port_down_ms = 5000;
+module_param(port_down_ms, uint, 0644);
+MODULE_PARM_DESC(port_down_ms, "how long a port may be down before its connections end (ms)");
+
+struct workqueue_struct *vrb_wq;
+
 /* ---- devices ---- */
 
 static int no_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -30,6 +36,40 @@ static struct rdma_cm_id *device_at(struct net *net, const struct sockaddr *addr
 	return id;
 }
 
+/* Runs in a notifier of the network stack: nothing may be waited for here. */
+static void on_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct vrb_domain *dom = container_of(handler, struct vrb_domain, handler);
+
+	if (event->element.port_num != dom->port)
+		return;
+	if (event->event == IB_EVENT_PORT_ERR)
+		queue_delayed_work(vrb_wq, &dom->port_down, msecs_to_jiffies(port_down_ms));
+	else if (event->event == IB_EVENT_PORT_ACTIVE)
+		cancel_delayed_work(&dom->port_down);
+}
+
+/* The port has been down for too long: a device would go on trying for as long as its retries
+ * take, or for ever. */
+static void on_port_down(struct work_struct *work)
+{
+	struct vrb_domain *dom = container_of(work, struct vrb_domain, port_down.work);
+	struct kofi_ep *ep;
+
+	mutex_lock(&dom->domain->ep_lock);
+	list_for_each_entry(ep, &dom->domain->eps, domain_node)
+		if (READ_ONCE(vrb_ep_of(ep)->state) != VRB_IDLE)
+			vrb_end(vrb_ep_of(ep), FI_ENETDOWN, NULL, 0);
+	mutex_unlock(&dom->domain->ep_lock);
+}
+
+static void watch(struct vrb_domain *dom)
+{
+	INIT_DELAYED_WORK(&dom->port_down, on_port_down);
+	INIT_IB_EVENT_HANDLER(&dom->handler, dom->device, on_event);
+	ib_register_event_handler(&dom->handler);
+}
+
 static int domain_open(struct kofi_domain *domain, struct fi_info *info)
 {
 	struct sockaddr_storage addr = {};
@@ -49,6 +89,8 @@ static int domain_open(struct kofi_domain *domain, struct fi_info *info)
 		kfree(dom);
 		return -FI_ENODEV;
 	}
+	dom->domain = domain;
+	dom->port = id->port_num;
 	dom->iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	dom->device = ib_device_get_by_name(dev_name(&id->device->dev), RDMA_DRIVER_UNKNOWN);
 	rdma_destroy_id(id);
@@ -63,6 +105,7 @@ static int domain_open(struct kofi_domain *domain, struct fi_info *info)
 		kfree(dom);
 		return ret;
 	}
+	watch(dom);
 	domain->priv = dom;
 	return 0;
 }
@@ -71,6 +114,8 @@ static void domain_close(struct kofi_domain *domain)
 {
 	struct vrb_domain *dom = domain->priv;
 
+	ib_unregister_event_handler(&dom->handler);
+	cancel_delayed_work_sync(&dom->port_down);
 	ib_dealloc_pd(dom->pd);
 	ib_device_put(dom->device);
 	kfree(dom);
@@ -178,12 +223,21 @@ static const struct kofi_provider provider = {
 
 static int __init vrb_init(void)
 {
-	return kofi_provider_register(FI_VERSION(2, 6), &provider);
+	int ret;
+
+	vrb_wq = alloc_workqueue("kofi_verbs", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!vrb_wq)
+		return -ENOMEM;
+	ret = kofi_provider_register(FI_VERSION(2, 6), &provider);
+	if (ret)
+		destroy_workqueue(vrb_wq);
+	return ret;
 }
 
 static void __exit vrb_exit(void)
 {
 	WARN_ON(kofi_provider_deregister(&provider));
+	destroy_workqueue(vrb_wq);
 }
 
 module_init(vrb_init);

@@ -41,15 +41,20 @@ enum vrb_state {
 };
 
 struct vrb_domain {
+	struct kofi_domain	*domain;
 	struct ib_device	*device;	/* referenced: it stays until the close */
 	struct ib_pd		*pd;
+	u32			port;
 	bool			iwarp;
+	struct ib_event_handler	handler;
+	struct delayed_work	port_down;	/* pending while the port is down */
 };
 
 /* An operation and what it takes to post it. */
 struct vrb_op {
 	struct kofi_op		op;
 	struct ib_cqe		cqe;
+	int			posted;		/* who sets it to 0 completes the operation */
 	u32			sge_cnt;
 	struct ib_sge		sge[VRB_SGE_MAX];
 	void			*bounce;	/* sends: memory of the device's for injected bytes */
@@ -60,6 +65,8 @@ struct vrb_ep {
 	struct vrb_cm		cm;
 	struct vrb_domain	*domain;
 	enum vrb_state		state;		/* under ep.lock */
+	struct mutex		end_lock;	/* held while the connection is ended */
+	struct work_struct	flush;		/* after the end */
 	struct ib_cq		*cq;
 	struct ib_qp		*qp;
 	u8			*bounce;	/* of all sends */
@@ -106,6 +113,7 @@ struct vrb_mr {
 	int			status;
 };
 
+extern struct workqueue_struct *vrb_wq;
 extern struct fi_ops_cm vrb_cm_ops;
 extern const struct kofi_ep_ops vrb_ep_ops;
 
@@ -133,5 +141,7 @@ int vrb_mr_enable(struct kofi_mr *mr);
 void vrb_mr_close(struct kofi_mr *mr);
 /* vrb_mr_connected - register what was enabled before. */
 void vrb_mr_connected(struct vrb_ep *ep);
+/* vrb_mr_flush - the queue pair completes nothing more: registrations that wait, fail. */
+void vrb_mr_flush(struct vrb_ep *ep);
 
 #endif /* KOFI_VRB_H */

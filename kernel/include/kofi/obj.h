@@ -285,6 +285,8 @@ struct kofi_pool {
 	u32			busy;		/* taken and not yet returned */
 	wait_queue_head_t	idle;		/* busy has become 0 */
 	void			*mem;
+	size_t			cnt;
+	size_t			stride;		/* bytes of mem per operation */
 	size_t			store_size;
 };
 
@@ -414,6 +416,12 @@ void kofi_rx_repost(struct kofi_ep *ep, struct kofi_op *op);
 /* kofi_ep_down - a connection has ended: complete all posted receives with an error, and take
  * no more. */
 void kofi_ep_down(struct kofi_ep *ep, int err);
+
+/* kofi_pool_op - the operation number @i of a pool, taken or free; NULL behind the last one. */
+static inline struct kofi_op *kofi_pool_op(const struct kofi_pool *pool, size_t i)
+{
+	return i < pool->cnt ? pool->mem + i * pool->stride : NULL;
+}
 
 /* kofi_tx_done - a send, write or read has ended; @op is void afterwards.
  *
