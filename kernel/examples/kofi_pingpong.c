@@ -16,7 +16,8 @@
  * The conversation: both send a struct hello that describes the region that the other one may
  * access.  For each length the client sends a message that the server sends back.  The client
  * writes the server's region, reads it again and says so with an empty message; the server
- * does the same with the client's.
+ * does the same with the client's.  A receive is posted before anything is sent that the other
+ * side may answer: iWARP ends the connection when a message finds none.
  */
 #define pr_fmt(fmt) "kofi_pingpong: " fmt
 
@@ -52,6 +53,13 @@ struct args {
 	char	mode[16];
 };
 
+/* Memory of messages, LEN_MAX in two parts: devices want memory that is contiguous, the
+ * processor a range of addresses. */
+struct buffer {
+	struct page	*half[2];
+	void		*all;
+};
+
 /* One side. */
 struct side {
 	struct fi_info		*info;
@@ -64,8 +72,10 @@ struct side {
 	struct fid_ep		*ep;
 	struct fid_mr		*mr;
 	void			*region;	/* for the peer */
-	struct page		*half[2];	/* memory of messages: LEN_MAX in two parts */
-	void			*buf;		/* and as one */
+	struct buffer		out;
+	struct buffer		in;
+	bool			received;	/* a message that was not waited for yet */
+	ssize_t			received_len;
 	struct hello		*hello;		/* ours, and behind it the peer's */
 	u64			addr, key;	/* of the peer's region */
 };
@@ -94,8 +104,8 @@ static bool verify(const void *buf, size_t len, u8 seed)
 
 /* ---- waiting ---- */
 
-/* The next completion is of @flags; returns its length. */
-static ssize_t completed(struct side *s, uint64_t flags)
+/* The next completion; returns its length. */
+static ssize_t complete_one(struct side *s, uint64_t *flags_p)
 {
 	struct fi_cq_err_entry err = {};
 	struct fi_cq_data_entry e;
@@ -109,7 +119,27 @@ static ssize_t completed(struct side *s, uint64_t flags)
 	}
 	if (ret != 1)
 		return ret == -FI_EAGAIN ? -FI_ETIMEDOUT : ret;
-	return e.flags & flags ? e.len : -FI_EPROTO;
+	*flags_p = e.flags;
+	return e.len;
+}
+
+/* Waits for a completion of @flags, before which a message may come; returns its length. */
+static ssize_t completed(struct side *s, uint64_t flags)
+{
+	uint64_t have;
+	ssize_t ret;
+
+	if (flags & FI_RECV && s->received) {
+		s->received = false;
+		return s->received_len;
+	}
+	ret = complete_one(s, &have);
+	if (ret >= 0 && !(have & flags) && have & FI_RECV && !s->received) {
+		s->received = true;
+		s->received_len = ret;
+		ret = complete_one(s, &have);
+	}
+	return ret < 0 || have & flags ? ret : -FI_EPROTO;
 }
 
 struct event {
@@ -160,22 +190,30 @@ static int discover(const struct args *args, struct fi_info **info_p)
 	return ret;
 }
 
-/* Devices want memory that is contiguous, the processor a range of addresses. */
-static void *map_halves(struct side *s)
+static int buffer_alloc(struct buffer *buf)
 {
 	struct page **pages = kvmalloc_array(LEN_MAX / PAGE_SIZE, sizeof(*pages), GFP_KERNEL);
-	void *buf = NULL;
 	size_t i;
 
 	for (i = 0; i < 2; i++)
-		s->half[i] = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(HALF));
-	if (pages && s->half[0] && s->half[1]) {
+		buf->half[i] = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(HALF));
+	if (pages && buf->half[0] && buf->half[1]) {
 		for (i = 0; i < LEN_MAX / PAGE_SIZE; i++)
-			pages[i] = s->half[i / (HALF / PAGE_SIZE)] + i % (HALF / PAGE_SIZE);
-		buf = vmap(pages, LEN_MAX / PAGE_SIZE, VM_MAP, PAGE_KERNEL);
+			pages[i] = buf->half[i / (HALF / PAGE_SIZE)] + i % (HALF / PAGE_SIZE);
+		buf->all = vmap(pages, LEN_MAX / PAGE_SIZE, VM_MAP, PAGE_KERNEL);
 	}
 	kvfree(pages);
-	return buf;
+	return buf->all ? 0 : -FI_ENOMEM;
+}
+
+static void buffer_free(struct buffer *buf)
+{
+	int i;
+
+	vunmap(buf->all);
+	for (i = 0; i < 2; i++)
+		if (buf->half[i])
+			__free_pages(buf->half[i], get_order(HALF));
 }
 
 static int open(struct side *s)
@@ -192,10 +230,35 @@ static int open(struct side *s)
 		ret = fi_domain(s->fabric, s->info, &s->domain, NULL);
 	if (!ret)
 		ret = fi_cq_open(s->domain, &cq_attr, &s->cq, NULL);
-	s->buf = map_halves(s);
+	if (!ret)
+		ret = buffer_alloc(&s->out);
+	if (!ret)
+		ret = buffer_alloc(&s->in);
 	s->hello = kcalloc(2, sizeof(*s->hello), GFP_KERNEL);
 	s->region = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, ORDER);
-	return ret ? ret : s->buf && s->hello && s->region ? 0 : -FI_ENOMEM;
+	return ret ? ret : s->hello && s->region ? 0 : -FI_ENOMEM;
+}
+
+/* The first @len bytes of a buffer as a list. */
+static void list(const struct buffer *buf, size_t len, struct bio_vec *bvec, size_t *cnt_p)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		bvec[i].bv_page = buf->half[i];
+		bvec[i].bv_offset = 0;
+		bvec[i].bv_len = min(len - i * min(len, HALF), HALF);
+	}
+	*cnt_p = len > HALF ? 2 : 1;
+}
+
+static int post_receive(struct side *s)
+{
+	struct bio_vec bvec[2];
+	struct fi_msg msg = { .msg_bvec = bvec };
+
+	list(&s->in, LEN_MAX, bvec, &msg.iov_count);
+	return fi_recvmsg(s->ep, &msg, FI_BVEC);
 }
 
 static int endpoint(struct side *s, struct fi_info *info)
@@ -221,6 +284,8 @@ static int endpoint(struct side *s, struct fi_info *info)
 	/* the peer may send as soon as there is a connection */
 	if (!ret)
 		ret = fi_recv(s->ep, s->hello + 1, sizeof(*s->hello), NULL, 0, NULL);
+	if (!ret)
+		ret = post_receive(s);
 	s->hello[0].addr = cpu_to_le64(virt ? (uintptr_t)s->region : 0);
 	return ret;
 }
@@ -276,39 +341,28 @@ static int connect(struct side *s)
 
 /* ---- transfer ---- */
 
-/* The first @len bytes of the buffer as a list. */
-static void list(struct side *s, size_t len, struct bio_vec *bvec, size_t *cnt_p)
-{
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		bvec[i].bv_page = s->half[i];
-		bvec[i].bv_offset = 0;
-		bvec[i].bv_len = min(len - i * min(len, HALF), HALF);
-	}
-	*cnt_p = len > HALF ? 2 : 1;
-}
-
 static int send(struct side *s, size_t len)
 {
 	struct bio_vec bvec[2];
 	struct fi_msg msg = { .msg_bvec = bvec };
 	ssize_t ret;
 
-	list(s, len, bvec, &msg.iov_count);
+	list(&s->out, len, bvec, &msg.iov_count);
 	ret = fi_sendmsg(s->ep, &msg, FI_BVEC);
 	return ret ? ret : min_t(ssize_t, completed(s, FI_SEND), 0);
 }
 
-static ssize_t receive(struct side *s, size_t len)
+/* A message of @len bytes, which is checked; the next one has its receive then. */
+static int receive(struct side *s, size_t len)
 {
-	struct bio_vec bvec[2];
-	struct fi_msg msg = { .msg_bvec = bvec };
-	ssize_t ret;
+	ssize_t n = completed(s, FI_RECV);
 
-	list(s, len, bvec, &msg.iov_count);
-	ret = fi_recvmsg(s->ep, &msg, FI_BVEC);
-	return ret ? ret : completed(s, FI_RECV);
+	if (n < 0)
+		return n;
+	if (n != len || !verify(s->in.all, len, len))
+		return -FI_EIO;
+	memset(s->in.all, 0, len);
+	return post_receive(s);
 }
 
 static int access_one(struct side *s, bool write)
@@ -318,7 +372,7 @@ static int access_one(struct side *s, bool write)
 	struct fi_msg_rma msg = { .msg_bvec = bvec, .rma_iov = &range, .rma_iov_count = 1 };
 	ssize_t ret;
 
-	list(s, REGION, bvec, &msg.iov_count);
+	list(&s->out, REGION, bvec, &msg.iov_count);
 	ret = write ? fi_writemsg(s->ep, &msg, FI_BVEC) : fi_readmsg(s->ep, &msg, FI_BVEC);
 	return ret ? ret : min_t(ssize_t, completed(s, write ? FI_WRITE : FI_READ), 0);
 }
@@ -332,7 +386,7 @@ static int greet(struct side *s)
 	s->hello->len = cpu_to_le64(REGION);
 	ret = fi_send(s->ep, s->hello, sizeof(*s->hello), NULL, 0, NULL);
 	for (i = 0; i < 2 && ret >= 0; i++)
-		ret = completed(s, FI_SEND | FI_RECV);
+		ret = completed(s, i ? FI_RECV : FI_SEND);
 	s->addr = le64_to_cpu(s->hello[1].addr);
 	s->key = le64_to_cpu(s->hello[1].key);
 	return min_t(ssize_t, ret, 0);
@@ -340,27 +394,19 @@ static int greet(struct side *s)
 
 static int there_and_back(struct side *s, size_t len)
 {
-	ssize_t n;
 	int ret;
 
-	fill(s->buf, len, len);
+	fill(s->out.all, len, len);
 	ret = send(s, len);
-	memset(s->buf, 0, len);
-	n = ret ? ret : receive(s, len);
-	if (n < 0)
-		return n;
-	return n == len && verify(s->buf, len, len) ? 0 : -FI_EIO;
+	return ret ? ret : receive(s, len);
 }
 
 static int back(struct side *s, size_t len)
 {
-	ssize_t n = receive(s, len);
+	int ret = receive(s, len);
 
-	if (n < 0)
-		return n;
-	if (n != len || !verify(s->buf, len, len))
-		return -FI_EIO;
-	return send(s, len);
+	fill(s->out.all, len, len);
+	return ret ? ret : send(s, len);
 }
 
 static int messages(struct side *s, bool server)
@@ -377,24 +423,22 @@ static int access(struct side *s)
 {
 	int ret;
 
-	fill(s->buf, REGION, 9);
+	fill(s->out.all, REGION, 9);
 	ret = access_one(s, true);
-	memset(s->buf, 0, REGION);
+	memset(s->out.all, 0, REGION);
 	if (!ret)
 		ret = access_one(s, false);
-	if (!ret && !verify(s->buf, REGION, 9))
+	if (!ret && !verify(s->out.all, REGION, 9))
 		ret = -FI_EIO;
 	return ret ? ret : send(s, 0);
 }
 
 static int be_accessed(struct side *s)
 {
-	ssize_t ret;
+	int ret;
 
-	ret = receive(s, 8);
-	if (ret >= 0 && !verify(s->region, REGION, 9))
-		ret = -FI_EIO;
-	return min_t(ssize_t, ret, 0);
+	ret = receive(s, 0);
+	return ret || verify(s->region, REGION, 9) ? ret : -FI_EIO;
 }
 
 static int remote(struct side *s, bool server)
@@ -413,12 +457,12 @@ static int flood(struct side *s)
 {
 	struct fi_cq_data_entry e[8];
 	struct fi_cq_err_entry err;
-	unsigned long posted = 1, ended = 0;	/* the first receive is one, too */
+	unsigned long posted = 2, ended = 0;	/* the receives of endpoint() */
 	ssize_t n, ret = 0;
 
 	while (!ret || ended < posted) {
 		if (!ret) {
-			ret = fi_send(s->ep, page_address(s->half[0]), 65536, NULL, 0, s);
+			ret = fi_send(s->ep, page_address(s->out.half[0]), 65536, NULL, 0, s);
 			posted += !ret;
 			if (!ret)
 				continue;
@@ -454,7 +498,7 @@ static void victim_one(struct side *s, struct fi_info *info)
 
 	ret = endpoint(s, info);
 	for (i = 0; i < 4 && !ret; i++)
-		ret = fi_recv(s->ep, page_address(s->half[0]), 4096, NULL, 0, NULL);
+		ret = fi_recv(s->ep, page_address(s->in.half[0]), 4096, NULL, 0, NULL);
 	if (!ret)
 		ret = fi_accept(s->ep, NULL, 0);
 	if (!ret)
@@ -506,8 +550,6 @@ static int victim(struct side *s)
 
 static void close(struct side *s)
 {
-	int i;
-
 	if (s->ep)
 		fi_close(&s->ep->fid);
 	if (s->mr)
@@ -525,10 +567,8 @@ static void close(struct side *s)
 	if (s->fabric)
 		fi_close(&s->fabric->fid);
 	fi_freeinfo(s->info);
-	vunmap(s->buf);
-	for (i = 0; i < 2; i++)
-		if (s->half[i])
-			__free_pages(s->half[i], get_order(HALF));
+	buffer_free(&s->in);
+	buffer_free(&s->out);
 	kfree(s->hello);
 	free_pages((unsigned long)s->region, ORDER);
 }
