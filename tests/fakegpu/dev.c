@@ -17,7 +17,6 @@
 
 static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dev_mem *mems;
-static unsigned long long last_id;
 
 static long env(const char *name, long def)
 {

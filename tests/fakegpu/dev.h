@@ -41,7 +41,6 @@ struct dev_mem {
 	int fd;
 	uint64_t id;		/* of this allocation and no other */
 	int device;
-	unsigned long long id;	/* of no other allocation */
 	enum dev_type type;
 	bool imported;		/* an opened IPC handle */
 	bool vmm;		/* mapped by cuMemMap: no IPC */
