@@ -24,6 +24,7 @@ script_tests = \
 	tests/compat/rxm_test \
 	tests/compat/tcp_rdm_test \
 	tests/compat/tcp_test \
+	tests/compat/traffic_test \
 	tests/compat/udp_test \
 	tests/features/readme_test \
 	tests/layers/layers_test \
@@ -45,7 +46,8 @@ EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c 
 
 # The compatibility tests compile these against other headers than ours.
 EXTRA_DIST += tests/compat/program.c tests/compat/datagrams.c
-EXTRA_DIST += tests/compat/datagrams.py tests/compat/mixed.sh
+EXTRA_DIST += tests/compat/datagrams.py tests/compat/mixed.sh tests/compat/README.md
+EXTRA_DIST += tests/compat/traffic.c tests/compat/rpc.c tests/compat/meet.c tests/compat/meet.h
 
 # What each runtime asks for, and what a set of programs was seen to ask for.
 runtimes_common = tests/runtimes/rt.c tests/runtimes/rt.h
