@@ -104,25 +104,32 @@ static struct rxm_report *report_new(struct rxm_conn *conn, uint32_t id)
 	return report;
 }
 
-int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, const char *why)
+/* log_unspoken - each of them once in the life of an endpoint. */
+static void log_unspoken(struct rxm_conn *conn, const char *what)
 {
-	struct rxm_compat *compat = conn->compat;
-	struct rxm_report *report;
+	const char **named = rxm_conn_link(conn)->unspoken, **end = named + RXM_UNSPOKEN;
 	char text[CHAN_TEXT_MAX];
 
-	if (!compat->logged)
-		CHAN_WARN_SPARSE(conn->chan.link, "%s speaks the compatible format, which does not "
-				 "have %s: such operations fail\n",
-				 chan_peer_text(&conn->chan, text), why);
-	compat->logged = true;
-	if (!id) {
-		rxm_conn_fail(conn, FI_EOPNOTSUPP);
-		return -FI_EOPNOTSUPP;
-	}
+	for (; named < end && *named; named++)
+		if (*named == what)
+			return;
+	if (named < end)
+		*named = what;
+	CHAN_WARN(conn->chan.link, "%s speaks the compatible format, which does not have %s: such "
+		  "operations fail\n", chan_peer_text(&conn->chan, text), what);
+}
+
+int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, const char *why)
+{
+	struct rxm_report *report;
+
+	log_unspoken(conn, why);
 	report = report_new(conn, id);
 	if (!report)
 		return -FI_EAGAIN;
 	report->refused = pkt;
+	if (!id)
+		rxm_conn_fail(conn, FI_EOPNOTSUPP);
 	return 0;
 }
 

@@ -33,7 +33,6 @@ struct rxm_compat {
 	size_t cut;			/* ... so many bytes of it are sent, ... */
 	uint32_t cut_no;		/* ... in so many segments */
 	bool writing;			/* a write is posted in part: nothing may pass it */
-	bool logged;			/* the log says what the peer cannot do */
 	struct list owed;		/* struct rxm_owed: packets without payload that wait */
 	struct list reports;		/* struct rxm_report: for the engine, by the next poll */
 	struct list amos;		/* struct eng_pkt: atomics of ours, unanswered */
@@ -77,8 +76,9 @@ void rxm_compat_owe(struct rxm_conn *conn, const struct rxm_packet *pkt);
 int rxm_compat_push(struct rxm_conn *conn);
 
 /* rxm_compat_refuse - the operation of @pkt fails with FI_EOPNOTSUPP; @why, for the log, is what the
- * peer cannot do.  Without an @id the engine expects no answer: then the connection ends.
- * Returns 0: done() follows; -FI_EAGAIN; -FI_EOPNOTSUPP: the connection is lost.
+ * peer cannot do.  Without an @id the engine expects no answer: then the connection ends, and
+ * the operation with it.
+ * Returns 0: done() follows; -FI_EAGAIN.
  */
 int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, const char *why);
 

@@ -87,6 +87,8 @@ void rxm_domain_fini(struct obj_domain *domain);
 
 /* ---- links ------------------------------------------------------------------------------- */
 
+#define RXM_UNSPOKEN 10
+
 struct rxm_link {
 	struct chan_link chan;		/* first */
 	struct rxm_dom *dom;
@@ -96,6 +98,8 @@ struct rxm_link {
 	uint8_t addr[RXM_ADDR_MAX];	/* chan.addr points here */
 	struct rxm_conn *offering;	/* whose frame the engine is looking at, for hold() */
 	const struct rxm_item *offered;	/* the frame */
+	const char *unspoken[RXM_UNSPOKEN];	/* what the log has named that the compatible format
+						 * does not have; NULL behind the last */
 };
 
 static inline struct rxm_link *rxm_link_of(struct chan_link *link)

@@ -265,19 +265,15 @@ const struct chan_ops rxm_chan_ops = {
 
 static void established(struct rxm_conn *conn, const struct chan_id *id, bool ours)
 {
+	char text[CHAN_TEXT_MAX];
+
+	CHAN_INFO(conn->chan.link, "connected with %s, in the %s wire format\n",
+		  chan_peer_text(&conn->chan, text), conn->compat ? "compatible" : "native");
 	chan_up(&conn->chan, conn->ep, id, ours);
 	if (!conn->chan.conn)
 		return;
 	rxm_conn_dirty(conn);
 	rxm_rx_run(conn);
-}
-
-static void log_compat(struct rxm_conn *conn)
-{
-	char text[CHAN_TEXT_MAX];
-
-	FI_INFO(conn->chan.link->prov, FI_LOG_EP_CTRL, "the connection with %s is in the compatible "
-		"format\n", chan_peer_text(&conn->chan, text));
 }
 
 /* accepted_compat - the peer's answer is of another implementation.
@@ -295,7 +291,6 @@ static bool accepted_compat(struct rxm_conn *conn, const void *data, size_t len)
 		rxm_attempt_failed(conn, FI_ENOMEM, false);
 		return true;
 	}
-	log_compat(conn);
 	id.epoch = accept.process;
 	established(conn, &id, true);
 	return true;
@@ -489,7 +484,6 @@ static int start_compat(struct rxm_conn *conn, const struct rxm_cm_request *requ
 {
 	if (!request->process)
 		return 0;
-	log_compat(conn);
 	return rxm_compat_start(conn, request->conn_id, request->eager_limit);
 }
 

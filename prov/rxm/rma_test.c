@@ -5,6 +5,9 @@
  * Rendezvous of the peer are read as a whole, however the segments on both sides are cut
  * and whatever the provider below takes at a time, and each is reported once.
  */
+#include "engine/wire.h"
+#include "rxm/compat.h"
+#include "rxm/compat/cm.h"
 #include "rxm/test/rig.h"
 
 #define PEER 7
@@ -163,6 +166,54 @@ static void an_empty_list_is_complete(void **state)
 	fake_close(a, 0);
 }
 
+/* compat_established - a connection in the compatible format, which the test has made. */
+static struct rxm_conn *compat_established(struct eng_ep *ep)
+{
+	struct rxm_cm_request request = {
+		.port = PEER, .credits = RXM_CM_CREDITS_OFF, .eager_limit = RXM_CM_EAGER_LIMIT,
+		.process = 77, .conn_id = 3,
+	};
+	struct sockaddr_in addr = msg_prov_addr(50000);
+	uint8_t data[RXM_CM_REQUEST];
+	struct msg_req *req = msg_prov_request(1, &addr, data, rxm_cm_put_request(data, &request));
+
+	rig_polls(2);
+	assert_true(req->accepted);
+	msg_prov_confirm(req);
+	rig_polls(2);
+	msg_prov_free(req);
+	assert_non_null(rig_conn(rig_peer(ep, PEER))->compat);
+	return rig_conn(rig_peer(ep, PEER));
+}
+
+static unsigned writes_done;
+
+static void write_done(struct eng_pkt *pkt, int status)
+{
+	assert_true(status < 0);
+	writes_done++;
+}
+
+/* The link owns the packet, or the engine does, and not both: it ends once. */
+static void a_write_that_is_refused_ends_once(void **state)
+{
+	struct eng_ep *a = rig_ep(1);
+	struct rxm_conn *conn = compat_established(a);
+	uint64_t word = 1;
+	struct eng_pkt pkt = {
+		.len = sizeof(word), .iov_cnt = 1, .iov = { { &word, sizeof(word) } }, .done = write_done,
+	};
+	size_t len = wire_put_base(pkt.hdr, WIRE_WRITE, WIRE_F_LAST | WIRE_F_DELIVERED, 0, 5, sizeof(word));
+
+	pkt.hdr_len = (uint16_t) wire_put_rma(pkt.hdr, len, 0x1000, sizeof(word), 1);
+	writes_done = 0;
+	assert_int_equal(rxm_tx_send(conn, &pkt), 0);	/* done() follows */
+	assert_true(conn->chan.failed);
+	rig_polls(2);
+	assert_int_equal(writes_done, 1);
+	fake_close(a, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +222,7 @@ int main(void)
 		RIG_TEST(a_read_that_fails_ends_the_connection),
 		RIG_TEST(reads_end_with_their_connection),
 		RIG_TEST(an_empty_list_is_complete),
+		RIG_TEST(a_write_that_is_refused_ends_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

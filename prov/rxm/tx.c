@@ -283,8 +283,8 @@ int rxm_tx_send(struct rxm_conn *conn, struct eng_pkt *pkt)
 		return chan_queue(chan, pkt);
 	if (list_empty(&chan->pending))
 		ret = put(conn, pkt);
-	if (!chan->conn)	/* it was found to be lost */
-		return ret > 0 ? ret : -chan->err;
+	if (!chan->conn)	/* it was found to be lost; what is held ends with it */
+		return ret < 0 ? -chan->err : ret;
 	if (ret == -FI_EAGAIN)
 		list_add_tail(&pkt->node, &chan->pending);
 	if (pkt->flags & ENG_PKT_MORE || !first_of_burst(conn) || submit(conn) || ret == -FI_EAGAIN)

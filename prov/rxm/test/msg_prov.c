@@ -594,7 +594,15 @@ static struct fi_ops_cm cm_ops = {
 static struct fi_ops_msg msg_ops = {
 	.size = sizeof(msg_ops), .recv = ep_recv, .send = ep_send, .inject = ep_inject,
 };
-static struct fi_ops_rma rma_ops = { .size = sizeof(rma_ops), .read = ep_read };
+/* The peer is gone, and only this call says so. */
+static ssize_t ep_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
+{
+	return -FI_ENOTCONN;
+}
+
+static struct fi_ops_rma rma_ops = {
+	.size = sizeof(rma_ops), .read = ep_read, .writemsg = ep_writemsg,
+};
 static struct fi_ops ep_fid_ops = {
 	.size = sizeof(struct fi_ops), .close = ep_close, .bind = bind_any, .control = control,
 };
