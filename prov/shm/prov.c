@@ -16,6 +16,7 @@
 #include "engine/offer.h"
 #include "info/check.h"
 #include "name.h"
+#include "wire.h"
 
 static struct fi_provider shm_prov;
 static struct eng_offer offer;
@@ -25,7 +26,7 @@ static void define_offer(void)
 	eng_offer_fill(&offer, &(struct eng_offer_of) {
 		.type = FI_EP_RDM,
 		.protocol = FI_PROTO_SHM,
-		.protocol_version = 1,
+		.protocol_version = SHM_VERSION,	/* of this library's own format */
 		.reach = FI_LOCAL_COMM,
 		.inject_size = ENG_INJECT_MAX,
 		.tx_size = shm_conf.tx_size,

@@ -346,11 +346,49 @@ static void test_traffic_classes(void **state)
 	}
 }
 
+/* Where we have another implementation's number and version of a protocol, we have its format; where
+ * the format is ours, the version is none of theirs.
+ */
+static void test_protocols(void **state)
+{
+	static const struct {
+		struct link link;
+		uint32_t protocol, version;	/* @version: 0 of rxd and shm: any that is ours */
+		uint32_t theirs;		/* the highest version of others, where it is not ours */
+	} spoken[] = {
+		{ { "udp", FI_EP_DGRAM }, FI_PROTO_UDP, 0, 0 },
+		{ { "tcp", FI_EP_MSG }, FI_PROTO_SOCK_TCP, 0, 0 },
+		{ { "tcp", FI_EP_RDM }, FI_PROTO_XNET, 1, 0 },
+		{ { "tcp;ofi_rxm", FI_EP_RDM }, FI_PROTO_RXM, 1, 0 },
+		{ { "udp;ofi_rxd", FI_EP_RDM }, FI_PROTO_RXD, 0, 2 },
+		{ { "shm", FI_EP_RDM }, FI_PROTO_SHM, 0, 1 },
+	};
+	struct fi_info *hints, *info, *one;
+	size_t i;
+
+	for (i = 0; i < sizeof(spoken) / sizeof(*spoken); i++) {
+		hints = link_hints(&spoken[i].link);
+		assert_int_equal(fi_getinfo(FI_VERSION(2, 6), NULL, NULL, 0, hints, &info), 0);
+		for (one = info; one; one = one->next) {
+			if (strcmp(one->fabric_attr->prov_name, spoken[i].link.prov))
+				continue;	/* of a layer over it */
+			assert_int_equal(one->ep_attr->protocol, spoken[i].protocol);
+			if (spoken[i].theirs)
+				assert_true(one->ep_attr->protocol_version > spoken[i].theirs);
+			else
+				assert_int_equal(one->ep_attr->protocol_version, spoken[i].version);
+		}
+		fi_freeinfo(info);
+		fi_freeinfo(hints);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traffic_classes),
 		cmocka_unit_test(test_each_attribute),
+		cmocka_unit_test(test_protocols),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,7 @@ static void defaults(void **state)
 	assert_int_equal(info->tx_attr->inject_size, 256);
 	assert_int_equal(info->tx_attr->rma_iov_limit, 1);
 	assert_int_equal(info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
+	assert_int_equal(info->ep_attr->protocol_version, 1);
 	assert_int_equal(info->ep_attr->rx_ctx_cnt, 1);
 	assert_true(info->caps & FI_ATOMIC);
 	assert_true(info->mode & FI_RX_CQ_DATA);
@@ -105,6 +106,7 @@ static void iwarp(void **state)
 	port.iwarp = true;
 	info = narrowed(&vrb_offer_msg);
 	assert_int_equal(info->ep_attr->protocol, FI_PROTO_IWARP);
+	assert_int_equal(info->ep_attr->protocol_version, 1);
 	assert_int_equal(info->domain_attr->cq_data_size, 0);
 	fi_freeinfo(info);
 }
@@ -116,6 +118,8 @@ static void datagrams(void **state)
 
 	limits.max_sge = 5;
 	info = narrowed(&vrb_offer_dgram);
+	assert_int_equal(info->ep_attr->protocol, FI_PROTO_IB_UD);
+	assert_int_equal(info->ep_attr->protocol_version, 1);
 	assert_int_equal(info->ep_attr->max_msg_size, 1024);
 	assert_int_equal(info->rx_attr->iov_limit, 5 - VRB_DGRAM_SGE);
 	assert_int_equal(info->tx_attr->iov_limit, 4);
