@@ -71,6 +71,25 @@ mixed_pingpong() {	# name argument...
 	mixed_both "fi_pingpong, $1" mixed_pingpong_one "${@:2}"
 }
 
+# mixed_format LIBRARY ARGUMENT... - the format that our client says that it has with a server.
+mixed_format() {
+	local server=$1
+	shift
+	FI_LOG_LEVEL=info mixed_pingpong_one "$@" "$server" "$tap_lib" 2>&1 |
+		sed -n 's/.*connected with .* in the \([a-z]*\) wire format.*/\1/p' | head -n 1
+}
+
+mixed_formats() {	# variable argument...
+	local variable=$1
+	shift
+	[ "$(mixed_format "$tap_lib" "$@")" = native ]
+	tap "the log names the format: native among ours" $?
+	[ "$(mixed_format "" "$@")" = compatible ]
+	tap "the log names the format: compatible with 1.17" $?
+	[ "$(export "$variable=compatible"; mixed_format "$tap_lib" "$@")" = compatible ]
+	tap "the log names the format: compatible where it is asked for" $?
+}
+
 # ---- the functional suite -----------------------------------------------------
 
 mixed_programs=$tap_dir/programs
