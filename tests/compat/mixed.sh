@@ -71,12 +71,28 @@ mixed_pingpong() {	# name argument...
 	mixed_both "fi_pingpong, $1" mixed_pingpong_one "${@:2}"
 }
 
-# mixed_format LIBRARY ARGUMENT... - the format that our client says that it has with a server.
+# mixed_format LIBRARY -p PROVIDER ARGUMENT... - the format that our client says that it has with a
+# server, by the provider's own log line: the one below it says another.
 mixed_format() {
 	local server=$1
 	shift
 	FI_LOG_LEVEL=info mixed_pingpong_one "$@" "$server" "$tap_lib" 2>&1 |
-		sed -n 's/.*connected with .* in the \([a-z]*\) wire format.*/\1/p' | head -n 1
+		sed -n "s/.*:${2##*;}:.*connected with .* in the \([a-z]*\) wire format.*/\1/p" | head -n 1
+}
+
+# mixed_client_says TEXT PROVIDER TYPE - the log of our client, which finds no way to 1.17's server.
+mixed_client_says() {
+	local port pid
+	port=$(tap_free_port)
+	"$mixed_pp" -B "$port" -p "$2" -e "$3" > "$tap_dir/server" 2>&1 &
+	pid=$!
+	tap_pids+=("$pid")
+	tap_wait_port "$port" || echo "the server does not listen"
+	LD_LIBRARY_PATH=$tap_lib timeout 15 "$mixed_pp" -P "$port" -p "$2" -e "$3" "$mixed_address" \
+		> "$tap_dir/client" 2>&1
+	kill -KILL "$pid" 2> /dev/null
+	cat "$tap_dir/client"
+	grep -q "$1" "$tap_dir/client"
 }
 
 mixed_formats() {	# variable argument...
