@@ -20,8 +20,8 @@ struct hmem_share {
 	uint64_t id;			/* hmem_id(); 0: the interface has none, and handles differ instead */
 	uint64_t base;			/* its address, with the owner */
 	uint64_t len;
+	char handle[HMEM_IPC_SIZE];	/* aligned like the words above: libraries use it as a structure */
 	uint32_t iface;			/* enum fi_hmem_iface */
-	char handle[HMEM_IPC_SIZE];
 };
 
 /* An allocation that is open here, at @base. */
