@@ -33,6 +33,7 @@
 #include "rxm/compat/test/hex.h"
 #include "tcp/compat/test/captured_rdm.h"
 
+#define LONG (24 << 20)		/* more than sockets take, in more pieces than a link has at a time */
 #define BIG (5 << 19)		/* two pieces and a half of a long message */
 #define WAIT_MS 10000
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -749,6 +750,46 @@ static void we_connect(void **state)
 	close_foreign();
 }
 
+/* A long message of ours, and two long reads of the peer meanwhile: each comes whole, one behind the
+ * other, whatever pieces the engine cuts them into.
+ */
+static void long_answers(void **state)
+{
+	static uint8_t memory[2 * LONG], got[LONG];
+	static const char *const reads[] = {
+		"0302000000012800 2800000000000000 0000000000000000 0000800100000000 0500000000000000",
+		"0302000000012801 2800000000000000 0000800100000000 0000800100000000 0500000000000000",
+	};
+	static const char *const heads[] = {
+		"0303000000011001 1000800100000000", "0303000000011002 1000800100000000",
+	};
+	struct fid_mr *mr;
+	size_t i;
+	int fd;
+
+	open_foreign(INADDR_LOOPBACK);
+	fill(memory, sizeof(memory), 9);
+	CALL(fi_mr_reg(domain, memory, sizeof(memory), FI_REMOTE_READ, 0, 5, 0, &mr, NULL));
+	fd = foreign_connect("00");
+	POST(fi_tsend(two.ep, memory, LONG, NULL, two.peer, 1, NULL));
+	for (i = 0; i < CNT(reads); i++)
+		say(fd, reads[i]);
+	for (i = 0; i < 100; i++)	/* what the socket takes is sent, the rest waits */
+		poll_both();
+	hear(fd, "0301000000001800 1800800100000000 0100000000000000");
+	assert_int_equal(read_bytes(fd, got, LONG), LONG);
+	assert_memory_equal(got, memory, LONG);
+	for (i = 0; i < CNT(reads); i++) {
+		hear(fd, heads[i]);
+		assert_int_equal(read_bytes(fd, got, LONG), LONG);
+		assert_memory_equal(got, memory + i * LONG, LONG);
+	}
+	done(&two);
+	close(fd);
+	CALL(fi_close(&mr->fid));
+	close_foreign();
+}
+
 /* Two simultaneous requests: that of the higher address counts.  The other side is at a lower one, then at
  * a higher one.
  */
@@ -1159,6 +1200,7 @@ int main(void)
 		cmocka_unit_test(unexpected),
 		cmocka_unit_test(announcements),
 		cmocka_unit_test(we_connect),
+		cmocka_unit_test(long_answers),
 		cmocka_unit_test(crossing),
 		cmocka_unit_test(stranger),
 		cmocka_unit_test(other_requests),

@@ -56,6 +56,7 @@ struct open_frame {
 	uint32_t tx_id;		/* of the engine's message; for CTS */
 	uint32_t id;		/* ours: of its pieces */
 	uint64_t len, off;	/* of the payload, and how much of it is sent */
+	unsigned queued;	/* pieces of it on @waiting, which go before those that follow */
 	struct tcp_cframe head;
 };
 

@@ -529,6 +529,24 @@ static int continue_frame(struct tcp_conn *conn, const struct wire_msg *msg, str
 	return tcp_tx_framed(conn, pkt);
 }
 
+static bool is_piece(const struct eng_pkt *pkt, uint32_t id)
+{
+	struct wire_msg msg;
+
+	return !wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg) && msg.op == WIRE_DATA && msg.id == id;
+}
+
+/* open_response - the engine began it while another frame was open, so that pieces may wait. */
+static void open_response(struct tcp_stream *s, const struct note *note, const struct tcp_cframe *head)
+{
+	struct list *pos;
+
+	open_frame(s, head, note->len);
+	s->open.id = note->id;
+	list_for_each(pos, &s->waiting)
+		s->open.queued += is_piece(container_of(pos, struct eng_pkt, node), note->id);
+}
+
 static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
 {
 	struct tcp_stream *s = conn->stream;
@@ -542,8 +560,7 @@ static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, str
 		return gather(conn, note, msg, pkt);
 	response(note, &frame);
 	if (pkt->len < note->len) {
-		open_frame(s, &frame, note->len);
-		s->open.id = note->id;
+		open_response(s, note, &frame);
 		tcp_stream_note_free(note);
 		return continue_frame(conn, msg, pkt);
 	}
@@ -657,6 +674,7 @@ int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct tcp_stream *s = conn->stream;
 	struct wire_msg msg;
+	bool piece;
 
 	if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg)) {
 		assert(!"the engine's packets are well formed");
@@ -664,8 +682,10 @@ int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	}
 	if (control(conn, &msg))
 		return 1;
-	if (s->open.on && msg.op == WIRE_DATA && msg.id == s->open.id)
+	piece = s->open.on && msg.op == WIRE_DATA && msg.id == s->open.id;
+	if (piece && !s->open.queued)
 		return continue_frame(conn, &msg, pkt);
+	s->open.queued += piece;
 	if (s->open.on || !list_empty(&s->waiting)) {
 		list_add_tail(&pkt->node, &s->waiting);
 		return 0;
@@ -673,19 +693,45 @@ int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return send_now(conn, pkt, &msg);
 }
 
+/* next_waiting - what may be sent: the next piece of the open frame, or whatever is first.  NULL: nothing. */
+static struct eng_pkt *next_waiting(struct tcp_stream *s)
+{
+	struct eng_pkt *pkt;
+	struct list *pos;
+
+	if (s->open.on && !s->open.queued)
+		return NULL;
+	list_for_each(pos, &s->waiting) {
+		pkt = container_of(pos, struct eng_pkt, node);
+		if (s->open.on && !is_piece(pkt, s->open.id))
+			continue;
+		s->open.queued -= s->open.on;
+		list_del(pos);
+		return pkt;
+	}
+	return NULL;
+}
+
+/* send_one_waiting - Returns as tcp_stream_send() does. */
+static int send_one_waiting(struct tcp_conn *conn, struct eng_pkt *pkt)
+{
+	struct wire_msg msg;
+
+	if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
+		return -FI_EINVAL;
+	return conn->stream->open.on ? continue_frame(conn, &msg, pkt) : send_now(conn, pkt, &msg);
+}
+
 void tcp_stream_send_waiting(struct tcp_conn *conn)
 {
 	struct tcp_stream *s = conn->stream;
-	struct wire_msg msg;
 	struct eng_pkt *pkt;
 	int ret;
 
 	tcp_stream_send_answers(conn);
-	while (conn->state == TCP_CONN_READY && !s->open.on && !list_empty(&s->waiting)) {
-		pkt = container_of(list_pop(&s->waiting), struct eng_pkt, node);
+	while (conn->state == TCP_CONN_READY && (pkt = next_waiting(s))) {
 		s->draining = true;
-		ret = wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg) ? -FI_EINVAL :
-		      send_now(conn, pkt, &msg);
+		ret = send_one_waiting(conn, pkt);
 		s->draining = false;
 		if (ret == -FI_EAGAIN)
 			tcp_stream_broken(conn, "no memory for an operation");
