@@ -8,7 +8,8 @@
  *   traffic PROVIDER DIRECTORY RANK RANKS SECONDS SEED [killed]
  *
  * Messages with and without tags of 1 B to 8 MiB, writes (some with data) that are read back, and
- * fetching atomics where TRAFFIC_ATOMICS is set.  What a message has in it follows from SEED, its
+ * fetching atomics where TRAFFIC_ATOMICS is set; none without tags where TRAFFIC_TAGGED is: a library may
+ * match those without regard to their sender.  What a message has in it follows from SEED, its
  * sender, its receiver and its number, so that the receiver knows it.  At the end each says how much it
  * sent.  With "killed" the other processes are killed, and this one succeeds when each of its operations
  * has ended once.
@@ -76,6 +77,7 @@ static struct {
 	const char *dir;
 	int rank, ranks, busy;		/* @busy: sends and the like in flight */
 	uint64_t seed, random;
+	enum kind first;		/* kind of message: UNTAGGED, or TAGGED */
 	bool killed, failed;		/* peers are; one was */
 	unsigned long errors;
 } my;
@@ -410,7 +412,7 @@ static void something(void)
 			begin(ATOMIC, to);
 		break;
 	default:
-		begin(random >> 40 & 1 ? TAGGED : UNTAGGED, to);
+		begin(random >> 40 & 1 ? TAGGED : my.first, to);
 	}
 }
 
@@ -472,7 +474,7 @@ static void first_receives(int from)
 	enum kind kind;
 	uint64_t no;
 
-	for (kind = UNTAGGED; kind <= TAGGED; kind++)
+	for (kind = my.first; kind <= TAGGED; kind++)
 		for (no = 0; no < AHEAD; no++)
 			op_new(kind, true, from, no,
 			       meet_size(content(kind, from, my.rank, no), LEN_MAX));
@@ -633,6 +635,7 @@ int main(int argc, char **argv)
 	my.dir = argv[2];
 	my.rank = atoi(argv[3]);
 	my.ranks = atoi(argv[4]);
+	my.first = getenv("TRAFFIC_TAGGED") ? TAGGED : UNTAGGED;
 	my.seed = strtoull(argv[6], NULL, 0);
 	my.random = meet_mix(my.seed + (uint64_t) my.rank);
 	my.killed = argc > 7;
