@@ -153,8 +153,9 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 /* The header of bytes @off .. @off + @len of a write.  The last piece names all
  * ranges, so that the target knows whose events to raise.
  */
-static void write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id,
-			 uint8_t flags, size_t off, size_t len)
+static inline __attribute__((always_inline)) void
+write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id, uint8_t flags,
+	     size_t off, size_t len)
 {
 	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, ctx, id, len);
 
@@ -258,8 +259,8 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 
 /* put_write - send a write from one buffer into one range without a request, where the link can.
  * What such a write has lost when the peer refuses it, after its completion, is its name: the
- * refusal is logged in either case.
- * Returns as ops->put.
+ * refusal is logged in either case.  Only if there is an ops->put.
+ * Returns as that.
  */
 static int put_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
@@ -268,7 +269,7 @@ static int put_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	uint8_t flags = WIRE_F_LAST | (r->flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0);
 	int ret;
 
-	if (!ops->put || r->desc || r->msg.iov_count != 1 || r->msg.rma_iov_count != 1 ||
+	if (r->desc || r->msg.iov_count != 1 || r->msg.rma_iov_count != 1 ||
 	    r->len > peer->link->attr.seg_size || (r->flags & LONG_WAY) || peer->slow)
 		return 0;
 	write_header(&pkt, r, eng_ep_ctx(ep, r->msg.addr), 0, flags, 0, r->len);
@@ -296,7 +297,7 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	int ret = is_worth(ep, peer, r) ? native(ep, peer, r, true, &notify) : 0;
 
 	if (!ret) {
-		ret = put_write(ep, peer, r);
+		ret = peer->link->ops->put ? put_write(ep, peer, r) : 0;
 		if (ret)
 			return ret > 0 ? 0 : ep->hub->only ? ret : -FI_EAGAIN;
 		return send_write(ep, peer, r, false);
