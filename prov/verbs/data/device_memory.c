@@ -10,6 +10,7 @@
  * registered memory of the endpoint.
  */
 #include "obj/domain.h"
+#include "obj/endpoint/by_msg.h"
 #include "verbs/request.h"
 
 /* ---- buffers ------------------------------------------------------------------------ */
@@ -120,40 +121,11 @@ static const struct fi_ops_msg *host_msg(struct fid_ep *fid)
 	return vrb_ep_of(fid)->host_msg;
 }
 
-/* @data: remote CQ data, or NULL */
-static ssize_t send_device(struct fid_ep *fid, const struct bufs *b, const uint64_t *data,
-			   fi_addr_t dest, void *context)
-{
-	SEND_REQUEST(r);
-
-	fill(&r, b);
-	with_defaults(&r, fid, context);
-	if (data)
-		with_cq_data(&r, *data);
-	return post_bufs(fid, &r, b, dest);
-}
-
 static ssize_t dev_send(struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
 			void *context)
 {
-	struct iovec iov = { (void *) buf, len };
-	struct bufs b;
-
-	if (__builtin_expect(!device_mr(desc), 1))
-		return host_msg(fid)->send(fid, buf, len, ibv_desc(desc), dest, context);
-	look(&b, &iov, &desc, 1);
-	return send_device(fid, &b, NULL, dest, context);
-}
-
-static ssize_t dev_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
-			 fi_addr_t dest, void *context)
-{
-	struct bufs b;
-	int ret = look(&b, iov, desc, cnt);
-
-	if (ret || !b.device)
-		return ret ? ret : host_msg(fid)->sendv(fid, iov, b.ibv, cnt, dest, context);
-	return send_device(fid, &b, NULL, dest, context);
+	return device_mr(desc) ? obj_by_msg_tables.msg.send(fid, buf, len, desc, dest, context) :
+	       host_msg(fid)->send(fid, buf, len, ibv_desc(desc), dest, context);
 }
 
 static ssize_t dev_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
@@ -173,18 +145,6 @@ static ssize_t dev_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 	if (flags & FI_REMOTE_CQ_DATA)
 		with_cq_data(&r, msg->data);
 	return post_bufs(fid, &r, &b, msg->addr);
-}
-
-static ssize_t dev_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
-			    uint64_t data, fi_addr_t dest, void *context)
-{
-	struct iovec iov = { (void *) buf, len };
-	struct bufs b;
-
-	if (__builtin_expect(!device_mr(desc), 1))
-		return host_msg(fid)->senddata(fid, buf, len, ibv_desc(desc), data, dest, context);
-	look(&b, &iov, &desc, 1);
-	return send_device(fid, &b, &data, dest, context);
 }
 
 static ssize_t dev_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest)
@@ -224,15 +184,18 @@ static ssize_t dev_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 	return ret ? ret : host_msg(fid)->recvmsg(fid, &host, flags);
 }
 
-#define RECEIVES .recv = dev_recv, .recvv = dev_recvv, .recvmsg = dev_recvmsg
-
-struct fi_ops_msg vrb_device_srx_ops = { RECEIVES };
+/* Lists of buffers and remote CQ data go by the calls with flags. */
+struct fi_ops_msg vrb_device_srx_ops = {
+	.recv = dev_recv,
+	.recvv = dev_recvv,
+	.recvmsg = dev_recvmsg,
+};
 struct fi_ops_msg vrb_device_msg_ops = {
-	RECEIVES,
+	.recv = dev_recv,
+	.recvv = dev_recvv,
+	.recvmsg = dev_recvmsg,
 	.send = dev_send,
-	.sendv = dev_sendv,
 	.sendmsg = dev_sendmsg,
-	.senddata = dev_senddata,
 	.inject = dev_inject,
 	.injectdata = dev_injectdata,
 };
@@ -247,55 +210,12 @@ static const struct fi_ops_rma *host_rma(struct fid_ep *fid)
 	return vrb_ep_of(fid)->host_rma;
 }
 
-static ssize_t write_device(struct fid_ep *fid, const struct bufs *b, const uint64_t *data,
-			    uint64_t addr, uint64_t key, void *context)
-{
-	WRITE_REQUEST(r);
-
-	fill(&r, b);
-	with_defaults(&r, fid, context);
-	r.wr.addr = addr;
-	r.wr.rkey = (uint32_t) key;
-	if (data)
-		with_cq_data(&r, *data);
-	return post_bufs(fid, &r, b, FI_ADDR_UNSPEC);
-}
-
 static ssize_t dev_write(struct fid_ep *fid, const void *buf, size_t len, void *desc, fi_addr_t dest,
 			 uint64_t addr, uint64_t key, void *context)
 {
-	struct iovec iov = { (void *) buf, len };
-	struct bufs b;
-
-	if (__builtin_expect(!device_mr(desc), 1))
-		return host_rma(fid)->write(fid, buf, len, ibv_desc(desc), dest, addr, key, context);
-	look(&b, &iov, &desc, 1);
-	return write_device(fid, &b, NULL, addr, key, context);
-}
-
-static ssize_t dev_writev(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
-			  fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
-{
-	struct bufs b;
-	int ret = look(&b, iov, desc, cnt);
-
-	if (ret || !b.device)
-		return ret ? ret : host_rma(fid)->writev(fid, iov, b.ibv, cnt, dest, addr, key, context);
-	return write_device(fid, &b, NULL, addr, key, context);
-}
-
-static ssize_t dev_writedata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
-			     uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
-			     void *context)
-{
-	struct iovec iov = { (void *) buf, len };
-	struct bufs b;
-
-	if (__builtin_expect(!device_mr(desc), 1))
-		return host_rma(fid)->writedata(fid, buf, len, ibv_desc(desc), data, dest, addr, key,
-						context);
-	look(&b, &iov, &desc, 1);
-	return write_device(fid, &b, &data, addr, key, context);
+	return device_mr(desc) ?
+	       obj_by_msg_tables.rma.write(fid, buf, len, desc, dest, addr, key, context) :
+	       host_rma(fid)->write(fid, buf, len, ibv_desc(desc), dest, addr, key, context);
 }
 
 static ssize_t dev_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
@@ -326,15 +246,6 @@ static ssize_t dev_read(struct fid_ep *fid, void *buf, size_t len, void *desc, f
 	return host_rma(fid)->read(fid, buf, len, ibv_desc(desc), src, addr, key, context);
 }
 
-static ssize_t dev_readv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
-			 fi_addr_t src, uint64_t addr, uint64_t key, void *context)
-{
-	struct bufs b;
-	int ret = look(&b, iov, desc, cnt);
-
-	return ret ? ret : host_rma(fid)->readv(fid, iov, b.ibv, cnt, src, addr, key, context);
-}
-
 static ssize_t dev_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
 {
 	struct fi_msg_rma host = *msg;
@@ -359,13 +270,10 @@ static ssize_t dev_inject_writedata(struct fid_ep *fid, const void *buf, size_t 
 
 struct fi_ops_rma vrb_device_rma_ops = {
 	.read = dev_read,
-	.readv = dev_readv,
 	.readmsg = dev_readmsg,
 	.write = dev_write,
-	.writev = dev_writev,
 	.writemsg = dev_writemsg,
 	.inject = dev_inject_write,
-	.writedata = dev_writedata,
 	.injectdata = dev_inject_writedata,
 };
 
@@ -396,41 +304,11 @@ static int take(struct fid_ep *fid, struct operand *o, const struct fi_ioc *ioc,
 	return ioc->count == 1 ? copy_out(vrb_ep_of(fid), &list, &o->copy, sizeof(o->copy)) : 0;
 }
 
-static int take_buf(struct fid_ep *fid, struct operand *o, const void *buf, size_t count,
-		    void *desc)
-{
-	const struct fi_ioc ioc = { (void *) buf, count };
-
-	return take(fid, o, &ioc, desc);
-}
-
 /* The first entry of a list; the others are refused by what is called next. */
 static int take_iov(struct fid_ep *fid, struct operand *o, const struct fi_ioc *ioc, void **desc,
 		    size_t cnt)
 {
 	return cnt ? take(fid, o, ioc, desc ? desc[0] : NULL) : 0;
-}
-
-static ssize_t amo_write(struct fid_ep *fid, const void *buf, size_t count, void *desc,
-			 fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype datatype,
-			 enum fi_op op, void *context)
-{
-	struct operand o;
-	int ret = take_buf(fid, &o, buf, count, desc);
-
-	return ret ? ret : vrb_atomic_ops.write(fid, o.ioc.addr, count, NULL, dest, addr, key, datatype,
-						op, context);
-}
-
-static ssize_t amo_writev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc, size_t cnt,
-			  fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype datatype,
-			  enum fi_op op, void *context)
-{
-	struct operand o;
-	int ret = take_iov(fid, &o, iov, desc, cnt);
-
-	return ret ? ret : vrb_atomic_ops.writev(fid, &o.ioc, NULL, cnt, dest, addr, key, datatype, op,
-						 context);
 }
 
 /* take_msg - the operand of @msg, which is @host then. */
@@ -459,32 +337,6 @@ static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_
 	return vrb_atomic_ops.inject(fid, buf, count, dest, addr, key, datatype, op);
 }
 
-static ssize_t amo_readwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
-			     void *result, void *result_desc, fi_addr_t dest, uint64_t addr,
-			     uint64_t key, enum fi_datatype datatype, enum fi_op op,
-			     void *context)
-{
-	struct operand o;
-	int ret = take_buf(fid, &o, buf, count, desc);
-
-	return ret ? ret : vrb_atomic_ops.readwrite(fid, o.ioc.addr, count, NULL, result,
-						    ibv_desc(result_desc), dest, addr, key, datatype,
-						    op, context);
-}
-
-static ssize_t amo_readwritev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc,
-			      size_t cnt, struct fi_ioc *result, void **result_desc,
-			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
-			      enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	void *ibv = result_desc && result_cnt ? ibv_desc(result_desc[0]) : NULL;
-	struct operand o;
-	int ret = take_iov(fid, &o, iov, desc, cnt);
-
-	return ret ? ret : vrb_atomic_ops.readwritev(fid, &o.ioc, NULL, cnt, result, &ibv, result_cnt,
-						     dest, addr, key, datatype, op, context);
-}
-
 static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 				struct fi_ioc *result, void **result_desc, size_t result_cnt,
 				uint64_t flags)
@@ -495,38 +347,6 @@ static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 	int ret = take_msg(fid, &o, msg, &host);
 
 	return ret ? ret : vrb_atomic_ops.readwritemsg(fid, &host, result, &ibv, result_cnt, flags);
-}
-
-static ssize_t amo_compwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
-			     const void *compare, void *compare_desc, void *result,
-			     void *result_desc, fi_addr_t dest, uint64_t addr, uint64_t key,
-			     enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	struct operand o, with;
-	int ret = take_buf(fid, &o, buf, count, desc);
-
-	if (!ret)
-		ret = take_buf(fid, &with, compare, count, compare_desc);
-	return ret ? ret : vrb_atomic_ops.compwrite(fid, o.ioc.addr, count, NULL, with.ioc.addr, NULL,
-						    result, ibv_desc(result_desc), dest, addr, key,
-						    datatype, op, context);
-}
-
-static ssize_t amo_compwritev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc,
-			      size_t cnt, const struct fi_ioc *compare, void **compare_desc,
-			      size_t compare_cnt, struct fi_ioc *result, void **result_desc,
-			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
-			      enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	void *ibv = result_desc && result_cnt ? ibv_desc(result_desc[0]) : NULL;
-	struct operand o, with;
-	int ret = take_iov(fid, &o, iov, desc, cnt);
-
-	if (!ret)
-		ret = take_iov(fid, &with, compare, compare_desc, compare_cnt);
-	return ret ? ret : vrb_atomic_ops.compwritev(fid, &o.ioc, NULL, cnt, &with.ioc, NULL,
-						     compare_cnt, result, &ibv, result_cnt, dest, addr,
-						     key, datatype, op, context);
 }
 
 static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -546,25 +366,20 @@ static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 }
 
 struct fi_ops_atomic vrb_device_atomic_ops = {
-	.write = amo_write,
-	.writev = amo_writev,
 	.writemsg = amo_writemsg,
 	.inject = amo_inject,
-	.readwrite = amo_readwrite,
-	.readwritev = amo_readwritev,
 	.readwritemsg = amo_readwritemsg,
-	.compwrite = amo_compwrite,
-	.compwritev = amo_compwritev,
 	.compwritemsg = amo_compwritemsg,
 };
 
 __attribute__((constructor))
 static void fill_ops(void)
 {
-	OBJ_OPS_FILL(&vrb_device_msg_ops, msg);
+	OBJ_OPS_BY_MSG(&vrb_device_msg_ops, msg);
 	OBJ_OPS_FILL(&vrb_device_srx_ops, msg);
-	OBJ_OPS_FILL(&vrb_device_rma_ops, rma);
-	/* the queries */
-	obj_ops_fill(&vrb_device_atomic_ops, sizeof(vrb_device_atomic_ops), &vrb_atomic_ops);
-	OBJ_OPS_FILL(&vrb_device_atomic_ops, atomic);
+	OBJ_OPS_BY_MSG(&vrb_device_rma_ops, rma);
+	vrb_device_atomic_ops.writevalid = vrb_atomic_ops.writevalid;
+	vrb_device_atomic_ops.readwritevalid = vrb_atomic_ops.readwritevalid;
+	vrb_device_atomic_ops.compwritevalid = vrb_atomic_ops.compwritevalid;
+	OBJ_OPS_BY_MSG(&vrb_device_atomic_ops, atomic);
 }

@@ -4,6 +4,7 @@
 /*
  * rma.c - RMA and atomics of connected endpoints: the slow path.
  */
+#include "obj/endpoint/by_msg.h"
 #include "verbs/request.h"
 
 /* ---- remote memory -------------------------------------------------------------- */
@@ -230,21 +231,18 @@ static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 }
 
 static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, void *context,
-			const uint64_t *flags)
+			uint64_t flags)
 {
 	struct vrb_ep *ep = vrb_ep_of(fid);
 	bool fetch = a->result;
 	REQUEST(c, VRB_OP_WRITE, FI_ATOMIC | (fetch ? FI_READ : FI_WRITE),
 	     fetch ? OBJ_CNTR_READ : OBJ_CNTR_WRITE);
-	int ret = 0;
+	int ret;
 
 	if (count != 1)
 		return count ? -FI_EOPNOTSUPP : -FI_EINVAL;
 	c.len = sizeof(uint64_t);
-	if (flags)
-		ret = with_flags(&c, fid, context, *flags);
-	else
-		with_defaults(&c, fid, context);
+	ret = with_flags(&c, fid, context, flags);
 	if (!ret && !ep->scratch && ep->base.prog)
 		ret = -FI_EOPNOTSUPP;
 	if (!ret && !ep->tx)
@@ -252,24 +250,6 @@ static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, v
 	if (!ret)
 		ret = amo_fill(ep, &c, a);
 	return ret ? ret : post(ep, &c);
-}
-
-static ssize_t amo_write(struct fid_ep *fid, const void *buf, size_t count, void *desc,
-			 fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype datatype,
-			 enum fi_op op, void *context)
-{
-	struct amo a = { datatype, op, buf, NULL, NULL, NULL, addr, key };
-
-	return amo_post(fid, &a, count, context, NULL);
-}
-
-static ssize_t amo_writev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc, size_t cnt,
-			  fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype datatype,
-			  enum fi_op op, void *context)
-{
-	if (cnt != 1)
-		return -FI_EINVAL;
-	return amo_write(fid, iov->addr, iov->count, NULL, dest, addr, key, datatype, op, context);
 }
 
 /* The three msg forms; the caller has checked the counts that only its form has.
@@ -294,7 +274,7 @@ static ssize_t amo_msg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 	a.key = msg->rma_iov[0].key;
 	/* a fetch may have no operand */
 	return amo_post(fid, &a, (result && !compare ? result : msg->msg_iov)->count, msg->context,
-			&flags);
+			flags);
 }
 
 static ssize_t amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg, uint64_t flags)
@@ -317,56 +297,11 @@ static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_
 	return ret ? ret : post(ep, &c);
 }
 
-static ssize_t amo_readwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
-			     void *result, void *result_desc, fi_addr_t dest, uint64_t addr,
-			     uint64_t key, enum fi_datatype datatype, enum fi_op op,
-			     void *context)
-{
-	struct amo a = { datatype, op, buf, NULL, result, result_desc, addr, key };
-
-	return amo_post(fid, &a, count, context, NULL);
-}
-
-static ssize_t amo_readwritev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc,
-			      size_t cnt, struct fi_ioc *result, void **result_desc,
-			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
-			      enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	if (result_cnt != 1 || (cnt != 1 && op != FI_ATOMIC_READ))
-		return -FI_EINVAL;
-	return amo_readwrite(fid, cnt ? iov->addr : NULL, result->count, NULL, result->addr,
-			     result_desc ? result_desc[0] : NULL, dest, addr, key, datatype, op,
-			     context);
-}
-
 static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 				struct fi_ioc *result, void **result_desc, size_t result_cnt,
 				uint64_t flags)
 {
 	return result_cnt == 1 ? amo_msg(fid, msg, NULL, result, result_desc, flags) : -FI_EINVAL;
-}
-
-static ssize_t amo_compwrite(struct fid_ep *fid, const void *buf, size_t count, void *desc,
-			     const void *compare, void *compare_desc, void *result,
-			     void *result_desc, fi_addr_t dest, uint64_t addr, uint64_t key,
-			     enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	struct amo a = { datatype, op, buf, compare, result, result_desc, addr, key };
-
-	return amo_post(fid, &a, count, context, NULL);
-}
-
-static ssize_t amo_compwritev(struct fid_ep *fid, const struct fi_ioc *iov, void **desc,
-			      size_t cnt, const struct fi_ioc *compare, void **compare_desc,
-			      size_t compare_cnt, struct fi_ioc *result, void **result_desc,
-			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
-			      enum fi_datatype datatype, enum fi_op op, void *context)
-{
-	if (cnt != 1 || compare_cnt != 1 || result_cnt != 1)
-		return -FI_EINVAL;
-	return amo_compwrite(fid, iov->addr, iov->count, NULL, compare->addr, NULL, result->addr,
-			     result_desc ? result_desc[0] : NULL, dest, addr, key, datatype, op,
-			     context);
 }
 
 static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
@@ -380,15 +315,9 @@ static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 }
 
 struct fi_ops_atomic vrb_atomic_ops = {
-	.write = amo_write,
-	.writev = amo_writev,
 	.writemsg = amo_writemsg,
 	.inject = amo_inject,
-	.readwrite = amo_readwrite,
-	.readwritev = amo_readwritev,
 	.readwritemsg = amo_readwritemsg,
-	.compwrite = amo_compwrite,
-	.compwritev = amo_compwritev,
 	.compwritemsg = amo_compwritemsg,
 	.writevalid = valid_base,
 	.readwritevalid = valid_fetch,
@@ -411,5 +340,5 @@ __attribute__((constructor))
 static void fill_ops(void)
 {
 	OBJ_OPS_FILL(&vrb_rma_ops, rma);
-	OBJ_OPS_FILL(&vrb_atomic_ops, atomic);
+	OBJ_OPS_BY_MSG(&vrb_atomic_ops, atomic);
 }

@@ -15,7 +15,7 @@
 #include "engine/serve.h"
 #include "engine/trig.h"
 #include "engine/tx.h"
-#include "obj/ops.h"
+#include "obj/endpoint/by_msg.h"
 
 /* One call. */
 struct amo {
@@ -236,25 +236,10 @@ static ssize_t post(struct fid_ep *fid, struct amo *a)
 	return ret;
 }
 
-/* ---- the calls -------------------------------------------------------------- */
-
-static uint64_t default_flags(struct fid_ep *fid)
-{
-	return obj_ep_handle_of(fid)->tx_op_flags & ~FI_REMOTE_CQ_DATA;
-}
-
-/* Lists of local elements, one remote range. */
-static ssize_t post_lists(struct fid_ep *fid, struct amo *a, uint64_t addr, uint64_t key)
-{
-	struct fi_rma_ioc remote = { .addr = addr, .key = key };
-
-	remote.count = reads_only(a) ? elements(a->op.fetch.msg_iov, a->op.fetch.iov_count) :
-		       elements(a->op.atomic.msg_iov, a->op.atomic.iov_count);
-	a->op.atomic.rma_iov = &remote;
-	a->op.atomic.rma_iov_count = 1;
-	a->op.flags |= default_flags(fid);
-	return post(fid, a);
-}
+/* ---- the calls -------------------------------------------------------------------
+ *
+ * Calls without flags are made of these by obj/endpoint/by_msg.h.
+ */
 
 #define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_ATOMIC | FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC)
 
@@ -280,43 +265,20 @@ int eng_amo_start(struct eng_ep *ep, const struct eng_op *op)
 	return ret ? ret : post_locked(ep, peer, &a);
 }
 
-static struct amo of_call(enum fi_op_type kind, const struct fi_ioc *iov, void **desc, size_t cnt,
-			  fi_addr_t dest, enum fi_datatype type, enum fi_op op, void *context)
-{
-	return (struct amo) { .op = {
-		.type = kind,
-		.atomic = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
-			    .datatype = type, .op = op, .context = context },
-	} };
-}
-
-static ssize_t amo_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t cnt,
-			  fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype type,
-			  enum fi_op op, void *context)
-{
-	struct amo a = of_call(FI_OP_ATOMIC, iov, desc, cnt, dest, type, op, context);
-
-	return post_lists(ep, &a, addr, key);
-}
-
-static ssize_t amo_write(struct fid_ep *ep, const void *buf, size_t cnt, void *desc,
-			 fi_addr_t dest, uint64_t addr, uint64_t key, enum fi_datatype type,
-			 enum fi_op op, void *context)
-{
-	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
-
-	return amo_writev(ep, &ioc, &desc, 1, dest, addr, key, type, op, context);
-}
-
 static ssize_t amo_inject(struct fid_ep *ep, const void *buf, size_t cnt, fi_addr_t dest,
 			  uint64_t addr, uint64_t key, enum fi_datatype type, enum fi_op op)
 {
+	struct fi_rma_ioc remote = { .addr = addr, .count = cnt, .key = key };
 	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
-	struct amo a = of_call(FI_OP_ATOMIC, &ioc, NULL, 1, dest, type, op, NULL);
+	struct amo a = { .op = {
+		.type = FI_OP_ATOMIC,
+		.flags = FI_INJECT | ENG_TX_QUIET |
+			 (obj_ep_handle_of(ep)->tx_op_flags & ~FI_REMOTE_CQ_DATA),
+		.atomic = { .msg_iov = &ioc, .iov_count = 1, .addr = dest, .rma_iov = &remote,
+			    .rma_iov_count = 1, .datatype = type, .op = op },
+	} };
 
-	a.op.flags = FI_INJECT | ENG_TX_QUIET;
-
-	return post_lists(ep, &a, addr, key);
+	return post(ep, &a);
 }
 
 static ssize_t amo_writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, uint64_t flags)
@@ -324,30 +286,6 @@ static ssize_t amo_writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, 
 	struct amo a = { .op.type = FI_OP_ATOMIC };
 
 	return post_msg(ep, &a, msg, flags);
-}
-
-static ssize_t amo_readwritev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc,
-			      size_t cnt, struct fi_ioc *resultv, void **result_desc,
-			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
-			      enum fi_datatype type, enum fi_op op, void *context)
-{
-	struct amo a = of_call(FI_OP_FETCH_ATOMIC, iov, desc, cnt, dest, type, op, context);
-
-	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .desc = result_desc,
-					     .iov_count = result_cnt };
-
-	return post_lists(ep, &a, addr, key);
-}
-
-static ssize_t amo_readwrite(struct fid_ep *ep, const void *buf, size_t cnt, void *desc,
-			     void *result, void *result_desc, fi_addr_t dest, uint64_t addr,
-			     uint64_t key, enum fi_datatype type, enum fi_op op, void *context)
-{
-	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
-	struct fi_ioc old = { .addr = result, .count = cnt };
-
-	return amo_readwritev(ep, &ioc, &desc, 1, &old, &result_desc, 1, dest, addr, key, type, op,
-			      context);
 }
 
 static ssize_t amo_readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
@@ -359,35 +297,6 @@ static ssize_t amo_readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 					     .iov_count = result_cnt } } };
 
 	return post_msg(ep, &a, msg, flags);
-}
-
-static ssize_t amo_compwritev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc,
-			      size_t cnt, const struct fi_ioc *comparev, void **compare_desc,
-			      size_t compare_cnt, struct fi_ioc *resultv, void **result_desc,
-			      size_t result_cnt, fi_addr_t dest, uint64_t addr, uint64_t key,
-			      enum fi_datatype type, enum fi_op op, void *context)
-{
-	struct amo a = of_call(FI_OP_COMPARE_ATOMIC, iov, desc, cnt, dest, type, op, context);
-
-	a.op.fetch = (struct fi_msg_fetch) { .msg_iov = resultv, .desc = result_desc,
-					     .iov_count = result_cnt };
-	a.op.compare = (struct fi_msg_compare) { .msg_iov = comparev, .desc = compare_desc,
-						 .iov_count = compare_cnt };
-
-	return post_lists(ep, &a, addr, key);
-}
-
-static ssize_t amo_compwrite(struct fid_ep *ep, const void *buf, size_t cnt, void *desc,
-			     const void *compare, void *compare_desc, void *result,
-			     void *result_desc, fi_addr_t dest, uint64_t addr, uint64_t key,
-			     enum fi_datatype type, enum fi_op op, void *context)
-{
-	struct fi_ioc ioc = { .addr = (void *) buf, .count = cnt };
-	struct fi_ioc cmp = { .addr = (void *) compare, .count = cnt };
-	struct fi_ioc old = { .addr = result, .count = cnt };
-
-	return amo_compwritev(ep, &ioc, &desc, 1, &cmp, &compare_desc, 1, &old, &result_desc, 1, dest, addr, key,
-			      type, op, context);
 }
 
 static ssize_t amo_compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
@@ -453,18 +362,16 @@ int eng_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum 
 }
 
 struct fi_ops_atomic eng_amo_ops = {
-	.write = amo_write,
-	.writev = amo_writev,
 	.writemsg = amo_writemsg,
 	.inject = amo_inject,
-	.readwrite = amo_readwrite,
-	.readwritev = amo_readwritev,
 	.readwritemsg = amo_readwritemsg,
-	.compwrite = amo_compwrite,
-	.compwritev = amo_compwritev,
 	.compwritemsg = amo_compwritemsg,
 	.writevalid = amo_writevalid,
 	.readwritevalid = amo_readwritevalid,
 	.compwritevalid = amo_compwritevalid,
 };
-OBJ_OPS_TABLE(eng_amo_ops, atomic)
+
+__attribute__((constructor)) static void fill_ops(void)
+{
+	OBJ_OPS_BY_MSG(&eng_amo_ops, atomic);
+}

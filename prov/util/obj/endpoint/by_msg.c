@@ -8,7 +8,6 @@
 #include <rdma/fi_tagged.h>
 
 #include "base/iov.h"
-#include "obj/ops.h"
 
 /* The endpoint's own handle, whose tables do the work. */
 static struct fid_ep *own(struct fid_ep *alias)
@@ -16,14 +15,26 @@ static struct fid_ep *own(struct fid_ep *alias)
 	return &obj_ep_of(alias)->h.fid;
 }
 
-static uint64_t tx_flags(struct fid_ep *alias)
+/* tx_flags - the defaults of a call with @len bytes.  FI_INJECT as a default applies to what fits,
+ * and FI_REMOTE_CQ_DATA is not one of them: a call has data, or not.
+ */
+static uint64_t tx_flags(struct fid_ep *alias, size_t len)
 {
-	return obj_ep_handle_of(alias)->tx_op_flags & ~FI_REMOTE_CQ_DATA;
+	struct obj_ep_handle *h = obj_ep_handle_of(alias);
+	uint64_t not = FI_REMOTE_CQ_DATA;
+
+	if (len > h->ep->info->tx_attr->inject_size)
+		not |= FI_INJECT;
+	return h->tx_op_flags & ~not;
 }
 
-static uint64_t rx_flags(struct fid_ep *alias)
+/* FI_MULTI_RECV by default is for tagged receives only with a capability of its own. */
+static uint64_t rx_flags(struct fid_ep *alias, bool tagged)
 {
-	return obj_ep_handle_of(alias)->rx_op_flags;
+	struct obj_ep_handle *h = obj_ep_handle_of(alias);
+
+	return tagged && !(h->ep->caps & FI_TAGGED_MULTI_RECV) ? h->rx_op_flags & ~FI_MULTI_RECV :
+	       h->rx_op_flags;
 }
 
 /* ---- messages ------------------------------------------------------------------- */
@@ -34,7 +45,7 @@ static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = src,
 			      .context = context };
 
-	return fi_recvmsg(own(ep), &msg, rx_flags(ep));
+	return fi_recvmsg(own(ep), &msg, rx_flags(ep, false));
 }
 
 static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -56,7 +67,7 @@ static ssize_t send_msg(struct fid_ep *ep, const struct iovec *iov, void **desc,
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
 			      .context = context, .data = data };
 
-	return fi_sendmsg(own(ep), &msg, tx_flags(ep) | extra);
+	return fi_sendmsg(own(ep), &msg, tx_flags(ep, iov_total(iov, cnt)) | extra);
 }
 
 static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -97,19 +108,6 @@ static ssize_t msg_injectdata(struct fid_ep *ep, const void *buf, size_t len, ui
 	return fi_injectdata(own(ep), buf, len, data, dest);
 }
 
-static struct fi_ops_msg msg_ops = {
-	.recv = msg_recv,
-	.recvv = msg_recvv,
-	.recvmsg = msg_recvmsg,
-	.send = msg_send,
-	.sendv = msg_sendv,
-	.sendmsg = msg_sendmsg,
-	.inject = msg_inject,
-	.senddata = msg_senddata,
-	.injectdata = msg_injectdata,
-};
-OBJ_OPS_TABLE(msg_ops, msg)
-
 /* ---- tagged messages -------------------------------------------------------------- */
 
 static ssize_t tagged_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -118,7 +116,7 @@ static ssize_t tagged_recvv(struct fid_ep *ep, const struct iovec *iov, void **d
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = src,
 				     .tag = tag, .ignore = ignore, .context = context };
 
-	return fi_trecvmsg(own(ep), &msg, rx_flags(ep));
+	return fi_trecvmsg(own(ep), &msg, rx_flags(ep, true));
 }
 
 static ssize_t tagged_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -141,7 +139,7 @@ static ssize_t send_tagged(struct fid_ep *ep, const struct iovec *iov, void **de
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
 				     .tag = tag, .context = context, .data = data };
 
-	return fi_tsendmsg(own(ep), &msg, tx_flags(ep) | extra);
+	return fi_tsendmsg(own(ep), &msg, tx_flags(ep, iov_total(iov, cnt)) | extra);
 }
 
 static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -183,19 +181,6 @@ static ssize_t tagged_injectdata(struct fid_ep *ep, const void *buf, size_t len,
 	return fi_tinjectdata(own(ep), buf, len, data, dest, tag);
 }
 
-static struct fi_ops_tagged tagged_ops = {
-	.recv = tagged_recv,
-	.recvv = tagged_recvv,
-	.recvmsg = tagged_recvmsg,
-	.send = tagged_send,
-	.sendv = tagged_sendv,
-	.sendmsg = tagged_sendmsg,
-	.inject = tagged_inject,
-	.senddata = tagged_senddata,
-	.injectdata = tagged_injectdata,
-};
-OBJ_OPS_TABLE(tagged_ops, tagged)
-
 /* ---- RMA -------------------------------------------------------------------------- */
 
 /* rma_msg - @remote is filled in and becomes the only remote range. */
@@ -214,7 +199,8 @@ static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc
 	struct fi_rma_iov remote;
 	struct fi_msg_rma msg = rma_msg(iov, desc, cnt, src, &remote, addr, key, context);
 
-	return fi_readmsg(own(ep), &msg, tx_flags(ep));
+	/* A read has nothing to inject. */
+	return fi_readmsg(own(ep), &msg, tx_flags(ep, SIZE_MAX));
 }
 
 static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -236,7 +222,7 @@ static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **des
 	struct fi_rma_iov remote;
 	struct fi_msg_rma msg = rma_msg(iov, desc, cnt, dest, &remote, addr, key, context);
 
-	return fi_writemsg(own(ep), &msg, tx_flags(ep));
+	return fi_writemsg(own(ep), &msg, tx_flags(ep, remote.len));
 }
 
 static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -267,7 +253,7 @@ static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, voi
 	struct fi_msg_rma msg = rma_msg(&iov, &desc, 1, dest, &remote, addr, key, context);
 
 	msg.data = data;
-	return fi_writemsg(own(ep), &msg, tx_flags(ep) | FI_REMOTE_CQ_DATA);
+	return fi_writemsg(own(ep), &msg, tx_flags(ep, len) | FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
@@ -276,22 +262,9 @@ static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, ui
 	return fi_inject_writedata(own(ep), buf, len, data, dest, addr, key);
 }
 
-static struct fi_ops_rma rma_ops = {
-	.read = rma_read,
-	.readv = rma_readv,
-	.readmsg = rma_readmsg,
-	.write = rma_write,
-	.writev = rma_writev,
-	.writemsg = rma_writemsg,
-	.inject = rma_inject,
-	.writedata = rma_writedata,
-	.injectdata = rma_injectdata,
-};
-OBJ_OPS_TABLE(rma_ops, rma)
-
 /* ---- atomics ----------------------------------------------------------------------- */
 
-/* A call with its one remote range. */
+/* A call with its one remote range.  FI_INJECT by default applies to all: they are short. */
 struct amo {
 	struct fi_rma_ioc remote;
 	struct fi_msg_atomic msg;
@@ -327,7 +300,7 @@ static ssize_t amo_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **de
 	struct amo a;
 
 	return fi_atomicmsg(own(ep), amo_fill(&a, iov, desc, cnt, elements(iov, cnt), dest, addr, key,
-					      type, op, context), tx_flags(ep));
+					      type, op, context), tx_flags(ep, 0));
 }
 
 static ssize_t amo_write(struct fid_ep *ep, const void *buf, size_t cnt, void *desc, fi_addr_t dest,
@@ -359,7 +332,7 @@ static ssize_t amo_fetchv(struct fid_ep *ep, const struct fi_ioc *iov, void **de
 
 	return fi_fetch_atomicmsg(own(ep), amo_fill(&a, iov, desc, cnt, elements(result, result_cnt),
 						    dest, addr, key, type, op, context),
-				  result, result_desc, result_cnt, tx_flags(ep));
+				  result, result_desc, result_cnt, tx_flags(ep, 0));
 }
 
 static ssize_t amo_fetch(struct fid_ep *ep, const void *buf, size_t cnt, void *desc, void *result,
@@ -390,7 +363,7 @@ static ssize_t amo_comparev(struct fid_ep *ep, const struct fi_ioc *iov, void **
 	return fi_compare_atomicmsg(own(ep), amo_fill(&a, iov, desc, cnt, elements(iov, cnt), dest,
 						      addr, key, type, op, context),
 				    compare, compare_desc, compare_cnt, result, result_desc,
-				    result_cnt, tx_flags(ep));
+				    result_cnt, tx_flags(ep, 0));
 }
 
 static ssize_t amo_compare(struct fid_ep *ep, const void *buf, size_t cnt, void *desc,
@@ -430,29 +403,69 @@ static int amo_compare_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_o
 	return fi_compare_atomicvalid(own(ep), type, op, cnt);
 }
 
-static struct fi_ops_atomic atomic_ops = {
-	.write = amo_write,
-	.writev = amo_writev,
-	.writemsg = amo_writemsg,
-	.inject = amo_inject,
-	.readwrite = amo_fetch,
-	.readwritev = amo_fetchv,
-	.readwritemsg = amo_fetchmsg,
-	.compwrite = amo_compare,
-	.compwritev = amo_comparev,
-	.compwritemsg = amo_comparemsg,
-	.writevalid = amo_valid,
-	.readwritevalid = amo_fetch_valid,
-	.compwritevalid = amo_compare_valid,
+/* ---- tables ------------------------------------------------------------------------ */
+
+struct obj_by_msg_tables obj_by_msg_tables = {
+	.msg = {
+		.size = sizeof(struct fi_ops_msg),
+		.recv = msg_recv,
+		.recvv = msg_recvv,
+		.recvmsg = msg_recvmsg,
+		.send = msg_send,
+		.sendv = msg_sendv,
+		.sendmsg = msg_sendmsg,
+		.inject = msg_inject,
+		.senddata = msg_senddata,
+		.injectdata = msg_injectdata,
+	},
+	.tagged = {
+		.size = sizeof(struct fi_ops_tagged),
+		.recv = tagged_recv,
+		.recvv = tagged_recvv,
+		.recvmsg = tagged_recvmsg,
+		.send = tagged_send,
+		.sendv = tagged_sendv,
+		.sendmsg = tagged_sendmsg,
+		.inject = tagged_inject,
+		.senddata = tagged_senddata,
+		.injectdata = tagged_injectdata,
+	},
+	.rma = {
+		.size = sizeof(struct fi_ops_rma),
+		.read = rma_read,
+		.readv = rma_readv,
+		.readmsg = rma_readmsg,
+		.write = rma_write,
+		.writev = rma_writev,
+		.writemsg = rma_writemsg,
+		.inject = rma_inject,
+		.writedata = rma_writedata,
+		.injectdata = rma_injectdata,
+	},
+	.atomic = {
+		.size = sizeof(struct fi_ops_atomic),
+		.write = amo_write,
+		.writev = amo_writev,
+		.writemsg = amo_writemsg,
+		.inject = amo_inject,
+		.readwrite = amo_fetch,
+		.readwritev = amo_fetchv,
+		.readwritemsg = amo_fetchmsg,
+		.compwrite = amo_compare,
+		.compwritev = amo_comparev,
+		.compwritemsg = amo_comparemsg,
+		.writevalid = amo_valid,
+		.readwritevalid = amo_fetch_valid,
+		.compwritevalid = amo_compare_valid,
+	},
 };
-OBJ_OPS_TABLE(atomic_ops, atomic)
 
 void obj_by_msg(struct fid_ep *alias, bool on)
 {
 	const struct fid_ep *ep = own(alias);
 
-	alias->msg = on ? &msg_ops : ep->msg;
-	alias->tagged = on ? &tagged_ops : ep->tagged;
-	alias->rma = on ? &rma_ops : ep->rma;
-	alias->atomic = on ? &atomic_ops : ep->atomic;
+	alias->msg = on ? &obj_by_msg_tables.msg : ep->msg;
+	alias->tagged = on ? &obj_by_msg_tables.tagged : ep->tagged;
+	alias->rma = on ? &obj_by_msg_tables.rma : ep->rma;
+	alias->atomic = on ? &obj_by_msg_tables.atomic : ep->atomic;
 }
