@@ -64,14 +64,19 @@ tcp_tests = \
 	prov/tcp/compat/codec_test \
 	prov/tcp/stream_test \
 	prov/tcp/stream_rdm_test \
+	prov/tcp/conn_test \
 	prov/tcp/connect_test \
 	prov/tcp/hello_test \
 	prov/tcp/lane_test \
 	prov/tcp/link_test \
 	prov/tcp/park_test \
+	prov/tcp/rx_test \
+	prov/tcp/tx_test \
+	prov/tcp/unacked_test \
 	prov/tcp/api_test
 
 tcp_fakes = prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h prov/tcp/test/script.h
+tcp_far = prov/tcp/test/far.h prov/tcp/test/stream_check.h $(tcp_fakes)
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
@@ -106,6 +111,19 @@ prov_tcp_link_test_LDADD = $(tcp_test_libs)
 prov_tcp_park_test_SOURCES = prov/tcp/park_test.c $(tcp_fakes)
 prov_tcp_park_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_park_test_LDADD = $(tcp_test_libs)
+prov_tcp_conn_test_SOURCES = prov/tcp/conn_test.c $(tcp_far)
+prov_tcp_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_conn_test_LDADD = $(tcp_test_libs)
+prov_tcp_rx_test_SOURCES = prov/tcp/rx_test.c $(tcp_far)
+prov_tcp_rx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_rx_test_LDADD = $(tcp_test_libs)
+prov_tcp_tx_test_SOURCES = prov/tcp/tx_test.c $(tcp_far)
+prov_tcp_tx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_tx_test_LDADD = $(tcp_test_libs)
+prov_tcp_unacked_test_SOURCES = prov/tcp/unacked_test.c $(tcp_far)
+prov_tcp_unacked_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_unacked_test_LDADD = $(tcp_test_libs)
+prov_tcp_unacked_test_LDFLAGS = -Wl,--wrap=getsockopt
 prov_tcp_api_test_SOURCES = prov/tcp/api_test.c
 prov_tcp_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
