@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,19 @@
 
 /* Older providers use an older fi_provider or older objects. */
 #define OLDEST_FI_VERSION FI_VERSION(1, 3)
+
+/* A refused file is not tried again.  An unloaded one is known, and loaded on demand. */
+__attribute__((unused)) static const unsigned edges[] = {
+	[CORE_MODULE_KNOWN] = 1u << CORE_MODULE_LOADED | 1u << CORE_MODULE_REFUSED,
+	[CORE_MODULE_LOADED] = 1u << CORE_MODULE_KNOWN,
+	[CORE_MODULE_REFUSED] = 0,
+};
+
+static void set_state(struct core_module *module, enum core_module_state state)
+{
+	assert(edges[module->state] & 1u << state && "a module is loaded once until it is unloaded");
+	module->state = state;
+}
 
 bool core_module_stem(const char *path, char *buf, size_t size)
 {
@@ -200,11 +214,11 @@ int core_module_load(struct core_module *module)
 			found++;
 	if (!found)
 		goto refuse;
-	module->state = CORE_MODULE_LOADED;
+	set_state(module, CORE_MODULE_LOADED);
 	return 0;
 refuse:
 	file_close(module);
-	module->state = CORE_MODULE_REFUSED;
+	set_state(module, CORE_MODULE_REFUSED);
 	return -FI_ENODEV;
 }
 
@@ -215,7 +229,7 @@ void core_module_unload(struct core_module *module)
 	if (!module->path || module->users || module->state != CORE_MODULE_LOADED)
 		return;
 	CORE_INFO("unloading %s: its last fabric is closed", module->path);
-	module->state = CORE_MODULE_KNOWN;
+	set_state(module, CORE_MODULE_KNOWN);
 	module->unload_wanted = false;
 	for (i = 0; i < CORE_MODULE_PROVS; i++)
 		if (module->prov[i].fi && module->prov[i].fi->cleanup)
