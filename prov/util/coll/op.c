@@ -11,6 +11,7 @@
  */
 #include "coll/group.h"
 
+#include <assert.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,9 +165,23 @@ static void complete(struct coll_op *op)
 
 /* ---- sends and receives ----------------------------------------------------------------- */
 
+/* One that could not start goes back to COLL_XFER_NONE and is started again by progress. */
+__attribute__((unused)) static const unsigned xfer_edges[] = {
+	[COLL_XFER_NONE] = 1u << COLL_XFER_ACTIVE,
+	[COLL_XFER_ACTIVE] = 1u << COLL_XFER_NONE | 1u << COLL_XFER_DONE | 1u << COLL_XFER_CUT,
+	[COLL_XFER_DONE] = 0,
+	[COLL_XFER_CUT] = 0,
+};
+
+static void xfer_set_state(struct coll_xfer *x, enum coll_xfer_state state)
+{
+	assert(xfer_edges[x->state] & 1u << state && "a transfer ends once");
+	x->state = state;
+}
+
 static void xfer_end(struct coll_xfer *x, enum coll_xfer_state state)
 {
-	x->state = state;
+	xfer_set_state(x, state);
 	x->op->out--;
 	if (x->peer)
 		eng_peer_unref(x->peer);
@@ -194,7 +209,7 @@ static void begin(struct coll_op *op, struct coll_xfer *x)
 	x->req.tx = NULL;
 	x->req.recv = NULL;
 	x->op = op;
-	x->state = COLL_XFER_ACTIVE;
+	xfer_set_state(x, COLL_XFER_ACTIVE);
 	op->out++;
 }
 
