@@ -18,7 +18,6 @@
 #include "verbs/region.h"
 #include "verbs/xrc.h"
 
-#define CAPS_RMA (FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
 #define CAPS_RX (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC)
 #define CAPS_DOMAIN (FI_LOCAL_COMM | FI_REMOTE_COMM)
