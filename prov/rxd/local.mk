@@ -80,7 +80,10 @@ rxd_tests = \
 	prov/rxd/test/sim_cm_test \
 	prov/rxd/test/sim_migration_test \
 	prov/rxd/test/sim_test \
+	prov/rxd/retransmit_test \
+	prov/rxd/rx_test \
 	prov/rxd/stream_test \
+	prov/rxd/tx_test \
 	prov/rxd/wire_test
 
 if HAVE_CMOCKA
@@ -134,6 +137,17 @@ prov_rxd_test_sim_cm_test_SOURCES = prov/rxd/test/sim_cm_test.c $(rxd_sim_source
 prov_rxd_test_sim_cm_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_migration_test_SOURCES = prov/rxd/test/sim_migration_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_migration_test_LDADD = $(rxd_sim_libs)
+
+# A connection in simulated time whose peer is the test.
+prov_rxd_retransmit_test_SOURCES = prov/rxd/retransmit_test.c prov/rxd/test/scripted.h $(rxd_sim_sources)
+prov_rxd_retransmit_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_retransmit_test_LDADD = $(rxd_sim_libs) $(CMOCKA_LIBS)
+prov_rxd_rx_test_SOURCES = prov/rxd/rx_test.c prov/rxd/test/scripted.h $(rxd_sim_sources)
+prov_rxd_rx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_rx_test_LDADD = $(rxd_sim_libs) $(CMOCKA_LIBS)
+prov_rxd_tx_test_SOURCES = prov/rxd/tx_test.c prov/rxd/test/scripted.h $(rxd_sim_sources)
+prov_rxd_tx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_tx_test_LDADD = $(rxd_sim_libs) $(CMOCKA_LIBS)
 
 # The engine's tests over simulated datagrams.
 rxd_lossy_sources = \

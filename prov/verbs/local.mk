@@ -92,7 +92,10 @@ verbs_unit_tests = \
 	prov/verbs/conn/xrc_test \
 	prov/verbs/data/libibverbs_test \
 	prov/verbs/data/ep_test \
+	prov/verbs/data/fast_path_test \
 	prov/verbs/data/poll_test \
+	prov/verbs/data/post_test \
+	prov/verbs/data/qp_test \
 	prov/verbs/data/rma_test \
 	prov/verbs/datagram/name_test \
 	prov/verbs/datagram/ud_test \
@@ -125,6 +128,15 @@ prov_verbs_data_ep_test_LDADD = $(verbs_unit_libs)
 prov_verbs_data_poll_test_SOURCES = prov/verbs/data/poll_test.c $(verbs_fake)
 prov_verbs_data_poll_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_data_poll_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_fast_path_test_SOURCES = prov/verbs/data/fast_path_test.c $(verbs_fake)
+prov_verbs_data_fast_path_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_fast_path_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_post_test_SOURCES = prov/verbs/data/post_test.c $(verbs_fake)
+prov_verbs_data_post_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_post_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_qp_test_SOURCES = prov/verbs/data/qp_test.c $(verbs_fake)
+prov_verbs_data_qp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_qp_test_LDADD = $(verbs_unit_libs)
 prov_verbs_data_rma_test_SOURCES = prov/verbs/data/rma_test.c $(verbs_fake)
 prov_verbs_data_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_data_rma_test_LDADD = $(verbs_unit_libs)

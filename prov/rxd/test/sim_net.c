@@ -37,6 +37,7 @@ struct snet_conf snet_conf;
 uint64_t snet_now, snet_sent, snet_dropped, snet_marked;
 unsigned snet_base;
 void (*snet_before_look)(struct rxd_poller *poller);
+void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 static uint64_t state, order;
 static struct port *ports[SNET_PORTS];	/* live ones */
 static struct dgram *wire[SNET_PORTS];	/* in flight to each */
@@ -219,6 +220,8 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 		fprintf(stderr, "sim_net: a foreign endpoint would process this datagram\n");
 		abort();
 	}
+	if (snet_tap)
+		snet_tap(from, to, data, len);
 	if (snet_conf.foreign && (from == snet_conf.foreign) != (to == snet_conf.foreign))
 		data = translate(data, len, other);
 	snet_sent++;

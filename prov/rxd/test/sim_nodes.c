@@ -153,8 +153,7 @@ bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 	struct eng_peer *peer = eng_peer_of(chan);
 	struct head head;
 
-	CHECK(hdr_len == sizeof(head));
-	if (!snet_rnd(3) || snet_rnd(100) < peer->ep->later)
+	if (hdr_len != sizeof(head) || !snet_rnd(3) || snet_rnd(100) < peer->ep->later)
 		return false;
 	memcpy(&head, hdr, sizeof(head));
 	CHECK(head.len == len);

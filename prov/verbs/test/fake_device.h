@@ -38,6 +38,8 @@ static struct {
 	struct vrb_domain domain;
 	struct rdma_cm_id id;		/* of the endpoint; its queue pair is @qp */
 	struct ibv_qp qp;
+	struct ibv_qp_ex qpx;		/* of dev_extend(): its requests are recorded in @posted, too */
+	unsigned inlined;		/* bytes of inline data of its last request */
 	struct ibv_mr mr;
 	unsigned max_inline;		/* more inline data than this is refused */
 	unsigned qps, qps_destroyed;	/* created; destroyed */
@@ -171,6 +173,69 @@ static int dev_dereg_mr(struct ibv_mr *mr)
 static const char *dev_status_str(enum ibv_wc_status status)
 {
 	return "a status";
+}
+
+/* ---- the extended interface: a request is recorded when it is complete ------------------ */
+
+static void dev_wr_start(struct ibv_qp_ex *qpx)
+{
+	memset(&dev.posted[dev.posted_cnt], 0, sizeof(dev.posted[0]));
+	dev.inlined = 0;
+}
+
+static struct ibv_send_wr *dev_wr(struct ibv_qp_ex *qpx, enum ibv_wr_opcode opcode)
+{
+	struct ibv_send_wr *wr = &dev.posted[dev.posted_cnt].wr;
+
+	wr->opcode = opcode;
+	wr->wr_id = qpx->wr_id;
+	wr->send_flags = qpx->wr_flags;
+	return wr;
+}
+
+static void dev_wr_send(struct ibv_qp_ex *qpx)
+{
+	dev_wr(qpx, IBV_WR_SEND);
+}
+
+static void dev_wr_send_imm(struct ibv_qp_ex *qpx, __be32 imm)
+{
+	dev_wr(qpx, IBV_WR_SEND_WITH_IMM)->imm_data = imm;
+}
+
+static void dev_wr_rdma(struct ibv_send_wr *wr, uint32_t rkey, uint64_t addr)
+{
+	wr->wr.rdma.rkey = rkey;
+	wr->wr.rdma.remote_addr = addr;
+}
+
+static void dev_wr_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t addr)
+{
+	dev_wr_rdma(dev_wr(qpx, IBV_WR_RDMA_WRITE), rkey, addr);
+}
+
+static void dev_wr_read(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t addr)
+{
+	dev_wr_rdma(dev_wr(qpx, IBV_WR_RDMA_READ), rkey, addr);
+}
+
+static void dev_wr_inline(struct ibv_qp_ex *qpx, void *addr, size_t len)
+{
+	dev.inlined = (unsigned) len;
+}
+
+static void dev_wr_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr, uint32_t len)
+{
+	dev.posted[dev.posted_cnt].wr.num_sge = 1;
+	dev.posted[dev.posted_cnt].sge[0] = (struct ibv_sge) { addr, len, lkey };
+}
+
+static int dev_wr_complete(struct ibv_qp_ex *qpx)
+{
+	if (dev.post_ret)
+		return dev.post_ret;
+	assert_true(++dev.posted_cnt < DEV_POSTED);
+	return 0;
 }
 
 /* ---- librdmacm ------------------------------------------------------------------ */
@@ -384,6 +449,18 @@ static inline struct vrb_ep *dev_ep(struct fake *f, const struct fi_info *info, 
 	assert_int_equal(obj_ep_bind(&ep->base.h.fid.fid, &cq->fid, flags), 0);
 	assert_int_equal(obj_ep_bind(&ep->base.h.fid.fid, &eq->fid, 0), 0);
 	return ep;
+}
+
+/* dev_extend - an enabled endpoint's queue pair has the extended interface. */
+static inline void dev_extend(struct vrb_ep *ep)
+{
+	dev.qpx = (struct ibv_qp_ex) {
+		.wr_start = dev_wr_start, .wr_complete = dev_wr_complete, .wr_send = dev_wr_send,
+		.wr_send_imm = dev_wr_send_imm, .wr_rdma_write = dev_wr_write,
+		.wr_rdma_read = dev_wr_read, .wr_set_inline_data = dev_wr_inline,
+		.wr_set_sge = dev_wr_sge,
+	};
+	ep->sq.qpx = &dev.qpx;
 }
 
 static inline void dev_ep_close(struct vrb_ep *ep)
