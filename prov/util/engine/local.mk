@@ -75,6 +75,7 @@ engine_tests = \
 	prov/util/engine/conn/ids_test \
 	prov/util/engine/conn/inbox_test \
 	prov/util/engine/conn/peer_test \
+	prov/util/engine/msg/cancel_test \
 	prov/util/engine/msg/flow_test \
 	prov/util/engine/sim/loss_test \
 	prov/util/engine/msg/match_test \
@@ -83,14 +84,18 @@ engine_tests = \
 	prov/util/engine/msg/multi_recv_test \
 	prov/util/engine/sim/owner_test \
 	prov/util/engine/sim/revoke_test \
+	prov/util/engine/msg/oob_test \
 	prov/util/engine/msg/packet_test \
+	prov/util/engine/msg/peek_test \
 	prov/util/engine/msg/recv_test \
+	prov/util/engine/msg/recv_life_test \
 	prov/util/engine/rma/calls_test \
 	prov/util/engine/rma/refuse_test \
 	prov/util/engine/msg/send_test \
 	prov/util/engine/conn/sep_test \
 	prov/util/engine/msg/srx_test \
 	prov/util/engine/msg/trig_test \
+	prov/util/engine/msg/tx_test \
 	prov/util/engine/msg/unexp_test \
 	prov/util/engine/msg/wire_test \
 	prov/util/engine/rma/pump_test \
@@ -211,6 +216,26 @@ prov_util_engine_msg_packet_test_SOURCES = prov/util/engine/msg/packet_test.c pr
 prov_util_engine_msg_packet_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_packet_test_LDADD = $(engine_world_libs)
 prov_util_engine_msg_packet_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_cancel_test_SOURCES = prov/util/engine/msg/cancel_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_cancel_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_cancel_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_cancel_test_LDFLAGS = $(engine_sim_ldflags) -Wl,--wrap=clock_gettime
+prov_util_engine_msg_oob_test_SOURCES = prov/util/engine/msg/oob_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_oob_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_oob_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_oob_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_peek_test_SOURCES = prov/util/engine/msg/peek_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_peek_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_peek_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_peek_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_recv_life_test_SOURCES = prov/util/engine/msg/recv_life_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_recv_life_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_recv_life_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_recv_life_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_tx_test_SOURCES = prov/util/engine/msg/tx_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_tx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_tx_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_tx_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_msg_unexp_test_SOURCES = prov/util/engine/msg/unexp_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
 prov_util_engine_msg_unexp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_unexp_test_LDADD = $(engine_world_libs)

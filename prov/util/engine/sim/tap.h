@@ -41,6 +41,7 @@ static struct tap {
 	bool no_hold;			/* hold() is refused */
 	unsigned gets, puts, held, drops;
 	void *cookie;			/* of the last pull() */
+	void *placing;			/* cookie of a placement in flight: peer_put() ends it */
 	struct eng_rx rx;		/* the last packet that was received */
 	unsigned cnt;
 	struct tap_pkt sent[TAP_SENT];
@@ -88,6 +89,9 @@ static inline void tap_peer_put(struct eng_link *link, struct eng_peer *peer)
 	for (i = 0; i < tap.cnt; i++)
 		if (tap.sent[i].pkt && tap.sent[i].to == peer)
 			tap_done(i, -FI_ECANCELED);
+	if (tap.placing)
+		eng_on_placed(link, tap.placing, -FI_ECANCELED);
+	tap.placing = NULL;
 }
 
 static inline void *tap_hold(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx)

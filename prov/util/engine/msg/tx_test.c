@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Life of what is sent: when an operation completes, once, and what its peer's answers change. */
+#include "engine/sim/tap.h"
+
+#include <rdma/fi_errno.h>
+
+#include "engine/tx.h"
+
+#define TAG 5
+#define LONG 6000	/* announced, see announce() */
+
+static struct eng_peer *to;	/* whom the last packet was for; NULL: none was sent */
+
+static int open_tx(void **arg)
+{
+	to = NULL;
+	return tap_open(arg);
+}
+
+static void send_to_a(int i, size_t len, uint64_t flags)
+{
+	struct iovec iov = { out[7], len };
+	struct fi_msg_tagged msg = { .msg_iov = &iov, .iov_count = 1, .tag = TAG, .context = &ctx[i] };
+
+	assert_int_equal(fi_tsendmsg(b->ep, &msg, flags), 0);
+	if (tap.cnt)
+		to = tap.sent[tap.cnt - 1].to;
+}
+
+/* announce - a send of LONG bytes whose RTS is packet @i.  Returns its id. */
+static uint32_t announce(int i, uint64_t flags)
+{
+	tap.link->attr.eager_limit = 1000;
+	send_to_a(i, LONG, flags);
+	assert_int_equal(tap.sent[tap.cnt - 1].msg.op, WIRE_RTS);
+	assert_int_equal(tap.sent[tap.cnt - 1].msg.len, LONG);
+	assert_int_equal(tap.sent[tap.cnt - 1].len, 0);
+	return tap.sent[tap.cnt - 1].msg.id;
+}
+
+static enum eng_rx_verdict cts(uint32_t id, uint64_t len, uint32_t rx_id)
+{
+	return tap_words(to, WIRE_CTS, 0, id, len, 0, 1, rx_id, 0);
+}
+
+static enum eng_rx_verdict ack(uint32_t id, uint8_t flags)
+{
+	return tap_words(to, WIRE_ACK, flags, id, 0, 0, 0, 0, 0);
+}
+
+static void nothing_is_left(void)
+{
+	assert_int_equal(eng_of(b)->grp->txs.used, 0);
+	assert_int_equal(eng_of(b)->tx_out, 0);
+	if (to)
+		assert_int_equal(to->tx_cnt, 0);
+}
+
+static void it_completes_when_the_link_has_taken_it(void **arg)
+{
+	send_to_a(0, 300, 0);
+	assert_memory_equal(tap.sent[0].data, out[7], 300);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	nothing_is_left();
+}
+
+static void it_completes_when_the_link_gives_it_back(void **arg)
+{
+	tap.answer = 0;
+	send_to_a(0, 300, 0);
+	node_none(&w, b);
+	assert_int_equal(eng_of(b)->tx_out, 1);
+	tap_done(0, 0);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	node_none(&w, b);
+	nothing_is_left();
+}
+
+static void it_fails_when_the_link_loses_it(void **arg)
+{
+	tap.answer = 0;
+	send_to_a(0, 300, 0);
+	tap_done(0, -FI_ECONNRESET);
+	expect_err(b, &ctx[0], FI_ECONNRESET);
+	nothing_is_left();
+}
+
+static void a_link_that_refuses_ends_the_call(void **arg)
+{
+	tap.answer = -FI_ENOTCONN;
+	assert_true(fi_tsend(b->ep, out[7], 300, NULL, 0, TAG, &ctx[0]) < 0);
+	node_none(&w, b);
+	nothing_is_left();
+}
+
+static void an_announced_message_is_sent_when_it_is_asked_for(void **arg)
+{
+	uint32_t id = announce(0, 0);
+	unsigned i;
+	size_t sum = 0;
+
+	node_none(&w, b);
+	assert_int_equal(cts(id, 1500, 77), ENG_RX_DONE);	/* as much as there is room for */
+	for (i = 1; i < tap.cnt; i++) {
+		assert_int_equal(tap.sent[i].msg.op, WIRE_DATA);
+		assert_int_equal(tap.sent[i].msg.id, 77);
+		assert_memory_equal(tap.sent[i].data, out[7] + sum, tap.sent[i].len);
+		sum += tap.sent[i].len;
+	}
+	assert_int_equal(sum, 1500);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	assert_int_equal(cts(id, 1500, 77), ENG_RX_BAD);	/* its id means nothing any more */
+	nothing_is_left();
+}
+
+static void a_receiver_without_room_takes_nothing(void **arg)
+{
+	uint32_t id = announce(0, 0);
+
+	assert_int_equal(cts(id, 0, 0), ENG_RX_DONE);
+	assert_int_equal(tap.cnt, 1);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	nothing_is_left();
+}
+
+/* Each of these ends the connection of the peer that sent it. */
+static void an_answer_is_checked(void **arg)
+{
+	uint32_t id = announce(0, 0);
+
+	assert_int_equal(cts(id, LONG + 1, 77), ENG_RX_BAD);
+	assert_int_equal(ack(id, WIRE_F_DELIVERED), ENG_RX_BAD);
+	assert_int_equal(tap_words(tap.other, WIRE_CTS, 0, id, 100, 0, 1, 77, 0), ENG_RX_BAD);
+	assert_int_equal(cts(id + 1, 100, 77), ENG_RX_BAD);
+	assert_int_equal(tap.cnt, 1);
+	assert_int_equal(cts(id, 100, 77), ENG_RX_DONE);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+}
+
+static void a_refusal_fails_it(void **arg)
+{
+	uint32_t id = announce(0, 0);
+
+	assert_int_equal(tap_words(to, WIRE_NACK, 0, id, 0, 0, 1, FI_EIO, 0), ENG_RX_DONE);
+	expect_err(b, &ctx[0], FI_EIO);
+	nothing_is_left();
+}
+
+/* Delivery complete: the ACK and the packet, in either order. */
+static void delivery_is_reported_with_the_ack(void **arg)
+{
+	tap.answer = 0;
+	send_to_a(0, 300, FI_DELIVERY_COMPLETE);
+	assert_true(tap.sent[0].msg.flags & WIRE_F_DELIVERED);
+	tap_done(0, 0);
+	node_none(&w, b);
+	assert_int_equal(ack(tap.sent[0].msg.id, WIRE_F_DELIVERED), ENG_RX_DONE);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	send_to_a(1, 300, FI_DELIVERY_COMPLETE);
+	assert_int_equal(ack(tap.sent[1].msg.id, WIRE_F_DELIVERED), ENG_RX_DONE);
+	node_none(&w, b);			/* its buffer is still in use */
+	tap_done(1, 0);
+	expect(b, &ctx[1], FI_SEND | FI_TAGGED, 0);
+	nothing_is_left();
+}
+
+static void without_a_request_for_it_no_ack_is_valid(void **arg)
+{
+	tap.answer = 0;
+	send_to_a(0, 300, 0);
+	assert_int_equal(ack(tap.sent[0].msg.id, WIRE_F_DELIVERED), ENG_RX_BAD);
+	tap_done(0, 0);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+}
+
+/* What is behind a fence starts when all before it is complete, in the order of the calls. */
+static void a_fence_holds_back(void **arg)
+{
+	tap.answer = 0;
+	send_to_a(0, 300, 0);
+	send_to_a(1, 310, FI_FENCE);
+	send_to_a(2, 320, 0);
+	assert_int_equal(tap.cnt, 1);
+	assert_int_equal(to->fenced_cnt, 2);
+	tap_done(0, 0);
+	assert_int_equal(tap.cnt, 3);
+	assert_int_equal(tap.sent[1].len, 310);
+	assert_int_equal(tap.sent[2].len, 320);
+	assert_false(to->slow & ENG_PEER_FENCED);
+	tap_done(2, 0);
+	tap_done(1, 0);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	expect(b, &ctx[2], FI_SEND | FI_TAGGED, 0);
+	expect(b, &ctx[1], FI_SEND | FI_TAGGED, 0);
+	nothing_is_left();
+}
+
+static void a_second_fence_waits_for_what_the_first_released(void **arg)
+{
+	tap.answer = 0;
+	send_to_a(0, 300, 0);
+	send_to_a(1, 310, FI_FENCE);
+	send_to_a(2, 320, FI_FENCE);
+	tap_done(0, 0);
+	assert_int_equal(tap.cnt, 2);
+	tap_done(1, 0);
+	assert_int_equal(tap.cnt, 3);
+	tap_done(2, 0);
+	nothing_is_left();
+}
+
+/* The first fence of an idle peer has nothing to wait for. */
+static void a_fence_alone_is_sent(void **arg)
+{
+	send_to_a(0, 300, FI_FENCE);
+	assert_int_equal(tap.cnt, 1);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+}
+
+static void injected_data_is_copied(void **arg)
+{
+	tap.answer = 0;
+	memset(out[0], 1, 300);
+	assert_int_equal(fi_tinject(b->ep, out[0], ENG_TX_INLINE, 0, TAG), 0);
+	memset(out[0], 2, 300);
+	assert_int_equal(((char *) tap.sent[0].pkt->iov[0].iov_base)[0], 1);
+	assert_int_equal(tap.sent[0].flags & ENG_PKT_INLINE, ENG_PKT_INLINE);
+	to = tap.sent[0].to;
+	tap_done(0, 0);
+	node_none(&w, b);		/* it is silent */
+	nothing_is_left();
+}
+
+/* All that waits for a lost peer fails, once, with the reason; what the link has, when it is back. */
+static void a_lost_peer_fails_all(void **arg)
+{
+	uint32_t id = announce(0, 0);
+
+	tap.answer = 0;
+	send_to_a(1, 300, 0);
+	send_to_a(2, 310, FI_FENCE);
+	eng_tx_fail_all(to, FI_ECONNRESET);
+	expect_err(b, &ctx[2], FI_ECONNRESET);
+	expect_err(b, &ctx[0], FI_ECONNRESET);
+	node_none(&w, b);
+	tap_done(1, -FI_ECONNRESET);
+	expect_err(b, &ctx[1], FI_ECONNRESET);
+	assert_int_equal(cts(id, 100, 1), ENG_RX_BAD);
+	nothing_is_left();
+}
+
+#define TX(name) cmocka_unit_test_setup_teardown(name, open_tx, tap_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TX(it_completes_when_the_link_has_taken_it),
+		TX(it_completes_when_the_link_gives_it_back),
+		TX(it_fails_when_the_link_loses_it),
+		TX(a_link_that_refuses_ends_the_call),
+		TX(an_announced_message_is_sent_when_it_is_asked_for),
+		TX(a_receiver_without_room_takes_nothing),
+		TX(an_answer_is_checked),
+		TX(a_refusal_fails_it),
+		TX(delivery_is_reported_with_the_ack),
+		TX(without_a_request_for_it_no_ack_is_valid),
+		TX(a_fence_holds_back),
+		TX(a_second_fence_waits_for_what_the_first_released),
+		TX(a_fence_alone_is_sent),
+		TX(injected_data_is_copied),
+		TX(a_lost_peer_fails_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
+}
