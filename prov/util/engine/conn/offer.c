@@ -54,6 +54,7 @@ static void fill_ep(struct eng_offer *offer, const struct eng_offer_of *of)
 	};
 }
 
+/* Progress is automatic on request and the domain thread-safe at most: hints lower both. */
 static void fill_domain(struct eng_offer *offer, uint64_t caps, size_t ctx_max)
 {
 	offer->domain = (struct fi_domain_attr) {

@@ -12,6 +12,7 @@
 
 /* ---- of the group ------------------------------------------------------------------ */
 
+/* Made with the first operation on memory of a device: a group without such pays nothing. */
 static struct eng_dev_grp *dev_grp(struct eng_grp *grp)
 {
 	struct eng_dev_grp *dg = grp->dev;
@@ -30,6 +31,7 @@ static struct eng_dev_grp *dev_grp(struct eng_grp *grp)
 	return dg;
 }
 
+/* All requests have ended, so every chunk is on the free list. */
 void eng_dev_grp_fini(struct eng_grp *grp)
 {
 	struct eng_dev_grp *dg = grp->dev;
@@ -50,6 +52,9 @@ void eng_dev_grp_fini(struct eng_grp *grp)
 	grp->dev = NULL;
 }
 
+/* The regions are named here, while the program's descriptors are valid; a request may outlive the
+ * call by which they came.
+ */
 struct eng_dev *eng_dev_get(struct eng_grp *grp, void *const *desc, size_t cnt)
 {
 	struct eng_dev_grp *dg = dev_grp(grp);
@@ -78,6 +83,7 @@ void eng_dev_put(struct eng_dev *dev)
 
 /* ---- chunks ------------------------------------------------------------------------- */
 
+/* Pinned once, and kept on the free list for later requests. */
 static struct eng_chunk *make_pooled(struct eng_dev_grp *dg)
 {
 	struct eng_chunk *chunk = calloc(1, sizeof(*chunk));
@@ -98,6 +104,7 @@ static struct eng_chunk *make_pooled(struct eng_dev_grp *dg)
 	return chunk;
 }
 
+/* Sends have at most half of the chunks, so that payload which arrives finds some. */
 static struct eng_chunk *get_pooled(struct eng_dev_grp *dg, bool out)
 {
 	struct list *item;
@@ -115,6 +122,9 @@ static struct eng_chunk *get_pooled(struct eng_dev_grp *dg, bool out)
 	return chunk;
 }
 
+/* Of any length, freed after use: for payload that no pooled chunk is meant for, or that cannot wait
+ * until one is free.
+ */
 static struct eng_chunk *get_plain(struct eng_grp *grp, size_t len)
 {
 	struct eng_chunk *chunk = calloc(1, sizeof(*chunk));
@@ -175,6 +185,7 @@ void eng_chunk_copy(struct eng_chunk *chunk, enum hmem_dir dir, const struct obj
 				       &chunk->event_cnt);
 }
 
+/* The first error counts, and the chunk is in use until its last copy has ended. */
 int eng_chunk_done(struct eng_chunk *chunk)
 {
 	int ret;

@@ -37,6 +37,9 @@ int eng_dev_stage(struct eng_tx *tx, const struct iovec *iov, void *const *desc,
 	return hmem_errno(obj_mr_gather(&list, 0, dev->chunk->buf, len));
 }
 
+/* In place: the pump fetches the payload as the peer asks for it, so the buffer stays the program's
+ * until then.  The packet that says so if that fails is taken now, since it must not lack memory.
+ */
 int eng_dev_attach(struct eng_tx *tx, const struct iovec *iov, void *const *desc, size_t cnt,
 		   size_t len, bool inject, bool in_place)
 {

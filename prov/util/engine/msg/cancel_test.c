@@ -59,8 +59,8 @@ static void the_oldest_with_the_context_is_taken_back(void **arg)
 	for (i = 0; i < 2; i++)
 		assert_int_equal(fi_trecv(b->ep, in[i], 8, NULL, FI_ADDR_UNSPEC, 10 + (uint64_t) i, 0, &ctx[0]),
 				 0);
-	assert_int_equal(fi_recv(b->ep, in[2], 8, NULL, FI_ADDR_UNSPEC, &ctx[0]), 0);
 	assert_int_equal(fi_recv(b->ep, in[3], 8, NULL, FI_ADDR_UNSPEC, &ctx[1]), 0);
+	assert_int_equal(fi_recv(b->ep, in[2], 8, NULL, FI_ADDR_UNSPEC, &ctx[0]), 0);
 	assert_int_equal(cancel(0), 0);
 	node_wait(&w, b, &comp);
 	assert_int_equal(comp.err, FI_ECANCELED);
@@ -73,6 +73,22 @@ static void the_oldest_with_the_context_is_taken_back(void **arg)
 	}
 	assert_int_equal(cancel(0), -FI_ENOENT);
 	assert_int_equal(eng_of(b)->rxc->posted, 1);	/* that of another context */
+}
+
+/* Whatever the order in which the matcher keeps them. */
+static void among_many_tags_the_oldest_is_taken_back(void **arg)
+{
+	struct comp comp;
+	int i;
+
+	for (i = 0; i < 40; i++)
+		assert_int_equal(fi_trecv(b->ep, in[0], 8, NULL, FI_ADDR_UNSPEC, 1000 - 23 * (uint64_t) i,
+					  i % 3 ? 0 : 1, &ctx[0]), 0);
+	for (i = 0; i < 40; i++) {
+		assert_int_equal(cancel(0), 0);
+		node_wait(&w, b, &comp);
+		assert_int_equal(comp.e.tag, 1000 - 23 * i);
+	}
 }
 
 static void before_enable_there_is_nothing_to_cancel(void **arg)
@@ -89,13 +105,16 @@ static void before_enable_there_is_nothing_to_cancel(void **arg)
 /* Its message is not lost: the call finds nothing, and the receive completes. */
 static void one_that_is_being_filled_completes(void **arg)
 {
+	struct eng_watch *watch;
 	void *cookie;
 
 	post(0, 0);
 	cookie = arriving(0);
 	assert_int_equal(cancel(0), -FI_ENOENT);
-	assert_non_null(filled()->watch);
+	watch = filled()->watch;
+	assert_non_null(watch);
 	assert_int_equal(cancel(0), -FI_ENOENT);	/* one watch is enough */
+	assert_ptr_equal(filled()->watch, watch);
 	node_none(&w, b);
 	eng_on_placed(tap.link, cookie, 0);
 	expect(b, &ctx[0], FI_RECV | FI_TAGGED, 400);
@@ -171,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(the_oldest_with_the_context_is_taken_back),
+		T(among_many_tags_the_oldest_is_taken_back),
 		T(before_enable_there_is_nothing_to_cancel),
 		TAP(one_that_is_being_filled_completes),
 		TAP(one_that_is_posted_comes_first),

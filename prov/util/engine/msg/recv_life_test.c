@@ -160,6 +160,25 @@ static void a_lost_peer_fails_what_it_was_filling(void **arg)
 	assert_int_equal(eng_of(b)->rxc->posted, 0);
 }
 
+/* A directed receive has one source: no other peer's loss ends it. */
+static void a_directed_receive_fails_with_its_source(void **arg)
+{
+	struct eng_peer *source[2];
+	int i, ret;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(fi_trecv(b->ep, in[i], 100, NULL, i ? 2 : 0, TAG, 0, &ctx[i]), 0);
+		source[i] = eng_peer_get(eng_of(b)->hub, i ? 2 : 0, &ret);
+		assert_non_null(source[i]);
+	}
+	eng_recv_fail_all(source[1], FI_ECONNRESET);
+	expect_err(b, &ctx[1], FI_ECONNRESET);
+	node_none(&w, b);
+	eng_recv_fail_all(source[0], FI_ECONNRESET);
+	expect_err(b, &ctx[0], FI_ECONNRESET);
+	nothing_is_left();
+}
+
 /* The link is moving a piece into the buffer: it is not the program's before that is over. */
 static void a_piece_in_flight_is_waited_for(void **arg)
 {
@@ -212,6 +231,7 @@ int main(void)
 		TAP(a_receive_without_room_asks_for_nothing),
 		TAP(only_the_sender_may_refuse_and_only_for_some_reasons),
 		TAP(a_lost_peer_fails_what_it_was_filling),
+		TAP(a_directed_receive_fails_with_its_source),
 		TAP(a_piece_in_flight_is_waited_for),
 		TAP(a_flush_ends_all_that_are_posted),
 	};

@@ -65,6 +65,7 @@ static inline const char *message_words(struct cursor *cur, struct wire_msg *out
 	return bad ? bad : at_end(cur);
 }
 
+/* The receiver reserves room by out->len and the link delivers cur->payload bytes: they are one. */
 static const char *check_eager(struct cursor *cur, struct wire_msg *out)
 {
 	if (out->len != cur->payload)
@@ -72,6 +73,7 @@ static const char *check_eager(struct cursor *cur, struct wire_msg *out)
 	return message_words(cur, out);
 }
 
+/* The payload of an announcement follows a CTS; one that came along would have no place. */
 static const char *check_rts(struct cursor *cur, struct wire_msg *out)
 {
 	if (cur->payload)
