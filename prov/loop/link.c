@@ -100,6 +100,7 @@ static void flush(struct chan *chan)
 	}
 }
 
+/* A packet is sent at once only if none waits, so that order is kept. */
 static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	struct chan *chan = eng_peer_chan(peer);
@@ -125,6 +126,7 @@ static void release(struct chan *chan)
 	lchan->to = NULL;
 }
 
+/* The message that ends the attempt is allocated with it: ending must not lack memory. */
 static int send_request(struct chan *chan)
 {
 	struct loop_chan *lchan = lchan_of(chan);

@@ -26,6 +26,7 @@ static bool is_this_host(const char *node)
 	       (!gethostname(host, sizeof(host) - 1) && !strcmp(node, host));
 }
 
+/* A node that is a name already is taken as it is, whichever process it belongs to. */
 int loop_name_make(const char *node, const char *service, char name[LOOP_NAME_MAX])
 {
 	int cnt;

@@ -53,6 +53,7 @@ static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
 	}
 }
 
+/* The structure is zeroed first: bytes that this version does not use are 0 on the wire. */
 void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 {
 	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION);

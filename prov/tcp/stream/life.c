@@ -89,6 +89,7 @@ static void tell_refusals(struct tcp_conn *conn)
 	}
 }
 
+/* The receive has matched the message that was announced: its CTS is the engine's sign to read on. */
 static void ask_for_open(struct tcp_conn *conn)
 {
 	struct open_frame *open = &conn->stream->open;
@@ -101,6 +102,7 @@ static void ask_for_open(struct tcp_conn *conn)
 		    open->len), open->id));
 }
 
+/* Upcalls that are due from calls in which none may be made.  Each may end the connection. */
 static void work(struct timer *timer, uint64_t now)
 {
 	struct tcp_stream *s = container_of(timer, struct tcp_stream, timer);

@@ -50,6 +50,7 @@ static bool offer_word(struct tcp_conn *conn, enum wire_op op, uint8_t flags, ui
 	return offer(conn, hdr, at, body, len);
 }
 
+/* bad - the peer has sent @what; returns the verdict of the functions below. */
 static bool bad(struct tcp_conn *conn, const char *what)
 {
 	tcp_rx_refuse(conn, what);
@@ -69,6 +70,9 @@ static void disown(struct tcp_conn *conn, struct list *notes)
 		tcp_stream_note_free(container_of(notes->prev, struct note, node));
 }
 
+/* What is told has no payload, so nothing is left behind when there is no memory for it: the stream
+ * cannot go on without the event.
+ */
 void tcp_stream_tell(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len)
 {
 	struct body none = { NULL, 0 };
