@@ -5,6 +5,14 @@
  * request.h - what all data calls share.  Each fills in a struct request and calls post(), which
  * finds a slot in the ring and builds the request.  The device completes requests in order, so
  * the ring needs no more than a head and a tail.
+ *
+ * All functions are inline: @dgram and @device are constants of each caller, so that a connected
+ * endpoint with memory of the host pays for neither.
+ *
+ * Threading: post_any() and post() take the lock of the progress group; prepare() and post_locked()
+ * need it; the others touch the request alone.
+ * Ownership: until a call returns 0 the buffers are the program's; then they are the device's until
+ * the completion, but for inline data and what was copied to scratch.
  */
 #ifndef VRB_REQUEST_H
 #define VRB_REQUEST_H
@@ -53,7 +61,10 @@ static inline void set_buf(struct request *c, const void *buf, size_t len, void 
 	c->len = len;
 }
 
-/* set_iov - the data is a list of buffers.  Errors: -FI_EINVAL: more than VRB_IOV_MAX. */
+/* set_iov - the data is a list of buffers.
+ * @desc: a descriptor for each, or NULL: none has one, so the data must be inline or injected
+ * Errors: -FI_EINVAL: more than VRB_IOV_MAX.
+ */
 static inline int set_iov(struct request *c, const struct iovec *iov, void **desc, size_t cnt)
 {
 	size_t i;
@@ -94,7 +105,9 @@ static inline void use_scratch(struct vrb_ep *ep, struct request *c)
 	c->wr.sge_cnt = 1;
 }
 
-/* carries_data - may data of this operation be inline? */
+/* carries_data - may data of this operation be inline?  That of reads and atomics is written by the
+ * device.
+ */
 static inline bool carries_data(enum vrb_op op)
 {
 	return op <= VRB_OP_WRITE_IMM;
@@ -173,9 +186,10 @@ static inline int post_locked(struct vrb_ep *ep, struct request *c, const bool d
 	return 0;
 }
 
-/* post_any - post a request; when there is no room, poll and try once more.
+/* post_memory - post a request; when there is no room, poll and try once more.
  * @dgram, @device: constants of the caller; @dest is used for datagrams only
- * Errors: -FI_EMSGSIZE, those of post_locked() and of resolving @dest.
+ * Errors: -FI_EOPBADSTATE: not enabled; -FI_EMSGSIZE; those of post_locked() and of resolving @dest.
+ * Nothing was posted then, but requests with FI_MORE before it are with the device.
  */
 static inline ssize_t post_memory(struct vrb_ep *ep, struct request *c, fi_addr_t dest,
 				  const bool dgram, const bool device)
@@ -234,7 +248,9 @@ static inline void with_defaults(struct request *c, struct fid_ep *fid, void *co
 		c->flags &= ~FI_INJECT;
 }
 
-/* with_flags - a call with a flags parameter.  Errors: -FI_EBADFLAGS. */
+/* with_flags - a call with a flags parameter, which replaces the defaults of the handle.
+ * Errors: -FI_EBADFLAGS.
+ */
 static inline int with_flags(struct request *c, struct fid_ep *fid, void *context, uint64_t flags)
 {
 	if (flags & ~(uint64_t) MSG_FLAGS)
@@ -245,7 +261,7 @@ static inline int with_flags(struct request *c, struct fid_ep *fid, void *contex
 	return 0;
 }
 
-/* with_cq_data - add remote CQ data. */
+/* with_cq_data - add remote CQ data.  Only for operations that have such a form: sends and writes. */
 static inline void with_cq_data(struct request *c, uint64_t data)
 {
 	c->wr.op++;	/* enum vrb_op: each form with data follows the one without */

@@ -86,6 +86,9 @@ static void qp_tear_down(struct vrb_ep *ep)
 	ep->direct = false;
 }
 
+/* The queue pair may have less inline data than was asked for: vrb_qp_make() tries with less, and
+ * what was granted is what the calls go by.
+ */
 static int make_qp(struct vrb_ep *ep)
 {
 	struct ibv_qp_init_attr_ex attr = {

@@ -153,6 +153,29 @@ static void injected_data_has_no_completion(void **state)
 	assert_int_equal(ep->tx_head, ep->tx_tail);
 }
 
+/* The flags of the handle are those of calls that have a completion. */
+static void injection_ignores_the_defaults(void **state)
+{
+	open_ep(FI_TRANSMIT | FI_RECV, 0);
+	ep->base.h.tx_op_flags = FI_MORE | FI_COMPLETION;
+	assert_int_equal(fi_inject(fid, buf, 8, 0), 0);
+	assert_int_equal(fast(IBV_WR_SEND)->wr.send_flags, IBV_SEND_INLINE);
+}
+
+/* What the queue pair takes inline, but is longer than an injected message may be. */
+static void data_between_the_limits_takes_the_slow_path(void **state)
+{
+	info->tx_attr->inject_size = INLINE_MAX / 2;
+	open_ep(FI_TRANSMIT | FI_RECV, 0);
+	ep->max_inline = INLINE_MAX;
+	vrb_fast_enable(ep);
+	assert_int_equal(fi_send(fid, buf, INLINE_MAX / 2, NULL, 0, &f), 0);
+	fast(IBV_WR_SEND);
+	assert_int_equal(fi_send(fid, buf, INLINE_MAX / 2 + 1, NULL, 0, &f), 0);
+	assert_int_equal(slow, 1);
+	assert_int_equal(dev.posted_cnt, 1);
+}
+
 static void inline_ends_at_the_limit(void **state)
 {
 	open_ep(FI_TRANSMIT | FI_RECV, 0);
@@ -312,6 +335,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(each_call_builds_its_request),
 		T(injected_data_has_no_completion),
+		T(injection_ignores_the_defaults),
+		T(data_between_the_limits_takes_the_slow_path),
 		T(inline_ends_at_the_limit),
 		T(all_else_takes_the_slow_path),
 		T(a_full_ring_is_left_to_the_slow_path),

@@ -33,6 +33,9 @@ static const enum ibv_wr_opcode post_opcode[VRB_OP_CNT] = {
 	[VRB_OP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 };
 
+/* The union of the request depends on the operation first: atomics have fields of their own on every
+ * type of queue pair.
+ */
 static int post_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 {
 	struct ibv_send_wr ibv = {
@@ -107,6 +110,9 @@ static void ext_data(struct ibv_qp_ex *qpx, const struct vrb_wr *wr)
 	ibv_wr_set_inline_data_list(qpx, wr->sge_cnt, buf);
 }
 
+/* Between start and complete the library holds the queue pair's lock: no call in between may fail or
+ * return early.  Order: operation, destination, data.
+ */
 static int ext_build(struct vrb_sq *sq, const struct vrb_wr *wr)
 {
 	struct ibv_qp_ex *qpx = sq->qpx;
@@ -196,6 +202,7 @@ void vrb_wc_read(const struct ibv_wc *ibv, struct vrb_wc *wc)
 	wc->src_qp = ibv->src_qp;
 }
 
+/* An entry that came before does not raise the event: the poller polls once more after arming. */
 static int cq_arm(struct vrb_cq *cq)
 {
 	return -ibv_req_notify_cq(cq->cq, 0);
@@ -244,6 +251,9 @@ static const struct vrb_cq_ops cq_extended = {
 	.close = cq_close,
 };
 
+/* The old interface where the extended one is not there, not wanted, or not reliable.  @cq_p is
+ * written first, as the library's context is the structure itself.
+ */
 int vrb_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
 	       bool rxe, bool timed, struct vrb_cq **cq_p)
 {

@@ -83,6 +83,7 @@ static int async_poll(struct obj_poller *poller, unsigned budget)
 	return done;
 }
 
+/* The epoll set is level-triggered: an unread event wakes a thread by itself. */
 static int async_arm(struct obj_poller *poller, uint64_t *deadline_ns)
 {
 	return 0;
@@ -101,6 +102,9 @@ static const struct obj_poller_ops async_ops = {
 	.close = async_close,
 };
 
+/* The descriptor is the context's, which all domains of the device share; it may be in the set of
+ * another group as well, and either reads the event.
+ */
 int vrb_async_watch(struct obj_prog *prog, struct ibv_context *ctx)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ctx };

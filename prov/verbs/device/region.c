@@ -38,6 +38,7 @@ static struct ibv_mr *reg_dmabuf(struct vrb_domain *domain, const struct iovec *
 	return NULL;
 }
 
+/* With on-demand paging nothing is pinned: the device faults pages in. */
 static struct ibv_mr *reg_host(struct vrb_domain *domain, const struct iovec *iov, int access)
 {
 	if (domain->odp)
@@ -63,6 +64,9 @@ static int reg(struct vrb_domain *domain, const struct obj_mr *mr, int access,
 	return -err;
 }
 
+/* In a domain with FI_HMEM mem_desc is the region, since data calls have to know where the memory is;
+ * elsewhere it is the device's own, which they use without a look.
+ */
 int vrb_mr_open(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t flags)
 {
 	const struct fi_mr_dmabuf *dmabuf = flags & FI_MR_DMABUF ? attr->dmabuf : NULL;
