@@ -40,6 +40,7 @@ static int append(struct obj_av_set *set, fi_addr_t addr)
 	return 0;
 }
 
+/* The others keep their order, which is that of their ranks. */
 static void take_out(struct obj_av_set *set, size_t at)
 {
 	set->cnt--;
@@ -117,6 +118,7 @@ out:
 	return ret;
 }
 
+/* The source may be the destination: its members are copied first. */
 static int filter(struct fid_av_set *dst, const struct fid_av_set *src, bool members)
 {
 	fi_addr_t *addrs;
@@ -142,6 +144,7 @@ static int set_diff(struct fid_av_set *dst, const struct fid_av_set *src)
 	return filter(dst, src, false);
 }
 
+/* Only what the address vector has, and each once: a rank is one member. */
 static int set_insert(struct fid_av_set *fid, fi_addr_t addr)
 {
 	struct obj_av_set *set = obj_av_set_of(fid);
@@ -254,6 +257,7 @@ static int add_members(struct obj_av_set *set, const struct fi_av_set_attr *attr
 	return ret;
 }
 
+/* The set's collective address is the set itself: no two have the same while both are open. */
 int obj_av_set_open(struct fid_av *av_fid, struct fi_av_set_attr *attr,
 		    struct fid_av_set **set_p, void *context)
 {

@@ -106,6 +106,7 @@ static uint64_t hash_bytes(const unsigned char *p, size_t len)
 
 
 
+/* Of an IPv4 address the padding of the sockaddr is not compared. */
 static bool same(const struct obj_av *av, uint32_t i, const void *addr, size_t len)
 {
 	const struct sockaddr_in *sin = addr;
@@ -161,6 +162,7 @@ static void index_add(struct obj_av *av, uint32_t i, const void *addr, size_t le
 	*flags_of(av, other) |= OBJ_AV_DUP;
 }
 
+/* Entries are added by rising number, so that the index names the lowest of equal ones. */
 static int index_build(struct obj_av *av, uint32_t size)
 {
 	uint32_t *fresh = calloc(size, sizeof(*fresh)), i, top = atomic_load(&av->top);
@@ -248,6 +250,7 @@ uint32_t av_table_find(struct obj_av *av, const void *addr, size_t len)
 
 /* ---- changing ------------------------------------------------------------ */
 
+/* No entry below @free_hint is free. */
 static uint32_t lowest_free(struct obj_av *av)
 {
 	uint32_t top = atomic_load(&av->top), i = av->free_hint;
@@ -259,6 +262,7 @@ static uint32_t lowest_free(struct obj_av *av)
 	return i;
 }
 
+/* The entry is stored before @top admits it, since readers take no lock. */
 int av_table_put(struct obj_av *av, const void *addr, size_t len, uint32_t *i_p)
 {
 	uint32_t i = lowest_free(av), top = atomic_load(&av->top);
@@ -285,6 +289,7 @@ int av_table_put(struct obj_av *av, const void *addr, size_t len, uint32_t *i_p)
 	return 0;
 }
 
+/* The index needs the address: it forgets the entry before that is cleared. */
 void av_table_del(struct obj_av *av, uint32_t i)
 {
 	union obj_av_ip4 *ip4 = obj_av_slot(av, i, av->slot_size);

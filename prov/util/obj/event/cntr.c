@@ -142,6 +142,7 @@ static int changed(struct obj_cntr *cntr, uint64_t value)
 	return 0;
 }
 
+/* A threshold may be one of errors, too, so each change of an error count has its owner look. */
 static int changed_err(struct obj_cntr *cntr, uint64_t value)
 {
 	atomic_store(&cntr->seen_err, value);

@@ -99,6 +99,9 @@ int obj_eq_write_err(struct obj_eq *eq, const struct fi_eq_err_entry *entry,
 	return 0;
 }
 
+/* Freed after the lock is released: ending an unread request closes its handle, which may take other
+ * locks.
+ */
 void obj_eq_purge(struct obj_eq *eq, const struct fid *fid)
 {
 	struct list *pos, *tmp, drop;

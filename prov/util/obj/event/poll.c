@@ -19,6 +19,7 @@ struct member {
 	struct obj_ref ref;		/* the member may not close before it is deleted */
 };
 
+/* NULL: no object that a poll set can have. */
 static struct obj_refs *refs_of(struct fid *fid)
 {
 	switch (fid->fclass) {
@@ -44,6 +45,7 @@ static struct member *find(struct obj_poll *poll, const struct fid *fid)
 	return NULL;
 }
 
+/* One that is a member already is no error, and stays one member. */
 static int poll_add(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 {
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid);
@@ -94,6 +96,7 @@ static bool cntr_changed(struct obj_cntr *cntr)
 	return (err != atomic_exchange(&cntr->polled_err, err)) || changed;
 }
 
+/* Progress first: the entry that is asked for may be about to arrive. */
 static bool has_something(struct fid *fid)
 {
 	struct obj_wait *wait = obj_wait_of(fid);
@@ -133,6 +136,7 @@ static int poll_poll(struct fid_poll *fid, void **context, int count)
 	return cnt;
 }
 
+/* No lock: a program that closes the set makes no other call on it. */
 static int poll_close(struct fid *fid)
 {
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid.fid);

@@ -153,6 +153,7 @@ void obj_wait_force(struct obj_wait *wait)
 }
 
 /* Caller holds wait->lock. */
+/* The eventfd is drained before @armed is set: a writer that sees @armed signals again. */
 static void arm(struct obj_wait *wait)
 {
 	eventfd_t cnt;
@@ -233,6 +234,7 @@ static int sync_groups(struct obj_wait *wait)
 	return 0;
 }
 
+/* Made when it is first asked for: an object that is only read costs no descriptor. */
 int obj_wait_fd(struct obj_wait *wait)
 {
 	int ret;
@@ -257,6 +259,7 @@ int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)
 	return ret;
 }
 
+/* True: a group has something to do already, so no thread may sleep.  Those before it stay armed. */
 bool obj_wait_arm_groups(struct obj_wait *wait)
 {
 	unsigned i, cnt = atomic_load(&wait->feed.cnt);
@@ -309,6 +312,9 @@ static bool spin_until(struct obj_wait *wait, uint64_t end_ns, obj_wait_ready_fn
 	return false;
 }
 
+/* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed
+ * and makes the fd readable.  0 after a wake-up for whatever reason: the caller looks again.
+ */
 static int sleep_until(struct obj_wait *wait, uint64_t now, uint64_t deadline_ns,
 		       obj_wait_ready_fn ready, const void *arg)
 {

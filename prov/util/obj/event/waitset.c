@@ -16,6 +16,9 @@
 #include "obj/ops.h"
 #include "obj/wait.h"
 
+/* The member's fd goes into the set's before the member is listed: a thread that finds it listed can
+ * sleep on it.
+ */
 int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struct fid *owner)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -33,6 +36,7 @@ int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struc
 	return 0;
 }
 
+/* Off the list first, so that check_members() does not arm what is about to go. */
 void obj_waitset_leave(struct obj_wait *wait)
 {
 	struct obj_waitset *set = wait->set;
@@ -46,6 +50,7 @@ void obj_waitset_leave(struct obj_wait *wait)
 	obj_ref_put(&wait->set_ref);
 }
 
+/* Threads of a set with an fd are woken by the members' fds in it. */
 void obj_waitset_wake(struct obj_waitset *set)
 {
 	if (set->type == FI_WAIT_MUTEX_COND)
@@ -97,6 +102,9 @@ static bool any_ready(struct obj_waitset *set)
 	return ready;
 }
 
+/* Members are armed before they are looked at: what arrives in between leaves an fd readable, so
+ * the thread does not sleep over it.  A wake-up may be for progress alone, hence the loop.
+ */
 static int set_wait(struct fid_wait *fid, int timeout)
 {
 	struct obj_waitset *set = obj_waitset_of(fid);
@@ -205,6 +213,9 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 	return 0;
 }
 
+/* fi_trywait(3): after 0 the program may sleep on the fds by itself, so all are armed; what was armed
+ * before a failure stays so, and costs a needless wake-up at most.
+ */
 int obj_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	struct obj_wait *wait;
