@@ -28,6 +28,7 @@ static void set_state(struct core_module *module, enum core_module_state state)
 	module->state = state;
 }
 
+/* "lib" in front is optional; the rest must be as provider files are named. */
 bool core_module_stem(const char *path, char *buf, size_t size)
 {
 	const char *name = strrchr(path, '/');
@@ -49,6 +50,7 @@ bool core_module_stem(const char *path, char *buf, size_t size)
 	return true;
 }
 
+/* The caller's list is joined later: until then the node is on none. */
 static struct core_module *module_new(const char *stem)
 {
 	struct core_module *module;
@@ -134,6 +136,7 @@ static const char *module_name(const struct core_module *module)
 	return module->path ? module->path : module->stem;
 }
 
+/* The name and version are copied: they are needed while the file is not loaded. */
 static bool prov_take(struct core_module *module, int i, struct fi_provider *fi)
 {
 	struct core_prov *prov = &module->prov[i];
@@ -160,6 +163,9 @@ static bool prov_take(struct core_module *module, int i, struct fi_provider *fi)
 	return true;
 }
 
+/* RTLD_LOCAL: two provider files may define the same symbols.  RTLD_NOW: one that lacks a symbol is
+ * refused here, and does not end the program at a later call.
+ */
 static int file_open(struct core_module *module)
 {
 	static const char *const entry[CORE_MODULE_PROVS] = {
@@ -184,6 +190,7 @@ static int file_open(struct core_module *module)
 	return 0;
 }
 
+/* Its providers lie in the file: no pointer into it may be left. */
 static void file_close(struct core_module *module)
 {
 	int i;
@@ -199,6 +206,7 @@ static void file_close(struct core_module *module)
 	module->dl = NULL;
 }
 
+/* A file with one usable provider is loaded, even if it offers another that is refused. */
 int core_module_load(struct core_module *module)
 {
 	int i, found = 0;
@@ -222,6 +230,7 @@ refuse:
 	return -FI_ENODEV;
 }
 
+/* The state changes before cleanup() is called, which must not find the module usable. */
 void core_module_unload(struct core_module *module)
 {
 	int i;
