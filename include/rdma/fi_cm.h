@@ -22,18 +22,26 @@ struct fid_mc {
 	fi_addr_t	fi_addr;	/* address of the group */
 };
 
-/* None blocks: the outcome of connect, accept and join is an event. */
+/*
+ * None blocks: the outcome of connect, accept and join is an event. param is private data
+ * for the other side, copied by the call. All return 0 or a negative FI_E* value.
+ */
 struct fi_ops_cm {
-	size_t	size;
+	size_t	size;	/* of this structure, where it was compiled */
+	/* fid: an endpoint or a passive endpoint, for these two */
 	int (*setname)(fid_t fid, void *addr, size_t addrlen);
 	int (*getname)(fid_t fid, void *addr, size_t *addrlen);
+	/* from FI_CONNECTED on */
 	int (*getpeer)(struct fid_ep *ep, void *addr, size_t *addrlen);
+	/* an endpoint of type FI_EP_MSG, enabled by the call if need be */
 	int (*connect)(struct fid_ep *ep, const void *addr, const void *param,
 			size_t paramlen);
 	int (*listen)(struct fid_pep *pep);
+	/* an endpoint that was opened with the fi_info of a request */
 	int (*accept)(struct fid_ep *ep, const void *param, size_t paramlen);
 	int (*reject)(struct fid_pep *pep, fid_t handle, const void *param,
 			size_t paramlen);
+	/* flags: 0 */
 	int (*shutdown)(struct fid_ep *ep, uint64_t flags);
 	int (*join)(struct fid_ep *ep, const void *addr, uint64_t flags,
 			struct fid_mc **mc, void *context);
@@ -67,6 +75,7 @@ FI_INLINE int fi_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
 	return ep->cm->getpeer(ep, addr, addrlen);
 }
 
+/* Requests are reported from now on, on the event queue that pep is bound to. */
 FI_INLINE int fi_listen(struct fid_pep *pep)
 {
 	return pep->cm->listen(pep);

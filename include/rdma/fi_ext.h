@@ -36,11 +36,11 @@ enum {
 
 /* ---- export and import --------------------------------------------------- */
 
-/* FI_EXPORT_FID */
+/* The argument of fi_control() with FI_EXPORT_FID. */
 struct fi_fid_export {
 	struct fid	**fid;	/* [out] exported object */
-	uint64_t	flags;
-	void		*context;
+	uint64_t	flags;	/* 0 */
+	void		*context;	/* of the exported object */
 };
 
 /* An object that others may share, made from fid; expfid closes on its own. */
@@ -88,12 +88,15 @@ struct fid_mem_monitor;
 
 /* What the program offers: calls of the library into it. */
 struct fi_ops_mem_monitor {
-	size_t	size;
+	size_t	size;	/* of this structure, where it was compiled */
+	/* before the first subscription; 0 or a negative FI_E* value */
 	int (*start)(struct fid_mem_monitor *monitor);
+	/* the library uses it no longer */
 	void (*stop)(struct fid_mem_monitor *monitor);
 	/* report changes to this range from now on */
 	int (*subscribe)(struct fid_mem_monitor *monitor, const void *addr,
 			size_t len);
+	/* they are no longer of interest */
 	void (*unsubscribe)(struct fid_mem_monitor *monitor, const void *addr,
 			size_t len);
 	/* is the mapping still the one subscribed to? */
@@ -109,6 +112,7 @@ struct fi_ops_mem_notify {
 			size_t len);
 };
 
+/* Both sides of a monitor, in the program's memory. */
 struct fid_mem_monitor {
 	struct fid			fid;
 	struct fi_ops_mem_monitor	*export_ops;	/* the program's */
@@ -120,8 +124,9 @@ struct fid_mem_monitor {
 /* Flag of the log calls: the provider is filtered out by the user's setting. */
 #define FI_LOG_PROV_FILTERED	(1ULL << 0)
 
+/* What the program offers in place of the library's log. Calls may come from any thread. */
 struct fi_ops_log {
-	size_t	size;
+	size_t	size;	/* of this structure, where it was compiled */
 	/* as fi_log_enabled() */
 	int (*enabled)(const struct fi_provider *prov, enum fi_log_level level,
 			enum fi_log_subsys subsys, uint64_t flags);

@@ -32,17 +32,17 @@ enum fi_trigger_event {
 
 /* What FI_QUEUE_WORK does when it starts. */
 enum fi_op_type {
-	FI_OP_RECV,
-	FI_OP_SEND,
-	FI_OP_TRECV,
-	FI_OP_TSEND,
-	FI_OP_READ,
-	FI_OP_WRITE,
-	FI_OP_ATOMIC,
-	FI_OP_FETCH_ATOMIC,
-	FI_OP_COMPARE_ATOMIC,
-	FI_OP_CNTR_SET,
-	FI_OP_CNTR_ADD
+	FI_OP_RECV,		/* fi_recvmsg() */
+	FI_OP_SEND,		/* fi_sendmsg() */
+	FI_OP_TRECV,		/* fi_trecvmsg() */
+	FI_OP_TSEND,		/* fi_tsendmsg() */
+	FI_OP_READ,		/* fi_readmsg() */
+	FI_OP_WRITE,		/* fi_writemsg() */
+	FI_OP_ATOMIC,		/* fi_atomicmsg() */
+	FI_OP_FETCH_ATOMIC,	/* fi_fetch_atomicmsg() */
+	FI_OP_COMPARE_ATOMIC,	/* fi_compare_atomicmsg() */
+	FI_OP_CNTR_SET,		/* fi_cntr_set() */
+	FI_OP_CNTR_ADD		/* fi_cntr_add() */
 };
 
 #endif /* FABRIC_DIRECT_TRIGGER */
@@ -50,7 +50,7 @@ enum fi_op_type {
 /* ---- conditions ---------------------------------------------------------- */
 
 struct fi_trigger_threshold {
-	struct fid_cntr	*cntr;
+	struct fid_cntr	*cntr;		/* of the same domain */
 	size_t		threshold;	/* starts once the counter is this large */
 };
 
@@ -68,6 +68,7 @@ struct fi_trigger_var {
 	} value;				/* member by datatype */
 };
 
+/* FI_TRIGGER_XPU: the program asks for the variables, and has its device write them. */
 struct fi_trigger_xpu {
 	int			count;	/* variables */
 	enum fi_hmem_iface	iface;	/* kind of device */
@@ -101,30 +102,40 @@ struct fi_triggered_context2 {
 
 /* ---- deferred work ------------------------------------------------------- */
 
+/*
+ * The arguments of the call that is made. They, and all that they point to, stay as they are
+ * until the work has completed; flags are those of the call.
+ */
+
+/* FI_OP_RECV, FI_OP_SEND */
 struct fi_op_msg {
 	struct fid_ep	*ep;
 	struct fi_msg	msg;
 	uint64_t	flags;
 };
 
+/* FI_OP_TRECV, FI_OP_TSEND */
 struct fi_op_tagged {
 	struct fid_ep		*ep;
 	struct fi_msg_tagged	msg;
 	uint64_t		flags;
 };
 
+/* FI_OP_READ, FI_OP_WRITE */
 struct fi_op_rma {
 	struct fid_ep		*ep;
 	struct fi_msg_rma	msg;
 	uint64_t		flags;
 };
 
+/* FI_OP_ATOMIC */
 struct fi_op_atomic {
 	struct fid_ep		*ep;
 	struct fi_msg_atomic	msg;
 	uint64_t		flags;
 };
 
+/* FI_OP_FETCH_ATOMIC: fetch is where the old values go */
 struct fi_op_fetch_atomic {
 	struct fid_ep		*ep;
 	struct fi_msg_atomic	msg;
@@ -132,6 +143,7 @@ struct fi_op_fetch_atomic {
 	uint64_t		flags;
 };
 
+/* FI_OP_COMPARE_ATOMIC: the old values, and what they are compared with */
 struct fi_op_compare_atomic {
 	struct fid_ep		*ep;
 	struct fi_msg_atomic	msg;
@@ -140,9 +152,10 @@ struct fi_op_compare_atomic {
 	uint64_t		flags;
 };
 
+/* FI_OP_CNTR_SET, FI_OP_CNTR_ADD */
 struct fi_op_cntr {
-	struct fid_cntr	*cntr;
-	uint64_t	value;
+	struct fid_cntr	*cntr;	/* that is changed */
+	uint64_t	value;	/* its new value, or what is added */
 };
 
 /* The provider's from FI_QUEUE_WORK until it has completed or was cancelled. */

@@ -19,17 +19,18 @@
 extern "C" {
 #endif
 
+/* What a line is about; FI_LOG_SUBSYS selects by the names in fi_log(3). */
 enum fi_log_subsys {
-	FI_LOG_CORE,
+	FI_LOG_CORE,			/* discovery, loading, parameters */
 	FI_LOG_FABRIC,
 	FI_LOG_DOMAIN,
 	FI_LOG_EP_CTRL,			/* setup, connections */
 	FI_LOG_EP_DATA,			/* transfers */
-	FI_LOG_AV,
-	FI_LOG_CQ,
-	FI_LOG_EQ,
-	FI_LOG_MR,
-	FI_LOG_CNTR
+	FI_LOG_AV,			/* address vectors */
+	FI_LOG_CQ,			/* completion queues */
+	FI_LOG_EQ,			/* event queues */
+	FI_LOG_MR,			/* memory regions, and their cache */
+	FI_LOG_CNTR			/* counters */
 };
 
 /* Each level shows those before it too. */
@@ -51,11 +52,18 @@ int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 int fi_log_ready(const struct fi_provider *prov, enum fi_log_level level,
 		enum fi_log_subsys subsys, uint64_t *showtime);
 
-/* fi_log - write a line. Does not ask whether it is wanted. */
+/* fi_log - write a line. Does not ask whether it is wanted.
+ *
+ * @func, @line: place in the code, part of the line
+ * @fmt: as of printf(3)
+ *
+ * Threading: any thread; lines of several threads are not mixed.
+ */
 void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 		enum fi_log_subsys subsys, const char *func, int line,
 		const char *fmt, ...) FI_FORMAT_PRINTF(6, 7);
 
+/* The arguments are evaluated at most once, and only where the line is shown. */
 #define FI_LOG(prov, level, subsystem, ...) \
 	do { \
 		if (fi_log_enabled(prov, level, subsystem)) { \
