@@ -34,6 +34,7 @@ struct fid_peer_srx;
 
 /* ---- address vector ------------------------------------------------------ */
 
+/* Called by the peer; size is that of the structure where the owner was compiled, here and below. */
 struct fi_ops_av_owner {
 	size_t	size;
 	/* current attributes of the owner's */
@@ -42,11 +43,13 @@ struct fi_ops_av_owner {
 	fi_addr_t (*ep_addr)(struct fid_peer_av *av, struct fid_ep *ep);
 };
 
+/* The owner's; its members are set before the peer's object is opened. */
 struct fid_peer_av {
 	struct fid		fid;
 	struct fi_ops_av_owner	*owner_ops;
 };
 
+/* The context of fi_av_open() with FI_PEER. */
 struct fi_peer_av_context {
 	size_t			size;
 	struct fid_peer_av	*av;
@@ -54,6 +57,7 @@ struct fi_peer_av_context {
 
 /* ---- address vector set -------------------------------------------------- */
 
+/* Called by the peer. */
 struct fi_ops_av_set_owner {
 	size_t	size;
 	/* all members; -FI_ETOOSMALL stores how many in *count */
@@ -66,6 +70,7 @@ struct fid_peer_av_set {
 	struct fi_ops_av_set_owner	*owner_ops;
 };
 
+/* The context of fi_av_set() with FI_PEER. */
 struct fi_peer_av_set_context {
 	size_t			size;
 	struct fi_peer_av_set	*av_set;
@@ -76,9 +81,11 @@ struct fi_peer_av_set_context {
 /* The owner locks, signals and copes with a full queue. */
 struct fi_ops_cq_owner {
 	size_t	size;
+	/* an entry of success; buf: where the message is, for FI_CQ_FORMAT_DATA */
 	ssize_t (*write)(struct fid_peer_cq *cq, void *context, uint64_t flags,
 			size_t len, void *buf, uint64_t data, uint64_t tag,
 			fi_addr_t src);
+	/* an entry of failure, which is copied */
 	ssize_t (*writeerr)(struct fid_peer_cq *cq,
 			const struct fi_cq_err_entry *err_entry);
 };
@@ -88,6 +95,7 @@ struct fid_peer_cq {
 	struct fi_ops_cq_owner	*owner_ops;
 };
 
+/* The context of fi_cq_open() with FI_PEER. */
 struct fi_peer_cq_context {
 	size_t			size;
 	struct fid_peer_cq	*cq;
@@ -95,9 +103,12 @@ struct fi_peer_cq_context {
 
 /* ---- counter ------------------------------------------------------------- */
 
+/* Called by the peer, for each operation that the counter counts. */
 struct fi_ops_cntr_owner {
 	size_t	size;
+	/* success */
 	void (*inc)(struct fid_peer_cntr *cntr);
+	/* failure */
 	void (*incerr)(struct fid_peer_cntr *cntr);
 };
 
@@ -106,6 +117,7 @@ struct fid_peer_cntr {
 	struct fi_ops_cntr_owner	*owner_ops;
 };
 
+/* The context of fi_cntr_open() with FI_PEER. */
 struct fi_peer_cntr_context {
 	size_t			size;
 	struct fid_peer_cntr	*cntr;
@@ -113,11 +125,13 @@ struct fi_peer_cntr_context {
 
 /* ---- domain and event queue: the owner's object itself ------------------- */
 
+/* The context of fi_domain() with FI_PEER. */
 struct fi_peer_domain_context {
 	size_t			size;
 	struct fid_domain	*domain;
 };
 
+/* The context of fi_eq_open() with FI_PEER. */
 struct fi_peer_eq_context {
 	size_t		size;
 	struct fid_eq	*eq;
@@ -158,11 +172,13 @@ struct fi_ops_srx_owner {
 	int (*get_tag)(struct fid_peer_srx *srx,
 			struct fi_peer_match_attr *attr,
 			struct fi_peer_rx_entry **entry);
+	/* the entry of -FI_ENOENT is ready: the owner matches later receives with it */
 	int (*queue_msg)(struct fi_peer_rx_entry *entry);
 	int (*queue_tag)(struct fi_peer_rx_entry *entry);
 	/* asks for the source of each entry that had none */
 	void (*foreach_unspec_addr)(struct fid_peer_srx *srx,
 			fi_addr_t (*get_addr)(struct fi_peer_rx_entry *));
+	/* the receive has completed, or the message is dropped */
 	void (*free_entry)(struct fi_peer_rx_entry *entry);
 };
 
@@ -182,6 +198,7 @@ struct fid_peer_srx {
 	struct fi_ops_srx_peer	*peer_ops;	/* the peer's, set before its open returns */
 };
 
+/* The context of fi_srx_context() with FI_PEER. */
 struct fi_peer_srx_context {
 	size_t			size;
 	struct fid_peer_srx	*srx;
