@@ -29,6 +29,7 @@ script_tests = \
 	tests/features/readme_test \
 	tests/layers/layers_test \
 	tests/layers/terms_test \
+	tests/layers/variables_test \
 	tests/mpi/ompi_mixed_test \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \

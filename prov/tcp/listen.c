@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "info/params.h"
 #include "net/inherit.h"
 #include "net/name.h"
 #include "link.h"
@@ -214,10 +215,11 @@ static void on_connections(struct chan_src *src, uint32_t events)
 
 static int log_failure(const struct tcp_link *link, const char *what, int ret)
 {
-	char text[NET_ADDR_TEXT_MAX];
+	char text[NET_ADDR_TEXT_MAX], ports[128];
 
-	TCP_WARN(link->conf, "cannot %s %s: %s%s%s\n", what,
-		 net_addr_text(&link->addr.sa, text), TCP_WHY(-ret));
+	TCP_WARN(link->conf, "cannot %s %s: %s%s%s%s\n", what,
+		 net_addr_text(&link->addr.sa, text), TCP_WHY(-ret),
+		 info_params_ports_advice(link->conf->prov, -ret, ports, sizeof(ports)));
 	return ret;
 }
 

@@ -46,10 +46,11 @@ static void sock_setup(struct udp_ep *ep, int fd)
 
 static void sock_warn(const char *what, const union net_sa *name, int err)
 {
-	char text[NET_ADDR_TEXT_MAX];
+	char text[NET_ADDR_TEXT_MAX], ports[128];
 
-	FI_WARN(&udp_prov, FI_LOG_EP_CTRL, "%s %s: %s. %s\n", what, net_addr_text(&name->sa, text),
-		fi_strerror(-err), net_sock_advice(err));
+	FI_WARN(&udp_prov, FI_LOG_EP_CTRL, "%s %s: %s. %s%s\n", what, net_addr_text(&name->sa, text),
+		fi_strerror(-err), net_sock_advice(err),
+		info_params_ports_advice(&udp_prov, -err, ports, sizeof(ports)));
 }
 
 /* Binds a new socket to @name and closes the previous one. */

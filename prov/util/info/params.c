@@ -120,8 +120,10 @@ void info_params_read(struct fi_provider *prov, const struct info_param *params,
 
 int info_params_define(const struct fi_provider *prov, int which)
 {
+	char env[64];
 	int ret = 0;
 
+	env_name(prov, env, sizeof(env));
 	hmem_params();
 	if (which & INFO_PARAM_IFACE)
 		ret = fi_param_define(prov, "iface", FI_PARAM_STRING,
@@ -133,7 +135,7 @@ int info_params_define(const struct fi_provider *prov, int which)
 				      "asks for none, 1 to 65535 (default: the system chooses)");
 	if (!ret && which & INFO_PARAM_PORTS)
 		ret = fi_param_define(prov, "port_high_range", FI_PARAM_INT,
-				      "Last such port (default: 65535 if port_low_range is set)");
+				      "Last such port (default: 65535 if %s_PORT_LOW_RANGE is set)", env);
 	return ret;
 }
 
@@ -150,6 +152,19 @@ void info_params_iface_var(const struct fi_provider *prov, char *buf, size_t siz
 
 	env_name(prov, env, sizeof(env));
 	snprintf(buf, size, "%s_IFACE", env);
+}
+
+const char *info_params_ports_advice(const struct fi_provider *prov, int err, char *buf,
+				     size_t size)
+{
+	char env[64];
+
+	env_name(prov, env, sizeof(env));
+	*buf = '\0';
+	if (err == FI_EADDRINUSE)
+		snprintf(buf, size, "; %s_PORT_LOW_RANGE and %s_PORT_HIGH_RANGE are the range of ports",
+			 env, env);
+	return buf;
 }
 
 int info_params_ports(struct fi_provider *prov, struct net_ports *ports_p)

@@ -56,4 +56,10 @@ void info_params_iface_var(const struct fi_provider *prov, char *buf, size_t siz
  */
 int info_params_ports(struct fi_provider *prov, struct net_ports *ports_p);
 
+/* info_params_ports_advice - for the text of a bind that failed: the variables that widen the
+ * range, where another socket has the port; else "".   @err: positive
+ */
+const char *info_params_ports_advice(const struct fi_provider *prov, int err, char *buf,
+				     size_t size);
+
 #endif

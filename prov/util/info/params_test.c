@@ -163,6 +163,17 @@ static int stop(void **state)
 	return 0;
 }
 
+static void variables_are_named_in_full(void **state)
+{
+	char text[128];
+
+	assert_string_equal(info_params_ports_advice(&prov, FI_EADDRINUSE, text, sizeof(text)),
+			    "; FI_PTEST_PORT_LOW_RANGE and FI_PTEST_PORT_HIGH_RANGE are the range of ports");
+	assert_string_equal(info_params_ports_advice(&prov, FI_EACCES, text, sizeof(text)), "");
+	info_params_iface_var(&prov, text, sizeof(text));
+	assert_string_equal(text, "FI_PTEST_IFACE");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +182,7 @@ int main(void)
 		cmocka_unit_test(words_are_read_as_their_index),
 		cmocka_unit_test(what_is_impossible_is_logged_with_what_would_be),
 		cmocka_unit_test(all_are_defined),
+		cmocka_unit_test(variables_are_named_in_full),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

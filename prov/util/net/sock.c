@@ -203,8 +203,8 @@ const char *net_sock_advice(int err)
 {
 	switch (err < 0 ? -err : err) {
 	case EADDRINUSE:
-		return "another socket has the port: choose another service, widen "
-		       "PORT_LOW_RANGE..PORT_HIGH_RANGE, or see who holds it with 'ss -ltnp'";
+		return "another socket has the port: choose another service, or see who holds it "
+		       "with 'ss -ltnp'";
 	case EADDRNOTAVAIL:
 		return "the address is not on this host any more, or every local port is "
 		       "in use: see 'ip addr' and net.ipv4.ip_local_port_range";

@@ -102,7 +102,7 @@ static void test_bind_in_range(void **state)
 	/* the range is in use: an error in bounded time, and the socket stays usable */
 	assert_int_equal(net_sock_open(AF_INET, SOCK_STREAM, &fd[2]), 0);
 	assert_int_equal(net_sock_bind(fd[2], &sa.sa, &ports, NULL), -FI_EADDRINUSE);
-	assert_true(strstr(net_sock_advice(-FI_EADDRINUSE), "PORT_HIGH_RANGE") != NULL);
+	assert_true(strstr(net_sock_advice(-FI_EADDRINUSE), "ss -ltnp") != NULL);
 	close(fd[0]);
 	assert_int_equal(net_sock_bind(fd[2], &sa.sa, &ports, &b), 0);
 	assert_int_equal(net_addr_cmp(&a.sa, &b.sa), 0);
