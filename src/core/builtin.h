@@ -22,6 +22,7 @@ struct core_builtin {
 	struct fi_provider *(*ini)(void);	/* entry point; NULL: not in this build */
 	int rank;		/* lower ranks come first */
 	bool by_name;		/* offered only when the program names it */
+	bool any_host;		/* works wherever there is a network: a warning says why it does not */
 	bool pairs_by_name;	/* so are the pairs in which it is the core provider */
 	const char *stem[2];	/* further stems of files that may contain it */
 };

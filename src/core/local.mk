@@ -28,6 +28,7 @@ src_core_libcore_la_SOURCES = \
 	src/core/settings/ownparams.c \
 	src/core/settings/param.c src/core/param.h \
 	src/core/load/provpath.c src/core/provpath.h \
+	src/core/discover/reason.c src/core/reason.h \
 	src/core/load/registry.c src/core/registry.h \
 	src/core/format/strerror.c \
 	src/core/format/text.c src/core/text.h \
@@ -50,7 +51,8 @@ include src/core/test/local.mk
 
 core_tests = src/core/discover/ask_test src/core/discover/compat_test src/core/settings/env_test \
 	src/core/discover/getinfo_test src/core/discover/info_test src/core/logging/log_test \
-	src/core/discover/open_test src/core/settings/param_test src/core/load/registry_test \
+	src/core/discover/open_test src/core/settings/param_test src/core/discover/reason_test \
+	src/core/load/registry_test \
 	src/core/format/strerror_test src/core/format/tostr_test src/core/settings/words_test
 check_PROGRAMS += $(core_tests)
 TESTS += $(core_tests)
@@ -85,6 +87,8 @@ src_core_discover_open_test_SOURCES = src/core/discover/open_test.c src/core/tes
 src_core_discover_open_test_LDADD = $(core_test_libs)
 src_core_settings_param_test_SOURCES = src/core/settings/param_test.c src/core/test/child_test.h
 src_core_settings_param_test_LDADD = $(core_test_libs)
+src_core_discover_reason_test_SOURCES = src/core/discover/reason_test.c src/core/test/child_test.h
+src_core_discover_reason_test_LDADD = $(core_test_libs)
 src_core_load_registry_test_SOURCES = src/core/load/registry_test.c $(core_listen_sources)
 src_core_load_registry_test_LDADD = $(core_test_libs)
 src_core_load_registry_test_LDFLAGS = -export-dynamic

@@ -149,7 +149,7 @@ static int try_all(struct query *q)
 }
 
 /* restrict_list - apply FI_<PROV>_IFACE.  An unknown name gives an empty result, not a
- * different interface; the log line lists the known names.
+ * different interface; the log line lists the known names, once for the layers over it, too.
  */
 static int restrict_list(struct query *q, const char *name)
 {
@@ -160,9 +160,11 @@ static int restrict_list(struct query *q, const char *name)
 	info_params_iface_var(q->np->prov, q->iface_var, sizeof(q->iface_var));
 	if (!net_list_restrict(&q->list, name, q->iface_var))
 		return 0;
-	FI_WARN(q->np->prov, FI_LOG_CORE,
-		"no usable interface is called '%s' (%s): this host has %s\n", name, q->iface_var,
-		net_list_names(&q->list, names, sizeof(names)));
+	net_list_names(&q->list, names, sizeof(names));
+	FI_WARN_SPARSE(q->np->prov, FI_LOG_CORE,
+		       "no usable interface is called '%s' (%s): this host has %s\n", name,
+		       q->iface_var, names);
+	explain_refusal(q->np->prov, NULL, NULL, q->iface_var, name, names);
 	return -FI_ENODATA;
 }
 

@@ -18,8 +18,10 @@
 #include "core/log.h"
 #include "core/mrmode.h"
 #include "core/param.h"
+#include "core/reason.h"
 #include "core/registry.h"
 #include "core/why.h"
+#include "core/words.h"
 
 #define FLAGS_KNOWN (FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE |	\
 		     FI_RESCAN | OFI_CORE_PROV_ONLY)
@@ -262,6 +264,66 @@ static void list_all(struct query *query)
 	}
 }
 
+/* ---- what is missing, as a warning -------------------------------------------------- */
+
+/* is_local_only - every result is for this host alone, and the program has not asked for that. */
+static bool is_local_only(const struct query *query)
+{
+	const struct fi_info *info;
+
+	if (query->ask.core_only || query->ask.attr_only ||
+	    (query->hints && (query->hints->caps & FI_LOCAL_COMM)))
+		return false;
+	for (info = query->head; info; info = info->next)
+		if (info->caps & FI_REMOTE_COMM)
+			return false;
+	return true;
+}
+
+/* warn_local_only - a provider for any network was asked and has nothing: ask it again, for the
+ * reason.
+ */
+static void warn_local_only(const struct query *query)
+{
+	struct core_reason reason;
+	struct fi_info *list = NULL;
+	char who[2 * FI_NAME_MAX];
+	int i;
+
+	for (i = 0; i < query->provs.cnt; i++) {
+		struct core_prov *prov = query->provs.prov[i];
+
+		if (!core_builtin_find(prov->name)->any_host ||
+		    !core_ask_alone(&query->ask, prov->name))
+			continue;
+		core_reason_begin(&reason, prov->name);
+		if (!prov_call(query, prov, prov->name, false, &list))
+			core_info_free(list, &core_layout_now);
+		core_reason_end(&reason);
+		snprintf(who, sizeof(who), "only endpoints within this host are left, none of "
+			 "provider %s", prov->name);
+		if (!core_reason_is_choice(&reason))
+			core_reason_warn(&reason, who);
+	}
+}
+
+/* asked_for - the provider that the program, or FI_PROVIDER, names; false: any will do. */
+static bool asked_for(const char *prov_name, const struct core_ask *ask, char *buf, size_t size)
+{
+	const char *body;
+
+	if (ask->core_only || ask->attr_only ||
+	    !fi_log_enabled(&core_prov, FI_LOG_WARN, FI_LOG_CORE))
+		return false;
+	if (prov_name && *prov_name)
+		snprintf(buf, size, "nothing of provider %s", prov_name);
+	else if (!core_words_empty(ask->filter) && !core_words_exclude(ask->filter, &body))
+		snprintf(buf, size, "nothing of FI_PROVIDER=%s", ask->filter);
+	else
+		return false;
+	return true;
+}
+
 static int query_run(struct query *query)
 {
 	core_registry_hold(&query->ask, !!(query->flags & FI_RESCAN), &query->provs);
@@ -272,6 +334,8 @@ static int query_run(struct query *query)
 		ask_all(query);
 	if (!query->head)
 		core_why_not(&query->ask, &query->provs);
+	else if (is_local_only(query))
+		warn_local_only(query);
 	core_registry_release(&query->provs);
 	if (query->head)
 		return 0;
@@ -281,6 +345,43 @@ static int query_run(struct query *query)
 static const char *hints_prov_name(const struct fi_info *hints)
 {
 	return hints && hints->fabric_attr ? hints->fabric_attr->prov_name : NULL;
+}
+
+/* query_answer - @query.ask is initialized; @ret: with what result. */
+static int query_answer(struct query *query, int ret)
+{
+	const struct fi_info *hints = query->hints;
+
+	if (ret) {
+		core_why(hints_prov_name(hints), NULL, "fabric_attr->prov_name",
+			 hints_prov_name(hints), "a provider, a layer, or one of each");
+		return ret;
+	}
+	if (query->mrmode == CORE_MRMODE_WRONG) {
+		core_why("core", NULL, "domain_attr->mr_mode",
+			 fi_tostr(&hints->domain_attr->mr_mode, FI_TYPE_MR_MODE),
+			 "FI_MR_BASIC or FI_MR_SCALABLE alone, or mode bits");
+		return -FI_ENODATA;
+	}
+	return query_run(query);
+}
+
+/* query_explained - the same; where a named provider has nothing, a warning says why. */
+static int query_explained(struct query *query, int ret)
+{
+	const struct core_ask *ask = &query->ask;
+	const char *name = hints_prov_name(query->hints);
+	struct core_reason reason;
+	char who[2 * FI_NAME_MAX];
+
+	if (!asked_for(name, ask, who, sizeof(who)))
+		return query_answer(query, ret);
+	core_reason_begin(&reason, *ask->layer ? ask->layer : *ask->core ? ask->core : name);
+	ret = query_answer(query, ret);
+	core_reason_end(&reason);
+	if (ret == -FI_ENODATA)
+		core_reason_warn(&reason, who);
+	return ret;
 }
 
 int core_getinfo(uint32_t version, const char *node, const char *service,
@@ -307,18 +408,7 @@ int core_getinfo(uint32_t version, const char *node, const char *service,
 	if (!(flags & OFI_CORE_PROV_ONLY))
 		query.mrmode = core_mrmode_of(version, hints);
 	ret = core_ask_init(&query.ask, hints_prov_name(hints), flags);
-	if (ret) {
-		core_why(hints_prov_name(hints), NULL, "fabric_attr->prov_name",
-			 hints_prov_name(hints), "a provider, a layer, or one of each");
-		return ret;
-	}
-	if (query.mrmode == CORE_MRMODE_WRONG) {
-		core_why("core", NULL, "domain_attr->mr_mode",
-			 fi_tostr(&hints->domain_attr->mr_mode, FI_TYPE_MR_MODE),
-			 "FI_MR_BASIC or FI_MR_SCALABLE alone, or mode bits");
-		return -FI_ENODATA;
-	}
-	ret = query_run(&query);
+	ret = query_explained(&query, ret);
 	*info_p = query.head;
 	return ret;
 }

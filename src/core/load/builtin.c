@@ -36,7 +36,7 @@ struct fi_provider *fi_verbs_ini(void);
 
 static const struct core_builtin table[] = {
 	{ "verbs", BUILTIN(HAVE_VERBS, fi_verbs_ini), .rank = 10 },
-	{ "tcp", BUILTIN(HAVE_TCP, fi_tcp_ini), .rank = 20 },
+	{ "tcp", BUILTIN(HAVE_TCP, fi_tcp_ini), .rank = 20, .any_host = true },
 	{ "udp", BUILTIN(HAVE_UDP, fi_udp_ini), .rank = 30 },
 	{ "shm", BUILTIN(HAVE_SHM, fi_shm_ini), .rank = 40 },
 	{ "ofi_rxm", BUILTIN(HAVE_RXM, fi_rxm_ini), .rank = 50, .stem = { "rxm" } },

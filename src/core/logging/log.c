@@ -17,6 +17,7 @@
 #include "core/import.h"
 #include "core/log.h"
 #include "core/logfile.h"
+#include "core/reason.h"
 #include "core/words.h"
 
 #define LINE_SIZE 1024
@@ -339,9 +340,9 @@ static uint64_t import_flags(const struct fi_provider *prov)
 	return prov_allowed(prov) ? 0 : FI_LOG_PROV_FILTERED;
 }
 
-CORE_EXPORT
-int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
-		   enum fi_log_subsys subsys)
+/* is_logged - does a line of this kind pass the filters? */
+static int is_logged(const struct fi_provider *prov, enum fi_log_level level,
+		     enum fi_log_subsys subsys)
 {
 	struct fid_logging *log;
 	int ret;
@@ -356,6 +357,13 @@ int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 		ret = own_enabled(prov, (int) level, (int) subsys);
 	core_import_leave(&logger);
 	return ret;
+}
+
+CORE_EXPORT
+int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
+		   enum fi_log_subsys subsys)
+{
+	return core_reason_wants(level, subsys) || is_logged(prov, level, subsys);
 }
 
 CORE_EXPORT
@@ -380,20 +388,13 @@ int fi_log_ready(const struct fi_provider *prov, enum fi_log_level level,
 	return ret;
 }
 
-CORE_EXPORT __attribute__((format(printf, 6, 7)))
-void fi_log(const struct fi_provider *prov, enum fi_log_level level,
-	    enum fi_log_subsys subsys, const char *func, int line,
-	    const char *fmt, ...)
+/* line_pass - send a line to where the log goes. */
+static void line_pass(const struct fi_provider *prov, enum fi_log_level level,
+		      enum fi_log_subsys subsys, const char *func, int line, const char *msg)
 {
-	char buf[LINE_SIZE], *heap, *clean = NULL;
 	struct fid_logging *log;
-	const char *msg;
-	va_list args;
+	char *clean = NULL;
 
-	pthread_once(&config_once, config_read);
-	va_start(args, fmt);
-	msg = line_format(buf, sizeof(buf), &heap, fmt, args);
-	va_end(args);
 	if (!is_clean(msg)) {
 		clean = cleaned(msg);
 		msg = clean ? clean : "a line is left out: out of memory\n";
@@ -407,6 +408,24 @@ void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	if (log)
 		core_import_leave(&logger);
 	free(clean);
+}
+
+CORE_EXPORT __attribute__((format(printf, 6, 7)))
+void fi_log(const struct fi_provider *prov, enum fi_log_level level,
+	    enum fi_log_subsys subsys, const char *func, int line,
+	    const char *fmt, ...)
+{
+	char buf[LINE_SIZE], *heap;
+	const char *msg;
+	va_list args;
+
+	pthread_once(&config_once, config_read);
+	va_start(args, fmt);
+	msg = line_format(buf, sizeof(buf), &heap, fmt, args);
+	va_end(args);
+	core_reason_add(level, msg);
+	if (!core_reason_wants(level, subsys) || is_logged(prov, level, subsys))
+		line_pass(prov, level, subsys, func, line, msg);
 	free(heap);
 }
 
