@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 
 #define SILENCE_MS 30000	/* after this time without a frame the peer is declared lost */
@@ -285,25 +287,126 @@ int pp_ctrl_recv(struct pp_ctrl *c, enum pp_frame type, void *buf, size_t *len_p
 	return get(c, buf, len);
 }
 
+/* ---- the start: what the two sides are ------------------------------------ */
+
+static struct pp_side this_side(const struct pp_ctrl *c)
+{
+	struct pp_side side = { .mtu = 0 };
+	bool v6 = c->local.ss_family == AF_INET6;
+	socklen_t len = sizeof(int);
+	int mtu = 0;
+
+	snprintf(side.version, sizeof(side.version), "%s", fi_tostr("", FI_TYPE_VERSION));
+	if (!getsockopt(c->fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU, &mtu, &len) &&
+	    mtu > 0)
+		side.mtu = (unsigned) mtu;
+	return side;
+}
+
+/* Prints the options of @text that @other lacks. */
+static void print_only(const char *side, const char *text, const char *other)
+{
+	const char *next;
+	char item[PP_FRAME_MAX];
+
+	fprintf(stderr, "  only %s side:", side);
+	for (; *text; text = next) {
+		next = strstr(text + 1, " -");
+		if (!next)
+			next = text + strlen(text);
+		/* a blank, the option, and the blank behind it */
+		snprintf(item, sizeof(item), "%.*s%s", (int) (next - text), text, *next ? " " : "");
+		if (strlen(item) > 1 && !strstr(other, item))
+			fprintf(stderr, "%.*s", (int) strlen(item) - 1, item);
+	}
+	fprintf(stderr, "\n");
+}
+
+/* The options as pp_options_text() writes them, each with a blank before and behind it. */
+static void print_different_tests(const char *mine, const char *theirs)
+{
+	char a[PP_FRAME_MAX + 3], b[PP_FRAME_MAX + 3];
+
+	snprintf(a, sizeof(a), " %s ", mine);
+	snprintf(b, sizeof(b), " %s ", theirs);
+	fprintf(stderr, "fi_pingpong: the two sides were given different tests\n");
+	print_only("this", a, b);
+	print_only("other", b, a);
+}
+
+static void print_different_sides(const struct pp_side *mine, const struct pp_side *other)
+{
+	if (!*other->version)
+		fprintf(stderr, "fi_pingpong: the other side is an older fi_pingpong; this one is of "
+			"version %s, path MTU %u\n", mine->version, mine->mtu);
+	else if (strcmp(mine->version, other->version))
+		fprintf(stderr, "fi_pingpong: different versions: %s on this side, %s on the other\n",
+			mine->version, other->version);
+	if (mine->mtu && other->mtu && mine->mtu != other->mtu)
+		fprintf(stderr, "fi_pingpong: different MTUs: %u on this side, %u on the other; long "
+			"packets may be lost\n", mine->mtu, other->mtu);
+}
+
+/* What follows the zero byte of the frame; an older process has none. */
+static void read_side(const char *frame, size_t len, struct pp_side *side_p)
+{
+	size_t text = strlen(frame) + 1;
+
+	memset(side_p, 0, sizeof(*side_p));
+	if (text < len &&
+	    sscanf(frame + text, "version=%31s mtu=%u", side_p->version, &side_p->mtu) < 1)
+		side_p->version[0] = '\0';
+}
+
 int pp_ctrl_hello(struct pp_ctrl *c, const struct pp_options *o)
 {
+	struct pp_side side = this_side(c);
 	char mine[PP_FRAME_MAX], theirs[PP_FRAME_MAX + 1];
-	size_t len = PP_FRAME_MAX;
+	size_t len = PP_FRAME_MAX, at;
 	int ret;
 
-	pp_options_text(o, mine, sizeof(mine));
-	ret = pp_ctrl_send(c, PP_HELLO, mine, strlen(mine));
+	pp_options_text(o, mine, sizeof(mine) - 128);
+	at = strlen(mine) + 1;
+	at += (size_t) snprintf(mine + at, sizeof(mine) - at, "version=%s mtu=%u", side.version,
+				side.mtu);
+	ret = pp_ctrl_send(c, PP_HELLO, mine, at);
 	if (!ret)
 		ret = pp_ctrl_recv(c, PP_HELLO, theirs, &len);
 	if (ret)
 		return ret;
 	theirs[len] = 0;
+	read_side(theirs, len, &c->other);
+	print_different_sides(&side, &c->other);
 	if (!strcmp(mine, theirs))
 		return 0;
-	fprintf(stderr, "fi_pingpong: the two sides were given different tests\n"
-		"  this side:  %s\n  other side: %s\n", mine, theirs);
+	print_different_tests(mine, theirs);
 	c->failed = true;
 	return -FI_EINVAL;
+}
+
+int pp_ctrl_largest(struct pp_ctrl *c, size_t *len_p)
+{
+	char text[24];
+	size_t len = sizeof(text) - 1, theirs;
+	int ret;
+
+	if (!*c->other.version)
+		return 0;
+	snprintf(text, sizeof(text), "%zu", *len_p);
+	ret = pp_ctrl_send(c, PP_LARGEST, text, strlen(text));
+	if (!ret)
+		ret = pp_ctrl_recv(c, PP_LARGEST, text, &len);
+	if (ret)
+		return ret;
+	text[len] = 0;
+	if (sscanf(text, "%zu", &theirs) != 1)
+		return foreign(c);
+	if (theirs != *len_p)
+		fprintf(stderr, "fi_pingpong: different sizes: messages have at most %zu bytes on this "
+			"side, %zu on the other\n", *len_p, theirs);
+	if (theirs < *len_p)
+		*len_p = theirs;
+	return 0;
 }
 
 int pp_ctrl_peek(struct pp_ctrl *c)

@@ -9,6 +9,10 @@
  *
  * A frame is a type and a length, 32 bits each in network order, and that many bytes.  PP_FAIL
  * may be sent at any time; its bytes are the reason, as text.
+ *
+ * PP_HELLO has the options as text and, behind a zero byte, what each side is: its version and
+ * the MTU of the path.  An older process sends the options alone, reads no further
+ * than the zero byte, and knows no PP_LARGEST.
  */
 
 #include <stdbool.h>
@@ -19,13 +23,22 @@
 #include "options.h"
 
 enum pp_frame {
-	PP_HELLO = 0x50500001,	/* first frame: magic of this protocol and version; options as text */
+	PP_HELLO = 0x50500001,	/* first frame: magic of this protocol and version; options as text,
+				 * zero, "version=... mtu=..."
+				 */
 	PP_ADDR,		/* an address: of the endpoint, or a port */
 	PP_STEP,		/* the sender has completed a step */
 	PP_FAIL,		/* the sender ends the test; the reason */
+	PP_LARGEST,		/* the largest message of the sender's endpoint, decimal */
 };
 
 #define PP_FRAME_MAX 4096
+
+/* What a process tells the other at the start. */
+struct pp_side {
+	char version[32];		/* of the library; "": not told, an older process */
+	unsigned mtu;			/* of the path of the control channel; 0: not known */
+};
 
 struct pp_ctrl {
 	int fd;				/* the connection, or -1 */
@@ -34,6 +47,7 @@ struct pp_ctrl {
 	struct sockaddr_storage local;	/* of the connection */
 	struct sockaddr_storage peer;
 	socklen_t addrlen;
+	struct pp_side other;		/* known after pp_ctrl_hello() */
 };
 
 /* pp_ctrl_init - set to closed.   pp_ctrl_close - close all sockets. */
@@ -49,8 +63,18 @@ int pp_ctrl_accept(struct pp_ctrl *c);
 /* pp_ctrl_connect - connect to the server, with retries for a few seconds. */
 int pp_ctrl_connect(struct pp_ctrl *c, const struct pp_options *o);
 
-/* pp_ctrl_hello - exchange the first frame; fails when the two processes have different options. */
+/* pp_ctrl_hello - exchange the first frame; fails when the two processes have different options,
+ * and prints which.  Different versions and MTUs are printed and are no error.
+ */
 int pp_ctrl_hello(struct pp_ctrl *c, const struct pp_options *o);
+
+/* pp_ctrl_largest - compare the largest messages of the two endpoints.
+ *
+ * @len_p: [in] this side's, [out] the smaller one
+ *
+ * A difference is printed.  An older process is not asked.
+ */
+int pp_ctrl_largest(struct pp_ctrl *c, size_t *len_p);
 
 /* pp_ctrl_send, pp_ctrl_recv - one frame.
  *

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -114,6 +115,133 @@ static void test_listen_accept_connect(void **state)
 	assert_int_equal(pp_ctrl_step(&b, NULL, NULL), 0);
 }
 
+/* ---- what the two sides are: the second one is played by its bytes ------------------------- */
+
+static const struct pp_options some = { .ep_type = FI_EP_RDM, .iters = 20, .warmup = 5,
+					.provider = "tcp", .sizes = { 8, 64 }, .size_cnt = 2 };
+
+static char said[4096];
+
+/* pp_ctrl_hello() of @a, with its stderr in said[]; the other side sends @len bytes of @frame. */
+static int hello_with(const char *frame, size_t len)
+{
+	int out = dup(STDERR_FILENO), fd[2], ret;
+	ssize_t got;
+
+	assert_int_equal(pp_ctrl_send(&b, PP_HELLO, frame, len), 0);
+	assert_int_equal(pipe(fd), 0);
+	dup2(fd[1], STDERR_FILENO);
+	close(fd[1]);
+	ret = pp_ctrl_hello(&a, &some);
+	dup2(out, STDERR_FILENO);
+	close(out);
+	got = read(fd[0], said, sizeof(said) - 1);
+	close(fd[0]);
+	said[got > 0 ? got : 0] = '\0';
+	return ret;
+}
+
+/* @text, zero, @side */
+static int hello_as(const char *text, const char *side)
+{
+	char frame[PP_FRAME_MAX];
+
+	strcpy(frame, text);
+	strcpy(frame + strlen(text) + 1, side);
+	return hello_with(frame, strlen(text) + 1 + strlen(side));
+}
+
+static void wants(const char *text)
+{
+	if (!strstr(said, text))
+		fail_msg("wanted \"%s\" in: %s", text, said);
+}
+
+static void test_same_sides(void **state)
+{
+	char text[256], side[64];
+
+	pp_options_text(&some, text, sizeof(text));
+	snprintf(side, sizeof(side), "version=%s mtu=1500", fi_tostr("", FI_TYPE_VERSION));
+	assert_int_equal(hello_as(text, side), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(a.other.mtu, 1500);
+}
+
+static void test_other_version(void **state)
+{
+	char text[256];
+
+	pp_options_text(&some, text, sizeof(text));
+	assert_int_equal(hello_as(text, "version=99.1.2 mtu=9000"), 0);
+	wants("different versions: ");
+	wants(", 99.1.2 on the other");
+	assert_string_equal(a.other.version, "99.1.2");
+}
+
+static void test_other_mtu(void **state)
+{
+	struct pp_options o = { .local = true, .host = "127.0.0.1" };
+	char text[256], side[64], wanted[96];
+	uint16_t port;
+	int mtu = 0;
+	socklen_t len = sizeof(mtu);
+
+	close_pair(state);
+	assert_int_equal(pp_ctrl_listen(&a, &o, &port), 0);
+	o.dst_port = port;
+	assert_int_equal(pp_ctrl_connect(&b, &o), 0);
+	assert_int_equal(pp_ctrl_accept(&a), 0);
+	assert_int_equal(getsockopt(a.fd, IPPROTO_IP, IP_MTU, &mtu, &len), 0);
+	pp_options_text(&some, text, sizeof(text));
+	snprintf(side, sizeof(side), "version=%s mtu=1280", fi_tostr("", FI_TYPE_VERSION));
+	assert_int_equal(hello_as(text, side), 0);
+	snprintf(wanted, sizeof(wanted), "different MTUs: %d on this side, 1280 on the other", mtu);
+	wants(wanted);
+}
+
+/* An older one sends the options alone; and it compares what precedes the zero byte. */
+static void test_older(void **state)
+{
+	char text[256], frame[PP_FRAME_MAX];
+	size_t len = sizeof(frame), largest = 99;
+
+	pp_options_text(&some, text, sizeof(text));
+	assert_int_equal(hello_with(text, strlen(text)), 0);
+	wants("the other side is an older fi_pingpong");
+	assert_int_equal(pp_ctrl_recv(&b, PP_HELLO, frame, &len), 0);
+	frame[len] = '\0';
+	assert_string_equal(frame, text);
+	/* and is not asked what it does not know */
+	assert_int_equal(pp_ctrl_largest(&a, &largest), 0);
+	assert_int_equal(largest, 99);
+	assert_int_equal(pp_ctrl_peek(&b), 0);
+}
+
+static void test_other_options(void **state)
+{
+	struct pp_options o = some;
+	char text[256];
+
+	o.iters = 50;
+	o.size_cnt = 1;
+	pp_options_text(&o, text, sizeof(text));
+	assert_int_equal(hello_as(text, "version=x mtu=0"), -FI_EINVAL);
+	wants("different tests\n  only this side: -I 20 -S 8,64\n  only other side: -I 50 -S 8\n");
+}
+
+static void test_largest(void **state)
+{
+	size_t largest = 4096;
+
+	strcpy(a.other.version, "x");
+	assert_int_equal(pp_ctrl_send(&b, PP_LARGEST, "1472", 4), 0);
+	assert_int_equal(pp_ctrl_largest(&a, &largest), 0);
+	assert_int_equal(largest, 1472);
+	assert_int_equal(pp_ctrl_send(&b, PP_LARGEST, "x", 1), 0);
+	assert_int_equal(pp_ctrl_largest(&a, &largest), -FI_EPROTO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +251,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_programs, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_too_long_for_the_reader, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_gone, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_same_sides, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_other_version, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_other_mtu, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_older, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_other_options, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_largest, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_listen_accept_connect, open_pair, close_pair),
 	};
 

@@ -22,13 +22,16 @@
 #include "path.h"
 #include "report.h"
 
-/* Keeps the sizes that the endpoint supports.  A size given by the user that is too long is an
+/* Keeps the sizes that both endpoints support.  A size given by the user that is too long is an
  * error; the default sizes are reduced.
  */
 static int fit_sizes(struct pp_options *o, struct pp_ctrl *ctrl, const struct fi_info *info)
 {
 	size_t max = info->ep_attr->max_msg_size;
+	int ret = pp_ctrl_largest(ctrl, &max);
 
+	if (ret)
+		return ret;
 	while (o->size_cnt && o->sizes[o->size_cnt - 1] > max) {
 		if (o->strict_sizes) {
 			pp_ctrl_fail(ctrl, "-S %zu: messages of provider %s have at most %zu bytes",
