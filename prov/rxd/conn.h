@@ -162,6 +162,8 @@ struct rxd_reordered {
 struct rxd_handshake {
 	uint64_t sent_ns;	/* the last HELLO or WELCOME */
 	unsigned tries;		/* of them in a row without an answer */
+	bool answered;		/* by RETRY: the peer's host is reached, and its program makes progress */
+	bool silence_logged;	/* that nothing answers */
 	bool ambiguous;		/* which HELLO an answer belongs to is not known: no RTT sample */
 	struct rxd_cookie cookie;
 	uint16_t data_len;	/* private data */

@@ -27,6 +27,7 @@
 #define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
 #define HELLO_MAX_SHIFT 6		/* 1.3 s */
 #define COOKIE_TRIES 8			/* HELLOs without an answer before another cookie */
+#define SILENCE_NS (2 * CLOCK_NS_PER_S)	/* without any answer, after which it is logged */
 
 /* ---- writing ---------------------------------------------------------------------- */
 
@@ -204,8 +205,28 @@ uint64_t rxd_hello_due(const struct rxd_conn *conn)
 	return due;
 }
 
+/* log_silence - once for each attempt; a program that starts slowly does this, too. */
+static void log_silence(struct rxd_conn *conn, uint64_t now)
+{
+	struct rxd_handshake *handshake = conn->handshake;
+	uint64_t silent_ns = now - conn->chan.first_ns;
+	char peer[CHAN_TEXT_MAX];
+
+	if (handshake->answered || handshake->silence_logged || silent_ns < SILENCE_NS)
+		return;
+	handshake->silence_logged = true;
+	CHAN_WARN_SPARSE(conn->chan.link, "no answer from %s for %u.%u s: see that the peer runs and "
+			 "makes progress, that it uses ofi_rxd of this library, and that no firewall "
+			 "drops its datagrams or ours; connecting goes on for %d s "
+			 "(FI_OFI_RXD_CONN_TIMEOUT)\n", chan_peer_text(&conn->chan, peer),
+			 (unsigned) (silent_ns / CLOCK_NS_PER_S),
+			 (unsigned) (silent_ns / (CLOCK_NS_PER_S / 10) % 10),
+			 rxd_conf.conn_timeout_ms / 1000);
+}
+
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 {
+	log_silence(conn, now);
 	if (now >= give_up_at(conn)) {
 		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
@@ -224,6 +245,7 @@ void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 
 	if (conn->chan.state != CHAN_CONNECTING || handshake->cookie.mac == pkt->cookie.mac)
 		return;
+	handshake->answered = true;
 	handshake->ambiguous |= handshake->cookie.mac != 0;
 	handshake->cookie = pkt->cookie;
 	handshake->tries = 0;

@@ -161,8 +161,15 @@ static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct ack
 /* check_black_hole - long packets got no ACK, but a short one sent after them did. */
 static void check_black_hole(struct rxd_conn *conn, struct acking *a)
 {
-	if (!rxd_mtu_black_hole(&conn->mtu, rxd_loss_longest(&conn->loss)))
+	uint32_t size = rxd_loss_longest(&conn->loss);
+	char text[CHAN_TEXT_MAX];
+
+	if (!rxd_mtu_black_hole(&conn->mtu, size))
 		return;
+	CHAN_WARN_SPARSE(conn->chan.link, "datagrams of %u bytes to %s are lost, shorter ones arrive: the "
+			 "path drops them by size, though the MTU of both ends allows %u bytes; they have "
+			 "%u now, see the MTUs along the path\n", size,
+			 chan_peer_text(&conn->chan, text), conn->mtu.most, conn->mtu.now);
 	rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 	rxd_loss_all(&conn->loss, &loss_ops, a);
 }

@@ -132,6 +132,7 @@ struct tcp_conn {
 	uint64_t nack_ns;		/* when consent to park was last asked for or refused */
 	struct list unacked_node;	/* on poller->unacked, or on none */
 	uint64_t silent_ns;		/* on unacked: since when no ACK has arrived; 0: they do */
+	bool silence_logged;		/* with the size of the segments */
 	struct list park_node;		/* on poller->parkable: READY, and both peers support parking */
 	union net_sa peer;		/* for log lines */
 	struct tcp_tx tx;

@@ -12,13 +12,18 @@
  * its last acknowledgement, but not since before the system began to retransmit or to probe:
  * until then there may have been nothing to acknowledge.
  *
+ * Of long segments that are not acknowledged the size is logged early: a path that drops packets by
+ * size lets the handshake pass.
+ *
  * A window that has been closed for long is probed every two minutes at most; a lost peer is
  * found there when two probes in a row were not answered.
  */
 #include <errno.h>
 #include <linux/tcp.h>		/* has more of struct tcp_info than netinet/tcp.h */
+#include <linux/sockios.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 #undef TCP_INFO
@@ -27,6 +32,7 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 
 #define CHECKS 8			/* checks within the time that a peer may be silent */
 #define INTERVAL_MIN_MS 10u
+#define SILENCE_NS (3 * CLOCK_NS_PER_S)	/* after which the size of segments is logged */
 #define PROBES_LOST 2		/* a single probe may be lost, and systems do not answer each */
 
 static uint64_t limit_ns(const struct tcp_poller *poller)
@@ -92,6 +98,23 @@ static uint64_t silent_for(struct tcp_conn *conn, const struct tcp_info *info, u
 	return now - conn->silent_ns;
 }
 
+/* log_size - of the segments that are not acknowledged, where they are as long as they may be. */
+static void log_size(struct tcp_conn *conn, const struct tcp_info *info, uint64_t silence)
+{
+	char text[NET_ADDR_TEXT_MAX];
+	int out = 0;
+
+	if (conn->silence_logged || !info->tcpi_retransmits || silence < SILENCE_NS ||
+	    ioctl(conn->src.fd, SIOCOUTQ, &out) || out < (int) info->tcpi_snd_mss)
+		return;
+	conn->silence_logged = true;
+	TCP_WARN_SPARSE(conn->link->conf, "%s has acknowledged nothing for %u s: %d bytes, in segments of "
+			"%u bytes, path MTU %u. If short messages arrive, the path drops packets by size: "
+			"compare the MTUs along it, or set net.ipv4.tcp_mtu_probing=1\n",
+			net_addr_text(&conn->peer.sa, text), (unsigned) (silence / CLOCK_NS_PER_S), out,
+			info->tcpi_snd_mss, info->tcpi_pmtu);
+}
+
 void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 {
 	uint64_t limit = bound_ns(poller);
@@ -99,6 +122,7 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 	struct tcp_conn *conn;
 	struct tcp_info info;
 	struct list *item;
+	uint64_t silence;
 
 	list_init(&again);
 	list_splice_tail(&poller->unacked, &again);
@@ -107,7 +131,9 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 		if (!unacknowledged(conn, &info))
 			continue;
 		list_add_tail(&conn->unacked_node, &poller->unacked);
-		if (silent_for(conn, &info, now) >= limit)
+		silence = silent_for(conn, &info, now);
+		log_size(conn, &info, silence);
+		if (silence >= limit)
 			tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 	}
 	poller->unacked_due_ns = list_empty(&poller->unacked) ? UINT64_MAX :

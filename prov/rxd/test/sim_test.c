@@ -237,6 +237,63 @@ static void foreign_engine(void)
 	free(text);
 }
 
+/* A peer that nothing is heard of is named within three seconds; one that answers late is not. */
+static void silent_peer(void)
+{
+	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 50000 };
+	uint64_t end;
+	char *text;
+	unsigned i;
+
+	snet_start(1, &conf);
+	for (i = 0; i < 3; i++)
+		node_open(i);
+	snet_cut(PORT(0), PORT(1), UINT64_MAX);
+	node_send(nodes[0], &nodes[0]->peers[1], 100);
+	log_begin();
+	for (end = snet_now + 3 * CLOCK_NS_PER_S; snet_now < end; snet_now += CLOCK_NS_PER_MS)
+		nodes_turn();
+	text = log_end();
+	CHECK(strstr(text, "<warn> no answer from ") && strstr(text, "10.0.0.1"));
+	CHECK(strstr(text, " for 2.5 s: ") && strstr(text, "firewall") &&
+	      strstr(text, "goes on for 60 s (FI_OFI_RXD_CONN_TIMEOUT)"));
+	free(text);
+	for (i = 0; i < 3; i++)
+		node_close(i);
+}
+
+/* A path that drops what is longer than 1200 bytes, from some time on: the line has the sizes. */
+static void black_hole(void)
+{
+	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 50000 };
+	uint64_t end;
+	char *text;
+	unsigned i;
+
+	snet_start(1, &conf);
+	for (i = 0; i < 3; i++)
+		node_open(i);
+	nodes[0]->later = nodes[1]->later = 0;
+	for (i = 0; i < 3; i++) {
+		if (i == 2)
+			snet_conf.mtu = 1200;
+		node_send(nodes[0], &nodes[0]->peers[1], 20000);
+		if (i == 2)
+			log_begin();
+		for (end = snet_now + 5 * CLOCK_NS_PER_S; !nodes_all_there() && snet_now < end;) {
+			nodes_turn();
+			snet_now = nodes_soonest();
+		}
+		CHECK(nodes_all_there());
+	}
+	text = log_end();
+	CHECK(strstr(text, "<warn> datagrams of 1456 bytes to ") &&
+	      strstr(text, "allows 1456 bytes; they have 1024 now"));
+	free(text);
+	for (i = 0; i < 3; i++)
+		node_close(i);
+}
+
 /* ---- how much, how fair ------------------------------------------------------------------ */
 
 struct goodput {
@@ -585,6 +642,8 @@ int main(int argc, char **argv)
 
 	rxd_conf.prov = &nodes_prov;
 	rxd_conf.local = 0;
+	silent_peer();
+	black_hole();
 	busy_peer();
 	answers();
 	lossy_answers(65536, 600000);
