@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 struct doc {
 	struct json j;

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 /* ---- the log ------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "watch.h"
 

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>

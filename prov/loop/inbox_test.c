@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <poll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>

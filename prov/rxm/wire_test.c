@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "base/ib_addr.h"
 #include "wire.h"

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fi_errno.h>
 

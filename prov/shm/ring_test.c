@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

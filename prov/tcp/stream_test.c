@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <arpa/inet.h>
 #include <rdma/fabric.h>
@@ -428,7 +428,7 @@ static void long_data(void **state)
 
 static void say(int fd, const char *hex)
 {
-	uint8_t buf[512];
+	uint8_t buf[512] = { 0 };
 	size_t len = hex_bytes(hex, buf);
 
 	assert_int_equal(send(fd, buf, len, MSG_NOSIGNAL), len);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "base/explain.h"
 #include "obj/test/log_catch.h"

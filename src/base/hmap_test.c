@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 

@@ -39,7 +39,8 @@ base_tests = \
 	src/base/lock_test \
 	src/base/net_addr_test \
 	src/base/pool_test \
-	src/base/timer_test
+	src/base/timer_test \
+	src/base/verify_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(base_tests)
@@ -68,6 +69,9 @@ src_base_pool_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)
+src_base_verify_test_SOURCES = src/base/verify_test.c src/base/test/value.h src/base/test/verify.h
+src_base_verify_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_verify_test_LDADD = $(CMOCKA_LIBS)
 src_base_explain_test_SOURCES = src/base/explain_test.c
 src_base_explain_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_explain_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)

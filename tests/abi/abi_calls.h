@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "abi_row.h"
 #include "tests/abi/abi_layout.inc"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fabric.h>
 

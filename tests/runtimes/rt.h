@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -83,7 +83,7 @@ struct rt_world {
 	struct fid_domain *domain;
 	struct fid_eq *eq;		/* of MSG endpoints, which are connected, and for FI_COLLECTIVE */
 	struct fid_av *av;		/* of the others */
-	struct fid_ep *ep[2];
+	struct fid_ep *ep[2];		/* a test that closes one sets it to NULL */
 	struct fid_cq *cq[2];
 	struct fid_cntr *cntr[2];	/* NULL without cntr_flags */
 	struct fid_ep *srx;		/* with RT_SHARED_RX */

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
+#include "base/test/value.h"
+
 #define CHECK(cond, ...)							\
 	do {									\
 		if (!(cond)) {							\
@@ -31,7 +33,9 @@
 #define CALL(call)								\
 	do {									\
 		long ret_ = (long) (call);					\
-		CHECK(!ret_, "%s: %s", #call, fi_strerror((int) -ret_));	\
+		char text_[64];							\
+		CHECK(!ret_, "%s is %s", #call,					\
+		      verify_value_text((uintmax_t) ret_, false, text_, sizeof(text_))); \
 	} while (0)
 
 #define SKIPPED 77

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fi_errno.h>
 

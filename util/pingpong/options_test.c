@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fi_errno.h>
 

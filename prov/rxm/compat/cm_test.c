@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "rxm/compat/cm.h"
 #include "rxm/compat/test/hex.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_atomic.h>
 
 #include "net/opt.h"

@@ -20,7 +20,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
 

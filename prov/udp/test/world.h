@@ -22,7 +22,7 @@
 #include <time.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>

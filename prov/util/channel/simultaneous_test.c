@@ -23,7 +23,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

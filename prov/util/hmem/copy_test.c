@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_errno.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

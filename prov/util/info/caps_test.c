@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "info/check.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "info/check.h"
 #include "obj/test/log_catch.h"

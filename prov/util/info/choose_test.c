@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "info/choose.h"
 #include "net/test/list_make.h"

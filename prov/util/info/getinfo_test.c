@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "info/test/fake_prov.h"
 #include "obj/test/log_catch.h"

@@ -20,7 +20,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "info/test/fake_prov.h"
 #include "net/read.h"

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <limits.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_prov.h>

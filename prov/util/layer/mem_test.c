@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_prov.h>

@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_ext.h>

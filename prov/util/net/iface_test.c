@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/iface.h"
 #include "net/test/list_make.h"

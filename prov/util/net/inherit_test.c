@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/inherit.h"
 #include "net/sock.h"

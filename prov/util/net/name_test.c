@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/name.h"
 

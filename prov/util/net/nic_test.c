@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/test/list_make.h"
 #include "net/nic.h"

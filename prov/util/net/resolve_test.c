@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/resolve.h"
 

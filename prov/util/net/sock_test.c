@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/sock.h"
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "net/tclass.h"
 

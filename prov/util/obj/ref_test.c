@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_errno.h>
 
 #include "obj/ref.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "verbs/private.h"
 #include "verbs/provider.h"

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>

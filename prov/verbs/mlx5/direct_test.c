@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

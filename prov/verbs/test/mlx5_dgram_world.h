@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <rdma/fi_errno.h>

@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <rdma/fi_atomic.h>

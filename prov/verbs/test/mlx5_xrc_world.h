@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 /* In a child: exit with the location of the failure. */
 #define CHILD_CHECK(cond)						\

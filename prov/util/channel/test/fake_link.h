@@ -14,7 +14,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "engine/sim/conn.h"
 #include "engine/sim/world.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "engine/ids.h"
 

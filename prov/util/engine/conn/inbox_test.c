@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <rdma/fi_errno.h>
 
 #include "base/clock.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "engine/match.h"
 
@@ -159,7 +159,7 @@ static void run(const struct shape *sh, uint64_t seed, size_t ops)
 	size_t i, cnt = 0;
 
 	memset(&mo, 0, sizeof(mo));
-	state = seed;
+	state = verify_seed = seed;
 	assert_int_equal(match_init(&m), 0);
 	for (i = 0; i < ops; i++) {
 		unsigned dice = (unsigned) rnd(100);

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <netinet/in.h>
 
 #include "engine/recv.h"

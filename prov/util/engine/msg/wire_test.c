@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "engine/sim/world.h"
 #include "engine/wire.h"

@@ -24,10 +24,14 @@ bool sim_chance(unsigned pct)
 	return sim_rnd(100) < pct;
 }
 
+/* Printed by assertions (base/test/verify.h); a fuzzer has none. */
+__attribute__((weak)) uint64_t verify_seed;
+
 void sim_start(uint64_t seed, const struct sim_conf *conf)
 {
 	sim.conf = *conf;
 	sim.rnd = seed * 2654435761u + 12345;
+	verify_seed = seed;
 	sim.now = 1;
 	sim.frames = 0;
 	sim.stalled = false;

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <netinet/in.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #include "engine/sim/world.h"
 

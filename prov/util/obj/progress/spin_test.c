@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "base/test/verify.h"
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)

@@ -9,12 +9,12 @@
 #ifndef OBJ_TEST_CALLS_H
 #define OBJ_TEST_CALLS_H
 
-#include <rdma/fi_errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/test/value.h"
 
 #define CHECK(cond)								\
 	do {									\
@@ -29,8 +29,9 @@
 	do {									\
 		long ret_ = (long) (call);					\
 		if (ret_) {							\
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
-				fi_strerror((int) -ret_));			\
+			char text_[64];						\
+			fprintf(stderr, "%s:%d: %s is %s, expected 0\n", __FILE__, __LINE__, #call, \
+				verify_value_text((uintmax_t) ret_, false, text_, sizeof(text_))); \
 			abort();						\
 		}								\
 	} while (0)
