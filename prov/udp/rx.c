@@ -178,13 +178,14 @@ static void rx_fail(struct udp_ep *ep, struct udp_rx *rx, struct fi_cq_err_entry
 	e->op_context = rx->context;
 	e->buf = rx_buf(rx);
 	e->flags |= rx_consume(ep, rx, e->len);
-	e->src_addr = FI_ADDR_NOTAVAIL;
 	obj_ep_err_rx(&ep->base, e, err_data, size, OBJ_CNTR_RECV);
 }
 
 int udp_rx_cancel(struct udp_ep *ep, void *context)
 {
-	struct fi_cq_err_entry e = { .err = FI_ECANCELED, .prov_errno = FI_ECANCELED };
+	struct fi_cq_err_entry e = {
+		.err = FI_ECANCELED, .prov_errno = FI_ECANCELED, .src_addr = FI_ADDR_NOTAVAIL,
+	};
 	struct list *pos;
 	struct udp_rx *rx;
 
@@ -272,6 +273,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 		if (ret) {
 			e.err = -hmem_errno(ret);
 			e.prov_errno = -ret;
+			e.src_addr = src;
 			rx_fail(ep, rx, &e, NULL, 0);
 			return;
 		}
@@ -282,6 +284,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 		e.data = data;
 		e.len = rx_room(rx);
 		e.olen = len - e.len;
+		e.src_addr = src;
 		rx_fail(ep, rx, &e, NULL, 0);
 		return;
 	}
@@ -290,6 +293,7 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 		e.flags = flags;
 		e.data = data;
 		e.len = len;
+		e.src_addr = src;
 		rx_fail(ep, rx, &e, from, net_addr_len(&from->sa));
 		return;
 	}
@@ -303,7 +307,9 @@ static inline void rx_arrived(struct udp_ep *ep, struct udp_rx *rx, const struct
 /* A receive system call failed.  Returns how many receives have completed: 0 or 1. */
 static int rx_error(struct udp_ep *ep, int err)
 {
-	struct fi_cq_err_entry e = { .err = err, .prov_errno = err };
+	struct fi_cq_err_entry e = {
+		.err = err, .prov_errno = err, .src_addr = FI_ADDR_NOTAVAIL,
+	};
 
 	switch (err) {
 	case EAGAIN:
