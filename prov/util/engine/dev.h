@@ -72,6 +72,7 @@ struct eng_dev {
 	struct eng_out *nack;		/* @in_place: for the receiver, if a copy fails */
 	bool in_place;			/* payload to send stays where it is until the pump fetches it */
 	bool shared;			/* tx: the receiver may open the payload; rx: will, if it can */
+	bool told;			/* rx: such a copy failed, and the sender has a NACK */
 	int err;			/* a copy failed: the rest of the payload is passed over */
 };
 
@@ -175,12 +176,14 @@ void eng_chunk_to_sink(struct eng_chunk *chunk);
 /* ---- between processes (share.c) ------------------------------------------------------
  *
  * Where the link says that the peer is a process of this host, a long payload in memory of a
- * device is offered (RTS) to be copied by the receiver, from device to device.  A receiver whose
- * buffer is memory of a device, too, asks for it (CTS), opens what it is told (SHARE) and says
- * when it is copied (ACK).  If it cannot open it, it asks for the payload (CTS), and that goes
- * through buffers of the host.
+ * device is offered (RTS, announced WRITE) to be copied by the receiver, from device to device.
+ * A receiver whose buffer is memory of a device, too, asks for it (CTS), opens what it is told
+ * (SHARE) and says when it is copied (ACK).  If it cannot open it, it asks for the payload (CTS),
+ * and that goes through buffers of the host.  Who reads into memory of a device asks in its READ.
  */
 
+/* eng_dev_announces - is a write of @len bytes from a device better announced to @peer? */
+bool eng_dev_announces(const struct eng_peer *peer, size_t len);
 /* eng_dev_offer - of @tx, with a payload in place: WIRE_F_SHARE if it may be opened, else 0.
  * eng_dev_offered - was that so?
  */
@@ -188,8 +191,15 @@ uint8_t eng_dev_offer(struct eng_tx *tx);
 bool eng_dev_offered(const struct eng_tx *tx);
 /* eng_dev_share - answer the CTS @msg.  False: it cannot be, send DATA. */
 bool eng_dev_share(struct eng_tx *tx, const struct wire_msg *msg);
-/* eng_dev_accept - WIRE_F_SHARE if @recv, matched, can be filled by such a copy, else 0. */
-uint8_t eng_dev_accept(struct eng_recv *recv);
+/* eng_dev_tell_share - tell @peer's sink @rx_id of @len bytes of @mr at @buf; its answer names
+ * @tx_id.  False: no handle, or no memory.
+ */
+bool eng_dev_tell_share(struct eng_peer *peer, struct obj_mr *mr, const void *buf, size_t len,
+			uint32_t tx_id, uint32_t rx_id);
+/* eng_dev_accept - WIRE_F_SHARE if @sink can be filled by such a copy, else 0. */
+uint8_t eng_dev_accept(const struct eng_ep *ep, struct eng_sink *sink);
+/* eng_dev_shares - may @mr be copied by another process, as far as @ep is concerned? */
+bool eng_dev_shares(const struct eng_ep *ep, const struct obj_mr *mr);
 /* eng_dev_on_share - SHARE has passed wire_parse().  @why_p: as of eng_sink_on_data() */
 enum eng_rx_verdict eng_dev_on_share(struct eng_peer *peer, const struct wire_msg *msg,
 				     const char **why_p);

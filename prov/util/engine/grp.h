@@ -46,6 +46,7 @@ struct eng_name {
 enum eng_name_kind {
 	ENG_NAME_TX,		/* struct eng_tx: CTS, ACK, NACK */
 	ENG_NAME_SINK,		/* struct eng_sink: DATA, NACK */
+	ENG_NAME_SERVE,		/* struct eng_serve that the peer copies: CTS, ACK, NACK */
 };
 
 struct eng_grp {

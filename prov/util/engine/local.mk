@@ -54,6 +54,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/rma/serve.c \
 	prov/util/engine/serve.h \
 	prov/util/engine/rma/serve_amo.c \
+	prov/util/engine/rma/serve_share.c \
 	prov/util/engine/rma/sink.c \
 	prov/util/engine/msg/srx.c \
 	prov/util/engine/sink.h \

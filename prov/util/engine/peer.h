@@ -21,10 +21,11 @@
 enum {
 	ENG_PEER_IDLE = 1 << 0,		/* the channel is not started */
 	ENG_PEER_XOFF = 1 << 1,		/* it asked for announcements only */
-	ENG_PEER_FENCED = 1 << 2,	/* sends wait in @fenced */
+	ENG_PEER_FENCED = 1 << 2,	/* sends wait in @fenced, or would */
 	ENG_PEER_CLOSED = 1 << 3,	/* MSG: not connected */
 	ENG_PEER_LOST = 1 << 4,		/* idle because its channel was lost */
 	ENG_PEER_LOSING = 1 << 5,	/* the link reports its loss: nothing is sent to it */
+	ENG_PEER_BARRED = 1 << 6,	/* with FENCED: an operation is to complete before another starts */
 };
 
 struct eng_peer {

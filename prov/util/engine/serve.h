@@ -38,14 +38,16 @@ struct eng_serve {
 	struct list live;		/* with @uses: on grp->serving */
 	struct eng_uses uses;
 	size_t mark;			/* how far it was when a region was about to close */
-	struct eng_sink sink;		/* write, atomic: payload comes in */
+	struct eng_name name;		/* read that its initiator copies: by what it answers */
+	struct eng_sink sink;		/* write, atomic: payload comes in; named: an announced write */
 	struct eng_pump pump;		/* read: payload goes out */
 	struct eng_out *ctl;		/* ACK or DATA, kept for when it is done */
 	void *amo;			/* atomic: operands, from grp->amos */
-	void *bounce;			/* write to memory of a device, or over more ranges than a
-					 * list holds: malloc */
+	void *bounce;			/* write to memory of a device that is not announced, or over
+					 * more ranges than a list holds: malloc */
 	size_t done;			/* read: bytes of the ranges that are out */
 	uint16_t range;			/* read: the one that is going out */
+	bool shared;			/* read: its initiator copies it from our device */
 	bool running;			/* read: pump is working */
 	bool ended;			/* read: pump has called back */
 	int err;
@@ -77,7 +79,53 @@ void eng_serve_revoke(struct eng_grp *grp, const struct obj_mr *mr, unsigned pha
 /* eng_serve_next - go on with the reads of @peer. */
 void eng_serve_next(struct eng_peer *peer);
 
-/* ---- between serve.c and serve_amo.c ------------------------------------------ */
+/* ---- copies between processes and announced writes (serve_share.c) ------------------- */
+
+/* eng_serve_answered - a CTS, an ACK with WIRE_F_SHARE or a NACK.  False: it names no read that
+ * is being copied.
+ */
+bool eng_serve_answered(struct eng_peer *peer, const struct wire_msg *msg);
+
+/* eng_serve_refused - the payload of an announced write, into sink @id, will not come.  False:
+ * there is no such write.
+ */
+bool eng_serve_refused(struct eng_peer *peer, uint32_t id, int err);
+
+/* eng_serve_announced - ask for the payload of a write that may be done.
+ *
+ * @rx:   iov lists where it goes
+ * @cnt:  how many pieces of memory that is
+ * @uses: the region; taken over with ENG_RX_DONE
+ */
+enum eng_rx_verdict eng_serve_announced(struct eng_peer *peer, const struct eng_rx *rx,
+					const struct wire_msg *msg, size_t cnt,
+					struct eng_uses *uses);
+
+/* eng_serve_share - let the initiator of the read @sv copy the range that is to go out.  False:
+ * it cannot, pump it.
+ */
+bool eng_serve_share(struct eng_serve *sv);
+
+/* eng_serve_unshare - @peer, which copies the read @sv, is lost. */
+void eng_serve_unshare(struct eng_serve *sv);
+
+/* eng_serve_fail_announced - @peer is lost: no more of the payload of its writes comes. */
+void eng_serve_fail_announced(struct eng_peer *peer);
+
+/* ---- between serve.c, serve_amo.c and serve_share.c ------------------------------------- */
+
+/* eng_serve_touch - @sv has @uses from now on, until eng_serve_untouch(). */
+void eng_serve_touch(struct eng_serve *sv, const struct eng_uses *uses);
+void eng_serve_untouch(struct eng_serve *sv);
+
+/* eng_serve_on_device - does any of the regions lie in memory of a device? */
+bool eng_serve_on_device(const struct eng_uses *uses);
+
+/* eng_serve_written - the payload of a piece is in place.  @ack: for the initiator, or NULL */
+void eng_serve_written(struct eng_peer *peer, const struct wire_msg *msg, struct eng_out *ack);
+
+/* eng_serve_range_done - a range of a read is with the peer (0), or will not be. */
+void eng_serve_range_done(struct eng_serve *sv, int status);
 
 /* eng_serve_get - a request object that holds a reference on @peer, or NULL. */
 struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *msg);

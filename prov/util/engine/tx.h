@@ -7,7 +7,8 @@
  * A short message leaves as one EAGER packet; a long one, or any while the peer
  * is short of memory, is announced (RTS) and pumped out when the peer asks.  A
  * write is one or more WRITE packets, handed to the link at once so that what
- * follows stays behind it; a read and a fetching atomic wait for DATA.
+ * follows stays behind it; a read and a fetching atomic wait for DATA.  A long write from a
+ * device to a peer of this host is announced, too, and what follows waits until it is complete.
  * The request lives until its buffers are free and what its completion level
  * waits for has come: the link's done(), an ACK, or the last byte.
  */
@@ -27,7 +28,7 @@ enum eng_tx_state {
 	ENG_TX_NEW,		/* being filled in */
 	ENG_TX_FENCED,		/* waits for earlier operations to its peer */
 	ENG_TX_EAGER,		/* payload went with the header, or there is none */
-	ENG_TX_RTS,		/* announced; waits for CTS */
+	ENG_TX_RTS,		/* announced, a message or a write; waits for CTS */
 	ENG_TX_SHARED,		/* the receiver copies it from its device; waits for the ACK of that */
 	ENG_TX_DATA,		/* being pumped out */
 	ENG_TX_ASKED,		/* waits for DATA */
@@ -51,6 +52,8 @@ struct eng_tx {
 	bool want_ack;			/* an ACK has to come first */
 	bool copied;			/* injected: ours is the only copy */
 	bool fence;			/* starts when all before it are complete */
+	bool barrier;			/* all after it start when it is complete */
+	bool barring;			/* it has started, and its peer is ENG_PEER_BARRED */
 	bool listed;			/* on peer->txs or peer->fenced */
 	bool pumping;			/* @pump runs */
 	unsigned pieces;		/* further packets that are with the link */
@@ -115,7 +118,8 @@ void eng_tx_done(struct eng_pkt *pkt, int status);
 void eng_tx_adopt(struct eng_tx *tx);
 
 /* eng_tx_announce - turn the packet of @tx, which is filled in and has a name, into
- * an announcement; the message stays listed in pkt.iov.
+ * the announcement of a message, which stays listed in pkt.iov.  The header of a write is
+ * filled in afterwards.
  */
 void eng_tx_announce(struct eng_tx *tx);
 

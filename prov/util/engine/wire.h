@@ -20,7 +20,7 @@
  *   XOFF    -               -                   none
  *   XON     -               -                   none
  *   READ    -               n wire_rma          none; base.len bytes are asked for
- *   WRITE   [data] [total]  n wire_rma          base.len bytes
+ *   WRITE   [data] [total]  n wire_rma          base.len bytes; announced: none, and one wire_rma
  *   ATOMIC  [data]          wire_atomic, n rma  operands
  *
  * An id names a request of the side that made it up; the other side returns it
@@ -36,7 +36,7 @@
 
 #include "engine/link.h"
 
-#define WIRE_VERSION 3		/* links exchange it when they connect; unequal: refuse */
+#define WIRE_VERSION 4		/* links exchange it when they connect; unequal: refuse */
 
 enum wire_op {
 	WIRE_NONE,
@@ -64,9 +64,11 @@ enum wire_op {
 #define WIRE_F_MATCHED 0x04	/* EAGER, RTS: ACK wanted when matched; ACK: it is */
 #define WIRE_F_DELIVERED 0x08	/* EAGER, RTS, WRITE, ATOMIC: ACK wanted when in place; ACK: it is */
 #define WIRE_F_LAST 0x10	/* WRITE: last piece; lists all ranges, those done with length 0 */
-#define WIRE_F_SHARE 0x40	/* RTS: the payload is memory of a device that the receiver may open;
-				 * CTS: it will; ACK: it has copied it */
 #define WIRE_F_TOTAL 0x20	/* WRITE: last piece, which is not all; a word with the whole length follows */
+#define WIRE_F_SHARE 0x40	/* RTS, announced WRITE: the payload is memory of a device that the
+				 * receiver may open; CTS: it will; ACK: it has copied it;
+				 * READ: the initiator would open the target's */
+#define WIRE_F_ANNOUNCED 0x80	/* WRITE: without its payload, for which the target sends a CTS */
 
 struct wire_base {
 	uint8_t op;

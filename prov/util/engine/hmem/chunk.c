@@ -67,6 +67,7 @@ struct eng_dev *eng_dev_get(struct eng_grp *grp, void *const *desc, size_t cnt)
 	dev->nack = NULL;
 	dev->in_place = false;
 	dev->shared = false;
+	dev->told = false;
 	dev->err = 0;
 	obj_mr_name(dev->mrs, desc, cnt);
 	return dev;

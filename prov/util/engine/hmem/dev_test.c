@@ -249,8 +249,6 @@ static void rma(size_t len)
 
 	put(from, len);
 	assert_int_equal(fi_writemsg(a->ep, &msg, FI_DELIVERY_COMPLETE), 0);
-	put(from, len);		/* in vain, the payload was taken at the call: the old one counts */
-	seed--;
 	done(a, &ctx[0]);
 	check(to, len);
 	assert_int_equal(fi_read(a->ep, from, len, desc, 1, 0, KEY, &ctx[0]), 0);
@@ -259,7 +257,6 @@ static void rma(size_t len)
 	assert_int_equal(fi_read(a->ep, host, len, NULL, 1, 0, KEY, &ctx[0]), 0);
 	done(a, &ctx[0]);
 	assert_true(pattern_ok(host, len, seed));
-	seed += 2;
 }
 
 static void atomics(void)
@@ -365,21 +362,157 @@ static void test_not_shared(void **state)
 		assert_int_equal(fi_setopt(&w.node[side].ep->fid, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P,
 					   &p2p, sizeof(p2p)), 0);
 		message(LEN, false, 0);
+		rma(LEN);
 		assert_int_equal(sim_ops[WIRE_SHARE], 0);
 		assert_true(sim_ops[WIRE_DATA] > 1);
 		close_kind();
 	}
 }
 
-/* A sender whose memory cannot be opened is asked for DATA. */
+/* Memory that has no handle goes as DATA. */
 static void test_no_handle(void **state)
 {
 	open_kind(0, &near);
 	fakegpu_plan(libs[0], "cuIpcGetMemHandle", 1);
 	message(LEN, false, 0);
+	rma(LEN);
 	fakegpu_plan(libs[0], "", 0);
 	assert_int_equal(sim_ops[WIRE_SHARE], 0);
 	message(LEN, true, 0);
+	rma(LEN);
+	close_kind();
+}
+
+/* ---- reads and writes of one host ------------------------------------------------------- */
+
+/* Of long ones no byte goes by the link: a write, and a read into memory of a device. */
+static void test_shared_rma(void **state)
+{
+	void *desc;
+	int k;
+
+	for (k = 0; k < 3; k++) {
+		open_kind(k, &near);
+		desc = fi_mr_desc(mr_from);
+		put(from, LEN);
+		assert_int_equal(fi_write(a->ep, from, LEN, desc, 1, 0, KEY, &ctx[0]), 0);
+		done(a, &ctx[0]);
+		check(to, LEN);
+		put(to, LEN);
+		assert_int_equal(fi_read(a->ep, from, LEN, desc, 1, 0, KEY, &ctx[0]), 0);
+		done(a, &ctx[0]);
+		check(from, LEN);
+		assert_int_equal(sim_ops[WIRE_SHARE], 2);
+		assert_int_equal(sim_ops[WIRE_DATA], 0);
+		assert_int_equal(sim_ops[WIRE_WRITE], 1);
+		rma(5000);
+		assert_int_equal(sim_ops[WIRE_SHARE], 2);
+		close_kind();
+		open_kind(k, &conf);
+		rma(LEN);
+		assert_int_equal(sim_ops[WIRE_SHARE], 0);
+		close_kind();
+	}
+}
+
+/* What is posted behind such a write stays behind it. */
+static void in_order(const struct sim_conf *how, unsigned shares)
+{
+	static char again[LEN];
+	void *desc;
+	struct comp c;
+	int i;
+
+	open_kind(0, how);
+	desc = fi_mr_desc(mr_from);
+	for (i = 0; i < 8; i++) {
+		pattern_fill(again, LEN, seed + 1);
+		put(from, LEN);
+		assert_int_equal(fi_recv(b->ep, got, 8, NULL, FI_ADDR_UNSPEC, &ctx[1]), 0);
+		assert_int_equal(fi_write(a->ep, host, 100, NULL, 1, 0, KEY, &ctx[0]), 0);
+		assert_int_equal(fi_writedata(a->ep, from, LEN, desc, 77, 1, 0, KEY, &ctx[2]), 0);
+		assert_int_equal(fi_write(a->ep, again, 4096, NULL, 1, 4096, KEY, &ctx[3]), 0);
+		assert_int_equal(fi_write(a->ep, from, LEN, desc, 1, 0, KEY, &ctx[4]), 0);
+		assert_int_equal(fi_inject(a->ep, again, 8, 1), 0);
+		wait_comp(b, &c);
+		assert_int_equal(c.err, 0);
+		assert_true(c.e.flags & FI_REMOTE_CQ_DATA);
+		assert_int_equal(c.e.data, 77);
+		assert_int_equal(c.e.len, LEN);
+		done(b, &ctx[1]);
+		check(to, LEN);		/* when the message is here */
+		done(a, &ctx[0]);
+		done(a, &ctx[2]);
+		done(a, &ctx[3]);
+		done(a, &ctx[4]);
+	}
+	assert_int_equal(sim_ops[WIRE_SHARE], shares);
+	close_kind();
+}
+
+static void test_order(void **state)
+{
+	in_order(&conf, 0);
+	in_order(&near, 16);
+	in_order(&near_rough, 16);
+	fakegpu_plan(libs[0], "cuIpcGetMemHandle", 1);	/* announced, and sent as DATA */
+	in_order(&near, 0);
+	in_order(&near_rough, 0);
+	fakegpu_plan(libs[0], "", 0);
+}
+
+/* The target's memory is the host's, or in several pieces, or the local list is. */
+static void test_other_places(void **state)
+{
+	static char plain[LEN];
+	struct iovec parts[3] = { { plain, 1000 }, { plain + 1000, 300000 }, { plain + 301000, LEN - 301000 } };
+	struct iovec list[2] = { { from, LEN / 2 }, { from + LEN / 2, LEN - LEN / 2 } };
+	struct fi_mr_attr attr = { .mr_iov = parts, .iov_count = 3, .requested_key = 33,
+				   .access = FI_REMOTE_READ | FI_REMOTE_WRITE };
+	void *descs[2];
+	struct fid_mr *mr;
+
+	open_kind(0, &near);
+	descs[0] = descs[1] = fi_mr_desc(mr_from);
+	assert_int_equal(fi_mr_regattr(w.domain, &attr, 0, &mr), 0);
+	put(from, LEN);
+	assert_int_equal(fi_write(a->ep, from, LEN, descs[0], 1, 0, 33, &ctx[0]), 0);
+	done(a, &ctx[0]);
+	assert_true(pattern_ok(plain, LEN, seed));
+	pattern_fill(plain, LEN, ++seed);
+	assert_int_equal(fi_read(a->ep, from, LEN, descs[0], 1, 0, 33, &ctx[0]), 0);
+	done(a, &ctx[0]);
+	check(from, LEN);
+	put(from, LEN);
+	assert_int_equal(fi_writev(a->ep, list, descs, 2, 1, 0, KEY, &ctx[0]), 0);
+	done(a, &ctx[0]);
+	check(to, LEN);
+	put(to, LEN);
+	assert_int_equal(fi_readv(a->ep, list, descs, 2, 1, 0, KEY, &ctx[0]), 0);
+	done(a, &ctx[0]);
+	check(from, LEN);
+	assert_int_equal(sim_ops[WIRE_SHARE], 0);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	close_kind();
+}
+
+/* One that is refused holds up nothing. */
+static void test_refused(void **state)
+{
+	void *desc;
+
+	open_kind(0, &near);
+	desc = fi_mr_desc(mr_from);
+	put(from, LEN);
+	assert_int_equal(fi_write(a->ep, from, LEN, desc, 1, 0, KEY + 50, &ctx[0]), 0);
+	assert_int_equal(fi_write(a->ep, from, LEN, desc, 1, 1, KEY, &ctx[1]), 0);
+	assert_int_equal(fi_read(a->ep, from, LEN, desc, 1, 1, KEY, &ctx[2]), 0);
+	assert_int_equal(fi_write(a->ep, from, LEN, desc, 1, 0, KEY, &ctx[3]), 0);
+	node_expect_err(&w, a, &ctx[0], FI_ENOKEY);
+	node_expect_err(&w, a, &ctx[1], FI_EINVAL);
+	node_expect_err(&w, a, &ctx[2], FI_EINVAL);
+	done(a, &ctx[3]);
+	check(to, LEN);
 	close_kind();
 }
 
@@ -400,6 +533,10 @@ static void test_close_in_the_middle(void **state)
 			assert_int_equal(fi_send(a->ep, from, LEN, fi_mr_desc(mr_from), 1, &ctx[0]), 0);
 			assert_int_equal(fi_read(a->ep, from, LEN / 2, fi_mr_desc(mr_from), 1, 0, KEY,
 						 &ctx[2]), 0);
+			assert_int_equal(fi_write(a->ep, from, LEN, fi_mr_desc(mr_from), 1, 0, KEY,
+						  &ctx[3]), 0);
+			assert_int_equal(fi_write(a->ep, from, 8, fi_mr_desc(mr_from), 1, 0, KEY,
+						  &ctx[4]), 0);
 			for (i = 0; i < turns * 5; i++)
 				world_poll(&w);
 			node_close(&w, turns / 2 % 2);
@@ -409,20 +546,38 @@ static void test_close_in_the_middle(void **state)
 		}
 }
 
-/* A region may close while a peer reads it. */
-static void test_region_closes(void **state)
+/* A region may close while a peer reads or writes it: @turns after that has begun. */
+static void region_closes(const struct sim_conf *how, bool write, int turns)
 {
+	void *desc;
 	struct comp c;
 
-	open_kind(0, &conf);
-	assert_int_equal(fi_read(a->ep, from, LEN, fi_mr_desc(mr_from), 1, 0, KEY, &ctx[0]), 0);
-	world_poll(&w);
-	world_poll(&w);
+	open_kind(0, how);
+	desc = fi_mr_desc(mr_from);
+	put(from, LEN);
+	assert_int_equal(write ? fi_write(a->ep, from, LEN, desc, 1, 0, KEY, &ctx[0]) :
+			 fi_read(a->ep, from, LEN, desc, 1, 0, KEY, &ctx[0]), 0);
+	while (turns--)
+		world_poll(&w);
 	assert_int_equal(fi_close(&mr_to->fid), 0);
 	wait_comp(a, &c);
+	assert_ptr_equal(c.e.op_context, &ctx[0]);
 	mr_to = reg(to, KEY);
 	message(LEN, false, 0);
+	rma(LEN);
 	close_kind();
+}
+
+static void test_region_closes(void **state)
+{
+	int turns;
+
+	for (turns = 0; turns < 8; turns++) {
+		region_closes(&conf, false, turns);
+		region_closes(&conf, true, turns);
+		region_closes(&near, false, turns);
+		region_closes(&near, true, turns);
+	}
 }
 
 /* ---- failing calls ------------------------------------------------------------------------------ */
@@ -500,6 +655,7 @@ static void failing_calls(const struct sim_conf *how)
 			world_settle(&w);
 			message(LEN, false, 0);
 			rma(60000);
+			rma(LEN);
 		}
 		close_kind();
 	}
@@ -597,6 +753,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_not_shared),
 		cmocka_unit_test(test_no_handle),
+		cmocka_unit_test(test_shared_rma),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_other_places),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_close_in_the_middle),
 		cmocka_unit_test(test_region_closes),
 		cmocka_unit_test(test_failing_calls),

@@ -14,21 +14,32 @@
 #include "engine/tx.h"
 #include "engine/wire.h"
 
-/* May the memory of @mr be copied by, or from, another process? */
+/* May copies go directly between the memory of @mr and another process? */
 static bool permitted(const struct eng_ep *ep, const struct obj_mr *mr)
 {
-	return mr && !mr->loc.host && ep->base.hmem_p2p != FI_HMEM_P2P_DISABLED &&
-	       !hmem_p2p_disabled() && !mr->domain->hmem_ops;
+	return mr && mr->loc.iface != FI_HMEM_SYSTEM && !mr->loc.host &&
+	       ep->base.hmem_p2p != FI_HMEM_P2P_DISABLED && !hmem_p2p_disabled() &&
+	       !mr->domain->hmem_ops;
+}
+
+bool eng_dev_shares(const struct eng_ep *ep, const struct obj_mr *mr)
+{
+	return permitted(ep, mr) && !mr->loc.unshared;
 }
 
 /* ---- the sender ------------------------------------------------------------------------- */
+
+bool eng_dev_announces(const struct eng_peer *peer, size_t len)
+{
+	return peer->link->attr.same_host && len > ENG_DEV_SHORT;
+}
 
 uint8_t eng_dev_offer(struct eng_tx *tx)
 {
 	struct eng_dev *dev = tx->sink.dev;
 
 	if (tx->name.peer->link->attr.same_host && tx->pkt.iov_cnt == 1 &&
-	    permitted(tx->ep, dev->mrs[0]) && !dev->mrs[0]->loc.unshared)
+	    eng_dev_shares(tx->ep, dev->mrs[0]))
 		dev->shared = true;
 	return dev->shared ? WIRE_F_SHARE : 0;
 }
@@ -50,28 +61,31 @@ static void write_share(uint8_t *hdr, size_t at, const struct hmem_share *share,
 	wire_put_share(hdr, at, &wire);
 }
 
-bool eng_dev_share(struct eng_tx *tx, const struct wire_msg *msg)
+bool eng_dev_tell_share(struct eng_peer *peer, struct obj_mr *mr, const void *buf, size_t len,
+			uint32_t tx_id, uint32_t rx_id)
 {
-	const struct hmem_share *share = obj_mr_share(tx->sink.dev->mrs[0]);
-	struct eng_out *ctl = share ? eng_ctl_get(tx->ep->grp) : NULL;
+	const struct hmem_share *share = obj_mr_share(mr);
+	struct eng_out *ctl = share ? eng_ctl_get(peer->ep->grp) : NULL;
 
 	if (!ctl)
 		return false;
-	write_share(ctl->pkt.hdr, sizeof(struct wire_base), share, tx->pkt.iov[0].iov_base,
-		    tx->name.id);
-	eng_ctl_send(ctl, tx->name.peer, WIRE_SHARE, 0, msg->rx_id, msg->len, 0);
+	write_share(ctl->pkt.hdr, sizeof(struct wire_base), share, buf, tx_id);
+	eng_ctl_send(ctl, peer, WIRE_SHARE, 0, rx_id, len, 0);
 	return true;
+}
+
+bool eng_dev_share(struct eng_tx *tx, const struct wire_msg *msg)
+{
+	return eng_dev_tell_share(tx->name.peer, tx->sink.dev->mrs[0], tx->pkt.iov[0].iov_base,
+				  msg->len, tx->name.id, msg->rx_id);
 }
 
 /* ---- the receiver ----------------------------------------------------------------------- */
 
-uint8_t eng_dev_accept(struct eng_recv *recv)
+uint8_t eng_dev_accept(const struct eng_ep *ep, struct eng_sink *sink)
 {
-	struct eng_dev *dev = recv->sink.dev;
-
-	dev->shared = (recv->env.flags & WIRE_F_SHARE) && recv->iov_cnt == 1 &&
-		      permitted(recv->ep, dev->mrs[0]);
-	return dev->shared ? WIRE_F_SHARE : 0;
+	sink->dev->shared = sink->iov_cnt == 1 && permitted(ep, sink->dev->mrs[0]);
+	return sink->dev->shared ? WIRE_F_SHARE : 0;
 }
 
 /* find - the sink that waits for the memory that @msg tells of. */
@@ -149,4 +163,5 @@ void eng_dev_answer(struct eng_chunk *chunk)
 	else
 		eng_ctl_send(chunk->answer, sink->name.peer, WIRE_ACK, WIRE_F_SHARE, chunk->tx_id, 0,
 			     0);
+	sink->dev->told = chunk->err;
 }

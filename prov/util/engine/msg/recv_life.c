@@ -102,8 +102,8 @@ static void pull(struct eng_recv *recv, struct eng_out *ctl)
 		eng_recv_finish(recv, -FI_ENOMEM);
 		return;
 	}
-	if (__builtin_expect(want && recv->sink.dev, 0))
-		flags = eng_dev_accept(recv);
+	if (__builtin_expect(want && recv->sink.dev, 0) && (recv->env.flags & WIRE_F_SHARE))
+		flags = eng_dev_accept(recv->ep, &recv->sink);
 	eng_ctl_send(ctl, peer, WIRE_CTS, flags, recv->env.tx_id, want, recv->sink.name.id);
 	if (!want) {
 		eng_recv_finish(recv, 0);

@@ -11,6 +11,7 @@
 #include "engine/ctl.h"
 #include "engine/dev.h"
 #include "engine/recv.h"
+#include "engine/serve.h"
 #include "engine/trig.h"
 
 /* To where each state may go. */
@@ -67,6 +68,8 @@ void eng_tx_describe(struct eng_tx *tx, struct eng_ep *ep, struct eng_peer *peer
 	tx->want_ack = false;
 	tx->copied = false;
 	tx->fence = false;
+	tx->barrier = false;
+	tx->barring = false;
 	tx->listed = false;
 	tx->pumping = false;
 	tx->pieces = 0;
@@ -193,6 +196,25 @@ static void report_error(struct eng_tx *tx, int err)
 	obj_ep_err_tx(&tx->ep->base, &entry, NULL, 0, tx->cntr);
 }
 
+/* What has come after the write @tx may start; release_fence() sends it. */
+static void lift_barrier(struct eng_tx *tx)
+{
+	struct eng_peer *peer = tx->name.peer;
+
+	if (__builtin_expect(!tx->barring, 1))
+		return;
+	tx->barring = false;
+	peer->slow &= ~ENG_PEER_BARRED;
+	if (list_empty(&peer->fenced))
+		peer->slow &= ~ENG_PEER_FENCED;
+}
+
+static void set_barrier(struct eng_tx *tx)
+{
+	tx->barring = true;
+	tx->name.peer->slow |= ENG_PEER_FENCED | ENG_PEER_BARRED;
+}
+
 /* The request is over: one completion, then it is gone. */
 static void finish(struct eng_tx *tx)
 {
@@ -203,6 +225,7 @@ static void finish(struct eng_tx *tx)
 	ep->tx_out--;
 	ep->hub->inject_out -= tx->copied;
 	peer->tx_cnt--;
+	lift_barrier(tx);
 	if (__builtin_expect(tx->cq_flags & FI_COLLECTIVE, 0))
 		eng_oob_send_done(tx);
 	else if (ep->state == ENG_EP_CLOSED)
@@ -404,6 +427,8 @@ static int start(struct eng_tx *tx)
 	int ret;
 
 	set_state(tx, tx->first);
+	if (__builtin_expect(tx->barrier, 0))
+		set_barrier(tx);
 	if (tx->name.id || tx->first == ENG_TX_ASKED) {
 		list_add_tail(&tx->node, &peer->txs);
 		tx->listed = true;
@@ -477,13 +502,14 @@ int eng_tx_launch(struct eng_tx *tx, uint64_t flags)
 	ep->tx_out--;
 	ep->hub->inject_out -= tx->copied;
 	peer->tx_cnt--;
+	lift_barrier(tx);
 	eng_tx_free(tx);
 	eng_peer_unref(peer);
 	/* The link is about to say that the channel broke; then we call again. */
 	return ep->hub->only ? ret : -FI_EAGAIN;
 }
 
-/* Send what waits behind a fence, up to the next fence. */
+/* Send what waits behind a fence or a barrier, up to the next one. */
 static void release_fence(struct eng_peer *peer)
 {
 	struct eng_tx *tx;
@@ -491,7 +517,7 @@ static void release_fence(struct eng_peer *peer)
 	int ret;
 
 	peer->releasing = true;
-	while ((item = peer->fenced.next) != &peer->fenced) {
+	while (!(peer->slow & ENG_PEER_BARRED) && (item = peer->fenced.next) != &peer->fenced) {
 		tx = container_of(item, struct eng_tx, node);
 		/* peer->tx_cnt counts those that wait here, too. */
 		if (tx->fence && peer->tx_cnt > peer->fenced_cnt)
@@ -503,7 +529,7 @@ static void release_fence(struct eng_peer *peer)
 		if (ret)
 			fail(tx, ret);
 	}
-	if (list_empty(&peer->fenced))
+	if (list_empty(&peer->fenced) && !(peer->slow & ENG_PEER_BARRED))
 		peer->slow &= ~ENG_PEER_FENCED;
 	peer->releasing = false;
 }
@@ -539,6 +565,8 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);
 
+	if (!tx && eng_serve_answered(peer, msg))
+		return NULL;
 	if (!tx || (tx->state != ENG_TX_RTS && tx->state != ENG_TX_SHARED))
 		return "clear-to-send for a message that was not announced";
 	if (msg->len > tx->len)
@@ -581,6 +609,8 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	struct eng_tx *tx = find(peer, msg->id);
 
 	if (__builtin_expect(msg->flags & WIRE_F_SHARE, 0)) {
+		if (!tx && eng_serve_answered(peer, msg))
+			return NULL;
 		if (!tx || tx->state != ENG_TX_SHARED)
 			return "acknowledgement of a copy that was not asked for";
 		set_state(tx, ENG_TX_SENT);
@@ -605,7 +635,8 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 		fail(tx, -(int) msg->err);
 		return;
 	}
-	if (eng_recv_refused(peer, msg->id, (int) msg->err))
+	if (eng_recv_refused(peer, msg->id, (int) msg->err) || eng_serve_answered(peer, msg) ||
+	    eng_serve_refused(peer, msg->id, (int) msg->err))
 		return;
 	ENG_WARN(peer->ep, "%s: refused an operation that was reported complete already: %s; "
 		 "FI_DELIVERY_COMPLETE waits for the outcome\n", eng_peer_text(peer, text),
@@ -618,7 +649,7 @@ void eng_tx_fail_all(struct eng_peer *peer, int err)
 	struct eng_tx *tx;
 
 	/* Nothing behind a fence may start now. */
-	peer->slow &= ~ENG_PEER_FENCED;
+	peer->slow &= ~(ENG_PEER_FENCED | ENG_PEER_BARRED);
 	while ((item = list_pop(&peer->fenced))) {
 		peer->fenced_cnt--;
 		fail(container_of(item, struct eng_tx, node), -err);
@@ -626,6 +657,7 @@ void eng_tx_fail_all(struct eng_peer *peer, int err)
 	while ((item = list_pop(&peer->txs))) {
 		tx = container_of(item, struct eng_tx, node);
 		tx->want_ack = false;
+		tx->barring = false;
 		fail(tx, -err);
 	}
 }

@@ -199,13 +199,32 @@ static const char *check_read(struct cursor *cur, struct wire_msg *out)
 	return sum != out->len ? "read length is not the sum of its ranges" : NULL;
 }
 
-static const char *check_write(struct cursor *cur, struct wire_msg *out)
+/* It is one piece, and its end is acknowledged. */
+static const char *check_announced(const struct cursor *cur, const struct wire_msg *out)
 {
-	const char *bad;
-	uint64_t sum;
+	if (cur->payload || !out->len)
+		return "announced write with a payload, or of nothing";
+	if (!(out->flags & WIRE_F_LAST) || !(out->flags & WIRE_F_DELIVERED) ||
+	    (out->flags & WIRE_F_TOTAL))
+		return "announced write that is not all, or wants no acknowledgement";
+	return NULL;
+}
 
+static const char *check_piece(const struct cursor *cur, const struct wire_msg *out)
+{
 	if (out->len != cur->payload)
 		return "write length is not the payload length";
+	return out->flags & WIRE_F_SHARE ? "shared memory of a write that is not announced" : NULL;
+}
+
+static const char *check_write(struct cursor *cur, struct wire_msg *out)
+{
+	bool announced = out->flags & WIRE_F_ANNOUNCED;
+	const char *bad = announced ? check_announced(cur, out) : check_piece(cur, out);
+	uint64_t sum;
+
+	if (bad)
+		return bad;
 	if ((out->flags & (WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_TOTAL)) &&
 	    !(out->flags & WIRE_F_LAST))
 		return "completion data, acknowledgement or total before the last piece";
@@ -219,6 +238,8 @@ static const char *check_write(struct cursor *cur, struct wire_msg *out)
 		bad = take_ranges(cur, out, &sum);
 	if (bad)
 		return bad;
+	if (announced && out->rma_cnt != 1)
+		return "announced write of several ranges";
 	return sum != out->len ? "write length is not the sum of its ranges" : NULL;
 }
 
@@ -260,9 +281,9 @@ static const struct {
 	[WIRE_NACK] = { "NACK", 0, check_nack },
 	[WIRE_XOFF] = { "XOFF", 0, check_bare },
 	[WIRE_XON] = { "XON", 0, check_bare },
-	[WIRE_READ] = { "READ", WIRE_F_DELIVERED, check_read },
-	[WIRE_WRITE] = { "WRITE", WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_LAST | WIRE_F_TOTAL,
-			 check_write },
+	[WIRE_READ] = { "READ", WIRE_F_DELIVERED | WIRE_F_SHARE, check_read },
+	[WIRE_WRITE] = { "WRITE", WIRE_F_DATA | WIRE_F_DELIVERED | WIRE_F_LAST | WIRE_F_TOTAL |
+			 WIRE_F_SHARE | WIRE_F_ANNOUNCED, check_write },
 	[WIRE_ATOMIC] = { "ATOMIC", WIRE_F_DATA | WIRE_F_DELIVERED, check_atomic },
 	[WIRE_SHARE] = { "SHARE", 0, check_share },
 };

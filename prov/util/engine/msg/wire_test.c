@@ -116,6 +116,32 @@ static void test_share(void **arg)
 	assert_non_null(wire_parse(hdr, len, 0, &msg));
 }
 
+/* A write without its payload: one range, all of it, and acknowledged. */
+static void test_announced_write(void **arg)
+{
+	const unsigned all = WIRE_F_ANNOUNCED | WIRE_F_LAST | WIRE_F_DELIVERED;
+	size_t len = wire_put_rma(hdr, wire_put_base(hdr, WIRE_WRITE, 0, 0, 9, 500), 64, 500, 5);
+	unsigned flags;
+
+	(void) arg;
+	for (flags = 0; flags < 256; flags++) {
+		hdr[1] = (uint8_t) flags;
+		if ((flags & all) != all || (flags & ~(all | WIRE_F_SHARE)))
+			assert_non_null(wire_parse(hdr, len, 0, &msg));
+		else
+			assert_null(wire_parse(hdr, len, 0, &msg));
+	}
+	assert_int_equal(msg.total, 500);
+	hdr[1] = (uint8_t) all;
+	assert_non_null(wire_parse(hdr, len, 500, &msg));
+	wire_put_base(hdr, WIRE_WRITE, (uint8_t) all, 0, 9, 501);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	len = wire_put_rma(hdr, len, 64, 1, 5);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	len = wire_put_rma(hdr, wire_put_base(hdr, WIRE_WRITE, (uint8_t) all, 0, 9, 0), 64, 0, 5);
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+}
+
 static void test_data_does_not_wrap(void **arg)
 {
 	size_t len = wire_put_word(hdr, wire_put_base(hdr, WIRE_DATA, 0, 0, 5, 10), 1 << 20);
@@ -266,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_headers_of_impossible_length),
 		cmocka_unit_test(test_control),
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_announced_write),
 		cmocka_unit_test(test_data_does_not_wrap),
 		cmocka_unit_test(test_remote_ranges),
 		cmocka_unit_test(test_mutations),

@@ -117,6 +117,7 @@ static size_t put_ranges(uint8_t *hdr, size_t at, const struct rma *r, size_t of
 
 static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
+	uint8_t flags = r->len ? 0 : WIRE_F_DELIVERED;
 	struct eng_tx *tx;
 	size_t at;
 	bool notify;
@@ -142,7 +143,9 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	}
 	tx->pkt.iov_cnt = 0;
 	tx->pkt.len = 0;
-	at = wire_put_base(tx->pkt.hdr, WIRE_READ, r->len ? 0 : WIRE_F_DELIVERED,
+	if (r->desc && r->msg.rma_iov_count == 1 && eng_dev_announces(peer, r->len))
+		flags = eng_dev_accept(ep, &tx->sink);
+	at = wire_put_base(tx->pkt.hdr, WIRE_READ, flags,
 			   eng_ep_ctx(ep, r->msg.addr), r->len ? tx->sink.name.id : tx->name.id, r->len);
 	tx->pkt.hdr_len = (uint16_t) put_ranges(tx->pkt.hdr, at, r, 0, r->len, true);
 	return eng_tx_launch(tx, r->flags);
@@ -257,6 +260,35 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	return eng_tx_launch(tx, r->flags);
 }
 
+/* announce_write - the payload stays with the device until the target asks for it.  What follows
+ * is held meanwhile, so that it stays behind the write.
+ */
+static int announce_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
+	uint8_t flags = WIRE_F_LAST | WIRE_F_DELIVERED | WIRE_F_ANNOUNCED;
+	int ret;
+
+	if (!tx)
+		return -FI_EAGAIN;
+	ret = eng_name_make(ep->grp, &tx->name) ?
+	      eng_dev_attach(tx, r->msg.msg_iov, r->desc, r->msg.iov_count, r->len, false, true) :
+	      -FI_EAGAIN;
+	if (ret) {
+		eng_tx_free(tx);
+		return ret;
+	}
+	flags |= eng_dev_offer(tx);
+	if (r->flags & FI_REMOTE_CQ_DATA)
+		flags |= WIRE_F_DATA;
+	eng_tx_announce(tx);
+	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->msg.addr), tx->name.id, flags, 0, r->len);
+	tx->pkt.flags &= ~ENG_PKT_MORE;
+	tx->want_ack = true;
+	tx->barrier = true;
+	return eng_tx_launch(tx, r->flags);
+}
+
 /* put_write - send a write from one buffer into one range without a request, where the link can.
  * What such a write has lost when the peer refuses it, after its completion, is its name: the
  * refusal is logged in either case.  Only if there is an ops->put.
@@ -296,6 +328,9 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	bool data = r->flags & FI_REMOTE_CQ_DATA, notify;
 	int ret = is_worth(ep, peer, r) ? native(ep, peer, r, true, &notify) : 0;
 
+	if (__builtin_expect(r->desc != NULL, 0) && r->msg.rma_iov_count == 1 &&
+	    !(r->flags & FI_INJECT) && eng_dev_announces(peer, r->len))
+		return announce_write(ep, peer, r);
 	if (!ret) {
 		ret = peer->link->ops->put ? put_write(ep, peer, r) : 0;
 		if (ret)

@@ -38,6 +38,8 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 	sv->uses.cnt = 0;
 	sv->sink.dev = NULL;
 	list_init(&sv->live);
+	sv->shared = false;
+	sv->name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SERVE };
 	sv->sink.name = (struct eng_name) { .peer = peer, .kind = ENG_NAME_SINK };
 	list_init(&sv->node);
 	eng_peer_ref(peer);
@@ -45,8 +47,7 @@ struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *ms
 	return sv;
 }
 
-/* touch - @sv has @uses from now on, until untouch(). */
-static void touch(struct eng_serve *sv, const struct eng_uses *uses)
+void eng_serve_touch(struct eng_serve *sv, const struct eng_uses *uses)
 {
 	sv->uses = *uses;
 	sv->mark = SIZE_MAX;
@@ -54,7 +55,7 @@ static void touch(struct eng_serve *sv, const struct eng_uses *uses)
 		list_add_tail(&sv->live, &sv->peer->ep->grp->serving);
 }
 
-static void untouch(struct eng_serve *sv)
+void eng_serve_untouch(struct eng_serve *sv)
 {
 	eng_uses_leave(&sv->uses);
 	list_del(&sv->live);
@@ -69,8 +70,12 @@ void eng_serve_put(struct eng_serve *sv)
 		eng_ctl_put(sv->ctl);
 	if (sv->amo)
 		pool_put(&grp->amos, sv->amo);
+	if (sv->sink.dev)
+		eng_dev_put(sv->sink.dev);
+	eng_name_drop(grp, &sv->name);
+	eng_name_drop(grp, &sv->sink.name);
 	free(sv->bounce);
-	untouch(sv);
+	eng_serve_untouch(sv);
 	list_del(&sv->node);
 	pool_put(&grp->serves, sv);
 	eng_flow_release(peer, SERVE_COST);
@@ -202,8 +207,7 @@ void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, 
 
 /* ---- writes ----------------------------------------------------------------- */
 
-/* The payload of a piece is in place. */
-static void written(struct eng_peer *peer, const struct wire_msg *msg, struct eng_out *ack)
+void eng_serve_written(struct eng_peer *peer, const struct wire_msg *msg, struct eng_out *ack)
 {
 	if (!(msg->flags & WIRE_F_LAST))
 		return;
@@ -221,8 +225,7 @@ static void give_up(struct eng_peer *peer, const struct wire_msg *msg, int err,
 		peer->refused = msg->id;
 }
 
-/* Does any of the regions lie in memory of a device? */
-static bool on_device(const struct eng_uses *uses)
+bool eng_serve_on_device(const struct eng_uses *uses)
 {
 	unsigned i;
 
@@ -281,11 +284,11 @@ static void on_write_sunk(struct eng_sink *sink, int status)
 	if (!status) {
 		if (sv->bounce)
 			ret = scatter(sv->peer, &sv->msg, sv->bounce);
-		untouch(sv);
+		eng_serve_untouch(sv);
 		if (ret)
 			give_up(sv->peer, &sv->msg, ret, sv->ctl);
 		else
-			written(sv->peer, &sv->msg, sv->ctl);
+			eng_serve_written(sv->peer, &sv->msg, sv->ctl);
 		sv->ctl = NULL;
 	}
 	eng_serve_put(sv);
@@ -301,7 +304,7 @@ static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 	if (!sv)
 		return ENG_RX_LATER;
 	rx->iov_cnt = cnt;
-	if (cnt > ENG_IOV_MAX || on_device(uses)) {
+	if (cnt > ENG_IOV_MAX || eng_serve_on_device(uses)) {
 		sv->bounce = malloc(rx->len);
 		if (!sv->bounce) {
 			eng_serve_put(sv);
@@ -310,7 +313,7 @@ static enum eng_rx_verdict place_write(struct eng_peer *peer, struct eng_rx *rx,
 		rx->iov[0] = (struct iovec) { sv->bounce, rx->len };
 		rx->iov_cnt = 1;
 	} else {
-		touch(sv, uses);
+		eng_serve_touch(sv, uses);
 		uses->cnt = 0;
 	}
 	sv->ctl = ack;
@@ -350,14 +353,14 @@ static enum eng_rx_verdict take_write(struct eng_peer *peer, struct eng_rx *rx,
 			eng_ctl_put(ack);
 		return verdict;
 	}
-	if (cnt <= ENG_IOV_MAX && !on_device(uses))
+	if (cnt <= ENG_IOV_MAX && !eng_serve_on_device(uses))
 		iov_scatter(rx->iov, cnt, 0, rx->data, rx->len);
 	else
 		ret = scatter(peer, msg, rx->data);
 	if (ret)
 		give_up(peer, msg, ret, ack);
 	else
-		written(peer, msg, ack);
+		eng_serve_written(peer, msg, ack);
 	return ENG_RX_DONE;
 }
 
@@ -380,7 +383,9 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 		return verdict;
 	}
 	grant(peer, msg);
-	verdict = take_write(peer, rx, msg, cnt, &uses);
+	verdict = __builtin_expect(msg->flags & WIRE_F_ANNOUNCED, 0) ?
+		  eng_serve_announced(peer, rx, msg, cnt, &uses) :
+		  take_write(peer, rx, msg, cnt, &uses);
 	eng_uses_leave(&uses);
 	return verdict;
 }
@@ -402,15 +407,13 @@ static void read_end(struct eng_serve *sv)
 	eng_serve_put(sv);
 }
 
-/* A range is with the peer, or its connection is lost, or its region closes. */
-static void on_pumped(struct eng_pump *pump, int status)
+void eng_serve_range_done(struct eng_serve *sv, int status)
 {
-	struct eng_serve *sv = container_of(pump, struct eng_serve, pump);
 	struct eng_peer *peer = sv->peer;
 
-	untouch(sv);
+	eng_serve_untouch(sv);
 	sv->ended = true;
-	sv->done += pump->want;
+	sv->done += sv->pump.want;
 	sv->range++;
 	if (status <= -HMEM_ERR_BASE && !sv->err) {
 		sv->err = status;
@@ -424,6 +427,12 @@ static void on_pumped(struct eng_pump *pump, int status)
 	}
 	if (!sv->running)
 		eng_serve_next(peer);
+}
+
+/* A range is with the peer, or its connection is lost, or its region closes. */
+static void on_pumped(struct eng_pump *pump, int status)
+{
+	eng_serve_range_done(container_of(pump, struct eng_serve, pump), status);
 }
 
 /* Begin the next range of a read.  False: there is none, or it is refused. */
@@ -442,7 +451,7 @@ static bool next_range(struct eng_serve *sv)
 			&uses.use[0]);
 	if (sv->err)
 		return false;
-	touch(sv, &uses);
+	eng_serve_touch(sv, &uses);
 	sv->pump.peer = sv->peer;
 	sv->pump.grp = sv->peer->ep->grp;
 	sv->pump.iov = sv->iov;
@@ -451,12 +460,14 @@ static bool next_range(struct eng_serve *sv)
 	sv->pump.base = sv->done;
 	sv->pump.want = r->len;
 	sv->pump.mrs = NULL;
-	if (__builtin_expect(on_device(&uses), 0)) {
+	if (__builtin_expect(eng_serve_on_device(&uses), 0)) {
 		eng_dev_name_all(sv->mrs, uses.use[0].mr, cnt);
 		sv->pump.mrs = sv->mrs;
 	}
 	sv->pump.done = on_pumped;
 	sv->ended = false;
+	if (__builtin_expect(sv->msg.flags & WIRE_F_SHARE, 0) && eng_serve_share(sv))
+		return true;
 	sv->running = true;
 	eng_pump_start(&sv->pump);
 	sv->running = false;
@@ -524,6 +535,7 @@ void eng_serve_fail_all(struct eng_peer *peer)
 	struct eng_serve *sv;
 	struct list *pos, *tmp;
 
+	eng_serve_fail_announced(peer);
 	/* Those behind the first have not begun. */
 	list_for_each_safe(pos, tmp, &peer->serves) {
 		sv = container_of(pos, struct eng_serve, node);
@@ -533,7 +545,10 @@ void eng_serve_fail_all(struct eng_peer *peer)
 	if (list_empty(&peer->serves))
 		return;
 	sv = container_of(peer->serves.next, struct eng_serve, node);
-	eng_pump_stop(&sv->pump, -FI_ECONNRESET);
+	if (sv->shared)
+		eng_serve_unshare(sv);
+	else
+		eng_pump_stop(&sv->pump, -FI_ECONNRESET);
 }
 
 /* ---- regions that close ----------------------------------------------------- */
@@ -556,7 +571,9 @@ static bool is_read(const struct eng_serve *sv)
 /* How far it is: a number that grows when something moves. */
 static size_t position(const struct eng_serve *sv)
 {
-	return is_read(sv) ? sv->pump.off + ENG_PUMP_PIECES - sv->pump.pieces : 0;
+	if (sv->sink.name.id)
+		return sv->sink.got;
+	return is_read(sv) && !sv->shared ? sv->pump.off + ENG_PUMP_PIECES - sv->pump.pieces : 0;
 }
 
 /* One that has not moved since it was marked, or NULL. */
@@ -598,7 +615,7 @@ void eng_serve_revoke(struct eng_grp *grp, const struct obj_mr *mr, unsigned pha
 		if (!touches(sv, mr, phases))
 			continue;
 		sv->mark = position(sv);
-		if (how != OBJ_REVOKE_STOP || !is_read(sv))
+		if (how != OBJ_REVOKE_STOP || !is_read(sv) || sv->shared)
 			continue;
 		sv->err = -FI_ENOKEY;
 		eng_pump_stop(&sv->pump, -FI_ENOKEY);
