@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 # Two processes with memory of devices, over tests/fakegpu.
-check_PROGRAMS += tests/devices/calls tests/devices/faults tests/devices/pipeline
+check_PROGRAMS += tests/devices/calls tests/devices/faults tests/devices/handles \
+	tests/devices/pipeline
 devices_pair = tests/devices/pair.c tests/devices/pair.h tests/fakegpu/use.h \
 	fabtests/common/device.c fabtests/common/device.h
 devices_libs = src/libfabric.la
@@ -17,6 +18,11 @@ tests_devices_calls_SOURCES = tests/devices/calls.c $(devices_pair)
 tests_devices_calls_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
 tests_devices_calls_LDADD = $(devices_libs)
 tests_devices_calls_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
-TESTS += tests/devices/faults_test tests/devices/options_test
-dist_check_SCRIPTS += tests/devices/faults_test tests/devices/options_test
+tests_devices_handles_SOURCES = tests/devices/handles.c $(devices_pair)
+tests_devices_handles_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
+tests_devices_handles_LDADD = $(devices_libs)
+tests_devices_handles_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
+devices_tests = tests/devices/faults_test tests/devices/handles_test tests/devices/options_test
+TESTS += $(devices_tests)
+dist_check_SCRIPTS += $(devices_tests)
 EXTRA_DIST += tests/devices/README.md
