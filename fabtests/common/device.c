@@ -42,6 +42,24 @@ static const char *missing(const char *const *names)
 	return NULL;
 }
 
+/* What is allocated: a program of the suite has a few buffers. */
+#define BUFS_MAX 256
+
+static struct {
+	char *at;
+	size_t len;
+} bufs[BUFS_MAX];
+
+static size_t length_of(const void *at)
+{
+	size_t i;
+
+	for (i = 0; i < BUFS_MAX; i++)
+		if (bufs[i].at == at)
+			return bufs[i].len;
+	return 0;
+}
+
 /* ---- system -------------------------------------------------------------------------- */
 
 static const char *sys_open(int number)
@@ -125,6 +143,81 @@ static bool cuda_get(void *to, const void *from, size_t len)
 	ret = CALL(int (*)(void *, cu_ptr, size_t), "cuMemcpyDtoH_v2")(to, (uintptr_t) from, len);
 	cuda_leave();
 	return !ret;
+}
+
+/* Memory of two handles side by side, as allocators that grow their segments have it; a handle
+ * may be released once it is mapped.
+ */
+static const char *cuda_map_open(int number)
+{
+	static const char *const names[] = { "cuMemGetAllocationGranularity", "cuMemAddressReserve",
+		"cuMemAddressFree", "cuMemCreate", "cuMemMap", "cuMemSetAccess", "cuMemUnmap",
+		"cuMemRelease", NULL };
+
+	return missing(names) ? missing(names) : cuda_open(number);
+}
+
+/* half - of an allocation of @len bytes: what one handle has. */
+static size_t cuda_half(size_t len)
+{
+	int prop[8] = { 1, 0, 1, device };
+	size_t page = 0;
+
+	if (CALL(int (*)(size_t *, int *, int), "cuMemGetAllocationGranularity")(&page, prop, 0) || !page)
+		return 0;
+	return ((len + 1) / 2 + page - 1) / page * page;
+}
+
+static bool cuda_map_one(cu_ptr at, size_t len)
+{
+	int prop[8] = { 1, 0, 1, device }, access[3] = { 1, device, 3 };
+	unsigned long long handle;
+	bool ok;
+
+	if (CALL(int (*)(unsigned long long *, size_t, int *, unsigned long long), "cuMemCreate")
+	    (&handle, len, prop, 0))
+		return false;
+	ok = !CALL(int (*)(cu_ptr, size_t, size_t, unsigned long long, unsigned long long), "cuMemMap")
+	     (at, len, 0, handle, 0) &&
+	     !CALL(int (*)(cu_ptr, size_t, int *, size_t), "cuMemSetAccess")(at, len, access, 1);
+	CALL(int (*)(unsigned long long), "cuMemRelease")(handle);
+	return ok;
+}
+
+static void *cuda_map_alloc(size_t len)
+{
+	size_t half = cuda_half(len);
+	cu_ptr at = 0;
+
+	if (!half || CALL(int (*)(cu_ptr *, size_t, size_t, cu_ptr, unsigned long long),
+			  "cuMemAddressReserve")(&at, 2 * half, 0, 0, 0))
+		return NULL;
+	return cuda_map_one(at, half) && cuda_map_one(at + half, half) ? (void *) (uintptr_t) at : NULL;
+}
+
+static void cuda_map_free(void *at)
+{
+	size_t all = 2 * cuda_half(length_of(at));
+
+	CALL(int (*)(cu_ptr, size_t), "cuMemUnmap")((uintptr_t) at, all);
+	CALL(int (*)(cu_ptr, size_t), "cuMemAddressFree")((uintptr_t) at, all);
+}
+
+static const char *cuda_managed_open(int number)
+{
+	return call("cuMemAllocManaged") ? cuda_open(number) : "cuMemAllocManaged";
+}
+
+/* Attached to all streams of all devices. */
+static void *cuda_managed_alloc(size_t len)
+{
+	cu_ptr at = 0;
+
+	cuda_enter();
+	if (CALL(int (*)(cu_ptr *, size_t, unsigned), "cuMemAllocManaged")(&at, len, 1))
+		at = 0;
+	cuda_leave();
+	return (void *) (uintptr_t) at;
 }
 
 /* ---- ROCr -------------------------------------------------------------------------------- */
@@ -259,6 +352,10 @@ static const struct kind kinds[] = {
 	{ "system", FI_HMEM_SYSTEM, { NULL }, sys_open, malloc, free, sys_copy, sys_copy },
 	{ "cuda", FI_HMEM_CUDA, { "libcuda.so.1", "libcuda.so" }, cuda_open, cuda_alloc, cuda_free,
 	  cuda_put, cuda_get },
+	{ "cuda-map", FI_HMEM_CUDA, { "libcuda.so.1", "libcuda.so" }, cuda_map_open, cuda_map_alloc,
+	  cuda_map_free, cuda_put, cuda_get },
+	{ "cuda-managed", FI_HMEM_CUDA, { "libcuda.so.1", "libcuda.so" }, cuda_managed_open,
+	  cuda_managed_alloc, cuda_free, cuda_put, cuda_get },
 	{ "rocr", FI_HMEM_ROCR, { "libhsa-runtime64.so.1", "libhsa-runtime64.so" }, rocr_open,
 	  rocr_alloc, rocr_free, rocr_copy, rocr_copy },
 	{ "ze", FI_HMEM_ZE, { "libze_loader.so.1", "libze_loader.so" }, ze_open, ze_alloc, ze_free,
@@ -274,7 +371,7 @@ const char *device_open(const char *word, int number)
 		if (!strcmp(kinds[i].word, word))
 			k = &kinds[i];
 	if (!k)
-		return "there is no such kind of device: system, cuda, rocr, ze";
+		return "there is no such kind of device: system, cuda, cuda-map, cuda-managed, rocr, ze";
 	lib = NULL;
 	for (i = 0; k->lib[i] && !lib; i++)
 		lib = dlopen(k->lib[i], RTLD_NOW | RTLD_LOCAL);
@@ -299,14 +396,6 @@ void device_attr(struct fi_mr_attr *attr)
 	if (attr->iface != FI_HMEM_SYSTEM)
 		attr->device.cuda = device;
 }
-
-/* What is allocated: a program of the suite has a few buffers. */
-#define BUFS_MAX 256
-
-static struct {
-	char *at;
-	size_t len;
-} bufs[BUFS_MAX];
 
 static void enter(char *at, size_t len, const void *was)
 {
@@ -333,8 +422,8 @@ void device_free(void *at)
 {
 	if (!at)
 		return;
-	enter(NULL, 0, at);
 	kind->free(at);
+	enter(NULL, 0, at);
 }
 
 bool device_holds(const void *at)

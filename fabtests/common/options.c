@@ -62,7 +62,8 @@ static void usage(const struct ft *ft, FILE *to)
 		"                                      of one thread asks for manual, all else for any\n"
 		"  --batch N  --selective  --cell-ms N fi_bench_matrix: entries of a read, few operations with\n"
 		"                                      an entry, time of a cell [10]\n"
-		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind\n"
+		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind; also\n"
+		"                                      cuda-map (cuMemMap), cuda-managed\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
