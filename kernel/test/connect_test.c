@@ -152,6 +152,35 @@ out:
 	pair_close(&p);
 }
 
+/* A listener's name is what it was given; a port that was 0 is chosen by then. */
+static void names(struct test *t)
+{
+	char name[FI_NAME_MAX], back[FI_NAME_MAX];
+	size_t size = sizeof(name), len = sizeof(back);
+	struct pair p;
+
+	IS(t, half_open(t, &p), 0);
+	IS(t, fi_getname(&p.pep->fid, name, &size), 0);
+	IS(t, fi_close(&p.pep->fid), 0);
+	p.pep = NULL;
+	IS(t, fi_passive_ep(p.b.fabric, p.b.info, &p.pep, NULL), 0);
+	IS(t, fi_listen(p.pep), -FI_ENOEQ);
+	IS(t, fi_pep_bind(p.pep, &p.b.tx->fid, 0), -FI_EINVAL);
+	IS(t, fi_pep_bind(p.pep, &p.b.eq->fid, 0), 0);
+	IS(t, fi_setname(&p.pep->fid, name, 0), -FI_EINVAL);
+	IS(t, fi_setname(&p.pep->fid, "", 1), -FI_EINVAL);
+	IS(t, fi_setname(&p.pep->fid, name, size), 0);
+	IS(t, fi_listen(p.pep), 0);
+	IS(t, fi_getname(&p.pep->fid, back, &len), 0);
+	IS(t, len, size);
+	IS(t, memcmp(name, back, size), 0);
+	IS(t, fi_setname(&p.a.ep->fid, name, 1), -FI_EINVAL);
+	len = sizeof(back);
+	IS(t, fi_getopt(&p.a.ep->fid, FI_OPT_ENDPOINT, -1, back, &len), -FI_ENOPROTOOPT);
+out:
+	pair_close(&p);
+}
+
 /* What is outstanding when the connection ends, ends once. */
 static void flush(struct test *t)
 {
@@ -234,6 +263,7 @@ void test_connect(struct test *t)
 	test_case(t, "MSG: connect without a listener", refused);
 	test_case(t, "MSG: a listener goes with a request", abandoned);
 	test_case(t, "MSG: misuse of connection calls", misuse);
+	test_case(t, "MSG: names of listeners, options", names);
 	test_case(t, "MSG: operations end once with the connection", flush);
 	test_case(t, "MSG: close with operations outstanding", close_busy);
 	test_case(t, "MSG: 100 closes with operations outstanding", close_busy_often);

@@ -281,6 +281,11 @@ static void mr_calls(struct test *t)
 	IS(t, fi_mr_reg(s.domain, buf, 4096, 0, 0, 1, 0, &mr, NULL), -FI_EINVAL);
 	IS(t, fi_mr_reg(s.domain, buf, 0, FI_REMOTE_READ, 0, 1, 0, &mr, NULL), -FI_EINVAL);
 	IS(t, fi_mr_reg(s.domain, buf, 4096, FI_MSG, 0, 1, 0, &mr, NULL), -FI_EINVAL);
+	IS(t, fi_mr_regv(s.domain, NULL, 1, FI_REMOTE_READ, 0, 1, 0, &mr, NULL), -FI_EINVAL);
+	IS(t, fi_mr_regv(s.domain, &iov, 0, FI_REMOTE_READ, 0, 1, 0, &mr, NULL), -FI_EINVAL);
+	IS(t, fi_mr_regv(s.domain, &iov, 1, FI_REMOTE_READ, 0, 1, 0, &mr, NULL), 0);
+	IS(t, fi_close(&mr->fid), 0);
+	mr = NULL;
 	attr.mr_iov = &iov;
 	IS(t, fi_mr_regattr(s.domain, &attr, FI_RMA, &mr), -FI_EBADFLAGS);
 	IS(t, fi_mr_reg(s.domain, buf, 4096, FI_REMOTE_READ, 0, 1, 0, &mr, t), 0);

@@ -109,6 +109,26 @@ out:
 	return;
 }
 
+/* Fabrics keep their namespace. */
+static void namespaces(struct test *t)
+{
+	struct fi_fabric_attr attr = { .prov_name = "kofi_test_fake" };
+	struct fi_info *info = NULL, hints = { .fabric_attr = &attr, .mode = ~0ULL };
+	struct fid_fabric *fabric;
+
+	IS(t, kofi_getinfo(&init_net, VERSION, NULL, NULL, 0, &hints, &info), -FI_ENODATA);
+	IS(t, kofi_fabric(&init_net, NULL, &fabric, NULL), -FI_EINVAL);
+	IS(t, kofi_fabric(&init_net, &attr, &fabric, NULL), -FI_ENODEV);
+	IS(t, kofi_provider_register(VERSION, &good), 0);
+	IS(t, kofi_getinfo(&init_net, VERSION, NULL, NULL, 0, &hints, &info), 0);
+	IS(t, kofi_fabric(&init_net, info->fabric_attr, &fabric, NULL), 0);
+	NEED(t, fabric->net == &init_net && fabric->api_version == VERSION, 0);
+	IS(t, kofi_fabric_close(fabric), 0);
+	IS(t, kofi_provider_deregister(&good), 0);
+out:
+	fi_freeinfo(info);
+}
+
 static void query(struct test *t)
 {
 	struct fi_info *info = NULL;
@@ -150,6 +170,7 @@ void test_registry(struct test *t)
 	test_case(t, "register, deregister: misuse", misuse);
 	test_case(t, "a provider in use is not deregistered", in_use);
 	test_case(t, "1000 cycles of register, discover, open, close, deregister", cycles);
+	test_case(t, "kofi_getinfo, kofi_fabric: a network namespace", namespaces);
 	test_case(t, "fi_getinfo: misuse", query);
 	test_case(t, "fi_dupinfo, fi_freeinfo", dup);
 }
