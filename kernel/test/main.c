@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 /*
  * main.c - reading /sys/kernel/debug/kofi_test/run runs the tests and gives their results
- * as TAP. What is tested say the parameters in /sys/module/kofi_test/parameters.
+ * as TAP; reading cost there gives instructions. What is tested say the parameters in
+ * /sys/module/kofi_test/parameters.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -72,15 +73,20 @@ static bool offers(struct test *t, enum fi_ep_type type)
 	return true;
 }
 
+static int args_read(struct test *t)
+{
+	t->args.prov = text(provider);
+	t->args.server = text(server);
+	t->args.client = text(client);
+	t->args.only = text(only);
+	return t->args.prov ? 0 : -EINVAL;
+}
+
 static int run_show(struct seq_file *seq, void *unused)
 {
-	struct test t = {
-		.args = { .prov = text(provider), .server = text(server),
-			  .client = text(client), .only = text(only) },
-		.out = seq,
-	};
+	struct test t = { .out = seq };
 
-	if (!t.args.prov)
+	if (args_read(&t))
 		return -EINVAL;
 	if (!strcmp(t.args.prov, "core")) {
 		test_registry(&t);
@@ -100,10 +106,17 @@ static int run_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
+static int cost_show(struct seq_file *seq, void *unused)
+{
+	struct test t = { .out = seq };
+
+	return args_read(&t) || test_cost(&t, seq) ? -EIO : 0;
+}
+
 /* The output must not be made twice when the first buffer is too small. */
 static int run_open(struct inode *inode, struct file *file)
 {
-	return single_open_size(file, run_show, NULL, 64 * 1024);
+	return single_open_size(file, inode->i_private, NULL, 256 * 1024);
 }
 
 static ssize_t run_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
@@ -127,7 +140,8 @@ static const struct file_operations run_fops = {
 static int __init test_init(void)
 {
 	dir = debugfs_create_dir("kofi_test", NULL);
-	debugfs_create_file("run", 0400, dir, NULL, &run_fops);
+	debugfs_create_file("run", 0400, dir, run_show, &run_fops);
+	debugfs_create_file("cost", 0400, dir, cost_show, &run_fops);
 	return 0;
 }
 

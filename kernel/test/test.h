@@ -125,4 +125,7 @@ void test_connect(struct test *t);
 void test_transfer(struct test *t, enum fi_ep_type type);
 void test_rdm(struct test *t);
 
+/* test_cost - writes the instructions of transfer calls to @seq; 0 or an error. */
+int test_cost(struct test *t, struct seq_file *seq);
+
 #endif /* KOFI_TEST_H */
