@@ -13,7 +13,8 @@ EXTRA_DIST += kernel/Kbuild kernel/Makefile kernel/README.md kernel/check kernel
 	kernel/obj/eq.c kernel/obj/ip.c kernel/obj/main.c kernel/obj/match.c kernel/obj/mr.c \
 	kernel/obj/obj.h kernel/obj/op.c kernel/tcp/cm.c kernel/tcp/conn.c kernel/tcp/listen.c \
 	kernel/tcp/prov.c kernel/tcp/rdm.c kernel/tcp/rx.c kernel/tcp/tcp.h kernel/tcp/tx.c \
-	kernel/tcp/wire.h kernel/test/connect_test.c kernel/test/guest_test kernel/test/hostile.c \
+	kernel/tcp/wire.h kernel/test/calls kernel/test/connect_test.c kernel/test/cost_test.c \
+	kernel/test/debug.config kernel/test/get_kernel kernel/test/guest_test kernel/test/hostile.c \
 	kernel/test/main.c kernel/test/object_test.c kernel/test/pair.c kernel/test/peer.c \
 	kernel/test/rdm_test.c kernel/test/registry_test.c kernel/test/test.h \
 	kernel/test/transfer_test.c kernel/verbs/cm.c kernel/verbs/ep.c kernel/verbs/mr.c \
