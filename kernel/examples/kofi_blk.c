@@ -7,9 +7,9 @@
  *
  *   insmod kofi_blk.ko provider=tcp server=ADDRESS port=PORT
  *
- * The server's first message describes its region.  A request of the block layer is one read
- * or write of its pages.  When the connection ends, requests end with an error; there is no
- * second connection.
+ * The client's first message is empty: on iWARP a server that speaks first loses its connection.
+ * The server's describes its region.  A request of the block layer is one read or write of its
+ * pages.  When the connection ends, requests end with an error; there is no second connection.
  *
  * With FI_DELIVERY_COMPLETE a write is in the server's memory when it completes; where the
  * provider has it not, the device of the server acknowledges.
@@ -226,6 +226,9 @@ static int connect(void)
 	ret = fi_eq_sread(dev.eq, &event, &entry, sizeof(entry), WAIT_MS, 0);
 	if (ret < 0 || event != FI_CONNECTED)
 		return -FI_ECONNREFUSED;
+	ret = fi_inject(dev.ep, dev.hello, 0, 0);
+	if (ret)
+		return ret;
 	if (!wait_for_completion_timeout(&dev.greeted, msecs_to_jiffies(WAIT_MS)) || dev.error)
 		return -FI_ETIMEDOUT;
 	dev.addr = le64_to_cpu(dev.hello->addr);

@@ -9,15 +9,17 @@
  *   echo "client PROVIDER ADDRESS PORT [MODE [SOURCE]]" > /sys/kernel/debug/kofi_pingpong/run
  *
  * The write returns when the conversation is over; its error is the write's.  MODE: pingpong;
- * reject (the server refuses, the client expects that); flood (the client sends until the
- * connection ends, and each operation must end once); victim (the server accepts one connection
- * after the other and waits for its end, until a request says "quit").
+ * reject (the server refuses, the client expects that); flood and flood_rma (the client sends,
+ * or writes and reads, until the connection ends, and each operation must end once); region (the
+ * server of flood_rma); victim (the server accepts one connection after the other and waits for
+ * its end, until a request says "quit").
  *
  * The conversation: both send a struct hello that describes the region that the other one may
- * access.  For each length the client sends a message that the server sends back.  The client
- * writes the server's region, reads it again and says so with an empty message; the server
- * does the same with the client's.  A receive is posted before anything is sent that the other
- * side may answer: iWARP ends the connection when a message finds none.
+ * access, the client first: on iWARP a server that speaks first loses its connection.  For each
+ * length the client sends a message that the server sends back.  The client writes the server's
+ * region, reads it again and says so with an empty message; the server does the same with the
+ * client's.  A receive is posted before anything is sent that the other side may answer: iWARP
+ * ends the connection when a message finds none.
  */
 #define pr_fmt(fmt) "kofi_pingpong: " fmt
 
@@ -144,7 +146,7 @@ static ssize_t completed(struct side *s, uint64_t flags)
 
 struct event {
 	struct fi_eq_cm_entry	entry;
-	char			data[64];
+	char			data[256];	/* as much as a peer may pass along */
 };
 
 static int event_is(struct fid_eq *eq, uint32_t want, struct event *event)
@@ -377,16 +379,23 @@ static int access_one(struct side *s, bool write)
 	return ret ? ret : min_t(ssize_t, completed(s, write ? FI_WRITE : FI_READ), 0);
 }
 
-static int greet(struct side *s)
+static ssize_t send_hello(struct side *s)
 {
 	ssize_t ret;
-	int i;
 
 	s->hello->key = cpu_to_le64(fi_mr_key(s->mr));
 	s->hello->len = cpu_to_le64(REGION);
 	ret = fi_send(s->ep, s->hello, sizeof(*s->hello), NULL, 0, NULL);
-	for (i = 0; i < 2 && ret >= 0; i++)
-		ret = completed(s, i ? FI_RECV : FI_SEND);
+	return ret ? ret : completed(s, FI_SEND);
+}
+
+static int greet(struct side *s, bool server)
+{
+	ssize_t ret;
+
+	ret = server ? completed(s, FI_RECV) : send_hello(s);
+	if (ret >= 0)
+		ret = server ? send_hello(s) : completed(s, FI_RECV);
 	s->addr = le64_to_cpu(s->hello[1].addr);
 	s->key = le64_to_cpu(s->hello[1].key);
 	return min_t(ssize_t, ret, 0);
@@ -453,16 +462,31 @@ static int remote(struct side *s, bool server)
 
 /* ---- until the connection ends ---- */
 
-static int flood(struct side *s)
+#define FLOOD_LEN	65536
+
+/* Operation number @i: a send, or a write and a read in turn. */
+static ssize_t flood_one(struct side *s, bool rma, unsigned long i)
+{
+	void *buf = page_address(s->out.half[0]);
+
+	if (!rma)
+		return fi_send(s->ep, buf, FLOOD_LEN, NULL, 0, s);
+	return i % 2 ? fi_write(s->ep, buf, FLOOD_LEN, NULL, 0, s->addr, s->key, s) :
+		       fi_read(s->ep, buf, FLOOD_LEN, NULL, 0, s->addr, s->key, s);
+}
+
+static int flood(struct side *s, bool rma)
 {
 	struct fi_cq_data_entry e[8];
 	struct fi_cq_err_entry err;
-	unsigned long posted = 2, ended = 0;	/* the receives of endpoint() */
+	/* the receives of endpoint() that no message has taken */
+	unsigned long posted = rma ? 1 : 2, ended = 0;
 	ssize_t n, ret = 0;
 
+	pr_info("flooding\n");
 	while (!ret || ended < posted) {
 		if (!ret) {
-			ret = fi_send(s->ep, page_address(s->out.half[0]), 65536, NULL, 0, s);
+			ret = flood_one(s, rma, posted);
 			posted += !ret;
 			if (!ret)
 				continue;
@@ -484,6 +508,23 @@ static int flood(struct side *s)
 	n = fi_cq_read(s->cq, e, 1);
 	pr_info("flood: %lu posted, %lu ended, then %zd\n", posted, ended, ret);
 	return ended == posted && n == -FI_EAGAIN ? 0 : -FI_EIO;
+}
+
+/* The other side of flood_rma: the connection ends, and with it the one receive, once. */
+static int be_flooded(struct side *s)
+{
+	struct fi_cq_data_entry e;
+	struct fi_cq_err_entry err;
+	ssize_t n;
+	int ret;
+
+	ret = event_is(s->eq, FI_SHUTDOWN, &(struct event){});
+	if (ret)
+		return ret;
+	n = fi_cq_sread(s->cq, &e, 1, NULL, WAIT_MS);
+	if (n != -FI_EAVAIL || fi_cq_readerr(s->cq, &err, 0) != 1)
+		return -FI_EIO;
+	return fi_cq_read(s->cq, &e, 1) == -FI_EAGAIN ? 0 : -FI_EIO;
 }
 
 /* ---- connections of peers that misbehave ---- */
@@ -584,9 +625,13 @@ static int talk(struct side *s, const struct args *args)
 	if (reject)
 		return args->server ? ret : ret == -FI_ECONNREFUSED ? 0 : -FI_EPROTO;
 	if (!ret && !strcmp(args->mode, "flood"))
-		return flood(s);
+		return flood(s, false);
 	if (!ret)
-		ret = greet(s);
+		ret = greet(s, args->server);
+	if (!ret && !strcmp(args->mode, "flood_rma"))
+		return flood(s, true);
+	if (!ret && !strcmp(args->mode, "region"))
+		return be_flooded(s);
 	if (!ret)
 		ret = messages(s, args->server);
 	if (!ret)

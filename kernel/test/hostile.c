@@ -2,10 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 /*
  * hostile.c - a peer that breaks the tcp wire protocol in every way that its validator knows,
- * and in some thousand random ones, against "server tcp ADDRESS PORT victim" of
- * kofi_pingpong.ko.
+ * and in some thousand random ones, and with what a fuzzer has found worth keeping, against
+ * "server tcp ADDRESS PORT victim" of kofi_pingpong.ko.
  *
- *   hostile ADDRESS PORT [ROUNDS [SEED]]
+ *   hostile ADDRESS PORT [ROUNDS [SEED [FILE...]]]
+ *
+ * FILE: bytes that are played twice, as the beginning of a connection and behind its handshake; so is
+ * what was captured between other implementations (prov/tcp/compat/test).
  *
  * Exit status 0: after each breach the connection was ended by the other side, or the stream
  * was harmless, and at the end a correct peer is still served.
@@ -19,6 +22,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "captured.h"
 
 static struct sockaddr_in addr;
 
@@ -303,10 +308,74 @@ static void mutations(int rounds)
 	}
 }
 
+/* ---- what is kept ---- */
+
+static unsigned played;
+
+/* Whether it is a breach is not known here: the other side must live. */
+static void play(const uint8_t *bytes, size_t len)
+{
+	int fd, behind;
+
+	for (behind = 0; behind < 2; behind++) {
+		fd = behind ? shake("x") : dial();
+		if (fd < 0) {
+			fprintf(stderr, "hostile: not accepted any more\n");
+			exit(1);
+		}
+		send(fd, bytes, len, MSG_NOSIGNAL);
+		shutdown(fd, SHUT_WR);
+		if (drain(fd)) {
+			fprintf(stderr, "hostile: kept bytes: the connection goes on\n");
+			bad++;
+		}
+		close(fd);
+		played++;
+	}
+}
+
+/* Payload that was not kept is 0. */
+static void play_hex(const char *hex, size_t size)
+{
+	static uint8_t bytes[1 << 20];
+	unsigned byte;
+	size_t i;
+
+	memset(bytes, 0, sizeof(bytes));
+	for (i = 0; hex[2 * i] && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
+		bytes[i] = (uint8_t) byte;
+	play(bytes, size ? size : i);
+}
+
+static void play_file(const char *path)
+{
+	static uint8_t bytes[1 << 20];
+	FILE *f = fopen(path, "r");
+	size_t len;
+
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	len = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	play(bytes, len);
+}
+
+static void play_captured(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(captured_cm) / sizeof(captured_cm[0]); i++)
+		play_hex(captured_cm[i], 0);
+	for (i = 0; i < sizeof(captured_frames) / sizeof(captured_frames[0]); i++)
+		play_hex(captured_frames[i].hex, captured_frames[i].size);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t msg[64], f[64];
-	int fd;
+	int i, fd;
 
 	if (argc < 3)
 		return 2;
@@ -318,6 +387,9 @@ int main(int argc, char **argv)
 	frames();
 	excess();
 	mutations(argc > 3 ? atoi(argv[3]) : 300);
+	play_captured();
+	for (i = 5; i < argc; i++)
+		play_file(argv[i]);
 	/* a correct peer: a message that is acknowledged */
 	fd = shake("x");
 	put(f, 0, 4, 0, 0, 16, 20);
@@ -331,6 +403,6 @@ int main(int argc, char **argv)
 	send(fd, msg, 36, MSG_NOSIGNAL);
 	drain(fd);
 	close(fd);
-	printf("%d breaches went unnoticed\n", bad);
+	printf("%d breaches went unnoticed; %u streams played\n", bad, played);
 	return bad > 0;
 }

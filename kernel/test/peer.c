@@ -3,9 +3,10 @@
 /*
  * peer.c - the user-space side of the conversations of kofi_pingpong.ko, by any libfabric.
  *
- *   peer server|client PROVIDER ADDRESS PORT [pingpong|reject|sink|blk]
+ *   peer server|client PROVIDER ADDRESS PORT [pingpong|reject|sink|region|blk]
  *
  * sink: a server that receives until the connection ends, or until it is killed.
+ * region: one whose region is written and read meanwhile.
  * blk: the server of kofi_blk.ko, with 320 MiB of memory.
  */
 #include <stdio.h>
@@ -244,14 +245,22 @@ static void send_buf(const void *p, size_t len, void *d)
 	need("send", completed(FI_SEND));
 }
 
-static void greet(void)
+static void send_hello(void)
 {
 	hello->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) region : 0;
 	hello->key = fi_mr_key(mr);
 	hello->len = region_len;
-	need("fi_send", fi_send(ep, hello, sizeof(*hello), desc(mr_hello), 0, NULL));
-	need("hello", completed(FI_SEND));
+	send_buf(hello, sizeof(*hello), desc(mr_hello));
+}
+
+/* The client first: on iWARP a server that speaks first loses its connection. */
+static void greet(int server)
+{
+	if (!server)
+		send_hello();
 	need("hello", completed(FI_RECV));
+	if (server)
+		send_hello();
 }
 
 /* A message of @len bytes; the next one has its receive then. */
@@ -296,15 +305,13 @@ static void be_accessed(void)
 	must("content written", verify(region, REGION, 9));
 }
 
-/* The disk of kofi_blk: a hello, and then memory that the other side reads and writes. */
+/* The disk of kofi_blk: a hello to one that is empty, and then memory that the other side reads
+ * and writes. */
 static void disk(void)
 {
 	char room[512];
 
-	hello->addr = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t) region : 0;
-	hello->key = fi_mr_key(mr);
-	hello->len = region_len;
-	send_buf(hello, sizeof(*hello), desc(mr_hello));
+	greet(1);
 	must("no FI_SHUTDOWN", event((void *) room, sizeof(room)) == FI_SHUTDOWN);
 }
 
@@ -344,7 +351,11 @@ int main(int argc, char **argv)
 		disk();
 		return 0;
 	}
-	greet();
+	greet(server);
+	if (argc > 5 && !strcmp(argv[5], "region")) {
+		completed(FI_RECV);	/* an error: the connection has ended */
+		return 0;
+	}
 	messages(server);
 	if (server) {
 		be_accessed();

@@ -208,12 +208,26 @@ drop:
 	return -FI_ENOMEM;
 }
 
+/* The device of a listener goes, and waits for its close: tell the application, once. */
+static void pep_ended(struct vrb_pep *pep)
+{
+	struct kofi_event *entry = xchg(&pep->ended, NULL);
+
+	if (!entry)
+		return;
+	entry->event = FI_SHUTDOWN;
+	entry->fid = &pep->pep.fid;
+	kofi_eq_post(pep->eq, entry);
+}
+
 /* Not 0: rdma_cm refuses the request and destroys its id. */
 static int pep_event(struct vrb_pep *pep, struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct vrb_req *req;
 	int ret;
 
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		pep_ended(pep);
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
@@ -418,6 +432,10 @@ static int vrb_listen(struct fid_pep *fid)
 		return -FI_ENOEQ;
 	if (pep->listening)
 		return -FI_EOPBADSTATE;
+	if (!pep->ended)
+		pep->ended = kofi_event_alloc(0, GFP_KERNEL);
+	if (!pep->ended)
+		return -FI_ENOMEM;
 	ret = rdma_bind_addr(pep->cm.id, (struct sockaddr *)&pep->name);
 	if (!ret)
 		ret = rdma_listen(pep->cm.id, BACKLOG);
@@ -455,6 +473,7 @@ static int pep_close(struct fid *fid)
 		atomic_dec(&pep->eq->refs);
 	}
 	atomic_dec(&pep->fabric->refs);
+	kfree(pep->ended);
 	fi_freeinfo(pep->info);
 	kfree(pep);
 	return 0;

@@ -87,6 +87,7 @@ struct vrb_pep {
 	struct fi_info		*info;
 	struct sockaddr_storage	name;
 	bool			listening;
+	struct kofi_event	*ended;		/* to come when its device goes, or NULL */
 	spinlock_t		lock;		/* guards reqs */
 	struct list_head	reqs;
 };
