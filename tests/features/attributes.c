@@ -20,7 +20,7 @@ static const struct link {
 } links[] = {
 	{ "tcp", FI_EP_RDM }, { "tcp", FI_EP_MSG }, { "sockets", FI_EP_RDM }, { "udp", FI_EP_DGRAM },
 	{ "shm", FI_EP_RDM }, { "udp;ofi_rxd", FI_EP_RDM }, { "udp;ofi_rxd", FI_EP_MSG },
-	{ "tcp;ofi_rxm", FI_EP_RDM },
+	{ "tcp;ofi_rxm", FI_EP_RDM }, { "loop", FI_EP_RDM }, { "verbs", FI_EP_MSG },
 };
 #define LINKS (sizeof(links) / sizeof(*links))
 
@@ -33,9 +33,14 @@ enum rule {
 	BITS,		/* each bit that is offered, no other; those in @top perhaps, unasked never */
 	ANY_BITS,	/* a program may name whatever it can do */
 	VALUES,		/* every enumerator up to @top, nothing beyond */
+	TYPE,		/* what the link has; another value asks for another endpoint */
+	CLASS,		/* a traffic class, as a wish */
+	CONTEXTS,	/* up to the domain's limit, or FI_SHARED_CONTEXT where there are shared ones */
+	MODES,		/* every bit that is offered, and more */
+	PART,		/* each bit that is offered */
 };
 
-enum place { INFO, TX, RX, EP, DOMAIN };
+enum place { INFO, TX, RX, EP, DOMAIN, FABRIC };
 
 struct attr {
 	const char *name;
@@ -58,20 +63,32 @@ static const struct attr attrs[] = {
 	ATTR(INFO, fi_info, caps, BITS, FI_SOURCE_ERR),
 	ATTR(INFO, fi_info, mode, ANY_BITS, 0),
 	ATTR(INFO, fi_info, addr_format, SAME, 0),
+	ATTR(TX, fi_tx_attr, caps, PART, 0),
 	ATTR(TX, fi_tx_attr, mode, ANY_BITS, 0),
 	ATTR(TX, fi_tx_attr, op_flags, BITS, TX_FLAGS),
 	ATTR(TX, fi_tx_attr, msg_order, BITS, 0),
+	ATTR(TX, fi_tx_attr, comp_order, ANY_BITS, 0),
+	ATTR(TX, fi_tx_attr, tclass, CLASS, 0),
 	ATTR(TX, fi_tx_attr, inject_size, RAISED, 0),
 	ATTR(TX, fi_tx_attr, size, RAISED, 0),
 	ATTR(TX, fi_tx_attr, iov_limit, LIMIT, 0),
 	ATTR(TX, fi_tx_attr, rma_iov_limit, LIMIT, 0),
+	ATTR(RX, fi_rx_attr, caps, PART, 0),
 	ATTR(RX, fi_rx_attr, mode, ANY_BITS, 0),
 	ATTR(RX, fi_rx_attr, op_flags, BITS, RX_FLAGS),
 	ATTR(RX, fi_rx_attr, msg_order, BITS, 0),
+	ATTR(RX, fi_rx_attr, comp_order, ANY_BITS, 0),
 	ATTR(RX, fi_rx_attr, total_buffered_recv, WISH, 0),
 	ATTR(RX, fi_rx_attr, size, RAISED, 0),
 	ATTR(RX, fi_rx_attr, iov_limit, LIMIT, 0),
+	ATTR(EP, fi_ep_attr, type, TYPE, 0),
 	ATTR(EP, fi_ep_attr, protocol, SAME, 0),
+	ATTR(EP, fi_ep_attr, protocol_version, LIMIT, 0),
+	ATTR(EP, fi_ep_attr, msg_prefix_size, WISH, 0),
+	ATTR(EP, fi_ep_attr, mem_tag_format, ANY_BITS, 0),
+	ATTR(EP, fi_ep_attr, tx_ctx_cnt, CONTEXTS, 0),
+	ATTR(EP, fi_ep_attr, rx_ctx_cnt, CONTEXTS, 0),
+	ATTR(EP, fi_ep_attr, auth_key_size, LIMIT, 0),
 	ATTR(EP, fi_ep_attr, max_msg_size, LIMIT, 0),
 	ATTR(EP, fi_ep_attr, max_order_raw_size, LIMIT, 0),
 	ATTR(EP, fi_ep_attr, max_order_war_size, LIMIT, 0),
@@ -81,6 +98,11 @@ static const struct attr attrs[] = {
 	ATTR(DOMAIN, fi_domain_attr, data_progress, VALUES, FI_PROGRESS_CONTROL_UNIFIED),
 	ATTR(DOMAIN, fi_domain_attr, resource_mgmt, VALUES, FI_RM_ENABLED),
 	ATTR(DOMAIN, fi_domain_attr, av_type, VALUES, FI_AV_TABLE),
+	ATTR(DOMAIN, fi_domain_attr, mr_mode, MODES, 0),
+	ATTR(DOMAIN, fi_domain_attr, tclass, CLASS, 0),
+	ATTR(DOMAIN, fi_domain_attr, auth_key_size, LIMIT, 0),
+	ATTR(DOMAIN, fi_domain_attr, max_ep_auth_key, LIMIT, 0),
+	ATTR(DOMAIN, fi_domain_attr, max_group_id, LIMIT, 0),
 	ATTR(DOMAIN, fi_domain_attr, mr_key_size, LIMIT, 0),
 	ATTR(DOMAIN, fi_domain_attr, cq_data_size, LIMIT, 0),
 	ATTR(DOMAIN, fi_domain_attr, cq_cnt, WISH, 0),
@@ -99,6 +121,8 @@ static const struct attr attrs[] = {
 	ATTR(DOMAIN, fi_domain_attr, mr_cnt, WISH, 0),
 	ATTR(DOMAIN, fi_domain_attr, max_cntr_value, LIMIT, 0),
 	ATTR(DOMAIN, fi_domain_attr, max_err_cntr_value, LIMIT, 0),
+	ATTR(FABRIC, fi_fabric_attr, prov_version, WISH, 0),
+	ATTR(FABRIC, fi_fabric_attr, api_version, WISH, 0),
 };
 #define ATTRS (sizeof(attrs) / sizeof(*attrs))
 
@@ -107,7 +131,7 @@ static unsigned wrong;
 static void *place_of(const struct fi_info *info, enum place place)
 {
 	void *const at[] = { (void *) info, info->tx_attr, info->rx_attr, info->ep_attr,
-			     info->domain_attr };
+			     info->domain_attr, info->fabric_attr };
 
 	return at[place];
 }
@@ -173,8 +197,12 @@ static void expect(const struct link *link, const struct attr *a, uint64_t value
 		got = get(info, a);
 		if (a->rule == LIMIT || a->rule == RAISED)
 			ok = got >= value;
-		else if (a->rule == BITS)
+		else if (a->rule == BITS || a->rule == PART)
 			ok = (got & value) == value;
+		else if (a->rule == MODES)
+			ok = !(got & ~value);
+		else if (a->rule == CLASS || a->rule == CONTEXTS)
+			ok = got == value || !value;
 		else if (a->rule == SAME || a->rule == VALUES)
 			ok = got == value || !value || a->place == DOMAIN;
 	}
@@ -197,10 +225,37 @@ static void each_bit(const struct link *link, const struct attr *a, uint64_t off
 
 		if (a->size == 4 && bit >= 32)
 			break;
+		if (a->rule == PART && !(offered & value))
+			continue;
 		expect(link, a, value, a->rule == ANY_BITS || (offered & value) ? GRANTED :
 		       a->top & value ? EITHER : REFUSED);
 	}
 	expect(link, a, offered, true);
+}
+
+static void each_class(const struct link *link, const struct attr *a)
+{
+	uint32_t i;
+
+	for (i = FI_TC_LABEL; i <= FI_TC_NETWORK_CTRL; i++)
+		expect(link, a, i, true);
+	for (i = 0; i < 64; i++)
+		expect(link, a, fi_tc_dscp_set((uint8_t) i), true);
+	expect(link, a, 1, false);
+	expect(link, a, fi_tc_dscp_set(64), false);
+	expect(link, a, FI_TC_NETWORK_CTRL + 1, false);
+}
+
+static void each_context(const struct link *link, const struct attr *a, const struct fi_info *offer)
+{
+	bool tx = a->at == offsetof(struct fi_ep_attr, tx_ctx_cnt);
+	const struct fi_domain_attr *domain = offer->domain_attr;
+	size_t most = tx ? domain->max_ep_tx_ctx : domain->max_ep_rx_ctx;
+
+	expect(link, a, 1, most >= 1);
+	expect(link, a, most, true);
+	expect(link, a, most + 1, false);
+	expect(link, a, FI_SHARED_CONTEXT, (tx ? domain->max_ep_stx_ctx : domain->max_ep_srx_ctx) > 0);
 }
 
 /* What is offered if a program asks for nothing, and the values around it. */
@@ -208,7 +263,8 @@ static void probe(const struct link *link, const struct attr *a, const struct fi
 {
 	uint64_t have = get(offer, a), most = a->size == 8 ? UINT64_MAX : UINT32_MAX, i;
 
-	if (a->rule != BITS && a->rule != ANY_BITS)
+	if (a->rule != BITS && a->rule != ANY_BITS && a->rule != PART &&
+	    a->rule != MODES)
 		expect(link, a, 0, true);
 	switch (a->rule) {
 	case LIMIT:
@@ -231,7 +287,22 @@ static void probe(const struct link *link, const struct attr *a, const struct fi
 		break;
 	case BITS:
 	case ANY_BITS:
+	case PART:
 		each_bit(link, a, have);
+		break;
+	case TYPE:
+		expect(link, a, have, true);
+		expect(link, a, FI_EP_RDM + 1, false);
+		break;
+	case CLASS:
+		each_class(link, a);
+		break;
+	case CONTEXTS:
+		each_context(link, a, offer);
+		break;
+	case MODES:
+		expect(link, a, have, true);
+		expect(link, a, ~(uint64_t) (FI_MR_BASIC | FI_MR_SCALABLE) & most, true);
 		break;
 	case VALUES:
 		for (i = 1; i <= a->top; i++)
@@ -270,6 +341,85 @@ static void test_each_attribute(void **state)
 		fi_freeinfo(hints);
 	}
 	assert_int_equal(wrong, 0);
+}
+
+/* ---- names, addresses, keys ------------------------------------------------------------------ */
+
+/* named - is an offer made whose domain (0), fabric (1) or provider (2) has the name @text? */
+static bool named(const struct link *link, size_t which, const char *text)
+{
+	struct fi_info *hints = link_hints(link), *info;
+	char **names[] = { &hints->domain_attr->name, &hints->fabric_attr->name,
+			   &hints->fabric_attr->prov_name };
+	int ret;
+
+	free(*names[which]);
+	*names[which] = strdup(text);
+	ret = fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &info);
+	fi_freeinfo(hints);
+	if (ret)
+		return false;
+	assert_string_equal(which == 0 ? info->domain_attr->name : which == 1 ?
+			    info->fabric_attr->name : info->fabric_attr->prov_name, text);
+	fi_freeinfo(info);
+	return true;
+}
+
+/* addressed - is an offer made to hints with the address of @offer as their source, or as their
+ * destination?  Not @known: with one that this host does not have.
+ */
+static bool addressed(const struct link *link, const struct fi_info *offer, bool src, bool known)
+{
+	struct fi_info *hints = link_hints(link), *info;
+	const void *addr = offer->src_addr;
+	size_t len = offer->src_addrlen, got;
+	void *copy = malloc(len);
+	int ret;
+
+	memcpy(copy, addr, len);
+	if (!known)
+		((struct sockaddr_in *) copy)->sin_addr.s_addr = htonl(0xcb007101);	/* 203.0.113.1 */
+	hints->addr_format = offer->addr_format;
+	*(src ? &hints->src_addr : &hints->dest_addr) = copy;
+	*(src ? &hints->src_addrlen : &hints->dest_addrlen) = len;
+	ret = fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &info);
+	if (!ret) {
+		got = src ? info->src_addrlen : info->dest_addrlen;
+		assert_int_equal(got, len);
+		assert_memory_equal(src ? info->src_addr : info->dest_addr, copy, len);
+		fi_freeinfo(info);
+	}
+	fi_freeinfo(hints);
+	return !ret;
+}
+
+/* What stands in an answer can be asked for; what is not here is refused. */
+static void test_names_and_addresses(void **state)
+{
+	struct fi_info *hints, *offer;
+	size_t i;
+
+	for (i = 0; i < LINKS; i++) {
+		hints = link_hints(&links[i]);
+		if (fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &offer)) {
+			fi_freeinfo(hints);
+			continue;
+		}
+		assert_true(named(&links[i], 0, offer->domain_attr->name));
+		assert_false(named(&links[i], 0, "nosuch"));
+		assert_true(named(&links[i], 1, offer->fabric_attr->name));
+		assert_false(named(&links[i], 1, "nosuch"));
+		assert_true(named(&links[i], 2, offer->fabric_attr->prov_name));
+		assert_false(named(&links[i], 2, "nosuch"));
+		if (offer->src_addr)
+			assert_true(addressed(&links[i], offer, true, true));
+		if (offer->src_addr && offer->addr_format == FI_SOCKADDR_IN) {
+			assert_false(addressed(&links[i], offer, true, false));
+			assert_true(addressed(&links[i], offer, false, true));
+		}
+		fi_freeinfo(offer);
+		fi_freeinfo(hints);
+	}
 }
 
 /* ---- traffic classes: on the sockets of the endpoints -------------------------------------- */
@@ -388,6 +538,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traffic_classes),
 		cmocka_unit_test(test_each_attribute),
+		cmocka_unit_test(test_names_and_addresses),
 		cmocka_unit_test(test_protocols),
 	};
 

@@ -120,6 +120,14 @@ static int check_enum(const struct check *ck, const char *attr, enum fi_type typ
 	return refuse_value(ck, attr, type, wanted, offered);
 }
 
+/* check_protocol - an endpoint that speaks none of the numbered protocols is no answer to a number. */
+static int check_protocol(const struct check *ck, uint32_t wanted, uint32_t offered)
+{
+	if (!wanted || wanted == offered)
+		return 0;
+	return refuse_value(ck, "ep_attr->protocol", FI_TYPE_PROTOCOL, wanted, offered);
+}
+
 static int check_name(const struct check *ck, const char *attr, const char *wanted,
 		      const char *offered)
 {
@@ -211,8 +219,7 @@ static int check_identity(const struct check *ck)
 		ret = check_enum(ck, "ep_attr->type", FI_TYPE_EP_TYPE, hints->ep_attr->type,
 				 offer->ep_attr->type);
 	if (!ret && hints->ep_attr)
-		ret = check_enum(ck, "ep_attr->protocol", FI_TYPE_PROTOCOL,
-				 hints->ep_attr->protocol, offer->ep_attr->protocol);
+		ret = check_protocol(ck, hints->ep_attr->protocol, offer->ep_attr->protocol);
 	if (!ret && hints->fabric_attr)
 		ret = check_name(ck, "fabric_attr->name", hints->fabric_attr->name,
 				 offer->fabric_attr->name);
@@ -354,7 +361,7 @@ static bool tag_is_named(const struct check *ck, uint64_t format)
 }
 
 /* check_tag - tag masks are arbitrary here, so a format can only be too wide; a named format
- * uses all 64 bits.
+ * uses all 64 bits.  Where there are no tags their format does not matter.
  */
 static int check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
 {
@@ -362,7 +369,7 @@ static int check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
 
 	if (tag_is_named(ck, wanted))
 		wanted = UINT64_MAX;
-	if (!wanted || (offered && __builtin_clzll(wanted) >= __builtin_clzll(offered)))
+	if (!wanted || !offered || __builtin_clzll(wanted) >= __builtin_clzll(offered))
 		return 0;
 	snprintf(w, sizeof(w), "0x%016llx", (unsigned long long) wanted);
 	snprintf(o, sizeof(o), "0x%016llx", (unsigned long long) offered);
@@ -442,9 +449,6 @@ static int check_tx(struct check *ck)
 		ret = check_bits(ck, "tx_attr->msg_order", FI_TYPE_MSG_ORDER,
 				 want->msg_order, have->msg_order);
 	if (!ret)
-		ret = check_bits(ck, "tx_attr->comp_order", FI_TYPE_MSG_ORDER,
-				 want->comp_order, have->comp_order);
-	if (!ret)
 		ret = check_number(ck, "tx_attr->inject_size", want->inject_size,
 				   most(ck->lim->inject_size, have->inject_size));
 	if (!ret)
@@ -473,9 +477,6 @@ static int check_rx(struct check *ck)
 	if (!ret)
 		ret = check_bits(ck, "rx_attr->msg_order", FI_TYPE_MSG_ORDER,
 				 want->msg_order, have->msg_order);
-	if (!ret)
-		ret = check_bits(ck, "rx_attr->comp_order", FI_TYPE_MSG_ORDER,
-				 want->comp_order, have->comp_order);
 	if (!ret)
 		ret = check_number(ck, "rx_attr->size", want->size,
 				   most(ck->lim->rx_size, have->size));

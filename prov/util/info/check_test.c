@@ -398,7 +398,6 @@ static void test_maxima(void **state)
 	TOO_MUCH(f, "ep_attr->auth_key_size", ep_attr->auth_key_size, 4);
 	TOO_MUCH(f, "tx_attr->op_flags", tx_attr->op_flags, FI_COMMIT_COMPLETE);
 	TOO_MUCH(f, "tx_attr->msg_order", tx_attr->msg_order, FI_ORDER_SAR);
-	TOO_MUCH(f, "tx_attr->comp_order", tx_attr->comp_order, FI_ORDER_DATA);
 	TOO_MUCH(f, "tx_attr->inject_size", tx_attr->inject_size, 16385);
 	TOO_MUCH(f, "tx_attr->size", tx_attr->size, 65537);
 	TOO_MUCH(f, "tx_attr->iov_limit", tx_attr->iov_limit, 5);
@@ -496,7 +495,7 @@ static void test_tag_format(void **state)
 	assert_no(f, "ep_attr->mem_tag_format", "0xffffffffffffffff");
 	ep.mem_tag_format = 0;	/* no tagged messages */
 	f->hints->ep_attr->mem_tag_format = 1u << 20;
-	assert_no(f, "ep_attr->mem_tag_format", "0x");
+	assert_yes(f);
 	ep.mem_tag_format = UINT64_C(0xaaaaaaaaaaaaaaaa);
 }
 
