@@ -177,12 +177,14 @@ tests_cost_pingpong_LDADD = src/libfabric.la
 EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tests/cost/report
 
 # Peers that do what they should not.
-hostile_programs = tests/hostile/flood tests/hostile/forked tests/hostile/impostor tests/hostile/noisy \
-	tests/hostile/silent tests/hostile/stopped
+hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/impostor \
+	tests/hostile/noisy tests/hostile/silent tests/hostile/stopped
 hostile_common = tests/hostile/peer.h tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(hostile_programs)
 dist_check_SCRIPTS += tests/hostile/all_test
 TESTS += tests/hostile/all_test
+tests_hostile_burst_SOURCES = tests/hostile/burst.c $(hostile_common)
+tests_hostile_burst_LDADD = src/libfabric.la
 tests_hostile_flood_SOURCES = tests/hostile/flood.c $(hostile_common)
 tests_hostile_flood_LDADD = src/libfabric.la
 tests_hostile_forked_SOURCES = tests/hostile/forked.c $(hostile_common)

@@ -34,6 +34,11 @@ struct eng_recv;
 #define ENG_UNEXP_BUDGET (UINT64_C(64) << 20)
 #define ENG_UNEXP_PEERS 256
 
+/* What may wait to be sent to a peer without its asking for it: it has to be well below what a receiver
+ * takes.
+ */
+#define ENG_AHEAD ((size_t) 32 << 20)
+
 /* Beyond so much of a peer, or of all, nothing more is taken in. */
 #define ENG_HELD_PEER (UINT64_C(256) << 20)
 #define ENG_HELD_ALL (UINT64_C(1) << 30)

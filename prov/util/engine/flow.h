@@ -6,9 +6,10 @@
  *
  * Two limits.  A peer whose unexpected messages take more than its share of the endpoint's
  * budget is asked to announce everything (XOFF); announcements cost an envelope each, and
- * at most its transmit queue of them can be outstanding.  So no message that the program
- * waits for is ever stuck behind one that it does not want.  XON follows when a quarter of
- * the share is left.
+ * at most its transmit queue of them can be outstanding.  A sender announces unasked what it
+ * posts beyond a part of that memory (ENG_AHEAD), since XOFF may come late.  So no message
+ * that the program waits for is ever stuck behind one that it does not want.  XON follows when
+ * a quarter of the share is left.
  *
  * A peer that ignores XOFF, or sends what needs no receive, meets the hard limit: what it
  * sends next stays with the link, which reads nothing more from this peer.  Counted are

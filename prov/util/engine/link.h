@@ -358,6 +358,11 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status);
 /* eng_on_up - the channel works (connectionless endpoints; optional). */
 void eng_on_up(struct eng_link *link, struct eng_peer *peer);
 
+/* eng_on_format - the channel works, and its format has announcements (@announces), or carries each
+ * message whole.  Optional: else it has them if eager_limit is below max_payload.
+ */
+void eng_on_format(struct eng_peer *peer, bool announces);
+
 /* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
  * All packets held for it have had done() and all placements eng_on_placed()
  * before, and since the first of these that had an error the engine has sent

@@ -34,7 +34,8 @@ struct eng_peer {
 	struct eng_link *link;		/* the one it is bound to (eng_peer_bind()); NULL: none (shared context) */
 	uint16_t slow;			/* ENG_PEER_* */
 	bool releasing;			/* @fenced is being emptied */
-	bool told_xoff;			/* we asked it for announcements only */
+	bool told_xoff : 1;		/* we asked it for announcements only */
+	bool announces : 1;		/* messages to it can be announced whatever their length is */
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
 	unsigned tx_cnt;		/* sends that are not complete, for fences */

@@ -290,6 +290,10 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->up++;
 }
 
+void eng_on_format(struct eng_peer *peer, bool announces)
+{
+}
+
 void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, uint64_t data)
 {
 }

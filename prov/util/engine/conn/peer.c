@@ -409,6 +409,11 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->slow &= ~GONE;
 }
 
+void eng_on_format(struct eng_peer *peer, bool announces)
+{
+	peer->announces = announces;
+}
+
 bool eng_peer_last_channel(struct eng_peer *peer)
 {
 	struct eng_ep *srx = peer->ep->srx;

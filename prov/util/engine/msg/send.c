@@ -105,6 +105,22 @@ static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *pee
 	return ret;
 }
 
+/* announces - is the message announced instead of sent?  What the link keeps could not be called back
+ * if the receiver asked for announcements, so beyond the guaranteed size of the queue, and beyond
+ * ENG_AHEAD bytes, messages are announced unasked.  A short payload costs the receiver as little memory
+ * as an announcement.
+ */
+static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size_t len)
+{
+	const struct eng_link_attr *attr = &peer->link->attr;
+
+	if (len > attr->eager_limit || (peer->slow & ENG_PEER_XOFF))
+		return true;
+	return len > ENG_TX_INLINE &&
+	       (ep->tx_out >= ep->tx_size || len > ENG_AHEAD / (peer->tx_cnt + 1)) &&
+	       (peer->announces || attr->eager_limit < attr->max_payload);
+}
+
 /* Make the request and send it.  Caller holds the lock; there is room for it.
  * @desc: memory of a device is among s->iov; or NULL
  */
@@ -112,7 +128,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		    void *const *desc)
 {
 	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
-	bool rts = s->len > peer->link->attr.eager_limit || (peer->slow & ENG_PEER_XOFF) || in_place;
+	bool rts = announces(ep, peer, s->len) || in_place;
 	uint8_t ack = ack_wanted(ep, s);
 	struct eng_tx *tx;
 	int ret;
