@@ -156,6 +156,7 @@ struct rxm_conn {
 	unsigned rndv_max;		/* rendezvous that the peer accepts at a time */
 	unsigned rndv_cnt;		/* of ours that are open */
 	uint64_t burst_seq;		/* poll in which the last message was sent */
+	uint64_t probe_ns;		/* when the next probe may be sent */
 	uint64_t last_id;		/* of our last rendezvous */
 	struct list rndvs;		/* struct rxm_rndv */
 	struct hmap rndv_ids;		/* the same by their id */
@@ -231,6 +232,12 @@ void rxm_on_refused(struct rxm_ep *ep, int err, const void *data, size_t len);
 void rxm_on_ended(struct rxm_ep *ep);
 
 /* ---- tx.c --------------------------------------------------------------------------------------- */
+
+/* rxm_tx_probe - see to it that something is in flight to the peer: if its end of the connection is
+ * gone, the provider below will report that.  At most one empty message a second; none in the
+ * compatible format, which has no such message.
+ */
+void rxm_tx_probe(struct rxm_conn *conn);
 
 /* rxm_tx_send - eng_link_ops.send. */
 int rxm_tx_send(struct rxm_conn *conn, struct eng_pkt *pkt);

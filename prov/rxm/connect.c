@@ -514,6 +514,16 @@ static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
 	return CHAN_OK;
 }
 
+/* stands - is nothing known of an end of the connection?  Any process of the peer's host can send a
+ * handshake that says that it has ended, or that the peer was restarted, so that proves nothing.  The
+ * provider below reports the end, of what is sent over a connection that the peer no longer has at the
+ * latest; until then the request is refused, and the peer repeats it.
+ */
+static bool stands(const struct rxm_conn *conn)
+{
+	return conn->chan.state == CHAN_READY && !conn->chan.failed && !conn->ended;
+}
+
 /* decide - accept the request, or say why not. */
 static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, struct asked *asked)
 {
@@ -536,6 +546,10 @@ static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, stru
 	case CHAN_REFUSE:
 		return CHAN_SIMULTANEOUS;
 	case CHAN_REPLACE:
+		if (stands(rxm_conn_of(chan))) {
+			rxm_tx_probe(rxm_conn_of(chan));
+			return CHAN_NOT_YET;
+		}
 		chan = chan_replace(chan, hs->addr, hs->addr_len);
 		break;
 	case CHAN_ACCEPT:

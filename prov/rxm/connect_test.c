@@ -415,9 +415,15 @@ static void a_late_request_is_refused(void **state)
 	assert_int_equal(rig_refusal(req), CHAN_SIMULTANEOUS);
 	msg_prov_free(req);
 	assert_int_equal(peer->down, 0);
-	/* one that was sent since means that the connection is lost there */
+	/* one that was sent since says that the connection is lost there, which proves nothing */
 	req = rig_request(1, 9, 77, 4, (uint32_t) serial);
 	rig_polls(2);
+	assert_int_equal(rig_refusal(req), CHAN_NOT_YET);
+	msg_prov_free(req);
+	assert_int_equal(peer->down, 0);
+	msg_prov_shutdown(rig_conn(peer)->ep->fid);
+	req = rig_request(1, 9, 77, 5, (uint32_t) serial);
+	rig_polls(4);
 	assert_true(req->accepted);
 	assert_int_equal(peer->down, 1);
 	assert_int_equal(peer->err, FI_ECONNRESET);
@@ -425,6 +431,16 @@ static void a_late_request_is_refused(void **state)
 	fake_close(a, 0);
 }
 
+/* probed - was the last message to the peer an empty one? */
+static bool probed(struct eng_peer *peer)
+{
+	size_t len = 0;
+	const uint8_t *msg = msg_prov_last(rig_conn(peer)->ep->fid, &len);
+
+	return msg && len == sizeof(struct rxm_head);
+}
+
+/* Not before the end of the connection is known: any process of that host can send them. */
 static void newer_requests_and_restarted_peers_replace(void **state)
 {
 	static const struct {
@@ -452,8 +468,17 @@ static void newer_requests_and_restarted_peers_replace(void **state)
 		assert_int_equal(rig_conn(peer)->chan.state, CHAN_READY);
 		req = rig_request(1, 9, cases[i].epoch, cases[i].serial, 0);
 		rig_polls(2);
-		assert_int_equal(req->accepted, cases[i].replaces);
-		assert_int_equal(peer->down, cases[i].replaces);
+		assert_int_equal(rig_refusal(req), cases[i].replaces ? CHAN_NOT_YET : CHAN_SIMULTANEOUS);
+		assert_int_equal(peer->down, 0);
+		/* the connection was probed: an empty message */
+		assert_true(!cases[i].replaces || probed(peer));
+		msg_prov_free(req);
+		msg_prov_shutdown(rig_conn(peer)->ep->fid);
+		rig_polls(2);
+		assert_int_equal(peer->down, 1);
+		req = rig_request(1, 9, cases[i].epoch, cases[i].serial, 0);
+		rig_polls(2);
+		assert_int_equal(req->accepted, true);
 		fake_close(a, 0);
 		msg_prov_free(req);
 		msg_prov_free(first);

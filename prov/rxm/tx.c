@@ -19,6 +19,7 @@
 #include "conn.h"
 
 #define HEAD sizeof(struct rxm_head)
+#define PROBE_NS CLOCK_NS_PER_S		/* between two probes of a connection */
 
 /* ---- messages ----------------------------------------------------------------------- */
 
@@ -134,6 +135,23 @@ static int submit(struct rxm_conn *conn)
 		return ret;
 	rxm_conn_fail(conn, -ret);
 	return 0;
+}
+
+void rxm_tx_probe(struct rxm_conn *conn)
+{
+	uint64_t now = chan_now(conn->chan.link);
+	int ret;
+
+	/* without a credit messages are in flight; what is gathered follows in this poll */
+	if (conn->compat || now < conn->probe_ns || !conn->credits ||
+	    (conn->out && conn->out->len > HEAD) || !prepare(conn, &conn->out))
+		return;
+	conn->probe_ns = now + PROBE_NS;
+	ret = transmit(conn, &conn->out, 0);
+	if (!ret)
+		conn->credits--;
+	else if (ret != -FI_EAGAIN)
+		rxm_conn_fail(conn, -ret);
 }
 
 /* room - a message with @size bytes free, or NULL: none now. */

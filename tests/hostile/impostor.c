@@ -7,10 +7,12 @@
  * It sends the handshakes that the peer would send if it had been restarted, or had lost its
  * connection, which any user of that host can do: the source address is right, and the peer's
  * epoch is told to everybody who connects to it.  The connection of the peer stays, and each of
- * its messages arrives; the impostor is never accepted.  Over tcp alone: a connection of the
- * others proves who it is (shm), or its source port does (rxd).
+ * its messages arrives; the impostor is never accepted.  Over tcp and tcp;ofi_rxm: a
+ * connection of the others proves who it is (shm), or its source port does (rxd).
  */
 #include "peer.h"
+#include "rxm/compat/cm.h"
+#include "rxm/wire.h"
 #include "tcp/hello.h"
 
 #define ROUNDS_MS 2500		/* of which each second has a check */
@@ -92,6 +94,82 @@ static void run_impostor(void)
 	}
 }
 
+/* ---- the impostor over connected endpoints ------------------------------------------------- */
+
+/* over_rxm - a request of the native format, or of the published one. */
+static size_t over_rxm(unsigned i, const struct node_name *honest, uint8_t *data)
+{
+	struct rxm_cm_request request = {
+		.credits = RXM_CM_CREDITS_OFF, .eager_limit = 16384, .rx_size = 256, .process = i + 10,
+		.conn_id = 1, .port = ntohs(honest->ip.sin_port),
+	};
+	struct rxm_handshake hs = {
+		.id = { .epoch = i + 10, .serial = i + 1, .prev = UINT32_MAX },
+		.buf_size = 16384, .credits = 4, .rndvs = 4, .addr_len = sizeof(honest->ip),
+	};
+
+	memcpy(hs.addr, &honest->ip, sizeof(honest->ip));
+	return i % 2 ? rxm_cm_put_request(data, &request) : rxm_handshake_put(data, &hs);
+}
+
+/* connect_as - Returns whether the request was accepted. */
+static bool connect_as(struct fi_info *info, struct fid_domain *domain, struct fid_eq *eq,
+		       struct fid_cq *cq, const uint8_t *data, size_t len)
+{
+	struct fi_eq_err_entry err = { 0 };
+	struct fi_eq_cm_entry entry;
+	struct fid_ep *ep;
+	uint32_t event = 0;
+	ssize_t ret;
+
+	CALL(fi_endpoint(domain, info, &ep, NULL));
+	CALL(fi_ep_bind(ep, &eq->fid, 0));
+	CALL(fi_ep_bind(ep, &cq->fid, FI_SEND | FI_RECV));
+	CALL(fi_enable(ep));
+	CALL(fi_connect(ep, info->dest_addr, data, len));
+	ret = fi_eq_sread(eq, &event, &entry, sizeof(entry), 10000, 0);
+	if (ret == -FI_EAVAIL)
+		fi_eq_readerr(eq, &err, 0);
+	CALL(fi_close(&ep->fid));
+	return ret > 0 && event == FI_CONNECTED;
+}
+
+static void run_impostor_over_msg(void)
+{
+	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED };
+	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_info *hints = fi_allocinfo(), *info;
+	uint8_t data[RXM_HANDSHAKE_MAX + RXM_CM_REQUEST];
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct node_name honest;
+	enum tcp_wire_type type;
+	struct fid_eq *eq;
+	struct fid_cq *cq;
+	unsigned i;
+
+	node_read(STDIN_FILENO, &target, sizeof(target));
+	node_read(STDIN_FILENO, &honest, sizeof(honest));
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->caps = FI_MSG;
+	hints->fabric_attr->prov_name = strdup("tcp");
+	hints->addr_format = FI_SOCKADDR_IN;
+	hints->dest_addr = malloc(sizeof(target.name.ip));
+	memcpy(hints->dest_addr, &target.name.ip, sizeof(target.name.ip));
+	hints->dest_addrlen = sizeof(target.name.ip);
+	CALL(fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &info));
+	CALL(fi_fabric(info->fabric_attr, &fabric, NULL));
+	CALL(fi_domain(fabric, info, &domain, NULL));
+	CALL(fi_eq_open(fabric, &eq_attr, &eq, NULL));
+	CALL(fi_cq_open(domain, &cq_attr, &cq, NULL));
+	for (i = 0; ; i++) {
+		type = connect_as(info, domain, eq, cq, data, over_rxm(i, &honest, data)) ?
+		       TCP_WIRE_WELCOME : TCP_WIRE_REFUSE;
+		node_write(STDOUT_FILENO, &type, sizeof(type));
+		usleep(1000);
+	}
+}
+
 /* ---- the program -------------------------------------------------------------------------- */
 
 /* exchange - answer one message of the honest peer.  Returns its address in @name. */
@@ -131,14 +209,16 @@ int main(int argc, char **argv)
 	struct node_name name;
 	uint64_t end;
 
-	if (prov && strcmp(prov, "tcp")) {
-		printf("the connections of tcp alone are identified by what a handshake says\n");
+	if (prov && strcmp(prov, "tcp") && strcmp(prov, "tcp;ofi_rxm")) {
+		printf("only connections over TCP are identified by what a handshake says\n");
 		return SKIPPED;
 	}
 	node_stay_far(1);
 	setenv("FI_LOG_LEVEL", "none", 0);
 	if (argc > 1 && !strcmp(argv[1], "honest"))
 		run_honest();
+	else if (argc > 1 && prov && strcmp(prov, "tcp"))
+		run_impostor_over_msg();
 	else if (argc > 1)
 		run_impostor();
 	node_open(&node, "127.0.0.1", 0, 1, CAPS, FI_PROGRESS_MANUAL);
