@@ -14,6 +14,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -449,6 +450,50 @@ static void each_endpoint_has_another_name(void **state)
 	close_node(&n);
 }
 
+#define THREADS 8
+
+struct opener {
+	pthread_t thread;
+	pthread_barrier_t *together;
+	char name[NAME_MAX_LEN];
+};
+
+static void *open_one(void *arg)
+{
+	struct opener *o = arg;
+	size_t len = sizeof(o->name);
+	struct node n;
+
+	pthread_barrier_wait(o->together);
+	open_node(&n, NULL);
+	CALL(fi_getname(&n.ep->fid, o->name, &len));
+	pthread_barrier_wait(o->together);	/* all are open at once */
+	close_node(&n);
+	return NULL;
+}
+
+/* The settings of the provider are read and its descriptors made by the first; the thread sanitizer
+ * looks at the others.  In a process that has opened none: this test is the first.
+ */
+static void threads_open_endpoints_at_once(void **state)
+{
+	struct opener o[THREADS];
+	pthread_barrier_t together;
+	int i, j;
+
+	pthread_barrier_init(&together, NULL, THREADS);
+	for (i = 0; i < THREADS; i++) {
+		o[i].together = &together;
+		assert_int_equal(pthread_create(&o[i].thread, NULL, open_one, &o[i]), 0);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(o[i].thread, NULL);
+	pthread_barrier_destroy(&together);
+	for (i = 0; i < THREADS; i++)
+		for (j = 0; j < i; j++)
+			assert_string_not_equal(o[i].name, o[j].name);
+}
+
 /* What fi_getinfo makes of a node and a service. */
 static void names_of_nodes_and_services(void **state)
 {
@@ -487,6 +532,7 @@ static void names_of_nodes_and_services(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_open_endpoints_at_once),
 		cmocka_unit_test(many_start_at_once_and_talk_to_all),
 		cmocka_unit_test(messages_of_all_sizes),
 		cmocka_unit_test(with_reading_forbidden),
