@@ -22,6 +22,8 @@ static struct tcp_info info;
 static int info_ret;
 
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+/* Visible, since the runtimes of sanitizers call the function, too. */
+__attribute__((visibility("default")))
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
