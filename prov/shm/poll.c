@@ -84,7 +84,7 @@ void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
 	}
 	conn->active = true;
 	poller->active[poller->active_cnt++] = conn;
-	poller->base.base.active = true;
+	obj_poller_set_active(&poller->base.base, true);
 	/* while the poller sleeps, all active segments say so */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
@@ -102,7 +102,7 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
 	for (i = 0; poller->active[i] != conn; i++)
 		;
 	poller->active[i] = poller->active[--poller->active_cnt];
-	poller->base.base.active = poller->active_cnt;
+	obj_poller_set_active(&poller->base.base, poller->active_cnt);
 }
 
 static void wake(struct shm_poller *poller)
@@ -276,19 +276,30 @@ void shm_poller_reap(struct shm_poller *poller)
 
 /* ---- the poller ops --------------------------------------------------------------------------- */
 
-/* sockets_due - is it time for epoll_wait()?  Often while a handshake is in flight or a
- * connection is inactive; else once per tick of the clock or after WAIT_EVERY rounds, up to
- * WAIT_SELDOM while there are no events.
+/* rings_alone - do the rings show all that arrives but new connections and the loss of peers? */
+static inline bool rings_alone(const struct shm_poller *poller)
+{
+	return poller->active_cnt && poller->active_cnt >= poller->ready_cnt && !poller->handshake_cnt;
+}
+
+/* more_due - is there more to look at than the rings?  Once per TICK_EVERY polls while they show
+ * all that arrives, else in each poll.
+ */
+static inline bool more_due(struct shm_poller *poller)
+{
+	if (__builtin_expect(rings_alone(poller) && poller->until_tick--, 1))
+		return false;
+	poller->until_tick = TICK_EVERY;
+	return true;
+}
+
+/* sockets_due - is it time for epoll_wait()?  Once per tick of the clock or after WAIT_EVERY times
+ * that it was asked, up to WAIT_SELDOM while there are no events.
  */
 static bool sockets_due(struct shm_poller *poller)
 {
 	if (!poller->active_cnt && !obj_prog_others_active(&poller->base.base))
 		return true;
-	if (poller->active_cnt < poller->ready_cnt || poller->handshake_cnt)
-		return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
-	if (__builtin_expect(poller->until_tick--, 1))
-		return false;
-	poller->until_tick = TICK_EVERY;
 	return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
 }
 
@@ -322,9 +333,16 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	return done;
 }
 
-static __attribute__((noinline)) int poll_sockets(struct shm_poller *poller, unsigned budget)
+/* poll_more - the quiet pollers of the group, and the sockets. */
+static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsigned budget)
 {
-	return ask_sockets(poller) + read_active(poller, budget);
+	int done = 0;
+
+	if (rings_alone(poller) || poller->base.seq % TICK_EVERY == 0)
+		done += obj_prog_poll_quiet(poller->base.base.prog);
+	if (sockets_due(poller))
+		done += ask_sockets(poller) + read_active(poller, budget);
+	return done;
 }
 
 static int poll_all(struct obj_poller *base, unsigned budget)
@@ -339,8 +357,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	done += read_active(poller, budget);
 	if (!done && !poller->base.chores)
 		cpu_relax();
-	if (__builtin_expect(sockets_due(poller), 0))
-		done += poll_sockets(poller, budget);
+	if (__builtin_expect(more_due(poller), 0))
+		done += poll_more(poller, budget);
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_last(poller);
 	poller->base.polling = false;

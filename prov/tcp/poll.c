@@ -22,6 +22,19 @@
 
 /* ---- the set --------------------------------------------------------------- */
 
+/* rest_if_idle - the set has reported nothing: with no connection active and nothing to send or
+ * report, another poller that is active decides when it is asked again.
+ */
+static void rest_if_idle(struct tcp_poller *poller)
+{
+	struct chan_poller *base = &poller->base;
+
+	if (!poller->active_cnt && !poller->blocked && list_empty(&base->dirty) &&
+	    list_empty(&base->failed) && list_empty(&base->paused) && list_empty(&base->queued) &&
+	    list_empty(&poller->dead) && obj_prog_others_active(&base->base))
+		obj_poller_set_quiet(&base->base, true);
+}
+
 static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 {
 	int cnt;
@@ -30,6 +43,10 @@ static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 	if (poller->polled_ns >= poller->unacked_due_ns)
 		tcp_unacked_check(poller, poller->polled_ns);
 	cnt = chan_poller_events(&poller->base);
+	if (cnt)
+		obj_poller_set_quiet(&poller->base.base, false);
+	else
+		rest_if_idle(poller);
 	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
 	if (poller->wait_every > WAIT_MAX)
 		poller->wait_every = WAIT_MAX;
@@ -55,7 +72,7 @@ void tcp_poller_deactivate(struct tcp_poller *poller, struct tcp_conn *conn)
 	for (i = 0; poller->active[i] != conn; i++)
 		;
 	poller->active[i] = poller->active[--poller->active_cnt];
-	poller->base.base.active = poller->active_cnt;
+	obj_poller_set_active(&poller->base.base, poller->active_cnt);
 }
 
 /* least_recent - the active connection whose input was found longest ago. */
@@ -82,7 +99,7 @@ void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn)
 		tcp_poller_deactivate(poller, least_recent(poller));
 	conn->active = true;
 	poller->active[poller->active_cnt++] = conn;
-	poller->base.base.active = true;
+	obj_poller_set_active(&poller->base.base, true);
 }
 
 /* attach - a thread is about to block: put detached connections back into the set. */
@@ -201,7 +218,8 @@ static inline bool set_due(struct tcp_poller *poller)
 {
 	if (poller->blocked || !poller->until_wait--)
 		return true;
-	return !poller->active_cnt && !obj_prog_others_active(&poller->base.base);
+	return !poller->active_cnt &&
+	       (poller->base.base.quiet || !obj_prog_others_active(&poller->base.base));
 }
 
 /* polls_often - does the program do little else than poll?  If more time than a poll takes passes

@@ -269,6 +269,21 @@ bool obj_prog_others_active(const struct obj_poller *poller)
 	return false;
 }
 
+void obj_poller_set_active(struct obj_poller *poller, bool active)
+{
+	poller->active = active;
+}
+
+void obj_poller_set_quiet(struct obj_poller *poller, bool quiet)
+{
+	poller->quiet = quiet;
+}
+
+int obj_prog_poll_quiet_now(struct obj_prog *prog)
+{
+	return 0;
+}
+
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
 	struct list *pos;

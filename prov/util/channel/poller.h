@@ -103,6 +103,8 @@ static inline void chan_poller_begin(struct chan_poller *poller)
 static inline void chan_poller_kick(struct chan_poller *poller)
 {
 	poller->chores = true;
+	if (__builtin_expect(poller->base.quiet, 0))
+		obj_poller_set_quiet(&poller->base, false);
 	if (!poller->polling)
 		obj_prog_moved(poller->base.prog, 0);
 }

@@ -87,13 +87,16 @@ struct obj_poller {
 	const void *key;		/* whose: an address that only that transport uses */
 	struct obj_prog *prog;		/* set by obj_prog_add() */
 	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
-	bool active;			/* it finds its work without a system call */
+	bool active;			/* it finds its work without a system call: obj_poller_set_active() */
 	bool idle;			/* poll() would find nothing; set by obj_poller_rest() alone */
+	bool quiet;			/* its fd shows all its work: obj_poller_set_quiet() */
 };
 
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
-	struct obj_poller *solo;	/* the only poller that is not idle; NULL: none, or several */
+	struct obj_poller *solo;	/* the only poller that is not idle or quiet; NULL: none, or several */
+	unsigned quiet_cnt;		/* quiet pollers, */
+	uint64_t quiet_ns;		/* .. and when they were last polled */
 	struct list pollers;
 	struct obj_domain *domain;	/* NULL: group of passive endpoints, or the domain is gone */
 	struct list node;		/* on domain->progs */
@@ -167,7 +170,31 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
  */
 void obj_poller_rest(struct obj_poller *poller, bool idle);
 
-/* obj_prog_poll_locked - poll every poller; caller holds prog->lock.
+/* obj_poller_set_active - @poller finds its work without a system call, or (false) no more.  While
+ * it does, its poll() calls obj_prog_poll_quiet() in every 32nd poll or so.
+ * Threading: caller holds prog->lock.
+ */
+void obj_poller_set_active(struct obj_poller *poller, bool active);
+
+/* obj_poller_set_quiet - @poller has nothing to do but to ask the kernel, which it need not do in
+ * each poll, since another one is active: it is polled by obj_prog_poll_quiet() alone.  That
+ * ends by obj_poller_set_quiet(poller, false), before each sleep, and when no other is active.
+ * Threading: caller holds prog->lock.
+ */
+void obj_poller_set_quiet(struct obj_poller *poller, bool quiet);
+
+/* obj_prog_poll_quiet - poll the quiet pollers, if some microseconds have passed since the last
+ * time.  Returns how many things were done.
+ * Threading: caller holds prog->lock, in poll() of a poller that is not quiet.
+ */
+int obj_prog_poll_quiet_now(struct obj_prog *prog);
+
+static inline int obj_prog_poll_quiet(struct obj_prog *prog)
+{
+	return prog->quiet_cnt ? obj_prog_poll_quiet_now(prog) : 0;
+}
+
+/* obj_prog_poll_locked - poll every poller but the quiet ones; caller holds prog->lock.
  * Returns how many things were done.
  */
 int obj_prog_poll_each(struct obj_prog *prog);

@@ -15,6 +15,8 @@
 #include "obj/auto.h"
 #include "obj/domain.h"
 
+#define QUIET_NS 10000		/* between two polls of quiet pollers */
+
 /* Guards every domain->progs and prog->domain: an event queue outlives a domain,
  * so a group's last reference may go while its domain closes.
  */
@@ -238,7 +240,7 @@ static void find_solo(struct obj_prog *prog)
 	prog->solo = NULL;
 	list_for_each(pos, &prog->pollers) {
 		poller = container_of(pos, struct obj_poller, node);
-		if (!poller->idle)
+		if (!poller->idle && !poller->quiet)
 			prog->solo = cnt++ ? NULL : poller;
 	}
 }
@@ -249,6 +251,52 @@ void obj_poller_rest(struct obj_poller *poller, bool idle)
 		return;
 	poller->idle = idle;
 	find_solo(poller->prog);
+}
+
+void obj_poller_set_quiet(struct obj_poller *poller, bool quiet)
+{
+	if (poller->quiet == quiet)
+		return;
+	poller->quiet = quiet;
+	poller->prog->quiet_cnt += quiet ? 1 : -1u;
+	find_solo(poller->prog);
+}
+
+/* end_quiet - each poller asks the kernel again. */
+static void end_quiet(struct obj_prog *prog)
+{
+	struct list *pos;
+
+	if (prog->quiet_cnt)
+		list_for_each(pos, &prog->pollers)
+			obj_poller_set_quiet(container_of(pos, struct obj_poller, node), false);
+}
+
+void obj_poller_set_active(struct obj_poller *poller, bool active)
+{
+	if (poller->active == active)
+		return;
+	poller->active = active;
+	if (!active)
+		end_quiet(poller->prog);
+}
+
+int obj_prog_poll_quiet_now(struct obj_prog *prog)
+{
+	uint64_t now = clock_ns();
+	struct obj_poller *poller;
+	struct list *pos;
+	int done = 0;
+
+	if (now - prog->quiet_ns < QUIET_NS)
+		return 0;
+	prog->quiet_ns = now;
+	list_for_each(pos, &prog->pollers) {
+		poller = container_of(pos, struct obj_poller, node);
+		if (poller->quiet)
+			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
+	}
+	return done;
 }
 
 void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
@@ -269,7 +317,7 @@ int obj_prog_poll_each(struct obj_prog *prog)
 
 	list_for_each(pos, &prog->pollers) {
 		poller = container_of(pos, struct obj_poller, node);
-		if (!poller->idle)
+		if (!poller->idle && !poller->quiet)
 			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
 	}
 	return done;
@@ -395,6 +443,7 @@ int obj_prog_arm(struct obj_prog *prog)
 	ret = make_timer(prog);
 	if (ret)
 		goto out;
+	end_quiet(prog);	/* the next poll finds what wakes the sleeper */
 	list_for_each(pos, &prog->pollers) {
 		poller = container_of(pos, struct obj_poller, node);
 		ret = poller->ops->arm(poller, &deadline);

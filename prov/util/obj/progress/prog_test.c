@@ -97,6 +97,60 @@ static void test_pollers(void **state)
 	assert_int_equal(b.closed, 1);
 }
 
+static bool solo_is(struct obj_prog *prog, const struct scripted *t)
+{
+	return prog->solo == (t ? &t->base : NULL);
+}
+
+/* Beside an active poller a quiet one is polled by that alone, and not more often than every
+ * 10 us; it is polled with the others again before a thread sleeps, when it asks for that, and
+ * when no other is active.
+ */
+static void test_quiet(void **state)
+{
+	struct obj_prog *prog;
+	struct scripted a, b;
+	uint64_t end;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &prog), 0);
+	make(&a, -1);
+	make(&b, -1);
+	add(prog, &a);
+	add(prog, &b);
+	assert_true(solo_is(prog, NULL));
+	obj_poller_set_active(&a.base, true);
+	assert_int_equal(obj_prog_poll_quiet(prog), 0);
+	obj_poller_set_quiet(&b.base, true);
+	obj_poller_set_quiet(&b.base, true);
+	assert_int_equal(prog->quiet_cnt, 1);
+	assert_true(solo_is(prog, &a));
+	obj_prog_poll(prog);
+	assert_int_equal(a.polled, 1);
+	assert_int_equal(b.polled, 0);
+	b.poll_ret = 5;
+	assert_int_equal(obj_prog_poll_quiet(prog), 5);
+	assert_int_equal(b.polled, 1);
+	assert_int_equal(a.polled, 1);
+	end = clock_ns() + CLOCK_NS_PER_MS;
+	while (clock_ns() < end)
+		obj_prog_poll_quiet(prog);
+	assert_in_range(b.polled, 2, 101);	/* 10 us apart */
+
+	b.polled = 0;
+	obj_poller_set_quiet(&b.base, false);
+	assert_int_equal(obj_prog_poll_quiet(prog), 0);
+	obj_prog_poll(prog);
+	assert_int_equal(b.polled, 1);
+	obj_poller_set_quiet(&b.base, true);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_true(solo_is(prog, NULL));
+	obj_poller_set_quiet(&b.base, true);
+	obj_poller_set_active(&a.base, false);
+	assert_true(solo_is(prog, NULL));
+	assert_int_equal(prog->quiet_cnt, 0);
+	obj_prog_put(prog);
+}
+
 static void test_arm(void **state)
 {
 	struct obj_prog *prog;
@@ -237,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pollers),
+		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_fd),
 		cmocka_unit_test(test_never_slept),
