@@ -409,6 +409,105 @@ static void every_operation_of_a_killed_peer_ends(void **state)
 	free(big);
 }
 
+#define EARLY 3000		/* more than the ring has slots */
+
+/* early_sender - messages with tags in turn; then it is killed, with the last ones in the ring. */
+static void early_sender(pid_t test)
+{
+	char name[NAME_MAX_LEN];
+	struct node n;
+	fi_addr_t to;
+	uint64_t i;
+
+	name_of(name, test, 1);
+	open_node(&n, name);
+	name_of(name, test, 0);
+	to = add(&n, name);
+	for (i = 0; i < EARLY; i++) {
+		POST(&n, fi_tsend(n.ep, &i, sizeof(i), NULL, to, i % 3, NULL));
+		CALL(await(&n, 1));	/* now it is in shared memory */
+	}
+	raise(SIGKILL);
+}
+
+static uint64_t receive_tag(struct node *n, uint64_t tag)
+{
+	uint64_t in = UINT64_MAX;
+
+	POST(n, fi_trecv(n->ep, &in, sizeof(in), NULL, FI_ADDR_UNSPEC, tag, 0, NULL));
+	assert_int_equal(await(n, 1), 0);
+	return in;
+}
+
+/* A receiver that posts one receive after another and reads its queue in between gets all in
+ * order: those that it asks for late, too, and those of a peer that has ended.
+ */
+static void messages_that_come_before_their_receives(void **state)
+{
+	pid_t pid, test = getpid();
+	struct fi_cq_tagged_entry entry;
+	char name[NAME_MAX_LEN];
+	uint64_t i, late = 2;
+	struct node n;
+
+	name_of(name, test, 0);
+	open_node(&n, name);
+	pid = fork();
+	if (!pid)
+		early_sender(test);
+	for (i = 0; i < EARLY; i++) {
+		if (i % 3 == 2)
+			continue;
+		assert_int_equal(receive_tag(&n, i % 3), i);
+		while (fi_cq_read(n.cq, &entry, 1) == 1)
+			fail();
+		if (i % 300 != 299)
+			continue;
+		for (; late < i; late += 3)	/* these were passed by */
+			assert_int_equal(receive_tag(&n, 2), late);
+	}
+	for (; late < EARLY; late += 3)
+		assert_int_equal(receive_tag(&n, 2), late);
+	waitpid(pid, NULL, 0);
+	close_node(&n);
+}
+
+/* What waits in the ring is found by a program that only looks. */
+static void a_message_without_a_receive_is_found_by_peek(void **state)
+{
+	struct fi_context2 ctx;
+	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 1, .context = &ctx };
+	pid_t pid, test = getpid();
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry err;
+	uint64_t end = now_ms() + PATIENCE_MS;
+	char name[NAME_MAX_LEN];
+	struct node n;
+	ssize_t ret;
+
+	name_of(name, test, 0);
+	open_node(&n, name);
+	pid = fork();
+	if (!pid)
+		early_sender(test);
+	do {
+		assert_true(now_ms() < end);
+		POST(&n, fi_trecvmsg(n.ep, &msg, FI_PEEK));
+		while ((ret = fi_cq_read(n.cq, &entry, 1)) == -FI_EAGAIN)
+			;
+		if (ret == -FI_EAVAIL) {
+			err = (struct fi_cq_err_entry) { 0 };
+			CHECK(fi_cq_readerr(n.cq, &err, 0) == 1);
+			assert_int_equal(err.err, FI_ENOMSG);
+		}
+	} while (ret != 1);
+	assert_int_equal(entry.len, sizeof(uint64_t));
+	assert_int_equal(receive_tag(&n, 1), 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close_node(&n);
+}
+
 static void a_name_in_use_is_refused(void **state)
 {
 	char name[NAME_MAX_LEN];
@@ -541,6 +640,8 @@ int main(void)
 		cmocka_unit_test(automatic_progress_needs_no_calls),
 		cmocka_unit_test(a_target_need_not_make_progress),
 		cmocka_unit_test(every_operation_of_a_killed_peer_ends),
+		cmocka_unit_test(messages_that_come_before_their_receives),
+		cmocka_unit_test(a_message_without_a_receive_is_found_by_peek),
 		cmocka_unit_test(a_name_in_use_is_refused),
 		cmocka_unit_test(each_endpoint_has_another_name),
 		cmocka_unit_test(names_of_nodes_and_services),

@@ -107,7 +107,7 @@ static void on_event(struct chan_src *src, uint32_t events)
 	if (!drain_wakeups(conn))
 		shm_conn_peer_closed(conn);
 	if (!conn->active)
-		shm_rx_poll(conn, SHM_SLOTS + 1);
+		shm_rx_poll(conn, SHM_SLOTS + 1, true);
 }
 
 bool shm_conn_wait(struct shm_conn *conn, uint64_t *until)

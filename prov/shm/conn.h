@@ -94,6 +94,7 @@ struct shm_conn {
 	bool ended;			/* the peer has closed; its last packets may be unread */
 	bool paused;			/* on poller->base.paused */
 	bool fast;			/* shm_rx_one() may be tried: READY, no packet half received */
+	uint8_t left;			/* polls that left the unexpected message at hand in the ring */
 	bool flushed;			/* FLUSH was sent */
 	pid_t pid;			/* of the peer, from the kernel; 0: in another namespace */
 	bool can_read;			/* its memory can be read */
@@ -209,13 +210,15 @@ bool shm_tx_blocked(struct shm_conn *conn);
 /* ---- receiving (rx.c) --------------------------------------------------------------- */
 
 /* shm_rx_one - the fast path: take the next slot, if it holds a whole short message that a
- * posted receive matches, and conn->fast.  False: nothing has been done, shm_rx_poll()
- * takes the slot and sets conn->fast for the next one.  From poll() only.
+ * posted receive matches, and conn->fast.  Unless ENG_FAST_DONE nothing has been done,
+ * shm_rx_poll() takes the slot and sets conn->fast for the next one.  From poll() only.
  */
-bool shm_rx_one(struct shm_conn *conn);
+enum eng_fast shm_rx_one(struct shm_conn *conn);
 
-/* shm_rx_poll - take at most @budget slots.  Returns how many.  From poll() only. */
-int shm_rx_poll(struct shm_conn *conn, unsigned budget);
+/* shm_rx_poll - take at most @budget slots.  Returns how many.  From poll() only.
+ * @unexpected: take a message that no posted receive matches, too, as the last one
+ */
+int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected);
 
 /* shm_rx_drop - the connection closes: all payload that has not arrived is lost. */
 void shm_rx_drop(struct shm_conn *conn, int err);

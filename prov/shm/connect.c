@@ -368,7 +368,7 @@ static struct chan *replace(struct chan *chan, const struct shm_handshake *shake
 	if (!chan->conn)
 		return chan;	/* it was never confirmed */
 	/* packets that the peer has sent over it come first */
-	shm_rx_poll(chan->conn, SHM_SLOTS);
+	shm_rx_poll(chan->conn, SHM_SLOTS, true);
 	return chan_replace(chan, shake->addr, shake->addr_len);
 }
 

@@ -19,6 +19,7 @@
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
 #define REST_STEP 16		/* of the others, so many per poll, in turn */
+#define LEAVE_POLLS 2		/* that leave an unexpected message in the ring */
 #define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 /* ---- barriers ------------------------------------------------------------------------- */
@@ -185,7 +186,7 @@ static __attribute__((noinline)) int read_rest(struct shm_poller *poller, unsign
 		i = FRONT_MAX + poller->rest_next++ % (poller->active_cnt - FRONT_MAX);
 		conn = active[i];
 		cnt = poller->active_cnt;
-		ret = shm_rx_poll(conn, budget);
+		ret = shm_rx_poll(conn, budget, true);
 		done += ret;
 		if (!ret || poller->active_cnt != cnt)
 			continue;
@@ -196,12 +197,24 @@ static __attribute__((noinline)) int read_rest(struct shm_poller *poller, unsign
 	return done;
 }
 
+/* may_wait - most programs that receive one message after another post the next receive soon, after
+ * one or two more reads of their queue: a message that comes before it stays in the ring for
+ * LEAVE_POLLS polls, since an unexpected one costs twice as much.
+ */
+static inline bool may_wait(struct shm_conn *conn)
+{
+	if (conn->left++ < LEAVE_POLLS)
+		return true;
+	conn->left = 0;
+	return false;
+}
+
 static inline int read_active(struct shm_poller *poller, unsigned budget)
 {
 	unsigned i = poller->active_cnt < FRONT_MAX ? poller->active_cnt : FRONT_MAX;
 	struct shm_conn *conn;
+	enum eng_fast one;
 	int done = 0;
-	bool one;
 
 	/* backwards: a connection that leaves is replaced by one that has been read */
 	while (i > 0) {
@@ -209,9 +222,9 @@ static inline int read_active(struct shm_poller *poller, unsigned budget)
 		if (!has_any(conn))
 			continue;
 		one = shm_rx_one(conn);
-		done += one;
-		if (!one || has_any(conn))
-			done += shm_rx_poll(conn, budget);
+		done += one == ENG_FAST_DONE;
+		if (one == ENG_FAST_UNEXPECTED ? !may_wait(conn) : one == ENG_FAST_NONE || has_any(conn))
+			done += shm_rx_poll(conn, budget, one != ENG_FAST_DONE);
 		if (i > poller->active_cnt)
 			i = poller->active_cnt;
 	}
@@ -229,7 +242,7 @@ static int resume(struct list *item)
 
 	conn->paused = false;
 	shm_poller_activate(conn->poller, conn);
-	return shm_rx_poll(conn, OBJ_POLL_BUDGET);
+	return shm_rx_poll(conn, OBJ_POLL_BUDGET, true);
 }
 
 /* pump - send what waits for room; the connection leaves the list when all is sent. */

@@ -375,19 +375,22 @@ static void release_slots(struct shm_conn *conn, bool stalled)
 }
 
 /* take_short - the next slot, if it is a short message that a posted receive matches.
- * Returns 1; 0: there is no slot; -1: nothing has been done.
+ * Returns 1; 0: there is no slot, or it stays for now; -1: nothing has been done.
  */
-static inline int take_short(struct shm_conn *conn)
+static inline int take_short(struct shm_conn *conn, bool unexpected)
 {
 	uint8_t body[SHM_BODY];
 	size_t hdr_len, len;
+	enum eng_fast fast;
 	int ret = shm_in_short(&conn->in, body, &hdr_len, &len);
 
 	if (ret <= 0)
 		return ret;
-	if (__builtin_expect(conn->rx.body || conn->link->base.closing ||
-			     !eng_on_fast(conn->chan, body, hdr_len, len), 0))
+	if (__builtin_expect(conn->rx.body || conn->link->base.closing, 0))
 		return -1;
+	fast = eng_on_fast(conn->chan, body, hdr_len, len);
+	if (__builtin_expect(fast != ENG_FAST_DONE, 0))
+		return fast == ENG_FAST_UNEXPECTED && !unexpected ? 0 : -1;
 	conn->in.pos++;
 	return 1;
 }
@@ -408,26 +411,29 @@ static __attribute__((noinline)) int take_any(struct shm_conn *conn)
 	return item.kind == SHM_STALL ? 2 : 1;
 }
 
-bool shm_rx_one(struct shm_conn *conn)
+enum eng_fast shm_rx_one(struct shm_conn *conn)
 {
 	uint8_t body[SHM_BODY];
 	size_t hdr_len, len;
+	enum eng_fast fast;
 
-	if (__builtin_expect(!conn->fast ||
-			     shm_in_short(&conn->in, body, &hdr_len, &len) <= 0 ||
-			     !eng_on_fast(conn->chan, body, hdr_len, len), 0))
-		return false;
+	if (__builtin_expect(!conn->fast || shm_in_short(&conn->in, body, &hdr_len, &len) <= 0, 0))
+		return ENG_FAST_NONE;
+	fast = eng_on_fast(conn->chan, body, hdr_len, len);
+	if (__builtin_expect(fast != ENG_FAST_DONE, 0))
+		return fast;
+	conn->left = 0;
 	conn->in.pos++;
 	conn->received = true;
 	conn->seq = conn->poller->base.seq;
 	release_slots(conn, false);
-	return true;
+	return ENG_FAST_DONE;
 }
 
 /* An unexpected message is the last one of a poll: what is behind it stays in the ring, where
  * it costs no memory and limits a fast sender, until the program could post a receive.
  */
-int shm_rx_poll(struct shm_conn *conn, unsigned budget)
+int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected)
 {
 	struct shm_poller *poller = conn->poller;
 	bool stalled = false;
@@ -439,7 +445,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 		return 0;
 	poller->held = NULL;
 	while (budget--) {
-		ret = take_short(conn);
+		ret = take_short(conn, unexpected);
 		if (__builtin_expect(ret < 0, 0))
 			ret = take_any(conn);
 		if (ret <= 0)
@@ -461,7 +467,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget)
 	if (__builtin_expect(ret < 0, 0))
 		shm_conn_malformed(conn, "an impossible slot");
 	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused &&
-		 !conn->split.waiting)
+		 !conn->split.waiting && !shm_in_ready(&conn->in))
 		shm_conn_fail(conn, FI_ECONNRESET);
 	conn->fast = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
 		      !conn->rx.done_cnt && !conn->link->base.closing;

@@ -148,18 +148,18 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 }
 
 /* Some of those that have arrived in whole are delivered at once. */
-bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
+enum eng_fast eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = eng_peer_of(chan);
 	struct head head;
 
 	if (hdr_len != sizeof(head) || !snet_rnd(3) || snet_rnd(100) < peer->ep->later)
-		return false;
+		return ENG_FAST_NONE;
 	memcpy(&head, hdr, sizeof(head));
 	CHECK(head.len == len);
 	check_order(peer, &head);
 	arrived(&head, hdr + hdr_len);
-	return true;
+	return ENG_FAST_DONE;
 }
 
 void eng_on_placed(struct eng_link *link, void *cookie, int status)

@@ -339,10 +339,18 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link);
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 				  struct eng_rx *rx);
 
-/* eng_on_fast - the same for a packet that is a few bytes, header and payload in one
- * piece.  False: nothing has been done, use eng_on_packet().  Optional.
+/* What eng_on_fast() has done. */
+enum eng_fast {
+	ENG_FAST_NONE,		/* nothing: use eng_on_packet() */
+	ENG_FAST_UNEXPECTED,	/* the same; it is a message that no posted receive matches yet, and
+				 * cheaper to receive if the link leaves it for a later poll */
+	ENG_FAST_DONE,		/* the packet is finished with */
+};
+
+/* eng_on_fast - eng_on_packet() for a packet that is a few bytes, header and payload in one
+ * piece.  Optional.
  */
-bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
+enum eng_fast eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len);
 
 /* eng_on_written - a peer has written @len bytes to a region, natively and with completion data,
  * which the program is to see.

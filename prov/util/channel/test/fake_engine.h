@@ -257,22 +257,22 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 	}
 }
 
-bool eng_on_fast(void *chan, const uint8_t *hdr_p, size_t hdr_len, size_t len)
+enum eng_fast eng_on_fast(void *chan, const uint8_t *hdr_p, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = eng_peer_of(chan);
 	struct fake_hdr hdr;
 	size_t i;
 
 	if (fake_draw() % 2 || hdr_len != sizeof(hdr))
-		return false;
+		return fake_draw() % 2 ? ENG_FAST_NONE : ENG_FAST_UNEXPECTED;
 	memcpy(&hdr, hdr_p, sizeof(hdr));
 	if (hdr.len != len || hdr.seq != peer->rx_seq)
-		return false;
+		return ENG_FAST_NONE;
 	for (i = 0; i < len && !peer->ep->blind; i++)
 		CHECK(hdr_p[hdr_len + i] == fake_byte(hdr.seq, i));
 	peer->rx_seq++;
 	peer->rx_cnt++;
-	return true;
+	return ENG_FAST_DONE;
 }
 
 void eng_on_placed(struct eng_link *link, void *cookie, int status)

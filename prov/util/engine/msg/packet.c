@@ -149,10 +149,9 @@ static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_
 }
 
 /* The common packet is a short message that is here in whole, wants no answer and
- * has a simple receive waiting for it.  Returns false, with nothing done, if any of
- * that is not so.
+ * has a simple receive waiting for it.  If any of that is not so, nothing is done.
  */
-static inline __attribute__((always_inline)) bool
+static inline __attribute__((always_inline)) enum eng_fast
 on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_t *data,
 	 size_t len)
 {
@@ -164,15 +163,15 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 	struct match *m;
 
 	if (!wire_parse_fast(hdr, hdr_len, len, &msg))
-		return false;
+		return ENG_FAST_NONE;
 	m = eng_rxc_match(rxc, msg.flags & WIRE_F_TAG);
 	hit = match_find_recv(m, msg.tag, eng_peer_key(peer));
 	if (__builtin_expect(!hit, 0))
-		return false;
+		return ENG_FAST_UNEXPECTED;
 	recv = container_of(hit, struct eng_recv, m);
 	if (__builtin_expect(recv->iov_cnt != 1 || recv->slow || msg.len > recv->room ||
 			     !ep->fast_rx, 0))
-		return false;
+		return ENG_FAST_NONE;
 	match_unpost(m, hit);
 	rxc->posted--;
 	if (msg.len)
@@ -185,7 +184,7 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 		eng_recv_free(recv);
 	else
 		eng_recv_fast_put(recv->ep->grp, recv);
-	return true;
+	return ENG_FAST_DONE;
 }
 
 /* A request of a peer that needs no receive. */
@@ -203,7 +202,7 @@ static enum eng_rx_verdict on_request(struct eng_peer *peer, struct eng_rx *rx,
 				       eng_serve_atomic(peer, rx, msg, why_p);
 }
 
-bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
+enum eng_fast eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 {
 	struct eng_peer *peer = container_of(chan, struct eng_peer, chan);
 
@@ -213,7 +212,7 @@ bool eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t len)
 
 static __attribute__((noinline)) bool on_fast_rx(struct eng_peer *peer, const struct eng_rx *rx)
 {
-	return on_short(peer, rx->hdr, rx->hdr_len, rx->data, rx->len);
+	return on_short(peer, rx->hdr, rx->hdr_len, rx->data, rx->len) == ENG_FAST_DONE;
 }
 
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,

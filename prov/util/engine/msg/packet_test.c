@@ -190,16 +190,20 @@ static void the_fast_path(void **arg)
 	void *chan = eng_peer_chan(tap.peer);
 
 	memcpy(hdr + at, "12345678", 8);
-	assert_false(eng_on_fast(chan, hdr, at, 8));	/* no receive */
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_UNEXPECTED);	/* no receive */
 	post(0, 7, FI_ADDR_UNSPEC);
-	assert_false(eng_on_fast(chan, hdr, at, 8));	/* too short a receive */
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_NONE);	/* too short a receive */
 	assert_int_equal(eng_of(b)->rxc->posted, 1);
 	assert_int_equal(fi_cancel(&b->ep->fid, &ctx[0]), 0);
 	expect_err(b, &ctx[0], FI_ECANCELED);
 	post(1, 8, FI_ADDR_UNSPEC);
-	assert_true(eng_on_fast(chan, hdr, at, 8));
+	post(2, 8, FI_ADDR_UNSPEC);
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_DONE);
 	expect(b, &ctx[1], FI_RECV | FI_TAGGED, 8);
 	assert_memory_equal(in[1], "12345678", 8);
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_DONE);
+	expect(b, &ctx[2], FI_RECV | FI_TAGGED, 8);
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_UNEXPECTED);
 	assert_int_equal(eng_of(b)->rxc->posted, 0);
 }
 
