@@ -81,6 +81,8 @@ struct shm_out {
 	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
 	uint64_t slow_until;	/* the receiver is taken for slow until then */
 	unsigned slow_ms;	/* for how long it was last; 0: it takes packets soon */
+	uint64_t stuck_pos;	/* slots that it had taken at stuck_ns: see shm_out_stuck() */
+	uint64_t stuck_ns;
 	bool draining;		/* native writes wait until it has taken all packets */
 	bool stream;		/* what shm_out_data() gave last is to be filled past the caches */
 	bool fence;		/* make a full barrier before each read of asleep */
@@ -165,6 +167,20 @@ static inline void shm_out_moves(struct shm_out *out, uint64_t now)
 		out->slow_ms = out->slow_ms ? 4 * out->slow_ms : SHM_SLOW_MS;
 	out->slow_until = now + out->slow_ms * UINT64_C(1000000);
 	out->wait_ns = 0;
+}
+
+/* shm_out_stuck - packets wait for room, and the receiver has taken none for SHM_STUCK_NS: it does
+ * not run, or does other things.
+ */
+#define SHM_STUCK_NS 20000
+
+static inline bool shm_out_stuck(struct shm_out *out, uint64_t now)
+{
+	if (out->stuck_ns && out->stuck_pos == out->seen_pos)
+		return now - out->stuck_ns >= SHM_STUCK_NS;
+	out->stuck_ns = now;
+	out->stuck_pos = out->seen_pos;
+	return false;
 }
 
 /* shm_out_is_clear - has the receiver taken all that a native write must not overtake? */
