@@ -12,7 +12,6 @@
 
 #include "conn.h"
 
-#define RETRY_PAUSED_NS RXD_RETRY_NS
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
 #define READ_EVERY 64
 
@@ -106,7 +105,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 		if (timers_next(&chans->timers) <= now)
 			done += timers_fire(&chans->timers, now);
 	}
-	if (!list_empty(&chans->paused))
+	if (chan_poller_resumes(chans))
 		done += resume_paused(poller, now);
 	if (!list_empty(&chans->dirty))
 		rxd_poller_flush(poller, now ? now : rxd_dg_now());
@@ -137,8 +136,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	clock_earlier(deadline_ns, timers_next(&chans->timers));
 	if (!list_empty(&chans->dirty))
 		clock_earlier(deadline_ns, rxd_dg_now() + RETRY_BLOCKED_NS);
-	else if (!list_empty(&chans->paused))
-		clock_earlier(deadline_ns, rxd_dg_now() + RETRY_PAUSED_NS);
+	chan_poller_arm_paused(chans, rxd_dg_now(), deadline_ns);
 	return 0;
 }
 

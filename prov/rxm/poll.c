@@ -20,7 +20,6 @@
 #define EQ_POLLS 32u			/* polls */
 #define EQ_NS CLOCK_NS_PER_MS		/* time, for a program that polls rarely */
 #define RETRY_NS (CLOCK_NS_PER_MS / 10)	/* a full queue below is tried again */
-#define RETRY_PAUSED_NS CLOCK_NS_PER_MS	/* a frame is offered again */
 
 static struct rxm_poller *poller_of(struct obj_poller *base)
 {
@@ -244,7 +243,8 @@ static int do_chores(struct rxm_poller *poller)
 	if (poller->chan.timers.cnt)
 		done += timers_fire(&poller->chan.timers, clock_ns());
 	done += chan_poller_drain(&poller->rmas, rxm_rma_continue);
-	done += chan_poller_drain(&poller->chan.paused, resume);
+	if (chan_poller_resumes(&poller->chan))
+		done += chan_poller_drain(&poller->chan.paused, resume);
 	done += chan_poller_drain(&poller->chan.failed, report);
 	rxm_poller_flush(poller);
 	poller->chan.chores = has_chores(poller);
@@ -269,7 +269,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxm_poller *poller = poller_of(base);
-	bool dirty = !list_empty(&poller->chan.dirty), paused = !list_empty(&poller->chan.paused);
+	bool dirty = !list_empty(&poller->chan.dirty);
+	uint64_t now = clock_ns();
 	struct list *pos;
 
 	if (!list_empty(&poller->chan.failed) || (dirty && !poller->blocked))
@@ -278,8 +279,9 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 		if (rxm_dom_arm(container_of(pos, struct rxm_dom, base.node)))
 			return -FI_EAGAIN;
 	clock_earlier(deadline_ns, timers_next(&poller->chan.timers));
-	if (dirty || paused || !list_empty(&poller->rmas))
-		clock_earlier(deadline_ns, clock_ns() + (paused ? RETRY_PAUSED_NS : RETRY_NS));
+	chan_poller_arm_paused(&poller->chan, now, deadline_ns);
+	if (dirty || !list_empty(&poller->rmas))
+		clock_earlier(deadline_ns, now + RETRY_NS);
 	return 0;
 }
 

@@ -57,7 +57,7 @@ static void a_pause_keeps_the_order_and_the_buffer(void **state)
 	assert_true(rig_conn(peer)->paused);
 	assert_int_equal(rig_conn(peer)->returns, 1);
 	a->verdict = 1 + ENG_RX_DONE;
-	rig_polls(1);
+	rig_polls(CHAN_RESUME_EVERY);
 	assert_int_equal(peer->rx_cnt, 4);
 	assert_false(rig_conn(peer)->paused);
 	fake_close(a, 0);
@@ -223,7 +223,7 @@ static void what_arrived_before_the_end_is_offered(void **state)
 	rig_polls(5);
 	assert_int_equal(peer->down, 0);
 	a->verdict = 1 + ENG_RX_DONE;
-	rig_polls(2);
+	rig_polls(CHAN_RESUME_EVERY + 1);
 	assert_int_equal(peer->rx_cnt, 3);
 	assert_int_equal(peer->down, 1);
 	/* in good order, and nothing waited */

@@ -19,8 +19,8 @@
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
 #define REST_STEP 16		/* of the others, so many per poll, in turn */
+#define RETRY_SLEEP_NS CLOCK_NS_PER_MS
 #define LEAVE_POLLS 2		/* that leave an unexpected message in the ring */
-#define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 /* ---- barriers ------------------------------------------------------------------------- */
 
@@ -325,7 +325,9 @@ static __attribute__((noinline)) int poll_first(struct shm_poller *poller)
 		wake(poller);
 	if (poller->base.timers.cnt)
 		done += timers_fire(&poller->base.timers, clock_ns());
-	return done + chan_poller_drain(&poller->base.paused, resume);
+	if (chan_poller_resumes(&poller->base))
+		done += chan_poller_drain(&poller->base.paused, resume);
+	return done;
 }
 
 static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
@@ -392,19 +394,17 @@ static bool blocked_moves(const struct shm_poller *poller)
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
-	uint64_t due = timers_next(&poller->base.timers), soon = clock_ns() + RETRY_PAUSED_NS;
+	uint64_t now = clock_ns();
 
 	if (!list_empty(&poller->base.failed))
 		return -FI_EAGAIN;
-	if (go_to_sleep(poller) < 0 && soon < due)
-		due = soon;
+	if (go_to_sleep(poller) < 0)
+		clock_earlier(deadline_ns, now + RETRY_SLEEP_NS);
 	if (anything(poller) || blocked_moves(poller))
 		return -FI_EAGAIN;
 	deactivate_idle(poller);
-	if (!list_empty(&poller->base.paused) && soon < due)
-		due = soon;
-	if (due < *deadline_ns)
-		*deadline_ns = due;
+	clock_earlier(deadline_ns, timers_next(&poller->base.timers));
+	chan_poller_arm_paused(&poller->base, now, deadline_ns);
 	return 0;
 }
 

@@ -18,7 +18,6 @@
 #define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
 #define SET_ONLY_STEP 16		/* polls that ask the set alone, per event of an inactive one */
 #define SET_ONLY_MAX 64
-#define RETRY_PAUSED_NS (1 * CLOCK_NS_PER_MS)
 
 /* ---- the set --------------------------------------------------------------- */
 
@@ -195,7 +194,7 @@ static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 
 	if (poller->base.timers.cnt)
 		done += timers_fire(&poller->base.timers, clock_ns());
-	if (!list_empty(&poller->base.paused))
+	if (chan_poller_resumes(&poller->base))
 		done += chan_poller_drain(&poller->base.paused, resume);
 	chan_poller_next(&poller->base);
 	return done;
@@ -305,8 +304,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	if (attach(poller))
 		return -FI_EAGAIN;
 	poller->until_wait = 0;	/* the next poll asks the set: it finds what woke the thread */
-	if (!list_empty(&poller->base.paused) && clock_ns() + RETRY_PAUSED_NS < due)
-		due = clock_ns() + RETRY_PAUSED_NS;
+	chan_poller_arm_paused(&poller->base, clock_ns(), &due);
 	if (poller->unacked_due_ns < due)
 		due = poller->unacked_due_ns;
 	if (due < *deadline_ns)

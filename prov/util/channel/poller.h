@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/timer.h"
 #include "obj/prog.h"
@@ -34,6 +35,7 @@ struct chan_poller {
 	struct list dirty;		/* the link's: connections with something to send */
 	struct list failed;		/* the link's: connections whose end must be reported */
 	struct list paused;		/* the link's: connections with a packet to be offered again */
+	uint64_t resume_seq;		/* the first poll that does: see chan_poller_resumes() */
 };
 
 /* A descriptor in the group's epoll set, and its handler. */
@@ -142,6 +144,30 @@ static inline int chan_poller_drain(struct list *list, int (*each)(struct list *
 	while ((item = list_pop(&now)))
 		done += each(item);
 	return done;
+}
+
+/* chan_poller_resumes - does this poll offer again what the engine had no memory for?  Every
+ * CHAN_RESUME_EVERYth does, since each refusal costs the peers that have their share, and the first
+ * one after a sleep, which chan_poller_arm_paused() keeps short.
+ */
+#define CHAN_RESUME_EVERY 16
+#define CHAN_RESUME_NS CLOCK_NS_PER_MS
+
+static inline bool chan_poller_resumes(struct chan_poller *poller)
+{
+	if (list_empty(&poller->paused) || poller->seq < poller->resume_seq)
+		return false;
+	poller->resume_seq = poller->seq + CHAN_RESUME_EVERY;
+	return true;
+}
+
+static inline void chan_poller_arm_paused(struct chan_poller *poller, uint64_t now_ns,
+					  uint64_t *deadline_ns)
+{
+	if (list_empty(&poller->paused))
+		return;
+	poller->resume_seq = 0;
+	clock_earlier(deadline_ns, now_ns + CHAN_RESUME_NS);
 }
 
 /* chan_poller_connects - is there an attempt that waits for its turn, and may be made? */

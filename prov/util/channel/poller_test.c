@@ -160,6 +160,36 @@ static void what_is_added_to_a_list_meanwhile_waits(void **state)
 	assert_true(list_empty(&list));
 }
 
+/* The engine refuses the packets of a peer that holds all its memory: most polls do not ask it. */
+static void a_refused_packet_is_offered_in_one_poll_of_some(void **state)
+{
+	struct list node;
+	uint64_t deadline = UINT64_MAX, now = 5;
+	int i, offered = 0;
+
+	list_init(&node);
+	assert_false(chan_poller_resumes(fake_poller));
+	chan_poller_arm_paused(fake_poller, now, &deadline);
+	assert_int_equal(deadline, UINT64_MAX);
+	list_add_tail(&node, &fake_poller->paused);
+	for (i = 0; i < 10 * CHAN_RESUME_EVERY; i++) {
+		chan_poller_begin(fake_poller);
+		offered += chan_poller_resumes(fake_poller);
+		assert_false(chan_poller_resumes(fake_poller));
+	}
+	assert_int_equal(offered, 10);
+	/* and the first one after a sleep, which is short */
+	chan_poller_begin(fake_poller);
+	chan_poller_resumes(fake_poller);
+	chan_poller_begin(fake_poller);
+	assert_false(chan_poller_resumes(fake_poller));
+	chan_poller_arm_paused(fake_poller, now, &deadline);
+	assert_int_equal(deadline, now + CHAN_RESUME_NS);
+	chan_poller_begin(fake_poller);
+	assert_true(chan_poller_resumes(fake_poller));
+	list_del(&node);
+}
+
 struct fake_src {
 	struct chan_src src;
 	struct chan_src *other;		/* taken out of the set by the handler */
@@ -253,6 +283,7 @@ int main(void)
 		TEST(a_sleeper_wakes_for_work_that_no_descriptor_shows),
 		TEST(a_poll_is_the_applications_or_the_progress_threads),
 		TEST(what_is_added_to_a_list_meanwhile_waits),
+		TEST(a_refused_packet_is_offered_in_one_poll_of_some),
 		TEST(sources_have_the_events_that_they_want),
 		TEST(a_paused_listener_waits),
 	};
