@@ -3,7 +3,8 @@
 
 /*
  * Memory that is the program's again while a peer is in the middle of a packet: regions
- * that close or change, endpoints that close, receives that are cancelled.
+ * that close or change, endpoints that close, receives that are cancelled, operations that
+ * ended with an error.
  */
 #include "engine/sim/case.h"
 
@@ -299,6 +300,103 @@ static void a_slow_message_into_a_cancelled_receive(void **arg)
 	close_region();
 }
 
+/* ---- operations that ended with an error ------------------------------------------------- */
+
+static void all_are(const char *buf, size_t len, char value)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		assert_int_equal(buf[i], value);
+}
+
+/* failed - the next completion of @n is the failure of @context. */
+static void failed(struct node *n, void *context)
+{
+	struct comp comp;
+
+	node_wait(&w, n, &comp);
+	assert_ptr_equal(comp.e.op_context, context);
+	assert_int_not_equal(comp.err, 0);
+}
+
+/* Both buffers are the program's again: the receive's is not written, the send's is not read. */
+static void a_message_whose_connection_breaks(void **arg)
+{
+	struct comp comp;
+
+	arriving(1);
+	assert_true(sim_break(PORT(0), PORT(1)));
+	failed(b, &ctx[1]);
+	node_wait(&w, a, &comp);
+	assert_ptr_equal(comp.e.op_context, &ctx[2]);
+	memset(in[1], 9, LEN);
+	memset(out[0], 5, LEN);
+	sim_stall(false);
+	turns(100);
+	all_are(in[1], LEN, 9);
+	assert_int_equal(fi_recv(b->ep, in[2], LEN, NULL, FI_ADDR_UNSPEC, &ctx[3]), 0);
+	turns(100);
+	assert_false(node_read(b, &comp));
+	all_are(in[2], LEN, 0);
+	close_region();
+}
+
+static void a_read_whose_connection_breaks(void **arg)
+{
+	assert_int_equal(fi_read(a->ep, in[1], LEN, NULL, 1, 0, KEY, &ctx[1]), 0);
+	turns(2);
+	sim_stall(true);
+	turns(20);
+	assert_true(sim_break(PORT(0), PORT(1)));
+	failed(a, &ctx[1]);
+	memset(in[1], 9, LEN);
+	sim_stall(false);
+	turns(100);
+	all_are(in[1], LEN, 9);
+	close_region();
+}
+
+static void a_write_whose_connection_breaks(void **arg)
+{
+	size_t i;
+
+	start_write();
+	sim_stall(true);
+	turns(20);
+	assert_int_equal(mem[0], 2);
+	assert_true(sim_break(PORT(0), PORT(1)));
+	failed(a, &ctx[1]);
+	memset(out[0], 5, LEN);
+	sim_stall(false);
+	turns(100);
+	for (i = 0; i < LEN; i++)
+		assert_int_not_equal(mem[i], 5);
+	close_region();
+}
+
+/* One that is too long for its receive: what still arrives of it goes nowhere. */
+static void too_long(size_t len)
+{
+	assert_int_equal(fi_recv(b->ep, in[1], 100, NULL, FI_ADDR_UNSPEC, &ctx[1]), 0);
+	assert_int_equal(fi_send(a->ep, out[0], len, NULL, 1, &ctx[2]), 0);
+	failed(b, &ctx[1]);
+	memset(in[1], 9, LEN);
+	turns(100);
+	all_are(in[1], LEN, 9);
+	close_region();
+}
+
+static void an_eager_message_that_is_too_long(void **arg)
+{
+	too_long(400);
+}
+
+static void a_long_message_that_is_too_long(void **arg)
+{
+	too_long(LEN);
+}
+
 int main(void)
 {
 #define R(name) cmocka_unit_test_setup_teardown(name, set_up_region, tear_down)
@@ -315,6 +413,11 @@ int main(void)
 		R(an_eager_message_into_a_cancelled_receive),
 		R(a_long_message_into_a_cancelled_receive),
 		R(a_slow_message_into_a_cancelled_receive),
+		R(a_message_whose_connection_breaks),
+		R(a_read_whose_connection_breaks),
+		R(a_write_whose_connection_breaks),
+		R(an_eager_message_that_is_too_long),
+		R(a_long_message_that_is_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
