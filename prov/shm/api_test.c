@@ -17,7 +17,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "shm/test/calls.h"
 
@@ -593,6 +595,83 @@ static void threads_open_endpoints_at_once(void **state)
 			assert_string_not_equal(o[i].name, o[j].name);
 }
 
+#define OTHER_USER 65534
+
+static void listen_at(const char *key)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int cnt = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1, "ofi-shm/%s", key);
+	size_t len = offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) cnt;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	CHECK(!bind(fd, (void *) &sun, (socklen_t) len));
+	CHECK(!listen(fd, 1));
+}
+
+/* be_other_user - a process of another user listens under @cnt numbers of @owner from @first on, and
+ * under @name; it writes a byte to @fd and waits for its end.
+ */
+static void be_other_user(pid_t owner, int first, int cnt, const char *name, int fd)
+{
+	char key[NAME_MAX_LEN];
+	int i;
+
+	CHECK(!setgid(OTHER_USER) && !setuid(OTHER_USER));
+	for (i = 0; i < cnt; i++) {
+		snprintf(key, sizeof(key), "%d:0:%d", owner, first + i);
+		listen_at(key);
+	}
+	listen_at(strstr(name, "://") + 3);
+	CHECK(write(fd, "", 1) == 1);
+	for (;;)
+		pause();
+}
+
+/* own_number - the number in the name of an endpoint without a name that the program chose. */
+static int own_number(void)
+{
+	char name[NAME_MAX_LEN];
+	size_t len = sizeof(name);
+	struct node n;
+
+	open_node(&n, NULL);
+	CALL(fi_getname(&n.ep->fid, name, &len));
+	close_node(&n);
+	return atoi(strrchr(name, ':') + 1);
+}
+
+/* Abstract names are free for all: an endpoint without a name of its own takes another. */
+static void names_that_another_user_holds(void **state)
+{
+	char name[NAME_MAX_LEN], byte;
+	struct node n;
+	int fd[2], number;
+	pid_t pid;
+
+	if (geteuid() || getenv("FI_SHM_DIR")) {
+		print_message("skipped: needs the right to become another user\n");
+		skip();
+	}
+	name_of(name, getpid(), 8);
+	assert_int_equal(pipe(fd), 0);
+	number = own_number();
+	pid = fork();
+	if (!pid) {
+		be_other_user(getppid(), number, 4, name, fd[1]);
+		_exit(0);
+	}
+	assert_int_equal(read(fd[0], &byte, 1), 1);
+	assert_true(own_number() >= number + 4);
+	/* a name that was chosen is the only one */
+	open_objects(&n, FI_PROGRESS_MANUAL);
+	assert_int_equal(open_ep(&n, name), -FI_EADDRINUSE);
+	close_node(&n);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 /* What fi_getinfo makes of a node and a service. */
 static void names_of_nodes_and_services(void **state)
 {
@@ -644,6 +723,7 @@ int main(void)
 		cmocka_unit_test(a_message_without_a_receive_is_found_by_peek),
 		cmocka_unit_test(a_name_in_use_is_refused),
 		cmocka_unit_test(each_endpoint_has_another_name),
+		cmocka_unit_test(names_that_another_user_holds),
 		cmocka_unit_test(names_of_nodes_and_services),
 	};
 

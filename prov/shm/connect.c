@@ -548,8 +548,23 @@ static void log_open(const struct shm_link *link, int err)
 						  "choose another name" : fi_strerror(-err));
 }
 
+/* log_passed_over - our user's number is in the name before this one, yet another user has it. */
+static void log_passed_over(const struct shm_link *link, const char *key)
+{
+	char text[CHAN_TEXT_MAX];
+	uid_t uid;
+
+	if (!shm_listen_user(&link->scope, key, &uid))
+		return;
+	chan_text(&link->base, link->addr, link->base.addr_len, text);
+	CHAN_WARN_SPARSE(&link->base, "a process of user %u listens under the name %s; this endpoint is "
+			 "called %s%s\n", (unsigned) uid, key, text, link->scope.dir ? "" :
+			 " (FI_SHM_DIR, a private directory, keeps other users out)");
+}
+
 int shm_connect_open(struct shm_link *link, const void *src, size_t src_len)
 {
+	char taken[sizeof(link->key)];
 	unsigned try;
 	int ret;
 
@@ -560,7 +575,10 @@ int shm_connect_open(struct shm_link *link, const void *src, size_t src_len)
 		ret = listen_at(link);
 		if (ret != -FI_EADDRINUSE)
 			break;
+		strcpy(taken, link->key);
 	}
+	if (!ret && try)
+		log_passed_over(link, taken);
 	if (ret == -FI_ENODATA)
 		ret = -FI_EADDRINUSE;
 	if (!ret) {
