@@ -126,32 +126,11 @@ static struct fi_info *hints_of(const struct query *q, bool hmem)
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-static int real_err = -1, caught;
-
-/* hush - what goes to stderr from now on, for said(). */
-static void hush(void)
-{
-	char path[] = "/tmp/devices_XXXXXX";
-
-	fflush(stderr);
-	caught = mkstemp(path);
-	assert_true(caught >= 0);
-	unlink(path);
-	real_err = dup(2);
-	dup2(caught, 2);
-}
-
 static void said(const char *text)
 {
 	static char line[8192];
-	ssize_t n;
 
-	fflush(stderr);
-	dup2(real_err, 2);
-	close(real_err);
-	n = pread(caught, line, sizeof(line) - 1, 0);
-	line[n > 0 ? n : 0] = 0;
-	close(caught);
+	rt_said(line, sizeof(line));
 	if (!strstr(line, text))
 		fail_msg("not said: %s\nbut: %s", text, line);
 }
@@ -191,7 +170,7 @@ static void test_absent_region(void **state)
 
 	rt_open(&w, rt_all(&q), &setup);
 	for (attr.iface = FI_HMEM_CUDA; attr.iface <= FI_HMEM_SYNAPSEAI; attr.iface++) {
-		hush();
+		rt_hush();
 		assert_int_equal(fi_mr_regattr(w.domain, &attr, 0, &mr), -FI_EOPNOTSUPP);
 		said("the domain was opened without FI_HMEM");
 	}
@@ -362,7 +341,7 @@ static void test_cuda_calls(void **state)
 	struct rt_world w;
 
 	rt_open(&w, rt_all(&q), &setup);
-	hush();
+	rt_hush();
 	assert_int_equal(fi_setopt(&w.ep[0]->fid, FI_OPT_ENDPOINT, FI_OPT_CUDA_API_PERMITTED, &no,
 				   sizeof(no)), -FI_EOPNOTSUPP);
 	said("copies device memory by calls of CUDA");
@@ -410,7 +389,7 @@ static void test_refusals(void **state)
 					   .iface = t[i].iface, .device.cuda = t[i].device };
 
 		mr = NULL;
-		hush();
+		rt_hush();
 		assert_int_equal(fi_mr_regattr(w.domain, &attr, t[i].flags, &mr), t[i].ret);
 		said(t[i].text);
 		if (mr)

@@ -165,12 +165,16 @@ static void mpi_open(struct mpi *m, const struct fi_info *info)
 	char name[] = "FI_NAMED_AV_0\n";
 	struct fi_av_attr named = { .type = FI_AV_TABLE, .name = name, .flags = FI_READ,
 				    .rx_ctx_bits = 1 };
+	char log[256];
 	int i;
 
 	assert_int_equal(fi_fabric(info->fabric_attr, &m->fabric, NULL), 0);
 	assert_int_equal(fi_domain(m->fabric, (struct fi_info *) info, &m->domain, NULL), 0);
-	/* first a shared vector, which does not exist */
+	/* first a shared vector: that there is none is not worth a line of the log */
+	rt_hush();
 	assert_int_not_equal(fi_av_open(m->domain, &named, &m->av, NULL), 0);
+	rt_said(log, sizeof(log));
+	assert_string_equal(log, "");
 	assert_int_equal(fi_av_open(m->domain, &av_attr, &m->av, NULL), 0);
 	assert_int_equal(fi_scalable_ep(m->domain, (struct fi_info *) info, &m->sep, NULL), 0);
 	assert_int_equal(fi_scalable_ep_bind(m->sep, &m->av->fid, 0), 0);

@@ -60,6 +60,10 @@ void rt_none(const struct rt_query *q);
 /* rt_skip - skip the running test with a reason. */
 void rt_skip(const char *why) __attribute__((noreturn));
 
+/* rt_hush, rt_said - what goes to stderr between the two, as text. */
+void rt_hush(void);
+void rt_said(char *text, size_t size);
+
 /* ---- transfers ------------------------------------------------------------------- */
 
 #define RT_SHARED_RX 1u
