@@ -57,7 +57,7 @@ runtime_tests = \
 	tests/hints/replay \
 	tests/runtimes/aws_ofi_nccl tests/runtimes/chapel tests/runtimes/charm \
 	tests/runtimes/daos tests/runtimes/deep tests/runtimes/devices tests/runtimes/failed \
-	tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi \
+	tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi tests/runtimes/late \
 	tests/runtimes/mercury tests/runtimes/mpich tests/runtimes/nixl \
 	tests/runtimes/nvshmem tests/runtimes/ompi_btl tests/runtimes/ompi_mtl \
 	tests/runtimes/oneccl tests/runtimes/sos
@@ -76,6 +76,8 @@ tests_runtimes_daos_SOURCES = tests/runtimes/daos.c \
 tests_runtimes_daos_LDADD = $(runtimes_libs)
 tests_runtimes_deep_SOURCES = tests/runtimes/deep.c $(runtimes_common)
 tests_runtimes_deep_LDADD = $(runtimes_libs)
+tests_runtimes_late_SOURCES = tests/runtimes/late.c $(runtimes_common)
+tests_runtimes_late_LDADD = $(runtimes_libs)
 tests_runtimes_failed_SOURCES = tests/runtimes/failed.c $(runtimes_common)
 tests_runtimes_failed_LDADD = $(runtimes_libs)
 tests_runtimes_devices_SOURCES = tests/runtimes/devices.c tests/fakegpu/use.h \
