@@ -97,7 +97,8 @@ static ssize_t put(const struct stat *st, const char *line, size_t len)
 		return ret;
 #endif
 	/* So much fits, unless another process was faster. */
-	return write(log_fd, line, len < PIPE_BUF ? len : PIPE_BUF);
+	ret = write(log_fd, line, len < PIPE_BUF ? len : PIPE_BUF);
+	return ret;
 }
 
 static bool put_all(const struct stat *st, const char *line, size_t len)
