@@ -171,25 +171,49 @@ static void test_detect(void **state)
 	assert_int_equal(hmem_detect(stack, &device), FI_HMEM_SYSTEM);
 }
 
-/* Managed memory is the CPU's, too; memory of several handles is one buffer. */
-static void test_cuda_other_memory(void **state)
+/* Of three allocations the one in the middle is freed: both ends are memory of the device. */
+static void test_find_over_a_gap(void **state)
 {
+	const char *why = NULL;
+	static struct fix f;
+	struct hmem_loc loc;
+	char *at[3], *swap;
+	int k, i, j;
+
+	for (k = 0; k < 3; k++) {
+		open_one(&f, k, 0);
+		for (i = 0; i < 3; i++) {
+			at[i] = device_alloc(LEN);
+			assert_non_null(at[i]);
+			for (j = i; j && (uintptr_t) at[j] < (uintptr_t) at[j - 1]; j--) {
+				swap = at[j];
+				at[j] = at[j - 1];
+				at[j - 1] = swap;
+			}
+		}
+		device_free(at[1]);
+		assert_int_equal(hmem_find(f.iface, 0, at[0], (size_t) (at[2] + LEN - at[0]), 0, &loc,
+					   &why), -FI_EINVAL);
+		assert_non_null(why);
+		device_free(at[0]);
+		device_free(at[2]);
+		close_one(&f);
+	}
+}
+
+static struct {
 	int (*alloc_managed)(uint64_t *, size_t, unsigned), (*push)(void *), (*pop)(void **);
 	int (*reserve)(uint64_t *, size_t, size_t, uint64_t, unsigned long long);
 	int (*create)(unsigned long long *, size_t, const int *, unsigned long long);
 	int (*map)(uint64_t, size_t, size_t, unsigned long long, unsigned long long);
 	int (*retain)(void **, int), (*unmap)(uint64_t, size_t), (*release)(unsigned long long);
-	const char *lib = "libcuda.so.1", *why = NULL;
-	unsigned long long handle[2];
-	int prop[8] = { 1, 0, 1, 0 };
-	static char out[131072], in[131072];
-	struct hmem_loc loc;
-	uint64_t at = 0;
-	void *ctx;
-	int fd, i;
-	uint64_t off;
+} cu;
 
-#define GET(fn, name) do { void *sym_ = fakegpu_call(lib, name); memcpy(&(fn), &sym_, sizeof(sym_)); } while (0)
+static void load_cuda(void)
+{
+	const char *lib = "libcuda.so.1";
+
+#define GET(fn, name) do { void *sym_ = fakegpu_call(lib, name); memcpy(&cu.fn, &sym_, sizeof(sym_)); } while (0)
 	GET(alloc_managed, "cuMemAllocManaged");
 	GET(push, "cuCtxPushCurrent_v2");
 	GET(pop, "cuCtxPopCurrent_v2");
@@ -200,34 +224,110 @@ static void test_cuda_other_memory(void **state)
 	GET(unmap, "cuMemUnmap");
 	GET(release, "cuMemRelease");
 #undef GET
-	assert_int_equal(retain(&ctx, 0), 0);
-	push(ctx);
-	assert_int_equal(alloc_managed(&at, 100, 1), 0);
+}
+
+#define PIECE	65536
+#define PIECES	3
+
+/* Mapped memory, a piece by @device; -1: none there. */
+static char *map_pieces(const int device[PIECES])
+{
+	unsigned long long handle;
+	uint64_t at = 0;
+	int i;
+
+	assert_int_equal(cu.reserve(&at, PIECES * PIECE, 0, 0, 0), 0);
+	for (i = 0; i < PIECES; i++) {
+		int prop[8] = { 1, 0, 1, device[i] };
+
+		if (device[i] < 0)
+			continue;
+		assert_int_equal(cu.create(&handle, PIECE, prop, 0), 0);
+		assert_int_equal(cu.map(at + (uint64_t) i * PIECE, PIECE, 0, handle, 0), 0);
+		assert_int_equal(cu.release(handle), 0);
+	}
+	return (char *) (uintptr_t) at;
+}
+
+static void unmap_pieces(char *at, const int device[PIECES])
+{
+	int i;
+
+	for (i = 0; i < PIECES; i++)
+		if (device[i] >= 0)
+			assert_int_equal(cu.unmap((uintptr_t) at + (uint64_t) i * PIECE, PIECE), 0);
+}
+
+/* Managed memory is the CPU's, too. */
+static void test_cuda_managed(void **state)
+{
+	const char *why = NULL;
+	struct hmem_loc loc;
+	uint64_t at = 0;
+	void *ctx;
+
+	load_cuda();
+	assert_int_equal(cu.retain(&ctx, 0), 0);
+	cu.push(ctx);
+	assert_int_equal(cu.alloc_managed(&at, 100, 1), 0);
 	assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, (void *) at, 100, 0, &loc, &why), 0);
 	assert_true(loc.host);
 	assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, (void *) at, 100, FI_HMEM_DEVICE_ONLY, &loc, &why),
 			 -FI_EINVAL);
-	pop(&ctx);
+	cu.pop(&ctx);
+}
 
-	assert_int_equal(reserve(&at, sizeof(out), 0, 0, 0), 0);
-	for (i = 0; i < 2; i++) {
-		assert_int_equal(create(&handle[i], 65536, prop, 0), 0);
-		assert_int_equal(map(at + (uint64_t) i * 65536, 65536, 0, handle[i], 0), 0);
-	}
-	assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, (void *) at, sizeof(out), 0, &loc, &why), 0);
+/* Memory of several handles is one buffer. */
+static void test_cuda_mapped(void **state)
+{
+	static const int device[PIECES] = { 0, 0, 0 };
+	static char out[PIECES * PIECE], in[PIECES * PIECE];
+	const char *why = NULL;
+	struct hmem_loc loc;
+	uint64_t off;
+	char *at;
+	int fd;
+
+	load_cuda();
+	at = map_pieces(device);
+	assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, at, sizeof(out), 0, &loc, &why), 0);
 	assert_false(loc.host);
 	memset(out, 0x5a, sizeof(out));
-	assert_int_equal(hmem_copy(HMEM_TO_DEVICE, &loc, (void *) at, out, sizeof(out)), 0);
-	assert_int_equal(hmem_copy(HMEM_TO_HOST, &loc, (void *) at, in, sizeof(in)), 0);
+	assert_int_equal(hmem_copy(HMEM_TO_DEVICE, &loc, at, out, sizeof(out)), 0);
+	assert_int_equal(hmem_copy(HMEM_TO_HOST, &loc, at, in, sizeof(in)), 0);
 	assert_memory_equal(in, out, sizeof(out));
 	/* what has no handle of either sort is refused with the call's name */
-	assert_true(hmem_dmabuf(&loc, (void *) at, sizeof(out), &fd, &off) <= -HMEM_ERR_BASE);
+	assert_true(hmem_dmabuf(&loc, at, sizeof(out), &fd, &off) <= -HMEM_ERR_BASE);
 	/* its number does not change when other handles are mapped there, so it has none */
-	assert_int_equal(hmem_id(&loc, (void *) at, &off), -FI_EOPNOTSUPP);
+	assert_int_equal(hmem_id(&loc, at, &off), -FI_EOPNOTSUPP);
 	hmem_forget(&loc);
-	assert_int_equal(unmap(at, sizeof(out)), 0);
-	for (i = 0; i < 2; i++)
-		release(handle[i]);
+	unmap_pieces(at, device);
+}
+
+/* Every piece counts, also one between two of the device. */
+static void test_cuda_mapped_apart(void **state)
+{
+	static const struct { int device[PIECES]; const char *why; } t[] = {
+		{ { 0, 1, 0 }, "several kinds or devices" }, { { 0, 0, 1 }, "several kinds or devices" },
+		{ { 0, -1, 0 }, "does not know this memory" }, { { 0, 0, -1 }, "does not know this memory" },
+	};
+	struct hmem_loc loc;
+	const char *why;
+	size_t i;
+	char *at;
+
+	load_cuda();
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		at = map_pieces(t[i].device);
+		assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, at, PIECES * PIECE, 0, &loc, &why), -FI_EINVAL);
+		assert_non_null(strstr(why, t[i].why));
+		assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, at, PIECE, 0, &loc, &why), 0);
+		hmem_forget(&loc);
+		fakegpu_plan("libcuda.so.1", "cuMemGetAddressRange", 1);
+		assert_true(hmem_find(FI_HMEM_CUDA, 0, at, PIECE, 0, &loc, &why) <= -HMEM_ERR_BASE);
+		fakegpu_plan("libcuda.so.1", "", 0);
+		unmap_pieces(at, t[i].device);
+	}
 }
 
 static void test_dmabuf_and_range(void **state)
@@ -412,7 +512,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_copy_start),
 		cmocka_unit_test(test_find_refused),
 		cmocka_unit_test(test_detect),
-		cmocka_unit_test(test_cuda_other_memory),
+		cmocka_unit_test(test_find_over_a_gap),
+		cmocka_unit_test(test_cuda_managed),
+		cmocka_unit_test(test_cuda_mapped),
+		cmocka_unit_test(test_cuda_mapped_apart),
 		cmocka_unit_test(test_dmabuf_and_range),
 		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_ipc),

@@ -29,6 +29,8 @@ enum {
 	CU_OK = 0,
 	CU_INVALID_VALUE = 1,
 	CU_NO_DEVICE = 100,
+	CU_INVALID_CONTEXT = 201,
+	CU_NOT_FOUND = 500,
 	CU_NOT_READY = 600,
 	CU_HOST_ALREADY_REGISTERED = 712,
 
@@ -195,34 +197,18 @@ static struct place *new_place(void *ctx, uint64_t device, int *ret_p)
 	return place;
 }
 
-static int get_place(void *ctx, uint64_t device, struct place **place_p)
-{
-	struct place *place;
-	int ret = 0;
-
-	pthread_mutex_lock(&places_lock);
-	for (place = places; place && place->ctx != ctx; place = place->next)
-		;
-	if (!place) {
-		ret = enter(ctx, device);
-		if (!ret) {
-			place = new_place(ctx, device, &ret);
-			leave();
-		}
-		if (!any_ctx && place)
-			any_ctx = ctx;
-	}
-	pthread_mutex_unlock(&places_lock);
-	*place_p = place;
-	return ret;
-}
-
 /* What the driver says of an address. */
 struct attrs {
 	unsigned type, managed;
 	int device;
-	void *ctx;			/* NULL: of virtual memory management */
+	void *ctx;			/* NULL: of virtual memory management, or the CPU copies */
 };
+
+/* Host memory of the driver, and managed memory, which migrates when the CPU touches it. */
+static bool on_host(const struct attrs *at)
+{
+	return at->managed || at->type != CU_MEMORY_DEVICE;
+}
 
 /* get_attrs - Returns CU_INVALID_VALUE for memory that the driver does not know.  Of what it
  * knows an attribute may be undefined.
@@ -242,6 +228,8 @@ static cu_result get_attrs(const void *addr, struct attrs *at)
 		if (ret && (!i || ret != CU_INVALID_VALUE))
 			return ret;
 	}
+	if (on_host(at))
+		at->ctx = NULL;
 	return CU_OK;
 }
 
@@ -265,6 +253,33 @@ static int primary(int device, void **ctx_p)
 	return ret ? fail("cuDevicePrimaryCtxRetain", (uint64_t) device, ret) : 0;
 }
 
+/* get_place - the place of memory with @at; the primary context where it has none. */
+static int get_place(const struct attrs *at, struct place **place_p)
+{
+	uint64_t device = (uint64_t) at->device;
+	void *ctx = at->ctx;
+	struct place *place;
+	int ret = ctx ? 0 : primary(at->device, &ctx);
+
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&places_lock);
+	for (place = places; place && place->ctx != ctx; place = place->next)
+		;
+	if (!place) {
+		ret = enter(ctx, device);
+		if (!ret) {
+			place = new_place(ctx, device, &ret);
+			leave();
+		}
+		if (!any_ctx && place)
+			any_ctx = ctx;
+	}
+	pthread_mutex_unlock(&places_lock);
+	*place_p = place;
+	return ret;
+}
+
 /* The program's own copies to and from the buffer are over when their calls return; else what we
  * read, or an RDMA device, may be older.  Memory of cuMemMap has no such attribute.
  */
@@ -275,48 +290,93 @@ static void sync_memops(const void *addr)
 	cu.PointerSetAttribute(&on, CU_POINTER_SYNC_MEMOPS, (uintptr_t) addr);
 }
 
-/* Both ends are looked at: a buffer may lie in several mappings, all of one device. */
-static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+static int unknown(cu_result ret, uint64_t device, const char **why_p)
 {
-	const char *last = (const char *) addr + (len ? len - 1 : 0);
-	struct place *place = NULL;
-	struct attrs at, end;
-	cu_result res = get_attrs(addr, &at);
-	int ret = 0;
-
-	if (!res)
-		res = get_attrs(last, &end);
-	if (res == CU_INVALID_VALUE) {
+	if (ret == CU_INVALID_VALUE) {
 		*why_p = "the CUDA driver does not know this memory: it was freed, or is the host's";
 		return -FI_EINVAL;
 	}
-	if (res) {
-		*why_p = "the CUDA driver fails";
-		return fail("cuPointerGetAttribute", loc->device, res);
-	}
-	if (at.type != end.type || at.device != end.device || at.managed != end.managed) {
-		*why_p = "it lies in memory of several kinds or devices: register each apart";
-		return -FI_EINVAL;
-	}
-	/* Host memory of the driver, and managed memory, which migrates when the CPU touches it. */
-	loc->managed = at.managed;
-	loc->host = at.managed || at.type != CU_MEMORY_DEVICE;
-	if (loc->host)
+	*why_p = "the CUDA driver fails";
+	return fail("cuPointerGetAttribute", device, ret);
+}
+
+/* next_piece - the address after the mapping or allocation of @at.  Where the driver has no range for
+ * this sort of memory, or no context is current, the last byte before @end.
+ */
+static int next_piece(uintptr_t at, uintptr_t end, uint64_t device, uintptr_t *next_p)
+{
+	cu_ptr base;
+	size_t len;
+	cu_result ret = cu.MemGetAddressRange(&base, &len, at);
+
+	*next_p = at + 1 < end ? end - 1 : end;
+	if (ret == CU_INVALID_VALUE || ret == CU_NOT_FOUND || ret == CU_INVALID_CONTEXT)
 		return 0;
+	if (ret)
+		return fail("cuMemGetAddressRange", device, ret);
+	*next_p = base + len;
+	return 0;
+}
+
+/* all_alike - a buffer may lie in several mappings, all of the same sort and device as @first. */
+static int all_alike(const void *addr, size_t len, const struct attrs *first, uint64_t device,
+		     const char **why_p)
+{
+	uintptr_t at = (uintptr_t) addr, end = at + len;
+	struct attrs piece;
+	cu_result res;
+	int ret;
+
+	if (end < at)
+		return unknown(CU_INVALID_VALUE, device, why_p);
+	for (;;) {
+		ret = next_piece(at, end, device, &at);
+		if (ret) {
+			*why_p = "the CUDA driver fails";
+			return ret;
+		}
+		if (at >= end)
+			return 0;
+		res = get_attrs((void *) at, &piece);
+		if (res)
+			return unknown(res, device, why_p);
+		if (piece.type != first->type || piece.device != first->device ||
+		    piece.managed != first->managed || piece.ctx != first->ctx) {
+			*why_p = "it lies in memory of several kinds or devices: register each apart";
+			return -FI_EINVAL;
+		}
+	}
+}
+
+static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+{
+	struct place *place;
+	struct attrs at;
+	cu_result res = get_attrs(addr, &at);
+	int ret;
+
+	if (res)
+		return unknown(res, loc->device, why_p);
+	loc->managed = at.managed;
+	loc->host = on_host(&at);
+	if (loc->host)
+		return all_alike(addr, len, &at, loc->device, why_p);
 	if (loc->device != (uint64_t) at.device) {
 		*why_p = "it is memory of another CUDA device than device.cuda says";
 		return -FI_EINVAL;
 	}
 	loc->unshared = !at.ctx;	/* cuIpcGetMemHandle() refuses mappings of cuMemMap() */
-	if (!at.ctx)
-		ret = primary(at.device, &at.ctx);
+	ret = get_place(&at, &place);
 	if (!ret)
-		ret = get_place(at.ctx, (uint64_t) at.device, &place);
-	if (ret)
+		ret = enter(place->ctx, place->device);
+	if (ret) {
 		*why_p = "its context cannot be used";
+		return ret;
+	}
 	loc->ctx = place;
-	if (!ret)
-		sync_memops(addr);
+	sync_memops(addr);
+	ret = all_alike(addr, len, &at, loc->device, why_p);
+	leave();
 	return ret;
 }
 

@@ -231,18 +231,21 @@ static int open_place(struct place *place)
 
 /* ---- where memory is --------------------------------------------------------------- */
 
-/* memory - the device of @addr and its type; NULL for host memory and what no driver knows.
- * Returns the result of a driver that fails.
- */
-static ze_result memory(const void *addr, unsigned *type_p, struct place **place_p)
+struct memory {
+	unsigned type;
+	struct place *place;		/* NULL: host memory, and what no driver knows */
+	uint64_t id;			/* of the allocation */
+};
+
+/* look_up - what is at @addr.  Returns the result of a driver that fails. */
+static ze_result look_up(const void *addr, struct memory *mem)
 {
 	struct ze_alloc_props props;
 	ze_result res, bad = 0;
 	unsigned i, k;
 	void *dev;
 
-	*type_p = ZE_MEMORY_UNKNOWN;
-	*place_p = NULL;
+	*mem = (struct memory) { .type = ZE_MEMORY_UNKNOWN };
 	for (i = 0; i < ctx_cnt; i++) {
 		props = (struct ze_alloc_props) { .stype = ZE_TYPE_ALLOC_PROPS };
 		dev = NULL;
@@ -251,10 +254,11 @@ static ze_result memory(const void *addr, unsigned *type_p, struct place **place
 			bad = res;
 		if (res || props.type == ZE_MEMORY_UNKNOWN)
 			continue;
-		*type_p = props.type;
+		mem->type = props.type;
+		mem->id = props.id;
 		for (k = 0; k < place_cnt; k++)
 			if (places[k].dev == dev)
-				*place_p = &places[k];
+				mem->place = &places[k];
 		return 0;
 	}
 	return bad;
@@ -262,48 +266,47 @@ static ze_result memory(const void *addr, unsigned *type_p, struct place **place
 
 static bool detect(const void *addr, uint64_t *device_p)
 {
-	struct place *place;
-	unsigned type;
+	struct memory mem;
 
-	if (memory(addr, &type, &place) || !place || type == ZE_MEMORY_HOST)
+	if (look_up(addr, &mem) || !mem.place || mem.type == ZE_MEMORY_HOST)
 		return false;
-	*device_p = place->number;
+	*device_p = mem.place->number;
 	return true;
 }
 
+/* Both ends in one allocation: so is what lies between. */
 static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	const char *last = (const char *) addr + (len ? len - 1 : 0);
-	struct place *place, *place_end;
-	unsigned type, type_end;
-	ze_result res = memory(addr, &type, &place);
+	struct memory mem, end;
+	ze_result res = look_up(addr, &mem);
 	int ret;
 
 	if (!res)
-		res = memory(last, &type_end, &place_end);
+		res = look_up(last, &end);
 	if (res) {
 		*why_p = "the Level Zero driver fails";
 		return fail("zeMemGetAllocProperties", loc->device, res);
 	}
-	if (type == ZE_MEMORY_UNKNOWN || place_end != place || type != type_end) {
+	if (mem.type == ZE_MEMORY_UNKNOWN || end.type != mem.type || end.id != mem.id) {
 		*why_p = "Level Zero does not know this memory as one allocation: it was freed, or is "
 			 "the host's";
 		return -FI_EINVAL;
 	}
-	loc->managed = type == ZE_MEMORY_SHARED;
-	loc->host = loc->managed || type == ZE_MEMORY_HOST;
+	loc->managed = mem.type == ZE_MEMORY_SHARED;
+	loc->host = loc->managed || mem.type == ZE_MEMORY_HOST;
 	if (loc->host)
 		return 0;
-	if (!place || loc->device != place->number) {
+	if (!mem.place || loc->device != mem.place->number) {
 		*why_p = "it is memory of another device than device.ze says (fi_hmem_ze_device())";
 		return -FI_EINVAL;
 	}
-	pthread_mutex_lock(&place->lock);
-	ret = open_place(place);
-	pthread_mutex_unlock(&place->lock);
+	pthread_mutex_lock(&mem.place->lock);
+	ret = open_place(mem.place);
+	pthread_mutex_unlock(&mem.place->lock);
 	if (ret)
 		*why_p = "its command list cannot be made";
-	loc->ctx = place;
+	loc->ctx = mem.place;
 	return ret;
 }
 
