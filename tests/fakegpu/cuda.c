@@ -258,6 +258,8 @@ API cuMemGetAddressRange_v2(ptr *base, size_t *len, ptr at)
 	struct dev_mem *mem = mem_of(at);
 
 	PLAN("cuMemGetAddressRange");
+	if (!current())
+		return BAD_CONTEXT;
 	if (!mem)
 		return NOT_FOUND;
 	*base = (uintptr_t) mem->va;

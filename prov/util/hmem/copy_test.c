@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/test/verify.h"
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -330,12 +331,23 @@ static void test_cuda_mapped_apart(void **state)
 	}
 }
 
+/* Also in a thread that has used no device, as one of progress is.  NULL if it is right. */
+static void *range_of(void *arg)
+{
+	struct fix *f = arg;
+	void *base;
+	size_t len;
+	int ret = hmem_range(&f->loc, f->dev + 5, &base, &len);
+
+	return ret || base != f->dev || len < LEN ? f : NULL;
+}
+
 static void test_dmabuf_and_range(void **state)
 {
 	static struct fix f;
+	pthread_t thread;
+	void *wrong;
 	uint64_t off;
-	size_t len;
-	void *base;
 	char got[8];
 	int k, fd;
 
@@ -343,9 +355,10 @@ static void test_dmabuf_and_range(void **state)
 		open_one(&f, k, 0);
 		fill(f.out, 1);
 		assert_true(device_put(f.dev, f.out, LEN));
-		assert_int_equal(hmem_range(&f.loc, f.dev + 5, &base, &len), 0);
-		assert_ptr_equal(base, f.dev);
-		assert_true(len >= LEN);
+		assert_null(range_of(&f));
+		assert_int_equal(pthread_create(&thread, NULL, range_of, &f), 0);
+		assert_int_equal(pthread_join(thread, &wrong), 0);
+		assert_null(wrong);
 		assert_int_equal(hmem_dmabuf(&f.loc, f.dev + 100, 1000, &fd, &off), 0);
 		assert_int_equal(pread(fd, got, sizeof(got), (off_t) off), sizeof(got));
 		assert_memory_equal(got, f.out + 100, sizeof(got));

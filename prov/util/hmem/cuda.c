@@ -530,9 +530,15 @@ static void unpin(void *buf)
 
 static int range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
 {
+	struct place *place = loc->ctx;
+	cu_result ret;
 	cu_ptr base;
-	cu_result ret = cu.MemGetAddressRange(&base, len_p, (uintptr_t) addr);
+	int err = enter(place->ctx, place->device);
 
+	if (err)
+		return err;
+	ret = cu.MemGetAddressRange(&base, len_p, (uintptr_t) addr);
+	leave();
 	if (ret)
 		return fail("cuMemGetAddressRange", loc->device, ret);
 	*base_p = (void *) (uintptr_t) base;
