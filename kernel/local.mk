@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-# Not built here: kernel/README.md.
+# The modules are not built here: kernel/README.md.
+dist_check_SCRIPTS += kernel/test/shared_test
+TESTS += kernel/test/shared_test
 EXTRA_DIST += kernel/Kbuild kernel/Makefile kernel/README.md kernel/check kernel/core/core.h \
 	kernel/core/hints.c kernel/core/info.c kernel/core/registry.c kernel/core/sysfs.c \
 	kernel/core/trace.h kernel/dkms.conf kernel/examples/kofi_blk.c \

@@ -1089,13 +1089,14 @@ struct fid_pep {
 /* ---- rdma/fi_rma.h ---- */
 
 struct fi_rma_iov {
-	uint64_t	addr;
+	uint64_t	addr;	/* as above */
 	size_t		len;	/* bytes */
-	uint64_t	key;
+	uint64_t	key;	/* fi_mr_key() of the peer's region */
 };
 
 struct fi_ops_rma {
-	size_t	size;
+	size_t	size;	/* of this structure, where it was compiled */
+	/* one local piece; v: several; msg: several on both sides, with flags */
 	ssize_t (*read)(struct fid_ep *ep, void *buf, size_t len, void *desc,
 			fi_addr_t src_addr, uint64_t addr, uint64_t key,
 			void *context);
@@ -1104,6 +1105,7 @@ struct fi_ops_rma {
 			uint64_t addr, uint64_t key, void *context);
 	ssize_t (*readmsg)(struct fid_ep *ep, const struct fi_msg_rma *msg,
 			uint64_t flags);
+	/* the same forms */
 	ssize_t (*write)(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, fi_addr_t dest_addr, uint64_t addr,
 			uint64_t key, void *context);
@@ -1112,11 +1114,14 @@ struct fi_ops_rma {
 			uint64_t addr, uint64_t key, void *context);
 	ssize_t (*writemsg)(struct fid_ep *ep, const struct fi_msg_rma *msg,
 			uint64_t flags);
+	/* buf is copied, and there is no completion */
 	ssize_t (*inject)(struct fid_ep *ep, const void *buf, size_t len,
 			fi_addr_t dest_addr, uint64_t addr, uint64_t key);
+	/* the peer gets a completion with data, of cq_data_size bytes at most */
 	ssize_t (*writedata)(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, uint64_t data, fi_addr_t dest_addr,
 			uint64_t addr, uint64_t key, void *context);
+	/* both */
 	ssize_t (*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
 			uint64_t data, fi_addr_t dest_addr, uint64_t addr,
 			uint64_t key);
@@ -1126,16 +1131,21 @@ struct fi_ops_rma {
 /* ---- rdma/fi_cm.h ---- */
 
 struct fi_ops_cm {
-	size_t	size;
+	size_t	size;	/* of this structure, where it was compiled */
+	/* fid: an endpoint or a passive endpoint, for these two */
 	int (*setname)(fid_t fid, void *addr, size_t addrlen);
 	int (*getname)(fid_t fid, void *addr, size_t *addrlen);
+	/* from FI_CONNECTED on */
 	int (*getpeer)(struct fid_ep *ep, void *addr, size_t *addrlen);
+	/* an endpoint of type FI_EP_MSG, enabled by the call if need be */
 	int (*connect)(struct fid_ep *ep, const void *addr, const void *param,
 			size_t paramlen);
 	int (*listen)(struct fid_pep *pep);
+	/* an endpoint that was opened with the fi_info of a request */
 	int (*accept)(struct fid_ep *ep, const void *param, size_t paramlen);
 	int (*reject)(struct fid_pep *pep, fid_t handle, const void *param,
 			size_t paramlen);
+	/* flags: 0 */
 	int (*shutdown)(struct fid_ep *ep, uint64_t flags);
 	int (*join)(struct fid_ep *ep, const void *addr, uint64_t flags,
 			struct fid_mc **mc, void *context);
@@ -1147,7 +1157,8 @@ struct fi_ops_cm {
 #define FI_MPI_IGNORE_TAG	((uint64_t) 0xFFFFFFFF)
 #define FI_MPI_IGNORE_PAYLOAD	((uint64_t) 0xFF << 32)
 struct fi_ops_tagged {
-	size_t	size;
+	size_t	size;	/* of this structure, where it was compiled */
+	/* one piece; v: several; msg: several, with flags */
 	ssize_t (*recv)(struct fid_ep *ep, void *buf, size_t len, void *desc,
 			fi_addr_t src_addr, uint64_t tag, uint64_t ignore,
 			void *context);
@@ -1156,6 +1167,7 @@ struct fi_ops_tagged {
 			uint64_t tag, uint64_t ignore, void *context);
 	ssize_t (*recvmsg)(struct fid_ep *ep, const struct fi_msg_tagged *msg,
 			uint64_t flags);
+	/* the same forms */
 	ssize_t (*send)(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, fi_addr_t dest_addr, uint64_t tag,
 			void *context);
@@ -1164,11 +1176,14 @@ struct fi_ops_tagged {
 			uint64_t tag, void *context);
 	ssize_t (*sendmsg)(struct fid_ep *ep, const struct fi_msg_tagged *msg,
 			uint64_t flags);
+	/* buf is copied, and there is no completion */
 	ssize_t (*inject)(struct fid_ep *ep, const void *buf, size_t len,
 			fi_addr_t dest_addr, uint64_t tag);
+	/* data is in the peer's completion, cq_data_size bytes of it at most */
 	ssize_t (*senddata)(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, uint64_t data, fi_addr_t dest_addr,
 			uint64_t tag, void *context);
+	/* both */
 	ssize_t (*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
 			uint64_t data, fi_addr_t dest_addr, uint64_t tag);
 };
