@@ -37,13 +37,10 @@ static void survive_fork(void)
 static struct loop_inbox *lookup(const char *name)
 {
 	struct loop_inbox *inbox;
-	struct list *pos;
 
-	list_for_each(pos, &all) {
-		inbox = container_of(pos, struct loop_inbox, node);
+	list_for_each_entry(inbox, &all, node)
 		if (!strcmp(inbox->name, name))
 			return inbox;
-	}
 	return NULL;
 }
 

@@ -395,22 +395,20 @@ static bool handle(struct loop_link *link, struct loop_msg *msg)
 
 static int receive(struct loop_link *link, int budget)
 {
-	struct loop_msg *msg;
-	struct list *pos, *next;
+	struct loop_msg *msg, *next;
 	int done = 0;
 
 	loop_inbox_take(link->inbox, &link->rx);
-	list_for_each_safe(pos, next, &link->rx) {
-		msg = container_of(pos, struct loop_msg, node);
+	list_for_each_entry_safe(msg, next, &link->rx, node) {
 		if (done == budget) {
 			((struct loop_poller *) link->base.poller)->more = true;
 			break;
 		}
-		list_del(pos);
+		list_del(&msg->node);
 		if (handle(link, msg))
 			done++;
 		else
-			list_add(pos, next->prev);
+			list_add(&msg->node, next->node.prev);
 	}
 	return done;
 }
@@ -418,15 +416,15 @@ static int receive(struct loop_link *link, int budget)
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct loop_poller *poller = (struct loop_poller *) base;
-	struct list *pos;
+	struct loop_link *link;
 	int done = 0;
 
 	chan_poller_begin(&poller->base);
 	poller->more = false;
 	if (timers_next(&poller->base.timers) != UINT64_MAX)
 		done = timers_fire(&poller->base.timers, clock_ns());
-	list_for_each(pos, &poller->links)
-		done += receive(container_of(pos, struct loop_link, node), (int) budget);
+	list_for_each_entry(link, &poller->links, node)
+		done += receive(link, (int) budget);
 	poller->base.polling = false;
 	return done;
 }
@@ -436,12 +434,12 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct loop_poller *poller = (struct loop_poller *) base;
 	uint64_t due = timers_next(&poller->base.timers), soon = clock_ns() + RETRY_NS;
-	struct list *pos;
+	struct loop_link *link;
 
 	if (poller->more)
 		return -FI_EAGAIN;
-	list_for_each(pos, &poller->links)
-		if (!list_empty(&container_of(pos, struct loop_link, node)->rx) && soon < due)
+	list_for_each_entry(link, &poller->links, node)
+		if (!list_empty(&link->rx) && soon < due)
 			due = soon;
 	if (due < *deadline_ns)
 		*deadline_ns = due;

@@ -516,7 +516,7 @@ static void reap(struct rxd_dom *dom)
 static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 {
 	struct fi_cq_data_entry entry[BURST];
-	struct list *pos;
+	struct rxd_dg *dg;
 	unsigned done = 0;
 	ssize_t i, got;
 
@@ -535,19 +535,19 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 		}
 		done += got > 0 ? (unsigned) got : 0;
 	} while (got == BURST && done < budget);
-	list_for_each(pos, &dom->dgs)
-		if (!list_empty(&port_of(container_of(pos, struct rxd_dg, node))->unposted))
-			repost_all(port_of(container_of(pos, struct rxd_dg, node)));
+	list_for_each_entry(dg, &dom->dgs, node)
+		if (!list_empty(&port_of(dg)->unposted))
+			repost_all(port_of(dg));
 	return done;
 }
 
 int rxd_dg_poll(struct rxd_poller *poller, unsigned budget, rxd_dg_fn *fn)
 {
-	struct list *pos;
+	struct rxd_dom *dom;
 	unsigned done = 0;
 
-	list_for_each(pos, &poller->doms)
-		done += dom_poll(container_of(pos, struct rxd_dom, base.node), budget, fn);
+	list_for_each_entry(dom, &poller->doms, base.node)
+		done += dom_poll(dom, budget, fn);
 	return (int) done;
 }
 
@@ -563,12 +563,10 @@ void rxd_dg_close(struct rxd_dg *dg)
 int rxd_dg_arm(struct rxd_poller *poller)
 {
 	struct rxd_dom *dom;
-	struct list *pos;
 	struct fid *fid;
 	int ret = 0;
 
-	list_for_each(pos, &poller->doms) {
-		dom = container_of(pos, struct rxd_dom, base.node);
+	list_for_each_entry(dom, &poller->doms, base.node) {
 		fid = &dom->cq->fid;
 		if (!ret)
 			ret = fi_trywait(dom->base.fabric, &fid, 1);

@@ -20,13 +20,10 @@
 struct rxd_migration *rxd_migration_of(const struct rxd_conn *conn)
 {
 	struct rxd_migration *migration;
-	struct list *pos;
 
-	list_for_each(pos, &rxd_conn_link(conn)->migrations) {
-		migration = container_of(pos, struct rxd_migration, node);
+	list_for_each_entry(migration, &rxd_conn_link(conn)->migrations, node)
 		if (migration->conn == conn)
 			return migration;
-	}
 	return NULL;
 }
 

@@ -20,11 +20,6 @@ static struct rxd_poller *poller_of(struct obj_poller *base)
 	return container_of(base, struct rxd_poller, base.base);
 }
 
-static struct rxd_conn *dirty_at(struct list *node)
-{
-	return container_of(node, struct rxd_conn, dirty_node);
-}
-
 static struct rxd_conn *conn_at(struct list *node)
 {
 	return container_of(node, struct rxd_conn, chan.node);
@@ -38,7 +33,7 @@ void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
 
 	list_init(&again);
 	while ((node = list_pop(&poller->base.dirty))) {
-		conn = dirty_at(node);
+		conn = container_of(node, struct rxd_conn, dirty_node);
 		if (!rxd_conn_alive(conn))
 			continue;
 		if (rxd_tx_push(conn, now) && rxd_conn_alive(conn))
@@ -122,14 +117,14 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxd_poller *poller = poller_of(base);
 	struct chan_poller *chans = &poller->base;
-	struct list *pos;
+	struct rxd_conn *conn;
 
 	poller->until_read = 0;
 	poller->armed_seq = chans->seq;
 	if (poller->deferred || !list_empty(&chans->failed))
 		return -FI_EAGAIN;
-	list_for_each(pos, &chans->dirty)
-		if (!rxd_conn_link(dirty_at(pos))->dg->blocked)
+	list_for_each_entry(conn, &chans->dirty, dirty_node)
+		if (!rxd_conn_link(conn)->dg->blocked)
 			return -FI_EAGAIN;
 	if (rxd_dg_arm(poller))
 		return -FI_EAGAIN;

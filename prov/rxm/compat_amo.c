@@ -34,11 +34,11 @@ int rxm_compat_atomic(struct rxm_conn *conn, struct eng_pkt *pkt, const struct w
 
 static struct eng_pkt *find(struct rxm_compat *compat, uint64_t id)
 {
-	struct list *pos;
+	struct eng_pkt *pkt;
 
-	list_for_each(pos, &compat->amos)
-		if (container_of(pos, struct eng_pkt, node)->link_priv == id)
-			return container_of(pos, struct eng_pkt, node);
+	list_for_each_entry(pkt, &compat->amos, node)
+		if (pkt->link_priv == id)
+			return pkt;
 	return NULL;
 }
 
@@ -162,11 +162,11 @@ const char *rxm_compat_on_atomic(struct rxm_conn *conn, const struct rxm_packet 
 
 static struct rxm_serve *serve_find(struct rxm_compat *compat, uint32_t id)
 {
-	struct list *pos;
+	struct rxm_serve *serve;
 
-	list_for_each(pos, &compat->serves)
-		if (container_of(pos, struct rxm_serve, node)->id == id)
-			return container_of(pos, struct rxm_serve, node);
+	list_for_each_entry(serve, &compat->serves, node)
+		if (serve->id == id)
+			return serve;
 	return NULL;
 }
 

@@ -174,11 +174,11 @@ static int offer_memory(struct rxm_conn *conn, uint64_t id, const struct iovec *
 
 static struct rxm_offer *offer_find(struct rxm_compat *compat, uint64_t id)
 {
-	struct list *pos;
+	struct rxm_offer *offer;
 
-	list_for_each(pos, &compat->offers)
-		if (container_of(pos, struct rxm_offer, node)->id == id)
-			return container_of(pos, struct rxm_offer, node);
+	list_for_each_entry(offer, &compat->offers, node)
+		if (offer->id == id)
+			return offer;
 	return NULL;
 }
 

@@ -34,13 +34,10 @@ static struct rxm_part *part_of(struct rxm_rx_buf *buf)
 static struct rxm_part *part_find(struct rxm_compat *compat, uint64_t id)
 {
 	struct rxm_part *part;
-	struct list *pos;
 
-	list_for_each(pos, &compat->parts) {
-		part = container_of(pos, struct rxm_part, node);
+	list_for_each_entry(part, &compat->parts, node)
 		if (part->head.msg_id == id)
 			return part;
-	}
 	return NULL;
 }
 

@@ -180,11 +180,9 @@ static bool eq_is_due(const struct rxm_poller *poller, struct rxm_dom *dom)
 static int read_queues(struct rxm_poller *poller, unsigned budget)
 {
 	struct rxm_dom *dom;
-	struct list *pos;
 	unsigned done = 0;
 
-	list_for_each(pos, &poller->doms) {
-		dom = container_of(pos, struct rxm_dom, base.node);
+	list_for_each_entry(dom, &poller->doms, base.node) {
 		done += read_cq(dom, budget);
 		if (eq_is_due(poller, dom))
 			done += read_eq(dom);
@@ -271,12 +269,12 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct rxm_poller *poller = poller_of(base);
 	bool dirty = !list_empty(&poller->chan.dirty);
 	uint64_t now = clock_ns();
-	struct list *pos;
+	struct rxm_dom *dom;
 
 	if (!list_empty(&poller->chan.failed) || (dirty && !poller->blocked))
 		return -FI_EAGAIN;
-	list_for_each(pos, &poller->doms)
-		if (rxm_dom_arm(container_of(pos, struct rxm_dom, base.node)))
+	list_for_each_entry(dom, &poller->doms, base.node)
+		if (rxm_dom_arm(dom))
 			return -FI_EAGAIN;
 	clock_earlier(deadline_ns, timers_next(&poller->chan.timers));
 	chan_poller_arm_paused(&poller->chan, now, deadline_ns);

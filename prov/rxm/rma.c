@@ -433,11 +433,9 @@ int rxm_rma_continue(struct list *node)
 
 void rxm_rma_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err)
 {
-	struct rxm_rma *rma;
-	struct list *pos, *next;
+	struct rxm_rma *rma, *next;
 
-	list_for_each_safe(pos, next, &ep->rmas) {
-		rma = container_of(pos, struct rxm_rma, node);
+	list_for_each_entry_safe(rma, next, &ep->rmas, node) {
 		list_del(&rma->work_node);
 		release_mr(rma);
 		if (rma->use == USE_FETCH)

@@ -316,11 +316,9 @@ static const struct chan_hold_ops hold_ops = {
 static void make_way(struct rxm_conn *conn)
 {
 	struct rxm_hold *hold, *shortest = NULL;
-	struct list *pos;
 	unsigned cnt = 0;
 
-	list_for_each(pos, &conn->holds) {
-		hold = container_of(pos, struct rxm_hold, hold.node);
+	list_for_each_entry(hold, &conn->holds, hold.node) {
 		if (hold->fetch)
 			continue;
 		cnt++;

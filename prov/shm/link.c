@@ -137,12 +137,12 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 static void link_close(struct eng_link *base, int linger_ms)
 {
 	struct shm_link *link = shm_link_of(chan_link_of(base));
-	struct list *pos;
+	struct shm_conn *conn;
 
 	/* shm_rx_one() does not check it */
 	link->base.closing = true;
-	list_for_each(pos, &link->conns)
-		container_of(pos, struct shm_conn, node)->fast = false;
+	list_for_each_entry(conn, &link->conns, node)
+		conn->fast = false;
 	chan_link_end(&link->base, linger_ms);
 	while (!list_empty(&link->conns))
 		shm_conn_close(container_of(link->conns.next, struct shm_conn, node), FI_ECANCELED);

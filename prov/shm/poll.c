@@ -265,17 +265,14 @@ static int report(struct list *item)
 /* write_split - a piece for each receiver that splits what we send. */
 static int write_split(struct shm_poller *poller)
 {
-	struct list *pos, *next;
-	struct shm_conn *conn;
+	struct shm_conn *conn, *next;
 	int done = 0;
 
-	list_for_each_safe(pos, next, &poller->splitting) {
-		conn = container_of(pos, struct shm_conn, split_node);
+	list_for_each_entry_safe(conn, next, &poller->splitting, split_node)
 		if (~conn->tx.free)
 			done += shm_split_write(conn);
 		else
-			list_del(pos);
-	}
+			list_del(&conn->split_node);
 	return done;
 }
 
@@ -383,10 +380,10 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 /* blocked_moves - has a connection that waits for room got some? */
 static bool blocked_moves(const struct shm_poller *poller)
 {
-	struct list *pos;
+	struct shm_conn *conn;
 
-	list_for_each(pos, &poller->base.dirty)
-		if (!shm_tx_blocked(container_of(pos, struct shm_conn, blocked_node)))
+	list_for_each_entry(conn, &poller->base.dirty, blocked_node)
+		if (!shm_tx_blocked(conn))
 			return true;
 	return false;
 }

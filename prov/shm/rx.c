@@ -315,12 +315,10 @@ static bool on_done(struct shm_conn *conn, const struct shm_item *item)
  */
 static bool on_flush(struct shm_conn *conn)
 {
-	struct list *pos, *next;
-	struct shm_hold *hold;
+	struct shm_hold *hold, *next;
 	struct iovec iov;
 
-	list_for_each_safe(pos, next, &conn->rx.remote) {
-		hold = container_of(pos, struct shm_hold, base.node);
+	list_for_each_entry_safe(hold, next, &conn->rx.remote, base.node) {
 		iov = (struct iovec) { malloc(hold->base.len), hold->base.len };
 		if (!iov.iov_base)
 			continue;

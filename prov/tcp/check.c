@@ -75,10 +75,8 @@ void tcp_check_answer(struct tcp_conn *conn, const struct tcp_chan *chan,
 static struct tcp_chan *take_chan(struct tcp_conn *conn)
 {
 	struct tcp_chan *chan;
-	struct list *pos;
 
-	list_for_each(pos, &conn->link->base.chans) {
-		chan = tcp_chan_of(container_of(pos, struct chan, link_node));
+	list_for_each_entry(chan, &conn->link->base.chans, base.link_node) {
 		if (chan->check != conn)
 			continue;
 		chan->check = NULL;

@@ -120,12 +120,10 @@ static void sixty_four_endpoints_all_to_all(void **state)
 		fake_poll();
 		got = 0;
 		for (i = 0; i < N; i++) {
-			struct list *pos;
+			struct eng_peer *peer;
 
 			fake_pull_some(ep[i]);
-			list_for_each(pos, &ep[i]->peers) {
-				struct eng_peer *peer = container_of(pos, struct eng_peer, node);
-
+			list_for_each_entry(peer, &ep[i]->peers, node) {
 				assert_int_equal(peer->down, 0);
 				got += peer->rx_cnt;
 			}

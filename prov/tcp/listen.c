@@ -79,11 +79,9 @@ static bool evict(struct tcp_link *link, bool silent, uint64_t age_ns, bool *you
 {
 	uint64_t now = clock_ns();
 	struct tcp_conn *conn;
-	struct list *pos;
 
 	*young_p = false;
-	list_for_each(pos, &link->conns) {	/* in order of age */
-		conn = container_of(pos, struct tcp_conn, node);
+	list_for_each_entry(conn, &link->conns, node) {	/* in order of age */
 		if (conn->state != TCP_CONN_HALF_OPEN || (silent && !is_silent(conn)))
 			continue;
 		*young_p = now - conn->since_ns < age_ns;

@@ -189,10 +189,8 @@ static uint64_t last_use(const struct tcp_conn *conn)
 static struct tcp_conn *least_used(struct tcp_poller *poller, uint64_t now, bool waits)
 {
 	struct tcp_conn *conn, *best = NULL;
-	struct list *pos;
 
-	list_for_each(pos, &poller->parkable) {
-		conn = container_of(pos, struct tcp_conn, park_node);
+	list_for_each_entry(conn, &poller->parkable, park_node) {
 		if ((!best || last_use(conn) < last_use(best)) && may_park(conn) &&
 		    now - conn->nack_ns > NACK_NS &&
 		    eng_peer_waits(chan_peer(&conn->chan->base)) == waits)

@@ -491,7 +491,6 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 {
 	bool stage_next = in_packet(conn);
 	struct eng_pkt *pkt;
-	struct list *pos;
 	size_t cnt = 0;
 
 	*total_p = 0;
@@ -499,8 +498,7 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 		cnt = gather_stage(&conn->tx, iov, total_p);
 	if (conn->chan->base.state != CHAN_READY)
 		return cnt;	/* PARKING: queued packets wait for the answer */
-	list_for_each(pos, &conn->chan->base.pending) {
-		pkt = container_of(pos, struct eng_pkt, node);
+	list_for_each_entry(pkt, &conn->chan->base.pending, node) {
 		if (cnt + pkt->iov_cnt + 1 > BATCH_MAX)
 			break;
 		cnt += gather_pkt(conn, pkt, iov + cnt, total_p);

@@ -65,20 +65,20 @@ static void unwatch(struct udp_sock *sock)
 
 static void watch_all(struct udp_poller *p, bool lazy)
 {
-	struct list *pos;
+	struct udp_sock *sock;
 
 	p->armed = true;
-	list_for_each(pos, &p->socks)
-		watch(container_of(pos, struct udp_sock, node), lazy);
+	list_for_each_entry(sock, &p->socks, node)
+		watch(sock, lazy);
 }
 
 static void unwatch_all(struct udp_poller *p)
 {
-	struct list *pos;
+	struct udp_sock *sock;
 
 	p->armed = false;
-	list_for_each(pos, &p->socks)
-		unwatch(container_of(pos, struct udp_sock, node));
+	list_for_each_entry(sock, &p->socks, node)
+		unwatch(sock);
 	obj_prog_moved(p->base.prog, 0);
 }
 
@@ -121,12 +121,10 @@ static bool is_idle(const struct udp_poller *p, const struct udp_sock *sock)
 static int poll_each(struct udp_poller *p, unsigned budget)
 {
 	struct udp_sock *sock;
-	struct list *pos;
 	int got, done = 0;
 
 	p->round++;
-	list_for_each(pos, &p->socks) {
-		sock = container_of(pos, struct udp_sock, node);
+	list_for_each_entry(sock, &p->socks, node) {
 		if (is_idle(p, sock))
 			continue;
 		got = udp_rx_poll(sock, budget);
@@ -141,11 +139,11 @@ static int poll_each(struct udp_poller *p, unsigned budget)
 static int poller_poll(struct obj_poller *base, unsigned budget)
 {
 	struct udp_poller *p = poller_of(base);
-	struct list *pos, *tmp;
+	struct udp_ep *ep, *tmp;
 	int done = 0;
 
-	list_for_each_safe(pos, tmp, &p->senders)
-		done += udp_tx_flush(container_of(pos, struct udp_ep, tx_node));
+	list_for_each_entry_safe(ep, tmp, &p->senders, tx_node)
+		done += udp_tx_flush(ep);
 	if (p->sock_cnt > UDP_SCAN_MAX)
 		return done + poll_ready(p, budget);
 	if (__builtin_expect(p->armed, 0) && ++p->polls_armed >= p->disarm_after)
@@ -159,10 +157,10 @@ static int poller_poll(struct obj_poller *base, unsigned budget)
 static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct udp_poller *p = poller_of(base);
-	struct list *pos;
+	struct udp_ep *ep;
 
-	list_for_each(pos, &p->senders)
-		if (!container_of(pos, struct udp_ep, tx_node)->blocked)
+	list_for_each_entry(ep, &p->senders, tx_node)
+		if (!ep->blocked)
 			return -FI_EAGAIN;
 	if (!p->armed && p->disarm_after < DISARM_LAST)
 		p->disarm_after *= 2;

@@ -186,11 +186,9 @@ int udp_rx_cancel(struct udp_ep *ep, void *context)
 	struct fi_cq_err_entry e = {
 		.err = FI_ECANCELED, .prov_errno = FI_ECANCELED, .src_addr = FI_ADDR_NOTAVAIL,
 	};
-	struct list *pos;
 	struct udp_rx *rx;
 
-	list_for_each(pos, &ep->posted) {
-		rx = container_of(pos, struct udp_rx, node);
+	list_for_each_entry(rx, &ep->posted, node) {
 		if (rx->context != context)
 			continue;
 		if (rx->kind & UDP_RX_MULTI)	/* release the whole buffer */

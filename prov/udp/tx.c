@@ -295,12 +295,12 @@ int udp_tx_flush(struct udp_ep *ep)
 
 int udp_tx_cancel(struct udp_ep *ep, void *context)
 {
-	struct list *pos;
+	struct udp_tx *tx;
 
-	list_for_each(pos, &ep->waiting) {
-		if (container_of(pos, struct udp_tx, node)->context != context)
+	list_for_each_entry(tx, &ep->waiting, node) {
+		if (tx->context != context)
 			continue;
-		tx_fail(ep, container_of(pos, struct udp_tx, node), FI_ECANCELED);
+		tx_fail(ep, tx, FI_ECANCELED);
 		if (list_empty(&ep->waiting))
 			tx_set_blocked(ep, false);
 		return 0;

@@ -93,13 +93,32 @@ static inline void list_splice_tail(struct list *from, struct list *head)
 	list_init(from);
 }
 
-/* @pos runs over the elements; the body may add behind it, and delete none. */
+/* list_node_of - the @member of @item, by its offset alone: behind the last item of a list, @item is
+ * no structure, and not aligned as one.
+ */
+#define list_node_of(item, member) \
+	((struct list *) ((char *) (item) + offsetof(__typeof__(*(item)), member)))
+
+/* list_for_each_entry - @item, a pointer to a structure, runs over those whose @member is on the
+ * list; the body may add behind it, and delete none.
+ */
+#define list_for_each_entry(item, head, member)						\
+	for ((item) = container_of((head)->next, __typeof__(*(item)), member);		\
+	     list_node_of(item, member) != (head);					\
+	     (item) = container_of((item)->member.next, __typeof__(*(item)), member))
+
+/* list_for_each_entry_safe - the same; the body may delete @item, and no other of the list.
+ * @tmp: a pointer of the same type
+ */
+#define list_for_each_entry_safe(item, tmp, head, member)				\
+	for ((item) = container_of((head)->next, __typeof__(*(item)), member),		\
+	     (tmp) = container_of(list_node_of(item, member)->next, __typeof__(*(item)), member); \
+	     list_node_of(item, member) != (head);					\
+	     (item) = (tmp),								\
+	     (tmp) = container_of(list_node_of(item, member)->next, __typeof__(*(item)), member))
+
+/* list_for_each - @pos runs over the nodes themselves, for a list whose items have no common type. */
 #define list_for_each(pos, head) \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
-
-/* list_for_each_safe - the same; the body may delete @pos, and no other item of the list. */
-#define list_for_each_safe(pos, tmp, head) \
-	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head); \
-	     (pos) = (tmp), (tmp) = (pos)->next)
 
 #endif

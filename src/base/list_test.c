@@ -18,11 +18,11 @@ struct item {
 
 static int nth(struct list *head, int n)
 {
-	struct list *pos;
+	struct item *item;
 
-	list_for_each(pos, head)
+	list_for_each_entry(item, head, node)
 		if (!n--)
-			return container_of(pos, struct item, node)->n;
+			return item->n;
 	return -1;
 }
 
@@ -30,9 +30,10 @@ static int nth(struct list *head, int n)
 static int length(struct list *head)
 {
 	struct list *pos;
+	struct item *item;
 	int there = 0, back = 0;
 
-	list_for_each(pos, head)
+	list_for_each_entry(item, head, node)
 		there++;
 	for (pos = head->prev; pos != head; pos = pos->prev)
 		back++;
@@ -104,8 +105,8 @@ static void test_model(void **state)
 
 static void test_splice(void **state)
 {
-	struct list a, b, *pos, *tmp;
-	struct item items[6];
+	struct list a, b;
+	struct item items[6], *item, *tmp;
 	int i;
 
 	list_init(&a);
@@ -121,12 +122,38 @@ static void test_splice(void **state)
 	assert_int_equal(length(&a), 6);
 	for (i = 0; i < 6; i++)
 		assert_int_equal(nth(&a, i), i);
-	/* The body of list_for_each_safe() may delete the current item. */
-	list_for_each_safe(pos, tmp, &a)
-		if (container_of(pos, struct item, node)->n % 2)
-			list_del(pos);
+	/* The body of list_for_each_entry_safe() may delete the current item. */
+	list_for_each_entry_safe(item, tmp, &a, node)
+		if (item->n % 2)
+			list_del(&item->node);
 	assert_int_equal(length(&a), 3);
 	assert_int_equal(nth(&a, 2), 4);
+}
+
+struct aligned {
+	_Alignas(64) char data[64];
+	struct list node;
+};
+
+/* Behind the last item a loop has the address of the head, which is not aligned as an item is. */
+static void test_aligned_items(void **state)
+{
+	struct { _Alignas(64) char pad[8]; struct list head; } at;
+	struct aligned item, *pos, *tmp;
+	int seen = 0;
+
+	list_init(&at.head);
+	list_for_each_entry(pos, &at.head, node)
+		fail();
+	list_for_each_entry_safe(pos, tmp, &at.head, node)
+		fail();
+	list_add_tail(&item.node, &at.head);
+	list_for_each_entry(pos, &at.head, node)
+		seen += pos == &item;
+	list_for_each_entry_safe(pos, tmp, &at.head, node)
+		list_del(&pos->node);
+	assert_int_equal(seen, 1);
+	assert_true(list_empty(&at.head));
 }
 
 int main(void)
@@ -134,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_splice),
+		cmocka_unit_test(test_aligned_items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,11 +57,11 @@ static unsigned count(const struct kind *kind)
 static void ignore_what_is_asked(void)
 {
 	struct eng_ep *ep = eng_ep_of(node.ep);
-	struct list *pos;
+	struct eng_peer *peer;
 
 	ep->tx_size = SIZE_MAX;
-	list_for_each(pos, &ep->peers)
-		container_of(pos, struct eng_peer, node)->slow &= (uint16_t) ~ENG_PEER_XOFF;
+	list_for_each_entry(peer, &ep->peers, node)
+		peer->slow &= (uint16_t) ~ENG_PEER_XOFF;
 }
 
 static ssize_t post(const struct kind *kind, fi_addr_t to, uint64_t tag)
@@ -116,11 +116,11 @@ static void look(struct most *most, size_t before)
 {
 	struct eng_ep *ep = eng_ep_of(node.ep);
 	size_t now = resident();
-	struct list *pos;
+	struct eng_peer *peer;
 	uint64_t held;
 
-	list_for_each(pos, &ep->peers) {
-		held = container_of(pos, struct eng_peer, node)->held;
+	list_for_each_entry(peer, &ep->peers, node) {
+		held = peer->held;
 		most->one = held > most->one ? held : most->one;
 	}
 	most->all = ep->held > most->all ? ep->held : most->all;

@@ -38,13 +38,10 @@ static void forget_what_was_asked(void)
 {
 	struct eng_ep *ep = eng_ep_of(node.ep);
 	struct eng_peer *peer;
-	struct list *pos;
 
 	ep->tx_size = SIZE_MAX;
-	list_for_each(pos, &ep->peers) {
-		peer = container_of(pos, struct eng_peer, node);
+	list_for_each_entry(peer, &ep->peers, node)
 		peer->slow &= (uint16_t) ~ENG_PEER_XOFF;
-	}
 }
 
 static ssize_t send_one(const char *kind, fi_addr_t to)

@@ -115,11 +115,6 @@ bool sim_end(void)
 
 /* ---- connections ------------------------------------------------------------------- */
 
-static struct rxd_conn *conn_at(struct list *link_node)
-{
-	return container_of(link_node, struct rxd_conn, chan.link_node);
-}
-
 /* is_idle - no packet or timer will change anything at this end. */
 static bool is_idle(const struct rxd_conn *conn)
 {
@@ -130,7 +125,7 @@ static bool is_idle(const struct rxd_conn *conn)
 bool sim_idle(void)
 {
 	struct rxd_link *link;
-	struct list *pos;
+	struct rxd_conn *conn;
 	unsigned no;
 
 	for (no = 1; no <= PORTS; no++) {
@@ -139,8 +134,8 @@ bool sim_idle(void)
 			continue;
 		if (!list_empty(&link->base.poller->failed))
 			return false;
-		list_for_each(pos, &link->base.chans)
-			if (!is_idle(conn_at(pos)))
+		list_for_each_entry(conn, &link->base.chans, chan.link_node)
+			if (!is_idle(conn))
 				return false;
 	}
 	return true;
@@ -150,13 +145,13 @@ bool sim_idle(void)
 static struct rxd_conn *find(unsigned a, unsigned b)
 {
 	struct rxd_link *link = snet_link(a);
-	struct list *pos;
+	struct rxd_conn *conn;
 
 	if (!link)
 		return NULL;
-	list_for_each(pos, &link->base.chans)
-		if (conn_at(pos)->to == b && rxd_conn_alive(conn_at(pos)))
-			return conn_at(pos);
+	list_for_each_entry(conn, &link->base.chans, chan.link_node)
+		if (conn->to == b && rxd_conn_alive(conn))
+			return conn;
 	return NULL;
 }
 
@@ -175,11 +170,11 @@ bool sim_break(uint16_t a, uint16_t b)
 void sim_crash(uint16_t port)
 {
 	struct rxd_link *link = snet_link(port - BASE);
-	struct list *pos;
+	struct rxd_conn *conn;
 	unsigned no;
 
 	for (no = 1; no <= PORTS; no++)
 		snet_cut(port - BASE, no, UINT64_MAX);
-	list_for_each(pos, &link->base.chans)
-		rxd_conn_fail(conn_at(pos), FI_ECONNRESET, false);
+	list_for_each_entry(conn, &link->base.chans, chan.link_node)
+		rxd_conn_fail(conn, FI_ECONNRESET, false);
 }

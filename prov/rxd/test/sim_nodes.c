@@ -286,11 +286,11 @@ int obj_prog_poll_quiet_now(struct obj_prog *prog)
 
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
-	struct list *pos;
+	struct obj_poller *poller;
 
-	list_for_each(pos, &prog->pollers)
-		if (container_of(pos, struct obj_poller, node)->key == key)
-			return container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node)
+		if (poller->key == key)
+			return poller;
 	return NULL;
 }
 

@@ -203,13 +203,10 @@ static ssize_t eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *entry, uint
 static struct msg_pep *find_pep(uint16_t port)
 {
 	struct msg_pep *pep;
-	struct list *pos;
 
-	list_for_each(pos, &peps) {
-		pep = container_of(pos, struct msg_pep, node);
+	list_for_each_entry(pep, &peps, node)
 		if (pep->listening && ntohs(pep->addr.sin_port) == port)
 			return pep;
-	}
 	return NULL;
 }
 
@@ -283,11 +280,9 @@ static void give_up(struct msg_req *req)
 /* forget - events of an object that is closed. */
 static void forget(struct fid *fid)
 {
-	struct msg_event *ev;
-	struct list *pos, *next;
+	struct msg_event *ev, *next;
 
-	list_for_each_safe(pos, next, &events) {
-		ev = container_of(pos, struct msg_event, node);
+	list_for_each_entry_safe(ev, next, &events, node) {
 		if (ev->fid != fid)
 			continue;
 		list_del(&ev->node);
@@ -480,14 +475,11 @@ const uint8_t *msg_prov_last(struct fid_ep *fid, size_t *len_p)
 static bool registered(const struct msg_op *op, uint64_t key)
 {
 	struct msg_mr *mr;
-	struct list *pos;
 
-	list_for_each(pos, &mrs) {
-		mr = container_of(pos, struct msg_mr, node);
+	list_for_each_entry(mr, &mrs, node)
 		if (mr->fid.key == key)
 			return op->addr >= (uintptr_t) mr->buf &&
 			       op->addr + op->len <= (uintptr_t) mr->buf + mr->len;
-	}
 	return false;
 }
 
@@ -539,14 +531,11 @@ void msg_prov_shutdown(struct fid_ep *fid)
 
 static void drop_held(struct msg_ep *ep)
 {
-	struct msg_op *op;
-	struct list *pos, *next;
+	struct msg_op *op, *next;
 
-	list_for_each_safe(pos, next, &held) {
-		op = container_of(pos, struct msg_op, node);
+	list_for_each_entry_safe(op, next, &held, node)
 		if (op->ep == ep)
 			complete(op, FI_ECANCELED);
-	}
 }
 
 static int ep_close(struct fid *fid)

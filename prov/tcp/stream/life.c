@@ -34,21 +34,21 @@ void tcp_stream_note_free(struct note *note)
 
 struct note *tcp_stream_find(const struct list *notes, uint32_t id)
 {
-	const struct list *pos;
+	struct note *note;
 
-	list_for_each(pos, notes)
-		if (container_of(pos, struct note, node)->id == id)
-			return container_of(pos, struct note, node);
+	list_for_each_entry(note, notes, node)
+		if (note->id == id)
+			return note;
 	return NULL;
 }
 
 struct rts *tcp_stream_rts(const struct tcp_stream *s, uint32_t id)
 {
-	const struct list *pos;
+	struct rts *rts;
 
-	list_for_each(pos, &s->rts)
-		if (container_of(pos, struct rts, node)->id == id)
-			return container_of(pos, struct rts, node);
+	list_for_each_entry(rts, &s->rts, node)
+		if (rts->id == id)
+			return rts;
 	return NULL;
 }
 

@@ -256,11 +256,11 @@ static bool on_read_data(struct tcp_conn *conn, const struct tcp_cframe *frame, 
 
 static struct rts *numbered(const struct tcp_stream *s, uint8_t number)
 {
-	const struct list *pos;
+	struct rts *rts;
 
-	list_for_each(pos, &s->rts)
-		if (container_of(pos, struct rts, node)->number == number)
-			return container_of(pos, struct rts, node);
+	list_for_each_entry(rts, &s->rts, node)
+		if (rts->number == number)
+			return rts;
 	return NULL;
 }
 

@@ -308,17 +308,14 @@ static void give(struct tcp_conn *conn, struct eng_pkt *pkt)
  */
 static bool as_one(const struct list *pieces, const struct wire_msg *last, struct wire_msg *msg)
 {
-	const struct list *pos;
 	struct wire_msg piece;
 	struct eng_pkt *pkt;
 
 	*msg = *last;
 	msg->rma_cnt = 0;
-	list_for_each(pos, pieces) {
-		pkt = container_of(pos, struct eng_pkt, node);
+	list_for_each_entry(pkt, pieces, node)
 		if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &piece) || !append(msg, &piece))
 			return false;
-	}
 	return append(msg, last);
 }
 
@@ -445,10 +442,9 @@ static void send_finished(struct tcp_conn *conn, struct list *notes)
 static void send_cts(struct tcp_conn *conn)
 {
 	struct tcp_stream *s = conn->stream;
-	struct list *pos;
+	struct rts *rts;
 
-	list_for_each(pos, &s->rts) {
-		struct rts *rts = container_of(pos, struct rts, node);
+	list_for_each_entry(rts, &s->rts, node) {
 		struct tcp_cframe frame = { .op = TCP_CFRAME_CTS, .number = rts->number };
 		struct own *own;
 
@@ -539,12 +535,12 @@ static bool is_piece(const struct eng_pkt *pkt, uint32_t id)
 /* open_response - the engine began it while another frame was open, so that pieces may wait. */
 static void open_response(struct tcp_stream *s, const struct note *note, const struct tcp_cframe *head)
 {
-	struct list *pos;
+	struct eng_pkt *pkt;
 
 	open_frame(s, head, note->len);
 	s->open.id = note->id;
-	list_for_each(pos, &s->waiting)
-		s->open.queued += is_piece(container_of(pos, struct eng_pkt, node), note->id);
+	list_for_each_entry(pkt, &s->waiting, node)
+		s->open.queued += is_piece(pkt, note->id);
 }
 
 static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
@@ -697,16 +693,14 @@ int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 static struct eng_pkt *next_waiting(struct tcp_stream *s)
 {
 	struct eng_pkt *pkt;
-	struct list *pos;
 
 	if (s->open.on && !s->open.queued)
 		return NULL;
-	list_for_each(pos, &s->waiting) {
-		pkt = container_of(pos, struct eng_pkt, node);
+	list_for_each_entry(pkt, &s->waiting, node) {
 		if (s->open.on && !is_piece(pkt, s->open.id))
 			continue;
 		s->open.queued -= s->open.on;
-		list_del(pos);
+		list_del(&pkt->node);
 		return pkt;
 	}
 	return NULL;

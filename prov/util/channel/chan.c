@@ -63,18 +63,13 @@ void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
 	link->serial = (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
-static struct chan *chan_at(struct list *link_node)
-{
-	return container_of(link_node, struct chan, link_node);
-}
-
 static bool finish_all(struct chan_link *link)
 {
-	struct list *pos, *next;
+	struct chan *chan, *next;
 	bool all = true;
 
-	list_for_each_safe(pos, next, &link->chans)
-		all &= link->ops->finish(chan_at(pos));
+	list_for_each_entry_safe(chan, next, &link->chans, link_node)
+		all &= link->ops->finish(chan);
 	return all;
 }
 
@@ -109,7 +104,7 @@ void chan_link_end(struct chan_link *link, int linger_ms)
 	link->closing = true;
 	linger(link, linger_ms);
 	while (!list_empty(&link->chans))
-		chan_put(chan_at(link->chans.next), FI_ECANCELED);
+		chan_put(container_of(link->chans.next, struct chan, link_node), FI_ECANCELED);
 	for (; link->used; link->used--)	/* those that are IDLE */
 		timers_leave(&link->poller->timers);
 }

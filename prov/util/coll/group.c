@@ -64,7 +64,7 @@ static int mc_close(struct fid *fid)
 	struct coll_group *group = container_of(fid, struct coll_group, mc.fid);
 	struct coll *coll = group->coll;
 	struct eng_ep *ep = coll->oob.ep;
-	struct list *pos;
+	struct coll_op *op;
 
 	lock_get(&ep->base.prog->lock);
 	list_del(&group->node);
@@ -75,9 +75,7 @@ static int mc_close(struct fid *fid)
 	if (!coll->joining)
 		coll_unexp_recheck(coll);	/* answer members that wait for operations which will
 						 * not start here */
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
-
+	list_for_each_entry(op, &coll->ops, node) {
 		if (op->group != group)
 			continue;
 		coll_op_fail(op, FI_ECANCELED, group->rank);
@@ -238,21 +236,16 @@ static void make_id(struct coll_group *group)
 /* True while a join with this key is in progress; joins of the same members would be confused. */
 static bool others_join(const struct coll *coll, uint64_t join_key)
 {
-	struct list *pos;
+	struct coll_group *other;
+	struct coll_op *op;
 
-	list_for_each(pos, &coll->groups) {
-		struct coll_group *other = container_of(pos, struct coll_group, node);
-
+	list_for_each_entry(other, &coll->groups, node)
 		if (other->join_key == join_key && other->state == COLL_JOINING)
 			return true;
-	}
 	/* the join of a closed group ends later */
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
-
+	list_for_each_entry(op, &coll->ops, node)
 		if (op->join && op->space == join_key)
 			return true;
-	}
 	return false;
 }
 
@@ -278,13 +271,11 @@ static void begin_join(struct coll_group *group)
 /* A join with this key has ended: start the next one that waits. */
 static void begin_next(struct coll *coll, uint64_t join_key)
 {
-	struct list *pos;
+	struct coll_group *group;
 
 	if (coll->stopped || others_join(coll, join_key))
 		return;
-	list_for_each(pos, &coll->groups) {
-		struct coll_group *group = container_of(pos, struct coll_group, node);
-
+	list_for_each_entry(group, &coll->groups, node) {
 		if (group->join_key == join_key && group->state == COLL_WAITING) {
 			begin_join(group);
 			return;
@@ -334,12 +325,12 @@ void coll_group_joined(struct coll_group *group, int err, uint32_t culprit)
 
 static bool is_a_set(struct obj_av *av, fi_addr_t addr)
 {
-	struct list *pos;
+	struct obj_ref *ref;
 	bool found = false;
 
 	pthread_mutex_lock(&av->refs.lock);
-	list_for_each(pos, &av->refs.holders) {
-		const struct fid *fid = container_of(pos, struct obj_ref, node)->holder;
+	list_for_each_entry(ref, &av->refs.holders, node) {
+		const struct fid *fid = ref->holder;
 
 		if (fid->fclass == FI_CLASS_AV_SET)
 			found |= obj_av_set_of(container_of(fid, struct fid_av_set, fid))->coll_addr ==
@@ -496,12 +487,10 @@ static void coll_close(struct eng_oob *oob)
 static void coll_stop(struct eng_oob *oob)
 {
 	struct coll *coll = (struct coll *) oob;
-	struct list *pos;
+	struct coll_op *op;
 
 	coll->stopped = true;
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
-
+	list_for_each_entry(op, &coll->ops, node) {
 		coll_op_fail(op, FI_ECANCELED, op->group->rank);
 		op->due = true;
 	}

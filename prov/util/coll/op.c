@@ -415,13 +415,11 @@ void coll_op_fail(struct coll_op *op, int err, uint32_t culprit)
 
 void coll_op_progress_due(struct coll *coll)
 {
-	struct list *pos;
+	struct coll_op *op;
 
 /* progress may remove operations from the list, so start over */
 restart:
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
-
+	list_for_each_entry(op, &coll->ops, node) {
 		if (!op->due)
 			continue;
 		op->due = false;

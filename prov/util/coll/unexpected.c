@@ -26,15 +26,12 @@
 
 static struct coll_op *find_op(struct coll *coll, uint64_t space, uint64_t key)
 {
-	struct list *pos;
+	struct coll_op *op;
 
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
-
+	list_for_each_entry(op, &coll->ops, node)
 		if (op->space == space && op->join == coll_key_join(key) &&
 		    op->seq == coll_key_seq(key))
 			return op;
-	}
 	return NULL;
 }
 
@@ -86,11 +83,10 @@ static enum eng_oob_action keep(struct coll *coll, uint64_t key)
  */
 static bool may_be_joining(struct coll *coll, const struct eng_peer *peer)
 {
-	struct list *pos;
+	struct coll_op *op;
 	size_t i;
 
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
+	list_for_each_entry(op, &coll->ops, node) {
 		bool told = !op->group->rank;
 		uint32_t rank = rank_of(op, peer);
 
@@ -294,14 +290,13 @@ static void drop_joins(struct eng_oob *oob, struct eng_peer *peer, uint64_t spac
 void coll_unexp_lost(struct eng_oob *oob, struct eng_peer *peer, int err)
 {
 	struct coll *coll = (struct coll *) oob;
-	struct list *pos;
+	struct coll_group *group;
+	struct coll_op *op;
 	uint32_t rank;
 
-	list_for_each(pos, &coll->groups)
-		container_of(pos, struct coll_group, node)->verify = true;
-	list_for_each(pos, &coll->ops) {
-		struct coll_op *op = container_of(pos, struct coll_op, node);
-
+	list_for_each_entry(group, &coll->groups, node)
+		group->verify = true;
+	list_for_each_entry(op, &coll->ops, node) {
 		if (op->err || !is_affected(op, peer, &rank))
 			continue;
 		coll_op_fail(op, err, rank);

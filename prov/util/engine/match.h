@@ -88,14 +88,12 @@ static inline void match_add_exact(struct match *m, struct match_recv *recv)
 
 static inline struct match_recv *match_find_exact(struct match *m, uint64_t tag, uint64_t src)
 {
-	struct list *pos, *head = &m->posted.heads[match_slot(&m->posted, tag, src)];
+	struct list *head = &m->posted.heads[match_slot(&m->posted, tag, src)];
 	struct match_recv *recv;
 
-	list_for_each(pos, head) {
-		recv = container_of(pos, struct match_recv, link);
+	list_for_each_entry(recv, head, link)
 		if (recv->tag == tag && recv->src == src)
 			return recv;
-	}
 	return NULL;
 }
 

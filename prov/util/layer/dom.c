@@ -12,11 +12,11 @@
 
 static struct layer_dom *find(struct list *doms, const char *name)
 {
-	struct list *pos;
+	struct layer_dom *dom;
 
-	list_for_each(pos, doms)
-		if (!strcmp(container_of(pos, struct layer_dom, node)->name, name))
-			return container_of(pos, struct layer_dom, node);
+	list_for_each_entry(dom, doms, node)
+		if (!strcmp(dom->name, name))
+			return dom;
 	return NULL;
 }
 

@@ -54,13 +54,10 @@ static struct {
 static void on_change(uint64_t start, uint64_t end)
 {
 	struct mr_range *range;
-	struct list *pos;
 
-	list_for_each(pos, &w.ranges) {
-		range = container_of(pos, struct mr_range, node);
+	list_for_each_entry(range, &w.ranges, node)
 		if (range->start < end && range->end > start)
 			range->gone = true;
-	}
 	atomic_fetch_add(&w.changes, 1);
 }
 
@@ -331,14 +328,11 @@ int mr_watch_add(struct mr_range *range, enum mr_watch_by by, const void *addr, 
 static bool shares_pages(const struct mr_range *range)
 {
 	const struct mr_range *other;
-	struct list *pos;
 
-	list_for_each(pos, &w.ranges) {
-		other = container_of(pos, struct mr_range, node);
+	list_for_each_entry(other, &w.ranges, node)
 		if (other->by == range->by && other->start < range->end &&
 		    other->end > range->start)
 			return true;
-	}
 	return false;
 }
 

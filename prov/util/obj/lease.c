@@ -72,10 +72,10 @@ void obj_lease_ask(struct obj_tenant *tenant, uint64_t key)
 
 void obj_lease_offer(struct obj_mr *mr)
 {
-	struct list *pos;
+	struct obj_tenant *tenant;
 
-	list_for_each(pos, &mr->domain->tenants)
-		give(container_of(pos, struct obj_tenant, node), mr);
+	list_for_each_entry(tenant, &mr->domain->tenants, node)
+		give(tenant, mr);
 }
 
 void obj_lease_leave(struct obj_tenant *tenant)
@@ -96,15 +96,12 @@ static bool end_once(struct obj_mr *mr)
 {
 	struct obj_domain *domain = mr->domain;
 	struct obj_tenant *tenant;
-	struct list *pos;
 	bool inside = false;
 
 	lock_get(&domain->mr_lock);
 	if (mr->leased)
-		list_for_each(pos, &domain->tenants) {
-			tenant = container_of(pos, struct obj_tenant, node);
+		list_for_each_entry(tenant, &domain->tenants, node)
 			inside |= tenant->end(tenant, mr->fid.key);
-		}
 	mr->leased = inside;
 	lock_put(&domain->mr_lock);
 	return inside;

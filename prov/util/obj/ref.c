@@ -44,13 +44,11 @@ static void name_holders(struct obj_refs *refs, const struct fid *self,
 			 const struct fi_provider *prov, enum fi_log_subsys subsys)
 {
 	struct obj_ref *ref;
-	struct list *pos;
 	unsigned cnt = 0;
 
-	list_for_each(pos, &refs->holders) {
+	list_for_each_entry(ref, &refs->holders, node) {
 		if (++cnt > NAMED_MAX)
 			continue;
-		ref = container_of(pos, struct obj_ref, node);
 		FI_WARN(prov, subsys,
 			"cannot close the %s %p (context %p): it is still used by the %s %p "
 			"(context %p); close that first\n",

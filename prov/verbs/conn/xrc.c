@@ -379,14 +379,14 @@ void vrb_ini_join(struct vrb_ini *ini, struct vrb_ep *ep)
 void vrb_ini_fail(struct vrb_ini *ini)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	struct list *pos;
+	struct vrb_xrc *xrc;
 	struct vrb_ep *ep;
 
 	vrb_ini_set_state(ini, VRB_INI_SHUT);
 	vrb_ibv.modify_qp(ini->sq.qp, &attr, IBV_QP_STATE);	/* all that is posted is given back */
 	vrb_ini_unshare(ini);
-	list_for_each(pos, &ini->eps) {
-		ep = container_of(pos, struct vrb_xrc, node)->ep;
+	list_for_each_entry(xrc, &ini->eps, node) {
+		ep = xrc->ep;
 		ep->failed = true;
 		if (vrb_connected(ep))
 			vrb_cm.disconnect(ep->cm.id);
@@ -405,7 +405,7 @@ static void flush(struct vrb_ep *ep)
 /* Shut an initiator whose requests do not complete, and flush them for all its endpoints. */
 static void end(struct vrb_ini *ini)
 {
-	struct list *pos;
+	struct vrb_xrc *xrc;
 
 	if (!ini->sq.qp)
 		return;
@@ -415,8 +415,8 @@ static void end(struct vrb_ini *ini)
 	ini->sq.qp = NULL;
 	while (vrb_poller_run(ini->poller, OBJ_POLL_BUDGET))
 		;
-	list_for_each(pos, &ini->eps)
-		flush(container_of(pos, struct vrb_xrc, node)->ep);
+	list_for_each_entry(xrc, &ini->eps, node)
+		flush(xrc->ep);
 }
 
 void vrb_ini_leave(struct vrb_ep *ep)

@@ -130,7 +130,7 @@ static void resume_waiting(struct vrb_ini *ini)
 static void leader_failed(struct vrb_ini *ini, const struct vrb_ep *leader)
 {
 	struct obj_prog *prog = leader->base.prog;
-	struct list *pos, *next;
+	struct vrb_xrc *xrc, *next;
 	struct vrb_ep *ep;
 
 	lock_get(&prog->lock);
@@ -140,8 +140,8 @@ static void leader_failed(struct vrb_ini *ini, const struct vrb_ep *leader)
 	vrb_ini_unshare(ini);
 	lock_put(&prog->lock);
 	resume_waiting(ini);
-	list_for_each_safe(pos, next, &ini->eps) {
-		ep = container_of(pos, struct vrb_xrc, node)->ep;
+	list_for_each_entry_safe(xrc, next, &ini->eps, node) {
+		ep = xrc->ep;
 		if (ep != leader) {
 			vrb_cm.disconnect(ep->cm.id);
 			vrb_cm_refused(ep, FI_ECONNABORTED, 0, NULL, 0);
@@ -223,10 +223,8 @@ void vrb_xrc_close(struct vrb_ep *ep)
 static void report_connected(struct vrb_ini *ini)
 {
 	struct vrb_xrc *xrc;
-	struct list *pos;
 
-	list_for_each(pos, &ini->eps) {
-		xrc = container_of(pos, struct vrb_xrc, node);
+	list_for_each_entry(xrc, &ini->eps, node) {
 		if (!xrc->established || xrc->connected)
 			continue;
 		xrc->connected = true;

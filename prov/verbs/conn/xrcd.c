@@ -70,13 +70,10 @@ static int open_xrcd(struct vrb_xrcd *xrcd)
 static struct vrb_xrcd *find(const struct obj_fabric *fabric, const struct ibv_context *ctx)
 {
 	struct vrb_xrcd *xrcd;
-	struct list *pos;
 
-	list_for_each(pos, &xrcds) {
-		xrcd = container_of(pos, struct vrb_xrcd, node);
+	list_for_each_entry(xrcd, &xrcds, node)
 		if (xrcd->fabric == fabric && xrcd->ctx == ctx)
 			return xrcd;
-	}
 	return NULL;
 }
 

@@ -553,12 +553,10 @@ static int resolver_poll(struct obj_poller *base, unsigned budget)
 {
 	struct vrb_resolver *resolver = resolver_of(base);
 	struct vrb_dgram *dg;
-	struct list *pos;
 	bool idle = true;
 	int done = 0;
 
-	list_for_each(pos, &resolver->dgrams) {
-		dg = container_of(pos, struct vrb_dgram, node);
+	list_for_each_entry(dg, &resolver->dgrams, node) {
 		done += progress(dg);
 		idle = idle && list_empty(&dg->queries) && list_empty(&dg->deferred);
 	}
@@ -573,13 +571,10 @@ static int resolver_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct vrb_peer *peer;
 	struct vrb_dgram *dg;
 	eventfd_t cnt;
-	struct list *pos, *at;
 
 	eventfd_read(base->fd, &cnt);
-	list_for_each(pos, &resolver->dgrams) {
-		dg = container_of(pos, struct vrb_dgram, node);
-		list_for_each(at, &dg->queries) {
-			peer = container_of(at, struct vrb_peer, node);
+	list_for_each_entry(dg, &resolver->dgrams, node) {
+		list_for_each_entry(peer, &dg->queries, node) {
 			if (vrb_name_answered(peer->q))
 				return -FI_EAGAIN;
 			clock_earlier(deadline_ns, vrb_name_deadline(peer->q));

@@ -194,17 +194,15 @@ static void part(struct id *id, enum rdma_cm_event_type what)
 
 static void purge(struct list *events, const struct id *id)
 {
-	struct list *pos, *next;
-	struct event *event;
+	struct event *event, *next;
 
-	list_for_each_safe(pos, next, events) {
-		event = container_of(pos, struct event, node);
+	list_for_each_entry_safe(event, next, events, node) {
 		if (event->base.listen_id == &id->base) {
 			part((struct id *) event->base.id, RDMA_CM_EVENT_REJECTED);
 			free(event->base.id);
 		}
 		if (event->base.id == &id->base || event->base.listen_id == &id->base) {
-			list_del(pos);
+			list_del(&event->node);
 			free(event);
 		}
 	}
@@ -303,15 +301,12 @@ static int resolve_route(struct rdma_cm_id *id, int ms)
 static uint32_t who_listens(const struct sockaddr *at)
 {
 	uint32_t qpn = 0;
-	struct list *pos;
 	struct id *id;
 
 	pthread_mutex_lock(&lock);
-	list_for_each(pos, &listeners) {
-		id = container_of(pos, struct id, node);
+	list_for_each_entry(id, &listeners, node)
 		if (id->base.qp && !memcmp(&id->base.route.addr.src_addr, at, net_addr_len(at)))
 			qpn = id->base.qp->qp_num;
-	}
 	pthread_mutex_unlock(&lock);
 	return qpn;
 }
@@ -320,24 +315,21 @@ static uint32_t who_listens(const struct sockaddr *at)
 
 static struct id *who_answers(const struct sockaddr *at)
 {
-	struct list *pos;
 	struct id *id;
 
-	list_for_each(pos, &listeners) {
-		id = container_of(pos, struct id, node);
+	list_for_each_entry(id, &listeners, node)
 		if (id->base.ps == RDMA_PS_TCP &&
 		    !memcmp(&id->base.route.addr.src_addr, at, net_addr_len(at)))
 			return id;
-	}
 	return NULL;
 }
 
 static bool is_stale(uint32_t num)
 {
-	struct list *pos;
+	struct id *id;
 
-	list_for_each(pos, &calls)
-		if (container_of(pos, struct id, call)->num == num)
+	list_for_each_entry(id, &calls, call)
+		if (id->num == num)
 			return true;
 	return false;
 }

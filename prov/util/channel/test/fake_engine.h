@@ -146,13 +146,10 @@ bool eng_peer_waits(const struct eng_peer *peer)
 static struct eng_peer *fake_peer(struct eng_ep *ep, const void *addr)
 {
 	struct eng_peer *peer;
-	struct list *pos;
 
-	list_for_each(pos, &ep->peers) {
-		peer = container_of(pos, struct eng_peer, node);
+	list_for_each_entry(peer, &ep->peers, node)
 		if (addr && fake_addr_is(&peer->addr, addr))
 			return peer;
-	}
 	peer = calloc(1, sizeof(*peer));
 	peer->ep = ep;
 	if (addr)
@@ -370,11 +367,11 @@ int obj_prog_poll_quiet_now(struct obj_prog *prog)
 
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
-	struct list *pos;
+	struct obj_poller *poller;
 
-	list_for_each(pos, &prog->pollers)
-		if (container_of(pos, struct obj_poller, node)->key == key)
-			return container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node)
+		if (poller->key == key)
+			return poller;
 	return NULL;
 }
 

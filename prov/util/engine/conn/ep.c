@@ -211,7 +211,7 @@ static void linger(struct eng_ep *ep)
  */
 static void stop_hub(struct eng_ep *ep)
 {
-	struct list *pos;
+	struct eng_peer *peer;
 	unsigned i;
 	bool left;
 
@@ -228,16 +228,16 @@ static void stop_hub(struct eng_ep *ep)
 		eng_recv_flush(&ep->own[i], FI_ECANCELED);
 	if (ep->oob)
 		ep->oob_user->stop(ep->oob);
-	list_for_each(pos, &ep->peers)
-		eng_unexp_drop_peer(container_of(pos, struct eng_peer, node));
+	list_for_each_entry(peer, &ep->peers, node)
+		eng_unexp_drop_peer(peer);
 	eng_dev_settle(ep->grp);
 	ep->link_ops->close(ep->link, ENG_LINGER_MS);
 	ep->link = NULL;
-	list_for_each(pos, &ep->peers)
-		container_of(pos, struct eng_peer, node)->slow |= ENG_PEER_CLOSED;
+	list_for_each_entry(peer, &ep->peers, node)
+		peer->slow |= ENG_PEER_CLOSED;
 	eng_dev_settle(ep->grp);
-	list_for_each(pos, &ep->peers)
-		eng_peer_fail(container_of(pos, struct eng_peer, node), FI_ECANCELED);
+	list_for_each_entry(peer, &ep->peers, node)
+		eng_peer_fail(peer, FI_ECANCELED);
 	assert(!ep->tx_out && "every request has come back");
 	eng_oob_free(ep);
 	eng_peer_free_all(ep);

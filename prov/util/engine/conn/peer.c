@@ -37,10 +37,10 @@ const void *eng_peer_addr(const struct eng_peer *peer)
 
 bool eng_peer_waits(const struct eng_peer *peer)
 {
-	const struct list *pos;
+	const struct eng_msg *msg;
 	unsigned msgs = 0;
 
-	list_for_each(pos, &peer->msgs)
+	list_for_each_entry(msg, &peer->msgs, peer_node)
 		msgs++;
 	return peer->refs > msgs;
 }
@@ -416,15 +416,13 @@ void eng_on_format(struct eng_peer *peer, bool announces)
 
 bool eng_peer_last_channel(struct eng_peer *peer)
 {
-	struct eng_ep *srx = peer->ep->srx;
+	struct eng_ep *srx = peer->ep->srx, *user;
 	struct eng_peer *other;
-	struct list *pos;
 
 	if (!peer->src)
 		return true;
-	list_for_each(pos, &srx->users) {
-		other = lookup(container_of(pos, struct eng_ep, srx_node), peer->hash, peer->addr,
-			       peer->addr_len);
+	list_for_each_entry(user, &srx->users, srx_node) {
+		other = lookup(user, peer->hash, peer->addr, peer->addr_len);
 		if (other && other != peer && !(other->slow & ENG_PEER_IDLE))
 			return false;
 	}
@@ -445,11 +443,9 @@ static void free_table(struct eng_ep *ep)
 void eng_peer_forget_table(struct eng_ep *ep)
 {
 	struct eng_peer *peer;
-	struct list *pos;
 
 	free_table(ep);
-	list_for_each(pos, &ep->peers) {
-		peer = container_of(pos, struct eng_peer, node);
+	list_for_each_entry(peer, &ep->peers, node) {
 		peer->table_refs = 0;
 		peer->fi_addr = FI_ADDR_NOTAVAIL;
 		may_go(peer);
@@ -458,11 +454,11 @@ void eng_peer_forget_table(struct eng_ep *ep)
 
 void eng_peer_free_all(struct eng_ep *ep)
 {
-	struct list *pos, *tmp;
+	struct eng_peer *peer, *tmp;
 
 	hmap_destroy(&ep->by_addr);
-	list_for_each_safe(pos, tmp, &ep->peers)
-		peer_free(container_of(pos, struct eng_peer, node));
+	list_for_each_entry_safe(peer, tmp, &ep->peers, node)
+		peer_free(peer);
 	free_table(ep);
 	ep->only = NULL;
 }

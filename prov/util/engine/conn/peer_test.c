@@ -28,11 +28,10 @@ static fi_addr_t insert(uint16_t port)
 /* The peer at @port, without making one: the memory of one that is gone may be another's. */
 static bool known(uint16_t port)
 {
-	struct list *pos;
+	struct eng_peer *peer;
 
-	list_for_each(pos, &eng_of(b)->peers) {
-		const struct sockaddr_in *sin =
-			eng_peer_addr(container_of(pos, struct eng_peer, node));
+	list_for_each_entry(peer, &eng_of(b)->peers, node) {
+		const struct sockaddr_in *sin = eng_peer_addr(peer);
 
 		if (sin->sin_port == htons(port))
 			return true;

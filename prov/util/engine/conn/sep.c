@@ -65,10 +65,8 @@ static void cut_off(struct eng_ep *ctx)
 	struct eng_ep *sep = ctx->hub;
 	char text[ENG_PEER_TEXT];
 	struct eng_peer *peer;
-	struct list *pos;
 
-	list_for_each(pos, &sep->peers) {
-		peer = container_of(pos, struct eng_peer, node);
+	list_for_each_entry(peer, &sep->peers, node) {
 		if (!peer->refs || (peer->slow & ENG_PEER_IDLE))
 			continue;
 		ENG_WARN(sep, "%s: a context closes with transfers that the peer does not "

@@ -81,24 +81,22 @@ void eng_recv_unwatch(struct eng_recv *recv)
 /* Messages of peers of @hub that arrive in receives with @context. */
 static void watch_hub(struct eng_ep *hub, const struct eng_rxc *rxc, const void *context)
 {
-	struct list *at, *pos;
+	struct eng_peer *peer;
 	struct eng_recv *recv;
 
-	list_for_each(at, &hub->peers)
-		list_for_each(pos, &container_of(at, struct eng_peer, node)->rxs) {
-			recv = container_of(pos, struct eng_recv, node);
+	list_for_each_entry(peer, &hub->peers, node)
+		list_for_each_entry(recv, &peer->rxs, node)
 			if (recv->rxc == rxc && recv->context == context)
 				watch_start(recv);
-		}
 }
 
 static void watch_all(struct eng_ep *ep, const void *context)
 {
-	struct list *pos;
+	struct eng_ep *user;
 
 	watch_hub(ep->hub, ep->rxc, context);
-	list_for_each(pos, &ep->users)
-		watch_hub(container_of(pos, struct eng_ep, srx_node), ep->rxc, context);
+	list_for_each_entry(user, &ep->users, srx_node)
+		watch_hub(user, ep->rxc, context);
 }
 
 struct wanted {

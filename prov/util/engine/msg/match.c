@@ -102,10 +102,8 @@ static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
 				    struct match_recv *than)
 {
 	struct match_recv *recv;
-	struct list *pos;
 
-	list_for_each(pos, &m->wild) {
-		recv = container_of(pos, struct match_recv, link);
+	list_for_each_entry(recv, &m->wild, link) {
 		if (than && recv->seq > than->seq)
 			break;
 		if ((recv->tag ^ tag) & ~recv->ignore)
@@ -162,10 +160,8 @@ static struct match_msg *find_masked(struct match *m, uint64_t tag, uint64_t ign
 				     uint64_t src)
 {
 	struct match_msg *msg;
-	struct list *pos;
 
-	list_for_each(pos, &m->all) {
-		msg = container_of(pos, struct match_msg, all);
+	list_for_each_entry(msg, &m->all, all) {
 		if ((msg->tag ^ tag) & ~ignore)
 			continue;
 		if (src == MATCH_ANY || src == msg->src)
@@ -179,39 +175,34 @@ struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
 				 uint64_t src)
 {
 	struct match_msg *msg;
-	struct list *pos;
+	struct list *head;
 
 	if (!m->msg_cnt)
 		return NULL;
 	if (ignore)
 		return find_masked(m, tag, ignore, src);
 	if (src == MATCH_ANY) {
-		list_for_each(pos, &m->by_tag.heads[match_slot(&m->by_tag, tag, MATCH_ANY)]) {
-			msg = container_of(pos, struct match_msg, by_tag);
+		head = &m->by_tag.heads[match_slot(&m->by_tag, tag, MATCH_ANY)];
+		list_for_each_entry(msg, head, by_tag)
 			if (msg->tag == tag)
 				return msg;
-		}
 		return NULL;
 	}
-	list_for_each(pos, &m->by_src.heads[match_slot(&m->by_src, tag, src)]) {
-		msg = container_of(pos, struct match_msg, by_src);
+	head = &m->by_src.heads[match_slot(&m->by_src, tag, src)];
+	list_for_each_entry(msg, head, by_src)
 		if (msg->tag == tag && msg->src == src)
 			return msg;
-	}
 	return NULL;
 }
 
 static struct match_recv *each_in(struct list *head,
 				  bool (*fn)(struct match_recv *recv, void *arg), void *arg)
 {
-	struct match_recv *recv;
-	struct list *pos, *tmp;
+	struct match_recv *recv, *tmp;
 
-	list_for_each_safe(pos, tmp, head) {
-		recv = container_of(pos, struct match_recv, link);
+	list_for_each_entry_safe(recv, tmp, head, link)
 		if (fn(recv, arg))
 			return recv;
-	}
 	return NULL;
 }
 

@@ -238,10 +238,9 @@ void eng_oob_each(struct eng_oob *oob,
 		  void (*fn)(struct eng_oob *oob, struct eng_peer *peer, uint64_t space,
 			     uint64_t key, void *msg, void *arg), void *arg)
 {
-	struct list *pos, *tmp;
+	struct match_msg *m, *tmp;
 
-	list_for_each_safe(pos, tmp, &oob->rxc.tagged.all) {
-		struct match_msg *m = container_of(pos, struct match_msg, all);
+	list_for_each_entry_safe(m, tmp, &oob->rxc.tagged.all, all) {
 		struct eng_msg *msg = container_of(m, struct eng_msg, m);
 
 		fn(oob, msg->peer, m->tag, m->src, msg, arg);

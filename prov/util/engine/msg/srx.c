@@ -59,16 +59,13 @@ void eng_srx_leave(struct eng_ep *ep)
 
 struct eng_ep *eng_srx_reporter(struct eng_ep *ep)
 {
-	struct list *pos;
+	struct eng_ep *user;
 
 	if (ep->base.rx_cq)
 		return ep;
-	list_for_each(pos, &ep->users) {
-		struct eng_ep *user = container_of(pos, struct eng_ep, srx_node);
-
+	list_for_each_entry(user, &ep->users, srx_node)
 		if (user->base.rx_cq)
 			return user;
-	}
 	return ep;
 }
 

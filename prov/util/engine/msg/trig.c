@@ -278,11 +278,9 @@ bool eng_trig_cancel(struct eng_ep *ep, void *context)
 {
 	struct obj_domain *domain = ep->base.domain;
 	struct eng_trig *trig, *found = NULL;
-	struct list *pos;
 
 	pthread_mutex_lock(&domain->works_lock);
-	list_for_each(pos, &domain->works) {
-		trig = trig_of(pos);
+	list_for_each_entry(trig, &domain->works, node) {
 		if (trig->ep == ep && !trig->queued && context_of(&trig->op) == context) {
 			found = trig;
 			take_back(trig);
@@ -301,15 +299,16 @@ bool eng_trig_cancel(struct eng_ep *ep, void *context)
 void eng_trig_drop(struct eng_ep *ep)
 {
 	struct obj_domain *domain = ep->base.domain;
-	struct list *pos, *tmp, gone;
+	struct eng_trig *trig, *tmp;
+	struct list *pos, gone;
 
 	list_init(&gone);
 	pthread_mutex_lock(&domain->works_lock);
-	list_for_each_safe(pos, tmp, &domain->works) {
-		if (trig_of(pos)->ep != ep)
+	list_for_each_entry_safe(trig, tmp, &domain->works, node) {
+		if (trig->ep != ep)
 			continue;
-		take_back(trig_of(pos));
-		list_add_tail(pos, &gone);
+		take_back(trig);
+		list_add_tail(&trig->node, &gone);
 	}
 	pthread_mutex_unlock(&domain->works_lock);
 	while ((pos = list_pop(&gone)))
@@ -539,19 +538,18 @@ static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 static int forget(struct obj_domain *domain, const struct fi_deferred_work *work,
 		  const struct obj_cntr *cntr)
 {
-	struct list *pos, *tmp, gone;
-	struct eng_trig *trig;
+	struct eng_trig *trig, *tmp;
+	struct list *pos, gone;
 	int ret = -FI_ENOENT;
 
 	list_init(&gone);
 	pthread_mutex_lock(&domain->works_lock);
-	list_for_each_safe(pos, tmp, &domain->works) {
-		trig = trig_of(pos);
+	list_for_each_entry_safe(trig, tmp, &domain->works, node) {
 		if (!trig->queued || (work && trig->queued != work) ||
 		    (cntr && trig->cntr != cntr) || !obj_cntr_forget(trig->cntr, &trig->thr))
 			continue;
-		list_del(pos);
-		list_add_tail(pos, &gone);
+		list_del(&trig->node);
+		list_add_tail(&trig->node, &gone);
 		ret = 0;
 	}
 	pthread_mutex_unlock(&domain->works_lock);

@@ -183,11 +183,11 @@ void eng_unexp_claim(struct eng_msg *msg, void *context)
 
 struct eng_msg *eng_unexp_claimed(struct eng_rxc *rxc, void *context)
 {
-	struct list *pos;
+	struct eng_msg *msg;
 
-	list_for_each(pos, &rxc->claimed)
-		if (container_of(pos, struct eng_msg, m.all)->claimer == context)
-			return container_of(pos, struct eng_msg, m.all);
+	list_for_each_entry(msg, &rxc->claimed, m.all)
+		if (msg->claimer == context)
+			return msg;
 	return NULL;
 }
 
@@ -196,11 +196,9 @@ struct eng_msg *eng_unexp_claimed(struct eng_rxc *rxc, void *context)
  */
 void eng_unexp_peer_lost(struct eng_peer *peer)
 {
-	struct list *pos, *tmp;
-	struct eng_msg *msg;
+	struct eng_msg *msg, *tmp;
 
-	list_for_each_safe(pos, tmp, &peer->msgs) {
-		msg = container_of(pos, struct eng_msg, peer_node);
+	list_for_each_entry_safe(msg, tmp, &peer->msgs, peer_node) {
 		if (!msg->env.rts) {
 			/* The peer is gone: no answer. */
 			msg->env.flags &= (uint8_t) ~(WIRE_F_MATCHED | WIRE_F_DELIVERED);

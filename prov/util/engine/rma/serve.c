@@ -532,16 +532,13 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 
 void eng_serve_fail_all(struct eng_peer *peer)
 {
-	struct eng_serve *sv;
-	struct list *pos, *tmp;
+	struct eng_serve *sv, *tmp;
 
 	eng_serve_fail_announced(peer);
 	/* Those behind the first have not begun. */
-	list_for_each_safe(pos, tmp, &peer->serves) {
-		sv = container_of(pos, struct eng_serve, node);
-		if (pos != peer->serves.next)
+	list_for_each_entry_safe(sv, tmp, &peer->serves, node)
+		if (&sv->node != peer->serves.next)
 			eng_serve_put(sv);
-	}
 	if (list_empty(&peer->serves))
 		return;
 	sv = container_of(peer->serves.next, struct eng_serve, node);
@@ -580,14 +577,11 @@ static size_t position(const struct eng_serve *sv)
 static struct eng_serve *stuck(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases)
 {
 	struct eng_serve *sv;
-	struct list *pos;
 
-	list_for_each(pos, &grp->serving) {
-		sv = container_of(pos, struct eng_serve, live);
+	list_for_each_entry(sv, &grp->serving, live)
 		if (touches(sv, mr, phases) && sv->mark == position(sv) &&
 		    !(sv->peer->slow & (ENG_PEER_IDLE | ENG_PEER_CLOSED)))
 			return sv;
-	}
 	return NULL;
 }
 
@@ -605,13 +599,11 @@ static void cut(struct eng_serve *sv)
 void eng_serve_revoke(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases,
 		      enum obj_revoke how)
 {
-	struct list *pos, *next;
-	struct eng_serve *sv;
+	struct eng_serve *sv, *next;
 
 	while (how == OBJ_REVOKE_CUT && (sv = stuck(grp, mr, phases)))
 		cut(sv);
-	list_for_each_safe(pos, next, &grp->serving) {
-		sv = container_of(pos, struct eng_serve, live);
+	list_for_each_entry_safe(sv, next, &grp->serving, live) {
 		if (!touches(sv, mr, phases))
 			continue;
 		sv->mark = position(sv);

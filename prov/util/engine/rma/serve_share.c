@@ -110,14 +110,11 @@ bool eng_serve_refused(struct eng_peer *peer, uint32_t id, int err)
 
 void eng_serve_fail_announced(struct eng_peer *peer)
 {
-	struct list *pos, *next;
-	struct eng_serve *sv;
+	struct eng_serve *sv, *next;
 
-	list_for_each_safe(pos, next, &peer->ep->grp->serving) {
-		sv = container_of(pos, struct eng_serve, live);
+	list_for_each_entry_safe(sv, next, &peer->ep->grp->serving, live)
 		if (sv->peer == peer && sv->sink.name.id)
 			abort_write(sv, -FI_ECONNRESET);
-	}
 }
 
 /* ---- reads that are copied by their initiator ---------------------------------------- */

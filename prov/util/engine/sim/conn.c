@@ -68,14 +68,11 @@ void sim_conn_free(struct conn *c)
 
 bool sim_end(void)
 {
-	struct list *pos, *tmp;
+	struct conn *c, *tmp;
 
-	list_for_each_safe(pos, tmp, &sim.conns) {
-		struct conn *c = container_of(pos, struct conn, node);
-
+	list_for_each_entry_safe(c, tmp, &sim.conns, node)
 		if (!c->end[0] && !c->end[1])
 			sim_conn_free(c);
-	}
 	if (sim.frames || !list_empty(&sim.links) || !list_empty(&sim.conns))
 		fprintf(stderr, "sim: %zu packets, links %s, connections %s\n", sim.frames,
 			list_empty(&sim.links) ? "none" : "left",
@@ -85,29 +82,27 @@ bool sim_end(void)
 
 bool sim_idle(void)
 {
-	struct list *pos, *p2;
+	struct conn *c;
+	struct sim_link *link;
+	struct chan *chan;
 
-	list_for_each(pos, &sim.conns) {
-		struct conn *c = container_of(pos, struct conn, node);
-
+	list_for_each_entry(c, &sim.conns, node)
 		if (!list_empty(&c->to[0]) || !list_empty(&c->to[1]) || c->fin || c->err)
 			return false;
-	}
-	list_for_each(pos, &sim.links) {
-		list_for_each(p2, &container_of(pos, struct sim_link, node)->chans)
-			if (!list_empty(&container_of(p2, struct chan, node)->out))
+	list_for_each_entry(link, &sim.links, node)
+		list_for_each_entry(chan, &link->chans, node)
+			if (!list_empty(&chan->out))
 				return false;
-	}
 	return true;
 }
 
 struct sim_link *sim_find(const struct sockaddr_in *addr)
 {
-	struct list *pos;
+	struct sim_link *link;
 
-	list_for_each(pos, &sim.links)
-		if (container_of(pos, struct sim_link, node)->addr.sin_port == addr->sin_port)
-			return container_of(pos, struct sim_link, node);
+	list_for_each_entry(link, &sim.links, node)
+		if (link->addr.sin_port == addr->sin_port)
+			return link;
 	return NULL;
 }
 
@@ -161,10 +156,9 @@ void sim_inject_packet(uint16_t from, uint16_t to, const void *hdr, size_t hdr_l
 		       const void *data, size_t len)
 {
 	struct iovec iov = { (void *) data, len };
-	struct list *pos;
+	struct conn *c;
 
-	list_for_each(pos, &sim.conns) {
-		struct conn *c = container_of(pos, struct conn, node);
+	list_for_each_entry(c, &sim.conns, node) {
 		int i;
 
 		for (i = 0; i < 2; i++)
@@ -182,30 +176,21 @@ void sim_inject_packet(uint16_t from, uint16_t to, const void *hdr, size_t hdr_l
 /* Lose what is in flight from a random point on. */
 void sim_truncate(struct list *to)
 {
-	struct list *pos, *tmp;
+	struct frame *f, *tmp;
+	bool lost = false;
 
-	list_for_each_safe(pos, tmp, to) {
-		struct frame *f = container_of(pos, struct frame, node);
-
-		if (f->shown || sim_rnd(4))
-			continue;
-		while (pos != to) {
-			tmp = pos->next;
-			f = container_of(pos, struct frame, node);
-			if (!f->shown)
-				sim_frame_free(f);
-			pos = tmp;
-		}
-		return;
+	list_for_each_entry_safe(f, tmp, to, node) {
+		lost = lost || (!f->shown && !sim_rnd(4));
+		if (lost && !f->shown)
+			sim_frame_free(f);
 	}
 }
 
 bool sim_break(uint16_t a, uint16_t b)
 {
-	struct list *pos;
+	struct conn *c;
 
-	list_for_each(pos, &sim.conns) {
-		struct conn *c = container_of(pos, struct conn, node);
+	list_for_each_entry(c, &sim.conns, node) {
 		uint16_t p0 = ntohs(c->addr[0].sin_port), p1 = ntohs(c->addr[1].sin_port);
 
 		if (c->err || c->fin || !((p0 == a && p1 == b) || (p0 == b && p1 == a)))

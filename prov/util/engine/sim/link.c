@@ -23,14 +23,12 @@ static int sim_peer_get(struct eng_link *link, struct eng_peer *peer)
 	struct sim_link *sl = sim_link_of(link);
 	struct chan *chan = sim_chan_of(peer);
 	const struct sockaddr_in *to = eng_peer_addr(peer);
-	struct list *pos;
+	struct conn *c;
 
 	if (chan->conn)
 		return 0;
 	/* The other side may have begun already. */
-	list_for_each(pos, &sim.conns) {
-		struct conn *c = container_of(pos, struct conn, node);
-
+	list_for_each_entry(c, &sim.conns, node) {
 		if (!c->msg && !c->err && !c->fin && !c->end[1] && !c->gone[1] &&
 		    c->addr[0].sin_port == to->sin_port &&
 		    c->addr[1].sin_port == sl->addr.sin_port) {
@@ -337,10 +335,9 @@ static int poll_chan(struct sim_link *sl, struct chan *chan)
 /* A peer has begun a connection to us. */
 static void accept_new(struct sim_link *sl)
 {
-	struct list *pos, *tmp;
+	struct conn *c, *tmp;
 
-	list_for_each_safe(pos, tmp, &sim.conns) {
-		struct conn *c = container_of(pos, struct conn, node);
+	list_for_each_entry_safe(c, tmp, &sim.conns, node) {
 		struct eng_peer *peer;
 
 		if (c->end[1] || c->gone[1] || c->err || c->addr[1].sin_port != sl->addr.sin_port)
@@ -365,12 +362,12 @@ static void accept_new(struct sim_link *sl)
 static int poller_poll(struct obj_poller *poller, unsigned budget)
 {
 	struct sim_poller *sp = container_of(poller, struct sim_poller, poller);
-	struct list *pos, *tmp, *cpos;
+	struct sim_link *sl, *tmp;
+	struct list *cpos;
 	int done = 0;
 
 	sim.now++;
-	list_for_each_safe(pos, tmp, &sp->links) {
-		struct sim_link *sl = container_of(pos, struct sim_link, poll_node);
+	list_for_each_entry_safe(sl, tmp, &sp->links, poll_node) {
 		struct list todo;
 
 		accept_new(sl);

@@ -208,11 +208,9 @@ static void notify_endpoints(struct obj_av *av, fi_addr_t removed)
 {
 	bool added = removed == FI_ADDR_UNSPEC;
 	struct obj_ep *ep;
-	struct list *pos;
 
 	pthread_mutex_lock(&av->eps_lock);
-	list_for_each(pos, &av->eps) {
-		ep = container_of(pos, struct obj_ep, av_node);
+	list_for_each_entry(ep, &av->eps, av_node) {
 		if (!ep->enabled || !(added ? ep->ops->av_inserted != NULL : ep->ops->av_removed != NULL))
 			continue;
 		lock_get(&ep->prog->lock);

@@ -40,13 +40,12 @@ static bool is_due(const struct obj_cntr *cntr, const struct obj_cntr_thr *thr)
 
 void obj_cntr_reached(struct obj_cntr *cntr)
 {
-	struct list due, *pos, *tmp;
-	struct obj_cntr_thr *thr;
+	struct list due, *pos;
+	struct obj_cntr_thr *thr, *tmp;
 
 	list_init(&due);
 	lock_get(&cntr->lock);
-	list_for_each_safe(pos, tmp, &cntr->thresholds) {
-		thr = container_of(pos, struct obj_cntr_thr, node);
+	list_for_each_entry_safe(thr, tmp, &cntr->thresholds, node) {
 		if (!is_due(cntr, thr))
 			continue;
 		list_del(&thr->node);

@@ -104,18 +104,17 @@ int obj_eq_write_err(struct obj_eq *eq, const struct fi_eq_err_entry *entry,
  */
 void obj_eq_purge(struct obj_eq *eq, const struct fid *fid)
 {
-	struct list *pos, *tmp, drop;
-	struct obj_eq_event *e;
+	struct obj_eq_event *e, *tmp;
+	struct list *pos, drop;
 
 	list_init(&drop);
 	lock_get(&eq->lock);
-	list_for_each_safe(pos, tmp, &eq->events) {
-		e = container_of(pos, struct obj_eq_event, node);
+	list_for_each_entry_safe(e, tmp, &eq->events, node) {
 		/* Every entry begins with its fid. */
 		if (e->size < sizeof(fid) || *(const struct fid **) (void *) e->data != fid)
 			continue;
-		list_del(pos);
-		list_add_tail(pos, &drop);
+		list_del(&e->node);
+		list_add_tail(&e->node, &drop);
 	}
 	lock_put(&eq->lock);
 	while ((pos = list_pop(&drop)))

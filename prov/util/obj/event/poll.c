@@ -37,11 +37,11 @@ static struct obj_refs *refs_of(struct fid *fid)
 /* Caller holds poll->lock. */
 static struct member *find(struct obj_poll *poll, const struct fid *fid)
 {
-	struct list *pos;
+	struct member *member;
 
-	list_for_each(pos, &poll->members)
-		if (container_of(pos, struct member, node)->fid == fid)
-			return container_of(pos, struct member, node);
+	list_for_each_entry(member, &poll->members, node)
+		if (member->fid == fid)
+			return member;
 	return NULL;
 }
 
@@ -111,16 +111,15 @@ static bool has_something(struct fid *fid)
 static int poll_poll(struct fid_poll *fid, void **context, int count)
 {
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid);
-	struct list *pos, *tmp, shown;
-	struct member *member;
+	struct member *member, *tmp;
+	struct list shown;
 	int cnt = 0;
 
 	if (count < 0 || (count && !context))
 		return -FI_EINVAL;
 	list_init(&shown);
 	pthread_mutex_lock(&poll->lock);
-	list_for_each_safe(pos, tmp, &poll->members) {
-		member = container_of(pos, struct member, node);
+	list_for_each_entry_safe(member, tmp, &poll->members, node) {
 		if (cnt == count) {
 			obj_feed_poll(&obj_wait_of(member->fid)->feed);
 			continue;
@@ -128,8 +127,8 @@ static int poll_poll(struct fid_poll *fid, void **context, int count)
 		if (!has_something(member->fid))
 			continue;
 		context[cnt++] = member->fid->context;
-		list_del(pos);
-		list_add_tail(pos, &shown);
+		list_del(&member->node);
+		list_add_tail(&member->node, &shown);
 	}
 	list_splice_tail(&shown, &poll->members);
 	pthread_mutex_unlock(&poll->lock);

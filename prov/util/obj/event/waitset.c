@@ -61,12 +61,10 @@ void obj_waitset_wake(struct obj_waitset *set)
 static int check_members(struct obj_waitset *set, bool arm)
 {
 	struct obj_wait *wait;
-	struct list *pos;
 	int ret = 0;
 
 	pthread_mutex_lock(&set->lock);
-	list_for_each(pos, &set->members) {
-		wait = container_of(pos, struct obj_wait, set_node);
+	list_for_each_entry(wait, &set->members, set_node) {
 		obj_feed_poll(&wait->feed);
 		if (arm) {
 			/* Groups that came since have to get into its fd. */
@@ -87,13 +85,11 @@ out:
 /* A member's ready(), without the groups' wish to be polled. */
 static bool any_ready(struct obj_waitset *set)
 {
-	struct list *pos;
+	struct obj_wait *wait;
 	bool ready = false;
 
 	pthread_mutex_lock(&set->lock);
-	list_for_each(pos, &set->members) {
-		struct obj_wait *wait = container_of(pos, struct obj_wait, set_node);
-
+	list_for_each_entry(wait, &set->members, set_node) {
 		ready = wait->ready(wait, NULL);
 		if (ready)
 			break;

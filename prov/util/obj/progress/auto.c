@@ -132,11 +132,9 @@ static enum next look(struct obj_auto_watch *w)
 static int look_at_all(struct obj_auto *autop)
 {
 	struct obj_auto_watch *w;
-	struct list *pos;
 	int timeout = -1;
 
-	list_for_each(pos, &autop->watches) {
-		w = container_of(pos, struct obj_auto_watch, node);
+	list_for_each_entry(w, &autop->watches, node) {
 		switch (look(w)) {
 		case NEXT_NOW:
 			timeout = 0;
@@ -154,10 +152,10 @@ static int look_at_all(struct obj_auto *autop)
 
 static bool is_watched(struct obj_auto *autop, const void *ptr)
 {
-	struct list *pos;
+	struct obj_auto_watch *watch;
 
-	list_for_each(pos, &autop->watches)
-		if (container_of(pos, struct obj_auto_watch, node) == ptr)
+	list_for_each_entry(watch, &autop->watches, node)
+		if (watch == ptr)
 			return true;
 	return false;
 }

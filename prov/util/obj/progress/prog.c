@@ -178,21 +178,20 @@ void obj_prog_close_all(struct obj_domain *domain)
 /* The group of @domain at place @i, with a reference, or NULL when there are not so many. */
 static struct obj_prog *take_at(struct obj_domain *domain, unsigned i)
 {
-	struct obj_prog *prog = NULL;
-	struct list *pos;
+	struct obj_prog *prog, *found = NULL;
 
 	pthread_mutex_lock(&list_lock);
-	list_for_each(pos, &domain->progs) {
+	list_for_each_entry(prog, &domain->progs, node) {
 		if (i--)
 			continue;
-		prog = container_of(pos, struct obj_prog, node);
-		if (try_get(prog))
+		if (try_get(prog)) {
+			found = prog;
 			break;
-		prog = NULL;
+		}
 		i = 0;		/* the next one */
 	}
 	pthread_mutex_unlock(&list_lock);
-	return prog;
+	return found;
 }
 
 int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned phases,
@@ -200,17 +199,14 @@ int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned
 {
 	struct obj_poller *poller;
 	struct obj_prog *prog;
-	struct list *pos;
 	unsigned i;
 	int done = 0;
 
 	for (i = 0; (prog = take_at(domain, i)); i++) {
 		lock_get(&prog->lock);
-		list_for_each(pos, &prog->pollers) {
-			poller = container_of(pos, struct obj_poller, node);
+		list_for_each_entry(poller, &prog->pollers, node)
 			if (poller->ops->revoke && how != OBJ_REVOKE_WAIT)
 				poller->ops->revoke(poller, mr, phases, how);
-		}
 		done += obj_prog_poll_locked(prog);
 		lock_put(&prog->lock);
 		obj_prog_put(prog);
@@ -221,28 +217,22 @@ int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned
 struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
 {
 	struct obj_poller *poller;
-	struct list *pos;
 
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node)
 		if (poller->key == key)
 			return poller;
-	}
 	return NULL;
 }
 
 static void find_solo(struct obj_prog *prog)
 {
 	struct obj_poller *poller;
-	struct list *pos;
 	unsigned cnt = 0;
 
 	prog->solo = NULL;
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node)
 		if (!poller->idle && !poller->quiet)
 			prog->solo = cnt++ ? NULL : poller;
-	}
 }
 
 void obj_poller_rest(struct obj_poller *poller, bool idle)
@@ -265,11 +255,11 @@ void obj_poller_set_quiet(struct obj_poller *poller, bool quiet)
 /* end_quiet - each poller asks the kernel again. */
 static void end_quiet(struct obj_prog *prog)
 {
-	struct list *pos;
+	struct obj_poller *poller;
 
 	if (prog->quiet_cnt)
-		list_for_each(pos, &prog->pollers)
-			obj_poller_set_quiet(container_of(pos, struct obj_poller, node), false);
+		list_for_each_entry(poller, &prog->pollers, node)
+			obj_poller_set_quiet(poller, false);
 }
 
 void obj_poller_set_active(struct obj_poller *poller, bool active)
@@ -285,17 +275,14 @@ int obj_prog_poll_quiet_now(struct obj_prog *prog)
 {
 	uint64_t now = clock_ns();
 	struct obj_poller *poller;
-	struct list *pos;
 	int done = 0;
 
 	if (now - prog->quiet_ns < QUIET_NS)
 		return 0;
 	prog->quiet_ns = now;
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node)
 		if (poller->quiet)
 			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
-	}
 	return done;
 }
 
@@ -312,23 +299,20 @@ void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
 int obj_prog_poll_each(struct obj_prog *prog)
 {
 	struct obj_poller *poller;
-	struct list *pos;
 	int done = 0;
 
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node)
 		if (!poller->idle && !poller->quiet)
 			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
-	}
 	return done;
 }
 
 bool obj_prog_others_active(const struct obj_poller *poller)
 {
-	struct list *pos;
+	const struct obj_poller *other;
 
-	list_for_each(pos, &poller->prog->pollers)
-		if (container_of(pos, struct obj_poller, node)->active && pos != &poller->node)
+	list_for_each_entry(other, &poller->prog->pollers, node)
+		if (other->active && other != poller)
 			return true;
 	return false;
 }
@@ -357,7 +341,6 @@ static int make_timer(struct obj_prog *prog)
 static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
 {
 	struct obj_poller *poller;
-	struct list *pos;
 	unsigned i = 1;
 	int ret = make_timer(prog);
 
@@ -368,8 +351,7 @@ static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
 	}
 	if (ret || *seen > prog->poller_cnt)
 		return ret;
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node) {
 		if (i++ < *seen)
 			continue;
 		ret = poller->fd < 0 ? 0 : watch_fd(epfd, poller->fd);
@@ -436,7 +418,6 @@ int obj_prog_arm(struct obj_prog *prog)
 {
 	uint64_t deadline = UINT64_MAX;
 	struct obj_poller *poller;
-	struct list *pos;
 	int ret;
 
 	lock_get(&prog->lock);
@@ -444,8 +425,7 @@ int obj_prog_arm(struct obj_prog *prog)
 	if (ret)
 		goto out;
 	end_quiet(prog);	/* the next poll finds what wakes the sleeper */
-	list_for_each(pos, &prog->pollers) {
-		poller = container_of(pos, struct obj_poller, node);
+	list_for_each_entry(poller, &prog->pollers, node) {
 		ret = poller->ops->arm(poller, &deadline);
 		if (ret)
 			goto out;

@@ -62,13 +62,11 @@ static int fake_poll(struct obj_poller *base, unsigned budget)
 {
 	struct fake_poller *poller = container_of(base, struct fake_poller, base);
 	struct fake_ep *ep;
-	struct list *pos;
 	eventfd_t cnt;
 	int done = 0;
 
 	fake_polls++;
-	list_for_each(pos, &poller->eps) {
-		ep = container_of(pos, struct fake_ep, node);
+	list_for_each_entry(ep, &poller->eps, node) {
 		done += poll_timer(ep);
 		if (!eventfd_read(ep->fd, &cnt)) {
 			complete(ep, cnt);
@@ -82,13 +80,10 @@ static int fake_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct fake_poller *poller = container_of(base, struct fake_poller, base);
 	struct fake_ep *ep;
-	struct list *pos;
 
-	list_for_each(pos, &poller->eps) {
-		ep = container_of(pos, struct fake_ep, node);
+	list_for_each_entry(ep, &poller->eps, node)
 		if (ep->timer_ns < *deadline_ns)
 			*deadline_ns = ep->timer_ns;
-	}
 	return 0;
 }
 
