@@ -9,7 +9,6 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/provider.h"

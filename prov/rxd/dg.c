@@ -4,7 +4,6 @@
 #include "dg.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -15,7 +14,6 @@
 #include <time.h>
 
 #include "base/iov.h"
-#include "base/provider.h"
 #include "layer/getinfo.h"
 #include "dom.h"
 #include "conn.h"

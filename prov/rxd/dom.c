@@ -3,8 +3,6 @@
 
 #include "dom.h"
 
-#include <rdma/fi_endpoint.h>
-
 #include "conn.h"
 
 static struct rxd_dom *dom_of(struct layer_dom *base)

@@ -13,7 +13,6 @@
  * Source: RFC 9000 sections 8.2, 9.3 and 9.4.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "conn.h"
 

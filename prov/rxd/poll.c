@@ -4,10 +4,8 @@
 /*
  * The poller: one per progress group, for all its links.
  */
-#include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "conn.h"

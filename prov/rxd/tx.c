@@ -6,7 +6,6 @@
  * pacing allow.  Bytes to be retransmitted come first (next_range()); retransmit.c decides
  * which these are.
  */
-#include <assert.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
 

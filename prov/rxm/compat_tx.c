@@ -8,7 +8,6 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
-#include "base/iov.h"
 #include "compat.h"
 #include "net/opt.h"
 #include "rxm/compat/translate.h"

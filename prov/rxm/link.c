@@ -7,7 +7,6 @@
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "channel/select.h"
 #include "conn.h"

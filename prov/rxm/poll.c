@@ -6,11 +6,8 @@
  * queues below and now and then the event queues, then continues what waits: messages to
  * be sent, RDMA, frames that the engine had no memory for, failures to be reported.
  */
-#include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "conn.h"

@@ -13,7 +13,6 @@
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compat.h"
 #include "conn.h"

@@ -6,7 +6,6 @@
  */
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/provider.h"

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <linux/mempolicy.h>
 #include <rdma/fi_errno.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

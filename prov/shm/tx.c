@@ -6,7 +6,6 @@
  * ring, in pieces if need be; a long one stays in place and is read by the peer, if that
  * can.  A packet for which there is no room waits in the channel, at no cost in memory.
  */
-#include <assert.h>
 #include <rdma/fi_errno.h>
 
 #include "base/clock.h"

@@ -9,7 +9,6 @@
  * closed.
  */
 #include <rdma/fi_errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <limits.h>
-#include <rdma/fi_errno.h>
 #include <stddef.h>
 
 #include "info/params.h"

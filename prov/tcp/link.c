@@ -14,7 +14,6 @@
 #include "net/opt.h"
 #include "net/tclass.h"
 #include "obj/cm.h"
-#include "frame.h"
 #include "link.h"
 
 #define BACKOFF_NS (5 * CLOCK_NS_PER_MS)

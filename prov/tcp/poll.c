@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>

@@ -13,8 +13,6 @@
 #include "engine/api.h"
 #include "engine/offer.h"
 #include "info/getinfo.h"
-#include "obj/domain.h"
-#include "obj/fabric.h"
 #include "conf.h"
 #include "link.h"
 #include "net/opt.h"

@@ -10,7 +10,6 @@
  * A striped packet is sent in parts, one over each lane, at the same time; the next packet
  * follows when all parts are sent.
  */
-#include <assert.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
 #include "obj/mr.h"

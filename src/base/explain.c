@@ -5,8 +5,6 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/explain.h"

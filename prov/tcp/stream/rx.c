@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tcp/frame.h"
 #include "net/opt.h"
 
 #define KEPT_MAX (UINT64_C(64) << 20)	/* longest message that an RDM endpoint keeps without a receive */

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/iov.h"
-#include "tcp/frame.h"
 
 /* A frame of our own: an answer, or the first part of an operation with too many ranges. */
 struct own {
@@ -398,7 +397,6 @@ static int put_piece(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg
 	forget_pieces(conn);
 	return refuse(conn, pkt, last, "writes of more than 4 ranges with completion data");
 }
-
 
 /* ---- answers to the peer ------------------------------------------------------------ */
 

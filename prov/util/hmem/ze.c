@@ -12,7 +12,6 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_prov.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hmem/kind.h"

@@ -4,7 +4,6 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "info/choose.h"
 #include "info/getinfo.h"

@@ -6,7 +6,6 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

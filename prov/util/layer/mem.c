@@ -3,7 +3,6 @@
 
 #include "layer/mem.h"
 
-#include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <sys/random.h>

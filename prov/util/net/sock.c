@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
 #include <sys/socket.h>
 
 #include "net/tclass.h"

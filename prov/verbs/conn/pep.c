@@ -6,7 +6,6 @@
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verbs/cm.h"
 

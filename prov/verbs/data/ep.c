@@ -8,13 +8,11 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "verbs/async.h"
 #include "verbs/dgram.h"
 #include "verbs/ep.h"
-#include "verbs/ud.h"
 #include "verbs/xrc.h"
 
 #define UNSIGNALLED_MAX 16u		/* of so many requests that are not reported, one is signalled */

@@ -6,11 +6,9 @@
  * doorbell with each request, so that ring() has nothing left to do.
  */
 #include <arpa/inet.h>
-#include <assert.h>
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verbs/queue_ops.h"
 #include "verbs/provider.h"

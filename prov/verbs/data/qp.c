@@ -5,7 +5,6 @@
  * qp.c - making queue pairs that send: of connected, datagram and XRC endpoints.
  */
 #include <errno.h>
-#include <rdma/fi_errno.h>
 
 #include "verbs/dgram.h"
 #include "verbs/ep.h"

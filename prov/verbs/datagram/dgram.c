@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verbs/info.h"
 #include "verbs/name.h"

@@ -7,7 +7,6 @@
  */
 #include <rdma/fi_errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/provider.h"
 #include "info/getinfo.h"

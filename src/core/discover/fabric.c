@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include <string.h>
-
 #include <rdma/fi_errno.h>
 
 #include "core/ask.h"

@@ -7,10 +7,8 @@
 
 #include <rdma/fi_errno.h>
 
-#include "core/builtin.h"
 #include "core/hook.h"
 #include "core/log.h"
-#include "core/param.h"
 #include "core/registry.h"
 #include "core/words.h"
 

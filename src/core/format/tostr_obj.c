@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <inttypes.h>
-#include <sys/uio.h>
 
 #include <rdma/fi_errno.h>
 

@@ -11,7 +11,6 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "core/env.h"
-#include "core/log.h"
 #include "core/module.h"
 #include "core/provpath.h"
 #include "core/words.h"

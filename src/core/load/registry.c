@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

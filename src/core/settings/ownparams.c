@@ -5,7 +5,6 @@
  * parameter defines it with a NULL provider where it reads it.
  */
 
-#include "core/log.h"
 #include "core/param.h"
 
 static const struct {

@@ -14,7 +14,6 @@
 #include "engine/peer.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
-#include "engine/tx.h"
 #include "obj/ops.h"
 
 /* When the templates leave a size open. */

@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "engine/flow.h"

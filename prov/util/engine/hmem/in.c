@@ -12,7 +12,6 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
-#include "base/iov.h"
 #include "engine/dev.h"
 #include "engine/peer.h"
 

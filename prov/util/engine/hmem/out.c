@@ -8,9 +8,7 @@
  * is full goes to the link as a piece; when that comes back the chunk is free for another.
  */
 #include <rdma/fi_errno.h>
-#include <string.h>
 
-#include "base/iov.h"
 #include "engine/ctl.h"
 #include "engine/dev.h"
 #include "engine/peer.h"

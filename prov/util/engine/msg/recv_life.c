@@ -3,8 +3,6 @@
 
 #include "engine/recv.h"
 
-#include <assert.h>
-
 #include "engine/dev.h"
 #include "engine/oob.h"
 #include "engine/imported.h"

@@ -14,7 +14,6 @@
  * that all of theirs refer to.
  */
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
 
 #include "engine/peer.h"
 #include "engine/imported.h"

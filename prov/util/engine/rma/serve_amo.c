@@ -8,9 +8,7 @@
  * first element changes: it is done once or not at all.
  */
 #include <pthread.h>
-#include <string.h>
 
-#include "base/iov.h"
 #include "engine/atomic.h"
 #include "engine/dev.h"
 #include "engine/flow.h"

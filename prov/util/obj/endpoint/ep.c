@@ -4,10 +4,7 @@
 #include "obj/ep.h"
 
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "obj/ops.h"
 
 #define MIN_MULTI_RECV 64
 

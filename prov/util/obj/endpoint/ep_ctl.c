@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <rdma/fi_errno.h>
-#include <rdma/fi_tagged.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "obj/prog.h"
 
