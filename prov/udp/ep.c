@@ -335,35 +335,32 @@ static struct fi_ops ep_fi_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(ep_fi_ops, fid)
 
 static struct fi_ops_ep ep_ops = {
 	.cancel = ep_cancel,
 	.getopt = obj_ep_getopt,
 	.setopt = obj_ep_setopt,
 };
+OBJ_OPS_TABLE(ep_ops, ep)
 
 static struct fi_ops_cm ep_cm_ops = {
 	.setname = ep_setname,
 	.getname = ep_getname,
 	.join = udp_mc_join,
 };
+OBJ_OPS_TABLE(ep_cm_ops, cm)
 
 #define MSG_OPS .recv = udp_recv, .recvv = udp_recvv, .recvmsg = udp_recvmsg, .send = udp_send, \
 	.sendv = udp_sendv, .sendmsg = udp_sendmsg, .inject = udp_inject
 
 static struct fi_ops_msg plain_msg_ops = { MSG_OPS };
+OBJ_OPS_TABLE(plain_msg_ops, msg)
+
 static struct fi_ops_msg framed_msg_ops = {
 	MSG_OPS, .senddata = udp_senddata, .injectdata = udp_injectdata,
 };
-
-void udp_ep_init_ops(void)
-{
-	OBJ_OPS_FILL(&ep_fi_ops, fid);
-	OBJ_OPS_FILL(&ep_ops, ep);
-	OBJ_OPS_FILL(&ep_cm_ops, cm);
-	OBJ_OPS_FILL(&plain_msg_ops, msg);
-	OBJ_OPS_FILL(&framed_msg_ops, msg);
-}
+OBJ_OPS_TABLE(framed_msg_ops, msg)
 
 /* Once the address is known: the longest datagram is a matter of the family. */
 static void ep_set_limits(struct udp_ep *ep)

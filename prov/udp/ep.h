@@ -216,9 +216,6 @@ static inline struct udp_ep *udp_ep_of(struct obj_ep *ep)
 int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
 		uint64_t flags, void *context);
 
-/* udp_ep_init_ops - complete the static ops tables; once, before any endpoint. */
-void udp_ep_init_ops(void);
-
 /* udp_ep_drop - count, and at a limited rate log, a datagram that is not a message.
  * @from: its source        Threading: locked.
  */
@@ -401,9 +398,6 @@ static inline bool udp_mc_is(fi_addr_t addr)
  */
 int udp_mc_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid_mc **mc_p,
 		void *context);
-
-/* udp_mc_init_ops - complete the static ops tables; once, before any endpoint. */
-void udp_mc_init_ops(void);
 
 /* udp_mc_only_joined - @fd receives only from groups that it has joined.  The system's default
  * is every group that any process of the host has joined.

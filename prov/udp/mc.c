@@ -140,11 +140,7 @@ static int mc_close(struct fid *fid)
 static struct fi_ops mc_fi_ops = {
 	.close = mc_close,
 };
-
-void udp_mc_init_ops(void)
-{
-	OBJ_OPS_FILL(&mc_fi_ops, fid);
-}
+OBJ_OPS_TABLE(mc_fi_ops, fid)
 
 /* Without flags, a group is joined for all that the endpoint can do. */
 static int mc_set_use(struct udp_mc *mc, uint64_t flags)

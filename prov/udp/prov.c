@@ -167,7 +167,5 @@ struct fi_provider udp_prov = {
 OFI_PROVIDER_INI(udp)
 {
 	info_params_define(&udp_prov, INFO_PARAM_IFACE | INFO_PARAM_PORTS);
-	udp_ep_init_ops();
-	udp_mc_init_ops();
 	return &udp_prov;
 }

@@ -190,6 +190,7 @@ struct fi_ops_msg vrb_device_srx_ops = {
 	.recvv = dev_recvv,
 	.recvmsg = dev_recvmsg,
 };
+OBJ_OPS_TABLE(vrb_device_srx_ops, msg)
 struct fi_ops_msg vrb_device_msg_ops = {
 	.recv = dev_recv,
 	.recvv = dev_recvv,
@@ -199,6 +200,7 @@ struct fi_ops_msg vrb_device_msg_ops = {
 	.inject = dev_inject,
 	.injectdata = dev_injectdata,
 };
+OBJ_OPS_TABLE_BY_MSG(vrb_device_msg_ops, msg)
 
 /* ---- remote memory --------------------------------------------------------------------- */
 
@@ -276,6 +278,7 @@ struct fi_ops_rma vrb_device_rma_ops = {
 	.inject = dev_inject_write,
 	.injectdata = dev_inject_writedata,
 };
+OBJ_OPS_TABLE_BY_MSG(vrb_device_rma_ops, rma)
 
 /* ---- atomics -----------------------------------------------------------------------------
  *
@@ -375,9 +378,6 @@ struct fi_ops_atomic vrb_device_atomic_ops = {
 __attribute__((constructor))
 static void fill_ops(void)
 {
-	OBJ_OPS_BY_MSG(&vrb_device_msg_ops, msg);
-	OBJ_OPS_FILL(&vrb_device_srx_ops, msg);
-	OBJ_OPS_BY_MSG(&vrb_device_rma_ops, rma);
 	vrb_device_atomic_ops.writevalid = vrb_atomic_ops.writevalid;
 	vrb_device_atomic_ops.readwritevalid = vrb_atomic_ops.readwritevalid;
 	vrb_device_atomic_ops.compwritevalid = vrb_atomic_ops.compwritevalid;

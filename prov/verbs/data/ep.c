@@ -352,11 +352,13 @@ static struct fi_ops ep_fi_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(ep_fi_ops, fid)
 
 static struct fi_ops_ep ep_ops = {
 	.getopt = obj_ep_getopt,
 	.setopt = obj_ep_setopt,
 };
+OBJ_OPS_TABLE(ep_ops, ep)
 
 static int open_dgram(struct vrb_ep *ep)
 {
@@ -491,6 +493,7 @@ static struct fi_ops srx_fi_ops = {
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
 };
+OBJ_OPS_TABLE(srx_fi_ops, fid)
 
 /* Lowered to the limit of the device; with an XRC domain the queue is reachable over all targets. */
 static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
@@ -555,12 +558,4 @@ err_fini:
 err_free:
 	free(srx);
 	return ret;
-}
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&ep_fi_ops, fid);
-	OBJ_OPS_FILL(&ep_ops, ep);
-	OBJ_OPS_FILL(&srx_fi_ops, fid);
 }

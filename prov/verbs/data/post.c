@@ -223,13 +223,10 @@ static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 }
 
 struct fi_ops_msg vrb_msg_ops = MSG_TABLE(msg);
-struct fi_ops_msg vrb_dgram_msg_ops = MSG_TABLE(dgram);
-struct fi_ops_msg vrb_srx_msg_ops = { RECEIVES };
+OBJ_OPS_TABLE(vrb_msg_ops, msg)
 
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&vrb_msg_ops, msg);
-	OBJ_OPS_FILL(&vrb_dgram_msg_ops, msg);
-	OBJ_OPS_FILL(&vrb_srx_msg_ops, msg);
-}
+struct fi_ops_msg vrb_dgram_msg_ops = MSG_TABLE(dgram);
+OBJ_OPS_TABLE(vrb_dgram_msg_ops, msg)
+
+struct fi_ops_msg vrb_srx_msg_ops = { RECEIVES };
+OBJ_OPS_TABLE(vrb_srx_msg_ops, msg)

@@ -323,6 +323,7 @@ struct fi_ops_atomic vrb_atomic_ops = {
 	.readwritevalid = valid_fetch,
 	.compwritevalid = valid_compare,
 };
+OBJ_OPS_TABLE_BY_MSG(vrb_atomic_ops, atomic)
 
 struct fi_ops_rma vrb_rma_ops = {
 	.read = rma_read,
@@ -335,10 +336,4 @@ struct fi_ops_rma vrb_rma_ops = {
 	.writedata = rma_writedata,
 	.injectdata = rma_injectdata,
 };
-
-__attribute__((constructor))
-static void fill_ops(void)
-{
-	OBJ_OPS_FILL(&vrb_rma_ops, rma);
-	OBJ_OPS_BY_MSG(&vrb_atomic_ops, atomic);
-}
+OBJ_OPS_TABLE(vrb_rma_ops, rma)

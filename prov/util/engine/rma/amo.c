@@ -370,8 +370,4 @@ struct fi_ops_atomic eng_amo_ops = {
 	.readwritevalid = amo_readwritevalid,
 	.compwritevalid = amo_compwritevalid,
 };
-
-__attribute__((constructor)) static void fill_ops(void)
-{
-	OBJ_OPS_BY_MSG(&eng_amo_ops, atomic);
-}
+OBJ_OPS_TABLE_BY_MSG(eng_amo_ops, atomic)

@@ -45,6 +45,15 @@ extern struct obj_by_msg_tables {
 		obj_ops_fill((table), sizeof(*(table)), &obj_by_msg_tables.member); \
 	} while (0)
 
+/* OBJ_OPS_TABLE_BY_MSG(tcp_rma_ops, rma) - the same, as OBJ_OPS_TABLE(): at file scope, behind the
+ * table, when the library is loaded.  No semicolon follows.
+ */
+#define OBJ_OPS_TABLE_BY_MSG(table, member)					\
+	__attribute__((constructor)) static void fill_##table(void)		\
+	{									\
+		OBJ_OPS_BY_MSG(&table, member);					\
+	}
+
 /* obj_by_msg - give @alias these tables, or those of its endpoint.
  * Calls of the inject kind have no context, hence no such flags: they go on unchanged.
  * Threading: no other thread uses @alias.
