@@ -151,17 +151,12 @@ static int udp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 			       context);
 }
 
-static void udp_cleanup(void)
-{
-}
-
 struct fi_provider udp_prov = {
 	.version = OFI_PROV_VERSION,
 	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
 	.name = "udp",
 	.getinfo = udp_getinfo,
 	.fabric = udp_fabric,
-	.cleanup = udp_cleanup,
 };
 
 OFI_PROVIDER_INI(udp)

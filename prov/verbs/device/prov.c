@@ -20,17 +20,12 @@ struct vrb_conf vrb_conf = {
 	.xrcd_file = (char *) "/tmp/verbs_xrcd",
 };
 
-static void verbs_cleanup(void)
-{
-}
-
 struct fi_provider vrb_prov = {
 	.version = OFI_PROV_VERSION,
 	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
 	.name = "verbs",
 	.getinfo = vrb_getinfo,
 	.fabric = vrb_fabric,
-	.cleanup = verbs_cleanup,
 };
 
 #define FIELD(member) offsetof(struct vrb_conf, member)
