@@ -142,14 +142,7 @@ static ssize_t table##_readerr(struct fid_##table *queue, entry *buf, uint64_t f
 #define CONTEXT_eq "object %p"
 #define WHICH_eq (void *) buf->fid
 
-#define FID(kind, slot, name, params)
-
 #include "base/calls.def"
-
-#undef CALL
-#undef OPEN
-#undef READERR
-#undef FID
 
 static int fid_close(struct fid *fid)
 {
@@ -229,14 +222,8 @@ TABLE(domain)
 void hook_fill_tables(void)
 {
 #define CALL(kind, type, table, slot, ...) table##_hooks.slot = table##_##slot;
-#define OPEN(kind, type, table, slot, ...) table##_hooks.slot = table##_##slot;
 #define READERR(table, name, at, entry) table##_hooks.readerr = table##_readerr;
-#define FID(kind, slot, name, params)
 #include "base/calls.def"
-#undef CALL
-#undef OPEN
-#undef READERR
-#undef FID
 }
 
 #define SHAPE(object, pointer, table) \

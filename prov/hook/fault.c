@@ -285,17 +285,8 @@ static const struct fi_ops_fabric fabric_ops = {
 
 /* ---- the provider ---------------------------------------------------------------------- */
 
-static void *fault_open(const char *fabric)
-{
-	return &fault_prov;
-}
-
-static void fault_close(void *state)
-{
-}
-
 static const struct hook_watcher watcher = {
-	.prov = &fault_prov, .open = fault_open, .close = fault_close,
+	.prov = &fault_prov, .state_size = sizeof(struct hook_state),
 };
 
 static int read_param(struct impair *impair)

@@ -24,7 +24,7 @@ struct hook_set {
 	bool text;
 	bool closing;			/* the fabric is being closed; its address may be in use again */
 	const struct hook_watcher *watcher[HOOK_WATCHERS];
-	void *state[HOOK_WATCHERS];
+	struct hook_state *state[HOOK_WATCHERS];
 };
 
 /* The record of a hooked object, with the copies of its tables. */
@@ -191,13 +191,40 @@ void hook_refresh(struct hook_obj *obj)
 		copy_tables(obj);
 }
 
+static void state_free(struct hook_state *state)
+{
+	if (state)
+		free(state->fabric);
+	free(state);
+}
+
+/* state_new - NULL: no memory. */
+static struct hook_state *state_new(const struct hook_watcher *watcher, const char *fabric)
+{
+	struct hook_state *state = calloc(1, watcher->state_size);
+
+	if (state)
+		state->fabric = strdup(fabric);
+	if (!state || !state->fabric) {
+		state_free(state);
+		return NULL;
+	}
+	if (watcher->verb && !fi_log_enabled(watcher->prov, FI_LOG_TRACE, FI_LOG_FABRIC))
+		FI_WARN(watcher->prov, FI_LOG_FABRIC, "calls are %s, but not logged: set "
+			"FI_LOG_LEVEL=trace\n", watcher->verb);
+	return state;
+}
+
 static void set_free(struct hook_set *set)
 {
 	struct record *record;
 	unsigned i;
 
-	for (i = 0; i < set->cnt; i++)
-		set->watcher[i]->close(set->state[i]);
+	for (i = 0; i < set->cnt; i++) {
+		if (set->watcher[i]->close)
+			set->watcher[i]->close(set->state[i]);
+		state_free(set->state[i]);
+	}
 	while (!list_empty(&set->kept)) {
 		record = container_of(set->kept.next, struct record, kept);
 		list_del(&record->kept);
@@ -289,7 +316,7 @@ static int add_watcher(struct hook_set *set, const struct hook_watcher *watcher,
 			return 0;	/* a provider may return one fabric twice */
 	if (set->cnt == HOOK_WATCHERS)
 		return -FI_ENOSPC;
-	set->state[set->cnt] = watcher->open(name);
+	set->state[set->cnt] = state_new(watcher, name);
 	if (!set->state[set->cnt])
 		return -FI_ENOMEM;
 	set->watcher[set->cnt++] = watcher;
@@ -333,14 +360,9 @@ static const struct {
 	enum hook_kind kind;
 } fns[] = {
 #define CALL(kind, type, table, slot, name, ...) { name, HOOK_##kind },
-#define OPEN(kind, type, table, slot, name, ...) { name, HOOK_##kind },
 #define READERR(table, name, at, entry) { name, HOOK_POLL },
 #define FID(kind, slot, name, params) { name, HOOK_##kind },
 #include "base/calls.def"
-#undef CALL
-#undef OPEN
-#undef READERR
-#undef FID
 };
 
 const char *hook_fn_name(enum hook_fn fn)

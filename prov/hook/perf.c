@@ -15,7 +15,6 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,7 +29,7 @@ struct cost {
 };
 
 struct perf {
-	char *fabric;
+	struct hook_state base;
 	struct cost fn[HOOK_FN_CNT];
 };
 
@@ -117,23 +116,6 @@ static uint64_t now(void)
 
 /* ---- the watcher ------------------------------------------------------------------------- */
 
-static void *perf_open(const char *fabric)
-{
-	struct perf *perf = calloc(1, sizeof(*perf));
-
-	if (perf)
-		perf->fabric = strdup(fabric);
-	if (!perf || !perf->fabric) {
-		free(perf);
-		return NULL;
-	}
-	pthread_once(&once, choose);
-	if (!fi_log_enabled(&perf_prov, FI_LOG_TRACE, FI_LOG_FABRIC))
-		FI_WARN(&perf_prov, FI_LOG_FABRIC, "calls are measured, but not logged: set "
-			"FI_LOG_LEVEL=trace\n");
-	return perf;
-}
-
 static double mean(uint64_t sum, uint64_t calls)
 {
 	return calls ? (double) sum / (double) calls : 0;
@@ -146,19 +128,17 @@ static void perf_close(void *state)
 	int i;
 
 	FI_TRACE(&perf_prov, FI_LOG_FABRIC, "%s: %-22s %12s %12s   and when nothing was there: "
-		 "%12s %12s\n", perf->fabric, "call", "calls", unit ? unit->name : "ns", "calls",
+		 "%12s %12s\n", perf->base.fabric, "call", "calls", unit ? unit->name : "ns", "calls",
 		 unit ? unit->name : "ns");
 	for (i = 0; i < HOOK_FN_CNT; i++) {
 		cost = &perf->fn[i];
 		if (cost->calls || cost->idle)
 			FI_TRACE(&perf_prov, FI_LOG_FABRIC, "%s: %-22s %12" PRIu64 " %12.1f"
 				 "                             %12" PRIu64 " %12.1f\n",
-				 perf->fabric, hook_fn_name((enum hook_fn) i), cost->calls,
+				 perf->base.fabric, hook_fn_name((enum hook_fn) i), cost->calls,
 				 mean(cost->sum, cost->calls), cost->idle,
 				 mean(cost->idle_sum, cost->idle));
 	}
-	free(perf->fabric);
-	free(perf);
 }
 
 static bool measured(const struct hook_call *call)
@@ -188,7 +168,8 @@ static void perf_leave(void *state, struct hook_call *call, uint64_t mark)
 
 static const struct hook_watcher watcher = {
 	.prov = &perf_prov,
-	.open = perf_open,
+	.state_size = sizeof(struct perf),
+	.verb = "measured",
 	.close = perf_close,
 	.enter = perf_enter,
 	.leave = perf_leave,
@@ -196,6 +177,7 @@ static const struct hook_watcher watcher = {
 
 static int perf_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
+	pthread_once(&once, choose);
 	return hook_fabric(&watcher, attr, fabric);
 }
 

@@ -9,8 +9,6 @@
 #include <rdma/providers/fi_log.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/provider.h"
 #include "watch.h"
@@ -29,7 +27,7 @@ struct count {
 };
 
 struct profile {
-	char *fabric;
+	struct hook_state base;
 	struct count fn[HOOK_FN_CNT];
 };
 
@@ -38,22 +36,6 @@ static struct fi_provider profile_prov;
 static void add(_Atomic uint64_t *to, uint64_t value)
 {
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
-}
-
-static void *profile_open(const char *fabric)
-{
-	struct profile *profile = calloc(1, sizeof(*profile));
-
-	if (profile)
-		profile->fabric = strdup(fabric);
-	if (!profile || !profile->fabric) {
-		free(profile);
-		return NULL;
-	}
-	if (!fi_log_enabled(&profile_prov, FI_LOG_TRACE, FI_LOG_FABRIC))
-		FI_WARN(&profile_prov, FI_LOG_FABRIC, "calls are counted, but not logged: set "
-			"FI_LOG_LEVEL=trace\n");
-	return profile;
 }
 
 static void say_sizes(const struct count *count, char *text, size_t len)
@@ -81,23 +63,17 @@ static void profile_close(void *state)
 	int i;
 
 	FI_TRACE(&profile_prov, FI_LOG_FABRIC, "%s: %-22s %12s %12s %8s %16s  sizes\n",
-		 profile->fabric, "call", "calls", "later", "failed", "bytes");
+		 profile->base.fabric, "call", "calls", "later", "failed", "bytes");
 	for (i = 0; i < HOOK_FN_CNT; i++) {
 		count = &profile->fn[i];
 		if (!count->calls)
 			continue;
 		say_sizes(count, sizes, sizeof(sizes));
 		FI_TRACE(&profile_prov, FI_LOG_FABRIC, "%s: %-22s %12" PRIu64 " %12" PRIu64
-			 " %8" PRIu64 " %16" PRIu64 " %s\n", profile->fabric,
+			 " %8" PRIu64 " %16" PRIu64 " %s\n", profile->base.fabric,
 			 hook_fn_name((enum hook_fn) i), count->calls, count->later,
 			 count->failed, count->bytes, sizes);
 	}
-	free(profile->fabric);
-	free(profile);
-}
-
-static void profile_enter(void *state, struct hook_call *call, uint64_t *mark)
-{
 }
 
 static size_t size_class(size_t bytes)
@@ -127,9 +103,9 @@ static void profile_leave(void *state, struct hook_call *call, uint64_t mark)
 
 static const struct hook_watcher watcher = {
 	.prov = &profile_prov,
-	.open = profile_open,
+	.state_size = sizeof(struct profile),
+	.verb = "counted",
 	.close = profile_close,
-	.enter = profile_enter,
 	.leave = profile_leave,
 };
 

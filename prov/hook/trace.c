@@ -10,8 +10,6 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/provider.h"
 #include "watch.h"
@@ -19,9 +17,9 @@
 #define COUNTS 64		/* counters are hashed to this many places */
 
 struct trace {
+	struct hook_state base;
 	_Atomic uint64_t idle;		/* polls that found nothing since the last line */
 	_Atomic uint64_t counts[COUNTS];	/* counter values at the last read */
-	char *fabric;			/* name of the provider */
 };
 
 static struct fi_provider trace_prov;
@@ -41,37 +39,13 @@ static enum fi_log_subsys subsys(const struct hook_call *call)
 	}
 }
 
-static void *trace_open(const char *fabric)
-{
-	struct trace *trace = calloc(1, sizeof(*trace));
-
-	if (trace)
-		trace->fabric = strdup(fabric);
-	if (!trace || !trace->fabric) {
-		free(trace);
-		return NULL;
-	}
-	if (!fi_log_enabled(&trace_prov, FI_LOG_TRACE, FI_LOG_FABRIC))
-		FI_WARN(&trace_prov, FI_LOG_FABRIC, "calls are traced, but not logged: set "
-			"FI_LOG_LEVEL=trace\n");
-	return trace;
-}
-
-static void trace_close(void *state)
-{
-	struct trace *trace = state;
-
-	free(trace->fabric);
-	free(trace);
-}
-
 static void say_idle(struct trace *trace)
 {
 	uint64_t idle = atomic_exchange_explicit(&trace->idle, 0, memory_order_relaxed);
 
 	if (idle)
 		FI_TRACE(&trace_prov, FI_LOG_CQ, "%s: %" PRIu64 " calls found nothing\n",
-			 trace->fabric, idle);
+			 trace->base.fabric, idle);
 }
 
 static void trace_enter(void *state, struct hook_call *call, uint64_t *mark)
@@ -81,7 +55,7 @@ static void trace_enter(void *state, struct hook_call *call, uint64_t *mark)
 	if (hook_fn_kind(call->fn) != HOOK_WAIT)
 		return;
 	say_idle(trace);
-	FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) ...\n", trace->fabric,
+	FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) ...\n", trace->base.fabric,
 		 hook_fn_name(call->fn), call->text);
 }
 
@@ -108,19 +82,19 @@ static void trace_leave(void *state, struct hook_call *call, uint64_t mark)
 	}
 	say_idle(trace);
 	if (call->opened)
-		FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) = %p\n", trace->fabric,
+		FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) = %p\n", trace->base.fabric,
 			 hook_fn_name(call->fn), call->text, (void *) call->opened);
 	else
 		FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) = %" PRId64 "%s%s\n",
-			 trace->fabric, hook_fn_name(call->fn), call->text, call->ret,
+			 trace->base.fabric, hook_fn_name(call->fn), call->text, call->ret,
 			 error ? ", " : "", error ? fi_strerror((int) -call->ret) : "");
 }
 
 static const struct hook_watcher watcher = {
 	.prov = &trace_prov,
+	.state_size = sizeof(struct trace),
+	.verb = "traced",
 	.text = true,
-	.open = trace_open,
-	.close = trace_close,
 	.enter = trace_enter,
 	.leave = trace_leave,
 };

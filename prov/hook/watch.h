@@ -32,14 +32,9 @@ enum hook_kind {
 /* Every hooked call: HOOK_FN_msg_send and so on. */
 enum hook_fn {
 #define CALL(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
-#define OPEN(kind, type, table, slot, ...) HOOK_FN_##table##_##slot,
 #define READERR(table, name, at, entry) HOOK_FN_##table##_readerr,
 #define FID(kind, slot, name, params) HOOK_FN_fid_##slot,
 #include "base/calls.def"
-#undef CALL
-#undef OPEN
-#undef READERR
-#undef FID
 	HOOK_FN_CNT
 };
 
@@ -57,14 +52,19 @@ struct hook_call {
 	char text[HOOK_TEXT];	/* its arguments as text, if a watcher wants them */
 };
 
+/* A watcher's state for one fabric begins with it; zero when it is made. */
+struct hook_state {
+	char *fabric;		/* name of the provider */
+};
+
 struct hook_watcher {
 	struct fi_provider *prov;	/* ofi_hook_..., for the log */
+	size_t state_size;
+	const char *verb;		/* "traced": what is done with calls and logged; NULL: nothing */
 	bool text;			/* wants the arguments */
-	/* allocate the state for one fabric; NULL: no memory */
-	void *(*open)(const char *fabric);
-	/* the fabric is closed; free @state */
+	/* the fabric is closed: log the results; the caller frees @state; or NULL */
 	void (*close)(void *state);
-	/* before and after the call; set both or none */
+	/* before and after the call; each may be NULL */
 	void (*enter)(void *state, struct hook_call *call, uint64_t *mark);
 	void (*leave)(void *state, struct hook_call *call, uint64_t mark);
 };

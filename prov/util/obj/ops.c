@@ -30,14 +30,10 @@
 
 #define CALL(kind, type, table, slot, name, at, params, ...)			\
 	NO(type, no_##table##_##slot, OTHER_##table##_##slot, params)
-#define OPEN(...) CALL(__VA_ARGS__)
 #define READERR(table, name, at, entry)						\
 	NO(ssize_t, no_##table##_readerr, -, (struct fid_##table *q, entry *buf, uint64_t flags))
 #define FID(kind, slot, name, params) NO(int, no_fid_##slot, -, params)
 #include "base/calls.def"
-#undef CALL
-#undef READERR
-#undef FID
 
 /* ---- the others ------------------------------------------------------------- */
 
