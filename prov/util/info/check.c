@@ -27,16 +27,19 @@ struct check {
 	int mr_mode;
 };
 
-/* ---- refusing -------------------------------------------------------- */
+/* ---- refusing --------------------------------------------------------
+ *
+ * What refuses or checks returns true if the hints are refused; the reason is explained.
+ */
 
-static int refuse(const struct check *ck, const char *attr, const char *wanted,
+static bool refuse(const struct check *ck, const char *attr, const char *wanted,
 		  const char *offered)
 {
 	char type[32];
 
 	fi_tostr_r(type, sizeof(type), &ck->offer->ep_attr->type, FI_TYPE_EP_TYPE);
 	explain_refusal(ck->prov, ck->label, type, attr, wanted, offered);
-	return -FI_ENODATA;
+	return true;
 }
 
 /* text - a value as the names of its type; the narrow types are 32 bits wide.  An empty set is
@@ -64,19 +67,19 @@ static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
 	}
 }
 
-static int refuse_value(const struct check *ck, const char *attr, enum fi_type type,
+static bool refuse_value(const struct check *ck, const char *attr, enum fi_type type,
 			uint64_t wanted, uint64_t offered)
 {
 	char w[EXPLAIN_VALUE_MAX], o[EXPLAIN_VALUE_MAX];
 
 	if (!explain_on(ck->prov))
-		return -FI_ENODATA;
+		return true;
 	text(wanted, type, w, sizeof(w));
 	text(offered, type, o, sizeof(o));
 	return refuse(ck, attr, w, o);
 }
 
-static int refuse_number(const struct check *ck, const char *attr, uint64_t wanted,
+static bool refuse_number(const struct check *ck, const char *attr, uint64_t wanted,
 			 uint64_t offered)
 {
 	char w[24], o[24];
@@ -88,61 +91,61 @@ static int refuse_number(const struct check *ck, const char *attr, uint64_t want
 
 /* ---- kinds of attributes --------------------------------------------- */
 
-static int check_bits(const struct check *ck, const char *attr, enum fi_type type,
+static bool check_bits(const struct check *ck, const char *attr, enum fi_type type,
 		      uint64_t wanted, uint64_t offered)
 {
 	if (!(wanted & ~offered))
-		return 0;
+		return false;
 	return refuse_value(ck, attr, type, wanted & ~offered, offered);
 }
 
 /* check_mode - mode bits: what the provider requires must be in what the program supports. */
-static int check_mode(const struct check *ck, const char *attr, uint64_t supported,
+static bool check_mode(const struct check *ck, const char *attr, uint64_t supported,
 		      uint64_t required)
 {
 	if (!ck->hinted || !(required & ~supported))
-		return 0;
+		return false;
 	return refuse_value(ck, attr, FI_TYPE_MODE, supported, required);
 }
 
-static int check_number(const struct check *ck, const char *attr, uint64_t wanted,
+static bool check_number(const struct check *ck, const char *attr, uint64_t wanted,
 			uint64_t most)
 {
-	return wanted <= most ? 0 : refuse_number(ck, attr, wanted, most);
+	return wanted > most && refuse_number(ck, attr, wanted, most);
 }
 
 /* check_enum - 0 means "any" on both sides. */
-static int check_enum(const struct check *ck, const char *attr, enum fi_type type,
+static bool check_enum(const struct check *ck, const char *attr, enum fi_type type,
 		      uint64_t wanted, uint64_t offered)
 {
 	if (!wanted || !offered || wanted == offered)
-		return 0;
+		return false;
 	return refuse_value(ck, attr, type, wanted, offered);
 }
 
 /* check_protocol - an endpoint that speaks none of the numbered protocols is no answer to a number. */
-static int check_protocol(const struct check *ck, uint32_t wanted, uint32_t offered)
+static bool check_protocol(const struct check *ck, uint32_t wanted, uint32_t offered)
 {
 	if (!wanted || wanted == offered)
-		return 0;
+		return false;
 	return refuse_value(ck, "ep_attr->protocol", FI_TYPE_PROTOCOL, wanted, offered);
 }
 
-static int check_name(const struct check *ck, const char *attr, const char *wanted,
+static bool check_name(const struct check *ck, const char *attr, const char *wanted,
 		      const char *offered)
 {
 	if (!wanted || !offered || !strcmp(wanted, offered))
-		return 0;
+		return false;
 	return refuse(ck, attr, wanted, offered);
 }
 
 /* A domain has the name of its device; a domain of a special kind has a suffix: "-xrc". */
-static int check_device(const struct check *ck, const char *wanted, const char *offered)
+static bool check_device(const struct check *ck, const char *wanted, const char *offered)
 {
 	size_t len = wanted ? strlen(wanted) : 0;
 
 	if (len && offered && !strncmp(wanted, offered, len) && offered[len] == '-')
-		return 0;
+		return false;
 	return check_name(ck, "nic->device_attr->name", wanted, offered);
 }
 
@@ -152,24 +155,24 @@ struct max {
 	size_t off;
 };
 
-static int check_maxima(const struct check *ck, const struct max *max, size_t cnt,
+static bool check_maxima(const struct check *ck, const struct max *max, size_t cnt,
 			const void *wanted, const void *offered)
 {
 	size_t i, w, o;
-	int ret = 0;
 
-	for (i = 0; i < cnt && !ret; i++) {
+	for (i = 0; i < cnt; i++) {
 		memcpy(&w, (const char *) wanted + max[i].off, sizeof(w));
 		memcpy(&o, (const char *) offered + max[i].off, sizeof(o));
-		ret = check_number(ck, max[i].attr, w, o);
+		if (check_number(ck, max[i].attr, w, o))
+			return true;
 	}
-	return ret;
+	return false;
 }
 
 #define MAXIMA(ck, table, wanted, offered) \
 	check_maxima(ck, table, sizeof(table) / sizeof(table[0]), wanted, offered)
 
-static int check_key(const struct check *ck, const char *attr, size_t wanted)
+static bool check_key(const struct check *ck, const char *attr, size_t wanted)
 {
 	if (FI_VERSION_LT(ck->version, FI_VERSION(1, 5)))
 		return 0;	/* the program's struct does not have the field */
@@ -177,12 +180,12 @@ static int check_key(const struct check *ck, const char *attr, size_t wanted)
 }
 
 /* check_tclass - a class is a wish: it is accepted also where the network has none. */
-static int check_tclass(const struct check *ck, const char *attr, uint32_t wanted)
+static bool check_tclass(const struct check *ck, const char *attr, uint32_t wanted)
 {
 	char text[16];
 
 	if (net_tclass_valid(wanted))
-		return 0;
+		return false;
 	snprintf(text, sizeof(text), "0x%x", wanted);
 	return refuse(ck, attr, text, "FI_TC_BEST_EFFORT and the other labels, or FI_TC_DSCP "
 		      "with a number up to 63");
@@ -210,28 +213,23 @@ static bool format_fits(uint32_t wanted, uint32_t offered)
 /* check_identity - the attributes that identify the candidate.  They are compared first: a
  * program that wants a DGRAM endpoint is not helped by what RDM lacks.
  */
-static int check_identity(const struct check *ck)
+static bool check_identity(const struct check *ck)
 {
 	const struct fi_info *offer = ck->offer, *hints = ck->hints;
-	int ret = 0;
 
-	if (hints->ep_attr)
-		ret = check_enum(ck, "ep_attr->type", FI_TYPE_EP_TYPE, hints->ep_attr->type,
-				 offer->ep_attr->type);
-	if (!ret && hints->ep_attr)
-		ret = check_protocol(ck, hints->ep_attr->protocol, offer->ep_attr->protocol);
-	if (!ret && hints->fabric_attr)
-		ret = check_name(ck, "fabric_attr->name", hints->fabric_attr->name,
-				 offer->fabric_attr->name);
-	if (!ret && hints->domain_attr)
-		ret = check_name(ck, "domain_attr->name", hints->domain_attr->name,
-				 offer->domain_attr->name);
-	if (!ret && hints->nic && hints->nic->device_attr)
-		ret = check_device(ck, hints->nic->device_attr->name, offer->domain_attr->name);
-	if (!ret && !format_fits(hints->addr_format, offer->addr_format))
-		ret = refuse_value(ck, "addr_format", FI_TYPE_ADDR_FORMAT,
-				   hints->addr_format, offer->addr_format);
-	return ret;
+	return (hints->ep_attr &&
+		(check_enum(ck, "ep_attr->type", FI_TYPE_EP_TYPE, hints->ep_attr->type,
+			    offer->ep_attr->type) ||
+		 check_protocol(ck, hints->ep_attr->protocol, offer->ep_attr->protocol))) ||
+	       (hints->fabric_attr && check_name(ck, "fabric_attr->name", hints->fabric_attr->name,
+						 offer->fabric_attr->name)) ||
+	       (hints->domain_attr && check_name(ck, "domain_attr->name", hints->domain_attr->name,
+						 offer->domain_attr->name)) ||
+	       (hints->nic && hints->nic->device_attr &&
+		check_device(ck, hints->nic->device_attr->name, offer->domain_attr->name)) ||
+	       (!format_fits(hints->addr_format, offer->addr_format) &&
+		refuse_value(ck, "addr_format", FI_TYPE_ADDR_FORMAT, hints->addr_format,
+			     offer->addr_format));
 }
 
 /* check_hmem - device memory is offered to a program that names it, so the others start no
@@ -251,7 +249,7 @@ static void check_hmem(struct check *ck)
 		hmem_explain(ck->prov);
 }
 
-static int check_caps(struct check *ck)
+static bool check_caps(struct check *ck)
 {
 	uint64_t offered = ck->offer->caps;
 
@@ -263,7 +261,7 @@ static int check_caps(struct check *ck)
 }
 
 /* check_mr - only mode bits that matter for the granted caps are compared. */
-static int check_mr(struct check *ck)
+static bool check_mr(struct check *ck)
 {
 	const struct fi_domain_attr *want = ck->hints->domain_attr;
 	int need = info_mr_mode_need(ck->offer->domain_attr->mr_mode |
@@ -271,16 +269,16 @@ static int check_mr(struct check *ck)
 
 	ck->mr_mode = need;
 	if (!want || !info_mr_mode_get(need, want->mr_mode, &ck->mr_mode))
-		return 0;
+		return false;
 	return refuse_value(ck, "domain_attr->mr_mode", FI_TYPE_MR_MODE,
 			    (uint32_t) want->mr_mode, (uint32_t) need);
 }
 
-static int check_progress(const struct check *ck, const char *attr, enum fi_progress wanted)
+static bool check_progress(const struct check *ck, const char *attr, enum fi_progress wanted)
 {
 	if (wanted <= FI_PROGRESS_CONTROL_UNIFIED &&
 	    !(wanted == FI_PROGRESS_AUTO && ck->lim->manual_only))
-		return 0;
+		return false;
 	return refuse_value(ck, attr, FI_TYPE_PROGRESS, wanted, FI_PROGRESS_MANUAL);
 }
 
@@ -300,51 +298,39 @@ static const struct max domain_max[] = {
 	MAX(fi_domain_attr, domain_attr, max_err_cntr_value),
 };
 
-static int check_domain_models(const struct check *ck, const struct fi_domain_attr *want,
+static bool check_domain_models(const struct check *ck, const struct fi_domain_attr *want,
 			       const struct fi_domain_attr *have)
 {
-	int ret;
-
 	if (want->threading > FI_THREAD_ENDPOINT)
 		return refuse_value(ck, "domain_attr->threading", FI_TYPE_THREADING,
 				    want->threading, have->threading);
 	if (want->resource_mgmt > FI_RM_ENABLED)
 		return refuse_number(ck, "domain_attr->resource_mgmt", want->resource_mgmt,
 				     have->resource_mgmt);
-	ret = check_progress(ck, "domain_attr->control_progress", want->control_progress);
-	if (!ret)
-		ret = check_progress(ck, "domain_attr->data_progress", want->data_progress);
-	if (!ret && want->av_type > FI_AV_TABLE)
-		ret = refuse_value(ck, "domain_attr->av_type", FI_TYPE_AV_TYPE,
-				   want->av_type, have->av_type);
-	if (!ret)
-		ret = check_enum(ck, "domain_attr->av_type", FI_TYPE_AV_TYPE,
-				 want->av_type, have->av_type);
-	return ret;
+	return check_progress(ck, "domain_attr->control_progress", want->control_progress) ||
+	       check_progress(ck, "domain_attr->data_progress", want->data_progress) ||
+	       (want->av_type > FI_AV_TABLE &&
+		refuse_value(ck, "domain_attr->av_type", FI_TYPE_AV_TYPE, want->av_type,
+			     have->av_type)) ||
+	       check_enum(ck, "domain_attr->av_type", FI_TYPE_AV_TYPE, want->av_type, have->av_type);
 }
 
-static int check_domain(struct check *ck)
+static bool check_domain(struct check *ck)
 {
 	const struct fi_domain_attr *want = ck->hints->domain_attr;
 	const struct fi_domain_attr *have = ck->offer->domain_attr;
-	int ret;
+	bool refused = check_mr(ck);
 
-	ret = check_mr(ck);
-	if (ret || !want)
-		return ret;
-	ret = check_domain_models(ck, want, have);
-	if (!ret)
-		ret = MAXIMA(ck, domain_max, want, have);
-	if (!ret)
-		ret = check_bits(ck, "domain_attr->caps", FI_TYPE_CAPS, want->caps, have->caps);
-	if (!ret)
-		ret = check_mode(ck, "domain_attr->mode", want->mode, have->mode);
-	if (!ret)
-		ret = check_number(ck, "domain_attr->max_group_id", want->max_group_id,
-				   have->max_group_id);
-	if (!ret)
-		ret = check_key(ck, "domain_attr->auth_key_size", want->auth_key_size);
-	return ret ? ret : check_tclass(ck, "domain_attr->tclass", want->tclass);
+	if (refused || !want)
+		return refused;
+	return check_domain_models(ck, want, have) ||
+	       MAXIMA(ck, domain_max, want, have) ||
+	       check_bits(ck, "domain_attr->caps", FI_TYPE_CAPS, want->caps, have->caps) ||
+	       check_mode(ck, "domain_attr->mode", want->mode, have->mode) ||
+	       check_number(ck, "domain_attr->max_group_id", want->max_group_id,
+			    have->max_group_id) ||
+	       check_key(ck, "domain_attr->auth_key_size", want->auth_key_size) ||
+	       check_tclass(ck, "domain_attr->tclass", want->tclass);
 }
 
 static const struct max ep_max[] = {
@@ -363,49 +349,43 @@ static bool tag_is_named(const struct check *ck, uint64_t format)
 /* check_tag - tag masks are arbitrary here, so a format can only be too wide; a named format
  * uses all 64 bits.  Where there are no tags their format does not matter.
  */
-static int check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
+static bool check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
 {
 	char w[24], o[24];
 
 	if (tag_is_named(ck, wanted))
 		wanted = UINT64_MAX;
 	if (!wanted || !offered || __builtin_clzll(wanted) >= __builtin_clzll(offered))
-		return 0;
+		return false;
 	snprintf(w, sizeof(w), "0x%016llx", (unsigned long long) wanted);
 	snprintf(o, sizeof(o), "0x%016llx", (unsigned long long) offered);
 	return refuse(ck, "ep_attr->mem_tag_format", w, o);
 }
 
-static int check_ctx(const struct check *ck, const char *attr, size_t wanted, size_t most,
+static bool check_ctx(const struct check *ck, const char *attr, size_t wanted, size_t most,
 		     size_t shared)
 {
 	if (wanted != FI_SHARED_CONTEXT)
 		return check_number(ck, attr, wanted, most);
-	return shared ? 0 : refuse(ck, attr, "FI_SHARED_CONTEXT", "not supported");
+	return !shared && refuse(ck, attr, "FI_SHARED_CONTEXT", "not supported");
 }
 
-static int check_ep(const struct check *ck)
+static bool check_ep(const struct check *ck)
 {
 	const struct fi_ep_attr *want = ck->hints->ep_attr;
 	const struct fi_ep_attr *have = ck->offer->ep_attr;
 	const struct fi_domain_attr *dom = ck->offer->domain_attr;
-	int ret;
 
-	if (!want)
-		return 0;
-	ret = check_number(ck, "ep_attr->protocol_version", want->protocol_version,
-			   have->protocol_version);
-	if (!ret)
-		ret = MAXIMA(ck, ep_max, want, have);
-	if (!ret)
-		ret = check_tag(ck, want->mem_tag_format, have->mem_tag_format);
-	if (!ret)
-		ret = check_ctx(ck, "ep_attr->tx_ctx_cnt", want->tx_ctx_cnt,
-				dom->max_ep_tx_ctx, dom->max_ep_stx_ctx);
-	if (!ret)
-		ret = check_ctx(ck, "ep_attr->rx_ctx_cnt", want->rx_ctx_cnt,
-				dom->max_ep_rx_ctx, dom->max_ep_srx_ctx);
-	return ret ? ret : check_key(ck, "ep_attr->auth_key_size", want->auth_key_size);
+	return want &&
+	       (check_number(ck, "ep_attr->protocol_version", want->protocol_version,
+			     have->protocol_version) ||
+		MAXIMA(ck, ep_max, want, have) ||
+		check_tag(ck, want->mem_tag_format, have->mem_tag_format) ||
+		check_ctx(ck, "ep_attr->tx_ctx_cnt", want->tx_ctx_cnt, dom->max_ep_tx_ctx,
+			  dom->max_ep_stx_ctx) ||
+		check_ctx(ck, "ep_attr->rx_ctx_cnt", want->rx_ctx_cnt, dom->max_ep_rx_ctx,
+			  dom->max_ep_srx_ctx) ||
+		check_key(ck, "ep_attr->auth_key_size", want->auth_key_size));
 }
 
 static size_t most(size_t limit, size_t offered)
@@ -430,74 +410,49 @@ static const struct max tx_max[] = {
 	MAX(fi_tx_attr, tx_attr, rma_iov_limit),
 };
 
-static int check_tx(struct check *ck)
+static bool check_tx(struct check *ck)
 {
 	const struct fi_tx_attr *want = ck->hints->tx_attr, *have = ck->offer->tx_attr;
 	uint64_t share = info_caps_tx(ck->caps) & (have->caps | ck->hmem);
-	int ret;
 
-	ck->tx_caps = share;
-	ret = check_mode(ck, "tx_attr->mode", side_mode(ck, want ? want->mode : 0), have->mode);
-	if (ret || !want)
-		return ret;
-	ck->tx_caps = side_caps(share, want->caps, INFO_CAPS_TX);
-	ret = check_bits(ck, "tx_attr->caps", FI_TYPE_CAPS, ck->tx_caps, share);
-	if (!ret)
-		ret = check_bits(ck, "tx_attr->op_flags", FI_TYPE_OP_FLAGS, want->op_flags,
-				 have->op_flags);
-	if (!ret)
-		ret = check_bits(ck, "tx_attr->msg_order", FI_TYPE_MSG_ORDER,
-				 want->msg_order, have->msg_order);
-	if (!ret)
-		ret = check_number(ck, "tx_attr->inject_size", want->inject_size,
-				   most(ck->lim->inject_size, have->inject_size));
-	if (!ret)
-		ret = check_number(ck, "tx_attr->size", want->size,
-				   most(ck->lim->tx_size, have->size));
-	if (!ret)
-		ret = MAXIMA(ck, tx_max, want, have);
-	return ret ? ret : check_tclass(ck, "tx_attr->tclass", want->tclass);
+	ck->tx_caps = want ? side_caps(share, want->caps, INFO_CAPS_TX) : share;
+	if (check_mode(ck, "tx_attr->mode", side_mode(ck, want ? want->mode : 0), have->mode))
+		return true;
+	return want &&
+	       (check_bits(ck, "tx_attr->caps", FI_TYPE_CAPS, ck->tx_caps, share) ||
+		check_bits(ck, "tx_attr->op_flags", FI_TYPE_OP_FLAGS, want->op_flags,
+			   have->op_flags) ||
+		check_bits(ck, "tx_attr->msg_order", FI_TYPE_MSG_ORDER, want->msg_order,
+			   have->msg_order) ||
+		check_number(ck, "tx_attr->inject_size", want->inject_size,
+			     most(ck->lim->inject_size, have->inject_size)) ||
+		check_number(ck, "tx_attr->size", want->size, most(ck->lim->tx_size, have->size)) ||
+		MAXIMA(ck, tx_max, want, have) ||
+		check_tclass(ck, "tx_attr->tclass", want->tclass));
 }
 
-static int check_rx(struct check *ck)
+static bool check_rx(struct check *ck)
 {
 	const struct fi_rx_attr *want = ck->hints->rx_attr, *have = ck->offer->rx_attr;
 	uint64_t share = info_caps_rx(ck->caps) & (have->caps | ck->hmem);
-	int ret;
 
-	ck->rx_caps = share;
-	ret = check_mode(ck, "rx_attr->mode", side_mode(ck, want ? want->mode : 0), have->mode);
-	if (ret || !want)
-		return ret;
-	ck->rx_caps = side_caps(share, want->caps, INFO_CAPS_RX);
-	ret = check_bits(ck, "rx_attr->caps", FI_TYPE_CAPS, ck->rx_caps, share);
-	if (!ret)
-		ret = check_bits(ck, "rx_attr->op_flags", FI_TYPE_OP_FLAGS, want->op_flags,
-				 have->op_flags);
-	if (!ret)
-		ret = check_bits(ck, "rx_attr->msg_order", FI_TYPE_MSG_ORDER,
-				 want->msg_order, have->msg_order);
-	if (!ret)
-		ret = check_number(ck, "rx_attr->size", want->size,
-				   most(ck->lim->rx_size, have->size));
-	return ret ? ret : check_number(ck, "rx_attr->iov_limit", want->iov_limit,
-					have->iov_limit);
+	ck->rx_caps = want ? side_caps(share, want->caps, INFO_CAPS_RX) : share;
+	if (check_mode(ck, "rx_attr->mode", side_mode(ck, want ? want->mode : 0), have->mode))
+		return true;
+	return want &&
+	       (check_bits(ck, "rx_attr->caps", FI_TYPE_CAPS, ck->rx_caps, share) ||
+		check_bits(ck, "rx_attr->op_flags", FI_TYPE_OP_FLAGS, want->op_flags,
+			   have->op_flags) ||
+		check_bits(ck, "rx_attr->msg_order", FI_TYPE_MSG_ORDER, want->msg_order,
+			   have->msg_order) ||
+		check_number(ck, "rx_attr->size", want->size, most(ck->lim->rx_size, have->size)) ||
+		check_number(ck, "rx_attr->iov_limit", want->iov_limit, have->iov_limit));
 }
 
-static int check_all(struct check *ck)
+static bool check_all(struct check *ck)
 {
-	int ret;
-
-	ret = check_identity(ck);
-	if (!ret)
-		ret = check_caps(ck);
-	if (!ret)
-		ret = check_domain(ck);
-	if (!ret)
-		ret = check_ep(ck);
-	if (!ret)
-		ret = check_tx(ck);
-	return ret ? ret : check_rx(ck);
+	return check_identity(ck) || check_caps(ck) || check_domain(ck) || check_ep(ck) ||
+	       check_tx(ck) || check_rx(ck);
 }
 
 /* ---- the result ------------------------------------------------------ */
@@ -623,9 +578,10 @@ int info_check(const struct fi_provider *prov, const struct fi_info *offer,
 	struct fi_info *info;
 	int ret;
 
-	ret = check_all(&ck);
-	if (ret || !info_p)
-		return ret;
+	if (check_all(&ck))
+		return -FI_ENODATA;
+	if (!info_p)
+		return 0;
 	info = fi_dupinfo(offer);
 	if (!info)
 		return -FI_ENOMEM;
