@@ -145,13 +145,10 @@ static void leave(void)
 static int start(char *why, size_t room)
 {
 	static const char *const names[] = { "libcuda.so.1", "libcuda.so", NULL };
-	void *lib = hmem_dlopen(names, why, room);
 	const char *text = NULL;
 	cu_result ret;
 
-	if (!lib)
-		return -FI_ENOSYS;
-	if (hmem_dlsym(lib, funcs, why, room))
+	if (hmem_load(names, funcs, why, room))
 		return -FI_ENOSYS;
 	ret = cu.Init(0);
 	if (!ret)

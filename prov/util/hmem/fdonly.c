@@ -22,9 +22,8 @@ static int neuron_start(char *why, size_t room)
 		{ "nrt_get_dmabuf_fd", &nrt_get_dmabuf_fd, false },
 		{ NULL, NULL, false },
 	};
-	void *lib = hmem_dlopen(names, why, room);
 
-	if (!lib || hmem_dlsym(lib, funcs, why, room))
+	if (hmem_load(names, funcs, why, room))
 		return -FI_ENOSYS;
 	use_neuron = hmem_param_bool("hmem_neuron_use_dmabuf", true);
 	return 0;
@@ -35,7 +34,7 @@ static int synapse_start(char *why, size_t room)
 	static const char *const names[] = { "libSynapse.so", NULL };
 
 	use_synapse = hmem_param_bool("hmem_synapseai_use_dmabuf", true);
-	return hmem_dlopen(names, why, room) ? 0 : -FI_ENOSYS;
+	return hmem_load(names, NULL, why, room);
 }
 
 static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)

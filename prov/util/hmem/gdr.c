@@ -64,9 +64,8 @@ int hmem_gdr_start(char *why, size_t room)
 		{ "gdr_copy_from_mapping", &gdr.from, false },
 		{ NULL, NULL, false },
 	};
-	void *lib = hmem_dlopen(names, why, room);
 
-	if (!lib || hmem_dlsym(lib, funcs, why, room))
+	if (hmem_load(names, funcs, why, room))
 		return -FI_ENOSYS;
 	g = gdr.open();
 	if (g)

@@ -51,9 +51,6 @@ extern const struct hmem_kind hmem_cuda, hmem_rocr, hmem_ze, hmem_neuron, hmem_s
 int hmem_fail(const struct hmem_kind *kind, const char *func, uint64_t device, const char *text,
 	      long code);
 
-/* hmem_dlopen - the first of @names (up to NULL) that can be loaded; in @why the reasons. */
-void *hmem_dlopen(const char *const *names, char *why, size_t room);
-
 /* struct hmem_func - a function of a library and where to put its address. */
 struct hmem_func {
 	const char *name;
@@ -61,8 +58,10 @@ struct hmem_func {
 	bool optional;
 };
 
-/* hmem_dlsym - look up all of @funcs, up to a NULL name.  Errors: -FI_ENOSYS, with @why. */
-int hmem_dlsym(void *lib, const struct hmem_func *funcs, char *why, size_t room);
+/* hmem_load - load the first of @names (up to NULL) that can be loaded, and look up all of @funcs (up
+ * to a NULL name; NULL: none) in it.  Errors: -FI_ENOSYS, with @why.
+ */
+int hmem_load(const char *const *names, const struct hmem_func *funcs, char *why, size_t room);
 
 /* hmem_param_bool - an environment variable of hmem_params(); @def if it is not set. */
 bool hmem_param_bool(const char *name, bool def);

@@ -128,13 +128,10 @@ static hsa_status add_agent(hsa_agent agent, void *arg)
 static int start(char *why, size_t room)
 {
 	static const char *const names[] = { "libhsa-runtime64.so.1", "libhsa-runtime64.so", NULL };
-	void *lib = hmem_dlopen(names, why, room);
 	const char *text = NULL;
 	hsa_status ret;
 
-	if (!lib)
-		return -FI_ENOSYS;
-	if (hmem_dlsym(lib, funcs, why, room))
+	if (hmem_load(names, funcs, why, room))
 		return -FI_ENOSYS;
 	ret = hsa.init();
 	if (!ret)

@@ -80,7 +80,7 @@ const char *hmem_strerror(int err)
 
 /* ---- libraries ------------------------------------------------------------------ */
 
-void *hmem_dlopen(const char *const *names, char *text, size_t room)
+static void *open_first(const char *const *names, char *text, size_t room)
 {
 	size_t used = 0;
 	void *lib;
@@ -96,11 +96,13 @@ void *hmem_dlopen(const char *const *names, char *text, size_t room)
 	return NULL;
 }
 
-int hmem_dlsym(void *lib, const struct hmem_func *funcs, char *text, size_t room)
+int hmem_load(const char *const *names, const struct hmem_func *funcs, char *text, size_t room)
 {
-	void *sym;
+	void *lib = open_first(names, text, room), *sym;
 
-	for (; funcs->name; funcs++) {
+	if (!lib)
+		return -FI_ENOSYS;
+	for (; funcs && funcs->name; funcs++) {
 		sym = dlsym(lib, funcs->name);
 		memcpy(funcs->at, &sym, sizeof(sym));
 		if (sym || funcs->optional)

@@ -179,13 +179,11 @@ static ze_result add_driver(void *driver, unsigned number)
 static int start(char *why, size_t room)
 {
 	static const char *const names[] = { "libze_loader.so.1", "libze_loader.so", NULL };
-	void *lib = hmem_dlopen(names, why, room), *drivers[DRIVER_MAX];
+	void *drivers[DRIVER_MAX];
 	uint32_t i, cnt = DRIVER_MAX;
 	ze_result ret;
 
-	if (!lib)
-		return -FI_ENOSYS;
-	if (hmem_dlsym(lib, funcs, why, room))
+	if (hmem_load(names, funcs, why, room))
 		return -FI_ENOSYS;
 	ret = ze.Init(0);
 	if (!ret)
