@@ -215,9 +215,7 @@ int udp_mc_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid
 		return -FI_ENOMEM;
 	mc->ep = mc->sock.ep = ep;
 	mc->sock.fd = -1;
-	mc->fid.fid.fclass = FI_CLASS_MC;
-	mc->fid.fid.context = context;
-	mc->fid.fid.ops = &mc_fi_ops;
+	obj_fid_init(&mc->fid.fid, FI_CLASS_MC, context, &mc_fi_ops);
 	ret = mc_set_addr(mc, addr);
 	if (!ret)
 		ret = mc_set_use(mc, flags);

@@ -371,9 +371,7 @@ static struct coll_group *new_group(struct eng_ep *ep, struct obj_av_set *set, v
 	group->coll = coll_of(ep);
 	group->refs = 1;
 	group->state = COLL_WAITING;
-	group->mc.fid.fclass = FI_CLASS_MC;
-	group->mc.fid.context = context;
-	group->mc.fid.ops = &mc_ops;
+	obj_fid_init(&group->mc.fid, FI_CLASS_MC, context, &mc_ops);
 	list_init(&group->node);
 	return group;
 }

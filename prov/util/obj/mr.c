@@ -459,9 +459,7 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	mr = calloc(1, sizeof(*mr) + pieces.iov_count * sizeof(mr->iov[0]));
 	if (!mr)
 		return -FI_ENOMEM;
-	mr->fid.fid.fclass = FI_CLASS_MR;
-	mr->fid.fid.context = attr->context;
-	mr->fid.fid.ops = &mr_fid_ops;
+	obj_fid_init(&mr->fid.fid, FI_CLASS_MR, attr->context, &mr_fid_ops);
 	mr->fid.mem_desc = mr;
 	mr->fid.key = domain->mr_mode & FI_MR_PROV_KEY ? FI_KEY_NOTAVAIL : attr->requested_key;
 	mr->domain = domain;

@@ -76,6 +76,14 @@ void obj_ops_fill(void *table, size_t size, const void *defaults);
 		OBJ_OPS_FILL(&table, member);					\
 	}
 
+/* obj_fid_init - what every object begins with.  @ops: full, see OBJ_OPS_TABLE() */
+static inline void obj_fid_init(struct fid *fid, size_t fclass, void *context, struct fi_ops *ops)
+{
+	fid->fclass = fclass;
+	fid->context = context;
+	fid->ops = ops;
+}
+
 /* obj_ops_fill_ep - complete the seven tables that @ep points to, with a table
  * of defaults for each pointer that is NULL.
  *

@@ -566,9 +566,7 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 	av = calloc(1, sizeof(*av));
 	if (!av)
 		return -FI_ENOMEM;
-	av->fid.fid.fclass = FI_CLASS_AV;
-	av->fid.fid.context = context;
-	av->fid.fid.ops = &av_fid_ops;
+	obj_fid_init(&av->fid.fid, FI_CLASS_AV, context, &av_fid_ops);
 	av->fid.ops = &av_ops;
 	av->domain = domain;
 	av->rx_ctx_bits = attr->rx_ctx_bits;

@@ -273,9 +273,7 @@ int obj_av_set_open(struct fid_av *av_fid, struct fi_av_set_attr *attr,
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return -FI_ENOMEM;
-	set->fid.fid.fclass = FI_CLASS_AV_SET;
-	set->fid.fid.context = context;
-	set->fid.fid.ops = &set_fid_ops;
+	obj_fid_init(&set->fid.fid, FI_CLASS_AV_SET, context, &set_fid_ops);
 	set->fid.ops = &set_ops;
 	set->av = av;
 	set->flags = attr->flags;

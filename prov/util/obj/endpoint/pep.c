@@ -86,8 +86,7 @@ int obj_pep_request(struct obj_pep *pep, void *req, const void *src, size_t srcl
 	struct fi_info *info = NULL;
 
 	if (cr) {
-		cr->fid.fclass = FI_CLASS_CONNREQ;
-		cr->fid.ops = &connreq_fid_ops;
+		obj_fid_init(&cr->fid, FI_CLASS_CONNREQ, NULL, &connreq_fid_ops);
 		cr->ops = pep->ops;
 		cr->transport = pep->transport;
 		cr->req = req;
@@ -275,9 +274,7 @@ int obj_pep_init(struct obj_pep *pep, struct fid_fabric *fabric_fid, const struc
 		fi_freeinfo(pep->info);
 		return ret;
 	}
-	pep->fid.fid.fclass = FI_CLASS_PEP;
-	pep->fid.fid.context = context;
-	pep->fid.fid.ops = &pep_fid_ops;
+	obj_fid_init(&pep->fid.fid, FI_CLASS_PEP, context, &pep_fid_ops);
 	pep->fid.ops = &pep_ep_ops;
 	pep->fid.cm = &pep_cm_ops;
 	pep->ops = ops;

@@ -33,9 +33,7 @@ int obj_stx_open(struct fid_domain *domain_fid, struct fi_tx_attr *attr,
 
 	if (!stx)
 		return -FI_ENOMEM;
-	stx->fid.fid.fclass = FI_CLASS_STX_CTX;
-	stx->fid.fid.context = context;
-	stx->fid.fid.ops = &stx_fi_ops;
+	obj_fid_init(&stx->fid.fid, FI_CLASS_STX_CTX, context, &stx_fi_ops);
 	stx->fid.ops = (struct fi_ops_ep *) &obj_ops_defaults.ep;
 	stx->domain = domain;
 	if (attr)

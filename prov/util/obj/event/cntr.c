@@ -321,8 +321,7 @@ static int init_cntr(struct obj_cntr *cntr, struct obj_domain *domain,
 {
 	int ret;
 
-	cntr->fid.fid.fclass = FI_CLASS_CNTR;
-	cntr->fid.fid.ops = &cntr_fi_ops;
+	obj_fid_init(&cntr->fid.fid, FI_CLASS_CNTR, NULL, &cntr_fi_ops);
 	cntr->fid.ops = &cntr_ops;
 	cntr->domain = domain;
 	cntr->bytes = attr->events == FI_CNTR_EVENTS_BYTES;

@@ -724,8 +724,7 @@ static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
 
 	if (!cq)
 		return -FI_ENOMEM;
-	cq->fid.fid.fclass = FI_CLASS_CQ;
-	cq->fid.fid.ops = &cq_fi_ops;
+	obj_fid_init(&cq->fid.fid, FI_CLASS_CQ, NULL, &cq_fi_ops);
 	cq->fid.ops = &cq_ops;
 	cq->domain = domain;
 	cq->entry_size = format_size(attr->format);

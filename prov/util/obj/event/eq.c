@@ -358,9 +358,7 @@ int obj_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	eq = calloc(1, sizeof(*eq));
 	if (!eq)
 		return -FI_ENOMEM;
-	eq->fid.fid.fclass = FI_CLASS_EQ;
-	eq->fid.fid.context = context;
-	eq->fid.fid.ops = &eq_fi_ops;
+	obj_fid_init(&eq->fid.fid, FI_CLASS_EQ, context, &eq_fi_ops);
 	eq->fid.ops = &eq_ops;
 	eq->fabric = fabric;
 	eq->flags = attr->flags;

@@ -176,8 +176,7 @@ int obj_poll_open(struct fid_domain *domain_fid, struct fi_poll_attr *attr,
 	poll = calloc(1, sizeof(*poll));
 	if (!poll)
 		return -FI_ENOMEM;
-	poll->fid.fid.fclass = FI_CLASS_POLL;
-	poll->fid.fid.ops = &poll_fi_ops;
+	obj_fid_init(&poll->fid.fid, FI_CLASS_POLL, NULL, &poll_fi_ops);
 	poll->fid.ops = &poll_ops;
 	poll->domain = domain;
 	list_init(&poll->members);

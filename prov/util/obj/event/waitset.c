@@ -195,8 +195,7 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 		free(set);
 		return ret;
 	}
-	set->fid.fid.fclass = FI_CLASS_WAIT;
-	set->fid.fid.ops = &set_fi_ops;
+	obj_fid_init(&set->fid.fid, FI_CLASS_WAIT, NULL, &set_fi_ops);
 	set->fid.ops = &set_ops;
 	set->type = type;
 	set->fabric = fabric;
