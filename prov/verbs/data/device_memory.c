@@ -334,12 +334,6 @@ static ssize_t amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 	return ret ? ret : vrb_atomic_ops.writemsg(fid, &host, flags);
 }
 
-static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_addr_t dest,
-			  uint64_t addr, uint64_t key, enum fi_datatype datatype, enum fi_op op)
-{
-	return vrb_atomic_ops.inject(fid, buf, count, dest, addr, key, datatype, op);
-}
-
 static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 				struct fi_ioc *result, void **result_desc, size_t result_cnt,
 				uint64_t flags)
@@ -370,16 +364,14 @@ static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 
 struct fi_ops_atomic vrb_device_atomic_ops = {
 	.writemsg = amo_writemsg,
-	.inject = amo_inject,
 	.readwritemsg = amo_readwritemsg,
 	.compwritemsg = amo_compwritemsg,
 };
 
+/* Injects and queries have no desc. */
 __attribute__((constructor))
 static void fill_ops(void)
 {
-	vrb_device_atomic_ops.writevalid = vrb_atomic_ops.writevalid;
-	vrb_device_atomic_ops.readwritevalid = vrb_atomic_ops.readwritevalid;
-	vrb_device_atomic_ops.compwritevalid = vrb_atomic_ops.compwritevalid;
+	obj_ops_fill(&vrb_device_atomic_ops, sizeof(vrb_device_atomic_ops), &vrb_atomic_ops);
 	OBJ_OPS_BY_MSG(&vrb_device_atomic_ops, atomic);
 }
