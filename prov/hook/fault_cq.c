@@ -43,10 +43,8 @@ static void set_timer(struct fault_cq *cq)
 void fault_wake(struct fault_dom *dom)
 {
 	struct fault_cq *cq;
-	struct list *at;
 
-	for (at = dom->cqs.next; at != &dom->cqs; at = at->next) {
-		cq = container_of(at, struct fault_cq, node);
+	list_for_each_entry(cq, &dom->cqs, node) {
 		if (cq->timer >= 0)
 			set_timer(cq);
 		if (cq->waiters)
@@ -142,13 +140,13 @@ static ssize_t read_pending(struct fault_cq *cq, char *buf, size_t count, fi_add
 /* True, and the copy freed, when @context is one of our copies.  Caller holds the lock. */
 static bool was_copy(struct fault_cq *cq, const void *context)
 {
-	struct list *at;
+	struct fault_copy *copy;
 
-	for (at = cq->copies.next; at != &cq->copies; at = at->next) {
-		if (container_of(at, struct fault_copy, node) != context)
+	list_for_each_entry(copy, &cq->copies, node) {
+		if (copy != context)
 			continue;
-		list_del(at);
-		fault_copy_free(container_of(at, struct fault_copy, node));
+		list_del(&copy->node);
+		fault_copy_free(copy);
 		return true;
 	}
 	return false;

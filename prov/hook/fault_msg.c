@@ -135,30 +135,24 @@ void fault_send_due(struct fault_dom *dom)
 	uint64_t now = clock_ns();
 	struct fault_copy *copy;
 	struct fault_ep *ep;
-	struct list *at;
 
-	for (at = dom->eps.next; at != &dom->eps; at = at->next) {
-		ep = container_of(at, struct fault_ep, node);
+	list_for_each_entry(ep, &dom->eps, node)
 		while (!list_empty(&ep->delayed) && first(ep)->due_ns <= now) {
 			copy = first(ep);
 			list_del(&copy->node);
 			if (!send_delayed(ep, copy, now))
 				break;
 		}
-	}
 }
 
 uint64_t fault_due(const struct fault_dom *dom)
 {
 	uint64_t due = UINT64_MAX;
 	struct fault_ep *ep;
-	struct list *at;
 
-	for (at = dom->eps.next; at != &dom->eps; at = at->next) {
-		ep = container_of(at, struct fault_ep, node);
+	list_for_each_entry(ep, &dom->eps, node)
 		if (!list_empty(&ep->delayed) && first(ep)->due_ns < due)
 			due = first(ep)->due_ns;
-	}
 	return due;
 }
 

@@ -255,10 +255,8 @@ void hook_closed(struct hook_obj *obj)
 static struct hook_set *find(const struct fid *fid)
 {
 	struct hook_set *set, *closing = NULL;
-	struct list *at;
 
-	for (at = sets.next; at != &sets; at = at->next) {
-		set = container_of(at, struct hook_set, entry);
+	list_for_each_entry(set, &sets, entry) {
 		if (set->fabric->obj->fid != fid)
 			continue;
 		if (!set->closing)

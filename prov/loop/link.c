@@ -487,11 +487,9 @@ static void close_inbox(struct loop_link *link)
 {
 	struct loop_inbox *to;
 	struct loop_msg *msg;
-	struct list *item;
 
 	loop_inbox_close(link->inbox, &link->rx);
-	while ((item = list_pop(&link->rx))) {
-		msg = container_of(item, struct loop_msg, node);
+	while ((msg = list_pop_entry(&link->rx, struct loop_msg, node))) {
 		if (msg->kind != LOOP_REQUEST || msg->from == link->inbox) {
 			loop_msg_free(msg);
 			continue;

@@ -27,15 +27,14 @@ static struct rxd_conn *conn_at(struct list *node)
 void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
 {
 	struct rxd_conn *conn;
-	struct list again, *node;
+	struct list again;
 
 	list_init(&again);
-	while ((node = list_pop(&poller->base.dirty))) {
-		conn = container_of(node, struct rxd_conn, dirty_node);
+	while ((conn = list_pop_entry(&poller->base.dirty, struct rxd_conn, dirty_node))) {
 		if (!rxd_conn_alive(conn))
 			continue;
 		if (rxd_tx_push(conn, now) && rxd_conn_alive(conn))
-			list_add_tail(node, rxd_conn_link(conn)->dg->blocked ? &again :
+			list_add_tail(&conn->dirty_node, rxd_conn_link(conn)->dg->blocked ? &again :
 				      &poller->base.dirty);
 		if (rxd_conn_alive(conn))
 			rxd_conn_rearm(conn, now);

@@ -185,7 +185,7 @@ void rxd_stream_release(struct rxd_conn *conn)
 {
 	struct rxd_poller *poller = rxd_conn_poller(conn);
 	struct rxd_item *item;
-	struct list done, *node;
+	struct list done;
 	struct eng_pkt *pkt;
 
 	list_init(&done);
@@ -198,15 +198,13 @@ void rxd_stream_release(struct rxd_conn *conn)
 			list_add_tail(&item->pkt->node, &done);
 		item_free(poller, item);
 	}
-	while ((node = list_pop(&done))) {
-		pkt = container_of(node, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(&done, struct eng_pkt, node)))
 		pkt->done(pkt, 0);
-	}
 }
 
 void rxd_stream_drop(struct rxd_conn *conn, int err)
 {
-	struct list gone, *node;
+	struct list gone;
 	struct rxd_item *item;
 	struct eng_pkt *pkt;
 
@@ -218,8 +216,6 @@ void rxd_stream_drop(struct rxd_conn *conn, int err)
 			list_add_tail(&item->pkt->node, &gone);
 		item_free(rxd_conn_poller(conn), item);
 	}
-	while ((node = list_pop(&gone))) {
-		pkt = container_of(node, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(&gone, struct eng_pkt, node)))
 		pkt->done(pkt, -err);
-	}
 }

@@ -203,11 +203,10 @@ static void report_one(struct rxm_conn *conn, const struct rxm_report *report)
 
 void rxm_compat_report(struct rxm_conn *conn)
 {
-	struct list *node;
+	struct rxm_report *report;
 
-	while (conn->chan.conn && (node = list_pop(&conn->compat->reports))) {
-		struct rxm_report *report = container_of(node, struct rxm_report, node);
-
+	while (conn->chan.conn &&
+	       (report = list_pop_entry(&conn->compat->reports, struct rxm_report, node))) {
 		report_one(conn, report);
 		free(report);
 	}
@@ -246,16 +245,13 @@ void rxm_compat_end(struct rxm_conn *conn, int err)
 	rxm_compat_drop_offers(conn, compat, err);
 	while ((node = list_pop(&compat->owed)))
 		free(container_of(node, struct rxm_owed, node));
-	while ((node = list_pop(&compat->reports))) {
-		report = container_of(node, struct rxm_report, node);
+	while ((report = list_pop_entry(&compat->reports, struct rxm_report, node))) {
 		if (report->refused)
 			report->refused->done(report->refused, -err);
 		free(report);
 	}
-	while ((node = list_pop(&compat->amos))) {
-		pkt = container_of(node, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(&compat->amos, struct eng_pkt, node)))
 		pkt->done(pkt, -err);
-	}
 	rxm_compat_drop_serves(compat);
 	free(compat);
 }

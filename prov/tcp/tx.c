@@ -539,12 +539,9 @@ static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 static void call_done(struct list *done)
 {
 	struct eng_pkt *pkt;
-	struct list *item;
 
-	while ((item = list_pop(done))) {
-		pkt = container_of(item, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(done, struct eng_pkt, node)))
 		pkt->done(pkt, 0);
-	}
 }
 
 void tcp_tx_pump(struct tcp_conn *conn)

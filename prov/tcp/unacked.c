@@ -121,13 +121,11 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 	struct list again;
 	struct tcp_conn *conn;
 	struct tcp_info info;
-	struct list *item;
 	uint64_t silence;
 
 	list_init(&again);
 	list_splice_tail(&poller->unacked, &again);
-	while ((item = list_pop(&again))) {
-		conn = container_of(item, struct tcp_conn, unacked_node);
+	while ((conn = list_pop_entry(&again, struct tcp_conn, unacked_node))) {
 		if (!unacknowledged(conn, &info))
 			continue;
 		list_add_tail(&conn->unacked_node, &poller->unacked);

@@ -79,6 +79,13 @@ static inline struct list *list_pop(struct list *head)
 	return item;
 }
 
+/* list_pop_entry - the same, for a list that links structures of @type by their @member. */
+#define list_pop_entry(head, type, member)						\
+	({										\
+		struct list *popped_ = list_pop(head);					\
+		popped_ ? container_of(popped_, type, member) : NULL;			\
+	})
+
 /* list_splice_tail - move all items of @from behind the last item of @head.
  * Cost: none of the items is touched but the first and the last.
  */

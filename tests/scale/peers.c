@@ -131,11 +131,9 @@ static void connected(struct chan *chan)
 {
 	struct chan_id id = { .epoch = 1, .serial = chan->serial };
 	struct eng_pkt *pkt;
-	struct list *item;
 
 	chan_up(chan, chan->link, &id, true);
-	while ((item = list_pop(&chan->pending))) {
-		pkt = container_of(item, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(&chan->pending, struct eng_pkt, node))) {
 		reflect(chan, pkt);
 		pkt->done(pkt, 0);
 	}

@@ -174,17 +174,16 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 
 static void pull_some(struct eng_ep *ep)
 {
-	struct list todo, *node;
+	struct list todo;
 	struct eng_rx rx;
 	struct in *in;
 	int ret;
 
 	list_init(&todo);
 	list_splice_tail(&ep->held, &todo);
-	while ((node = list_pop(&todo))) {
-		in = container_of(node, struct in, node);
+	while ((in = list_pop_entry(&todo, struct in, node))) {
 		if (snet_rnd(3)) {
-			list_add_tail(node, &ep->held);
+			list_add_tail(&in->node, &ep->held);
 			continue;
 		}
 		if (!snet_rnd(10)) {
@@ -404,11 +403,9 @@ void node_close(unsigned no)
 {
 	struct eng_ep *ep = nodes[no];
 	struct obj_poller *poller = poller_of(&ep->prog);
-	struct list *node;
 	struct in *in;
 
-	while ((node = list_pop(&ep->held))) {
-		in = container_of(node, struct in, node);
+	while ((in = list_pop_entry(&ep->held, struct in, node))) {
 		ep->link->ops->drop(ep->link, in->token);
 		in_free(in);
 	}

@@ -509,10 +509,8 @@ static ssize_t ep_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi
 void msg_prov_reads(int err)
 {
 	struct msg_op *op;
-	struct list *item;
 
-	while ((item = list_pop(&held))) {
-		op = container_of(item, struct msg_op, node);
+	while ((op = list_pop_entry(&held, struct msg_op, node))) {
 		if (!err)
 			memcpy(op->buf, (const void *) (uintptr_t) op->addr, op->len);
 		complete(op, err);

@@ -78,10 +78,9 @@ static void tell_refusals(struct tcp_conn *conn)
 	uint8_t hdr[ENG_HDR_MAX];
 	struct wire_msg msg;
 	struct eng_pkt *pkt;
-	struct list *item;
 
-	while (conn->state == TCP_CONN_READY && (item = list_pop(&s->refused))) {
-		pkt = container_of(item, struct eng_pkt, node);
+	while (conn->state == TCP_CONN_READY &&
+	       (pkt = list_pop_entry(&s->refused, struct eng_pkt, node))) {
 		list_add_tail(&pkt->node, &s->sent);	/* first: an upcall may end the connection */
 		if (!wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
 			tcp_stream_tell(conn, hdr, wire_put_pair(hdr, wire_put_base(hdr, WIRE_NACK, 0, 0,
@@ -108,13 +107,10 @@ static void work(struct timer *timer, uint64_t now)
 	struct tcp_stream *s = container_of(timer, struct tcp_stream, timer);
 	struct tcp_conn *conn = s->conn;
 	struct eng_pkt *pkt;
-	struct list *item;
 
 	tell_refusals(conn);
-	while (conn->state == TCP_CONN_READY && (item = list_pop(&s->sent))) {
-		pkt = container_of(item, struct eng_pkt, node);
+	while (conn->state == TCP_CONN_READY && (pkt = list_pop_entry(&s->sent, struct eng_pkt, node)))
 		pkt->done(pkt, 0);
-	}
 	if (conn->state == TCP_CONN_READY)
 		ask_for_open(conn);
 	if (conn->state == TCP_CONN_READY)

@@ -269,15 +269,13 @@ int chan_queue(struct chan *chan, struct eng_pkt *pkt)
 void chan_drain(struct chan *chan, int err)
 {
 	struct eng_pkt *pkt;
-	struct list gone, *item;
+	struct list gone;
 
 	/* what the engine sends meanwhile waits for the next connection */
 	list_init(&gone);
 	list_splice_tail(&chan->pending, &gone);
-	while ((item = list_pop(&gone))) {
-		pkt = container_of(item, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(&gone, struct eng_pkt, node)))
 		pkt->done(pkt, -err);
-	}
 }
 
 /* disconnect - the link closes what it has for @chan; IDLE. */

@@ -103,15 +103,13 @@ static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkt
 {
 	struct chan *chan;
 	struct eng_pkt *pkt;
-	struct list *item;
 	int ret;
 
 	eng_peer_bind(peer, &main->base);
 	chan = chan_of(main, peer);
 	if (chan)
 		chan_start(chan);
-	while ((item = list_pop(pkts))) {
-		pkt = container_of(item, struct eng_pkt, node);
+	while ((pkt = list_pop_entry(pkts, struct eng_pkt, node))) {
 		ret = chan ? main->base.ops->send(&main->base, peer, pkt) : -FI_ENOMEM;
 		if (ret)
 			pkt->done(pkt, ret < 0 ? ret : 0);

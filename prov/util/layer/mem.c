@@ -37,15 +37,13 @@ void layer_mem_init(struct layer_mem *mem, struct fid_domain *domain,
 
 void layer_mem_fini(struct layer_mem *mem)
 {
-	struct list *node;
 	struct slab *slab;
 
 	if (mem->keeps) {
 		mr_cache_fini(&mem->locals);
 		mr_cache_fini(&mem->remotes);
 	}
-	while ((node = list_pop(&mem->slabs))) {
-		slab = container_of(node, struct slab, node);
+	while ((slab = list_pop_entry(&mem->slabs, struct slab, node))) {
 		if (slab->mr)
 			fi_close(&slab->mr->fid);
 		free(slab);

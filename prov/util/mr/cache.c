@@ -143,12 +143,9 @@ static bool drop_oldest(struct mr_cache *cache)
 /* Free the idle entries whose range is gone, which unpins their pages. */
 static void free_gone(struct mr_cache *cache)
 {
-	struct list *pos, *next;
-	struct mr_entry *entry;
+	struct mr_entry *entry, *next;
 
-	for (pos = cache->idle.next; pos != &cache->idle; pos = next) {
-		next = pos->next;
-		entry = container_of(pos, struct mr_entry, node);
+	list_for_each_entry_safe(entry, next, &cache->idle, node) {
 		if (is_gone(cache, entry)) {
 			leave_idle(cache, entry);
 			entry_free(cache, entry);

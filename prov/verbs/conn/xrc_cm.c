@@ -113,11 +113,9 @@ static void connect_or_fail(struct vrb_ep *ep)
 /* The initiator's target is known, or never will be: endpoints that waited for it connect. */
 static void resume_waiting(struct vrb_ini *ini)
 {
-	struct list *pos;
 	struct vrb_xrc *xrc;
 
-	while ((pos = list_pop(&ini->waiting))) {
-		xrc = container_of(pos, struct vrb_xrc, node);
+	while ((xrc = list_pop_entry(&ini->waiting, struct vrb_xrc, node))) {
 		xrc->waiting = false;
 		xrc->ini = NULL;
 		connect_or_fail(xrc->ep);

@@ -507,21 +507,18 @@ void vrb_dgram_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct
 /* Complete deferred datagrams whose source is known now, or never will be. */
 static int retry_deferred(struct vrb_dgram *dg)
 {
-	struct list *pos, *next;
-	struct deferred *p;
+	struct deferred *p, *next;
 	fi_addr_t from;
 	int done = 0;
 
-	for (pos = dg->deferred.next; pos != &dg->deferred; pos = next) {
-		next = pos->next;
-		p = container_of(pos, struct deferred, node);
+	list_for_each_entry_safe(p, next, &dg->deferred, node) {
 		from = source_find(dg, &p->at);
 		if (from == FI_ADDR_NOTAVAIL) {
 			if (!list_empty(&dg->queries) && clock_ns() < p->deadline_ns)
 				continue;
 			add_unknown(dg, &p->at);
 		}
-		list_del(pos);
+		list_del(&p->node);
 		dg->deferred_cnt--;
 		complete(dg->ep, &p->rx, &p->wc, from);
 		free(p);
@@ -539,13 +536,11 @@ static struct vrb_resolver *resolver_of(struct obj_poller *base)
 
 static int progress(struct vrb_dgram *dg)
 {
-	struct list *pos, *next;
+	struct vrb_peer *peer, *next;
 	int done = 0;
 
-	for (pos = dg->queries.next; pos != &dg->queries; pos = next) {
-		next = pos->next;
-		done += query_done(dg, container_of(pos, struct vrb_peer, node));
-	}
+	list_for_each_entry_safe(peer, next, &dg->queries, node)
+		done += query_done(dg, peer);
 	return list_empty(&dg->deferred) ? done : done + retry_deferred(dg);
 }
 

@@ -131,11 +131,6 @@ static int watch_close(struct fid *fid)
 	return 0;
 }
 
-static struct watch *watch_at(struct list *item)
-{
-	return container_of(item, struct watch, entry);
-}
-
 static bool watch_is(const struct watch *watch, const struct fi_fabric_attr *attr)
 {
 	return same_text(watch->name, attr->name) &&
@@ -145,12 +140,12 @@ static bool watch_is(const struct watch *watch, const struct fi_fabric_attr *att
 struct fid_fabric *core_openfabric_find(const struct fi_fabric_attr *attr)
 {
 	struct fid_fabric *found = NULL;
-	struct list *item;
+	struct watch *watch;
 
 	pthread_mutex_lock(&core_openfabric_lock);
-	for (item = watches.next; item != &watches && !found; item = item->next)
-		if (watch_is(watch_at(item), attr))
-			found = watch_at(item)->fabric;
+	list_for_each_entry(watch, &watches, entry)
+		if (!found && watch_is(watch, attr))
+			found = watch->fabric;
 	pthread_mutex_unlock(&core_openfabric_lock);
 	return found;
 }
@@ -158,13 +153,12 @@ struct fid_fabric *core_openfabric_find(const struct fi_fabric_attr *attr)
 bool core_openfabric_is(const struct fid_fabric *fabric,
 			const struct fi_fabric_attr *attr)
 {
-	struct list *item;
+	struct watch *watch;
 	bool is = false;
 
 	pthread_mutex_lock(&core_openfabric_lock);
-	for (item = watches.next; item != &watches && !is; item = item->next)
-		is = watch_at(item)->fabric == fabric &&
-		     watch_is(watch_at(item), attr);
+	list_for_each_entry(watch, &watches, entry)
+		is = is || (watch->fabric == fabric && watch_is(watch, attr));
 	pthread_mutex_unlock(&core_openfabric_lock);
 	return is;
 }

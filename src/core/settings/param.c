@@ -53,14 +53,11 @@ static int env_name(char *buf, const struct fi_provider *prov, const char *name)
 
 static struct param *param_find(const char *name)
 {
-	struct list *item;
 	struct param *param;
 
-	for (item = params.next; item != &params; item = item->next) {
-		param = container_of(item, struct param, entry);
+	list_for_each_entry(param, &params, entry)
 		if (!strcmp(param->name, name))
 			return param;
-	}
 	return NULL;
 }
 
@@ -258,20 +255,20 @@ static int param_export(struct fi_param *out, const struct param *param)
 static int params_export(struct fi_param **params_p, int *count)
 {
 	struct fi_param *vec;
-	struct list *item;
+	struct param *param;
 	size_t n = 0;
 	int ret = 0;
 
-	for (item = params.next; item != &params; item = item->next)
+	list_for_each_entry(param, &params, entry)
 		n++;
 	/* fi_freeparams() finds the end by the empty entry. */
 	vec = calloc(n + 1, sizeof(*vec));
 	if (!vec)
 		return -FI_ENOMEM;
 	n = 0;
-	for (item = params.next; item != &params && !ret; item = item->next)
-		ret = param_export(&vec[n++],
-				   container_of(item, struct param, entry));
+	list_for_each_entry(param, &params, entry)
+		if (!ret)
+			ret = param_export(&vec[n++], param);
 	if (ret) {
 		fi_freeparams(vec);
 		return ret;

@@ -398,13 +398,10 @@ static void fake_start(void);
 
 static inline void fake_stop(void)
 {
-	struct list *item;
 	struct obj_poller *poller;
 
-	while ((item = list_pop(&fake_prog.pollers))) {
-		poller = container_of(item, struct obj_poller, node);
+	while ((poller = list_pop_entry(&fake_prog.pollers, struct obj_poller, node)))
 		poller->ops->close(poller);
-	}
 }
 
 /* ---- endpoints --------------------------------------------------------------------- */
@@ -412,10 +409,8 @@ static inline void fake_stop(void)
 static inline void fake_drop_held(struct eng_ep *ep)
 {
 	struct fake_rx *rx;
-	struct list *item;
 
-	while ((item = list_pop(&ep->held))) {
-		rx = container_of(item, struct fake_rx, node);
+	while ((rx = list_pop_entry(&ep->held, struct fake_rx, node))) {
 		ep->link->ops->drop(ep->link, rx->token);
 		ep->holds--;
 		fake_rx_free(rx);
@@ -424,14 +419,12 @@ static inline void fake_drop_held(struct eng_ep *ep)
 
 static inline void fake_close(struct eng_ep *ep, int linger_ms)
 {
-	struct list *item;
+	struct eng_peer *peer;
 
 	fake_drop_held(ep);
 	ep->link->ops->close(ep->link, linger_ms);
 	CHECK(!ep->placing);
-	while ((item = list_pop(&ep->peers))) {
-		struct eng_peer *peer = container_of(item, struct eng_peer, node);
-
+	while ((peer = list_pop_entry(&ep->peers, struct eng_peer, node))) {
 		CHECK(peer->done_cnt + peer->lost_cnt >= peer->tx_seq);
 		free(peer);
 	}
@@ -553,13 +546,11 @@ static inline int fake_send(struct eng_peer *peer, size_t len, uint32_t flags)
 static inline void fake_pull_some(struct eng_ep *ep)
 {
 	struct iovec iov[ENG_IOV_MAX];
-	struct list *item;
 	struct fake_rx *rx;
 	size_t cnt;
 	int ret;
 
-	while (!ep->quiet && (item = list_pop(&ep->held))) {
-		rx = container_of(item, struct fake_rx, node);
+	while (!ep->quiet && (rx = list_pop_entry(&ep->held, struct fake_rx, node))) {
 		ep->holds--;
 		if (fake_draw() % 4 == 0) {
 			ep->link->ops->drop(ep->link, rx->token);

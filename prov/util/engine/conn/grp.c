@@ -29,13 +29,12 @@ static int grp_poll(struct obj_poller *poller, unsigned budget)
 {
 	struct eng_grp *grp = grp_of(poller);
 	struct eng_work *work;
-	struct list todo, *item;
+	struct list todo;
 	int done = 0;
 
 	list_init(&todo);
 	list_splice_tail(&grp->work, &todo);
-	while (budget-- && (item = list_pop(&todo))) {
-		work = container_of(item, struct eng_work, node);
+	while (budget-- && (work = list_pop_entry(&todo, struct eng_work, node))) {
 		if (work->run(work))
 			eng_grp_defer(grp, work);
 		else

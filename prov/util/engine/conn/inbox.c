@@ -48,7 +48,6 @@ static int inbox_poll(struct obj_poller *poller, unsigned budget)
 {
 	struct eng_inbox *inbox = inbox_of(poller);
 	struct eng_work *work;
-	struct list *item;
 	int done = 0;
 
 	if (inbox->running)
@@ -56,8 +55,7 @@ static int inbox_poll(struct obj_poller *poller, unsigned budget)
 	if (atomic_load_explicit(&inbox->signaled, memory_order_relaxed))
 		collect(inbox);
 	inbox->running = true;
-	while (budget-- && (item = list_pop(&inbox->todo))) {
-		work = container_of(item, struct eng_work, node);
+	while (budget-- && (work = list_pop_entry(&inbox->todo, struct eng_work, node))) {
 		list_init(&work->node);
 		if (work->run(work) == -FI_EAGAIN) {
 			list_add(&work->node, &inbox->todo);

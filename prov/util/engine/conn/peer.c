@@ -131,10 +131,8 @@ static void peer_free(struct eng_peer *peer)
 static void reap(struct eng_ep *ep)
 {
 	struct eng_peer *peer;
-	struct list *item;
 
-	while ((item = list_pop(&ep->idle))) {
-		peer = container_of(item, struct eng_peer, idle_node);
+	while ((peer = list_pop_entry(&ep->idle, struct eng_peer, idle_node))) {
 		if (peer->refs || peer->table_refs || !(peer->slow & ENG_PEER_IDLE))
 			continue;
 		unlink_hash(peer);

@@ -35,13 +35,11 @@ static struct eng_dev_grp *dev_grp(struct eng_grp *grp)
 void eng_dev_grp_fini(struct eng_grp *grp)
 {
 	struct eng_dev_grp *dg = grp->dev;
-	struct list *item;
+	struct eng_chunk *chunk;
 
 	if (!dg)
 		return;
-	while ((item = list_pop(&dg->free))) {
-		struct eng_chunk *chunk = container_of(item, struct eng_chunk, node);
-
+	while ((chunk = list_pop_entry(&dg->free, struct eng_chunk, node))) {
 		hmem_unpin(chunk->buf);
 		munmap(chunk->buf, ENG_DEV_CHUNK);
 		free(chunk);

@@ -118,11 +118,9 @@ enum eng_rx_verdict eng_dev_on_data(struct eng_sink *sink, struct eng_peer *peer
 /* Their owners may complete here. */
 void eng_dev_settle(struct eng_grp *grp)
 {
-	struct list *item;
 	struct eng_chunk *chunk;
 
-	while (grp->dev && (item = list_pop(&grp->dev->busy))) {
-		chunk = container_of(item, struct eng_chunk, node);
+	while (grp->dev && (chunk = list_pop_entry(&grp->dev->busy, struct eng_chunk, node))) {
 		eng_chunk_wait(chunk);
 		eng_chunk_end(chunk);
 	}

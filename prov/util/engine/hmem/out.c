@@ -158,11 +158,9 @@ static int send_full(struct eng_pump *pump, struct eng_chunk *chunk)
 
 void eng_dev_stop(struct eng_pump *pump)
 {
-	struct list *item;
+	struct eng_chunk *chunk;
 
-	while ((item = list_pop(&pump->full))) {
-		struct eng_chunk *chunk = container_of(item, struct eng_chunk, node);
-
+	while ((chunk = list_pop_entry(&pump->full, struct eng_chunk, node))) {
 		eng_chunk_wait(chunk);
 		eng_chunk_put(chunk);
 		pump->chunks--;

@@ -423,7 +423,7 @@ static int not_started(struct eng_tx *tx, int err)
 static int start(struct eng_tx *tx)
 {
 	struct eng_peer *peer = tx->name.peer;
-	struct list *item;
+	struct eng_out *out;
 	int ret;
 
 	set_state(tx, tx->first);
@@ -433,9 +433,7 @@ static int start(struct eng_tx *tx)
 		list_add_tail(&tx->node, &peer->txs);
 		tx->listed = true;
 	}
-	while ((item = list_pop(&tx->outs))) {
-		struct eng_out *out = container_of(item, struct eng_out, pkt.node);
-
+	while ((out = list_pop_entry(&tx->outs, struct eng_out, pkt.node))) {
 		ret = eng_peer_send(peer, &out->pkt);
 		if (!ret) {
 			tx->pieces++;
@@ -654,8 +652,7 @@ void eng_tx_fail_all(struct eng_peer *peer, int err)
 		peer->fenced_cnt--;
 		fail(container_of(item, struct eng_tx, node), -err);
 	}
-	while ((item = list_pop(&peer->txs))) {
-		tx = container_of(item, struct eng_tx, node);
+	while ((tx = list_pop_entry(&peer->txs, struct eng_tx, node))) {
 		tx->want_ack = false;
 		tx->barring = false;
 		fail(tx, -err);

@@ -50,13 +50,11 @@ void sim_frame_free(struct frame *f)
 
 void sim_conn_free(struct conn *c)
 {
-	struct list *item;
+	struct frame *f;
 	int i;
 
 	for (i = 0; i < 2; i++)
-		while ((item = list_pop(&c->to[i]))) {
-			struct frame *f = container_of(item, struct frame, node);
-
+		while ((f = list_pop_entry(&c->to[i], struct frame, node))) {
 			if (f->held)
 				f->lost = f->avail < f->len;
 			else
@@ -214,17 +212,14 @@ void sim_crash(uint16_t port)
 void sim_chan_fail(struct sim_link *sl, struct chan *chan, int status)
 {
 	struct conn *c = chan->conn;
-	struct list *item;
+	struct eng_pkt *pkt;
+	struct frame *f;
 
 	chan->conn = NULL;
 	chan->losing = true;
-	while ((item = list_pop(&chan->out))) {
-		struct eng_pkt *pkt = container_of(item, struct eng_pkt, node);
-
+	while ((pkt = list_pop_entry(&chan->out, struct eng_pkt, node)))
 		pkt->done(pkt, status);
-	}
-	while ((item = list_pop(&c->to[chan->side]))) {
-		struct frame *f = container_of(item, struct frame, node);
+	while ((f = list_pop_entry(&c->to[chan->side], struct frame, node))) {
 		void *cookie = f->placing ? f->cookie : NULL;
 
 		if (f->held) {

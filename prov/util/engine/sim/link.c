@@ -131,14 +131,12 @@ static void sim_close(struct eng_link *link, int linger_ms)
 	while (!list_empty(&sl->chans)) {
 		struct chan *chan = container_of(sl->chans.next, struct chan, node);
 		struct conn *c = chan->conn;
-		struct list *item;
+		struct eng_pkt *pkt;
 
 		if (sl->crash && !c->err) {
 			sim_truncate(&c->to[!chan->side]);
 		} else {
-			while (!c->err && (item = list_pop(&chan->out))) {
-				struct eng_pkt *pkt = container_of(item, struct eng_pkt, node);
-
+			while (!c->err && (pkt = list_pop_entry(&chan->out, struct eng_pkt, node))) {
 				transmit_pkt(chan, pkt);
 				pkt->done(pkt, 0);
 			}

@@ -40,7 +40,7 @@ static bool is_due(const struct obj_cntr *cntr, const struct obj_cntr_thr *thr)
 
 void obj_cntr_reached(struct obj_cntr *cntr)
 {
-	struct list due, *pos;
+	struct list due;
 	struct obj_cntr_thr *thr, *tmp;
 
 	list_init(&due);
@@ -54,10 +54,8 @@ void obj_cntr_reached(struct obj_cntr *cntr)
 	}
 	set_next(cntr);
 	lock_put(&cntr->lock);
-	while ((pos = list_pop(&due))) {
-		thr = container_of(pos, struct obj_cntr_thr, node);
+	while ((thr = list_pop_entry(&due, struct obj_cntr_thr, node)))
 		thr->fire(thr);
-	}
 }
 
 void obj_cntr_on_threshold(struct obj_cntr *cntr, struct obj_cntr_thr *thr)

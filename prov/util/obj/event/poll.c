@@ -140,10 +140,8 @@ static int poll_close(struct fid *fid)
 {
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid.fid);
 	struct member *member;
-	struct list *pos;
 
-	while ((pos = list_pop(&poll->members))) {
-		member = container_of(pos, struct member, node);
+	while ((member = list_pop_entry(&poll->members, struct member, node))) {
 		obj_ref_put(&member->ref);
 		free(member);
 	}

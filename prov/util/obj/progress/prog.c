@@ -102,13 +102,10 @@ static void forget_domain(struct obj_prog *prog)
 static void close_pollers(struct obj_prog *prog)
 {
 	struct obj_poller *poller;
-	struct list *pos;
 
 	prog->solo = NULL;
-	while ((pos = list_pop(&prog->pollers))) {
-		poller = container_of(pos, struct obj_poller, node);
+	while ((poller = list_pop_entry(&prog->pollers, struct obj_poller, node)))
 		poller->ops->close(poller);
-	}
 	if (prog->timerfd >= 0)
 		close(prog->timerfd);
 	if (prog->epfd >= 0)
