@@ -448,11 +448,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 static void poller_close(struct obj_poller *base)
 {
-	struct loop_poller *poller = (struct loop_poller *) base;
-
-	chan_poller_fini(&poller->base);
-	close(base->fd);
-	free(poller);
+	chan_poller_free(&((struct loop_poller *) base)->base);
 }
 
 static const struct obj_poller_ops poller_ops = {

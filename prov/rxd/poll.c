@@ -136,13 +136,10 @@ static void close_poller(struct obj_poller *base)
 {
 	struct rxd_poller *poller = poller_of(base);
 
-	chan_poller_fini(&poller->base);
 	pool_destroy(&poller->chunks);
 	pool_destroy(&poller->items);
 	pool_destroy(&poller->bodies);
-	if (base->fd >= 0)
-		close(base->fd);
-	free(poller);
+	chan_poller_free(&poller->base);
 }
 
 static const struct obj_poller_ops poller_ops = {

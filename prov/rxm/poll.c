@@ -282,12 +282,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 static void close_poller(struct obj_poller *base)
 {
-	struct rxm_poller *poller = poller_of(base);
-
-	chan_poller_fini(&poller->chan);
-	if (base->fd >= 0)
-		close(base->fd);
-	free(poller);
+	chan_poller_free(&poller_of(base)->chan);
 }
 
 static const struct obj_poller_ops poller_ops = {

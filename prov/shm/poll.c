@@ -410,10 +410,8 @@ static void close_poller(struct obj_poller *base)
 	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
 
 	shm_poller_reap(poller);
-	chan_poller_fini(&poller->base);
-	close(base->fd);
 	free(poller->active);
-	free(poller);
+	chan_poller_free(&poller->base);
 }
 
 static const struct obj_poller_ops poller_ops = {

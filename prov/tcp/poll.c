@@ -316,13 +316,11 @@ static void close_poller(struct obj_poller *base)
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 
 	tcp_poller_reap(poller);
-	chan_poller_fini(&poller->base);
 	pool_destroy(&poller->stages);
 	if (poller->spare_fd >= 0)
 		close(poller->spare_fd);
-	close(poller->base.base.fd);
 	free(poller->rx);
-	free(poller);
+	chan_poller_free(&poller->base);
 }
 
 static const struct obj_poller_ops poller_ops = {

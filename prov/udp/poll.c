@@ -184,36 +184,6 @@ static const struct obj_poller_ops poller_ops = {
 	.close = poller_close,
 };
 
-static int poller_new(struct obj_prog *prog, struct udp_poller **poller_p)
-{
-	struct udp_poller *p = calloc(1, sizeof(*p));
-	int i, ret;
-
-	if (!p)
-		return -FI_ENOMEM;
-	p->base.ops = &poller_ops;
-	p->base.key = &poller_ops;
-	p->disarm_after = DISARM_FIRST / 2;
-	list_init(&p->socks);
-	list_init(&p->senders);
-	for (i = 0; i < UDP_BURST; i++)
-		p->msg[i].msg_hdr.msg_name = &p->slot[i].from;
-	p->base.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (p->base.fd < 0) {
-		ret = -errno;
-		FI_WARN(&udp_prov, FI_LOG_EP_CTRL, "epoll_create1: %s. %s\n", strerror(errno),
-			net_sock_advice(ret));
-		goto err_free;
-	}
-	obj_prog_add(prog, &p->base);
-	*poller_p = p;
-	return 0;
-
-err_free:
-	free(p);
-	return ret;
-}
-
 void udp_poller_add(struct udp_poller *p, struct udp_sock *sock)
 {
 	sock->interest = 0;
@@ -233,16 +203,19 @@ void udp_poller_del(struct udp_poller *p, struct udp_sock *sock)
 
 int udp_poller_join(struct udp_ep *ep)
 {
-	struct obj_poller *base = obj_prog_find(ep->base.prog, &poller_ops);
-	struct udp_poller *p = NULL;
-	int ret;
+	struct udp_poller *p;
+	struct obj_poller *base;
+	int i, ret = obj_prog_share(ep->base.prog, &poller_ops, sizeof(*p), &udp_prov, &base);
 
-	if (base) {
-		p = poller_of(base);
-	} else {
-		ret = poller_new(ep->base.prog, &p);
-		if (ret)
-			return ret;
+	if (ret < 0)
+		return ret;
+	p = poller_of(base);
+	if (ret) {
+		p->disarm_after = DISARM_FIRST / 2;
+		list_init(&p->socks);
+		list_init(&p->senders);
+		for (i = 0; i < UDP_BURST; i++)
+			p->msg[i].msg_hdr.msg_name = &p->slot[i].from;
 	}
 	ep->poller = p;
 	udp_poller_add(p, &ep->sock);

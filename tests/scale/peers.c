@@ -184,9 +184,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 static void poller_close(struct obj_poller *base)
 {
-	chan_poller_fini((struct chan_poller *) base);
-	close(base->fd);
-	free(base);
+	chan_poller_free((struct chan_poller *) base);
 }
 
 static const struct obj_poller_ops poller_ops = { .poll = poll_link, .arm = arm, .close = poller_close };

@@ -4,6 +4,7 @@
 #include "channel/poller.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,9 +34,12 @@ int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, siz
 	return 1;
 }
 
-void chan_poller_fini(struct chan_poller *poller)
+/* It is at the beginning of what the transport has. */
+void chan_poller_free(struct chan_poller *poller)
 {
 	timers_fini(&poller->timers);
+	close(poller->base.fd);
+	free(poller);
 }
 
 int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events)

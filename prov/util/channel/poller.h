@@ -80,13 +80,13 @@ void chan_listener_stop(struct chan_listener *listener);
 /* chan_poller_get - the group's poller of @size bytes, made on first use.
  * Returns 1: it is new, its lists and timers are initialised, the rest is zero; 0: it was
  * there; -FI_ENOMEM, -FI_EMFILE (logged).
- * Ownership: the group's; ops->close() frees it, and calls chan_poller_fini() first.
+ * Ownership: the group's; ops->close() frees it by chan_poller_free().
  */
 int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		    const struct fi_provider *prov, struct chan_poller **poller_p);
 
-/* chan_poller_fini - free what chan_poller_get() made, but for the memory itself. */
-void chan_poller_fini(struct chan_poller *poller);
+/* chan_poller_free - free what chan_poller_get() made, and close its descriptor. */
+void chan_poller_free(struct chan_poller *poller);
 
 /* chan_poller_begin - a poll begins.  With the progress thread alone, what is sent must
  * leave at once; where the application polls, a burst may wait for its next poll.

@@ -49,10 +49,8 @@ static void a_group_has_one_poller(void **state)
 	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &prog), 0);
 	assert_int_equal(chan_poller_get(prog, &fake_poller_ops, sizeof(*other), &fake_prov, &other), 1);
 	assert_ptr_not_equal(other, fake_poller);
-	chan_poller_fini(fake_poller);
-	close(fake_poller->base.fd);
 	list_del(&fake_poller->base.node);
-	free(fake_poller);
+	chan_poller_free(fake_poller);
 	obj_prog_put(fake_prog);
 	fake_prog = prog;		/* fake_teardown() ends that one */
 	fake_poller = other;

@@ -330,9 +330,7 @@ static void fake_poller_close(struct obj_poller *base)
 {
 	assert_int_equal(fake_poller->timers.owners, 0);	/* each channel has left */
 	assert_int_equal(fake_poller->connecting, 0);
-	chan_poller_fini(fake_poller);
-	close(base->fd);
-	free(fake_poller);
+	chan_poller_free(fake_poller);
 	fake_poller = NULL;
 }
 
