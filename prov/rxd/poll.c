@@ -5,8 +5,6 @@
  * The poller: one per progress group, for all its links.
  */
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "conn.h"
 

@@ -7,8 +7,6 @@
  * be sent, RDMA, frames that the engine had no memory for, failures to be reported.
  */
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "conn.h"
 

@@ -30,10 +30,9 @@ static int nth(struct list *head, int n)
 static int length(struct list *head)
 {
 	struct list *pos;
-	struct item *item;
 	int there = 0, back = 0;
 
-	list_for_each_entry(item, head, node)
+	list_for_each(pos, head)
 		there++;
 	for (pos = head->prev; pos != head; pos = pos->prev)
 		back++;

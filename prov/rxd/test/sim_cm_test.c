@@ -197,7 +197,7 @@ static void many_requests(void)
 		rxd_link_ops.req_drop(announced("x"));
 		rxd_link_ops.peer_put(nodes[0]->link, peer_of(0));
 	}
-	for (pos = link->requests.next; pos != &link->requests; pos = pos->next)
+	list_for_each(pos, &link->requests)
 		cnt++;
 	CHECK(cnt == MANY && link->request_by.used == MANY);
 	snet_now += 61 * CLOCK_NS_PER_S;

@@ -272,37 +272,30 @@ static int ep_close(struct fid *fid)
 
 /* ---- options ---------------------------------------------------------------- */
 
-/* Of what is guaranteed: more may be taken. */
-static ssize_t room_left(size_t size, size_t used)
+/* size_left - of what is guaranteed: more may be taken.  Under the lock: the progress thread may match
+ * a receive meanwhile.
+ */
+static ssize_t size_left(struct eng_ep *ep, bool rx)
 {
-	return used < size ? (ssize_t) (size - used) : 0;
-}
-
-/* Under the lock: the progress thread may match a receive meanwhile. */
-static ssize_t rx_size_left(struct fid_ep *fid)
-{
-	struct eng_ep *ep = eng_ep_of(fid);
-	ssize_t left;
+	size_t size, used;
 
 	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	lock_get(&ep->base.prog->lock);
-	left = room_left(ep->rxc->size, ep->rxc->posted);
+	size = rx ? ep->rxc->size : ep->tx_size;
+	used = rx ? ep->rxc->posted : ep->tx_out;
 	lock_put(&ep->base.prog->lock);
-	return left;
+	return used < size ? (ssize_t) (size - used) : 0;
+}
+
+static ssize_t rx_size_left(struct fid_ep *fid)
+{
+	return size_left(eng_ep_of(fid), true);
 }
 
 static ssize_t tx_size_left(struct fid_ep *fid)
 {
-	struct eng_ep *ep = eng_ep_of(fid);
-	ssize_t left;
-
-	if (!eng_ep_enabled(ep))
-		return -FI_EOPBADSTATE;
-	lock_get(&ep->base.prog->lock);
-	left = room_left(ep->tx_size, ep->tx_out);
-	lock_put(&ep->base.prog->lock);
-	return left;
+	return size_left(eng_ep_of(fid), false);
 }
 
 /* ---- open ------------------------------------------------------------------- */
