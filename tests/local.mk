@@ -33,6 +33,7 @@ script_tests = \
 	tests/mpi/ompi_mixed_test \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \
+	tests/mutants/list_test \
 	tests/tools/debian_tools \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
