@@ -466,13 +466,15 @@ static void test_other_places(void **state)
 {
 	static char plain[LEN];
 	struct iovec parts[3] = { { plain, 1000 }, { plain + 1000, 300000 }, { plain + 301000, LEN - 301000 } };
-	struct iovec list[2] = { { from, LEN / 2 }, { from + LEN / 2, LEN - LEN / 2 } };
+	struct iovec list[2];
 	struct fi_mr_attr attr = { .mr_iov = parts, .iov_count = 3, .requested_key = 33,
 				   .access = FI_REMOTE_READ | FI_REMOTE_WRITE };
 	void *descs[2];
 	struct fid_mr *mr;
 
 	open_kind(0, &near);
+	list[0] = (struct iovec) { from, LEN / 2 };
+	list[1] = (struct iovec) { from + LEN / 2, LEN - LEN / 2 };
 	descs[0] = descs[1] = fi_mr_desc(mr_from);
 	assert_int_equal(fi_mr_regattr(w.domain, &attr, 0, &mr), 0);
 	put(from, LEN);
