@@ -34,7 +34,7 @@ prov_loop_inbox_test_SOURCES = prov/loop/inbox_test.c prov/loop/inbox.c prov/loo
 prov_loop_inbox_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_loop_inbox_test_LDADD = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_loop_link_test_SOURCES = prov/loop/link_test.c $(loop_link_sources) \
-	prov/loop/test/fake.h prov/util/channel/test/fake_engine.h
+	prov/loop/test/fake.h prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 prov_loop_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_loop_link_test_LDADD = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_loop_api_test_SOURCES = prov/loop/api_test.c

@@ -128,7 +128,7 @@ prov_rxd_test_migration_test_SOURCES = prov/rxd/test/migration_test.c prov/rxd/t
 prov_rxd_test_migration_test_LDADD = src/libfabric.la
 prov_rxd_test_restart_test_SOURCES = prov/rxd/test/restart_test.c prov/rxd/test/side.h
 prov_rxd_test_restart_test_LDADD = src/libfabric.la
-rxd_sim_sources = prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
+rxd_sim_sources = prov/util/obj/test/fake_prog.h prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
 prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c $(rxd_sim_sources)

@@ -51,7 +51,7 @@ endif
 
 # Tests of the link run over a fake provider, under the fake engine.
 rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h \
-	prov/util/channel/test/fake_engine.h
+	prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 rxm_tests = \
 	prov/rxm/api_test \

@@ -65,7 +65,7 @@ shm_tests = \
 	prov/shm/rma_test \
 	prov/shm/split_test \
 	prov/shm/api_test
-shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h
+shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(shm_tests)

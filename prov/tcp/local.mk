@@ -75,7 +75,7 @@ tcp_tests = \
 	prov/tcp/unacked_test \
 	prov/tcp/api_test
 
-tcp_fakes = prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h prov/tcp/test/script.h
+tcp_fakes = prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h prov/tcp/test/fake.h prov/tcp/test/script.h
 tcp_far = prov/tcp/test/far.h prov/tcp/test/stream_check.h $(tcp_fakes)
 
 if HAVE_CMOCKA
@@ -168,7 +168,7 @@ prov_tcp_test_fuzz_hello_SOURCES = prov/tcp/test/fuzz_hello.c prov/tcp/test/hell
 prov_tcp_test_fuzz_hello_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_hello_LDADD = $(tcp_fuzz_libs)
 prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c \
-	prov/util/channel/test/fake_engine.h prov/tcp/test/fake.h \
+	prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h prov/tcp/test/fake.h \
 	prov/tcp/test/stream_check.h $(tcp_link_sources)
 prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)

@@ -345,45 +345,7 @@ void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 /* ---- the group ------------------------------------------------------------------- */
 
 #ifndef FAKE_WITH_OBJ
-bool obj_prog_others_active(const struct obj_poller *poller)
-{
-	return false;
-}
-
-void obj_poller_set_active(struct obj_poller *poller, bool active)
-{
-	poller->active = active;
-}
-
-void obj_poller_set_quiet(struct obj_poller *poller, bool quiet)
-{
-	poller->quiet = quiet;
-}
-
-int obj_prog_poll_quiet_now(struct obj_prog *prog)
-{
-	return 0;
-}
-
-struct obj_poller *obj_prog_find(struct obj_prog *prog, const void *key)
-{
-	struct obj_poller *poller;
-
-	list_for_each_entry(poller, &prog->pollers, node)
-		if (poller->key == key)
-			return poller;
-	return NULL;
-}
-
-void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller)
-{
-	poller->prog = prog;
-	list_add_tail(&poller->node, &prog->pollers);
-}
-
-void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
-{
-}
+#include "obj/test/fake_prog.h"
 #endif
 
 static inline int fake_poll(void)
