@@ -19,7 +19,7 @@
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
 #define REST_STEP 16		/* of the others, so many per poll, in turn */
-#define RETRY_SLEEP_NS CLOCK_NS_PER_MS
+#define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define LEAVE_POLLS 2		/* that leave an unexpected message in the ring */
 
 /* ---- barriers ------------------------------------------------------------------------- */

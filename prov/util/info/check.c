@@ -33,7 +33,7 @@ struct check {
  */
 
 static bool refuse(const struct check *ck, const char *attr, const char *wanted,
-		  const char *offered)
+		   const char *offered)
 {
 	char type[32];
 
@@ -68,7 +68,7 @@ static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
 }
 
 static bool refuse_value(const struct check *ck, const char *attr, enum fi_type type,
-			uint64_t wanted, uint64_t offered)
+			 uint64_t wanted, uint64_t offered)
 {
 	char w[EXPLAIN_VALUE_MAX], o[EXPLAIN_VALUE_MAX];
 
@@ -80,7 +80,7 @@ static bool refuse_value(const struct check *ck, const char *attr, enum fi_type 
 }
 
 static bool refuse_number(const struct check *ck, const char *attr, uint64_t wanted,
-			 uint64_t offered)
+			  uint64_t offered)
 {
 	char w[24], o[24];
 
@@ -92,7 +92,7 @@ static bool refuse_number(const struct check *ck, const char *attr, uint64_t wan
 /* ---- kinds of attributes --------------------------------------------- */
 
 static bool check_bits(const struct check *ck, const char *attr, enum fi_type type,
-		      uint64_t wanted, uint64_t offered)
+		       uint64_t wanted, uint64_t offered)
 {
 	if (!(wanted & ~offered))
 		return false;
@@ -101,7 +101,7 @@ static bool check_bits(const struct check *ck, const char *attr, enum fi_type ty
 
 /* check_mode - mode bits: what the provider requires must be in what the program supports. */
 static bool check_mode(const struct check *ck, const char *attr, uint64_t supported,
-		      uint64_t required)
+		       uint64_t required)
 {
 	if (!ck->hinted || !(required & ~supported))
 		return false;
@@ -109,14 +109,14 @@ static bool check_mode(const struct check *ck, const char *attr, uint64_t suppor
 }
 
 static bool check_number(const struct check *ck, const char *attr, uint64_t wanted,
-			uint64_t most)
+			 uint64_t most)
 {
 	return wanted > most && refuse_number(ck, attr, wanted, most);
 }
 
 /* check_enum - 0 means "any" on both sides. */
 static bool check_enum(const struct check *ck, const char *attr, enum fi_type type,
-		      uint64_t wanted, uint64_t offered)
+		       uint64_t wanted, uint64_t offered)
 {
 	if (!wanted || !offered || wanted == offered)
 		return false;
@@ -132,7 +132,7 @@ static bool check_protocol(const struct check *ck, uint32_t wanted, uint32_t off
 }
 
 static bool check_name(const struct check *ck, const char *attr, const char *wanted,
-		      const char *offered)
+		       const char *offered)
 {
 	if (!wanted || !offered || !strcmp(wanted, offered))
 		return false;
@@ -156,7 +156,7 @@ struct max {
 };
 
 static bool check_maxima(const struct check *ck, const struct max *max, size_t cnt,
-			const void *wanted, const void *offered)
+			 const void *wanted, const void *offered)
 {
 	size_t i, w, o;
 
@@ -175,7 +175,7 @@ static bool check_maxima(const struct check *ck, const struct max *max, size_t c
 static bool check_key(const struct check *ck, const char *attr, size_t wanted)
 {
 	if (FI_VERSION_LT(ck->version, FI_VERSION(1, 5)))
-		return 0;	/* the program's struct does not have the field */
+		return false;	/* the program's struct does not have the field */
 	return check_number(ck, attr, wanted, ck->lim->auth_key_size);
 }
 
@@ -299,7 +299,7 @@ static const struct max domain_max[] = {
 };
 
 static bool check_domain_models(const struct check *ck, const struct fi_domain_attr *want,
-			       const struct fi_domain_attr *have)
+				const struct fi_domain_attr *have)
 {
 	if (want->threading > FI_THREAD_ENDPOINT)
 		return refuse_value(ck, "domain_attr->threading", FI_TYPE_THREADING,
@@ -363,7 +363,7 @@ static bool check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
 }
 
 static bool check_ctx(const struct check *ck, const char *attr, size_t wanted, size_t most,
-		     size_t shared)
+		      size_t shared)
 {
 	if (wanted != FI_SHARED_CONTEXT)
 		return check_number(ck, attr, wanted, most);
