@@ -560,7 +560,8 @@ static void link_close(struct eng_link *base, int linger_ms)
 
 static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
-	return chan_hold_new(sizeof(struct chan_hold), rx, false, NULL);
+	return chan_hold_new(&chan_link_of(base)->poller->holds, sizeof(struct chan_hold), rx, false,
+			     NULL);
 }
 
 const struct eng_link_ops loop_link_ops = {

@@ -753,6 +753,7 @@ void *rxd_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng
 {
 	struct rxd_poller *poller = rxd_link_poller(rxd_link_of(chan_link_of(base)));
 
-	poller->held = chan_hold_new(sizeof(struct chan_hold), rx, false, &hold_ops);
+	poller->held = chan_hold_new(&poller->base.holds, sizeof(struct chan_hold), rx, false,
+				     &hold_ops);
 	return poller->held;
 }

@@ -336,7 +336,8 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 	bool remote = item->kind == RXM_RNDV;
 	struct rxm_hold *hold;
 
-	hold = (struct rxm_hold *) chan_hold_new(sizeof(*hold), rx, remote, &hold_ops);
+	hold = (struct rxm_hold *) chan_hold_new(&link->chan.poller->holds, sizeof(*hold), rx, remote,
+						  &hold_ops);
 	if (!hold || !remote)
 		return hold;
 	hold->hold.source = conn;

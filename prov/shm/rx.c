@@ -545,7 +545,8 @@ void *shm_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng
 	struct chan_hold *hold;
 
 	assert(poller->offering && "hold() is called from eng_on_packet()");
-	hold = chan_hold_new(sizeof(struct shm_hold), rx, poller->remote != NULL, &hold_ops);
+	hold = chan_hold_new(&poller->base.holds, sizeof(struct shm_hold), rx, poller->remote != NULL,
+			     &hold_ops);
 	if (!hold)
 		return NULL;
 	poller->held = container_of(hold, struct shm_hold, base);

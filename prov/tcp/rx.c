@@ -585,11 +585,14 @@ static void hold_release(struct chan_hold *hold)
 void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)
 {
 	static const struct chan_hold_ops ops = { .take = hold_take, .release = hold_release };
-	struct eng_rx whole = *rx;
+	struct eng_rx partial;
 
 	assert(poller->offering && "hold() is called from eng_on_packet()");
-	if (rx->avail < rx->len)
-		whole.avail = 0;	/* body_begin() copies what is here */
-	poller->held = chan_hold_new(sizeof(struct chan_hold), &whole, false, &ops);
+	if (rx->avail < rx->len) {
+		partial = *rx;
+		partial.avail = 0;	/* body_begin() copies what is here */
+		rx = &partial;
+	}
+	poller->held = chan_hold_new(&poller->base.holds, sizeof(struct chan_hold), rx, false, &ops);
 	return poller->held;
 }

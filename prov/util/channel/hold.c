@@ -7,20 +7,71 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "channel/chan.h"
+#include "channel/poller.h"
 
-struct chan_hold *chan_hold_new(size_t size, const struct eng_rx *rx, bool remote,
-				const struct chan_hold_ops *ops)
+static struct chan_hold *get(struct chan_holds *holds, size_t size)
 {
-	struct chan_hold *hold = malloc(size + (remote ? 0 : rx->len));
+	size_t step = (size + CHAN_HOLD_STEP - 1) / CHAN_HOLD_STEP;
+	struct chan_hold *hold;
+
+	if (step >= CHAN_HOLD_STEPS) {
+		hold = malloc(size);
+		step = 0;
+	} else if ((hold = holds->free[step])) {
+		holds->free[step] = hold->source;
+		holds->kept -= step * CHAN_HOLD_STEP;
+	} else {
+		hold = malloc(step * CHAN_HOLD_STEP);
+	}
+	if (hold)
+		hold->step = (uint32_t) step;
+	return hold;
+}
+
+static void put(struct chan_holds *holds, struct chan_hold *hold)
+{
+	size_t size = (size_t) hold->step * CHAN_HOLD_STEP;
+
+	if (!size || holds->kept + size > CHAN_HOLDS_KEPT) {
+		free(hold);
+		return;
+	}
+	hold->source = holds->free[hold->step];
+	holds->free[hold->step] = hold;
+	holds->kept += size;
+}
+
+void chan_holds_fini(struct chan_holds *holds)
+{
+	struct chan_hold *hold;
+	size_t step;
+
+	for (step = 0; step < CHAN_HOLD_STEPS; step++) {
+		while ((hold = holds->free[step])) {
+			holds->free[step] = hold->source;
+			free(hold);
+		}
+	}
+	holds->kept = 0;
+}
+
+struct chan_hold *chan_hold_new(struct chan_holds *holds, size_t size, const struct eng_rx *rx,
+				bool remote, const struct chan_hold_ops *ops)
+{
+	struct chan_hold *hold = get(holds, size + (remote ? 0 : rx->len));
 
 	if (!hold)
 		return NULL;
-	memset(hold, 0, size);
 	list_init(&hold->node);
 	hold->ops = ops;
+	hold->source = NULL;
+	hold->err = 0;
 	hold->len = rx->len;
-	if (!remote)
-		hold->data = (uint8_t *) hold + size;
+	hold->data = remote ? NULL : (uint8_t *) hold + size;
+	hold->own = NULL;
+	if (size > sizeof(*hold))
+		memset(hold + 1, 0, size - sizeof(*hold));
 	if (!remote && rx->avail)
 		memcpy(hold->data, rx->data, rx->avail);
 	return hold;
@@ -40,11 +91,11 @@ void chan_sink_end(struct chan_sink *sink, struct eng_link *link, int err)
 		eng_on_placed(link, was.cookie, -err);
 }
 
-static void hold_free(struct chan_hold *hold)
+static void hold_free(struct eng_link *link, struct chan_hold *hold)
 {
 	list_del(&hold->node);
 	free(hold->own);
-	free(hold);
+	put(&chan_link_of(link)->poller->holds, hold);
 }
 
 /* The token is used up in every case: take() has made the source forget the hold. */
@@ -58,7 +109,7 @@ int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_
 		ret = hold->ops->take(hold, iov, iov_cnt, cookie);
 	else if (!hold->err)
 		iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
-	hold_free(hold);
+	hold_free(link, hold);
 	return ret;
 }
 
@@ -69,5 +120,5 @@ void chan_drop(struct eng_link *link, void *token)
 
 	if (hold->source)
 		hold->ops->release(hold);
-	hold_free(hold);
+	hold_free(link, hold);
 }

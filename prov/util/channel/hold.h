@@ -36,21 +36,38 @@ struct chan_hold {
 	const struct chan_hold_ops *ops;
 	void *source;		/* where the rest comes from; NULL: @data is complete, or @err */
 	int err;		/* lost, for this reason: positive */
+	uint32_t step;		/* of struct chan_holds; 0: from malloc() */
 	size_t len;		/* of the payload */
 	uint8_t *data;		/* room for it; NULL: it is still in the peer's memory */
 	uint8_t *own;		/* NULL, or @data of a hold that was fetched: freed with it */
 };
 
+/* Holds that were freed, by size, for the next messages: malloc() for each unexpected message
+ * costs more than the rest of keeping it.  A poller has one.
+ */
+#define CHAN_HOLD_STEP 64		/* sizes are rounded up to a multiple */
+#define CHAN_HOLD_STEPS 65		/* longer ones come from malloc() */
+#define CHAN_HOLDS_KEPT ((size_t) 512 << 10)	/* bytes at most; beyond they are given back */
+
+struct chan_holds {
+	struct chan_hold *free[CHAN_HOLD_STEPS];	/* linked by @source */
+	size_t kept;					/* bytes in them */
+};
+
+/* chan_holds_fini - give the memory of the free holds back. */
+void chan_holds_fini(struct chan_holds *holds);
+
 /* chan_hold_new - a hold for the packet that eng_on_packet() looks at, with a copy of what
  * of its payload has arrived.
  *
+ * @holds:  of the poller of the link whose pull() or drop() gets the hold
  * @size:   of the link's structure, which begins with struct chan_hold; zeroed behind it
  * @remote: the payload is in the peer's memory: no room is made for it
  *
  * Ownership: chan_pull() or chan_drop() frees it.   Errors: NULL, no memory.
  */
-struct chan_hold *chan_hold_new(size_t size, const struct eng_rx *rx, bool remote,
-				const struct chan_hold_ops *ops);
+struct chan_hold *chan_hold_new(struct chan_holds *holds, size_t size, const struct eng_rx *rx,
+				bool remote, const struct chan_hold_ops *ops);
 
 /* chan_hold_done - the payload is complete: the hold needs its source no longer. */
 static inline void chan_hold_done(struct chan_hold *hold)

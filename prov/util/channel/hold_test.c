@@ -10,7 +10,9 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
+#include "channel/chan.h"
 #include "channel/hold.h"
+#include "channel/poller.h"
 
 struct hold {
 	struct chan_hold base;	/* first */
@@ -51,10 +53,13 @@ static const struct chan_hold_ops ops = { .take = take, .release = release };
 
 static const char payload[] = "payload of a packet";
 
+static struct chan_poller poller;
+static struct chan_link owner = { .poller = &poller };
+
 static struct chan_hold *make(size_t avail, bool remote)
 {
 	struct eng_rx rx = { .data = (const uint8_t *) payload, .avail = avail, .len = sizeof(payload) };
-	struct chan_hold *hold = chan_hold_new(sizeof(struct hold), &rx, remote, &ops);
+	struct chan_hold *hold = chan_hold_new(&poller.holds, sizeof(struct hold), &rx, remote, &ops);
 	static const char zeros[24];
 
 	memset(&seen, 0, sizeof(seen));
@@ -71,7 +76,7 @@ static int pull(struct chan_hold *hold, char out[32], size_t room)
 	struct iovec iov[] = { { out, 5 }, { out + 5, room - 5 } };
 
 	memset(out, '#', 32);
-	return chan_pull(NULL, hold, iov, 2, &seen);
+	return chan_pull(&owner.base, hold, iov, 2, &seen);
 }
 
 static void a_complete_payload_needs_no_source(void **state)
@@ -84,7 +89,7 @@ static void a_complete_payload_needs_no_source(void **state)
 	/* a list that is too short */
 	assert_int_equal(pull(make(sizeof(payload), false), out, 9), 1);
 	assert_memory_equal(out, "payload o###", 12);
-	chan_drop(NULL, make(sizeof(payload), false));
+	chan_drop(&owner.base, make(sizeof(payload), false));
 	assert_int_equal(seen.takes + seen.releases, 0);
 }
 
@@ -106,7 +111,7 @@ static void what_is_still_arriving_is_taken_from_its_source(void **state)
 	hold = make(4, false);
 	list_add_tail(&hold->node, &source);
 	hold->source = &source;
-	chan_drop(NULL, hold);
+	chan_drop(&owner.base, hold);
 	assert_int_equal(seen.releases, 1);
 	assert_true(list_empty(&source));
 }
@@ -153,7 +158,7 @@ static void what_is_lost_with_its_source_is_an_error(void **state)
 	hold = make(4, false);
 	hold->source = &source;
 	chan_hold_lost(hold, FI_ECONNRESET);
-	chan_drop(NULL, hold);
+	chan_drop(&owner.base, hold);
 	assert_int_equal(seen.takes + seen.releases, 0);
 }
 
@@ -174,9 +179,57 @@ static void without_memory_there_is_no_hold(void **state)
 {
 	struct eng_rx rx = { .data = (const uint8_t *) payload, .avail = 4, .len = 4 };
 
+	chan_holds_fini(&poller.holds);
 	no_memory = true;
-	assert_null(chan_hold_new(sizeof(struct hold), &rx, false, &ops));
+	assert_null(chan_hold_new(&poller.holds, sizeof(struct hold), &rx, false, &ops));
 	no_memory = false;
+}
+
+static struct chan_hold *sized(size_t len)
+{
+	struct eng_rx rx = { .len = len };
+	struct chan_hold *hold = chan_hold_new(&poller.holds, sizeof(*hold), &rx, false, &ops);
+
+	assert_non_null(hold);
+	return hold;
+}
+
+/* Memory of a hold serves the next of its size, and only that; what is kept has a limit. */
+static void memory_of_holds_is_used_again(void **state)
+{
+	static struct chan_hold *many[1000];
+	struct chan_hold *first = sized(100), *longer = sized(200), *longest = sized(1 << 20);
+	size_t i;
+
+	chan_drop(&owner.base, first);
+	chan_drop(&owner.base, longer);
+	assert_int_equal(poller.holds.kept, 3 * CHAN_HOLD_STEP + 5 * CHAN_HOLD_STEP);
+	assert_ptr_equal(sized(200), longer);
+	assert_ptr_equal(sized(101), first);
+	assert_int_equal(poller.holds.kept, 0);
+	chan_drop(&owner.base, longest);
+	assert_int_equal(poller.holds.kept, 0);
+	chan_drop(&owner.base, first);
+	chan_drop(&owner.base, longer);
+	for (i = 0; i < 1000; i++)
+		many[i] = sized(1000);
+	for (i = 0; i < 1000; i++)
+		chan_drop(&owner.base, many[i]);
+	assert_in_range(poller.holds.kept, CHAN_HOLDS_KEPT - 2000, CHAN_HOLDS_KEPT);
+	chan_holds_fini(&poller.holds);
+	assert_int_equal(poller.holds.kept, 0);
+}
+
+/* The last size that is kept and the first that is not. */
+static void long_holds_come_from_malloc(void **state)
+{
+	size_t most = (CHAN_HOLD_STEPS - 1) * CHAN_HOLD_STEP - sizeof(struct chan_hold);
+
+	chan_drop(&owner.base, sized(most));
+	assert_int_equal(poller.holds.kept, most + sizeof(struct chan_hold));
+	chan_drop(&owner.base, sized(most + 1));
+	assert_int_equal(poller.holds.kept, most + sizeof(struct chan_hold));
+	chan_holds_fini(&poller.holds);
 }
 
 void eng_on_placed(struct eng_link *link, void *cookie, int status)
@@ -231,6 +284,8 @@ int main(void)
 		cmocka_unit_test(a_payload_in_the_peers_memory_has_no_room_here),
 		cmocka_unit_test(what_is_lost_with_its_source_is_an_error),
 		cmocka_unit_test(without_memory_there_is_no_hold),
+		cmocka_unit_test(memory_of_holds_is_used_again),
+		cmocka_unit_test(long_holds_come_from_malloc),
 		cmocka_unit_test(a_sink_tells_the_hold_or_the_engine_once),
 	};
 

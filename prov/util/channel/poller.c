@@ -38,6 +38,7 @@ int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, siz
 void chan_poller_free(struct chan_poller *poller)
 {
 	timers_fini(&poller->timers);
+	chan_holds_fini(&poller->holds);
 	close(poller->base.fd);
 	free(poller);
 }

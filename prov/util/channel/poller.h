@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/timer.h"
+#include "channel/hold.h"
 #include "obj/prog.h"
 
 struct chan_poller {
@@ -36,6 +37,7 @@ struct chan_poller {
 	struct list failed;		/* the link's: connections whose end must be reported */
 	struct list paused;		/* the link's: connections with a packet to be offered again */
 	uint64_t resume_seq;		/* the first poll that does: see chan_poller_resumes() */
+	struct chan_holds holds;	/* payload of unexpected packets: memory for the next */
 };
 
 /* A descriptor in the group's epoll set, and its handler. */

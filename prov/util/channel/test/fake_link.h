@@ -145,6 +145,12 @@ void eng_on_refused(struct eng_link *link, struct eng_peer *peer, int err, const
 	peer->data_len = paramlen;
 }
 
+/* Nothing is received here. */
+void eng_on_placed(struct eng_link *link, void *cookie, int status)
+{
+	fail();
+}
+
 void eng_on_shutdown(struct eng_link *link, struct eng_peer *peer)
 {
 	assert_true(fake_may_call);
