@@ -50,10 +50,10 @@ static void look(struct shm_out *out)
 
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 {
-	uint64_t skip;
+	uint64_t skip, backlog = out->bytes - out->seen_bytes;
 
-	if (out->seen_bytes != out->bytes &&
-	    (len >= SHM_STREAM_FAR_MIN || (out->bytes & MASK) >= SHM_DATA_NEAR))
+	if ((backlog >= SHM_STREAM_BACKLOG && len >= SHM_STREAM_FAR_MIN) ||
+	    (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR))
 		look(out);
 	out->stream = shm_copy_streams(&out->copy, len, out->bytes - out->seen_bytes);
 	len = shm_lines(len);
@@ -71,10 +71,16 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 
 void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len)
 {
+	uint64_t start = out->copy.timed ? clock_cycles() : 0;
+
 	if (out->stream)
 		copy_stream(to, from, len);
 	else
 		memcpy(to, from, len);
+	if (out->copy.timed) {
+		shm_copy_cost(&out->copy, out->stream, len, clock_cycles() - start);
+		out->copy.timed = false;
+	}
 }
 
 /* data_len - bytes of an item in the data ring; SIZE_MAX: impossible. */

@@ -31,39 +31,75 @@
  * A plain copy fetches each line from the receiver's cache first, and leaves it in the sender's.
  * That is the shortest way for a single packet between processors that share a cache.  A copy that
  * bypasses the caches (copy_stream()) fetches nothing: it is several times faster where the
- * processors share no cache, and everywhere when the receiver is behind, since the lines have left
- * its first cache by then.  Short payload is always copied plainly.
+ * processors share no cache, and where they share only the last one when the receiver is behind,
+ * since the lines have left its first cache by then.  Threads of one core share every cache, and a
+ * plain copy is the faster one.  Short payload is always copied plainly.
  *
  * Which processors the two run on changes at any time, so that it is measured all the time: by how
- * long it takes to read a counter that the receiver has changed.
+ * long it takes to read a counter that the receiver has changed, and, for a receiver that is
+ * behind, by how long either copy takes.
  */
 #define SHM_STREAM_MIN 2048		/* bytes, for a receiver that is behind */
 #define SHM_STREAM_BACKLOG (8u << 10)	/* by so many bytes */
 #define SHM_STREAM_FAR_MIN 1024		/* bytes, for one that shares no cache */
 #define SHM_FAR_NS 70			/* to fetch a line from such a receiver, more than this */
 #define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
+#define SHM_COPY_EVERY 16		/* copies for it between two that are measured */
+#define SHM_COPY_COST_MAX 4096		/* cycles for 1 KiB: a longer first time is an interruption */
+#define SHM_COPY_TRIAL 128		/* and between two of the way that is not in use; a multiple */
 
 struct shm_copy {
 	unsigned looks;
 	unsigned fetch_ns;	/* to fetch a line from the receiver, an average */
+	unsigned copies;	/* for a receiver that is behind */
+	unsigned cost[2];	/* of a plain copy and of the other, cycles for 1 KiB, an average;
+				 * 0: not known */
+	bool timed;		/* the next one is measured */
 };
 
-/* shm_copy_streams - is a payload of @len bytes to bypass the caches, with @backlog? */
-static inline bool shm_copy_streams(const struct shm_copy *copy, size_t len, uint64_t backlog)
+/* shm_average - of @was and a further measurement @now: more than usual if the thread was
+ * interrupted, so that the shorter times count more.
+ */
+static inline unsigned shm_average(unsigned was, unsigned now)
 {
-	if (copy->fetch_ns > SHM_FAR_NS)
-		return len >= SHM_STREAM_FAR_MIN;
-	return len >= SHM_STREAM_MIN && backlog >= SHM_STREAM_BACKLOG;
+	return now < was ? (was + now) / 2 : was + (now - was + 7) / 8;
 }
 
-/* shm_copy_learn - fetching a line took @ns: more than usual if the receiver was writing it just
- * then or the thread was interrupted, so that the shorter times count more.
- */
+/* shm_copy_way - of the next copy for a receiver that is behind: does it bypass the caches? */
+static inline bool shm_copy_way(struct shm_copy *copy)
+{
+	bool way = copy->cost[1] <= copy->cost[0];
+
+	copy->copies++;
+	copy->timed = copy->copies % SHM_COPY_EVERY == 0;
+	return copy->copies % SHM_COPY_TRIAL ? way : !way;
+}
+
+/* shm_copy_streams - is a payload of @len bytes to bypass the caches, with @backlog? */
+static inline bool shm_copy_streams(struct shm_copy *copy, size_t len, uint64_t backlog)
+{
+	copy->timed = false;
+	if (copy->fetch_ns > SHM_FAR_NS)
+		return len >= SHM_STREAM_FAR_MIN;
+	return len >= SHM_STREAM_MIN && backlog >= SHM_STREAM_BACKLOG && shm_copy_way(copy);
+}
+
+/* shm_copy_cost - copying @len bytes in the way @streams took @cycles. */
+static inline void shm_copy_cost(struct shm_copy *copy, bool streams, size_t len, uint64_t cycles)
+{
+	unsigned was = copy->cost[streams], most = was ? 2 * was : SHM_COPY_COST_MAX;
+	uint64_t cost = (cycles << 10) / len;
+	unsigned now = cost < most ? (unsigned) cost + 1 : most;
+
+	copy->cost[streams] = was ? shm_average(was, now) : now;
+}
+
+/* shm_copy_learn - fetching a line took @ns: more also if the receiver was writing it just then. */
 static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
 {
-	unsigned was = copy->fetch_ns, most = 4 * SHM_FAR_NS, now = ns < most ? (unsigned) ns : most;
+	unsigned most = 4 * SHM_FAR_NS;
 
-	copy->fetch_ns = now < was ? (was + now) / 2 : was + (now - was + 7) / 8;
+	copy->fetch_ns = shm_average(copy->fetch_ns, ns < most ? (unsigned) ns : most);
 }
 
 /* ---- the sender's end ------------------------------------------------------------------ */
