@@ -273,18 +273,28 @@ static inline int read_any(struct tcp_poller *poller, unsigned budget)
 	return done;
 }
 
+/* read_rest - continue where the last poll ended, before anything is read into that buffer. */
+static __attribute__((noinline)) int read_rest(struct tcp_poller *poller, unsigned budget)
+{
+	tcp_rx_rest(poller);
+	poller->ended = 0;
+	return 1 + (poller->rest ? 0 : read_any(poller, budget));
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 	int done = 0;
 
 	chan_poller_begin(&poller->base);
+	poller->unexpected = 0;
 	if (__builtin_expect(!list_empty(&poller->base.dirty), 0))
 		tcp_poller_flush(poller);
 	if (__builtin_expect(poller->base.timers.cnt || !list_empty(&poller->base.paused) ||
 			     !list_empty(&poller->base.queued), 0))
 		done += poll_rare(poller);
-	done += read_any(poller, budget);
+	done += __builtin_expect(poller->rest != NULL, 0) ? read_rest(poller, budget)
+							  : read_any(poller, budget);
 	if (__builtin_expect(!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) ||
 			     !list_empty(&poller->dead), 0))
 		done += poll_end(poller);
@@ -297,7 +307,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 	uint64_t due = timers_next(&poller->base.timers);
 
-	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) ||
+	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) || poller->rest ||
 	    chan_poller_connects(&poller->base))
 		return -FI_EAGAIN;
 	if (attach(poller))

@@ -8,6 +8,9 @@
  * behind for the headers that follow.  Between reads a connection keeps at most the beginning
  * of a header, and no buffer.
  *
+ * Receives that the program posts between two polls spare the copy of an unexpected message.  A
+ * poll therefore ends after some unexpected messages, and the next one continues in the buffer.
+ *
  * A striped payload is read by each lane into its part of the destination.  Until all parts
  * are complete, the first lane reads nothing else.
  */
@@ -23,7 +26,7 @@
 #include "link.h"
 
 #define AHEAD 4096		/* then so much is read ahead */
-#define TAIL 1024		/* room behind a payload that is read into place */
+#define TAIL 1024		/* room behind a long payload that is read into place */
 
 /* ---- payload of one packet --------------------------------------------------- */
 
@@ -171,6 +174,22 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 		list_add_tail(&conn->state_node, &poller->base.paused);
 }
 
+/* leave_rest - should the packets from @pos on wait for the next poll? */
+static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t pos, size_t end)
+{
+	struct tcp_poller *poller = conn->poller;
+
+	if (!poller->held || buf != poller->rx)
+		return false;
+	poller->unexpected += TCP_RX_UNEXPECTED_COST + poller->held->len;
+	if (poller->unexpected < TCP_RX_UNEXPECTED_MAX || pos == end)
+		return false;
+	poller->rest = conn;
+	poller->rest_pos = pos;
+	poller->rest_end = end;
+	return true;
+}
+
 static void refuse_packet(struct tcp_conn *conn, const char *what)
 {
 	char text[NET_ADDR_TEXT_MAX];
@@ -194,12 +213,12 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 		FI_TRACE(conn->link->conf->prov, FI_LOG_EP_DATA,
 			 "received a packet, %zu bytes of header and %zu of payload\n",
 			 rx->hdr_len, rx->len);
+	poller->held = NULL;
 	if (conn->link->base.closing) {
 		body_begin(conn, rx, mine, NULL, 0);
 		return true;
 	}
 	poller->offering = conn;
-	poller->held = NULL;
 	verdict = eng_on_packet(&conn->link->base.base, chan_peer(&conn->chan->base), rx);
 	poller->offering = NULL;
 	if (conn->state != TCP_CONN_READY)
@@ -320,8 +339,11 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 			continue;
 		}
 		used = short_packet(conn, buf + pos, end - pos, hdr_len, len);
-		if (__builtin_expect(!used, 0))
+		if (__builtin_expect(!used, 0)) {
 			used = packet(conn, buf + pos, end - pos, hdr_len, len, parts);
+			if (used && leave_rest(conn, buf, pos + used, end))
+				return;
+		}
 		if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
 			return;
 		if (!used) {
@@ -407,15 +429,15 @@ static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct iovec iov[ENG_IOV_MAX + 1];
-	size_t cnt, room;
+	size_t cnt, room, tail = rx->big ? TAIL : (size_t) conn->poller->conf->rbuf_size;
 	ssize_t ret;
 
 	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, iov);
 	room = iov_total(iov, cnt);
 	*asked_p = room;
 	if (room == rx->left && !striped(conn)) {
-		iov[cnt++] = (struct iovec) { conn->poller->rx, TAIL };
-		*asked_p += TAIL;
+		iov[cnt++] = (struct iovec) { conn->poller->rx, tail };
+		*asked_p += tail;
 	}
 	ret = read_result(conn, tcp_io_recvv(conn->src.fd, iov, cnt));
 	if (ret <= 0)
@@ -485,7 +507,7 @@ static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn
 			break;
 		done++;
 		if ((size_t) ret < asked || conn->state != TCP_CONN_READY || conn->rx.kept ||
-		    (unsigned) done >= budget)
+		    poller->rest || (unsigned) done >= budget)
 			break;
 	}
 	return done;
@@ -508,11 +530,23 @@ static __attribute__((noinline)) int read_lanes(struct tcp_conn *conn, unsigned 
 
 int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
 {
-	int done = read_lane(conn, budget);
+	int done;
 
+	if (__builtin_expect(conn->poller->rest != NULL, 0))
+		return 0;
+	done = read_lane(conn, budget);
 	if (__builtin_expect(conn->lanes != NULL, 0))
 		done += read_lanes(conn, budget);
 	return done;
+}
+
+void tcp_rx_rest(struct tcp_poller *poller)
+{
+	struct tcp_conn *conn = poller->rest;
+
+	poller->rest = NULL;
+	if (conn->state == TCP_CONN_READY)
+		parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
 }
 
 int tcp_rx_resume(struct tcp_conn *conn)
@@ -538,6 +572,8 @@ void tcp_rx_drop(struct tcp_conn *conn, int err)
 {
 	struct tcp_rx *rx = &conn->rx;
 
+	if (conn->poller->rest == conn)
+		conn->poller->rest = NULL;
 	free(rx->kept);
 	rx->kept = NULL;
 	rx->body = TCP_BODY_NONE;

@@ -215,6 +215,79 @@ static void a_held_payload_is_dropped_while_it_arrives(void **state)
 	far_close(&far);
 }
 
+/* say_short - @cnt frames of 10 bytes, from number @seq on, which arrive at once. */
+static void say_short(uint64_t seq, unsigned cnt)
+{
+	uint8_t *buf = malloc(cnt * (FAR_HEAD + 10));
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; i < cnt; i++)
+		len += far_frame(buf + len, seq + i, 10);
+	far_say(0, buf, len);
+	free(buf);
+}
+
+#define SHORT_MAX ((TCP_RX_UNEXPECTED_MAX + TCP_RX_UNEXPECTED_COST) / (TCP_RX_UNEXPECTED_COST + 10))
+
+/* A program that posts receives between two polls meets the next messages with them. */
+static void unexpected_messages_are_taken_some_in_a_poll(void **state)
+{
+	struct far far = far_open(1);
+	uint64_t deadline = UINT64_MAX;
+	unsigned before;
+
+	far.ep->verdict = 1 + ENG_RX_HELD;
+	far.ep->quiet = true;
+	say_short(0, 100);
+	FAKE_UNTIL(2000, far.ep->holds);
+	assert_in_range(far.ep->holds, 1, SHORT_MAX);
+	assert_ptr_equal(far.conn->poller->rest, far.conn);
+	before = far.ep->holds;
+	fake_poll();
+	assert_in_range(far.ep->holds, before + 1, before + SHORT_MAX);
+	/* a thread does not block while packets lie in the buffer */
+	assert_int_equal(far.conn->poller->base.base.ops->arm(&far.conn->poller->base.base, &deadline),
+			 -FI_EAGAIN);
+	/* what is in the socket waits */
+	far_say_frame(100, 10);
+	assert_int_equal(tcp_rx_read(far.conn, 5), 0);
+	/* the rest meets receives */
+	before = far.ep->holds;
+	far.ep->verdict = 1 + ENG_RX_PLACE;
+	far.ep->whole = true;
+	fake_poll();
+	assert_null(far.conn->poller->rest);
+	assert_int_equal(far.ep->holds, before);
+	FAKE_UNTIL(2000, far.peer->rx_seq == 101 && far.peer->rx_cnt == 101 - before);
+	far_close(&far);
+}
+
+/* Held, refused, and held again; then the connection ends with packets in the buffer. */
+static void the_rest_of_the_buffer_may_be_refused_or_lost(void **state)
+{
+	struct far far = far_open(1);
+	struct tcp_poller *poller = far.conn->poller;
+
+	far.ep->verdict = 1 + ENG_RX_HELD;
+	far.ep->quiet = true;
+	say_short(0, 100);
+	FAKE_UNTIL(2000, poller->rest);
+	far.ep->verdict = 1 + ENG_RX_LATER;
+	fake_poll();
+	assert_null(poller->rest);
+	assert_non_null(far.conn->rx.kept);
+	far.ep->verdict = 1 + ENG_RX_HELD;
+	FAKE_UNTIL(2000, far.peer->rx_seq == 100);
+	assert_null(far.conn->rx.kept);
+	say_short(100, 100);
+	FAKE_UNTIL(2000, poller->rest);
+	tcp_conn_fail(far.conn, FI_ECONNRESET, false);
+	FAKE_UNTIL(2000, far.peer->down == 1);
+	assert_null(poller->rest);
+	far_close(&far);
+}
+
 /* refused - the peer sends @len bytes, for which its connection is closed. */
 static void refused(const void *bytes, size_t len)
 {
@@ -379,6 +452,8 @@ int main(void)
 		TEST(a_refused_packet_is_offered_again_and_nothing_overtakes_it),
 		TEST(a_held_payload_is_pulled_while_it_arrives),
 		TEST(a_held_payload_is_dropped_while_it_arrives),
+		TEST(unexpected_messages_are_taken_some_in_a_poll),
+		TEST(the_rest_of_the_buffer_may_be_refused_or_lost),
 		TEST(impossible_frames_end_the_connection),
 		TEST(the_longest_payload_and_header_pass),
 		TEST(the_end_is_in_order_between_two_packets_only),
