@@ -3,7 +3,8 @@
 
 /*
  * Receiving.  Full buffers wait on conn->rxq; their frames are offered to the engine in
- * order, one by one, and a buffer is posted again when its last frame is through.
+ * order, one by one, and a buffer is posted again when its last frame is through.  After some
+ * unexpected messages the rest waits for the next poll: see chan_poller_is_full().
  *
  * Credits and the ends of rendezvous are processed when a buffer arrives, out of order:
  * a frame for which the engine has no memory must not keep the memory of the other side
@@ -78,6 +79,8 @@ static bool offer(struct rxm_conn *conn, const struct rxm_item *item)
 			rxm_tx_done(conn, item->id);
 		break;
 	case ENG_RX_HELD:
+		if (item->kind == RXM_EAGER)
+			chan_poller_unexpected(conn->chan.link->poller, item->len);
 		break;
 	case ENG_RX_LATER:
 		return false;
@@ -100,13 +103,26 @@ static void pause_conn(struct rxm_conn *conn)
 	poller->chores = true;
 }
 
+/* leave_rest - should the frames behind the one at the beginning wait for the next poll? */
+static bool leave_rest(struct rxm_conn *conn, const struct rxm_rx_buf *buf)
+{
+	if (buf->at >= buf->len || !conn->chan.conn || conn->reading)
+		return false;
+	pause_conn(conn);
+	conn->rest = true;
+	chan_poller_resume_next(conn->chan.link->poller);
+	return true;
+}
+
 /* run_buf - Returns true when all frames of @buf are through. */
 static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 {
+	struct chan_poller *poller = conn->chan.link->poller;
 	struct rxm_item item;
-	size_t next;
+	size_t next, before;
 
 	while (buf->at < buf->len && conn->chan.conn && !conn->reading) {
+		before = poller->unexpected;
 		next = conn->compat ? rxm_compat_item(conn, buf, &item) :
 				      rxm_next(buf->data, buf->at, &item);
 		if (!next)
@@ -117,6 +133,12 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 			return false;
 		}
 		buf->at = next;
+		if (__builtin_expect(conn->rest, 0)) {
+			conn->rest = false;
+			chan_poller_left(poller, poller->unexpected == before);
+		}
+		if (__builtin_expect(chan_poller_is_full(poller), 0) && leave_rest(conn, buf))
+			return false;
 	}
 	return buf->at >= buf->len && conn->chan.conn;
 }

@@ -63,6 +63,45 @@ static void a_pause_keeps_the_order_and_the_buffer(void **state)
 	fake_close(a, 0);
 }
 
+/* A program that posts receives between two polls meets the next messages with them. */
+static void unexpected_messages_are_taken_some_in_a_poll(void **state)
+{
+	struct eng_ep *a = rig_ep(1);
+	struct rxm_ep *ep = rig_established(a, PEER);
+	struct eng_peer *peer = rig_peer(a, PEER);
+	struct chan_poller *poller = rig_conn(peer)->chan.link->poller;
+	struct rig_msg msg = rig_msg(0, 0);
+	unsigned few = CHAN_UNEXPECTED_MIN / CHAN_UNEXPECTED_COST, cnt;
+	uint64_t seq;
+
+	a->verdict = 1 + ENG_RX_HELD;
+	a->quiet = true;
+	for (seq = 0; seq < 4 * few; seq++)
+		rig_eager(&msg, seq, 0);
+	rig_deliver(ep, &msg);
+	rig_polls(1);
+	assert_int_equal(a->holds, few);
+	assert_true(rig_conn(peer)->paused);
+	/* nothing was posted: the next poll takes twice as many */
+	rig_polls(1);
+	assert_int_equal(a->holds, 3 * few);
+	assert_int_equal(poller->unexpected_max, 2 * CHAN_UNEXPECTED_MIN);
+	/* the rest meets receives, and what comes meanwhile waits behind it */
+	msg = rig_msg(0, 0);
+	rig_eager(&msg, seq, 10);
+	rig_deliver(ep, &msg);
+	a->verdict = 1 + ENG_RX_PLACE;
+	rig_polls(1);
+	assert_int_equal(peer->rx_cnt, few + 1);
+	assert_false(rig_conn(peer)->paused);
+	assert_int_equal(poller->unexpected_max, CHAN_UNEXPECTED_MIN);
+	a->quiet = false;
+	for (cnt = 0; a->holds && cnt < 100; cnt++)
+		fake_pull_some(a);
+	assert_int_equal(peer->rx_cnt, 4 * few + 1);
+	fake_close(a, 0);
+}
+
 /* Two endpoints that both pause still release each other's memory. */
 static void a_pause_does_not_stop_credits(void **state)
 {
@@ -296,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(frames_are_offered_in_order),
 		RIG_TEST(a_pause_keeps_the_order_and_the_buffer),
+		RIG_TEST(unexpected_messages_are_taken_some_in_a_poll),
 		RIG_TEST(a_pause_does_not_stop_credits),
 		RIG_TEST(a_held_packet_outlives_its_connection),
 		RIG_TEST(a_held_rendezvous_is_read_when_it_is_pulled),

@@ -354,12 +354,6 @@ void tcp_rx_drop(struct tcp_conn *conn, int err);
 
 #define TCP_RX_LONG 16384	/* payload above: little is read ahead, because it would be copied */
 
-/* Bytes of unexpected messages, each with a surcharge, after which a poll leaves the rest of the
- * buffer to the next one.
- */
-#define TCP_RX_UNEXPECTED_MAX 4096
-#define TCP_RX_UNEXPECTED_COST 512
-
 /* tcp_rx_offer - offer @rx to the engine, and begin with its payload, of which rx->avail bytes are
  * here.  False: conn->state is READY and it is to be offered again, or the connection is lost.
  */

@@ -287,7 +287,6 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	int done = 0;
 
 	chan_poller_begin(&poller->base);
-	poller->unexpected = 0;
 	if (__builtin_expect(!list_empty(&poller->base.dirty), 0))
 		tcp_poller_flush(poller);
 	if (__builtin_expect(poller->base.timers.cnt || !list_empty(&poller->base.paused) ||
@@ -354,6 +353,7 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 		return 0;
 	poller->conf = conf;
 	poller->wait_every = WAIT_MIN;
+	poller->rest_pos = SIZE_MAX;
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
 	list_init(&poller->dead);

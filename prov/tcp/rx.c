@@ -8,8 +8,8 @@
  * behind for the headers that follow.  Between reads a connection keeps at most the beginning
  * of a header, and no buffer.
  *
- * Receives that the program posts between two polls spare the copy of an unexpected message.  A
- * poll therefore ends after some unexpected messages, and the next one continues in the buffer.
+ * After some unexpected messages a poll leaves the rest of the buffer to the next one: see
+ * chan_poller_is_full().
  *
  * A striped payload is read by each lane into its part of the destination.  Until all parts
  * are complete, the first lane reads nothing else.
@@ -174,18 +174,22 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 		list_add_tail(&conn->state_node, &poller->base.paused);
 }
 
-/* leave_rest - should the packets from @pos on wait for the next poll? */
-static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t pos, size_t end)
+/* leave_rest - the packet at @pos went the slow way: should those from @next on wait for the next
+ * poll?
+ */
+static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t pos, size_t next, size_t end)
 {
 	struct tcp_poller *poller = conn->poller;
 
 	if (!poller->held || buf != poller->rx)
 		return false;
-	poller->unexpected += TCP_RX_UNEXPECTED_COST + poller->held->len;
-	if (poller->unexpected < TCP_RX_UNEXPECTED_MAX || pos == end)
+	if (pos == poller->rest_pos)
+		poller->rest_met = false;
+	chan_poller_unexpected(&poller->base, poller->held->len);
+	if (!chan_poller_is_full(&poller->base) || next == end)
 		return false;
 	poller->rest = conn;
-	poller->rest_pos = pos;
+	poller->rest_pos = next;
 	poller->rest_end = end;
 	return true;
 }
@@ -341,7 +345,7 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 		used = short_packet(conn, buf + pos, end - pos, hdr_len, len);
 		if (__builtin_expect(!used, 0)) {
 			used = packet(conn, buf + pos, end - pos, hdr_len, len, parts);
-			if (used && leave_rest(conn, buf, pos + used, end))
+			if (used && leave_rest(conn, buf, pos, pos + used, end))
 				return;
 		}
 		if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
@@ -544,9 +548,14 @@ void tcp_rx_rest(struct tcp_poller *poller)
 {
 	struct tcp_conn *conn = poller->rest;
 
+
 	poller->rest = NULL;
+	poller->rest_met = true;
 	if (conn->state == TCP_CONN_READY)
 		parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
+	chan_poller_left(&poller->base, poller->rest_met);
+	if (!poller->rest)
+		poller->rest_pos = SIZE_MAX;
 }
 
 int tcp_rx_resume(struct tcp_conn *conn)

@@ -37,6 +37,8 @@ struct chan_poller {
 	struct list failed;		/* the link's: connections whose end must be reported */
 	struct list paused;		/* the link's: connections with a packet to be offered again */
 	uint64_t resume_seq;		/* the first poll that does: see chan_poller_resumes() */
+	size_t unexpected;		/* bytes of messages without a receive in this poll */
+	size_t unexpected_max;		/* after which it leaves the rest: chan_poller_is_full() */
 	struct chan_holds holds;	/* payload of unexpected packets: memory for the next */
 };
 
@@ -101,6 +103,36 @@ static inline void chan_poller_begin(struct chan_poller *poller)
 	poller->app_active = polls != poller->app_polls;
 	poller->app_polls = polls;
 	poller->polling = true;
+	poller->unexpected = 0;
+}
+
+/* Receives that the program posts between two polls spare the copy of an unexpected message, and
+ * matching it in the order of posting.  A link that has read many messages at once therefore leaves
+ * the rest of them to the next poll once chan_poller_is_full().  If the first one of the rest is
+ * unexpected, too, no receives were posted, and twice as many bytes are taken before the next time.
+ */
+#define CHAN_UNEXPECTED_MIN 4096
+#define CHAN_UNEXPECTED_MAX (64u << 10)
+#define CHAN_UNEXPECTED_COST 512	/* of a message, beside its bytes */
+
+/* chan_poller_unexpected - a message of @len bytes was held. */
+static inline void chan_poller_unexpected(struct chan_poller *poller, size_t len)
+{
+	poller->unexpected += CHAN_UNEXPECTED_COST + len;
+}
+
+static inline bool chan_poller_is_full(const struct chan_poller *poller)
+{
+	return poller->unexpected >= poller->unexpected_max;
+}
+
+/* chan_poller_left - @met: the first message of a rest met a receive. */
+static inline void chan_poller_left(struct chan_poller *poller, bool met)
+{
+	if (met)
+		poller->unexpected_max = CHAN_UNEXPECTED_MIN;
+	else if (poller->unexpected_max < CHAN_UNEXPECTED_MAX)
+		poller->unexpected_max *= 2;
 }
 
 /* chan_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
@@ -163,13 +195,20 @@ static inline bool chan_poller_resumes(struct chan_poller *poller)
 	return true;
 }
 
+/* chan_poller_resume_next - the next poll does. */
+static inline void chan_poller_resume_next(struct chan_poller *poller)
+{
+	poller->resume_seq = poller->seq + 1;
+}
+
 static inline void chan_poller_arm_paused(struct chan_poller *poller, uint64_t now_ns,
 					  uint64_t *deadline_ns)
 {
 	if (list_empty(&poller->paused))
 		return;
+	clock_earlier(deadline_ns, poller->resume_seq <= poller->seq + 1 ? now_ns :
+									   now_ns + CHAN_RESUME_NS);
 	poller->resume_seq = 0;
-	clock_earlier(deadline_ns, now_ns + CHAN_RESUME_NS);
 }
 
 /* chan_poller_connects - is there an attempt that waits for its turn, and may be made? */

@@ -185,7 +185,43 @@ static void a_refused_packet_is_offered_in_one_poll_of_some(void **state)
 	assert_int_equal(deadline, now + CHAN_RESUME_NS);
 	chan_poller_begin(fake_poller);
 	assert_true(chan_poller_resumes(fake_poller));
+	/* one that is left to the next poll is no refusal, and no thread sleeps before it */
+	chan_poller_resume_next(fake_poller);
+	assert_false(chan_poller_resumes(fake_poller));
+	chan_poller_arm_paused(fake_poller, now, &deadline);
+	assert_int_equal(deadline, now);
+	chan_poller_begin(fake_poller);
+	assert_true(chan_poller_resumes(fake_poller));
 	list_del(&node);
+}
+
+/* taken - how many unexpected messages of @len bytes a poll takes. */
+static unsigned taken(size_t len)
+{
+	unsigned cnt = 0;
+
+	chan_poller_begin(fake_poller);
+	while (!chan_poller_is_full(fake_poller)) {
+		chan_poller_unexpected(fake_poller, len);
+		cnt++;
+	}
+	return cnt;
+}
+
+/* Few while that makes them meet receives, twice as many each time that it does not. */
+static void a_poll_takes_some_unexpected_messages(void **state)
+{
+	unsigned i, few = CHAN_UNEXPECTED_MIN / CHAN_UNEXPECTED_COST;
+
+	assert_int_equal(taken(0), few);
+	assert_int_equal(taken(CHAN_UNEXPECTED_MIN), 1);
+	chan_poller_left(fake_poller, false);
+	assert_int_equal(taken(0), 2 * few);
+	for (i = 0; i < 20; i++)
+		chan_poller_left(fake_poller, false);
+	assert_int_equal(taken(0), CHAN_UNEXPECTED_MAX / CHAN_UNEXPECTED_COST);
+	chan_poller_left(fake_poller, true);
+	assert_int_equal(taken(0), few);
 }
 
 struct fake_src {
@@ -282,6 +318,7 @@ int main(void)
 		TEST(a_poll_is_the_applications_or_the_progress_threads),
 		TEST(what_is_added_to_a_list_meanwhile_waits),
 		TEST(a_refused_packet_is_offered_in_one_poll_of_some),
+		TEST(a_poll_takes_some_unexpected_messages),
 		TEST(sources_have_the_events_that_they_want),
 		TEST(a_paused_listener_waits),
 	};
