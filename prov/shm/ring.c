@@ -28,7 +28,20 @@ static uint64_t to_skip(const struct shm_out *out, size_t len)
 	if (at + len > SHM_DATA_SIZE)
 		return skip;
 	/* lines that bypass the caches gain nothing there */
-	return at >= SHM_DATA_NEAR && !out->stream && fits(out, skip, len) ? skip : 0;
+	if (at < SHM_DATA_NEAR || out->stream || !fits(out, skip, len))
+		return 0;
+	return shm_copy_one_core(&out->copy) && out->bytes != out->seen_bytes ? 0 : skip;
+}
+
+/* look_due - are the receiver's counters needed, to choose the place and the way of a copy? */
+static inline bool look_due(const struct shm_out *out, size_t len)
+{
+	uint64_t backlog = out->bytes - out->seen_bytes;
+
+	if (shm_copy_one_core(&out->copy) && out->bytes - out->looked_bytes < SHM_LOOK_BYTES)
+		return false;
+	return (backlog >= SHM_STREAM_BACKLOG && len >= SHM_STREAM_FAR_MIN) ||
+	       (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR);
 }
 
 /* look - shm_out_look(), which is timed now and then. */
@@ -50,11 +63,12 @@ static void look(struct shm_out *out)
 
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 {
-	uint64_t skip, backlog = out->bytes - out->seen_bytes;
+	uint64_t skip;
 
-	if ((backlog >= SHM_STREAM_BACKLOG && len >= SHM_STREAM_FAR_MIN) ||
-	    (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR))
+	if (look_due(out, len)) {
+		out->looked_bytes = out->bytes;
 		look(out);
+	}
 	out->stream = shm_copy_streams(&out->copy, len, out->bytes - out->seen_bytes);
 	len = shm_lines(len);
 	skip = to_skip(out, len);

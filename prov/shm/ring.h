@@ -21,9 +21,12 @@
 #include "wire.h"
 
 /* After so many bytes the data ring restarts at its beginning, if that is free: a few short
- * packets then stay in the caches, and most of the ring has no pages.
+ * packets then stay in the caches, and most of the ring has no pages.  In a stream between threads
+ * of one core it does not: they share the caches, and disturb each other by writing lines that the
+ * other has just read.
  */
 #define SHM_DATA_NEAR (16u << 10)
+#define SHM_LOOK_BYTES 4096	/* between two looks at the counters of such a receiver */
 
 /* ---- how payload is copied into the data ring -------------------------------------------- */
 
@@ -43,6 +46,7 @@
 #define SHM_STREAM_BACKLOG (8u << 10)	/* by so many bytes */
 #define SHM_STREAM_FAR_MIN 1024		/* bytes, for one that shares no cache */
 #define SHM_FAR_NS 70			/* to fetch a line from such a receiver, more than this */
+#define SHM_CORE_NS 45			/* from one on the same core, less than this */
 #define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
 #define SHM_COPY_EVERY 16		/* copies for it between two that are measured */
 #define SHM_COPY_COST_MAX 4096		/* cycles for 1 KiB: a longer first time is an interruption */
@@ -63,6 +67,12 @@ struct shm_copy {
 static inline unsigned shm_average(unsigned was, unsigned now)
 {
 	return now < was ? (was + now) / 2 : was + (now - was + 7) / 8;
+}
+
+/* shm_copy_one_core - does the receiver run on another thread of the same core? */
+static inline bool shm_copy_one_core(const struct shm_copy *copy)
+{
+	return copy->fetch_ns - 1 < SHM_CORE_NS - 1;
 }
 
 /* shm_copy_way - of the next copy for a receiver that is behind: does it bypass the caches? */
@@ -110,6 +120,7 @@ struct shm_out {
 	uint64_t bytes;		/* of the data ring used, skipped ones included */
 	uint64_t seen_pos;	/* slots that the receiver has taken, when last read */
 	uint64_t seen_bytes;	/* the same of the data ring */
+	uint64_t looked_bytes;	/* bytes, when it was last read for another packet */
 	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint32_t woken;		/* value of asleep for which the receiver was woken */

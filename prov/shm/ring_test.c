@@ -202,10 +202,11 @@ static void single_packets_reuse_the_beginning(void **state)
 	assert_true(far < SHM_DATA_NEAR + 1024);
 }
 
-/* The receiver is always some packets behind, and yet the sender stays at the beginning. */
-static void a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning(void **state)
+/* farthest - of 10000 packets to a receiver from which a line takes @fetch_ns, and which is always
+ * @behind packets behind: the last place in the data ring.
+ */
+static size_t farthest(struct both *b, unsigned fetch_ns, size_t behind)
 {
-	struct both *b = *state;
 	size_t far = 0, i;
 	struct shm_item item;
 	uint8_t *to;
@@ -213,20 +214,48 @@ static void a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning(void **st
 	for (i = 0; i < 10000; i++) {
 		unsigned kind = SHM_DATA;
 
+		b->out.copy.fetch_ns = fetch_ns;
 		to = shm_out_data(&b->out, 512, &kind);
 		assert_non_null(to);
 		if ((size_t) (to - b->seg->data) > far)
 			far = (size_t) (to - b->seg->data);
 		shm_out_publish(&b->out, kind, 8, 512);
-		if (i < 4)
+		if (i < behind)
 			continue;
 		assert_int_equal(shm_in_peek(&b->in, &item), 1);
 		shm_in_take(&b->in, &item);
 		shm_in_release(&b->in);
 		assert_true(shm_out_room(&b->out, 2));
 	}
-	assert_true(far < SHM_DATA_NEAR + 1024);
 	assert_false(b->out.bad);
+	return far;
+}
+
+static void a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning(void **state)
+{
+	assert_true(farthest(*state, SHM_FAR_NS, 4) < SHM_DATA_NEAR + 1024);
+}
+
+/* A stream goes through the whole ring, single packets stay at its beginning. */
+static void threads_of_one_core_use_the_whole_ring(void **state)
+{
+	assert_true(farthest(*state, SHM_CORE_NS - 1, 4) > SHM_DATA_SIZE / 2);
+}
+
+static void single_packets_of_one_core_reuse_the_beginning(void **state)
+{
+	assert_true(farthest(*state, SHM_CORE_NS - 1, 0) < SHM_DATA_NEAR + SHM_LOOK_BYTES + 1024);
+}
+
+static void one_core_is_known_after_a_measurement(void **state)
+{
+	struct shm_copy copy = { 0 };
+
+	assert_false(shm_copy_one_core(&copy));
+	copy.fetch_ns = 1;
+	assert_true(shm_copy_one_core(&copy));
+	copy.fetch_ns = SHM_CORE_NS;
+	assert_false(shm_copy_one_core(&copy));
 }
 
 /* ---- how payload is copied: rules alone, with made-up times --------------------------------- */
@@ -439,6 +468,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(single_packets_reuse_the_beginning, make, unmake),
 		cmocka_unit_test_setup_teardown(
 			a_receiver_that_keeps_up_keeps_the_sender_at_the_beginning, make, unmake),
+		cmocka_unit_test_setup_teardown(threads_of_one_core_use_the_whole_ring, make, unmake),
+		cmocka_unit_test_setup_teardown(single_packets_of_one_core_reuse_the_beginning, make,
+						unmake),
+		cmocka_unit_test(one_core_is_known_after_a_measurement),
 		cmocka_unit_test(lone_packets_between_near_processors_are_copied_plainly),
 		cmocka_unit_test(a_receiver_that_is_behind_gets_the_faster_copy),
 		cmocka_unit_test(a_far_processor_is_noticed_and_a_near_one_again),

@@ -288,6 +288,19 @@ static void the_rest_of_the_buffer_may_be_refused_or_lost(void **state)
 	far_close(&far);
 }
 
+static void the_rest_is_forgotten_with_its_connection(void **state)
+{
+	struct far far = far_open(1);
+	struct tcp_poller *poller = far.conn->poller;
+
+	far.ep->verdict = 1 + ENG_RX_HELD;
+	far.ep->quiet = true;
+	say_short(0, 100);
+	FAKE_UNTIL(2000, poller->rest);
+	far_close(&far);
+	assert_null(poller->rest);
+}
+
 /* refused - the peer sends @len bytes, for which its connection is closed. */
 static void refused(const void *bytes, size_t len)
 {
@@ -454,6 +467,7 @@ int main(void)
 		TEST(a_held_payload_is_dropped_while_it_arrives),
 		TEST(unexpected_messages_are_taken_some_in_a_poll),
 		TEST(the_rest_of_the_buffer_may_be_refused_or_lost),
+		TEST(the_rest_is_forgotten_with_its_connection),
 		TEST(impossible_frames_end_the_connection),
 		TEST(the_longest_payload_and_header_pass),
 		TEST(the_end_is_in_order_between_two_packets_only),
