@@ -128,6 +128,7 @@ static int go_to_sleep(struct shm_poller *poller)
 	unsigned i;
 
 	poller->asleep = true;
+	poller->slept_ns = clock_coarse_ns();
 	poller->base.chores = true;
 	for (i = 0; i < poller->active_cnt; i++) {
 		shm_in_sleep(&poller->active[i]->in);

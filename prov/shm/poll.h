@@ -37,6 +37,7 @@ struct shm_poller {
 	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
 	unsigned wait_gap;		/* what that begins at, while all connections are active */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
+	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
 	bool asleep;			/* the segments say that we sleep */
 	struct list splitting;		/* connections whose long packets may be copied by both sides */
 	struct list dead;		/* connections to free once no fetched event can name them */

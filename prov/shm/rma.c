@@ -16,6 +16,7 @@
  * target that was slow behind so many bytes.
  */
 #define BEHIND_MAX 16
+#define BLOCKS_NS CLOCK_NS_PER_S	/* a program that has slept within this time may do so again */
 #define BEHIND_BYTES (16u << 10)
 
 /* first_way - the first of SHM_LEASE_WAYS places where the lease of @key may be. */
@@ -231,8 +232,17 @@ static bool wants_packets(struct shm_conn *conn)
 	return !is_slow(out);
 }
 
-/* may_access - Returns 1: no packet must be taken by the target before; 0: a few; -FI_EAGAIN: many, or
- * a slow target has had no room for more and not taken all of them yet.
+/* may_block - does the program wait in blocking calls?  One whose write is refused would wait for a
+ * completion that does not come.
+ */
+static bool may_block(const struct shm_poller *poller)
+{
+	return poller->slept_ns && clock_coarse_ns() - poller->slept_ns < BLOCKS_NS;
+}
+
+/* may_access - Returns 1: no packet must be taken by the target before; 0: a few, or the write has to
+ * become a packet that waits; -FI_EAGAIN: many, or a slow target has had no room for more and not
+ * taken all of them yet.
  */
 static int may_access(struct shm_conn *conn)
 {
@@ -248,7 +258,7 @@ static int may_access(struct shm_conn *conn)
 		out->draining = true;
 	else if (out->pos - out->seen_pos <= BEHIND_MAX)
 		return 0;
-	return -FI_EAGAIN;
+	return may_block(conn->poller) ? 0 : -FI_EAGAIN;
 }
 
 bool shm_rma_wanted(void *chan)

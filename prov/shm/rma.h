@@ -18,7 +18,8 @@
  * A native write must not overtake packets sent before it, so it is made only when the
  * target has taken all of those, write notices excepted.  With a few before it, the write
  * becomes a packet, so that the program need not wait; behind many packets it is refused
- * with -FI_EAGAIN, since more packets would only keep the queue from draining.
+ * with -FI_EAGAIN, since more packets would only keep the queue from draining.  A program that
+ * has blocked lately is not refused: it would block again, for a completion that does not come.
  */
 #ifndef SHM_RMA_H
 #define SHM_RMA_H

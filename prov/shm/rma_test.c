@@ -320,6 +320,50 @@ static void short_writes_to_a_slow_target_keep_their_order(void **state)
 	end(&t);
 }
 
+/* A program that blocks waits for a completion when a call is refused, so there has to be one. */
+static void write_and_block(struct two *t)
+{
+	struct fi_cq_tagged_entry entry;
+	unsigned i, open = 0;
+	ssize_t ret;
+
+	CHECK(fi_cq_sread(t->n.cq, &entry, 1, NULL, 1) == -FI_EAGAIN);
+	for (i = 0; i < SHORTS; i++) {
+		while ((ret = fi_write(t->n.ep, t->region, short_of(i % 5), NULL, t->peer,
+				       i % PLACES * PIECE, KEY, NULL)) == -FI_EAGAIN) {
+			CHECK(open > 0);
+			CHECK(fi_cq_sread(t->n.cq, &entry, 1, NULL, PATIENCE_MS) == 1);
+			open--;
+		}
+		CHECK(!ret);
+		open++;
+		while (open && fi_cq_read(t->n.cq, &entry, 1) == 1)
+			open--;
+	}
+	while (open--)
+		CHECK(fi_cq_sread(t->n.cq, &entry, 1, NULL, PATIENCE_MS) == 1);
+	POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
+	CHECK(!await(&t->n, 1));
+	drain_wakeups(t->to[0]);
+	close_node(&t->n);
+}
+
+static void a_program_that_blocks_is_refused_only_with_operations_open(void **state)
+{
+	struct fi_cq_tagged_entry entry;
+	char word;
+	struct two t;
+
+	begin(&t, make_places, write_and_block);
+	POST(&t.n, fi_recv(t.n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	while (fi_cq_read(t.n.cq, &entry, 1) != 1)
+		pause_ms(1);
+	say(t.to[1]);
+	reap(t.pid);
+	CALL(fi_close(&t.mr->fid));
+	end(&t);
+}
+
 static void write_shorts_for_ever(struct two *t)
 {
 	unsigned i;
@@ -436,6 +480,7 @@ int main(void)
 		cmocka_unit_test(closing_waits_for_a_stopped_peer_for_a_bounded_time),
 		cmocka_unit_test(regions_beyond_the_table_go_through_the_target),
 		cmocka_unit_test(short_writes_to_a_slow_target_keep_their_order),
+		cmocka_unit_test(a_program_that_blocks_is_refused_only_with_operations_open),
 		cmocka_unit_test(a_peer_killed_in_short_writes_no_longer_writes),
 		cmocka_unit_test(long_writes_are_counted_in_bytes),
 	};
