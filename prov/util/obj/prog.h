@@ -105,8 +105,10 @@ struct obj_prog {
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
 	int epfd;			/* what obj_prog_fd() gives; -1 until needed */
 	unsigned seen;			/* pollers that are in epfd */
-	int timerfd;			/* fires at @timer_ns; readable until the next arm; -1 */
-	uint64_t timer_ns;		/* 0: no thread ever slept; UINT64_MAX: no timer */
+	int timerfd;			/* fires at @timerfd_ns; -1 */
+	int kickfd;			/* an eventfd, readable once @timer_ns is 1, until the next arm; -1 */
+	uint64_t timerfd_ns;		/* UINT64_MAX: it does not fire */
+	uint64_t timer_ns;		/* when sleepers wake; 0: none ever slept; 1: now; UINT64_MAX: never */
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
 	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -58,6 +59,7 @@ int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog
 	list_init(&prog->node);
 	prog->domain = domain;
 	prog->timerfd = -1;
+	prog->kickfd = -1;
 	prog->epfd = -1;
 	atomic_init(&prog->refs, 1);
 	if (domain) {
@@ -106,11 +108,14 @@ static void close_pollers(struct obj_prog *prog)
 	prog->solo = NULL;
 	while ((poller = list_pop_entry(&prog->pollers, struct obj_poller, node)))
 		poller->ops->close(poller);
-	if (prog->timerfd >= 0)
+	if (prog->timerfd >= 0) {
 		close(prog->timerfd);
+		close(prog->kickfd);
+	}
 	if (prog->epfd >= 0)
 		close(prog->epfd);
 	prog->timerfd = -1;
+	prog->kickfd = -1;
 	prog->epfd = -1;
 	prog->timer_ns = 0;
 	prog->closed = true;
@@ -323,15 +328,21 @@ static int watch_fd(int epfd, int fd)
 
 static int make_timer(struct obj_prog *prog)
 {
-	int fd;
+	int fd, err;
 
 	if (prog->timerfd >= 0 || prog->closed)
 		return 0;
 	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
+	prog->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (prog->kickfd < 0) {
+		err = errno;
+		close(fd);
+		return -err;
+	}
 	prog->timerfd = fd;
-	prog->timer_ns = UINT64_MAX;
+	prog->timerfd_ns = prog->timer_ns = UINT64_MAX;
 	return 0;
 }
 
@@ -341,9 +352,11 @@ static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
 	unsigned i = 1;
 	int ret = make_timer(prog);
 
-	/* The timer counts as the first poller. */
+	/* The timer and the kick count as the first poller. */
 	if (!ret && !*seen && prog->timerfd >= 0) {
 		ret = watch_fd(epfd, prog->timerfd);
+		if (!ret || ret == -EEXIST)	/* the kick failed before */
+			ret = watch_fd(epfd, prog->kickfd);
 		*seen = !ret;
 	}
 	if (ret || *seen > prog->poller_cnt)
@@ -387,15 +400,28 @@ int obj_prog_fd(struct obj_prog *prog)
 	return ret;
 }
 
+/* Setting a timer that fires at once costs ten times as much as writing to an eventfd: it is an
+ * interrupt. A deadline that the timer has already costs nothing.
+ */
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
 {
 	struct itimerspec spec = { 0 };
+	eventfd_t cnt;
 
-	/* Zero would stop the timer; the past makes it fire at once. */
-	prog->timer_ns = deadline_ns ? deadline_ns : 1;
+	if (deadline_ns <= 1) {
+		prog->timer_ns = 1;
+		eventfd_write(prog->kickfd, 1);
+		return;
+	}
+	if (prog->timer_ns == 1)
+		eventfd_read(prog->kickfd, &cnt);
+	prog->timer_ns = deadline_ns;
+	if (deadline_ns == prog->timerfd_ns)
+		return;
+	prog->timerfd_ns = deadline_ns;
 	if (deadline_ns != UINT64_MAX) {
-		spec.it_value.tv_sec = (time_t) (prog->timer_ns / CLOCK_NS_PER_S);
-		spec.it_value.tv_nsec = (long) (prog->timer_ns % CLOCK_NS_PER_S);
+		spec.it_value.tv_sec = (time_t) (deadline_ns / CLOCK_NS_PER_S);
+		spec.it_value.tv_nsec = (long) (deadline_ns % CLOCK_NS_PER_S);
 	}
 	timerfd_settime(prog->timerfd, TFD_TIMER_ABSTIME, &spec, NULL);
 }

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -244,6 +245,46 @@ static void test_fd(void **state)
 	close(second);
 }
 
+/* A sleeper that is woken at once and sleeps again has its deadline; a kick is over with the next
+ * arm, and the timer is set for another deadline only.
+ */
+static void test_kick(void **state)
+{
+	uint64_t deadline = clock_ns() + 20 * CLOCK_NS_PER_MS;
+	struct itimerspec left;
+	struct obj_prog *prog;
+	struct scripted a;
+	int fd, i;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
+	make(&a, -1);
+	add(prog, &a);
+	fd = obj_prog_fd(prog);
+	obj_prog_enter_sleep(prog);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(obj_prog_arm(prog), 0);
+		assert_false(readable(fd, 0));
+		obj_prog_moved(prog, 0);
+		obj_prog_moved(prog, 0);
+		assert_true(readable(fd, 0));
+		assert_int_equal(timerfd_gettime(prog->timerfd, &left), 0);
+		assert_int_equal(left.it_value.tv_sec + left.it_value.tv_nsec, 0);	/* not set */
+	}
+	a.deadline = deadline;
+	assert_int_equal(obj_prog_arm(prog), 0);
+	obj_prog_moved(prog, 0);
+	assert_int_equal(prog->timer_ns, 1);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_int_equal(prog->timer_ns, deadline);
+	assert_true(readable(fd, 5000));
+	assert_true(clock_ns() >= deadline);
+	a.deadline = UINT64_MAX;
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_false(readable(fd, 0));
+	obj_prog_leave_sleep(prog);
+	obj_prog_put(prog);
+}
+
 /* Before a thread has slept there is no timer to move, and no system call. */
 static void test_never_slept(void **state)
 {
@@ -294,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_fd),
+		cmocka_unit_test(test_kick),
 		cmocka_unit_test(test_never_slept),
 		cmocka_unit_test(test_feed),
 	};
