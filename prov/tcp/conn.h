@@ -78,6 +78,9 @@ struct tcp_rx {
 	struct chan_sink sink;		/* what the payload is for */
 	bool big;			/* the last packet was long: read little ahead */
 	bool masked;			/* input has no destination yet: EPOLLIN is not asked for */
+	uint64_t left_seq;		/* last poll that left the unexpected payload in the socket, */
+	uint64_t left_pulled;		/* poller->base.pulled at that time, */
+	unsigned left_cnt;		/* and how many polls did */
 	uint8_t *kept;			/* buffer with packets that the engine answered with ENG_RX_LATER */
 	size_t kept_pos, kept_end;
 	size_t stash_len;

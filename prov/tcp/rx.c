@@ -9,7 +9,8 @@
  * of a header, and no buffer.
  *
  * After some unexpected messages a poll leaves the rest of the buffer to the next one: see
- * chan_poller_is_full().
+ * chan_poller_is_full().  A long unexpected payload stays in the socket while the program posts
+ * receives: see leave_payload().
  *
  * A striped payload is read by each lane into its part of the destination.  Until all parts
  * are complete, the first lane reads nothing else.
@@ -27,6 +28,8 @@
 
 #define AHEAD 4096		/* then so much is read ahead */
 #define TAIL 1024		/* room behind a long payload that is read into place */
+#define LEAVE_MIN (TCP_RX_LONG / 2)	/* fewer bytes of an unexpected payload are read at once */
+#define LEAVE_MAX 16		/* polls that leave it: the packets behind it may have receives */
 
 /* ---- payload of one packet --------------------------------------------------- */
 
@@ -194,6 +197,34 @@ static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t pos, si
 	return true;
 }
 
+/* leave_begin - an unexpected payload has been found. */
+static void leave_begin(struct tcp_conn *conn)
+{
+	conn->rx.left_seq = conn->poller->base.seq;
+	conn->rx.left_pulled = conn->poller->base.pulled;
+	conn->rx.left_cnt = 0;
+}
+
+/* leave_payload - may the rest of an unexpected payload stay in the socket until the next poll?
+ * Yes in the poll that found it, and in some more while held messages meet receives: a program
+ * that posts receives only as fast as messages arrive would else never catch up with those that
+ * are held, and all that follow would be copied twice.
+ */
+static bool leave_payload(struct tcp_conn *conn)
+{
+	struct chan_poller *base = &conn->poller->base;
+	struct tcp_rx *rx = &conn->rx;
+
+	if (!rx->sink.hold || rx->left < LEAVE_MIN)
+		return false;
+	if (base->pulled != rx->left_pulled && rx->left_cnt < LEAVE_MAX) {
+		rx->left_cnt++;
+		rx->left_pulled = base->pulled;
+		rx->left_seq = base->seq;
+	}
+	return base->seq == rx->left_seq;
+}
+
 static void refuse_packet(struct tcp_conn *conn, const char *what)
 {
 	char text[NET_ADDR_TEXT_MAX];
@@ -242,6 +273,7 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 			struct iovec iov = { poller->held->data, rx->len };
 
 			conn->rx.sink.hold = poller->held;
+			leave_begin(conn);
 			poller->held->source = conn;
 			body_begin(conn, rx, mine, &iov, 1);
 		}
@@ -505,6 +537,8 @@ static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn
 			poller->rx = malloc((size_t) poller->conf->rbuf_size);
 		if (!poller->rx)
 			break;
+		if (conn->rx.body == TCP_BODY_PLACE && leave_payload(conn))
+			return done + 1;
 		ret = conn->rx.body == TCP_BODY_PLACE ? read_place(conn, &asked)
 						      : read_ahead(conn, &asked);
 		if (ret <= 0)

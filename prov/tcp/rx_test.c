@@ -215,6 +215,97 @@ static void a_held_payload_is_dropped_while_it_arrives(void **state)
 	far_close(&far);
 }
 
+/* open_holding - a connection whose packets are all held, after a long one that was placed: little
+ * is read ahead.
+ */
+static struct far open_holding(void)
+{
+	struct far far = open_placing();
+
+	far_say_frame(0, LONG);
+	FAKE_UNTIL(2000, far.peer->rx_cnt == 1);
+	far.ep->verdict = 1 + ENG_RX_HELD;
+	far.ep->quiet = true;
+	return far;
+}
+
+/* pull - the oldest of the held packets, each LONG, meets a receive. */
+static int pull(struct far *far)
+{
+	struct fake_rx *rx = container_of(list_pop(&far->ep->held), struct fake_rx, node);
+	struct iovec iov = { malloc(LONG), LONG };
+	int ret;
+
+	far->ep->holds--;
+	rx->buf = iov.iov_base;
+	rx->room = LONG;
+	far->ep->placing++;
+	ret = far->ep->link->ops->pull(far->ep->link, rx->token, &iov, 1, rx);
+	if (ret)
+		eng_on_placed(far->ep->link, rx, ret < 0 ? ret : 0);
+	return ret;
+}
+
+/* The poll that finds a long unexpected message leaves its payload in the socket, for a receive
+ * that is posted before the next one.
+ */
+static void a_long_unexpected_payload_stays_for_one_poll(void **state)
+{
+	struct far far = open_holding();
+
+	far_say_frame(1, LONG);
+	FAKE_UNTIL(2000, far.ep->holds);
+	assert_in_range(far.conn->rx.left, LONG - 4096, LONG);
+	assert_int_equal(pull(&far), 0);
+	FAKE_UNTIL(2000, far.peer->rx_cnt == 2);
+	/* no receive: the next poll reads it */
+	far_say_frame(2, LONG);
+	FAKE_UNTIL(2000, far.ep->holds);
+	assert_in_range(far.conn->rx.left, LONG - 4096, LONG);
+	fake_poll();
+	assert_int_equal(far.conn->rx.body, TCP_BODY_NONE);
+	assert_int_equal(pull(&far), 1);
+	far_close(&far);
+}
+
+/* While a program takes the messages that are held, it catches up with them. */
+static void a_long_unexpected_payload_stays_while_held_ones_are_taken(void **state)
+{
+	struct far far = open_holding();
+	uint64_t seq;
+	size_t left;
+
+	for (seq = 1; seq < 5; seq++)
+		far_say_frame(seq, LONG);
+	FAKE_UNTIL(2000, far.ep->holds == 4);
+	left = far.conn->rx.left;
+	while (far.ep->holds > 1) {
+		assert_int_equal(pull(&far), 1);
+		fake_poll();
+		assert_int_equal(far.conn->rx.left, left);
+	}
+	assert_int_equal(pull(&far), 0);
+	FAKE_UNTIL(2000, far.peer->rx_cnt == 5);
+	far_close(&far);
+}
+
+/* What lies behind it may have a receive: it does not wait for long. */
+static void a_long_unexpected_payload_stays_for_some_polls_at_most(void **state)
+{
+	struct far far = open_holding();
+	unsigned cnt;
+
+	far_say_frame(1, LONG);
+	FAKE_UNTIL(2000, far.ep->holds);
+	for (cnt = 0; far.conn->rx.body && cnt < 100; cnt++) {
+		far.conn->poller->base.pulled++;	/* of other connections */
+		fake_poll();
+	}
+	assert_in_range(cnt, 2, 20);
+	assert_int_equal(pull(&far), 1);
+	far_close(&far);
+}
+
 /* say_short - @cnt frames of 10 bytes, from number @seq on, which arrive at once. */
 static void say_short(uint64_t seq, unsigned cnt)
 {
@@ -465,6 +556,9 @@ int main(void)
 		TEST(a_refused_packet_is_offered_again_and_nothing_overtakes_it),
 		TEST(a_held_payload_is_pulled_while_it_arrives),
 		TEST(a_held_payload_is_dropped_while_it_arrives),
+		TEST(a_long_unexpected_payload_stays_for_one_poll),
+		TEST(a_long_unexpected_payload_stays_while_held_ones_are_taken),
+		TEST(a_long_unexpected_payload_stays_for_some_polls_at_most),
 		TEST(unexpected_messages_are_taken_some_in_a_poll),
 		TEST(the_rest_of_the_buffer_may_be_refused_or_lost),
 		TEST(the_rest_is_forgotten_with_its_connection),

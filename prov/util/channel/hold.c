@@ -105,6 +105,7 @@ int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_
 	struct chan_hold *hold = token;
 	int ret = hold->err ? -hold->err : 1;
 
+	chan_link_of(link)->poller->pulled++;
 	if (hold->source)
 		ret = hold->ops->take(hold, iov, iov_cnt, cookie);
 	else if (!hold->err)

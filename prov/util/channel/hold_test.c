@@ -81,6 +81,7 @@ static int pull(struct chan_hold *hold, char out[32], size_t room)
 
 static void a_complete_payload_needs_no_source(void **state)
 {
+	uint64_t pulled = poller.pulled;
 	char out[32];
 
 	assert_int_equal(pull(make(sizeof(payload), false), out, sizeof(payload)), 1);
@@ -91,6 +92,7 @@ static void a_complete_payload_needs_no_source(void **state)
 	assert_memory_equal(out, "payload o###", 12);
 	chan_drop(&owner.base, make(sizeof(payload), false));
 	assert_int_equal(seen.takes + seen.releases, 0);
+	assert_int_equal(poller.pulled, pulled + 2);	/* what is dropped has met no receive */
 }
 
 static void what_is_still_arriving_is_taken_from_its_source(void **state)

@@ -39,6 +39,7 @@ struct chan_poller {
 	uint64_t resume_seq;		/* the first poll that does: see chan_poller_resumes() */
 	size_t unexpected;		/* bytes of messages without a receive in this poll */
 	size_t unexpected_max;		/* after which it leaves the rest: chan_poller_is_full() */
+	uint64_t pulled;		/* held messages that have met a receive */
 	struct chan_holds holds;	/* payload of unexpected packets: memory for the next */
 };
 
