@@ -332,6 +332,40 @@ static void a_request_of_another_version_is_refused(void **state)
 	refuse_version(other);
 }
 
+/* A process whose rings are active, and that yields the processor in each poll, as one of many on
+ * few processors does: a request is answered within some polls.
+ */
+static void a_request_is_seen_soon_by_a_process_that_seldom_runs(void **state)
+{
+	struct shm_handshake shake = { .magic = SHM_MAGIC, .version = chan_version_ours(SHM_VERSION + 1) };
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b);
+	char key[SHM_KEY_MAX + 1];
+	fake_addr addr = name_of(a);
+	int fd, i, seg_fd, polls = 0;
+	pid_t pid;
+
+	fake_send(ab, 100, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), peer_at(b, a)->rx_cnt >= 1));
+	for (i = 0; i < 5000; i++)
+		fake_poll();
+	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
+	fd = shm_listen_connect(&fake_scope, key, &pid);
+	assert_true(fd >= 0);
+	assert_int_equal(shm_handshake_send(fd, &shake, -1), 0);
+	catch_start();
+	while (shm_handshake_recv(fd, &shake, &seg_fd) == -FI_EAGAIN) {
+		usleep(10000);
+		fake_poll();
+		assert_true(++polls <= 16);
+	}
+	catch_stop();
+	assert_int_equal(shake.type, SHM_REFUSE);
+	close(fd);
+	fake_close(a, 0);
+	fake_close(b, 0);
+}
+
 /* The accepting process is of another version: it says so in a REFUSE of that version. */
 static void a_peer_of_another_version_is_reported_once(void **state)
 {
@@ -401,6 +435,7 @@ int main(void)
 		TEST(packets_sent_before_close_arrive),
 		TEST(a_killed_peer_is_reported_at_once),
 		TEST(peer_put_completes_what_waits),
+		TEST(a_request_is_seen_soon_by_a_process_that_seldom_runs),
 		TEST(a_request_of_another_version_is_refused),
 		TEST(a_peer_of_another_version_is_reported_once),
 		TEST(a_malformed_handshake_closes_the_socket),

@@ -13,7 +13,7 @@
 #include "base/relax.h"
 #include "link.h"
 
-#define TICK_EVERY 32		/* polls between two reads of the clock */
+#define TICK_EVERY 8		/* polls between two reads of the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two epoll_wait() */
 #define WAIT_SELDOM 1024	/* the most, while they return no events */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
