@@ -9,7 +9,8 @@
  *
  * An element that is naturally aligned and 1, 2, 4, 8 or (where the CPU has a
  * 16-byte compare-and-swap) 16 bytes wide is updated atomically against any
- * thread of the machine that uses the CPU's own atomics.  Wider or misaligned
+ * thread of the machine that uses the CPU's own atomics; several that fill 16 bytes are
+ * changed together.  A value that stays the same need not be written.  Wider or misaligned
  * elements are atomic against other calls of this module in the process.
  */
 #ifndef ENG_ATOMIC_H

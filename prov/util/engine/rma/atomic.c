@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The arithmetic is a table of pure element functions, datatype x operation;
- * one loop per element width around it makes the update atomic.
+ * The arithmetic is a table of pure functions on elements, datatype x operation;
+ * a compare-and-swap around it makes the update atomic.  One of 16 bytes costs little
+ * more than one of a single element, so that adjacent elements are changed together.
  */
 #include "engine/atomic.h"
 
@@ -25,23 +26,30 @@ __extension__ typedef unsigned __int128 u128;
 #define OP_CNT (FI_DIFF + 1)
 #define TYPE_CNT (FI_FLOAT8_E5M2 + 1)
 #define WIDEST 32		/* long double complex */
+#define CHUNK 128		/* bytes that are computed before any is written */
 
-/* @out = @old op @a, @c being the compare operand.  Nothing need be aligned. */
-typedef void (*element_fn)(void *out, const void *old, const void *a, const void *c);
+/* @out = @old op @a for @cnt elements, @c being the compare operands.  Nothing need be aligned;
+ * @out may be @old.
+ */
+typedef void (*element_fn)(void *out, const void *old, const void *a, const void *c, size_t cnt);
 
-/* One element function.  The expression sees o (old), a and c, and yields the
+/* One such function.  The expression sees o (old), a and c, and yields the
  * new value; a condition that keeps the old value yields o.
  */
 #define ELEMENT(name, T, op, expr)						\
-	static void name##_##op(void *out, const void *old, const void *pa, const void *pc) \
+	static void name##_##op(void *out, const void *old, const void *pa, const void *pc, \
+				size_t cnt)					\
 	{									\
+		size_t at;							\
 		T o, a, c, r;							\
-		memcpy(&o, old, sizeof(T));					\
-		memcpy(&a, pa, sizeof(T));					\
-		memcpy(&c, pc, sizeof(T));					\
-		(void) o; (void) a; (void) c;					\
-		r = (T) (expr);							\
-		memcpy(out, &r, sizeof(T));					\
+		for (at = 0; at < cnt * sizeof(T); at += sizeof(T)) {		\
+			memcpy(&o, (const char *) old + at, sizeof(T));		\
+			memcpy(&a, (const char *) pa + at, sizeof(T));		\
+			memcpy(&c, (const char *) pc + at, sizeof(T));		\
+			(void) o; (void) a; (void) c;				\
+			r = (T) (expr);						\
+			memcpy((char *) out + at, &r, sizeof(T));		\
+		}								\
 	}
 
 /* Operations that any type with == has.  CSWAP compares the compare operand
@@ -90,19 +98,23 @@ typedef void (*element_fn)(void *out, const void *old, const void *a, const void
 
 /* Short floats compute in float; what keeps a value keeps its bits. */
 #define SHORT_ELEMENT(n, T, op, expr)						\
-	static void n##_##op(void *out, const void *old, const void *pa, const void *pc) \
+	static void n##_##op(void *out, const void *old, const void *pa, const void *pc, \
+			     size_t cnt)					\
 	{									\
 		T ob, ab, cb, r;						\
 		float o, a, c;							\
-		memcpy(&ob, old, sizeof(T));					\
-		memcpy(&ab, pa, sizeof(T));					\
-		memcpy(&cb, pc, sizeof(T));					\
-		o = n##_to_float(ob);						\
-		a = n##_to_float(ab);						\
-		c = n##_to_float(cb);						\
-		(void) o; (void) a; (void) c;					\
-		r = expr;							\
-		memcpy(out, &r, sizeof(T));					\
+		size_t at;							\
+		for (at = 0; at < cnt * sizeof(T); at += sizeof(T)) {		\
+			memcpy(&ob, (const char *) old + at, sizeof(T));	\
+			memcpy(&ab, (const char *) pa + at, sizeof(T));		\
+			memcpy(&cb, (const char *) pc + at, sizeof(T));		\
+			o = n##_to_float(ob);					\
+			a = n##_to_float(ab);					\
+			c = n##_to_float(cb);					\
+			(void) o; (void) a; (void) c;				\
+			r = expr;						\
+			memcpy((char *) out + at, &r, sizeof(T));		\
+		}								\
 	}
 
 #define SHORT_REAL(n, T)							\
@@ -220,18 +232,18 @@ static void update_locked(element_fn fn, size_t size, char *dst, const char *a,
 	while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE))
 		sched_yield();
 	memcpy(old, dst, size);
-	fn(out, old, a, c);
+	fn(out, old, a, c, 1);
 	memcpy(dst, out, size);
 	__atomic_clear(lock, __ATOMIC_RELEASE);
 }
 
 #define UPDATE_CAS(W)								\
-	static void update_##W(element_fn fn, void *dst, const char *a,		\
+	static void update_##W(element_fn fn, size_t cnt, void *dst, const char *a, \
 			       const char *c, char *old)			\
 	{									\
 		W was = __atomic_load_n((W *) dst, __ATOMIC_RELAXED), now;	\
 		do {								\
-			fn(&now, &was, a, c);					\
+			fn(&now, &was, a, c, cnt);				\
 		} while (!__atomic_compare_exchange_n((W *) dst, &was, now, true, \
 						      __ATOMIC_ACQ_REL,		\
 						      __ATOMIC_ACQUIRE));	\
@@ -258,7 +270,8 @@ static bool have_cas16(void)
 	return have > 0;
 }
 
-static bool cas16(uint64_t *dst, uint64_t was[2], const uint64_t now[2])
+/* @now takes the place of @was, unless that has changed: then @was is what is there. */
+static inline bool cas16(uint64_t *dst, uint64_t was[2], const uint64_t now[2])
 {
 	bool ok;
 
@@ -270,15 +283,39 @@ static bool cas16(uint64_t *dst, uint64_t was[2], const uint64_t now[2])
 	return ok;
 }
 
-static void update_16(element_fn fn, void *dst, const char *a, const char *c, char *old)
+static void update_16(element_fn fn, size_t cnt, uint64_t *dst, const char *a, const char *c,
+		      uint64_t was[2])
 {
-	uint64_t was[2], now[2];
+	uint64_t now[2];
 
-	memcpy(was, dst, sizeof(was));	/* a torn guess only costs one round */
 	do {
-		fn(now, was, a, c);
+		fn(now, was, a, c, cnt);
 	} while (!cas16(dst, was, now));
-	memcpy(old, was, sizeof(was));
+}
+
+/* update_chunk - at most CHUNK bytes, in units of 16.  A locked instruction waits for all stores
+ * before it, so that all new values are computed first, and those of a unit that has changed
+ * meanwhile again.
+ */
+static void update_chunk(element_fn fn, size_t size, size_t len, uint64_t *dst, const char *a,
+			 const char *c, char *old)
+{
+	uint64_t was[CHUNK / 8], now[CHUNK / 8], w[2];
+	size_t i, cnt = len / 8;
+
+	for (i = 0; i < cnt; i++)
+		was[i] = __atomic_load_n(&dst[i], __ATOMIC_ACQUIRE);
+	fn(now, was, a, c, len / size);
+	for (i = 0; i < cnt; i += 2) {
+		w[0] = was[i];
+		w[1] = was[i + 1];
+		/* longer elements may have been read torn */
+		if (size <= sizeof(*dst) && w[0] == now[i] && w[1] == now[i + 1])
+			continue;
+		if (__builtin_expect(!cas16(&dst[i], w, &now[i]), 0))
+			update_16(fn, 16 / size, &dst[i], a + i * 8, c + i * 8, &was[i]);
+	}
+	memcpy(old, was, len);
 }
 #else
 static bool have_cas16(void)
@@ -286,38 +323,57 @@ static bool have_cas16(void)
 	return false;
 }
 
-static void update_16(element_fn fn, void *dst, const char *a, const char *c, char *old)
+static void update_chunk(element_fn fn, size_t size, size_t len, uint64_t *dst, const char *a,
+			 const char *c, char *old)
 {
-	update_locked(fn, 16, dst, a, c, old);
+	(void) len;
+	update_locked(fn, size, (char *) dst, a, c, old);
 }
 #endif
 
-static void update(element_fn fn, size_t size, char *dst, const char *a,
+/* together - how many of @cnt elements at @dst one call of update() changes. */
+static size_t together(const char *dst, size_t size, size_t cnt)
+{
+	size_t width = sizeof(uint64_t), len = cnt * size;
+
+	if ((uintptr_t) dst & (size - 1) || size > 16)
+		return 1;
+	if (!((uintptr_t) dst & 15) && len >= 16 && have_cas16())
+		return (len < CHUNK ? len & ~(size_t) 15 : CHUNK) / size;
+	while (width > size && ((uintptr_t) dst & (width - 1) || width > len))
+		width /= 2;
+	return width > size ? width / size : 1;
+}
+
+/* update - @cnt elements, as many as together() says. */
+static void update(element_fn fn, size_t size, size_t cnt, char *dst, const char *a,
 		   const char *c, char *old)
 {
-	if ((uintptr_t) dst & (size - 1))
-		size = size | 1;	/* misaligned: no case below */
-	switch (size) {
+	size_t len = size * cnt;
+
+	if ((uintptr_t) dst & (size - 1) || size > 16)
+		len = 0;
+	switch (len) {
+	case 0:
+		update_locked(fn, size, dst, a, c, old);
+		break;
 	case 1:
-		update_uint8_t(fn, dst, a, c, old);
+		update_uint8_t(fn, cnt, dst, a, c, old);
 		break;
 	case 2:
-		update_uint16_t(fn, dst, a, c, old);
+		update_uint16_t(fn, cnt, dst, a, c, old);
 		break;
 	case 4:
-		update_uint32_t(fn, dst, a, c, old);
+		update_uint32_t(fn, cnt, dst, a, c, old);
 		break;
 	case 8:
-		update_uint64_t(fn, dst, a, c, old);
+		update_uint64_t(fn, cnt, dst, a, c, old);
 		break;
-	case 16:
-		if (have_cas16()) {
-			update_16(fn, dst, a, c, old);
-			break;
-		}
-		/* fall through */
 	default:
-		update_locked(fn, size & ~(size_t) 1, dst, a, c, old);
+		if (have_cas16())
+			update_chunk(fn, size, len, (uint64_t *) dst, a, c, old);
+		else
+			update_locked(fn, size, dst, a, c, old);
 	}
 }
 
@@ -326,29 +382,21 @@ void eng_atomic_apply(enum fi_datatype datatype, enum fi_op op, void *dst,
 		      size_t count)
 {
 	element_fn fn = types[datatype].op[op];
-	size_t i, size = types[datatype].size;
-	static const char zero[WIDEST];
-	char old[WIDEST];
+	size_t at, cnt, size = types[datatype].size;
+	static const char zero[CHUNK];
+	char old[CHUNK];
 	const char *a = operand, *c = compare;
 
-	for (i = 0; i < count; i++) {
-		update(fn, size, (char *) dst + i * size, a ? a + i * size : zero,
-		       c ? c + i * size : zero, old);
+	for (at = 0; count; at += cnt * size, count -= cnt) {
+		cnt = together((char *) dst + at, size, count);
+		update(fn, size, cnt, (char *) dst + at, a ? a + at : zero, c ? c + at : zero, old);
 		if (result)
-			memcpy((char *) result + i * size, old, size);
+			memcpy((char *) result + at, old, cnt * size);
 	}
 }
 
 void eng_atomic_reduce(enum fi_datatype datatype, enum fi_op op, void *dst,
 		       const void *operand, size_t count)
 {
-	element_fn fn = types[datatype].op[op];
-	size_t i, size = types[datatype].size;
-	char out[WIDEST];
-
-	for (i = 0; i < count * size; i += size) {
-		fn(out, (char *) dst + i, (const char *) operand + i,
-		   (const char *) operand + i);
-		memcpy((char *) dst + i, out, size);
-	}
+	types[datatype].op[op](dst, dst, operand, operand, count);
 }

@@ -265,6 +265,87 @@ static void updates_are_not_lost(void **state)
 	}
 }
 
+/* Many elements at any place among the units that change together: each changes once, the old values
+ * are right, and what is beside them stays.
+ */
+static void all_counts_at_all_places(void **state)
+{
+	static const struct { int type; size_t size; } kinds[] = {
+		{ FI_UINT8, 1 }, { FI_UINT16, 2 }, { FI_UINT32, 4 }, { FI_UINT64, 8 }, { FI_UINT128, 16 },
+	};
+	static _Alignas(64) uint8_t mem[1024];
+	uint8_t was[sizeof(mem)], ones[512], old[512];
+	size_t k, i, at, cnt, end;
+
+	for (k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		for (at = 0; at < 48; at++)
+			for (cnt = 1; cnt * kinds[k].size < sizeof(ones); cnt += 1 + cnt / 9) {
+				for (i = 0; i < sizeof(mem); i++)
+					was[i] = mem[i] = (uint8_t) (i * 7 & 127);
+				memset(ones, 0, sizeof(ones));
+				for (i = 0; i < cnt; i++)
+					ones[i * kinds[k].size] = (uint8_t) (i & 63);
+				eng_atomic_apply(kinds[k].type, FI_SUM, mem + at, ones, NULL, old, cnt);
+				end = cnt * kinds[k].size;
+				assert_memory_equal(old, was + at, end);
+				for (i = 0; i < end; i++)
+					was[at + i] += ones[i];
+				assert_memory_equal(mem, was, sizeof(mem));
+				eng_atomic_apply(kinds[k].type, FI_ATOMIC_READ, mem + at, NULL, NULL, old, cnt);
+				assert_memory_equal(old, was + at, end);
+				assert_memory_equal(mem, was, sizeof(mem));
+			}
+}
+
+/* Two threads change ranges that overlap, in units that do not coincide. */
+struct overlap {
+	int type;
+	char *at;
+	size_t cnt;
+};
+
+static const uint64_t ones64[64] = { [0 ... 63] = 1 };
+
+static void *add_range(void *arg)
+{
+	const struct overlap *o = arg;
+	uint32_t ones32[64];
+	int i;
+
+	for (i = 0; i < 64; i++)
+		ones32[i] = 1;
+	for (i = 0; i < 20000; i++)
+		eng_atomic_apply(o->type, FI_SUM, o->at, o->type == FI_UINT64 ? (void *) ones64 : ones32,
+				 NULL, NULL, o->cnt);
+	return NULL;
+}
+
+static void overlapping_ranges_lose_nothing(void **state)
+{
+	static const int types_of[] = { FI_UINT32, FI_UINT64 };
+	static _Alignas(64) char mem[512];
+	size_t k, i, size;
+	uint64_t v;
+
+	for (k = 0; k < 2; k++) {
+		struct overlap a = { types_of[k], mem, 41 }, b = a;
+		pthread_t th[2];
+
+		size = eng_atomic_size(types_of[k]);
+		b.at += size;
+		memset(mem, 0, sizeof(mem));
+		pthread_create(&th[0], NULL, add_range, &a);
+		pthread_create(&th[1], NULL, add_range, &b);
+		pthread_join(th[0], NULL);
+		pthread_join(th[1], NULL);
+		for (i = 0; i < 42; i++) {
+			v = 0;
+			memcpy(&v, mem + i * size, size);
+			assert_int_equal(v, i == 0 || i == 41 ? 20000 : 40000);
+		}
+	}
+}
+
 static void reduce_is_the_same_arithmetic(void **state)
 {
 	float a[4] = { 1, 2, 3, 4 }, b[4] = { 4, 3, 2, 1 };
@@ -285,6 +366,8 @@ int main(void)
 		cmocka_unit_test(short_floats),
 		cmocka_unit_test(short_float_sum),
 		cmocka_unit_test(updates_are_not_lost),
+		cmocka_unit_test(all_counts_at_all_places),
+		cmocka_unit_test(overlapping_ranges_lose_nothing),
 		cmocka_unit_test(reduce_is_the_same_arithmetic),
 	};
 
