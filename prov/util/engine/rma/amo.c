@@ -149,8 +149,10 @@ static int ask(struct eng_tx *tx, const struct amo *a)
 			  a->len);
 }
 
-/* @id: the request's for an ACK, or its sink's for the old values; 0: no answer is wanted */
-static void write_header(struct eng_tx *tx, const struct amo *a, uint8_t flags, uint32_t id)
+/* @len: of all operands
+ * @id: the request's for an ACK, or its sink's for the old values; 0: no answer is wanted */
+static void write_header(struct eng_pkt *pkt, const struct amo *a, uint16_t ctx, uint8_t flags,
+			 uint32_t id, size_t len)
 {
 	const struct fi_msg_atomic *msg = &a->op.atomic;
 	struct wire_atomic head = {
@@ -158,17 +160,16 @@ static void write_header(struct eng_tx *tx, const struct amo *a, uint8_t flags, 
 		.op = (uint8_t) msg->op,
 		.type = (uint8_t) msg->datatype,
 	};
-	size_t i, at = wire_put_base(tx->pkt.hdr, WIRE_ATOMIC, flags, eng_ep_ctx(tx->ep, msg->addr),
-				     id, tx->pkt.len);
+	size_t i, at = wire_put_base(pkt->hdr, WIRE_ATOMIC, flags, ctx, id, len);
 
 	if (flags & WIRE_F_DATA)
-		at = wire_put_word(tx->pkt.hdr, at, msg->data);
-	__builtin_memcpy(tx->pkt.hdr + at, &head, sizeof(head));
+		at = wire_put_word(pkt->hdr, at, msg->data);
+	__builtin_memcpy(pkt->hdr + at, &head, sizeof(head));
 	at += sizeof(head);
 	for (i = 0; i < msg->rma_iov_count; i++)
-		at = wire_put_rma(tx->pkt.hdr, at, msg->rma_iov[i].addr, msg->rma_iov[i].count,
+		at = wire_put_rma(pkt->hdr, at, msg->rma_iov[i].addr, msg->rma_iov[i].count,
 				  msg->rma_iov[i].key);
-	tx->pkt.hdr_len = (uint16_t) at;
+	pkt->hdr_len = (uint16_t) at;
 }
 
 static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
@@ -178,6 +179,31 @@ static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
 	return !(a->op.flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
+/* Flags with which an atomic needs a request. */
+#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
+
+/* put - send an atomic without a result, whose operands are in one buffer, without a request, where
+ * the link can: see put_write() in calls.c.  Returns as the link's put().
+ */
+static int put(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
+{
+	const struct eng_link_ops *ops = peer->link->ops;
+	const struct fi_msg_atomic *msg = &a->op.atomic;
+	struct eng_pkt pkt;
+	int ret;
+
+	if (!ops->put || !is_base(a) || a->dev || msg->iov_count != 1 || (a->op.flags & LONG_WAY) ||
+	    peer->slow)
+		return 0;
+	write_header(&pkt, a, eng_ep_ctx(ep, msg->addr),
+		     a->op.flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0, 0, a->len);
+	ret = ops->put(peer->chan, pkt.hdr, pkt.hdr_len, msg->msg_iov->addr, a->len);
+	if (ret > 0)
+		obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, a->op.flags), msg->context,
+			       FI_ATOMIC | FI_WRITE, a->len, OBJ_CNTR_WRITE);
+	return ret;
+}
+
 /* One packet, whatever the length: ENG_ATOMIC_MAX bounds it, and the target does it at once or
  * not at all.  A fetching atomic is complete when the old values are in place, the others when
  * their packet is back or acknowledged.
@@ -185,11 +211,15 @@ static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
 static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 {
 	uint64_t op_flags = a->op.flags;
-	struct eng_tx *tx = pool_get(&ep->grp->txs);
 	uint8_t flags = op_flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0;
 	bool base = is_base(a);
+	struct eng_tx *tx;
 	int ret;
 
+	ret = put(ep, peer, a);
+	if (ret)
+		return ret > 0 ? 0 : ep->hub->only ? ret : -FI_EAGAIN;
+	tx = pool_get(&ep->grp->txs);
 	if (!tx)
 		return -FI_EAGAIN;
 	eng_tx_describe(tx, ep, peer, a->op.atomic.context, FI_ATOMIC | (base ? FI_WRITE : FI_READ),
@@ -207,7 +237,8 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 		eng_tx_free(tx);
 		return ret == -FI_ENOMEM ? -FI_EAGAIN : ret;
 	}
-	write_header(tx, a, flags, base ? tx->name.id : tx->sink.name.id);
+	write_header(&tx->pkt, a, eng_ep_ctx(ep, a->op.atomic.addr), flags,
+		     base ? tx->name.id : tx->sink.name.id, tx->pkt.len);
 	return eng_tx_launch(tx, op_flags);
 }
 
