@@ -550,3 +550,31 @@ int obj_mr_enter(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uin
 	lock_put(&domain->mr_lock);
 	return ret;
 }
+
+bool obj_mr_put(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
+		const void *data, size_t len)
+{
+	struct obj_mr *mr;
+	bool done;
+
+	lock_get(&domain->mr_lock);
+	mr = hmap_find(&domain->mr_map, key);
+	done = mr && mr->iov_cnt == 1 && mr->loc.iface == FI_HMEM_SYSTEM &&
+	       !check_access(mr, ep, addr, len, FI_REMOTE_WRITE);
+	if (done)
+		memcpy(iov_at(&mr->iov[0], addr - mr->base), data, len);
+	lock_put(&domain->mr_lock);
+	return done;
+}
+
+bool obj_mr_counts(struct obj_domain *domain, uint64_t key)
+{
+	struct obj_mr *mr;
+	bool counts;
+
+	lock_get(&domain->mr_lock);
+	mr = hmap_find(&domain->mr_map, key);
+	counts = mr && mr->cntr;
+	lock_put(&domain->mr_lock);
+	return counts;
+}

@@ -79,7 +79,7 @@ int obj_mr_regv(struct fid *domain, const struct iovec *iov, size_t cnt, uint64_
 int obj_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
 		   struct fid_mr **mr_p);
 
-/* obj_mr_enter - may a peer access this memory?  The only gate for remote keys.
+/* obj_mr_enter - may a peer access this memory?  With obj_mr_put() the only gate for remote keys.
  *
  * @ep:     endpoint that the request came in on
  * @key:    as the peer sent it
@@ -100,6 +100,19 @@ int obj_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t f
 int obj_mr_enter(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
 		 uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
 		 struct obj_mr_use *use);
+
+/* obj_mr_put - obj_mr_enter(), copy and obj_mr_leave() for a short write of a peer, all of which is
+ * here: the lock keeps the region meanwhile.
+ *
+ * @ep, @key, @addr: as for obj_mr_enter()
+ * Returns false where that is to be called: the access is refused, or the bytes are on a device or
+ * not in one piece.
+ */
+bool obj_mr_put(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
+		const void *data, size_t len);
+
+/* obj_mr_counts - has the region with @key a counter of remote writes? */
+bool obj_mr_counts(struct obj_domain *domain, uint64_t key);
 
 static inline void obj_mr_leave(const struct obj_mr_use *use)
 {

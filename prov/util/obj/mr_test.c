@@ -118,6 +118,40 @@ static void every_access_is_checked(void **state)
 	}
 }
 
+static bool put(uint64_t key, uint64_t addr, const char *text)
+{
+	return obj_mr_put(&domain, NULL, key, addr, text, strlen(text));
+}
+
+/* A short write is checked as any access, and nothing is written where it is refused. */
+static void a_short_write_is_checked_and_copied(void **state)
+{
+	struct iovec two[] = { { mem, 10 }, { mem + 20, 10 } };
+	struct fid_mr *mr, *read_only, *pieces;
+
+	make_domain(0);
+	memset(mem, '.', 200);
+	mr = reg(mem + 100, 10, FI_REMOTE_WRITE, 5);
+	read_only = reg(mem + 100, 10, FI_REMOTE_READ, 6);
+	assert_int_equal(obj_mr_regv(&domain.fid.fid, two, 2, FI_REMOTE_WRITE, 0, 7, 0, &pieces, NULL), 0);
+	assert_true(put(5, 0, "abc"));
+	assert_true(put(5, 7, "xyz"));
+	assert_false(put(5, 8, "xyz"));
+	assert_false(put(5, UINT64_MAX, "xyz"));
+	assert_false(put(5, 11, ""));
+	assert_false(put(6, 0, "xyz"));
+	assert_false(put(7, 0, "xyz"));		/* obj_mr_enter() tells where the pieces are */
+	assert_false(put(8, 0, "xyz"));
+	assert_false(obj_mr_counts(&domain, 5) || obj_mr_counts(&domain, 8));
+	assert_memory_equal(mem + 98, "..abc....xyz..", 14);
+	assert_memory_equal(mem, "..............................", 30);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	assert_false(put(5, 0, "abc"));
+	assert_int_equal(fi_close(&read_only->fid), 0);
+	assert_int_equal(fi_close(&pieces->fid), 0);
+	end_domain();
+}
+
 static void the_whole_address_space(void **state)
 {
 	struct iovec at;
@@ -264,6 +298,7 @@ static void leases(void **state)
 	assert_int_equal(lets, 1);
 	/* writes are counted from now on */
 	assert_int_equal(fi_mr_bind(mr, &cntr.fid.fid, FI_REMOTE_WRITE), 0);
+	assert_true(obj_mr_counts(&domain, fi_mr_key(mr)));
 	assert_true(ends == 1 && lets == 2 && seen.counted);
 	/* the end waits for who is inside */
 	inside = 3;
@@ -337,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_access_is_checked),
+		cmocka_unit_test(a_short_write_is_checked_and_copied),
 		cmocka_unit_test(the_whole_address_space),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(several_pieces),

@@ -22,6 +22,8 @@
  * All memory for the answer is taken first, too.  Without it the packet stays with the link
  * (ENG_RX_LATER) and is offered again, unchanged.
  */
+#define SHORT_MAX 512	/* bytes of a write that are copied under the lock of the regions */
+
 /* ---- common ----------------------------------------------------------------- */
 
 struct eng_serve *eng_serve_get(struct eng_peer *peer, const struct wire_msg *msg)
@@ -180,7 +182,8 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 
 	/* A counter is looked up when it is bumped: its region may have gone. */
 	for (i = 0; i < msg->rma_cnt && (access & FI_REMOTE_WRITE); i++) {
-		if (enter(peer, msg, &msg->rma[i], 0, FI_REMOTE_WRITE, iov, &cnt, &use))
+		if (!obj_mr_counts(base->domain, msg->rma[i].key) ||
+		    enter(peer, msg, &msg->rma[i], 0, FI_REMOTE_WRITE, iov, &cnt, &use))
 			continue;
 		if (use.mr->cntr)
 			obj_cntr_inc(use.mr->cntr, len);
@@ -364,6 +367,21 @@ static enum eng_rx_verdict take_write(struct eng_peer *peer, struct eng_rx *rx,
 	return ENG_RX_DONE;
 }
 
+/* write_short - a write whose payload is here, to one place, without an answer.  False: it is done in
+ * the usual way.
+ */
+static bool write_short(struct eng_peer *peer, const struct eng_rx *rx, const struct wire_msg *msg)
+{
+	if (rx->len > SHORT_MAX || rx->avail < rx->len || msg->rma_cnt != 1 ||
+	    msg->rma[0].len != rx->len || msg->flags & (WIRE_F_DELIVERED | WIRE_F_ANNOUNCED) ||
+	    !obj_mr_put(peer->ep->base.domain, &eng_ep_rx(peer->ep, msg->ctx)->base, msg->rma[0].key,
+			msg->rma[0].addr, rx->data, rx->len))
+		return false;
+	grant(peer, msg);
+	eng_serve_written(peer, msg, NULL);
+	return true;
+}
+
 enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 				    const struct wire_msg *msg, const char **why_p)
 {
@@ -373,7 +391,7 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 	int ret;
 
 	*why_p = NULL;
-	if (pass_over(peer, msg))
+	if (pass_over(peer, msg) || write_short(peer, rx, msg))
 		return ENG_RX_DONE;
 	ret = enter_all(peer, msg, FI_REMOTE_WRITE, rx->iov, ENG_IOV_MAX, &cnt, &uses);
 	if (ret) {
