@@ -12,8 +12,11 @@
  *   flood [SECONDS]	for each kind; 1 if nothing is said
  *
  * With an argument the other peer must have half of its rate at least, which takes a machine
- * with nothing else to do and a processor for each of the three processes.
+ * with nothing else to do.  The three processes take turns then (SCHED_RR, where that is allowed):
+ * with fewer processors than that, the hostile one would otherwise preempt the others whenever it
+ * wakes, as a peer on another host cannot.
  */
+#include <sched.h>
 #include <sys/time.h>
 
 #include "engine/peer.h"
@@ -159,8 +162,10 @@ int main(int argc, char **argv)
 		run_hostile(argv[1]);
 	else if (argc > 1)
 		seconds = atoi(argv[1]);
-	if (strict)
+	if (strict) {
 		sample_ms = 1000;
+		sched_setscheduler(0, SCHED_RR, &(struct sched_param) { .sched_priority = 30 });
+	}
 	setenv("FI_UNEXP_PEER_MAX", "33554432", 1);
 	signal(SIGALRM, on_alarm);
 	node_open(&node, "127.0.0.1", 0, 1, CAPS, FI_PROGRESS_MANUAL);
