@@ -242,6 +242,7 @@ const struct eng_link_ops shm_link_ops = {
 	.slot = shm_tx_slot,
 	.post = shm_tx_post,
 	.put = shm_tx_put,
+	.room_soon = shm_tx_room_soon,
 	.send = send_pkt,
 	.grant = grant,
 	.rma = shm_rma,

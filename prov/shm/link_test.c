@@ -146,6 +146,36 @@ static void a_stuck_receiver_reads_from_the_sender(void **state)
 	shm_conf.disable_cma = 0;
 }
 
+/* Room is expected soon while the receiver takes packets. */
+static void room_is_expected_of_a_receiver_that_takes_packets(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	const struct eng_link_ops *ops = a->link->ops;
+	struct chan *chan = (struct chan *) eng_peer_chan(ab);
+	unsigned i;
+	uint64_t end;
+
+	assert_false(ops->room_soon(chan, 4000));	/* not connected */
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	b->later = 100;
+	for (i = 0; i < 60; i++)
+		fake_send(ab, 4000, 0);
+	assert_false(list_empty(&chan->pending));
+	ops->room_soon(chan, 4000);
+	end = clock_ns() + 2 * SHM_STUCK_NS;
+	while (clock_ns() < end)
+		;
+	assert_false(ops->room_soon(chan, 4000));
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == 61 && ab->done_cnt == 61));
+	assert_true(ops->room_soon(chan, 4000));	/* it has moved since */
+	assert_false(ops->room_soon(chan, shm_conf.pull_size));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 /* nap - sleep as a program does: arm, and wait for the descriptor until the deadline, if
  * there is one.
  */
@@ -246,6 +276,7 @@ int main(void)
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),
+		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 		TEST(no_wakeup_is_lost),
 		TEST(no_wakeup_for_room_is_lost),
 		TEST(memory_that_is_not_sealed_is_not_mapped),

@@ -285,6 +285,18 @@ int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, siz
 	return 1;
 }
 
+bool shm_tx_room_soon(void *chan, size_t len)
+{
+	struct shm_conn *conn = ((struct chan *) chan)->conn;
+
+	if (!conn || conn->ended || conn->state != SHM_CONN_READY || shm_out_closed(&conn->out))
+		return false;
+	if (len >= shm_conf.pull_size || len > SHM_PIECE_MAX)
+		return false;
+	shm_out_look(&conn->out);
+	return !conn->out.bad && !shm_out_stuck(&conn->out, clock_ns());
+}
+
 /* put_beside - the data ring has no room for a packet, and its receiver is stuck: it reads the
  * payload from here once it runs, rather than in as many turns as the ring would take.
  */

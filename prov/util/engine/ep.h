@@ -104,6 +104,9 @@ struct eng_ep {
 	unsigned rxc_cnt;
 	struct eng_rxc *own;		/* to be freed with us, or NULL */
 	bool fast_rx;			/* received messages may take the fast path */
+	bool spins;			/* the program polls: its queues have no wait objects */
+	bool beyond;			/* the call in progress found tx_size requests */
+	bool retries;			/* such a call has returned -FI_EAGAIN, see send.c */
 	bool source;			/* FI_SOURCE */
 	bool source_err;		/* FI_SOURCE_ERR */
 	bool directed;			/* FI_DIRECTED_RECV */

@@ -195,6 +195,13 @@ struct eng_link_ops {
 	 */
 	int (*put)(void *chan, const void *hdr, size_t hdr_len, const void *buf, size_t len);
 
+	/* room_soon - slot() or put() could not take a packet with a payload of @len bytes: is that
+	 * only for want of room, and is the receiver taking packets, so that there will be some
+	 * within microseconds?  May be NULL: no.
+	 * @chan: eng_peer_chan(peer)
+	 */
+	bool (*room_soon)(void *chan, size_t len);
+
 	/* rma - read or write the peer's memory natively: complete on return, ordered behind
 	 * what was sent to the peer, without its progress.  May be NULL.
 	 * @chan:     eng_peer_chan(peer)

@@ -156,6 +156,18 @@ int eng_ep_start_hub(struct eng_ep *ep)
 	return ret;
 }
 
+/* spins - can the program learn of what completes only by reading its queues? */
+static bool spins(const struct obj_ep *base)
+{
+	unsigned i;
+
+	for (i = 0; i < OBJ_CNTR_CNT; i++)
+		if (base->cntrs[i] && base->cntrs[i]->wait.type != FI_WAIT_NONE)
+			return false;
+	return base->tx_cq && base->tx_cq->wait.type == FI_WAIT_NONE &&
+	       (!base->rx_cq || base->rx_cq->wait.type == FI_WAIT_NONE);
+}
+
 /* A shared context is joined first: messages for it may come as soon as the link is open. */
 static int ep_enable(struct obj_ep *base)
 {
@@ -173,6 +185,7 @@ static int ep_enable(struct obj_ep *base)
 		return ret;
 	}
 	eng_ep_set_fast(ep);
+	ep->spins = spins(base);
 	ep->fast_rx = !ep->srx && !ep->source_err;
 	ep->rx_ret = ep->srx ? -FI_ENOSYS : 0;
 	ep->tx_ret = 0;

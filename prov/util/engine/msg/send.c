@@ -105,18 +105,43 @@ static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *pee
 	return ret;
 }
 
+/* may_return - may the call return -FI_EAGAIN where the link would keep a copy?  Only an inject, of a
+ * program that polls.  The first time is beyond the guaranteed size of the queue: after that the
+ * program is known to call again.
+ */
+static inline bool may_return(const struct eng_ep *ep, const struct eng_peer *peer,
+			      const struct send *s)
+{
+	return (s->flags & ENG_TX_QUIET) && !(s->flags & LONG_WAY) && ep->spins && !peer->slow &&
+	       peer->link->ops->room_soon && (ep->retries || ep->beyond);
+}
+
+/* returns - the link has no room for an inject, see may_return(): is that to be said?  A program that
+ * polls calls again within microseconds, and has posted receives by then; a copy costs more.
+ * Polls, after which @peer may be gone.
+ */
+static __attribute__((noinline)) bool returns(struct eng_ep *ep, struct eng_peer *peer, size_t len)
+{
+	if (!peer->link->ops->room_soon(peer->chan, len))
+		return false;
+	ep->retries = true;
+	obj_prog_poll_locked(ep->base.prog);
+	return true;
+}
+
 /* announces - is the message announced instead of sent?  What the link keeps could not be called back
  * if the receiver asked for announcements, so beyond the guaranteed size of the queue, and beyond
  * ENG_AHEAD bytes, messages are announced unasked.  A short payload costs the receiver as little memory
  * as an announcement.
+ * @kept: the link will keep it, if it has no room
  */
-static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size_t len)
+static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size_t len, bool kept)
 {
 	const struct eng_link_attr *attr = &peer->link->attr;
 
 	if (len > attr->eager_limit || (peer->slow & ENG_PEER_XOFF))
 		return true;
-	return len > ENG_TX_INLINE &&
+	return kept && len > ENG_TX_INLINE &&
 	       (ep->tx_out >= ep->tx_size || len > ENG_AHEAD / (peer->tx_cnt + 1)) &&
 	       (peer->announces || attr->eager_limit < attr->max_payload);
 }
@@ -128,7 +153,8 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		    void *const *desc)
 {
 	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
-	bool rts = announces(ep, peer, s->len) || in_place;
+	bool again = !desc && may_return(ep, peer, s);
+	bool rts = announces(ep, peer, s->len, !again) || in_place;
 	uint8_t ack = ack_wanted(ep, s);
 	struct eng_tx *tx;
 	int ret;
@@ -136,6 +162,11 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	ret = rts || desc || !peer->link->ops->put ? 0 : put(ep, peer, s);
 	if (ret)
 		return ret > 0 ? 0 : not_sent(ep, ret);
+	if (__builtin_expect(again && !rts, 0)) {
+		if (returns(ep, peer, s->len))
+			return -FI_EAGAIN;
+		rts = announces(ep, peer, s->len, true);
+	}
 	tx = pool_get(&ep->grp->txs);
 	if (!tx)
 		return -FI_EAGAIN;
@@ -204,6 +235,8 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 	ret = peer->link->ops->put ? put(ep, peer, s) : 0;
 	if (ret)
 		return ret > 0 ? 0 : not_sent(ep, ret);
+	if (__builtin_expect(ep->retries, 0) && may_return(ep, peer, s) && returns(ep, peer, s->len))
+		return -FI_EAGAIN;
 	tx = pool_get(pool);
 	if (__builtin_expect(!tx, 0))
 		return -FI_EAGAIN;

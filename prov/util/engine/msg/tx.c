@@ -385,7 +385,8 @@ int eng_tx_find(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	struct eng_peer *peer;
 	int ret = 0;
 
-	if (ep->tx_out >= ep->tx_size && !make_room(ep))
+	ep->beyond = ep->tx_out >= ep->tx_size;
+	if (ep->beyond && !make_room(ep))
 		return -FI_EAGAIN;
 	peer = eng_peer_get(ep->hub, dest, &ret);
 	if (!peer)

@@ -78,6 +78,65 @@ static void it_completes_when_the_link_gives_it_back(void **arg)
 	nothing_is_left();
 }
 
+/* ---- injects that find no room ---- */
+
+static bool soon;
+
+static bool room_soon(void *chan, size_t len)
+{
+	return soon;
+}
+
+/* inject - to a, which has no room.  Returns as the call does. */
+static ssize_t inject(size_t len)
+{
+	ssize_t ret = fi_tinject(b->ep, out[7], len, 0, TAG);
+
+	if (tap.cnt)
+		to = tap.sent[tap.cnt - 1].to;
+	return ret;
+}
+
+/* Beyond the guaranteed size, and then always, an inject of a program that polls is not kept while
+ * the receiver takes packets.
+ */
+static void an_inject_returns_where_there_is_room_soon(void **arg)
+{
+	static const size_t lens[] = { 8, 300 };
+	struct eng_ep *ep = eng_of(b);
+	unsigned i;
+
+	tap.ops.room_soon = room_soon;
+	tap.answer = 0;
+	soon = true;
+	ep->tx_size = 4;
+	ep->inject_size = 300;
+	for (i = 0; i < 4; i++)
+		assert_int_equal(inject(lens[i % 2]), 0);
+	soon = false;
+	assert_int_equal(inject(8), 0);
+	soon = true;
+	assert_int_equal(inject(300), -FI_EAGAIN);
+	for (i = 0; i < 4; i++)
+		tap_done(i, 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(inject(lens[i]), -FI_EAGAIN);
+	assert_int_equal(tap.cnt, 5);
+	send_to_a(0, 300, 0);
+	send_to_a(1, 300, FI_INJECT);
+	assert_int_equal(tap.cnt, 7);
+	ep->tx_size = 100;
+	ep->spins = false;		/* it could sleep until there is room, and nothing would wake it */
+	for (i = 0; i < 2; i++)
+		assert_int_equal(inject(lens[i]), 0);
+	assert_int_equal(tap.cnt, 9);
+	for (i = 4; i < 9; i++)
+		tap_done(i, 0);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	expect(b, &ctx[1], FI_SEND | FI_TAGGED, 0);
+	nothing_is_left();
+}
+
 static void it_fails_when_the_link_loses_it(void **arg)
 {
 	tap.answer = 0;
@@ -259,6 +318,7 @@ int main(void)
 		TX(it_completes_when_the_link_has_taken_it),
 		TX(it_completes_when_the_link_gives_it_back),
 		TX(it_fails_when_the_link_loses_it),
+		TX(an_inject_returns_where_there_is_room_soon),
 		TX(a_link_that_refuses_ends_the_call),
 		TX(an_announced_message_is_sent_when_it_is_asked_for),
 		TX(a_receiver_without_room_takes_nothing),
