@@ -41,7 +41,7 @@ static struct cell {
 	uint64_t rx_posted, rx_done;
 	uint64_t tx_base, rx_base;	/* of the counters */
 	struct fi_context2 tx_ctx[2][WINDOW_MAX], rx_ctx[WINDOW_MAX];
-	unsigned turn;			/* which of @tx_ctx: those of the last cell may complete in this one */
+	unsigned ctxs;			/* which of @tx_ctx: those of the last cell may complete in this one */
 	uint64_t upto[WINDOW_MAX];	/* operations done when the one of this slot completes */
 } cell;
 
@@ -181,7 +181,7 @@ static ssize_t post_marked(const struct call *c, void *ctx)
 static bool post_one(const struct call *c, uint64_t last)
 {
 	size_t slot = cell.posted % cell.window;
-	void *ctx = &cell.tx_ctx[cell.turn][slot];
+	void *ctx = &cell.tx_ctx[cell.ctxs][slot];
 	bool selective = cell.ft->opt.selective && !c->injects;
 	bool marked = selective && (cell.posted + 1 == last || !((cell.posted + 1) % cell.group));
 	ssize_t ret = marked ? post_marked(c, ctx) : c->post(ctx);
@@ -199,7 +199,7 @@ static bool post_one(const struct call *c, uint64_t last)
 
 static void take(const struct fi_cq_tagged_entry *entry)
 {
-	struct fi_context2 *tx_ctx = cell.tx_ctx[cell.turn];
+	struct fi_context2 *tx_ctx = cell.tx_ctx[cell.ctxs];
 	char *ctx = entry->op_context;
 
 	if (ctx >= (char *) cell.rx_ctx && ctx < (char *) (cell.rx_ctx + WINDOW_MAX)) {
@@ -343,7 +343,7 @@ static void start_cell(const struct call *c, size_t len)
 	cell.family = c->family;
 	cell.len = len;
 	cell.posted = cell.done = cell.rx_posted = cell.rx_done = 0;
-	cell.turn = !cell.turn;
+	cell.ctxs = !cell.ctxs;
 	if (cell.ft->opt.counter) {
 		cell.tx_base = fi_cntr_read(cell.e->txcntr);
 		cell.rx_base = fi_cntr_read(cell.e->rxcntr);

@@ -103,7 +103,9 @@ static void pause_conn(struct rxm_conn *conn)
 	poller->chores = true;
 }
 
-/* leave_rest - should the frames behind the one at the beginning wait for the next poll? */
+/* leave_rest - the frames of @buf that are not through wait for the next poll.  Returns false if there
+ * are none.
+ */
 static bool leave_rest(struct rxm_conn *conn, const struct rxm_rx_buf *buf)
 {
 	if (buf->at >= buf->len || !conn->chan.conn || conn->reading)

@@ -50,7 +50,7 @@
 #define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
 #define SHM_COPY_EVERY 16		/* copies for it between two that are measured */
 #define SHM_COPY_COST_MAX 4096		/* cycles for 1 KiB: a longer first time is an interruption */
-#define SHM_COPY_TRIAL 128		/* and between two of the way that is not in use; a multiple */
+#define SHM_COPY_TRIAL 128		/* the same of the way that is not in use: a multiple of it */
 
 struct shm_copy {
 	unsigned looks;

@@ -297,27 +297,39 @@ static void write_shorts(struct two *t)
 	close_node(&t->n);
 }
 
-/* The last write to each place is what stays, whichever way each of them went. */
-static void short_writes_to_a_slow_target_keep_their_order(void **state)
+/* serve_slowly - progress once a millisecond until the child has written all. */
+static void serve_slowly(struct two *t)
 {
 	struct fi_cq_tagged_entry entry;
 	char word;
+
+	POST(&t->n, fi_recv(t->n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+	while (fi_cq_read(t->n.cq, &entry, 1) != 1)
+		pause_ms(1);
+}
+
+static void end_places(struct two *t)
+{
+	say(t->to[1]);
+	reap(t->pid);
+	CALL(fi_close(&t->mr->fid));
+	end(t);
+}
+
+/* The last write to each place is what stays, whichever way each of them went. */
+static void short_writes_to_a_slow_target_keep_their_order(void **state)
+{
 	struct two t;
 	unsigned i, no;
 
 	begin(&t, make_places, write_shorts);
-	POST(&t.n, fi_recv(t.n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
-	while (fi_cq_read(t.n.cq, &entry, 1) != 1)
-		pause_ms(1);
+	serve_slowly(&t);
 	for (i = SHORTS - PLACES; i < SHORTS; i++) {
 		memcpy(&no, t.region + i % PLACES * PIECE, sizeof(no));
 		assert_int_equal(no, i);
 		assert_int_equal(t.region[i % PLACES * PIECE + short_of(i) - 1], i % 256);
 	}
-	say(t.to[1]);
-	reap(t.pid);
-	CALL(fi_close(&t.mr->fid));
-	end(&t);
+	end_places(&t);
 }
 
 /* A program that blocks waits for a completion when a call is refused, so there has to be one. */
@@ -350,18 +362,11 @@ static void write_and_block(struct two *t)
 
 static void a_program_that_blocks_is_refused_only_with_operations_open(void **state)
 {
-	struct fi_cq_tagged_entry entry;
-	char word;
 	struct two t;
 
 	begin(&t, make_places, write_and_block);
-	POST(&t.n, fi_recv(t.n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
-	while (fi_cq_read(t.n.cq, &entry, 1) != 1)
-		pause_ms(1);
-	say(t.to[1]);
-	reap(t.pid);
-	CALL(fi_close(&t.mr->fid));
-	end(&t);
+	serve_slowly(&t);
+	end_places(&t);
 }
 
 static void write_shorts_for_ever(struct two *t)

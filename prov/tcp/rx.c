@@ -582,7 +582,6 @@ void tcp_rx_rest(struct tcp_poller *poller)
 {
 	struct tcp_conn *conn = poller->rest;
 
-
 	poller->rest = NULL;
 	poller->rest_met = true;
 	if (conn->state == TCP_CONN_READY)

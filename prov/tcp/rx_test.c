@@ -354,16 +354,25 @@ static void unexpected_messages_are_taken_some_in_a_poll(void **state)
 	far_close(&far);
 }
 
-/* Held, refused, and held again; then the connection ends with packets in the buffer. */
-static void the_rest_of_the_buffer_may_be_refused_or_lost(void **state)
+/* open_with_rest - a connection with unexpected packets of which some wait for the next poll. */
+static struct far open_with_rest(void)
 {
 	struct far far = far_open(1);
-	struct tcp_poller *poller = far.conn->poller;
 
 	far.ep->verdict = 1 + ENG_RX_HELD;
 	far.ep->quiet = true;
 	say_short(0, 100);
-	FAKE_UNTIL(2000, poller->rest);
+	FAKE_UNTIL(2000, far.conn->poller->rest);
+	assert_ptr_equal(far.conn->poller->rest, far.conn);
+	return far;
+}
+
+/* Held, refused, and held again; then the connection ends with packets in the buffer. */
+static void the_rest_of_the_buffer_may_be_refused_or_lost(void **state)
+{
+	struct far far = open_with_rest();
+	struct tcp_poller *poller = far.conn->poller;
+
 	far.ep->verdict = 1 + ENG_RX_LATER;
 	fake_poll();
 	assert_null(poller->rest);
@@ -381,13 +390,9 @@ static void the_rest_of_the_buffer_may_be_refused_or_lost(void **state)
 
 static void the_rest_is_forgotten_with_its_connection(void **state)
 {
-	struct far far = far_open(1);
+	struct far far = open_with_rest();
 	struct tcp_poller *poller = far.conn->poller;
 
-	far.ep->verdict = 1 + ENG_RX_HELD;
-	far.ep->quiet = true;
-	say_short(0, 100);
-	FAKE_UNTIL(2000, poller->rest);
 	far_close(&far);
 	assert_null(poller->rest);
 }

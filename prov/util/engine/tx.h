@@ -164,8 +164,19 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
 #define ENG_TX_CALL_FLAGS (FI_REMOTE_CQ_DATA | FI_COMPLETION | FI_MORE | FI_INJECT | FI_FENCE | \
 			   FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | ENG_TX_ACK_FLAGS)
 
+/* Flags with which an operation needs a request. */
+#define ENG_TX_LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
+
 /* A call without a completion, and so without a context: fi_inject() and its kin. */
 #define ENG_TX_QUIET (1ULL << 63)
+
+/* eng_tx_not_sent - what the call returns when the link says @ret: the channel is gone, and a
+ * connectionless endpoint may have another one after the next poll.
+ */
+static inline int eng_tx_not_sent(const struct eng_ep *ep, int ret)
+{
+	return ep->hub->only ? ret : -FI_EAGAIN;
+}
 
 /* eng_tx_wants_comp - is a success reported? */
 static inline bool eng_tx_wants_comp(const struct eng_ep *ep, uint64_t flags)

@@ -101,6 +101,11 @@ int obj_mr_enter(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uin
 		 uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
 		 struct obj_mr_use *use);
 
+static inline void obj_mr_leave(const struct obj_mr_use *use)
+{
+	atomic_fetch_sub_explicit(&use->mr->uses[use->phase], 1, memory_order_release);
+}
+
 /* obj_mr_put - obj_mr_enter(), copy and obj_mr_leave() for a short write of a peer, all of which is
  * here: the lock keeps the region meanwhile.
  *
@@ -113,11 +118,6 @@ bool obj_mr_put(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint
 
 /* obj_mr_counts - has the region with @key a counter of remote writes? */
 bool obj_mr_counts(struct obj_domain *domain, uint64_t key);
-
-static inline void obj_mr_leave(const struct obj_mr_use *use)
-{
-	atomic_fetch_sub_explicit(&use->mr->uses[use->phase], 1, memory_order_release);
-}
 
 /* obj_mr_device - the region behind @desc of a data call, if it is memory of a device, else
  * NULL.  Only in domains with FI_HMEM, whose programs pass fi_mr_desc() or NULL.

@@ -73,17 +73,6 @@ static inline uint64_t comp_flags(const struct send *s)
 	return FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
 }
 
-/* Flags with which a send needs a request. */
-#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
-
-/* not_sent - what the call returns when the link says @ret: the channel is gone, and a
- * connectionless endpoint may have another one after the next poll.
- */
-static inline int not_sent(const struct eng_ep *ep, int ret)
-{
-	return ep->hub->only ? ret : -FI_EAGAIN;
-}
-
 /* put - send a message from one buffer without a request, where the link can.  Returns as its
  * put().
  */
@@ -95,7 +84,7 @@ static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *pee
 	size_t hdr_len;
 	int ret;
 
-	if (s->cnt != 1 || (s->flags & LONG_WAY) || peer->slow)
+	if (s->cnt != 1 || (s->flags & ENG_TX_LONG_WAY) || peer->slow)
 		return 0;
 	hdr_len = write_header(hdr, s, s->wire, eng_ep_ctx(ep, s->dest), 0);
 	ret = ops->put(peer->chan, hdr, hdr_len, s->iov->iov_base, s->len);
@@ -105,22 +94,22 @@ static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *pee
 	return ret;
 }
 
-/* may_return - may the call return -FI_EAGAIN where the link would keep a copy?  Only an inject, of a
+/* may_refuse - may the call return -FI_EAGAIN where the link would keep a copy?  Only an inject of a
  * program that polls.  The first time is beyond the guaranteed size of the queue: after that the
  * program is known to call again.
  */
-static inline bool may_return(const struct eng_ep *ep, const struct eng_peer *peer,
+static inline bool may_refuse(const struct eng_ep *ep, const struct eng_peer *peer,
 			      const struct send *s)
 {
-	return (s->flags & ENG_TX_QUIET) && !(s->flags & LONG_WAY) && ep->spins && !peer->slow &&
+	return (s->flags & ENG_TX_QUIET) && !(s->flags & ENG_TX_LONG_WAY) && ep->spins && !peer->slow &&
 	       peer->link->ops->room_soon && (ep->retries || ep->beyond);
 }
 
-/* returns - the link has no room for an inject, see may_return(): is that to be said?  A program that
- * polls calls again within microseconds, and has posted receives by then; a copy costs more.
- * Polls, after which @peer may be gone.
+/* refuses - does the call return -FI_EAGAIN, since the link has no room but will have some soon?  Called
+ * where may_refuse().  A program that polls calls again within microseconds, and has posted receives
+ * by then; a copy costs more.  Polls if it does, after which @peer may be gone.
  */
-static __attribute__((noinline)) bool returns(struct eng_ep *ep, struct eng_peer *peer, size_t len)
+static __attribute__((noinline)) bool refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 {
 	if (!peer->link->ops->room_soon(peer->chan, len))
 		return false;
@@ -153,7 +142,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		    void *const *desc)
 {
 	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
-	bool again = !desc && may_return(ep, peer, s);
+	bool again = !desc && may_refuse(ep, peer, s);
 	bool rts = announces(ep, peer, s->len, !again) || in_place;
 	uint8_t ack = ack_wanted(ep, s);
 	struct eng_tx *tx;
@@ -161,9 +150,9 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 
 	ret = rts || desc || !peer->link->ops->put ? 0 : put(ep, peer, s);
 	if (ret)
-		return ret > 0 ? 0 : not_sent(ep, ret);
+		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	if (__builtin_expect(again && !rts, 0)) {
-		if (returns(ep, peer, s->len))
+		if (refuses(ep, peer, s->len))
 			return -FI_EAGAIN;
 		rts = announces(ep, peer, s->len, true);
 	}
@@ -234,8 +223,8 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 
 	ret = peer->link->ops->put ? put(ep, peer, s) : 0;
 	if (ret)
-		return ret > 0 ? 0 : not_sent(ep, ret);
-	if (__builtin_expect(ep->retries, 0) && may_return(ep, peer, s) && returns(ep, peer, s->len))
+		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
+	if (__builtin_expect(ep->retries, 0) && may_refuse(ep, peer, s) && refuses(ep, peer, s->len))
 		return -FI_EAGAIN;
 	tx = pool_get(pool);
 	if (__builtin_expect(!tx, 0))
@@ -254,7 +243,7 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 		return kept(tx, ep, peer, s, want);
 	pool_put(pool, tx);
 	if (__builtin_expect(ret < 0, 0))
-		return not_sent(ep, ret);
+		return eng_tx_not_sent(ep, ret);
 	obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
 	return 0;
 }
@@ -334,7 +323,7 @@ post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64
 
 	flags |= h->tx_op_flags;
 	/* Before fi_enable() nothing is short enough. */
-	if (__builtin_expect(len > ENG_TX_INLINE || (flags & LONG_WAY) ||
+	if (__builtin_expect(len > ENG_TX_INLINE || (flags & ENG_TX_LONG_WAY) ||
 			     len >= ep->fast_end, 0))
 		return post_long(ep, buf, len, dest, tag, data, context, flags, wire);
 	lock_get(&ep->base.prog->lock);
@@ -353,7 +342,7 @@ post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64
 				    FI_SEND | (wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG), len);
 		ret = 0;
 	} else {
-		ret = ret ? not_sent(ep, ret) :
+		ret = ret ? eng_tx_not_sent(ep, ret) :
 			    send_packet(ep, peer, buf, len, tag, data, context, flags, wire);
 	}
 out:

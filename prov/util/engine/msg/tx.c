@@ -504,8 +504,7 @@ int eng_tx_launch(struct eng_tx *tx, uint64_t flags)
 	lift_barrier(tx);
 	eng_tx_free(tx);
 	eng_peer_unref(peer);
-	/* The link is about to say that the channel broke; then we call again. */
-	return ep->hub->only ? ret : -FI_EAGAIN;
+	return eng_tx_not_sent(ep, ret);
 }
 
 /* Send what waits behind a fence or a barrier, up to the next one. */

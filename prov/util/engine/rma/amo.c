@@ -150,7 +150,8 @@ static int ask(struct eng_tx *tx, const struct amo *a)
 }
 
 /* @len: of all operands
- * @id: the request's for an ACK, or its sink's for the old values; 0: no answer is wanted */
+ * @id:  the request's for an ACK, or its sink's for the old values; 0: no answer is wanted
+ */
 static void write_header(struct eng_pkt *pkt, const struct amo *a, uint16_t ctx, uint8_t flags,
 			 uint32_t id, size_t len)
 {
@@ -179,9 +180,6 @@ static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
 	return !(a->op.flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
-/* Flags with which an atomic needs a request. */
-#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
-
 /* put - send an atomic without a result, whose operands are in one buffer, without a request, where
  * the link can: see put_write() in calls.c.  Returns as the link's put().
  */
@@ -192,7 +190,7 @@ static int put(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 	struct eng_pkt pkt;
 	int ret;
 
-	if (!ops->put || !is_base(a) || a->dev || msg->iov_count != 1 || (a->op.flags & LONG_WAY) ||
+	if (!ops->put || !is_base(a) || a->dev || msg->iov_count != 1 || (a->op.flags & ENG_TX_LONG_WAY) ||
 	    peer->slow)
 		return 0;
 	write_header(&pkt, a, eng_ep_ctx(ep, msg->addr),
@@ -218,7 +216,7 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 
 	ret = put(ep, peer, a);
 	if (ret)
-		return ret > 0 ? 0 : ep->hub->only ? ret : -FI_EAGAIN;
+		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	tx = pool_get(&ep->grp->txs);
 	if (!tx)
 		return -FI_EAGAIN;

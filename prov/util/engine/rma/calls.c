@@ -57,9 +57,6 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 	return tx;
 }
 
-/* Flags with which a write needs a request. */
-#define LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
-
 /* ---- native RMA of the link ----------------------------------------------------- */
 
 /* native - by ops->rma, if the link has it and no earlier operation must complete first.
@@ -302,7 +299,7 @@ static int put_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	int ret;
 
 	if (r->desc || r->msg.iov_count != 1 || r->msg.rma_iov_count != 1 ||
-	    r->len > peer->link->attr.seg_size || (r->flags & LONG_WAY) || peer->slow)
+	    r->len > peer->link->attr.seg_size || (r->flags & ENG_TX_LONG_WAY) || peer->slow)
 		return 0;
 	write_header(&pkt, r, eng_ep_ctx(ep, r->msg.addr), 0, flags, 0, r->len);
 	ret = ops->put(peer->chan, pkt.hdr, pkt.hdr_len, r->msg.msg_iov->iov_base, r->len);
@@ -334,7 +331,7 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	if (!ret) {
 		ret = peer->link->ops->put ? put_write(ep, peer, r) : 0;
 		if (ret)
-			return ret > 0 ? 0 : ep->hub->only ? ret : -FI_EAGAIN;
+			return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 		return send_write(ep, peer, r, false);
 	}
 	if (ret < 0)

@@ -401,7 +401,7 @@ int obj_prog_fd(struct obj_prog *prog)
 }
 
 /* Setting a timer that fires at once costs ten times as much as writing to an eventfd: it is an
- * interrupt. A deadline that the timer has already costs nothing.
+ * interrupt.  A deadline that the timer has already costs nothing.
  */
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
 {
