@@ -4,23 +4,209 @@
 #include "base/lock.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define ALONE __libc_single_threaded
+#endif
+#endif
+#ifndef ALONE
+#define ALONE 0
+#endif
+
+#include "base/relax.h"
+
+#define STREAK_GROWS 8		/* times as long a streak after each bias that has ended */
+#define STREAK_MAX (1u << 20)
+#define TRY_SPINS 200		/* looks at an owner that holds the lock, by lock_try_word() */
+#define RELAX_SPINS 200		/* looks before each one yields the processor, */
+#define YIELD_SPINS 400		/* .. and then before each one sleeps */
+#define SLEEP_NS 20000
+#define DRAIN_NS 10000000	/* see make_barrier() */
+
+/* The thread sanitizer does not know what a membarrier orders. */
+#if defined(__SANITIZE_THREAD__)
+#define CAN_BIAS false
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CAN_BIAS false
+#endif
+#endif
+#ifndef CAN_BIAS
+#define CAN_BIAS true
+#endif
+
+/* ---- the word ----------------------------------------------------------------------- */
+
+/* take - from free to held in one step; false: it is held. */
+static bool take(struct lock *l)
+{
+	unsigned free = 0;
+
+	return __atomic_compare_exchange_n(&l->word, &free, 1, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
 
 /* A thread that has waited cannot know whether other threads still wait, so it sets the word to
  * 2 (contended).  At worst the next unlock makes one futex wake that finds no waiter.
  */
-void lock_wait(struct lock *l)
+static void wait_word(struct lock *l)
 {
 	while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE))
 		syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }
 
-/* The lock has been released already and its memory may have been freed.  The wake uses the
- * address only; if the memory is gone, no thread waits on it.
- */
-void lock_wake(struct lock *l)
+void lock_put_word(struct lock *l)
 {
-	syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	/* once released its memory may be freed: the wake uses the address only, and if the memory is
+	 * gone, no thread waits on it
+	 */
+	if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
+		syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* ---- the bias ----------------------------------------------------------------------- */
+
+static int membarrier(int cmd)
+{
+	return (int) syscall(SYS_membarrier, cmd, 0, 0);
+}
+
+/* 0: not known yet; 1: the kernel can make the barrier; -1: it cannot */
+static int able;
+
+/* A process with one thread registers at once; with several, that takes some milliseconds, so that
+ * only the first end of a bias does.
+ */
+void lock_prepare(void)
+{
+	int cmds, can = __atomic_load_n(&able, __ATOMIC_RELAXED);
+
+	if (can)
+		return;
+	cmds = CAN_BIAS ? membarrier(MEMBARRIER_CMD_QUERY) : 0;
+	can = cmds > 0 && cmds & MEMBARRIER_CMD_PRIVATE_EXPEDITED ? 1 : -1;
+	if (can > 0 && ALONE)
+		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+	__atomic_store_n(&able, can, __ATOMIC_RELAXED);
+}
+
+static bool can_bias(void)
+{
+	return __atomic_load_n(&able, __ATOMIC_RELAXED) > 0;
+}
+
+static void sleep_ns(long ns)
+{
+	struct timespec ts = { 0, ns };
+
+	nanosleep(&ts, NULL);
+}
+
+/* make_barrier - in all threads of the process.  A filter of system calls that was installed
+ * meanwhile may forbid it: then wait for far longer than a processor keeps a store to itself.
+ */
+static void make_barrier(void)
+{
+	if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+		return;
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ||
+	    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+		sleep_ns(DRAIN_NS);
+}
+
+static bool is_biased(const struct lock *l)
+{
+	uintptr_t owner = __atomic_load_n(&l->owner, __ATOMIC_RELAXED);
+
+	return owner && !(owner & LOCK_LAST);
+}
+
+/* end_bias - end the bias; its owner may still hold the lock.  The caller has the word. */
+static void end_bias(struct lock *l)
+{
+	__atomic_store_n(&l->owner, lock_thread() | LOCK_LAST, __ATOMIC_RELAXED);
+	make_barrier();
+	l->streak = 0;
+	l->need = l->need < STREAK_MAX ? STREAK_GROWS * l->need : STREAK_MAX;
+}
+
+/* bias - the caller, which has the word, holds the lock by the bias instead. */
+static void bias(struct lock *l)
+{
+	__atomic_store_n(&l->held, lock_thread(), __ATOMIC_RELAXED);
+	__atomic_store_n(&l->owner, lock_thread(), __ATOMIC_RELAXED);
+	lock_put_word(l);
+}
+
+static bool is_held(const struct lock *l)
+{
+	return __atomic_load_n(&l->held, __ATOMIC_ACQUIRE);
+}
+
+/* wait_owner - until an owner whose bias has ended releases the lock. */
+static void wait_owner(struct lock *l)
+{
+	unsigned spins;
+
+	for (spins = 0; is_held(l); spins++)
+		if (spins < RELAX_SPINS)
+			cpu_relax();
+		else if (spins < YIELD_SPINS)
+			sched_yield();
+		else
+			sleep_ns(SLEEP_NS);
+}
+
+/* count - the caller has the word, and no owner is left. */
+static void count(struct lock *l)
+{
+	uintptr_t self = lock_thread() | LOCK_LAST;
+
+	if (l->owner != self) {
+		__atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
+		l->streak = 0;
+	} else if (++l->streak >= l->need) {
+		l->streak = 0;
+		if (can_bias())
+			bias(l);
+	}
+}
+
+void lock_get_word(struct lock *l)
+{
+	if (!take(l)) {
+		wait_word(l);
+		l->streak = 0;
+	}
+	if (is_biased(l))
+		end_bias(l);
+	if (is_held(l))
+		wait_owner(l);
+	count(l);
+}
+
+bool lock_try_word(struct lock *l)
+{
+	unsigned spins;
+
+	if (!take(l))
+		return false;
+	if (is_biased(l))
+		end_bias(l);
+	for (spins = 0; is_held(l); spins++) {
+		if (spins == TRY_SPINS) {
+			lock_put_word(l);
+			return false;
+		}
+		cpu_relax();
+	}
+	count(l);
+	return true;
 }
