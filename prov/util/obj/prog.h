@@ -97,6 +97,8 @@ struct obj_prog {
 	struct obj_poller *solo;	/* the only poller that is not idle or quiet; NULL: none, or several */
 	unsigned quiet_cnt;		/* quiet pollers, */
 	uint64_t quiet_ns;		/* .. and when they were last polled */
+	unsigned quiet_gap;		/* calls of obj_prog_poll_quiet() between two such polls, */
+	unsigned quiet_left;		/* .. and those that are left */
 	struct list pollers;
 	struct obj_domain *domain;	/* NULL: group of passive endpoints, or the domain is gone */
 	struct list node;		/* on domain->progs */
@@ -185,15 +187,23 @@ void obj_poller_set_active(struct obj_poller *poller, bool active);
  */
 void obj_poller_set_quiet(struct obj_poller *poller, bool quiet);
 
+/* obj_prog_tick - the coarse clock has moved on: the next obj_prog_poll_quiet() is not left out. */
+static inline void obj_prog_tick(struct obj_prog *prog)
+{
+	prog->quiet_left = 0;
+}
+
 /* obj_prog_poll_quiet - poll the quiet pollers, if some microseconds have passed since the last
- * time.  Returns how many things were done.
+ * time; after times that found nothing, every few calls only: a process that shares its processor
+ * with others makes few polls, and such a system call would be a good part of each.
+ * Returns how many things were done.
  * Threading: caller holds prog->lock, in poll() of a poller that is not quiet.
  */
 int obj_prog_poll_quiet_now(struct obj_prog *prog);
 
 static inline int obj_prog_poll_quiet(struct obj_prog *prog)
 {
-	return prog->quiet_cnt ? obj_prog_poll_quiet_now(prog) : 0;
+	return prog->quiet_cnt && !prog->quiet_left-- ? obj_prog_poll_quiet_now(prog) : 0;
 }
 
 /* obj_prog_poll_locked - poll every poller but the quiet ones; caller holds prog->lock.

@@ -11,7 +11,8 @@
  * A group that is polled in vain for FI_SPIN_US, by a thread that does nothing else, yields the
  * processor now and then.  A yield costs little where no other thread wants to run.  Where one
  * does, the group learns: if the thread is back soon and finds something, the peer may have run,
- * and the next yield comes earlier; else it was a program that computes, and it comes later.
+ * and the next yield comes earlier; if it is not back soon, a program computes, and it comes later,
+ * until polls for a millisecond have been in vain.
  * Now and then it does not yield early: what is found then shows that the peer has a processor.
  *
  * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
@@ -55,6 +56,12 @@ static inline bool obj_idle_polled(struct obj_idle *idle, int done)
 		return false;
 	}
 	return __builtin_expect(!(++idle->polls % OBJ_IDLE_BLOCK), 0);
+}
+
+/* obj_idle_end - the thread did not wait since its last poll. */
+static inline void obj_idle_end(struct obj_idle *idle)
+{
+	idle->polls = 0;
 }
 
 /* obj_idle_due - a block of polls has found nothing.  Is it time to yield?

@@ -103,6 +103,14 @@ static bool solo_is(struct obj_prog *prog, const struct scripted *t)
 	return prog->solo == (t ? &t->base : NULL);
 }
 
+static void wait_us(unsigned us)
+{
+	uint64_t end = clock_ns() + us * 1000;
+
+	while (clock_ns() < end)
+		;
+}
+
 /* Beside an active poller a quiet one is polled by that alone, and not more often than every
  * 10 us; it is polled with the others again before a thread sleeps, when it asks for that, and
  * when no other is active.
@@ -112,6 +120,7 @@ static void test_quiet(void **state)
 	struct obj_prog *prog;
 	struct scripted a, b;
 	uint64_t end;
+	int i;
 
 	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &prog), 0);
 	make(&a, -1);
@@ -136,6 +145,30 @@ static void test_quiet(void **state)
 	while (clock_ns() < end)
 		obj_prog_poll_quiet(prog);
 	assert_in_range(b.polled, 2, 101);	/* 10 us apart */
+
+	/* in vain: after a while every eighth call only, however long a call takes, until a tick */
+	b.poll_ret = 0;
+	for (i = 0; i < 64; i++) {
+		if (i == 32)
+			b.polled = 0;
+		wait_us(20);
+		obj_prog_poll_quiet(prog);
+	}
+	assert_int_equal(b.polled, 4);
+	for (i = 0; i < 2; i++) {
+		wait_us(20);
+		obj_prog_tick(prog);
+		obj_prog_poll_quiet(prog);
+		assert_int_equal(b.polled, 5 + i);
+	}
+	/* with success: every call */
+	b.poll_ret = 1;
+	wait_us(20);
+	obj_prog_tick(prog);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(obj_prog_poll_quiet(prog), 1);
+		wait_us(20);
+	}
 
 	b.polled = 0;
 	obj_poller_set_quiet(&b.base, false);

@@ -14,7 +14,10 @@
 #define SPIN_US_MAX 1000000
 #define SPIN_MIN_NS 5000	/* a wait that polls at all does so for this long */
 #define OTHERS_NS 3000		/* a yield that takes longer has let another thread run */
-#define AWAY_SOON_NS 300000	/* peers that poll and yield need no longer for a turn */
+#define AWAY_SOON_NS CLOCK_NS_PER_MS	/* threads that poll and yield need no longer for a turn each */
+#define VAIN_NS CLOCK_NS_PER_MS	/* polls for so long that end by a loss of the processor were in vain */
+#define AWAY_SHARE 4		/* see most_ns() */
+#define EAGER 50		/* FI_SPIN_US over the shortest time before a yield */
 #define YIELD_MAX_NS (10 * CLOCK_NS_PER_MS)
 #define PROBE_ROWS 32		/* one of so many does not yield early */
 #define GAP_MAX_NS (20 * NS_PER_US)	/* between two yields while no other thread wants to run */
@@ -47,20 +50,62 @@ uint64_t obj_spin_limit_ns(void)
 
 /* ---- polls in vain ----------------------------------------------------------------- */
 
-/* learn - what the last yield has shown: @found something when the thread was back.
- * What is found without one, or after one in which no other thread ran, needs none.
+/* most_ns - how long to poll at most in the hope that something comes soon: a quarter of the time
+ * for which others run when they get the processor, since a short time costs little.
  */
+static uint64_t most_ns(const struct obj_idle *idle, uint64_t limit_ns)
+{
+	uint64_t most = idle->away_ns / AWAY_SHARE;
+
+	if (idle->away_ns <= OTHERS_NS || most > limit_ns)
+		return limit_ns;
+	return most > limit_ns / EAGER ? most : limit_ns / EAGER;
+}
+
+/* learn_none - something was found without a yield, or after one in which no other thread ran: such
+ * waits need none.
+ */
+static void learn_none(struct obj_idle *idle, uint64_t limit_ns)
+{
+	uint64_t spin = 2 * (idle->last_ns - idle->since_ns) + NS_PER_US;
+	uint64_t most = most_ns(idle, limit_ns);
+
+	if (spin > most)
+		spin = most;
+	if (idle->spin_ns > limit_ns)
+		return;		/* a program computes beside it */
+	if (idle->spin_ns < spin)
+		idle->spin_ns = spin;
+	else if (idle->spin_ns > most)
+		idle->spin_ns = most;
+}
+
+/* learn - what the last yield has shown: @found something when the thread was back. */
 static void learn(struct obj_idle *idle, bool found, uint64_t limit_ns)
 {
-	if (!idle->yielded)
-		idle->spin_ns += found && idle->spin_ns < limit_ns ? limit_ns / 4 : 0;
-	else if (found && idle->away_ns < AWAY_SOON_NS)
-		idle->spin_ns = idle->spin_ns / 2 > limit_ns / 4 ? idle->spin_ns / 2 : limit_ns / 4;
-	else
+	if (!idle->yielded && found)
+		learn_none(idle, limit_ns);
+	else if (!idle->yielded)
+		return;
+	else if (idle->away_ns >= AWAY_SOON_NS)
 		idle->spin_ns = 2 * idle->spin_ns + NS_PER_US;
+	else if (found)
+		idle->spin_ns = idle->spin_ns / 2 > limit_ns / EAGER ? idle->spin_ns / 2 :
+				limit_ns / EAGER;
+	else if (idle->spin_ns > limit_ns)
+		idle->spin_ns = limit_ns;	/* the thread that ran does not compute */
 	if (idle->spin_ns > YIELD_MAX_NS)
 		idle->spin_ns = YIELD_MAX_NS;
 	idle->yielded = false;
+}
+
+/* lost - the thread did not run, or did not poll, from last_ns on.  Threads that poll for as long as
+ * they may take each other for programs that compute; nothing that they wait for comes meanwhile.
+ */
+static void lost(struct obj_idle *idle, uint64_t limit_ns)
+{
+	if (idle->last_ns - idle->since_ns >= VAIN_NS && idle->spin_ns > limit_ns)
+		idle->spin_ns = limit_ns;
 }
 
 bool obj_idle_due(struct obj_idle *idle, uint64_t now, uint64_t limit_ns)
@@ -74,10 +119,15 @@ bool obj_idle_due(struct obj_idle *idle, uint64_t now, uint64_t limit_ns)
 	}
 	learn(idle, found, limit_ns);
 	idle->rows += found;
-	if (found || now - idle->last_ns > BLOCK_MAX_NS)
+	if (now - idle->last_ns > BLOCK_MAX_NS) {
+		lost(idle, limit_ns);
+		idle->since_ns = now;
+	}
+	if (found)
 		idle->since_ns = now;
 	idle->last_ns = now;
-	spin = idle->rows % PROBE_ROWS || idle->spin_ns > limit_ns ? idle->spin_ns : limit_ns;
+	spin = idle->rows % PROBE_ROWS || idle->spin_ns > limit_ns ? idle->spin_ns :
+	       most_ns(idle, limit_ns);
 	return now - idle->since_ns >= spin && now - idle->yield_ns >= idle->gap_ns;
 }
 

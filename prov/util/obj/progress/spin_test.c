@@ -103,6 +103,28 @@ static void test_a_busy_processor_is_kept(void **state)
 	assert_in_range(yields, 1, 3);
 }
 
+/* Two threads of one processor that wait for third ones took each other for programs that compute:
+ * each polls until the kernel gives the processor to the other.
+ */
+static void test_polling_for_a_whole_slice_ends(void **state)
+{
+	struct obj_idle idle = { .known = true, .spin_ns = 10 * MS };
+	uint64_t end = now + 4 * MS;
+	unsigned yields;
+
+	for (idle.polls = 0, idle.last_ns = now; now < end; now += US) {
+		idle.polls += OBJ_IDLE_BLOCK;
+		assert_false(obj_idle_due(&idle, now, LIMIT));
+	}
+	now += 4 * MS;
+	yields = idle_for(&idle, 2 * LIMIT, 200 * US);
+	assert_in_range(yields, 1, 2);
+	/* the other one has learnt it, too: its turns are short, whether something is found or not */
+	yields = idle_for(&idle, 100 * MS, 200 * US);
+	assert_true(yields > 200);
+	assert_true(idle.spin_ns <= LIMIT);
+}
+
 /* A program that computes between its polls does nothing in vain. */
 static void test_polls_now_and_then_do_not_yield(void **state)
 {
@@ -113,6 +135,35 @@ static void test_polls_now_and_then_do_not_yield(void **state)
 		idle.polls += OBJ_IDLE_BLOCK;
 		now += 200 * US;
 		assert_false(obj_idle_due(&idle, now, LIMIT));
+	}
+}
+
+/* Others that poll and yield have the processor for short times: a wait that would end by itself a
+ * little later gives it to them.
+ */
+static void test_a_crowd_that_polls_is_let_run_early(void **state)
+{
+	struct obj_idle idle = { .known = true, .spin_ns = LIMIT, .away_ns = 16 * US };
+	unsigned i, yields = 0;
+
+	for (i = 0; i < 100; i++)
+		yields += idle_for(&idle, 8 * US, 16 * US);
+	assert_true(yields > 60);
+	/* they are gone: yields take no time, and become rare */
+	for (yields = i = 0; i < 1000; i++)
+		yields += idle_for(&idle, 8 * US, 300);
+	assert_true(yields < 20);
+}
+
+/* A program that only sends finds nothing in its polls, and does not wait. */
+static void test_polls_between_sends_do_not_yield(void **state)
+{
+	struct obj_idle idle = { .known = true, .spin_ns = US };
+	unsigned i;
+
+	for (i = 0; i < 10000; i++) {
+		assert_false(obj_idle_polled(&idle, 0));
+		obj_idle_end(&idle);
 	}
 }
 
@@ -169,6 +220,9 @@ int main(void)
 		cmocka_unit_test(test_a_peer_on_the_same_processor_is_let_run_at_once),
 		cmocka_unit_test(test_a_peer_elsewhere_is_not_waited_for_by_yielding),
 		cmocka_unit_test(test_a_busy_processor_is_kept),
+		cmocka_unit_test(test_polling_for_a_whole_slice_ends),
+		cmocka_unit_test(test_a_crowd_that_polls_is_let_run_early),
+		cmocka_unit_test(test_polls_between_sends_do_not_yield),
 		cmocka_unit_test(test_polls_now_and_then_do_not_yield),
 		cmocka_unit_test(test_short_waits_are_polled),
 		cmocka_unit_test(test_long_waits_sleep),
