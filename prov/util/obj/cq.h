@@ -47,7 +47,7 @@ struct obj_cq {
 	struct lock lock;		/* guards the ring and wait.armed */
 	struct obj_cq_slot *ring;
 	size_t mask;			/* slots - 1 */
-	size_t head;			/* next to read; counts up for ever; stored atomically, */
+	size_t head;			/* next to read; counts up while there are entries; stored atomically, */
 	size_t tail;			/* next to write; .. so that emptiness shows without the lock */
 	size_t entry_size;		/* bytes of a slot that the program's format shows */
 	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
@@ -59,6 +59,7 @@ struct obj_cq {
 	bool overrun;			/* lost one, takes no more */
 	bool unlocked;			/* one thread at most uses it, and it has not overrun */
 	uint8_t reads;			/* that found an entry and made no progress */
+	uint64_t dry_at;		/* clock_cycles() of a read that got less than it asked for; 0: none */
 	size_t sink_asked;		/* entries that a fi_cq_read() asked for, less what an error has closed */
 	char *sink;			/* of the fi_cq_read() that is making progress: see obj_cq_give() */
 	fi_addr_t *sink_src;		/* the same for fi_cq_readfrom(), else NULL */

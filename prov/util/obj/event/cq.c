@@ -258,6 +258,13 @@ static ssize_t take_any(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *s
 	}
 }
 
+/* restart - begin an empty ring at its beginning: a queue that never holds much stays in the caches. */
+static inline void restart(struct obj_cq *cq)
+{
+	__atomic_store_n(&cq->head, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->tail, 0, __ATOMIC_RELAXED);
+}
+
 /* Returns a count, or 0 if empty, or -FI_EAVAIL. */
 static inline __attribute__((always_inline)) ssize_t read_ring(struct obj_cq *cq, void *buf,
 							       size_t count, fi_addr_t *src)
@@ -266,6 +273,8 @@ static inline __attribute__((always_inline)) ssize_t read_ring(struct obj_cq *cq
 
 	lock_get(&cq->lock);
 	ret = take_any(cq, buf, count, src);
+	if (cq->head == cq->tail)
+		restart(cq);
 	if (!ret && __builtin_expect(cq->head != cq->tail || cq->overrun, 0))
 		ret = -FI_EAVAIL;
 	lock_put(&cq->lock);
@@ -337,14 +346,43 @@ static inline ssize_t nothing(const struct obj_cq *cq)
 	return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ? -FI_EAVAIL : -FI_EAGAIN;
 }
 
+/* Many programs read until the queue is empty: the read after one that got less than it asked for
+ * finds nothing new, and need not make progress again, if it follows at once.
+ */
+#define DRY_CYCLES 1000
+
+static inline void note_dry(struct obj_cq *cq, ssize_t got, size_t count)
+{
+	if (got > 0 && (size_t) got < count)
+		__atomic_store_n(&cq->dry_at, clock_cycles(), __ATOMIC_RELAXED);
+}
+
+static inline bool is_dry(struct obj_cq *cq)
+{
+	uint64_t at = __atomic_load_n(&cq->dry_at, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!at, 1))
+		return false;
+	__atomic_store_n(&cq->dry_at, 0, __ATOMIC_RELAXED);
+	return clock_cycles() - at < DRY_CYCLES;
+}
+
 /* read_slow - make progress first, whatever lies in the queue. */
 static __attribute__((noinline)) ssize_t read_slow(struct obj_cq *cq, void *buf, size_t count,
 						   fi_addr_t *src)
 {
+	ssize_t ret;
+
+	if (count && is_dry(cq) && looks_empty(cq))
+		return nothing(cq);
 	obj_cq_progress(cq);
 	if (looks_empty(cq))
 		return nothing(cq);
-	return count ? read_and_push(cq, buf, count, src) : 0;
+	if (!count)
+		return 0;
+	ret = read_and_push(cq, buf, count, src);
+	note_dry(cq, ret, count);
+	return ret;
 }
 
 /* read_empty - make progress for a program that reads an empty queue which no other
@@ -356,6 +394,8 @@ static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf
 {
 	size_t got;
 
+	if (is_dry(cq))
+		return nothing(cq);
 	cq->sink = buf;
 	cq->sink_src = src;
 	cq->sink_asked = count;
@@ -365,6 +405,7 @@ static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf
 	cq->sink_room = 0;
 	if (!got)		/* an error closes the sink */
 		return looks_empty(cq) ? nothing(cq) : -FI_EAVAIL;
+	note_dry(cq, (ssize_t) got, count);
 	return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, (ssize_t) got) :
 						    (ssize_t) got;
 }

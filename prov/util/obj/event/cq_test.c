@@ -368,6 +368,73 @@ static void test_never_dry(void **state)
 	down(ep, av, cq);
 }
 
+/* A read that asked for more than there was is followed by one that makes no progress, if at once:
+ * a program that reads until there is nothing polls once.
+ */
+static void test_dry(void **state)
+{
+	struct fi_cq_entry entries[4];
+	uint64_t begin;
+	unsigned before;
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	bool at_once = false;
+	int i;
+
+	ep = up(&cq, &av);
+	for (i = 0; i < 1000 && !at_once; i++) {
+		fake_deliver(ep, 2);
+		before = fake_polls;
+		begin = clock_cycles();
+		assert_int_equal(fi_cq_read(cq, entries, 4), 2);
+		assert_int_equal(fake_polls, before + 1);
+		assert_int_equal(fi_cq_read(cq, entries, 4), -FI_EAGAIN);
+		/* an interrupted test takes long between the two */
+		at_once = fake_polls == before + 1 || clock_cycles() - begin < 1000;
+	}
+	if (!at_once) {		/* under valgrind nothing is */
+		down(ep, av, cq);
+		skip();
+	}
+	assert_int_equal(fake_polls, before + 1);
+	assert_int_equal(fi_cq_read(cq, entries, 4), -FI_EAGAIN);
+	assert_int_equal(fake_polls, before + 2);
+	/* all that was asked for, and time between the reads */
+	fake_deliver(ep, 4);
+	assert_int_equal(fi_cq_read(cq, entries, 4), 4);
+	before = fake_polls;
+	assert_int_equal(fi_cq_read(cq, entries, 4), -FI_EAGAIN);
+	assert_int_equal(fake_polls, before + 1);
+	fake_deliver(ep, 1);
+	assert_int_equal(fi_cq_read(cq, entries, 4), 1);
+	usleep(1000);
+	before = fake_polls;
+	assert_int_equal(fi_cq_read(cq, entries, 4), -FI_EAGAIN);
+	assert_int_equal(fake_polls, before + 1);
+	down(ep, av, cq);
+}
+
+/* An empty ring begins at its beginning again. */
+static void test_restart(void **state)
+{
+	struct fi_cq_entry entries[8];
+	struct fid_cq *cq;
+	unsigned i;
+
+	fake_open(&f, NULL);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	for (i = 0; i < 1000; i++) {
+		put(cq, i);
+		put(cq, i);
+		assert_int_equal(fi_cq_read(cq, entries, 8), 2);
+		assert_ptr_equal(entries[1].op_context, (void *) (uintptr_t) i);
+		assert_int_equal(obj_cq_of(cq)->tail, 0);
+	}
+	CLOSE(cq);
+	fake_close(&f);
+}
+
 /* What is staged leaves with the reading of the last entry, and costs nothing else. */
 static void test_last_entry_drives(void **state)
 {
@@ -804,6 +871,8 @@ int main(void)
 		cmocka_unit_test(test_err_old_size),
 		cmocka_unit_test(test_count_zero),
 		cmocka_unit_test(test_never_dry),
+		cmocka_unit_test(test_dry),
+		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_last_entry_drives),
 		cmocka_unit_test(test_sread_timeout),
 		cmocka_unit_test(test_sread_timer),
