@@ -13,12 +13,17 @@
  * A receive accepts a message when the tags agree outside of @ignore and @src is
  * MATCH_ANY or the message's source.  Untagged receives use tag 0, ignore 0.
  *
+ * Runtimes mask the few bits of a tag in which their protocols mark messages, the same in each
+ * receive.  The tables leave out the bits of the first such mask, so that receives with it are found
+ * as those without one are; only receives with other masks are compared one after the other.
+ *
  * Pure state: no I/O, no clock, no lock; memory only for the hash tables, and a
  * table that cannot grow just gets slower.
  */
 #ifndef ENG_MATCH_H
 #define ENG_MATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,12 +57,14 @@ struct match_tab {
 };
 
 struct match {
-	struct match_tab posted;	/* receives with ignore 0, by tag and source */
-	struct list wild;		/* receives with a mask, oldest first */
+	struct match_tab posted;	/* receives with ignore 0 or ~@hashed, by tag and source */
+	struct list wild;		/* receives with another mask, oldest first */
 	struct match_tab by_tag;	/* messages by tag */
 	struct match_tab by_src;	/* messages by tag and source */
 	struct list all;		/* messages, oldest first */
 	uint64_t seq;
+	uint64_t hashed;		/* bits of tags by which the tables are searched: all but those that
+					 * the first masked receive ignored */
 	size_t exact_cnt;		/* in @posted */
 	size_t directed_cnt;		/* of those, with a source */
 	size_t wild_cnt;
@@ -72,15 +79,28 @@ void match_fini(struct match *m);
 
 /* ---- parts of what follows ------------------------------------------------ */
 
-static inline size_t match_slot(const struct match_tab *tab, uint64_t tag, uint64_t src)
+static inline struct list *match_chain(const struct match *m, const struct match_tab *tab,
+				       uint64_t tag, uint64_t src)
 {
-	return hmap_hash(tag + src * UINT64_C(0x9e3779b97f4a7c15)) & tab->mask;
+	uint64_t key = (tag & m->hashed) + src * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &tab->heads[hmap_hash(key) & tab->mask];
+}
+
+/* match_in_table - are receives with @ignore in the tables? */
+static inline bool match_in_table(const struct match *m, uint64_t ignore)
+{
+	return !ignore || ignore == ~m->hashed;
+}
+
+static inline bool match_tags(uint64_t a, uint64_t b, uint64_t ignore)
+{
+	return a == b || !((a ^ b) & ~ignore);
 }
 
 static inline void match_add_exact(struct match *m, struct match_recv *recv)
 {
-	list_add_tail(&recv->link,
-		      &m->posted.heads[match_slot(&m->posted, recv->tag, recv->src)]);
+	list_add_tail(&recv->link, match_chain(m, &m->posted, recv->tag, recv->src));
 	m->exact_cnt++;
 	if (__builtin_expect(recv->src != MATCH_ANY, 0))
 		m->directed_cnt++;
@@ -88,11 +108,11 @@ static inline void match_add_exact(struct match *m, struct match_recv *recv)
 
 static inline struct match_recv *match_find_exact(struct match *m, uint64_t tag, uint64_t src)
 {
-	struct list *head = &m->posted.heads[match_slot(&m->posted, tag, src)];
+	struct list *head = match_chain(m, &m->posted, tag, src);
 	struct match_recv *recv;
 
 	list_for_each_entry(recv, head, link)
-		if (recv->tag == tag && recv->src == src)
+		if (recv->src == src && match_tags(recv->tag, tag, recv->ignore))
 			return recv;
 	return NULL;
 }
@@ -109,7 +129,8 @@ struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src);
 static inline void match_post(struct match *m, struct match_recv *recv)
 {
 	recv->seq = m->seq++;
-	if (__builtin_expect(recv->ignore || m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask, 0))
+	if (__builtin_expect(!match_in_table(m, recv->ignore) ||
+			     m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask, 0))
 		match_post_slow(m, recv);
 	else
 		match_add_exact(m, recv);
@@ -119,7 +140,7 @@ static inline void match_post(struct match *m, struct match_recv *recv)
 static inline void match_unpost(struct match *m, struct match_recv *recv)
 {
 	list_del(&recv->link);
-	if (recv->ignore) {
+	if (!match_in_table(m, recv->ignore)) {
 		m->wild_cnt--;
 		return;
 	}
@@ -130,7 +151,7 @@ static inline void match_unpost(struct match *m, struct match_recv *recv)
 
 /* match_find_recv - the oldest posted receive that accepts a message, or NULL.
  * It stays posted.
- * Cost: O(1) expected, plus the masked receives that are older.
+ * Cost: O(1) expected, plus the receives with other masks that are older.
  * Source: fi_tagged(3), fi_msg(3).
  */
 static inline struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src)
@@ -152,7 +173,7 @@ void match_take(struct match *m, struct match_msg *msg);
 
 /* match_find_msg - the oldest message that a receive would accept, or NULL.
  * It stays.
- * Cost: O(1) expected for ignore 0, else the messages that are older.
+ * Cost: O(1) expected for ignore 0 or ~@hashed, else the messages that are older.
  */
 struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
 				 uint64_t src);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define FIRST_HEADS 16
+#define MASK_BITS_MAX 8
 
 static struct list *new_heads(size_t cnt)
 {
@@ -26,8 +27,8 @@ static int tab_init(struct match_tab *tab)
 }
 
 /* Chains keep their order: entries of equal key stay oldest first. */
-static void tab_grow(struct match_tab *tab,
-		     size_t (*slot_of)(const struct match_tab *, struct list *))
+static void tab_grow(struct match *m, struct match_tab *tab,
+		     struct list *(*chain_of)(const struct match *, const struct match_tab *, struct list *))
 {
 	struct match_tab new = { .mask = tab->mask * 2 + 1 };
 	struct list *item;
@@ -38,33 +39,33 @@ static void tab_grow(struct match_tab *tab,
 		return;
 	for (i = 0; i <= tab->mask; i++)
 		while ((item = list_pop(&tab->heads[i])))
-			list_add_tail(item, &new.heads[slot_of(&new, item)]);
+			list_add_tail(item, chain_of(m, &new, item));
 	free(tab->heads);
 	*tab = new;
 }
 
-static size_t recv_slot(const struct match_tab *tab, struct list *item)
+static struct list *recv_chain(const struct match *m, const struct match_tab *tab, struct list *item)
 {
 	struct match_recv *recv = container_of(item, struct match_recv, link);
 
-	return match_slot(tab, recv->tag, recv->src);
+	return match_chain(m, tab, recv->tag, recv->src);
 }
 
-static size_t tag_slot(const struct match_tab *tab, struct list *item)
+static struct list *tag_chain(const struct match *m, const struct match_tab *tab, struct list *item)
 {
-	return match_slot(tab, container_of(item, struct match_msg, by_tag)->tag, MATCH_ANY);
+	return match_chain(m, tab, container_of(item, struct match_msg, by_tag)->tag, MATCH_ANY);
 }
 
-static size_t src_slot(const struct match_tab *tab, struct list *item)
+static struct list *src_chain(const struct match *m, const struct match_tab *tab, struct list *item)
 {
 	struct match_msg *msg = container_of(item, struct match_msg, by_src);
 
-	return match_slot(tab, msg->tag, msg->src);
+	return match_chain(m, tab, msg->tag, msg->src);
 }
 
 int match_init(struct match *m)
 {
-	*m = (struct match) { 0 };
+	*m = (struct match) { .hashed = UINT64_MAX };
 	list_init(&m->wild);
 	list_init(&m->all);
 	if (!tab_init(&m->posted) && !tab_init(&m->by_tag) && !tab_init(&m->by_src))
@@ -83,15 +84,45 @@ void match_fini(struct match *m)
 	m->by_src.heads = NULL;
 }
 
-/* With a mask, or into a table that has to grow first. */
+static void add_to_tables(struct match *m, struct match_msg *msg)
+{
+	list_add_tail(&msg->by_tag, tag_chain(m, &m->by_tag, &msg->by_tag));
+	list_add_tail(&msg->by_src, src_chain(m, &m->by_src, &msg->by_src));
+}
+
+static void take_from_tables(struct match_msg *msg)
+{
+	list_del(&msg->by_tag);
+	list_del(&msg->by_src);
+}
+
+/* adopt - let the tables leave out the bits of @mask from now on, if it is the first one and has few:
+ * with many, messages of different tags would share a chain.  No receive is posted.
+ */
+static bool adopt(struct match *m, uint64_t mask)
+{
+	struct match_msg *msg;
+
+	if (~m->hashed || m->exact_cnt || m->wild_cnt || __builtin_popcountll(mask) > MASK_BITS_MAX)
+		return false;
+	m->hashed = ~mask;
+	list_for_each_entry(msg, &m->all, all)
+		take_from_tables(msg);
+	list_for_each_entry(msg, &m->all, all)
+		add_to_tables(m, msg);
+	return true;
+}
+
+/* With another mask, or into a table that has to grow first. */
 void match_post_slow(struct match *m, struct match_recv *recv)
 {
-	if (recv->ignore) {
+	if (!match_in_table(m, recv->ignore) && !adopt(m, recv->ignore)) {
 		list_add_tail(&recv->link, &m->wild);
 		m->wild_cnt++;
 		return;
 	}
-	tab_grow(&m->posted, recv_slot);
+	if (m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask)
+		tab_grow(m, &m->posted, recv_chain);
 	match_add_exact(m, recv);
 }
 
@@ -106,9 +137,8 @@ static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
 	list_for_each_entry(recv, &m->wild, link) {
 		if (than && recv->seq > than->seq)
 			break;
-		if ((recv->tag ^ tag) & ~recv->ignore)
-			continue;
-		if (recv->src == MATCH_ANY || recv->src == src)
+		if (match_tags(recv->tag, tag, recv->ignore) &&
+		    (recv->src == MATCH_ANY || recv->src == src))
 			return recv;
 	}
 	return than;
@@ -137,12 +167,11 @@ struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src)
 void match_keep(struct match *m, struct match_msg *msg)
 {
 	if (m->msg_cnt > MATCH_CHAIN_MAX * m->by_tag.mask) {
-		tab_grow(&m->by_tag, tag_slot);
-		tab_grow(&m->by_src, src_slot);
+		tab_grow(m, &m->by_tag, tag_chain);
+		tab_grow(m, &m->by_src, src_chain);
 	}
 	list_add_tail(&msg->all, &m->all);
-	list_add_tail(&msg->by_tag, &m->by_tag.heads[match_slot(&m->by_tag, msg->tag, MATCH_ANY)]);
-	list_add_tail(&msg->by_src, &m->by_src.heads[match_slot(&m->by_src, msg->tag, msg->src)]);
+	add_to_tables(m, msg);
 	m->msg_cnt++;
 }
 
@@ -150,8 +179,7 @@ void match_keep(struct match *m, struct match_msg *msg)
 void match_take(struct match *m, struct match_msg *msg)
 {
 	list_del(&msg->all);
-	list_del(&msg->by_tag);
-	list_del(&msg->by_src);
+	take_from_tables(msg);
 	m->msg_cnt--;
 }
 
@@ -162,9 +190,7 @@ static struct match_msg *find_masked(struct match *m, uint64_t tag, uint64_t ign
 	struct match_msg *msg;
 
 	list_for_each_entry(msg, &m->all, all) {
-		if ((msg->tag ^ tag) & ~ignore)
-			continue;
-		if (src == MATCH_ANY || src == msg->src)
+		if (match_tags(msg->tag, tag, ignore) && (src == MATCH_ANY || src == msg->src))
 			return msg;
 	}
 	return NULL;
@@ -175,22 +201,19 @@ struct match_msg *match_find_msg(struct match *m, uint64_t tag, uint64_t ignore,
 				 uint64_t src)
 {
 	struct match_msg *msg;
-	struct list *head;
 
 	if (!m->msg_cnt)
 		return NULL;
-	if (ignore)
+	if (!match_in_table(m, ignore))
 		return find_masked(m, tag, ignore, src);
 	if (src == MATCH_ANY) {
-		head = &m->by_tag.heads[match_slot(&m->by_tag, tag, MATCH_ANY)];
-		list_for_each_entry(msg, head, by_tag)
-			if (msg->tag == tag)
+		list_for_each_entry(msg, match_chain(m, &m->by_tag, tag, src), by_tag)
+			if (match_tags(msg->tag, tag, ignore))
 				return msg;
 		return NULL;
 	}
-	head = &m->by_src.heads[match_slot(&m->by_src, tag, src)];
-	list_for_each_entry(msg, head, by_src)
-		if (msg->tag == tag && msg->src == src)
+	list_for_each_entry(msg, match_chain(m, &m->by_src, tag, src), by_src)
+		if (msg->src == src && match_tags(msg->tag, tag, ignore))
 			return msg;
 	return NULL;
 }

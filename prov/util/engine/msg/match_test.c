@@ -76,6 +76,7 @@ struct shape {
 	unsigned tags, srcs;		/* how many different ones */
 	unsigned wild_pct, directed_pct;
 	unsigned post_pct;		/* of operations */
+	uint64_t mask;			/* of all receives with one; 0: different ones */
 };
 
 static void post(struct match *m, struct model *mo, const struct shape *sh)
@@ -86,7 +87,7 @@ static void post(struct match *m, struct model *mo, const struct shape *sh)
 	it->recv.tag = rnd(sh->tags);
 	it->recv.src = rnd(100) < sh->directed_pct ? 1 + rnd(sh->srcs) : MATCH_ANY;
 	if (rnd(100) < sh->wild_pct)
-		it->recv.ignore = rnd(4) ? 1u << rnd(4) : UINT64_MAX;
+		it->recv.ignore = sh->mask ? sh->mask : rnd(4) ? 1u << rnd(4) : UINT64_MAX;
 	want = model_msg(mo, &it->recv);
 	got = match_find_msg(m, it->recv.tag, it->recv.ignore, it->recv.src);
 	assert_ptr_equal(got, want ? &want->msg : NULL);
@@ -187,13 +188,17 @@ static void run(const struct shape *sh, uint64_t seed, size_t ops)
 static void test_against_model(void **arg)
 {
 	static const struct shape shapes[] = {
-		{ 1, 1, 0, 0, 52 },		/* untagged, one peer */
-		{ 1, 8, 0, 50, 50 },		/* untagged, directed */
-		{ 8, 4, 20, 30, 50 },
-		{ 1000, 3, 5, 20, 60 },		/* many posted */
-		{ 1000, 3, 5, 20, 40 },		/* many unexpected */
-		{ 16, 50, 50, 50, 50 },
-		{ 4, 2, 100, 50, 50 },
+		{ 1, 1, 0, 0, 52, 0 },		/* untagged, one peer */
+		{ 1, 8, 0, 50, 50, 0 },		/* untagged, directed */
+		{ 8, 4, 20, 30, 50, 0 },
+		{ 1000, 3, 5, 20, 60, 0 },		/* many posted */
+		{ 1000, 3, 5, 20, 40, 0 },		/* many unexpected */
+		{ 16, 50, 50, 50, 50, 0 },
+		{ 4, 2, 100, 50, 50, 0 },
+		{ 64, 5, 100, 70, 50, 5 },	/* one mask, as runtimes use */
+		{ 1000, 4, 80, 50, 60, 0x180 },
+		{ 1000, 4, 80, 50, 40, 3 },
+		{ 64, 5, 60, 50, 50, 0x3ff },	/* too many bits for the tables */
 	};
 	size_t i, seed;
 
@@ -250,11 +255,50 @@ static void test_messages_of_one_sender_keep_order(void **arg)
 	match_fini(&m);
 }
 
+/* The first mask of few bits is left out of the tables, whatever has come before. */
+static void test_one_mask_for_all(void **arg)
+{
+	struct match_msg early = { .tag = 0x105, .src = 3 }, other = { .tag = 0x106, .src = 3 };
+	struct match_recv first = { .tag = 9, .ignore = 0xf00, .src = 3 };
+	struct match_recv same = { .tag = 9, .ignore = 0xf00 }, exact = { .tag = 0x209 };
+	struct match_recv many = { .tag = 0, .ignore = UINT64_MAX };
+	struct match m;
+
+	(void) arg;
+	assert_int_equal(match_init(&m), 0);
+	match_keep(&m, &early);
+	match_keep(&m, &other);
+	match_post(&m, &first);
+	assert_int_equal(m.wild_cnt, 0);
+	assert_ptr_equal(match_find_msg(&m, 5, 0xf00, 3), &early);
+	assert_ptr_equal(match_find_msg(&m, 0x206, 0xf00, MATCH_ANY), &other);
+	assert_null(match_find_msg(&m, 5, 0, 3));
+	assert_ptr_equal(match_find_msg(&m, 0x105, 0, 3), &early);
+	match_post(&m, &exact);
+	match_post(&m, &same);
+	match_post(&m, &many);
+	assert_int_equal(m.wild_cnt, 1);
+	assert_ptr_equal(match_find_recv(&m, 0x209, 3), &first);
+	assert_ptr_equal(match_find_recv(&m, 0x209, 4), &exact);
+	assert_ptr_equal(match_find_recv(&m, 0x309, 4), &same);
+	assert_ptr_equal(match_find_recv(&m, 0x30a, 4), &many);
+	match_unpost(&m, &many);
+	assert_null(match_find_recv(&m, 0x30a, 4));
+	match_unpost(&m, &same);
+	match_unpost(&m, &exact);
+	match_unpost(&m, &first);
+	match_take(&m, &early);
+	match_take(&m, &other);
+	assert_int_equal(m.exact_cnt + m.directed_cnt + m.wild_cnt, 0);
+	match_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_across_kinds),
 		cmocka_unit_test(test_messages_of_one_sender_keep_order),
+		cmocka_unit_test(test_one_mask_for_all),
 		cmocka_unit_test(test_against_model),
 	};
 

@@ -148,6 +148,21 @@ static enum eng_rx_verdict no_such_ctx(struct eng_peer *peer, const struct wire_
 	return ENG_RX_DONE;
 }
 
+/* end_directed - a receive that was directed at its sender, and so has a reference, has its message. */
+static void end_directed(struct eng_recv *recv)
+{
+	struct eng_peer *peer = recv->sink.name.peer;
+
+	if (__builtin_expect(recv->watch != NULL, 0)) {
+		eng_recv_free(recv);
+		return;
+	}
+	recv->sink.name.peer = NULL;
+	recv->m.src = MATCH_ANY;
+	eng_recv_fast_put(recv->ep->grp, recv);
+	eng_peer_unref(peer);
+}
+
 /* The common packet is a short message that is here in whole, wants no answer and
  * has a simple receive waiting for it.  If any of that is not so, nothing is done.
  */
@@ -180,8 +195,8 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 		       recv->cq_flags | (msg.flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0),
 		       msg.len, recv->iov[0].iov_base, msg.data, msg.tag,
 		       ep->source ? eng_peer_fi_addr(peer) : FI_ADDR_NOTAVAIL, OBJ_CNTR_RECV);
-	if (__builtin_expect(recv->sink.name.peer != NULL, 0))	/* directed: it has a reference */
-		eng_recv_free(recv);
+	if (__builtin_expect(recv->sink.name.peer != NULL, 0))
+		end_directed(recv);
 	else
 		eng_recv_fast_put(recv->ep->grp, recv);
 	return ENG_FAST_DONE;

@@ -66,16 +66,22 @@ static int refuse(struct eng_ep *ep, const struct call *c)
 	return 0;
 }
 
+static inline void aim(struct eng_recv *recv, struct eng_peer *peer)
+{
+	recv->sink.name.peer = peer;
+	recv->m.src = eng_peer_key(peer);
+	eng_peer_ref(peer);
+}
+
 /* A receive from one source only. */
 static int direct(struct eng_recv *recv, fi_addr_t src)
 {
 	int ret = 0;
+	struct eng_peer *peer = eng_peer_get(recv->ep->hub, src, &ret);
 
-	recv->sink.name.peer = eng_peer_get(recv->ep->hub, src, &ret);
-	if (!recv->sink.name.peer)
+	if (!peer)
 		return ret;
-	recv->m.src = eng_peer_key(recv->sink.name.peer);
-	eng_peer_ref(recv->sink.name.peer);
+	aim(recv, peer);
 	return 0;
 }
 
@@ -237,26 +243,30 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct ca
 	return ret;
 }
 
-/* post_fast - one buffer that waits for one message, which has not come yet: most
+/* post_simple - one buffer that waits for one message, which has not come yet: most
  * receives.  Returns false if it is not so simple; then nothing has been done.
+ * @directed: known where it is called: it names a source
  */
 static inline __attribute__((always_inline)) bool
-post_fast(struct eng_ep *ep, const struct call *c)
+post_simple(struct eng_ep *ep, const struct call *c, const bool directed)
 {
 	struct eng_rxc *rxc = ep->rxc;
+	struct eng_peer *peer = NULL;
 	struct match *m;
 	struct eng_recv *recv = NULL;
 
-	if (__builtin_expect((c->flags & FI_MULTI_RECV) || ep->rx_ret, 0))
-		return false;
 	lock_get(&ep->base.prog->lock);
 	m = eng_rxc_match(rxc, c->tagged);
+	if (directed)
+		peer = eng_peer_known(ep->hub, c->src);
 	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->max &&
 			     obj_cm_state(&ep->base) != OBJ_CM_SHUT &&
-			     (!ep->directed || c->src == FI_ADDR_UNSPEC), 1))
+			     (!directed || (peer && !(peer->slow & ENG_PEER_LOST))), 1))
 		recv = eng_recv_fast_get(ep->grp);
 	if (__builtin_expect(recv != NULL, 1)) {
 		name_call(recv, ep, c);
+		if (directed)
+			aim(recv, peer);
 		recv->iov[0] = *c->iov;
 		recv->room = c->iov->iov_len;
 		eng_recv_set_state(recv, ENG_RECV_POSTED);
@@ -267,6 +277,15 @@ post_fast(struct eng_ep *ep, const struct call *c)
 	return recv != NULL;
 }
 
+static inline __attribute__((always_inline)) bool
+post_fast(struct eng_ep *ep, const struct call *c)
+{
+	if (__builtin_expect((c->flags & FI_MULTI_RECV) || ep->rx_ret ||
+			     (ep->directed && c->src != FI_ADDR_UNSPEC), 0))
+		return false;
+	return post_simple(ep, c, false);
+}
+
 static __attribute__((noinline)) ssize_t
 post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, uint64_t ignore,
 	 uint64_t flags, void *context, bool tagged)
@@ -274,6 +293,9 @@ post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
 
+	if (ep->directed && src != FI_ADDR_UNSPEC && !(flags & FI_MULTI_RECV) && !ep->rx_ret &&
+	    post_simple(ep, &c, true))
+		return 0;
 	return post(ep, &c);
 }
 
