@@ -55,7 +55,7 @@ void shm_conn_check(struct shm_conn *conn)
 {
 	uint64_t tick = clock_coarse_ns();
 
-	if (conn->src.fd < 0 || conn->ended || tick == conn->checked)
+	if (conn->src.fd < 0 || conn->ended || tick == conn->checked || tick == conn->poller->silent)
 		return;
 	conn->checked = tick;
 	if (shm_conn_ended(conn))
@@ -138,11 +138,12 @@ void shm_conn_wake(struct shm_conn *conn)
 int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state state,
 		 struct shm_conn **conn_p)
 {
-	struct shm_conn *conn = calloc(1, sizeof(*conn));
+	struct shm_conn *conn = aligned_alloc(SHM_LINE, sizeof(*conn));
 	int ret = -FI_ENOMEM;
 
 	if (!conn)
 		return ret;
+	memset(conn, 0, sizeof(*conn));
 	conn->src.fd = fd;
 	conn->src.event = on_event;
 	conn->state = state;

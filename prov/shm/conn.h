@@ -82,33 +82,35 @@ struct shm_tenant {
 	struct shm_lease_slot *leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
 };
 
+/* What a poll reads of each connection is one line, what a message adds is the next ones. */
 struct shm_conn {
-	struct chan_src src;		/* first; fd -1: a connection to the endpoint itself */
-	enum shm_conn_state state;
-	enum shm_conn_state was;	/* FAILED: state before */
-	int err;			/* FAILED: positive FI_E* */
-	uint64_t seq;			/* last poll in which a packet arrived, or a check */
-	uint64_t checked;		/* tick of the clock in which the socket was checked */
+	_Alignas(SHM_LINE) struct shm_in in;	/* our segment */
 	bool active;			/* on poller->active */
 	bool received;			/* a packet arrived since the poller last slept */
 	bool ended;			/* the peer has closed; its last packets may be unread */
+	bool split_waits;		/* a split copy waits for pieces that the sender has taken */
 	bool paused;			/* on poller->base.paused */
 	bool fast;			/* shm_rx_one() may be tried: READY, no packet half received */
 	uint8_t left;			/* polls that left the unexpected message at hand in the ring */
 	bool flushed;			/* FLUSH was sent */
+	struct shm_poller *poller;
+	struct shm_chan *chan;		/* NULL: the peer is not known yet */
+	uint64_t seq;			/* last poll in which a packet arrived, or a check */
+	struct shm_out out;		/* the peer's */
+	struct shm_link *link;
+	enum shm_conn_state state;
+	enum shm_conn_state was;	/* FAILED: state before */
+	int err;			/* FAILED: positive FI_E* */
+	struct chan_src src;		/* fd -1: a connection to the endpoint itself */
+	uint64_t checked;		/* tick of the clock in which the socket was checked */
 	pid_t pid;			/* of the peer, from the kernel; 0: in another namespace */
 	bool can_read;			/* its memory can be read */
 	bool can_write;			/* its memory can be written, too */
+	struct shm_rx rx;
+	struct shm_tx tx;
 	struct shm_split_rx split;	/* split copies into our memory */
 	uint32_t split_done;		/* number of the last one to the peer that has no pieces left */
 	struct shm_tenant tenant;	/* what the peer may access here */
-	struct shm_in in;		/* our segment */
-	struct shm_out out;		/* the peer's */
-	struct shm_rx rx;
-	struct shm_tx tx;
-	struct shm_poller *poller;
-	struct shm_link *link;
-	struct shm_chan *chan;		/* NULL: the peer is not known yet */
 	struct chan_id id;		/* what the peer's handshake said */
 	uint64_t probe;			/* what the peer tries to read in our memory */
 	struct list node;		/* on link->conns */
@@ -117,6 +119,7 @@ struct shm_conn {
 	struct list split_node;		/* on poller->splitting */
 	struct timer timer;		/* the handshake must end */
 };
+_Static_assert(offsetof(struct shm_conn, out) == SHM_LINE, "what a poll reads is one line");
 
 /* shm_conn_new - a connection around a socket.
  * @fd: -1: to the endpoint itself

@@ -18,6 +18,7 @@
 #include "rma.h"
 
 /* Longest payload of an eager packet, and of a segment of a long message. */
+#define RMA_MIN 32768
 #define EAGER_LIMIT (64u << 10)
 #define SEG_SIZE (1u << 20)
 
@@ -34,6 +35,12 @@ static void prepare(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, join_once);
+}
+
+/* rma_min - writes shorter than this are cheaper as packets. */
+static size_t rma_min(void)
+{
+	return shm_conf.pull_size && shm_conf.pull_size < RMA_MIN ? shm_conf.pull_size : RMA_MIN;
 }
 
 int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct shm_naming *naming,
@@ -60,7 +67,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
 		.addr_len = naming->addr_len,
-		.rma_min = shm_conf.pull_size,	/* shorter ones are cheaper as packets */
+		.rma_min = rma_min(),
 		.same_host = true,
 	};
 	ret = shm_poller_get(base->prog, &link->base.poller);

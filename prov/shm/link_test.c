@@ -18,6 +18,8 @@
 #include "shm/test/fake.h"
 #include "seg.h"
 
+#define PULL_SIZE (32u << 10)	/* FI_SHM_PULL_SIZE of most tests, so that both ways are taken */
+
 static void pull_both(struct eng_ep *a, struct eng_ep *b)
 {
 	fake_pull_some(a);
@@ -63,6 +65,13 @@ static void they_do_so_through_shared_memory_alone(void **state)
 	shm_conf.disable_cma = 1;
 	exchange(3000);
 	shm_conf.disable_cma = 0;
+}
+
+static void they_do_so_by_the_way_that_the_receiver_suggests(void **state)
+{
+	shm_conf.pull_size = 0;
+	exchange(3000);
+	shm_conf.pull_size = PULL_SIZE;
 }
 
 static void an_endpoint_sends_to_itself(void **state)
@@ -171,7 +180,7 @@ static void room_is_expected_of_a_receiver_that_takes_packets(void **state)
 	b->later = 0;
 	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == 61 && ab->done_cnt == 61));
 	assert_true(ops->room_soon(chan, 4000));	/* it has moved since */
-	assert_false(ops->room_soon(chan, shm_conf.pull_size));
+	assert_false(ops->room_soon(chan, PULL_SIZE));
 	fake_close(a, 100);
 	fake_close(b, 100);
 }
@@ -273,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(packets_of_every_size_arrive_in_order),
 		TEST(they_do_so_through_shared_memory_alone),
+		TEST(they_do_so_by_the_way_that_the_receiver_suggests),
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),
@@ -282,5 +292,6 @@ int main(void)
 		TEST(memory_that_is_not_sealed_is_not_mapped),
 	};
 
+	shm_conf.pull_size = PULL_SIZE;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
 #define REST_STEP 16		/* of the others, so many per poll, in turn */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
+#define FAR_CYCLES 3000		/* from the end of a poll to the next one, of a program that waits by itself */
+#define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
 #define LEAVE_POLLS 2		/* that leave an unexpected message in the ring */
 
 /* ---- barriers ------------------------------------------------------------------------- */
@@ -61,6 +63,7 @@ static int ask_sockets(struct shm_poller *poller)
 
 	poller->tick = clock_coarse_ns();
 	cnt = chan_poller_events(&poller->base);
+	poller->silent = cnt ? 0 : poller->tick;
 	pause_waits(poller, cnt);
 	return cnt;
 }
@@ -141,7 +144,7 @@ static int go_to_sleep(struct shm_poller *poller)
 /* has_any - is there something for shm_rx_poll() to do? */
 static inline bool has_any(const struct shm_conn *conn)
 {
-	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended | conn->split.waiting, 0);
+	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended | conn->split_waits, 0);
 }
 
 /* anything - did a packet arrive before the senders saw that we sleep? */
@@ -153,7 +156,7 @@ static bool anything(const struct shm_poller *poller)
 	for (i = 0; i < poller->active_cnt; i++) {
 		conn = poller->active[i];
 		/* while a split copy waits for the sender, nothing else is taken */
-		if (conn->split.waiting ? conn->ended || shm_split_ready(conn) :
+		if (conn->split_waits ? conn->ended || shm_split_ready(conn) :
 		    !conn->paused && has_any(conn))
 			return true;
 	}
@@ -210,7 +213,8 @@ static inline bool may_wait(struct shm_conn *conn)
 	return false;
 }
 
-static inline int read_active(struct shm_poller *poller, unsigned budget)
+/* @left: [out] set if a message was left in its ring */
+static inline int read_active(struct shm_poller *poller, unsigned budget, bool *left)
 {
 	unsigned i = poller->active_cnt < FRONT_MAX ? poller->active_cnt : FRONT_MAX;
 	struct shm_conn *conn;
@@ -224,7 +228,9 @@ static inline int read_active(struct shm_poller *poller, unsigned budget)
 			continue;
 		one = shm_rx_one(conn);
 		done += one == ENG_FAST_DONE;
-		if (one == ENG_FAST_UNEXPECTED ? !may_wait(conn) : one == ENG_FAST_NONE || has_any(conn))
+		if (one == ENG_FAST_UNEXPECTED && may_wait(conn))
+			*left = true;
+		else if (one != ENG_FAST_DONE || has_any(conn))
 			done += shm_rx_poll(conn, budget, one != ENG_FAST_DONE);
 		if (i > poller->active_cnt)
 			i = poller->active_cnt;
@@ -311,7 +317,26 @@ static bool sockets_due(struct shm_poller *poller)
 {
 	if (!poller->active_cnt && !obj_prog_others_active(&poller->base.base))
 		return true;
-	return !poller->until_wait-- || clock_coarse_ns() != poller->tick;
+	if (!poller->until_wait--)
+		return true;
+	if (clock_coarse_ns() == poller->tick)
+		return false;
+	obj_prog_tick(poller->base.base.prog);
+	return true;
+}
+
+/* measure - the time since the last poll, which found nothing: a program that waits polls again at
+ * once, unless others have the processor.
+ */
+static __attribute__((noinline)) void measure(struct shm_poller *poller)
+{
+	bool far = clock_cycles() - poller->ended > FAR_CYCLES;
+
+	poller->ended = 0;
+	if (far && poller->crowd < SHM_CROWD_MAX)
+		poller->crowd++;
+	else if (!far && poller->crowd)
+		poller->crowd--;
 }
 
 /* poll_first, poll_last - the work before and after the rings that most polls have none of. */
@@ -349,29 +374,40 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 /* poll_more - the quiet pollers of the group, and the sockets. */
 static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsigned budget)
 {
+	bool left;
 	int done = 0;
 
+	if (sockets_due(poller))
+		done += ask_sockets(poller) + read_active(poller, budget, &left);
 	if (rings_alone(poller) || poller->base.seq % TICK_EVERY == 0)
 		done += obj_prog_poll_quiet(poller->base.base.prog);
-	if (sockets_due(poller))
-		done += ask_sockets(poller) + read_active(poller, budget);
 	return done;
 }
 
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
+	bool left = false;
 	int done = 0;
 
 	poller->base.polling = true;
 	poller->base.seq++;
+	if (__builtin_expect(poller->ended, 0))
+		measure(poller);
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_first(poller);
-	done += read_active(poller, budget);
-	if (!done && !poller->base.chores)
+	done += read_active(poller, budget, &left);
+	if (done || left)
+		poller->vain = 0;
+	else if (poller->vain < RELAX_AFTER)
+		poller->vain++;
+	else if (!poller->base.chores)
 		cpu_relax();
-	if (__builtin_expect(more_due(poller), 0))
+	if (__builtin_expect(more_due(poller), 0)) {
 		done += poll_more(poller, budget);
+		if (!done)
+			poller->ended = clock_cycles();
+	}
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_last(poller);
 	poller->base.polling = false;

@@ -33,10 +33,14 @@ struct shm_poller {
 	unsigned front_next, rest_next;	/* whose turn it is among many, see read_rest() */
 	unsigned ready_cnt;		/* connections with a ring, active or not */
 	unsigned handshake_cnt;		/* connections without: the sockets matter more */
+	unsigned vain;			/* polls in a row that found nothing, up to RELAX_AFTER */
+	uint64_t ended;			/* clock_cycles() at the end of a poll that found nothing; 0: not known */
+	uint8_t crowd;			/* polls, of those measured lately, that were far from the one before */
 	unsigned until_tick;		/* polls until the clock is read */
 	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
 	unsigned wait_gap;		/* what that begins at, while all connections are active */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
+	uint64_t silent;		/* the same, if no socket had anything to say */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
 	bool asleep;			/* the segments say that we sleep */
 	struct list splitting;		/* connections whose long packets may be copied by both sides */
@@ -56,6 +60,16 @@ int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p);
  */
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn);
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn);
+
+/* shm_poller_crowded - does this process get the processor only now and then?  Then so do its peers,
+ * most likely: what takes a few turns of both takes long.
+ */
+#define SHM_CROWD_MAX 8
+
+static inline bool shm_poller_crowded(const struct shm_poller *poller)
+{
+	return poller->crowd >= SHM_CROWD_MAX / 2;
+}
 
 /* shm_poller_reap - free the connections that were closed. */
 void shm_poller_reap(struct shm_poller *poller);

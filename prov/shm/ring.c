@@ -44,10 +44,10 @@ static inline bool look_due(const struct shm_out *out, size_t len)
 	       (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR);
 }
 
-/* look - shm_out_look(), which is timed now and then. */
-static void look(struct shm_out *out)
+/* A look that is timed now and then. */
+void shm_out_learn(struct shm_out *out)
 {
-	uint64_t start, took, was = out->seen_bytes;
+	uint64_t start, took, was = out->seen_bytes + out->seen_pos;
 
 	if (out->copy.looks++ % SHM_FETCH_EVERY) {
 		shm_out_look(out);
@@ -57,7 +57,7 @@ static void look(struct shm_out *out)
 	shm_out_look(out);
 	took = clock_ns() - start;
 	/* unchanged, it may not have left this processor's cache */
-	if (out->seen_bytes != was)
+	if (out->seen_bytes + out->seen_pos != was)
 		shm_copy_learn(&out->copy, took);
 }
 
@@ -67,13 +67,13 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 
 	if (look_due(out, len)) {
 		out->looked_bytes = out->bytes;
-		look(out);
+		shm_out_learn(out);
 	}
 	out->stream = shm_copy_streams(&out->copy, len, out->bytes - out->seen_bytes);
 	len = shm_lines(len);
 	skip = to_skip(out, len);
 	if (!fits(out, skip, len)) {
-		look(out);
+		shm_out_learn(out);
 		if (!fits(out, skip, len))
 			return NULL;
 	}

@@ -258,6 +258,20 @@ static void one_core_is_known_after_a_measurement(void **state)
 	assert_false(shm_copy_one_core(&copy));
 }
 
+static void long_payload_stays_out_of_the_ring_unless_one_core_copies_it(void **state)
+{
+	struct shm_out out = { 0 };
+
+	assert_false(shm_out_pulls(&out, SHM_PULL_MIN - 1, 0));
+	assert_true(shm_out_pulls(&out, SHM_PULL_MIN, 0));
+	out.copy.fetch_ns = SHM_CORE_NS - 1;
+	assert_false(shm_out_pulls(&out, SHM_PULL_CORE - 1, 0));
+	assert_true(shm_out_pulls(&out, SHM_PULL_CORE, 0));
+	/* what the administrator says, and what a crowd asks for, holds on one core, too */
+	assert_true(shm_out_pulls(&out, SHM_PULL_CROWDED, SHM_PULL_CROWDED));
+	assert_false(shm_out_pulls(&out, SHM_PULL_CROWDED - 1, SHM_PULL_CROWDED));
+}
+
 /* ---- how payload is copied: rules alone, with made-up times --------------------------------- */
 
 static void lone_packets_between_near_processors_are_copied_plainly(void **state)
@@ -472,6 +486,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(single_packets_of_one_core_reuse_the_beginning, make,
 						unmake),
 		cmocka_unit_test(one_core_is_known_after_a_measurement),
+		cmocka_unit_test(long_payload_stays_out_of_the_ring_unless_one_core_copies_it),
 		cmocka_unit_test(lone_packets_between_near_processors_are_copied_plainly),
 		cmocka_unit_test(a_receiver_that_is_behind_gets_the_faster_copy),
 		cmocka_unit_test(a_far_processor_is_noticed_and_a_near_one_again),

@@ -399,7 +399,7 @@ static inline int take_short(struct shm_conn *conn, bool unexpected)
 static __attribute__((noinline)) int take_any(struct shm_conn *conn)
 {
 	struct shm_item item;
-	int ret = conn->split.waiting ? 0 : shm_in_peek(&conn->in, &item);
+	int ret = conn->split_waits ? 0 : shm_in_peek(&conn->in, &item);
 
 	if (ret <= 0)
 		return ret;
@@ -439,7 +439,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected)
 
 	if (__builtin_expect(conn->paused || conn->state != SHM_CONN_READY, 0))
 		return 0;
-	if (__builtin_expect(conn->split.waiting, 0) && !finish_split(conn))
+	if (__builtin_expect(conn->split_waits, 0) && !finish_split(conn))
 		return 0;
 	poller->held = NULL;
 	while (budget--) {
@@ -465,7 +465,7 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected)
 	if (__builtin_expect(ret < 0, 0))
 		shm_conn_malformed(conn, "an impossible slot");
 	else if (__builtin_expect(conn->ended, 0) && !ret && !conn->paused &&
-		 !conn->split.waiting && !shm_in_ready(&conn->in))
+		 !conn->split_waits && !shm_in_ready(&conn->in))
 		shm_conn_fail(conn, FI_ECONNRESET);
 	conn->fast = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
 		      !conn->rx.done_cnt && !conn->link->base.closing;

@@ -135,7 +135,7 @@ static int state(const struct shm_conn *conn)
 /* close_split - neither side copies any more. */
 static int close_split(struct shm_conn *conn, bool late, int ret)
 {
-	conn->split.open = conn->split.waiting = false;
+	conn->split.open = conn->split_waits = false;
 	learn(&conn->split, late);
 	return ret;
 }
@@ -172,7 +172,7 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 		return close_split(conn, false, 1);
 	s->from = *from;
 	s->since = clock_ns();
-	s->waiting = true;
+	conn->split_waits = true;
 	return 0;
 }
 

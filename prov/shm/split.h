@@ -88,7 +88,6 @@ static inline size_t shm_split_back(uint64_t word)
 
 /* The receiver's state: of the copy in progress, and what earlier ones taught. */
 struct shm_split_rx {
-	bool waiting;		/* for pieces that the sender has taken */
 	bool open;		/* the sender may take pieces, or has some */
 	uint32_t turn;		/* number of this copy */
 	size_t len;
@@ -97,7 +96,7 @@ struct shm_split_rx {
 	uint64_t since;		/* when the wait began */
 	unsigned misses;	/* copies in a row in which the sender took no piece */
 	unsigned skip;		/* messages to copy alone before one is split again */
-	struct shm_iovs from;	/* waiting: what is copied */
+	struct shm_iovs from;	/* what is copied, while it waits for the sender */
 };
 
 /* shm_split_wanted - is a message of @len bytes for @cnt buffers to be split?  Counts it. */

@@ -98,10 +98,10 @@ static void begin(struct pair *p, bool bad)
 		p->before = p->ba->rx_cnt;
 		conn_of(p->ba)->split.misses = 0;
 		fake_send(p->ab, LONG, 0);
-		FAKE_UNTIL(5000, p->ba->rx_cnt > p->before || conn_of(p->ba)->split.waiting);
+		FAKE_UNTIL(5000, p->ba->rx_cnt > p->before || conn_of(p->ba)->split_waits);
 	}
-	FAKE_UNTIL(5000, conn_of(p->ba)->split.waiting || p->ba->rx_cnt > p->before);
-	assert_true(conn_of(p->ba)->split.waiting);
+	FAKE_UNTIL(5000, conn_of(p->ba)->split_waits || p->ba->rx_cnt > p->before);
+	assert_true(conn_of(p->ba)->split_waits);
 }
 
 static void end_taker(struct pair *p)
@@ -294,5 +294,6 @@ int main(void)
 		TEST(processes_split_messages),
 	};
 
+	shm_conf.pull_size = LONG / 32;	/* wherever the two run */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

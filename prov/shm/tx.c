@@ -15,6 +15,7 @@
 /* A packet needs one slot, and one more stays free for a STALL. */
 #define SLOTS_WANTED 2
 
+#define SILENT_NS (8 * CLOCK_NS_PER_MS)	/* two ticks of the coarse clock */
 #define BESIDE_MIN 8192		/* payload that is worth a system call of a receiver that is stuck */
 
 static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
@@ -133,6 +134,7 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 		at = shm_out_data(&conn->out, len - sizeof(pull), &kind);
 	if (!at)
 		return -FI_EAGAIN;
+	shm_out_learn(&conn->out);
 	pull.id = place | ++conn->tx.turns[place] << 8;
 	memcpy(body, &pull, sizeof(pull));
 	for (i = 0; i < pkt->iov_cnt; i++, at += sizeof(range)) {
@@ -157,6 +159,12 @@ static bool peer_can_read(const struct shm_conn *conn)
 	       conn->tx.free;
 }
 
+static inline size_t pull_size(const struct shm_conn *conn)
+{
+	return shm_conf.pull_size || !shm_poller_crowded(conn->poller) ? shm_conf.pull_size :
+	       SHM_PULL_CROWDED;
+}
+
 /* put - send one packet, or the rest of it.  Returns 1: all of it is in shared memory; 0: it
  * is in flight and its buffers must stay; -FI_EAGAIN: there is no room.
  */
@@ -168,7 +176,7 @@ static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 		return put_short(conn, pkt);
 	if (pkt->sent)
 		return put_pieces(conn, pkt);
-	if (pkt->len >= shm_conf.pull_size && peer_can_read(conn))
+	if (shm_out_pulls(&conn->out, pkt->len, pull_size(conn)) && peer_can_read(conn))
 		return put_pull(conn, pkt);
 	return pkt->len <= SHM_PIECE_MAX ? put_data(conn, pkt) : put_pieces(conn, pkt);
 }
@@ -195,12 +203,15 @@ static void wait_for_room(struct shm_conn *conn)
 }
 
 /* check_peer - before the first packet after a poll in which nothing arrived: has the peer
- * closed the socket?  The packet would be lost in the ring.
+ * closed the socket?  The packet would be lost in the ring.  If no socket had anything to say a
+ * moment ago, it is not looked at.  That poll was not in vain: the program
+ * does not wait.
  */
 static void check_peer(struct shm_conn *conn)
 {
 	conn->seq = conn->poller->base.seq;
-	if (!conn->poller->base.polling)
+	obj_idle_end(&conn->poller->base.base.prog->idle);
+	if (!conn->poller->base.polling && clock_coarse_ns() - conn->poller->silent > SILENT_NS)
 		shm_conn_check(conn);
 }
 
@@ -268,14 +279,14 @@ int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, siz
 	unsigned kind = SHM_DATA;
 	uint8_t *body, *data;
 
-	if (len >= shm_conf.pull_size || hdr_len > SHM_BODY || __builtin_expect(!room_now(conn), 0))
+	if (len > SHM_PIECE_MAX || (shm_conf.pull_size && len >= shm_conf.pull_size) || hdr_len > SHM_BODY || __builtin_expect(!room_now(conn), 0))
 		return 0;
 	body = shm_out_slot(&conn->out)->body;
 	if (hdr_len + len <= SHM_BODY) {
 		kind = SHM_SHORT;
 		memcpy(body + hdr_len, buf, len);
 	} else {
-		data = len <= SHM_PIECE_MAX ? shm_out_data(&conn->out, len, &kind) : NULL;
+		data = shm_out_data(&conn->out, len, &kind);
 		if (!data)
 			return 0;
 		shm_out_copy(&conn->out, data, buf, len);
@@ -291,7 +302,7 @@ bool shm_tx_room_soon(void *chan, size_t len)
 
 	if (!conn || conn->ended || conn->state != SHM_CONN_READY || shm_out_closed(&conn->out))
 		return false;
-	if (len >= shm_conf.pull_size || len > SHM_PIECE_MAX)
+	if (len > SHM_PIECE_MAX || shm_out_pulls(&conn->out, len, pull_size(conn)))
 		return false;
 	shm_out_look(&conn->out);
 	return !conn->out.bad && !shm_out_stuck(&conn->out, clock_ns());
