@@ -184,8 +184,12 @@ static void other_protocols_are_identified(void **state)
 static void no_bytes_do_harm(void **state)
 {
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
+	struct tcp_hello question = sample(0);
 	size_t i, k, len;
 
+	question.type = TCP_WIRE_CHECK;
+	tcp_hello_pack(&question, buf);
+	check_handshake(buf, TCP_WIRE_HELLO_SIZE);
 	for (i = 0; i < 5000; i++) {
 		len = write_sample(buf, (uint16_t) (draw() % 40));
 		if (draw() % 8 == 0)		/* garbage from here on */

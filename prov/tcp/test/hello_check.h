@@ -64,7 +64,7 @@ static inline void check_handshake(const uint8_t *data, size_t len)
 		return;
 	CHECK(!memcmp(&one, &all, sizeof(all)));
 	CHECK(used == used_all && used == (size_t) TCP_WIRE_HELLO_SIZE + all.data_len);
-	CHECK(all.type >= TCP_WIRE_HELLO && all.type <= TCP_WIRE_REFUSE);
+	CHECK(all.type >= TCP_WIRE_HELLO && all.type <= TCP_WIRE_CHECK);
 	CHECK(all.data_len <= TCP_WIRE_DATA_MAX);
 	CHECK(all.addr.sa.sa_family == AF_UNSPEC || net_addr_len(&all.addr.sa));
 	CHECK(all.type == TCP_WIRE_REFUSE || all.max_payload);
