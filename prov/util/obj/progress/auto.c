@@ -3,13 +3,16 @@
 
 #include "obj/auto.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "obj/domain.h"
 #include "obj/prog.h"
@@ -17,6 +20,9 @@
 /* How often a group is looked at while the program drives it: at first, and after a while. */
 #define TICK_MIN_MS 1
 #define TICK_MAX_MS 16
+#define SPARE_MAX_MS 64		/* the same while the program waits for a processor, */
+#define SPARES_MAX 16		/* .. and so often in a row at most */
+#define COMPUTES 8		/* one part in so many of the time: the program has used the processor */
 #define EVENTS 16
 
 /* What a look at a group asks of the next sleep, the most pressing highest. */
@@ -35,6 +41,9 @@ struct obj_auto_watch {
 	uint64_t polls;			/* prog->polls when last looked at */
 	unsigned tick_ms;		/* how long the program may stay away before the thread polls */
 	bool drove;			/* the thread has polled since the program last did */
+	unsigned spares;		/* looks in a row at a program that waits for a processor */
+	uint64_t looked_ns;		/* when last looked at, .. */
+	uint64_t used_ns;		/* .. and processor time that the program had used */
 };
 
 struct obj_auto {
@@ -43,6 +52,7 @@ struct obj_auto {
 	pid_t pid;			/* process that has the thread */
 	int epfd;
 	int kickfd;			/* eventfd */
+	int statfd;			/* /proc/self/stat; -1: there is none */
 	pthread_mutex_t lock;		/* guards what follows; taken before any prog->lock */
 	struct list watches;
 	bool stop;
@@ -71,6 +81,48 @@ static void forget(struct obj_auto_watch *w)
 	w->drove = true;
 }
 
+/* used_ns - processor time of the program's threads. */
+static uint64_t used_ns(void)
+{
+	struct timespec all, own;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+	return (uint64_t) (all.tv_sec - own.tv_sec) * CLOCK_NS_PER_S + (uint64_t) all.tv_nsec -
+	       (uint64_t) own.tv_nsec;
+}
+
+/* is_runnable - does the program's first thread run, or want to? */
+static bool is_runnable(const struct obj_auto *autop)
+{
+	char text[128];
+	ssize_t len = autop->statfd < 0 ? -1 : pread(autop->statfd, text, sizeof(text) - 1, 0);
+	const char *end;
+
+	if (len < 0)
+		return false;
+	text[len] = '\0';
+	end = strrchr(text, ')');		/* of the program's name */
+	return end && !strncmp(end, ") R", 3);
+}
+
+/* waits - the program has not polled, has not used the processor, and wants to: others have it.  It
+ * polls when it gets it, and a thread that took its place would only come between.
+ */
+static bool waits(struct obj_auto_watch *w)
+{
+	uint64_t now = clock_ns(), used = used_ns();
+	bool computes = used - w->used_ns > (now - w->looked_ns) / COMPUTES;
+
+	w->used_ns = used;
+	w->looked_ns = now;
+	if (computes || w->spares == SPARES_MAX || !is_runnable(w->autop))
+		return false;
+	w->spares++;
+	w->tick_ms = w->tick_ms < SPARE_MAX_MS / 2 ? 2 * w->tick_ms : SPARE_MAX_MS;
+	return true;
+}
+
 /* The program polls or sleeps on the group itself: do not get in its way. */
 static bool program_active(struct obj_auto_watch *w, enum next *next)
 {
@@ -79,7 +131,14 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 
 	if (polls != w->polls) {
 		w->polls = polls;
+		w->spares = 0;
+		w->used_ns = used_ns();
+		w->looked_ns = clock_ns();
 		learn(w);
+		*next = NEXT_TICK;
+		return true;
+	}
+	if (!w->watching && waits(w)) {
 		*next = NEXT_TICK;
 		return true;
 	}
@@ -227,6 +286,7 @@ int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
 	pthread_mutex_init(&autop->lock, NULL);
 	autop->epfd = epoll_create1(EPOLL_CLOEXEC);
 	autop->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	autop->statfd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	ev.data.ptr = autop;
 	if (autop->epfd < 0 || autop->kickfd < 0 ||
 	    epoll_ctl(autop->epfd, EPOLL_CTL_ADD, autop->kickfd, &ev)) {
@@ -248,6 +308,8 @@ err_fds:
 		close(autop->epfd);
 	if (autop->kickfd >= 0)
 		close(autop->kickfd);
+	if (autop->statfd >= 0)
+		close(autop->statfd);
 	pthread_mutex_destroy(&autop->lock);
 	free(autop);
 	return ret;
@@ -266,6 +328,8 @@ void obj_auto_stop(struct obj_auto *autop)
 	}
 	close(autop->kickfd);
 	close(autop->epfd);
+	if (autop->statfd >= 0)
+		close(autop->statfd);
 	free(autop);
 }
 

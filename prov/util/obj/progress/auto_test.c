@@ -4,7 +4,11 @@
 #include "obj/test/fake.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,6 +171,91 @@ static void test_patience(void **state)
 	down();
 }
 
+#define HOGS 6
+
+/* pin - this thread to the first processor that it may use. */
+static void pin(void)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+static pid_t start_hog(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		;
+}
+
+static _Atomic bool delivering;
+
+static void *deliver_often(void *arg)
+{
+	while (delivering) {
+		fake_deliver(arg, 1);
+		usleep(2000);
+	}
+	return NULL;
+}
+
+/* polls_among_hogs - of the thread, while the program polls for @ms whenever it has the processor. */
+static unsigned polls_among_hogs(struct obj_prog *prog, unsigned ms)
+{
+	uint64_t end = clock_ns() + ms * CLOCK_NS_PER_MS, mine = prog->polls;
+	unsigned before = fake_polls;
+	struct fi_cq_entry e;
+
+	while (clock_ns() < end) {
+		while (fi_cq_read(cq, &e, 1) == 1)
+			;
+		sched_yield();
+	}
+	return fake_polls - before - (unsigned) (prog->polls - mine);
+}
+
+/* A program that polls when it can, and waits for its processor otherwise, is not replaced: others
+ * have it for longer than the thread is patient, since they are preferred.
+ */
+static void test_spares_a_program_that_waits_for_a_processor(void **state)
+{
+	pid_t hogs[HOGS];
+	pthread_t peer;
+	cpu_set_t all;
+	int i, tries = 5;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	up();
+	delivering = true;
+	pthread_create(&peer, NULL, deliver_often, ep);
+	pin();
+	for (i = 0; i < HOGS; i++)
+		hogs[i] = start_hog();
+	setpriority(PRIO_PROCESS, 0, 10);	/* of this thread alone */
+	polls_among_hogs(fake_ep_of(ep)->base.prog, 300);	/* it learns */
+	while (polls_among_hogs(fake_ep_of(ep)->base.prog, 600) > 6)
+		assert_true(--tries);
+	for (i = 0; i < HOGS; i++) {
+		kill(hogs[i], SIGKILL);
+		waitpid(hogs[i], NULL, 0);
+	}
+	delivering = false;
+	pthread_join(peer, NULL);
+	setpriority(PRIO_PROCESS, 0, 0);	/* if allowed */
+	sched_setaffinity(0, sizeof(all), &all);
+	down();
+}
+
 /* A blocked read drives by itself; the thread sleeps without a timer meanwhile, and
  * comes back when the program has gone.
  */
@@ -283,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_gives_way),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_spares_a_program_that_waits_for_a_processor),
 		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_restart),
