@@ -120,7 +120,7 @@ static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
  */
 #define SHM_PULL_MIN (128u << 10)
 #define SHM_PULL_CORE ((4u << 20) + 1)
-#define SHM_PULL_CROWDED (32u << 10)	/* where processes take turns: the ring would take several */
+#define SHM_PULL_CROWDED (32u << 10)	/* where processes take turns, or the receiver sleeps */
 
 /* ---- the sender's end ------------------------------------------------------------------ */
 
@@ -408,6 +408,12 @@ static inline void shm_in_close(struct shm_in *in)
 static inline bool shm_out_closed(const struct shm_out *out)
 {
 	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_acquire) == SHM_CLOSED;
+}
+
+/* shm_out_sleeps - does the receiver sleep, as far as is known? */
+static inline bool shm_out_sleeps(const struct shm_out *out)
+{
+	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed);
 }
 
 static inline void shm_in_wake(struct shm_in *in)

@@ -159,10 +159,18 @@ static bool peer_can_read(const struct shm_conn *conn)
 	       conn->tx.free;
 }
 
-static inline size_t pull_size(const struct shm_conn *conn)
+/* pulls - is payload of @len bytes left in our memory?  A receiver that sleeps would have to be woken
+ * for each part that the ring has room for, one that waits for its processor would need a turn.
+ */
+static inline bool pulls(const struct shm_conn *conn, size_t len)
 {
-	return shm_conf.pull_size || !shm_poller_crowded(conn->poller) ? shm_conf.pull_size :
-	       SHM_PULL_CROWDED;
+	size_t limit = shm_conf.pull_size;
+
+	if (__builtin_expect(!limit && len < SHM_PULL_CROWDED, 1))
+		return false;
+	if (!limit && (shm_poller_crowded(conn->poller) || shm_out_sleeps(&conn->out)))
+		limit = SHM_PULL_CROWDED;
+	return shm_out_pulls(&conn->out, len, limit);
 }
 
 /* put - send one packet, or the rest of it.  Returns 1: all of it is in shared memory; 0: it
@@ -176,7 +184,7 @@ static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 		return put_short(conn, pkt);
 	if (pkt->sent)
 		return put_pieces(conn, pkt);
-	if (shm_out_pulls(&conn->out, pkt->len, pull_size(conn)) && peer_can_read(conn))
+	if (pulls(conn, pkt->len) && peer_can_read(conn))
 		return put_pull(conn, pkt);
 	return pkt->len <= SHM_PIECE_MAX ? put_data(conn, pkt) : put_pieces(conn, pkt);
 }
@@ -302,7 +310,7 @@ bool shm_tx_room_soon(void *chan, size_t len)
 
 	if (!conn || conn->ended || conn->state != SHM_CONN_READY || shm_out_closed(&conn->out))
 		return false;
-	if (len > SHM_PIECE_MAX || shm_out_pulls(&conn->out, len, pull_size(conn)))
+	if (len > SHM_PIECE_MAX || pulls(conn, len))
 		return false;
 	shm_out_look(&conn->out);
 	return !conn->out.bad && !shm_out_stuck(&conn->out, clock_ns());
