@@ -15,7 +15,6 @@
 /* A packet needs one slot, and one more stays free for a STALL. */
 #define SLOTS_WANTED 2
 
-#define SILENT_NS (8 * CLOCK_NS_PER_MS)	/* two ticks of the coarse clock */
 #define BESIDE_MIN 8192		/* payload that is worth a system call of a receiver that is stuck */
 
 static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
@@ -211,15 +210,14 @@ static void wait_for_room(struct shm_conn *conn)
 }
 
 /* check_peer - before the first packet after a poll in which nothing arrived: has the peer
- * closed the socket?  The packet would be lost in the ring.  If no socket had anything to say a
- * moment ago, it is not looked at.  That poll was not in vain: the program
+ * closed the socket?  The packet would be lost in the ring.  That poll was not in vain: the program
  * does not wait.
  */
 static void check_peer(struct shm_conn *conn)
 {
 	conn->seq = conn->poller->base.seq;
 	obj_idle_end(&conn->poller->base.base.prog->idle);
-	if (!conn->poller->base.polling && clock_coarse_ns() - conn->poller->silent > SILENT_NS)
+	if (!conn->poller->base.polling)
 		shm_conn_check(conn);
 }
 

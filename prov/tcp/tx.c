@@ -278,16 +278,13 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
-/* was_polled - a recent poll would have reported that the peer has closed: it read the connection,
- * or asked the set that has it.
- */
+/* was_polled - a recent poll would have reported that the peer has closed. */
 static inline bool was_polled(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
 	return conn->tx.seq == poller->base.seq || poller->base.polling ||
-	       ((conn->active || conn->src.events & EPOLLIN) &&
-		clock_coarse_ns() - poller->polled_ns < STALE_NS);
+	       (conn->active && clock_coarse_ns() - poller->polled_ns < STALE_NS);
 }
 
 /* check_peer_closed - before the first packet after a time without polls: has the peer closed
