@@ -16,7 +16,7 @@
  * process (membarrier); then either it sees that the owner holds the lock, or the owner sees that
  * the bias is over.  This costs microseconds, so that each time the bias has ended it takes a longer
  * streak to get it back.
- * Source: biased and asymmetric locks in the literature; membarrier(2).
+ * Source: D. Dice, M. Moir, W. Scherer, Quickly Reacquirable Locks; membarrier(2).
  *
  * In debug builds LOCK_NONE records that it is held and asserts that it is not entered twice,
  * which finds programs that break the threading level they asked for.
@@ -64,7 +64,7 @@ static inline uintptr_t lock_thread(void)
 #elif defined(__aarch64__)
 	return (uintptr_t) __builtin_thread_pointer();
 #else
-	return (uintptr_t) plock_thread();
+	return (uintptr_t) pthread_self();
 #endif
 }
 
