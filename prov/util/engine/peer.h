@@ -89,16 +89,6 @@ static inline struct eng_peer *eng_peer_get(struct eng_ep *ep, fi_addr_t fi_addr
 	return eng_peer_resolve(ep, fi_addr, ret_p);
 }
 
-/* eng_peer_known - the peer behind @fi_addr, if that shows without any work; else NULL. */
-static inline struct eng_peer *eng_peer_known(const struct eng_ep *ep, fi_addr_t fi_addr)
-{
-	uint32_t i = (uint32_t) fi_addr;
-
-	if (ep->only || i != fi_addr || i / ENG_PEER_PAGE >= ep->page_cnt || !ep->pages[i / ENG_PEER_PAGE])
-		return NULL;
-	return ep->pages[i / ENG_PEER_PAGE][i % ENG_PEER_PAGE];
-}
-
 /* eng_peer_start - open the channel if it is not open.  Errors: those of link->peer_get. */
 int eng_peer_start(struct eng_peer *peer);
 

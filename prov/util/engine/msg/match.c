@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define FIRST_HEADS 16
-#define MASK_BITS_MAX 8
+#define MASK_BITS_MAX 8		/* see adopt() */
 
 static struct list *new_heads(size_t cnt)
 {

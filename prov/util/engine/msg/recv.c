@@ -66,6 +66,7 @@ static int refuse(struct eng_ep *ep, const struct call *c)
 	return 0;
 }
 
+/* aim - @recv takes messages of @peer only, and has a reference to it. */
 static inline void aim(struct eng_recv *recv, struct eng_peer *peer)
 {
 	recv->sink.name.peer = peer;
@@ -254,11 +255,12 @@ post_simple(struct eng_ep *ep, const struct call *c, const bool directed)
 	struct eng_peer *peer = NULL;
 	struct match *m;
 	struct eng_recv *recv = NULL;
+	int ret;
 
 	lock_get(&ep->base.prog->lock);
 	m = eng_rxc_match(rxc, c->tagged);
 	if (directed)
-		peer = eng_peer_known(ep->hub, c->src);
+		peer = eng_peer_get(ep->hub, c->src, &ret);
 	if (__builtin_expect(!m->msg_cnt && rxc->posted < rxc->max &&
 			     obj_cm_state(&ep->base) != OBJ_CM_SHUT &&
 			     (!directed || (peer && !(peer->slow & ENG_PEER_LOST))), 1))
