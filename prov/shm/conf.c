@@ -13,8 +13,6 @@
 #include "info/params.h"
 #include "split.h"
 
-/* Below this a copy through the ring is cheaper than a system call. */
-
 #define CONN_TIMEOUT_MS 15000
 
 struct shm_conf shm_conf = {

@@ -17,8 +17,8 @@
 #include "name.h"
 #include "rma.h"
 
+#define RMA_MIN (32u << 10)	/* below this a write is cheaper as a packet than by a system call */
 /* Longest payload of an eager packet, and of a segment of a long message. */
-#define RMA_MIN 32768
 #define EAGER_LIMIT (64u << 10)
 #define SEG_SIZE (1u << 20)
 

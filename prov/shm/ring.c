@@ -44,7 +44,7 @@ static inline bool look_due(const struct shm_out *out, size_t len)
 	       (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR);
 }
 
-/* A look that is timed now and then. */
+/* Times the look now and then, as fetching a line from the receiver. */
 void shm_out_learn(struct shm_out *out)
 {
 	uint64_t start, took, was = out->seen_bytes + out->seen_pos;

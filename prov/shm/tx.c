@@ -285,7 +285,8 @@ int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, siz
 	unsigned kind = SHM_DATA;
 	uint8_t *body, *data;
 
-	if (len > SHM_PIECE_MAX || (shm_conf.pull_size && len >= shm_conf.pull_size) || hdr_len > SHM_BODY || __builtin_expect(!room_now(conn), 0))
+	if (len > SHM_PIECE_MAX || hdr_len > SHM_BODY || __builtin_expect(!room_now(conn), 0) ||
+	    pulls(conn, len))
 		return 0;
 	body = shm_out_slot(&conn->out)->body;
 	if (hdr_len + len <= SHM_BODY) {

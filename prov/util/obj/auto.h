@@ -9,7 +9,8 @@
  * at one socket only slow each other down.  It looks again every millisecond
  * while the program is active, takes over when the program has stopped, and
  * sleeps without a timer when nothing moves.  A program that does not poll because others have its
- * processor has not stopped: its first thread is runnable and has used no processor time.
+ * processor has not stopped: its first thread is runnable and has used no processor time.  It is left alone for a second at
+ * most.
  *
  * A forked child has no progress thread, and nothing here touches the parent's.
  */

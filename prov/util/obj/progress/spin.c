@@ -99,8 +99,9 @@ static void learn(struct obj_idle *idle, bool found, uint64_t limit_ns)
 	idle->yielded = false;
 }
 
-/* lost - the thread did not run, or did not poll, from last_ns on.  Threads that poll for as long as
- * they may take each other for programs that compute; nothing that they wait for comes meanwhile.
+/* lost - the thread did not run, or did not poll, from last_ns on.  Threads that each poll until the
+ * kernel takes the processor from them look to each other like programs that compute, while what
+ * they wait for needs a third one to run.
  */
 static void lost(struct obj_idle *idle, uint64_t limit_ns)
 {
