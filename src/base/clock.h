@@ -52,6 +52,23 @@ static inline uint64_t clock_cycles(void)
 #endif
 }
 
+/* clock_cycles_in_ms - how many of these a millisecond has: where the processor does not say, about as
+ * many as at 2 GHz.
+ */
+static inline uint64_t clock_cycles_in_ms(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return 1u << 21;
+#elif defined(__aarch64__)
+	uint64_t hz;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+	return hz / 1000;
+#else
+	return CLOCK_NS_PER_MS;
+#endif
+}
+
 /* clock_ms_left - milliseconds left of a poll(2)-style timeout at @now.
  * @deadline_ns: absolute; 0 means no timeout
  * Returns -1 for no timeout, 0 when the deadline has passed, else milliseconds rounded up.

@@ -4,13 +4,12 @@
 #include "base/pool.h"
 
 #include <rdma/fi_errno.h>
-#include <stdlib.h>
 
-#define CACHE_LINE 64
+#include "base/line.h"
 
 void pool_init(struct pool *pool, size_t size, size_t chunk_cnt, size_t max)
 {
-	size_t align = size > CACHE_LINE / 2 ? CACHE_LINE : sizeof(void *);
+	size_t align = size > LINE_SIZE / 2 ? LINE_SIZE : sizeof(void *);
 
 	if (size < sizeof(struct pool_item))
 		size = sizeof(struct pool_item);
@@ -45,12 +44,12 @@ int pool_grow(struct pool *pool)
 	if (pool->max && pool->used + cnt > pool->max)
 		cnt = pool->max - pool->used;
 	/* The first cache line of a chunk holds the link to the next chunk. */
-	if (posix_memalign((void **) &chunk, CACHE_LINE, CACHE_LINE + cnt * pool->size))
+	if (posix_memalign((void **) &chunk, LINE_SIZE, LINE_SIZE + cnt * pool->size))
 		return -FI_ENOMEM;
 	*(void **) chunk = pool->chunks;
 	pool->chunks = chunk;
 	for (i = cnt; i-- > 0; ) {
-		struct pool_item *item = (void *) (chunk + CACHE_LINE + i * pool->size);
+		struct pool_item *item = (void *) (chunk + LINE_SIZE + i * pool->size);
 
 		item->next = pool->free;
 		pool->free = item;

@@ -24,11 +24,11 @@
 struct chan_poller {
 	struct obj_poller base;		/* first */
 	uint64_t seq;			/* number of this poll; sends compare it to see a burst */
-	uint64_t app_polls;		/* prog->polls at the last poll */
-	bool app_active;		/* the last poll was the application's own */
 	bool polling;			/* inside poll() */
 	bool chores;			/* a timer is set, or a list below may not be empty */
 	bool hold_connects;		/* attempts wait until something is there again */
+	bool app_active;		/* the last poll was the application's own */
+	uint64_t app_polls;		/* prog->polls at the last poll */
 	unsigned connecting;		/* attempts in flight */
 	unsigned connecting_max;	/* at a time; 0: no limit */
 	struct timers timers;

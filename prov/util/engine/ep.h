@@ -9,6 +9,7 @@
 #ifndef ENG_EP_H
 #define ENG_EP_H
 
+#include "base/line.h"
 #include "base/hmap.h"
 #include "engine/api.h"
 #include "engine/grp.h"
@@ -61,13 +62,13 @@ enum eng_ep_state {
 
 /* A receive context: what is posted and what came unasked. */
 struct eng_rxc {
-	struct match msgs;		/* untagged */
-	struct match tagged;
+	_Alignas(LINE_SIZE) struct match tagged;
+	size_t posted;			/* receives in the two matchers */
+	size_t max;			/* most of them */
+	_Alignas(LINE_SIZE) struct match msgs;	/* untagged */
 	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
 	struct fid_peer_srx *owner;	/* FI_PEER: another provider matches, see imported.h; or NULL */
-	size_t posted;			/* receives in the two matchers */
 	size_t size;			/* so many are guaranteed */
-	size_t max;			/* most of them */
 	bool by_data;			/* messages are distinguished by their data word, not their source */
 };
 
@@ -85,40 +86,41 @@ struct eng_ep {
 	struct eng_ep *hub;		/* who has the link and the peers */
 	struct eng_grp *grp;		/* from enable on */
 	int tx_ret, rx_ret;		/* why nothing can be sent, or received, by it; 0: it can */
-	const struct eng_link_ops *link_ops;
 	struct eng_link *link;		/* from enable on */
-	enum eng_ep_state state;
-
-	/* sending */
-	size_t tx_out;			/* requests that are not complete */
-	size_t tx_size;			/* so many are guaranteed; beyond, each makes progress first */
-	size_t tx_max;			/* most of them */
-	size_t inject_size;
-	size_t max_msg_size;
-	size_t fast_end;		/* messages shorter than this may take the fast path; 0: none */
-	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */
-	size_t inject_out;		/* hub: injected messages that only we have a copy of */
-
-	/* receiving */
 	struct eng_rxc *rxc;		/* @rxc_cnt receive contexts, by their number on the wire */
 	unsigned rxc_cnt;
-	struct eng_rxc *own;		/* to be freed with us, or NULL */
 	bool fast_rx;			/* received messages may take the fast path */
+	bool directed;			/* FI_DIRECTED_RECV */
+	bool source;			/* FI_SOURCE */
+	bool source_err;		/* FI_SOURCE_ERR */
+	size_t tx_out;			/* requests that are not complete */
+	size_t tx_size;			/* so many are guaranteed; beyond, each makes progress first */
+	size_t fast_end;		/* messages shorter than this may take the fast path; 0: none */
+	struct eng_peer *only;		/* FI_EP_MSG: the one peer that there is, once enabled */
+	struct eng_peer ***pages;	/* peers by fi_addr: page_cnt pages of ENG_PEER_PAGE */
+	size_t page_cnt;
+	/* up to here lies what short messages need */
+	enum eng_ep_state state;
+	const struct eng_link_ops *link_ops;
+
+	/* sending */
+	size_t tx_max;			/* most requests */
+	size_t inject_size;
+	size_t max_msg_size;
+	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */
+	size_t inject_out;		/* hub: injected messages that only we have a copy of */
 	bool spins;			/* the program polls: its queues have no wait objects */
 	bool beyond;			/* the call in progress found tx_size requests */
 	bool retries;			/* such a call has returned -FI_EAGAIN, see send.c */
-	bool source;			/* FI_SOURCE */
-	bool source_err;		/* FI_SOURCE_ERR */
-	bool directed;			/* FI_DIRECTED_RECV */
+
+	/* receiving */
+	struct eng_rxc *own;		/* to be freed with us, or NULL */
 
 	/* the library's own messages (oob.h) */
 	const struct eng_oob_user *oob_user;	/* NULL: there are none */
 	struct eng_oob *oob;	/* NULL until the first */
 
 	/* peers */
-	struct eng_peer *only;		/* FI_EP_MSG: the one there is, once enabled */
-	struct eng_peer ***pages;	/* by fi_addr: page_cnt pages of ENG_PEER_PAGE */
-	size_t page_cnt;
 	struct hmap by_addr;		/* hash of the address -> chain of peers */
 	struct list peers;		/* all */
 	struct list idle;		/* peers that may go when memory is wanted */

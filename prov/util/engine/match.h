@@ -58,10 +58,6 @@ struct match_tab {
 
 struct match {
 	struct match_tab posted;	/* receives with ignore 0 or ~@hashed, by tag and source */
-	struct list wild;		/* receives with another mask, oldest first */
-	struct match_tab by_tag;	/* messages by tag */
-	struct match_tab by_src;	/* messages by tag and source */
-	struct list all;		/* messages, oldest first */
 	uint64_t seq;
 	uint64_t hashed;		/* bits of tags by which the tables are searched: all but those that
 					 * the first masked receive ignored */
@@ -69,6 +65,11 @@ struct match {
 	size_t directed_cnt;		/* of those, with a source */
 	size_t wild_cnt;
 	size_t msg_cnt;
+	/* up to here lies what a posted receive that is met needs */
+	struct list wild;		/* receives with another mask, oldest first */
+	struct match_tab by_tag;	/* messages by tag */
+	struct match_tab by_src;	/* messages by tag and source */
+	struct list all;		/* messages, oldest first */
 };
 
 /* match_init - make an empty matcher.  Errors: -FI_ENOMEM. */

@@ -58,15 +58,24 @@ struct eng_imported;
 struct eng_watch;
 struct fi_peer_rx_entry;
 
+/* What a short message needs is two lines. */
 struct eng_recv {
 	struct match_recv m;		/* first */
-	struct eng_sink sink;		/* name.peer: the source it is directed at, then the sender */
+	void *context;
+	uint16_t iov_cnt;
+	uint8_t state;			/* enum eng_recv_state */
+	bool want_comp;
+	bool asked;			/* FI_COMPLETION was given; says what an SRX cannot know yet */
+	bool multi;
+	bool slow;			/* not for the fast path: @multi, @trig, @entry or sink.dev */
+	bool quiet;			/* deferred work that reports to its counter only */
 	struct eng_ep *ep;		/* whose completion it is */
 	struct eng_rxc *rxc;
-	void *context;
 	uint64_t cq_flags;		/* of the completion */
-	struct eng_envelope env;	/* once matched */
 	size_t room;			/* bytes in iov */
+	struct iovec iov[ENG_IOV_MAX];
+	struct eng_sink sink;		/* name.peer: the source it is directed at, then the sender */
+	struct eng_envelope env;	/* once matched */
 	/* NULL and 0 in most: they lie together, to be cleared together */
 	struct eng_out *ack;		/* kept for when all is in place */
 	struct eng_recv *buffer;	/* part: the multi-receive it lies in */
@@ -76,15 +85,7 @@ struct eng_recv {
 	unsigned parts;			/* multi-receive: not complete */
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	size_t min;			/* multi-receive: release when less room is left */
-	uint16_t iov_cnt;
-	uint8_t state;			/* enum eng_recv_state */
-	bool want_comp;
-	bool asked;			/* FI_COMPLETION was given; says what an SRX cannot know yet */
-	bool multi;
-	bool slow;			/* not for the fast path: @multi, @trig, @entry or sink.dev */
-	bool quiet;			/* deferred work that reports to its counter only */
 	struct list node;		/* PLACING, PULL: on peer->rxs */
-	struct iovec iov[ENG_IOV_MAX];
 };
 
 /* ---- data calls (recv.c), for the tables in send.c ------------------------ */

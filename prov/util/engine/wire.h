@@ -202,15 +202,22 @@ static inline bool wire_parse_fast(const uint8_t *hdr, size_t hdr_len, size_t pa
 	unsigned words;		/* tag, data */
 	uint32_t what;
 
-	if (hdr_len == wire_fast_len(WIRE_F_TAG)) {	/* with a tag alone, as most are */
+	if (hdr_len >= wire_fast_len(WIRE_F_TAG) && le64toh(base->len) == payload && payload <= WIRE_LEN_MAX) {
 		__builtin_memcpy(&what, hdr, sizeof(what));
-		if (what == htole32(WIRE_EAGER | WIRE_F_TAG << 8) &&
-		    le64toh(base->len) == payload && payload <= WIRE_LEN_MAX) {
-			__builtin_memcpy(&word[0], hdr + sizeof(*base), sizeof(*word));
+		__builtin_memcpy(&word[0], hdr + sizeof(*base), sizeof(*word));
+		out->len = payload;
+		out->tag = le64toh(word[0]);
+		/* with a tag alone, or with data, as most are */
+		if (hdr_len == wire_fast_len(WIRE_F_TAG) && what == htole32(WIRE_EAGER | WIRE_F_TAG << 8)) {
 			out->flags = WIRE_F_TAG;
-			out->len = payload;
-			out->tag = le64toh(word[0]);
 			out->data = 0;
+			return true;
+		}
+		if (hdr_len == wire_fast_len(WIRE_F_TAG | WIRE_F_DATA) &&
+		    what == htole32(WIRE_EAGER | (WIRE_F_TAG | WIRE_F_DATA) << 8)) {
+			__builtin_memcpy(&word[1], hdr + sizeof(*base) + sizeof(*word), sizeof(*word));
+			out->flags = WIRE_F_TAG | WIRE_F_DATA;
+			out->data = le64toh(word[1]);
 			return true;
 		}
 	}

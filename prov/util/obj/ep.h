@@ -99,27 +99,27 @@ struct obj_ep_handle {
 	struct obj_ep *ep;		/* the endpoint behind it */
 	uint64_t tx_op_flags;		/* defaults of calls without flags */
 	uint64_t rx_op_flags;
-	struct obj_ref alias_ref;	/* an alias holds its endpoint */
 };
 
 struct obj_ep {
 	struct obj_ep_handle h;		/* first: the program's own handle, h.ep is us */
+	struct obj_prog *prog;		/* from enable on; its lock guards the provider's state */
+	struct obj_cq *rx_cq, *tx_cq;
+	struct obj_cntr *cntrs[OBJ_CNTR_CNT];
+	bool tx_selective;		/* FI_SELECTIVE_COMPLETION at bind */
+	bool rx_selective;
+	bool enabled;
+	enum fi_ep_type type;
+	uint64_t caps;			/* info->caps */
+	/* up to here lies what most calls need */
 	struct obj_domain *domain;
 	const struct obj_ep_ops *ops;
-	struct obj_prog *prog;		/* from enable on; its lock guards the provider's state */
-	struct obj_cq *tx_cq, *rx_cq;
-	struct obj_cntr *cntrs[OBJ_CNTR_CNT];
 	struct obj_av *av;
 	struct obj_eq *eq;
 	struct obj_ep *srx;		/* bound shared receive context */
 	struct obj_ep *sep;		/* the scalable endpoint that we are a context of */
 	struct fid_stx *stx;
 	unsigned index;			/* of the context in it */
-	bool tx_selective;		/* FI_SELECTIVE_COMPLETION at bind */
-	bool rx_selective;
-	bool enabled;
-	enum fi_ep_type type;
-	uint64_t caps;			/* info->caps */
 	uint64_t eq_flags;
 	size_t min_multi_recv;		/* FI_OPT_MIN_MULTI_RECV */
 	int hmem_p2p;			/* FI_OPT_FI_HMEM_P2P */

@@ -95,6 +95,14 @@ struct obj_poller {
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
 	struct obj_poller *solo;	/* the only poller that is not idle or quiet; NULL: none, or several */
+	_Atomic uint64_t polls;		/* polls by application threads */
+	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
+	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
+	_Atomic bool shown;		/* passed fi_trywait(): the program may sleep without our knowing */
+	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
+	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
+	struct obj_idle idle;		/* polls by application threads that found nothing */
+	/* up to here lies what a poll needs, in two lines */
 	unsigned quiet_cnt;		/* quiet pollers, */
 	uint64_t quiet_ns;		/* .. and when they were last polled */
 	unsigned quiet_gap;		/* calls of obj_prog_poll_quiet() between two such polls, */
@@ -111,15 +119,8 @@ struct obj_prog {
 	int kickfd;			/* an eventfd, readable once @timer_ns is 1, until the next arm; -1 */
 	uint64_t timerfd_ns;		/* UINT64_MAX: it does not fire */
 	uint64_t timer_ns;		/* when sleepers wake; 0: none ever slept; 1: now; UINT64_MAX: never */
-	_Atomic uint64_t polls;		/* polls by application threads */
-	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
-	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
-	_Atomic bool shown;		/* passed fi_trywait(): the program may sleep without our knowing */
-	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
-	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
-	struct obj_idle idle;		/* polls by application threads that found nothing; last, as most is cold */
 };
 
 /* obj_prog_new - make an empty group with one reference.
@@ -222,32 +223,43 @@ static inline int obj_prog_poll_locked(struct obj_prog *prog)
 /* obj_prog_rest - polls of @prog are in vain: yield if it is time.  Releases prog->lock. */
 void obj_prog_rest(struct obj_prog *prog);
 
-/* obj_prog_poll - the same for an application thread that does not hold the
- * lock.  Does nothing when another thread is at it.
+/* obj_prog_enter - an application thread is about to poll: take prog->lock.  False: another thread has it.
+ * obj_prog_leave - it has, and found @done things: release the lock; yield if it is time.  Returns @done.
  * @unlocked: the group's lock is LOCK_NONE; known where it is called
  */
-static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_prog *prog,
-								  const bool unlocked)
+static inline __attribute__((always_inline)) bool obj_prog_enter(struct obj_prog *prog,
+								 const bool unlocked)
 {
-	int ret;
-
 	if (unlocked)
 		lock_is_none(&prog->lock);
 	atomic_store_explicit(&prog->polls,
 		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
 	atomic_store_explicit(&prog->waiting, false, memory_order_relaxed);
-	if (!lock_try(&prog->lock))
-		return 0;
-	ret = obj_prog_poll_locked(prog);
-	if (obj_idle_polled(&prog->idle, ret)) {
+	return lock_try(&prog->lock);
+}
+
+static inline __attribute__((always_inline)) int obj_prog_leave(struct obj_prog *prog, int done,
+								const bool unlocked)
+{
+	if (obj_idle_polled(&prog->idle, done)) {
 		obj_prog_rest(prog);
 		return 0;
 	}
 	if (unlocked)
 		lock_is_none(&prog->lock);
 	lock_put(&prog->lock);
-	return ret;
+	return done;
+}
+
+/* obj_prog_poll - poll every poller but the quiet ones, for an application thread that does not hold the
+ * lock.  Does nothing when another thread is at it.
+ */
+static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_prog *prog,
+								  const bool unlocked)
+{
+	return obj_prog_enter(prog, unlocked) ?
+	       obj_prog_leave(prog, obj_prog_poll_locked(prog), unlocked) : 0;
 }
 
 static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *prog)

@@ -37,12 +37,14 @@ typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
-	pthread_mutex_t lock;		/* guards the next five; innermost lock */
-	_Atomic bool armed;		/* the next signal must wake a thread; or evfd is readable */
+	_Atomic bool armed;		/* under @lock, as the next four: the next signal must wake a thread; or evfd
+					 * is readable */
 	bool signalled;			/* evfd is readable */
 	_Atomic bool outside;		/* the program, or a set, has slept on it without our knowing when */
 	unsigned inside;		/* threads in obj_wait_sleep() that rely on @armed */
 	int evfd;			/* eventfd; -1 for FI_WAIT_NONE and YIELD */
+	struct obj_feed feed;		/* groups to drive while waiting */
+	pthread_mutex_t lock;		/* innermost lock */
 	pthread_mutex_t fd_lock;	/* guards the next three; taken before any prog->lock */
 	int epfd;			/* over evfd and the groups; what programs get; -1 until needed */
 	unsigned *seen;			/* by group of @feed: pollers that are in epfd */
@@ -53,7 +55,6 @@ struct obj_wait {
 	struct list set_node;		/* on set->members */
 	struct obj_ref set_ref;
 	struct obj_spin spin;		/* how long to poll before sleeping */
-	struct obj_feed feed;		/* groups to drive while waiting */
 	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
 };
 

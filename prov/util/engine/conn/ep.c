@@ -74,7 +74,7 @@ int eng_ep_own_rxc(struct eng_ep *ep, unsigned cnt, size_t size)
 {
 	int ret = 0;
 
-	ep->own = calloc(cnt, sizeof(*ep->own));
+	ep->own = line_alloc(cnt * sizeof(*ep->own));
 	if (!ep->own)
 		return -FI_ENOMEM;
 	for (ep->rxc_cnt = 0; ep->rxc_cnt < cnt; ep->rxc_cnt++) {
@@ -390,7 +390,7 @@ int eng_ep_new(size_t fclass, struct fid_domain *domain, const struct fi_info *i
 	       const struct obj_ep_ops *ops, const struct eng_link_ops *link, void *context,
 	       struct eng_ep **ep_p)
 {
-	struct eng_ep *ep = calloc(1, sizeof(*ep));
+	struct eng_ep *ep = line_alloc(sizeof(*ep));
 	int ret = -FI_ENOMEM;
 
 	if (ep)

@@ -182,7 +182,7 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 {
 	size_t chan = (chan_size(ep) + 15) & ~(size_t) 15;
-	struct eng_peer *peer = calloc(1, sizeof(*peer) + chan + len);
+	struct eng_peer *peer = line_alloc(sizeof(*peer) + chan + len);
 
 	if (!peer)
 		return NULL;

@@ -40,7 +40,6 @@ name_call(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 	recv->cq_flags = FI_RECV | (c->tagged ? FI_TAGGED : FI_MSG);
 	recv->asked = (c->flags & FI_COMPLETION) != 0;
 	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
-	recv->min = ep->base.min_multi_recv;
 }
 
 static void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
@@ -48,6 +47,7 @@ static void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 	eng_recv_clear(recv);
 	name_call(recv, ep, c);
 	recv->multi = (c->flags & FI_MULTI_RECV) != 0;
+	recv->min = ep->base.min_multi_recv;
 	recv->slow = (c->flags & (FI_MULTI_RECV | ENG_OP_WORK)) != 0;
 	recv->iov_cnt = (uint16_t) c->cnt;
 	if (c->cnt)
@@ -279,15 +279,6 @@ post_simple(struct eng_ep *ep, const struct call *c, const bool directed)
 	return recv != NULL;
 }
 
-static inline __attribute__((always_inline)) bool
-post_fast(struct eng_ep *ep, const struct call *c)
-{
-	if (__builtin_expect((c->flags & FI_MULTI_RECV) || ep->rx_ret ||
-			     (ep->directed && c->src != FI_ADDR_UNSPEC), 0))
-		return false;
-	return post_simple(ep, c, false);
-}
-
 static __attribute__((noinline)) ssize_t
 post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, uint64_t ignore,
 	 uint64_t flags, void *context, bool tagged)
@@ -295,10 +286,27 @@ post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
 
-	if (ep->directed && src != FI_ADDR_UNSPEC && !(flags & FI_MULTI_RECV) && !ep->rx_ret &&
-	    post_simple(ep, &c, true))
-		return 0;
 	return post(ep, &c);
+}
+
+/* post_one - one buffer.
+ * @directed: known where it is called: @src is a source
+ */
+static inline __attribute__((always_inline)) ssize_t
+post_one(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, uint64_t ignore,
+	 uint64_t flags, void *context, bool tagged, const bool directed)
+{
+	struct iovec iov = { buf, len };
+	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
+
+	if (__builtin_expect(!(flags & FI_MULTI_RECV) && !ep->rx_ret && post_simple(ep, &c, directed), 1))
+		return 0;
+	return post_buf(ep, buf, len, src, tag, ignore, flags, context, tagged);
+}
+
+static inline bool is_directed(const struct eng_ep *ep, fi_addr_t src)
+{
+	return ep->directed && src != FI_ADDR_UNSPEC;
 }
 
 /* ---- the calls -------------------------------------------------------------- */
@@ -335,15 +343,38 @@ static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *m
 	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &c);
 }
 
+/* The two ways of a call, with its own parameters, so that it needs no stack to go on there. */
+static __attribute__((noinline)) ssize_t recv_any(struct fid_ep *ep, void *buf, size_t len, void *desc,
+						  fi_addr_t src, void *context)
+{
+	return post_one(eng_ep_of(ep), buf, len, src, 0, 0, msg_flags(ep), context, false, false);
+}
+
+static __attribute__((noinline)) ssize_t recv_from(struct fid_ep *ep, void *buf, size_t len, void *desc,
+						   fi_addr_t src, void *context)
+{
+	return post_one(eng_ep_of(ep), buf, len, src, 0, 0, msg_flags(ep), context, false, true);
+}
+
+static __attribute__((noinline)) ssize_t trecv_any(struct fid_ep *ep, void *buf, size_t len, void *desc,
+						   fi_addr_t src, uint64_t tag, uint64_t ignore,
+						   void *context)
+{
+	return post_one(eng_ep_of(ep), buf, len, src, tag, ignore, tagged_flags(ep), context, true, false);
+}
+
+static __attribute__((noinline)) ssize_t trecv_from(struct fid_ep *ep, void *buf, size_t len, void *desc,
+						    fi_addr_t src, uint64_t tag, uint64_t ignore,
+						    void *context)
+{
+	return post_one(eng_ep_of(ep), buf, len, src, tag, ignore, tagged_flags(ep), context, true, true);
+}
+
 ssize_t eng_recv_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
 		      void *context)
 {
-	struct iovec iov = { buf, len };
-	struct call c = { &iov, 1, src, 0, 0, msg_flags(ep), context, false, NULL };
-
-	if (__builtin_expect(post_fast(eng_ep_of(ep), &c), 1))
-		return 0;
-	return post_buf(eng_ep_of(ep), buf, len, src, 0, 0, c.flags, context, false);
+	return is_directed(eng_ep_of(ep), src) ? recv_from(ep, buf, len, desc, src, context) :
+						 recv_any(ep, buf, len, desc, src, context);
 }
 
 ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -364,12 +395,9 @@ ssize_t eng_recv_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t f
 ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
 		       uint64_t tag, uint64_t ignore, void *context)
 {
-	struct iovec iov = { buf, len };
-	struct call c = { &iov, 1, src, tag, ignore, tagged_flags(ep), context, true, NULL };
-
-	if (__builtin_expect(post_fast(eng_ep_of(ep), &c), 1))
-		return 0;
-	return post_buf(eng_ep_of(ep), buf, len, src, tag, ignore, c.flags, context, true);
+	return is_directed(eng_ep_of(ep), src) ?
+	       trecv_from(ep, buf, len, desc, src, tag, ignore, context) :
+	       trecv_any(ep, buf, len, desc, src, tag, ignore, context);
 }
 
 ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,

@@ -67,11 +67,16 @@ static int get_op_flags(struct obj_ep_handle *h, uint64_t *flags)
 	return 0;
 }
 
+struct alias {
+	struct obj_ep_handle h;		/* first */
+	struct obj_ref ref;		/* it holds its endpoint */
+};
+
 static int alias_close(struct fid *fid)
 {
-	struct obj_ep_handle *alias = container_of(fid, struct obj_ep_handle, fid.fid);
+	struct alias *alias = container_of(fid, struct alias, h.fid.fid);
 
-	obj_ref_put(&alias->alias_ref);
+	obj_ref_put(&alias->ref);
 	free(alias);
 	return 0;
 }
@@ -109,7 +114,7 @@ OBJ_OPS_TABLE(alias_fi_ops, fid)
 
 static int make_alias(struct obj_ep_handle *h, struct fi_alias *arg)
 {
-	struct obj_ep_handle *alias;
+	struct alias *alias;
 	int ret;
 
 	if (!arg || !arg->fid)
@@ -118,16 +123,16 @@ static int make_alias(struct obj_ep_handle *h, struct fi_alias *arg)
 	if (!alias)
 		return -FI_ENOMEM;
 	/* It shares the endpoint's tables, state and context. */
-	*alias = *h;
-	alias->fid.fid.ops = &alias_fi_ops;
-	alias->alias_ref.refs = NULL;
-	ret = set_alias_flags(alias, arg->flags);
+	alias->h = *h;
+	alias->h.fid.fid.ops = &alias_fi_ops;
+	alias->ref.refs = NULL;
+	ret = set_alias_flags(&alias->h, arg->flags);
 	if (ret) {
 		free(alias);
 		return ret;
 	}
-	obj_ref_get(&h->ep->refs, &alias->alias_ref, &alias->fid.fid);
-	*arg->fid = &alias->fid.fid;
+	obj_ref_get(&h->ep->refs, &alias->ref, &alias->h.fid.fid);
+	*arg->fid = &alias->h.fid.fid;
 	return 0;
 }
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 
+#include "base/line.h"
 #include "obj/prog.h"
 
 int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
@@ -19,7 +19,7 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
 	*poller_p = poller;
 	if (poller)
 		return 0;
-	poller = calloc(1, size);
+	poller = line_alloc(size);
 	if (!poller)
 		return -FI_ENOMEM;
 	poller->ops = ops;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/line.h"
 #include "obj/auto.h"
 #include "obj/domain.h"
 
@@ -46,7 +47,7 @@ static void survive_fork(void)
 
 int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog **prog_p)
 {
-	struct obj_prog *prog = calloc(1, sizeof(*prog));
+	struct obj_prog *prog = line_alloc(sizeof(*prog));
 	int ret;
 
 	if (!prog)
