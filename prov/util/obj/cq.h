@@ -53,20 +53,24 @@ struct obj_cq {
 	struct fid_peer_cq *peer;	/* FI_PEER: write there instead; else NULL */
 	size_t room;			/* slots that may be used before it grows; 0: overrun,
 					 * or each entry goes the slow way, because of @times */
-	struct fi_cq_time *times;	/* of the entries in the ring; NULL: not asked for */
-	size_t timed_room;		/* what @room would be */
 	bool fixed;			/* FI_RM_DISABLED: never grows past the asked size */
 	bool overrun;			/* lost one, takes no more */
 	bool unlocked;			/* one thread at most uses it, and it has not overrun */
+	bool direct;			/* completions may go to a reader that waits for them, past the ring */
 	uint8_t reads;			/* that found an entry and made no progress */
 	uint64_t dry_at;		/* clock_cycles() of a read that got less than it asked for; 0: none */
-	size_t sink_asked;		/* entries that a fi_cq_read() asked for, less what an error has closed */
-	char *sink;			/* of the fi_cq_read() that is making progress: see obj_cq_give() */
+	size_t sink_room;		/* entries that go to the fi_cq_read() that is making progress; 0: it is no
+					 * more, or there is none: see obj_cq_give() */
+	uintptr_t sink_thread;		/* lock_thread() of its thread; both are read without a lock */
+	struct obj_wait wait;
+	/* up to wait.feed.single lies what a completion needs, in three lines */
+	size_t sink_asked;		/* entries that such a fi_cq_read() asked for, less what an error has closed */
+	char *sink;			/* where they go */
 	fi_addr_t *sink_src;		/* the same for fi_cq_readfrom(), else NULL */
-	size_t sink_room;		/* entries that still go there; 0: it is no more, or there is none */
 	_Atomic unsigned signals;	/* calls of fi_cq_signal() */
 	_Atomic unsigned signals_taken;	/* of those, how many a blocking read has answered */
-	struct obj_wait wait;
+	struct fi_cq_time *times;	/* of the entries in the ring; NULL: not asked for */
+	size_t timed_room;		/* what @room would be */
 	enum fi_cq_wait_cond wait_cond;
 	struct obj_cq_err *shown;	/* owns the err_data last handed out, until the next readerr */
 	struct obj_domain *domain;
@@ -98,8 +102,17 @@ static inline void obj_cq_put(char *entry, size_t at, uintptr_t word)
 	memcpy(entry + at, &word, sizeof(word));
 }
 
+/* obj_cq_gives - is this thread just reading the queue, which was empty?  Other threads, which cannot but
+ * write by a provider of their own then, use the ring.
+ */
+static inline bool obj_cq_gives(struct obj_cq *cq)
+{
+	return __atomic_load_n(&cq->sink_room, __ATOMIC_RELAXED) &&
+	       __atomic_load_n(&cq->sink_thread, __ATOMIC_RELAXED) == lock_thread();
+}
+
 /* obj_cq_give - hand a success to the program that is just reading an empty queue: the
- * ring would be written and read again.  Only where one thread at most uses the queue.
+ * ring would be written and read again.
  */
 static inline __attribute__((always_inline)) void
 obj_cq_give(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void *buf,
@@ -109,7 +122,7 @@ obj_cq_give(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void *
 	char *to = cq->sink;
 
 	cq->sink = to + size;
-	cq->sink_room--;
+	__atomic_store_n(&cq->sink_room, cq->sink_room - 1, __ATOMIC_RELAXED);
 	/* word by word: what is gathered on the stack first would have to settle there */
 	if (size > sizeof(struct fi_cq_msg_entry)) {
 		if (size == sizeof(struct fi_cq_tagged_entry))
@@ -142,7 +155,7 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 {
 	struct obj_cq_slot *slot;
 
-	if (cq->sink_room) {
+	if (obj_cq_gives(cq)) {
 		obj_cq_give(cq, context, flags, len, buf, data, tag, src);
 		return;
 	}

@@ -20,6 +20,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/event/cntr.c \
 	prov/util/obj/cntr.h \
 	prov/util/obj/event/cq.c \
+	prov/util/obj/event/cq_ring.h \
+	prov/util/obj/event/cq_write.c \
 	prov/util/obj/cq.h \
 	prov/util/obj/domain.c \
 	prov/util/obj/domain.h \

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "obj/cq.h"
+#include "cq_ring.h"
 
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/line.h"
 #include "hmem/mem.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
@@ -19,176 +20,7 @@
  */
 #define FIRST_SLOTS_MAX 4096
 
-__thread uint64_t obj_cq_time;
-
-/* ---- the ring: all under cq->lock ---------------------------------------- */
-
-static size_t cq_used(const struct obj_cq *cq)
-{
-	return cq->tail - cq->head;
-}
-
-size_t obj_cq_used(struct obj_cq *cq)
-{
-	size_t used;
-
-	lock_get(&cq->lock);
-	used = cq_used(cq);
-	lock_put(&cq->lock);
-	return used;
-}
-
-static struct obj_cq_slot *cq_head(struct obj_cq *cq)
-{
-	return &cq->ring[cq->head & cq->mask];
-}
-
-static void cq_overrun(struct obj_cq *cq, const char *cause)
-{
-	if (cq->overrun)
-		return;
-	__atomic_store_n(&cq->overrun, true, __ATOMIC_RELAXED);
-	cq->unlocked = false;
-	cq->room = 0;
-	FI_WARN(cq->domain->prov, FI_LOG_CQ,
-		"completion queue %p (context %p) lost a completion: %s; it reports no more. "
-		"Read it more often, open it with a larger size, or ask for FI_RM_ENABLED\n",
-		(void *) cq, cq->fid.fid.context, cause);
-}
-
-/* Twice the times, where they are kept, at the places that they will have. */
-static bool grow_times(struct obj_cq *cq, size_t slots)
-{
-	struct fi_cq_time *times;
-	size_t i;
-
-	if (!cq->times)
-		return true;
-	times = calloc(slots, sizeof(*times));
-	if (!times)
-		return false;
-	for (i = cq->head; i != cq->tail; i++)
-		times[i & (slots - 1)] = cq->times[i & cq->mask];
-	free(cq->times);
-	cq->times = times;
-	return true;
-}
-
-static bool enlarge(struct obj_cq *cq)
-{
-	size_t i, slots = cq->mask + 1;
-	struct obj_cq_slot *ring;
-
-	if (cq->fixed) {
-		cq_overrun(cq, "it is full and resource management is off");
-		return false;
-	}
-	ring = aligned_alloc(sizeof(*ring), 2 * slots * sizeof(*ring));
-	if (!ring || !grow_times(cq, 2 * slots)) {
-		free(ring);
-		cq_overrun(cq, "it is full and there is no memory to make it larger");
-		return false;
-	}
-	for (i = cq->head; i != cq->tail; i++)
-		ring[i & (2 * slots - 1)] = cq->ring[i & cq->mask];
-	free(cq->ring);
-	cq->ring = ring;
-	cq->mask = 2 * slots - 1;
-	*(cq->times ? &cq->timed_room : &cq->room) = 2 * slots;
-	return true;
-}
-
-static struct fi_cq_time time_now(void)
-{
-	uint64_t device = obj_cq_time;
-
-	return (struct fi_cq_time) {
-		.ns = device ? device : clock_ns(),
-		.clock = device ? FI_CQ_CLOCK_DEVICE : FI_CQ_CLOCK_HOST,
-	};
-}
-
-/* make_room - for one more, with its time where these are kept. */
-static bool make_room(struct obj_cq *cq)
-{
-	if (cq->overrun)
-		return false;
-	if (!cq->times)
-		return enlarge(cq);
-	if (cq_used(cq) >= cq->timed_room && !enlarge(cq))
-		return false;
-	cq->times[cq->tail & cq->mask] = time_now();
-	return true;
-}
-
-static void push_err(struct obj_cq *cq, struct obj_cq_err *err)
-{
-	struct obj_cq_slot *slot;
-
-	cq->sink_asked -= cq->sink_room;	/* what comes from now on is behind it */
-	cq->sink_room = 0;
-	if (cq_used(cq) >= cq->room && !make_room(cq)) {
-		free(err);
-		return;
-	}
-	slot = &cq->ring[cq->tail & cq->mask];
-	slot->err = err;
-	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
-	obj_wait_signal(&cq->wait);
-}
-
-void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
-		      const void *err_data, size_t size)
-{
-	struct obj_cq_err *err;
-
-	if (cq->peer) {
-		struct fi_cq_err_entry copy = *entry;
-
-		copy.err_data = (void *) err_data;
-		copy.err_data_size = size;
-		cq->peer->owner_ops->writeerr(cq->peer, &copy);
-		return;
-	}
-	err = malloc(sizeof(*err) + size);
-	if (err) {
-		err->e = *entry;
-		err->e.err_data = size ? err->data : NULL;
-		err->e.err_data_size = size;
-		if (size)
-			memcpy(err->data, err_data, size);
-	}
-	lock_get(&cq->lock);
-	if (err)
-		push_err(cq, err);
-	else
-		cq_overrun(cq, "there is no memory for an error entry");
-	lock_put(&cq->lock);
-}
-
-void obj_cq_wake_and_leave(struct obj_cq *cq)
-{
-	obj_wait_wake(&cq->wait);
-	lock_put(&cq->lock);
-}
-
-void obj_cq_write_slow(struct obj_cq *cq, void *context, uint64_t flags, size_t len,
-		       void *buf, uint64_t data, uint64_t tag, fi_addr_t src)
-{
-	if (cq->peer) {
-		cq->peer->owner_ops->write(cq->peer, context, flags, len, buf, data, tag, src);
-		return;
-	}
-	lock_get(&cq->lock);
-	if (cq_used(cq) < cq->room || make_room(cq)) {
-		cq->ring[cq->tail & cq->mask] = (struct obj_cq_slot) {
-			.e = { context, flags, len, buf, data, tag }, .src = src,
-		};
-		__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
-		obj_wait_signal(&cq->wait);
-	}
-	lock_put(&cq->lock);
-}
+/* ---- reading the ring ----------------------------------------------------- */
 
 static inline void pop(struct obj_cq *cq)
 {
@@ -326,10 +158,22 @@ static inline bool show_one(struct obj_cq *cq, char *buf)
 	return true;
 }
 
+/* Many programs read until the queue is empty: the read after one that got less than it asked for
+ * finds nothing new, and need not make progress again, if it follows at once.
+ */
+#define DRY_CYCLES 1000
+
+static inline void note_dry(struct obj_cq *cq, ssize_t got, size_t count)
+{
+	if (got > 0 && (size_t) got < count)
+		__atomic_store_n(&cq->dry_at, clock_cycles(), __ATOMIC_RELAXED);
+}
+
 static ssize_t read_and_push(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
 {
 	ssize_t ret = read_ring(cq, buf, count, src);
 
+	note_dry(cq, ret, count);
 	push_out(cq);
 	return ret ? ret : -FI_EAGAIN;
 }
@@ -346,17 +190,6 @@ static inline ssize_t nothing(const struct obj_cq *cq)
 	return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ? -FI_EAVAIL : -FI_EAGAIN;
 }
 
-/* Many programs read until the queue is empty: the read after one that got less than it asked for
- * finds nothing new, and need not make progress again, if it follows at once.
- */
-#define DRY_CYCLES 1000
-
-static inline void note_dry(struct obj_cq *cq, ssize_t got, size_t count)
-{
-	if (got > 0 && (size_t) got < count)
-		__atomic_store_n(&cq->dry_at, clock_cycles(), __ATOMIC_RELAXED);
-}
-
 static inline bool is_dry(struct obj_cq *cq)
 {
 	uint64_t at = __atomic_load_n(&cq->dry_at, __ATOMIC_RELAXED);
@@ -371,8 +204,6 @@ static inline bool is_dry(struct obj_cq *cq)
 static __attribute__((noinline)) ssize_t read_slow(struct obj_cq *cq, void *buf, size_t count,
 						   fi_addr_t *src)
 {
-	ssize_t ret;
-
 	if (count && is_dry(cq) && looks_empty(cq))
 		return nothing(cq);
 	obj_cq_progress(cq);
@@ -380,15 +211,39 @@ static __attribute__((noinline)) ssize_t read_slow(struct obj_cq *cq, void *buf,
 		return nothing(cq);
 	if (!count)
 		return 0;
-	ret = read_and_push(cq, buf, count, src);
-	note_dry(cq, ret, count);
-	return ret;
+	return read_and_push(cq, buf, count, src);
 }
 
-/* read_empty - make progress for a program that reads an empty queue which no other
- * thread uses: what comes goes straight to @buf.  The queue remembers all that is needed
- * afterwards, so that no register has to be kept meanwhile.
+/* open_sink, close_sink - what comes between the two goes straight to @buf, until there is no room or an
+ * error comes.  The queue remembers all that is needed afterwards, so that no register has to be kept
+ * meanwhile.  close_sink() returns how many came.
  */
+static inline void open_sink(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
+{
+	cq->sink = buf;
+	cq->sink_src = src;
+	cq->sink_asked = count;
+	__atomic_store_n(&cq->sink_thread, lock_thread(), __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->sink_room, count, __ATOMIC_RELAXED);
+}
+
+static inline size_t close_sink(struct obj_cq *cq)
+{
+	size_t got = cq->sink_asked - cq->sink_room;
+
+	__atomic_store_n(&cq->sink_room, 0, __ATOMIC_RELAXED);
+	return got;
+}
+
+/* got_some - @got entries of @count that were asked for have come. */
+static inline ssize_t got_some(struct obj_cq *cq, size_t got, size_t count)
+{
+	note_dry(cq, (ssize_t) got, count);
+	return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, (ssize_t) got) :
+						    (ssize_t) got;
+}
+
+/* read_empty - make progress for a program that reads an empty queue which no other thread uses. */
 static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf, size_t count,
 						    fi_addr_t *src)
 {
@@ -396,26 +251,57 @@ static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf
 
 	if (is_dry(cq))
 		return nothing(cq);
-	cq->sink = buf;
-	cq->sink_src = src;
-	cq->sink_asked = count;
-	cq->sink_room = count;
+	open_sink(cq, buf, count, src);
 	obj_feed_poll_as(&cq->wait.feed, true);
-	got = cq->sink_asked - cq->sink_room;
-	cq->sink_room = 0;
+	got = close_sink(cq);
 	if (!got)		/* an error closes the sink */
 		return looks_empty(cq) ? nothing(cq) : -FI_EAVAIL;
-	note_dry(cq, (ssize_t) got, count);
-	return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, (ssize_t) got) :
-						    (ssize_t) got;
+	return got_some(cq, got, count);
+}
+
+/* read_shared - the same where other threads may use the queue, which has one group.  All that the group
+ * completes is written under its lock, so that under it the queue is known to be empty, and only the
+ * threads of other providers may write there meanwhile (obj_cq_gives()).
+ */
+static __attribute__((noinline)) ssize_t read_shared(struct obj_cq *cq, struct obj_prog *prog, void *buf,
+						     size_t count, fi_addr_t *src)
+{
+	size_t got = 0;
+	int done;
+
+	if (is_dry(cq))
+		return nothing(cq);
+	if (obj_prog_enter(prog, false)) {
+		cq->sink_asked = 0;
+		if (looks_empty(cq))
+			open_sink(cq, buf, count, src);
+		done = obj_prog_poll_locked(prog);
+		got = close_sink(cq);
+		obj_prog_leave(prog, done, false);
+	}
+	if (got)
+		return got_some(cq, got, count);
+	return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
+}
+
+static inline __attribute__((always_inline)) ssize_t read_dry(struct obj_cq *cq, void *buf,
+							      size_t count, fi_addr_t *src)
+{
+	struct obj_prog *single;
+
+	if (!count || !cq->direct)
+		return read_slow(cq, buf, count, src);
+	if (cq->unlocked)
+		return read_empty(cq, buf, count, src);
+	single = atomic_load_explicit(&cq->wait.feed.single, memory_order_acquire);
+	return single ? read_shared(cq, single, buf, count, src) : read_slow(cq, buf, count, src);
 }
 
 static inline __attribute__((always_inline)) ssize_t read_any(struct obj_cq *cq, void *buf,
 							      size_t count, fi_addr_t *src)
 {
 	if (looks_empty(cq))
-		return count && cq->unlocked ? read_empty(cq, buf, count, src) :
-					    read_slow(cq, buf, count, src);
+		return read_dry(cq, buf, count, src);
 	/* A count of 0 asks for progress, whatever lies in the queue. */
 	if (__builtin_expect(!count || is_due(cq), 0))
 		return read_slow(cq, buf, count, src);
@@ -471,10 +357,11 @@ static int keep_times(struct obj_cq *cq)
 	if (!cq->times)
 		return -FI_ENOMEM;
 	for (i = cq->head; i != cq->tail; i++)
-		cq->times[i & cq->mask] = time_now();
+		cq->times[i & cq->mask] = cq_time_now();
 	cq->timed_room = cq->room;
 	cq->room = 0;
 	cq->unlocked = false;
+	cq->direct = false;
 	return 0;
 }
 
@@ -760,7 +647,7 @@ static int make_ring(struct obj_cq *cq, size_t asked)
 static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
 		   struct obj_cq **cq_p)
 {
-	struct obj_cq *cq = calloc(1, sizeof(*cq));
+	struct obj_cq *cq = line_alloc(sizeof(*cq));
 	int ret;
 
 	if (!cq)
@@ -772,6 +659,7 @@ static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
 	cq->wait_cond = attr->wait_cond;
 	obj_refs_init(&cq->refs);
 	cq->unlocked = domain->obj_lock_kind == LOCK_NONE;
+	cq->direct = true;
 	ret = lock_init(&cq->lock, domain->obj_lock_kind);
 	if (ret)
 		goto err_lock;

@@ -72,12 +72,13 @@ static void test_formats(void **state)
 	fake_close(&f);
 }
 
-/* One thread, an empty queue, and messages that its reading brings in: @max at a time,
- * @bad of them an error.  They come in order, and no byte behind them is touched.
+/* An empty queue, which other threads may use or not, and messages that reading it brings in: @max at a
+ * time, @bad of them an error.  They come in order, and no byte behind them is touched.
  */
-static void read_coming(enum fi_cq_format format, size_t size, size_t max, uint64_t bad)
+static void read_coming(enum fi_threading threading, enum fi_cq_format format, size_t size, size_t max,
+			uint64_t bad)
 {
-	struct fake_want want = { .threading = FI_THREAD_DOMAIN };
+	struct fake_want want = { .threading = threading };
 	struct fi_cq_tagged_entry model = { .flags = FI_RECV | FI_TAGGED, .len = 8 };
 	unsigned char e[8 * sizeof(model)], fence[sizeof(e)];
 	struct fi_cq_err_entry err = { 0 };
@@ -124,18 +125,153 @@ static void read_coming(enum fi_cq_format format, size_t size, size_t max, uint6
 	fake_close(&f);
 }
 
-static void test_coming(void **state)
+static void read_all_coming(enum fi_threading threading)
 {
 	uint64_t bad;
 	size_t max;
 
 	for (max = 1; max <= 8; max++)
 		for (bad = 0; bad <= 7; bad++) {
-			read_coming(FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry), max, bad);
-			read_coming(FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry), max, bad);
-			read_coming(FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry), max, bad);
-			read_coming(FI_CQ_FORMAT_TAGGED, sizeof(struct fi_cq_tagged_entry), max, bad);
+			read_coming(threading, FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry), max, bad);
+			read_coming(threading, FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry), max, bad);
+			read_coming(threading, FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry), max, bad);
+			read_coming(threading, FI_CQ_FORMAT_TAGGED, sizeof(struct fi_cq_tagged_entry), max,
+				    bad);
 		}
+}
+
+static void test_coming(void **state)
+{
+	read_all_coming(FI_THREAD_DOMAIN);
+	read_all_coming(FI_THREAD_SAFE);
+}
+
+static struct fid_cq *meant;
+
+static void *write_one(void *arg)
+{
+	put(meant, 100);
+	return NULL;
+}
+
+static void write_by_another_thread(void)
+{
+	pthread_t thread;
+
+	fake_in_poll = NULL;
+	assert_int_equal(pthread_create(&thread, NULL, write_one, NULL), 0);
+	pthread_join(thread, NULL);
+}
+
+/* What another thread writes while this one polls for its reading does not go to this one's buffer
+ * behind its back; it is read next.
+ */
+static void test_other_writer(void **state)
+{
+	struct fi_cq_entry e[4] = { { 0 } };
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct fid_av *av;
+
+	fake_open(&f, NULL);
+	meant = cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+	fake_deliver(ep, 2);
+	fake_in_poll = write_by_another_thread;
+	assert_int_equal(fi_cq_read(cq, e, 4), 2);
+	assert_null(fake_in_poll);
+	assert_ptr_equal(e[0].op_context, (void *) 1);
+	assert_ptr_equal(e[1].op_context, (void *) 2);
+	assert_null(e[2].op_context);
+	assert_int_equal(fi_cq_read(cq, e, 4), 1);
+	assert_ptr_equal(e[0].op_context, (void *) 100);
+	/* nothing of its own: what the other one wrote is read at once */
+	fake_in_poll = write_by_another_thread;
+	while (fake_in_poll)
+		assert_true(fi_cq_read(cq, e, 4) == (fake_in_poll ? -FI_EAGAIN : 1));
+	assert_ptr_equal(e[0].op_context, (void *) 100);
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(cq);
+	fake_close(&f);
+}
+
+/* Threads that read one queue, while messages come and a thread without the group's lock, as another
+ * provider has, writes as well: each entry is read once, and those of one writer are read in order.
+ */
+#define SHARED_CNT 60000u
+#define SHARED_OWN (UINT64_C(1) << 32)		/* added to what that thread writes */
+
+struct shared {
+	struct fid_cq *cq;
+	_Atomic unsigned read;
+	_Atomic unsigned char seen[2][SHARED_CNT + 1];
+};
+
+static void *write_shared(void *arg)
+{
+	struct shared *sh = arg;
+	uint64_t i;
+
+	for (i = 1; i <= SHARED_CNT; i++)
+		obj_cq_write(container_of(sh->cq, struct obj_cq, fid), (void *) (uintptr_t) (SHARED_OWN + i),
+			     FI_RECV, 8, NULL, 0, i, FI_ADDR_NOTAVAIL);
+	return NULL;
+}
+
+static void *read_shared(void *arg)
+{
+	struct shared *sh = arg;
+	struct fi_cq_tagged_entry e[4];
+	uint64_t n, last[2] = { 0, 0 };
+	ssize_t ret, i;
+	int own;
+
+	while (sh->read < 2 * SHARED_CNT) {
+		ret = fi_cq_read(sh->cq, e, 4);
+		if (ret == -FI_EAGAIN)
+			sched_yield();
+		for (i = 0; i < ret; i++, sh->read++) {
+			n = (uintptr_t) e[i].op_context;
+			own = n > SHARED_OWN;
+			n -= own ? SHARED_OWN : 0;
+			if (n <= last[own] || n > SHARED_CNT || e[i].tag != n || e[i].len != 8 ||
+			    sh->seen[own][n]++)
+				abort();
+			last[own] = n;
+		}
+	}
+	return NULL;
+}
+
+static void test_shared(void **state)
+{
+	static struct shared sh;
+	pthread_t thread[4];
+	struct fid_ep *ep;
+	struct fid_av *av;
+	unsigned i;
+
+	memset(&sh, 0, sizeof(sh));
+	fake_open(&f, NULL);
+	sh.cq = fake_cq(&f, FI_CQ_FORMAT_TAGGED, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, sh.cq, sh.cq, av);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, i ? read_shared : write_shared, &sh), 0);
+	for (i = 0; i < SHARED_CNT; i += 20) {
+		fake_deliver(ep, 20);
+		if (i % 400 == 0)
+			sched_yield();
+	}
+	for (i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(sh.read, 2 * SHARED_CNT);
+	CLOSE(ep);
+	CLOSE(av);
+	CLOSE(sh.cq);
+	fake_close(&f);
 }
 
 /* Against an array: what goes in comes out, in order, errors in their place. */
@@ -862,6 +998,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_coming),
+		cmocka_unit_test(test_other_writer),
+		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_overrun),

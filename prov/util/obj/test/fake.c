@@ -17,6 +17,7 @@
 
 struct fi_provider fake_prov = { .name = "fake" };
 _Atomic unsigned fake_polls;
+void (*fake_in_poll)(void);
 
 /* ---- poller -------------------------------------------------------------- */
 
@@ -66,6 +67,8 @@ static int fake_poll(struct obj_poller *base, unsigned budget)
 	int done = 0;
 
 	fake_polls++;
+	if (fake_in_poll)
+		fake_in_poll();
 	list_for_each_entry(ep, &poller->eps, node) {
 		done += poll_timer(ep);
 		if (!eventfd_read(ep->fd, &cnt)) {

@@ -52,6 +52,7 @@ struct fake_want {
 
 extern struct fi_provider fake_prov;
 extern _Atomic unsigned fake_polls;	/* of all pollers */
+extern void (*fake_in_poll)(void);	/* called at the beginning of each poll; NULL: nothing is */
 
 void fake_open(struct fake *f, const struct fake_want *want);
 void fake_close(struct fake *f);
