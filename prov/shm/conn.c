@@ -39,6 +39,7 @@ void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 	if (state == SHM_CONN_READY)
 		conn->poller->ready_cnt++;
 	conn->state = state;
+	conn->ready = state == SHM_CONN_READY;
 	conn->fast = false;
 }
 
@@ -53,9 +54,12 @@ bool shm_conn_ended(const struct shm_conn *conn)
 
 void shm_conn_check(struct shm_conn *conn)
 {
-	uint64_t tick = clock_coarse_ns();
+	uint64_t tick;
 
-	if (conn->src.fd < 0 || conn->ended || tick == conn->checked || tick == conn->poller->silent)
+	if (shm_poller_heard(conn->poller) || conn->src.fd < 0 || conn->ended)
+		return;
+	tick = clock_coarse_ns();
+	if (tick == conn->checked)
 		return;
 	conn->checked = tick;
 	if (shm_conn_ended(conn))
@@ -148,6 +152,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	conn->src.event = on_event;
 	conn->state = state;
 	conn->pid = pid;
+	conn->bell = -1;
 	conn->poller = shm_link_poller(link);
 	conn->link = link;
 	conn->tx.free = UINT64_MAX;
@@ -219,6 +224,9 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	if (conn->state == SHM_CONN_CLOSED)
 		return;
 	shm_poller_deactivate(conn->poller, conn);
+	if (conn->bell >= 0)
+		shm_bell_take(&conn->poller->bells, conn->bell);
+	conn->bell = -1;
 	shm_conn_set_state(conn, SHM_CONN_CLOSED);
 	list_del(&conn->state_node);
 	list_del(&conn->blocked_node);
@@ -251,5 +259,6 @@ void shm_conn_free(struct shm_conn *conn)
 	shm_seg_unmap(conn->in.seg);
 	if (conn->out.seg != conn->in.seg)
 		shm_seg_unmap(conn->out.seg);
+	shm_mem_unmap(conn->out_bells, sizeof(*conn->out_bells));
 	free(conn);
 }

@@ -92,11 +92,16 @@ struct shm_conn {
 	bool paused;			/* on poller->base.paused */
 	bool fast;			/* shm_rx_one() may be tried: READY, no packet half received */
 	uint8_t left;			/* polls that left the unexpected message at hand in the ring */
-	bool flushed;			/* FLUSH was sent */
+	bool ready;			/* @state is SHM_CONN_READY */
 	struct shm_poller *poller;
 	struct shm_chan *chan;		/* NULL: the peer is not known yet */
 	uint64_t seq;			/* last poll in which a packet arrived, or a check */
 	struct shm_out out;		/* the peer's */
+	union shm_bells *out_bells;	/* the peer's, with out.bell; NULL: it has none, or they are ours */
+	int bell;			/* ours, for in; -1: none */
+	unsigned place;			/* active: where in poller->active */
+	bool flushed;			/* FLUSH was sent */
+	uint8_t rung;			/* times that the bell brought packets lately */
 	struct shm_link *link;
 	enum shm_conn_state state;
 	enum shm_conn_state was;	/* FAILED: state before */

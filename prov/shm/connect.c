@@ -37,25 +37,38 @@ static void fill(const struct shm_link *link, struct shm_handshake *shake, uint3
 	memcpy(shake->addr, link->addr, link->base.addr_len);
 }
 
-/* send_segment - send a REQUEST or ACCEPT with our segment.  Closes @seg_fd. */
-static int send_segment(struct shm_conn *conn, struct shm_handshake *shake, int seg_fd)
+/* send_memory - send a REQUEST or ACCEPT with our segment, and with our bells if there is one left.
+ * Closes @seg_fd.
+ */
+static int send_memory(struct shm_conn *conn, struct shm_handshake *shake, int seg_fd)
 {
+	struct shm_fds fds = { seg_fd, -1 };
 	int ret;
 
+	conn->bell = shm_bell_give(&conn->poller->bells, conn);
+	if (conn->bell >= 0) {
+		fds.bells = conn->poller->bells.fd;
+		shake->bell = (uint32_t) conn->bell + 1;
+	}
 	shake->probe_addr = (uintptr_t) &conn->probe;
 	shake->probe = conn->probe;
-	ret = shm_handshake_send(conn->src.fd, shake, seg_fd);
+	ret = shm_handshake_send(conn->src.fd, shake, fds);
 	close(seg_fd);
 	return ret;
 }
 
-/* take_segment - map the segment that came with a handshake, to send in.  Closes @fd. */
-static int take_segment(struct shm_conn *conn, int fd)
+/* take_memory - map what came with a handshake, to send in.  Closes @fds. */
+static int take_memory(struct shm_conn *conn, const struct shm_handshake *shake, struct shm_fds *fds)
 {
-	int ret = fd == -FI_EMFILE ? fd : fd < 0 ? -FI_EINVAL : shm_seg_map(fd, &conn->out.seg);
+	int ret = fds->seg == -FI_EMFILE ? fds->seg : fds->seg < 0 ? -FI_EINVAL :
+		  shm_seg_map(fds->seg, &conn->out.seg);
 
-	if (fd >= 0)
-		close(fd);
+	if (!ret && fds->bells >= 0) {
+		ret = shm_mem_map(fds->bells, sizeof(*conn->out_bells), (void **) &conn->out_bells);
+		if (!ret)
+			conn->out.bell = &conn->out_bells->bell[shake->bell - 1];
+	}
+	shm_fds_close(fds);
 	return ret;
 }
 
@@ -91,7 +104,7 @@ static void refuse(struct shm_conn *conn, enum chan_reason reason)
 
 	fill(conn->link, &shake, SHM_REFUSE);
 	shake.reason = reason;
-	shm_handshake_send(conn->src.fd, &shake, -1);
+	shm_handshake_send(conn->src.fd, &shake, SHM_NO_FDS);
 	shm_conn_close(conn, FI_ECONNREFUSED);
 }
 
@@ -126,7 +139,9 @@ static int connect_self(struct shm_link *link, struct shm_conn **conn_p)
 	ret = shm_conn_new(link, -1, getpid(), SHM_CONN_REQUESTING, &conn);
 	if (ret)
 		return ret;
-	ret = shm_seg_make(&conn->in.seg, &fd);
+	/* there is no socket to rely on without a bell */
+	conn->bell = shm_bell_give(&conn->poller->bells, conn);
+	ret = conn->bell < 0 ? conn->bell : shm_seg_make(&conn->in.seg, &fd);
 	if (ret) {
 		shm_conn_close(conn, FI_ECANCELED);
 		return ret;
@@ -134,6 +149,7 @@ static int connect_self(struct shm_link *link, struct shm_conn **conn_p)
 	close(fd);
 	conn->out.seg = conn->in.seg;
 	conn->out.fence = true;
+	conn->out.bell = &conn->poller->bells.mem->bell[conn->bell];
 	conn->id.epoch = link->base.epoch;
 	probe(conn, (uintptr_t) &conn->probe, conn->probe);
 	chan_poller_timer(link->base.poller, &conn->timer, 0);
@@ -168,7 +184,7 @@ static int connect_peer(struct shm_link *link, struct chan *chan, const void *to
 	memcpy(shake.to, to, to_len);
 	ret = shm_seg_make(&conn->in.seg, &seg_fd);
 	if (!ret)
-		ret = send_segment(conn, &shake, seg_fd);
+		ret = send_memory(conn, &shake, seg_fd);
 	if (ret) {
 		shm_conn_close(conn, FI_ECANCELED);
 		return ret;
@@ -264,10 +280,10 @@ void shm_connect_failed(struct shm_conn *conn)
 
 /* ---- answers to our requests ----------------------------------------------------------------- */
 
-static void on_accept(struct shm_conn *conn, const struct shm_handshake *shake, int seg_fd)
+static void on_accept(struct shm_conn *conn, const struct shm_handshake *shake, struct shm_fds *fds)
 {
 	char text[CHAN_TEXT_MAX];
-	int ret = take_segment(conn, seg_fd);
+	int ret = take_memory(conn, shake, fds);
 
 	if (ret == -FI_EINVAL) {
 		CHAN_WARN_SPARSE(&conn->link->base, "%s accepted the connection without a sealed "
@@ -350,7 +366,7 @@ static void accept_request(struct shm_conn *conn, struct chan *chan,
 	fill(conn->link, &shake, SHM_ACCEPT);
 	shake.id.serial = theirs->id.serial;
 	shake.id.prev = conn->link->base.serial;
-	ret = send_segment(conn, &shake, seg_fd);
+	ret = send_memory(conn, &shake, seg_fd);
 	if (ret) {	/* the peer has left */
 		shm_conn_close(conn, -ret);
 		return;
@@ -374,11 +390,11 @@ static struct chan *replace(struct chan *chan, const struct shm_handshake *shake
 
 /* request_reason - may the peer connect?  CHAN_OK, or why not. */
 static enum chan_reason request_reason(struct shm_conn *conn, const struct shm_handshake *shake,
-				       int seg_fd)
+				       struct shm_fds *fds)
 {
 	struct shm_link *link = conn->link;
 	char key[SHM_KEY_MAX + 1];
-	int ret = take_segment(conn, seg_fd);
+	int ret = take_memory(conn, shake, fds);
 
 	if (ret && ret != -FI_EINVAL) {
 		CHAN_WARN_SPARSE(&link->base, "cannot accept a connection: %s\n", fi_strerror(-ret));
@@ -391,9 +407,9 @@ static enum chan_reason request_reason(struct shm_conn *conn, const struct shm_h
 	return link->base.closing ? CHAN_BUSY : CHAN_OK;
 }
 
-static void on_request(struct shm_conn *conn, const struct shm_handshake *shake, int seg_fd)
+static void on_request(struct shm_conn *conn, const struct shm_handshake *shake, struct shm_fds *fds)
 {
-	enum chan_reason reason = request_reason(conn, shake, seg_fd);
+	enum chan_reason reason = request_reason(conn, shake, fds);
 	struct shm_link *link = conn->link;
 	enum chan_verdict verdict;
 	struct chan *chan = NULL;
@@ -449,19 +465,20 @@ static void on_malformed(struct shm_conn *conn)
 void shm_connect_event(struct shm_conn *conn)
 {
 	struct shm_handshake shake;
-	int ret, seg_fd = -1;
+	struct shm_fds fds = SHM_NO_FDS;
+	int ret;
 
 	if (conn->state == SHM_CONN_CONFIRMING) {
 		on_confirm(conn);
 		return;
 	}
-	ret = shm_handshake_recv(conn->src.fd, &shake, &seg_fd);
+	ret = shm_handshake_recv(conn->src.fd, &shake, &fds);
 	if (ret == -FI_EAGAIN)
 		return;
 	if (!ret && (conn->state == SHM_CONN_ACCEPTED) != (shake.type == SHM_REQUEST))
 		ret = -FI_EPROTO;
-	if (seg_fd >= 0 && (ret || shake.type == SHM_REFUSE))
-		close(seg_fd);
+	if (ret || shake.type == SHM_REFUSE)
+		shm_fds_close(&fds);
 	if (ret == -FI_ENOPROTOOPT)
 		on_version(conn, &shake);
 	else if (ret == -FI_EPROTO)
@@ -469,9 +486,9 @@ void shm_connect_event(struct shm_conn *conn)
 	else if (ret)
 		shm_conn_fail(conn, -ret);
 	else if (shake.type == SHM_REQUEST)
-		on_request(conn, &shake, seg_fd);
+		on_request(conn, &shake, &fds);
 	else if (shake.type == SHM_ACCEPT)
-		on_accept(conn, &shake, seg_fd);
+		on_accept(conn, &shake, &fds);
 	else
 		on_refuse(conn, &shake);
 }

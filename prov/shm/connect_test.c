@@ -300,14 +300,15 @@ static void refuse_version(struct chan_version theirs)
 	char key[SHM_KEY_MAX + 1], text[2][32];
 	struct eng_ep *a = ep_at(NULL);
 	fake_addr addr = name_of(a);
-	int fd, i, seg_fd;
+	struct shm_fds fds;
+	int fd, i;
 	pid_t pid;
 
 	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
 	fd = shm_listen_connect(&fake_scope, key, &pid);
 	assert_true(fd >= 0);
 	assert_int_equal(pid, getpid());
-	assert_int_equal(shm_handshake_send(fd, &shake, -1), 0);
+	assert_int_equal(shm_handshake_send(fd, &shake, SHM_NO_FDS), 0);
 	catch_start();
 	for (i = 0; i < 100; i++)
 		fake_poll();
@@ -315,7 +316,7 @@ static void refuse_version(struct chan_version theirs)
 	snprintf(text[0], sizeof(text[0]), "version %u.%u ", theirs.link, theirs.engine);
 	snprintf(text[1], sizeof(text[1]), "ours is %u.%u;", ours.link, ours.engine);
 	assert_true(logged("refused a connection", text[0], text[1]));
-	assert_int_equal(shm_handshake_recv(fd, &shake, &seg_fd), 0);
+	assert_int_equal(shm_handshake_recv(fd, &shake, &fds), 0);
 	assert_int_equal(shake.type, SHM_REFUSE);
 	assert_int_equal(shake.reason, CHAN_VERSION_BAD);
 	close(fd);
@@ -342,7 +343,8 @@ static void a_request_is_seen_soon_by_a_process_that_seldom_runs(void **state)
 	struct eng_peer *ab = peer_at(a, b);
 	char key[SHM_KEY_MAX + 1];
 	fake_addr addr = name_of(a);
-	int fd, i, seg_fd, polls = 0;
+	struct shm_fds fds;
+	int fd, i, polls = 0;
 	pid_t pid;
 
 	fake_send(ab, 100, 0);
@@ -352,9 +354,9 @@ static void a_request_is_seen_soon_by_a_process_that_seldom_runs(void **state)
 	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
 	fd = shm_listen_connect(&fake_scope, key, &pid);
 	assert_true(fd >= 0);
-	assert_int_equal(shm_handshake_send(fd, &shake, -1), 0);
+	assert_int_equal(shm_handshake_send(fd, &shake, SHM_NO_FDS), 0);
 	catch_start();
-	while (shm_handshake_recv(fd, &shake, &seg_fd) == -FI_EAGAIN) {
+	while (shm_handshake_recv(fd, &shake, &fds) == -FI_EAGAIN) {
 		usleep(10000);
 		fake_poll();
 		assert_true(++polls <= 16);
@@ -388,7 +390,7 @@ static void a_peer_of_another_version_is_reported_once(void **state)
 	peer = fake_peer(a, &addr);
 	fake_send(peer, 10, 0);
 	FAKE_UNTIL(1000, (fd = shm_listen_accept(listener, &pid)) >= 0);
-	assert_int_equal(shm_handshake_send(fd, &shake, -1), 0);
+	assert_int_equal(shm_handshake_send(fd, &shake, SHM_NO_FDS), 0);
 	catch_start();
 	FAKE_UNTIL(1000, peer->down);
 	catch_stop();
@@ -409,13 +411,14 @@ static void a_malformed_handshake_closes_the_socket(void **state)
 	struct shm_handshake shake;
 	char key[SHM_KEY_MAX + 1];
 	fake_addr addr = name_of(a);
-	int fd, seg_fd, ret = 0;
+	struct shm_fds fds;
+	int fd, ret = 0;
 	pid_t pid;
 
 	assert_int_equal(shm_naming.key(addr.name, strlen(addr.name) + 1, key), 0);
 	fd = shm_listen_connect(&fake_scope, key, &pid);
 	assert_int_equal(send(fd, "GET / HTTP/1.1", 14, 0), 14);
-	FAKE_UNTIL(1000, (ret = shm_handshake_recv(fd, &shake, &seg_fd)) == -FI_ECONNRESET);
+	FAKE_UNTIL(1000, (ret = shm_handshake_recv(fd, &shake, &fds)) == -FI_ECONNRESET);
 	assert_int_equal(ret, -FI_ECONNRESET);
 	close(fd);
 	fake_close(a, 0);

@@ -10,36 +10,48 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Room for more descriptors than the one that is expected, so that none is lost. */
+/* Room for more descriptors than the two that are expected, so that none is lost. */
 union ctl {
 	struct cmsghdr align;
 	char room[CMSG_SPACE(4 * sizeof(int))];
 };
 
+void shm_fds_close(struct shm_fds *fds)
+{
+	if (fds->seg >= 0)
+		close(fds->seg);
+	if (fds->bells >= 0)
+		close(fds->bells);
+	*fds = SHM_NO_FDS;
+}
+
 /* Descriptors of a SOCK_SEQPACKET message travel with its bytes: both arrive, or neither. */
-int shm_handshake_send(int fd, const struct shm_handshake *shake, int seg_fd)
+int shm_handshake_send(int fd, const struct shm_handshake *shake, struct shm_fds fds)
 {
 	struct iovec iov = { (void *) shake, sizeof(*shake) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int all[2] = { fds.seg, fds.bells };
 	union ctl ctl = { 0 };
 	struct cmsghdr *cmsg;
+	size_t len;
 
-	if (seg_fd >= 0) {
+	if (fds.seg >= 0) {
+		len = fds.bells < 0 ? sizeof(int) : 2 * sizeof(int);
 		msg.msg_control = &ctl;
-		msg.msg_controllen = CMSG_SPACE(sizeof(int));
+		msg.msg_controllen = CMSG_SPACE(len);
 		cmsg = CMSG_FIRSTHDR(&msg);
 		cmsg->cmsg_level = SOL_SOCKET;
 		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cmsg), &seg_fd, sizeof(int));
+		cmsg->cmsg_len = CMSG_LEN(len);
+		memcpy(CMSG_DATA(cmsg), all, len);
 	}
 	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* take_fds - the only descriptor that came; of several, none is taken. */
-static int take_fds(struct msghdr *msg)
+/* take_fds - the descriptors that came; none if there are more than two. */
+static struct shm_fds take_fds(struct msghdr *msg)
 {
-	int fds[4], fd = -1, cnt = 0;
+	int fds[4] = { -1, -1 }, cnt = 0;
 	struct cmsghdr *cmsg;
 	size_t i, n;
 
@@ -50,12 +62,11 @@ static int take_fds(struct msghdr *msg)
 		for (i = 0; i < n && cnt < 4; i++)
 			memcpy(&fds[cnt++], CMSG_DATA(cmsg) + i * sizeof(int), sizeof(int));
 	}
-	if (cnt == 1)
-		fd = fds[0];
-	else
-		while (cnt)
-			close(fds[--cnt]);
-	return fd;
+	if (cnt <= 2)
+		return (struct shm_fds) { fds[0], fds[1] };
+	while (cnt)
+		close(fds[--cnt]);
+	return SHM_NO_FDS;
 }
 
 /* The versions come first: nothing behind them is known of a handshake of another version. */
@@ -66,7 +77,7 @@ int shm_handshake_check(const struct shm_handshake *shake, size_t len)
 	if (!chan_version_same(shake->version, chan_version_ours(SHM_VERSION)))
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(*shake) || shake->type < SHM_REQUEST || shake->type > SHM_REFUSE ||
-	    shake->zero || shake->addr_len > SHM_ADDR_MAX || shake->to_len > SHM_ADDR_MAX)
+	    shake->bell > SHM_BELLS || shake->addr_len > SHM_ADDR_MAX || shake->to_len > SHM_ADDR_MAX)
 		return -FI_EPROTO;
 	if (shake->type == SHM_REFUSE)
 		return shake->reason == CHAN_OK ? -FI_EPROTO : 0;
@@ -75,7 +86,7 @@ int shm_handshake_check(const struct shm_handshake *shake, size_t len)
 	return shake->type == SHM_REQUEST && !shake->to_len ? -FI_EPROTO : 0;
 }
 
-int shm_handshake_recv(int fd, struct shm_handshake *shake, int *seg_fd_p)
+int shm_handshake_recv(int fd, struct shm_handshake *shake, struct shm_fds *fds)
 {
 	struct iovec iov = { shake, sizeof(*shake) };
 	union ctl ctl;
@@ -86,17 +97,19 @@ int shm_handshake_recv(int fd, struct shm_handshake *shake, int *seg_fd_p)
 
 	if (len < 0)
 		return errno == EINTR ? -FI_EAGAIN : -errno;
-	*seg_fd_p = take_fds(&msg);
+	*fds = take_fds(&msg);
 	/* the kernel leaves out what the process has no room for */
-	if (*seg_fd_p < 0 && msg.msg_flags & MSG_CTRUNC)
-		*seg_fd_p = -FI_EMFILE;
+	if (fds->bells < 0 && msg.msg_flags & MSG_CTRUNC) {
+		shm_fds_close(fds);
+		fds->seg = -FI_EMFILE;
+	}
 	ret = !len ? -FI_ECONNRESET : msg.msg_flags & MSG_TRUNC ? -FI_EPROTO :
 	      shm_handshake_check(shake, (size_t) len);
-	/* the caller gets a descriptor with a valid message only */
-	if (ret && *seg_fd_p >= 0) {
-		close(*seg_fd_p);
-		*seg_fd_p = -1;
-	}
+	if (!ret && fds->seg >= 0 && (fds->bells >= 0) != (shake->bell > 0))
+		ret = -FI_EPROTO;
+	/* the caller gets descriptors with a valid message only */
+	if (ret)
+		shm_fds_close(fds);
 	return ret;
 }
 

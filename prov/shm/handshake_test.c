@@ -54,11 +54,12 @@ static void impossible_fields_are_rejected(void **state)
 	struct shm_handshake shake = valid(SHM_REQUEST);
 
 	shake.addr_len = shake.to_len = SHM_ADDR_MAX;
+	shake.bell = SHM_BELLS;
 	assert_int_equal(check(shake), 0);
 	REJECTS(SHM_REQUEST, magic, SHM_MAGIC + 1);
 	REJECTS(SHM_REQUEST, type, 0);
 	REJECTS(SHM_REQUEST, type, SHM_REFUSE + 1);
-	REJECTS(SHM_REQUEST, zero, 1);
+	REJECTS(SHM_REQUEST, bell, SHM_BELLS + 1);
 	REJECTS(SHM_REQUEST, addr_len, 0);
 	REJECTS(SHM_REQUEST, addr_len, SHM_ADDR_MAX + 1);
 	REJECTS(SHM_REQUEST, to_len, 0);
@@ -93,28 +94,63 @@ static void another_version_is_told_apart(void **state)
 	assert_int_equal(check(shake), -FI_ENOPROTOOPT);
 }
 
-static void a_descriptor_passes_with_it(void **state)
+static void descriptors_pass_with_it(void **state)
 {
 	struct shm_handshake shake = valid(SHM_REQUEST), got;
-	int pair[2], seg_fd = -1, extra = -1;
+	struct shm_fds fds = SHM_NO_FDS;
+	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	assert_int_equal(shm_handshake_recv(pair[1], &got, &seg_fd), -FI_EAGAIN);
-	assert_int_equal(shm_handshake_send(pair[0], &shake, pair[0]), 0);
-	assert_int_equal(shm_handshake_recv(pair[1], &got, &seg_fd), 0);
-	assert_true(seg_fd >= 0 && fcntl(seg_fd, F_GETFD) == FD_CLOEXEC);
+	assert_int_equal(shm_handshake_recv(pair[1], &got, &fds), -FI_EAGAIN);
+	assert_int_equal(shm_handshake_send(pair[0], &shake, (struct shm_fds) { pair[0], -1 }), 0);
+	assert_int_equal(shm_handshake_recv(pair[1], &got, &fds), 0);
+	assert_true(fds.seg >= 0 && fcntl(fds.seg, F_GETFD) == FD_CLOEXEC && fds.bells == -1);
 	assert_memory_equal(&got, &shake, sizeof(got));
-	close(seg_fd);
-	/* none comes with a message that is rejected */
-	shake.zero = 1;
-	assert_int_equal(shm_handshake_send(pair[0], &shake, pair[0]), 0);
-	assert_int_equal(shm_handshake_recv(pair[1], &got, &extra), -FI_EPROTO);
-	assert_int_equal(extra, -1);
+	shm_fds_close(&fds);
+	assert_int_equal(fds.seg, -1);
+	shake.bell = 1;
+	assert_int_equal(shm_handshake_send(pair[0], &shake, (struct shm_fds) { pair[0], pair[1] }), 0);
+	assert_int_equal(shm_handshake_recv(pair[1], &got, &fds), 0);
+	assert_true(fds.seg >= 0 && fds.bells >= 0 && fcntl(fds.bells, F_GETFD) == FD_CLOEXEC);
+	shm_fds_close(&fds);
 	assert_int_equal(shm_handshake_confirmed(pair[1]), -FI_EAGAIN);
 	assert_int_equal(shm_handshake_confirm(pair[0]), 0);
 	assert_int_equal(shm_handshake_confirmed(pair[1]), 0);
 	close(pair[0]);
 	assert_int_equal(shm_handshake_confirmed(pair[1]), -FI_ECONNRESET);
+	close(pair[1]);
+}
+
+/* None comes with a message that is rejected, for its own fields or for what came with it. */
+static void descriptors_that_do_not_belong_are_closed(void **state)
+{
+	static const struct {
+		uint32_t bell, seg_less;
+		bool seg, bells;
+	} cases[] = {
+		{ 1, 0, true, false }, { 0, 0, true, true }, { 0, 1, true, false }, { 0, 1, true, true },
+	};
+	struct shm_handshake shake, got;
+	struct shm_fds fds;
+	int pair[2], lowest, next;
+	size_t i;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	lowest = dup(pair[0]);
+	close(lowest);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		shake = valid(SHM_REQUEST);
+		shake.bell = cases[i].bell;
+		shake.seg_size -= cases[i].seg_less;
+		fds = (struct shm_fds) { cases[i].seg ? pair[0] : -1, cases[i].bells ? pair[1] : -1 };
+		assert_int_equal(shm_handshake_send(pair[0], &shake, fds), 0);
+		assert_int_equal(shm_handshake_recv(pair[1], &got, &fds), -FI_EPROTO);
+		assert_true(fds.seg == -1 && fds.bells == -1);
+		next = dup(pair[0]);
+		assert_int_equal(next, lowest);
+		close(next);
+	}
+	close(pair[0]);
 	close(pair[1]);
 }
 
@@ -125,7 +161,8 @@ int main(void)
 		cmocka_unit_test(impossible_fields_are_rejected),
 		cmocka_unit_test(every_shorter_message_is_rejected),
 		cmocka_unit_test(another_version_is_told_apart),
-		cmocka_unit_test(a_descriptor_passes_with_it),
+		cmocka_unit_test(descriptors_pass_with_it),
+		cmocka_unit_test(descriptors_that_do_not_belong_are_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

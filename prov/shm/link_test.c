@@ -264,6 +264,114 @@ static void no_wakeup_for_room_is_lost(void **state)
 	shm_conf.disable_cma = 0;
 }
 
+/* ---- many senders -------------------------------------------------------------------------- */
+
+#define SENDERS 30	/* more than the receiver looks at in each poll */
+
+/* arrived - packets that @hub has received from all. */
+static uint64_t arrived(struct eng_ep *hub)
+{
+	struct eng_peer *peer;
+	uint64_t sum = 0;
+
+	list_for_each_entry(peer, &hub->peers, node)
+		sum += peer->rx_cnt;
+	return sum;
+}
+
+/* senders - endpoints that send to the one at @to, one packet each for a start. */
+static void senders(const fake_addr *to, struct eng_ep **ep, struct eng_peer **peer)
+{
+	int i;
+
+	for (i = 0; i < SENDERS; i++) {
+		ep[i] = ep_at(NULL);
+		peer[i] = fake_peer(ep[i], to);
+		fake_send(peer[i], 10, 0);
+	}
+}
+
+/* A packet of any of many senders is found within some polls, also after the receiver has slept. */
+static void each_of_many_senders_is_heard_soon(void **state)
+{
+	struct eng_ep *hub = ep_at(NULL), *ep[SENDERS];
+	struct obj_poller *poller = container_of(fake_prog.pollers.next, struct obj_poller, node);
+	struct eng_peer *peer[SENDERS];
+	fake_addr name = name_of(hub);
+	uint64_t sent = SENDERS, due;
+	int i, from, polls;
+
+	senders(&name, ep, peer);
+	FAKE_UNTIL(5000, (fake_pull_some(hub), arrived(hub) == sent));
+	for (i = 0; i < 20000; i++) {
+		/* some send more often than others, and later others do */
+		from = fake_draw() % 3 ? i / 2000 + (int) (fake_draw() % 6) : (int) (fake_draw() % SENDERS);
+		fake_send(peer[from], fake_draw() % 4 ? fake_draw() % 60 : fake_draw() % 9000, 0);
+		sent++;
+		for (polls = 0; polls < 16 && arrived(hub) < sent; polls++) {
+			fake_poll();
+			fake_pull_some(hub);
+		}
+		assert_int_equal(arrived(hub), sent);
+		if (i % 500 || !i)
+			continue;
+		/* two sleeps: those that have sent nothing between them wake it by their sockets */
+		due = UINT64_MAX;
+		poller->ops->arm(poller, &due);
+		fake_send(peer[i / 500 % SENDERS], 1, 0);
+		sent++;
+		FAKE_UNTIL(2000, (fake_pull_some(hub), arrived(hub) == sent));
+		due = UINT64_MAX;
+		poller->ops->arm(poller, &due);
+		fake_send(peer[fake_draw() % SENDERS], 1, 0);
+		sent++;
+		FAKE_UNTIL(2000, (fake_pull_some(hub), arrived(hub) == sent));
+		for (polls = 0; polls < SENDERS; polls++, sent++)
+			fake_send(peer[polls], 20, 0);
+		FAKE_UNTIL(2000, (fake_pull_some(hub), arrived(hub) == sent));
+	}
+	for (i = 0; i < SENDERS; i++)
+		fake_close(ep[i], 100);
+	fake_close(hub, 100);
+}
+
+static void no_wakeup_by_many_is_lost(void **state)
+{
+	const unsigned cnt = 20000;
+	struct eng_ep *hub = ep_at(NULL), *ep[SENDERS];
+	struct obj_poller *poller = container_of(fake_prog.pollers.next, struct obj_poller, node);
+	struct eng_peer *peer[SENDERS];
+	fake_addr name = name_of(hub);
+	unsigned i, sleeps = 0;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		fake_start();
+		senders(&name, ep, peer);
+		for (i = 0; i < cnt; i++) {
+			fake_send(peer[fake_draw() % SENDERS], fake_draw() % 100, 0);
+			if (fake_draw() % 64 == 0)
+				fake_poll();
+			if (fake_draw() % 1024 == 0)
+				usleep(500);
+		}
+		for (i = 0; i < SENDERS; i++)
+			fake_close(ep[i], 1000);
+		_exit(0);
+	}
+	while (arrived(hub) < SENDERS + cnt) {
+		if (!fake_poll())
+			nap(poller, &sleeps);
+		fake_pull_some(hub);
+	}
+	assert_int_equal(arrived(hub), SENDERS + cnt);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	assert_true(sleeps > 0);
+	fake_close(hub, 100);
+}
+
 /* ---- segments ------------------------------------------------------------ */
 
 static void memory_that_is_not_sealed_is_not_mapped(void **state)
@@ -289,6 +397,8 @@ int main(void)
 		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 		TEST(no_wakeup_is_lost),
 		TEST(no_wakeup_for_room_is_lost),
+		TEST(each_of_many_senders_is_heard_soon),
+		TEST(no_wakeup_by_many_is_lost),
 		TEST(memory_that_is_not_sealed_is_not_mapped),
 	};
 

@@ -54,6 +54,7 @@ endif
 
 shm_test_libs = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 shm_tests = \
+	prov/shm/bell_test \
 	prov/shm/cma_test \
 	prov/shm/connect_test \
 	prov/shm/handshake_test \
@@ -70,6 +71,9 @@ shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h prov/util/
 if HAVE_CMOCKA
 check_PROGRAMS += $(shm_tests)
 TESTS += $(shm_tests)
+prov_shm_bell_test_SOURCES = prov/shm/bell_test.c
+prov_shm_bell_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_bell_test_LDADD = $(shm_test_libs)
 prov_shm_cma_test_SOURCES = prov/shm/cma_test.c
 prov_shm_cma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_cma_test_LDADD = $(shm_test_libs)

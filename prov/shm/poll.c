@@ -12,13 +12,16 @@
 #include "base/clock.h"
 #include "base/relax.h"
 #include "link.h"
+#include "seg.h"
 
 #define TICK_EVERY 8		/* polls between two reads of the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two epoll_wait() */
 #define WAIT_SELDOM 1024	/* the most, while they return no events */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
-#define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
-#define REST_STEP 16		/* of the others, so many per poll, in turn */
+#define FRONT_MAX 8		/* active connections whose rings are looked at in each poll, */
+#define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
+#define FRONT_AFTER 4		/* times that the bell of another one brought packets, before it may join them */
+#define FRONT_IDLE 32		/* polls without a packet, after which one of them leaves for it */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define FAR_CYCLES 3000		/* from the end of a poll to the next one, of a program that waits by itself */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
@@ -37,6 +40,64 @@ bool shm_barrier_join(void)
 
 	return cmds > 0 && cmds & MEMBARRIER_CMD_GLOBAL_EXPEDITED &&
 	       !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+}
+
+/* ---- bells ----------------------------------------------------------------------------- */
+
+/* make_room - for one more number.  Returns 0, or -FI_ENOMEM. */
+static int make_room(struct shm_bell_set *set)
+{
+	unsigned room = set->room ? 2 * set->room : 16;
+	struct shm_conn **conns;
+
+	if (set->end < set->room)
+		return 0;
+	conns = realloc(set->conns, room * sizeof(*conns));
+	if (!conns)
+		return -FI_ENOMEM;
+	set->conns = conns;
+	set->room = room;
+	return 0;
+}
+
+int shm_bell_give(struct shm_bell_set *set, struct shm_conn *conn)
+{
+	unsigned i = 0;
+	int ret;
+
+	if (!set->mem) {
+		ret = shm_mem_make(sizeof(*set->mem), (void **) &set->mem, &set->fd);
+		if (ret)
+			return ret;
+	}
+	while (i < set->end && set->conns[i])
+		i++;
+	if (i == SHM_BELLS)
+		return -FI_ENOSPC;
+	if (i == set->end) {
+		ret = make_room(set);
+		if (ret)
+			return ret;
+		set->end++;
+	}
+	set->conns[i] = conn;
+	return (int) i;
+}
+
+void shm_bell_take(struct shm_bell_set *set, int number)
+{
+	set->conns[number] = NULL;
+	while (set->end && !set->conns[set->end - 1])
+		set->end--;
+}
+
+void shm_bell_free(struct shm_bell_set *set)
+{
+	free(set->conns);
+	if (!set->mem)
+		return;
+	shm_mem_unmap(set->mem, sizeof(*set->mem));
+	close(set->fd);
 }
 
 /* ---- sockets --------------------------------------------------------------------------- */
@@ -63,49 +124,86 @@ static int ask_sockets(struct shm_poller *poller)
 
 	poller->tick = clock_coarse_ns();
 	cnt = chan_poller_events(&poller->base);
-	poller->silent = cnt ? 0 : poller->tick;
+	poller->silent = cnt ? 0 : clock_cycles();
 	pause_waits(poller, cnt);
 	return cnt;
 }
 
 /* ---- active connections ----------------------------------------------------------------------- */
 
-void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
+/* look_soon - the next poll looks at @conn. */
+static inline void look_soon(struct shm_poller *poller, const struct shm_conn *conn)
+{
+	if (conn->in.awake == SHM_RINGS)
+		shm_bell_ring(&poller->bells, conn->bell);
+}
+
+/* put_at - @conn is number @place of the active ones; front_cnt says whether it rings. */
+static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned place)
+{
+	conn->place = place;
+	conn->rung = 0;
+	poller->active[place] = conn;
+	conn->in.awake = place < poller->front_cnt ? 0 : SHM_RINGS;
+	/* while the poller sleeps, all active segments say so */
+	if (!poller->asleep)
+		shm_in_wake(&conn->in);
+	if (!conn->in.awake)
+		return;
+	/* the sender may not have seen yet that it has to ring */
+	look_soon(poller, conn);
+	poller->doubts = poller->active_cnt;
+}
+
+/* join - one more active connection.  False: no memory, or no bell. */
+static bool join(struct shm_poller *poller, struct shm_conn *conn)
 {
 	unsigned room = poller->active_room ? 2 * poller->active_room : 16;
 	struct shm_conn **active;
 
-	if (conn->active)
-		return;
+	if (poller->front_cnt < poller->active_cnt && conn->bell < 0)
+		return false;
 	if (poller->active_cnt == poller->active_room) {
 		active = realloc(poller->active, room * sizeof(*active));
-		if (!active) {
-			shm_in_sleep(&conn->in);
-			return;
-		}
+		if (!active)
+			return false;
 		poller->active = active;
 		poller->active_room = room;
 	}
 	conn->active = true;
-	poller->active[poller->active_cnt++] = conn;
+	if (poller->front_cnt == poller->active_cnt && (poller->front_cnt < FRONT_MAX || conn->bell < 0))
+		poller->front_cnt++;
+	put_at(poller, conn, poller->active_cnt++);
+	if (poller->asleep)
+		shm_in_sleep(&conn->in);
 	obj_poller_set_active(&poller->base.base, true);
-	/* while the poller sleeps, all active segments say so */
-	if (!poller->asleep)
-		shm_in_wake(&conn->in);
-	else
+	return true;
+}
+
+void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
+{
+	if (conn->active)
+		look_soon(poller, conn);
+	else if (!join(poller, conn))
 		shm_in_sleep(&conn->in);
 }
 
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
 {
-	unsigned i;
+	unsigned place = conn->place;
 
 	if (!conn->active)
 		return;
 	conn->active = false;
-	for (i = 0; poller->active[i] != conn; i++)
-		;
-	poller->active[i] = poller->active[--poller->active_cnt];
+	/* the last of the first ones takes its place, and the last one of all takes that one's */
+	if (place < poller->front_cnt) {
+		poller->front_cnt--;
+		if (place < poller->front_cnt)
+			put_at(poller, poller->active[poller->front_cnt], place);
+		place = poller->front_cnt;
+	}
+	if (place < --poller->active_cnt)
+		put_at(poller, poller->active[poller->active_cnt], place);
 	obj_poller_set_active(&poller->base.base, poller->active_cnt);
 }
 
@@ -147,18 +245,24 @@ static inline bool has_any(const struct shm_conn *conn)
 	return shm_in_ready(&conn->in) || __builtin_expect(conn->ended | conn->split_waits, 0);
 }
 
-/* anything - did a packet arrive before the senders saw that we sleep? */
-static bool anything(const struct shm_poller *poller)
+/* wants_poll - is it worth a poll to look at @conn?  While a split copy waits for the sender, nothing
+ * else is taken.
+ */
+static bool wants_poll(const struct shm_conn *conn)
 {
-	const struct shm_conn *conn;
+	return conn->split_waits ? conn->ended || shm_split_ready(conn) : !conn->paused && has_any(conn);
+}
+
+/* anything - did a packet arrive before the senders saw that we sleep? */
+static bool anything(struct shm_poller *poller)
+{
 	unsigned i;
 
 	for (i = 0; i < poller->active_cnt; i++) {
-		conn = poller->active[i];
-		/* while a split copy waits for the sender, nothing else is taken */
-		if (conn->split_waits ? conn->ended || shm_split_ready(conn) :
-		    !conn->paused && has_any(conn))
-			return true;
+		if (!wants_poll(poller->active[i]))
+			continue;
+		look_soon(poller, poller->active[i]);
+		return true;
 	}
 	return false;
 }
@@ -177,30 +281,6 @@ static void deactivate_idle(struct shm_poller *poller)
 	}
 }
 
-/* read_rest - a few of the connections behind the first FRONT_MAX; one that has packets
- * changes places with one of the first.
- */
-static __attribute__((noinline)) int read_rest(struct shm_poller *poller, unsigned budget)
-{
-	struct shm_conn **active = poller->active, *conn;
-	unsigned i, k, cnt;
-	int done = 0, ret;
-
-	for (k = 0; k < REST_STEP && poller->active_cnt > FRONT_MAX; k++) {
-		i = FRONT_MAX + poller->rest_next++ % (poller->active_cnt - FRONT_MAX);
-		conn = active[i];
-		cnt = poller->active_cnt;
-		ret = shm_rx_poll(conn, budget, true);
-		done += ret;
-		if (!ret || poller->active_cnt != cnt)
-			continue;
-		active = poller->active;
-		active[i] = active[poller->front_next % FRONT_MAX];
-		active[poller->front_next++ % FRONT_MAX] = conn;
-	}
-	return done;
-}
-
 /* may_wait - most programs that receive one message after another post the next receive soon, after
  * one or two more reads of their queue: a message that comes before it stays in the ring for
  * LEAVE_POLLS polls, since an unexpected one costs twice as much.
@@ -213,30 +293,138 @@ static inline bool may_wait(struct shm_conn *conn)
 	return false;
 }
 
-/* @left: [out] set if a message was left in its ring */
-static inline int read_active(struct shm_poller *poller, unsigned budget, bool *left)
+/* read_conn - take what is in the ring of @conn.
+ * @left: [out] set if a message was left there
+ */
+static inline int read_conn(struct shm_conn *conn, unsigned budget, bool *left)
 {
-	unsigned i = poller->active_cnt < FRONT_MAX ? poller->active_cnt : FRONT_MAX;
+	enum eng_fast one = shm_rx_one(conn);
+	int done = one == ENG_FAST_DONE;
+
+	if (one == ENG_FAST_UNEXPECTED && may_wait(conn))
+		*left = true;
+	else if (one != ENG_FAST_DONE || has_any(conn))
+		done += shm_rx_poll(conn, budget, one != ENG_FAST_DONE);
+	return done;
+}
+
+/* advance - packets came for @conn, which has rung: let it be one of those that are always looked at, if
+ * that happens often, and one of those is idle.
+ */
+static void advance(struct shm_poller *poller, struct shm_conn *conn)
+{
+	struct shm_conn *idle;
+	unsigned place = conn->place;
+
+	if (conn->in.awake != SHM_RINGS || ++conn->rung < FRONT_AFTER || !poller->front_cnt)
+		return;
+	conn->rung = 0;
+	idle = poller->active[poller->front_next++ % poller->front_cnt];
+	if (poller->base.seq - idle->seq < FRONT_IDLE || idle->bell < 0)
+		return;
+	put_at(poller, conn, idle->place);
+	put_at(poller, idle, place);
+}
+
+/* answer - the bell of @conn has rung. */
+static int answer(struct shm_poller *poller, struct shm_conn *conn, unsigned budget, bool *left)
+{
+	int done = has_any(conn) ? read_conn(conn, budget, left) : 0;
+
+	if (!conn->active)
+		return done;
+	/* it does not ring again for what is still there */
+	if (has_any(conn) && !conn->paused)
+		look_soon(poller, conn);
+	if (done)
+		advance(poller, conn);
+	return done;
+}
+
+/* read_bells - the connections that have rung. */
+static __attribute__((noinline)) int read_bells(struct shm_poller *poller, unsigned budget, bool *left)
+{
+	struct shm_bell_set *bells = &poller->bells;
+	uint8_t rung[SHM_BELL_GROUP];
 	struct shm_conn *conn;
-	enum eng_fast one;
+	unsigned group, i, at;
+	int done = 0;
+
+	for (group = 0; group * SHM_BELL_GROUP < bells->end; group++) {
+		if (__builtin_expect(!shm_bell_rung(bells, group, rung), 1))
+			continue;
+		for (i = 0; i < SHM_BELL_GROUP; i++) {
+			at = group * SHM_BELL_GROUP + i;
+			conn = rung[i] && at < bells->end ? bells->conns[at] : NULL;
+			if (conn && conn->active)
+				done += answer(poller, conn, budget, left);
+		}
+	}
+	return done;
+}
+
+/* recheck - a sender that was told to ring may have published before it saw that, and so shortly before
+ * that the look that followed did not show it: look at all once more, one in each tick.
+ */
+static void recheck(struct shm_poller *poller)
+{
+	struct shm_conn *conn;
+
+	poller->doubts--;
+	if (poller->active_cnt == poller->front_cnt)
+		return;
+	conn = poller->active[poller->front_cnt + poller->rest_next++ %
+			      (poller->active_cnt - poller->front_cnt)];
+	if (wants_poll(conn))
+		look_soon(poller, conn);
+}
+
+/* all_ring - processes take turns, so that few polls find anything, and what each of them looks at has
+ * left the caches: rely on the bells alone.
+ */
+static void all_ring(struct shm_poller *poller)
+{
+	unsigned i;
+
+	for (i = 0; i < poller->front_cnt; i++)
+		if (poller->active[i]->bell < 0)
+			return;
+	i = poller->front_cnt;
+	poller->front_cnt = 0;
+	while (i-- > 0)
+		put_at(poller, poller->active[i], i);
+}
+
+/* adapt_front - to whether processes take turns, and to connections that have left. */
+static void adapt_front(struct shm_poller *poller)
+{
+	struct shm_conn *conn;
+
+	if (poller->crowd == SHM_CROWD_MAX && poller->active_cnt > FRONT_CROWDED) {
+		if (poller->front_cnt)
+			all_ring(poller);
+	} else if (poller->crowd < SHM_CROWD_MAX / 2 && poller->front_cnt < FRONT_MAX &&
+		   poller->front_cnt < poller->active_cnt) {
+		conn = poller->active[poller->front_cnt++];
+		put_at(poller, conn, conn->place);
+	}
+}
+
+static inline __attribute__((always_inline)) int read_active(struct shm_poller *poller, unsigned budget,
+							     bool *left)
+{
+	unsigned i = poller->front_cnt;
 	int done = 0;
 
 	/* backwards: a connection that leaves is replaced by one that has been read */
 	while (i > 0) {
-		conn = poller->active[--i];
-		if (!has_any(conn))
-			continue;
-		one = shm_rx_one(conn);
-		done += one == ENG_FAST_DONE;
-		if (one == ENG_FAST_UNEXPECTED && may_wait(conn))
-			*left = true;
-		else if (one != ENG_FAST_DONE || has_any(conn))
-			done += shm_rx_poll(conn, budget, one != ENG_FAST_DONE);
-		if (i > poller->active_cnt)
-			i = poller->active_cnt;
+		if (has_any(poller->active[--i]))
+			done += read_conn(poller->active[i], budget, left);
+		if (i > poller->front_cnt)
+			i = poller->front_cnt;
 	}
-	if (__builtin_expect(poller->active_cnt > FRONT_MAX, 0))
-		done += read_rest(poller, budget);
+	if (__builtin_expect(poller->active_cnt > poller->front_cnt, 0))
+		done += read_bells(poller, budget, left);
 	return done;
 }
 
@@ -377,6 +565,9 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 	bool left;
 	int done = 0;
 
+	if (poller->doubts)
+		recheck(poller);
+	adapt_front(poller);
 	if (sockets_due(poller))
 		done += ask_sockets(poller) + read_active(poller, budget, &left);
 	if (rings_alone(poller) || poller->base.seq % TICK_EVERY == 0)
@@ -448,6 +639,7 @@ static void close_poller(struct obj_poller *base)
 
 	shm_poller_reap(poller);
 	free(poller->active);
+	shm_bell_free(&poller->bells);
 	chan_poller_free(&poller->base);
 }
 

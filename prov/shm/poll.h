@@ -4,11 +4,10 @@
 /*
  * poll.h - the poller: looks at the rings, and every now and then at the sockets.
  *
- * A connection is active while its ring is looked at: in each poll if there are few, or if
- * it received a packet lately, else in turn.  Before the poller sleeps, it says so in each
- * active segment, and connections that received nothing since the last sleep become
- * inactive: their senders still see them asleep, and write a byte to the socket when they
- * send.  So the cost of a poll follows the active peers, a receiver that polls costs its
+ * A connection is active while its ring is looked at: in each poll if there are few, else when its sender
+ * rings (union shm_bells).  Before the poller sleeps, it says so in each active segment, and connections
+ * that received nothing since the last sleep become inactive: their senders still see them asleep, and
+ * write a byte to the socket when they send.  So the cost of a poll follows the active peers, a receiver that polls costs its
  * senders no system call, and one that sleeps is woken by one.
  *
  * Threading: under prog->lock.
@@ -17,30 +16,88 @@
 #define SHM_POLL_H
 
 #include <stdbool.h>
+#include <string.h>
 #include <sys/epoll.h>
 
+#include "base/clock.h"
 #include "channel/poller.h"
+#include "wire.h"
 
 struct shm_conn;
 struct shm_hold;
 struct shm_iovs;
 
+/* ---- bells: which connection has which ------------------------------------------------- */
+
+struct shm_bell_set {
+	union shm_bells *mem;		/* NULL: none yet */
+	int fd;				/* to pass on; valid with mem */
+	struct shm_conn **conns;	/* by number; NULL: that one is free */
+	unsigned end;			/* all that are in use are below */
+	unsigned room;
+};
+
+/* shm_bell_give - a bell for @conn.  Returns its number; -FI_EMFILE, -FI_ENOMEM; -FI_ENOSPC: all
+ * SHM_BELLS are in use.
+ */
+int shm_bell_give(struct shm_bell_set *set, struct shm_conn *conn);
+
+/* shm_bell_take - the connection is closed: another one may get the bell, and look in vain once if the
+ * former sender rings it.
+ */
+void shm_bell_take(struct shm_bell_set *set, int number);
+
+void shm_bell_free(struct shm_bell_set *set);
+
+/* shm_bell_ring - look at the connection with this bell in the next poll. */
+static inline void shm_bell_ring(struct shm_bell_set *set, int number)
+{
+	atomic_store_explicit(&set->mem->bell[number], 1, memory_order_relaxed);
+}
+
+#define SHM_BELL_GROUP 8	/* bells that are read at once */
+
+/* shm_bell_rung - which bells of the group number @group have rung since this was last asked?  What
+ * their senders published before they rang is seen by the caller.
+ * @rung: [out] SHM_BELL_GROUP bytes, nonzero for those; valid if true is returned
+ */
+static inline bool shm_bell_rung(struct shm_bell_set *set, unsigned group, uint8_t *rung)
+{
+	_Atomic uint64_t *word = &set->mem->group[group];
+	uint64_t bits;
+
+	_Static_assert(sizeof(bits) == SHM_BELL_GROUP, "a byte for each");
+	if (!atomic_load_explicit(word, memory_order_relaxed))
+		return false;
+	/* one step: a sender that rings after it finds the bell cleared, and is seen next time */
+	bits = atomic_exchange_explicit(word, 0, memory_order_seq_cst);
+	memcpy(rung, &bits, sizeof(bits));
+	return true;
+}
+
+/* ---- the poller ------------------------------------------------------------------------ */
+
 struct shm_poller {
 	struct chan_poller base;	/* first; dirty: packets or answers wait for room */
-	struct shm_conn **active;	/* active_cnt of active_room */
+	_Alignas(SHM_LINE) struct shm_conn **active;	/* active_cnt of active_room */
 	unsigned active_cnt;
-	unsigned active_room;
-	unsigned front_next, rest_next;	/* whose turn it is among many, see read_rest() */
+	unsigned front_cnt;		/* of these, the first ones that are looked at in each poll */
 	unsigned ready_cnt;		/* connections with a ring, active or not */
 	unsigned handshake_cnt;		/* connections without: the sockets matter more */
 	unsigned vain;			/* polls in a row that found nothing, up to RELAX_AFTER */
-	uint64_t ended;			/* clock_cycles() at the end of a poll that found nothing; 0: not known */
-	uint8_t crowd;			/* polls, of those measured lately, that were far from the one before */
 	unsigned until_tick;		/* polls until the clock is read */
-	unsigned until_wait;		/* such rounds until the sockets are looked at anyway */
+	uint8_t crowd;			/* polls, of those measured lately, that were far from the one before */
+	uint64_t ended;			/* clock_cycles() at the end of a poll that found nothing; 0: not known */
+	uint64_t silent;		/* clock_cycles() when no socket had anything to say; 0: one had, when last
+					 * asked */
+	/* up to here lies what most polls and sends need */
+	struct shm_bell_set bells;
+	unsigned active_room;
+	unsigned doubts;		/* connections to look at though they have not rung: see recheck() */
+	unsigned front_next, rest_next;	/* whose turn it is among many, see advance() and recheck() */
+	unsigned until_wait;		/* rounds of @until_tick until the sockets are looked at anyway */
 	unsigned wait_gap;		/* what that begins at, while all connections are active */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
-	uint64_t silent;		/* the same, if no socket had anything to say */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
 	bool asleep;			/* the segments say that we sleep */
 	struct list splitting;		/* connections whose long packets may be copied by both sides */
@@ -55,8 +112,9 @@ struct shm_poller {
  */
 int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p);
 
-/* shm_poller_activate, shm_poller_deactivate - look at the ring of @conn, or rely on its
- * sender's byte on the socket.  No memory: it stays inactive.
+/* shm_poller_activate - look at the ring of @conn in the next poll, and from then on.  No memory, or no
+ * bell: it stays inactive.
+ * shm_poller_deactivate - rely on the byte that its sender writes on the socket.
  */
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn);
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn);
@@ -69,6 +127,16 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn);
 static inline bool shm_poller_crowded(const struct shm_poller *poller)
 {
 	return poller->crowd >= SHM_CROWD_MAX / 2;
+}
+
+/* shm_poller_heard - was it asked within some milliseconds whether a socket has anything to say, the end
+ * of a peer for one, and none had?
+ */
+#define SHM_HEARD_MS 4
+
+static inline bool shm_poller_heard(const struct shm_poller *poller)
+{
+	return clock_cycles() - poller->silent < SHM_HEARD_MS * clock_cycles_in_ms();
 }
 
 /* shm_poller_reap - free the connections that were closed. */

@@ -126,24 +126,26 @@ static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
 
 struct shm_out {
 	struct shm_seg *seg;
+	_Atomic uint8_t *bell;	/* the receiver's for this ring; NULL: it has none */
 	uint64_t pos;		/* slots written */
-	uint64_t bytes;		/* of the data ring used, skipped ones included */
 	uint64_t seen_pos;	/* slots that the receiver has taken, when last read */
+	uint64_t bytes;		/* of the data ring used, skipped ones included */
 	uint64_t seen_bytes;	/* the same of the data ring */
-	uint64_t looked_bytes;	/* bytes, when it was last read for another packet */
-	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
-	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint32_t woken;		/* value of asleep for which the receiver was woken */
+	bool fence;		/* make a full barrier before each read of asleep */
+	bool bad;		/* the receiver's counters are impossible */
+	bool draining;		/* native writes wait until it has taken all packets */
+	bool stream;		/* what shm_out_data() gave last is to be filled past the caches */
+	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
+	/* up to here lies what short packets need */
+	uint64_t looked_bytes;	/* bytes, when seen_bytes was last read for another packet */
+	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	struct shm_copy copy;
 	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
 	uint64_t slow_until;	/* the receiver is taken for slow until then */
 	unsigned slow_ms;	/* for how long it was last; 0: it takes packets soon */
 	uint64_t stuck_pos;	/* slots that it had taken at stuck_ns: see shm_out_stuck() */
 	uint64_t stuck_ns;
-	bool draining;		/* native writes wait until it has taken all packets */
-	bool stream;		/* what shm_out_data() gave last is to be filled past the caches */
-	bool fence;		/* make a full barrier before each read of asleep */
-	bool bad;		/* the receiver's counters are impossible */
 };
 
 static inline size_t shm_lines(size_t len)
@@ -266,6 +268,19 @@ static inline bool shm_out_is_clear(struct shm_out *out)
 	return true;
 }
 
+/* shm_out_calls - the receiver does not look at this ring by itself: ring its bell, which is what it
+ * looks at now or when it has been woken.  Returns true if it is to be woken.
+ */
+static inline bool shm_out_calls(struct shm_out *out, uint32_t asleep)
+{
+	if (out->bell)
+		atomic_store_explicit(out->bell, 1, memory_order_release);
+	if (asleep == SHM_RINGS || asleep == out->woken)
+		return false;
+	out->woken = asleep;
+	return true;
+}
+
 /* shm_out_asleep - must the receiver be woken for what was published?
  *
  * The receiver stores that it sleeps, then reads the ring once more; the sender publishes,
@@ -282,10 +297,7 @@ static inline bool shm_out_asleep(struct shm_out *out)
 	else
 		atomic_signal_fence(memory_order_seq_cst);
 	asleep = atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed);
-	if (__builtin_expect(!asleep || asleep == out->woken, 1))
-		return false;
-	out->woken = asleep;
-	return true;
+	return __builtin_expect(asleep, 0) && shm_out_calls(out, asleep);
 }
 
 /* ---- the receiver's end ------------------------------------------------------------------ */
@@ -294,7 +306,8 @@ struct shm_in {
 	struct shm_seg *seg;
 	uint64_t pos;		/* slots taken */
 	uint64_t bytes;		/* of the data ring, skipped ones included */
-	uint32_t sleep_seq;		/* last value of asleep other than 0 */
+	uint32_t sleep_seq;	/* last value of asleep that was a sleep */
+	uint32_t awake;		/* its value while the receiver polls: 0 or SHM_RINGS */
 };
 
 /* The content of a slot, copied out of shared memory and checked. */
@@ -394,8 +407,8 @@ static inline void shm_in_release(struct shm_in *in)
  */
 static inline void shm_in_sleep(struct shm_in *in)
 {
-	if (++in->sleep_seq == SHM_CLOSED)
-		in->sleep_seq = 1;
+	if (++in->sleep_seq == SHM_CLOSED || in->sleep_seq <= SHM_RINGS)
+		in->sleep_seq = SHM_RINGS + 1;
 	atomic_store_explicit(&in->seg->rx.asleep, in->sleep_seq, memory_order_relaxed);
 }
 
@@ -413,12 +426,12 @@ static inline bool shm_out_closed(const struct shm_out *out)
 /* shm_out_sleeps - does the receiver sleep, as far as is known? */
 static inline bool shm_out_sleeps(const struct shm_out *out)
 {
-	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed);
+	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed) > SHM_RINGS;
 }
 
 static inline void shm_in_wake(struct shm_in *in)
 {
-	atomic_store_explicit(&in->seg->rx.asleep, 0, memory_order_relaxed);
+	atomic_store_explicit(&in->seg->rx.asleep, in->awake, memory_order_relaxed);
 }
 
 #endif

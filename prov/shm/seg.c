@@ -15,22 +15,22 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static int map(int fd, struct shm_seg **seg_p)
+static int map(int fd, size_t size, void **mem_p)
 {
-	void *seg = mmap(NULL, sizeof(struct shm_seg), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (seg == MAP_FAILED)
+	if (mem == MAP_FAILED)
 		return -errno;
 	/* a child process must neither keep it alive nor write to it */
-	madvise(seg, sizeof(struct shm_seg), MADV_DONTFORK);
-	*seg_p = seg;
+	madvise(mem, size, MADV_DONTFORK);
+	*mem_p = mem;
 	return 0;
 }
 
 /* place - prefer pages on the receiver's NUMA node.  By default the first access decides,
  * which is the sender's, though the receiver reads far more often.  Errors are ignored.
  */
-static void place(struct shm_seg *seg)
+static void place(void *mem, size_t size)
 {
 	unsigned long nodes[1024 / (CHAR_BIT * sizeof(unsigned long))] = { 0 };
 	const unsigned bits = CHAR_BIT * sizeof(*nodes);
@@ -41,30 +41,30 @@ static void place(struct shm_seg *seg)
 		return;
 	nodes[node / bits] = 1ul << node % bits;
 	/* the kernel uses one bit less than the size that it is given */
-	syscall(SYS_mbind, seg, sizeof(*seg), MPOL_PREFERRED, nodes, CHAR_BIT * sizeof(nodes), 0);
+	syscall(SYS_mbind, mem, size, MPOL_PREFERRED, nodes, CHAR_BIT * sizeof(nodes), 0);
 }
 
-int shm_seg_make(struct shm_seg **seg_p, int *fd_p)
+int shm_mem_make(size_t size, void **mem_p, int *fd_p)
 {
 	int fd = memfd_create("ofi-shm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int ret;
 
 	if (fd < 0)
 		return -errno;
-	if (ftruncate(fd, sizeof(struct shm_seg)) || fcntl(fd, F_ADD_SEALS, SEALS))
+	if (ftruncate(fd, (off_t) size) || fcntl(fd, F_ADD_SEALS, SEALS))
 		ret = -errno;
 	else
-		ret = map(fd, seg_p);
+		ret = map(fd, size, mem_p);
 	if (ret) {
 		close(fd);
 		return ret;
 	}
-	place(*seg_p);
+	place(*mem_p, size);
 	*fd_p = fd;
 	return 0;
 }
 
-int shm_seg_map(int fd, struct shm_seg **seg_p)
+int shm_mem_map(int fd, size_t size, void **mem_p)
 {
 	struct stat st;
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -72,13 +72,13 @@ int shm_seg_map(int fd, struct shm_seg **seg_p)
 	if (seals < 0 || (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW) ||
 	    (seals & F_SEAL_WRITE))
 		return -FI_EINVAL;
-	if (fstat(fd, &st) || st.st_size != sizeof(struct shm_seg))
+	if (fstat(fd, &st) || st.st_size != (off_t) size)
 		return -FI_EINVAL;
-	return map(fd, seg_p);
+	return map(fd, size, mem_p);
 }
 
-void shm_seg_unmap(struct shm_seg *seg)
+void shm_mem_unmap(void *mem, size_t size)
 {
-	if (seg)
-		munmap(seg, sizeof(*seg));
+	if (mem)
+		munmap(mem, size);
 }

@@ -216,8 +216,9 @@ static void wait_for_room(struct shm_conn *conn)
 static void check_peer(struct shm_conn *conn)
 {
 	conn->seq = conn->poller->base.seq;
+	conn->poller->vain = 0;
 	obj_idle_end(&conn->poller->base.base.prog->idle);
-	if (!conn->poller->base.polling)
+	if (!conn->poller->base.polling && !shm_poller_heard(conn->poller))
 		shm_conn_check(conn);
 }
 
@@ -231,7 +232,7 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 		check_peer(conn);
 	if (__builtin_expect(shm_out_closed(&conn->out) && !conn->ended, 0))
 		shm_conn_peer_closed(conn);
-	if (__builtin_expect(conn->ended || conn->state != SHM_CONN_READY, 0)) {
+	if (__builtin_expect(conn->ended || !conn->ready, 0)) {
 		chan_poller_kick(&conn->poller->base);
 		if (!conn->poller->base.polling)
 			return -FI_EAGAIN;
@@ -259,7 +260,7 @@ static inline bool room_now(struct shm_conn *conn)
 	if (__builtin_expect(conn->seq != conn->poller->base.seq, 0))
 		check_peer(conn);
 	/* all that is rare is left to shm_tx_send(), which tells the cases apart */
-	return !conn->ended && conn->state == SHM_CONN_READY &&
+	return !conn->ended && conn->ready &&
 	       list_empty(&conn->chan->base.pending) && !shm_out_closed(&conn->out) &&
 	       shm_out_room(&conn->out, SLOTS_WANTED);
 }

@@ -73,7 +73,13 @@ enum shm_kind {
 
 #define SHM_SKIP 0x80		/* in the kind's byte */
 
-#define SHM_CLOSED UINT32_MAX	/* shm_ctl_rx.asleep: the receiver has closed */
+/* Values of shm_ctl_rx.asleep that are no sleep: the receiver looks at this ring when its bell rings,
+ * and it has closed.
+ */
+#define SHM_RINGS 1
+#define SHM_CLOSED UINT32_MAX
+
+#define SHM_BELLS (16u << 10)		/* of one receiver */
 
 struct shm_slot {
 	_Atomic uint64_t word;
@@ -84,7 +90,7 @@ struct shm_slot {
 struct shm_ctl_rx {
 	_Alignas(SHM_LINE) _Atomic uint64_t slots_done;	/* slots that may be used again */
 	_Atomic uint64_t bytes_done;			/* of the data ring, skipped ones included */
-	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it polls; else wake it, once per value */
+	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it polls; SHM_RINGS; else wake it, once per value */
 	_Atomic uint32_t can_read;			/* it can read the sender's memory */
 	_Atomic uint32_t leased;			/* there is or was something in leases */
 };
@@ -135,6 +141,14 @@ struct shm_seg {
 	_Alignas(SHM_PAGE) struct shm_lease leases[SHM_LEASES];
 };
 
+/* By which a receiver that polls learns which of its rings to look at, if it has many: a byte for each,
+ * which the sender sets after it has published, and the receiver clears before it looks.
+ */
+union shm_bells {
+	_Atomic uint8_t bell[SHM_BELLS];
+	_Atomic uint64_t group[SHM_BELLS / 8];
+};
+
 /* Before the ranges of a PULL. */
 struct shm_pull_hdr {
 	uint32_t id;		/* returned in DONE */
@@ -173,13 +187,13 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 6
+#define SHM_VERSION 7
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_handshake_type {
-	SHM_REQUEST = 1,	/* the connecting side's; with its segment */
-	SHM_ACCEPT,		/* with the accepting side's segment */
-	SHM_REFUSE,		/* @reason says why; no segment */
+	SHM_REQUEST = 1,	/* the connecting side's; with its segment and bells */
+	SHM_ACCEPT,		/* with the accepting side's */
+	SHM_REFUSE,		/* @reason says why; neither */
 };
 
 /* One message on the socket; see handshake.h.  The fields before @type are the same in
@@ -197,7 +211,7 @@ struct shm_handshake {
 	uint64_t probe;
 	uint16_t addr_len;	/* the sender's own address */
 	uint16_t to_len;	/* REQUEST: the address that is connected to */
-	uint32_t zero;
+	uint32_t bell;		/* the peer's among the bells that come with it, plus 1; 0: none come */
 	char addr[SHM_ADDR_MAX];
 	char to[SHM_ADDR_MAX];
 };
