@@ -20,6 +20,17 @@ COMPLETIONS = {
     "file descriptor": ["-c", "fd"],
 }
 PATTERNS = ["latency", "one-way", "both-ways"]
+# Cells that ucx_perftest has, too, and the value of its rows that is theirs.  Its memory for RMA is mapped by
+# both processes of one host, which memory that a program brings along cannot be: there messages alone count.
+UCX_CELLS = {
+    "tsend latency": ("-t tag_lat", "50.0_percentile_lat"),
+    "tsend one-way": ("-t tag_bw", "overall_lat"),
+    "write one-way": ("-t ucp_put_bw", "overall_lat"),
+    "read latency": ("-t ucp_get -O 1", "50.0_percentile_lat"),
+    "read one-way": ("-t ucp_get", "overall_lat"),
+    "atomic one-way": ("-t ucp_add", "overall_lat"),
+}
+UCX_ON_ONE_HOST = ["tsend latency", "tsend one-way"]
 
 
 class Mode:
@@ -47,6 +58,30 @@ def argv(mode, sizes, cell_ms):
     return ["fi_bench_matrix", "-S", ",".join(map(str, sizes)), "--cell-ms", str(cell_ms)] + mode.argv
 
 
+def ucx_batch(sizes, tls):
+    """The lines of a batch file for ucx_perftest: a name, which is the cell's, and options."""
+    cells = UCX_CELLS if tls.startswith("tcp") else UCX_ON_ONE_HOST
+    return ["%s-%d %s -s %d -n %d -w %d" % (cell.replace(" ", "_"), size, UCX_CELLS[cell][0], size, count, count // 10)
+            for cell in cells for size in (sizes if cell != "atomic one-way" else [8])
+            for count in [max(40, min(20000, (64 << 20) // size))]]
+
+
+def ucx_rows(text):
+    """{cell: {"usec": time}} of what ucx_perftest -v has printed."""
+    rows, keys = {}, []
+    for line in text.split("\n"):
+        words = line.split(",")
+        if "overall_lat" in words:
+            keys = words[1:]
+        elif len(words) == len(keys) + 1 and keys:
+            cell, _, size = words[0].rpartition("-")
+            cell = cell.replace("_", " ")
+            usec = float(dict(zip(keys, words[1:]))[UCX_CELLS[cell][1]])
+            if usec > 0:
+                rows["%s %s" % (cell, size)] = {"usec": usec}
+    return rows
+
+
 def rounds(sides, run, count):
     """Every side in turn, @count times: {side: {cell: [usec]}} and {side: reason} of those that end early."""
     values, why = {s: {} for s in sides}, {}
@@ -62,12 +97,16 @@ def rounds(sides, run, count):
     return values, why
 
 
-def one_table(provider, mode, ours, theirs, values, why):
-    """The ratios of one side of ours to the best of the others, cell by cell."""
+def one_table(provider, mode, ours, theirs, values, why, only=False):
+    """The ratios of one side of ours to the best of the others, cell by cell.
+    @only: leave out the cells that the others do not have
+    """
     medians = {s: {c: statistics.median(v) for c, v in values[s].items()} for s in [ours] + theirs}
     cells = {}
     for cell, mine in medians[ours].items():
         others = [(medians[s][cell], s.name()) for s in theirs if medians[s].get(cell)]
+        if only and not others:
+            continue
         row = {"ours": mine}
         if others and mine:
             best, by = min(others)
@@ -138,11 +177,14 @@ def heat_map(table, size_text):
     return "".join(out) + "</table>"
 
 
-def page(tables, size_text):
+def page(tables, beside_ucx, size_text):
     """The part of the report that shows the matrix; empty without one."""
-    if not tables:
-        return ""
-    lines = "".join("<li>%s</li>" % html.escape(w) for w in worst(tables))
-    return "<h2>Matrix: time of theirs to time of ours; above 1 ours is better</h2><p>%s</p>%s%s" % (
-        html.escape(summary(tables)), "<p>The lowest:</p><ol>%s</ol>" % lines if lines else "",
-        "".join(heat_map(t, size_text) for t in tables))
+    out = ""
+    for head, some in (("Matrix", tables), ("Beside UCX", beside_ucx)):
+        if not some:
+            continue
+        lines = "".join("<li>%s</li>" % html.escape(w) for w in worst(some))
+        out += "<h2>%s: time of theirs to time of ours; above 1 ours is better</h2><p>%s</p>%s%s" % (
+            head, html.escape(summary(some)), "<p>The lowest:</p><ol>%s</ol>" % lines if lines else "",
+            "".join(heat_map(t, size_text) for t in some))
+    return out
