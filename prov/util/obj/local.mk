@@ -72,6 +72,7 @@ obj_tests = \
 	prov/util/obj/addr/av_test \
 	prov/util/obj/endpoint/cm_test \
 	prov/util/obj/event/cntr_test \
+	prov/util/obj/event/cq_read_test \
 	prov/util/obj/event/cq_test \
 	prov/util/obj/endpoint/by_msg_test \
 	prov/util/obj/endpoint/ep_test \
@@ -100,6 +101,9 @@ prov_util_obj_endpoint_cm_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_cntr_test_SOURCES = prov/util/obj/event/cntr_test.c $(obj_fake)
 prov_util_obj_event_cntr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_cntr_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_cq_read_test_SOURCES = prov/util/obj/event/cq_read_test.c $(obj_fake)
+prov_util_obj_event_cq_read_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_cq_read_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_cq_test_SOURCES = prov/util/obj/event/cq_test.c $(obj_fake)
 prov_util_obj_event_cq_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_cq_test_LDADD = $(obj_test_libs)
