@@ -159,13 +159,14 @@ void shm_conn_free(struct shm_conn *conn);
  */
 void shm_conn_peer_closed(struct shm_conn *conn);
 
-/* shm_conn_check - has the peer closed the socket?  Looks once per tick of the clock.
+/* shm_conn_check - has the peer closed the socket?  Looks once per tick of the clock, and not where the
+ * poller has heard of no end within SHM_HEARD_MS.
  * Never calls up.
  */
 void shm_conn_check(struct shm_conn *conn);
 
 /* shm_conn_can_write - may the peer's memory be written now?  The id of a process that has
- * ended may be reused for another one, but not within a tick of the clock.
+ * ended may be reused for another one, but not within a few milliseconds.
  */
 bool shm_conn_can_write(struct shm_conn *conn);
 

@@ -15,7 +15,7 @@
  * takes the futex word first, ends the bias, and has the kernel make a barrier in all threads of the
  * process (membarrier); then either it sees that the owner holds the lock, or the owner sees that
  * the bias is over.  This costs microseconds, so that each time the bias has ended it takes a longer
- * streak to get it back.
+ * streak to get it back, up to a few thousand turns.
  * Source: D. Dice, M. Moir, W. Scherer, Quickly Reacquirable Locks; membarrier(2).
  *
  * In debug builds LOCK_NONE records that it is held and asserts that it is not entered twice,
