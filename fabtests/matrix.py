@@ -31,6 +31,10 @@ UCX_CELLS = {
     "atomic one-way": ("-t ucp_add", "overall_lat"),
 }
 UCX_ON_ONE_HOST = ["tsend latency", "tsend one-way"]
+# The rounds of a map take half a minute, in which the machine may change: a cell below this is measured again
+# by itself, at least so many times in turn, each of which takes a fraction of a second.
+AGAIN_BELOW = 0.95
+AGAIN_ROUNDS = 9
 
 
 class Mode:
@@ -54,16 +58,18 @@ def modes(short):
     return [Mode(c, t, p) for t in ("domain", "safe") for p in ("manual", "auto") for c in COMPLETIONS]
 
 
-def argv(mode, sizes, cell_ms):
-    return ["fi_bench_matrix", "-S", ",".join(map(str, sizes)), "--cell-ms", str(cell_ms)] + mode.argv
+def argv(mode, sizes, cell_ms, only=None):
+    cells = ["--cells", ",".join(only)] if only else []
+    return ["fi_bench_matrix", "-S", ",".join(map(str, sizes)), "--cell-ms", str(cell_ms)] + mode.argv + cells
 
 
-def ucx_batch(sizes, tls):
+def ucx_batch(sizes, tls, only=None):
     """The lines of a batch file for ucx_perftest: a name, which is the cell's, and options."""
     cells = UCX_CELLS if tls.startswith("tcp") else UCX_ON_ONE_HOST
     return ["%s-%d %s -s %d -n %d -w %d" % (cell.replace(" ", "_"), size, UCX_CELLS[cell][0], size, count, count // 10)
             for cell in cells for size in (sizes if cell != "atomic one-way" else [8])
-            for count in [max(40, min(20000, (64 << 20) // size))]]
+            for count in [max(40, min(20000, (64 << 20) // size))]
+            if not only or "%s %d" % (cell, size) in only]
 
 
 def ucx_rows(text):
@@ -115,6 +121,18 @@ def one_table(provider, mode, ours, theirs, values, why, only=False):
     return {"provider": provider, "ours": ours.name(), "completion": mode.completion,
             "threading": mode.threading, "progress": mode.progress, "cells": cells,
             "failed": {s.name(): r for s, r in why.items() if s is ours or s in theirs}}
+
+
+def low_cells(table):
+    """Those to be measured again."""
+    return [cell for cell, row in table["cells"].items() if row.get("ratio", AGAIN_BELOW) < AGAIN_BELOW]
+
+
+def measured_again(table, again):
+    """The cells of @again take the places of those in @table, which is kept as "first"."""
+    for cell, row in again["cells"].items():
+        if "ratio" in row and cell in table["cells"]:
+            table["cells"][cell] = dict(row, first=table["cells"][cell]["ratio"])
 
 
 def compared(tables):
@@ -169,6 +187,8 @@ def heat_map(table, size_text):
             tip = "%s us" % ("%.3f" % cell["ours"] if cell else "-")
             if "ratio" in cell:
                 tip += ", %s %.3f us" % (cell["by"], cell["theirs"])
+            if "first" in cell:
+                tip += "; measured again, %.2f at first" % cell["first"]
             row += "<td title='%s'%s>%s</td>" % (
                 html.escape(tip, quote=True),
                 " style='background:%s'" % colour(cell["ratio"]) if "ratio" in cell else "",

@@ -20,6 +20,7 @@
 #define LEAST_OPS	24
 #define CELL_SHARE	3	/* a run of a cell may take the time limit divided by this */
 #define YIELD		256	/* polls that find nothing before another program may run */
+#define LABEL		64	/* bytes of a cell's name */
 #define LOOKS		4096	/* the same before the control connection is looked at */
 
 static const struct ft_col cols[] = {
@@ -393,13 +394,18 @@ static uint64_t agree_ops(double us)
 	return ops;
 }
 
+static void name_cell(char label[LABEL], const struct call *c, enum pattern pattern, size_t len)
+{
+	snprintf(label, LABEL, "%s %s %zu", c->name, patterns[pattern], len);
+}
+
 static void measure(const struct call *c, enum pattern pattern, size_t len)
 {
-	char label[64];
+	char label[LABEL];
 	uint64_t ops = agree_ops(run(c, pattern, len, FIRST_OPS));
 	double us = run(c, pattern, len, ops);
 
-	snprintf(label, sizeof(label), "%s %s %zu", c->name, patterns[pattern], len);
+	name_cell(label, c, pattern, len);
 	if (!cell.ft->server)
 		ft_table_row(cell.ft, cols, FT_COUNT(cols), label,
 			     (double[]) { (double) ops, us, (double) len / us });
@@ -407,12 +413,29 @@ static void measure(const struct call *c, enum pattern pattern, size_t len)
 
 /* ---- which cells ---- */
 
+/* Is @label one of the cells that --cells names? */
+static bool wanted(const char *cells, const char *label)
+{
+	size_t len = strlen(label), word;
+
+	for (; cells && *cells; cells += word + (cells[word] == ',')) {
+		word = strcspn(cells, ",");
+		if (word == len && !strncmp(cells, label, len))
+			return true;
+	}
+	return !cells;
+}
+
 static bool has_cell(const struct ft *ft, const struct call *c, enum pattern pattern, size_t len)
 {
 	static const uint64_t caps[] = { FI_MSG, FI_TAGGED, FI_RMA, FI_ATOMIC };
 	bool dgram = ft->info->ep_attr->type == FI_EP_DGRAM;
+	char label[LABEL];
 	size_t most = 0;
 
+	name_cell(label, c, pattern, len);
+	if (!wanted(ft->opt.cells, label))
+		return false;
 	if (!(ft->info->caps & caps[c->family]) || !len || len > ft->info->ep_attr->max_msg_size)
 		return false;
 	/* an inject has no desc: its payload is the host's */

@@ -72,6 +72,7 @@ struct ft_opts {
 	int batch;				/* --batch: entries of a read of a queue */
 	bool selective;				/* --selective: few operations ask for an entry */
 	int cell_ms;				/* --cell-ms: time of a cell of fi_bench_matrix */
+	const char *cells;			/* --cells: names, with commas between; NULL: all */
 	int count;				/* -C: clients, endpoints, threads */
 	int limit_s;				/* -T */
 	const char *device;			/* -D; NULL: the host's memory */

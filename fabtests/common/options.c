@@ -13,7 +13,7 @@ static const char letters[] =
 	"p:d:D:f:i:e:M:s:B:P:b::E::C:F:I:w:S:mt:c:vk::j:lW:a:A:o:O:u:T:QUH:Kxq:y:z:h";
 
 enum { OPT_JSON = 256, OPT_THREADING, OPT_DATA_PROGRESS, OPT_CONTROL_PROGRESS, OPT_BATCH,
-       OPT_SELECTIVE, OPT_CELL_MS };
+       OPT_SELECTIVE, OPT_CELL_MS, OPT_CELLS };
 static const struct option long_letters[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "threading", required_argument, NULL, OPT_THREADING },
@@ -22,6 +22,7 @@ static const struct option long_letters[] = {
 	{ "batch", required_argument, NULL, OPT_BATCH },
 	{ "selective", no_argument, NULL, OPT_SELECTIVE },
 	{ "cell-ms", required_argument, NULL, OPT_CELL_MS },
+	{ "cells", required_argument, NULL, OPT_CELLS },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -62,6 +63,7 @@ static void usage(const struct ft *ft, FILE *to)
 		"                                      of one thread asks for manual, all else for any\n"
 		"  --batch N  --selective  --cell-ms N fi_bench_matrix: entries of a read, few operations with\n"
 		"                                      an entry, time of a cell [10]\n"
+		"  --cells NAME[,NAME]...              of its cells these only, by the names that it prints\n"
 		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind; also\n"
 		"                                      cuda-map (cuMemMap), cuda-managed\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
@@ -209,6 +211,7 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case OPT_BATCH: o->batch = number(ft, optarg, 1); break;
 	case OPT_SELECTIVE: o->selective = true; break;
 	case OPT_CELL_MS: o->cell_ms = number(ft, optarg, 1); break;
+	case OPT_CELLS: o->cells = optarg; break;
 	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
 	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
 	case 'v': o->verify = o->verbose = true; break;
