@@ -17,6 +17,9 @@
  * receive.  The tables leave out the bits of the first such mask, so that receives with it are found
  * as those without one are; only receives with other masks are compared one after the other.
  *
+ * Many programs post one receive at a time: the only one is compared directly, and enters a table when
+ * another one is posted behind it.
+ *
  * Pure state: no I/O, no clock, no lock; memory only for the hash tables, and a
  * table that cannot grow just gets slower.
  */
@@ -57,13 +60,15 @@ struct match_tab {
 };
 
 struct match {
+	struct match_recv *only;	/* the only receive that is posted, as long as no table has it */
 	struct match_tab posted;	/* receives with ignore 0 or ~@hashed, by tag and source */
 	uint64_t seq;
 	uint64_t hashed;		/* bits of tags by which the tables are searched: all but those that
 					 * the first masked receive ignored */
-	size_t exact_cnt;		/* in @posted */
-	size_t directed_cnt;		/* of those, with a source */
-	size_t wild_cnt;
+	size_t limit;			/* with more receives the next one is posted by match_post_slow() */
+	size_t cnt;			/* receives that are posted, */
+	size_t wild_cnt;		/* .. of these, in @wild, */
+	size_t directed_cnt;		/* .. and in @posted, with a source */
 	size_t msg_cnt;
 	/* up to here lies what a posted receive that is met needs */
 	struct list wild;		/* receives with another mask, oldest first */
@@ -99,10 +104,14 @@ static inline bool match_tags(uint64_t a, uint64_t b, uint64_t ignore)
 	return a == b || !((a ^ b) & ~ignore);
 }
 
+static inline bool match_accepts(const struct match_recv *recv, uint64_t tag, uint64_t src)
+{
+	return (recv->src == MATCH_ANY || recv->src == src) && match_tags(recv->tag, tag, recv->ignore);
+}
+
 static inline void match_add_exact(struct match *m, struct match_recv *recv)
 {
 	list_add_tail(&recv->link, match_chain(m, &m->posted, recv->tag, recv->src));
-	m->exact_cnt++;
 	if (__builtin_expect(recv->src != MATCH_ANY, 0))
 		m->directed_cnt++;
 }
@@ -130,23 +139,29 @@ struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src);
 static inline void match_post(struct match *m, struct match_recv *recv)
 {
 	recv->seq = m->seq++;
-	if (__builtin_expect(!match_in_table(m, recv->ignore) ||
-			     m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask, 0))
+	if (__builtin_expect(!match_in_table(m, recv->ignore) || m->cnt > m->limit, 0)) {
 		match_post_slow(m, recv);
-	else
+	} else if (!m->cnt) {
+		m->only = recv;
+		m->limit = 0;
+	} else {
 		match_add_exact(m, recv);
+	}
+	m->cnt++;
 }
 
 /* match_unpost - take a posted receive away: it was matched, or is cancelled. */
 static inline void match_unpost(struct match *m, struct match_recv *recv)
 {
-	list_del(&recv->link);
-	if (!match_in_table(m, recv->ignore)) {
-		m->wild_cnt--;
+	m->cnt--;
+	if (recv == m->only) {
+		m->only = NULL;
 		return;
 	}
-	m->exact_cnt--;
-	if (__builtin_expect(recv->src != MATCH_ANY, 0))
+	list_del(&recv->link);
+	if (!match_in_table(m, recv->ignore))
+		m->wild_cnt--;
+	else if (__builtin_expect(recv->src != MATCH_ANY, 0))
 		m->directed_cnt--;
 }
 
@@ -157,9 +172,17 @@ static inline void match_unpost(struct match *m, struct match_recv *recv)
  */
 static inline struct match_recv *match_find_recv(struct match *m, uint64_t tag, uint64_t src)
 {
+	if (m->only)
+		return match_accepts(m->only, tag, src) ? m->only : NULL;
 	if (__builtin_expect(m->directed_cnt || m->wild_cnt, 0))
 		return match_find_any(m, tag, src);
-	return m->exact_cnt ? match_find_exact(m, tag, MATCH_ANY) : NULL;
+	return m->cnt ? match_find_exact(m, tag, MATCH_ANY) : NULL;
+}
+
+/* match_may_direct - may a receive be posted that accepts one source only? */
+static inline bool match_may_direct(const struct match *m)
+{
+	return m->only || m->directed_cnt || m->wild_cnt;
 }
 
 /* ---- messages --------------------------------------------------------------- */

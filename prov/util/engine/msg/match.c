@@ -103,7 +103,7 @@ static bool adopt(struct match *m, uint64_t mask)
 {
 	struct match_msg *msg;
 
-	if (~m->hashed || m->exact_cnt || m->wild_cnt || __builtin_popcountll(mask) > MASK_BITS_MAX)
+	if (~m->hashed || m->cnt || __builtin_popcountll(mask) > MASK_BITS_MAX)
 		return false;
 	m->hashed = ~mask;
 	list_for_each_entry(msg, &m->all, all)
@@ -113,17 +113,23 @@ static bool adopt(struct match *m, uint64_t mask)
 	return true;
 }
 
-/* With another mask, or into a table that has to grow first. */
+/* With another mask, behind the only one, or into a table that has to grow first. */
 void match_post_slow(struct match *m, struct match_recv *recv)
 {
-	if (!match_in_table(m, recv->ignore) && !adopt(m, recv->ignore)) {
-		list_add_tail(&recv->link, &m->wild);
-		m->wild_cnt++;
+	bool tabled = match_in_table(m, recv->ignore) || adopt(m, recv->ignore);
+
+	if (m->only)
+		match_add_exact(m, m->only);
+	m->only = NULL;
+	if (tabled && m->cnt > MATCH_CHAIN_MAX * m->posted.mask)
+		tab_grow(m, &m->posted, recv_chain);
+	m->limit = MATCH_CHAIN_MAX * m->posted.mask;
+	if (tabled) {
+		match_add_exact(m, recv);
 		return;
 	}
-	if (m->exact_cnt > MATCH_CHAIN_MAX * m->posted.mask)
-		tab_grow(m, &m->posted, recv_chain);
-	match_add_exact(m, recv);
+	list_add_tail(&recv->link, &m->wild);
+	m->wild_cnt++;
 }
 
 /* A masked receive that accepts the message and is older than @than.  The list is in the order of
@@ -137,8 +143,7 @@ static struct match_recv *find_wild(struct match *m, uint64_t tag, uint64_t src,
 	list_for_each_entry(recv, &m->wild, link) {
 		if (than && recv->seq > than->seq)
 			break;
-		if (match_tags(recv->tag, tag, recv->ignore) &&
-		    (recv->src == MATCH_ANY || recv->src == src))
+		if (match_accepts(recv, tag, src))
 			return recv;
 	}
 	return than;
@@ -151,7 +156,7 @@ struct match_recv *match_find_any(struct match *m, uint64_t tag, uint64_t src)
 {
 	struct match_recv *best = NULL, *directed;
 
-	if (m->exact_cnt > m->directed_cnt)
+	if (m->cnt - m->wild_cnt > m->directed_cnt)
 		best = match_find_exact(m, tag, MATCH_ANY);
 	if (m->directed_cnt) {
 		directed = match_find_exact(m, tag, src);
@@ -232,9 +237,11 @@ static struct match_recv *each_in(struct list *head,
 struct match_recv *match_each_recv(struct match *m,
 				   bool (*fn)(struct match_recv *recv, void *arg), void *arg)
 {
-	struct match_recv *recv = each_in(&m->wild, fn, arg);
+	struct match_recv *only = m->only, *recv = each_in(&m->wild, fn, arg);
 	size_t i;
 
+	if (only)
+		return fn(only, arg) ? only : NULL;
 	for (i = 0; !recv && i <= m->posted.mask; i++)
 		recv = each_in(&m->posted.heads[i], fn, arg);
 	return recv;

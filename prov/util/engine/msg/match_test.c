@@ -176,7 +176,7 @@ static void run(const struct shape *sh, uint64_t seed, size_t ops)
 	assert_int_equal(cnt, mo.recv_cnt);
 	assert_int_equal(m.msg_cnt, mo.msg_cnt);
 	assert_null(match_each_recv(&m, unpost_one, &m));
-	assert_int_equal(m.exact_cnt + m.directed_cnt + m.wild_cnt, 0);
+	assert_int_equal(m.cnt + m.directed_cnt + m.wild_cnt, 0);
 	for (i = 0; i < mo.msg_cnt; i++) {
 		match_take(&m, &mo.msgs[i]->msg);
 		free(mo.msgs[i]);
@@ -289,13 +289,55 @@ static void test_one_mask_for_all(void **arg)
 	match_unpost(&m, &first);
 	match_take(&m, &early);
 	match_take(&m, &other);
-	assert_int_equal(m.exact_cnt + m.directed_cnt + m.wild_cnt, 0);
+	assert_int_equal(m.cnt + m.directed_cnt + m.wild_cnt, 0);
+	match_fini(&m);
+}
+
+/* The only receive is in no table, whatever it accepts; what is posted behind it comes second. */
+static void test_the_only_receive(void **arg)
+{
+	struct match_recv only = { .tag = 5, .src = 7 }, next = { .tag = 5 }, wild = { .tag = 4, .ignore = 3 };
+	struct match m;
+
+	(void) arg;
+	assert_int_equal(match_init(&m), 0);
+	assert_false(match_may_direct(&m));
+	match_post(&m, &only);
+	assert_ptr_equal(m.only, &only);
+	assert_true(match_may_direct(&m));
+	assert_ptr_equal(match_find_recv(&m, 5, 7), &only);
+	assert_null(match_find_recv(&m, 5, 8));
+	assert_null(match_find_recv(&m, 6, 7));
+	match_post(&m, &next);
+	assert_null(m.only);
+	assert_ptr_equal(match_find_recv(&m, 5, 7), &only);
+	assert_ptr_equal(match_find_recv(&m, 5, 8), &next);
+	match_unpost(&m, &only);
+	assert_false(match_may_direct(&m));
+	assert_ptr_equal(match_find_recv(&m, 5, 7), &next);
+	match_unpost(&m, &next);
+	/* the first mask is learnt before its receive is the only one */
+	match_post(&m, &wild);
+	assert_ptr_equal(m.only, NULL);
+	assert_ptr_equal(match_find_recv(&m, 7, 1), &wild);
+	match_unpost(&m, &wild);
+	match_post(&m, &wild);
+	assert_ptr_equal(m.only, &wild);
+	assert_ptr_equal(match_find_recv(&m, 7, 1), &wild);
+	assert_null(match_find_recv(&m, 8, 1));
+	match_post(&m, &next);
+	assert_ptr_equal(match_find_recv(&m, 5, 1), &wild);
+	match_unpost(&m, &wild);
+	assert_ptr_equal(match_find_recv(&m, 5, 1), &next);
+	match_unpost(&m, &next);
+	assert_int_equal(m.cnt + m.directed_cnt + m.wild_cnt, 0);
 	match_fini(&m);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_only_receive),
 		cmocka_unit_test(test_order_across_kinds),
 		cmocka_unit_test(test_messages_of_one_sender_keep_order),
 		cmocka_unit_test(test_one_mask_for_all),

@@ -360,9 +360,9 @@ void eng_recv_fail_all(struct eng_peer *peer, int err)
 		return;
 	for (i = 0; i < ep->rxc_cnt; i++) {
 		rxc = &ep->rxc[i];
-		if (rxc->msgs.directed_cnt + rxc->msgs.wild_cnt)
+		if (match_may_direct(&rxc->msgs))
 			match_each_recv(&rxc->msgs, abort_directed, &lost);
-		if (rxc->tagged.directed_cnt + rxc->tagged.wild_cnt)
+		if (match_may_direct(&rxc->tagged))
 			match_each_recv(&rxc->tagged, abort_directed, &lost);
 	}
 }
