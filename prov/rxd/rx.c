@@ -610,7 +610,7 @@ static inline bool deliver_short(struct rxd_conn *conn, const uint8_t *at, size_
 		len = word >> 16;
 		size = RXD_FRAME_SIZE + hdr_len + (size_t) len;
 		if (hdr_len > ENG_HDR_MAX || len > left || size > left ||
-		    eng_on_fast(conn, at + RXD_FRAME_SIZE, hdr_len, (size_t) len) !=
+		    eng_on_fast(conn, at + RXD_FRAME_SIZE, hdr_len, (size_t) len) <
 			    ENG_FAST_DONE)
 			return false;
 		conn->rcv_nxt += size;

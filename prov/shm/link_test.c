@@ -264,6 +264,63 @@ static void no_wakeup_for_room_is_lost(void **state)
 	shm_conf.disable_cma = 0;
 }
 
+/* ---- polls that are left out -------------------------------------------------------------- */
+
+/* wait_polls - as a program does that waits.  Returns the polls that were made. */
+static unsigned wait_polls(unsigned cnt)
+{
+	unsigned made = 0;
+
+	fake_prog.solo = container_of(fake_prog.pollers.next, struct obj_poller, node);
+	while (cnt--) {
+		if (obj_prog_still(&fake_prog))
+			continue;
+		made++;
+		obj_idle_polled(&fake_prog.idle, fake_poll());
+	}
+	return made;
+}
+
+/* With one connection few polls are made while nothing comes; what comes is taken by the next one. */
+static void polls_in_vain_are_left_out(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b;
+	struct eng_peer *aa = peer_at(a, a), *ba;
+	unsigned i;
+
+	fake_send(aa, 8, 0);
+	FAKE_UNTIL(5000, (fake_pull_some(a), aa->rx_cnt == 1));
+	wait_polls(100);
+	assert_true(wait_polls(1000) < 200);
+	for (i = 1; i < 100; i++) {
+		wait_polls(1 + i % 20);
+		fake_send(aa, 8, 0);
+		/* a message may stay in the ring for two polls */
+		assert_true(wait_polls(4) >= 1);
+		fake_pull_some(a);
+		assert_int_equal(aa->rx_cnt, 1 + i);
+	}
+	/* a new connection is noticed, and ends this */
+	wait_polls(100);
+	b = ep_at(NULL);
+	ba = peer_at(b, a);
+	fake_send(ba, 8, 0);
+	for (i = 0; i < 1000 && ba->done_cnt < 1; i++) {
+		wait_polls(100);
+		fake_pull_some(a);
+	}
+	assert_int_equal(ba->done_cnt, 1);
+	wait_polls(100);
+	assert_int_equal(wait_polls(1000), 1000);
+	/* so does the end of a peer, which leaves the one connection again */
+	fake_close(b, 100);
+	wait_polls(1000);
+	assert_true(wait_polls(1000) < 200);
+	fake_close(a, 100);
+	assert_null(fake_prog.still.word);
+	fake_prog.solo = NULL;
+}
+
 /* ---- many senders -------------------------------------------------------------------------- */
 
 #define SENDERS 30	/* more than the receiver looks at in each poll */
@@ -397,6 +454,7 @@ int main(void)
 		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 		TEST(no_wakeup_is_lost),
 		TEST(no_wakeup_for_room_is_lost),
+		TEST(polls_in_vain_are_left_out),
 		TEST(each_of_many_senders_is_heard_soon),
 		TEST(no_wakeup_by_many_is_lost),
 		TEST(memory_that_is_not_sealed_is_not_mapped),

@@ -141,6 +141,8 @@ static inline void look_soon(struct shm_poller *poller, const struct shm_conn *c
 /* put_at - @conn is number @place of the active ones; front_cnt says whether it rings. */
 static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned place)
 {
+	poller->sole = NULL;
+	obj_prog_moves(poller->base.base.prog);
 	conn->place = place;
 	conn->rung = 0;
 	poller->active[place] = conn;
@@ -194,6 +196,8 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
 
 	if (!conn->active)
 		return;
+	poller->sole = NULL;
+	obj_prog_moves(poller->base.base.prog);
 	conn->active = false;
 	/* the last of the first ones takes its place, and the last one of all takes that one's */
 	if (place < poller->front_cnt) {
@@ -293,19 +297,24 @@ static inline bool may_wait(struct shm_conn *conn)
 	return false;
 }
 
-/* read_conn - take what is in the ring of @conn.
+/* read_rest - take what is in the ring of @conn, after what shm_rx_one() has said.
  * @left: [out] set if a message was left there
  */
-static inline int read_conn(struct shm_conn *conn, unsigned budget, bool *left)
+static inline int read_rest(struct shm_conn *conn, unsigned budget, enum eng_fast one, bool *left)
 {
-	enum eng_fast one = shm_rx_one(conn);
-	int done = one == ENG_FAST_DONE;
+	int done = one >= ENG_FAST_DONE;
 
 	if (one == ENG_FAST_UNEXPECTED && may_wait(conn))
 		*left = true;
-	else if (one != ENG_FAST_DONE || has_any(conn))
-		done += shm_rx_poll(conn, budget, one != ENG_FAST_DONE);
+	else if (one != ENG_FAST_LAST && (!done || has_any(conn)))
+		done += shm_rx_poll(conn, budget, !done);
 	return done;
+}
+
+/* read_conn - take what is in the ring of @conn. */
+static inline int read_conn(struct shm_conn *conn, unsigned budget, bool *left)
+{
+	return read_rest(conn, budget, shm_rx_one(conn), left);
 }
 
 /* advance - packets came for @conn, which has rung: let it be one of those that are always looked at, if
@@ -559,6 +568,13 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	return done;
 }
 
+/* find_sole - the only connection of the group, if its ring shows all that most polls look for. */
+static void find_sole(struct shm_poller *poller)
+{
+	poller->sole = poller->active_cnt == 1 && poller->front_cnt && rings_alone(poller) &&
+		       !shm_poller_crowded(poller) ? poller->active[0] : NULL;
+}
+
 /* poll_more - the quiet pollers of the group, and the sockets. */
 static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsigned budget)
 {
@@ -568,6 +584,7 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 	if (poller->doubts)
 		recheck(poller);
 	adapt_front(poller);
+	find_sole(poller);
 	if (sockets_due(poller))
 		done += ask_sockets(poller) + read_active(poller, budget, &left);
 	if (rings_alone(poller) || poller->base.seq % TICK_EVERY == 0)
@@ -575,9 +592,30 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 	return done;
 }
 
-static int poll_all(struct obj_poller *base, unsigned budget)
+/* in_vain - this poll has found nothing. */
+static inline void in_vain(struct shm_poller *poller)
 {
-	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
+	if (poller->vain < RELAX_AFTER)
+		poller->vain++;
+	else if (!poller->base.chores)
+		cpu_relax();
+}
+
+/* stay - let polls be left out while the ring of the only connection has nothing. */
+static inline void stay(struct shm_poller *poller)
+{
+	struct obj_prog *prog = poller->base.base.prog;
+	const struct shm_conn *conn = poller->sole;
+
+	if (!conn || poller->base.chores || poller->ended || prog->solo != &poller->base.base)
+		return;
+	prog->still.word = &conn->in.seg->slots[conn->in.pos % SHM_SLOTS].word;
+	prog->still.next = shm_turn(conn->in.pos);
+}
+
+/* poll_full - all that a poll may have to do. */
+static __attribute__((noinline)) int poll_full(struct shm_poller *poller, unsigned budget)
+{
 	bool left = false;
 	int done = 0;
 
@@ -590,10 +628,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	done += read_active(poller, budget, &left);
 	if (done || left)
 		poller->vain = 0;
-	else if (poller->vain < RELAX_AFTER)
-		poller->vain++;
-	else if (!poller->base.chores)
-		cpu_relax();
+	else
+		in_vain(poller);
 	if (__builtin_expect(more_due(poller), 0)) {
 		done += poll_more(poller, budget);
 		if (!done)
@@ -602,7 +638,51 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_last(poller);
 	poller->base.polling = false;
+	if (!done && !left)
+		stay(poller);
 	return done;
+}
+
+/* poll_rest - what poll_all() has found is more than one short message for a posted receive. */
+static __attribute__((noinline)) int poll_rest(struct shm_poller *poller, unsigned budget, enum eng_fast one)
+{
+	bool left = false;
+	int done = read_rest(poller->sole, budget, one, &left);
+
+	poller->vain = 0;
+	if (__builtin_expect(poller->base.chores, 0))
+		done += poll_last(poller);
+	poller->base.polling = false;
+	return done;
+}
+
+/* poll_all - the common poll looks at the ring of the only connection, and once it has the last message
+ * that a receive was posted for, it does not touch the line that the sender writes next.
+ */
+static int poll_all(struct obj_poller *base, unsigned budget)
+{
+	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
+	struct shm_conn *conn = poller->sole;
+	enum eng_fast one;
+
+	obj_prog_moves(base->prog);
+	if (!conn || poller->base.chores || poller->ended || !poller->until_tick)
+		return poll_full(poller, budget);
+	poller->until_tick--;
+	poller->base.seq++;
+	poller->base.polling = true;
+	one = shm_rx_one(conn);
+	if (__builtin_expect(one == ENG_FAST_LAST && !poller->base.chores, 1)) {
+		poller->vain = 0;
+		poller->base.polling = false;
+		return 1;
+	}
+	if (one != ENG_FAST_NONE || has_any(conn))
+		return poll_rest(poller, budget, one);
+	poller->base.polling = false;
+	in_vain(poller);
+	stay(poller);
+	return 0;
 }
 
 /* blocked_moves - has a connection that waits for room got some? */

@@ -80,6 +80,7 @@ static inline bool shm_bell_rung(struct shm_bell_set *set, unsigned group, uint8
 struct shm_poller {
 	struct chan_poller base;	/* first; dirty: packets or answers wait for room */
 	_Alignas(SHM_LINE) struct shm_conn **active;	/* active_cnt of active_room */
+	struct shm_conn *sole;		/* the only connection, if its ring shows all that most polls look for */
 	unsigned active_cnt;
 	unsigned front_cnt;		/* of these, the first ones that are looked at in each poll */
 	unsigned ready_cnt;		/* connections with a ring, active or not */

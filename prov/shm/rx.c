@@ -180,6 +180,7 @@ static void pause_conn(struct shm_conn *conn)
 {
 	conn->paused = true;
 	list_add_tail(&conn->state_node, &conn->poller->base.paused);
+	obj_prog_moves(conn->poller->base.base.prog);
 	conn->poller->base.chores = true;
 }
 
@@ -387,7 +388,7 @@ static inline int take_short(struct shm_conn *conn, bool unexpected)
 	if (__builtin_expect(conn->rx.body || conn->link->base.closing, 0))
 		return -1;
 	fast = eng_on_fast(conn->chan, body, hdr_len, len);
-	if (__builtin_expect(fast != ENG_FAST_DONE, 0))
+	if (__builtin_expect(fast < ENG_FAST_DONE, 0))
 		return fast == ENG_FAST_UNEXPECTED && !unexpected ? 0 : -1;
 	conn->in.pos++;
 	return 1;
@@ -418,14 +419,14 @@ enum eng_fast shm_rx_one(struct shm_conn *conn)
 	if (__builtin_expect(!conn->fast || shm_in_short(&conn->in, body, &hdr_len, &len) <= 0, 0))
 		return ENG_FAST_NONE;
 	fast = eng_on_fast(conn->chan, body, hdr_len, len);
-	if (__builtin_expect(fast != ENG_FAST_DONE, 0))
+	if (__builtin_expect(fast < ENG_FAST_DONE, 0))
 		return fast;
 	conn->left = 0;
 	conn->in.pos++;
 	conn->received = true;
 	conn->seq = conn->poller->base.seq;
 	release_slots(conn, false);
-	return ENG_FAST_DONE;
+	return fast;
 }
 
 /* An unexpected message is the last one of a poll: what is behind it stays in the ring, where

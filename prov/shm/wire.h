@@ -172,16 +172,22 @@ _Static_assert(SHM_PULL_MAX <= SHM_PIECE_MAX && ENG_HDR_MAX + SHM_PIECE_MAX <= S
 
 /* ---- slot words ---------------------------------------------------------------------- */
 
+/* shm_turn - the low bits of the word of slot number @pos, counted from the first ever. */
+static inline uint16_t shm_turn(uint64_t pos)
+{
+	return (uint16_t) (pos / SHM_SLOTS + 1);
+}
+
 static inline uint64_t shm_word(uint64_t pos, unsigned kind, size_t hdr_len, size_t len)
 {
-	return (uint16_t) (pos / SHM_SLOTS + 1) | (uint64_t) kind << 16 |
+	return shm_turn(pos) | (uint64_t) kind << 16 |
 	       (uint64_t) hdr_len << 24 | (uint64_t) len << 32;
 }
 
-/* shm_word_is - does @word belong to slot number @pos, counted from the first ever? */
+/* shm_word_is - does @word belong to slot number @pos? */
 static inline int shm_word_is(uint64_t word, uint64_t pos)
 {
-	return (uint16_t) word == (uint16_t) (pos / SHM_SLOTS + 1);
+	return (uint16_t) word == shm_turn(pos);
 }
 
 /* ---- handshakes ---------------------------------------------------------------------- */

@@ -327,7 +327,7 @@ static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size
 	size_t head = TCP_FRAME_SIZE + hdr_len;
 
 	if (len > have - head || len >= TCP_RX_LONG || conn->link->base.closing ||
-	    conn->link->conf->trace || eng_on_fast(conn->chan, hdr, hdr_len, len) != ENG_FAST_DONE)
+	    conn->link->conf->trace || eng_on_fast(conn->chan, hdr, hdr_len, len) < ENG_FAST_DONE)
 		return 0;
 	conn->rx.big = false;
 	return head + len;

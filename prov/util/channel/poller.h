@@ -140,6 +140,7 @@ static inline void chan_poller_left(struct chan_poller *poller, bool met)
 static inline void chan_poller_kick(struct chan_poller *poller)
 {
 	poller->chores = true;
+	obj_prog_moves(poller->base.prog);
 	if (__builtin_expect(poller->base.quiet, 0))
 		obj_poller_set_quiet(&poller->base, false);
 	if (!poller->polling)
@@ -152,6 +153,7 @@ static inline void chan_poller_dirty(struct chan_poller *poller, struct list *no
 	if (!list_empty(node))
 		return;
 	list_add_tail(node, &poller->dirty);
+	obj_prog_moves(poller->base.prog);
 	chan_poller_kick(poller);
 }
 

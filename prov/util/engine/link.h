@@ -352,6 +352,7 @@ enum eng_fast {
 	ENG_FAST_UNEXPECTED,	/* the same; it is a message that no posted receive matches yet, and
 				 * cheaper to receive if the link leaves it for a later poll */
 	ENG_FAST_DONE,		/* the packet is finished with */
+	ENG_FAST_LAST,		/* the same, and no receive is posted for another message */
 };
 
 /* eng_on_fast - eng_on_packet() for a packet that is a few bytes, header and payload in one

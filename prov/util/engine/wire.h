@@ -239,6 +239,16 @@ static inline bool wire_parse_fast(const uint8_t *hdr, size_t hdr_len, size_t pa
 	return true;
 }
 
+/* wire_is_fast - does this look like such a packet?  Nothing else of it has been checked. */
+static inline bool wire_is_fast(const uint8_t *hdr, size_t hdr_len)
+{
+	uint32_t what = 0;
+
+	if (hdr_len >= sizeof(what))
+		__builtin_memcpy(&what, hdr, sizeof(what));
+	return (what & ~htole32((WIRE_F_TAG | WIRE_F_DATA) << 8)) == htole32(WIRE_EAGER);
+}
+
 /* wire_op_name - "EAGER", ...; "?" for what is none. */
 const char *wire_op_name(unsigned op);
 

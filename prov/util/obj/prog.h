@@ -27,6 +27,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/relax.h"
 #include "spin.h"
 
 struct fi_provider;
@@ -92,6 +93,15 @@ struct obj_poller {
 	bool quiet;			/* its fd shows all its work: obj_poller_set_quiet() */
 };
 
+/* A program that waits polls again and again.  As long as the only active poller would see by one word in
+ * memory that something has come, and the word does not say so, most of these polls are left out: of
+ * OBJ_IDLE_BLOCK one is made.
+ */
+struct obj_still {
+	const _Atomic uint64_t *word;	/* NULL: each poll is made */
+	uint16_t next;			/* its low bits once something has come */
+};
+
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
 	struct obj_poller *solo;	/* the only poller that is not idle or quiet; NULL: none, or several */
@@ -101,6 +111,7 @@ struct obj_prog {
 	_Atomic bool shown;		/* passed fi_trywait(): the program may sleep without our knowing */
 	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
 	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
+	struct obj_still still;		/* set by the only active poller, at the end of its poll */
 	struct obj_idle idle;		/* polls by application threads that found nothing */
 	/* up to here lies what a poll needs, in two lines */
 	unsigned quiet_cnt;		/* quiet pollers, */
@@ -122,6 +133,14 @@ struct obj_prog {
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };
+
+/* obj_prog_moves - the next poll has something to do that obj_still.word does not show.
+ * Caller holds prog->lock.
+ */
+static inline void obj_prog_moves(struct obj_prog *prog)
+{
+	prog->still.word = NULL;
+}
 
 /* obj_prog_new - make an empty group with one reference.
  *
@@ -223,6 +242,15 @@ static inline int obj_prog_poll_locked(struct obj_prog *prog)
 /* obj_prog_rest - polls of @prog are in vain: yield if it is time.  Releases prog->lock. */
 void obj_prog_rest(struct obj_prog *prog);
 
+/* obj_prog_note_poll - an application thread polls. */
+static inline void obj_prog_note_poll(struct obj_prog *prog)
+{
+	atomic_store_explicit(&prog->polls,
+		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	atomic_store_explicit(&prog->waiting, false, memory_order_relaxed);
+}
+
 /* obj_prog_enter - an application thread is about to poll: take prog->lock.  False: another thread has it.
  * obj_prog_leave - it has, and found @done things: release the lock; yield if it is time.  Returns @done.
  * @unlocked: the group's lock is LOCK_NONE; known where it is called
@@ -232,11 +260,24 @@ static inline __attribute__((always_inline)) bool obj_prog_enter(struct obj_prog
 {
 	if (unlocked)
 		lock_is_none(&prog->lock);
-	atomic_store_explicit(&prog->polls,
-		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
-		memory_order_relaxed);
-	atomic_store_explicit(&prog->waiting, false, memory_order_relaxed);
+	obj_prog_note_poll(prog);
 	return lock_try(&prog->lock);
+}
+
+/* obj_prog_still - an application thread is about to poll, and would find nothing: it need not.
+ * Caller holds prog->lock.
+ */
+static inline __attribute__((always_inline)) bool obj_prog_still(struct obj_prog *prog)
+{
+	struct obj_still *still = &prog->still;
+	unsigned polls = prog->idle.polls + 1;
+
+	if (!still->word || polls % OBJ_IDLE_BLOCK == 0 ||
+	    (uint16_t) atomic_load_explicit(still->word, memory_order_relaxed) == still->next)
+		return false;
+	prog->idle.polls = polls;
+	cpu_settle();
+	return true;
 }
 
 static inline __attribute__((always_inline)) int obj_prog_leave(struct obj_prog *prog, int done,
@@ -336,6 +377,7 @@ static inline void obj_prog_moved(struct obj_prog *prog, uint64_t deadline_ns)
  */
 static inline void obj_prog_staged(struct obj_prog *prog)
 {
+	obj_prog_moves(prog);
 	atomic_store_explicit(&prog->staged, true, memory_order_relaxed);
 	obj_prog_moved(prog, 0);
 }

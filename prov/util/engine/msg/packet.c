@@ -177,6 +177,8 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 	struct wire_msg msg;
 	struct match *m;
 
+	if (!rxc->posted && wire_is_fast(hdr, hdr_len))
+		return ENG_FAST_UNEXPECTED;
 	if (!wire_parse_fast(hdr, hdr_len, len, &msg))
 		return ENG_FAST_NONE;
 	m = eng_rxc_match(rxc, msg.flags & WIRE_F_TAG);
@@ -199,7 +201,7 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 		end_directed(recv);
 	else
 		eng_recv_fast_put(recv->ep->grp, recv);
-	return ENG_FAST_DONE;
+	return rxc->posted ? ENG_FAST_DONE : ENG_FAST_LAST;
 }
 
 /* A request of a peer that needs no receive. */
@@ -227,7 +229,7 @@ enum eng_fast eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t
 
 static __attribute__((noinline)) bool on_fast_rx(struct eng_peer *peer, const struct eng_rx *rx)
 {
-	return on_short(peer, rx->hdr, rx->hdr_len, rx->data, rx->len) == ENG_FAST_DONE;
+	return on_short(peer, rx->hdr, rx->hdr_len, rx->data, rx->len) >= ENG_FAST_DONE;
 }
 
 enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,

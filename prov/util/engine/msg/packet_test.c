@@ -201,10 +201,18 @@ static void the_fast_path(void **arg)
 	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_DONE);
 	expect(b, &ctx[1], FI_RECV | FI_TAGGED, 8);
 	assert_memory_equal(in[1], "12345678", 8);
-	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_DONE);
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_LAST);
 	expect(b, &ctx[2], FI_RECV | FI_TAGGED, 8);
 	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_UNEXPECTED);
 	assert_int_equal(eng_of(b)->rxc->posted, 0);
+	/* without a receive, what no receive could take is not taken for a message that waits for one */
+	wire_put_base(hdr, WIRE_EAGER, WIRE_F_TAG, WIRE_CTX_OOB, 0, 8);
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_NONE);
+	wire_put_base(hdr, WIRE_EAGER, WIRE_F_TAG | WIRE_F_MATCHED, 0, 5, 8);
+	assert_int_equal(eng_on_fast(chan, hdr, at, 8), ENG_FAST_NONE);
+	wire_put_base(hdr, WIRE_ACK, 0, 0, 5, 0);
+	assert_int_equal(eng_on_fast(chan, hdr, 16, 0), ENG_FAST_NONE);
+	assert_int_equal(eng_on_fast(chan, hdr, 3, 0), ENG_FAST_NONE);
 }
 
 int main(void)

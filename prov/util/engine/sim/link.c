@@ -222,7 +222,7 @@ static bool show_short(struct chan *chan, const struct frame *f)
 		return false;
 	memcpy(body, f->hdr, f->hdr_len);
 	memcpy(body + f->hdr_len, f->data, f->len);
-	return eng_on_fast(chan, body, f->hdr_len, f->len) == ENG_FAST_DONE;
+	return eng_on_fast(chan, body, f->hdr_len, f->len) >= ENG_FAST_DONE;
 }
 
 /* Show a header to the engine.  Returns false when the queue has to wait. */

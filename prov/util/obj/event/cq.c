@@ -243,57 +243,75 @@ static inline ssize_t got_some(struct obj_cq *cq, size_t got, size_t count)
 						    (ssize_t) got;
 }
 
-/* read_empty - make progress for a program that reads an empty queue which no other thread uses. */
-static __attribute__((noinline)) ssize_t read_empty(struct obj_cq *cq, void *buf, size_t count,
-						    fi_addr_t *src)
+/* read_empty - make progress for a program that reads an empty queue which no other thread uses.
+ * @prog: its only group; NULL: it has none, or several
+ */
+static inline __attribute__((always_inline)) ssize_t read_empty(struct obj_cq *cq, struct obj_prog *prog,
+								void *buf, size_t count, fi_addr_t *src)
 {
 	size_t got;
 
-	if (is_dry(cq))
+	if (is_dry(cq) || (prog && obj_prog_still(prog)))
 		return nothing(cq);
 	open_sink(cq, buf, count, src);
-	obj_feed_poll_as(&cq->wait.feed, true);
+	if (__builtin_expect(prog != NULL, 1))
+		obj_prog_poll_as(prog, true);
+	else
+		obj_feed_poll_all(&cq->wait.feed);
 	got = close_sink(cq);
 	if (!got)		/* an error closes the sink */
 		return looks_empty(cq) ? nothing(cq) : -FI_EAVAIL;
 	return got_some(cq, got, count);
 }
 
-/* read_shared - the same where other threads may use the queue, which has one group.  All that the group
- * completes is written under its lock, so that under it the queue is known to be empty, and only the
+/* read_locked - the same where other threads may use the queue, which has one group.  All that the group
+ * completes is written under its lock, which the caller holds: the queue is known to be empty, and only the
  * threads of other providers may write there meanwhile (obj_cq_gives()).
  */
-static __attribute__((noinline)) ssize_t read_shared(struct obj_cq *cq, struct obj_prog *prog, void *buf,
+static __attribute__((noinline)) ssize_t read_locked(struct obj_cq *cq, struct obj_prog *prog, void *buf,
 						     size_t count, fi_addr_t *src)
 {
-	size_t got = 0;
+	size_t got;
 	int done;
 
-	if (is_dry(cq))
-		return nothing(cq);
-	if (obj_prog_enter(prog, false)) {
-		cq->sink_asked = 0;
-		if (looks_empty(cq))
-			open_sink(cq, buf, count, src);
-		done = obj_prog_poll_locked(prog);
-		got = close_sink(cq);
-		obj_prog_leave(prog, done, false);
-	}
+	obj_prog_note_poll(prog);
+	cq->sink_asked = 0;
+	if (looks_empty(cq))
+		open_sink(cq, buf, count, src);
+	done = obj_prog_poll_locked(prog);
+	got = close_sink(cq);
+	obj_prog_leave(prog, done, false);
 	if (got)
 		return got_some(cq, got, count);
 	return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
 }
 
-static inline __attribute__((always_inline)) ssize_t read_dry(struct obj_cq *cq, void *buf,
-							      size_t count, fi_addr_t *src)
+/* read_shared - the group polls unless another thread is at it. */
+static inline __attribute__((always_inline)) ssize_t read_shared(struct obj_cq *cq, struct obj_prog *prog,
+								 void *buf, size_t count, fi_addr_t *src)
+{
+	if (is_dry(cq))
+		return nothing(cq);
+	if (!lock_try(&prog->lock)) {
+		obj_prog_note_poll(prog);
+		return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
+	}
+	if (!obj_prog_still(prog))
+		return read_locked(cq, prog, buf, count, src);
+	lock_put(&prog->lock);
+	return nothing(cq);
+}
+
+/* read_dry - there is nothing in the queue: no part of read_any(), which is a few moves where there is. */
+static __attribute__((noinline)) ssize_t read_dry(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *src)
 {
 	struct obj_prog *single;
 
 	if (!count || !cq->direct)
 		return read_slow(cq, buf, count, src);
-	if (cq->unlocked)
-		return read_empty(cq, buf, count, src);
 	single = atomic_load_explicit(&cq->wait.feed.single, memory_order_acquire);
+	if (cq->unlocked)
+		return read_empty(cq, single, buf, count, src);
 	return single ? read_shared(cq, single, buf, count, src) : read_slow(cq, buf, count, src);
 }
 

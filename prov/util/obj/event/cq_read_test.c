@@ -330,6 +330,49 @@ static void test_dry(void **state)
 	down(ep, av, cq);
 }
 
+/* A read that the last poll has shown to be in vain makes none, with or without a lock. */
+static void read_still(enum fi_threading threading)
+{
+	struct fake_want want = { .threading = threading };
+	_Atomic uint64_t word = 0;
+	struct fi_cq_entry entry;
+	struct obj_prog *prog;
+	struct fid_ep *ep;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	unsigned before;
+
+	fake_open(&f, &want);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	av = fake_av(&f);
+	ep = fake_ep_up(&f, cq, cq, av);
+	prog = obj_ep_of(ep)->prog;
+	assert_int_equal(fi_cq_read(cq, &entry, 1), -FI_EAGAIN);
+	before = fake_polls;
+	prog->still.word = &word;
+	prog->still.next = 1;
+	assert_int_equal(fi_cq_read(cq, &entry, 1), -FI_EAGAIN);
+	assert_int_equal(fake_polls, before);
+	/* what lies in the queue is read nevertheless, and a count of 0 asks for progress */
+	put(cq, 3);
+	assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
+	assert_int_equal(fake_polls, before);
+	assert_int_equal(fi_cq_read(cq, NULL, 0), -FI_EAGAIN);
+	assert_int_equal(fake_polls, before + 1);
+	atomic_store(&word, 1);
+	fake_deliver(ep, 1);
+	assert_int_equal(fi_cq_read(cq, &entry, 1), 1);
+	assert_int_equal(fake_polls, before + 2);
+	prog->still.word = NULL;
+	down(ep, av, cq);
+}
+
+static void test_still(void **state)
+{
+	read_still(FI_THREAD_DOMAIN);
+	read_still(FI_THREAD_SAFE);
+}
+
 /* An empty ring begins at its beginning again. */
 static void test_restart(void **state)
 {
@@ -388,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_count_zero),
 		cmocka_unit_test(test_never_dry),
 		cmocka_unit_test(test_dry),
+		cmocka_unit_test(test_still),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_last_entry_drives),
 	};

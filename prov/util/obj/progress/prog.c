@@ -107,6 +107,7 @@ static void close_pollers(struct obj_prog *prog)
 {
 	struct obj_poller *poller;
 
+	obj_prog_moves(prog);
 	prog->solo = NULL;
 	while ((poller = list_pop_entry(&prog->pollers, struct obj_poller, node)))
 		poller->ops->close(poller);
@@ -233,6 +234,7 @@ static void find_solo(struct obj_prog *prog)
 	struct obj_poller *poller;
 	unsigned cnt = 0;
 
+	obj_prog_moves(prog);
 	prog->solo = NULL;
 	list_for_each_entry(poller, &prog->pollers, node)
 		if (!poller->idle && !poller->quiet)
@@ -456,6 +458,7 @@ int obj_prog_arm(struct obj_prog *prog)
 	ret = make_timer(prog);
 	if (ret)
 		goto out;
+	obj_prog_moves(prog);
 	end_quiet(prog);	/* the next poll finds what wakes the sleeper */
 	list_for_each_entry(poller, &prog->pollers, node) {
 		ret = poller->ops->arm(poller, &deadline);

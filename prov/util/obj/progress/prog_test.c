@@ -185,6 +185,56 @@ static void test_quiet(void **state)
 	obj_prog_put(prog);
 }
 
+/* still - as a poller says at the end of its poll that @word shows what comes next. */
+static void still(struct obj_prog *prog, const _Atomic uint64_t *word)
+{
+	prog->still.word = word;
+	prog->still.next = 7;
+}
+
+/* Polls are left out while a word does not say that something has come, but for one of sixteen, and not
+ * while anything else is to be done.
+ */
+static void test_still(void **state)
+{
+	_Atomic uint64_t word = 0x10006;
+	struct obj_prog *prog;
+	struct scripted a, b;
+	int i;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &prog), 0);
+	make(&a, -1);
+	make(&b, -1);
+	add(prog, &a);
+	assert_false(obj_prog_still(prog));
+	obj_prog_poll(prog);
+	still(prog, &word);
+	for (i = 1; i < OBJ_IDLE_BLOCK - 1; i++)
+		assert_true(obj_prog_still(prog));
+	assert_false(obj_prog_still(prog));
+	assert_int_equal(a.polled, 1);
+	obj_prog_poll(prog);
+	assert_int_equal(prog->idle.polls, OBJ_IDLE_BLOCK);
+	assert_true(obj_prog_still(prog));
+	atomic_store(&word, 0x30007);
+	assert_false(obj_prog_still(prog));
+	atomic_store(&word, 6);
+	assert_true(obj_prog_still(prog));
+
+	add(prog, &b);		/* another poller, which has its own view */
+	assert_false(obj_prog_still(prog));
+	still(prog, &word);
+	obj_poller_set_quiet(&b.base, true);
+	assert_false(obj_prog_still(prog));
+	still(prog, &word);
+	obj_prog_staged(prog);
+	assert_false(obj_prog_still(prog));
+	still(prog, &word);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	assert_false(obj_prog_still(prog));
+	obj_prog_put(prog);
+}
+
 static void test_arm(void **state)
 {
 	struct obj_prog *prog;
@@ -366,6 +416,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pollers),
 		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_still),
 		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_fd),
 		cmocka_unit_test(test_kick),
