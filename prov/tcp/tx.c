@@ -22,6 +22,10 @@
 
 #define BATCH_MAX 64		/* entries in one gathering send */
 #define STALE_NS (10 * CLOCK_NS_PER_MS)	/* after so long without a poll, a peer may have closed */
+/* .. and this share of a millisecond after the set was asked: a peer that closes so shortly before a send
+ * may do so while the packet is on its way
+ */
+#define ASKED_SHARE 8
 
 /* The frame header is written right before the engine's: one entry for both. */
 _Static_assert(offsetof(struct eng_pkt, hdr) ==
@@ -278,13 +282,19 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
-/* was_polled - a recent poll would have reported that the peer has closed. */
+/* was_polled - a recent poll would have reported that the peer has closed: it has read the connection, or
+ * asked the set that has it, which had nothing to report.
+ */
 static inline bool was_polled(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
-	return conn->tx.seq == poller->base.seq || poller->base.polling ||
-	       (conn->active && clock_coarse_ns() - poller->polled_ns < STALE_NS);
+	if (conn->tx.seq == poller->base.seq || poller->base.polling)
+		return true;
+	if (conn->active)
+		return clock_coarse_ns() - poller->polled_ns < STALE_NS;
+	return conn->src.events & EPOLLIN && conn->used_seq < poller->asked_seq &&
+	       clock_cycles() - poller->asked < clock_cycles_in_ms() / ASKED_SHARE;
 }
 
 /* check_peer_closed - before the first packet after a time without polls: has the peer closed

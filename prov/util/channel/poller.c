@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 
-#define EVENTS_MAX 64
 
 int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		    const struct fi_provider *prov, struct chan_poller **poller_p)
@@ -62,11 +61,11 @@ int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t eve
  */
 int chan_poller_events(struct chan_poller *poller)
 {
-	struct epoll_event ev[EVENTS_MAX];
+	struct epoll_event ev[CHAN_EVENTS_MAX];
 	struct chan_src *src;
 	int cnt, i;
 
-	cnt = (int) syscall(SYS_epoll_pwait, poller->base.fd, ev, EVENTS_MAX, 0, NULL, 0);
+	cnt = (int) syscall(SYS_epoll_pwait, poller->base.fd, ev, CHAN_EVENTS_MAX, 0, NULL, 0);
 	for (i = 0; i < cnt; i++) {
 		src = ev[i].data.ptr;
 		if (src->events)	/* else an earlier handler took it out of the set */

@@ -56,8 +56,9 @@ struct chan_src {
 int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events);
 
 /* chan_poller_events - ask the set, without blocking, and call event() of each source that has
- * events.  Returns how many had.
+ * events.  Returns how many had; CHAN_EVENTS_MAX: others may have some, too.
  */
+#define CHAN_EVENTS_MAX 64
 int chan_poller_events(struct chan_poller *poller);
 
 /* A listening socket, which can be paused while no descriptor or memory is left: connecting
