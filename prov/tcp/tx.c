@@ -22,8 +22,8 @@
 
 #define BATCH_MAX 64		/* entries in one gathering send */
 #define STALE_NS (10 * CLOCK_NS_PER_MS)	/* after so long without a poll, a peer may have closed */
-/* .. and this share of a millisecond after the set was asked: a peer that closes so shortly before a send
- * may do so while the packet is on its way
+/* .. and this share of a millisecond after the set was asked: what is sent so shortly before may be in
+ * flight when the peer closes
  */
 #define ASKED_SHARE 8
 
