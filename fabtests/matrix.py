@@ -129,7 +129,8 @@ def low_cells(table):
 
 
 def measured_again(table, again):
-    """The cells of @again take the places of those in @table, which is kept as "first"."""
+    """The cells of @again take the places of those in @table, whose ratios are kept as "first"."""
+    table["failed"].update(again["failed"])
     for cell, row in again["cells"].items():
         if "ratio" in row and cell in table["cells"]:
             table["cells"][cell] = dict(row, first=table["cells"][cell]["ratio"])

@@ -20,8 +20,8 @@
 #define LEAST_OPS	24
 #define CELL_SHARE	3	/* a run of a cell may take the time limit divided by this */
 #define YIELD		256	/* polls that find nothing before another program may run */
-#define LABEL		64	/* bytes of a cell's name */
 #define LOOKS		4096	/* the same before the control connection is looked at */
+#define LABEL		64	/* bytes of a cell's name */
 
 static const struct ft_col cols[] = {
 	{ "cell", "call pattern bytes", 32, 0 }, { "iters", "iters", 9, 0 },
@@ -454,11 +454,18 @@ static bool has_cell(const struct ft *ft, const struct call *c, enum pattern pat
 
 static void cells(struct ft *ft)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < FT_COUNT(calls); i++)
 		for (enum pattern p = LATENCY; p <= BOTH_WAYS; p++)
 			for (size_t s = 0; s < ft->opt.size_cnt; s++)
-				if (ft_agree(ft, has_cell(ft, &calls[i], p, ft->opt.sizes[s])))
+				if (ft_agree(ft, has_cell(ft, &calls[i], p, ft->opt.sizes[s]))) {
 					measure(&calls[i], p, ft->opt.sizes[s]);
+					any = true;
+				}
+	if (ft->opt.cells && !any)
+		ft_skip("no cell is called '%s' with these sizes (-S) and this endpoint (-e, and what the "
+			"provider offers); a run without --cells prints the names", ft->opt.cells);
 }
 
 /* The richest endpoint that the provider has. */
