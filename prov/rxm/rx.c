@@ -100,7 +100,7 @@ static void pause_conn(struct rxm_conn *conn)
 	conn->paused = true;
 	list_del(&conn->work_node);
 	list_add_tail(&conn->work_node, &poller->paused);
-	poller->chores = true;
+	chan_poller_chore(poller);
 }
 
 /* leave_rest - the frames of @buf that are not through wait for the next poll.  Returns false if there

@@ -249,8 +249,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	}
 	conn->src.fd = -1;
 	list_add_tail(&conn->state_node, &conn->poller->dead);
-	obj_prog_moves(conn->poller->base.base.prog);
-	conn->poller->base.chores = true;
+	chan_poller_chore(&conn->poller->base);
 	if (!conn->poller->base.polling)
 		shm_poller_reap(conn->poller);
 }

@@ -222,7 +222,7 @@ bool shm_tx_blocked(struct shm_conn *conn);
 /* ---- receiving (rx.c) --------------------------------------------------------------- */
 
 /* shm_rx_one - the fast path: take the next slot, if it holds a whole short message that a
- * posted receive matches, and conn->fast.  Unless ENG_FAST_DONE nothing has been done,
+ * posted receive matches, and conn->fast.  Below ENG_FAST_DONE nothing has been done,
  * shm_rx_poll() takes the slot and sets conn->fast for the next one.  From poll() only.
  */
 enum eng_fast shm_rx_one(struct shm_conn *conn);

@@ -234,7 +234,7 @@ static int go_to_sleep(struct shm_poller *poller)
 
 	poller->asleep = true;
 	poller->slept_ns = clock_coarse_ns();
-	poller->base.chores = true;
+	chan_poller_chore(&poller->base);
 	for (i = 0; i < poller->active_cnt; i++) {
 		shm_in_sleep(&poller->active[i]->in);
 		expedite |= !poller->active[i]->out.fence;

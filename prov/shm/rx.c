@@ -180,8 +180,7 @@ static void pause_conn(struct shm_conn *conn)
 {
 	conn->paused = true;
 	list_add_tail(&conn->state_node, &conn->poller->base.paused);
-	obj_prog_moves(conn->poller->base.base.prog);
-	conn->poller->base.chores = true;
+	chan_poller_chore(&conn->poller->base);
 }
 
 static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iovs *remote)

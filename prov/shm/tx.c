@@ -146,8 +146,7 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 	conn->tx.pulls[place] = pkt;
 	if (pkt->len >= shm_conf.share_size && conn->can_write && list_empty(&conn->split_node)) {
 		list_add_tail(&conn->split_node, &conn->poller->splitting);
-		obj_prog_moves(conn->poller->base.base.prog);
-		conn->poller->base.chores = true;
+		chan_poller_chore(&conn->poller->base);
 	}
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	return 0;
@@ -198,8 +197,7 @@ static void wait_for_room(struct shm_conn *conn)
 
 	if (list_empty(&conn->blocked_node))
 		list_add_tail(&conn->blocked_node, &conn->poller->base.dirty);
-	obj_prog_moves(conn->poller->base.base.prog);
-	conn->poller->base.chores = true;
+	chan_poller_chore(&conn->poller->base);
 	shm_out_waits(out, clock_ns());
 	if (out->bad) {
 		shm_conn_malformed(conn, "impossible counters");

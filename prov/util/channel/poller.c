@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 
-
 int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		    const struct fi_provider *prov, struct chan_poller **poller_p)
 {

@@ -55,10 +55,11 @@ struct chan_src {
  */
 int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events);
 
+#define CHAN_EVENTS_MAX 64
+
 /* chan_poller_events - ask the set, without blocking, and call event() of each source that has
  * events.  Returns how many had; CHAN_EVENTS_MAX: others may have some, too.
  */
-#define CHAN_EVENTS_MAX 64
 int chan_poller_events(struct chan_poller *poller);
 
 /* A listening socket, which can be paused while no descriptor or memory is left: connecting
@@ -137,11 +138,17 @@ static inline void chan_poller_left(struct chan_poller *poller, bool met)
 		poller->unexpected_max *= 2;
 }
 
-/* chan_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
-static inline void chan_poller_kick(struct chan_poller *poller)
+/* chan_poller_chore - the next poll has more to do than to look for what has come. */
+static inline void chan_poller_chore(struct chan_poller *poller)
 {
 	poller->chores = true;
 	obj_prog_moves(poller->base.prog);
+}
+
+/* chan_poller_kick - there is work that no descriptor shows: a sleeper must wake. */
+static inline void chan_poller_kick(struct chan_poller *poller)
+{
+	chan_poller_chore(poller);
 	if (__builtin_expect(poller->base.quiet, 0))
 		obj_poller_set_quiet(&poller->base, false);
 	if (!poller->polling)
@@ -154,7 +161,6 @@ static inline void chan_poller_dirty(struct chan_poller *poller, struct list *no
 	if (!list_empty(node))
 		return;
 	list_add_tail(node, &poller->dirty);
-	obj_prog_moves(poller->base.prog);
 	chan_poller_kick(poller);
 }
 
@@ -164,7 +170,7 @@ static inline void chan_poller_dirty(struct chan_poller *poller, struct list *no
 static inline void chan_poller_timer(struct chan_poller *poller, struct timer *timer,
 				     uint64_t due_ns)
 {
-	poller->chores = true;
+	chan_poller_chore(poller);
 	timer_set(&poller->timers, timer, due_ns);
 	obj_prog_moved(poller->base.prog, due_ns);
 }

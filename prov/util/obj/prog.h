@@ -113,7 +113,7 @@ struct obj_prog {
 	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	struct obj_still still;		/* set by the only active poller, at the end of its poll */
 	struct obj_idle idle;		/* polls by application threads that found nothing */
-	/* up to here lies what a poll needs, in two lines */
+	/* up to here lies what a poll needs, in two lines; the end of @idle is seldom read */
 	unsigned quiet_cnt;		/* quiet pollers, */
 	uint64_t quiet_ns;		/* .. and when they were last polled */
 	unsigned quiet_gap;		/* calls of obj_prog_poll_quiet() between two such polls, */

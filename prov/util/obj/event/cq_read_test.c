@@ -225,12 +225,17 @@ static void test_shared(void **state)
 
 /* ---- progress ------------------------------------------------------------- */
 
-static struct fid_ep *up(struct fid_cq **cq_p, struct fid_av **av_p)
+static struct fid_ep *up_as(const struct fake_want *want, struct fid_cq **cq_p, struct fid_av **av_p)
 {
-	fake_open(&f, NULL);
+	fake_open(&f, want);
 	*cq_p = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
 	*av_p = fake_av(&f);
 	return fake_ep_up(&f, *cq_p, *cq_p, *av_p);
+}
+
+static struct fid_ep *up(struct fid_cq **cq_p, struct fid_av **av_p)
+{
+	return up_as(NULL, cq_p, av_p);
 }
 
 static void down(struct fid_ep *ep, struct fid_av *av, struct fid_cq *cq)
@@ -342,10 +347,7 @@ static void read_still(enum fi_threading threading)
 	struct fid_av *av;
 	unsigned before;
 
-	fake_open(&f, &want);
-	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
-	av = fake_av(&f);
-	ep = fake_ep_up(&f, cq, cq, av);
+	ep = up_as(&want, &cq, &av);
 	prog = obj_ep_of(ep)->prog;
 	assert_int_equal(fi_cq_read(cq, &entry, 1), -FI_EAGAIN);
 	before = fake_polls;
