@@ -325,7 +325,7 @@ static void advance(struct shm_poller *poller, struct shm_conn *conn)
 	struct shm_conn *idle;
 	unsigned place = conn->place;
 
-	if (conn->in.awake != SHM_RINGS || ++conn->rung < FRONT_AFTER || !poller->front_cnt)
+	if (!poller->front_cnt || conn->in.awake != SHM_RINGS || ++conn->rung < FRONT_AFTER)
 		return;
 	conn->rung = 0;
 	idle = poller->active[poller->front_next++ % poller->front_cnt];

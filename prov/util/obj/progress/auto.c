@@ -20,8 +20,9 @@
 /* How often a group is looked at while the program drives it: at first, and after a while. */
 #define TICK_MIN_MS 1
 #define TICK_MAX_MS 16
-#define SPARE_MAX_MS 64		/* the same while the program waits for a processor, */
-#define SPARES_MAX 16		/* .. and so often in a row at most */
+#define TICK_SHARED_MS 128	/* the same where others want the processor, too */
+#define SHARES 3		/* they have had it for all but one part in so many of the time */
+#define SPARES_MAX 8		/* looks in a row at a program that has not had it since */
 #define COMPUTES 8		/* one part in so many of the time: the program has used the processor */
 #define EVENTS 16
 
@@ -58,19 +59,6 @@ struct obj_auto {
 	bool stop;
 };
 
-/* learn - the program has polled again.  The longer it goes on, the more seldom the thread
- * looks: with more processes than processors a program that polls all the time is away for
- * several milliseconds while others run, and a thread that takes its place then makes senders
- * wake it by system calls and takes the processor from the program.
- */
-static void learn(struct obj_auto_watch *w)
-{
-	w->tick_ms *= 2;
-	if (w->tick_ms > TICK_MAX_MS)
-		w->tick_ms = TICK_MAX_MS;
-	w->drove = false;
-}
-
 /* forget - the thread finds work although the program had a tick to do it: it is busy elsewhere,
  * and when it is back the thread has to be there soon for its next absence.
  */
@@ -106,20 +94,52 @@ static bool is_runnable(const struct obj_auto *autop)
 	return end && !strncmp(end, ") R", 3);
 }
 
+/* was_used - is the processor time that the program's threads have used since the last look more than one
+ * part in @part of the time that has passed?
+ */
+static bool was_used(struct obj_auto_watch *w, unsigned part)
+{
+	uint64_t now = clock_ns(), used = used_ns();
+	bool more = used - w->used_ns > (now - w->looked_ns) / part;
+
+	w->used_ns = used;
+	w->looked_ns = now;
+	return more;
+}
+
+/* slow_down - look half as often from now on, but every @max_ms. */
+static void slow_down(struct obj_auto_watch *w, unsigned max_ms)
+{
+	w->tick_ms = w->tick_ms < max_ms / 2 ? 2 * w->tick_ms : max_ms;
+}
+
+/* learn - the program has polled again.  The longer it goes on, the more seldom the thread
+ * looks: with more processes than processors a program that polls all the time is away for
+ * several milliseconds while others run, and a thread that takes its place then makes senders
+ * wake it by system calls and takes the processor from the program.  With many of them the looks alone,
+ * each of which interrupts a process, were a tenth of the time.
+ */
+static void learn(struct obj_auto_watch *w)
+{
+	bool alone = was_used(w, SHARES);
+
+	w->drove = false;
+	w->spares = 0;
+	if (w->tick_ms < TICK_MAX_MS || alone || !is_runnable(w->autop))
+		slow_down(w, TICK_MAX_MS);
+	else
+		slow_down(w, TICK_SHARED_MS);
+}
+
 /* waits - the program has not polled, has not used the processor, and wants to: others have it.  It
  * polls when it gets it, and a thread that took its place would only come between.
  */
 static bool waits(struct obj_auto_watch *w)
 {
-	uint64_t now = clock_ns(), used = used_ns();
-	bool computes = used - w->used_ns > (now - w->looked_ns) / COMPUTES;
-
-	w->used_ns = used;
-	w->looked_ns = now;
-	if (computes || w->spares == SPARES_MAX || !is_runnable(w->autop))
+	if (was_used(w, COMPUTES) || w->spares == SPARES_MAX || !is_runnable(w->autop))
 		return false;
 	w->spares++;
-	w->tick_ms = w->tick_ms < SPARE_MAX_MS / 2 ? 2 * w->tick_ms : SPARE_MAX_MS;
+	slow_down(w, TICK_SHARED_MS);
 	return true;
 }
 
@@ -131,9 +151,6 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 
 	if (polls != w->polls) {
 		w->polls = polls;
-		w->spares = 0;
-		w->used_ns = used_ns();
-		w->looked_ns = clock_ns();
 		learn(w);
 		*next = NEXT_TICK;
 		return true;

@@ -3,10 +3,13 @@
 
 #include "obj/test/fake.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -187,7 +190,8 @@ static void pin(void)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
-static pid_t start_hog(void)
+/* start_hog - a process that uses the processor all the time, or whenever no other wants it. */
+static pid_t start_hog(bool yields)
 {
 	pid_t pid = fork();
 
@@ -195,7 +199,8 @@ static pid_t start_hog(void)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;)
-		;
+		if (yields)
+			sched_yield();
 }
 
 static _Atomic bool delivering;
@@ -240,7 +245,7 @@ static void test_spares_a_program_that_waits_for_a_processor(void **state)
 	pthread_create(&peer, NULL, deliver_often, ep);
 	pin();
 	for (i = 0; i < HOGS; i++)
-		hogs[i] = start_hog();
+		hogs[i] = start_hog(false);
 	setpriority(PRIO_PROCESS, 0, 10);	/* of this thread alone */
 	polls_among_hogs(fake_ep_of(ep)->base.prog, 300);	/* it learns */
 	while (polls_among_hogs(fake_ep_of(ep)->base.prog, 600) > 6)
@@ -252,6 +257,78 @@ static void test_spares_a_program_that_waits_for_a_processor(void **state)
 	delivering = false;
 	pthread_join(peer, NULL);
 	setpriority(PRIO_PROCESS, 0, 0);	/* if allowed */
+	sched_setaffinity(0, sizeof(all), &all);
+	down();
+}
+
+/* sleeps_of_thread - how often the progress thread has slept since it began. */
+static unsigned sleeps_of_thread(void)
+{
+	char path[300], line[256];
+	unsigned sleeps = 0;
+	struct dirent *task;
+	DIR *dir = opendir("/proc/self/task");
+	bool ours;
+	FILE *file;
+
+	assert_non_null(dir);
+	while ((task = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+		file = task->d_name[0] == '.' ? NULL : fopen(path, "r");
+		ours = false;
+		while (file && fgets(line, sizeof(line), file)) {
+			ours |= !strcmp(line, "Name:\tofi-progress\n");
+			if (ours)
+				sscanf(line, "voluntary_ctxt_switches: %u", &sleeps);
+		}
+		if (file)
+			fclose(file);
+	}
+	closedir(dir);
+	return sleeps;
+}
+
+/* looks - of the thread at a program that polls for @ms: whenever it has the processor, or every 2 ms. */
+static unsigned looks(unsigned ms, bool all_the_time)
+{
+	uint64_t end = clock_ns() + ms * CLOCK_NS_PER_MS;
+	unsigned before = sleeps_of_thread();
+	struct fi_cq_entry e;
+
+	while (clock_ns() < end) {
+		assert_int_equal(fi_cq_read(cq, &e, 1), -FI_EAGAIN);
+		if (all_the_time)
+			sched_yield();
+		else
+			usleep(2000);
+	}
+	return sleeps_of_thread() - before;
+}
+
+/* Where many processes share a processor, and each polls when it has it, the thread looks seldom: each
+ * look interrupts one of them.  A program that sleeps between its polls is looked at as often as ever.
+ */
+static void test_looks_seldom_where_processes_share_a_processor(void **state)
+{
+	pid_t hogs[HOGS];
+	int i, tries = 10;
+	cpu_set_t all;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	up();
+	looks(100, false);
+	while (looks(600, false) < 15)
+		assert_true(--tries);
+	pin();
+	for (i = 0; i < HOGS; i++)
+		hogs[i] = start_hog(true);
+	looks(600, true);
+	while (looks(1000, true) > 30)		/* every 16 ms: 62 */
+		assert_true(--tries);
+	for (i = 0; i < HOGS; i++) {
+		kill(hogs[i], SIGKILL);
+		waitpid(hogs[i], NULL, 0);
+	}
 	sched_setaffinity(0, sizeof(all), &all);
 	down();
 }
@@ -270,7 +347,7 @@ static void test_sleeper(void **state)
 	before = fake_polls;
 	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 200), -FI_EAGAIN);
 	assert_true(fake_cpu_little(fake_cpu_ns() - cpu, 10));
-	assert_true(fake_polls - before < 20);
+	assert_true(fake_polls - before < 100);	/* before it sleeps */
 	fake_deliver(ep, 1);
 	assert_true(comes(1, 10000));
 	assert_int_equal(fi_cq_sread(cq, &e, 1, NULL, 200), 1);
@@ -373,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_gives_way),
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_spares_a_program_that_waits_for_a_processor),
+		cmocka_unit_test(test_looks_seldom_where_processes_share_a_processor),
 		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_restart),
