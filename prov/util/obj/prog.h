@@ -325,10 +325,14 @@ bool obj_prog_others_active(const struct obj_poller *poller);
  */
 int obj_prog_watch(struct obj_prog *prog, int epfd, unsigned *seen);
 
-/* obj_prog_fd - the same as one fd, for those that sleep inside the library.
+/* obj_prog_fd - the same as one fd, for the progress thread.
  * Call it before each sleep: it takes in new pollers.  Errors: as obj_prog_watch().
+ *
+ * obj_prog_close_fd - close it; the next obj_prog_fd() makes another one.
+ * Threading: no other thread calls obj_prog_fd() meanwhile.
  */
 int obj_prog_fd(struct obj_prog *prog);
+void obj_prog_close_fd(struct obj_prog *prog);
 
 /* obj_prog_arm - prepare for sleep on the fds of obj_prog_watch().
  *

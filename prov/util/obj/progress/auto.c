@@ -37,7 +37,7 @@ struct obj_auto_watch {
 	struct list node;		/* on auto->watches */
 	struct obj_auto *autop;
 	struct obj_prog *prog;
-	int fd;				/* the group's, one-shot in auto->epfd */
+	int fd;				/* the group's, one-shot in auto->epfd; -1: given up */
 	bool watching;			/* armed in auto->epfd and not fired since */
 	uint64_t polls;			/* prog->polls when last looked at */
 	unsigned tick_ms;		/* how long the program may stay away before the thread polls */
@@ -113,6 +113,17 @@ static void slow_down(struct obj_auto_watch *w, unsigned max_ms)
 	w->tick_ms = w->tick_ms < max_ms / 2 ? 2 * w->tick_ms : max_ms;
 }
 
+/* give_up_fd - as long as the program polls, nothing is to wake the thread: each packet that arrives at a
+ * socket would go through two more sets of descriptors in the kernel.
+ */
+static void give_up_fd(struct obj_auto_watch *w)
+{
+	if (w->watching)
+		return;
+	obj_prog_close_fd(w->prog);
+	w->fd = -1;
+}
+
 /* learn - the program has polled again.  The longer it goes on, the more seldom the thread
  * looks: with more processes than processors a program that polls all the time is away for
  * several milliseconds while others run, and a thread that takes its place then makes senders
@@ -125,10 +136,12 @@ static void learn(struct obj_auto_watch *w)
 
 	w->drove = false;
 	w->spares = 0;
-	if (w->tick_ms < TICK_MAX_MS || alone || !is_runnable(w->autop))
+	if (w->tick_ms < TICK_MAX_MS) {
 		slow_down(w, TICK_MAX_MS);
-	else
-		slow_down(w, TICK_SHARED_MS);
+		return;
+	}
+	give_up_fd(w);
+	slow_down(w, alone || !is_runnable(w->autop) ? TICK_MAX_MS : TICK_SHARED_MS);
 }
 
 /* waits - the program has not polled, has not used the processor, and wants to: others have it.  It
@@ -172,17 +185,19 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 static enum next watch_again(struct obj_auto_watch *w)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = w };
-	int ret;
+	int op = w->fd < 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, ret;
 
-	/* The same fd, with the pollers that came since. */
-	if (obj_prog_fd(w->prog) < 0)
+	/* The same one, unless it was given up, with the pollers that came since. */
+	fd = obj_prog_fd(w->prog);
+	if (fd < 0)
 		return NEXT_TICK;
 	atomic_store(&w->prog->relied, true);
 	ret = obj_prog_arm(w->prog);
 	if (ret == -FI_EAGAIN)
 		return NEXT_NOW;
-	if (ret || epoll_ctl(w->autop->epfd, EPOLL_CTL_MOD, w->fd, &ev))
+	if (ret || epoll_ctl(w->autop->epfd, op, fd, &ev))
 		return NEXT_TICK;
+	w->fd = fd;
 	w->watching = true;
 	return NEXT_EVENT;
 }
@@ -397,7 +412,8 @@ void obj_auto_forget(struct obj_prog *prog)
 	if (autop->pid == getpid()) {
 		pthread_mutex_lock(&autop->lock);
 		list_del(&w->node);
-		epoll_ctl(autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
+		if (w->fd >= 0)
+			epoll_ctl(autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
 		pthread_mutex_unlock(&autop->lock);
 	}
 	free(w);

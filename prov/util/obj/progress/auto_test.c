@@ -166,6 +166,8 @@ static void test_patience(void **state)
 	polls_beside(fake_ep_of(ep)->base.prog, 20);	/* it learns */
 	while (polls_beside(fake_ep_of(ep)->base.prog, 50) > 8)
 		assert_true(--tries);
+	/* what arrives shows in no set of descriptors of the thread's meanwhile */
+	assert_int_equal(fake_ep_of(ep)->base.prog->epfd, -1);
 	/* one that stays away is replaced all the same */
 	fake_deliver(ep, 1);
 	assert_true(comes(1, 10000));

@@ -103,6 +103,14 @@ static void forget_domain(struct obj_prog *prog)
 	pthread_mutex_unlock(&list_lock);
 }
 
+void obj_prog_close_fd(struct obj_prog *prog)
+{
+	if (prog->epfd >= 0)
+		close(prog->epfd);
+	prog->epfd = -1;
+	prog->seen = 0;
+}
+
 static void close_pollers(struct obj_prog *prog)
 {
 	struct obj_poller *poller;
@@ -115,11 +123,9 @@ static void close_pollers(struct obj_prog *prog)
 		close(prog->timerfd);
 		close(prog->kickfd);
 	}
-	if (prog->epfd >= 0)
-		close(prog->epfd);
+	obj_prog_close_fd(prog);
 	prog->timerfd = -1;
 	prog->kickfd = -1;
-	prog->epfd = -1;
 	prog->timer_ns = 0;
 	prog->closed = true;
 }
