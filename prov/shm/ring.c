@@ -20,6 +20,12 @@ static bool fits(const struct shm_out *out, uint64_t skip, size_t len)
 	return out->bytes + skip + len - out->seen_bytes <= SHM_DATA_SIZE;
 }
 
+/* is_new - would a packet of @len bytes that comes next be the first one where it lies? */
+static inline bool is_new(const struct shm_out *out, size_t len)
+{
+	return (out->bytes & MASK) + len > out->touched;
+}
+
 /* to_skip - bytes to skip before a packet of @len bytes. */
 static uint64_t to_skip(const struct shm_out *out, size_t len)
 {
@@ -27,8 +33,12 @@ static uint64_t to_skip(const struct shm_out *out, size_t len)
 
 	if (at + len > SHM_DATA_SIZE)
 		return skip;
+	if (!fits(out, skip, len))
+		return 0;
+	if (is_new(out, len) && out->bytes == out->seen_bytes)
+		return skip;
 	/* lines that bypass the caches gain nothing there */
-	if (at < SHM_DATA_NEAR || out->stream || !fits(out, skip, len))
+	if (at < SHM_DATA_NEAR || out->stream)
 		return 0;
 	return shm_copy_one_core(&out->copy) && out->bytes != out->seen_bytes ? 0 : skip;
 }
@@ -38,6 +48,8 @@ static inline bool look_due(const struct shm_out *out, size_t len)
 {
 	uint64_t backlog = out->bytes - out->seen_bytes;
 
+	if (backlog && is_new(out, len))
+		return true;
 	if (shm_copy_one_core(&out->copy) && out->bytes - out->looked_bytes < SHM_LOOK_BYTES)
 		return false;
 	return (backlog >= SHM_STREAM_BACKLOG && len >= SHM_STREAM_FAR_MIN) ||
@@ -63,7 +75,7 @@ void shm_out_learn(struct shm_out *out)
 
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 {
-	uint64_t skip;
+	uint64_t skip, at;
 
 	if (look_due(out, len)) {
 		out->looked_bytes = out->bytes;
@@ -79,8 +91,11 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	}
 	if (skip)
 		*kind_p |= SHM_SKIP;
+	at = (out->bytes + skip) & MASK;
 	out->bytes += skip + len;
-	return out->seg->data + ((out->bytes - len) & MASK);
+	if (at + len > out->touched)
+		out->touched = (uint32_t) (at + len);
+	return out->seg->data + at;
 }
 
 void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len)

@@ -21,7 +21,9 @@
 #include "wire.h"
 
 /* After so many bytes the data ring restarts at its beginning, if that is free: a few short
- * packets then stay in the caches, and most of the ring has no pages.  In a stream between threads
+ * packets then stay in the caches, and most of the ring has no pages.  Where the receiver has taken all, it
+ * restarts rather than go on where it has not been: among many processes the first use of a page takes
+ * longer than the message.  In a stream between threads
  * of one core it does not: they share the caches, and disturb each other by writing lines that the
  * other has just read.
  */
@@ -139,6 +141,7 @@ struct shm_out {
 	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
 	/* up to here lies what short packets need */
 	uint64_t looked_bytes;	/* bytes, when seen_bytes was last read for another packet */
+	uint32_t touched;	/* bytes of the data ring, from its beginning, that were ever used */
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	struct shm_copy copy;
 	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
