@@ -105,8 +105,9 @@ static void forget_domain(struct obj_prog *prog)
 
 void obj_prog_close_fd(struct obj_prog *prog)
 {
-	if (prog->epfd >= 0)
-		close(prog->epfd);
+	if (prog->epfd < 0)
+		return;
+	close(prog->epfd);
 	prog->epfd = -1;
 	prog->seen = 0;
 }
