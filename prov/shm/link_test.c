@@ -304,7 +304,9 @@ static bool are_few(unsigned made)
 	return made < 200 || shm_poller_crowded(the_poller());
 }
 
-/* become_few - the same of one thousand in ten: an interruption among them ends it for a while. */
+/* become_few - the same, for one thousand among the next ten thousand: a process that is interrupted makes
+ * each poll for a while.
+ */
 static bool become_few(void)
 {
 	unsigned tries;

@@ -133,7 +133,7 @@ static inline bool shm_poller_crowded(const struct shm_poller *poller)
 /* shm_poller_heard - was it asked within some milliseconds whether a socket has anything to say, the end
  * of a peer for one, and none had?
  */
-#define SHM_HEARD_MS 8
+#define SHM_HEARD_MS 8		/* they are asked about once in 4 ms while the rings are active */
 
 static inline bool shm_poller_heard(const struct shm_poller *poller)
 {

@@ -22,8 +22,8 @@
 
 /* After so many bytes the data ring restarts at its beginning, if that is free: a few short
  * packets then stay in the caches, and most of the ring has no pages.  Where the receiver has taken all, it
- * restarts rather than go on where it has not been: among many processes the first use of a page takes
- * longer than the message.  In a stream between threads
+ * restarts rather than use further bytes for the first time: with many processes the first use of a page
+ * takes longer than the message.  In a stream between threads
  * of one core it does not: they share the caches, and disturb each other by writing lines that the
  * other has just read.
  */

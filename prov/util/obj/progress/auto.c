@@ -20,9 +20,9 @@
 /* How often a group is looked at while the program drives it: at first, and after a while. */
 #define TICK_MIN_MS 1
 #define TICK_MAX_MS 16
-#define TICK_SHARED_MS 128	/* the same where others want the processor, too */
-#define SHARES 3		/* they have had it for all but one part in so many of the time */
-#define SPARES_MAX 8		/* looks in a row at a program that has not had it since */
+#define TICK_SHARED_MS 128	/* the same where the program has to share its processor: it wants it, */
+#define SHARES 3		/* .. and has used it for less than one part in so many of the time */
+#define SPARES_MAX 8		/* looks in a row at a program that has not polled since it lost it */
 #define COMPUTES 8		/* one part in so many of the time: the program has used the processor */
 #define EVENTS 16
 
@@ -107,7 +107,7 @@ static bool was_used(struct obj_auto_watch *w, unsigned part)
 	return more;
 }
 
-/* slow_down - look half as often from now on, but every @max_ms. */
+/* slow_down - look half as often from now on, but every @max_ms at least. */
 static void slow_down(struct obj_auto_watch *w, unsigned max_ms)
 {
 	w->tick_ms = w->tick_ms < max_ms / 2 ? 2 * w->tick_ms : max_ms;
@@ -120,6 +120,9 @@ static void give_up_fd(struct obj_auto_watch *w)
 {
 	if (w->watching)
 		return;
+	/* closing it would not take it out of the set while a forked child has it, too */
+	if (w->fd >= 0)
+		epoll_ctl(w->autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
 	obj_prog_close_fd(w->prog);
 	w->fd = -1;
 }
