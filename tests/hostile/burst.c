@@ -145,10 +145,22 @@ static void receive(unsigned cnt, size_t len, uint64_t tag, struct most *most, s
 	}
 }
 
+/* poll_and_look - poll once, and look once in a millisecond. */
+static void poll_and_look(struct most *most, size_t before)
+{
+	static uint64_t last;
+
+	fi_cq_read(node.cq, NULL, 0);
+	if (node_now_ms() == last)
+		return;
+	last = node_now_ms();
+	look(most, before);
+}
+
 /* await - until each peer has posted everything; a hostile one may have to wait. */
 static void await(struct peer *peers, bool hostile, struct most *most, size_t before)
 {
-	uint64_t quiet = node_now_ms() + (hostile ? 1500 : 120000), last = 0;
+	uint64_t quiet = node_now_ms() + (hostile ? 1500 : 120000);
 	unsigned i, done = 0;
 	char byte;
 
@@ -158,15 +170,12 @@ static void await(struct peer *peers, bool hostile, struct most *most, size_t be
 				node_read(peers[i].in, &byte, 1);
 				done++;
 			}
-		fi_cq_read(node.cq, NULL, 0);
-		if (node_now_ms() == last)
-			continue;
-		last = node_now_ms();
-		look(most, before);
+		poll_and_look(most, before);
 	}
 	CHECK(hostile || done == PEERS, "a peer is still posting");
-	peer_poll(&node, 500);
-	look(most, before);
+	/* most of it may arrive only now */
+	for (quiet = node_now_ms() + 500; node_now_ms() < quiet;)
+		poll_and_look(most, before);
 }
 
 static void burst(const struct kind *kind)
