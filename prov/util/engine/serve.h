@@ -9,7 +9,8 @@
  * closes, reads of it that have begun end with a NACK after the pieces that the link has,
  * and writes with their packet; a peer that keeps one of these from ending is cut off.
  *
- * Reads of one peer are answered one after another.
+ * Reads of one peer are answered in the order of their arrival: the next one begins once all of the
+ * payload before it is with the link.
  */
 #ifndef ENG_SERVE_H
 #define ENG_SERVE_H
@@ -48,8 +49,8 @@ struct eng_serve {
 	size_t done;			/* read: bytes of the ranges that are out */
 	uint16_t range;			/* read: the one that is going out */
 	bool shared;			/* read: its initiator copies it from our device */
-	bool running;			/* read: pump is working */
-	bool ended;			/* read: pump has called back */
+	bool going;			/* read: a range has begun, and not ended */
+	bool running;			/* read: pump is being started */
 	int err;
 	struct wire_msg msg;		/* the request */
 	struct iovec iov[OBJ_MR_IOV_MAX];

@@ -22,6 +22,7 @@
  * All memory for the answer is taken first, too.  Without it the packet stays with the link
  * (ENG_RX_LATER) and is offered again, unchanged.
  */
+#define READS_GOING_MAX 16	/* reads of one peer whose payload is with the link */
 #define SHORT_MAX 512	/* bytes of a write that are copied under the lock of the regions */
 
 /* ---- common ----------------------------------------------------------------- */
@@ -430,7 +431,7 @@ void eng_serve_range_done(struct eng_serve *sv, int status)
 	struct eng_peer *peer = sv->peer;
 
 	eng_serve_untouch(sv);
-	sv->ended = true;
+	sv->going = false;
 	sv->done += sv->pump.want;
 	sv->range++;
 	if (status <= -HMEM_ERR_BASE && !sv->err) {
@@ -453,8 +454,8 @@ static void on_pumped(struct eng_pump *pump, int status)
 	eng_serve_range_done(container_of(pump, struct eng_serve, pump), status);
 }
 
-/* Begin the next range of a read.  False: there is none, or it is refused. */
-static bool next_range(struct eng_serve *sv)
+/* begin_range - of a read.  False: there is none, or it is refused. */
+static bool begin_range(struct eng_serve *sv)
 {
 	struct eng_uses uses = { .cnt = 1 };
 	const struct wire_rma *r;
@@ -483,7 +484,7 @@ static bool next_range(struct eng_serve *sv)
 		sv->pump.mrs = sv->mrs;
 	}
 	sv->pump.done = on_pumped;
-	sv->ended = false;
+	sv->going = true;
 	if (__builtin_expect(sv->msg.flags & WIRE_F_SHARE, 0) && eng_serve_share(sv))
 		return true;
 	sv->running = true;
@@ -492,28 +493,47 @@ static bool next_range(struct eng_serve *sv)
 	return true;
 }
 
+/* is_out - is all of the payload with the link? */
+static bool is_out(const struct eng_serve *sv)
+{
+	return !sv->running && !sv->shared && !sv->err && sv->range + 1 == sv->msg.rma_cnt &&
+	       sv->pump.off == sv->pump.want;
+}
+
+/* next_read - the read that may go on now: the first one that waits, if those before it are out and
+ * not too many.  NULL: none.
+ */
+static struct eng_serve *next_read(const struct eng_peer *peer)
+{
+	struct eng_serve *sv;
+	unsigned going = 0;
+
+	list_for_each_entry(sv, &peer->serves, node) {
+		if (!sv->going)
+			return sv->running ? NULL : sv;
+		if (!is_out(sv) || ++going == READS_GOING_MAX)
+			return NULL;
+	}
+	return NULL;
+}
+
 void eng_serve_next(struct eng_peer *peer)
 {
 	struct eng_serve *sv;
 
-	while (!list_empty(&peer->serves)) {
-		sv = container_of(peer->serves.next, struct eng_serve, node);
-		if (!next_range(sv))
+	while ((sv = next_read(peer)))
+		if (!begin_range(sv))
 			read_end(sv);
-		else if (!sv->ended)
-			return;
-	}
 }
 
-/* Reads of a peer are served one after another, in the order of their arrival; one that waits
- * pins no region and is checked again when it begins.
+/* Reads of a peer begin in the order of their arrival; one that waits pins no region and is checked
+ * again when it begins.
  */
 enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg *msg,
 				   const char **why_p)
 {
 	struct eng_out *ctl;
 	struct eng_serve *sv;
-	bool first = list_empty(&peer->serves);
 	struct eng_uses uses;
 	size_t cnt;
 	int ret;
@@ -541,10 +561,10 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 	sv->done = 0;
 	sv->range = 0;
 	sv->err = 0;
+	sv->going = false;
 	sv->running = false;
 	list_add_tail(&sv->node, &peer->serves);
-	if (first)
-		eng_serve_next(peer);
+	eng_serve_next(peer);
 	return ENG_RX_DONE;
 }
 
@@ -553,17 +573,15 @@ void eng_serve_fail_all(struct eng_peer *peer)
 	struct eng_serve *sv, *tmp;
 
 	eng_serve_fail_announced(peer);
-	/* Those behind the first have not begun. */
 	list_for_each_entry_safe(sv, tmp, &peer->serves, node)
-		if (&sv->node != peer->serves.next)
+		if (!sv->going)
 			eng_serve_put(sv);
-	if (list_empty(&peer->serves))
-		return;
-	sv = container_of(peer->serves.next, struct eng_serve, node);
-	if (sv->shared)
-		eng_serve_unshare(sv);
-	else
-		eng_pump_stop(&sv->pump, -FI_ECONNRESET);
+	list_for_each_entry_safe(sv, tmp, &peer->serves, node) {
+		if (sv->shared)
+			eng_serve_unshare(sv);
+		else
+			eng_pump_stop(&sv->pump, -FI_ECONNRESET);
+	}
 }
 
 /* ---- regions that close ----------------------------------------------------- */

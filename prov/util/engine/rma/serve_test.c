@@ -112,53 +112,92 @@ static void several_ranges(void **arg)
 	refused(2, 10, FI_ENOKEY);
 }
 
-/* Reads of one peer are answered one after another, those of another beside them. */
+/* Reads of one peer are answered one after another; the next begins when the link has all of the
+ * payload before it, though none of it has left.
+ */
 static void reads_in_their_order(void **arg)
 {
 	tap.answer = 0;
 	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 1, 0, 500, KEY), ENG_RX_DONE);
-	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 2, 500, 500, KEY), ENG_RX_DONE);
-	assert_int_equal(tap.cnt, 1);
-	assert_int_equal(tap_rma(tap.other, WIRE_READ, 0, 3, 900, 500, KEY), ENG_RX_DONE);
-	assert_int_equal(tap.cnt, 2);
-	answer(1, 3, 900, 0, 500);
+	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 2, 500, 4500, KEY), ENG_RX_DONE);
+	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 3, 900, 500, KEY), ENG_RX_DONE);
+	assert_int_equal(tap.cnt, 1 + ENG_PUMP_PIECES);
+	answer(0, 1, 0, 0, 500);
+	answer(1, 2, 500, 0, 1000);
+	assert_int_equal(tap_rma(tap.other, WIRE_READ, 0, 4, 900, 500, KEY), ENG_RX_DONE);
+	answer(5, 4, 900, 0, 500);
 	tap_done(0, 0);
-	assert_int_equal(tap.cnt, 3);
-	answer(2, 2, 500, 0, 500);
+	assert_int_equal(tap.cnt, 6);
 	tap_done(1, 0);
+	answer(6, 2, 4500, 4000, 500);
 	tap_done(2, 0);
+	tap_done(3, 0);
+	tap_done(4, 0);
+	tap_done(6, 0);
+	answer(7, 3, 900, 0, 500);
+	tap_done(7, 0);
+	tap_done(5, 0);
 	assert_int_equal(eng_of(b)->grp->serves.used, 0);
+}
+
+#define GOING_MAX 16	/* READS_GOING_MAX */
+
+/* Those that are with the link come back in any order, and each makes room for one that waits. */
+static void many_reads_at_once(void **arg)
+{
+	unsigned i;
+
+	tap.answer = 0;
+	for (i = 0; i < GOING_MAX + 2; i++)
+		assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, i + 1, 100 * i, 100, KEY),
+				 ENG_RX_DONE);
+	assert_int_equal(tap.cnt, GOING_MAX);
+	tap_done(GOING_MAX - 1, 0);
+	assert_int_equal(tap.cnt, GOING_MAX + 1);
+	tap_done(0, 0);
+	assert_int_equal(tap.cnt, GOING_MAX + 2);
+	for (i = 0; i < GOING_MAX + 2; i++) {
+		answer(i, i + 1, 100 * i, 0, 100);
+		if (tap.sent[i].pkt)
+			tap_done(i, 0);
+	}
+	assert_int_equal(eng_of(b)->grp->serves.used, 0);
+	assert_int_equal(tap.peer->held, 0);
 }
 
 /* One that waits is checked again when it is its turn. */
 static void a_region_that_closes_while_a_read_waits(void **arg)
 {
+	unsigned i;
+
 	tap.answer = 0;
-	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 1, 0, 500, KEY_RO), ENG_RX_DONE);
+	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 1, 0, 5000, KEY_RO), ENG_RX_DONE);
 	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 2, 0, 500, KEY), ENG_RX_DONE);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	mr = NULL;
-	tap_done(0, 0);
-	assert_int_equal(tap.cnt, 2);
-	refused(1, 2, FI_ENOKEY);
+	for (i = 0; i < 5; i++)
+		tap_done(i, 0);
+	assert_int_equal(tap.cnt, 6);
+	refused(5, 2, FI_ENOKEY);
 }
 
 /* The peer is lost: nothing more is sent, and all its requests are gone. */
 static void the_loss_of_the_initiator(void **arg)
 {
+	unsigned i;
+
 	tap.answer = 0;
-	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 1, 0, 5000, KEY), ENG_RX_DONE);
-	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 2, 0, 500, KEY), ENG_RX_DONE);
-	assert_int_equal(tap.cnt, ENG_PUMP_PIECES);
+	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 1, 0, 500, KEY), ENG_RX_DONE);
+	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 2, 0, 5000, KEY), ENG_RX_DONE);
+	assert_int_equal(tap_rma(tap.peer, WIRE_READ, 0, 3, 0, 500, KEY), ENG_RX_DONE);
+	assert_int_equal(tap.cnt, 1 + ENG_PUMP_PIECES);
 	eng_serve_fail_all(tap.peer);
-	assert_int_equal(eng_of(b)->grp->serves.used, 1);
-	tap_done(0, -FI_ECONNRESET);
-	tap_done(1, -FI_ECONNRESET);
-	tap_done(2, -FI_ECONNRESET);
-	tap_done(3, -FI_ECONNRESET);
+	assert_int_equal(eng_of(b)->grp->serves.used, 2);
+	for (i = tap.cnt; i--; )
+		tap_done(i, -FI_ECONNRESET);
 	assert_int_equal(eng_of(b)->grp->serves.used, 0);
 	assert_int_equal(eng_of(b)->grp->outs.used, 0);
-	assert_int_equal(tap.cnt, ENG_PUMP_PIECES);
+	assert_int_equal(tap.cnt, 1 + ENG_PUMP_PIECES);
 }
 
 static void a_write_is_acknowledged_when_in_place(void **arg)
@@ -232,6 +271,7 @@ int main(void)
 		SERVE(what_may_not_be_accessed),
 		SERVE(several_ranges),
 		SERVE(reads_in_their_order),
+		SERVE(many_reads_at_once),
 		SERVE(a_region_that_closes_while_a_read_waits),
 		SERVE(the_loss_of_the_initiator),
 		SERVE(a_write_is_acknowledged_when_in_place),
