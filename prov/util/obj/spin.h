@@ -17,7 +17,7 @@
  *
  * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
  * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, after polling
- * was in vain several times in a row.
+ * was in vain several times in a row.  A wait ends when something arrives, for whatever queue.
  */
 #ifndef OBJ_SPIN_H
 #define OBJ_SPIN_H

@@ -296,7 +296,10 @@ static int yield(struct obj_wait *wait)
 	return 0;
 }
 
-/* spin_until - poll until @ready or @end_ns.  Returns whether it is ready. */
+/* spin_until - poll until @ready, until a poll has found something, or until @end_ns.  Returns false in
+ * the last case: else a sleep would have ended, too.  The target of reads and writes learns from that
+ * that polling pays, though its own queue stays empty.
+ */
 static bool spin_until(struct obj_wait *wait, uint64_t end_ns, obj_wait_ready_fn ready,
 		       const void *arg)
 {
@@ -304,8 +307,7 @@ static bool spin_until(struct obj_wait *wait, uint64_t end_ns, obj_wait_ready_fn
 
 	do {
 		for (i = 0; i < SPIN_POLLS; i++) {
-			obj_feed_poll(&wait->feed);
-			if (ready(wait, arg))
+			if (obj_feed_poll(&wait->feed) || ready(wait, arg))
 				return true;
 		}
 	} while (clock_ns() < end_ns);

@@ -314,6 +314,54 @@ static void test_idle(void **state)
 	down();
 }
 
+static struct fid_ep *served;
+static unsigned polls_left;
+
+/* The last of a few polls finds a message. */
+static void deliver_soon(void)
+{
+	if (polls_left && !--polls_left)
+		fake_deliver(served, 1);
+}
+
+static bool never(struct obj_wait *wait, const void *arg)
+{
+	return false;
+}
+
+/* Each wait on a queue that stays empty is cut short by what comes to another one: the time for
+ * which its thread polled was not in vain.
+ */
+static void test_polls_for_another(void **state)
+{
+	struct obj_wait *wait;
+	struct fid_cq *other;
+	int i;
+
+	up(NULL, FI_WAIT_FD);
+	if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
+		down();
+		skip();
+	}
+	other = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_FD);
+	served = fake_ep_up(&f, cq, other, av);
+	wait = obj_wait_of(&cq->fid);
+	fake_in_poll = deliver_soon;
+	for (i = 0; i < 20; i++) {
+		struct fi_cq_entry e;
+
+		polls_left = 3;
+		assert_int_equal(obj_wait_sleep(wait, clock_ns() + CLOCK_NS_PER_S, never, NULL), 0);
+		assert_int_equal(atomic_load(&wait->spin.vain), 0);
+		assert_int_equal(atomic_load(&wait->spin.skip), 0);
+		assert_int_equal(fi_cq_read(other, &e, 1), 1);
+	}
+	fake_in_poll = NULL;
+	CLOSE(served);
+	CLOSE(other);
+	down();
+}
+
 /* ---- other kinds ---------------------------------------------------------- */
 
 static void *deliver_later(void *arg)
@@ -547,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_epoll_manual),
 		cmocka_unit_test(test_epoll_auto),
 		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_polls_for_another),
 		cmocka_unit_test(test_yield),
 		cmocka_unit_test(test_mutex_cond),
 		cmocka_unit_test(test_set_fd),
