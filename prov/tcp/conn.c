@@ -58,7 +58,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 	uint32_t events = 0;
 
 	if (!conn->rx.kept && !conn->rx.masked && !conn->detached)
-		events |= EPOLLIN;
+		events |= TCP_CONN_IN;
 	if (conn->tx.blocked)
 		events |= EPOLLOUT;
 	return chan_src_want(&conn->poller->base, &conn->src, events);
@@ -95,6 +95,8 @@ static void on_event(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
 
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		conn->peer_ended = true;
 	if (conn->state == TCP_CONN_READY && conn->first)
 		tcp_lane_event(conn, events);
 	else if (conn->state == TCP_CONN_READY)

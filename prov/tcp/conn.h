@@ -77,7 +77,7 @@ struct tcp_rx {
 	size_t iov_cur, iov_cnt;
 	struct chan_sink sink;		/* what the payload is for */
 	bool big;			/* the last packet was long: read little ahead */
-	bool masked;			/* input has no destination yet: EPOLLIN is not asked for */
+	bool masked;			/* input has no destination yet: TCP_CONN_IN is not asked for */
 	uint64_t left_seq;		/* last poll that left the unexpected payload in the socket, */
 	uint64_t left_pulled;		/* poller->base.pulled at that time, */
 	unsigned left_cnt;		/* and how many polls did */
@@ -106,6 +106,9 @@ struct tcp_lanes {
 	size_t tx_sent[TCP_LANES_MAX];	/* bytes sent of its parts, beyond the first */
 };
 
+/* The events of input, the end of which is told apart. */
+#define TCP_CONN_IN (EPOLLIN | EPOLLRDHUP)
+
 struct tcp_conn {
 	struct chan_src src;		/* first */
 	enum tcp_conn_state state;
@@ -114,6 +117,7 @@ struct tcp_conn {
 	bool ours;			/* we connected; else the peer did */
 	bool overdue;			/* HELLO_SENT: the answer is late; there is no timeout */
 	bool clean_end;			/* FAILED: the peer closed between two packets */
+	bool peer_ended;		/* the set has reported that no more input follows what is here */
 	bool active;			/* on poller->active: read without asking the epoll set */
 	bool detached;			/* active for long: not in the set until a thread blocks */
 	uint16_t streak;		/* active: polls since a thread last blocked */

@@ -166,10 +166,10 @@ static void only_useful_events_are_asked_for(void **state)
 	struct tcp_conn *conn = far.conn;
 
 	assert_int_equal(tcp_conn_watch(conn), 0);
-	assert_int_equal(conn->src.events, EPOLLIN);
+	assert_int_equal(conn->src.events, TCP_CONN_IN);
 	conn->tx.blocked = true;
 	tcp_conn_watch(conn);
-	assert_int_equal(conn->src.events, EPOLLIN | EPOLLOUT);
+	assert_int_equal(conn->src.events, TCP_CONN_IN | EPOLLOUT);
 	conn->rx.masked = true;
 	tcp_conn_watch(conn);
 	assert_int_equal(conn->src.events, EPOLLOUT);

@@ -272,7 +272,7 @@ static void on_connected(struct tcp_conn *conn)
 		ret = send_handshake(conn);
 	}
 	if (!ret)
-		ret = chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
+		ret = chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN);
 	if (ret)
 		tcp_conn_fail(conn, -ret, false);
 }
@@ -330,7 +330,7 @@ int tcp_conn_accept(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 	}
 	net_addr_copy(from, net_addr_len(from), &conn->peer);
 	tune_same_host(fd, &local, &conn->peer);
-	return start_waiting(conn, EPOLLIN);
+	return start_waiting(conn, TCP_CONN_IN);
 }
 
 int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, const void *data,
@@ -361,7 +361,7 @@ void tcp_conn_half_close(struct tcp_conn *conn)
 	conn->chan = NULL;
 	conn->timer.fire = tcp_conn_timed_out;	/* fi_accept() has had another use for it */
 	shutdown(conn->src.fd, SHUT_WR);
-	chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
+	chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN);
 	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + CLOSING_NS);
 }
 

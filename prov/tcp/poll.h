@@ -42,8 +42,8 @@ struct tcp_poller {
 	struct chan_poller base;	/* first */
 	const struct tcp_conf *conf;
 	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last asked */
-	uint64_t asked;			/* clock_cycles() then; 0: it may have had more to report */
 	uint64_t asked_seq;		/* base.seq then */
+	bool asked_all;			/* it has reported all that it had */
 	unsigned until_wait;		/* polls until it is asked again */
 	unsigned wait_every;		/* polls between two times */
 	unsigned set_only;		/* polls that ask the set alone; see tcp_poller_activate() */

@@ -22,10 +22,6 @@
 
 #define BATCH_MAX 64		/* entries in one gathering send */
 #define STALE_NS (10 * CLOCK_NS_PER_MS)	/* after so long without a poll, a peer may have closed */
-/* .. and this share of a millisecond after the set was asked: what is sent so shortly before may be in
- * flight when the peer closes
- */
-#define ASKED_SHARE 8
 
 /* The frame header is written right before the engine's: one entry for both. */
 _Static_assert(offsetof(struct eng_pkt, hdr) ==
@@ -282,19 +278,27 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
-/* was_polled - a recent poll would have reported that the peer has closed: it has read the connection, or
- * asked the set that has it, which had nothing to report.
+/* was_asked - has the set, when it was last asked, said that the peer has not closed?  It has where it
+ * reported the connection without that, or reported all that it had without the connection.
  */
+static inline bool was_asked(const struct tcp_conn *conn)
+{
+	const struct tcp_poller *poller = conn->poller;
+
+	return conn->src.events & EPOLLRDHUP && !conn->peer_ended &&
+	       (conn->used_seq == poller->asked_seq ||
+		(conn->used_seq < poller->asked_seq && poller->asked_all));
+}
+
+/* was_polled - a recent poll would have reported that the peer has closed. */
 static inline bool was_polled(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
 	if (conn->tx.seq == poller->base.seq || poller->base.polling)
 		return true;
-	if (conn->active)
-		return clock_coarse_ns() - poller->polled_ns < STALE_NS;
-	return conn->src.events & EPOLLIN && conn->used_seq < poller->asked_seq &&
-	       clock_cycles() - poller->asked < clock_cycles_in_ms() / ASKED_SHARE;
+	return (conn->active || was_asked(conn)) &&
+	       clock_coarse_ns() - poller->polled_ns < STALE_NS;
 }
 
 /* check_peer_closed - before the first packet after a time without polls: has the peer closed

@@ -218,36 +218,39 @@ static void in_a_burst_of_the_program_slots_are_staged(void **state)
 	far_close(&far);
 }
 
+/* has_slot - is there one just after the set was asked? */
+static bool has_slot(const struct far *far)
+{
+	far->conn->poller->polled_ns = clock_coarse_ns();
+	return tcp_tx_slot(far->chan, 20) != NULL;
+}
+
 static void there_is_no_slot_where_order_or_the_peer_is_in_doubt(void **state)
 {
 	struct far far = far_open(1);
-	int i;
+	struct tcp_poller *poller = far.conn->poller;
 
 	assert_int_equal(far_send(&far, 20, 0), 1);
 	assert_non_null(tcp_tx_slot(far.chan, 20));
 	far.chan->base.state = CHAN_PARKING;
 	assert_null(tcp_tx_slot(far.chan, 20));
 	far.chan->base.state = CHAN_READY;
-	/* not polled since the last send: the peer may have closed, unless the set was asked just now, and had
-	 * nothing to report of the connection, or not of all
-	 */
+	/* not polled since the last send: the peer may have closed, unless the set was asked just now */
 	fake_poll();
 	far.conn->active = false;
-	far.conn->poller->asked = 0;
-	assert_null(tcp_tx_slot(far.chan, 20));
-	far.conn->poller->asked_seq = far.conn->poller->base.seq;
-	for (i = 0; i < 1000; i++) {
-		far.conn->used_seq = far.conn->poller->base.seq - 1;
-		far.conn->poller->asked = clock_cycles();
-		if (tcp_tx_slot(far.chan, 20))
-			break;			/* a test may be interrupted */
-	}
-	assert_true(i < 1000);
-	far.conn->used_seq++;
-	far.conn->poller->asked = clock_cycles();
-	assert_null(tcp_tx_slot(far.chan, 20));
-	far.conn->used_seq--;
-	far.conn->poller->asked -= clock_cycles_in_ms();
+	poller->asked_seq = poller->base.seq;
+	poller->asked_all = true;
+	far.conn->used_seq = poller->base.seq - 1;
+	assert_true(has_slot(&far));
+	poller->asked_all = false;
+	assert_false(has_slot(&far));		/* it had more to report */
+	far.conn->used_seq = poller->base.seq;
+	assert_true(has_slot(&far));		/* it reported that there is input, and no more */
+	far.conn->peer_ended = true;
+	assert_false(has_slot(&far));
+	far.conn->peer_ended = false;
+	assert_true(has_slot(&far));
+	poller->polled_ns -= 100 * CLOCK_NS_PER_MS;
 	assert_null(tcp_tx_slot(far.chan, 20));
 	/* a packet is queued */
 	assert_int_equal(far_send(&far, TCP_PAYLOAD_MAX, 0), 0);
@@ -269,13 +272,34 @@ static void a_peer_that_closed_between_polls_is_found_before_a_send(void **state
 
 	fake_poll();
 	far.conn->active = false;
-	far.conn->poller->asked = 0;
+	far.conn->poller->polled_ns = 0;
 	close(stream_lane[0].fd);
 	stream_lane[0].fd = -1;
 	assert_int_equal(far_send(&far, 20, 0), -FI_EAGAIN);
 	assert_int_equal(far.conn->state, TCP_CONN_READY);
 	FAKE_UNTIL(2000, far.peer->down == 1);
 	assert_int_equal(far.peer->err, FI_ECONNRESET);
+	fake_close(far.ep, 0);
+}
+
+/* The end comes with input: the set reports both, and the next send is not the one that is lost. */
+static void a_peer_that_closes_behind_its_last_bytes(void **state)
+{
+	struct far far = far_open(1);
+	struct tcp_poller *poller = far.conn->poller;
+	uint8_t byte = 0;
+
+	tcp_poller_deactivate(poller, far.conn);
+	assert_int_equal(write(stream_lane[0].fd, &byte, 1), 1);
+	close(stream_lane[0].fd);
+	stream_lane[0].fd = -1;
+	FAKE_UNTIL(2000, far.conn->rx.stash_len == 1);
+	assert_int_equal(far.conn->used_seq, poller->asked_seq);
+	tcp_poller_deactivate(poller, far.conn);
+	poller->polled_ns = clock_coarse_ns();
+	assert_int_equal(far_send(&far, 20, 0), -FI_EAGAIN);
+	assert_int_equal(far.conn->state, TCP_CONN_READY);
+	FAKE_UNTIL(2000, far.peer->down == 1);
 	fake_close(far.ep, 0);
 }
 
@@ -410,6 +434,7 @@ int main(void)
 		TEST(in_a_burst_of_the_program_slots_are_staged),
 		TEST(there_is_no_slot_where_order_or_the_peer_is_in_doubt),
 		TEST(a_peer_that_closed_between_polls_is_found_before_a_send),
+		TEST(a_peer_that_closes_behind_its_last_bytes),
 		TEST(an_error_of_the_socket_ends_the_connection_once),
 		TEST(a_stream_is_shut_behind_the_last_byte),
 		TEST(staged_bytes_can_be_discarded),

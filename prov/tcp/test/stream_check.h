@@ -164,7 +164,7 @@ static inline unsigned stream_open(struct tcp_link *link, struct tcp_chan *chan,
 
 	conn->max_payload = STREAM_SHORT;
 	tcp_conn_set_state(conn, TCP_CONN_READY);
-	CHECK(!chan_src_want(&conn->poller->base, &conn->src, EPOLLIN));
+	CHECK(!chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN));
 	conn->chan = chan;
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello.epoch }, false);
 	conn->peer = *addr;
@@ -174,7 +174,7 @@ static inline unsigned stream_open(struct tcp_link *link, struct tcp_chan *chan,
 	conn->max_payload += TCP_STRIPE_MIN;
 	for (hello.lane = 1; hello.lane < conn->lanes->cnt; hello.lane++) {
 		lane = stream_conn(link, &stream_lane[hello.lane]);
-		CHECK(!chan_src_want(&lane->poller->base, &lane->src, EPOLLIN));
+		CHECK(!chan_src_want(&lane->poller->base, &lane->src, TCP_CONN_IN));
 		tcp_lane_join(lane, chan, &hello);
 		CHECK(lane->state == TCP_CONN_READY);
 	}
