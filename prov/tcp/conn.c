@@ -11,6 +11,7 @@
 #include "link.h"
 
 #define BIT(state) (1u << (state))
+#define ACKS_EVERY 32		/* events of input between two times that ACKs are delayed */
 
 /* The legal edges; CLOSED may follow any state. */
 static const unsigned edges[] __attribute__((unused)) = {
@@ -69,6 +70,15 @@ void tcp_conn_timed_out(struct timer *timer, uint64_t now)
 	tcp_conn_handshake_timeout(container_of(timer, struct tcp_conn, timer));
 }
 
+/* few_acks - a peer on the same host that sends and gets nothing, as in many collectives, would be sent an
+ * ACK for each packet that is read; it needs none of them soon.
+ */
+static void few_acks(struct tcp_conn *conn)
+{
+	if (conn->same_host && conn->state == TCP_CONN_READY && !(conn->acks++ % ACKS_EVERY))
+		net_sock_delay_acks(conn->src.fd);
+}
+
 /* Output first: it may end the connection, and input is then read no more. */
 static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 {
@@ -77,6 +87,7 @@ static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 	if (conn->state == TCP_CONN_READY && !conn->rx.kept && events & ~(uint32_t) EPOLLOUT) {
 		tcp_poller_activate(conn->poller, conn);
 		tcp_rx_read(conn, OBJ_POLL_BUDGET);
+		few_acks(conn);
 	}
 	if (conn->state == TCP_CONN_READY && conn->rx.body == TCP_BODY_OTHERS && !conn->rx.masked) {
 		conn->rx.masked = true;

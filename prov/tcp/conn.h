@@ -117,6 +117,8 @@ struct tcp_conn {
 	bool ours;			/* we connected; else the peer did */
 	bool overdue;			/* HELLO_SENT: the answer is late; there is no timeout */
 	bool clean_end;			/* FAILED: the peer closed between two packets */
+	bool same_host;			/* as the peer */
+	uint8_t acks;			/* events of input since ACKs were last delayed */
 	bool peer_ended;		/* the set has reported that no more input follows what is here */
 	bool active;			/* on poller->active: read without asking the epoll set */
 	bool detached;			/* active for long: not in the set until a thread blocks */

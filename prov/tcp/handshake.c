@@ -170,10 +170,11 @@ static int set_options(const struct tcp_link *link, int fd)
  * congestion control may pace every packet or model the path on every acknowledgement; Reno
  * does the least work.
  */
-static void tune_same_host(int fd, const union net_sa *local, const union net_sa *peer)
+static void tune_same_host(struct tcp_conn *conn, const union net_sa *local)
 {
-	if (net_addr_same_host(&local->sa, &peer->sa))
-		net_sock_congestion(fd, "reno");	/* on an error the default stays */
+	conn->same_host = net_addr_same_host(&local->sa, &conn->peer.sa);
+	if (conn->same_host)
+		net_sock_congestion(conn->src.fd, "reno");	/* on an error the default stays */
 }
 
 int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
@@ -264,7 +265,7 @@ static void on_connected(struct tcp_conn *conn)
 	if (!ret && is_self_connect(conn, &local))
 		ret = -FI_ECONNREFUSED;
 	if (!ret) {
-		tune_same_host(conn->src.fd, &local, &conn->peer);
+		tune_same_host(conn, &local);
 		tcp_conn_set_state(conn, TCP_CONN_HELLO_SENT);
 		if (conn->chan)
 			conn->chan->base.asked = true;
@@ -329,7 +330,7 @@ int tcp_conn_accept(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 		return ret;
 	}
 	net_addr_copy(from, net_addr_len(from), &conn->peer);
-	tune_same_host(fd, &local, &conn->peer);
+	tune_same_host(conn, &local);
 	return start_waiting(conn, TCP_CONN_IN);
 }
 

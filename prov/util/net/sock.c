@@ -153,6 +153,11 @@ int net_sock_congestion(int fd, const char *name)
 	       -errno : 0;
 }
 
+int net_sock_delay_acks(int fd)
+{
+	return set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+}
+
 /* buffer - the kernel doubles the requested size for its bookkeeping and reports the double;
  * the result is halved.
  */

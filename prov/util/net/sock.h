@@ -71,6 +71,11 @@ int net_sock_keepalive(int fd, const struct net_keepalive *ka);
 /* net_sock_congestion - set the congestion control algorithm; see tcp(7). */
 int net_sock_congestion(int fd, const char *name);
 
+/* net_sock_delay_acks - acknowledge every second segment, as where data goes both ways, rather than each
+ * that is read.  The system returns to the latter when none follows in time.
+ */
+int net_sock_delay_acks(int fd);
+
 /* net_sock_buffers - request send and receive buffers of this many bytes; 0 keeps the system's
  * choice.  The system may grant less (net.core.{w,r}mem_max); the granted sizes are returned in
  * *@send_p and *@recv_p.

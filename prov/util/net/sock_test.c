@@ -185,6 +185,8 @@ static void test_connection(void **state)
 	assert_int_equal(net_sock_congestion(fd[1], "reno"), 0);	/* always available */
 	assert_int_equal(getsockopt(fd[1], IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
 	assert_string_equal(name, "reno");
+	assert_int_equal(net_sock_delay_acks(fd[1]), 0);
+	assert_false(get_int(fd[1], IPPROTO_TCP, TCP_QUICKACK));
 	assert_int_equal(net_sock_buffers(fd[1], &snd, &rcv), 0);
 	assert_int_equal(snd, 65536);
 	assert_true(rcv > 0);
