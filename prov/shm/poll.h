@@ -120,6 +120,13 @@ int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p);
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn);
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn);
 
+/* shm_poller_works - the program has just done something: its last poll was not in vain. */
+static inline void shm_poller_works(struct shm_poller *poller)
+{
+	poller->vain = 0;
+	obj_idle_end(&poller->base.base.prog->idle);
+}
+
 /* shm_poller_crowded - does this process get the processor only now and then?  Then so do its peers,
  * most likely: what takes a few turns of both takes long.
  */

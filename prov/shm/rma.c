@@ -286,6 +286,8 @@ int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 		ret = may_access(conn);
 		if (ret > 0)
 			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
+		if (ret > 0)
+			shm_poller_works(conn->poller);
 		leave(conn->out.seg);
 		*notify_p = target.counted;
 		return ret;

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "obj/cq.h"
 #include "shm/test/calls.h"
 
 #define KEY 0x7005
@@ -478,6 +479,47 @@ static void long_writes_are_counted_in_bytes(void **state)
 	end(&t);
 }
 
+/* ---- polls beside them ------------------------------------------------------------------------- */
+
+static void write_and_poll(struct two *t)
+{
+	const struct obj_prog *prog = atomic_load(&obj_cq_of(t->n.cq)->wait.feed.single);
+	struct fi_cq_tagged_entry entry;
+	unsigned i, alone = 0;
+
+	for (i = 0; i < 100; i++) {
+		POST(&t->n, fi_write(t->n.ep, t->region, PIECE, NULL, t->peer, 0, KEY, NULL));
+		if (fi_cq_read(t->n.cq, &entry, 1) != 1) {
+			CHECK(!await(&t->n, 1));	/* the first ones go through the target */
+			continue;
+		}
+		alone++;
+		CHECK(fi_cq_read(t->n.cq, &entry, 1) == -FI_EAGAIN);
+		CHECK(fi_cq_read(t->n.cq, &entry, 1) == -FI_EAGAIN);
+		CHECK(prog->idle.polls < OBJ_IDLE_BLOCK);
+	}
+	CHECK(alone > 50);
+	POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
+	CHECK(!await(&t->n, 1));
+	drain_wakeups(t->to[0]);
+	close_node(&t->n);
+}
+
+/* A program that polls in vain between writes which are done in the call does not wait: it need not yield. */
+static void polls_between_writes_are_no_wait(void **state)
+{
+	struct two t;
+
+	if (!may_write())
+		skip();
+	begin(&t, make_large, write_and_poll);
+	meet(&t);
+	say(t.to[1]);
+	reap(t.pid);
+	CALL(fi_close(&t.mr->fid));
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +530,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_blocks_is_refused_only_with_operations_open),
 		cmocka_unit_test(a_peer_killed_in_short_writes_no_longer_writes),
 		cmocka_unit_test(long_writes_are_counted_in_bytes),
+		cmocka_unit_test(polls_between_writes_are_no_wait),
 	};
 
 	setenv("FI_SHM_CONN_RETRY", "30000", 1);

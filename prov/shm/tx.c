@@ -210,14 +210,12 @@ static void wait_for_room(struct shm_conn *conn)
 }
 
 /* check_peer - before the first packet after a poll in which nothing arrived: has the peer
- * closed the socket?  The packet would be lost in the ring.  That poll was not in vain: the program
- * does not wait.
+ * closed the socket?  The packet would be lost in the ring.
  */
 static void check_peer(struct shm_conn *conn)
 {
 	conn->seq = conn->poller->base.seq;
-	conn->poller->vain = 0;
-	obj_idle_end(&conn->poller->base.base.prog->idle);
+	shm_poller_works(conn->poller);
 	if (!conn->poller->base.polling && !shm_poller_heard(conn->poller))
 		shm_conn_check(conn);
 }
