@@ -42,6 +42,7 @@ static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 		tcp_unacked_check(poller, poller->polled_ns);
 	cnt = chan_poller_events(&poller->base);
 	poller->asked_seq = poller->base.seq;
+	poller->asked = clock_cycles();
 	poller->asked_all = cnt < CHAN_EVENTS_MAX;
 	if (cnt)
 		obj_poller_set_quiet(&poller->base.base, false);

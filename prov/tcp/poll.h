@@ -42,6 +42,7 @@ struct tcp_poller {
 	struct chan_poller base;	/* first */
 	const struct tcp_conf *conf;
 	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last asked */
+	uint64_t asked;			/* clock_cycles() then */
 	uint64_t asked_seq;		/* base.seq then */
 	bool asked_all;			/* it has reported all that it had */
 	unsigned until_wait;		/* polls until it is asked again */

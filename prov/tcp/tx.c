@@ -278,27 +278,31 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
 }
 
-/* was_asked - has the set, when it was last asked, said that the peer has not closed?  It has where it
- * reported the connection without that, or reported all that it had without the connection.
+/* was_asked - has the set, when it was last asked, reported @conn, or all that it had without it?  Then the
+ * peer had not closed, or conn->peer_ended is set.  That holds for a millisecond, in which a burst to many
+ * peers is sent and no process is started again.
  */
 static inline bool was_asked(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
-	return conn->src.events & EPOLLRDHUP && !conn->peer_ended &&
+	return conn->src.events & EPOLLRDHUP &&
 	       (conn->used_seq == poller->asked_seq ||
 		(conn->used_seq < poller->asked_seq && poller->asked_all));
 }
 
-/* was_polled - a recent poll would have reported that the peer has closed. */
+/* was_polled - a recent poll would have found that the peer has closed, and has not. */
 static inline bool was_polled(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
 	if (conn->tx.seq == poller->base.seq || poller->base.polling)
 		return true;
-	return (conn->active || was_asked(conn)) &&
-	       clock_coarse_ns() - poller->polled_ns < STALE_NS;
+	if (conn->peer_ended)
+		return false;
+	if (conn->active)
+		return clock_coarse_ns() - poller->polled_ns < STALE_NS;
+	return was_asked(conn) && clock_cycles() - poller->asked < clock_cycles_in_ms();
 }
 
 /* check_peer_closed - before the first packet after a time without polls: has the peer closed
