@@ -119,7 +119,7 @@ struct tcp_conn {
 	bool clean_end;			/* FAILED: the peer closed between two packets */
 	bool same_host;			/* as the peer */
 	uint8_t acks;			/* events of input since ACKs were last delayed */
-	bool peer_ended;		/* the set has reported that no more input follows what is here */
+	bool peer_ended;		/* the set has reported the end of its stream, or an error */
 	bool active;			/* on poller->active: read without asking the epoll set */
 	bool detached;			/* active for long: not in the set until a thread blocks */
 	uint16_t streak;		/* active: polls since a thread last blocked */
