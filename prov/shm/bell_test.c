@@ -9,9 +9,12 @@
 #include "base/test/verify.h"
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/relax.h"
 #include "conn.h"
 #include "seg.h"
 
@@ -178,12 +181,112 @@ static void a_sleeping_receiver_is_rung_and_woken(void **state)
 	assert_true(shm_bell_rung(&set, 0, rung));
 	assert_false(shm_out_asleep(&out));
 	assert_true(shm_bell_rung(&set, 0, rung));
+	/* one that leaves barriers to the sender is awake, too, and its bell rings only if it says so */
+	in.awake = SHM_FENCES;
+	shm_in_wake(&in);
+	assert_false(shm_out_asleep(&out) || shm_out_sleeps(&out));
+	assert_false(shm_bell_rung(&set, 0, rung));
+	in.awake = SHM_RINGS | SHM_FENCES;
+	shm_in_wake(&in);
+	assert_false(shm_out_asleep(&out) || shm_out_sleeps(&out));
+	assert_true(shm_bell_rung(&set, 0, rung));
 	out.woken = 0;
 	in.sleep_seq = SHM_CLOSED - 1;	/* no sleep is taken for one of the values with a meaning */
 	shm_in_sleep(&in);
 	assert_true(shm_out_sleeps(&out) && !shm_out_closed(&out) && shm_out_asleep(&out));
 	shm_seg_unmap(in.seg);
 	shm_bell_free(&set);
+}
+
+#define SLEEPS 100000
+#define SPINS 2000		/* before the other thread may have the processor */
+
+static void pause_some(unsigned *spins)
+{
+	if (++*spins % SPINS == 0)
+		sched_yield();
+}
+
+struct sleeper {
+	struct shm_out out;
+	atomic_uint wakes;	/* that the sender has made */
+	atomic_uint taken;	/* packets */
+};
+
+static void *send_one_by_one(void *arg)
+{
+	struct sleeper *s = arg;
+	unsigned i, spins = 0;
+
+	for (i = 1; i <= SLEEPS; i++) {
+		shm_out_publish(&s->out, SHM_SHORT, 0, 0);
+		if (shm_out_asleep(&s->out))
+			atomic_fetch_add(&s->wakes, 1);
+		while (atomic_load(&s->taken) < i)
+			pause_some(&spins);
+		shm_out_room(&s->out, 1);
+	}
+	return NULL;
+}
+
+/* wait_wake - sleep until the sender wakes us.  False: it does not. */
+static bool wait_wake(struct sleeper *s, unsigned seen)
+{
+	uint64_t until = clock_ns() + 5 * CLOCK_NS_PER_S;
+	unsigned spins = 0;
+
+	while (atomic_load(&s->wakes) == seen && clock_ns() < until)
+		pause_some(&spins);
+	return atomic_load(&s->wakes) != seen;
+}
+
+/* sleep_once - until the sender has woken @s more than @seen times, unless there is a packet.  Returns
+ * true if there is one then.
+ */
+static bool sleep_once(struct sleeper *s, struct shm_in *in, unsigned seen)
+{
+	shm_in_sleep(in);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!shm_in_ready(in))
+		assert_true(wait_wake(s, seen));
+	shm_in_wake(in);
+	return shm_in_ready(in);
+}
+
+/* A receiver that has left barriers to the sender since its last sleep misses no packet without one of
+ * the kernel.
+ */
+static void a_sender_that_fences_wakes_each_sleeper(void **state)
+{
+	struct sleeper s = { 0 };
+	struct shm_in in = { 0 };
+	uint8_t body[SHM_BODY];
+	unsigned i, j, seen;
+	pthread_t thread;
+	size_t hdr_len, len;
+	int fd;
+
+	assert_int_equal(shm_seg_make(&in.seg, &fd), 0);
+	close(fd);
+	s.out.seg = in.seg;
+	in.awake = SHM_FENCES;
+	shm_in_wake(&in);
+	assert_int_equal(pthread_create(&thread, NULL, send_one_by_one, &s), 0);
+	for (i = 1; i <= SLEEPS; i++) {
+		seen = atomic_load(&s.wakes);
+		/* about as long as the sender takes to send the next one */
+		for (j = i % 64; j > 0; j--)
+			cpu_relax();
+		/* a wake-up for the packet before may come late: then it sleeps once more */
+		while (!sleep_once(&s, &in, seen))
+			seen = atomic_load(&s.wakes);
+		assert_int_equal(shm_in_short(&in, body, &hdr_len, &len), 1);
+		in.pos++;
+		shm_in_release(&in);
+		atomic_store(&s.taken, i);
+	}
+	pthread_join(thread, NULL);
+	shm_seg_unmap(in.seg);
 }
 
 int main(void)
@@ -195,6 +298,7 @@ int main(void)
 		cmocka_unit_test(those_that_ring_are_seen_once),
 		cmocka_unit_test(what_was_published_before_the_ring_is_seen),
 		cmocka_unit_test(a_sleeping_receiver_is_rung_and_woken),
+		cmocka_unit_test(a_sender_that_fences_wakes_each_sleeper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,16 +74,18 @@ bool shm_conn_can_write(struct shm_conn *conn)
 	return !conn->ended && !shm_out_closed(&conn->out);
 }
 
-/* drain_wakeups - read the bytes that woke us.  False: the peer has closed the socket. */
-static bool drain_wakeups(const struct shm_conn *conn)
+/* take_wakeup - read the byte that woke us; a second one, which is rare, wakes us again.  False: the
+ * peer has closed the socket.
+ */
+static bool take_wakeup(const struct shm_conn *conn)
 {
-	char bytes[8];
+	char byte;
 	ssize_t ret;
 
 	do
-		ret = recv(conn->src.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-	while (ret > 0 || (ret < 0 && errno == EINTR));
-	return ret < 0 && errno == EAGAIN;
+		ret = recv(conn->src.fd, &byte, sizeof(byte), MSG_DONTWAIT);
+	while (ret < 0 && errno == EINTR);
+	return ret > 0 || (ret < 0 && errno == EAGAIN);
 }
 
 void shm_conn_peer_closed(struct shm_conn *conn)
@@ -108,7 +110,7 @@ static void on_event(struct chan_src *src, uint32_t events)
 	if (conn->state != SHM_CONN_READY)
 		return;
 	shm_poller_activate(conn->poller, conn);
-	if (!drain_wakeups(conn))
+	if (!take_wakeup(conn))
 		shm_conn_peer_closed(conn);
 	if (!conn->active)
 		shm_rx_poll(conn, SHM_SLOTS + 1, true);

@@ -264,14 +264,56 @@ static void no_wakeup_for_room_is_lost(void **state)
 	shm_conf.disable_cma = 0;
 }
 
-/* ---- polls that are left out -------------------------------------------------------------- */
-
-#define SELDOM_NS 200000	/* many cycles of any clock */
-
 static struct shm_poller *the_poller(void)
 {
 	return container_of(fake_prog.pollers.next, struct shm_poller, base.base.node);
 }
+
+/* all_say - do the segments of all active connections say that the receiver is awake, with @fences? */
+static bool all_say(const struct shm_poller *poller, uint32_t fences)
+{
+	unsigned i;
+
+	for (i = 0; i < poller->active_cnt; i++)
+		if ((atomic_load(&poller->active[i]->in.seg->rx.asleep) & ~SHM_RINGS) != fences)
+			return false;
+	return poller->active_cnt && poller->fences == fences;
+}
+
+/* A receiver that sleeps after each message makes no barriers, one that stays awake lets its senders make
+ * none.
+ */
+static void short_times_awake_leave_barriers_to_the_senders(void **state)
+{
+	struct eng_ep *a = ep_at(NULL);
+	struct eng_peer *aa = peer_at(a, a);
+	struct shm_poller *poller;
+	uint64_t due, until;
+	unsigned i;
+
+	fake_send(aa, 8, 0);
+	FAKE_UNTIL(5000, (fake_pull_some(a), aa->rx_cnt == 1));
+	poller = the_poller();
+	for (until = clock_ns() + CLOCK_NS_PER_MS, i = 0; i < 1000 || clock_ns() < until; i++)
+		fake_poll();
+	assert_true(all_say(poller, 0));
+	for (i = 2; i < 6; i++) {
+		due = UINT64_MAX;
+		assert_int_equal(poller->base.base.ops->arm(&poller->base.base, &due), 0);
+		fake_send(aa, 8, 0);
+		FAKE_UNTIL(5000, (fake_pull_some(a), aa->rx_cnt == i));
+		/* the first of these sleeps was after a long time awake */
+		assert_true(all_say(poller, i < 4 ? 0 : SHM_FENCES));
+	}
+	for (until = clock_ns() + CLOCK_NS_PER_MS, i = 0; i < 1000 || clock_ns() < until; i++)
+		fake_poll();
+	assert_true(all_say(poller, 0));
+	fake_close(a, 100);
+}
+
+/* ---- polls that are left out -------------------------------------------------------------- */
+
+#define SELDOM_NS 200000	/* many cycles of any clock */
 
 /* wait_polls - as a program does that waits, and polls again after @gap_ns.  Returns the polls that were
  * made.
@@ -493,6 +535,7 @@ int main(void)
 		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 		TEST(no_wakeup_is_lost),
 		TEST(no_wakeup_for_room_is_lost),
+		TEST(short_times_awake_leave_barriers_to_the_senders),
 		TEST(polls_in_vain_are_left_out),
 		TEST(each_of_many_senders_is_heard_soon),
 		TEST(no_wakeup_by_many_is_lost),

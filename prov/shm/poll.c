@@ -25,6 +25,9 @@
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define FAR_CYCLES 3000		/* from the end of a poll to the next one, of a program that waits by itself */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
+#define NAPS 2			/* short times awake in a row, after which the senders make the barriers: */
+#define NAPS_IN_MS 8		/* .. shorter than the eighth of a millisecond, */
+#define NAP_POLLS 256		/* .. or of fewer polls */
 #define LEAVE_POLLS 2		/* that leave an unexpected message in the ring */
 
 /* ---- barriers ------------------------------------------------------------------------- */
@@ -134,7 +137,7 @@ static int ask_sockets(struct shm_poller *poller)
 /* look_soon - the next poll looks at @conn. */
 static inline void look_soon(struct shm_poller *poller, const struct shm_conn *conn)
 {
-	if (conn->in.awake == SHM_RINGS)
+	if (conn->in.awake & SHM_RINGS)
 		shm_bell_ring(&poller->bells, conn->bell);
 }
 
@@ -146,11 +149,11 @@ static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned pl
 	conn->place = place;
 	conn->rung = 0;
 	poller->active[place] = conn;
-	conn->in.awake = place < poller->front_cnt ? 0 : SHM_RINGS;
+	conn->in.awake = poller->fences | (place < poller->front_cnt ? 0 : SHM_RINGS);
 	/* while the poller sleeps, all active segments say so */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
-	if (!conn->in.awake)
+	if (place < poller->front_cnt)
 		return;
 	/* the sender may not have seen yet that it has to ring */
 	look_soon(poller, conn);
@@ -211,17 +214,52 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
 	obj_poller_set_active(&poller->base.base, poller->active_cnt);
 }
 
-static void wake(struct shm_poller *poller)
+/* say_awake - to the senders of the active connections: @fences is 0 or SHM_FENCES.  Not from 0 to
+ * SHM_FENCES while it polls: a sender that has read the former makes no barrier.
+ */
+static void say_awake(struct shm_poller *poller, uint32_t fences)
 {
+	struct shm_in *in;
 	unsigned i;
 
+	poller->fences = fences;
+	for (i = 0; i < poller->active_cnt; i++) {
+		in = &poller->active[i]->in;
+		in->awake = fences | (in->awake & SHM_RINGS);
+		shm_in_wake(in);
+	}
+}
+
+/* just_woken - is it so short a time since the last sleep, or did this thread run so little, that a barrier
+ * by the kernel for each sleep, which interrupts the other processors, would be a good part of it?
+ */
+static bool just_woken(const struct shm_poller *poller)
+{
+	return poller->base.seq - poller->woken_seq < NAP_POLLS ||
+	       clock_cycles() - poller->woken < clock_cycles_in_ms() / NAPS_IN_MS;
+}
+
+/* judge_fences - a barrier for each message costs the senders less than one of the kernel for each sleep,
+ * if few messages come between two of these.
+ */
+static void judge_fences(struct shm_poller *poller)
+{
+	if (!poller->fences || just_woken(poller))
+		return;
+	poller->naps = 0;
+	say_awake(poller, 0);
+}
+
+static void wake(struct shm_poller *poller)
+{
 	/* the wake-up may be the byte of an inactive connection */
 	poller->until_wait = 0;
 	poller->until_tick = 0;
 	poller->asleep = false;
 	obj_prog_disarm(poller->base.base.prog);
-	for (i = 0; i < poller->active_cnt; i++)
-		shm_in_wake(&poller->active[i]->in);
+	poller->woken = clock_cycles();
+	poller->woken_seq = poller->base.seq;
+	say_awake(poller, poller->naps == NAPS ? SHM_FENCES : 0);
 }
 
 /* go_to_sleep - say so in the active segments.  Returns the result of the barrier: negative
@@ -229,15 +267,21 @@ static void wake(struct shm_poller *poller)
  */
 static int go_to_sleep(struct shm_poller *poller)
 {
+	struct shm_conn *conn;
 	bool expedite = false;
 	unsigned i;
 
+	if (!just_woken(poller))
+		poller->naps = 0;
+	else if (!poller->asleep && poller->naps < NAPS)
+		poller->naps++;
 	poller->asleep = true;
 	poller->slept_ns = clock_coarse_ns();
 	chan_poller_chore(&poller->base);
 	for (i = 0; i < poller->active_cnt; i++) {
-		shm_in_sleep(&poller->active[i]->in);
-		expedite |= !poller->active[i]->out.fence;
+		conn = poller->active[i];
+		shm_in_sleep(&conn->in);
+		expedite |= !conn->out.fence && !(conn->in.awake & SHM_FENCES);
 	}
 	atomic_thread_fence(memory_order_seq_cst);
 	return expedite ? membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
@@ -325,7 +369,7 @@ static void advance(struct shm_poller *poller, struct shm_conn *conn)
 	struct shm_conn *idle;
 	unsigned place = conn->place;
 
-	if (!poller->front_cnt || conn->in.awake != SHM_RINGS || ++conn->rung < FRONT_AFTER)
+	if (!poller->front_cnt || !(conn->in.awake & SHM_RINGS) || ++conn->rung < FRONT_AFTER)
 		return;
 	conn->rung = 0;
 	idle = poller->active[poller->front_next++ % poller->front_cnt];
@@ -583,6 +627,7 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 
 	if (poller->doubts)
 		recheck(poller);
+	judge_fences(poller);
 	adapt_front(poller);
 	find_sole(poller);
 	if (sockets_due(poller))

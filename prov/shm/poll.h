@@ -100,6 +100,10 @@ struct shm_poller {
 	unsigned wait_gap;		/* what that begins at, while all connections are active */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
+	uint64_t woken;			/* clock_cycles() at the end of that, */
+	uint64_t woken_seq;		/* .. and how many polls there were until then */
+	uint32_t fences;		/* SHM_FENCES: the senders make the barrier of the next sleep; or 0 */
+	uint8_t naps;			/* short times awake in a row, up to NAPS */
 	bool asleep;			/* the segments say that we sleep */
 	struct list splitting;		/* connections whose long packets may be copied by both sides */
 	struct list dead;		/* connections to free once no fetched event can name them */

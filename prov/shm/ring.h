@@ -276,9 +276,13 @@ static inline bool shm_out_is_clear(struct shm_out *out)
  */
 static inline bool shm_out_calls(struct shm_out *out, uint32_t asleep)
 {
-	if (out->bell)
+	if (asleep <= SHM_AWAKE && asleep & SHM_FENCES) {
+		atomic_thread_fence(memory_order_seq_cst);
+		asleep = atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed);
+	}
+	if (out->bell && asleep & ~SHM_FENCES)
 		atomic_store_explicit(out->bell, 1, memory_order_release);
-	if (asleep == SHM_RINGS || asleep == out->woken)
+	if (asleep <= SHM_AWAKE || asleep == out->woken)
 		return false;
 	out->woken = asleep;
 	return true;
@@ -289,7 +293,8 @@ static inline bool shm_out_calls(struct shm_out *out, uint32_t asleep)
  * The receiver stores that it sleeps, then reads the ring once more; the sender publishes,
  * then reads whether the receiver sleeps.  Each side needs a full barrier between the two
  * steps, or both could miss the other's store.  The receiver makes the sender's, too, by
- * an expedited barrier of the kernel (membarrier), unless out->fence.
+ * an expedited barrier of the kernel (membarrier), unless out->fence, and unless it has said
+ * SHM_FENCES all the time since its last sleep.
  */
 static inline bool shm_out_asleep(struct shm_out *out)
 {
@@ -310,7 +315,7 @@ struct shm_in {
 	uint64_t pos;		/* slots taken */
 	uint64_t bytes;		/* of the data ring, skipped ones included */
 	uint32_t sleep_seq;	/* last value of asleep that was a sleep */
-	uint32_t awake;		/* its value while the receiver polls: 0 or SHM_RINGS */
+	uint32_t awake;		/* its value while the receiver polls: flags of SHM_AWAKE */
 };
 
 /* The content of a slot, copied out of shared memory and checked. */
@@ -410,8 +415,8 @@ static inline void shm_in_release(struct shm_in *in)
  */
 static inline void shm_in_sleep(struct shm_in *in)
 {
-	if (++in->sleep_seq == SHM_CLOSED || in->sleep_seq <= SHM_RINGS)
-		in->sleep_seq = SHM_RINGS + 1;
+	if (++in->sleep_seq == SHM_CLOSED || in->sleep_seq <= SHM_AWAKE)
+		in->sleep_seq = SHM_AWAKE + 1;
 	atomic_store_explicit(&in->seg->rx.asleep, in->sleep_seq, memory_order_relaxed);
 }
 
@@ -429,7 +434,7 @@ static inline bool shm_out_closed(const struct shm_out *out)
 /* shm_out_sleeps - does the receiver sleep, as far as is known? */
 static inline bool shm_out_sleeps(const struct shm_out *out)
 {
-	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed) > SHM_RINGS;
+	return atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed) > SHM_AWAKE;
 }
 
 static inline void shm_in_wake(struct shm_in *in)

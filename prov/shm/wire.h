@@ -73,10 +73,13 @@ enum shm_kind {
 
 #define SHM_SKIP 0x80		/* in the kind's byte */
 
-/* Values of shm_ctl_rx.asleep that are no sleep: the receiver looks at this ring when its bell rings,
- * and it has closed.
+/* Values of shm_ctl_rx.asleep that are no sleep: flags of a receiver that polls, and that it has closed.
+ * SHM_RINGS: it looks at this ring when its bell rings.  SHM_FENCES: it will not make the sender's
+ * barrier when it goes to sleep, so the sender makes one after it has published and reads this again.
  */
 #define SHM_RINGS 1
+#define SHM_FENCES 2
+#define SHM_AWAKE (SHM_RINGS | SHM_FENCES)
 #define SHM_CLOSED UINT32_MAX
 
 #define SHM_BELLS (16u << 10)		/* of one receiver */
@@ -90,7 +93,7 @@ struct shm_slot {
 struct shm_ctl_rx {
 	_Alignas(SHM_LINE) _Atomic uint64_t slots_done;	/* slots that may be used again */
 	_Atomic uint64_t bytes_done;			/* of the data ring, skipped ones included */
-	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* 0: it polls; SHM_RINGS; else wake it, once per value */
+	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* it polls: flags of SHM_AWAKE; else wake it, once per value */
 	_Atomic uint32_t can_read;			/* it can read the sender's memory */
 	_Atomic uint32_t leased;			/* there is or was something in leases */
 };
@@ -193,7 +196,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 7
+#define SHM_VERSION 8
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_handshake_type {
