@@ -16,8 +16,12 @@
  * Now and then it does not yield early: what is found then shows that the peer has a processor.
  *
  * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
- * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, after polling
- * was in vain several times in a row.  A wait ends when something arrives, for whatever queue.
+ * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, which grows, after
+ * polling was in vain several times in a row.  What polls for twice FI_SPIN_US after that finds out whether
+ * the waits are long only because both sides sleep.  A wait ends when something arrives, for whatever queue.
+ * Where other threads want the processor, as a yield shows, it yields after every few polls, and of the
+ * time of the others nothing counts: a turn of each costs less than to sleep and to be woken.  That does
+ * not hold where each poll is a system call, or where the others compute and keep the processor.
  */
 #ifndef OBJ_SPIN_H
 #define OBJ_SPIN_H
@@ -83,6 +87,17 @@ struct obj_spin {
 	_Atomic uint32_t ns;	/* poll for this long before the next sleep */
 	_Atomic uint8_t vain;	/* waits in a row in which polling was in vain */
 	_Atomic uint8_t skip;	/* waits that sleep at once */
+	_Atomic uint8_t pause;	/* how many did so last time */
+	_Atomic uint8_t crowd;	/* yields that have shown that others want the processor, less those that have not */
+	_Atomic uint8_t waits;	/* long ones, while they have not */
+	_Atomic uint8_t alone;	/* waits that do not yield: the last one to do so was away for long */
+};
+
+/* The polling of one wait. */
+struct obj_turns {
+	uint64_t last_ns;	/* the clock when last read */
+	uint64_t own_ns;	/* for which the thread has run, about; a turn of others counts as ten microseconds */
+	bool asked;		/* it has decided whether to yield once, to see if others want the processor */
 };
 
 void obj_spin_init(struct obj_spin *spin);
@@ -90,7 +105,17 @@ void obj_spin_init(struct obj_spin *spin);
 /* obj_spin_budget - how long to poll in the wait that begins, in nanoseconds; 0: not at all. */
 uint64_t obj_spin_budget(struct obj_spin *spin);
 
-/* obj_spin_learn - a wait with @budget_ns ended after @took_ns; @hit: while it polled. */
+/* obj_spin_due - some polls of a wait have found nothing.  Is it time to yield?
+ * @turns: last_ns is when the wait began, and the rest zero, at first
+ *
+ * obj_spin_back - it has yielded, and is back at @now.
+ */
+bool obj_spin_due(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
+void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
+
+/* obj_spin_learn - a wait with @budget_ns ended after @took_ns.
+ * @hit: while it polled; @took_ns is obj_turns.own_ns then
+ */
 void obj_spin_learn(struct obj_spin *spin, uint64_t budget_ns, bool hit, uint64_t took_ns);
 
 #endif

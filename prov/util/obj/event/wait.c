@@ -287,6 +287,7 @@ static void leave_sleep(struct obj_prog **progs, unsigned cnt)
 }
 
 #define SPIN_POLLS 8		/* between two reads of the clock */
+#define TURNS_MAX_NS (2 * CLOCK_NS_PER_MS)	/* a thread that takes turns with others sleeps after that, too */
 
 /* Nothing to be woken by: look, let others run, look again. */
 static int yield(struct obj_wait *wait)
@@ -296,22 +297,43 @@ static int yield(struct obj_wait *wait)
 	return 0;
 }
 
-/* spin_until - poll until @ready, until a poll has found something, or until @end_ns.  Returns false in
- * the last case: else a sleep would have ended, too.  The target of reads and writes learns from that
- * that polling pays, though its own queue stays empty.
- */
-static bool spin_until(struct obj_wait *wait, uint64_t end_ns, obj_wait_ready_fn ready,
-		       const void *arg)
+/* found - do some polls find anything, or what @ready wants? */
+static bool found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *arg)
 {
 	unsigned i;
 
-	do {
-		for (i = 0; i < SPIN_POLLS; i++) {
-			if (obj_feed_poll(&wait->feed) || ready(wait, arg))
-				return true;
-		}
-	} while (clock_ns() < end_ns);
+	for (i = 0; i < SPIN_POLLS; i++)
+		if (obj_feed_poll(&wait->feed) || ready(wait, arg))
+			return true;
 	return false;
+}
+
+/* spin - poll until that is found, for @budget_ns of this thread's own time, or until @end_ns.  Returns true
+ * in the first case: a sleep would have ended, too.  The target of reads and writes learns from that
+ * that polling pays, though its own queue stays empty.
+ * @turns: last_ns is the time now
+ */
+static bool spin(struct obj_wait *wait, struct obj_turns *turns, uint64_t budget_ns, uint64_t end_ns,
+		 obj_wait_ready_fn ready, const void *arg)
+{
+	struct obj_prog **progs;
+	unsigned cnt;
+	bool hit;
+
+	if (found(wait, ready, arg))
+		return true;
+	cnt = atomic_load(&wait->feed.cnt);
+	progs = atomic_load(&wait->feed.progs);
+	enter_sleep(progs, cnt);
+	do {
+		if (obj_spin_due(&wait->spin, turns, clock_ns())) {
+			sched_yield();
+			obj_spin_back(&wait->spin, turns, clock_ns());
+		}
+		hit = found(wait, ready, arg);
+	} while (!hit && turns->own_ns < budget_ns && turns->last_ns < end_ns);
+	leave_sleep(progs, cnt);
+	return hit;
 }
 
 /* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed
@@ -354,6 +376,7 @@ int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_f
 		   const void *arg)
 {
 	uint64_t begin = clock_ns(), budget = 0, end;
+	struct obj_turns turns = { .last_ns = begin };
 	bool hit = false;
 	int ret = 0;
 
@@ -363,12 +386,14 @@ int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_f
 		return yield(wait);
 	if (atomic_load(&wait->feed.cnt))
 		budget = obj_spin_budget(&wait->spin);
-	end = begin + budget;
+	end = begin + budget + TURNS_MAX_NS;
+	if (deadline_ns && deadline_ns < end)
+		end = deadline_ns;
 	if (budget)
-		hit = spin_until(wait, deadline_ns && deadline_ns < end ? deadline_ns : end, ready, arg);
+		hit = spin(wait, &turns, budget, end, ready, arg);
 	if (!hit)
 		ret = sleep_until(wait, clock_ns(), deadline_ns, ready, arg);
-	obj_spin_learn(&wait->spin, budget, hit, clock_ns() - begin);
+	obj_spin_learn(&wait->spin, budget, hit, hit ? turns.own_ns : clock_ns() - begin);
 	return ret;
 }
 

@@ -22,7 +22,14 @@
 #define PROBE_ROWS 32		/* one of so many does not yield early */
 #define GAP_MAX_NS (20 * NS_PER_US)	/* between two yields while no other thread wants to run */
 #define VAIN_MAX 4
+#define SKIP_MIN 4
 #define SKIP 64
+#define TURN_NS (10 * NS_PER_US)	/* what a turn of others counts as, and the most that some polls do */
+#define YIELD_NS NS_PER_US	/* a yield takes no longer where no other thread wants to run */
+#define CROWD_MAX 8
+#define ALONE 64
+#define PROBE_WAITS 8
+#define CHEAP_NS (2 * NS_PER_US)	/* polls that take longer, by system calls, cost more than to sleep */
 /* Polls of a block that take longer than this are not all that the thread does. */
 #define BLOCK_MAX_NS (OBJ_IDLE_BLOCK * 2 * NS_PER_US)
 
@@ -149,40 +156,95 @@ void obj_spin_init(struct obj_spin *spin)
 	atomic_store_explicit(&spin->ns, SPIN_MIN_NS, memory_order_relaxed);
 	atomic_store_explicit(&spin->vain, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->skip, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->pause, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->crowd, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->alone, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->waits, 0, memory_order_relaxed);
 }
 
 uint64_t obj_spin_budget(struct obj_spin *spin)
 {
 	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
+	uint8_t alone = atomic_load_explicit(&spin->alone, memory_order_relaxed);
 	uint64_t limit = obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
 
+	if (alone)
+		atomic_store_explicit(&spin->alone, alone - 1, memory_order_relaxed);
 	if (conf.alone)
 		return 0;
 	if (skip) {
 		atomic_store_explicit(&spin->skip, skip - 1, memory_order_relaxed);
 		return 0;
 	}
+	/* two sides that sleep wait for each other to wake: one that polls for longer finds the other out */
+	if (atomic_load_explicit(&spin->vain, memory_order_relaxed) == VAIN_MAX - 1)
+		limit *= 2;
 	return ns < limit ? ns : limit;
+}
+
+bool obj_spin_due(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
+{
+	uint64_t took = now - turns->last_ns;
+	uint8_t alone = atomic_load_explicit(&spin->alone, memory_order_relaxed), waits;
+
+	turns->own_ns += took < TURN_NS ? took : TURN_NS;
+	turns->last_ns = now;
+	if (alone || took > CHEAP_NS)
+		return false;
+	if (atomic_load_explicit(&spin->crowd, memory_order_relaxed))
+		return true;
+	if (turns->asked || turns->own_ns < SPIN_MIN_NS)
+		return false;
+	/* a system call in each wait would be felt */
+	turns->asked = true;
+	waits = atomic_load_explicit(&spin->waits, memory_order_relaxed);
+	atomic_store_explicit(&spin->waits, waits + 1, memory_order_relaxed);
+	return waits % PROBE_WAITS == 0;
+}
+
+void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
+{
+	uint64_t away = now - turns->last_ns;
+	uint8_t crowd = atomic_load_explicit(&spin->crowd, memory_order_relaxed);
+
+	turns->last_ns = now;
+	turns->own_ns += away < YIELD_NS ? away : TURN_NS;
+	if (away >= AWAY_SOON_NS) {
+		atomic_store_explicit(&spin->alone, ALONE, memory_order_relaxed);
+		crowd = 0;
+	} else if (away >= YIELD_NS) {
+		crowd = CROWD_MAX;
+	} else if (crowd) {
+		crowd--;
+	}
+	atomic_store_explicit(&spin->crowd, crowd, memory_order_relaxed);
 }
 
 void obj_spin_learn(struct obj_spin *spin, uint64_t budget_ns, bool hit, uint64_t took_ns)
 {
-	uint64_t limit = obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
+	uint64_t most = 2 * obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
 	uint8_t vain = atomic_load_explicit(&spin->vain, memory_order_relaxed);
+
+	uint8_t pause = atomic_load_explicit(&spin->pause, memory_order_relaxed);
+	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
 
 	if (hit) {
 		vain = 0;
+		pause = 0;
 		ns = ns / 2 + took_ns;		/* settles at twice what waits take */
 	} else {
-		ns = took_ns < limit ? 2 * took_ns : SPIN_MIN_NS;
+		ns = took_ns < most ? 2 * took_ns : SPIN_MIN_NS;
 		vain += budget_ns != 0;
 	}
 	if (vain == VAIN_MAX) {
 		vain--;				/* the next one decides again */
-		atomic_store_explicit(&spin->skip, SKIP, memory_order_relaxed);
+		pause = !pause ? SKIP_MIN : 2 * pause < SKIP ? 2 * pause : SKIP;
+		skip = pause;
 	}
+	atomic_store_explicit(&spin->pause, pause, memory_order_relaxed);
+	atomic_store_explicit(&spin->skip, skip, memory_order_relaxed);
 	if (ns < SPIN_MIN_NS)
 		ns = SPIN_MIN_NS;
 	atomic_store_explicit(&spin->vain, vain, memory_order_relaxed);
-	atomic_store_explicit(&spin->ns, (uint32_t) (ns < limit ? ns : limit), memory_order_relaxed);
+	atomic_store_explicit(&spin->ns, (uint32_t) (ns < most ? ns : most), memory_order_relaxed);
 }

@@ -212,6 +212,97 @@ static void test_long_waits_sleep(void **state)
 	assert_in_range(hits, 130, 200);
 }
 
+/* A few long waits in a row are not held against a queue for long. */
+static void test_some_long_waits_are_forgotten(void **state)
+{
+	struct obj_spin spin;
+	unsigned i, hits = 0;
+
+	obj_spin_init(&spin);
+	for (i = 0; i < 5; i++)
+		wait_for(&spin, 1 * MS);
+	for (i = 0; i < 20; i++)
+		hits += wait_for(&spin, 2 * US);
+	assert_in_range(hits, 15, 20);
+}
+
+/* Waits that are longer than FI_SPIN_US because the peer sleeps as well are polled for now and then. */
+static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
+{
+	struct obj_spin spin;
+	unsigned i, hits = 0;
+
+	obj_spin_init(&spin);
+	for (i = 0; i < 100; i++)
+		hits += wait_for(&spin, 70 * US);
+	assert_in_range(hits, 1, 100);
+	assert_true(obj_spin_budget(&spin) <= 2 * obj_spin_limit_ns());
+}
+
+#define BLOCK_NS 500		/* what some polls take */
+
+/* turns_in - how often does a wait of @budget_ns yield?  Each yield takes @away_ns, and each block of polls
+ * @block_ns.
+ */
+static unsigned turns_in(struct obj_spin *spin, uint64_t budget_ns, uint64_t block_ns, uint64_t away_ns)
+{
+	struct obj_turns turns = { .last_ns = now };
+	unsigned cnt = 0;
+
+	obj_spin_budget(spin);
+	do {
+		now += block_ns;
+		if (obj_spin_due(spin, &turns, now)) {
+			cnt++;
+			now += away_ns;
+			obj_spin_back(spin, &turns, now);
+		}
+	} while (turns.own_ns < budget_ns);
+	return cnt;
+}
+
+/* Threads that want the processor get it after each few polls; a wait yields a few times at most. */
+static void test_a_wait_among_others_takes_turns(void **state)
+{
+	struct obj_spin spin;
+	unsigned i, turns = 0;
+
+	obj_spin_init(&spin);
+	/* while it is alone, few waits ask */
+	for (i = 0; i < 64; i++)
+		turns += turns_in(&spin, 50 * US, BLOCK_NS, 300);
+	assert_int_equal(turns, 8);
+	for (i = 0; i < 8; i++)
+		turns = turns_in(&spin, 50 * US, BLOCK_NS, 20 * US);
+	assert_in_range(turns, 4, 5);
+	assert_int_equal(turns_in(&spin, 5 * US, BLOCK_NS, 20 * US), 1);
+	/* the others have left */
+	turns_in(&spin, 50 * US, BLOCK_NS, 300);
+	assert_in_range(turns_in(&spin, 50 * US, BLOCK_NS, 300), 0, 1);
+}
+
+static void test_a_thread_that_computes_gets_no_turns(void **state)
+{
+	struct obj_spin spin;
+	unsigned i, turns = 0;
+
+	obj_spin_init(&spin);
+	for (i = 0; i < 640; i++)
+		turns += turns_in(&spin, 50 * US, BLOCK_NS, 3 * MS);
+	assert_in_range(turns, 1, 20);
+}
+
+/* Where each poll is a system call, it costs less to sleep. */
+static void test_polls_by_system_calls_take_no_turns(void **state)
+{
+	struct obj_spin spin;
+	unsigned i;
+
+	obj_spin_init(&spin);
+	for (i = 0; i < 64; i++)
+		assert_int_equal(turns_in(&spin, 50 * US, 4 * US, 20 * US), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +317,11 @@ int main(void)
 		cmocka_unit_test(test_polls_now_and_then_do_not_yield),
 		cmocka_unit_test(test_short_waits_are_polled),
 		cmocka_unit_test(test_long_waits_sleep),
+		cmocka_unit_test(test_some_long_waits_are_forgotten),
+		cmocka_unit_test(test_a_peer_that_sleeps_as_well_is_found_out),
+		cmocka_unit_test(test_a_wait_among_others_takes_turns),
+		cmocka_unit_test(test_a_thread_that_computes_gets_no_turns),
+		cmocka_unit_test(test_polls_by_system_calls_take_no_turns),
 	};
 
 	return cmocka_run_group_tests_name("obj_spin", tests, NULL, NULL);
