@@ -19,6 +19,7 @@
 #ifndef OBJ_PROG_H
 #define OBJ_PROG_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,6 +37,7 @@ struct obj_fabric;
 struct obj_mr;
 struct obj_poller;
 struct obj_prog;
+struct obj_wait;
 
 /* What one poll may do at most, so that one busy transport starves no other. */
 #define OBJ_POLL_BUDGET 64
@@ -130,6 +132,10 @@ struct obj_prog {
 	int kickfd;			/* an eventfd, readable once @timer_ns is 1, until the next arm; -1 */
 	uint64_t timerfd_ns;		/* UINT64_MAX: it does not fire */
 	uint64_t timer_ns;		/* when sleepers wake; 0: none ever slept; 1: now; UINT64_MAX: never */
+	pthread_mutex_t lead_lock;	/* guards the next three; within it only that of a wait object is taken */
+	struct obj_wait *lead;		/* the object whose blocked threads sleep until our fds show work; or NULL */
+	unsigned lead_cnt;		/* these threads */
+	struct list followers;		/* those that sleep until their own object is signalled: see wait.c */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };

@@ -37,9 +37,10 @@ typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
-	_Atomic bool armed;		/* under @lock, as the next four: the next signal must wake a thread; or evfd
+	_Atomic bool armed;		/* under @lock, as the next five: the next signal must wake a thread; or evfd
 					 * is readable */
 	bool signalled;			/* evfd is readable */
+	unsigned called;		/* threads that are to lead, and do not know it yet: evfd stays readable */
 	_Atomic bool outside;		/* the program, or a set, has slept on it without our knowing when */
 	unsigned inside;		/* threads in obj_wait_sleep() that rely on @armed */
 	int evfd;			/* eventfd; -1 for FI_WAIT_NONE and YIELD */

@@ -4,6 +4,7 @@
 #include "obj/wait.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 	wait->type = type;
 	atomic_init(&wait->armed, false);
 	wait->signalled = false;
+	wait->called = 0;
 	atomic_init(&wait->outside, false);
 	wait->inside = 0;
 	wait->evfd = -1;
@@ -158,7 +160,7 @@ static void arm(struct obj_wait *wait)
 {
 	eventfd_t cnt;
 
-	if (wait->signalled && eventfd_read(wait->evfd, &cnt) == 0)
+	if (wait->signalled && !wait->called && eventfd_read(wait->evfd, &cnt) == 0)
 		wait->signalled = false;
 	atomic_store(&wait->armed, true);
 }
@@ -336,34 +338,146 @@ static bool spin(struct obj_wait *wait, struct obj_turns *turns, uint64_t budget
 	return hit;
 }
 
-/* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed
- * and makes the fd readable.  0 after a wake-up for whatever reason: the caller looks again.
- */
-static int sleep_until(struct obj_wait *wait, uint64_t now, uint64_t deadline_ns,
-		       obj_wait_ready_fn ready, const void *arg)
-{
-	struct obj_prog **progs;
-	struct epoll_event ev;
-	unsigned cnt;
-	int fd, ret;
+/* ---- who sleeps on the group's descriptors --------------------------------------------- */
 
-	fd = obj_wait_fd(wait);
-	if (fd < 0)
-		return fd;
+/* Of the threads that block on objects that one group feeds, one leads: it alone sleeps on the descriptors of
+ * the group, takes what arrives, and signals the objects that it is for.  The others sleep until theirs is
+ * signalled, else each packet would wake them all.  A leader that leaves calls one of them.  Threads that
+ * block on the same object as it lead with it: the kernel wakes one of them.
+ * Threads whose object several groups feed sleep on all descriptors, and take no part.
+ */
+struct seat {
+	struct list node;		/* on prog->followers, unless it leads */
+	struct obj_wait *wait;
+	struct obj_prog *prog;		/* NULL: it takes no part, or not yet */
+	bool leads;
+	bool called;			/* it does not know that yet */
+};
+
+/* take_seat - returns true if the thread leads, or takes no part. */
+static bool take_seat(struct seat *seat)
+{
+	struct obj_prog *prog = atomic_load(&seat->wait->feed.single);
+	bool leads;
+
+	if (seat->prog)
+		return true;
+	if (!prog || seat->wait->evfd < 0)
+		return true;
+	seat->prog = prog;
+	pthread_mutex_lock(&prog->lead_lock);
+	leads = !prog->lead || prog->lead == seat->wait;
+	seat->leads = leads;
+	if (leads) {
+		prog->lead = seat->wait;
+		prog->lead_cnt++;
+	} else {
+		list_add_tail(&seat->node, &prog->followers);
+	}
+	pthread_mutex_unlock(&prog->lead_lock);
+	return leads;
+}
+
+/* call_next - have a follower lead.  Caller holds lead_lock. */
+static void call_next(struct obj_prog *prog)
+{
+	struct list *item = list_pop(&prog->followers);
+	struct obj_wait *wait;
+	struct seat *seat;
+
+	prog->lead = NULL;
+	if (!item)
+		return;
+	seat = container_of(item, struct seat, node);
+	seat->leads = true;
+	seat->called = true;
+	wait = seat->wait;
+	prog->lead = wait;
+	prog->lead_cnt = 1;
+	pthread_mutex_lock(&wait->lock);
+	wait->called++;
+	if (!wait->signalled)
+		wait->signalled = eventfd_write(wait->evfd, 1) == 0;
+	pthread_mutex_unlock(&wait->lock);
+}
+
+/* answer_call - the thread is awake.  Caller holds lead_lock. */
+static void answer_call(struct seat *seat)
+{
+	if (!seat->called)
+		return;
+	seat->called = false;
+	pthread_mutex_lock(&seat->wait->lock);
+	seat->wait->called--;
+	pthread_mutex_unlock(&seat->wait->lock);
+}
+
+/* must_lead - does this thread alone lead others?  Then it sleeps again rather than return for nothing. */
+static bool must_lead(struct seat *seat)
+{
+	bool leads;
+
+	if (!seat->prog)
+		return false;
+	pthread_mutex_lock(&seat->prog->lead_lock);
+	answer_call(seat);
+	leads = seat->leads && seat->prog->lead_cnt == 1 && !list_empty(&seat->prog->followers);
+	pthread_mutex_unlock(&seat->prog->lead_lock);
+	return leads;
+}
+
+static void leave_seat(struct seat *seat)
+{
+	if (!seat->prog)
+		return;
+	pthread_mutex_lock(&seat->prog->lead_lock);
+	answer_call(seat);
+	if (!seat->leads)
+		list_del(&seat->node);
+	else if (!--seat->prog->lead_cnt)
+		call_next(seat->prog);
+	pthread_mutex_unlock(&seat->prog->lead_lock);
+}
+
+/* ---- sleeping -------------------------------------------------------------------------------- */
+
+/* sleep_on - the descriptors of the object and its groups, or (@leads is false) of the object alone. */
+static int sleep_on(struct obj_wait *wait, bool leads, int ms)
+{
+	struct pollfd own = { .fd = wait->evfd, .events = POLLIN };
+	struct epoll_event ev;
+	int ret = leads ? epoll_wait(wait->epfd, &ev, 1, ms) : poll(&own, 1, ms);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed
+ * and makes the fd readable; so does a call to lead.  0 after a wake-up for whatever reason: the caller
+ * looks again.
+ */
+static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, obj_wait_ready_fn ready,
+		       const void *arg)
+{
+	struct obj_wait *wait = seat->wait;
+	struct obj_prog **progs;
+	bool leads;
+	unsigned cnt;
+	int ret = 0;
+
 	enter(wait);
-	if (ready(wait, arg)) {
+	leads = take_seat(seat);
+	if (leads)
+		ret = obj_wait_fd(wait);
+	if (ret < 0 || ready(wait, arg)) {
 		leave(wait);
-		return 0;
+		return ret < 0 ? ret : 0;
 	}
 	cnt = atomic_load(&wait->feed.cnt);
 	progs = atomic_load(&wait->feed.progs);
 	enter_sleep(progs, cnt);
 	ret = 1;
-	if (!obj_wait_arm_groups(wait)) {
-		ret = epoll_wait(fd, &ev, 1, clock_ms_left(deadline_ns, now));
-		if (ret < 0)
-			ret = -errno;
-	}
+	if (!obj_wait_arm_groups(wait))
+		ret = sleep_on(wait, leads, clock_ms_left(deadline_ns, now));
 	leave_sleep(progs, cnt);
 	leave(wait);
 	if (ret < 0)
@@ -372,9 +486,10 @@ static int sleep_until(struct obj_wait *wait, uint64_t now, uint64_t deadline_ns
 	return 0;
 }
 
-int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
-		   const void *arg)
+/* wait_once - until @ready, until something has come, or until a wake-up for nothing. */
+static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn ready, const void *arg)
 {
+	struct obj_wait *wait = seat->wait;
 	uint64_t begin = clock_ns(), budget = 0, end;
 	struct obj_turns turns = { .last_ns = begin };
 	bool hit = false;
@@ -392,8 +507,21 @@ int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_f
 	if (budget)
 		hit = spin(wait, &turns, budget, end, ready, arg);
 	if (!hit)
-		ret = sleep_until(wait, clock_ns(), deadline_ns, ready, arg);
+		ret = sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
 	obj_spin_learn(&wait->spin, budget, hit, hit ? turns.own_ns : clock_ns() - begin);
+	return ret;
+}
+
+int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
+		   const void *arg)
+{
+	struct seat seat = { .wait = wait };
+	int ret;
+
+	do
+		ret = wait_once(&seat, deadline_ns, ready, arg);
+	while (must_lead(&seat) && !ret && !ready(wait, arg));
+	leave_seat(&seat);
 	return ret;
 }
 

@@ -6,9 +6,11 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -362,6 +364,136 @@ static void test_polls_for_another(void **state)
 	down();
 }
 
+/* ---- many threads of one group ------------------------------------------------------------ */
+
+#define BLOCKED 8
+#define ROUNDS 200
+
+/* One thread, that blocks on a queue of its own; all queues belong to one group. */
+struct blocked {
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	pthread_t thread;
+	unsigned seed;			/* of its timeouts; 0: it waits for ever */
+	unsigned want;			/* messages after which it ends */
+	atomic_uint got;
+	long switches;			/* of the processor, by its own will */
+};
+
+static void *block(void *arg)
+{
+	struct blocked *b = arg;
+	struct fi_cq_entry e;
+	struct rusage use;
+	ssize_t ret;
+
+	while (atomic_load(&b->got) < b->want) {
+		ret = fi_cq_sread(b->cq, &e, 1, NULL, b->seed ? rand_r(&b->seed) % 4 : -1);
+		if (ret == 1)
+			atomic_fetch_add(&b->got, 1);
+		else if (ret != -FI_EAGAIN)
+			abort();
+	}
+	getrusage(RUSAGE_THREAD, &use);
+	b->switches = use.ru_nvcsw;
+	return NULL;
+}
+
+/* Thread number @i gets @want + @i * @more messages; with @hurry, the waits of all end by timeouts. */
+static void up_blocked(struct blocked *all, unsigned want, unsigned more, bool hurry)
+{
+	unsigned i;
+
+	up(NULL, FI_WAIT_FD);
+	memset(all, 0, BLOCKED * sizeof(*all));
+	for (i = 0; i < BLOCKED; i++) {
+		all[i].cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, i % 2 ? FI_WAIT_FD : FI_WAIT_UNSPEC);
+		all[i].ep = fake_ep_open(&f);
+		assert_int_equal(fi_ep_bind(all[i].ep, &cq->fid, FI_TRANSMIT), 0);
+		assert_int_equal(fi_ep_bind(all[i].ep, &all[i].cq->fid, FI_RECV), 0);
+		assert_int_equal(fi_ep_bind(all[i].ep, &av->fid, 0), 0);
+		assert_int_equal(fi_enable(all[i].ep), 0);
+		all[i].want = want + i * more;
+		all[i].seed = hurry ? i + 1 : 0;
+		pthread_create(&all[i].thread, NULL, block, &all[i]);
+	}
+}
+
+static void down_blocked(struct blocked *all)
+{
+	unsigned i;
+
+	for (i = 0; i < BLOCKED; i++) {
+		CLOSE(all[i].ep);
+		CLOSE(all[i].cq);
+	}
+	down();
+}
+
+static bool has_got(struct blocked *b, unsigned cnt)
+{
+	uint64_t until = clock_ns() + 5 * CLOCK_NS_PER_S;
+
+	while (atomic_load(&b->got) < cnt && clock_ns() < until)
+		usleep(20);
+	return atomic_load(&b->got) >= cnt;
+}
+
+/* What arrives wakes the thread that it is for and one that leads, not all. */
+static void test_one_of_many_leads(void **state)
+{
+	struct blocked all[BLOCKED];
+	long switches = 0;
+	unsigned i;
+
+	up_blocked(all, ROUNDS, 0, false);
+	for (i = 0; i < BLOCKED * ROUNDS; i++) {
+		/* they are asleep again, mostly */
+		usleep(150);
+		fake_deliver(all[i % BLOCKED].ep, 1);
+		assert_true(has_got(&all[i % BLOCKED], i / BLOCKED + 1));
+	}
+	for (i = 0; i < BLOCKED; i++) {
+		pthread_join(all[i].thread, NULL);
+		switches += all[i].switches;
+	}
+	assert_true(fake_slow() || switches < 4 * BLOCKED * ROUNDS);
+	down_blocked(all);
+}
+
+/* Threads that lead end, or their time does: another one leads, and no message is left. */
+static void test_who_leads_may_leave(void **state)
+{
+	struct blocked all[BLOCKED];
+	unsigned round, i;
+
+	for (round = 0; round < 2; round++) {
+		up_blocked(all, 5, 20, round);
+		for (i = 0; i < BLOCKED; i++)
+			fake_deliver(all[i].ep, 2);
+		for (i = 0; i < BLOCKED; i++)
+			assert_true(has_got(&all[i], 2));
+		for (i = 2; i < 5 + 20 * BLOCKED; i++) {
+			unsigned to = (i * 5) % BLOCKED, cnt = atomic_load(&all[to].got);
+
+			if (i % 3)
+				usleep(200);
+			if (cnt == all[to].want)
+				continue;
+			fake_deliver(all[to].ep, 1);
+			assert_true(has_got(&all[to], cnt + 1));
+		}
+		for (i = 0; i < BLOCKED; i++) {
+			unsigned cnt = atomic_load(&all[i].got);
+
+			if (cnt < all[i].want)
+				fake_deliver(all[i].ep, all[i].want - cnt);
+			pthread_join(all[i].thread, NULL);
+		}
+		down_blocked(all);
+	}
+}
+
 /* ---- other kinds ---------------------------------------------------------- */
 
 static void *deliver_later(void *arg)
@@ -596,6 +728,8 @@ int main(void)
 		cmocka_unit_test(test_epoll_auto),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_polls_for_another),
+		cmocka_unit_test(test_one_of_many_leads),
+		cmocka_unit_test(test_who_leads_may_leave),
 		cmocka_unit_test(test_yield),
 		cmocka_unit_test(test_mutex_cond),
 		cmocka_unit_test(test_set_fd),

@@ -58,6 +58,8 @@ int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog
 		return ret;
 	}
 	list_init(&prog->pollers);
+	list_init(&prog->followers);
+	pthread_mutex_init(&prog->lead_lock, NULL);
 	list_init(&prog->node);
 	prog->domain = domain;
 	prog->timerfd = -1;
@@ -137,6 +139,7 @@ void obj_prog_put(struct obj_prog *prog)
 		return;
 	forget_domain(prog);
 	close_pollers(prog);
+	pthread_mutex_destroy(&prog->lead_lock);
 	lock_destroy(&prog->lock);
 	free(prog);
 }
