@@ -288,6 +288,7 @@ static void short_times_awake_leave_barriers_to_the_senders(void **state)
 	struct eng_ep *a = ep_at(NULL);
 	struct eng_peer *aa = peer_at(a, a);
 	struct shm_poller *poller;
+	struct shm_conn *conn;
 	uint64_t due, until;
 	unsigned i;
 
@@ -305,6 +306,18 @@ static void short_times_awake_leave_barriers_to_the_senders(void **state)
 		/* the first of these sleeps was after a long time awake */
 		assert_true(all_say(poller, i < 4 ? 0 : SHM_FENCES));
 	}
+	/* the sender of a new connection may have read that it need not make barriers */
+	conn = poller->active[0];
+	conn->covered = false;
+	shm_poller_deactivate(poller, conn);
+	shm_poller_activate(poller, conn);
+	assert_int_equal(atomic_load(&conn->in.seg->rx.asleep) & ~SHM_RINGS, 0);
+	due = UINT64_MAX;
+	assert_int_equal(poller->base.base.ops->arm(&poller->base.base, &due), 0);
+	assert_true(conn->covered);
+	fake_send(aa, 8, 0);
+	FAKE_UNTIL(5000, (fake_pull_some(a), aa->rx_cnt == i));
+	assert_true(all_say(poller, SHM_FENCES));
 	for (until = clock_ns() + CLOCK_NS_PER_MS, i = 0; i < 1000 || clock_ns() < until; i++)
 		fake_poll();
 	assert_true(all_say(poller, 0));

@@ -141,6 +141,14 @@ static inline void look_soon(struct shm_poller *poller, const struct shm_conn *c
 		shm_bell_ring(&poller->bells, conn->bell);
 }
 
+/* fences_of - what @conn may say of poller->fences: nothing until a sleep has made a barrier, for its sender
+ * may have read before that it need not make one.
+ */
+static inline uint32_t fences_of(const struct shm_poller *poller, const struct shm_conn *conn)
+{
+	return conn->covered ? poller->fences : 0;
+}
+
 /* put_at - @conn is number @place of the active ones; front_cnt says whether it rings. */
 static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned place)
 {
@@ -149,7 +157,7 @@ static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned pl
 	conn->place = place;
 	conn->rung = 0;
 	poller->active[place] = conn;
-	conn->in.awake = poller->fences | (place < poller->front_cnt ? 0 : SHM_RINGS);
+	conn->in.awake = fences_of(poller, conn) | (place < poller->front_cnt ? 0 : SHM_RINGS);
 	/* while the poller sleeps, all active segments say so */
 	if (!poller->asleep)
 		shm_in_wake(&conn->in);
@@ -219,14 +227,14 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
  */
 static void say_awake(struct shm_poller *poller, uint32_t fences)
 {
-	struct shm_in *in;
+	struct shm_conn *conn;
 	unsigned i;
 
 	poller->fences = fences;
 	for (i = 0; i < poller->active_cnt; i++) {
-		in = &poller->active[i]->in;
-		in->awake = fences | (in->awake & SHM_RINGS);
-		shm_in_wake(in);
+		conn = poller->active[i];
+		conn->in.awake = fences_of(poller, conn) | (conn->in.awake & SHM_RINGS);
+		shm_in_wake(&conn->in);
 	}
 }
 
@@ -282,6 +290,7 @@ static int go_to_sleep(struct shm_poller *poller)
 		conn = poller->active[i];
 		shm_in_sleep(&conn->in);
 		expedite |= !conn->out.fence && !(conn->in.awake & SHM_FENCES);
+		conn->covered = true;
 	}
 	atomic_thread_fence(memory_order_seq_cst);
 	return expedite ? membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
