@@ -40,7 +40,7 @@ struct obj_wait {
 	_Atomic bool armed;		/* under @lock, as the next five: the next signal must wake a thread; or evfd
 					 * is readable */
 	bool signalled;			/* evfd is readable */
-	unsigned called;		/* threads that are to lead, and do not know it yet: evfd stays readable */
+	unsigned appointed;		/* threads that are to lead, and do not know it yet: evfd stays readable */
 	_Atomic bool outside;		/* the program, or a set, has slept on it without our knowing when */
 	unsigned inside;		/* threads in obj_wait_sleep() that rely on @armed */
 	int evfd;			/* eventfd; -1 for FI_WAIT_NONE and YIELD */

@@ -71,7 +71,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 	wait->type = type;
 	atomic_init(&wait->armed, false);
 	wait->signalled = false;
-	wait->called = 0;
+	wait->appointed = 0;
 	atomic_init(&wait->outside, false);
 	wait->inside = 0;
 	wait->evfd = -1;
@@ -160,7 +160,7 @@ static void arm(struct obj_wait *wait)
 {
 	eventfd_t cnt;
 
-	if (wait->signalled && !wait->called && eventfd_read(wait->evfd, &cnt) == 0)
+	if (wait->signalled && !wait->appointed && eventfd_read(wait->evfd, &cnt) == 0)
 		wait->signalled = false;
 	atomic_store(&wait->armed, true);
 }
@@ -342,7 +342,7 @@ static bool spin(struct obj_wait *wait, struct obj_turns *turns, uint64_t budget
 
 /* Of the threads that block on objects that one group feeds, one leads: it alone sleeps on the descriptors of
  * the group, takes what arrives, and signals the objects that it is for.  The others sleep until theirs is
- * signalled, else each packet would wake them all.  A leader that leaves calls one of them.  Threads that
+ * signalled, else each packet would wake them all.  A leader that leaves appoints one of them.  Threads that
  * block on the same object as it lead with it: the kernel wakes one of them.
  * Threads whose object several groups feed sleep on all descriptors, and take no part.
  */
@@ -351,7 +351,7 @@ struct seat {
 	struct obj_wait *wait;
 	struct obj_prog *prog;		/* NULL: it takes no part, or not yet */
 	bool leads;
-	bool called;			/* it does not know that yet */
+	bool appointed;			/* to lead, and does not know it yet */
 };
 
 /* take_seat - returns true if the thread leads, or takes no part. */
@@ -378,8 +378,8 @@ static bool take_seat(struct seat *seat)
 	return leads;
 }
 
-/* call_next - have a follower lead.  Caller holds lead_lock. */
-static void call_next(struct obj_prog *prog)
+/* appoint_next - have a follower lead.  Caller holds lead_lock. */
+static void appoint_next(struct obj_prog *prog)
 {
 	struct list *item = list_pop(&prog->followers);
 	struct obj_wait *wait;
@@ -390,29 +390,31 @@ static void call_next(struct obj_prog *prog)
 		return;
 	seat = container_of(item, struct seat, node);
 	seat->leads = true;
-	seat->called = true;
+	seat->appointed = true;
 	wait = seat->wait;
 	prog->lead = wait;
 	prog->lead_cnt = 1;
 	pthread_mutex_lock(&wait->lock);
-	wait->called++;
+	wait->appointed++;
 	if (!wait->signalled)
 		wait->signalled = eventfd_write(wait->evfd, 1) == 0;
 	pthread_mutex_unlock(&wait->lock);
 }
 
-/* answer_call - the thread is awake.  Caller holds lead_lock. */
-static void answer_call(struct seat *seat)
+/* learn_of_it - the thread is awake, and knows that it was appointed.  Caller holds lead_lock. */
+static void learn_of_it(struct seat *seat)
 {
-	if (!seat->called)
+	if (!seat->appointed)
 		return;
-	seat->called = false;
+	seat->appointed = false;
 	pthread_mutex_lock(&seat->wait->lock);
-	seat->wait->called--;
+	seat->wait->appointed--;
 	pthread_mutex_unlock(&seat->wait->lock);
 }
 
-/* must_lead - does this thread alone lead others?  Then it sleeps again rather than return for nothing. */
+/* must_lead - learn of being appointed, if so.  Does this thread alone lead others?  Then it sleeps again
+ * rather than return for nothing.
+ */
 static bool must_lead(struct seat *seat)
 {
 	bool leads;
@@ -420,7 +422,7 @@ static bool must_lead(struct seat *seat)
 	if (!seat->prog)
 		return false;
 	pthread_mutex_lock(&seat->prog->lead_lock);
-	answer_call(seat);
+	learn_of_it(seat);
 	leads = seat->leads && seat->prog->lead_cnt == 1 && !list_empty(&seat->prog->followers);
 	pthread_mutex_unlock(&seat->prog->lead_lock);
 	return leads;
@@ -431,11 +433,11 @@ static void leave_seat(struct seat *seat)
 	if (!seat->prog)
 		return;
 	pthread_mutex_lock(&seat->prog->lead_lock);
-	answer_call(seat);
+	learn_of_it(seat);
 	if (!seat->leads)
 		list_del(&seat->node);
 	else if (!--seat->prog->lead_cnt)
-		call_next(seat->prog);
+		appoint_next(seat->prog);
 	pthread_mutex_unlock(&seat->prog->lead_lock);
 }
 
@@ -452,7 +454,7 @@ static int sleep_on(struct obj_wait *wait, bool leads, int ms)
 }
 
 /* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed
- * and makes the fd readable; so does a call to lead.  0 after a wake-up for whatever reason: the caller
+ * and makes the fd readable; so does being appointed.  0 after a wake-up for whatever reason: the caller
  * looks again.
  */
 static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, obj_wait_ready_fn ready,

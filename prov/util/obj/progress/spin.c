@@ -22,13 +22,13 @@
 #define PROBE_ROWS 32		/* one of so many does not yield early */
 #define GAP_MAX_NS (20 * NS_PER_US)	/* between two yields while no other thread wants to run */
 #define VAIN_MAX 4
-#define SKIP_MIN 4
-#define SKIP 64
+#define SKIP_MIN 4		/* waits that sleep at once after VAIN_MAX in vain, */
+#define SKIP 64			/* .. and the most, as they go on being in vain */
 #define TURN_NS (10 * NS_PER_US)	/* what a turn of others counts as, and the most that some polls do */
 #define YIELD_NS NS_PER_US	/* a yield takes no longer where no other thread wants to run */
-#define CROWD_MAX 8
-#define ALONE 64
-#define PROBE_WAITS 8
+#define CROWD_MAX 8		/* yields in which no other thread has run, after which a wait yields no more */
+#define STAY 64			/* waits that do not yield after one that was away for long */
+#define PROBE_WAITS 8		/* one of so many long waits yields to see whether others want to run */
 #define CHEAP_NS (2 * NS_PER_US)	/* polls that take longer, by system calls, cost more than to sleep */
 /* Polls of a block that take longer than this are not all that the thread does. */
 #define BLOCK_MAX_NS (OBJ_IDLE_BLOCK * 2 * NS_PER_US)
@@ -158,18 +158,18 @@ void obj_spin_init(struct obj_spin *spin)
 	atomic_store_explicit(&spin->skip, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->pause, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->crowd, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->alone, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->stay, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->waits, 0, memory_order_relaxed);
 }
 
 uint64_t obj_spin_budget(struct obj_spin *spin)
 {
 	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
-	uint8_t alone = atomic_load_explicit(&spin->alone, memory_order_relaxed);
+	uint8_t stay = atomic_load_explicit(&spin->stay, memory_order_relaxed);
 	uint64_t limit = obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
 
-	if (alone)
-		atomic_store_explicit(&spin->alone, alone - 1, memory_order_relaxed);
+	if (stay)
+		atomic_store_explicit(&spin->stay, stay - 1, memory_order_relaxed);
 	if (conf.alone)
 		return 0;
 	if (skip) {
@@ -185,11 +185,11 @@ uint64_t obj_spin_budget(struct obj_spin *spin)
 bool obj_spin_due(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
 {
 	uint64_t took = now - turns->last_ns;
-	uint8_t alone = atomic_load_explicit(&spin->alone, memory_order_relaxed), waits;
+	uint8_t stay = atomic_load_explicit(&spin->stay, memory_order_relaxed), waits;
 
 	turns->own_ns += took < TURN_NS ? took : TURN_NS;
 	turns->last_ns = now;
-	if (alone || took > CHEAP_NS)
+	if (stay || took > CHEAP_NS)
 		return false;
 	if (atomic_load_explicit(&spin->crowd, memory_order_relaxed))
 		return true;
@@ -210,7 +210,7 @@ void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
 	turns->last_ns = now;
 	turns->own_ns += away < YIELD_NS ? away : TURN_NS;
 	if (away >= AWAY_SOON_NS) {
-		atomic_store_explicit(&spin->alone, ALONE, memory_order_relaxed);
+		atomic_store_explicit(&spin->stay, STAY, memory_order_relaxed);
 		crowd = 0;
 	} else if (away >= YIELD_NS) {
 		crowd = CROWD_MAX;
@@ -224,7 +224,6 @@ void obj_spin_learn(struct obj_spin *spin, uint64_t budget_ns, bool hit, uint64_
 {
 	uint64_t most = 2 * obj_spin_limit_ns(), ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
 	uint8_t vain = atomic_load_explicit(&spin->vain, memory_order_relaxed);
-
 	uint8_t pause = atomic_load_explicit(&spin->pause, memory_order_relaxed);
 	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
 
