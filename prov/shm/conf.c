@@ -41,10 +41,11 @@ static const struct info_param params[] = {
 	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "PULL_SIZE", FI_PARAM_SIZE_T, FIELD(pull_size), ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, NULL,
 	  "payload of this many bytes and more is read straight from the sender's memory, "
-	  "where the kernel admits it (default: 131072, or 4194305 between threads of one core)" },
+	  "where the kernel admits it (default: learnt from 8192 on; 131072, or 4194305 between "
+	  "threads of one core)" },
 	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SPLIT_PAGES, INFO_PARAM_MAX, NULL,
 	  "payload of this many bytes and more is copied by both processes, where the sender "
-	  "can write the receiver's memory (default: 65536)" },
+	  "can write the receiver's memory (default: 32768)" },
 	{ "DISABLE_CMA", FI_PARAM_BOOL, FIELD(disable_cma), 0, 1, NULL,
 	  "never read a peer's memory, copy everything through shared memory (default: off)" },
 	{ "MAX_GDRCOPY_SIZE", FI_PARAM_SIZE_T, FIELD(gdr_size), 0, INFO_PARAM_MAX, NULL,

@@ -74,6 +74,50 @@ static void they_do_so_by_the_way_that_the_receiver_suggests(void **state)
 	shm_conf.pull_size = PULL_SIZE;
 }
 
+/* pulled - send @cnt packets of @size bytes, one after another.  Returns how many the receiver read from
+ * the sender's memory.
+ */
+static unsigned pulled(size_t size, unsigned cnt)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	unsigned i, sum = 0;
+	struct shm_tx *tx;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	tx = &((struct shm_conn *) ((struct chan *) eng_peer_chan(ab))->conn)->tx;
+	for (i = 1; i <= cnt; i++) {
+		fake_send(ab, size, 0);
+		FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == i + 1 && ab->done_cnt == i + 1));
+	}
+	for (i = 0; i < SHM_PULLS; i++)
+		sum += tx->turns[i];
+	assert_int_equal(ab->down + ba->down, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+	return sum;
+}
+
+static void both_ways_are_tried_with_long_packets(void **state)
+{
+	unsigned first = (TRIAL_GAP + 1) * TRIAL_RUN;
+	size_t size;
+
+	shm_conf.pull_size = 0;
+	for (size = SHM_WAY_MIN; size < SHM_PULL_MIN; size *= 2)
+		assert_in_range(pulled(size, first), TRIAL_RUN, TRIAL_RUN + 1);
+	assert_int_equal(pulled(SHM_WAY_MIN - 1, first), 0);
+	shm_conf.pull_size = 2 * SHM_WAY_MIN;	/* the administrator's word settles it */
+	assert_int_equal(pulled(SHM_WAY_MIN, first), 0);
+	assert_int_equal(pulled(2 * SHM_WAY_MIN, first), first);
+	shm_conf.pull_size = 0;
+	shm_conf.disable_cma = 1;
+	assert_int_equal(pulled(SHM_WAY_MIN, first), 0);
+	shm_conf.disable_cma = 0;
+	shm_conf.pull_size = PULL_SIZE;
+}
+
 static void an_endpoint_sends_to_itself(void **state)
 {
 	struct eng_ep *a = ep_at(NULL);
@@ -542,6 +586,7 @@ int main(void)
 		TEST(packets_of_every_size_arrive_in_order),
 		TEST(they_do_so_through_shared_memory_alone),
 		TEST(they_do_so_by_the_way_that_the_receiver_suggests),
+		TEST(both_ways_are_tried_with_long_packets),
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),

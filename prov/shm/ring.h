@@ -114,15 +114,30 @@ static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
 	copy->fetch_ns = shm_average(copy->fetch_ns, ns < most ? (unsigned) ns : most);
 }
 
-/* Payload from here on the receiver reads from the sender's memory, unless FI_SHM_PULL_SIZE says
- * otherwise.  Such a read costs a system call and a look at each page, and the sender has to wait for
- * it; in the ring payload is copied twice, by both sides at once.  Measured with two processors that
- * share a cache, the ring moves 64 KiB 1.5 to 2 times as fast, and 256 KiB at 0.9 of the speed; with two
- * threads of one core up to 4 MiB 1.6 to 2.6 times.
+/* Long payload goes through the data ring, where both sides copy at once, or the receiver reads it from
+ * the sender's memory: one copy, for which it makes a system call and looks at each page, and the sender
+ * has to wait for it.  Measured with two processors that share a cache, the ring moves 64 KiB 1.5 to 2
+ * times as fast, and 256 KiB at 0.9 of the speed; with two threads of one core up to 4 MiB 1.6 to 2.6
+ * times.  Where a line takes long from one processor to the other, the ring moves 64 KiB at half of
+ * the speed; which is better from 8 KiB on depends also on whether the payload was written just before.
+ *
+ * Unless FI_SHM_PULL_SIZE says otherwise, payload goes through the ring below SHM_WAY_MIN; from there
+ * to SHM_PULL_MIN each connection learns by trials which is better (base/trial.h), for each class of
+ * lengths; from SHM_PULL_MIN on it goes through the ring only between threads of one core.
  */
+#define SHM_WAY_MIN (8u << 10)
 #define SHM_PULL_MIN (128u << 10)
 #define SHM_PULL_CORE ((4u << 20) + 1)
 #define SHM_PULL_CROWDED (32u << 10)	/* where processes take turns, or the receiver sleeps */
+
+#define SHM_WAY_CLASSES 4	/* by powers of two */
+
+/* shm_way_class - of a payload of @len bytes, SHM_WAY_MIN <= @len < SHM_PULL_MIN. */
+static inline unsigned shm_way_class(size_t len)
+{
+	_Static_assert(SHM_PULL_MIN == SHM_WAY_MIN << SHM_WAY_CLASSES, "a class for each power of two");
+	return (unsigned) (__builtin_clzll(SHM_WAY_MIN) - __builtin_clzll(len));
+}
 
 /* ---- the sender's end ------------------------------------------------------------------ */
 
@@ -196,14 +211,10 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p);
 /* shm_out_learn - look at how far the receiver has come, and learn where it runs. */
 void shm_out_learn(struct shm_out *out);
 
-/* shm_out_pulls - is payload of @len bytes to be read by the receiver?
- * @limit: the least that is; 0: it depends on where the receiver runs
- */
-static inline bool shm_out_pulls(const struct shm_out *out, size_t len, size_t limit)
+/* shm_out_pulls - is payload of @len bytes, SHM_PULL_MIN or more, to be read by the receiver? */
+static inline bool shm_out_pulls(const struct shm_out *out, size_t len)
 {
-	if (__builtin_expect(len < (limit ? limit : SHM_PULL_MIN), 1))
-		return false;
-	return limit || len >= SHM_PULL_CORE || !shm_copy_one_core(&out->copy);
+	return len >= SHM_PULL_CORE || !shm_copy_one_core(&out->copy);
 }
 
 /* shm_out_copy - fill what shm_out_data() gave, or a part of it, with @len bytes. */

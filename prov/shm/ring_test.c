@@ -277,14 +277,18 @@ static void long_payload_stays_out_of_the_ring_unless_one_core_copies_it(void **
 {
 	struct shm_out out = { 0 };
 
-	assert_false(shm_out_pulls(&out, SHM_PULL_MIN - 1, 0));
-	assert_true(shm_out_pulls(&out, SHM_PULL_MIN, 0));
+	assert_true(shm_out_pulls(&out, SHM_PULL_MIN));
 	out.copy.fetch_ns = SHM_CORE_NS - 1;
-	assert_false(shm_out_pulls(&out, SHM_PULL_CORE - 1, 0));
-	assert_true(shm_out_pulls(&out, SHM_PULL_CORE, 0));
-	/* what the administrator says, and what a crowd asks for, holds on one core, too */
-	assert_true(shm_out_pulls(&out, SHM_PULL_CROWDED, SHM_PULL_CROWDED));
-	assert_false(shm_out_pulls(&out, SHM_PULL_CROWDED - 1, SHM_PULL_CROWDED));
+	assert_false(shm_out_pulls(&out, SHM_PULL_CORE - 1));
+	assert_true(shm_out_pulls(&out, SHM_PULL_CORE));
+}
+
+static void lengths_are_of_one_class_from_one_power_of_two_to_the_next(void **state)
+{
+	assert_int_equal(shm_way_class(SHM_WAY_MIN), 0);
+	assert_int_equal(shm_way_class(2 * SHM_WAY_MIN - 1), 0);
+	assert_int_equal(shm_way_class(2 * SHM_WAY_MIN), 1);
+	assert_int_equal(shm_way_class(SHM_PULL_MIN - 1), SHM_WAY_CLASSES - 1);
 }
 
 /* ---- how payload is copied: rules alone, with made-up times --------------------------------- */
@@ -504,6 +508,7 @@ int main(void)
 						unmake),
 		cmocka_unit_test(one_core_is_known_after_a_measurement),
 		cmocka_unit_test(long_payload_stays_out_of_the_ring_unless_one_core_copies_it),
+		cmocka_unit_test(lengths_are_of_one_class_from_one_power_of_two_to_the_next),
 		cmocka_unit_test(lone_packets_between_near_processors_are_copied_plainly),
 		cmocka_unit_test(a_receiver_that_is_behind_gets_the_faster_copy),
 		cmocka_unit_test(a_far_processor_is_noticed_and_a_near_one_again),

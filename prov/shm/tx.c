@@ -4,7 +4,7 @@
 /*
  * Sending.  A packet that fits a slot is sent in one; a longer one goes through the data
  * ring, in pieces if need be; a long one stays in place and is read by the peer, if that
- * can.  A packet for which there is no room waits in the channel, at no cost in memory.
+ * can and it is better so.  A packet for which there is no room waits in the channel, at no cost in memory.
  */
 #include <rdma/fi_errno.h>
 
@@ -32,6 +32,48 @@ static void publish_unordered(struct shm_conn *conn, unsigned kind, size_t len)
 	publish(conn, kind, 0, len);
 	if (clear)
 		conn->out.clear = conn->out.pos;
+}
+
+/* ---- which way payload goes --------------------------------------------------------------- */
+
+static bool peer_can_read(const struct shm_conn *conn)
+{
+	return atomic_load_explicit(&conn->out.seg->rx.can_read, memory_order_relaxed) &&
+	       conn->tx.free;
+}
+
+/* way_of - the trials for payload of @len bytes, or NULL: its way is settled. */
+static inline struct trial *way_of(struct shm_conn *conn, size_t len)
+{
+	if (__builtin_expect(len < SHM_WAY_MIN || len >= SHM_PULL_MIN || shm_conf.pull_size, 1))
+		return NULL;
+	return &conn->tx.ways[shm_way_class(len)];
+}
+
+/* sent - the receiver has all of a payload of @len bytes, or it is in the ring. */
+static inline void sent(struct shm_conn *conn, size_t len, bool pulled)
+{
+	struct trial *way = way_of(conn, len);
+
+	if (__builtin_expect(way != NULL, 0) && trial_way(way) == pulled && trial_marks(way))
+		trial_mark(way, clock_cycles());
+}
+
+/* pulls - is payload of @len bytes left in our memory?  A receiver that sleeps would have to be woken
+ * for each part that the ring has room for, one that waits for its processor would need a turn.
+ */
+static inline bool pulls(struct shm_conn *conn, size_t len)
+{
+	const struct trial *way;
+
+	if (__builtin_expect(len < SHM_WAY_MIN && !shm_conf.pull_size, 1))
+		return false;
+	if (shm_conf.pull_size)
+		return len >= shm_conf.pull_size;
+	if (len >= SHM_PULL_CROWDED && (shm_poller_crowded(conn->poller) || shm_out_sleeps(&conn->out)))
+		return true;
+	way = way_of(conn, len);
+	return way ? trial_way(way) && peer_can_read(conn) : shm_out_pulls(&conn->out, len);
 }
 
 /* ---- one packet ------------------------------------------------------------------------- */
@@ -82,6 +124,7 @@ static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 	data = put_hdr(conn, pkt, SHM_DATA, data);
 	put_payload(conn, pkt, 0, data, pkt->len);
 	publish(conn, kind, pkt->hdr_len, pkt->len);
+	sent(conn, pkt->len, false);
 	return 1;
 }
 
@@ -116,6 +159,7 @@ static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
 	while ((left = pkt->len - pkt->sent))
 		if (!put_piece(conn, pkt, left < SHM_PIECE_MAX ? left : SHM_PIECE_MAX))
 			return -FI_EAGAIN;
+	sent(conn, pkt->len, false);
 	return 1;
 }
 
@@ -150,26 +194,6 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 	}
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	return 0;
-}
-
-static bool peer_can_read(const struct shm_conn *conn)
-{
-	return atomic_load_explicit(&conn->out.seg->rx.can_read, memory_order_relaxed) &&
-	       conn->tx.free;
-}
-
-/* pulls - is payload of @len bytes left in our memory?  A receiver that sleeps would have to be woken
- * for each part that the ring has room for, one that waits for its processor would need a turn.
- */
-static inline bool pulls(const struct shm_conn *conn, size_t len)
-{
-	size_t limit = shm_conf.pull_size;
-
-	if (__builtin_expect(!limit && len < SHM_PULL_CROWDED, 1))
-		return false;
-	if (!limit && (shm_poller_crowded(conn->poller) || shm_out_sleeps(&conn->out)))
-		limit = SHM_PULL_CROWDED;
-	return shm_out_pulls(&conn->out, len, limit);
 }
 
 /* put - send one packet, or the rest of it.  Returns 1: all of it is in shared memory; 0: it
@@ -299,6 +323,7 @@ int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, siz
 	}
 	memcpy(body, hdr, hdr_len);
 	publish(conn, kind, hdr_len, len);
+	sent(conn, len, false);
 	return 1;
 }
 
@@ -403,6 +428,7 @@ bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
 	if (!pkt)
 		return false;
 	conn->tx.free |= UINT64_C(1) << (uint8_t) id;
+	sent(conn, pkt->len, true);
 	pkt->done(pkt, 0);
 	return true;
 }

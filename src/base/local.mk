@@ -26,7 +26,9 @@ src_base_libbase_la_SOURCES = \
 	src/base/thread.h \
 	src/base/provider.h \
 	src/base/timer.c \
-	src/base/timer.h
+	src/base/timer.h \
+	src/base/trial.c \
+	src/base/trial.h
 EXTRA_DIST += src/base/README.md src/base/calls.def
 
 base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
@@ -41,6 +43,7 @@ base_tests = \
 	src/base/net_addr_test \
 	src/base/pool_test \
 	src/base/timer_test \
+	src/base/trial_test \
 	src/base/verify_test
 
 if HAVE_CMOCKA
@@ -70,6 +73,9 @@ src_base_pool_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)
+src_base_trial_test_SOURCES = src/base/trial_test.c
+src_base_trial_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_trial_test_LDADD = $(base_test_libs)
 src_base_verify_test_SOURCES = src/base/verify_test.c src/base/test/value.h src/base/test/verify.h
 src_base_verify_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_verify_test_LDADD = $(CMOCKA_LIBS)
