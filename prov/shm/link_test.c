@@ -101,12 +101,12 @@ static unsigned pulled(size_t size, unsigned cnt)
 
 static void both_ways_are_tried_with_long_packets(void **state)
 {
-	unsigned first = (TRIAL_GAP + 1) * TRIAL_RUN;
+	unsigned first = 2 * SHM_WAY_RUN;
 	size_t size;
 
 	shm_conf.pull_size = 0;
 	for (size = SHM_WAY_MIN; size < SHM_PULL_MIN; size *= 2)
-		assert_in_range(pulled(size, first), TRIAL_RUN, TRIAL_RUN + 1);
+		assert_in_range(pulled(size, first), SHM_WAY_RUN, SHM_WAY_RUN + 1);
 	assert_int_equal(pulled(SHM_WAY_MIN - 1, first), 0);
 	shm_conf.pull_size = 2 * SHM_WAY_MIN;	/* the administrator's word settles it */
 	assert_int_equal(pulled(SHM_WAY_MIN, first), 0);

@@ -35,12 +35,7 @@ static uint64_t to_skip(const struct shm_out *out, size_t len)
 		return skip;
 	if (!fits(out, skip, len))
 		return 0;
-	if (is_new(out, len) && out->bytes == out->seen_bytes)
-		return skip;
-	/* lines that bypass the caches gain nothing there */
-	if (at < SHM_DATA_NEAR || out->stream)
-		return 0;
-	return shm_copy_one_core(&out->copy) && out->bytes != out->seen_bytes ? 0 : skip;
+	return out->bytes == out->seen_bytes && (is_new(out, len) || at >= SHM_DATA_NEAR) ? skip : 0;
 }
 
 /* look_due - are the receiver's counters needed, to choose the place and the way of a copy? */
@@ -50,7 +45,7 @@ static inline bool look_due(const struct shm_out *out, size_t len)
 
 	if (backlog && is_new(out, len))
 		return true;
-	if (shm_copy_one_core(&out->copy) && out->bytes - out->looked_bytes < SHM_LOOK_BYTES)
+	if (out->bytes - out->looked_bytes < SHM_LOOK_BYTES)
 		return false;
 	return (backlog >= SHM_STREAM_BACKLOG && len >= SHM_STREAM_FAR_MIN) ||
 	       (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR);
@@ -100,16 +95,12 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 
 void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len)
 {
-	uint64_t start = out->copy.timed ? clock_cycles() : 0;
-
 	if (out->stream)
 		copy_stream(to, from, len);
 	else
-		memcpy(to, from, len);
-	if (out->copy.timed) {
-		shm_copy_cost(&out->copy, out->stream, len, clock_cycles() - start);
-		out->copy.timed = false;
-	}
+		copy_ahead(to, from, len);
+	if (out->copy.tries && trial_marks(&out->copy.bypass, SHM_COPY_RUN))
+		trial_mark(&out->copy.bypass, SHM_COPY_RUN, clock_cycles());
 }
 
 /* data_len - bytes of an item in the data ring; SIZE_MAX: impossible. */

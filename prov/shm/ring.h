@@ -18,31 +18,30 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/trial.h"
 #include "wire.h"
 
-/* After so many bytes the data ring restarts at its beginning, if that is free: a few short
- * packets then stay in the caches, and most of the ring has no pages.  Where the receiver has taken all, it
- * restarts rather than use further bytes for the first time: with many processes the first use of a page
- * takes longer than the message.  In a stream between threads
- * of one core it does not: they share the caches, and disturb each other by writing lines that the
- * other has just read.
+/* Where the receiver has taken all, the data ring restarts at its beginning after so many bytes, and rather
+ * than use further bytes for the first time: a few short packets then stay in the caches, and most of
+ * the ring has no pages.  (With many processes the first use of a page takes longer than the
+ * message.)  In a stream it does not: it would write the lines that the receiver has just read, and
+ * is about to read.
  */
 #define SHM_DATA_NEAR (16u << 10)
-#define SHM_LOOK_BYTES 4096	/* between two looks at the counters of such a receiver */
+#define SHM_LOOK_BYTES 4096	/* between two looks at the receiver's counters */
 
 /* ---- how payload is copied into the data ring -------------------------------------------- */
 
 /*
- * A plain copy fetches each line from the receiver's cache first, and leaves it in the sender's.
- * That is the shortest way for a single packet between processors that share a cache.  A copy that
- * bypasses the caches (copy_stream()) fetches nothing: it is several times faster where the
- * processors share no cache, and where they share only the last one when the receiver is behind,
- * since the lines have left its first cache by then.  Threads of one core share every cache, and a
- * plain copy is the faster one.  Short payload is always copied plainly.
+ * A plain copy asks for each line of the receiver's cache first (copy_ahead()), and leaves it in the
+ * sender's.  That is the shortest way for a single packet between processors that share a cache.  A copy
+ * that bypasses the caches (copy_stream()) fetches nothing.  On some machines it is several times faster
+ * where the processors share no cache, and where they share only the last one when the receiver is
+ * behind, since the lines have left its first cache by then; on others it is slower even then.  So in
+ * these cases it is learnt by trials.  Short payload is always copied plainly.
  *
- * Which processors the two run on changes at any time, so that it is measured all the time: by how
- * long it takes to read a counter that the receiver has changed, and, for a receiver that is
- * behind, by how long either copy takes.
+ * Which processors the two run on changes at any time, so that it is measured all the time, by how
+ * long it takes to read a counter that the receiver has changed.
  */
 #define SHM_STREAM_MIN 2048		/* bytes, for a receiver that is behind */
 #define SHM_STREAM_BACKLOG (8u << 10)	/* by so many bytes */
@@ -50,17 +49,13 @@
 #define SHM_FAR_NS 70			/* to fetch a line from such a receiver, more than this */
 #define SHM_CORE_NS 45			/* from one on the same core, less than this */
 #define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
-#define SHM_COPY_EVERY 16		/* copies for it between two that are measured */
-#define SHM_COPY_COST_MAX 4096		/* cycles for 1 KiB: a longer first time is an interruption */
-#define SHM_COPY_TRIAL 128		/* the same of the way that is not in use: a multiple of it */
+#define SHM_COPY_RUN 128		/* copies of a run */
 
 struct shm_copy {
 	unsigned looks;
 	unsigned fetch_ns;	/* to fetch a line from the receiver, an average */
-	unsigned copies;	/* for a receiver that is behind */
-	unsigned cost[2];	/* of a plain copy and of the other, cycles for 1 KiB, an average;
-				 * 0: not known */
-	bool timed;		/* the next one is measured */
+	struct trial bypass;	/* where bypassing the caches may be better: is it? */
+	bool tries;		/* the next copy is one of these */
 };
 
 /* shm_average - of @was and a further measurement @now: more than usual if the thread was
@@ -77,33 +72,12 @@ static inline bool shm_copy_one_core(const struct shm_copy *copy)
 	return copy->fetch_ns - 1 < SHM_CORE_NS - 1;
 }
 
-/* shm_copy_way - of the next copy for a receiver that is behind: does it bypass the caches? */
-static inline bool shm_copy_way(struct shm_copy *copy)
-{
-	bool way = copy->cost[1] <= copy->cost[0];
-
-	copy->copies++;
-	copy->timed = copy->copies % SHM_COPY_EVERY == 0;
-	return copy->copies % SHM_COPY_TRIAL ? way : !way;
-}
-
 /* shm_copy_streams - is a payload of @len bytes to bypass the caches, with @backlog? */
 static inline bool shm_copy_streams(struct shm_copy *copy, size_t len, uint64_t backlog)
 {
-	copy->timed = false;
-	if (copy->fetch_ns > SHM_FAR_NS)
-		return len >= SHM_STREAM_FAR_MIN;
-	return len >= SHM_STREAM_MIN && backlog >= SHM_STREAM_BACKLOG && shm_copy_way(copy);
-}
-
-/* shm_copy_cost - copying @len bytes in the way @streams took @cycles. */
-static inline void shm_copy_cost(struct shm_copy *copy, bool streams, size_t len, uint64_t cycles)
-{
-	unsigned was = copy->cost[streams], most = was ? 2 * was : SHM_COPY_COST_MAX;
-	uint64_t cost = (cycles << 10) / len;
-	unsigned now = cost < most ? (unsigned) cost + 1 : most;
-
-	copy->cost[streams] = was ? shm_average(was, now) : now;
+	copy->tries = copy->fetch_ns > SHM_FAR_NS ? len >= SHM_STREAM_FAR_MIN :
+		      len >= SHM_STREAM_MIN && backlog >= SHM_STREAM_BACKLOG;
+	return copy->tries && trial_way(&copy->bypass);
 }
 
 /* shm_copy_learn - fetching a line took @ns: more also if the receiver was writing it just then. */
@@ -131,6 +105,7 @@ static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
 #define SHM_PULL_CROWDED (32u << 10)	/* where processes take turns, or the receiver sleeps */
 
 #define SHM_WAY_CLASSES 4	/* by powers of two */
+#define SHM_WAY_RUN 32		/* messages of a run */
 
 /* shm_way_class - of a payload of @len bytes, SHM_WAY_MIN <= @len < SHM_PULL_MIN. */
 static inline unsigned shm_way_class(size_t len)

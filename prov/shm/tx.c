@@ -55,8 +55,9 @@ static inline void sent(struct shm_conn *conn, size_t len, bool pulled)
 {
 	struct trial *way = way_of(conn, len);
 
-	if (__builtin_expect(way != NULL, 0) && trial_way(way) == pulled && trial_marks(way))
-		trial_mark(way, clock_cycles());
+	if (__builtin_expect(way != NULL, 0) && trial_way(way) == pulled &&
+	    trial_marks(way, SHM_WAY_RUN))
+		trial_mark(way, SHM_WAY_RUN, clock_cycles());
 }
 
 /* pulls - is payload of @len bytes left in our memory?  A receiver that sleeps would have to be woken

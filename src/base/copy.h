@@ -37,4 +37,9 @@ static inline void copy_short(void *to, const void *from, size_t len)
  */
 void copy_stream(void *to, const void *from, size_t len);
 
+/* copy_ahead - memcpy() to lines that may be in another processor's cache: asks for many of them at once,
+ * where a plain copy waits for a few at a time.
+ */
+void copy_ahead(void *to, const void *from, size_t len);
+
 #endif

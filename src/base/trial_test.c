@@ -12,6 +12,8 @@
 
 #include "base/trial.h"
 
+#define RUN 64
+
 struct program {
 	struct trial trial;
 	uint64_t cost[2];	/* of an operation */
@@ -30,8 +32,8 @@ static void operate(struct program *p, unsigned cnt)
 		p->seed = p->seed * UINT64_C(6364136223846793005) + 1;
 		p->now += p->cost[way] + (p->noise ? (p->seed >> 33) % p->noise : 0);
 		p->cnt[way]++;
-		if (trial_marks(&p->trial))
-			trial_mark(&p->trial, p->now);
+		if (trial_marks(&p->trial, RUN))
+			trial_mark(&p->trial, RUN, p->now);
 	}
 }
 
@@ -42,18 +44,18 @@ static void the_first_way_stays_while_it_is_the_better_one(void **state)
 	operate(&p, 100000);
 	assert_false(p.trial.way);
 	/* what the trials cost: rare once some have failed, and each as long as a run */
-	assert_in_range(p.cnt[1], 8 * TRIAL_RUN, 100000 / TRIAL_GAP_MAX + 12 * TRIAL_RUN);
+	assert_in_range(p.cnt[1], 8 * RUN, 100000 / TRIAL_GAP_MAX + 12 * RUN);
 }
 
 static void the_better_way_is_found_soon(void **state)
 {
 	struct program p = { .cost = { 130, 100 }, .noise = 100 };
 
-	operate(&p, TRIAL_WINS * (TRIAL_GAP + 1) * TRIAL_RUN);
+	operate(&p, (2 + TRIAL_GAP + 1) * RUN);
 	assert_true(p.trial.way);
 	operate(&p, 100000);
 	assert_true(p.trial.way);
-	assert_in_range(p.cnt[0], 1, 100000 / TRIAL_GAP_MAX + 16 * TRIAL_RUN);
+	assert_in_range(p.cnt[0], 1, 100000 / TRIAL_GAP_MAX + 16 * RUN);
 }
 
 static void a_change_is_noticed_at_the_next_trials(void **state)
@@ -62,7 +64,7 @@ static void a_change_is_noticed_at_the_next_trials(void **state)
 	unsigned i;
 
 	for (i = 0; i < 4; i++) {
-		operate(&p, 2 * (TRIAL_GAP_MAX + TRIAL_GAP + 2) * TRIAL_RUN);
+		operate(&p, 2 * (TRIAL_GAP_MAX + TRIAL_GAP + 2) * RUN);
 		assert_int_equal(p.trial.way, i % 2);
 		p.cost[0] = i % 2 ? 100 : 200;
 		p.cost[1] = i % 2 ? 200 : 100;
@@ -76,23 +78,58 @@ static void a_small_gain_changes_nothing(void **state)
 	operate(&p, 100000);
 	assert_false(p.trial.way);
 	p.cost[1] = 94;
-	operate(&p, 2 * (TRIAL_GAP_MAX + TRIAL_GAP + 2) * TRIAL_RUN);
+	operate(&p, 2 * (TRIAL_GAP_MAX + TRIAL_GAP + 2) * RUN);
 	assert_true(p.trial.way);
 }
 
-/* One trial that is better by chance is no reason to change. */
+static void a_large_gain_is_taken_at_once(void **state)
+{
+	struct program p = { .cost = { 100, 70 } };
+
+	operate(&p, 2 * RUN);
+	assert_int_equal(p.cnt[1], RUN);
+	assert_true(p.trial.way);
+}
+
+/* Later one trial that is better by chance is no reason to change. */
 static void one_trial_decides_nothing(void **state)
 {
-	struct program p = { .cost = { 100, 50 } };
+	struct program p = { .cost = { 100, 100 } };
+	unsigned i;
 
-	operate(&p, (TRIAL_GAP + 1) * TRIAL_RUN);
-	assert_int_equal(p.cnt[1], TRIAL_RUN);
-	assert_false(p.trial.way);
-	p.cost[1] = 100;
-	operate(&p, 10 * TRIAL_RUN);
-	p.cost[1] = 50;
-	assert_false(p.trial.way);
-	assert_int_equal(p.trial.wins, 0);
+	operate(&p, 2 * RUN);
+	assert_int_equal(p.cnt[1], RUN);
+	for (i = 0; i < 10; i++) {
+		p.cost[1] = 50;
+		while (!p.trial.trying)
+			operate(&p, 1);
+		operate(&p, RUN);
+		assert_int_equal(p.trial.wins, 1);
+		p.cost[1] = 100;
+		while (!p.trial.trying)
+			operate(&p, 1);
+		operate(&p, RUN);
+		assert_int_equal(p.trial.wins, 0);
+		assert_false(p.trial.way);
+	}
+}
+
+/* Nor is one run in the way in use that was interrupted. */
+static void one_interruption_decides_nothing(void **state)
+{
+	struct program p = { .cost = { 100, 100 } };
+	unsigned i;
+
+	operate(&p, 2 * RUN);
+	for (i = 0; i < 20; i++) {
+		while (p.trial.left != 1 || p.trial.done != RUN / 2)
+			operate(&p, 1);
+		p.now += 10000;
+		while (!p.trial.trying)
+			operate(&p, 1);
+		operate(&p, RUN);
+		assert_int_equal(p.trial.wins, 0);
+	}
 }
 
 /* What is left of the other way, or of its caches, takes long at first. */
@@ -101,8 +138,8 @@ static void the_beginning_of_a_run_does_not_count(void **state)
 	struct program p = { .cost = { 100, 90 } };
 	unsigned i;
 
-	for (i = 0; i < 3 * (TRIAL_GAP + 1) * TRIAL_RUN; i++) {
-		p.cost[1] = p.trial.trying && p.trial.done < TRIAL_WARM ? 1000 : 90;
+	for (i = 0; i < 3 * (TRIAL_GAP + 1) * RUN; i++) {
+		p.cost[1] = p.trial.trying && p.trial.done < RUN / TRIAL_WARM ? 1000 : 90;
 		operate(&p, 1);
 	}
 	assert_true(p.trial.way);
@@ -115,7 +152,9 @@ int main(void)
 		cmocka_unit_test(the_better_way_is_found_soon),
 		cmocka_unit_test(a_change_is_noticed_at_the_next_trials),
 		cmocka_unit_test(a_small_gain_changes_nothing),
+		cmocka_unit_test(a_large_gain_is_taken_at_once),
 		cmocka_unit_test(one_trial_decides_nothing),
+		cmocka_unit_test(one_interruption_decides_nothing),
 		cmocka_unit_test(the_beginning_of_a_run_does_not_count),
 	};
 
