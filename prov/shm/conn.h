@@ -64,10 +64,10 @@ struct shm_rx {
 
 /* Packets whose payload the receiver reads from our memory. */
 struct shm_tx {
-	struct trial ways[SHM_WAY_CLASSES];	/* is that better than the ring, by shm_way_class() */
 	uint64_t free;			/* bit i: pulls[i] may be used */
 	struct eng_pkt *pulls[SHM_PULLS];
 	uint32_t turns[SHM_PULLS];	/* uses of the place: each makes another id */
+	struct trial ways[SHM_WAY_CLASSES];	/* is that better than the ring, by shm_way_class() */
 };
 
 /* What we remember of a lease in our segment. */

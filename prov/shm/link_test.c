@@ -118,6 +118,34 @@ static void both_ways_are_tried_with_long_packets(void **state)
 	shm_conf.pull_size = PULL_SIZE;
 }
 
+/* kept - how many of @cnt packets of @size bytes stay the sender's while the receiver takes back nothing that
+ * it holds.
+ */
+static unsigned kept(size_t size, unsigned cnt)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	unsigned i, left;
+
+	for (i = 0; i < cnt; i++)
+		fake_send(ab, size, 0);
+	FAKE_UNTIL(2000, ba->rx_cnt + b->holds == cnt);
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	left = cnt - ab->done_cnt;
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == cnt && ab->done_cnt == cnt));
+	fake_close(a, 100);
+	fake_close(b, 100);
+	return left;
+}
+
+static void what_is_held_is_the_senders_only_if_it_is_long(void **state)
+{
+	assert_int_equal(kept(PULL_SIZE, 40), 0);
+	assert_int_equal(kept(SHM_PULL_MIN - 1, 40), 0);
+	assert_in_range(kept(SHM_PULL_MIN, 40), 1, 40);
+}
+
 static void an_endpoint_sends_to_itself(void **state)
 {
 	struct eng_ep *a = ep_at(NULL);
@@ -587,6 +615,7 @@ int main(void)
 		TEST(they_do_so_through_shared_memory_alone),
 		TEST(they_do_so_by_the_way_that_the_receiver_suggests),
 		TEST(both_ways_are_tried_with_long_packets),
+		TEST(what_is_held_is_the_senders_only_if_it_is_long),
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),

@@ -124,6 +124,23 @@ static bool finish_split(struct shm_conn *conn)
 	return conn->state == SHM_CONN_READY;
 }
 
+/* take_over - payload that is held in the sender's memory moves here, if there is memory for it.  False:
+ * the connection has failed.
+ */
+static bool take_over(struct shm_conn *conn, struct shm_hold *hold)
+{
+	struct iovec iov = { malloc(hold->base.len), hold->base.len };
+
+	if (!iov.iov_base)
+		return true;
+	if (fetch(conn, &hold->from, hold->base.len, &iov, 1) < 0) {
+		free(iov.iov_base);
+		return false;
+	}
+	chan_hold_fetched(&hold->base, iov.iov_base);
+	return true;
+}
+
 /* ---- packets ------------------------------------------------------------------------------------ */
 
 /* apply - carry out the engine's verdict.  False: take nothing more for now. */
@@ -157,6 +174,9 @@ static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng
 		if (remote) {
 			list_add_tail(&held->base.node, &conn->rx.remote);
 			held->base.source = conn;
+			/* the sender is not to wait for a receive because of the way that it took */
+			if (rx->len < SHM_PULL_MIN)
+				return take_over(conn, held);
 		} else if (rx->avail < rx->len) {
 			held->base.source = conn;
 			conn->rx.sink.hold = &held->base;
@@ -310,24 +330,14 @@ static bool on_done(struct shm_conn *conn, const struct shm_item *item)
 	return true;
 }
 
-/* on_flush - payload that is held in the sender's memory moves here, as far as there is
- * memory for it.
- */
+/* on_flush - payload that is held in the sender's memory moves here. */
 static bool on_flush(struct shm_conn *conn)
 {
 	struct shm_hold *hold, *next;
-	struct iovec iov;
 
-	list_for_each_entry_safe(hold, next, &conn->rx.remote, base.node) {
-		iov = (struct iovec) { malloc(hold->base.len), hold->base.len };
-		if (!iov.iov_base)
-			continue;
-		if (fetch(conn, &hold->from, hold->base.len, &iov, 1) < 0) {
-			free(iov.iov_base);
+	list_for_each_entry_safe(hold, next, &conn->rx.remote, base.node)
+		if (!take_over(conn, hold))
 			return false;
-		}
-		chan_hold_fetched(&hold->base, iov.iov_base);
-	}
 	return true;
 }
 
