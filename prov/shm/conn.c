@@ -162,6 +162,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	list_init(&conn->state_node);
 	list_init(&conn->blocked_node);
 	list_init(&conn->split_node);
+	list_init(&conn->early_node);
 	conn->timer.fire = shm_connect_timer;
 	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
 		conn->probe = clock_ns();
@@ -233,6 +234,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	list_del(&conn->state_node);
 	list_del(&conn->blocked_node);
 	list_del(&conn->split_node);
+	list_del(&conn->early_node);
 	list_del(&conn->node);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);

@@ -125,6 +125,8 @@ struct shm_conn {
 	struct list state_node;		/* on poller->base.failed, base.paused or dead */
 	struct list blocked_node;	/* on poller->base.dirty */
 	struct list split_node;		/* on poller->splitting */
+	struct list early_node;		/* on poller->early */
+	uint64_t early_seq;		/* .. since this poll */
 	struct timer timer;		/* the handshake must end */
 };
 _Static_assert(offsetof(struct shm_conn, out) == SHM_LINE, "what a poll reads is one line");
@@ -234,6 +236,11 @@ enum eng_fast shm_rx_one(struct shm_conn *conn);
  * @unexpected: take a message that no posted receive matches, too, as the last one
  */
 int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected);
+
+/* shm_rx_take_early - what has stayed in the memory of its sender for @polls polls, and is not longer than an
+ * eager message, moves here.  From poll() and before the poller sleeps only.
+ */
+void shm_rx_take_early(struct shm_poller *poller, unsigned polls);
 
 /* shm_rx_drop - the connection closes: all payload that has not arrived is lost. */
 void shm_rx_drop(struct shm_conn *conn, int err);

@@ -146,6 +146,27 @@ static void what_is_held_is_the_senders_only_if_it_is_long(void **state)
 	assert_in_range(kept(SHM_PULL_MIN, 40), 1, 40);
 }
 
+static void what_is_held_is_taken_over_before_a_sleep(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	uint64_t deadline = UINT64_MAX;
+	struct obj_poller *poller;
+	struct shm_conn *conn;
+
+	b->verdict = 1 + ENG_RX_HELD;
+	fake_send(ab, PULL_SIZE, 0);
+	FAKE_UNTIL(2000, b->holds == 1);
+	conn = ((struct chan *) eng_peer_chan(ba))->conn;
+	assert_false(list_empty(&conn->rx.remote));
+	poller = &conn->poller->base.base;
+	poller->ops->arm(poller, &deadline);
+	assert_true(list_empty(&conn->rx.remote));
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1 && ab->done_cnt == 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 static void an_endpoint_sends_to_itself(void **state)
 {
 	struct eng_ep *a = ep_at(NULL);
@@ -616,6 +637,7 @@ int main(void)
 		TEST(they_do_so_by_the_way_that_the_receiver_suggests),
 		TEST(both_ways_are_tried_with_long_packets),
 		TEST(what_is_held_is_the_senders_only_if_it_is_long),
+		TEST(what_is_held_is_taken_over_before_a_sleep),
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),

@@ -28,7 +28,7 @@
 #define NAPS 2			/* short times awake in a row, after which the senders make the barriers: */
 #define NAPS_IN_MS 8		/* .. shorter than the eighth of a millisecond, */
 #define NAP_POLLS 256		/* .. or of fewer polls */
-#define LEAVE_POLLS 2		/* that leave an unexpected message in the ring */
+#define LEAVE_POLLS 2		/* that leave an unexpected message in the ring, or in the sender's memory */
 
 /* ---- barriers ------------------------------------------------------------------------- */
 
@@ -608,6 +608,8 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	struct chan_poller *base = &poller->base;
 	int done = 0;
 
+	if (!list_empty(&poller->early))
+		shm_rx_take_early(poller, LEAVE_POLLS);
 	if (!list_empty(&poller->splitting))
 		done += write_split(poller);
 	done += chan_poller_drain(&base->dirty, pump);
@@ -617,7 +619,7 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	shm_poller_reap(poller);
 	base->chores = poller->asleep || base->timers.cnt || !list_empty(&base->paused) ||
 		       !list_empty(&base->dirty) || !list_empty(&base->failed) ||
-		       !list_empty(&poller->splitting);
+		       !list_empty(&poller->splitting) || !list_empty(&poller->early);
 	return done;
 }
 
@@ -755,6 +757,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
 	uint64_t now = clock_ns();
 
+	shm_rx_take_early(poller, 0);
 	if (!list_empty(&poller->base.failed))
 		return -FI_EAGAIN;
 	if (go_to_sleep(poller) < 0)
@@ -791,6 +794,7 @@ int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p)
 	if (ret <= 0)
 		return ret;
 	poller = container_of(*base_p, struct shm_poller, base);
+	list_init(&poller->early);
 	list_init(&poller->splitting);
 	list_init(&poller->dead);
 	return 0;

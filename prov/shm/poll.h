@@ -105,6 +105,7 @@ struct shm_poller {
 	uint32_t fences;		/* SHM_FENCES: the senders make the barrier of the next sleep; or 0 */
 	uint8_t naps;			/* short times awake in a row, up to NAPS */
 	bool asleep;			/* the segments say that we sleep */
+	struct list early;		/* connections whose short payload waits in the sender's memory for a receive */
 	struct list splitting;		/* connections whose long packets may be copied by both sides */
 	struct list dead;		/* connections to free once no fetched event can name them */
 	struct shm_conn *offering;	/* connection whose packet eng_on_packet() looks at */

@@ -174,9 +174,11 @@ static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng
 		if (remote) {
 			list_add_tail(&held->base.node, &conn->rx.remote);
 			held->base.source = conn;
-			/* the sender is not to wait for a receive because of the way that it took */
-			if (rx->len < SHM_PULL_MIN)
-				return take_over(conn, held);
+			if (rx->len < SHM_PULL_MIN && list_empty(&conn->early_node)) {
+				conn->early_seq = conn->poller->base.seq;
+				list_add_tail(&conn->early_node, &conn->poller->early);
+				chan_poller_chore(&conn->poller->base);
+			}
 		} else if (rx->avail < rx->len) {
 			held->base.source = conn;
 			conn->rx.sink.hold = &held->base;
@@ -480,6 +482,28 @@ int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected)
 	conn->fast = conn->state == SHM_CONN_READY && !conn->paused && !conn->rx.body &&
 		      !conn->rx.done_cnt && !conn->link->base.closing;
 	return done;
+}
+
+/* A send of an eager message is not to wait for its receive because of the way that the payload took.  A
+ * receive that is posted soon saves a copy.
+ */
+void shm_rx_take_early(struct shm_poller *poller, unsigned polls)
+{
+	struct shm_conn *conn, *next;
+	struct shm_hold *hold, *then;
+	bool good = true;
+
+	list_for_each_entry_safe(conn, next, &poller->early, early_node) {
+		if (poller->base.seq - conn->early_seq < polls)
+			continue;
+		list_del(&conn->early_node);
+		list_for_each_entry_safe(hold, then, &conn->rx.remote, base.node)
+			if (good && hold->base.len < SHM_PULL_MIN)
+				good = take_over(conn, hold);
+		if (good)
+			shm_tx_send_done(conn);
+		good = true;
+	}
 }
 
 void shm_rx_drop(struct shm_conn *conn, int err)
