@@ -214,17 +214,24 @@ static void pin(void)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
-/* start_hog - a process that uses the processor all the time, or whenever no other wants it. */
+#define HOG_TURN_NS 200000	/* longer than a turn of the program, under a sanitizer, too */
+
+/* start_hog - a process that uses the processor all the time, or in turns with others. */
 static pid_t start_hog(bool yields)
 {
 	pid_t pid = fork();
+	uint64_t end;
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
+	for (;;) {
+		end = clock_ns() + HOG_TURN_NS;
+		while (clock_ns() < end)
+			;
 		if (yields)
 			sched_yield();
+	}
 }
 
 static _Atomic bool delivering;
