@@ -41,8 +41,8 @@ static const struct info_param params[] = {
 	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "PULL_SIZE", FI_PARAM_SIZE_T, FIELD(pull_size), ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, NULL,
 	  "payload of this many bytes and more is read straight from the sender's memory, "
-	  "where the kernel admits it (default: learnt from 8192 on; 131072, or 4194305 between "
-	  "threads of one core)" },
+	  "where the kernel admits it (default: 131072, or 4194305 between threads of one "
+	  "core; from 8192 on it is learnt)" },
 	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SPLIT_PAGES, INFO_PARAM_MAX, NULL,
 	  "payload of this many bytes and more is copied by both processes, where the sender "
 	  "can write the receiver's memory (default: 32768)" },

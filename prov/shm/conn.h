@@ -237,8 +237,8 @@ enum eng_fast shm_rx_one(struct shm_conn *conn);
  */
 int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected);
 
-/* shm_rx_take_early - what has stayed in the memory of its sender for @polls polls, and is not longer than an
- * eager message, moves here.  From poll() and before the poller sleeps only.
+/* shm_rx_take_early - unexpected payload that has stayed in the memory of its sender for @polls polls, and is
+ * shorter than SHM_PULL_MIN, moves here.  From poll() and before the poller sleeps only.
  */
 void shm_rx_take_early(struct shm_poller *poller, unsigned polls);
 

@@ -118,6 +118,30 @@ static void both_ways_are_tried_with_long_packets(void **state)
 	shm_conf.pull_size = PULL_SIZE;
 }
 
+static void where_processes_take_turns_long_packets_are_pulled(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct shm_conn *conn;
+
+	shm_conf.pull_size = 0;
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	conn = ((struct chan *) eng_peer_chan(ab))->conn;
+	conn->poller->crowd = 0;
+	fake_send(ab, SHM_PULL_CROWDED, 0);
+	assert_false(~conn->tx.free);
+	conn->poller->crowd = SHM_CROWD_MAX;
+	fake_send(ab, SHM_PULL_CROWDED - 1, 0);
+	assert_false(~conn->tx.free);
+	fake_send(ab, SHM_PULL_CROWDED, 0);
+	assert_true(~conn->tx.free);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 4 && ab->done_cnt == 4));
+	fake_close(a, 100);
+	fake_close(b, 100);
+	shm_conf.pull_size = PULL_SIZE;
+}
+
 /* kept - how many of @cnt packets of @size bytes stay the sender's while the receiver takes back nothing that
  * it holds.
  */
@@ -636,6 +660,7 @@ int main(void)
 		TEST(they_do_so_through_shared_memory_alone),
 		TEST(they_do_so_by_the_way_that_the_receiver_suggests),
 		TEST(both_ways_are_tried_with_long_packets),
+		TEST(where_processes_take_turns_long_packets_are_pulled),
 		TEST(what_is_held_is_the_senders_only_if_it_is_long),
 		TEST(what_is_held_is_taken_over_before_a_sleep),
 		TEST(an_endpoint_sends_to_itself),

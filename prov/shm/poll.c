@@ -519,20 +519,6 @@ static int report(struct list *item)
 	return 1;
 }
 
-/* write_split - a piece for each receiver that splits what we send. */
-static int write_split(struct shm_poller *poller)
-{
-	struct shm_conn *conn, *next;
-	int done = 0;
-
-	list_for_each_entry_safe(conn, next, &poller->splitting, split_node)
-		if (~conn->tx.free)
-			done += shm_split_write(conn);
-		else
-			list_del(&conn->split_node);
-	return done;
-}
-
 void shm_poller_reap(struct shm_poller *poller)
 {
 	struct list *item;
@@ -611,7 +597,7 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	if (!list_empty(&poller->early))
 		shm_rx_take_early(poller, LEAVE_POLLS);
 	if (!list_empty(&poller->splitting))
-		done += write_split(poller);
+		done += shm_split_write_all(poller);
 	done += chan_poller_drain(&base->dirty, pump);
 	while (!list_empty(&base->failed))
 		done += chan_poller_drain(&base->failed, report);

@@ -491,18 +491,18 @@ void shm_rx_take_early(struct shm_poller *poller, unsigned polls)
 {
 	struct shm_conn *conn, *next;
 	struct shm_hold *hold, *then;
-	bool good = true;
+	bool good;
 
 	list_for_each_entry_safe(conn, next, &poller->early, early_node) {
 		if (poller->base.seq - conn->early_seq < polls)
 			continue;
 		list_del(&conn->early_node);
+		good = conn->state == SHM_CONN_READY;
 		list_for_each_entry_safe(hold, then, &conn->rx.remote, base.node)
 			if (good && hold->base.len < SHM_PULL_MIN)
 				good = take_over(conn, hold);
 		if (good)
 			shm_tx_send_done(conn);
-		good = true;
 	}
 }
 

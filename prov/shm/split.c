@@ -256,3 +256,16 @@ int shm_split_write(struct shm_conn *conn)
 		shm_conn_wake(conn);
 	return 1;
 }
+
+int shm_split_write_all(struct shm_poller *poller)
+{
+	struct shm_conn *conn, *next;
+	int done = 0;
+
+	list_for_each_entry_safe(conn, next, &poller->splitting, split_node)
+		if (~conn->tx.free)
+			done += shm_split_write(conn);
+		else
+			list_del(&conn->split_node);
+	return done;
+}

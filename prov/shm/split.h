@@ -33,6 +33,7 @@
 #include "wire.h"
 
 struct shm_conn;
+struct shm_poller;
 
 /* Ranges in the peer's memory, from a PULL. */
 struct shm_iovs {
@@ -126,5 +127,8 @@ void shm_split_end(struct shm_conn *conn);
  * Returns how many were copied.  From poll() only; no upcall.
  */
 int shm_split_write(struct shm_conn *conn);
+
+/* shm_split_write_all - the same for each receiver of poller->splitting, which those leave that have all. */
+int shm_split_write_all(struct shm_poller *poller);
 
 #endif

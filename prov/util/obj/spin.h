@@ -17,8 +17,9 @@
  *
  * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
  * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, which grows, after
- * polling was in vain several times in a row.  The wait after that polls for up to twice FI_SPIN_US: where both
- * sides sleep, each may wait for so long only because the other one has to wake.  A wait ends when something arrives, for whatever queue.
+ * polling was in vain several times in a row.  The wait after that polls for up to twice FI_SPIN_US: where
+ * both sides sleep, each may wait for so long only because the other one has to wake.  A wait ends when
+ * something arrives, for whatever queue.
  * Where other threads want the processor, as a yield shows, it yields after every few polls, and of the
  * time of the others nothing counts: a turn of each costs less than to sleep and to be woken.  That does
  * not hold where each poll is a system call, or where the others compute and keep the processor.
