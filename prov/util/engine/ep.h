@@ -40,6 +40,11 @@ struct eng_recv;
  */
 #define ENG_AHEAD ((size_t) 32 << 20)
 
+/* Copies of injected payload that the link keeps for a peer before the calls return -FI_EAGAIN: twice
+ * what a ring of shared memory holds.
+ */
+#define ENG_KEPT ((size_t) 256 << 10)
+
 /* Beyond so much of a peer, or of all, nothing more is taken in. */
 #define ENG_HELD_PEER (UINT64_C(256) << 20)
 #define ENG_HELD_ALL (UINT64_C(1) << 30)
@@ -111,7 +116,7 @@ struct eng_ep {
 	size_t inject_out;		/* hub: injected messages that only we have a copy of */
 	bool spins;			/* the program polls: its queues have no wait objects */
 	bool beyond;			/* the call in progress found tx_size requests */
-	bool retries;			/* such a call has returned -FI_EAGAIN, see send.c */
+	bool retries;			/* an inject has returned -FI_EAGAIN, eng_tx_refuses() */
 
 	/* receiving */
 	struct eng_rxc *own;		/* to be freed with us, or NULL */

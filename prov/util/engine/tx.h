@@ -19,6 +19,7 @@
 #include "engine/peer.h"
 #include "engine/pump.h"
 #include "engine/sink.h"
+#include "engine/trig.h"
 #include "engine/wire.h"
 
 /* Payload up to this is copied into the request. */
@@ -177,6 +178,24 @@ static inline int eng_tx_not_sent(const struct eng_ep *ep, int ret)
 {
 	return ep->hub->only ? ret : -FI_EAGAIN;
 }
+
+/* eng_tx_may_refuse - may a call with payload of @len bytes return -FI_EAGAIN where the link would keep
+ * a copy?  Only an inject of a program that polls.  The first time is beyond the guaranteed size of the
+ * queue, or when ENG_KEPT bytes are kept: after that the program is known to call again.
+ */
+static inline bool eng_tx_may_refuse(const struct eng_ep *ep, const struct eng_peer *peer,
+				     uint64_t flags, size_t len)
+{
+	return (flags & ENG_TX_QUIET) && !(flags & ENG_TX_LONG_WAY) && ep->spins && !peer->slow &&
+	       peer->link->ops->room_soon &&
+	       (ep->retries || ep->beyond || len > ENG_KEPT / (peer->tx_cnt + 1));
+}
+
+/* eng_tx_refuses - does the call return -FI_EAGAIN, since the link has no room but will have some soon?
+ * Called where eng_tx_may_refuse().  A program that polls calls again within microseconds, and has
+ * posted receives by then; a copy costs more.  Polls if it does, after which @peer may be gone.
+ */
+bool eng_tx_refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len);
 
 /* eng_tx_wants_comp - is a success reported? */
 static inline bool eng_tx_wants_comp(const struct eng_ep *ep, uint64_t flags)

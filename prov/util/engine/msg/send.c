@@ -94,30 +94,6 @@ static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *pee
 	return ret;
 }
 
-/* may_refuse - may the call return -FI_EAGAIN where the link would keep a copy?  Only an inject of a
- * program that polls.  The first time is beyond the guaranteed size of the queue: after that the
- * program is known to call again.
- */
-static inline bool may_refuse(const struct eng_ep *ep, const struct eng_peer *peer,
-			      const struct send *s)
-{
-	return (s->flags & ENG_TX_QUIET) && !(s->flags & ENG_TX_LONG_WAY) && ep->spins && !peer->slow &&
-	       peer->link->ops->room_soon && (ep->retries || ep->beyond);
-}
-
-/* refuses - does the call return -FI_EAGAIN, since the link has no room but will have some soon?  Called
- * where may_refuse().  A program that polls calls again within microseconds, and has posted receives
- * by then; a copy costs more.  Polls if it does, after which @peer may be gone.
- */
-static __attribute__((noinline)) bool refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len)
-{
-	if (!peer->link->ops->room_soon(peer->chan, len))
-		return false;
-	ep->retries = true;
-	obj_prog_poll_locked(ep->base.prog);
-	return true;
-}
-
 /* announces - is the message announced instead of sent?  What the link keeps could not be called back
  * if the receiver asked for announcements, so beyond the guaranteed size of the queue, and beyond
  * ENG_AHEAD bytes, messages are announced unasked.  A short payload costs the receiver as little memory
@@ -142,7 +118,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 		    void *const *desc)
 {
 	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
-	bool again = !desc && may_refuse(ep, peer, s);
+	bool again = !desc && eng_tx_may_refuse(ep, peer, s->flags, s->len);
 	bool rts = announces(ep, peer, s->len, !again) || in_place;
 	uint8_t ack = ack_wanted(ep, s);
 	struct eng_tx *tx;
@@ -152,7 +128,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	if (ret)
 		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	if (__builtin_expect(again && !rts, 0)) {
-		if (refuses(ep, peer, s->len))
+		if (eng_tx_refuses(ep, peer, s->len))
 			return -FI_EAGAIN;
 		rts = announces(ep, peer, s->len, true);
 	}
@@ -224,7 +200,8 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 	ret = peer->link->ops->put ? put(ep, peer, s) : 0;
 	if (ret)
 		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
-	if (__builtin_expect(ep->retries, 0) && may_refuse(ep, peer, s) && refuses(ep, peer, s->len))
+	if (__builtin_expect(ep->retries, 0) && eng_tx_may_refuse(ep, peer, s->flags, s->len) &&
+	    eng_tx_refuses(ep, peer, s->len))
 		return -FI_EAGAIN;
 	tx = pool_get(pool);
 	if (__builtin_expect(!tx, 0))

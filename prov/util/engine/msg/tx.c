@@ -410,6 +410,15 @@ int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	return ret;
 }
 
+bool eng_tx_refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len)
+{
+	if (!peer->link->ops->room_soon(peer->chan, len))
+		return false;
+	ep->retries = true;
+	obj_prog_poll_locked(ep->base.prog);
+	return true;
+}
+
 /* The link has no way to the peer.  What went before it comes back by itself. */
 static int not_started(struct eng_tx *tx, int err)
 {

@@ -137,6 +137,43 @@ static void an_inject_returns_where_there_is_room_soon(void **arg)
 	nothing_is_left();
 }
 
+static ssize_t inject_write(size_t len)
+{
+	return fi_inject_write(b->ep, out[7], len, 0, 0, 1);
+}
+
+/* Within the guaranteed size, too, once the link keeps ENG_KEPT bytes for the peer. */
+static void an_inject_returns_where_much_is_kept(void **arg)
+{
+	struct eng_ep *ep = eng_of(b);
+	unsigned i;
+
+	tap.ops.room_soon = room_soon;
+	tap.answer = 0;
+	soon = true;
+	ep->inject_size = 300;
+	assert_int_equal(inject_write(300), 0);
+	assert_int_equal(inject(300), 0);
+	assert_int_equal(tap.sent[0].msg.op, WIRE_WRITE);
+	to->tx_cnt += ENG_KEPT / 300 - 2;
+	assert_int_equal(inject_write(200), 0);
+	assert_int_equal(inject(200), 0);
+	soon = false;
+	assert_int_equal(inject_write(300), 0);
+	assert_int_equal(inject(300), 0);
+	soon = true;
+	assert_int_equal(inject_write(300), -FI_EAGAIN);
+	to->tx_cnt -= ENG_KEPT / 300 - 2;
+	assert_int_equal(inject_write(8), -FI_EAGAIN);
+	assert_int_equal(inject(8), -FI_EAGAIN);
+	assert_int_equal(fi_write(b->ep, out[7], 8, NULL, 0, 0, 1, &ctx[0]), 0);
+	assert_int_equal(tap.cnt, 7);
+	for (i = 0; i < 7; i++)
+		tap_done(i, 0);
+	expect(b, &ctx[0], FI_WRITE | FI_RMA, 0);
+	nothing_is_left();
+}
+
 static void it_fails_when_the_link_loses_it(void **arg)
 {
 	tap.answer = 0;
@@ -319,6 +356,7 @@ int main(void)
 		TX(it_completes_when_the_link_gives_it_back),
 		TX(it_fails_when_the_link_loses_it),
 		TX(an_inject_returns_where_there_is_room_soon),
+		TX(an_inject_returns_where_much_is_kept),
 		TX(a_link_that_refuses_ends_the_call),
 		TX(an_announced_message_is_sent_when_it_is_asked_for),
 		TX(a_receiver_without_room_takes_nothing),
