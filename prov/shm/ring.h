@@ -259,10 +259,13 @@ static inline bool shm_out_is_clear(struct shm_out *out)
 
 /* shm_out_calls - the receiver does not look at this ring by itself: ring its bell, which is what it
  * looks at now or when it has been woken.  Returns true if it is to be woken.
+ *
+ * One that was woken may have looked and gone to sleep again before it could see what was published, if
+ * @asleep was read before that was visible: hence a barrier there, too.
  */
 static inline bool shm_out_calls(struct shm_out *out, uint32_t asleep)
 {
-	if (asleep <= SHM_AWAKE && asleep & SHM_FENCES) {
+	if ((asleep <= SHM_AWAKE && asleep & SHM_FENCES) || asleep == out->woken) {
 		atomic_thread_fence(memory_order_seq_cst);
 		asleep = atomic_load_explicit(&out->seg->rx.asleep, memory_order_relaxed);
 	}
