@@ -44,8 +44,8 @@ static const struct info_param params[] = {
 	  "where the kernel admits it (default: 131072, or 4194305 between threads of one "
 	  "core; from 8192 on it is learnt)" },
 	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SPLIT_PAGES, INFO_PARAM_MAX, NULL,
-	  "payload of this many bytes and more is copied by both processes, where the sender "
-	  "can write the receiver's memory (default: 32768)" },
+	  "payload of this many bytes and more is copied by both processes, where each "
+	  "can write the other's memory (default: 32768)" },
 	{ "DISABLE_CMA", FI_PARAM_BOOL, FIELD(disable_cma), 0, 1, NULL,
 	  "never read a peer's memory, copy everything through shared memory (default: off)" },
 	{ "MAX_GDRCOPY_SIZE", FI_PARAM_SIZE_T, FIELD(gdr_size), 0, INFO_PARAM_MAX, NULL,

@@ -245,6 +245,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 		shm_in_close(&conn->in);
 	shm_rma_close(conn);
 	shm_split_end(conn);
+	shm_split_access_end(conn);
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
 	if (conn->src.fd >= 0) {

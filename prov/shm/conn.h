@@ -82,6 +82,7 @@ struct shm_tenant {
 	uint64_t stamp;			/* of the newest lease */
 	unsigned turn;			/* place to reuse when all are in use */
 	struct shm_lease_slot *leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
+	_Atomic bool assists;		/* this process copies a piece of the peer's access: in any thread */
 };
 
 /* What a poll reads of each connection is one line, what a message adds is the next ones. */
@@ -118,6 +119,10 @@ struct shm_conn {
 	struct shm_tx tx;
 	struct shm_split_rx split;	/* split copies into our memory */
 	uint32_t split_done;		/* number of the last one to the peer that has no pieces left */
+	struct shm_split_own access;	/* split writes and reads of the peer's memory */
+	uint64_t share_pos;		/* slots written, with the last SHARE */
+	bool assists;			/* the peer's access may have pieces for us */
+	uint32_t assisted;		/* number of the last one that has none left */
 	struct shm_tenant tenant;	/* what the peer may access here */
 	struct chan_id id;		/* what the peer's handshake said */
 	uint64_t probe;			/* what the peer tries to read in our memory */
@@ -220,6 +225,15 @@ void shm_tx_flush(struct shm_conn *conn);
 
 /* shm_tx_drop - done(-@err) for what the peer has not read. */
 void shm_tx_drop(struct shm_conn *conn, int err);
+
+/* shm_tx_may_share - may a SHARE be sent?  Not if there is no room, or the receiver has not taken the one
+ * before, so that it does other things.
+ * @taken: it has, even if its counters do not say so yet
+ */
+bool shm_tx_may_share(struct shm_conn *conn, bool taken);
+
+/* shm_tx_share - send a SHARE, which nothing waits for. */
+void shm_tx_share(struct shm_conn *conn);
 
 /* shm_tx_blocked - does sending wait for the peer to take slots? */
 bool shm_tx_blocked(struct shm_conn *conn);

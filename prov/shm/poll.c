@@ -307,7 +307,7 @@ static inline bool has_any(const struct shm_conn *conn)
  */
 static bool wants_poll(const struct shm_conn *conn)
 {
-	return conn->split_waits ? conn->ended || shm_split_ready(conn) : !conn->paused && has_any(conn);
+	return conn->split_waits ? conn->ended || shm_split_state(conn) : !conn->paused && has_any(conn);
 }
 
 /* anything - did a packet arrive before the senders saw that we sleep? */
@@ -597,7 +597,7 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	if (!list_empty(&poller->early))
 		shm_rx_take_early(poller, LEAVE_POLLS);
 	if (!list_empty(&poller->splitting))
-		done += shm_split_write_all(poller);
+		done += shm_split_turn(poller);
 	done += chan_poller_drain(&base->dirty, pump);
 	while (!list_empty(&base->failed))
 		done += chan_poller_drain(&base->failed, report);

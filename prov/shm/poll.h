@@ -106,7 +106,7 @@ struct shm_poller {
 	uint8_t naps;			/* short times awake in a row, up to NAPS */
 	bool asleep;			/* the segments say that we sleep */
 	struct list early;		/* connections whose short payload waits in the sender's memory for a receive */
-	struct list splitting;		/* connections whose long packets may be copied by both sides */
+	struct list splitting;		/* connections with long copies that both sides make */
 	struct list dead;		/* connections to free once no fetched event can name them */
 	struct shm_conn *offering;	/* connection whose packet eng_on_packet() looks at */
 	const struct shm_iovs *remote;	/* where its payload is; NULL: in the ring */
@@ -130,6 +130,13 @@ static inline void shm_poller_works(struct shm_poller *poller)
 {
 	poller->vain = 0;
 	obj_idle_end(&poller->base.base.prog->idle);
+}
+
+/* shm_poller_worked - the same, and that took long: the time to the next poll is no turn of others. */
+static inline void shm_poller_worked(struct shm_poller *poller)
+{
+	poller->ended = 0;
+	shm_poller_works(poller);
 }
 
 /* shm_poller_crowded - does this process get the processor only now and then?  Then so do its peers,

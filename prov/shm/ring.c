@@ -126,6 +126,7 @@ static size_t data_len(struct shm_item *item)
 		return item->len && item->len <= SHM_DONE_MAX ? 0 : SIZE_MAX;
 	case SHM_STALL:
 	case SHM_FLUSH:
+	case SHM_SHARE:
 		return 0;
 	default:
 		return SIZE_MAX;

@@ -33,6 +33,12 @@ static bool is_inside(const struct shm_conn *conn, unsigned i)
 	return atomic_load(&conn->in.seg->tx.inside) == i + 1;
 }
 
+/* assists - does this process copy a piece for the peer, which may have left the lease already? */
+static bool assists(const struct shm_conn *conn)
+{
+	return atomic_load(&conn->tenant.assists);
+}
+
 static struct shm_conn *conn_of(struct obj_tenant *base)
 {
 	return container_of(base, struct shm_conn, tenant.base);
@@ -43,7 +49,7 @@ static bool revoke_place(struct shm_conn *conn, unsigned i)
 {
 	atomic_store(&conn->in.seg->leases[i].stamp, 0);
 	conn->tenant.leases[i].live = false;
-	return is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn));
+	return (is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn))) || assists(conn);
 }
 
 static bool revoke(struct obj_tenant *base, uint64_t key)
@@ -197,6 +203,8 @@ static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size
 	struct iovec there = { (void *) (uintptr_t) addr, len };
 	int ret;
 
+	if (iov_cnt == 1 && shm_split_access_wanted(conn, write, len))
+		return shm_split_access(conn, write, iov->iov_base, addr, len);
 	ret = shm_cma_copy(conn->pid, write, iov, iov_cnt, &there, 1, len);
 	if (ret == -FI_EPERM)
 		conn->can_write = false;	/* the kernel has revoked it */
@@ -287,7 +295,7 @@ int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 		if (ret > 0)
 			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
 		if (ret > 0)
-			shm_poller_works(conn->poller);
+			shm_poller_worked(conn->poller);
 		leave(conn->out.seg);
 		*notify_p = target.counted;
 		return ret;

@@ -520,6 +520,69 @@ static void polls_between_writes_are_no_wait(void **state)
 	end(&t);
 }
 
+/* ---- accesses that the target shares --------------------------------------------------------------- */
+
+#define ROUNDS 300
+#define SHARED_MAX (1u << 20)
+
+/* Where and how long the access of round @i is: both processes know. */
+static size_t len_of(unsigned i)
+{
+	return (64u << 10) + i * UINT64_C(2654435761) % (SHARED_MAX - (64u << 10));
+}
+
+static size_t off_of(unsigned i)
+{
+	return i * UINT64_C(40503) % SHARED_MAX;
+}
+
+static bool is_all(const uint8_t *at, size_t len, unsigned byte)
+{
+	return *at == (uint8_t) byte && !memcmp(at, at + 1, len - 1);
+}
+
+static void write_and_read(struct two *t)
+{
+	uint8_t *back = t->region + LARGE / 2;
+	unsigned i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		uint8_t *at = t->region + off_of(i);
+
+		memset(at, (int) i, len_of(i));
+		POST(&t->n, fi_write(t->n.ep, at, len_of(i), NULL, t->peer, off_of(i), KEY, NULL));
+		CHECK(!await(&t->n, 1));
+		POST(&t->n, fi_read(t->n.ep, back, len_of(i), NULL, t->peer, off_of(i), KEY, NULL));
+		CHECK(!await(&t->n, 1));
+		CHECK(is_all(back, len_of(i), i));
+		POST(&t->n, fi_send(t->n.ep, "", 1, NULL, t->peer, NULL));
+		CHECK(!await(&t->n, 1));
+		drain_wakeups(t->to[0]);
+	}
+	close_node(&t->n);
+}
+
+/* A target that polls meanwhile finds the bytes of each write. */
+static void accesses_that_the_target_shares_are_whole(void **state)
+{
+	struct two t;
+	unsigned i;
+	char word;
+
+	if (!may_write())
+		skip();
+	begin(&t, make_large, write_and_read);
+	for (i = 0; i < ROUNDS; i++) {
+		POST(&t.n, fi_recv(t.n.ep, &word, 1, NULL, FI_ADDR_UNSPEC, NULL));
+		CHECK(!await(&t.n, 1));
+		assert_true(is_all(t.region + off_of(i), len_of(i), i));
+		say(t.to[1]);
+	}
+	reap(t.pid);
+	CALL(fi_close(&t.mr->fid));
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +594,7 @@ int main(void)
 		cmocka_unit_test(a_peer_killed_in_short_writes_no_longer_writes),
 		cmocka_unit_test(long_writes_are_counted_in_bytes),
 		cmocka_unit_test(polls_between_writes_are_no_wait),
+		cmocka_unit_test(accesses_that_the_target_shares_are_whole),
 	};
 
 	setenv("FI_SHM_CONN_RETRY", "30000", 1);

@@ -355,6 +355,9 @@ static bool on_item(struct shm_conn *conn, struct shm_item *item)
 		return true;	/* answered when it has been taken */
 	case SHM_FLUSH:
 		return on_flush(conn);
+	case SHM_SHARE:
+		shm_split_assist(conn);
+		return true;
 	case SHM_MORE:
 		if (inside)
 			return on_more(conn, item);

@@ -7,168 +7,201 @@
 
 #include "base/clock.h"
 #include "base/iov.h"
+#include "base/relax.h"
 #include "link.h"
 #include "cma.h"
 
-/* A piece takes some 0.02 ms; a sender that needs so long was not running. */
+/* A piece takes some 0.02 ms; a side that needs so long was not running. */
 #define LATE_NS (CLOCK_NS_PER_MS / 5)
 
 #define MISSES_FREE 4		/* in a row, before fewer messages are split */
 #define SKIP_SHIFT_MAX 6
 #define SKIP_LATE 1024
 
-/* ---- the receiver ----------------------------------------------------------------------- */
+/* ---- the owner --------------------------------------------------------------------------- */
 
-bool shm_split_wanted(struct shm_conn *conn, size_t len, size_t cnt)
-{
-	struct shm_split_rx *s = &conn->split;
-
-	if (len < shm_conf.share_size || cnt != 1 || s->open || conn->src.fd < 0 ||
-	    !atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_relaxed))
-		return false;
-	if (s->skip) {
-		s->skip--;
-		return false;
-	}
-	return true;
-}
-
-/* learn - adapt how often messages are split to the result of the last one. */
-static void learn(struct shm_split_rx *s, bool late)
+/* learn - adapt how often copies are split to the result of the last one. */
+static void learn(struct shm_split_own *own, bool late)
 {
 	if (late) {
-		s->skip = SKIP_LATE;
-	} else if (s->back) {
-		s->misses = 0;
-	} else if (++s->misses > MISSES_FREE) {
-		s->skip = 1u << (s->misses - MISSES_FREE < SKIP_SHIFT_MAX ?
-				 s->misses - MISSES_FREE : SKIP_SHIFT_MAX);
+		own->skip = SKIP_LATE;
+	} else if (own->back) {
+		own->misses = 0;
+	} else if (++own->misses > MISSES_FREE) {
+		own->skip = 1u << (own->misses - MISSES_FREE < SKIP_SHIFT_MAX ?
+				   own->misses - MISSES_FREE : SKIP_SHIFT_MAX);
 	}
 }
 
-/* open_split - let the sender take pieces; the first one is ours. */
-static void open_split(struct shm_conn *conn, uint32_t id, size_t len, uint8_t *to)
+/* is_due - is the next copy to be split? */
+static bool is_due(struct shm_split_own *own)
 {
-	struct shm_split *split = &conn->in.seg->split;
-	struct shm_split_rx *s = &conn->split;
+	if (!own->skip)
+		return true;
+	own->skip--;
+	return false;
+}
 
-	s->open = true;
-	s->turn++;
-	s->len = len;
-	s->to = to;
-	s->back = 0;
-	/* The sender must not take a piece by the word of the copy before, whose count may leave
+/* A copy that is opened. */
+struct copy {
+	uint32_t id;
+	uint64_t addr;
+	uint64_t owner_addr;
+};
+
+/* open_copy - let the other side take pieces; the first one is ours. */
+static void open_copy(struct shm_split *split, struct shm_split_own *own, size_t len,
+		      const struct copy *copy)
+{
+	own->open = true;
+	own->turn++;
+	own->len = len;
+	own->back = 0;
+	/* The other side must not take a piece by the word of the copy before, whose count may leave
 	 * pieces of this one: when it reads one of the values below (release), it finds the word
 	 * changed.
 	 */
-	atomic_store_explicit(&split->word, shm_split_word(s->turn - 1, UINT16_MAX, 0),
+	atomic_store_explicit(&split->word, shm_split_word(own->turn - 1, UINT16_MAX, 0),
 			      memory_order_relaxed);
-	atomic_store_explicit(&split->id, id, memory_order_release);
-	atomic_store_explicit(&split->addr, (uintptr_t) to, memory_order_release);
+	atomic_store_explicit(&split->id, copy->id, memory_order_release);
+	atomic_store_explicit(&split->addr, copy->addr, memory_order_release);
+	atomic_store_explicit(&split->owner_addr, copy->owner_addr, memory_order_release);
 	atomic_store_explicit(&split->len, len, memory_order_release);
-	atomic_store_explicit(&split->word, shm_split_word(s->turn, 1, 0), memory_order_release);
+	atomic_store_explicit(&split->word, shm_split_word(own->turn, 1, 0), memory_order_release);
 }
 
 /* take - up to @want more pieces for us, after @front.  Returns how many; 0: all are taken,
- * s->back of them by the sender.
+ * own->back of them by the other side.
  */
-static size_t take(struct shm_conn *conn, size_t front, size_t want)
+static size_t take(struct shm_split *split, struct shm_split_own *own, size_t front, size_t want)
 {
-	struct shm_split *split = &conn->in.seg->split;
-	struct shm_split_rx *s = &conn->split;
-	size_t cnt = shm_split_cnt(s->len), back, part;
+	size_t cnt = shm_split_cnt(own->len), back, part;
 	uint64_t word = atomic_load_explicit(&split->word, memory_order_acquire);
 
 	do {
 		back = shm_split_back(word);
 		/* an impossible word counts as all taken, and never done */
-		if (word >> 32 != s->turn || shm_split_front(word) != front || front + back > cnt)
+		if (word >> 32 != own->turn || shm_split_front(word) != front || front + back > cnt)
 			back = cnt - front;
-		s->back = back;
+		own->back = back;
 		part = cnt - front - back < want ? cnt - front - back : want;
 	} while (part && !atomic_compare_exchange_weak_explicit(&split->word, &word,
-				shm_split_word(s->turn, front + part, back),
+				shm_split_word(own->turn, front + part, back),
 				memory_order_acq_rel, memory_order_acquire));
 	return part;
 }
 
-/* read_part - bytes @off .. @end of the message. */
-static int read_part(struct shm_conn *conn, const struct shm_iovs *from, size_t off, size_t end)
+/* copy_fn - copy bytes @off .. @end of @what. */
+typedef int copy_fn(struct shm_conn *conn, const void *what, size_t off, size_t end);
+
+/* copy_front - copy all pieces that the other side does not take. */
+static int copy_front(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own,
+		      copy_fn *copy, const void *what)
 {
-	struct shm_split_rx *s = &conn->split;
-	struct iovec to = { s->to + off, end - off }, part[ENG_IOV_MAX];
+	size_t piece = shm_split_piece(own->len), front = 0, cnt = 1, end;
+	int ret = 0;
+
+	while (cnt && !ret) {
+		end = (front + cnt) * piece;
+		ret = copy(conn, what, front * piece, end < own->len ? end : own->len);
+		front += cnt;
+		cnt = take(split, own, front, ret ? SIZE_MAX : 1);
+	}
+	return ret;
+}
+
+/* state - Returns 1: the other side has copied its pieces; 0: not yet; -1: it could not. */
+static int state(const struct shm_split *split, const struct shm_split_own *own)
+{
+	uint64_t done;
+
+	if (!own->back)
+		return 1;
+	done = atomic_load_explicit(&split->done, memory_order_acquire);
+	if (done >> 32 != own->turn)
+		return 0;
+	return done & SHM_SPLIT_BAD ? -1 : (uint32_t) done >= own->back;
+}
+
+/* copy_back - the other side could not: copy the pieces that it took. */
+static int copy_back(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own,
+		     copy_fn *copy, const void *what)
+{
+	size_t done = (uint32_t) atomic_load_explicit(&split->done, memory_order_relaxed) & ~SHM_SPLIT_BAD;
+	size_t cnt = shm_split_cnt(own->len), piece = shm_split_piece(own->len), back = own->back, end;
+
+	if (done > back)
+		done = back;
+	end = (cnt - done) * piece;
+	own->back = 0;	/* counts as a miss */
+	return copy(conn, what, (cnt - back) * piece, end < own->len ? end : own->len);
+}
+
+/* await_end - the connection closes: wait until the other side has copied, or its process has ended. */
+static void await_end(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own)
+{
+	uint64_t until = 0;
+
+	while (!state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn, &until))
+		;
+	own->open = false;
+	learn(own, true);
+}
+
+/* ---- the owner of a message: the receiver ------------------------------------------------- */
+
+bool shm_split_wanted(struct shm_conn *conn, size_t len, size_t cnt)
+{
+	struct shm_split_own *own = &conn->split.own;
+
+	if (len < shm_conf.share_size || cnt != 1 || own->open || conn->src.fd < 0 ||
+	    !atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_relaxed))
+		return false;
+	return is_due(own);
+}
+
+/* read_part - bytes @off .. @end of the message. */
+static int read_part(struct shm_conn *conn, const void *what, size_t off, size_t end)
+{
+	const struct shm_iovs *from = what;
+	struct iovec to = { conn->split.to + off, end - off }, part[ENG_IOV_MAX];
 	size_t cnt = iov_slice(from->iov, from->cnt, off, end - off, part);
 
 	return shm_cma_copy(conn->pid, false, &to, 1, part, cnt, end - off);
 }
 
-/* read_front - read all pieces that the sender does not take. */
-static int read_front(struct shm_conn *conn, const struct shm_iovs *from)
-{
-	struct shm_split_rx *s = &conn->split;
-	size_t piece = shm_split_piece(s->len), front = 0, cnt = 1, end;
-	int ret = 0;
-
-	while (cnt && !ret) {
-		end = (front + cnt) * piece;
-		ret = read_part(conn, from, front * piece, end < s->len ? end : s->len);
-		front += cnt;
-		cnt = take(conn, front, ret ? SIZE_MAX : 1);
-	}
-	return ret;
-}
-
-/* state - Returns 1: the sender has copied its pieces; 0: not yet; -1: it could not. */
-static int state(const struct shm_conn *conn)
-{
-	const struct shm_split_rx *s = &conn->split;
-	uint64_t done;
-
-	if (!s->back)
-		return 1;
-	done = atomic_load_explicit(&conn->in.seg->split.done, memory_order_acquire);
-	if (done >> 32 != s->turn)
-		return 0;
-	return done & SHM_SPLIT_BAD ? -1 : (uint32_t) done >= s->back;
-}
-
 /* close_split - neither side copies any more. */
 static int close_split(struct shm_conn *conn, bool late, int ret)
 {
-	conn->split.open = conn->split_waits = false;
-	learn(&conn->split, late);
+	conn->split.own.open = conn->split_waits = false;
+	learn(&conn->split.own, late);
 	return ret;
 }
 
-/* read_back - the sender could not write here: read the pieces that it took. */
+/* read_back - the sender could not write here. */
 static int read_back(struct shm_conn *conn)
 {
 	struct shm_split_rx *s = &conn->split;
-	size_t done = (uint32_t) atomic_load_explicit(&conn->in.seg->split.done,
-						      memory_order_relaxed) & ~SHM_SPLIT_BAD;
-	size_t cnt = shm_split_cnt(s->len), piece = shm_split_piece(s->len), end;
-	int ret;
+	int ret = copy_back(conn, &conn->in.seg->split, &s->own, read_part, &s->from);
 
-	if (done > s->back)
-		done = s->back;
-	end = (cnt - done) * piece;
-	ret = read_part(conn, &s->from, (cnt - s->back) * piece, end < s->len ? end : s->len);
-	s->back = 0;	/* counts as a miss */
 	return close_split(conn, true, ret ? ret : 1);
 }
 
 int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t len, uint8_t *to)
 {
+	struct copy copy = { .id = from->id, .addr = (uintptr_t) to };
+	struct shm_split *split = &conn->in.seg->split;
 	struct shm_split_rx *s = &conn->split;
 	int ret;
 
-	open_split(conn, from->id, len, to);
-	ret = read_front(conn, from);
+	s->to = to;
+	open_copy(split, &s->own, len, &copy);
+	ret = copy_front(conn, split, &s->own, read_part, from);
 	if (ret) {
 		shm_split_end(conn);
 		return ret;
 	}
-	if (state(conn) > 0)
+	if (state(split, &s->own) > 0)
 		return close_split(conn, false, 1);
 	s->from = *from;
 	s->since = clock_ns();
@@ -178,94 +211,237 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 
 int shm_split_poll(struct shm_conn *conn)
 {
-	struct shm_split_rx *s = &conn->split;
-	int ret = state(conn);
+	int ret = shm_split_state(conn);
 
 	if (!ret)
 		return 0;
-	return ret < 0 ? read_back(conn) : close_split(conn, clock_ns() - s->since > LATE_NS, 1);
+	return ret < 0 ? read_back(conn) : close_split(conn, clock_ns() - conn->split.since > LATE_NS, 1);
 }
 
-bool shm_split_ready(const struct shm_conn *conn)
+int shm_split_state(const struct shm_conn *conn)
 {
-	return state(conn);
+	return state(&conn->in.seg->split, &conn->split.own);
 }
 
 void shm_split_end(struct shm_conn *conn)
 {
-	uint64_t until = 0;
-
-	if (!conn->split.open)
+	if (!conn->split.own.open)
 		return;
-	while (!state(conn) && !shm_conn_ended(conn) && shm_conn_wait(conn, &until))
-		;
-	close_split(conn, true, 0);
+	await_end(conn, &conn->in.seg->split, &conn->split.own);
+	conn->split_waits = false;
 }
 
-/* ---- the sender --------------------------------------------------------------------------- */
+/* ---- the owner of a write or a read: the initiator ------------------------------------------- */
 
-/* write_piece - bytes @off .. @off + @len of what @id names go to @addr. */
-static bool write_piece(struct shm_conn *conn, uint32_t id, uint64_t addr, size_t off, size_t len)
+struct access {
+	bool write;
+	uint8_t *mine;
+	uint64_t theirs;
+};
+
+/* target_can - is the target able to copy, too? */
+static bool target_can(const struct shm_conn *conn, bool write)
 {
-	struct eng_pkt *pkt = shm_tx_find(conn, id);
-	struct iovec from[ENG_IOV_MAX], to = { (void *) (uintptr_t) addr, len };
-	size_t cnt;
+	return atomic_load_explicit(write ? &conn->out.seg->rx.can_read : &conn->in.seg->tx.can_write,
+				    memory_order_relaxed);
+}
+
+bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len)
+{
+	struct shm_split_own *own = &conn->access;
+
+	if (len < shm_conf.share_size || len > SHM_PAYLOAD_MAX || conn->src.fd < 0 ||
+	    !target_can(conn, write))
+		return false;
+	/* a piece that was late may still be copied */
+	if (own->open && !state(&conn->out.seg->access, own))
+		return false;
+	own->open = false;
+	return !shm_poller_crowded(conn->poller) && !shm_out_sleeps(&conn->out) &&
+	       shm_tx_may_share(conn, own->back > 0) && is_due(own);
+}
+
+/* access_part - bytes @off .. @end of the access. */
+static int access_part(struct shm_conn *conn, const void *what, size_t off, size_t end)
+{
+	const struct access *a = what;
+	struct iovec here = { a->mine + off, end - off };
+	struct iovec there = { (void *) (uintptr_t) (a->theirs + off), end - off };
+
+	return shm_cma_copy(conn->pid, a->write, &here, 1, &there, 1, end - off);
+}
+
+/* await_pieces - returns as state(); 0: the target is late. */
+static int await_pieces(const struct shm_split *split, const struct shm_split_own *own, uint64_t began)
+{
+	uint64_t now = clock_ns(), until = now + LATE_NS + (now - began);
 	int ret;
 
-	if (!pkt || off + len > pkt->len)
-		return false;
-	cnt = iov_slice(pkt->iov, pkt->iov_cnt, off, len, from);
-	ret = shm_cma_copy(conn->pid, true, from, cnt, &to, 1, len);
-	if (ret == -FI_EPERM)
-		conn->can_write = false;	/* the kernel has revoked it */
-	return !ret;
+	while (!(ret = state(split, own)) && clock_ns() < until)
+		cpu_relax();
+	return ret;
 }
 
-int shm_split_write(struct shm_conn *conn)
+int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t theirs, size_t len)
 {
-	struct shm_split *split = &conn->out.seg->split;
-	uint64_t word = atomic_load_explicit(&split->word, memory_order_acquire), addr, len;
-	size_t front = shm_split_front(word), back = shm_split_back(word), cnt, piece, off;
-	uint32_t turn = (uint32_t) (word >> 32), id;
+	struct copy copy = { .id = write, .addr = theirs, .owner_addr = (uintptr_t) mine };
+	struct access access = { .write = write, .mine = mine, .theirs = theirs };
+	struct shm_split *split = &conn->out.seg->access;
+	struct shm_split_own *own = &conn->access;
+	uint64_t began = clock_ns();
+	int ret, done;
+
+	open_copy(split, own, len, &copy);
+	shm_tx_share(conn);
+	ret = copy_front(conn, split, own, access_part, &access);
+	done = await_pieces(split, own, began);
+	if (ret == -FI_EPERM)
+		conn->can_write = false;	/* the kernel has revoked it */
+	if (done < 0 && !ret)
+		ret = copy_back(conn, split, own, access_part, &access);
+	own->open = !done;
+	learn(own, done <= 0);
+	return done && !ret;
+}
+
+void shm_split_access_end(struct shm_conn *conn)
+{
+	if (conn->access.open)
+		await_end(conn, &conn->out.seg->access, &conn->access);
+}
+
+/* ---- the other side ----------------------------------------------------------------------- */
+
+/* A piece that it copies. */
+struct piece {
+	uint32_t id;
+	uint64_t addr;		/* of this piece */
+	uint64_t owner_addr;
+	size_t off;
+	size_t len;
+};
+
+/* take_piece - copy one piece from the back, if there is any.  @ended: [in,out] number of the last copy
+ * without any.  Returns how many were copied.
+ */
+static int take_piece(struct shm_conn *conn, struct shm_split *split, uint32_t *ended,
+		      bool (*copy)(struct shm_conn *, const struct piece *))
+{
+	uint64_t word = atomic_load_explicit(&split->word, memory_order_acquire), len;
+	size_t front = shm_split_front(word), back = shm_split_back(word), cnt, size;
+	uint32_t turn = (uint32_t) (word >> 32);
+	struct piece piece;
 	bool good;
 
-	if (turn == conn->split_done || !shm_conn_can_write(conn))
+	if (turn == *ended || !shm_conn_can_write(conn))
 		return 0;
-	id = atomic_load_explicit(&split->id, memory_order_acquire);
-	addr = atomic_load_explicit(&split->addr, memory_order_acquire);
+	piece.id = atomic_load_explicit(&split->id, memory_order_acquire);
+	piece.addr = atomic_load_explicit(&split->addr, memory_order_acquire);
+	piece.owner_addr = atomic_load_explicit(&split->owner_addr, memory_order_acquire);
 	len = atomic_load_explicit(&split->len, memory_order_acquire);
 	if (len > SHM_PAYLOAD_MAX)
 		len = 0;
 	cnt = shm_split_cnt(len);
 	if (front + back >= cnt) {
-		conn->split_done = turn;
+		*ended = turn;
 		return 0;
 	}
 	if (!atomic_compare_exchange_strong_explicit(&split->word, &word, word + 1,
 						     memory_order_acq_rel, memory_order_relaxed))
 		return 0;
 	/* from here to the store of done: no upcall, no wait, no return */
-	piece = shm_split_piece(len);
-	off = (cnt - back - 1) * piece;
-	good = write_piece(conn, id, addr + off, off, len - off < piece ? len - off : piece);
+	size = shm_split_piece(len);
+	piece.off = (cnt - back - 1) * size;
+	piece.addr += piece.off;
+	piece.owner_addr += piece.off;
+	piece.len = len - piece.off < size ? len - piece.off : size;
+	good = copy(conn, &piece);
 	atomic_store_explicit(&split->done, shm_split_word(turn, 0, 0) | (good ? back + 1 :
 			      back | SHM_SPLIT_BAD), memory_order_release);
 	if (!good)
-		conn->split_done = turn;
-	if (shm_out_asleep(&conn->out))
-		shm_conn_wake(conn);
+		*ended = turn;
 	return 1;
 }
 
-int shm_split_write_all(struct shm_poller *poller)
+/* checked - shm_cma_copy() has returned @ret. */
+static bool checked(struct shm_conn *conn, int ret)
+{
+	if (ret == -FI_EPERM)
+		conn->can_write = false;	/* the kernel has revoked it */
+	return !ret;
+}
+
+/* write_piece - of the message that piece->id names. */
+static bool write_piece(struct shm_conn *conn, const struct piece *piece)
+{
+	struct eng_pkt *pkt = shm_tx_find(conn, piece->id);
+	struct iovec from[ENG_IOV_MAX], to = { (void *) (uintptr_t) piece->addr, piece->len };
+	size_t cnt;
+
+	if (!pkt || piece->off + piece->len > pkt->len)
+		return false;
+	cnt = iov_slice(pkt->iov, pkt->iov_cnt, piece->off, piece->len, from);
+	return checked(conn, shm_cma_copy(conn->pid, true, from, cnt, &to, 1, piece->len));
+}
+
+int shm_split_write(struct shm_conn *conn)
+{
+	int done = take_piece(conn, &conn->out.seg->split, &conn->split_done, write_piece);
+
+	if (done && shm_out_asleep(&conn->out))
+		shm_conn_wake(conn);
+	return done;
+}
+
+/* assist_piece - of an access to our memory.  The addresses are the initiator's, which can access this memory
+ * itself: the kernel refuses what is not mapped.
+ */
+static bool assist_piece(struct shm_conn *conn, const struct piece *piece)
+{
+	struct iovec here = { (void *) (uintptr_t) piece->addr, piece->len };
+	struct iovec there = { (void *) (uintptr_t) piece->owner_addr, piece->len };
+
+	return checked(conn, shm_cma_copy(conn->pid, !piece->id, &here, 1, &there, 1, piece->len));
+}
+
+/* assist - Returns how many pieces were copied. */
+static int assist(struct shm_conn *conn)
+{
+	struct shm_split *split = &conn->in.seg->access;
+	int done;
+
+	/* before a piece is taken: an initiator leaves the lease when all are */
+	atomic_store(&conn->tenant.assists, true);
+	done = take_piece(conn, split, &conn->assisted, assist_piece);
+	atomic_store_explicit(&conn->tenant.assists, false, memory_order_release);
+	conn->assists = conn->assisted != atomic_load_explicit(&split->word, memory_order_relaxed) >> 32 &&
+			shm_conn_can_write(conn);
+	return done;
+}
+
+void shm_split_assist(struct shm_conn *conn)
+{
+	assist(conn);
+	if (!conn->assists || !list_empty(&conn->split_node))
+		return;
+	list_add_tail(&conn->split_node, &conn->poller->splitting);
+	chan_poller_chore(&conn->poller->base);
+}
+
+/* ---- both ------------------------------------------------------------------------------------- */
+
+int shm_split_turn(struct shm_poller *poller)
 {
 	struct shm_conn *conn, *next;
 	int done = 0;
 
-	list_for_each_entry_safe(conn, next, &poller->splitting, split_node)
+	list_for_each_entry_safe(conn, next, &poller->splitting, split_node) {
 		if (~conn->tx.free)
 			done += shm_split_write(conn);
-		else
+		if (conn->assists)
+			done += assist(conn);
+		if (!~conn->tx.free && !conn->assists)
 			list_del(&conn->split_node);
+	}
 	return done;
 }

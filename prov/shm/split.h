@@ -11,15 +11,20 @@
  * word.  The receiver goes on until all pieces are taken, then waits only for those that
  * the sender has taken.
  *
- * A piece that was taken is not given back: the sender could still write it when the buffer
- * is the program's again.  So it is copied in the very call that takes it, with nothing
- * between that could wait, and the message is complete when the sender reports that it has
- * copied.  If the sender dies there, the message is lost, as one that is read from its
+ * A long write or read of the peer's memory (rma.h) is split the same way: the initiator copies from the
+ * front, and the target, if it polls, from the back.  The target need not: what it does not take
+ * the initiator copies, in the call.
+ *
+ * The side that copies from the front owns the copy.  A piece that the other side took is not given
+ * back: that side could still write it when the buffer is the program's again.  So it is copied in the
+ * very call that takes it, with nothing between that could wait, and the copy is complete when the other
+ * side reports that it has copied.  If that dies there, a message is lost, as one that is read from its
  * memory would be; if it is stopped there, the message waits for it, and closing the
- * connection waits for a bounded time.
+ * connection waits for a bounded time.  An initiator waits about as long as its own pieces took, then
+ * repeats the whole access by packets, which the target takes after its piece.
  *
  * Processes on one processor gain nothing, and one that is preempted makes the other wait:
- * after copies without gain, or with a late piece, fewer messages are split.
+ * after copies without gain, or with a late piece, fewer are split.
  *
  * Threading: each side under the lock of its progress group.
  */
@@ -52,9 +57,9 @@ struct shm_iovs {
 
 /* ---- pieces --------------------------------------------------------------------------- */
 
-#define SHM_SPLIT_BAD (1u << 31)	/* in shm_split.done: the sender could not write */
+#define SHM_SPLIT_BAD (1u << 31)	/* in shm_split.done: the other side could not copy */
 
-/* Both sides compute the pieces of a message from its length. */
+/* Both sides compute the pieces of a copy from its length. */
 static inline size_t shm_split_piece(size_t len)
 {
 	size_t half = (len / 2 + SHM_PAGE - 1) & ~(size_t) (SHM_PAGE - 1);
@@ -85,18 +90,22 @@ static inline size_t shm_split_back(uint64_t word)
 	return (uint16_t) word;
 }
 
-/* ---- the receiver ------------------------------------------------------------------------- */
-
-/* The receiver's state: of the copy in progress, and what earlier ones taught. */
-struct shm_split_rx {
-	bool open;		/* the sender may take pieces, or has some */
+/* The owner's state: of the copy in progress, and what earlier ones taught. */
+struct shm_split_own {
+	bool open;		/* the other side may take pieces, or has some */
 	uint32_t turn;		/* number of this copy */
 	size_t len;
-	size_t back;		/* pieces that the sender has taken, once all are */
+	size_t back;		/* pieces that the other side has taken, once all are */
+	unsigned misses;	/* copies in a row in which it took no piece */
+	unsigned skip;		/* copies to make alone before one is split again */
+};
+
+/* ---- the receiver ------------------------------------------------------------------------- */
+
+struct shm_split_rx {
+	struct shm_split_own own;
 	uint8_t *to;
 	uint64_t since;		/* when the wait began */
-	unsigned misses;	/* copies in a row in which the sender took no piece */
-	unsigned skip;		/* messages to copy alone before one is split again */
 	struct shm_iovs from;	/* what is copied, while it waits for the sender */
 };
 
@@ -112,8 +121,10 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 /* shm_split_poll - after 0 of shm_split_read(): returns as that. */
 int shm_split_poll(struct shm_conn *conn);
 
-/* shm_split_ready - would shm_split_poll() return something other than 0? */
-bool shm_split_ready(const struct shm_conn *conn);
+/* shm_split_state - what shm_split_poll() would do: 1: end the copy; 0: nothing; -1: copy the pieces that the
+ * sender could not.
+ */
+int shm_split_state(const struct shm_conn *conn);
 
 /* shm_split_end - the connection closes, or the buffer is given up: when this returns, the
  * sender no longer writes there, or its process has ended.  Blocks while a piece is copied;
@@ -128,7 +139,31 @@ void shm_split_end(struct shm_conn *conn);
  */
 int shm_split_write(struct shm_conn *conn);
 
-/* shm_split_write_all - the same for each receiver of poller->splitting, which those leave that have all. */
-int shm_split_write_all(struct shm_poller *poller);
+/* ---- the initiator of a write or a read --------------------------------------------------- */
+
+/* shm_split_access_wanted - is an access to @len bytes to be split?  Counts it. */
+bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len);
+
+/* shm_split_access - after it: copy @len bytes between @mine and @theirs, an address in the target's memory.
+ * Returns 1: done; 0: it is to be repeated by packets.
+ */
+int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t theirs, size_t len);
+
+/* shm_split_access_end - the connection closes: as shm_split_end(), for what the target reads. */
+void shm_split_access_end(struct shm_conn *conn);
+
+/* ---- its target -------------------------------------------------------------------------------- */
+
+/* shm_split_assist - the peer asks to share its access: take one piece now, if there is one, and the next
+ * ones in later polls.  From poll() only; no upcall.
+ */
+void shm_split_assist(struct shm_conn *conn);
+
+/* ---- both ----------------------------------------------------------------------------------------- */
+
+/* shm_split_turn - one piece of each copy of the connections on poller->splitting, which those leave that
+ * have none any more.  Returns how many were copied.  From poll() only; no upcall.
+ */
+int shm_split_turn(struct shm_poller *poller);
 
 #endif

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Split copies, between two processes, and with a thread in place of the sender, which takes
- * a piece and then is late, cannot write, or never finishes.
+ * Split copies, of messages and of writes and reads, between two processes, and with a thread in place
+ * of the side that does not own the copy, which takes a piece and then is late, cannot copy, or never
+ * finishes.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -14,7 +15,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 
 #include "shm/test/fake.h"
 #include "cma.h"
@@ -96,7 +99,7 @@ static void begin(struct pair *p, bool bad)
 	CHECK(!pthread_create(&p->taker.thread, NULL, take_one, &p->taker));
 	while (!atomic_load(&p->taker.took)) {
 		p->before = p->ba->rx_cnt;
-		conn_of(p->ba)->split.misses = 0;
+		conn_of(p->ba)->split.own.misses = 0;
 		fake_send(p->ab, LONG, 0);
 		FAKE_UNTIL(5000, p->ba->rx_cnt > p->before || conn_of(p->ba)->split_waits);
 	}
@@ -222,6 +225,249 @@ static void a_sender_copies_from_the_back(void **state)
 	free(buf);
 }
 
+/* ---- accesses --------------------------------------------------------------------------------- */
+
+/* Two connected endpoints: the first accesses memory of the second. */
+struct sides {
+	struct eng_ep *a, *b;
+	struct shm_conn *ab, *ba;
+	uint8_t *mine, *theirs;	/* LONG bytes each */
+};
+
+static void meet(struct sides *s)
+{
+	struct eng_peer *peer, *other;
+	size_t i;
+
+	*s = (struct sides) { .a = ep_at(NULL), .b = ep_at(NULL), .mine = malloc(LONG),
+			      .theirs = calloc(1, LONG) };
+	for (i = 0; i < LONG; i++)
+		s->mine[i] = (uint8_t) (i * 7 / 5);
+	peer = peer_at(s->b, s->a);
+	s->b->whole = true;
+	other = peer_at(s->a, s->b);
+	fake_send(other, 8, 0);
+	FAKE_UNTIL(5000, peer->rx_cnt == 1);
+	s->ab = conn_of(other);
+	s->ba = conn_of(peer);
+	FAKE_UNTIL(5000, shm_out_is_clear(&s->ab->out));
+}
+
+static void part(struct sides *s)
+{
+	fake_close(s->a, 100);
+	fake_close(s->b, 100);
+	free(s->mine);
+	free(s->theirs);
+}
+
+static int access_all(struct sides *s, bool write, size_t len)
+{
+	return shm_split_access(s->ab, write, s->mine, (uintptr_t) s->theirs, len);
+}
+
+static void an_initiator_copies_what_its_target_does_not_take(void **state)
+{
+	struct sides s;
+	int i;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	assert_false(shm_split_access_wanted(s.ab, true, shm_conf.share_size - 1));
+	assert_true(shm_split_access_wanted(s.ab, true, LONG - 3));
+	assert_int_equal(access_all(&s, true, LONG - 3), 1);
+	assert_memory_equal(s.theirs, s.mine, LONG - 3);
+	assert_int_equal(s.theirs[LONG - 3], 0);
+	/* nothing that the target has not taken is in the way of the next access but a SHARE */
+	assert_true(shm_out_is_clear(&s.ab->out));
+	assert_false(shm_split_access_wanted(s.ab, true, LONG));
+	FAKE_UNTIL(5000, s.ba->assisted == 1);
+	assert_true(list_empty(&s.ba->split_node));
+	assert_true(shm_split_access_wanted(s.ab, false, LONG));
+	memset(s.mine, 9, LONG);
+	assert_int_equal(access_all(&s, false, LONG - 3), 1);
+	assert_memory_equal(s.mine, s.theirs, LONG - 3);
+	assert_int_equal(s.mine[LONG - 3], 9);
+	/* a target that never takes a piece is asked less and less */
+	for (i = 0; i < 4; i++) {
+		FAKE_UNTIL(5000, s.ba->assisted == s.ab->access.turn);
+		while (!shm_split_access_wanted(s.ab, true, LONG))
+			;
+		assert_int_equal(access_all(&s, true, LONG), 1);
+	}
+	assert_true(s.ab->access.skip > 1);
+	part(&s);
+}
+
+/* open_access - as the initiator opens one, of four pieces, of which it has taken one. */
+static void open_access(struct sides *s, bool write, uint32_t turn, uint64_t theirs)
+{
+	struct shm_split *split = &s->ab->out.seg->access;
+
+	atomic_store(&split->id, write);
+	atomic_store(&split->addr, theirs);
+	atomic_store(&split->owner_addr, (uintptr_t) s->mine);
+	atomic_store(&split->len, LONG - 5);
+	atomic_store(&split->word, shm_split_word(turn, 1, 0));
+	shm_tx_share(s->ab);
+}
+
+static void a_target_copies_from_the_back(void **state)
+{
+	size_t i, piece = LONG / 4;
+	struct shm_split *split;
+	uint8_t *from, *to;
+	struct sides s;
+	int write;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	split = &s.ab->out.seg->access;
+	for (write = 0; write < 2; write++) {
+		uint32_t turn = 5 + (uint32_t) write;
+
+		from = write ? s.mine : s.theirs;
+		to = write ? s.theirs : s.mine;
+		memset(from, 1 + write, LONG);
+		memset(to, 7, LONG);
+		open_access(&s, write, turn, (uintptr_t) s.theirs);
+		/* one piece when it is asked, then one in each poll */
+		fake_poll();
+		assert_true(shm_split_back(atomic_load(&split->word)) >= 1);
+		FAKE_UNTIL(5000, shm_split_back(atomic_load(&split->word)) == 3);
+		assert_int_equal(atomic_load(&split->done), shm_split_word(turn, 0, 3));
+		for (i = 0; i < LONG; i++)
+			assert_int_equal(to[i], i < piece || i >= LONG - 5 ? 7 : 1 + write);
+		FAKE_UNTIL(5000, list_empty(&s.ba->split_node));
+		assert_int_equal(s.ba->assisted, turn);
+		assert_false(atomic_load(&s.ba->tenant.assists));
+	}
+	/* an address where there is nothing is answered */
+	open_access(&s, true, 9, 4096);
+	FAKE_UNTIL(5000, atomic_load(&split->done) == (shm_split_word(9, 0, 0) | SHM_SPLIT_BAD));
+	assert_int_equal(s.ba->assisted, 9);
+	assert_int_equal(s.ba->state, SHM_CONN_READY);
+	part(&s);
+}
+
+static struct {
+	struct shm_conn *conn;
+	_Atomic bool seen, stop;
+} watch;
+
+static void *watch_assists(void *arg)
+{
+	while (!atomic_load(&watch.stop) && !atomic_load(&watch.seen))
+		atomic_store(&watch.seen, atomic_load(&watch.conn->tenant.assists));
+	return NULL;
+}
+
+/* share_again - another access, once the ring has room. */
+static void share_again(struct sides *s, uint32_t turn)
+{
+	if (shm_tx_may_share(s->ab, false))
+		open_access(s, true, turn, (uintptr_t) s->theirs);
+}
+
+/* A region is not given back while a piece of it is copied here, whatever the initiator does. */
+static void a_target_ends_its_leases_after_its_piece(void **state)
+{
+	struct obj_tenant *tenant;
+	pthread_t thread;
+	uint32_t turn = 0;
+	struct sides s;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	watch.conn = s.ba;
+	CHECK(!pthread_create(&thread, NULL, watch_assists, NULL));
+	FAKE_UNTIL(10000, (share_again(&s, ++turn), atomic_load(&watch.seen)));
+	atomic_store(&watch.stop, true);
+	CHECK(!pthread_join(thread, NULL));
+	assert_false(atomic_load(&s.ba->tenant.assists));
+	tenant = &s.ba->tenant.base;
+	s.ba->tenant.leases = calloc(SHM_LEASES, sizeof(*s.ba->tenant.leases));
+	assert_false(tenant->end(tenant, 0));
+	atomic_store(&s.ba->tenant.assists, true);
+	assert_true(tenant->end(tenant, 0));
+	atomic_store(&s.ba->tenant.assists, false);
+	part(&s);
+}
+
+/* take_a_piece - @t takes one of the accesses of @s, then does what it is told.  Returns what the access
+ * did.
+ */
+static int take_a_piece(struct sides *s, struct taker *t, bool bad)
+{
+	int ret;
+
+	*t = (struct taker) { .split = &s->ab->out.seg->access, .bad = bad };
+	atomic_store(&t->go, bad);
+	CHECK(!pthread_create(&t->thread, NULL, take_one, t));
+	do {
+		ret = access_all(s, true, LONG);
+	} while (!atomic_load(&t->took));
+	return ret;
+}
+
+static void pieces_that_a_target_cannot_copy_are_the_initiators(void **state)
+{
+	struct taker t;
+	struct sides s;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	assert_int_equal(take_a_piece(&s, &t, true), 1);
+	CHECK(!pthread_join(t.thread, NULL));
+	assert_memory_equal(s.theirs, s.mine, LONG);
+	assert_false(s.ab->access.open);
+	assert_true(s.ab->access.skip > 1);
+	part(&s);
+}
+
+/* The access is repeated by packets, and no other one is split until the piece is copied. */
+static void an_initiator_does_not_wait_long_for_a_piece(void **state)
+{
+	struct taker t;
+	struct sides s;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	assert_int_equal(take_a_piece(&s, &t, false), 0);
+	assert_true(s.ab->access.open);
+	fake_poll();
+	s.ab->access.skip = 0;
+	assert_false(shm_split_access_wanted(s.ab, true, LONG));
+	atomic_store(&t.go, true);
+	CHECK(!pthread_join(t.thread, NULL));
+	FAKE_UNTIL(5000, shm_split_access_wanted(s.ab, true, LONG));
+	part(&s);
+}
+
+static void close_waits_for_a_piece_of_an_access(void **state)
+{
+	struct taker t;
+	struct sides s;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	assert_int_equal(take_a_piece(&s, &t, false), 0);
+	t.pause_ns = 50 * CLOCK_NS_PER_MS;
+	atomic_store(&t.go, true);
+	fake_close(s.a, 0);
+	assert_true(atomic_load(&t.done));
+	CHECK(!pthread_join(t.thread, NULL));
+	fake_close(s.b, 0);
+	free(s.mine);
+	free(s.theirs);
+}
+
 /* ---- two processes ------------------------------------------------------------------------------ */
 
 static size_t long_size(void)
@@ -266,7 +512,7 @@ static void processes_split_messages(void **state)
 
 		FAKE_UNTIL(10000, peer->rx_cnt > from + 5 || peer->down);
 		assert_int_equal(peer->down, 0);
-		conn_of(peer)->split.skip = 0;
+		conn_of(peer)->split.own.skip = 0;
 		until = clock_ns() + fake_draw() % CLOCK_NS_PER_MS;
 		while (clock_ns() < until)
 			fake_poll();
@@ -283,6 +529,87 @@ static void processes_split_messages(void **state)
 	fake_close(b, 0);
 }
 
+static pid_t stopped_pid;
+
+/* stop_or_go - every now and then the target is stopped in the middle of what it does. */
+static void stop_or_go(int sig)
+{
+	static unsigned cnt;
+
+	kill(stopped_pid, ++cnt % 4 ? SIGCONT : SIGSTOP);
+}
+
+static void poll_for_ever(struct eng_ep *ep)
+{
+	for (;;)
+		fake_poll();
+}
+
+/* Writes are right while their target takes pieces, is stopped, and in the end killed. */
+static void processes_split_writes(void **state)
+{
+	struct itimerval every = { { 0, 1700 }, { 0, 1700 } }, off = { { 0, 0 }, { 0, 0 } };
+	uint8_t *theirs = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *mine = malloc(LONG), *seen = malloc(LONG);
+	struct iovec there = { theirs, LONG }, here = { seen, LONG };
+	unsigned i, shared = 0, late = 0, tries = 0;
+	uint64_t until;
+	fake_addr to = { "split-writes" };
+	struct shm_conn *conn;
+	struct eng_peer *peer;
+	struct eng_ep *a;
+	pid_t pid = fork();
+	int status;
+
+	CHECK(theirs != MAP_FAILED && mine && seen);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fake_start();
+		poll_for_ever(ep_at(to.name));
+	}
+	shm_conf.chan.retry_ms = 10000;
+	a = ep_at(NULL);
+	peer = fake_peer(a, &to);
+	fake_send(peer, 8, 0);
+	FAKE_UNTIL(10000, peer->done_cnt == 1 && conn_of(peer)->state == SHM_CONN_READY);
+	conn = conn_of(peer);
+	stopped_pid = pid;
+	signal(SIGALRM, stop_or_go);
+	CHECK(!setitimer(ITIMER_REAL, &every, NULL));
+	until = clock_ns() + 20 * CLOCK_NS_PER_S;
+	for (i = 0; (i < 2000 || !shared) && conn->can_write && clock_ns() < until; i++) {
+		size_t len = LONG / 8 + fake_draw() % (LONG - LONG / 8);
+
+		fake_poll();
+		conn->access.skip = conn->access.misses = conn->poller->crowd = 0;
+		if (!shm_split_access_wanted(conn, true, len))
+			continue;
+		tries++;
+		memset(mine, (int) i, len);
+		if (!shm_split_access(conn, true, mine, (uintptr_t) theirs, len)) {
+			late++;
+			continue;
+		}
+		shared += conn->access.back > 0;
+		there.iov_len = here.iov_len = len;
+		CHECK(!shm_cma_copy(pid, false, &here, 1, &there, 1, len));
+		assert_memory_equal(seen, mine, len);
+	}
+	CHECK(!setitimer(ITIMER_REAL, &off, NULL));
+	signal(SIGALRM, SIG_DFL);
+	if (conn->can_write) {
+		assert_true(tries > late);
+		assert_true(shared > 0);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	FAKE_UNTIL(5000, peer->down);
+	fake_close(a, 0);
+	munmap(theirs, LONG);
+	free(mine);
+	free(seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,7 +618,14 @@ int main(void)
 		TEST(a_sender_that_closes_with_a_piece_loses_the_message),
 		TEST(close_waits_for_a_piece_that_is_taken),
 		TEST(a_sender_copies_from_the_back),
+		TEST(an_initiator_copies_what_its_target_does_not_take),
+		TEST(a_target_copies_from_the_back),
+		TEST(a_target_ends_its_leases_after_its_piece),
+		TEST(pieces_that_a_target_cannot_copy_are_the_initiators),
+		TEST(an_initiator_does_not_wait_long_for_a_piece),
+		TEST(close_waits_for_a_piece_of_an_access),
 		TEST(processes_split_messages),
+		TEST(processes_split_writes),
 	};
 
 	shm_conf.pull_size = LONG / 32;	/* wherever the two run */

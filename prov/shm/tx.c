@@ -442,6 +442,21 @@ void shm_tx_flush(struct shm_conn *conn)
 	publish_unordered(conn, SHM_FLUSH, 0);
 }
 
+bool shm_tx_may_share(struct shm_conn *conn, bool taken)
+{
+	struct shm_out *out = &conn->out;
+
+	if (!taken && out->seen_pos < conn->share_pos)
+		shm_out_look(out);
+	return !out->bad && (taken || out->seen_pos >= conn->share_pos) && shm_out_room(out, SLOTS_WANTED);
+}
+
+void shm_tx_share(struct shm_conn *conn)
+{
+	publish_unordered(conn, SHM_SHARE, 0);
+	conn->share_pos = conn->out.pos;
+}
+
 void shm_tx_drop(struct shm_conn *conn, int err)
 {
 	struct eng_pkt *pkt;

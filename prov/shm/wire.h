@@ -27,6 +27,7 @@
  *   DONE    up to SHM_DONE_MAX ids        -                     0        how many
  *   STALL   -                             -                     0        0
  *   FLUSH   -                             -                     0        0
+ *   SHARE   -                             -                     0        0
  *
  * The header of a DATA or FIRST that does not fit the body is in the data ring, before the payload.
  *
@@ -35,7 +36,8 @@
  * the payload where it is; the receiver reads it from the sender's memory and answers
  * DONE.  STALL: the sender waits for room, and is to be woken when the receiver has
  * taken this slot.  FLUSH: the sender is about to close, so the receiver is to read now
- * the payload of PULLs that no receive has matched yet.
+ * the payload of PULLs that no receive has matched yet.  SHARE: the sender writes or reads
+ * a region of the receiver's, and the receiver may copy a part of it; see split.h.
  */
 #ifndef SHM_WIRE_H
 #define SHM_WIRE_H
@@ -68,6 +70,7 @@ enum shm_kind {
 	SHM_DONE,
 	SHM_STALL,
 	SHM_FLUSH,
+	SHM_SHARE,
 	SHM_KINDS
 };
 
@@ -123,21 +126,24 @@ struct shm_lease {
 	_Atomic uint32_t rights;	/* SHM_LEASE_* */
 };
 
-/* A copy that both processes make; see split.h. */
+/* A copy that both processes make; see split.h.  Its owner is the one that copies from the front. */
 struct shm_split {
-	/* written by the receiver; the sender takes pieces in word */
+	/* written by the owner; the other one takes pieces in word */
 	_Alignas(SHM_LINE) _Atomic uint64_t word;	/* number; pieces taken: front, back */
-	_Atomic uint64_t addr;		/* of the receiver's buffer, in its memory */
+	_Atomic uint64_t addr;		/* of a message: the owner's buffer; of an access: the other one's */
 	_Atomic uint64_t len;
-	_Atomic uint32_t id;		/* of the PULL whose payload it is */
-	/* written by the sender */
+	_Atomic uint32_t id;		/* of the PULL whose payload it is; of an access: 1, a write, or 0 */
+	_Atomic uint64_t owner_addr;	/* of an access: the owner's buffer */
+	/* written by the other one */
 	_Atomic uint64_t done;		/* number, pieces copied from the back */
 };
+_Static_assert(sizeof(struct shm_split) == SHM_LINE, "a split copy is one line");
 
 struct shm_seg {
 	struct shm_ctl_rx rx;
 	struct shm_ctl_tx tx;
-	struct shm_split split;
+	struct shm_split split;		/* the receiver's, of a message */
+	struct shm_split access;	/* the sender's, of a write or a read */
 	_Alignas(SHM_LINE) struct shm_slot slots[SHM_SLOTS];
 	_Alignas(SHM_LINE) uint8_t data[SHM_DATA_SIZE];
 	/* a separate page, which most connections never touch */
@@ -196,7 +202,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 8
+#define SHM_VERSION 9
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_handshake_type {
