@@ -122,6 +122,7 @@ static void where_processes_take_turns_long_packets_are_pulled(void **state)
 {
 	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct obj_idle *idle = &fake_prog.idle, was = *idle;
 	struct shm_conn *conn;
 
 	shm_conf.pull_size = 0;
@@ -137,6 +138,19 @@ static void where_processes_take_turns_long_packets_are_pulled(void **state)
 	fake_send(ab, SHM_PULL_CROWDED, 0);
 	assert_true(~conn->tx.free);
 	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 4 && ab->done_cnt == 4));
+	/* what looks like a thread of the same core may take turns on this processor */
+	conn->poller->crowd = 0;
+	conn->out.copy.fetch_ns = 1;
+	*idle = (struct obj_idle) { .yield_ns = 1, .gap_ns = 1 };
+	fake_send(ab, SHM_PULL_MIN, 0);
+	assert_false(~conn->tx.free);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 5 && ab->done_cnt == 5));
+	conn->out.copy.fetch_ns = 1;
+	*idle = (struct obj_idle) { .yield_ns = 1 };
+	fake_send(ab, SHM_PULL_MIN, 0);
+	assert_true(~conn->tx.free);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 6 && ab->done_cnt == 6));
+	*idle = was;
 	fake_close(a, 100);
 	fake_close(b, 100);
 	shm_conf.pull_size = PULL_SIZE;

@@ -74,7 +74,10 @@ static inline bool pulls(struct shm_conn *conn, size_t len)
 	if (len >= SHM_PULL_CROWDED && (shm_poller_crowded(conn->poller) || shm_out_sleeps(&conn->out)))
 		return true;
 	way = way_of(conn, len);
-	return way ? trial_way(way) && peer_can_read(conn) : shm_out_pulls(&conn->out, len);
+	if (way)
+		return trial_way(way) && peer_can_read(conn);
+	/* a receiver that shares no core but this very processor would need many turns of it */
+	return shm_out_pulls(&conn->out, len) || obj_idle_turns(&conn->poller->base.base.prog->idle);
 }
 
 /* ---- one packet ------------------------------------------------------------------------- */

@@ -78,6 +78,14 @@ bool obj_idle_due(struct obj_idle *idle, uint64_t now, uint64_t limit_ns);
 /* obj_idle_back - the thread has yielded, and is back at @now. */
 void obj_idle_back(struct obj_idle *idle, uint64_t now);
 
+/* obj_idle_turns - has another thread run in the last yield of the group?  Then threads take turns on this
+ * processor.
+ */
+static inline bool obj_idle_turns(const struct obj_idle *idle)
+{
+	return idle->yield_ns && !idle->gap_ns;
+}
+
 /* obj_spin_limit_ns - FI_SPIN_US. */
 uint64_t obj_spin_limit_ns(void);
 
