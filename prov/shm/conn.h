@@ -70,10 +70,13 @@ struct shm_tx {
 	struct trial ways[SHM_WAY_CLASSES];	/* is that better than the ring, by shm_way_class() */
 };
 
-/* What we remember of a lease in our segment. */
+/* What we remember of a lease in our segment, where the peer could change it. */
 struct shm_lease_slot {
-	bool live;			/* granted to the peer, and not revoked */
+	_Atomic bool live;		/* granted to the peer, and not revoked */
 	uint64_t key;			/* valid after it was revoked, too: the peer may still use it */
+	uint64_t addr;			/* of the first byte in this process; the same */
+	uint64_t len;
+	uint32_t rights;		/* SHM_LEASE_* */
 };
 
 /* The leases of a peer; see rma.h; guarded by domain->mr_lock. */
@@ -81,7 +84,7 @@ struct shm_tenant {
 	struct obj_tenant base;
 	uint64_t stamp;			/* of the newest lease */
 	unsigned turn;			/* place to reuse when all are in use */
-	struct shm_lease_slot *leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
+	struct shm_lease_slot *_Atomic leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
 	_Atomic bool assists;		/* this process copies a piece of the peer's access: in any thread */
 };
 

@@ -48,7 +48,7 @@ static struct shm_conn *conn_of(struct obj_tenant *base)
 static bool revoke_place(struct shm_conn *conn, unsigned i)
 {
 	atomic_store(&conn->in.seg->leases[i].stamp, 0);
-	conn->tenant.leases[i].live = false;
+	atomic_store(&conn->tenant.leases[i].live, false);
 	return (is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn))) || assists(conn);
 }
 
@@ -70,13 +70,13 @@ static unsigned find_place(struct shm_conn *conn, uint64_t key)
 	unsigned i, first = first_way(key);
 
 	for (i = first; i < first + SHM_LEASE_WAYS; i++)
-		if (!conn->tenant.leases[i].live && !is_inside(conn, i))
+		if (!conn->tenant.leases[i].live && !is_inside(conn, i) && !assists(conn))
 			return i;
 	i = first + conn->tenant.turn++ % SHM_LEASE_WAYS;
 	return revoke_place(conn, i) ? SHM_LEASES : i;
 }
 
-static void write_lease(struct shm_lease *at, const struct obj_lease *lease, uint64_t stamp)
+static uint32_t rights_of(const struct obj_lease *lease)
 {
 	uint32_t rights = lease->counted ? SHM_LEASE_COUNTED : 0;
 
@@ -84,11 +84,25 @@ static void write_lease(struct shm_lease *at, const struct obj_lease *lease, uin
 		rights |= SHM_LEASE_READ;
 	if (lease->access & FI_REMOTE_WRITE)
 		rights |= SHM_LEASE_WRITE;
+	return rights;
+}
+
+static void write_slot(struct shm_lease_slot *slot, const struct obj_lease *lease)
+{
+	slot->key = lease->key;
+	slot->addr = lease->addr;
+	slot->len = lease->len;
+	slot->rights = rights_of(lease);
+	atomic_store(&slot->live, true);
+}
+
+static void write_lease(struct shm_lease *at, const struct obj_lease *lease, uint64_t stamp)
+{
 	atomic_store_explicit(&at->key, lease->key, memory_order_relaxed);
 	atomic_store_explicit(&at->base, lease->base, memory_order_relaxed);
 	atomic_store_explicit(&at->len, lease->len, memory_order_relaxed);
 	atomic_store_explicit(&at->addr, lease->addr, memory_order_relaxed);
-	atomic_store_explicit(&at->rights, rights, memory_order_relaxed);
+	atomic_store_explicit(&at->rights, rights_of(lease), memory_order_relaxed);
 	atomic_store(&at->stamp, stamp);
 }
 
@@ -115,8 +129,7 @@ static void grant(struct obj_tenant *base, const struct obj_lease *lease)
 	i = find_place(conn, lease->key);
 	if (i == SHM_LEASES)
 		return;
-	tenant->leases[i].key = lease->key;
-	tenant->leases[i].live = true;
+	write_slot(&tenant->leases[i], lease);
 	write_lease(&conn->in.seg->leases[i], lease, ++tenant->stamp);
 	atomic_store_explicit(&conn->in.seg->rx.leased, 1, memory_order_release);
 }
@@ -133,6 +146,18 @@ void shm_rma_open(struct shm_conn *conn)
 void shm_rma_grant(struct shm_conn *conn, uint64_t key)
 {
 	obj_lease_ask(&conn->tenant.base, key);
+}
+
+bool shm_rma_leased(struct shm_conn *conn, bool write, uint64_t addr, size_t len)
+{
+	unsigned i = atomic_load(&conn->in.seg->tx.inside) - 1;
+	const struct shm_lease_slot *slot;
+
+	if (!conn->tenant.leases || i >= SHM_LEASES)
+		return false;
+	slot = &conn->tenant.leases[i];
+	return atomic_load(&slot->live) && slot->rights & (write ? SHM_LEASE_WRITE : SHM_LEASE_READ) &&
+	       addr >= slot->addr && addr - slot->addr <= slot->len && len <= slot->len - (addr - slot->addr);
 }
 
 void shm_rma_close(struct shm_conn *conn)

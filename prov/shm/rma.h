@@ -34,6 +34,11 @@ void shm_rma_open(struct shm_conn *conn);
 /* shm_rma_grant - give the peer a lease of the region @key, unless it has one. */
 void shm_rma_grant(struct shm_conn *conn, uint64_t key);
 
+/* shm_rma_leased - has the peer a lease in use that permits to write, or read, @len bytes at @addr of this
+ * process's memory?  Called while conn->tenant.assists is set: none is taken back meanwhile.
+ */
+bool shm_rma_leased(struct shm_conn *conn, bool write, uint64_t addr, size_t len);
+
 /* shm_rma_close - @conn closes: on return the peer no longer accesses our memory, or its
  * process has ended.  Blocks while an access lasts; for 10 s at most.
  */

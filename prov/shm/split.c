@@ -10,6 +10,7 @@
 #include "base/relax.h"
 #include "link.h"
 #include "cma.h"
+#include "rma.h"
 
 /* A piece takes some 0.02 ms; a side that needs so long was not running. */
 #define LATE_NS (CLOCK_NS_PER_MS / 5)
@@ -393,14 +394,16 @@ int shm_split_write(struct shm_conn *conn)
 	return done;
 }
 
-/* assist_piece - of an access to our memory.  The addresses are the initiator's, which can access this memory
- * itself: the kernel refuses what is not mapped.
+/* assist_piece - of an access to our memory, as far as a lease permits it: the peer may not be able to access
+ * the rest itself.
  */
 static bool assist_piece(struct shm_conn *conn, const struct piece *piece)
 {
 	struct iovec here = { (void *) (uintptr_t) piece->addr, piece->len };
 	struct iovec there = { (void *) (uintptr_t) piece->owner_addr, piece->len };
 
+	if (!shm_rma_leased(conn, piece->id, piece->addr, piece->len))
+		return false;
 	return checked(conn, shm_cma_copy(conn->pid, !piece->id, &here, 1, &there, 1, piece->len));
 }
 
@@ -410,7 +413,9 @@ static int assist(struct shm_conn *conn)
 	struct shm_split *split = &conn->in.seg->access;
 	int done;
 
-	/* before a piece is taken: an initiator leaves the lease when all are */
+	/* before the lease is looked at, so that it is not taken back; and before a piece is taken, since an
+	 * initiator leaves the lease when all are
+	 */
 	atomic_store(&conn->tenant.assists, true);
 	done = take_piece(conn, split, &conn->assisted, assist_piece);
 	atomic_store_explicit(&conn->tenant.assists, false, memory_order_release);

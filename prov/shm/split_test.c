@@ -313,6 +313,39 @@ static void open_access(struct sides *s, bool write, uint32_t turn, uint64_t the
 	shm_tx_share(s->ab);
 }
 
+#define PLACE 3
+
+/* let - what the target knows of lease PLACE of LONG bytes from @at on. */
+static void let(struct shm_conn *target, uint8_t *at, uint32_t rights)
+{
+	struct shm_lease_slot *slot;
+
+	if (!target->tenant.leases)
+		target->tenant.leases = calloc(SHM_LEASES, sizeof(*slot));
+	slot = &target->tenant.leases[PLACE];
+	slot->addr = (uintptr_t) at;
+	slot->len = LONG;
+	slot->rights = rights;
+	slot->live = rights != 0;
+}
+
+/* grant - the same, and the initiator is in it. */
+static void grant(struct sides *s, uint32_t rights)
+{
+	let(s->ba, s->theirs, rights);
+	atomic_store(&s->ab->out.seg->tx.inside, PLACE + 1);
+}
+
+/* refuses - is a write that is opened as number @turn, of the bytes from @theirs on, not shared? */
+static bool refuses(struct sides *s, uint32_t turn, uint64_t theirs)
+{
+	struct shm_split *split = &s->ab->out.seg->access;
+
+	open_access(s, true, turn, theirs);
+	FAKE_UNTIL(5000, atomic_load(&split->done) >> 32 == turn);
+	return atomic_load(&split->done) == (shm_split_word(turn, 0, 0) | SHM_SPLIT_BAD);
+}
+
 static void a_target_copies_from_the_back(void **state)
 {
 	size_t i, piece = LONG / 4;
@@ -325,6 +358,7 @@ static void a_target_copies_from_the_back(void **state)
 		skip();
 	meet(&s);
 	split = &s.ab->out.seg->access;
+	grant(&s, SHM_LEASE_READ | SHM_LEASE_WRITE);
 	for (write = 0; write < 2; write++) {
 		uint32_t turn = 5 + (uint32_t) write;
 
@@ -344,10 +378,32 @@ static void a_target_copies_from_the_back(void **state)
 		assert_int_equal(s.ba->assisted, turn);
 		assert_false(atomic_load(&s.ba->tenant.assists));
 	}
-	/* an address where there is nothing is answered */
-	open_access(&s, true, 9, 4096);
-	FAKE_UNTIL(5000, atomic_load(&split->done) == (shm_split_word(9, 0, 0) | SHM_SPLIT_BAD));
-	assert_int_equal(s.ba->assisted, 9);
+	part(&s);
+}
+
+/* What no lease permits is refused: the peer may not be able to access it itself. */
+static void a_target_copies_within_leases_only(void **state)
+{
+	struct sides s;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	assert_true(refuses(&s, 1, (uintptr_t) s.theirs));
+	grant(&s, SHM_LEASE_READ);
+	assert_true(refuses(&s, 2, (uintptr_t) s.theirs));
+	grant(&s, SHM_LEASE_WRITE);
+	assert_true(refuses(&s, 3, (uintptr_t) s.theirs + 6));
+	assert_true(refuses(&s, 4, 4096));
+	assert_false(refuses(&s, 5, (uintptr_t) s.theirs + 5));
+	grant(&s, 0);
+	assert_true(refuses(&s, 6, (uintptr_t) s.theirs));
+	grant(&s, SHM_LEASE_WRITE);
+	atomic_store(&s.ab->out.seg->tx.inside, 0);
+	assert_true(refuses(&s, 7, (uintptr_t) s.theirs));
+	atomic_store(&s.ab->out.seg->tx.inside, SHM_LEASES + 1);
+	assert_true(refuses(&s, 8, (uintptr_t) s.theirs));
+	atomic_store(&s.ab->out.seg->tx.inside, 0);
 	assert_int_equal(s.ba->state, SHM_CONN_READY);
 	part(&s);
 }
@@ -389,7 +445,8 @@ static void a_target_ends_its_leases_after_its_piece(void **state)
 	CHECK(!pthread_join(thread, NULL));
 	assert_false(atomic_load(&s.ba->tenant.assists));
 	tenant = &s.ba->tenant.base;
-	s.ba->tenant.leases = calloc(SHM_LEASES, sizeof(*s.ba->tenant.leases));
+	grant(&s, 0);
+	atomic_store(&s.ab->out.seg->tx.inside, 0);
 	assert_false(tenant->end(tenant, 0));
 	atomic_store(&s.ba->tenant.assists, true);
 	assert_true(tenant->end(tenant, 0));
@@ -539,8 +596,17 @@ static void stop_or_go(int sig)
 	kill(stopped_pid, ++cnt % 4 ? SIGCONT : SIGSTOP);
 }
 
-static void poll_for_ever(struct eng_ep *ep)
+/* poll_for_ever - a target of one initiator, which may write LONG bytes from @at on. */
+static void poll_for_ever(struct eng_ep *ep, uint8_t *at)
 {
+	struct eng_peer *peer;
+
+	ep->whole = true;
+	do {
+		fake_poll();
+		peer = list_empty(&ep->peers) ? NULL : container_of(ep->peers.next, struct eng_peer, node);
+	} while (!peer || !peer->rx_cnt);
+	let(conn_of(peer), at, SHM_LEASE_WRITE);
 	for (;;)
 		fake_poll();
 }
@@ -565,7 +631,7 @@ static void processes_split_writes(void **state)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fake_start();
-		poll_for_ever(ep_at(to.name));
+		poll_for_ever(ep_at(to.name), theirs);
 	}
 	shm_conf.chan.retry_ms = 10000;
 	a = ep_at(NULL);
@@ -573,6 +639,7 @@ static void processes_split_writes(void **state)
 	fake_send(peer, 8, 0);
 	FAKE_UNTIL(10000, peer->done_cnt == 1 && conn_of(peer)->state == SHM_CONN_READY);
 	conn = conn_of(peer);
+	atomic_store(&conn->out.seg->tx.inside, PLACE + 1);
 	stopped_pid = pid;
 	signal(SIGALRM, stop_or_go);
 	CHECK(!setitimer(ITIMER_REAL, &every, NULL));
@@ -620,6 +687,7 @@ int main(void)
 		TEST(a_sender_copies_from_the_back),
 		TEST(an_initiator_copies_what_its_target_does_not_take),
 		TEST(a_target_copies_from_the_back),
+		TEST(a_target_copies_within_leases_only),
 		TEST(a_target_ends_its_leases_after_its_piece),
 		TEST(pieces_that_a_target_cannot_copy_are_the_initiators),
 		TEST(an_initiator_does_not_wait_long_for_a_piece),
