@@ -597,7 +597,7 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 	if (!list_empty(&poller->early))
 		shm_rx_take_early(poller, LEAVE_POLLS);
 	if (!list_empty(&poller->splitting))
-		done += shm_split_turn(poller);
+		done += shm_split_pieces(poller);
 	done += chan_poller_drain(&base->dirty, pump);
 	while (!list_empty(&base->failed))
 		done += chan_poller_drain(&base->failed, report);

@@ -435,7 +435,7 @@ void shm_split_assist(struct shm_conn *conn)
 
 /* ---- both ------------------------------------------------------------------------------------- */
 
-int shm_split_turn(struct shm_poller *poller)
+int shm_split_pieces(struct shm_poller *poller)
 {
 	struct shm_conn *conn, *next;
 	int done = 0;

@@ -161,9 +161,9 @@ void shm_split_assist(struct shm_conn *conn);
 
 /* ---- both ----------------------------------------------------------------------------------------- */
 
-/* shm_split_turn - one piece of each copy of the connections on poller->splitting, which those leave that
+/* shm_split_pieces - one piece of each copy of the connections on poller->splitting, which those leave that
  * have none any more.  Returns how many were copied.  From poll() only; no upcall.
  */
-int shm_split_turn(struct shm_poller *poller);
+int shm_split_pieces(struct shm_poller *poller);
 
 #endif
