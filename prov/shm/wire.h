@@ -132,7 +132,7 @@ struct shm_split {
 	_Alignas(SHM_LINE) _Atomic uint64_t word;	/* number; pieces taken: front, back */
 	_Atomic uint64_t addr;		/* of a message: the owner's buffer; of an access: the other one's */
 	_Atomic uint64_t len;
-	_Atomic uint32_t id;		/* of the PULL whose payload it is; of an access: 1, a write, or 0 */
+	_Atomic uint32_t id;		/* of the PULL whose payload it is; of an access: 1 for a write, 0 for a read */
 	_Atomic uint64_t owner_addr;	/* of an access: the owner's buffer */
 	/* written by the other one */
 	_Atomic uint64_t done;		/* number, pieces copied from the back */

@@ -40,8 +40,8 @@ struct eng_recv;
  */
 #define ENG_AHEAD ((size_t) 32 << 20)
 
-/* Copies of injected payload that the link keeps for a peer before the calls return -FI_EAGAIN: twice
- * what a ring of shared memory holds.
+/* Bytes of injected payload that the link keeps copies of for a peer before the calls return -FI_EAGAIN:
+ * twice what a ring of shared memory holds.
  */
 #define ENG_KEPT ((size_t) 256 << 10)
 
