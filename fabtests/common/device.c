@@ -203,6 +203,34 @@ static void cuda_map_free(void *at)
 	CALL(int (*)(cu_ptr, size_t), "cuMemAddressFree")((uintptr_t) at, all);
 }
 
+static const char *cuda_pool_open(int number)
+{
+	static const char *const names[] = { "cuMemAllocAsync", "cuMemFreeAsync", "cuStreamSynchronize", NULL };
+
+	return missing(names) ? missing(names) : cuda_open(number);
+}
+
+/* Of the pool of the device, in the order of the default stream. */
+static void *cuda_pool_alloc(size_t len)
+{
+	cu_ptr at = 0;
+
+	cuda_enter();
+	if (CALL(int (*)(cu_ptr *, size_t, void *), "cuMemAllocAsync")(&at, len, NULL) ||
+	    CALL(int (*)(void *), "cuStreamSynchronize")(NULL))
+		at = 0;
+	cuda_leave();
+	return (void *) (uintptr_t) at;
+}
+
+static void cuda_pool_free(void *at)
+{
+	cuda_enter();
+	CALL(int (*)(cu_ptr, void *), "cuMemFreeAsync")((uintptr_t) at, NULL);
+	CALL(int (*)(void *), "cuStreamSynchronize")(NULL);
+	cuda_leave();
+}
+
 static const char *cuda_managed_open(int number)
 {
 	return call("cuMemAllocManaged") ? cuda_open(number) : "cuMemAllocManaged";
@@ -354,6 +382,8 @@ static const struct kind kinds[] = {
 	  cuda_put, cuda_get },
 	{ "cuda-map", FI_HMEM_CUDA, { "libcuda.so.1", "libcuda.so" }, cuda_map_open, cuda_map_alloc,
 	  cuda_map_free, cuda_put, cuda_get },
+	{ "cuda-pool", FI_HMEM_CUDA, { "libcuda.so.1", "libcuda.so" }, cuda_pool_open, cuda_pool_alloc,
+	  cuda_pool_free, cuda_put, cuda_get },
 	{ "cuda-managed", FI_HMEM_CUDA, { "libcuda.so.1", "libcuda.so" }, cuda_managed_open,
 	  cuda_managed_alloc, cuda_free, cuda_put, cuda_get },
 	{ "rocr", FI_HMEM_ROCR, { "libhsa-runtime64.so.1", "libhsa-runtime64.so" }, rocr_open,
@@ -371,7 +401,8 @@ const char *device_open(const char *word, int number)
 		if (!strcmp(kinds[i].word, word))
 			k = &kinds[i];
 	if (!k)
-		return "there is no such kind of device: system, cuda, cuda-map, cuda-managed, rocr, ze";
+		return "there is no such kind of device: system, cuda, cuda-map, cuda-pool, cuda-managed, "
+		       "rocr, ze";
 	lib = NULL;
 	for (i = 0; k->lib[i] && !lib; i++)
 		lib = dlopen(k->lib[i], RTLD_NOW | RTLD_LOCAL);

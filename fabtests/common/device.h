@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 /* device_open - use device @number of @kind: "cuda", "rocr", "ze", or "system" (malloc);
- * "cuda-map": memory of several handles (cuMemMap), "cuda-managed": managed memory.
+ * "cuda-map": memory of several handles (cuMemMap), "cuda-pool": of a pool (cuMemAllocAsync),
+ * "cuda-managed": managed memory.
  * Returns NULL, or why not.
  */
 const char *device_open(const char *kind, int number);

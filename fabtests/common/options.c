@@ -65,7 +65,7 @@ static void usage(const struct ft *ft, FILE *to)
 		"                                      an entry, time of a cell [10]\n"
 		"  --cells NAME[,NAME]...              of its cells these only, by the names that it prints\n"
 		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind; also\n"
-		"                                      cuda-map (cuMemMap), cuda-managed\n"
+		"                                      cuda-map (cuMemMap), cuda-pool, cuda-managed\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
 		"  -T SECONDS                          end, failed, after this time [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../fabtests/common/device.h"
+#include "../fakegpu/use.h"
 
 #define WAIT_S 60
 
@@ -25,7 +26,7 @@ void pair_die(const char *what, long ret)
 
 static const char *lib_of(const char *kind)
 {
-	return !strcmp(kind, "cuda") ? "libcuda.so.1" : !strcmp(kind, "gdr") ? "libgdrapi.so.2" :
+	return !strncmp(kind, "cuda", 4) ? "libcuda.so.1" : !strcmp(kind, "gdr") ? "libgdrapi.so.2" :
 	       !strcmp(kind, "rocr") ? "libhsa-runtime64.so.1" : "libze_loader.so.1";
 }
 
@@ -129,7 +130,7 @@ static void meet(struct pair *p)
 
 void pair_open(struct pair *p)
 {
-	const char *why = device_open(!strcmp(p->kind, "gdr") ? "cuda" : p->kind, 1);
+	const char *why = device_open(!strcmp(p->kind, "gdr") ? "cuda" : p->kind, fakegpu_device());
 
 	if (why)
 		pair_die(why, 0);

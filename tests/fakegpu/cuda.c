@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dev.h"
@@ -176,6 +177,82 @@ static struct dev_mem *mem_of(ptr at)
 	return dev_find((void *) (uintptr_t) at);
 }
 
+/* Memory of cuMemMap() and of pools has no context. */
+static bool loose(const struct dev_mem *mem)
+{
+	return mem->vmm || mem->pool;
+}
+
+/* What cuMemcpyHtoD() has left in the default stream, as the driver does with memory without a
+ * context: other streams do not wait for it.
+ */
+struct late {
+	struct late *next;
+	ptr dst;
+	size_t len;
+	uint64_t due;		/* in ns */
+	char data[];
+};
+static struct late *late_first, **late_last = &late_first;
+
+#define LATE_MIN 1024		/* shorter ones are a part of the command */
+#define LATE_NS 50000
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
+}
+
+static bool leave_late(ptr dst, const void *src, size_t len)
+{
+	struct late *late = malloc(sizeof(*late) + len);
+
+	if (!late)
+		return false;
+	*late = (struct late) { .dst = dst, .len = len, .due = now_ns() + LATE_NS };
+	memcpy(late->data, src, len);
+	pthread_mutex_lock(&lock);
+	*late_last = late;
+	late_last = &late->next;
+	pthread_mutex_unlock(&lock);
+	return true;
+}
+
+/* end_late - what is due, or all.  False: something is left. */
+static bool end_late(bool all)
+{
+	struct late *late;
+
+	pthread_mutex_lock(&lock);
+	while ((late = late_first) && (all || late->due <= now_ns())) {
+		late_first = late->next;
+		if (!late_first)
+			late_last = &late_first;
+		dev_copy((void *) (uintptr_t) late->dst, late->data, late->len);
+		free(late);
+	}
+	pthread_mutex_unlock(&lock);
+	return !late;
+}
+
+/* fakegpu_kernel - from now on a kernel runs in the default stream, or it has ended. */
+static volatile bool kernel;
+
+DEV_API void fakegpu_kernel(unsigned long on);
+DEV_API void fakegpu_kernel(unsigned long on)
+{
+	kernel = on != 0;
+}
+
+/* As a handle it is 1, also in threads that have one of their own. */
+static bool default_stream(const void *stream)
+{
+	return (uintptr_t) stream <= 1;
+}
+
 API cuMemAlloc_v2(ptr *at, size_t len);
 API cuMemAlloc_v2(ptr *at, size_t len)
 {
@@ -202,6 +279,17 @@ API cuMemAllocManaged(ptr *at, size_t len, unsigned flags)
 	return mem ? OK : NO_MEMORY;
 }
 
+API cuMemAllocAsync(ptr *at, size_t len, void *stream);
+API cuMemAllocAsync(ptr *at, size_t len, void *stream)
+{
+	res ret = cuMemAlloc_v2(at, len);
+
+	(void) stream;
+	if (!ret)
+		mem_of(*at)->pool = true;
+	return ret;
+}
+
 API cuMemFree_v2(ptr at);
 API cuMemFree_v2(ptr at)
 {
@@ -209,9 +297,17 @@ API cuMemFree_v2(ptr at)
 
 	if (!mem || (uintptr_t) mem->va != at || mem->imported || mem->vmm)
 		return INVALID;
+	end_late(true);
 	dev_drain();
 	dev_free(mem);
 	return OK;
+}
+
+API cuMemFreeAsync(ptr at, void *stream);
+API cuMemFreeAsync(ptr at, void *stream)
+{
+	(void) stream;
+	return cuMemFree_v2(at);
 }
 
 API cuPointerGetAttribute(void *val, int attr, ptr at);
@@ -223,8 +319,8 @@ API cuPointerGetAttribute(void *val, int attr, ptr at)
 	if (!mem)
 		return INVALID;
 	switch (attr) {
-	case 1:		/* context: memory of cuMemMap has none */
-		*(void **) val = mem->vmm ? NULL : &primaries[mem->device];
+	case 1:		/* context */
+		*(void **) val = loose(mem) ? NULL : &primaries[mem->device];
 		return OK;
 	case 2:
 		*(unsigned *) val = mem->type == DEV_HOST ? 1 : 2;
@@ -243,13 +339,15 @@ API cuPointerGetAttribute(void *val, int attr, ptr at)
 	}
 }
 
-/* The one attribute that a program may set: synchronous copies. */
+/* The one attribute that a program may set: synchronous copies.  Pools take and disregard it. */
 API cuPointerSetAttribute(const void *val, int attr, ptr at);
 API cuPointerSetAttribute(const void *val, int attr, ptr at)
 {
 	struct dev_mem *mem = mem_of(at);
 
-	return mem && !mem->vmm && attr == 6 && *(const unsigned *) val == 1 ? OK : INVALID;
+	if (!mem || attr != 6 || *(const unsigned *) val != 1)
+		return INVALID;
+	return mem->vmm ? NOT_SUPPORTED : OK;
 }
 
 API cuMemGetAddressRange_v2(ptr *base, size_t *len, ptr at);
@@ -374,6 +472,7 @@ API cuMemUnmap(ptr at, size_t len)
 	struct dev_mem *mem;
 	ptr end = at + len;
 
+	end_late(true);
 	dev_drain();
 	for (; at < end; at += len) {
 		mem = mem_of(at);
@@ -417,14 +516,22 @@ static res copy(void *dst, const void *src, size_t len)
 API cuMemcpyHtoD_v2(ptr dst, const void *src, size_t len);
 API cuMemcpyHtoD_v2(ptr dst, const void *src, size_t len)
 {
+	struct dev_mem *mem = mem_of(dst);
+
 	PLAN("cuMemcpyHtoD");
-	return mem_of(dst) ? copy(host_of(dst), src, len) : INVALID;
+	if (!mem)
+		return INVALID;
+	if (current() && loose(mem) && len >= LATE_MIN && leave_late(dst, src, len))
+		return OK;
+	end_late(true);
+	return copy(host_of(dst), src, len);
 }
 
 API cuMemcpyDtoH_v2(void *dst, ptr src, size_t len);
 API cuMemcpyDtoH_v2(void *dst, ptr src, size_t len)
 {
 	PLAN("cuMemcpyDtoH");
+	end_late(true);
 	return mem_of(src) ? copy(dst, host_of(src), len) : INVALID;
 }
 
@@ -432,12 +539,14 @@ API cuMemcpy(ptr dst, ptr src, size_t len);
 API cuMemcpy(ptr dst, ptr src, size_t len)
 {
 	PLAN("cuMemcpy");
+	end_late(true);
 	return copy(host_of(dst), host_of(src), len);
 }
 
 API cuMemsetD8_v2(ptr dst, unsigned char val, size_t len);
 API cuMemsetD8_v2(ptr dst, unsigned char val, size_t len)
 {
+	end_late(true);
 	return dev_set(host_of(dst), val, len) ? OK : INVALID;
 }
 
@@ -543,12 +652,22 @@ API cuMemcpyAsync(ptr dst, ptr src, size_t len, void *stream)
 	return mem_of(dst) && mem_of(src) ? start(host_of(dst), host_of(src), len) : INVALID;
 }
 
+API cuStreamQuery(void *stream);
+API cuStreamQuery(void *stream)
+{
+	PLAN("cuStreamQuery");
+	if (!current())
+		return BAD_CONTEXT;
+	return default_stream(stream) && (!end_late(false) || kernel) ? NOT_READY : OK;
+}
+
 API cuStreamSynchronize(void *stream);
 API cuStreamSynchronize(void *stream)
 {
 	bool planned = dev_fails("cuStreamSynchronize");
 
-	(void) stream;
+	if (default_stream(stream))
+		end_late(true);
 	dev_drain();
 	return !reap() ? ILLEGAL_ADDRESS : planned ? LAUNCH_FAILED : OK;
 }

@@ -543,7 +543,8 @@ bool dev_ipc_get(const void *base, struct dev_ipc *ipc)
 {
 	struct dev_mem *mem = dev_find(base);
 
-	if (!mem || mem->va != base || mem->imported || mem->vmm || mem->type != DEV_DEVICE)
+	if (!mem || mem->va != base || mem->imported || mem->vmm || mem->pool ||
+	    mem->type != DEV_DEVICE)
 		return false;
 	*ipc = (struct dev_ipc) { .magic = IPC_MAGIC, .pid = getpid(), .fd = mem->fd,
 				  .device = mem->device, .ino = ino_of(mem->fd), .len = mem->len };

@@ -44,6 +44,7 @@ struct dev_mem {
 	enum dev_type type;
 	bool imported;		/* an opened IPC handle */
 	bool vmm;		/* mapped by cuMemMap: no IPC */
+	bool pool;		/* of a pool: the same */
 };
 
 /* What passes between processes; 64 bytes at most. */

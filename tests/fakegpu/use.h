@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* use.h - a cmocka program over the fakes of devices. */
+/*
+ * use.h - a program over the fakes of devices; with FAKEGPU=installed in the environment, over the
+ * libraries that are installed and the first CUDA device.
+ */
 #ifndef FAKEGPU_USE_H
 #define FAKEGPU_USE_H
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +29,22 @@ static inline void fakegpu_use(char **argv)
 	execv("/proc/self/exe", argv);
 	perror("execv");
 	exit(99);
+}
+
+/* fakegpu_not - are the installed libraries used? */
+static inline bool fakegpu_not(void)
+{
+	const char *val = getenv("FAKEGPU");
+
+	return val && !strcmp(val, "installed");
+}
+
+/* fakegpu_device - the number of the device to use: of the fakes the second, since a mistake for 0
+ * shows there.
+ */
+static inline int fakegpu_device(void)
+{
+	return fakegpu_not() ? 0 : 1;
 }
 
 /* fakegpu_call - a function of the fake @lib, which is loaded; NULL: it is not. */

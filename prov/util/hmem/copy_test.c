@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "base/test/verify.h"
 #include <pthread.h>
 #include <rdma/fi_errno.h>
@@ -511,6 +512,89 @@ static void test_failing_calls(void **state)
 	assert_int_equal(hmem_errno(-FI_EINVAL), -FI_EINVAL);
 }
 
+/* ---- memory without a context ------------------------------------------------------------------ */
+
+static const char *const loose[] = { "cuda-map", "cuda-pool" };
+
+static void open_loose(struct fix *f, const char *word)
+{
+	const char *why = NULL;
+
+	memset(f, 0, sizeof(*f));
+	assert_null(device_open(word, 0));
+	f->dev = device_alloc(LEN);
+	assert_non_null(f->dev);
+	assert_int_equal(hmem_find(FI_HMEM_CUDA, 0, f->dev, LEN, 0, &f->loc, &why), 0);
+	assert_true(f->loc.unshared);
+}
+
+/* What the program has copied there is read, and does not come after what we write: by a copy of any
+ * length, also by a mapping.
+ */
+static void test_loose_order(void **state)
+{
+	static const size_t lens[] = { 2000, 5000, 70000, LEN };
+	struct hmem_event event;
+	static struct fix f;
+	size_t i, k;
+
+	for (k = 0; k < sizeof(loose) / sizeof(loose[0]); k++) {
+		open_loose(&f, loose[k]);
+		for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+			fill(f.out, (unsigned) i);
+			assert_true(device_put(f.dev, f.out, lens[i]));
+			assert_int_equal(hmem_copy(HMEM_TO_HOST, &f.loc, f.dev, f.in, lens[i]), 0);
+			assert_memory_equal(f.in, f.out, lens[i]);
+			fill(f.out, (unsigned) i + 10);
+			assert_true(device_put(f.dev, f.out, lens[i]));
+			assert_int_equal(hmem_copy_start(HMEM_TO_HOST, &f.loc, f.dev, f.in, lens[i], &event), 0);
+			assert_int_equal(wait_for(&event), 1);
+			assert_memory_equal(f.in, f.out, lens[i]);
+			assert_true(device_put(f.dev, f.in, lens[i]));
+			fill(f.out, (unsigned) i + 20);
+			assert_int_equal(hmem_copy(HMEM_TO_DEVICE, &f.loc, f.dev, f.out, lens[i]), 0);
+			assert_true(device_get(f.in, f.dev, lens[i]));
+			assert_memory_equal(f.in, f.out, lens[i]);
+		}
+		close_one(&f);
+	}
+}
+
+static double copy_ms(struct fix *f)
+{
+	uint64_t start = clock_ns();
+
+	assert_int_equal(hmem_copy(HMEM_TO_HOST, &f->loc, f->dev, f->in, 5000), 0);
+	return (double) (clock_ns() - start) / 1e6;
+}
+
+/* A kernel in the default stream is waited for once each time, and less long the next time; a copy
+ * that is waited for with success restores the patience.
+ */
+static void test_loose_kernel(void **state)
+{
+	static struct fix f;
+	double first, again, second;
+
+	open_loose(&f, "cuda-pool");
+	fakegpu_tell(libs[0], "fakegpu_kernel", 1);
+	first = copy_ms(&f);
+	again = copy_ms(&f);
+	fakegpu_tell(libs[0], "fakegpu_kernel", 0);
+	copy_ms(&f);
+	fakegpu_tell(libs[0], "fakegpu_kernel", 1);
+	second = copy_ms(&f);
+	fakegpu_tell(libs[0], "fakegpu_kernel", 0);
+	copy_ms(&f);
+	assert_true(first >= 20);
+	assert_true(again < 20);
+	assert_true(second >= 5);
+	assert_true(device_put(f.dev, f.out, LEN));
+	assert_true(copy_ms(&f) < 1000);
+	assert_memory_equal(f.in, f.out, 5000);
+	close_one(&f);
+}
+
 /* Only devices whose memory was registered have a context. */
 static void test_contexts(void **state)
 {
@@ -533,6 +617,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_ipc),
 		cmocka_unit_test(test_failing_calls),
+		cmocka_unit_test(test_loose_order),
+		cmocka_unit_test(test_loose_kernel),
 		cmocka_unit_test(test_contexts),
 	};
 

@@ -7,15 +7,17 @@
  *
  * Every function here works in the context that the memory belongs to: pushed before a call and
  * popped after it, so that any thread may copy and the program's own context stays current.
- * Memory that has no context (virtual memory management) uses its device's primary context.  A
- * context is retained only for memory that a program registers, so no other device gets one.
+ * Memory that has no context (of cuMemMap() and cuMemAllocAsync()) uses its device's primary context.
+ * A context is retained only for memory that a program registers, so no other device gets one.
  */
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "hmem/kind.h"
 
 /* Facts of the driver's interface. */
@@ -43,6 +45,7 @@ enum {
 
 	CU_MEMORY_DEVICE = 2,
 
+	CU_STREAM_LEGACY = 1,		/* the default stream, as a handle */
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_EVENT_DISABLE_TIMING = 2,
 	CU_HOST_PORTABLE = 1,
@@ -65,6 +68,7 @@ static struct {
 	cu_result (*EventRecord)(void *event, void *stream);
 	cu_result (*EventQuery)(void *event);
 	cu_result (*EventDestroy)(void *event);
+	cu_result (*StreamQuery)(void *stream);
 	cu_result (*StreamSynchronize)(void *stream);
 	cu_result (*MemHostRegister)(void *buf, size_t len, unsigned flags);
 	cu_result (*MemHostUnregister)(void *buf);
@@ -88,7 +92,7 @@ static const struct hmem_func funcs[] = {
 	FUNC(MemcpyDtoHAsync, "MemcpyDtoHAsync_v2"), FUNC(StreamCreate, "StreamCreate"),
 	FUNC(EventCreate, "EventCreate"), FUNC(EventRecord, "EventRecord"),
 	FUNC(EventQuery, "EventQuery"), FUNC(EventDestroy, "EventDestroy_v2"),
-	FUNC(StreamSynchronize, "StreamSynchronize"),
+	FUNC(StreamQuery, "StreamQuery"), FUNC(StreamSynchronize, "StreamSynchronize"),
 	FUNC(MemHostRegister, "MemHostRegister_v2"), FUNC(MemHostUnregister, "MemHostUnregister"),
 	FUNC(PointerGetAttribute, "PointerGetAttribute"),
 	FUNC(PointerSetAttribute, "PointerSetAttribute"),
@@ -110,7 +114,16 @@ struct place {
 	pthread_mutex_t lock;		/* guards @events */
 	void *events[64];		/* that are not in use */
 	unsigned event_cnt;
+	atomic_bool kernel;		/* settle() has waited for the default stream in vain */
+	_Atomic uint64_t patience;	/* how long it waits next time */
+	pthread_mutex_t bounce_lock;	/* guards @bounce */
+	void *bounce;			/* BOUNCE bytes, pinned, or NULL */
 };
+
+#define BOUNCE (64u << 10)
+#define BOUNCE_IN 4096		/* shorter copies to a device are as fast from any memory */
+#define PATIENCE_MAX (20 * CLOCK_NS_PER_MS)
+#define PATIENCE_MIN (CLOCK_NS_PER_MS / 5)
 
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place *places;
@@ -168,6 +181,17 @@ static int start(char *why, size_t room)
 
 /* ---- where memory is --------------------------------------------------------------- */
 
+static void *new_bounce(void)
+{
+	void *buf = aligned_alloc(4096, BOUNCE);
+
+	if (buf && cu.MemHostRegister(buf, BOUNCE, CU_HOST_PORTABLE)) {
+		free(buf);
+		buf = NULL;
+	}
+	return buf;
+}
+
 /* Caller holds places_lock and has entered the context. */
 static struct place *new_place(void *ctx, uint64_t device, int *ret_p)
 {
@@ -188,6 +212,9 @@ static struct place *new_place(void *ctx, uint64_t device, int *ret_p)
 	place->ctx = ctx;
 	place->device = device;
 	pthread_mutex_init(&place->lock, NULL);
+	pthread_mutex_init(&place->bounce_lock, NULL);
+	place->bounce = new_bounce();
+	place->patience = PATIENCE_MAX;
 	place->next = places;
 	places = place;
 	*ret_p = 0;
@@ -198,7 +225,7 @@ static struct place *new_place(void *ctx, uint64_t device, int *ret_p)
 struct attrs {
 	unsigned type, managed;
 	int device;
-	void *ctx;			/* NULL: of virtual memory management, or the CPU copies */
+	void *ctx;			/* NULL: of cuMemMap() or a pool, or the CPU copies */
 };
 
 /* Host memory of the driver, and managed memory, which migrates when the CPU touches it. */
@@ -278,7 +305,9 @@ static int get_place(const struct attrs *at, struct place **place_p)
 }
 
 /* The program's own copies to and from the buffer are over when their calls return; else what we
- * read, or an RDMA device, may be older.  Memory of cuMemMap has no such attribute.
+ * read, or an RDMA device, may be older.  Of memory without a context, of cuMemMap() and
+ * cuMemAllocAsync(), that is not to be had: the driver refuses the attribute or disregards it, hence
+ * settle().
  */
 static void sync_memops(const void *addr)
 {
@@ -342,6 +371,8 @@ static int all_alike(const void *addr, size_t len, const struct attrs *first, ui
 			*why_p = "it lies in memory of several kinds or devices: register each apart";
 			return -FI_EINVAL;
 		}
+		if (!on_host(first))
+			sync_memops((void *) at);
 	}
 }
 
@@ -362,7 +393,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 		*why_p = "it is memory of another CUDA device than device.cuda says";
 		return -FI_EINVAL;
 	}
-	loc->unshared = !at.ctx;	/* cuIpcGetMemHandle() refuses mappings of cuMemMap() */
+	loc->unshared = !at.ctx;	/* cuIpcGetMemHandle() refuses such memory */
 	ret = get_place(&at, &place);
 	if (!ret)
 		ret = enter(place->ctx, place->device);
@@ -378,6 +409,61 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 }
 
 /* ---- copies ------------------------------------------------------------------------ */
+
+static bool default_busy(void)
+{
+	return cu.StreamQuery((void *) (uintptr_t) CU_STREAM_LEGACY) == CU_NOT_READY;
+}
+
+/* wait_default - for the end of what is in the default stream, as long as there is patience. */
+static void wait_default(struct place *place)
+{
+	uint64_t patience = atomic_load_explicit(&place->patience, memory_order_relaxed);
+	uint64_t waited, start = clock_ns();
+
+	while (default_busy()) {
+		if (clock_ns() - start < patience)
+			continue;
+		patience = patience / 4 > PATIENCE_MIN ? patience / 4 : PATIENCE_MIN;
+		atomic_store_explicit(&place->patience, patience, memory_order_relaxed);
+		atomic_store_explicit(&place->kernel, true, memory_order_relaxed);
+		return;
+	}
+	waited = clock_ns() - start;
+	if (8 * waited <= patience)
+		return;
+	patience = 8 * waited < PATIENCE_MAX ? 8 * waited : PATIENCE_MAX;
+	atomic_store_explicit(&place->patience, patience, memory_order_relaxed);
+}
+
+/* settle - before a copy to or from memory without a context: wait for what the program's calls have
+ * left in the default stream, as cuMemcpyHtoD() from pageable memory does, which returns when the
+ * last piece is in a buffer of the driver.  Such a rest takes microseconds, or milliseconds where
+ * processes take turns on the device.  What takes longer is a kernel, which may wait for what we do:
+ * it is waited for in vain once, until the stream is found idle again, and the next one less long.
+ */
+static void settle(const struct hmem_loc *loc, struct place *place)
+{
+	bool kernel;
+
+	if (!loc->unshared)
+		return;
+	kernel = atomic_load_explicit(&place->kernel, memory_order_relaxed);
+	if (!default_busy())
+		atomic_store_explicit(&place->kernel, false, memory_order_relaxed);
+	else if (!kernel)
+		wait_default(place);
+}
+
+void hmem_cuda_settle(const struct hmem_loc *loc)
+{
+	struct place *place = loc->ctx;
+
+	if (!loc->unshared || enter(place->ctx, place->device))
+		return;
+	settle(loc, place);
+	leave();
+}
 
 /* A stream of ours: the default one would wait for the program's kernels. */
 static void *stream_of(const struct place *place, enum hmem_dir dir)
@@ -403,21 +489,48 @@ static cu_result launch(enum hmem_dir dir, void *dev, void *buf, size_t len, voi
 	}
 }
 
+static cu_result copy_now(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
+			  const char **func_p)
+{
+	void *stream = stream_of(place, dir);
+	cu_result ret = launch(dir, dev, buf, len, stream, func_p);
+
+	if (ret)
+		return ret;
+	*func_p = "cuStreamSynchronize";
+	return cu.StreamSynchronize(stream);
+}
+
+/* bounced - the same by a pinned buffer: the driver copies pageable memory twice, and slowly.
+ * False: not done.
+ */
+static bool bounced(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
+		    const char **func_p, cu_result *ret_p)
+{
+	if (!place->bounce || len > BOUNCE || (dir == HMEM_TO_DEVICE && len < BOUNCE_IN) ||
+	    pthread_mutex_trylock(&place->bounce_lock))
+		return false;
+	if (dir == HMEM_TO_DEVICE)
+		memcpy(place->bounce, buf, len);
+	*ret_p = copy_now(dir, place, dev, place->bounce, len, func_p);
+	if (dir == HMEM_TO_HOST && !*ret_p)
+		memcpy(buf, place->bounce, len);
+	pthread_mutex_unlock(&place->bounce_lock);
+	return true;
+}
+
 static int copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
 	struct place *place = loc->ctx;
-	void *stream = stream_of(place, dir);
 	const char *func;
 	cu_result ret;
 	int err = enter(place->ctx, place->device);
 
 	if (err)
 		return err;
-	ret = launch(dir, dev, buf, len, stream, &func);
-	if (!ret) {
-		func = "cuStreamSynchronize";
-		ret = cu.StreamSynchronize(stream);
-	}
+	settle(loc, place);
+	if (!bounced(dir, place, dev, buf, len, &func, &ret))
+		ret = copy_now(dir, place, dev, buf, len, &func);
 	leave();
 	return ret ? fail(func, place->device, ret) : 0;
 }
@@ -476,6 +589,7 @@ static int copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, 
 	err = enter(place->ctx, place->device);
 	if (err)
 		return err;
+	settle(loc, place);
 	ret = get_event(place, &ev);
 	if (!ret) {
 		ret = enqueue(dir, place, dev, buf, len, ev, &func);

@@ -115,14 +115,15 @@ void hmem_gdr_unmap(void *arg)
 	free(map);
 }
 
-int hmem_gdr_copy(enum hmem_dir dir, void *arg, void *dev, void *buf, size_t len)
+int hmem_gdr_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
-	struct map *map = arg;
+	struct map *map = loc->map;
 	uintptr_t off = (uintptr_t) dev - map->start;
 
 	if (len > longest[dir] || off > map->len ||
 	    len > map->len - off)
 		return 0;
+	hmem_cuda_settle(loc);
 	return dir == HMEM_TO_HOST ? !gdr.from(map->handle, buf, map->va + off, len) :
 				     !gdr.to(map->handle, map->va + off, buf, len);
 }

@@ -71,7 +71,10 @@ bool hmem_param_bool(const char *name, bool def);
 int hmem_gdr_start(char *why, size_t room);
 void *hmem_gdr_map(const void *addr, size_t len);
 void hmem_gdr_unmap(void *map);
-/* Returns 1: copied; 0: not in the mapping. */
-int hmem_gdr_copy(enum hmem_dir dir, void *map, void *dev, void *buf, size_t len);
+/* Returns 1: copied; 0: not in loc->map. */
+int hmem_gdr_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len);
+
+/* hmem_cuda_settle - before the CPU copies: what the program's calls have left in flight (cuda.c). */
+void hmem_cuda_settle(const struct hmem_loc *loc);
 
 #endif

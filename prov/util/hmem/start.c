@@ -346,7 +346,7 @@ int hmem_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *bu
 {
 	if (direct(dir, loc, dev, buf, len))
 		return 0;
-	if (loc->map && hmem_gdr_copy(dir, loc->map, dev, buf, len))
+	if (loc->map && hmem_gdr_copy(dir, loc, dev, buf, len))
 		return 0;
 	if (!kinds[loc->iface]->copy)
 		return -FI_EOPNOTSUPP;
