@@ -304,14 +304,15 @@ static int distance(const char *a, const char *b, int budget)
 	return 1 + (other < best ? other : best);
 }
 
-/* Up to the second underscore: the provider, or the group.  Variables of one provider often
- * differ from those of another in no more than its name.
+/* Up to the second underscore: the provider, or the group; of FI_OFI_RXM_ the third.  Variables of one
+ * provider often differ from those of another, which may not have been loaded, in no more than its
+ * name.
  */
 static size_t prefix_len(const char *name)
 {
-	const char *end = strchr(name + 3, '_');
+	const char *start = name + (strncmp(name, "FI_OFI_", 7) ? 3 : 7), *end = strchr(start, '_');
 
-	return end ? (size_t) (end - name) + 1 : 3;
+	return (size_t) ((end ? end + 1 : start) - name);
 }
 
 /* similar - if @name is no parameter but close to one, copy the closest one's name to @buf. */
