@@ -4,11 +4,14 @@
 
 #include "common/ft.h"
 
-/* One endpoint sends to many, in turn; they belong to the server and share queues. */
+/* One endpoint sends to many, in turn; they belong to the server and share queues.  Then each answers,
+ * before the next one's turn: how late is a message found that another peer sent than the last one?
+ */
 static const struct ft_col cols[] = {
 	{ "peers", "peers", 6, 0 }, { "bytes", "bytes", 6, 0 }, { "iters", "iters", 8, 0 },
 	{ "total_s", "total s", 8, 3 }, { "usec_xfer", "usec/msg", 9, 3 },
 	{ "rate", "msgs/sec", 11, 0 }, { "bare", "bare msgs/s", 11, 0 }, { "ratio", "ratio", 6, 2 },
+	{ "usec_turn", "usec/turn", 9, 3 },
 };
 
 /* A receive that was posted; the context comes first, to be found by its address. */
@@ -70,6 +73,19 @@ static double source(struct ft *ft, struct ft_crowd *c, int peers, int share, si
 	return (double) (ft_now_ns() - start) / 1e9;
 }
 
+/* turns - half a round trip, in us. */
+static double turns(struct ft *ft, struct ft_crowd *c, int peers, int iters)
+{
+	uint64_t start;
+
+	ft_at("round trips with many peers in turn");
+	ft_sync(ft);
+	start = ft_now_ns();
+	for (int i = 0; i < iters; i++)
+		ft_crowd_hello(ft, c, i % peers);
+	return (double) (ft_now_ns() - start) / 2e3 / iters;
+}
+
 static void run(struct ft *ft, struct ft_crowd *c, int peers, size_t len)
 {
 	int share = (ft->opt.iters + peers - 1) / peers, iters = share * peers;
@@ -79,19 +95,22 @@ static void run(struct ft *ft, struct ft_crowd *c, int peers, size_t len)
 	ft_at("sending to many peers");
 	if (ft->server) {
 		sink(ft, c, peers, share, depth < share ? depth : share);
+		turns(ft, c, peers, iters);
+		for (int i = 0; i < peers; i++)
+			c->e[i]->rx_done = c->e[i]->rx_posted = 0;
 		return;
 	}
 	s = source(ft, c, peers, share, len);
 	rate = iters / s;
 	ft_table_row_n(ft, cols, FT_COUNT(cols), (size_t) peers,
 		       (double[]) { (double) len, iters, s, 1e6 / rate, rate, bare,
-				    ft_ratio(rate, bare) });
+				    ft_ratio(rate, bare), turns(ft, c, peers, iters) });
 }
 
 int main(int argc, char **argv)
 {
 	static const struct ft_test test = {
-		.about = "Benchmark: messages a second to 1, 4, ... peers (-C, 64) in turn.",
+		.about = "Benchmark: messages a second to 1, 4, ... peers (-C, 64) in turn, and half a round trip.",
 		.ep_type = FI_EP_RDM, .fixed_type = true, .bench = true, .no_link = true,
 		.iters = 10000, .sizes = { 8 },
 	};

@@ -589,6 +589,7 @@ static void a_poll_finds_any_of_many_peers(void **state)
 {
 	enum { PEERS = 12, TURNS = 20 };
 	struct eng_ep *hub = fake_ep(FI_EP_RDM, 0), *ep[PEERS];
+	struct tcp_poller *poller = container_of(hub->link, struct tcp_link, base.base)->poller;
 	struct eng_peer *to[PEERS], *from[PEERS];
 	unsigned i, k, polls = 0;
 
@@ -613,9 +614,48 @@ static void a_poll_finds_any_of_many_peers(void **state)
 		polls += polls_until(hub, from[k % PEERS], to[k % PEERS]->tx_seq, 300);
 	}
 	assert_true(polls <= 3 * TURNS);
+	/* also where some polls find nothing between the turns, fewer than make a connection idle */
+	for (k = polls = 0; k < 3 * PEERS; k++) {
+		for (i = 0; i < 80; i++)
+			fake_poll();
+		fake_send(to[k % PEERS], 8, 0);
+		poller->ended = 0;	/* as if the program had polled meanwhile */
+		polls += polls_until(hub, from[k % PEERS], to[k % PEERS]->tx_seq, 0);
+	}
+	assert_true(polls <= 3 * 3 * PEERS);
 	for (i = 0; i < PEERS; i++)
 		fake_close(ep[i], 100);
 	fake_close(hub, 100);
+}
+
+/* Two that answer each other are read without asking the set, after some messages; a third one's
+ * message ends that.  One that is idle for long is not read any more.
+ */
+static void two_that_talk_are_read_directly(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0), *c = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a), *ca = peer_at(c, a), *ac = peer_at(a, c);
+	struct tcp_poller *poller = container_of(a->link, struct tcp_link, base.base)->poller;
+	unsigned i;
+
+	for (i = 1; i <= 30; i++) {
+		fake_send(ab, 8, 0);
+		polls_until(b, ba, i, 0);
+		fake_send(ba, 8, 0);
+		polls_until(a, ab, i, 0);
+	}
+	assert_int_equal(poller->active_cnt, 2);
+	assert_int_equal(poller->set_only, 0);
+	fake_send(ca, 8, 0);
+	polls_until(a, ac, 1, 0);
+	assert_int_equal(poller->active_cnt, 2);
+	assert_true(poller->set_only > 0);
+	for (i = 0; i < 1000; i++)
+		fake_poll();
+	assert_int_equal(poller->active_cnt, 1);
+	fake_close(a, 100);
+	fake_close(b, 100);
+	fake_close(c, 100);
 }
 
 int main(void)
@@ -638,6 +678,7 @@ int main(void)
 		TEST(a_busy_connecting_endpoint_connects),
 		TEST(an_idle_group_sleeps),
 		TEST(a_poll_finds_any_of_many_peers),
+		TEST(two_that_talk_are_read_directly),
 	};
 
 	return cmocka_run_group_tests_name("tcp_link", tests, NULL, NULL);

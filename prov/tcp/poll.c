@@ -13,10 +13,9 @@
  */
 #define WAIT_MIN 16
 #define WAIT_MAX 64
-#define MISSES_MAX 200		/* fruitless reads after which a connection makes room for others */
+#define MISSES_MAX 200		/* fruitless polls after which a connection makes room for others */
 #define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
-#define SET_ONLY_STEP 16		/* polls that ask the set alone, per event of an inactive one */
-#define SET_ONLY_MAX 64
+#define SET_ONLY 16		/* arrivals at active connections in a row before they are read directly */
 
 /* ---- the set --------------------------------------------------------------- */
 
@@ -91,11 +90,11 @@ static struct tcp_conn *least_recent(const struct tcp_poller *poller)
 void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn)
 {
 	conn->used_seq = poller->base.seq;
-	if (conn->active)
+	if (conn->active) {
+		poller->set_only -= poller->set_only != 0;
 		return;
-	poller->set_only += SET_ONLY_STEP;
-	if (poller->set_only > SET_ONLY_MAX)
-		poller->set_only = SET_ONLY_MAX;
+	}
+	poller->set_only = SET_ONLY;
 	if (poller->active_cnt == TCP_ACTIVE_MAX)
 		tcp_poller_deactivate(poller, least_recent(poller));
 	conn->active = true;
@@ -126,15 +125,20 @@ static __attribute__((noinline)) void detach(struct tcp_poller *poller, struct t
 	obj_prog_disarm(poller->base.base.prog);
 }
 
+/* no_more - has @conn had no input for so long that it makes room for others? */
+static inline bool no_more(const struct tcp_poller *poller, const struct tcp_conn *conn)
+{
+	return __builtin_expect(poller->base.seq - conn->used_seq > MISSES_MAX &&
+				(poller->active_cnt > 1 || obj_prog_others_active(&poller->base.base)), 0);
+}
+
 static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned budget)
 {
 	int got = tcp_rx_read(conn, budget);
 
 	if (got) {
 		conn->used_seq = poller->base.seq;
-	} else if (__builtin_expect(poller->base.seq - conn->used_seq > MISSES_MAX &&
-				    (poller->active_cnt > 1 ||
-				     obj_prog_others_active(&poller->base.base)), 0)) {
+	} else if (no_more(poller, conn)) {
 		tcp_poller_deactivate(poller, conn);
 		return got;
 	}
@@ -243,21 +247,34 @@ static inline void found_nothing(struct tcp_poller *poller)
 	poller->began = 0;
 }
 
+/* drop_idle - as reading them does; without any, other pollers decide when the set is asked. */
+static void drop_idle(struct tcp_poller *poller)
+{
+	unsigned i;
+
+	for (i = poller->active_cnt; i-- > 0;)
+		if (no_more(poller, poller->active[i]))
+			tcp_poller_deactivate(poller, poller->active[i]);
+	if (!poller->active_cnt)
+		poller->set_only = 0;
+}
+
 /* read_set - read what the set reports, and nothing else. */
 static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
 {
 	int done;
 
-	if (poller->set_only)
-		poller->set_only--;
 	if (attach(poller))
 		return 0;	/* no memory: the next poll tries again */
 	done = ask_set(poller);
-	if (done)
+	if (done) {
 		poller->ended = 0;
-	else
-		found_nothing(poller);
-	return done;
+		return done;
+	}
+	found_nothing(poller);
+	if (poller->set_only)
+		drop_idle(poller);
+	return 0;
 }
 
 static inline int read_any(struct tcp_poller *poller, unsigned budget)

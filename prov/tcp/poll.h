@@ -47,7 +47,7 @@ struct tcp_poller {
 	bool asked_all;			/* it has reported all that it had */
 	unsigned until_wait;		/* polls until it is asked again */
 	unsigned wait_every;		/* polls between two times */
-	unsigned set_only;		/* polls that ask the set alone; see tcp_poller_activate() */
+	unsigned set_only;		/* arrivals until which polls ask the set alone: tcp_poller_activate() */
 	uint64_t began, ended;		/* clock_cycles() of fruitless polls; else 0 */
 	uint64_t cost;			/* cycles of the last one */
 	unsigned active_cnt;
@@ -89,10 +89,10 @@ void tcp_poller_flush(struct tcp_poller *poller);
 
 /* tcp_poller_activate - the set has reported input of @conn: read it directly from now on.
  *
- * A fruitless read costs as much as asking the whole set, so direct reads pay only while the
- * next message comes from one of the last TCP_ACTIVE_MAX connections.  When the set reports
- * others, the next polls ask the set alone: their cost follows what has arrived, not the
- * number of peers that might send.
+ * A fruitless read costs as much as asking the whole set, so direct reads pay only while the next
+ * message comes from one of the last TCP_ACTIVE_MAX connections.  When the set reports another, polls
+ * ask the set alone until some arrivals in a row were at those: what a poll costs, and how late a
+ * message is found, does not depend on the number of peers that might send.
  */
 void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn);
 
