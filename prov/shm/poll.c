@@ -18,7 +18,7 @@
 #define WAIT_EVERY 32		/* polls, or such rounds, between two epoll_wait() */
 #define WAIT_SELDOM 1024	/* the most, while they return no events */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
-#define FRONT_MAX 8		/* active connections whose rings are looked at in each poll, */
+#define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
 #define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
 #define FRONT_AFTER 4		/* times that the bell of another one brought packets, before it may join them */
 #define FRONT_IDLE 32		/* polls without a packet, after which one of them leaves for it */
