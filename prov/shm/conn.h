@@ -85,7 +85,7 @@ struct shm_tenant {
 	uint64_t stamp;			/* of the newest lease */
 	unsigned turn;			/* place to reuse when all are in use */
 	struct shm_lease_slot *_Atomic leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
-	_Atomic bool assists;		/* a piece of the peer's access is being copied here; any thread reads it */
+	_Atomic bool copying;		/* a piece of the peer's access is being copied here; any thread reads it */
 };
 
 /* What a poll reads of each connection is one line, what a message adds is the next ones. */

@@ -33,10 +33,10 @@ static bool is_inside(const struct shm_conn *conn, unsigned i)
 	return atomic_load(&conn->in.seg->tx.inside) == i + 1;
 }
 
-/* assists - does this process copy a piece for the peer, which may have left the lease already? */
-static bool assists(const struct shm_conn *conn)
+/* copying - does this process copy a piece for the peer, which may have left the lease already? */
+static bool copying(const struct shm_conn *conn)
 {
-	return atomic_load(&conn->tenant.assists);
+	return atomic_load(&conn->tenant.copying);
 }
 
 static struct shm_conn *conn_of(struct obj_tenant *base)
@@ -49,7 +49,7 @@ static bool revoke_place(struct shm_conn *conn, unsigned i)
 {
 	atomic_store(&conn->in.seg->leases[i].stamp, 0);
 	atomic_store(&conn->tenant.leases[i].live, false);
-	return (is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn))) || assists(conn);
+	return (is_inside(conn, i) && !(conn->src.fd >= 0 && shm_conn_ended(conn))) || copying(conn);
 }
 
 static bool revoke(struct obj_tenant *base, uint64_t key)
@@ -70,7 +70,7 @@ static unsigned find_place(struct shm_conn *conn, uint64_t key)
 	unsigned i, first = first_way(key);
 
 	for (i = first; i < first + SHM_LEASE_WAYS; i++)
-		if (!conn->tenant.leases[i].live && !is_inside(conn, i) && !assists(conn))
+		if (!conn->tenant.leases[i].live && !is_inside(conn, i) && !copying(conn))
 			return i;
 	i = first + conn->tenant.turn++ % SHM_LEASE_WAYS;
 	return revoke_place(conn, i) ? SHM_LEASES : i;

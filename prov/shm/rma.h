@@ -35,7 +35,7 @@ void shm_rma_open(struct shm_conn *conn);
 void shm_rma_grant(struct shm_conn *conn, uint64_t key);
 
 /* shm_rma_leased - has the peer a lease in use that permits to write, or read, @len bytes at @addr of this
- * process's memory?  Called while conn->tenant.assists is set: none is taken back meanwhile.
+ * process's memory?  Called while conn->tenant.copying is set: none is taken back meanwhile.
  */
 bool shm_rma_leased(struct shm_conn *conn, bool write, uint64_t addr, size_t len);
 

@@ -416,9 +416,9 @@ static int assist(struct shm_conn *conn)
 	/* before the lease is looked at, so that it is not taken back; and before a piece is taken, since an
 	 * initiator leaves the lease when all are
 	 */
-	atomic_store(&conn->tenant.assists, true);
+	atomic_store(&conn->tenant.copying, true);
 	done = take_piece(conn, split, &conn->assisted, assist_piece);
-	atomic_store_explicit(&conn->tenant.assists, false, memory_order_release);
+	atomic_store_explicit(&conn->tenant.copying, false, memory_order_release);
 	conn->assists = conn->assisted != atomic_load_explicit(&split->word, memory_order_relaxed) >> 32 &&
 			shm_conn_can_write(conn);
 	return done;

@@ -376,7 +376,7 @@ static void a_target_copies_from_the_back(void **state)
 			assert_int_equal(to[i], i < piece || i >= LONG - 5 ? 7 : 1 + write);
 		FAKE_UNTIL(5000, list_empty(&s.ba->split_node));
 		assert_int_equal(s.ba->assisted, turn);
-		assert_false(atomic_load(&s.ba->tenant.assists));
+		assert_false(atomic_load(&s.ba->tenant.copying));
 	}
 	part(&s);
 }
@@ -413,10 +413,10 @@ static struct {
 	_Atomic bool seen, stop;
 } watch;
 
-static void *watch_assists(void *arg)
+static void *watch_copying(void *arg)
 {
 	while (!atomic_load(&watch.stop) && !atomic_load(&watch.seen))
-		atomic_store(&watch.seen, atomic_load(&watch.conn->tenant.assists));
+		atomic_store(&watch.seen, atomic_load(&watch.conn->tenant.copying));
 	return NULL;
 }
 
@@ -439,18 +439,18 @@ static void a_target_ends_its_leases_after_its_piece(void **state)
 		skip();
 	meet(&s);
 	watch.conn = s.ba;
-	CHECK(!pthread_create(&thread, NULL, watch_assists, NULL));
+	CHECK(!pthread_create(&thread, NULL, watch_copying, NULL));
 	FAKE_UNTIL(10000, (share_again(&s, ++turn), atomic_load(&watch.seen)));
 	atomic_store(&watch.stop, true);
 	CHECK(!pthread_join(thread, NULL));
-	assert_false(atomic_load(&s.ba->tenant.assists));
+	assert_false(atomic_load(&s.ba->tenant.copying));
 	tenant = &s.ba->tenant.base;
 	grant(&s, 0);
 	atomic_store(&s.ab->out.seg->tx.inside, 0);
 	assert_false(tenant->end(tenant, 0));
-	atomic_store(&s.ba->tenant.assists, true);
+	atomic_store(&s.ba->tenant.copying, true);
 	assert_true(tenant->end(tenant, 0));
-	atomic_store(&s.ba->tenant.assists, false);
+	atomic_store(&s.ba->tenant.copying, false);
 	part(&s);
 }
 

@@ -332,8 +332,8 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 		ret = peer->link->ops->put ? put_write(ep, peer, r) : 0;
 		if (ret)
 			return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
-		if (__builtin_expect((r->flags & ENG_TX_QUIET) != 0, 0) && !r->desc &&
-		    eng_tx_may_refuse(ep, peer, r->flags, r->len) && eng_tx_refuses(ep, peer, r->len))
+		if (__builtin_expect(eng_tx_may_refuse(ep, peer, r->flags, r->len), 0) && !r->desc &&
+		    eng_tx_refuses(ep, peer, r->len))
 			return -FI_EAGAIN;
 		return send_write(ep, peer, r, false);
 	}
