@@ -650,6 +650,9 @@ static void two_that_talk_are_read_directly(void **state)
 	polls_until(a, ac, 1, 0);
 	assert_int_equal(poller->active_cnt, 2);
 	assert_true(poller->set_only > 0);
+	fake_send(ca, 8, 0);
+	polls_until(a, ac, 2, 0);
+	assert_true(poller->set_only > 0);	/* one more from there does not show that the others are over */
 	for (i = 0; i < 1000; i++)
 		fake_poll();
 	assert_int_equal(poller->active_cnt, 1);
