@@ -19,7 +19,7 @@ typedef uint64_t ptr;
 
 enum { OK = 0, INVALID = 1, NO_MEMORY = 2, NOT_INIT = 3, NO_DEVICE = 100, BAD_DEVICE = 101,
        BAD_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719,
-       NOT_SUPPORTED = 801 };
+       NOT_SUPPORTED = 801, CAPTURE_UNSUPPORTED = 900, CAPTURE_IMPLICIT = 906 };
 
 #define DEVICES 16
 
@@ -247,6 +247,46 @@ DEV_API void fakegpu_kernel(unsigned long on)
 	kernel = on != 0;
 }
 
+/* fakegpu_capture - from now on a thread captures a stream, for which calls of others matter: 1: one that
+ * the default stream does not wait for, 2: one that it does; 0: none.
+ * fakegpu_spoiled - has a call ended the capture?
+ */
+static volatile unsigned long capturing;
+static volatile bool spoiled;
+static __thread int capture_mode;
+
+DEV_API void fakegpu_capture(unsigned long what);
+DEV_API void fakegpu_capture(unsigned long what)
+{
+	capturing = what;
+	spoiled = false;
+}
+
+DEV_API unsigned long fakegpu_spoiled(void);
+DEV_API unsigned long fakegpu_spoiled(void)
+{
+	return spoiled;
+}
+
+API cuThreadExchangeStreamCaptureMode(int *mode);
+API cuThreadExchangeStreamCaptureMode(int *mode)
+{
+	int was = capture_mode;
+
+	capture_mode = *mode;
+	*mode = was;
+	return OK;
+}
+
+/* unsafe - may this thread not make a call that could belong to the capture? */
+static bool unsafe(void)
+{
+	bool ret = capturing && !capture_mode;
+
+	spoiled |= ret;
+	return ret;
+}
+
 /* As a handle it is 1, also in threads that have one of their own. */
 static bool default_stream(const void *stream)
 {
@@ -370,6 +410,8 @@ API cuMemHostRegister_v2(void *buf, size_t len, unsigned flags)
 {
 	(void) flags;
 	PLAN("cuMemHostRegister");
+	if (unsafe())
+		return CAPTURE_UNSUPPORTED;
 	return !current() ? BAD_CONTEXT : buf && len ? OK : INVALID;
 }
 
@@ -652,12 +694,23 @@ API cuMemcpyAsync(ptr dst, ptr src, size_t len, void *stream)
 	return mem_of(dst) && mem_of(src) ? start(host_of(dst), host_of(src), len) : INVALID;
 }
 
+API cuStreamIsCapturing(void *stream, int *status);
+API cuStreamIsCapturing(void *stream, int *status)
+{
+	*status = 0;
+	return capturing == 2 && default_stream(stream) ? CAPTURE_IMPLICIT : OK;
+}
+
 API cuStreamQuery(void *stream);
 API cuStreamQuery(void *stream)
 {
 	PLAN("cuStreamQuery");
 	if (!current())
 		return BAD_CONTEXT;
+	if (capturing == 2 && default_stream(stream)) {
+		spoiled = true;
+		return CAPTURE_IMPLICIT;
+	}
 	return default_stream(stream) && (!end_late(false) || kernel) ? NOT_READY : OK;
 }
 
@@ -709,6 +762,8 @@ API cuEventQuery(void *event)
 	struct event *e = event;
 	int state = e->recorded ? dev_event_state(&e->ev) : 1;
 
+	if (unsafe())
+		return CAPTURE_UNSUPPORTED;
 	if (!state)
 		return NOT_READY;
 	PLAN("cuEventQuery");

@@ -595,6 +595,45 @@ static void test_loose_kernel(void **state)
 	close_one(&f);
 }
 
+static void copy_both_ways(struct fix *f)
+{
+	struct hmem_event event;
+
+	fill(f->out, 3);
+	assert_int_equal(hmem_copy_start(HMEM_TO_DEVICE, &f->loc, f->dev, f->out, LEN, &event), 0);
+	assert_int_equal(wait_for(&event), 1);
+	memset(f->in, 0, LEN);
+	assert_int_equal(hmem_copy(HMEM_TO_HOST, &f->loc, f->dev, f->in, LEN), 0);
+	assert_memory_equal(f->in, f->out, LEN);
+	hmem_pin(f->out, LEN);
+	hmem_unpin(f->out);
+}
+
+/* Copies do not end the capture of a graph by another thread, and the mode of this one stays. */
+static void test_capture(void **state)
+{
+	int (*exchange)(int *mode);
+	static struct fix f;
+	int mode = 0;
+	void *sym = fakegpu_call(libs[0], "cuThreadExchangeStreamCaptureMode");
+
+	memcpy(&exchange, &sym, sizeof(sym));
+	open_one(&f, 0, 1);
+	fakegpu_tell(libs[0], "fakegpu_capture", 1);
+	copy_both_ways(&f);
+	assert_int_equal(fakegpu_number(libs[0], "fakegpu_spoiled"), 0);
+	exchange(&mode);
+	assert_int_equal(mode, 0);
+	fakegpu_tell(libs[0], "fakegpu_capture", 0);
+	close_one(&f);
+	open_loose(&f, "cuda-map");
+	fakegpu_tell(libs[0], "fakegpu_capture", 2);
+	copy_both_ways(&f);
+	assert_int_equal(fakegpu_number(libs[0], "fakegpu_spoiled"), 0);
+	fakegpu_tell(libs[0], "fakegpu_capture", 0);
+	close_one(&f);
+}
+
 /* Only devices whose memory was registered have a context. */
 static void test_contexts(void **state)
 {
@@ -619,6 +658,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failing_calls),
 		cmocka_unit_test(test_loose_order),
 		cmocka_unit_test(test_loose_kernel),
+		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_contexts),
 	};
 

@@ -2,7 +2,8 @@
 
 EXTRA_DIST += prov/util/hmem/README.md
 prov_util_libutil_la_SOURCES += prov/util/hmem/mem.h prov/util/hmem/kind.h prov/util/hmem/share.h \
-	prov/util/hmem/start.c prov/util/hmem/cuda.c prov/util/hmem/rocr.c prov/util/hmem/ze.c \
+	prov/util/hmem/start.c prov/util/hmem/cuda.c prov/util/hmem/cuda_copy.c prov/util/hmem/cuda.h \
+	prov/util/hmem/rocr.c prov/util/hmem/ze.c \
 	prov/util/hmem/fdonly.c prov/util/hmem/gdr.c prov/util/hmem/share.c
 
 if HAVE_CMOCKA
