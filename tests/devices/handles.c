@@ -200,11 +200,11 @@ static void count(struct region to)
 		both_ways(to, 10 * i + 1);
 	here = copies() - here;
 	there = ask(COPIES, 0, none).ret - there;
-	PAIR_TRUE(!here && !there);
-	if (fakegpu_not()) {
+	if (fakegpu_not()) {	/* a driver does not count its calls */
 		printf("%d writes and reads of %d bytes: done\n", ROUNDS, LEN);
 		return;
 	}
+	PAIR_TRUE(!here && !there);
 	PAIR_TRUE(opens() == 1 && ask(OPENS, 0, none).ret == 1);
 	printf("%d writes and reads of %d bytes: %s, a handle opened in each process\n", ROUNDS, LEN,
 	       strcmp(p->kind, "cuda") ? "done" : "no copy through the host");
@@ -229,7 +229,11 @@ static void reuse(void)
 	}
 	here = opens() - here;
 	there = ask(OPENS, 0, none).ret - there;
-	PAIR_TRUE(fakegpu_not() || (here == ROUNDS / 2 && there == ROUNDS / 2));
+	if (fakegpu_not()) {
+		printf("%d allocations replaced, %u of ours at the address of the one before\n", ROUNDS, same);
+		return;
+	}
+	PAIR_TRUE(here == ROUNDS / 2 && there == ROUNDS / 2);
 	printf("%d allocations replaced, %u of ours at the address of the one before: %ld and %ld handles "
 	       "opened\n", ROUNDS, same, here, there);
 }

@@ -55,13 +55,13 @@ int cuda_fail(const char *func, uint64_t device, cu_result code)
 	return hmem_fail(&hmem_cuda, func, device, text, code);
 }
 
-/* While a thread of the program captures a graph, calls that might belong to it, a query of an event for
- * one, fail in all threads, and the capture with them: but for a thread that says that its calls do not
- * matter.
+/* While a thread of the program captures a graph, calls such as a query of an event fail in all threads, and
+ * end the capture, except in threads in the relaxed mode.  Between cuda_relax() and cuda_restore() this is
+ * the mode to restore.
  */
 static __thread int capture_mode;
 
-void cuda_restore(void)
+static void exchange_mode(void)
 {
 	if (cu.ThreadExchangeStreamCaptureMode)
 		cu.ThreadExchangeStreamCaptureMode(&capture_mode);
@@ -70,7 +70,12 @@ void cuda_restore(void)
 void cuda_relax(void)
 {
 	capture_mode = CU_CAPTURE_RELAXED;
-	cuda_restore();
+	exchange_mode();
+}
+
+void cuda_restore(void)
+{
+	exchange_mode();
 }
 
 int cuda_enter(void *ctx, uint64_t device)

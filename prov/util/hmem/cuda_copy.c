@@ -36,7 +36,9 @@ void cuda_copy_init(struct cuda_place *place)
 
 /* ---- what the program has left in flight ------------------------------------------------ */
 
-/* A query would spoil the capture of a stream that the default one waits for. */
+/* default_busy - is there work in the default stream?  It is not asked while a stream that it waits for is
+ * being captured, since that would end the capture.
+ */
 static bool default_busy(void)
 {
 	void *stream = (void *) (uintptr_t) CU_STREAM_LEGACY;
@@ -47,7 +49,9 @@ static bool default_busy(void)
 	return cu.StreamQuery(stream) == CU_NOT_READY;
 }
 
-/* wait_default - for the end of what is in the default stream, as long as there is patience. */
+/* wait_default - until the default stream is idle, for place->patience at most.  A wait in vain divides the
+ * patience by four; one that ends with an idle stream raises it to eight times its length.
+ */
 static void wait_default(struct cuda_place *place)
 {
 	uint64_t patience = atomic_load_explicit(&place->patience, memory_order_relaxed);
@@ -71,8 +75,8 @@ static void wait_default(struct cuda_place *place)
 /* settle - before a copy to or from memory without a context: wait for what the program's calls have
  * left in the default stream, as cuMemcpyHtoD() from pageable memory does, which returns when the
  * last piece is in a buffer of the driver.  Such a rest takes microseconds, or milliseconds where
- * processes take turns on the device.  What takes longer is a kernel, which may wait for what we do:
- * it is waited for in vain once, until the stream is found idle again, and the next one less long.
+ * processes take turns on the device.  What takes longer is a kernel, which may itself wait for this
+ * transfer.  After one wait in vain no copy waits until the stream has been found idle.
  */
 static void settle(const struct hmem_loc *loc, struct cuda_place *place)
 {
@@ -207,8 +211,8 @@ static cu_result enqueue(enum hmem_dir dir, struct cuda_place *place, void *dev,
 	return ret;
 }
 
-int cuda_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
-		      size_t len, struct hmem_event *event)
+int cuda_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len,
+		    struct hmem_event *event)
 {
 	struct cuda_place *place = loc->ctx;
 	const char *func = "cuEventCreate";

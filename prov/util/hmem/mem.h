@@ -31,7 +31,7 @@ struct hmem_loc {
 	bool host;			/* the CPU may access it; copies need no device */
 	bool managed;			/* @host, and it moves to the device and back */
 	bool dmabuf_only;		/* neither the CPU nor we can copy it */
-	bool unshared;			/* no handle of it opens in another process */
+	bool unshared;			/* no handle of it opens in another process; of CUDA: it has no context */
 	uint64_t device;		/* of that interface: number, or fi_hmem_ze_device() */
 	void *ctx;			/* of the kind: what a copy needs; lives as long as the process */
 	void *map;			/* mapping for short copies (gdrcopy), or NULL */
