@@ -53,11 +53,16 @@ endif
 rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h \
 	prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+# The test as a peer in the compatible format.
+rxm_peer = prov/rxm/compat/test/peer.h prov/rxm/compat/test/hex.h
 rxm_tests = \
 	prov/rxm/api_test \
 	prov/rxm/compat/cm_test \
 	prov/rxm/compat/packet_test \
-	prov/rxm/compat/peer_test \
+	prov/rxm/compat/peer_conn_test \
+	prov/rxm/compat/peer_msg_test \
+	prov/rxm/compat/peer_rma_test \
+	prov/rxm/compat/peer_unsupported_test \
 	prov/rxm/compat/translate_test \
 	prov/rxm/conn_test \
 	prov/rxm/connect_test \
@@ -82,9 +87,18 @@ prov_rxm_compat_packet_test_SOURCES = prov/rxm/compat/packet_test.c prov/rxm/com
 	prov/rxm/compat/packet.h prov/rxm/compat/seg.h prov/rxm/compat/test/captured.h prov/rxm/compat/test/hex.h
 prov_rxm_compat_packet_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_compat_packet_test_LDADD = $(CMOCKA_LIBS)
-prov_rxm_compat_peer_test_SOURCES = prov/rxm/compat/peer_test.c prov/rxm/compat/test/hex.h
-prov_rxm_compat_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxm_compat_peer_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_compat_peer_conn_test_SOURCES = prov/rxm/compat/peer_conn_test.c $(rxm_peer)
+prov_rxm_compat_peer_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_peer_conn_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_compat_peer_msg_test_SOURCES = prov/rxm/compat/peer_msg_test.c $(rxm_peer)
+prov_rxm_compat_peer_msg_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_peer_msg_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_compat_peer_rma_test_SOURCES = prov/rxm/compat/peer_rma_test.c $(rxm_peer)
+prov_rxm_compat_peer_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_peer_rma_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+prov_rxm_compat_peer_unsupported_test_SOURCES = prov/rxm/compat/peer_unsupported_test.c $(rxm_peer)
+prov_rxm_compat_peer_unsupported_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxm_compat_peer_unsupported_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 prov_rxm_compat_translate_test_SOURCES = prov/rxm/compat/translate_test.c prov/rxm/compat/translate.c \
 	prov/rxm/compat/translate.h prov/rxm/compat/packet.h prov/rxm/compat/seg.h
 prov_rxm_compat_translate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
