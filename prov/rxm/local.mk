@@ -51,6 +51,7 @@ endif
 
 # Tests of the link run over a fake provider, under the fake engine.
 rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h \
+	prov/rxm/test/msg_queue.c prov/rxm/test/msg_queue.h \
 	prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 # The test as a peer in the compatible format.

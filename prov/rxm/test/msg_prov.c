@@ -4,18 +4,15 @@
 #include "rxm/test/msg_prov.h"
 
 #include <arpa/inet.h>
-#include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "obj/test/calls.h"
+#include "rxm/test/msg_queue.h"
 
-#define EVENT_ROOM 512
 #define LAST_ROOM 65536
 
 struct msg_pep {
@@ -36,27 +33,6 @@ struct msg_ep {
 	size_t last_len;
 };
 
-/* A posted receive, a read that is held, or a completion. */
-struct msg_op {
-	struct list node;
-	void *context;
-	struct msg_ep *ep;
-	void *buf;
-	size_t len;
-	uint64_t addr;
-	int err;
-};
-
-struct msg_event {
-	struct list node;
-	uint32_t event;		/* 0: an error */
-	struct fid *fid;
-	struct fi_info *info;
-	int err;
-	uint8_t data[MSG_CM_DATA];
-	size_t len;
-};
-
 struct msg_mr {
 	struct fid_mr fid;	/* first */
 	struct list node;	/* on mrs */
@@ -66,13 +42,10 @@ struct msg_mr {
 
 struct msg_prov msg_prov;
 static struct list peps = { &peps, &peps }, mrs = { &mrs, &mrs };
-static struct list completions = { &completions, &completions };
-static struct list events = { &events, &events };
 static struct list held = { &held, &held };
 static struct msg_req *blackholed;
 static uint16_t next_port, blackhole;
 static uint64_t clock_now;
-static int wait_fd = -1;
 
 /* ---- the virtual clock ------------------------------------------------------------------- */
 
@@ -92,110 +65,6 @@ int nanosleep(const struct timespec *ts, struct timespec *left)
 void msg_prov_sleep(uint64_t ns)
 {
 	clock_now += ns;
-}
-
-/* ---- completions and events ---------------------------------------------------------------- */
-
-static struct msg_op *new_op(struct msg_ep *ep, void *buf, size_t len, void *context)
-{
-	struct msg_op *op = calloc(1, sizeof(*op));
-
-	*op = (struct msg_op) { .ep = ep, .buf = buf, .len = len, .context = context };
-	list_init(&op->node);
-	return op;
-}
-
-/* Ownership: takes @op. */
-static void complete(struct msg_op *op, int err)
-{
-	list_del(&op->node);
-	op->err = err;
-	list_add_tail(&op->node, &completions);
-}
-
-static ssize_t cq_read(struct fid_cq *cq, void *buf, size_t count)
-{
-	struct fi_cq_data_entry *entry = buf;
-	struct msg_op *op;
-	size_t i;
-
-	if (msg_prov.hold_cq || list_empty(&completions))
-		return -FI_EAGAIN;
-	for (i = 0; i < count && !list_empty(&completions); i++) {
-		op = container_of(completions.next, struct msg_op, node);
-		if (op->err)
-			break;
-		entry[i] = (struct fi_cq_data_entry) { .op_context = op->context, .len = op->len };
-		list_del(&op->node);
-		free(op);
-	}
-	return i ? (ssize_t) i : -FI_EAVAIL;
-}
-
-static ssize_t cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *entry, uint64_t flags)
-{
-	struct msg_op *op = container_of(completions.next, struct msg_op, node);
-
-	if (list_empty(&completions) || !op->err)
-		return -FI_EAGAIN;
-	*entry = (struct fi_cq_err_entry) { .op_context = op->context, .err = op->err };
-	list_del(&op->node);
-	free(op);
-	return 1;
-}
-
-static struct msg_event *new_event(uint32_t event, struct fid *fid, const void *data, size_t len)
-{
-	struct msg_event *ev = calloc(1, sizeof(*ev));
-
-	CHECK(len <= MSG_CM_DATA);
-	*ev = (struct msg_event) { .event = event, .fid = fid, .len = len };
-	if (len)
-		memcpy(ev->data, data, len);
-	list_add_tail(&ev->node, &events);
-	return ev;
-}
-
-static void free_event(struct msg_event *ev)
-{
-	list_del(&ev->node);
-	free(ev);
-}
-
-static ssize_t eq_read(struct fid_eq *eq, uint32_t *event, void *buf, size_t len, uint64_t flags)
-{
-	struct msg_event *ev = container_of(events.next, struct msg_event, node);
-	struct fi_eq_cm_entry *entry = buf;
-	size_t size;
-
-	msg_prov.eq_reads++;
-	if (msg_prov.hold_eq || list_empty(&events))
-		return -FI_EAGAIN;
-	if (!ev->event)
-		return -FI_EAVAIL;
-	size = sizeof(*entry) + ev->len;
-	CHECK(len >= size);
-	entry->fid = ev->fid;
-	entry->info = ev->info;
-	memcpy(entry->data, ev->data, ev->len);
-	*event = ev->event;
-	free_event(ev);
-	return (ssize_t) size;
-}
-
-static ssize_t eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *entry, uint64_t flags)
-{
-	struct msg_event *ev = container_of(events.next, struct msg_event, node);
-
-	if (list_empty(&events) || ev->event)
-		return -FI_EAGAIN;
-	CHECK(entry->err_data_size >= ev->len);
-	entry->fid = ev->fid;
-	entry->err = ev->err;
-	memcpy(entry->err_data, ev->data, ev->len);
-	entry->err_data_size = ev->len;
-	free_event(ev);
-	return sizeof(*entry);
 }
 
 /* ---- connections ------------------------------------------------------------------------------ */
@@ -224,7 +93,7 @@ static struct msg_req *request(struct msg_pep *pep, struct msg_ep *from,
 				const struct sockaddr_in *addr, const void *data, size_t len)
 {
 	struct msg_req *req = calloc(1, sizeof(*req));
-	struct msg_event *ev = new_event(FI_CONNREQ, &pep->fid.fid, data, len);
+	struct msg_event *ev = msg_event_new(FI_CONNREQ, &pep->fid.fid, data, len);
 
 	req->tests = !from;
 	req->from = from;
@@ -249,7 +118,7 @@ struct msg_req *msg_prov_request(uint16_t port, const struct sockaddr_in *from, 
 
 static void refuse(struct msg_ep *ep, int err, const void *data, size_t len)
 {
-	new_event(0, &ep->fid.fid, data, len)->err = err;
+	msg_event_new(0, &ep->fid.fid, data, len)->err = err;
 }
 
 /* end_request - it is answered, or will never be. */
@@ -280,12 +149,9 @@ static void give_up(struct msg_req *req)
 /* forget - events of an object that is closed. */
 static void forget(struct fid *fid)
 {
-	struct msg_event *ev, *next;
+	struct msg_event *ev;
 
-	list_for_each_entry_safe(ev, next, &events, node) {
-		if (ev->fid != fid)
-			continue;
-		list_del(&ev->node);
+	while ((ev = msg_event_take(fid))) {
 		if (ev->info)
 			give_up(container_of(ev->info->handle, struct msg_req, fid));
 		fi_freeinfo(ev->info);
@@ -324,7 +190,7 @@ bool msg_prov_answer(bool accept, const void *data, size_t len)
 	blackholed = NULL;
 	if (accept) {
 		req->from->connected = true;
-		new_event(FI_CONNECTED, &req->from->fid.fid, data, len);
+		msg_event_new(FI_CONNECTED, &req->from->fid.fid, data, len);
 	} else {
 		refuse(req->from, FI_ECONNREFUSED, data, len);
 	}
@@ -360,8 +226,8 @@ static int ep_accept(struct fid_ep *fid, const void *data, size_t len)
 	ep->peer = from;
 	from->peer = ep;
 	ep->connected = from->connected = true;
-	new_event(FI_CONNECTED, &from->fid.fid, data, len);
-	new_event(FI_CONNECTED, &ep->fid.fid, NULL, 0);
+	msg_event_new(FI_CONNECTED, &from->fid.fid, data, len);
+	msg_event_new(FI_CONNECTED, &ep->fid.fid, NULL, 0);
 	return 0;
 }
 
@@ -369,7 +235,7 @@ void msg_prov_confirm(struct msg_req *req)
 {
 	CHECK(req->accepted && req->to);
 	req->to->connected = true;
-	new_event(FI_CONNECTED, &req->to->fid.fid, NULL, 0);
+	msg_event_new(FI_CONNECTED, &req->to->fid.fid, NULL, 0);
 }
 
 static int pep_reject(struct fid_pep *pep, fid_t handle, const void *data, size_t len)
@@ -402,7 +268,7 @@ static ssize_t ep_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi
 		msg_prov.rx_room = 0;
 		return -FI_EAGAIN;
 	}
-	list_add_tail(&new_op(ep, buf, len, context)->node, &ep->recvs);
+	list_add_tail(&msg_op_new(ep, buf, len, context)->node, &ep->recvs);
 	return 0;
 }
 
@@ -414,7 +280,7 @@ static void deliver(struct msg_ep *to, const void *data, size_t len)
 	CHECK(len <= recv->len);
 	memcpy(recv->buf, data, len);
 	recv->len = len;
-	complete(recv, 0);
+	msg_op_complete(recv, 0);
 }
 
 static ssize_t transmit(struct msg_ep *ep, const void *data, size_t len)
@@ -443,7 +309,7 @@ static ssize_t ep_send(struct fid_ep *fid, const void *data, size_t len, void *d
 	ssize_t ret = transmit(ep, data, len);
 
 	if (!ret)
-		complete(new_op(ep, NULL, len, context), 0);
+		msg_op_complete(msg_op_new(ep, NULL, len, context), 0);
 	return ret;
 }
 
@@ -460,8 +326,9 @@ void msg_prov_deliver(struct fid_ep *fid, const void *data, size_t len)
 
 void msg_prov_fail_recv(struct fid_ep *fid, int err)
 {
-	complete(container_of(container_of(fid, struct msg_ep, fid)->recvs.next, struct msg_op, node),
-		 err);
+	struct list *first = container_of(fid, struct msg_ep, fid)->recvs.next;
+
+	msg_op_complete(container_of(first, struct msg_op, node), err);
 }
 
 const uint8_t *msg_prov_last(struct fid_ep *fid, size_t *len_p)
@@ -496,7 +363,7 @@ static ssize_t ep_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi
 		msg_prov.tx_room = 0;
 		return -FI_EAGAIN;
 	}
-	op = new_op(ep, buf, len, context);
+	op = msg_op_new(ep, buf, len, context);
 	op->addr = addr;
 	CHECK(registered(op, key));
 	msg_prov.reads++;
@@ -513,7 +380,7 @@ void msg_prov_reads(int err)
 	while ((op = list_pop_entry(&held, struct msg_op, node))) {
 		if (!err)
 			memcpy(op->buf, (const void *) (uintptr_t) op->addr, op->len);
-		complete(op, err);
+		msg_op_complete(op, err);
 	}
 }
 
@@ -524,7 +391,7 @@ void msg_prov_shutdown(struct fid_ep *fid)
 	struct msg_ep *ep = container_of(fid, struct msg_ep, fid);
 
 	ep->connected = false;
-	new_event(FI_SHUTDOWN, &ep->fid.fid, NULL, 0);
+	msg_event_new(FI_SHUTDOWN, &ep->fid.fid, NULL, 0);
 }
 
 static void drop_held(struct msg_ep *ep)
@@ -533,7 +400,7 @@ static void drop_held(struct msg_ep *ep)
 
 	list_for_each_entry_safe(op, next, &held, node)
 		if (op->ep == ep)
-			complete(op, FI_ECANCELED);
+			msg_op_complete(op, FI_ECANCELED);
 }
 
 static int ep_close(struct fid *fid)
@@ -542,7 +409,7 @@ static int ep_close(struct fid *fid)
 
 	forget(fid);
 	while (!list_empty(&ep->recvs))
-		complete(container_of(ep->recvs.next, struct msg_op, node), FI_ECANCELED);
+		msg_op_complete(container_of(ep->recvs.next, struct msg_op, node), FI_ECANCELED);
 	drop_held(ep);
 	if (ep->peer) {
 		ep->peer->peer = NULL;
@@ -568,10 +435,8 @@ static int bind_any(struct fid *fid, struct fid *to, uint64_t flags)
 	return 0;
 }
 
-static int control(struct fid *fid, int command, void *arg)
+static int enable(struct fid *fid, int command, void *arg)
 {
-	if (command == FI_GETWAIT)
-		*(int *) arg = dup(wait_fd);
 	return 0;
 }
 
@@ -591,7 +456,7 @@ static struct fi_ops_rma rma_ops = {
 	.size = sizeof(rma_ops), .read = ep_read, .writemsg = ep_writemsg,
 };
 static struct fi_ops ep_fid_ops = {
-	.size = sizeof(struct fi_ops), .close = ep_close, .bind = bind_any, .control = control,
+	.size = sizeof(struct fi_ops), .close = ep_close, .bind = bind_any, .control = enable,
 };
 
 static int open_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
@@ -701,49 +566,11 @@ static int close_static(struct fid *fid)
 	return 0;
 }
 
-/* close_cq - there are no completions any more. */
-static int close_cq(struct fid *fid)
-{
-	struct list *item;
-
-	while ((item = list_pop(&completions)))
-		free(container_of(item, struct msg_op, node));
-	return 0;
-}
-
 static struct fi_ops static_fid_ops = {
-	.size = sizeof(struct fi_ops), .close = close_static, .bind = bind_any, .control = control,
+	.size = sizeof(struct fi_ops), .close = close_static, .bind = bind_any,
 };
-static struct fi_ops cq_fid_ops = {
-	.size = sizeof(struct fi_ops), .close = close_cq, .control = control,
-};
-static struct fi_ops_cq cq_ops = {
-	.size = sizeof(cq_ops), .read = cq_read, .readerr = cq_readerr,
-};
-static struct fi_ops_eq eq_ops = {
-	.size = sizeof(eq_ops), .read = eq_read, .readerr = eq_readerr,
-};
-static struct fid_cq the_cq = { .fid = { .fclass = FI_CLASS_CQ, .ops = &cq_fid_ops }, .ops = &cq_ops };
-static struct fid_eq the_eq = {
-	.fid = { .fclass = FI_CLASS_EQ, .ops = &static_fid_ops }, .ops = &eq_ops,
-};
-
-static int open_cq(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq_p,
-		   void *context)
-{
-	*cq_p = &the_cq;
-	return 0;
-}
-
-static int open_eq(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq_p,
-		   void *context)
-{
-	*eq_p = &the_eq;
-	return 0;
-}
-
 static struct fi_ops_domain domain_ops = {
-	.size = sizeof(domain_ops), .cq_open = open_cq, .endpoint = open_ep,
+	.size = sizeof(domain_ops), .cq_open = msg_cq_open, .endpoint = open_ep,
 };
 static struct fi_ops_mr mr_ops = { .size = sizeof(mr_ops), .reg = mr_reg };
 static struct fid_domain the_domain = {
@@ -758,15 +585,9 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info,
 	return 0;
 }
 
-static int trywait(struct fid_fabric *fabric, struct fid **fids, int count)
-{
-	return (list_empty(&completions) || msg_prov.hold_cq) &&
-	       (list_empty(&events) || msg_prov.hold_eq) ? 0 : -FI_EAGAIN;
-}
-
 static struct fi_ops_fabric fabric_ops = {
 	.size = sizeof(fabric_ops), .domain = open_domain, .passive_ep = open_pep,
-	.eq_open = open_eq, .trywait = trywait,
+	.eq_open = msg_eq_open, .trywait = msg_trywait,
 };
 static struct fid_fabric the_fabric = {
 	.fid = { .fclass = FI_CLASS_FABRIC, .ops = &static_fid_ops }, .ops = &fabric_ops,
@@ -807,9 +628,8 @@ struct fi_info *msg_prov_info(uint16_t port)
 
 void msg_prov_reset(void)
 {
-	CHECK(list_empty(&held) && list_empty(&events) && list_empty(&completions));
-	if (wait_fd < 0)
-		wait_fd = eventfd(0, EFD_CLOEXEC);
+	CHECK(list_empty(&held));
+	msg_queues_reset();
 	msg_prov = (struct msg_prov) {
 		.ep_room = -1, .tx_room = -1, .rx_room = -1, .max_msg_size = 1 << 20,
 	};
