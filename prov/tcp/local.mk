@@ -63,6 +63,8 @@ tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOC
 tcp_tests = \
 	prov/tcp/compat/codec_test \
 	prov/tcp/stream_test \
+	prov/tcp/stream_rdm_harm_test \
+	prov/tcp/stream_rdm_peer_test \
 	prov/tcp/stream_rdm_test \
 	prov/tcp/conn_test \
 	prov/tcp/connect_test \
@@ -76,6 +78,7 @@ tcp_tests = \
 	prov/tcp/api_test
 
 tcp_fakes = prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h prov/tcp/test/fake.h prov/tcp/test/script.h
+tcp_rdm_peer = prov/tcp/test/rdm_peer.h prov/tcp/test/rdm.h prov/rxm/compat/test/hex.h
 tcp_far = prov/tcp/test/far.h prov/tcp/test/stream_check.h $(tcp_fakes)
 
 if HAVE_CMOCKA
@@ -90,8 +93,14 @@ prov_tcp_compat_codec_test_LDADD = $(CMOCKA_LIBS)
 prov_tcp_stream_test_SOURCES = prov/tcp/stream_test.c prov/rxm/compat/test/hex.h
 prov_tcp_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_stream_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
-prov_tcp_stream_rdm_test_SOURCES = prov/tcp/stream_rdm_test.c prov/rxm/compat/test/hex.h \
+prov_tcp_stream_rdm_harm_test_SOURCES = prov/tcp/stream_rdm_harm_test.c $(tcp_rdm_peer)
+prov_tcp_stream_rdm_harm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_stream_rdm_harm_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+prov_tcp_stream_rdm_peer_test_SOURCES = prov/tcp/stream_rdm_peer_test.c $(tcp_rdm_peer) \
 	prov/tcp/compat/test/captured_rdm.h
+prov_tcp_stream_rdm_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_stream_rdm_peer_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+prov_tcp_stream_rdm_test_SOURCES = prov/tcp/stream_rdm_test.c prov/tcp/test/rdm.h
 prov_tcp_stream_rdm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_stream_rdm_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 prov_tcp_connect_test_SOURCES = prov/tcp/connect_test.c $(tcp_fakes)
