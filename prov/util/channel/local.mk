@@ -14,14 +14,18 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/select.h \
 	prov/util/channel/simultaneous.h
 
-channel_tests = prov/util/channel/chan_test prov/util/channel/handshake_test \
-	prov/util/channel/hold_test prov/util/channel/poller_test \
-	prov/util/channel/select_test prov/util/channel/simultaneous_test
+channel_tests = prov/util/channel/attempt_test prov/util/channel/chan_test \
+	prov/util/channel/handshake_test prov/util/channel/hold_test \
+	prov/util/channel/poller_test prov/util/channel/select_test \
+	prov/util/channel/simultaneous_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(channel_tests)
 TESTS += $(channel_tests)
 channel_fake = prov/util/channel/test/fake_link.h
+prov_util_channel_attempt_test_SOURCES = prov/util/channel/attempt_test.c $(channel_fake)
+prov_util_channel_attempt_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_attempt_test_LDADD = $(net_test_libs)
 prov_util_channel_chan_test_SOURCES = prov/util/channel/chan_test.c $(channel_fake)
 prov_util_channel_chan_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_chan_test_LDADD = $(net_test_libs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Pollers: one for each group, timers, work lists, whose poll it is; see chan_test.c for the
+/* Pollers: one for each group, timers, work lists, whose poll it is; see attempt_test.c for the
  * queue of attempts.
  */
 #include "channel/test/fake_link.h"
@@ -306,8 +306,6 @@ static void a_paused_listener_waits(void **state)
 	close(peer);
 	close(fd);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 int main(void)
 {

@@ -4,8 +4,6 @@
 /* The choice among an endpoint's own link and further ones, which the test opens. */
 #include "channel/test/fake_link.h"
 
-#define EPOCH 77
-
 /* What the further links of the test do. */
 static struct {
 	int open_ret;		/* of "second" */
@@ -323,21 +321,21 @@ static void all_links_close_with_the_endpoint(void **state)
 	free(peer);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SELECT(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(further_links_are_opened_best_first),
-		TEST(one_that_cannot_be_opened_is_done_without),
-		TEST(the_best_link_that_may_reach_the_peer_is_tried),
-		TEST(a_peer_that_is_not_reached_gets_the_own_link_with_its_packets),
-		TEST(what_the_own_link_cannot_take_over_fails),
-		TEST(without_memory_it_fails_with_that),
-		TEST(a_request_binds_a_peer_that_has_no_binding),
-		TEST(a_request_over_a_further_link_comes_too_late),
-		TEST(a_request_over_the_own_link_wins_until_there_is_a_connection),
-		TEST(all_links_close_with_the_endpoint),
+		SELECT(further_links_are_opened_best_first),
+		SELECT(one_that_cannot_be_opened_is_done_without),
+		SELECT(the_best_link_that_may_reach_the_peer_is_tried),
+		SELECT(a_peer_that_is_not_reached_gets_the_own_link_with_its_packets),
+		SELECT(what_the_own_link_cannot_take_over_fails),
+		SELECT(without_memory_it_fails_with_that),
+		SELECT(a_request_binds_a_peer_that_has_no_binding),
+		SELECT(a_request_over_a_further_link_comes_too_late),
+		SELECT(a_request_over_the_own_link_wins_until_there_is_a_connection),
+		SELECT(all_links_close_with_the_endpoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

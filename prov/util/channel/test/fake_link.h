@@ -27,6 +27,7 @@
 
 #define MS CLOCK_NS_PER_MS
 #define ADDR_LEN 8
+#define EPOCH 77		/* the peer's */
 
 struct fake_chan {
 	struct chan base;	/* first */
@@ -389,6 +390,9 @@ static int fake_teardown(void **state)
 	}
 	return 0;
 }
+
+/* A test with a progress group and its poller. */
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
 static inline void fake_link_end(struct fake_link *link)
 {
