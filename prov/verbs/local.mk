@@ -90,6 +90,7 @@ verbs_unit_tests = \
 	prov/verbs/conn/handshake_test \
 	prov/verbs/conn/private_test \
 	prov/verbs/conn/xrc_test \
+	prov/verbs/data/device_memory_test \
 	prov/verbs/data/libibverbs_test \
 	prov/verbs/data/ep_test \
 	prov/verbs/data/fast_path_test \
@@ -107,6 +108,10 @@ check_PROGRAMS += $(verbs_unit_tests)
 TESTS += $(verbs_unit_tests)
 verbs_fake = prov/verbs/test/fake_device.h $(obj_fake)
 verbs_unit_libs = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+verbs_hmem = prov/verbs/test/hmem_domain.h $(verbs_fake) tests/fakegpu/use.h \
+	fabtests/common/device.c fabtests/common/device.h
+verbs_hmem_cppflags = $(AM_CPPFLAGS) $(fakegpu_cppflags) -D_GNU_SOURCE
+verbs_hmem_ldflags = -Wl,--wrap=vrb_dev_peer_memory -Wl,--wrap=vrb_dev_context
 prov_verbs_conn_cm_test_SOURCES = prov/verbs/conn/cm_test.c $(verbs_fake)
 prov_verbs_conn_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_cm_test_LDADD = $(verbs_unit_libs)
@@ -119,6 +124,12 @@ prov_verbs_conn_private_test_LDADD = $(CMOCKA_LIBS)
 prov_verbs_conn_xrc_test_SOURCES = prov/verbs/conn/xrc_test.c $(verbs_fake)
 prov_verbs_conn_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_xrc_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_device_memory_test_SOURCES = prov/verbs/data/device_memory_test.c $(verbs_hmem)
+prov_verbs_data_device_memory_test_CPPFLAGS = $(verbs_hmem_cppflags)
+prov_verbs_data_device_memory_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_data_device_memory_test_LDADD = $(verbs_unit_libs)
+prov_verbs_data_device_memory_test_DEPENDENCIES = $(verbs_unit_libs) $(fakegpu_libs)
+prov_verbs_data_device_memory_test_LDFLAGS = $(verbs_hmem_ldflags)
 prov_verbs_data_libibverbs_test_SOURCES = prov/verbs/data/libibverbs_test.c $(verbs_fake)
 prov_verbs_data_libibverbs_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_data_libibverbs_test_LDADD = $(verbs_unit_libs)
@@ -155,13 +166,12 @@ prov_verbs_device_gid_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_gid_info_test_LDADD = $(verbs_unit_libs)
 prov_verbs_device_gid_info_test_LDFLAGS = -Wl,--wrap=vrb_dev_ports -Wl,--wrap=vrb_dev_port \
 	-Wl,--wrap=vrb_dev_text -Wl,--wrap=vrb_dev_context -Wl,--wrap=vrb_dev_port_nic
-prov_verbs_device_hmem_test_SOURCES = prov/verbs/device/hmem_test.c $(verbs_fake) tests/fakegpu/use.h \
-	fabtests/common/device.c fabtests/common/device.h
-prov_verbs_device_hmem_test_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags) -D_GNU_SOURCE
+prov_verbs_device_hmem_test_SOURCES = prov/verbs/device/hmem_test.c $(verbs_hmem)
+prov_verbs_device_hmem_test_CPPFLAGS = $(verbs_hmem_cppflags)
 prov_verbs_device_hmem_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_hmem_test_LDADD = $(verbs_unit_libs)
-prov_verbs_device_hmem_test_DEPENDENCIES = $(prov_verbs_device_hmem_test_LDADD) $(fakegpu_libs)
-prov_verbs_device_hmem_test_LDFLAGS = -Wl,--wrap=vrb_dev_peer_memory -Wl,--wrap=vrb_dev_context
+prov_verbs_device_hmem_test_DEPENDENCIES = $(verbs_unit_libs) $(fakegpu_libs)
+prov_verbs_device_hmem_test_LDFLAGS = $(verbs_hmem_ldflags)
 prov_verbs_device_info_test_SOURCES = prov/verbs/device/info_test.c $(verbs_fake)
 prov_verbs_device_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_info_test_LDADD = $(verbs_unit_libs)
