@@ -52,6 +52,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
+	prov/util/obj/event/sleep.c \
 	prov/util/obj/progress/spin.c \
 	prov/util/obj/spin.h \
 	prov/util/obj/endpoint/stx.c \

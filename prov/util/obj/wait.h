@@ -123,6 +123,13 @@ int obj_wait_fd(struct obj_wait *wait);
 /* obj_wait_arm - from now on, signals wake; what was signalled before is forgotten. */
 void obj_wait_arm(struct obj_wait *wait);
 
+/* obj_wait_enter - a thread that will say when it is awake again is about to sleep: signals wake.
+ * obj_wait_leave - it is.  If it was the only one, what it finds now by its own polling need not be
+ * signalled.
+ */
+void obj_wait_enter(struct obj_wait *wait);
+void obj_wait_leave(struct obj_wait *wait);
+
 /* obj_wait_arm_groups - true if a group has work that wants polling, not sleep. */
 bool obj_wait_arm_groups(struct obj_wait *wait);
 

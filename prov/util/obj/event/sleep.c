@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * sleep.c - a thread that blocks on a queue or counter: it polls for a while, then sleeps until the object is
+ * signalled or, if it leads the threads of the group, until a descriptor of the group is readable.
+ */
+#include "obj/wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+
+#define SPIN_POLLS 8		/* between two reads of the clock */
+#define TURNS_MAX_NS (2 * CLOCK_NS_PER_MS)	/* a thread that takes turns with others sleeps after that, too */
+
+static void enter_sleep(struct obj_prog **progs, unsigned cnt)
+{
+	while (cnt--)
+		obj_prog_enter_sleep(progs[cnt]);
+}
+
+static void leave_sleep(struct obj_prog **progs, unsigned cnt)
+{
+	while (cnt--)
+		obj_prog_leave_sleep(progs[cnt]);
+}
+
+/* ---- polling before a sleep --------------------------------------------------------------- */
+
+/* Nothing to be woken by: look, let others run, look again. */
+static int yield(struct obj_wait *wait)
+{
+	obj_feed_poll(&wait->feed);
+	sched_yield();
+	return 0;
+}
+
+/* found - do some polls find anything, or what @ready wants? */
+static bool found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *arg)
+{
+	unsigned i;
+
+	for (i = 0; i < SPIN_POLLS; i++)
+		if (obj_feed_poll(&wait->feed) || ready(wait, arg))
+			return true;
+	return false;
+}
+
+/* spin - poll until that is found, for @budget_ns of this thread's own time, or until @end_ns.  Returns true
+ * in the first case: a sleep would have ended, too.  The target of reads and writes learns from that
+ * that polling pays, though its own queue stays empty.
+ * @turns: last_ns is the time now
+ */
+static bool spin(struct obj_wait *wait, struct obj_turns *turns, uint64_t budget_ns, uint64_t end_ns,
+		 obj_wait_ready_fn ready, const void *arg)
+{
+	struct obj_prog **progs;
+	unsigned cnt;
+	bool hit;
+
+	if (found(wait, ready, arg))
+		return true;
+	cnt = atomic_load(&wait->feed.cnt);
+	progs = atomic_load(&wait->feed.progs);
+	enter_sleep(progs, cnt);
+	do {
+		if (obj_spin_due(&wait->spin, turns, clock_ns())) {
+			sched_yield();
+			obj_spin_back(&wait->spin, turns, clock_ns());
+		}
+		hit = found(wait, ready, arg);
+	} while (!hit && turns->own_ns < budget_ns && turns->last_ns < end_ns);
+	leave_sleep(progs, cnt);
+	return hit;
+}
+
+/* ---- who sleeps on the group's descriptors --------------------------------------------- */
+
+/* Of the threads that block on objects that one group feeds, one leads: it alone sleeps on the descriptors of
+ * the group, takes what arrives, and signals the objects that it is for.  The others sleep until theirs is
+ * signalled, else each packet would wake them all.  A leader that leaves appoints one of them.  Threads that
+ * block on the same object as it lead with it: the kernel wakes one of them.
+ * Threads whose object several groups feed sleep on all descriptors, and take no part.
+ */
+struct seat {
+	struct list node;		/* on prog->followers, unless it leads */
+	struct obj_wait *wait;
+	struct obj_prog *prog;		/* NULL: it takes no part, or not yet */
+	bool leads;
+	bool appointed;			/* to lead, and does not know it yet */
+};
+
+/* take_seat - returns true if the thread leads, or takes no part. */
+static bool take_seat(struct seat *seat)
+{
+	struct obj_prog *prog = atomic_load(&seat->wait->feed.single);
+	bool leads;
+
+	if (seat->prog)
+		return true;
+	if (!prog || seat->wait->evfd < 0)
+		return true;
+	seat->prog = prog;
+	pthread_mutex_lock(&prog->lead_lock);
+	leads = !prog->lead || prog->lead == seat->wait;
+	seat->leads = leads;
+	if (leads) {
+		prog->lead = seat->wait;
+		prog->lead_cnt++;
+	} else {
+		list_add_tail(&seat->node, &prog->followers);
+	}
+	pthread_mutex_unlock(&prog->lead_lock);
+	return leads;
+}
+
+/* appoint_next - have a follower lead.  Caller holds lead_lock. */
+static void appoint_next(struct obj_prog *prog)
+{
+	struct list *item = list_pop(&prog->followers);
+	struct obj_wait *wait;
+	struct seat *seat;
+
+	prog->lead = NULL;
+	if (!item)
+		return;
+	seat = container_of(item, struct seat, node);
+	seat->leads = true;
+	seat->appointed = true;
+	wait = seat->wait;
+	prog->lead = wait;
+	prog->lead_cnt = 1;
+	pthread_mutex_lock(&wait->lock);
+	wait->appointed++;
+	if (!wait->signalled)
+		wait->signalled = eventfd_write(wait->evfd, 1) == 0;
+	pthread_mutex_unlock(&wait->lock);
+}
+
+/* learn_of_it - the thread is awake, and knows that it was appointed.  Caller holds lead_lock. */
+static void learn_of_it(struct seat *seat)
+{
+	if (!seat->appointed)
+		return;
+	seat->appointed = false;
+	pthread_mutex_lock(&seat->wait->lock);
+	seat->wait->appointed--;
+	pthread_mutex_unlock(&seat->wait->lock);
+}
+
+/* must_lead - learn of being appointed, if so.  Does this thread alone lead others?  Then it sleeps again
+ * rather than return for nothing.
+ */
+static bool must_lead(struct seat *seat)
+{
+	bool leads;
+
+	if (!seat->prog)
+		return false;
+	pthread_mutex_lock(&seat->prog->lead_lock);
+	learn_of_it(seat);
+	leads = seat->leads && seat->prog->lead_cnt == 1 && !list_empty(&seat->prog->followers);
+	pthread_mutex_unlock(&seat->prog->lead_lock);
+	return leads;
+}
+
+static void leave_seat(struct seat *seat)
+{
+	if (!seat->prog)
+		return;
+	pthread_mutex_lock(&seat->prog->lead_lock);
+	learn_of_it(seat);
+	if (!seat->leads)
+		list_del(&seat->node);
+	else if (!--seat->prog->lead_cnt)
+		appoint_next(seat->prog);
+	pthread_mutex_unlock(&seat->prog->lead_lock);
+}
+
+/* ---- sleeping -------------------------------------------------------------------------------- */
+
+/* sleep_on - the descriptors of the object and its groups, or (@leads is false) of the object alone. */
+static int sleep_on(struct obj_wait *wait, bool leads, int ms)
+{
+	struct pollfd own = { .fd = wait->evfd, .events = POLLIN };
+	struct epoll_event ev;
+	int ret = leads ? epoll_wait(wait->epfd, &ev, 1, ms) : poll(&own, 1, ms);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed
+ * and makes the fd readable; so does being appointed.  0 after a wake-up for whatever reason: the caller
+ * looks again.
+ */
+static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, obj_wait_ready_fn ready,
+		       const void *arg)
+{
+	struct obj_wait *wait = seat->wait;
+	struct obj_prog **progs;
+	bool leads;
+	unsigned cnt;
+	int ret = 0;
+
+	obj_wait_enter(wait);
+	leads = take_seat(seat);
+	if (leads)
+		ret = obj_wait_fd(wait);
+	if (ret < 0 || ready(wait, arg)) {
+		obj_wait_leave(wait);
+		return ret < 0 ? ret : 0;
+	}
+	cnt = atomic_load(&wait->feed.cnt);
+	progs = atomic_load(&wait->feed.progs);
+	enter_sleep(progs, cnt);
+	ret = 1;
+	if (!obj_wait_arm_groups(wait))
+		ret = sleep_on(wait, leads, clock_ms_left(deadline_ns, now));
+	leave_sleep(progs, cnt);
+	obj_wait_leave(wait);
+	if (ret < 0)
+		return ret;
+	obj_feed_poll(&wait->feed);
+	return 0;
+}
+
+/* wait_once - until @ready, until something has come, or until a wake-up for nothing. */
+static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn ready, const void *arg)
+{
+	struct obj_wait *wait = seat->wait;
+	uint64_t begin = clock_ns(), budget = 0, end;
+	struct obj_turns turns = { .last_ns = begin };
+	bool hit = false;
+	int ret = 0;
+
+	if (deadline_ns && begin >= deadline_ns)
+		return -FI_ETIMEDOUT;
+	if (wait->type == FI_WAIT_YIELD)
+		return yield(wait);
+	if (atomic_load(&wait->feed.cnt))
+		budget = obj_spin_budget(&wait->spin);
+	end = begin + budget + TURNS_MAX_NS;
+	if (deadline_ns && deadline_ns < end)
+		end = deadline_ns;
+	if (budget)
+		hit = spin(wait, &turns, budget, end, ready, arg);
+	if (!hit)
+		ret = sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
+	obj_spin_learn(&wait->spin, budget, hit, hit ? turns.own_ns : clock_ns() - begin);
+	return ret;
+}
+
+int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
+		   const void *arg)
+{
+	struct seat seat = { .wait = wait };
+	int ret;
+
+	do
+		ret = wait_once(&seat, deadline_ns, ready, arg);
+	while (must_lead(&seat) && !ret && !ready(wait, arg));
+	leave_seat(&seat);
+	return ret;
+}
