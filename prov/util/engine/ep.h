@@ -88,10 +88,10 @@ struct eng_rxc {
  */
 struct eng_ep {
 	struct obj_ep base;		/* first */
-	struct eng_ep *hub;		/* who has the link and the peers */
 	struct eng_grp *grp;		/* from enable on */
 	int tx_ret, rx_ret;		/* why nothing can be sent, or received, by it; 0: it can */
 	struct eng_link *link;		/* from enable on */
+	struct eng_peer ***pages;	/* peers by fi_addr: page_cnt pages of ENG_PEER_PAGE */
 	struct eng_rxc *rxc;		/* @rxc_cnt receive contexts, by their number on the wire */
 	unsigned rxc_cnt;
 	bool fast_rx;			/* received messages may take the fast path */
@@ -102,9 +102,10 @@ struct eng_ep {
 	size_t tx_size;			/* so many are guaranteed; beyond, each makes progress first */
 	size_t fast_end;		/* messages shorter than this may take the fast path; 0: none */
 	struct eng_peer *only;		/* FI_EP_MSG: the one peer that there is, once enabled */
-	struct eng_peer ***pages;	/* peers by fi_addr: page_cnt pages of ENG_PEER_PAGE */
+	struct eng_peer **first;	/* pages[0], or NULL */
+	struct eng_ep *hub;		/* who has the link and the peers */
+	/* up to here lies what short messages need; from @rxc on in one line */
 	size_t page_cnt;
-	/* up to here lies what short messages need */
 	enum eng_ep_state state;
 	const struct eng_link_ops *link_ops;
 

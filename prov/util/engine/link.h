@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "base/line.h"
 #include "base/list.h"
 
 struct eng_ep;
@@ -174,8 +175,9 @@ struct eng_link_ops {
 	 * outside of poll(), when the peer is found to have closed in good order
 	 * since the last poll: the next one calls eng_on_down(), and then the
 	 * packet may be sent over a new channel.
+	 * In one line with the ops that follow: those of messages.
 	 */
-	int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
+	_Alignas(LINE_SIZE) int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
 
 	/* slot, post - send one short packet at once, or not at all.  May be NULL, both.
 	 * For the commonest packets, which then need no struct eng_pkt.

@@ -65,12 +65,12 @@ struct match {
 	uint64_t seq;
 	uint64_t hashed;		/* bits of tags by which the tables are searched: all but those that
 					 * the first masked receive ignored */
-	size_t limit;			/* with more receives the next one is posted by match_post_slow() */
-	size_t cnt;			/* receives that are posted, */
-	size_t wild_cnt;		/* .. of these, in @wild, */
-	size_t directed_cnt;		/* .. and in @posted, with a source */
+	uint32_t limit;			/* with more receives the next one is posted by match_post_slow() */
+	uint32_t cnt;			/* receives that are posted, */
+	uint32_t wild_cnt;		/* .. of these, in @wild, */
+	uint32_t directed_cnt;		/* .. and in @posted, with a source */
 	size_t msg_cnt;
-	/* up to here lies what a posted receive that is met needs */
+	/* up to here, in one line, lies what a posted receive that is met needs */
 	struct list wild;		/* receives with another mask, oldest first */
 	struct match_tab by_tag;	/* messages by tag */
 	struct match_tab by_src;	/* messages by tag and source */

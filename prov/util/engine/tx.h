@@ -187,7 +187,7 @@ static inline bool eng_tx_may_refuse(const struct eng_ep *ep, const struct eng_p
 				     uint64_t flags, size_t len)
 {
 	return (flags & ENG_TX_QUIET) && !(flags & ENG_TX_LONG_WAY) && ep->spins && !peer->slow &&
-	       peer->link->ops->room_soon &&
+	       peer->ops->room_soon &&
 	       (ep->retries || ep->beyond || len > ENG_KEPT / (peer->tx_cnt + 1));
 }
 

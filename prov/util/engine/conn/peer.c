@@ -60,7 +60,7 @@ const char *eng_peer_text(const struct eng_peer *peer, char *buf)
 	return buf;
 }
 
-static uint64_t hash_bytes(const uint8_t *addr, size_t len)
+static uint32_t hash_bytes(const uint8_t *addr, size_t len)
 {
 	uint64_t hash = len, word;
 	size_t n;
@@ -71,10 +71,10 @@ static uint64_t hash_bytes(const uint8_t *addr, size_t len)
 		memcpy(&word, addr, n);
 		hash = hmap_hash(hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
 	}
-	return hash;
+	return (uint32_t) (hash >> 32);
 }
 
-static struct eng_peer *lookup(struct eng_ep *ep, uint64_t hash, const void *addr, size_t len)
+static struct eng_peer *lookup(struct eng_ep *ep, uint32_t hash, const void *addr, size_t len)
 {
 	struct eng_peer *peer = hmap_find(&ep->by_addr, hash);
 
@@ -137,7 +137,7 @@ static void reap(struct eng_ep *ep)
 			continue;
 		unlink_hash(peer);
 		if (peer->link)
-			peer->link->ops->peer_put(peer->link, peer);
+			peer->ops->peer_put(peer->link, peer);
 		peer_free(peer);
 	}
 }
@@ -173,9 +173,10 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 {
 	if (peer->link == link)
 		return;
-	peer->link->ops->peer_put(peer->link, peer);
+	peer->ops->peer_put(peer->link, peer);
 	memset(peer->chan, 0, chan_size(peer->ep));
 	peer->link = link;
+	peer->ops = link->ops;
 }
 
 /* One allocation: the peer, the link's channel, the address. */
@@ -188,10 +189,11 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 		return NULL;
 	peer->ep = ep;
 	peer->link = ep->link;
+	peer->ops = ep->link ? ep->link->ops : NULL;
 	peer->slow = ENG_PEER_IDLE;
 	peer->fi_addr = FI_ADDR_NOTAVAIL;
 	peer->addr = peer->chan + chan;
-	peer->addr_len = len;
+	peer->addr_len = (uint32_t) len;
 	if (len)
 		memcpy(peer->addr, addr, len);
 	if (!set_key(peer)) {
@@ -210,7 +212,7 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 
 static struct eng_peer *find_or_make(struct eng_ep *ep, const void *addr, size_t len)
 {
-	uint64_t hash = hash_bytes(addr, len);
+	uint32_t hash = hash_bytes(addr, len);
 	struct eng_peer *peer = lookup(ep, hash, addr, len);
 
 	if (peer)
@@ -252,6 +254,7 @@ static struct eng_peer **table_slot(struct eng_ep *ep, uint32_t i, bool make)
 	}
 	if (!ep->pages[page] && make)
 		ep->pages[page] = calloc(ENG_PEER_PAGE, sizeof(**ep->pages));
+	ep->first = ep->pages[0];
 	return ep->pages[page] ? &ep->pages[page][i % ENG_PEER_PAGE] : NULL;
 }
 
@@ -367,8 +370,8 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 void eng_peer_cut(struct eng_peer *peer, int err)
 {
 	eng_peer_ref(peer);
-	peer->link->ops->peer_put(peer->link, peer);
-	memset(peer->chan, 0, peer->link->ops->chan_size);
+	peer->ops->peer_put(peer->link, peer);
+	memset(peer->chan, 0, peer->ops->chan_size);
 	eng_flow_reset(peer);
 	peer->slow &= ~ENG_PEER_LOSING;
 	if (peer == peer->ep->only) {
@@ -435,6 +438,7 @@ static void free_table(struct eng_ep *ep)
 		free(ep->pages[i]);
 	free(ep->pages);
 	ep->pages = NULL;
+	ep->first = NULL;
 	ep->page_cnt = 0;
 }
 

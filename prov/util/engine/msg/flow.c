@@ -52,7 +52,9 @@ void eng_flow_limits(struct eng_ep *ep)
 size_t eng_flow_rx_max(size_t size)
 {
 	pthread_once(&once, read_limits);
-	return limits.rx < size ? size : limits.rx;
+	if (size < limits.rx)
+		size = limits.rx;
+	return size < UINT32_MAX ? size : UINT32_MAX;	/* the matchers' counters have 32 bits */
 }
 
 bool eng_flow_refuse(struct eng_peer *peer, uint64_t more)

@@ -123,7 +123,7 @@ void match_post_slow(struct match *m, struct match_recv *recv)
 	m->only = NULL;
 	if (tabled && m->cnt > MATCH_CHAIN_MAX * m->posted.mask)
 		tab_grow(m, &m->posted, recv_chain);
-	m->limit = MATCH_CHAIN_MAX * m->posted.mask;
+	m->limit = (uint32_t) (MATCH_CHAIN_MAX * m->posted.mask);
 	if (tabled) {
 		match_add_exact(m, recv);
 		return;

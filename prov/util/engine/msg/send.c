@@ -79,7 +79,7 @@ static inline uint64_t comp_flags(const struct send *s)
 static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *peer,
 					 const struct send *s)
 {
-	const struct eng_link_ops *ops = peer->link->ops;
+	const struct eng_link_ops *ops = peer->ops;
 	uint8_t hdr[sizeof(struct wire_base) + 2 * sizeof(uint64_t)];
 	size_t hdr_len;
 	int ret;
@@ -124,7 +124,7 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	struct eng_tx *tx;
 	int ret;
 
-	ret = rts || desc || !peer->link->ops->put ? 0 : put(ep, peer, s);
+	ret = rts || desc || !peer->ops->put ? 0 : put(ep, peer, s);
 	if (ret)
 		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	if (__builtin_expect(again && !rts, 0)) {
@@ -197,7 +197,7 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 	struct eng_tx *tx;
 	int ret;
 
-	ret = peer->link->ops->put ? put(ep, peer, s) : 0;
+	ret = peer->ops->put ? put(ep, peer, s) : 0;
 	if (ret)
 		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	if (__builtin_expect(ep->retries, 0) && eng_tx_may_refuse(ep, peer, s->flags, s->len) &&
@@ -215,7 +215,7 @@ static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct sen
 	if (s->len)
 		memcpy(tx->data, s->iov->iov_base, s->len);
 	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire, 0, 0);
-	ret = peer->link->ops->send(peer->link, peer, &tx->pkt);
+	ret = peer->ops->send(peer->link, peer, &tx->pkt);
 	if (__builtin_expect(!ret, 0))
 		return kept(tx, ep, peer, s, want);
 	pool_put(pool, tx);
@@ -271,7 +271,7 @@ static inline __attribute__((always_inline)) int
 put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, uint64_t data,
 	    uint8_t wire)
 {
-	const struct eng_link_ops *ops = peer->link->ops;
+	const struct eng_link_ops *ops = peer->ops;
 	size_t hdr_len = wire_fast_len(wire);
 	struct send s = { .len = len, .tag = tag, .data = data };
 	uint8_t *slot;

@@ -412,7 +412,7 @@ int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 
 bool eng_tx_refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 {
-	if (!peer->link->ops->room_soon(peer->chan, len))
+	if (!peer->ops->room_soon(peer->chan, len))
 		return false;
 	ep->retries = true;
 	obj_prog_poll_locked(ep->base.prog);

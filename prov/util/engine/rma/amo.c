@@ -185,7 +185,7 @@ static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
  */
 static int put(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 {
-	const struct eng_link_ops *ops = peer->link->ops;
+	const struct eng_link_ops *ops = peer->ops;
 	const struct fi_msg_atomic *msg = &a->op.atomic;
 	struct eng_pkt pkt;
 	int ret;

@@ -65,7 +65,7 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
 		  bool *notify_p)
 {
-	const struct eng_link_ops *ops = peer->link->ops;
+	const struct eng_link_ops *ops = peer->ops;
 	int ret;
 
 	*notify_p = false;
@@ -293,7 +293,7 @@ static int announce_write(struct eng_ep *ep, struct eng_peer *peer, const struct
  */
 static int put_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
-	const struct eng_link_ops *ops = peer->link->ops;
+	const struct eng_link_ops *ops = peer->ops;
 	struct eng_pkt pkt;
 	uint8_t flags = WIRE_F_LAST | (r->flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0);
 	int ret;
@@ -329,7 +329,7 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	    !(r->flags & FI_INJECT) && eng_dev_announces(peer, r->len))
 		return announce_write(ep, peer, r);
 	if (!ret) {
-		ret = peer->link->ops->put ? put_write(ep, peer, r) : 0;
+		ret = peer->ops->put ? put_write(ep, peer, r) : 0;
 		if (ret)
 			return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 		if (__builtin_expect(eng_tx_may_refuse(ep, peer, r->flags, r->len), 0) && !r->desc &&

@@ -155,7 +155,7 @@ static int enter_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t
 /* grant - let the peer make its next access natively, without our progress. */
 static void grant(struct eng_peer *peer, const struct wire_msg *msg)
 {
-	const struct eng_link_ops *ops = peer->link->ops;
+	const struct eng_link_ops *ops = peer->ops;
 
 	if (ops->grant && msg->rma_cnt == 1 && msg->len)
 		ops->grant(peer->link, peer, msg->rma[0].key);
