@@ -135,7 +135,7 @@ struct obj_prog {
 	pthread_mutex_t lead_lock;	/* guards the next three; within it only that of a wait object is taken */
 	struct obj_wait *lead;		/* the object whose blocked threads sleep until our fds show work; or NULL */
 	unsigned lead_cnt;		/* these threads */
-	struct list followers;		/* those that sleep until their own object is signalled: see wait.c */
+	struct list followers;		/* those that sleep until their own object is signalled: see sleep.c */
 	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };

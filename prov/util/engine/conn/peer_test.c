@@ -203,8 +203,10 @@ static void a_removed_entry(void **arg)
 static void another_link(void **arg)
 {
 	struct eng_link twin = *tap.link;
+	struct eng_link_ops ops = *tap.link->ops;
 	uint8_t *chan = eng_peer_chan(tap.peer);
 
+	twin.ops = &ops;
 	chan[0] = 1;
 	eng_peer_bind(tap.peer, tap.link);		/* it is bound to this one already */
 	assert_int_equal(tap.puts, 0);
@@ -213,7 +215,9 @@ static void another_link(void **arg)
 	assert_int_equal(tap.puts, 1);
 	assert_int_equal(chan[0], 0);
 	assert_ptr_equal(tap.peer->link, &twin);
+	assert_ptr_equal(tap.peer->ops, &ops);
 	eng_peer_bind(tap.peer, tap.link);
+	assert_ptr_equal(tap.peer->ops, tap.link->ops);
 }
 
 static void the_address_as_text(void **arg)
