@@ -104,7 +104,7 @@ struct eng_ep {
 	struct eng_peer *only;		/* FI_EP_MSG: the one peer that there is, once enabled */
 	struct eng_peer **first;	/* pages[0], or NULL */
 	struct eng_ep *hub;		/* who has the link and the peers */
-	/* up to here lies what short messages need; from @rxc on in one line */
+	/* up to here lies what short messages need; @rxc to @hub share a cache line */
 	size_t page_cnt;
 	enum eng_ep_state state;
 	const struct eng_link_ops *link_ops;

@@ -175,7 +175,7 @@ struct eng_link_ops {
 	 * outside of poll(), when the peer is found to have closed in good order
 	 * since the last poll: the next one calls eng_on_down(), and then the
 	 * packet may be sent over a new channel.
-	 * In one line with the ops that follow: those of messages.
+	 * It begins a cache line, so that the ops of short messages, which follow, are in one.
 	 */
 	_Alignas(LINE_SIZE) int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
 

@@ -70,7 +70,7 @@ struct match {
 	uint32_t wild_cnt;		/* .. of these, in @wild, */
 	uint32_t directed_cnt;		/* .. and in @posted, with a source */
 	size_t msg_cnt;
-	/* up to here, in one line, lies what a posted receive that is met needs */
+	/* up to here, in one cache line, lies what a posted receive that is met needs */
 	struct list wild;		/* receives with another mask, oldest first */
 	struct match_tab by_tag;	/* messages by tag */
 	struct match_tab by_src;	/* messages by tag and source */

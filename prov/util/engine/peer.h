@@ -32,7 +32,7 @@ struct eng_peer {
 	struct eng_ep *ep;		/* hub, or a shared receive context */
 	struct eng_peer *key;		/* the matcher's key for it: itself, or @src */
 	struct eng_link *link;		/* the one it is bound to (eng_peer_bind()); NULL: none (shared context) */
-	const struct eng_link_ops *ops;	/* its */
+	const struct eng_link_ops *ops;	/* of @link; NULL: no link */
 	uint16_t slow;			/* ENG_PEER_* */
 	bool releasing;			/* @fenced is being emptied */
 	bool told_xoff : 1;		/* we asked it for announcements only */
