@@ -61,7 +61,7 @@ runtime_tests = \
 	tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi tests/runtimes/late \
 	tests/runtimes/mercury tests/runtimes/mpich tests/runtimes/nixl \
 	tests/runtimes/nvshmem tests/runtimes/ompi_btl tests/runtimes/ompi_mtl \
-	tests/runtimes/oneccl tests/runtimes/sos
+	tests/runtimes/oneccl tests/runtimes/sos tests/runtimes/unattended
 if HAVE_CMOCKA
 check_PROGRAMS += $(runtime_tests)
 TESTS += $(runtime_tests)
@@ -112,6 +112,8 @@ tests_runtimes_oneccl_SOURCES = tests/runtimes/oneccl.c $(runtimes_common)
 tests_runtimes_oneccl_LDADD = $(runtimes_libs)
 tests_runtimes_sos_SOURCES = tests/runtimes/sos.c $(runtimes_common)
 tests_runtimes_sos_LDADD = $(runtimes_libs)
+tests_runtimes_unattended_SOURCES = tests/runtimes/unattended.c $(runtimes_common)
+tests_runtimes_unattended_LDADD = $(runtimes_libs)
 tests_hints_replay_SOURCES = tests/hints/replay.c tests/hints/parse.c tests/hints/parse.h \
 	util/info/names.c util/info/names.h $(runtimes_common)
 tests_hints_replay_LDADD = $(runtimes_libs)

@@ -37,6 +37,7 @@ static void define_offer(void)
 		.protocol = FI_PROTO_UNSPEC,
 		.protocol_version = 1,
 		.reach = FI_LOCAL_COMM,
+		.progress = FI_PROGRESS_MANUAL,
 		.inject_size = ENG_INJECT_MAX,
 		.tx_size = loop_conf.tx_size,
 		.rx_size = loop_conf.rx_size,

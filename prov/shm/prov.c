@@ -27,6 +27,7 @@ static void define_offer(void)
 		.protocol = FI_PROTO_SHM,
 		.protocol_version = SHM_VERSION,	/* of this library's own format */
 		.reach = FI_LOCAL_COMM,
+		.progress = FI_PROGRESS_MANUAL,
 		.inject_size = ENG_INJECT_MAX,
 		.tx_size = shm_conf.tx_size,
 		.rx_size = shm_conf.rx_size,

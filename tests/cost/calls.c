@@ -139,7 +139,6 @@ static void find(const char *prov, enum fi_ep_type type)
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = type;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	hints->fabric_attr->prov_name = strdup(prov);
 	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", NULL,

@@ -60,7 +60,6 @@ static struct fi_info *find(const char *prov)
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	hints->fabric_attr->prov_name = strdup(prov);
 	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 15), strcmp(prov, "shm") ? "127.0.0.1" : NULL,

@@ -62,6 +62,8 @@ static void check_entry(const struct fi_info *info, const struct hints_call *cal
 		assert_int_equal(info->domain_attr->av_type, h->domain_attr->av_type);
 	if (h->domain_attr->data_progress)
 		assert_int_equal(info->domain_attr->data_progress, h->domain_attr->data_progress);
+	if (h->domain_attr->data_progress && !h->domain_attr->control_progress)
+		assert_int_equal(info->domain_attr->control_progress, h->domain_attr->data_progress);
 	assert_true(info->domain_attr->cq_data_size >= h->domain_attr->cq_data_size);
 }
 

@@ -29,6 +29,8 @@ struct eng_offer_of {
 	uint32_t protocol;		/* FI_PROTO_* */
 	uint32_t protocol_version;
 	uint64_t reach;			/* FI_LOCAL_COMM, FI_REMOTE_COMM */
+	enum fi_progress progress;	/* of data and control, where the hints name none: what
+					 * programs know from other providers of that name */
 	size_t inject_size, tx_size, rx_size;	/* where the hints name none */
 };
 

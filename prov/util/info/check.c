@@ -488,8 +488,9 @@ static int narrow_domain(const struct check *ck, struct fi_domain_attr *out)
 	if (!want)
 		return 0;
 	ECHO(out, want, threading);
-	ECHO(out, want, control_progress);
 	ECHO(out, want, data_progress);
+	out->control_progress = want->control_progress ? want->control_progress :
+							 out->data_progress;
 	ECHO(out, want, resource_mgmt);
 	ECHO(out, want, av_type);
 	ECHO(out, want, tclass);

@@ -33,6 +33,9 @@
  *  threading, progress, resource_mgmt, av_type, tclass, queue sizes, context counts:
  *                echoed; the offer's where nothing was asked for.  Programs
  *                compare them for equality (MPICH with threading)
+ *  control_progress  as data_progress, where it was not asked for: a program that polls for
+ *                its transfers polls for its connections, and the thread that would make
+ *                them progress would need locks that FI_THREAD_DOMAIN promises to do without
  *  msg_order     what was asked for; all that is offered if nothing was
  *  mode bits     only those required
  *  everything else: the offer's

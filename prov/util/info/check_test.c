@@ -352,6 +352,33 @@ static void test_models_are_echoed(void **state)
 	domain.av_type = FI_AV_UNSPEC;
 }
 
+/* Control follows data, and is what was asked for where something was. */
+static void test_control_progress(void **state)
+{
+	static const struct { enum fi_progress offered, data, control, want_data, want_control; } rows[] = {
+		{ FI_PROGRESS_AUTO, 0, 0, FI_PROGRESS_AUTO, FI_PROGRESS_AUTO },
+		{ FI_PROGRESS_MANUAL, 0, 0, FI_PROGRESS_MANUAL, FI_PROGRESS_MANUAL },
+		{ FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, 0, FI_PROGRESS_MANUAL, FI_PROGRESS_MANUAL },
+		{ FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO, 0, FI_PROGRESS_AUTO, FI_PROGRESS_AUTO },
+		{ FI_PROGRESS_MANUAL, 0, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO },
+		{ FI_PROGRESS_AUTO, 0, FI_PROGRESS_MANUAL, FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL },
+		{ FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, FI_PROGRESS_CONTROL_UNIFIED, FI_PROGRESS_MANUAL,
+		  FI_PROGRESS_CONTROL_UNIFIED },
+	};
+	struct fixture *f = *state;
+	struct fi_domain_attr *want = f->hints->domain_attr;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		domain.control_progress = domain.data_progress = rows[i].offered;
+		want->data_progress = rows[i].data;
+		want->control_progress = rows[i].control;
+		assert_yes(f);
+		assert_int_equal(f->info->domain_attr->data_progress, rows[i].want_data);
+		assert_int_equal(f->info->domain_attr->control_progress, rows[i].want_control);
+	}
+	domain.control_progress = domain.data_progress = FI_PROGRESS_AUTO;
+}
+
 static void test_manual_only(void **state)
 {
 	const struct info_limits manual = { .manual_only = true };
@@ -689,7 +716,7 @@ int main(void)
 		T(test_no_hints), T(test_zeroed_and_sparse_hints), T(test_caps),
 		T(test_context_caps), T(test_mode), T(test_required_mode_without_hints),
 		T(test_addr_format), T(test_names), T(test_nic), T(test_models_are_echoed),
-		T(test_manual_only), T(test_maxima), T(test_traffic_classes),
+		T(test_control_progress), T(test_manual_only), T(test_maxima), T(test_traffic_classes),
 		T(test_sizes_of_the_answer),
 		T(test_shared_contexts), T(test_tag_format), T(test_auth_keys),
 		T(test_handle), T(test_mr_mode), T(test_check_only),

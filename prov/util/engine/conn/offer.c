@@ -54,14 +54,15 @@ static void fill_ep(struct eng_offer *offer, const struct eng_offer_of *of)
 	};
 }
 
-/* Progress is automatic on request and the domain thread-safe at most: hints lower both. */
-static void fill_domain(struct eng_offer *offer, uint64_t caps, size_t ctx_max)
+/* The domain is thread-safe at most; every kind of progress can be had. */
+static void fill_domain(struct eng_offer *offer, const struct eng_offer_of *of, uint64_t caps,
+			size_t ctx_max)
 {
 	offer->domain = (struct fi_domain_attr) {
 		.caps = caps,
 		.threading = FI_THREAD_SAFE,
-		.control_progress = FI_PROGRESS_AUTO,
-		.data_progress = FI_PROGRESS_AUTO,
+		.control_progress = of->progress,
+		.data_progress = of->progress,
 		.resource_mgmt = FI_RM_ENABLED,
 		.av_type = FI_AV_UNSPEC,
 		.mr_key_size = 8,
@@ -92,7 +93,7 @@ void eng_offer_fill(struct eng_offer *offer, const struct eng_offer_of *of)
 
 	fill_queues(offer, of, tx_caps, rx_caps);
 	fill_ep(offer, of);
-	fill_domain(offer, domain_caps, rdm ? ENG_CTX_MAX : 1);
+	fill_domain(offer, of, domain_caps, rdm ? ENG_CTX_MAX : 1);
 	offer->fabric = (struct fi_fabric_attr) { .prov_version = OFI_PROV_VERSION };
 	offer->info = (struct fi_info) {
 		.caps = tx_caps | rx_caps | domain_caps,
