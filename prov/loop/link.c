@@ -175,12 +175,16 @@ static bool finish(struct chan *chan)
 
 static void on_timer(struct chan *chan, uint64_t now)
 {
-	if (chan->state == CHAN_CONNECTING) {
-		release(chan);
-		chan_connect_failed(chan, FI_ETIMEDOUT, true);
-	} else {
+	char to[CHAN_TEXT_MAX];
+
+	if (chan->state != CHAN_CONNECTING) {
 		flush(chan);
+		return;
 	}
+	/* an endpoint that is closed answers, so this one is there: it is waited for */
+	chan_overdue(chan);
+	CHAN_WARN_SPARSE(chan->link, "%s does not answer: that endpoint makes no progress; does the "
+			 "program read its queues? Waiting for it\n", chan_peer_text(chan, to));
 }
 
 static const char *advice(const struct chan *chan, int err)
@@ -191,8 +195,6 @@ static const char *advice(const struct chan *chan, int err)
 		       "or tcp for those of another one";
 	case FI_ECONNREFUSED:
 		return "no endpoint of this process has that address";
-	case FI_ETIMEDOUT:
-		return "that endpoint makes no progress: does the program read its queues?";
 	default:
 		return NULL;
 	}
@@ -412,18 +414,36 @@ static int receive(struct loop_link *link, int budget)
 	return done;
 }
 
-static int poll_all(struct obj_poller *base, unsigned budget)
+/* receive_all - from the inboxes of all endpoints. */
+static int receive_all(struct loop_poller *poller, int budget)
 {
-	struct loop_poller *poller = (struct loop_poller *) base;
 	struct loop_link *link;
 	int done = 0;
 
-	chan_poller_begin(&poller->base);
 	poller->more = false;
-	if (timers_next(&poller->base.timers) != UINT64_MAX)
-		done = timers_fire(&poller->base.timers, clock_ns());
 	list_for_each_entry(link, &poller->links, node)
-		done += receive(link, (int) budget);
+		done += receive(link, budget);
+	return done;
+}
+
+/* look - at all that has arrived, for a timer that is due. */
+static bool look(struct chan_poller *base, int *done_p)
+{
+	struct loop_poller *poller = (struct loop_poller *) base;
+
+	*done_p += receive_all(poller, OBJ_POLL_BUDGET);
+	return !poller->more;
+}
+
+static int poll_all(struct obj_poller *base, unsigned budget)
+{
+	struct loop_poller *poller = (struct loop_poller *) base;
+	int done = 0;
+
+	chan_poller_begin(&poller->base);
+	if (poller->base.timers.cnt)
+		done = chan_poller_timers(&poller->base, look);
+	done += receive_all(poller, (int) budget);
 	poller->base.polling = false;
 	return done;
 }
@@ -432,11 +452,12 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct loop_poller *poller = (struct loop_poller *) base;
-	uint64_t due = timers_next(&poller->base.timers), soon = clock_ns() + RETRY_NS;
+	uint64_t due = UINT64_MAX, soon = clock_ns() + RETRY_NS;
 	struct loop_link *link;
 
 	if (poller->more)
 		return -FI_EAGAIN;
+	chan_poller_sleep(&poller->base, &due);
 	list_for_each_entry(link, &poller->links, node)
 		if (!list_empty(&link->rx) && soon < due)
 			due = soon;
@@ -506,7 +527,6 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	struct chan_conf conf = {
 		.retry_ms = loop_conf.retry_ms,
 		.conn_timeout_ms = loop_conf.timeout_ms,
-		.yield_timeout_ms = loop_conf.timeout_ms,
 		.backoff_ns = 1 * CLOCK_NS_PER_MS,
 		.yield_ns = 100 * CLOCK_NS_PER_MS,
 	};

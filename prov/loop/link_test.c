@@ -255,6 +255,34 @@ static void what_was_sent_before_closing_arrives(void **state)
 	fake_close(b, 100);
 }
 
+/* An endpoint that does not poll is there: one that closes answers. */
+static void an_endpoint_that_does_not_poll_is_waited_for(void **state)
+{
+	struct eng_ep *a = ep_at("a");
+	struct loop_inbox *busy;
+	struct list msgs;
+	struct loop_msg *msg;
+	fake_addr addr = { "" };
+	struct eng_peer *peer;
+	uint64_t until;
+
+	loop_conf.timeout_ms = 20;
+	CHECK(!loop_name_make(NULL, "busy", addr.name));
+	assert_int_equal(loop_inbox_new(addr.name, &busy), 0);
+	peer = fake_peer(a, &addr);
+	fake_send(peer, 8, 0);
+	for (until = clock_deadline(100); clock_ns() < until;)
+		fake_poll();
+	assert_int_equal(peer->down, 0);
+	assert_int_equal(peer->lost_cnt, 0);
+	fake_close(a, 0);
+	list_init(&msgs);
+	loop_inbox_close(busy, &msgs);
+	while ((msg = list_pop_entry(&msgs, struct loop_msg, node)))
+		loop_msg_free(msg);
+	loop_inbox_put(busy);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -269,6 +297,7 @@ int main(void)
 		TEST(a_peer_that_closes_is_lost_and_a_new_one_found),
 		TEST(forgetting_peers_at_any_time_does_not_confuse_them),
 		TEST(what_was_sent_before_closing_arrives),
+		TEST(an_endpoint_that_does_not_poll_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,7 +170,7 @@ int rxd_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req_p,
 {
 	struct rxd_hello hello = ((struct req *) req_p)->hello;
 	struct rxd_conn *conn;
-	uint64_t now = rxd_dg_now();
+	uint64_t now = rxd_now(rxd_link_poller(rxd_link_of(chan_link_of(base))));
 	int ret;
 
 	free(req_p);

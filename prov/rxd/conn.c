@@ -76,7 +76,7 @@ void rxd_conn_rearm(struct rxd_conn *conn, uint64_t now)
 
 static void fire_alive(struct rxd_conn *conn, uint64_t now)
 {
-	if (dead_due(conn) <= now) {
+	if (dead_due(conn) <= rxd_conn_poller(conn)->looked_ns) {
 		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}
@@ -325,6 +325,5 @@ const struct chan_ops rxd_chan_ops = {
 	.finish = on_finish,
 	.timer = on_timer,
 	.advice = advice,
-	.now = rxd_dg_now,
 	.nap = rxd_dg_nap,
 };

@@ -59,6 +59,8 @@ struct rxd_poller {
 	struct list doms;		/* struct rxd_dom */
 	uint64_t armed_seq;		/* base.seq at the last arm(): a thread slept then */
 	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */
+	uint64_t polled_ns;		/* rxd_now() in the last poll that had a timer set */
+	uint64_t looked_ns;		/* what had arrived by then has been looked at */
 	unsigned until_read;		/* polls until the queues are read though nothing is expected */
 	/* The datagrams being sent together, all of one connection. */
 	uint64_t burst_pn;		/* number of the first */
@@ -76,6 +78,12 @@ struct rxd_poller {
 
 /* rxd_poller_get - the group's, made on first use.  Errors: -FI_ENOMEM, -FI_EMFILE. */
 int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p);
+
+/* rxd_now - the time of everything here but what goes below: see chan_poller_now(). */
+static inline uint64_t rxd_now(struct rxd_poller *poller)
+{
+	return chan_poller_now(&poller->base);
+}
 
 /* rxd_poller_flush - send what waits, each connection in its turn. */
 void rxd_poller_flush(struct rxd_poller *poller, uint64_t now);

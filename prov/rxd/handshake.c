@@ -122,7 +122,7 @@ void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
 
 static void cookie_send(struct rxd_link *link, const struct rxd_hello *hello)
 {
-	struct rxd_cookie cookie = rxd_cookie_make(&link->key, hello, rxd_dg_now());
+	struct rxd_cookie cookie = rxd_cookie_make(&link->key, hello, rxd_now(rxd_link_poller(link)));
 	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(cookie)];
 	size_t len = rxd_put_hdr(buf, RXD_RETRY, RXD_F_SUM, hello->cid, 0);
 
@@ -185,14 +185,21 @@ int rxd_hello_start(struct chan *chan)
 		conn->handshake = NULL;
 		return ret;
 	}
-	hello_send(conn, rxd_dg_now());
+	hello_send(conn, rxd_now(rxd_conn_poller(conn)));
 	chan_timer_set(chan, rxd_hello_due(conn));
 	return 0;
 }
 
+/* connect_timeout_ms - a peer that has answered once lives: its program computes since then. */
+static int connect_timeout_ms(const struct rxd_conn *conn)
+{
+	return conn->handshake->answered && rxd_conf.peer_timeout_ms > rxd_conf.conn_timeout_ms ?
+	       rxd_conf.peer_timeout_ms : rxd_conf.conn_timeout_ms;
+}
+
 static uint64_t give_up_at(const struct rxd_conn *conn)
 {
-	return conn->chan.first_ns + (uint64_t) rxd_conf.conn_timeout_ms * CLOCK_NS_PER_MS;
+	return conn->chan.first_ns + (uint64_t) connect_timeout_ms(conn) * CLOCK_NS_PER_MS;
 }
 
 uint64_t rxd_hello_due(const struct rxd_conn *conn)
@@ -241,7 +248,7 @@ void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 {
 	struct rxd_handshake *handshake = conn->handshake;
-	uint64_t now = rxd_dg_now();
+	uint64_t now = rxd_now(rxd_conn_poller(conn));
 
 	if (conn->chan.state != CHAN_CONNECTING || handshake->cookie.mac == pkt->cookie.mac)
 		return;
@@ -287,7 +294,7 @@ static void connected(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t
 
 void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 {
-	uint64_t now = rxd_dg_now();
+	uint64_t now = rxd_now(rxd_conn_poller(conn));
 
 	if (rxd_conn_alive(conn) && conn->peer_cid == pkt->hello.cid) {
 		rxd_tx_ping(conn, now);		/* it does not know yet that its WELCOME has arrived */
@@ -401,7 +408,7 @@ static void refuse_version(struct rxd_link *link, const struct rxd_pkt *pkt)
 void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
 	const struct rxd_hello *hello = &pkt->hello;
-	uint64_t now = rxd_dg_now();
+	uint64_t now = rxd_now(rxd_link_poller(link));
 
 	/* a reply must not be longer than the HELLO */
 	if (hello->addr_len != link->base.addr_len || link->base.closing)
@@ -424,7 +431,7 @@ void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
 	struct rxd_conn *conn = hmap_find(&link->by_cid, pkt->conn);
 	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_reset)];
-	uint64_t now = rxd_dg_now();
+	uint64_t now = rxd_now(rxd_link_poller(link));
 	size_t len;
 
 	if (conn && rxd_conn_alive(conn) && conn->peer_cid == pkt->cid) {

@@ -48,7 +48,7 @@ static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struc
 static uint64_t input_time(struct rxd_poller *poller)
 {
 	if (!poller->input_ns)
-		poller->input_ns = rxd_dg_now();
+		poller->input_ns = rxd_now(poller);
 	return poller->input_ns;
 }
 
@@ -265,7 +265,7 @@ static void flush(struct eng_link *base)
 	struct rxd_poller *poller = rxd_link_poller(rxd_link_of(chan_link_of(base)));
 
 	if (!list_empty(&poller->base.dirty))
-		rxd_poller_flush(poller, rxd_dg_now());
+		rxd_poller_flush(poller, rxd_now(poller));
 }
 
 const struct eng_link_ops rxd_link_ops = {

@@ -119,7 +119,7 @@ void rxd_on_path_response(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint
 	struct rxd_migration *migration = rxd_migration_of(conn);
 	struct rxd_link *link = rxd_conn_link(conn);
 	uint8_t addr[RXD_ADDR_MAX];
-	uint64_t now = rxd_dg_now();
+	uint64_t now = rxd_now(rxd_conn_poller(conn));
 	fi_addr_t to;
 	size_t len;
 

@@ -70,6 +70,23 @@ static bool read_due(struct rxd_poller *poller)
 	return true;
 }
 
+/* fire_timers - those that may send do not wait for the end of a queue that is never empty.  Those that
+ * end something compare their time with looked_ns (conn.h), which lags by a poll: so no clock is read
+ * before the queues.
+ */
+static int fire_timers(struct rxd_poller *poller, uint64_t now, bool all)
+{
+	struct chan_poller *chans = &poller->base;
+
+	if (all || ++chans->looks >= CHAN_LOOKS_MAX) {
+		chans->looks = 0;
+		poller->looked_ns = poller->polled_ns;
+	}
+	poller->polled_ns = now;
+	chans->asleep = false;
+	return timers_next(&chans->timers) <= now ? timers_fire(&chans->timers, now) : 0;
+}
+
 /* In this order: ACKs that arrive make room in the windows, timers may retransmit, and both send
  * with the flush behind them.  Losses come last, since their upcalls may open and close
  * connections.
@@ -78,6 +95,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxd_poller *poller = poller_of(base);
 	struct chan_poller *chans = &poller->base;
+	bool all = true;
 	uint64_t now;
 	int done = 0;
 
@@ -86,19 +104,20 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (poller->deferred)
 		rxd_rx_deferred(poller);
 	if (!list_empty(&chans->dirty))
-		rxd_poller_flush(poller, rxd_dg_now());
-	if (read_due(poller))
+		rxd_poller_flush(poller, rxd_now(poller));
+	if (read_due(poller)) {
 		done += rxd_dg_poll(poller, budget, rxd_link_input);
+		all = done < (int) budget;
+	}
 	now = poller->input_ns;
 	if (chans->timers.cnt) {
-		now = now ? now : rxd_dg_now();
-		if (timers_next(&chans->timers) <= now)
-			done += timers_fire(&chans->timers, now);
+		now = now ? now : rxd_now(poller);
+		done += fire_timers(poller, now, all);
 	}
 	if (chan_poller_resumes(chans))
 		done += resume_paused(poller, now);
 	if (!list_empty(&chans->dirty))
-		rxd_poller_flush(poller, now ? now : rxd_dg_now());
+		rxd_poller_flush(poller, now ? now : rxd_now(poller));
 	if (!list_empty(&chans->failed))
 		done += chan_poller_drain(&chans->failed, report_failed);
 	chans->polling = false;
@@ -123,7 +142,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 			return -FI_EAGAIN;
 	if (rxd_dg_arm(poller))
 		return -FI_EAGAIN;
-	clock_earlier(deadline_ns, timers_next(&chans->timers));
+	chan_poller_sleep(chans, deadline_ns);
 	if (!list_empty(&chans->dirty))
 		clock_earlier(deadline_ns, rxd_dg_now() + RETRY_BLOCKED_NS);
 	chan_poller_arm_paused(chans, rxd_dg_now(), deadline_ns);
@@ -158,6 +177,7 @@ int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p)
 	*poller_p = poller;
 	if (!ret)
 		return 0;
+	chan_poller_clock(base, rxd_dg_now);
 	list_init(&poller->doms);
 	pool_init(&poller->chunks, sizeof(struct rxd_item) + RXD_CHUNK, 8, 0);
 	pool_init(&poller->items, sizeof(struct rxd_item), 64, 0);

@@ -396,7 +396,7 @@ int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt)
 		rxd_conn_schedule(conn);
 		return ret;
 	}
-	if (rxd_tx_push(conn, rxd_dg_now()))
+	if (rxd_tx_push(conn, rxd_now(rxd_conn_poller(conn))))
 		rxd_conn_schedule(conn);
 	rxd_conn_rearm(conn, conn->loss.last_ns);
 	return ret;
@@ -435,7 +435,7 @@ void *rxd_tx_slot(void *chan, size_t len)
 	if (!is_fast(conn, size) || len > SHORT_MAX || rxd_loss_room(&conn->loss) ||
 	    rxd_stream_room(conn, size))
 		return NULL;
-	now = rxd_dg_now();
+	now = rxd_now(rxd_conn_poller(conn));
 	if (conn->cc.paced_ns > now)
 		return NULL;
 	rxd_conn_poller(conn)->slot_ns = now;

@@ -228,13 +228,30 @@ static bool has_chores(const struct rxm_poller *poller)
 	       !list_empty(&poller->chan.failed);
 }
 
+/* look - at all that has arrived, for a timer that is due.  The provider below may leave a part for
+ * its next poll: it says so when it is asked whether a thread may sleep.
+ */
+static bool look(struct chan_poller *base, int *done_p)
+{
+	struct rxm_poller *poller = container_of(base, struct rxm_poller, chan);
+	struct rxm_dom *dom;
+	bool all = true;
+	int done;
+
+	list_for_each_entry(dom, &poller->doms, base.node)
+		all &= !rxm_dom_arm(dom);
+	done = read_queues(poller, OBJ_POLL_BUDGET);
+	*done_p += done;
+	return all && !done;
+}
+
 /* do_chores - what does not begin with a completion or an event. */
 static int do_chores(struct rxm_poller *poller)
 {
 	int done = 0;
 
 	if (poller->chan.timers.cnt)
-		done += timers_fire(&poller->chan.timers, clock_ns());
+		done += chan_poller_timers(&poller->chan, look);
 	done += chan_poller_drain(&poller->rmas, rxm_rma_continue);
 	if (chan_poller_resumes(&poller->chan))
 		done += chan_poller_drain(&poller->chan.paused, resume);
@@ -271,7 +288,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	list_for_each_entry(dom, &poller->doms, base.node)
 		if (rxm_dom_arm(dom))
 			return -FI_EAGAIN;
-	clock_earlier(deadline_ns, timers_next(&poller->chan.timers));
+	chan_poller_sleep(&poller->chan, deadline_ns);
 	chan_poller_arm_paused(&poller->chan, now, deadline_ns);
 	if (dirty || !list_empty(&poller->rmas))
 		clock_earlier(deadline_ns, now + RETRY_NS);

@@ -575,6 +575,15 @@ static __attribute__((noinline)) void measure(struct shm_poller *poller)
 		poller->crowd--;
 }
 
+/* look - at the sockets, for a timer that is due: the rings have none. */
+static bool look(struct chan_poller *base, int *done_p)
+{
+	int cnt = ask_sockets(container_of(base, struct shm_poller, base));
+
+	*done_p += cnt;
+	return cnt < CHAN_EVENTS_MAX;
+}
+
 /* poll_first, poll_last - the work before and after the rings that most polls have none of. */
 static __attribute__((noinline)) int poll_first(struct shm_poller *poller)
 {
@@ -583,7 +592,7 @@ static __attribute__((noinline)) int poll_first(struct shm_poller *poller)
 	if (poller->asleep)
 		wake(poller);
 	if (poller->base.timers.cnt)
-		done += timers_fire(&poller->base.timers, clock_ns());
+		done += chan_poller_timers(&poller->base, look);
 	if (chan_poller_resumes(&poller->base))
 		done += chan_poller_drain(&poller->base.paused, resume);
 	return done;
@@ -751,7 +760,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	if (anything(poller) || blocked_moves(poller))
 		return -FI_EAGAIN;
 	deactivate_idle(poller);
-	clock_earlier(deadline_ns, timers_next(&poller->base.timers));
+	chan_poller_sleep(&poller->base, deadline_ns);
 	chan_poller_arm_paused(&poller->base, now, deadline_ns);
 	return 0;
 }

@@ -140,7 +140,7 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	conn->wireup = wireup;
 	conn->poller = link->poller;
 	conn->link = link;
-	conn->since_ns = clock_ns();
+	conn->since_ns = chan_poller_now(&link->poller->base);
 	list_init(&conn->state_node);
 	list_init(&conn->tx.dirty_node);
 	list_init(&conn->park_node);

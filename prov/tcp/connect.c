@@ -74,7 +74,7 @@ static bool refuses_always(const struct tcp_conn *conn, const struct tcp_hello *
 {
 	uint64_t limit = (uint64_t) conn->link->conf->conn_timeout_ms * CLOCK_NS_PER_MS;
 
-	return !hello->epoch && clock_ns() > conn->chan->base.first_ns + limit;
+	return !hello->epoch && chan_now(&conn->link->base) > conn->chan->base.first_ns + limit;
 }
 
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)

@@ -345,6 +345,30 @@ static void a_busy_connecting_program_is_not_late(void **state)
 	fake_close(a, 0);
 }
 
+/* Nobody sent anything while the accepting program computed: time that it did not look is no silence. */
+static void a_connecting_peer_outlives_a_pause_here(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct script script = script_open();
+	struct tcp_listener *listener = &container_of(a->link, struct tcp_link, base.base)->listener;
+	struct tcp_hello hello;
+	int fd, i;
+
+	tcp_conf.conn_timeout_ms = 1300;
+	fd = script_connect(a);
+	FAKE_UNTIL(2000, listener->half_open == 1);
+	usleep(1400000);
+	for (i = 0; i < 10; i++)
+		fake_poll();
+	script.hello.type = TCP_WIRE_HELLO;
+	script_send(&script, fd);
+	assert_true(script_recv(fd, &hello));
+	assert_int_equal(hello.type, TCP_WIRE_WELCOME);
+	close(fd);
+	close(script.listener);
+	fake_close(a, 0);
+}
+
 static void a_yielded_connect_is_retried(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
@@ -514,6 +538,7 @@ int main(void)
 		TEST(refusals_are_reported_or_repeated),
 		TEST(a_busy_program_is_waited_for),
 		TEST(a_busy_connecting_program_is_not_late),
+		TEST(a_connecting_peer_outlives_a_pause_here),
 		TEST(a_yielded_connect_is_retried),
 		TEST(a_torn_packet_is_reported),
 		TEST(an_unreachable_peer_is_reported_once),

@@ -227,7 +227,7 @@ static void start_answer_timer(struct tcp_conn *conn)
 	uint64_t limit = connect_timeout_ns(conn);
 
 	chan_poller_timer(&conn->poller->base, &conn->timer,
-			  clock_ns() + (ANSWER_OVERDUE_NS < limit ? ANSWER_OVERDUE_NS : limit));
+			  chan_poller_now(&conn->poller->base) + (ANSWER_OVERDUE_NS < limit ? ANSWER_OVERDUE_NS : limit));
 }
 
 /* on_answer_overdue - a peer has not answered for long: it makes no progress, or a program has not
@@ -241,7 +241,8 @@ static void on_answer_overdue(struct tcp_conn *conn)
 		conn->overdue = true;
 		if (conn->chan)
 			chan_overdue(&conn->chan->base);
-		chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + connect_timeout_ns(conn));
+		chan_poller_timer(&conn->poller->base, &conn->timer,
+				  chan_poller_now(&conn->poller->base) + connect_timeout_ns(conn));
 	} else if (conn->wireup->impatient) {
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 	} else {
@@ -363,7 +364,7 @@ void tcp_conn_half_close(struct tcp_conn *conn)
 	conn->timer.fire = tcp_conn_timed_out;	/* fi_accept() has had another use for it */
 	shutdown(conn->src.fd, SHUT_WR);
 	chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN);
-	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + CLOSING_NS);
+	chan_poller_timer(&conn->poller->base, &conn->timer, chan_poller_now(&conn->poller->base) + CLOSING_NS);
 }
 
 void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, size_t len)

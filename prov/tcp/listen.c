@@ -77,7 +77,7 @@ static bool is_silent(const struct tcp_conn *conn)
  */
 static bool evict(struct tcp_link *link, bool silent, uint64_t age_ns, bool *young_p)
 {
-	uint64_t now = clock_ns();
+	uint64_t now = chan_poller_now(&link->poller->base);
 	struct tcp_conn *conn;
 
 	*young_p = false;

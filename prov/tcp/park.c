@@ -76,7 +76,7 @@ bool tcp_park_want(struct tcp_poller *poller, unsigned cnt)
 	if (poller->park_want < cnt)
 		poller->park_want = cnt;
 	if (!poller->park_timer.at)
-		chan_poller_timer(&poller->base, &poller->park_timer, clock_ns() + PAUSE_NS);
+		chan_poller_timer(&poller->base, &poller->park_timer, chan_poller_now(&poller->base) + PAUSE_NS);
 	return true;
 }
 
@@ -172,7 +172,7 @@ static void park_loop(struct tcp_chan *chan)
 
 static void request_park(struct tcp_conn *conn)
 {
-	conn->nack_ns = clock_ns();
+	conn->nack_ns = chan_poller_now(&conn->poller->base);
 	if (conn->chan->loop)
 		park_loop(conn->chan);
 	else if (tcp_tx_ctl(conn, TCP_WIRE_PARK) && conn->state == TCP_CONN_READY)
@@ -252,7 +252,7 @@ static void on_park(struct tcp_conn *conn)
 static void on_park_nack(struct tcp_conn *conn)
 {
 	chan_set_state(&conn->chan->base, CHAN_READY);
-	conn->nack_ns = clock_ns();
+	conn->nack_ns = chan_poller_now(&conn->poller->base);
 	tcp_tx_pump(conn);
 }
 

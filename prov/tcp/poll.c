@@ -193,13 +193,24 @@ void tcp_poller_reap(struct tcp_poller *poller)
 
 /* ---- the poller ops ------------------------------------------------------------ */
 
+/* look - at all that has arrived, for a timer that is due: also at sockets outside of the set. */
+static bool look(struct chan_poller *base, int *done_p)
+{
+	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+
+	if (poller->rest || attach(poller))
+		return false;
+	*done_p += ask_set(poller);
+	return poller->asked_all;
+}
+
 /* poll_rare - timers, paused connections and queued connects: most polls have none. */
 static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 {
 	int done = 0;
 
 	if (poller->base.timers.cnt)
-		done += timers_fire(&poller->base.timers, clock_ns());
+		done += chan_poller_timers(&poller->base, look);
 	if (chan_poller_resumes(&poller->base))
 		done += chan_poller_drain(&poller->base.paused, resume);
 	chan_poller_next(&poller->base);
@@ -324,13 +335,14 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
-	uint64_t due = timers_next(&poller->base.timers);
+	uint64_t due = UINT64_MAX;
 
 	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) || poller->rest ||
 	    chan_poller_connects(&poller->base))
 		return -FI_EAGAIN;
 	if (attach(poller))
 		return -FI_EAGAIN;
+	chan_poller_sleep(&poller->base, &due);
 	poller->until_wait = 0;	/* the next poll asks the set: it finds what woke the thread */
 	chan_poller_arm_paused(&poller->base, clock_ns(), &due);
 	if (poller->unacked_due_ns < due)

@@ -71,9 +71,9 @@ static void mishap(void)
 
 static void tick(struct rxd_poller *poller)
 {
-	uint64_t next = snet_next(), due = timers_next(&poller->base.timers);
+	uint64_t next = snet_next();
 
-	next = due < next ? due : next;
+	chan_poller_sleep(&poller->base, &next);
 	if (next > snet_now && next != UINT64_MAX && snet_rnd(4))
 		snet_now = next;
 	else

@@ -122,7 +122,7 @@ int chan_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_
 
 uint64_t chan_now(const struct chan_link *link)
 {
-	return link->ops->now ? link->ops->now() : clock_ns();
+	return chan_poller_now(link->poller);
 }
 
 /* ---- texts ------------------------------------------------------------------------- */

@@ -114,10 +114,7 @@ struct chan_ops {
 	/* text - an address of this link's peers, for the log.  May be NULL: socket addresses. */
 	const char *(*text)(const void *addr, size_t len, char buf[CHAN_TEXT_MAX]);
 
-	/* now - a clock in ns.  May be NULL: clock_ns(). */
-	uint64_t (*now)(void);
-
-	/* nap - sleep for @ns of that clock.  May be NULL: nanosleep(). */
+	/* nap - sleep for @ns of the poller's clock.  May be NULL: nanosleep(). */
 	void (*nap)(uint64_t ns);
 };
 
@@ -201,7 +198,7 @@ static inline struct chan_link *chan_link_of(struct eng_link *base)
 	return (struct chan_link *) base;	/* its first member */
 }
 
-/* chan_now - by the link's clock. */
+/* chan_now - chan_poller_now() of the link's poller: time in which nobody polls does not count. */
 uint64_t chan_now(const struct chan_link *link);
 
 /* chan_text - an address for the log.  Returns @buf. */

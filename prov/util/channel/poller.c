@@ -25,12 +25,49 @@ int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, siz
 	if (!ret)
 		return 0;
 	timers_init(&poller->timers);
+	chan_poller_clock(poller, clock_ns);
 	list_init(&poller->queued);
 	list_init(&poller->dirty);
 	list_init(&poller->failed);
 	list_init(&poller->paused);
 	poller->unexpected_max = CHAN_UNEXPECTED_MIN;
 	return 1;
+}
+
+/* ---- time ------------------------------------------------------------------------------ */
+
+void chan_poller_clock(struct chan_poller *poller, uint64_t (*clock)(void))
+{
+	poller->clock = clock;
+	poller->read_ns = clock();
+}
+
+/* A thread that sleeps wakes when its first timer is due; if it is later than that by more than a step,
+ * it was stopped, or slept for a part of the time only.
+ */
+void chan_poller_away(struct chan_poller *poller, uint64_t now)
+{
+	uint64_t due = timers_next(&poller->timers);
+
+	if (poller->asleep && now - poller->away_ns - CHAN_STEP_NS <= due)
+		return;
+	poller->away_ns += now - poller->read_ns - CHAN_STEP_NS;
+}
+
+/* The time is read before the look: what arrives meanwhile may be left for the next poll. */
+int chan_poller_timers(struct chan_poller *poller,
+		       bool (*look)(struct chan_poller *poller, int *done_p))
+{
+	uint64_t now = chan_poller_now(poller);
+	int done = 0;
+
+	poller->asleep = false;
+	if (timers_next(&poller->timers) > now)
+		return 0;
+	if (!look(poller, &done) && ++poller->looks < CHAN_LOOKS_MAX)
+		return done;
+	poller->looks = 0;
+	return done + timers_fire(&poller->timers, now);
 }
 
 /* It is at the beginning of what the transport has. */
@@ -104,7 +141,7 @@ void chan_listener_pause(struct chan_listener *listener)
 {
 	chan_src_want(listener->poller, &listener->src, 0);
 	chan_poller_timer(listener->poller, &listener->timer,
-			  clock_ns() + CHAN_LISTEN_PAUSE_MS * CLOCK_NS_PER_MS);
+			  chan_poller_now(listener->poller) + CHAN_LISTEN_PAUSE_MS * CLOCK_NS_PER_MS);
 }
 
 void chan_listener_stop(struct chan_listener *listener)

@@ -31,7 +31,12 @@ struct chan_poller {
 	uint64_t app_polls;		/* prog->polls at the last poll */
 	unsigned connecting;		/* attempts in flight */
 	unsigned connecting_max;	/* at a time; 0: no limit */
-	struct timers timers;
+	struct timers timers;		/* by chan_poller_now(); chan_poller_timers() fires them */
+	uint64_t (*clock)(void);	/* the system's, in ns; the link may replace it at first */
+	uint64_t read_ns;		/* what it said when it was read last */
+	uint64_t away_ns;		/* how far chan_poller_now() is behind it */
+	bool asleep;			/* arm() was called since the last poll: what arrives wakes */
+	unsigned looks;			/* polls in a row that had a timer due, and did not see all */
 	struct list queued;		/* struct chan by node: attempts that wait for their turn */
 	struct list dirty;		/* the link's: connections with something to send */
 	struct list failed;		/* the link's: connections whose end must be reported */
@@ -94,6 +99,61 @@ int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, siz
 
 /* chan_poller_free - free what chan_poller_get() made, and close its descriptor. */
 void chan_poller_free(struct chan_poller *poller);
+
+/* ---- time ------------------------------------------------------------------------------ */
+
+/* What has arrived counts before time does.  Two rules, for all links:
+ *
+ * - A timer fires only after everything that had arrived when it was due was looked at
+ *   (chan_poller_timers()).
+ * - Time in which the process does not look does not count: it computes, is stopped or swapped out.
+ *   chan_poller_now() advances by CHAN_STEP_NS at most from one poll to the next, except while a
+ *   thread sleeps on the descriptors, which is a way to look.  So no limit of a time passes in a
+ *   pause, however long, and one that has begun goes on after it.
+ */
+#define CHAN_STEP_NS CLOCK_NS_PER_S
+
+/* chan_poller_clock - replace the system's clock.  Before anything has a time. */
+void chan_poller_clock(struct chan_poller *poller, uint64_t (*clock)(void));
+
+/* chan_poller_away - the clock has advanced by more than CHAN_STEP_NS, to @now. */
+void chan_poller_away(struct chan_poller *poller, uint64_t now);
+
+/* chan_poller_now - the time by which all timers, and all limits of a time, are kept.
+ * Units: ns
+ */
+static inline uint64_t chan_poller_now(struct chan_poller *poller)
+{
+	uint64_t now = poller->clock();
+
+	if (__builtin_expect(now - poller->read_ns > CHAN_STEP_NS, 0))
+		chan_poller_away(poller, now);
+	poller->read_ns = now;
+	return now - poller->away_ns;
+}
+
+/* chan_poller_due - when the first timer is due, by the system's clock: for ops->arm(). */
+static inline uint64_t chan_poller_due(const struct chan_poller *poller)
+{
+	return poller->timers.cnt ? timers_next(&poller->timers) + poller->away_ns : UINT64_MAX;
+}
+
+/* chan_poller_sleep - ops->arm(): from now on a thread may sleep until @deadline_ns at the latest. */
+static inline void chan_poller_sleep(struct chan_poller *poller, uint64_t *deadline_ns)
+{
+	poller->asleep = true;
+	clock_earlier(deadline_ns, chan_poller_due(poller));
+}
+
+/* chan_poller_timers - ops->poll(), while timers are set: fire those that are due.
+ * @look: looks at all that has arrived: sockets, rings, datagrams, events.  Returns false if more
+ *        may be there.  Then the timers wait for the next poll, but for CHAN_LOOKS_MAX polls at most:
+ *        no queue holds more.  Adds what it has done to *done_p.
+ * Returns what was done.
+ */
+#define CHAN_LOOKS_MAX 256
+int chan_poller_timers(struct chan_poller *poller,
+		       bool (*look)(struct chan_poller *poller, int *done_p));
 
 /* chan_poller_begin - a poll begins.  With the progress thread alone, what is sent must
  * leave at once; where the application polls, a burst may wait for its next poll.
@@ -164,15 +224,20 @@ static inline void chan_poller_dirty(struct chan_poller *poller, struct list *no
 	chan_poller_kick(poller);
 }
 
-/* chan_poller_timer - timer->fire is called in the first poll at or after @due_ns (0: the
- * next one); a sleeper wakes by then.  The owner has joined poller->timers.
+/* chan_poller_timer - timer->fire is called in the first poll at or after @due_ns of
+ * chan_poller_now() (0: the next one); a sleeper wakes by then.  The owner has joined
+ * poller->timers.
  */
 static inline void chan_poller_timer(struct chan_poller *poller, struct timer *timer,
 				     uint64_t due_ns)
 {
 	chan_poller_chore(poller);
+	if (!poller->timers.cnt) {	/* polls without timers do not read the clock */
+		poller->asleep = false;
+		chan_poller_now(poller);
+	}
 	timer_set(&poller->timers, timer, due_ns);
-	obj_prog_moved(poller->base.prog, due_ns);
+	obj_prog_moved(poller->base.prog, due_ns ? due_ns + poller->away_ns : 0);
 }
 
 /* chan_poller_drain - call @each for every item of @list; one that is added meanwhile

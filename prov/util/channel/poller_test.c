@@ -80,6 +80,146 @@ static void timers_fire_when_they_are_due(void **state)
 		timers_leave(&fake_poller->timers);
 }
 
+/* ---- what has arrived counts before time does ---------------------------------------------- */
+
+static struct fake_timer limit;		/* of something that a peer has to do */
+
+static void start_limit(uint64_t ns)
+{
+	limit = (struct fake_timer) { .timer.fire = on_fire };
+	assert_int_equal(timers_join(&fake_poller->timers), 0);
+	chan_poller_timer(fake_poller, &limit.timer, chan_poller_now(fake_poller) + ns);
+}
+
+static void end_limit(void)
+{
+	timer_off(&fake_poller->timers, &limit.timer);
+	timers_leave(&fake_poller->timers);
+}
+
+/* The peer has done it. */
+static void in_time(void)
+{
+	timer_off(&fake_poller->timers, &limit.timer);
+}
+
+static void what_has_arrived_is_looked_at_before_a_timer_fires(void **state)
+{
+	start_limit(500 * MS);
+	fake_poll_at(499 * MS);
+	assert_int_equal(fake_looks, 0);	/* nothing is due: other parts of the poll look */
+	fake_arrived = in_time;
+	assert_int_equal(fake_poll_at(700 * MS), 0);
+	assert_int_equal(fake_looks, 1);
+	assert_int_equal(limit.fired, 0);
+	end_limit();
+}
+
+/* look_in_vain - a limit is over, and each poll but the last one leaves something. */
+static void look_in_vain(void)
+{
+	start_limit(500 * MS);
+	fake_more = true;
+	for (int i = 1; i < CHAN_LOOKS_MAX; i++)
+		assert_int_equal(fake_poll_at(700 * MS), 0);
+}
+
+static void a_timer_waits_while_more_has_arrived_than_was_looked_at(void **state)
+{
+	look_in_vain();
+	fake_more = false;
+	fake_arrived = in_time;
+	assert_int_equal(fake_poll_at(700 * MS), 0);
+	assert_int_equal(limit.fired, 0);
+	end_limit();
+}
+
+/* Another one always comes: no queue holds so many, so that all that was there at first has been seen. */
+static void a_timer_fires_although_there_always_is_more(void **state)
+{
+	look_in_vain();
+	assert_int_equal(fake_poll_at(700 * MS), 1);
+	assert_int_equal(limit.fired, 1);
+	end_limit();
+}
+
+/* pause_for - the process computes, or is stopped: nobody polls. */
+static void pause_for(uint64_t ns)
+{
+	fake_now += ns;
+}
+
+static void time_without_polls_does_not_count(void **state)
+{
+	start_limit(15 * CLOCK_NS_PER_S);
+	fake_poll();
+	for (int i = 1; i < 15; i++) {	/* one step each */
+		pause_for(120 * CLOCK_NS_PER_S);
+		assert_int_equal(fake_poll(), 0);
+	}
+	pause_for(120 * CLOCK_NS_PER_S);
+	assert_int_equal(fake_poll(), 1);
+	end_limit();
+}
+
+/* What a call between the pause and the poll notes does not lie in the future. */
+static void a_call_after_a_pause_has_the_time_of_the_poll(void **state)
+{
+	uint64_t before, after;
+
+	start_limit(15 * CLOCK_NS_PER_S);
+	before = chan_poller_now(fake_poller);
+	pause_for(120 * CLOCK_NS_PER_S);
+	after = chan_poller_now(fake_poller);
+	assert_int_equal(after - before, CHAN_STEP_NS);
+	fake_poll();
+	assert_int_equal(chan_poller_now(fake_poller), after);
+	end_limit();
+}
+
+/* A limit that begins after a long time without polls is not shorter or longer for it. */
+static void a_limit_begins_when_it_is_set(void **state)
+{
+	pause_for(120 * CLOCK_NS_PER_S);
+	start_limit(900 * MS);
+	pause_for(899 * MS);
+	assert_int_equal(fake_poll(), 0);
+	pause_for(1 * MS);
+	assert_int_equal(fake_poll(), 1);
+	end_limit();
+}
+
+static void time_asleep_counts(void **state)
+{
+	start_limit(15 * CLOCK_NS_PER_S);
+	assert_int_equal(fake_poll_at(15 * CLOCK_NS_PER_S), 1);
+	end_limit();
+}
+
+/* A thread that is stopped asleep wakes later than it asked for. */
+static void time_stopped_asleep_does_not_count(void **state)
+{
+	start_limit(15 * CLOCK_NS_PER_S);
+	assert_int_equal(fake_poll_at(120 * CLOCK_NS_PER_S), 0);
+	assert_int_equal(fake_poll(), 0);
+	pause_for(CHAN_STEP_NS);	/* that sleep is over: it counts no longer */
+	assert_int_equal(fake_poll(), 0);
+	end_limit();
+}
+
+/* A sleeper is woken by the system's clock, after a pause, too. */
+static void a_deadline_is_by_the_systems_clock(void **state)
+{
+	uint64_t deadline = UINT64_MAX;
+
+	start_limit(15 * CLOCK_NS_PER_S);
+	pause_for(120 * CLOCK_NS_PER_S);
+	assert_int_equal(fake_poll(), 0);
+	chan_poller_sleep(fake_poller, &deadline);
+	assert_int_equal(deadline, fake_now + 14 * CLOCK_NS_PER_S);
+	end_limit();
+}
+
 /* sleeper - a thread has armed the group and sleeps; is there a wake-up for it? */
 static bool woken(void)
 {
@@ -283,7 +423,6 @@ static void a_paused_listener_waits(void **state)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), peer = socket(AF_UNIX, SOCK_STREAM, 0);
 	struct chan_listener listener = { .src.fd = fd };
 	socklen_t len = sizeof(name);
-	uint64_t now = clock_ns();
 
 	chan_listener_stop(&listener);		/* not started */
 	assert_int_equal(bind(fd, (void *) &name, sizeof(sa_family_t)), 0);
@@ -295,9 +434,9 @@ static void a_paused_listener_waits(void **state)
 	assert_int_equal(chan_poller_events(fake_poller), 1);
 	chan_listener_pause(&listener);
 	assert_int_equal(chan_poller_events(fake_poller), 0);
-	assert_int_equal(timers_fire(&fake_poller->timers, now), 0);
+	assert_int_equal(fake_poll(), 0);
 	assert_int_equal(chan_poller_events(fake_poller), 0);
-	assert_int_equal(timers_fire(&fake_poller->timers, clock_ns() + CLOCK_NS_PER_S), 1);
+	assert_int_equal(fake_poll_at(CHAN_LISTEN_PAUSE_MS * MS), 1);
 	assert_int_equal(chan_poller_events(fake_poller), 1);
 	chan_listener_pause(&listener);
 	chan_listener_stop(&listener);		/* paused */
@@ -312,6 +451,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_group_has_one_poller),
 		TEST(timers_fire_when_they_are_due),
+		TEST(what_has_arrived_is_looked_at_before_a_timer_fires),
+		TEST(a_timer_waits_while_more_has_arrived_than_was_looked_at),
+		TEST(a_timer_fires_although_there_always_is_more),
+		TEST(time_without_polls_does_not_count),
+		TEST(a_call_after_a_pause_has_the_time_of_the_poll),
+		TEST(a_limit_begins_when_it_is_set),
+		TEST(time_asleep_counts),
+		TEST(time_stopped_asleep_does_not_count),
+		TEST(a_deadline_is_by_the_systems_clock),
 		TEST(a_sleeper_wakes_for_work_that_no_descriptor_shows),
 		TEST(a_poll_is_the_applications_or_the_progress_threads),
 		TEST(what_is_added_to_a_list_meanwhile_waits),

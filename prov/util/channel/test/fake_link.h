@@ -251,7 +251,6 @@ static struct chan_ops fake_ops = {
 	.hold_back = fake_hold_back,
 	.timer = fake_timer,
 	.text = fake_text,
-	.now = fake_clock,
 	.nap = fake_nap,
 };
 
@@ -314,6 +313,19 @@ static inline struct eng_peer *fake_peer(struct fake_link *link, const char *add
 
 /* ---- the poller ---------------------------------------------------------------------------- */
 
+/* What a look finds: a test puts it there, as if it had arrived. */
+static void (*fake_arrived)(void);
+static bool fake_more;			/* a look leaves something */
+static unsigned fake_looks;
+
+static bool fake_look(struct chan_poller *poller, int *done_p)
+{
+	fake_looks++;
+	if (fake_arrived)
+		fake_arrived();
+	return !fake_more;
+}
+
 static int fake_poll_fn(struct obj_poller *base, unsigned budget)
 {
 	bool was = fake_may_call;
@@ -321,7 +333,7 @@ static int fake_poll_fn(struct obj_poller *base, unsigned budget)
 
 	fake_may_call = true;
 	chan_poller_begin(fake_poller);
-	done = timers_fire(&fake_poller->timers, fake_now);
+	done = chan_poller_timers(fake_poller, fake_look);
 	chan_poller_next(fake_poller);
 	fake_poller->polling = false;
 	fake_may_call = was;
@@ -352,9 +364,12 @@ static inline int fake_poll(void)
 	return fake_poll_fn(&fake_poller->base, OBJ_POLL_BUDGET);
 }
 
-/* fake_poll_at - at @ns since the begin of the test. */
+/* fake_poll_at - at @ns since the begin of the test, until when a thread sleeps on the descriptors. */
 static inline int fake_poll_at(uint64_t ns)
 {
+	uint64_t due = UINT64_MAX;
+
+	chan_poller_sleep(fake_poller, &due);
 	fake_now = 1000000 * MS + ns;
 	return fake_poll();
 }
@@ -372,9 +387,13 @@ static int fake_setup(void **state)
 	fake_now = 1000000 * MS;
 	fake_found = NULL;
 	fake_turn = 0;
+	fake_arrived = NULL;
+	fake_more = false;
+	fake_looks = 0;
 	assert_int_equal(obj_prog_new(NULL, LOCK_NONE, &fake_prog), 0);
 	assert_int_equal(chan_poller_get(fake_prog, &fake_poller_ops, sizeof(*fake_poller), &fake_prov,
 					 &fake_poller), 1);
+	chan_poller_clock(fake_poller, fake_clock);
 	return 0;
 }
 
