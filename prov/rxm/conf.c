@@ -35,9 +35,8 @@ static const struct info_param params[] = {
 	{ "MSG_RX_SIZE", FI_PARAM_SIZE_T, FIELD(credits), 2, 4096, NULL,
 	  "receive buffers posted for each connected peer (default: 16)" },
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
-	  "milliseconds until an attempt to connect to a peer has failed; a program that makes no "
-	  "progress for so long is considered dead by the peers that connect to it "
-	  "(default: 60000)" },
+	  "milliseconds for which a connect that times out below is repeated; a peer that is there and "
+	  "makes no progress is waited for longer (default: 60000)" },
 	{ "CONN_RETRY", FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX, NULL,
 	  "milliseconds during which a refused connect is repeated (default: 1000)" },
 	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1, NULL,

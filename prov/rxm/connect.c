@@ -118,7 +118,8 @@ static void log_version(struct rxm_link *link, const char *peer, struct chan_ver
 
 /* ---- our attempts ------------------------------------------------------------------------- */
 
-static void set_deadline(struct chan *chan)
+/* set_timer - until the answer is overdue. */
+static void set_timer(struct chan *chan)
 {
 	chan_timer_set(chan, chan_now(chan->link) +
 		       (uint64_t) chan->link->conf.conn_timeout_ms * CLOCK_NS_PER_MS);
@@ -183,7 +184,7 @@ static int attempt(struct chan *chan)
 		return ret;
 	}
 	chan->asked = true;
-	set_deadline(chan);
+	set_timer(chan);
 	return 0;
 }
 
@@ -218,12 +219,19 @@ static int retry_ms(const struct chan *chan, int err)
 	}
 }
 
-static void deadline_passed(struct chan *chan, uint64_t now)
+/* on_overdue - the provider below reports a peer that it cannot reach, so this one is there, and its
+ * program makes no progress.  It is waited for, and no longer counts as one of the attempts in flight.
+ */
+static void on_overdue(struct chan *chan, uint64_t now)
 {
-	if (chan->state == CHAN_CONNECTING)
-		rxm_attempt_failed(rxm_conn_of(chan), FI_ETIMEDOUT, true);
-	else if (chan->state == CHAN_ACCEPTING)
-		rxm_conn_fail(rxm_conn_of(chan), FI_ETIMEDOUT);
+	char text[CHAN_TEXT_MAX];
+
+	if (chan->state != CHAN_CONNECTING)
+		return;
+	chan_overdue(chan);
+	CHAN_WARN_SPARSE(chan->link, "%s does not answer: its program makes no progress (it computes, or "
+			 "is stopped), or a firewall is between; waiting for it\n",
+			 chan_peer_text(chan, text));
 }
 
 static const char *advice(const struct chan *chan, int err)
@@ -257,7 +265,7 @@ const struct chan_ops rxm_chan_ops = {
 	.close = rxm_conn_close,
 	.finish = rxm_conn_finish,
 	.retry_ms = retry_ms,
-	.timer = deadline_passed,
+	.timer = on_overdue,
 	.advice = advice,
 };
 
@@ -509,8 +517,6 @@ static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
 	if (!conn->compat)
 		apply_limits(conn, hs);
 	chan_accepting(chan, &hs->id);
-	if (chan->state == CHAN_ACCEPTING)
-		set_deadline(chan);
 	return CHAN_OK;
 }
 

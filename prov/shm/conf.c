@@ -23,7 +23,6 @@ struct shm_conf shm_conf = {
 	.chan = {
 		.retry_ms = 1000,
 		.conn_timeout_ms = CONN_TIMEOUT_MS,
-		.yield_timeout_ms = CONN_TIMEOUT_MS,
 		.backoff_ns = 2 * CLOCK_NS_PER_MS,
 		.yield_ns = CLOCK_NS_PER_S / 5,
 	},

@@ -122,7 +122,8 @@ static void up(struct shm_conn *conn)
 
 /* ---- our attempts ------------------------------------------------------------------------ */
 
-static void set_timeout(struct shm_conn *conn)
+/* set_timer - until the peer's next step is overdue. */
+static void set_timer(struct shm_conn *conn)
 {
 	struct chan_link *link = &conn->link->base;
 
@@ -190,7 +191,7 @@ static int connect_peer(struct shm_link *link, struct chan *chan, const void *to
 		return ret;
 	}
 	chan->asked = true;
-	set_timeout(conn);
+	set_timer(conn);
 	*conn_p = conn;
 	return 0;
 }
@@ -214,12 +215,28 @@ int shm_connect(struct chan *chan)
 	return 0;
 }
 
+/* on_overdue - the peer's process lives, or its socket would show the end, and does not answer: it
+ * computes, or is stopped.  It is waited for, and no longer counts as one of the attempts in flight.
+ */
+static void on_overdue(struct shm_conn *conn)
+{
+	char text[CHAN_TEXT_MAX];
+
+	chan_overdue(&conn->chan->base);
+	CHAN_WARN_SPARSE(&conn->link->base, "%s does not answer: its program makes no progress (it "
+			 "computes, or is stopped); waiting for it\n",
+			 chan_peer_text(&conn->chan->base, text));
+}
+
+/* Once a peer has sent its REQUEST, only its socket ends the handshake. */
 void shm_connect_timer(struct timer *timer, uint64_t now)
 {
 	struct shm_conn *conn = container_of(timer, struct shm_conn, timer);
 
 	if (conn->src.fd < 0)
 		up(conn);
+	else if (conn->state == SHM_CONN_REQUESTING)
+		on_overdue(conn);
 	else
 		shm_conn_fail(conn, FI_ETIMEDOUT);
 }
@@ -254,8 +271,6 @@ const char *shm_connect_advice(const struct chan *chan, int err)
 		return "it accepts no connections at present, or lacks memory or descriptors";
 	case FI_EMFILE:
 		return "raise the limit on open files (ulimit -n)";
-	case FI_ETIMEDOUT:
-		return "its process does not answer; is it stopped, or does it make no progress?";
 	default:
 		return NULL;
 	}
@@ -374,6 +389,7 @@ static void accept_request(struct shm_conn *conn, struct chan *chan,
 	chan_taken(chan);
 	conn->chan = shm_chan_of(chan);
 	conn->chan->pending_conn = conn;
+	timer_off(&conn->poller->base.timers, &conn->timer);
 	shm_conn_set_state(conn, SHM_CONN_CONFIRMING);
 	chan_accepting(chan, &conn->id);
 }
@@ -518,7 +534,7 @@ static int take_one(struct shm_link *link)
 	if (ret)
 		close(fd);
 	else
-		set_timeout(conn);
+		set_timer(conn);
 	return ret;
 }
 

@@ -19,6 +19,7 @@
 #include "obj/test/log_catch.h"
 #include "shm/test/fake.h"
 #include "handshake.h"
+#include "seg.h"
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
@@ -404,6 +405,135 @@ static void a_peer_of_another_version_is_reported_once(void **state)
 	fake_close(a, 0);
 }
 
+/* ---- processes that do not poll --------------------------------------------------------------- */
+
+#define LATE_MS 20	/* after which an answer is overdue here */
+
+/* late_ep - an endpoint for which it is so, and in *peer_p its peer called @name. */
+static struct eng_ep *late_ep(fake_addr name, struct eng_peer **peer_p)
+{
+	struct eng_ep *ep;
+
+	shm_conf.chan.conn_timeout_ms = LATE_MS;
+	ep = ep_at(NULL);
+	*peer_p = fake_peer(ep, &name);
+	return ep;
+}
+
+/* poll_on - for several times as long; nothing may fail. */
+static void poll_on(const struct eng_peer *peer)
+{
+	uint64_t until = clock_deadline(5 * LATE_MS);
+
+	while (clock_ns() < until) {
+		fake_poll();
+		assert_int_equal(peer->down, 0);
+	}
+}
+
+/* request_from - a peer called @name, which the test plays, connects to @ep.  Returns its socket. */
+static int request_from(struct eng_ep *ep, const char *name)
+{
+	struct shm_handshake shake = {
+		.magic = SHM_MAGIC,
+		.version = chan_version_ours(SHM_VERSION),
+		.type = SHM_REQUEST,
+		.seg_size = sizeof(struct shm_seg),
+		.id = { .epoch = 77, .serial = 1 },
+	};
+	char key[SHM_KEY_MAX + 1];
+	fake_addr addr = name_of(ep);
+	struct shm_fds fds = SHM_NO_FDS;
+	struct shm_seg *seg;
+	int fd, ret;
+	pid_t pid;
+
+	shake.addr_len = (uint16_t) (strlen(name) + 1);
+	memcpy(shake.addr, name, shake.addr_len);
+	shake.to_len = (uint16_t) (strlen(addr.name) + 1);
+	memcpy(shake.to, addr.name, shake.to_len);
+	assert_int_equal(shm_naming.key(addr.name, shake.to_len, key), 0);
+	fd = shm_listen_connect(&fake_scope, key, &pid);
+	assert_true(fd >= 0);
+	assert_int_equal(shm_seg_make(&seg, &fds.seg), 0);
+	assert_int_equal(shm_handshake_send(fd, &shake, fds), 0);
+	close(fds.seg);
+	FAKE_UNTIL(2000, (ret = shm_handshake_recv(fd, &shake, &fds)) != -FI_EAGAIN);
+	assert_int_equal(ret, 0);
+	assert_int_equal(shake.type, SHM_ACCEPT);
+	shm_fds_close(&fds);
+	shm_seg_unmap(seg);
+	return fd;
+}
+
+static bool peer_left(int fd)
+{
+	char byte;
+
+	return !recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+}
+
+/* The peer has confirmed, and may have sent, while this process computed. */
+static void a_confirmation_counts_however_late_it_is_read(void **state)
+{
+	struct eng_peer *peer;
+	struct eng_ep *a = late_ep((fake_addr) { "fi_shm://played" }, &peer);
+	int fd, i;
+
+	fd = request_from(a, "fi_shm://played");
+	assert_int_equal(shm_handshake_confirm(fd), 0);
+	usleep(5 * LATE_MS * 1000);
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	assert_false(peer_left(fd));
+	assert_int_equal(peer->up, 1);
+	assert_int_equal(peer->down, 0);
+	close(fd);
+	FAKE_UNTIL(2000, peer->down);
+	fake_close(a, 0);
+}
+
+/* It is the peer that computes, between ACCEPT and its confirmation. */
+static void a_confirmation_is_waited_for_while_the_peer_lives(void **state)
+{
+	struct eng_peer *peer;
+	struct eng_ep *a = late_ep((fake_addr) { "fi_shm://played" }, &peer);
+	int fd;
+
+	fd = request_from(a, "fi_shm://played");
+	fake_send(peer, 10, 0);
+	poll_on(peer);
+	assert_int_equal(shm_handshake_confirm(fd), 0);
+	FAKE_UNTIL(2000, peer->done_cnt == 1);
+	close(fd);
+	FAKE_UNTIL(2000, peer->down);
+	fake_close(a, 0);
+}
+
+/* A process that listens lives: it computes, or is stopped.  Its end is seen at its socket. */
+static void an_answer_is_waited_for_while_the_peer_lives(void **state)
+{
+	struct eng_peer *peer;
+	struct eng_ep *a = late_ep((fake_addr) { "fi_shm://computes" }, &peer);
+	int listener = shm_listen_open(&fake_scope, "computes"), fd;
+	pid_t pid;
+
+	assert_true(listener >= 0);
+	catch_start();
+	fake_send(peer, 10, 0);
+	poll_on(peer);
+	catch_stop();
+	assert_true(logged("computes", "does not answer", "waiting for it"));
+	fd = shm_listen_accept(listener, &pid);
+	assert_true(fd >= 0);
+	poll_on(peer);
+	close(fd);
+	shm_listen_close(listener, &fake_scope, "computes");
+	FAKE_UNTIL(2000, peer->down);
+	assert_int_equal(peer->lost_cnt, 1);
+	fake_close(a, 0);
+}
+
 /* Bytes that are no handshake end the connection. */
 static void a_malformed_handshake_closes_the_socket(void **state)
 {
@@ -442,6 +572,9 @@ int main(void)
 		TEST(a_request_of_another_version_is_refused),
 		TEST(a_peer_of_another_version_is_reported_once),
 		TEST(a_malformed_handshake_closes_the_socket),
+		TEST(a_confirmation_counts_however_late_it_is_read),
+		TEST(a_confirmation_is_waited_for_while_the_peer_lives),
+		TEST(an_answer_is_waited_for_while_the_peer_lives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

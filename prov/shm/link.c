@@ -5,6 +5,7 @@
  * The link: what the engine calls.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
@@ -110,6 +111,17 @@ static int local_retry_ms(const struct chan *chan, int err)
 	       chan->link->conf.retry_ms : 0;
 }
 
+/* name_retry_ms - a process that listens lives, even if it takes no connections from the queue of its
+ * socket, which is full.
+ */
+static int name_retry_ms(const struct chan *chan, int err)
+{
+	if (err == FI_EAGAIN && !chan->asked)
+		return INT_MAX;
+	return err == FI_EAGAIN || err == FI_EMFILE || err == ENFILE || err == ENOBUFS ||
+	       local_retry_ms(chan, err) ? chan->link->conf.retry_ms : 0;
+}
+
 #define CHAN_OPS					\
 	.connect = shm_connect,				\
 	.abort = shm_connect_abort,			\
@@ -119,6 +131,7 @@ static int local_retry_ms(const struct chan *chan, int err)
 
 static const struct chan_ops name_ops = {
 	CHAN_OPS,
+	.retry_ms = name_retry_ms,
 	.text = name_text,
 };
 

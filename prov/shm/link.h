@@ -96,7 +96,7 @@ void shm_connect_abort(struct chan *chan);
 void shm_connect_close(struct chan *chan, int err, bool orderly);
 const char *shm_connect_advice(const struct chan *chan, int err);
 
-/* shm_connect_timer - the time for the handshake of a connection is over. */
+/* shm_connect_timer - the next step of a connection's handshake is overdue. */
 void shm_connect_timer(struct timer *timer, uint64_t now);
 
 /* shm_connect_event - input on the socket of a connection before READY. */
