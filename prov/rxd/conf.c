@@ -10,7 +10,7 @@
 
 struct rxd_conf rxd_conf = {
 	.conn_timeout_ms = 60000,
-	.peer_timeout_ms = 60000,
+	.peer_timeout_ms = 600000,
 	.keepalive_ms = 20000,
 	.local = 1,
 	.eager_size = 65536,
@@ -28,11 +28,11 @@ static const char *const congestion[] = {
 
 static const struct info_param params[] = {
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
-	  "milliseconds until an attempt to connect fails; a program that makes no progress for so "
-	  "long is unreachable for peers that connect to it (default: 60000)" },
+	  "milliseconds until an attempt to connect to a peer that has not answered at all fails; a "
+	  "program that makes no progress for so long is unreachable for such peers (default: 60000)" },
 	{ "PEER_TIMEOUT", FI_PARAM_INT, FIELD(peer_timeout_ms), 1, INT_MAX, NULL,
-	  "milliseconds without an answer after which a peer is declared lost; a program that makes "
-	  "no progress for so long is lost to its peers (default: 60000)" },
+	  "milliseconds without an answer after which a connected peer is declared lost; a program that "
+	  "makes no progress for so long is lost to its peers (default: 600000)" },
 	{ "KEEPALIVE", FI_PARAM_INT, FIELD(keepalive_ms), 0, INT_MAX, NULL,
 	  "milliseconds without traffic after which an idle peer is probed; 0: never "
 	  "(default: 20000)" },

@@ -234,7 +234,7 @@ static void log_silence(struct rxd_conn *conn, uint64_t now)
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	log_silence(conn, now);
-	if (now >= give_up_at(conn)) {
+	if (rxd_conn_poller(conn)->looked_ns >= give_up_at(conn)) {
 		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}

@@ -138,19 +138,34 @@ static void run(uint64_t number)
 		node_close(i);
 }
 
-/* A peer that makes no progress for long accepts the connection afterwards. */
-static void busy_peer(void)
+static void open_three(void)
 {
 	struct snet_conf good = { .dgram_max = 1456, .delay_ns = 50000 };
-	uint64_t end;
+	unsigned i;
 
 	nodes_seed = 0;
 	snet_start(1, &good);
 	nodes_downs = 0;
-	node_open(0);
-	node_open(1);
-	node_open(2);
+	for (i = 0; i < 3; i++)
+		node_open(i);
 	nodes[0]->later = nodes[1]->later = 0;
+}
+
+static void close_three(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		if (nodes[i])
+			node_close(i);
+}
+
+/* A peer that makes no progress for long accepts the connection afterwards. */
+static void busy_peer(void)
+{
+	uint64_t end;
+
+	open_three();
 	node_send(nodes[0], &nodes[0]->peers[1], 5000);
 	for (end = snet_now + 50 * CLOCK_NS_PER_S; snet_now < end; snet_now += CLOCK_NS_PER_MS)
 		node_poll(nodes[0]);
@@ -159,9 +174,72 @@ static void busy_peer(void)
 		snet_now = nodes_soonest();
 	}
 	CHECK(nodes_all_there() && !nodes_downs);
-	node_close(0);
+	close_three();
+}
+
+/* ---- processes that do not poll ------------------------------------------------------------- */
+
+#define PEER_TIMEOUT_NS ((uint64_t) rxd_conf.peer_timeout_ms * CLOCK_NS_PER_MS)
+
+/* two_connected - nodes 0 and 1, each of which has sent something. */
+static void two_connected(void)
+{
+	open_three();
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	node_send(nodes[1], &nodes[1]->peers[0], 5000);
+	heal();
+	CHECK(!nodes_downs);
+}
+
+/* poll_alone - node 0 polls for @ns, and nobody else does. */
+static void poll_alone(uint64_t ns)
+{
+	uint64_t end = snet_now + ns;
+
+	for (; snet_now < end; snet_now += 10 * CLOCK_NS_PER_MS)
+		node_poll(nodes[0]);
+}
+
+/* A connected peer computes, or is stopped, for minutes: its silence is no loss. */
+static void silent_for_minutes(void)
+{
+	two_connected();
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	poll_alone(300 * CLOCK_NS_PER_S);
+	CHECK(!nodes_downs);
+	heal();
+	CHECK(!nodes_downs);
+	close_three();
+}
+
+/* @first: what node 0 does before it is stopped for an hour, with a packet unacknowledged that the peer
+ * has not got, or whose ACKs no buffer had room for.  An hour later it has to ask before it declares
+ * the peer lost.
+ */
+static void stopped_for_an_hour(uint64_t first)
+{
+	two_connected();
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	snet_cut(PORT(0), PORT(1), snet_now + first + 1800 * CLOCK_NS_PER_S);
+	poll_alone(first);
+	snet_now += 3600 * CLOCK_NS_PER_S;
+	heal();
+	CHECK(!nodes_downs);
+	close_three();
+}
+
+/* A peer that has ended is noticed, in time. */
+static void dead_peer(void)
+{
+	two_connected();
 	node_close(1);
-	node_close(2);
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	poll_alone(PEER_TIMEOUT_NS - CLOCK_NS_PER_S);
+	CHECK(!nodes_downs);
+	poll_alone(2 * CLOCK_NS_PER_S);
+	CHECK(nodes_downs == 1 && nodes_last_err == FI_ETIMEDOUT);
+	nodes_downs = 0;
+	close_three();
 }
 
 /* A peer of another release refuses, and is refused, at once and for the right reason.
@@ -645,6 +723,10 @@ int main(int argc, char **argv)
 	silent_peer();
 	black_hole();
 	busy_peer();
+	silent_for_minutes();
+	stopped_for_an_hour(0);
+	stopped_for_an_hour(10 * CLOCK_NS_PER_S);
+	dead_peer();
 	answers();
 	lossy_answers(65536, 600000);
 	lossy_answers(1 << 20, 4 * CLOCK_NS_PER_MS);
