@@ -161,6 +161,8 @@ static void reset_streams(struct rxd_conn *conn)
 	conn->ect_cnt = conn->ce_cnt = 0;
 	conn->was_ce = false;
 	conn->received_ns = conn->unanswered_ns = 0;
+	conn->asked = false;
+	conn->refusals = 0;
 	rxd_rtt_init(&conn->rtt);
 	rxd_loss_init(&conn->loss);
 	rxd_ecn_init(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
@@ -314,7 +316,7 @@ static const char *advice(const struct chan *chan, int err)
 	if (err == FI_ETIMEDOUT)
 		return "the peer does not answer, or its program makes no progress "
 		       "(FI_OFI_RXD_PEER_TIMEOUT)";
-	return err == FI_ECONNRESET ? "the peer has been restarted" : NULL;
+	return err == FI_ECONNRESET ? "the peer has ended, or has been restarted" : NULL;
 }
 
 const struct chan_ops rxd_chan_ops = {

@@ -198,6 +198,8 @@ struct rxd_conn {
 	bool report_up : 1;		/* accepted: the engine is to be told by the next poll */
 	bool no_memory : 1;		/* there was none to send: try again after RXD_RETRY_NS */
 	bool is_paused : 1;		/* the engine has no memory for a packet; on poller->paused */
+	bool asked : 1;			/* rxd_ask() waits for an answer */
+	uint8_t refusals : 2;		/* how many there were since the peer was silent */
 	bool ack_now : 1;		/* an ACK should be sent without delay */
 	bool was_ce : 1;		/* the last packet was marked CE */
 	bool burst : 1;			/* in poll @burst_seq more than one packet was sent */
@@ -317,6 +319,11 @@ void rxd_welcome_send(struct rxd_conn *conn, uint64_t now);
 
 /* rxd_probe_send - ask whether the peer still has this connection. */
 void rxd_probe_send(struct rxd_conn *conn);
+
+/* rxd_ask - a probe has timed out: ask the peer's system whether it still has the peer's socket, and
+ * take the answers to earlier questions.  A peer whose socket is gone is lost after three of them.
+ */
+void rxd_ask(struct rxd_conn *conn);
 
 /* rxd_refuse_send - refuse the request @hello, with private data. */
 void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,

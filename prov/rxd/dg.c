@@ -300,6 +300,27 @@ static int send_copy(struct port *port, fi_addr_t to, const struct iovec *iov, s
 /* What the provider below can inject is free on return; longer datagrams are copied, so that the
  * stream may release the memory while a copy of it is still queued.
  */
+void rxd_dg_ask(struct rxd_dg *dg, fi_addr_t to, const void *buf, size_t len)
+{
+	struct net_ask ask = { .len = len };
+
+	_Static_assert(RXD_ASK_MAX == NET_ASK_MAX && RXD_ADDR_MAX <= sizeof(ask.addr), "they fit");
+	memcpy(ask.data, buf, len);
+	if (!rxd_dg_addr(dg, to, ask.addr))
+		fi_setopt(&port_of(dg)->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ASK, &ask, sizeof(ask));
+}
+
+size_t rxd_dg_refused(struct rxd_dg *dg, uint8_t *buf)
+{
+	struct net_ask answer;
+	size_t len = sizeof(answer);
+
+	if (fi_getopt(&port_of(dg)->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ASK, &answer, &len))
+		return 0;
+	memcpy(buf, answer.data, answer.len);
+	return answer.len;
+}
+
 int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t cnt)
 {
 	struct port *port = port_of(dg);

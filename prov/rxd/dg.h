@@ -82,6 +82,16 @@ int rxd_dg_addr(struct rxd_dg *dg, fi_addr_t to, void *addr);
  */
 int rxd_dg_source(struct rxd_dg *dg, uint64_t source, void *addr, size_t *len);
 
+/* rxd_dg_ask - send a control packet to see whether there is a socket at @to; where the provider below
+ * cannot tell, nothing is sent.
+ * rxd_dg_refused - a packet that was sent so, and answered by the system there: it has no such socket.
+ * @buf: [out] RXD_ASK_MAX bytes; as much of it as the answer quotes, or what somebody says so
+ * Returns its length; 0: there is none.
+ */
+#define RXD_ASK_MAX 128
+void rxd_dg_ask(struct rxd_dg *dg, fi_addr_t to, const void *buf, size_t len);
+size_t rxd_dg_refused(struct rxd_dg *dg, uint8_t *buf);
+
 /* rxd_dg_mark - with has_ecn: datagrams are sent as NET_ECN_ECT0 from now on, or are not.
  * Cheap where nothing changes.
  */

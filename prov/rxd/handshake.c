@@ -26,6 +26,7 @@
 
 #define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
 #define HELLO_MAX_SHIFT 6		/* 1.3 s */
+#define REFUSALS 3			/* in a row: a firewall that is being reloaded refuses, too */
 #define COOKIE_TRIES 8			/* HELLOs without an answer before another cookie */
 #define SILENCE_NS (2 * CLOCK_NS_PER_S)	/* without any answer, after which it is logged */
 
@@ -97,17 +98,24 @@ void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
 	send_packet(conn, buf, len);
 }
 
-void rxd_probe_send(struct rxd_conn *conn)
+/* put_probe - returns its length. */
+static size_t put_probe(const struct rxd_conn *conn, uint8_t *buf)
 {
 	struct rxd_link *link = rxd_conn_link(conn);
 	struct rxd_probe probe = { .cid = htole64(conn->cid),
 				   .addr_len = (uint8_t) link->base.addr_len };
-	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(probe)];
 	size_t len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, conn->peer_cid, 0);
 
 	memcpy(probe.addr, link->addr, link->base.addr_len);
 	memcpy(buf + len, &probe, sizeof(probe));
-	send_packet(conn, buf, sizeof(buf));
+	return len + sizeof(probe);
+}
+
+void rxd_probe_send(struct rxd_conn *conn)
+{
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
+
+	send_packet(conn, buf, put_probe(conn, buf));
 }
 
 void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
@@ -445,6 +453,42 @@ void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
 	len = rxd_put_hdr(buf, RXD_RESET, RXD_F_SUM, pkt->cid, 0);
 	rxd_put_u64(buf, len, pkt->conn);
 	rxd_link_reply(link, pkt->addr, buf, sizeof(buf));
+}
+
+/* on_refusal - the system at the address of a peer says that it has no such socket.  It is believed if
+ * it quotes our question: whoever forges an answer does not know the ids in it.
+ */
+static void on_refusal(struct rxd_link *link, const uint8_t *buf, size_t len)
+{
+	struct rxd_conn *conn;
+	struct rxd_pkt pkt;
+
+	if (rxd_parse(buf, len, &pkt) || pkt.type != RXD_PROBE)
+		return;
+	conn = hmap_find(&link->by_cid, pkt.cid);
+	if (!conn || !rxd_conn_alive(conn) || conn->peer_cid != pkt.conn || !conn->asked)
+		return;
+	conn->asked = false;	/* the same answer once more says nothing new */
+	if (++conn->refusals == REFUSALS)
+		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
+}
+
+void rxd_ask(struct rxd_conn *conn)
+{
+	_Alignas(8) uint8_t quoted[RXD_ASK_MAX];
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
+	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
+	size_t len;
+
+	_Static_assert(sizeof(buf) <= RXD_ASK_MAX, "it fits");
+	while ((len = rxd_dg_refused(dg, quoted)))
+		on_refusal(rxd_conn_link(conn), quoted, len);
+	if (!rxd_conn_alive(conn))
+		return;
+	conn->asked = true;
+	len = put_probe(conn, buf);
+	rxd_seal(buf, len, NULL, 0);
+	rxd_dg_ask(dg, conn->to, buf, len);
 }
 
 void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt)

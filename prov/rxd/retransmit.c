@@ -16,6 +16,7 @@
  */
 #include "conn.h"
 
+#define ASK_AFTER_NS (CLOCK_NS_PER_S / 5)	/* between two probes, from which on rxd_ask() is called */
 #define PROBE_AFTER 2			/* probe timeouts after which PROBE asks for the connection */
 #define PERSISTENT 3			/* after which a loss is persistent congestion (RFC 9002, 7.6) */
 #define LOSSY (RXD_CC_ALL / 32)		/* share of loss above which a lost MTU probe proves little */
@@ -267,7 +268,10 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
  */
 static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 {
-	conn->loss.probes++;
+	if (!conn->loss.probes++) {
+		conn->refusals = 0;
+		conn->asked = false;
+	}
 	/* not the oldest: for a short packet the ACK may be what was lost */
 	rxd_mtu_timeout(&conn->mtu, rxd_loss_longest(&conn->loss));
 	if (conn->loss.probes == PERSISTENT && rxd_ecn_timeout(&conn->ecn))
@@ -280,6 +284,9 @@ static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 	if (conn->loss.probes < PROBE_AFTER)
 		return;
 	rxd_probe_send(conn);
+	/* as seldom as systems answer, and within 3 s */
+	if (rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS) >= ASK_AFTER_NS)
+		rxd_ask(conn);
 }
 
 void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)

@@ -347,6 +347,57 @@ static void nobody_there(void **state)
 	assert_string_equal(in, "self");
 }
 
+/* ask_for - NET_OPT_ASK of @a about the socket at @name. */
+static int ask_for(struct end *a, const struct sockaddr_in6 *name, const char *text)
+{
+	struct net_ask ask = { .len = strlen(text) };
+
+	memcpy(ask.addr, name, a->name_len);
+	memcpy(ask.data, text, ask.len);
+	return fi_setopt(&a->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ASK, &ask, sizeof(ask));
+}
+
+static int answer_of(struct end *a, struct net_ask *answer)
+{
+	size_t len = sizeof(*answer);
+
+	return fi_getopt(&a->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ASK, answer, &len);
+}
+
+/* The system of a socket that is gone says so, with what it was asked; that of one that is there does not.
+ * The question itself is a datagram like any other.
+ */
+static void is_a_socket_there(void **state)
+{
+	struct world *w = *state;
+	struct end *a = &w->end[0], *b = &w->end[1];
+	struct sockaddr_in6 name = b->name;
+	struct net_ask answer;
+	struct fi_cq_data_entry e;
+	char in[8] = "";
+	int i;
+
+	assert_int_equal(answer_of(a, &answer), -FI_EAGAIN);
+	OK(fi_recv(b->ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+	OK(ask_for(a, &name, "there?"));
+	wait_one(b->cq, &e);
+	assert_string_equal(in, "there?");
+	assert_int_equal(answer_of(a, &answer), -FI_EAGAIN);
+	OK(fi_close(&b->ep->fid));
+	OK(fi_endpoint(w->domain, w->info, &b->ep, NULL));
+	for (i = 0; i < 3; i++) {
+		OK(ask_for(a, &name, i ? "still?" : "gone?"));
+		OK(answer_of(a, &answer));
+		assert_int_equal(answer.len, i ? 6 : 5);
+		assert_memory_equal(answer.data, i ? "still?" : "gone?", answer.len);
+		assert_int_equal(answer_of(a, &answer), -FI_EAGAIN);
+	}
+	assert_int_equal(fi_setopt(&a->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ASK, &answer, 7), -FI_EINVAL);
+	answer.len = NET_ASK_MAX + 1;
+	assert_int_equal(fi_setopt(&a->ep->fid, FI_OPT_ENDPOINT, NET_OPT_ASK, &answer, sizeof(answer)),
+			 -FI_EINVAL);
+}
+
 /* ---- programs with a socket ------------------------------------------------- */
 
 static int socket_of(const struct end *e, struct sockaddr_in6 *name)
@@ -735,6 +786,7 @@ int main(void)
 		BOTH(nobody_there),
 		PLAIN(with_socket),
 		FRAMED(foreign_datagrams),
+		FRAMED(is_a_socket_there),
 		cmocka_unit_test(long_messages),
 		cmocka_unit_test(no_trains),
 		cmocka_unit_test(sources),

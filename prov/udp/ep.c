@@ -146,6 +146,31 @@ static int get_source(struct udp_ep *ep, void *val, size_t *len)
 	return ret;
 }
 
+/* NET_OPT_ASK: a question, or the next answer. */
+static int ask(struct udp_ep *ep, const void *val, size_t len)
+{
+	int ret;
+
+	if (len != sizeof(struct net_ask))
+		return -FI_EINVAL;
+	lock_get(&ep->base.prog->lock);
+	ret = udp_ask(ep, val);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
+static int get_answer(struct udp_ep *ep, void *val, const size_t *len)
+{
+	int ret;
+
+	if (*len < sizeof(struct net_ask))
+		return -FI_ETOOSMALL;
+	lock_get(&ep->base.prog->lock);
+	ret = udp_asked(ep, val);
+	lock_put(&ep->base.prog->lock);
+	return ret;
+}
+
 static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
 {
 	struct udp_ep *ep = udp_ep_of(base);
@@ -154,6 +179,8 @@ static int ep_getopt(struct obj_ep *base, int optname, void *val, size_t *len)
 
 	if (optname == NET_OPT_SOURCE_ADDR)
 		return get_source(ep, val, len);
+	if (optname == NET_OPT_ASK)
+		return get_answer(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (*len < sizeof(size_t))
@@ -228,6 +255,8 @@ static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t l
 		return set_ecn(ep, val, len);
 	if (optname == NET_OPT_SOURCE)
 		return set_source(ep, val, len);
+	if (optname == NET_OPT_ASK)
+		return ask(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(size))
@@ -301,6 +330,7 @@ static int ep_close(struct fid *fid)
 		lock_get(&ep->base.prog->lock);
 		udp_tx_flush(ep);
 		udp_csock_close(ep);
+		udp_ask_close(ep);
 		udp_poller_leave(ep);
 		udp_rx_drop(ep);
 		lock_put(&ep->base.prog->lock);
@@ -412,7 +442,7 @@ int udp_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 		goto err_free;
 	ep->sock.ep = ep->csock.ep = ep;
 	ep->framed = ep->base.info->ep_attr->protocol == NET_PROTO_UDP_FRAMED;
-	ep->sock.fd = ep->csock.fd = -1;
+	ep->sock.fd = ep->csock.fd = ep->ask_fd = -1;
 	ep->csock_dest = ep->last_dest = FI_ADDR_UNSPEC;
 	list_init(&ep->posted);
 	list_init(&ep->waiting);

@@ -151,6 +151,7 @@ struct udp_ep {
 	unsigned last_dest_cnt;	/* ... and how many there were in a row */
 	bool csock_failed;		/* connecting failed once; do not try again */
 
+	int ask_fd;		/* the socket of NET_OPT_ASK; -1: none yet */
 	struct udp_mc **groups;	/* by slot; NULL: free */
 	unsigned group_cnt;	/* slots */
 	uint32_t group_seq;	/* so that the address of a new group differs from that of an old one */
@@ -377,6 +378,13 @@ static inline void udp_source_record(struct udp_poller *poller, const union net_
  * @dest, @to: its address       Threading: locked.
  */
 void udp_csock_connect(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to, socklen_t to_len);
+
+/* udp_ask, udp_asked - NET_OPT_ASK: a question, the next answer (-FI_EAGAIN: none).  udp_ask_close - no
+ * more of them.   Threading: locked.
+ */
+int udp_ask(struct udp_ep *ep, const struct net_ask *ask);
+int udp_asked(struct udp_ep *ep, struct net_ask *answer);
+void udp_ask_close(struct udp_ep *ep);
 
 /* udp_csock_close - close the connected socket, if there is one.   Threading: locked. */
 void udp_csock_close(struct udp_ep *ep);

@@ -3,6 +3,7 @@
 EXTRA_DIST += prov/udp/configure.m4 prov/udp/README.md
 udp_sources = \
 	prov/udp/ep.c \
+	prov/udp/ask.c \
 	prov/udp/csock.c \
 	prov/udp/dev.c \
 	prov/udp/mc.c \

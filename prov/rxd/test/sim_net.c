@@ -40,6 +40,12 @@ void (*snet_before_look)(struct rxd_poller *poller);
 void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 static uint64_t state, order;
 static struct port *ports[SNET_PORTS];	/* live ones */
+bool snet_refuses;
+
+static struct refusal {
+	uint8_t data[RXD_ASK_MAX];
+	size_t len;		/* 0: none */
+} refused[SNET_PORTS];		/* the last one to each port */
 static struct dgram *wire[SNET_PORTS];	/* in flight to each */
 static uint64_t busy[SNET_PORTS];
 static bool bad_run[SNET_PORTS][SNET_PORTS];
@@ -88,6 +94,8 @@ void snet_start(uint64_t seed, const struct snet_conf *conf)
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	snet_conf = *conf;
 	snet_now = CLOCK_NS_PER_S;
+	snet_refuses = false;
+	memset(refused, 0, sizeof(refused));
 	snet_sent = snet_dropped = snet_marked = snet_strange_in = snet_strange_out = moves = 0;
 	memset(inner, 0, sizeof(inner));
 	for (i = 0; i < SNET_PORTS; i++)
@@ -246,6 +254,39 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 	}
 }
 
+static unsigned number_of(const struct rxd_dg *dg)
+{
+	unsigned i;
+
+	for (i = 0; !ports[i] || &ports[i]->dg != dg; i++)
+		;
+	return i;
+}
+
+/* ---- systems that answer for their ports ------------------------------------------------ */
+
+void snet_refuse(unsigned to, const void *buf, size_t len)
+{
+	memcpy(refused[to].data, buf, len);
+	refused[to].len = len;
+}
+
+void rxd_dg_ask(struct rxd_dg *dg, fi_addr_t to, const void *buf, size_t len)
+{
+	if (snet_refuses && !ports[to])
+		snet_refuse(number_of(dg), buf, len);
+}
+
+size_t rxd_dg_refused(struct rxd_dg *dg, uint8_t *buf)
+{
+	struct refusal *refusal = &refused[number_of(dg)];
+	size_t len = refusal->len;
+
+	memcpy(buf, refusal->data, len);
+	refusal->len = 0;
+	return len;
+}
+
 void snet_forge(unsigned from, unsigned to, const void *buf, size_t len)
 {
 	deliver(from, to, buf, len, NET_ECN_NOT, snet_now + 1);
@@ -295,15 +336,6 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 	ports[no] = port;
 	*dg_p = &port->dg;
 	return 0;
-}
-
-static unsigned number_of(const struct rxd_dg *dg)
-{
-	unsigned i;
-
-	for (i = 0; !ports[i] || &ports[i]->dg != dg; i++)
-		;
-	return i;
 }
 
 struct rxd_link *snet_link(unsigned no)

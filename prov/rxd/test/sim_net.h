@@ -82,6 +82,12 @@ extern void (*snet_before_look)(struct rxd_poller *poller);
 /* Called with each datagram that an endpoint sends, before the network may drop it.  May be NULL. */
 extern void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 
+/* Does a system say that a port has no socket (ICMP)?  Else its host is gone. */
+extern bool snet_refuses;
+
+/* snet_refuse - say so to port @to, about its datagram @buf. */
+void snet_refuse(unsigned to, const void *buf, size_t len);
+
 /* snet_forge - a datagram of the test's making to port @to, as if @from had sent it. */
 void snet_forge(unsigned from, unsigned to, const void *buf, size_t len);
 

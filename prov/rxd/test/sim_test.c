@@ -242,6 +242,49 @@ static void dead_peer(void)
 	close_three();
 }
 
+/* The process of a peer has ended, and its system says so. */
+static void killed_peer(void)
+{
+	two_connected();
+	snet_refuses = true;
+	node_close(1);
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	poll_alone(500 * CLOCK_NS_PER_MS);
+	CHECK(!nodes_downs);
+	poll_alone(3 * CLOCK_NS_PER_S);
+	CHECK(nodes_downs == 1 && nodes_last_err == FI_ECONNRESET);
+	nodes_downs = 0;
+	close_three();
+}
+
+/* forge - node 0 is told ten times a second that its peer's port has no socket, by somebody who does
+ * not know the ids of the connection (@wrong 1: of ours, 2: of the peer's, 0: any), while the peer computes.
+ */
+static void forge(unsigned wrong)
+{
+	struct rxd_conn *conn;
+	struct rxd_probe probe = { .addr_len = sizeof(struct sockaddr_in) };
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(probe)];
+	size_t len;
+	int i;
+
+	two_connected();
+	conn = (struct rxd_conn *) nodes[0]->peers[1].chan;
+	probe.cid = htole64(wrong == 1 ? conn->cid + 1 : conn->cid);
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	for (i = 0; i < 100; i++) {
+		len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM,
+				  wrong == 2 ? conn->peer_cid + 1 : conn->peer_cid, 0);
+		memcpy(buf + len, &probe, sizeof(probe));
+		rxd_seal(buf, sizeof(buf), NULL, 0);
+		snet_refuse(PORT(0), buf, wrong ? sizeof(buf) : len);
+		poll_alone(CLOCK_NS_PER_S / 10);
+	}
+	heal();
+	CHECK(!nodes_downs);
+	close_three();
+}
+
 /* A peer of another release refuses, and is refused, at once and for the right reason.
  * @engine: it is the engine's version that differs
  */
@@ -727,6 +770,10 @@ int main(int argc, char **argv)
 	stopped_for_an_hour(0);
 	stopped_for_an_hour(10 * CLOCK_NS_PER_S);
 	dead_peer();
+	killed_peer();
+	forge(0);
+	forge(1);
+	forge(2);
 	answers();
 	lossy_answers(65536, 600000);
 	lossy_answers(1 << 20, 4 * CLOCK_NS_PER_MS);

@@ -82,6 +82,26 @@ struct net_source {
 	uint8_t addr[64];
 };
 
+/*
+ * NET_OPT_ASK - udp, framed: is there a socket at an address?
+ *
+ * fi_setopt() of a struct net_ask sends its bytes there, as a datagram from a socket of its own.
+ * fi_getopt() of one returns what was sent there and answered by "port unreachable": the system at
+ * that address has no such socket.  An answer quotes what it answers, so bytes that nobody else
+ * knows prove that whoever made it has got the datagram.
+ * Errors: fi_getopt(): -FI_EAGAIN: no more answers.  Of others fi_setopt() sends nothing.
+ *
+ * Source: RFC 792 "Destination Unreachable Message", RFC 4443 section 3.1.
+ */
+#define NET_OPT_ASK (-(0x0dd << 16))
+#define NET_ASK_MAX 128
+
+struct net_ask {
+	uint8_t addr[64];	/* [in] where, in the endpoint's address format */
+	size_t len;		/* bytes of @data, at most NET_ASK_MAX */
+	uint8_t data[NET_ASK_MAX];
+};
+
 #define NET_ECN_NOT 0		/* Not-ECT: the transport does not support ECN */
 #define NET_ECN_ECT0 2		/* ECT(0): it does */
 #define NET_ECN_CE 3		/* CE: congestion experienced */
