@@ -200,6 +200,7 @@ struct rxd_conn {
 	bool is_paused : 1;		/* the engine has no memory for a packet; on poller->paused */
 	bool asked : 1;			/* rxd_ask() waits for an answer */
 	uint8_t refusals : 2;		/* how many there were since the peer was silent */
+	bool stall_logged : 1;		/* a warning was given about the silence that lasts */
 	bool ack_now : 1;		/* an ACK should be sent without delay */
 	bool was_ce : 1;		/* the last packet was marked CE */
 	bool burst : 1;			/* in poll @burst_seq more than one packet was sent */

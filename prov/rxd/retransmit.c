@@ -264,14 +264,26 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 	return due;
 }
 
+/* log_stall - once while the peer is silent, which it may be for minutes. */
+static void log_stall(struct rxd_conn *conn, uint64_t now)
+{
+	uint64_t since = conn->unanswered_ns > conn->received_ns ? conn->unanswered_ns : conn->received_ns;
+
+	if (conn->stall_logged || !conn->unanswered_ns || now - since < CHAN_STALL_NS)
+		return;
+	conn->stall_logged = true;
+	chan_log_stall(&conn->chan, now - since);
+}
+
 /* A timeout alone does not prove loss: the peer may be busy.  The next ACK shows what was lost.
  */
 static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	if (!conn->loss.probes++) {
 		conn->refusals = 0;
-		conn->asked = false;
+		conn->asked = conn->stall_logged = false;
 	}
+	log_stall(conn, now);
 	/* not the oldest: for a short packet the ACK may be what was lost */
 	rxd_mtu_timeout(&conn->mtu, rxd_loss_longest(&conn->loss));
 	if (conn->loss.probes == PERSISTENT && rxd_ecn_timeout(&conn->ecn))

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "obj/test/log_catch.h"
 #include "shm/test/fake.h"
 #include "seg.h"
 
@@ -286,6 +287,39 @@ static void a_stuck_receiver_reads_from_the_sender(void **state)
 	shm_conf.disable_cma = 1;
 	assert_true(stuck(16000, 60) > 40);
 	shm_conf.disable_cma = 0;
+}
+
+/* A receiver that takes nothing is named in the log, once, while packets wait for it. */
+static void a_stall_is_logged_once(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct chan *chan = (struct chan *) eng_peer_chan(ab);
+	struct shm_conn *conn;
+	unsigned i;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	conn = chan->conn;
+	b->later = 100;
+	catch_start();
+	for (i = 0; i < 100; i++)
+		fake_send(ab, 4000, 0);
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	assert_int_equal(caught.cnt, 0);
+	assert_true(conn->out.wait_ns != 0);
+	conn->out.wait_ns -= CHAN_STALL_NS;
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	catch_stop();
+	assert_int_equal(caught.cnt, 1);
+	assert_non_null(strstr(caught.line[0], "has taken nothing for 10 s"));
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == ab->tx_seq && ab->done_cnt == ab->tx_seq));
+	assert_false(conn->out.stall_logged);	/* the next one is, too */
+	fake_close(a, 100);
+	fake_close(b, 100);
 }
 
 /* Room is expected soon while the receiver takes packets. */
@@ -682,6 +716,7 @@ int main(void)
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),
+		TEST(a_stall_is_logged_once),
 		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 		TEST(no_wakeup_is_lost),
 		TEST(no_wakeup_for_room_is_lost),

@@ -139,6 +139,7 @@ struct shm_out {
 	unsigned slow_ms;	/* for how long it was last; 0: it takes packets soon */
 	uint64_t stuck_pos;	/* slots that it had taken at stuck_ns: see shm_out_stuck() */
 	uint64_t stuck_ns;
+	bool stall_logged;	/* a warning was given that packets wait since wait_ns */
 };
 
 static inline size_t shm_lines(size_t len)
@@ -228,6 +229,7 @@ static inline void shm_out_moves(struct shm_out *out, uint64_t now)
 		out->slow_ms = out->slow_ms ? 4 * out->slow_ms : SHM_SLOW_MS;
 	out->slow_until = now + out->slow_ms * UINT64_C(1000000);
 	out->wait_ns = 0;
+	out->stall_logged = false;
 }
 
 /* shm_out_stuck - packets wait for room, and the receiver has taken none for SHM_STUCK_NS: it does

@@ -222,11 +222,16 @@ static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 static void wait_for_room(struct shm_conn *conn)
 {
 	struct shm_out *out = &conn->out;
+	uint64_t now = clock_ns();
 
 	if (list_empty(&conn->blocked_node))
 		list_add_tail(&conn->blocked_node, &conn->poller->base.dirty);
 	chan_poller_chore(&conn->poller->base);
-	shm_out_waits(out, clock_ns());
+	shm_out_waits(out, now);
+	if (now - out->wait_ns >= CHAN_STALL_NS && !out->stall_logged) {
+		out->stall_logged = true;
+		chan_log_stall(&conn->chan->base, now - out->wait_ns);
+	}
 	if (out->bad) {
 		shm_conn_malformed(conn, "impossible counters");
 		return;

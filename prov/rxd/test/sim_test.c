@@ -177,6 +177,30 @@ static void busy_peer(void)
 	close_three();
 }
 
+/* log_begin, log_end - what is logged between the two, as text to be freed. */
+static FILE *log_file;
+static int log_stderr;
+
+static void log_begin(void)
+{
+	log_file = tmpfile();
+	CHECK(log_file);
+	log_stderr = dup(2);
+	CHECK(log_stderr >= 0 && dup2(fileno(log_file), 2) == 2);
+}
+
+static char *log_end(void)
+{
+	char *text = calloc(1, LOG_MAX);
+
+	CHECK(dup2(log_stderr, 2) == 2 && text);
+	close(log_stderr);
+	rewind(log_file);
+	CHECK(fread(text, 1, LOG_MAX - 1, log_file) > 0);
+	fclose(log_file);
+	return text;
+}
+
 /* ---- processes that do not poll ------------------------------------------------------------- */
 
 #define PEER_TIMEOUT_NS ((uint64_t) rxd_conf.peer_timeout_ms * CLOCK_NS_PER_MS)
@@ -203,9 +227,16 @@ static void poll_alone(uint64_t ns)
 /* A connected peer computes, or is stopped, for minutes: its silence is no loss. */
 static void silent_for_minutes(void)
 {
+	char *text, *line;
+
 	two_connected();
 	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	log_begin();
 	poll_alone(300 * CLOCK_NS_PER_S);
+	text = log_end();
+	line = strstr(text, "has taken nothing for 10 s");
+	CHECK(line && !strstr(line + 1, "has taken nothing"));
+	free(text);
 	CHECK(!nodes_downs);
 	heal();
 	CHECK(!nodes_downs);
@@ -312,30 +343,6 @@ static void foreign_peer(bool engine)
 		node_close(1);
 		node_close(2);
 	}
-}
-
-/* log_begin, log_end - what is logged between the two, as text to be freed. */
-static FILE *log_file;
-static int log_stderr;
-
-static void log_begin(void)
-{
-	log_file = tmpfile();
-	CHECK(log_file);
-	log_stderr = dup(2);
-	CHECK(log_stderr >= 0 && dup2(fileno(log_file), 2) == 2);
-}
-
-static char *log_end(void)
-{
-	char *text = calloc(1, LOG_MAX);
-
-	CHECK(dup2(log_stderr, 2) == 2 && text);
-	close(log_stderr);
-	rewind(log_file);
-	CHECK(fread(text, 1, LOG_MAX - 1, log_file) > 0);
-	fclose(log_file);
-	return text;
 }
 
 #define THEIRS(version) ((version) ^ 0x40)

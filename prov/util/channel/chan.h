@@ -287,6 +287,12 @@ void chan_accepting(struct chan *chan, const struct chan_id *id);
  */
 void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours);
 
+/* chan_log_stall - what was sent waits for the peer for @ns by now: a warning, which the link gives once
+ * for each such stall, after CHAN_STALL_NS.
+ */
+#define CHAN_STALL_NS (10 * CLOCK_NS_PER_S)
+void chan_log_stall(struct chan *chan, uint64_t ns);
+
 /* chan_lost - the connection has ended with @err (positive): ops->close(), then all that
  * waited for the peer ends with it.  Logs why, unless chan->logged.
  * @clean: the peer closed it in good order; of a MSG endpoint that is a shutdown
