@@ -94,10 +94,12 @@ int rxm_mr_expose(struct obj_mr *mr, uint64_t *key_p)
 	return 0;
 }
 
-void rxm_mr_conceal(struct obj_mr *mr)
+int rxm_mr_conceal(struct obj_mr *mr)
 {
 	struct fid_mr *below = mr->below;
+	int ret = fi_close(&below->fid);
 
-	mr->below = NULL;
-	fi_close(&below->fid);
+	if (!ret)
+		mr->below = NULL;
+	return ret;
 }

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "link.h"
-#include "rma.h"
 #include "seg.h"
 
 #define CLOSE_WAIT_NS (10 * CLOCK_NS_PER_S)
@@ -145,11 +144,16 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 		 struct shm_conn **conn_p)
 {
 	struct shm_conn *conn = aligned_alloc(SHM_LINE, sizeof(*conn));
+	struct shm_tenant *tenant = shm_tenant_new(fd, pid);
 	int ret = -FI_ENOMEM;
 
-	if (!conn)
+	if (!conn || !tenant) {
+		free(conn);
+		free(tenant);
 		return ret;
+	}
 	memset(conn, 0, sizeof(*conn));
+	conn->tenant = tenant;
 	conn->src.fd = fd;
 	conn->src.event = on_event;
 	conn->state = state;
@@ -173,6 +177,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 			timers_leave(&link->base.poller->timers);
 	}
 	if (ret) {
+		free(tenant);
 		free(conn);
 		return ret;
 	}
@@ -192,7 +197,7 @@ void shm_conn_start(struct shm_conn *conn)
 	conn->received = true;
 	conn->out.slow_ms = SHM_SLOW_MS;	/* until it has taken packets soon */
 	shm_poller_activate(conn->poller, conn);
-	shm_rma_open(conn);
+	shm_tenant_join(conn);
 }
 
 /* May be called from send(), where no upcall is allowed: the next poll reports the failure. */
@@ -238,20 +243,19 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	list_del(&conn->node);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);
-	/* first stop the peer from sending and from accessing this process's memory, then give the
-	 * buffers back to the engine
+	/* first stop the peer from sending and from accessing this process's memory, and record where it still
+	 * is; then give the buffers back to the engine
 	 */
 	if (conn->in.seg)
 		shm_in_close(&conn->in);
-	shm_rma_close(conn);
+	shm_tenant_leave(conn);
 	shm_split_end(conn);
 	shm_split_access_end(conn);
 	shm_rx_drop(conn, err);
 	shm_tx_drop(conn, err);
-	if (conn->src.fd >= 0) {
+	if (conn->src.fd >= 0)
 		chan_src_want(&conn->poller->base, &conn->src, 0);
-		close(conn->src.fd);
-	}
+	shm_tenant_hang_up(conn);
 	conn->src.fd = -1;
 	list_add_tail(&conn->state_node, &conn->poller->dead);
 	chan_poller_chore(&conn->poller->base);
@@ -261,9 +265,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 
 void shm_conn_free(struct shm_conn *conn)
 {
-	shm_seg_unmap(conn->in.seg);
-	if (conn->out.seg != conn->in.seg)
-		shm_seg_unmap(conn->out.seg);
+	shm_tenant_part(conn);
 	shm_mem_unmap(conn->out_bells, sizeof(*conn->out_bells));
 	free(conn);
 }

@@ -18,10 +18,10 @@
 
 #include "base/trial.h"
 #include "channel/hold.h"
-#include "obj/lease.h"
 #include "poll.h"
 #include "ring.h"
 #include "split.h"
+#include "tenant.h"
 
 struct shm_chan;
 struct shm_link;
@@ -70,24 +70,6 @@ struct shm_tx {
 	struct trial ways[SHM_WAY_CLASSES];	/* is that better than the ring, by shm_way_class() */
 };
 
-/* What we remember of a lease in our segment, where the peer could change it. */
-struct shm_lease_slot {
-	_Atomic bool live;		/* granted to the peer, and not revoked */
-	uint64_t key;			/* valid after it was revoked, too: the peer may still use it */
-	uint64_t addr;			/* of the first byte in this process; the same */
-	uint64_t len;
-	uint32_t rights;		/* SHM_LEASE_* */
-};
-
-/* The leases of a peer; see rma.h; guarded by domain->mr_lock. */
-struct shm_tenant {
-	struct obj_tenant base;
-	uint64_t stamp;			/* of the newest lease */
-	unsigned turn;			/* place to reuse when all are in use */
-	struct shm_lease_slot *_Atomic leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
-	_Atomic bool copying;		/* a piece of the peer's access is being copied here; any thread reads it */
-};
-
 /* What a poll reads of each connection is one line, what a message adds is the next ones. */
 struct shm_conn {
 	_Alignas(SHM_LINE) struct shm_in in;	/* our segment */
@@ -126,7 +108,7 @@ struct shm_conn {
 	uint64_t share_pos;		/* slots written, with the last SHARE */
 	bool assists;			/* the peer's access may have pieces for us */
 	uint32_t assisted;		/* number of the last one that has none left */
-	struct shm_tenant tenant;	/* what the peer may access here */
+	struct shm_tenant *tenant;	/* what the peer may still touch here; outlives the connection */
 	struct chan_id id;		/* what the peer's handshake said */
 	uint64_t probe;			/* what the peer tries to read in our memory */
 	struct list node;		/* on link->conns */
@@ -226,7 +208,9 @@ struct eng_pkt *shm_tx_find(const struct shm_conn *conn, uint32_t id);
 /* shm_tx_flush - the endpoint closes: ask the peer to read what PULLs named. */
 void shm_tx_flush(struct shm_conn *conn);
 
-/* shm_tx_drop - done(-@err) for what the peer has not read. */
+/* shm_tx_drop - done(-@err) for what the peer has not read; after shm_tenant_leave(), which marks the segment: the peer
+ * discards what it reads from then on.
+ */
 void shm_tx_drop(struct shm_conn *conn, int err);
 
 /* shm_tx_may_share - may a SHARE be sent?  Not if there is no room, or the receiver has not taken the one

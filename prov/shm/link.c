@@ -245,7 +245,7 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 	struct chan *chan = eng_peer_chan(peer);
 
 	if (chan->conn)
-		shm_rma_grant(chan->conn, key);
+		shm_tenant_grant(chan->conn, key);
 }
 
 const struct eng_link_ops shm_link_ops = {

@@ -27,10 +27,12 @@ shm_link_sources = \
 	prov/shm/rma.c \
 	prov/shm/rma.h \
 	prov/shm/rx.c \
-	prov/shm/seg.c \
+	prov/shm/memory/seg.c \
 	prov/shm/seg.h \
 	prov/shm/split.c \
 	prov/shm/split.h \
+	prov/shm/memory/tenant.c \
+	prov/shm/tenant.h \
 	prov/shm/tx.c \
 	prov/shm/wire.h
 

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * rma.h - remote writes and reads that need no progress of the target.
+ * rma.h - remote writes and reads that need no progress of the target: the initiator's side.
  *
- * The target writes leases (obj/lease.h) into its segment: where its regions are, and what
+ * The target (tenant.h) writes leases (obj/lease.h) into its segment: where its regions are, and what
  * may be done with them.  Only a peer that has proved that it can write the target's memory
  * anyway is given leases.  The table is small; a peer that accesses a region without a lease
  * by packet is given one then.  The initiator checks each access itself and copies by
@@ -27,22 +27,6 @@
 #include "conn.h"
 
 struct fi_rma_iov;
-
-/* shm_rma_open - @conn is READY: give the peer leases, if it can use them. */
-void shm_rma_open(struct shm_conn *conn);
-
-/* shm_rma_grant - give the peer a lease of the region @key, unless it has one. */
-void shm_rma_grant(struct shm_conn *conn, uint64_t key);
-
-/* shm_rma_leased - has the peer a lease in use that permits to write, or read, @len bytes at @addr of this
- * process's memory?  Called while conn->tenant.copying is set: none is taken back meanwhile.
- */
-bool shm_rma_leased(struct shm_conn *conn, bool write, uint64_t addr, size_t len);
-
-/* shm_rma_close - @conn closes: on return the peer no longer accesses our memory, or its
- * process has ended.  Blocks while an access lasts; for 10 s at most.
- */
-void shm_rma_close(struct shm_conn *conn);
 
 /* shm_rma - eng_link_ops.rma. */
 int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/test/verify.h"
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -203,6 +204,78 @@ static void closing_waits_for_a_stopped_peer_for_a_bounded_time(void **state)
 		end(&t);
 	}
 	assert_true(inside);
+}
+
+/* close_it - what fi_close() of the region returns, and when. */
+static struct {
+	struct fid_mr *mr;
+	_Atomic bool done;
+	int ret;
+} closing;
+
+static void *close_it(void *arg)
+{
+	closing.ret = fi_close(&closing.mr->fid);
+	atomic_store(&closing.done, true);
+	return NULL;
+}
+
+/* close_between - the endpoint closes, then the region, while the peer is stopped; then @sig.  Returns true
+ * if the peer was inside.
+ */
+static bool close_between(struct two *t, int sig)
+{
+	uint64_t began = now_ms();
+	pthread_t thread;
+	bool inside;
+
+	kill(t->pid, SIGSTOP);
+	pause_ms(20);
+	CALL(fi_close(&t->n.ep->fid));
+	assert_true(now_ms() - began < 8000);	/* it does not wait for the peer */
+	closing.mr = t->mr;
+	atomic_store(&closing.done, false);
+	CHECK(!pthread_create(&thread, NULL, close_it, NULL));
+	pause_ms(100);
+	inside = !atomic_load(&closing.done);
+	if (!inside)
+		untouched(t);
+	kill(t->pid, sig);
+	CHECK(!pthread_join(thread, NULL));
+	assert_int_equal(closing.ret, 0);
+	untouched(t);
+	return inside;
+}
+
+static void a_region_waits_for_a_peer_whose_endpoint_is_closed(void **state)
+{
+	static const int sigs[] = { SIGCONT, SIGKILL };
+	int round, status, i;
+	struct two t;
+	bool inside;
+
+	if (!may_write())
+		skip();
+	for (i = 0; i < 2; i++) {
+		inside = false;
+		for (round = 0; round < 20 && !inside; round++) {
+			begin(&t, make_large, write_for_ever);
+			drain_wakeups(t.from[0]);
+			pause_ms(20 + (unsigned) round);
+			inside = close_between(&t, sigs[i]);
+			kill(t.pid, SIGKILL);
+			assert_int_equal(waitpid(t.pid, &status, 0), t.pid);
+			CALL(fi_close(&t.n.av->fid));
+			CALL(fi_close(&t.n.cq->fid));
+			CALL(fi_close(&t.n.domain->fid));
+			CALL(fi_close(&t.n.fabric->fid));
+			fi_freeinfo(t.n.info);
+			munmap(t.region, LARGE);
+			close(t.to[1]);
+			close(t.from[0]);
+		}
+		assert_true(inside);
+	}
 }
 
 /* ---- more regions than there are leases ---------------------------------------------------- */
@@ -588,6 +661,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_peer_killed_in_a_lease_no_longer_writes),
 		cmocka_unit_test(closing_waits_for_a_stopped_peer_for_a_bounded_time),
+		cmocka_unit_test(a_region_waits_for_a_peer_whose_endpoint_is_closed),
 		cmocka_unit_test(regions_beyond_the_table_go_through_the_target),
 		cmocka_unit_test(short_writes_to_a_slow_target_keep_their_order),
 		cmocka_unit_test(a_program_that_blocks_is_refused_only_with_operations_open),

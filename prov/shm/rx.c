@@ -77,9 +77,13 @@ static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 		 const struct iovec *iov, size_t iov_cnt)
 {
 	size_t room = iov_total(iov, iov_cnt);
-	int ret = shm_cma_copy(conn->pid, false, iov, iov_cnt, from->iov, from->cnt,
-			       len < room ? len : room);
+	int ret = -FI_ECONNRESET;
 
+	if (shm_pull_enter(conn->in.seg)) {
+		ret = shm_cma_copy(conn->pid, false, iov, iov_cnt, from->iov, from->cnt,
+				   len < room ? len : room);
+		shm_pull_leave(conn->in.seg);
+	}
 	return fetched(conn, from->id, ret);
 }
 

@@ -10,7 +10,6 @@
 #include "base/relax.h"
 #include "link.h"
 #include "cma.h"
-#include "rma.h"
 
 /* A piece takes some 0.02 ms; a side that needs so long was not running. */
 #define LATE_NS (CLOCK_NS_PER_MS / 5)
@@ -50,12 +49,13 @@ struct copy {
 	uint64_t owner_addr;
 };
 
-/* open_copy - let the other side take pieces; the first one is ours. */
-static void open_copy(struct shm_split *split, struct shm_split_own *own, size_t len,
+/* open_copy - let the other side take pieces; the first one is ours.  @mine: the buffer in this process */
+static void open_copy(struct shm_split *split, struct shm_split_own *own, const void *mine, size_t len,
 		      const struct copy *copy)
 {
 	own->open = true;
 	own->turn++;
+	own->at = (uintptr_t) mine;
 	own->len = len;
 	own->back = 0;
 	/* The other side must not take a piece by the word of the copy before, whose count may leave
@@ -124,6 +124,11 @@ static int state(const struct shm_split *split, const struct shm_split_own *own)
 	return done & SHM_SPLIT_BAD ? -1 : (uint32_t) done >= own->back;
 }
 
+bool shm_split_is_busy(const struct shm_split *split, const struct shm_split_own *own)
+{
+	return own->open && !state(split, own);
+}
+
 /* copy_back - the other side could not: copy the pieces that it took. */
 static int copy_back(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own,
 		     copy_fn *copy, const void *what)
@@ -183,8 +188,12 @@ static int close_split(struct shm_conn *conn, bool late, int ret)
 static int read_back(struct shm_conn *conn)
 {
 	struct shm_split_rx *s = &conn->split;
-	int ret = copy_back(conn, &conn->in.seg->split, &s->own, read_part, &s->from);
+	int ret = -FI_ECONNRESET;
 
+	if (shm_pull_enter(conn->in.seg)) {
+		ret = copy_back(conn, &conn->in.seg->split, &s->own, read_part, &s->from);
+		shm_pull_leave(conn->in.seg);
+	}
 	return close_split(conn, true, ret ? ret : 1);
 }
 
@@ -195,9 +204,12 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 	struct shm_split_rx *s = &conn->split;
 	int ret;
 
+	if (!shm_pull_enter(conn->in.seg))
+		return -FI_ECONNRESET;
 	s->to = to;
-	open_copy(split, &s->own, len, &copy);
+	open_copy(split, &s->own, to, len, &copy);
 	ret = copy_front(conn, split, &s->own, read_part, from);
+	shm_pull_leave(conn->in.seg);
 	if (ret) {
 		shm_split_end(conn);
 		return ret;
@@ -255,7 +267,7 @@ bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len)
 	    !target_can(conn, write))
 		return false;
 	/* a piece that was late may still be copied */
-	if (own->open && !state(&conn->out.seg->access, own))
+	if (shm_split_is_busy(&conn->out.seg->access, own))
 		return false;
 	own->open = false;
 	return !shm_poller_crowded(conn->poller) && !shm_out_sleeps(&conn->out) &&
@@ -292,7 +304,7 @@ int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t the
 	uint64_t began = clock_ns();
 	int ret, done;
 
-	open_copy(split, own, len, &copy);
+	open_copy(split, own, mine, len, &copy);
 	shm_tx_share(conn);
 	ret = copy_front(conn, split, own, access_part, &access);
 	done = await_pieces(split, own, began);
@@ -402,7 +414,7 @@ static bool assist_piece(struct shm_conn *conn, const struct piece *piece)
 	struct iovec here = { (void *) (uintptr_t) piece->addr, piece->len };
 	struct iovec there = { (void *) (uintptr_t) piece->owner_addr, piece->len };
 
-	if (!shm_rma_leased(conn, piece->id, piece->addr, piece->len))
+	if (!shm_tenant_permits(conn, piece->id, piece->addr, piece->len))
 		return false;
 	return checked(conn, shm_cma_copy(conn->pid, !piece->id, &here, 1, &there, 1, piece->len));
 }
@@ -416,9 +428,9 @@ static int assist(struct shm_conn *conn)
 	/* before the lease is looked at, so that it is not taken back; and before a piece is taken, since an
 	 * initiator leaves the lease when all are
 	 */
-	atomic_store(&conn->tenant.copying, true);
+	atomic_store(&conn->tenant->copying, true);
 	done = take_piece(conn, split, &conn->assisted, assist_piece);
-	atomic_store_explicit(&conn->tenant.copying, false, memory_order_release);
+	atomic_store_explicit(&conn->tenant->copying, false, memory_order_release);
 	conn->assists = conn->assisted != atomic_load_explicit(&split->word, memory_order_relaxed) >> 32 &&
 			shm_conn_can_write(conn);
 	return done;

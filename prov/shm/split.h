@@ -20,8 +20,9 @@
  * very call that takes it, with nothing between that could wait, and the copy is complete when the other
  * side reports that it has copied.  If that dies there, a message is lost, as one that is read from its
  * memory would be; if it is stopped there, the message waits for it, and closing the
- * connection waits for a bounded time.  An initiator waits about as long as its own pieces took, then
- * repeats the whole access by packets, which the target takes after its piece.
+ * connection waits for a bounded time; what it still may touch then is recorded (tenant.h).  An
+ * initiator waits about as long as its own pieces took, then repeats the whole access by packets, which
+ * the target takes after its piece.
  *
  * Processes on one processor gain nothing, and one that is preempted makes the other wait:
  * after copies without gain, or with a late piece, fewer are split.
@@ -94,11 +95,15 @@ static inline size_t shm_split_back(uint64_t word)
 struct shm_split_own {
 	bool open;		/* the other side may take pieces, or has some */
 	uint32_t turn;		/* number of this copy */
+	uintptr_t at;		/* where its buffer is, in this process */
 	size_t len;
 	size_t back;		/* pieces that the other side has taken, once all are */
 	unsigned misses;	/* copies in a row in which it took no piece */
 	unsigned skip;		/* copies to make alone before one is split again */
 };
+
+/* shm_split_is_busy - has the other side pieces that it has not copied?  Once all are taken. */
+bool shm_split_is_busy(const struct shm_split *split, const struct shm_split_own *own);
 
 /* ---- the receiver ------------------------------------------------------------------------- */
 

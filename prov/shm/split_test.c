@@ -47,6 +47,7 @@ struct taker {
 	_Atomic bool go;	/* say that it is done */
 	uint64_t word;		/* when it was taken */
 	uint64_t pause_ns;	/* before it is done */
+	unsigned claim;		/* pieces to take; 0: one */
 	bool bad;
 	_Atomic bool done;
 };
@@ -62,7 +63,8 @@ static void *take_one(void *arg)
 		    shm_split_cnt(atomic_load(&t->split->len)))
 			continue;
 		t->word = word;
-		if (atomic_compare_exchange_strong(&t->split->word, &word, word + 1))
+		if (atomic_compare_exchange_strong(&t->split->word, &word,
+						   word + (t->claim ? t->claim : 1)))
 			atomic_store(&t->took, true);
 	}
 	while (atomic_load(&t->took) && !atomic_load(&t->go))
@@ -161,6 +163,11 @@ static void a_sender_that_closes_with_a_piece_loses_the_message(void **state)
 	atomic_store(&p.taker.stop, true);
 	end_taker(&p);
 	fake_close(p.b, 100);
+	/* until it has copied it is on record, and its segment is mapped */
+	obj_lease_patience_ns = 0;
+	assert_int_equal(obj_lease_end_all(&fake_domain), -FI_EBUSY);
+	atomic_store(&p.taker.split->done, p.taker.word >> 32 << 32 | 1);
+	assert_int_equal(obj_lease_end_all(&fake_domain), 0);
 }
 
 static void close_waits_for_a_piece_that_is_taken(void **state)
@@ -255,6 +262,7 @@ static void meet(struct sides *s)
 
 static void part(struct sides *s)
 {
+	atomic_store(&s->ab->out.seg->tx.inside, 0);	/* it would stay on record */
 	fake_close(s->a, 100);
 	fake_close(s->b, 100);
 	free(s->mine);
@@ -320,9 +328,9 @@ static void let(struct shm_conn *target, uint8_t *at, uint32_t rights)
 {
 	struct shm_lease_slot *slot;
 
-	if (!target->tenant.leases)
-		target->tenant.leases = calloc(SHM_LEASES, sizeof(*slot));
-	slot = &target->tenant.leases[PLACE];
+	if (!target->tenant->leases)
+		target->tenant->leases = calloc(SHM_LEASES, sizeof(*slot));
+	slot = &target->tenant->leases[PLACE];
 	slot->addr = (uintptr_t) at;
 	slot->len = LONG;
 	slot->rights = rights;
@@ -376,7 +384,7 @@ static void a_target_copies_from_the_back(void **state)
 			assert_int_equal(to[i], i < piece || i >= LONG - 5 ? 7 : 1 + write);
 		FAKE_UNTIL(5000, list_empty(&s.ba->split_node));
 		assert_int_equal(s.ba->assisted, turn);
-		assert_false(atomic_load(&s.ba->tenant.copying));
+		assert_false(atomic_load(&s.ba->tenant->copying));
 	}
 	part(&s);
 }
@@ -416,7 +424,7 @@ static struct {
 static void *watch_copying(void *arg)
 {
 	while (!atomic_load(&watch.stop) && !atomic_load(&watch.seen))
-		atomic_store(&watch.seen, atomic_load(&watch.conn->tenant.copying));
+		atomic_store(&watch.seen, atomic_load(&watch.conn->tenant->copying));
 	return NULL;
 }
 
@@ -443,14 +451,19 @@ static void a_target_ends_its_leases_after_its_piece(void **state)
 	FAKE_UNTIL(10000, (share_again(&s, ++turn), atomic_load(&watch.seen)));
 	atomic_store(&watch.stop, true);
 	CHECK(!pthread_join(thread, NULL));
-	assert_false(atomic_load(&s.ba->tenant.copying));
-	tenant = &s.ba->tenant.base;
+	assert_false(atomic_load(&s.ba->tenant->copying));
+	tenant = &s.ba->tenant->base;
 	grant(&s, 0);
 	atomic_store(&s.ab->out.seg->tx.inside, 0);
-	assert_false(tenant->end(tenant, 0));
-	atomic_store(&s.ba->tenant.copying, true);
-	assert_true(tenant->end(tenant, 0));
-	atomic_store(&s.ba->tenant.copying, false);
+	assert_false(tenant->ops->end(tenant, 0));
+	atomic_store(&s.ba->tenant->copying, true);
+	assert_true(tenant->ops->end(tenant, 0));
+	atomic_store(&s.ba->tenant->copying, false);
+	/* the lease of a key may have moved while the peer uses the one before */
+	s.ba->tenant->leases[0].key = s.ba->tenant->leases[1].key = 0;
+	atomic_store(&s.ab->out.seg->tx.inside, 1);
+	assert_true(tenant->ops->end(tenant, 0));
+	atomic_store(&s.ab->out.seg->tx.inside, 0);
 	part(&s);
 }
 
@@ -503,6 +516,28 @@ static void an_initiator_does_not_wait_long_for_a_piece(void **state)
 	atomic_store(&t.go, true);
 	CHECK(!pthread_join(t.thread, NULL));
 	FAKE_UNTIL(5000, shm_split_access_wanted(s.ab, true, LONG));
+	part(&s);
+}
+
+/* An initiator whose target claims more pieces than there are copies none of them, and none beyond the end. */
+static void an_impossible_count_of_pieces_is_all_taken(void **state)
+{
+	struct taker t = { .claim = 9, .bad = true };
+	struct sides s;
+
+	if (!may_write())
+		skip();
+	meet(&s);
+	t.split = &s.ab->out.seg->access;
+	CHECK(!pthread_create(&t.thread, NULL, take_one, &t));
+	do {
+		memset(s.theirs, 7, LONG);
+	} while (access_all(&s, true, LONG) && !atomic_load(&t.took));
+	assert_true(s.ab->access.open);
+	assert_true(s.ab->access.back < shm_split_cnt(LONG));
+	atomic_store(&t.go, true);
+	CHECK(!pthread_join(t.thread, NULL));
+	FAKE_UNTIL(5000, shm_split_access_wanted(s.ab, true, LONG) || (s.ab->access.skip = 0));
 	part(&s);
 }
 
@@ -696,6 +731,7 @@ int main(void)
 		TEST(a_target_ends_its_leases_after_its_piece),
 		TEST(pieces_that_a_target_cannot_copy_are_the_initiators),
 		TEST(an_initiator_does_not_wait_long_for_a_piece),
+		TEST(an_impossible_count_of_pieces_is_all_taken),
 		TEST(close_waits_for_a_piece_of_an_access),
 		TEST(processes_split_messages),
 		TEST(processes_split_writes),

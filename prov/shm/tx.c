@@ -470,11 +470,6 @@ void shm_tx_drop(struct shm_conn *conn, int err)
 	struct eng_pkt *pkt;
 	unsigned place;
 
-	/* the receiver discards what it reads from now on: the buffers are reused */
-	if (conn->out.seg) {
-		atomic_store_explicit(&conn->out.seg->tx.gone, 1, memory_order_relaxed);
-		atomic_thread_fence(memory_order_seq_cst);
-	}
 	while (~conn->tx.free) {
 		place = (unsigned) __builtin_ctzll(~conn->tx.free);
 		pkt = conn->tx.pulls[place];

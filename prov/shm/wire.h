@@ -96,6 +96,7 @@ struct shm_slot {
 struct shm_ctl_rx {
 	_Alignas(SHM_LINE) _Atomic uint64_t slots_done;	/* slots that may be used again */
 	_Atomic uint64_t bytes_done;			/* of the data ring, skipped ones included */
+	_Atomic uint32_t pulling;			/* it reads payload that a PULL named */
 	_Alignas(SHM_LINE) _Atomic uint32_t asleep;	/* it polls: flags of SHM_AWAKE; else wake it, once per value */
 	_Atomic uint32_t can_read;			/* it can read the sender's memory */
 	_Atomic uint32_t leased;			/* there is or was something in leases */
@@ -125,6 +126,13 @@ struct shm_lease {
 	_Atomic uint64_t addr;		/* of the first byte in the receiver's memory */
 	_Atomic uint32_t rights;	/* SHM_LEASE_* */
 };
+
+/* shm_lease_first - the first of SHM_LEASE_WAYS places where the lease of @key may be. */
+static inline unsigned shm_lease_first(uint64_t key)
+{
+	return (unsigned) (key * UINT64_C(0x9e3779b97f4a7c15) >> 60) % (SHM_LEASES / SHM_LEASE_WAYS) *
+	       SHM_LEASE_WAYS;
+}
 
 /* A copy that both processes make; see split.h.  Its owner is the one that copies from the front. */
 struct shm_split {
@@ -202,7 +210,7 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 9
+#define SHM_VERSION 10
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_handshake_type {

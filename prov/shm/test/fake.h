@@ -25,8 +25,11 @@ static void fake_addr_set(fake_addr *a, const void *b)
 }
 
 #include "channel/test/fake_engine.h"
+#include "obj/domain.h"
 
 static const struct shm_scope fake_scope = { FAKE_NAME, NULL };
+
+static struct obj_domain fake_domain;	/* as much as obj/lease.h looks at */
 
 static void fake_start(void)
 {
@@ -35,6 +38,11 @@ static void fake_start(void)
 	if (fake_prog.pollers.next)	/* in a child: keep them reachable for the leak check */
 		list_splice_tail(&fake_prog.pollers, &parents);
 	list_init(&fake_prog.pollers);
+	lock_init(&fake_domain.mr_lock, LOCK_MUTEX);
+	hmap_init(&fake_domain.mr_map);
+	list_init(&fake_domain.tenants);
+	list_init(&fake_domain.left);
+	fake_domain.prov = &fake_prov;
 	shm_conf.prov = &fake_prov;
 	shm_conf.chan.retry_ms = 200;
 }
@@ -48,6 +56,7 @@ static struct eng_ep *ep_at(const char *name)
 	ep->info.src_addrlen = name ? strlen(name) + 1 : 0;
 	ep->info.addr_format = FI_ADDR_STR;
 	ep->base.info = &ep->info;
+	ep->base.domain = &fake_domain;
 	ep->base.type = FI_EP_RDM;
 	ep->base.prog = &fake_prog;
 	ep->base.prov = &fake_prov;

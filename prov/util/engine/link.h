@@ -257,7 +257,7 @@ struct eng_link_ops {
 	 * NULL, all.
 	 */
 	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
-	void (*mr_conceal)(struct obj_mr *mr);
+	int (*mr_conceal)(struct obj_mr *mr);
 	void (*domain_fini)(struct obj_domain *domain);
 
 	/* ---- connected endpoints (FI_EP_MSG); NULL where there are none ---- */

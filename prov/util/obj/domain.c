@@ -12,6 +12,7 @@
 #include "obj/cntr.h"
 #include "obj/cq.h"
 #include "obj/eq.h"
+#include "obj/lease.h"
 #include "obj/mr.h"
 #include "obj/ops.h"
 #include "obj/poll.h"
@@ -157,6 +158,8 @@ static int domain_close(struct fid *fid)
 	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
 	int ret = obj_refs_busy(&domain->refs, fid, domain->prov, FI_LOG_DOMAIN);
 
+	if (!ret)
+		ret = obj_lease_end_all(domain);
 	if (ret)
 		return ret;
 	obj_prog_close_all(domain);
@@ -278,6 +281,7 @@ static void init_domain(struct obj_domain *domain, struct obj_fabric *fabric, vo
 	list_init(&domain->progs);
 	hmap_init(&domain->mr_map);
 	list_init(&domain->tenants);
+	list_init(&domain->left);
 	obj_refs_init(&domain->refs);
 	pthread_mutex_init(&domain->auto_lock, NULL);
 	pthread_mutex_init(&domain->works_lock, NULL);

@@ -57,7 +57,8 @@ struct obj_domain_ops {
 	 * Errors: those of fi_mr_reg().  NULL: nothing is below.
 	 */
 	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
-	void (*mr_conceal)(struct obj_mr *mr);	/* on return no peer reaches it from below */
+	/* mr_conceal - on return of 0 no peer reaches it from below.  Errors: those of fi_close(). */
+	int (*mr_conceal)(struct obj_mr *mr);
 
 	/* cq_strerror - words for fi_cq_err_entry.prov_errno; NULL: it is a FI_E*. */
 	const char *(*cq_strerror)(int prov_errno);
@@ -93,9 +94,10 @@ struct obj_domain {
 	pthread_mutex_t auto_lock;	/* guards the making of @autop */
 	struct obj_auto *autop;		/* progress thread; NULL until an endpoint is enabled */
 
-	struct lock mr_lock;		/* guards @mr_map, the regions in it, and @tenants */
+	struct lock mr_lock;		/* guards @mr_map, the regions in it, @tenants and @left */
 	struct hmap mr_map;		/* remote key -> struct obj_mr, remotely accessible only */
 	struct list tenants;		/* peers that touch regions by themselves; lease.h */
+	struct list left;		/* .. whose connection has closed, and who may still be inside */
 	uint32_t mr_mode;		/* info's, legacy values translated to bits */
 	/* FI_SET_OPS_HMEM_OVERRIDE: copies of the program's, or NULL; set before there are regions */
 	const struct fi_hmem_override_ops *hmem_ops;

@@ -12,8 +12,7 @@
 #include "obj/ep.h"
 #include "obj/mr.h"
 
-/* How long a peer may take to copy; a copy of 1 GiB takes some 0.1 s. */
-#define PATIENCE_NS (10 * CLOCK_NS_PER_S)
+uint64_t obj_lease_patience_ns = 10 * CLOCK_NS_PER_S;
 
 /* give - Holds mr_lock. */
 static void give(struct obj_tenant *tenant, struct obj_mr *mr)
@@ -33,23 +32,22 @@ static void give(struct obj_tenant *tenant, struct obj_mr *mr)
 	if (ep->cntrs[OBJ_CNTR_REMOTE_READ])
 		lease.access &= ~FI_REMOTE_READ;
 	mr->leased = true;
-	tenant->let(tenant, &lease);
+	tenant->ops->let(tenant, &lease);
 }
 
-void obj_lease_join(struct obj_tenant *tenant, struct obj_ep *ep)
+void obj_lease_join(struct obj_tenant *tenant, struct obj_ep *ep, bool may_let)
 {
 	struct obj_domain *domain = ep->domain;
-	struct hmap *map;
+	struct hmap *map = &domain->mr_map;
 	size_t i;
 
-	/* the events of a scalable endpoint are its contexts' */
-	if (!(ep->caps & FI_RMA) || ep->h.fid.fid.fclass != FI_CLASS_EP)
-		return;
-	map = &domain->mr_map;
 	lock_get(&domain->mr_lock);
+	tenant->domain = domain;
 	tenant->ep = ep;
+	/* the events of a scalable endpoint are its contexts' */
+	tenant->may_let = may_let && ep->caps & FI_RMA && ep->h.fid.fid.fclass == FI_CLASS_EP;
 	list_add_tail(&tenant->node, &domain->tenants);
-	for (i = 0; map->used && i <= map->mask; i++)
+	for (i = 0; tenant->may_let && map->used && i <= map->mask; i++)
 		if (map->slots[i].val)
 			give(tenant, map->slots[i].val);
 	lock_put(&domain->mr_lock);
@@ -57,12 +55,11 @@ void obj_lease_join(struct obj_tenant *tenant, struct obj_ep *ep)
 
 void obj_lease_ask(struct obj_tenant *tenant, uint64_t key)
 {
-	struct obj_domain *domain;
+	struct obj_domain *domain = tenant->domain;
 	struct obj_mr *mr;
 
-	if (!tenant->ep)
+	if (!domain || !tenant->may_let)
 		return;
-	domain = tenant->ep->domain;
 	lock_get(&domain->mr_lock);
 	mr = hmap_find(&domain->mr_map, key);
 	if (mr)
@@ -75,53 +72,157 @@ void obj_lease_offer(struct obj_mr *mr)
 	struct obj_tenant *tenant;
 
 	list_for_each_entry(tenant, &mr->domain->tenants, node)
-		give(tenant, mr);
+		if (tenant->may_let)
+			give(tenant, mr);
 }
+
+/* ---- the end of a tenant --------------------------------------------------- */
 
 void obj_lease_leave(struct obj_tenant *tenant)
 {
-	struct obj_domain *domain;
+	struct obj_domain *domain = tenant->domain;
 
-	if (!tenant->ep)
+	if (!domain)
 		return;
-	domain = tenant->ep->domain;
 	lock_get(&domain->mr_lock);
-	list_del(&tenant->node);
 	tenant->ep = NULL;
+	tenant->may_let = false;
+	list_del(&tenant->node);
+	list_add_tail(&tenant->node, &domain->left);
 	lock_put(&domain->mr_lock);
 }
 
-/* end_once - Returns true while a peer accesses the region. */
-static bool end_once(struct obj_mr *mr)
+/* reap - the only end of a tenant that has joined.  Returns true if it is gone.  Holds mr_lock. */
+static bool reap(struct obj_tenant *tenant)
 {
-	struct obj_domain *domain = mr->domain;
+	if (!tenant->parted || tenant->ops->inside(tenant))
+		return false;
+	list_del(&tenant->node);
+	tenant->ops->free(tenant);
+	return true;
+}
+
+void obj_lease_part(struct obj_tenant *tenant)
+{
+	struct obj_domain *domain = tenant->domain;
+
+	if (!domain) {
+		tenant->ops->free(tenant);
+		return;
+	}
+	lock_get(&domain->mr_lock);
+	tenant->parted = true;
+	reap(tenant);
+	lock_put(&domain->mr_lock);
+}
+
+/* ---- the end of a region --------------------------------------------------- */
+
+/* end_leases - Returns true while a peer of @tenants uses one of @mr; *@pid_p is one.  Holds mr_lock. */
+static bool end_leases(struct list *tenants, const struct obj_mr *mr, pid_t *pid_p)
+{
 	struct obj_tenant *tenant;
 	bool inside = false;
 
+	list_for_each_entry(tenant, tenants, node) {
+		if (!tenant->ops->end(tenant, mr->fid.key))
+			continue;
+		inside = true;
+		*pid_p = tenant->pid;
+	}
+	return inside;
+}
+
+static bool touches(const struct obj_tenant *tenant, const struct obj_mr *mr)
+{
+	size_t i;
+
+	for (i = 0; mr->loc.iface == FI_HMEM_SYSTEM && i < mr->iov_cnt; i++)
+		if (tenant->ops->touches(tenant, (uintptr_t) mr->iov[i].iov_base, mr->iov[i].iov_len))
+			return true;
+	return false;
+}
+
+/* end_once - Returns true while a peer accesses the region; *@pid_p is one. */
+static bool end_once(struct obj_mr *mr, pid_t *pid_p)
+{
+	struct obj_domain *domain = mr->domain;
+	struct obj_tenant *tenant, *next;
+	bool inside = false;
+
 	lock_get(&domain->mr_lock);
-	if (mr->leased)
-		list_for_each_entry(tenant, &domain->tenants, node)
-			inside |= tenant->end(tenant, mr->fid.key);
-	mr->leased = inside;
+	if (mr->leased) {
+		inside = end_leases(&domain->tenants, mr, pid_p);
+		inside |= end_leases(&domain->left, mr, pid_p);
+		mr->leased = inside;
+	}
+	list_for_each_entry_safe(tenant, next, &domain->left, node) {
+		if (reap(tenant) || !touches(tenant, mr))
+			continue;
+		inside = true;
+		*pid_p = tenant->pid;
+	}
 	lock_put(&domain->mr_lock);
 	return inside;
 }
 
+/* is_over - a wait for peers, which began when *@until was 0, has lasted long enough. */
+static bool is_over(uint64_t *until)
+{
+	uint64_t now = clock_ns();
+
+	if (!*until)
+		*until = now + obj_lease_patience_ns;
+	return now > *until;
+}
+
 int obj_lease_end(struct obj_mr *mr)
 {
-	uint64_t give_up = 0;
+	uint64_t until = 0;
+	pid_t pid = 0;
 
-	while (end_once(mr)) {
-		if (!give_up)
-			give_up = clock_ns() + PATIENCE_NS;
-		else if (clock_ns() > give_up)
+	while (end_once(mr, &pid)) {
+		if (is_over(&until))
 			goto stuck;
 		sched_yield();
 	}
 	return 0;
 stuck:
-	FI_WARN(mr->domain->prov, FI_LOG_MR, "a peer is inside the region with key 0x%llx and does "
-		"not come out; is its process stopped? Let it go on, or end it, and close the "
-		"region again\n", (unsigned long long) mr->fid.key);
+	FI_WARN(mr->domain->prov, FI_LOG_MR, "process %ld is copying from or to the region with key 0x%llx "
+		"and does not finish; is it stopped? Let it go on, or end it, and close the region again\n",
+		(long) pid, (unsigned long long) mr->fid.key);
+	return -FI_EBUSY;
+}
+
+/* reap_all - Returns true while a tenant is left; *@pid_p is one. */
+static bool reap_all(struct obj_domain *domain, pid_t *pid_p)
+{
+	struct obj_tenant *tenant, *next;
+	bool any;
+
+	lock_get(&domain->mr_lock);
+	list_for_each_entry_safe(tenant, next, &domain->left, node)
+		if (!reap(tenant))
+			*pid_p = tenant->pid;
+	any = !list_empty(&domain->left);
+	lock_put(&domain->mr_lock);
+	return any;
+}
+
+int obj_lease_end_all(struct obj_domain *domain)
+{
+	uint64_t until = 0;
+	pid_t pid = 0;
+
+	while (reap_all(domain, &pid)) {
+		if (is_over(&until))
+			goto stuck;
+		sched_yield();
+	}
+	return 0;
+stuck:
+	FI_WARN(domain->prov, FI_LOG_DOMAIN, "process %ld is copying from or to memory of this process and "
+		"does not finish; is it stopped? Let it go on, or end it, and close the domain again\n",
+		(long) pid);
 	return -FI_EBUSY;
 }

@@ -79,6 +79,7 @@ obj_tests = \
 	prov/util/obj/endpoint/ep_test \
 	prov/util/obj/event/eq_test \
 	prov/util/obj/log_test \
+	prov/util/obj/lease_test \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
 	prov/util/obj/event/poll_test \
@@ -120,6 +121,9 @@ prov_util_obj_event_eq_test_LDADD = $(obj_test_libs)
 prov_util_obj_log_test_SOURCES = prov/util/obj/log_test.c prov/util/obj/log.c
 prov_util_obj_log_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_obj_log_test_LDADD = $(CMOCKA_LIBS)
+prov_util_obj_lease_test_SOURCES = prov/util/obj/lease_test.c
+prov_util_obj_lease_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_lease_test_LDADD = $(obj_test_libs)
 prov_util_obj_mr_test_SOURCES = prov/util/obj/mr_test.c
 prov_util_obj_mr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_mr_test_LDADD = $(obj_test_libs)

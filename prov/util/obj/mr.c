@@ -145,17 +145,21 @@ static int mr_close(struct fid *fid)
 		if (ret)
 			return ret;
 	}
-	if (mr->below)
-		domain->ops->mr_conceal(mr);
+	if (mr->below) {
+		ret = domain->ops->mr_conceal(mr);
+		if (ret)
+			return ret;
+	}
 	if (mr->mapped) {
 		lock_get(&domain->mr_lock);
 		hmap_remove(&domain->mr_map, mr->fid.key);
 		mr->mapped = false;
 		lock_put(&domain->mr_lock);
 	}
-	ret = obj_lease_end(mr);
+	/* in this order: a connection that settle() ends may leave a peer that is inside */
+	ret = settle(mr, 3, OBJ_REVOKE_STOP);
 	if (!ret)
-		ret = settle(mr, 3, OBJ_REVOKE_STOP);
+		ret = obj_lease_end(mr);
 	if (ret)
 		return ret;
 	if (domain->eq)
@@ -248,10 +252,10 @@ static bool inside(const struct iovec *part, const struct iovec *whole)
 static int renew(struct obj_mr *mr)
 {
 	unsigned was;
-	int ret = offer_again(mr);
+	int ret;
 
-	if (ret || mr->hw)
-		return ret;
+	if (mr->hw)
+		return offer_again(mr);
 	ret = settle(mr, 1u << !mr->phase, OBJ_REVOKE_MARK);
 	if (ret)
 		return ret;
@@ -259,7 +263,9 @@ static int renew(struct obj_mr *mr)
 	was = mr->phase;
 	mr->phase = !was;
 	lock_put(&mr->domain->mr_lock);
-	return settle(mr, 1u << was, OBJ_REVOKE_MARK);
+	ret = settle(mr, 1u << was, OBJ_REVOKE_MARK);
+	/* last: a connection that settle() ends may leave a peer that is inside */
+	return ret ? ret : offer_again(mr);
 }
 
 static int refresh(struct obj_mr *mr, const struct fi_mr_modify *modify)

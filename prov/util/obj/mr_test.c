@@ -39,12 +39,14 @@ static void make_domain(uint32_t mr_mode)
 	lock_init(&domain.mr_lock, LOCK_MUTEX);
 	hmap_init(&domain.mr_map);
 	list_init(&domain.tenants);
+	list_init(&domain.left);
 }
 
 static void end_domain(void)
 {
 	assert_int_equal(obj_refs_busy(&domain.refs, &domain.fid.fid, &prov, FI_LOG_DOMAIN), 0);
 	assert_int_equal(domain.mr_map.used, 0);
+	assert_true(list_empty(&domain.tenants) && list_empty(&domain.left));
 	hmap_destroy(&domain.mr_map);
 	lock_destroy(&domain.mr_lock);
 	obj_refs_fini(&domain.refs);
@@ -259,6 +261,7 @@ static void a_region_of_one_endpoint(void **state)
 static struct obj_lease seen;
 static int lets, ends, inside;
 
+/* A peer, by the variables above. */
 static void on_let(struct obj_tenant *tenant, const struct obj_lease *lease)
 {
 	seen = *lease;
@@ -272,9 +275,38 @@ static bool on_end(struct obj_tenant *tenant, uint64_t key)
 	return inside-- > 0;
 }
 
+static bool touches_nothing(const struct obj_tenant *tenant, uintptr_t addr, size_t len)
+{
+	return false;
+}
+
+static bool is_out(const struct obj_tenant *tenant)
+{
+	return false;
+}
+
+static void free_nothing(struct obj_tenant *tenant)
+{
+}
+
+static const struct obj_tenant_ops tenant_ops = {
+	.let = on_let,
+	.end = on_end,
+	.touches = touches_nothing,
+	.inside = is_out,
+	.free = free_nothing,
+};
+
+static void leave(struct obj_tenant *tenant)
+{
+	obj_lease_leave(tenant);
+	obj_lease_part(tenant);
+	*tenant = (struct obj_tenant) { .ops = &tenant_ops };
+}
+
 static void leases(void **state)
 {
-	struct obj_tenant tenant = { .let = on_let, .end = on_end };
+	struct obj_tenant tenant = { .ops = &tenant_ops };
 	struct obj_ep ep = { .domain = &domain, .caps = FI_RMA };
 	struct obj_ep other = { .h = { .ep = &other, .fid.fid.fclass = FI_CLASS_EP }, .domain = &domain };
 	struct obj_cntr cntr = { .domain = &domain };
@@ -284,11 +316,10 @@ static void leases(void **state)
 	ep.h.fid.fid.fclass = FI_CLASS_EP;
 	cntr.fid.fid.fclass = FI_CLASS_CNTR;
 	obj_refs_init(&cntr.refs);
-	list_init(&tenant.node);
 	mr = reg(mem + 100, 1000, RW, 5);
 	obj_lease_ask(&tenant, 5);
 	assert_int_equal(lets, 0);
-	obj_lease_join(&tenant, &ep);
+	obj_lease_join(&tenant, &ep, true);
 	assert_int_equal(lets, 1);
 	assert_true(seen.key == 5 && !seen.base && seen.len == 1000 && seen.access == RW);
 	assert_true(seen.addr == (uintptr_t) mem + 100 && !seen.counted);
@@ -309,20 +340,20 @@ static void leases(void **state)
 	/* one that is made while the peer is there */
 	mr = reg(mem, 100, FI_REMOTE_WRITE, 5);
 	assert_true(lets == 3 && seen.access == FI_REMOTE_WRITE && !seen.counted);
-	obj_lease_leave(&tenant);
+	leave(&tenant);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	assert_int_equal(ends, 5);
 	/* the endpoint counts reads, so that only writes can be native */
 	ep.cntrs[OBJ_CNTR_REMOTE_READ] = &cntr;
 	mr = reg(mem, 100, RW, 5);
-	obj_lease_join(&tenant, &ep);
+	obj_lease_join(&tenant, &ep, true);
 	assert_true(lets == 4 && seen.access == FI_REMOTE_WRITE);
 	/* the region becomes that of another endpoint */
 	obj_refs_init(&other.refs);
 	assert_int_equal(fi_mr_bind(mr, &other.h.fid.fid, 0), 0);
 	obj_lease_ask(&tenant, 5);
 	assert_int_equal(lets, 4);
-	obj_lease_leave(&tenant);
+	leave(&tenant);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	obj_refs_fini(&other.refs);
 	obj_refs_fini(&cntr.refs);

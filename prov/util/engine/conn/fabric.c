@@ -82,9 +82,9 @@ static int mr_expose(struct obj_mr *mr, uint64_t *key_p)
 	return link->mr_expose ? link->mr_expose(mr, key_p) : 0;
 }
 
-static void mr_conceal(struct obj_mr *mr)
+static int mr_conceal(struct obj_mr *mr)
 {
-	link_below(mr->domain->fabric)->mr_conceal(mr);
+	return link_below(mr->domain->fabric)->mr_conceal(mr);
 }
 
 static void domain_fini(struct obj_domain *domain)

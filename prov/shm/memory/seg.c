@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "seg.h"
+#include "shm/seg.h"
 
 #include <errno.h>
 #include <fcntl.h>
