@@ -64,7 +64,9 @@ static void leave(struct shm_seg *seg)
 	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
 }
 
-/* copy - Returns 1: done; 0: failed. */
+/* copy - Returns 1: done; 0: failed, to be repeated by packets; -FI_EFAULT: one of the buffers is not there, or may
+ * not be accessed so, which packets do not mend.
+ */
 static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size_t iov_cnt,
 		uint64_t addr, size_t len)
 {
@@ -74,9 +76,11 @@ static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size
 	if (iov_cnt == 1 && shm_split_access_wanted(conn, write, len))
 		return shm_split_access(conn, write, iov->iov_base, addr, len);
 	ret = shm_cma_copy(conn->pid, write, iov, iov_cnt, &there, 1, len);
+	if (__builtin_expect(!ret, 1))
+		return 1;
 	if (ret == -FI_EPERM)
 		conn->can_write = false;	/* the kernel has revoked it */
-	return !ret;
+	return ret == -FI_EFAULT ? ret : 0;
 }
 
 static bool usable(struct shm_conn *conn)

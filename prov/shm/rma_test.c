@@ -278,6 +278,77 @@ static void a_region_waits_for_a_peer_whose_endpoint_is_closed(void **state)
 	}
 }
 
+/* ---- memory that may not be accessed ---------------------------------------------------------- */
+
+/* Of the region, the first half may be read only, the second one is not there. */
+static void make_closed(struct two *t)
+{
+	CHECK(!mprotect(t->region, LARGE / 2, PROT_READ));
+	CHECK(!munmap(t->region + LARGE / 2, LARGE / 2));
+	reg(t, t->region, LARGE, KEY, &t->mr);
+}
+
+/* write_two - by packets: two ranges of the region's first half. */
+static int write_two(struct two *t)
+{
+	struct fi_rma_iov to[2] = { { .len = LARGE / 8, .key = KEY },
+				    { .addr = LARGE / 4, .len = LARGE / 8, .key = KEY } };
+	struct iovec from = { t->region, LARGE / 4 };
+	struct fi_msg_rma msg = { .msg_iov = &from, .iov_count = 1, .addr = t->peer, .rma_iov = to,
+				  .rma_iov_count = 2 };
+
+	POST(&t->n, fi_writemsg(t->n.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	return await(&t->n, 1);
+}
+
+static void access_closed(struct two *t)
+{
+	size_t len;
+
+	for (len = PIECE / 4; len <= LARGE / 2; len *= 4) {
+		POST(&t->n, fi_write(t->n.ep, t->region, len, NULL, t->peer, 0, KEY, NULL));
+		CHECK(await(&t->n, 1) == FI_EFAULT);
+		POST(&t->n, fi_write(t->n.ep, t->region, len, NULL, t->peer, LARGE / 2, KEY, NULL));
+		CHECK(await(&t->n, 1) == FI_EFAULT);
+		POST(&t->n, fi_read(t->n.ep, t->region, len, NULL, t->peer, LARGE / 2, KEY, NULL));
+		CHECK(await(&t->n, 1) == FI_EFAULT);
+		POST(&t->n, fi_read(t->n.ep, t->region, len, NULL, t->peer, 0, KEY, NULL));
+		CHECK(!await(&t->n, 1));
+	}
+	say(t->from[1]);
+	CHECK(write_two(t) == FI_EFAULT);
+	POST(&t->n, fi_send(t->n.ep, t->region, LARGE, NULL, t->peer, NULL));
+	CHECK(!await(&t->n, 1));
+	POST(&t->n, fi_send(t->n.ep, t->region, 100, NULL, t->peer, NULL));
+	CHECK(!await(&t->n, 1));
+	drain_wakeups(t->to[0]);
+	close_node(&t->n);
+}
+
+/* The operation fails, and what follows it over the connection does not. */
+static void memory_that_may_not_be_accessed_fails_the_operation(void **state)
+{
+	struct two t;
+	char word[100];
+	int i;
+
+	if (!may_write())
+		skip();
+	begin(&t, make_closed, access_closed);
+	drain_wakeups(t.from[0]);
+	/* posted before and after the message has come */
+	POST(&t.n, fi_recv(t.n.ep, t.region, LARGE, NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(await(&t.n, 1), FI_EFAULT);
+	POST(&t.n, fi_recv(t.n.ep, word, sizeof(word), NULL, FI_ADDR_UNSPEC, NULL));
+	assert_int_equal(await(&t.n, 1), 0);
+	for (i = 0; i < (int) LARGE / 2; i += 4096)
+		assert_int_equal(t.region[i], 1);
+	say(t.to[1]);
+	reap(t.pid);
+	CALL(fi_close(&t.mr->fid));
+	end(&t);
+}
+
 /* ---- more regions than there are leases ---------------------------------------------------- */
 
 static struct fid_mr *mrs[MANY];
@@ -662,6 +733,7 @@ int main(void)
 		cmocka_unit_test(a_peer_killed_in_a_lease_no_longer_writes),
 		cmocka_unit_test(closing_waits_for_a_stopped_peer_for_a_bounded_time),
 		cmocka_unit_test(a_region_waits_for_a_peer_whose_endpoint_is_closed),
+		cmocka_unit_test(memory_that_may_not_be_accessed_fails_the_operation),
 		cmocka_unit_test(regions_beyond_the_table_go_through_the_target),
 		cmocka_unit_test(short_writes_to_a_slow_target_keep_their_order),
 		cmocka_unit_test(a_program_that_blocks_is_refused_only_with_operations_open),

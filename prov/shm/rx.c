@@ -53,22 +53,47 @@ static void queue_done(struct shm_conn *conn, uint32_t id)
 	conn->fast = false;
 }
 
-/* fetched - the payload of the PULL @id has been copied, or copying failed: @ret < 0, and
- * the connection fails.  Returns 1 or < 0.
- */
-static int fetched(struct shm_conn *conn, uint32_t id, int ret)
+/* is_readable - after -FI_EFAULT: is @from there, so that it is the destination that cannot be written? */
+static bool is_readable(struct shm_conn *conn, const struct shm_iovs *from)
 {
+	size_t len = iov_total(from->iov, from->cnt), off = 0, cnt;
+	struct iovec part[ENG_IOV_MAX], here;
+	uint8_t bounce[8192];
+	int ret = 0;
+
+	if (!shm_pull_enter(conn->in.seg))
+		return false;
+	for (here = (struct iovec) { bounce, 0 }; off < len && !ret; off += here.iov_len) {
+		here.iov_len = len - off < sizeof(bounce) ? len - off : sizeof(bounce);
+		cnt = iov_slice(from->iov, from->cnt, off, here.iov_len, part);
+		ret = shm_cma_copy(conn->pid, false, &here, 1, part, cnt, here.iov_len);
+	}
+	shm_pull_leave(conn->in.seg);
+	return !ret;
+}
+
+/* fetched - the payload of the PULL @from has been copied, or copying failed with @ret < 0.  Returns 1; -FI_EFAULT: the
+ * destination cannot be written; else < 0, and the connection fails.
+ */
+static int fetched(struct shm_conn *conn, const struct shm_iovs *from, int ret)
+{
+	bool ours = ret == -FI_EFAULT && is_readable(conn, from);
+
 	/* valid unless the sender has given its buffers up meanwhile */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (ret >= 0 && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed))
+	if ((ret >= 0 || ours) && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed)) {
 		ret = -FI_ECONNRESET;
+		ours = false;
+	}
 	if (ret == -ESRCH)
 		ret = -FI_ECONNRESET;
-	if (ret == -FI_EFAULT)
+	if (ret == -FI_EFAULT && !ours) {
 		shm_conn_malformed(conn, "a message from a buffer that cannot be read");
-	else if (ret < 0)
+		ret = -FI_EPROTO;
+	} else if (ret < 0 && !ours) {
 		shm_conn_fail(conn, -ret);
-	queue_done(conn, id);
+	}
+	queue_done(conn, from->id);
 	return ret < 0 ? ret : 1;
 }
 
@@ -84,7 +109,7 @@ static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 				   len < room ? len : room);
 		shm_pull_leave(conn->in.seg);
 	}
-	return fetched(conn, from->id, ret);
+	return fetched(conn, from, ret);
 }
 
 /* fetch_split - the same, as a split copy if that is worth it.  Returns 0 if the sender has
@@ -102,7 +127,7 @@ static int fetch_split(struct shm_conn *conn, const struct shm_iovs *from, size_
 		return fetch(conn, from, len, iov, iov_cnt);
 	ret = shm_split_read(conn, from, len, iov->iov_base);
 	if (ret)
-		return fetched(conn, from->id, ret);
+		return fetched(conn, from, ret);
 	conn->rx.body = SHM_BODY_SPLIT;
 	conn->fast = false;
 	conn->rx.sink.cookie = cookie;
@@ -121,7 +146,7 @@ static bool finish_split(struct shm_conn *conn)
 	}
 	conn->rx.body = SHM_BODY_NONE;
 	conn->received = true;
-	ret = fetched(conn, conn->split.from.id, ret);
+	ret = fetched(conn, &conn->split.from, ret);
 	if (conn->state == SHM_CONN_READY)
 		shm_tx_send_done(conn);
 	chan_sink_end(&conn->rx.sink, &conn->link->base.base, ret < 0 ? -ret : 0);
@@ -536,7 +561,7 @@ static int take_remote(struct shm_conn *conn, const struct shm_hold *hold, const
 	if (conn->state != SHM_CONN_READY)
 		return -FI_ECONNRESET;
 	ret = fetch_split(conn, &hold->from, hold->base.len, iov, iov_cnt, cookie);
-	if (ret > 0)
+	if (ret > 0 || ret == -FI_EFAULT)
 		shm_tx_send_done(conn);
 	else if (!ret)
 		shm_poller_activate(conn->poller, conn);

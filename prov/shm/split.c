@@ -143,14 +143,16 @@ static int copy_back(struct shm_conn *conn, struct shm_split *split, struct shm_
 	return copy(conn, what, (cnt - back) * piece, end < own->len ? end : own->len);
 }
 
-/* await_end - the connection closes: wait until the other side has copied, or its process has ended. */
+/* await_end - the connection closes: wait until the other side has copied, or its process has ended.  Still open
+ * after that: it is stopped.
+ */
 static void await_end(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own)
 {
 	uint64_t until = 0;
 
 	while (!state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn, &until))
 		;
-	own->open = false;
+	own->open = !state(split, own) && !shm_conn_ended(conn);
 	learn(own, true);
 }
 
@@ -212,7 +214,10 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 	shm_pull_leave(conn->in.seg);
 	if (ret) {
 		shm_split_end(conn);
-		return ret;
+		/* the sender may still write there when this receive has ended: record it, and end the connection */
+		if (s->own.open)
+			shm_tenant_leave(conn);
+		return s->own.open ? -FI_ETIMEDOUT : ret;
 	}
 	if (state(split, &s->own) > 0)
 		return close_split(conn, false, 1);
@@ -314,6 +319,8 @@ int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t the
 		ret = copy_back(conn, split, own, access_part, &access);
 	own->open = !done;
 	learn(own, done <= 0);
+	if (done && ret == -FI_EFAULT)
+		return ret;
 	return done && !ret;
 }
 

@@ -150,7 +150,7 @@ int shm_split_write(struct shm_conn *conn);
 bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len);
 
 /* shm_split_access - after it: copy @len bytes between @mine and @theirs, an address in the target's memory.
- * Returns 1: done; 0: it is to be repeated by packets.
+ * Returns 1: done; 0: it is to be repeated by packets; -FI_EFAULT: one of them cannot be accessed.
  */
 int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t theirs, size_t len);
 

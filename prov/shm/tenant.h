@@ -68,7 +68,7 @@ void shm_tenant_grant(struct shm_conn *conn, uint64_t key);
 bool shm_tenant_permits(struct shm_conn *conn, bool write, uint64_t addr, size_t len);
 
 /* shm_tenant_leave - @conn closes, none of its operations has ended yet: the peer gets into nothing new, and what
- * it is in is recorded.  Does not wait.
+ * it is in is recorded.  Does not wait.  Nothing if it has left already.
  */
 void shm_tenant_leave(struct shm_conn *conn);
 

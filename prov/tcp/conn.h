@@ -77,6 +77,7 @@ struct tcp_rx {
 	size_t iov_cur, iov_cnt;
 	struct chan_sink sink;		/* what the payload is for */
 	bool big;			/* the last packet was long: read little ahead */
+	bool fault;			/* of the first lane: the destination cannot be written */
 	bool masked;			/* input has no destination yet: TCP_CONN_IN is not asked for */
 	uint64_t left_seq;		/* last poll that left the unexpected payload in the socket, */
 	uint64_t left_pulled;		/* poller->base.pulled at that time, */

@@ -63,8 +63,11 @@ static void resume_first(struct tcp_conn *conn)
 /* body_end - the payload is complete. */
 static void body_end(struct tcp_conn *conn)
 {
+	int err = conn->rx.fault ? FI_EFAULT : 0;
+
 	conn->rx.body = TCP_BODY_NONE;
-	chan_sink_end(&conn->rx.sink, &conn->link->base.base, 0);
+	conn->rx.fault = false;
+	chan_sink_end(&conn->rx.sink, &conn->link->base.base, err);
 	if (__builtin_expect(conn->stream != NULL, 0))
 		tcp_stream_taken(conn);
 }
@@ -441,10 +444,15 @@ void tcp_rx_refuse(struct tcp_conn *conn, const char *what)
 
 /* ---- reads ------------------------------------------------------------------ */
 
-/* read_nothing - the end of the stream, or an error of the socket. */
+/* read_nothing - the end of the stream, or an error of the socket; or the destination cannot be written, and
+ * the rest of the payload is dropped.
+ */
 static __attribute__((noinline)) void read_nothing(struct tcp_conn *conn, ssize_t ret)
 {
-	if (!ret)
+	if (ret < 0 && errno == EFAULT && conn->rx.body == TCP_BODY_PLACE) {
+		first_of(conn)->rx.fault = true;
+		conn->rx.body = TCP_BODY_SKIP;
+	} else if (!ret)
 		tcp_conn_fail(conn, FI_ECONNRESET,
 			      conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len);
 	else if (errno != EINTR)
@@ -528,6 +536,7 @@ static bool has_place(const struct tcp_conn *conn)
 static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn, unsigned budget)
 {
 	struct tcp_poller *poller = conn->poller;
+	bool faulted = false;
 	size_t asked = 0;
 	ssize_t ret;
 	int done = 0;
@@ -541,6 +550,10 @@ static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn
 			return done + 1;
 		ret = conn->rx.body == TCP_BODY_PLACE ? read_place(conn, &asked)
 						      : read_ahead(conn, &asked);
+		if (ret <= 0 && first_of(conn)->rx.fault && conn->rx.body == TCP_BODY_SKIP && !faulted) {
+			faulted = true;		/* its rest is still in the socket */
+			continue;
+		}
 		if (ret <= 0)
 			break;
 		done++;
@@ -619,6 +632,7 @@ void tcp_rx_drop(struct tcp_conn *conn, int err)
 	free(rx->kept);
 	rx->kept = NULL;
 	rx->body = TCP_BODY_NONE;
+	rx->fault = false;
 	rx->masked = false;
 	chan_sink_end(&rx->sink, &conn->link->base.base, err);
 }

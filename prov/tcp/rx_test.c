@@ -5,6 +5,8 @@
  * Receiving: frames that arrive in pieces, payload that goes to its place, packets that the engine
  * does not take yet, and what a peer must not send.
  */
+#include <sys/mman.h>
+
 #include "tcp/test/far.h"
 
 #define LONG (2 * TCP_RX_LONG)	/* not taken by the fast path */
@@ -118,6 +120,31 @@ static void payload_beyond_its_place_is_dropped(void **state)
 		FAKE_UNTIL(2000, far.peer->rx_cnt == seq + 1 && !far.conn->rx.body);
 	}
 	assert_int_equal(far.peer->down, 0);
+	free(buf);
+	far_close(&far);
+}
+
+/* The rest of the payload is dropped, and the packet behind it arrives. */
+static void a_place_that_cannot_be_written_fails_its_payload_alone(void **state)
+{
+	struct far far = open_placing();
+	size_t len = 200000, page = (size_t) sysconf(_SC_PAGESIZE);
+	uint8_t *buf = malloc(FAR_HEAD + len), *bad;
+
+	far.ep->whole = true;
+	far_frame(buf, 0, len);
+	far_say(0, buf, FAR_HEAD + 1000);
+	FAKE_UNTIL(2000, far.ep->placing == 1);
+	bad = (uint8_t *) far.conn->rx.iov[far.conn->rx.iov_cur].iov_base + 50000;
+	bad = (uint8_t *) ((uintptr_t) bad & ~(uintptr_t) (page - 1));
+	CHECK(!mprotect(bad, page, PROT_READ));
+	fake_placed_status = 0;
+	far_say(0, buf + FAR_HEAD + 1000, len - 1000);
+	far_say_frame(1, 10);
+	FAKE_UNTIL(2000, far.peer->rx_cnt == 1);
+	mprotect(bad, page, PROT_READ | PROT_WRITE);	/* the allocator may have unmapped it */
+	assert_int_equal(fake_placed_status, -FI_EFAULT);
+	assert_int_equal(far.conn->state, TCP_CONN_READY);
 	free(buf);
 	far_close(&far);
 }
@@ -558,6 +585,7 @@ int main(void)
 		TEST(a_budget_limits_the_reads),
 		TEST(a_long_payload_is_read_into_its_place),
 		TEST(payload_beyond_its_place_is_dropped),
+		TEST(a_place_that_cannot_be_written_fails_its_payload_alone),
 		TEST(a_refused_packet_is_offered_again_and_nothing_overtakes_it),
 		TEST(a_held_payload_is_pulled_while_it_arrives),
 		TEST(a_held_payload_is_dropped_while_it_arrives),

@@ -300,8 +300,8 @@ void shm_tenant_leave(struct shm_conn *conn)
 	struct shm_tenant *t = conn->tenant;
 	unsigned i;
 
-	if (!t->base.domain)
-		return;
+	if (!t->base.ep)
+		return;		/* it has not joined, or has left already */
 	t->message = conn->split.own;
 	t->access = conn->access;
 	record_pulls(t, conn);

@@ -243,8 +243,8 @@ struct eng_link_ops {
 
 	/* pull - move a held payload into @iov and give up the token.
 	 * Returns 1: done; 0: the rest is still arriving and lands in @iov
-	 * (copied) by itself, then eng_on_placed(cookie, status); < 0: lost with
-	 * its peer.
+	 * (copied) by itself, then eng_on_placed(cookie, status); -FI_EFAULT: @iov cannot be
+	 * written; < 0: lost with its peer.
 	 */
 	int (*pull)(struct eng_link *link, void *token, const struct iovec *iov,
 		    size_t iov_cnt, void *cookie);
@@ -369,7 +369,8 @@ enum eng_fast eng_on_fast(void *chan, const uint8_t *hdr, size_t hdr_len, size_t
 void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, uint64_t data);
 
 /* eng_on_placed - the payload that was promised to @cookie is in place, or
- * will never be (@status -FI_E*): its sender is lost.
+ * will never be (@status -FI_E*): its sender is lost; or, with -FI_EFAULT, it has come and its
+ * destination cannot be written: the operation fails, and the channel goes on.
  */
 void eng_on_placed(struct eng_link *link, void *cookie, int status);
 

@@ -23,10 +23,13 @@ struct eng_sink {
 	struct iovec *iov;		/* the owner's */
 	uint16_t iov_cnt;
 	uint8_t pieces;			/* placements that the link works on */
-	int err;			/* one of them failed */
+	int err;			/* one of them failed, or its operation did */
+	bool fault;			/* @iov cannot be written: what else comes is discarded */
 	size_t got;			/* bytes in place or being placed */
 	size_t want;
-	/* Called once: all is in place (0) or the link lost a piece (negative). */
+	/* Called once: all is in place (0), the link lost a piece (negative), or all has come and could not be
+	 * written (-FI_EFAULT): the peer is not lost then.
+	 */
 	void (*done)(struct eng_sink *sink, int status);
 	struct eng_dev *dev;		/* memory of a device is among @iov (dev.h); or NULL */
 };
@@ -44,6 +47,7 @@ static inline void eng_sink_expect(struct eng_sink *sink)
 	sink->got = sink->want = 0;
 	sink->pieces = 1;
 	sink->err = 0;
+	sink->fault = false;
 }
 
 /* eng_sink_check - a piece is in place, or lost: call done(), if that was the last. */

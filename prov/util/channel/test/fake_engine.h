@@ -103,6 +103,7 @@ static struct list fake_eps = { &fake_eps, &fake_eps };
 static struct fi_provider fake_prov = { .name = FAKE_NAME };
 static uint64_t fake_seed = 88172645463325252;
 static int fake_done_status;	/* of the last done() */
+static int fake_placed_status;	/* of the last eng_on_placed() */
 
 static inline uint64_t fake_draw(void)
 {
@@ -276,6 +277,7 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 {
 	struct fake_rx *rx = cookie;
 
+	fake_placed_status = status;
 	CHECK(link->ep->placing--);
 	if (!status)
 		fake_verify(rx);

@@ -135,7 +135,7 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *c
 					      &recv->sink);
 	eng_peer_ref(peer);
 	forget(msg);
-	if (placed < 0) {
+	if (placed < 0 && placed != -FI_EFAULT) {
 		eng_recv_ctl_put(ctls);
 		ret = take_lost(recv, peer, &env, claimed);
 		goto out;
@@ -143,7 +143,9 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *c
 	eng_recv_begin(recv, peer, &env, ctls);
 	if (env.rts)
 		goto out;
-	if (placed)
+	if (placed < 0)
+		eng_recv_finish(recv, placed);
+	else if (placed)
 		eng_recv_finish(recv, recv->sink.dev ? eng_dev_arrived(recv, 0) : 0);
 	else
 		eng_recv_placing(recv);

@@ -60,7 +60,7 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 /* ---- native RMA of the link ----------------------------------------------------- */
 
 /* native - by ops->rma, if the link has it and no earlier operation must complete first.
- * Returns 1: done; 0: use packets; -FI_EAGAIN.
+ * Returns 1: done; 0: use packets; -FI_EAGAIN; -FI_EFAULT: it is to complete with that error.
  */
 static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
 		  bool *notify_p)
@@ -74,7 +74,7 @@ static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r,
 	    eng_ep_ctx(ep, r->msg.addr))
 		return 0;
 	ret = ops->rma(peer->chan, write, r->msg.msg_iov, r->msg.iov_count, r->msg.rma_iov, notify_p);
-	if (__builtin_expect(ret < 0, 0))
+	if (__builtin_expect(ret == -FI_EAGAIN, 0))
 		obj_prog_poll_locked(ep->base.prog);
 	return ret;
 }
@@ -85,6 +85,16 @@ static int done_at_once(struct eng_ep *ep, const struct rma *r, uint64_t cq_flag
 {
 	obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, r->flags), r->msg.context, FI_RMA | cq_flag,
 		       r->len, cntr);
+	return 0;
+}
+
+/* failed_at_once - the kernel could not copy: one of the buffers is not there, or may not be accessed so. */
+static int failed_at_once(struct eng_ep *ep, const struct rma *r, uint64_t cq_flag, enum obj_ep_cntr cntr)
+{
+	struct fi_cq_err_entry entry = obj_cq_err(r->msg.context, FI_RMA | cq_flag, FI_EFAULT);
+
+	entry.src_addr = r->msg.addr;
+	obj_ep_err_tx(&ep->base, &entry, NULL, 0, cntr);
 	return 0;
 }
 
@@ -121,8 +131,10 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	int ret;
 
 	ret = native(ep, peer, r, false, &notify);
+	if (ret < 0)
+		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_READ, OBJ_CNTR_READ) : ret;
 	if (ret)
-		return ret < 0 ? ret : done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
+		return done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
 	tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
 	if (!tx)
 		return -FI_EAGAIN;
@@ -338,7 +350,7 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 		return send_write(ep, peer, r, false);
 	}
 	if (ret < 0)
-		return ret;
+		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) : ret;
 	if (data || notify)
 		return send_write(ep, peer, r, true);
 	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);

@@ -294,6 +294,10 @@ static void on_write_sunk(struct eng_sink *sink, int status)
 		else
 			eng_serve_written(sv->peer, &sv->msg, sv->ctl);
 		sv->ctl = NULL;
+	} else if (status == -FI_EFAULT) {
+		eng_serve_untouch(sv);
+		give_up(sv->peer, &sv->msg, status, sv->ctl);
+		sv->ctl = NULL;
 	}
 	eng_serve_put(sv);
 }

@@ -16,6 +16,7 @@ int eng_sink_open(struct eng_sink *sink, struct eng_grp *grp, size_t want)
 	sink->want = want;
 	sink->pieces = 0;
 	sink->err = 0;
+	sink->fault = false;
 	return eng_name_make(grp, &sink->name) ? 0 : -FI_ENOMEM;
 }
 
@@ -28,6 +29,8 @@ void eng_sink_check(struct eng_sink *sink)
 		return;
 	if (__builtin_expect(sink->dev != NULL, 0) && !err)
 		err = sink->dev->err;
+	if (__builtin_expect(sink->fault, 0) && !err)
+		err = -FI_EFAULT;
 	sink->done(sink, err);
 }
 
@@ -51,6 +54,10 @@ enum eng_rx_verdict eng_sink_on_data(struct eng_peer *peer, struct eng_rx *rx,
 	if (__builtin_expect(sink->dev != NULL, 0))
 		return eng_dev_on_data(sink, peer, rx, msg);
 	sink->got += msg->len;
+	if (__builtin_expect(sink->fault, 0)) {
+		eng_sink_check(sink);
+		return ENG_RX_DONE;
+	}
 	if (rx->avail == rx->len) {
 		iov_scatter(sink->iov, sink->iov_cnt, msg->off, rx->data, rx->len);
 		eng_sink_check(sink);
@@ -67,7 +74,9 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 	struct eng_sink *sink = cookie;
 
 	sink->pieces--;
-	if (__builtin_expect(status, 0)) {
+	if (__builtin_expect(status == -FI_EFAULT, 0)) {
+		sink->fault = true;
+	} else if (__builtin_expect(status, 0)) {
 		sink->err = status;
 		eng_peer_losing(sink->name.peer);
 	}

@@ -112,6 +112,20 @@ static void a_piece_that_is_lost(void **arg)
 	assert_int_equal(status_seen, -FI_ECONNRESET);
 }
 
+/* What cannot be written is discarded, and the peer is not lost. */
+static void memory_that_cannot_be_written(void **arg)
+{
+	assert_int_equal(data(tap.peer, sink.name.id, 0, 10, 500), ENG_RX_PLACE);
+	eng_on_placed(tap.link, &sink, -FI_EFAULT);
+	assert_int_equal(dones, 0);
+	assert_int_equal(data(tap.peer, sink.name.id, 500, 100, 100), ENG_RX_DONE);
+	assert_int_equal(data(tap.peer, sink.name.id, 600, 0, 400), ENG_RX_DONE);
+	assert_int_equal(dones, 1);
+	assert_int_equal(status_seen, -FI_EFAULT);
+	assert_false(tap.peer->slow & ENG_PEER_LOSING);
+	assert_int_equal(in[0][500], 0);
+}
+
 /* A payload that comes unasked has no name; one placement ends it. */
 static void a_payload_that_was_not_asked_for(void **arg)
 {
@@ -132,6 +146,7 @@ int main(void)
 		SINK(pieces_that_are_refused),
 		SINK(a_piece_that_is_still_in_flight),
 		SINK(a_piece_that_is_lost),
+		SINK(memory_that_cannot_be_written),
 		SINK(a_payload_that_was_not_asked_for),
 	};
 
