@@ -19,7 +19,9 @@ rdmainclude_HEADERS = \
 	include/rdma/fi_profile.h \
 	include/rdma/fi_rma.h \
 	include/rdma/fi_tagged.h \
-	include/rdma/fi_trigger.h
+	include/rdma/fi_trigger.h \
+	include/rdma/fi_xpu.h \
+	include/rdma/fi_xpu_device.h
 
 rdmaprovincludedir = $(rdmaincludedir)/providers
 rdmaprovinclude_HEADERS = \

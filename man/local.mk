@@ -51,6 +51,7 @@ man_pages = \
 	man/fi_udp.7 \
 	man/fi_verbs.7 \
 	man/fi_version.3 \
+	man/fi_xpu.3 \
 	man/runfabtests.1
 
 man_examples = \
@@ -82,6 +83,7 @@ man_examples = \
 	man/examples/fi_trigger \
 	man/examples/fi_udp \
 	man/examples/fi_version \
+	man/examples/fi_xpu \
 	man/examples/guide_av \
 	man/examples/guide_msg \
 	man/examples/guide_multi \
@@ -137,6 +139,7 @@ man_examples_fi_tagged_LDADD = src/libfabric.la
 man_examples_fi_trigger_LDADD = src/libfabric.la
 man_examples_fi_udp_LDADD = src/libfabric.la
 man_examples_fi_version_LDADD = src/libfabric.la
+man_examples_fi_xpu_LDADD = src/libfabric.la
 man_examples_guide_av_LDADD = src/libfabric.la
 man_examples_guide_msg_LDADD = src/libfabric.la
 man_examples_guide_multi_LDADD = src/libfabric.la

@@ -75,7 +75,7 @@ extern "C" {
 /* The interface that these headers describe; pass
  * FI_VERSION(major, minor) of the one you wrote for to fi_getinfo(). */
 #define FI_MAJOR_VERSION	2
-#define FI_MINOR_VERSION	6
+#define FI_MINOR_VERSION	7
 #define FI_REVISION_VERSION	0
 
 #define FI_VERSION(major, minor)	(((major) << 16) | (minor))
@@ -132,7 +132,7 @@ uint32_t fi_version(void);
 #define FI_AV_USER_ID		(1ULL << 41)	/* caller names the sources itself */
 #define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be connected to: it connects to us */
 #define FI_PEER			(1ULL << 43)	/* object is opened as another provider's peer */
-
+#define FI_XPU			(1ULL << 44)	/* a device posts transfers and reads completions */
 #define FI_TAGGED_DIRECTED_RECV	(1ULL << 45)	/* FI_DIRECTED_RECV, tagged only */
 #define FI_TAGGED_MULTI_RECV	(1ULL << 46)	/* FI_MULTI_RECV for tagged receives */
 #define FI_HMEM			(1ULL << 47)	/* buffers may be device memory */
@@ -215,6 +215,7 @@ uint32_t fi_version(void);
 #define FI_MR_ENDPOINT		(1 << 9)	/* bind to an endpoint, then enable */
 #define FI_MR_HMEM		(1 << 10)	/* device memory must be registered */
 #define FI_MR_COLLECTIVE	(1 << 11)	/* buffers of collectives must be registered */
+#define FI_MR_XPU_DESC		(1 << 12)	/* calls of a device need a descriptor for it */
 
 /* ---- addresses ---------------------------------------------------------- */
 
@@ -376,6 +377,8 @@ FI_INLINE uint8_t fi_tc_dscp_get(uint32_t tclass)
 
 /* ---- attributes --------------------------------------------------------- */
 
+struct fid_xpu_ctx;
+
 /* An array of @count values, size per value by datatype (atomics). */
 struct fi_ioc {
 	void	*addr;
@@ -426,6 +429,7 @@ struct fi_ep_attr {
 	size_t		rx_ctx_cnt;		/* receive contexts, or FI_SHARED_CONTEXT */
 	size_t		auth_key_size;		/* bytes, or FI_AV_AUTH_KEY */
 	uint8_t		*auth_key;		/* owned by the fi_info */
+	struct fid_xpu_ctx *xpu_ctx;		/* context of the device, with FI_XPU; not owned */
 };
 
 /* Domain: the limits and rules that its objects share. */
@@ -470,6 +474,7 @@ struct fi_domain_attr {
 	uint32_t		max_group_id;		/* largest group number */
 	uint64_t		max_cntr_value;		/* a counter wraps after this */
 	uint64_t		max_err_cntr_value;	/* and its error half after this */
+	size_t			max_xpu_ctx_cnt;	/* XPU contexts of the domain, 0: no FI_XPU */
 };
 
 /* Fabric: the network and its provider. */
@@ -562,7 +567,8 @@ enum {
 	FI_CLASS_PEER_AV,
 	FI_CLASS_PEER_AV_SET,
 	FI_CLASS_PEER_CNTR,
-	FI_CLASS_PROFILE
+	FI_CLASS_PROFILE,
+	FI_CLASS_XPU_CTX
 };
 
 /* Commands of fi_control(), with the argument each takes. */
@@ -587,7 +593,8 @@ enum {
 	FI_GET_VAL,		/* struct fi_fid_var * */
 	FI_SET_VAL,		/* struct fi_fid_var * */
 	FI_EXPORT_FID,		/* struct fi_fid_export * */
-	FI_GET_FD		/* int * */
+	FI_GET_FD,		/* int * */
+	FI_GET_MR_XPU_DESC	/* struct fi_mr_xpu_desc * */
 };
 
 struct fi_eq_attr;

@@ -22,6 +22,7 @@ struct fid_av;
 struct fid_av_set;
 struct fid_mr;
 struct fid_stx;
+struct fi_xpu_attr;
 
 /* ---- address vector ------------------------------------------------------ */
 
@@ -87,6 +88,8 @@ struct fi_ops_av {
 			void *auth_key, size_t *auth_key_size);
 	int (*set_user_id)(struct fid_av *av, fi_addr_t fi_addr,
 			fi_addr_t user_id, uint64_t flags);
+	int (*lookup2)(struct fid_av *av, fi_addr_t fi_addr, void *buf,
+			size_t *len, uint64_t flags, struct fid_xpu_ctx *ctx);
 };
 
 struct fid_av {
@@ -169,6 +172,14 @@ struct fi_mr_attr {
 struct fi_mr_modify {
 	uint64_t		flags;
 	struct fi_mr_attr	attr;	/* fields to change */
+};
+
+/* FI_GET_MR_XPU_DESC: the descriptor that calls of the device take. */
+struct fi_mr_xpu_desc {
+	void			*buf;	/* [out] room for it */
+	size_t			*len;	/* [in,out] bytes */
+	uint64_t		flags;	/* FI_XPU */
+	struct fid_xpu_ctx	*ctx;	/* of the endpoint that will use it */
 };
 
 /* Copy functions that a program offers for its device memory. */
@@ -294,6 +305,8 @@ struct fi_ops_domain {
 			struct fi_collective_attr *attr, uint64_t flags);
 	int (*endpoint2)(struct fid_domain *domain, struct fi_info *info,
 			struct fid_ep **ep, uint64_t flags, void *context);
+	int (*xpu_ctx)(struct fid_domain *domain, struct fi_xpu_attr *attr,
+			struct fid_xpu_ctx **ctx, void *context);
 };
 
 /* Registration. fid is the domain's. */
@@ -471,6 +484,21 @@ FI_INLINE int fi_mr_enable(struct fid_mr *mr)
 	return fi_control(&mr->fid, FI_ENABLE, NULL);
 }
 
+/* FI_MR_XPU_DESC: descriptor for the calls of the device, mr_desc_size bytes of the context.
+ * -FI_ETOOSMALL stores the bytes needed in *len.
+ */
+FI_INLINE int fi_mr_get_xpu_desc(struct fid_mr *mr, void *buf, size_t *len,
+		uint64_t flags, struct fid_xpu_ctx *ctx)
+{
+	struct fi_mr_xpu_desc desc;
+
+	desc.buf = buf;
+	desc.len = len;
+	desc.flags = flags;
+	desc.ctx = ctx;
+	return fi_control(&mr->fid, FI_GET_MR_XPU_DESC, &desc);
+}
+
 FI_INLINE int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		struct fid_av **av, void *context)
 {
@@ -523,6 +551,17 @@ FI_INLINE int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
 		size_t *addrlen)
 {
 	return av->ops->lookup(av, fi_addr, addr, addrlen);
+}
+
+/* With flags 0 as fi_av_lookup(). With FI_XPU the address as calls of the device take it,
+ * av_addr_size bytes of the context; -FI_ETOOSMALL stores the bytes needed in *len.
+ */
+FI_INLINE int fi_av_lookup2(struct fid_av *av, fi_addr_t fi_addr, void *buf,
+		size_t *len, uint64_t flags, struct fid_xpu_ctx *ctx)
+{
+	if (!FI_CHECK_OP(av->ops, struct fi_ops_av, lookup2))
+		return -FI_ENOSYS;
+	return av->ops->lookup2(av, fi_addr, buf, len, flags, ctx);
 }
 
 /* Print an address; stores the bytes it takes in *len, returns buf. */

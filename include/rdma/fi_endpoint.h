@@ -23,6 +23,7 @@ struct fi_ops_cm;
 struct fi_ops_collective;
 struct fi_ops_rma;
 struct fi_ops_tagged;
+struct fid_xpu_ep;
 
 /* ---- options (fi_setopt, fi_getopt) -------------------------------------- */
 
@@ -94,6 +95,8 @@ struct fi_ops_ep {
 			struct fid_ep **rx_ep, void *context);
 	ssize_t (*rx_size_left)(struct fid_ep *ep);
 	ssize_t (*tx_size_left)(struct fid_ep *ep);
+	int (*export_xpu)(struct fid_ep *ep, uint64_t flags,
+			struct fid_xpu_ep *xpu_ep);
 };
 
 /*
@@ -173,7 +176,7 @@ FI_INLINE int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 	return domain->ops->endpoint(domain, info, ep, context);
 }
 
-/* The same, with flags: FI_PEER_TRANSFER. */
+/* The same, with flags: FI_PEER_TRANSFER, FI_XPU. */
 FI_INLINE int fi_endpoint2(struct fid_domain *domain, struct fi_info *info,
 		struct fid_ep **ep, uint64_t flags, void *context)
 {
@@ -289,6 +292,17 @@ FI_INLINE int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		struct fid_ep **rx_ep, void *context)
 {
 	return domain->ops->srx_ctx(domain, attr, rx_ep, context);
+}
+
+/* The handle by which the device posts to an endpoint that was opened with FI_XPU and is enabled:
+ * copy it there.
+ */
+FI_INLINE int fi_ep_export_xpu(struct fid_ep *ep, uint64_t flags,
+		struct fid_xpu_ep *xpu_ep)
+{
+	if (!FI_CHECK_OP(ep->ops, struct fi_ops_ep, export_xpu))
+		return -FI_ENOSYS;
+	return ep->ops->export_xpu(ep, flags, xpu_ep);
 }
 
 /* Post a buffer for a message from src_addr, or FI_ADDR_UNSPEC. */

@@ -22,6 +22,8 @@ extern "C" {
 struct fid_cntr;
 struct fid_cq;
 struct fid_poll;
+struct fid_xpu_cntr;
+struct fid_xpu_cq;
 
 /* ---- waiting ------------------------------------------------------------- */
 
@@ -219,7 +221,7 @@ enum fi_cq_wait_cond {
 
 struct fi_cq_attr {
 	size_t			size;			/* entries that fit, or 0 for the default */
-	uint64_t		flags;			/* FI_AFFINITY */
+	uint64_t		flags;			/* FI_AFFINITY, FI_XPU */
 	enum fi_cq_format	format;
 	enum fi_wait_obj	wait_obj;
 	/* interrupt or processor, with FI_AFFINITY */
@@ -227,6 +229,7 @@ struct fi_cq_attr {
 	/* what the cond argument of fi_cq_sread() means */
 	enum fi_cq_wait_cond	wait_cond;
 	struct fid_wait		*wait_set FI_DEPRECATED_FIELD;	/* with FI_WAIT_SET */
+	struct fid_xpu_ctx	*xpu_ctx;		/* from 2.7 on; read only with FI_XPU */
 };
 
 /* Only sread and sreadfrom may block. A read of 0 entries only drives progress. */
@@ -244,6 +247,8 @@ struct fi_ops_cq {
 	int (*signal)(struct fid_cq *cq);
 	const char *(*strerror)(struct fid_cq *cq, int prov_errno,
 			const void *err_data, char *buf, size_t len);
+	int (*export_xpu)(struct fid_cq *cq, uint64_t flags,
+			struct fid_xpu_cq *xpu_cq);
 };
 
 struct fid_cq {
@@ -263,7 +268,8 @@ struct fi_cntr_attr {
 	enum fi_cntr_events	events;
 	enum fi_wait_obj	wait_obj;
 	struct fid_wait		*wait_set FI_DEPRECATED_FIELD;	/* with FI_WAIT_SET */
-	uint64_t		flags;	/* 0 */
+	uint64_t		flags;	/* 0, or FI_XPU */
+	struct fid_xpu_ctx	*xpu_ctx;	/* from 2.7 on; read only with FI_XPU */
 };
 
 /* Only wait may block. */
@@ -276,6 +282,8 @@ struct fi_ops_cntr {
 	int (*wait)(struct fid_cntr *cntr, uint64_t threshold, int timeout);
 	int (*adderr)(struct fid_cntr *cntr, uint64_t value);
 	int (*seterr)(struct fid_cntr *cntr, uint64_t value);
+	int (*export_xpu)(struct fid_cntr *cntr, uint64_t flags,
+			struct fid_xpu_cntr *xpu_cntr);
 };
 
 struct fid_cntr {
@@ -423,6 +431,15 @@ FI_INLINE const char *fi_cq_strerror(struct fid_cq *cq, int prov_errno,
 	return cq->ops->strerror(cq, prov_errno, err_data, buf, len);
 }
 
+/* The handle by which the device reads a queue that was opened with FI_XPU: copy it there. */
+FI_INLINE int fi_cq_export_xpu(struct fid_cq *cq, uint64_t flags,
+		struct fid_xpu_cq *xpu_cq)
+{
+	if (!FI_CHECK_OP(cq->ops, struct fi_ops_cq, export_xpu))
+		return -FI_ENOSYS;
+	return cq->ops->export_xpu(cq, flags, xpu_cq);
+}
+
 /* Successes so far. Drives manual progress. */
 FI_INLINE uint64_t fi_cntr_read(struct fid_cntr *cntr)
 {
@@ -465,6 +482,15 @@ FI_INLINE int fi_cntr_wait(struct fid_cntr *cntr, uint64_t threshold,
 		int timeout)
 {
 	return cntr->ops->wait(cntr, threshold, timeout);
+}
+
+/* The handle by which the device uses a counter that was opened with FI_XPU: copy it there. */
+FI_INLINE int fi_cntr_export_xpu(struct fid_cntr *cntr, uint64_t flags,
+		struct fid_xpu_cntr *xpu_cntr)
+{
+	if (!FI_CHECK_OP(cntr->ops, struct fi_ops_cntr, export_xpu))
+		return -FI_ENOSYS;
+	return cntr->ops->export_xpu(cntr, flags, xpu_cntr);
 }
 
 #endif /* FABRIC_DIRECT_EQ */

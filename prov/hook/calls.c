@@ -12,6 +12,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_xpu.h>
 
 #include "base/iov.h"
 #include "base/list.h"
@@ -216,7 +217,7 @@ static const struct fi_ops fid_hooks = {
 #define TABLE(name) static struct fi_ops_##name name##_hooks;
 TABLE(msg) TABLE(tagged) TABLE(rma) TABLE(atomic) TABLE(collective) TABLE(cq) TABLE(cntr)
 TABLE(eq) TABLE(wait) TABLE(poll) TABLE(av) TABLE(mr) TABLE(ep) TABLE(cm) TABLE(fabric)
-TABLE(domain)
+TABLE(domain) TABLE(xpu_ctx)
 #undef TABLE
 
 void hook_fill_tables(void)
@@ -261,6 +262,9 @@ static const struct hook_shape wait_shapes[] = {
 static const struct hook_shape poll_shapes[] = {
 	FID_SHAPE, SHAPE(struct fid_poll, ops, poll), {},
 };
+static const struct hook_shape xpu_ctx_shapes[] = {
+	FID_SHAPE, SHAPE(struct fid_xpu_ctx, ops, xpu_ctx), {},
+};
 static const struct hook_shape fid_shapes[] = { FID_SHAPE, {} };
 
 const struct hook_shape *hook_shapes(size_t fclass)
@@ -292,6 +296,8 @@ const struct hook_shape *hook_shapes(size_t fclass)
 		return wait_shapes;
 	case FI_CLASS_POLL:
 		return poll_shapes;
+	case FI_CLASS_XPU_CTX:
+		return xpu_ctx_shapes;
 	case FI_CLASS_MR:
 	case FI_CLASS_MC:
 	case FI_CLASS_AV_SET:

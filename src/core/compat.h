@@ -3,8 +3,8 @@
 
 /* compat.h - the public structs as older releases had them.
  *
- * A program binds to the symbol version of its headers: FABRIC_1.0, 1.1, 1.2, 1.3, 1.7 and 1.8
- * have a layout each, which never changes.  The structs here are complete, field by field;
+ * A program binds to the symbol version of its headers: FABRIC_1.0, 1.1, 1.2, 1.3, 1.7, 1.8 and
+ * 1.9 have a layout each, which never changes.  The structs here are complete, field by field;
  * where a release changed nothing, the earlier struct is used again.  Every field has the
  * offset that it has today (asserted below), so src/core/discover/info.c needs sizes only.
  */
@@ -37,6 +37,11 @@
 	size_t tx_ctx_cnt;		\
 	size_t rx_ctx_cnt;
 
+#define fi_ep_attr_1_9_fields	\
+	fi_ep_attr_1_0_fields	\
+	size_t auth_key_size;	\
+	uint8_t *auth_key;
+
 #define fi_fabric_attr_1_0_fields	\
 	struct fid_fabric *fabric;	\
 	char *name;			\
@@ -48,7 +53,10 @@
 	char *name;				\
 	enum fi_threading threading;		\
 	enum fi_progress control_progress;	\
-	enum fi_progress data_progress;		\
+	__extension__ union {			\
+		enum fi_progress data_progress;	\
+		enum fi_progress progress;	\
+	};					\
 	enum fi_resource_mgmt resource_mgmt;	\
 	enum fi_av_type av_type;		\
 	int mr_mode;				\
@@ -86,6 +94,11 @@
 	fi_domain_attr_1_7_fields	\
 	uint32_t max_group_id;
 
+#define fi_domain_attr_1_9_fields	\
+	fi_domain_attr_1_8_fields	\
+	uint64_t max_cntr_value;	\
+	uint64_t max_err_cntr_value;
+
 #define fi_info_1_0_fields(tx, ep, domain, fabric)	\
 	struct fi_info *next;				\
 	uint64_t caps;					\
@@ -104,12 +117,14 @@
 
 struct fi_tx_attr_1_0 { fi_tx_attr_1_0_fields };
 struct fi_ep_attr_1_0 { fi_ep_attr_1_0_fields };
+struct fi_ep_attr_1_9 { fi_ep_attr_1_9_fields };
 struct fi_fabric_attr_1_0 { fi_fabric_attr_1_0_fields };
 struct fi_domain_attr_1_0 { fi_domain_attr_1_0_fields };
 struct fi_domain_attr_1_1 { fi_domain_attr_1_1_fields };
 struct fi_domain_attr_1_3 { fi_domain_attr_1_3_fields };
 struct fi_domain_attr_1_7 { fi_domain_attr_1_7_fields };
 struct fi_domain_attr_1_8 { fi_domain_attr_1_8_fields };
+struct fi_domain_attr_1_9 { fi_domain_attr_1_9_fields };
 
 struct fi_info_1_0 {
 	fi_info_1_0_fields(fi_tx_attr_1_0, fi_ep_attr_1_0, fi_domain_attr_1_0,
@@ -117,30 +132,36 @@ struct fi_info_1_0 {
 };
 
 struct fi_info_1_1 {
-	fi_info_1_0_fields(fi_tx_attr_1_0, fi_ep_attr, fi_domain_attr_1_1,
+	fi_info_1_0_fields(fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
 			   fi_fabric_attr)
 };
 
 struct fi_info_1_2 {
-	fi_info_1_0_fields(fi_tx_attr_1_0, fi_ep_attr, fi_domain_attr_1_1,
+	fi_info_1_0_fields(fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
 			   fi_fabric_attr)
 	struct fid_nic *nic;
 };
 
 struct fi_info_1_3 {
-	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr, fi_domain_attr_1_3,
+	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_3,
 			   fi_fabric_attr)
 	struct fid_nic *nic;
 };
 
 struct fi_info_1_7 {
-	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr, fi_domain_attr_1_7,
+	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_7,
 			   fi_fabric_attr)
 	struct fid_nic *nic;
 };
 
 struct fi_info_1_8 {
-	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr, fi_domain_attr_1_8,
+	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_8,
+			   fi_fabric_attr)
+	struct fid_nic *nic;
+};
+
+struct fi_info_1_9 {
+	fi_info_1_0_fields(fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_9,
 			   fi_fabric_attr)
 	struct fid_nic *nic;
 };

@@ -18,13 +18,16 @@
 
 #include "core/text.h"	/* where the text goes */
 
-/* tostr_info.c: what fi_getinfo() returns.  @depth: levels of indentation */
+/* tostr_info.c: what fi_getinfo() returns.  @depth: levels of indentation; @version: of the
+ * interface that @attr is for, later members are neither read nor printed
+ */
 void core_tostr_info(struct core_text *text, const struct fi_info *info);
 void core_tostr_tx(struct core_text *text, int depth, const struct fi_tx_attr *attr);
 void core_tostr_rx(struct core_text *text, int depth, const struct fi_rx_attr *attr);
-void core_tostr_ep(struct core_text *text, int depth, const struct fi_ep_attr *attr);
+void core_tostr_ep(struct core_text *text, int depth, const struct fi_ep_attr *attr,
+		   uint32_t version);
 void core_tostr_domain(struct core_text *text, int depth,
-		       const struct fi_domain_attr *attr);
+		       const struct fi_domain_attr *attr, uint32_t version);
 void core_tostr_fabric(struct core_text *text, int depth,
 		       const struct fi_fabric_attr *attr);
 void core_tostr_nic(struct core_text *text, int depth, const struct fid_nic *nic);

@@ -4,7 +4,7 @@
 lib_LTLIBRARIES += src/ffi/libfabric-ffi.la
 src_ffi_libfabric_ffi_la_SOURCES = src/ffi/twins.c
 src_ffi_libfabric_ffi_la_LIBADD = src/libfabric.la
-src_ffi_libfabric_ffi_la_LDFLAGS = -version-info 1:0:0 \
+src_ffi_libfabric_ffi_la_LDFLAGS = -version-info 2:0:1 \
 	-Wl,--version-script=$(top_srcdir)/src/ffi/libfabric-ffi.map
 EXTRA_src_ffi_libfabric_ffi_la_DEPENDENCIES = src/ffi/libfabric-ffi.map
 EXTRA_DIST += src/ffi/README.md src/ffi/libfabric-ffi.map

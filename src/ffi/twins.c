@@ -26,6 +26,8 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <rdma/fi_trigger.h>
+#include <rdma/fi_xpu.h>
+#include <rdma/fi_xpu_device.h>
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_peer.h>
 #include <rdma/providers/fi_prov.h>

@@ -37,6 +37,7 @@ static void *twin(const char *name)
 #include <rdma/fi_profile.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_xpu_device.h>
 
 #define TWIN(name) ((__typeof__(&name)) (uintptr_t) twin(#name))
 

@@ -28,6 +28,7 @@
 #include <rdma/fi_profile.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_xpu_device.h>
 
 struct call_row {
 	const char *name;
@@ -48,6 +49,7 @@ static struct fid_poll the_poll;
 static struct fid_ep the_ep;
 static struct fid_pep the_pep;
 static struct fid_profile the_profile;
+static struct fid_xpu_ctx the_ctx;
 
 static const char *call_name;	/* the row being run */
 static int call_hits;		/* operations reached by it */

@@ -20,6 +20,7 @@ static union {
 	struct fi_mr_map_raw map;
 	struct fi_mr_modify modify;
 	struct fi_fid_export exp;
+	struct fi_mr_xpu_desc xpu;
 	uint64_t key;
 } seen;
 
@@ -35,6 +36,7 @@ static int take_control(struct fid *fid, int command, void *arg)
 		[FI_REFRESH] = sizeof(seen.modify),
 		[FI_EXPORT_FID] = sizeof(seen.exp),
 		[FI_GET_FD] = 0,
+		[FI_GET_MR_XPU_DESC] = sizeof(seen.xpu),
 	};
 
 	seen_fid = fid;
@@ -83,6 +85,7 @@ static void registration_calls_wrap_their_arguments(void **state)
 {
 	struct fid_mr mr = {.fid.ops = &control_ops, .mem_desc = &mr, .key = 77};
 	struct fid_domain domain = {.fid.ops = &control_ops};
+	struct fid_xpu_ctx ctx;
 	struct iovec iov = {.iov_base = &mr, .iov_len = 3};
 	uint64_t base = 0, key = 0;
 	uint8_t raw[4];
@@ -115,6 +118,14 @@ static void registration_calls_wrap_their_arguments(void **state)
 	assert_int_equal(fi_mr_unmap_key(&domain, 99), 5);
 	assert_int_equal(seen_command, FI_UNMAP_KEY);
 	assert_int_equal(seen.key, 99);
+
+	assert_int_equal(fi_mr_get_xpu_desc(&mr, raw, &size, FI_XPU, &ctx), 5);
+	assert_int_equal(seen_command, FI_GET_MR_XPU_DESC);
+	assert_ptr_equal(seen_fid, &mr.fid);
+	assert_ptr_equal(seen.xpu.buf, raw);
+	assert_ptr_equal(seen.xpu.len, &size);
+	assert_true(seen.xpu.flags == FI_XPU);
+	assert_ptr_equal(seen.xpu.ctx, &ctx);
 
 	assert_int_equal(fi_mr_refresh(&mr, &iov, 1, 4), 5);
 	assert_int_equal(seen_command, FI_REFRESH);
@@ -201,6 +212,44 @@ static void collective_join(void **state)
 			 -FI_ENOSYS);
 }
 
+/* ---- calls of a device ----------------------------------------------------- */
+
+/* A number that the header does not know: of another library, or of a later one. */
+static void unknown_provider(void **state)
+{
+	struct fid_xpu fid = {.prov_id = 12345, .prov_ctx = 1};
+	struct fid_xpu_ep ep = {fid};
+	struct fid_xpu_cq cq = {fid};
+	struct fid_xpu_cntr cntr = {fid};
+	int s = FI_XPU_WORK_ITEM;
+
+	(void) state;
+	assert_int_equal(fi_xpu_send(&ep, NULL, 0, NULL, 0, NULL, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_recv(&ep, NULL, 0, NULL, NULL, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_tsend(&ep, NULL, 0, NULL, 0, NULL, 0, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_trecv(&ep, NULL, 0, NULL, NULL, 0, 0, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_read(&ep, NULL, 0, NULL, NULL, 0, 0, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_write(&ep, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_atomic(&ep, NULL, 0, NULL, NULL, 0, 0, FI_UINT64, FI_SUM, NULL, 0,
+				       s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_fetch_atomic(&ep, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, FI_UINT64,
+					     FI_SUM, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_compare_atomic(&ep, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0,
+					       0, FI_UINT64, FI_CSWAP, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cq_read(&cq, NULL, 1, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cq_readfrom(&cq, NULL, 1, NULL, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cq_readerr(&cq, NULL, 0, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cq_sread(&cq, NULL, 1, 1, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cq_sreadfrom(&cq, NULL, 1, NULL, 1, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cntr_read(&cntr, s), 0);
+	assert_int_equal(fi_xpu_cntr_readerr(&cntr, s), 0);
+	assert_int_equal(fi_xpu_cntr_add(&cntr, 1, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cntr_adderr(&cntr, 1, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cntr_set(&cntr, 1, s), -FI_ENOSYS);
+	assert_int_equal(fi_xpu_cntr_seterr(&cntr, 1, s), -FI_ENOSYS);
+	fi_xpu_cntr_wait(&cntr, 1, -1, s);
+}
+
 /* ---- profiles ------------------------------------------------------------ */
 
 static ssize_t take_read_var(struct fid_profile *prof, uint32_t id, void *data,
@@ -265,6 +314,7 @@ int main(void)
 		cmocka_unit_test(endpoint_controls),
 		cmocka_unit_test(numbers_are_packed),
 		cmocka_unit_test(collective_join),
+		cmocka_unit_test(unknown_provider),
 		cmocka_unit_test(profile_calls),
 	};
 

@@ -112,6 +112,14 @@ def check(lib, want, want_soname):
     return bad
 
 
+# Inlines of interface 2.7, in the second stanza of libfabric-ffi; what is older is in the first.
+FFI_1_1 = re.compile(r'fi_xpu_|fi_\w+_export_xpu$|fi_mr_get_xpu_desc$|fi_av_lookup2$')
+
+
+def ffi_node(name):
+    return 'FABRIC_FFI_1.1' if FFI_1_1.match(name) else 'FABRIC_FFI_1.0'
+
+
 def built(*path):
     lib = os.path.join(os.environ.get('top_builddir', '.'), *path)
     if not os.path.exists(lib):
@@ -131,9 +139,8 @@ def main():
     bad = check(args[0], {tuple(r) for r in rows('exported-symbols')}, name)
     bad += check_number(args[0]) + check_imports(args[0])
     if len(args) > 1:
-        node = 'FABRIC_FFI_1.0'
-        want = {(r[0], node, 'FUNC', 'yes(@@)') for r in rows('inlines')}
-        want.add((node, '', 'OBJECT', 'node'))
+        want = {(r[0], ffi_node(r[0]), 'FUNC', 'yes(@@)') for r in rows('inlines')}
+        want |= {(node, '', 'OBJECT', 'node') for node in ('FABRIC_FFI_1.0', 'FABRIC_FFI_1.1')}
         bad += check(args[1], want, '[libfabric-ffi.so.1]')
     sys.exit(1 if bad else 0)
 

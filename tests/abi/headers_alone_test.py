@@ -9,6 +9,7 @@
 3. What is old compiles in silence; FI_WARN_DEPRECATED names each use.
 4. With FABRIC_DIRECT, a provider's fi_direct header can replace the calls of
    each set.
+5. fi_xpu_device.h compiles as code of a device (CUDA, by clang).
 
 Exit 0, 1, or 77 when there is no compiler at all.
 """
@@ -117,7 +118,7 @@ def names_in(header):
     enums = set()
     for body in re.findall(r'\benum\s*\w*\s*\{(.*?)\}', text, re.S):
         enums |= set(re.findall(r'^\s*(\w+)', body, re.M))
-    inlines = set(re.findall(r'^FI_INLINE\b[^(;]*?(\w+)\(', text, re.M))
+    inlines = set(re.findall(r'^(?:FI_INLINE|FI_XPU_FUNC)\b[^(;]*?(\w+)\(', text, re.M))
     protos = set(re.findall(r'^[a-z][\w *]*?(\w+)\((?!\*)[^;{]*;', text, re.M))
     return macros, enums, inlines, protos
 
@@ -200,6 +201,27 @@ def deprecated(tmp, cmd, headers):
             fail('FI_WARN_DEPRECATED says nothing about ' + name)
 
 
+def device(tmp):
+    """Code of a device compiles with the calls of rdma/fi_xpu_device.h, and only with those."""
+    clang = shutil.which('clang')
+    if not clang:
+        print('no clang: the calls of devices were not compiled for one')
+        return
+    src = os.path.join(tmp, 'kernel.cu')
+    cuda = [clang, '-x', 'cuda', '--cuda-device-only', '-nocudainc', '-nocudalib', '-Wall',
+            '-Wextra', '-Werror', '-Wno-unknown-cuda-version', '-fsyntax-only', '-I' + INCLUDE]
+    for call, works in (('fi_xpu_write(ep, 0, 8, 0, 0, 0, 0, 0, 0, 0, FI_XPU_WORK_GROUP)', True),
+                        ('fi_tc_dscp_get(0)', False)):
+        with open(src, 'w') as f:
+            f.write('#include <rdma/fi_xpu_device.h>\n'
+                    '__attribute__((global)) void kernel(struct fid_xpu_ep *ep, int *ret)\n'
+                    '{ (void) ep; *ret = %s; }\n' % call)
+        res = run(cuda + [src])
+        if (res.returncode == 0) != works:
+            fail('a kernel with %s\n%s' % (call, res.stdout))
+    print('code of a device compiles')
+
+
 def main():
     found = compilers()
     if not found:
@@ -211,6 +233,7 @@ def main():
         compile_alone(tmp, headers)
         deprecated(tmp, found[0][0], headers)
         direct(tmp, found[0][0])
+        device(tmp)
     sys.exit(1 if failures else 0)
 
 

@@ -121,6 +121,7 @@ static const struct attr attrs[] = {
 	ATTR(DOMAIN, fi_domain_attr, mr_cnt, WISH, 0),
 	ATTR(DOMAIN, fi_domain_attr, max_cntr_value, LIMIT, 0),
 	ATTR(DOMAIN, fi_domain_attr, max_err_cntr_value, LIMIT, 0),
+	ATTR(DOMAIN, fi_domain_attr, max_xpu_ctx_cnt, LIMIT, 0),
 	ATTR(FABRIC, fi_fabric_attr, prov_version, WISH, 0),
 	ATTR(FABRIC, fi_fabric_attr, api_version, WISH, 0),
 };

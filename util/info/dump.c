@@ -143,6 +143,9 @@ static void dump_domain_new(struct json *j, const struct fi_domain_attr *dom)
 		return;
 	json_u64(j, "max_cntr_value", dom->max_cntr_value);
 	json_u64(j, "max_err_cntr_value", dom->max_err_cntr_value);
+	if (FI_VERSION_LT(fi_version(), FI_VERSION(2, 7)))
+		return;
+	json_u64(j, "max_xpu_ctx_cnt", dom->max_xpu_ctx_cnt);
 }
 
 static void dump_domain(struct json *j, const struct fi_domain_attr *dom)

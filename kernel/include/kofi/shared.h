@@ -41,6 +41,7 @@ struct fi_info;
 struct fi_mr_map_raw;
 struct fi_mr_modify;
 struct fi_mr_raw_attr;
+struct fi_mr_xpu_desc;
 struct fi_msg;
 struct fi_msg_rma;
 struct fi_msg_tagged;
@@ -65,6 +66,7 @@ struct fi_rx_attr;
 struct fi_trigger_xpu;
 struct fi_tx_attr;
 struct fi_wait_attr;
+struct fi_xpu_attr;
 struct fid;
 struct fid_av;
 struct fid_av_set;
@@ -81,6 +83,10 @@ struct fid_pep;
 struct fid_poll;
 struct fid_stx;
 struct fid_wait;
+struct fid_xpu_cntr;
+struct fid_xpu_cq;
+struct fid_xpu_ctx;
+struct fid_xpu_ep;
 
 /* ---- rdma/fi_errno.h ---- */
 
@@ -153,7 +159,7 @@ enum {
 /* ---- rdma/fabric.h ---- */
 
 #define FI_MAJOR_VERSION	2
-#define FI_MINOR_VERSION	6
+#define FI_MINOR_VERSION	7
 #define FI_REVISION_VERSION	0
 #define FI_VERSION(major, minor)	(((major) << 16) | (minor))
 #define FI_MAJOR(version)		((version) >> 16)
@@ -194,6 +200,7 @@ enum {
 #define FI_AV_USER_ID		(1ULL << 41)	/* caller names the sources itself */
 #define FI_FIREWALL_ADDR	(1ULL << 42)	/* peer cannot be connected to: it connects to us */
 #define FI_PEER			(1ULL << 43)	/* object is opened as another provider's peer */
+#define FI_XPU			(1ULL << 44)	/* a device posts transfers and reads completions */
 #define FI_TAGGED_DIRECTED_RECV	(1ULL << 45)	/* FI_DIRECTED_RECV, tagged only */
 #define FI_TAGGED_MULTI_RECV	(1ULL << 46)	/* FI_MULTI_RECV for tagged receives */
 #define FI_HMEM			(1ULL << 47)	/* buffers may be device memory */
@@ -256,6 +263,7 @@ enum {
 #define FI_MR_ENDPOINT		(1 << 9)	/* bind to an endpoint, then enable */
 #define FI_MR_HMEM		(1 << 10)	/* device memory must be registered */
 #define FI_MR_COLLECTIVE	(1 << 11)	/* buffers of collectives must be registered */
+#define FI_MR_XPU_DESC		(1 << 12)	/* calls of a device need a descriptor for it */
 typedef uint64_t		fi_addr_t;
 typedef struct fid		*fid_t;
 #define FI_ADDR_NOTAVAIL	((uint64_t) -1)	/* no address: not inserted, or not known */
@@ -426,6 +434,7 @@ struct fi_ep_attr {
 	size_t		rx_ctx_cnt;		/* receive contexts, or FI_SHARED_CONTEXT */
 	size_t		auth_key_size;		/* bytes, or FI_AV_AUTH_KEY */
 	uint8_t		*auth_key;		/* owned by the fi_info */
+	struct fid_xpu_ctx *xpu_ctx;		/* context of the device, with FI_XPU; not owned */
 };
 
 struct fi_domain_attr {
@@ -469,6 +478,7 @@ struct fi_domain_attr {
 	uint32_t		max_group_id;		/* largest group number */
 	uint64_t		max_cntr_value;		/* a counter wraps after this */
 	uint64_t		max_err_cntr_value;	/* and its error half after this */
+	size_t			max_xpu_ctx_cnt;	/* XPU contexts of the domain, 0: no FI_XPU */
 };
 
 struct fi_fabric_attr {
@@ -523,7 +533,8 @@ enum {
 	FI_CLASS_PEER_AV,
 	FI_CLASS_PEER_AV_SET,
 	FI_CLASS_PEER_CNTR,
-	FI_CLASS_PROFILE
+	FI_CLASS_PROFILE,
+	FI_CLASS_XPU_CTX
 };
 
 enum {
@@ -547,7 +558,8 @@ enum {
 	FI_GET_VAL,		/* struct fi_fid_var * */
 	FI_SET_VAL,		/* struct fi_fid_var * */
 	FI_EXPORT_FID,		/* struct fi_fid_export * */
-	FI_GET_FD		/* int * */
+	FI_GET_FD,		/* int * */
+	FI_GET_MR_XPU_DESC	/* struct fi_mr_xpu_desc * */
 };
 
 #define FI_CHECK_OP(ops, opstype, op) \
@@ -792,6 +804,8 @@ struct fi_ops_cq {
 	int (*signal)(struct fid_cq *cq);
 	const char *(*strerror)(struct fid_cq *cq, int prov_errno,
 			const void *err_data, char *buf, size_t len);
+	int (*export_xpu)(struct fid_cq *cq, uint64_t flags,
+			struct fid_xpu_cq *xpu_cq);
 };
 
 struct fid_cq {
@@ -813,6 +827,8 @@ struct fi_ops_cntr {
 	int (*wait)(struct fid_cntr *cntr, uint64_t threshold, int timeout);
 	int (*adderr)(struct fid_cntr *cntr, uint64_t value);
 	int (*seterr)(struct fid_cntr *cntr, uint64_t value);
+	int (*export_xpu)(struct fid_cntr *cntr, uint64_t flags,
+			struct fid_xpu_cntr *xpu_cntr);
 };
 
 struct fid_cntr {
@@ -870,6 +886,8 @@ struct fi_ops_av {
 			void *auth_key, size_t *auth_key_size);
 	int (*set_user_id)(struct fid_av *av, fi_addr_t fi_addr,
 			fi_addr_t user_id, uint64_t flags);
+	int (*lookup2)(struct fid_av *av, fi_addr_t fi_addr, void *buf,
+			size_t *len, uint64_t flags, struct fid_xpu_ctx *ctx);
 };
 
 struct fid_av {
@@ -986,6 +1004,8 @@ struct fi_ops_domain {
 			struct fi_collective_attr *attr, uint64_t flags);
 	int (*endpoint2)(struct fid_domain *domain, struct fi_info *info,
 			struct fid_ep **ep, uint64_t flags, void *context);
+	int (*xpu_ctx)(struct fid_domain *domain, struct fi_xpu_attr *attr,
+			struct fid_xpu_ctx **ctx, void *context);
 };
 
 
@@ -1041,6 +1061,8 @@ struct fi_ops_ep {
 			struct fid_ep **rx_ep, void *context);
 	ssize_t (*rx_size_left)(struct fid_ep *ep);
 	ssize_t (*tx_size_left)(struct fid_ep *ep);
+	int (*export_xpu)(struct fid_ep *ep, uint64_t flags,
+			struct fid_xpu_ep *xpu_ep);
 };
 
 struct fi_ops_msg {

@@ -74,11 +74,13 @@ int info_mr_mode_need(int required, uint64_t caps)
 
 	if (!(caps & RMA_OPS))
 		need &= FI_MR_LOCAL | FI_MR_HMEM | FI_MR_COLLECTIVE | FI_MR_ENDPOINT |
-			FI_MR_MMU_NOTIFY;
+			FI_MR_MMU_NOTIFY | FI_MR_XPU_DESC;
 	if (!(caps & FI_HMEM))
 		need &= ~FI_MR_HMEM;
 	if (!(caps & FI_RMA_EVENT))
 		need &= ~FI_MR_RMA_EVENT;
+	if (!(caps & FI_XPU))
+		need &= ~FI_MR_XPU_DESC;
 	if (!(caps & FI_COLLECTIVE))
 		need &= ~FI_MR_COLLECTIVE;
 	return need;

@@ -130,10 +130,11 @@ static void test_mr_bits(void **state)
 static void test_mr_need(void **state)
 {
 	int all = INFO_MR_BASIC_BITS | FI_MR_LOCAL | FI_MR_HMEM | FI_MR_RMA_EVENT |
-		  FI_MR_COLLECTIVE;
+		  FI_MR_COLLECTIVE | FI_MR_XPU_DESC;
 
 	assert_int_equal(info_mr_mode_need(all, FI_MSG), FI_MR_LOCAL);
 	assert_int_equal(info_mr_mode_need(all, FI_MSG | FI_HMEM), FI_MR_LOCAL | FI_MR_HMEM);
+	assert_int_equal(info_mr_mode_need(all, FI_MSG | FI_XPU), FI_MR_LOCAL | FI_MR_XPU_DESC);
 	assert_int_equal(info_mr_mode_need(all, FI_RMA), INFO_MR_BASIC_BITS | FI_MR_LOCAL);
 	assert_int_equal(info_mr_mode_need(all, FI_ATOMIC | FI_RMA_EVENT),
 			 INFO_MR_BASIC_BITS | FI_MR_LOCAL | FI_MR_RMA_EVENT);

@@ -296,6 +296,7 @@ static const struct max domain_max[] = {
 	MAX(fi_domain_attr, domain_attr, max_ep_auth_key),
 	MAX(fi_domain_attr, domain_attr, max_cntr_value),
 	MAX(fi_domain_attr, domain_attr, max_err_cntr_value),
+	MAX(fi_domain_attr, domain_attr, max_xpu_ctx_cnt),
 };
 
 static bool check_domain_models(const struct check *ck, const struct fi_domain_attr *want,

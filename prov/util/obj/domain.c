@@ -42,6 +42,13 @@ int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog)
 	return ret;
 }
 
+int obj_domain_no_xpu(struct obj_domain *domain, const char *what)
+{
+	FI_WARN(domain->prov, FI_LOG_DOMAIN, "%s: FI_XPU is not available: this provider serves no "
+		"devices (domain_attr->max_xpu_ctx_cnt is 0)\n", what);
+	return -FI_ENOSYS;
+}
+
 /* ---- the domain's ops ---------------------------------------------------- */
 
 static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct fid_ep **ep,
@@ -53,6 +60,8 @@ static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct
 		return -FI_EINVAL;
 	if (!domain->ops->endpoint)
 		return -FI_ENOSYS;
+	if (flags & FI_XPU)
+		return obj_domain_no_xpu(domain, "fi_endpoint2");
 	if (flags) {
 		FI_WARN(domain->prov, FI_LOG_EP_CTRL, "fi_endpoint2: flags are not 0%s\n",
 			flags & FI_PEER_TRANSFER ? ": endpoints of this provider transfer for no "

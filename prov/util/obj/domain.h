@@ -135,6 +135,13 @@ int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog);
  */
 int obj_domain_may_share(struct obj_domain *domain, const char *what);
 
+/* obj_domain_no_xpu - what a call with FI_XPU returns in a domain that has no XPU contexts.
+ *
+ * @what: the call, for the log
+ * Errors: -FI_ENOSYS (logged).
+ */
+int obj_domain_no_xpu(struct obj_domain *domain, const char *what);
+
 static inline struct obj_domain *obj_domain_of(struct fid_domain *fid)
 {
 	return container_of(fid, struct obj_domain, fid);

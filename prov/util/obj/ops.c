@@ -99,7 +99,7 @@ static const char *no_eq_strerror(struct fid_eq *eq, int prov_errno, const void 
 const struct obj_ops_defaults obj_ops_defaults = {
 	SIZE(fid), SIZE(fabric), SIZE(domain), SIZE(mr), SIZE(av), SIZE(av_set), SIZE(cq),
 	SIZE(cntr), SIZE(eq), SIZE(wait), SIZE(poll), SIZE(ep), SIZE(cm), SIZE(msg),
-	SIZE(tagged), SIZE(rma), SIZE(atomic), SIZE(collective),
+	SIZE(tagged), SIZE(rma), SIZE(atomic), SIZE(collective), SIZE(xpu_ctx),
 #define CALL(kind, type, table, slot, ...) .table.slot = no_##table##_##slot,
 #define READERR(table, name, at, entry) .table.readerr = no_##table##_readerr,
 #define FID(kind, slot, name, params) .fid.slot = no_fid_##slot,

@@ -21,6 +21,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_xpu.h>
 
 /* One full table per ops struct: each slot answers -FI_ENOSYS, except where the
  * manual names another answer for "this object has no such thing".
@@ -44,6 +45,7 @@ struct obj_ops_defaults {
 	struct fi_ops_rma rma;
 	struct fi_ops_atomic atomic;
 	struct fi_ops_collective collective;
+	struct fi_ops_xpu_ctx xpu_ctx;
 };
 
 extern const struct obj_ops_defaults obj_ops_defaults;

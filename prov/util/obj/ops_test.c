@@ -40,6 +40,7 @@ static void test_full(void **state)
 	FULL(rma);
 	FULL(atomic);
 	FULL(collective);
+	FULL(xpu_ctx);
 }
 
 static int own_getname(fid_t fid, void *addr, size_t *addrlen)

@@ -97,6 +97,7 @@ const char *obj_fid_name(const struct fid *fid)
 		[FI_CLASS_CONNREQ] = "connection request",
 		[FI_CLASS_MC] = "multicast group",
 		[FI_CLASS_AV_SET] = "address vector set",
+		[FI_CLASS_XPU_CTX] = "XPU context",
 	};
 
 	if (fid->fclass >= sizeof(names) / sizeof(names[0]) || !names[fid->fclass])

@@ -18,6 +18,7 @@
 #include <rdma/fi_cq_time.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_xpu.h>
 
 #include "base/clock.h"
 #include "mlx5_cm.h"
@@ -710,6 +711,27 @@ static void times(void **state)
 	close_end(&c);
 }
 
+/* Calls for a device: each slot says no.  Straight calls, as headers that check nothing make. */
+static void no_device(void **state)
+{
+	struct fi_xpu_attr attr = { .iface = FI_HMEM_SYSTEM };
+	struct fi_cq_attr cq_attr = { .flags = FI_XPU };
+	struct fid_xpu_ep ep_handle;
+	struct fid_xpu_cq cq_handle;
+	struct fid_xpu_ctx *ctx;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	uint64_t desc;
+	size_t len = sizeof(desc);
+
+	assert_int_equal(domain->ops->xpu_ctx(domain, &attr, &ctx, NULL), -FI_ENOSYS);
+	assert_int_equal(a.ep->ops->export_xpu(a.ep, 0, &ep_handle), -FI_ENOSYS);
+	assert_int_equal(a.cq->ops->export_xpu(a.cq, 0, &cq_handle), -FI_ENOSYS);
+	assert_int_equal(fi_mr_get_xpu_desc(mr, &desc, &len, FI_XPU, NULL), -FI_ENOSYS);
+	assert_int_equal(fi_cq_open(domain, &cq_attr, &cq, NULL), -FI_ENOSYS);
+	assert_int_equal(fi_endpoint2(domain, info, &ep, FI_XPU, NULL), -FI_ENOSYS);
+}
+
 /* Reading an event queue logs asynchronous events of the device; after its removal its descriptor
  * wakes no thread any more.
  */
@@ -761,6 +783,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(full, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(times, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(as_the_library, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_device, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(by_itself, set_up, tear_down),	/* last: it removes the device */
 	};
 	int ret;

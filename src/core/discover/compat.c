@@ -32,6 +32,7 @@ SAME(fi_tx_attr_1_0, fi_tx_attr, rma_iov_limit);
 SAME(fi_ep_attr_1_0, fi_ep_attr, protocol_version);
 SAME(fi_ep_attr_1_0, fi_ep_attr, mem_tag_format);
 SAME(fi_ep_attr_1_0, fi_ep_attr, rx_ctx_cnt);
+SAME(fi_ep_attr_1_9, fi_ep_attr, auth_key);
 SAME(fi_fabric_attr_1_0, fi_fabric_attr, prov_name);
 SAME(fi_fabric_attr_1_0, fi_fabric_attr, prov_version);
 SAME(fi_domain_attr_1_0, fi_domain_attr, data_progress);
@@ -42,6 +43,7 @@ SAME(fi_domain_attr_1_1, fi_domain_attr, mr_cnt);
 SAME(fi_domain_attr_1_3, fi_domain_attr, tclass);
 SAME(fi_domain_attr_1_7, fi_domain_attr, max_ep_auth_key);
 SAME(fi_domain_attr_1_8, fi_domain_attr, max_group_id);
+SAME(fi_domain_attr_1_9, fi_domain_attr, max_err_cntr_value);
 SAME(fi_info_1_0, fi_info, addr_format);
 SAME(fi_info_1_0, fi_info, handle);
 SAME(fi_info_1_0, fi_info, fabric_attr);
@@ -50,18 +52,21 @@ SAME(fi_info_1_2, fi_info, nic);
 /* abi/abi-old-structs.tsv */
 static_assert(sizeof(struct fi_tx_attr_1_0) == 72, "");
 static_assert(sizeof(struct fi_ep_attr_1_0) == 80, "");
+static_assert(sizeof(struct fi_ep_attr_1_9) == 96, "");
 static_assert(sizeof(struct fi_fabric_attr_1_0) == 32, "");
 static_assert(sizeof(struct fi_domain_attr_1_0) == 120, "");
 static_assert(sizeof(struct fi_domain_attr_1_1) == 184, "");
 static_assert(sizeof(struct fi_domain_attr_1_3) == 192, "");
 static_assert(sizeof(struct fi_domain_attr_1_7) == 200, "");
 static_assert(sizeof(struct fi_domain_attr_1_8) == 208, "");
+static_assert(sizeof(struct fi_domain_attr_1_9) == 224, "");
 static_assert(sizeof(struct fi_info_1_0) == 112, "");
 static_assert(sizeof(struct fi_info_1_1) == 112, "");
 static_assert(sizeof(struct fi_info_1_2) == 120, "");
 static_assert(sizeof(struct fi_info_1_3) == 120, "");
 static_assert(sizeof(struct fi_info_1_7) == 120, "");
 static_assert(sizeof(struct fi_info_1_8) == 120, "");
+static_assert(sizeof(struct fi_info_1_9) == 120, "");
 
 /* ---- layouts --------------------------------------------------------------------- */
 
@@ -82,16 +87,18 @@ static_assert(sizeof(struct fi_info_1_8) == 120, "");
 
 LAYOUT(1_0, fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_0, rx_ctx_cnt,
        fi_domain_attr_1_0, max_ep_srx_ctx, fi_fabric_attr_1_0, prov_version);
-LAYOUT(1_1, fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr, auth_key,
+LAYOUT(1_1, fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_1, mr_cnt, fi_fabric_attr, api_version);
-LAYOUT(1_2, nic, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr, auth_key,
+LAYOUT(1_2, nic, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_1, mr_cnt, fi_fabric_attr, api_version);
-LAYOUT(1_3, nic, fi_tx_attr, tclass, fi_ep_attr, auth_key,
+LAYOUT(1_3, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_3, tclass, fi_fabric_attr, api_version);
-LAYOUT(1_7, nic, fi_tx_attr, tclass, fi_ep_attr, auth_key,
+LAYOUT(1_7, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_7, max_ep_auth_key, fi_fabric_attr, api_version);
-LAYOUT(1_8, nic, fi_tx_attr, tclass, fi_ep_attr, auth_key,
+LAYOUT(1_8, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_8, max_group_id, fi_fabric_attr, api_version);
+LAYOUT(1_9, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
+       fi_domain_attr_1_9, max_err_cntr_value, fi_fabric_attr, api_version);
 
 /* ---- the three calls, in any layout ----------------------------------------------- */
 
@@ -169,6 +176,7 @@ OLD_INFO_CALLS(1_2, FABRIC_1.2)
 OLD_INFO_CALLS(1_3, FABRIC_1.3)
 OLD_INFO_CALLS(1_7, FABRIC_1.7)
 OLD_INFO_CALLS(1_8, FABRIC_1.8)
+OLD_INFO_CALLS(1_9, FABRIC_1.9)
 
 /* ---- fi_fabric without api_version -------------------------------------------------- */
 

@@ -104,6 +104,8 @@ static void saw_common(void)
 	assert_int_equal(seen->domain_attr->max_ep_srx_ctx, 14);
 	assert_string_equal(seen->domain_attr->name, "some domain");
 	assert_int_equal(seen->fabric_attr->prov_version, 15);
+	assert_null(seen->ep_attr->xpu_ctx);
+	assert_int_equal(seen->domain_attr->max_xpu_ctx_cnt, 0);
 }
 
 /* Fields that the older struct lacks have their default value. */
@@ -172,7 +174,7 @@ static void saw_nothing_else(int has_tclass, size_t max_ep_auth_key, uint32_t gr
 ROUND_TRIP(1_0, "FABRIC_1.0", fi_tx_attr_1_0, fi_ep_attr_1_0, fi_domain_attr_1_0,
 	   fi_fabric_attr_1_0, , saw_nothing_else(0, 0, 0))
 
-ROUND_TRIP(1_1, "FABRIC_1.1", fi_tx_attr_1_0, fi_ep_attr, fi_domain_attr_1_1,
+ROUND_TRIP(1_1, "FABRIC_1.1", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
 	   fi_fabric_attr,
 	   { hints->ep_attr->auth_key = edge("key", 4);
 	     hints->ep_attr->auth_key_size = 4;
@@ -183,29 +185,40 @@ ROUND_TRIP(1_1, "FABRIC_1.1", fi_tx_attr_1_0, fi_ep_attr, fi_domain_attr_1_1,
 	     assert_int_equal(seen->domain_attr->mr_cnt, 16);
 	     assert_int_equal(seen->fabric_attr->api_version, 17); })
 
-ROUND_TRIP(1_2, "FABRIC_1.2", fi_tx_attr_1_0, fi_ep_attr, fi_domain_attr_1_1,
+ROUND_TRIP(1_2, "FABRIC_1.2", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
 	   fi_fabric_attr, hints->domain_attr->mr_cnt = 16,
 	   { saw_nothing_else(0, 0, 0);
 	     assert_int_equal(seen->domain_attr->mr_cnt, 16);
 	     assert_non_null(info->nic); })
 
-ROUND_TRIP(1_3, "FABRIC_1.3", fi_tx_attr, fi_ep_attr, fi_domain_attr_1_3,
+ROUND_TRIP(1_3, "FABRIC_1.3", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_3,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22; },
 	   { saw_nothing_else(1, 0, 0); assert_non_null(info->nic); })
 
-ROUND_TRIP(1_7, "FABRIC_1.7", fi_tx_attr, fi_ep_attr, fi_domain_attr_1_7,
+ROUND_TRIP(1_7, "FABRIC_1.7", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_7,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22;
 	     hints->domain_attr->max_ep_auth_key = 23; },
 	   saw_nothing_else(1, 23, 0))
 
-ROUND_TRIP(1_8, "FABRIC_1.8", fi_tx_attr, fi_ep_attr, fi_domain_attr_1_8,
+ROUND_TRIP(1_8, "FABRIC_1.8", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_8,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22;
 	     hints->domain_attr->max_ep_auth_key = 23;
 	     hints->domain_attr->max_group_id = 24; },
 	   saw_nothing_else(1, 23, 24))
+
+ROUND_TRIP(1_9, "FABRIC_1.9", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_9,
+	   fi_fabric_attr,
+	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22;
+	     hints->ep_attr->auth_key = edge("key", 4);
+	     hints->ep_attr->auth_key_size = 4;
+	     hints->domain_attr->max_ep_auth_key = 23;
+	     hints->domain_attr->max_group_id = 24;
+	     hints->domain_attr->max_err_cntr_value = 25; },
+	   { assert_int_equal(seen->domain_attr->max_err_cntr_value, 25);
+	     assert_string_equal((char *) seen->ep_attr->auth_key, "key"); })
 
 /* ---- the padding behind prov_version is not read as api_version ------------------------ */
 
@@ -258,6 +271,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_1_3, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_1_7, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_1_8, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_1_9, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_padding, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fabric, setup, teardown),
 	};

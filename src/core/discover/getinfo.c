@@ -30,7 +30,7 @@
 #define MR_MODE_ALL (FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR |		\
 		     FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_MMU_NOTIFY |	\
 		     FI_MR_RMA_EVENT | FI_MR_ENDPOINT | FI_MR_HMEM |		\
-		     FI_MR_COLLECTIVE)
+		     FI_MR_COLLECTIVE | FI_MR_XPU_DESC)
 
 /* One call of fi_getinfo(), passed from provider to provider. */
 struct query {

@@ -17,7 +17,7 @@ struct name {
 
 #define NAME(x)		{ (uint64_t) (x), #x }
 
-/* Sorted by bit, lowest first, which is the order of printing. */
+/* Sorted by bit, lowest first, which is the order of printing; FI_XPU, a later one, is the last. */
 
 static const struct name ep_type[] = {
 	NAME(FI_EP_UNSPEC),
@@ -251,6 +251,7 @@ static const struct name caps[] = {
 	NAME(FI_SOURCE),
 	NAME(FI_NAMED_RX_CTX),
 	NAME(FI_DIRECTED_RECV),
+	NAME(FI_XPU),
 };
 
 static const struct name op_flags[] = {
@@ -314,6 +315,7 @@ static const struct name mr_mode[] = {
 	NAME(FI_MR_ENDPOINT),
 	NAME(FI_MR_HMEM),
 	NAME(FI_MR_COLLECTIVE),
+	NAME(FI_MR_XPU_DESC),
 };
 
 static const struct name cq_event_flags[] = {

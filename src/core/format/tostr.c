@@ -58,10 +58,10 @@ static void tostr(struct core_text *text, enum fi_type type, const void *data)
 		core_tostr_rx(text, 0, data);
 		break;
 	case FI_TYPE_EP_ATTR:
-		core_tostr_ep(text, 0, data);
+		core_tostr_ep(text, 0, data, fi_version());
 		break;
 	case FI_TYPE_DOMAIN_ATTR:
-		core_tostr_domain(text, 0, data);
+		core_tostr_domain(text, 0, data, fi_version());
 		break;
 	case FI_TYPE_FABRIC_ATTR:
 		core_tostr_fabric(text, 0, data);

@@ -58,7 +58,8 @@ void core_tostr_rx(struct core_text *text, int depth, const struct fi_rx_attr *a
 	SIZE(iov_limit);
 }
 
-void core_tostr_ep(struct core_text *text, int depth, const struct fi_ep_attr *attr)
+void core_tostr_ep(struct core_text *text, int depth, const struct fi_ep_attr *attr,
+		   uint32_t version)
 {
 	if (!core_text_head(text, depth, "fi_ep_attr", attr))
 		return;
@@ -74,10 +75,12 @@ void core_tostr_ep(struct core_text *text, int depth, const struct fi_ep_attr *a
 	SIZE(tx_ctx_cnt);
 	SIZE(rx_ctx_cnt);
 	SIZE(auth_key_size);
+	if (FI_VERSION_GE(version, FI_VERSION(2, 7)))
+		LINE("xpu_ctx", "%p", (void *) attr->xpu_ctx);
 }
 
 void core_tostr_domain(struct core_text *text, int depth,
-		       const struct fi_domain_attr *attr)
+		       const struct fi_domain_attr *attr, uint32_t version)
 {
 	if (!core_text_head(text, depth, "fi_domain_attr", attr))
 		return;
@@ -112,9 +115,11 @@ void core_tostr_domain(struct core_text *text, int depth,
 	LINE("max_group_id", "%" PRIu32, attr->max_group_id);
 	LINE("max_cntr_value", "%" PRIu64, attr->max_cntr_value);
 	LINE("max_err_cntr_value", "%" PRIu64, attr->max_err_cntr_value);
+	if (FI_VERSION_GE(version, FI_VERSION(2, 7)))
+		SIZE(max_xpu_ctx_cnt);
 }
 
-static void version(struct core_text *text, int depth, const char *key, uint32_t v)
+static void version_line(struct core_text *text, int depth, const char *key, uint32_t v)
 {
 	core_text_line(text, depth + 1, key, "%u.%u", FI_MAJOR(v), FI_MINOR(v));
 }
@@ -126,8 +131,8 @@ void core_tostr_fabric(struct core_text *text, int depth,
 		return;
 	LINE("name", "%s", or_null(attr->name));
 	LINE("prov_name", "%s", or_null(attr->prov_name));
-	version(text, depth, "prov_version", attr->prov_version);
-	version(text, depth, "api_version", attr->api_version);
+	version_line(text, depth, "prov_version", attr->prov_version);
+	version_line(text, depth, "api_version", attr->api_version);
 }
 
 static void device(struct core_text *text, int depth,
@@ -192,8 +197,11 @@ static void addr(struct core_text *text, const char *key, uint32_t format,
 	core_text_add(text, "\n");
 }
 
+/* An info says which interface the program asked for; hints that do not say it may be of any. */
 void core_tostr_info(struct core_text *text, const struct fi_info *info)
 {
+	uint32_t version = info && info->fabric_attr ? info->fabric_attr->api_version : 0;
+
 	if (!core_text_head(text, 0, "fi_info", info))
 		return;
 	core_tostr_named(text, 1, "caps", FI_TYPE_CAPS, info->caps);
@@ -208,8 +216,8 @@ void core_tostr_info(struct core_text *text, const struct fi_info *info)
 	core_text_line(text, 1, "handle", "%p", (void *) info->handle);
 	core_tostr_tx(text, 1, info->tx_attr);
 	core_tostr_rx(text, 1, info->rx_attr);
-	core_tostr_ep(text, 1, info->ep_attr);
-	core_tostr_domain(text, 1, info->domain_attr);
+	core_tostr_ep(text, 1, info->ep_attr, version);
+	core_tostr_domain(text, 1, info->domain_attr, version);
 	core_tostr_fabric(text, 1, info->fabric_attr);
 	core_tostr_nic(text, 1, info->nic);
 }

@@ -10,6 +10,14 @@
 #define LINE(key, fmt, value)	core_text_line(text, 1, key, fmt, value)
 #define NAMED(key, type, value)	core_tostr_named(text, 1, key, type, (uint64_t) (value))
 #define FLAGS(value)		LINE("flags", "0x%" PRIx64, value)
+/* A struct of a program for an interface before 2.7 ends before xpu_ctx, and FI_XPU is not in its
+ * flags.
+ */
+#define XPU_CTX(attr)							\
+	do {								\
+		if ((attr)->flags & FI_XPU)				\
+			LINE("xpu_ctx", "%p", (void *) (attr)->xpu_ctx);	\
+	} while (0)
 
 /* An object may implement fi_tostr() itself; then its text follows the address. */
 void core_tostr_fid(struct core_text *text, const struct fid *fid)
@@ -47,6 +55,7 @@ void core_tostr_cq(struct core_text *text, const struct fi_cq_attr *attr)
 	LINE("signaling_vector", "%d", attr->signaling_vector);
 	NAMED("wait_cond", FI_TYPE_CQ_WAIT_COND, attr->wait_cond);
 	LINE("wait_set", "%p", (void *) attr->wait_set);
+	XPU_CTX(attr);
 }
 
 void core_tostr_cntr(struct core_text *text, const struct fi_cntr_attr *attr)
@@ -60,6 +69,7 @@ void core_tostr_cntr(struct core_text *text, const struct fi_cntr_attr *attr)
 	NAMED("wait_obj", FI_TYPE_WAIT_OBJ, attr->wait_obj);
 	LINE("wait_set", "%p", (void *) attr->wait_set);
 	FLAGS(attr->flags);
+	XPU_CTX(attr);
 }
 
 static void mr_iov(struct core_text *text, const struct fi_mr_attr *attr)

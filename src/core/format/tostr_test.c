@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
@@ -102,6 +103,46 @@ static void test_nested(void **state)
 	has(text, "\n            state: FI_LINK_UP\n");
 }
 
+/* Members of 2.7: in an info of a program for that interface, not in one of an older program. */
+static void test_interface(void **state)
+{
+	struct fi_ep_attr ep = { .xpu_ctx = (void *) 0x1230 };
+	struct fi_domain_attr domain = { .max_xpu_ctx_cnt = 4 };
+	struct fi_fabric_attr fabric = { .api_version = FI_VERSION(2, 7) };
+	struct fi_info info = { .ep_attr = &ep, .domain_attr = &domain, .fabric_attr = &fabric };
+
+	has(fi_tostr(&info, FI_TYPE_INFO), "\n        auth_key_size: 0\n        xpu_ctx: 0x1230\n");
+	has(fi_tostr(&info, FI_TYPE_INFO),
+	    "\n        max_err_cntr_value: 0\n        max_xpu_ctx_cnt: 4\n    fi_fabric_attr:\n");
+	fabric.api_version = FI_VERSION(2, 6);
+	assert_null(strstr(fi_tostr(&info, FI_TYPE_INFO), "xpu"));
+	info.fabric_attr = NULL;
+	assert_null(strstr(fi_tostr(&info, FI_TYPE_INFO), "xpu"));
+	has(fi_tostr(&ep, FI_TYPE_EP_ATTR), "\n    auth_key_size: 0\n    xpu_ctx: 0x1230\n");
+	has(fi_tostr(&domain, FI_TYPE_DOMAIN_ATTR),
+	    "\n    max_err_cntr_value: 0\n    max_xpu_ctx_cnt: 4\n");
+}
+
+/* Attributes of queues and counters carry no version: their flags say whether there is more. */
+static void test_short_attrs(void **state)
+{
+	size_t page = (size_t) sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fi_cntr_attr cntr = { .flags = FI_XPU, .xpu_ctx = (void *) 0x1230 };
+	struct fi_cq_attr cq = { .flags = FI_XPU };
+	const void *edge;
+
+	assert_true(map != MAP_FAILED);
+	assert_int_equal(mprotect(map + page, page, PROT_NONE), 0);
+	edge = map + page - offsetof(struct fi_cq_attr, xpu_ctx);
+	assert_null(strstr(fi_tostr(edge, FI_TYPE_CQ_ATTR), "xpu"));
+	edge = map + page - offsetof(struct fi_cntr_attr, xpu_ctx);
+	assert_null(strstr(fi_tostr(edge, FI_TYPE_CNTR_ATTR), "xpu"));
+	has(fi_tostr(&cq, FI_TYPE_CQ_ATTR), "\n    wait_set: (nil)\n    xpu_ctx: (nil)\n");
+	has(fi_tostr(&cntr, FI_TYPE_CNTR_ATTR), "\n    flags: 0x100000000000\n    xpu_ctx: 0x1230\n");
+	munmap(map, 2 * page);
+}
+
 static void addr_is(uint32_t format, const void *addr, size_t len, const char *want)
 {
 	struct fi_info info = { .addr_format = format, .src_addr = (void *) addr,
@@ -173,7 +214,7 @@ static void test_null(void **state)
 	for (type = 0; type <= FI_TYPE_WAIT_OBJ + 5; type++)
 		assert_non_null(fi_tostr(NULL, type));
 	assert_string_equal(fi_tostr(NULL, FI_TYPE_TX_ATTR), "fi_tx_attr: (null)\n");
-	assert_string_equal(fi_tostr(NULL, FI_TYPE_VERSION), "2.6.0");
+	assert_string_equal(fi_tostr(NULL, FI_TYPE_VERSION), "2.7.0");
 	assert_string_equal(fi_tostr(NULL, 4711), "Unknown type");
 	assert_null(fi_tostr_r(NULL, 7, NULL, FI_TYPE_INFO));
 	*buf = 'x';
@@ -217,6 +258,8 @@ int main(void)
 		cmocka_unit_test(test_empty_info),
 		cmocka_unit_test(test_tx),
 		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_interface),
+		cmocka_unit_test(test_short_attrs),
 		cmocka_unit_test(test_addr),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_null),

@@ -406,6 +406,20 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *
 	return 0;
 }
 
+static int av_lookup2(struct fid_av *fid, fi_addr_t fi_addr, void *buf, size_t *len,
+		      uint64_t flags, struct fid_xpu_ctx *ctx)
+{
+	struct obj_domain *domain = obj_av_of(fid)->domain;
+
+	if (flags == FI_XPU)
+		return obj_domain_no_xpu(domain, "fi_av_lookup2");
+	if (flags) {
+		FI_WARN(domain->prov, FI_LOG_AV, "fi_av_lookup2: flags are neither 0 nor FI_XPU\n");
+		return -FI_ENOSYS;
+	}
+	return ctx ? -FI_EINVAL : av_lookup(fid, fi_addr, buf, len);
+}
+
 static const char *av_straddr(struct fid_av *fid, const void *addr, char *buf, size_t *len)
 {
 	struct obj_av *av = obj_av_of(fid);
@@ -513,6 +527,7 @@ static struct fi_ops_av av_ops = {
 	.insertsym = obj_av_insertsym,
 	.remove = av_remove,
 	.lookup = av_lookup,
+	.lookup2 = av_lookup2,
 	.straddr = av_straddr,
 	.av_set = obj_av_set_open,
 	.set_user_id = obj_av_set_user_id,

@@ -300,6 +300,9 @@ static int check_attr(struct obj_domain *domain, const struct fi_cntr_attr *attr
 {
 	const char *what = NULL;
 
+	/* attr may end before xpu_ctx: without FI_XPU nothing may read it */
+	if (attr->flags & FI_XPU)
+		return obj_domain_no_xpu(domain, "fi_cntr_open");
 	if (attr->flags & ~FI_PEER)
 		what = "flags other than 0";
 	else if (attr->events > FI_CNTR_EVENTS_BYTES)

@@ -625,6 +625,9 @@ static int check_attr(struct obj_domain *domain, const struct fi_cq_attr *attr)
 {
 	const char *what = NULL;
 
+	/* attr may end before xpu_ctx: without FI_XPU nothing may read it */
+	if (attr->flags & FI_XPU)
+		return obj_domain_no_xpu(domain, "fi_cq_open");
 	if (attr->flags & ~(FI_AFFINITY | FI_PEER))
 		what = "flags other than FI_AFFINITY and FI_PEER";
 	else if (!format_size(attr->format))
