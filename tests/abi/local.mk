@@ -29,7 +29,8 @@ if HAVE_CMOCKA
 abi_programs = \
 	tests/abi/abi_calls_test \
 	tests/abi/abi_layout_test \
-	tests/abi/abi_tostr_test
+	tests/abi/abi_tostr_test \
+	tests/abi/providers_test
 check_PROGRAMS += $(abi_programs)
 TESTS += $(abi_programs)
 
@@ -44,6 +45,10 @@ tests_abi_abi_layout_test_LDADD = $(CMOCKA_LIBS)
 tests_abi_abi_tostr_test_SOURCES = tests/abi/abi_tostr_test.c
 tests_abi_abi_tostr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_abi_abi_tostr_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+
+tests_abi_providers_test_SOURCES = tests/abi/providers_test.c
+tests_abi_providers_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_abi_providers_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 
 # Automake knows no dependencies of the first build: say which object needs
 # which table. It has named such objects in two ways, and we name both.

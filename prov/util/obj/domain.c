@@ -55,6 +55,7 @@ static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct
 			    uint64_t flags, void *context)
 {
 	struct obj_domain *domain = obj_domain_of(fid);
+	struct obj_info_room room;
 
 	if (!info || !info->ep_attr || !ep)
 		return -FI_EINVAL;
@@ -62,6 +63,12 @@ static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct
 		return -FI_ENOSYS;
 	if (flags & FI_XPU)
 		return obj_domain_no_xpu(domain, "fi_endpoint2");
+	info = obj_info_whole(domain->fabric, info, &room);
+	if (info->ep_attr->xpu_ctx) {
+		FI_WARN(domain->prov, FI_LOG_EP_CTRL, "fi_endpoint: ep_attr->xpu_ctx is set, but "
+			"the flags have no FI_XPU: pass FI_XPU to fi_endpoint2(), or NULL here\n");
+		return -FI_EINVAL;
+	}
 	if (flags) {
 		FI_WARN(domain->prov, FI_LOG_EP_CTRL, "fi_endpoint2: flags are not 0%s\n",
 			flags & FI_PEER_TRANSFER ? ": endpoints of this provider transfer for no "
@@ -75,6 +82,18 @@ static int domain_endpoint(struct fid_domain *fid, struct fi_info *info, struct 
 			   void *context)
 {
 	return domain_endpoint2(fid, info, ep, 0, context);
+}
+
+static int domain_scalable_ep(struct fid_domain *fid, struct fi_info *info, struct fid_ep **sep,
+			      void *context)
+{
+	struct obj_domain *domain = obj_domain_of(fid);
+	struct obj_info_room room;
+
+	if (!domain->ops->scalable_ep)
+		return -FI_ENOSYS;
+	return domain->ops->scalable_ep(fid, obj_info_whole(domain->fabric, info, &room), sep,
+					context);
 }
 
 static int domain_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_op op,
@@ -201,7 +220,7 @@ static void set_ops(struct obj_domain *domain)
 	out->poll_open = obj_poll_open;
 	out->endpoint = domain_endpoint;
 	out->endpoint2 = domain_endpoint2;
-	out->scalable_ep = ops->scalable_ep;
+	out->scalable_ep = domain_scalable_ep;
 	out->stx_ctx = ops->stx_ctx;
 	out->srx_ctx = ops->srx_ctx;
 	out->query_atomic = domain_query_atomic;
@@ -303,9 +322,12 @@ int obj_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
 {
 	struct obj_fabric *fabric = obj_fabric_of(fabric_fid);
 	size_t size = fabric->ops->domain_size;
+	struct obj_info_room room;
 	struct obj_domain *domain;
-	int ret = check_open(fabric, info, flags);
+	int ret;
 
+	info = obj_info_whole(fabric, info, &room);
+	ret = check_open(fabric, info, flags);
 	if (ret)
 		return ret;
 	domain = calloc(1, size > sizeof(*domain) ? size : sizeof(*domain));

@@ -27,6 +27,24 @@ int obj_fabric_prog(struct obj_fabric *fabric, struct obj_prog **prog_p)
 	return ret;
 }
 
+struct fi_info *obj_info_whole(const struct obj_fabric *fabric, struct fi_info *info,
+			       struct obj_info_room *room)
+{
+	if (!info || FI_VERSION_GE(fabric->api_version, FI_VERSION(2, 7)))
+		return info;
+	*room = (struct obj_info_room) { .info = *info };
+	if (info->ep_attr) {
+		memcpy(&room->ep, info->ep_attr, offsetof(struct fi_ep_attr, xpu_ctx));
+		room->info.ep_attr = &room->ep;
+	}
+	if (info->domain_attr) {
+		memcpy(&room->domain, info->domain_attr,
+		       offsetof(struct fi_domain_attr, max_xpu_ctx_cnt));
+		room->info.domain_attr = &room->domain;
+	}
+	return &room->info;
+}
+
 static int fabric_domain(struct fid_fabric *fabric, struct fi_info *info,
 			 struct fid_domain **domain, void *context)
 {
@@ -37,6 +55,17 @@ static int fabric_domain2(struct fid_fabric *fabric, struct fi_info *info,
 			  struct fid_domain **domain, uint64_t flags, void *context)
 {
 	return obj_domain_open(fabric, info, domain, flags, context);
+}
+
+static int fabric_passive_ep(struct fid_fabric *fid, struct fi_info *info, struct fid_pep **pep,
+			     void *context)
+{
+	struct obj_fabric *fabric = obj_fabric_of(fid);
+	struct obj_info_room room;
+
+	if (!fabric->ops->passive_ep)
+		return -FI_ENOSYS;
+	return fabric->ops->passive_ep(fid, obj_info_whole(fabric, info, &room), pep, context);
 }
 
 static void fabric_free(struct obj_fabric *fabric)
@@ -69,7 +98,7 @@ static void set_ops(struct obj_fabric *fabric)
 	OBJ_OPS_FILL(&fabric->fi_ops, fid);
 	fabric->fabric_ops.domain = fabric_domain;
 	fabric->fabric_ops.domain2 = fabric_domain2;
-	fabric->fabric_ops.passive_ep = fabric->ops->passive_ep;
+	fabric->fabric_ops.passive_ep = fabric_passive_ep;
 	fabric->fabric_ops.eq_open = obj_eq_open;
 	fabric->fabric_ops.wait_open = obj_waitset_open;
 	fabric->fabric_ops.trywait = obj_trywait;

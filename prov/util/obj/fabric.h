@@ -74,6 +74,28 @@ int obj_fabric_open(const struct fi_provider *prov, const struct obj_fabric_ops 
  */
 int obj_fabric_prog(struct obj_fabric *fabric, struct obj_prog **prog_p);
 
+/* Room for an info whose attributes are as long as ours. */
+struct obj_info_room {
+	struct fi_info info;
+	struct fi_ep_attr ep;
+	struct fi_domain_attr domain;
+};
+
+/* obj_info_whole - an info that the program passes to a call, with the members of today.
+ *
+ * Attributes of a program for an interface before 2.7 are read up to what that interface has: it
+ * may have made them by itself, not by fi_getinfo() or fi_dupinfo().  Every call that takes an
+ * info passes this one on.
+ *
+ * @info: may be NULL
+ * @room: for the call; the result may lie in it
+ *
+ * Ownership: what the result points to stays the program's.
+ * Threading: any thread.  Errors: none.
+ */
+struct fi_info *obj_info_whole(const struct obj_fabric *fabric, struct fi_info *info,
+			       struct obj_info_room *room);
+
 static inline struct obj_fabric *obj_fabric_of(struct fid_fabric *fid)
 {
 	return container_of(fid, struct obj_fabric, fid);
