@@ -69,6 +69,7 @@ $(abi_incs): tests/abi/gen_abi.py $(abi_tables)
 	$(AM_V_GEN)mode=`basename $@ .inc | sed s/abi_//`; \
 	$(PYTHON) $(abi_dir)/gen_abi.py $$mode $(abi_dir) >$@.tmp && mv -f $@.tmp $@
 
-abi_scripts = tests/abi/abi_symbols_test.py tests/abi/headers_alone_test.py tests/abi/processor_test
+abi_scripts = tests/abi/abi_symbols_test.py tests/abi/headers_alone_test.py tests/abi/link_test \
+	tests/abi/processor_test
 dist_check_SCRIPTS += $(abi_scripts)
 TESTS += $(abi_scripts)
