@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* answer.h - completing a provider's list of fi_info before a program sees it. */
+/* answer.h - completing lists of fi_info before a program sees them. */
 #ifndef CORE_ANSWER_H
 #define CORE_ANSWER_H
+
+#include <stdbool.h>
 
 #include <rdma/fabric.h>
 
@@ -29,5 +31,22 @@ int core_answer_finish(const struct core_answer *answer, struct fi_info **list_p
 
 /* core_answer_provider - the single fi_info of a provider for FI_PROV_ATTR_ONLY. */
 struct fi_info *core_answer_provider(const struct core_answer *answer);
+
+/* ---- addrformat.c: FI_ADDR_FORMAT offers endpoints of one address format only ---- */
+
+/* core_addrformat_init - read FI_ADDR_FORMAT; a name that is none is warned of, and ignored.
+ * Threading: once, before any call of fi_getinfo() looks for providers.
+ */
+void core_addrformat_init(void);
+
+/* core_addrformat_filter - remove the results that have another address format.
+ * @list_p: [in,out] results in their final order
+ * Returns true when something was removed; each removal is explained, and that nothing is left
+ * is warned of.
+ * Ownership: removed entries are freed.
+ * Threading: any.
+ * Errors:    none.
+ */
+bool core_addrformat_filter(struct fi_info **list_p);
 
 #endif

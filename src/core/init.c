@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "core/answer.h"
 #include "core/import.h"
 #include "core/init.h"
 #include "core/log.h"
@@ -56,6 +57,7 @@ static void init(void)
 {
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 	core_param_define_own();
+	core_addrformat_init();
 }
 
 void core_init(void)

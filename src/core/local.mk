@@ -9,6 +9,7 @@ src_core_libcore_la_SOURCES = \
 	src/core/discover/compat.c src/core/compat.h \
 	src/core/settings/env.c src/core/env.h \
 	src/core/export.h \
+	src/core/discover/addrformat.c \
 	src/core/discover/fabric.c src/core/fabric.h \
 	src/core/discover/getinfo.c src/core/getinfo.h \
 	src/core/discover/hook.c src/core/hook.h \
@@ -49,7 +50,8 @@ EXTRA_DIST += libfabric.map src/core/README.md
 if HAVE_CMOCKA
 include src/core/test/local.mk
 
-core_tests = src/core/discover/ask_test src/core/discover/compat_test src/core/settings/env_test \
+core_tests = src/core/discover/addrformat_test src/core/discover/ask_test \
+	src/core/discover/compat_test src/core/settings/env_test \
 	src/core/discover/getinfo_test src/core/discover/info_test src/core/logging/log_test \
 	src/core/discover/open_test src/core/settings/param_test src/core/discover/reason_test \
 	src/core/load/registry_test \
@@ -59,6 +61,10 @@ TESTS += $(core_tests)
 core_test_libs = src/libfabric.la $(CMOCKA_LIBS)
 core_listen_sources = src/core/test/child_test.h src/core/test/listen.h
 
+src_core_discover_addrformat_test_SOURCES = src/core/discover/addrformat_test.c \
+	$(core_listen_sources)
+src_core_discover_addrformat_test_LDADD = $(core_test_libs)
+src_core_discover_addrformat_test_LDFLAGS = -export-dynamic
 src_core_discover_ask_test_SOURCES = src/core/discover/ask_test.c src/core/test/child_test.h
 # Inside the library; without -static, so that --disable-static builds it too.
 src_core_discover_ask_test_LDADD = src/core/libcore.la $(builtin_prov_libs) \

@@ -332,6 +332,8 @@ static int query_run(struct query *query)
 		list_all(query);
 	else
 		ask_all(query);
+	if (!query->ask.core_only && !query->ask.attr_only && core_addrformat_filter(&query->head))
+		query->none_here = true;
 	if (!query->head)
 		core_why_not(&query->ask, &query->provs);
 	else if (is_local_only(query))

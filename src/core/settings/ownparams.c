@@ -22,6 +22,10 @@ static const struct {
 	{ "hook", FI_PARAM_STRING,
 	  "Hooks to put round every fabric that is opened, with ; between: "
 	  "ofi_hook_trace, ofi_hook_perf, ofi_hook_profile, ofi_hook_fault (default: none)" },
+	{ "addr_format", FI_PARAM_STRING,
+	  "Offer only endpoints whose addresses have this format: FI_SOCKADDR, FI_SOCKADDR_IN, "
+	  "FI_SOCKADDR_IN6, FI_SOCKADDR_IB, FI_ADDR_IB_UD, FI_ADDR_EFA, FI_ADDR_PSMX3, "
+	  "FI_ADDR_OPX, FI_ADDR_CXI, FI_ADDR_STR (default: all)" },
 	{ "log_level", FI_PARAM_STRING,
 	  "Lines to log: none, warn, trace, info, debug (default: warn)" },
 	{ "log_prov", FI_PARAM_STRING,

@@ -123,6 +123,7 @@ static int answer(const char *name, uint32_t version, const char *node,
 	info->fabric_attr->name = strdup("testnet");
 	info->domain_attr->name = strdup(name);
 	info->ep_attr->type = FI_EP_RDM;
+	info->addr_format = strcmp(name, "beta") ? FI_SOCKADDR_IN : FI_ADDR_STR;
 	info->domain_attr->mr_mode = service && !strcmp(service, "42") ?
 				     FI_MR_ENDPOINT : 0;
 	info->nic = nic_make();
