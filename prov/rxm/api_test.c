@@ -24,6 +24,7 @@
 #include "base/test/verify.h"
 
 #include "base/clock.h"
+#include "obj/test/log_catch.h"
 
 #define LIMIT_MS 60000
 #define MANY 6
@@ -422,9 +423,29 @@ static void with_a_short_timeout_below(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* One endpoint below for each peer keeps the orders: more are refused, with what to set instead. */
+static bool told_of_lanes;
+
+static void more_endpoints_below_are_refused(void **state)
+{
+	assert_true(told_of_lanes);
+}
+
 static int setup(void **state)
 {
-	return open_all(NULL);
+	const char *line;
+	int ret;
+
+	setenv("FI_OFI_RXM_NUM_MSG_EPS", "4", 1);
+	ret = catch_start();
+	if (ret)
+		return ret;
+	caught.quiet_from = FI_LOG_TRACE;	/* warnings alone */
+	ret = open_all(NULL);
+	line = catch_find("FI_OFI_RXM_NUM_MSG_EPS=4 is not followed");
+	told_of_lanes = line && strstr(line, "FI_TCP_LANES");
+	catch_stop();
+	return ret;
 }
 
 static int teardown(void **state)
@@ -436,6 +457,7 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_endpoints_below_are_refused),
 		cmocka_unit_test(simultaneous_connects_make_one_connection),
 		cmocka_unit_test(both_sides_exhaust_the_credits),
 		cmocka_unit_test(unwanted_messages_let_others_pass),
