@@ -75,6 +75,7 @@ static struct fi_info *ask(const char *prov, uint64_t flags)
 
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->data_progress = FI_PROGRESS_AUTO;	/* only one side reads its queues */
 	hints->fabric_attr->prov_name = strdup(prov);
 	if (fi_getinfo(FI_VERSION(1, 20), "127.0.0.1", NULL, flags, hints, &info))
 		print_message("no MSG endpoints of %s here\n", prov);
