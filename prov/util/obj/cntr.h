@@ -45,10 +45,8 @@ struct obj_cntr {
 	struct lock lock;		/* guards @thresholds */
 	struct list thresholds;
 	struct obj_wait wait;
-	_Atomic uint64_t seen;		/* what the program knows: value last read or set, */
+	_Atomic uint64_t seen;		/* what the program knows: value last read, */
 	_Atomic uint64_t seen_err;	/* and error value */
-	_Atomic uint64_t polled;	/* the same for fi_poll() */
-	_Atomic uint64_t polled_err;
 	uint64_t op_flags;		/* FI_SETOPSFLAG; kept and returned, without effect */
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;

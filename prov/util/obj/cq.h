@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct obj_cq_slot) == 64, "one cache line");
 
 struct obj_cq {
 	struct fid_cq fid;		/* first: the program's handle */
-	struct lock lock;		/* guards the ring and wait.armed */
+	struct lock lock;		/* guards the ring and wait.wake.armed */
 	struct obj_cq_slot *ring;
 	size_t mask;			/* slots - 1 */
 	size_t head;			/* next to read; counts up while there are entries; stored atomically, */
@@ -179,7 +179,7 @@ obj_cq_write(struct obj_cq *cq, void *context, uint64_t flags, size_t len, void 
 	slot->src = src;
 	slot->err = NULL;
 	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
-	if (__builtin_expect(atomic_load(&cq->wait.armed), 0))
+	if (__builtin_expect(atomic_load(&cq->wait.wake.armed), 0))
 		obj_cq_wake_and_leave(cq);
 	else
 		lock_put(&cq->lock);

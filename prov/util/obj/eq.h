@@ -31,7 +31,7 @@ struct obj_eq_event {
 
 struct obj_eq {
 	struct fid_eq fid;		/* first: the program's handle */
-	struct lock lock;		/* guards @events and wait.armed */
+	struct lock lock;		/* guards @events and wait.wake.armed */
 	struct list events;
 	struct obj_eq_event *shown;	/* owns the err_data last handed out */
 	struct obj_wait wait;

@@ -58,8 +58,9 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/endpoint/stx.c \
 	prov/util/obj/event/wait.c \
 	prov/util/obj/wait.h \
-	prov/util/obj/event/waitset.c \
-	prov/util/obj/waitset.h
+	prov/util/obj/wake.h \
+	prov/util/obj/event/waker.c \
+	prov/util/obj/event/waitset.c
 
 noinst_HEADERS += prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
 EXTRA_DIST += prov/util/obj/README.md
@@ -86,7 +87,9 @@ obj_tests = \
 	prov/util/obj/progress/prog_test \
 	prov/util/obj/ref_test \
 	prov/util/obj/progress/spin_test \
-	prov/util/obj/event/wait_test
+	prov/util/obj/event/wait_test \
+	prov/util/obj/event/waiters_test \
+	prov/util/obj/event/wake_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(obj_tests)
@@ -144,4 +147,9 @@ prov_util_obj_progress_spin_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_wait_test_SOURCES = prov/util/obj/event/wait_test.c $(obj_fake)
 prov_util_obj_event_wait_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_waiters_test_SOURCES = prov/util/obj/event/waiters_test.c $(obj_fake)
+prov_util_obj_event_waiters_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_waiters_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_wake_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_wake_test_LDADD = $(obj_test_libs)
 endif

@@ -9,7 +9,8 @@
  * What FI_GETWAIT hands out is one fd per object: an epoll fd over an eventfd
  * (signalled by producers while armed) and the fds of the groups that feed the
  * object.  So a program that blocks on it wakes when the network has something,
- * and not before; it then reads the queue, which makes the progress.
+ * and not before; it then reads the queue, which makes the progress.  Blocking
+ * calls of ours sleep on another one of that kind (wake.h says why).
  *
  * The rule against lost wake-ups: a waiter arms first, then looks at the queue
  * once more; a producer stores first, then looks at armed.  Both sides do it
@@ -28,29 +29,31 @@
 #include "base/list.h"
 #include "obj/prog.h"
 #include "obj/ref.h"
+#include "obj/wake.h"
 
+struct obj_fabric;
 struct obj_wait;
 struct obj_waitset;
 
 /* Is there something for @wait's owner to return?  Takes the owner's lock. */
 typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 
+/* What the threads of one side sleep on. */
+struct obj_wait_fds {
+	int epfd;			/* over that side's eventfd and the groups; -1 until needed */
+	unsigned *seen;			/* by group of the feed: pollers that are in epfd */
+	unsigned seen_cnt;
+};
+
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
-	_Atomic bool armed;		/* under @lock, as the next five: the next signal must wake a thread; or evfd
-					 * is readable */
-	bool signalled;			/* evfd is readable */
-	unsigned appointed;		/* threads that are to lead, and do not know it yet: evfd stays readable */
-	_Atomic bool outside;		/* the program, or a set, has slept on it without our knowing when */
-	unsigned inside;		/* threads in obj_wait_sleep() that rely on @armed */
-	int evfd;			/* eventfd; -1 for FI_WAIT_NONE and YIELD */
+	struct obj_wake wake;		/* who sleeps, under waker.lock but for @armed */
 	struct obj_feed feed;		/* groups to drive while waiting */
-	pthread_mutex_t lock;		/* innermost lock */
-	pthread_mutex_t fd_lock;	/* guards the next three; taken before any prog->lock */
-	int epfd;			/* over evfd and the groups; what programs get; -1 until needed */
-	unsigned *seen;			/* by group of @feed: pollers that are in epfd */
-	unsigned seen_cnt;
-	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
+	struct obj_waker waker;		/* a member of a set has no descriptors: the set is signalled */
+	pthread_mutex_t fd_lock;	/* guards @fds; taken before any prog->lock */
+	struct obj_wait_fds fds[OBJ_WAKE_SIDES];
+	_Atomic bool passed;		/* FI_WAIT_MUTEX_COND: a thread has passed fi_trywait(), no signal since */
+	pthread_mutex_t mutex;		/* the same: what programs get */
 	pthread_cond_t cond;
 	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is signalled */
 	struct list set_node;		/* on set->members */
@@ -76,7 +79,7 @@ void obj_wait_wake(struct obj_wait *wait);
  */
 static inline void obj_wait_signal(struct obj_wait *wait)
 {
-	if (__builtin_expect(atomic_load(&wait->armed), 0))
+	if (__builtin_expect(atomic_load(&wait->wake.armed), 0))
 		obj_wait_wake(wait);
 }
 
@@ -117,21 +120,13 @@ struct obj_wait *obj_wait_of(struct fid *fid);
 
 /* ---- the parts, for wait sets -------------------------------------------- */
 
-/* obj_wait_fd - the epoll fd, with all groups in it, or a negative error. */
-int obj_wait_fd(struct obj_wait *wait);
+/* obj_wait_fd - the epoll fd of @side, with all groups in it, or a negative error. */
+int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side);
 
-/* obj_wait_arm - from now on, signals wake; what was signalled before is forgotten. */
-void obj_wait_arm(struct obj_wait *wait);
-
-/* obj_wait_enter - a thread that will say when it is awake again is about to sleep: signals wake.
- * obj_wait_leave - it is.  If it was the only one, what it finds now by its own polling need not be
- * signalled.
+/* obj_wait_arm_groups - true if a group has work that wants polling, not sleep.
+ * @outside: the program sleeps without our knowing when
  */
-void obj_wait_enter(struct obj_wait *wait);
-void obj_wait_leave(struct obj_wait *wait);
-
-/* obj_wait_arm_groups - true if a group has work that wants polling, not sleep. */
-bool obj_wait_arm_groups(struct obj_wait *wait);
+bool obj_wait_arm_groups(struct obj_wait *wait, bool outside);
 
 /* obj_wait_force - wake all that sleep, now, armed or not. */
 void obj_wait_force(struct obj_wait *wait);
@@ -140,8 +135,49 @@ void obj_wait_force(struct obj_wait *wait);
 int obj_wait_get(enum fi_wait_obj type, int fd, pthread_mutex_t *mutex, pthread_cond_t *cond,
 		 void *arg);
 
-/* A mutex and condition as FI_WAIT_MUTEX_COND shows them, and waking its waiters. */
+/* A mutex and condition as FI_WAIT_MUTEX_COND shows them, and waking its waiters.
+ * @passed: a thread has passed fi_trywait(), and there was no signal since
+ */
 void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond);
-void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond);
+void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, bool passed);
+
+/* ---- wait sets: block on many queues and counters at once ------------------------------------ */
+
+struct obj_waitset {
+	struct fid_wait fid;		/* first: the program's handle */
+	struct obj_fabric *fabric;
+	struct obj_ref fabric_ref;
+	struct obj_refs refs;		/* its members' owners */
+	enum fi_wait_obj type;
+	pthread_mutex_t lock;		/* guards @members; taken before any prog->lock */
+	struct list members;		/* struct obj_wait by set_node */
+	struct obj_wake wake;		/* who sleeps, under waker.lock */
+	struct obj_waker waker;		/* what signals of members wake; no descriptors with FI_WAIT_YIELD */
+	int epfd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the members' epfds; -1 with FI_WAIT_YIELD */
+	_Atomic bool passed;		/* a thread has passed fi_trywait(), no signal since */
+	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
+	pthread_cond_t cond;
+};
+
+static inline struct obj_waitset *obj_waitset_of(struct fid_wait *fid)
+{
+	return container_of(fid, struct obj_waitset, fid);
+}
+
+/* obj_waitset_open - fi_wait_open().  Errors: -FI_EINVAL, -FI_ENOMEM, -FI_EMFILE. */
+int obj_waitset_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
+		     struct fid_wait **set_p);
+
+/* obj_waitset_join - @wait, part of @owner, becomes a member until it leaves. */
+int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struct fid *owner);
+void obj_waitset_leave(struct obj_wait *wait);
+
+/* obj_waitset_wake - a member was signalled.  May be called with locks held. */
+void obj_waitset_wake(struct obj_waitset *set);
+
+/* obj_trywait - fi_trywait() on cqs, cntrs, eqs and wait sets, mixed.
+ * Errors: -FI_EAGAIN something is there; -FI_EINVAL an object without wait object.
+ */
+int obj_trywait(struct fid_fabric *fabric, struct fid **fids, int count);
 
 #endif

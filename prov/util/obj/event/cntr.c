@@ -131,8 +131,6 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 /* The program has changed the counter: threads that wait for a value look again. */
 static int changed(struct obj_cntr *cntr, uint64_t value)
 {
-	atomic_store(&cntr->seen, value);
-	atomic_store(&cntr->polled, value);
 	if (value >= atomic_load(&cntr->next))
 		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);
@@ -142,8 +140,6 @@ static int changed(struct obj_cntr *cntr, uint64_t value)
 /* A threshold may be one of errors, too, so each change of an error count has its owner look. */
 static int changed_err(struct obj_cntr *cntr, uint64_t value)
 {
-	atomic_store(&cntr->seen_err, value);
-	atomic_store(&cntr->polled_err, value);
 	if (atomic_load(&cntr->next) != UINT64_MAX)
 		obj_cntr_reached(cntr);
 	obj_wait_signal(&cntr->wait);

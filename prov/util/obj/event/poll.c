@@ -17,6 +17,8 @@ struct member {
 	struct list node;		/* on poll->members */
 	struct fid *fid;
 	struct obj_ref ref;		/* the member may not close before it is deleted */
+	uint64_t value;			/* of a counter: what this set has shown, */
+	uint64_t err;			/* .. and of its errors */
 };
 
 /* NULL: no object that a poll set can have. */
@@ -54,7 +56,7 @@ static int poll_add(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 
 	if (flags || !refs_of(event_fid))
 		return -FI_EINVAL;
-	member = malloc(sizeof(*member));
+	member = calloc(1, sizeof(*member));
 	if (!member)
 		return -FI_ENOMEM;
 	pthread_mutex_lock(&poll->lock);
@@ -87,24 +89,25 @@ static int poll_del(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 	return member ? 0 : -FI_EINVAL;
 }
 
-/* fi_poll(3): a counter shows if it changed since it was last shown or set. */
-static bool cntr_changed(struct obj_cntr *cntr)
+/* fi_poll(3): a counter shows if it changed since this set last showed it. */
+static bool cntr_changed(struct member *member)
 {
+	struct obj_cntr *cntr = container_of(member->fid, struct obj_cntr, fid.fid);
 	uint64_t value = atomic_load(&cntr->value), err = atomic_load(&cntr->err);
-	bool changed = value != atomic_exchange(&cntr->polled, value);
+	bool changed = value != member->value || err != member->err;
 
-	return (err != atomic_exchange(&cntr->polled_err, err)) || changed;
+	member->value = value;
+	member->err = err;
+	return changed;
 }
 
 /* Progress first: the entry that is asked for may be about to arrive. */
-static bool has_something(struct fid *fid)
+static bool has_something(struct member *member)
 {
-	struct obj_wait *wait = obj_wait_of(fid);
+	struct obj_wait *wait = obj_wait_of(member->fid);
 
 	obj_feed_poll(&wait->feed);
-	if (fid->fclass == FI_CLASS_CNTR)
-		return cntr_changed(container_of(fid, struct obj_cntr, fid.fid));
-	return wait->ready(wait, NULL);
+	return member->fid->fclass == FI_CLASS_CNTR ? cntr_changed(member) : wait->ready(wait, NULL);
 }
 
 /* When the array is short, those that did not fit come first the next time. */
@@ -124,7 +127,7 @@ static int poll_poll(struct fid_poll *fid, void **context, int count)
 			obj_feed_poll(&obj_wait_of(member->fid)->feed);
 			continue;
 		}
-		if (!has_something(member->fid))
+		if (!has_something(member))
 			continue;
 		context[cnt++] = member->fid->context;
 		list_del(&member->node);

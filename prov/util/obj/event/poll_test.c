@@ -12,7 +12,7 @@ static void test_poll(void **state)
 	struct fi_poll_attr attr = { 0 }, bad = { .flags = FI_MORE };
 	struct fi_cq_entry e[4];
 	struct fid_cntr *cntr;
-	struct fid_poll *set;
+	struct fid_poll *set, *second;
 	struct fid_cq *cq;
 	struct fid_av *av;
 	struct fid_ep *ep;
@@ -40,7 +40,7 @@ static void test_poll(void **state)
 	assert_int_equal(fi_poll(set, got, 4), 1);
 	assert_ptr_equal(got[0], 11);
 	assert_int_equal(fi_poll(set, got, 4), 1);
-	/* A counter shows once for each change that the program did not make. */
+	/* A counter shows once after each change, whoever made it, in each set that it is in. */
 	obj_cntr_inc(obj_cntr_of(cntr), 1);
 	assert_int_equal(fi_poll(set, got, 4), 2);
 	assert_int_equal(fi_poll(set, got, 4), 1);
@@ -50,7 +50,19 @@ static void test_poll(void **state)
 	assert_int_equal(fi_poll(set, got, 4), 1);
 	assert_ptr_equal(got[0], 22);
 	fi_cntr_set(cntr, 100);
+	assert_int_equal(fi_poll(set, got, 4), 1);
 	assert_int_equal(fi_poll(set, got, 4), 0);
+	assert_int_equal(fi_poll_open(f.domain, NULL, &second), 0);
+	assert_int_equal(fi_poll_add(second, &cntr->fid, 0), 0);
+	assert_int_equal(fi_poll(second, got, 4), 1);
+	fi_cntr_add(cntr, 1);
+	assert_int_equal(fi_poll(set, got, 4), 1);
+	assert_int_equal(fi_poll(second, got, 4), 1);
+	fi_cntr_adderr(cntr, 1);
+	assert_int_equal(fi_poll(second, got, 4), 1);
+	assert_int_equal(fi_poll(set, got, 4), 1);
+	assert_int_equal(fi_poll(set, got, 4), 0);
+	CLOSE(second);
 
 	/* A member cannot go. */
 	assert_int_equal(fi_close(&cntr->fid), -FI_EBUSY);

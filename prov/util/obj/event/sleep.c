@@ -12,7 +12,6 @@
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include "base/clock.h"
 
@@ -84,8 +83,8 @@ static bool spin(struct obj_wait *wait, struct obj_turns *turns, uint64_t budget
 
 /* Of the threads that block on objects that one group feeds, one leads: it alone sleeps on the descriptors of
  * the group, takes what arrives, and signals the objects that it is for.  The others sleep until theirs is
- * signalled, else each packet would wake them all.  A leader that leaves appoints one of them.  Threads that
- * block on the same object as it lead with it: the kernel wakes one of them.
+ * signalled, else each packet would wake them all.  A leader that leaves appoints one of them, by a signal of that
+ * one's object.  Threads that block on the same object as it lead with it: the kernel wakes one of them.
  * Threads whose object several groups feed sleep on all descriptors, and take no part.
  */
 struct seat {
@@ -93,7 +92,6 @@ struct seat {
 	struct obj_wait *wait;
 	struct obj_prog *prog;		/* NULL: it takes no part, or not yet */
 	bool leads;
-	bool appointed;			/* to lead, and does not know it yet */
 };
 
 /* take_seat - returns true if the thread leads, or takes no part. */
@@ -102,9 +100,7 @@ static bool take_seat(struct seat *seat)
 	struct obj_prog *prog = atomic_load(&seat->wait->feed.single);
 	bool leads;
 
-	if (seat->prog)
-		return true;
-	if (!prog || seat->wait->evfd < 0)
+	if (seat->prog || !prog)
 		return true;
 	seat->prog = prog;
 	pthread_mutex_lock(&prog->lead_lock);
@@ -120,11 +116,10 @@ static bool take_seat(struct seat *seat)
 	return leads;
 }
 
-/* appoint_next - have a follower lead.  Caller holds lead_lock. */
+/* appoint_next - have a follower lead: it wakes, and sees that it does.  Caller holds lead_lock. */
 static void appoint_next(struct obj_prog *prog)
 {
 	struct list *item = list_pop(&prog->followers);
-	struct obj_wait *wait;
 	struct seat *seat;
 
 	prog->lead = NULL;
@@ -132,31 +127,12 @@ static void appoint_next(struct obj_prog *prog)
 		return;
 	seat = container_of(item, struct seat, node);
 	seat->leads = true;
-	seat->appointed = true;
-	wait = seat->wait;
-	prog->lead = wait;
+	prog->lead = seat->wait;
 	prog->lead_cnt = 1;
-	pthread_mutex_lock(&wait->lock);
-	wait->appointed++;
-	if (!wait->signalled)
-		wait->signalled = eventfd_write(wait->evfd, 1) == 0;
-	pthread_mutex_unlock(&wait->lock);
+	obj_waker_signal(&seat->wait->waker, true);
 }
 
-/* learn_of_it - the thread is awake, and knows that it was appointed.  Caller holds lead_lock. */
-static void learn_of_it(struct seat *seat)
-{
-	if (!seat->appointed)
-		return;
-	seat->appointed = false;
-	pthread_mutex_lock(&seat->wait->lock);
-	seat->wait->appointed--;
-	pthread_mutex_unlock(&seat->wait->lock);
-}
-
-/* must_lead - learn of being appointed, if so.  Does this thread alone lead others?  Then it sleeps again
- * rather than return for nothing.
- */
+/* must_lead - does this thread alone lead others?  Then it sleeps again rather than return for nothing. */
 static bool must_lead(struct seat *seat)
 {
 	bool leads;
@@ -164,7 +140,6 @@ static bool must_lead(struct seat *seat)
 	if (!seat->prog)
 		return false;
 	pthread_mutex_lock(&seat->prog->lead_lock);
-	learn_of_it(seat);
 	leads = seat->leads && seat->prog->lead_cnt == 1 && !list_empty(&seat->prog->followers);
 	pthread_mutex_unlock(&seat->prog->lead_lock);
 	return leads;
@@ -175,7 +150,6 @@ static void leave_seat(struct seat *seat)
 	if (!seat->prog)
 		return;
 	pthread_mutex_lock(&seat->prog->lead_lock);
-	learn_of_it(seat);
 	if (!seat->leads)
 		list_del(&seat->node);
 	else if (!--seat->prog->lead_cnt)
@@ -185,12 +159,12 @@ static void leave_seat(struct seat *seat)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
-/* sleep_on - the descriptors of the object and its groups, or (@leads is false) of the object alone. */
-static int sleep_on(struct obj_wait *wait, bool leads, int ms)
+/* sleep_on - @fd: the descriptors of the object and its groups, or (@leads is false) of the object alone. */
+static int sleep_on(int fd, bool leads, int ms)
 {
-	struct pollfd own = { .fd = wait->evfd, .events = POLLIN };
+	struct pollfd own = { .fd = fd, .events = POLLIN };
 	struct epoll_event ev;
-	int ret = leads ? epoll_wait(wait->epfd, &ev, 1, ms) : poll(&own, 1, ms);
+	int ret = leads ? epoll_wait(fd, &ev, 1, ms) : poll(&own, 1, ms);
 
 	return ret < 0 ? -errno : ret;
 }
@@ -203,27 +177,28 @@ static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, ob
 		       const void *arg)
 {
 	struct obj_wait *wait = seat->wait;
+	unsigned cnt, round;
 	struct obj_prog **progs;
 	bool leads;
-	unsigned cnt;
-	int ret = 0;
+	int fd, ret = 0;
 
-	obj_wait_enter(wait);
+	fd = obj_waker_enter(&wait->waker, &round);
+	if (fd < 0)
+		return fd;
 	leads = take_seat(seat);
 	if (leads)
-		ret = obj_wait_fd(wait);
-	if (ret < 0 || ready(wait, arg)) {
-		obj_wait_leave(wait);
-		return ret < 0 ? ret : 0;
+		fd = obj_wait_fd(wait, OBJ_WAKE_IN);
+	if (fd < 0 || ready(wait, arg)) {
+		obj_waker_leave(&wait->waker, round);
+		return fd < 0 ? fd : 0;
 	}
 	cnt = atomic_load(&wait->feed.cnt);
 	progs = atomic_load(&wait->feed.progs);
 	enter_sleep(progs, cnt);
-	ret = 1;
-	if (!obj_wait_arm_groups(wait))
-		ret = sleep_on(wait, leads, clock_ms_left(deadline_ns, now));
+	if (!obj_wait_arm_groups(wait, false))
+		ret = sleep_on(fd, leads, clock_ms_left(deadline_ns, now));
 	leave_sleep(progs, cnt);
-	obj_wait_leave(wait);
+	obj_waker_leave(&wait->waker, round);
 	if (ret < 0)
 		return ret;
 	obj_feed_poll(&wait->feed);

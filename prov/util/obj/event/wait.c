@@ -6,18 +6,20 @@
 #include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "obj/cntr.h"
 #include "obj/cq.h"
 #include "obj/eq.h"
-#include "obj/waitset.h"
 
-/* How long a waker may wait for the mutex of a FI_WAIT_MUTEX_COND object. */
-#define MUTEX_PATIENCE_NS (10 * CLOCK_NS_PER_MS)
+/* How often a waker tries to get the mutex of a FI_WAIT_MUTEX_COND object. */
+#define MUTEX_NAP_NS (50 * 1000)	/* between two tries */
+#define MUTEX_TRIES 100
+#define MUTEX_TRIES_PASSED 10000
 
 /* The program may hold the mutex while it calls us, hence recursive. */
 void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond)
@@ -31,24 +33,22 @@ void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond)
 	pthread_cond_init(cond, NULL);
 }
 
-/* A waiter that has looked and is about to enter pthread_cond_wait() holds the
- * mutex and will let go of it at once.  One that holds it and is inside a call of
- * ours may wait for a lock that our caller has; it looks again before it sleeps,
- * so giving up after a moment loses nothing.
+/* A waiter that has passed fi_trywait() and is about to enter pthread_cond_wait() holds the mutex and lets go of
+ * it at once, when it runs: it is waited for until a thread that can run has run, which is counted in sleeps of
+ * this one, not by a clock.  One that holds the mutex and is inside a call of ours may wait for a lock that our
+ * caller has: fi_trywait() sees at its end that there was a signal, so giving up after a moment loses nothing.
  */
-void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond)
+void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, bool passed)
 {
-	struct timespec until;
+	const struct timespec nap = { .tv_nsec = MUTEX_NAP_NS };
+	unsigned tries = passed ? MUTEX_TRIES_PASSED : MUTEX_TRIES;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long) MUTEX_PATIENCE_NS;
-	if (until.tv_nsec >= (long) CLOCK_NS_PER_S) {
-		until.tv_nsec -= (long) CLOCK_NS_PER_S;
-		until.tv_sec++;
-	}
-	if (pthread_mutex_timedlock(mutex, &until)) {
-		pthread_cond_broadcast(cond);
-		return;
+	while (pthread_mutex_trylock(mutex)) {
+		if (!--tries) {
+			pthread_cond_broadcast(cond);
+			return;
+		}
+		nanosleep(&nap, NULL);
 	}
 	pthread_cond_broadcast(cond);
 	pthread_mutex_unlock(mutex);
@@ -62,30 +62,20 @@ static bool has_fd(enum fi_wait_obj type)
 int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set,
 		  const struct fid *owner, obj_wait_ready_fn ready)
 {
-	int ret;
+	int side, ret;
 
 	if (type > FI_WAIT_POLLFD || (type == FI_WAIT_SET && !set))
 		return -FI_EINVAL;
 	wait->type = type;
-	atomic_init(&wait->armed, false);
-	wait->signalled = false;
-	wait->appointed = 0;
-	atomic_init(&wait->outside, false);
-	wait->inside = 0;
-	wait->evfd = -1;
-	wait->epfd = -1;
-	wait->seen = NULL;
-	wait->seen_cnt = 0;
+	memset(&wait->wake, 0, sizeof(wait->wake));
+	atomic_init(&wait->passed, false);
+	for (side = 0; side < OBJ_WAKE_SIDES; side++)
+		wait->fds[side] = (struct obj_wait_fds) { .epfd = -1 };
 	wait->set = NULL;
 	wait->set_ref.refs = NULL;
 	wait->ready = ready;
 	list_init(&wait->set_node);
-	if (has_fd(type)) {
-		wait->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (wait->evfd < 0)
-			return -errno;
-	}
-	pthread_mutex_init(&wait->lock, NULL);
+	obj_waker_init(&wait->waker, &wait->wake);
 	pthread_mutex_init(&wait->fd_lock, NULL);
 	obj_wait_cond_init(&wait->mutex, &wait->cond);
 	obj_spin_init(&wait->spin);
@@ -102,130 +92,82 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 
 void obj_wait_fini(struct obj_wait *wait)
 {
+	int side;
+
 	if (wait->set)
 		obj_waitset_leave(wait);
 	obj_feed_fini(&wait->feed);
 	pthread_cond_destroy(&wait->cond);
 	pthread_mutex_destroy(&wait->mutex);
 	pthread_mutex_destroy(&wait->fd_lock);
-	pthread_mutex_destroy(&wait->lock);
-	if (wait->epfd >= 0)
-		close(wait->epfd);
-	if (wait->evfd >= 0)
-		close(wait->evfd);
-	free(wait->seen);
-}
-
-/* Make the fd readable, if that was asked for or @force is set. */
-static bool signal_fd(struct obj_wait *wait, bool force)
-{
-	bool wake;
-
-	pthread_mutex_lock(&wait->lock);
-	wake = force || atomic_load(&wait->armed);
-	if (wake) {
-		atomic_store(&wait->armed, false);
-		if (!wait->signalled && wait->evfd >= 0)
-			wait->signalled = eventfd_write(wait->evfd, 1) == 0;
+	obj_waker_fini(&wait->waker);
+	for (side = 0; side < OBJ_WAKE_SIDES; side++) {
+		if (wait->fds[side].epfd >= 0)
+			close(wait->fds[side].epfd);
+		free(wait->fds[side].seen);
 	}
-	pthread_mutex_unlock(&wait->lock);
-	return wake;
 }
 
 static void wake_others(struct obj_wait *wait)
 {
 	if (wait->type == FI_WAIT_MUTEX_COND)
-		obj_wait_cond_wake(&wait->mutex, &wait->cond);
+		obj_wait_cond_wake(&wait->mutex, &wait->cond, atomic_exchange(&wait->passed, false));
 	else if (wait->set)
 		obj_waitset_wake(wait->set);
 }
 
 void obj_wait_wake(struct obj_wait *wait)
 {
-	if (signal_fd(wait, false))
+	if (obj_waker_signal(&wait->waker, false))
 		wake_others(wait);
 }
 
 void obj_wait_force(struct obj_wait *wait)
 {
-	signal_fd(wait, true);
+	obj_waker_signal(&wait->waker, true);
 	wake_others(wait);
 }
 
-/* arm - caller holds wait->lock.  The eventfd is drained before @armed is set: a writer that sees @armed
- * signals again.
- */
-static void arm(struct obj_wait *wait)
+/* make_epfd - with the eventfd of @side in it, unless a set is signalled instead. */
+static int make_epfd(struct obj_wait *wait, enum obj_wake_side side)
 {
-	eventfd_t cnt;
-
-	if (wait->signalled && !wait->appointed && eventfd_read(wait->evfd, &cnt) == 0)
-		wait->signalled = false;
-	atomic_store(&wait->armed, true);
-}
-
-void obj_wait_arm(struct obj_wait *wait)
-{
-	pthread_mutex_lock(&wait->lock);
-	atomic_store(&wait->outside, true);
-	arm(wait);
-	pthread_mutex_unlock(&wait->lock);
-}
-
-void obj_wait_enter(struct obj_wait *wait)
-{
-	pthread_mutex_lock(&wait->lock);
-	wait->inside++;
-	arm(wait);
-	pthread_mutex_unlock(&wait->lock);
-}
-
-void obj_wait_leave(struct obj_wait *wait)
-{
-	pthread_mutex_lock(&wait->lock);
-	if (!--wait->inside && !atomic_load(&wait->outside))
-		atomic_store(&wait->armed, false);
-	pthread_mutex_unlock(&wait->lock);
-}
-
-static int make_epfd(struct obj_wait *wait)
-{
+	int evfd = wait->type == FI_WAIT_SET ? -1 : obj_waker_fd(&wait->waker, side);
 	struct epoll_event ev = { .events = EPOLLIN };
 	int fd, ret;
 
-	if (wait->epfd >= 0)
-		return 0;
+	if (evfd < 0 && wait->type != FI_WAIT_SET)
+		return evfd;
 	fd = epoll_create1(EPOLL_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (wait->evfd >= 0 && epoll_ctl(fd, EPOLL_CTL_ADD, wait->evfd, &ev)) {
+	if (evfd >= 0 && epoll_ctl(fd, EPOLL_CTL_ADD, evfd, &ev)) {
 		ret = -errno;
 		close(fd);
 		return ret;
 	}
-	wait->epfd = fd;
+	wait->fds[side].epfd = fd;
 	return 0;
 }
 
 /* Have the groups' fds in epfd, those that came since the last time too. */
-static int sync_groups(struct obj_wait *wait)
+static int sync_groups(struct obj_wait *wait, struct obj_wait_fds *fds)
 {
 	unsigned i, cnt = atomic_load(&wait->feed.cnt);
 	struct obj_prog **progs = atomic_load(&wait->feed.progs);
 	unsigned *seen;
 	int ret;
 
-	if (cnt > wait->seen_cnt) {
-		seen = realloc(wait->seen, cnt * sizeof(*seen));
+	if (cnt > fds->seen_cnt) {
+		seen = realloc(fds->seen, cnt * sizeof(*seen));
 		if (!seen)
 			return -FI_ENOMEM;
-		for (i = wait->seen_cnt; i < cnt; i++)
+		for (i = fds->seen_cnt; i < cnt; i++)
 			seen[i] = 0;
-		wait->seen = seen;
-		wait->seen_cnt = cnt;
+		fds->seen = seen;
+		fds->seen_cnt = cnt;
 	}
 	for (i = 0; i < cnt; i++) {
-		ret = obj_prog_watch(progs[i], wait->epfd, &wait->seen[i]);
+		ret = obj_prog_watch(progs[i], fds->epfd, &fds->seen[i]);
 		if (ret)
 			return ret;
 	}
@@ -233,16 +175,18 @@ static int sync_groups(struct obj_wait *wait)
 }
 
 /* Made when it is first asked for: an object that is only read costs no descriptor. */
-int obj_wait_fd(struct obj_wait *wait)
+int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 {
-	int ret;
+	struct obj_wait_fds *fds = &wait->fds[side];
+	int ret = 0;
 
 	pthread_mutex_lock(&wait->fd_lock);
-	ret = make_epfd(wait);
+	if (fds->epfd < 0)
+		ret = make_epfd(wait, side);
 	if (!ret)
-		ret = sync_groups(wait);
+		ret = sync_groups(wait, fds);
 	if (!ret)
-		ret = wait->epfd;
+		ret = fds->epfd;
 	pthread_mutex_unlock(&wait->fd_lock);
 	return ret;
 }
@@ -252,19 +196,19 @@ int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)
 	int ret = obj_feed_add(&wait->feed, prog);
 
 	/* Who sleeps on our fd does not have the new group's yet: have it look again. */
-	if (!ret && atomic_load(&wait->armed))
+	if (!ret && atomic_load(&wait->wake.armed))
 		obj_wait_force(wait);
 	return ret;
 }
 
 /* True: a group has something to do already, so no thread may sleep.  Those before it stay armed. */
-bool obj_wait_arm_groups(struct obj_wait *wait)
+bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
 {
 	unsigned i, cnt = atomic_load(&wait->feed.cnt);
 	struct obj_prog **progs = atomic_load(&wait->feed.progs);
 
 	for (i = 0; i < cnt; i++) {
-		if (atomic_load(&wait->outside))
+		if (outside)
 			atomic_store_explicit(&progs[i]->shown, true, memory_order_relaxed);
 		if (obj_prog_arm(progs[i]))
 			return true;
@@ -272,28 +216,45 @@ bool obj_wait_arm_groups(struct obj_wait *wait)
 	return false;
 }
 
+/* pass - the program is about to sleep outside. */
+static void pass(struct obj_wait *wait)
+{
+	unsigned i, cnt = atomic_load(&wait->feed.cnt);
+	struct obj_prog **progs = atomic_load(&wait->feed.progs);
+
+	for (i = 0; i < cnt; i++)
+		atomic_store_explicit(&progs[i]->waiting, true, memory_order_relaxed);
+}
+
+/* What is there already takes no wake-up from other threads: the descriptor is left as it is.  What came while
+ * it was cleared gives them their wake-up back.
+ */
 int obj_wait_try(struct obj_wait *wait)
 {
-	unsigned i, cnt;
-	struct obj_prog **progs;
+	unsigned round;
 	int fd;
 
 	if (wait->type == FI_WAIT_NONE)
 		return -FI_EINVAL;
 	obj_feed_poll(&wait->feed);
+	if (wait->ready(wait, NULL))
+		return -FI_EAGAIN;
 	if (wait->type == FI_WAIT_YIELD)
-		return wait->ready(wait, NULL) ? -FI_EAGAIN : 0;
-	fd = obj_wait_fd(wait);
+		return 0;
+	fd = obj_wait_fd(wait, OBJ_WAKE_OUT);
 	if (fd < 0)
 		return fd;
-	obj_wait_arm(wait);
-	if (wait->ready(wait, NULL) || obj_wait_arm_groups(wait))
+	round = obj_waker_show(&wait->waker);
+	if (wait->ready(wait, NULL)) {
+		obj_wait_force(wait);
 		return -FI_EAGAIN;
-	cnt = atomic_load(&wait->feed.cnt);
-	progs = atomic_load(&wait->feed.progs);
-	for (i = 0; i < cnt; i++)
-		atomic_store_explicit(&progs[i]->waiting, true, memory_order_relaxed);
-	return 0;
+	}
+	if (obj_wait_arm_groups(wait, true))
+		return -FI_EAGAIN;
+	pass(wait);
+	atomic_store(&wait->passed, true);
+	/* The signal may have given up waiting for this thread: see obj_wait_cond_wake(). */
+	return obj_waker_woken(&wait->waker, round) ? -FI_EAGAIN : 0;
 }
 
 int obj_wait_get(enum fi_wait_obj type, int fd, pthread_mutex_t *mutex, pthread_cond_t *cond,
@@ -337,7 +298,7 @@ int obj_wait_control(struct obj_wait *wait, int cmd, void *arg)
 		if (!arg)
 			return -FI_EINVAL;
 		if (has_fd(wait->type)) {
-			fd = obj_wait_fd(wait);
+			fd = obj_wait_fd(wait, OBJ_WAKE_OUT);
 			if (fd < 0)
 				return fd;
 		}

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "obj/waitset.h"
+#include "obj/wait.h"
 
 static struct fake f;
 static struct fid_cq *cq;

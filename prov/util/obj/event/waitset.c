@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 
-#include "obj/waitset.h"
+#include "obj/wait.h"
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -14,20 +14,31 @@
 #include "base/clock.h"
 #include "obj/fabric.h"
 #include "obj/ops.h"
-#include "obj/wait.h"
+
+/* watch_member - @op is EPOLL_CTL_ADD or EPOLL_CTL_DEL. */
+static int watch_member(struct obj_waitset *set, int op, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int side, ret = 0;
+
+	for (side = 0; side < OBJ_WAKE_SIDES && !ret; side++)
+		if (set->epfd[side] >= 0 && epoll_ctl(set->epfd[side], op, fd, &ev))
+			ret = -errno;
+	return ret;
+}
 
 /* The member's fd goes into the set's before the member is listed: a thread that finds it listed can
  * sleep on it.
  */
 int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struct fid *owner)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
-	int fd = obj_wait_fd(wait);
+	int fd = obj_wait_fd(wait, OBJ_WAKE_OUT), ret;
 
 	if (fd < 0)
 		return fd;
-	if (set->epfd >= 0 && epoll_ctl(set->epfd, EPOLL_CTL_ADD, fd, &ev))
-		return -errno;
+	ret = watch_member(set, EPOLL_CTL_ADD, fd);
+	if (ret)
+		return ret;
 	wait->set = set;
 	obj_ref_get(&set->refs, &wait->set_ref, owner);
 	pthread_mutex_lock(&set->lock);
@@ -44,20 +55,20 @@ void obj_waitset_leave(struct obj_wait *wait)
 	pthread_mutex_lock(&set->lock);
 	list_del(&wait->set_node);
 	pthread_mutex_unlock(&set->lock);
-	if (set->epfd >= 0)
-		epoll_ctl(set->epfd, EPOLL_CTL_DEL, wait->epfd, NULL);
+	watch_member(set, EPOLL_CTL_DEL, wait->fds[OBJ_WAKE_OUT].epfd);
 	wait->set = NULL;
 	obj_ref_put(&wait->set_ref);
 }
 
-/* Threads of a set with an fd are woken by the members' fds in it. */
+/* No wake-up is left out because no thread has armed the set: that shows in its members. */
 void obj_waitset_wake(struct obj_waitset *set)
 {
+	obj_waker_signal(&set->waker, true);
 	if (set->type == FI_WAIT_MUTEX_COND)
-		obj_wait_cond_wake(&set->mutex, &set->cond);
+		obj_wait_cond_wake(&set->mutex, &set->cond, atomic_exchange(&set->passed, false));
 }
 
-/* Returns 1 if a member has something, 0 if all are armed for sleep, else an error. */
+/* Returns 1 if a member has something or, with @arm, a group wants to be polled; 0 if not; else an error. */
 static int check_members(struct obj_waitset *set, bool arm)
 {
 	struct obj_wait *wait;
@@ -68,12 +79,12 @@ static int check_members(struct obj_waitset *set, bool arm)
 		obj_feed_poll(&wait->feed);
 		if (arm) {
 			/* Groups that came since have to get into its fd. */
-			ret = obj_wait_fd(wait);
+			ret = obj_wait_fd(wait, OBJ_WAKE_OUT);
 			if (ret < 0)
 				goto out;
-			obj_wait_arm(wait);
+			obj_waker_show(&wait->waker);
 		}
-		ret = wait->ready(wait, NULL) || (arm && obj_wait_arm_groups(wait));
+		ret = wait->ready(wait, NULL) || (arm && obj_wait_arm_groups(wait, true));
 		if (ret)
 			goto out;
 	}
@@ -98,31 +109,76 @@ static bool any_ready(struct obj_waitset *set)
 	return ready;
 }
 
-/* Members are armed before they are looked at: what arrives in between leaves an fd readable, so
- * the thread does not sleep over it.  A wake-up may be for progress alone, hence the loop.
+/* sleep_once - until a member has something (1), a signal (1), or a wake-up for progress alone (0).
+ * Members are armed before they are looked at: what arrives in between leaves an fd readable, so the thread does
+ * not sleep over it.
  */
+static int sleep_once(struct obj_waitset *set, uint64_t deadline)
+{
+	int ret, ms, fd = set->epfd[OBJ_WAKE_IN];
+	struct epoll_event ev;
+	unsigned round;
+	uint64_t now;
+
+	ret = obj_waker_enter(&set->waker, &round);
+	if (ret < 0)
+		return ret;
+	ret = check_members(set, true);
+	if (ret >= 0) {
+		now = clock_ns();
+		ms = ret ? 0 : clock_ms_left(deadline, now);
+		ret = any_ready(set);
+		if (!ret && deadline && now >= deadline)
+			ret = -FI_ETIMEDOUT;
+		else if (!ret && ms && epoll_wait(fd, &ev, 1, ms) < 0)
+			ret = -errno;
+	}
+	return obj_waker_leave(&set->waker, round) && (!ret || ret == -FI_ETIMEDOUT) ? 1 : ret;
+}
+
+/* yield_once - the same for a set whose threads do not sleep. */
+static int yield_once(struct obj_waitset *set, uint64_t deadline)
+{
+	int ret = check_members(set, false);
+
+	if (!ret && deadline && clock_ns() >= deadline)
+		return -FI_ETIMEDOUT;
+	if (!ret)
+		sched_yield();
+	return ret;
+}
+
+/* A signal ends the wait though another thread has read since what it was for. */
 static int set_wait(struct fid_wait *fid, int timeout)
 {
 	struct obj_waitset *set = obj_waitset_of(fid);
-	uint64_t deadline = clock_deadline(timeout), now;
-	struct epoll_event ev;
+	uint64_t deadline = clock_deadline(timeout);
 	int ret;
 
-	for (;;) {
-		ret = check_members(set, set->epfd >= 0);
-		if (ret < 0)
-			return ret;
-		if (ret && any_ready(set))
-			return 0;
-		now = clock_ns();
-		if (deadline && now >= deadline)
-			return -FI_ETIMEDOUT;
-		if (set->epfd < 0)
-			sched_yield();
-		else if (!ret && epoll_wait(set->epfd, &ev, 1,
-					    clock_ms_left(deadline, now)) < 0)
-			return -errno;
+	do
+		ret = set->type == FI_WAIT_YIELD ? yield_once(set, deadline) : sleep_once(set, deadline);
+	while (!ret);
+	return ret < 0 ? ret : 0;
+}
+
+/* set_try - fi_trywait(); as obj_wait_try(). */
+static int set_try(struct obj_waitset *set)
+{
+	bool yields = set->type == FI_WAIT_YIELD;
+	unsigned round = 0;
+	int ret;
+
+	ret = check_members(set, false);
+	if (!ret && !yields) {
+		round = obj_waker_show(&set->waker);
+		ret = check_members(set, true);
+		if (ret > 0)
+			obj_waitset_wake(set);
 	}
+	if (ret)
+		return ret < 0 ? ret : -FI_EAGAIN;
+	atomic_store(&set->passed, true);
+	return !yields && obj_waker_woken(&set->waker, round) ? -FI_EAGAIN : 0;
 }
 
 static int set_control(struct fid *fid, int cmd, void *arg)
@@ -133,13 +189,23 @@ static int set_control(struct fid *fid, int cmd, void *arg)
 		return -FI_EINVAL;
 	switch (cmd) {
 	case FI_GETWAIT:
-		return obj_wait_get(set->type, set->epfd, &set->mutex, &set->cond, arg);
+		return obj_wait_get(set->type, set->epfd[OBJ_WAKE_OUT], &set->mutex, &set->cond, arg);
 	case FI_GETWAITOBJ:
 		*(enum fi_wait_obj *) arg = set->type;
 		return 0;
 	default:
 		return -FI_ENOSYS;
 	}
+}
+
+static void close_fds(struct obj_waitset *set)
+{
+	int side;
+
+	for (side = 0; side < OBJ_WAKE_SIDES; side++)
+		if (set->epfd[side] >= 0)
+			close(set->epfd[side]);
+	obj_waker_fini(&set->waker);
 }
 
 static int set_close(struct fid *fid)
@@ -149,8 +215,7 @@ static int set_close(struct fid *fid)
 
 	if (ret)
 		return ret;
-	if (set->epfd >= 0)
-		close(set->epfd);
+	close_fds(set);
 	pthread_cond_destroy(&set->cond);
 	pthread_mutex_destroy(&set->mutex);
 	pthread_mutex_destroy(&set->lock);
@@ -171,6 +236,29 @@ static struct fi_ops_wait set_ops = {
 };
 OBJ_OPS_TABLE(set_ops, wait)
 
+static int open_fds(struct obj_waitset *set)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int side, fd, ret = 0;
+
+	obj_waker_init(&set->waker, &set->wake);
+	for (side = 0; side < OBJ_WAKE_SIDES; side++)
+		set->epfd[side] = -1;
+	for (side = 0; side < OBJ_WAKE_SIDES && set->type != FI_WAIT_YIELD && !ret; side++) {
+		fd = obj_waker_fd(&set->waker, side);
+		if (fd < 0) {
+			ret = fd;
+			break;
+		}
+		set->epfd[side] = epoll_create1(EPOLL_CLOEXEC);
+		if (set->epfd[side] < 0 || epoll_ctl(set->epfd[side], EPOLL_CTL_ADD, fd, &ev))
+			ret = -errno;
+	}
+	if (ret)
+		close_fds(set);
+	return ret;
+}
+
 int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 		     struct fid_wait **set_p)
 {
@@ -189,15 +277,14 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return -FI_ENOMEM;
-	set->epfd = type == FI_WAIT_YIELD ? -1 : epoll_create1(EPOLL_CLOEXEC);
-	if (type != FI_WAIT_YIELD && set->epfd < 0) {
-		ret = -errno;
+	set->type = type;
+	ret = open_fds(set);
+	if (ret) {
 		free(set);
 		return ret;
 	}
 	obj_fid_init(&set->fid.fid, FI_CLASS_WAIT, NULL, &set_fi_ops);
 	set->fid.ops = &set_ops;
-	set->type = type;
 	set->fabric = fabric;
 	list_init(&set->members);
 	pthread_mutex_init(&set->lock, NULL);
@@ -208,26 +295,27 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 	return 0;
 }
 
+/* try_one - threads that wait for a member of a set sleep on the set's descriptor. */
+static int try_one(struct fid *fid)
+{
+	struct obj_wait *wait;
+
+	if (fid->fclass == FI_CLASS_WAIT)
+		return set_try(container_of(fid, struct obj_waitset, fid.fid));
+	wait = obj_wait_of(fid);
+	if (!wait)
+		return -FI_EINVAL;
+	return wait->set ? set_try(wait->set) : obj_wait_try(wait);
+}
+
 /* fi_trywait(3): after 0 the program may sleep on the fds by itself, so all are armed; what was armed
  * before a failure stays so, and costs a needless wake-up at most.
  */
 int obj_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
-	struct obj_wait *wait;
-	int i, ret;
+	int i, ret = 0;
 
-	for (i = 0; i < count; i++) {
-		if (fids[i]->fclass == FI_CLASS_WAIT) {
-			ret = check_members(container_of(fids[i], struct obj_waitset, fid.fid), true);
-			if (ret > 0)
-				ret = -FI_EAGAIN;
-		} else {
-			wait = obj_wait_of(fids[i]);
-			ret = wait ? obj_wait_try(wait) : -FI_EINVAL;
-		}
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (i = 0; i < count && !ret; i++)
+		ret = try_one(fids[i]);
+	return ret;
 }
-
