@@ -228,8 +228,8 @@ static int check_attr(const struct obj_av *av, const struct fi_av_set_attr *attr
 		why = "start_addr must not be above end_addr (both are FI_ADDR_NOTAVAIL for an empty set)";
 	else if (range && attr->comm_key_size)
 		why = "a communication key and a range exclude each other";
-	else if (!range && attr->stride)
-		why = "stride is 0 without a range";
+	else if (!range && attr->stride > 1)
+		why = "stride is 0 or 1 without a range";
 	if (!why)
 		return 0;
 	FI_WARN(av->domain->prov, FI_LOG_AV, "cannot make an address vector set: %s\n", why);

@@ -500,6 +500,12 @@ static void sets_keep_their_order(void **state)
 	expect_members(b, 4, (fi_addr_t[]) { 1, 3, 5, 7 });
 	assert_int_equal(fi_av_set(av, &none, &c, NULL), 0);
 	expect_members(c, 0, (fi_addr_t[]) { 0 });
+	assert_int_equal(fi_close(&c->fid), 0);
+	none.stride = 2;
+	assert_int_equal(fi_av_set(av, &none, &c, NULL), -FI_EINVAL);
+	none.stride = 1;
+	assert_int_equal(fi_av_set(av, &none, &c, NULL), 0);
+	expect_members(c, 0, (fi_addr_t[]) { 0 });
 	assert_int_equal(fi_av_set_insert(c, 6), 0);
 	assert_int_equal(fi_av_set_insert(c, 3), 0);
 	assert_int_equal(fi_av_set_insert(c, 3), -FI_EINVAL);
