@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
+#include <rdma/providers/fi_log.h>
 
 #include "base/list.h"
 #include "obj/prog.h"
@@ -88,6 +89,10 @@ static inline bool obj_wait_can_block(const struct obj_wait *wait)
 {
 	return wait->type != FI_WAIT_NONE && wait->type != FI_WAIT_SET;
 }
+
+/* obj_wait_cannot - log why @call cannot block.  Returns -FI_ENOSYS. */
+int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,
+		    enum fi_log_subsys subsys, const char *call);
 
 /* obj_wait_sleep - block until @ready says so, obj_wait_wake() is called, or time is up;
  * drives the feeding groups meanwhile.

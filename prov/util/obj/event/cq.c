@@ -430,7 +430,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr
 	ssize_t ret;
 
 	if (!obj_wait_can_block(&cq->wait))
-		return -FI_ENOSYS;
+		return obj_wait_cannot(&cq->wait, cq->domain->prov, FI_LOG_CQ, "fi_cq_sread");
 	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && (uintptr_t) cond > 1)
 		want.cnt = (uintptr_t) cond;
 	deadline = clock_deadline(timeout);

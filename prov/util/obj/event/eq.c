@@ -200,7 +200,7 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t l
 	int woke;
 
 	if (!obj_wait_can_block(&eq->wait))
-		return -FI_ENOSYS;
+		return obj_wait_cannot(&eq->wait, eq->fabric->prov, FI_LOG_EQ, "fi_eq_sread");
 	deadline = clock_deadline(timeout);
 	do {
 		ret = eq_read(fid, event, buf, len, flags);

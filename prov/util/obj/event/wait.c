@@ -15,6 +15,7 @@
 #include "obj/cntr.h"
 #include "obj/cq.h"
 #include "obj/eq.h"
+#include "obj/log.h"
 
 /* How often a waker tries to get the mutex of a FI_WAIT_MUTEX_COND object. */
 #define MUTEX_NAP_NS (50 * 1000)	/* between two tries */
@@ -189,6 +190,15 @@ int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 		ret = fds->epfd;
 	pthread_mutex_unlock(&wait->fd_lock);
 	return ret;
+}
+
+int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,
+		    enum fi_log_subsys subsys, const char *call)
+{
+	OBJ_WARN(prov, subsys, "%s: cannot block, since the queue was opened with %s\n", call,
+		 wait->type == FI_WAIT_SET ? "FI_WAIT_SET: call fi_wait() on its wait set" :
+		 "FI_WAIT_NONE: open it with wait_obj FI_WAIT_UNSPEC or FI_WAIT_FD, or poll it");
+	return -FI_ENOSYS;
 }
 
 int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)

@@ -592,6 +592,7 @@ static void wait_on_set(enum fi_wait_obj type)
 	assert_int_equal(fi_cntr_open(f.domain, &cntr_attr, &cntr, NULL), 0);
 	ep = fake_ep_up(&f, set_cq, set_cq, av);
 	assert_int_equal(fi_cq_sread(set_cq, &e, 1, NULL, 0), -FI_ENOSYS);
+	assert_non_null(strstr(fake_log_last(), "fi_cq_sread: cannot block, since the queue was opened with FI_WAIT_SET"));
 
 	start = clock_ns();
 	cpu = fake_cpu_ns();
