@@ -36,6 +36,7 @@ struct eng_peer {
 	uint16_t slow;			/* ENG_PEER_* */
 	bool releasing;			/* @fenced is being emptied */
 	bool told_xoff : 1;		/* we asked it for announcements only */
+	uint16_t ctx_known;		/* receive contexts that it has, at least; 0 and 1: nothing is known */
 	bool announces : 1;		/* messages to it can be announced whatever their length is */
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */

@@ -64,6 +64,7 @@ enum wire_op {
 #define WIRE_F_MATCHED 0x04	/* EAGER, RTS: ACK wanted when matched; ACK: it is */
 #define WIRE_F_DELIVERED 0x08	/* EAGER, RTS, WRITE, ATOMIC: ACK wanted when in place; ACK: it is */
 #define WIRE_F_LAST 0x10	/* WRITE: last piece; lists all ranges, those done with length 0 */
+#define WIRE_F_ARRIVED 0x10	/* EAGER: ACK wanted when it has come, matched or not; ACK: it has */
 #define WIRE_F_TOTAL 0x20	/* WRITE: last piece, which is not all; a word with the whole length follows */
 #define WIRE_F_SHARE 0x40	/* RTS, announced WRITE: the payload is memory of a device that the
 				 * receiver may open; CTS: it will; ACK: it has copied it;

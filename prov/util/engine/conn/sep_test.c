@@ -278,16 +278,39 @@ static void test_unexpected(void **arg)
 /* A context that does not exist: the message is refused, the connection stays. */
 static void test_no_such_context(void **arg)
 {
+	static const size_t lens[] = { 3000, 0, 10, 200 };
 	struct comp comp;
+	int i;
 
 	assert_int_equal(fi_inject(s[0].tx[0], "lost", 4, at(1, 3)), 0);
-	assert_int_equal(fi_send(s[0].tx[0], out[0], 3000, NULL, at(1, 3), &ctx[0]), 0);
 	next(s[0].txcq[0], &comp);
 	assert_int_equal(comp.err, FI_EADDRNOTAVAIL);
-	assert_ptr_equal(comp.e.op_context, &ctx[0]);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(fi_tsend(s[0].tx[i % TX], out[0], lens[i], NULL, at(1, 3), 0, &ctx[i]), 0);
+		next(s[0].txcq[i % TX], &comp);
+		assert_int_equal(comp.err, FI_EADDRNOTAVAIL);
+		assert_ptr_equal(comp.e.op_context, &ctx[i]);
+	}
 	assert_int_equal(fi_recv(s[1].rx[1], in[1], 100, NULL, FI_ADDR_UNSPEC, &ctx[1]), 0);
 	assert_int_equal(fi_inject(s[0].tx[0], "kept", 4, at(1, 1)), 0);
 	expect(s[1].rxcq[1], &ctx[1], 4);
+}
+
+/* Whether the peer has the context is known before a receive is posted there, and is asked once. */
+static void test_first_message(void **arg)
+{
+	unsigned acks = sim_ops[WIRE_ACK];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(fi_tsend(s[0].tx[0], out[0], 40, NULL, at(1, 1 + i % 2), 7, &ctx[i]), 0);
+		expect(s[0].txcq[0], &ctx[i], 0);
+	}
+	assert_int_equal(sim_ops[WIRE_ACK] - acks, 2);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(fi_trecv(s[1].rx[1 + i % 2], in[0], 40, NULL, FI_ADDR_UNSPEC, 7, 0, &ctx[10 + i]), 0);
+		expect(s[1].rxcq[1 + i % 2], &ctx[10 + i], 40);
+	}
 }
 
 /* What peers do to memory counts, and reports data, at the context they name. */
@@ -481,6 +504,7 @@ int main(void)
 		CASE(test_standard_endpoint),
 		CASE(test_unexpected),
 		CASE(test_no_such_context),
+		CASE(test_first_message),
 		CASE(test_remote_memory),
 		CASE(test_caps_of_info),
 		CASE(test_refusals),

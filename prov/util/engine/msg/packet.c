@@ -126,6 +126,25 @@ static enum eng_rx_verdict on_oob(struct eng_peer *peer, struct eng_rx *rx,
 	       eng_oob_unexpected(peer, &env, rx);
 }
 
+/* on_first - a message whose sender does not know whether we have the receive context: the answer waits for no
+ * receive.
+ */
+static enum eng_rx_verdict on_first(struct eng_peer *peer, struct eng_rx *rx, struct wire_msg *msg)
+{
+	struct eng_out *ctl = eng_ctl_get(peer->ep->grp);
+	enum eng_rx_verdict verdict;
+
+	if (!ctl)
+		return ENG_RX_LATER;
+	msg->flags &= (uint8_t) ~WIRE_F_ARRIVED;
+	verdict = on_message(peer, rx, msg);
+	if (verdict == ENG_RX_LATER || verdict == ENG_RX_BAD)
+		eng_ctl_put(ctl);
+	else
+		eng_ctl_send(ctl, peer, WIRE_ACK, WIRE_F_ARRIVED, msg->id, 0, 0);
+	return verdict;
+}
+
 /* A message to a receive context that we do not have.  Its sender gets a NACK, if it
  * waits for an answer; either way the connection stays.
  */
@@ -249,6 +268,8 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		if (__builtin_expect(msg.ctx >= peer->ep->rxc_cnt, 0))
 			return msg.ctx == WIRE_CTX_OOB ? on_oob(peer, rx, &msg) :
 			       no_such_ctx(peer, &msg);
+		if (__builtin_expect(msg.op == WIRE_EAGER && msg.flags & WIRE_F_ARRIVED, 0))
+			return on_first(peer, rx, &msg);
 		return on_message(peer, rx, &msg);
 	}
 	switch (msg.op) {

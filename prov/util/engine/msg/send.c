@@ -44,6 +44,16 @@ static int refuse(struct eng_ep *ep, const struct send *s)
 	return 0;
 }
 
+/* is_first - is it not known whether the peer has the receive context?  Then the message asks for an ACK that waits
+ * for no receive; a peer without that context answers by a NACK, as it does to announcements.
+ */
+static inline bool is_first(const struct eng_ep *ep, const struct eng_peer *peer, const struct send *s)
+{
+	uint16_t ctx = eng_ep_ctx(ep, s->dest);
+
+	return ctx && ctx >= peer->ctx_known;
+}
+
 static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 {
 	if (__builtin_expect(!(s->flags & ENG_TX_ACK_FLAGS), 1))
@@ -124,7 +134,9 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	struct eng_tx *tx;
 	int ret;
 
-	ret = rts || desc || !peer->ops->put ? 0 : put(ep, peer, s);
+	if (!rts && !ack && __builtin_expect(is_first(ep, peer, s), 0))
+		ack = WIRE_F_ARRIVED;
+	ret = rts || desc || ack == WIRE_F_ARRIVED || !peer->ops->put ? 0 : put(ep, peer, s);
 	if (ret)
 		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	if (__builtin_expect(again && !rts, 0)) {
@@ -132,6 +144,8 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 			return -FI_EAGAIN;
 		rts = announces(ep, peer, s->len, true);
 	}
+	if (rts && ack == WIRE_F_ARRIVED)
+		ack = 0;
 	tx = pool_get(&ep->grp->txs);
 	if (!tx)
 		return -FI_EAGAIN;

@@ -611,6 +611,17 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 	return NULL;
 }
 
+/* learn_ctx - the peer has the receive context that the message was for, and those before it. */
+static void learn_ctx(const struct eng_tx *tx)
+{
+	const struct wire_base *base = (const struct wire_base *) tx->pkt.hdr;
+	struct eng_peer *peer = tx->name.peer;
+	uint16_t cnt = (uint16_t) (le16toh(base->ctx) + 1);
+
+	if (peer->ctx_known < cnt)
+		peer->ctx_known = cnt;
+}
+
 const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = find(peer, msg->id);
@@ -626,6 +637,8 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	}
 	if (!tx || !tx->want_ack)
 		return "acknowledgement that no operation waits for";
+	if (msg->flags & WIRE_F_ARRIVED)
+		learn_ctx(tx);
 	tx->want_ack = false;
 	check(tx);
 	return NULL;
@@ -655,6 +668,7 @@ void eng_tx_fail_all(struct eng_peer *peer, int err)
 	struct list *item;
 	struct eng_tx *tx;
 
+	peer->ctx_known = 0;	/* its successor may have fewer */
 	/* Nothing behind a fence may start now. */
 	peer->slow &= ~(ENG_PEER_FENCED | ENG_PEER_BARRED);
 	while ((item = list_pop(&peer->fenced))) {

@@ -70,6 +70,8 @@ static const char *check_eager(struct cursor *cur, struct wire_msg *out)
 {
 	if (out->len != cur->payload)
 		return "message length is not the payload length";
+	if ((out->flags & WIRE_F_ARRIVED) && (out->flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)))
+		return "two kinds of acknowledgement asked for";
 	return message_words(cur, out);
 }
 
@@ -115,7 +117,7 @@ static const char *check_ack(struct cursor *cur, struct wire_msg *out)
 	if (cur->payload || cur->left || out->len)
 		return "acknowledgement with a payload or a length";
 	if (out->flags != WIRE_F_MATCHED && out->flags != WIRE_F_DELIVERED &&
-	    out->flags != WIRE_F_SHARE)
+	    out->flags != WIRE_F_SHARE && out->flags != WIRE_F_ARRIVED)
 		return "acknowledgement of an unknown kind";
 	return NULL;
 }
@@ -273,11 +275,12 @@ static const struct {
 	const char *(*check)(struct cursor *cur, struct wire_msg *out);
 } ops[WIRE_OP_CNT] = {
 	[WIRE_NONE] = { "NONE", 0, NULL },
-	[WIRE_EAGER] = { "EAGER", MESSAGE_FLAGS, check_eager },
+	[WIRE_EAGER] = { "EAGER", MESSAGE_FLAGS | WIRE_F_ARRIVED, check_eager },
 	[WIRE_RTS] = { "RTS", MESSAGE_FLAGS | WIRE_F_SHARE, check_rts },
 	[WIRE_CTS] = { "CTS", WIRE_F_SHARE, check_cts },
 	[WIRE_DATA] = { "DATA", 0, check_data },
-	[WIRE_ACK] = { "ACK", WIRE_F_MATCHED | WIRE_F_DELIVERED | WIRE_F_SHARE, check_ack },
+	[WIRE_ACK] = { "ACK", WIRE_F_MATCHED | WIRE_F_DELIVERED | WIRE_F_SHARE | WIRE_F_ARRIVED,
+		       check_ack },
 	[WIRE_NACK] = { "NACK", 0, check_nack },
 	[WIRE_XOFF] = { "XOFF", 0, check_bare },
 	[WIRE_XON] = { "XON", 0, check_bare },

@@ -43,6 +43,15 @@ static void test_message(void **arg)
 	hdr[0] = WIRE_RTS;
 	assert_null(wire_parse(hdr, len, 0, &msg));
 	assert_non_null(wire_parse(hdr, len, 100, &msg));
+	hdr[0] = WIRE_EAGER;
+	hdr[1] = WIRE_F_TAG | WIRE_F_DATA | WIRE_F_ARRIVED;
+	assert_null(wire_parse(hdr, len, 100, &msg));
+	hdr[1] |= WIRE_F_MATCHED;
+	assert_non_null(wire_parse(hdr, len, 100, &msg));
+	hdr[0] = WIRE_RTS;
+	hdr[1] = WIRE_F_TAG | WIRE_F_DATA | WIRE_F_ARRIVED;
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
+	hdr[1] = WIRE_F_TAG | WIRE_F_DATA;
 	hdr[1] |= WIRE_F_MATCHED | WIRE_F_DELIVERED;
 	assert_non_null(wire_parse(hdr, len, 0, &msg));
 	hdr[1] = WIRE_F_LAST;
@@ -87,6 +96,10 @@ static void test_control(void **arg)
 
 	len = wire_put_base(hdr, WIRE_ACK, WIRE_F_DELIVERED, 0, 5, 0);
 	assert_null(wire_parse(hdr, len, 0, &msg));
+	hdr[1] = WIRE_F_ARRIVED;
+	assert_null(wire_parse(hdr, len, 0, &msg));
+	hdr[1] = WIRE_F_ARRIVED | WIRE_F_DELIVERED;
+	assert_non_null(wire_parse(hdr, len, 0, &msg));
 	hdr[1] = 0;
 	assert_non_null(wire_parse(hdr, len, 0, &msg));
 
