@@ -782,6 +782,10 @@ static void run_shared_tx(const struct column *col)
 
 	open_shared(&w, col, RT_SHARED_TX);
 	rt_carry(&w, 10);
+	/* its endpoints go on without the program's handle of it */
+	assert_int_equal(fi_close(&w.stx->fid), 0);
+	w.stx = NULL;
+	rt_carry(&w, 10);
 	rt_close(&w);
 	shared_receives(col, RT_SHARED_RX | RT_SHARED_TX);
 }

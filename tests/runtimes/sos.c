@@ -178,7 +178,8 @@ static void pe_open_initiator(struct pe *pe)
 
 static void pe_close(struct pe *pe)
 {
-	struct fid *all[] = { &pe->ep->fid, &pe->mr->fid, &pe->stx->fid, &pe->put->fid, &pe->get->fid,
+	/* its order: the shared transmit context goes before the endpoint that uses it */
+	struct fid *all[] = { &pe->stx->fid, &pe->ep->fid, &pe->mr->fid, &pe->put->fid, &pe->get->fid,
 			      &pe->target->fid, &pe->cq->fid, &pe->av->fid, &pe->domain->fid,
 			      &pe->fabric->fid };
 	size_t i;

@@ -118,27 +118,27 @@ struct obj_ep {
 	struct obj_eq *eq;
 	struct obj_ep *srx;		/* bound shared receive context */
 	struct obj_ep *sep;		/* the scalable endpoint that we are a context of */
-	struct fid_stx *stx;
 	unsigned index;			/* of the context in it */
 	uint64_t eq_flags;
 	size_t min_multi_recv;		/* FI_OPT_MIN_MULTI_RECV */
 	int hmem_p2p;			/* FI_OPT_FI_HMEM_P2P */
+	bool stx_bound;			/* a shared transmit context; it may be closed by now */
 	bool no_cuda;			/* FI_OPT_CUDA_API_PERMITTED is false */
 	size_t opt_max[OBJ_OPT_MAX_CNT];/* FI_OPT_MAX_MSG_SIZE ... FI_OPT_INJECT_ATOMIC_SIZE as set */
 	struct fi_info *info;		/* our copy; its attribute structs are never NULL */
 	const struct fi_provider *prov;
 	struct list av_node;		/* on av->eps */
-	struct obj_ref domain_ref, tx_cq_ref, rx_cq_ref, av_ref, eq_ref, srx_ref, sep_ref, stx_ref;
+	struct obj_ref domain_ref, tx_cq_ref, rx_cq_ref, av_ref, eq_ref, srx_ref, sep_ref;
 	struct obj_ref cntr_refs[OBJ_CNTR_CNT];
 	struct obj_refs refs;		/* aliases, contexts, regions, endpoints with this srx */
 	struct obj_cm cm;		/* name and connection; filled in by the provider */
 };
 
+/* Endpoints keep nothing of it after fi_ep_bind(): a program may close it before them. */
 struct obj_stx {
 	struct fid_stx fid;
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
-	struct obj_refs refs;
 	struct fi_tx_attr attr;
 };
 

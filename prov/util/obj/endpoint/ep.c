@@ -121,7 +121,6 @@ void obj_ep_fini(struct obj_ep *ep)
 	obj_ref_put(&ep->av_ref);
 	obj_ref_put(&ep->eq_ref);
 	obj_ref_put(&ep->srx_ref);
-	obj_ref_put(&ep->stx_ref);
 	obj_ref_put(&ep->sep_ref);
 	obj_ref_put(&ep->domain_ref);
 	obj_refs_fini(&ep->refs);

@@ -203,8 +203,8 @@ static int bind_stx(struct obj_ep *ep, struct obj_stx *stx, uint64_t flags)
 		return refuse(ep, &stx->fid.fid, -FI_EBADFLAGS, "flags are not 0");
 	if (stx->domain != ep->domain)
 		return refuse(ep, &stx->fid.fid, -FI_EINVAL, "it is of another domain");
-	if (ep->h.fid.fid.fclass != FI_CLASS_EP || ep->stx)
-		return refuse(ep, &stx->fid.fid, -FI_EINVAL, ep->stx ? "one is bound already" :
+	if (ep->h.fid.fid.fclass != FI_CLASS_EP || ep->stx_bound)
+		return refuse(ep, &stx->fid.fid, -FI_EINVAL, ep->stx_bound ? "one is bound already" :
 			      "only a standard endpoint takes one");
 	if (ep->ops->bind) {
 		int ret = ep->ops->bind(ep, &stx->fid.fid, flags);
@@ -213,8 +213,7 @@ static int bind_stx(struct obj_ep *ep, struct obj_stx *stx, uint64_t flags)
 			return ret;
 	}
 	enter(ep);
-	ep->stx = &stx->fid;
-	obj_ref_get(&stx->refs, &ep->stx_ref, &ep->h.fid.fid);
+	ep->stx_bound = true;
 	leave(ep);
 	return 0;
 }

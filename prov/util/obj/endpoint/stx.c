@@ -10,11 +10,7 @@
 static int stx_close(struct fid *fid)
 {
 	struct obj_stx *stx = container_of(fid, struct obj_stx, fid.fid);
-	int ret = obj_refs_busy(&stx->refs, fid, stx->domain->prov, FI_LOG_EP_CTRL);
 
-	if (ret)
-		return ret;
-	obj_refs_fini(&stx->refs);
 	obj_ref_put(&stx->domain_ref);
 	free(stx);
 	return 0;
@@ -40,7 +36,6 @@ int obj_stx_open(struct fid_domain *domain_fid, struct fi_tx_attr *attr,
 		stx->attr = *attr;
 	else if (domain->info->tx_attr)
 		stx->attr = *domain->info->tx_attr;
-	obj_refs_init(&stx->refs);
 	obj_ref_get(&domain->refs, &stx->domain_ref, &stx->fid.fid);
 	*stx_p = &stx->fid;
 	return 0;
