@@ -401,12 +401,13 @@ static inline void obj_prog_unstaged(struct obj_prog *prog)
 /* obj_prog_disarm - a poll undoes what arm() did, so that the fds no longer show all
  * work: other threads that sleep on them must wake, look, and arm again.  For pollers whose
  * peers do not wake those that are awake.  Caller holds prog->lock.
+ *
+ * The next arm() may undo the wake-up before the sleeper has run; so each disarm() repeats it until
+ * the sleeper itself says that it is awake.
  */
 static inline void obj_prog_disarm(struct obj_prog *prog)
 {
-	bool relied = atomic_exchange_explicit(&prog->relied, false, memory_order_relaxed);
-
-	if ((relied || obj_prog_sleeps(prog)) && prog->timer_ns > 1)
+	if (obj_prog_sleeps(prog) && prog->timer_ns > 1)
 		obj_prog_set_timer(prog, 0);
 }
 

@@ -196,10 +196,10 @@ static enum next watch_again(struct obj_auto_watch *w)
 		return NEXT_TICK;
 	atomic_store(&w->prog->relied, true);
 	ret = obj_prog_arm(w->prog);
-	if (ret == -FI_EAGAIN)
-		return NEXT_NOW;
-	if (ret || epoll_ctl(w->autop->epfd, op, fd, &ev))
-		return NEXT_TICK;
+	if (ret || epoll_ctl(w->autop->epfd, op, fd, &ev)) {
+		atomic_store(&w->prog->relied, false);
+		return ret == -FI_EAGAIN ? NEXT_NOW : NEXT_TICK;
+	}
 	w->fd = fd;
 	w->watching = true;
 	return NEXT_EVENT;
@@ -214,7 +214,6 @@ static enum next look(struct obj_auto_watch *w)
 		return next;
 	if (w->watching)
 		return NEXT_EVENT;
-	atomic_store(&w->prog->relied, false);
 	lock_get(&w->prog->lock);
 	done = obj_prog_poll_locked(w->prog);
 	lock_put(&w->prog->lock);
@@ -264,6 +263,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 			return;
 	} else if (is_watched(autop, ptr)) {
 		w->watching = false;
+		atomic_store(&w->prog->relied, false);
 		/* A program that blocks on our fd woke as well: let it come first. */
 		if (atomic_exchange(&w->prog->waiting, false))
 			w->polls--;

@@ -328,6 +328,15 @@ static void test_fd(void **state)
 	close(second);
 }
 
+/* A group with one poller, and its fd. */
+static int open_one(struct obj_prog **prog_p, struct scripted *a)
+{
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, prog_p), 0);
+	make(a, -1);
+	add(*prog_p, a);
+	return obj_prog_fd(*prog_p);
+}
+
 /* A sleeper that is woken at once and sleeps again has its deadline; a kick is over with the next
  * arm, and the timer is set for another deadline only.
  */
@@ -339,10 +348,7 @@ static void test_kick(void **state)
 	struct scripted a;
 	int fd, i;
 
-	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
-	make(&a, -1);
-	add(prog, &a);
-	fd = obj_prog_fd(prog);
+	fd = open_one(&prog, &a);
 	obj_prog_enter_sleep(prog);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(obj_prog_arm(prog), 0);
@@ -365,6 +371,31 @@ static void test_kick(void **state)
 	assert_int_equal(obj_prog_arm(prog), 0);
 	assert_false(readable(fd, 0));
 	obj_prog_leave_sleep(prog);
+	obj_prog_put(prog);
+}
+
+/* A program polls, sleeps and polls again before the progress thread, which sleeps as well, has run: the
+ * wake-up that its sleep took back is repeated.
+ */
+static void test_disarm(void **state)
+{
+	struct obj_prog *prog;
+	struct scripted a;
+	int fd, i;
+
+	fd = open_one(&prog, &a);
+	atomic_store(&prog->relied, true);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(obj_prog_arm(prog), 0);
+		assert_false(readable(fd, 0));
+		obj_prog_disarm(prog);
+		assert_true(readable(fd, 0));
+	}
+	/* the progress thread is awake again */
+	atomic_store(&prog->relied, false);
+	assert_int_equal(obj_prog_arm(prog), 0);
+	obj_prog_disarm(prog);
+	assert_false(readable(fd, 0));
 	obj_prog_put(prog);
 }
 
@@ -420,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_fd),
 		cmocka_unit_test(test_kick),
+		cmocka_unit_test(test_disarm),
 		cmocka_unit_test(test_never_slept),
 		cmocka_unit_test(test_feed),
 	};
