@@ -20,6 +20,8 @@
 #define SILENCE_MS 30000	/* after this time without a frame the peer is declared lost */
 #define CONNECT_TRIES 50	/* connect attempts: the server may be started just after the client */
 #define CONNECT_PAUSE_MS 100
+#define OTHER_ADDR_MAX 512	/* lengths and formats of addresses that other programs may name */
+#define OTHER_FORMATS 64
 
 struct frame_head {
 	uint32_t type;
@@ -187,7 +189,11 @@ int pp_ctrl_connect(struct pp_ctrl *c, const struct pp_options *o)
 
 static int gone(struct pp_ctrl *c, const char *why)
 {
-	if (!c->failed)
+	if (!c->failed && !c->met)
+		fprintf(stderr, "fi_pingpong: the other side closed the control connection without a "
+			"word that this one knows (%s): it is another program, or the fi_pingpong of "
+			"another libfabric; use the same one on both sides\n", why);
+	else if (!c->failed)
 		fprintf(stderr, "fi_pingpong: the other side is gone: %s\n", why);
 	c->failed = true;
 	return -FI_ECONNABORTED;
@@ -248,6 +254,7 @@ static int peer_failed(struct pp_ctrl *c, size_t len)
 {
 	char why[PP_FRAME_MAX + 1];
 
+	c->met = true;
 	if (get(c, why, len))
 		return -FI_ECONNABORTED;
 	why[len] = 0;
@@ -260,10 +267,23 @@ static int peer_failed(struct pp_ctrl *c, size_t len)
 	return -FI_ECONNABORTED;
 }
 
-static int foreign(struct pp_ctrl *c)
+/* Other implementations of libfabric have a fi_pingpong whose server begins with the length of its
+ * address, in network order, and the address format, in host order; its client waits for that.
+ */
+static bool is_other_pingpong(const struct frame_head *head)
 {
-	fprintf(stderr, "fi_pingpong: what answers on the control port is not this version of "
-		"fi_pingpong; use the same one on both sides\n");
+	uint32_t len = ntohl(head->type), format;
+
+	memcpy(&format, &head->len, sizeof(format));
+	return len && len <= OTHER_ADDR_MAX && format < OTHER_FORMATS;
+}
+
+static int foreign(struct pp_ctrl *c, const struct frame_head *head)
+{
+	fprintf(stderr, "fi_pingpong: what answers on the control port is %s; use the same one on "
+		"both sides\n", head && is_other_pingpong(head) ?
+		"the fi_pingpong of another libfabric, which this one cannot measure with" :
+		"not this version of fi_pingpong");
 	c->failed = true;
 	return -FI_EPROTO;
 }
@@ -278,12 +298,13 @@ int pp_ctrl_recv(struct pp_ctrl *c, enum pp_frame type, void *buf, size_t *len_p
 		return ret;
 	len = ntohl(head.len);
 	if (len > PP_FRAME_MAX)
-		return foreign(c);
+		return foreign(c, &head);
 	if (ntohl(head.type) == PP_FAIL)
 		return peer_failed(c, len);
 	if (ntohl(head.type) != type || len > *len_p)
-		return foreign(c);
+		return foreign(c, &head);
 	*len_p = len;
+	c->met = true;
 	return get(c, buf, len);
 }
 
@@ -400,7 +421,7 @@ int pp_ctrl_largest(struct pp_ctrl *c, size_t *len_p)
 		return ret;
 	text[len] = 0;
 	if (sscanf(text, "%zu", &theirs) != 1)
-		return foreign(c);
+		return foreign(c, NULL);
 	if (theirs != *len_p)
 		fprintf(stderr, "fi_pingpong: different sizes: messages have at most %zu bytes on this "
 			"side, %zu on the other\n", *len_p, theirs);

@@ -43,6 +43,7 @@ struct pp_side {
 struct pp_ctrl {
 	int fd;				/* the connection, or -1 */
 	int listen_fd;			/* or -1 */
+	bool met;			/* a frame was received: the peer speaks this protocol */
 	bool failed;			/* a PP_FAIL was sent or received */
 	struct sockaddr_storage local;	/* of the connection */
 	struct sockaddr_storage peer;

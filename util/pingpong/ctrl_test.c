@@ -122,13 +122,14 @@ static const struct pp_options some = { .ep_type = FI_EP_RDM, .iters = 20, .warm
 
 static char said[4096];
 
-/* pp_ctrl_hello() of @a, with its stderr in said[]; the other side sends @len bytes of @frame. */
-static int hello_with(const char *frame, size_t len)
+/* pp_ctrl_hello() of @a, with its stderr in said[]; the other side sends these bytes. */
+static int bytes_with(const char *bytes, size_t len)
 {
 	int out = dup(STDERR_FILENO), fd[2], ret;
 	ssize_t got;
 
-	assert_int_equal(pp_ctrl_send(&b, PP_HELLO, frame, len), 0);
+	if (len)
+		assert_int_equal(write(b.fd, bytes, len), len);
 	assert_int_equal(pipe(fd), 0);
 	dup2(fd[1], STDERR_FILENO);
 	close(fd[1]);
@@ -139,6 +140,13 @@ static int hello_with(const char *frame, size_t len)
 	close(fd[0]);
 	said[got > 0 ? got : 0] = '\0';
 	return ret;
+}
+
+/* The same; they are @len bytes of @frame, as one frame. */
+static int hello_with(const char *frame, size_t len)
+{
+	assert_int_equal(pp_ctrl_send(&b, PP_HELLO, frame, len), 0);
+	return bytes_with(NULL, 0);
 }
 
 /* @text, zero, @side */
@@ -155,6 +163,31 @@ static void wants(const char *text)
 {
 	if (!strstr(said, text))
 		fail_msg("wanted \"%s\" in: %s", text, said);
+}
+
+/* What hello_with() is told by the fi_pingpong of another libfabric: its server begins with an
+ * address, its client waits for one and closes.
+ */
+static void test_other_pingpong(void **state)
+{
+	static const char inet[] = { 0, 0, 0, 16, 2, 0, 0, 0, 2, 0, 0x97, 7, 127, 0, 0, 1 };
+	static const char text[] = "\0\0\0\x13\x09\0\0\0fi_shm://12421:0:0";
+
+	assert_int_equal(bytes_with(inet, sizeof(inet)), -FI_EPROTO);
+	wants("the fi_pingpong of another libfabric");
+	close_pair(state);
+	open_pair(state);
+	assert_int_equal(bytes_with(text, sizeof(text)), -FI_EPROTO);
+	wants("the fi_pingpong of another libfabric");
+	close_pair(state);
+	open_pair(state);
+	assert_int_equal(bytes_with("SSH-2.0-x\r\n", 11), -FI_EPROTO);
+	wants("not this version of fi_pingpong");
+	close_pair(state);
+	open_pair(state);
+	pp_ctrl_close(&b);
+	assert_int_equal(bytes_with(NULL, 0), -FI_ECONNABORTED);
+	wants("or the fi_pingpong of another libfabric");
 }
 
 static void test_same_sides(void **state)
@@ -251,6 +284,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_programs, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_too_long_for_the_reader, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_gone, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_other_pingpong, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_same_sides, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_other_version, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_other_mtu, open_pair, close_pair),

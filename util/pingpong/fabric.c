@@ -37,6 +37,8 @@ static struct fi_info *make_hints(const struct pp_options *o)
 	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
 	if (o->domain)
 		hints->domain_attr->name = strdup(o->domain);
+	if (o->fabric)
+		hints->fabric_attr->name = strdup(o->fabric);
 	if (o->provider)
 		hints->fabric_attr->prov_name = strdup(o->provider);
 	return hints;
@@ -57,14 +59,17 @@ static int ask(struct pp_fabric *f, const char *node, uint64_t flags, const stru
 	return ret;
 }
 
-/* The server uses the address at which the client connected, unless a domain was named or the
- * provider has other address formats: then the first candidate.
+/* The server uses the address that it was given, or the one at which the client connected, unless
+ * a domain was named or the provider has other address formats: then the first candidate.
  */
-static int choose_server(struct pp_fabric *f, struct pp_ctrl *ctrl, const struct fi_info *hints)
+static int choose_server(const struct pp_options *o, struct pp_fabric *f, struct pp_ctrl *ctrl,
+			 const struct fi_info *hints)
 {
 	char node[NI_MAXHOST];
 	int ret;
 
+	if (o->source)
+		return ask(f, o->source, FI_SOURCE, hints);
 	ret = getnameinfo((struct sockaddr *) &ctrl->local, ctrl->addrlen, node, sizeof(node),
 			  NULL, 0, NI_NUMERICHOST);
 	ret = ret ? -FI_ENODATA : ask(f, node, FI_SOURCE | FI_NUMERICHOST, hints);
@@ -72,7 +77,8 @@ static int choose_server(struct pp_fabric *f, struct pp_ctrl *ctrl, const struct
 }
 
 /* The client asks for an endpoint that reaches the server's address. */
-static int choose_client(struct pp_fabric *f, struct pp_ctrl *ctrl, struct fi_info *hints)
+static int choose_client(const struct pp_options *o, struct pp_fabric *f, struct pp_ctrl *ctrl,
+			 struct fi_info *hints)
 {
 	char addr[ADDR_MAX];
 	size_t len = sizeof(addr);
@@ -92,17 +98,19 @@ static int choose_client(struct pp_fabric *f, struct pp_ctrl *ctrl, struct fi_in
 		return -FI_ENOMEM;
 	memcpy(hints->dest_addr, addr + sizeof(format), hints->dest_addrlen);
 	memcpy(f->dest, hints->dest_addr, hints->dest_addrlen);
-	return ask(f, NULL, 0, hints);
+	return ask(f, o->source, o->source ? FI_SOURCE : 0, hints);
 }
+
+#define OPTION(name, value) (value) ? (name) : "", (value) ? (value) : ""
 
 static int tell_choice(const struct pp_options *o, struct pp_ctrl *ctrl, int ret)
 {
 	if (ret == -FI_ENODATA)
-		pp_ctrl_fail(ctrl, "no endpoint matches -e %s -m %s%s%s%s%s: try fi_info --explain"
-			     " with -t and -p", pp_options_ep_name(o->ep_type),
-			     o->tagged ? "tagged" : "msg", o->provider ? " -p " : "",
-			     o->provider ? o->provider : "", o->domain ? " -d " : "",
-			     o->domain ? o->domain : "");
+		pp_ctrl_fail(ctrl, "no endpoint matches -e %s -m %s%s%s%s%s%s%s%s%s: try fi_info "
+			     "--explain with -t and -p", pp_options_ep_name(o->ep_type),
+			     o->tagged ? "tagged" : "msg", OPTION(" -p ", o->provider),
+			     OPTION(" -d ", o->domain), OPTION(" -f ", o->fabric),
+			     OPTION(" -s ", o->source));
 	else if (ret)
 		failed(ctrl, "choosing an endpoint", ret);
 	return ret;
@@ -114,22 +122,42 @@ static int choose(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fa
 	int ret = -FI_ENOMEM;
 
 	if (hints)
-		ret = o->role == PP_SERVER ? choose_server(f, ctrl, hints) :
-					     choose_client(f, ctrl, hints);
+		ret = o->role == PP_SERVER ? choose_server(o, f, ctrl, hints) :
+					     choose_client(o, f, ctrl, hints);
 	fi_freeinfo(hints);
 	return tell_choice(o, ctrl, ret);
 }
 
-int pp_fabric_offered(const struct pp_options *o, struct pp_ctrl *ctrl)
+/* Whatever the peer: is there such an endpoint? */
+static int look_for(const struct pp_options *o)
 {
 	struct fi_info *hints = make_hints(o);
 	struct pp_fabric f = { 0 };
-	int ret = hints ? ask(&f, NULL, 0, hints) : -FI_ENOMEM;
+	int ret = hints ? ask(&f, o->source, o->source ? FI_SOURCE : 0, hints) : -FI_ENOMEM;
 
 	fi_freeinfo(hints);
 	if (!ret)
 		fi_freeinfo(f.list);
-	return tell_choice(o, ctrl, ret);
+	return ret;
+}
+
+void pp_fabric_kind(struct pp_options *o)
+{
+	static const enum fi_ep_type kinds[] = { FI_EP_DGRAM, FI_EP_RDM, FI_EP_MSG };
+
+	if (o->ep_type != FI_EP_UNSPEC)
+		return;
+	for (size_t i = o->tagged; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		o->ep_type = kinds[i];
+		if (!look_for(o))
+			return;
+	}
+	o->ep_type = kinds[o->tagged];
+}
+
+int pp_fabric_offered(const struct pp_options *o, struct pp_ctrl *ctrl)
+{
+	return tell_choice(o, ctrl, look_for(o));
 }
 
 /* ---- objects ------------------------------------------------------------- */

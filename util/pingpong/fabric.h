@@ -37,6 +37,12 @@ struct pp_fabric {
 	void *desc;			/* of the registration, or NULL */
 };
 
+/* pp_fabric_kind - what no option says: the first of DGRAM, RDM and MSG that this machine has, for
+ * the provider, domain and fabric that were named; DGRAM when it has none.  Both processes do so,
+ * and PP_HELLO compares the results.
+ */
+void pp_fabric_kind(struct pp_options *o);
+
 /* pp_fabric_offered - check that this machine has such an endpoint, whatever the peer.  Prints
  * the reason if not.
  * Errors: negative FI_E*.

@@ -56,6 +56,15 @@ static int measure_all(struct pp_measure *m, struct pp_report *report)
 	return ret;
 }
 
+static void say_lost(const struct pp_measure *m)
+{
+	if (m->lost)
+		fprintf(stderr, "fi_pingpong: %llu of %llu round trips had no answer, the warm-up's "
+			"included: datagrams were lost, or are longer than the path takes; time and "
+			"usec/xfer contain a second for each\n", (unsigned long long) m->lost,
+			(unsigned long long) m->trips);
+}
+
 /* All paths are open: fill the pattern, measure, report. */
 static int run_paths(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f,
 		     struct pp_path *fabric, struct pp_path *bare, bool silent)
@@ -72,6 +81,8 @@ static int run_paths(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabri
 	pp_report_begin(&report, o, f->info, silent);
 	ret = measure_all(&m, &report);
 	pp_report_end(&report, !ret);
+	if (!ret && !silent)
+		say_lost(&m);
 	pp_measure_close(&m);
 	return ret;
 }
@@ -104,8 +115,10 @@ static int run_fabric(struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabr
 static int run_side(struct pp_options *o, struct pp_ctrl *ctrl, bool silent)
 {
 	struct pp_fabric f = { 0 };
-	int ret = pp_ctrl_hello(ctrl, o);
+	int ret;
 
+	pp_fabric_kind(o);
+	ret = pp_ctrl_hello(ctrl, o);
 	if (ret)
 		return ret;
 	ret = pp_fabric_open(o, ctrl, &f);
@@ -201,6 +214,7 @@ static int run_listening(struct pp_options *o)
 	int ret;
 
 	pp_ctrl_init(&ctrl);
+	pp_fabric_kind(o);
 	ret = pp_fabric_offered(o, &ctrl);	/* checked before the server waits for a client */
 	if (!ret)
 		ret = pp_ctrl_listen(&ctrl, o, &port);

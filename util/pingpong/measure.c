@@ -169,12 +169,13 @@ static int slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64
 		 struct pp_figure *fig)
 {
 	double start = now();
+	uint64_t before = fig->acked;
 	int ret = 0;
 
+	fig->sent += cnt;
 	for (uint64_t i = 0; i < cnt; i++) {
 		ret = m->o->role == PP_CLIENT ? client_trip(m, path, size, i) :
 						server_trip(m, path, size, i);
-		fig->sent++;
 		fig->acked += !ret;
 		if (ret == -FI_EAGAIN && m->o->role == PP_SERVER)
 			break;
@@ -182,6 +183,10 @@ static int slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64
 			return ret;
 	}
 	fig->seconds += now() - start;
+	if (path == m->fabric) {
+		m->trips += cnt;
+		m->lost += cnt - (fig->acked - before);
+	}
 	if (m->o->ep_type != FI_EP_DGRAM)
 		return pp_ctrl_step(m->ctrl, idle, path);
 	ret = pp_ctrl_step(m->ctrl, NULL, NULL);

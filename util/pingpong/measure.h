@@ -30,6 +30,8 @@ struct pp_measure {
 	struct pp_ctrl *ctrl;
 	struct pp_path *fabric;
 	struct pp_path *socket;		/* or NULL */
+	uint64_t trips;			/* of the fabric, the warm-up's included */
+	uint64_t lost;			/* those of them without a reply */
 	char *pattern;			/* of the messages, or NULL without -c */
 	/* called repeatedly: completed part of the size, 0 to 1 */
 	void (*progress)(void *arg, size_t size, double done);

@@ -34,8 +34,11 @@ void pp_options_usage(void)
 	      "  -B <src_port>   control port of this side (server: 47592, client: any)\n"
 	      "  -P <dst_port>   control port of the server (client: 47592)\n"
 	      "  -d <domain>     domain: network interface or device\n"
+	      "  -f <fabric>     fabric\n"
+	      "  -s <address>    this side's address, or a name of it\n"
 	      "  -p <provider>   provider, such as tcp or udp\n"
-	      "  -e <ep_type>    endpoint type: msg|rdm|dgram (dgram)\n"
+	      "  -e <ep_type>    endpoint type: msg|rdm|dgram (the first of dgram, rdm, msg\n"
+	      "                  that the provider has)\n"
 	      "  -I <number>     round trips per size (10)\n"
 	      "  -S <size>       'all', or sizes such as 8,1k,64k (64,256,1k,4k,64k,1m)\n"
 	      "  -c              verify the content of each message\n"
@@ -164,6 +167,12 @@ static int take(struct pp_options *o, int opt, const char *arg)
 	case 'd':
 		o->domain = arg;
 		return 0;
+	case 'f':
+		o->fabric = arg;
+		return 0;
+	case 's':
+		o->source = arg;
+		return 0;
 	case 'p':
 		o->provider = arg;
 		return 0;
@@ -220,14 +229,13 @@ int pp_options_parse(int argc, char **argv, struct pp_options *o_p)
 
 	memset(o_p, 0, sizeof(*o_p));
 	o_p->dst_port = PP_DEFAULT_PORT;
-	o_p->ep_type = FI_EP_DGRAM;
 	o_p->iters = 10;
 	o_p->warmup = 10;
 	memcpy(o_p->sizes, default_sizes, sizeof(default_sizes));
 	o_p->size_cnt = sizeof(default_sizes) / sizeof(*default_sizes);
 	bool port_given = false;
 
-	while ((opt = getopt_long(argc, argv, "B:P:d:p:e:I:S:cm:v6h", longopts, NULL)) >= 0) {
+	while ((opt = getopt_long(argc, argv, "B:P:d:f:s:p:e:I:S:cm:v6h", longopts, NULL)) >= 0) {
 		port_given |= opt == 'B';
 		ret = take(o_p, opt, optarg);
 		if (ret)

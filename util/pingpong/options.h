@@ -24,8 +24,10 @@ struct pp_options {
 	bool ipv6;
 	bool local;			/* both processes on this host, started here */
 	const char *domain;		/* filters, NULL when not given */
+	const char *fabric;
 	const char *provider;
-	enum fi_ep_type ep_type;
+	const char *source;		/* this side's address or name */
+	enum fi_ep_type ep_type;	/* FI_EP_UNSPEC: the first kind that pp_fabric_kind() finds */
 	bool tagged;
 	uint32_t iters;
 	uint32_t warmup;		/* round trips before the clock starts */

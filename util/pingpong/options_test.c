@@ -30,7 +30,7 @@ static void test_defaults(void **state)
 	assert_int_equal(PARSE(), 0);
 	assert_int_equal(o.role, PP_SERVER);
 	assert_int_equal(o.src_port, PP_DEFAULT_PORT);
-	assert_int_equal(o.ep_type, FI_EP_DGRAM);
+	assert_int_equal(o.ep_type, FI_EP_UNSPEC);
 	assert_int_equal(o.iters, 10);
 	assert_int_equal(o.size_cnt, 6);
 	assert_int_equal(o.sizes[5], 1 << 20);
@@ -47,6 +47,17 @@ static void test_roles(void **state)
 	assert_int_equal(o.src_port, 0);
 	assert_int_equal(PARSE("one", "two"), -FI_EINVAL);
 	assert_int_equal(PARSE("--local", "somewhere"), -FI_EINVAL);
+}
+
+static void test_filters(void **state)
+{
+	assert_int_equal(PARSE("-s", "192.0.2.7", "-f", "192.0.2.0/24", "-d", "eth7", "-p", "tcp"), 0);
+	assert_string_equal(o.source, "192.0.2.7");
+	assert_string_equal(o.fabric, "192.0.2.0/24");
+	assert_string_equal(o.domain, "eth7");
+	assert_string_equal(o.provider, "tcp");
+	/* tags without a kind: datagrams are not among those that are looked for */
+	assert_int_equal(PARSE("-m", "tagged"), 0);
 }
 
 static void test_sizes(void **state)
@@ -106,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_bad_sizes),
 		cmocka_unit_test(test_bad_values),

@@ -112,6 +112,7 @@ static void size_json(struct pp_report *r, const struct pp_result *res)
 	json_u64(j, "size", res->size);
 	json_u64(j, "sent", res->fabric.sent);
 	json_u64(j, "acked", res->fabric.acked);
+	json_u64(j, "lost", res->fabric.sent - res->fabric.acked);
 	json_real(j, "seconds", res->fabric.seconds, 6);
 	json_real(j, "mb_per_sec", mb_per_sec(res), 3);
 	json_real(j, "usec_per_xfer", res->fabric.usec, 3);
