@@ -70,7 +70,9 @@ static int service_port(const char *service, int type, uint16_t *port_p, const c
 		return -FI_EINVAL;
 	ret = getaddrinfo(NULL, service, &want, &found);
 	if (ret == EAI_SERVICE || ret == EAI_NONAME) {
-		*why_p = "/etc/services has no port for the service of this name";
+		*why_p = type == SOCK_DGRAM ?
+			 "/etc/services has no UDP port for a service of this name" :
+			 "/etc/services has no TCP port for a service of this name";
 		return -FI_ENODATA;
 	}
 	if (ret)

@@ -30,12 +30,23 @@ struct range {
 	bool ok;
 };
 
+/* socket_type - the ports of a service belong to a protocol: here to that of the endpoints, as for
+ * fi_getinfo().
+ */
+static int socket_type(const struct obj_av *av)
+{
+	const struct fi_ep_attr *ep = av->domain->info->ep_attr;
+
+	return ep->type == FI_EP_DGRAM || ep->protocol == FI_PROTO_UDP ||
+	       ep->protocol == FI_PROTO_RXD ? SOCK_DGRAM : SOCK_STREAM;
+}
+
 static int resolve(struct obj_av *av, const char *node, const char *service, int family,
 		   union net_sa *out)
 {
 	struct net_addrs list;
 	const char *why;
-	int ret = net_addr_resolve_why(node, service, 0, family, SOCK_DGRAM, &list, &why);
+	int ret = net_addr_resolve_why(node, service, 0, family, socket_type(av), &list, &why);
 
 	if (ret) {
 		FI_WARN(av->domain->prov, FI_LOG_AV,

@@ -8,6 +8,7 @@
 #include "base/test/verify.h"
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
@@ -26,11 +27,20 @@
 static struct fi_provider prov = { .name = "test" };
 
 /* As much of a domain as an address vector looks at. */
+static struct fi_ep_attr endpoints;
+static struct fi_domain_attr domain_attr;
+static struct fi_fabric_attr fabric_attr;
+static struct fi_info opened_with = {
+	.ep_attr = &endpoints, .domain_attr = &domain_attr, .fabric_attr = &fabric_attr
+};
+
 static void make_domain(struct obj_domain *domain, uint32_t format)
 {
 	memset(domain, 0, sizeof(*domain));
+	memset(&endpoints, 0, sizeof(endpoints));
 	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
 	domain->prov = &prov;
+	domain->info = &opened_with;
 	domain->addr_format = format;
 	domain->obj_lock_kind = LOCK_MUTEX;
 	obj_refs_init(&domain->refs);
@@ -365,6 +375,47 @@ static void ranges_count_services_first(void **state)
 	assert_int_equal(fi_close(&av->fid), 0);
 }
 
+/* what fi_av_insertsvc() returns for a service that one protocol alone has, and its port */
+static void expect_service(struct fid_av *av, const char *service, const struct servent *entry)
+{
+	char text[64];
+	fi_addr_t fi;
+
+	if (!entry) {
+		assert_int_equal(fi_av_insertsvc(av, "127.0.0.1", service, &fi, 0, NULL), -FI_ENODATA);
+		return;
+	}
+	snprintf(text, sizeof(text), "fi_sockaddr_in://127.0.0.1:%d", ntohs(entry->s_port));
+	assert_int_equal(fi_av_insertsvc(av, "127.0.0.1", service, &fi, 0, NULL), 1);
+	expect_text(av, fi, text);
+}
+
+static void services_are_of_the_endpoints_protocol(void **state)
+{
+	static const struct {
+		enum fi_ep_type type;
+		uint32_t protocol;
+		const char *name;
+	} kinds[] = {
+		{ FI_EP_MSG, FI_PROTO_SOCK_TCP, "tcp" }, { FI_EP_RDM, FI_PROTO_XNET, "tcp" },
+		{ FI_EP_RDM, FI_PROTO_RXM, "tcp" }, { FI_EP_RDM, FI_PROTO_RXD, "udp" },
+		{ FI_EP_MSG, FI_PROTO_RXD, "udp" }, { FI_EP_DGRAM, FI_PROTO_UDP, "udp" },
+	};
+	static const char *const services[] = { "ssh", "tftp", "domain" };
+	struct obj_domain domain;
+	struct fid_av *av;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		make_domain(&domain, FI_SOCKADDR_IN);
+		endpoints.type = kinds[i].type;
+		endpoints.protocol = kinds[i].protocol;
+		av = open_av(&domain, NULL, 0);
+		for (size_t s = 0; s < sizeof(services) / sizeof(*services); s++)
+			expect_service(av, services[s], getservbyname(services[s], kinds[i].name));
+		assert_int_equal(fi_close(&av->fid), 0);
+	}
+}
+
 static void ipv6_ranges_carry(void **state)
 {
 	struct obj_domain domain;
@@ -636,7 +687,8 @@ static void a_link_local_address_is_on_our_link(void **state)
 	struct sockaddr_in6 src = { .sin6_family = AF_INET6, .sin6_scope_id = 7 };
 	struct sockaddr_in6 peer = { .sin6_family = AF_INET6, .sin6_port = htons(1) }, got;
 	struct fi_domain_attr attr = { .name = "lo" };
-	struct fi_info info = { .src_addr = &src, .src_addrlen = sizeof(src), .domain_attr = &attr };
+	struct fi_info info = { .src_addr = &src, .src_addrlen = sizeof(src), .domain_attr = &attr,
+				.ep_attr = &endpoints };
 	struct obj_domain domain;
 	size_t len = sizeof(got);
 	struct fid_av *av;
@@ -757,6 +809,7 @@ int main(void)
 		cmocka_unit_test(busy_while_used),
 		cmocka_unit_test(infiniband),
 		cmocka_unit_test(ranges_count_services_first),
+		cmocka_unit_test(services_are_of_the_endpoints_protocol),
 		cmocka_unit_test(ipv6_ranges_carry),
 		cmocka_unit_test(string_addresses),
 		cmocka_unit_test(user_ids_replace_the_index),
