@@ -85,6 +85,7 @@ struct obj_av {
 	enum fi_av_type type;
 	uint64_t flags;
 	struct obj_av_shared *shared;	/* named: the table lies in a shared mapping */
+	fi_addr_t *numbers;		/* of its entries, for fi_av_attr::map_addr */
 	struct obj_eq *eq;		/* FI_EVENT: insertions complete here */
 	struct obj_ref eq_ref;
 	pthread_mutex_t eps_lock;	/* guards @eps; taken before any prog->lock */

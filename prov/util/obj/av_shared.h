@@ -17,6 +17,8 @@
 
 /* Most entries of a shared table; the space is reserved, not used. */
 #define AV_SHARED_MAX (UINT32_C(1) << 22)
+/* Fewest numbers at fi_av_attr::map_addr; else as many as fi_av_attr::count says. */
+#define AV_NUMBERS_MIN 4096u
 
 /* av_shared_open - map the table @name; creates it unless @flags has FI_READ.
  *
@@ -39,8 +41,5 @@ void av_shared_leave(struct obj_av *av, bool write);
 
 /* av_shared_room - make room for entry @i in the file.  Errors: -FI_ENOSPC. */
 int av_shared_room(struct obj_av *av, uint32_t i);
-
-/* av_shared_base - where the table is mapped, for fi_av_attr::map_addr. */
-void *av_shared_base(const struct obj_av *av);
 
 #endif

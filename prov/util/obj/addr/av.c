@@ -457,6 +457,7 @@ static void av_free(struct obj_av *av)
 	obj_refs_fini(&av->refs);
 	lock_destroy(&av->lock);
 	pthread_mutex_destroy(&av->eps_lock);
+	free(av->numbers);
 	free(av);
 }
 
@@ -564,6 +565,24 @@ static int ask_owner(struct obj_domain *domain, struct fi_av_attr *attr,
 	return 0;
 }
 
+/* number_entries - programs that open a vector that others fill find the numbers of its entries where
+ * map_addr points: [i] is that of the i-th.
+ */
+static int number_entries(struct obj_av *av, struct fi_av_attr *attr)
+{
+	size_t cnt = attr->count > AV_NUMBERS_MIN ? attr->count : AV_NUMBERS_MIN;
+
+	if (cnt > AV_SHARED_MAX)
+		cnt = AV_SHARED_MAX;
+	av->numbers = malloc(cnt * sizeof(*av->numbers));
+	if (!av->numbers)
+		return -FI_ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		av->numbers[i] = i;
+	attr->map_addr = av->numbers;
+	return 0;
+}
+
 int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av **av_p,
 		void *context)
 {
@@ -599,7 +618,9 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 		if (ret)
 			goto free_av;
 		av->direct = false;
-		attr->map_addr = av_shared_base(av);
+		ret = number_entries(av, attr);
+		if (ret)
+			goto free_av;
 	}
 	attr->type = av->type;
 	obj_ref_get(&domain->refs, &av->domain_ref, &av->fid.fid);
@@ -607,6 +628,7 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 	return 0;
 
 free_av:
+	av_shared_close(av);
 	av_free(av);
 	return ret;
 }

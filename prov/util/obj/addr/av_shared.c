@@ -304,8 +304,3 @@ int av_shared_room(struct obj_av *av, uint32_t i)
 	}
 	return 0;
 }
-
-void *av_shared_base(const struct obj_av *av)
-{
-	return av->shared ? av->shared->head : NULL;
-}

@@ -652,6 +652,33 @@ static void processes_share_a_table(void **state)
 	close(go[1]);
 }
 
+/* A reader that inserts nothing learns the numbers of what others have inserted, before and after. */
+static void a_shared_table_tells_its_numbers(void **state)
+{
+	struct sockaddr_in a = in4(1, 1), got;
+	struct fi_av_attr attr = { .type = FI_AV_TABLE, .count = 5000, .flags = FI_READ };
+	struct obj_domain domain;
+	struct fid_av *av, *ro;
+	size_t len = sizeof(got);
+	char name[64];
+	fi_addr_t fi;
+
+	snprintf(name, sizeof(name), "av_test_numbers.%d", (int) getpid());
+	attr.name = name;
+	make_domain(&domain, FI_SOCKADDR_IN);
+	av = open_av(&domain, name, 0);
+	assert_int_equal(obj_av_open(&domain.fid, &attr, &ro, NULL), 0);
+	for (uint32_t i = 0; i < attr.count; i++) {
+		a = in4(i + 1, 1);
+		assert_int_equal(fi_av_insert(av, &a, 1, &fi, 0, NULL), 1);
+		assert_true(((fi_addr_t *) attr.map_addr)[i] == fi);
+	}
+	assert_int_equal(fi_av_lookup(ro, ((fi_addr_t *) attr.map_addr)[4999], &got, &len), 0);
+	assert_int_equal(ntohl(got.sin_addr.s_addr), 5000);
+	assert_int_equal(fi_close(&ro->fid), 0);
+	assert_int_equal(fi_close(&av->fid), 0);
+}
+
 static void a_killed_user_leaves_no_trace(void **state)
 {
 	struct sockaddr_in a = in4(1, 1);
@@ -816,6 +843,7 @@ int main(void)
 		cmocka_unit_test(endpoints_hear_of_removals),
 		cmocka_unit_test(sets_keep_their_order),
 		cmocka_unit_test(processes_share_a_table),
+		cmocka_unit_test(a_shared_table_tells_its_numbers),
 		cmocka_unit_test(a_killed_user_leaves_no_trace),
 		cmocka_unit_test(the_last_user_may_be_a_reader),
 		cmocka_unit_test(a_link_local_address_is_on_our_link),
