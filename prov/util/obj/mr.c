@@ -329,8 +329,6 @@ static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *
 	    (FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC))
 		return refuse(domain, -FI_EINVAL,
 			      "FI_HMEM_DEVICE_ONLY and FI_HMEM_HOST_ALLOC exclude each other");
-	if (attr->access & ~(uint64_t) ACCESS)
-		return refuse(domain, -FI_EINVAL, "unknown access flags");
 	if (attr->offset)
 		return refuse(domain, -FI_EINVAL, "offset must be 0");
 	if (!attr->mr_iov || !attr->iov_count || attr->iov_count > OBJ_MR_IOV_MAX)
@@ -469,7 +467,8 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	mr->fid.mem_desc = mr;
 	mr->fid.key = domain->mr_mode & FI_MR_PROV_KEY ? FI_KEY_NOTAVAIL : attr->requested_key;
 	mr->domain = domain;
-	mr->access = attr->access;
+	/* programs add mode and capability bits, as FI_MR_LOCAL, which grant nothing */
+	mr->access = attr->access & ACCESS;
 	mr->flags = flags;
 	mr->len = len;
 	mr->iov_cnt = pieces.iov_count;

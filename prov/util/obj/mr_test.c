@@ -390,12 +390,27 @@ static void what_cannot_be_registered(void **state)
 	a.iface = FI_HMEM_SYSTEM;
 	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, FI_MR_DMABUF, &mr), -FI_EOPNOTSUPP);
 	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, UINT64_C(1) << 63, &mr), -FI_EBADFLAGS);
-	a.access = UINT64_C(1) << 63;
-	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, 0, &mr), -FI_EINVAL);
-	a.access = RW;
 	a.offset = 1;
 	assert_int_equal(obj_mr_regattr(&domain.fid.fid, &a, 0, &mr), -FI_EINVAL);
 	assert_int_equal(obj_mr_regattr(&domain.fid.fid, NULL, 0, &mr), -FI_EINVAL);
+	end_domain();
+}
+
+/* Bits that say nothing about access grant nothing. */
+static void other_bits_in_access(void **state)
+{
+	static const uint64_t others[] = { FI_MR_LOCAL, FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
+					   FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC, UINT64_C(1) << 63 };
+	struct fid_mr *mr;
+	struct iovec out;
+
+	make_domain(0);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		mr = reg(mem, sizeof(mem), FI_REMOTE_READ | others[i], 7 + i);
+		assert_int_equal(verify(7 + i, 0, 8, FI_REMOTE_READ, &out), 0);
+		assert_int_not_equal(verify(7 + i, 0, 8, FI_REMOTE_WRITE, &out), 0);
+		assert_int_equal(fi_close(&mr->fid), 0);
+	}
 	end_domain();
 }
 
@@ -411,6 +426,7 @@ int main(void)
 		cmocka_unit_test(leases),
 		cmocka_unit_test(raw_keys),
 		cmocka_unit_test(what_cannot_be_registered),
+		cmocka_unit_test(other_bits_in_access),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

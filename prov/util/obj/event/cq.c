@@ -701,13 +701,14 @@ err_lock:
 int obj_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 		struct fid_cq **cq_p, void *context)
 {
+	static const struct fi_cq_attr plain = { 0 };
 	struct obj_domain *domain = obj_domain_of(domain_fid);
 	const struct fi_peer_cq_context *peer = context;
 	struct obj_cq *cq;
 	int ret;
 
 	if (!attr)
-		return -FI_EINVAL;
+		attr = (struct fi_cq_attr *) &plain;
 	ret = check_attr(domain, attr);
 	if (ret)
 		return ret;

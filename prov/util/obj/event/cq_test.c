@@ -443,6 +443,9 @@ static void test_attr(void **state)
 	fake_log_start();
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(fi_cq_open(f.domain, &bad[i], &cq, NULL), -FI_EINVAL);
+	/* as for counters, event queues and vectors: the defaults */
+	assert_int_equal(fi_cq_open(f.domain, NULL, &cq, NULL), 0);
+	assert_int_equal(fi_close(&cq->fid), 0);
 	assert_int_equal(fi_cq_open(f.domain, &good, &cq, NULL), 0);
 	CLOSE(cq);
 	fake_close(&f);
