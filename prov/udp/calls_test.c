@@ -259,6 +259,23 @@ static void bad_arguments(void **state)
 	wait_none(a->cq);
 }
 
+/* What a call does may also be said in its flags, as over the other providers. */
+static void kind_in_flags(void **state)
+{
+	struct world *w = *state;
+	struct fi_cq_data_entry e;
+	char in[16], out[] = "flags";
+	struct iovec to = { in, sizeof(in) }, from = { out, sizeof(out) };
+	struct fi_msg recv = { .msg_iov = &to, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = in };
+	struct fi_msg send = { .msg_iov = &from, .iov_count = 1, .addr = w->end[0].to[1] };
+
+	OK(fi_recvmsg(w->end[1].ep, &recv, FI_MSG | FI_RECV));
+	OK(fi_sendmsg(w->end[0].ep, &send, FI_MSG | FI_SEND));
+	wait_one(w->end[1].cq, &e);
+	assert_ptr_equal(e.op_context, in);
+	assert_string_equal(in, "flags");
+}
+
 /* A plain datagram has no place for data: no call drops it without an error. */
 static void no_data(void **state)
 {
@@ -779,6 +796,7 @@ int main(void)
 		BOTH(without_buffer),
 		BOTH(truncated),
 		BOTH(bad_arguments),
+		BOTH(kind_in_flags),
 		PLAIN(no_data),
 		PLAIN(not_enabled),
 		PLAIN(full_queue),

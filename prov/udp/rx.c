@@ -14,7 +14,7 @@
 #include "ep.h"
 
 #define RX_HITS 4	/* single datagrams in consecutive polls after which a poll asks for more */
-#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE)
+#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE | FI_MSG | FI_RECV)
 
 /* ---- posting --------------------------------------------------------------- */
 

@@ -17,7 +17,7 @@
 #include "ep.h"
 
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_MORE | FI_REMOTE_CQ_DATA | FI_MULTICAST | \
-		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_FENCE)
+		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_FENCE | FI_MSG | FI_SEND)
 
 /* The arguments of a send call. */
 struct op {
