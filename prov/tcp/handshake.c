@@ -381,7 +381,9 @@ void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, s
 	tcp_conn_half_close(conn);
 }
 
-/* on_foreign - a program with another protocol: refuse it and log it, once. */
+/* on_foreign - a program with another protocol: log it, once, and close.  It gets no answer in a format
+ * that is not its own, which has made such programs crash.
+ */
 static void on_foreign(struct tcp_conn *conn)
 {
 	const struct tcp_handshake *handshake = conn->handshake;
@@ -394,11 +396,8 @@ static void on_foreign(struct tcp_conn *conn)
 			net_addr_text(&conn->peer.sa, text),
 			tcp_hello_identify(handshake->in, handshake->have));
 	answer = tcp_hello_http_answer(handshake->in, handshake->have, &len);
-	if (!answer) {
-		tcp_conn_refuse(conn, CHAN_MALFORMED, NULL, 0);
-		return;
-	}
-	send(conn->src.fd, answer, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (answer)
+		send(conn->src.fd, answer, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	tcp_conn_half_close(conn);
 }
 

@@ -220,8 +220,12 @@ static void other_protocols_are_refused(void **state)
 	assert_true(len > 12);
 	assert_memory_equal(answer, "HTTP/1.1 400", 12);
 
+	/* others are closed without a byte of ours: TLS, and a fabric library's sockets, which crashed */
 	len = say(&to, "\x16\x03\x01\x02\x00\x01", 6, answer, sizeof(answer));
-	assert_refusal(answer, len, CHAN_MALFORMED);
+	assert_int_equal(len, 0);
+	len = say(&to, "\x02\x0c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32, answer,
+		  sizeof(answer));
+	assert_int_equal(len, 0);
 
 	tcp_hello_pack(&hello, handshake);
 	handshake[offsetof(struct tcp_wire_hello, version) + 1] = 77;
