@@ -27,6 +27,7 @@ script_tests = \
 	tests/compat/traffic_test \
 	tests/compat/udp_test \
 	tests/features/readme_test \
+	tests/hosts/order_test \
 	tests/layers/layers_test \
 	tests/layers/terms_test \
 	tests/layers/variables_test \

@@ -90,7 +90,7 @@ static bool leads_there(const struct choice *ch, const struct net_ifaddr *addr)
 	if (net_addr_is_link_local(&dest->sa) && dest->in6.sin6_scope_id &&
 	    dest->sa.sa_family == AF_INET6)
 		return iface->index == dest->in6.sin6_scope_id;
-	return iface->kind != NET_KIND_LOOPBACK || is_local(ch->list, &dest->sa);
+	return !net_addr_is_loopback(&addr->addr.sa) || is_local(ch->list, &dest->sa);
 }
 
 static void add(struct choice *ch, const struct net_ifaddr *addr, const struct sockaddr *src)
@@ -110,7 +110,7 @@ static void add(struct choice *ch, const struct net_ifaddr *addr, const struct s
 }
 
 /* add_any - a candidate for "any local address": this address; or the wildcard address, once
- * for each interface and family.  On the loopback interface the wildcard would accept more than
+ * for each interface and family.  For a loopback address the wildcard would accept more than
  * loopback traffic.
  */
 static void add_any(struct choice *ch, const struct net_ifaddr *addr)
@@ -121,7 +121,7 @@ static void add_any(struct choice *ch, const struct net_ifaddr *addr)
 
 	if (ch->want->family != AF_UNSPEC && ch->want->family != sa->sa_family)
 		return;
-	if (!ch->wild || net_list_iface(ch->list, addr)->kind == NET_KIND_LOOPBACK) {
+	if (!ch->wild || net_addr_is_loopback(sa)) {
 		add(ch, addr, sa);
 		return;
 	}
@@ -192,19 +192,20 @@ static void start_first(struct choice *ch)
 	}
 }
 
+/* mark_local - an address of a network on the loopback interface leads to other hosts. */
 static void mark_local(struct choice *ch)
 {
 	bool real = false;
 	size_t i;
 
 	for (i = 0; i < ch->list->addr_cnt; i++) {
-		const struct net_iface *iface = net_list_iface(ch->list, &ch->list->addr[i]);
+		const struct net_ifaddr *addr = &ch->list->addr[i];
 
-		real |= iface->up && iface->kind != NET_KIND_LOOPBACK;
+		real |= net_list_iface(ch->list, addr)->up && !net_addr_is_loopback(&addr->addr.sa);
 	}
 	for (i = 0; i < ch->cnt; i++)
 		ch->cand[i].local_only = real && !ch->pointed &&
-			net_list_iface(ch->list, ch->cand[i].addr)->kind == NET_KIND_LOOPBACK;
+			net_addr_is_loopback(&ch->cand[i].addr->addr.sa);
 }
 
 static int no_route(const struct choice *ch, int err, struct info_refusal *why)

@@ -13,7 +13,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/info/want.c
 
 info_tests = prov/util/info/caps_test prov/util/info/check_test prov/util/info/choose_test \
-	prov/util/info/getinfo_test prov/util/info/ns_test prov/util/info/params_test
+	prov/util/info/getinfo_test prov/util/info/ns_test prov/util/info/order_test \
+	prov/util/info/params_test
 noinst_HEADERS += prov/util/info/test/fake_prov.h
 EXTRA_DIST += prov/util/info/README.md
 
@@ -35,6 +36,9 @@ prov_util_info_getinfo_test_LDADD = $(net_test_libs)
 prov_util_info_ns_test_SOURCES = prov/util/info/ns_test.c
 prov_util_info_ns_test_CFLAGS = $(net_test_cflags)
 prov_util_info_ns_test_LDADD = $(net_test_libs)
+prov_util_info_order_test_SOURCES = prov/util/info/order_test.c
+prov_util_info_order_test_CFLAGS = $(net_test_cflags)
+prov_util_info_order_test_LDADD = $(net_test_libs)
 prov_util_info_params_test_SOURCES = prov/util/info/params_test.c
 prov_util_info_params_test_CFLAGS = $(net_test_cflags)
 prov_util_info_params_test_LDADD = $(net_test_libs)

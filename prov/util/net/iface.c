@@ -170,35 +170,33 @@ static int order(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int cmp_iface(const struct net_iface *a, const struct net_iface *b)
+/* reach_of - how far an address leads: anywhere, to the same link (or only as a source that is
+ * about to expire), or to this host.  An address of a network on the loopback interface, as
+ * routed fabrics give one to the host, is as good as any.
+ */
+static int reach_of(const struct net_ifaddr *addr)
 {
-	int ret;
-
-	if ((ret = order(!a->up, !b->up)) || (ret = order(a->kind, b->kind)) ||
-	    (ret = order(b->speed, a->speed)) || (ret = order(!a->uplink, !b->uplink)))
-		return ret;
-	return order(a->index, b->index);
+	if (net_addr_is_loopback(&addr->addr.sa))
+		return 2;
+	return addr->deprecated || net_addr_is_link_local(&addr->addr.sa);
 }
 
-static int cmp_addr(const struct net_ifaddr *a, const struct net_ifaddr *b)
+static int cmp_entry(const void *entry_a, const void *entry_b, void *list)
 {
-	bool a_last = a->deprecated || net_addr_is_link_local(&a->addr.sa);
-	bool b_last = b->deprecated || net_addr_is_link_local(&b->addr.sa);
+	const struct net_ifaddr *a = entry_a, *b = entry_b;
+	const struct net_iface *ia = net_list_iface(list, a), *ib = net_list_iface(list, b);
 	int ret;
 
-	if ((ret = order(a_last, b_last)) ||
+	if ((ret = order(!ia->up, !ib->up)) ||
+	    (ret = order(reach_of(a), reach_of(b))) ||
+	    (ret = order(ia->kind, ib->kind)) ||
+	    (ret = order(ib->speed, ia->speed)) ||
+	    (ret = order(!ia->uplink, !ib->uplink)) ||
 	    (ret = order(a->addr.sa.sa_family != AF_INET, b->addr.sa.sa_family != AF_INET)) ||
+	    (ret = order(ia->index, ib->index)) ||
 	    (ret = order(a->temporary, b->temporary)))
 		return ret;
 	return order(a->pos, b->pos);
-}
-
-static int cmp_entry(const void *a, const void *b, void *list)
-{
-	int ret;
-
-	ret = cmp_iface(net_list_iface(list, a), net_list_iface(list, b));
-	return ret ? ret : cmp_addr(a, b);
 }
 
 void net_list_rank(struct net_list *list)

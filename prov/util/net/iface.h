@@ -104,10 +104,10 @@ void net_list_judge(struct net_list *list);
 
 /* net_list_rank - sort list->addr by preference.  Pure, total, deterministic.
  *
- * Interfaces: up before down; then in the order of enum net_kind (so loopback is the last
- * usable one and precedes all that are down); then the faster; then the uplink; then by index.
- * On one interface: IPv4 before IPv6, but link-local and deprecated addresses behind both,
- * temporary ones behind permanent ones; then the kernel's order.
+ * One order over the addresses of all interfaces: link up before down; then an address of a
+ * network before a link-local or deprecated one, and loopback addresses last, so that they
+ * precede all that are down; then in the order of enum net_kind; then the faster; then the
+ * uplink; then IPv4 before IPv6; then by index; temporary behind permanent; the kernel's order.
  */
 void net_list_rank(struct net_list *list);
 

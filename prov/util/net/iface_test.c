@@ -91,8 +91,8 @@ static void test_laptop(void **state)
 
 	make_laptop(&list);
 	assert_string_equal(order_of(&list),
-		"wlan0=192.168.1.5 wlan0=2001:db8::5 wlan0=fe80::5 tailscale0=100.100.1.1 "
-		"docker0=172.17.0.1 veth1=fe80::6 lo=127.0.0.1 lo=::1 enp3s0=192.168.9.5");
+		"wlan0=192.168.1.5 wlan0=2001:db8::5 tailscale0=100.100.1.1 docker0=172.17.0.1 "
+		"wlan0=fe80::5 veth1=fe80::6 lo=127.0.0.1 lo=::1 enp3s0=192.168.9.5");
 	net_list_free(&list);
 }
 
