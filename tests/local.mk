@@ -64,9 +64,11 @@ runtime_tests = \
 	tests/runtimes/nvshmem tests/runtimes/ompi_btl tests/runtimes/ompi_mtl \
 	tests/runtimes/oneccl tests/runtimes/sos tests/runtimes/unattended
 if HAVE_CMOCKA
-check_PROGRAMS += $(runtime_tests)
-TESTS += $(runtime_tests)
+check_PROGRAMS += $(runtime_tests) tests/hosts/wildcard
+TESTS += $(runtime_tests) tests/hosts/wildcard
 endif
+tests_hosts_wildcard_SOURCES = tests/hosts/wildcard.c $(runtimes_common)
+tests_hosts_wildcard_LDADD = $(runtimes_libs)
 tests_runtimes_aws_ofi_nccl_SOURCES = tests/runtimes/aws_ofi_nccl.c $(runtimes_common)
 tests_runtimes_aws_ofi_nccl_LDADD = $(runtimes_libs)
 tests_runtimes_chapel_SOURCES = tests/runtimes/chapel.c $(runtimes_common)

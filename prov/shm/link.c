@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "channel/hold.h"
 #include "engine/api.h"
 #include "channel/select.h"
+#include "net/iface.h"
 #include "name.h"
 #include "rma.h"
 
@@ -203,6 +205,29 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 
 /* ---- peers and packets ----------------------------------------------------------------------- */
 
+/* log_absent - an address of this host at which nothing has a socket for shared memory.  The
+ * interfaces are read only where the line is wanted.
+ */
+static void log_absent(struct chan *chan)
+{
+	const struct chan_link *main = chan->link->main;
+	const union net_sa *sa = eng_peer_addr(chan_peer(chan));
+	char text[CHAN_TEXT_MAX];
+	struct net_list list;
+	bool here;
+
+	if (!fi_log_enabled(main->prov, FI_LOG_INFO, FI_LOG_EP_CTRL) || net_list_recent(&list))
+		return;
+	here = net_addr_is_loopback(&sa->sa) || net_list_find(&list, &sa->sa);
+	net_list_free(&list);
+	if (here)
+		CHAN_INFO(main, "%s is on this host, but is reached over %s: no endpoint for shared "
+			  "memory has that address; one that is bound to the wildcard address is "
+			  "found at the address that its fi_getname() returns, and one of another "
+			  "library or network namespace is not found\n",
+			  chan_peer_text(chan, text), main->base.ops->name);
+}
+
 /* peer_get - a link beside another one fails at once where no process has a socket with the
  * peer's address; the endpoint's own link is tried next.
  */
@@ -222,8 +247,12 @@ static int peer_get(struct eng_link *base, struct eng_peer *peer)
 	if (chan->state != CHAN_IDLE)
 		return 0;
 	ret = chan_try(chan);
-	if (!ret || ret == -FI_ECONNREFUSED)
+	if (!ret)
+		return 0;
+	if (ret == -FI_ECONNREFUSED) {
+		log_absent(chan);
 		return ret;
+	}
 	advice = shm_connect_advice(chan, -ret);
 	CHAN_INFO(chan->link, "%s is on this host, but no shared memory is set up with it: %s%s%s\n",
 		  chan_peer_text(chan, text), fi_strerror(-ret), advice ? "; " : "",

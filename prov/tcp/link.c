@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/api.h"
@@ -33,6 +34,8 @@ static int set_addr(struct tcp_link *link, const struct fi_info *info, bool list
 		TCP_WARN(link->conf, "src_addr of the endpoint's fi_info is no IP address\n");
 		return -FI_EINVAL;
 	}
+	if (info->domain_attr && info->domain_attr->name)
+		snprintf(link->iface, sizeof(link->iface), "%s", info->domain_attr->name);
 	if (listens && !net_addr_len(&link->addr.sa))
 		net_addr_any(info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 : AF_INET, &link->addr);
 	link->name = link->addr;

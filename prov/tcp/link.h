@@ -7,6 +7,7 @@
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
 
+#include <net/if.h>
 #include <sys/resource.h>
 
 #include "channel/chan.h"
@@ -31,6 +32,7 @@ struct tcp_link {
 	bool tags;			/* NET_PROTO_TCP_TAGS (net/opt.h) */
 	union net_sa addr;		/* bound address; family AF_UNSPEC: none */
 	union net_sa name;		/* the same as peers know it: never the wildcard */
+	char iface[IF_NAMESIZE];	/* the domain's, at which a wildcard address is named */
 	struct list conns;		/* struct tcp_conn by node: all, in any state */
 	struct tcp_listener listener;
 };

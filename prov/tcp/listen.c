@@ -237,7 +237,7 @@ int tcp_listener_bind(struct tcp_link *link)
 	}
 	link->listener.base.src.fd = fd;
 	/* peers know the endpoint by one address, whichever of the host's they connect to */
-	if (net_name(&link->addr.sa, NULL, &link->name))
+	if (net_name(&link->addr.sa, link->iface[0] ? link->iface : NULL, &link->name))
 		link->name = link->addr;
 	return 0;
 }

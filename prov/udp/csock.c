@@ -30,7 +30,7 @@ static int csock_open(struct udp_ep *ep, const union net_sa *to)
 	ep->csock.fd = fd;
 	if (ep->trains)
 		udp_train_setup(&ep->csock);
-	ret = udp_sock_bind_shared(ep, fd, &ep->name);
+	ret = udp_sock_bind_shared(ep, fd, &ep->bound);
 	if (ret) {
 		close(fd);
 		ep->csock.fd = -1;

@@ -11,6 +11,7 @@
 
 #include "info/getinfo.h"
 
+#include "net/name.h"
 #include "net/opt.h"
 #include "net/tclass.h"
 #include "ep.h"
@@ -75,7 +76,9 @@ static int sock_bind(struct udp_ep *ep, const union net_sa *name)
 	if (ep->sock.fd >= 0)
 		close(ep->sock.fd);
 	ep->sock.fd = fd;
-	ep->name = bound;
+	ep->bound = bound;
+	if (net_name(&bound.sa, ep->base.info->domain_attr->name, &ep->name))
+		ep->name = bound;
 	sock_setup(ep, fd);
 	return 0;
 }

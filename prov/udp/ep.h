@@ -118,7 +118,7 @@ struct udp_ep {
 	struct obj_ep base;	/* first */
 	struct udp_poller *poller;	/* of the progress group; NULL before fi_enable() */
 	struct udp_sock sock;
-	union net_sa name;	/* what the socket is bound to */
+	union net_sa name;	/* by which peers reach it: never the wildcard */
 	unsigned ifindex;	/* interface for multicast; 0: chosen by the system */
 	size_t max_msg;		/* longest payload */
 	size_t max_inject;
@@ -155,6 +155,8 @@ struct udp_ep {
 	struct udp_mc **groups;	/* by slot; NULL: free */
 	unsigned group_cnt;	/* slots */
 	uint32_t group_seq;	/* so that the address of a new group differs from that of an old one */
+
+	union net_sa bound;	/* what the socket is bound to */
 
 	uint64_t dropped[UDP_WIRE_CNT];	/* framed: received datagrams that were not messages, by
 					 * reason */

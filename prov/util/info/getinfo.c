@@ -70,9 +70,7 @@ static void offer_make(struct offer *offer, const struct query *q, const struct 
 		offer->fabric.prov_version = prov->version;
 	offer->info.addr_format = net_addr_format(&cand->src.sa);
 	offer->info.src_addr = &cand->src;
-	/* a datagram endpoint's address is the one it is bound to, so it is never the wildcard */
-	if ((tmpl->ep_attr->type == FI_EP_DGRAM || q->np->concrete) &&
-	    net_addr_is_any(&cand->src.sa)) {
+	if (q->np->concrete && net_addr_is_any(&cand->src.sa)) {
 		offer->src = cand->addr->addr;
 		net_addr_set_port(&offer->src.sa, net_addr_port(&cand->src.sa));
 		offer->info.src_addr = &offer->src;

@@ -205,6 +205,18 @@ int layer_getinfo(const struct layer *layer, uint32_t version, const char *node,
 
 /* ---- the endpoint below -------------------------------------------------------------- */
 
+/* keep_wildcard - the interface is named, so an address of it replaces the wildcard that the program
+ * was offered, and binds to.
+ */
+static int keep_wildcard(const struct fi_info *info, struct fi_info *lower)
+{
+	if (!info->src_addr || !net_addr_len(info->src_addr) || !net_addr_is_any(info->src_addr))
+		return 0;
+	free(lower->src_addr);
+	lower->src_addr = NULL;
+	return copy_addr(&lower->src_addr, &lower->src_addrlen, info->src_addr, info->src_addrlen);
+}
+
 int layer_lower_info(const struct layer *layer, const struct fi_info *info,
 		     struct fi_info **lower_p)
 {
@@ -222,6 +234,8 @@ int layer_lower_info(const struct layer *layer, const struct fi_info *info,
 		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL,
 				 OFI_CORE_PROV_ONLY, asked, lower_p);
 	}
+	if (!ret)
+		ret = keep_wildcard(info, *lower_p);
 	if (ret)
 		FI_WARN(layer->prov, FI_LOG_EP_CTRL, "the provider below %s has no endpoint at the "
 			"requested address or interface: %s\n", layer->prov->name,
