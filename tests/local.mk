@@ -8,6 +8,7 @@ dist_noinst_SCRIPTS += quickstart .ci/run tests/limit
 # whatever depends on the list would run the tests, from within the tests.
 dist-hook:
 	cp -p $(top_srcdir)/check $(distdir)/
+	$(SHELL) $(srcdir)/src/base/release.sh $(srcdir) > $(distdir)/.commit
 EXTRA_DIST += README.md GLOSSARY.md
 
 # Names of all tests, one a line, for ./check.

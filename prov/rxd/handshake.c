@@ -42,6 +42,9 @@ static struct rxd_hello hello_of(struct rxd_conn *conn)
 		.window = rxd_rx_window(conn),
 		.dgram_max = (uint32_t) link->dg->dgram_max,
 		.engine = WIRE_VERSION,
+		.engine_oldest = WIRE_OLDEST,
+		.oldest = RXD_OLDEST,
+		.release = rxd_release_of(release_ours()),
 		.kind = (uint8_t) rxd_link_kind(link),
 		.addr_len = (uint8_t) link->base.addr_len,
 	};
@@ -142,23 +145,25 @@ static void cookie_send(struct rxd_link *link, const struct rxd_hello *hello)
 
 /* ---- versions ----------------------------------------------------------------------- */
 
-#define VERSION_TEXT 160
+static bool version_agrees(const struct rxd_pkt *pkt)
+{
+	struct chan_version ours = chan_version_ours(RXD_VERSION, RXD_OLDEST);
+
+	return chan_version_agree(&ours, &pkt->version, NULL);
+}
 
 /* version_text - the difference as a clause, for the log. */
-static const char *version_text(struct chan_version theirs, char buf[VERSION_TEXT])
+static const char *version_text(struct chan_version theirs, char buf[CHAN_VERSION_TEXT_MAX])
 {
-	struct chan_version ours = chan_version_ours(RXD_VERSION);
+	struct chan_version ours = chan_version_ours(RXD_VERSION, RXD_OLDEST);
 
-	snprintf(buf, VERSION_TEXT, "it speaks version %u of the protocol of ofi_rxd with packets of "
-		 "version %u, this library %u with %u: use the same libfabric release on both sides",
-		 theirs.link, theirs.engine, ours.link, ours.engine);
-	return buf;
+	return chan_version_text(&ours, &theirs, buf);
 }
 
 /* The peer has refused us, or answered, in another version. */
 static void other_version(struct rxd_conn *conn, struct chan_version theirs)
 {
-	char peer[CHAN_TEXT_MAX], text[VERSION_TEXT];
+	char peer[CHAN_TEXT_MAX], text[CHAN_VERSION_TEXT_MAX];
 
 	CHAN_WARN_SPARSE(conn->chan.link, "no connection to %s: %s\n",
 			 chan_peer_text(&conn->chan, peer), version_text(theirs, text));
@@ -311,7 +316,7 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	}
 	if (conn->chan.state != CHAN_CONNECTING || pkt->hello.peer_cid != conn->cid)
 		return;
-	if (!chan_version_same(pkt->version, chan_version_ours(RXD_VERSION)))
+	if (!version_agrees(pkt))
 		other_version(conn, pkt->version);
 	else if (pkt->hello.kind != rxd_link_kind(rxd_conn_link(conn)))
 		rxd_conn_fail(conn, FI_EPROTO, false);
@@ -405,7 +410,7 @@ static void accept_hello(struct rxd_link *link, const struct rxd_hello *hello, u
 
 static void refuse_version(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
-	char peer[CHAN_TEXT_MAX], text[VERSION_TEXT];
+	char peer[CHAN_TEXT_MAX], text[CHAN_VERSION_TEXT_MAX];
 
 	CHAN_WARN_SPARSE(&link->base, "refused a connection from %s: %s\n",
 			 chan_text(&link->base, pkt->hello.addr, pkt->hello.addr_len, peer),
@@ -421,7 +426,7 @@ void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 	/* a reply must not be longer than the HELLO */
 	if (hello->addr_len != link->base.addr_len || link->base.closing)
 		return;
-	if (!chan_version_same(pkt->version, chan_version_ours(RXD_VERSION)))
+	if (!version_agrees(pkt))
 		refuse_version(link, pkt);
 	else if (hello->kind != rxd_link_kind(link) || (link->base.msg && !link->base.base.pep))
 		rxd_refuse_send(link, hello, CHAN_KIND_BAD, NULL, 0);

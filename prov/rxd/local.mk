@@ -89,7 +89,7 @@ rxd_tests = \
 if HAVE_CMOCKA
 check_PROGRAMS += $(rxd_tests)
 TESTS += $(rxd_tests)
-rxd_pure_libs = prov/rxd/librxdlink.la $(CMOCKA_LIBS)
+rxd_pure_libs = prov/rxd/librxdlink.la src/base/libbase.la $(CMOCKA_LIBS)
 prov_rxd_recovery_bbr_test_SOURCES = prov/rxd/recovery/bbr_test.c
 prov_rxd_recovery_bbr_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_recovery_bbr_test_LDADD = $(rxd_pure_libs)
@@ -170,6 +170,6 @@ endif
 # The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxd/test/fuzz_wire
 prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
-	prov/rxd/crc32c.c prov/rxd/crc32c.h
+	prov/rxd/crc32c.c prov/rxd/crc32c.h src/base/release.c
 prov_rxd_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

@@ -41,8 +41,8 @@ static void hello_swap(struct rxd_hello *hello)
 	hello->cookie.stamp = le64toh(hello->cookie.stamp);
 	hello->window = le64toh(hello->window);
 	hello->dgram_max = le32toh(hello->dgram_max);
-	hello->engine = le16toh(hello->engine);
 	hello->data_len = le16toh(hello->data_len);
+	hello->release.commit = le32toh(hello->release.commit);
 }
 
 size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, const void *data)
@@ -57,6 +57,14 @@ size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, con
 	return at + hello->data_len;
 }
 
+struct rxd_release rxd_release_of(struct release release)
+{
+	return (struct rxd_release) {
+		.number = { release.major, release.minor, release.micro },
+		.commit = release.commit,
+	};
+}
+
 /* The versions are in it, so that the log of the peer that is refused can name both. */
 size_t rxd_put_refuse(uint8_t *out, size_t at, enum chan_reason reason, const void *data,
 		      size_t len)
@@ -64,9 +72,13 @@ size_t rxd_put_refuse(uint8_t *out, size_t at, enum chan_reason reason, const vo
 	struct rxd_refuse wire = {
 		.reason = htole16((uint16_t) reason),
 		.data_len = htole16((uint16_t) len),
-		.engine = htole16(WIRE_VERSION),
+		.engine = WIRE_VERSION,
+		.engine_oldest = WIRE_OLDEST,
+		.oldest = RXD_OLDEST,
+		.release = rxd_release_of(release_ours()),
 	};
 
+	wire.release.commit = htole32(wire.release.commit);
 	memcpy(out + at, &wire, sizeof(wire));
 	at += sizeof(wire);
 	if (len)
@@ -146,6 +158,26 @@ static bool good_addr(const uint8_t *addr, size_t len)
 	return len && len <= RXD_ADDR_MAX && all_zero(addr + len, RXD_ADDR_MAX - len);
 }
 
+/* take_version - what a handshake says beside the version in the header. */
+static void take_version(struct rxd_pkt *pkt, uint8_t oldest, uint8_t engine, uint8_t engine_oldest,
+			 struct rxd_release release)
+{
+	pkt->version.engine = engine;
+	pkt->version.link_oldest = oldest;
+	pkt->version.engine_oldest = engine_oldest;
+	pkt->version.release = (struct release) {
+		release.number[0], release.number[1], release.number[2], 0, release.commit,
+	};
+	chan_version_first(&pkt->version, RXD_RANGED);
+}
+
+static void hello_version(struct rxd_pkt *pkt)
+{
+	const struct rxd_hello *hello = &pkt->hello;
+
+	take_version(pkt, hello->oldest, hello->engine, hello->engine_oldest, hello->release);
+}
+
 static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	struct rxd_hello *hello = &pkt->hello;
@@ -172,7 +204,7 @@ static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *
 		return "bits that this version does not define";
 	if ((pkt->type == RXD_WELCOME) != (hello->peer_cid != 0))
 		return "a request that is an answer, too, or the reverse";
-	pkt->version.engine = hello->engine;
+	hello_version(pkt);
 	pkt->data = buf + sizeof(*hello);
 	pkt->len = hello->data_len;
 	return NULL;
@@ -190,13 +222,14 @@ static const char *parse_retry(const uint8_t *buf, size_t size, struct rxd_pkt *
 }
 
 /* Shared with parse_foreign(): reason and version are where every version has them. */
-static void get_refuse(const uint8_t *buf, struct rxd_pkt *pkt, size_t *data_len_p)
+static void get_refuse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt, size_t *data_len_p)
 {
-	struct rxd_refuse refuse;
+	struct rxd_refuse refuse = { 0 };
 
-	memcpy(&refuse, buf, sizeof(refuse));
+	memcpy(&refuse, buf, size < sizeof(refuse) ? size : sizeof(refuse));
 	pkt->reason = le16toh(refuse.reason);
-	pkt->version.engine = le16toh(refuse.engine);
+	refuse.release.commit = le32toh(refuse.release.commit);
+	take_version(pkt, refuse.oldest, refuse.engine, refuse.engine_oldest, refuse.release);
 	*data_len_p = le16toh(refuse.data_len);
 }
 
@@ -211,11 +244,11 @@ static const char *parse_refuse(const uint8_t *buf, size_t size, struct rxd_pkt 
 {
 	if (size < sizeof(struct rxd_refuse))
 		return "a refusal that is cut short";
-	get_refuse(buf, pkt, &pkt->len);
+	get_refuse(buf, size, pkt, &pkt->len);
 	pkt->data = buf + sizeof(struct rxd_refuse);
 	if (pkt->len > RXD_DATA_MAX || size != sizeof(struct rxd_refuse) + pkt->len)
 		return "private data of an impossible length";
-	if (!known_reason(pkt->reason) || !all_zero(pkt->data - 2, 2))
+	if (!known_reason(pkt->reason))
 		return "a refusal for no known reason";
 	return NULL;
 }
@@ -351,14 +384,15 @@ static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt
 
 	pkt->data = buf;
 	pkt->len = 0;
-	if (pkt->type == RXD_HELLO && !pkt->conn && size >= sizeof(pkt->hello)) {
-		memcpy(&pkt->hello, buf, sizeof(pkt->hello));
+	if (pkt->type == RXD_HELLO && !pkt->conn && size >= RXD_HELLO_STABLE) {
+		pkt->hello = (struct rxd_hello) { 0 };
+		memcpy(&pkt->hello, buf, size < sizeof(pkt->hello) ? size : sizeof(pkt->hello));
 		hello_swap(&pkt->hello);
-		pkt->version.engine = pkt->hello.engine;
+		hello_version(pkt);
 		if (pkt->hello.cid && good_addr(pkt->hello.addr, pkt->hello.addr_len))
 			return NULL;
-	} else if (pkt->type == RXD_REFUSE && pkt->conn && size >= sizeof(struct rxd_refuse)) {
-		get_refuse(buf, pkt, &data_len);
+	} else if (pkt->type == RXD_REFUSE && pkt->conn && size >= RXD_REFUSE_STABLE) {
+		get_refuse(buf, size, pkt, &data_len);
 		if (pkt->reason == CHAN_VERSION_BAD)
 			return NULL;
 	}
@@ -379,9 +413,18 @@ static unsigned flags_of(uint8_t type)
 	}
 }
 
+/* speaks_ours - is it the HELLO of a later version, whose sender speaks this one, too? */
+static bool speaks_ours(const uint8_t *buf, size_t size, const struct rxd_pkt *pkt)
+{
+	return pkt->type == RXD_HELLO && pkt->version.link > RXD_VERSION &&
+	       size >= sizeof(struct rxd_hello) &&
+	       buf[offsetof(struct rxd_hello, oldest)] &&
+	       buf[offsetof(struct rxd_hello, oldest)] <= RXD_VERSION;
+}
+
 static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *pkt, size_t *head_p)
 {
-	if (__builtin_expect(pkt->version.link != RXD_VERSION, 0))
+	if (__builtin_expect(pkt->version.link != RXD_VERSION, 0) && !speaks_ours(buf, size, pkt))
 		return parse_foreign(buf, size, pkt);
 	if (pkt->flags & ~flags_of(pkt->type))
 		return "bits that this version does not define";

@@ -28,8 +28,10 @@
  * A DATA packet that is to be acknowledged has a number (RXD_F_PN) that is never
  * used again; one without only acknowledges.
  *
- * All versions have in common: struct rxd_hdr; HELLO as far as its address; and REFUSE.  So a
- * peer of another version is refused with the reason.  The checksum covers all of those two.
+ * All versions have in common: struct rxd_hdr; HELLO as far as its address, from RXD_RANGED on all
+ * of it; and the first bytes of REFUSE.  So a peer of another version is refused with the reason.
+ * The checksum covers all of those two.  HELLO is sent in the newest version of its sender; what
+ * answers it, and all that follows, is in the newest that both speak.
  *
  * The checksum, CRC-32C, covers the header and what stands before the stream's
  * bytes, and with RXD_F_SUM those too.
@@ -51,7 +53,9 @@
 #include "channel/handshake.h"
 #include "engine/wire.h"
 
-#define RXD_VERSION 3		/* up to 127 */
+#define RXD_VERSION 4		/* up to 127 */
+#define RXD_OLDEST 4		/* that is spoken, too */
+#define RXD_RANGED 4		/* the first whose handshake says the oldest, and the release */
 #define RXD_MARK 0x80		/* in the first byte, with the version */
 #define RXD_FOREIGN_RTS 9	/* the second byte */
 #define RXD_PN_MAX ((UINT64_C(1) << 62) - 1)
@@ -101,6 +105,13 @@ struct rxd_cookie {
 	uint64_t stamp;		/* when, in the maker's own units */
 };
 
+/* The release of the sender's library. */
+struct rxd_release {
+	uint8_t number[3];	/* major, minor, micro */
+	uint8_t zero;
+	uint32_t commit;
+};
+
 struct rxd_hello {
 	uint64_t cid;		/* the sender's id of the connection */
 	uint64_t peer_cid;	/* WELCOME: of the HELLO that it answers; else 0 */
@@ -109,20 +120,30 @@ struct rxd_hello {
 	struct rxd_cookie cookie;
 	uint64_t window;	/* bytes of stream that may be sent before an acknowledgement */
 	uint32_t dgram_max;	/* longest datagram that the sender can take */
-	uint16_t engine;	/* WIRE_VERSION */
+	uint8_t engine;		/* WIRE_VERSION */
+	uint8_t engine_oldest;	/* that the sender speaks */
 	uint16_t data_len;	/* private data behind */
 	uint8_t kind;		/* enum rxd_kind */
 	uint8_t addr_len;
-	uint8_t zero[6];
+	uint8_t oldest;		/* version of this protocol that the sender speaks */
+	uint8_t zero[5];
 	uint8_t addr[RXD_ADDR_MAX]; /* where the sender is reached; rest 0 */
+	/* ---- the fields above keep their place in every version ---- */
+	struct rxd_release release;
 };
+#define RXD_HELLO_STABLE offsetof(struct rxd_hello, release)
 
 struct rxd_refuse {
 	uint16_t reason;	/* enum chan_reason */
 	uint16_t data_len;	/* private data behind */
-	uint16_t engine;	/* WIRE_VERSION of the sender */
-	uint16_t zero;
+	uint8_t engine;		/* WIRE_VERSION of the sender */
+	uint8_t engine_oldest;
+	uint8_t oldest;
+	uint8_t zero;
+	/* ---- the fields above keep their place in every version ---- */
+	struct rxd_release release;
 };
+#define RXD_REFUSE_STABLE offsetof(struct rxd_refuse, release)
 
 struct rxd_probe {
 	uint64_t cid;		/* the sender's id of the connection */
@@ -153,8 +174,8 @@ struct rxd_range {
 };
 
 _Static_assert(sizeof(struct rxd_hdr) == 24, "wire layout");
-_Static_assert(sizeof(struct rxd_hello) == 136, "wire layout");
-_Static_assert(sizeof(struct rxd_refuse) == 8, "wire layout");
+_Static_assert(sizeof(struct rxd_hello) == 144, "wire layout");
+_Static_assert(sizeof(struct rxd_refuse) == 16, "wire layout");
 _Static_assert(sizeof(struct rxd_probe) == 80, "wire layout");
 _Static_assert(sizeof(struct rxd_ack) == 32, "wire layout");
 _Static_assert(sizeof(struct rxd_range) == 8, "wire layout");
@@ -193,6 +214,9 @@ struct rxd_pkt {
 	const uint8_t *data;
 	size_t len;
 };
+
+/* rxd_release_of - @release as a handshake has it, in host order. */
+struct rxd_release rxd_release_of(struct release release);
 
 /* rxd_parse - validate a datagram.
  *

@@ -45,6 +45,35 @@ static size_t put_data(uint8_t *buf, uint8_t flags)
 	return len + 6;
 }
 
+/* A request of a later version is one of ours if its sender still speaks ours; one of before is read as
+ * far as all versions have it in common, so that its sender is told.
+ */
+static void test_other_requests(void **state)
+{
+	struct rxd_hello hello = a_hello();
+	struct rxd_pkt pkt;
+	uint8_t buf[256];
+	size_t len;
+
+	hello.oldest = RXD_VERSION;
+	hello.engine_oldest = WIRE_VERSION;
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	len = rxd_put_hello(buf, len, &hello, NULL);
+	buf[offsetof(struct rxd_hdr, version)] = RXD_MARK | (RXD_VERSION + 2);
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.version.link, RXD_VERSION + 2);
+	assert_int_equal(pkt.version.link_oldest, RXD_VERSION);
+	assert_int_equal(pkt.hello.window, 1 << 20);
+	/* shorter than ours */
+	buf[offsetof(struct rxd_hdr, version)] = RXD_MARK | (RXD_RANGED - 1);
+	len = sizeof(struct rxd_hdr) + RXD_HELLO_STABLE;
+	rxd_seal(buf, len, NULL, 0);
+	assert_null(rxd_parse(buf, len, &pkt));
+	assert_int_equal(pkt.version.link, RXD_RANGED - 1);
+	assert_int_equal(pkt.version.link_oldest, RXD_RANGED - 1);
+}
+
 static void test_data(void **state)
 {
 	struct rxd_pkt pkt;
@@ -220,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_handshake),
 		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_other_requests),
 		cmocka_unit_test(test_foreign_receiver),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_ranges_do_not_wrap),

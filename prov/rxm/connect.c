@@ -109,11 +109,11 @@ static void apply_limits(struct rxm_conn *conn, const struct rxm_handshake *hs)
 
 static void log_version(struct rxm_link *link, const char *peer, struct chan_version theirs)
 {
-	struct chan_version ours = chan_version_ours(RXM_VERSION);
+	struct chan_version ours = chan_version_ours(RXM_VERSION, RXM_OLDEST);
+	char text[CHAN_VERSION_TEXT_MAX];
 
-	CHAN_WARN_SPARSE(&link->chan, "no connection with %s: it has version %u.%u of the "
-			 "protocol, this library has %u.%u: use the same libfabric release on both "
-			 "sides\n", peer, theirs.link, theirs.engine, ours.link, ours.engine);
+	CHAN_WARN_SPARSE(&link->chan, "no connection with %s: %s\n", peer,
+			 chan_version_text(&ours, &theirs, text));
 }
 
 /* ---- our attempts ------------------------------------------------------------------------- */

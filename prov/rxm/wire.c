@@ -12,21 +12,36 @@
 #include "engine/wire.h"
 
 _Static_assert(RXM_VERSION < 256 && WIRE_VERSION < 256, "each version has a byte");
+_Static_assert(RXM_VERSION - RXM_OLDEST < 16 && WIRE_VERSION - WIRE_OLDEST < 16,
+	       "each distance has four bits");
 
 /* ---- private data ----------------------------------------------------------------- */
+
+static struct chan_version own_version(void)
+{
+	return chan_version_ours(RXM_VERSION, RXM_OLDEST);
+}
 
 /* version_word - both versions of this library, as they are on the wire. */
 static uint16_t version_word(void)
 {
-	struct chan_version ours = chan_version_ours(RXM_VERSION);
+	return RXM_VERSION | WIRE_VERSION << 8;
+}
 
-	return (uint16_t) (ours.link | ours.engine << 8);
+static uint8_t older_byte(void)
+{
+	return (RXM_VERSION - RXM_OLDEST) | (WIRE_VERSION - WIRE_OLDEST) << 4;
 }
 
 /* An old or new version has its two bytes at the same place, so that a refusal can name it. */
-static struct chan_version version_of(uint16_t word)
+static struct chan_version version_of(uint16_t word, uint8_t older)
 {
-	return (struct chan_version) { .link = word & 0xff, .engine = word >> 8 };
+	struct chan_version theirs = { .link = word & 0xff, .engine = word >> 8 };
+
+	theirs.link_oldest = (uint16_t) (theirs.link - (older & 0xf));
+	theirs.engine_oldest = (uint16_t) (theirs.engine - (older >> 4));
+	chan_version_first(&theirs, RXM_RANGED);
+	return theirs;
 }
 
 /* There is no room for an IPv6 address (28 bytes) or an InfiniBand one (FI_SOCKADDR_IB, 48).  Of one
@@ -134,6 +149,7 @@ size_t rxm_handshake_put(uint8_t *out, const struct rxm_handshake *hs)
 	struct rxm_wire_handshake wire = {
 		.mark = htole16(RXM_MARK),
 		.version = htole16(version_word()),
+		.older = older_byte(),
 		.addr_len = (uint8_t) addr_len,
 		.rndvs = hs->rndvs,
 		.credits = htole16(hs->credits),
@@ -157,16 +173,17 @@ static bool fields_possible(const struct rxm_handshake *hs)
 enum chan_reason rxm_handshake_parse(const void *buf, size_t len, struct rxm_handshake *hs)
 {
 	struct rxm_wire_handshake wire = { 0 };
+	struct chan_version ours = own_version();
 
 	memset(hs, 0, sizeof(*hs));
-	if (len < offsetof(struct rxm_wire_handshake, addr_len))
+	if (len < offsetof(struct rxm_wire_handshake, older))
 		return CHAN_MALFORMED;
 	memcpy(&wire, buf, len < sizeof(wire) ? len : sizeof(wire));
 	if (le16toh(wire.mark) != RXM_MARK)
 		return CHAN_MALFORMED;
-	hs->version = version_of(le16toh(wire.version));
+	hs->version = version_of(le16toh(wire.version), wire.older);
 	/* the rest of another version's handshake may lie elsewhere */
-	if (!chan_version_same(hs->version, chan_version_ours(RXM_VERSION)))
+	if (!chan_version_agree(&ours, &hs->version, NULL))
 		return CHAN_VERSION_BAD;
 	if (len < sizeof(wire) || wire.addr_len > len - sizeof(wire) || wire.addr_len > RXM_ADDR_MAX)
 		return CHAN_MALFORMED;
@@ -185,10 +202,14 @@ enum chan_reason rxm_handshake_parse(const void *buf, size_t len, struct rxm_han
 
 size_t rxm_refusal_put(uint8_t *out, enum chan_reason reason)
 {
+	struct release ours = release_ours();
 	struct rxm_wire_refusal wire = {
 		.mark = htole16(RXM_MARK),
 		.version = htole16(version_word()),
 		.reason = htole32(reason),
+		.older = older_byte(),
+		.release = { ours.major, ours.minor, ours.micro },
+		.commit = htole32(ours.commit),
 	};
 
 	memcpy(out, &wire, sizeof(wire));
@@ -197,17 +218,20 @@ size_t rxm_refusal_put(uint8_t *out, enum chan_reason reason)
 
 enum chan_reason rxm_refusal_parse(const void *buf, size_t len, struct chan_version *version_p)
 {
-	struct rxm_wire_refusal wire;
+	struct rxm_wire_refusal wire = { 0 };
 	uint32_t reason;
 
 	/* it may be longer: a connection manager pads private data with zeros */
-	if (len < sizeof(wire))
+	if (len < RXM_REFUSAL_STABLE)
 		return CHAN_OK;
-	memcpy(&wire, buf, sizeof(wire));
+	memcpy(&wire, buf, len < sizeof(wire) ? len : sizeof(wire));
 	reason = le32toh(wire.reason);
 	if (le16toh(wire.mark) != RXM_MARK || reason == CHAN_OK)
 		return CHAN_OK;
-	*version_p = version_of(le16toh(wire.version));
+	*version_p = version_of(le16toh(wire.version), wire.older);
+	version_p->release = (struct release) {
+		wire.release[0], wire.release[1], wire.release[2], 0, le32toh(wire.commit),
+	};
 	return reason < CHAN_REASONS ? reason : CHAN_MALFORMED;
 }
 

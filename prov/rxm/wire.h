@@ -32,16 +32,20 @@
 /* ---- handshakes ----------------------------------------------------------------------- */
 
 #define RXM_MARK 0x7872u	/* "rx" */
-#define RXM_VERSION 3		/* of everything in this file; at most 255 */
+#define RXM_VERSION 4		/* of everything in this file; at most 255 */
+#define RXM_OLDEST 4		/* that is spoken, too */
+#define RXM_RANGED 4		/* the first whose handshake says the oldest */
 #define RXM_ADDR_MAX 64		/* bytes of an address */
 
 /* The private data of a request or an acceptance.  With an IPv6 or InfiniBand address behind it,
  * shortened, it fits into the 55 bytes that provider verbs carries over IP.
- * The place of mark and version is the same in all versions.
+ * The place of mark and version is the same in all versions, from RXM_RANGED on that of all fields.
  */
 struct rxm_wire_handshake {
 	uint16_t mark;
 	uint16_t version;	/* of this protocol; in the high byte that of the engine's */
+	uint8_t older;		/* how many versions before it the sender speaks; in the high four bits
+				 * of the engine's */
 	uint8_t addr_len;	/* bytes of the address behind this; 0 in an acceptance */
 	uint8_t rndvs;		/* rendezvous that the sender accepts at a time */
 	uint16_t credits;	/* receive buffers for messages */
@@ -50,15 +54,20 @@ struct rxm_wire_handshake {
 	uint32_t serial;
 	uint32_t prev;
 } __attribute__((packed));
-_Static_assert(sizeof(struct rxm_wire_handshake) == 28, "room for an InfiniBand address in 55 bytes");
+_Static_assert(sizeof(struct rxm_wire_handshake) == 29, "room for an InfiniBand address in 55 bytes");
 
 /* The private data of a rejection. */
 struct rxm_wire_refusal {
 	uint16_t mark;
 	uint16_t version;
 	uint32_t reason;	/* enum chan_reason */
+	/* ---- the fields above keep their place in every version ---- */
+	uint8_t older;		/* as in struct rxm_wire_handshake */
+	uint8_t release[3];	/* of the sender's library: major, minor, micro */
+	uint32_t commit;	/* of its sources: struct release */
 };
-_Static_assert(sizeof(struct rxm_wire_refusal) == 8, "no padding");
+_Static_assert(sizeof(struct rxm_wire_refusal) == 16, "no padding");
+#define RXM_REFUSAL_STABLE offsetof(struct rxm_wire_refusal, older)
 
 #define RXM_HANDSHAKE_MAX (sizeof(struct rxm_wire_handshake) + RXM_ADDR_MAX)
 

@@ -27,7 +27,7 @@ static void fill(const struct shm_link *link, struct shm_handshake *shake, uint3
 {
 	*shake = (struct shm_handshake) {
 		.magic = SHM_MAGIC,
-		.version = chan_version_ours(SHM_VERSION),
+		.version = chan_version_ours(SHM_VERSION, SHM_OLDEST),
 		.type = type,
 		.seg_size = sizeof(struct shm_seg),
 		.barrier = shm_conf.barrier,
@@ -457,13 +457,14 @@ static void on_request(struct shm_conn *conn, const struct shm_handshake *shake,
 /* on_version - a handshake of another version. */
 static void on_version(struct shm_conn *conn, const struct shm_handshake *shake)
 {
-	struct chan_version ours = chan_version_ours(SHM_VERSION);
+	struct chan_version ours = chan_version_ours(SHM_VERSION, SHM_OLDEST), theirs = shake->version;
 	bool request = conn->state == SHM_CONN_ACCEPTED;
+	char text[CHAN_VERSION_TEXT_MAX];
 
-	CHAN_WARN_SPARSE(&conn->link->base, "%s a process that speaks version %u.%u of the "
-			 "protocol, ours is %u.%u; use the same libfabric release for both\n",
-			 request ? "refused a connection of" : "cannot connect to",
-			 shake->version.link, shake->version.engine, ours.link, ours.engine);
+	chan_version_first(&theirs, SHM_RANGED);
+	CHAN_WARN_SPARSE(&conn->link->base, "no shared memory with process %ld%s: %s\n",
+			 (long) conn->pid, conn->link->local ? ", which is reached over sockets" : "",
+			 chan_version_text(&ours, &theirs, text));
 	if (request)
 		refuse(conn, CHAN_VERSION_BAD);
 	else

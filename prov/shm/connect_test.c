@@ -296,7 +296,7 @@ static bool logged(const char *a, const char *b, const char *c)
 /* A request of another version, of the link or of the engine. */
 static void refuse_version(struct chan_version theirs)
 {
-	struct chan_version ours = chan_version_ours(SHM_VERSION);
+	struct chan_version ours = chan_version_ours(SHM_VERSION, SHM_OLDEST);
 	struct shm_handshake shake = { .magic = SHM_MAGIC, .version = theirs };
 	char key[SHM_KEY_MAX + 1], text[2][32];
 	struct eng_ep *a = ep_at(NULL);
@@ -315,8 +315,8 @@ static void refuse_version(struct chan_version theirs)
 		fake_poll();
 	catch_stop();
 	snprintf(text[0], sizeof(text[0]), "version %u.%u ", theirs.link, theirs.engine);
-	snprintf(text[1], sizeof(text[1]), "ours is %u.%u;", ours.link, ours.engine);
-	assert_true(logged("refused a connection", text[0], text[1]));
+	snprintf(text[1], sizeof(text[1]), " with %u.%u ", ours.link, ours.engine);
+	assert_true(logged("no shared memory with process", text[0], text[1]));
 	assert_int_equal(shm_handshake_recv(fd, &shake, &fds), 0);
 	assert_int_equal(shake.type, SHM_REFUSE);
 	assert_int_equal(shake.reason, CHAN_VERSION_BAD);
@@ -326,11 +326,12 @@ static void refuse_version(struct chan_version theirs)
 
 static void a_request_of_another_version_is_refused(void **state)
 {
-	struct chan_version other = chan_version_ours(SHM_VERSION + 1);
+	struct chan_version other = chan_version_ours(SHM_VERSION + 1, SHM_OLDEST + 1);
 
 	refuse_version(other);
-	other = chan_version_ours(SHM_VERSION);
+	other = chan_version_ours(SHM_VERSION, SHM_OLDEST);
 	other.engine++;
+	other.engine_oldest++;
 	refuse_version(other);
 }
 
@@ -339,7 +340,7 @@ static void a_request_of_another_version_is_refused(void **state)
  */
 static void a_request_is_seen_soon_by_a_process_that_seldom_runs(void **state)
 {
-	struct shm_handshake shake = { .magic = SHM_MAGIC, .version = chan_version_ours(SHM_VERSION + 1) };
+	struct shm_handshake shake = { .magic = SHM_MAGIC, .version = chan_version_ours(SHM_VERSION + 1, SHM_OLDEST + 1) };
 	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
 	struct eng_peer *ab = peer_at(a, b);
 	char key[SHM_KEY_MAX + 1];
@@ -374,7 +375,7 @@ static void a_peer_of_another_version_is_reported_once(void **state)
 {
 	struct shm_handshake shake = {
 		.magic = SHM_MAGIC,
-		.version = chan_version_ours(SHM_VERSION),
+		.version = chan_version_ours(SHM_VERSION, SHM_OLDEST),
 		.type = SHM_REFUSE,
 		.reason = CHAN_VERSION_BAD,
 	};
@@ -386,6 +387,7 @@ static void a_peer_of_another_version_is_reported_once(void **state)
 	pid_t pid;
 
 	shake.version.engine += 3;
+	shake.version.engine_oldest += 3;
 	listener = shm_listen_open(&fake_scope, "other-version");
 	assert_true(listener >= 0);
 	peer = fake_peer(a, &addr);
@@ -396,7 +398,7 @@ static void a_peer_of_another_version_is_reported_once(void **state)
 	FAKE_UNTIL(1000, peer->down);
 	catch_stop();
 	snprintf(text, sizeof(text), "version %u.%u ", shake.version.link, shake.version.engine);
-	assert_true(logged("cannot connect to", text, "ours is"));
+	assert_true(logged("no shared memory with process", text, "and this is libfabric"));
 	assert_int_equal(peer->err, FI_EPROTO);
 	assert_int_equal(peer->down, 1);
 	assert_int_equal(peer->lost_cnt, 1);

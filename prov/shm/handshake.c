@@ -72,9 +72,11 @@ static struct shm_fds take_fds(struct msghdr *msg)
 /* The versions come first: nothing behind them is known of a handshake of another version. */
 int shm_handshake_check(const struct shm_handshake *shake, size_t len)
 {
-	if (len < offsetof(struct shm_handshake, type) || shake->magic != SHM_MAGIC)
+	struct chan_version ours = chan_version_ours(SHM_VERSION, SHM_OLDEST);
+
+	if (len < SHM_HANDSHAKE_STABLE || shake->magic != SHM_MAGIC)
 		return -FI_EPROTO;
-	if (!chan_version_same(shake->version, chan_version_ours(SHM_VERSION)))
+	if (!chan_version_agree(&ours, &shake->version, NULL))
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(*shake) || shake->type < SHM_REQUEST || shake->type > SHM_REFUSE ||
 	    shake->bell > SHM_BELLS || shake->addr_len > SHM_ADDR_MAX || shake->to_len > SHM_ADDR_MAX)

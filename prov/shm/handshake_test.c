@@ -19,7 +19,7 @@ static struct shm_handshake valid(uint32_t type)
 {
 	return (struct shm_handshake) {
 		.magic = SHM_MAGIC,
-		.version = chan_version_ours(SHM_VERSION),
+		.version = chan_version_ours(SHM_VERSION, SHM_OLDEST),
 		.type = type,
 		.reason = type == SHM_REFUSE ? CHAN_BUSY : CHAN_OK,
 		.seg_size = sizeof(struct shm_seg),
@@ -85,6 +85,7 @@ static void another_version_is_told_apart(void **state)
 	struct shm_handshake shake = valid(SHM_REQUEST);
 
 	shake.version.link++;
+	shake.version.link_oldest++;
 	shake.type = 99;
 	assert_int_equal(check(shake), -FI_ENOPROTOOPT);
 	assert_int_equal(shm_handshake_check(&shake, 8), -FI_ENOPROTOOPT);

@@ -43,6 +43,7 @@
 #define SHM_WIRE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "channel/handshake.h"
@@ -211,6 +212,8 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
 #define SHM_VERSION 10
+#define SHM_OLDEST SHM_VERSION	/* others are refused: both processes run on one host */
+#define SHM_RANGED 10		/* the first whose handshake says the oldest, and the release */
 #define SHM_ADDR_MAX 128	/* address of an endpoint */
 
 enum shm_handshake_type {
@@ -219,8 +222,8 @@ enum shm_handshake_type {
 	SHM_REFUSE,		/* @reason says why; neither */
 };
 
-/* One message on the socket; see handshake.h.  The fields before @type are the same in
- * all versions.
+/* One message on the socket; see handshake.h.  The first SHM_HANDSHAKE_STABLE bytes are the same
+ * in all versions, from SHM_RANGED on all before @type.
  */
 struct shm_handshake {
 	uint32_t magic;
@@ -229,6 +232,7 @@ struct shm_handshake {
 	uint32_t reason;	/* REFUSE: enum chan_reason */
 	uint32_t seg_size;	/* sizeof(struct shm_seg) */
 	uint32_t barrier;	/* 1: the sender's process takes part in expedited barriers */
+	uint32_t zero;
 	struct chan_id id;
 	uint64_t probe_addr;	/* where the sender has @probe in its memory */
 	uint64_t probe;
@@ -239,6 +243,9 @@ struct shm_handshake {
 	char to[SHM_ADDR_MAX];
 };
 
-_Static_assert(sizeof(struct shm_handshake) == 72 + 2 * SHM_ADDR_MAX, "no holes");
+/* Magic number, and newest version of link and engine: of these every version has the place. */
+#define SHM_HANDSHAKE_STABLE 8
+_Static_assert(offsetof(struct shm_handshake, version.link_oldest) == SHM_HANDSHAKE_STABLE, "no holes");
+_Static_assert(sizeof(struct shm_handshake) == 88 + 2 * SHM_ADDR_MAX, "no holes");
 
 #endif

@@ -71,7 +71,7 @@ void tcp_common_write(struct tcp_conn *conn, const struct tcp_hello *hello, cons
 	struct tcp_cm_msg msg = {
 		.type = type_of(hello),
 		.marked = marked && !rdm,
-		.version = chan_version_ours(TCP_WIRE_VERSION),
+		.version = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST),
 		.serial = hello->serial,
 	};
 
@@ -92,11 +92,13 @@ bool tcp_common_came(const struct tcp_conn *conn)
 	return conn->handshake->have && conn->handshake->in[0] == TCP_CM_VERSION;
 }
 
-/* has_mark - is it a request of a MSG endpoint of this library, which has our version? */
+/* has_mark - is it a request of a MSG endpoint of this library, which speaks a version of ours? */
 static bool has_mark(const struct tcp_conn *conn, const struct tcp_cm_msg *msg)
 {
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST);
+
 	return msg->marked && conn->link->conf->wire != TCP_FORMAT_COMPATIBLE &&
-	       chan_version_same(msg->version, chan_version_ours(TCP_WIRE_VERSION));
+	       chan_version_agree(&ours, &msg->version, NULL);
 }
 
 /* has_hello - is it a request of an RDM endpoint of this library, which has our version?

@@ -113,13 +113,11 @@ static void log_handshake(struct tcp_conn *conn, const char *what)
 
 static void log_version(struct tcp_conn *conn, struct chan_version theirs, const char *what)
 {
-	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION);
-	char text[NET_ADDR_TEXT_MAX];
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST);
+	char peer[NET_ADDR_TEXT_MAX], text[CHAN_VERSION_TEXT_MAX];
 
-	TCP_WARN_SPARSE(conn->link->conf, "%s %suses version %u.%u of the libfabric tcp protocol, "
-			"ours is %u.%u: use the same libfabric release on both sides\n",
-			net_addr_text(&conn->peer.sa, text), what, theirs.link, theirs.engine,
-			ours.link, ours.engine);
+	TCP_WARN_SPARSE(conn->link->conf, "%s %s: %s\n", net_addr_text(&conn->peer.sa, peer), what,
+			chan_version_text(&ours, &theirs, text));
 }
 
 /* start_waiting - wait for the connection, or for HELLO.  On an error @conn is closed. */
@@ -303,7 +301,7 @@ static void on_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	} else if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_REFUSE) {
 		conn->wireup->refused(conn, hello, data);
 	} else if (verdict == TCP_HELLO_VERSION) {
-		log_version(conn, hello->version, "");
+		log_version(conn, hello->version, "refused, or answered in another version");
 		tcp_conn_fail(conn, FI_EPROTO, false);
 	} else {
 		log_handshake(conn, "did not answer as a libfabric tcp endpoint does: is it "
@@ -413,7 +411,7 @@ static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	if (verdict == TCP_HELLO_FOREIGN) {
 		on_foreign(conn);
 	} else if (verdict == TCP_HELLO_VERSION) {
-		log_version(conn, hello->version, "was refused: it ");
+		log_version(conn, hello->version, "was refused");
 		tcp_conn_refuse(conn, CHAN_VERSION_BAD, NULL, 0);
 	} else if (verdict == TCP_HELLO_BAD || !is_request(conn, hello)) {
 		log_handshake(conn, "was refused: its handshake has impossible fields");

@@ -56,7 +56,7 @@ static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
 /* The structure is zeroed first: bytes that this version does not use are 0 on the wire. */
 void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 {
-	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION);
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST);
 	struct tcp_wire_hello w = {
 		.magic = TCP_WIRE_MAGIC,
 		.type = (uint8_t) hello->type,
@@ -65,7 +65,11 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 		.lanes = hello->lanes,
 		.lane = hello->lane,
 		.engine = (uint8_t) ours.engine,
-		.version = htobe16(ours.link),
+		.engine_oldest = (uint8_t) ours.engine_oldest,
+		.version = (uint8_t) ours.link,
+		.oldest = (uint8_t) ours.link_oldest,
+		.release = { ours.release.major, ours.release.minor, ours.release.micro },
+		.commit = htobe32(ours.release.commit),
 		.size = htobe16(TCP_WIRE_HELLO_SIZE),
 		.data_len = htobe16(hello->data_len),
 		.reason = htobe32(hello->reason),
@@ -105,6 +109,20 @@ static enum tcp_hello_verdict check_fields(const struct tcp_wire_hello *w)
 	return TCP_HELLO_OK;
 }
 
+static struct chan_version version_of(const struct tcp_wire_hello *w)
+{
+	struct chan_version theirs = {
+		.link = w->version,
+		.engine = w->engine,
+		.link_oldest = w->oldest,
+		.engine_oldest = w->engine_oldest,
+		.release = { w->release[0], w->release[1], w->release[2], 0, be32toh(w->commit) },
+	};
+
+	chan_version_first(&theirs, TCP_WIRE_RANGED);
+	return theirs;
+}
+
 /* In the order in which fields can be trusted: the magic number byte by byte, so that another
  * protocol is found out with its first byte; the versions, which keep their place; then the rest.
  */
@@ -112,6 +130,7 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 				       struct tcp_hello *hello_p)
 {
 	size_t known = have < TCP_WIRE_MAGIC_LEN ? have : TCP_WIRE_MAGIC_LEN;
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST);
 	struct tcp_wire_hello w = { .type = 0 };
 	struct tcp_hello h = { .type = 0 };
 
@@ -123,8 +142,8 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	h.type = w.type;
 	h.kind = w.kind;
 	h.reason = be32toh(w.reason);
-	h.version = (struct chan_version) { be16toh(w.version), w.engine };
-	if (!chan_version_same(h.version, chan_version_ours(TCP_WIRE_VERSION))) {
+	h.version = version_of(&w);
+	if (!chan_version_agree(&ours, &h.version, NULL)) {
 		*hello_p = h;
 		return TCP_HELLO_VERSION;
 	}

@@ -29,7 +29,7 @@ static struct tcp_hello sample(uint16_t data_len)
 	struct tcp_hello hello = {
 		.type = TCP_WIRE_HELLO,
 		.kind = TCP_WIRE_RDM,
-		.version = chan_version_ours(TCP_WIRE_VERSION),
+		.version = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST),
 		.data_len = data_len,
 		.epoch = 0x1122334455667788,
 		.serial = 7,
@@ -134,11 +134,17 @@ static void another_version_can_still_be_told_why(void **state)
 	hello.type = TCP_WIRE_REFUSE;
 	hello.reason = CHAN_VERSION_BAD;
 	tcp_hello_pack(&hello, buf);
-	buf[offsetof(struct tcp_wire_hello, version) + 1] = 9;
+	buf[offsetof(struct tcp_wire_hello, version)] = buf[offsetof(struct tcp_wire_hello, oldest)] = 9;
 	buf[offsetof(struct tcp_wire_hello, size) + 1] = 200;	/* longer in that version */
 	assert_int_equal(tcp_hello_parse(buf, TCP_WIRE_STABLE, &got), TCP_HELLO_VERSION);
 	assert_int_equal(got.type, TCP_WIRE_REFUSE);
 	assert_int_equal(got.reason, CHAN_VERSION_BAD);
+	/* a later one that speaks ours, too, is no other */
+	write_sample(buf, 0);
+	buf[offsetof(struct tcp_wire_hello, version)] = 9;
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_OK);
+	assert_int_equal(got.version.link, 9);
+	assert_int_equal(got.version.link_oldest, TCP_WIRE_OLDEST);
 }
 
 /* The link's version is ours, that of the packets which it will carry is not. */
@@ -150,9 +156,10 @@ static void another_engine_version_is_no_match(void **state)
 	write_sample(buf, 0);
 	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_OK);
 	buf[offsetof(struct tcp_wire_hello, engine)]++;
+	buf[offsetof(struct tcp_wire_hello, engine_oldest)]++;
 	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_VERSION);
 	assert_int_equal(got.version.link, TCP_WIRE_VERSION);
-	assert_int_equal(got.version.engine, (uint8_t) (chan_version_ours(0).engine + 1));
+	assert_int_equal(got.version.engine, (uint8_t) (chan_version_ours(0, 0).engine + 1));
 }
 
 static void other_protocols_are_identified(void **state)

@@ -228,13 +228,15 @@ static void other_protocols_are_refused(void **state)
 	assert_int_equal(len, 0);
 
 	tcp_hello_pack(&hello, handshake);
-	handshake[offsetof(struct tcp_wire_hello, version) + 1] = 77;
+	handshake[offsetof(struct tcp_wire_hello, version)] = 77;
+	handshake[offsetof(struct tcp_wire_hello, oldest)] = 77;
 	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_VERSION_BAD);
 
 	/* the same link version, but another version of the engine's packets */
 	tcp_hello_pack(&hello, handshake);
 	handshake[offsetof(struct tcp_wire_hello, engine)]++;
+	handshake[offsetof(struct tcp_wire_hello, engine_oldest)]++;
 	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_VERSION_BAD);
 

@@ -10,7 +10,7 @@
  *
  * A handshake packet is a struct tcp_wire_hello, big-endian, followed by data_len bytes of
  * private data (HELLO, WELCOME, and REFUSE by a program) or of text for the log (REFUSE by
- * the library).  The first 24 bytes keep their place and meaning in every version of this
+ * the library).  The first 32 bytes keep their place and meaning in every version of this
  * protocol, so that a refusal can always be read; size and data_len tell where the packet
  * ends, whatever its version.
  *
@@ -39,10 +39,12 @@
 /* The first byte begins no text, no TLS record and no version number. */
 #define TCP_WIRE_MAGIC		"\xfa" "bric" "\x00\r\n"
 #define TCP_WIRE_MAGIC_LEN	8
-#define TCP_WIRE_VERSION	3
+#define TCP_WIRE_VERSION	4
+#define TCP_WIRE_OLDEST		4	/* that is spoken, too */
+#define TCP_WIRE_RANGED		4	/* the first whose handshake says the oldest, and the release */
 
 #define TCP_WIRE_DATA_MAX	512	/* private data or text behind a handshake packet */
-#define TCP_WIRE_STABLE		24	/* bytes at the front that never change */
+#define TCP_WIRE_STABLE		32	/* bytes at the front that never change */
 
 enum tcp_wire_type {
 	TCP_WIRE_HELLO = 1,
@@ -85,7 +87,8 @@ struct tcp_wire_addr {
 /* Big-endian. */
 struct tcp_wire_hello {
 	uint8_t magic[TCP_WIRE_MAGIC_LEN];
-	uint16_t version;
+	uint8_t oldest;		/* version that the sender speaks; 0 before TCP_WIRE_RANGED */
+	uint8_t version;	/* the newest that it speaks */
 	uint16_t size;		/* of this structure */
 	uint8_t type;		/* enum tcp_wire_type */
 	uint8_t kind;		/* enum tcp_wire_kind */
@@ -95,6 +98,9 @@ struct tcp_wire_hello {
 	uint8_t lanes;		/* RDM: most connections over which the sender would stripe payload */
 	uint8_t lane;		/* HELLO: number of this connection among them; 0: the first */
 	uint8_t engine;		/* version of the engine's packets (engine/wire.h) */
+	uint8_t engine_oldest;	/* that the sender speaks */
+	uint8_t release[3];	/* of the sender's library: major, minor, micro */
+	uint32_t commit;	/* of its sources: struct release */
 	/* ---- the fields above keep their place in every version ---- */
 	uint64_t epoch;		/* random, for the lifetime of the endpoint: a restarted one has another */
 	uint64_t serial;	/* HELLO: number of this attempt, counted by its sender; CHECK: of the
@@ -105,7 +111,7 @@ struct tcp_wire_hello {
 	struct tcp_wire_addr addr; /* where the sender listens */
 };
 
-#define TCP_WIRE_HELLO_SIZE	80
+#define TCP_WIRE_HELLO_SIZE	88
 _Static_assert(sizeof(struct tcp_wire_hello) == TCP_WIRE_HELLO_SIZE, "no padding");
 _Static_assert(offsetof(struct tcp_wire_hello, epoch) == TCP_WIRE_STABLE, "stable part");
 _Static_assert(sizeof(struct tcp_wire_addr) == 24, "no padding");

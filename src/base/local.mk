@@ -25,11 +25,23 @@ src_base_libbase_la_SOURCES = \
 	src/base/relax.h \
 	src/base/thread.h \
 	src/base/provider.h \
+	src/base/release.c \
+	src/base/release.h \
 	src/base/timer.c \
 	src/base/timer.h \
 	src/base/trial.c \
 	src/base/trial.h
-EXTRA_DIST += src/base/README.md src/base/calls.def
+EXTRA_DIST += src/base/README.md src/base/calls.def src/base/release.sh
+
+# The commit of the sources: looked up at each make, written when it has changed.
+BUILT_SOURCES += src/base/commit.h
+CLEANFILES += src/base/commit.h
+PHONY_EXTRA += commit-now
+src/base/release.lo: src/base/commit.h
+src/base/commit.h: commit-now
+	@mkdir -p src/base
+	@printf '#define RELEASE_COMMIT "%s"\n' "`$(SHELL) $(srcdir)/src/base/release.sh $(srcdir)`" > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 base_test_libs = src/base/libbase.la $(CMOCKA_LIBS)
 base_tests = \
@@ -42,6 +54,7 @@ base_tests = \
 	src/base/lock_test \
 	src/base/net_addr_test \
 	src/base/pool_test \
+	src/base/release_test \
 	src/base/timer_test \
 	src/base/trial_test \
 	src/base/verify_test
@@ -70,6 +83,9 @@ src_base_lock_test_LDADD = $(base_test_libs)
 src_base_pool_test_SOURCES = src/base/pool_test.c
 src_base_pool_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_pool_test_LDADD = $(base_test_libs)
+src_base_release_test_SOURCES = src/base/release_test.c
+src_base_release_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_release_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)

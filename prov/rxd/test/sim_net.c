@@ -194,25 +194,35 @@ static unsigned carry_mark(unsigned ecn)
 	return ecn && snet_conf.marks == SNET_MARKS_ALL ? NET_ECN_CE : ecn;
 }
 
-/* Where the engine's version is in a packet; 0: nowhere. */
-static size_t engine_at(uint8_t type)
+/* shift_versions - of a handshake or refusal: those of the engine, or the oldest of the link. */
+static bool shift_versions(uint8_t *data)
 {
-	if (type == RXD_HELLO || type == RXD_WELCOME)
-		return sizeof(struct rxd_hdr) + offsetof(struct rxd_hello, engine);
-	return type == RXD_REFUSE ? sizeof(struct rxd_hdr) + offsetof(struct rxd_refuse, engine) : 0;
+	uint8_t type = data[offsetof(struct rxd_hdr, type)], *body = data + sizeof(struct rxd_hdr);
+	bool hello = type == RXD_HELLO || type == RXD_WELCOME;
+
+	if (!hello && type != RXD_REFUSE)
+		return false;
+	if (!snet_conf.foreign_engine) {
+		body[hello ? offsetof(struct rxd_hello, oldest) :
+			     offsetof(struct rxd_refuse, oldest)] ^= 0x40;
+		return true;
+	}
+	body[hello ? offsetof(struct rxd_hello, engine) : offsetof(struct rxd_refuse, engine)] ^= 0x40;
+	body[hello ? offsetof(struct rxd_hello, engine_oldest) :
+		     offsetof(struct rxd_refuse, engine_oldest)] ^= 0x40;
+	return true;
 }
 
 /* A version that both ends have becomes one that only the sender has. */
 static const uint8_t *translate(const uint8_t *data, size_t len, uint8_t *buf)
 {
-	size_t at = engine_at(data[offsetof(struct rxd_hdr, type)]);
+	bool shifted;
 
 	memcpy(buf, data, len);
+	shifted = shift_versions(buf);
 	if (!snet_conf.foreign_engine)
 		buf[offsetof(struct rxd_hdr, version)] ^= 0x40;
-	else if (at)
-		buf[at] ^= 0x40;
-	else
+	else if (!shifted)
 		return data;
 	rxd_seal(buf, len, NULL, 0);
 	return buf;

@@ -16,8 +16,8 @@ struct head {
 	uint16_t data_len;
 	struct {
 		uint8_t magic[4];
-		uint16_t link;
-		uint16_t engine;
+		uint8_t link_oldest, link;
+		uint8_t engine_oldest, engine;
 		uint32_t zero;
 		uint64_t serial;
 	} __attribute__((packed)) mark;
@@ -38,8 +38,10 @@ void tcp_cm_put(const struct tcp_cm_msg *msg, uint8_t out[TCP_CM_SIZE])
 
 	if (msg->marked) {
 		memcpy(head.mark.magic, MAGIC, sizeof(head.mark.magic));
-		head.mark.link = htobe16(msg->version.link);
-		head.mark.engine = htobe16(msg->version.engine);
+		head.mark.link = (uint8_t) msg->version.link;
+		head.mark.link_oldest = (uint8_t) msg->version.link_oldest;
+		head.mark.engine = (uint8_t) msg->version.engine;
+		head.mark.engine_oldest = (uint8_t) msg->version.engine_oldest;
 		head.mark.serial = htobe64(msg->serial);
 	}
 	memcpy(out, &head, sizeof(head));
@@ -85,8 +87,13 @@ enum tcp_cm_verdict tcp_cm_get(const uint8_t *buf, size_t have, struct tcp_cm_ms
 			  !memcmp(head.mark.magic, MAGIC, sizeof(head.mark.magic)),
 	};
 	if (msg_p->marked) {
-		msg_p->version.link = be16toh(head.mark.link);
-		msg_p->version.engine = be16toh(head.mark.engine);
+		/* the first ones said no oldest: 0 is none that we speak alone */
+		msg_p->version.link = head.mark.link;
+		msg_p->version.link_oldest = head.mark.link_oldest ? head.mark.link_oldest :
+								     head.mark.link;
+		msg_p->version.engine = head.mark.engine;
+		msg_p->version.engine_oldest = head.mark.engine_oldest ? head.mark.engine_oldest :
+									 head.mark.engine;
 		msg_p->serial = be64toh(head.mark.serial);
 	}
 	return TCP_CM_OK;

@@ -10,9 +10,9 @@
  *   24  1 in the byte order of the sender; in a refusal 0
  *   32  private data
  *
- * The mark, big-endian: 4 a magic number, 8 version of the native format, 10 of the engine's
- * packets, 12 zero, 16 serial of the attempt.  It says what a native HELLO says: a listener
- * that recognises it, and has the same versions, answers with a native WELCOME or REFUSE.
+ * The mark, big-endian: 4 a magic number, 8 oldest and newest version of the native format, 10 of the
+ * engine's packets, 12 zero, 16 serial of the attempt.  It says what a native HELLO says: a listener
+ * that recognises it, and has a version in common, answers with a native WELCOME or REFUSE.
  *
  * Pure: no sockets, no clock, no allocation.
  */

@@ -68,9 +68,12 @@ static inline void check_handshake(const uint8_t *data, size_t len)
 	CHECK(all.data_len <= TCP_WIRE_DATA_MAX);
 	CHECK(all.addr.sa.sa_family == AF_UNSPEC || net_addr_len(&all.addr.sa));
 	CHECK(all.type == TCP_WIRE_REFUSE || all.max_payload);
-	/* what we read is what we would have written, padding apart */
+	/* what we read is what we would have written, padding and versions apart */
 	tcp_hello_pack(&all, again);
-	CHECK(!memcmp(data, again, TCP_WIRE_STABLE));
+	CHECK(!memcmp(data, again, TCP_WIRE_MAGIC_LEN));
+	CHECK(!memcmp(data + offsetof(struct tcp_wire_hello, size),
+		      again + offsetof(struct tcp_wire_hello, size),
+		      offsetof(struct tcp_wire_hello, engine) - offsetof(struct tcp_wire_hello, size)));
 	CHECK(!memcmp(data + TCP_WIRE_STABLE, again + TCP_WIRE_STABLE,
 		      offsetof(struct tcp_wire_hello, addr) - TCP_WIRE_STABLE));
 }

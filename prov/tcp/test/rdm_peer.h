@@ -157,11 +157,11 @@ static inline int accepted(void)
 	assert_true(fd >= 0);
 	assert_int_equal(from.sin_addr.s_addr, two.name.sin_addr.s_addr);
 	assert_int_equal(read_bytes(fd, got, 40), 40);
-	marked = got[3] == 88;
+	marked = got[3] == 96;
 	hex_bytes("03000008 0000" HEAD "0100", want);
 	if (marked) {
-		want[3] = 88;
-		assert_int_equal(read_bytes(fd, got + 40, 80), 80);
+		want[3] = 96;
+		assert_int_equal(read_bytes(fd, got + 40, 88), 88);
 		assert_memory_equal(got + 40, "\xfa" "bric", 5);
 	}
 	memcpy(want + 34, &two.name.sin_port, 2);

@@ -4,6 +4,7 @@
 #include "channel/handshake.h"
 
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 
 #include "engine/wire.h"
 
@@ -17,8 +18,8 @@ static const struct {
 	[CHAN_OK] = { FI_EPROTO, "no reason given" },
 	[CHAN_REJECTED] = { FI_ECONNREFUSED, "the application there rejected the connection" },
 	[CHAN_VERSION_BAD] = { FI_EPROTO,
-		"it speaks another version of this library's protocol: use the same libfabric "
-		"release on both sides" },
+		"it speaks no wire version of this release: see its log, and \"Wire versions\" in "
+		"fabric(7)" },
 	[CHAN_KIND_BAD] = { FI_ECONNREFUSED,
 		"the endpoint there is of another type (FI_EP_RDM connects to FI_EP_RDM, "
 		"FI_EP_MSG to a passive endpoint)" },
@@ -37,9 +38,57 @@ static const struct {
 	[CHAN_ENDED] = { FI_ECONNRESET, "the connection has ended there" },
 };
 
-struct chan_version chan_version_ours(uint16_t link)
+struct chan_version chan_version_ours(uint16_t link, uint16_t link_oldest)
 {
-	return (struct chan_version) { .link = link, .engine = WIRE_VERSION };
+	return (struct chan_version) {
+		.link = link,
+		.engine = WIRE_VERSION,
+		.link_oldest = link_oldest,
+		.engine_oldest = WIRE_OLDEST,
+		.release = release_ours(),
+	};
+}
+
+/* newest_common - 0: none. */
+static uint16_t newest_common(uint16_t a, uint16_t a_oldest, uint16_t b, uint16_t b_oldest)
+{
+	uint16_t newest = a < b ? a : b;
+
+	return newest >= a_oldest && newest >= b_oldest ? newest : 0;
+}
+
+bool chan_version_agree(const struct chan_version *ours, const struct chan_version *theirs,
+			struct chan_version *used_p)
+{
+	struct chan_version used = {
+		.link = newest_common(ours->link, ours->link_oldest, theirs->link,
+				      theirs->link_oldest),
+		.engine = newest_common(ours->engine, ours->engine_oldest, theirs->engine,
+					theirs->engine_oldest),
+	};
+
+	if (used_p)
+		*used_p = used;
+	return used.link && used.engine;
+}
+
+static const char *name_of(const struct chan_version *version, char buf[RELEASE_TEXT_MAX])
+{
+	return version->release.major ? release_text(version->release, buf) : "of another release";
+}
+
+const char *chan_version_text(const struct chan_version *ours, const struct chan_version *theirs,
+			      char *buf)
+{
+	char a[RELEASE_TEXT_MAX], b[RELEASE_TEXT_MAX];
+
+	snprintf(buf, CHAN_VERSION_TEXT_MAX, "it runs libfabric %s, which speaks wire version %u.%u "
+		 "(oldest %u.%u), and this is libfabric %s with %u.%u (oldest %u.%u): install on one "
+		 "of the two hosts a release that speaks a version of the other, see \"Wire "
+		 "versions\" in fabric(7)", name_of(theirs, b), theirs->link, theirs->engine,
+		 theirs->link_oldest, theirs->engine_oldest, name_of(ours, a), ours->link,
+		 ours->engine, ours->link_oldest, ours->engine_oldest);
+	return buf;
 }
 
 const char *chan_reason_text(uint32_t reason)

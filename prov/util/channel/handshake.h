@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/release.h"
+
 /* Who sends a handshake. */
 struct chan_id {
 	uint64_t epoch;		/* random, of the endpoint's life: a restarted one has another */
@@ -21,11 +23,15 @@ struct chan_id {
 };
 
 /* Two versions have to agree: that of the link's bytes, and that of the engine's packets
- * (engine/wire.h), which the link carries without looking at them.
+ * (engine/wire.h), which the link carries without looking at them.  Each peer says the newest and
+ * the oldest that it speaks, and both use the newest that both speak.
  */
 struct chan_version {
 	uint16_t link;
 	uint16_t engine;
+	uint16_t link_oldest;
+	uint16_t engine_oldest;
+	struct release release;	/* for texts; all 0: the handshake has none */
 };
 
 /* Why a request is refused.  The numbers are on the wire of every link. */
@@ -46,14 +52,37 @@ enum chan_reason {
 	CHAN_REASONS
 };
 
-/* chan_version_ours - with the engine's, which this library is built with. */
-struct chan_version chan_version_ours(uint16_t link);
+/* chan_version_ours - of a link, with the engine's, which this library is built with, and its
+ * release.
+ */
+struct chan_version chan_version_ours(uint16_t link, uint16_t link_oldest);
 
-/* chan_version_same - may endpoints of the two versions talk? */
-static inline bool chan_version_same(struct chan_version a, struct chan_version b)
+/* chan_version_agree - the newest versions that endpoints of the two have in common.
+ *
+ * @used_p: [out] link and engine; NULL: not wanted
+ * Returns false: none, the connection is refused with CHAN_VERSION_BAD.
+ */
+bool chan_version_agree(const struct chan_version *ours, const struct chan_version *theirs,
+			struct chan_version *used_p);
+
+/* chan_version_first - @theirs as it was read from a handshake of a link whose versions say the oldest
+ * only from @first on: one before that speaks no other than its own, and says no release.
+ */
+static inline void chan_version_first(struct chan_version *theirs, uint16_t first)
 {
-	return a.link == b.link && a.engine == b.engine;
+	if (theirs->link >= first)
+		return;
+	theirs->link_oldest = theirs->link;
+	theirs->engine_oldest = theirs->engine;
+	theirs->release = (struct release) { 0 };
 }
+
+/* chan_version_text - for the log: both releases, what each speaks, and the cure.
+ * @buf: CHAN_VERSION_TEXT_MAX bytes.   Returns @buf.
+ */
+#define CHAN_VERSION_TEXT_MAX 400
+const char *chan_version_text(const struct chan_version *ours, const struct chan_version *theirs,
+			      char *buf);
 
 /* chan_reason_text - for the log, as a clause: "it is out of descriptors ...".
  * A number that is not known here has a text, too.

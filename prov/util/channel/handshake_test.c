@@ -15,16 +15,51 @@
 
 static void both_versions_have_to_agree(void **state)
 {
-	struct chan_version ours = chan_version_ours(5), theirs = ours;
+	struct chan_version ours = chan_version_ours(5, 4), theirs = ours, used;
 
 	assert_int_equal(ours.link, 5);
 	assert_int_equal(ours.engine, WIRE_VERSION);
-	assert_true(chan_version_same(ours, theirs));
-	theirs.link++;
-	assert_false(chan_version_same(ours, theirs));
+	assert_true(chan_version_agree(&ours, &theirs, NULL));
+	/* a later one that still speaks ours, and an earlier one that we speak */
+	theirs.link = 9;
+	theirs.link_oldest = 5;
+	assert_true(chan_version_agree(&ours, &theirs, &used));
+	assert_int_equal(used.link, 5);
+	theirs.link = theirs.link_oldest = 4;
+	assert_true(chan_version_agree(&ours, &theirs, &used));
+	assert_int_equal(used.link, 4);
+	/* too late, too early */
+	theirs.link = theirs.link_oldest = 6;
+	assert_false(chan_version_agree(&ours, &theirs, NULL));
+	theirs.link = theirs.link_oldest = 3;
+	assert_false(chan_version_agree(&ours, &theirs, NULL));
 	theirs = ours;
-	theirs.engine++;
-	assert_false(chan_version_same(ours, theirs));
+	theirs.engine = theirs.engine_oldest = ours.engine + 1;
+	assert_false(chan_version_agree(&ours, &theirs, NULL));
+	/* both sides come to one answer */
+	theirs = ours;
+	theirs.engine = ours.engine + 3;
+	assert_true(chan_version_agree(&theirs, &ours, &used));
+	assert_int_equal(used.engine, ours.engine);
+}
+
+static void a_refusal_names_both_releases(void **state)
+{
+	struct chan_version ours = chan_version_ours(5, 4), theirs = ours;
+	char text[CHAN_VERSION_TEXT_MAX], name[RELEASE_TEXT_MAX];
+
+	theirs.link = theirs.link_oldest = 77;
+	theirs.release = (struct release) { 9, 8, 7, 0, 0x0123abcd };
+	chan_version_text(&ours, &theirs, text);
+	assert_non_null(strstr(text, "9.8.7 (commit 0123abcd), which speaks wire version 77."));
+	assert_non_null(strstr(text, release_text(ours.release, name)));
+	assert_non_null(strstr(text, "install"));
+	memset(&theirs.release, 255, sizeof(theirs.release));
+	assert_true(strlen(chan_version_text(&theirs, &theirs, text)) < sizeof(text) - 1);
+	/* what was before the first version with a range says none */
+	chan_version_first(&theirs, 78);
+	assert_int_equal(theirs.link_oldest, 77);
+	assert_non_null(strstr(chan_version_text(&ours, &theirs, text), "of another release"));
 }
 
 static void the_numbers_of_reasons_do_not_change(void **state)
@@ -76,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_versions_have_to_agree),
+		cmocka_unit_test(a_refusal_names_both_releases),
 		cmocka_unit_test(the_numbers_of_reasons_do_not_change),
 		cmocka_unit_test(a_reason_of_a_later_version_has_a_text_and_an_error),
 	};

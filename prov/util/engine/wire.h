@@ -36,7 +36,9 @@
 
 #include "engine/link.h"
 
-#define WIRE_VERSION 4		/* links exchange it when they connect; unequal: refuse */
+/* Links exchange both when they connect.  tests/wire has the rule for a change. */
+#define WIRE_VERSION 4
+#define WIRE_OLDEST 4		/* that is spoken, too */
 
 enum wire_op {
 	WIRE_NONE,

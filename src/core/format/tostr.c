@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/release.h"
 #include "core/export.h"
 #include "core/names.h"
 #include "core/tostr.h"
@@ -67,8 +68,7 @@ static void tostr(struct core_text *text, enum fi_type type, const void *data)
 		core_tostr_fabric(text, 0, data);
 		break;
 	case FI_TYPE_VERSION:
-		core_text_add(text, "%d.%d.%d", FI_MAJOR_VERSION, FI_MINOR_VERSION,
-			      FI_REVISION_VERSION);
+		core_text_add(text, "%s", release_long());
 		break;
 	case FI_TYPE_FID:
 		core_tostr_fid(text, data);
