@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/net_addr.h"
 #include "conn.h"
 
 #define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
@@ -110,6 +111,7 @@ static size_t put_probe(const struct rxd_conn *conn, uint8_t *buf)
 	size_t len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, conn->peer_cid, 0);
 
 	memcpy(probe.addr, link->addr, link->base.addr_len);
+	net_addr_wire(probe.addr, link->base.addr_len, NET_ADDR_BIG);
 	memcpy(buf + len, &probe, sizeof(probe));
 	return len + sizeof(probe);
 }

@@ -170,6 +170,6 @@ endif
 # The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxd/test/fuzz_wire
 prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
-	prov/rxd/crc32c.c prov/rxd/crc32c.h src/base/release.c
+	prov/rxd/crc32c.c prov/rxd/crc32c.h src/base/release.c src/base/net_addr.c
 prov_rxd_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

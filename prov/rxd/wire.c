@@ -10,6 +10,7 @@
 
 #include <sys/uio.h>
 
+#include "base/net_addr.h"
 #include "crc32c.h"
 
 /* ---- writing --------------------------------------------------------------- */
@@ -50,6 +51,7 @@ size_t rxd_put_hello(uint8_t *out, size_t at, const struct rxd_hello *hello, con
 	struct rxd_hello wire = *hello;
 
 	hello_swap(&wire);
+	net_addr_wire(wire.addr, wire.addr_len, NET_ADDR_BIG);
 	memcpy(out + at, &wire, sizeof(wire));
 	at += sizeof(wire);
 	if (hello->data_len)
@@ -196,6 +198,7 @@ static const char *parse_hello(const uint8_t *buf, size_t size, struct rxd_pkt *
 		return "a handshake without ids";
 	if (!good_addr(hello->addr, hello->addr_len))
 		return "a handshake without an address";
+	net_addr_wire(hello->addr, hello->addr_len, NET_ADDR_BIG);
 	if (hello->kind != RXD_KIND_RDM && hello->kind != RXD_KIND_MSG)
 		return "a handshake of an unknown kind of endpoint";
 	if (hello->dgram_max < RXD_DGRAM_MIN)
@@ -265,7 +268,9 @@ static const char *parse_probe(const uint8_t *buf, size_t size, struct rxd_pkt *
 	    !all_zero(probe.zero, sizeof(probe.zero)))
 		return "a probe without id or address";
 	pkt->cid = le64toh(probe.cid);
-	pkt->addr = buf + offsetof(struct rxd_probe, addr);
+	memcpy(pkt->hello.addr, probe.addr, sizeof(probe.addr));
+	net_addr_wire(pkt->hello.addr, probe.addr_len, NET_ADDR_BIG);
+	pkt->addr = pkt->hello.addr;
 	pkt->addr_len = probe.addr_len;
 	return NULL;
 }
@@ -389,8 +394,10 @@ static const char *parse_foreign(const uint8_t *buf, size_t size, struct rxd_pkt
 		memcpy(&pkt->hello, buf, size < sizeof(pkt->hello) ? size : sizeof(pkt->hello));
 		hello_swap(&pkt->hello);
 		hello_version(pkt);
-		if (pkt->hello.cid && good_addr(pkt->hello.addr, pkt->hello.addr_len))
+		if (pkt->hello.cid && good_addr(pkt->hello.addr, pkt->hello.addr_len)) {
+			net_addr_wire(pkt->hello.addr, pkt->hello.addr_len, NET_ADDR_BIG);
 			return NULL;
+		}
 	} else if (pkt->type == RXD_REFUSE && pkt->conn && size >= RXD_REFUSE_STABLE) {
 		get_refuse(buf, size, pkt, &data_len);
 		if (pkt->reason == CHAN_VERSION_BAD)

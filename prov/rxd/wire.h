@@ -4,7 +4,7 @@
 /*
  * wire.h - every datagram of this provider, and the validator that they all pass.
  *
- * All numbers are little endian.  A datagram begins with struct rxd_hdr; what
+ * All numbers are little endian, the family of an IP address included (net_addr_wire()).  A datagram begins with struct rxd_hdr; what
  * follows depends on its type:
  *
  *   HELLO    struct rxd_hello, private data     a connection request; the first without a cookie
@@ -202,7 +202,7 @@ struct rxd_pkt {
 	struct rxd_cookie cookie;
 	/* REFUSE */
 	enum chan_reason reason;
-	/* PROBE: cid and address; RESET: cid */
+	/* PROBE: cid and address, which lies in hello; RESET: cid */
 	uint64_t cid;
 	const uint8_t *addr;
 	size_t addr_len;

@@ -133,7 +133,7 @@ endif
 # The fuzzer needs clang: make prov/rxm/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxm/test/fuzz_wire
 prov_rxm_test_fuzz_wire_SOURCES = prov/rxm/test/fuzz_wire.c prov/rxm/wire.c prov/rxm/wire.h \
-	prov/util/channel/handshake.c src/base/iov.c src/base/release.c
+	prov/util/channel/handshake.c src/base/iov.c src/base/release.c src/base/net_addr.c
 prov_rxm_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 EXTRA_PROGRAMS += prov/rxm/compat/test/fuzz_packet
 prov_rxm_compat_test_fuzz_packet_SOURCES = prov/rxm/compat/test/fuzz_packet.c \

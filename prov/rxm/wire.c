@@ -9,6 +9,7 @@
 
 #include "base/ib_addr.h"
 #include "base/iov.h"
+#include "base/net_addr.h"
 #include "engine/wire.h"
 
 _Static_assert(RXM_VERSION < 256 && WIRE_VERSION < 256, "each version has a byte");
@@ -71,7 +72,8 @@ static size_t put_in6(uint8_t *out, const uint8_t *addr)
 	memcpy(&sa, addr, sizeof(sa));
 	if (sa.sin6_family != AF_INET6 || sa.sin6_flowinfo)
 		return 0;
-	in6 = (struct in6_short) { sa.sin6_family, sa.sin6_port, .scope_id = sa.sin6_scope_id };
+	in6 = (struct in6_short) { htole16(sa.sin6_family), sa.sin6_port,
+				   .scope_id = htole32(sa.sin6_scope_id) };
 	memcpy(in6.addr, &sa.sin6_addr, sizeof(in6.addr));
 	memcpy(out, &in6, sizeof(in6));
 	return sizeof(in6);
@@ -100,6 +102,7 @@ static size_t put_addr(uint8_t *out, const uint8_t *addr, size_t len)
 	if (size)
 		return size;
 	memcpy(out, addr, len);
+	net_addr_wire(out, len, NET_ADDR_BIG);
 	return len;
 }
 
@@ -109,9 +112,9 @@ static size_t get_in6(uint8_t *addr, const uint8_t *in)
 	struct in6_short in6;
 
 	memcpy(&in6, in, sizeof(in6));
-	sa.sin6_family = in6.family;
+	sa.sin6_family = le16toh(in6.family);
 	sa.sin6_port = in6.port;
-	sa.sin6_scope_id = in6.scope_id;
+	sa.sin6_scope_id = le32toh(in6.scope_id);
 	memcpy(&sa.sin6_addr, in6.addr, sizeof(in6.addr));
 	memcpy(addr, &sa, sizeof(sa));
 	return sizeof(sa);
@@ -140,6 +143,7 @@ static size_t get_addr(uint8_t *addr, const uint8_t *in, size_t len)
 	if (len == sizeof(struct ib_short))
 		return get_ib(addr, in);
 	memcpy(addr, in, len);
+	net_addr_wire(addr, len, NET_ADDR_BIG);
 	return len;
 }
 

@@ -37,7 +37,8 @@
 #define RXM_RANGED 4		/* the first whose handshake says the oldest */
 #define RXM_ADDR_MAX 64		/* bytes of an address */
 
-/* The private data of a request or an acceptance.  With an IPv6 or InfiniBand address behind it,
+/* The private data of a request or an acceptance.  Of an IP address behind it the family is little
+ * endian, too (net_addr_wire()).  With an IPv6 or InfiniBand address behind it,
  * shortened, it fits into the 55 bytes that provider verbs carries over IP.
  * The place of mark and version is the same in all versions, from RXM_RANGED on that of all fields.
  */

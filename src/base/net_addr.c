@@ -163,6 +163,24 @@ static const uint8_t *host_bytes(const struct sockaddr *sa, size_t *len_p)
 	}
 }
 
+void net_addr_wire(void *addr, size_t len, bool big)
+{
+	struct sockaddr_in6 *in6 = addr;
+	uint16_t family;
+	uint32_t scope;
+
+	if (!big || (len != sizeof(struct sockaddr_in) && len != sizeof(*in6)))
+		return;
+	memcpy(&family, addr, sizeof(family));
+	family = __builtin_bswap16(family);
+	memcpy(addr, &family, sizeof(family));
+	if (len != sizeof(*in6))
+		return;
+	memcpy(&scope, &in6->sin6_scope_id, sizeof(scope));
+	scope = __builtin_bswap32(scope);
+	memcpy(&in6->sin6_scope_id, &scope, sizeof(scope));
+}
+
 bool net_addr_in_prefix(const struct sockaddr *sa, const struct sockaddr *net, unsigned prefix)
 {
 	const uint8_t *a, *b;

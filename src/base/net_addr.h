@@ -88,6 +88,15 @@ bool net_addr_is_loopback(const struct sockaddr *sa);	/* 127/8, ::1 */
 bool net_addr_is_link_local(const struct sockaddr *sa);	/* 169.254/16, fe80::/10 */
 bool net_addr_is_multicast(const struct sockaddr *sa);
 
+/* net_addr_wire - the fields of a socket address that have the byte order of a host (family, scope) as
+ * they are in packets, little endian; and the reverse, which is the same.
+ *
+ * @addr: changed in place; of another length than sockaddr_in and sockaddr_in6 it stays as it is
+ * @big:  this host is big-endian: NET_ADDR_BIG
+ */
+#define NET_ADDR_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+void net_addr_wire(void *addr, size_t len, bool big);
+
 /* net_addr_in_prefix - is @sa inside the network of @net with @prefix bits? */
 bool net_addr_in_prefix(const struct sockaddr *sa, const struct sockaddr *net, unsigned prefix);
 

@@ -287,6 +287,31 @@ static void test_parser_takes_anything(void **state)
 	assert_true(taken > 10000);	/* the generator produces some valid texts */
 }
 
+/* A handshake of a host of the other byte order names the same address. */
+static void test_wire(void **state)
+{
+	union net_sa sa, was;
+	uint8_t byte[2];
+
+	assert_int_equal(net_addr_parse_host("fe80::1%3", &sa), 0);
+	was = sa;
+	net_addr_wire(&sa, sizeof(sa.in6), NET_ADDR_BIG);
+	memcpy(byte, &sa, 2);
+	assert_int_equal(byte[0], AF_INET6);
+	assert_int_equal(byte[1], 0);
+	net_addr_wire(&sa, sizeof(sa.in6), NET_ADDR_BIG);
+	assert_memory_equal(&sa, &was, sizeof(sa));
+	/* what a big-endian host does, here */
+	net_addr_wire(&sa, sizeof(sa.in6), true);
+	assert_int_equal(sa.sa.sa_family, AF_INET6 << 8);
+	assert_int_equal(sa.in6.sin6_scope_id, 3u << 24);
+	net_addr_wire(&sa, sizeof(sa.in6), true);
+	assert_memory_equal(&sa, &was, sizeof(sa));
+	/* an address of a device has no such fields */
+	net_addr_wire(&sa, 32, true);
+	assert_memory_equal(&sa, &was, sizeof(sa));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_straddr),
 		cmocka_unit_test(test_prefix),
+		cmocka_unit_test(test_wire),
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_scope_by_name),
 		cmocka_unit_test(test_parser_takes_anything),
