@@ -39,10 +39,19 @@ script_tests = \
 	tests/tools/debian_tools \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
-	tests/tools/fi_strerror_test
+	tests/tools/fi_strerror_test \
+	tests/wire/table_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += tests/tap.sh tests/valgrind.supp
+
+# The wire formats of released versions.
+check_PROGRAMS += tests/wire/replay
+TESTS += tests/wire/replay
+tests_wire_replay_SOURCES = tests/wire/replay.c prov/rxm/wire.c prov/rxm/wire.h prov/shm/handshake.c
+tests_wire_replay_CFLAGS = $(AM_CFLAGS)
+tests_wire_replay_LDADD = prov/rxd/librxdlink.la prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la
+EXTRA_DIST += tests/wire/README.md tests/wire/releases tests/wire/versions tests/wire/recorded
 
 # What ompi_test compiles with the MPI that is installed.
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \

@@ -105,8 +105,10 @@ int shm_handshake_recv(int fd, struct shm_handshake *shake, struct shm_fds *fds)
 		shm_fds_close(fds);
 		fds->seg = -FI_EMFILE;
 	}
-	ret = !len ? -FI_ECONNRESET : msg.msg_flags & MSG_TRUNC ? -FI_EPROTO :
-	      shm_handshake_check(shake, (size_t) len);
+	ret = len ? shm_handshake_check(shake, (size_t) len) : -FI_ECONNRESET;
+	/* one of another version may be longer */
+	if (!ret && msg.msg_flags & MSG_TRUNC)
+		ret = -FI_EPROTO;
 	if (!ret && fds->seg >= 0 && (fds->bells >= 0) != (shake->bell > 0))
 		ret = -FI_EPROTO;
 	/* the caller gets descriptors with a valid message only */

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * replay.c - packets that were recorded when a version was made are read by the decoders of
+ * today, with the same result: each line is "name hex-digits".
+ *
+ *   replay [DIR]            read all files of DIR (tests/wire/recorded)
+ *   replay --record DIR     write those of this version
+ */
+#include <dirent.h>
+#include <rdma/fi_errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/wire.h"
+#include "rxd/wire.h"
+#include "rxm/wire.h"
+#include "shm/handshake.h"
+#include "tcp/hello.h"
+
+#define LINE_MAX_BYTES 2048
+#define EPOCH UINT64_C(0x1112131415161718)
+
+struct packet {
+	char name[24];
+	size_t len;
+	_Alignas(8) uint8_t byte[LINE_MAX_BYTES];
+};
+
+/* ---- this version's packets ------------------------------------------------------------- */
+
+/* The release is not part of a format: a fixed one is recorded. */
+static const uint8_t release[8] = { 2, 6, 0, 0, 0, 0, 0, 0 };
+
+static void put(FILE *f, const char *name, const uint8_t *buf, size_t len)
+{
+	size_t i;
+
+	fprintf(f, "%s ", name);
+	for (i = 0; i < len; i++)
+		fprintf(f, "%02x", buf[i]);
+	fprintf(f, "\n");
+}
+
+static void loopback(union net_sa *sa)
+{
+	memset(sa, 0, sizeof(*sa));
+	sa->in.sin_family = AF_INET;
+	sa->in.sin_port = htons(4242);
+	sa->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+}
+
+static void record_tcp(FILE *f)
+{
+	static const char *const names[] = { "hello", "welcome", "refuse", "check" };
+	struct tcp_hello hello = { .kind = TCP_WIRE_RDM, .epoch = EPOCH, .serial = 7, .prev = 3,
+				   .max_payload = TCP_PAYLOAD_MAX, .lanes = 2,
+				   .features = TCP_WIRE_CAN_PARK };
+	uint8_t buf[TCP_WIRE_HELLO_SIZE];
+	unsigned i;
+
+	loopback(&hello.addr);
+	for (i = 0; i < 4; i++) {
+		hello.type = TCP_WIRE_HELLO + i;
+		hello.reason = hello.type == TCP_WIRE_REFUSE ? CHAN_BUSY : CHAN_OK;
+		tcp_hello_pack(&hello, buf);
+		memcpy(buf + offsetof(struct tcp_wire_hello, release), release, 7);
+		put(f, names[i], buf, sizeof(buf));
+	}
+}
+
+static void rxd_packet(FILE *f, const char *name, uint8_t *buf, size_t len)
+{
+	rxd_seal(buf, len, NULL, 0);
+	put(f, name, buf, len);
+}
+
+static void record_rxd(FILE *f)
+{
+	struct rxd_hello hello = { .cid = 5, .epoch = EPOCH, .serial = 9, .window = 65536,
+				   .dgram_max = 1456, .engine = WIRE_VERSION,
+				   .engine_oldest = WIRE_OLDEST, .oldest = RXD_OLDEST,
+				   .kind = RXD_KIND_RDM, .addr_len = sizeof(struct sockaddr_in),
+				   .release.number = { 2, 6, 0 } };
+	struct rxd_ack ack = { .largest = 40, .limit = 70000, .delay_us = 12, .first = 3, .cnt = 1 };
+	uint8_t buf[RXD_DGRAM_MIN];
+	union net_sa sa;
+	size_t len;
+
+	loopback(&sa);
+	memcpy(hello.addr, &sa, sizeof(sa.in));
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	rxd_packet(f, "hello", buf, rxd_put_hello(buf, len, &hello, NULL));
+	hello.peer_cid = 6;
+	hello.data_len = 4;
+	len = rxd_put_hdr(buf, RXD_WELCOME, RXD_F_SUM, 6, 0);
+	rxd_packet(f, "welcome", buf, rxd_put_hello(buf, len, &hello, "data"));
+	len = rxd_put_hdr(buf, RXD_REFUSE, RXD_F_SUM, 6, 0);
+	len = rxd_put_refuse(buf, len, CHAN_VERSION_BAD, NULL, 0);
+	memcpy(buf + len - sizeof(release), release, sizeof(release));
+	rxd_packet(f, "refuse", buf, len);
+	len = rxd_put_hdr(buf, RXD_RETRY, RXD_F_SUM, 6, 0);
+	len = rxd_put_u64(buf, len, 77);
+	rxd_packet(f, "retry", buf, rxd_put_u64(buf, len, 78));
+	len = rxd_put_hdr(buf, RXD_RESET, RXD_F_SUM, 6, 0);
+	rxd_packet(f, "reset", buf, rxd_put_u64(buf, len, 5));
+	len = rxd_put_hdr(buf, RXD_DATA, RXD_F_PN | RXD_F_ACK | RXD_F_SUM, 6, 41);
+	len = rxd_put_ack(buf, len, &ack);
+	len = rxd_put_range(buf, len, 2, 5);
+	len = rxd_put_u64(buf, len, 1000);
+	memcpy(buf + len, "stream", 6);
+	rxd_packet(f, "data", buf, len + 6);
+}
+
+static void record_rxm(FILE *f)
+{
+	struct rxm_handshake hs = { .id = { EPOCH, 7, 3 }, .buf_size = 16384, .credits = 64,
+				    .rndvs = 8, .addr_len = sizeof(struct sockaddr_in) };
+	uint8_t buf[RXM_HANDSHAKE_MAX + 64];
+	union net_sa sa;
+	size_t len;
+
+	loopback(&sa);
+	memcpy(hs.addr, &sa, sizeof(sa.in));
+	put(f, "handshake", buf, rxm_handshake_put(buf, &hs));
+	len = rxm_refusal_put(buf, CHAN_VERSION_BAD);
+	memcpy(buf + offsetof(struct rxm_wire_refusal, release), release, 3);
+	memset(buf + offsetof(struct rxm_wire_refusal, commit), 0, 4);
+	put(f, "refusal", buf, len);
+	rxm_put_head(buf, RXM_F_CTRL, 5);
+	put(f, "message", buf, rxm_put_done(buf, sizeof(struct rxm_head), 99));
+}
+
+static void record_shm(FILE *f)
+{
+	struct shm_handshake shake = { .magic = SHM_MAGIC, .type = SHM_REFUSE, .reason = CHAN_BUSY,
+				       .version = chan_version_ours(SHM_VERSION, SHM_OLDEST) };
+
+	memset(&shake.version.release, 0, sizeof(shake.version.release));
+	put(f, "refuse", (const uint8_t *) &shake, sizeof(shake));
+}
+
+static void record_engine(FILE *f)
+{
+	uint8_t buf[ENG_HDR_MAX];
+	size_t len;
+
+	len = wire_put_base(buf, WIRE_EAGER, WIRE_F_TAG | WIRE_F_DATA, 0, 0, 0);
+	len = wire_put_word(buf, len, 0x1234);
+	put(f, "eager", buf, wire_put_word(buf, len, 0x5678));
+	len = wire_put_base(buf, WIRE_RTS, WIRE_F_TAG, 1, 17, 1 << 20);
+	put(f, "rts", buf, wire_put_word(buf, len, 0x1234));
+	len = wire_put_base(buf, WIRE_CTS, 0, 0, 17, 1 << 20);
+	put(f, "cts", buf, wire_put_pair(buf, len, 18));
+	put(f, "ack", buf, wire_put_base(buf, WIRE_ACK, WIRE_F_DELIVERED, 0, 17, 0));
+	len = wire_put_base(buf, WIRE_NACK, 0, 0, 17, 0);
+	put(f, "nack", buf, wire_put_pair(buf, len, 5));
+	len = wire_put_base(buf, WIRE_READ, 0, 0, 19, 64);
+	put(f, "read", buf, wire_put_rma(buf, len, 0x1000, 64, 0x99));
+	put(f, "xoff", buf, wire_put_base(buf, WIRE_XOFF, 0, 0, 0, 0));
+}
+
+/* ---- today's decoders --------------------------------------------------------------------- */
+
+static bool read_tcp(const struct packet *p)
+{
+	struct tcp_hello hello;
+
+	return tcp_hello_parse(p->byte, p->len, &hello) == TCP_HELLO_OK && hello.epoch == EPOCH &&
+	       hello.serial == 7 && hello.prev == 3 && hello.lanes == 2 &&
+	       net_addr_port(&hello.addr.sa) == 4242;
+}
+
+static bool read_rxd(const struct packet *p)
+{
+	struct rxd_pkt pkt;
+	const char *why = rxd_parse(p->byte, p->len, &pkt);
+
+	if (why) {
+		printf("%s: %s\n", p->name, why);
+		return false;
+	}
+	if (pkt.type == RXD_HELLO || pkt.type == RXD_WELCOME)
+		return pkt.hello.cid == 5 && pkt.hello.epoch == EPOCH && pkt.hello.window == 65536;
+	if (pkt.type == RXD_DATA)
+		return pkt.pn == 41 && pkt.ack.largest == 40 && pkt.off == 1000 && pkt.len == 6;
+	return pkt.conn == 6;
+}
+
+static bool read_rxm(const struct packet *p)
+{
+	struct rxm_handshake hs;
+	struct chan_version version;
+	struct rxm_head head;
+
+	if (!strcmp(p->name, "handshake"))
+		return rxm_handshake_parse(p->byte, p->len, &hs) == CHAN_OK &&
+		       hs.id.epoch == EPOCH && hs.credits == 64 && hs.buf_size == 16384;
+	if (!strcmp(p->name, "refusal"))
+		return rxm_refusal_parse(p->byte, p->len, &version) == CHAN_VERSION_BAD &&
+		       version.release.major == 2;
+	return !rxm_parse(p->byte, p->len, &head) && head.credits == 5;
+}
+
+/* Those of other versions are refused: their numbers are read. */
+static bool read_shm(const struct packet *p)
+{
+	struct shm_handshake shake = { 0 };
+	int ret;
+
+	memcpy(&shake, p->byte, p->len < sizeof(shake) ? p->len : sizeof(shake));
+	ret = shm_handshake_check(&shake, p->len);
+	return shake.version.link == SHM_VERSION ? !ret : ret == -FI_ENOPROTOOPT;
+}
+
+static bool read_engine(const struct packet *p)
+{
+	struct wire_msg msg;
+	const char *why = wire_parse(p->byte, p->len, 0, &msg);
+
+	if (why)
+		printf("%s: %s\n", p->name, why);
+	return !why;
+}
+
+static const struct format {
+	const char *name;
+	unsigned version;
+	void (*record)(FILE *f);
+	bool (*read)(const struct packet *p);
+} formats[] = {
+	{ "tcp", TCP_WIRE_VERSION, record_tcp, read_tcp },
+	{ "shm", SHM_VERSION, record_shm, read_shm },
+	{ "rxd", RXD_VERSION, record_rxd, read_rxd },
+	{ "rxm", RXM_VERSION, record_rxm, read_rxm },
+	{ "engine", WIRE_VERSION, record_engine, read_engine },
+};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static int record(const char *dir)
+{
+	char path[512];
+	size_t i;
+	FILE *f;
+
+	for (i = 0; i < FORMATS; i++) {
+		snprintf(path, sizeof(path), "%s/%s-%u", dir, formats[i].name, formats[i].version);
+		f = fopen(path, "w");
+		if (!f) {
+			perror(path);
+			return 1;
+		}
+		formats[i].record(f);
+		fclose(f);
+	}
+	return 0;
+}
+
+static bool take_line(char *line, struct packet *p)
+{
+	char *digits = strchr(line, ' ');
+	unsigned byte;
+
+	if (!digits)
+		return false;
+	snprintf(p->name, sizeof(p->name), "%.*s", (int) (digits - line), line);
+	for (digits++, p->len = 0; sscanf(digits, "%2x", &byte) == 1; digits += 2)
+		p->byte[p->len++] = (uint8_t) byte;
+	return p->len > 0;
+}
+
+static unsigned replay_file(const char *path, const struct format *format)
+{
+	char line[2 * LINE_MAX_BYTES];
+	struct packet p;
+	unsigned bad = 0;
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return 1;
+	while (fgets(line, sizeof(line), f)) {
+		if (take_line(line, &p) && format->read(&p))
+			continue;
+		printf("%s: %s is not read as it was\n", path, p.name);
+		bad++;
+	}
+	fclose(f);
+	return bad;
+}
+
+static const struct format *format_of(const char *file)
+{
+	size_t i, len = strcspn(file, "-");
+
+	for (i = 0; i < FORMATS; i++)
+		if (strlen(formats[i].name) == len && !strncmp(formats[i].name, file, len))
+			return &formats[i];
+	return NULL;
+}
+
+static int replay(const char *dir_name)
+{
+	const struct format *format;
+	unsigned bad = 0, files = 0;
+	struct dirent *entry;
+	char path[1024];
+	DIR *dir = opendir(dir_name);
+
+	if (!dir) {
+		perror(dir_name);
+		return 1;
+	}
+	while ((entry = readdir(dir))) {
+		format = format_of(entry->d_name);
+		if (!format)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir_name, entry->d_name);
+		bad += replay_file(path, format);
+		files++;
+	}
+	closedir(dir);
+	printf("%u files, %u packets that are not read as they were\n", files, bad);
+	return bad || files < FORMATS;
+}
+
+int main(int argc, char **argv)
+{
+	const char *top = getenv("top_srcdir");
+	char dir[512];
+
+	if (argc == 3 && !strcmp(argv[1], "--record"))
+		return record(argv[2]);
+	snprintf(dir, sizeof(dir), "%s/tests/wire/recorded", top ? top : ".");
+	return replay(argc > 1 ? argv[1] : dir);
+}
