@@ -340,6 +340,9 @@ static bool on_packet(struct chan *chan, struct loop_msg *msg)
 	case ENG_RX_BAD:
 		chan_lost(chan, FI_EPROTO, false);
 		break;
+	case ENG_RX_OVER:
+		chan_lost(chan, FI_EOVERRUN, false);
+		break;
 	default:
 		break;
 	}

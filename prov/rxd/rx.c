@@ -268,13 +268,16 @@ static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 
 	if (whole || body)
 		verdict = deliver(conn, rx);
-	if (!rxd_conn_alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD) {
+	if (!rxd_conn_alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD ||
+	    verdict == ENG_RX_OVER) {
 		if (body)
 			body_free(conn, body);
 		if (verdict == ENG_RX_LATER)
 			pause(conn);
 		else if (verdict == ENG_RX_BAD)
 			bad(conn, "a malformed packet");
+		else if (verdict == ENG_RX_OVER)
+			rxd_conn_fail(conn, FI_EOVERRUN, false);
 		return false;
 	}
 	conn->rcv_nxt += fresh;

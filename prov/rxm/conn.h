@@ -129,6 +129,7 @@ struct rxm_hold {
 	struct chan_hold hold;	/* first */
 	uint64_t id;		/* of the rendezvous */
 	struct rxm_rma *fetch;	/* it is being read into memory of ours; or NULL */
+	struct eng_peer *payer;	/* whom that memory is charged to; or NULL */
 	unsigned segs;
 	struct rxm_seg seg[ENG_IOV_MAX];
 };
@@ -293,6 +294,10 @@ void rxm_rx_run(struct rxm_conn *conn);
 
 /* rxm_rx_hold - eng_link_ops.hold. */
 void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx);
+
+/* rxm_rx_pull, rxm_rx_drop - eng_link_ops.pull and drop. */
+int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt, void *cookie);
+void rxm_rx_drop(struct eng_link *link, void *token);
 
 /* rxm_rx_reset - the connection has ended with @err (positive), and with it what was not
  * received.  @eps: its endpoints, closed by now; NULL if there is none.  Makes upcalls.

@@ -280,7 +280,7 @@ static void established(struct rxm_conn *conn, const struct chan_id *id, bool ou
 	chan_up(&conn->chan, conn->ep, id, ours);
 	if (!conn->chan.conn)
 		return;
-	eng_on_format(chan_peer(&conn->chan), !conn->compat);
+	eng_on_format(chan_peer(&conn->chan), !conn->compat, &conn->chan.pending);
 	rxm_conn_dirty(conn);
 	rxm_rx_run(conn);
 }

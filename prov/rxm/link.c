@@ -104,6 +104,7 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 		.eager_limit = PAYLOAD_MAX,	/* holding a rendezvous costs its description alone */
 		.seg_size = PAYLOAD_MAX,
 		.addr_len = link->chan.addr_len,
+		.stays = true,
 	};
 	if (rxm_conf.local)
 		chan_select_open(ep, &link->chan);
@@ -150,8 +151,8 @@ const struct eng_link_ops rxm_link_ops = {
 	.send = send_pkt,
 	.flush = flush,
 	.hold = hold,
-	.pull = chan_pull,
-	.drop = chan_drop,
+	.pull = rxm_rx_pull,
+	.drop = rxm_rx_drop,
 	.mr_expose = rxm_mr_expose,
 	.mr_conceal = rxm_mr_conceal,
 	.domain_fini = rxm_domain_fini,

@@ -89,6 +89,9 @@ static bool offer(struct rxm_conn *conn, const struct rxm_item *item)
 				 "another version\n", chan_peer_text(&conn->chan, text));
 		rxm_conn_fail(conn, FI_EPROTO);
 		return false;
+	case ENG_RX_OVER:
+		rxm_conn_fail(conn, FI_EOVERRUN);
+		return false;
 	}
 	return true;
 }
@@ -333,11 +336,27 @@ static const struct chan_hold_ops hold_ops = {
 	.release = release,
 };
 
+/* fetch - have the payload of @hold moved here, if the engine allows that.  Returns false: not now. */
+static bool fetch(struct rxm_conn *conn, struct rxm_hold *hold)
+{
+	struct eng_peer *peer = chan_peer(&conn->chan);
+
+	if (!eng_on_moving(peer, hold->hold.len))
+		return false;
+	rxm_fetch_start(conn, hold);
+	if (!hold->fetch) {
+		eng_on_moved(peer, hold->hold.len);
+		return false;
+	}
+	hold->payer = peer;
+	return true;
+}
+
 /* make_way - the peer may have RXM_RNDVS rendezvous open, and sends no other before one of them ends.
- * So where half of that many wait to be received, the shortest is fetched: what follows them may be
- * what the program waits for.
+ * So where half of that many wait to be received, the shortest is fetched before there is one more: what
+ * follows them may be what the program waits for.  Returns false: not now.
  */
-static void make_way(struct rxm_conn *conn)
+static bool make_way(struct rxm_conn *conn)
 {
 	struct rxm_hold *hold, *shortest = NULL;
 	unsigned cnt = 0;
@@ -349,8 +368,7 @@ static void make_way(struct rxm_conn *conn)
 		if (!shortest || hold->hold.len < shortest->hold.len)
 			shortest = hold;
 	}
-	if (cnt > RXM_RNDVS / 2)
-		rxm_fetch_start(conn, shortest);
+	return cnt < RXM_RNDVS / 2 || fetch(conn, shortest);
 }
 
 void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
@@ -360,6 +378,8 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 	bool remote = item->kind == RXM_RNDV;
 	struct rxm_hold *hold;
 
+	if (remote && !conn->compat && !make_way(conn))
+		return NULL;
 	hold = (struct rxm_hold *) chan_hold_new(&link->chan.poller->holds, sizeof(*hold), rx, remote,
 						  &hold_ops);
 	if (!hold || !remote)
@@ -369,9 +389,30 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 	hold->segs = item->segs;
 	memcpy(hold->seg, item->seg, item->segs * sizeof(item->seg[0]));
 	list_add_tail(&hold->hold.node, &conn->holds);
-	if (!conn->compat)
-		make_way(conn);
 	return hold;
+}
+
+int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	struct rxm_hold *hold = container_of((struct chan_hold *) token, struct rxm_hold, hold);
+	struct eng_peer *payer = hold->payer;
+	size_t len = hold->hold.len;
+	int ret = chan_pull(link, token, iov, iov_cnt, cookie);
+
+	if (payer)
+		eng_on_moved(payer, len);
+	return ret;
+}
+
+void rxm_rx_drop(struct eng_link *link, void *token)
+{
+	struct rxm_hold *hold = container_of((struct chan_hold *) token, struct rxm_hold, hold);
+	struct eng_peer *payer = hold->payer;
+	size_t len = hold->hold.len;
+
+	chan_drop(link, token);
+	if (payer)
+		eng_on_moved(payer, len);
 }
 
 /* ---- the end -------------------------------------------------------------------------------------- */

@@ -220,6 +220,9 @@ static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng
 		return true;
 	case ENG_RX_LATER:
 		return false;
+	case ENG_RX_OVER:
+		shm_conn_fail(conn, FI_EOVERRUN);
+		return false;
 	default:
 		shm_conn_malformed(conn, "a malformed packet");
 		return false;

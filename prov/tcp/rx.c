@@ -283,6 +283,9 @@ static bool offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine)
 		return true;
 	case ENG_RX_LATER:
 		return false;
+	case ENG_RX_OVER:
+		tcp_conn_fail(conn, FI_EOVERRUN, false);
+		return false;
 	default:
 		refuse_packet(conn, "a malformed packet");
 		return false;

@@ -24,8 +24,8 @@
  * What no frame can carry is refused with -FI_EOPNOTSUPP; an RDM endpoint reports that by the next
  * poll.
  *
- * A message that is longer than is kept without a receive for it is announced to the engine, and until
- * the engine asks for it nothing more is read from the connection, as the protocol has it.
+ * On a MSG endpoint a message that is longer than is kept without a receive for it is announced to the
+ * engine, and until the engine asks for it nothing more is read from the connection.
  */
 #ifndef TCP_STREAM_H
 #define TCP_STREAM_H

@@ -61,7 +61,7 @@ static void ignore_what_is_asked(void)
 
 	ep->tx_size = SIZE_MAX;
 	list_for_each_entry(peer, &ep->peers, node)
-		peer->slow &= (uint16_t) ~ENG_PEER_XOFF;
+		peer->slow &= (uint8_t) ~ENG_PEER_XOFF;
 }
 
 static ssize_t post(const struct kind *kind, fi_addr_t to, uint64_t tag)
@@ -97,16 +97,6 @@ static void run_peer(const struct kind *kind)
 
 /* ---- the program --------------------------------------------------------------------------- */
 
-static size_t resident(void)
-{
-	unsigned long size, pages = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	CHECK(file && fscanf(file, "%lu %lu", &size, &pages) == 2);
-	fclose(file);
-	return pages * (size_t) sysconf(_SC_PAGESIZE);
-}
-
 struct most {
 	uint64_t one, all;
 	size_t resident;
@@ -115,7 +105,7 @@ struct most {
 static void look(struct most *most, size_t before)
 {
 	struct eng_ep *ep = eng_ep_of(node.ep);
-	size_t now = resident();
+	size_t now = peer_resident();
 	struct eng_peer *peer;
 	uint64_t held;
 
@@ -180,7 +170,7 @@ static void await(struct peer *peers, bool hostile, struct most *most, size_t be
 
 static void burst(const struct kind *kind)
 {
-	size_t before = resident();
+	size_t before = peer_resident();
 	char role[32];
 	struct peer peers[PEERS];
 	struct most most = { 0 };

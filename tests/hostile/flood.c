@@ -44,7 +44,7 @@ static void forget_what_was_asked(void)
 
 	ep->tx_size = SIZE_MAX;
 	list_for_each_entry(peer, &ep->peers, node)
-		peer->slow &= (uint16_t) ~ENG_PEER_XOFF;
+		peer->slow &= (uint8_t) ~ENG_PEER_XOFF;
 }
 
 static ssize_t send_one(const char *kind, fi_addr_t to)
@@ -167,6 +167,7 @@ int main(int argc, char **argv)
 		sched_setscheduler(0, SCHED_RR, &(struct sched_param) { .sched_priority = 30 });
 	}
 	setenv("FI_UNEXP_PEER_MAX", "33554432", 1);
+	setenv("FI_UNEXP_HEADER_MAX", "33554432", 1);
 	signal(SIGALRM, on_alarm);
 	node_open(&node, "127.0.0.1", 0, 1, CAPS, FI_PROGRESS_MANUAL);
 	mr = peer_region(&node, out, sizeof(out), &target);

@@ -72,6 +72,17 @@ static inline struct fid_mr *peer_region(struct node *n, void *mem, size_t len, 
 	return mr;
 }
 
+/* peer_resident - bytes of this process that lie in memory. */
+static inline size_t peer_resident(void)
+{
+	unsigned long size, pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	CHECK(file && fscanf(file, "%lu %lu", &size, &pages) == 2);
+	fclose(file);
+	return pages * (size_t) sysconf(_SC_PAGESIZE);
+}
+
 /* peer_speaks - does the peer say something? */
 static inline bool peer_speaks(int fd)
 {

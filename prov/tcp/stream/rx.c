@@ -9,8 +9,6 @@
 
 #include "net/opt.h"
 
-#define KEPT_MAX (UINT64_C(64) << 20)	/* longest message that an RDM endpoint keeps without a receive */
-
 /* What lies behind the header of a frame, or of an announced message. */
 struct body {
 	uint8_t *at;
@@ -80,17 +78,14 @@ void tcp_stream_tell(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len)
 		tcp_stream_broken(conn, "no memory for an event");
 }
 
-/* announce - tell the engine of a message instead of handing it over?  A long one would be copied
- * while there is no receive for it, and the peer chooses its length.  An RDM endpoint keeps more: other
- * implementations do so, and programs rely on it.
+/* announce - tell the engine of a message instead of handing it over?  A MSG endpoint does not copy a long
+ * one that has no receive.  Where messages have tags, what the program waits for may stand behind: the
+ * engine holds what it will have.
  */
 static bool announce(const struct tcp_conn *conn, uint64_t len)
 {
-	uint64_t most = conn->link->kind == TCP_WIRE_RDM ? KEPT_MAX : conn->link->conf->eager_size;
-
-	if (conn->link->base.closing || !len)
-		return false;
-	return conn->stream->xoff || len > most;
+	return conn->link->kind != TCP_WIRE_RDM && !conn->link->base.closing && len &&
+	       len > conn->link->conf->eager_size;
 }
 
 /* A message to a MSG endpoint is acknowledged when the engine has received it: nothing is read before.

@@ -68,7 +68,6 @@ struct tcp_stream {
 	bool announces;
 	bool parsing;
 	bool draining;		/* @waiting is being sent */
-	bool xoff;		/* the engine is short of memory: announce every message */
 	bool logged;		/* the log says what the peer cannot do */
 	uint8_t count;		/* frames sent, modulo 256 */
 	uint32_t next_id;	/* of what the peer waits for, and of frames in pieces; never 0 */

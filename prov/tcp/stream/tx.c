@@ -657,8 +657,7 @@ static int control(struct tcp_conn *conn, const struct wire_msg *msg)
 		return refused(conn, msg);
 	case WIRE_XOFF:
 	case WIRE_XON:
-		conn->stream->xoff = msg->op == WIRE_XOFF;
-		return 1;
+		return 1;	/* the format has no announcements */
 	default:
 		return 0;
 	}

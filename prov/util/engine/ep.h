@@ -35,10 +35,10 @@ struct eng_recv;
 #define ENG_UNEXP_BUDGET (UINT64_C(64) << 20)
 #define ENG_UNEXP_PEERS 256
 
-/* What may wait to be sent to a peer without its asking for it: it has to be well below what a receiver
- * takes.
+/* What may wait to be sent to a peer without its asking for it is this part of what a peer may send: it
+ * has to be well below what a receiver takes.
  */
-#define ENG_AHEAD ((size_t) 32 << 20)
+#define ENG_AHEAD_PART 8
 
 /* Bytes of injected payload that the link keeps copies of for a peer before the calls return -FI_EAGAIN:
  * twice what a ring of shared memory holds.
@@ -48,6 +48,12 @@ struct eng_recv;
 /* Beyond so much of a peer, or of all, nothing more is taken in. */
 #define ENG_HELD_PEER (UINT64_C(256) << 20)
 #define ENG_HELD_ALL (UINT64_C(1) << 30)
+
+/* What one peer's headers may take, each counted as what it takes at most, with a short payload: ten
+ * million of them.
+ */
+#define ENG_HEAD_COST 400
+#define ENG_HEADS_PEER (UINT64_C(10000000) * ENG_HEAD_COST)
 
 /* Defaults of FI_TX_QUEUE_MAX and FI_RX_QUEUE_MAX.  Programs post more than tx_attr->size and
  * rx_attr->size before they let anything complete, and then wait for a peer that does the same:
@@ -74,6 +80,7 @@ struct eng_rxc {
 	struct list claimed;		/* struct eng_msg by m.all: found by a peek, kept for its claimer */
 	struct fid_peer_srx *owner;	/* FI_PEER: another provider matches, see imported.h; or NULL */
 	size_t size;			/* so many are guaranteed */
+	bool sought;			/* a peek has found nothing, see flow.h */
 	bool by_data;			/* messages are distinguished by their data word, not their source */
 };
 
@@ -111,6 +118,9 @@ struct eng_ep {
 
 	/* sending */
 	size_t tx_max;			/* most requests */
+	size_t ahead;			/* bytes that may wait for a peer before it asks */
+	size_t unpolled;		/* bytes of payload sent unasked since it was last seen to that XOFF
+					 * is noticed */
 	size_t inject_size;
 	size_t max_msg_size;
 	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */
@@ -132,6 +142,7 @@ struct eng_ep {
 	struct list idle;		/* peers that may go when memory is wanted */
 	uint64_t unexp_budget;		/* see flow.h */
 	uint64_t held_peer_max, held_max;	/* hard limits, for one peer and for all */
+	uint64_t heads_max;		/* .. for headers of one peer */
 	uint64_t held;			/* sum of all peers' */
 	size_t unexp_peers;		/* peers that hold unexpected messages */
 

@@ -4,21 +4,25 @@
 /*
  * flow.h - memory that peers can make an endpoint use.
  *
- * Two limits.  A peer whose unexpected messages take more than its share of the endpoint's
- * budget is asked to announce everything (XOFF); announcements cost an envelope each, and
- * at most its transmit queue of them can be outstanding.  A sender announces unasked what it
- * posts beyond a part of that memory (ENG_AHEAD), since XOFF may come late.  So no message
- * that the program waits for is ever stuck behind one that it does not want.  XON follows when
- * a quarter of the share is left.
+ * Counted is what is held: payload that lies in our memory, and apart from it the headers of
+ * messages, announced ones among them, with payload so short that an announcement would take as
+ * much.  Payload that stays in its sender's memory costs a header.
  *
- * A peer that ignores XOFF, or sends what needs no receive, meets the hard limit: what it
- * sends next stays with the link, which reads nothing more from this peer.  Counted are
- * unexpected payload, envelopes, requests that wait for their turn, and answers that the
- * peer does not take.
+ * A peer whose unexpected payload takes more than its share of the endpoint's budget is asked to
+ * announce what follows (XOFF); XON comes when a quarter of the share is left.  A sender announces
+ * unasked what it posts beyond a part of its own limit, since XOFF may come late.  So no message
+ * that the program waits for is stuck behind one that it does not want.
+ *
+ * Payload meets the hard limit if XOFF is late or ignored, if the format has no announcements, or
+ * the peer sends what needs no receive: requests that wait for their turn, answers that it does not take.
+ * What it sends next stays with the link, which reads nothing more from this peer, as long as the
+ * program waits for nothing.  If it does, reading goes on, up to the limit for headers: what it waits for
+ * may stand behind.  Headers beyond theirs end the connection.
  */
 #ifndef ENG_FLOW_H
 #define ENG_FLOW_H
 
+#include "engine/link.h"
 #include "engine/peer.h"
 
 /* eng_flow_limits - set the limits of @ep from the environment. */
@@ -40,17 +44,23 @@ static inline void eng_flow_release(struct eng_peer *peer, uint64_t bytes)
 	peer->ep->held -= bytes;
 }
 
-/* eng_flow_refuse - would @more bytes for @peer be beyond a hard limit?  Logged once;
- * the packet is then ENG_RX_LATER.
+/* eng_flow_admit - may @peer have @heads headers and @bytes of payload more?
+ * Returns ENG_RX_DONE; ENG_RX_LATER: not now; ENG_RX_OVER: never.  The latter two are logged, and the
+ * packet's verdict.
  */
-bool eng_flow_refuse(struct eng_peer *peer, uint64_t more);
+enum eng_rx_verdict eng_flow_admit(struct eng_peer *peer, unsigned heads, uint64_t bytes);
+
+/* eng_flow_refuse - would @bytes more for a request of @peer, or an answer to it, be beyond a limit?
+ * Logged; the packet is then ENG_RX_LATER.
+ */
+bool eng_flow_refuse(struct eng_peer *peer, uint64_t bytes);
 
 /* eng_flow_cq_refuse - does @base have so many unread completions that another one, which
  * @peer causes without a receive, has to wait?
  */
 bool eng_flow_cq_refuse(struct eng_peer *peer, struct obj_ep *base);
 
-/* eng_flow_held - an unexpected message of @peer is kept, for which @bytes are used. */
+/* eng_flow_held - unexpected payload of @peer is kept: @bytes, which may be 0. */
 void eng_flow_held(struct eng_peer *peer, uint64_t bytes);
 
 /* eng_flow_freed - it has been received or dropped. */

@@ -83,6 +83,7 @@ enum eng_rx_verdict {
 	ENG_RX_HELD,	/* engine called ops->hold() for it */
 	ENG_RX_LATER,	/* no memory just now: stop reading from this peer, offer it again in a later poll */
 	ENG_RX_BAD,	/* malformed: the link ends the connection, and calls eng_on_down */
+	ENG_RX_OVER,	/* beyond a limit, which is logged: the same, with FI_EOVERRUN */
 };
 
 /* One packet as it arrives.  The header is complete; of the payload @avail
@@ -112,6 +113,8 @@ struct eng_link_attr {
 	size_t addr_len;	/* of a peer's address */
 	size_t chan_size;	/* link memory behind a peer, if more than ops->chan_size */
 	bool same_host;		/* peers are processes of this host */
+	bool stays;		/* payload that is not here when its packet is offered stays in the
+				 * sender's memory while it is held; see eng_on_moving() */
 	size_t rma_min;		/* ops->rma is better than packets from this size on, even if
 				 * the peer makes progress */
 };
@@ -377,10 +380,19 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status);
 /* eng_on_up - the channel works (connectionless endpoints; optional). */
 void eng_on_up(struct eng_link *link, struct eng_peer *peer);
 
+/* eng_on_moving - @len bytes of held payload that stayed with @peer are to be moved into our memory,
+ * though no receive wants them.  Returns false: not now.  After true eng_on_moved() says when that
+ * memory is free again.
+ */
+bool eng_on_moving(struct eng_peer *peer, size_t len);
+void eng_on_moved(struct eng_peer *peer, size_t len);
+
 /* eng_on_format - the channel works, and its format has announcements (@announces), or carries each
  * message whole.  Optional: else it has them if eager_limit is below max_payload.
+ * @pending: packets for @peer that the link holds and has sent nothing of: with announcements, those of
+ *           messages beyond what may be sent unasked become announcements
  */
-void eng_on_format(struct eng_peer *peer, bool announces);
+void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending);
 
 /* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
  * All packets held for it have had done() and all placements eng_on_placed()

@@ -33,20 +33,23 @@ struct eng_peer {
 	struct eng_peer *key;		/* the matcher's key for it: itself, or @src */
 	struct eng_link *link;		/* the one it is bound to (eng_peer_bind()); NULL: none (shared context) */
 	const struct eng_link_ops *ops;	/* of @link; NULL: no link */
-	uint16_t slow;			/* ENG_PEER_* */
-	bool releasing;			/* @fenced is being emptied */
+	uint8_t slow;			/* ENG_PEER_* */
+	bool releasing : 1;		/* @fenced is being emptied */
 	bool told_xoff : 1;		/* we asked it for announcements only */
 	uint16_t ctx_known;		/* receive contexts that it has, at least; 0 and 1: nothing is known */
 	bool announces : 1;		/* messages to it can be announced whatever their length is */
+	uint16_t addr_len;
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
 	unsigned tx_cnt;		/* sends that are not complete, for fences */
 	fi_addr_t fi_addr;		/* what FI_SOURCE reports; FI_ADDR_NOTAVAIL: not known yet */
 	struct eng_peer *src;		/* with a shared receive context: its peer at our address */
-	uint64_t unexp_bytes;		/* memory of its unexpected messages */
-	uint64_t held;			/* these, its requests, and answers to it; see flow.h */
+	uint64_t unexp_bytes;		/* payload of its unexpected messages */
+	uint64_t held;			/* this, its requests, and answers to it; see flow.h */
 	unsigned fenced_cnt;		/* of @tx_cnt, in @fenced */
+	unsigned msg_cnt;		/* messages in @msgs */
 	uint32_t refused;		/* its write whose further pieces are passed over; 0: none */
+	uint32_t hash;			/* of its address */
 	struct list txs;		/* sends that wait for its answer */
 	struct list rxs;		/* receives that wait for its data, or are being filled */
 	struct list msgs;		/* its unexpected messages */
@@ -55,8 +58,6 @@ struct eng_peer {
 	struct list node;		/* on ep->peers */
 	struct list idle_node;		/* on ep->idle */
 	struct eng_peer *hash_next;	/* same hash of address */
-	uint32_t hash;
-	uint32_t addr_len;
 	char *addr;			/* behind the link's memory */
 	_Alignas(16) char chan[];	/* the link's */
 };

@@ -48,6 +48,7 @@ struct eng_msg {
 	struct eng_envelope env;
 	struct eng_link *link;		/* that has @token */
 	void *token;			/* the link's hold; NULL: RTS, or no payload */
+	uint64_t held;			/* bytes of payload in our memory, see flow.h */
 	void *claimer;			/* context of the peek that claimed it */
 	bool claimed;
 	bool lost;			/* claimed, and its sender is gone */

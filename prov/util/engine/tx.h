@@ -124,6 +124,12 @@ void eng_tx_adopt(struct eng_tx *tx);
  */
 void eng_tx_announce(struct eng_tx *tx);
 
+/* eng_tx_announce_late - the same for a packet that the link holds and has sent nothing of, if it is that
+ * of a message whose payload is not short.
+ * Returns true: @pkt has no payload now, and is the announcement.  False: nothing has changed.
+ */
+bool eng_tx_announce_late(struct eng_pkt *pkt);
+
 /* eng_tx_abandon - the result of @tx, a request of oob.h, is no longer wanted.
  *
  * Returns true: its payload will not be touched again and its end is not reported.  If

@@ -271,6 +271,13 @@ static inline size_t wire_put_base(uint8_t *hdr, enum wire_op op, uint8_t flags,
 	return sizeof(struct wire_base);
 }
 
+/* wire_put_id - the id of a header that has none yet. */
+static inline void wire_put_id(uint8_t *hdr, uint32_t id)
+{
+	id = htole32(id);
+	__builtin_memcpy(hdr + offsetof(struct wire_base, id), &id, sizeof(id));
+}
+
 /* wire_put_word - append a tag, data or offset word at @at.  Returns the new length. */
 static inline size_t wire_put_word(uint8_t *hdr, size_t at, uint64_t word)
 {

@@ -51,6 +51,9 @@ static const struct {
 	  "Bytes that one peer can make an endpoint use for messages without a receive, "
 	  "requests that wait, and answers: beyond, nothing more is read from it "
 	  "(default: 268435456; at least 262144)" },
+	{ "unexp_header_max", FI_PARAM_SIZE_T,
+	  "Bytes that the headers of messages without a receive of one peer may take, announced "
+	  "ones included: beyond, its connection is ended (default: 4000000000)" },
 	{ "unexp_max", FI_PARAM_SIZE_T,
 	  "The same for all peers of an endpoint together; 65536 bytes of each are read "
 	  "whatever the others use (default: 1073741824)" },

@@ -63,6 +63,7 @@ struct eng_peer {
 	uint64_t lost_cnt;	/* of them: done() with an error */
 	uint64_t rx_seq;	/* packets begun */
 	uint64_t rx_cnt;	/* packets complete */
+	size_t moved;		/* bytes, eng_on_moving() */
 	int up, down, connected, refused, shut;
 	int err;		/* of the last down or refused */
 	char data[FAKE_DATA_MAX];	/* private data of connected or refused */
@@ -289,8 +290,20 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->up++;
 }
 
-void eng_on_format(struct eng_peer *peer, bool announces)
+void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending)
 {
+}
+
+bool eng_on_moving(struct eng_peer *peer, size_t len)
+{
+	peer->moved += len;
+	return true;
+}
+
+void eng_on_moved(struct eng_peer *peer, size_t len)
+{
+	CHECK(peer->moved >= len);
+	peer->moved -= len;
 }
 
 void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, uint64_t data)

@@ -37,12 +37,7 @@ const void *eng_peer_addr(const struct eng_peer *peer)
 
 bool eng_peer_waits(const struct eng_peer *peer)
 {
-	const struct eng_msg *msg;
-	unsigned msgs = 0;
-
-	list_for_each_entry(msg, &peer->msgs, peer_node)
-		msgs++;
-	return peer->refs > msgs;
+	return peer->refs > peer->msg_cnt;
 }
 
 /* ---- finding ---------------------------------------------------------------- */
@@ -193,7 +188,7 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 	peer->slow = ENG_PEER_IDLE;
 	peer->fi_addr = FI_ADDR_NOTAVAIL;
 	peer->addr = peer->chan + chan;
-	peer->addr_len = (uint32_t) len;
+	peer->addr_len = (uint16_t) len;
 	if (len)
 		memcpy(peer->addr, addr, len);
 	if (!set_key(peer)) {
@@ -410,9 +405,20 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->slow &= ~GONE;
 }
 
-void eng_on_format(struct eng_peer *peer, bool announces)
+/* Before the format was known nothing could be announced. */
+void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending)
 {
+	struct eng_pkt *pkt;
+	size_t sum = 0;
+
 	peer->announces = announces;
+	if (!announces)
+		return;
+	list_for_each_entry(pkt, pending, node) {
+		sum += pkt->len;
+		if (sum > peer->ep->ahead && eng_tx_announce_late(pkt))
+			sum -= pkt->len;
+	}
 }
 
 bool eng_peer_last_channel(struct eng_peer *peer)

@@ -7,6 +7,7 @@
 #include <rdma/providers/fi_prov.h>
 
 #include "engine/ctl.h"
+#include "engine/oob.h"
 #include "obj/cq.h"
 
 /* What a peer may always use, however much the others do. */
@@ -18,15 +19,19 @@
 /* ---- limits ----------------------------------------------------------------- */
 
 static struct limits {
-	size_t soft, peer, all;
+	size_t soft, peer, all, heads;
 	size_t tx, rx;
-} limits = { ENG_UNEXP_BUDGET, ENG_HELD_PEER, ENG_HELD_ALL, ENG_TX_QUEUE_MAX, ENG_RX_QUEUE_MAX };
+} limits = {
+	ENG_UNEXP_BUDGET, ENG_HELD_PEER, ENG_HELD_ALL, ENG_HEADS_PEER, ENG_TX_QUEUE_MAX,
+	ENG_RX_QUEUE_MAX
+};
 
 static void read_limits(void)
 {
 	fi_param_get_size_t(NULL, "unexp_size", &limits.soft);
 	fi_param_get_size_t(NULL, "unexp_peer_max", &limits.peer);
 	fi_param_get_size_t(NULL, "unexp_max", &limits.all);
+	fi_param_get_size_t(NULL, "unexp_header_max", &limits.heads);
 	fi_param_get_size_t(NULL, "tx_queue_max", &limits.tx);
 	fi_param_get_size_t(NULL, "rx_queue_max", &limits.rx);
 	/* one message at least */
@@ -36,6 +41,8 @@ static void read_limits(void)
 		limits.all = limits.peer;
 	if (limits.soft > limits.peer / 4)
 		limits.soft = limits.peer / 4;
+	if (limits.heads < 4 * SURE)
+		limits.heads = 4 * SURE;
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -46,6 +53,8 @@ void eng_flow_limits(struct eng_ep *ep)
 	ep->unexp_budget = limits.soft;
 	ep->held_peer_max = limits.peer;
 	ep->held_max = limits.all;
+	ep->heads_max = limits.heads;
+	ep->ahead = limits.peer / ENG_AHEAD_PART;
 	ep->tx_max = limits.tx < ep->tx_size ? ep->tx_size : limits.tx;
 }
 
@@ -57,19 +66,74 @@ size_t eng_flow_rx_max(size_t size)
 	return size < UINT32_MAX ? size : UINT32_MAX;	/* the matchers' counters have 32 bits */
 }
 
-bool eng_flow_refuse(struct eng_peer *peer, uint64_t more)
+/* awaits - does the program wait for something that may stand behind what @peer has sent: a posted
+ * receive, an operation to @peer?  A peek that has found nothing counts for one message.
+ */
+static bool awaits(struct eng_peer *peer)
+{
+	struct eng_ep *ep = peer->ep;
+	bool sought = false;
+	unsigned i;
+
+	for (i = 0; i < ep->rxc_cnt; i++) {
+		if (ep->rxc[i].posted || ep->rxc[i].owner)
+			return true;
+		sought |= ep->rxc[i].sought;
+		ep->rxc[i].sought = false;
+	}
+	return sought || peer->tx_cnt || !list_empty(&peer->rxs) || (ep->oob && ep->oob->rxc.posted);
+}
+
+static void log_later(struct eng_peer *peer)
 {
 	struct eng_ep *ep = peer->ep;
 	char text[ENG_PEER_TEXT];
 
-	if (peer->held + more <= SURE || (peer->held + more <= ep->held_peer_max &&
-					  ep->held + more <= ep->held_max))
-		return false;
 	FI_WARN_SPARSE(ep->base.prov, FI_LOG_EP_DATA, "%s: what it sent and the program has not "
 		       "received takes %llu KiB, that of all peers %llu KiB: no more is read from it "
-		       "until some is received (FI_UNEXP_PEER_MAX, FI_UNEXP_MAX)\n",
+		       "until some is received, or a receive is posted (FI_UNEXP_PEER_MAX, "
+		       "FI_UNEXP_MAX; then FI_UNEXP_HEADER_MAX)\n",
 		       eng_peer_text(peer, text), (unsigned long long) peer->held >> 10,
 		       (unsigned long long) ep->held >> 10);
+}
+
+static bool is_within(const struct eng_peer *peer, uint64_t bytes)
+{
+	const struct eng_ep *ep = peer->ep;
+
+	return peer->held + bytes <= SURE ||
+	       (peer->held + bytes <= ep->held_peer_max && ep->held + bytes <= ep->held_max);
+}
+
+enum eng_rx_verdict eng_flow_admit(struct eng_peer *peer, unsigned heads, uint64_t bytes)
+{
+	struct eng_ep *ep = peer->ep;
+	char text[ENG_PEER_TEXT];
+
+	if (heads && ((uint64_t) peer->msg_cnt + heads) * ENG_HEAD_COST > ep->heads_max) {
+		ENG_WARN(ep, "%s: the program has not received %u messages that it sent or announced: its "
+			 "connection is ended; a program that leaves so many unreceived needs a larger "
+			 "FI_UNEXP_HEADER_MAX\n", eng_peer_text(peer, text), peer->msg_cnt);
+		return ENG_RX_OVER;
+	}
+	if (!bytes || is_within(peer, bytes) ||
+	    (peer->held + bytes <= ep->heads_max && awaits(peer)))
+		return ENG_RX_DONE;
+	log_later(peer);
+	return ENG_RX_LATER;
+}
+
+/* Requests go on beside payload that is more than usual, since what is waited for may stand behind them;
+ * those that wait for their turn have the limit for themselves then.
+ */
+bool eng_flow_refuse(struct eng_peer *peer, uint64_t bytes)
+{
+	uint64_t requests = peer->held - peer->unexp_bytes + bytes;
+
+	if (is_within(peer, bytes) || requests <= SURE ||
+	    (requests <= peer->ep->held_peer_max && awaits(peer)))
+		return false;
+	log_later(peer);
 	return true;
 }
 
@@ -111,6 +175,8 @@ void eng_flow_held(struct eng_peer *peer, uint64_t bytes)
 {
 	struct eng_ep *ep = peer->ep;
 
+	if (!bytes)
+		return;
 	eng_flow_charge(peer, bytes);
 	if (!peer->unexp_bytes)
 		ep->unexp_peers++;
@@ -123,12 +189,27 @@ void eng_flow_freed(struct eng_peer *peer, uint64_t bytes)
 {
 	struct eng_ep *ep = peer->ep;
 
+	if (!bytes)
+		return;
 	eng_flow_release(peer, bytes);
 	peer->unexp_bytes -= bytes;
 	if (peer->told_xoff && peer->unexp_bytes <= share(ep) / 4)
 		send_flow(peer, WIRE_XON);
 	if (!peer->unexp_bytes)
 		ep->unexp_peers--;
+}
+
+bool eng_on_moving(struct eng_peer *peer, size_t len)
+{
+	if (eng_flow_admit(peer, 0, len) != ENG_RX_DONE)
+		return false;
+	eng_flow_held(peer, len);
+	return true;
+}
+
+void eng_on_moved(struct eng_peer *peer, size_t len)
+{
+	eng_flow_freed(peer, len);
 }
 
 void eng_flow_reset(struct eng_peer *peer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The two limits of memory that peers use: when XOFF and XON are sent, and what is refused. */
+/* The limits of memory that peers use: when XOFF and XON are sent, and what is refused. */
 #include "engine/sim/tap.h"
 
 #include "engine/flow.h"
@@ -101,24 +101,83 @@ static void a_lost_channel_forgets_both(void **arg)
 	eng_flow_freed(tap.peer, SURE + 2);
 }
 
+static bool is_later(uint64_t bytes)
+{
+	return eng_flow_admit(tap.peer, 0, bytes) == ENG_RX_LATER;
+}
+
 static void the_hard_limit_of_a_peer(void **arg)
 {
-	assert_false(eng_flow_refuse(tap.peer, 4 * SURE));
-	assert_true(eng_flow_refuse(tap.peer, 4 * SURE + 1));
+	assert_false(is_later(4 * SURE));
+	assert_true(is_later(4 * SURE + 1));
 	eng_flow_charge(tap.peer, 3 * SURE);
-	assert_false(eng_flow_refuse(tap.peer, SURE));
-	assert_true(eng_flow_refuse(tap.peer, SURE + 1));
+	assert_false(is_later(SURE));
+	assert_true(is_later(SURE + 1));
 	eng_flow_release(tap.peer, 3 * SURE);
-	assert_false(eng_flow_refuse(tap.peer, SURE + 1));
+	assert_false(is_later(SURE + 1));
 }
 
 /* What others use counts, but each peer may always use a little. */
 static void the_hard_limit_of_all(void **arg)
 {
 	eng_flow_charge(tap.other, 4 * SURE);
+	assert_false(is_later(SURE));
+	assert_true(is_later(SURE + 1));
+	eng_flow_release(tap.other, 4 * SURE);
+}
+
+/* What a receive, a peek or an operation waits for may stand behind what is too much. */
+static void what_is_waited_for_may_stand_behind(void **arg)
+{
+	eng_flow_charge(tap.peer, 4 * SURE);
+	assert_true(is_later(1));
+	ep->rxc->posted++;
+	assert_false(is_later(4 * SURE));
+	assert_true(is_later(4 * SURE + 1));
+	ep->rxc->posted--;
+	assert_true(is_later(1));
+	ep->rxc->sought = true;
+	assert_false(is_later(1));	/* one message for each peek */
+	assert_true(is_later(1));
+	tap.peer->tx_cnt++;
+	assert_false(is_later(1));
+	tap.peer->tx_cnt--;
+	eng_flow_release(tap.peer, 4 * SURE);
+}
+
+/* Requests may stand before it, too, and have their limit for themselves. */
+static void requests_go_on_beside_payload(void **arg)
+{
+	eng_flow_held(tap.peer, 5 * SURE);
 	assert_false(eng_flow_refuse(tap.peer, SURE));
 	assert_true(eng_flow_refuse(tap.peer, SURE + 1));
-	eng_flow_release(tap.other, 4 * SURE);
+	tap.peer->tx_cnt++;
+	assert_false(eng_flow_refuse(tap.peer, 4 * SURE));
+	assert_true(eng_flow_refuse(tap.peer, 4 * SURE + 1));
+	tap.peer->tx_cnt--;
+	eng_flow_freed(tap.peer, 5 * SURE);
+}
+
+static void the_limit_for_headers(void **arg)
+{
+	assert_int_equal(ep->heads_max, 8 * SURE);
+	tap.peer->msg_cnt = 8 * SURE / ENG_HEAD_COST - 1;
+	assert_int_equal(eng_flow_admit(tap.peer, 1, 0), ENG_RX_DONE);
+	assert_int_equal(eng_flow_admit(tap.peer, 2, 0), ENG_RX_OVER);
+	assert_int_equal(eng_flow_admit(tap.peer, 0, 101), ENG_RX_DONE);
+	tap.peer->msg_cnt = 0;
+}
+
+/* Payload that stayed with its sender counts from when it moves here. */
+static void payload_that_moves_is_charged(void **arg)
+{
+	assert_true(eng_on_moving(tap.peer, SURE));
+	assert_int_equal(tap.peer->held, SURE);
+	assert_false(eng_on_moving(tap.peer, 3 * SURE + 1));
+	assert_int_equal(tap.peer->held, SURE);
+	eng_on_moved(tap.peer, SURE);
+	assert_int_equal(tap.peer->held, 0);
+	assert_int_equal(ep->unexp_peers, 0);
 }
 
 /* A queue that the program reads takes more; an endpoint without one refuses nothing. */
@@ -143,12 +202,17 @@ int main(void)
 		LOW(a_lost_channel_forgets_both),
 		LOW(the_hard_limit_of_a_peer),
 		LOW(the_hard_limit_of_all),
+		LOW(what_is_waited_for_may_stand_behind),
+		LOW(requests_go_on_beside_payload),
+		LOW(the_limit_for_headers),
+		LOW(payload_that_moves_is_charged),
 		LOW(the_limit_of_a_queue),
 	};
 
 	setenv("FI_UNEXP_SIZE", "100000", 1);
 	setenv("FI_UNEXP_PEER_MAX", "100", 1);
 	setenv("FI_UNEXP_MAX", "100", 1);
+	setenv("FI_UNEXP_HEADER_MAX", "524288", 1);
 	setenv("FI_TX_QUEUE_MAX", "10", 1);
 	setenv("FI_RX_QUEUE_MAX", "1000", 1);
 	if (!fi_getparams(&params, &cnt))	/* the core defines them */

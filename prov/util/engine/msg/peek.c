@@ -36,7 +36,8 @@ static struct match_msg *find(struct eng_recv *model, struct match *m)
 
 	if (msg)
 		return msg;
-	/* It may have arrived in all but name. */
+	/* It may have arrived in all but name, or stand behind others. */
+	model->rxc->sought = true;
 	obj_prog_poll_locked(model->ep->base.prog);
 	return match_find_msg(m, model->m.tag, model->m.ignore, model->m.src);
 }

@@ -106,18 +106,21 @@ static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *pee
 
 /* announces - is the message announced instead of sent?  What the link keeps could not be called back
  * if the receiver asked for announcements, so beyond the guaranteed size of the queue, and beyond
- * ENG_AHEAD bytes, messages are announced unasked.  A short payload costs the receiver as little memory
- * as an announcement.
+ * ep->ahead bytes, messages are announced unasked.  A short payload costs the receiver as little memory
+ * as an announcement, and is never announced for want of it.
  * @kept: the link will keep it, if it has no room
  */
 static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size_t len, bool kept)
 {
 	const struct eng_link_attr *attr = &peer->link->attr;
 
-	if (len > attr->eager_limit || (peer->slow & ENG_PEER_XOFF))
+	if (len > attr->eager_limit)
 		return true;
-	return kept && len > ENG_TX_INLINE &&
-	       (ep->tx_out >= ep->tx_size || len > ENG_AHEAD / (peer->tx_cnt + 1)) &&
+	if (len <= ENG_TX_INLINE)
+		return false;
+	if (peer->slow & ENG_PEER_XOFF)
+		return true;
+	return kept && (ep->tx_out >= ep->tx_size || len > ep->ahead / (peer->tx_cnt + 1)) &&
 	       (peer->announces || attr->eager_limit < attr->max_payload);
 }
 
@@ -134,6 +137,8 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	struct eng_tx *tx;
 	int ret;
 
+	if (!rts)
+		ep->unpolled += s->len;
 	if (!rts && !ack && __builtin_expect(is_first(ep, peer, s), 0))
 		ack = WIRE_F_ARRIVED;
 	ret = rts || desc || ack == WIRE_F_ARRIVED || !peer->ops->put ? 0 : put(ep, peer, s);

@@ -19,7 +19,7 @@
 __attribute__((unused)) static const unsigned edges[] = {
 	[ENG_TX_NEW] = STARTS | 1u << ENG_TX_FENCED,
 	[ENG_TX_FENCED] = STARTS | 1u << ENG_TX_FAILED,
-	[ENG_TX_EAGER] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
+	[ENG_TX_EAGER] = 1u << ENG_TX_RTS | 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_SHARED] = 1u << ENG_TX_DATA | 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_RTS] = 1u << ENG_TX_SHARED | 1u << ENG_TX_DATA | 1u << ENG_TX_FAILED,
 	[ENG_TX_DATA] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
@@ -133,6 +133,23 @@ void eng_tx_announce(struct eng_tx *tx)
 
 static void on_sunk(struct eng_sink *sink, int status);
 static void on_piece(struct eng_pkt *pkt, int status);
+
+bool eng_tx_announce_late(struct eng_pkt *pkt)
+{
+	struct eng_tx *tx = container_of(pkt, struct eng_tx, pkt);
+
+	if (pkt->hdr[0] != WIRE_EAGER || pkt->done != eng_tx_done || tx->state != ENG_TX_EAGER ||
+	    tx->sink.dev || pkt->len <= ENG_TX_INLINE || (!tx->name.id && !eng_name_make(tx->ep->grp, &tx->name)))
+		return false;
+	wire_put_id(pkt->hdr, tx->name.id);
+	eng_tx_announce(tx);
+	tx->ep->hub->inject_out += tx->copied;
+	set_state(tx, ENG_TX_RTS);
+	if (!tx->listed)
+		list_add_tail(&tx->node, &tx->name.peer->txs);
+	tx->listed = true;
+	return true;
+}
 
 int eng_tx_ask(struct eng_tx *tx, struct iovec *iov, size_t cnt, size_t len)
 {
@@ -369,8 +386,9 @@ static void on_sunk(struct eng_sink *sink, int status)
 
 /* ---- beginning -------------------------------------------------------------- */
 
-/* More than the guaranteed size: see first whether something has finished, so that a program
- * which only posts leaves room to the peer and does not fill the memory.
+/* More than the guaranteed size, or so much payload that the receiver may have sent XOFF: see first
+ * whether something has finished, so that a program which only posts leaves room to the peer and does
+ * not fill the memory.
  */
 static bool make_room(struct eng_ep *ep)
 {
@@ -386,8 +404,11 @@ int eng_tx_find(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	int ret = 0;
 
 	ep->beyond = ep->tx_out >= ep->tx_size;
-	if (ep->beyond && !make_room(ep))
-		return -FI_EAGAIN;
+	if (__builtin_expect(ep->beyond || ep->unpolled > ep->ahead, 0)) {
+		ep->unpolled = 0;
+		if (!make_room(ep))
+			return -FI_EAGAIN;
+	}
 	peer = eng_peer_get(ep->hub, dest, &ret);
 	if (!peer)
 		return ret;

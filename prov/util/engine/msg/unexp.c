@@ -9,18 +9,26 @@
 #include "engine/flow.h"
 #include "engine/imported.h"
 #include "engine/recv.h"
+#include "engine/tx.h"
 
 #define LINK_COST 64
+_Static_assert(sizeof(struct eng_msg) + LINK_COST + ENG_TX_INLINE <= ENG_HEAD_COST,
+	       "what a message takes beside a payload that is counted");
 
 static struct match *match_of(struct eng_msg *msg)
 {
 	return eng_rxc_match(msg->rxc, msg->env.flags & WIRE_F_TAG);
 }
 
-/* What is used for a message: its envelope, and what the link needs beside the payload. */
-static uint64_t cost(const struct eng_envelope *env)
+/* Payload that lies in our memory.  One that is so short that an announcement would take as much is part
+ * of the header.
+ */
+static uint64_t payload_cost(const struct eng_peer *peer, const struct eng_envelope *env,
+			     const struct eng_rx *rx)
 {
-	return sizeof(struct eng_msg) + LINK_COST + (env->rts ? 0 : env->len);
+	if (env->rts || env->len <= ENG_TX_INLINE)
+		return 0;
+	return rx->avail < rx->len && peer->link->attr.stays ? 0 : env->len;
 }
 
 /* All or nothing: without memory, or beyond the peer's limit, the packet stays with the link.
@@ -31,11 +39,13 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 				 struct eng_msg **msg_p)
 {
 	struct eng_grp *grp = peer->ep->grp;
+	uint64_t held = payload_cost(peer, env, rx);
+	enum eng_rx_verdict verdict = eng_flow_admit(peer, 1, held);
 	bool payload = !env->rts && env->len;
 	struct eng_msg *msg;
 
-	if (eng_flow_refuse(peer, cost(env)))
-		return ENG_RX_LATER;
+	if (verdict != ENG_RX_DONE)
+		return verdict;
 	msg = pool_get(&grp->msgs);
 	if (!msg)
 		return ENG_RX_LATER;
@@ -56,11 +66,18 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 	msg->claimed = false;
 	msg->lost = false;
 	msg->imported = NULL;
+	msg->held = held;
 	list_add_tail(&msg->peer_node, &peer->msgs);
+	peer->msg_cnt++;
 	eng_peer_ref(peer);
-	eng_flow_held(peer, cost(env));
+	eng_flow_held(peer, held);
 	*msg_p = msg;
 	return payload ? ENG_RX_HELD : ENG_RX_DONE;
+}
+
+static bool is_kept(enum eng_rx_verdict verdict)
+{
+	return verdict == ENG_RX_HELD || verdict == ENG_RX_DONE;
 }
 
 enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
@@ -69,7 +86,7 @@ enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 	struct eng_msg *msg;
 	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, &msg);
 
-	if (verdict != ENG_RX_LATER)
+	if (is_kept(verdict))
 		match_keep(match_of(msg), &msg->m);
 	return verdict;
 }
@@ -80,7 +97,7 @@ enum eng_rx_verdict eng_unexp_keep_imported(struct eng_peer *peer, struct eng_rx
 {
 	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, msg_p);
 
-	if (verdict == ENG_RX_LATER)
+	if (!is_kept(verdict))
 		return verdict;
 	(*msg_p)->claimed = true;
 	(*msg_p)->claimer = NULL;
@@ -99,7 +116,8 @@ static void forget(struct eng_msg *msg)
 	else
 		match_take(match_of(msg), &msg->m);
 	list_del(&msg->peer_node);
-	eng_flow_freed(peer, cost(&msg->env));
+	peer->msg_cnt--;
+	eng_flow_freed(peer, msg->held);
 	pool_put(&peer->ep->grp->msgs, msg);
 	eng_peer_unref(peer);
 }

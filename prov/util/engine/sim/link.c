@@ -256,6 +256,9 @@ static bool show(struct sim_link *sl, struct chan *chan, struct frame *f)
 	case ENG_RX_LATER:
 		f->held = false;
 		return false;
+	case ENG_RX_OVER:
+		c->err = FI_EOVERRUN;
+		return false;
 	case ENG_RX_BAD:
 	default:
 		c->err = FI_EIO;
