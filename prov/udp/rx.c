@@ -28,6 +28,8 @@ rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context, u
 
 	if (__builtin_expect(!ep->poller, 0))
 		return -FI_EOPBADSTATE;
+	if (__builtin_expect(iov_asked(iov, cnt) == SIZE_MAX, 0))
+		return -FI_EINVAL;
 	lock_get(&prog->lock);
 	rx = pool_get(&ep->rx_pool);
 	if (!rx) {
@@ -103,8 +105,10 @@ ssize_t udp_dev_recv(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flag
 		return -FI_EBADFLAGS;
 	if (msg->iov_count > UDP_IOV_MAX || ((flags & FI_MULTI_RECV) && msg->iov_count != 1))
 		return -FI_EINVAL;
-	host.iov_len = iov_total(msg->msg_iov, msg->iov_count);
-	dev = malloc(sizeof(*dev) + host.iov_len);
+	host.iov_len = iov_asked(msg->msg_iov, msg->iov_count);
+	if (host.iov_len == SIZE_MAX)
+		return -FI_EINVAL;
+	dev = host.iov_len > SIZE_MAX / 2 ? NULL : malloc(sizeof(*dev) + host.iov_len);
 	if (!dev)
 		return -FI_EAGAIN;
 	memcpy(dev->iov, msg->msg_iov, msg->iov_count * sizeof(*msg->msg_iov));

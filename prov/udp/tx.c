@@ -373,7 +373,7 @@ static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 	if (__builtin_expect(!ep->poller, 0))
 		return -FI_EOPBADSTATE;
 	if (__builtin_expect(op->len > (op->flags & FI_INJECT ? ep->max_inject : ep->max_msg), 0))
-		return -FI_EMSGSIZE;
+		return iov_asked(op->iov, op->cnt) == SIZE_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
 	lock_get(&prog->lock);
 	ret = tx_start(ep, op);
 	lock_put(&prog->lock);
@@ -388,7 +388,7 @@ static inline ssize_t tx_default(struct fid_ep *fid, const struct iovec *iov, si
 	struct op op = {
 		.iov = iov,
 		.cnt = cnt,
-		.len = iov_total(iov, cnt),
+		.len = iov_asked(iov, cnt),
 		.data = data,
 		.dest = dest,
 		.context = context,
@@ -474,9 +474,9 @@ ssize_t udp_dev_send(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flag
 		return -FI_EINVAL;
 	if (!ep->poller)
 		return -FI_EOPBADSTATE;
-	op.len = iov_total(msg->msg_iov, msg->iov_count);
+	op.len = iov_asked(msg->msg_iov, msg->iov_count);
 	if (op.len > ep->max_msg)
-		return -FI_EMSGSIZE;
+		return op.len == SIZE_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
 	host = (struct iovec) { malloc(op.len + !op.len), op.len };
 	if (!host.iov_base)
 		return -FI_EAGAIN;
@@ -508,6 +508,6 @@ ssize_t udp_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags
 		return -FI_EBADFLAGS;
 	if (op.cnt > UDP_IOV_MAX)
 		return -FI_EINVAL;
-	op.len = iov_total(op.iov, op.cnt);
+	op.len = iov_asked(op.iov, op.cnt);
 	return tx_post(udp_ep_of(ep), &op);
 }

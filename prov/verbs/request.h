@@ -20,6 +20,8 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
+#include "base/iov.h"
+
 #include "dgram.h"
 #include "ep.h"
 
@@ -63,7 +65,7 @@ static inline void set_buf(struct request *c, const void *buf, size_t len, void 
 
 /* set_iov - the data is a list of buffers.
  * @desc: a descriptor for each, or NULL: none has one, so the data must be inline or injected
- * Errors: -FI_EINVAL: more than VRB_IOV_MAX.
+ * Errors: -FI_EINVAL: more than VRB_IOV_MAX, or they reach beyond the address space.
  */
 static inline int set_iov(struct request *c, const struct iovec *iov, void **desc, size_t cnt)
 {
@@ -71,12 +73,13 @@ static inline int set_iov(struct request *c, const struct iovec *iov, void **des
 
 	if (cnt > VRB_IOV_MAX)
 		return -FI_EINVAL;
-	for (c->len = 0, i = 0; i < cnt; i++) {
+	c->len = iov_asked(iov, cnt);
+	if (__builtin_expect(c->len == SIZE_MAX, 0))
+		return -FI_EINVAL;
+	for (i = 0; i < cnt; i++)
 		c->sge[i] = (struct ibv_sge) { (uintptr_t) iov[i].iov_base,
 					       (uint32_t) iov[i].iov_len,
 					       lkey_of(desc ? desc[i] : NULL) };
-		c->len += iov[i].iov_len;
-	}
 	c->wr.sge = c->sge;
 	c->wr.sge_cnt = (unsigned) cnt;
 	return 0;

@@ -9,6 +9,7 @@
 #ifndef BASE_IOV_H
 #define BASE_IOV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -17,6 +18,28 @@
 static inline void *iov_at(const struct iovec *iov, size_t off)
 {
 	return (void *) ((uintptr_t) iov->iov_base + off);
+}
+
+/* iov_wraps - do @len bytes at @addr reach beyond the address space?  All of it, from 0 on, do not. */
+static inline bool iov_wraps(uint64_t addr, uint64_t len)
+{
+	return addr + len < len && addr + len;
+}
+
+/* iov_asked - the sum of the lengths of a list that a program has passed; SIZE_MAX, which no call takes:
+ * an entry, or the sum, reaches beyond the address space.
+ */
+static inline size_t iov_asked(const struct iovec *iov, size_t cnt)
+{
+	size_t total = 0, i;
+
+	for (i = 0; i < cnt; i++) {
+		if (__builtin_expect(iov_wraps((uintptr_t) iov[i].iov_base, iov[i].iov_len) ||
+				     iov[i].iov_len > SIZE_MAX - total, 0))
+			return SIZE_MAX;
+		total += iov[i].iov_len;
+	}
+	return total;
 }
 
 /* iov_total - sum of the lengths. */

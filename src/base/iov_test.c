@@ -102,9 +102,27 @@ static void test_empty(void **state)
 	assert_int_equal(iov_slice(NULL, 0, 0, 1, out), 0);
 }
 
+static void lengths_that_wrap(void **arg)
+{
+	struct iovec two[2] = { { NULL, SIZE_MAX }, { NULL, 1 } };
+
+	assert_false(iov_wraps(0, 0));
+	assert_false(iov_wraps(0, UINT64_MAX));
+	assert_false(iov_wraps(UINT64_MAX, 0));
+	assert_false(iov_wraps(UINT64_MAX, 1));		/* the last byte */
+	assert_true(iov_wraps(UINT64_MAX, 2));
+	assert_true(iov_wraps(2, UINT64_MAX));
+	assert_int_equal(iov_asked(two, 0), 0);
+	assert_int_equal(iov_asked(two + 1, 1), 1);
+	assert_int_equal(iov_asked(two, 2), SIZE_MAX);
+	two[0] = (struct iovec) { (void *) (UINTPTR_MAX - 1), 3 };
+	assert_int_equal(iov_asked(two, 1), SIZE_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lengths_that_wrap),
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_address_zero),
 		cmocka_unit_test(test_empty),

@@ -88,7 +88,7 @@ static int check_list(const struct iovec *iov, size_t cnt, size_t want)
 	for (i = 0; i < cnt; i++)
 		if (!iov[i].iov_base && iov[i].iov_len && want)
 			return -FI_EINVAL;
-	return want && cnt > 1 && iov_total(iov, cnt) != want ? -FI_EINVAL : 0;
+	return want && cnt > 1 && iov_asked(iov, cnt) != want ? -FI_EINVAL : 0;
 }
 
 static int find_root(const struct coll_group *group, const struct call *c, uint32_t *root_p)

@@ -72,6 +72,7 @@ engine_tests = \
 	prov/util/engine/conn/cm_test \
 	prov/util/engine/sim/comp_test \
 	prov/util/engine/sim/flood_test \
+	prov/util/engine/sim/wrap_test \
 	prov/util/engine/hmem/dev_test \
 	prov/util/engine/conn/ids_test \
 	prov/util/engine/conn/inbox_test \
@@ -153,6 +154,10 @@ prov_util_engine_sim_flood_test_SOURCES = prov/util/engine/sim/flood_test.c prov
 prov_util_engine_sim_flood_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_flood_test_LDADD = $(engine_world_libs)
 prov_util_engine_sim_flood_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_sim_wrap_test_SOURCES = prov/util/engine/sim/wrap_test.c prov/util/engine/sim/case.h
+prov_util_engine_sim_wrap_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_sim_wrap_test_LDADD = $(engine_world_libs)
+prov_util_engine_sim_wrap_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_sim_loss_test_SOURCES = prov/util/engine/sim/loss_test.c prov/util/engine/sim/case.h
 prov_util_engine_sim_loss_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_loss_test_LDADD = $(engine_world_libs)

@@ -341,6 +341,8 @@ static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *
 	for (i = 0; i < attr->iov_count; i++) {
 		if (attr->mr_iov[i].iov_len > UINT64_MAX - *len_p)
 			return refuse(domain, -FI_EINVAL, "the pieces are longer than memory");
+		if (iov_wraps((uintptr_t) attr->mr_iov[i].iov_base, attr->mr_iov[i].iov_len))
+			return refuse(domain, -FI_EINVAL, "its end lies beyond the address space");
 		*len_p += attr->mr_iov[i].iov_len;
 	}
 	return 0;

@@ -189,7 +189,7 @@ static ssize_t recv_iov(struct fid_ep *fid, const struct iovec *iov, void **desc
 	struct ibv_sge sge[VRB_IOV_MAX + VRB_DGRAM_SGE];
 	size_t i;
 
-	if (cnt > VRB_IOV_MAX)
+	if (cnt > VRB_IOV_MAX || iov_asked(iov, cnt) == SIZE_MAX)
 		return -FI_EINVAL;
 	for (i = 0; i < cnt; i++)
 		sge[i] = (struct ibv_sge) { (uintptr_t) iov[i].iov_base, (uint32_t) iov[i].iov_len,

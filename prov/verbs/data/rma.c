@@ -61,7 +61,7 @@ static ssize_t rma_readv(struct fid_ep *fid, const struct iovec *iov, void **des
 {
 	READ_REQUEST(r);
 
-	return set_iov(&r, iov, desc, cnt) ? -FI_EINVAL :
+	return set_iov(&r, iov, desc, cnt) || iov_wraps(addr, r.len) ? -FI_EINVAL :
 	       post_rma(fid, &r, context, addr, key, NULL);
 }
 
@@ -79,7 +79,7 @@ static ssize_t rma_writev(struct fid_ep *fid, const struct iovec *iov, void **de
 {
 	WRITE_REQUEST(r);
 
-	return set_iov(&r, iov, desc, cnt) ? -FI_EINVAL :
+	return set_iov(&r, iov, desc, cnt) || iov_wraps(addr, r.len) ? -FI_EINVAL :
 	       post_rma(fid, &r, context, addr, key, NULL);
 }
 
@@ -109,7 +109,8 @@ static ssize_t rma_injectdata(struct fid_ep *fid, const void *buf, size_t len, u
 static int from_rma_msg(struct request *r, struct fid_ep *fid, const struct fi_msg_rma *msg,
 			uint64_t flags)
 {
-	int ret = msg->rma_iov_count == 1 ? 0 : -FI_EINVAL;
+	int ret = msg->rma_iov_count == 1 && !iov_wraps(msg->rma_iov[0].addr, msg->rma_iov[0].len) ? 0 :
+		  -FI_EINVAL;
 
 	if (!ret)
 		ret = set_iov(r, msg->msg_iov, msg->desc, msg->iov_count);

@@ -63,7 +63,7 @@ static int refuse(struct eng_ep *ep, const struct call *c)
 		return -FI_EINVAL;
 	if ((c->flags & FI_MULTI_RECV) && c->cnt != 1)
 		return -FI_EINVAL;
-	return 0;
+	return iov_asked(c->iov, c->cnt) == SIZE_MAX ? -FI_EINVAL : 0;
 }
 
 /* aim - @recv takes messages of @peer only, and has a reference to it. */
@@ -289,7 +289,7 @@ post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 	return post(ep, &c);
 }
 
-/* post_one - one buffer.
+/* post_one - one buffer.  One that is longer than half of the address space is for post() to refuse.
  * @directed: known where it is called: @src is a source
  */
 static inline __attribute__((always_inline)) ssize_t
@@ -299,7 +299,7 @@ post_one(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
 
-	if (__builtin_expect(!(flags & FI_MULTI_RECV) && !ep->rx_ret && post_simple(ep, &c, directed), 1))
+	if (__builtin_expect(!(flags & FI_MULTI_RECV) && (ssize_t) len >= 0 && !ep->rx_ret && post_simple(ep, &c, directed), 1))
 		return 0;
 	return post_buf(ep, buf, len, src, tag, ignore, flags, context, tagged);
 }

@@ -38,7 +38,8 @@ static int refuse(struct eng_ep *ep, const struct send *s)
 	if (ep->tx_ret)
 		return ep->tx_ret;
 	if (s->len > ep->max_msg_size || s->cnt > ENG_IOV_MAX)
-		return s->cnt > ENG_IOV_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
+		return s->cnt > ENG_IOV_MAX || iov_asked(s->iov, s->cnt) == SIZE_MAX ? -FI_EINVAL :
+		       -FI_EMSGSIZE;
 	if ((s->flags & FI_INJECT) && s->len > ep->inject_size)
 		return -FI_EMSGSIZE;
 	return 0;
@@ -351,7 +352,7 @@ static inline struct send of_iov(const struct iovec *iov, size_t cnt, fi_addr_t 
 				 uint8_t wire)
 {
 	struct send s = {
-		.iov = iov, .cnt = cnt, .len = iov_total(iov, cnt), .dest = dest, .tag = tag,
+		.iov = iov, .cnt = cnt, .len = iov_asked(iov, cnt), .dest = dest, .tag = tag,
 		.data = data, .flags = flags, .context = context, .wire = wire,
 	};
 

@@ -110,7 +110,8 @@ static void test_impossible_calls_say_so_at_once(void **arg)
 	assert_int_equal(fi_send(a->ep, out[0], 1, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
 	assert_int_equal(fi_recv(a->ep, in[0], 1, NULL, 17, NULL), -FI_EINVAL);
 	assert_int_equal(fi_sendv(a->ep, iov, NULL, 9, 1, NULL), -FI_EINVAL);
-	assert_int_equal(fi_send(a->ep, out[0], (size_t) -1, NULL, 1, NULL), -FI_EMSGSIZE);
+	assert_int_equal(fi_send(a->ep, out[0], (size_t) -1, NULL, 1, NULL), -FI_EINVAL);
+	assert_int_equal(fi_send(a->ep, NULL, (size_t) -2, NULL, 1, NULL), -FI_EMSGSIZE);
 	assert_int_equal(fi_sendmsg(a->ep, &msg, FI_PEEK), -FI_EBADFLAGS);
 	assert_int_equal(fi_recvmsg(a->ep, &msg, FI_FENCE), -FI_EBADFLAGS);
 	assert_int_equal(fi_cancel(&a->ep->fid, &ctx[0]), -FI_ENOENT);

@@ -38,12 +38,16 @@ static bool is_compare(const struct amo *a)
 	return a->op.type == FI_OP_COMPARE_ATOMIC;
 }
 
+/* SIZE_MAX: more than any call takes, so the sum cannot wrap. */
 static size_t elements(const struct fi_ioc *list, size_t cnt)
 {
 	size_t sum = 0;
 
-	while (cnt--)
+	while (cnt--) {
+		if (list[cnt].count > ENG_ATOMIC_MAX)
+			return SIZE_MAX;
 		sum += list[cnt].count;
+	}
 	return sum;
 }
 
@@ -72,7 +76,9 @@ static int check(struct eng_ep *ep, struct amo *a)
 		return -FI_EINVAL;
 	for (i = 0; i < msg->rma_iov_count; i++) {
 		if (msg->rma_iov[i].count > ENG_ATOMIC_MAX / a->size - cnt)
-			return -FI_EMSGSIZE;
+			return msg->rma_iov[i].count > SIZE_MAX / a->size - cnt ? -FI_EINVAL : -FI_EMSGSIZE;
+		if (iov_wraps(msg->rma_iov[i].addr, msg->rma_iov[i].count * a->size))
+			return -FI_EINVAL;
 		cnt += msg->rma_iov[i].count;
 	}
 	if (!cnt || (!reads_only(a) && elements(msg->msg_iov, msg->iov_count) != cnt) ||

@@ -29,12 +29,16 @@ static int check(struct eng_ep *ep, struct rma *r)
 	if (r->msg.iov_count > ENG_IOV_MAX || !r->msg.rma_iov_count ||
 	    r->msg.rma_iov_count > WIRE_RMA_MAX)
 		return -FI_EINVAL;
+	r->len = iov_asked(r->msg.msg_iov, r->msg.iov_count);
+	if (r->len == SIZE_MAX)
+		return -FI_EINVAL;
 	for (i = 0; i < r->msg.rma_iov_count; i++) {
+		if (iov_wraps(r->msg.rma_iov[i].addr, r->msg.rma_iov[i].len))
+			return -FI_EINVAL;
 		if (r->msg.rma_iov[i].len > WIRE_LEN_MAX - sum)
-			return -FI_EMSGSIZE;
+			return r->msg.rma_iov[i].len > UINT64_MAX - sum ? -FI_EINVAL : -FI_EMSGSIZE;
 		sum += r->msg.rma_iov[i].len;
 	}
-	r->len = iov_total(r->msg.msg_iov, r->msg.iov_count);
 	if (r->len != sum)
 		return -FI_EINVAL;
 	if (r->len > ep->max_msg_size || ((r->flags & FI_INJECT) && r->len > ep->inject_size))
@@ -399,7 +403,7 @@ static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
 			uint64_t addr, uint64_t key, void *context,
 			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
-	struct fi_rma_iov remote = { .addr = addr, .len = iov_total(iov, cnt), .key = key };
+	struct fi_rma_iov remote = { .addr = addr, .len = iov_asked(iov, cnt), .key = key };
 	struct rma r = { .msg = { .msg_iov = iov, .iov_count = cnt, .addr = dest,
 				  .rma_iov = &remote, .rma_iov_count = 1, .context = context },
 			 .flags = default_flags(fid) };

@@ -67,7 +67,7 @@ static ssize_t send_msg(struct fid_ep *ep, const struct iovec *iov, void **desc,
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
 			      .context = context, .data = data };
 
-	return fi_sendmsg(own(ep), &msg, tx_flags(ep, iov_total(iov, cnt)) | extra);
+	return fi_sendmsg(own(ep), &msg, tx_flags(ep, iov_asked(iov, cnt)) | extra);
 }
 
 static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -139,7 +139,7 @@ static ssize_t send_tagged(struct fid_ep *ep, const struct iovec *iov, void **de
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
 				     .tag = tag, .context = context, .data = data };
 
-	return fi_tsendmsg(own(ep), &msg, tx_flags(ep, iov_total(iov, cnt)) | extra);
+	return fi_tsendmsg(own(ep), &msg, tx_flags(ep, iov_asked(iov, cnt)) | extra);
 }
 
 static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -188,7 +188,7 @@ static struct fi_msg_rma rma_msg(const struct iovec *iov, void **desc, size_t cn
 				 struct fi_rma_iov *remote, uint64_t addr, uint64_t key,
 				 void *context)
 {
-	*remote = (struct fi_rma_iov) { .addr = addr, .len = iov_total(iov, cnt), .key = key };
+	*remote = (struct fi_rma_iov) { .addr = addr, .len = iov_asked(iov, cnt), .key = key };
 	return (struct fi_msg_rma) { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = peer,
 				     .rma_iov = remote, .rma_iov_count = 1, .context = context };
 }
