@@ -272,18 +272,25 @@ static void receive_one(struct node *n)
 	CHECK(!await(n, 1));
 }
 
-/* own_region - makes progress until the first message, and again once its region is closed. */
-static void own_region(pid_t test, int from, int to)
+static struct fid_mr *open_region(struct node *n, pid_t test, int to)
 {
 	char name[NAME_MAX_LEN];
 	struct fid_mr *mr;
-	struct node n;
 
 	name_of(name, test, 1);
-	open_node(&n, name);
-	CALL(fi_mr_reg(n.domain, region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0,
+	open_node(n, name);
+	CALL(fi_mr_reg(n->domain, region, REGION, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0,
 		       &mr, NULL));
 	say(to);
+	return mr;
+}
+
+/* own_region - makes progress until the first message, and again once its region is closed. */
+static void own_region(pid_t test, int from, int to)
+{
+	struct node n;
+	struct fid_mr *mr = open_region(&n, test, to);
+
 	receive_one(&n);
 	say(to);
 	drain_wakeups(from);
@@ -360,6 +367,54 @@ static unsigned lines_with(const char *path, const char *text)
 	if (file)
 		fclose(file);
 	return cnt;
+}
+
+/* serve_region - makes progress until the second message. */
+static void serve_region(pid_t test, int to)
+{
+	struct node n;
+	struct fid_mr *mr = open_region(&n, test, to);
+
+	receive_one(&n);
+	receive_one(&n);
+	CALL(fi_close(&mr->fid));
+	close_node(&n);
+}
+
+/* A write that the initiator would make itself, and knows to be outside of the region. */
+static void a_write_that_is_known_to_be_refused_says_so(void **state)
+{
+	pid_t test = getpid(), pid;
+	char name[NAME_MAX_LEN];
+	fi_addr_t peer;
+	struct node n;
+	int from[2];
+
+	if (!may_write())
+		skip();
+	assert_false(pipe(from));
+	pid = fork();
+	if (!pid) {
+		serve_region(test, from[1]);
+		_exit(0);
+	}
+	drain_wakeups(from[0]);
+	open_node(&n, NULL);
+	name_of(name, test, 1);
+	peer = add(&n, name);
+	POST(&n, fi_send(n.ep, "", 1, NULL, peer, NULL));
+	assert_int_equal(await(&n, 1), 0);
+	write_and_read(&n, peer);
+	POST(&n, fi_write(n.ep, image, 40000, NULL, peer, REGION - 39999, KEY, NULL));
+	assert_int_equal(await(&n, 1), FI_EINVAL);
+	POST(&n, fi_read(n.ep, image, 40000, NULL, peer, REGION - 39999, KEY, NULL));
+	assert_int_equal(await(&n, 1), FI_EINVAL);
+	POST(&n, fi_send(n.ep, "", 1, NULL, peer, NULL));
+	assert_int_equal(await(&n, 1), 0);
+	close_node(&n);
+	reap(pid);
+	close(from[0]);
+	close(from[1]);
 }
 
 /* Each operation that waits for a killed process ends with one error. */
@@ -718,6 +773,7 @@ int main(void)
 		cmocka_unit_test(a_blocking_receiver_sleeps_and_is_woken),
 		cmocka_unit_test(automatic_progress_needs_no_calls),
 		cmocka_unit_test(a_target_need_not_make_progress),
+		cmocka_unit_test(a_write_that_is_known_to_be_refused_says_so),
 		cmocka_unit_test(every_operation_of_a_killed_peer_ends),
 		cmocka_unit_test(messages_that_come_before_their_receives),
 		cmocka_unit_test(a_message_without_a_receive_is_found_by_peek),

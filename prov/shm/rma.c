@@ -43,20 +43,24 @@ static bool permits(struct shm_lease *lease, bool write, const struct fi_rma_iov
 	return true;
 }
 
-/* enter - start to use a lease.  Returns true if it permits the access: leave() must follow. */
-static bool enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rma_iov *remote,
+/* enter - start to use a lease.  Returns 1 if it permits the access: leave() must follow; 0: it is of
+ * another region; -FI_EACCES: it does not permit it.
+ */
+static int enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rma_iov *remote,
 		  struct target *target)
 {
 	struct shm_lease *lease = &seg->leases[i];
+	bool stands;
 
 	if (!atomic_load_explicit(&lease->stamp, memory_order_relaxed) ||
 	    atomic_load_explicit(&lease->key, memory_order_relaxed) != remote->key)
-		return false;
+		return 0;
 	atomic_store(&seg->tx.inside, i + 1);
-	if (atomic_load(&lease->stamp) && permits(lease, write, remote, target))
-		return true;
+	stands = atomic_load(&lease->stamp);
+	if (stands && permits(lease, write, remote, target))
+		return 1;
 	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
-	return false;
+	return stands ? -FI_EACCES : 0;
 }
 
 static void leave(struct shm_seg *seg)
@@ -156,13 +160,16 @@ int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 	struct shm_conn *conn = ((struct chan *) chan)->conn;
 	unsigned i, first = shm_lease_first(remote->key);
 	struct target target;
-	int ret;
+	int ret, refused = 0;
 
 	if (!usable(conn))
 		return 0;
 	for (i = first; i < first + SHM_LEASE_WAYS; i++) {
-		if (!enter(conn->out.seg, i, write, remote, &target))
+		ret = enter(conn->out.seg, i, write, remote, &target);
+		if (ret <= 0) {
+			refused |= ret;
 			continue;
+		}
 		ret = may_access(conn);
 		if (ret > 0)
 			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
@@ -172,5 +179,5 @@ int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 		*notify_p = target.counted;
 		return ret;
 	}
-	return 0;
+	return refused;
 }

@@ -215,7 +215,8 @@ struct eng_link_ops {
 	 *            follow
 	 * Returns 1: done; 0: not possible, use packets; part of the target may have been
 	 * written by then; -FI_EAGAIN: possible once the peer has received what was sent
-	 * before; more packets would only delay that.
+	 * before; more packets would only delay that; -FI_EACCES: the target does not permit it, as
+	 * far as is known: it is to say so.
 	 */
 	int (*rma)(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
 		   const struct fi_rma_iov *remote, bool *notify_p);

@@ -64,7 +64,8 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 /* ---- native RMA of the link ----------------------------------------------------- */
 
 /* native - by ops->rma, if the link has it and no earlier operation must complete first.
- * Returns 1: done; 0: use packets; -FI_EAGAIN; -FI_EFAULT: it is to complete with that error.
+ * Returns 1: done; 0: use packets; -FI_EAGAIN; -FI_EFAULT: it is to complete with that error;
+ * -FI_EACCES: use packets, the peer will refuse them.
  */
 static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
 		  bool *notify_p)
@@ -135,10 +136,10 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	int ret;
 
 	ret = native(ep, peer, r, false, &notify);
-	if (ret < 0)
-		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_READ, OBJ_CNTR_READ) : ret;
-	if (ret)
-		return done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
+	if (ret == -FI_EFAULT)
+		return failed_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
+	if (ret && ret != -FI_EACCES)
+		return ret < 0 ? ret : done_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
 	tx = new_tx(ep, peer, r, FI_READ, OBJ_CNTR_READ);
 	if (!tx)
 		return -FI_EAGAIN;
@@ -336,6 +337,16 @@ static bool is_worth(const struct eng_ep *ep, const struct eng_peer *peer, const
 	return ack_wanted(ep, r) || (link->ops->rma_wanted && link->ops->rma_wanted((void *) peer->chan));
 }
 
+/* refused_write - its completion waits for the peer's answer, so that it carries the error. */
+static __attribute__((noinline)) int refused_write(struct eng_ep *ep, struct eng_peer *peer,
+						   const struct rma *r)
+{
+	struct rma asked = *r;
+
+	asked.flags |= FI_DELIVERY_COMPLETE;
+	return send_write(ep, peer, &asked, false);
+}
+
 static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
 	bool data = r->flags & FI_REMOTE_CQ_DATA, notify;
@@ -354,7 +365,8 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 		return send_write(ep, peer, r, false);
 	}
 	if (ret < 0)
-		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) : ret;
+		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) :
+		       ret == -FI_EACCES ? refused_write(ep, peer, r) : ret;
 	if (data || notify)
 		return send_write(ep, peer, r, true);
 	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
