@@ -62,7 +62,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/event/waker.c \
 	prov/util/obj/event/waitset.c
 
-noinst_HEADERS += prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
+noinst_HEADERS += prov/util/obj/test/av_make.h prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
 EXTRA_DIST += prov/util/obj/README.md
 
 # The objects under test, and the library for what they call in the core.
@@ -71,6 +71,7 @@ obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 obj_fake = prov/util/obj/test/fake.c prov/util/obj/test/fake.h prov/util/obj/test/slow.h
 obj_tests = \
 	prov/util/obj/progress/auto_test \
+	prov/util/obj/addr/av_shared_test \
 	prov/util/obj/addr/av_test \
 	prov/util/obj/endpoint/cm_test \
 	prov/util/obj/event/cntr_test \
@@ -97,6 +98,9 @@ TESTS += $(obj_tests)
 prov_util_obj_progress_auto_test_SOURCES = prov/util/obj/progress/auto_test.c $(obj_fake)
 prov_util_obj_progress_auto_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_progress_auto_test_LDADD = $(obj_test_libs)
+prov_util_obj_addr_av_shared_test_SOURCES = prov/util/obj/addr/av_shared_test.c
+prov_util_obj_addr_av_shared_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_addr_av_shared_test_LDADD = $(obj_test_libs)
 prov_util_obj_addr_av_test_SOURCES = prov/util/obj/addr/av_test.c
 prov_util_obj_addr_av_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_addr_av_test_LDADD = $(obj_test_libs)

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <limits.h>
 #include <rdma/providers/fi_log.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "obj/av_table.h"
 #include "obj/domain.h"
 
 #define MAGIC UINT64_C(0x3176612d69666f)
@@ -25,14 +25,15 @@ struct head {
 	uint64_t magic;
 	uint32_t addr_format;
 	uint32_t slot_size;
-	pthread_mutex_t lock;		/* robust, between processes; writers */
-	_Atomic uint32_t seq;		/* odd while a writer is at it */
+	pthread_mutex_t lock;		/* robust, between processes; readers take it, too */
+	uint32_t unused;
 	uint32_t top, live, free_cnt, free_hint;
 };
 _Static_assert(sizeof(struct head) <= ENTRIES_AT, "head fits its page");
 
 struct obj_av_shared {
 	struct head *head;
+	pthread_mutex_t *lock;		/* head->lock, in a mapping that may be written */
 	int fd;
 	bool readonly;
 	size_t mapped;			/* bytes of address space */
@@ -149,9 +150,29 @@ static int enter_file(struct obj_av_shared *sh, bool *alone_p)
 	return ret;
 }
 
+/* map_lock - a reader takes the lock as a writer does: so it waits for no writer that is dead. */
+static int map_lock(struct obj_av_shared *sh)
+{
+	struct head *head = sh->head;
+
+	if (sh->readonly)
+		head = mmap(NULL, ENTRIES_AT, PROT_READ | PROT_WRITE, MAP_SHARED, sh->fd, 0);
+	if (head == MAP_FAILED)
+		return -errno;
+	sh->lock = &head->lock;
+	return 0;
+}
+
+static void unmap_file(struct obj_av_shared *sh)
+{
+	if (sh->readonly && sh->lock)
+		munmap(container_of(sh->lock, struct head, lock), ENTRIES_AT);
+	munmap(sh->head, sh->mapped);
+}
+
 static int map_file(struct obj_av *av, struct obj_av_shared *sh)
 {
-	int prot = PROT_READ | (sh->readonly ? 0 : PROT_WRITE);
+	int prot = PROT_READ | (sh->readonly ? 0 : PROT_WRITE), ret;
 	uint32_t first = 1u << OBJ_AV_FIRST_BITS, k;
 	char *base;
 
@@ -159,6 +180,11 @@ static int map_file(struct obj_av *av, struct obj_av_shared *sh)
 	sh->head = mmap(NULL, sh->mapped, prot, MAP_SHARED | MAP_NORESERVE, sh->fd, 0);
 	if (sh->head == MAP_FAILED)
 		return -errno;
+	ret = map_lock(sh);
+	if (ret) {
+		unmap_file(sh);
+		return ret;
+	}
 	/* One mapping holds all chunks, one after the other. */
 	base = (char *) sh->head + ENTRIES_AT;
 	av->chunks[0] = base;
@@ -205,7 +231,7 @@ int av_shared_open(struct obj_av *av, const char *name, uint64_t flags)
 	return 0;
 
 unmap:
-	munmap(sh->head, sh->mapped);
+	unmap_file(sh);
 close_fd:
 	close(sh->fd);
 free_sh:
@@ -219,7 +245,7 @@ void av_shared_close(struct obj_av *av)
 
 	if (!sh)
 		return;
-	munmap(sh->head, sh->mapped);
+	unmap_file(sh);
 	range_lock(sh->fd, F_OFD_SETLKW, F_WRLCK, GATE);
 	range_lock(sh->fd, F_OFD_SETLK, F_UNLCK, USER);
 	if (unused_by_others(sh->fd))
@@ -237,31 +263,47 @@ static void take_counts(struct obj_av *av, const struct head *head)
 	av->free_hint = head->free_hint;
 }
 
+static void write_counts(const struct obj_av *av, struct head *head)
+{
+	head->top = atomic_load(&av->top);
+	head->live = av->live;
+	head->free_cnt = av->free_cnt;
+	head->free_hint = av->free_hint;
+}
+
+/* recount - the last owner of the lock died, perhaps while it changed entries: each of them is whole, or
+ * not in use, and counted here; what it has stored beyond the top is not in use.
+ */
+static void recount(struct obj_av *av, struct head *head)
+{
+	uint32_t top = head->top, i;
+
+	take_counts(av, head);
+	av->live = 0;
+	av->free_hint = top;
+	for (i = top; i-- > 0; ) {
+		if (av_table_live(av, i))
+			av->live++;
+		else
+			av->free_hint = i;
+	}
+	av->free_cnt = top - av->live;
+	write_counts(av, head);
+}
+
 int av_shared_enter(struct obj_av *av, bool write)
 {
 	struct obj_av_shared *sh = av->shared;
-	struct head *head;
-	int ret;
 
 	if (!sh)
 		return 0;
-	head = sh->head;
-	if (sh->readonly) {
-		/* Without a lock to take: wait out a writer, who is quick. */
-		while (!write && atomic_load(&head->seq) & 1)
-			sched_yield();
-		take_counts(av, head);
-		return write ? -FI_EACCES : 0;
+	if (write && sh->readonly)
+		return -FI_EACCES;
+	if (pthread_mutex_lock(sh->lock) == EOWNERDEAD) {
+		recount(av, container_of(sh->lock, struct head, lock));
+		pthread_mutex_consistent(sh->lock);
 	}
-	ret = pthread_mutex_lock(&head->lock);
-	if (ret == EOWNERDEAD) {
-		/* Its owner died: entries are whole or not live, counts are from before. */
-		pthread_mutex_consistent(&head->lock);
-		atomic_store(&head->seq, (atomic_load(&head->seq) + 1) & ~1u);
-	}
-	if (write)
-		atomic_fetch_add(&head->seq, 1);
-	take_counts(av, head);
+	take_counts(av, sh->head);
 	return 0;
 }
 
@@ -269,16 +311,11 @@ void av_shared_leave(struct obj_av *av, bool write)
 {
 	struct obj_av_shared *sh = av->shared;
 
-	if (!sh || sh->readonly)
+	if (!sh)
 		return;
-	if (write) {
-		sh->head->top = atomic_load(&av->top);
-		sh->head->live = av->live;
-		sh->head->free_cnt = av->free_cnt;
-		sh->head->free_hint = av->free_hint;
-		atomic_fetch_add(&sh->head->seq, 1);
-	}
-	pthread_mutex_unlock(&sh->head->lock);
+	if (write)
+		write_counts(av, sh->head);
+	pthread_mutex_unlock(sh->lock);
 }
 
 int av_shared_room(struct obj_av *av, uint32_t i)

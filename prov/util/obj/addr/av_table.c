@@ -60,7 +60,8 @@ static void store(struct obj_av *av, uint32_t i, const void *addr, size_t len)
 	}
 	memcpy(slot->addr, addr, len);
 	slot->len = (uint16_t) len;
-	slot->flags = OBJ_AV_LIVE;
+	/* last: the process that stores it may be killed at any time */
+	__atomic_store_n(&slot->flags, OBJ_AV_LIVE, __ATOMIC_RELEASE);
 }
 
 int av_table_get(const struct obj_av *av, uint32_t i, void *addr, size_t *len)

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,47 +21,8 @@
 #include "obj/av.h"
 #include "obj/domain.h"
 #include "obj/ep.h"
+#include "obj/test/av_make.h"
 #include "obj/test/log_catch.h"
-
-static struct fi_provider prov = { .name = "test" };
-
-/* As much of a domain as an address vector looks at. */
-static struct fi_ep_attr endpoints;
-static struct fi_domain_attr domain_attr;
-static struct fi_fabric_attr fabric_attr;
-static struct fi_info opened_with = {
-	.ep_attr = &endpoints, .domain_attr = &domain_attr, .fabric_attr = &fabric_attr
-};
-
-static void make_domain(struct obj_domain *domain, uint32_t format)
-{
-	memset(domain, 0, sizeof(*domain));
-	memset(&endpoints, 0, sizeof(endpoints));
-	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
-	domain->prov = &prov;
-	domain->info = &opened_with;
-	domain->addr_format = format;
-	domain->obj_lock_kind = LOCK_MUTEX;
-	obj_refs_init(&domain->refs);
-}
-
-static struct fid_av *open_av(struct obj_domain *domain, const char *name, uint64_t flags)
-{
-	struct fi_av_attr attr = { .name = name, .flags = flags };
-	struct fid_av *av;
-
-	assert_int_equal(obj_av_open(&domain->fid, &attr, &av, NULL), 0);
-	assert_int_equal(attr.type, FI_AV_TABLE);
-	return av;
-}
-
-static struct sockaddr_in in4(uint32_t host, uint16_t port)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
-
-	sin.sin_addr.s_addr = htonl(host);
-	return sin;
-}
 
 /* ---- against a model ------------------------------------------------------ */
 
@@ -579,136 +539,6 @@ static void sets_keep_their_order(void **state)
 	assert_int_equal(fi_close(&av->fid), 0);
 }
 
-/* ---- shared by name ------------------------------------------------------- */
-
-static int child_inserts(const char *name, int ready, int go)
-{
-	struct obj_domain domain;
-	struct sockaddr_in a = in4(7, 7);
-	struct fid_av *av;
-	fi_addr_t fi;
-	char c = 0;
-
-	make_domain(&domain, FI_SOCKADDR_IN);
-	av = open_av(&domain, name, 0);
-	if (fi_av_insert(av, &a, 1, &fi, 0, NULL) != 1 || fi != 1)
-		return 1;
-	if (write(ready, &c, 1) != 1 || read(go, &c, 1) != 1)
-		return 2;
-	/* Dies with the table open. */
-	return 0;
-}
-
-static void processes_share_a_table(void **state)
-{
-	struct sockaddr_in a = in4(1, 1), got;
-	struct obj_domain domain;
-	struct fi_av_attr attr = { .flags = FI_READ };
-	struct fid_av *av, *ro, *other;
-	int ready[2], go[2], status;
-	char name[64], c = 0;
-	size_t len = sizeof(got);
-	fi_addr_t fi;
-	pid_t pid;
-
-	snprintf(name, sizeof(name), "av_test.%d", (int) getpid());
-	attr.name = name;
-	make_domain(&domain, FI_SOCKADDR_IN);
-	/* To read is not to create. */
-	assert_int_equal(obj_av_open(&domain.fid, &attr, &ro, NULL), -FI_ENOENT);
-	av = open_av(&domain, name, 0);
-	assert_int_equal(fi_av_insert(av, &a, 1, &fi, 0, NULL), 1);
-	assert_int_equal(fi, 0);
-	assert_true(!pipe(ready) && !pipe(go));
-	pid = fork();
-	if (!pid)
-		_exit(child_inserts(name, ready[1], go[0]));
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	assert_int_equal(fi_av_lookup(av, 1, &got, &len), 0);
-	assert_int_equal(ntohl(got.sin_addr.s_addr), 7);
-	assert_int_equal(obj_av_open(&domain.fid, &attr, &ro, NULL), 0);
-	assert_non_null(attr.map_addr);
-	assert_int_equal(obj_av_find(obj_av_of(ro), &got, sizeof(got)), 1);
-	assert_int_equal(fi_av_insert(ro, &a, 1, &fi, 0, NULL), -FI_EACCES);
-	assert_int_equal(fi_av_remove(ro, &fi, 1, 0), -FI_EACCES);
-	assert_int_equal(write(go[1], &c, 1), 1);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	fi = 1;
-	assert_int_equal(fi_av_remove(av, &fi, 1, 0), 0);
-	assert_int_equal(fi_av_lookup(ro, 1, &got, &len), -FI_EINVAL);
-	/* Another kind of address cannot come in under this name. */
-	domain.addr_format = FI_SOCKADDR_IN6;
-	attr.flags = 0;
-	assert_int_equal(obj_av_open(&domain.fid, &attr, &other, NULL), -FI_EINVAL);
-	domain.addr_format = FI_SOCKADDR_IN;
-	attr.name = "a/b";
-	assert_int_equal(obj_av_open(&domain.fid, &attr, &other, NULL), -FI_EINVAL);
-	assert_int_equal(fi_close(&ro->fid), 0);
-	assert_int_equal(fi_close(&av->fid), 0);
-	close(ready[0]);
-	close(ready[1]);
-	close(go[0]);
-	close(go[1]);
-}
-
-/* A reader that inserts nothing learns the numbers of what others have inserted, before and after. */
-static void a_shared_table_tells_its_numbers(void **state)
-{
-	struct sockaddr_in a = in4(1, 1), got;
-	struct fi_av_attr attr = { .type = FI_AV_TABLE, .count = 5000, .flags = FI_READ };
-	struct obj_domain domain;
-	struct fid_av *av, *ro;
-	size_t len = sizeof(got);
-	char name[64];
-	fi_addr_t fi;
-
-	snprintf(name, sizeof(name), "av_test_numbers.%d", (int) getpid());
-	attr.name = name;
-	make_domain(&domain, FI_SOCKADDR_IN);
-	av = open_av(&domain, name, 0);
-	assert_int_equal(obj_av_open(&domain.fid, &attr, &ro, NULL), 0);
-	for (uint32_t i = 0; i < attr.count; i++) {
-		a = in4(i + 1, 1);
-		assert_int_equal(fi_av_insert(av, &a, 1, &fi, 0, NULL), 1);
-		assert_true(((fi_addr_t *) attr.map_addr)[i] == fi);
-	}
-	assert_int_equal(fi_av_lookup(ro, ((fi_addr_t *) attr.map_addr)[4999], &got, &len), 0);
-	assert_int_equal(ntohl(got.sin_addr.s_addr), 5000);
-	assert_int_equal(fi_close(&ro->fid), 0);
-	assert_int_equal(fi_close(&av->fid), 0);
-}
-
-static void a_killed_user_leaves_no_trace(void **state)
-{
-	struct sockaddr_in a = in4(1, 1);
-	struct obj_domain domain;
-	struct fid_av *av;
-	char name[64], path[96];
-	fi_addr_t fi;
-	int status;
-	pid_t pid;
-
-	snprintf(name, sizeof(name), "av_test_killed.%d", (int) getpid());
-	snprintf(path, sizeof(path), "/dev/shm/fi_av.%u.%s", (unsigned) geteuid(), name);
-	make_domain(&domain, FI_SOCKADDR_IN);
-	pid = fork();
-	if (!pid) {
-		av = open_av(&domain, name, 0);
-		_exit(fi_av_insert(av, &a, 1, NULL, 0, NULL) != 1);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	assert_int_equal(access(path, F_OK), 0);
-	/* The next user starts with an empty table, and the last one removes the file. */
-	av = open_av(&domain, name, 0);
-	assert_int_equal(obj_av_of(av)->live, 0);
-	assert_int_equal(fi_av_insert(av, &a, 1, &fi, 0, NULL), 1);
-	assert_int_equal(fi, 0);
-	assert_int_equal(fi_close(&av->fid), 0);
-	assert_int_equal(access(path, F_OK), -1);
-}
-
 static void a_link_local_address_is_on_our_link(void **state)
 {
 	struct sockaddr_in6 src = { .sin6_family = AF_INET6, .sin6_scope_id = 7 };
@@ -747,35 +577,6 @@ static void a_link_local_address_is_on_our_link(void **state)
 		assert_int_equal(got.sin6_scope_id, i ? if_nametoindex("lo") : 7);
 		assert_int_equal(fi_close(&av->fid), 0);
 	}
-}
-
-static void the_last_user_may_be_a_reader(void **state)
-{
-	struct obj_domain domain;
-	struct fid_av *av, *ro;
-	struct fi_av_attr attr = { .type = FI_AV_TABLE, .flags = FI_READ };
-	char name[64], path[96];
-	pid_t pid;
-
-	snprintf(name, sizeof(name), "av_test_reader.%d", (int) getpid());
-	snprintf(path, sizeof(path), "/dev/shm/fi_av.%u.%s", (unsigned) geteuid(), name);
-	make_domain(&domain, FI_SOCKADDR_IN);
-	av = open_av(&domain, name, 0);
-	ro = open_av(&domain, name, FI_READ);
-	assert_int_equal(fi_close(&av->fid), 0);
-	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(fi_close(&ro->fid), 0);
-	assert_int_equal(access(path, F_OK), -1);
-
-	/* So may one who finds what a killed program has left. */
-	pid = fork();
-	if (!pid)
-		_exit(!open_av(&domain, name, 0));
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(access(path, F_OK), 0);
-	attr.name = name;
-	assert_int_equal(obj_av_open(&domain.fid, &attr, &ro, NULL), -FI_ENOENT);
-	assert_int_equal(access(path, F_OK), -1);
 }
 
 /* ---- threads --------------------------------------------------------------- */
@@ -842,10 +643,6 @@ int main(void)
 		cmocka_unit_test(user_ids_replace_the_index),
 		cmocka_unit_test(endpoints_hear_of_removals),
 		cmocka_unit_test(sets_keep_their_order),
-		cmocka_unit_test(processes_share_a_table),
-		cmocka_unit_test(a_shared_table_tells_its_numbers),
-		cmocka_unit_test(a_killed_user_leaves_no_trace),
-		cmocka_unit_test(the_last_user_may_be_a_reader),
 		cmocka_unit_test(a_link_local_address_is_on_our_link),
 		cmocka_unit_test(readers_see_whole_entries),
 	};
