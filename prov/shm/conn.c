@@ -171,20 +171,27 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
 		conn->probe = clock_ns();
 	ret = timers_join(&link->base.poller->timers);
-	if (!ret && fd >= 0) {
-		ret = chan_src_want(&conn->poller->base, &conn->src, EPOLLIN);
-		if (ret)
-			timers_leave(&link->base.poller->timers);
-	}
-	if (ret) {
-		free(tenant);
-		free(conn);
-		return ret;
-	}
+	if (ret)
+		goto free_conn;
+	ret = shm_poller_reserve(conn->poller);
+	if (ret)
+		goto leave_timers;
+	ret = fd >= 0 ? chan_src_want(&conn->poller->base, &conn->src, EPOLLIN) : 0;
+	if (ret)
+		goto release_room;
 	conn->poller->handshake_cnt++;
 	list_add_tail(&conn->node, &link->conns);
 	*conn_p = conn;
 	return 0;
+
+release_room:
+	shm_poller_release(conn->poller);
+leave_timers:
+	timers_leave(&link->base.poller->timers);
+free_conn:
+	free(tenant);
+	free(conn);
+	return ret;
 }
 
 /* Both segments are mapped.  The first poll reads the ring even without a wake-up, because the peer
@@ -232,6 +239,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	if (conn->state == SHM_CONN_CLOSED)
 		return;
 	shm_poller_deactivate(conn->poller, conn);
+	shm_poller_release(conn->poller);
 	if (conn->bell >= 0)
 		shm_bell_take(&conn->poller->bells, conn->bell);
 	conn->bell = -1;

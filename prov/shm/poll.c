@@ -168,21 +168,27 @@ static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned pl
 	poller->doubts = poller->active_cnt;
 }
 
-/* join - one more active connection.  False: no memory, or no bell. */
-static bool join(struct shm_poller *poller, struct shm_conn *conn)
+int shm_poller_reserve(struct shm_poller *poller)
 {
 	unsigned room = poller->active_room ? 2 * poller->active_room : 16;
 	struct shm_conn **active;
 
-	if (poller->front_cnt < poller->active_cnt && conn->bell < 0)
-		return false;
-	if (poller->active_cnt == poller->active_room) {
+	if (poller->conn_cnt == poller->active_room) {
 		active = realloc(poller->active, room * sizeof(*active));
 		if (!active)
-			return false;
+			return -FI_ENOMEM;
 		poller->active = active;
 		poller->active_room = room;
 	}
+	poller->conn_cnt++;
+	return 0;
+}
+
+/* join - one more active connection, which has room since it began.  False: it has no bell. */
+static bool join(struct shm_poller *poller, struct shm_conn *conn)
+{
+	if (poller->front_cnt < poller->active_cnt && conn->bell < 0)
+		return false;
 	conn->active = true;
 	if (poller->front_cnt == poller->active_cnt && (poller->front_cnt < FRONT_MAX || conn->bell < 0))
 		poller->front_cnt++;
@@ -193,12 +199,17 @@ static bool join(struct shm_poller *poller, struct shm_conn *conn)
 	return true;
 }
 
+/* Where it stays inactive, the caller's look finds what was published before the sender saw that. */
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
 {
 	if (conn->active)
 		look_soon(poller, conn);
-	else if (!join(poller, conn))
-		shm_in_sleep(&conn->in);
+	if (conn->active || join(poller, conn))
+		return;
+	shm_in_sleep(&conn->in);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!conn->out.fence)
+		membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)

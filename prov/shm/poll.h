@@ -93,6 +93,7 @@ struct shm_poller {
 					 * asked */
 	/* up to here lies what most polls and sends need */
 	struct shm_bell_set bells;
+	unsigned conn_cnt;		/* of the group, in any state; active_room has room for each */
 	unsigned active_room;
 	unsigned doubts;		/* connections to look at though they have not rung: see recheck() */
 	unsigned front_next, rest_next;	/* whose turn it is among many, see advance() and recheck() */
@@ -118,8 +119,21 @@ struct shm_poller {
  */
 int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p);
 
-/* shm_poller_activate - look at the ring of @conn in the next poll, and from then on.  No memory, or no
- * bell: it stays inactive.
+/* shm_poller_reserve - room for one more connection, so that activating it needs no memory.
+ * shm_poller_release - a connection that it was called for has closed.
+ * Ownership: the poller's.
+ * Threading: under prog->lock; makes no upcall.
+ * Errors:    -FI_ENOMEM, nothing has changed.
+ */
+int shm_poller_reserve(struct shm_poller *poller);
+
+static inline void shm_poller_release(struct shm_poller *poller)
+{
+	poller->conn_cnt--;
+}
+
+/* shm_poller_activate - look at the ring of @conn in the next poll, and from then on.  Without a
+ * bell it may stay inactive: the caller then looks at it once, after this.
  * shm_poller_deactivate - rely on the byte that its sender writes on the socket.
  */
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn);
