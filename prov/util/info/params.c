@@ -77,10 +77,13 @@ static void warn(struct fi_provider *prov, const struct info_param *param)
 
 static void read_string(struct fi_provider *prov, const struct info_param *param, void *field)
 {
-	char *text = NULL;
+	char *text = NULL, *copy;
 
-	if (!fi_param_get_str(prov, param->name, &text) && text && *text)
-		*(const char **) field = strdup(text);	/* the environment may change */
+	if (fi_param_get_str(prov, param->name, &text) || !text || !*text)
+		return;
+	copy = strdup(text);	/* the environment may change */
+	if (copy)
+		*(const char **) field = copy;
 }
 
 static void read_one(struct fi_provider *prov, const struct info_param *param, void *field)

@@ -56,9 +56,10 @@ static int copy_addr(void **to_p, size_t *len_p, const void *addr, size_t len)
 	return 0;
 }
 
-static char *copy_text(const char *text)
+static int copy_text(char **to_p, const char *text)
 {
-	return text ? strdup(text) : NULL;
+	*to_p = text ? strdup(text) : NULL;
+	return text && !*to_p ? -FI_ENOMEM : 0;
 }
 
 /* The part of the program's hints that concerns the provider below. */
@@ -75,10 +76,10 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	lower->addr_format = hints->addr_format;
 	lower->domain_attr->mr_mode = LAYER_MR_MODE;
 	lower->fabric_attr->prov_name = strndup(name, strcspn(name, ";"));
-	lower->fabric_attr->name = copy_text(hints->fabric_attr->name);
-	if (hints->domain_attr)
-		lower->domain_attr->name = copy_text(hints->domain_attr->name);
-	if (copy_addr(&lower->src_addr, &lower->src_addrlen, hints->src_addr, hints->src_addrlen) ||
+	if (!lower->fabric_attr->prov_name ||
+	    copy_text(&lower->fabric_attr->name, hints->fabric_attr->name) ||
+	    (hints->domain_attr && copy_text(&lower->domain_attr->name, hints->domain_attr->name)) ||
+	    copy_addr(&lower->src_addr, &lower->src_addrlen, hints->src_addr, hints->src_addrlen) ||
 	    copy_addr(&lower->dest_addr, &lower->dest_addrlen, hints->dest_addr,
 		      hints->dest_addrlen)) {
 		fi_freeinfo(lower);

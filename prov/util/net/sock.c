@@ -238,8 +238,8 @@ const char *net_sock_advice(int err)
 		return "this host has that address family switched off";
 	case ENOBUFS:
 	case ENOMEM:
-		return "the kernel is short of socket memory: see net.core.wmem_max and "
-		       "net.ipv4.tcp_mem";
+		return "this process has no memory left (ulimit -v, the limit of its cgroup), or the "
+		       "kernel is short of socket memory: see net.core.wmem_max and net.ipv4.tcp_mem";
 	default:
 		return "";
 	}
