@@ -31,7 +31,9 @@ struct obj_domain;
 
 struct obj_cq_err {
 	struct fi_cq_err_entry e;	/* err_data points to @data */
-	char data[];
+	struct obj_cq_err *next;	/* among the spare ones */
+	bool spare;			/* it is one of these, when it is not in use */
+	_Alignas(8) char data[];	/* an address, most often */
 };
 
 struct obj_cq_slot {
@@ -72,6 +74,8 @@ struct obj_cq {
 	struct fi_cq_time *times;	/* of the entries in the ring; NULL: not asked for */
 	size_t timed_room;		/* what @room would be */
 	enum fi_cq_wait_cond wait_cond;
+	struct obj_cq_err *spares;	/* for errors when there is no memory, which many errors are about */
+	void *spare_mem;
 	struct obj_cq_err *shown;	/* owns the err_data last handed out, until the next readerr */
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;

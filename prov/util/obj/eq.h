@@ -25,6 +25,7 @@ struct obj_eq_event {
 	uint32_t event;
 	int err;			/* not 0: an error, data is struct fi_eq_err_entry */
 	struct fi_info *info;		/* FI_CONNREQ not yet read: freed with the event */
+	bool spare;			/* one of the queue's spare ones */
 	uint32_t size;			/* bytes in data */
 	_Alignas(8) char data[];
 };
@@ -34,6 +35,8 @@ struct obj_eq {
 	struct lock lock;		/* guards @events and wait.wake.armed */
 	struct list events;
 	struct obj_eq_event *shown;	/* owns the err_data last handed out */
+	struct list spares;		/* for events when there is no memory, which many errors are about */
+	void *spare_mem;
 	struct obj_wait wait;
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
@@ -50,7 +53,8 @@ int obj_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
  * @buf: struct fi_eq_entry or the like, which begins with its fid; @len bytes, copied
  *
  * Threading: takes eq->lock; the caller may hold prog->lock.
- * Errors:    -FI_ENOMEM, and then nothing was written or taken.
+ * Errors:    -FI_ENOMEM, and then nothing was written or taken: there was no memory for many events before
+ *            this one, either.
  */
 int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len);
 

@@ -486,7 +486,7 @@ static void show_err(struct obj_cq *cq, struct obj_cq_err *err, struct fi_cq_err
 		out.err_data = buf->err_data;
 	}
 	memcpy(buf, &out, err_entry_size(api));
-	free(cq->shown);
+	cq_err_put(cq, cq->shown);
 	cq->shown = err;
 }
 
@@ -558,8 +558,9 @@ static int cq_control(struct fid *fid, int cmd, void *arg)
 static void cq_free(struct obj_cq *cq)
 {
 	for (; cq->head != cq->tail; cq->head++)
-		free(cq_head(cq)->err);
-	free(cq->shown);
+		cq_err_put(cq, cq_head(cq)->err);
+	cq_err_put(cq, cq->shown);
+	cq_errs_fini(cq);
 	free(cq->times);
 	free(cq->ring);
 	lock_destroy(&cq->lock);
@@ -687,9 +688,14 @@ static int make_cq(struct obj_domain *domain, const struct fi_cq_attr *attr,
 	ret = make_ring(cq, attr->size);
 	if (ret)
 		goto err_ring;
+	ret = cq_errs_init(cq);
+	if (ret)
+		goto err_errs;
 	*cq_p = cq;
 	return 0;
 
+err_errs:
+	free(cq->ring);
 err_ring:
 	lock_destroy(&cq->lock);
 err_lock:

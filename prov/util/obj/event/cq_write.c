@@ -101,6 +101,55 @@ static bool make_room(struct obj_cq *cq)
 	return true;
 }
 
+/* ---- error entries -------------------------------------------------------- */
+
+#define SPARES 32		/* errors that a queue takes while there is no memory */
+#define SPARE_DATA 64		/* bytes of err_data in such a one: longer data is left out */
+#define SPARE_SIZE (sizeof(struct obj_cq_err) + SPARE_DATA)
+
+int cq_errs_init(struct obj_cq *cq)
+{
+	struct obj_cq_err *err;
+	unsigned i;
+
+	cq->spare_mem = malloc(SPARES * SPARE_SIZE);
+	if (!cq->spare_mem)
+		return -FI_ENOMEM;
+	for (i = 0; i < SPARES; i++) {
+		err = (void *) ((char *) cq->spare_mem + i * SPARE_SIZE);
+		err->spare = true;
+		cq_err_put(cq, err);
+	}
+	return 0;
+}
+
+void cq_errs_fini(struct obj_cq *cq)
+{
+	free(cq->spare_mem);
+}
+
+void cq_err_put(struct obj_cq *cq, struct obj_cq_err *err)
+{
+	if (!err || !err->spare) {
+		free(err);
+		return;
+	}
+	err->next = cq->spares;
+	cq->spares = err;
+}
+
+/* spare_get - NULL: all are in use.  *@size_p bytes of data have room in it, or none. */
+static struct obj_cq_err *spare_get(struct obj_cq *cq, size_t *size_p)
+{
+	struct obj_cq_err *err = cq->spares;
+
+	if (err)
+		cq->spares = err->next;
+	if (*size_p > SPARE_DATA)
+		*size_p = 0;
+	return err;
+}
+
 static void push_err(struct obj_cq *cq, struct obj_cq_err *err)
 {
 	struct obj_cq_slot *slot;
@@ -110,13 +159,23 @@ static void push_err(struct obj_cq *cq, struct obj_cq_err *err)
 		__atomic_store_n(&cq->sink_room, 0, __ATOMIC_RELAXED);
 	}
 	if (cq_used(cq) >= cq->room && !make_room(cq)) {
-		free(err);
+		cq_err_put(cq, err);
 		return;
 	}
 	slot = &cq->ring[cq->tail & cq->mask];
 	slot->err = err;
 	__atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELAXED);
 	obj_wait_signal(&cq->wait);
+}
+
+static void fill_err(struct obj_cq_err *err, const struct fi_cq_err_entry *entry, const void *data,
+		     size_t size)
+{
+	err->e = *entry;
+	err->e.err_data = size ? err->data : NULL;
+	err->e.err_data_size = size;
+	if (size)
+		memcpy(err->data, data, size);
 }
 
 void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
@@ -133,18 +192,17 @@ void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
 		return;
 	}
 	err = malloc(sizeof(*err) + size);
-	if (err) {
-		err->e = *entry;
-		err->e.err_data = size ? err->data : NULL;
-		err->e.err_data_size = size;
-		if (size)
-			memcpy(err->data, err_data, size);
-	}
-	lock_get(&cq->lock);
 	if (err)
+		err->spare = false;
+	lock_get(&cq->lock);
+	if (!err)
+		err = spare_get(cq, &size);
+	if (err) {
+		fill_err(err, entry, err_data, size);
 		push_err(cq, err);
-	else
+	} else {
 		cq_overrun(cq, "there is no memory for an error entry");
+	}
 	lock_put(&cq->lock);
 }
 

@@ -20,7 +20,49 @@ static struct obj_eq_event *eq_head(struct obj_eq *eq)
 	       container_of(eq->events.next, struct obj_eq_event, node);
 }
 
-static void event_free(struct obj_eq_event *event)
+#define SPARES 16		/* events that a queue takes while there is no memory */
+#define SPARE_DATA 512		/* bytes of data in such a one */
+#define SPARE_SIZE (sizeof(struct obj_eq_event) + SPARE_DATA)
+
+static void spare_put(struct obj_eq *eq, struct obj_eq_event *event)
+{
+	lock_get(&eq->lock);
+	list_add_tail(&event->node, &eq->spares);
+	lock_put(&eq->lock);
+}
+
+/* spare_get - room for @len bytes of data, or NULL. */
+static struct obj_eq_event *spare_get(struct obj_eq *eq, size_t len)
+{
+	struct obj_eq_event *event = NULL;
+
+	lock_get(&eq->lock);
+	if (len <= SPARE_DATA)
+		event = list_pop_entry(&eq->spares, struct obj_eq_event, node);
+	lock_put(&eq->lock);
+	return event;
+}
+
+static int spares_init(struct obj_eq *eq)
+{
+	struct obj_eq_event *event;
+	unsigned i;
+
+	list_init(&eq->spares);
+	eq->spare_mem = malloc(SPARES * SPARE_SIZE);
+	if (!eq->spare_mem)
+		return -FI_ENOMEM;
+	for (i = 0; i < SPARES; i++) {
+		event = (void *) ((char *) eq->spare_mem + i * SPARE_SIZE);
+		event->spare = true;
+		list_init(&event->node);
+		spare_put(eq, event);
+	}
+	return 0;
+}
+
+/* event_free - without the lock. */
+static void event_free(struct obj_eq *eq, struct obj_eq_event *event)
 {
 	if (event && event->info) {
 		/* The request was not read, so it cannot be answered: end it. */
@@ -28,7 +70,10 @@ static void event_free(struct obj_eq_event *event)
 			fi_close(event->info->handle);
 		fi_freeinfo(event->info);
 	}
-	free(event);
+	if (event && event->spare)
+		spare_put(eq, event);
+	else
+		free(event);
 }
 
 /* Pushed last, so that a reader sees nothing of an event that is not whole. */
@@ -41,11 +86,15 @@ static void eq_push(struct obj_eq *eq, struct obj_eq_event *event)
 }
 
 /* An event with @len bytes, and @more behind them; NULL: no memory. */
-static struct obj_eq_event *new_event(uint32_t event, const void *buf, size_t len,
+static struct obj_eq_event *new_event(struct obj_eq *eq, uint32_t event, const void *buf, size_t len,
 				      const void *more, size_t more_len)
 {
 	struct obj_eq_event *e = malloc(sizeof(*e) + len + more_len);
 
+	if (e)
+		e->spare = false;
+	else
+		e = spare_get(eq, len + more_len);
 	if (!e)
 		return NULL;
 	e->event = event;
@@ -61,7 +110,7 @@ static struct obj_eq_event *new_event(uint32_t event, const void *buf, size_t le
 
 int obj_eq_write(struct obj_eq *eq, uint32_t event, const void *buf, size_t len)
 {
-	struct obj_eq_event *e = new_event(event, buf, len, NULL, 0);
+	struct obj_eq_event *e = new_event(eq, event, buf, len, NULL, 0);
 
 	if (!e)
 		return -FI_ENOMEM;
@@ -73,7 +122,7 @@ int obj_eq_write_cm(struct obj_eq *eq, uint32_t event, struct fid *fid, struct f
 		    const void *data, size_t len)
 {
 	struct fi_eq_cm_entry entry = { .fid = fid, .info = info };
-	struct obj_eq_event *e = new_event(event, &entry, sizeof(entry), data, len);
+	struct obj_eq_event *e = new_event(eq, event, &entry, sizeof(entry), data, len);
 
 	if (!e)
 		return -FI_ENOMEM;
@@ -85,7 +134,7 @@ int obj_eq_write_cm(struct obj_eq *eq, uint32_t event, struct fid *fid, struct f
 int obj_eq_write_err(struct obj_eq *eq, const struct fi_eq_err_entry *entry,
 		     const void *err_data, size_t size)
 {
-	struct obj_eq_event *e = new_event(0, entry, sizeof(*entry), err_data, size);
+	struct obj_eq_event *e = new_event(eq, 0, entry, sizeof(*entry), err_data, size);
 	struct fi_eq_err_entry *out;
 
 	if (!e)
@@ -118,7 +167,7 @@ void obj_eq_purge(struct obj_eq *eq, const struct fid *fid)
 	}
 	lock_put(&eq->lock);
 	while ((pos = list_pop(&drop)))
-		event_free(container_of(pos, struct obj_eq_event, node));
+		event_free(eq, container_of(pos, struct obj_eq_event, node));
 }
 
 /* ---- the program's calls ------------------------------------------------- */
@@ -164,7 +213,9 @@ static ssize_t take(struct obj_eq *eq, uint32_t *event, void *buf, size_t len, u
 	else
 		list_del(&e->node);
 	lock_put(&eq->lock);
-	free(e);		/* the info, if any, is the reader's now */
+	if (e)
+		e->info = NULL;		/* the reader's now */
+	event_free(eq, e);
 	return ret;
 }
 
@@ -236,7 +287,7 @@ static void show_err(struct obj_eq *eq, const struct fi_eq_err_entry *err,
 static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint64_t flags)
 {
 	struct obj_eq *eq = obj_eq_of(fid);
-	struct obj_eq_event *e;
+	struct obj_eq_event *e, *was = NULL;
 	ssize_t ret = -FI_EAGAIN;
 
 	lock_get(&eq->lock);
@@ -246,11 +297,12 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint6
 		ret = sizeof(*buf);
 		if (!(flags & FI_PEEK)) {
 			list_del(&e->node);
-			event_free(eq->shown);
+			was = eq->shown;
 			eq->shown = e;
 		}
 	}
 	lock_put(&eq->lock);
+	event_free(eq, was);	/* takes the lock */
 	return ret;
 }
 
@@ -300,8 +352,9 @@ static int eq_close(struct fid *fid)
 		return ret;
 	obj_wait_fini(&eq->wait);
 	while ((pos = list_pop(&eq->events)))
-		event_free(container_of(pos, struct obj_eq_event, node));
-	event_free(eq->shown);
+		event_free(eq, container_of(pos, struct obj_eq_event, node));
+	event_free(eq, eq->shown);
+	free(eq->spare_mem);
 	lock_destroy(&eq->lock);
 	obj_refs_fini(&eq->refs);
 	obj_ref_put(&eq->fabric_ref);
@@ -367,6 +420,9 @@ int obj_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	ret = lock_init(&eq->lock, LOCK_MUTEX);
 	if (ret)
 		goto err_lock;
+	ret = spares_init(eq);
+	if (ret)
+		goto err_spares;
 	ret = obj_wait_init(&eq->wait, attr->wait_obj, attr->wait_set, &eq->fid.fid, eq_ready);
 	if (ret)
 		goto err_wait;
@@ -376,6 +432,8 @@ int obj_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	return 0;
 
 err_wait:
+	free(eq->spare_mem);
+err_spares:
 	lock_destroy(&eq->lock);
 err_lock:
 	free(eq);
