@@ -222,6 +222,13 @@ tests_hostile_stopped_SOURCES = tests/hostile/stopped.c $(hostile_common)
 tests_hostile_stopped_LDADD = src/libfabric.la
 EXTRA_DIST += tests/hostile/README.md
 
+# Allocations that fail, from fi_getinfo() to the last fi_close().
+check_PROGRAMS += tests/nomem/life
+TESTS += tests/nomem/life
+tests_nomem_life_SOURCES = tests/nomem/life.c tests/nomem/alloc.c tests/nomem/alloc.h
+tests_nomem_life_LDADD = src/libfabric.la
+EXTRA_DIST += tests/nomem/README.md
+
 # Jobs of many ranks: a benchmark. An endpoint of many peers: the same, and a test, since each
 # message has to come back.
 check_PROGRAMS += tests/scale/peers
