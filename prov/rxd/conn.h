@@ -499,6 +499,9 @@ static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
 /* rxd_rx_drop - the stream has ended: report what was promised. */
 void rxd_rx_drop(struct rxd_conn *conn, int err);
 
+/* rxd_rx_unplace - eng_link_ops.unplace. */
+bool rxd_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
+
 /* rxd_rx_hold - eng_link_ops.hold. */
 void *rxd_rx_hold(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
 

@@ -284,6 +284,7 @@ const struct eng_link_ops rxd_link_ops = {
 	.hold = rxd_rx_hold,
 	.pull = chan_pull,
 	.drop = chan_drop,
+	.unplace = rxd_rx_unplace,
 	.pep_open = pep_open,
 	.pep_close = pep_close,
 	.listen = link_listen,

@@ -716,6 +716,17 @@ void rxd_rx_drop(struct rxd_conn *conn, int err)
 		eng_on_placed(&conn->chan.link->base, cookie, -err);
 }
 
+bool rxd_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
+{
+	struct chan *chan = eng_peer_chan(peer);
+	struct rxd_body *body = container_of(chan, struct rxd_conn, chan)->body;
+
+	if (!body || body->cookie != cookie)
+		return false;
+	body->iov_cnt = 0;
+	return true;
+}
+
 /* ---- payload of unexpected packets -------------------------------------------------- */
 
 static void copy_span(const struct chan_hold *hold, const struct iovec *iov, size_t cnt,

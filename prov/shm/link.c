@@ -299,6 +299,7 @@ const struct eng_link_ops shm_link_ops = {
 	.hold = shm_rx_hold,
 	.pull = chan_pull,
 	.drop = chan_drop,
+	.unplace = shm_rx_unplace,
 };
 
 /* Endpoints of other providers reach peers on this host by such a link. */

@@ -553,6 +553,16 @@ void shm_rx_drop(struct shm_conn *conn, int err)
 	chan_sink_end(&rx->sink, &conn->link->base.base, err);
 }
 
+bool shm_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
+{
+	struct shm_conn *conn = shm_chan_of(eng_peer_chan(peer))->base.conn;
+
+	if (!conn || conn->rx.sink.cookie != cookie || conn->rx.body != SHM_BODY_PLACE)
+		return false;
+	conn->rx.body = SHM_BODY_SKIP;
+	return true;
+}
+
 /* ---- unexpected payload ----------------------------------------------------------------------- */
 
 /* take_remote - read the payload from the sender's memory, now that it is wanted. */

@@ -351,6 +351,9 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now);
  */
 int tcp_rx_read(struct tcp_conn *conn, unsigned budget);
 
+/* tcp_rx_unplace - eng_link_ops.unplace. */
+bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
+
 /* tcp_rx_resume - offer a packet that the engine answered with ENG_RX_LATER again. */
 int tcp_rx_resume(struct tcp_conn *conn);
 

@@ -234,6 +234,7 @@ const struct eng_link_ops tcp_link_ops = {
 	.hold = hold,
 	.pull = chan_pull,
 	.drop = chan_drop,
+	.unplace = tcp_rx_unplace,
 	.pep_open = pep_open,
 	.pep_close = pep_close,
 	.listen = link_listen,

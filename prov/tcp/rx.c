@@ -119,6 +119,22 @@ static void set_place(struct tcp_rx *rx, const struct iovec *iov, size_t iov_cnt
 	rx->body = rx->iov_cnt ? TCP_BODY_PLACE : TCP_BODY_SKIP;
 }
 
+bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
+{
+	struct chan *chan = eng_peer_chan(peer);
+	struct tcp_conn *conn = chan->conn;
+	unsigned i;
+
+	if (!conn || conn->rx.sink.cookie != cookie)
+		return false;
+	if (conn->rx.body == TCP_BODY_PLACE)
+		conn->rx.body = TCP_BODY_SKIP;
+	for (i = 1; striped(conn) && i < conn->lanes->cnt; i++)
+		if (conn->lanes->conn[i]->rx.body == TCP_BODY_PLACE)
+			conn->lanes->conn[i]->rx.body = TCP_BODY_SKIP;
+	return true;
+}
+
 /* set_parts - set the destinations of the further lanes' parts of a striped payload. */
 static void set_parts(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
 {

@@ -256,6 +256,14 @@ struct eng_link_ops {
 	/* drop - throw a held payload away and give up the token. */
 	void (*drop)(struct eng_link *link, void *token);
 
+	/* unplace - the buffers of a placement that waits for the peer are the program's again:
+	 * what still comes of the payload is skipped, then eng_on_placed(@cookie) follows as always.
+	 * May be NULL.
+	 * Returns false where something else than this process may be writing there: nothing has
+	 * changed.
+	 */
+	bool (*unplace)(struct eng_link *link, struct eng_peer *peer, void *cookie);
+
 	/* mr_expose, mr_conceal - let peers reach a region of the program through what is below
 	 * this link, too; as obj_domain_ops has them.  domain_fini - the domain closes.  May be
 	 * NULL, all.

@@ -26,6 +26,7 @@ enum eng_recv_state {
 	ENG_RECV_MATCHED,	/* has its message */
 	ENG_RECV_PLACING,	/* eager payload is being moved to the buffer */
 	ENG_RECV_PULL,		/* CTS is sent; DATA comes */
+	ENG_RECV_SKIP,		/* reported as cancelled; the rest of its message is skipped */
 	ENG_RECV_CLOSING,	/* multi-receive: takes no more, parts are not complete */
 };
 
@@ -86,7 +87,7 @@ struct eng_recv {
 	unsigned parts;			/* multi-receive: not complete */
 	int abort;			/* multi-receive: why it was taken back; 0: it was not */
 	size_t min;			/* multi-receive: release when less room is left */
-	struct list node;		/* PLACING, PULL: on peer->rxs */
+	struct list node;		/* PLACING, PULL, SKIP: on peer->rxs */
 };
 
 /* ---- data calls (recv.c), for the tables in send.c ------------------------ */
@@ -209,6 +210,17 @@ bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err);
 
 /* eng_recv_abort - take back a posted receive and report @err (positive). */
 void eng_recv_abort(struct eng_recv *recv, int err);
+
+/* eng_recv_skip - end @recv, whose message has stopped arriving, with @err (positive).
+ *
+ * The rest of the message is skipped when it comes; the connection lives on.
+ *
+ * Ownership: on success the receive is reported, its buffers are the program's; @recv stays on
+ *            peer->rxs until the message is here or its sender is lost.
+ * Threading: caller holds prog->lock; in a poll.
+ * Errors:    false, and nothing has changed: the buffers cannot be taken back.
+ */
+bool eng_recv_skip(struct eng_recv *recv, int err);
 
 /* eng_recv_unwatch - @recv, which is watched, ends. */
 void eng_recv_unwatch(struct eng_recv *recv);

@@ -6,8 +6,9 @@
  *
  * A posted receive completes with FI_ECANCELED.  One that a message is arriving in cannot
  * be taken back without losing the message, so the call returns -FI_ENOENT and the receive
- * completes with its message; but in bounded time: a sender that does not move meanwhile
- * is cut off, and the receive fails.
+ * completes with its message; but in bounded time: where the sender does not move meanwhile, the
+ * receive ends with FI_ECANCELED, and the rest of its message is skipped when it comes.  Only where
+ * the buffers cannot be taken back is the sender cut off.
  */
 #include <stdlib.h>
 
@@ -46,6 +47,8 @@ static int watch_run(struct eng_work *work)
 		watch->due_ns = clock_deadline(ENG_CANCEL_MS);
 		return -FI_EAGAIN;
 	}
+	if (eng_recv_skip(watch->recv, FI_ECANCELED))	/* frees the watch */
+		return 0;
 	ENG_WARN(peer->ep, "%s: a receive was cancelled while a message arrived in it, and the peer "
 		 "does not go on; the connection is given up\n", eng_peer_text(peer, text));
 	eng_peer_cut(peer, FI_ECONNABORTED);	/* frees the watch */

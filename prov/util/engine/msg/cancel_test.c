@@ -154,7 +154,82 @@ static void receives_of_another_context_are_not_watched(void **arg)
 	expect(b, &ctx[0], FI_RECV | FI_TAGGED, 400);
 }
 
-/* A sender that moves has as much time again, one that does not is cut off. */
+static void *unplaced;
+
+static bool unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
+{
+	assert_ptr_equal(peer, tap.peer);
+	unplaced = cookie;
+	return true;
+}
+
+/* The receive alone ends; what comes later belongs to no receive, also if its context is used again. */
+static void a_sender_that_does_not_move_loses_the_receive_only(void **arg)
+{
+	void *cookie;
+
+	tap.ops.unplace = unplace;
+	post(0, 0);
+	cookie = arriving(0);
+	assert_int_equal(cancel(0), -FI_ENOENT);
+	passed_s += ENG_CANCEL_MS / 1000 + 1;
+	expect_err(b, &ctx[0], FI_ECANCELED);
+	assert_ptr_equal(unplaced, cookie);
+	assert_int_equal(eng_of(b)->rx_busy, 0);
+	assert_int_equal(cancel(0), -FI_ENOENT);
+	passed_s += 2 * ENG_CANCEL_MS / 1000;
+	node_none(&w, b);
+	eng_on_placed(tap.link, cookie, 0);
+	node_none(&w, b);
+	assert_true(list_empty(&tap.peer->rxs));
+	assert_int_equal(tap.puts, 0);
+	assert_false(tap.peer->slow & ENG_PEER_LOST);
+}
+
+/* pulled - a message of 400 bytes is announced, and asked for.  Returns the id that its DATA names. */
+static uint32_t pulled(uint8_t flags)
+{
+	assert_int_equal(tap_tagged(tap.peer, WIRE_RTS, flags, 3, TAG, 400), ENG_RX_DONE);
+	assert_int_equal(tap.sent[tap.cnt - 1].msg.op, WIRE_CTS);
+	return tap.sent[tap.cnt - 1].msg.rx_id;
+}
+
+/* Without the link's help, since it moves nothing just now; the sender's operation ends as usual. */
+static void announced_payload_that_stops_coming_is_skipped(void **arg)
+{
+	char was[500];
+	uint32_t id;
+
+	post(0, 0);
+	id = pulled(WIRE_F_DELIVERED);
+	assert_int_equal(tap_words(tap.peer, WIRE_DATA, 0, id, 100, 100, 1, 0, 0), ENG_RX_DONE);
+	assert_int_equal(cancel(0), -FI_ENOENT);
+	passed_s += ENG_CANCEL_MS / 1000 + 1;
+	expect_err(b, &ctx[0], FI_ECANCELED);
+	assert_int_equal(tap.puts, 0);
+	memcpy(was, in[0], sizeof(was));
+	assert_int_equal(tap_words(tap.peer, WIRE_DATA, 0, id, 300, 300, 1, 100, 0), ENG_RX_DONE);
+	assert_memory_equal(was, in[0], sizeof(was));
+	assert_int_equal(tap.sent[tap.cnt - 1].msg.op, WIRE_ACK);
+	assert_true(list_empty(&tap.peer->rxs));
+	node_none(&w, b);
+}
+
+static void a_peer_that_is_lost_takes_what_was_skipped_along(void **arg)
+{
+	post(0, 0);
+	pulled(0);
+	assert_int_equal(cancel(0), -FI_ENOENT);
+	passed_s += ENG_CANCEL_MS / 1000 + 1;
+	expect_err(b, &ctx[0], FI_ECANCELED);
+	eng_on_down(tap.link, tap.peer, FI_ECONNRESET);
+	assert_true(list_empty(&tap.peer->rxs));
+	node_none(&w, b);
+}
+
+/* A sender that moves has as much time again; one that does not is cut off where the buffers cannot be
+ * taken back.
+ */
 static void a_sender_that_does_not_move_is_cut_off(void **arg)
 {
 	post(0, 0);
@@ -197,6 +272,9 @@ int main(void)
 		TAP(one_that_is_being_filled_completes),
 		TAP(one_that_is_posted_comes_first),
 		TAP(receives_of_another_context_are_not_watched),
+		TAP(a_sender_that_does_not_move_loses_the_receive_only),
+		TAP(announced_payload_that_stops_coming_is_skipped),
+		TAP(a_peer_that_is_lost_takes_what_was_skipped_along),
 		TAP(a_sender_that_does_not_move_is_cut_off),
 		TAP(a_lost_message_ends_its_watch),
 	};

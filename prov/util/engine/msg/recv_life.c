@@ -15,15 +15,17 @@
  *   PLACING    the link moves an eager payload into the buffer; eng_on_placed() ends it
  *   PULL       RTS: a CTS asks for the payload; the last byte of DATA ends it
  *
- * In the latter two it is on peer->rxs, so that it fails if the peer is lost.
+ * In the latter two it is on peer->rxs, so that it fails if the peer is lost. One that was cancelled there
+ * and whose message does not go on is reported before its message is here (SKIP).
  */
 /* To where each state may go. */
 static const unsigned edges[] = {
 	[ENG_RECV_NEW] = 1u << ENG_RECV_POSTED | 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
 	[ENG_RECV_POSTED] = 1u << ENG_RECV_MATCHED | 1u << ENG_RECV_CLOSING,
 	[ENG_RECV_MATCHED] = 1u << ENG_RECV_PLACING | 1u << ENG_RECV_PULL,
-	[ENG_RECV_PLACING] = 0,
-	[ENG_RECV_PULL] = 0,
+	[ENG_RECV_PLACING] = 1u << ENG_RECV_SKIP,
+	[ENG_RECV_PULL] = 1u << ENG_RECV_SKIP,
+	[ENG_RECV_SKIP] = 0,
 	[ENG_RECV_CLOSING] = 0,
 };
 
@@ -227,21 +229,15 @@ static void work_done(struct eng_recv *recv, int err)
 	eng_trig_done(recv->trig, err);
 }
 
-/* In this order: the ACK; the buffer of a part, whose release the completion carries; the
- * completion; deferred work; the owner of an imported entry.  Then the receive is free.
+/* In this order: the buffer of a part, whose release the completion carries; the completion; deferred
+ * work; the owner of an imported entry.  Returns the buffer that is to be aborted once the receive is free,
+ * or NULL.
  */
-void eng_recv_finish(struct eng_recv *recv, int status)
+static inline struct eng_recv *tell(struct eng_recv *recv, int status)
 {
 	struct eng_recv *buffer = recv->buffer;
 	uint64_t flags = recv->cq_flags;
 
-	if (recv->state == ENG_RECV_PLACING || recv->state == ENG_RECV_PULL) {
-		list_del(&recv->node);
-		recv->ep->rx_busy--;
-	}
-	if (__builtin_expect(recv->ack != NULL, 0))
-		eng_ctl_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
-			     recv->env.tx_id, 0, 0);
 	if (__builtin_expect(buffer != NULL, 0)) {
 		flags |= eng_mrecv_part_done(buffer);
 		if (flags & FI_MULTI_RECV)
@@ -254,9 +250,54 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 		work_done(recv, -status);
 	if (__builtin_expect(recv->entry != NULL, 0))
 		eng_imported_free_entry(recv->entry);
+	return buffer && buffer->abort && !buffer->parts ? buffer : NULL;
+}
+
+/* First the ACK, then the program is told.  Then the receive is free. */
+void eng_recv_finish(struct eng_recv *recv, int status)
+{
+	struct eng_recv *buffer = NULL;
+
+	if (recv->state == ENG_RECV_PLACING || recv->state == ENG_RECV_PULL) {
+		list_del(&recv->node);
+		recv->ep->rx_busy--;
+	}
+	if (__builtin_expect(recv->ack != NULL, 0))
+		eng_ctl_send(recv->ack, recv->sink.name.peer, WIRE_ACK, WIRE_F_DELIVERED,
+			     recv->env.tx_id, 0, 0);
+	if (__builtin_expect(recv->state == ENG_RECV_SKIP, 0))
+		list_del(&recv->node);
+	else
+		buffer = tell(recv, status);
 	eng_recv_free(recv);
-	if (buffer && buffer->abort && !buffer->parts)
+	if (buffer)
 		eng_mrecv_abort(buffer, buffer->abort);
+}
+
+/* From now on it is the hub's, since a context may close before the message is here. */
+bool eng_recv_skip(struct eng_recv *recv, int err)
+{
+	struct eng_sink *sink = &recv->sink;
+	struct eng_peer *peer = sink->name.peer;
+	const struct eng_link_ops *ops = peer->link->ops;
+	struct eng_ep *ep = recv->ep;
+	struct eng_recv *buffer;
+
+	if (sink->dev || (sink->pieces && !(ops->unplace && ops->unplace(peer->link, peer, sink))))
+		return false;
+	eng_recv_unwatch(recv);
+	eng_recv_set_state(recv, ENG_RECV_SKIP);
+	ep->rx_busy--;
+	buffer = tell(recv, -err);
+	sink->iov_cnt = 0;
+	recv->ep = peer->ep;
+	recv->rxc = NULL;
+	recv->buffer = NULL;
+	recv->trig = NULL;
+	recv->entry = NULL;
+	if (buffer)
+		eng_mrecv_abort(buffer, buffer->abort);
+	return true;
 }
 
 /* One that the link is just moving a piece into fails when that is over. */
