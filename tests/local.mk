@@ -196,7 +196,8 @@ EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tes
 
 # Peers that do what they should not.
 hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/impostor \
-	tests/hostile/noisy tests/hostile/reverse tests/hostile/silent tests/hostile/stopped
+	tests/hostile/inherited tests/hostile/noisy tests/hostile/reverse tests/hostile/silent \
+	tests/hostile/stopped
 hostile_common = tests/hostile/peer.h tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(hostile_programs)
 dist_check_SCRIPTS += tests/hostile/all_test
@@ -212,6 +213,8 @@ tests_hostile_impostor_SOURCES = tests/hostile/impostor.c prov/tcp/hello.c prov/
 	prov/util/channel/handshake.c prov/util/channel/handshake.h $(hostile_common)
 tests_hostile_impostor_CFLAGS = $(AM_CFLAGS)
 tests_hostile_impostor_LDADD = src/base/libbase.la src/libfabric.la
+tests_hostile_inherited_SOURCES = tests/hostile/inherited.c $(hostile_common)
+tests_hostile_inherited_LDADD = src/libfabric.la
 tests_hostile_noisy_SOURCES = tests/hostile/noisy.c $(hostile_common)
 tests_hostile_noisy_LDADD = src/libfabric.la
 tests_hostile_reverse_SOURCES = tests/hostile/reverse.c $(hostile_common)

@@ -323,8 +323,11 @@ static int ep_enable(struct obj_ep *base)
 static int ep_close(struct fid *fid)
 {
 	struct udp_ep *ep = udp_ep_of(obj_ep_of(container_of(fid, struct fid_ep, fid)));
-	int ret = obj_ep_busy(&ep->base);
+	int ret;
 
+	if (obj_inherited(&ep->base.refs))
+		return 0;
+	ret = obj_ep_busy(&ep->base);
 	if (ret)
 		return ret;
 	/* from here on no call and no poll of another thread is in the endpoint */

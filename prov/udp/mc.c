@@ -123,6 +123,8 @@ static int mc_close(struct fid *fid)
 	struct udp_mc *mc = container_of(fid, struct udp_mc, fid.fid);
 	struct udp_ep *ep = mc->ep;
 
+	if (obj_inherited(&ep->base.refs))
+		return 0;
 	lock_get(&ep->base.prog->lock);
 	ep->groups[mc->slot] = NULL;
 	if (mc->sock.fd >= 0)

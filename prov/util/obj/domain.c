@@ -184,8 +184,11 @@ static void domain_free(struct obj_domain *domain)
 static int domain_close(struct fid *fid)
 {
 	struct obj_domain *domain = container_of(fid, struct obj_domain, fid.fid);
-	int ret = obj_refs_busy(&domain->refs, fid, domain->prov, FI_LOG_DOMAIN);
+	int ret;
 
+	if (obj_inherited(&domain->refs))
+		return 0;
+	ret = obj_refs_busy(&domain->refs, fid, domain->prov, FI_LOG_DOMAIN);
 	if (!ret)
 		ret = obj_lease_end_all(domain);
 	if (ret)

@@ -189,7 +189,9 @@ int obj_ep_lend_av(struct obj_ep *srx, struct obj_ep *ep);
 /* obj_ep_return_av - the last endpoint with @srx is gone: let go of the vector. */
 void obj_ep_return_av(struct obj_ep *srx);
 
-/* obj_ep_busy - the first thing of a provider's close: 0, or -FI_EBUSY (logged). */
+/* obj_ep_busy - the first thing of a provider's close, unless obj_inherited(&ep->refs), which is to return 0
+ * at once: 0, or -FI_EBUSY (logged).
+ */
 int obj_ep_busy(struct obj_ep *ep);
 
 /* obj_ep_quiesce - the second: leave the av, so that no av_removed() comes any

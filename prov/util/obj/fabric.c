@@ -79,8 +79,11 @@ static void fabric_free(struct obj_fabric *fabric)
 static int fabric_close(struct fid *fid)
 {
 	struct obj_fabric *fabric = container_of(fid, struct obj_fabric, fid.fid);
-	int ret = obj_refs_busy(&fabric->refs, fid, fabric->prov, FI_LOG_FABRIC);
+	int ret;
 
+	if (obj_inherited(&fabric->refs))
+		return 0;
+	ret = obj_refs_busy(&fabric->refs, fid, fabric->prov, FI_LOG_FABRIC);
 	if (ret)
 		return ret;
 	if (fabric->pep_prog)

@@ -140,6 +140,8 @@ static int mr_close(struct fid *fid)
 	struct obj_domain *domain = mr->domain;
 	int ret;
 
+	if (obj_inherited(&domain->refs))
+		return 0;
 	if (mr->hw) {
 		ret = domain->ops->mr_close(mr);
 		if (ret)

@@ -8,8 +8,22 @@
 /* Beyond this many the log would only get longer, not clearer. */
 #define NAMED_MAX 8
 
+unsigned obj_process;
+
+static void on_fork(void)
+{
+	obj_process++;
+}
+
+__attribute__((constructor))
+static void count_forks(void)
+{
+	pthread_atfork(NULL, NULL, on_fork);
+}
+
 void obj_refs_init(struct obj_refs *refs)
 {
+	refs->process = obj_process;
 	pthread_mutex_init(&refs->lock, NULL);
 	list_init(&refs->holders);
 }

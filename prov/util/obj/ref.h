@@ -14,10 +14,12 @@
 #include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/providers/fi_log.h>
+#include <stdbool.h>
 
 #include "base/list.h"
 
 struct obj_refs {
+	unsigned process;	/* obj_process when the object was opened */
 	pthread_mutex_t lock;	/* guards @holders; never held across a call */
 	struct list holders;	/* struct obj_ref */
 };
@@ -27,6 +29,24 @@ struct obj_ref {
 	struct obj_refs *refs;	/* NULL: holds nothing */
 	const struct fid *holder;
 };
+
+/* obj_process - how many forks lie between the process that loaded the library and this one. */
+extern unsigned obj_process;
+
+/* obj_inherited - was the object opened before a fork, by a parent of this process?
+ *
+ * The object is then the parent's: its sockets are closed here, its shared memory is not mapped, its
+ * locks may be held by a thread that this process does not have, and what it shares with the parent (epoll
+ * sets, locks on files, registrations) must stay as it is.  So fi_close() leaves it alone and returns 0;
+ * its memory lives as long as the process.
+ *
+ * Threading: any.
+ * Errors:    none
+ */
+static inline bool obj_inherited(const struct obj_refs *refs)
+{
+	return refs->process != obj_process;
+}
 
 void obj_refs_init(struct obj_refs *refs);
 void obj_refs_fini(struct obj_refs *refs);

@@ -319,8 +319,11 @@ static void close_dgram(struct vrb_ep *ep)
 static int ep_close(struct fid *fid)
 {
 	struct vrb_ep *ep = vrb_ep_of(container_of(fid, struct fid_ep, fid));
-	int ret = obj_ep_busy(&ep->base);
+	int ret;
 
+	if (obj_inherited(&ep->base.refs))
+		return 0;
+	ret = obj_ep_busy(&ep->base);
 	if (ret)
 		return ret;
 	if (ep->dgram)
@@ -473,8 +476,11 @@ err_free:
 static int srx_close(struct fid *fid)
 {
 	struct vrb_ep *srx = vrb_ep_of(container_of(fid, struct fid_ep, fid));
-	int ret = obj_ep_busy(&srx->base);
+	int ret;
 
+	if (obj_inherited(&srx->base.refs))
+		return 0;
+	ret = obj_ep_busy(&srx->base);
 	if (ret)
 		return ret;
 	vrb_mlx5_srq_fini(&srx->mlx5_srq);

@@ -272,8 +272,11 @@ void eng_ep_free(struct eng_ep *ep)
 static int ep_close(struct fid *fid)
 {
 	struct eng_ep *ep = eng_ep_of_fid(fid);
-	int ret = obj_ep_busy(&ep->base);
+	int ret;
 
+	if (obj_inherited(&ep->base.refs))
+		return 0;
+	ret = obj_ep_busy(&ep->base);
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&ep->base);

@@ -103,8 +103,11 @@ static void ctx_stop(struct eng_ep *ctx)
 static int ctx_close(struct fid *fid)
 {
 	struct eng_ep *ctx = eng_ep_of_fid(fid);
-	int ret = obj_ep_busy(&ctx->base);
+	int ret;
 
+	if (obj_inherited(&ctx->base.refs))
+		return 0;
+	ret = obj_ep_busy(&ctx->base);
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&ctx->base);

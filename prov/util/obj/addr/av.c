@@ -464,8 +464,11 @@ static void av_free(struct obj_av *av)
 static int av_close(struct fid *fid)
 {
 	struct obj_av *av = container_of(fid, struct obj_av, fid.fid);
-	int ret = obj_refs_busy(&av->refs, fid, av->domain->prov, FI_LOG_AV);
+	int ret;
 
+	if (obj_inherited(&av->refs))
+		return 0;
+	ret = obj_refs_busy(&av->refs, fid, av->domain->prov, FI_LOG_AV);
 	if (ret)
 		return ret;
 	av_table_free(av);

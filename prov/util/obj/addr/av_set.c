@@ -185,8 +185,11 @@ static int set_addr(struct fid_av_set *fid, fi_addr_t *coll_addr)
 static int set_close(struct fid *fid)
 {
 	struct obj_av_set *set = container_of(fid, struct obj_av_set, fid.fid);
-	int ret = obj_refs_busy(&set->refs, fid, set->av->domain->prov, FI_LOG_AV);
+	int ret;
 
+	if (obj_inherited(&set->refs))
+		return 0;
+	ret = obj_refs_busy(&set->refs, fid, set->av->domain->prov, FI_LOG_AV);
 	if (ret)
 		return ret;
 	obj_ref_put(&set->av_ref);

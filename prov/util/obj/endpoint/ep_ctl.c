@@ -76,6 +76,8 @@ static int alias_close(struct fid *fid)
 {
 	struct alias *alias = container_of(fid, struct alias, h.fid.fid);
 
+	if (obj_inherited(alias->ref.refs))
+		return 0;
 	obj_ref_put(&alias->ref);
 	free(alias);
 	return 0;

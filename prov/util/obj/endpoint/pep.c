@@ -212,8 +212,11 @@ static int pep_getopt(struct fid *fid, int level, int optname, void *optval, siz
 static int pep_close(struct fid *fid)
 {
 	struct obj_pep *pep = pep_of(fid);
-	int ret = obj_refs_busy(&pep->refs, fid, pep->fabric->prov, FI_LOG_EP_CTRL);
+	int ret;
 
+	if (obj_inherited(&pep->refs))
+		return 0;
+	ret = obj_refs_busy(&pep->refs, fid, pep->fabric->prov, FI_LOG_EP_CTRL);
 	if (ret)
 		return ret;
 	if (pep->state != OBJ_PEP_GIVEN) {

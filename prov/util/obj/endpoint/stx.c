@@ -11,6 +11,8 @@ static int stx_close(struct fid *fid)
 {
 	struct obj_stx *stx = container_of(fid, struct obj_stx, fid.fid);
 
+	if (obj_inherited(&stx->domain->refs))
+		return 0;
 	obj_ref_put(&stx->domain_ref);
 	free(stx);
 	return 0;

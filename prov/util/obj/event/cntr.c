@@ -257,8 +257,11 @@ static int cntr_control(struct fid *fid, int cmd, void *arg)
 static int cntr_close(struct fid *fid)
 {
 	struct obj_cntr *cntr = container_of(fid, struct obj_cntr, fid.fid);
-	int ret = obj_refs_busy(&cntr->refs, fid, cntr->domain->prov, FI_LOG_CNTR);
+	int ret;
 
+	if (obj_inherited(&cntr->refs))
+		return 0;
+	ret = obj_refs_busy(&cntr->refs, fid, cntr->domain->prov, FI_LOG_CNTR);
 	if (ret)
 		return ret;
 	obj_wait_fini(&cntr->wait);

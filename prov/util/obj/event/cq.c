@@ -571,8 +571,11 @@ static void cq_free(struct obj_cq *cq)
 static int cq_close(struct fid *fid)
 {
 	struct obj_cq *cq = container_of(fid, struct obj_cq, fid.fid);
-	int ret = obj_refs_busy(&cq->refs, fid, cq->domain->prov, FI_LOG_CQ);
+	int ret;
 
+	if (obj_inherited(&cq->refs))
+		return 0;
+	ret = obj_refs_busy(&cq->refs, fid, cq->domain->prov, FI_LOG_CQ);
 	if (ret)
 		return ret;
 	obj_wait_fini(&cq->wait);

@@ -345,9 +345,12 @@ static int eq_control(struct fid *fid, int cmd, void *arg)
 static int eq_close(struct fid *fid)
 {
 	struct obj_eq *eq = container_of(fid, struct obj_eq, fid.fid);
-	int ret = obj_refs_busy(&eq->refs, fid, eq->fabric->prov, FI_LOG_EQ);
+	int ret;
 	struct list *pos;
 
+	if (obj_inherited(&eq->refs))
+		return 0;
+	ret = obj_refs_busy(&eq->refs, fid, eq->fabric->prov, FI_LOG_EQ);
 	if (ret)
 		return ret;
 	obj_wait_fini(&eq->wait);

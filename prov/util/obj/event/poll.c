@@ -144,6 +144,8 @@ static int poll_close(struct fid *fid)
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid.fid);
 	struct member *member;
 
+	if (obj_inherited(&poll->domain->refs))
+		return 0;
 	while ((member = list_pop_entry(&poll->members, struct member, node))) {
 		obj_ref_put(&member->ref);
 		free(member);

@@ -211,8 +211,11 @@ static void close_fds(struct obj_waitset *set)
 static int set_close(struct fid *fid)
 {
 	struct obj_waitset *set = container_of(fid, struct obj_waitset, fid.fid);
-	int ret = obj_refs_busy(&set->refs, fid, set->fabric->prov, FI_LOG_FABRIC);
+	int ret;
 
+	if (obj_inherited(&set->refs))
+		return 0;
+	ret = obj_refs_busy(&set->refs, fid, set->fabric->prov, FI_LOG_FABRIC);
 	if (ret)
 		return ret;
 	close_fds(set);

@@ -50,7 +50,6 @@ struct obj_auto_watch {
 struct obj_auto {
 	struct obj_domain *domain;
 	pthread_t thread;
-	pid_t pid;			/* process that has the thread */
 	int epfd;
 	int kickfd;			/* eventfd */
 	int statfd;			/* /proc/self/stat; -1: there is none */
@@ -316,7 +315,6 @@ int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
 	if (!autop)
 		return -FI_ENOMEM;
 	autop->domain = domain;
-	autop->pid = getpid();
 	list_init(&autop->watches);
 	pthread_mutex_init(&autop->lock, NULL);
 	autop->epfd = epoll_create1(EPOLL_CLOEXEC);
@@ -352,15 +350,12 @@ err_fds:
 
 void obj_auto_stop(struct obj_auto *autop)
 {
-	/* In a forked child there is no thread, and the lock may be held for ever. */
-	if (autop->pid == getpid()) {
-		pthread_mutex_lock(&autop->lock);
-		autop->stop = true;
-		pthread_mutex_unlock(&autop->lock);
-		kick(autop);
-		pthread_join(autop->thread, NULL);
-		pthread_mutex_destroy(&autop->lock);
-	}
+	pthread_mutex_lock(&autop->lock);
+	autop->stop = true;
+	pthread_mutex_unlock(&autop->lock);
+	kick(autop);
+	pthread_join(autop->thread, NULL);
+	pthread_mutex_destroy(&autop->lock);
 	close(autop->kickfd);
 	close(autop->epfd);
 	if (autop->statfd >= 0)
@@ -412,13 +407,11 @@ void obj_auto_forget(struct obj_prog *prog)
 		return;
 	autop = w->autop;
 	prog->watch = NULL;
-	if (autop->pid == getpid()) {
-		pthread_mutex_lock(&autop->lock);
-		list_del(&w->node);
-		if (w->fd >= 0)
-			epoll_ctl(autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
-		pthread_mutex_unlock(&autop->lock);
-	}
+	pthread_mutex_lock(&autop->lock);
+	list_del(&w->node);
+	if (w->fd >= 0)
+		epoll_ctl(autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
+	pthread_mutex_unlock(&autop->lock);
 	free(w);
 }
 

@@ -154,8 +154,11 @@ static void ep_av_removed(struct obj_ep *base, fi_addr_t fi_addr)
 static int ep_close(struct fid *fid)
 {
 	struct fake_ep *ep = container_of(fid, struct fake_ep, base.h.fid.fid);
-	int ret = obj_ep_busy(&ep->base);
+	int ret;
 
+	if (obj_inherited(&ep->base.refs))
+		return 0;
+	ret = obj_ep_busy(&ep->base);
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&ep->base);
