@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_limit.h"
 #include "channel/hold.h"
 #include "engine/api.h"
 #include "channel/select.h"
@@ -46,6 +47,19 @@ static size_t rma_min(void)
 	return shm_conf.pull_size && shm_conf.pull_size < RMA_MIN ? shm_conf.pull_size : RMA_MIN;
 }
 
+/* check_limit - connections of an endpoint that is opened under a smaller limit on the size of files would
+ * fail, one by one.
+ */
+static int check_limit(struct chan_link *link)
+{
+	if (file_limit_admits(sizeof(struct shm_seg)))
+		return 0;
+	CHAN_WARN(link, "no shared memory: the limit on the size of files holds for it, too, and is less than the "
+		  "%zu KiB that a connection takes; raise it (ulimit -f, LimitFSIZE= of systemd)\n",
+		  sizeof(struct shm_seg) / 1024 + 1);
+	return -FI_ENOSPC;
+}
+
 int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct shm_naming *naming,
 		  struct shm_scope scope, const void *src, size_t src_len,
 		  struct shm_link **link_p)
@@ -73,7 +87,9 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.rma_min = rma_min(),
 		.same_host = true,
 	};
-	ret = shm_poller_get(base->prog, &link->base.poller);
+	ret = check_limit(&link->base);
+	if (!ret)
+		ret = shm_poller_get(base->prog, &link->base.poller);
 	if (!ret)
 		ret = shm_connect_open(link, src, src_len);
 	if (ret) {

@@ -15,7 +15,8 @@
 
 /* shm_mem_make - @size new bytes, all zeroes, and the descriptor to pass on.
  * Ownership: the caller closes *@fd_p and ends with shm_mem_unmap().
- * Errors: -FI_EMFILE, -FI_ENOMEM, -FI_ENOSYS (no memfd or no seals).
+ * Errors: -FI_EMFILE, -FI_ENOMEM, -FI_ENOSYS (no memfd or no seals); -FI_ENOSPC: the limit on the size of
+ * files is smaller.
  * Cost: pages are allocated on first access.
  */
 int shm_mem_make(size_t size, void **mem_p, int *fd_p);

@@ -13,6 +13,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/ib_addr.h \
 	src/base/iov.c \
 	src/base/iov.h \
+	src/base/file_limit.h \
 	src/base/line.h \
 	src/base/list.h \
 	src/base/lock.c \

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
+
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static int map(int fd, size_t size, void **mem_p)
@@ -46,9 +48,11 @@ static void place(void *mem, size_t size)
 
 int shm_mem_make(size_t size, void **mem_p, int *fd_p)
 {
-	int fd = memfd_create("ofi-shm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int ret;
+	int fd, ret;
 
+	if (!file_limit_admits(size))
+		return -FI_ENOSPC;
+	fd = memfd_create("ofi-shm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
 	if (ftruncate(fd, (off_t) size) || fcntl(fd, F_ADD_SEALS, SEALS))
