@@ -16,6 +16,7 @@
 #include "handshake.h"
 #include "link.h"
 #include "cma.h"
+#include "name.h"
 #include "seg.h"
 
 #define ACCEPTS_MAX 64				/* connections taken per event */
@@ -263,6 +264,11 @@ const char *shm_connect_advice(const struct chan *chan, int err)
 {
 	switch (err) {
 	case FI_ECONNREFUSED:
+		if (!shm_link_of(chan->link)->local &&
+		    shm_name_is_foreign(eng_peer_addr(eng_peer_of((void *) chan))))
+			return "its process is in another container or on another host, where its sockets are "
+			       "not seen from here; for containers of one host set FI_SHM_DIR to a directory "
+			       "that both have";
 		return shm_link_of(chan->link)->local ?
 		       "no endpoint has that address any more; has its process ended?" :
 		       "no endpoint has that name; does its process run, and in this network "

@@ -3,12 +3,17 @@
 
 #include "name.h"
 
+#include <fcntl.h>
 #include <rdma/fi_errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/hmap.h"
 
 #define ANY_PREFIX "fi_shm://"
 #define SERVICE_PREFIX "fi_ns://"
@@ -39,6 +44,56 @@ static int name_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
 	strcpy(key, rest_of(name));
 	return 0;
 }
+
+/* ---- which processes a number of a process means ------------------------------------------ */
+
+/* boot_id - of the running kernel; 0: not known. */
+static uint64_t boot_id(void)
+{
+	char text[64] = "";
+	uint64_t id = 0, word;
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	size_t i;
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		for (i = 0; i < sizeof(text); i += sizeof(word)) {
+			memcpy(&word, text + i, sizeof(word));
+			id = hmap_hash(id ^ word);
+		}
+	close(fd);
+	return id;
+}
+
+/* namespace_id - of one of this process's; 0: not known. */
+static uint64_t namespace_id(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (uint64_t) st.st_ino;
+}
+
+/* mark_of_process - two processes with the same number have different marks: they are in different pid
+ * namespaces, or on different hosts.  So do those that cannot see each other's sockets.
+ */
+static uint32_t mark_of_process(void)
+{
+	uint64_t mark = boot_id();
+
+	mark = hmap_hash(mark ^ namespace_id("/proc/self/ns/pid"));
+	mark = hmap_hash(mark ^ namespace_id("/proc/self/ns/net"));
+	return (uint32_t) (mark >> 32);
+}
+
+bool shm_name_is_foreign(const char *name)
+{
+	unsigned mark;
+
+	return sscanf(name, ANY_PREFIX "%*u.%8x:", &mark) == 1 && mark != mark_of_process();
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
 
 /* number_of - where the number begins in "fi_shm://x:user:number", or NULL. */
 static const char *number_of(const char *name)
@@ -134,7 +189,7 @@ int shm_name_make(const char *node, const char *service, char name[SHM_NAME_MAX]
 	else if (node)
 		cnt = snprintf(name, SHM_NAME_MAX, ANY_PREFIX "%s", node);
 	else
-		cnt = snprintf(name, SHM_NAME_MAX, ANY_PREFIX "%ld", (long) getpid());
+		cnt = snprintf(name, SHM_NAME_MAX, ANY_PREFIX "%ld.%08x", (long) getpid(), mark_of_process());
 	return cnt < SHM_NAME_MAX ? 0 : -FI_EINVAL;
 }
 

@@ -8,7 +8,7 @@
  * the listening socket.  "fi_shm://x" in a fi_info stands for any endpoint of x: one that is
  * opened from it is called "fi_shm://x:user:number".  Any other prefix is a whole
  * name.  fi_getinfo() makes "fi_ns://" names of a service, with or without a node, and
- * "fi_shm://" ones of a node or the process id.
+ * "fi_shm://" ones of a node, or of the process id and a mark of the namespaces in which it is one.
  */
 #ifndef SHM_NAME_H
 #define SHM_NAME_H
@@ -29,6 +29,12 @@ int shm_name_make(const char *node, const char *service, char name[SHM_NAME_MAX]
 
 /* shm_name_is_any - does @src stand for any endpoint, so that one needs a number? */
 bool shm_name_is_any(const char *src);
+
+/* shm_name_is_foreign - was @name made by a process of other namespaces, or of another host?
+ * Threading: any.
+ * Errors:    none; false for names that have no mark
+ */
+bool shm_name_is_foreign(const char *name);
 
 /* shm_name_number - the @number-th endpoint's name.  Errors: -FI_EINVAL: too long. */
 int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX]);

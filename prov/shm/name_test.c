@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include "base/test/verify.h"
 #include <rdma/fi_errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "name.h"
@@ -62,8 +64,58 @@ static void numbered_names_go_on(void **state)
 	assert_int_equal(shm_name_number("fi_shm://x", 9, want), 0);
 	assert_string_equal(name, want);
 	assert_int_equal(shm_naming.own(NULL, 0, 3, name, &len), 0);
-	snprintf(want, sizeof(want), "fi_shm://%ld:%u:3", (long) getpid(), geteuid());
+	assert_int_equal(shm_name_make(NULL, NULL, numbered), 0);
+	snprintf(want, sizeof(want), "%s:%u:3", numbered, geteuid());
 	assert_string_equal(name, want);
+}
+
+/* name_in - the name that a process gives itself in new namespaces @flags, as process 1 or with the number
+ * of this one.  False: it may not make them.
+ */
+static bool name_in(int flags, char name[SHM_NAME_MAX])
+{
+	int fds[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		if (unshare(flags))
+			_exit(77);
+		if (flags & CLONE_NEWPID && (pid = fork()))
+			_exit(pid < 0 || waitpid(pid, &status, 0) != pid || status);
+		_exit(shm_name_make(NULL, NULL, name) ||
+		      write(fds[1], name, SHM_NAME_MAX) != SHM_NAME_MAX);
+	}
+	close(fds[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!status)
+		assert_int_equal(read(fds[0], name, SHM_NAME_MAX), SHM_NAME_MAX);
+	close(fds[0]);
+	return !status;
+}
+
+/* Two containers: the processes of both have the number 1, and neither sees the other's sockets. */
+static void processes_of_other_namespaces_have_other_names(void **state)
+{
+	char a[SHM_NAME_MAX] = "", b[SHM_NAME_MAX] = "", own[SHM_NAME_MAX];
+
+	assert_int_equal(shm_name_make(NULL, NULL, own), 0);
+	assert_false(shm_name_is_foreign(own));
+	assert_false(shm_name_is_foreign("fi_shm://node:0:1"));
+	assert_false(shm_name_is_foreign("fi_ns://12.0000000f:1"));
+	assert_true(shm_name_is_foreign("fi_shm://12.0000000f:0:1"));
+	if (!name_in(CLONE_NEWPID | CLONE_NEWNET, a) || !name_in(CLONE_NEWPID | CLONE_NEWNET, b))
+		skip();
+	assert_int_equal(strncmp(a, "fi_shm://1.", 11), 0);
+	assert_int_equal(strncmp(b, "fi_shm://1.", 11), 0);
+	strcat(b, ":0:0");
+	assert_true(shm_name_is_foreign(b));
+	b[strlen(b) - 4] = 0;
+	/* the second one may have got the namespaces' numbers of the first, which has ended */
+	assert_string_not_equal(strchr(a, '.'), strchr(own, '.'));
+	assert_true(name_in(CLONE_NEWNET, b));
+	assert_string_not_equal(strchr(b, '.'), strchr(own, '.'));
 }
 
 static void a_chosen_name_is_the_only_one(void **state)
@@ -99,6 +151,7 @@ int main(void)
 		cmocka_unit_test(a_key_is_the_name_without_its_prefix),
 		cmocka_unit_test(untrusted_names_are_checked),
 		cmocka_unit_test(numbered_names_go_on),
+		cmocka_unit_test(processes_of_other_namespaces_have_other_names),
 		cmocka_unit_test(a_chosen_name_is_the_only_one),
 		cmocka_unit_test(long_names_are_refused),
 	};
