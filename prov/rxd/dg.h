@@ -85,7 +85,7 @@ int rxd_dg_source(struct rxd_dg *dg, uint64_t source, void *addr, size_t *len);
 /* rxd_dg_ask - send a control packet to see whether there is a socket at @to; where the provider below
  * cannot tell, nothing is sent.
  * rxd_dg_refused - a packet that was sent so, and answered by the system there: it has no such socket.
- * @buf: [out] RXD_ASK_MAX bytes; as much of it as the answer quotes, or what somebody says so
+ * @buf: [out] RXD_ASK_MAX bytes; as much of it as the answer quotes, or as a forged answer claims
  * Returns its length; 0: there is none.
  */
 #define RXD_ASK_MAX 128

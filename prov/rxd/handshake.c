@@ -463,7 +463,7 @@ void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
 }
 
 /* on_refusal - the system at the address of a peer says that it has no such socket.  It is believed if
- * it quotes our question: whoever forges an answer does not know the ids in it.
+ * it quotes our question: a host that forges an answer does not know the ids in it.
  */
 static void on_refusal(struct rxd_link *link, const uint8_t *buf, size_t len)
 {

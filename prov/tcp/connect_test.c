@@ -345,7 +345,7 @@ static void a_busy_connecting_program_is_not_late(void **state)
 	fake_close(a, 0);
 }
 
-/* Nobody sent anything while the accepting program computed: time that it did not look is no silence. */
+/* No peer sent anything while the accepting program computed: time that it did not look is no silence. */
 static void a_connecting_peer_outlives_a_pause_here(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);

@@ -15,7 +15,7 @@
 
 #include "ep.h"
 
-#define DISCARD_MAX 16		/* nobody answers to that socket, but anybody may send there */
+#define DISCARD_MAX 16		/* no peer answers to that socket, but any may send there */
 
 /* open_asker - at the address from which the endpoint sends. */
 static int open_asker(struct udp_ep *ep)

@@ -215,7 +215,7 @@ static void two_connected(void)
 	CHECK(!nodes_downs);
 }
 
-/* poll_alone - node 0 polls for @ns, and nobody else does. */
+/* poll_alone - node 0 polls for @ns, and no other node does. */
 static void poll_alone(uint64_t ns)
 {
 	uint64_t end = snet_now + ns;
@@ -288,7 +288,7 @@ static void killed_peer(void)
 	close_three();
 }
 
-/* forge - node 0 is told ten times a second that its peer's port has no socket, by somebody who does
+/* forge - node 0 is told ten times a second that its peer's port has no socket, by a host that does
  * not know the ids of the connection (@wrong 1: of ours, 2: of the peer's, 0: any), while the peer computes.
  */
 static void forge(unsigned wrong)

@@ -198,7 +198,7 @@ static inline struct chan_link *chan_link_of(struct eng_link *base)
 	return (struct chan_link *) base;	/* its first member */
 }
 
-/* chan_now - chan_poller_now() of the link's poller: time in which nobody polls does not count. */
+/* chan_now - chan_poller_now() of the link's poller: time without polls does not count. */
 uint64_t chan_now(const struct chan_link *link);
 
 /* chan_text - an address for the log.  Returns @buf. */

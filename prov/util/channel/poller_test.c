@@ -143,7 +143,7 @@ static void a_timer_fires_although_there_always_is_more(void **state)
 	end_limit();
 }
 
-/* pause_for - the process computes, or is stopped: nobody polls. */
+/* pause_for - the process computes, or is stopped: no thread polls. */
 static void pause_for(uint64_t ns)
 {
 	fake_now += ns;

@@ -87,8 +87,8 @@ struct net_source {
  *
  * fi_setopt() of a struct net_ask sends its bytes there, as a datagram from a socket of its own.
  * fi_getopt() of one returns what was sent there and answered by "port unreachable": the system at
- * that address has no such socket.  An answer quotes what it answers, so bytes that nobody else
- * knows prove that whoever made it has got the datagram.
+ * that address has no such socket.  An answer quotes what it answers, so bytes that no other
+ * host knows prove that its sender has got the datagram.
  * Errors: fi_getopt(): -FI_EAGAIN: no more answers.  Of others fi_setopt() sends nothing.
  *
  * Source: RFC 792 "Destination Unreachable Message", RFC 4443 section 3.1.

@@ -357,7 +357,7 @@ static void test_keys_bounds_and_rights(void **arg)
 	memset(out, 0xff, MEM);
 	refused(0, 8, 1234, FI_ENOKEY);
 	refused(MEM - 7, 8, KEY, FI_EINVAL);
-	refused(UINT64_MAX - 3, 8, KEY, FI_EINVAL);
+	refused(UINT64_MAX - 8, 8, KEY, FI_EINVAL);
 	refused(MEM + 1, 0, KEY, FI_EINVAL);
 	refused(0, 8, KEY_RO, FI_EACCES);
 	refused(0, 5000, 1234, FI_ENOKEY);

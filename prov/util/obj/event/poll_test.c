@@ -40,7 +40,7 @@ static void test_poll(void **state)
 	assert_int_equal(fi_poll(set, got, 4), 1);
 	assert_ptr_equal(got[0], 11);
 	assert_int_equal(fi_poll(set, got, 4), 1);
-	/* A counter shows once after each change, whoever made it, in each set that it is in. */
+	/* A counter shows once after each change, from whichever call, in each set that it is in. */
 	obj_cntr_inc(obj_cntr_of(cntr), 1);
 	assert_int_equal(fi_poll(set, got, 4), 2);
 	assert_int_equal(fi_poll(set, got, 4), 1);
