@@ -215,13 +215,17 @@ static inline void chan_poller_kick(struct chan_poller *poller)
 		obj_prog_moved(poller->base.prog, 0);
 }
 
-/* chan_poller_dirty - a connection, by its @node, has something to send. */
+/* chan_poller_dirty - a connection, by its @node, has something to send.  The program may have the completion
+ * of it already, and make no further call: reading that completion polls once (obj_prog_staged()).
+ */
 static inline void chan_poller_dirty(struct chan_poller *poller, struct list *node)
 {
 	if (!list_empty(node))
 		return;
 	list_add_tail(node, &poller->dirty);
 	chan_poller_kick(poller);
+	if (!poller->polling)
+		obj_prog_staged(poller->base.prog);
 }
 
 /* chan_poller_timer - timer->fire is called in the first poll at or after @due_ns of
