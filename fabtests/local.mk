@@ -100,16 +100,34 @@ fabtests_tests = fabtests/all_loop_test fabtests/all_rxd_test fabtests/all_rxm_t
 	fabtests/hooks_test fabtests/hosts_test fabtests/runner_test fabtests/system_test
 dist_check_SCRIPTS += $(fabtests_tests)
 TESTS += $(fabtests_tests)
-EXTRA_DIST += \
+fabtests_data = \
+	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
+	fabtests/exclude/libfabric-1.17-rxd.txt fabtests/exclude/libfabric-1.17-rxm.txt \
+	fabtests/exclude/libfabric-1.17-net.txt fabtests/exclude/libfabric-1.17-tcp.txt \
+	fabtests/exclude/libfabric-1.17-udp.txt \
 	fabtests/test_configs/ofi_rxd/all.test fabtests/test_configs/ofi_rxd/quick.test \
 	fabtests/test_configs/ofi_rxm/all.test fabtests/test_configs/ofi_rxm/quick.test \
 	fabtests/test_configs/shm/all.test fabtests/test_configs/shm/quick.test \
 	fabtests/test_configs/tcp/all.test fabtests/test_configs/tcp/msg.test \
 	fabtests/test_configs/tcp/quick.test \
 	fabtests/test_configs/udp/all.test fabtests/test_configs/udp/quick.test
-EXTRA_DIST += fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/compare.png fabtests/matrix.py \
-	fabtests/plot.py \
-	fabtests/runfabtests \
-	fabtests/exclude/libfabric-1.17.txt fabtests/exclude/libfabric-1.17-shm.txt \
-	fabtests/exclude/libfabric-1.17-rxd.txt fabtests/exclude/libfabric-1.17-rxm.txt \
-	fabtests/exclude/libfabric-1.17-net.txt fabtests/exclude/libfabric-1.17-tcp.txt fabtests/exclude/libfabric-1.17-udp.txt
+EXTRA_DIST += $(fabtests_data) fabtests/README.md fabtests/Makefile.system fabtests/compare fabtests/compare.png \
+	fabtests/matrix.py fabtests/plot.py fabtests/runfabtests
+
+# make install leaves the suite out: 60 programs, which a build otherwise makes for the tests only.
+install-fabtests: $(fabtests_programs)
+	@$(MKDIR_P) '$(DESTDIR)$(bindir)'
+	@for f in $(fabtests_programs); do \
+		$(LIBTOOL) $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=install \
+			$(INSTALL_PROGRAM) "$$f" '$(DESTDIR)$(bindir)' || exit; \
+	done
+	@for f in $(fabtests_data); do \
+		$(MKDIR_P) '$(DESTDIR)$(pkgdatadir)'/"$${f%/*}" && \
+		$(INSTALL_DATA) '$(srcdir)'/"$$f" '$(DESTDIR)$(pkgdatadir)'/"$$f" || exit; \
+	done
+	@sed "s|^DATA = HERE|DATA = '$(pkgdatadir)/fabtests'|" '$(srcdir)/fabtests/runfabtests' \
+		>'$(DESTDIR)$(bindir)/runfabtests' && chmod 755 '$(DESTDIR)$(bindir)/runfabtests'
+uninstall-fabtests:
+	@for f in $(fabtests_programs) runfabtests; do rm -f '$(DESTDIR)$(bindir)'/"$${f##*/}"; done
+	@rm -rf '$(DESTDIR)$(pkgdatadir)/fabtests'
+PHONY_EXTRA += install-fabtests uninstall-fabtests
