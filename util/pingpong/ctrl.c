@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -368,15 +369,24 @@ static void print_different_sides(const struct pp_side *mine, const struct pp_si
 			"packets may be lost\n", mine->mtu, other->mtu);
 }
 
-/* What follows the zero byte of the frame; an older process has none. */
+/* What follows the zero byte of the frame; an older process has none.  There are blanks in a version
+ * that has a commit.
+ */
 static void read_side(const char *frame, size_t len, struct pp_side *side_p)
 {
+	static const char first[] = "version=", second[] = " mtu=";
 	size_t text = strlen(frame) + 1;
+	const char *version, *mtu;
 
 	memset(side_p, 0, sizeof(*side_p));
-	if (text < len &&
-	    sscanf(frame + text, "version=%31s mtu=%u", side_p->version, &side_p->mtu) < 1)
-		side_p->version[0] = '\0';
+	if (text >= len || strncmp(frame + text, first, strlen(first)))
+		return;
+	version = frame + text + strlen(first);
+	mtu = strstr(version, second);
+	if (!mtu)
+		return;
+	snprintf(side_p->version, sizeof(side_p->version), "%.*s", (int) (mtu - version), version);
+	side_p->mtu = (unsigned) strtoul(mtu + strlen(second), NULL, 10);
 }
 
 int pp_ctrl_hello(struct pp_ctrl *c, const struct pp_options *o)

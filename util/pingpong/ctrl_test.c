@@ -198,6 +198,7 @@ static void test_same_sides(void **state)
 	snprintf(side, sizeof(side), "version=%s mtu=1500", fi_tostr("", FI_TYPE_VERSION));
 	assert_int_equal(hello_as(text, side), 0);
 	assert_string_equal(said, "");
+	assert_string_equal(a.other.version, fi_tostr("", FI_TYPE_VERSION));
 	assert_int_equal(a.other.mtu, 1500);
 }
 
