@@ -182,8 +182,10 @@ static int feed_all(struct obj_ep *ep)
 	for (i = 0; i < OBJ_CNTR_CNT && !ret; i++)
 		if (ep->cntrs[i])
 			ret = obj_wait_feed(&ep->cntrs[i]->wait, ep->prog);
-	/* An event queue may be read by a thread that no threading model binds. */
-	if (!ret && ep->eq && ep->type == FI_EP_MSG && ep->prog->lock.kind != LOCK_NONE)
+	/* An event queue may be read by a thread that no threading model binds.  Over connectionless endpoints
+	 * joins of collective groups end there.
+	 */
+	if (!ret && ep->eq && ep->prog->lock.kind != LOCK_NONE)
 		ret = obj_wait_feed(&ep->eq->wait, ep->prog);
 	return ret;
 }
