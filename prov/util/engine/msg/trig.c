@@ -3,6 +3,7 @@
 
 #include "engine/trig.h"
 
+#include <assert.h>
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -177,6 +178,7 @@ static int run(struct eng_work *work)
 
 	/* Once it has started its request owns it, and may be over. */
 	leave_list(trig);
+	assert(!grp->starting && "an inbox runs one piece of work at a time");
 	grp->starting = queued ? trig : NULL;
 	ret = start(trig);
 	grp->starting = NULL;

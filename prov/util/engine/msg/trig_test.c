@@ -485,6 +485,27 @@ static void test_work_that_fails(void **arg)
 	assert_int_equal(fi_cntr_read(done), 0);
 }
 
+/* A start that makes progress first, which may find the next piece of work. */
+static void test_start_within_start(void **arg)
+{
+	struct iovec iov = { out[0], 100 };
+	struct fi_op_tagged send = { a->ep, { &iov, NULL, 1, 1, 4, 0, NULL, 0 }, 0 };
+	struct fi_deferred_work work[3];
+	struct eng_ep *ep = eng_ep_of(a->ep);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(fi_trecv(b->ep, in[i], 100, NULL, FI_ADDR_UNSPEC, 4, 0, &ctx[i]), 0);
+		assert_int_equal(queue(&work[i], FI_OP_TSEND, &send, 1), 0);
+	}
+	ep->ahead = 0;
+	ep->unpolled = 1;
+	fi_cntr_add(start, 1);
+	for (i = 0; i < 3; i++)
+		expect(b, &ctx[i], FI_RECV | FI_TAGGED);
+	reach(done, 3);
+}
+
 /* Long chains of counters, each of which starts the next. */
 static void test_counters(void **arg)
 {
@@ -625,6 +646,7 @@ int main(void)
 		CASE(test_each_work),
 		CASE(test_work_of_bytes),
 		CASE(test_work_that_fails),
+		CASE(test_start_within_start),
 		CASE(test_counters),
 		CASE(test_cancel_and_flush),
 		CASE(test_close),
