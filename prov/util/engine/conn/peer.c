@@ -409,15 +409,15 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending)
 {
 	struct eng_pkt *pkt;
-	size_t sum = 0;
+	size_t sum = 0, len;
 
 	peer->announces = announces;
 	if (!announces)
 		return;
 	list_for_each_entry(pkt, pending, node) {
-		sum += pkt->len;
-		if (sum > peer->ep->ahead && eng_tx_announce_late(pkt))
-			sum -= pkt->len;
+		len = pkt->len;
+		if (sum + len <= peer->ep->ahead || !eng_tx_announce_late(pkt))
+			sum += len;
 	}
 }
 

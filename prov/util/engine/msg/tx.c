@@ -134,6 +134,13 @@ void eng_tx_announce(struct eng_tx *tx)
 static void on_sunk(struct eng_sink *sink, int status);
 static void on_piece(struct eng_pkt *pkt, int status);
 
+/* asks_whether_it_arrived - is it the first message to a context, see send.c:is_first()? */
+static bool asks_whether_it_arrived(const struct eng_tx *tx)
+{
+	return tx->pkt.hdr[0] == WIRE_EAGER && (tx->pkt.hdr[1] & WIRE_F_ARRIVED);
+}
+
+/* An announcement is answered anyway, so it asks for no ACK that says that it has come. */
 bool eng_tx_announce_late(struct eng_pkt *pkt)
 {
 	struct eng_tx *tx = container_of(pkt, struct eng_tx, pkt);
@@ -142,6 +149,10 @@ bool eng_tx_announce_late(struct eng_pkt *pkt)
 	    tx->sink.dev || pkt->len <= ENG_TX_INLINE || (!tx->name.id && !eng_name_make(tx->ep->grp, &tx->name)))
 		return false;
 	wire_put_id(pkt->hdr, tx->name.id);
+	if (asks_whether_it_arrived(tx)) {
+		pkt->hdr[1] &= (uint8_t) ~WIRE_F_ARRIVED;
+		tx->want_ack = false;
+	}
 	eng_tx_announce(tx);
 	tx->ep->hub->inject_out += tx->copied;
 	set_state(tx, ENG_TX_RTS);

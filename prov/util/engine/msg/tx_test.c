@@ -347,6 +347,68 @@ static void a_lost_peer_fails_all(void **arg)
 	nothing_is_left();
 }
 
+/* ---- what waits for a channel without a format ---- */
+
+static fi_addr_t second_ctx(void)
+{
+	struct eng_ep *ep = eng_of(b);
+
+	ep->base.av->rx_ctx_bits = 2;
+	ep->rx_bits = 2;
+	return fi_rx_addr(0, 1, 2);
+}
+
+/* The first message to a context asks for an ACK, which an announcement does not have. */
+static void a_first_message_that_is_announced_late(void **arg)
+{
+	struct list pending;
+	uint32_t id;
+
+	list_init(&pending);
+	tap.answer = 0;
+	tap.link->attr.eager_limit = 1500;
+	assert_int_equal(fi_tsend(b->ep, out[7], 1000, NULL, second_ctx(), TAG, &ctx[0]), 0);
+	to = tap.sent[0].to;
+	id = tap.sent[0].msg.id;
+	assert_true(tap.sent[0].msg.flags & WIRE_F_ARRIVED);
+	list_add_tail(&tap.sent[0].pkt->node, &pending);
+	eng_of(b)->ahead = 500;
+	eng_on_format(to, true, &pending);
+	assert_null(wire_parse(tap.sent[0].pkt->hdr, tap.sent[0].pkt->hdr_len, 0, &tap.sent[0].msg));
+	tap_sent(0, WIRE_RTS, id, 1000);
+	tap_done(0, 0);
+	assert_int_equal(ack(id, WIRE_F_ARRIVED), ENG_RX_BAD);
+	tap.answer = 1;
+	assert_int_equal(cts(id, 1000, 77), ENG_RX_DONE);
+	expect(b, &ctx[0], FI_SEND | FI_TAGGED, 0);
+	nothing_is_left();
+}
+
+/* What is announced late no longer counts: what still fits is sent as it is. */
+static void as_much_as_fits_is_sent_unasked(void **arg)
+{
+	static const size_t lens[] = { 1000, 1000, 400 };
+	struct list pending;
+	int i;
+
+	list_init(&pending);
+	tap.answer = 0;
+	tap.link->attr.eager_limit = 1500;
+	for (i = 0; i < 3; i++) {
+		send_to_a(i, lens[i], 0);
+		list_add_tail(&tap.sent[i].pkt->node, &pending);
+	}
+	eng_of(b)->ahead = 1500;
+	eng_on_format(to, true, &pending);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(tap.sent[i].pkt->hdr[0], i == 1 ? WIRE_RTS : WIRE_EAGER);
+	assert_null(wire_parse(tap.sent[1].pkt->hdr, tap.sent[1].pkt->hdr_len, 0, &tap.sent[1].msg));
+	for (i = 0; i < 3; i++)
+		tap_done(i, 0);
+	assert_int_equal(cts(tap.sent[1].msg.id, 0, 0), ENG_RX_DONE);
+	nothing_is_left();
+}
+
 #define TX(name) cmocka_unit_test_setup_teardown(name, open_tx, tap_close)
 
 int main(void)
@@ -369,6 +431,8 @@ int main(void)
 		TX(a_fence_alone_is_sent),
 		TX(injected_data_is_copied),
 		TX(a_lost_peer_fails_all),
+		TX(a_first_message_that_is_announced_late),
+		TX(as_much_as_fits_is_sent_unasked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;
