@@ -151,6 +151,11 @@ struct eng_pkt *eng_tx_piece(struct eng_tx *tx);
  */
 int eng_tx_ask(struct eng_tx *tx, struct iovec *iov, size_t cnt, size_t len);
 
+/* eng_tx_leave - @ctx, a context of a scalable endpoint, closes: what it has sent, and only learns from the
+ * answer that it has come, becomes the endpoint's, which reports nothing of it.
+ */
+void eng_tx_leave(struct eng_ep *ctx);
+
 /* eng_tx_fail_all - @peer is lost: complete all that waits for it with @err. */
 void eng_tx_fail_all(struct eng_peer *peer, int err);
 

@@ -18,6 +18,7 @@
 #include "engine/peer.h"
 #include "engine/recv.h"
 #include "engine/trig.h"
+#include "engine/tx.h"
 #include "obj/ops.h"
 
 /* ---- contexts --------------------------------------------------------------- */
@@ -53,8 +54,10 @@ static int ctx_enable(struct obj_ep *base)
 }
 
 /* The link uses the program's memory until nothing is in flight. */
-static bool in_flight(const struct eng_ep *ctx)
+static bool in_flight(struct eng_ep *ctx)
 {
+	if (ctx->tx_out)
+		eng_tx_leave(ctx);
 	return ctx->tx_out || ctx->rx_busy;
 }
 

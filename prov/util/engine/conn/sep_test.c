@@ -14,6 +14,7 @@
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 
+#include "base/clock.h"
 #include "engine/recv.h"
 #include "engine/sim/world.h"
 
@@ -438,6 +439,41 @@ static void test_close_stuck(void **arg)
 	expect(s[1].rxcq[1], &ctx[1], 500);
 }
 
+/* An answer that no completion waits for is not waited for, and no other transfer ends for it. */
+static void test_close_unanswered(void **arg)
+{
+	struct eng_ep *sep = eng_ep_of(s[0].ep);
+	struct pool *outs = &sep->grp->outs;
+	struct pool_item *spare = outs->free;
+	struct comp comp;
+	uint64_t then;
+
+	assert_int_equal(fi_recv(s[1].rx[1], in[0], 20000, NULL, FI_ADDR_UNSPEC, &ctx[0]), 0);
+	assert_int_equal(fi_send(s[0].tx[1], out[0], 100, NULL, at(1, 0), &ctx[1]), 0);
+	expect(s[0].txcq[1], &ctx[1], 0);
+	assert_int_equal(fi_send(s[0].tx[1], out[0], 20000, NULL, at(1, 0), &ctx[1]), 0);
+	outs->free = NULL;		/* the receiver has no memory for its answer */
+	sim_fail_after = 1;
+	assert_int_equal(fi_inject(s[0].tx[0], "kept", 4, at(1, 1)), 0);
+	for (int i = 0; i < 20; i++)
+		turn();
+	assert_int_equal(eng_ep_of(s[0].tx[0])->tx_out, 1);
+	then = clock_ns();
+	close_ctx(&s[0].tx[0], &s[0].txcq[0], NULL);
+	assert_true(clock_ns() - then < UINT64_C(1000000000));
+	assert_int_equal(sep->tx_out, 1);
+	assert_int_equal(fi_cq_read(s[0].txcq[1], &comp.e, 1), -FI_EAGAIN);
+	outs->free = spare;
+	sim_fail_after = 0;
+	expect(s[1].rxcq[1], &ctx[0], 4);
+	for (int i = 0; i < 100 && sep->tx_out; i++)
+		turn();
+	assert_int_equal(sep->tx_out, 0);
+	assert_int_equal(fi_recv(s[1].rx[0], in[0], 20000, NULL, FI_ADDR_UNSPEC, &ctx[0]), 0);
+	assert_int_equal(fi_recv(s[1].rx[0], in[1], 20000, NULL, FI_ADDR_UNSPEC, &ctx[2]), 0);
+	expect(s[0].txcq[1], &ctx[1], 0);
+}
+
 static void test_peer_dies(void **arg)
 {
 	struct comp comp;
@@ -510,6 +546,7 @@ int main(void)
 		CASE(test_refusals),
 		CASE(test_close_midway),
 		CASE(test_close_stuck),
+		CASE(test_close_unanswered),
 		CASE(test_peer_dies),
 		CASE(test_rough),
 	};

@@ -214,11 +214,15 @@ void eng_tx_free(struct eng_tx *tx)
 	pool_put(&grp->txs, tx);
 }
 
-/* An error is reported whatever the flags of the call: the buffer is the program's again. */
+/* An error is reported whatever the flags of the call: the buffer is the program's again.  What belongs to a
+ * scalable endpoint is of a context that is closed.
+ */
 static void report_error(struct eng_tx *tx, int err)
 {
 	struct fi_cq_err_entry entry = obj_cq_err(tx->context, tx->cq_flags, err);
 
+	if (tx->ep->tx_ctx)
+		return;
 	entry.src_addr = eng_peer_fi_addr(tx->name.peer);
 
 	obj_ep_err_tx(&tx->ep->base, &entry, NULL, 0, tx->cntr);
@@ -693,6 +697,30 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 	ENG_WARN(peer->ep, "%s: refused an operation that was reported complete already: %s; "
 		 "FI_DELIVERY_COMPLETE waits for the outcome\n", eng_peer_text(peer, text),
 		 fi_strerror((int) msg->err));
+}
+
+static void leave(struct eng_tx *tx, struct eng_ep *ctx)
+{
+	ctx->tx_out--;
+	tx->ep = ctx->hub;
+	tx->ep->tx_out++;
+	tx->want_comp = false;
+	tx->cntr = OBJ_CNTR_NONE;
+	if (tx->trig)
+		eng_trig_done(tx->trig, FI_ECANCELED);
+	tx->trig = NULL;
+}
+
+/* The answer is no part of the operation: the link has given back its packet. */
+void eng_tx_leave(struct eng_ep *ctx)
+{
+	struct eng_peer *peer;
+	struct eng_tx *tx;
+
+	list_for_each_entry(peer, &ctx->hub->peers, node)
+		list_for_each_entry(tx, &peer->txs, node)
+			if (tx->ep == ctx && tx->state == ENG_TX_SENT && asks_whether_it_arrived(tx))
+				leave(tx, ctx);
 }
 
 void eng_tx_fail_all(struct eng_peer *peer, int err)
