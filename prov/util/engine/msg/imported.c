@@ -94,7 +94,7 @@ static enum eng_rx_verdict keep(struct eng_peer *peer, struct eng_rxc *rxc,
 	enum eng_rx_verdict verdict = eng_unexp_keep_imported(peer, rxc, env, rx, imp, &imp->msg);
 	int ret;
 
-	if (verdict == ENG_RX_LATER)
+	if (!eng_rx_taken(verdict))
 		return verdict;
 	list_add_tail(&imp->node, &imp->srx->imported);
 	imp->entry->peer_context = imp;
@@ -121,7 +121,7 @@ enum eng_rx_verdict eng_imported_message(struct eng_peer *peer, struct eng_rxc *
 	int ret = -FI_ENOMEM;
 
 	/* Once the owner has been asked there is no way back. */
-	if (recv && imp && eng_recv_ctl_get(grp, env, ctls))
+	if (recv && imp && eng_packet_ctl_get(peer, env, ctls))
 		ret = ask_owner(rxc->owner, peer, env, &imp->entry);
 	if (!ret) {
 		take_entry(recv, peer->ep, rxc, imp->entry, env->flags & WIRE_F_TAG);
@@ -133,10 +133,10 @@ enum eng_rx_verdict eng_imported_message(struct eng_peer *peer, struct eng_rxc *
 		list_init(&imp->work.node);
 		imp->srx = peer->ep->srx;
 		verdict = keep(peer, rxc, env, rx, imp);
-		if (verdict == ENG_RX_LATER)
-			eng_imported_free_entry(imp->entry);
-		else
+		if (eng_rx_taken(verdict))
 			imp = NULL;
+		else
+			eng_imported_free_entry(imp->entry);
 	}
 	eng_recv_ctl_put(ctls);
 	if (recv)

@@ -69,7 +69,7 @@ static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct mat
 	struct eng_out *ctls[3] = { NULL, NULL, NULL };
 
 	if (__builtin_expect(env->rts || (env->flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)), 0) &&
-	    !eng_recv_ctl_get(peer->ep->grp, env, ctls))
+	    !eng_packet_ctl_get(peer, env, ctls))
 		return ENG_RX_LATER;
 	if (recv->multi) {
 		/* a buffer for many messages holds any number of empty ones */
@@ -131,17 +131,19 @@ static enum eng_rx_verdict on_oob(struct eng_peer *peer, struct eng_rx *rx,
  */
 static enum eng_rx_verdict on_first(struct eng_peer *peer, struct eng_rx *rx, struct wire_msg *msg)
 {
-	struct eng_out *ctl = eng_ctl_get(peer->ep->grp);
+	struct eng_out *ctl = NULL;
 	enum eng_rx_verdict verdict;
 
+	if (!eng_flow_refuse(peer, sizeof(*ctl)))
+		ctl = eng_ctl_get(peer->ep->grp);
 	if (!ctl)
 		return ENG_RX_LATER;
 	msg->flags &= (uint8_t) ~WIRE_F_ARRIVED;
 	verdict = on_message(peer, rx, msg);
-	if (verdict == ENG_RX_LATER || verdict == ENG_RX_BAD)
-		eng_ctl_put(ctl);
-	else
+	if (eng_rx_taken(verdict))
 		eng_ctl_send(ctl, peer, WIRE_ACK, WIRE_F_ARRIVED, msg->id, 0, 0);
+	else
+		eng_ctl_put(ctl);
 	return verdict;
 }
 

@@ -182,6 +182,45 @@ static void a_request_beyond_the_limit(void **arg)
 	tap_sent(0, WIRE_NACK, 9, 0);
 }
 
+/* empty - an empty message whose sender asks whether we have the context, or with another of the flags. */
+static enum eng_rx_verdict empty(uint8_t flags)
+{
+	return tap_tagged(tap.peer, WIRE_EAGER, flags, 9, TAG, 0);
+}
+
+/* A message that ends its connection has not arrived. */
+static void a_refused_message_is_not_acknowledged(void **arg)
+{
+	struct eng_ep *ep = eng_of(b);
+
+	ep->heads_max = 0;
+	ep->rxc->posted++;		/* something is waited for */
+	assert_int_equal(empty(WIRE_F_ARRIVED), ENG_RX_OVER);
+	assert_int_equal(tap.cnt, 0);
+	ep->rxc->posted--;
+	assert_int_equal(ep->grp->outs.used, 0);
+}
+
+/* A peer that asks for answers and takes none is read no further; what is awaited goes on beside payload. */
+static void answers_beyond_the_limit(void **arg)
+{
+	struct eng_ep *ep = eng_of(b);
+
+	post(0, 8, FI_ADDR_UNSPEC);
+	ep->held_peer_max = ep->held_max = 64 << 10;
+	tap.peer->held = 64 << 10;
+	assert_int_equal(empty(WIRE_F_DELIVERED), ENG_RX_LATER);
+	assert_int_equal(tap_tagged(tap.peer, WIRE_RTS, 0, 9, TAG, 8), ENG_RX_LATER);
+	assert_int_equal(empty(WIRE_F_ARRIVED), ENG_RX_LATER);
+	assert_int_equal(tap.cnt, 0);
+	assert_int_equal(ep->rxc->posted, 1);
+	tap.peer->unexp_bytes = 64 << 10;
+	assert_int_equal(empty(WIRE_F_DELIVERED), ENG_RX_DONE);
+	tap_sent(0, WIRE_ACK, 9, 0);
+	expect(b, &ctx[0], FI_RECV | FI_TAGGED, 0);
+	tap.peer->held = tap.peer->unexp_bytes = 0;
+}
+
 /* In one piece of memory, as a link with slots shows it; what is not simple stays untouched. */
 static void the_fast_path(void **arg)
 {
@@ -230,6 +269,8 @@ int main(void)
 		TAP(a_receive_context_that_there_is_not),
 		TAP(a_message_of_a_group_without_groups),
 		TAP(a_request_beyond_the_limit),
+		TAP(a_refused_message_is_not_acknowledged),
+		TAP(answers_beyond_the_limit),
 		TAP(the_fast_path),
 	};
 

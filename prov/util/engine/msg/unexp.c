@@ -8,6 +8,7 @@
 #include "engine/dev.h"
 #include "engine/flow.h"
 #include "engine/imported.h"
+#include "engine/packet.h"
 #include "engine/recv.h"
 #include "engine/tx.h"
 
@@ -75,18 +76,13 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 	return payload ? ENG_RX_HELD : ENG_RX_DONE;
 }
 
-static bool is_kept(enum eng_rx_verdict verdict)
-{
-	return verdict == ENG_RX_HELD || verdict == ENG_RX_DONE;
-}
-
 enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 				   const struct eng_envelope *env, struct eng_rx *rx)
 {
 	struct eng_msg *msg;
 	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, &msg);
 
-	if (is_kept(verdict))
+	if (eng_rx_taken(verdict))
 		match_keep(match_of(msg), &msg->m);
 	return verdict;
 }
@@ -97,7 +93,7 @@ enum eng_rx_verdict eng_unexp_keep_imported(struct eng_peer *peer, struct eng_rx
 {
 	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, msg_p);
 
-	if (!is_kept(verdict))
+	if (!eng_rx_taken(verdict))
 		return verdict;
 	(*msg_p)->claimed = true;
 	(*msg_p)->claimer = NULL;

@@ -463,6 +463,19 @@ static void test_refusals(void **arg)
 	assert_int_equal(next()->len, 10);
 }
 
+/* Beyond the limit for headers the connection ends; the owner is given nothing to keep. */
+static void test_too_many(void **arg)
+{
+	eng_ep_of(ep)->heads_max = ENG_HEAD_COST;
+	assert_int_equal(fi_inject(a->ep, out[0], 50, 1), 0);
+	assert_int_equal(fi_inject(a->ep, out[0], 51, 1), 0);
+	turn(50);
+	assert_int_equal(own.freed, 1);
+	own_recv(false, in[0], 60, FI_ADDR_UNSPEC, 0, &ctx[0]);
+	assert_int_equal(next()->len, 50);
+	assert_null(find(false, false, FI_ADDR_UNSPEC, 0));
+}
+
 static void test_rough(void **arg)
 {
 	enum { CNT = 120 };
@@ -514,6 +527,7 @@ int main(void)
 		CASE(test_sender_dies),
 		CASE(test_close),
 		CASE(test_refusals),
+		CASE(test_too_many),
 		CASE(test_rough),
 	};
 
