@@ -88,7 +88,7 @@ const char *rxm_translate_ranges(const struct wire_msg *msg, struct rxm_seg *seg
 uint32_t rxm_translate_id(const struct wire_msg *msg)
 {
 	/* that of a message without an answer means nothing */
-	return msg->op == WIRE_EAGER && !(msg->flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)) ? 0 : msg->id;
+	return msg->op == WIRE_EAGER && !(msg->flags & WIRE_F_ANSWERED) ? 0 : msg->id;
 }
 
 /* ---- packets for the engine ---------------------------------------------------------------- */

@@ -73,6 +73,9 @@ enum wire_op {
 				 * READ: the initiator would open the target's */
 #define WIRE_F_ANNOUNCED 0x80	/* WRITE: without its payload, for which the target sends a CTS */
 
+/* EAGER: with one of them the sender waits for an answer, and base.id names what for */
+#define WIRE_F_ANSWERED (WIRE_F_MATCHED | WIRE_F_DELIVERED | WIRE_F_ARRIVED)
+
 struct wire_base {
 	uint8_t op;
 	uint8_t flags;
