@@ -17,7 +17,8 @@
  * the peer sends what needs no receive: requests that wait for their turn, answers that it does not take.
  * What it sends next stays with the link, which reads nothing more from this peer, as long as the
  * program waits for nothing.  If it does, reading goes on, up to the limit for headers: what it waits for
- * may stand behind.  Headers beyond theirs end the connection.
+ * may stand behind.  Headers beyond theirs stay with the link, too, while the program waits for nothing;
+ * if it does, they end the connection.
  */
 #ifndef ENG_FLOW_H
 #define ENG_FLOW_H

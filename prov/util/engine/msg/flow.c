@@ -105,17 +105,32 @@ static bool is_within(const struct eng_peer *peer, uint64_t bytes)
 	       (peer->held + bytes <= ep->held_peer_max && ep->held + bytes <= ep->held_max);
 }
 
+/* Nothing that is waited for can be stuck behind it, or the connection ends. */
+static enum eng_rx_verdict too_many_heads(struct eng_peer *peer)
+{
+	const struct fi_provider *prov = peer->ep->base.prov;
+	char text[ENG_PEER_TEXT];
+
+	if (awaits(peer)) {
+		FI_WARN_SPARSE(prov, FI_LOG_EP_CTRL, "%s: the program has not received %u messages that it "
+			       "sent or announced, and waits for another: its connection is ended; a program "
+			       "that leaves so many unreceived needs a larger FI_UNEXP_HEADER_MAX\n",
+			       eng_peer_text(peer, text), peer->msg_cnt);
+		return ENG_RX_OVER;
+	}
+	FI_WARN_SPARSE(prov, FI_LOG_EP_CTRL, "%s: the program has not received %u messages that it sent or "
+		       "announced: no more is read from it until some are received, and its connection ends if "
+		       "a receive waits for others; a program that leaves so many unreceived needs a larger "
+		       "FI_UNEXP_HEADER_MAX\n", eng_peer_text(peer, text), peer->msg_cnt);
+	return ENG_RX_LATER;
+}
+
 enum eng_rx_verdict eng_flow_admit(struct eng_peer *peer, unsigned heads, uint64_t bytes)
 {
 	struct eng_ep *ep = peer->ep;
-	char text[ENG_PEER_TEXT];
 
-	if (heads && ((uint64_t) peer->msg_cnt + heads) * ENG_HEAD_COST > ep->heads_max) {
-		ENG_WARN(ep, "%s: the program has not received %u messages that it sent or announced: its "
-			 "connection is ended; a program that leaves so many unreceived needs a larger "
-			 "FI_UNEXP_HEADER_MAX\n", eng_peer_text(peer, text), peer->msg_cnt);
-		return ENG_RX_OVER;
-	}
+	if (heads && ((uint64_t) peer->msg_cnt + heads) * ENG_HEAD_COST > ep->heads_max)
+		return too_many_heads(peer);
 	if (!bytes || is_within(peer, bytes) ||
 	    (peer->held + bytes <= ep->heads_max && awaits(peer)))
 		return ENG_RX_DONE;

@@ -115,10 +115,25 @@ static void is_cut(void)
 	c_is_served();
 }
 
+/* most_heads - messages of one peer that wait for a receive. */
+static unsigned most_heads(void)
+{
+	struct eng_peer *peer;
+	unsigned most = 0;
+
+	list_for_each_entry(peer, &eng_of(b)->peers, node)
+		most = peer->msg_cnt > most ? peer->msg_cnt : most;
+	return most;
+}
+
+/* The connection ends when something is waited for, which may be stuck behind them. */
 static void announcements(void **arg)
 {
 	eng_of(b)->heads_max = HEADS_MAX;
 	flood(0, WIRE_RTS, WIRE_F_TAG, 1 << 20, 0);
+	assert_int_equal(most_heads(), HEADS_MAX / ENG_HEAD_COST);
+	assert_int_equal(fi_trecv(b->ep, in[1], 100, NULL, FI_ADDR_UNSPEC, 98, 0, &ctx[1]), 0);
+	turns(100);
 	is_cut();
 }
 
