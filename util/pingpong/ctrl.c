@@ -311,6 +311,9 @@ int pp_ctrl_recv(struct pp_ctrl *c, enum pp_frame type, void *buf, size_t *len_p
 
 /* ---- the start: what the two sides are ------------------------------------ */
 
+/* The version is the release alone, which the library's text begins with: two builds of one release
+ * are the same.
+ */
 static struct pp_side this_side(const struct pp_ctrl *c)
 {
 	struct pp_side side = { .mtu = 0 };
@@ -318,7 +321,7 @@ static struct pp_side this_side(const struct pp_ctrl *c)
 	socklen_t len = sizeof(int);
 	int mtu = 0;
 
-	snprintf(side.version, sizeof(side.version), "%s", fi_tostr("", FI_TYPE_VERSION));
+	sscanf(fi_tostr("", FI_TYPE_VERSION), "%31s", side.version);
 	if (!getsockopt(c->fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU, &mtu, &len) &&
 	    mtu > 0)
 		side.mtu = (unsigned) mtu;
@@ -369,24 +372,19 @@ static void print_different_sides(const struct pp_side *mine, const struct pp_si
 			"packets may be lost\n", mine->mtu, other->mtu);
 }
 
-/* What follows the zero byte of the frame; an older process has none.  There are blanks in a version
- * that has a commit.
- */
+/* What follows the zero byte of the frame; an older process has none. */
 static void read_side(const char *frame, size_t len, struct pp_side *side_p)
 {
-	static const char first[] = "version=", second[] = " mtu=";
 	size_t text = strlen(frame) + 1;
-	const char *version, *mtu;
+	const char *mtu;
 
 	memset(side_p, 0, sizeof(*side_p));
-	if (text >= len || strncmp(frame + text, first, strlen(first)))
+	if (text >= len || sscanf(frame + text, "version=%31s", side_p->version) != 1)
 		return;
-	version = frame + text + strlen(first);
-	mtu = strstr(version, second);
-	if (!mtu)
-		return;
-	snprintf(side_p->version, sizeof(side_p->version), "%.*s", (int) (mtu - version), version);
-	side_p->mtu = (unsigned) strtoul(mtu + strlen(second), NULL, 10);
+	/* some releases wrote the commit between the two */
+	mtu = strstr(frame + text, " mtu=");
+	if (mtu)
+		sscanf(mtu, " mtu=%u", &side_p->mtu);
 }
 
 int pp_ctrl_hello(struct pp_ctrl *c, const struct pp_options *o)

@@ -36,7 +36,7 @@ enum pp_frame {
 
 /* What a process tells the other at the start. */
 struct pp_side {
-	char version[64];		/* of the library; "": not told, an older process */
+	char version[32];		/* the library's release; "": not told, an older process */
 	unsigned mtu;			/* of the path of the control channel; 0: not known */
 };
 

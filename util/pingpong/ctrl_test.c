@@ -202,6 +202,20 @@ static void test_same_sides(void **state)
 	assert_int_equal(a.other.mtu, 1500);
 }
 
+/* Builds of one release, of different commits, are no difference that is printed. */
+static void test_other_build(void **state)
+{
+	char text[256], side[96], release[32];
+
+	assert_int_equal(sscanf(fi_tostr("", FI_TYPE_VERSION), "%31s", release), 1);
+	pp_options_text(&some, text, sizeof(text));
+	snprintf(side, sizeof(side), "version=%s (commit 0123456789ab) mtu=1500", release);
+	assert_int_equal(hello_as(text, side), 0);
+	assert_string_equal(said, "");
+	assert_string_equal(a.other.version, release);
+	assert_int_equal(a.other.mtu, 1500);
+}
+
 static void test_other_version(void **state)
 {
 	char text[256];
@@ -287,6 +301,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_gone, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_other_pingpong, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_same_sides, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(test_other_build, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_other_version, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_other_mtu, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(test_older, open_pair, close_pair),
