@@ -139,6 +139,7 @@ struct obj_stx {
 	struct fid_stx fid;
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
+	unsigned process;		/* that opened it: obj_opened_before_fork() */
 	struct fi_tx_attr attr;
 };
 

@@ -67,10 +67,20 @@ void obj_lease_ask(struct obj_tenant *tenant, uint64_t key)
 	lock_put(&domain->mr_lock);
 }
 
+/* inherited - a child that registers memory on a domain of its parent's has no tenants: those in the lists are the
+ * parent's, whose memory it does not map.
+ */
+static bool inherited(const struct obj_domain *domain)
+{
+	return obj_inherited(&domain->refs);
+}
+
 void obj_lease_offer(struct obj_mr *mr)
 {
 	struct obj_tenant *tenant;
 
+	if (inherited(mr->domain))
+		return;
 	list_for_each_entry(tenant, &mr->domain->tenants, node)
 		if (tenant->may_let)
 			give(tenant, mr);
@@ -181,6 +191,8 @@ int obj_lease_end(struct obj_mr *mr)
 	uint64_t until = 0;
 	pid_t pid = 0;
 
+	if (inherited(mr->domain))
+		return 0;
 	while (end_once(mr, &pid)) {
 		if (is_over(&until))
 			goto stuck;

@@ -140,7 +140,7 @@ static int mr_close(struct fid *fid)
 	struct obj_domain *domain = mr->domain;
 	int ret;
 
-	if (obj_inherited(&domain->refs))
+	if (obj_opened_before_fork(mr->process))
 		return 0;
 	if (mr->hw) {
 		ret = domain->ops->mr_close(mr);
@@ -471,6 +471,7 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	mr->fid.mem_desc = mr;
 	mr->fid.key = domain->mr_mode & FI_MR_PROV_KEY ? FI_KEY_NOTAVAIL : attr->requested_key;
 	mr->domain = domain;
+	mr->process = obj_process;
 	/* programs add mode and capability bits, as FI_MR_LOCAL, which grant nothing */
 	mr->access = attr->access & ACCESS;
 	mr->flags = flags;

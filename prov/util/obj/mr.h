@@ -53,6 +53,7 @@ struct obj_mr {
 	 */
 	_Atomic unsigned uses[2];
 	unsigned phase;			/* which of @uses a new access counts in; by mr_lock */
+	unsigned process;		/* that opened it: obj_opened_before_fork() */
 	size_t iov_cnt;
 	struct iovec iov[];
 };

@@ -414,6 +414,30 @@ static void other_bits_in_access(void **state)
 	end_domain();
 }
 
+/* A region that a forked child registers on a domain that it inherited: no peer of its parent's gets a lease, and
+ * its key is free after its close.
+ */
+static void a_region_of_a_child(void **state)
+{
+	struct obj_ep ep = { .h = { .ep = &ep }, .domain = &domain, .caps = FI_RMA };
+	struct obj_tenant tenant = { .ops = &tenant_ops };
+	struct fid_mr *mr;
+
+	make_domain(0);
+	ep.h.fid.fid.fclass = FI_CLASS_EP;
+	obj_lease_join(&tenant, &ep, true);
+	lets = ends = inside = 0;
+	obj_process++;			/* as fork() does */
+	mr = reg(mem, 10, RW, 5);
+	assert_int_equal(fi_close(&mr->fid), 0);
+	assert_int_equal(domain.mr_map.used, 0);
+	assert_int_equal(lets + ends, 0);
+	obj_process--;
+	obj_lease_leave(&tenant);
+	obj_lease_part(&tenant);
+	end_domain();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +451,7 @@ int main(void)
 		cmocka_unit_test(raw_keys),
 		cmocka_unit_test(what_cannot_be_registered),
 		cmocka_unit_test(other_bits_in_access),
+		cmocka_unit_test(a_region_of_a_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ struct obj_poll {
 	struct fid_poll fid;
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
+	unsigned process;		/* that opened it: obj_opened_before_fork() */
 	pthread_mutex_t lock;		/* guards @members */
 	struct list members;
 };

@@ -33,6 +33,18 @@ struct obj_ref {
 /* obj_process - how many forks lie between the process that loaded the library and this one. */
 extern unsigned obj_process;
 
+/* obj_opened_before_fork - obj_inherited() of an object without references, or of one that a child may open on
+ * what it inherited.
+ *
+ * @process: obj_process when it was opened
+ * Threading: any.
+ * Errors:    none
+ */
+static inline bool obj_opened_before_fork(unsigned process)
+{
+	return process != obj_process;
+}
+
 /* obj_inherited - was the object opened before a fork, by a parent of this process?
  *
  * The object is then the parent's: its sockets are closed here, its shared memory is not mapped, its
@@ -45,7 +57,7 @@ extern unsigned obj_process;
  */
 static inline bool obj_inherited(const struct obj_refs *refs)
 {
-	return refs->process != obj_process;
+	return obj_opened_before_fork(refs->process);
 }
 
 void obj_refs_init(struct obj_refs *refs);

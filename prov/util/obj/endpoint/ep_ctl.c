@@ -70,13 +70,14 @@ static int get_op_flags(struct obj_ep_handle *h, uint64_t *flags)
 struct alias {
 	struct obj_ep_handle h;		/* first */
 	struct obj_ref ref;		/* it holds its endpoint */
+	unsigned process;		/* that opened it: obj_opened_before_fork() */
 };
 
 static int alias_close(struct fid *fid)
 {
 	struct alias *alias = container_of(fid, struct alias, h.fid.fid);
 
-	if (obj_inherited(alias->ref.refs))
+	if (obj_opened_before_fork(alias->process))
 		return 0;
 	obj_ref_put(&alias->ref);
 	free(alias);
@@ -128,6 +129,7 @@ static int make_alias(struct obj_ep_handle *h, struct fi_alias *arg)
 	alias->h = *h;
 	alias->h.fid.fid.ops = &alias_fi_ops;
 	alias->ref.refs = NULL;
+	alias->process = obj_process;
 	ret = set_alias_flags(&alias->h, arg->flags);
 	if (ret) {
 		free(alias);

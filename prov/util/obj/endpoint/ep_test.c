@@ -604,6 +604,24 @@ static void test_pep(void **state)
 	fake_close(&f);
 }
 
+/* What a forked child opens on objects that it inherited ends with its own close. */
+static void test_of_child(void **state)
+{
+	struct fid_ep *ep, *alias = NULL;
+	struct fid_stx *stx;
+
+	fake_open(&f, NULL);
+	ep = fake_ep_open(&f);
+	obj_process++;			/* as fork() does */
+	assert_int_equal(fi_stx_context(f.domain, NULL, &stx, NULL), 0);
+	assert_int_equal(fi_ep_alias(ep, &alias, FI_TRANSMIT), 0);
+	CLOSE(stx);
+	CLOSE(alias);
+	obj_process--;
+	CLOSE(ep);
+	fake_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_av_removed),
 		cmocka_unit_test(test_alias),
+		cmocka_unit_test(test_of_child),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_completions),
 		cmocka_unit_test(test_domain),

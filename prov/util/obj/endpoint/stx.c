@@ -11,7 +11,7 @@ static int stx_close(struct fid *fid)
 {
 	struct obj_stx *stx = container_of(fid, struct obj_stx, fid.fid);
 
-	if (obj_inherited(&stx->domain->refs))
+	if (obj_opened_before_fork(stx->process))
 		return 0;
 	obj_ref_put(&stx->domain_ref);
 	free(stx);
@@ -34,6 +34,7 @@ int obj_stx_open(struct fid_domain *domain_fid, struct fi_tx_attr *attr,
 	obj_fid_init(&stx->fid.fid, FI_CLASS_STX_CTX, context, &stx_fi_ops);
 	stx->fid.ops = (struct fi_ops_ep *) &obj_ops_defaults.ep;
 	stx->domain = domain;
+	stx->process = obj_process;
 	if (attr)
 		stx->attr = *attr;
 	else if (domain->info->tx_attr)

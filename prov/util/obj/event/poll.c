@@ -144,7 +144,7 @@ static int poll_close(struct fid *fid)
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid.fid);
 	struct member *member;
 
-	if (obj_inherited(&poll->domain->refs))
+	if (obj_opened_before_fork(poll->process))
 		return 0;
 	while ((member = list_pop_entry(&poll->members, struct member, node))) {
 		obj_ref_put(&member->ref);
@@ -182,6 +182,7 @@ int obj_poll_open(struct fid_domain *domain_fid, struct fi_poll_attr *attr,
 	obj_fid_init(&poll->fid.fid, FI_CLASS_POLL, NULL, &poll_fi_ops);
 	poll->fid.ops = &poll_ops;
 	poll->domain = domain;
+	poll->process = obj_process;
 	list_init(&poll->members);
 	pthread_mutex_init(&poll->lock, NULL);
 	obj_ref_get(&domain->refs, &poll->domain_ref, &poll->fid.fid);

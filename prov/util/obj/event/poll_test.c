@@ -105,11 +105,34 @@ static void test_turns(void **state)
 	fake_close(&f);
 }
 
+/* A set that a forked child opens on a domain that it inherited ends with its own close. */
+static void test_set_of_child(void **state)
+{
+	struct fi_poll_attr attr = { 0 };
+	struct fid_poll *set, *parents;
+	struct fid_cq *cq;
+
+	fake_open(&f, NULL);
+	assert_int_equal(fi_poll_open(f.domain, &attr, &parents), 0);
+	obj_process++;			/* as fork() does */
+	assert_int_equal(fi_poll_open(f.domain, &attr, &set), 0);
+	cq = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
+	assert_int_equal(fi_poll_add(set, &cq->fid, 0), 0);
+	CLOSE(set);
+	CLOSE(cq);
+	CLOSE(parents);			/* is left alone */
+	obj_process--;
+	assert_int_equal(fi_close(&f.domain->fid), -FI_EBUSY);
+	CLOSE(parents);
+	fake_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_poll),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_set_of_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
