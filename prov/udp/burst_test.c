@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -514,6 +516,85 @@ static void hot_peer(void **state)
 	world_close(&w);
 }
 
+/* other_addr - an IPv4 address of this host that is not a loopback address.  Returns false if it has none. */
+static bool other_addr(struct sockaddr_in *sin)
+{
+	struct ifaddrs *list, *at;
+	bool found = false;
+
+	OK(getifaddrs(&list));
+	for (at = list; at && !found; at = at->ifa_next) {
+		if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET || !(at->ifa_flags & IFF_UP) ||
+		    at->ifa_flags & IFF_LOOPBACK)
+			continue;
+		memcpy(sin, at->ifa_addr, sizeof(*sin));
+		found = true;
+	}
+	freeifaddrs(list);
+	return found;
+}
+
+/* peer_at - a socket of the test's at @sin, and its address in the AV of @e. */
+static int peer_at(struct end *e, struct sockaddr_in *sin, fi_addr_t *to)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(*sin);
+
+	sin->sin_port = 0;
+	OK(bind(fd, (struct sockaddr *) sin, len));
+	OK(getsockname(fd, (struct sockaddr *) sin, &len));
+	assert_int_equal(fi_av_insert(e->av, sin, 1, to, 0, NULL), 1);
+	return fd;
+}
+
+/* all_from_one_source - what @e sends to this peer, before and after it has a connected socket. */
+static void all_from_one_source(struct end *e, int fd, fi_addr_t to)
+{
+	struct sockaddr_in first, from;
+	socklen_t len;
+	char buf[64];
+	int i;
+
+	for (i = 0; i < 80; i++) {
+		reset();
+		OK(fi_inject(e->ep, "x", 1, to));
+		len = sizeof(from);
+		assert_true(recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *) &from, &len) > 0);
+		if (!i)
+			first = from;
+		assert_int_equal(from.sin_addr.s_addr, first.sin_addr.s_addr);
+		assert_int_equal(from.sin_port, ((struct sockaddr_in *) &e->name)->sin_port);
+	}
+	assert_int_equal(calls.routed, 0);
+}
+
+/* An endpoint at the wildcard address, whose busiest peer is now behind one interface, now behind another. */
+static void hot_peer_elsewhere(void **state)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET }, near = any, away;
+	struct conf c = { .framed = framed, .ends = 1, .strangers = true };
+	fi_addr_t to[2];
+	struct world w;
+	int fd[2], i;
+
+	if (!other_addr(&away))
+		skip();
+	near.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	world_open(&w, &c);
+	OK(fi_close(&w.end[0].ep->fid));
+	OK(fi_close(&w.end[0].cq->fid));
+	OK(fi_close(&w.end[0].av->fid));
+	memcpy(w.info->src_addr, &any, sizeof(any));
+	world_add(&w, &w.end[0], &c);
+	fd[0] = peer_at(&w.end[0], &near, &to[0]);
+	fd[1] = peer_at(&w.end[0], &away, &to[1]);
+	for (i = 0; i < 4; i++)
+		all_from_one_source(&w.end[0], fd[i % 2], to[i % 2]);
+	close(fd[0]);
+	close(fd[1]);
+	world_close(&w);
+}
+
 /* The address of a removed peer may be given to another peer. */
 static void hot_peer_replaced(void **state)
 {
@@ -629,6 +710,7 @@ int main(void)
 		cmocka_unit_test(failing_recv),
 		cmocka_unit_test(many_endpoints),
 		cmocka_unit_test(hot_peer),
+		cmocka_unit_test(hot_peer_elsewhere),
 		cmocka_unit_test(hot_peer_replaced),
 		cmocka_unit_test(hot_peer_gone),
 	};

@@ -38,6 +38,17 @@ static int csock_open(struct udp_ep *ep, const union net_sa *to)
 	return ret;
 }
 
+/* csock_connect - to another peer than before, perhaps.  The first connect() of a socket that is bound to the
+ * wildcard gives it the local address from which that peer is reached.  It keeps that address for the next peer
+ * unless it is disconnected, which leaves the port and an address that bind() was given.
+ */
+static int csock_connect(int fd, const union net_sa *to, socklen_t to_len)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	return connect(fd, &none, sizeof(none)) || connect(fd, &to->sa, to_len) ? -errno : 0;
+}
+
 void udp_csock_connect(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to, socklen_t to_len)
 {
 	int ret = 0;
@@ -54,9 +65,8 @@ void udp_csock_connect(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to
 		if (!ret)
 			udp_poller_add(ep->poller, &ep->csock);
 	}
-	/* If the socket is connected to another peer already, connect() changes the peer. */
-	if (!ret && connect(ep->csock.fd, &to->sa, to_len))
-		ret = -errno;
+	if (!ret)
+		ret = csock_connect(ep->csock.fd, to, to_len);
 	if (ret) {
 		FI_INFO(&udp_prov, FI_LOG_EP_CTRL, "no connected socket: %s\n",
 			fi_strerror(-ret));
