@@ -16,6 +16,8 @@
 #include "shm/link.h"
 #include "shm/seg.h"
 
+#define READS_MAX 16		/* of a socket, in a row */
+
 static struct shm_tenant *tenant_of(const struct obj_tenant *base)
 {
 	return container_of(base, struct shm_tenant, base);
@@ -46,21 +48,29 @@ static bool pid_ended(pid_t pid)
 	return ended;
 }
 
+/* hung_up - is the end of the socket reached?  What lies before it is read while the connection is open by its
+ * poller, then here.  A peer may write all the time: this reads so much at most, since its caller holds mr_lock
+ * and asks again.
+ */
+static bool hung_up(const struct shm_tenant *t)
+{
+	int flags = MSG_DONTWAIT | (t->base.ep ? MSG_PEEK : 0);
+	unsigned reads = t->base.ep ? 1 : READS_MAX;
+	char bytes[512];
+	ssize_t ret;
+
+	do
+		ret = recv(t->fd, bytes, sizeof(bytes), flags);
+	while (ret > 0 && --reads);
+	return !ret;
+}
+
 /* peer_ended - has its process ended?  System calls: ask last. */
 static bool peer_ended(const struct shm_tenant *t)
 {
-	/* while the connection is open, what is in the socket is for its poller */
-	int flags = MSG_DONTWAIT | (t->base.ep ? MSG_PEEK : 0);
-	ssize_t ret = -1;
-	char byte;
-
 	if (t->pidfd >= 0)
 		return pidfd_ended(t->pidfd);
-	if (t->fd >= 0)
-		do
-			ret = recv(t->fd, &byte, 1, flags);
-		while (ret > 0 && !t->base.ep);
-	return !ret || pid_ended(t->base.pid);
+	return (t->fd >= 0 && hung_up(t)) || pid_ended(t->base.pid);
 }
 
 static bool uses_place(const struct shm_tenant *t, unsigned i)
