@@ -10,8 +10,10 @@
 #define CORE_LAYOUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct core_layout {
+	uint32_t newest;	/* interface version that had these structs */
 	size_t info;
 	size_t tx;
 	size_t rx;

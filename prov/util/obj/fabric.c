@@ -27,19 +27,58 @@ int obj_fabric_prog(struct obj_fabric *fabric, struct obj_prog **prog_p)
 	return ret;
 }
 
+/* What the structs of a program for an interface before @before have. */
+static const struct layout {
+	uint32_t before;
+	size_t info, tx, ep, domain;
+} layouts[] = {
+#define HAS(info, tx, ep, domain)						\
+	offsetof(struct fi_info, info), offsetof(struct fi_tx_attr, tx),	\
+	offsetof(struct fi_ep_attr, ep), offsetof(struct fi_domain_attr, domain)
+	{ FI_VERSION(1, 5), HAS(nic, tclass, auth_key_size, cntr_cnt) },
+	{ FI_VERSION(1, 7), HAS(nic, tclass, xpu_ctx, tclass) },
+#undef HAS
+#define HAS(tx, domain)								\
+	sizeof(struct fi_info), tx, offsetof(struct fi_ep_attr, xpu_ctx),	\
+	offsetof(struct fi_domain_attr, domain)
+	{ FI_VERSION(1, 9), HAS(offsetof(struct fi_tx_attr, tclass), tclass) },
+	{ FI_VERSION(1, 20), HAS(sizeof(struct fi_tx_attr), max_ep_auth_key) },
+	{ FI_VERSION(2, 0), HAS(sizeof(struct fi_tx_attr), max_group_id) },
+	{ FI_VERSION(2, 5), HAS(sizeof(struct fi_tx_attr), max_cntr_value) },
+	{ FI_VERSION(2, 7), HAS(sizeof(struct fi_tx_attr), max_xpu_ctx_cnt) },
+#undef HAS
+};
+
+/* layout_of - NULL: that of today. */
+static const struct layout *layout_of(uint32_t version)
+{
+	size_t i, cnt = sizeof(layouts) / sizeof(layouts[0]);
+
+	for (i = version ? 0 : cnt - 1; i < cnt; i++)
+		if (FI_VERSION_LT(version, layouts[i].before))
+			return &layouts[i];
+	return NULL;
+}
+
 struct fi_info *obj_info_whole(const struct obj_fabric *fabric, struct fi_info *info,
 			       struct obj_info_room *room)
 {
-	if (!info || FI_VERSION_GE(fabric->api_version, FI_VERSION(2, 7)))
+	const struct layout *has = layout_of(fabric->api_version);
+
+	if (!info || !has)
 		return info;
-	*room = (struct obj_info_room) { .info = *info };
+	memset(room, 0, sizeof(*room));
+	memcpy(&room->info, info, has->info);
+	if (info->tx_attr) {
+		memcpy(&room->tx, info->tx_attr, has->tx);
+		room->info.tx_attr = &room->tx;
+	}
 	if (info->ep_attr) {
-		memcpy(&room->ep, info->ep_attr, offsetof(struct fi_ep_attr, xpu_ctx));
+		memcpy(&room->ep, info->ep_attr, has->ep);
 		room->info.ep_attr = &room->ep;
 	}
 	if (info->domain_attr) {
-		memcpy(&room->domain, info->domain_attr,
-		       offsetof(struct fi_domain_attr, max_xpu_ctx_cnt));
+		memcpy(&room->domain, info->domain_attr, has->domain);
 		room->info.domain_attr = &room->domain;
 	}
 	return &room->info;

@@ -77,15 +77,17 @@ int obj_fabric_prog(struct obj_fabric *fabric, struct obj_prog **prog_p);
 /* Room for an info whose attributes are as long as ours. */
 struct obj_info_room {
 	struct fi_info info;
+	struct fi_tx_attr tx;
 	struct fi_ep_attr ep;
 	struct fi_domain_attr domain;
 };
 
 /* obj_info_whole - an info that the program passes to a call, with the members of today.
  *
- * Attributes of a program for an interface before 2.7 are read up to what that interface has: it
- * may have made them by itself, not by fi_getinfo() or fi_dupinfo().  Every call that takes an
- * info passes this one on.
+ * The structs of a program for an older interface are read up to what that interface has: it may
+ * have made them by itself, not by fi_getinfo() or fi_dupinfo().  A program that opened the fabric
+ * without an interface version is taken to be of 2.6.  Every call that takes an info passes this
+ * one on.
  *
  * @info: may be NULL
  * @room: for the call; the result may lie in it

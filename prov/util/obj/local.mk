@@ -82,6 +82,7 @@ obj_tests = \
 	prov/util/obj/event/eq_test \
 	prov/util/obj/log_test \
 	prov/util/obj/lease_test \
+	prov/util/obj/fabric_test \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
 	prov/util/obj/event/poll_test \
@@ -131,6 +132,9 @@ prov_util_obj_log_test_LDADD = $(CMOCKA_LIBS)
 prov_util_obj_lease_test_SOURCES = prov/util/obj/lease_test.c
 prov_util_obj_lease_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_lease_test_LDADD = $(obj_test_libs)
+prov_util_obj_fabric_test_SOURCES = prov/util/obj/fabric_test.c
+prov_util_obj_fabric_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_fabric_test_LDADD = $(obj_test_libs)
 prov_util_obj_mr_test_SOURCES = prov/util/obj/mr_test.c
 prov_util_obj_mr_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_mr_test_LDADD = $(obj_test_libs)

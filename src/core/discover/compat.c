@@ -9,6 +9,7 @@
  */
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <rdma/fi_errno.h>
@@ -74,9 +75,10 @@ static_assert(sizeof(struct fi_info_1_9) == 120, "");
 #define REACH(type, last)	(offsetof(struct type, last) +			\
 				 sizeof(((struct type *) 0)->last))
 
-#define LAYOUT(ver, info_last, tx_attr, tx_last, ep_attr, ep_last, domain_attr,	\
+#define LAYOUT(ver, newest_, info_last, tx_attr, tx_last, ep_attr, ep_last, domain_attr,	\
 	       domain_last, fabric_attr, fabric_last)				\
 	static const struct core_layout layout_##ver = {			\
+		.newest = newest_,						\
 		.info = REACH(fi_info_##ver, info_last),			\
 		.tx = REACH(tx_attr, tx_last),					\
 		.rx = sizeof(struct fi_rx_attr),				\
@@ -85,22 +87,32 @@ static_assert(sizeof(struct fi_info_1_9) == 120, "");
 		.fabric = REACH(fabric_attr, fabric_last),			\
 	}
 
-LAYOUT(1_0, fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_0, rx_ctx_cnt,
+LAYOUT(1_0, FI_VERSION(1, 4), fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_0, rx_ctx_cnt,
        fi_domain_attr_1_0, max_ep_srx_ctx, fi_fabric_attr_1_0, prov_version);
-LAYOUT(1_1, fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_9, auth_key,
+LAYOUT(1_1, FI_VERSION(1, 6), fabric_attr, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_1, mr_cnt, fi_fabric_attr, api_version);
-LAYOUT(1_2, nic, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_9, auth_key,
+LAYOUT(1_2, FI_VERSION(1, 8), nic, fi_tx_attr_1_0, rma_iov_limit, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_1, mr_cnt, fi_fabric_attr, api_version);
-LAYOUT(1_3, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
+LAYOUT(1_3, FI_VERSION(1, 19), nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_3, tclass, fi_fabric_attr, api_version);
-LAYOUT(1_7, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
+LAYOUT(1_7, FI_VERSION(1, 22), nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_7, max_ep_auth_key, fi_fabric_attr, api_version);
-LAYOUT(1_8, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
+LAYOUT(1_8, FI_VERSION(2, 4), nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_8, max_group_id, fi_fabric_attr, api_version);
-LAYOUT(1_9, nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
+LAYOUT(1_9, FI_VERSION(2, 6), nic, fi_tx_attr, tclass, fi_ep_attr_1_9, auth_key,
        fi_domain_attr_1_9, max_err_cntr_value, fi_fabric_attr, api_version);
 
 /* ---- the three calls, in any layout ----------------------------------------------- */
+
+/* limit_version - a program may ask for the interface of the library that it runs with, by fi_version(): its
+ * structs are those of the headers that it was built with.
+ */
+static uint32_t limit_version(const struct core_layout *layout, uint32_t version)
+{
+	bool ours = !FI_VERSION_LT(fi_version(), version);
+
+	return ours && FI_VERSION_LT(layout->newest, version) ? layout->newest : version;
+}
 
 static int old_getinfo(const struct core_layout *layout, uint32_t version,
 		       const char *node, const char *service, uint64_t flags,
@@ -117,7 +129,7 @@ static int old_getinfo(const struct core_layout *layout, uint32_t version,
 		if (!copy)
 			return -FI_ENOMEM;
 	}
-	ret = core_getinfo(version, node, service, flags, copy, &list);
+	ret = core_getinfo(limit_version(layout, version), node, service, flags, copy, &list);
 	if (copy)
 		core_info_free(copy, &core_layout_now);
 	if (ret)

@@ -119,7 +119,7 @@ static void saw_nothing_else(int has_tclass, size_t max_ep_auth_key, uint32_t gr
 	assert_null(seen->nic);
 }
 
-#define ROUND_TRIP(ver, node, tx, ep, domain, fabric, fill, check)		\
+#define ROUND_TRIP(ver, newest, node, tx, ep, domain, fabric, fill, check)		\
 	static void test_##ver(void **state)					\
 	{									\
 		int (*getinfo)(uint32_t, const char *, const char *, uint64_t,	\
@@ -169,12 +169,18 @@ static void saw_nothing_else(int has_tclass, size_t max_ep_auth_key, uint32_t gr
 		assert_null(info);						\
 		assert_int_equal(getinfo(0, NULL, NULL, 0, NULL, &info), 0);	\
 		freeinfo(info);							\
+		assert_int_equal(getinfo(fi_version(), NULL, NULL, 0, NULL,	\
+					 &info), 0);				\
+		assert_int_equal(seen_version, newest);				\
+		freeinfo(info);							\
+		assert_int_equal(getinfo(fi_version() + 1, NULL, NULL, 0, NULL,	\
+					 &info), -FI_ENOSYS);			\
 	}
 
-ROUND_TRIP(1_0, "FABRIC_1.0", fi_tx_attr_1_0, fi_ep_attr_1_0, fi_domain_attr_1_0,
+ROUND_TRIP(1_0, FI_VERSION(1, 4), "FABRIC_1.0", fi_tx_attr_1_0, fi_ep_attr_1_0, fi_domain_attr_1_0,
 	   fi_fabric_attr_1_0, , saw_nothing_else(0, 0, 0))
 
-ROUND_TRIP(1_1, "FABRIC_1.1", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
+ROUND_TRIP(1_1, FI_VERSION(1, 6), "FABRIC_1.1", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
 	   fi_fabric_attr,
 	   { hints->ep_attr->auth_key = edge("key", 4);
 	     hints->ep_attr->auth_key_size = 4;
@@ -185,31 +191,31 @@ ROUND_TRIP(1_1, "FABRIC_1.1", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1
 	     assert_int_equal(seen->domain_attr->mr_cnt, 16);
 	     assert_int_equal(seen->fabric_attr->api_version, 17); })
 
-ROUND_TRIP(1_2, "FABRIC_1.2", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
+ROUND_TRIP(1_2, FI_VERSION(1, 8), "FABRIC_1.2", fi_tx_attr_1_0, fi_ep_attr_1_9, fi_domain_attr_1_1,
 	   fi_fabric_attr, hints->domain_attr->mr_cnt = 16,
 	   { saw_nothing_else(0, 0, 0);
 	     assert_int_equal(seen->domain_attr->mr_cnt, 16);
 	     assert_non_null(info->nic); })
 
-ROUND_TRIP(1_3, "FABRIC_1.3", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_3,
+ROUND_TRIP(1_3, FI_VERSION(1, 19), "FABRIC_1.3", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_3,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22; },
 	   { saw_nothing_else(1, 0, 0); assert_non_null(info->nic); })
 
-ROUND_TRIP(1_7, "FABRIC_1.7", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_7,
+ROUND_TRIP(1_7, FI_VERSION(1, 22), "FABRIC_1.7", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_7,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22;
 	     hints->domain_attr->max_ep_auth_key = 23; },
 	   saw_nothing_else(1, 23, 0))
 
-ROUND_TRIP(1_8, "FABRIC_1.8", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_8,
+ROUND_TRIP(1_8, FI_VERSION(2, 4), "FABRIC_1.8", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_8,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22;
 	     hints->domain_attr->max_ep_auth_key = 23;
 	     hints->domain_attr->max_group_id = 24; },
 	   saw_nothing_else(1, 23, 24))
 
-ROUND_TRIP(1_9, "FABRIC_1.9", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_9,
+ROUND_TRIP(1_9, FI_VERSION(2, 6), "FABRIC_1.9", fi_tx_attr, fi_ep_attr_1_9, fi_domain_attr_1_9,
 	   fi_fabric_attr,
 	   { hints->tx_attr->tclass = 21; hints->domain_attr->tclass = 22;
 	     hints->ep_attr->auth_key = edge("key", 4);
