@@ -53,7 +53,8 @@ struct obj_wait {
 	struct obj_waker waker;		/* a member of a set has no descriptors: the set is signalled */
 	pthread_mutex_t fd_lock;	/* guards @fds; taken before any prog->lock */
 	struct obj_wait_fds fds[OBJ_WAKE_SIDES];
-	_Atomic bool passed;		/* FI_WAIT_MUTEX_COND: a thread has passed fi_trywait(), no signal since */
+	_Atomic uintptr_t passed;	/* FI_WAIT_MUTEX_COND: lock_thread() of the last that passed fi_trywait() ... */
+					/* ... and has made no call since, without a signal since; or 0 */
 	pthread_mutex_t mutex;		/* the same: what programs get */
 	pthread_cond_t cond;
 	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is signalled */
@@ -114,6 +115,18 @@ int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog);
 /* obj_wait_try - fi_trywait() of one object: 0 or -FI_EAGAIN. */
 int obj_wait_try(struct obj_wait *wait);
 
+/* obj_wait_called - this thread makes a call that takes a lock which a producer holds while it signals: if it has
+ * passed fi_trywait(), it is not about to sleep after all, and the producer need not wait for it.
+ * Threading: the caller holds none of these locks yet.
+ */
+void obj_wait_unpass(struct obj_wait *wait);
+
+static inline void obj_wait_called(struct obj_wait *wait)
+{
+	if (__builtin_expect(wait->type == FI_WAIT_MUTEX_COND || wait->type == FI_WAIT_SET, 0))
+		obj_wait_unpass(wait);
+}
+
 /* obj_wait_control - FI_GETWAIT and FI_GETWAITOBJ.
  * Errors: -FI_ENODATA for FI_GETWAIT on FI_WAIT_NONE, YIELD and SET; else -FI_ENOSYS
  * for other commands.
@@ -141,10 +154,10 @@ int obj_wait_get(enum fi_wait_obj type, int fd, pthread_mutex_t *mutex, pthread_
 		 void *arg);
 
 /* A mutex and condition as FI_WAIT_MUTEX_COND shows them, and waking its waiters.
- * @passed: a thread has passed fi_trywait(), and there was no signal since
+ * @passed: of the object; zero afterwards
  */
 void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond);
-void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, bool passed);
+void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, _Atomic uintptr_t *passed);
 
 /* ---- wait sets: block on many queues and counters at once ------------------------------------ */
 
@@ -159,7 +172,7 @@ struct obj_waitset {
 	struct obj_wake wake;		/* who sleeps, under waker.lock */
 	struct obj_waker waker;		/* what signals of members wake; no descriptors with FI_WAIT_YIELD */
 	int epfd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the members' epfds; -1 with FI_WAIT_YIELD */
-	_Atomic bool passed;		/* a thread has passed fi_trywait(), no signal since */
+	_Atomic uintptr_t passed;	/* as that of struct obj_wait */
 	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
 	pthread_cond_t cond;
 };

@@ -108,6 +108,7 @@ static inline uint64_t read_one(struct obj_cntr *cntr, _Atomic uint64_t *from,
 {
 	uint64_t value;
 
+	obj_wait_called(&cntr->wait);
 	obj_feed_poll(&cntr->wait.feed);
 	value = atomic_load(from);
 	atomic_store_explicit(seen, value, memory_order_relaxed);

@@ -103,6 +103,7 @@ static inline __attribute__((always_inline)) ssize_t read_ring(struct obj_cq *cq
 {
 	ssize_t ret;
 
+	obj_wait_called(&cq->wait);
 	lock_get(&cq->lock);
 	ret = take_any(cq, buf, count, src);
 	if (cq->head == cq->tail)
@@ -206,6 +207,7 @@ static __attribute__((noinline)) ssize_t read_slow(struct obj_cq *cq, void *buf,
 {
 	if (count && is_dry(cq) && looks_empty(cq))
 		return nothing(cq);
+	obj_wait_called(&cq->wait);
 	obj_cq_progress(cq);
 	if (looks_empty(cq))
 		return nothing(cq);
@@ -344,6 +346,7 @@ static ssize_t cq_readtime(struct fid_cq *fid, void *buf, size_t count, struct f
 	struct obj_cq *cq = obj_cq_of(fid);
 	ssize_t ret, i;
 
+	obj_wait_called(&cq->wait);
 	if (!count || is_due(cq) || looks_empty(cq))
 		obj_cq_progress(cq);
 	if (!count)
@@ -431,6 +434,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr
 
 	if (!obj_wait_can_block(&cq->wait))
 		return obj_wait_cannot(&cq->wait, cq->domain->prov, FI_LOG_CQ, "fi_cq_sread");
+	obj_wait_called(&cq->wait);
 	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && (uintptr_t) cond > 1)
 		want.cnt = (uintptr_t) cond;
 	deadline = clock_deadline(timeout);
@@ -496,6 +500,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint6
 	struct obj_cq_err *err;
 	ssize_t ret = -FI_EAGAIN;
 
+	obj_wait_called(&cq->wait);
 	lock_get(&cq->lock);
 	if (cq->head != cq->tail) {
 		err = cq_head(cq)->err;

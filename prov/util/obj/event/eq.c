@@ -191,6 +191,7 @@ static ssize_t take(struct obj_eq *eq, uint32_t *event, void *buf, size_t len, u
 	struct obj_eq_event *e;
 	ssize_t ret;
 
+	obj_wait_called(&eq->wait);
 	lock_get(&eq->lock);
 	e = eq_head(eq);
 	if (!e) {
@@ -227,6 +228,7 @@ static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t le
 
 	if (ret != -FI_EAGAIN)
 		return ret;
+	obj_wait_called(&eq->wait);
 	obj_feed_poll(&eq->wait.feed);
 	return take(eq, event, buf, len, flags);
 }
@@ -290,6 +292,7 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint6
 	struct obj_eq_event *e, *was = NULL;
 	ssize_t ret = -FI_EAGAIN;
 
+	obj_wait_called(&eq->wait);
 	lock_get(&eq->lock);
 	e = eq_head(eq);
 	if (e && e->err) {

@@ -37,22 +37,30 @@ void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond)
 /* A waiter that has passed fi_trywait() and is about to enter pthread_cond_wait() holds the mutex and lets go of
  * it at once, when it runs: it is waited for until a thread that can run has run, which is counted in sleeps of
  * this one, not by a clock.  One that holds the mutex and is inside a call of ours may wait for a lock that our
- * caller has: fi_trywait() sees at its end that there was a signal, so giving up after a moment loses nothing.
+ * caller has: it says so (obj_wait_called()), and fi_trywait() sees at its end that there was a signal, so giving
+ * up after a moment loses nothing.
  */
-void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, bool passed)
+void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, _Atomic uintptr_t *passed)
 {
 	const struct timespec nap = { .tv_nsec = MUTEX_NAP_NS };
-	unsigned tries = passed ? MUTEX_TRIES_PASSED : MUTEX_TRIES;
+	unsigned tries = 0;
+	bool got;
 
-	while (pthread_mutex_trylock(mutex)) {
-		if (!--tries) {
-			pthread_cond_broadcast(cond);
-			return;
-		}
+	while (!(got = !pthread_mutex_trylock(mutex)) &&
+	       ++tries < (atomic_load(passed) ? MUTEX_TRIES_PASSED : MUTEX_TRIES))
 		nanosleep(&nap, NULL);
-	}
+	atomic_store(passed, 0);
 	pthread_cond_broadcast(cond);
-	pthread_mutex_unlock(mutex);
+	if (got)
+		pthread_mutex_unlock(mutex);
+}
+
+void obj_wait_unpass(struct obj_wait *wait)
+{
+	_Atomic uintptr_t *passed = wait->set ? &wait->set->passed : &wait->passed;
+
+	if (atomic_load_explicit(passed, memory_order_relaxed) == lock_thread())
+		atomic_store(passed, 0);
 }
 
 static bool has_fd(enum fi_wait_obj type)
@@ -69,7 +77,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 		return -FI_EINVAL;
 	wait->type = type;
 	memset(&wait->wake, 0, sizeof(wait->wake));
-	atomic_init(&wait->passed, false);
+	atomic_init(&wait->passed, 0);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
 		wait->fds[side] = (struct obj_wait_fds) { .epfd = -1 };
 	wait->set = NULL;
@@ -112,7 +120,7 @@ void obj_wait_fini(struct obj_wait *wait)
 static void wake_others(struct obj_wait *wait)
 {
 	if (wait->type == FI_WAIT_MUTEX_COND)
-		obj_wait_cond_wake(&wait->mutex, &wait->cond, atomic_exchange(&wait->passed, false));
+		obj_wait_cond_wake(&wait->mutex, &wait->cond, &wait->passed);
 	else if (wait->set)
 		obj_waitset_wake(wait->set);
 }
@@ -246,6 +254,7 @@ int obj_wait_try(struct obj_wait *wait)
 
 	if (wait->type == FI_WAIT_NONE)
 		return -FI_EINVAL;
+	obj_wait_called(wait);
 	obj_feed_poll(&wait->feed);
 	if (wait->ready(wait, NULL))
 		return -FI_EAGAIN;
@@ -262,7 +271,7 @@ int obj_wait_try(struct obj_wait *wait)
 	if (obj_wait_arm_groups(wait, true))
 		return -FI_EAGAIN;
 	pass(wait);
-	atomic_store(&wait->passed, true);
+	atomic_store(&wait->passed, lock_thread());
 	/* The signal may have given up waiting for this thread: see obj_wait_cond_wake(). */
 	return obj_waker_woken(&wait->waker, round) ? -FI_EAGAIN : 0;
 }

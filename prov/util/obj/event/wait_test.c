@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -559,6 +560,67 @@ static void test_mutex_cond(void **state)
 	down();
 }
 
+/* The library naps while it waits for the mutex of a condition: with the lock of the queue held. */
+static atomic_uint naps;
+static atomic_bool will_read;
+
+int nanosleep(const struct timespec *ns, struct timespec *rest)
+{
+	if (atomic_fetch_add(&naps, 1) == 10)
+		while (!atomic_load(&will_read))
+			sched_yield();
+	return (int) syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, ns, rest);
+}
+
+static void *write_entry(void *arg)
+{
+	obj_cq_write(obj_cq_of(arg), NULL, 0, 0, NULL, 0, 0, 0);
+	return NULL;
+}
+
+/* A program that has passed fi_trywait() with the mutex held, and reads instead of waiting. */
+static void reads_after_all(struct fid *fid, pthread_mutex_t *mutex)
+{
+	struct fi_cq_entry e;
+	pthread_t thread;
+
+	atomic_store(&naps, 0);
+	atomic_store(&will_read, false);
+	pthread_mutex_lock(mutex);
+	assert_int_equal(try(fid), 0);
+	pthread_create(&thread, NULL, write_entry, cq);
+	while (atomic_load(&naps) < 11)
+		sched_yield();
+	atomic_store(&will_read, true);
+	assert_int_equal(fi_cq_read(cq, &e, 1), 1);
+	assert_in_range(atomic_load(&naps), 11, 5000);
+	pthread_mutex_unlock(mutex);
+	pthread_join(thread, NULL);
+}
+
+static void test_cond_without_wait(void **state)
+{
+	struct fi_wait_attr attr = { .wait_obj = FI_WAIT_MUTEX_COND };
+	struct fi_cq_attr cq_attr = { .wait_obj = FI_WAIT_SET };
+	struct fi_mutex_cond pair;
+	struct fid_wait *set;
+
+	up(NULL, FI_WAIT_MUTEX_COND);
+	assert_int_equal(fi_control(&cq->fid, FI_GETWAIT, &pair), 0);
+	reads_after_all(&cq->fid, pair.mutex);
+	down();
+
+	fake_open(&f, NULL);
+	assert_int_equal(fi_wait_open(f.fabric, &attr, &set), 0);
+	cq_attr.wait_set = set;
+	assert_int_equal(fi_cq_open(f.domain, &cq_attr, &cq, NULL), 0);
+	assert_int_equal(fi_control(&set->fid, FI_GETWAIT, &pair), 0);
+	reads_after_all(&set->fid, pair.mutex);
+	CLOSE(cq);
+	CLOSE(set);
+	fake_close(&f);
+}
+
 /* ---- wait sets ------------------------------------------------------------ */
 
 static struct fid_wait *open_set(enum fi_wait_obj type)
@@ -733,6 +795,7 @@ int main(void)
 		cmocka_unit_test(test_who_leads_may_leave),
 		cmocka_unit_test(test_yield),
 		cmocka_unit_test(test_mutex_cond),
+		cmocka_unit_test(test_cond_without_wait),
 		cmocka_unit_test(test_set_fd),
 		cmocka_unit_test(test_set_unspec),
 		cmocka_unit_test(test_set_cond),

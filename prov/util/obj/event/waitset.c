@@ -65,7 +65,7 @@ void obj_waitset_wake(struct obj_waitset *set)
 {
 	obj_waker_signal(&set->waker, true);
 	if (set->type == FI_WAIT_MUTEX_COND)
-		obj_wait_cond_wake(&set->mutex, &set->cond, atomic_exchange(&set->passed, false));
+		obj_wait_cond_wake(&set->mutex, &set->cond, &set->passed);
 }
 
 /* Returns 1 if a member has something or, with @arm, a group wants to be polled; 0 if not; else an error. */
@@ -76,6 +76,7 @@ static int check_members(struct obj_waitset *set, bool arm)
 
 	pthread_mutex_lock(&set->lock);
 	list_for_each_entry(wait, &set->members, set_node) {
+		obj_wait_called(wait);
 		obj_feed_poll(&wait->feed);
 		if (arm) {
 			/* Groups that came since have to get into its fd. */
@@ -177,7 +178,7 @@ static int set_try(struct obj_waitset *set)
 	}
 	if (ret)
 		return ret < 0 ? ret : -FI_EAGAIN;
-	atomic_store(&set->passed, true);
+	atomic_store(&set->passed, lock_thread());
 	return !yields && obj_waker_woken(&set->waker, round) ? -FI_EAGAIN : 0;
 }
 
