@@ -10,10 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/test/verify.h"
+#include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "obj/test/log_catch.h"
 #include "shm/test/fake.h"
@@ -187,10 +191,9 @@ static void what_is_held_is_the_senders_only_if_it_is_long(void **state)
 	assert_in_range(kept(SHM_PULL_MIN, 40), 1, 40);
 }
 
-static void what_is_held_is_taken_over_before_a_sleep(void **state)
+/* hold_and_sleep - a packet of @ab, which @b holds, is in the sender's memory until a thread is to sleep. */
+static void hold_and_sleep(struct eng_ep *b, struct eng_peer *ab, struct eng_peer *ba)
 {
-	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
-	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	uint64_t deadline = UINT64_MAX;
 	struct obj_poller *poller;
 	struct shm_conn *conn;
@@ -203,7 +206,47 @@ static void what_is_held_is_taken_over_before_a_sleep(void **state)
 	poller = &conn->poller->base.base;
 	poller->ops->arm(poller, &deadline);
 	assert_true(list_empty(&conn->rx.remote));
+}
+
+static void what_is_held_is_taken_over_before_a_sleep(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+
+	hold_and_sleep(b, ab, ba);
 	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1 && ab->done_cnt == 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* A system call that fails once, while @reads_fail: the memory that was to be written cannot be. */
+static unsigned reads_fail;
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_cnt, const struct iovec *from,
+			 unsigned long from_cnt, unsigned long flags)
+{
+	if (reads_fail) {
+		reads_fail--;
+		errno = EFAULT;
+		return -1;
+	}
+	return syscall(SYS_process_vm_readv, pid, to, to_cnt, from, from_cnt, flags);
+}
+
+static void what_cannot_be_taken_over_is_lost_alone(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+
+	reads_fail = 1;
+	hold_and_sleep(b, ab, ba);
+	assert_int_equal(reads_fail, 0);
+	FAKE_UNTIL(2000, ab->done_cnt == 1);
+	/* the sender is told once that it may reuse its buffers */
+	fake_drop_held(b);
+	fake_send(ab, PULL_SIZE, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1 && ab->done_cnt == 2));
+	assert_int_equal(ab->down + ba->down, 0);
 	fake_close(a, 100);
 	fake_close(b, 100);
 }
@@ -713,6 +756,7 @@ int main(void)
 		TEST(where_processes_take_turns_long_packets_are_pulled),
 		TEST(what_is_held_is_the_senders_only_if_it_is_long),
 		TEST(what_is_held_is_taken_over_before_a_sleep),
+		TEST(what_cannot_be_taken_over_is_lost_alone),
 		TEST(an_endpoint_sends_to_itself),
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stuck_receiver_reads_from_the_sender),

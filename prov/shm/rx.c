@@ -79,9 +79,9 @@ static int fetched(struct shm_conn *conn, const struct shm_iovs *from, int ret)
 {
 	bool ours = ret == -FI_EFAULT && is_readable(conn, from);
 
-	/* valid unless the sender has given its buffers up meanwhile */
+	/* valid, and malformed, only unless the sender has given its buffers up meanwhile */
 	atomic_thread_fence(memory_order_seq_cst);
-	if ((ret >= 0 || ours) && atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed)) {
+	if (atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed)) {
 		ret = -FI_ECONNRESET;
 		ours = false;
 	}
@@ -153,21 +153,26 @@ static bool finish_split(struct shm_conn *conn)
 	return conn->state == SHM_CONN_READY;
 }
 
-/* take_over - payload that is held in the sender's memory moves here, if there is memory for it.  False:
- * the connection has failed.
+/* take_over - payload that is held in the sender's memory moves here, if there is memory for it.  Where that
+ * cannot be written, the payload is lost: the sender may reuse its buffers in any case.  False: the connection
+ * has failed.
  */
 static bool take_over(struct shm_conn *conn, struct shm_hold *hold)
 {
 	struct iovec iov = { malloc(hold->base.len), hold->base.len };
+	int ret;
 
 	if (!iov.iov_base)
 		return true;
-	if (fetch(conn, &hold->from, hold->base.len, &iov, 1) < 0) {
-		free(iov.iov_base);
-		return false;
+	ret = fetch(conn, &hold->from, hold->base.len, &iov, 1);
+	if (ret > 0) {
+		chan_hold_fetched(&hold->base, iov.iov_base);
+		return true;
 	}
-	chan_hold_fetched(&hold->base, iov.iov_base);
-	return true;
+	free(iov.iov_base);
+	if (ret == -FI_EFAULT)
+		chan_hold_lost(&hold->base, FI_EFAULT);
+	return ret == -FI_EFAULT;
 }
 
 /* ---- packets ------------------------------------------------------------------------------------ */
