@@ -66,6 +66,8 @@ static int mc_close(struct fid *fid)
 	struct eng_ep *ep = coll->oob.ep;
 	struct coll_op *op;
 
+	if (obj_inherited(&ep->base.refs))
+		return 0;
 	lock_get(&ep->base.prog->lock);
 	list_del(&group->node);
 	hmap_remove(&coll->by_addr, group->mc.fi_addr);

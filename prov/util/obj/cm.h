@@ -47,6 +47,7 @@ struct obj_connreq {
 	const void *transport;		/* see struct obj_cm */
 	struct obj_ep *ep;		/* the endpoint that will answer it, or NULL */
 	void *req;			/* the transport's */
+	unsigned process;		/* in which it came: see obj_inherited() */
 };
 
 /* What a transport does for a connection.  Caller of each: obj, after the checks of

@@ -73,8 +73,11 @@ struct eng_ep *eng_srx_reporter(struct eng_ep *ep)
 static int srx_close(struct fid *fid)
 {
 	struct eng_ep *srx = eng_ep_of_fid(fid);
-	int ret = obj_ep_busy(&srx->base);
+	int ret;
 
+	if (obj_inherited(&srx->base.refs))
+		return 0;
+	ret = obj_ep_busy(&srx->base);
 	if (ret)
 		return ret;
 	obj_ep_quiesce(&srx->base);

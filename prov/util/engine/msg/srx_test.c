@@ -66,6 +66,10 @@ static int tear_down(void **arg)
 		if (w.node[i].cq)
 			node_close(&w, i);
 	assert_int_equal(fi_close(&av->fid), 0);
+	/* first as a child that has inherited it */
+	obj_process++;
+	assert_int_equal(fi_close(&srx->fid), 0);
+	obj_process--;
 	assert_int_equal(fi_close(&srx->fid), 0);
 	world_close(&w);
 	return 0;

@@ -448,6 +448,11 @@ static void requests(void **state)
 	assert_int_equal(fi_reject(pep, info[1]->handle, "no", 2), 0);
 	assert_ptr_equal(net.req, &reqs[1]);
 	assert_string_equal(net.data, "no");
+	/* in a child that has inherited it */
+	obj_process++;
+	assert_int_equal(fi_close(info[2]->handle), 0);
+	obj_process--;
+	assert_int_equal(net.drops, 0);
 	assert_int_equal(fi_close(info[2]->handle), 0);
 	assert_ptr_equal(net.req, &reqs[2]);
 	assert_int_equal(net.drops, 1);

@@ -42,6 +42,8 @@ static int connreq_close(struct fid *fid)
 {
 	struct obj_connreq *cr = container_of(fid, struct obj_connreq, fid);
 
+	if (cr->process != obj_process)
+		return 0;
 	if (cr->ep)
 		return -FI_EBUSY;
 	cr->ops->drop(cr->transport, cr->req);
@@ -90,6 +92,7 @@ int obj_pep_request(struct obj_pep *pep, void *req, const void *src, size_t srcl
 		cr->ops = pep->ops;
 		cr->transport = pep->transport;
 		cr->req = req;
+		cr->process = obj_process;
 		info = request_info(pep, cr, src, srclen, dest, destlen);
 	}
 	if (info && !obj_eq_write_cm(pep->eq, FI_CONNREQ, &pep->fid.fid, info, data, len))
