@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -44,11 +45,17 @@ void shm_conn_set_state(struct shm_conn *conn, enum shm_conn_state state)
 
 /* ---- events -------------------------------------------------------------------------- */
 
+/* Not recv(): the end lies behind wake-ups that no thread has read. */
+bool shm_socket_ended(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&pfd, 1, 0) == 1;
+}
+
 bool shm_conn_ended(const struct shm_conn *conn)
 {
-	char byte;
-
-	return !recv(conn->src.fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+	return shm_socket_ended(conn->src.fd);
 }
 
 void shm_conn_check(struct shm_conn *conn)

@@ -165,6 +165,9 @@ void shm_conn_check(struct shm_conn *conn);
  */
 bool shm_conn_can_write(struct shm_conn *conn);
 
+/* shm_socket_ended - has the other side closed the socket @fd?  -1: no.  A system call. */
+bool shm_socket_ended(int fd);
+
 /* shm_conn_ended - has the peer closed the socket?  A system call. */
 bool shm_conn_ended(const struct shm_conn *conn);
 

@@ -214,10 +214,14 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 	shm_pull_leave(conn->in.seg);
 	if (ret) {
 		shm_split_end(conn);
-		/* the sender may still write there when this receive has ended: record it, and end the connection */
-		if (s->own.open)
-			shm_tenant_leave(conn);
-		return s->own.open ? -FI_ETIMEDOUT : ret;
+		if (!s->own.open)
+			return ret;
+		/* the sender may still write there when this receive has ended: record it, and end the connection,
+		 * which need not wait once more
+		 */
+		shm_tenant_leave(conn);
+		s->own.open = false;
+		return -FI_ETIMEDOUT;
 	}
 	if (state(split, &s->own) > 0)
 		return close_split(conn, false, 1);

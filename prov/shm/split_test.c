@@ -560,6 +560,41 @@ static void close_waits_for_a_piece_of_an_access(void **state)
 	free(s.theirs);
 }
 
+/* The end of a peer is seen behind a wake-up that no thread has read. */
+static void the_end_is_seen_behind_a_wakeup(void **state)
+{
+	struct sides s;
+
+	meet(&s);
+	assert_false(shm_conn_ended(s.ba));
+	shm_conn_wake(s.ab);
+	assert_false(shm_conn_ended(s.ba));
+	CHECK(!shutdown(s.ab->src.fd, SHUT_RDWR));
+	assert_true(shm_conn_ended(s.ba));
+	part(&s);
+}
+
+/* A peer that is still inside, and only receives, learns that we have closed, also where its process has no id
+ * here by which its end would be seen.
+ */
+static void a_peer_that_is_inside_sees_the_close(void **state)
+{
+	struct eng_peer *peer;
+	struct sides s;
+
+	meet(&s);
+	peer = container_of(s.a->peers.next, struct eng_peer, node);
+	grant(&s, SHM_LEASE_WRITE);
+	s.ba->tenant->base.pid = 0;
+	fake_close(s.b, 0);
+	assert_false(list_empty(&fake_domain.left));
+	FAKE_UNTIL(5000, peer->down == 1);
+	fake_close(s.a, 0);
+	assert_int_equal(obj_lease_end_all(&fake_domain), 0);
+	free(s.mine);
+	free(s.theirs);
+}
+
 /* ---- two processes ------------------------------------------------------------------------------ */
 
 static size_t long_size(void)
@@ -733,6 +768,8 @@ int main(void)
 		TEST(an_initiator_does_not_wait_long_for_a_piece),
 		TEST(an_impossible_count_of_pieces_is_all_taken),
 		TEST(close_waits_for_a_piece_of_an_access),
+		TEST(the_end_is_seen_behind_a_wakeup),
+		TEST(a_peer_that_is_inside_sees_the_close),
 		TEST(processes_split_messages),
 		TEST(processes_split_writes),
 	};

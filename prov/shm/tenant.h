@@ -73,7 +73,7 @@ bool shm_tenant_permits(struct shm_conn *conn, bool write, uint64_t addr, size_t
 void shm_tenant_leave(struct shm_conn *conn);
 
 /* shm_tenant_hang_up - close the socket; where nothing else would show the end of a peer that is inside, it
- * stays open until the peer is out, which then sees by SHM_CLOSED that we have closed.
+ * stays open for reading until the peer is out.  The peer sees that we have closed in any case.
  */
 void shm_tenant_hang_up(struct shm_conn *conn);
 

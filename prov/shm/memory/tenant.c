@@ -16,7 +16,6 @@
 #include "shm/link.h"
 #include "shm/seg.h"
 
-#define READS_MAX 16		/* of a socket, in a row */
 
 static struct shm_tenant *tenant_of(const struct obj_tenant *base)
 {
@@ -48,29 +47,12 @@ static bool pid_ended(pid_t pid)
 	return ended;
 }
 
-/* hung_up - is the end of the socket reached?  What lies before it is read while the connection is open by its
- * poller, then here.  A peer may write all the time: this reads so much at most, since its caller holds mr_lock
- * and asks again.
- */
-static bool hung_up(const struct shm_tenant *t)
-{
-	int flags = MSG_DONTWAIT | (t->base.ep ? MSG_PEEK : 0);
-	unsigned reads = t->base.ep ? 1 : READS_MAX;
-	char bytes[512];
-	ssize_t ret;
-
-	do
-		ret = recv(t->fd, bytes, sizeof(bytes), flags);
-	while (ret > 0 && --reads);
-	return !ret;
-}
-
 /* peer_ended - has its process ended?  System calls: ask last. */
 static bool peer_ended(const struct shm_tenant *t)
 {
 	if (t->pidfd >= 0)
 		return pidfd_ended(t->pidfd);
-	return (t->fd >= 0 && hung_up(t)) || pid_ended(t->base.pid);
+	return shm_socket_ended(t->fd) || pid_ended(t->base.pid);
 }
 
 static bool uses_place(const struct shm_tenant *t, unsigned i)
@@ -331,8 +313,10 @@ void shm_tenant_hang_up(struct shm_conn *conn)
 		lock_get(&domain->mr_lock);
 		if (fd >= 0 && is_inside(&t->base)) {
 			t->pidfd = t->base.pid > 0 ? (int) syscall(SYS_pidfd_open, t->base.pid, 0) : -1;
-			if (t->pidfd < 0)
+			if (t->pidfd < 0) {
+				shutdown(fd, SHUT_WR);
 				fd = -1;	/* kept */
+			}
 		}
 		if (fd >= 0)
 			t->fd = -1;
