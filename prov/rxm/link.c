@@ -81,7 +81,6 @@ static int link_open(struct eng_ep *ep, struct eng_link **link_p)
 	struct chan_conf conf = {
 		.retry_ms = rxm_conf.conn_retry_ms,
 		.conn_timeout_ms = rxm_conf.conn_timeout_ms,
-		.yield_timeout_ms = rxm_conf.conn_timeout_ms,
 		.backoff_ns = BACKOFF_NS,
 		.yield_ns = YIELD_NS,
 	};

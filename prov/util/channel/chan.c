@@ -511,19 +511,6 @@ void chan_rejected(struct chan *chan, const void *data, size_t len)
 	unreachable(chan, FI_ECONNREFUSED, data, len);
 }
 
-/* yielded - the peer's own attempt, which was to replace ours, did not arrive.  Its process
- * may have ended meanwhile: connect again, and if it is only slow, it refuses once more.
- */
-static void yielded(struct chan *chan, uint64_t now)
-{
-	uint64_t limit = (uint64_t) chan->link->conf.yield_timeout_ms * CLOCK_NS_PER_MS;
-
-	if (limit && now >= chan->first_ns + limit)
-		chan_connect_failed(chan, FI_ETIMEDOUT, true);
-	else
-		attempt(chan);
-}
-
 static void fire(struct timer *timer, uint64_t now)
 {
 	struct chan *chan = container_of(timer, struct chan, timer);
@@ -536,7 +523,10 @@ static void fire(struct timer *timer, uint64_t now)
 			attempt(chan);
 		break;
 	case CHAN_YIELDED:
-		yielded(chan, now);
+		/* The peer's own attempt, which was to replace ours, did not arrive.  Its process may have ended
+		 * meanwhile: connect again, and if it is only slow, it refuses once more, however often.
+		 */
+		attempt(chan);
 		break;
 	case CHAN_PARKED:	/* an operation waits for the peer: does it live? */
 		if (eng_peer_waits(chan_peer(chan))) {

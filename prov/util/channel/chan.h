@@ -122,7 +122,6 @@ struct chan_ops {
 struct chan_conf {
 	int retry_ms;			/* how long a refused attempt is repeated */
 	int conn_timeout_ms;		/* how long one that has to wait for something is */
-	int yield_timeout_ms;		/* how long the peer's own attempt is waited for; 0: for ever */
 	uint64_t backoff_ns;		/* before the second attempt; doubled up to 32 times that */
 	uint64_t yield_ns;		/* after which a promised attempt of the peer is asked for again */
 };

@@ -257,7 +257,6 @@ static struct chan_ops fake_ops = {
 static const struct chan_conf fake_conf = {
 	.retry_ms = 100,
 	.conn_timeout_ms = 1000,
-	.yield_timeout_ms = 500,
 	.backoff_ns = 1 * MS,
 	.yield_ns = 50 * MS,
 };
