@@ -279,10 +279,12 @@ static void log_stall(struct rxd_conn *conn, uint64_t now)
  */
 static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 {
-	if (!conn->loss.probes++) {
+	if (!conn->loss.probes) {
 		conn->refusals = 0;
 		conn->asked = conn->stall_logged = false;
 	}
+	if (conn->loss.probes < UINT8_MAX)
+		conn->loss.probes++;
 	log_stall(conn, now);
 	/* not the oldest: for a short packet the ACK may be what was lost */
 	rxd_mtu_timeout(&conn->mtu, rxd_loss_longest(&conn->loss));

@@ -170,6 +170,16 @@ static void a_timeout_alone_proves_no_loss(void **state)
 	assert_int_equal(conn->loss.probes, 0);
 }
 
+/* A peer that is silent for minutes is not taken for one that has just become silent. */
+static void timeouts_are_counted_up_to_a_limit(void **state)
+{
+	send_long(4000);
+	to_timeout();
+	conn->loss.probes = UINT8_MAX;
+	to_timeout();
+	assert_int_equal(conn->loss.probes, UINT8_MAX);
+}
+
 static void a_sender_stopped_by_flow_control_asks_for_the_limit(void **state)
 {
 	conn->limit = conn->nxt;
@@ -226,6 +236,7 @@ int main(void)
 		SCRIPTED(an_ack_of_what_was_never_sent_is_ignored),
 		SCRIPTED(the_limit_is_never_lowered),
 		SCRIPTED(a_timeout_alone_proves_no_loss),
+		SCRIPTED(timeouts_are_counted_up_to_a_limit),
 		SCRIPTED(a_sender_stopped_by_flow_control_asks_for_the_limit),
 		SCRIPTED(an_idle_connection_has_no_timeout),
 		SCRIPTED(a_new_path_begins_without_knowledge_of_the_old),

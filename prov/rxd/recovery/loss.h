@@ -50,7 +50,7 @@ struct rxd_loss {
 	uint32_t reo_steps;	/* time threshold, in quarters of the minimal RTT */
 	bool reordered;		/* seen on this path */
 	bool ack_now;		/* the last packet requests an ACK without delay */
-	uint8_t probes;		/* probe timeouts since something was acknowledged */
+	uint8_t probes;		/* probe timeouts since something was acknowledged, up to UINT8_MAX */
 	uint64_t last_ns;	/* when the last packet was sent */
 	uint64_t lost_at_ns;	/* when the next packet is declared lost; 0: none is due */
 };
