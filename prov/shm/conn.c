@@ -103,7 +103,7 @@ void shm_conn_peer_closed(struct shm_conn *conn)
 }
 
 /* on_event - input on the socket: before READY a handshake, then wake-ups and the end.  The
- * ring is looked at in this or the next poll.
+ * ring is looked at in the next poll.
  */
 static void on_event(struct chan_src *src, uint32_t events)
 {
@@ -118,8 +118,6 @@ static void on_event(struct chan_src *src, uint32_t events)
 	shm_poller_activate(conn->poller, conn);
 	if (!take_wakeup(conn))
 		shm_conn_peer_closed(conn);
-	if (!conn->active)
-		shm_rx_poll(conn, SHM_SLOTS + 1, true);
 }
 
 bool shm_conn_wait(struct shm_conn *conn, uint64_t *until)

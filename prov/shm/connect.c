@@ -119,8 +119,6 @@ static void up(struct shm_conn *conn)
 	shm_conn_start(conn);
 	chan_up(&chan->base, conn, &conn->id, ours);
 	shm_tx_pump(conn);
-	if (!conn->active)
-		shm_rx_poll(conn, SHM_SLOTS + 1, true);
 }
 
 /* ---- our attempts ------------------------------------------------------------------------ */

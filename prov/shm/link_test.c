@@ -696,6 +696,34 @@ static void each_of_many_senders_is_heard_soon(void **state)
 	fake_close(hub, 100);
 }
 
+/* One that has no bell is looked at in each poll, whatever the number of others. */
+static void a_connection_without_a_bell_is_looked_at(void **state)
+{
+	struct eng_ep *hub = ep_at(NULL), *ep[SENDERS];
+	struct eng_peer *peer[SENDERS], *from;
+	fake_addr name = name_of(hub);
+	struct shm_poller *poller;
+	struct shm_conn *conn;
+	int i;
+
+	senders(&name, ep, peer);
+	FAKE_UNTIL(5000, (fake_pull_some(hub), arrived(hub) == SENDERS));
+	poller = the_poller();
+	from = container_of(hub->peers.next, struct eng_peer, node);
+	conn = ((struct chan *) eng_peer_chan(from))->conn;
+	shm_poller_deactivate(poller, conn);
+	shm_bell_take(&poller->bells, conn->bell);
+	conn->bell = -1;
+	assert_true(poller->front_cnt < poller->active_cnt);
+	shm_conn_peer_closed(conn);
+	for (i = 0; i < (int) poller->active_cnt; i++)
+		assert_int_equal(poller->active[i]->place, i);
+	FAKE_UNTIL(2000, from->down == 1);
+	for (i = 0; i < SENDERS; i++)
+		fake_close(ep[i], 100);
+	fake_close(hub, 100);
+}
+
 static void no_wakeup_by_many_is_lost(void **state)
 {
 	const unsigned cnt = 20000;
@@ -767,6 +795,7 @@ int main(void)
 		TEST(short_times_awake_leave_barriers_to_the_senders),
 		TEST(polls_in_vain_are_left_out),
 		TEST(each_of_many_senders_is_heard_soon),
+		TEST(a_connection_without_a_bell_is_looked_at),
 		TEST(no_wakeup_by_many_is_lost),
 		TEST(memory_that_is_not_sealed_is_not_mapped),
 	};

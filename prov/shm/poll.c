@@ -184,32 +184,31 @@ int shm_poller_reserve(struct shm_poller *poller)
 	return 0;
 }
 
-/* join - one more active connection, which has room since it began.  False: it has no bell. */
-static bool join(struct shm_poller *poller, struct shm_conn *conn)
+/* join - one more active connection, which has room since it began.  One without a bell is always among the
+ * first ones: nothing else would show what arrives there.
+ */
+static void join(struct shm_poller *poller, struct shm_conn *conn)
 {
-	if (poller->front_cnt < poller->active_cnt && conn->bell < 0)
-		return false;
+	unsigned place = poller->active_cnt++;
+
+	if (conn->bell < 0 || (poller->front_cnt == place && place < FRONT_MAX)) {
+		if (poller->front_cnt < place)
+			put_at(poller, poller->active[poller->front_cnt], place);
+		place = poller->front_cnt++;
+	}
 	conn->active = true;
-	if (poller->front_cnt == poller->active_cnt && (poller->front_cnt < FRONT_MAX || conn->bell < 0))
-		poller->front_cnt++;
-	put_at(poller, conn, poller->active_cnt++);
+	put_at(poller, conn, place);
 	if (poller->asleep)
 		shm_in_sleep(&conn->in);
 	obj_poller_set_active(&poller->base.base, true);
-	return true;
 }
 
-/* Where it stays inactive, the caller's look finds what was published before the sender saw that. */
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
 {
 	if (conn->active)
 		look_soon(poller, conn);
-	if (conn->active || join(poller, conn))
-		return;
-	shm_in_sleep(&conn->in);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!conn->out.fence)
-		membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+	else
+		join(poller, conn);
 }
 
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)

@@ -132,8 +132,7 @@ static inline void shm_poller_release(struct shm_poller *poller)
 	poller->conn_cnt--;
 }
 
-/* shm_poller_activate - look at the ring of @conn in the next poll, and from then on.  Without a
- * bell it may stay inactive: the caller then looks at it once, after this.
+/* shm_poller_activate - look at the ring of @conn in the next poll, and from then on.
  * shm_poller_deactivate - rely on the byte that its sender writes on the socket.
  */
 void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn);
