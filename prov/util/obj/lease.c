@@ -153,19 +153,38 @@ static bool touches(const struct obj_tenant *tenant, const struct obj_mr *mr)
 	return false;
 }
 
+/* recall - Returns true while a peer uses a lease of the region; *@pid_p is one.  Holds mr_lock. */
+static bool recall(struct obj_mr *mr, pid_t *pid_p)
+{
+	bool inside = false;
+
+	if (mr->leased) {
+		inside = end_leases(&mr->domain->tenants, mr, pid_p);
+		inside |= end_leases(&mr->domain->left, mr, pid_p);
+		mr->leased = inside;
+	}
+	return inside;
+}
+
+static bool recall_once(struct obj_mr *mr, pid_t *pid_p)
+{
+	bool inside;
+
+	lock_get(&mr->domain->mr_lock);
+	inside = recall(mr, pid_p);
+	lock_put(&mr->domain->mr_lock);
+	return inside;
+}
+
 /* end_once - Returns true while a peer accesses the region; *@pid_p is one. */
 static bool end_once(struct obj_mr *mr, pid_t *pid_p)
 {
 	struct obj_domain *domain = mr->domain;
 	struct obj_tenant *tenant, *next;
-	bool inside = false;
+	bool inside;
 
 	lock_get(&domain->mr_lock);
-	if (mr->leased) {
-		inside = end_leases(&domain->tenants, mr, pid_p);
-		inside |= end_leases(&domain->left, mr, pid_p);
-		mr->leased = inside;
-	}
+	inside = recall(mr, pid_p);
 	list_for_each_entry_safe(tenant, next, &domain->left, node) {
 		if (reap(tenant) || !touches(tenant, mr))
 			continue;
@@ -186,14 +205,15 @@ static bool is_over(uint64_t *until)
 	return now > *until;
 }
 
-int obj_lease_end(struct obj_mr *mr)
+/* wait_out - repeat @once until it returns false. */
+static int wait_out(struct obj_mr *mr, bool (*once)(struct obj_mr *mr, pid_t *pid_p))
 {
 	uint64_t until = 0;
 	pid_t pid = 0;
 
 	if (inherited(mr->domain))
 		return 0;
-	while (end_once(mr, &pid)) {
+	while (once(mr, &pid)) {
 		if (is_over(&until))
 			goto stuck;
 		sched_yield();
@@ -201,9 +221,19 @@ int obj_lease_end(struct obj_mr *mr)
 	return 0;
 stuck:
 	FI_WARN(mr->domain->prov, FI_LOG_MR, "process %ld is copying from or to the region with key 0x%llx "
-		"and does not finish; is it stopped? Let it go on, or end it, and close the region again\n",
+		"and does not finish; is it stopped? Let it go on, or end it, and repeat the call\n",
 		(long) pid, (unsigned long long) mr->fid.key);
 	return -FI_EBUSY;
+}
+
+int obj_lease_end(struct obj_mr *mr)
+{
+	return wait_out(mr, end_once);
+}
+
+int obj_lease_recall(struct obj_mr *mr)
+{
+	return wait_out(mr, recall_once);
 }
 
 /* reap_all - Returns true while a tenant is left; *@pid_p is one. */

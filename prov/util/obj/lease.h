@@ -120,6 +120,12 @@ void obj_lease_part(struct obj_tenant *tenant);
  */
 int obj_lease_end(struct obj_mr *mr);
 
+/* obj_lease_recall - what leases of @mr say has changed: call all back, and wait as obj_lease_end() does, but only
+ * for peers that use one.
+ * Errors: as for obj_lease_end().
+ */
+int obj_lease_recall(struct obj_mr *mr);
+
 /* obj_lease_end_all - the domain closes, all that was in it is closed: wait for the tenants that are left.
  * Errors: as for obj_lease_end().
  */

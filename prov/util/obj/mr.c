@@ -175,15 +175,56 @@ static int mr_close(struct fid *fid)
 	return 0;
 }
 
-/* offer_again - what a lease of @mr says has changed. */
-static int offer_again(struct obj_mr *mr)
+/* offer_again - after leases of @mr were called back. */
+static void offer_again(struct obj_mr *mr)
 {
-	int ret = obj_lease_end(mr);
-
 	lock_get(&mr->domain->mr_lock);
-	if (!ret && mr->mapped)
+	if (mr->mapped)
 		obj_lease_offer(mr);
 	lock_put(&mr->domain->mr_lock);
+}
+
+static void set_ep(struct obj_mr *mr, struct obj_ep *ep)
+{
+	lock_get(&mr->domain->mr_lock);
+	mr->ep = ep;
+	lock_put(&mr->domain->mr_lock);
+}
+
+static void set_cntr(struct obj_mr *mr, struct obj_cntr *cntr)
+{
+	lock_get(&mr->domain->mr_lock);
+	mr->cntr = cntr;
+	lock_put(&mr->domain->mr_lock);
+}
+
+static int bind_ep(struct obj_mr *mr, struct obj_ep *ep)
+{
+	int ret;
+
+	obj_ref_get(&ep->refs, &mr->ep_ref, &mr->fid.fid);
+	set_ep(mr, ep);
+	ret = obj_lease_recall(mr);	/* others lose theirs */
+	if (ret) {
+		set_ep(mr, NULL);
+		obj_ref_put(&mr->ep_ref);
+	}
+	offer_again(mr);
+	return ret;
+}
+
+static int bind_cntr(struct obj_mr *mr, struct obj_cntr *cntr)
+{
+	int ret;
+
+	obj_ref_get(&cntr->refs, &mr->cntr_ref, &mr->fid.fid);
+	set_cntr(mr, cntr);
+	ret = obj_lease_recall(mr);	/* who has a lease is to know that writes are counted */
+	if (ret) {
+		set_cntr(mr, NULL);
+		obj_ref_put(&mr->cntr_ref);
+	}
+	offer_again(mr);
 	return ret;
 }
 
@@ -201,20 +242,12 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		ep = obj_ep_of(container_of(bfid, struct fid_ep, fid));
 		if (flags || mr->ep || ep->domain != domain)
 			break;
-		obj_ref_get(&ep->refs, &mr->ep_ref, fid);
-		lock_get(&domain->mr_lock);
-		mr->ep = ep;
-		lock_put(&domain->mr_lock);
-		return offer_again(mr);	/* others lose theirs */
+		return bind_ep(mr, ep);
 	case FI_CLASS_CNTR:
 		cntr = container_of(bfid, struct obj_cntr, fid.fid);
 		if (flags != FI_REMOTE_WRITE || mr->cntr || cntr->domain != domain)
 			break;
-		obj_ref_get(&cntr->refs, &mr->cntr_ref, fid);
-		lock_get(&domain->mr_lock);
-		mr->cntr = cntr;
-		lock_put(&domain->mr_lock);
-		return offer_again(mr);	/* who has a lease is to know that writes are counted */
+		return bind_cntr(mr, cntr);
 	}
 	FI_WARN(domain->prov, FI_LOG_MR,
 		"a region takes one endpoint (flags 0) and one counter (flags FI_REMOTE_WRITE), "
@@ -248,6 +281,16 @@ static bool inside(const struct iovec *part, const struct iovec *whole)
 	       at - start <= whole->iov_len - part->iov_len;
 }
 
+/* end_leases - and give new ones, once no peer touches the memory. */
+static int end_leases(struct obj_mr *mr)
+{
+	int ret = obj_lease_end(mr);
+
+	if (!ret)
+		offer_again(mr);
+	return ret;
+}
+
 /* Physical pages behind the region have changed.  We hold none, but what began before may
  * still be about to touch them.
  */
@@ -257,7 +300,7 @@ static int renew(struct obj_mr *mr)
 	int ret;
 
 	if (mr->hw)
-		return offer_again(mr);
+		return end_leases(mr);
 	ret = settle(mr, 1u << !mr->phase, OBJ_REVOKE_MARK);
 	if (ret)
 		return ret;
@@ -267,7 +310,7 @@ static int renew(struct obj_mr *mr)
 	lock_put(&mr->domain->mr_lock);
 	ret = settle(mr, 1u << was, OBJ_REVOKE_MARK);
 	/* last: a connection that settle() ends may leave a peer that is inside */
-	return ret ? ret : offer_again(mr);
+	return ret ? ret : end_leases(mr);
 }
 
 static int refresh(struct obj_mr *mr, const struct fi_mr_modify *modify)

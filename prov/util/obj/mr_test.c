@@ -260,6 +260,7 @@ static void a_region_of_one_endpoint(void **state)
 
 static struct obj_lease seen;
 static int lets, ends, inside;
+static bool touching;	/* after it has left */
 
 /* A peer, by the variables above. */
 static void on_let(struct obj_tenant *tenant, const struct obj_lease *lease)
@@ -275,14 +276,14 @@ static bool on_end(struct obj_tenant *tenant, uint64_t key)
 	return inside-- > 0;
 }
 
-static bool touches_nothing(const struct obj_tenant *tenant, uintptr_t addr, size_t len)
+static bool on_touches(const struct obj_tenant *tenant, uintptr_t addr, size_t len)
 {
-	return false;
+	return touching;
 }
 
-static bool is_out(const struct obj_tenant *tenant)
+static bool on_inside(const struct obj_tenant *tenant)
 {
-	return false;
+	return touching;
 }
 
 static void free_nothing(struct obj_tenant *tenant)
@@ -292,8 +293,8 @@ static void free_nothing(struct obj_tenant *tenant)
 static const struct obj_tenant_ops tenant_ops = {
 	.let = on_let,
 	.end = on_end,
-	.touches = touches_nothing,
-	.inside = is_out,
+	.touches = on_touches,
+	.inside = on_inside,
 	.free = free_nothing,
 };
 
@@ -356,6 +357,43 @@ static void leases(void **state)
 	leave(&tenant);
 	assert_int_equal(fi_close(&mr->fid), 0);
 	obj_refs_fini(&other.refs);
+	obj_refs_fini(&cntr.refs);
+	end_domain();
+}
+
+/* Binding waits for those that use a lease alone, and fails as a whole. */
+static void a_bind_waits_for_leases_alone(void **state)
+{
+	struct obj_tenant tenant = { .ops = &tenant_ops }, other = tenant;
+	struct obj_ep ep = { .domain = &domain, .caps = FI_RMA };
+	struct obj_cntr cntr = { .domain = &domain };
+	uint64_t patience = obj_lease_patience_ns;
+	struct fid_mr *mr;
+
+	make_domain(0);
+	lets = ends = inside = 0;
+	obj_lease_patience_ns = 1;
+	ep.h.fid.fid.fclass = FI_CLASS_EP;
+	cntr.fid.fid.fclass = FI_CLASS_CNTR;
+	obj_refs_init(&cntr.refs);
+	mr = reg(mem, 1000, RW, 5);
+	obj_lease_join(&other, &ep, false);
+	touching = true;
+	obj_lease_leave(&other);
+	obj_lease_part(&other);
+	obj_lease_join(&tenant, &ep, true);
+	assert_int_equal(lets, 1);
+	inside = 1000000;
+	assert_int_equal(fi_mr_bind(mr, &cntr.fid.fid, FI_REMOTE_WRITE), -FI_EBUSY);
+	assert_false(obj_mr_counts(&domain, fi_mr_key(mr)));
+	inside = 0;
+	assert_int_equal(fi_mr_bind(mr, &cntr.fid.fid, FI_REMOTE_WRITE), 0);
+	assert_true(obj_mr_counts(&domain, fi_mr_key(mr)) && seen.counted);
+	assert_int_equal(fi_close(&mr->fid), -FI_EBUSY);
+	touching = false;
+	assert_int_equal(fi_close(&mr->fid), 0);
+	leave(&tenant);
+	obj_lease_patience_ns = patience;
 	obj_refs_fini(&cntr.refs);
 	end_domain();
 }
@@ -448,6 +486,7 @@ int main(void)
 		cmocka_unit_test(several_pieces),
 		cmocka_unit_test(a_region_of_one_endpoint),
 		cmocka_unit_test(leases),
+		cmocka_unit_test(a_bind_waits_for_leases_alone),
 		cmocka_unit_test(raw_keys),
 		cmocka_unit_test(what_cannot_be_registered),
 		cmocka_unit_test(other_bits_in_access),
