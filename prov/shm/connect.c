@@ -273,6 +273,8 @@ const char *shm_connect_advice(const struct chan *chan, int err)
 		       "namespace (FI_SHM_DIR)?";
 	case FI_EACCES:
 		return "it belongs to another user; shm connects the processes of one user";
+	case FI_EBUSY:
+		return "its program makes no progress (it computes, or is stopped), and accepts no connections";
 	case FI_EAGAIN:
 		return "it accepts no connections at present, or lacks memory or descriptors";
 	case FI_EMFILE:

@@ -438,7 +438,7 @@ static int request_from(struct eng_ep *ep, const char *name)
 {
 	struct shm_handshake shake = {
 		.magic = SHM_MAGIC,
-		.version = chan_version_ours(SHM_VERSION),
+		.version = chan_version_ours(SHM_VERSION, SHM_OLDEST),
 		.type = SHM_REQUEST,
 		.seg_size = sizeof(struct shm_seg),
 		.id = { .epoch = 77, .serial = 1 },
@@ -536,6 +536,36 @@ static void an_answer_is_waited_for_while_the_peer_lives(void **state)
 	fake_close(a, 0);
 }
 
+/* So does one that takes no connections from a queue that is full; its end is noticed after that, too. */
+static void a_full_queue_is_waited_for_while_the_peer_lives(void **state)
+{
+	struct eng_peer *peer;
+	struct eng_ep *a = late_ep((fake_addr) { "fi_shm://full" }, &peer);
+	int listener = shm_listen_open(&fake_scope, "full"), fds[4], cnt = 0;
+	pid_t pid;
+
+	assert_true(listener >= 0 && !listen(listener, 0));
+	while (cnt < 4 && (fds[cnt] = shm_listen_connect(&fake_scope, "full", &pid)) >= 0)
+		cnt++;
+	assert_in_range(cnt, 1, 3);
+	assert_int_equal(fds[cnt], -FI_EBUSY);
+	catch_start();
+	fake_send(peer, 10, 0);
+	poll_on(peer);
+	catch_stop();
+	assert_true(logged("full", "accepts no connections", "waiting for it"));
+	assert_int_equal(caught.cnt, 1);
+	shm_listen_close(listener, &fake_scope, "full");
+	/* the name may come back: the attempt is repeated for a while */
+	fake_poll();
+	assert_int_equal(peer->down, 0);
+	FAKE_UNTIL(2000, peer->down);
+	assert_int_equal(peer->err, FI_ECONNREFUSED);
+	while (cnt--)
+		close(fds[cnt]);
+	fake_close(a, 0);
+}
+
 /* Bytes that are no handshake end the connection. */
 static void a_malformed_handshake_closes_the_socket(void **state)
 {
@@ -577,6 +607,7 @@ int main(void)
 		TEST(a_confirmation_counts_however_late_it_is_read),
 		TEST(a_confirmation_is_waited_for_while_the_peer_lives),
 		TEST(an_answer_is_waited_for_while_the_peer_lives),
+		TEST(a_full_queue_is_waited_for_while_the_peer_lives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

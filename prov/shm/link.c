@@ -134,7 +134,7 @@ static int local_retry_ms(const struct chan *chan, int err)
  */
 static int name_retry_ms(const struct chan *chan, int err)
 {
-	if (err == FI_EAGAIN && !chan->asked)
+	if (err == FI_EBUSY)
 		return INT_MAX;
 	return err == FI_EAGAIN || err == FI_EMFILE || err == ENFILE || err == ENOBUFS ||
 	       local_retry_ms(chan, err) ? chan->link->conf.retry_ms : 0;

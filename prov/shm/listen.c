@@ -202,7 +202,7 @@ int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pi
 		return fd;
 	if (!connect(fd, (void *) &sun, len))
 		return admit(fd, pid_p);
-	ret = errno == ENOENT ? -FI_ECONNREFUSED : -errno;
+	ret = errno == ENOENT ? -FI_ECONNREFUSED : errno == EAGAIN ? -FI_EBUSY : -errno;
 	close(fd);
 	return ret;
 }

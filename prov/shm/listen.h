@@ -38,7 +38,7 @@ bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_
 
 /* shm_listen_connect - connect to the socket bound to @key; never blocks.
  * @pid_p: [out] the peer's process
- * Returns a descriptor, or -FI_ECONNREFUSED: no socket has the key; -FI_EAGAIN: the
+ * Returns a descriptor, or -FI_ECONNREFUSED: no socket has the key; -FI_EBUSY: the
  * backlog there is full; -FI_EACCES: it is another user's; ...
  */
 int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pid_p);

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -355,17 +356,39 @@ static int retry_ms(const struct chan *chan, int err)
 	       link->conf.conn_timeout_ms : link->conf.retry_ms;
 }
 
+/* log_wait - an attempt that is repeated without end has failed for as long as connecting may take. */
+static void log_wait(struct chan *chan, uint64_t now)
+{
+	const struct chan_link *link = chan->link;
+	const char *help = advice(chan, chan->err);
+	char text[CHAN_TEXT_MAX];
+
+	if (chan->logged || now < chan->failed_ns + (uint64_t) link->conf.conn_timeout_ms * CLOCK_NS_PER_MS)
+		return;
+	chan->logged = true;
+	CHAN_WARN_SPARSE(link, "cannot connect to %s yet: %s%s%s; waiting for it\n", chan_peer_text(chan, text),
+			 fi_strerror(chan->err), *help ? "; " : "", help);
+}
+
 void chan_connect_failed(struct chan *chan, int err, bool final)
 {
-	unsigned shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
 	uint64_t now = chan_now(chan->link);
+	unsigned shift;
 
+	/* what was waited for without end leaves the next error its time, and its line in the log */
+	if (chan->tries && err != chan->err && retry_ms(chan, chan->err) == INT_MAX) {
+		chan->tries = 0;
+		chan->logged = false;
+	}
 	if (!chan->tries)
 		chan->failed_ns = now;
 	chan->err = (int16_t) err;
 	chan->logged |= err == FI_EPROTO;	/* the function that found that has logged it */
 	chan->give_up = final || chan->link->msg || now >= chan->failed_ns +
 			(uint64_t) retry_ms(chan, err) * CLOCK_NS_PER_MS;
+	if (!chan->give_up && retry_ms(chan, err) == INT_MAX)
+		log_wait(chan, now);
+	shift = chan->tries < BACKOFF_MAX_SHIFT ? chan->tries : BACKOFF_MAX_SHIFT;
 	chan->tries++;
 	chan_set_state(chan, CHAN_BACKOFF);
 	chan_timer_set(chan, chan->give_up ? 0 : now + (chan->link->conf.backoff_ns << shift));

@@ -91,7 +91,7 @@ struct chan_ops {
 	bool (*finish)(struct chan *chan);
 
 	/* retry_ms - for how long since the first failure an attempt that failed with @err is
-	 * repeated; 0: never.  May be NULL: conf->retry_ms for errors that pass by themselves.
+	 * repeated; 0: never; INT_MAX: without end.  May be NULL: conf->retry_ms for errors that pass by themselves.
 	 */
 	int (*retry_ms)(const struct chan *chan, int err);
 
@@ -166,7 +166,7 @@ struct chan {
 	struct list link_node;	/* on link->chans */
 	struct timer timer;
 	uint64_t first_ns;	/* when the first of a row of attempts was made */
-	uint64_t failed_ns;	/* when the first of them failed; valid if tries > 0 */
+	uint64_t failed_ns;	/* when the first of them failed, for which @err is waited for; valid if tries > 0 */
 	uint64_t serial;	/* CONNECTING: of our attempt; READY, ACCEPTING: of the connection's */
 	uint64_t peer_epoch;	/* of the last connection */
 	uint64_t peer_serial;	/* newest attempt of the peer's that we accepted */
