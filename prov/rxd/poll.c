@@ -83,7 +83,7 @@ static int fire_timers(struct rxd_poller *poller, uint64_t now, bool all)
 		poller->looked_ns = poller->polled_ns;
 	}
 	poller->polled_ns = now;
-	chans->asleep = false;
+	chan_poller_woken(chans);
 	return timers_next(&chans->timers) <= now ? timers_fire(&chans->timers, now) : 0;
 }
 

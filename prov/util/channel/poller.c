@@ -61,7 +61,7 @@ int chan_poller_timers(struct chan_poller *poller,
 	uint64_t now = chan_poller_now(poller);
 	int done = 0;
 
-	poller->asleep = false;
+	chan_poller_woken(poller);
 	if (timers_next(&poller->timers) > now)
 		return 0;
 	if (!look(poller, &done) && ++poller->looks < CHAN_LOOKS_MAX)

@@ -35,7 +35,7 @@ struct chan_poller {
 	uint64_t (*clock)(void);	/* the system's, in ns; the link may replace it at first */
 	uint64_t read_ns;		/* what it said when it was read last */
 	uint64_t away_ns;		/* how far chan_poller_now() is behind it */
-	bool asleep;			/* arm() was called since the last poll: what arrives wakes */
+	bool asleep;			/* since arm() a thread sleeps: what arrives wakes it */
 	unsigned looks;			/* polls in a row that had a timer due, and did not see all */
 	struct list queued;		/* struct chan by node: attempts that wait for their turn */
 	struct list dirty;		/* the link's: connections with something to send */
@@ -143,6 +143,16 @@ static inline void chan_poller_sleep(struct chan_poller *poller, uint64_t *deadl
 {
 	poller->asleep = true;
 	clock_earlier(deadline_ns, chan_poller_due(poller));
+}
+
+/* chan_poller_woken - ops->poll(): the caller does not sleep; another thread may, still. */
+static inline void chan_poller_woken(struct chan_poller *poller)
+{
+	const struct obj_prog *prog = poller->base.prog;
+
+	if (poller->asleep)
+		poller->asleep = atomic_load_explicit(&prog->sleepers, memory_order_relaxed) ||
+				 atomic_load_explicit(&prog->relied, memory_order_relaxed);
 }
 
 /* chan_poller_timers - ops->poll(), while timers are set: fire those that are due.

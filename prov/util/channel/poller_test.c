@@ -196,6 +196,22 @@ static void time_asleep_counts(void **state)
 	end_limit();
 }
 
+/* It does so, too, while another thread polls now and then. */
+static void time_in_which_one_thread_sleeps_counts(void **state)
+{
+	uint64_t deadline = UINT64_MAX;
+
+	start_limit(15 * CLOCK_NS_PER_S);
+	obj_prog_enter_sleep(fake_prog);
+	chan_poller_sleep(fake_poller, &deadline);
+	pause_for(MS);
+	assert_int_equal(fake_poll(), 0);
+	pause_for(15 * CLOCK_NS_PER_S - MS);
+	obj_prog_leave_sleep(fake_prog);
+	assert_int_equal(fake_poll(), 1);
+	end_limit();
+}
+
 /* A thread that is stopped asleep wakes later than it asked for. */
 static void time_stopped_asleep_does_not_count(void **state)
 {
@@ -458,6 +474,7 @@ int main(void)
 		TEST(a_call_after_a_pause_has_the_time_of_the_poll),
 		TEST(a_limit_begins_when_it_is_set),
 		TEST(time_asleep_counts),
+		TEST(time_in_which_one_thread_sleeps_counts),
 		TEST(time_stopped_asleep_does_not_count),
 		TEST(a_deadline_is_by_the_systems_clock),
 		TEST(a_sleeper_wakes_for_work_that_no_descriptor_shows),
