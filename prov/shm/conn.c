@@ -7,7 +7,6 @@
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -173,8 +172,6 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	list_init(&conn->split_node);
 	list_init(&conn->early_node);
 	conn->timer.fire = shm_connect_timer;
-	if (getrandom(&conn->probe, sizeof(conn->probe), GRND_NONBLOCK) != sizeof(conn->probe))
-		conn->probe = clock_ns();
 	ret = timers_join(&link->base.poller->timers);
 	if (ret)
 		goto free_conn;

@@ -110,7 +110,6 @@ struct shm_conn {
 	uint32_t assisted;		/* number of the last one that has none left */
 	struct shm_tenant *tenant;	/* what the peer may still touch here; outlives the connection */
 	struct chan_id id;		/* what the peer's handshake said */
-	uint64_t probe;			/* what the peer tries to read in our memory */
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->base.failed, base.paused or dead */
 	struct list blocked_node;	/* on poller->base.dirty */

@@ -7,8 +7,10 @@
  * channel/chan.h.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -38,6 +40,25 @@ static void fill(const struct shm_link *link, struct shm_handshake *shake, uint3
 	memcpy(shake->addr, link->addr, link->base.addr_len);
 }
 
+/* What peers try to read, and write, in our memory.  Not a part of anything that is freed: a peer that is stopped in
+ * the middle writes it long after its attempt has ended.
+ */
+static uint64_t probe_word;
+
+static void draw_probe(void)
+{
+	if (getrandom(&probe_word, sizeof(probe_word), GRND_NONBLOCK) != sizeof(probe_word))
+		probe_word = clock_ns();
+}
+
+static const uint64_t *probe_at(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, draw_probe);
+	return &probe_word;
+}
+
 /* send_memory - send a REQUEST or ACCEPT with our segment, and with our bells if there is one left.
  * Closes @seg_fd.
  */
@@ -51,8 +72,8 @@ static int send_memory(struct shm_conn *conn, struct shm_handshake *shake, int s
 		fds.bells = conn->poller->bells.fd;
 		shake->bell = (uint32_t) conn->bell + 1;
 	}
-	shake->probe_addr = (uintptr_t) &conn->probe;
-	shake->probe = conn->probe;
+	shake->probe_addr = (uintptr_t) probe_at();
+	shake->probe = *probe_at();
 	ret = shm_handshake_send(conn->src.fd, shake, fds);
 	close(seg_fd);
 	return ret;
@@ -153,7 +174,7 @@ static int connect_self(struct shm_link *link, struct shm_conn **conn_p)
 	conn->out.fence = true;
 	conn->out.bell = &conn->poller->bells.mem->bell[conn->bell];
 	conn->id.epoch = link->base.epoch;
-	probe(conn, (uintptr_t) &conn->probe, conn->probe);
+	probe(conn, (uintptr_t) probe_at(), *probe_at());
 	chan_poller_timer(link->base.poller, &conn->timer, 0);
 	*conn_p = conn;
 	return 0;
