@@ -278,7 +278,10 @@ bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len)
 	/* a piece that was late may still be copied */
 	if (shm_split_is_busy(&conn->out.seg->access, own))
 		return false;
-	own->open = false;
+	if (own->open) {
+		own->open = false;
+		shm_tenant_late(conn);
+	}
 	return !shm_poller_crowded(conn->poller) && !shm_out_sleeps(&conn->out) &&
 	       shm_tx_may_share(conn, own->back > 0) && is_due(own);
 }
@@ -322,6 +325,8 @@ int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t the
 	if (done < 0 && !ret)
 		ret = copy_back(conn, split, own, access_part, &access);
 	own->open = !done;
+	if (!done)
+		shm_tenant_late(conn);
 	learn(own, done <= 0);
 	if (done && ret == -FI_EFAULT)
 		return ret;

@@ -502,6 +502,7 @@ static void pieces_that_a_target_cannot_copy_are_the_initiators(void **state)
 /* The access is repeated by packets, and no other one is split until the piece is copied. */
 static void an_initiator_does_not_wait_long_for_a_piece(void **state)
 {
+	struct obj_tenant *tenant;
 	struct taker t;
 	struct sides s;
 
@@ -513,9 +514,17 @@ static void an_initiator_does_not_wait_long_for_a_piece(void **state)
 	fake_poll();
 	s.ab->access.skip = 0;
 	assert_false(shm_split_access_wanted(s.ab, true, LONG));
+	/* a region there is in use, though the connection stands and the operation may have ended */
+	tenant = &s.ab->tenant->base;
+	assert_true(tenant->ops->touches(tenant, (uintptr_t) s.mine + LONG - 1, 1));
+	assert_false(tenant->ops->touches(tenant, (uintptr_t) s.mine + LONG, 1));
 	atomic_store(&t.go, true);
 	CHECK(!pthread_join(t.thread, NULL));
+	assert_false(tenant->ops->touches(tenant, (uintptr_t) s.mine, LONG));
 	FAKE_UNTIL(5000, shm_split_access_wanted(s.ab, true, LONG));
+	/* nor is it by the number of a later one */
+	assert_int_equal(access_all(&s, true, LONG), 1);
+	assert_false(tenant->ops->touches(tenant, (uintptr_t) s.mine, LONG));
 	part(&s);
 }
 

@@ -44,9 +44,9 @@ struct shm_tenant {
 	unsigned turn;			/* place to reuse when all are in use */
 	struct shm_lease_slot *_Atomic leases;	/* SHM_LEASES, as in our segment; NULL: none yet */
 	_Atomic bool copying;		/* a piece of the peer's access is being copied here; any thread reads it */
+	struct shm_split_own access;	/* the copy of an access that this side began, once it is late: shm_tenant_late() */
 	/* set by shm_tenant_leave(): */
 	struct shm_split_own message;	/* the copy into a receive's buffer */
-	struct shm_split_own access;	/* the copy of an access that this side began */
 	uintptr_t pulled;		/* what PULLs named lies from here */
 	uintptr_t pulled_end;		/* .. to here */
 };
@@ -66,6 +66,11 @@ void shm_tenant_grant(struct shm_conn *conn, uint64_t key);
  * process's memory?  Called while tenant->copying is set: none is taken back meanwhile.
  */
 bool shm_tenant_permits(struct shm_conn *conn, bool write, uint64_t addr, size_t len);
+
+/* shm_tenant_late - the operation goes on without the piece of conn->access that the peer is late with, and may end
+ * before it does: what it touches is recorded; or, if conn->access is not open, no longer.
+ */
+void shm_tenant_late(struct shm_conn *conn);
 
 /* shm_tenant_leave - @conn closes, none of its operations has ended yet: the peer gets into nothing new, and what
  * it is in is recorded.  Does not wait.  Nothing if it has left already.

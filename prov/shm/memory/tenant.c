@@ -287,6 +287,15 @@ static void record_pulls(struct shm_tenant *t, const struct shm_conn *conn)
 	}
 }
 
+void shm_tenant_late(struct shm_conn *conn)
+{
+	struct shm_tenant *t = conn->tenant;
+
+	lock_get(&t->base.domain->mr_lock);
+	t->access = conn->access;
+	lock_put(&t->base.domain->mr_lock);
+}
+
 void shm_tenant_leave(struct shm_conn *conn)
 {
 	struct shm_tenant *t = conn->tenant;
@@ -294,9 +303,11 @@ void shm_tenant_leave(struct shm_conn *conn)
 
 	if (!t->base.ep)
 		return;		/* it has not joined, or has left already */
+	lock_get(&t->base.domain->mr_lock);
 	t->message = conn->split.own;
 	t->access = conn->access;
 	record_pulls(t, conn);
+	lock_put(&t->base.domain->mr_lock);
 	atomic_store(&t->out->tx.gone, 1);
 	obj_lease_leave(&t->base);
 	for (i = 0; t->leases && i < SHM_LEASES; i++)

@@ -185,6 +185,12 @@ static bool end_once(struct obj_mr *mr, pid_t *pid_p)
 
 	lock_get(&domain->mr_lock);
 	inside = recall(mr, pid_p);
+	list_for_each_entry(tenant, &domain->tenants, node) {
+		if (!touches(tenant, mr))
+			continue;
+		inside = true;
+		*pid_p = tenant->pid;
+	}
 	list_for_each_entry_safe(tenant, next, &domain->left, node) {
 		if (reap(tenant) || !touches(tenant, mr))
 			continue;

@@ -9,8 +9,8 @@
  *
  *   our threads, for a request     obj_mr.uses, from obj_mr_enter() to obj_mr_leave()
  *   a peer, by a lease             its tenant: end() is true while the peer is inside
- *   a peer, by a copy that its     its tenant, once the connection has closed: touches().  While the
- *   connection carries             connection is open, an operation, and so obj_mr.uses, lasts as long
+ *   a peer, by a copy that its     its tenant: touches(), once the connection has closed, or the operation goes on
+ *   connection carries             without the copy.  Before that the operation, and so obj_mr.uses, lasts as long
  *
  * A tenant is a peer that reaches our memory, not a connection to it.  The connection makes
  * the tenant, and can leave it (obj_lease_leave) and give it up (obj_lease_part), but not remove it:
@@ -65,8 +65,8 @@ struct obj_tenant_ops {
 	 * inside: then it is called again.  After obj_lease_leave(), too.
 	 */
 	bool (*end)(struct obj_tenant *tenant, uint64_t key);
-	/* touches - after obj_lease_leave(): is the peer still copying, other than by a lease, from or to any
-	 * of these @len bytes?
+	/* touches - is the peer still copying, other than by a lease, from or to any of these @len bytes?  Before
+	 * obj_lease_leave() only what an operation may end without.
 	 */
 	bool (*touches)(const struct obj_tenant *tenant, uintptr_t addr, size_t len);
 	/* inside - after obj_lease_leave(): does the peer still touch anything here? */
@@ -102,7 +102,7 @@ void obj_lease_ask(struct obj_tenant *tenant, uint64_t key);
 /* obj_lease_offer - @mr may be accessed by peers from now on.  Holds domain->mr_lock. */
 void obj_lease_offer(struct obj_mr *mr);
 
-/* obj_lease_leave - @tenant gets no more leases, and from now on touches() counts: call it before an
+/* obj_lease_leave - @tenant gets no more leases, and from now on touches() names all: call it before an
  * operation of the connection ends.  Nothing if it has not joined.
  */
 void obj_lease_leave(struct obj_tenant *tenant);

@@ -398,6 +398,28 @@ static void a_bind_waits_for_leases_alone(void **state)
 	end_domain();
 }
 
+/* A peer may touch a region after the operation has ended, while the connection stands. */
+static void a_copy_that_is_late_keeps_a_region(void **state)
+{
+	struct obj_tenant tenant = { .ops = &tenant_ops };
+	struct obj_ep ep = { .domain = &domain, .caps = FI_RMA };
+	uint64_t patience = obj_lease_patience_ns;
+	struct fid_mr *mr;
+
+	make_domain(0);
+	inside = 0;
+	obj_lease_patience_ns = 1;
+	mr = reg(mem, 1000, FI_WRITE, 5);
+	obj_lease_join(&tenant, &ep, true);
+	touching = true;
+	assert_int_equal(fi_close(&mr->fid), -FI_EBUSY);
+	touching = false;
+	assert_int_equal(fi_close(&mr->fid), 0);
+	leave(&tenant);
+	obj_lease_patience_ns = patience;
+	end_domain();
+}
+
 static void raw_keys(void **state)
 {
 	uint8_t raw[8];
@@ -487,6 +509,7 @@ int main(void)
 		cmocka_unit_test(a_region_of_one_endpoint),
 		cmocka_unit_test(leases),
 		cmocka_unit_test(a_bind_waits_for_leases_alone),
+		cmocka_unit_test(a_copy_that_is_late_keeps_a_region),
 		cmocka_unit_test(raw_keys),
 		cmocka_unit_test(what_cannot_be_registered),
 		cmocka_unit_test(other_bits_in_access),
