@@ -9,6 +9,7 @@
  * accepted by an endpoint of any group, and after the listener is closed.
  */
 #include <rdma/fi_errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,22 +19,38 @@
 #define REFUSALS 3			/* REFUSE packets sent for one rejection */
 #define REQUESTS_MAX 65536		/* that a listener remembers */
 
-/* What the engine holds of a request that was announced. */
-struct req {
-	struct rxd_hello hello;
-};
-
-/* A request that the listener has announced: a retransmitted HELLO is not announced again. */
+/* A request that the listener has announced: a retransmitted HELLO is not announced again.  The listener and what
+ * the engine holds have a reference each.
+ */
 struct rxd_request {
 	struct list node;		/* on link->requests, oldest first */
 	uint64_t cid, epoch;		/* of the connecting peer; in link->request_by by key_of() */
 	uint64_t since_ns;
-	bool rejected;
+	_Atomic unsigned refs;
+	_Atomic bool rejected;		/* or dropped: what repeats the HELLO is refused */
 	uint16_t len;
 	uint8_t data[RXD_DATA_MAX];	/* of the rejection */
 };
 
+/* What the engine holds of a request that was announced. */
+struct req {
+	struct rxd_hello hello;
+	struct rxd_request *request;
+};
+
 /* ---- the listener -------------------------------------------------------------------- */
+
+static void request_put(struct rxd_request *request)
+{
+	if (atomic_fetch_sub(&request->refs, 1) == 1)
+		free(request);
+}
+
+static void req_free(struct req *req)
+{
+	request_put(req->request);
+	free(req);
+}
 
 /* key_of - by which a request is found; of two with the same key the first is accepted. */
 static uint64_t key_of(uint64_t cid, uint64_t epoch)
@@ -45,7 +62,7 @@ static void request_free(struct rxd_link *link, struct rxd_request *request)
 {
 	hmap_remove(&link->request_by, key_of(request->cid, request->epoch));
 	list_del(&request->node);
-	free(request);
+	request_put(request);
 }
 
 /* forget_old - drop requests that no HELLO repeats any more; @now 0: all. */
@@ -73,7 +90,8 @@ static struct rxd_request *find(struct rxd_link *link, const struct rxd_hello *h
 	return request && request->cid == hello->cid && request->epoch == hello->epoch ? request : NULL;
 }
 
-static int remember(struct rxd_link *link, const struct rxd_hello *hello)
+/* remember - Returns the request, with a reference for the engine, or NULL. */
+static struct rxd_request *remember(struct rxd_link *link, const struct rxd_hello *hello)
 {
 	struct rxd_request *request = NULL;
 	int ret = -FI_ENOMEM;
@@ -84,13 +102,14 @@ static int remember(struct rxd_link *link, const struct rxd_hello *hello)
 		ret = hmap_insert(&link->request_by, key_of(hello->cid, hello->epoch), request);
 	if (ret) {
 		free(request);
-		return ret;
+		return NULL;
 	}
+	atomic_init(&request->refs, 2);
 	request->cid = hello->cid;
 	request->epoch = hello->epoch;
 	request->since_ns = rxd_dg_now();
 	list_add_tail(&request->node, &link->requests);
-	return 0;
+	return request;
 }
 
 void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
@@ -107,12 +126,13 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 		return;
 	}
 	req = malloc(sizeof(*req));
-	if (!req || remember(link, hello)) {
+	request = req ? remember(link, hello) : NULL;
+	if (!request) {
 		free(req);
 		rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);
 		return;
 	}
-	req->hello = *hello;
+	*req = (struct req) { .hello = *hello, .request = request };
 	eng_on_connreq(link->base.base.pep, req, link->addr, link->base.addr_len, hello->addr,
 		       hello->addr_len, pkt->data, pkt->len);
 }
@@ -121,25 +141,29 @@ int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t 
 {
 	struct rxd_link *link = rxd_link_of(chan_link_of(base));
 	struct req *req = req_p;
-	struct rxd_request *request = find(link, &req->hello);
+	struct rxd_request *request = req->request;
 	int ret = paramlen > RXD_DATA_MAX ? -FI_EINVAL : 0, i;
 
-	if (!ret && request) {
-		request->rejected = true;
+	if (!ret) {
 		request->len = (uint16_t) paramlen;
 		if (paramlen)
 			memcpy(request->data, param, paramlen);
+		request->rejected = true;
 	}
 	/* REFUSE is not acknowledged, and the program may never poll its listener again */
 	for (i = 0; !ret && i < REFUSALS; i++)
 		rxd_refuse_send(link, &req->hello, CHAN_REJECTED, param, paramlen);
-	free(req);
+	req_free(req);
 	return ret;
 }
 
-void rxd_cm_req_drop(void *req)
+/* By any thread, and the listener may be gone: what repeats the HELLO is refused then. */
+void rxd_cm_req_drop(void *req_p)
 {
-	free(req);
+	struct req *req = req_p;
+
+	req->request->rejected = true;
+	req_free(req);
 }
 
 /* ---- endpoints --------------------------------------------------------------------------- */
@@ -173,7 +197,7 @@ int rxd_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req_p,
 	uint64_t now = rxd_now(rxd_link_poller(rxd_link_of(chan_link_of(base))));
 	int ret;
 
-	free(req_p);
+	req_free(req_p);
 	if (paramlen > RXD_DATA_MAX || hello.addr_len != chan_link_of(base)->addr_len)
 		return -FI_EINVAL;
 	conn = conn_of(base, peer);

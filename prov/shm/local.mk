@@ -67,7 +67,6 @@ shm_tests = \
 	prov/shm/ring_test \
 	prov/shm/rma_test \
 	prov/shm/split_test \
-	prov/shm/memory/tenant_test \
 	prov/shm/api_test
 shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 
@@ -107,10 +106,6 @@ prov_shm_ring_test_LDADD = $(shm_test_libs)
 prov_shm_rma_test_SOURCES = prov/shm/rma_test.c prov/shm/test/calls.h
 prov_shm_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_rma_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-prov_shm_memory_tenant_test_SOURCES = prov/shm/memory/tenant_test.c
-prov_shm_memory_tenant_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
-prov_shm_memory_tenant_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_shm_memory_tenant_test_LDADD = $(shm_test_libs)
 prov_shm_split_test_SOURCES = prov/shm/split_test.c $(shm_fakes)
 prov_shm_split_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_split_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

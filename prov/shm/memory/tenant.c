@@ -16,7 +16,6 @@
 #include "shm/link.h"
 #include "shm/seg.h"
 
-
 static struct shm_tenant *tenant_of(const struct obj_tenant *base)
 {
 	return container_of(base, struct shm_tenant, base);
