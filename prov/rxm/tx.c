@@ -209,8 +209,10 @@ static int rndv_open(struct rxm_conn *conn, struct eng_pkt *pkt, struct rxm_rndv
 	unsigned i, cnt = 0;
 	int ret = 0;
 
-	if (!rndv)
+	if (!rndv) {
+		rxm_conn_dirty(conn);	/* no memory: the next poll tries again */
 		return -FI_ENOMEM;
+	}
 	for (i = 0; i < pkt->iov_cnt && !ret; i++)
 		if (pkt->iov[i].iov_len) {
 			ret = layer_mr_remote(&rxm_conn_link(conn)->dom->base.mem, pkt->iov[i].iov_base,
@@ -221,6 +223,7 @@ static int rndv_open(struct rxm_conn *conn, struct eng_pkt *pkt, struct rxm_rndv
 		}
 	if (ret) {
 		rndv_close(conn, rndv);
+		rxm_conn_dirty(conn);
 		return ret;
 	}
 	*rndv_p = rndv;
