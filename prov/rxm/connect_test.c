@@ -387,14 +387,14 @@ static void simultaneous_connects_in_any_order(void **state)
 	}
 }
 
-/* Our request gave way; the peer's own does not arrive, since its process has ended. */
+/* Our request gave way; the peer's own does not arrive.  It lives while it answers: there is no limit. */
 static void a_request_that_gave_way_is_made_again(void **state)
 {
 	struct eng_ep *a = rig_ep(1);
 	struct eng_peer *peer = connecting(a);
 	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 150; i++) {
 		assert_int_equal(rig_conn(peer)->chan.state, CHAN_CONNECTING);
 		assert_int_equal(peer->down, 0);
 		answer_refusal(CHAN_SIMULTANEOUS);
@@ -403,8 +403,8 @@ static void a_request_that_gave_way_is_made_again(void **state)
 		assert_int_equal(rig_conn(peer)->chan.state, CHAN_YIELDED);
 		rig_sleep(20);
 	}
-	assert_int_equal(peer->down, 1);
-	assert_int_equal(peer->err, FI_ETIMEDOUT);
+	assert_int_equal(rig_conn(peer)->chan.state, CHAN_CONNECTING);
+	assert_int_equal(peer->down, 0);
 	fake_close(a, 0);
 }
 

@@ -46,9 +46,13 @@ static void discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 
 int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
 {
+	struct chan_poller *poller = conn->chan.link->poller;
 	struct rxm_ep *ep = conn->ep;
 	int ret;
 
+	/* the provider below may collect it with others until its next poll, which is part of ours */
+	if (!poller->polling)
+		obj_prog_staged(poller->base.prog);
 	if (msg->len <= ep->dom->inject_max) {
 		ret = (int) fi_inject(ep->fid, msg->data, msg->len, FI_ADDR_UNSPEC);
 		return ret ? ret : 1;

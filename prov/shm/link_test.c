@@ -191,35 +191,7 @@ static void what_is_held_is_the_senders_only_if_it_is_long(void **state)
 	assert_in_range(kept(SHM_PULL_MIN, 40), 1, 40);
 }
 
-/* hold_and_sleep - a packet of @ab, which @b holds, is in the sender's memory until a thread is to sleep. */
-static void hold_and_sleep(struct eng_ep *b, struct eng_peer *ab, struct eng_peer *ba)
-{
-	uint64_t deadline = UINT64_MAX;
-	struct obj_poller *poller;
-	struct shm_conn *conn;
-
-	b->verdict = 1 + ENG_RX_HELD;
-	fake_send(ab, PULL_SIZE, 0);
-	FAKE_UNTIL(2000, b->holds == 1);
-	conn = ((struct chan *) eng_peer_chan(ba))->conn;
-	assert_false(list_empty(&conn->rx.remote));
-	poller = &conn->poller->base.base;
-	poller->ops->arm(poller, &deadline);
-	assert_true(list_empty(&conn->rx.remote));
-}
-
-static void what_is_held_is_taken_over_before_a_sleep(void **state)
-{
-	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
-	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
-
-	hold_and_sleep(b, ab, ba);
-	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1 && ab->done_cnt == 1));
-	fake_close(a, 100);
-	fake_close(b, 100);
-}
-
-/* A system call that fails once, while @reads_fail: the memory that was to be written cannot be. */
+/* Reads of another process that fail from now on: the memory that they are to write cannot be written. */
 static unsigned reads_fail;
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_cnt, const struct iovec *from,
@@ -233,14 +205,44 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_cnt
 	return syscall(SYS_process_vm_readv, pid, to, to_cnt, from, from_cnt, flags);
 }
 
+/* hold_and_sleep - a packet of @ab, which @b holds, is in the sender's memory until a thread is to sleep.
+ * @fails: reads that fail then
+ */
+static void hold_and_sleep(struct eng_ep *b, struct eng_peer *ab, struct eng_peer *ba, unsigned fails)
+{
+	uint64_t deadline = UINT64_MAX;
+	struct obj_poller *poller;
+	struct shm_conn *conn;
+
+	b->verdict = 1 + ENG_RX_HELD;
+	fake_send(ab, PULL_SIZE, 0);
+	FAKE_UNTIL(2000, b->holds == 1);
+	conn = ((struct chan *) eng_peer_chan(ba))->conn;
+	assert_false(list_empty(&conn->rx.remote));
+	poller = &conn->poller->base.base;
+	reads_fail = fails;
+	poller->ops->arm(poller, &deadline);
+	assert_int_equal(reads_fail, 0);
+	assert_true(list_empty(&conn->rx.remote));
+}
+
+static void what_is_held_is_taken_over_before_a_sleep(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+
+	hold_and_sleep(b, ab, ba, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1 && ab->done_cnt == 1));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 static void what_cannot_be_taken_over_is_lost_alone(void **state)
 {
 	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 
-	reads_fail = 1;
-	hold_and_sleep(b, ab, ba);
-	assert_int_equal(reads_fail, 0);
+	hold_and_sleep(b, ab, ba, 1);
 	FAKE_UNTIL(2000, ab->done_cnt == 1);
 	/* the sender is told once that it may reuse its buffers */
 	fake_drop_held(b);

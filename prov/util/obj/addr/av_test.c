@@ -250,9 +250,9 @@ static void busy_while_used(void **state)
 	assert_int_equal(fi_av_set(av, &attr, &set, NULL), 0);
 	assert_int_equal(fi_close(&av->fid), -FI_EBUSY);
 	assert_int_equal(fi_close(&set->fid), 0);
-	assert_int_equal(obj_refs_busy(&domain.refs, &domain.fid.fid, &prov, FI_LOG_DOMAIN), -FI_EBUSY);
+	assert_int_equal(obj_refs_busy(&domain.refs, &domain.fid.fid, &av_prov, FI_LOG_DOMAIN), -FI_EBUSY);
 	assert_int_equal(fi_close(&av->fid), 0);
-	assert_int_equal(obj_refs_busy(&domain.refs, &domain.fid.fid, &prov, FI_LOG_DOMAIN), 0);
+	assert_int_equal(obj_refs_busy(&domain.refs, &domain.fid.fid, &av_prov, FI_LOG_DOMAIN), 0);
 }
 
 /* ---- names, ranges, strings, ids ----------------------------------------- */

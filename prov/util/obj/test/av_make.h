@@ -15,14 +15,22 @@
 #include "obj/av.h"
 #include "obj/domain.h"
 
-static struct fi_provider prov = { .name = "test" };
+static struct fi_provider av_prov = { .name = "test" };
+static struct fi_ep_attr endpoints;	/* that the domain was opened with */
+static struct fi_domain_attr av_domain_attr;
+static struct fi_fabric_attr av_fabric_attr;
+static struct fi_info opened_with = {
+	.ep_attr = &endpoints, .domain_attr = &av_domain_attr, .fabric_attr = &av_fabric_attr
+};
 
 /* As much of a domain as an address vector looks at. */
 static inline void make_domain(struct obj_domain *domain, uint32_t format)
 {
 	memset(domain, 0, sizeof(*domain));
+	memset(&endpoints, 0, sizeof(endpoints));
 	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
-	domain->prov = &prov;
+	domain->prov = &av_prov;
+	domain->info = &opened_with;
 	domain->addr_format = format;
 	domain->obj_lock_kind = LOCK_MUTEX;
 	obj_refs_init(&domain->refs);
