@@ -67,7 +67,7 @@ static void other_order(void **state)
 static void mark(void **state)
 {
 	struct tcp_cm_msg msg = { .type = TCP_CM_REQUEST, .data_len = 3, .marked = true,
-				  .version = { 3, 2 }, .serial = 0x0102030405060708 }, got;
+				  .version = { .link = 3, .engine = 2 }, .serial = 0x0102030405060708 }, got;
 	uint8_t wire[TCP_CM_SIZE + 3] = { 0 };
 	size_t i;
 
