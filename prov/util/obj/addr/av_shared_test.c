@@ -165,7 +165,7 @@ static void kill_inside(struct obj_domain *domain, const char *name)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void a_writer_that_was_killed_stops_nobody(void **state)
+static void a_killed_writer_blocks_no_reader(void **state)
 {
 	struct obj_domain domain;
 	struct sockaddr_in a[4], got;
@@ -222,7 +222,7 @@ static void write_counted(struct obj_domain *domain, const char *name, int ready
 	}
 }
 
-static void writers_killed_at_any_time_stop_nobody(void **state)
+static void writers_killed_at_any_time_block_no_reader(void **state)
 {
 	struct sockaddr_in got;
 	struct obj_domain domain;
@@ -296,8 +296,8 @@ int main(void)
 		cmocka_unit_test(processes_share_a_table),
 		cmocka_unit_test(a_shared_table_tells_its_numbers),
 		cmocka_unit_test(a_killed_user_leaves_no_trace),
-		cmocka_unit_test(a_writer_that_was_killed_stops_nobody),
-		cmocka_unit_test(writers_killed_at_any_time_stop_nobody),
+		cmocka_unit_test(a_killed_writer_blocks_no_reader),
+		cmocka_unit_test(writers_killed_at_any_time_block_no_reader),
 		cmocka_unit_test(the_last_user_may_be_a_reader),
 	};
 
