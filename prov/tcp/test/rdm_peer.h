@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "rxm/compat/test/hex.h"
+#include "tcp/common.h"
 #include "tcp/test/rdm.h"
 
 #define HEAD "0000 0000000000000000 0000000000000000 0100000000000000"
@@ -144,7 +145,7 @@ static inline int foreign_connect(const char *version)
 static inline int accepted(void)
 {
 	uint64_t until = now_ms() + WAIT_MS;
-	uint8_t got[40 + 80], want[36];
+	uint8_t got[TCP_COMMON_RDM_SIZE], want[36];
 	socklen_t len = sizeof(struct sockaddr_in);
 	struct sockaddr_in from;
 	bool marked;
@@ -161,7 +162,7 @@ static inline int accepted(void)
 	hex_bytes("03000008 0000" HEAD "0100", want);
 	if (marked) {
 		want[3] = 96;
-		assert_int_equal(read_bytes(fd, got + 40, 88), 88);
+		assert_int_equal(read_bytes(fd, got + 40, sizeof(got) - 40), sizeof(got) - 40);
 		assert_memory_equal(got + 40, "\xfa" "bric", 5);
 	}
 	memcpy(want + 34, &two.name.sin_port, 2);

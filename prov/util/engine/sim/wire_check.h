@@ -40,7 +40,7 @@ static inline int wire_check(const uint8_t *hdr, size_t len, size_t payload)
 		WIRE_CHECK(m.op == WIRE_EAGER && p.flags == m.flags && p.len == m.len &&
 			   p.tag == m.tag && p.data == m.data && !m.ctx);
 	else if (!bad && m.op == WIRE_EAGER)
-		WIRE_CHECK(m.ctx || (m.flags & (WIRE_F_MATCHED | WIRE_F_DELIVERED)));
+		WIRE_CHECK(m.ctx || (m.flags & WIRE_F_ANSWERED));
 	if (bad)
 		return 0;
 	WIRE_CHECK(m.op > WIRE_NONE && m.op < WIRE_OP_CNT && m.len <= WIRE_LEN_MAX);
