@@ -44,6 +44,7 @@ struct acking {
 	bool any;
 	bool lost;		/* bytes of the stream were */
 	bool ping;		/* a short packet without bytes was delivered */
+	bool data;		/* so were bytes of the stream */
 	unsigned marked;	/* packets acknowledged that were sent as ECT(0) */
 	uint64_t sent_ns;	/* when the last of those acknowledged was sent */
 };
@@ -90,6 +91,7 @@ static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	}
 	if (sent->size > conn->mtu.base)
 		rxd_mtu_acked(&conn->mtu);
+	a->data = true;
 	rxd_cc_on_ack(&conn->cc, a->now, sent->sent_ns, sent->size, conn->rtt.smooth,
 		      sent->limited);
 	in_place(conn, sent->off, sent->off + sent->len);
@@ -120,6 +122,7 @@ static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
 		return;
 	}
 	a->marked += sent->ect;
+	a->data = true;
 	rxd_cc_on_spurious(&a->conn->cc, sent->sent_ns);
 	in_place(a->conn, sent->off, sent->off + sent->len);
 }
@@ -175,6 +178,19 @@ static void check_black_hole(struct rxd_conn *conn, struct acking *a)
 	rxd_loss_all(&conn->loss, &loss_ops, a);
 }
 
+/* check_stuck - short packets get through, and data does not. */
+static void check_stuck(struct rxd_conn *conn, const struct acking *a)
+{
+	char text[CHAN_TEXT_MAX];
+
+	if (!rxd_mtu_stuck(&conn->mtu, a->data || conn->una == conn->nxt, a->now))
+		return;
+	CHAN_WARN_SPARSE(conn->chan.link, "%s has acknowledged short datagrams alone for %u s: those of %u bytes "
+			 "are lost, which any path should carry. It drops packets by size: compare the MTUs "
+			 "along it; waiting for it\n", chan_peer_text(&conn->chan, text),
+			 (unsigned) (RXD_MTU_STUCK_TICKS * RXD_MTU_TICK_NS / CLOCK_NS_PER_S), conn->mtu.now);
+}
+
 static void log_ecn_off(struct rxd_conn *conn)
 {
 	char text[CHAN_TEXT_MAX];
@@ -208,6 +224,8 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		on_marks(conn, pkt, &a);
 	if (a.ping)
 		check_black_hole(conn, &a);
+	if (a.any)
+		check_stuck(conn, &a);
 	rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
 	if (a.lost && conn->loss.probes >= PERSISTENT)
 		rxd_cc_on_persistent(&conn->cc, now);

@@ -62,6 +62,8 @@ struct rxm_poller {
 	struct list doms;		/* struct rxm_dom */
 	struct list rmas;		/* struct rxm_rma that have to be continued */
 	bool blocked;			/* a send queue below was full at the last flush */
+	struct list starved;		/* struct rxm_conn whose messages wait for credits */
+	uint64_t stall_due_ns;		/* clock_coarse_ns() at which they are checked next; UINT64_MAX: none is */
 };
 
 /* rxm_poller_get - the group's poller, made on first use.  Errors: as chan_poller_get(). */
@@ -153,6 +155,9 @@ struct rxm_conn {
 	struct rxm_tx_buf *out;		/* being filled; its credit is not consumed yet */
 	struct rxm_tx_buf *ctrl;	/* control message that waits for room in the queue below */
 	unsigned credits;		/* receive buffers of the peer that are free */
+	struct list starved_node;	/* on poller->starved, or on none */
+	uint64_t starved_ns;		/* since when, by chan_now() */
+	bool stall_logged;		/* a warning was given about it */
 	unsigned returns;		/* buffers posted again that the peer does not know of */
 	unsigned buf_size;		/* bytes of a message, at most */
 	unsigned rndv_max;		/* rendezvous that the peer accepts at a time */
@@ -240,6 +245,12 @@ void rxm_on_ended(struct rxm_ep *ep);
  * compatible format, which has no such message.
  */
 void rxm_tx_probe(struct rxm_conn *conn);
+
+/* rxm_tx_stalls - name peers in the log that have returned no credits for long, while messages wait. */
+void rxm_tx_stalls(struct rxm_poller *poller);
+
+/* rxm_tx_credits - the peer has returned @cnt credits. */
+void rxm_tx_credits(struct rxm_conn *conn, unsigned cnt);
 
 /* rxm_tx_send - eng_link_ops.send. */
 int rxm_tx_send(struct rxm_conn *conn, struct eng_pkt *pkt);

@@ -251,6 +251,7 @@ static void init(struct chan *chan)
 
 	list_init(&conn->work_node);
 	list_init(&conn->dirty_node);
+	list_init(&conn->starved_node);
 	list_init(&conn->rndvs);
 	hmap_init(&conn->rndv_ids);
 	list_init(&conn->early);

@@ -272,6 +272,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	done = read_queues(poller, budget);
 	if (poller->chan.chores)
 		done += do_chores(poller);
+	if (__builtin_expect(poller->stall_due_ns != UINT64_MAX, 0) && clock_coarse_ns() >= poller->stall_due_ns)
+		rxm_tx_stalls(poller);
 	poller->chan.polling = false;
 	return done;
 }
@@ -290,6 +292,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 			return -FI_EAGAIN;
 	chan_poller_sleep(&poller->chan, deadline_ns);
 	chan_poller_arm_paused(&poller->chan, now, deadline_ns);
+	clock_earlier(deadline_ns, poller->stall_due_ns);
 	if (dirty || !list_empty(&poller->rmas))
 		clock_earlier(deadline_ns, now + RETRY_NS);
 	return 0;
@@ -317,6 +320,8 @@ int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p)
 	if (ret) {
 		list_init(&(*poller_p)->doms);
 		list_init(&(*poller_p)->rmas);
+		list_init(&(*poller_p)->starved);
+		(*poller_p)->stall_due_ns = UINT64_MAX;
 	}
 	return 0;
 }

@@ -192,9 +192,7 @@ static int process_unordered(struct rxm_conn *conn, struct rxm_rx_buf *buf,
 	int ret = 0;
 
 	conn->peer_closed |= !!(head->flags & RXM_F_CLOSE);
-	conn->credits += head->credits;
-	if (head->credits && !rxm_tx_idle(conn))
-		rxm_conn_dirty(conn);
+	rxm_tx_credits(conn, head->credits);
 	for (buf->at = sizeof(*head); buf->at < buf->len && !ret;) {
 		buf->at = rxm_next(buf->data, buf->at, &item);
 		if (item.kind == RXM_RNDV_DONE)

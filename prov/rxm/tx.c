@@ -19,6 +19,7 @@
 
 #define HEAD sizeof(struct rxm_head)
 #define PROBE_NS CLOCK_NS_PER_S		/* between two probes of a connection */
+#define STALL_EVERY_NS CLOCK_NS_PER_S	/* between two looks for peers that take nothing */
 
 /* ---- messages ----------------------------------------------------------------------- */
 
@@ -114,6 +115,50 @@ static bool ctrl_waits(const struct rxm_conn *conn)
 	return conn->done_cnt || returns_due(conn) || (conn->ctrl && conn->ctrl->len > HEAD);
 }
 
+/* ---- peers that take nothing --------------------------------------------------------------- */
+
+/* starve - a message begins to wait for a credit. */
+static void starve(struct rxm_conn *conn)
+{
+	struct rxm_poller *poller = rxm_conn_poller(conn);
+
+	if (!list_empty(&conn->starved_node))
+		return;
+	conn->starved_ns = chan_now(conn->chan.link);
+	conn->stall_logged = false;
+	list_add_tail(&conn->starved_node, &poller->starved);
+	if (poller->stall_due_ns != UINT64_MAX)
+		return;
+	poller->stall_due_ns = clock_coarse_ns() + STALL_EVERY_NS;
+	obj_prog_moved(poller->chan.base.prog, poller->stall_due_ns);
+}
+
+void rxm_tx_stalls(struct rxm_poller *poller)
+{
+	uint64_t now = chan_poller_now(&poller->chan);
+	struct rxm_conn *conn;
+
+	list_for_each_entry(conn, &poller->starved, starved_node) {
+		if (conn->stall_logged || now - conn->starved_ns < CHAN_STALL_NS)
+			continue;
+		conn->stall_logged = true;
+		chan_log_stall(&conn->chan, now - conn->starved_ns);
+	}
+	poller->stall_due_ns = list_empty(&poller->starved) ? UINT64_MAX : clock_coarse_ns() + STALL_EVERY_NS;
+}
+
+void rxm_tx_credits(struct rxm_conn *conn, unsigned cnt)
+{
+	conn->credits += cnt;
+	if (!cnt)
+		return;
+	list_del(&conn->starved_node);
+	if (!rxm_tx_idle(conn))
+		rxm_conn_dirty(conn);
+}
+
+/* ---- what is gathered ------------------------------------------------------------------------ */
+
 /* submit - send what is gathered, if there is a credit.  Errors: -FI_EAGAIN: the queue below
  * is full.
  */
@@ -131,6 +176,8 @@ static int submit(struct rxm_conn *conn)
 			conn->credits--;
 			conn->burst_seq = conn->chan.link->poller->seq;
 		}
+	} else if (__builtin_expect(out && out->len > HEAD, 0)) {
+		starve(conn);
 	}
 	if (!ret && ctrl_waits(conn))
 		ret = transmit_ctrl(conn, 0);
@@ -426,6 +473,7 @@ void rxm_tx_reset(struct rxm_conn *conn, int err)
 	discard(conn, &conn->out);
 	discard(conn, &conn->ctrl);
 	rxm_compat_end(conn, err);
+	list_del(&conn->starved_node);
 	conn->credits = conn->returns = conn->done_cnt = conn->peer_rndvs = 0;
 	conn->last_id = conn->burst_seq = 0;
 }

@@ -100,6 +100,37 @@ static void without_credits_messages_wait(void **state)
 	fake_close(a, 0);
 }
 
+/* A peer that returns no credits is named in the log, once, while messages wait. */
+static void a_stall_is_logged_once(void **state)
+{
+	struct eng_ep *a = rig_ep(1);
+	struct rxm_ep *ep = rig_established(a, PEER);
+	struct eng_peer *peer = rig_peer(a, PEER);
+	struct rig_msg msg = rig_msg(RXM_F_CTRL, 1);
+
+	exhaust(peer);
+	caught.cnt = 0;
+	rig_sleep(9900);
+	assert_int_equal(caught.cnt, 0);
+	rig_sleep(2000);
+	assert_int_equal(caught.cnt, 1);
+	assert_int_equal(caught.level[0], FI_LOG_WARN);
+	assert_non_null(strstr(caught.line[0], "has taken nothing for 1"));
+	rig_sleep(20000);
+	assert_int_equal(caught.cnt, 1);
+	/* the next stall begins when the credit is used up */
+	rig_deliver(ep, &msg);
+	rig_sleep(9000);
+	assert_int_equal(caught.cnt, 1);
+	assert_false(list_empty(&rig_conn(peer)->starved_node));
+	msg = rig_msg(RXM_F_CTRL, 4);
+	rig_deliver(ep, &msg);
+	rig_sleep(20000);
+	assert_int_equal(caught.cnt, 1);
+	assert_true(list_empty(&rig_conn(peer)->starved_node));
+	fake_close(a, 0);
+}
+
 static void credits_are_returned_by_halves(void **state)
 {
 	struct eng_ep *a = rig_ep(1);
@@ -342,6 +373,7 @@ int main(void)
 		RIG_TEST(more_waits_for_what_follows),
 		RIG_TEST(without_an_application_that_polls_nothing_waits),
 		RIG_TEST(without_credits_messages_wait),
+		RIG_TEST(a_stall_is_logged_once),
 		RIG_TEST(credits_are_returned_by_halves),
 		RIG_TEST(control_messages_are_no_credits),
 		RIG_TEST(control_messages_need_no_credit),

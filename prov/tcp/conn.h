@@ -143,6 +143,9 @@ struct tcp_conn {
 	struct list unacked_node;	/* on poller->unacked, or on none */
 	uint64_t silent_ns;		/* on unacked: since when no ACK has arrived; 0: they do */
 	bool silence_logged;		/* with the size of the segments */
+	bool stall_logged;		/* a warning was given that the peer takes nothing */
+	uint64_t taken;			/* on unacked: bytes that were acknowledged at the last check, */
+	uint64_t taken_ns;		/* and when that changed; 0: it was not checked yet */
 	struct list park_node;		/* on poller->parkable: READY, and both peers support parking */
 	union net_sa peer;		/* for log lines */
 	struct tcp_tx tx;

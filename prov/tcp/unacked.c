@@ -15,6 +15,8 @@
  * Of long segments that are not acknowledged the size is logged early: a path that drops packets by
  * size lets the handshake pass.
  *
+ * A peer whose program takes nothing, so that its window stays closed, is named in the log.
+ *
  * A window that has been closed for long is probed every two minutes at most; a lost peer is
  * found there when two probes in a row were not answered.
  */
@@ -61,7 +63,8 @@ void tcp_unacked_add(struct tcp_conn *conn)
 
 	if (!poller->conf->keepalive_on || !poller->conf->keepalive.unacked_ms)
 		return;
-	conn->silent_ns = 0;
+	conn->silent_ns = conn->taken_ns = 0;
+	conn->stall_logged = false;
 	list_add_tail(&conn->unacked_node, &poller->unacked);
 	if (poller->unacked_due_ns != UINT64_MAX)
 		return;
@@ -115,6 +118,23 @@ static void log_size(struct tcp_conn *conn, const struct tcp_info *info, uint64_
 			info->tcpi_snd_mss, info->tcpi_pmtu);
 }
 
+/* check_stall - bytes wait for the peer, which has acknowledged none for CHAN_STALL_NS. */
+static void check_stall(struct tcp_conn *conn, const struct tcp_info *info, uint64_t now)
+{
+	const struct tcp_conn *first = conn->first ? conn->first : conn;
+
+	if (!conn->taken_ns || conn->taken != info->tcpi_bytes_acked) {
+		conn->taken = info->tcpi_bytes_acked;
+		conn->taken_ns = now;
+		conn->stall_logged = false;
+	}
+	if (conn->stall_logged || conn->silence_logged || now - conn->taken_ns < CHAN_STALL_NS ||
+	    conn->state != TCP_CONN_READY || !first->chan)
+		return;
+	conn->stall_logged = true;
+	chan_log_stall(&first->chan->base, now - conn->taken_ns);
+}
+
 void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 {
 	uint64_t limit = bound_ns(poller);
@@ -131,6 +151,7 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 		list_add_tail(&conn->unacked_node, &poller->unacked);
 		silence = silent_for(conn, &info, now);
 		log_size(conn, &info, silence);
+		check_stall(conn, &info, now);
 		if (silence >= limit)
 			tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 	}

@@ -10,6 +10,7 @@
 enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 #undef TCP_INFO
 
+#include "obj/test/log_catch.h"
 #include "tcp/test/far.h"
 
 #define MS CLOCK_NS_PER_MS
@@ -144,6 +145,36 @@ static void a_closed_window_is_no_loss_until_two_probes_fail(void **state)
 	far_close(&far);
 }
 
+/* Its window is closed, and it answers the probes: named in the log, once for each stall. */
+static void a_peer_that_takes_nothing_is_named(void **state)
+{
+	struct far far = open_sent();
+
+	info = (struct tcp_info) { .tcpi_notsent_bytes = 1, .tcpi_bytes_acked = 100 };
+	catch_start();
+	assert_true(check(&far, 0));
+	assert_true(check(&far, CHAN_STALL_NS - MS));
+	assert_int_equal(caught.cnt, 0);
+	info.tcpi_bytes_acked = 101;	/* it has taken something */
+	assert_true(check(&far, CHAN_STALL_NS));
+	assert_true(check(&far, 2 * CHAN_STALL_NS - MS));
+	assert_int_equal(caught.cnt, 0);
+	assert_true(check(&far, 2 * CHAN_STALL_NS));
+	assert_int_equal(caught.cnt, 1);
+	assert_int_equal(caught.level[0], FI_LOG_WARN);
+	assert_non_null(strstr(caught.line[0], "has taken nothing for 10 s"));
+	assert_true(check(&far, 9 * CHAN_STALL_NS));
+	assert_int_equal(caught.cnt, 1);
+	/* what the size of segments explains is said once */
+	info.tcpi_bytes_acked = 102;
+	far.conn->silence_logged = true;
+	assert_true(check(&far, 10 * CHAN_STALL_NS));
+	assert_true(check(&far, 12 * CHAN_STALL_NS));
+	assert_int_equal(caught.cnt, 1);
+	catch_stop();
+	far_close(&far);
+}
+
 static void retransmission_that_ended_is_forgotten(void **state)
 {
 	struct far far = open_sent();
@@ -212,6 +243,7 @@ int main(void)
 		TEST(silence_counts_from_the_first_retransmission),
 		TEST(an_acknowledgement_begins_the_time_anew),
 		TEST(a_closed_window_is_no_loss_until_two_probes_fail),
+		TEST(a_peer_that_takes_nothing_is_named),
 		TEST(retransmission_that_ended_is_forgotten),
 		TEST(a_socket_without_the_information_is_left_to_the_system),
 		TEST(only_the_silent_one_of_two_is_lost),

@@ -104,6 +104,22 @@ bool rxd_mtu_black_hole(struct rxd_mtu *mtu, uint32_t size)
 	return true;
 }
 
+bool rxd_mtu_stuck(struct rxd_mtu *mtu, bool data, uint64_t now)
+{
+	uint16_t tick = (uint16_t) (now / RXD_MTU_TICK_NS);
+
+	if (data || !mtu->stuck) {
+		mtu->stuck = !data;
+		mtu->stuck_told = false;
+		mtu->stuck_tick = tick;
+		return false;
+	}
+	if (mtu->stuck_told || mtu->now > mtu->base || (uint16_t) (tick - mtu->stuck_tick) < RXD_MTU_STUCK_TICKS)
+		return false;
+	mtu->stuck_told = true;
+	return true;
+}
+
 /* The system knows the MTU of the interface or of the route: no probe above it can pass. */
 bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size)
 {

@@ -21,8 +21,11 @@ struct rxd_mtu {
 	uint32_t most;		/* the largest to probe */
 	uint32_t bad;		/* shortest that is known not to pass; 0: none */
 	uint32_t probe;		/* size of the probe in flight; 0: none */
-	uint8_t fails;		/* probes of this size that were lost */
-	uint8_t timeouts;	/* PTOs with packets above base in flight, since an ACK of one */
+	uint8_t fails : 4;	/* probes of this size that were lost */
+	uint8_t timeouts : 2;	/* PTOs with packets above base in flight, since an ACK of one */
+	bool stuck : 1;		/* only short packets are acknowledged, since stuck_tick */
+	bool stuck_told : 1;	/* rxd_mtu_stuck() has returned true since then */
+	uint16_t stuck_tick;	/* of RXD_MTU_TICK_NS, modulo 2^16 */
 	uint64_t again_ns;	/* when to search again; 0: the search is not complete */
 };
 
@@ -31,6 +34,8 @@ struct rxd_mtu {
 #define RXD_MTU_TIMEOUTS 3
 #define RXD_MTU_STEP 32		/* the search ends when so close */
 #define RXD_MTU_AGAIN_NS UINT64_C(600000000000)
+#define RXD_MTU_TICK_NS UINT64_C(100000000)
+#define RXD_MTU_STUCK_TICKS 30	/* in which a lossy path carries one long packet at least */
 
 void rxd_mtu_init(struct rxd_mtu *mtu, uint32_t base, uint32_t most);
 
@@ -56,6 +61,13 @@ void rxd_mtu_timeout(struct rxd_mtu *mtu, uint32_t size);
  * search begins again.
  */
 bool rxd_mtu_black_hole(struct rxd_mtu *mtu, uint32_t size);
+
+/* rxd_mtu_stuck - an ACK has arrived while data is in flight.
+ * @data: it is of data, too, and not of short packets alone
+ * Returns true, once, when for RXD_MTU_STUCK_TICKS there were only those of short packets: the path does
+ * not carry even base.
+ */
+bool rxd_mtu_stuck(struct rxd_mtu *mtu, bool data, uint64_t now);
 
 /* rxd_mtu_refused - the system does not send @size.  Returns true when mtu->now has changed. */
 bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size);

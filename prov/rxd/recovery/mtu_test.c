@@ -10,6 +10,7 @@
 #include "mtu.h"
 
 #define NOW UINT64_C(1000)
+#define STUCK_NS (RXD_MTU_STUCK_TICKS * RXD_MTU_TICK_NS)
 
 /* Search a path that carries @path; returns how many probes that took. */
 static unsigned search(struct rxd_mtu *mtu, uint32_t path)
@@ -89,6 +90,28 @@ static void test_black_hole(void **state)
 	assert_false(rxd_mtu_black_hole(&mtu, mtu.now));
 }
 
+/* A path that carries less than base: short packets are acknowledged, and no others. */
+static void test_stuck(void **state)
+{
+	struct rxd_mtu mtu;
+
+	rxd_mtu_init(&mtu, 1024, 9000);
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW));
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW + STUCK_NS - RXD_MTU_TICK_NS));
+	assert_true(rxd_mtu_stuck(&mtu, false, NOW + STUCK_NS));
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW + 2 * STUCK_NS));
+	/* data passes: the time begins again */
+	assert_false(rxd_mtu_stuck(&mtu, true, NOW + 3 * STUCK_NS));
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW + 4 * STUCK_NS));
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW + 5 * STUCK_NS - RXD_MTU_TICK_NS));
+	assert_true(rxd_mtu_stuck(&mtu, false, NOW + 5 * STUCK_NS));
+	/* above base a black hole is found by timeouts */
+	rxd_mtu_init(&mtu, 1024, 9000);
+	search(&mtu, 9000);
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW));
+	assert_false(rxd_mtu_stuck(&mtu, false, NOW + STUCK_NS));
+}
+
 /* It was none: the first probe passes. */
 static void test_no_black_hole(void **state)
 {
@@ -141,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_nothing_to_search),
 		cmocka_unit_test(test_black_hole),
+		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_no_black_hole),
 		cmocka_unit_test(test_refused_by_the_system),
 		cmocka_unit_test(test_again_later),

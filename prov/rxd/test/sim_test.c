@@ -224,6 +224,28 @@ static void poll_alone(uint64_t ns)
 		node_poll(nodes[0]);
 }
 
+/* The path drops what is longer than 1,000 bytes: the log says so within seconds. */
+static void narrow_path(void)
+{
+	uint64_t end;
+	char *text, *line;
+
+	two_connected();
+	snet_conf.mtu = 1000;
+	log_begin();
+	node_send(nodes[0], &nodes[0]->peers[1], 50000);
+	for (end = snet_now + 5 * CLOCK_NS_PER_S; snet_now < end; snet_now += CLOCK_NS_PER_MS)
+		nodes_turn();
+	text = log_end();
+	line = strstr(text, "drops packets by size");
+	CHECK(line && !strstr(line + 1, "drops packets by size"));
+	free(text);
+	snet_conf.mtu = 0;
+	heal();
+	CHECK(!nodes_downs);
+	close_three();
+}
+
 /* A connected peer computes, or is stopped, for minutes: its silence is no loss. */
 static void silent_for_minutes(void)
 {
@@ -772,6 +794,7 @@ int main(int argc, char **argv)
 	black_hole();
 	busy_peer();
 	silent_for_minutes();
+	narrow_path();
 	stopped_for_an_hour(0);
 	stopped_for_an_hour(10 * CLOCK_NS_PER_S);
 	dead_peer();
