@@ -21,6 +21,11 @@
  */
 const char *core_env_get(const char *name);
 
+/* core_env_each_line - call @each for every line of the file that is no comment, the last one first.
+ * @name: of the variable that it sets; NULL: it sets none
+ */
+void core_env_each_line(void (*each)(const char *file, unsigned line, const char *name));
+
 /* core_env_parse_bool - 0 or 1 for a text that means no or yes, -1 for any other. */
 int core_env_parse_bool(const char *word);
 

@@ -81,7 +81,8 @@ src/core/discover/compat_test.$(OBJEXT): src/core/compat_rows.inc
 CLEANFILES += src/core/compat_rows.inc
 
 src_core_settings_env_test_SOURCES = src/core/settings/env_test.c src/core/test/child_test.h
-src_core_settings_env_test_LDADD = $(CMOCKA_LIBS)
+# The program has env.c itself, so the library's is left out.
+src_core_settings_env_test_LDADD = $(src_core_discover_ask_test_LDADD)
 src_core_discover_getinfo_test_SOURCES = src/core/discover/getinfo_test.c $(core_listen_sources)
 src_core_discover_getinfo_test_LDADD = $(core_test_libs)
 src_core_discover_getinfo_test_LDFLAGS = -export-dynamic

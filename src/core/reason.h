@@ -17,13 +17,16 @@
 
 struct core_reason {
 	const char *subject;		/* the provider that was asked for; NULL: any of FI_PROVIDER */
+	bool any;			/* no provider was asked for: @subject is NULL */
 	int rank;			/* of @line; 0: there is none */
 	bool warned;			/* a warning was logged meanwhile, which has the cause */
 	struct explain_line line;	/* offered: of all candidates that this hint leaves out */
 	struct core_reason *outer;	/* what the thread collected before */
 };
 
-/* core_reason_begin, core_reason_end - the calling thread collects between these calls. */
+/* core_reason_begin, core_reason_end - the calling thread collects between these calls.
+ * The caller sets reason->any.
+ */
 void core_reason_begin(struct core_reason *reason, const char *subject);
 void core_reason_end(struct core_reason *reason);
 
@@ -36,10 +39,10 @@ void core_reason_add(enum fi_log_level level, const char *msg);
 /* core_reason_is_choice - does the hint only select among the candidates, as a domain's name? */
 bool core_reason_is_choice(const struct core_reason *reason);
 
-/* core_reason_warn - log the reason, unless a warning has the cause already.  The same text is
+/* core_reason_log - log the reason at @level, unless a warning has the cause already.  The same text is
  * logged once in a process: programs try one set of hints after another.
  * @who: what was asked for
  */
-void core_reason_warn(const struct core_reason *reason, const char *who);
+void core_reason_log(const struct core_reason *reason, enum fi_log_level level, const char *who);
 
 #endif

@@ -285,7 +285,7 @@ static bool is_local_only(const struct query *query)
  */
 static void warn_local_only(const struct query *query)
 {
-	struct core_reason reason;
+	struct core_reason reason = { .any = false };
 	struct fi_info *list = NULL;
 	char who[2 * FI_NAME_MAX];
 	int i;
@@ -303,25 +303,28 @@ static void warn_local_only(const struct query *query)
 		snprintf(who, sizeof(who), "only endpoints within this host are left, none of "
 			 "provider %s", prov->name);
 		if (!core_reason_is_choice(&reason))
-			core_reason_warn(&reason, who);
+			core_reason_log(&reason, FI_LOG_WARN, who);
 	}
 }
 
-/* asked_for - the provider that the program, or FI_PROVIDER, names; false: any will do. */
-static bool asked_for(const char *prov_name, const struct core_ask *ask, char *buf, size_t size)
+/* explain_level - at which level the reason for an empty answer is logged, if it is: a warning where the
+ * program, or FI_PROVIDER, names a provider.  Without a name programs probe, so it is less.
+ * @buf: [out] what was asked for
+ */
+static enum fi_log_level explain_level(const char *prov_name, const struct core_ask *ask, char *buf,
+				       size_t size)
 {
 	const char *body;
 
-	if (ask->core_only || ask->attr_only ||
-	    !fi_log_enabled(&core_prov, FI_LOG_WARN, FI_LOG_CORE))
-		return false;
 	if (prov_name && *prov_name)
 		snprintf(buf, size, "nothing of provider %s", prov_name);
 	else if (!core_words_empty(ask->filter) && !core_words_exclude(ask->filter, &body))
 		snprintf(buf, size, "nothing of FI_PROVIDER=%s", ask->filter);
-	else
-		return false;
-	return true;
+	else {
+		snprintf(buf, size, "nothing of any provider");
+		return FI_LOG_INFO;
+	}
+	return FI_LOG_WARN;
 }
 
 static int query_run(struct query *query)
@@ -368,21 +371,23 @@ static int query_answer(struct query *query, int ret)
 	return query_run(query);
 }
 
-/* query_explained - the same; where a named provider has nothing, a warning says why. */
+/* query_explained - the same; one line says why there is nothing. */
 static int query_explained(struct query *query, int ret)
 {
 	const struct core_ask *ask = &query->ask;
 	const char *name = hints_prov_name(query->hints);
 	struct core_reason reason;
 	char who[2 * FI_NAME_MAX];
+	enum fi_log_level level = explain_level(name, ask, who, sizeof(who));
 
-	if (!asked_for(name, ask, who, sizeof(who)))
+	if (ask->core_only || ask->attr_only || !fi_log_enabled(&core_prov, level, FI_LOG_CORE))
 		return query_answer(query, ret);
+	reason.any = level == FI_LOG_INFO;
 	core_reason_begin(&reason, *ask->layer ? ask->layer : *ask->core ? ask->core : name);
 	ret = query_answer(query, ret);
 	core_reason_end(&reason);
 	if (ret == -FI_ENODATA)
-		core_reason_warn(&reason, who);
+		core_reason_log(&reason, level, who);
 	return ret;
 }
 

@@ -78,7 +78,7 @@ static int rank_of(const struct core_reason *reason, const struct explain_line *
 	if (strcmp(line->ep_type, "-"))
 		rank = is_choice(line->attr) ? RANK_CHOICE : RANK_CANDIDATE;
 	else
-		rank = RANK_PROVIDER;
+		rank = reason->any ? RANK_CHOICE : RANK_PROVIDER;	/* each machine lacks some providers */
 	if (rank == RANK_PROVIDER || !reason->subject ||
 	    !strcasecmp(line->provider, reason->subject))
 		rank += RANKS;
@@ -147,7 +147,7 @@ static bool first_time(const char *text)
 	return i >= 0;
 }
 
-void core_reason_warn(const struct core_reason *reason, const char *who)
+void core_reason_log(const struct core_reason *reason, enum fi_log_level level, const char *who)
 {
 	const struct explain_line *line = &reason->line;
 	char text[EXPLAIN_LINE_MAX];
@@ -157,5 +157,5 @@ void core_reason_warn(const struct core_reason *reason, const char *who)
 	snprintf(text, sizeof(text), "%s: %s: asked for %s, found: %s", who, line->attr,
 		 line->wanted, line->offered);
 	if (first_time(text))
-		CORE_WARN("fi_getinfo: %s\n", text);
+		FI_LOG(&core_prov, level, FI_LOG_CORE, "fi_getinfo: %s\n", text);
 }

@@ -152,6 +152,41 @@ static void test_info(void **state)
 	assert_non_null(strstr(said, "explain: provider=tcp "));
 }
 
+/* no_name - without a provider's name: one line at level info, which has these texts. */
+static void no_name(const char *a, const char *b)
+{
+	char *line = said;
+	int cnt = 0;
+
+	assert_int_equal(child_run(question, said, sizeof(said)), 0);
+	assert_null(strstr(said, "<warn>"));
+	while ((line = strstr(line, "<info> fi_getinfo: nothing of any provider: "))) {
+		char *end = strchr(line, '\n');
+
+		*end = '\0';
+		if (!strstr(line, a) || !strstr(line, b))
+			fail_msg("wanted \"%s\" and \"%s\", got:\n%s", a, b, line);
+		line = end + 1;
+		cnt++;
+	}
+	assert_int_equal(cnt, 1);
+}
+
+static void test_no_name(void **state)
+{
+	setenv("FI_LOG_LEVEL", "info", 1);
+	ask.type = FI_EP_DGRAM;
+	ask.caps = FI_ATOMIC;
+	ask.times = 3;
+	no_name("caps: asked for FI_ATOMIC, found: ", "FI_MSG");
+	ask.type = FI_EP_RDM;
+	ask.caps = FI_MSG | FI_MULTICAST;
+	no_name("caps: asked for FI_MULTICAST, found: ", "FI_TAGGED");
+	setenv("FI_LOG_LEVEL", "trace", 1);
+	assert_int_equal(child_run(question, said, sizeof(said)), 0);
+	assert_string_equal(said, "");
+}
+
 /* The interface of a remote peer is one that FI_TCP_IFACE leaves out: of what the administrator
  * allows only shm remains.
  */
@@ -197,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup(test_filter, setup),
 		cmocka_unit_test_setup(test_once, setup),
 		cmocka_unit_test_setup(test_info, setup),
+		cmocka_unit_test_setup(test_no_name, setup),
 		cmocka_unit_test_setup(test_shm_is_left, setup),
 		cmocka_unit_test_setup(test_variable, setup),
 	};

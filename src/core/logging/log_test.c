@@ -6,6 +6,8 @@
  */
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -383,6 +385,22 @@ static void to_existing(void)
 	unlink(path);
 }
 
+/* The disk is full, or a limit is reached: stderr says so once. */
+static void to_full(void)
+{
+	struct rlimit limit = { 200, 200 };
+	char path[128];
+	int i;
+
+	snprintf(path, sizeof(path), "%s/full", dir);
+	setenv("FI_LOG_LOCATION", path, 1);
+	signal(SIGXFSZ, SIG_IGN);
+	CHILD_CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+	for (i = 0; i < 20; i++)
+		FI_WARN(&tcp, FI_LOG_CORE, "many lines");
+	unlink(path);
+}
+
 static void test_location(void **state)
 {
 	char out[1024];
@@ -396,6 +414,9 @@ static void test_location(void **state)
 	assert_int_equal(child_run(to_existing, out, sizeof(out)), 0);
 	assert_non_null(strstr(out, "FI_LOG_LOCATION="));
 	assert_non_null(strstr(out, "after all"));
+	assert_int_equal(child_run(to_full, out, sizeof(out)), 0);
+	assert_non_null(strstr(out, "/full takes no more lines: File too large"));
+	assert_ptr_equal(strchr(out, '\n'), out + strlen(out) - 1);
 	assert_int_equal(rmdir(dir), 0);
 }
 

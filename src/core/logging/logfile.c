@@ -101,6 +101,24 @@ static ssize_t put(const struct stat *st, const char *line, size_t len)
 	return ret;
 }
 
+/* say_broken - the first line that a file did not take: the person who reads it later must know, and a
+ * disk that is full now may have no room for the line that counts what is missing.
+ */
+static void say_broken(const struct stat *st, int err)
+{
+	static _Atomic bool said;
+	char line[256];
+	int len;
+
+	if (!S_ISREG(st->st_mode) || log_fd == STDERR_FILENO || atomic_exchange(&said, true))
+		return;
+	len = snprintf(line, sizeof(line), "libfabric:%d: the log file FI_LOG_LOCATION=%.120s takes no more "
+		       "lines: %s; they are left out\n", (int) getpid(), core_env_get("FI_LOG_LOCATION"),
+		       strerror(err));
+	if (write(STDERR_FILENO, line, (size_t) len) < 0)
+		return;		/* there is no place left for it */
+}
+
 static bool put_all(const struct stat *st, const char *line, size_t len)
 {
 	ssize_t ret;
@@ -109,8 +127,10 @@ static bool put_all(const struct stat *st, const char *line, size_t len)
 		ret = put(st, line, len);
 		if (ret < 0 && errno == EINTR)
 			continue;
-		if (ret <= 0)
+		if (ret <= 0) {
+			say_broken(st, ret ? errno : ENOSPC);
 			return false;
+		}
 		cut_line = true;
 		line += ret;
 		len -= (size_t) ret;

@@ -17,7 +17,8 @@
 
 struct conf_entry {
 	struct conf_entry *next;
-	char *name;
+	unsigned line;
+	char *name;	/* NULL: the line does not set a variable */
 	char *value;
 };
 
@@ -36,28 +37,38 @@ static char *trim(char *s)
 	return s;
 }
 
-static void conf_add_line(char *line)
+static void entry_free(struct conf_entry *entry)
 {
-	struct conf_entry *entry;
-	char *eq = strchr(line, '=');
-	char *name;
+	free(entry->name);
+	free(entry->value);
+	free(entry);
+}
 
-	if (!eq)
-		return;
-	*eq = '\0';
-	name = trim(line);
+/* conf_add_line - keep what line number @no sets, or that it sets nothing. */
+static void conf_add_line(char *line, unsigned no)
+{
+	char *name = trim(line), *eq = strchr(line, '=');
+	struct conf_entry *entry;
+	bool broken;
+
 	if (!*name || *name == '#')
 		return;
+	if (eq) {
+		*eq = '\0';
+		name = trim(name);
+	}
+	broken = !eq || strncmp(name, "FI_", 3) || strpbrk(name, " \t");
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return;
-	entry->name = strdup(name);
-	entry->value = strdup(trim(eq + 1));
-	if (!entry->name || !entry->value) {
-		free(entry->name);
-		free(entry->value);
-		free(entry);
-		return;
+	entry->line = no;
+	if (!broken) {
+		entry->name = strdup(name);
+		entry->value = strdup(trim(eq + 1));
+		if (!entry->name || !entry->value) {
+			entry_free(entry);
+			return;
+		}
 	}
 	entry->next = conf;
 	conf = entry;
@@ -68,7 +79,7 @@ static const char *conf_get(const char *name)
 	struct conf_entry *entry;
 
 	for (entry = conf; entry; entry = entry->next)
-		if (!strcmp(entry->name, name))
+		if (entry->name && !strcmp(entry->name, name))
 			return entry->value;
 	return NULL;
 }
@@ -77,6 +88,7 @@ static void conf_load(void)
 {
 	const char *prefer;
 	char *line = NULL;
+	unsigned no = 0;
 	size_t size = 0;
 	FILE *file;
 
@@ -84,7 +96,7 @@ static void conf_load(void)
 	if (!file)
 		return;
 	while (getline(&line, &size, file) > 0)
-		conf_add_line(line);
+		conf_add_line(line, ++no);
 	free(line);
 	fclose(file);
 	prefer = secure_getenv("FI_PREFER_SYSCONFIG");
@@ -102,6 +114,15 @@ const char *core_env_get(const char *name)
 	if (value)
 		return value;
 	return prefer_conf ? secure_getenv(name) : conf_get(name);
+}
+
+void core_env_each_line(void (*each)(const char *file, unsigned line, const char *name))
+{
+	struct conf_entry *entry;
+
+	pthread_once(&conf_once, conf_load);
+	for (entry = conf; entry; entry = entry->next)
+		each(CONF_FILE, entry->line, entry->name);
 }
 
 int core_env_parse_bool(const char *word)

@@ -8,6 +8,8 @@ static char conf_path[] = "/tmp/fi_env_test_XXXXXX";
 
 #include "core/settings/env.c"
 
+#include <rdma/fabric.h>
+
 #include "core/test/child_test.h"
 
 static void conf_write(const char *text)
@@ -48,6 +50,57 @@ static void no_file(void)
 	CHILD_CHECK(!core_env_get("FI_ENVT_NOSUCH"));
 }
 
+static unsigned seen_cnt;
+
+static void see_line(const char *file, unsigned line, const char *name)
+{
+	static const struct {
+		unsigned line;
+		const char *name;
+	} want[] = {	/* the last one first */
+		{ 9, NULL }, { 8, NULL }, { 7, NULL }, { 6, NULL }, { 5, "FI_ENVT_A" }, { 3, NULL },
+	};
+
+	CHILD_CHECK(!strcmp(file, conf_path));
+	CHILD_CHECK(seen_cnt < 6 && want[seen_cnt].line == line);
+	CHILD_CHECK(!name == !want[seen_cnt].name && (!name || !strcmp(name, want[seen_cnt].name)));
+	seen_cnt++;
+}
+
+static void lines_without_effect(void)
+{
+	conf_write("# a comment\n   \nno equals sign\n  #FI_ENVT_C=3\nFI_ENVT_A=x=y\n=x\nTCP_IFACE=lo\n"
+		   "export FI_TCP_IFACE=lo\nFI_TCP IFACE=lo\n");
+	core_env_each_line(see_line);
+	unlink(conf_path);
+	CHILD_CHECK(seen_cnt == 6);
+	CHILD_CHECK(!strcmp(core_env_get("FI_ENVT_A"), "x=y"));
+	CHILD_CHECK(!core_env_get("TCP_IFACE"));
+}
+
+/* A program that asks for providers is told, by a warning for each line. */
+static void misspelt(void)
+{
+	struct fi_info *info;
+
+	conf_write("FI_LOG_LEVEL = warn\n\nFI_TCP_IFAC = lo\nFI_TCP_IFACE\nFI_OTHERS_VARIABLE=1\n");
+	fi_freeinfo(fi_getinfo(FI_VERSION(2, 0), NULL, NULL, 0, NULL, &info) ? NULL : info);
+	unlink(conf_path);
+}
+
+static void test_misspelt(void **state)
+{
+	char out[4096];
+
+	unsetenv("FI_LOG_LEVEL");
+	assert_int_equal(child_run(misspelt, out, sizeof(out)), 0);
+	assert_non_null(strstr(out, ":3: FI_TCP_IFAC is not a variable of this library"));
+	assert_non_null(strstr(out, "did you mean FI_TCP_IFACE?"));
+	assert_non_null(strstr(out, ":4: the line has no effect"));
+	assert_null(strstr(out, "OTHERS"));
+	assert_null(strstr(out, ":1: "));
+}
+
 static void test_in_children(void **state)
 {
 	char out[512];
@@ -55,12 +108,14 @@ static void test_in_children(void **state)
 	assert_int_equal(child_run(env_first, out, sizeof(out)), 0);
 	assert_int_equal(child_run(file_first, out, sizeof(out)), 0);
 	assert_int_equal(child_run(no_file, out, sizeof(out)), 0);
+	assert_int_equal(child_run(lines_without_effect, out, sizeof(out)), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_children),
+		cmocka_unit_test(test_misspelt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

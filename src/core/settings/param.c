@@ -339,10 +339,25 @@ static bool similar(const char *name, char *buf)
 	return best <= TYPOS_MAX;
 }
 
+/* check_line - one of the configuration file. */
+static void check_line(const char *file, unsigned line, const char *name)
+{
+	char known[ENV_NAME_MAX];
+
+	if (!name)
+		CORE_WARN("%s:%u: the line has no effect: it has to be a comment (#) or FI_NAME = value\n", file,
+			  line);
+	else if (strlen(name) < ENV_NAME_MAX && similar(name, known))
+		CORE_WARN("%s:%u: %s is not a variable of this library and has no effect: did you mean %s?\n",
+			  file, line, name, known);
+}
+
 static void check_env(void)
 {
 	char name[ENV_NAME_MAX], known[ENV_NAME_MAX];
 	char **var;
+
+	core_env_each_line(check_line);
 
 	for (var = environ; var && *var; var++) {
 		size_t len = strcspn(*var, "=");
