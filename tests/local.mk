@@ -2,7 +2,7 @@
 
 # Every test runs under a limit, so that one that hangs is one that fails.
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limit
-dist_noinst_SCRIPTS += quickstart .ci/run tests/limit
+dist_noinst_SCRIPTS += quickstart .ci/run tests/limit tests/tools/install_check
 
 # ./check cannot stand in a list of files: its name is that of a target, so
 # whatever depends on the list would run the tests, from within the tests.
@@ -37,6 +37,8 @@ script_tests = \
 	tests/mpi/ompi_test \
 	tests/mutants/list_test \
 	tests/tools/debian_tools \
+	tests/tools/limit_test \
+	tests/tools/quickstart_test \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
 	tests/tools/fi_strerror_test \
