@@ -29,7 +29,7 @@ int info_caps_get(uint64_t offered, uint64_t wanted, uint64_t *caps_p)
 	if (wanted & ~offered)
 		return -FI_ENODATA;
 	if (!wanted) {
-		*caps_p = offered & ~FI_SOURCE_ERR;
+		*caps_p = offered & ~INFO_CAPS_ASKED;
 		return 0;
 	}
 	caps = info_caps_expand(wanted) & offered;

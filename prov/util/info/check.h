@@ -104,6 +104,11 @@ int info_check(const struct fi_provider *prov, const struct fi_info *offer,
  */
 #define INFO_CAPS_FREE (FI_LOCAL_COMM | FI_REMOTE_COMM | FI_MULTI_RECV)
 
+/* Capabilities that a result has only if they are requested: FI_SOURCE_ERR turns successful receives into
+ * errors, the others name interfaces that only a program for them uses.
+ */
+#define INFO_CAPS_ASKED (FI_SOURCE_ERR | FI_AV_USER_ID | FI_PEER)
+
 /* info_caps_expand - FI_MSG without a direction means both: add the modifiers that @caps
  * implies.  A primary capability with one of its modifiers stays as it is.
  */
@@ -112,8 +117,7 @@ uint64_t info_caps_expand(uint64_t caps);
 /* info_caps_get - the caps of a result.
  *
  * @offered: all capabilities of the provider
- * @wanted:  hints->caps; 0 asks for everything but FI_SOURCE_ERR, which turns successful
- *           receives into errors and must be requested
+ * @wanted:  hints->caps; 0 asks for everything but INFO_CAPS_ASKED
  * @caps_p:  [out] @wanted expanded, plus the secondary capabilities that cost nothing
  *
  * Errors: -FI_ENODATA when @wanted has a bit that is not offered.

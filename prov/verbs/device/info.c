@@ -136,8 +136,8 @@ static const struct fi_info full_xrc = OFFER(CAPS_TX | CAPS_RX, FI_RX_CQ_DATA, t
 					     xrc_ep_attr);
 static const struct fi_info send_only_xrc = OFFER(CAPS_SEND, 0, tx_attr_send, rx_attr_send,
 						  xrc_ep_attr);
-const struct fi_info vrb_offer_dgram = OFFER(FI_MSG | FI_SEND | FI_RECV | FI_SOURCE, 0, dgram_tx_attr,
-					     dgram_rx_attr, dgram_ep_attr);
+const struct fi_info vrb_offer_dgram = OFFER(FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | FI_AV_USER_ID, 0,
+					     dgram_tx_attr, dgram_rx_attr, dgram_ep_attr);
 
 struct info_limits vrb_limits = { .hmem = true, .hmem_at = vrb_hmem_at };
 

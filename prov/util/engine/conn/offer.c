@@ -88,8 +88,8 @@ void eng_offer_fill(struct eng_offer *offer, const struct eng_offer_of *of)
 	bool rdm = of->type == FI_EP_RDM;
 	uint64_t tx_caps = ENG_TX_CAPS | (rdm ? FI_NAMED_RX_CTX | FI_COLLECTIVE : 0);
 	uint64_t rx_caps = ENG_RX_CAPS | (rdm ? FI_COLLECTIVE : 0);
-	/* Only endpoints with an address vector can share one. */
-	uint64_t domain_caps = of->reach | (rdm ? FI_SHARED_AV : 0);
+	/* Only endpoints with an address vector can share one, or name its entries. */
+	uint64_t domain_caps = of->reach | FI_PEER | (rdm ? FI_SHARED_AV | FI_AV_USER_ID : 0);
 
 	fill_queues(offer, of, tx_caps, rx_caps);
 	fill_ep(offer, of);
