@@ -3,6 +3,7 @@
 
 #include "rxm/compat/translate.h"
 
+#include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
 
@@ -40,6 +41,13 @@ static void put_seg(struct rxm_seg *seg, const struct wire_rma *rma)
 	*seg = (struct rxm_seg) { .addr = rma->addr, .len = rma->len, .key = rma->key };
 }
 
+/* The datatypes and operations that fi_query_atomic() of the other implementation (1.17) offers over this
+ * protocol: elements of up to 8 bytes, and nothing that was added to the interface since.  A peer does not
+ * say what it offers, and others may end with a request for more.
+ */
+#define PEER_TYPE_MAX FI_FLOAT_COMPLEX
+#define PEER_OP_MAX FI_MSWAP
+
 const char *rxm_translate_atomic(const struct wire_msg *msg, size_t operands, size_t limit,
 				 struct rxm_packet *out)
 {
@@ -49,6 +57,10 @@ const char *rxm_translate_atomic(const struct wire_msg *msg, size_t operands, si
 		return no_contexts;
 	if (msg->flags & WIRE_F_DATA)
 		return "completion data of atomics";
+	if (msg->amo.type > PEER_TYPE_MAX)
+		return "atomics of more than 8 bytes, or of a datatype since 2.0";
+	if (msg->amo.op > PEER_OP_MAX)
+		return "atomics by an operation since 2.0";
 	if (msg->rma_cnt > RXM_PACKET_SEGS)
 		return "atomics on more than four ranges";
 	if (RXM_PACKET_LIST + operands > limit)

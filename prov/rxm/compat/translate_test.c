@@ -175,6 +175,24 @@ static void answers(void **state)
 	assert_int_equal(msg.off, 0);
 }
 
+/* As fi_query_atomic() of 1.17 over tcp;ofi_rxm answers. */
+static void what_atomics_a_peer_offers(void **state)
+{
+	struct wire_msg msg = atomic_of(WIRE_AMO_FETCH, FI_SUM, 1);
+	struct rxm_packet pkt;
+	uint8_t type, op;
+
+	for (type = 0; type < 32; type++) {
+		msg.amo.type = type;
+		assert_int_equal(!rxm_translate_atomic(&msg, 8, LIMIT, &pkt), type <= FI_FLOAT_COMPLEX);
+	}
+	msg.amo.type = FI_UINT64;
+	for (op = 0; op < 32; op++) {
+		msg.amo.op = op;
+		assert_int_equal(!rxm_translate_atomic(&msg, 8, LIMIT, &pkt), op <= FI_MSWAP);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +200,7 @@ int main(void)
 		cmocka_unit_test(what_messages_cannot_have),
 		cmocka_unit_test(atomics),
 		cmocka_unit_test(what_atomics_cannot_have),
+		cmocka_unit_test(what_atomics_a_peer_offers),
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(answers),
 	};
