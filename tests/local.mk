@@ -68,7 +68,7 @@ EXTRA_DIST += tests/compat/traffic.c tests/compat/rpc.c tests/compat/meet.c test
 runtimes_common = tests/runtimes/rt.c tests/runtimes/rt.h
 runtimes_libs = src/libfabric.la $(CMOCKA_LIBS)
 runtime_tests = \
-	tests/hints/replay \
+	tests/elsewhere/ends tests/elsewhere/faults tests/elsewhere/strangers tests/hints/replay \
 	tests/runtimes/aws_ofi_nccl tests/runtimes/chapel tests/runtimes/charm \
 	tests/runtimes/daos tests/runtimes/deep tests/runtimes/devices tests/runtimes/failed \
 	tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi tests/runtimes/late \
@@ -104,6 +104,13 @@ tests_runtimes_devices_LDADD = $(runtimes_libs)
 tests_runtimes_devices_DEPENDENCIES = src/libfabric.la $(fakegpu_libs)
 tests_runtimes_gasnet_SOURCES = tests/runtimes/gasnet.c $(runtimes_common)
 tests_runtimes_gasnet_LDADD = $(runtimes_libs)
+EXTRA_DIST += tests/elsewhere/README.md
+tests_elsewhere_ends_SOURCES = tests/elsewhere/ends.c $(runtimes_common)
+tests_elsewhere_ends_LDADD = $(runtimes_libs)
+tests_elsewhere_strangers_SOURCES = tests/elsewhere/strangers.c $(runtimes_common)
+tests_elsewhere_strangers_LDADD = $(runtimes_libs)
+tests_elsewhere_faults_SOURCES = tests/elsewhere/faults.c $(runtimes_common)
+tests_elsewhere_faults_LDADD = $(runtimes_libs)
 tests_runtimes_habits_SOURCES = tests/runtimes/habits.c
 tests_runtimes_habits_LDADD = $(runtimes_libs)
 tests_runtimes_intel_mpi_SOURCES = tests/runtimes/intel_mpi.c \
