@@ -374,8 +374,6 @@ static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *
 	    (FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC))
 		return refuse(domain, -FI_EINVAL,
 			      "FI_HMEM_DEVICE_ONLY and FI_HMEM_HOST_ALLOC exclude each other");
-	if (attr->offset)
-		return refuse(domain, -FI_EINVAL, "offset must be 0");
 	if (!attr->mr_iov || !attr->iov_count || attr->iov_count > OBJ_MR_IOV_MAX)
 		return refuse(domain, -FI_EINVAL, "a region has 1 to 8 pieces");
 	if (!(domain->mr_mode & FI_MR_PROV_KEY) && (attr->access & REMOTE) && key_size < 8 &&

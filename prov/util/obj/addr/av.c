@@ -502,8 +502,8 @@ static int check_attr(struct obj_domain *domain, const struct fi_av_attr *attr)
 
 	if (attr->type > FI_AV_TABLE)
 		why = "unknown type";
-	else if (attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > 16)
-		why = "rx_ctx_bits must be 0 to 16";
+	else if (attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > 32)
+		why = "rx_ctx_bits must be 0 to 32";
 	else if (attr->flags & ~(uint64_t) (FI_EVENT | FI_READ | FI_SYMMETRIC | FI_AV_USER_ID |
 						FI_PEER))
 		why = "unknown flags";

@@ -579,6 +579,28 @@ static void a_link_local_address_is_on_our_link(void **state)
 	}
 }
 
+/* The bits for receive contexts leave 32 for the entries of a table. */
+static void contexts_take_up_to_32_bits(void **state)
+{
+	static const int bits[] = { 0, 1, 16, 20, 32, 33, -1 };
+	struct obj_domain domain;
+	struct fid_av *av;
+	unsigned rx, i;
+
+	make_domain(&domain, FI_SOCKADDR_IN);
+	for (i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
+		struct fi_av_attr attr = { .type = FI_AV_TABLE, .rx_ctx_bits = bits[i] };
+		int ret = obj_av_open(&domain.fid, &attr, &av, NULL);
+
+		assert_int_equal(ret, i < 5 ? 0 : -FI_EINVAL);
+		if (ret)
+			continue;
+		assert_int_equal(obj_av_index((struct obj_av *) av, i ? fi_rx_addr(77, 1, bits[i]) : 77, &rx), 77);
+		assert_int_equal(rx, i ? 1 : 0);
+		assert_int_equal(fi_close(&av->fid), 0);
+	}
+}
+
 /* ---- threads --------------------------------------------------------------- */
 
 static _Atomic int stop;
@@ -640,6 +662,7 @@ int main(void)
 		cmocka_unit_test(services_are_of_the_endpoints_protocol),
 		cmocka_unit_test(ipv6_ranges_carry),
 		cmocka_unit_test(string_addresses),
+		cmocka_unit_test(contexts_take_up_to_32_bits),
 		cmocka_unit_test(user_ids_replace_the_index),
 		cmocka_unit_test(endpoints_hear_of_removals),
 		cmocka_unit_test(sets_keep_their_order),

@@ -284,6 +284,7 @@ int obj_ep_setopt(struct fid *fid, int level, int optname, const void *optval, s
 {
 	struct obj_ep *ep = obj_ep_of(container_of(fid, struct fid_ep, fid));
 	size_t *size, val;
+	uint32_t half;
 	int ret;
 
 	if (level != FI_OPT_ENDPOINT)
@@ -297,9 +298,11 @@ int obj_ep_setopt(struct fid *fid, int level, int optname, const void *optval, s
 	if (!size)
 		return ep->ops->setopt ? ep->ops->setopt(ep, optname, optval, optlen) :
 					 -FI_ENOPROTOOPT;
-	if (optlen != sizeof(val))
+	if (optlen != sizeof(val) && optlen != sizeof(half))
 		return -FI_EINVAL;
-	memcpy(&val, optval, sizeof(val));
+	memcpy(optlen == sizeof(val) ? (void *) &val : &half, optval, optlen);
+	if (optlen == sizeof(half))	/* programs pass an int, which other libraries take */
+		val = half;
 	if (optname >= FI_OPT_MAX_MSG_SIZE)
 		return set_limit(ep, optname, val);
 	/* The queues have their size once the endpoint is enabled. */
