@@ -170,7 +170,7 @@ static void discard_at_once(struct rt_world *w)
 	} while (ret != 1);
 }
 
-/* Every message is sent once more than memory for unexpected ones would hold, were it not given back. */
+/* More messages are discarded than the memory for unexpected ones would hold, were it not given back. */
 static void discarded_messages_cost_nothing(void **state)
 {
 	static const size_t sizes[] = { 0, 8, 200, 4000, 20000, 70000, 1 << 20 };
