@@ -10,6 +10,25 @@ dist-hook:
 	cp -p $(top_srcdir)/check $(distdir)/
 	$(SHELL) $(srcdir)/src/base/release.sh $(srcdir) > $(distdir)/.commit
 EXTRA_DIST += README.md GLOSSARY.md
+dist_noinst_SCRIPTS += package
+EXTRA_DIST += \
+	packaging/README.md \
+	packaging/debian/changelog \
+	packaging/debian/control \
+	packaging/debian/copyright \
+	packaging/debian/libfabric-bin.install packaging/debian/libfabric-bin.lintian-overrides \
+	packaging/debian/libfabric-dev.install packaging/debian/libfabric-dev.lintian-overrides \
+	packaging/debian/libfabric-fabtests.install packaging/debian/libfabric-fabtests.lintian-overrides \
+	packaging/debian/libfabric-ffi1.install packaging/debian/libfabric-ffi1.lintian-overrides \
+	packaging/debian/libfabric-ffi1.symbols \
+	packaging/debian/libfabric-parallel.install packaging/debian/libfabric-parallel.lintian-overrides \
+	packaging/debian/libfabric1.install packaging/debian/libfabric1.lintian-overrides \
+	packaging/debian/libfabric1.symbols \
+	packaging/debian/rules \
+	packaging/debian/source/format \
+	packaging/rpm/libfabric.spec \
+	packaging/test/hello.c \
+	packaging/test/old.c
 
 # Names of all tests, one a line, for ./check.
 PHONY_EXTRA += list-tests list-fuzzers

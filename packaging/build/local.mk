@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+# For CMake: find_package(libfabric).  Made by make, where the directories are known as they are used.
+cmakedir = $(libdir)/cmake/libfabric
+cmake_DATA = packaging/build/libfabric-config.cmake packaging/build/libfabric-config-version.cmake
+CLEANFILES += $(cmake_DATA)
+packaging/build/libfabric-config.cmake: packaging/build/libfabric-config.cmake.in Makefile
+packaging/build/libfabric-config-version.cmake: packaging/build/libfabric-config-version.cmake.in Makefile
+$(cmake_DATA):
+	$(AM_V_GEN)$(MKDIR_P) packaging/build && \
+	sed -e 's|@includedir[@]|$(includedir)|g' -e 's|@libdir[@]|$(libdir)|g' -e 's|@VERSION[@]|$(VERSION)|g' \
+		-e 's|@LIBNL_LIBS[@]|$(LIBNL_LIBS)|' -e 's|@LIBS[@]|$(LIBS)|' '$(srcdir)/$@.in' > $@
+
+EXTRA_DIST += packaging/build/libfabric-config.cmake.in packaging/build/libfabric-config-version.cmake.in \
+	packaging/build/meson/libfabric.wrap packaging/build/meson/packagefiles/libfabric/meson.build \
+	packaging/test/cmake/CMakeLists.txt packaging/test/meson/meson.build packaging/test/use.c
