@@ -14,3 +14,4 @@ include prov/util/channel/local.mk
 include prov/util/coll/local.mk
 include prov/util/mr/local.mk
 include prov/util/layer/local.mk
+include prov/util/secure/local.mk

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+prov_util_libutil_la_SOURCES += \
+	prov/util/secure/crypto.c \
+	prov/util/secure/crypto.h \
+	prov/util/secure/key.c \
+	prov/util/secure/key.h \
+	prov/util/secure/level.c \
+	prov/util/secure/level.h \
+	prov/util/secure/record.c \
+	prov/util/secure/record.h \
+	prov/util/secure/window.c
+EXTRA_DIST += prov/util/secure/README.md
+
+secure_tests = prov/util/secure/key_test prov/util/secure/record_test
+secure_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(secure_tests)
+TESTS += $(secure_tests)
+prov_util_secure_key_test_SOURCES = prov/util/secure/key_test.c
+prov_util_secure_key_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_secure_key_test_LDADD = $(secure_test_libs)
+prov_util_secure_record_test_SOURCES = prov/util/secure/record_test.c
+prov_util_secure_record_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_secure_record_test_LDADD = $(secure_test_libs)
+endif
