@@ -3,6 +3,8 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/secure/crypto.c \
 	prov/util/secure/crypto.h \
+	prov/util/secure/handshake.c \
+	prov/util/secure/handshake.h \
 	prov/util/secure/key.c \
 	prov/util/secure/key.h \
 	prov/util/secure/level.c \
@@ -12,12 +14,15 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/secure/window.c
 EXTRA_DIST += prov/util/secure/README.md
 
-secure_tests = prov/util/secure/key_test prov/util/secure/record_test
+secure_tests = prov/util/secure/handshake_test prov/util/secure/key_test prov/util/secure/record_test
 secure_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(secure_tests)
 TESTS += $(secure_tests)
+prov_util_secure_handshake_test_SOURCES = prov/util/secure/handshake_test.c
+prov_util_secure_handshake_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_secure_handshake_test_LDADD = $(secure_test_libs)
 prov_util_secure_key_test_SOURCES = prov/util/secure/key_test.c
 prov_util_secure_key_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_secure_key_test_LDADD = $(secure_test_libs)

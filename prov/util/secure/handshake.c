@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "secure/handshake.h"
+
+#include <assert.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if HAVE_OPENSSL
+#include <dlfcn.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+
+#define LIBSSL "libssl.so.3"
+
+/* The functions of libssl, and of the libcrypto that it brings. */
+#define SSL_CALLS(X) \
+	X(BIO_new) \
+	X(BIO_ctrl_pending) \
+	X(BIO_read) \
+	X(BIO_s_mem) \
+	X(BIO_write) \
+	X(ERR_clear_error) \
+	X(SSL_CIPHER_find) \
+	X(SSL_CTX_ctrl) \
+	X(SSL_CTX_free) \
+	X(SSL_CTX_new) \
+	X(SSL_CTX_set_ciphersuites) \
+	X(SSL_CTX_set_num_tickets) \
+	X(SSL_CTX_set_options) \
+	X(SSL_CTX_set_psk_find_session_callback) \
+	X(SSL_CTX_set_psk_use_session_callback) \
+	X(SSL_SESSION_free) \
+	X(SSL_SESSION_new) \
+	X(SSL_SESSION_set1_master_key) \
+	X(SSL_SESSION_set_cipher) \
+	X(SSL_SESSION_set_protocol_version) \
+	X(SSL_do_handshake) \
+	X(SSL_export_keying_material) \
+	X(SSL_free) \
+	X(SSL_get_error) \
+	X(SSL_get_ex_data) \
+	X(SSL_new) \
+	X(SSL_session_reused) \
+	X(SSL_set_accept_state) \
+	X(SSL_set_bio) \
+	X(SSL_set_connect_state) \
+	X(SSL_set_ex_data) \
+	X(SSL_set_verify) \
+	X(TLS_method)
+
+static struct {
+#define SSL_MEMBER(name) __typeof__(&(name)) name;
+	SSL_CALLS(SSL_MEMBER)
+#undef SSL_MEMBER
+} tls;
+
+static const char *missing;
+static SSL_CTX *ssl_ctx;
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+struct sec_shake {
+	struct sec_shake_attr attr;
+	SSL *ssl;
+	BIO *in, *out;		/* of @ssl */
+	enum sec_shake_state state;
+	bool proven;		/* the key of a client was known here, or is ours */
+	size_t fed;
+	struct sec_context context;
+	uint8_t identity[SEC_IDENTITY_SIZE];
+	char why[160];
+};
+
+static void say_why(struct sec_shake *shake, const char *text)
+{
+	if (!*shake->why)
+		snprintf(shake->why, sizeof(shake->why), "%s", text);
+}
+
+/* What TLS takes for a key: a session of TLS 1.3 whose resumption secret it is. */
+static SSL_SESSION *make_session(SSL *ssl, const uint8_t psk[SEC_HASH_SIZE])
+{
+	static const uint8_t aes_128_gcm_sha256[] = { 0x13, 0x01 };
+	SSL_SESSION *session = tls.SSL_SESSION_new();
+
+	if (session && tls.SSL_SESSION_set1_master_key(session, psk, SEC_HASH_SIZE) == 1 &&
+	    tls.SSL_SESSION_set_cipher(session, tls.SSL_CIPHER_find(ssl, aes_128_gcm_sha256)) == 1 &&
+	    tls.SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1)
+		return session;
+	tls.SSL_SESSION_free(session);
+	return NULL;
+}
+
+static SSL_SESSION *import_session(SSL *ssl, const struct sec_key *key,
+				   const uint8_t identity[SEC_IDENTITY_SIZE])
+{
+	uint8_t psk[SEC_HASH_SIZE];
+	SSL_SESSION *session;
+
+	session = sec_key_import(key, identity, psk) ? make_session(ssl, psk) : NULL;
+	explicit_bzero(psk, sizeof(psk));
+	return session;
+}
+
+/* The client's key. */
+static int on_use(SSL *ssl, const EVP_MD *md, const unsigned char **id, size_t *id_len, SSL_SESSION **session_p)
+{
+	struct sec_shake *shake = tls.SSL_get_ex_data(ssl, 0);
+	const struct sec_key *key = &shake->attr.keys->key[0];
+
+	shake->context = (struct sec_context) {
+		.role = SEC_ROLE_CLIENT,
+		.level = (uint8_t) shake->attr.level,
+		.version = shake->attr.version,
+		.oldest = shake->attr.oldest,
+	};
+	memcpy(shake->context.client, shake->attr.id, sizeof(shake->context.client));
+	sec_identity_pack(key->name, &shake->context, shake->identity);
+	*session_p = import_session(ssl, key, shake->identity);
+	*id = shake->identity;
+	*id_len = sizeof(shake->identity);
+	return *session_p != NULL;
+}
+
+/* Why a client whose key is known is not accepted, or NULL. */
+static const char *context_reason(const struct sec_shake *shake, const struct sec_context *context)
+{
+	if (context->role != SEC_ROLE_CLIENT || !memcmp(context->client, shake->attr.id, sizeof(context->client)))
+		return "it is our own message, sent back by somebody";
+	if (context->level != shake->attr.level)
+		return "the peer has another level of FI_SECURITY: set the same on both sides";
+	if (context->version < shake->attr.oldest || context->oldest > shake->attr.version)
+		return "the peer's release speaks no wire version of this one";
+	return NULL;
+}
+
+/* The server's key for a client's identity.  One that is unknown, or is not accepted, gets a random key:
+ * it fails as a wrong key does, at the same place.
+ */
+static int on_find(SSL *ssl, const unsigned char *identity, size_t len, SSL_SESSION **session_p)
+{
+	struct sec_shake *shake = tls.SSL_get_ex_data(ssl, 0);
+	const struct sec_key *key = NULL;
+	uint8_t name[SEC_NAME_SIZE], dummy[SEC_HASH_SIZE];
+	const char *reason;
+
+	if (sec_identity_parse(identity, len, name, &shake->context))
+		key = sec_keys_find(shake->attr.keys, name);
+	reason = key ? context_reason(shake, &shake->context) : "the peer's key is none of ours";
+	if (!reason) {
+		*session_p = import_session(ssl, key, identity);
+		shake->proven = *session_p != NULL;
+		return shake->proven;
+	}
+	say_why(shake, reason);
+	*session_p = sec_random(dummy, sizeof(dummy)) ? make_session(ssl, dummy) : NULL;
+	return *session_p != NULL;
+}
+
+static bool make_context(void)
+{
+	ssl_ctx = tls.SSL_CTX_new(tls.TLS_method());
+	if (!ssl_ctx)
+		return false;
+	tls.SSL_CTX_set_options(ssl_ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+	tls.SSL_CTX_set_psk_use_session_callback(ssl_ctx, on_use);
+	tls.SSL_CTX_set_psk_find_session_callback(ssl_ctx, on_find);
+	tls.SSL_CTX_ctrl(ssl_ctx, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF, NULL);
+	return tls.SSL_CTX_ctrl(ssl_ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION, NULL) == 1 &&
+	       tls.SSL_CTX_ctrl(ssl_ctx, SSL_CTRL_SET_MAX_PROTO_VERSION, TLS1_3_VERSION, NULL) == 1 &&
+	       tls.SSL_CTX_set_ciphersuites(ssl_ctx, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1 &&
+	       tls.SSL_CTX_set_num_tickets(ssl_ctx, 0) == 1;
+}
+
+static void load_calls(void)
+{
+	void *lib;
+
+	if (!sec_crypto_get(&missing))
+		return;
+	lib = dlopen(LIBSSL, RTLD_NOW | RTLD_LOCAL);
+	if (!lib) {
+		missing = LIBSSL " (OpenSSL 3) cannot be loaded: is the package libssl3 installed?";
+		return;
+	}
+#define LOAD_CALL(name) \
+	tls.name = (__typeof__(tls.name)) dlsym(lib, #name); \
+	if (!tls.name) \
+		missing = LIBSSL " has no " #name;
+	SSL_CALLS(LOAD_CALL)
+#undef LOAD_CALL
+	if (!missing && !make_context())
+		missing = LIBSSL " makes no context for TLS 1.3";
+}
+
+bool sec_shake_ready(const char **why_p)
+{
+	pthread_once(&load_once, load_calls);
+	if (missing)
+		*why_p = missing;
+	return !missing;
+}
+
+static bool open_ssl(struct sec_shake *shake)
+{
+	shake->ssl = tls.SSL_new(ssl_ctx);
+	shake->in = tls.BIO_new(tls.BIO_s_mem());
+	shake->out = tls.BIO_new(tls.BIO_s_mem());
+	if (!shake->ssl || !shake->in || !shake->out || tls.SSL_set_ex_data(shake->ssl, 0, shake) != 1)
+		return false;
+	tls.SSL_set_bio(shake->ssl, shake->in, shake->out);
+	if (shake->attr.server)
+		tls.SSL_set_accept_state(shake->ssl);
+	else
+		tls.SSL_set_connect_state(shake->ssl);
+	/* A server has no certificate, and a client takes none: without the key there is no handshake. */
+	if (!shake->attr.server)
+		tls.SSL_set_verify(shake->ssl, SSL_VERIFY_PEER, NULL);
+	return true;
+}
+
+static void step(struct sec_shake *shake)
+{
+	int ret, err;
+
+	tls.ERR_clear_error();
+	ret = tls.SSL_do_handshake(shake->ssl);
+	err = ret == 1 ? SSL_ERROR_NONE : tls.SSL_get_error(shake->ssl, ret);
+	if (err == SSL_ERROR_WANT_READ)
+		return;
+	/* A handshake that ended without a key of ours proves nothing. */
+	if (err == SSL_ERROR_NONE && shake->proven &&
+	    tls.SSL_session_reused(shake->ssl)) {
+		shake->state = SEC_SHAKE_DONE;
+		return;
+	}
+	say_why(shake, shake->attr.server ? "the peer does not have the key that it names, or bytes were altered" :
+		"the peer does not have our key, refuses it, or bytes were altered; its log says more");
+	shake->state = SEC_SHAKE_FAILED;
+	tls.ERR_clear_error();
+}
+
+int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p)
+{
+	struct sec_shake *shake = calloc(1, sizeof(*shake));
+
+	if (!shake)
+		return -FI_ENOMEM;
+	shake->attr = *attr;
+	shake->proven = !attr->server;
+	if (!open_ssl(shake)) {
+		sec_shake_close(shake);
+		return -FI_ENOMEM;
+	}
+	if (!attr->server)
+		step(shake);
+	*shake_p = shake;
+	return 0;
+}
+
+/* The memory of the queues goes with libssl's object, whose they are from SSL_set_bio() on. */
+void sec_shake_close(struct sec_shake *shake)
+{
+	tls.SSL_free(shake->ssl);
+	explicit_bzero(shake, sizeof(*shake));
+	free(shake);
+}
+
+enum sec_shake_state sec_shake_feed(struct sec_shake *shake, const uint8_t *buf, size_t len)
+{
+	if (shake->state != SEC_SHAKE_RUNNING)
+		return shake->state;
+	shake->fed += len;
+	if (shake->fed > SEC_SHAKE_IN_MAX || tls.BIO_write(shake->in, buf, (int) len) != (int) len) {
+		say_why(shake, "the peer sends more than a handshake");
+		shake->state = SEC_SHAKE_FAILED;
+		return shake->state;
+	}
+	step(shake);
+	/* What comes behind the last message of the handshake would be of TLS's own records. */
+	if (shake->state == SEC_SHAKE_DONE && tls.BIO_ctrl_pending(shake->in)) {
+		say_why(shake, "bytes behind the handshake");
+		shake->state = SEC_SHAKE_FAILED;
+	}
+	return shake->state;
+}
+
+size_t sec_shake_take(struct sec_shake *shake, uint8_t *buf, size_t size)
+{
+	int ret = tls.BIO_read(shake->out, buf, size > INT32_MAX ? INT32_MAX : (int) size);
+
+	return ret > 0 ? (size_t) ret : 0;
+}
+
+bool sec_shake_export(struct sec_shake *shake, uint8_t secret[SEC_HASH_SIZE])
+{
+	static const char label[] = "EXPORTER-libfabric-channel";
+
+	assert(shake->state == SEC_SHAKE_DONE);
+	return tls.SSL_export_keying_material(shake->ssl, secret, SEC_HASH_SIZE, label, sizeof(label) - 1, NULL, 0,
+					      0) == 1;
+}
+
+enum sec_shake_state sec_shake_state(const struct sec_shake *shake)
+{
+	return shake->state;
+}
+
+const char *sec_shake_why(const struct sec_shake *shake)
+{
+	return shake->why;
+}
+
+const struct sec_context *sec_shake_context(const struct sec_shake *shake)
+{
+	return &shake->context;
+}
+#else
+bool sec_shake_ready(const char **why_p)
+{
+	return sec_crypto_get(why_p) != NULL;
+}
+
+int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p)
+{
+	return -FI_ENOSYS;
+}
+#endif
