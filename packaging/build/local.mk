@@ -4,8 +4,8 @@
 cmakedir = $(libdir)/cmake/libfabric
 cmake_DATA = packaging/build/libfabric-config.cmake packaging/build/libfabric-config-version.cmake
 CLEANFILES += $(cmake_DATA)
-packaging/build/libfabric-config.cmake: packaging/build/libfabric-config.cmake.in Makefile
-packaging/build/libfabric-config-version.cmake: packaging/build/libfabric-config-version.cmake.in Makefile
+packaging/build/libfabric-config.cmake: packaging/build/libfabric-config.cmake.in install-dirs.stamp
+packaging/build/libfabric-config-version.cmake: packaging/build/libfabric-config-version.cmake.in install-dirs.stamp
 $(cmake_DATA):
 	$(AM_V_GEN)$(MKDIR_P) packaging/build && \
 	sed -e 's|@includedir[@]|$(includedir)|g' -e 's|@libdir[@]|$(libdir)|g' -e 's|@VERSION[@]|$(VERSION)|g' \
