@@ -61,6 +61,7 @@ struct rxm_poller {
 	struct chan_poller chan;	/* first */
 	struct list doms;		/* struct rxm_dom */
 	struct list rmas;		/* struct rxm_rma that have to be continued */
+	bool posted;			/* a message may wait for the next poll of the provider below */
 	bool blocked;			/* a send queue below was full at the last flush */
 	struct list starved;		/* struct rxm_conn whose messages wait for credits */
 	uint64_t stall_due_ns;		/* clock_coarse_ns() at which they are checked next; UINT64_MAX: none is */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "conn.h"
+#include "net/opt.h"
 
 #define EQ_POLLS_DUE UINT16_MAX		/* more polls than any event waits for */
 
@@ -156,6 +157,15 @@ static int ep_bind(struct rxm_ep *ep)
 	return ret;
 }
 
+/* ask_staged - the endpoints of a domain below share a completion queue, and with it the answer. */
+static void ask_staged(struct rxm_ep *ep)
+{
+	size_t len = sizeof(ep->dom->staged);
+
+	if (!ep->dom->staged && fi_getopt(&ep->fid->fid, FI_OPT_ENDPOINT, NET_OPT_STAGED, &ep->dom->staged, &len))
+		ep->dom->staged = NULL;
+}
+
 int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn,
 		struct rxm_ep **ep_p)
 {
@@ -179,8 +189,10 @@ int rxm_ep_open(struct rxm_dom *dom, struct fi_info *info, struct rxm_conn *conn
 	ret = hmap_insert(&dom->fids, (uintptr_t) &ep->fid->fid, ep);
 	if (!ret)
 		ret = ep_bind(ep);
-	if (!ret)
+	if (!ret) {
+		ask_staged(ep);
 		ret = ep_fill(ep);
+	}
 	if (ret) {
 		rxm_ep_close(ep);
 		return ret;

@@ -18,6 +18,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,7 @@ struct rxm_dom {
 	struct fid_eq *eq;
 	size_t inject_max;		/* bytes that fi_inject() takes below */
 	uint64_t delivered;		/* FI_DELIVERY_COMPLETE, unless writes below do not take it */
+	const _Atomic bool *staged;	/* NET_OPT_STAGED of its endpoints; NULL: not known */
 	unsigned eq_polls;		/* polls since the event queue was read */
 	uint64_t eq_due_ns;		/* when it is read in any case */
 	struct hmap fids;		/* struct fid of open endpoints and listeners -> owner */
@@ -100,6 +102,12 @@ int rxm_dom_get(struct rxm_poller *poller, const struct fi_info *info, struct la
  * Returns 0; -FI_EAGAIN: there is work, poll instead.
  */
 int rxm_dom_arm(struct rxm_dom *dom);
+
+/* rxm_dom_stages - may something that was sent wait for the next poll of the provider below? */
+static inline bool rxm_dom_stages(const struct rxm_dom *dom)
+{
+	return !dom->staged || atomic_load_explicit(dom->staged, memory_order_relaxed);
+}
 
 /* rxm_dom_reap - the completion queue is empty: free what closed endpoints left. */
 void rxm_dom_reap(struct rxm_dom *dom);

@@ -261,6 +261,26 @@ static int do_chores(struct rxm_poller *poller)
 	return done;
 }
 
+/* push_out - what this poll has sent, and the provider below has collected: the program may have been told of
+ * it, and make no other poll.
+ */
+static __attribute__((noinline)) int push_out(struct rxm_poller *poller, unsigned budget)
+{
+	struct rxm_dom *dom;
+	bool stages = false;
+	int done;
+
+	poller->posted = false;
+	list_for_each_entry(dom, &poller->doms, base.node)
+		stages |= rxm_dom_stages(dom);
+	if (!stages)
+		return 0;
+	done = read_queues(poller, budget);
+	if (poller->posted)
+		obj_prog_staged(poller->chan.base.prog);
+	return done;
+}
+
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxm_poller *poller = poller_of(base);
@@ -274,6 +294,8 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 		done += do_chores(poller);
 	if (__builtin_expect(poller->stall_due_ns != UINT64_MAX, 0) && clock_coarse_ns() >= poller->stall_due_ns)
 		rxm_tx_stalls(poller);
+	if (poller->posted)
+		done += push_out(poller, budget);
 	poller->chan.polling = false;
 	return done;
 }

@@ -45,15 +45,11 @@ static void discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 	*msg_p = NULL;
 }
 
-int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
+/* post - Returns 1: copied; 0: @msg is in flight; or an error. */
+static int post(struct rxm_ep *ep, struct rxm_tx_buf *msg)
 {
-	struct chan_poller *poller = conn->chan.link->poller;
-	struct rxm_ep *ep = conn->ep;
 	int ret;
 
-	/* the provider below may collect it with others until its next poll, which is part of ours */
-	if (!poller->polling)
-		obj_prog_staged(poller->base.prog);
 	if (msg->len <= ep->dom->inject_max) {
 		ret = (int) fi_inject(ep->fid, msg->data, msg->len, FI_ADDR_UNSPEC);
 		return ret ? ret : 1;
@@ -62,6 +58,20 @@ int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
 	ret = (int) fi_send(ep->fid, msg->data, msg->len, msg->buf.desc, FI_ADDR_UNSPEC, &msg->op);
 	if (!ret)
 		list_add_tail(&msg->buf.node, &ep->sends);
+	return ret;
+}
+
+/* The provider below may collect messages until its next poll, which is part of ours. */
+int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
+{
+	struct rxm_poller *poller = rxm_conn_poller(conn);
+	int ret = post(conn->ep, msg);
+
+	if (ret < 0 || !rxm_dom_stages(conn->ep->dom))
+		return ret;
+	poller->posted = true;
+	if (!poller->chan.polling)
+		obj_prog_staged(poller->chan.base.prog);
 	return ret;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "net/opt.h"
 #include "obj/test/calls.h"
 #include "rxm/test/msg_queue.h"
 
@@ -455,6 +456,17 @@ static ssize_t ep_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uin
 static struct fi_ops_rma rma_ops = {
 	.size = sizeof(rma_ops), .read = ep_read, .writemsg = ep_writemsg,
 };
+/* NET_OPT_STAGED: each message is sent at once. */
+static int ep_getopt(struct fid *fid, int level, int name, void *val, size_t *len)
+{
+	static const _Atomic bool staged;
+
+	CHECK(name == NET_OPT_STAGED && *len == sizeof(&staged));
+	memcpy(val, &(const _Atomic bool *) { &staged }, *len);
+	return 0;
+}
+
+static struct fi_ops_ep ep_ops = { .size = sizeof(ep_ops), .getopt = ep_getopt };
 static struct fi_ops ep_fid_ops = {
 	.size = sizeof(struct fi_ops), .close = ep_close, .bind = bind_any, .control = enable,
 };
@@ -471,7 +483,7 @@ static int open_ep(struct fid_domain *domain, struct fi_info *info, struct fid_e
 	ep = calloc(1, sizeof(*ep));
 	ep->fid = (struct fid_ep) {
 		.fid = { .fclass = FI_CLASS_EP, .context = context, .ops = &ep_fid_ops },
-		.cm = &cm_ops, .msg = &msg_ops, .rma = &rma_ops,
+		.ops = &ep_ops, .cm = &cm_ops, .msg = &msg_ops, .rma = &rma_ops,
 	};
 	ep->addr = msg_prov_addr(next_port++);
 	list_init(&ep->recvs);

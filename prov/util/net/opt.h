@@ -102,6 +102,13 @@ struct net_ask {
 	uint8_t data[NET_ASK_MAX];
 };
 
+/*
+ * NET_OPT_STAGED - fi_getopt() of a const _Atomic bool *, after fi_enable(): true while something that an
+ * endpoint of the same completion queue has sent, whose completion may have been written, leaves with the next
+ * read of that queue.  Valid until the queue is closed.
+ */
+#define NET_OPT_STAGED (-(0x0de << 16))
+
 #define NET_ECN_NOT 0		/* Not-ECT: the transport does not support ECN */
 #define NET_ECN_ECT0 2		/* ECT(0): it does */
 #define NET_ECN_CE 3		/* CE: congestion experienced */

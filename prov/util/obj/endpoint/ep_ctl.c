@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hmem/mem.h"
+#include "net/opt.h"
 #include "obj/endpoint/by_msg.h"
 #include "obj/ep.h"
 #include "obj/ops.h"
@@ -260,6 +261,8 @@ int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t 
 		return -FI_EINVAL;
 	if (optname == FI_OPT_FI_HMEM_P2P && (ep->caps & FI_HMEM))
 		return show(&ep->hmem_p2p, sizeof(ep->hmem_p2p), optval, optlen);
+	if (optname == NET_OPT_STAGED && ep->prog)
+		return show(&(const _Atomic bool *) { &ep->prog->staged }, sizeof(_Atomic bool *), optval, optlen);
 	size = optname == FI_OPT_CM_DATA_SIZE && ep->cm.data_size ? &ep->cm.data_size :
 								    size_opt(ep, optname);
 	if (!size)
