@@ -37,6 +37,7 @@ struct rxm_rma {
 	struct list work_node;		/* on poller->rmas: to be continued */
 	void *cookie;			/* PLACE, FETCH, READ: for eng_on_placed() */
 	struct rxm_hold *hold;		/* FETCH: gets the bytes; NULL: they are for the cookie, or unwanted */
+	struct eng_peer *payer;		/* FETCH, without a hold: whom its memory is charged to; or NULL */
 	size_t to_cnt;			/* FETCH, with a cookie: where they go */
 	struct iovec to[ENG_IOV_MAX];
 	struct eng_pkt *pkt;		/* WRITE */
@@ -271,9 +272,27 @@ void rxm_fetch_start(struct rxm_conn *conn, struct rxm_hold *hold)
 	start(rma);
 }
 
+/* leave_hold - the memory is charged to the peer as long as it exists. */
+static void leave_hold(struct rxm_rma *rma)
+{
+	rma->payer = rma->hold->payer;
+	rma->hold->payer = NULL;
+	rma->hold->fetch = NULL;
+	rma->hold = NULL;
+}
+
+/* free_fetched - the memory of a fetch that has left its hold. */
+static void free_fetched(struct rxm_rma *rma)
+{
+	free(rma->iov[0].iov_base);
+	if (rma->payer)
+		eng_on_moved(rma->payer, rma->iov[0].iov_len);
+	rma->payer = NULL;
+}
+
 void rxm_fetch_take(struct rxm_rma *rma, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
-	rma->hold = NULL;
+	leave_hold(rma);
 	rma->cookie = cookie;
 	rma->to_cnt = iov_cnt;
 	memcpy(rma->to, iov, iov_cnt * sizeof(*iov));
@@ -281,7 +300,7 @@ void rxm_fetch_take(struct rxm_rma *rma, const struct iovec *iov, size_t iov_cnt
 
 void rxm_fetch_drop(struct rxm_rma *rma)
 {
-	rma->hold = NULL;
+	leave_hold(rma);
 }
 
 int rxm_read_memory(struct rxm_conn *conn, const struct rxm_seg *seg, unsigned segs,
@@ -353,7 +372,7 @@ static void placed(struct rxm_conn *conn, const struct rxm_rma *rma)
 	rxm_rx_run(conn);
 }
 
-static void fetched(struct rxm_conn *conn, const struct rxm_rma *rma)
+static void fetched(struct rxm_conn *conn, struct rxm_rma *rma)
 {
 	uint8_t *data = rma->iov[0].iov_base;
 
@@ -365,7 +384,7 @@ static void fetched(struct rxm_conn *conn, const struct rxm_rma *rma)
 	}
 	if (rma->cookie)
 		iov_scatter(rma->to, rma->to_cnt, 0, data, rma->iov[0].iov_len);
-	free(data);
+	free_fetched(rma);
 	if (rma->cookie)
 		eng_on_placed(&conn->chan.link->base, rma->cookie, 0);
 }
@@ -431,6 +450,15 @@ int rxm_rma_continue(struct list *node)
 	return 1;
 }
 
+/* fetch_lost - a hold that is not taken keeps its charge. */
+static void fetch_lost(struct rxm_rma *rma)
+{
+	if (rma->hold)
+		rma->hold->fetch = NULL;
+	rma->hold = NULL;
+	free_fetched(rma);
+}
+
 void rxm_rma_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err)
 {
 	struct rxm_rma *rma, *next;
@@ -439,7 +467,7 @@ void rxm_rma_lost(struct rxm_conn *conn, struct rxm_ep *ep, int err)
 		list_del(&rma->work_node);
 		release_mr(rma);
 		if (rma->use == USE_FETCH)
-			free(rma->iov[0].iov_base);
+			fetch_lost(rma);
 		if (rma->cookie)
 			eng_on_placed(&conn->chan.link->base, rma->cookie, -err);
 		else if (rma->use == USE_WRITE)

@@ -390,10 +390,11 @@ void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)
 	return hold;
 }
 
+/* While a fetch runs, its memory is charged, not the hold. */
 int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
 	struct rxm_hold *hold = container_of((struct chan_hold *) token, struct rxm_hold, hold);
-	struct eng_peer *payer = hold->payer;
+	struct eng_peer *payer = hold->fetch ? NULL : hold->payer;
 	size_t len = hold->hold.len;
 	int ret = chan_pull(link, token, iov, iov_cnt, cookie);
 
@@ -405,7 +406,7 @@ int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, siz
 void rxm_rx_drop(struct eng_link *link, void *token)
 {
 	struct rxm_hold *hold = container_of((struct chan_hold *) token, struct rxm_hold, hold);
-	struct eng_peer *payer = hold->payer;
+	struct eng_peer *payer = hold->fetch ? NULL : hold->payer;
 	size_t len = hold->hold.len;
 
 	chan_drop(link, token);

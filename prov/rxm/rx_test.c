@@ -199,6 +199,95 @@ static void a_held_rendezvous_is_read_when_it_is_pulled(void **state)
 	fake_close(a, 0);
 }
 
+/* hold_many - half of the rendezvous that may be open, and one more: the shortest is being fetched.
+ * @tokens: [out] of those that are held, oldest first
+ */
+static void hold_many(struct eng_ep *a, struct rxm_ep *ep, uint8_t *data, struct fid_mr *mr, void **tokens)
+{
+	struct rig_msg msg = rig_msg(0, 0);
+	uint64_t seq;
+
+	a->verdict = 1 + ENG_RX_HELD;
+	msg_prov.hold_reads = true;
+	for (seq = 0; seq <= RXM_RNDVS / 2; seq++)
+		rig_rndv(&msg, seq, data, seq ? 1000 : 600, mr);
+	rig_deliver(ep, &msg);
+	rig_polls(1);
+	for (seq = 0; seq <= RXM_RNDVS / 2; seq++) {
+		struct fake_rx *rx = container_of(list_pop(&a->held), struct fake_rx, node);
+
+		tokens[seq] = rx->token;
+		fake_rx_free(rx);
+		a->holds--;
+	}
+	assert_int_equal(a->holds, 0);
+}
+
+/* The memory is charged to the peer until the bytes have been copied out of it. */
+static void what_is_fetched_is_charged_until_it_is_free(void **state)
+{
+	struct eng_ep *a = rig_ep(1);
+	struct rxm_ep *ep = rig_established(a, PEER);
+	struct eng_peer *peer = rig_peer(a, PEER);
+	struct fid_mr *mr;
+	uint8_t *data = rig_memory(ep, 0, 1000, &mr);
+	struct fake_rx *rx = calloc(1, sizeof(*rx));
+	struct iovec iov = { rx->buf = calloc(1, 600), 600 };
+	void *tokens[RXM_RNDVS / 2 + 1];
+	unsigned i;
+
+	hold_many(a, ep, data, mr, tokens);
+	assert_int_equal(peer->moved, 600);
+	rx->peer = peer;
+	rx->hdr.len = rx->room = 600;
+	a->placing++;
+	assert_int_equal(rxm_link_ops.pull(a->link, tokens[0], &iov, 1, rx), 0);
+	assert_int_equal(peer->moved, 600);
+	msg_prov_reads(0);
+	rig_polls(2);
+	assert_int_equal(a->placing, 0);
+	assert_int_equal(peer->moved, 0);
+	for (i = 1; i <= RXM_RNDVS / 2; i++)
+		rxm_link_ops.drop(a->link, tokens[i]);
+	fi_close(&mr->fid);
+	free(data);
+	fake_close(a, 0);
+}
+
+/* ended_fetch - how a fetch ends whose bytes are not wanted. */
+static void ended_fetch(bool drop_first)
+{
+	struct eng_ep *a = rig_ep(1);
+	struct rxm_ep *ep = rig_established(a, PEER);
+	struct eng_peer *peer = rig_peer(a, PEER);
+	struct fid_mr *mr;
+	uint8_t *data = rig_memory(ep, 0, 1000, &mr);
+	void *tokens[RXM_RNDVS / 2 + 1];
+	unsigned i;
+
+	hold_many(a, ep, data, mr, tokens);
+	if (drop_first)
+		rxm_link_ops.drop(a->link, tokens[0]);
+	assert_int_equal(peer->moved, 600);
+	msg_prov_shutdown(ep->fid);
+	rig_polls(2);
+	assert_int_equal(peer->down, 1);
+	for (i = drop_first; i <= RXM_RNDVS / 2; i++)
+		rxm_link_ops.drop(a->link, tokens[i]);
+	assert_int_equal(peer->moved, 0);
+	msg_prov.hold_reads = false;
+	msg_prov_reads(FI_ECANCELED);
+	fi_close(&mr->fid);
+	free(data);
+	fake_close(a, 0);
+}
+
+static void a_fetch_that_is_lost_is_charged_no_more(void **state)
+{
+	ended_fetch(false);
+	ended_fetch(true);
+}
+
 static void a_held_rendezvous_may_be_dropped(void **state)
 {
 	struct eng_ep *a = rig_ep(1);
@@ -339,6 +428,8 @@ int main(void)
 		RIG_TEST(a_pause_does_not_stop_credits),
 		RIG_TEST(a_held_packet_outlives_its_connection),
 		RIG_TEST(a_held_rendezvous_is_read_when_it_is_pulled),
+		RIG_TEST(what_is_fetched_is_charged_until_it_is_free),
+		RIG_TEST(a_fetch_that_is_lost_is_charged_no_more),
 		RIG_TEST(a_held_rendezvous_may_be_dropped),
 		RIG_TEST(a_held_rendezvous_is_lost_with_its_connection),
 		RIG_TEST(what_arrived_before_the_end_is_offered),
